@@ -225,8 +225,8 @@ typedef enum ts_cache_use { TS_CACHE_NONE, TS_CACHE_NC /* read-only */, TS_CACHE
     TS_CACHE_RELAXED, TS_CACHE_ACQUIRE, TS_CACHE_RELEASE } ts_cache_use;
 /* shfl kinds; number = clamp/segment word, 31 for idx/bfly/down and 0 for up */
 typedef enum ts_shfl { TS_SHFL_IDX, TS_SHFL_UP, TS_SHFL_DOWN, TS_SHFL_BFLY } ts_shfl;
-/* vote: i1 -> i1 (any, all) or i32 (ballot).  redux kinds: ts_rmw. */
-typedef enum ts_vote { TS_VOTE_ANY, TS_VOTE_ALL, TS_VOTE_BALLOT } ts_vote;
+/* vote: i1 -> i1 (any, all) or i32 (ballot; active: the lanes that are here; waits for none).  redux kinds: ts_rmw. */
+typedef enum ts_vote { TS_VOTE_ANY, TS_VOTE_ALL, TS_VOTE_BALLOT, TS_VOTE_ACTIVE } ts_vote;
 /* cluster_arrive: bit 0 = relaxed: orders no memory.
  * bar_sync, bar_arrive: kind = barrier id, number = threads (bar_sync: 0 = all). An operand, the same in a warp,
  * is the id instead. */

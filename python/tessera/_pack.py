@@ -74,6 +74,16 @@ def _is_host_array(obj: Any) -> bool:
     return kind.__module__ == "numpy" and kind.__name__ == "ndarray" and 0 < obj.ndim and obj.size <= MOST_CONSTANTS
 
 
+def _numpy_function(obj: Any) -> str:
+    """The name of a function of NumPy, or ""."""
+    kind = type(obj)
+    name = getattr(obj, "__name__", "")
+    if kind.__module__ == "numpy" and kind.__name__ == "ufunc":
+        return str(name)
+    module = getattr(obj, "__module__", None) or ""
+    return str(name) if module.partition(".")[0] == "numpy" and callable(obj) and not isinstance(obj, type) else ""
+
+
 def _encoded(text: str) -> bytes:
     try:
         return text.encode("utf-8", "surrogateescape")  # as paths have them
@@ -174,6 +184,9 @@ class _Packer:
         op = getattr(obj, "__tessera_op__", None)
         if isinstance(op, str):
             return self.add(tables.OP, self.text(op))
+        numpy = self.dialect == "thread" and _numpy_function(obj)
+        if numpy:
+            return self.add(tables.BUILTIN, self.text(f"numpy.{numpy}"))
         helper = getattr(obj, "__tessera_helper__", obj)
         if isinstance(helper, FunctionType):
             return self.make_callable(helper, obj, key)
@@ -406,6 +419,8 @@ class _Walker:
         plan = _plans.get(kind)
         if kind is _ast.Raise and isinstance(node.exc, _ast.Call) and self.static_call(node.exc) == "static_exception":
             return self.emit(_plans[_ast.Expr][0], node, [self.static(node.exc, _plans[_ast.Call], "static_exception")])
+        if kind is _ast.Raise and self.packer.dialect == "thread":
+            return self.emit(_plans[_ast.Return][0], node, [0])
         if plan is None:
             what = _STATEMENTS.get(kind.__name__, kind.__name__)
             return self.emit(tables.NODES["Unsupported"][0], node, [self.packer.text(what)])
@@ -431,6 +446,8 @@ class _Walker:
             return self.static(node, plan, self.static_call(node))
         elif kind is _ast.Dict and None in node.keys:
             return self.emit(tables.NODES["Unsupported"][0], node, [self.packer.text("** in a dict display")])
+        elif kind is _ast.Assert and self.packer.dialect == "thread":
+            return self.assertion(node)
         elif kind is _ast.FunctionDef or kind is _ast.Lambda:
             return self.function(node, plan)
         elif kind is _ast.GeneratorExp:
@@ -483,6 +500,13 @@ class _Walker:
         return self.emit(
             plan[0], node, [self.packer.text(node.name), args, body, self.packer.list(decorators)]
         )
+
+    def assertion(self, node: Any) -> int:
+        """``assert``, and ``raise``, in a kernel of threads: what fails ends the thread, and nobody hears of it."""
+        test = self.node(node.test)
+        fails = self.emit(_plans[_ast.UnaryOp][0], node.test, [_operators[_ast.Not], test])
+        ends = self.packer.list([self.emit(_plans[_ast.Return][0], node, [0])])
+        return self.emit(_plans[_ast.If][0], node, [fails, ends, 0])
 
     def nested_defaults(self, args: Any) -> dict[str, int]:
         positional = [*args.posonlyargs, *args.args]

@@ -274,8 +274,8 @@ static ts_status warp_together(simt_warp *w, ts_val v, uint32_t i)
     for (uint32_t m = w->active; m;) {
         uint32_t lane = simt_next(&m), lanes = warp_lanes(w, v, i, lane);
         if (!(lanes >> lane & 1) || (lanes & w->lanes & ~w->exited & ~w->active))
-            return eval_fail(simt_run(w), v, TS_LAUNCH, "lane %u of warp %u is here for lanes %08x; here are %08x", lane,
-                             w->index, lanes, w->active);
+            return eval_fail(simt_run(w), v, TS_LAUNCH, "lane %u of warp %u is here for lanes %08x; here are %08x",
+                             lane, w->index, lanes, w->active);
     }
     return TS_OK;
 }
@@ -308,6 +308,10 @@ static uint64_t warp_said(uint32_t kind, uint32_t yes, uint32_t active, uint32_t
 
 ts_status simt_vote(simt_warp *w, ts_val v)
 {
+    if (TS_S_KIND(warp_aux(w, v)) == TS_VOTE_ACTIVE) {
+        SIMT_EACH(w->active + 0 * lane);
+        return TS_OK;
+    }
     TS_TRY(warp_together(w, v, 1));
     uint32_t yes = warp_ballot(w, simt_opnd(w, v, 0)), kind = TS_S_KIND(warp_aux(w, v));
     SIMT_EACH(warp_said(kind, yes, w->active, warp_lanes(w, v, 1, lane)));

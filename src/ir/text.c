@@ -21,7 +21,7 @@ static const char *const text_sreg[] = {
 static const char *const text_cache[] = {NULL,      "nc",      "stream", "volatile",
                                          "relaxed", "acquire", "release"};
 static const char *const text_shfl[] = {"idx", "up", "down", "bfly"};
-static const char *const text_vote[] = {"any", "all", "ballot"};
+static const char *const text_vote[] = {"any", "all", "ballot", "active"};
 static const char *const text_fence[] = {"cta", "gpu", "sys", "proxy_async", "mbar_init"};
 static const char *const text_mma[] = {
 #define TS_MMA(name, m, n, k, a, b, c, ra, rb, rc, sm) #name,

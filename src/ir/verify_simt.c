@@ -264,10 +264,10 @@ static ts_status vs_warp_sync(const ts__verify *c)
 
 static ts_status vs_vote(const ts__verify *c)
 {
-    TS_TRY(vs_kind(c, TS_VOTE_BALLOT + 1));
+    TS_TRY(vs_kind(c, TS_VOTE_ACTIVE + 1));
     TS_TRY(vs_lanes(c, 1));
     TS_TRY(vs_opnd(c, 0, '1'));
-    bool ballot = TS_S_KIND(c->inst->aux) == TS_VOTE_BALLOT;
+    bool ballot = TS_S_KIND(c->inst->aux) >= TS_VOTE_BALLOT;
     TS__SAME_TYPE(c, c->type, ballot ? TS_T_i32 : TS_T_i1, "this vote gives another type");
     return TS_OK;
 }

@@ -84,10 +84,10 @@ static fr_value *control_copy(fr *f, const fr_value *slots, uint32_t n)
     return copy;
 }
 
-/* The leaves of a variable; where the dialect says so, a zero for one without a value. */
+/* The leaves of a variable; where the dialect says so, a zero for one without a value, and for None. */
 static uint32_t control_flatten(const fr *f, const fr_value *v, fr_value *leaves)
 {
-    if (v->kind != FR_UNBOUND || !f->dialect->has_zeros)
+    if ((v->kind != FR_UNBOUND && v->kind != FR_NONE) || !f->dialect->has_zeros)
         return fr_flatten(v, leaves);
     if (leaves)
         leaves[0] = fr_bool(false);
@@ -191,8 +191,9 @@ static ts_status control_add(control_if *c, const control_leaf *leaf)
 /* May the two values meet, if their leaves do? */
 static bool control_meet(const fr *f, const fr_value *a, const fr_value *b)
 {
-    const fr_value *bound = a->kind == FR_UNBOUND ? b : a;
-    if (a->kind == FR_UNBOUND || b->kind == FR_UNBOUND)
+    bool zero_a = a->kind == FR_UNBOUND || a->kind == FR_NONE, zero_b = b->kind == FR_UNBOUND || b->kind == FR_NONE;
+    const fr_value *bound = zero_a ? b : a;
+    if (zero_a || zero_b)
         return f->dialect->has_zeros && (bound->kind == FR_NUMBER || bound->kind == FR_TILE);
     return a->kind != FR_CONFLICT && b->kind != FR_CONFLICT && fr_same_skeleton(f, a, b);
 }
@@ -202,7 +203,7 @@ static ts_status control_merge_both(control_if *c, uint32_t i)
 {
     fr *f = c->f;
     const fr_value *a = &c->side[0].slots[c->slots[i]], *b = &c->side[1].slots[c->slots[i]];
-    c->merged[i] = a->kind == FR_UNBOUND ? *b : *a;
+    c->merged[i] = a->kind == FR_UNBOUND || (a->kind == FR_NONE && f->dialect->has_zeros) ? *b : *a;
     if (fr_same(f, a, b))
         return TS_OK;
     uint32_t n = control_flatten(f, a, NULL), keep = c->leaves.n;

@@ -551,7 +551,7 @@ typedef struct fr_dialect {
     ts_dtype ints[3], real, complex;
     bool counts_down;  /* range takes constant steps below zero */
     bool iterates_arrays; /* `for` runs over the items of an array */
-    bool has_zeros;    /* a variable without a value on some path is zero there */
+    bool has_zeros;    /* a variable without a value on some path, or None there, is zero on it */
     const fr_op *ops;
     uint32_t n_ops;
     const fr_method *methods;
@@ -577,8 +577,6 @@ typedef struct fr_dialect {
      * here than in builtin.c; *done stays false for others. NULL: none. */
     ts_status (*builtin)(fr *f, uint32_t node, const char *name, uint32_t n, const fr_value *args, fr_value *out,
                          bool *done);
-    /* assert of a condition that is not known to hold; `message` NULL or a string. NULL: operation assert_. */
-    ts_status (*check)(fr *f, uint32_t node, const fr_value *cond, const fr_value *message, fr_flow *flow);
 } fr_dialect;
 extern const fr_dialect fr_dialect_tile, fr_dialect_thread;
 

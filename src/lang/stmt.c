@@ -233,8 +233,6 @@ static ts_status stmt_assert(fr *f, uint32_t node, const ts_node *n, fr_flow *fl
         TS_TRY(stmt_assert_text(f, node, cond, &args[1]));
     fr_at(f, node);
     args[0] = known ? fr_bool(false) : fr_tile(TS_DTYPE_bool_, cond);
-    if (f->dialect->check)
-        return f->dialect->check(f, node, &args[0], n->f[1] ? &args[1] : NULL, flow);
     return fr_call_op(f, node, known && !f->regions ? "static_assert" : "assert_", 2, args, &ignored);
 }
 

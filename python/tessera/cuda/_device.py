@@ -10,7 +10,15 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, TypeVar
 
-__all__ = ["blockDim", "blockIdx", "grid", "gridDim", "gridsize", "laneid", "threadIdx", "warpsize"]
+__all__ = [
+    "activemask", "all_sync", "any_sync", "atomic", "ballot_sync", "blockDim", "blockIdx",
+    "brev", "cbrt", "clz", "eq_sync", "ffs", "fma", "grid", "gridDim", "gridsize", "laneid",
+    "lanemask_lt", "ldca", "ldcg", "ldcs", "ldcv", "ldlu", "local", "match_all_sync",
+    "match_any_sync", "nanosleep", "popc", "selp", "shared", "shfl_down_sync", "shfl_sync",
+    "shfl_up_sync", "shfl_xor_sync", "stcg", "stcs", "stwb", "stwt", "syncthreads",
+    "syncthreads_and", "syncthreads_count", "syncthreads_or", "syncwarp", "threadIdx",
+    "threadfence", "threadfence_block", "threadfence_system", "warpsize",
+]  # fmt: skip
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -98,3 +106,286 @@ def grid(ndim: int, /) -> Any:
 @_op("gridsize")
 def gridsize(ndim: int, /) -> Any:
     """Threads of the whole grid along each of ``ndim`` axes: an int64, or a tuple of them."""
+
+
+@_op("syncthreads")
+def syncthreads() -> None:
+    """Waits until all threads of the block are here; what they wrote before is seen after it."""
+
+
+@_op("syncthreads_count")
+def syncthreads_count(predicate: Any, /) -> Any:
+    """As ``syncthreads``; gives how many threads have a true predicate, int32."""
+
+
+@_op("syncthreads_and")
+def syncthreads_and(predicate: Any, /) -> Any:
+    """As ``syncthreads``; 1 where all threads have a true predicate, else 0, int32."""
+
+
+@_op("syncthreads_or")
+def syncthreads_or(predicate: Any, /) -> Any:
+    """As ``syncthreads``; 1 where any thread has a true predicate, else 0, int32."""
+
+
+@_op("syncwarp")
+def syncwarp(mask: Any = 0xFFFFFFFF) -> None:
+    """Waits until the lanes of the warp that the mask names are here."""
+
+
+@_op("threadfence_block")
+def threadfence_block() -> None:
+    """Orders this thread's accesses to memory as its block sees them."""
+
+
+@_op("threadfence")
+def threadfence() -> None:
+    """Orders this thread's accesses to memory as the device sees them."""
+
+
+@_op("threadfence_system")
+def threadfence_system() -> None:
+    """Orders this thread's accesses to memory as all devices and the host see them."""
+
+
+@_op("nanosleep")
+def nanosleep(ns: int, /) -> None:
+    """Rests for about ``ns`` nanoseconds, a constant, at most 65535."""
+
+
+@_op("shfl_sync")
+def shfl_sync(mask: Any, value: Any, src_lane: Any) -> Any:
+    """The value of lane ``src_lane``, of the lanes that the mask names."""
+
+
+@_op("shfl_up_sync")
+def shfl_up_sync(mask: Any, value: Any, delta: Any) -> Any:
+    """The value of the lane ``delta`` below; the own one where there is none."""
+
+
+@_op("shfl_down_sync")
+def shfl_down_sync(mask: Any, value: Any, delta: Any) -> Any:
+    """The value of the lane ``delta`` above; the own one where there is none."""
+
+
+@_op("shfl_xor_sync")
+def shfl_xor_sync(mask: Any, value: Any, lane_mask: Any) -> Any:
+    """The value of the lane whose number is the own one xor ``lane_mask``."""
+
+
+@_op("all_sync")
+def all_sync(mask: Any, predicate: Any) -> Any:
+    """Whether the predicate is true in all lanes that the mask names."""
+
+
+@_op("any_sync")
+def any_sync(mask: Any, predicate: Any) -> Any:
+    """Whether the predicate is true in any lane that the mask names."""
+
+
+@_op("eq_sync")
+def eq_sync(mask: Any, predicate: Any) -> Any:
+    """Whether the predicate is the same in all lanes that the mask names."""
+
+
+@_op("ballot_sync")
+def ballot_sync(mask: Any, predicate: Any) -> Any:
+    """A bit for each lane that the mask names and whose predicate is true, int32."""
+
+
+@_op("match_any_sync")
+def match_any_sync(mask: Any, value: Any) -> Any:
+    """A bit for each lane that the mask names and that has the same value, int32."""
+
+
+@_op("match_all_sync")
+def match_all_sync(mask: Any, value: Any) -> Any:
+    """``(mask, True)`` where all lanes that the mask names have one value, else ``(0, False)``."""
+
+
+@_op("activemask")
+def activemask() -> Any:
+    """A bit for each lane of the warp that is here, uint32."""
+
+
+@_op("lanemask_lt")
+def lanemask_lt() -> Any:
+    """A bit for each lane below this one, uint32."""
+
+
+@_op("popc")
+def popc(x: Any, /) -> Any:
+    """How many bits are 1, in the dtype of ``x``."""
+
+
+@_op("clz")
+def clz(x: Any, /) -> Any:
+    """How many zeros stand above the highest 1, in the dtype of ``x``."""
+
+
+@_op("ffs")
+def ffs(x: Any, /) -> Any:
+    """The number of the lowest 1, from 1; 0 of 0; uint32."""
+
+
+@_op("brev")
+def brev(x: Any, /) -> Any:
+    """The 32 or 64 bits in the other order."""
+
+
+@_op("fma")
+def fma(a: Any, b: Any, c: Any, /) -> Any:
+    """``a * b + c``, rounded once."""
+
+
+@_op("cbrt")
+def cbrt(x: Any, /) -> Any:
+    """The cube root."""
+
+
+@_op("selp")
+def selp(p: Any, a: Any, b: Any, /) -> Any:
+    """``a`` where ``p`` is true, else ``b``; both are computed."""
+
+
+@_op("ldca")
+def ldca(array: Any, index: Any, /) -> Any:
+    """``array[index]``, kept in all caches."""
+
+
+@_op("ldcg")
+def ldcg(array: Any, index: Any, /) -> Any:
+    """``array[index]``, kept in the cache of the device."""
+
+
+@_op("ldcs")
+def ldcs(array: Any, index: Any, /) -> Any:
+    """``array[index]``, likely read once."""
+
+
+@_op("ldlu")
+def ldlu(array: Any, index: Any, /) -> Any:
+    """``array[index]``, read for the last time."""
+
+
+@_op("ldcv")
+def ldcv(array: Any, index: Any, /) -> Any:
+    """``array[index]``, read anew each time."""
+
+
+@_op("stcg")
+def stcg(array: Any, index: Any, value: Any, /) -> None:
+    """``array[index] = value``, kept in the cache of the device."""
+
+
+@_op("stcs")
+def stcs(array: Any, index: Any, value: Any, /) -> None:
+    """``array[index] = value``, likely written once."""
+
+
+@_op("stwb")
+def stwb(array: Any, index: Any, value: Any, /) -> None:
+    """``array[index] = value``, written back by the caches."""
+
+
+@_op("stwt")
+def stwt(array: Any, index: Any, value: Any, /) -> None:
+    """``array[index] = value``, written through the caches."""
+
+
+class shared:
+    """Memory that the threads of a block share."""
+
+    __tessera_names__ = True
+
+    @staticmethod
+    @_op("shared_array")
+    def array(shape: Any, dtype: Any, alignment: Any = None) -> Any:
+        """An array of the block: shape and dtype are known at compile time. Shape 0 is the launch's dynamic memory."""
+
+
+class local:
+    """Memory of one thread."""
+
+    __tessera_names__ = True
+
+    @staticmethod
+    @_op("local_array")
+    def array(shape: Any, dtype: Any, alignment: Any = None) -> Any:
+        """An array of this thread alone: shape and dtype are known at compile time. It is not initialised."""
+
+
+class atomic:
+    """Changes of an array's element in one step; each gives what was there before."""
+
+    __tessera_names__ = True
+
+    @staticmethod
+    @_op("atomic_add")
+    def add(ary: Any, idx: Any, val: Any) -> Any:
+        """``ary[idx] += val``."""
+
+    @staticmethod
+    @_op("atomic_sub")
+    def sub(ary: Any, idx: Any, val: Any) -> Any:
+        """``ary[idx] -= val``."""
+
+    @staticmethod
+    @_op("atomic_max")
+    def max(ary: Any, idx: Any, val: Any) -> Any:
+        """``ary[idx] = max(ary[idx], val)``; nothing with a NaN."""
+
+    @staticmethod
+    @_op("atomic_min")
+    def min(ary: Any, idx: Any, val: Any) -> Any:
+        """``ary[idx] = min(ary[idx], val)``; nothing with a NaN."""
+
+    @staticmethod
+    @_op("atomic_nanmax")
+    def nanmax(ary: Any, idx: Any, val: Any) -> Any:
+        """As ``max``; a number stands before a NaN."""
+
+    @staticmethod
+    @_op("atomic_nanmin")
+    def nanmin(ary: Any, idx: Any, val: Any) -> Any:
+        """As ``min``; a number stands before a NaN."""
+
+    @staticmethod
+    @_op("atomic_and_")
+    def and_(ary: Any, idx: Any, val: Any) -> Any:
+        """``ary[idx] &= val``."""
+
+    @staticmethod
+    @_op("atomic_or_")
+    def or_(ary: Any, idx: Any, val: Any) -> Any:
+        """``ary[idx] |= val``."""
+
+    @staticmethod
+    @_op("atomic_xor")
+    def xor(ary: Any, idx: Any, val: Any) -> Any:
+        """``ary[idx] ^= val``."""
+
+    @staticmethod
+    @_op("atomic_exch")
+    def exch(ary: Any, idx: Any, val: Any) -> Any:
+        """``ary[idx] = val``."""
+
+    @staticmethod
+    @_op("atomic_inc")
+    def inc(ary: Any, idx: Any, val: Any) -> Any:
+        """``ary[idx] = 0 if ary[idx] >= val else ary[idx] + 1``."""
+
+    @staticmethod
+    @_op("atomic_dec")
+    def dec(ary: Any, idx: Any, val: Any) -> Any:
+        """``ary[idx] = val if ary[idx] == 0 or ary[idx] > val else ary[idx] - 1``."""
+
+    @staticmethod
+    @_op("atomic_cas")
+    def cas(ary: Any, idx: Any, old: Any, val: Any) -> Any:
+        """``ary[idx] = val`` where it is ``old``."""
+
+    @staticmethod
+    @_op("atomic_compare_and_swap")
+    def compare_and_swap(ary: Any, old: Any, val: Any) -> Any:
+        """``ary[0] = val`` where it is ``old``."""

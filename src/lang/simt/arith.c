@@ -190,7 +190,7 @@ static ts_val arith_int_floor(fr *f, ts_val x, ts_val y, ts_dtype dtype)
     ts_type type = ts_type_of(b->fn, x);
     bool is_signed = fr_dtype_is_signed(dtype);
     ts_val q = fr_int_div(f, TS_OP_divi, x, y, is_signed ? TS_RM : TS_A_UNSIGNED | TS_RZ);
-    if (!is_signed || (ts__const_as_int(b->fn, y, &known) && known != -1) || fr_simt_bits(f, x, 0) < 64)
+    if (!is_signed || (ts__const_as_int(b->fn, y, &known) && known != -1) || fr_simt_width(f, x, 0) < 64)
         return q;
     ts_val least = ts_cmp(b, TS_OP_cmpi, TS_EQ, x, ts_int(b, type, INT64_MIN), 0);
     ts_val both = ts_op2(b, TS_OP_andi, least, ts_cmp(b, TS_OP_cmpi, TS_EQ, y, ts_int(b, type, -1), 0), 0);
@@ -204,7 +204,7 @@ static ts_val arith_int_mod(fr *f, ts_val x, ts_val y, ts_dtype dtype)
     if (ts__const_as_int(b->fn, y, &known) && ts_is_pow2(known))
         return ts_op2(b, TS_OP_andi, x, ts_int(b, ts_type_of(b->fn, x), known - 1), 0);
     ts_val r = fr_int_div(f, TS_OP_remi, x, y, fr_dtype_is_signed(dtype) ? 0 : TS_A_UNSIGNED), zero = arith_zero(f, x);
-    if (!fr_dtype_is_signed(dtype) || (fr_simt_bits(f, x, 0) < 64 && fr_simt_bits(f, y, 0) < 64))
+    if (!fr_dtype_is_signed(dtype) || (fr_simt_width(f, x, 0) < 64 && fr_simt_width(f, y, 0) < 64))
         return r;
     ts_val differs = ts_cmp(b, TS_OP_cmpi, TS_LT, ts_op2(b, TS_OP_xori, r, y, 0), zero, 0);
     ts_val fix = ts_op2(b, TS_OP_andi, differs, ts_cmp(b, TS_OP_cmpi, TS_NE, r, zero, 0), 0);
@@ -448,5 +448,14 @@ ts_status fr_simt_minmax(fr *f, bool is_max, const fr_value *x, const fr_value *
     TS_TRY(fr_simt_cast(f, &left, dtype, &u));
     TS_TRY(fr_simt_cast(f, &right, dtype, &v));
     *out = fr_tile(dtype, ts_select(&f->b, beyond.as.v, v, u));
+    return TS_OK;
+}
+
+ts_status fr_simt_truth(fr *f, const fr_value *v, ts_val *out)
+{
+    bool known, truth;
+    TS_TRY(fr_condition(f, 0, v, &known, &truth, out));
+    if (known)
+        *out = ts_int(&f->b, TS_T_i1, truth);
     return TS_OK;
 }

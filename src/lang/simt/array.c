@@ -2,7 +2,7 @@
  *
  * Arrays of threads: one element, or a view, by a[...]. The address is base + sum of index * stride, in 32 bits where
  * the array is small enough for it; a negative index counts from the end, which costs nothing where the index is seen
- * not to be negative (fr_simt_bits). A view is an array with another base, extents and strides. Part of the front end.
+ * not to be negative (fr_simt_width). A view is an array with another base, extents and strides. Part of the front end.
  *
  *     a[i, j]        %o = i * stride0 + j * stride1;  %p = offset %base, %o;  ld n=1 %p
  *     a[1:n, k]      base + stride0 + k * stride1, extents (n - 1,), strides (stride0,)
@@ -31,7 +31,7 @@ static uint32_t array_constant_bits(const fr *f, ts_val v)
 static uint32_t array_assume_bits(const fr *f, const ts_inst *inst, uint32_t depth)
 {
     const uint32_t *words = f->b.fn->pool.at + inst->aux;
-    uint32_t inner = fr_simt_bits(f, inst->opnd[0], depth);
+    uint32_t inner = fr_simt_width(f, inst->opnd[0], depth);
     if (words[0] != TS_ASSUME_BOUNDED || !(words[1] & 1) || (int32_t)words[3] < 0)
         return inner;
     return TS_MIN(inner, ts_type_bits(f->module, inst->type) - 1);
@@ -41,7 +41,7 @@ enum { ARRAY_MOST_STEPS = 8 };
 
 static uint32_t array_pair_bits(const fr *f, const ts_inst *inst, uint32_t depth)
 {
-    uint32_t x = fr_simt_bits(f, inst->opnd[0], depth), y = fr_simt_bits(f, inst->opnd[1], depth), bits;
+    uint32_t x = fr_simt_width(f, inst->opnd[0], depth), y = fr_simt_width(f, inst->opnd[1], depth), bits;
     uint32_t width = ts_type_bits(f->module, inst->type) - 1; /* of numbers that are not negative */
     switch (inst->op) {
     case TS_OP_addi:
@@ -70,13 +70,13 @@ static uint32_t array_arg_bits(const fr *f, ts_val v, uint32_t depth)
     if (inst->op != TS_OP_for || (inst->aux & TS_A_UNSIGNED))
         return 64;
     const uint32_t *opnds = inst->n_opnd <= 3 ? inst->opnd : f->b.fn->pool.at + inst->opnd[0];
-    if (fr_simt_bits(f, opnds[0], depth) == 64)
+    if (fr_simt_width(f, opnds[0], depth) == 64)
         return 64;
-    uint32_t stop = fr_simt_bits(f, opnds[1], depth);
+    uint32_t stop = fr_simt_width(f, opnds[1], depth);
     return TS_MIN(stop, ts_type_bits(f->module, ts_type_of(f->b.fn, v)) - 1);
 }
 
-uint32_t fr_simt_bits(const fr *f, ts_val v, uint32_t depth)
+uint32_t fr_simt_width(const fr *f, ts_val v, uint32_t depth)
 {
     const ts_inst *inst = ts_at(f->b.fn, v);
     if (depth++ > ARRAY_MOST_STEPS)
@@ -88,9 +88,9 @@ uint32_t fr_simt_bits(const fr *f, ts_val v, uint32_t depth)
         return inst->type == TS_T_i32 && TS_S_KIND(inst->aux) != TS_SREG_LANEMASK_LT ? 31 : 64;
     case TS_OP_exti:
         if (inst->aux & TS_A_UNSIGNED)
-            return TS_MIN(fr_simt_bits(f, inst->opnd[0], depth),
+            return TS_MIN(fr_simt_width(f, inst->opnd[0], depth),
                           ts_type_bits(f->module, ts_type_of(f->b.fn, inst->opnd[0])));
-        return fr_simt_bits(f, inst->opnd[0], depth);
+        return fr_simt_width(f, inst->opnd[0], depth);
     case TS_OP_assume:
         return array_assume_bits(f, inst, depth);
     case TS_OP_addi:
@@ -102,7 +102,7 @@ uint32_t fr_simt_bits(const fr *f, ts_val v, uint32_t depth)
     case TS_OP_shri:
         return array_pair_bits(f, inst, depth);
     case TS_OP_select: {
-        uint32_t x = fr_simt_bits(f, inst->opnd[1], depth), y = fr_simt_bits(f, inst->opnd[2], depth);
+        uint32_t x = fr_simt_width(f, inst->opnd[1], depth), y = fr_simt_width(f, inst->opnd[2], depth);
         return TS_MAX(x, y);
     }
     case TS_OP_arg:
@@ -153,7 +153,7 @@ static ts_status array_wrap(fr *f, const fr_value *v, const fr_value *n, fr_valu
     bool with_sign = v->kind == FR_NUMBER || fr_dtype_is_signed((ts_dtype)v->dtype);
     TS_TRY(array_int64(f, v, &wide));
     *out = wide;
-    if (!with_sign || (wide.kind == FR_NUMBER ? wide.as.i >= 0 : fr_simt_bits(f, wide.as.v, 0) < 64))
+    if (!with_sign || (wide.kind == FR_NUMBER ? wide.as.i >= 0 : fr_simt_width(f, wide.as.v, 0) < 64))
         return TS_OK;
     TS_TRY(array_op(f, TS_OPERATOR_Add, &wide, n, &wrapped));
     if (wide.kind == FR_NUMBER) {
@@ -255,7 +255,7 @@ static ts_status array_end(fr *f, const fr_value *given, const fr_value *n, cons
                            fr_value *out)
 {
     TS_TRY(array_wrap(f, given, n, out));
-    bool positive = out->kind == FR_NUMBER ? out->as.i >= 0 : fr_simt_bits(f, out->as.v, 0) < 64;
+    bool positive = out->kind == FR_NUMBER ? out->as.i >= 0 : fr_simt_width(f, out->as.v, 0) < 64;
     if (!positive)
         TS_TRY(fr_simt_minmax(f, true, out, low, 0, out));
     return fr_simt_minmax(f, false, out, high, 0, out);

@@ -10,17 +10,6 @@ static const fr_op simt_ops[] = {
 #include "lang/simt/simt_op.def"
 };
 
-/* What fails ends the thread; nobody hears of it unless the kernel is checked. */
-static ts_status simt_check(fr *f, uint32_t node, const fr_value *cond, const fr_value *message, fr_flow *flow)
-{
-    (void)f;
-    (void)node;
-    (void)cond;
-    (void)message;
-    (void)flow;
-    return TS_OK;
-}
-
 const fr_dialect fr_dialect_thread = {
     .language = "thread language",
     .operation = "thread operation",
@@ -44,5 +33,4 @@ const fr_dialect fr_dialect_thread = {
     .get_item = fr_simt_get_item,
     .set_item = fr_simt_set_item,
     .builtin = fr_simt_builtin,
-    .check = simt_check,
 };

@@ -12,6 +12,10 @@
     ts_status fr_simt_##function(fr *f, const fr_call *c, fr_value *out);
 #include "lang/simt/simt_op.def"
 
+enum { FR_BLOCK_COUNT, FR_BLOCK_AND, FR_BLOCK_OR };
+enum { FR_VOTE_ALL, FR_VOTE_ANY, FR_VOTE_EQUAL, FR_VOTE_BALLOT };
+enum { FR_BITS_POPC, FR_BITS_CLZ, FR_BITS_FFS, FR_BITS_BREV };
+
 /* ---- typing.c: numba's rules ------------------------------------------------------------------ */
 
 /* The dtypes that an operator's operands are converted to, and that of the result. */
@@ -40,10 +44,13 @@ ts_status fr_simt_minmax(fr *f, bool is_max, const fr_value *x, const fr_value *
 ts_val fr_simt_int_power(fr *f, ts_dtype dtype, ts_val x, ts_val n, ts_dtype n_dtype);
 bool fr_simt_is_number(const fr_value *v);
 
+/* A condition of run time or not, as an i1. */
+ts_status fr_simt_truth(fr *f, const fr_value *v, ts_val *out);
+
 /* ---- arrays: array.c ------------------------------------------------------------------------------- */
 
 /* How many bits hold the value, which is not negative; 64: unknown, or it may be negative. */
-uint32_t fr_simt_bits(const fr *f, ts_val v, uint32_t depth);
+uint32_t fr_simt_width(const fr *f, ts_val v, uint32_t depth);
 /* The address of one element; the index has one number for each axis. */
 ts_status fr_simt_address(fr *f, uint32_t node, const fr_value *array, const fr_value *index, ts_val *out);
 ts_type fr_simt_storage(ts_dtype dtype);

@@ -100,6 +100,10 @@ void ts__emit_shfl(ts_ptx *e, ts_val v, const ts_inst *inst)
 void ts__emit_vote(ts_ptx *e, ts_val v, const ts_inst *inst)
 {
     static const char *const forms[] = {"any.pred", "all.pred", "ballot.b32"};
+    if (TS_S_KIND(inst->aux) == TS_VOTE_ACTIVE) {
+        PUT("activemask.b32 $v;\n", v);
+        return;
+    }
     PUT("vote.sync.$s $v, $r,", forms[TS_MIN(TS_S_KIND(inst->aux), 2u)], v, ts__ptx_in_reg(e, inst->opnd[0]));
     warp_lanes(e, inst, 1);
 }

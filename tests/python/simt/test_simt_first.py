@@ -69,7 +69,7 @@ def loops(out, n):
         if i == 5:
             continue
         total += i
-    else:
+    else:  # noqa: PLW0120
         total += 1000
     k = 0
     while True:

@@ -1,0 +1,247 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Memory of the block and of one thread, loads and stores with hints, atomics. What no GPU has as an instruction (the
+ * greater of two floats, counters that wrap at a limit) is a loop around compare and swap. Part of the front end
+ * (lower.h); rows in simt_op.def.
+ */
+#include "lang/simt/op.h"
+
+/* ---- arrays of the block, of a thread ------------------------------------------------------------- */
+
+static ts_status memory_dtype(fr *f, const fr_call *c, uint32_t i, ts_dtype *out)
+{
+    const fr_value *v = &c->arg[i];
+    *out = TS_DTYPE_NONE;
+    if (v->kind == FR_DTYPE)
+        *out = (ts_dtype)v->dtype;
+    else if (v->kind == FR_STR)
+        *out = strcmp(v->as.text, "bool") == 0 ? TS_DTYPE_bool_ : ts_dtype_find(v->as.text);
+    else if (v->kind == FR_BUILTIN)
+        *out = strcmp(v->as.text, "int") == 0     ? f->dialect->ints[0]
+               : strcmp(v->as.text, "float") == 0 ? f->dialect->real
+               : strcmp(v->as.text, "bool") == 0  ? TS_DTYPE_bool_
+                                                  : TS_DTYPE_NONE;
+    if (*out && fr_dtype_cat(*out) != FR_COMPLEX && fr_dtype_bits(*out) >= 8 - 7 * (*out == TS_DTYPE_bool_))
+        return TS_OK;
+    if (v->kind == FR_STR)
+        return fr_error(f, c->at[i], TS_TILETYPE, "Invalid NumPy dtype specified: '%s'", v->as.text);
+    return fr_arg_error(f, c, i, "a dtype, such as np.float32");
+}
+
+static ts_status memory_extent(fr *f, const fr_call *c, const fr_value *v, int64_t *out)
+{
+    fr_value room;
+    TS_TRY(fr_member_value(f, &v, &room));
+    if (!fr_is_int(v, out))
+        return fr_error(f, c->at[0], TS_TILETYPE,
+                        "%s(): the shape must be an integer or a tuple of them, known at compile time\n  found: %s\n"
+                        "  help: use a literal, or a global or closure variable; what only the launch knows is dynamic "
+                        "shared memory, shape 0",
+                        fr_op_name(c), fr_say(f, v));
+    return TS_OK;
+}
+
+static ts_status memory_alignment(fr *f, const fr_call *c, uint32_t *out)
+{
+    int64_t n;
+    *out = 0;
+    if (!fr_given(c, 2))
+        return TS_OK;
+    TS_TRY(fr_arg_int(f, c, 2, &n));
+    const char *wrong = n <= 0 ? "must be positive" : !ts_is_pow2(n) ? "must be a power of 2"
+                        : n % 8 ? "must be a multiple of 8" : NULL;
+    if (wrong || n > 1024)
+        return fr_error(f, c->at[2], TS_TILEVALUE, "Alignment %s: %lld", wrong ? wrong : "must be at most 1024",
+                        (long long)n);
+    *out = (uint32_t)n;
+    return TS_OK;
+}
+
+/* Dynamic shared memory has as many elements as the launch gives it, which the kernel does not know: slices say it. */
+static ts_status memory_dynamic(fr *f, ts_dtype dtype, fr_value *out)
+{
+    fr_value shape = fr_number(INT32_MAX / (int64_t)ts_dtype_bytes(dtype));
+    return fr_simt_new_array(f, dtype, ts_shared_dynamic(&f->b, fr_simt_storage(dtype), 0), 1, &shape, out);
+}
+
+ts_status fr_simt_memory_array(fr *f, const fr_call *c, fr_value *out)
+{
+    const fr_value *items = c->arg[0].kind == FR_TUPLE ? c->arg[0].as.items : &c->arg[0];
+    uint32_t n = c->arg[0].kind == FR_TUPLE ? c->arg[0].n : 1, align;
+    fr_value shape[TS_ARRAY_RANK];
+    int64_t extent, total = 1;
+    ts_dtype dtype;
+    bool is_shared = c->op->x == TS_OP_shared_alloc;
+    TS_TRY(memory_dtype(f, c, 1, &dtype));
+    TS_TRY(memory_alignment(f, c, &align));
+    if (n > TS_ARRAY_RANK)
+        return fr_error(f, c->at[0], TS_TILETYPE, "%s(): an array of more than %d axes", fr_op_name(c), TS_ARRAY_RANK);
+    for (uint32_t d = 0; d < n; d++) {
+        TS_TRY(memory_extent(f, c, &items[d], &extent));
+        shape[d] = fr_number(extent);
+        total = extent < 0 || extent > INT32_MAX ? -1 : total * extent;
+        if (total < 0 || total > INT32_MAX)
+            return fr_error(f, c->at[0], TS_TILEVALUE, "array length <= 0, or beyond 2 GiB: %s", fr_say(f, &c->arg[0]));
+    }
+    if (total == 0 && is_shared && n == 1)
+        return memory_dynamic(f, dtype, out);
+    if (total == 0)
+        return fr_error(f, c->at[0], TS_TILEVALUE, "array length <= 0\n  found: %s", fr_say(f, &c->arg[0]));
+    uint32_t bytes = (uint32_t)total * (uint32_t)ts_dtype_bytes(dtype), own = (uint32_t)ts_dtype_bytes(dtype);
+    uint32_t words[] = {bytes, TS_MAX(align, own), 0};
+    ts_type type = ts_type_ptr(f->module, fr_simt_storage(dtype), is_shared ? TS_SHARED : TS_LOCAL);
+    ts_val base = ts_emit(&f->b, (ts_op)c->op->x, type, 0, NULL, ts_pool_add(&f->b, 3, words), 0);
+    return fr_simt_new_array(f, dtype, base, n, shape, out);
+}
+
+/* ---- one element --------------------------------------------------------------------------------- */
+
+static ts_status memory_address(fr *f, const fr_call *c, const fr_value *index, ts_dtype *dtype, ts_val *out)
+{
+    *dtype = TS_DTYPE_NONE;
+    if (c->arg[0].kind != FR_ARRAY)
+        return fr_arg_error(f, c, 0, "an array");
+    *dtype = (ts_dtype)c->arg[0].as.array->dtype;
+    return fr_simt_address(f, c->node, &c->arg[0], index, out);
+}
+
+ts_status fr_simt_load_hint(fr *f, const fr_call *c, fr_value *out)
+{
+    ts_dtype dtype;
+    ts_val address;
+    TS_TRY(memory_address(f, c, &c->arg[1], &dtype, &address));
+    *out = fr_simt_load(f, dtype, address, c->op->x);
+    return TS_OK;
+}
+
+ts_status fr_simt_store_hint(fr *f, const fr_call *c, fr_value *out)
+{
+    ts_dtype dtype;
+    ts_val address;
+    *out = fr_none();
+    TS_TRY(memory_address(f, c, &c->arg[1], &dtype, &address));
+    return fr_simt_store(f, dtype, address, &c->arg[2], c->op->x);
+}
+
+/* ---- atomics -------------------------------------------------------------------------------------- */
+
+enum { MEMORY_RELAXED = TS_M_ORDER(TS_RELAXED) | TS_M_SCOPE(TS_SCOPE_DEVICE) };
+
+static bool memory_is_word(ts_dtype dtype)
+{
+    return fr_dtype_is_int(dtype) && fr_dtype_bits(dtype) >= 32;
+}
+
+static ts_status memory_refused(fr *f, const fr_call *c, ts_dtype dtype, const char *takes)
+{
+    return fr_error(f, c->at[0], TS_TILETYPE, "%s() does not exist for %s\n  help: it takes %s", fr_op_name(c),
+                    ts_dtype_name(dtype), takes);
+}
+
+/* The value that a loop of compare and swap writes for what it found. */
+typedef ts_val memory_next(fr *f, const fr_call *c, ts_dtype dtype, ts_val old, ts_val value);
+
+static ts_val memory_cast_bits(fr *f, ts_val v, ts_type type)
+{
+    return ts_type_of(f->b.fn, v) == type ? v : ts_cast(&f->b, TS_OP_bitcast, v, type, 0);
+}
+
+static ts_val memory_loop(fr *f, const fr_call *c, ts_dtype dtype, ts_val address, ts_val value, memory_next *next)
+{
+    ts_builder *b = &f->b;
+    ts_type word = fr_dtype_bits(dtype) == 64 ? TS_T_i64 : TS_T_i32, pointer = ts_type_of(b->fn, address);
+    ts_type to = ts_type_ptr(f->module, word, (ts_space)ts_type_get(f->module, pointer)->space);
+    ts_val place = pointer == to ? address : ts_cast(b, TS_OP_ptr_to_ptr, address, to, 0);
+    ts_val first = ts_load(b, place, TS_CACHE_RELAXED);
+    ts_val loop = ts_loop_begin(b, 1, &first), old = ts_region_arg(b->fn, loop, 0);
+    ts_val made = next(f, c, dtype, memory_cast_bits(f, old, fr_ir(dtype)), value);
+    ts_val got = ts_atomic_cas(b, place, old, memory_cast_bits(f, made, word), MEMORY_RELAXED);
+    ts_val guard = ts_if_begin(b, ts_cmp(b, TS_OP_cmpi, TS_NE, got, old, 0));
+    ts_term(b, TS_OP_yield, 0, NULL);
+    ts_else(b);
+    ts_term(b, TS_OP_break, 1, &old);
+    ts_end(b, guard, 0, NULL);
+    ts_term(b, TS_OP_continue, 1, &got);
+    ts_end_like(b, loop);
+    return memory_cast_bits(f, b->fn->inst.n - 1, fr_ir(dtype));
+}
+
+/* The greater or lesser one; with a NaN what was there, but for nanmax and nanmin a number before a NaN. */
+static ts_val memory_extreme(fr *f, const fr_call *c, ts_dtype dtype, ts_val old, ts_val value)
+{
+    ts_builder *b = &f->b;
+    ts_pred pred = c->op->x == TS_RMW_MAX ? TS_GT : TS_LT;
+    (void)dtype;
+    ts_val wins = ts_cmp(b, TS_OP_cmpf, pred, value, old, 0);
+    if (c->op->y)
+        wins = ts_op2(b, TS_OP_ori, wins, ts_cmp(b, TS_OP_cmpf, TS_NE, old, old, TS_A_UNORDERED), 0);
+    return ts_select(b, wins, value, old);
+}
+
+static ts_val memory_wrapped(fr *f, const fr_call *c, ts_dtype dtype, ts_val old, ts_val value)
+{
+    ts_builder *b = &f->b;
+    ts_val zero = ts_int(b, fr_ir(dtype), 0), one = ts_int(b, fr_ir(dtype), 1);
+    if (!c->op->x)
+        return ts_select(b, ts_cmp(b, TS_OP_cmpi, TS_GE, old, value, TS_A_UNSIGNED), zero,
+                         ts_op2(b, TS_OP_addi, old, one, 0));
+    ts_val ends = ts_op2(b, TS_OP_ori, ts_cmp(b, TS_OP_cmpi, TS_EQ, old, zero, 0),
+                         ts_cmp(b, TS_OP_cmpi, TS_GT, old, value, TS_A_UNSIGNED), 0);
+    return ts_select(b, ends, value, ts_op2(b, TS_OP_subi, old, one, 0));
+}
+
+static ts_val memory_rmw(fr *f, uint32_t mode, ts_val address, ts_val value)
+{
+    return ts_atomic(&f->b, (ts_rmw)mode, address, value, MEMORY_RELAXED);
+}
+
+ts_status fr_simt_atomic(fr *f, const fr_call *c, fr_value *out)
+{
+    ts_dtype dtype;
+    ts_val address, value;
+    uint32_t mode = c->op->x;
+    TS_TRY(memory_address(f, c, &c->arg[1], &dtype, &address));
+    bool real = fr_dtype_is_float(dtype), adds = mode == TS_RMW_ADD, orders = mode == TS_RMW_MAX || mode == TS_RMW_MIN;
+    if (!memory_is_word(dtype) && !(real && (adds || (fr_dtype_bits(dtype) >= 32 && (orders || mode == TS_RMW_XCHG)))))
+        return memory_refused(f, c, dtype, adds     ? "integers of 32 and 64 bits and floats"
+                                           : orders ? "integers of 32 and 64 bits, float32 and float64"
+                                                    : "integers of 32 and 64 bits");
+    TS_TRY(fr_simt_cast(f, &c->arg[2], dtype, &value));
+    if (adds && c->op->y)
+        value = ts_op1(&f->b, real ? TS_OP_negf : TS_OP_negi, value, 0);
+    if (real && orders) {
+        *out = fr_tile(dtype, memory_loop(f, c, dtype, address, value, memory_extreme));
+        return TS_OK;
+    }
+    if (orders && !fr_dtype_is_signed(dtype))
+        mode = mode == TS_RMW_MAX ? TS_RMW_UMAX : TS_RMW_UMIN;
+    *out = fr_tile(dtype, memory_rmw(f, real && adds ? TS_RMW_ADDF : mode, address, value));
+    return TS_OK;
+}
+
+ts_status fr_simt_atomic_wrap(fr *f, const fr_call *c, fr_value *out)
+{
+    ts_dtype dtype;
+    ts_val address, value;
+    TS_TRY(memory_address(f, c, &c->arg[1], &dtype, &address));
+    if (dtype != TS_DTYPE_uint32 && dtype != TS_DTYPE_uint64)
+        return memory_refused(f, c, dtype, "uint32 and uint64");
+    TS_TRY(fr_simt_cast(f, &c->arg[2], dtype, &value));
+    *out = fr_tile(dtype, memory_loop(f, c, dtype, address, value, memory_wrapped));
+    return TS_OK;
+}
+
+ts_status fr_simt_atomic_cas(fr *f, const fr_call *c, fr_value *out)
+{
+    ts_dtype dtype;
+    ts_val address, old, value;
+    bool first = c->op->x != 0; /* compare_and_swap: element 0 */
+    fr_value zero = fr_number(0);
+    TS_TRY(memory_address(f, c, first ? &zero : &c->arg[1], &dtype, &address));
+    if (!memory_is_word(dtype))
+        return memory_refused(f, c, dtype, "integers of 32 and 64 bits");
+    TS_TRY(fr_simt_cast(f, &c->arg[first ? 1 : 2], dtype, &old));
+    TS_TRY(fr_simt_cast(f, &c->arg[first ? 2 : 3], dtype, &value));
+    *out = fr_tile(dtype, ts_atomic_cas(&f->b, address, old, value, MEMORY_RELAXED));
+    return TS_OK;
+}

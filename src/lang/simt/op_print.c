@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * print: items with a space between them and a newline at the end, integers as 64 bits, floats with six digits, tuples
+ * in parentheses; of a bool of run time there are two prints, one for each of its texts. Part of the front end
+ * (lower.h).
+ */
+#include "lang/simt/op.h"
+
+typedef struct print_part {
+    const char *text; /* NULL: the value */
+    fr_value value;
+} print_part;
+
+typedef TS_VEC(print_part) print_parts;
+
+static ts_status print_text(fr *f, print_parts *parts, const char *text)
+{
+    return TS_PUSH(f->arena, parts, ((print_part){text, fr_none()})) ? TS_OK : fr_oom(f);
+}
+
+static ts_status print_add(fr *f, print_parts *parts, const fr_value *v)
+{
+    if (v->kind == FR_TUPLE) {
+        TS_TRY(print_text(f, parts, "("));
+        for (uint32_t i = 0; i < v->n; i++) {
+            TS_TRY(print_add(f, parts, &v->as.items[i]));
+            if (i + 1 < v->n || v->n == 1)
+                TS_TRY(print_text(f, parts, i + 1 < v->n ? ", " : ","));
+        }
+        return print_text(f, parts, ")");
+    }
+    if (v->kind == FR_FSTRING) {
+        for (uint32_t i = 0; i < v->n; i++)
+            TS_TRY(print_add(f, parts, &v->as.items[2 * i]));
+        return TS_OK;
+    }
+    if (v->kind == FR_NUMBER && v->cat == FR_FLOAT)
+        return print_text(f, parts, fr_textf(f, "%f", v->as.f));
+    if (fr_plain_text(f, v))
+        return print_text(f, parts, fr_plain_text(f, v));
+    if (!fr_simt_is_number(v))
+        return fr_error(f, 0, TS_TILETYPE, "print() takes numbers, strings and tuples of them\n  found: %s",
+                        fr_say(f, v));
+    return TS_PUSH(f->arena, parts, ((print_part){NULL, *v})) ? TS_OK : fr_oom(f);
+}
+
+static ts_status print_emit(fr *f, print_parts *parts)
+{
+    TS_VEC(ts_val) values = {0};
+    ts_text format;
+    ts_status status = TS_OK;
+    ts__text_init(&format, f->arena->alloc);
+    for (uint32_t i = 0; i < parts->n && status == TS_OK; i++) {
+        const print_part *p = &parts->at[i];
+        for (const char *s = p->text; s && *s; s++)
+            ts__text_puts(&format, *s == '%' ? "%%" : (char[]){*s, 0});
+        if (p->text)
+            continue;
+        ts_val v = 0;
+        ts_dtype own = (ts_dtype)p->value.dtype;
+        bool real = fr_dtype_is_float(own), with_sign = fr_dtype_is_signed(own);
+        ts__text_puts(&format, real ? "%f" : with_sign ? "%lld" : "%llu");
+        status = fr_simt_cast(f, &p->value, real ? TS_DTYPE_float64 : with_sign ? TS_DTYPE_int64 : TS_DTYPE_uint64, &v);
+        if (status == TS_OK && !TS_PUSH(f->arena, &values, v))
+            status = fr_oom(f);
+    }
+    if (status == TS_OK && format.failed)
+        status = fr_oom(f);
+    if (status == TS_OK) {
+        const char *text = ts__text_get(&format);
+        ts_emit(&f->b, TS_OP_printf, TS_T_none, values.n, values.at, ts_intern(f->module, text, strlen(text)), 0);
+    }
+    ts__text_deinit(&format);
+    return status;
+}
+
+/* The parts from i on; of the first bool among them both texts. */
+static ts_status print_from(fr *f, print_parts *parts, uint32_t i)
+{
+    while (i < parts->n && (parts->at[i].text || parts->at[i].value.dtype != TS_DTYPE_bool_))
+        i++;
+    if (i == parts->n)
+        return print_emit(f, parts);
+    print_part own = parts->at[i];
+    ts_val opener = ts_if_begin(&f->b, own.value.as.v);
+    parts->at[i].text = "True";
+    TS_TRY(print_from(f, parts, i + 1));
+    ts_term(&f->b, TS_OP_yield, 0, NULL);
+    ts_else(&f->b);
+    parts->at[i].text = "False";
+    TS_TRY(print_from(f, parts, i + 1));
+    ts_term(&f->b, TS_OP_yield, 0, NULL);
+    ts_end(&f->b, opener, 0, NULL);
+    parts->at[i] = own;
+    return TS_OK;
+}
+
+ts_status fr_simt_print(fr *f, const fr_call *c, fr_value *out)
+{
+    print_parts parts = {0};
+    *out = fr_none();
+    for (uint32_t i = 0; i < c->n_rest; i++) {
+        if (i)
+            TS_TRY(print_text(f, &parts, " "));
+        TS_TRY(print_add(f, &parts, &c->rest[i]));
+    }
+    TS_TRY(print_text(f, &parts, "\n"));
+    return print_from(f, &parts, 0);
+}

@@ -1,0 +1,205 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * What threads do together: barriers, fences, exchanges and votes of the lanes of a warp that a mask names. Part of the
+ * front end (lower.h); rows in simt_op.def.
+ *
+ *     syncthreads_count(p)    a word of shared memory: cleared by one thread, counted up by atomics, read by all
+ */
+#include "lang/simt/op.h"
+
+ts_status fr_simt_barrier(fr *f, const fr_call *c, fr_value *out)
+{
+    (void)c;
+    ts_barrier(&f->b);
+    *out = fr_none();
+    return TS_OK;
+}
+
+static ts_val warp_sreg(fr *f, uint32_t kind)
+{
+    return ts_emit(&f->b, TS_OP_sreg, TS_T_i32, 0, NULL, TS_S(kind, 0, 0), 0);
+}
+
+static ts_val warp_threads(fr *f)
+{
+    ts_val n = ts_op2(&f->b, TS_OP_muli, warp_sreg(f, TS_SREG_NTID), warp_sreg(f, TS_SREG_NTID_Y), 0);
+    return ts_op2(&f->b, TS_OP_muli, n, warp_sreg(f, TS_SREG_NTID_Z), 0);
+}
+
+static ts_val warp_is_first(fr *f)
+{
+    ts_val any = ts_op2(&f->b, TS_OP_ori, warp_sreg(f, TS_SREG_TID), warp_sreg(f, TS_SREG_TID_Y), 0);
+    any = ts_op2(&f->b, TS_OP_ori, any, warp_sreg(f, TS_SREG_TID_Z), 0);
+    return ts_cmp(&f->b, TS_OP_cmpi, TS_EQ, any, ts_int(&f->b, TS_T_i32, 0), 0);
+}
+
+ts_status fr_simt_barrier_count(fr *f, const fr_call *c, fr_value *out)
+{
+    ts_builder *b = &f->b;
+    ts_val p, word = ts_shared_array(b, TS_T_i32, 1, 0), zero = ts_int(b, TS_T_i32, 0), one = ts_int(b, TS_T_i32, 1);
+    TS_TRY(fr_simt_truth(f, &c->arg[0], &p));
+    ts_store_if(b, word, zero, warp_is_first(f), TS_CACHE_NONE);
+    ts_barrier(b);
+    ts_emit(b, TS_OP_red, TS_T_none, 3, (ts_val[]){word, one, p},
+            TS_M_MODE(TS_RMW_ADD) | TS_M_ORDER(TS_RELAXED) | TS_M_SCOPE(TS_SCOPE_BLOCK), TS_F_MASK);
+    ts_barrier(b);
+    ts_val n = ts_load(b, word, TS_CACHE_NONE);
+    ts_barrier(b); /* before the word is cleared again */
+    if (c->op->x == FR_BLOCK_AND)
+        n = ts_select(b, ts_cmp(b, TS_OP_cmpi, TS_EQ, n, warp_threads(f), 0), one, zero);
+    if (c->op->x == FR_BLOCK_OR)
+        n = ts_select(b, ts_cmp(b, TS_OP_cmpi, TS_NE, n, zero, 0), one, zero);
+    *out = fr_tile(TS_DTYPE_int32, n);
+    return TS_OK;
+}
+
+ts_status fr_simt_fence(fr *f, const fr_call *c, fr_value *out)
+{
+    ts_memory_fence(&f->b, (ts_fence)c->op->x);
+    *out = fr_none();
+    return TS_OK;
+}
+
+ts_status fr_simt_nanosleep(fr *f, const fr_call *c, fr_value *out)
+{
+    int64_t ns;
+    TS_TRY(fr_arg_int(f, c, 0, &ns));
+    if (ns < 0)
+        return fr_error(f, c->at[0], TS_TILEVALUE, "nanosleep(%lld): a time is not negative", (long long)ns);
+    ts_emit(&f->b, TS_OP_nanosleep, TS_T_none, 0, NULL, TS_S(0, TS_MIN(ns, 0xFFFF), 0), 0);
+    *out = fr_none();
+    return TS_OK;
+}
+
+/* ---- lanes that take part -------------------------------------------------------------------------- */
+
+/* The mask as an i32; 0 where it names all lanes, which needs no operand. */
+static ts_status warp_mask(fr *f, const fr_call *c, uint32_t i, ts_val *out)
+{
+    const fr_value *v = &c->arg[i];
+    bool is_int = (v->kind == FR_NUMBER && v->cat == FR_INT) ||
+                  (v->kind == FR_TILE && fr_dtype_is_int((ts_dtype)v->dtype));
+    *out = 0;
+    if (!fr_given(c, i))
+        return TS_OK;
+    if (!is_int)
+        return fr_arg_error(f, c, i, "an integer with a bit for each lane, such as 0xffffffff");
+    if (v->kind == FR_NUMBER && (uint32_t)v->as.i == UINT32_MAX)
+        return TS_OK;
+    return fr_simt_cast(f, v, TS_DTYPE_int32, out);
+}
+
+static uint32_t warp_with(ts_val *opnds, uint32_t n, ts_val mask)
+{
+    opnds[n] = mask;
+    return n + (mask != 0);
+}
+
+ts_status fr_simt_syncwarp(fr *f, const fr_call *c, fr_value *out)
+{
+    ts_val mask;
+    TS_TRY(warp_mask(f, c, 0, &mask));
+    ts_emit(&f->b, TS_OP_warp_sync, TS_T_none, mask != 0, &mask, 0, 0);
+    *out = fr_none();
+    return TS_OK;
+}
+
+static bool warp_is_word(ts_dtype dtype, uint32_t least)
+{
+    bool number = fr_dtype_is_int(dtype) || fr_dtype_is_float(dtype);
+    return number && fr_dtype_bits(dtype) >= least;
+}
+
+ts_status fr_simt_shuffle(fr *f, const fr_call *c, fr_value *out)
+{
+    ts_val mask, opnds[3];
+    ts_dtype dtype;
+    if (!fr_simt_is_number(&c->arg[1]))
+        return fr_arg_error(f, c, 1, "a number");
+    TS_TRY(fr_simt_dtype(f, &c->arg[1], &dtype));
+    if (!warp_is_word(dtype, 16))
+        return fr_arg_error(f, c, 1, "a number of 16, 32 or 64 bits; convert it, such as with int(x)");
+    TS_TRY(warp_mask(f, c, 0, &mask));
+    TS_TRY(fr_simt_cast(f, &c->arg[1], dtype, &opnds[0]));
+    TS_TRY(fr_simt_cast(f, &c->arg[2], TS_DTYPE_int32, &opnds[1]));
+    uint32_t n = warp_with(opnds, 2, mask), clamp = c->op->x == TS_SHFL_UP ? 0 : 31;
+    *out = fr_tile(dtype, ts_emit(&f->b, TS_OP_shfl, fr_ir(dtype), n, opnds, TS_S(c->op->x, clamp, 0), 0));
+    return TS_OK;
+}
+
+static ts_val warp_ballot(fr *f, ts_val cond, ts_val mask)
+{
+    ts_val opnds[2] = {cond};
+    return ts_emit(&f->b, TS_OP_vote, TS_T_i32, warp_with(opnds, 1, mask), opnds, TS_S(TS_VOTE_BALLOT, 0, 0), 0);
+}
+
+static ts_val warp_equals(fr *f, ts_val x, ts_val y)
+{
+    return ts_cmp(&f->b, TS_OP_cmpi, TS_EQ, x, y, 0);
+}
+
+ts_status fr_simt_vote(fr *f, const fr_call *c, fr_value *out)
+{
+    ts_builder *b = &f->b;
+    ts_val mask, p, opnds[2];
+    TS_TRY(warp_mask(f, c, 0, &mask));
+    TS_TRY(fr_simt_truth(f, &c->arg[1], &p));
+    opnds[0] = p;
+    uint32_t n = warp_with(opnds, 1, mask);
+    if (c->op->x == FR_VOTE_BALLOT) {
+        *out = fr_tile(TS_DTYPE_int32, warp_ballot(f, p, mask));
+        return TS_OK;
+    }
+    ts_val any = 0, all = 0;
+    if (c->op->x != FR_VOTE_ALL)
+        any = ts_emit(b, TS_OP_vote, TS_T_i1, n, opnds, TS_S(TS_VOTE_ANY, 0, 0), 0);
+    if (c->op->x != FR_VOTE_ANY)
+        all = ts_emit(b, TS_OP_vote, TS_T_i1, n, opnds, TS_S(TS_VOTE_ALL, 0, 0), 0);
+    *out = fr_tile(TS_DTYPE_bool_, c->op->x == FR_VOTE_EQUAL ? warp_equals(f, any, all) : any ? any : all);
+    return TS_OK;
+}
+
+/* The bits of a number of 32 or 64 bits; narrower ones are widened. */
+static ts_status warp_bits(fr *f, const fr_call *c, uint32_t i, ts_val *out)
+{
+    ts_dtype dtype;
+    if (!fr_simt_is_number(&c->arg[i]))
+        return fr_arg_error(f, c, i, "a number");
+    TS_TRY(fr_simt_dtype(f, &c->arg[i], &dtype));
+    if (!warp_is_word(dtype, 32))
+        return fr_arg_error(f, c, i, "a number of 32 or 64 bits; convert it, such as with int(x)");
+    TS_TRY(fr_simt_cast(f, &c->arg[i], dtype, out));
+    if (fr_dtype_is_float(dtype))
+        *out = ts_cast(&f->b, TS_OP_bitcast, *out, fr_dtype_bits(dtype) == 64 ? TS_T_i64 : TS_T_i32, 0);
+    return TS_OK;
+}
+
+ts_status fr_simt_match(fr *f, const fr_call *c, fr_value *out)
+{
+    ts_val mask, opnds[2];
+    TS_TRY(warp_mask(f, c, 0, &mask));
+    TS_TRY(warp_bits(f, c, 1, &opnds[0]));
+    ts_val same = ts_emit(&f->b, TS_OP_match, TS_T_i32, warp_with(opnds, 1, mask), opnds, 0, 0);
+    *out = fr_tile(TS_DTYPE_int32, same);
+    if (!c->op->x)
+        return TS_OK;
+    ts_val here = warp_ballot(f, ts_int(&f->b, TS_T_i1, 1), mask), all = warp_equals(f, same, here);
+    fr_value pair[] = {fr_tile(TS_DTYPE_int32, ts_select(&f->b, all, same, ts_int(&f->b, TS_T_i32, 0))),
+                       fr_tile(TS_DTYPE_bool_, all)};
+    return fr_tuple(f, 2, pair, out);
+}
+
+ts_status fr_simt_activemask(fr *f, const fr_call *c, fr_value *out)
+{
+    ts_val yes = ts_int(&f->b, TS_T_i1, 1);
+    (void)c;
+    *out = fr_tile(TS_DTYPE_uint32, ts_emit(&f->b, TS_OP_vote, TS_T_i32, 1, &yes, TS_S(TS_VOTE_ACTIVE, 0, 0), 0));
+    return TS_OK;
+}
+
+ts_status fr_simt_lanemask(fr *f, const fr_call *c, fr_value *out)
+{
+    (void)c;
+    *out = fr_tile(TS_DTYPE_uint32, warp_sreg(f, TS_SREG_LANEMASK_LT));
+    return TS_OK;
+}
