@@ -83,7 +83,12 @@ static ts_val front_not_negative(fr *f, ts_val v)
                    ts_pool_add(&f->b, TS_COUNT(words), words), 0);
 }
 
-static fr_value front_extent(fr *f, const ts_spec *s, uint32_t d, ts_val param, ts_dtype index)
+ts_val fr_known_base(fr *f, const ts_spec *s, ts_val base)
+{
+    return front_div_by(f, base, s->align16 ? 16 : 0);
+}
+
+fr_value fr_known_extent(fr *f, const ts_spec *s, uint32_t d, ts_val param, ts_dtype index)
 {
     if (s->static_shape >> d & 1)
         return fr_strict(index, s->dims[d]);
@@ -93,7 +98,7 @@ static fr_value front_extent(fr *f, const ts_spec *s, uint32_t d, ts_val param, 
                    front_div_by(f, front_not_negative(f, param), s->shape_div16 >> d & 1 ? 16 : 0));
 }
 
-static fr_value front_stride(fr *f, const ts_spec *s, uint32_t d, ts_val param, ts_dtype index)
+fr_value fr_known_stride(fr *f, const ts_spec *s, uint32_t d, ts_val param, ts_dtype index)
 {
     uint64_t bytes = TS_MAX(ts_dtype_bytes((ts_dtype)s->dtype), 1);
     if (s->static_stride >> d & 1)
@@ -121,11 +126,11 @@ static ts_status front_array(fr *f, const ts_spec *s, ts_val *next, fr_value *ou
         return TS_PUSH(f->arena, &f->arrays, a) ? TS_OK : fr_oom(f);
     }
     *a = (fr_array){.dtype = s->dtype, .rank = s->rank, .index_dtype = (uint8_t)index};
-    a->base = front_div_by(f, (*next)++, s->align16 ? 16 : 0);
+    a->base = fr_known_base(f, s, (*next)++);
     for (uint32_t d = 0; d < s->rank; d++)
-        a->extent[d] = a->shape[d] = front_extent(f, s, d, (*next)++, index);
+        a->extent[d] = a->shape[d] = fr_known_extent(f, s, d, (*next)++, index);
     for (uint32_t d = 0; d < s->rank; d++)
-        a->stride[d] = front_stride(f, s, d, (*next)++, index);
+        a->stride[d] = fr_known_stride(f, s, d, (*next)++, index);
     *out = (fr_value){.kind = FR_ARRAY, .as.array = a};
     if (!TS_PUSH(f->arena, &f->arrays, a))
         return fr_oom(f);

@@ -537,6 +537,10 @@ ts_status fr_fstring(fr *f, uint32_t node, fr_value *out);
 /* str() or repr(): FR_STR where it is known at compile time, FR_FSTRING with tiles in it; a tile is given back. */
 ts_status fr_text_of(fr *f, const fr_value *v, bool repr, fr_value *out);
 ts_status fr_text_concat(fr *f, const fr_value *x, const fr_value *y, fr_value *out);
+/* Base, extents and strides of an array with what its specialisation knows of them (front.c). */
+ts_val fr_known_base(fr *f, const ts_spec *s, ts_val base);
+fr_value fr_known_extent(fr *f, const ts_spec *s, uint32_t d, ts_val param, ts_dtype index);
+fr_value fr_known_stride(fr *f, const ts_spec *s, uint32_t d, ts_val param, ts_dtype index);
 ts_status fr_list_item(fr *f, const fr_list *list, const fr_value *index, fr_value *out);
 
 /* ---- dialects ----------------------------------------------------------------------------------- */

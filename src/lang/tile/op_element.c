@@ -456,17 +456,13 @@ static ts_status element_list_bounds(fr *f, const fr_list *list, fr_value *index
     return TS_OK;
 }
 
-/* What is constant in all arrays of the list. */
-static void element_known(const ts_spec *s, ts_dtype index, fr_array *a)
+/* Word `at` of the list's table as an extent or a stride. */
+static ts_status element_number(fr *f, ts_val row, uint32_t at, ts_dtype dtype, ts_val *out)
 {
-    for (uint32_t d = 0; d < s->rank; d++) {
-        if (s->static_shape >> d & 1)
-            a->shape[d] = fr_strict(index, s->dims[d]);
-        if (s->static_stride >> d & 1)
-            a->stride[d] = fr_strict(index, s->strides[d]);
-        else if (s->unit_stride >> d & 1)
-            a->stride[d] = fr_strict(index, 1);
-    }
+    fr_value word = fr_tile(TS_DTYPE_int64, element_word(f, row, at));
+    TS_TRY(fr_convert(f, &word, dtype, TS_RN, &word));
+    *out = word.as.v;
+    return TS_OK;
 }
 
 ts_status fr_list_item(fr *f, const fr_list *list, const fr_value *index, fr_value *out)
@@ -493,14 +489,16 @@ ts_status fr_list_item(fr *f, const fr_list *list, const fr_value *index, fr_val
         ts_op2(&f->b, TS_OP_muli, i.as.v, ts_int(&f->b, TS_T_i64, 1 + 2 * (int64_t)s->rank), 0);
     ts_val pair[] = {list->base, offset};
     ts_val row = ts_emit(&f->b, TS_OP_offset, ts_type_of(f->b.fn, list->base), 2, pair, 0, 0);
-    a->base = ts_cast(&f->b, TS_OP_int_to_ptr, element_word(f, row, 0),
-                      ts_type_ptr(f->module, fr_storage((ts_dtype)s->dtype), TS_GLOBAL), 0);
-    for (uint32_t d = 0; d < 2u * s->rank; d++) {
-        fr_value word = fr_tile(TS_DTYPE_int64, element_word(f, row, 1 + d));
-        TS_TRY(fr_convert(f, &word, dtype, TS_RN, &word));
-        *(d < s->rank ? &a->shape[d] : &a->stride[d - s->rank]) = word;
+    ts_val base = ts_cast(&f->b, TS_OP_int_to_ptr, element_word(f, row, 0),
+                          ts_type_ptr(f->module, fr_storage((ts_dtype)s->dtype), TS_GLOBAL), 0);
+    a->base = fr_known_base(f, s, base);
+    for (uint32_t d = 0; d < s->rank; d++) {
+        ts_val extent, stride;
+        TS_TRY(element_number(f, row, 1 + d, dtype, &extent));
+        TS_TRY(element_number(f, row, 1 + s->rank + d, dtype, &stride));
+        a->shape[d] = fr_known_extent(f, s, d, extent, dtype);
+        a->stride[d] = fr_known_stride(f, s, d, stride, dtype);
     }
-    element_known(s, dtype, a);
     memcpy(a->extent, a->shape, sizeof a->extent);
     *out = (fr_value){.kind = FR_ARRAY, .as.array = a};
     return fr_tensor_view(f, a);
