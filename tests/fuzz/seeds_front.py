@@ -84,6 +84,17 @@ def folding(a, b, n, N):
     )
 
 
+def host(a, b, n, N):
+    t = ct.load(b, 0, N)
+    many = (1, 2.5, "text", None, ct.float32, {1: 2}, 1 << 70, range(N), a, True, 2j)
+    u, more = ct.static_eval(answer(t, n, many))
+    ct.store(b, 0, u + more[0])
+
+
+def answer(t, n, many):  # tests/lang/pack.c has a host of its own
+    return t + n, many
+
+
 def operator(x, y, scale=2.0):
     if ct.sum(x, 0) > 0:
         return x * scale + y, ct.max(x, 0)
@@ -92,7 +103,7 @@ def operator(x, y, scale=2.0):
 
 if __name__ == "__main__":
     OUT.mkdir(parents=True, exist_ok=True)
-    for kernel in (copy, loops, calls, shapes, memory, folding, operator):
+    for kernel in (copy, loops, calls, shapes, memory, folding, host, operator):
         pack = pack_function(kernel)
         name = __file__.encode()  # a path of this machine has no place in the seeds
         (OUT / f"{kernel.__name__}.pack").write_bytes(

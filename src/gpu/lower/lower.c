@@ -563,6 +563,8 @@ ts_status ts__lower_with(ts_fn *fn, ts_pass_env *env, const ts_strategies *strat
         env->plan->cluster = 1u << TS_MAX(lw.assign.n_cta, lw.assign.tma.log_split);
     env->plan->shared_bytes = lw.shared.peak;
     lower_residents(&lw);
+    if (env->scratch->failed)
+        return ts_fail(err, TS_NOMEM, "out of memory while lowering a kernel");
     if (lw.assign.tma.active && lw.assign.tma.pingpong && lw.shared.peak > lw.assign.tma.shared)
         return ts_fail(err, TS_INTERNAL, "a move through shared memory in a kernel whose warpgroups would share it");
     ts__fn_replace(fn, lw.fn);

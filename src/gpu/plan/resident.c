@@ -92,7 +92,8 @@ static ts_val resident_until(const ts_fn *fn, const ts_shape *shape, ts_val v, t
     return until;
 }
 
-/* Most registers that values alive at once take, in the order of the code; 0 when memory is out. */
+/* Most registers that values alive at once take, in the order of the code; when memory is out 0, and scratch->failed
+ * says so. */
 static uint32_t resident_pressure(const ts_fn *fn, ts_arena *scratch)
 {
     uint32_t n = fn->inst.n, live = 0, most = 0;
