@@ -261,8 +261,9 @@ typedef struct core_kernel_facts {
     Py_ssize_t n_whole;  /* with so many arguments or more, none is missing; 0 where IR says what it takes */
     bool packed;         /* written in Python, not IR */
     char hooked;         /* launches of kernel[grid, block] go to kernel._launch (threads.c) */
+    bool has_warned;     /* of a grid too small for a GPU (threads.c) */
 } core_kernel_facts;
-const core_kernel_facts *core_kernel_view(PyObject *kernel);
+core_kernel_facts *core_kernel_view(PyObject *kernel);
 int core_threads_init(PyObject *module, core_state *state); /* threads.c */
 /* 0, or -1 with exception; `kernel` is named by messages. */
 int core_grid_of(const ts_kernel *kernel, PyObject *object, int64_t grid[3]);

@@ -238,7 +238,7 @@ ts_kernel *core_kernel_of(core_state *state, PyObject *object)
     return CORE_GET(self->kernel);
 }
 
-const core_kernel_facts *core_kernel_view(PyObject *kernel)
+core_kernel_facts *core_kernel_view(PyObject *kernel)
 {
     return &((kernel_object *)kernel)->facts;
 }

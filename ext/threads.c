@@ -149,6 +149,22 @@ static bool threads_has_host_array(const core_frame *frame)
     return has;
 }
 
+/* Few blocks leave most of a GPU idle: kernel._small_grid(blocks) says so, once for each kernel. */
+static int threads_see_grid(threads_launch *self, const ts_device *device)
+{
+    enum { ENOUGH = 128 };
+    const int64_t *grid = self->config.grid;
+    core_kernel_facts *facts = core_kernel_view(self->kernel);
+    if (grid[0] * grid[1] * grid[2] >= ENOUGH || CORE_GET(facts->has_warned) ||
+        TS_DEVICE_ID_KIND(ts_device_id(device)) != TS_DEVICE_CUDA ||
+        !PyObject_HasAttrString((PyObject *)Py_TYPE(self->kernel), "_small_grid"))
+        return 0;
+    CORE_SET(facts->has_warned, true);
+    PyObject *result = PyObject_CallMethod(self->kernel, "_small_grid", "L", (long long)(grid[0] * grid[1] * grid[2]));
+    Py_XDECREF(result);
+    return result ? 0 : -1;
+}
+
 static ts_status threads_run(const ts_stream *stream, const ts_launch_config *config, ts_kernel *kernel,
                              core_frame *frame, ts_error *err)
 {
@@ -209,6 +225,8 @@ static enum threads_outcome threads_try(threads_launch *self, ts_kernel *kernel,
         return THREADS_FAILED;
     if (TS_DEVICE_ID_KIND(ts_device_id(device)) == TS_DEVICE_CUDA && threads_has_host_array(frame))
         return THREADS_PYTHON;
+    if (threads_see_grid(self, device) < 0)
+        return THREADS_FAILED;
     ts_kernel_get_stats(kernel, &before);
     uintptr_t native = stream ? stream->native : 0;
     if (threads_launch_frame(state, stream, device, &self->config, kernel, frame) < 0 ||

@@ -24,6 +24,8 @@ _NAMES: dict[str, str] = {
         "_host_memory": "managed_array mapped mapped_array mapped_array_like pinned pinned_array pinned_array_like",
         "_gufunc": "guvectorize vectorize",
         "_reduction": "Reduce reduce",
+        "_compile": "compile compile_all compile_for_current_device compile_ptx compile_ptx_for_current_device",
+        "_linking": "Archive CUSource Cubin Fatbin LTOIR LinkableCode Object PTXSource declare_device",
         "_memory": "defer_cleanup",
         "_ipc": "open_ipc_array",
         "_managers": "BaseCUDAMemoryManager GetIpcHandleMixin HostOnlyCUDAMemoryManager IpcHandle MappedMemory "
@@ -40,7 +42,7 @@ _TYPES = (
     "boolean bool_ int8 int16 int32 int64 uint8 uint16 uint32 uint64 float16 float32 float64 complex64 complex128 void "
     "intp uintp intc uintc b1 i1 i2 i4 i8 u1 u2 u4 u8 f2 f4 f8 c8 c16"
 ).split()
-_MODULES = ("config", "errors", "types")
+_MODULES = ("config", "errors", "launchconfig", "random", "types")
 
 __all__ = [*_NAMES, *_TYPES, *_MODULES]
 

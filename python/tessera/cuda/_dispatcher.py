@@ -5,6 +5,7 @@ arguments when it is first launched with them."""
 from __future__ import annotations
 
 import types as _types
+import warnings
 from collections.abc import Callable
 from typing import Any
 
@@ -12,7 +13,7 @@ from .. import _core
 from .._arguments import bound
 from .._source import snapshot_of
 from . import types
-from ._errors import TypingError, translated
+from ._errors import NumbaPerformanceWarning, TypingError, translated
 from ._forall import ForAll
 from ._options import Options
 from ._overload import EXACT, NONE, Overload, conversion
@@ -45,6 +46,7 @@ class Dispatcher(_core.ThreadKernel):  # type: ignore[misc]
         self.specializations: dict[Any, Dispatcher] = {}
         self.specialized = False
         self._can_compile = True
+        self._on_specialised: Callable[[Any], object] | None = None
         self._pack: Any = None
         self._snapshot = snapshot_of(py_func, source)
         self._hooked = bool(self.extensions)
@@ -136,11 +138,21 @@ class Dispatcher(_core.ThreadKernel):  # type: ignore[misc]
         for copy in back:
             copy()
 
+    def _small_grid(self, blocks: int) -> None:
+        """The first launch of few blocks on a GPU; called by ext/threads.c."""
+        from . import config
+
+        if config.CUDA_LOW_OCCUPANCY_WARNINGS and not config.DISABLE_PERFORMANCE_WARNINGS and blocks:
+            text = f"Grid size {blocks} will likely result in GPU under-utilization due to low occupancy."
+            warnings.warn(NumbaPerformanceWarning(text), stacklevel=2)
+
     def _specialised(self, launch: Any, args: tuple[Any, ...]) -> None:
         """The first launch of code for these arguments is under way; called by ext/threads.c."""
         found = tuple(typeof(arg) for arg in args)
         if found not in self.overloads:
             self.overloads[found] = Overload(self, found)
+        if self._on_specialised is not None:
+            self._on_specialised(launch)
 
     def _best(self, args: tuple[Any, ...]) -> Overload:
         """The overload of explicit signatures for these arguments."""

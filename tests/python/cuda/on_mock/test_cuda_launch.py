@@ -65,7 +65,7 @@ def test_host_arrays_are_copied_in_and_out(mock: MockState) -> None:
     x = numpy.arange(100, dtype="float32")
     with warnings.catch_warnings(record=True) as found:
         warnings.simplefilter("always")
-        scale()[4, 32](x, 3.0)
+        scale()[128, 32](x, 3.0)
     assert [w.category for w in found] == [cuda.errors.NumbaPerformanceWarning]
     assert mock.values[0] not in (0, x.ctypes.data)
     assert (x == numpy.arange(100)).all()  # the mock computes nothing
@@ -82,8 +82,22 @@ def test_hints_say_which_way_arrays_are_copied(
     monkeypatch.setattr("tessera.cuda._arguments._copied_back", lambda array, value: seen.append("out"))
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        scale()[1, 32](hint(numpy.arange(64, dtype="float32")), 3.0)
+        scale()[128, 32](hint(numpy.arange(64, dtype="float32")), 3.0)
     assert " ".join(seen) == copies
+
+
+def test_few_blocks_are_warned_of_once(mock: MockState, monkeypatch: pytest.MonkeyPatch) -> None:
+    kernel = TextKernel(nothing, NOTHING)
+    with warnings.catch_warnings(record=True) as found:
+        warnings.simplefilter("always")
+        kernel[128, 1]()
+        assert not found
+        kernel[127, 1]()
+        kernel[1, 1]()
+        assert [str(w.message)[:13] for w in found] == ["Grid size 127"]
+        monkeypatch.setattr(cuda.config, "CUDA_LOW_OCCUPANCY_WARNINGS", 0)
+        TextKernel(nothing, NOTHING)[1, 1]()
+    assert len(found) == 1
 
 
 def test_named_and_default_arguments(mock: MockState) -> None:

@@ -1,0 +1,159 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Kernels as PTX, code of others, random states: what needs no kernel to run."""
+
+from __future__ import annotations
+
+import pathlib
+from typing import Any
+
+import numpy
+import pytest
+from tessera import cuda
+from tessera.cuda import launchconfig, types
+
+
+def fill(x: Any, value: Any) -> None:
+    i = cuda.grid(1)
+    if i < x.size:
+        x[i] = value
+
+
+@pytest.mark.parametrize(("cc", "target"), [((8, 0), "sm_80"), ((9, 0), "sm_90"), ((8, 7), "sm_86")])
+def test_kernels_become_ptx(cc: Any, target: str) -> None:
+    ptx, result = cuda.compile_ptx(fill, "void(float32[::1], float32)", cc=cc)
+    assert f".target {target}" in ptx and ".visible .entry fill" in ptx and result == types.void
+    assert cuda.compile(fill, "(float32[:], float32)", device=False, abi="numba", cc=cc)[0].count("entry") == 1
+
+
+@pytest.mark.parametrize(
+    ("options", "error", "text"),
+    [
+        ({"abi": "fortran"}, NotImplementedError, "Unsupported ABI: fortran"),
+        ({"output": "sass"}, NotImplementedError, "Unsupported output type: sass"),
+        ({"device": False}, NotImplementedError, "The C ABI is not supported for kernels"),
+        ({}, NotImplementedError, "device functions"),
+        ({"device": False, "abi": "numba", "cc": (7, 5)}, cuda.errors.CCSupportError, "the oldest is 8.0"),
+        ({"device": False, "abi": "numba", "launch_bounds": (1, 2, 3, 4)}, ValueError, "Got 4 launch bounds"),
+    ],
+)
+def test_what_is_not_compiled(options: dict[str, Any], error: type[Exception], text: str) -> None:
+    with pytest.raises(error, match=text):
+        cuda.compile(fill, "void(float32[:], float32)", **options)
+
+
+def test_mistakes_are_found_when_a_signature_is_compiled() -> None:
+    def wrong(x: Any) -> None:
+        x[0] = no_such_name  # noqa: F821
+
+    with pytest.raises(cuda.errors.NumbaError, match="no_such_name"):
+        cuda.jit("void(float32[:])")(wrong)
+    with pytest.raises(TypeError, match="void return type"):
+        cuda.compile_ptx(fill, "float32(float32[:], float32)")
+
+
+def test_kernels_for_several_signatures() -> None:
+    kernel = cuda.jit(["(int64[::1], int64)", "(float64[::1], float64)"])(fill)
+    for dtype, value in (("i8", 3), ("f8", 2.5)):
+        x = numpy.zeros(4, dtype)
+        kernel[1, 32](x, value)
+        assert (x == value).all()
+    with pytest.raises(TypeError, match="No matching definition"):
+        kernel[1, 32](numpy.zeros(4, "f4"), 1.0)
+    with pytest.raises(RuntimeError, match="Compilation disabled"):
+        kernel.compile("(float32[::1], float32)")
+    ambiguous = cuda.jit(["(float64[::1], float32)", "(float64[::1], float16)"])(fill)
+    with pytest.raises(TypeError, match="Ambiguous overloading"):
+        ambiguous[1, 1](numpy.zeros(4), 1.0)
+
+
+def test_specializing() -> None:
+    kernel = cuda.jit(fill)
+    one = kernel.specialize(types.float32[::1], types.float32)
+    assert one is kernel.specialize(types.float32[::1], types.float32) and len(kernel.specializations) == 1
+    assert kernel.specialize(types.float32[:], types.float32) is not one and one.specialized
+    with pytest.raises(RuntimeError, match="already specialized"):
+        one.specialize(types.float64[::1], types.float64)
+    x = numpy.zeros(4, "f4")
+    one[1, 32](x, 2)
+    assert (x == 2).all()
+    assert "fill" in one.inspect_asm()[(types.float32[::1], types.float32)]
+
+
+def test_overloads_hold_what_was_launched() -> None:
+    kernel = cuda.jit(fill)
+    for x, value in ((numpy.zeros(4), 1.0), (numpy.zeros(4, "i4"), 1), (numpy.zeros(4), 2.0)):
+        kernel[1, 32](x, value)
+    assert [str(t) for args in kernel.signatures for t in args] == [
+        "array(float64, 1d, C)", "float64", "array(int32, 1d, C)", "int64",
+    ]  # fmt: skip
+    assert "entry" in kernel.inspect_ir(kernel.signatures[0])
+    with pytest.raises(KeyError, match="not compiled for"):
+        kernel.inspect_asm("(int8,)")
+    with pytest.raises(NotImplementedError, match="inspect_ir"):
+        kernel.inspect_llvm()
+
+
+def test_the_launch_is_known_while_a_kernel_is_compiled_for_it() -> None:
+    kernel = cuda.jit(fill)
+    with launchconfig.capture_compile_config(kernel) as captured:
+        kernel[2, 32](numpy.zeros(4), 1.0)
+    assert captured["config"].griddim == (2, 1, 1) and captured["config"].dispatcher is kernel
+    assert launchconfig.current_launch_config() is None
+    with pytest.raises(RuntimeError, match="No launch config set"):
+        launchconfig.ensure_current_launch_config()
+
+
+def test_code_of_files(tmp_path: pathlib.Path) -> None:
+    for ending, cls in (("ptx", cuda.PTXSource), ("cu", cuda.CUSource), ("o", cuda.Object), ("a", cuda.Archive)):
+        file = tmp_path / f"code.{ending}"
+        file.write_bytes(b"text")
+        found = cuda.LinkableCode.from_path(file)
+        assert type(found) is cls and found.data == b"text" and found.name == str(file)
+    with pytest.raises(RuntimeError, match="no extension"):
+        cuda.LinkableCode.from_path("code")
+    with pytest.raises(RuntimeError, match=r"extension \.cuh"):
+        cuda.LinkableCode.from_path("code.cuh")
+    with pytest.raises(TypeError, match="must be callable"):
+        cuda.PTXSource(b"", setup_callback=3)
+
+
+def test_declared_functions_name_their_result() -> None:
+    found = cuda.declare_device("bar", "int32(int32)", link=cuda.PTXSource(b""))
+    assert found.sig.return_type == types.int32 and len(found.link) == 1
+    with pytest.raises(TypeError, match="Return type must be provided"):
+        cuda.declare_device("bar", "(int32,)")
+    with pytest.raises(NotImplementedError, match="kernels call it"):
+        found(1)
+
+
+MASK = (1 << 64) - 1
+
+
+def stepped(s0: int, s1: int) -> tuple[int, int]:
+    s1 ^= s0
+    return ((s0 << 55 | s0 >> 9) & MASK) ^ s1 ^ ((s1 << 14) & MASK), (s1 << 36 | s1 >> 28) & MASK
+
+
+def jumped(s0: int, s1: int) -> tuple[int, int]:
+    t0 = t1 = 0
+    for word in (0xBEAC0467EBA5FACB, 0xD86B048B86AA9922):
+        for bit in range(64):
+            if word >> bit & 1:
+                t0, t1 = t0 ^ s0, t1 ^ s1
+            s0, s1 = stepped(s0, s1)
+    return t0, t1
+
+
+@pytest.mark.parametrize("seed", [0, 42, -1, 1 << 63])
+def test_random_states_are_jumps_apart(seed: int) -> None:
+    states = cuda.random.create_xoroshiro128p_states(70, seed).copy_to_host()
+    wanted = (int(states["s0"][0]),) * 2
+    for found in states:
+        assert (int(found["s0"]), int(found["s1"])) == wanted
+        wanted = jumped(*wanted)
+    later = cuda.random.create_xoroshiro128p_states(7, seed, subsequence_start=60).copy_to_host()
+    assert (later == states[60:67]).all()
+
+
+def test_seeds_are_mixed_by_splitmix64() -> None:
+    assert cuda.random.create_xoroshiro128p_states(1, 42).copy_to_host()["s0"] == 13679457532755275413
