@@ -102,7 +102,7 @@ static PyObject *tileir_of_ir(PyObject *module, PyObject *args)
         return NULL;
     ts_status status = ts_module_read(text, (size_t)n, NULL, &ir, &err);
     if (status == TS_OK) {
-        status = ts_tileir_of_ir(ir, arch, NULL, &m, &err);
+        status = ts_tileir_of_ir(ir, version, arch, NULL, &m, &err);
         ts_module_destroy(ir);
     }
     return status == TS_OK ? tileir_written(module, m, version) : core_raise(PyModule_GetState(module), &err);

@@ -44,10 +44,11 @@ TS_API TS_CHECKED ts_status ts_tileir_print(const ts_tileir *module, const ts_al
  * Errors: TS_UNSUPPORTED for what came with a later version. */
 TS_API TS_CHECKED ts_status ts_tileir_write(const ts_tileir *module, uint32_t version, const ts_alloc *alloc,
                                             char **out, size_t *n, ts_error *err);
-/* The kernels of a module of our own IR, before any pass of the compiler. `arch` ("sm_90"; NULL: any) is what hints
- * are for. Owns: *out. Errors: TS_UNSUPPORTED for operations that Tile IR does not have. */
-TS_API TS_CHECKED ts_status ts_tileir_of_ir(const ts_module *ir, const char *arch, const ts_alloc *alloc,
-                                            ts_tileir **out, ts_error *err);
+/* The kernels of a module of our own IR, before any pass of the compiler, for files of `version` (0: the newest) and
+ * later. `arch` ("sm_90"; NULL: any) is what hints are for. Owns: *out. Errors: TS_UNSUPPORTED for operations that
+ * Tile IR does not have. */
+TS_API TS_CHECKED ts_status ts_tileir_of_ir(const ts_module *ir, uint32_t version, const char *arch,
+                                            const ts_alloc *alloc, ts_tileir **out, ts_error *err);
 /* The module in our own IR, verified; with a name only that kernel. Owns: *out, ended by ts_module_destroy.
  * Errors: TS_NOTFOUND for a kernel that is not there. */
 TS_API TS_CHECKED ts_status ts_tileir_to_ir(const ts_tileir *module, const char *kernel, const ts_alloc *alloc,

@@ -19,6 +19,7 @@ typedef struct back {
     uint32_t n_types;
     uint32_t *place;      /* of each place of ours: 1 + its attribute in the file; 0: not made yet */
     uint32_t loc;         /* the attribute of the operation that is made */
+    uint32_t version;     /* the oldest that must be able to say it */
     const char *arch;
     ts_error *err;
 } back;
@@ -357,6 +358,25 @@ static ts_status back_plain(back *b, tileir_region *region, ts_val v)
     return back_push(b, region, &op);
 }
 
+/* A power with an integer exponent: of two floats where the version has nothing else. */
+static ts_status back_fpowi(back *b, tileir_region *region, ts_val v)
+{
+    const ts_val *opnds = ts_opnds(b->from, ts_at(b->from, v));
+    uint32_t type = back_type(b, ts_type_of(b->from, v));
+    if (b->version >= ts__tileir_rows[TILEIR_fpowi].since)
+        return back_plain(b, region, v);
+    tileir_op exponent = back_op(b, TILEIR_itof, 1, &opnds[1]);
+    if (exponent.attr)
+        back_arith(&exponent, 0);
+    back_results(b, &exponent, 1, &type);
+    TS_TRY(back_push(b, region, &exponent));
+    tileir_op power = back_op(b, TILEIR_pow, 2, opnds);
+    if (power.opnd)
+        power.opnd[1] = exponent.first_result;
+    back_result(b, &power, v);
+    return back_push(b, region, &power);
+}
+
 /* Elements as a file has them: i1 eight in a byte, 4 bits in a byte of their own, tf32 in three. */
 static uint32_t back_elements(back *b, ts_val v, const ts_dense *dense)
 {
@@ -663,6 +683,8 @@ static ts_status back_one(back *b, tileir_region *region, ts_val v)
         return back_constant(b, region, v);
     case TS_OP_assume:
         return back_assume(b, region, v);
+    case TS_OP_fpowi:
+        return back_fpowi(b, region, v);
     case TS_OP_permute:
         return back_permute(b, region, v);
     case TS_OP_cat:
@@ -823,7 +845,8 @@ static ts_status back_module(back *b, const ts_module *ir)
     return ts__tileir_verify(b->m, b->err);
 }
 
-ts_status ts_tileir_of_ir(const ts_module *ir, const char *arch, const ts_alloc *alloc, ts_tileir **out, ts_error *err)
+ts_status ts_tileir_of_ir(const ts_module *ir, uint32_t version, const char *arch, const ts_alloc *alloc,
+                          ts_tileir **out, ts_error *err)
 {
     const ts_alloc *from = alloc ? alloc : ts_alloc_default();
     ts_arena scratch;
@@ -835,7 +858,7 @@ ts_status ts_tileir_of_ir(const ts_module *ir, const char *arch, const ts_alloc 
     *m = (ts_tileir){.version = TS_TILEIR_NEWEST};
     ts__arena_init(&m->arena, from);
     ts__arena_init(&scratch, from);
-    back b = {.m = m, .scratch = &scratch, .arch = arch, .err = err};
+    back b = {.m = m, .scratch = &scratch, .version = version ? version : TS_TILEIR_NEWEST, .arch = arch, .err = err};
     ts_status status = back_module(&b, ir);
     ts__arena_deinit(&scratch);
     if (status == TS_OK)

@@ -79,7 +79,7 @@ static void fuzz_convert(const ts_tileir *m, ts_error *err)
     ts_tileir *back;
     if (ts_tileir_to_ir(m, NULL, NULL, &ir, err) != TS_OK)
         return;
-    if (ts_tileir_of_ir(ir, "sm_90", NULL, &back, err) == TS_OK)
+    if (ts_tileir_of_ir(ir, 0, "sm_90", NULL, &back, err) == TS_OK)
         ts_tileir_destroy(back);
     ts_module_destroy(ir);
 }
@@ -125,7 +125,7 @@ static void fuzz_seeds(const char *text, size_t n)
     ts_tileir *m;
     if (ts_module_read(text, n, NULL, &ir, &err) != TS_OK)
         return;
-    if (ts_tileir_of_ir(ir, NULL, NULL, &m, &err) == TS_OK) {
+    if (ts_tileir_of_ir(ir, 0, NULL, NULL, &m, &err) == TS_OK) {
         for (uint32_t version = TS_TILEIR_OLDEST; version <= TS_TILEIR_NEWEST; version++) {
             char *bytes;
             size_t n_bytes;

@@ -145,6 +145,20 @@ def test_older_versions_refuse_what_is_newer():
         _core.tileir_of_ir(ir, None, 131)
 
 
+@pytest.mark.parametrize("version", VERSIONS)
+def test_older_versions_have_integer_powers_as_powers_of_floats(version):
+    @ct.kernel
+    def k(a, n):
+        ct.store(a, (0,), ct.load(a, (0,), (8,)) ** ct.load(n, (0,), (8,)))
+
+    a, n = np.linspace(-2, 2, 8, dtype=np.float32), np.arange(-3, 5, dtype=np.int32)
+    module = tileir.read(_core.tileir_of_ir(_core.lower_text(k._prepare(), (a, n)), None, version))
+    assert ("fpowi" in str(module)) == (version == 134)
+    wanted = a.astype(np.float64) ** n
+    ct.launch(None, (1,), module.kernel(), (a, n))
+    np.testing.assert_allclose(a, wanted, rtol=2e-7)
+
+
 def test_what_tile_ir_lacks_is_named():
     @ct.kernel
     def k(a):

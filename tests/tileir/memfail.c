@@ -34,7 +34,7 @@ static ts_status read_again(const char *bytes, size_t n, const ts_alloc *alloc)
 static ts_status walk(const ts_module *ir, const ts_alloc *alloc)
 {
     ts_tileir *made;
-    TS_TRY(ts_tileir_of_ir(ir, "sm_90", alloc, &made, &err));
+    TS_TRY(ts_tileir_of_ir(ir, 0, "sm_90", alloc, &made, &err));
     ts_status status = TS_OK;
     for (uint32_t version = 133; status == TS_OK && version <= TS_TILEIR_NEWEST; version++) {
         char *bytes;

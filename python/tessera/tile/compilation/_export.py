@@ -62,7 +62,7 @@ def _checked(kernel: Any, rows: tuple[Any, ...], given: KernelSignature) -> Kern
     return signature
 
 
-_BY_PORTABLE = (87, 88, 103, 110, 121)  # GPUs that have no target of their own: they run code for the oldest
+_BY_PORTABLE = (87, 88, 103, 107, 110, 121)  # GPUs that have no target of their own: they run code for the oldest
 
 
 def _number(gpu_code: str) -> tuple[int, str]:
