@@ -232,6 +232,11 @@ double ts_compile_limit(double seconds)
     return (double)atomic_exchange(&compile_limit_ns, limit) * 1e-9;
 }
 
+int64_t ts__compile_limit_ns(void)
+{
+    return atomic_load_explicit(&compile_limit_ns, memory_order_relaxed);
+}
+
 const ts_spec *ts__compile_block(const ts_spec *spec, size_t *n_spec)
 {
     if (!*n_spec || spec[*n_spec - 1].kind != TS_SPEC_BLOCK)
@@ -260,7 +265,7 @@ ts_status ts__compile_module(ts_module *module, const char *entry, const ts_hint
     out->alloc = alloc ? alloc : ts_alloc_default();
     compile_run run = {fn, {&scratch, target, hints ? hints : &none, &out->plan}, probe, out};
     compile_note_block(block, &run.env);
-    run.env.limit_ns = atomic_load_explicit(&compile_limit_ns, memory_order_relaxed);
+    run.env.limit_ns = ts__compile_limit_ns();
     run.env.deadline_ns = run.env.limit_ns ? ts__now_ns() + run.env.limit_ns : 0;
     ts_status status = compile_fn(&run, err);
     if (status != TS_OK)

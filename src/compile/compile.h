@@ -17,6 +17,7 @@ typedef struct ts_probe {
 /* The entry of a module: the one named, or the first (NULL); functions are compiled with the kernels that call them.
  * Errors: TS_NOTFOUND, TS_VALUE where the name is a func's; both say what entries there are. */
 TS_CHECKED ts_status ts__compile_entry(ts_module *module, const char *entry, ts_fn **out, ts_error *err);
+int64_t ts__compile_limit_ns(void); /* of ts_compile_limit; 0: none */
 /* The TS_SPEC_BLOCK behind the arguments, which *n_spec counts no more; NULL: there is none. */
 const ts_spec *ts__compile_block(const ts_spec *spec, size_t *n_spec);
 /* From a module to code; `entry` NULL = the only one; `block` and `probe` may be NULL. */

@@ -238,15 +238,16 @@ static uint64_t kernel_since(int64_t before)
     return (uint64_t)(ts__now_ns() - before);
 }
 
-/* The allocator of a compilation that its caller may interrupt (ts_interrupt_set): when the compilation should stop,
- * it gives no more memory, and the compiler ends as it does when memory is out. The compiler allocates all the time,
- * except inside LLVM and the assemblers of other makers. */
+/* The allocator of a compilation that its caller may interrupt (ts_interrupt_set) or that has a time limit
+ * (ts_compile_limit): when the compilation should stop, it gives no more memory, and the compiler ends as it does when
+ * memory is out. The compiler allocates all the time, and asks for a byte between the steps of LLVM
+ * (target/llvm/llvm.c); inside of those, and in the assemblers of other makers, nothing is asked. */
 typedef struct kernel_interruptible {
     ts_alloc alloc;
     const ts_alloc *below;
     ts_interrupt_fn *should_stop; /* NULL: this thread is not the one to ask */
-    int64_t next_ns;
-    bool stopped;
+    int64_t next_ns, limit_ns, deadline_ns; /* limit_ns, deadline_ns: 0 = no limit */
+    bool stopped, late;
 } kernel_interruptible;
 
 enum { KERNEL_ASK_NS = 20000000 };
@@ -254,8 +255,10 @@ enum { KERNEL_ASK_NS = 20000000 };
 static void *kernel_resize(void *user, void *block, size_t old_bytes, size_t new_bytes)
 {
     kernel_interruptible *p = user;
-    if (p->should_stop && new_bytes > old_bytes && !p->stopped && ts__now_ns() >= p->next_ns) {
-        p->stopped = p->should_stop();
+    bool asks = new_bytes > old_bytes && !p->stopped && (p->should_stop || p->deadline_ns);
+    if (asks && ts__now_ns() >= p->next_ns) {
+        p->late = p->deadline_ns && ts__now_ns() > p->deadline_ns;
+        p->stopped = p->late || (p->should_stop && p->should_stop());
         p->next_ns = ts__now_ns() + KERNEL_ASK_NS;
     }
     return p->stopped && new_bytes > old_bytes ? NULL : p->below->resize(p->below->user, block, old_bytes, new_bytes);
@@ -266,15 +269,23 @@ static ts_status kernel_compile(ts_kernel *kernel, ts_module *lowered, const ts_
                                 const ts_hints *hints, ts_target target, ts_code *code, ts_error *err)
 {
     int64_t before = ts__now_ns();
-    kernel_interruptible p = {{kernel_resize, &p}, kernel->alloc, ts__interrupt_get(), before + KERNEL_ASK_NS, false};
+    kernel_interruptible p = {{kernel_resize, &p}, kernel->alloc, ts__interrupt_get(), before + KERNEL_ASK_NS,
+                              ts__compile_limit_ns(), 0, false, false};
     const ts_spec *block = ts__compile_block(spec, &n_spec);
     n_spec += block != NULL;
+    p.deadline_ns = p.limit_ns ? before + p.limit_ns : 0;
     ts_status status = lowered ? ts__compile_module(lowered, NULL, hints, target, block, NULL, &p.alloc, code, err)
                                : ts_compile_source(&kernel->source, spec, n_spec, hints, target, &p.alloc, code, err);
     if (code->alloc == &p.alloc)
         code->alloc = kernel->alloc;
     atomic_fetch_add(&kernel->compile_ns, kernel_since(before));
     atomic_fetch_add(&kernel->n_compiled, 1);
+    if (p.late && status != TS_OK && status != TS_TIMEOUT)
+        return ts_fail(err, TS_TIMEOUT, "kernel '%s' was not compiled within %.3g s\n"
+                       "  help: allow more (ct.compiler_timeout(seconds)), or split the kernel",
+                       kernel->name, (double)p.limit_ns * 1e-9);
+    if (p.late)
+        return status;
     if (!p.stopped && p.should_stop) /* what came while an assembler was at work */
         p.stopped = p.should_stop();
     if (!p.stopped)

@@ -29,6 +29,16 @@ def test_a_compilation_beyond_its_time_is_an_error():
     assert (x != 1).all()
 
 
+def test_a_long_step_of_the_compiler_ends_in_time_too():
+    @ct.kernel
+    def sorts(x, N: ct.Constant[int]):
+        ct.store(x, (0,), ct.sort(ct.load(x, (0,), (N,))))
+
+    x = np.ones(1 << 16, np.float32)
+    with ct.compiler_timeout(0.02), pytest.raises(ct.TileCompilerTimeoutError, match="within 0.02 s"):
+        ct.launch(None, (1,), sorts, (x, x.size))
+
+
 def test_limits_nest():
     with ct.compiler_timeout(50):
         with pytest.raises(ZeroDivisionError), ct.compiler_timeout(20):

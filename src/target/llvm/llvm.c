@@ -233,7 +233,8 @@ ts_status ts_llvm_find(ts_llvm_info *info, ts_error *err)
 typedef struct llvm_job {
     const llvm_api *api;
     void *context, *module, *machine, *object;
-    char message[512]; /* first error that LLVM reported */
+    const ts_alloc *alloc; /* of the caller */
+    char message[512];     /* first error that LLVM reported */
 } llvm_job;
 
 static void llvm_keep(llvm_job *job, const char *message)
@@ -319,18 +320,32 @@ static bool llvm_emit(llvm_job *job)
     return false;
 }
 
+/* Asked between LLVM's steps: an allocator that gives no byte wants the compilation to end (run/kernel.c). */
+static bool llvm_is_wanted(llvm_job *job)
+{
+    void *byte = job->alloc->resize(job->alloc->user, NULL, 0, 1);
+    if (byte)
+        job->alloc->resize(job->alloc->user, byte, 1, 0);
+    else
+        llvm_keep(job, "no memory");
+    return byte != NULL;
+}
+
 static bool llvm_work(llvm_job *job, const char *text, size_t n, const ts_llvm_host *host,
                       const ts_llvm_options *options)
 {
     job->context = job->api->ContextCreate();
     job->api->ContextSetDiagnosticHandler(job->context, llvm_diagnose, job);
-    if (!llvm_parse(job, text, n) || (options->verify && !llvm_verify(job)) || !llvm_machine(job, host, options->level))
+    if (!llvm_is_wanted(job) || !llvm_parse(job, text, n))
+        return false;
+    if ((options->verify && !llvm_verify(job)) || !llvm_machine(job, host, options->level))
         return false;
     void *layout = job->api->CreateTargetDataLayout(job->machine);
     job->api->SetModuleDataLayout(job->module, layout);
     job->api->SetTarget(job->module, host->triple);
     job->api->DisposeTargetData(layout);
-    return llvm_optimise(job, options->passes ? options->passes : LLVM_PASSES) && llvm_emit(job) && !job->message[0];
+    return llvm_is_wanted(job) && llvm_optimise(job, options->passes ? options->passes : LLVM_PASSES) &&
+           llvm_is_wanted(job) && llvm_emit(job) && !job->message[0];
 }
 
 static void llvm_finish(llvm_job *job)
@@ -381,7 +396,7 @@ ts_status ts__llvm_compile(const char *text, size_t n_text, const ts_llvm_host *
     size_t room = options->room ? options->room : LLVM_COMPILE_BYTES(n_text);
     if (!llvm_has_room(room))
         return llvm_no_room(room, "compile the kernel", err);
-    llvm_job job = {.api = &llvm_library.api};
+    llvm_job job = {.api = &llvm_library.api, .alloc = alloc};
     bool worked = false;
     llvm_starved = false;
     if (!llvm_guarded(&job, text, n_text, host, options, &worked))
