@@ -5,7 +5,7 @@
  * Python, are in tests/golden/simt; a test compares. Part of the front end (lower.h).
  *
  *     kind      operators      integers and bool                   floats
- *     WIDE      + - *          64 bits, signed if any side is      the common type of NumPy
+ *     WIDE      + - *          64 bits, signed if any side is      the common type, nearly NumPy's
  *     DIVIDE    /              float64                             the same
  *     FLOOR     // %           as WIDE                             the same, at least float32
  *     POWER     **             as WIDE; bool ** int32: float32     as FLOOR; a float to an integer keeps the float
@@ -90,6 +90,17 @@ ts_dtype fr_simt_promote(ts_dtype a, ts_dtype b)
                                  typing_is_whole(b) ? typing_float_of(b) : b);
 }
 
+/* What an operator computes two numbers in, of which one is no integer. As NumPy's, but that an unsigned integer
+ * becomes a signed one before it becomes a float: uint8 with float16 is float32. */
+static ts_dtype typing_common(ts_dtype a, ts_dtype b)
+{
+    ts_dtype pair[] = {a, b};
+    for (uint32_t i = 0; i < 2; i++)
+        if (fr_dtype_is_int(pair[i]) && !fr_dtype_is_signed(pair[i]))
+            pair[i] = typing_int(true, 2 * fr_dtype_bits(pair[i]));
+    return fr_simt_promote(pair[0], pair[1]);
+}
+
 /* bool counts as signed. */
 static ts_dtype typing_wide(ts_dtype a, ts_dtype b)
 {
@@ -119,7 +130,7 @@ static bool typing_power(ts_dtype x, ts_dtype y, fr_rule *out)
     else if (fr_dtype_is_float(x) && whole_y)
         typing_set(out, base, fr_dtype_is_int(y) ? y : TS_DTYPE_int32, base);
     else {
-        ts_dtype common = typing_single(fr_simt_promote(x, y));
+        ts_dtype common = typing_single(typing_common(x, y));
         typing_set(out, common, common, common);
     }
     return true;
@@ -160,7 +171,7 @@ bool fr_simt_rule(ts_operator op, ts_dtype x, ts_dtype y, fr_rule *out)
     if (!y)
         return typing_one(kind, x, out);
     bool whole = typing_is_whole(x) && typing_is_whole(y);
-    ts_dtype common = fr_simt_promote(x, y);
+    ts_dtype common = whole ? fr_simt_promote(x, y) : typing_common(x, y);
     if (kind == TYPING_COMPARE) {
         bool exact = fr_dtype_is_int(x) && fr_dtype_is_int(y) && fr_dtype_is_signed(x) != fr_dtype_is_signed(y);
         typing_set(out, exact ? typing_int(fr_dtype_is_signed(x), 64) : common,
