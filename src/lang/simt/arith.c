@@ -21,19 +21,23 @@ ts_status fr_simt_dtype(fr *f, const fr_value *v, ts_dtype *out)
 
 /* ---- conversion ---------------------------------------------------------------------------------- */
 
-/* A float beyond an integer dtype becomes its nearest end, a NaN 0: as at run time. */
-static fr_value arith_saturated(double x, ts_dtype dtype)
+/* A float beyond an integer dtype becomes its nearest end, a NaN the least integer, or of 32 bits to fewer 0: as GPUs
+ * convert. */
+static fr_value arith_saturated(double x, ts_dtype from, ts_dtype dtype)
 {
     uint32_t bits = fr_dtype_bits(dtype);
     fr_int one = 1, high = (one << (fr_dtype_is_signed(dtype) ? bits - 1 : bits)) - 1;
     fr_int low = fr_dtype_is_signed(dtype) ? -(one << (bits - 1)) : 0;
-    return fr_strict(dtype, isnan(x) ? 0 : x >= (double)high ? high : x <= (double)low ? low : (fr_int)x);
+    bool narrow = from && fr_dtype_bits(from) < 64 && bits < 64;
+    if (isnan(x))
+        return fr_strict(dtype, narrow ? 0 : one << (bits - 1));
+    return fr_strict(dtype, x >= (double)high ? high : x <= (double)low ? low : (fr_int)x);
 }
 
 ts_status fr_simt_convert(fr *f, const fr_value *v, ts_dtype dtype, fr_value *out)
 {
     if (v->kind == FR_NUMBER && v->cat == FR_FLOAT && fr_dtype_is_int(dtype)) {
-        *out = arith_saturated(v->as.f, dtype);
+        *out = arith_saturated(v->as.f, (ts_dtype)v->dtype, dtype);
         return TS_OK;
     }
     if (!fr_simt_is_number(v))

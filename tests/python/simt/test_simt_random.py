@@ -1,0 +1,50 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Random kernels of threads against their text run as plain Python on numbers with numba's dtypes."""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+import pathlib
+
+import numpy as np
+import pytest
+from random_threads import Generator, oracle
+from simt_run import cuda, run
+
+PROGRAMS = int(os.environ.get("TESSERA_RANDOM_PROGRAMS", "150"))
+THREADS = 6
+
+
+def kernel_of(path: pathlib.Path, text: str) -> object:
+    path.write_text("import numpy as np\n" + text)
+    spec = importlib.util.spec_from_file_location(path.stem, path)
+    assert spec and spec.loader
+    module = importlib.util.module_from_spec(spec)
+    module.cuda = cuda  # type: ignore[attr-defined]
+    spec.loader.exec_module(module)
+    return module.k
+
+
+def data(dtype: str, seed: int) -> np.ndarray:
+    rng = np.random.default_rng(seed)
+    if dtype.startswith("float"):
+        return rng.choice([0.0, 1.5, -2.25, 3.0, 1e10, -0.5], THREADS).astype(dtype)
+    return rng.integers(-120, 120, THREADS).astype(dtype)
+
+
+@pytest.mark.parametrize("part", range(5))
+def test_random_programs(part: int, tmp_path: pathlib.Path) -> None:
+    for seed in range(part, PROGRAMS, 5):
+        program = Generator(seed)
+        x, y = data(program.x, seed), data(program.y, seed + 1)
+        wanted, out = np.zeros(THREADS, program.out), np.zeros(THREADS, program.out)
+        oracle(program.text, [x.copy(), y.copy(), wanted], THREADS)
+        kernel = kernel_of(tmp_path / f"program{seed}.py", program.text)
+        targets = (0, 90) if program.whole else (0,)  # a GPU may fuse a product and a sum of floats
+        for target in targets:
+            out[:] = 0
+            run(kernel, x, y, out, block=(8,), target=target)
+            np.testing.assert_array_equal(
+                out, wanted, err_msg=f"seed {seed}, target {target}, {program.x} {program.y}:\n{program.text}"
+            )
