@@ -17,7 +17,7 @@ GOLDEN = pathlib.Path(__file__).parents[2] / "golden/simt/typing.txt"
 PROMOTE, SAFE, UNSAFE = 1, 2, 3
 _DIRECT = {
     ("bool", "int8"): SAFE, ("bool", "uint8"): SAFE,
-    **{(a, b): PROMOTE for row in (INTS[:4], INTS[4:], FLOATS) for a, b in zip(row, row[1:])},
+    **{(a, b): PROMOTE for row in (INTS[:4], INTS[4:], FLOATS) for a, b in itertools.pairwise(row)},
     ("uint8", "int16"): SAFE, ("uint16", "int32"): SAFE, ("uint32", "int64"): SAFE,
     ("int8", "float16"): SAFE, ("int16", "float32"): SAFE, ("int32", "float64"): SAFE,
     ("int64", "float64"): SAFE, ("uint64", "float64"): SAFE,

@@ -30,7 +30,7 @@ def wrapped(value: int, dtype: str) -> int:
 
 
 def saturated(value: float, dtype: str, narrow: bool = False) -> int:
-    """As a GPU converts: the nearest end; of a NaN the least integer, or 0 from ``narrow`` floats to narrow integers."""
+    """As a GPU converts: the nearest end; of a NaN the least integer, or 0 from a ``narrow`` float to a narrow one."""
     bits = bits_of(dtype)
     if math.isnan(value):
         return 0 if narrow and bits < 64 else wrapped(1 << bits - 1, dtype)
@@ -46,7 +46,8 @@ class Num:
             with np.errstate(all="ignore"):
                 self.value = np.dtype(dtype).type(value)
         elif isinstance(value, (float, np.floating)):
-            self.value = int(bool(value)) if dtype == "bool" else saturated(float(value), dtype, isinstance(value, np.float32))
+            narrow = isinstance(value, np.float32)
+            self.value = int(bool(value)) if dtype == "bool" else saturated(float(value), dtype, narrow)
         else:
             self.value = wrapped(int(value), dtype)
         self.dtype = dtype

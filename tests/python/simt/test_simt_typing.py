@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Typing rules of the thread language against tests/golden/simt/typing.txt, all pairs of dtypes, and values of operators
-against NumPy and plain Python."""
+"""Typing rules of the thread language against tests/golden/simt/typing.txt, all pairs of dtypes, and values of
+operators against NumPy and plain Python."""
 
 from __future__ import annotations
 
