@@ -8,6 +8,7 @@ python tools/gen_language.py [--check | --measured < what build/test_math_ulp pr
     src/table/math.def          python/tessera/tile/_ops_fn.py, the table of docs/reference/math.md; its numbers
                                 are tests/math/measured.txt, the output of build/test_math_ulp; --measured puts
                                 new lines there in place of those of the same functions
+    src/lang/simt/libdevice.def python/tessera/cuda/libdevice.py: stubs
     src/lang/tile/tile_op.def   the lists of python/tessera/tile/__init__.py; where each stub is: _ops_*.py
 
 Tests read the tables by the functions of this file. The pages of docs/reference that are made of docstrings:
@@ -31,6 +32,8 @@ AST = ROOT / "src/lang/ast.def"
 PACK = ROOT / "src/lang/pack.h"
 TILE_OPS = ROOT / "src/lang/tile/tile_op.def"
 MATH = ROOT / "src/table/math.def"
+LIBDEVICE = ROOT / "src/lang/simt/libdevice.def"
+LIBDEVICE_STUBS = ROOT / "python/tessera/cuda/libdevice.py"
 MEASURED = ROOT / "tests/math/measured.txt"
 AST_TABLE = ROOT / "python/tessera/_ast_table.py"
 TILE = ROOT / "python/tessera/tile"
@@ -48,7 +51,7 @@ def rows_of(path: pathlib.Path, macro: str) -> list[list[str]]:
     short = dict(re.findall(r'^#define (\w+) ("[^"]*")$', text, re.MULTILINE))
     found = []
     row = rf"^{macro}\(((?:[^\"\n]|\"[^\"]*\")*?)\)\s*(?:/\*.*\*/)?$"
-    for line in re.findall(row, text.replace('"\n', '" '), re.MULTILINE):
+    for line in re.findall(row, re.sub(r'(?<=[",])\n +', " ", text.replace('"\n', '" ')), re.MULTILINE):
         cells = re.findall(r'(?:"[^"]*"|\([^()]*\)|[^",()]+)+', line)
         found.append([_joined(cell.strip(), short) for cell in cells])
     return found
@@ -276,9 +279,43 @@ def tile_names() -> Iterator[str]:
     yield from (f'    "{name}",' for name in sorted(names, key=_natural))
 
 
+# ---- cuda.libdevice ------------------------------------------------------------------------------------
+
+LIBDEVICE_DTYPES = {"i": "int32", "l": "int64", "f": "float32", "d": "float64", "h": "int16"}
+
+
+def libdevice_doc(name: str, of: str, doc: str) -> str:
+    """The sentences of a row without any: those of the function of math.def, or of the pair of its name."""
+    docs = {row.name: row.doc for macro in ("TS_MATH", "TS_MATH_OP") for row in math_rows(macro)}
+    docs |= {name: doc for name, _, _, doc in math_pairs()}
+    return doc or docs.get(of.removeprefix("TS_OP_").removeprefix("TS_MATH_")) or docs.get(name) or docs[name[:-1]]
+
+
+def libdevice_stubs() -> Iterator[str]:
+    yield '# SPDX-License-Identifier: Apache-2.0\n# mypy: disable-error-code="empty-body"'
+    yield '"""CUDA\'s libdevice functions in kernels, with its names and types; arguments are converted to them.'
+    yield "\nA CPU and a GPU give the same bits, but for ``fast_*``: a GPU has approximate instructions for those, a"
+    yield "CPU computes them accurately. Errors in ulps: docs/reference/math.md. By tools/gen_language.py from"
+    yield 'src/lang/simt/libdevice.def; do not edit.\n"""\n'
+    yield "from __future__ import annotations\n\nfrom ._device import _op\n"
+    rows = rows_of(LIBDEVICE, "TS_LIBDEVICE")
+    kinds = {letter: dtype.rstrip("0123456789") for letter, dtype in LIBDEVICE_DTYPES.items()}
+    yield from ("__all__ = [", *(f'    "{row[0]}",' for row in sorted(rows)), "]\n")
+    for name, arguments, types, _, of, _, doc in sorted(rows):
+        results, letters = types.split(":")
+        parameters = ", ".join(f"{a}: {kinds[t]}" for a, t in zip(arguments.split(), letters, strict=True))
+        result = ", ".join(kinds[t] for t in results)
+        result = f"tuple[{result}]" if len(results) > 1 else result
+        dtypes = [", ".join(LIBDEVICE_DTYPES[t] for t in part) for part in (letters, results)]
+        lines = wrapped(f"{libdevice_doc(name, of, doc)} Of {dtypes[0]}, gives {dtypes[1]}.")
+        text = lines[0] if len(lines) == 1 else "\n    ".join([*lines, ""])
+        yield f'\n@_op("libdevice_{name}")\ndef {name}({parameters}, /) -> {result}:'
+        yield f'    """{text}"""\n'
+
+
 # ---- files and parts of files --------------------------------------------------------------------------
 
-FILES = {AST_TABLE: ast_table, STUBS: math_stubs}
+FILES = {AST_TABLE: ast_table, STUBS: math_stubs, LIBDEVICE_STUBS: libdevice_stubs}
 # What stands between a line that begins with one text and the next that begins with the other.
 BLOCKS = [
     (PAGE, "<!-- made by tools/gen_language.py from src/table/math.def -->", "<!-- end -->", math_table),

@@ -8,6 +8,13 @@
 
 #include "lang/lower.h"
 
+/* Rows of libdevice.def. */
+typedef enum fr_libdevice {
+#define TS_LIBDEVICE(name, ...) TS_LIBDEVICE_##name,
+#include "lang/simt/libdevice.def"
+    TS_LIBDEVICE_COUNT
+} fr_libdevice;
+
 #define TS_SIMT_OP(name, signature, function, x, y)                                                                   \
     ts_status fr_simt_##function(fr *f, const fr_call *c, fr_value *out);
 #include "lang/simt/simt_op.def"
