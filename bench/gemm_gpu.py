@@ -79,7 +79,7 @@ class Many(Table):
         mean = math.exp(sum(map(math.log, found)) / len(found))
         fifth = found[(len(found) - 1) // 20]
         return (
-            f"{len(found)} shapes, geometric mean {mean:.3f} x {self.yardstick}, "
+            f"{len(found)} measured, geometric mean {mean:.3f} x {self.yardstick}, "
             f"5th percentile {fifth:.3f}, least {found[0]:.3f}"
         )
 

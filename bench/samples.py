@@ -194,18 +194,24 @@ def _sample_table(sample: _Sample, folder: pathlib.Path, files: _Files, device: 
     return measure(contest, device, rounds, LIMIT)
 
 
-def _graph(call: Run, device: str) -> Run:
+def _graph(device: str, call: Run) -> Run:
     """The call as a graph of the GPU, where it can be one."""
     if device != "cuda":
         return call
     import torch
 
+    for _ in range(3):  # until memory and kernels are as they stay
+        call()
+    here = torch.cuda.current_stream()
+    stream = torch.cuda.Stream() if here == torch.cuda.default_stream() else here
+    stream.wait_stream(here)
     graph = torch.cuda.CUDAGraph()
     try:
-        with torch.cuda.graph(graph):
+        with torch.cuda.stream(stream), torch.cuda.graph(graph, stream=stream):
             call()
-    except Exception:  # a call that waits, for instance
+    except Exception as failure:  # a call that waits, for instance
         torch.cuda.synchronize()
+        print(f"  no graph: {named(failure)}", flush=True)
         return call
     return graph.replay
 
@@ -219,12 +225,13 @@ def _case_table(
     for who in (*files.names, TORCH):
         try:
             module = files.of(files.names[0] if who == TORCH else who, path)
-            ready = checkout.prepare(module, case, TORCH if who == TORCH else "cutile")
+            backend = TORCH if who == TORCH else "cutile"
+            ready = checkout.prepare(module, case, backend, functools.partial(_graph, device))
         except Exception as failure:
             failures.append(f"{who} did not run: {named(failure)}")
             continue
         assert ready.call
-        runs[who] = _graph(ready.call, device) if ready.graph else ready.call
+        runs[who] = ready.call
         info.update(ready.extra_info)
     flops, moved = info["flop_count"], info["bytes_rw"]
     of_memory = not flops or flops < 50 * moved  # operations a byte, below which memory is the bound

@@ -20,6 +20,8 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
+from .common import Run
+
 PEER = "cuda.tile"
 OURS = "tessera"
 CHECKOUT = ("benchmark_tuning", "gpu_clocks", "kernels", "utils")  # modules of the checkout
@@ -229,23 +231,32 @@ def cases(module: Any) -> list[Case]:
     return found
 
 
-class _Benchmark:
-    """The benchmark fixture: keeps what was to be timed."""
+def _as_it_is(call: Run) -> Run:
+    return call
 
-    def __init__(self) -> None:
+
+class _Benchmark:
+    """The benchmark fixture: keeps what was to be timed, as ``graph`` makes it where a graph is asked for."""
+
+    def __init__(self, graph: Callable[[Run], Run]) -> None:
         self.extra_info: dict[str, float] = {}
-        self.call: Callable[[], Any] | None = None
-        self.graph = False
+        self.call: Run | None = None
+        self.graph = graph
 
     def pedantic(self, function: Any, args: Any = (), kwargs: Any = None, **options: Any) -> None:
-        self.call = lambda: function(*args, **(kwargs or {}))
-        self.graph = bool(options.get("cudagraph"))
+        def call() -> None:
+            function(*args, **(kwargs or {}))
+
+        self.call = self.graph(call) if options.get("cudagraph") else call
 
 
-def prepare(module: Any, case: Case, backend: str) -> _Benchmark:
-    """Runs the case until it wants to be timed: it has checked its own result by then."""
+def prepare(
+    module: Any, case: Case, backend: str, graph: Callable[[Run], Run] = _as_it_is
+) -> _Benchmark:
+    """Runs the case until it wants to be timed: it has checked its own result by then. ``graph`` makes a graph of the
+    call, on the stream that is current there."""
     function = getattr(module, case.function)
-    kept, arguments = _Benchmark(), dict(case.values)
+    kept, arguments = _Benchmark(graph), dict(case.values)
     for name in _names(function):
         if name == "benchmark":
             arguments[name] = kept

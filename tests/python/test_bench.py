@@ -174,9 +174,9 @@ def test_benchmarks_of_a_checkout_run_unchanged(tmp_path):
     ]
     assert {c.skipped for c in cases} == {None, "another day"}
     for backend in ("cutile", "torch"):
-        ready = suite.prepare(module, cases[3], backend)
-        ready.call()
-        assert ready.graph and ready.extra_info == {"bytes_rw": 2048}
+        ready = suite.prepare(module, cases[3], backend, lambda call: (call, "a graph"))
+        ready.call[0]()
+        assert ready.call[1] == "a graph" and ready.extra_info == {"bytes_rw": 2048}
 
 
 def test_a_benchmark_whose_check_fails_does_not_run(tmp_path):
