@@ -17,8 +17,8 @@
  *         ..                                                 ..
  *
  * A statement is done for all threads of the tile before the next one begins, so that a barrier of these threads needs
- * no code. A kernel without barriers and shared memory takes the warps of its block one after the other, others the
- * whole block as one tile. The block's shape is part of the specialisation: env->block.
+ * no code. The warps of a block come one after the other, between two barriers where the kernel has them; one whose
+ * barriers stand where threads might part takes the whole block as one tile. The block's shape is part of the specialisation: env->block.
  * Cost: linear, but for lockstep_vary.c. Read next: lockstep.h.
  */
 #include "pass/lockstep.h"
@@ -164,7 +164,7 @@ ts_val lock_lane(lockstep *c)
     return lock_pattern(c, 1, LOCK_WARP);
 }
 
-static ts_val lock_warp_id(lockstep *c)
+ts_val lock_warp_number(lockstep *c)
 {
     return c->by_warp ? lock_base(c, LOCK_WARP, 0) : lock_pattern(c, LOCK_WARP, c->width / LOCK_WARP);
 }
@@ -184,7 +184,7 @@ static ts_val lock_sreg(lockstep *c, ts_val v)
     case TS_SREG_LANEID:
         return lock_lane(c);
     case TS_SREG_WARPID:
-        return lock_warp_id(c);
+        return lock_warp_number(c);
     case TS_SREG_LANEMASK_LT: {
         ts_val one = ts_bits(&c->b, lock_tile(c, TS_T_i32), 1);
         return ts_op2(&c->b, TS_OP_subi, ts_op2(&c->b, TS_OP_shli, one, lock_lane(c), 0), one, 0);
@@ -301,7 +301,7 @@ static ts_val lock_assume(lockstep *c, ts_val v)
 
 /* ---- the walk ---------------------------------------------------------------------------------------------- */
 
-static void lock_one(lockstep *c, ts_val v)
+void lock_one(lockstep *c, ts_val v)
 {
     const ts_inst *inst = ts_at(c->fn, v);
     switch ((int)inst->op) {
@@ -376,13 +376,14 @@ static void lock_start(lockstep *c)
     uint32_t whole = c->n_threads % (uint32_t)c->width;
     ts_val iota = ts_emit(&c->b, TS_OP_iota, lock_tile(c, TS_T_i32), 0, NULL, 0, 0);
     c->number = c->first ? ts_op2(&c->b, TS_OP_addi, lock_spread(c, c->first), iota, TS_A_NSW | TS_A_NUW) : iota;
-    c->mask = c->alive = 0;
+    c->mask = c->alive = c->any_of = 0;
+    c->gone = c->closed = false;
     c->any = true;
     if (whole)
         c->mask = ts_cmp(&c->b, TS_OP_cmpi, TS_LT, c->number, lock_spread(c, lock_i32(c, c->n_threads)), 0);
 }
 
-static void lock_body(lockstep *c)
+ts_val lock_tiles_begin(lockstep *c)
 {
     uint32_t n_tiles = (c->n_threads + (uint32_t)c->width - 1) / (uint32_t)c->width;
     ts_val opener = 0, width = lock_i32(c, c->width);
@@ -391,10 +392,26 @@ static void lock_body(lockstep *c)
         c->first = ts_region_arg(c->b.fn, opener, 0);
     }
     lock_start(c);
-    lock_walk(c, 1 + c->fn->n_params, c->fn->inst.n);
+    return opener;
+}
+
+void lock_tiles_end(lockstep *c, ts_val opener)
+{
     if (opener) {
         ts_term(&c->b, TS_OP_continue, 0, NULL);
         ts_end(&c->b, opener, 0, NULL);
+    }
+    c->first = 0, c->any_of = 0;
+}
+
+static void lock_body(lockstep *c)
+{
+    if (c->split.level)
+        lock_split_body(c);
+    else {
+        ts_val opener = lock_tiles_begin(c);
+        lock_walk(c, 1 + c->fn->n_params, c->fn->inst.n);
+        lock_tiles_end(c, opener);
     }
     ts_term(&c->b, TS_OP_return, 0, NULL);
 }
@@ -409,11 +426,19 @@ static ts_status lock_block(lockstep *c)
         return ts_fail(c->err, TS_VALUE, "kernel '%s' is written for threads, and its code for the CPU depends on "
                        "their number: give `block` of ts_launch_config_run, 1 to %d threads",
                        ts_str_get(c->m, c->fn->name), TS_BLOCK_THREADS);
+    return TS_OK;
+}
+
+/* How wide a tile is, and what differs within it. False when memory is out. */
+static bool lock_decide(lockstep *c)
+{
     c->width = LOCK_WARP;
     c->by_warp = !lock_needs_block(c->fn) || c->n_threads <= LOCK_WARP;
-    while (!c->by_warp && c->width < c->n_threads)
+    if (c->by_warp)
+        return ts__lock_vary(c);
+    while (c->width < c->n_threads)
         c->width *= 2;
-    return TS_OK;
+    return ts__lock_split(c);
 }
 
 ts_status ts__pass_lockstep(ts_fn *fn, ts_pass_env *env, ts_error *err)
@@ -425,7 +450,7 @@ ts_status ts__pass_lockstep(ts_fn *fn, ts_pass_env *env, ts_error *err)
     TS_TRY(lock_block(c));
     ts_fn *fresh = ts__fn_create_like(fn);
     c->map = TS_NEW_N(env->scratch, ts_val, fn->inst.n);
-    if (!fresh || !c->map || !ts__shape_of(fn, env->scratch, &c->shape) || !ts__lock_vary(c))
+    if (!fresh || !c->map || !ts__shape_of(fn, env->scratch, &c->shape) || !lock_decide(c))
         return ts_fail(err, TS_NOMEM, "out of memory in pass lockstep");
     fresh->level = TS_LEVEL_T;
     fresh->num_warps = 0;

@@ -5,6 +5,7 @@
  *     lockstep.c       the walk, elementwise operations, the special registers
  *     lockstep_vary.c  which values may differ between threads, and from which loops threads leave one by one
  *     lockstep_flow.c  if, loop, for, and the jumps out of them, under masks
+ *     lockstep_split.c kernels with barriers: what stands between them, a warp at a time
  *     lockstep_mem.c   loads, stores, atomics; shared and local memory
  *     lockstep_warp.c  exchanges within a warp; bits
  *
@@ -38,6 +39,18 @@ typedef struct lock_loop {
     ts_val shared_next; /* for: the next index, when it is the same in all threads */
 } lock_loop;
 
+/* Kernels with barriers, a warp at a time: lockstep_split.c. */
+typedef struct lock_split {
+    uint8_t *level;  /* [value] of the block, not of a warp; NULL: the kernel is not split */
+    uint8_t *depth;  /* operations that make the value from what is there in all runs */
+    uint8_t *block;  /* [value] may differ between threads of the block */
+    uint32_t *run;   /* number of the run that the instruction is in; 0: of the block */
+    uint32_t *stamp; /* when the value was made for another run than its own */
+    ts_val *slot;    /* where it is kept between runs, of the result; 0 it is not */
+    uint32_t now, n_tiles;
+    bool in_run;
+} lock_split;
+
 typedef struct lockstep {
     const ts_fn *fn;
     ts_module *m;
@@ -66,6 +79,7 @@ typedef struct lockstep {
     ts_val alive;   /* threads that have not returned */
     ts_val any_of, any_is; /* the mask that lock_any was asked of last, and its answer */
     lock_loop *loop;
+    lock_split split;
 } lockstep;
 
 /* ---- lockstep_vary.c ---- */
@@ -73,11 +87,22 @@ typedef struct lockstep {
 /* False when memory is out. */
 bool ts__lock_vary(lockstep *c);
 
+/* ---- lockstep_split.c ---- */
+
+/* Decides whether a kernel with barriers goes a warp at a time, and is ts__lock_vary. False when memory is out. */
+bool ts__lock_split(lockstep *c);
+void lock_split_body(lockstep *c);
+
 /* ---- lockstep.c ---- */
 
 void lock_fail(lockstep *c, ts_val v, ts_status status, const char *format, ...) TS_PRINTF(4, 5);
 /* Instructions from `from` up to, not including, `to`. */
 void lock_walk(lockstep *c, ts_val from, ts_val to);
+void lock_one(lockstep *c, ts_val v);
+/* A loop over the warps of the block, or nothing where there is one tile: between them c is that of a warp. */
+ts_val lock_tiles_begin(lockstep *c);
+void lock_tiles_end(lockstep *c, ts_val opener);
+ts_val lock_warp_number(lockstep *c);
 /* The type of the result: shared and local pointers are global ones; with `tile` one element for each thread. */
 ts_type lock_type(const lockstep *c, ts_type type, bool tile);
 ts_type lock_tile(const lockstep *c, ts_type elem); /* of an element type of the result */
@@ -110,6 +135,8 @@ ts_val lock_reduce(lockstep *c, ts_op op, uint32_t attr, uint64_t identity, ts_v
 void lock_shared_begin(lockstep *c);
 /* A pointer to memory of the worker for one element of each thread. */
 ts_val lock_scratch(lockstep *c, ts_type elem);
+ts_val lock_memory_of(lockstep *c, ts_type elem, uint32_t n); /* a pointer to n elements */
+ts_val lock_local_of(lockstep *c, ts_val v, uint32_t n);      /* to n copies of the memory of `local` v */
 ts_val lock_offset(lockstep *c, ts_val p, ts_val index);
 ts_val lock_load(lockstep *c, ts_val p, ts_val mask, ts_val pad, uint32_t mem); /* mask, pad: 0 none */
 void lock_store(lockstep *c, ts_val p, ts_val value, ts_val mask, uint32_t mem);

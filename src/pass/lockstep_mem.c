@@ -17,9 +17,14 @@ static ts_val mem_alloca(lockstep *c, uint32_t bytes, uint32_t align, ts_type el
     return ts_emit(&c->b, TS_OP_alloca, ts_type_ptr(c->m, elem, TS_GLOBAL), 0, NULL, ts_pool_add(&c->b, 3, words), 0);
 }
 
+ts_val lock_memory_of(lockstep *c, ts_type elem, uint32_t n)
+{
+    return mem_alloca(c, n * ((ts_type_bits(c->m, elem) + 7) / 8), 64, elem);
+}
+
 ts_val lock_scratch(lockstep *c, ts_type elem)
 {
-    return mem_alloca(c, (uint32_t)c->width * (ts_type_bits(c->m, elem) + 7) / 8, 64, elem);
+    return lock_memory_of(c, elem, (uint32_t)c->width);
 }
 
 /* ---- addresses -------------------------------------------------------------------------------------- */
@@ -112,17 +117,29 @@ static void mem_shared(lockstep *c, ts_val v)
     c->map[v] = mem_pointer_to(c, mem_neighbour(c, c->dynamic, inst->aux), ts_type_get(c->m, inst->type)->elem);
 }
 
-static void mem_local(lockstep *c, ts_val v)
+static uint32_t mem_local_each(const lockstep *c, ts_val v)
 {
     const uint32_t *words = ts_pool(c->fn, ts_at(c->fn, v));
-    uint32_t align = TS_MAX(words[1], 16u), each = (words[0] + align - 1) & ~(align - 1);
-    if ((uint64_t)each * (uint64_t)c->width > (1u << 28)) {
+    uint32_t align = TS_MAX(words[1], 16u);
+    return (words[0] + align - 1) & ~(align - 1);
+}
+
+ts_val lock_local_of(lockstep *c, ts_val v, uint32_t n)
+{
+    const uint32_t *words = ts_pool(c->fn, ts_at(c->fn, v));
+    uint32_t each = mem_local_each(c, v);
+    if ((uint64_t)each * n > (1u << 28))
         lock_fail(c, v, TS_UNSUPPORTED, "%u bytes of local memory for each thread are more than the CPU gives",
                   words[0]);
-        return;
-    }
-    ts_val base = mem_alloca(c, each * (uint32_t)c->width, align, TS_T_i8);
-    ts_val number = ts_emit(&c->b, TS_OP_iota, lock_tile(c, TS_T_i32), 0, NULL, 0, 0);
+    return mem_alloca(c, each * n, TS_MAX(words[1], 16u), TS_T_i8);
+}
+
+static void mem_local(lockstep *c, ts_val v)
+{
+    uint32_t each = mem_local_each(c, v);
+    bool kept = c->split.level;
+    ts_val base = kept ? c->split.slot[v] : lock_local_of(c, v, (uint32_t)c->width);
+    ts_val number = kept ? c->number : ts_emit(&c->b, TS_OP_iota, lock_tile(c, TS_T_i32), 0, NULL, 0, 0);
     ts_val at = ts_op2(&c->b, TS_OP_muli, number, ts_bits(&c->b, lock_tile(c, TS_T_i32), each), 0);
     c->map[v] = mem_pointer_to(c, lock_offset(c, base, at), ts_type_get(c->m, ts_at(c->fn, v)->type)->elem);
 }
