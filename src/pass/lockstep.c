@@ -18,7 +18,8 @@
  *
  * A statement is done for all threads of the tile before the next one begins, so that a barrier of these threads needs
  * no code. The warps of a block come one after the other, between two barriers where the kernel has them; one whose
- * barriers stand where threads might part takes the whole block as one tile. The block's shape is part of the specialisation: env->block.
+ * barriers stand where threads might part takes the whole block as one tile. The block's shape is part of the
+ * specialisation: env->block.
  * Cost: linear, but for lockstep_vary.c. Read next: lockstep.h.
  */
 #include "pass/lockstep.h"

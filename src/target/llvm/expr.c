@@ -537,6 +537,33 @@ static cg_ref expr_at(cg *e, ts_val v, cg_ix ix)
                                        cg_index_of(e, ix)->bits, cg_scalar(e, v));
 }
 
+/* The address when all pointers of a vector are one. */
+static bool expr_same(cg *e, ts_val ptrs, cg_ix ix, cg_ref *at)
+{
+    cg_axis a;
+    uint32_t bits = cg_index_of(e, ix)->bits;
+    if (e->val[ptrs].form != CG_HELD || !expr_affine(e, ptrs, ix, &a))
+        return false;
+    for (uint32_t b = 0; b < bits; b++)
+        if (a.lane[b])
+            return false;
+    *at = a.base;
+    return true;
+}
+
+/* One element for all lanes, read where one of them wants it. */
+static cg_ref expr_load_same(cg *e, ts_type elem, uint32_t bits, cg_ref at, cg_ref mask, cg_ref pad)
+{
+    cg_reg reg = cg_reg_of(e, elem), in_mem = reg == CG_I1 ? CG_I8 : reg;
+    cg_ref any = 0;
+    if (mask) {
+        cg_ref all = cg_new(e, "bitcast %s %r to i%d", cg_type(e, CG_I1, bits), mask, (int64_t)1 << bits);
+        any = cg_new(e, "icmp ne i%d %r, 0", (int64_t)1 << bits, all);
+    }
+    cg_ref x = cg_splat(e, in_mem, bits, expr_load_one(e, elem, at, any, cg_const(e, in_mem, 0, 0)));
+    return mask ? cg_sel(e, in_mem, bits, mask, x, pad) : x;
+}
+
 /* The lower or upper half of the lanes. */
 static cg_ix expr_half(cg *e, cg_ix ix, bool upper)
 {
@@ -550,16 +577,17 @@ static cg_ix expr_half(cg *e, cg_ix ix, bool upper)
     return cg_intern(e, &at);
 }
 
-/* Are the pointers no run, but two of halves, or four of quarters, of 8 lanes or more? As of rows of threads. */
-static bool expr_runs(cg *e, ts_val ptrs, cg_ix ix, uint32_t bytes, uint32_t depth)
+/* Are the pointers no run, but two of halves, or four of quarters, of 8 lanes or more? As of rows of threads. With
+ * `same` one address for a half will do. */
+static bool expr_runs(cg *e, ts_val ptrs, cg_ix ix, uint32_t bytes, bool same, uint32_t depth)
 {
     enum { EXPR_LEAST = 3 };
     cg_ref first;
-    if (depth && expr_run(e, ptrs, ix, bytes, &first))
+    if (depth && (expr_run(e, ptrs, ix, bytes, &first) || (same && expr_same(e, ptrs, ix, &first))))
         return true;
     return depth < 2 && cg_index_of(e, ix)->bits > EXPR_LEAST && e->val[ptrs].form == CG_HELD &&
-           expr_runs(e, ptrs, expr_half(e, ix, false), bytes, depth + 1) &&
-           expr_runs(e, ptrs, expr_half(e, ix, true), bytes, depth + 1);
+           expr_runs(e, ptrs, expr_half(e, ix, false), bytes, same, depth + 1) &&
+           expr_runs(e, ptrs, expr_half(e, ix, true), bytes, same, depth + 1);
 }
 
 static cg_ref expr_load_ptr(cg *e, ts_val v, cg_ix ix)
@@ -571,7 +599,8 @@ static cg_ref expr_load_ptr(cg *e, ts_val v, cg_ix ix)
     cg_reg reg = cg_reg_of(e, elem), in_mem = reg == CG_I1 ? CG_I8 : reg;
     cg_ref first, r;
     bool run = bits && expr_run(e, x[0], ix, cg_elem_bytes(e, elem), &first);
-    if (bits && !run && expr_runs(e, x[0], ix, cg_elem_bytes(e, elem), 0)) {
+    bool same = bits && !run && expr_same(e, x[0], ix, &first);
+    if (bits && !run && !same && expr_runs(e, x[0], ix, cg_elem_bytes(e, elem), true, 0)) {
         cg_ref low = expr_load_ptr(e, v, expr_half(e, ix, false)), high = expr_load_ptr(e, v, expr_half(e, ix, true));
         return cg_join(e, reg, bits - 1, low, high);
     }
@@ -581,6 +610,8 @@ static cg_ref expr_load_ptr(cg *e, ts_val v, cg_ix ix)
         pad = cg_conv(e, "zext", CG_I1, CG_I8, bits, pad);
     if (!bits)
         r = expr_load_one(e, elem, expr_at(e, x[0], ix), mask, pad);
+    else if (same)
+        r = expr_load_same(e, elem, bits, first, mask, pad);
     else if (run)
         r = mask ? cg_masked_load(e, elem, bits, first, mask, pad)
                  : cg_new(e, "load %s, ptr %r, align %d", expr_mem_type(e, elem, bits), first,
@@ -627,7 +658,7 @@ void cg_scatter(cg *e, ts_val v, cg_ix ix)
     cg_reg reg = cg_reg_of(e, elem), in_mem = reg == CG_I1 ? CG_I8 : reg;
     cg_ref first;
     bool run = bits && expr_run(e, x[0], ix, (uint32_t)align, &first);
-    if (bits && !run && expr_runs(e, x[0], ix, (uint32_t)align, 0)) {
+    if (bits && !run && expr_runs(e, x[0], ix, (uint32_t)align, false, 0)) {
         cg_scatter(e, v, expr_half(e, ix, false));
         cg_scatter(e, v, expr_half(e, ix, true));
         return;
