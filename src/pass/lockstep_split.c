@@ -12,8 +12,8 @@
  *
  * A value that another run needs is made there again where that is cheap (thread numbers, addresses), and goes
  * through memory of the worker otherwise: its slot, with an element for each thread, or for each warp where it is the
- * same in the warp. What a loop of the block carries has a slot, too. A kernel whose barriers stand where threads might part, or that
- * returns early, takes the whole block as one tile instead.
+ * same in the warp. What a loop of the block carries has a slot, too. A kernel whose barriers stand where threads might
+ * part, or that returns early, takes the whole block as one tile instead.
  */
 #include "pass/lockstep.h"
 
