@@ -479,7 +479,7 @@ static int array_ints(PyObject *tuple, uint32_t *n, int64_t *out)
     return 0;
 }
 
-/* _part(offset in bytes, dtype, shape, strides in elements): any array in the same memory. */
+/* _part(offset in bytes from the first element, dtype, shape, strides in elements): any array in the same memory. */
 static PyObject *array_part(PyObject *self, PyObject *args)
 {
     unsigned long long offset;
@@ -496,6 +496,7 @@ static PyObject *array_part(PyObject *self, PyObject *args)
         return NULL;
     if (n_strides != rank)
         return PyErr_Format(PyExc_ValueError, "%u strides for %u axes", n_strides, rank);
+    offset += (uintptr_t)ARRAY(self)->data - (uintptr_t)ts_buffer_data(ARRAY(self)->buffer);
     ts_status status = ts_array_of(ARRAY(self)->buffer, offset, dtype, rank, shape, strides, &part, &err);
     return array_result(STATE(self), status, &part, &err);
 }
@@ -821,8 +822,8 @@ static PyMethodDef array_methods[] = {
      "Raises BufferError itself while another library shares the memory (NumPy, DLPack, a "
      "memoryview)."},
     {"_part", array_part, METH_VARARGS,
-     "_part(offset, dtype, shape, strides, /)\n--\n\nAn array in the same memory; offset in bytes of the memory, "
-     "strides in elements."},
+     "_part(offset, dtype, shape, strides, /)\n--\n\nAn array in the same memory; offset in bytes from the first "
+     "element, strides in elements."},
     {"_to_host", array_to_host, METH_O, "Copies into a writable host buffer of the same shape."},
     {"_from_host", array_from_host, METH_O, "Copies from a host buffer of the same shape."},
     {"__dlpack__", (PyCFunction)(void (*)(void))array_dlpack, METH_VARARGS | METH_KEYWORDS,

@@ -141,6 +141,15 @@ static int threads_device(core_state *state, const core_frame *frame, const ts_s
     return *out ? 0 : core_current_device(state, out);
 }
 
+/* Arrays that call their memory a GPU's where there is none: the CPU device's, behind another object. */
+static bool threads_has_lost_array(const core_frame *frame)
+{
+    bool has = false;
+    for (size_t i = 0; i < frame->n; i++)
+        has |= frame->args[i].kind == TS_SPEC_ARRAY && TS_DEVICE_ID_KIND(frame->args[i].device) == TS_DEVICE_CUDA;
+    return has && ts_device_count(TS_DEVICE_CUDA) == 0;
+}
+
 static bool threads_has_host_array(const core_frame *frame)
 {
     bool has = false;
@@ -221,6 +230,8 @@ static enum threads_outcome threads_try(threads_launch *self, ts_kernel *kernel,
     }
     if (core_kernel_view(self->kernel)->packed)
         threads_widen(frame);
+    if (threads_has_lost_array(frame))
+        return THREADS_PYTHON;
     if (core_stream_of(state, self->order, &room, &stream) < 0 || threads_device(state, frame, stream, &device) < 0)
         return THREADS_FAILED;
     if (TS_DEVICE_ID_KIND(ts_device_id(device)) == TS_DEVICE_CUDA && threads_has_host_array(frame))

@@ -124,6 +124,10 @@ def _argument(value: Any, device: int, back: list[Callable[[], Any]]) -> Any:
         return _moved(value.value, device, value.copies_in, value.copies_out, back)
     if type(value) is tuple:
         return tuple(_argument(item, device, back) for item in value)
+    if device < CUDA and hasattr(value, "__cuda_array_interface__") and not hasattr(value, "__tessera_argument__"):
+        from ._device_array import as_device_array
+
+        return as_device_array(value)  # memory of the CPU device behind another object
     if device >= CUDA and _is_host(value):
         _warn_of_copy()
         return _moved(value, device, True, True, back)

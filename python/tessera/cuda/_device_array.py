@@ -232,7 +232,11 @@ class DeviceNDArrayBase:
         if ary is None:
             return self._read(stream)
         _check_shapes(self, ary)
-        if self.size:
+        if isinstance(ary, numpy.void):
+            found = self._read(stream)
+            for name in found.dtype.names or ():
+                ary[name] = found[name]
+        elif self.size:
             ary[...] = self._read(stream)
         return ary
 

@@ -191,6 +191,13 @@ class Context:
 
         return chosen() or builtin
 
+    @memory_manager.setter
+    def memory_manager(self, manager: Any) -> None:
+        """None: the manager is made anew when it is next needed."""
+        from . import _managers
+
+        _managers.renew(manager)
+
     @property
     def deallocations(self) -> Any:
         """Memory that was not given back yet."""

@@ -112,16 +112,26 @@ class _HostArray(numpy.ndarray):
         return ctypes.c_void_p(self._whole()._address)
 
     @property
+    def __cuda_array_interface__(self) -> Any:
+        return self._whole().__cuda_array_interface__
+
+    @property
     def __tessera_argument__(self) -> Any:
-        return self._whole().__tessera_argument__
+        base = self._base()
+        return self.view(numpy.ndarray) if base is None else self._whole().__tessera_argument__
+
+    def _base(self) -> Any:
+        """The array of the whole memory; None: of a copy, which the device does not know."""
+        base: Any = self
+        while base is not None and getattr(base, "_device", None) is None:
+            base = base.base
+        return base
 
     def _whole(self) -> Any:
         """The device's view of these elements."""
-        base: Any = self
-        while getattr(base, "_device", None) is None:
-            base = base.base
-            if base is None:
-                raise AttributeError("__tessera_argument__")
+        base = self._base()
+        if base is None:
+            raise AttributeError("__cuda_array_interface__")
         if base is self:
             return self._device
         offset = self.__array_interface__["data"][0] - base.__array_interface__["data"][0]

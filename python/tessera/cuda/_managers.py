@@ -49,6 +49,10 @@ class MemoryPointer:
 
     device_pointer = device_ctypes_pointer
 
+    def own(self) -> MemoryPointer:
+        """The memory itself, which its users keep."""
+        return self
+
 
 class MappedMemory(MemoryPointer):
     """Host memory that the device can use, too."""
@@ -186,9 +190,14 @@ def set_memory_manager(manager: Any) -> None:
     made = manager(context=None)
     if made.interface_version != VERSION:
         raise RuntimeError(
-            f"EMM Plugin interface has version {made.interface_version} but version {VERSION} is required"
+            f"EMM Plugin interface has version {made.interface_version} but version {VERSION} required"
         )
     _state["class"], _state["made"] = manager, None
+
+
+def renew(manager: Any) -> None:
+    """Takes another object of the user's manager; None: a new one when it is needed."""
+    _state["made"] = manager
 
 
 def chosen() -> Any:

@@ -6,6 +6,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import threading
+import weakref
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -23,6 +24,10 @@ __all__ = [
     "per_thread_default_stream",
     "stream",
 ]
+
+
+# Streams of the CPU device by their handles, which only this process knows.
+_of_cpu: weakref.WeakValueDictionary[int, Any] = weakref.WeakValueDictionary()
 
 
 class Stream(core.Stream):
@@ -81,6 +86,8 @@ def _text_of(stream: Any) -> str:
 def stream() -> Stream:
     """A new stream of the current device."""
     made: Any = core.Device()._create_stream(Stream, None, core.StreamOptions(nonblocking=False))
+    if made._device < _core.DEVICE_CUDA:
+        _of_cpu[made._address] = made
     return made  # type: ignore[no-any-return]
 
 
@@ -106,8 +113,8 @@ def per_thread_default_stream() -> Stream:
 
 def external_stream(ptr: int) -> Stream:
     """A stream of another library, by its handle."""
-    if int(ptr) <= 2:
-        return _token(int(ptr))
+    if int(ptr) <= 2 or _core.device_count("cuda") == 0:
+        return _of_cpu.get(int(ptr)) or _token(int(ptr))
     return Stream.from_handle(int(ptr))  # type: ignore[return-value]
 
 

@@ -139,6 +139,8 @@ def test_records() -> None:
     one = cuda.to_device(host[0])
     one["a"] = 5
     assert one.copy_to_host()["a"] == 5 and host[0]["a"] == 0
+    into = numpy.zeros(1, RECORD)[0]
+    assert one.copy_to_host(into)["a"] == into["a"] == 5
 
 
 @pytest.mark.parametrize("like", [numpy.zeros((3, 4), "f4"), numpy.zeros((3, 4), "f4", "F"), numpy.zeros((6, 4))[::2]])
@@ -156,6 +158,11 @@ def test_host_arrays_that_the_device_knows(make: Any) -> None:
     assert host.sum() == 66 and host.shape == (3, 4)
     if make is not cuda.pinned_array:
         part = host[1:]
+        argument = part.__tessera_argument__
+        assert argument.ptr == part.device_ctypes_pointer.value
+        assert cuda.as_cuda_array(part).copy_to_host().tolist() == part.tolist()
+        assert (host + 1).__tessera_argument__.tolist() == (host + 1).tolist()
+        assert not cuda.is_cuda_array(host + 1)
         assert part.__tessera_argument__.shape == (2, 4)
         assert part.device_ctypes_pointer.value == host.device_ctypes_pointer.value + 16
 
@@ -285,7 +292,7 @@ def test_memory_managers() -> None:
     class Old(Counting):
         interface_version = 0
 
-    with pytest.raises(RuntimeError, match="version 1 is required"):
+    with pytest.raises(RuntimeError, match="version 1 required"):
         cuda.set_memory_manager(Old)
 
 

@@ -1,0 +1,92 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Kernels on arrays of all sorts, on the CPU device."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy
+import pytest
+import tessera
+from tessera import cuda
+
+
+@cuda.jit
+def increase(x: Any, by: Any = 1) -> None:
+    i, j = cuda.grid(2)
+    if i < x.shape[0] and j < x.shape[1]:
+        x[i, j] += by
+
+
+class Foreign:
+    """An array that says what it is by __cuda_array_interface__ alone."""
+
+    def __init__(self, array: Any) -> None:
+        self.array = array
+
+    @property
+    def __cuda_array_interface__(self) -> Any:
+        return self.array.__cuda_array_interface__
+
+
+def host() -> Any:
+    return numpy.arange(24.0).reshape(4, 6)
+
+
+@pytest.mark.parametrize("index", [numpy.s_[:, :], numpy.s_[1:3, 2:6], numpy.s_[:, ::2]], ids=str)
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda: host(), lambda: numpy.asfortranarray(host()), lambda: cuda.to_device(host()),
+        lambda: cuda.to_device(numpy.asfortranarray(host())), lambda: filled(cuda.mapped_array((4, 6))),
+        lambda: filled(cuda.managed_array((4, 6))), lambda: filled(cuda.pinned_array((4, 6))),
+        lambda: tessera.array(host()),
+    ],
+    ids=["numpy", "numpy F", "device", "device F", "mapped", "managed", "pinned", "tessera"],
+)  # fmt: skip
+def test_kernels_write_the_elements_of_views_and_no_others(make: Any, index: Any) -> None:
+    whole, wanted = make(), host()
+    increase[(1, 1), (8, 8)](whole[index], 2.0)
+    wanted[index] += 2
+    numpy.testing.assert_array_equal(numpy.asarray(whole), wanted)
+
+
+def filled(array: Any) -> Any:
+    array[:] = host()
+    return array
+
+
+def test_arrays_of_others_on_a_stream() -> None:
+    stream = cuda.stream()
+    device = cuda.to_device(host(), stream=stream)
+    increase[(1, 1), (8, 8), stream](Foreign(device))
+    increase[(1, 1), (8, 8), stream](by=2, x=Foreign(device[1:]))
+    wanted = host() + 1
+    wanted[1:] += 2
+    numpy.testing.assert_array_equal(device.copy_to_host(stream=stream), wanted)
+
+
+def test_copies_of_mapped_arrays_are_plain() -> None:
+    copy = filled(cuda.mapped_array((4, 6))) + 1
+    increase[(1, 1), (8, 8)](copy)
+    numpy.testing.assert_array_equal(copy, host() + 2)
+
+
+def test_torch_tensors() -> None:
+    torch = pytest.importorskip("torch")
+    x = torch.from_numpy(host())
+    increase[(1, 1), (8, 8)](x)
+    numpy.testing.assert_array_equal(x.numpy(), host() + 1)
+
+
+def test_numbers_keep_their_width() -> None:
+    seen = []
+    for value in (3, 2.5, True, numpy.float32(1.5), numpy.int8(-3), 1 << 63, None):
+        kernel = cuda.jit(ignore)
+        kernel[1, 1](value)
+        seen.append(str(kernel.signatures[0][0]))
+    assert seen == ["int64", "float64", "bool", "float32", "int8", "uint64", "none"]
+
+
+def ignore(value: Any) -> None:
+    pass
