@@ -31,7 +31,9 @@ def main() -> int:
         "questions", nargs="*", metavar="QUESTION",
         help=f"of {', '.join(QUESTIONS)}; default: all but {', '.join(ASKED_FOR)}; {EVERYTHING}: those",
     )
-    parser.add_argument("--device", choices=("cpu", "cuda"), default="cpu")
+    parser.add_argument(
+        "--device", choices=("cpu", "cuda"), help=f"default: cpu; for {EVERYTHING}: cuda"
+    )
     parser.add_argument("--rounds", type=int, default=21)
     parser.add_argument(
         "--small", action="store_true", help="small data: tries the programs, measures nothing"
@@ -50,6 +52,7 @@ def main() -> int:
     parser.add_argument("--markdown", type=pathlib.Path)
     parser.add_argument("--json", type=pathlib.Path)
     options = parser.parse_args()
+    options.device = options.device or ("cuda" if options.questions == [EVERYTHING] else "cpu")
     if options.questions == [EVERYTHING]:
         if not options.out:
             parser.error(f"{EVERYTHING} wants --out, a folder for its tables")

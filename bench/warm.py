@@ -15,6 +15,7 @@ from typing import Any
 from .contest import named
 
 PROCESSES = 14  # at most; each has a context on the GPU
+SAYING = 15.0  # seconds between words about how far it is
 
 
 def _work(work: Callable[[int], None], count: int, taken: Any, done: Any) -> None:
@@ -46,9 +47,15 @@ def ahead(work: Callable[[int], None], count: int, seconds: float | None) -> str
     try:
         for process in processes:
             process.start()
-        for process in processes:
-            left = None if seconds is None else max(0.0, begin + seconds - time.monotonic())
-            process.join(left)
+        said = begin
+        while any(p.is_alive() for p in processes):
+            now = time.monotonic()
+            if seconds is not None and now > begin + seconds:
+                break
+            if now > said + SAYING:
+                print(f"  {done.value} of {count} ...", flush=True)
+                said = now
+            time.sleep(0.05)
     finally:
         for process in processes:
             if process.is_alive():
