@@ -183,18 +183,6 @@ static bool depth_find(depth_job *job, const ts_tma *tma)
     return false;
 }
 
-/* Plans the products of a function that may not be taken. */
-static ts_status depth_plan(const ts_fn *fn, ts_pass_env *env, ts_tma *out, ts_error *err)
-{
-    uint32_t n_tmaps = env->plan->n_tmaps;
-    bool noting = fn->module->noting;
-    fn->module->noting = false; /* the plan that is taken is made and noted later */
-    ts_status status = ts__tma_plan(fn, env, env->scratch, out, err);
-    env->plan->n_tmaps = n_tmaps;
-    fn->module->noting = noting;
-    return status;
-}
-
 ts_status ts__depth_run(ts_fn *fn, ts_pass_env *env, ts_error *err)
 {
     ts_shape shape;
@@ -207,13 +195,13 @@ ts_status ts__depth_run(ts_fn *fn, ts_pass_env *env, ts_error *err)
     job.map = TS_NEW_N(env->scratch, ts_val, fn->inst.n);
     if (!fresh || !job.map || !ts__shape_of(fn, env->scratch, &shape))
         return ts_fail(err, TS_NOMEM, "out of memory while planning the steps of a product");
-    ts_status status = depth_plan(fn, env, &tma, err);
+    ts_status status = ts__tma_try(fn, env, &tma, err);
     if (status != TS_OK || !tma.active || !depth_find(&job, &tma))
         return status;
     ts__builder_init(&job.b, fresh);
     depth_rewrite(&job);
     TS_TRY(ts_builder_status(&job.b, err));
-    status = depth_plan(fresh, env, &after, err);
+    status = ts__tma_try(fresh, env, &after, err);
     if (status == TS_OK && after.active && after.products.n == tma.products.n)
         ts__fn_replace(fn, fresh);
     return status;

@@ -171,3 +171,14 @@ ts_status ts__tma_plan(const ts_fn *fn, const ts_pass_env *env, ts_arena *arena,
     }
     return arena->failed ? ts_fail(err, TS_NOMEM, "out of memory while planning TMA loads") : TS_OK;
 }
+
+ts_status ts__tma_try(const ts_fn *fn, ts_pass_env *env, ts_tma *out, ts_error *err)
+{
+    uint32_t n_tmaps = env->plan->n_tmaps;
+    bool noting = fn->module->noting;
+    fn->module->noting = false;
+    ts_status status = ts__tma_plan(fn, env, env->scratch, out, err);
+    env->plan->n_tmaps = n_tmaps;
+    fn->module->noting = noting;
+    return status;
+}

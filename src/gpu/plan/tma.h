@@ -124,6 +124,9 @@ typedef struct ts_tma {
 
 /* Decides for the function. Never fails for lack of fitting: then nothing is active. Tensor maps go to env->plan. */
 TS_CHECKED ts_status ts__tma_plan(const ts_fn *fn, const ts_pass_env *env, ts_arena *arena, ts_tma *out, ts_error *err);
+/* The same for a function that may not be taken: nothing of it stays in env->plan or in the notes, which are those of
+ * the plan that is taken. */
+TS_CHECKED ts_status ts__tma_try(const ts_fn *fn, ts_pass_env *env, ts_tma *out, ts_error *err);
 /* Whether a load or store through a view can be made by TMA, for a tile whose extents above 1 are along `axes`;
  * fills the access and its map. `want`: element type that the copy shall give (tf32 from f32), or 0. */
 bool ts__tma_describe(const ts_fn *fn, ts_val v, const uint32_t axes[2], ts_type want, ts_tma_load *load,

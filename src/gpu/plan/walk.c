@@ -280,7 +280,7 @@ static uint32_t walk_stages(const ts_tma *tma)
  * the walk brings. */
 enum { WALK_PRODUCTS = 2 };
 
-/* What the walk gets by its loop must not be lost in the depth of its rings. */
+/* The walk does not pay where its loop leaves pipelines fewer stages than they had, or fewer than two. */
 static bool walk_is_better(const ts_tma *before, const ts_tma *after)
 {
     return after->active && after->products.n == before->products.n && after->rotated.n == before->rotated.n &&
@@ -291,7 +291,7 @@ static ts_status walk_rewrite(ts_fn *fn, ts_pass_env *env, const ts_shape *shape
                               ts_error *err)
 {
     walk_job job = {.fn = fn, .shape = shape};
-    uint32_t n_tmaps = env->plan->n_tmaps, order[3];
+    uint32_t order[3];
     ts_tma after = {0};
     ts_fn *fresh = ts__fn_create_like(fn);
     job.map = TS_NEW_N(env->scratch, ts_val, fn->inst.n);
@@ -307,8 +307,7 @@ static ts_status walk_rewrite(ts_fn *fn, ts_pass_env *env, const ts_shape *shape
         walk_backwards(&job);
     TS_TRY(ts_builder_status(&job.b, err));
     if (over_grid) {
-        ts_status status = ts__tma_plan(fresh, env, env->scratch, &after, err);
-        env->plan->n_tmaps = n_tmaps;
+        ts_status status = ts__tma_try(fresh, env, &after, err);
         if (status != TS_OK || !walk_is_better(before, &after))
             return status;
         env->plan->persistent = 1;
@@ -321,21 +320,16 @@ ts_status ts__walk_run(ts_fn *fn, ts_pass_env *env, ts_error *err)
 {
     ts_shape shape;
     ts_tma tma = {0};
-    uint32_t n_tmaps = env->plan->n_tmaps;
-    bool noting = fn->module->noting;
     if (!ts__shape_of(fn, env->scratch, &shape))
         return ts_fail(err, TS_NOMEM, "out of memory while planning the walk over a grid");
     if (!walk_may(fn, &shape, env))
         return TS_OK;
-    fn->module->noting = false; /* the plan that is taken is made and noted later */
-    ts_status status = ts__tma_plan(fn, env, env->scratch, &tma, err);
-    env->plan->n_tmaps = n_tmaps;
+    ts_status status = ts__tma_try(fn, env, &tma, err);
     if (status == TS_OK && tma.active && !tma.split) {
         walk_trend work = walk_work(fn, &shape, &tma);
         bool walks = work == WALK_SAME && tma.products.n <= WALK_PRODUCTS;
         if (walks || work == WALK_RISES)
             status = walk_rewrite(fn, env, &shape, &tma, walks, err);
     }
-    fn->module->noting = noting;
     return status;
 }
