@@ -42,12 +42,13 @@ static PyObject *record_host(const record_walk *walk)
 
 static int record_refuse(const record_walk *walk, PyObject *object)
 {
-    PyErr_Format(PyExc_TypeError,
-                 "is a %.200s; a kernel takes arrays (NumPy, torch, CuPy, Tessera, anything with __dlpack__, "
-                 "__cuda_array_interface__ or a buffer of numbers, such as ctypes arrays), numbers, tuples, named "
-                 "tuples and frozen dataclasses of such, lists of arrays; constants of Python where the parameter is "
-                 "annotated ct.Constant",
-                 Py_TYPE(object)->tp_name);
+    PyObject *host = PyImport_ImportModule("tessera._host"), *takes = NULL;
+    if (host)
+        takes = PyObject_GetAttrString(host, "TAKES");
+    if (takes)
+        PyErr_Format(PyExc_TypeError, "is a %.200s; %U", Py_TYPE(object)->tp_name, takes);
+    Py_XDECREF(takes);
+    Py_XDECREF(host);
     return record_blame(walk, walk->at);
 }
 

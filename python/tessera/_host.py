@@ -25,6 +25,12 @@ if TYPE_CHECKING:
 __all__ = ["Host", "Site", "current"]
 
 MOST_ITEMS = 1000  # of a static_iter
+TAKES = (  # the end of messages about arguments, those of ext/records.c too
+    "a kernel takes arrays (NumPy, torch, CuPy, Tessera, anything with __dlpack__, __cuda_array_interface__ or a "
+    "buffer of numbers, such as ctypes arrays), numbers, tuples, named tuples and frozen dataclasses of such, "
+    "lists of arrays; where the parameter is annotated ct.Constant also texts, dtypes, enum members, functions and "
+    "tuples of such"
+)
 _MOST_NESTED = 8  # expressions that launch kernels whose expressions launch kernels ...
 
 _thread_state = _thread._local()
@@ -333,12 +339,7 @@ class Host:
         if number is None:
             number = self.known(value)
             if self.packer.objects[number][0] == tables.OPAQUE:
-                raise TypeError(
-                    f"is a {type(value).__name__}; a kernel takes arrays (NumPy, torch, CuPy, Tessera, anything with "
-                    "__dlpack__, __cuda_array_interface__ or a buffer of numbers, such as ctypes arrays), numbers, "
-                    "tuples and lists of arrays, and as ct.Constant texts, dtypes, enum members, functions and frozen "
-                    "dataclasses of such"
-                )
+                raise TypeError(f"is a {type(value).__name__}; {TAKES}")
             self.constants[key] = number
         return number
 

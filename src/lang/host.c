@@ -240,7 +240,7 @@ ts_status ts_host_grow(ts_host_call *call, const void *pack, size_t n, ts_error 
     return TS_OK;
 }
 
-/* Runs `step` with its errors going to `err`; they name their place, so that it is not added again. */
+/* What a host calls: its values, and the name of an attribute or operation. */
 typedef struct host_step {
     ts_host_call *call;
     const ts_host_value *values;
@@ -271,6 +271,7 @@ static ts_status host_apply(const host_step *s, fr_value *out)
     return fr_call_row(f, s->call->node, row, (uint32_t)s->n, values, (uint32_t)s->n_named, s->names, out);
 }
 
+/* Runs `step` with its errors going to `err`; they name their place, so that it is not added again. */
 static ts_status host_run(const host_step *s, ts_status (*step)(const host_step *, fr_value *), ts_host_value *out,
                           ts_error *err)
 {

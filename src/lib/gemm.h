@@ -32,7 +32,7 @@ typedef enum gemm_kind { /* of operands, where there is no wgmma */
 typedef struct gemm_shape {
     int64_t m, n, k, batch;
     int64_t item_bytes; /* of an operand's element */
-    int64_t sms;        /* multiprocessors */
+    int64_t sms;        /* multiprocessors; of a CPU its threads */
     int32_t after;
     bool clusters;      /* the GPU's blocks can share a product's loop over K: with wgmma */
     bool ragged[2];     /* lines of a, of b do not begin at multiples of 128 bytes */
@@ -75,7 +75,7 @@ int32_t ts__gemm_stages(const gemm_option *option);
 gemm_option ts__gemm_without_wgmma(const gemm_shape *shape, gemm_kind kind);
 /* The tile with which `m` rows, a group in the mean, take the least time. */
 gemm_option ts__gemm_grouped(const gemm_shape *shape, bool wgmma, gemm_kind kind);
-/* The cheapest tile of a CPU, whose threads are `sms`; large products get 256 x 256 x 256. */
+/* The cheapest tile of a CPU; large products get 256 x 256 x 256. */
 gemm_option ts__gemm_on_cpu(const gemm_shape *shape);
 
 /* Deep products; false: whole tiles keep the chip busy, or the products are not what takes time. */

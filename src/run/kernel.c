@@ -427,7 +427,7 @@ static ts_status kernel_try(kernel_plans *plans, bool *more, ts_error *err)
     return status;
 }
 
-/* Puts the code of a later plan in the first one's place in the cache. */
+/* Caches the code of a later plan under the key of the first plan too: the next kernel begins with it. */
 static void kernel_keep(const kernel_plans *plans)
 {
     const ts_source *source = &plans->kernel->source;

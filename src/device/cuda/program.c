@@ -9,7 +9,8 @@
 #include "device/cuda/cuda.h"
 #include <stdio.h>
 
-/* The blocks of a grid that few walk over are counted in i32, in steps of their number. */
+/* The most blocks of a grid whose tiles a few blocks take in turn (plan.persistent): code counts them in i32, in steps
+ * of the number of those few, and must not overflow. */
 enum { PROGRAM_WALK = 1 << 30 };
 enum { PROGRAM_LOG = 16384, PROGRAM_STATIC_SHARED = 48 << 10, PROGRAM_PORTABLE_CLUSTER = 8,
        PROGRAM_SLOTS = TS_PLAN_TMAPS + TS_PLAN_PARAMS + 4 };

@@ -261,7 +261,7 @@ def export_kernel(
         code, made = _export_bytecode(kernel, signatures, gpu_code, _version(bytecode_version, gpu_code))
         _write(output_file, code)
         return made
-    if bytecode_version is not None:  # whoever names one wants to hear what it cannot say
+    if bytecode_version is not None:  # an error for what this version lacks, though no bytecode is written
         _export_bytecode(kernel, signatures, gpu_code, _version(bytecode_version, gpu_code))
     ptx, arch, made = _export_code(kernel, signatures, gpu_code or "")
     _write(output_file, _assembled(ptx, arch) if output_format == "cubin" else ptx.encode())
