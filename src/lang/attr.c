@@ -226,6 +226,8 @@ ts_status fr_index_tuple(fr *f, const fr_value *tuple, const fr_value *index, fr
     int64_t i;
     if (index->kind == FR_SLICE)
         return attr_slice_tuple(f, tuple, index, out);
+    if (!fr_is_int(index, &i) && f->dialect->index_tuple)
+        return f->dialect->index_tuple(f, f->node, tuple, index, out);
     if (!fr_is_int(index, &i))
         return fr_error(f, 0, TS_TILETYPE,
                         "the index of a tuple must be an integer known at compile time, found %s",

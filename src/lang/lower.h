@@ -577,6 +577,8 @@ typedef struct fr_dialect {
     ts_status (*array_attribute)(fr *f, const fr_value *of, const char *name, fr_value *out, bool *found);
     ts_status (*get_item)(fr *f, uint32_t node, const fr_value *of, const fr_value *index, fr_value *out);
     ts_status (*set_item)(fr *f, uint32_t node, const fr_value *of, const fr_value *index, const fr_value *value);
+    /* tuple[index] where the index is not known at compile time. NULL: an error. */
+    ts_status (*index_tuple)(fr *f, uint32_t node, const fr_value *tuple, const fr_value *index, fr_value *out);
     /* Builtins and functions of the standard library and NumPy ("abs", "math.sin", "numpy.sin") that are otherwise
      * here than in builtin.c; *done stays false for others. NULL: none. */
     ts_status (*builtin)(fr *f, uint32_t node, const char *name, uint32_t n, const fr_value *args, fr_value *out,

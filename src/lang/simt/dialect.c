@@ -32,5 +32,6 @@ const fr_dialect fr_dialect_thread = {
     .array_attribute = fr_simt_array_attribute,
     .get_item = fr_simt_get_item,
     .set_item = fr_simt_set_item,
+    .index_tuple = fr_simt_index_tuple,
     .builtin = fr_simt_builtin,
 };

@@ -69,6 +69,10 @@ ts_status fr_simt_array_attribute(fr *f, const fr_value *of, const char *name, f
 /* A row-major array at the pointer. */
 ts_status fr_simt_new_array(fr *f, ts_dtype dtype, ts_val base, uint32_t rank, const fr_value *shape, fr_value *out);
 
+/* ---- constant arrays: constant.c ------------------------------------------------------------------------ */
+
+ts_status fr_simt_index_tuple(fr *f, uint32_t node, const fr_value *tuple, const fr_value *index, fr_value *out);
+
 /* ---- math.c ------------------------------------------------------------------------------------------ */
 
 ts_status fr_simt_builtin(fr *f, uint32_t node, const char *name, uint32_t n, const fr_value *args, fr_value *out,

@@ -16,7 +16,9 @@ TARGETS = pytest.mark.parametrize("target", [0, 90])
 
 
 def test_every_operation_has_a_stub() -> None:
-    rows = re.findall(r"^TS_SIMT_OP\((\w+),", (ROOT / "src/lang/simt/simt_op.def").read_text(), re.MULTILINE)
+    table = (ROOT / "src/lang/simt/simt_op.def").read_text()
+    rows = re.findall(r"^TS_SIMT_OP\((\w+),", table, re.MULTILINE)
+    rows += ["fp16_" + name for name in re.findall(r"^HALF\((\w+),", table, re.MULTILINE)]
     ops = re.findall(r'(?:_op|_Value)\("(\w+)"', (ROOT / "python/tessera/cuda/_device.py").read_text())
     assert set(rows) - {"print"} == set(ops)
     assert all(hasattr(cuda, name) for name in cuda.__all__)
@@ -184,6 +186,45 @@ def test_atomics(dtype: str, real: str, target: int) -> None:
     np.testing.assert_array_equal(old, np.arange(8))
     np.testing.assert_array_equal(f, [[0, 4], [10.5, -3]])
     assert list(u) == [8, 4]
+
+
+TABLE = np.array([[1.5, 2.5, -3.0], [4.0, 5.0, 6.0]], "f4")
+PRIMES = (2, 3, 5, 7)
+
+
+def constants(out):
+    i = cuda.threadIdx.x
+    c = cuda.const.array_like(TABLE)
+    out[i] = TABLE[i % 2, i % 3] + c[1, -1] * c.shape[1] + PRIMES[i % 4] + (i, 2 * i, 0.5)[i % 3] + len(TABLE)
+
+
+@TARGETS
+def test_arrays_of_the_host_and_tuples_with_an_index(target: int) -> None:
+    out = np.zeros(12)
+    run(constants, out, block=(12,), target=target)
+    wanted = [TABLE[i % 2, i % 3] + 18 + PRIMES[i % 4] + (i, 2 * i, 0.5)[i % 3] + 2 for i in range(12)]
+    np.testing.assert_array_equal(out, wanted)
+
+
+def halves_by_name(x, y, out):
+    i = cuda.threadIdx.x
+    a, b = x[i], y[i]
+    out[i, 0] = cuda.fp16.hadd(a, b)
+    out[i, 1] = cuda.fp16.hdiv(a, b)
+    out[i, 2] = cuda.fp16.hfma(a, b, a)
+    out[i, 3] = cuda.fp16.hmax(a, b)
+    out[i, 4] = cuda.fp16.hsqrt(cuda.fp16.habs(a))
+    out[i, 5] = cuda.fp16.hlt(a, b)
+
+
+@TARGETS
+def test_float16_by_name(target: int) -> None:
+    x, y = np.array([1.5, -2.25, 0.1, 100], "f2"), np.array([0.3, 4, -7, 60], "f2")
+    out = np.zeros((4, 6), "f2")
+    run(halves_by_name, x, y, out, block=(4,), target=target)
+    fused = (x.astype("f8") * y.astype("f8") + x.astype("f8")).astype("f2")
+    root = np.sqrt(np.abs(x).astype("f4")).astype("f2")
+    np.testing.assert_array_equal(out, np.stack([x + y, x / y, fused, np.maximum(x, y), root, x < y], 1))
 
 
 def bits(x, out):

@@ -1,0 +1,148 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Arrays of the host that a kernel names come as tuples of numbers. Where an index of run time reads one, or
+ * const.array_like takes it, its elements become constant memory of the module: an array like any other. A tuple of
+ * values that the kernel computes is read by a chain of selects. Part of the front end (lower.h).
+ */
+#include "ir/float.h"
+#include "lang/simt/op.h"
+#include <stdio.h>
+
+/* The common dtype of all numbers; NONE where there is none, or something else is among them. */
+static ts_status constant_dtype(fr *f, const fr_value *v, bool *plain, ts_dtype *out)
+{
+    for (uint32_t i = 0; v->kind == FR_TUPLE && i < v->n && *plain; i++)
+        TS_TRY(constant_dtype(f, &v->as.items[i], plain, out));
+    if (v->kind == FR_TUPLE)
+        return TS_OK;
+    ts_dtype dtype = TS_DTYPE_NONE;
+    *plain = v->kind == FR_NUMBER && v->cat != FR_COMPLEX;
+    if (*plain)
+        TS_TRY(fr_simt_dtype(f, v, &dtype));
+    *out = *out ? fr_simt_promote(*out, dtype) : dtype;
+    return TS_OK;
+}
+
+/* The extents of nested tuples, which are those of the first items; false where others differ. */
+static bool constant_shape(const fr_value *v, uint32_t depth, fr_shape *shape)
+{
+    if (v->kind != FR_TUPLE)
+        return depth == shape->rank;
+    if (depth == TS_MAX_RANK || (depth < shape->rank && shape->dims[depth] != v->n))
+        return false;
+    if (depth == shape->rank)
+        shape->dims[shape->rank++] = v->n;
+    bool same = true;
+    for (uint32_t i = 0; i < v->n && same; i++)
+        same = constant_shape(&v->as.items[i], depth + 1, shape);
+    return same;
+}
+
+static ts_status constant_write(fr *f, const fr_value *v, ts_dtype dtype, uint8_t **at)
+{
+    fr_value made;
+    for (uint32_t i = 0; v->kind == FR_TUPLE && i < v->n; i++)
+        TS_TRY(constant_write(f, &v->as.items[i], dtype, at));
+    if (v->kind == FR_TUPLE)
+        return TS_OK;
+    TS_TRY(fr_simt_convert(f, v, dtype, &made));
+    uint64_t bits = made.cat == FR_FLOAT ? ts__float_written(fr_ir(dtype), made.as.f) : (uint64_t)made.as.i;
+    for (size_t i = 0; i < ts_dtype_bytes(dtype); i++)
+        *(*at)++ = (uint8_t)(bits >> (8 * i));
+    return TS_OK;
+}
+
+/* A global of the module with the bytes; its type is a tile of 2^n elements. */
+static ts_val constant_global(fr *f, ts_dtype dtype, int64_t count, const fr_value *v, ts_status *status)
+{
+    char name[40];
+    int64_t whole = 1;
+    while (whole < count)
+        whole *= 2;
+    size_t bytes = (size_t)whole * ts_dtype_bytes(dtype);
+    uint8_t *data = TS_NEW_N(f->module->arena, uint8_t, bytes), *at = data;
+    *status = data ? constant_write(f, v, dtype, &at) : fr_oom(f);
+    if (*status != TS_OK)
+        return 0;
+    int n = snprintf(name, sizeof name, "constant%u", f->module->globals.n);
+    ts_type elem = fr_simt_storage(dtype), type = ts_type_tile(f->module, elem, 1, &whole);
+    ts_global global = {ts_intern(f->module, name, (size_t)n), type, f->module->dense.n + 1, 16, true};
+    if (!TS_PUSH(f->module->arena, &f->module->dense, ((ts_dense){data, bytes})) ||
+        !TS_PUSH(f->module->arena, &f->module->globals, global)) {
+        *status = fr_oom(f);
+        return 0;
+    }
+    return ts_emit(&f->b, TS_OP_get_global, ts_type_ptr(f->module, elem, TS_GLOBAL), 0, NULL, global.name, 0);
+}
+
+/* *found: it holds numbers alone, in rows of equal lengths. */
+static ts_status constant_array(fr *f, const fr_value *v, fr_value *out, bool *found)
+{
+    ts_dtype dtype = TS_DTYPE_NONE;
+    ts_status status;
+    fr_shape shape = {0};
+    fr_value dims[TS_MAX_RANK];
+    int64_t count = 1;
+    bool plain = v->kind == FR_TUPLE;
+    TS_TRY(constant_dtype(f, v, &plain, &dtype));
+    *found = plain && constant_shape(v, 0, &shape);
+    if (!*found)
+        return TS_OK;
+    dtype = dtype ? dtype : TS_DTYPE_float64; /* it is empty */
+    for (uint32_t d = 0; d < shape.rank; d++) {
+        count *= shape.dims[d];
+        dims[d] = fr_number(shape.dims[d]);
+    }
+    ts_val base = constant_global(f, dtype, TS_MAX(count, 1), v, &status);
+    TS_TRY(status);
+    return fr_simt_new_array(f, dtype, base, shape.rank, dims, out);
+}
+
+ts_status fr_simt_array_like(fr *f, const fr_call *c, fr_value *out)
+{
+    bool found;
+    TS_TRY(constant_array(f, &c->arg[0], out, &found));
+    return found ? TS_OK : fr_arg_error(f, c, 0, "an array of numbers that the host has, at most 4096 elements");
+}
+
+/* ---- tuples with an index of run time ------------------------------------------------------------------ */
+
+static ts_status constant_choose(fr *f, uint32_t node, const fr_value *tuple, const fr_value *index, fr_value *out)
+{
+    fr_value n = fr_number(tuple->n), wrapped, at, negative, zero = fr_number(0);
+    ts_dtype dtype = TS_DTYPE_NONE, own;
+    ts_val v, chosen = 0, i, other;
+    for (uint32_t k = 0; k < tuple->n; k++) {
+        if (!fr_simt_is_number(&tuple->as.items[k]))
+            return fr_error(f, node, TS_TILETYPE,
+                            "the index of this tuple must be known at compile time: its items are not all numbers\n"
+                            "  found: %s", fr_say(f, tuple));
+        TS_TRY(fr_simt_dtype(f, &tuple->as.items[k], &own));
+        dtype = dtype ? fr_simt_promote(dtype, own) : own;
+    }
+    TS_TRY(fr_simt_convert(f, index, TS_DTYPE_int64, &at));
+    TS_TRY(fr_simt_binary(f, TS_OPERATOR_Add, &at, &n, (fr_options){0}, &wrapped));
+    TS_TRY(fr_simt_compare(f, TS_OPERATOR_Lt, &at, &zero, &negative));
+    TS_TRY(fr_simt_cast(f, &at, TS_DTYPE_int64, &v));
+    TS_TRY(fr_simt_cast(f, &wrapped, TS_DTYPE_int64, &other));
+    i = ts_select(&f->b, negative.as.v, other, v);
+    for (uint32_t k = tuple->n; k-- > 0;) {
+        TS_TRY(fr_simt_cast(f, &tuple->as.items[k], dtype, &other));
+        ts_val here = ts_cmp(&f->b, TS_OP_cmpi, TS_EQ, i, ts_int(&f->b, TS_T_i64, k), 0);
+        chosen = chosen ? ts_select(&f->b, here, other, chosen) : other;
+    }
+    *out = fr_tile(dtype, chosen);
+    return TS_OK;
+}
+
+ts_status fr_simt_index_tuple(fr *f, uint32_t node, const fr_value *tuple, const fr_value *index, fr_value *out)
+{
+    fr_value array;
+    bool found, number = fr_simt_is_number(index);
+    TS_TRY(constant_array(f, tuple, &array, &found));
+    if (found)
+        return fr_simt_get_item(f, node, &array, index, out);
+    if (number && tuple->n && fr_dtype_cat((ts_dtype)index->dtype) <= FR_INT)
+        return constant_choose(f, node, tuple, index, out);
+    return fr_error(f, node, TS_TILETYPE, "the index of a tuple must be an integer, found %s", fr_say(f, index));
+}
