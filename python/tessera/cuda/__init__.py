@@ -42,7 +42,7 @@ _TYPES = (
     "boolean bool_ int8 int16 int32 int64 uint8 uint16 uint32 uint64 float16 float32 float64 complex64 complex128 void "
     "intp uintp intc uintc b1 i1 i2 i4 i8 u1 u2 u4 u8 f2 f4 f8 c8 c16"
 ).split()
-_MODULES = ("config", "errors", "libdevice", "launchconfig", "random", "types")
+_MODULES = ("config", "errors", "kernels", "libdevice", "launchconfig", "random", "types")
 
 __all__ = [*_NAMES, *_TYPES, *_MODULES]
 
@@ -64,18 +64,11 @@ def __getattr__(name: str) -> Any:
 
 def _of_language(name: str) -> Any:
     """A name of the kernel language."""
-    try:
-        device = importlib.import_module("._device", __name__)
-    except ModuleNotFoundError:
-        device = None
+    device = importlib.import_module("._device", __name__)
     if not hasattr(device, name):
         raise AttributeError(f"module 'tessera.cuda' has no attribute {name!r}")
     return getattr(device, name)
 
 
 def __dir__() -> list[str]:
-    try:
-        names = getattr(importlib.import_module("._device", __name__), "__all__", ())
-    except ModuleNotFoundError:
-        names = ()
-    return sorted({*__all__, *names})
+    return sorted({*__all__, *importlib.import_module("._device", __name__).__all__})

@@ -110,7 +110,8 @@ def options_of(given: dict[str, Any]) -> Options:
         hint = did_you_mean(unknown[0], Options._fields)
         raise TypeError(f"cuda.jit() has no option {unknown[0]!r}{hint}")
     debug = bool(config.CUDA_DEBUGINFO_DEFAULT if given.get("debug") is None else given["debug"])
-    opt, lineinfo = given.get("opt"), bool(given.get("lineinfo", False))
+    lineinfo = bool(given.get("lineinfo", False))
+    opt = bool(config.OPT) if given.get("opt") is None else bool(given["opt"])
     if debug and opt:
         text = "debug=True with opt=True is not supported by CUDA: use one of them"
         warnings.warn(NumbaInvalidConfigWarning(text), stacklevel=3)
@@ -124,7 +125,7 @@ def options_of(given: dict[str, Any]) -> Options:
     return Options(
         device=device,
         debug=debug,
-        opt=not debug if opt is None else bool(opt),
+        opt=opt and not debug,
         lineinfo=lineinfo,
         fastmath=bool(given.get("fastmath", False)),
         cache=bool(given.get("cache", False)),

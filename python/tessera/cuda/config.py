@@ -68,6 +68,13 @@ def _read(name: str, default: Any) -> Any:
         return default
 
 
+class _OptLevel(int):
+    """How much is optimized: 0 to 3, or ``"max"``, which is 3."""
+
+    def __new__(cls, value: Any) -> _OptLevel:
+        return super().__new__(cls, 3 if value == "max" else int(value))
+
+
 def _cc(text: str) -> tuple[int, int] | None:
     major, _, minor = text.partition(".")
     return (int(major), int(minor or 0)) if major.isdigit() else None

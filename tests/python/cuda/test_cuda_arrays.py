@@ -90,3 +90,26 @@ def test_numbers_keep_their_width() -> None:
 
 def ignore(value: Any) -> None:
     pass
+
+
+@pytest.mark.parametrize("dtype", ["f4", "f8", "i2"])
+def test_transposing(dtype: str) -> None:
+    from tessera.cuda.kernels.transpose import transpose
+
+    for shape in ((5, 67), (1, 1), (0, 3), (130, 33)):
+        a = numpy.arange(shape[0] * shape[1]).reshape(shape).astype(dtype)
+        numpy.testing.assert_array_equal(transpose(cuda.to_device(a)).copy_to_host(), a.T)
+        numpy.testing.assert_array_equal(transpose(cuda.to_device(numpy.asfortranarray(a))).copy_to_host(), a.T)
+    with pytest.raises(ValueError, match="it must be"):
+        transpose(cuda.to_device(numpy.zeros((2, 3))), cuda.to_device(numpy.zeros((2, 3))))
+    with pytest.raises(ValueError, match="3 dimensions"):
+        transpose(cuda.to_device(numpy.zeros((2, 3, 4))))
+
+
+def test_names_of_the_package() -> None:
+    names = dir(cuda)
+    assert {"jit", "grid", "to_device", "float32", "kernels", "libdevice"} <= {*names}
+    for name in names:
+        getattr(cuda, name)
+    with pytest.raises(AttributeError, match="no_such_name"):
+        cuda.no_such_name  # noqa: B018

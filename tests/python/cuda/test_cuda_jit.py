@@ -155,7 +155,8 @@ def test_options_that_are_refused(options: dict[str, Any], error: type[Exception
     ("options", "category"),
     [
         ({"debug": True, "opt": True}, errors.NumbaInvalidConfigWarning),
-        ({"debug": True, "lineinfo": True}, errors.NumbaInvalidConfigWarning),
+        ({"debug": True}, errors.NumbaInvalidConfigWarning),
+        ({"debug": True, "opt": False, "lineinfo": True}, errors.NumbaInvalidConfigWarning),
         ({"inline": True}, errors.NumbaDeprecationWarning),
     ],
 )
