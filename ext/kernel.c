@@ -250,8 +250,11 @@ static int kernel_axis(const ts_kernel *kernel, PyObject *item, Py_ssize_t axis,
     if (!index) {
         PyErr_Format(
             PyExc_TypeError,
-            "kernel '%s': axis %zd of the grid is %R, not an integer; ct.cdiv and // give integers",
-            ts_kernel_name(kernel), axis, item);
+            "kernel '%s': axis %zd of the grid is %R, not an integer; %s", ts_kernel_name(kernel), axis, item,
+            item == Py_None || PyObject_HasAttrString(item, "__cuda_stream__") ||
+                    PyObject_HasAttrString(item, "cuda_stream")
+                ? "k[grid] takes no stream: ct.launch(stream, grid, k, arguments) does"
+                : "ct.cdiv and // give integers");
         return -1;
     }
     *out = PyLong_AsLongLongAndOverflow(index, &overflow);

@@ -338,6 +338,8 @@ class Host:
         number = self.constants.get(key)
         if number is None:
             number = self.known(value)
+            if isinstance(value, str) and "\0" in value:
+                raise TypeError("is a text with a NUL character, which kernels cannot hold; leave that out")
             if self.packer.objects[number][0] == tables.OPAQUE:
                 raise TypeError(f"is a {type(value).__name__}; {TAKES}")
             self.constants[key] = number

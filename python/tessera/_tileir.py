@@ -46,6 +46,8 @@ def _argument(word: str) -> tuple[Any, str | None]:
 
     number, array = re.fullmatch(r"(\w+):(.+)", word), re.fullmatch(r"(\w+)\[([\d,]*)\](?:=(.+))?", word)
     found = number or array
+    if not found and not os.path.isfile(word):
+        raise ValueError(f"argument {word!r} is not a file; --run takes x.npy, f32[64,8], i32:5 or f32:0.5")
     if not found:
         return np.load(word), None
     if found[1] not in DTYPES:
@@ -56,7 +58,11 @@ def _argument(word: str) -> tuple[Any, str | None]:
 
         dtype = ml_dtypes.bfloat16
     if number:
-        return np.dtype(dtype).type(float(found[2]) if "f" in found[1] else int(found[2])), None
+        try:
+            return np.dtype(dtype).type(float(found[2]) if "f" in found[1] else int(found[2])), None
+        except ValueError:
+            wanted = "a number" if "f" in found[1] else "an integer"
+            raise ValueError(f"argument {word!r}: {found[2]!r} is not {wanted} for {found[1]}") from None
     shape = [int(n) for n in found[2].split(",") if n]
     return np.zeros(shape, dtype), found[3]
 

@@ -46,6 +46,24 @@ static const struct attr_elsewhere {
     {"item", "ct.load(array, index, ()) reads one element as a scalar"},
 };
 
+/* Functions of other libraries' kernels, and the words for them in the tile language. */
+static const struct attr_elsewhere attr_modules[] = {
+    {"dot", "a @ b or ct.matmul(a, b) multiplies tiles, ct.mma(a, b, acc) adds to an accumulator"},
+    {"program_id", "ct.bid(axis) is the index of the block"},
+    {"num_programs", "ct.num_blocks(axis) is how many blocks there are"},
+    {"constexpr", "annotate the parameter ct.Constant[int]"},
+    {"range", "loop over Python's range(...)"},
+    {"static_range", "loop over ct.static_iter(range(...))"},
+};
+
+static const char *attr_module_help(fr *f, const char *name, const char *near)
+{
+    for (uint32_t i = 0; i < TS_COUNT(attr_modules) && f->dialect == &fr_dialect_tile; i++)
+        if (strcmp(attr_modules[i].name, name) == 0)
+            return fr_textf(f, "\n  help: %s", attr_modules[i].help);
+    return fr_did_you_mean(f, near);
+}
+
 static const char *attr_help(fr *f, const char *name, const char *near)
 {
     for (uint32_t i = 0; i < TS_COUNT(attr_elsewhere); i++)
@@ -63,7 +81,7 @@ static ts_status attr_unknown(fr *f, uint32_t node, const fr_value *v, const cha
     if (!near && v->kind == FR_TILE && op)
         near = fr_textf(f, "ct.%s(tile)", op);
     return fr_error(f, node, TS_TILETYPE, "%s has no attribute '%s'%s", fr_say(f, v), name,
-                    v->kind == FR_MODULE ? fr_did_you_mean(f, near) : attr_help(f, name, near));
+                    v->kind == FR_MODULE ? attr_module_help(f, name, near) : attr_help(f, name, near));
 }
 
 /* ---- attributes ---------------------------------------------------------------------- */

@@ -73,6 +73,10 @@ ts_status fr_context_make(fr *f, const fr_function *fn, fr_frame *frame, fr_valu
         return fr_error(f, 0, TS_SYNTAX, "the context manager '%s' has a 'return'\n"
                         "  help: let it run to its end", fn->name);
     context_count(f, scope->body, scope->n_body, false, &yields);
+    if (!yields.n && !yields.inside && fr_contains(f, scope->body, scope->n_body, TS_AST_Unsupported))
+        return fr_error(f, 0, TS_SYNTAX, "the context manager '%s' has a 'try' or another statement that kernels lack\n"
+                        "  help: leave `try` and `finally` out; kernels have no exceptions, and what stands behind the "
+                        "'yield' runs whichever way the `with` is left", fn->name);
     if (yields.inside)
         return fr_error(f, 0, TS_TILETYPE,
                         "the 'yield' of context manager '%s' must stand outside of loops and branches", fn->name);

@@ -636,7 +636,8 @@ static ts_status args_list_words(args_walk *walk, const ts_arg *items, uint32_t 
     for (uint32_t i = 0; i < n; i++) {
         args_array array;
         if (items[i].kind != TS_SPEC_ARRAY)
-            return args_fail(walk, TS_TYPE, "item %u of the list is not an array; lists hold arrays only", i);
+            return args_fail(walk, TS_TYPE, "item %u of the list is not an array; lists hold arrays only%s", i,
+                             walk->rule->flags & TS_PARAM_CONSTANT ? ", pass a constant as a tuple" : "");
         TS_TRY(args_check_array(walk, &items[i]));
         TS_TRY(args_read_array(walk, &items[i], &array));
         if (i == 0) {

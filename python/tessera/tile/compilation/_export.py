@@ -8,7 +8,7 @@ import os
 import re
 import subprocess
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 
 from ... import _core
@@ -254,6 +254,11 @@ def export_kernel(
         raise ValueError(f"gpu_code is required when output_format is {output_format!r}.")
     if gpu_code is not None:
         _number(gpu_code)
+    if isinstance(signatures, KernelSignature) or not isinstance(signatures, Iterable):
+        raise TypeError(
+            f"export_kernel() takes a sequence of signatures, not a {type(signatures).__name__}; "
+            "for one pass [signature]"
+        )
     signatures = list(signatures)
     if not signatures:
         raise ValueError("export_kernel() needs at least one signature")
