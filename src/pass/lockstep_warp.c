@@ -3,6 +3,7 @@
  * What the threads of a warp do together, and operations on bits that tiles do not have:
  *
  *     vote any %c         reduction of the 32 threads: a scalar where the tile is one warp, else spread over its warps
+ *     shfl bfly %x, 8     the halves of each 16 threads change places
  *     shfl idx %x, %lane  %x goes to memory of the worker, each thread reads the place of the other one
  *     bar_sync, warp_sync nothing: all threads of the tile have done what stands before
  *     popc, clz, brev ..  in shifts, ands and additions, where each thread works for itself
@@ -124,9 +125,27 @@ static ts_val warp_source(lockstep *c, uint32_t kind, ts_val b, uint32_t word)
     return ts_select(&c->b, inside, warp_const(c, TS_OP_andi, from, 31, 0), lane);
 }
 
+/* Each thread with its partner at this distance, a power of two: the halves of each group change places. */
+static ts_val warp_swap(lockstep *c, ts_val x, int64_t distance)
+{
+    int64_t whole[] = {c->width / (2 * distance), 2, distance}, half[] = {whole[0], 1, distance};
+    ts_type tile = ts_type_of(c->b.fn, x), elem = ts_type_elem(c->m, tile), part = ts_type_tile(c->m, elem, 3, half);
+    ts_type groups = ts_type_tile(c->m, elem, 3, whole);
+    ts_val zero = ts_int(&c->b, TS_T_i32, 0), one = ts_int(&c->b, TS_T_i32, 1), side[2];
+    x = ts_reshape(&c->b, x, groups);
+    side[0] = ts_emit(&c->b, TS_OP_extract, part, 4, (ts_val[]){x, zero, one, zero}, 0, 0);
+    side[1] = ts_emit(&c->b, TS_OP_extract, part, 4, (ts_val[]){x, zero, zero, zero}, 0, 0);
+    return ts_reshape(&c->b, ts_emit(&c->b, TS_OP_cat, groups, 2, side, 1, 0), tile);
+}
+
 static ts_val warp_shfl(lockstep *c, ts_val v)
 {
     uint32_t aux = ts_at(c->fn, v)->aux;
+    int64_t by;
+    if (TS_S_KIND(aux) == TS_SHFL_BFLY && TS_S_NUMBER(aux) == 31 &&
+        ts__const_as_int(c->fn, ts_opnd(c->fn, v, 1), &by) &&
+        by > 0 && by < LOCK_WARP && ts_is_pow2(by))
+        return warp_swap(c, lock_opnd_tile(c, v, 0), by);
     ts_val from = warp_source(c, TS_S_KIND(aux), lock_opnd_tile(c, v, 1), TS_S_NUMBER(aux));
     if (!c->is.vary[ts_opnd(c->fn, v, 0)])
         return lock_opnd(c, v, 0);

@@ -977,7 +977,7 @@ static void walk_one(cg *e, ts_val v)
         e->val[v].form = CG_LAZY;
         if (walk_table[inst->op] && inst->op != TS_OP_assume && inst->op != TS_OP_res)
             walk_table[inst->op](e, v);
-        if (e->plan.store[v])
+        if (e->plan.store[v] && !e->lanes)
             cg_keep(e, v);
     } else if (walk_table[inst->op])
         walk_table[inst->op](e, v);

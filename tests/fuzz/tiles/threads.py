@@ -542,7 +542,8 @@ class Threads(Writer):
         if kind < 4:
             t = r.choice(["i16", "i32", "i64", *FLOATS])
             mode = r.choice(["idx clamp=31", "up", "down clamp=31", "bfly clamp=31"])
-            self.emit(f"shfl {mode} {self.any(t)}, {self.below(32)}", t)
+            lane = self.constant("i32", r.choice([1, 2, 4, 8, 16])) if r.random() < 0.4 else self.below(32)
+            self.emit(f"shfl {mode} {self.any(t)}, {lane}", t)
         elif kind == 4:
             mode = r.choice(["any", "all", "ballot"])
             self.emit(f"vote {mode} {self.any('i1')}", "i32" if mode == "ballot" else "i1")
