@@ -123,3 +123,13 @@ def test_cat_of_one_tile_is_the_tile():
     x, y = np.arange(4, dtype=np.int32), np.zeros(4, np.int32)
     run(kernel, x, y)
     assert y.tolist() == [0, 1, 2, 3]
+
+
+@pytest.mark.parametrize("n", [9, -7, -1, 3])
+def test_an_index_of_run_time_wraps_around_the_extent(n):
+    def kernel(x, out, n):
+        ct.scatter(out, 0, ct.load(x, (0,), (8,))[n])
+
+    out = np.zeros(1, np.float32)
+    run(kernel, np.arange(8, dtype=np.float32), out, n)
+    assert out[0] == n % 8
