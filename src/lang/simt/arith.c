@@ -42,6 +42,10 @@ ts_status fr_simt_convert(fr *f, const fr_value *v, ts_dtype dtype, fr_value *ou
     }
     if (!fr_simt_is_number(v))
         return fr_error(f, 0, TS_TILETYPE, "found %s where a number is wanted", fr_say(f, v));
+    if (fr_is_complex(v) || fr_dtype_cat(dtype) == FR_COMPLEX)
+        return fr_error(f, 0, TS_TILETYPE,
+                        "complex numbers are not yet part of kernels of threads\n  found: %s, for %s\n  help: use two "
+                        "floats", fr_say(f, v), ts_dtype_name(dtype));
     return fr_convert(f, v, dtype, TS_RN, out);
 }
 

@@ -404,6 +404,9 @@ ts_status fr_simt_get_item(fr *f, uint32_t node, const fr_value *of, const fr_va
     TS_TRY(array_items(f, node, a, index, items, &n));
     if (!array_all_numbers(items, n, a->rank))
         return array_view(f, node, a, items, n, out);
+    if (fr_dtype_cat((ts_dtype)a->dtype) == FR_COMPLEX)
+        return fr_error(f, node, TS_TILETYPE, "complex numbers are not yet part of kernels of threads\n  found: %s\n"
+                        "  help: pass the real and the imaginary parts as arrays", fr_say(f, of));
     TS_TRY(array_element(f, a, items, &address));
     *out = fr_simt_load(f, (ts_dtype)a->dtype, address, TS_CACHE_NONE);
     return TS_OK;

@@ -10,6 +10,11 @@ static const fr_op simt_ops[] = {
 #include "lang/simt/simt_op.def"
 };
 
+static const fr_method simt_methods[] = {
+#define TS_SIMT_METHOD(name) {FR_ARRAY, #name, "array_" #name},
+#include "lang/simt/simt_op.def"
+};
+
 const fr_dialect fr_dialect_thread = {
     .language = "thread language",
     .operation = "thread operation",
@@ -23,6 +28,8 @@ const fr_dialect fr_dialect_thread = {
     .has_zeros = true,
     .ops = simt_ops,
     .n_ops = TS_COUNT(simt_ops),
+    .methods = simt_methods,
+    .n_methods = TS_COUNT(simt_methods),
     .unary = fr_simt_unary,
     .binary = fr_simt_binary,
     .compare = fr_simt_compare,

@@ -23,6 +23,12 @@ enum { FR_BLOCK_COUNT, FR_BLOCK_AND, FR_BLOCK_OR };
 enum { FR_VOTE_ALL, FR_VOTE_ANY, FR_VOTE_EQUAL, FR_VOTE_BALLOT };
 enum { FR_BITS_POPC, FR_BITS_CLZ, FR_BITS_FFS, FR_BITS_BREV };
 
+/* Reductions; from MIN on they begin with the first element. */
+enum {
+    FR_REDUCE_SUM, FR_REDUCE_PROD, FR_REDUCE_ANY, FR_REDUCE_ALL, FR_REDUCE_COUNT, FR_REDUCE_MEAN, FR_REDUCE_VAR,
+    FR_REDUCE_STD, FR_REDUCE_MIN, FR_REDUCE_MAX, FR_REDUCE_ARGMIN, FR_REDUCE_ARGMAX
+};
+
 /* ---- typing.c: numba's rules ------------------------------------------------------------------ */
 
 /* The dtypes that an operator's operands are converted to, and that of the result. */

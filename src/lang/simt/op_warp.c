@@ -83,7 +83,9 @@ static ts_status warp_mask(fr *f, const fr_call *c, uint32_t i, ts_val *out)
     if (!fr_given(c, i))
         return TS_OK;
     if (!is_int)
-        return fr_arg_error(f, c, i, "an integer with a bit for each lane, such as 0xffffffff");
+        return fr_error(f, c->at[i], TS_TILETYPE,
+                        "%s(): Mask type must be an integer\n  found: %s\n  help: it has a bit for each lane that "
+                        "takes part, such as 0xffffffff", fr_op_name(c), fr_say(f, v));
     if (v->kind == FR_NUMBER && (uint32_t)v->as.i == UINT32_MAX)
         return TS_OK;
     return fr_simt_cast(f, v, TS_DTYPE_int32, out);

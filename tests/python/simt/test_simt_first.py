@@ -108,3 +108,25 @@ def test_paths_meet_in_the_common_dtype() -> None:
         x, out = np.array([first, 0.25, 0.5], "f4"), np.zeros(1)
         run(joined, x, out)
         assert out[0] == (1 if first > 0 else 0.25) / 2 + x.sum()
+
+
+def reductions(x, out):
+    out[0] = x.sum()
+    out[1] = x.prod()
+    out[2] = np.mean(x)
+    out[3] = x.min()
+    out[4] = np.max(x)
+    out[5] = x[0].argmin()
+    out[6] = x[1].argmax()
+    out[7] = x.any() + 2 * x.all()
+    out[8] = np.count_nonzero(x)
+    out[9] = x.std()
+    out[10] = np.var(x[:, 1])
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64", "int32", "uint8", "int64"])
+def test_reductions(dtype: str) -> None:
+    x, out = np.array([[3, 1, 2], [0, 5, 4]], dtype), np.zeros(11)
+    run(reductions, x, out)
+    wanted = [15, 0, 2.5, 0, 5, 1, 1, 1, 5, x.std(dtype="f8"), np.var(x[:, 1].astype("f8"))]
+    np.testing.assert_allclose(out, wanted, rtol=1e-15)
