@@ -185,6 +185,9 @@ static bool diag_is_method(const char *name)
 
 const char *fr_op_name(const fr_call *c)
 {
+    static const char library[] = "libdevice_"; /* the module of cuda that the function is in */
+    if (strncmp(c->op->name, library, strlen(library)) == 0)
+        return c->op->name + strlen(library);
     return diag_written(c->op->name);
 }
 

@@ -27,13 +27,16 @@ def _op(name: str) -> Callable[[F], F]:
     """Marks a stub as the operation ``name``."""
 
     def mark(fn: F) -> F:
+        module = fn.__module__.removesuffix("._device")
+
         def outside(*args: Any, **kwargs: Any) -> Any:
             raise RuntimeError(
-                f"cuda.{fn.__qualname__}() works inside a function decorated with @cuda.jit, not on the host"
+                f"{module.removeprefix('tessera.')}.{fn.__qualname__}() works inside a function decorated with "
+                "@cuda.jit, not on the host"
             )
 
         outside.__name__, outside.__qualname__, outside.__doc__ = fn.__name__, fn.__qualname__, fn.__doc__
-        outside.__module__ = "tessera.cuda"
+        outside.__module__ = module
         outside.__wrapped__ = fn  # type: ignore[attr-defined]
         outside.__tessera_op__ = name  # type: ignore[attr-defined]
         return outside  # type: ignore[return-value]

@@ -438,5 +438,12 @@ def test_arguments_that_are_no_numbers() -> None:
     def kernel(x, out):
         out[0] = libdevice.sin(x)
 
-    with pytest.raises(LowerError, match="real number"):
+    with pytest.raises(LowerError, match=r"\bsin\(\): 'x' must be a real number"):
         run(kernel, np.zeros(3), np.zeros(3))
+
+
+def test_on_the_host_a_call_says_where_it_works() -> None:
+    with pytest.raises(RuntimeError, match=r"cuda\.libdevice\.sinf\(\) works inside a function decorated"):
+        libdevice.sinf(1.0)
+    with pytest.raises(RuntimeError, match=r"cuda\.grid\(\) works inside a function decorated"):
+        cuda.grid(1)
