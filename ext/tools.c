@@ -87,7 +87,7 @@ static const ts_hints *tools_hints(const tools_request *request, int target)
     return &desc->hints;
 }
 
-/* lower_text(prepared, args): tile IR as text. */
+/* lower_text(prepared, args, places=False): tile IR as text. */
 static PyObject *tools_lower_text(PyObject *module, PyObject *args)
 {
     core_state *state = PyModule_GetState(module);
@@ -96,12 +96,13 @@ static PyObject *tools_lower_text(PyObject *module, PyObject *args)
     ts_error err;
     char *text;
     size_t n;
-    if (!PyArg_ParseTuple(args, "OO:lower_text", &prepared, &values) ||
+    int places = 0;
+    if (!PyArg_ParseTuple(args, "OO|p:lower_text", &prepared, &values, &places) ||
         tools_request_of(state, prepared, values, &request) < 0)
         return NULL;
     ts_status status =
-        ts_lower_source(&request.prepared.desc.source, request.spec, request.n_spec, tools_hints(&request, 0), NULL,
-                        &text, &n, &err);
+        ts_lower_source(&request.prepared.desc.source, request.spec, request.n_spec, tools_hints(&request, 0),
+                        places ? TS_LOWER_PLACES : 0, NULL, &text, &n, &err);
     PyBuffer_Release(&request.prepared.pack);
     if (status != TS_OK)
         return core_raise(state, &err);
@@ -226,8 +227,8 @@ static PyMethodDef tools_functions[] = {
      "compile_text(ir, target, entry=None, /)\n--\n\nCode of IR text for a target number (1 CPU, "
      "80, 86, 89, 90, 100, 120)."},
     {"lower_text", tools_lower_text, METH_VARARGS,
-     "lower_text(prepared, args, /)\n--\n\nTile IR of a prepared kernel for these arguments, as "
-     "text."},
+     "lower_text(prepared, args, places=False, /)\n--\n\nTile IR of a prepared kernel for these arguments, as "
+     "text; with the places of the source."},
     {"compile", tools_compile, METH_VARARGS,
      "compile(prepared, args, target, /)\n--\n\nCode of a prepared kernel for a target number."},
     {"compile_plan", tools_compile_plan, METH_VARARGS,

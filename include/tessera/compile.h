@@ -332,12 +332,13 @@ typedef struct ts_llvm_info {
 TS_API TS_CHECKED ts_status ts_llvm_find(ts_llvm_info *info, ts_error *err);
 
 /* The tile IR of a packed function as text (for tools and tests), before any pass; ts_compile_text takes it. The source
- * is of kind TS_SOURCE_PYTHON. Owns:
+ * is of kind TS_SOURCE_PYTHON. `flags`: TS_LOWER_PLACES. Owns:
  * *out, *n bytes and a final NUL, freed by alloc->resize(user, *out, *n + 1, 0). Errors: as ts_compile. */
+enum { TS_LOWER_PLACES = 1 }; /* with the place in the source behind each instruction: loc("file":line:..) */
 TS_API TS_CHECKED ts_status ts_lower_source(const ts_source *source, const ts_spec *spec, size_t n_spec,
-                                            const ts_hints *hints, const ts_alloc *alloc, char **out, size_t *n,
-                                            ts_error *err);
-/* The same without a host. */
+                                            const ts_hints *hints, uint32_t flags, const ts_alloc *alloc, char **out,
+                                            size_t *n, ts_error *err);
+/* The same without a host and flags. */
 TS_API TS_CHECKED ts_status ts_lower_text(const void *pack, size_t n_pack, const ts_spec *spec, size_t n_spec,
                                           const ts_hints *hints, const ts_alloc *alloc, char **out, size_t *n,
                                           ts_error *err);

@@ -7,6 +7,7 @@
  * is shared between calls. Read next: compile/pipeline.def, lang/front.h, pass/pass.def.
  */
 #include "compile/compile.h"
+#include "ir/text.h"
 #include "lang/front.h"
 #include "pass/alias.h"
 #include "pass/pass.h"
@@ -319,7 +320,7 @@ ts_status ts_compile_text(const char *text, size_t n, const char *entry, ts_targ
 }
 
 ts_status ts_lower_source(const ts_source *source, const ts_spec *spec, size_t n_spec, const ts_hints *hints,
-                          const ts_alloc *alloc, char **out, size_t *n, ts_error *err)
+                          uint32_t flags, const ts_alloc *alloc, char **out, size_t *n, ts_error *err)
 {
     ts_arena arena;
     ts_text text;
@@ -330,7 +331,7 @@ ts_status ts_lower_source(const ts_source *source, const ts_spec *spec, size_t n
     ts__text_init(&text, alloc);
     ts_status status = ts__front(&arena, source, spec, n_spec, hints, &module, err);
     if (status == TS_OK) {
-        ts__module_print(module, &text);
+        ts__print_module(module, flags & TS_LOWER_PLACES ? TS_PRINT_LOC : 0, &text);
         status = ts__text_take(&text, out, n, err);
     } else {
         ts__text_deinit(&text);
@@ -342,5 +343,5 @@ ts_status ts_lower_source(const ts_source *source, const ts_spec *spec, size_t n
 ts_status ts_lower_text(const void *pack, size_t n_pack, const ts_spec *spec, size_t n_spec, const ts_hints *hints,
                         const ts_alloc *alloc, char **out, size_t *n, ts_error *err)
 {
-    return ts_lower_source(&(ts_source){.bytes = pack, .n = n_pack}, spec, n_spec, hints, alloc, out, n, err);
+    return ts_lower_source(&(ts_source){.bytes = pack, .n = n_pack}, spec, n_spec, hints, 0, alloc, out, n, err);
 }

@@ -59,7 +59,7 @@ static ts_status lower_with(const ts_alloc *alloc, const uint8_t *pack, size_t n
     size_t length;
     ts_source source = {.bytes = pack, .n = n, .host = {.evaluate = host_answer}};
     ts_status status =
-        ts_lower_source(&source, pack_spec, TS_COUNT(pack_spec), NULL, alloc, &text, &length, err);
+        ts_lower_source(&source, pack_spec, TS_COUNT(pack_spec), NULL, TS_LOWER_PLACES, alloc, &text, &length, err);
     if (status == TS_OK)
         alloc->resize(alloc->user, text, length + 1, 0);
     return status;

@@ -232,6 +232,7 @@ def test_bytecode_holds_a_kernel_for_each_signature():
     one = KernelSignature([row(stride_constant=(1,)), row(), row(), 128], V2)
     two = KernelSignature([row(), row(), row(), 8], V2, symbol="small")
     code, made = exported(add, [one, two], gpu_code=None, output_format="tileir_bytecode")
+    assert f'loc("{__file__}":' in str(tileir.read(code))
     module = tileir.read(code)
     assert module.kernels == [m.symbol for m in made] == [mangle_kernel_name("add", one), "small"]
     a, b, c = np.arange(20, dtype=np.float32), np.ones(20, np.float32), np.zeros(20, np.float32)

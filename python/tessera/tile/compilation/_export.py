@@ -186,7 +186,7 @@ def _export_bytecode(
     for given in signatures:
         signature = _checked(kernel, prepared[3], given)
         symbol = signature.symbol or signature.with_mangled_symbol(kernel.__name__).symbol or ""
-        text = _core.lower_text(prepared, specs_of(signature.parameters))
+        text = _core.lower_text(prepared, specs_of(signature.parameters), True)
         if len(re.findall(r"^(?:both |thread )?(?:func|entry|global|constant) ", text, re.MULTILINE)) != 1:
             raise TileUnsupportedFeatureError(f"kernel '{kernel.__name__}' is more than one function of IR")
         texts.append(
