@@ -139,9 +139,14 @@ def test_an_older_peer_keeps_its_own(tmp_path: pathlib.Path) -> None:
 def test_numba_cuda_is_ours(tmp_path: pathlib.Path) -> None:
     code = """
 import tessera.cuda
+def lambda_double(x):
+    return x * 2
 from numba import cuda, float32, types, typeof
 from numba.cuda import types as same
 assert cuda is tessera.cuda and types is same and float32 is types.float32 and str(typeof(3)) == "int64"
+import math, numba, numpy
+assert numba.vectorize(math.erf)(numpy.ones(2))[0] == math.erf(1.0)
+assert numba.vectorize(["f8(f8)"])(lambda_double)(numpy.ones(2)).tolist() == [2, 2]
 try:
     from numba import njit
 except ImportError as error:

@@ -196,8 +196,8 @@ def set_memory_manager(manager: Any) -> None:
 
 
 def renew(manager: Any) -> None:
-    """Takes another object of the user's manager; None: a new one when it is needed."""
-    _state["made"] = manager
+    """Takes another object of the user's manager; None, or Tessera's own: a new one when it is needed."""
+    _state["made"] = None if manager is builtin else manager
 
 
 def chosen() -> Any:
@@ -213,4 +213,4 @@ def chosen() -> Any:
 
         made = _state["made"] = _state["class"](context=current_context())
         made.initialize()
-    return _state["made"]
+    return _state["made"] if _state["class"] is not None else None

@@ -9,8 +9,19 @@ from typing import Any
 
 __path__: list[str] = []  # numba.cuda is found by the finder of tessera._run
 __version__ = "0.62.0"
-_FROM_CUDA = ("types", "typeof", "from_dtype", "vectorize", "guvectorize", "config", "errors")
+_FROM_CUDA = ("types", "typeof", "from_dtype", "guvectorize", "config", "errors")
 _COMPILERS = ("jit", "njit", "prange", "stencil", "cfunc", "jitclass")
+
+
+def vectorize(ftylist_or_function: Any = (), **options: Any) -> Any:
+    """As ``cuda.vectorize`` on the CPU device, unless a target is named; a function without signatures is NumPy's."""
+    from ._gufunc import vectorize as of_cuda
+
+    if callable(ftylist_or_function) and hasattr(ftylist_or_function, "__name__"):
+        import numpy
+
+        return numpy.vectorize(ftylist_or_function)
+    return of_cuda(ftylist_or_function, **{"target": "cpu", **options})
 
 
 def __getattr__(name: str) -> Any:

@@ -294,6 +294,10 @@ def test_memory_managers() -> None:
 
     with pytest.raises(RuntimeError, match="version 1 required"):
         cuda.set_memory_manager(Old)
+    context = cuda.current_context()
+    for manager in (context.memory_manager, None):
+        context.memory_manager = manager
+        assert cuda.to_device(numpy.arange(2)).copy_to_host().tolist() == [0, 1]
 
 
 def test_what_is_there_never_raises(capsys: pytest.CaptureFixture[str]) -> None:
