@@ -12,6 +12,7 @@
  *     call.c    arguments, inlining                   tile_op.def, tile/op_*.c  the operations of the language
  *     attr.c    attributes, methods, subscripts       diag.c     messages
  *     complex.c arithmetic of complex numbers         record.c   dataclasses and named tuples
+ *     simt_op.def, simt/ the thread language; both languages' tables are in their dialect.c (fr_dialect)
  *     host.c    expressions that the host evaluates
  *
  * A name's value is a fr_value: a number known at compile time, a tile (an IR value with a dtype), or
