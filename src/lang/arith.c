@@ -209,7 +209,8 @@ static ts_status arith_fold_loose(fr *f, ts_operator op, const fr_value *x, cons
     if (arith_divides(op) && fr_as_double(y) == 0)
         return fr_error(f, 0, TS_TILEVALUE, "division of a constant by zero");
     if (real) {
-        *out = fr_real(arith_fold_float(op, fr_as_double(x), fr_as_double(y)));
+        double z = arith_fold_float(op, fr_as_double(x), fr_as_double(y));
+        *out = fr_real(op == TS_OPERATOR_Mod && z == 0 ? copysign(0, fr_as_double(y)) : z);
         return TS_OK;
     }
     fr_int z = 0;
@@ -898,6 +899,11 @@ static bool arith_has_identity(const fr_value *v)
     return v->kind == FR_NUMBER || arith_is_plain(v);
 }
 
+static bool arith_is_known(const fr_value *v)
+{
+    return v->kind == FR_NUMBER || v->kind == FR_TUPLE || arith_is_plain(v);
+}
+
 ts_status fr_compare(fr *f, ts_operator op, const fr_value *x, const fr_value *y, fr_value *out)
 {
     bool done = false;
@@ -927,7 +933,12 @@ ts_status fr_compare(fr *f, ts_operator op, const fr_value *x, const fr_value *y
         *out = fr_bool(fr_order_holds(op, order < 0 ? -1 : order > 0));
         return TS_OK;
     }
-    bool is_none = x->kind == FR_NONE || y->kind == FR_NONE;
+    bool is_none = x->kind == FR_NONE || y->kind == FR_NONE, equality = op == TS_OPERATOR_Eq || op == TS_OPERATOR_NotEq;
+    if (equality && x->kind != y->kind && arith_is_known(x) && arith_is_known(y) &&
+        !(arith_is_plain(x) && arith_is_plain(y))) {
+        *out = fr_bool(op == TS_OPERATOR_NotEq); /* a number, a tuple and a text are never equal */
+        return TS_OK;
+    }
     if (x->kind == FR_ARRAY || y->kind == FR_ARRAY || (op != TS_OPERATOR_Eq && op != TS_OPERATOR_NotEq) ||
         (!is_none && (!arith_is_plain(x) || !arith_is_plain(y))))
         return fr_bad_operands(f, op, x, y, NULL);

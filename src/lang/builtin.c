@@ -121,6 +121,10 @@ static ts_status builtin_op(fr *f, const builtin_call *c, fr_value *out)
     bool found = false;
     if (strcmp(c->name, "abs") == 0)
         TS_TRY(builtin_method(f, c, "__abs__", out, &found));
+    if (!found && c->n == 1 && c->args->kind == FR_NUMBER && c->args->cat == FR_BOOL && !c->args->dtype) {
+        *out = fr_number(c->args->as.i); /* abs(True) is 1 */
+        return TS_OK;
+    }
     return found ? TS_OK : fr_call_op(f, c->node, c->name, c->n, c->args, out);
 }
 

@@ -225,3 +225,11 @@ def test_what_dataclasses_lack(body, text):
 
     with pytest.raises(LowerError, match=text):
         run(kernel, np.zeros(1, np.int32))
+
+
+def test_constants_of_other_kinds_are_unequal_and_zeros_have_signs():
+    def kernel(out):
+        check(not (1 == (1,)) and (1,) != "a" and 5 != "5" and 2 not in ("a", (2,)))
+        check(repr(0.0 % -2.5) == "-0.0" and repr(-0.0 % 2.5) == "0.0" and repr(abs(True)) == "1")
+
+    run(kernel, np.zeros(1, np.int32))
