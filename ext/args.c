@@ -697,20 +697,17 @@ void core_taker_drop(core_taker *taker)
         core_cupy_delete((void *)(uintptr_t)taker->extra);
 }
 
-/* Puts kernel and argument before the text of the exception that is set, where it is one of ours. */
-static void args_blame(const ts_kernel *kernel, Py_ssize_t param)
+void core_blame(const core_frame *frame, const ts_kernel *kernel, size_t at)
 {
     PyObject *type, *value, *trace;
-    const char *name = ts_kernel_param_name(kernel, (size_t)param);
+    char label[TS_ARG_LABEL];
     PyErr_Fetch(&type, &value, &trace);
     if (type != PyExc_TypeError && type != PyExc_ValueError && type != PyExc_OverflowError) {
         PyErr_Restore(type, value, trace);
         return;
     }
-    if (name)
-        PyErr_Format(type, "kernel '%s', argument '%s': %S", ts_kernel_name(kernel), name, value);
-    else
-        PyErr_Format(type, "kernel '%s', argument %zd: %S", ts_kernel_name(kernel), param, value);
+    ts_arg_label(kernel, frame->args, at, label);
+    PyErr_Format(type, "kernel '%s', %s: %S", ts_kernel_name(kernel), label, value);
     Py_DECREF(type);
     Py_XDECREF(value);
     Py_XDECREF(trace);
@@ -722,7 +719,7 @@ int core_take_vector(core_state *state, core_frame *frame, const ts_kernel *kern
     for (Py_ssize_t i = 0; i < n; i++) {
         size_t from = frame->n;
         if (core_take_object(state, frame, args[i]) < 0) {
-            args_blame(kernel, i);
+            core_blame(frame, kernel, from);
             return -1;
         }
         if (frame->has_constants && core_take_constants(state, frame, from, kernel, (size_t)i) < 0)

@@ -157,6 +157,9 @@ void core_frame_init(core_frame *frame);
 void core_frame_deinit(core_frame *frame);
 ts_arg *core_frame_next(core_frame *frame);            /* zeroed; NULL with exception: too many */
 int64_t *core_frame_dims(core_frame *frame, size_t n); /* room for shapes and strides */
+/* Puts "kernel 'k', argument 'pair.x': " before the text of the exception that is set, where it is one of ours; `at` is
+ * the place of the argument in the frame. */
+void core_blame(const core_frame *frame, const ts_kernel *kernel, size_t at);
 int core_frame_hold(core_frame *frame, PyObject *object); /* takes the reference; 0, or -1 with exception */
 void core_taker_drop(core_taker *taker);
 int core_read_number(ts_arg *arg, PyObject *object); /* an int or float; 0, or -1 with exception */

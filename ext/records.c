@@ -16,21 +16,9 @@ typedef struct record_walk {
     size_t depth, path[TS_PARAM_DEPTH]; /* which items of which items of the parameter it is in */
 } record_walk;
 
-/* Puts "kernel 'k', argument 'pair.x': " before the text of the exception, where it is of a kind that we raise. */
 static int record_blame(const record_walk *walk, size_t at)
 {
-    PyObject *type, *value, *trace;
-    char label[TS_ARG_LABEL];
-    PyErr_Fetch(&type, &value, &trace);
-    if (type != PyExc_TypeError && type != PyExc_ValueError && type != PyExc_OverflowError) {
-        PyErr_Restore(type, value, trace);
-        return -1;
-    }
-    ts_arg_label(walk->kernel, walk->frame->args, at, label);
-    PyErr_Format(type, "kernel '%s', %s: %S", ts_kernel_name(walk->kernel), label, value);
-    Py_DECREF(type);
-    Py_XDECREF(value);
-    Py_XDECREF(trace);
+    core_blame(walk->frame, walk->kernel, at);
     return -1;
 }
 
