@@ -215,7 +215,8 @@ typedef enum ts_sreg { /* sreg kinds; x, y, z follow each other */
     TS_SREG_NCTAID, TS_SREG_NCTAID_Y, TS_SREG_NCTAID_Z, TS_SREG_NTID, TS_SREG_NTID_Y, TS_SREG_NTID_Z,
     TS_SREG_LANEID, TS_SREG_WARPID, /* WARPID: tid.x / 32, made uniform */
     TS_SREG_SMID, TS_SREG_CLUSTER_RANK, TS_SREG_CLUSTER_ID, TS_SREG_NCLUSTER, TS_SREG_CLOCK64,
-    TS_SREG_LANEMASK_LT
+    TS_SREG_LANEMASK_LT,
+    TS_SREG_SHARED_BYTES /* dynamic shared memory of the launch, without the static one of the kernel */
 } ts_sreg;
 /* shared: a pointer into dynamic shared memory; aux is the plain byte offset (not TS_S packed). shared_alloc (ALLOCA):
  * memory of the block of its own.
@@ -507,6 +508,8 @@ TS_API ts_val ts_shared_array(ts_builder *b, ts_type elem, uint32_t count, uint3
 /* A pointer `offset` bytes into the dynamic shared memory of the launch (ts_launch_config.shared_bytes), which begins
  * at a multiple of 16 bytes. */
 TS_API ts_val ts_shared_dynamic(ts_builder *b, ts_type elem, uint32_t offset);
+/* How many bytes of dynamic shared memory the launch has: i32. */
+TS_API ts_val ts_shared_dynamic_bytes(ts_builder *b);
 /* `count` elements for each thread alone. */
 TS_API ts_val ts_local_array(ts_builder *b, ts_type elem, uint32_t count);
 

@@ -93,6 +93,8 @@ static uint64_t warp_sreg(const simt_warp *w, uint32_t kind, uint32_t lane)
         return machine->run.env->steps;
     case TS_SREG_LANEMASK_LT:
         return (1u << lane) - 1;
+    case TS_SREG_SHARED_BYTES:
+        return machine->run.env->dynamic_bytes;
     default:
         return 0; /* SMID */
     }

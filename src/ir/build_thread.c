@@ -48,6 +48,11 @@ ts_val ts_warp_id(ts_builder *b)
     return thread_sreg(b, TS_SREG_WARPID, 0);
 }
 
+ts_val ts_shared_dynamic_bytes(ts_builder *b)
+{
+    return thread_sreg(b, TS_SREG_SHARED_BYTES, 0);
+}
+
 /* ---- memory ------------------------------------------------------------------------------------- */
 
 static ts_val thread_array(ts_builder *b, ts_op op, ts_space space, ts_type elem, uint32_t count, uint32_t align)

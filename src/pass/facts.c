@@ -122,6 +122,7 @@ static void facts_sreg(const facts_ctx *c, ts_val v, ts_fact *out)
         [TS_SREG_NTID_Z] = {1, TS_BLOCK_THREADS_Z},
         [TS_SREG_LANEID] = {0, 31},
         [TS_SREG_WARPID] = {0, TS_BLOCK_THREADS / 32 - 1},
+        [TS_SREG_SHARED_BYTES] = {0, 1 << 24},
         [TS_SREG_SMID] = {0, INT32_MAX},
         [TS_SREG_CLUSTER_RANK] = {0, TS_CLUSTER_BLOCKS - 1},
         [TS_SREG_CLUSTER_ID] = {0, INT32_MAX},

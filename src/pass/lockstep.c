@@ -190,6 +190,8 @@ static ts_val lock_sreg(lockstep *c, ts_val v)
         ts_val one = ts_bits(&c->b, lock_tile(c, TS_T_i32), 1);
         return ts_op2(&c->b, TS_OP_subi, ts_op2(&c->b, TS_OP_shli, one, lock_lane(c), 0), one, 0);
     }
+    case TS_SREG_SHARED_BYTES:
+        return lock_i32(c, c->env->shared_bytes);
     case TS_SREG_SMID:
     case TS_SREG_CLUSTER_RANK:
         return lock_i32(c, 0);

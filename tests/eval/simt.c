@@ -209,17 +209,17 @@ static void loop_and_cold_work_per_lane(void)
 static void special_registers_tell_the_place(void)
 {
     static const ts_sreg kinds[] = {TS_SREG_TID_Y, TS_SREG_CTAID, TS_SREG_NCTAID, TS_SREG_NTID, TS_SREG_LANEID,
-                                    TS_SREG_WARPID, TS_SREG_LANEMASK_LT};
+                                    TS_SREG_WARPID, TS_SREG_LANEMASK_LT, TS_SREG_SHARED_BYTES};
     sk k;
-    int32_t out[64 * 7];
+    int32_t out[64 * 8];
     sk_begin(&k, 64, 0);
-    for (uint32_t i = 0; i < 7; i++)
-        sk_give(&k, sk_op(&k, TS_OP_sreg, TS_T_i32, 0, NULL, TS_S(kinds[i], 0, 0)), 7, i);
+    for (uint32_t i = 0; i < 8; i++)
+        sk_give(&k, sk_op(&k, TS_OP_sreg, TS_T_i32, 0, NULL, TS_S(kinds[i], 0, 0)), 8, i);
     CHECK_OK(sk_run(&k, out, NULL, 3));
     ts__arena_deinit(&k.arena);
-    const int32_t *last = out + 63 * 7;
+    const int32_t *last = out + 63 * 8;
     CHECK(last[0] == 0 && last[1] == 2 && last[2] == 3 && last[3] == 64 && last[4] == 31 && last[5] == 1 &&
-          last[6] == 0x7FFFFFFF);
+          last[6] == 0x7FFFFFFF && last[7] == 0);
 }
 
 static void bit_operations_have_their_ptx_meaning(void)

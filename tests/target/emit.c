@@ -374,7 +374,7 @@ static void warp_ops_assemble(uint32_t target)
     kit_begin(&k, target);
     ts_builder *b = &k.b;
     ts_val i = value(&k, TS_T_i32), c = value(&k, TS_T_i1);
-    for (int s = 0; s <= TS_SREG_LANEMASK_LT; s++)
+    for (int s = 0; s <= TS_SREG_SHARED_BYTES; s++)
         if (target >= 90 || s < TS_SREG_CLUSTER_RANK || s > TS_SREG_NCLUSTER)
             sink(&k, op0(&k, TS_OP_sreg, s == TS_SREG_CLOCK64 ? TS_T_i64 : TS_T_i32, TS_S(s, 0, 0)));
     for (size_t t = 0; t < TS_COUNT(types); t++)

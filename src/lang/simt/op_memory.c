@@ -57,10 +57,11 @@ static ts_status memory_alignment(fr *f, const fr_call *c, uint32_t *out)
     return TS_OK;
 }
 
-/* Dynamic shared memory has as many elements as the launch gives it, which the kernel does not know: slices say it. */
+/* Dynamic shared memory has as many elements as the launch gives it bytes for. */
 static ts_status memory_dynamic(fr *f, ts_dtype dtype, fr_value *out)
 {
-    fr_value shape = fr_number(INT32_MAX / (int64_t)ts_dtype_bytes(dtype));
+    ts_val size = ts_int(&f->b, TS_T_i32, (int64_t)ts_dtype_bytes(dtype));
+    fr_value shape = fr_tile(TS_DTYPE_int32, ts_op2(&f->b, TS_OP_divi, ts_shared_dynamic_bytes(&f->b), size, 0));
     return fr_simt_new_array(f, dtype, ts_shared_dynamic(&f->b, fr_simt_storage(dtype), 0), 1, &shape, out);
 }
 

@@ -16,6 +16,7 @@ static const char *const warp_sregs[] = {
     [TS_SREG_LANEID] = "laneid", [TS_SREG_WARPID] = "tid.x", [TS_SREG_SMID] = "smid",
     [TS_SREG_CLUSTER_RANK] = "cluster_ctarank", [TS_SREG_CLUSTER_ID] = "clusterid.x",
     [TS_SREG_NCLUSTER] = "nclusterid.x", [TS_SREG_CLOCK64] = "clock64", [TS_SREG_LANEMASK_LT] = "lanemask_lt",
+    [TS_SREG_SHARED_BYTES] = "dynamic_smem_size",
 };
 
 /* Of a block whose shape the launch decides; threads are counted x fastest. Without the broadcast below: the lanes of a
@@ -46,6 +47,9 @@ void ts__emit_sreg(ts_ptx *e, ts_val v, const ts_inst *inst)
         ts_reg tid = ts__ptx_temp(e, TS_RC_R), warp = ts__ptx_temp(e, TS_RC_R);
         PUT("mov.u32 $r, %tid.x;\nshr.u32 $r, $r, 5;\n", tid, warp, tid);
         PUT("shfl.sync.idx.b32 $v, $r, 0, 0x1f, 0xffffffff;\n", v, warp);
+    } else if (kind == TS_SREG_SHARED_BYTES && e->plan->shared_bytes) { /* the GPU counts the static part, too */
+        ts_reg bytes = ts__ptx_temp(e, TS_RC_R);
+        PUT("mov.u32 $r, %dynamic_smem_size;\nsub.s32 $v, $r, $i;\n", bytes, v, bytes, (int)e->plan->shared_bytes);
     } else
         PUT("mov.u$s $v, %$s;\n", kind == TS_SREG_CLOCK64 ? "64" : "32", v, warp_sregs[kind]);
 }

@@ -199,3 +199,22 @@ def test_import_takes_neither_numpy_nor_ctypes() -> None:
     code = "import sys; from tessera import cuda; cuda.jit(lambda: 0); print({'numpy', 'inspect'} & {*sys.modules})"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
     assert done.stdout == "set()\n", done.stderr
+
+
+def test_dynamic_shared_memory_is_as_long_as_the_launch_says():
+    @cuda.jit
+    def kernel(out):
+        fixed = cuda.shared.array(5, numpy.float32)
+        a = cuda.shared.array(0, numpy.int16)
+        t = cuda.threadIdx.x
+        fixed[t] = t
+        a[t] = t
+        a[-1] = 7
+        cuda.syncthreads()
+        out[t] = a[a.size - 1] * 100 + a.size
+
+    out = numpy.zeros(4, numpy.int64)
+    for shared in (40, 64):
+        kernel[1, 4, 0, shared](out)
+        cuda.synchronize()
+        assert list(out) == [700 + shared // 2] * 4

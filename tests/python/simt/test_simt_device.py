@@ -64,6 +64,26 @@ def test_dynamic_shared_memory(target: int) -> None:
     np.testing.assert_array_equal(out, x - x[::-1])
 
 
+def dynamic_size(out):
+    fixed = cuda.shared.array(5, np.float32)
+    a = cuda.shared.array(0, np.int16)
+    t = cuda.threadIdx.x
+    fixed[t] = t
+    a[t] = t
+    a[-1] = 7
+    cuda.syncthreads()
+    out[t] = a.size
+    if t == 1:
+        out[1] = a[19]
+
+
+@TARGETS
+def test_the_size_of_dynamic_shared_memory(target: int) -> None:
+    out = np.zeros(4, "i8")
+    run(dynamic_size, out, block=(4,), shared=40, target=target)
+    assert list(out) == [20, 7, 20, 20]
+
+
 def local_memory(x, out):
     a = cuda.local.array((2, 3), np.int32)
     i = cuda.threadIdx.x
