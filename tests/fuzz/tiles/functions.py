@@ -85,6 +85,12 @@ def erfcinv(x: float) -> float:
     return -NormalDist().inv_cdf(x / 2) / math.sqrt(2) if x < 1 else -erfcinv(2 - x)
 
 
+def rhypot(x: Any, y: Any) -> Any:
+    """1 / sqrt(x * x + y * y), also where the root is beyond the range of floats."""
+    half = np.maximum(np.abs(x), np.abs(y)) > 1e300
+    return np.where(half, 0.5 / np.hypot(x / 2, y / 2), 1 / np.hypot(x, y))
+
+
 def lgamma(x: float) -> float:
     return math.inf if x <= 0 and x == math.floor(x) else math.lgamma(x)
 
@@ -95,7 +101,7 @@ def tgamma(x: float) -> float:
 
 ORACLES: dict[str, Callable[..., Any]] = {
     "isfinite": np.isfinite, "isinf": np.isinf, "copysign": np.copysign, "trunc": np.trunc, "rint": np.rint,
-    "rhypot": lambda x, y: 1 / np.hypot(x, y),
+    "rhypot": rhypot,
     "round_away": lambda x: np.copysign(np.floor(np.abs(x)) + (np.abs(x) - np.floor(np.abs(x)) >= 0.5), x),
     "ldexp": lambda x, n: np.ldexp(x, np.clip(n, -5000, 5000).astype(np.int32)),
     "exp10": lambda x: 10.0**x, "expm1": np.expm1, "log10": np.log10, "log1p": np.log1p,
