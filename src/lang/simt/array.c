@@ -414,6 +414,21 @@ ts_status fr_simt_get_item(fr *f, uint32_t node, const fr_value *of, const fr_va
 
 /* ---- assignment to views -------------------------------------------------------------------------------------- */
 
+/* Which element of an axis with that extent is read for element `index` of the result: an axis of one element is
+ * repeated, and where extents differ nothing behind the axis is read. */
+static ts_status array_repeat(fr *f, const fr_value *extent, const fr_value *index, fr_value *out)
+{
+    int64_t known;
+    ts_val all;
+    *out = fr_number(0);
+    if (fr_is_int(extent, &known) && known == 1)
+        return TS_OK;
+    TS_TRY(fr_simt_cast(f, extent, TS_DTYPE_int64, &all));
+    ts_val last = ts_op2(&f->b, TS_OP_subi, all, ts_int(&f->b, TS_T_i64, 1), 0);
+    *out = fr_tile(TS_DTYPE_int64, ts_op2(&f->b, TS_OP_mini, index->as.v, last, 0));
+    return TS_OK;
+}
+
 /* a[...] = value for all elements: a loop for each axis; an array is broadcast from the right. */
 static ts_status array_fill(fr *f, const fr_array *a, const fr_value *value)
 {
@@ -429,11 +444,8 @@ static ts_status array_fill(fr *f, const fr_array *a, const fr_value *value)
     }
     if (source) {
         fr_value at[TS_ARRAY_RANK];
-        for (uint32_t d = 0; d < source->rank; d++) {
-            int64_t extent;
-            bool repeated = fr_is_int(&source->shape[d], &extent) && extent == 1;
-            at[d] = repeated ? fr_number(0) : index[d + a->rank - source->rank];
-        }
+        for (uint32_t d = 0; d < source->rank; d++)
+            TS_TRY(array_repeat(f, &source->shape[d], &index[d + a->rank - source->rank], &at[d]));
         TS_TRY(array_element(f, source, at, &address));
         from = fr_simt_load(f, (ts_dtype)source->dtype, address, TS_CACHE_NONE);
     }

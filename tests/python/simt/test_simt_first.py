@@ -130,3 +130,17 @@ def test_reductions(dtype: str) -> None:
     run(reductions, x, out)
     wanted = [15, 0, 2.5, 0, 5, 1, 1, 1, 5, x.std(dtype="f8"), np.var(x[:, 1].astype("f8"))]
     np.testing.assert_allclose(out, wanted, rtol=1e-15)
+
+
+def repeated(x, out):
+    out[:] = x
+
+
+def test_axes_of_one_element_are_repeated_and_shorter_ones_end() -> None:
+    for shape in ((1, 4), (3, 1), (1, 1), (4,), (1,)):
+        x, out = np.arange(1, 1 + np.prod(shape), dtype="f4").reshape(shape), np.zeros((3, 4), "f4")
+        run(repeated, x, out)
+        np.testing.assert_array_equal(out, np.broadcast_to(x, (3, 4)))
+    x, out = np.arange(1, 4, dtype="f4"), np.zeros(5, "f4")
+    run(repeated, x, out)
+    assert list(out) == [1, 2, 3, 3, 3]
