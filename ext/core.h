@@ -228,6 +228,7 @@ int core_array_init(PyObject *module, core_state *state);
 int core_stream_init(PyObject *module, core_state *state);
 int core_kernel_init(PyObject *module, core_state *state);
 int core_tools_init(PyObject *module, core_state *state);
+int core_source_init(PyObject *module, core_state *state); /* source.c */
 int core_tileir_init(PyObject *module, core_state *state);
 int core_lib_init(PyObject *module, core_state *state); /* lib.c */
 int core_report_init(PyObject *module, core_state *state);

@@ -46,8 +46,8 @@ static int module_exec(PyObject *module)
         core_native_init(module, state) < 0 ||
         core_host_launch_init(module, state) < 0 || core_kernel_init(module, state) < 0 ||
         core_threads_init(module, state) < 0 ||
-        core_tools_init(module, state) < 0 || core_tileir_init(module, state) < 0 ||
-        core_lib_init(module, state) < 0 ||
+        core_tools_init(module, state) < 0 || core_source_init(module, state) < 0 ||
+        core_tileir_init(module, state) < 0 || core_lib_init(module, state) < 0 ||
         core_report_init(module, state) < 0 || core_evaluate_init(module, state) < 0 ||
         core_view_init(module, state) < 0 || core_numbers_init(module, state) < 0)
         return -1;

@@ -6,6 +6,9 @@ A kernel takes a snapshot of its file when it is decorated: what is written ther
 imported. Helpers of other files are read when they are packed. Either way the tree is compiled again and its
 code compared, so that an edited file is an error and never another program.
 
+Functions of exec(), eval(), compile() and of cells have no file. The texts that they were made of are kept as they are
+compiled (ext/source.c); the one that gives the function's code again is its source.
+
 Only built-in modules are imported: the first launch of a kernel pays for nothing else.
 """
 
@@ -16,6 +19,8 @@ import os
 import sys
 from types import CodeType, FunctionType, ModuleType
 from typing import Any
+
+from ._core import kept_sources
 
 __all__ = ["FUTURES", "Snapshot", "place", "snapshot_of", "source_of", "walk"]
 
@@ -28,11 +33,9 @@ _latest: dict[str, tuple[tuple[int, int, int], Snapshot]] = {}
 
 
 def snapshot_of(fn: FunctionType, source: str | None = None) -> Snapshot | None:
-    """The file of ``fn`` as it is now, or ``source`` where it is given; None where it is not a file. Kernels of one
-    file share one."""
+    """The file of ``fn`` as it is now, or ``source`` where it is given, or the text that was compiled; None where there
+    is none. Kernels of one file share one."""
     path = fn.__code__.co_filename
-    if source is None and path == "<string>" and fn.__module__ == "__main__":
-        source = _command()
     if source is not None:
         return path, source.encode("utf-8", "surrogateescape")
     try:
@@ -44,35 +47,58 @@ def snapshot_of(fn: FunctionType, source: str | None = None) -> Snapshot | None:
                 known = _latest[path] = state, (path, file.read())
             return known[1]
     except OSError:
-        return None
+        text = _kept(fn.__code__)
+    if text is None and path == "<string>" and fn.__module__ == "__main__":
+        text = _command()
+    return None if text is None else (path, text)
 
 
-def _command() -> str | None:
+def _command() -> bytes | None:
     """The program of ``python -c``."""
     given = sys.orig_argv
     at = given.index("-c") if "-c" in given else len(given)
-    return given[at + 1] if at + 1 < len(given) else None
+    return given[at + 1].encode("utf-8", "surrogateescape") if at + 1 < len(given) else None
+
+
+def _kept(code: CodeType) -> bytes | None:
+    """The text without a file that ``code`` was made of, if it was kept."""
+    word = "lambda" if code.co_name == "<lambda>" else code.co_name
+    try:
+        texts = kept_sources(code.co_filename, word)
+        texts += [text for text in kept_sources(code.co_filename, "") if not text.isascii()]  # Python normalises names
+    except UnicodeEncodeError:
+        return None
+    return next((text for text in texts if _is_in_text("".join(_decoded(text)), code)), None)
 
 
 # ---- text ------------------------------------------------------------------------------------------------
 
 
 def _decoded(text: bytes) -> list[str]:
+    """Lines as Python counts them: a form feed ends none."""
     if text.startswith(b"\xef\xbb\xbf"):
         text = text[3:]
     try:
-        return text.decode("utf-8").splitlines(keepends=True)
+        found = text.decode("utf-8")
     except UnicodeDecodeError:
         import io
         import tokenize
 
-        encoding, _ = tokenize.detect_encoding(io.BytesIO(text).readline)
-        return text.decode(encoding).splitlines(keepends=True)
+        try:
+            encoding, _ = tokenize.detect_encoding(io.BytesIO(text).readline)
+            found = text.decode(encoding)
+        except (SyntaxError, UnicodeDecodeError):  # it did not compile, either
+            return []
+    *lines, last = found.replace("\r\n", "\n").replace("\r", "\n").split("\n")
+    return [line + "\n" for line in lines] + ([last] if last else [])
 
 
 def _lines_of(fn: FunctionType, snapshot: Snapshot | None) -> list[str] | None:
     """Lines of the function's file; of an interactive cell or a zipped module where ``linecache`` knows them."""
     path = fn.__code__.co_filename
+    text = None if os.path.isfile(path) else _kept(fn.__code__)
+    if text is not None:  # a name such as <string> is that of many texts
+        return _decoded(text)
     if snapshot is not None and snapshot[0] == path:
         return _decoded(snapshot[1])
     cache: Any = sys.modules.get("linecache")
@@ -122,8 +148,9 @@ def _parse_block(lines: list[str], first: int, last: int) -> tuple[Any, int]:
 
 
 _NO_SOURCE = (
-    "put the function in a file, or give the text that it was made of: @ct.kernel(source=text); Python does not keep "
-    "that of exec, of a script read from stdin, nor before 3.13 of a plain prompt"
+    "put the function in a file, or give the text that it was made of: @ct.kernel(source=text). That of exec, eval and "
+    "compile is known where tessera.tile or tessera.cuda was imported before; Python does not keep that of a script "
+    "read from stdin, nor before 3.13 of a plain prompt"
 )
 _CHANGED = (
     "restart the program or reload the module, or undo the change: a function's text is compiled, and it must "
@@ -222,12 +249,20 @@ def _is_in_file(lines: list[str], code: CodeType) -> bool:
         return False
 
 
-def _compiles_to(source: Any, code: CodeType) -> bool:
+def _is_in_text(text: str, code: CodeType) -> bool:
+    """Whether the text gives the code, in the same line."""
+    try:
+        return _compiles_to(text, code, line=code.co_firstlineno)
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return False
+
+
+def _compiles_to(source: Any, code: CodeType, line: int | None = None) -> bool:
     wanted = _key(code)
     stack = [compile(source, "<kernel>", "exec", code.co_flags & FUTURES, dont_inherit=True)]
     while stack:
         made = stack.pop()
-        if made.co_name == code.co_name and _key(made) == wanted:
+        if made.co_name == code.co_name and line in (None, made.co_firstlineno) and _key(made) == wanted:
             return True
         stack += [c for c in made.co_consts if isinstance(c, CodeType)]
     return False

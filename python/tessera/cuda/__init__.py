@@ -11,6 +11,10 @@ from __future__ import annotations
 import importlib
 from typing import Any
 
+from .._core import keep_sources as _keep_sources
+
+_keep_sources()  # of exec() and its like, from here on
+
 # Where each name of the host side is; a module is imported when one of its names is first used.
 _NAMES: dict[str, str] = {
     name: module

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from .._core import keep_sources as _keep_sources
 from .._errors import (
     StaticException,
     TileCompilerExecutionError,
@@ -214,6 +215,8 @@ from ._ops_shape import (
 
 # end
 from ._types import Array, RawArrayMemory, Scalar, Tile, TiledView
+
+_keep_sources()  # of exec() and its like, from here on
 
 __version__ = "1.7.0"  # of cuTile Python, whose names and meaning these are; tessera.__version__ is the library's
 

@@ -158,7 +158,8 @@ class kernel(_core.Kernel):  # type: ignore[misc]
     tuned : tessera.tune.Choices, optional
         Tile sizes and hints chosen per device and shape class: gives a ``tessera.tune.Tuned``.
     source : str, optional
-        The whole text that the function was made of, where Python does not keep it (``exec``).
+        The whole text that the function was made of, where neither Python nor Tessera keeps it: a script read from
+        stdin, and ``exec`` before the first import of ``tessera.tile``.
 
     Notes
     -----

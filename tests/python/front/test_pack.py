@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The hand-over: the node table is fresh, operations and stubs agree, sources that cannot be had."""
 
+import ast
 import inspect
 import subprocess
 import sys
@@ -79,7 +80,7 @@ def test_packing_imports_nothing_heavy(tmp_path):
 
 def test_source_that_cannot_be_had():
     space: dict = {"ct": ct}
-    exec("def k(x):\n    ct.store(x, 0, 1.0)\n", space)
+    exec(compile(ast.parse("def k(x):\n    ct.store(x, 0, 1.0)\n", "<tree>"), "<string>", "exec"), space)
     with pytest.raises(
         tessera.TileSyntaxError,
         match=r"source of 'k' is not available because '<string>' cannot be read[^$]*put the function in a file",

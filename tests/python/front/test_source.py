@@ -116,11 +116,7 @@ def test_a_zipped_module_has_its_source(tmp_path, monkeypatch):
 
 
 ODD = {
-    "exec": (
-        "exec('@ct.kernel\\ndef k(x):\\n    pass\\n')",
-        "'<string>' cannot be read",
-        "put the function in a file",
-    ),
+    "exec": ("exec('@ct.kernel\\ndef k(x):\\n    pass\\n')", "", ""),
     "lambda": (
         "k = ct.kernel(lambda x: None)",
         "a kernel is a function made with def, not a lambda",
@@ -178,3 +174,142 @@ def test_a_cell_is_read_where_linecache_knows_it():
     space: dict = {}
     exec(compile(text, "<cell 1>", "exec"), space)
     assert result(space["k"]) == 7
+
+
+# ---- texts without a file ------------------------------------------------------------------------------
+
+GENERATED = "def k(out):\n    ct.scatter(out, 0, part(3) + {n})\n\ndef part(x):\n    return x * {m}\n"
+
+
+def made_of(text, name="k", file="<string>", mode="exec", **flags):
+    space = {"ct": ct}
+    exec(compile(text, file, mode, **flags), space)
+    return space[name]
+
+
+@pytest.mark.parametrize("file", ["<string>", "no such file.py", "<ipython-input-1>"])
+def test_functions_of_exec_are_compiled_from_their_own_text(file):
+    """Many texts under one name, with functions of the same names at the same lines, and used later."""
+    made = [made_of(GENERATED.format(n=n, m=m), file=file) for n in range(3) for m in range(3)]
+    made += [made_of("\n\n" + GENERATED.format(n=0, m=9), file=file)]
+    assert [result(ct.kernel(k)) for k in made] == [3 * m + n for n in range(3) for m in range(3)] + [27]
+
+
+def test_a_kernel_and_a_helper_of_two_texts():
+    space = {"ct": ct}
+    exec("def part(x):\n    return x * 5\n", space)
+    exec("@ct.kernel\ndef k(out):\n    ct.scatter(out, 0, part(3))\n", space)
+    assert result(space["k"]) == 15
+
+
+def test_nested_functions_and_lambdas_of_a_text():
+    text = """
+def outer(n):
+    class Holder:
+        def k(out):
+            ct.scatter(out, 0, twice(n))
+        __k = k
+    return Holder.k
+twice = lambda x: x * 2; thrice = lambda x: x * 3
+"""
+    space = {"ct": ct}
+    exec(text, space)
+    assert result(ct.kernel(space["outer"](4))) == 8
+    space["twice"] = eval("lambda x: x * 7")
+    assert result(ct.kernel(space["outer"](4))) == 28
+
+
+def test_future_flags_are_those_of_the_code():
+    import __future__
+
+    text = "def k(out: Unknown):\n    ct.scatter(out, 0, 6)\n"
+    flags = __future__.annotations.compiler_flag
+    assert result(ct.kernel(made_of(text, flags=flags))) == 6
+    assert result(ct.kernel(made_of("from __future__ import annotations\n" + text, dont_inherit=True))) == 6
+
+
+@pytest.mark.parametrize("name", ["größe", "ﬁ"])  # the second one is normalised by Python
+def test_names_beyond_ascii_and_coded_texts(name):
+    made = made_of(f"def {name}(out):\n    ct.scatter(out, 0, 5)\n".encode(), name="größe" if name == "größe" else "fi")
+    assert result(ct.kernel(made)) == 5
+    text = "# coding: latin-1\ndef k(out):\n    ct.scatter(out, 0, {'ü': 1, 'u': 2}['ü'])\n"
+    assert result(ct.kernel(made_of(text.encode("latin-1")))) == 1
+
+
+def test_a_form_feed_ends_no_line(tmp_path, monkeypatch):
+    text = "import tessera.tile as ct\n\x0c\n@ct.kernel\ndef k(out):\n    ct.scatter(out, 0, 4)\n"
+    (tmp_path / "fed.py").write_text(text)
+    monkeypatch.syspath_prepend(tmp_path)
+    assert result(importlib.import_module("fed").k) == 4
+
+
+def test_code_that_no_text_gives_says_so():
+    code = made_of(GENERATED.format(n=1, m=1)).__code__
+    changed = code.replace(co_consts=tuple(77 if c == 1 else c for c in code.co_consts))
+    with pytest.raises(tessera.TileSyntaxError, match="'<string>' cannot be read\n  help: put the function in a file"):
+        pack_function(type(result)(changed, {"ct": ct}))
+
+
+def test_only_the_newest_texts_are_kept():
+    from tessera._core import kept_sources
+
+    made = made_of(GENERATED.format(n=1, m=4), file="<bounded>")
+    kernel = ct.kernel(made)  # has its text from now on
+    for i in range(5000):
+        compile(f"x = {i}", "<bounded>", "exec")
+    kept = kept_sources("<bounded>", "")
+    assert len(kept) <= 4096 and kept[0] == b"x = 4999" and len(set(kept)) == len(kept)
+    assert kept_sources("<bounded>", "x = 4999") == kept[:1]
+    assert result(kernel) == 13
+    compile("#" + "y" * (12 << 20), "<big>", "exec")
+    compile("#" + "z" * (12 << 20), "<big>", "exec")
+    compile("#" + "z" * (17 << 20), "<big>", "exec")
+    assert [text[:2] for text in kept_sources("<big>", "")] == [b"#z"]
+    compile("# small", "<small>", "exec")
+    assert kept_sources("<small>", "small") == [b"# small"]
+
+
+def test_texts_of_files_are_not_kept(tmp_path):
+    from tessera._core import kept_sources
+
+    path = tmp_path / "there.py"
+    path.write_text("x = 1")
+    compile("x = 1", str(path), "exec")
+    compile("x = 1", str(path) + "c", "exec")
+    assert (kept_sources(str(path), ""), kept_sources(str(path) + "c", "")) == ([], [b"x = 1"])
+
+
+CHILD = """
+import os, sys, threading
+import numpy as np
+{imported}
+import tessera
+space = {{"ct": tessera.tile, "cuda": tessera.cuda, "np": np}}
+text = "def part(x):\\n    return x * {{}}\\n@cuda.jit\\ndef k(out):\\n    out[cuda.threadIdx.x] = part(5)\\n"
+
+def value(n):
+    own = dict(space)
+    exec(text.format(n), own)
+    out = np.zeros(4, np.int32)
+    own["k"][1, 4](out)
+    return out.tolist() == [5 * n] * 4
+
+found = []
+threads = [threading.Thread(target=lambda n=n: found.append(value(n))) for n in range(8)]
+[t.start() for t in threads]
+[t.join() for t in threads]
+child = os.fork()
+if not child:
+    os._exit(0 if value(100) else 1)
+assert all(found) and len(found) == 8 and os.waitpid(child, 0)[1] == 0
+"""
+
+
+@pytest.mark.parametrize("how", ["file", "-c", "-"])
+def test_threads_and_children(tmp_path, how):
+    path = tmp_path / "child.py"
+    path.write_text(CHILD.format(imported="import tessera.cuda, tessera.tile"))
+    command = {"file": [str(path)], "-c": ["-c", path.read_text()], "-": ["-"]}[how]
+    given = path.read_text() if how == "-" else None
+    done = subprocess.run([sys.executable, *command], input=given, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
