@@ -13,7 +13,7 @@ from typing import Any, TypeVar
 __all__ = [
     "activemask", "all_sync", "any_sync", "atomic", "ballot_sync", "blockDim", "blockIdx",
     "brev", "cbrt", "clz", "const", "eq_sync", "ffs", "fma", "fp16", "grid", "gridDim",
-    "gridsize", "laneid", "lanemask_lt", "ldca", "ldcg", "ldcs", "ldcv", "ldlu", "local",
+    "gridsize", "laneid", "lanemask_lt", "ldca", "ldcg", "ldcs", "ldcv", "ldlu", "literal_unroll", "literally", "local",
     "match_all_sync", "match_any_sync", "nanosleep", "popc", "selp", "shared", "shfl_down_sync",
     "shfl_sync", "shfl_up_sync", "shfl_xor_sync", "stcg", "stcs", "stwb", "stwt", "syncthreads",
     "syncthreads_and", "syncthreads_count", "syncthreads_or", "syncwarp", "threadfence",
@@ -294,6 +294,16 @@ def stwb(array: Any, index: Any, value: Any, /) -> None:
 @_op("stwt")
 def stwt(array: Any, index: Any, value: Any, /) -> None:
     """``array[index] = value``, written through the caches."""
+
+
+@_op("literal_unroll")
+def literal_unroll(container: Any, /) -> Any:
+    """The tuple itself: loops over tuples are unrolled, whatever their items are."""
+
+
+@_op("literally")
+def literally(value: Any, /) -> Any:
+    """The value itself, which must be known at compile time."""
 
 
 class shared:

@@ -9,7 +9,7 @@ from typing import Any
 
 __path__: list[str] = []  # numba.cuda is found by the finder of tessera._run
 __version__ = "0.62.0"
-_FROM_CUDA = ("types", "typeof", "from_dtype", "guvectorize", "config", "errors")
+_FROM_CUDA = ("types", "typeof", "from_dtype", "guvectorize", "config", "errors", "literal_unroll", "literally")
 _COMPILERS = ("jit", "njit", "prange", "stencil", "cfunc", "jitclass")
 
 

@@ -52,6 +52,25 @@ static ts_status constant_write(fr *f, const fr_value *v, ts_dtype dtype, uint8_
     return TS_OK;
 }
 
+/* The global that has these contents already; NULL: none. */
+static const ts_global *constant_known(const fr *f, ts_type type, const uint8_t *data, size_t bytes)
+{
+    for (uint32_t i = 0; i < f->module->globals.n; i++) {
+        const ts_global *global = &f->module->globals.at[i];
+        if (global->type != type || !global->data || !global->constant)
+            continue;
+        const ts_dense *dense = &f->module->dense.at[global->data - 1];
+        if (dense->n_bytes == bytes && memcmp(dense->bytes, data, bytes) == 0)
+            return global;
+    }
+    return NULL;
+}
+
+static ts_val constant_address(fr *f, ts_type elem, ts_str name)
+{
+    return ts_emit(&f->b, TS_OP_get_global, ts_type_ptr(f->module, elem, TS_GLOBAL), 0, NULL, name, 0);
+}
+
 /* A global of the module with the bytes; its type is a tile of 2^n elements. */
 static ts_val constant_global(fr *f, ts_dtype dtype, int64_t count, const fr_value *v, ts_status *status)
 {
@@ -66,17 +85,19 @@ static ts_val constant_global(fr *f, ts_dtype dtype, int64_t count, const fr_val
         return 0;
     int n = snprintf(name, sizeof name, "constant%u", f->module->globals.n);
     ts_type elem = fr_simt_storage(dtype), type = ts_type_tile(f->module, elem, 1, &whole);
+    const ts_global *known = constant_known(f, type, data, bytes);
+    if (known)
+        return constant_address(f, elem, known->name);
     ts_global global = {ts_intern(f->module, name, (size_t)n), type, f->module->dense.n + 1, 16, true};
     if (!TS_PUSH(f->module->arena, &f->module->dense, ((ts_dense){data, bytes})) ||
         !TS_PUSH(f->module->arena, &f->module->globals, global)) {
         *status = fr_oom(f);
         return 0;
     }
-    return ts_emit(&f->b, TS_OP_get_global, ts_type_ptr(f->module, elem, TS_GLOBAL), 0, NULL, global.name, 0);
+    return constant_address(f, elem, global.name);
 }
 
-/* *found: it holds numbers alone, in rows of equal lengths. */
-static ts_status constant_array(fr *f, const fr_value *v, fr_value *out, bool *found)
+ts_status fr_simt_constant_array(fr *f, const fr_value *v, fr_value *out, bool *found)
 {
     ts_dtype dtype = TS_DTYPE_NONE;
     ts_status status;
@@ -101,7 +122,7 @@ static ts_status constant_array(fr *f, const fr_value *v, fr_value *out, bool *f
 ts_status fr_simt_array_like(fr *f, const fr_call *c, fr_value *out)
 {
     bool found;
-    TS_TRY(constant_array(f, &c->arg[0], out, &found));
+    TS_TRY(fr_simt_constant_array(f, &c->arg[0], out, &found));
     return found ? TS_OK : fr_arg_error(f, c, 0, "an array of numbers that the host has, at most 4096 elements");
 }
 
@@ -139,7 +160,7 @@ ts_status fr_simt_index_tuple(fr *f, uint32_t node, const fr_value *tuple, const
 {
     fr_value array;
     bool found, number = fr_simt_is_number(index);
-    TS_TRY(constant_array(f, tuple, &array, &found));
+    TS_TRY(fr_simt_constant_array(f, tuple, &array, &found));
     if (found)
         return fr_simt_get_item(f, node, &array, index, out);
     if (number && tuple->n && fr_dtype_cat((ts_dtype)index->dtype) <= FR_INT)

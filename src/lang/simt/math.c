@@ -373,7 +373,8 @@ ts_status fr_simt_builtin(fr *f, uint32_t node, const char *name, uint32_t n, co
     *done = true;
     if (!is_math && !is_numpy && strcmp(name, "len") == 0 && n == 1 && args->kind == FR_ARRAY)
         return math_len(f, &(math_call){.node = node, .name = name, .n = n, .args = args}, out);
-    if (is_numpy && n && args->kind == FR_ARRAY) { /* np.sum(a) is a.sum() */
+    bool one = is_numpy && n && strcmp(bare, "count_nonzero") == 0; /* takes a number, too */
+    if (is_numpy && n && (args->kind == FR_ARRAY || args->kind == FR_TUPLE || one)) { /* np.sum(a) is a.sum() */
         const char *method = strcmp(bare, "amin") == 0 ? "min" : strcmp(bare, "amax") == 0 ? "max" : bare;
         const char *op = fr_textf(f, "array_%s", method);
         if (fr_op_find(f, op) < f->dialect->n_ops)

@@ -23,10 +23,10 @@ enum { FR_BLOCK_COUNT, FR_BLOCK_AND, FR_BLOCK_OR };
 enum { FR_VOTE_ALL, FR_VOTE_ANY, FR_VOTE_EQUAL, FR_VOTE_BALLOT };
 enum { FR_BITS_POPC, FR_BITS_CLZ, FR_BITS_FFS, FR_BITS_BREV };
 
-/* Reductions; from MIN on they begin with the first element. */
+/* Reductions; from MIN on they choose an element. NUMBERS: how many are not NaN. */
 enum {
-    FR_REDUCE_SUM, FR_REDUCE_PROD, FR_REDUCE_ANY, FR_REDUCE_ALL, FR_REDUCE_COUNT, FR_REDUCE_MEAN, FR_REDUCE_VAR,
-    FR_REDUCE_STD, FR_REDUCE_MIN, FR_REDUCE_MAX, FR_REDUCE_ARGMIN, FR_REDUCE_ARGMAX
+    FR_REDUCE_SUM, FR_REDUCE_PROD, FR_REDUCE_ANY, FR_REDUCE_ALL, FR_REDUCE_COUNT, FR_REDUCE_NUMBERS, FR_REDUCE_MEAN,
+    FR_REDUCE_VAR, FR_REDUCE_STD, FR_REDUCE_MIN, FR_REDUCE_MAX, FR_REDUCE_ARGMIN, FR_REDUCE_ARGMAX
 };
 
 /* ---- typing.c: numba's rules ------------------------------------------------------------------ */
@@ -77,6 +77,8 @@ ts_status fr_simt_new_array(fr *f, ts_dtype dtype, ts_val base, uint32_t rank, c
 
 /* ---- constant arrays: constant.c ------------------------------------------------------------------------ */
 
+/* A tuple of numbers, in rows of equal lengths, as an array in constant memory. False of anything else. */
+ts_status fr_simt_constant_array(fr *f, const fr_value *v, fr_value *out, bool *found);
 ts_status fr_simt_index_tuple(fr *f, uint32_t node, const fr_value *tuple, const fr_value *index, fr_value *out);
 
 /* ---- math.c ------------------------------------------------------------------------------------------ */

@@ -49,3 +49,14 @@ ts_status fr_simt_grid(fr *f, const fr_call *c, fr_value *out)
     *out = axes[0];
     return TS_OK;
 }
+
+/* What is known at compile time is the argument: loops over tuples are unrolled, and literals are known, without them. */
+ts_status fr_simt_literal(fr *f, const fr_call *c, fr_value *out)
+{
+    const fr_value *v = &c->arg[0];
+    bool unrolls = c->op->x == FR_TUPLE;
+    if (unrolls ? v->kind != FR_TUPLE && v->kind != FR_RANGE : v->kind == FR_TILE || v->kind == FR_ARRAY)
+        return fr_arg_error(f, c, 0, unrolls ? "a tuple" : "known at compile time");
+    *out = *v;
+    return TS_OK;
+}
