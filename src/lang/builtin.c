@@ -310,6 +310,17 @@ static ts_status builtin_reversed(fr *f, const builtin_call *c, fr_value *out)
     return TS_OK;
 }
 
+/* enumerate, zip and reversed: of tuples they are a tuple. */
+static ts_status builtin_sequence(fr *f, const builtin_call *c, fr_value *out)
+{
+    bool done;
+    TS_TRY(fr_sequence_call(f, c->name, c->n, c->args, out, &done));
+    if (done)
+        return TS_OK;
+    builtin_fn *of_tuples = c->name[0] == 'e' ? builtin_enumerate : c->name[0] == 'z' ? builtin_zip : builtin_reversed;
+    return of_tuples(f, c, out);
+}
+
 static ts_status builtin_hasattr(fr *f, const builtin_call *c, fr_value *out)
 {
     fr_value missing = {.kind = FR_UNBOUND}, args[3] = {c->args[0], c->args[1], missing};
@@ -424,9 +435,9 @@ static const struct {
     {"getattr", 2, 3, builtin_getattr, true, true},
     {"slice", 1, 3, builtin_slice, true, false},
     {"sum", 1, 2, builtin_sum, true, false},
-    {"enumerate", 1, 2, builtin_enumerate, true, false},
-    {"zip", 0, 64, builtin_zip, true, false},
-    {"reversed", 1, 1, builtin_reversed, true, false},
+    {"enumerate", 1, 2, builtin_sequence, true, false},
+    {"zip", 0, 64, builtin_sequence, true, false},
+    {"reversed", 1, 1, builtin_sequence, true, false},
     {"hasattr", 2, 2, builtin_hasattr, true, true},
     {"isinstance", 2, 2, builtin_isinstance, true, true},
     {"type", 1, 1, builtin_type, true, true},

@@ -453,7 +453,7 @@ typedef struct loop_kind {
     bool leaves_early; /* contains break or return */
     ts_dtype dtype;    /* of the counter */
     ts_val start, stop, step;
-    const fr_value *over; /* the target is this array's item at the counter */
+    const fr_sequence *over; /* the target is its item at the counter */
     ts_val origin, stride; /* 0, or the counter counts turns and the target is origin + counter * stride */
 } loop_kind;
 
@@ -483,7 +483,7 @@ static ts_status loop_head(fr *f, const loop_kind *k, fr_carry *c, bool *never)
     if (!k->test) {
         v = fr_tile(k->dtype, loop_target(f, k, c->counter));
         if (k->over)
-            TS_TRY(fr_item(f, f->node, k->over, &v, &v));
+            TS_TRY(fr_sequence_item(f, f->node, k->over, &v, &v));
         if (c->counts) {
             cond = ts_cmp(&f->b, TS_OP_cmpi, TS_LT, c->counter, k->stop,
                           fr_dtype_is_signed(k->dtype) && !k->stride ? 0 : TS_A_UNSIGNED);
@@ -709,19 +709,34 @@ static ts_status loop_range(fr *f, loop_kind *k, const fr_value *range, uint32_t
     return TS_OK;
 }
 
-/* for x in array: its items along the first axis. */
-static ts_status loop_array(fr *f, loop_kind *k, const fr_value *over)
+ts_status fr_range_turns(fr *f, const fr_value *range, uint32_t at, fr_turns *out)
 {
-    fr_value stop;
-    if (!over->as.array->rank)
-        return fr_error(f, k->node, TS_TILETYPE, "an array without axes has no items to loop over");
-    TS_TRY(fr_to_tile(f, &over->as.array->shape[0], TS_DTYPE_int64, &stop));
+    loop_kind k = {0};
+    TS_TRY(loop_range(f, &k, range, at));
+    if (!k.stride)
+        loop_count_turns(f, &k);
+    *out = (fr_turns){(uint8_t)k.dtype, k.stop, k.origin, k.stride};
+    return TS_OK;
+}
+
+/* for x in array, enumerate(array), ...: the items of what has a length that run time knows. */
+static ts_status loop_sequence(fr *f, loop_kind *k, const fr_value *over)
+{
     k->dtype = TS_DTYPE_int64;
     k->start = ts_int(&f->b, TS_T_i64, 0);
     k->step = ts_int(&f->b, TS_T_i64, 1);
-    k->stop = stop.as.v;
-    k->over = over;
+    TS_TRY(fr_sequence_open(f, k->node, over, &k->over, &k->stop));
     return loop_lower(f, k);
+}
+
+/* A tuple of numbers is a loop of run time where it is long, or where the body jumps out of a turn. */
+static bool loop_runs(const fr *f, const loop_kind *k, const fr_value *v)
+{
+    enum { MOST_UNROLLED = 32 };
+    bool numbers = f->dialect->iterates_arrays && v->kind == FR_TUPLE && v->n;
+    for (uint32_t i = 0; i < v->n && numbers; i++)
+        numbers = v->as.items[i].kind == FR_NUMBER || v->as.items[i].kind == FR_TILE;
+    return numbers && (v->n > MOST_UNROLLED || k->leaves_early || fr_contains(f, k->body, k->n_body, TS_AST_Continue));
 }
 
 static ts_status loop_for(fr *f, const ts_node *n, loop_kind *k)
@@ -730,8 +745,8 @@ static ts_status loop_for(fr *f, const ts_node *n, loop_kind *k)
     TS_TRY(fr_iterable(f, n->f[1], &v));
     k->target = n->f[0];
     fr_at(f, k->node);
-    if (v.kind == FR_ARRAY && f->dialect->iterates_arrays)
-        return loop_array(f, k, &v);
+    if ((v.kind != FR_RANGE && fr_is_sequence(f, &v)) || loop_runs(f, k, &v))
+        return loop_sequence(f, k, &v);
     if (v.kind == FR_ITER || v.kind == FR_TUPLE)
         return loop_static(f, k, &v);
     if (v.kind != FR_RANGE)

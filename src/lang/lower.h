@@ -12,6 +12,7 @@
  *     call.c    arguments, inlining                   tile_op.def, tile/op_*.c  the operations of the language
  *     attr.c    attributes, methods, subscripts       diag.c     messages
  *     complex.c arithmetic of complex numbers         record.c   dataclasses and named tuples
+ *     loop.c    for and while     sequence.c what a `for` of run time runs over
  *     simt_op.def, simt/ the thread language; both languages' tables are in their dialect.c (fr_dialect)
  *     host.c    expressions that the host evaluates
  *
@@ -55,6 +56,7 @@ typedef enum fr_kind {
     FR_CONTEXT,   /* as.manager: a context manager, for `with` */
     FR_SLICE,     /* as.items: start, stop, step */
     FR_RANGE,     /* as.items: start, stop, step */
+    FR_SEQUENCE,  /* enumerate, zip or reversed of what run time knows (sequence.c): n items, cat */
     FR_ITER,      /* ct.static_iter: n items */
     FR_DICT,      /* n pairs: as.items key, value, key, .. */
     FR_FSTRING,   /* n pairs: value, format specification (FR_STR) */
@@ -346,6 +348,23 @@ ts_status fr_assign(fr *f, uint32_t target, const fr_value *value);
 ts_status fr_host(fr *f, uint32_t node, fr_value *out);
 /* An argument that is an object of the pack, perhaps of a later one. */
 ts_status fr_host_object(fr *f, int64_t object, fr_value *out);
+
+/* loop.c: a range as a count of turns, from 0, in its dtype; the item is origin + turn * stride. */
+typedef struct fr_turns {
+    uint8_t dtype;
+    ts_val n, origin, stride;
+} fr_turns;
+ts_status fr_range_turns(fr *f, const fr_value *range, uint32_t at, fr_turns *out);
+
+/* sequence.c */
+typedef struct fr_sequence fr_sequence;
+/* Has it a length, or items, that run time computes? */
+bool fr_is_sequence(const fr *f, const fr_value *v);
+/* enumerate, zip or reversed by name, where an argument is one; *done: it was. */
+ts_status fr_sequence_call(fr *f, const char *name, uint32_t n, const fr_value *args, fr_value *out, bool *done);
+/* Computes ahead of a loop what items are made of, and how many there are, an i64. `at` is an int64 below it. */
+ts_status fr_sequence_open(fr *f, uint32_t node, const fr_value *v, const fr_sequence **out, ts_val *length);
+ts_status fr_sequence_item(fr *f, uint32_t node, const fr_sequence *s, const fr_value *at, fr_value *out);
 
 /* control.c */
 typedef ts_status fr_body(fr *f, void *user, fr_flow *flow);

@@ -306,6 +306,7 @@ static uint32_t value_n_items(const fr_value *v)
     case FR_RECORD:
     case FR_BOUND:
     case FR_ITER:
+    case FR_SEQUENCE:
         return v->n;
     case FR_DICT:
     case FR_FSTRING:
@@ -334,11 +335,12 @@ static bool value_alike(const fr *f, const fr_value *a, const fr_value *b,
     case FR_RECORD:
     case FR_BOUND:
     case FR_ITER:
+    case FR_SEQUENCE:
     case FR_DICT:
     case FR_FSTRING:
     case FR_SLICE:
     case FR_RANGE:
-        return value_n_items(a) == value_n_items(b) && a->cls == b->cls &&
+        return value_n_items(a) == value_n_items(b) && a->cls == b->cls && a->cat == b->cat &&
                value_same_items(f, a->as.items, b->as.items, value_n_items(a), same);
     case FR_METHOD:
         return a->n == b->n && same(f, a->as.items, b->as.items);
