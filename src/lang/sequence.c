@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * What a `for` of run time runs over, beside range: arrays, and enumerate, zip and reversed of them, of ranges and of
- * tuples of numbers, nested as they come. Such a loop counts from 0, and an item is computed of the count. Sequences that
- * are known at compile time are tuples and unrolled (builtin.c). Part of the front end (lower.h).
+ * tuples of numbers, nested as they come. Such a loop counts from 0, and an item is computed of the count. Sequences
+ * that are known at compile time are tuples and unrolled (builtin.c). Part of the front end (lower.h).
  *
  *     for i, (x, y) in enumerate(zip(a, range(n, 0, -1))):     i = count;  x = a[count];  y = n - count
  */

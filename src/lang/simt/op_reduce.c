@@ -209,7 +209,8 @@ ts_status fr_simt_reduce(fr *f, const fr_call *c, fr_value *out)
 {
     uint32_t kind = c->op->x;
     fr_value array = c->arg[0], size, mean, half = fr_real(0.5);
-    bool found = fr_simt_is_number(&array), divides = kind == FR_REDUCE_MEAN || kind == FR_REDUCE_VAR || kind == FR_REDUCE_STD;
+    bool found = fr_simt_is_number(&array);
+    bool divides = kind == FR_REDUCE_MEAN || kind == FR_REDUCE_VAR || kind == FR_REDUCE_STD;
     if (found && kind == FR_REDUCE_COUNT) /* NumPy's of a number */
         return reduce_one(f, &array, out);
     TS_TRY(fr_simt_constant_array(f, &c->arg[0], &array, &found));

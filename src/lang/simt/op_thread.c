@@ -50,7 +50,7 @@ ts_status fr_simt_grid(fr *f, const fr_call *c, fr_value *out)
     return TS_OK;
 }
 
-/* What is known at compile time is the argument: loops over tuples are unrolled, and literals are known, without them. */
+/* The argument itself: loops over tuples are unrolled, and literals are known, without these. */
 ts_status fr_simt_literal(fr *f, const fr_call *c, fr_value *out)
 {
     const fr_value *v = &c->arg[0];
