@@ -184,9 +184,12 @@ static ts_status threads_run(const ts_stream *stream, const ts_launch_config *co
     return status;
 }
 
-/* Host memory that is lent for this call only is waited for. `room` is of the stream. */
+/* Whether arguments that want Python are an error, and whether host memory that is lent for the call is waited for. */
+enum threads_way { THREADS_ANY, THREADS_STRICT, THREADS_KEPT };
+
+/* Host memory that is lent for this call only is waited for, unless the caller keeps it. */
 static int threads_launch_frame(core_state *state, const ts_stream *stream, ts_device *device,
-                                const ts_launch_config *config, ts_kernel *kernel, core_frame *frame)
+                                threads_launch *self, ts_kernel *kernel, core_frame *frame, enum threads_way way)
 {
     ts_error err;
     core_use use;
@@ -197,9 +200,9 @@ static int threads_launch_frame(core_state *state, const ts_stream *stream, ts_d
         room = (ts_stream){device, stream->native, stream->impl};
         stream = &room;
     }
-    bool lent = frame->has_host_memory && stream->impl && !ts_record_active(stream);
+    bool lent = frame->has_host_memory && way != THREADS_KEPT && stream->impl && !ts_record_active(stream);
     core_use_begin(state, &use, stream, NULL);
-    ts_status status = threads_run(stream, config, kernel, frame, &err);
+    ts_status status = threads_run(stream, &self->config, kernel, frame, &err);
     bool waited = status != TS_OK || !lent || core_finish_stream(state, stream) == 0;
     core_use_end(state, &use);
     if (status != TS_OK)
@@ -211,7 +214,7 @@ enum threads_outcome { THREADS_FAILED = -1, THREADS_DONE, THREADS_NEW, THREADS_P
 
 /* Runs the kernel; THREADS_NEW: with code that was not there before; THREADS_PYTHON: not, the arguments want Python. */
 static enum threads_outcome threads_try(threads_launch *self, ts_kernel *kernel, core_frame *frame,
-                                        PyObject *const *args, Py_ssize_t n)
+                                        PyObject *const *args, Py_ssize_t n, enum threads_way way)
 {
     core_state *state = self->state;
     ts_stream room;
@@ -240,7 +243,7 @@ static enum threads_outcome threads_try(threads_launch *self, ts_kernel *kernel,
         return THREADS_FAILED;
     ts_kernel_get_stats(kernel, &before);
     uintptr_t native = stream ? stream->native : 0;
-    if (threads_launch_frame(state, stream, device, &self->config, kernel, frame) < 0 ||
+    if (threads_launch_frame(state, stream, device, self, kernel, frame, way) < 0 ||
         core_note_uses(state, native, &self->kernel, 1) < 0 || core_note_uses(state, native, args, (size_t)n) < 0)
         return THREADS_FAILED;
     ts_kernel_get_stats(kernel, &after);
@@ -279,15 +282,14 @@ static PyObject *threads_fail(PyObject *kernel)
     return NULL;
 }
 
-/* `strict`: arguments that want Python are an error. */
-static PyObject *threads_run_all(threads_launch *self, PyObject *const *args, Py_ssize_t n, bool strict)
+static PyObject *threads_run_all(threads_launch *self, PyObject *const *args, Py_ssize_t n, enum threads_way way)
 {
     core_frame frame;
     ts_kernel *kernel = core_kernel_of(self->state, self->kernel);
     if (!kernel)
         return threads_fail(self->kernel);
     core_frame_init(&frame);
-    enum threads_outcome outcome = threads_try(self, kernel, &frame, args, n);
+    enum threads_outcome outcome = threads_try(self, kernel, &frame, args, n, way);
     core_frame_deinit(&frame);
     if (outcome == THREADS_DONE)
         return Py_NewRef(Py_None);
@@ -296,7 +298,7 @@ static PyObject *threads_run_all(threads_launch *self, PyObject *const *args, Py
     if (outcome == THREADS_NEW)
         return PyObject_HasAttrString(self->kernel, "_specialised") ? threads_tell(self, "_specialised", args, n)
                                                                     : Py_NewRef(Py_None);
-    if (!strict)
+    if (way == THREADS_ANY)
         return threads_tell(self, "_launch", args, n);
     core_frame_init(&frame); /* once more, for the message */
     if (core_take_vector(self->state, &frame, kernel, args, n) == 0)
@@ -309,7 +311,7 @@ static PyObject *threads_run_all(threads_launch *self, PyObject *const *args, Py
 static PyObject *threads_go(threads_launch *self, PyObject *const *args, Py_ssize_t n)
 {
     return core_kernel_view(self->kernel)->hooked ? threads_tell(self, "_launch", args, n)
-                                                  : threads_run_all(self, args, n, false);
+                                                  : threads_run_all(self, args, n, THREADS_ANY);
 }
 
 /* Named arguments, or fewer than there are parameters: the kernel puts them in order. */
@@ -403,7 +405,22 @@ static void threads_dealloc(PyObject *self)
 
 static PyObject *threads_run_method(PyObject *self, PyObject *const *args, Py_ssize_t n)
 {
-    return threads_run_all((threads_launch *)self, args, n, true);
+    return threads_run_all((threads_launch *)self, args, n, THREADS_STRICT);
+}
+
+static PyObject *threads_run_kept(PyObject *self, PyObject *const *args, Py_ssize_t n)
+{
+    return threads_run_all((threads_launch *)self, args, n, THREADS_KEPT);
+}
+
+static PyObject *threads_async_call(PyObject *self, PyObject *args, PyObject *named)
+{
+    PyObject *nothing = named ? NULL : PyDict_New();
+    PyObject *kernel = ((threads_launch *)self)->kernel, *result = NULL;
+    if (named || nothing)
+        result = PyObject_CallMethod(kernel, "_async_call", "OOO", self, args, named ? named : nothing);
+    Py_XDECREF(nothing);
+    return result;
 }
 
 static PyObject *threads_get_grid(PyObject *self, void *unused)
@@ -462,6 +479,12 @@ static PyGetSetDef threads_getset[] = {
 static PyMethodDef threads_methods[] = {
     {"run", (PyCFunction)(void (*)(void))threads_run_method, METH_FASTCALL,
      "run(*args)\n--\n\nLaunches with arguments that C can take as they are."},
+    {"run_kept", (PyCFunction)(void (*)(void))threads_run_kept, METH_FASTCALL,
+     "run_kept(*args)\n--\n\nrun() that never waits: the caller keeps host memory among the arguments until the kernel "
+     "has ended."},
+    {"async_call", (PyCFunction)(void (*)(void))threads_async_call, METH_VARARGS | METH_KEYWORDS,
+     "async_call(*args, **named)\n--\n\n``await kernel[blocks, threads].async_call(x)``: launches, and waits in "
+     "asyncio or trio."},
     {NULL, NULL, 0, NULL},
 };
 
@@ -532,7 +555,7 @@ static PyObject *threads_launch_function(PyObject *module, PyObject *const *args
     PyObject *result = NULL;
     threads_launch *self = (threads_launch *)threads_make(state, state->thread_launch_type, args[5], args[0]);
     if (self && threads_config(args[1], args[2], args[3], args[4], &self->config) == 0)
-        result = threads_run_all(self, PySequence_Fast_ITEMS(args[6]), PyTuple_GET_SIZE(args[6]), true);
+        result = threads_run_all(self, PySequence_Fast_ITEMS(args[6]), PyTuple_GET_SIZE(args[6]), THREADS_STRICT);
     Py_XDECREF(self);
     return result;
 }

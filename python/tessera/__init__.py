@@ -74,7 +74,7 @@ __all__ = [
 
 
 def __dir__() -> list[str]:
-    return sorted([*__all__, "core", "cuda", "lib", "tile", "tune", "__version__"])
+    return sorted([*__all__, "core", "cuda", "lib", "profiler", "tile", "tune", "__version__"])
 
 
 def __getattr__(name: str) -> Any:
@@ -86,7 +86,7 @@ def __getattr__(name: str) -> Any:
         from . import _report
 
         return getattr(_report, name)
-    if name in ("tile", "lib", "tune", "core", "cuda"):
+    if name in ("tile", "lib", "tune", "core", "cuda", "profiler"):
         import importlib
 
         return importlib.import_module(f"tessera.{name}")

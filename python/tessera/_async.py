@@ -16,7 +16,7 @@ from . import _core
 from ._arguments import device_of, flat
 from ._await import running_loop, wait
 
-__all__ = ["call", "finished", "stream_of"]
+__all__ = ["call", "exports", "finished", "stream_of"]
 
 # The stream of an event loop for work on the CPU that names none: the device's own would hold the
 # loop up until the work is done.
@@ -73,11 +73,11 @@ async def call(kernel: Any, grid: Any, args: tuple[Any, ...], stream: Any) -> No
     """``async_call`` of a tile kernel."""
     order = stream_of(stream, device_of(args) if stream is None else "cpu")
     await finished(
-        lambda: _core.launch_kept(order, grid, kernel, args), order, (args, _exports(args), kernel)
+        lambda: _core.launch_kept(order, grid, kernel, args), order, (args, exports(args), kernel)
     )
 
 
-def _exports(args: Any) -> list[memoryview]:
+def exports(args: Any) -> list[memoryview]:
     """Views of the host memory among the arguments, which then cannot be resized."""
     held = []
     for array in flat(args):

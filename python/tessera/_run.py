@@ -27,19 +27,22 @@ ALIASES = {
     "cuda.tiles": "tessera.tiles",
     "cuda.bindings": "tessera.bindings",
     "cuda.core": "tessera.core",
+    "cuda.jit": "tessera.cuda._auto",
     "cuda.pathfinder": "tessera.pathfinder",
+    "cuda.profiler": "tessera.profiler",
     "numba.cuda": "tessera.cuda",
     "pycuda": "tessera.pycuda",
 }
-# Packages that others may have, and what answers where they do not: an empty package, or this module.
-PARENTS = {"cuda": None, "numba": "tessera.cuda._numba"}
+# Packages that others may have, and the module that answers where they do not. `cuda` is a package without a file
+# (CUDA Python's parts share the name): ours then has the folders of the others.
+PARENTS = {"cuda": "tessera.cuda._package", "numba": "tessera.cuda._numba"}
 # Tells child processes what to do; _alias/sitecustomize.py reads it.
 VARIABLE = "TESSERA_ALIASES"
 USAGE = """usage: python -m tessera run [--strict] (SCRIPT | -m MODULE) [ARGS...]
 
-The script's `cuda.tile`, `cuda.tiles`, `cuda.bindings`, `cuda.core`, `cuda.pathfinder`, `numba.cuda` and `pycuda` are
-Tessera's, in child processes too. Other parts of an installed `cuda` or `numba` package stay importable, unless
---strict."""
+The script's `cuda.tile`, `cuda.tiles`, `cuda.bindings`, `cuda.core`, `cuda.jit`, `cuda.pathfinder`, `cuda.profiler`,
+`numba.cuda` and `pycuda` are Tessera's, in child processes too. Other parts of an installed `cuda` or `numba` package
+stay importable, unless --strict."""
 # Modules of cuda-python 11, and where their names are since.
 RETIRED = {
     "cuda.cuda": "cuda.bindings.driver",
@@ -88,18 +91,34 @@ class _Finder(importlib.abc.MetaPathFinder):
         ours = _target(name)
         if ours and _exists(ours):
             return importlib.machinery.ModuleSpec(name, _Loader())
-        if name in PARENTS and (self.strict or not self._is_installed(name, path, target)):
-            return importlib.machinery.ModuleSpec(name, _Loader() if PARENTS[name] else None, is_package=True)
+        if name in PARENTS:
+            return self._parent(name, path, target)
         if name in RETIRED and (self.strict or not self._is_installed(name, path, target)):
             # Not a ModuleNotFoundError: `from cuda import cuda` would swallow that.
             raise ImportError(f"there is no {name}: import {RETIRED[name]} instead", name=name)
         return None
 
+    def _parent(
+        self, name: str, path: Sequence[str] | None, target: types.ModuleType | None
+    ) -> importlib.machinery.ModuleSpec | None:
+        """Our package, unless there is a real one with code of its own."""
+        found = None if self.strict else self._installed(name, path, target)
+        if found is not None and found.origin is not None:
+            return None
+        spec = importlib.machinery.ModuleSpec(name, _Loader(), is_package=True)
+        spec.submodule_search_locations = list((found and found.submodule_search_locations) or ())
+        return spec
+
     def _is_installed(
         self, name: str, path: Sequence[str] | None, target: types.ModuleType | None
     ) -> bool:
+        return self._installed(name, path, target) is not None
+
+    def _installed(
+        self, name: str, path: Sequence[str] | None, target: types.ModuleType | None
+    ) -> importlib.machinery.ModuleSpec | None:
         others = [f for f in sys.meta_path if f is not self and hasattr(f, "find_spec")]
-        return any(f.find_spec(name, path, target) for f in others)
+        return next(filter(None, (f.find_spec(name, path, target) for f in others)), None)
 
 
 def install(strict: bool = False) -> None:

@@ -62,6 +62,11 @@ _MODULES = ("checkpoint", "graph", "system", "texture", "typing", "utils")
 __all__ = [name for name in _NAMES if name != "__version__"]
 
 
+def _language() -> Any:
+    """The names that kernels of threads use, ``cuda.grid`` and so on: tutorials call this module ``cuda``."""
+    return importlib.import_module("tessera.cuda._device")
+
+
 def __getattr__(name: str) -> Any:
     if name in _NAMES:
         value = getattr(importlib.import_module(f"{__name__}.{_NAMES[name]}"), name)
@@ -69,6 +74,8 @@ def __getattr__(name: str) -> Any:
         return value
     if name in _MODULES:
         return importlib.import_module(f"{__name__}.{name}")
+    if not name.startswith("_") and (name == "kernel" or name in _language().__all__):
+        return getattr(importlib.import_module("tessera.cuda"), name)
     import difflib
 
     close = difflib.get_close_matches(name, [*_NAMES, *_MODULES], 1)

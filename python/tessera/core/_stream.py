@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from .. import Stream as _Stream
-from ._errors import cpu_cannot, no_constructor
+from ._errors import cpu_cannot
 from ._event import Event
 from ._place import CUDA
 
@@ -48,8 +48,9 @@ class StreamOptions:
 class Stream(_Stream):
     """A queue of work on a device; its work runs in the order given.
 
-    Made by ``Device.create_stream``. Anything with the ``__cuda_stream__`` protocol (torch, CuPy)
-    can be used where a stream is expected; ``Stream(obj)`` gives it these methods.
+    Made by ``Device.create_stream``; ``Stream()`` is one of the current device (the peer refuses
+    that). Anything with the ``__cuda_stream__`` protocol (torch, CuPy) can be used where a stream
+    is expected; ``Stream(obj)`` gives it these methods.
     """
 
     __slots__ = ()
@@ -61,7 +62,9 @@ class Stream(_Stream):
 
     def __new__(cls, obj: Any = None) -> Stream:
         if obj is None:
-            no_constructor("Stream", "Device.create_stream() or Stream.from_handle()")
+            from ._device import Device
+
+            return Device()._create_stream(cls, None, None)
         return cls._of_object(obj, None)
 
     @classmethod

@@ -20,6 +20,7 @@ _NAMES: dict[str, str] = {
     name: module
     for module, names in {
         "_jit": "jit",
+        "_auto": "compile_kernel kernel",
         "_arguments": "In Out InOut",
         "_typeof": "from_dtype typeof",
         "_signature": "Signature signature",

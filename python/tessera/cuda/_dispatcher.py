@@ -138,6 +138,12 @@ class Dispatcher(_core.ThreadKernel):  # type: ignore[misc]
         for copy in back:
             copy()
 
+    def _async_call(self, launch: Any, args: tuple[Any, ...], named: dict[str, Any]) -> Any:
+        """A launch that is awaited; called by ext/threads.c."""
+        from ._auto import awaited
+
+        return awaited(self, launch, args, named)
+
     def _small_grid(self, blocks: int) -> None:
         """The first launch of few blocks on a GPU; called by ext/threads.c."""
         from . import config

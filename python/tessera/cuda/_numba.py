@@ -7,7 +7,6 @@ from __future__ import annotations
 import importlib
 from typing import Any
 
-__path__: list[str] = []  # numba.cuda is found by the finder of tessera._run
 __version__ = "0.62.0"
 _FROM_CUDA = ("types", "typeof", "from_dtype", "guvectorize", "config", "errors", "literal_unroll", "literally")
 _COMPILERS = ("jit", "njit", "prange", "stencil", "cfunc", "jitclass")
