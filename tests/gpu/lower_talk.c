@@ -144,6 +144,47 @@ static void print_writes_narrow_elements(void)
     CHECK(n > 60);
 }
 
+/* Where instructions of an operation lie in the lowered function. */
+static uint32_t places(const ts_fn *fn, ts_op op, ts_val *first, ts_val *last)
+{
+    uint32_t n = 0;
+    *first = *last = 0;
+    for (ts_val v = 1; v < fn->inst.n; v++)
+        if (ts_at(fn, v)->op == op) {
+            *first = n++ ? *first : v;
+            *last = v;
+        }
+    return n;
+}
+
+static void what_one_printf_holds_is_one_printf(void)
+{
+    kit k;
+    ts_val first, last;
+    kit_begin(&k, "entry @k(%1: i32) {\n  %2 = iota : tile<16xi32>\n  %3 = reshape %2 : tile<2x8xi32>\n"
+                  "  %4 = print_tko \"%d: %d\\n\" %1, %3 : token\n  return\n}\n");
+    CHECK_OK(kit_lower(&k));
+    CHECK_INT(places(k.m->fns.at[0], TS_OP_printf, &first, &last), 1);
+    CHECK_INT(places(k.m->fns.at[0], TS_OP_atom, &first, &last), 0);
+    kit_end(&k);
+}
+
+/* Blocks print at the same time: a line of several printfs is made by one that holds the lock. */
+static void a_line_of_several_printfs_is_made_under_a_lock(void)
+{
+    kit k;
+    ts_val first, last, lock, unlock;
+    kit_begin(&k, "entry @k(%1: i32) {\n  %2 = iota : tile<64xi32>\n"
+                  "  %3 = print_tko \"%d: %d\\n\" %1, %2 : token\n  return\n}\n");
+    CHECK_OK(kit_lower(&k));
+    CHECK(places(k.m->fns.at[0], TS_OP_printf, &first, &last) > 1);
+    CHECK_INT(places(k.m->fns.at[0], TS_OP_atom, &lock, &unlock), 2);
+    CHECK(lock < first && last < unlock);
+    kit_end(&k);
+    CHECK(check_prints("entry @k(%1: i32) {\n  %2 = iota : tile<64xi32>\n"
+                       "  %3 = print_tko \"%d: %d\\n\" %1, %2 : token\n  return\n}\n") > 200);
+}
+
 int main(void)
 {
     failed_assert_fills_the_record_once();
@@ -151,5 +192,7 @@ int main(void)
     passing_assert_leaves_the_record_alone();
     print_writes_what_the_tile_kernel_prints();
     print_writes_narrow_elements();
+    what_one_printf_holds_is_one_printf();
+    a_line_of_several_printfs_is_made_under_a_lock();
     return check_done();
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The operations that talk to the outside (assert, print), those that order the grid (gdc, fences), and memory that a
- * kernel brings with it (alloca, dense constants). Read lower.h first.
+ * Assertions, the operations that order the grid (gdc, fences), and memory that a kernel brings with it (alloca, dense
+ * constants). Read lower.h first.
  */
 #include "gpu/lower/code.h"
 #include "gpu/lower/convert.h"
@@ -83,134 +83,6 @@ void ts__lower_assert(ts_lower *lw, ts_val v)
     misc_claim(lw, v, &fault);
     ts_term(&lw->b, TS_OP_yield, 0, NULL);
     ts_end(&lw->b, opener, 0, NULL);
-}
-
-/* ---- print ---------------------------------------------------------------------------------------------------- */
-
-static void misc_printf(ts_lower *lw, const char *format, size_t n, ts_val value)
-{
-    if (n)
-        ts_emit(&lw->b, TS_OP_printf, TS_T_none, value != 0, &value, ts_intern(lw->module, format, n), 0);
-}
-
-/* A conversion with the letter and length that fit the value in C's varargs. */
-static void misc_print_value(ts_lower *lw, const char *spec, size_t n, ts_val value)
-{
-    char text[64];
-    ts_type type = ts_type_of(lw->fn, value);
-    char letter = spec[n - 1];
-    bool is_float = ts_type_is_float(lw->module, type), wide = ts_type_bits(lw->module, type) == 64;
-    size_t head = 1;
-    while (head + 1 < n && strchr("+-# 0123456789.", spec[head]))
-        head++;
-    if (is_float && !strchr("eEfFgGaA", letter))
-        letter = 'f';
-    if (!is_float && !strchr("diuoxX", letter))
-        letter = 'd';
-    if (!is_float && !wide && type != TS_T_i32) /* C's promotion to int */
-        value =
-            ts_cast(&lw->b, TS_OP_exti, value, TS_T_i32, strchr("di", letter) && type != TS_T_i1 ? 0 : TS_A_UNSIGNED);
-    if (is_float && type != TS_T_f64)
-        value = ts_cast(&lw->b, TS_OP_ftof, value, TS_T_f64, 0);
-    int made =
-        snprintf(text, sizeof text, "%.*s%s%c", (int)TS_MIN(head, 48u), spec, !is_float && wide ? "ll" : "", letter);
-    misc_printf(lw, text, (size_t)made, value);
-}
-
-/* A value to print: a scalar, or a tile that lies in shared memory. */
-typedef struct misc_value {
-    ts_val base;         /* the scalar, or a pointer to the tile */
-    ts_type type, elem;  /* type 0: a scalar */
-    uint32_t bytes, at;  /* of an element; where the tile lies */
-    const char *spec;    /* its conversion, "%5.1f" */
-    size_t n_spec;
-} misc_value;
-
-/* "[a, b]" for axis `axis` on; `at` is the element offset so far. */
-static void misc_print_axis(ts_lower *lw, const misc_value *t, uint32_t axis, ts_val at)
-{
-    ts_builder *b = &lw->b;
-    uint32_t rank = ts_type_rank(lw->module, t->type);
-    if (axis == rank) {
-        ts_val x, bytes = ts_op2(b, TS_OP_muli, at, ts__lower_i32(lw, t->bytes), 0);
-        ts_type memory = ts__lower_memory_type(lw, t->elem);
-        ts__lower_ld(lw, memory, ts__lower_ptr(lw, t->base, bytes, 0), 1, TS_CACHE_NONE, 0, 0, &x);
-        misc_print_value(lw, t->spec, t->n_spec, ts__lower_from_memory(lw, x, t->elem));
-        return;
-    }
-    int64_t n = ts_type_dims(lw->module, t->type)[axis];
-    misc_printf(lw, "[", 1, 0);
-    ts_val loop = ts_for_begin(b, ts__lower_i32(lw, 0), ts__lower_i32(lw, n), ts__lower_i32(lw, 1), 0, NULL, 0),
-           i = loop + 1;
-    ts_val opener = ts_if_begin(b, ts_cmp(b, TS_OP_cmpi, TS_NE, i, ts__lower_i32(lw, 0), 0));
-    misc_printf(lw, ", ", 2, 0);
-    ts_if_end(b, opener);
-    uint32_t stride = ts__axis_of(lw->module, t->type, axis).first;
-    ts_val step = ts_op2(b, TS_OP_shli, i, ts__lower_i32(lw, stride), 0);
-    misc_print_axis(lw, t, axis + 1, ts_op2(b, TS_OP_addi, at, step, 0));
-    ts_term(b, TS_OP_continue, 0, NULL);
-    ts_end(b, loop, 0, NULL);
-    misc_printf(lw, "]", 1, 0);
-}
-
-static void misc_print_text(ts_lower *lw, ts_val v, const misc_value *values, uint32_t n)
-{
-    const char *p = ts_str_get(lw->module, ts_at(lw->tile, v)->aux), *text = p;
-    for (uint32_t used = 0; *p;) {
-        if (*p != '%' || p[1] == '%' || used == n) {
-            p += *p == '%' && p[1] ? 2 : 1;
-            continue;
-        }
-        misc_printf(lw, text, (size_t)(p - text), 0);
-        const char *spec = p++;
-        while (*p && strchr("+-# 0123456789.hljztL", *p))
-            p++;
-        p += *p != 0;
-        text = p;
-        misc_value t = values[used++];
-        t.spec = spec;
-        t.n_spec = (size_t)(p - spec);
-        if (t.type)
-            misc_print_axis(lw, &t, 0, ts__lower_i32(lw, 0));
-        else
-            misc_print_value(lw, t.spec, t.n_spec, t.base);
-    }
-    misc_printf(lw, text, strlen(text), 0);
-}
-
-/* Puts a tile where thread 0 can read it. */
-static misc_value misc_value_of(ts_lower *lw, ts_val x)
-{
-    uint32_t flat[TS_LAYOUT_BITS];
-    ts_type type = ts_type_of(lw->tile, x), elem = ts_type_elem(lw->module, type);
-    if (ts_type_kind(lw->module, type) != TS_KIND_TILE)
-        return (misc_value){.base = lw->values.scalar[x]};
-    const ts_linear *home = ts__lower_home(lw, x);
-    ts_type memory = ts__lower_memory_type(lw, elem);
-    misc_value value = {.type = type, .elem = elem, .bytes = ts_type_bits(lw->module, memory) / 8};
-    ts_layout_identity(flat);
-    value.at = ts__lower_to_shared(lw, x, elem, home, ts__lower_get(lw, x, home), flat);
-    value.base = ts__shared_pointer(lw, memory, value.at);
-    return value;
-}
-
-/* Tiles go to shared memory; then thread 0 prints everything in order. */
-void ts__lower_print(ts_lower *lw, ts_val v)
-{
-    uint32_t n = ts_at(lw->tile, v)->n_opnd - (ts__opnd_token(ts_at(lw->tile, v)) == TS_NO ? 0u : 1u);
-    misc_value *values = TS_NEW_N(lw->arena, misc_value, n + 1);
-    if (!values)
-        return; /* the arena remembers */
-    for (uint32_t i = 0; i < n; i++)
-        values[i] = misc_value_of(lw, ts_opnd(lw->tile, v, i));
-    ts__lower_barrier(lw);
-    ts_val opener = ts_if_begin(&lw->b, ts_cmp(&lw->b, TS_OP_cmpi, TS_EQ, lw->tid, ts__lower_i32(lw, 0), 0));
-    misc_print_text(lw, v, values, n);
-    ts_if_end(&lw->b, opener);
-    for (uint32_t i = 0; i < n; i++)
-        if (values[i].type)
-            ts__shared_done(lw, values[i].at, values[i].bytes * (uint32_t)ts_type_count(lw->module, values[i].type));
-    lw->env->plan->uses_print = 1;
 }
 
 /* ---- grid order ------------------------------------------------------------------------------------------------- */
