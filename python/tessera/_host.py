@@ -195,6 +195,19 @@ class Evaluation:
         return self.compilation.apply(name, (*args, *kwargs.values()), tuple(kwargs))
 
 
+def _thread_operation(cuda: Any, name: str) -> Any:
+    """``cuda.grid`` of "grid", ``cuda.atomic.add`` of "atomic_add"."""
+    from ._errors import TileStaticEvalError
+
+    if hasattr(cuda, name):
+        return getattr(cuda, name)
+    group, _, rest = name.partition("_")
+    found = getattr(getattr(cuda, group, None), rest, None)
+    if found is None:
+        raise TileStaticEvalError(f"{name}() cannot be handed to Python")
+    return found
+
+
 def _key(value: Any) -> Any:
     """Equal for constants that make the same kernel: records by their fields, numbers by their types too."""
     cls = type(value)
@@ -285,8 +298,10 @@ class Host:
         return self.packer.callables[number]
 
     def operation(self, name: str) -> Any:
-        from . import tile
+        from . import cuda, tile
 
+        if self.packer.dialect == "thread":
+            return _thread_operation(cuda, name)
         kind, _, rest = name.partition("_")
         found = getattr(tile, name, None)
         return getattr(getattr(tile, _CLASSES[kind]), rest) if found is None else found

@@ -168,6 +168,13 @@ class _Packer:
         return self.make_other(obj, key)
 
     def make_other(self, obj: Any, key: Any) -> int:
+        known = self.overloads()
+        resolver = known and known.resolver_of(obj)
+        if resolver is not None:
+            return self.make_callable(resolver, obj, key)
+        return self.make_plain(obj.function if known and isinstance(obj, known.Original) else obj, key)
+
+    def make_plain(self, obj: Any, key: Any) -> int:
         if records.is_record(type(obj)):
             return self.make_instance_of(type(obj), obj)
         if records.is_record(obj):
@@ -187,7 +194,7 @@ class _Packer:
         numpy = self.dialect == "thread" and _numpy_function(obj)
         if numpy:
             return self.add(tables.BUILTIN, self.text(f"numpy.{numpy}"))
-        helper = getattr(obj, "__tessera_helper__", obj)
+        helper = self.helper(obj)
         if isinstance(helper, FunctionType):
             return self.make_callable(helper, obj, key)
         if isinstance(obj, BuiltinFunctionType) or isinstance(obj, type):
@@ -195,6 +202,17 @@ class _Packer:
             if made:
                 return made
         return self.make_instance(obj)
+
+    @staticmethod
+    def helper(obj: Any) -> Any:
+        """The function behind a kernel, or behind what another compiler has made of one (numba's njit)."""
+        helper = getattr(obj, "__tessera_helper__", obj)
+        inner = None if isinstance(helper, (FunctionType, type)) else getattr(helper, "py_func", None)
+        return inner if isinstance(inner, FunctionType) else helper
+
+    def overloads(self) -> Any:
+        """The module of overloads (tessera.cuda.extending), or None where there can be none."""
+        return sys.modules.get("tessera.cuda._overloads") if self.dialect == "thread" else None
 
     def make_builtin(self, obj: Any) -> int:
         module, name = getattr(obj, "__module__", ""), getattr(obj, "__name__", "")
@@ -430,6 +448,9 @@ class _Walker:
                 if known:
                     self.free[node.id] = self.packer.object(value)
         elif kind is _ast.Attribute:
+            function = self.member_of(node, False)
+            if function:
+                return self.member_call(function, node, node.value, [], [])
             self.resolve_attribute(node.value, node.attr)
         elif (
             kind is _ast.Call
@@ -439,6 +460,11 @@ class _Walker:
         ):
             if isinstance(node.args[1], _ast.Constant) and isinstance(node.args[1].value, str):
                 self.resolve_attribute(node.args[0], node.args[1].value)
+        elif kind is _ast.Call and self.packer.overloads() and self.member_of(node.func, True):
+            function = self.member_of(node.func, True)
+            return self.member_call(function, node, node.func.value, node.args, node.keywords)
+        elif kind is _ast.Call and self.site_of(node.func):
+            return self.site(node, self.site_of(node.func))
         elif kind is _ast.Call and self.static_call(node) == "static_exception":
             what = "static_exception() outside of raise"
             return self.emit(tables.NODES["Unsupported"][0], node, [self.packer.text(what)])
@@ -537,6 +563,28 @@ class _Walker:
         return self.emit(plan[0], node, [element, self.packer.list(generators)])
 
     # -- expressions that the host evaluates
+
+    def site_of(self, node: Any) -> str:
+        """What Python is asked for where this is called, for messages; "" for others."""
+        known, value = self.host(node)
+        return getattr(value, "__tessera_site__", "") if known and isinstance(value, FunctionType) else ""
+
+    def member_of(self, node: Any, is_method: bool) -> int:
+        """The node of the function that stands for an attribute or method which some types have overloads of, or 0."""
+        known = self.packer.overloads()
+        if known is None or not isinstance(node, _ast.Attribute) or not isinstance(node.ctx, _ast.Load):
+            return 0
+        resolver = known.member_resolver(node.attr, is_method)
+        if resolver is None or self.host(node)[0]:
+            return 0
+        name = f"{'method' if is_method else 'attribute'} {node.attr}"  # no name of Python
+        self.free[name] = self.packer.object(resolver)
+        return self.emit(_plans[_ast.Name][0], node, [self.packer.text(name)])
+
+    def member_call(self, function: int, node: Any, value: Any, args: Any, keywords: Any) -> int:
+        """A call of the function that stands for a member of ``value``."""
+        given = self.packer.list([self.node(value), *map(self.node, args)])
+        return self.emit(_plans[_ast.Call][0], node, [function, given, self.field("l", keywords)])
 
     def static_call(self, node: Any) -> str:
         """"static_eval" and its like where it is called under its own name, else ""."""

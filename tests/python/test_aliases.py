@@ -147,8 +147,9 @@ assert cuda is tessera.cuda and types is same and float32 is types.float32 and s
 import math, numba, numpy
 assert numba.vectorize(math.erf)(numpy.ones(2))[0] == math.erf(1.0)
 assert numba.vectorize(["f8(f8)"])(lambda_double)(numpy.ones(2)).tolist() == [2, 2]
+assert numba.njit(lambda_double)(4) == 8
 try:
-    from numba import njit
+    from numba import jitclass
 except ImportError as error:
     print(error)
 try:

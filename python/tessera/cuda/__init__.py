@@ -47,7 +47,7 @@ _TYPES = (
     "boolean bool_ int8 int16 int32 int64 uint8 uint16 uint32 uint64 float16 float32 float64 complex64 complex128 void "
     "intp uintp intc uintc b1 i1 i2 i4 i8 u1 u2 u4 u8 f2 f4 f8 c8 c16"
 ).split()
-_MODULES = ("config", "errors", "kernels", "libdevice", "launchconfig", "random", "types")
+_MODULES = ("config", "errors", "extending", "kernels", "libdevice", "launchconfig", "random", "types")
 
 __all__ = [*_NAMES, *_TYPES, *_MODULES]
 

@@ -4,12 +4,13 @@ names that its users take from numba itself."""
 
 from __future__ import annotations
 
+import functools
 import importlib
 from typing import Any
 
 __version__ = "0.62.0"
 _FROM_CUDA = ("types", "typeof", "from_dtype", "guvectorize", "config", "errors", "literal_unroll", "literally")
-_COMPILERS = ("jit", "njit", "prange", "stencil", "cfunc", "jitclass")
+_COMPILERS = ("stencil", "cfunc", "jitclass")
 
 
 def vectorize(ftylist_or_function: Any = (), **options: Any) -> Any:
@@ -21,6 +22,28 @@ def vectorize(ftylist_or_function: Any = (), **options: Any) -> Any:
 
         return numpy.vectorize(ftylist_or_function)
     return of_cuda(ftylist_or_function, **{"target": "cpu", **options})
+
+
+class _HostFunction:
+    """What ``numba.njit`` gives here: kernels compile the function, the host runs it as plain Python."""
+
+    def __init__(self, function: Any) -> None:
+        functools.update_wrapper(self, function)
+        self.py_func = function
+
+    def __call__(self, *args: Any, **named: Any) -> Any:
+        return self.py_func(*args, **named)
+
+
+def njit(function_or_signature: Any = None, *more: Any, **options: Any) -> Any:
+    """A function that kernels call; the host runs it as plain Python, for numba's own compiler is not installed."""
+    if callable(function_or_signature) and hasattr(function_or_signature, "__code__"):
+        return _HostFunction(function_or_signature)
+    return _HostFunction
+
+
+jit = njit
+prange = range
 
 
 def __getattr__(name: str) -> Any:

@@ -51,7 +51,9 @@ class Type:
         return True
 
 
-class _Number(Type):
+class Number(Type):
+    """A type of numbers: integers, floats, complex numbers and, here, truth values."""
+
     dtype_name: str
 
     def __init__(self, name: str, bits: int) -> None:
@@ -68,11 +70,11 @@ class _Number(Type):
         return _named, (self.name,)
 
 
-class Boolean(_Number):
+class Boolean(Number):
     """True or False, in one byte."""
 
 
-class Integer(_Number):
+class Integer(Number):
     """An integer of 8 to 64 bits."""
 
     @property
@@ -88,11 +90,11 @@ class Integer(_Number):
         return -(1 << (self.bitwidth - 1)) if self.signed else 0
 
 
-class Float(_Number):
+class Float(Number):
     """A float of 16 to 64 bits."""
 
 
-class Complex(_Number):
+class Complex(Number):
     """Two floats."""
 
     @property
@@ -104,8 +106,8 @@ class RawPointer(Type):
     """An address without a type."""
 
 
-class _Void(Type):
-    """No value."""
+class NoneType(Type):
+    """The type of None: no value."""
 
 
 class Opaque(Type):
@@ -128,35 +130,13 @@ class NPTimedelta(Type):
         super().__init__(f"timedelta64[{unit}]")
 
 
-class Literal(Type):
-    """A number that is part of the type."""
-
-    def __init__(self, value: Any) -> None:
-        self.literal_value = value
-        super().__init__(f"Literal[{type(value).__name__}]({value!r})")
-
-
-def literal(value: Any) -> Literal:
-    """The literal type of a value."""
-    return Literal(value)
-
-
-def unliteral(type_: Type) -> Type:
-    """A type without its value."""
-    if not isinstance(type_, Literal):
-        return type_
-    from ._typeof import typeof
-
-    return typeof(type_.literal_value)
-
-
 boolean = Boolean("bool", 8)
 int8, int16, int32, int64 = (Integer(f"int{n}", n) for n in (8, 16, 32, 64))
 uint8, uint16, uint32, uint64 = (Integer(f"uint{n}", n) for n in (8, 16, 32, 64))
 float16, float32, float64 = (Float(f"float{n}", n) for n in (16, 32, 64))
 bfloat16 = Float("bfloat16", 16)
 complex64, complex128 = (Complex(f"complex{n}", n) for n in (64, 128))
-none = void = _Void("none")
+none = void = NoneType("none")
 voidptr = RawPointer("void*")
 pyobject, undefined = Opaque("pyobject"), Opaque("undefined")
 
@@ -191,8 +171,8 @@ def _named(name: str) -> Type:
 
 
 __all__ = [
-    "SCALARS", "Boolean", "Complex", "Float", "Integer", "Literal", "NPDatetime", "NPTimedelta", "Opaque",
-    "RawPointer", "literal", "unliteral", "boolean", "none", "void", "voidptr", "pyobject", "undefined",
+    "SCALARS", "Boolean", "Complex", "Float", "Integer", "NPDatetime", "NPTimedelta", "NoneType", "Number", "Opaque",
+    "RawPointer", "boolean", "none", "void", "voidptr", "pyobject", "undefined",
     "signed_domain", "unsigned_domain", "integer_domain", "real_domain", "complex_domain", "number_domain",
     *(t.name for t in _PLAIN if t is not boolean),
     *(name for name in _ALIASES if name not in ("bool", "long", "b")),

@@ -67,6 +67,9 @@ def as_dtype(type_: types.Type) -> Any:
     return numpy.dtype(type_.name)
 
 
+# By class: what cuda.extending.typeof_impl.register() was given.
+registered: dict[type, Any] = {}
+
 _PYTHON: dict[type, types.Type] = {
     bool: types.boolean, float: types.float64, complex: types.complex128, type(None): types.none
 }  # fmt: skip
@@ -122,6 +125,9 @@ def typeof(value: Any) -> types.Type:
     known = _PYTHON.get(type(value))
     if known is not None:
         return known
+    for cls in type(value).__mro__ if registered else ():
+        if cls in registered:
+            return registered[cls](value, None)  # type: ignore[no-any-return]
     if isinstance(value, enum.Enum):
         member = types.IntEnumMember if isinstance(value, int) else types.EnumMember
         return member(type(value), typeof(value.value))

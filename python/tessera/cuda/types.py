@@ -7,12 +7,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
+from . import _object_types as _objects
 from . import _scalar_types as _scalars
+from ._object_types import *
 from ._scalar_types import *
 from ._scalar_types import Type
 
 __all__ = [
     *_scalars.__all__,
+    *_objects.__all__,
     "Array",
     "CPointer",
     "DType",
@@ -21,9 +24,9 @@ __all__ = [
     "NamedTuple",
     "NamedUniTuple",
     "NestedArray",
-    "NoneType",
     "Optional",
     "Record",
+    "StarArgTuple",
     "Tuple",
     "Type",
     "UniTuple",
@@ -166,8 +169,11 @@ class NamedUniTuple(NamedTuple):
         self.dtype = dtype
 
 
-class NoneType(Type):
-    """The type of None."""
+class StarArgTuple(Tuple):
+    """The rest of the arguments of a function with ``*args``."""
+
+    def __new__(cls, types: Sequence[Type] = ()) -> Any:
+        return object.__new__(cls)
 
 
 class Optional(Type):
