@@ -182,7 +182,7 @@ typedef enum ts_target {
 /* How compiled code is launched: what the code expects, decided by the compiler. The launch reads it and nothing else.
  *
  *     GPU   parameters in this order: n_tmaps tensor maps of 128 bytes, the n_params parameters, the grid if
- *           persistent, the fault record if error_param
+ *           persistent, the fault record if error_param, the zeros if cooperative
  *     CPU   parameters in slots of 8 bytes */
 typedef struct ts_plan {
     uint32_t target;
@@ -206,9 +206,15 @@ typedef struct ts_plan {
     /* A kernel of threads: the launch says how many (of at most `threads` when that is not 0), how many bytes of
      * dynamic shared memory follow the shared_bytes of the kernel's own, and the cluster. */
     uint8_t thread_kernel;
+    /* Blocks wait for each other: all of a launch run at once. On a GPU the launch adds, last, a pointer to 8 bytes that
+     * are zero. */
+    uint8_t cooperative;
     /* CPU */
     uint64_t scratch_bytes;  /* per worker */
 } ts_plan;
+
+/* The most blocks of a cooperative launch on the CPU device: each is a thread of the system. */
+enum { TS_CPU_COOPERATIVE_BLOCKS = 1024 };
 
 /* What a kernel in checked mode, or an assert, leaves for the host: the first fault of a launch. ts_stream_sync and the
  * other waits (device.h) turn it into an error that names kernel, line and block. */

@@ -228,7 +228,7 @@ typedef enum ts_cache_use { TS_CACHE_NONE, TS_CACHE_NC /* read-only */, TS_CACHE
 typedef enum ts_shfl { TS_SHFL_IDX, TS_SHFL_UP, TS_SHFL_DOWN, TS_SHFL_BFLY } ts_shfl;
 /* vote: i1 -> i1 (any, all) or i32 (ballot; active: the lanes that are here; waits for none).  redux kinds: ts_rmw. */
 typedef enum ts_vote { TS_VOTE_ANY, TS_VOTE_ALL, TS_VOTE_BALLOT, TS_VOTE_ACTIVE } ts_vote;
-/* cluster_arrive: bit 0 = relaxed: orders no memory.
+/* cluster_arrive: bit 0 = relaxed: orders no memory.  grid_sync: bit 0 = asks: only for such a launch.
  * bar_sync, bar_arrive: kind = barrier id, number = threads (bar_sync: 0 = all). An operand, the same in a warp,
  * is the id instead. */
 typedef enum ts_fence { TS_FENCE_CTA, TS_FENCE_GPU, TS_FENCE_SYS, TS_FENCE_PROXY_ASYNC, TS_FENCE_MBAR_INIT } ts_fence;

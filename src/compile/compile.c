@@ -67,7 +67,7 @@ static ts_status compile_accesses(const ts_fn *fn, ts_arena *scratch, ts_plan *p
             how[ts_opnd(fn, v, 1)] |= COMPILE_READ;
         if (!how[v])
             continue;
-        if (inst->op == TS_OP_param)
+        if (inst->op == TS_OP_param && v <= plan->n_params) /* others are the launch's */
             compile_accessed(plan, v - 1, how[v]);
         for (uint32_t p = 0; n < 0 && p < plan->n_params; p++)
             compile_accessed(plan, p, how[v]);

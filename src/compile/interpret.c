@@ -9,7 +9,7 @@
 #include "eval/eval.h"
 
 /* Blocks that a persistent kernel is started with: few, so that each takes several tile blocks. */
-enum { INTERPRET_PERSISTENT = 2, INTERPRET_ADDED = 4 };
+enum { INTERPRET_PERSISTENT = 2, INTERPRET_ADDED = 5 };
 
 _Static_assert(sizeof(ts_interpret_range) == sizeof(ts_eval_range) &&
                    offsetof(ts_interpret_range, bytes) == offsetof(ts_eval_range, bytes),
@@ -59,6 +59,7 @@ static ts_status interpret_launch(const ts_fn *fn, const ts_code *code, const ts
     uint64_t params[TS_PLAN_PARAMS + INTERPRET_ADDED];
     uint32_t grid[3], n = plan->n_params;
     ts_fault fault = {0};
+    uint64_t counter = 0;
     ts_eval_env env = interpret_env(run, TS_LEVEL_S);
     if (run->n_params != n)
         return ts_fail(err, TS_VALUE, "%zu parameters given; the kernel takes %u", run->n_params, n);
@@ -72,6 +73,8 @@ static ts_status interpret_launch(const ts_fn *fn, const ts_code *code, const ts
     }
     if (plan->error_param)
         params[n++] = (uint64_t)(uintptr_t)&fault;
+    if (plan->cooperative)
+        params[n++] = (uint64_t)(uintptr_t)&counter;
     grid[0] *= plan->cluster ? plan->cluster : 1;
     TS_TRY(ts__eval_simt(fn, plan, params, n, grid, &env, err));
     return interpret_fault(&fault, code, err);

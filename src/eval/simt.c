@@ -429,6 +429,8 @@ static ts_status simt_run_warp(simt_warp *w, uint32_t slice)
         TS_TRY(simt_one(w, v));
         if (w->wait == SIMT_RUNS && !(flags & TS_REGION) && ts_at(fn, v)->op != TS_OP_call)
             w->pc = v + 1;
+        if (ts_at(fn, v)->op == TS_OP_nanosleep) /* others go on: this one may wait for them */
+            return TS_OK;
     }
     return TS_OK;
 }
@@ -632,8 +634,27 @@ static ts_status simt_place_shared(simt_machine *machine)
     return TS_OK;
 }
 
+/* Blocks that wait for each other run together, as those of one cluster. */
+static ts_status simt_gather(simt_machine *machine)
+{
+    bool together = machine->plan->cooperative;
+    const uint32_t *grid = machine->run.grid;
+    for (ts_val v = 1; v < machine->fn->inst.n && !together; v++)
+        together = ts_at(machine->fn, v)->op == TS_OP_grid_sync;
+    if (!together)
+        return TS_OK;
+    if ((double)grid[0] * grid[1] * grid[2] > SIMT_MOST_TOGETHER || machine->n_ctas != 1)
+        return ts_fail(machine->run.err, TS_VALUE, "the blocks of @%s wait for each other; the interpreter runs up to "
+                       "%d of them together, without clusters, not %u x %u x %u", ts_str_get(machine->module,
+                       machine->fn->name), SIMT_MOST_TOGETHER, grid[0], grid[1], grid[2]);
+    memcpy(machine->cluster, grid, sizeof machine->cluster);
+    machine->n_ctas = grid[0] * grid[1] * grid[2];
+    return TS_OK;
+}
+
 static ts_status simt_start(simt_machine *machine)
 {
+    TS_TRY(simt_gather(machine));
     TS_TRY(simt_place_shared(machine));
     machine->scalar = TS_NEW_N(&machine->run.arena, ts_scalar *, machine->fn->inst.n);
     return machine->scalar ? simt_grid(machine)

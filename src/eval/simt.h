@@ -27,7 +27,7 @@
 
 enum { SIMT_LANES = 32, SIMT_BARS = 16, SIMT_MAX_WARPS = TS_BLOCK_THREADS / SIMT_LANES };
 /* Where dynamic shared memory begins in the 32-bit window; the CTA's rank is in bits 24 and up. */
-enum { SIMT_SHARED_BASE = 0x400, SIMT_RANK_SHIFT = 24 };
+enum { SIMT_SHARED_BASE = 0x400, SIMT_RANK_SHIFT = 24, SIMT_MOST_TOGETHER = 256 };
 
 /* What an axis counts at most, so that products of three do not overflow; the bytes behind each array of shared_alloc
  * that nobody may touch. */
@@ -224,8 +224,8 @@ void simt_fragment(simt_operand which, uint32_t bits, uint32_t lane, uint32_t sl
     X(param) X(constant) X(get_global) X(assume) X(sreg) X(shared) X(shared_alloc) X(local)        \
     X(ptr_add) X(ld) X(st) X(atom) X(red) X(mul_wide) X(cvt_pack) X(pack2) X(unpack2) X(prmt)      \
     X(popc) X(clz) X(brev) X(shfl) X(vote) X(redux) X(match) X(elect) X(bar_sync) X(bar_arrive)    \
-    X(warp_sync) X(cluster_arrive) X(cluster_wait) X(fence) X(cp_async) X(cp_async_commit)         \
-    X(cp_async_wait) X(mbar_init) X(mbar_inval) X(mbar_arrive) X(mbar_expect) X(mbar_wait)         \
+    X(warp_sync) X(grid_sync) X(cluster_arrive) X(cluster_wait) X(fence) X(cp_async)               \
+    X(cp_async_commit) X(cp_async_wait) X(mbar_init) X(mbar_inval) X(mbar_arrive) X(mbar_expect) X(mbar_wait)         \
     X(mapa) X(st_async) X(tma_load) X(tma_store) X(tma_reduce) X(bulk_commit) X(bulk_wait)         \
     X(ldmatrix) X(stmatrix) X(mma_sync) X(wgmma) X(wgmma_commit) X(wgmma_wait) X(trap) X(printf)
 #define X(name) ts_status simt_##name(simt_warp *w, ts_val v);

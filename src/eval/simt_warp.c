@@ -482,6 +482,20 @@ ts_status simt_cluster_wait(simt_warp *w, ts_val v)
     return TS_OK;
 }
 
+/* The machine then has all blocks of the grid: simt_gather. */
+ts_status simt_grid_sync(simt_warp *w, ts_val v)
+{
+    if (ts_at(simt_fn_of(w), v)->aux)
+        return TS_OK;
+    if (!w->arrived)
+        TS_TRY(simt_cluster_arrive(w, v));
+    w->arrived = true;
+    TS_TRY(simt_cluster_wait(w, v));
+    if (w->wait == SIMT_RUNS)
+        w->arrived = false;
+    return TS_OK;
+}
+
 ts_status simt_fence(simt_warp *w, ts_val v)
 {
     if (TS_S_KIND(warp_aux(w, v)) == TS_FENCE_PROXY_ASYNC)

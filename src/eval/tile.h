@@ -58,6 +58,7 @@ static inline int64_t eval_linear(const int64_t *index, const int64_t *dims, uin
 #define EVAL_TILE_OPS(X)                                                                           \
     X(constant) X(iota) X(broadcast) X(reshape) X(permute) X(cat) X(extract) X(insert) X(pack)     \
     X(unpack) X(mmaf) X(mmai) X(mmaf_scaled) X(param) X(get_tile_block_id) X(get_num_tile_blocks)  \
+    X(grid_sync)                                                                                   \
     X(make_tensor_view) X(make_partition_view) X(make_strided_view) X(make_gather_scatter_view)    \
     X(get_tensor_shape) X(get_index_space_shape) X(load_view_tko) X(store_view_tko)                \
     X(load_ptr_tko) X(store_ptr_tko) X(atomic_cas_tko) X(atomic_rmw_tko) X(atomic_red_view_tko)    \

@@ -44,6 +44,16 @@ ts_status eval_tile_get_num_tile_blocks(eval_tile *t, ts_val v)
     return axis < 3 ? TS_OK : eval_fail(&t->run, v, TS_VERIFY, "axis %u of a grid", axis);
 }
 
+/* Blocks run one after the other here. */
+ts_status eval_tile_grid_sync(eval_tile *t, ts_val v)
+{
+    const uint32_t *grid = t->run.grid;
+    return grid[0] == 1 && grid[1] == 1 && grid[2] == 1
+               ? TS_OK
+               : eval_fail(&t->run, v, TS_UNSUPPORTED, "blocks that wait for each other are not run by the interpreter "
+                           "of tiles; take one block");
+}
+
 /* Fills the result from operand 0: element `index` comes from `from(index)`. */
 ts_status eval_tile_broadcast(eval_tile *t, ts_val v)
 {

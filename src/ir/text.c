@@ -86,6 +86,7 @@ static const ts__field text_votes[] = {KIND(text_vote)};
 static const ts__field text_redux[] = {KIND(text_rmw)};
 static const ts__field text_bar[] = {NUMBER("id", 0, 8), NUMBER("threads", 8, 16)};
 static const ts__field text_cluster[] = {BIT("relaxed", 0)};
+static const ts__field text_grid[] = {BIT("asks", 0)};
 static const ts__field text_fences[] = {KIND(text_fence)};
 static const ts__field text_bytes[] = {NUMBER("bytes", 8, 16)};
 static const ts__field text_pending[] = {NUMBER("pending", 8, 16), BIT("read", 24)};
@@ -109,7 +110,7 @@ static const struct {
     {TS_OP_shfl, LIST(text_shfls)},          {TS_OP_vote, LIST(text_votes)},
     {TS_OP_redux, LIST(text_redux)},         {TS_OP_bar_sync, LIST(text_bar)},
     {TS_OP_bar_arrive, LIST(text_bar)},      {TS_OP_fence, LIST(text_fences)},
-    {TS_OP_cluster_arrive, LIST(text_cluster)},
+    {TS_OP_cluster_arrive, LIST(text_cluster)}, {TS_OP_grid_sync, LIST(text_grid)},
     {TS_OP_cp_async, LIST(text_bytes)},      {TS_OP_cp_async_wait, LIST(text_pending)},
     {TS_OP_wgmma_wait, LIST(text_pending)},  {TS_OP_bulk_wait, LIST(text_pending)},
     {TS_OP_mbar_init, LIST(text_count)},     {TS_OP_tma_load, LIST(text_map)},

@@ -747,6 +747,12 @@ static ts_status vt_get_global(const ts__verify *c)
                            ts_str_get(c->m, c->inst->aux), ts_str_get(c->m, c->inst->aux));
 }
 
+static ts_status vt_grid_sync(const ts__verify *c)
+{
+    TS__WANT(c, c->inst->aux <= 1, "grid_sync takes no attribute but `asks`");
+    return TS_OK;
+}
+
 const ts__verify_rule ts__verify_tile[TS_OP_COUNT] = {
     [TS_OP_param] = {vt_param, 0},
     [TS_OP_constant] = {vt_constant, 0},
@@ -798,5 +804,6 @@ const ts__verify_rule ts__verify_tile[TS_OP_COUNT] = {
     [TS_OP_local] = {vt_alloca, 0},
     [TS_OP_shared_alloc] = {vt_alloca, 0},
     [TS_OP_get_global] = {vt_get_global, 0},
+    [TS_OP_grid_sync] = {vt_grid_sync, 0},
     [TS_OP_call] = {ts__verify_call, 0},
 };

@@ -250,6 +250,7 @@ const char *fr_say(fr *f, const fr_value *v)
                                         [FR_CONTEXT] = "a context manager",
                                         [FR_SLICE] = "a slice",
                                         [FR_RANGE] = "a range",
+                                        [FR_GROUP] = "a group of threads",
                                         [FR_SEQUENCE] = "a sequence of run time",
                                         [FR_ITER] = "a static_iter",
                                         [FR_DICT] = "a dict",

@@ -185,6 +185,7 @@ bool ts__alias_orders(const ts_fn *fn, ts_val v)
     const ts_inst *inst = ts_at(fn, v);
     switch ((ts_op)inst->op) {
     case TS_OP_memory_fence_alias_tko:
+    case TS_OP_grid_sync:
         return true;
     case TS_OP_load_view_tko:
     case TS_OP_store_view_tko:

@@ -359,12 +359,27 @@ void lock_walk(lockstep *c, ts_val from, ts_val to)
 
 /* ---- the whole ---------------------------------------------------------------------------------------------- */
 
+bool lock_is_barrier(const ts_inst *inst)
+{
+    return inst->op == TS_OP_bar_sync || (inst->op == TS_OP_grid_sync && !inst->aux);
+}
+
+void lock_grid_sync(lockstep *c, ts_val v)
+{
+    const ts_inst *inst = ts_at(c->fn, v);
+    if (c->env->plan)
+        c->env->plan->cooperative = 1;
+    if (!inst->aux)
+        ts_emit(&c->b, TS_OP_grid_sync, TS_T_none, 0, NULL, 0, 0);
+}
+
 /* Does the kernel need all threads of its block at once? */
 static bool lock_needs_block(const ts_fn *fn)
 {
     for (ts_val v = 1; v < fn->inst.n; v++)
         switch ((int)ts_at(fn, v)->op) {
         case TS_OP_bar_sync:
+        case TS_OP_grid_sync:
         case TS_OP_shared:
         case TS_OP_shared_alloc:
             return true;

@@ -103,6 +103,10 @@ void lock_one(lockstep *c, ts_val v);
 ts_val lock_tiles_begin(lockstep *c);
 void lock_tiles_end(lockstep *c, ts_val opener);
 ts_val lock_warp_number(lockstep *c);
+/* Do the threads of a block wait for each other at it? */
+bool lock_is_barrier(const ts_inst *inst);
+/* A barrier of all blocks: the device meets them. */
+void lock_grid_sync(lockstep *c, ts_val v);
 /* The type of the result: shared and local pointers are global ones; with `tile` one element for each thread. */
 ts_type lock_type(const lockstep *c, ts_type type, bool tile);
 ts_type lock_tile(const lockstep *c, ts_type elem); /* of an element type of the result */

@@ -36,7 +36,7 @@ static void split_mark(lockstep *c, ts_val v)
 static void split_levels(lockstep *c)
 {
     for (ts_val v = 1; v < c->fn->inst.n; v++)
-        if (ts_at(c->fn, v)->op == TS_OP_bar_sync) {
+        if (lock_is_barrier(ts_at(c->fn, v))) {
             c->split.level[v] = true;
             split_mark(c, v);
         }
@@ -382,6 +382,8 @@ static void split_range(lockstep *c, ts_val from, ts_val to)
             split_if(c, v);
         else if (split_is_loop(op))
             split_loop(c, v);
+        else if (op == TS_OP_grid_sync)
+            lock_grid_sync(c, v);
         else if (ts_info(ts_at(c->fn, v))->flags & TS_TERM)
             split_term(c, v);
         from = split_next(c, v);

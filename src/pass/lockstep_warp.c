@@ -378,6 +378,9 @@ bool lock_warp(lockstep *c, ts_val v)
     case TS_OP_gdc_wait:
     case TS_OP_gdc_launch_dependents:
         return true;
+    case TS_OP_grid_sync:
+        lock_grid_sync(c, v);
+        return true;
     case TS_OP_fence:
         warp_fence(c);
         return true;

@@ -24,6 +24,8 @@ struct ts_cpu_env {
      * do not read it: their caller gives as many at a time as he can wait for. */
     const _Atomic uint32_t *attention;
     bool (*look)(const ts_cpu_env *env);
+    /* Kernels whose plan is cooperative: waits until all blocks of the launch are here, or the launch is to end. */
+    void (*meet)(const ts_cpu_env *env);
 };
 typedef void ts_cpu_entry(const uint64_t *params, const uint32_t grid[3], int64_t begin, int64_t end,
                           void *scratch, const ts_cpu_env *env);

@@ -478,3 +478,8 @@ int32_t ts__rt_look(const ts_cpu_env *env)
 {
     return env->look(env);
 }
+
+void ts__rt_meet(const ts_cpu_env *env)
+{
+    env->meet(env);
+}

@@ -19,7 +19,8 @@
     TS_RUNTIME(tally_end)                                                                          \
     TS_RUNTIME(print)                                                                              \
     TS_RUNTIME(fault)                                                                              \
-    TS_RUNTIME(look)
+    TS_RUNTIME(look)                                                                               \
+    TS_RUNTIME(meet)
 
 /* The constant part of an access to a view: words of a constant array in the object. */
 enum {
@@ -54,5 +55,7 @@ void ts__rt_print(const ts_cpu_env *env, const char *format, const int64_t *type
 void ts__rt_fault(const ts_cpu_env *env, int64_t code, const int64_t *where);
 /* Not 0: the kernel is to end now. */
 int32_t ts__rt_look(const ts_cpu_env *env);
+/* Waits until all blocks of the launch are here. */
+void ts__rt_meet(const ts_cpu_env *env);
 
 #endif

@@ -568,6 +568,38 @@ static void a_kernel_of_threads_gets_block_shared_memory_and_cluster(void)
     ts_kernel_release(kernel);
 }
 
+static const char grid_text[] = "thread entry @k(%n: i32) {\n"
+                                "  grid_sync\n"
+                                "  return\n"
+                                "}\n";
+
+/* What the kernel finds in the counter of its launch. */
+static void read_counter(void **params, void *user)
+{
+    uint64_t *counter;
+    memcpy(&counter, params[1], sizeof counter);
+    *(uint64_t *)user = *counter;
+}
+
+static void blocks_that_meet_are_launched_together_with_a_counter(void)
+{
+    ts_device *device;
+    ts_kernel *kernel = thread_kernel(grid_text, &device);
+    uint64_t found = 1;
+    mock->n_values = 1;
+    mock->kernel = read_counter;
+    mock->user = &found;
+    ts_launch_config config = {.grid = {6, 1, 1}, .block = {64, 1, 1}, .flags = TS_LAUNCH_PDL};
+    CHECK_OK(thread_launch(kernel, device, &config));
+    CHECK(mock->cooperative == 1 && mock->pdl == 0 && mock->cluster == 0 && found == 0);
+    memcpy(config.cluster, (uint32_t[3]){2, 1, 1}, sizeof config.cluster);
+    found = 1;
+    CHECK_OK(thread_launch(kernel, device, &config));
+    CHECK(mock->cooperative == 1 && mock->cluster == 2 && found == 0);
+    mock->kernel = NULL;
+    ts_kernel_release(kernel);
+}
+
 static void impossible_launches_of_threads_are_refused(void)
 {
     static const struct {
@@ -830,6 +862,7 @@ int main(void)
     graphs_are_those_of_the_driver();
     kernels_launch_on_gpu_arrays_and_survive_a_reset();
     a_kernel_of_threads_gets_block_shared_memory_and_cluster();
+    blocks_that_meet_are_launched_together_with_a_counter();
     impossible_launches_of_threads_are_refused();
     the_cpu_takes_blocks_but_no_clusters();
     failing_allocations_leak_nothing();

@@ -530,6 +530,31 @@ static void clusters_share_memory_and_a_barrier(void)
     CHECK(out[0] == 41 && out[1] == 40);
 }
 
+/* Three blocks: each writes its number, and after the barrier reads its neighbour's; twice. */
+static void all_blocks_of_a_grid_meet(void)
+{
+    sk k;
+    int32_t out[6] = {0};
+    sk_begin(&k, 64, 0);
+    ts_builder *b = &k.b;
+    ts_val block = sk_op(&k, TS_OP_sreg, TS_T_i32, 0, NULL, TS_S(TS_SREG_CTAID, 0, 0));
+    ts_val next = ts_op2(b, TS_OP_remi, ts_op2(b, TS_OP_addi, block, sk_i32(&k, 1), 0), sk_i32(&k, 3), 0);
+    ts_val behind = ts_op2(b, TS_OP_addi, block, sk_i32(&k, 3), 0), v = ts_op2(b, TS_OP_addi, block, sk_i32(&k, 7), 0);
+    sk_do(&k, TS_OP_grid_sync, 0, NULL, 1);
+    ts_val first = sk_if_first(&k);
+    sk_st(&k, sk_at(&k, k.out, block, 4), v);
+    sk_end_if(&k, first);
+    sk_do(&k, TS_OP_grid_sync, 0, NULL, 0);
+    ts_val theirs = sk_ld(&k, sk_at(&k, k.out, next, 4), TS_T_i32);
+    sk_do(&k, TS_OP_grid_sync, 0, NULL, 0);
+    first = sk_if_first(&k);
+    sk_st(&k, sk_at(&k, k.out, behind, 4), theirs);
+    sk_end_if(&k, first);
+    CHECK_OK(sk_run(&k, out, NULL, 3));
+    ts__arena_deinit(&k.arena);
+    CHECK(out[0] == 7 && out[1] == 8 && out[2] == 9 && out[3] == 8 && out[4] == 9 && out[5] == 7);
+}
+
 /* Two CTAs: each sends its rank + 40 to the other, which waits for the bytes (or not). */
 static ts_status send_async(bool wait, uint32_t expect, int32_t out[2])
 {
@@ -1257,6 +1282,7 @@ int main(void)
     a_barrier_may_be_chosen_at_run_time();
     a_warp_left_alone_is_a_deadlock_with_names();
     clusters_share_memory_and_a_barrier();
+    all_blocks_of_a_grid_meet();
     blocks_wait_for_what_is_sent_to_them();
     cp_async_arrives_at_its_wait();
     mbarriers_hand_a_slot_to_and_fro();

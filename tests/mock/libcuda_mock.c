@@ -515,10 +515,13 @@ static cuda_result mock_LaunchKernelEx(const cuda_launch *config, cuda_function 
     M->stream = config->stream;
     M->pdl = 0;
     M->cluster = 0;
+    M->cooperative = 0;
     memset(M->cluster_dims, 0, sizeof M->cluster_dims);
     for (unsigned i = 0; i < config->n_attrs; i++)
         if (config->attrs[i].id == CUDA_LAUNCH_PDL)
             M->pdl = config->attrs[i].value.pdl;
+        else if (config->attrs[i].id == CUDA_LAUNCH_COOPERATIVE)
+            M->cooperative = config->attrs[i].value.cooperative;
         else if (config->attrs[i].id == CUDA_LAUNCH_CLUSTER) {
             memcpy(M->cluster_dims, config->attrs[i].value.cluster, sizeof M->cluster_dims);
             M->cluster = M->cluster_dims[0];

@@ -65,6 +65,7 @@ typedef struct mock_state {
     unsigned n_access_calls, n_trims;
     mock_tmap tmap[MOCK_TMAPS];
     char code[1024];       /* beginning of the text loaded last */
+    int cooperative;          /* whether the last launch was */
     unsigned cluster_dims[3]; /* of the last launch; `cluster` is the first */
     int block_shared, block_threads; /* switches: what a block may have of shared memory (bytes) and threads, or 0 */
 } mock_state;

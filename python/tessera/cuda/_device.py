@@ -12,7 +12,7 @@ from typing import Any, TypeVar
 
 __all__ = [
     "activemask", "all_sync", "any_sync", "atomic", "ballot_sync", "blockDim", "blockIdx",
-    "brev", "cbrt", "clz", "const", "eq_sync", "ffs", "fma", "fp16", "grid", "gridDim",
+    "brev", "cbrt", "cg", "clz", "const", "eq_sync", "ffs", "fma", "fp16", "grid", "gridDim",
     "gridsize", "laneid", "lanemask_lt", "ldca", "ldcg", "ldcs", "ldcv", "ldlu", "literal_unroll", "literally", "local",
     "match_all_sync", "match_any_sync", "nanosleep", "popc", "selp", "shared", "shfl_down_sync",
     "shfl_sync", "shfl_up_sync", "shfl_xor_sync", "stcg", "stcs", "stwb", "stwt", "syncthreads",
@@ -304,6 +304,28 @@ def literal_unroll(container: Any, /) -> Any:
 @_op("literally")
 def literally(value: Any, /) -> Any:
     """The value itself, which must be known at compile time."""
+
+
+class GridGroup:
+    """All threads of all blocks of a launch: what ``cuda.cg.this_grid()`` gives."""
+
+    __tessera_names__ = True
+
+    @_op("cg_grid_sync")
+    def sync(self, /) -> Any:
+        """Waits until all threads of the grid are here; what they wrote before is seen after it. It gives 0, an int32."""
+
+
+class cg:
+    """Cooperative groups. A kernel that names one is launched with all its blocks at once."""
+
+    __tessera_names__ = True
+    GridGroup = GridGroup
+
+    @staticmethod
+    @_op("cg_this_grid")
+    def this_grid() -> Any:
+        """The group of all threads of the grid, a ``GridGroup``."""
 
 
 class shared:

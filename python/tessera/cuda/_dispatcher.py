@@ -83,9 +83,6 @@ class Dispatcher(_core.ThreadKernel):  # type: ignore[misc]
     def _failed(self, error: BaseException) -> BaseException:
         return translated(error)
 
-    def _uses_grid_sync(self) -> bool:
-        return False
-
     # ---- launching
 
     def configure(self, griddim: Any, blockdim: Any, stream: Any = 0, sharedmem: int = 0, cluster: Any = None) -> Any:

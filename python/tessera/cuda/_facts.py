@@ -3,13 +3,14 @@
 
 from __future__ import annotations
 
+from math import prod
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from ._dispatcher import Dispatcher
     from ._overload import Overload
 
-__all__ = ["fact_of", "stats_of"]
+__all__ = ["fact_of", "resident_blocks", "stats_of"]
 
 # The driver's numbers of these attributes (CU_FUNC_ATTRIBUTE_*).
 _ATTRIBUTES = {
@@ -39,6 +40,21 @@ def fact_of(overload: Overload, name: str) -> int:
     kernel = ObjectCode.from_ptx(overload.ptx.encode()).get_kernel(overload.code(int(device.arch))[1]["name"])
     attribute = driver.CUfunction_attribute(_ATTRIBUTES[name])
     return int(driver.checked.cuKernelGetAttribute(attribute, kernel.handle, device.device_id))
+
+
+def resident_blocks(overload: Overload, blockdim: Any, shared_bytes: int) -> int:
+    """How many blocks of a kernel the current device runs at once."""
+    from .. import _core
+    from ..core import Device, ObjectCode
+
+    device = Device()
+    if device.device_id < 0:
+        return int(_core.CPU_COOPERATIVE_BLOCKS)
+    code, plan = overload.code(int(device.arch))
+    kernel = ObjectCode.from_ptx(code).get_kernel(plan["name"])
+    threads = prod(blockdim) if isinstance(blockdim, (tuple, list)) else int(blockdim)
+    each = kernel.occupancy.max_active_blocks_per_multiprocessor(threads, plan["shared_bytes"] + shared_bytes)
+    return each * int(device.properties.multiprocessor_count)
 
 
 class _Stats(dict):  # type: ignore[type-arg]

@@ -147,7 +147,17 @@ class Overload(_core.ThreadKernel):  # type: ignore[misc]
 
     debug = property(lambda self: self.dispatcher.options.debug)
     extensions = property(lambda self: self.dispatcher.extensions)
-    cooperative = property(lambda self: self.dispatcher._uses_grid_sync())
+
+    @property
+    def cooperative(self) -> bool:
+        """Whether blocks wait for each other (``cuda.cg.this_grid()``), so that a launch runs all of them at once."""
+        return not self.device and bool(self.code(target_of_device())[1]["cooperative"])
+
+    def max_cooperative_grid_blocks(self, blockdim: Any, dynsmemsize: int = 0) -> int:
+        """The most blocks of ``blockdim`` threads (int, or tuple of up to 3) that the current device runs at once."""
+        from ._facts import resident_blocks
+
+        return resident_blocks(self, blockdim, dynsmemsize)
 
     def _prepare(self) -> Any:
         name, file, pack, rows, hints, host = self.dispatcher._prepare()

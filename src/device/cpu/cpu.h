@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * The parts of the CPU device: thread pool (threads.c), memory pool (memory.c), streams and events
- * (stream.c), programs (program.c), interruption (watch.c). cpu.c puts them together; start reading there.
+ * (stream.c), programs (program.c), launches whose blocks wait for each other (meeting.c), interruption (watch.c).
+ * cpu.c puts them together; start reading there.
  */
 #ifndef TS_DEVICE_CPU_CPU_H
 #define TS_DEVICE_CPU_CPU_H
@@ -90,6 +91,26 @@ TS_CHECKED ts_status cpu_count(uint32_t *out, ts_error *err);
 typedef uint64_t cpu_fp_state;
 cpu_fp_state cpu_fp_enter(void);
 void cpu_fp_leave(cpu_fp_state state);
+
+/* ---- blocks that wait for each other ---------------------------------------------------------------------- */
+
+enum { CPU_MEETING_MOST = TS_CPU_COOPERATIVE_BLOCKS };
+typedef void cpu_meeting_fn(void *user, uint32_t block);
+typedef struct cpu_meeting {
+    pthread_mutex_t lock;
+    pthread_cond_t changed;
+    uint32_t n_present, n_waiting; /* blocks that have not ended; those of them that wait */
+    uint64_t round;                /* how often all have met */
+    bool begun, given_up;
+    cpu_meeting_fn *work;
+    void *user;
+} cpu_meeting;
+
+/* Runs `work` for n blocks at once, block 0 in the caller. False: memory is out, or the system has no more threads;
+ * then none ran. */
+bool cpu_meeting_run(cpu_meeting *m, const ts_alloc *alloc, uint32_t n, cpu_meeting_fn *work, void *user);
+/* Called by a block: waits until all that have not ended wait here, or `ends` says that the launch does. */
+void cpu_meeting_wait(cpu_meeting *m, bool (*ends)(const void *user), const void *user);
 
 /* ---- interruption ------------------------------------------------------------------------------------- */
 

@@ -94,6 +94,8 @@ typedef struct cpu_run {
     bool alone;                  /* the pool is held by this very thread */
     bool measure;
     ts_text *prints; /* one per piece, or NULL */
+    uint32_t n_prints;
+    struct program_meeting *meeting; /* NULL: blocks do not wait for each other */
     _Atomic uint64_t block_ps; /* what a block took in piece 0 */
     ts_fault fault;
 } cpu_run;
@@ -102,6 +104,14 @@ typedef struct program_env { /* of one piece */
     ts_cpu_env base;
     cpu_run *run;
 } program_env;
+
+/* A cooperative launch: what its blocks share. */
+typedef struct program_meeting {
+    cpu_meeting base;
+    cpu_run *run;
+    char *scratch; /* a piece of each_bytes for each block */
+    size_t each_bytes;
+} program_meeting;
 
 static bool program_stopped(const cpu_run *run)
 {
@@ -126,6 +136,16 @@ static bool program_look(const ts_cpu_env *env)
 static bool program_ends(const ts_cpu_env *env)
 {
     return atomic_load_explicit(env->attention, memory_order_relaxed) && env->look(env);
+}
+
+static bool program_meeting_ends(const void *env)
+{
+    return program_ends(env);
+}
+
+static void program_meet(const ts_cpu_env *env)
+{
+    cpu_meeting_wait(&((const program_env *)env)->run->meeting->base, program_meeting_ends, env);
 }
 
 static void program_print(void *user, const char *text, size_t n)
@@ -164,7 +184,7 @@ static void program_enter(cpu_run *run, const cpu_piece *piece, void *scratch)
     ts_text *text = run->prints ? &run->prints[piece->number] : NULL;
     bool asks = run->watch && piece->worker == 0;
     program_env env = {{&run->fault, text ? program_print : program_drop_print, text,
-                        asks ? &run->watch->ask : run->stop, program_look}, run};
+                        asks ? &run->watch->ask : run->stop, program_look, program_meet}, run};
     bool timed = run->measure && piece->number == 0;
     int64_t before = timed ? ts__now_ns() : 0;
     program_blocks(run, piece, scratch, &env);
@@ -196,18 +216,18 @@ static bool program_prints_begin(ts_cpu *cpu, cpu_run *run)
 {
     if (!run->program->base.plan.uses_print)
         return true;
-    run->prints = ts__new(cpu->base.alloc, sizeof *run->prints * cpu->pool.n_threads);
-    for (uint32_t i = 0; run->prints && i < cpu->pool.n_threads; i++)
+    run->prints = ts__new(cpu->base.alloc, sizeof *run->prints * run->n_prints);
+    for (uint32_t i = 0; run->prints && i < run->n_prints; i++)
         ts__text_init(&run->prints[i], cpu->base.alloc);
     return run->prints != NULL;
 }
 
 /* What the caller wrote before comes first. */
-static void program_prints_announce(const cpu_run *run, uint32_t n_threads)
+static void program_prints_announce(const cpu_run *run)
 {
     ts_print_fn *before = run->here ? ts__print_get() : NULL;
     size_t n = 0;
-    for (uint32_t i = 0; run->prints && i < n_threads; i++)
+    for (uint32_t i = 0; run->prints && i < run->n_prints; i++)
         n += run->prints[i].n;
     if (before && n)
         before();
@@ -217,13 +237,13 @@ static void program_prints_announce(const cpu_run *run, uint32_t n_threads)
 static bool program_prints_end(ts_cpu *cpu, cpu_run *run)
 {
     bool ok = true;
-    program_prints_announce(run, cpu->pool.n_threads);
-    for (uint32_t i = 0; run->prints && i < cpu->pool.n_threads; i++) {
+    program_prints_announce(run);
+    for (uint32_t i = 0; run->prints && i < run->n_prints; i++) {
         ts__stdout_write(ts__text_get(&run->prints[i]), run->prints[i].n);
         ok &= !run->prints[i].failed;
         ts__text_deinit(&run->prints[i]);
     }
-    ts__delete(cpu->base.alloc, run->prints, sizeof *run->prints * cpu->pool.n_threads);
+    ts__delete(cpu->base.alloc, run->prints, sizeof *run->prints * run->n_prints);
     return ok;
 }
 
@@ -258,6 +278,27 @@ static bool program_spread(ts_cpu *cpu, cpu_run *run, int64_t n_blocks)
     return ok;
 }
 
+static void program_meeting_block(void *user, uint32_t block)
+{
+    const program_meeting *m = user;
+    const cpu_piece piece = {.worker = block, .number = block, .begin = block, .end = (int64_t)block + 1};
+    program_enter(m->run, &piece, m->scratch ? m->scratch + block * m->each_bytes : NULL);
+}
+
+/* All blocks at once, whatever the pool is doing. */
+static bool program_cooperate(ts_cpu *cpu, cpu_run *run, int64_t n_blocks)
+{
+    size_t each = ((size_t)run->program->base.plan.scratch_bytes + 4095) & ~(size_t)4095;
+    program_meeting meeting = {.run = run, .each_bytes = each};
+    meeting.scratch = each ? cpu_memory_get(&cpu->memory, each * (size_t)n_blocks) : NULL;
+    if (each && !meeting.scratch)
+        return false;
+    run->meeting = &meeting;
+    bool ran = cpu_meeting_run(&meeting.base, cpu->base.alloc, (uint32_t)n_blocks, program_meeting_block, &meeting);
+    cpu_memory_put(&cpu->memory, meeting.scratch);
+    return ran;
+}
+
 /* Only part of the blocks ran, or none. */
 static ts_status program_unfinished(const cpu_run *run, ts_error *err)
 {
@@ -266,6 +307,10 @@ static ts_status program_unfinished(const cpu_run *run, ts_error *err)
         return ts_fail(err, run->watch ? TS_INTERRUPTED : TS_LAUNCH,
                        "kernel '%s' was cancelled before its end; what it "
                                                                      "wrote is incomplete", program->name);
+    if (program->plan.cooperative)
+        return ts_fail(err, TS_NOMEM, "the blocks of kernel '%s' wait for each other, and the system has no memory or "
+                       "threads for %u x %u x %u of them at once; launch fewer", program->name, run->grid[0],
+                       run->grid[1], run->grid[2]);
     return ts_fail(err, TS_NOMEM, "out of memory for kernel '%s': it needs %llu bytes of scratch on each of %u threads",
                    program->name, (unsigned long long)program->plan.scratch_bytes, run->pool->n_threads);
 }
@@ -289,7 +334,10 @@ static ts_status program_run(cpu_run *run, ts_error *err)
     cpu_program *program = run->program;
     ts_cpu *cpu = cpu_of(program->base.device);
     int64_t n_blocks = (int64_t)run->grid[0] * run->grid[1] * run->grid[2];
-    bool ran = program_prints_begin(cpu, run) && program_spread(cpu, run, n_blocks);
+    bool together = program->base.plan.cooperative;
+    run->n_prints = together ? (uint32_t)n_blocks : cpu->pool.n_threads;
+    bool ran = program_prints_begin(cpu, run) &&
+               (together ? program_cooperate(cpu, run, n_blocks) : program_spread(cpu, run, n_blocks));
     bool printed = program_prints_end(cpu, run);
     if (run->fault.code)
         return program_failed(run, err);
@@ -351,6 +399,10 @@ ts_status cpu_program_launch(ts_program *handle, const ts_stream *stream, const 
     if ((double)grid[0] * grid[1] * grid[2] > 0x1p62)
         return ts_fail(err, TS_VALUE, "a grid of %u x %u x %u blocks is more than can be counted; use fewer",
                        grid[0], grid[1], grid[2]);
+    if (handle->plan.cooperative && (double)grid[0] * grid[1] * grid[2] > CPU_MEETING_MOST)
+        return ts_fail(err, TS_VALUE, "kernel '%s': its blocks wait for each other, and the CPU device runs %d of them "
+                       "at once, not %u x %u x %u; launch fewer", handle->name, CPU_MEETING_MOST, grid[0], grid[1],
+                       grid[2]);
     if (cpu_stream_is_inline(stream))
         return program_run_here(program, grid, params, err);
     size_t bytes = sizeof(uint64_t) * handle->plan.n_params;

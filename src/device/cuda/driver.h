@@ -47,6 +47,7 @@ enum { /* CUfunction_attribute, CUmemPool_attribute, CUjit_option, CUlaunchAttri
     CUDA_JIT_ERROR_LOG = 5,
     CUDA_JIT_ERROR_LOG_BYTES = 6,
     CUDA_JIT_LOG_VERBOSE = 12,
+    CUDA_LAUNCH_COOPERATIVE = 2,
     CUDA_LAUNCH_CLUSTER = 4,
     CUDA_LAUNCH_PDL = 6
 };
@@ -72,7 +73,7 @@ typedef struct cuda_launch_attr { /* CUlaunchAttribute */
     union {
         char room[64];
         uint32_t cluster[3];
-        int pdl;
+        int pdl, cooperative;
     } value;
 } cuda_launch_attr;
 

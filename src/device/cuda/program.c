@@ -3,8 +3,8 @@
  * Programs of a GPU: PTX text goes to the driver, which assembles it (in parallel from several threads, with a
  * disk cache of its own); a launch encodes the plan's tensor maps and points the driver at the parameters.
  *
- *     what the kernel gets:   | tensor maps, 128 bytes each | n_params values | grid x, y, z | fault record |
- *                                                                             persistent     error_param
+ *     what the kernel gets:   | tensor maps, 128 bytes each | n_params values | grid x, y, z | fault record | counter |
+ *                                                                             persistent     error_param    cooperative
  */
 #include "device/cuda/cuda.h"
 #include <stdio.h>
@@ -13,7 +13,7 @@
  * of the number of those few, and must not overflow. */
 enum { PROGRAM_WALK = 1 << 30 };
 enum { PROGRAM_LOG = 16384, PROGRAM_STATIC_SHARED = 48 << 10, PROGRAM_PORTABLE_CLUSTER = 8,
-       PROGRAM_SLOTS = TS_PLAN_TMAPS + TS_PLAN_PARAMS + 4 };
+       PROGRAM_SLOTS = TS_PLAN_TMAPS + TS_PLAN_PARAMS + 5 };
 
 /* ---- loading --------------------------------------------------------------------------------------- */
 
@@ -341,7 +341,10 @@ typedef struct program_call {
     uint32_t grid[3];
     uint32_t n;
     ts_fault *fault;
+    void *counter; /* of a cooperative launch, in memory of the GPU */
 } program_call;
+
+enum { PROGRAM_COUNTER_BYTES = 8 };
 
 static ts_status program_grid(const cuda_program *program, const uint32_t asked[3], cuda_launch *launch, ts_error *err)
 {
@@ -367,11 +370,12 @@ static ts_status program_grid(const cuda_program *program, const uint32_t asked[
 }
 
 /* Slots point at the caller's parameters; only what the plan adds lives in the call. */
-static ts_status program_slots(cuda_program *program, const uint64_t *params, uintptr_t stream, program_call *call,
-                               ts_error *err)
+static ts_status program_slots(cuda_program *program, const uint64_t *params, const ts_stream *given, uintptr_t stream,
+                               program_call *call, ts_error *err)
 {
     const ts_plan *plan = &program->base.plan;
     uint32_t n = 0;
+    call->counter = NULL;
     for (uint32_t i = 0; i < plan->n_tmaps; i++) {
         TS_TRY(program_tmap(program, i, params, &call->tmaps[i], err));
         call->slots[n++] = &call->tmaps[i];
@@ -383,6 +387,11 @@ static ts_status program_slots(cuda_program *program, const uint64_t *params, ui
     if (plan->error_param) {
         TS_TRY(cuda_fault_take(program, stream, &call->fault, err));
         call->slots[n++] = &call->fault;
+    }
+    if (plan->cooperative) {
+        TS_TRY(cuda_alloc(program->base.device, given, PROGRAM_COUNTER_BYTES, &call->counter, err));
+        call->slots[n++] = &call->counter;
+        TS_TRY(cuda_fill(given, call->counter, 0, PROGRAM_COUNTER_BYTES, 1, err));
     }
     return TS_OK;
 }
@@ -417,11 +426,23 @@ static ts_status program_threads(const cuda_program *program, const ts_launch_sh
     return TS_OK;
 }
 
+/* All blocks at once: the driver refuses more than there is room for. */
+static ts_status program_cooperate(const cuda_program *program, cuda_launch *launch, cuda_launch_attr attrs[2],
+                                   ts_error *err)
+{
+    if (!cuda_of(program->base.device)->cuda->fn.LaunchKernelEx)
+        return ts_fail(err, TS_DEVICE, "the NVIDIA driver is too old for kernels whose blocks wait for each other; "
+                       "install 525 or newer");
+    attrs[launch->n_attrs++] = (cuda_launch_attr){.id = CUDA_LAUNCH_COOPERATIVE, .value.cooperative = 1};
+    launch->attrs = attrs;
+    return TS_OK;
+}
+
 /* Earlier GPUs run kernels one after the other anyway; earlier drivers do not capture such launches. */
 static bool program_may_start_early(const cuda_program *program)
 {
     const cuda_device *device = cuda_of(program->base.device);
-    return device->cc_major >= 9 && device->cuda->version >= 12030;
+    return device->cc_major >= 9 && device->cuda->version >= 12030 && !program->base.plan.cooperative;
 }
 
 static cuda_result program_enqueue(cuda_program *program, const cuda_launch *plain, void **slots, uint32_t flags)
@@ -450,16 +471,18 @@ ts_status cuda_program_launch(ts_program *handle, const ts_stream *stream, const
     program_call call;
     cuda_context before;
     const uint32_t *grid = shape->grid;
-    cuda_launch_attr cluster;
+    cuda_launch_attr attrs[2]; /* the cluster, and that all blocks run at once */
     cuda_launch launch = {.block = {plan->threads, 1, 1}, .shared_bytes = plan->shared_bytes, .attrs = program->attrs,
                           .n_attrs = program->n_attrs};
     TS_TRY(program_grid(program, grid, &launch, err));
     if (plan->thread_kernel)
-        TS_TRY(program_threads(program, shape, &launch, &cluster, err));
+        TS_TRY(program_threads(program, shape, &launch, attrs, err));
+    if (plan->cooperative)
+        TS_TRY(program_cooperate(program, &launch, attrs, err));
     TS_TRY(cuda_stream_of(stream, &launch.stream, err));
     TS_TRY(cuda_enter(device, &before, err));
     memcpy(call.grid, grid, sizeof call.grid);
-    ts_status status = program_slots(program, params, (uintptr_t)launch.stream, &call, err);
+    ts_status status = program_slots(program, params, stream, (uintptr_t)launch.stream, &call, err);
     if (status == TS_OK) {
         cuda_note_launch(device, program, program->base.name);
         cuda_result code = program_enqueue(program, &launch, call.slots, flags);
@@ -471,6 +494,8 @@ ts_status cuda_program_launch(ts_program *handle, const ts_stream *stream, const
                 handle->name, grid[0], grid[1], grid[2], launch.block[0] * launch.block[1] * launch.block[2],
                 launch.shared_bytes);
     }
+    if (call.counter)
+        cuda_free(handle->device, stream, call.counter, PROGRAM_COUNTER_BYTES);
     cuda_leave(device, before);
     return status;
 }

@@ -13,6 +13,7 @@ static const fr_op simt_ops[] = {
 static const fr_method simt_methods[] = {
 #define TS_SIMT_METHOD(name) {FR_ARRAY, #name, "array_" #name},
 #include "lang/simt/simt_op.def"
+    {FR_GROUP, "sync", "cg_grid_sync"},
 };
 
 const fr_dialect fr_dialect_thread = {

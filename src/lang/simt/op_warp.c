@@ -53,6 +53,24 @@ ts_status fr_simt_barrier_count(fr *f, const fr_call *c, fr_value *out)
     return TS_OK;
 }
 
+/* With the group alone the launch is a cooperative one already. */
+ts_status fr_simt_this_grid(fr *f, const fr_call *c, fr_value *out)
+{
+    (void)c;
+    ts_emit(&f->b, TS_OP_grid_sync, TS_T_none, 0, NULL, 1, 0);
+    *out = (fr_value){.kind = FR_GROUP};
+    return TS_OK;
+}
+
+ts_status fr_simt_grid_sync(fr *f, const fr_call *c, fr_value *out)
+{
+    if (c->arg[0].kind != FR_GROUP)
+        return fr_arg_error(f, c, 0, "a group of threads, cuda.cg.this_grid()");
+    ts_emit(&f->b, TS_OP_grid_sync, TS_T_none, 0, NULL, 0, 0);
+    *out = fr_strict(TS_DTYPE_int32, 0);
+    return TS_OK;
+}
+
 ts_status fr_simt_fence(fr *f, const fr_call *c, fr_value *out)
 {
     ts_memory_fence(&f->b, (ts_fence)c->op->x);

@@ -857,6 +857,14 @@ static void walk_fence(cg *e, ts_val v)
     cg_line(e, "fence seq_cst");
 }
 
+static void walk_grid_sync(cg *e, ts_val v)
+{
+    cg_order(e, v, false);
+    cg_flush(e);
+    cg_declare(e, "declare void @ts__rt_meet(ptr)");
+    cg_line(e, "call void @ts__rt_meet(ptr %r)", e->env);
+}
+
 static void walk_view_flush(cg *e, ts_val v)
 {
     walk_settle_all(e, v);
@@ -910,6 +918,7 @@ static walk_fn *const walk_table[TS_OP_COUNT] = {
     [TS_OP_make_token] = walk_nothing,
     [TS_OP_join_tokens] = walk_nothing,
     [TS_OP_memory_fence_alias_tko] = walk_fence,
+    [TS_OP_grid_sync] = walk_grid_sync,
     [TS_OP_gdc_launch_dependents_tko] = walk_nothing,
     [TS_OP_gdc_wait_tko] = walk_nothing,
     [TS_OP_assume] = walk_assume,
