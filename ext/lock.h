@@ -4,7 +4,7 @@
  * lock all of this is nothing, or the plain access.
  *
  *   lists of the module   filled under its mutex and only ever longer: a reader takes the length first, and no lock
- *   single words          CORE_GET, CORE_SET, CORE_TAKE
+ *   single words          CORE_GET, CORE_SET, CORE_TAKE, CORE_FIRST
  *   objects in a field    read and exchanged under the object's critical section (core_part, core_part_set)
  *   streams and events    close() takes the handle from its object at once; the library's half ends with the object,
  *                         for a thread may be between reading the handle and using it (core_end)
@@ -19,6 +19,9 @@
 #define CORE_GET(place) __atomic_load_n(&(place), __ATOMIC_ACQUIRE)
 #define CORE_SET(place, value) __atomic_store_n(&(place), value, __ATOMIC_RELEASE)
 #define CORE_TAKE(place, value) __atomic_exchange_n(&(place), value, __ATOMIC_ACQ_REL)
+/* Puts a pointer where NULL is; whether it did. */
+#define CORE_FIRST(place, value) \
+    __atomic_compare_exchange_n(&(place), &(void *){NULL}, value, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE)
 
 #ifdef Py_GIL_DISABLED
 typedef PyMutex core_mutex;

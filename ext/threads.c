@@ -21,6 +21,7 @@ typedef struct threads_launch {
     vectorcallfunc call;
     core_state *state;
     PyObject *kernel, *order; /* order: the stream, or None */
+    PyObject *callbacks;      /* a list, called with kernel and launch before each launch; NULL: nobody asked for it */
     ts_launch_config config;
 } threads_launch;
 
@@ -222,13 +223,15 @@ static enum threads_outcome threads_try(threads_launch *self, ts_kernel *kernel,
     ts_device *device;
     ts_kernel_stats before, after;
     for (Py_ssize_t i = 0; i < n; i++) {
-        if (core_take_object(state, frame, args[i]) < 0) {
+        size_t from = frame->n;
+        if (core_take_object(state, frame, args[i]) < 0 ||
+            (frame->has_constants && core_take_constants(state, frame, from, kernel, (size_t)i) < 0)) {
             bool other = PyErr_ExceptionMatches(PyExc_TypeError) || PyErr_ExceptionMatches(PyExc_ValueError);
             if (other)
                 PyErr_Clear();
             return other ? THREADS_PYTHON : THREADS_FAILED; /* Python tells what is wrong, with the argument's name */
         }
-        if (frame->has_constants || PyList_Check(args[i]))
+        if (PyList_Check(args[i]))
             return THREADS_PYTHON;
     }
     if (core_kernel_view(self->kernel)->packed)
@@ -308,8 +311,23 @@ static PyObject *threads_run_all(threads_launch *self, PyObject *const *args, Py
     return NULL;
 }
 
+static int threads_announce(threads_launch *self)
+{
+    PyObject *all = PySequence_Tuple(CORE_GET(self->callbacks));
+    int got = all ? 0 : -1;
+    for (Py_ssize_t i = 0; all && got == 0 && i < PyTuple_GET_SIZE(all); i++) {
+        PyObject *done = PyObject_CallFunctionObjArgs(PyTuple_GET_ITEM(all, i), self->kernel, self, NULL);
+        got = done ? 0 : -1;
+        Py_XDECREF(done);
+    }
+    Py_XDECREF(all);
+    return got;
+}
+
 static PyObject *threads_go(threads_launch *self, PyObject *const *args, Py_ssize_t n)
 {
+    if (CORE_GET(self->callbacks) && threads_announce(self) < 0)
+        return NULL;
     return core_kernel_view(self->kernel)->hooked ? threads_tell(self, "_launch", args, n)
                                                   : threads_run_all(self, args, n, THREADS_ANY);
 }
@@ -384,6 +402,7 @@ static int threads_traverse(PyObject *self, visitproc visit, void *arg)
     Py_VISIT(Py_TYPE(self));
     Py_VISIT(((threads_launch *)self)->kernel);
     Py_VISIT(((threads_launch *)self)->order);
+    Py_VISIT(((threads_launch *)self)->callbacks);
     return 0;
 }
 
@@ -391,6 +410,7 @@ static int threads_clear(PyObject *self)
 {
     Py_CLEAR(((threads_launch *)self)->kernel);
     Py_CLEAR(((threads_launch *)self)->order);
+    Py_CLEAR(((threads_launch *)self)->callbacks);
     return 0;
 }
 
@@ -466,7 +486,30 @@ static PyObject *threads_get_stream(PyObject *self, void *unused)
     return Py_NewRef(((threads_launch *)self)->order);
 }
 
+static PyObject *threads_get_callbacks(PyObject *self, void *unused)
+{
+    (void)unused;
+    threads_launch *launch = (threads_launch *)self;
+    PyObject *fresh = CORE_GET(launch->callbacks) ? NULL : PyList_New(0);
+    if (fresh && !CORE_FIRST(launch->callbacks, fresh))
+        Py_DECREF(fresh);
+    PyObject *callbacks = CORE_GET(launch->callbacks);
+    return callbacks ? Py_NewRef(callbacks) : NULL;
+}
+
+static PyObject *threads_reduce(PyObject *self, PyObject *unused)
+{
+    (void)unused;
+    PyObject *module = PyImport_ImportModule("tessera.cuda._pickle"), *result = NULL;
+    if (module)
+        result = PyObject_CallMethod(module, "reduced_launch", "O", self);
+    Py_XDECREF(module);
+    return result;
+}
+
 static PyGetSetDef threads_getset[] = {
+    {"pre_launch_callbacks", threads_get_callbacks, NULL,
+     "A list of functions that are called with the kernel and this before each launch.", NULL},
     {"griddim", threads_get_grid, NULL, "Blocks along x, y, z.", NULL},
     {"blockdim", threads_get_block, NULL, "Threads of a block along x, y, z.", NULL},
     {"sharedmem", threads_get_shared, NULL, "Bytes of dynamic shared memory.", NULL},
@@ -482,6 +525,7 @@ static PyMethodDef threads_methods[] = {
     {"run_kept", (PyCFunction)(void (*)(void))threads_run_kept, METH_FASTCALL,
      "run_kept(*args)\n--\n\nrun() that never waits: the caller keeps host memory among the arguments until the kernel "
      "has ended."},
+    {"__reduce__", threads_reduce, METH_NOARGS, NULL},
     {"async_call", (PyCFunction)(void (*)(void))threads_async_call, METH_VARARGS | METH_KEYWORDS,
      "async_call(*args, **named)\n--\n\n``await kernel[blocks, threads].async_call(x)``: launches, and waits in "
      "asyncio or trio."},

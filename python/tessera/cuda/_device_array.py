@@ -137,7 +137,7 @@ class DeviceNDArrayBase:
     def device_ctypes_pointer(self) -> Any:
         import ctypes
 
-        return ctypes.c_void_p(self._address if self.size else 0)
+        return ctypes.c_size_t(self._address if self.size else 0)
 
     @property
     def _address(self) -> int:
@@ -306,7 +306,9 @@ class DeviceNDArrayBase:
         raise NotImplementedError("reshape would require copy: copy the array first")
 
     def ravel(self, order: str = "C", stream: Any = 0) -> Any:
-        """All elements along one axis."""
+        """All elements along one axis, without gaps; NotImplementedError where that needs a copy."""
+        if self.ndim == 1 and self.size > 1 and self.strides[0] != self.itemsize:
+            raise NotImplementedError("ravel would require copy: copy the array first")
         return self.reshape(-1, order=order)
 
     def squeeze(self, axis: Any = None, stream: Any = 0) -> Any:

@@ -59,7 +59,15 @@ class Dispatcher(_core.ThreadKernel):  # type: ignore[misc]
     # ---- the source
 
     def _prepare(self) -> Any:
-        """What the C side needs: name, file, pack, parameter rows, hints, host (see ext/kernel.c)."""
+        """What the C side needs to launch: name, file, pack, parameter rows, hints, host (see ext/kernel.c)."""
+        if self.options.device:
+            raise RuntimeError(
+                f"Cannot compile a device function as a kernel: '{self.__name__}' is called by kernels; leave out "
+                "device=True for one that is launched"
+            )
+        return self._packed()
+
+    def _packed(self) -> Any:
         from .._pack import pack_kernel
 
         code, snapshot = self.py_func.__code__, self._snapshot

@@ -60,6 +60,10 @@ class TypingError(NumbaError):
     """Types that do not fit, or a value that had to be a constant."""
 
 
+class _ReturnError(TypingError, TypeError):
+    """A kernel that returns something."""
+
+
 class LoweringError(NumbaError):
     """Something that the target cannot do."""
 
@@ -204,6 +208,7 @@ class NumbaExperimentalFeatureWarning(NumbaWarning):
     """Something that may change."""
 
 
+_RETURNS = "a kernel returns nothing, found"  # src/lang/stmt.c
 _BY_CLASS: dict[type, type[NumbaError]] = {
     _errors.TileSyntaxError: UnsupportedError,
     _errors.TileUnsupportedFeatureError: LoweringError,
@@ -218,4 +223,6 @@ def translated(error: BaseException) -> BaseException:
     if not isinstance(error, _errors.TileError) or isinstance(error, NumbaError) or internal:
         return error
     cls = next((c for t, c in _BY_CLASS.items() if isinstance(error, t)), TypingError)
+    if _RETURNS in str(error):
+        return _ReturnError(f"CUDA kernel must have void return type: {error}").with_traceback(error.__traceback__)
     return cls(str(error)).with_traceback(error.__traceback__)

@@ -12,6 +12,7 @@ loop dimensions: one thread works on one place of the loop.
 from __future__ import annotations
 
 import re
+import warnings
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
@@ -169,6 +170,7 @@ class GUFunc:
         if named:
             raise TypeError(f"{self.__name__}() has no argument {next(iter(named))!r}; it has out and stream")
         inputs, outputs = self._sorted(args, out)
+        outputs = [as_device_array(o) if is_cuda_array(o) and not hasattr(o, "shape") else o for o in outputs]
         host = not any(is_cuda_array(a) for a in (*inputs, *(o for o in outputs if o is not None)))
         number = CUDA - 1 if self.target != "cuda" else _core._current_device()
         arrays = [_operand(a, number, stream) for a in inputs]
@@ -240,6 +242,8 @@ class GUFunc:
         results, back = [], []
         for dims, given, dtype in zip(self.layout.outputs, outputs, loop.dtypes[self.nin :]):
             wanted = (*shape, *(sizes.get(d) or int(d) for d in dims))
+            if given is not None and not self.elementwise and _squeezed(given.shape) == _squeezed(wanted):
+                given = given.reshape(wanted)  # numba takes out=(4,) where the loop makes it (1, 4)
             if given is not None and tuple(given.shape) != wanted:
                 raise ValueError(f"{self.__name__}(): out has shape {given.shape}; it must be {wanted}")
             made = self._result(given, wanted, dtype, host, number, stream)
@@ -295,7 +299,13 @@ class GUFunc:
 
     def __reduce__(self) -> Any:
         sigs = [self._signature(loop) for loop in self._loops]
-        return _again, (self.py_func, self.layout, self.elementwise, self._options, self.target, sigs)
+        from ._pickle import dumped, found_as
+
+        found = found_as(self)
+        if found is self:
+            return self.__qualname__
+        function = self.py_func if found is self.py_func else dumped(self.py_func)
+        return _again, (function, self.layout, self.elementwise, self._options, self.target, sigs)
 
     def _signature(self, loop: _Loop) -> Signature:
         if self.elementwise:
@@ -307,10 +317,18 @@ class GUFunc:
 
 
 def _again(function: Any, layout: Any, elementwise: bool, options: Any, target: str, sigs: list[Any]) -> GUFunc:
+    import pickle
+
+    if isinstance(function, bytes):
+        function = pickle.loads(function)  # noqa: S301 - part of the pickle that is read
     made = GUFunc(function, layout, elementwise, options, target)
     for sig in sigs:
         made.add(sig)
     return made
+
+
+def _squeezed(shape: Any) -> tuple[int, ...]:
+    return tuple(extent for extent in shape if extent != 1)
 
 
 # ---- operands --------------------------------------------------------------------------------------
@@ -395,17 +413,29 @@ def _given(result: Any, to: Any, host: bool, stream: Any) -> Any:
 # ---- the decorators --------------------------------------------------------------------------------
 
 
-def _options(target: str, named: dict[str, Any]) -> dict[str, Any]:
+class _UnrecognizedOption(TypeError, KeyError):
+    """An option that the decorators have not; a KeyError for numba's users."""
+
+    __str__ = TypeError.__str__
+
+
+def _options(target: str, named: dict[str, Any], elementwise: bool) -> dict[str, Any]:
     if target not in _TARGETS:
         raise ValueError(f"target is {target!r}; it must be one of {', '.join(_TARGETS)}")
-    if named.pop("nopython", True) is not True:
-        raise TypeError("nopython flag must be True")
+    if "nopython" in named:
+        if named.pop("nopython") is not True:
+            raise TypeError("nopython flag must be True")
+        if target == "cuda" and elementwise:
+            warnings.warn("nopython kwarg for cuda target is redundant", RuntimeWarning, stacklevel=3)
     for name in ("identity", "cache", "writable_args"):
         named.pop(name, None)
     known = {"fastmath", "debug", "opt", "inline", "lineinfo"}
     unknown = [name for name in named if name not in known]
     if unknown:
-        raise TypeError(f"The following target options are not supported: {', '.join(map(repr, unknown))}")
+        names = ", ".join(map(repr, unknown))
+        if elementwise:
+            raise _UnrecognizedOption(f"Unrecognized options: {names}; there are {', '.join(sorted(known))}")
+        raise TypeError(f"The following target options are not supported: {names}")
     return named
 
 
@@ -428,7 +458,7 @@ def vectorize(ftylist_or_function: Any = (), *, target: str = "cuda", **named: A
     decorator
         Of a function that broadcasts, takes ``out=`` and ``stream=``, and has ``reduce``.
     """
-    options = _options(target, named)
+    options = _options(target, named, True)
     if callable(ftylist_or_function) and not isinstance(ftylist_or_function, (types.Type, Signature)):
         raise TypeError("vectorize() needs signatures here: @vectorize(['float32(float32)'])")
 
@@ -455,7 +485,7 @@ def guvectorize(ftylist: Any, signature: str, *, target: str = "cuda", **named: 
     target : str
         As of ``vectorize``.
     """
-    options = _options(target, named)
+    options = _options(target, named, False)
     layout = parsed_layout(signature)
 
     def decorate(function: Any) -> GUFunc:

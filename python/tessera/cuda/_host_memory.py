@@ -109,7 +109,7 @@ class _HostArray(numpy.ndarray):
     def device_ctypes_pointer(self) -> Any:
         import ctypes
 
-        return ctypes.c_void_p(self._whole()._address)
+        return ctypes.c_size_t(self._whole()._address)
 
     @property
     def __cuda_array_interface__(self) -> Any:

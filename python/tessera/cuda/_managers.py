@@ -6,6 +6,7 @@ from __future__ import annotations
 import contextlib
 import ctypes
 import importlib
+import weakref
 from collections import namedtuple
 from collections.abc import Iterator
 from typing import Any
@@ -34,20 +35,37 @@ class MemoryPointer:
     """Device memory that a memory manager made; ``finalizer`` is called when nobody uses it any more."""
 
     def __init__(self, context: Any, pointer: Any, size: int, owner: Any = None, finalizer: Any = None) -> None:
-        import weakref
-
         self.context, self.size, self.owner = context, size, owner
-        value = pointer.value if isinstance(pointer, ctypes.c_void_p) else pointer
+        self._of: MemoryPointer | None = None
+        self._views: weakref.WeakSet[MemoryPointer] = weakref.WeakSet()
+        value = getattr(pointer, "value", pointer)
         self.device_pointer_value = int(value or 0)
         self.handle = self.device_pointer_value
         if finalizer is not None:
             weakref.finalize(self, finalizer)
 
     @property
-    def device_ctypes_pointer(self) -> ctypes.c_void_p:
-        return ctypes.c_void_p(self.device_pointer_value)
+    def device_ctypes_pointer(self) -> ctypes.c_size_t:
+        return ctypes.c_size_t(self.device_pointer_value)
 
     device_pointer = device_ctypes_pointer
+    __cuda_memory__ = True
+
+    @property
+    def refct(self) -> int:
+        """How many use the memory: this and its views."""
+        return 1 + len(self._views)
+
+    def view(self, start: int, stop: int | None = None) -> MemoryPointer:
+        """Part of it, by offsets in bytes; ``owner`` of the part is the memory itself."""
+        stop = self.size if stop is None else stop
+        if not 0 <= start <= stop <= self.size:
+            raise RuntimeError(f"size cannot be negative: bytes {start} to {stop} of {self.size}")
+        whole = self if self._of is None else self._of
+        made = MemoryPointer(self.context, self.device_pointer_value + start, stop - start, whole)
+        made._of = whole
+        whole._views.add(made)
+        return made
 
     def own(self) -> MemoryPointer:
         """The memory itself, which its users keep."""
@@ -196,8 +214,14 @@ def set_memory_manager(manager: Any) -> None:
 
 
 def renew(manager: Any) -> None:
-    """Takes another object of the user's manager; None, or Tessera's own: a new one when it is needed."""
-    _state["made"] = None if manager is builtin else manager
+    """Takes another object as the manager; None: one of the same class is made when it is needed."""
+    if manager is None:
+        _state["made"] = None
+        return
+    own = manager is builtin
+    _state["class"], _state["made"] = (None, None) if own else (type(manager), manager)
+    if not own:
+        manager.initialize()
 
 
 def chosen() -> Any:

@@ -91,18 +91,20 @@ class Memory:
     array : Array
         The bytes, as an array of uint8.
     size : int
-    device_ctypes_pointer : ctypes.c_void_p
+    device_ctypes_pointer : ctypes.c_size_t
     """
 
     def __init__(self, array: Any, size: int, owner: Any = None, counted: bool = False) -> None:
         self.array, self.size, self.owner = array, size, owner
+        self._of: Memory | None = None
+        self._views: weakref.WeakSet[Memory] = weakref.WeakSet()
         self.address = array.ptr if owner is None else owner_address(owner, array)
         if counted:
             weakref.finalize(self, deallocations.add, array, size).atexit = False
 
     @property
-    def device_ctypes_pointer(self) -> ctypes.c_void_p:
-        return ctypes.c_void_p(self.address)
+    def device_ctypes_pointer(self) -> ctypes.c_size_t:
+        return ctypes.c_size_t(self.address)
 
     @property
     def device_pointer_value(self) -> int:
@@ -119,11 +121,19 @@ class Memory:
         return self
 
     def view(self, start: int, stop: int | None = None) -> Memory:
-        """Part of it, by offsets in bytes."""
+        """Part of it, by offsets in bytes; ``owner`` of the part is the memory itself."""
         stop = self.size if stop is None else stop
         if not 0 <= start <= stop <= self.size:
             raise RuntimeError(f"size cannot be negative: bytes {start} to {stop} of {self.size}")
-        return Memory(self.array[start:stop], stop - start)
+        made = Memory(self.array[start:stop], stop - start)
+        made._of = made.owner = self if self._of is None else self._of
+        made._of._views.add(made)
+        return made
+
+    @property
+    def refct(self) -> int:
+        """How many use the memory: this and its views."""
+        return 1 + len(self._views)
 
     def __int__(self) -> int:
         return int(self.address)

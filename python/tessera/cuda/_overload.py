@@ -160,7 +160,7 @@ class Overload(_core.ThreadKernel):  # type: ignore[misc]
         return resident_blocks(self, blockdim, dynsmemsize)
 
     def _prepare(self) -> Any:
-        name, file, pack, rows, hints, host = self.dispatcher._prepare()
+        name, file, pack, rows, hints, host = self.dispatcher._packed()
         typed = tuple((row[0], *row[1:4], number_of(t), *row[5:]) for row, t in zip(rows, self.argtypes))
         return name, file, pack, typed, hints, host
 

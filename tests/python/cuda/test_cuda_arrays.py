@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import ctypes
 import numpy
 import pytest
 import tessera
@@ -113,3 +114,46 @@ def test_names_of_the_package() -> None:
         getattr(cuda, name)
     with pytest.raises(AttributeError, match="no_such_name"):
         cuda.no_such_name  # noqa: B018
+
+
+def test_ravel_gives_elements_without_gaps() -> None:
+    array = cuda.to_device(numpy.arange(6))
+    assert array.ravel().shape == (6,) and array[1:4].ravel().copy_to_host().tolist() == [1, 2, 3]
+    with pytest.raises(NotImplementedError, match="ravel would require copy"):
+        array[::2].ravel()
+
+
+def test_views_of_memory_count_as_users() -> None:
+    memory = cuda.current_context().memalloc(64)
+    view = memory.view(8)
+    part = view.view(8, 16)
+    assert (int(part.handle) - int(memory.handle), part.size, memory.refct) == (16, 8, 3)
+    assert part.owner is memory and view.owner is memory
+    del part, view
+    assert memory.refct == 1 and isinstance(memory.device_ctypes_pointer, ctypes.c_size_t)
+    with pytest.raises(RuntimeError, match="size cannot be negative"):
+        memory.view(65)
+
+
+def test_a_manager_may_be_an_object() -> None:
+    class Manager(cuda.HostOnlyCUDAMemoryManager):
+        interface_version, ready, asked = 1, False, 0
+
+        def initialize(self) -> None:
+            self.ready = True
+
+        def memalloc(self, size: int) -> cuda.MemoryPointer:
+            self.asked += size
+            block = numpy.empty(size, numpy.uint8)
+            return cuda.MemoryPointer(self.context, block.ctypes.data, size, block)
+
+    context = cuda.current_context()
+    before, mine = context.memory_manager, Manager(context=context)
+    context.memory_manager = mine
+    try:
+        array = cuda.to_device(numpy.arange(4))
+        assert mine.ready and mine.asked == 32 and context.memory_manager is mine
+        assert array.copy_to_host().tolist() == [0, 1, 2, 3]
+    finally:
+        context.memory_manager = before
+    assert context.memory_manager is before

@@ -218,3 +218,31 @@ def test_dynamic_shared_memory_is_as_long_as_the_launch_says():
         kernel[1, 4, 0, shared](out)
         cuda.synchronize()
         assert list(out) == [700 + shared // 2] * 4
+
+
+def test_device_functions_are_not_launched() -> None:
+    function = cuda.jit(device=True)(lambda x: x)
+    with pytest.raises(RuntimeError, match="Cannot compile a device function as a kernel"):
+        function[1, 1](3)
+
+
+def test_a_kernel_returns_nothing() -> None:
+    @cuda.jit
+    def kernel(x):
+        return x[0]
+
+    for error in (TypeError, errors.TypingError):
+        with pytest.raises(error, match="must have void return type"):
+            kernel[1, 1](numpy.zeros(1))
+
+
+def test_named_tuples_are_arguments() -> None:
+    Point = collections.namedtuple("Point", "x y")
+
+    @cuda.jit
+    def kernel(out, p):
+        out[0] = p.x * 10 + p.y[0]
+
+    out = numpy.zeros(1)
+    kernel[1, 1](out, Point(3, numpy.array([4.0])))
+    assert out[0] == 34

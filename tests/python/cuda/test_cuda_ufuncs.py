@@ -154,7 +154,7 @@ def test_what_is_refused() -> None:
         cuda.guvectorize([int32(int32[:], int32[:])], "(m)->(m)")(lambda x, y: None)
     with pytest.raises(TypeError, match="nopython flag must be True"):
         cuda.guvectorize([], "(n)->(n)", nopython=False)
-    with pytest.raises(TypeError, match="not supported: 'what'"):
+    with pytest.raises(TypeError, match="Unrecognized options: 'what'"):
         cuda.vectorize(["f4(f4)"], what=1)
     with pytest.raises(ValueError, match="target is 'gpu'"):
         cuda.vectorize(["f4(f4)"], target="gpu")
@@ -192,3 +192,34 @@ def test_reductions_of_a_part_and_of_the_wrong_shape() -> None:
         total(numpy.arange(10), size=11)
     with pytest.raises(TypeError, match="only support 1D array"):
         total(numpy.zeros((2, 2)))
+
+
+def test_an_output_may_lack_axes_of_one_element() -> None:
+    @cuda.guvectorize(["void(int32[:], int32[:], int32[:])"], "(n),()->(n)")
+    def add(x, y, out):
+        for i in range(x.shape[0]):
+            out[i] = x[i] + y[0]
+
+    out = numpy.zeros(4, numpy.int32)
+    add(numpy.arange(4, dtype="i4"), numpy.array([2], "i4"), out=out)
+    assert out.tolist() == [2, 3, 4, 5]
+
+
+def test_nopython_is_redundant() -> None:
+    with pytest.warns(RuntimeWarning, match="nopython kwarg for cuda target is redundant"):
+        cuda.vectorize(["f4(f4)"], nopython=True)(lambda x: x)
+
+
+def test_arrays_of_others_are_taken_by_their_interface() -> None:
+    class Foreign:
+        def __init__(self, array: Any) -> None:
+            self.array, self.__cuda_array_interface__ = array, array.__cuda_array_interface__
+
+    @cuda.vectorize(["f8(f8, f8)"])
+    def add(x, y):
+        return x + y
+
+    x, out = cuda.to_device(numpy.arange(3.0)), cuda.device_array(3)
+    assert add(Foreign(x), 6).copy_to_host().tolist() == [6, 7, 8]
+    add(numpy.arange(3.0), 6, out=Foreign(out))
+    assert out.copy_to_host().tolist() == [6, 7, 8]
