@@ -21,7 +21,13 @@ import numpy
 from .. import _core
 from ..core._place import CUDA
 from . import types
-from ._device_array import DeviceNDArray, DeviceNDArrayBase, as_device_array, is_cuda_array, row_major
+from ._device_array import (
+    DeviceNDArray,
+    DeviceNDArrayBase,
+    as_device_array,
+    is_cuda_array,
+    row_major,
+)
 from ._options import options_of
 from ._signature import Signature, normalize
 from ._typeof import as_dtype
@@ -320,7 +326,7 @@ def _again(function: Any, layout: Any, elementwise: bool, options: Any, target: 
     import pickle
 
     if isinstance(function, bytes):
-        function = pickle.loads(function)  # noqa: S301 - part of the pickle that is read
+        function = pickle.loads(function)
     made = GUFunc(function, layout, elementwise, options, target)
     for sig in sigs:
         made.add(sig)

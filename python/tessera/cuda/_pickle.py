@@ -31,7 +31,7 @@ def _rebuilt(function: Any, options: Options, signatures: list[Any]) -> Dispatch
 
 
 def _unpickled(data: bytes, options: Options, signatures: list[Any]) -> Dispatcher:
-    return _rebuilt(pickle.loads(data), options, signatures)  # noqa: S301 - the pickle that this is part of is read
+    return _rebuilt(pickle.loads(data), options, signatures)
 
 
 def found_as(thing: Any) -> Any:
@@ -120,7 +120,7 @@ def _reduced_function(function: Any) -> Any:
 
 
 def _function(code: bytes, name: str, closure: Any) -> Any:
-    return types.FunctionType(marshal.loads(code), {"__builtins__": __builtins__}, name, None, closure)  # noqa: S302
+    return types.FunctionType(marshal.loads(code), {"__builtins__": __builtins__}, name, None, closure)
 
 
 def _complete(function: Any, state: dict[str, Any]) -> None:

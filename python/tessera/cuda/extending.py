@@ -128,7 +128,7 @@ def is_jitted(function: Any) -> bool:
 
 
 class _TypeofImpl:
-    """``typeof_impl.register(cls)``: decorator of ``function(value, context)``, which gives the type of such a value."""
+    """``typeof_impl.register(cls)``: decorator of ``function(value, context)``, which gives a value's type."""
 
     def register(self, cls: type, function: Any = None) -> Any:
         from ._typeof import registered
@@ -169,8 +169,10 @@ def _refuse(name: str, what: Any, instead: str) -> None:
 
     def typing(*args: Any, **named: Any) -> NoReturn:
         shown = getattr(what, "__name__", what)
-        raise LoweringError(f"{shown}() is made by {name}, which hands out LLVM IR; kernels are not compiled through "
-                            f"that here\n  help: {instead}")  # fmt: skip
+        raise LoweringError(
+            f"{shown}() is made by {name}, which hands out LLVM IR; kernels are not compiled through that here\n"
+            f"  help: {instead}"
+        )
 
     add(what, Registered(typing, strict=False))
 
