@@ -57,8 +57,19 @@ static void a_loaded_object_is_known_by_its_bytes(void)
     CHECK(!none.lo && !none.hi);
 }
 
+/* Callers leave their ts_error unset. */
+static void a_failure_that_is_no_drivers_has_no_code_of_one(void)
+{
+    ts_error err;
+    memset(&err, 0x5a, sizeof err);
+    CHECK_INT(ts_fail(&err, TS_SHAPE, "axis %d", 3), TS_SHAPE);
+    CHECK_INT(err.driver_code, 0);
+    CHECK_STR(err.text, "axis 3");
+}
+
 int main(void)
 {
+    a_failure_that_is_no_drivers_has_no_code_of_one();
     a_loaded_object_is_known_by_its_bytes();
     arena_rewind_frees_what_came_later();
     narrow_floats_round_trip();

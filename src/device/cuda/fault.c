@@ -79,7 +79,6 @@ uint64_t cuda_fault_mark(cuda_device *device)
 ts_status cuda_fault_collect(cuda_device *device, uintptr_t stream, uint64_t until, ts_error *err)
 {
     ts_error found;
-    found.driver_code = 0;
     bool prints = false;
     pthread_mutex_lock(&device->lock);
     bool has = fault_scan(device, stream, until, &found, &prints);
