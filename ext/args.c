@@ -419,15 +419,45 @@ static int args_take_none(core_state *state, core_frame *frame, PyObject *object
     return 0;
 }
 
-/* A slot of a launch has 8 bytes, and code takes complex numbers apart anyway. */
-static int args_refuse_complex(core_state *state, core_frame *frame, PyObject *object, const void *extra)
+/* Four arguments: a slot of a launch has 8 bytes, and code takes complex numbers apart anyway. The parts, which come last,
+ * are left to be filled. */
+static ts_arg *args_complex(core_frame *frame)
 {
-    (void)state, (void)frame, (void)extra;
-    PyErr_Format(PyExc_TypeError,
-                 "%R is a complex number, which is not passed to kernels: pass its real and imaginary part and join "
-                 "them by ct.complex(re, im), or an array that holds it",
-                 object);
-    return -1;
+    ts_arg *whole = core_frame_next(frame), *tuple = whole ? core_frame_next(frame) : NULL;
+    ts_arg *re = tuple ? core_frame_next(frame) : NULL, *im = re ? core_frame_next(frame) : NULL;
+    if (!im)
+        return NULL;
+    whole->kind = TS_SPEC_COMPLEX;
+    whole->fields = "real,imag";
+    tuple->kind = TS_SPEC_TUPLE;
+    tuple->value.i = 2;
+    return re;
+}
+
+static int args_take_complex(core_state *state, core_frame *frame, PyObject *object, const void *extra)
+{
+    (void)state, (void)extra;
+    Py_complex value = PyComplex_AsCComplex(object);
+    ts_arg *part = args_complex(frame);
+    for (int i = 0; part && i < 2; i++) {
+        part[i].kind = TS_SPEC_FLOAT;
+        part[i].value.f = i ? value.imag : value.real;
+    }
+    return part ? 0 : -1;
+}
+
+/* The bytes of a NumPy scalar of a dtype. */
+static int args_scalar(core_frame *frame, ts_dtype dtype, const Py_buffer *view)
+{
+    bool is_complex = ts_dtype_get(dtype)->kind == 'c';
+    ts_arg *arg = is_complex ? args_complex(frame) : core_frame_next(frame);
+    size_t bytes = (size_t)view->len / (is_complex ? 2 : 1);
+    for (size_t i = 0; arg && i < (is_complex ? 2 : 1) && bytes <= 8; i++) {
+        arg[i].kind = TS_SPEC_SCALAR;
+        arg[i].dtype = is_complex ? ts_dtype_get(dtype)->part : (uint8_t)dtype;
+        memcpy(&arg[i].value.bits, (const char *)view->buf + i * bytes, bytes);
+    }
+    return arg ? 0 : -1;
 }
 
 /* NumPy scalars: their bytes are the element. */
@@ -438,18 +468,11 @@ static int args_take_scalar(core_state *state, core_frame *frame, PyObject *obje
     Py_buffer view;
     if (core_own_dtype(state, object, &dtype) < 0)
         return -1;
-    if (ts_dtype_get(dtype)->kind == 'c')
-        return args_refuse_complex(state, frame, object, extra);
     if (PyObject_GetBuffer(object, &view, PyBUF_SIMPLE) < 0)
         return -1;
-    ts_arg *arg = core_frame_next(frame);
-    if (arg && view.len <= 8) {
-        arg->kind = TS_SPEC_SCALAR;
-        arg->dtype = (uint8_t)dtype;
-        memcpy(&arg->value.bits, view.buf, (size_t)view.len);
-    }
+    int got = args_scalar(frame, dtype, &view);
     PyBuffer_Release(&view);
-    return arg ? 0 : -1;
+    return got;
 }
 
 /* Items by a tuple that the frame keeps alive: another thread may change a list while the kernel runs.
@@ -596,7 +619,7 @@ static core_taker args_find(core_state *state, PyTypeObject *type)
     if (PyType_IsSubtype(type, &PyLong_Type))
         return (core_taker){type, args_take_int, NULL};
     if (PyType_IsSubtype(type, &PyComplex_Type))
-        return (core_taker){type, args_refuse_complex, NULL};
+        return (core_taker){type, args_take_complex, NULL};
     if (PyType_IsSubtype(type, &PyFloat_Type))
         return (core_taker){type, args_take_float, NULL};
     if (type == Py_TYPE(Py_None))

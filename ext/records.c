@@ -137,7 +137,8 @@ static int record_item(record_walk *walk)
 {
     if (walk->frame->args[walk->at].kind == TS_SPEC_OBJECT && record_object(walk) < 0)
         return -1;
-    walk->at += walk->frame->args[walk->at].kind == TS_SPEC_RECORD;
+    uint8_t kind = walk->frame->args[walk->at].kind;
+    walk->at += kind == TS_SPEC_RECORD || kind == TS_SPEC_COMPLEX;
     const ts_arg *arg = &walk->frame->args[walk->at++];
     if (arg->kind != TS_SPEC_TUPLE && arg->kind != TS_SPEC_LIST)
         return 0;

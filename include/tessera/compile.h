@@ -83,8 +83,9 @@ typedef enum ts_spec_kind {
     TS_SPEC_OBJECT,   /* Constant of the host (text, dtype, function, ..): number in `value` of an object of its pack */
     TS_SPEC_RECORD,   /* the TUPLE that follows holds the fields of a dataclass or named tuple, whose class is object
                        * `value` of the host's pack */
-    TS_SPEC_BLOCK     /* Not an argument, behind all of them: on the CPU code of a kernel of threads is made for
+    TS_SPEC_BLOCK,    /* Not an argument, behind all of them: on the CPU code of a kernel of threads is made for
                        * blocks of dims[0], dims[1], dims[2] threads with `value` bytes of dynamic shared memory */
+    TS_SPEC_COMPLEX   /* the TUPLE of two that follows holds the real and the imaginary part of a complex number */
 } ts_spec_kind;
 
 /* One argument. For arrays every bit mask has bit d for dimension d. What is promised here (alignment, divisibility,

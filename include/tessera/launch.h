@@ -17,7 +17,8 @@
  *
  * An argument list is flat. A tuple is a TS_SPEC_TUPLE whose value is the number of its items, then the
  * items (which may be tuples again); a list of arrays is a TS_SPEC_LIST whose value is its length, then
- * the arrays; a dataclass or named tuple of the host is a TS_SPEC_RECORD, then the tuple of its fields.
+ * the arrays; a dataclass or named tuple of the host is a TS_SPEC_RECORD, then the tuple of its fields; a complex number
+ * a TS_SPEC_COMPLEX, then the tuple of its parts, two floats.
  */
 #ifndef TESSERA_LAUNCH_H
 #define TESSERA_LAUNCH_H
@@ -46,7 +47,8 @@ typedef struct ts_kernel ts_kernel;
  *     SCALAR   value.bits      a number with a dtype of its own (numpy.float16(3)): kept
  *     NONE
  *     TUPLE, LIST  value.i     number of items that follow
- *     RECORD   value.i         number of its class in the host's pack; the TUPLE of its fields follows */
+ *     RECORD   value.i         number of its class in the host's pack; the TUPLE of its fields follows
+ *     COMPLEX                  the TUPLE of its two parts follows: FLOATs, or SCALARs of one dtype */
 typedef struct ts_arg {
     uint8_t kind;             /* ts_spec_kind */
     uint8_t dtype;            /* ARRAY and SCALAR: ts_dtype */
@@ -62,7 +64,7 @@ typedef struct ts_arg {
     } value;
     union {
         const int64_t *shape; /* ARRAY: borrowed during the call; rank extents */
-        const char *fields;   /* RECORD: the names of its fields, as "x,y,z", for messages; borrowed; NULL = none */
+        const char *fields;   /* RECORD, COMPLEX: the names of its fields, as "x,y,z", for messages; borrowed; NULL = none */
     };
     const int64_t *strides;   /* in elements; NULL = row-major without gaps */
     const ts_buffer *buffer;  /* ARRAY: checked for being alive when not NULL; borrowed */

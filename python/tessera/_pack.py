@@ -218,7 +218,7 @@ class _Packer:
         module, name = getattr(obj, "__module__", ""), getattr(obj, "__name__", "")
         if getattr(builtins, name, None) is obj:
             return self.add(tables.BUILTIN, self.text(name))
-        if module in ("math", "_operator"):
+        if module in ("math", "cmath", "_operator"):
             return self.add(tables.BUILTIN, self.text(f"{module.lstrip('_')}.{name}"))
         if isinstance(obj, type) and hasattr(obj, "__members__"):
             at = self.by_id[id(obj)] = self.with_attributes(tables.CLASS, obj.__name__)

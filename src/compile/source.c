@@ -73,7 +73,7 @@ static ts_status source_check_params(const ts_fn *fn, const ts_spec *spec, size_
             v++;
         } else if (spec[i].kind == TS_SPEC_LIST)
             TS_TRY(source_check_list(fn, &v, i++, err));
-        else if (spec[i].kind != TS_SPEC_TUPLE && spec[i].kind != TS_SPEC_NONE)
+        else if (spec[i].kind != TS_SPEC_TUPLE && spec[i].kind != TS_SPEC_NONE && spec[i].kind != TS_SPEC_COMPLEX)
             return ts_fail(err, TS_TYPE, "kernel '%s' is IR, which takes arrays, lists of them and numbers, but "
                            "argument %zu is a constant", name, i);
     }

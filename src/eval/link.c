@@ -69,11 +69,10 @@ static bool link_append(eval_run *run, ts_fn *program, const ts_fn *fn, ts_val b
     return true;
 }
 
-/* Complex numbers, which tiles have, as their parts: in the kernel and in all functions, so that calls still fit. */
+/* Complex numbers as their parts: in the kernel and in all functions, so that calls still fit. */
 static ts_status link_split(eval_run *run, const ts_fn *fn, const ts_fn **out)
 {
-    *out = fn;
-    return fn->level == TS_LEVEL_T ? ts__complex_expand(fn, &run->arena, out, run->err) : TS_OK;
+    return ts__complex_expand(fn, &run->arena, out, run->err);
 }
 
 ts_status eval_link(eval_run *run)

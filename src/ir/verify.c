@@ -704,19 +704,18 @@ static ts_status verify_counts(const ts__verify *c)
     return TS_OK;
 }
 
-/* Complex numbers are moved and taken apart, at tile level (flag MOVES); what computes works on their parts. */
+/* Complex numbers are moved and taken apart (flag MOVES); what computes works on their parts. */
 static ts_status verify_complex(const ts__verify *c)
 {
     bool found = ts_type_is_complex(c->m, c->type);
     for (uint32_t i = 0; i < c->inst->n_opnd && c->inst->op != TS_OP_res; i++)
         found |= ts_type_is_complex(c->m, ts_type_of(c->fn, c->opnd[i]));
-    bool memory = ts_info(c->inst)->attr == TS_ATTR_ALLOCA || c->inst->op == TS_OP_shared ||
-                  c->inst->op == TS_OP_get_global;
-    if (memory && ts_type_kind(c->m, c->type) == TS_KIND_PTR)
+    bool memory = ts_info(c->inst)->attr == TS_ATTR_ALLOCA || c->inst->op == TS_OP_get_global;
+    if (memory && c->fn->level != TS_LEVEL_S && ts_type_kind(c->m, c->type) == TS_KIND_PTR)
         found |= ts_type_is_complex(c->m, ts_type_get(c->m, c->type)->elem);
-    TS__WANT(c, !found || ((ts_info(c->inst)->flags & TS_MOVES) && c->fn->level == TS_LEVEL_T),
-             "%s does not take complex numbers%s: it works on their parts (real, imag, make_complex)",
-             ts_info(c->inst)->name, c->fn->level == TS_LEVEL_T ? "" : " outside of the tile level");
+    TS__WANT(c, !found || ts_info(c->inst)->flags & TS_MOVES,
+             "%s does not take complex numbers: it works on their parts (real, imag, make_complex)",
+             ts_info(c->inst)->name);
     TS__WANT(c, !found || c->inst->op != TS_OP_param || !c->fn->entry,
              "a kernel does not take complex numbers as parameters; pass the two parts of %%%u", c->v);
     return TS_OK;

@@ -142,6 +142,7 @@ static ts_status vs_ld(const ts__verify *c)
         TS__SAME_TYPE(c, vs_res(c, i), type, "results of ld have one type");
     TS__WANT(c, pad == TS_NO || (ts__opnd_mask(c->inst) != TS_NO && ts__verify_opnd(c, pad) == type),
              "padding needs a predicate and has the results' type");
+    TS__WANT(c, pad == TS_NO || !ts_type_is_complex(c->m, type), "ld of complex numbers takes no padding");
     return vs_pred(c);
 }
 

@@ -201,6 +201,10 @@ ts_status fr_attribute_of(fr *f, uint32_t node, const fr_value *v, const char *n
     bool found = false;
     if (v->kind == FR_MODULE)
         return attr_module(f, node, v, name, out);
+    if (f->dialect->number_attribute && (v->kind == FR_TILE || v->kind == FR_NUMBER))
+        TS_TRY(f->dialect->number_attribute(f, v, name, out, &found));
+    if (found)
+        return TS_OK;
     if (v->cls)
         TS_TRY(fr_record_attribute(f, node, v, name, out, &found));
     else if (v->kind == FR_TILE)

@@ -177,6 +177,24 @@ static ts_status front_tuple(fr *f, const ts_spec *spec, size_t n, size_t *at, t
     return fr_container(f, FR_TUPLE, (uint32_t)count, items, out);
 }
 
+/* The two floats that follow are the parts. */
+static ts_status front_complex(fr *f, const ts_spec *spec, size_t n, size_t *at, ts_val *next, uint32_t depth,
+                               fr_value *out)
+{
+    fr_value pair;
+    TS_TRY(front_value(f, spec, n, at, next, depth + 1, &pair));
+    const fr_value *part = pair.as.items;
+    bool fits = pair.kind == FR_TUPLE && pair.n == 2 && part[0].kind == FR_TILE && part[1].kind == FR_TILE &&
+                part[0].dtype == part[1].dtype;
+    ts_dtype dtype = fits && part->dtype == TS_DTYPE_float64   ? TS_DTYPE_complex128
+                     : fits && part->dtype == TS_DTYPE_float32 ? TS_DTYPE_complex64
+                                                               : TS_DTYPE_NONE;
+    if (!dtype)
+        return ts_fail(f->err, TS_VALUE, "argument: a complex number is followed by two numbers of float32 or float64");
+    *out = fr_complex_join(f, dtype, part[0].as.v, part[1].as.v);
+    return TS_OK;
+}
+
 /* The tuple of fields that follows becomes an instance of the class. */
 static ts_status front_record(fr *f, int64_t cls, const ts_spec *spec, size_t n, size_t *at, ts_val *next,
                               uint32_t depth, fr_value *out)
@@ -222,6 +240,8 @@ static ts_status front_value(fr *f, const ts_spec *spec, size_t n, size_t *at, t
         return TS_OK;
     case TS_SPEC_OBJECT:
         return fr_host_object(f, s->value, out);
+    case TS_SPEC_COMPLEX:
+        return front_complex(f, spec, n, at, next, depth, out);
     case TS_SPEC_RECORD:
         return front_record(f, s->value, spec, n, at, next, depth, out);
     default:

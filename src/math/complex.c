@@ -10,7 +10,8 @@
  *
  * Memory of c64 is read and written as i64, one access for both parts. Memory of c128 is two interleaved arrays of f64
  * with doubled strides: pointers become ptr<f64>, a view becomes a view of the real parts and one, a word further, of
- * the imaginary parts. Next to read: docs/adr/0015-complex-numbers.md, which says why.
+ * the imaginary parts; a thread reads both with one access of two neighbours. Next to read:
+ * docs/adr/0015-complex-numbers.md, which says why.
  * Cost: one look at each instruction where there is no complex number, else a copy.
  */
 #include "math/math.h"
@@ -266,6 +267,47 @@ static complex_pair complex_store(complex_walk *w, ts_val v)
     return (complex_pair){made, 0};
 }
 
+/* One access of a thread: n words of c64, or 2 n of c128. The results stand behind it, in order. */
+static complex_pair complex_ld(complex_walk *w, ts_val v)
+{
+    const ts_inst *inst = ts_at(w->from, v);
+    uint32_t n = TS_S_NUMBER(inst->aux);
+    bool wide = ts_type_of(w->from, v + 1) == TS_T_c128;
+    ts_type types[32], type = complex_word(ts_type_of(w->from, v + 1));
+    ts_val *x = complex_operands(w, inst, false);
+    uint32_t n_words = wide ? 2 * n : n, aux = TS_S(TS_S_KIND(inst->aux), n_words, TS_S_EXTRA(inst->aux));
+    ts_assert(n_words <= TS_COUNT(types));
+    for (uint32_t i = 0; i < n_words; i++)
+        types[i] = type;
+    if (!x)
+        return (complex_pair){0};
+    ts_val made = ts_emit_multi(&w->b, TS_OP_ld, inst->n_opnd, x, aux, inst->flags, n_words, types);
+    for (uint32_t i = 0; i < n; i++)
+        w->map[v + 1 + i] = wide ? (complex_pair){made + 1 + 2 * i, made + 2 + 2 * i} : complex_unpack(w, made + 1 + i);
+    return (complex_pair){made, 0};
+}
+
+static complex_pair complex_st(complex_walk *w, ts_val v)
+{
+    const ts_inst *inst = ts_at(w->from, v);
+    const uint32_t *old = ts_opnds(w->from, inst);
+    uint32_t n = TS_S_NUMBER(inst->aux), n_new = 1;
+    bool wide = ts_type_of(w->from, old[1]) == TS_T_c128;
+    ts_val *x = TS_NEW_N(w->scratch, ts_val, 2u * inst->n_opnd);
+    if (!x)
+        return (complex_pair){0};
+    x[0] = w->map[old[0]].one;
+    for (uint32_t i = 1; i < inst->n_opnd; i++) {
+        complex_pair value = w->map[old[i]];
+        bool packs = i <= n && !wide;
+        x[n_new++] = packs ? complex_pack(w, value) : value.one; /* behind the numbers stands the predicate */
+        if (i <= n && wide)
+            x[n_new++] = value.other;
+    }
+    uint32_t aux = TS_S(TS_S_KIND(inst->aux), wide ? 2 * n : n, TS_S_EXTRA(inst->aux));
+    return (complex_pair){ts_emit(&w->b, TS_OP_st, TS_T_none, n_new, x, aux, inst->flags), 0};
+}
+
 /* offset counts elements, of which c128 has two words. */
 static complex_pair complex_offset(complex_walk *w, ts_val v)
 {
@@ -300,8 +342,18 @@ static complex_pair complex_one(complex_walk *w, ts_val v)
         return (complex_pair){w->map[x[0]].one, 0};
     case TS_OP_imag:
         return (complex_pair){w->map[x[0]].other, 0};
-    case TS_OP_param: case TS_OP_arg: case TS_OP_res:
+    case TS_OP_res:
+        return w->map[v].one ? w->map[v] : complex_numbered(w, v);
+    case TS_OP_param: case TS_OP_arg:
         return complex_numbered(w, v);
+    case TS_OP_ld:
+        if (ts_type_is_complex(w->m, ts_type_of(w->from, v + 1)))
+            return complex_ld(w, v);
+        break;
+    case TS_OP_st:
+        if (moves)
+            return complex_st(w, v);
+        break;
     case TS_OP_for: case TS_OP_loop: case TS_OP_yield: case TS_OP_continue: case TS_OP_break: case TS_OP_return:
     case TS_OP_call:
         return (complex_pair){complex_flow(w, inst), 0};

@@ -732,6 +732,34 @@ static ts_status args_record(args_walk *walk, const ts_arg *arg, uint32_t depth)
     return args_tuple(walk, fields, depth);
 }
 
+/* A real or complex number where a complex one is wanted, or a complex one: the tuple of its parts, converted to those
+ * of the annotation. */
+static ts_status args_complex(args_walk *walk, const ts_arg *arg)
+{
+    launch_frame *frame = walk->frame;
+    const kernel_param *rule = walk->rule;
+    const ts_arg zero = {.kind = TS_SPEC_FLOAT}, *parts[2] = {arg, &zero};
+    kernel_param part = {.dtype = ts_dtype_get((ts_dtype)rule->dtype)->part};
+    bool whole = arg->kind == TS_SPEC_COMPLEX;
+    if (whole && (walk->next + 3 > frame->n_args || frame->args[walk->next].kind != TS_SPEC_TUPLE ||
+                  frame->args[walk->next].value.i != 2))
+        return args_fail(walk, TS_VALUE, "a complex number is followed by the tuple of its two parts");
+    if (rule->flags & (TS_PARAM_CONSTANT | TS_PARAM_NUMBER) || (rule->dtype && !part.dtype))
+        return args_fail(walk, TS_TYPE, "is annotated %s but is a complex number; change the annotation, or pass a part",
+                         rule->flags & TS_PARAM_CONSTANT ? "Constant" : args_wanted_text(rule));
+    for (uint32_t i = 0; whole && i < 2; i++)
+        parts[i] = &frame->args[walk->next + 1 + i];
+    TS_TRY(args_word(walk, TS_SPEC_COMPLEX));
+    TS_TRY(args_word(walk, TS_SPEC_TUPLE));
+    TS_TRY(args_word(walk, 2));
+    walk->rule = &part;
+    for (uint32_t i = 0; i < 2; i++)
+        TS_TRY(args_number(walk, parts[i]));
+    walk->rule = rule;
+    walk->next += whole ? 3 : 0;
+    return TS_OK;
+}
+
 /* What is annotated as a bool, a tuple, a list or a class of records is one. */
 static ts_status args_check_kind(const args_walk *walk, const ts_arg *arg)
 {
@@ -741,6 +769,7 @@ static ts_status args_check_kind(const args_walk *walk, const ts_arg *arg)
                      : record                     ? "a dataclass or named tuple"
                      : tuple                      ? "a tuple"
                      : list                       ? "a list"
+                     : arg->kind == TS_SPEC_COMPLEX ? "a complex number"
                      : arg->kind == TS_SPEC_ARRAY ? "an array"
                                                   : "a number";
     if ((rule->form == TS_PARAM_TUPLE || rule->form == TS_PARAM_TUPLE_OF) && !tuple && !record)
@@ -781,7 +810,9 @@ static ts_status args_one(args_walk *walk, uint32_t depth)
     case TS_SPEC_INT:
     case TS_SPEC_FLOAT:
     case TS_SPEC_BOOL:
-        return args_number(walk, arg);
+        return ts_dtype_get((ts_dtype)walk->rule->dtype)->part ? args_complex(walk, arg) : args_number(walk, arg);
+    case TS_SPEC_COMPLEX:
+        return args_complex(walk, arg);
     case TS_SPEC_NONE:
         return args_word(walk, TS_SPEC_NONE);
     case TS_SPEC_OBJECT:
@@ -810,7 +841,7 @@ static size_t args_top_level(const ts_arg *args, size_t n)
         items -= items > 0;
         if (args[i].kind == TS_SPEC_TUPLE || args[i].kind == TS_SPEC_LIST)
             items += args[i].value.i;
-        items += args[i].kind == TS_SPEC_RECORD; /* the tuple of its fields */
+        items += args[i].kind == TS_SPEC_RECORD || args[i].kind == TS_SPEC_COMPLEX; /* the tuple of its fields */
     }
     return found;
 }

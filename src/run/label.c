@@ -41,7 +41,7 @@ static void label_find(label_path *path, const ts_arg *args, size_t at)
     const char *fields = NULL;
     for (size_t i = 0; i < at; i++) {
         bool holds = args[i].kind == TS_SPEC_TUPLE || args[i].kind == TS_SPEC_LIST;
-        if (args[i].kind == TS_SPEC_RECORD) {
+        if (args[i].kind == TS_SPEC_RECORD || args[i].kind == TS_SPEC_COMPLEX) {
             fields = args[i].fields;
             continue;
         }

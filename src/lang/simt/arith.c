@@ -42,10 +42,9 @@ ts_status fr_simt_convert(fr *f, const fr_value *v, ts_dtype dtype, fr_value *ou
     }
     if (!fr_simt_is_number(v))
         return fr_error(f, 0, TS_TILETYPE, "found %s where a number is wanted", fr_say(f, v));
-    if (fr_is_complex(v) || fr_dtype_cat(dtype) == FR_COMPLEX)
-        return fr_error(f, 0, TS_TILETYPE,
-                        "complex numbers are not yet part of kernels of threads\n  found: %s, for %s\n  help: use two "
-                        "floats", fr_say(f, v), ts_dtype_name(dtype));
+    if (fr_is_complex(v) && fr_dtype_cat(dtype) != FR_COMPLEX && dtype != TS_DTYPE_bool_)
+        return fr_error(f, 0, TS_TILETYPE, "%s cannot become %s: that would lose its imaginary part\n  help: take z.real, "
+                        "z.imag or abs(z)", fr_say(f, v), ts_dtype_name(dtype));
     return fr_convert(f, v, dtype, TS_RN, out);
 }
 
@@ -323,8 +322,6 @@ static ts_status arith_rule(fr *f, ts_operator op, const fr_value *x, const fr_v
     TS_TRY(fr_simt_dtype(f, x, &a));
     if (y)
         TS_TRY(fr_simt_dtype(f, y, &b));
-    if (fr_dtype_cat(a) == FR_COMPLEX || (y && fr_dtype_cat(b) == FR_COMPLEX))
-        return fr_bad_operands(f, op, x, y, "complex numbers are not yet part of kernels of threads; use two floats");
     if (fr_simt_rule(op, a, b, rule))
         return TS_OK;
     bool bits = op >= TS_OPERATOR_LShift && op <= TS_OPERATOR_BitAnd;
@@ -337,6 +334,8 @@ ts_status fr_simt_binary(fr *f, ts_operator op, const fr_value *x, const fr_valu
     ts_val a, b;
     (void)options;
     TS_TRY(arith_rule(f, op, x, y, &rule));
+    if (fr_dtype_cat(rule.x) == FR_COMPLEX)
+        return fr_simt_complex_binary(f, op, x, y, rule.x, out);
     if (x->kind == FR_NUMBER && y->kind == FR_NUMBER) {
         fr_value left, right;
         TS_TRY(fr_simt_convert(f, x, rule.x, &left));
@@ -373,6 +372,9 @@ ts_status fr_simt_unary(fr *f, ts_operator op, const fr_value *x, fr_value *out)
     fr_rule rule;
     ts_val v;
     TS_TRY(arith_rule(f, op, x, NULL, &rule));
+    *out = *x;
+    if (fr_is_complex(x))
+        return op == TS_OPERATOR_USub ? fr_complex_negate(f, x, out) : TS_OK;
     if (x->kind == FR_NUMBER)
         return arith_unary_number(f, op, &rule, x, out);
     TS_TRY(fr_simt_cast(f, x, rule.x, &v));
@@ -422,6 +424,8 @@ ts_status fr_simt_compare(fr *f, ts_operator op, const fr_value *x, const fr_val
     fr_rule rule;
     ts_val a, b;
     TS_TRY(arith_rule(f, op, x, y, &rule));
+    if (fr_dtype_cat(rule.x) == FR_COMPLEX)
+        return fr_simt_complex_compare(f, op, x, y, rule.x, out);
     if (x->kind == FR_NUMBER && y->kind == FR_NUMBER) {
         *out = fr_bool(fr_order_holds(op, fr_order(x, y)));
         return TS_OK;

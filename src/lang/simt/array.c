@@ -404,9 +404,6 @@ ts_status fr_simt_get_item(fr *f, uint32_t node, const fr_value *of, const fr_va
     TS_TRY(array_items(f, node, a, index, items, &n));
     if (!array_all_numbers(items, n, a->rank))
         return array_view(f, node, a, items, n, out);
-    if (fr_dtype_cat((ts_dtype)a->dtype) == FR_COMPLEX)
-        return fr_error(f, node, TS_TILETYPE, "complex numbers are not yet part of kernels of threads\n  found: %s\n"
-                        "  help: pass the real and the imaginary parts as arrays", fr_say(f, of));
     TS_TRY(array_element(f, a, items, &address));
     *out = fr_simt_load(f, (ts_dtype)a->dtype, address, TS_CACHE_NONE);
     return TS_OK;
@@ -518,6 +515,30 @@ static ts_status array_transposed(fr *f, const fr_array *a, fr_value *out)
     return TS_OK;
 }
 
+/* The real or imaginary parts, as a view of floats. */
+static ts_status array_part(fr *f, const fr_array *a, bool imaginary, fr_value *out)
+{
+    fr_array *made = TS_NEW(f->arena, fr_array);
+    fr_value two = fr_number(2);
+    ts_builder *b = &f->b;
+    ts_dtype part = (ts_dtype)ts_dtype_get((ts_dtype)a->dtype)->part;
+    if (!made)
+        return fr_oom(f);
+    *made = *a;
+    made->dtype = (uint8_t)part;
+    made->index_dtype = TS_DTYPE_int64;
+    ts_space space = (ts_space)ts_type_get(f->module, ts_type_of(b->fn, a->base))->space;
+    made->base = ts_cast(b, TS_OP_ptr_to_ptr, a->base, ts_type_ptr(f->module, fr_simt_storage(part), space), 0);
+    if (imaginary)
+        made->base = ts_element(b, made->base, ts_int(b, TS_T_i32, 1));
+    for (uint32_t d = 0; d < a->rank; d++) {
+        TS_TRY(array_int64(f, &a->stride[d], &made->stride[d]));
+        TS_TRY(array_op(f, TS_OPERATOR_Mult, &made->stride[d], &two, &made->stride[d]));
+    }
+    *out = (fr_value){.kind = FR_ARRAY, .as.array = made};
+    return TS_OK;
+}
+
 ts_status fr_simt_new_array(fr *f, ts_dtype dtype, ts_val base, uint32_t rank, const fr_value *shape, fr_value *out)
 {
     fr_array *a = TS_NEW(f->arena, fr_array);
@@ -558,6 +579,10 @@ ts_status fr_simt_array_attribute(fr *f, const fr_value *of, const char *name, f
         return array_op(f, TS_OPERATOR_Mult, out, &by, out);
     } else if (strcmp(name, "T") == 0)
         return array_transposed(f, a, out);
+    else if (fr_dtype_cat((ts_dtype)a->dtype) == FR_COMPLEX && (strcmp(name, "real") == 0 || strcmp(name, "imag") == 0))
+        return array_part(f, a, name[0] == 'i', out);
+    else if (strcmp(name, "real") == 0)
+        *out = *of;
     else
         *found = false;
     return TS_OK;

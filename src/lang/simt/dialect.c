@@ -11,7 +11,7 @@ static const fr_op simt_ops[] = {
 };
 
 static const fr_method simt_methods[] = {
-#define TS_SIMT_METHOD(name) {FR_ARRAY, #name, "array_" #name},
+#define TS_SIMT_METHOD(kind, name, op) {FR_##kind, #name, #op},
 #include "lang/simt/simt_op.def"
     {FR_GROUP, "sync", "cg_grid_sync"},
 };
@@ -38,6 +38,7 @@ const fr_dialect fr_dialect_thread = {
     .join = fr_simt_promote,
     .counter = fr_simt_counter,
     .array_attribute = fr_simt_array_attribute,
+    .number_attribute = fr_simt_number_attribute,
     .get_item = fr_simt_get_item,
     .set_item = fr_simt_set_item,
     .index_tuple = fr_simt_index_tuple,

@@ -23,8 +23,8 @@ static ts_status math_number(fr *f, const math_call *c, uint32_t i, ts_dtype *ou
                         c->args[i].kind == FR_ARRAY ? "\n  help: apply it to the elements, in a loop" : "");
     TS_TRY(fr_simt_dtype(f, &c->args[i], out));
     if (fr_dtype_cat(*out) == FR_COMPLEX)
-        return fr_error(f, c->node, TS_TILETYPE, "%s() of complex numbers is not yet part of kernels of threads",
-                        c->name);
+        return fr_error(f, c->node, TS_TILETYPE, "%s() is not defined for complex numbers\n  found: %s\n  help: take "
+                        "z.real, z.imag or abs(z)", c->name, fr_say(f, &c->args[i]));
     return TS_OK;
 }
 
@@ -370,6 +370,9 @@ ts_status fr_simt_builtin(fr *f, uint32_t node, const char *name, uint32_t n, co
 {
     bool is_math = strncmp(name, "math.", 5) == 0, is_numpy = strncmp(name, "numpy.", 6) == 0;
     const char *bare = is_math ? name + 5 : is_numpy ? name + 6 : name;
+    TS_TRY(fr_simt_complex_call(f, node, name, n, args, out, done));
+    if (*done)
+        return TS_OK;
     *done = true;
     if (!is_math && !is_numpy && strcmp(name, "len") == 0 && n == 1 && args->kind == FR_ARRAY)
         return math_len(f, &(math_call){.node = node, .name = name, .n = n, .args = args}, out);

@@ -60,6 +60,18 @@ bool fr_simt_is_number(const fr_value *v);
 /* A condition of run time or not, as an i1. */
 ts_status fr_simt_truth(fr *f, const fr_value *v, ts_val *out);
 
+/* ---- complex numbers: complex.c -------------------------------------------------------------------------- */
+
+/* Operands become the complex dtype. */
+ts_status fr_simt_complex_binary(fr *f, ts_operator op, const fr_value *x, const fr_value *y, ts_dtype dtype,
+                                 fr_value *out);
+ts_status fr_simt_complex_compare(fr *f, ts_operator op, const fr_value *x, const fr_value *y, ts_dtype dtype,
+                                  fr_value *out);
+ts_status fr_simt_number_attribute(fr *f, const fr_value *of, const char *name, fr_value *out, bool *found);
+/* Functions of cmath, and those of others where an argument is complex; *done stays false for the rest. */
+ts_status fr_simt_complex_call(fr *f, uint32_t node, const char *name, uint32_t n, const fr_value *args, fr_value *out,
+                               bool *done);
+
 /* ---- arrays: array.c ------------------------------------------------------------------------------- */
 
 /* How many bits hold the value, which is not negative; 64: unknown, or it may be negative. */

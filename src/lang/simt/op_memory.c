@@ -20,8 +20,9 @@ static ts_status memory_dtype(fr *f, const fr_call *c, uint32_t i, ts_dtype *out
         *out = strcmp(v->as.text, "int") == 0     ? f->dialect->ints[0]
                : strcmp(v->as.text, "float") == 0 ? f->dialect->real
                : strcmp(v->as.text, "bool") == 0  ? TS_DTYPE_bool_
+               : strcmp(v->as.text, "complex") == 0 ? f->dialect->complex
                                                   : TS_DTYPE_NONE;
-    if (*out && fr_dtype_cat(*out) != FR_COMPLEX && fr_dtype_bits(*out) >= 8 - 7 * (*out == TS_DTYPE_bool_))
+    if (*out && fr_dtype_bits(*out) >= 8 - 7 * (*out == TS_DTYPE_bool_))
         return TS_OK;
     if (v->kind == FR_STR)
         return fr_error(f, c->at[i], TS_TILETYPE, "Invalid NumPy dtype specified: '%s'", v->as.text);

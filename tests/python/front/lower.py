@@ -148,6 +148,9 @@ def _param(arg, facts: bool = False) -> tuple[list[Spec], list[int]]:
         return const(arg.value), []
     if isinstance(arg, np.ndarray):
         return _array_param(arg, facts)
+    if isinstance(arg, np.complexfloating):
+        parts = [_param(arg.real), _param(arg.imag)]
+        return [Spec(kind=12), Spec(kind=6, value=2), *parts[0][0], *parts[1][0]], [*parts[0][1], *parts[1][1]]
     if isinstance(arg, np.generic):
         return scalar({"bool": "bool_"}.get(arg.dtype.name, arg.dtype.name)), [
             int.from_bytes(arg.tobytes().ljust(8, b"\0"), "little")

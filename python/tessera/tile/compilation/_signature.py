@@ -483,6 +483,9 @@ def specs_of(parameters: Sequence[Any]) -> bytes:
             parts += [_spec(_core.SPEC_LIST), _array_spec(p.element, bool(p.element.alias_groups))]
         elif isinstance(p, TupleConstraint):
             parts += [_spec(_core.SPEC_TUPLE, len(p.items)), specs_of(p.items)]
+        elif isinstance(p, ScalarConstraint) and p.dtype.name.startswith("complex"):
+            part = _spec(_core.SPEC_SCALAR, 0, DTYPE["float64" if p.dtype.name == "complex128" else "float32"])
+            parts += [_spec(_core.SPEC_COMPLEX), _spec(_core.SPEC_TUPLE, 2), part, part]
         elif isinstance(p, ScalarConstraint):
             parts.append(_spec(_core.SPEC_SCALAR, 0, DTYPE[p.dtype.name]))
         else:
@@ -527,6 +530,9 @@ def constraints_of_specs(specs: bytes, convention: CallingConvention) -> list[An
             return ListConstraint(one(), alias_groups=(), elements_may_alias=False)
         if kind == _core.SPEC_TUPLE:
             return TupleConstraint([one() for _ in range(value)])
+        if kind == _core.SPEC_COMPLEX:
+            real = one().items[0]
+            return ScalarConstraint(dtypes.complex128 if real.dtype.bitwidth == 64 else dtypes.complex64)
         if kind == _core.SPEC_RECORD:
             raise TypeError(
                 "a signature cannot describe dataclasses and named tuples; export a kernel that takes their fields"
