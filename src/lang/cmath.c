@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Functions of complex numbers, written in real functions and operations on the two parts. The parts may have any shape.
+ * Functions of complex numbers, written in real functions and operations on the two parts, which may have any shape.
  * Infinities, NaN and the signs of zero are those of C's Annex G and Python's cmath (which raises where the result is a
  * NaN). One branch of each formula is chosen by selects; what the others compute is dropped.
  *
  *     exp, sinh, cosh    e^x cos y ..; where e^x alone overflows, e^(x - 1) times e
- *     tanh               (t (1 + u^2), u / cosh^2 x) / (1 + (t u)^2) of t = tanh x, u = tan y; beyond |x| = 22 its limit
+ *     tanh               (t (1 + u^2), u / cosh^2 x) / (1 + (t u)^2), t = tanh x, u = tan y; beyond |x| = 22 its limit
  *     log                log hypot(x, y) and the angle; near |z| = 1 log1p((a - 1)(a + 1) + b^2) / 2
  *     sqrt               of the half plane x > 0, scaled; the other one is its mirror image
- *     asinh, acosh, acos, atanh   W. Kahan, Branch cuts for complex elementary functions (1987); beyond a quarter of the
- *                        greatest float log(2 z)
+ *     asinh, acosh, acos, atanh   W. Kahan, Branch cuts for complex elementary functions (1987); beyond a quarter of
+ *                        the greatest float log(2 z)
  *     sin, cos, tan, asin, atan   of the hyperbolic ones, turned by i
  *     pow                |a|^re(b) e^(-im(b) arg(a)), turned by the angle; 1 for b = 0, 0 and NaN for a = 0
  *

@@ -52,7 +52,7 @@ typedef struct control_side {
 typedef struct control_leaf {
     ts_val value[2]; /* of then and else; 0: number[side] has to be made */
     fr_value number[2];
-    ts_val placeholder; /* in then, for a number or a conversion; 0: none */
+    ts_val placeholder; /* in then, the first of those for a number or a conversion; 0: none */
     ts_dtype dtype;
     ts_type type;
     bool same; /* number[0] on both sides: no result */
@@ -94,6 +94,21 @@ static uint32_t control_flatten(const fr *f, const fr_value *v, fr_value *leaves
     return 1;
 }
 
+enum { CONTROL_ROOM = 6 }; /* instructions of the longest conversion: complex64 to complex128, by its parts */
+
+/* Placeholders for what may have to be written into `then` later: a number, or a conversion. */
+static ts_val control_room(fr *f, const fr_value *leaf)
+{
+    bool number = leaf->kind == FR_NUMBER, joins = f->dialect->join && leaf->dtype;
+    uint32_t n = joins || (number && f->dialect->join) || fr_is_complex(leaf) ? CONTROL_ROOM : 1;
+    ts_val first = 0;
+    for (uint32_t i = 0; i < n && (number || joins); i++) {
+        ts_val v = ts_bits(&f->b, TS_T_i32, 0);
+        first = first ? first : v;
+    }
+    return first;
+}
+
 /* Leaves of every candidate as they are after `then`; numbers get placeholders. */
 static ts_status control_yield_then(control_if *c)
 {
@@ -114,9 +129,8 @@ static ts_status control_yield_then(control_if *c)
     if (!c->placeholder)
         return fr_oom(f);
     for (uint32_t i = 0; i < n; i++) {
-        bool number = leaves[i].kind == FR_NUMBER, joins = f->dialect->join && leaves[i].dtype;
-        c->placeholder[i] = number || joins ? ts_bits(&f->b, TS_T_i32, 0) : 0;
-        c->yielded[i] = number ? c->placeholder[i] : leaves[i].as.v;
+        c->placeholder[i] = control_room(f, &leaves[i]);
+        c->yielded[i] = leaves[i].kind == FR_NUMBER ? c->placeholder[i] : leaves[i].as.v;
     }
     c->yield = f->b.fn->inst.n;
     ts_term(&f->b, TS_OP_yield, n, c->yielded);
@@ -270,7 +284,7 @@ static ts_val control_number(fr *f, const fr_value *number, const control_leaf *
     return fr_constant(f, number, leaf->dtype, &shape);
 }
 
-/* The leaf's value with the dtype that both sides get: a conversion is one instruction. */
+/* The leaf's value with the dtype that both sides get. */
 static ts_val control_made(fr *f, const fr_value *v, const control_leaf *leaf)
 {
     fr_value made;
@@ -279,6 +293,21 @@ static ts_val control_made(fr *f, const fr_value *v, const control_leaf *leaf)
     if (!leaf->dtype || v->dtype == leaf->dtype || fr_convert(f, v, leaf->dtype, TS_RN, &made) != TS_OK)
         return v->as.v;
     return made.as.v;
+}
+
+/* Moves the instructions from `start` on, of which the last is the leaf's value, to its placeholders. */
+static ts_val control_move(ts_fn *fn, ts_val start, ts_val placeholder)
+{
+    uint32_t n = fn->inst.n - start;
+    ts_assert(n >= 1 && n <= CONTROL_ROOM);
+    for (uint32_t i = 0; i < n; i++) {
+        ts_inst inst = fn->inst.at[start + i];
+        for (uint32_t k = 0; k < inst.n_opnd; k++)
+            inst.opnd[k] = inst.opnd[k] >= start ? inst.opnd[k] - start + placeholder : inst.opnd[k];
+        fn->inst.at[placeholder + i] = inst;
+    }
+    fn->inst.n = fn->loc.n = start;
+    return placeholder + n - 1;
 }
 
 /* Fills the placeholders of `then` and cuts its yield down to the real results. */
@@ -292,12 +321,9 @@ static void control_patch_then(control_if *c)
         control_leaf *leaf = &c->leaves.at[i];
         if (leaf->same)
             continue;
-        ts_val made = control_made(c->f, &leaf->number[0], leaf);
-        if (made != leaf->value[0] && leaf->placeholder) {
-            fn->inst.at[leaf->placeholder] = fn->inst.at[made];
-            fn->inst.n = fn->loc.n = made;
-            leaf->value[0] = leaf->placeholder;
-        }
+        ts_val start = fn->inst.n, made = control_made(c->f, &leaf->number[0], leaf);
+        if (made != leaf->value[0] && leaf->placeholder)
+            leaf->value[0] = control_move(fn, start, leaf->placeholder);
         opnds[n++] = leaf->value[0];
     }
     yield = &fn->inst.at[c->yield];

@@ -745,8 +745,8 @@ static ts_status args_complex(args_walk *walk, const ts_arg *arg)
                   frame->args[walk->next].value.i != 2))
         return args_fail(walk, TS_VALUE, "a complex number is followed by the tuple of its two parts");
     if (rule->flags & (TS_PARAM_CONSTANT | TS_PARAM_NUMBER) || (rule->dtype && !part.dtype))
-        return args_fail(walk, TS_TYPE, "is annotated %s but is a complex number; change the annotation, or pass a part",
-                         rule->flags & TS_PARAM_CONSTANT ? "Constant" : args_wanted_text(rule));
+        return args_fail(walk, TS_TYPE, "is annotated %s but is a complex number; change the annotation, or pass a "
+                         "part", rule->flags & TS_PARAM_CONSTANT ? "Constant" : args_wanted_text(rule));
     for (uint32_t i = 0; whole && i < 2; i++)
         parts[i] = &frame->args[walk->next + 1 + i];
     TS_TRY(args_word(walk, TS_SPEC_COMPLEX));

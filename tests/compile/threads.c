@@ -262,13 +262,11 @@ static void short_builders_make_what_they_say(void)
     ts_module_destroy(m);
 }
 
-/* An axis beyond z, and memory of complex numbers: nothing else is made of them, the verifier names them. */
+/* An axis beyond z: nothing else is made of it, the verifier names it. */
 static void what_builders_cannot_make_is_refused(void)
 {
     static const char *const words[] = {"kind 255 of sreg does not exist", "kind 255 of sreg does not exist",
-                                        "kind 255 of sreg does not exist", "kind 255 of sreg does not exist",
-                                        "shared_alloc does not take complex numbers", "local does not take complex",
-                                        "shared does not take complex numbers"};
+                                        "kind 255 of sreg does not exist", "kind 255 of sreg does not exist"};
     for (size_t i = 0; i < TS_COUNT(words); i++) {
         ts_module *m;
         ts_builder *b;
@@ -277,10 +275,7 @@ static void what_builders_cannot_make_is_refused(void)
         ts_val made = i == 0   ? ts_thread_id(b, 3)
                       : i == 1 ? ts_num_threads(b, 3)
                       : i == 2 ? ts_block_id(b, UINT32_MAX)
-                      : i == 3 ? ts_num_blocks(b, 3)
-                      : i == 4 ? ts_shared_array(b, TS_T_c64, 8, 0)
-                      : i == 5 ? ts_local_array(b, TS_T_c64, 8)
-                               : ts_shared_dynamic(b, TS_T_c64, 0);
+                               : ts_num_blocks(b, 3);
         CHECK(made != 0);
         ts_term(b, TS_OP_return, 0, NULL);
         CHECK_INT(ts_module_verify(m, &err), TS_VERIFY);

@@ -1252,6 +1252,27 @@ static void math_functions_run_in_threads(void)
     CHECK(out[0] == 0 && out[1] == 1 && out[8] == 2 && out[27] == 3 && out[42] == 3 && out[43] == 4 && out[63] == 4);
 }
 
+/* conj(z) twice as f64 and once as f32, through memory of the block and of the thread. */
+static void complex_numbers_are_two(void)
+{
+    static const char text[] =
+        "thread entry @k(%out: ptr<i32>) {\n"
+        "  %t = sreg tid.x : i32\n  %f = itof %t : f64\n  %c = constant 2.5 : f64\n"
+        "  %z = make_complex %f, %c : c128\n  %s = shared_alloc bytes=512 align=16 : ptr<c128, shared>\n"
+        "  %l = local bytes=16 align=16 : ptr<c64, local>\n  %p = offset %s, %t : ptr<c128, shared>\n"
+        "  st n=1 %p, %z\n  %w = ld n=1 %p : c128\n  %re = real %w : f64\n  %im = imag %w : f64\n"
+        "  %a = ftof %re : f32\n  %b = ftof %im : f32\n  %v = make_complex %b, %a : c64\n"
+        "  %one = constant 1 : i32\n  %q = offset %l, %one : ptr<c64, local>\n  st n=1 %q, %v\n"
+        "  %u = ld n=1 %q : c64\n  %x = real %u : f32\n  %y = imag %u : f32\n  %d = subf %x, %y : f32\n"
+        "  %two = constant 2.0 : f32\n  %e = mulf %d, %two : f32\n  %i = ftoi %e : i32\n"
+        "  %o = offset %out, %t : ptr<i32>\n  st n=1 %o, %i\n  return\n}\n";
+    int32_t out[32];
+    ts_eval_env env = {.block_threads = {32, 1, 1}};
+    CHECK_OK(sk_text(text, out, (uint32_t[3]){1, 1, 1}, &env));
+    for (int32_t t = 0; t < 32; t++)
+        CHECK_INT(out[t], 5 - 2 * t);
+}
+
 static void every_thread_op_was_run(void)
 {
     for (int op = 1; op < TS_OP_COUNT; op++) {
@@ -1298,6 +1319,7 @@ int main(void)
     blocks_and_clusters_have_three_dimensions();
     arrays_of_shared_memory_lie_apart();
     math_functions_run_in_threads();
+    complex_numbers_are_two();
     every_thread_op_was_run();
     return check_done();
 }

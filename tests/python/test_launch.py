@@ -212,12 +212,38 @@ def test_a_list_of_numbers_is_not_an_array():
         ct.launch(None, (1,), vector_add_kernel, ([1.0, 2.0], random(2), random(2)))
 
 
-@pytest.mark.parametrize("thing", ["text", object(), {}, 1j, b"bytes"])
+@pytest.mark.parametrize("thing", ["text", object(), {}, b"bytes"])
 def test_things_that_are_no_argument_are_named(thing):
-    what = "1j is a complex number" if thing == 1j else f"is a {type(thing).__name__};"
-    text = f"kernel 'vector_add_kernel', argument 'b': {what}"
+    text = f"kernel 'vector_add_kernel', argument 'b': is a {type(thing).__name__};"
     with pytest.raises(TypeError, match=text):
         ct.launch(None, (1,), vector_add_kernel, (random(2), thing, random(2)))
+
+
+@ct.kernel
+def turned_kernel(x, z):
+    ct.store(x, 0, ct.load(x, 0, 16) * z)
+
+
+@pytest.mark.parametrize("z", [1 + 2j, np.complex64(2j), np.complex128(-1j)])
+def test_a_complex_number_is_passed_as_its_parts(z):
+    x = (np.arange(16) + 1j).astype(np.complex128 if isinstance(z, np.complex128) else np.complex64)
+    wanted = x * z
+    ct.launch(None, (1,), turned_kernel, (x, z))
+    np.testing.assert_array_equal(x, wanted)
+
+
+def test_a_complex_number_is_no_constant_and_no_float():
+    @ct.kernel
+    def constant(x, z: ct.Constant):
+        pass
+
+    @ct.kernel
+    def real(x, z: float):
+        pass
+
+    for kernel, text in ((constant, "annotated Constant but is a complex number"), (real, "annotated float but")):
+        with pytest.raises(TypeError, match=f"argument 'z': is {text}"):
+            ct.launch(None, (1,), kernel, (random(2), 1j))
 
 
 def test_an_argument_after_a_tuple_is_named_and_counted_as_written():

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * Complex numbers in kernels of threads: operators, attributes, and the functions of cmath, NumPy and Python that take
- * them, a table of names. Sums and products of constants are constants; all else is code (lang/complex.c, lang/cmath.c).
+ * them, a table of names. Sums and products of constants are constants; all else is code (lang/complex.c, cmath.c).
  * Part of the front end (lower.h).
  */
 #include "lang/simt/op.h"
@@ -216,7 +216,7 @@ static ts_status complex_polar(fr *f, const complex_call *c, fr_value *out)
     return fr_tuple(f, 2, pair, out);
 }
 
-/* complex(), complex(x), complex(re, im); y of the row: rect(size, angle) */
+/* complex(), complex(x), complex(re, im); x: rect(size, angle) */
 static ts_status complex_make(fr *f, const complex_call *c, fr_value *out)
 {
     fr_value part[2] = {fr_real(0), fr_real(0)};
@@ -246,7 +246,8 @@ static ts_status complex_question(fr *f, const complex_call *c, fr_value *out)
     ts_dtype dtype;
     TS_TRY(complex_take(f, &c->args[0], 0, &dtype, z));
     for (int i = 0; i < 2; i++) {
-        ts_val infinite = ts_float(&f->b, ts_type_of(f->b.fn, z[i]), INFINITY), size = ts_op1(&f->b, TS_OP_absf, z[i], 0);
+        ts_val infinite = ts_float(&f->b, ts_type_of(f->b.fn, z[i]), INFINITY);
+        ts_val size = ts_op1(&f->b, TS_OP_absf, z[i], 0);
         answer[i] = c->x == 'n'   ? ts_cmp(&f->b, TS_OP_cmpf, TS_NE, z[i], z[i], TS_A_UNORDERED)
                     : c->x == 'i' ? ts_cmp(&f->b, TS_OP_cmpf, TS_EQ, size, infinite, 0)
                                   : ts_cmp(&f->b, TS_OP_cmpf, TS_LT, size, infinite, 0);
@@ -370,7 +371,7 @@ ts_status fr_simt_complex_call(fr *f, uint32_t node, const char *name, uint32_t 
     const char *bare = is_cmath || is_numpy ? name + 6 : name;
     const struct complex_row *row =
         complex_find(bare, is_cmath ? COMPLEX_CMATH : is_numpy ? COMPLEX_NUMPY : COMPLEX_BUILTIN);
-    static const char *const alone[] = {"complex", "real", "imag", "conjugate", "conj", "angle"}; /* of real ones, too */
+    static const char *const alone[] = {"complex", "real", "imag", "conjugate", "conj", "angle"}; /* of real ones */
     bool mine = is_cmath || complex_is_among(n, args);
     for (uint32_t i = 0; i < TS_COUNT(alone) && row; i++)
         mine |= strcmp(alone[i], bare) == 0;
@@ -379,8 +380,8 @@ ts_status fr_simt_complex_call(fr *f, uint32_t node, const char *name, uint32_t 
         return TS_OK;
     if (!row)
         return fr_error(f, node, TS_TILETYPE, "%s() is not defined for complex numbers%s", name,
-                        is_cmath ? " in kernels" : "\n  help: cmath has functions of them; z.real, z.imag and abs(z) are "
-                                                   "real");
+                        is_cmath ? " in kernels"
+                                 : "\n  help: cmath has functions of them; z.real, z.imag and abs(z) are real");
     if (n < row->least || n > row->most)
         return fr_error(f, node, TS_TILETYPE, "%s() takes %u to %u arguments, got %u", name, row->least, row->most, n);
     for (uint32_t i = 0; i < n; i++)

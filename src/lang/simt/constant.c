@@ -16,7 +16,7 @@ static ts_status constant_dtype(fr *f, const fr_value *v, bool *plain, ts_dtype 
     if (v->kind == FR_TUPLE)
         return TS_OK;
     ts_dtype dtype = TS_DTYPE_NONE;
-    *plain = v->kind == FR_NUMBER && v->cat != FR_COMPLEX;
+    *plain = v->kind == FR_NUMBER;
     if (*plain)
         TS_TRY(fr_simt_dtype(f, v, &dtype));
     *out = *out ? fr_simt_promote(*out, dtype) : dtype;
@@ -40,11 +40,17 @@ static bool constant_shape(const fr_value *v, uint32_t depth, fr_shape *shape)
 
 static ts_status constant_write(fr *f, const fr_value *v, ts_dtype dtype, uint8_t **at)
 {
-    fr_value made;
+    fr_value made, re, im;
+    ts_dtype part = (ts_dtype)ts_dtype_get(dtype)->part;
     for (uint32_t i = 0; v->kind == FR_TUPLE && i < v->n; i++)
         TS_TRY(constant_write(f, &v->as.items[i], dtype, at));
     if (v->kind == FR_TUPLE)
         return TS_OK;
+    if (part) {
+        TS_TRY(fr_complex_parts(f, v, &re, &im));
+        TS_TRY(constant_write(f, &re, part, at));
+        return constant_write(f, &im, part, at);
+    }
     TS_TRY(fr_simt_convert(f, v, dtype, &made));
     uint64_t bits = made.cat == FR_FLOAT ? ts__float_written(fr_ir(dtype), made.as.f) : (uint64_t)made.as.i;
     for (size_t i = 0; i < ts_dtype_bytes(dtype); i++)
@@ -66,9 +72,13 @@ static const ts_global *constant_known(const fr *f, ts_type type, const uint8_t 
     return NULL;
 }
 
-static ts_val constant_address(fr *f, ts_type elem, ts_str name)
+/* A pointer to elements of the dtype; globals of complex numbers are arrays of their parts. */
+static ts_val constant_address(fr *f, ts_dtype dtype, ts_type elem, ts_str name)
 {
-    return ts_emit(&f->b, TS_OP_get_global, ts_type_ptr(f->module, elem, TS_GLOBAL), 0, NULL, name, 0);
+    ts_type pointer = ts_type_ptr(f->module, elem, TS_GLOBAL);
+    ts_type wanted = ts_type_ptr(f->module, fr_simt_storage(dtype), TS_GLOBAL);
+    ts_val v = ts_emit(&f->b, TS_OP_get_global, pointer, 0, NULL, name, 0);
+    return pointer == wanted ? v : ts_cast(&f->b, TS_OP_ptr_to_ptr, v, wanted, 0);
 }
 
 /* A global of the module with the bytes; its type is a tile of 2^n elements. */
@@ -76,25 +86,27 @@ static ts_val constant_global(fr *f, ts_dtype dtype, int64_t count, const fr_val
 {
     char name[40];
     int64_t whole = 1;
+    ts_dtype part = (ts_dtype)ts_dtype_get(dtype)->part, stored = part ? part : dtype;
+    count *= part ? 2 : 1;
     while (whole < count)
         whole *= 2;
-    size_t bytes = (size_t)whole * ts_dtype_bytes(dtype);
+    size_t bytes = (size_t)whole * ts_dtype_bytes(stored);
     uint8_t *data = TS_NEW_N(f->module->arena, uint8_t, bytes), *at = data;
     *status = data ? constant_write(f, v, dtype, &at) : fr_oom(f);
     if (*status != TS_OK)
         return 0;
     int n = snprintf(name, sizeof name, "constant%u", f->module->globals.n);
-    ts_type elem = fr_simt_storage(dtype), type = ts_type_tile(f->module, elem, 1, &whole);
+    ts_type elem = fr_simt_storage(stored), type = ts_type_tile(f->module, elem, 1, &whole);
     const ts_global *known = constant_known(f, type, data, bytes);
     if (known)
-        return constant_address(f, elem, known->name);
+        return constant_address(f, dtype, elem, known->name);
     ts_global global = {ts_intern(f->module, name, (size_t)n), type, f->module->dense.n + 1, 16, true};
     if (!TS_PUSH(f->module->arena, &f->module->dense, ((ts_dense){data, bytes})) ||
         !TS_PUSH(f->module->arena, &f->module->globals, global)) {
         *status = fr_oom(f);
         return 0;
     }
-    return constant_address(f, elem, global.name);
+    return constant_address(f, dtype, elem, global.name);
 }
 
 ts_status fr_simt_constant_array(fr *f, const fr_value *v, fr_value *out, bool *found)

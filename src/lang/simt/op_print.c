@@ -1,21 +1,35 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * print: items with a space between them and a newline at the end, integers as 64 bits, floats with six digits, tuples
- * in parentheses; of a bool of run time there are two prints, one for each of its texts. Part of the front end
- * (lower.h).
+ * print: items with a space between them and a newline at the end, integers as 64 bits, floats with six digits, complex
+ * numbers as (1.000000+2.000000j), tuples in parentheses; of a bool of run time there are two prints, one for each of
+ * its texts. Part of the front end (lower.h).
  */
 #include "lang/simt/op.h"
 
 typedef struct print_part {
     const char *text; /* NULL: the value */
     fr_value value;
+    bool has_plus;    /* of a float */
 } print_part;
 
 typedef TS_VEC(print_part) print_parts;
 
 static ts_status print_text(fr *f, print_parts *parts, const char *text)
 {
-    return TS_PUSH(f->arena, parts, ((print_part){text, fr_none()})) ? TS_OK : fr_oom(f);
+    return TS_PUSH(f->arena, parts, ((print_part){text, fr_none(), false})) ? TS_OK : fr_oom(f);
+}
+
+static ts_status print_complex(fr *f, print_parts *parts, const fr_value *v)
+{
+    fr_value re, im;
+    if (v->kind == FR_NUMBER)
+        return print_text(f, parts, fr_textf(f, "(%f%+fj)", v->as.c[0], v->as.c[1]));
+    TS_TRY(fr_complex_parts(f, v, &re, &im));
+    TS_TRY(print_text(f, parts, "("));
+    if (!TS_PUSH(f->arena, parts, ((print_part){NULL, re, false})) ||
+        !TS_PUSH(f->arena, parts, ((print_part){NULL, im, true})))
+        return fr_oom(f);
+    return print_text(f, parts, "j)");
 }
 
 static ts_status print_add(fr *f, print_parts *parts, const fr_value *v)
@@ -34,6 +48,8 @@ static ts_status print_add(fr *f, print_parts *parts, const fr_value *v)
             TS_TRY(print_add(f, parts, &v->as.items[2 * i]));
         return TS_OK;
     }
+    if (fr_is_complex(v))
+        return print_complex(f, parts, v);
     if (v->kind == FR_NUMBER && v->cat == FR_FLOAT)
         return print_text(f, parts, fr_textf(f, "%f", v->as.f));
     if (fr_plain_text(f, v))
@@ -41,7 +57,7 @@ static ts_status print_add(fr *f, print_parts *parts, const fr_value *v)
     if (!fr_simt_is_number(v))
         return fr_error(f, 0, TS_TILETYPE, "print() takes numbers, strings and tuples of them\n  found: %s",
                         fr_say(f, v));
-    return TS_PUSH(f->arena, parts, ((print_part){NULL, *v})) ? TS_OK : fr_oom(f);
+    return TS_PUSH(f->arena, parts, ((print_part){NULL, *v, false})) ? TS_OK : fr_oom(f);
 }
 
 static ts_status print_emit(fr *f, print_parts *parts)
@@ -59,7 +75,7 @@ static ts_status print_emit(fr *f, print_parts *parts)
         ts_val v = 0;
         ts_dtype own = (ts_dtype)p->value.dtype;
         bool real = fr_dtype_is_float(own), with_sign = fr_dtype_is_signed(own);
-        ts__text_puts(&format, real ? "%f" : with_sign ? "%lld" : "%llu");
+        ts__text_puts(&format, p->has_plus ? "%+f" : real ? "%f" : with_sign ? "%lld" : "%llu");
         status = fr_simt_cast(f, &p->value, real ? TS_DTYPE_float64 : with_sign ? TS_DTYPE_int64 : TS_DTYPE_uint64, &v);
         if (status == TS_OK && !TS_PUSH(f->arena, &values, v))
             status = fr_oom(f);

@@ -162,7 +162,7 @@ static ts_dtype reduce_dtype(uint32_t kind, ts_dtype dtype)
     case FR_REDUCE_PROD:
         return fr_dtype_is_float(dtype) || !fr_simt_rule(TS_OPERATOR_Add, dtype, dtype, &rule) ? dtype : rule.result;
     case FR_REDUCE_MEAN: /* of integers: no sum of them overflows */
-        return fr_dtype_is_float(dtype) ? dtype : TS_DTYPE_float64;
+        return fr_dtype_is_float(dtype) || fr_dtype_cat(dtype) == FR_COMPLEX ? dtype : TS_DTYPE_float64;
     case FR_REDUCE_VAR:
         return TS_DTYPE_float64;
     case FR_REDUCE_COUNT:
@@ -216,7 +216,8 @@ ts_status fr_simt_reduce(fr *f, const fr_call *c, fr_value *out)
     TS_TRY(fr_simt_constant_array(f, &c->arg[0], &array, &found));
     if (array.kind != FR_ARRAY)
         return fr_arg_error(f, c, 0, "an array");
-    if (fr_dtype_cat((ts_dtype)array.as.array->dtype) == FR_COMPLEX)
+    bool adds = kind <= FR_REDUCE_COUNT || kind == FR_REDUCE_MEAN;
+    if (fr_dtype_cat((ts_dtype)array.as.array->dtype) == FR_COMPLEX && (!adds || c->op->y))
         return fr_arg_error(f, c, 0, "an array of real numbers");
     TS_TRY(reduce_run(f, c, &array, divides ? FR_REDUCE_MEAN : kind, NULL, out));
     if (!divides)

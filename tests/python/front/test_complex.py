@@ -244,12 +244,6 @@ def test_what_has_no_meaning_is_refused(name):
     assert "complex" in str(caught.value)
 
 
-@pytest.mark.parametrize("number", (1j, np.complex64(1j), np.complex128(1j)))
-def test_a_complex_number_is_no_argument(number):
-    with pytest.raises(TypeError, match="pass its real and imaginary part"):
-        ct.launch(None, (1,), ct.kernel(strided), (np.zeros((4, 8), np.complex64), number))
-
-
 def test_printing(capfd):
     def show(x):
         ct.print(ct.sum(ct.load(x, 0, (2,))), 1 - 2j)

@@ -10,24 +10,27 @@ import pathlib
 
 INTS = ["int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64"]
 FLOATS = ["float16", "float32", "float64"]
+COMPLEX = ["complex64", "complex128"]
 DTYPES = ["bool", *INTS, *FLOATS]
+ALL = [*DTYPES, *COMPLEX]
 GOLDEN = pathlib.Path(__file__).parents[2] / "golden/simt/typing.txt"
 
 # Direct conversions and their kind; all others are unsafe.
 PROMOTE, SAFE, UNSAFE = 1, 2, 3
 _DIRECT = {
     ("bool", "int8"): SAFE, ("bool", "uint8"): SAFE,
-    **{(a, b): PROMOTE for row in (INTS[:4], INTS[4:], FLOATS) for a, b in itertools.pairwise(row)},
+    **{(a, b): PROMOTE for row in (INTS[:4], INTS[4:], FLOATS, COMPLEX) for a, b in itertools.pairwise(row)},
     ("uint8", "int16"): SAFE, ("uint16", "int32"): SAFE, ("uint32", "int64"): SAFE,
     ("int8", "float16"): SAFE, ("int16", "float32"): SAFE, ("int32", "float64"): SAFE,
     ("int64", "float64"): SAFE, ("uint64", "float64"): SAFE,
+    ("float32", "complex64"): SAFE, ("float64", "complex128"): SAFE,
 }  # fmt: skip
 
 
 def _conversions() -> dict[tuple[str, str], int]:
     """The cheapest way from each dtype to each other one: its most costly step counts."""
     found = dict(_DIRECT)
-    for _ in DTYPES:
+    for _ in ALL:
         for (a, b), (c, d) in itertools.product(list(found), list(_DIRECT)):
             if b == c:
                 found[a, d] = min(found.get((a, d), UNSAFE), max(found[a, b], _DIRECT[c, d]))
@@ -50,15 +53,16 @@ _WORDS = ["int64", "uint64"]
 _INTEGER = [((a, b), wide(a, b)) for a, b in itertools.product(_WORDS, _WORDS)]
 _REAL = [((t, t), t) for t in ("float32", "float64")]
 _HALF = [(("float16", "float16"), "float16")]
+_COMPLEX = [((t, t), t) for t in COMPLEX]
 _POWER = [((t, n), t) for t in ("float32", "float64") for n in ("int32", "int64", "uint64")]
 _BITS = [(("bool", "bool"), "bool"), *_INTEGER]
 _SHIFT = [((t, n), "uint64" if t.startswith("u") else "int64") for t in INTS for n in ("int64", "uint64")]
 
 OVERLOADS = {
-    "+": [*_INTEGER, *_HALF, *_REAL], "-": [*_INTEGER, *_HALF, *_REAL], "*": [*_INTEGER, *_HALF, *_REAL],
-    "/": [*(((a, b), "float64") for (a, b), _ in _INTEGER), *_HALF, *_REAL],
+    **{op: [*_INTEGER, *_HALF, *_REAL, *_COMPLEX] for op in "+-*"},
+    "/": [*(((a, b), "float64") for (a, b), _ in _INTEGER), *_HALF, *_REAL, *_COMPLEX],
     "//": [*_INTEGER, *_REAL], "%": [*_INTEGER, *_REAL],
-    "**": [*_INTEGER, *_POWER, *_REAL],
+    "**": [*_INTEGER, *_POWER, *_REAL, *_COMPLEX],
     "&": _BITS, "|": _BITS, "^": _BITS,
 }  # fmt: skip
 
@@ -66,7 +70,7 @@ OVERLOADS = {
 def result(op: str, a: str, b: str) -> str | None:
     """The dtype of ``a op b``; None where numba refuses."""
     if op in ("<<", ">>"):
-        if a in FLOATS or b in FLOATS:
+        if a not in ("bool", *INTS) or b not in ("bool", *INTS):
             return None
         return "uint64" if a.startswith("u") else "int64"
     best: tuple[int, int, int] | None = None
@@ -82,10 +86,10 @@ def result(op: str, a: str, b: str) -> str | None:
 def table() -> str:
     """Rows of pairs, a column for each operator; "-" where there is none."""
     ops = [*OVERLOADS, "<<", ">>"]
-    lines = ["# left    right    " + " ".join(f"{op:8}" for op in ops).rstrip()]
-    for a, b in itertools.product(DTYPES, DTYPES):
-        cells = " ".join(f"{result(op, a, b) or '-':8}" for op in ops)
-        lines.append(f"{a:9} {b:8} {cells}".rstrip())
+    lines = ["# left     right      " + " ".join(f"{op:10}" for op in ops).rstrip()]
+    for a, b in itertools.product(ALL, ALL):
+        cells = " ".join(f"{result(op, a, b) or '-':10}" for op in ops)
+        lines.append(f"{a:10} {b:10} {cells}".rstrip())
     return "\n".join(lines) + "\n"
 
 
