@@ -218,7 +218,8 @@ def test_functions_by_name(target: int) -> None:
     run(by_name, np.array([z]), out, truth, target=target)
     wanted = [
         z, cmath.phase(z), cmath.log(z, 10), cmath.sqrt(z) + 2**z + cmath.log(z, 2),
-        cmath.exp(z) - 1 + cmath.log(1 + z), z * z + 1 / z + z.conjugate(), z.real + z.imag + cmath.phase(z), z * (z + 1) + abs(z), z**2 + 3.7 + 3j,
+        cmath.exp(z) - 1 + cmath.log(1 + z), z * z + 1 / z + z.conjugate(), z.real + z.imag + cmath.phase(z),
+        z * (z + 1) + abs(z), z**2 + 3.7 + 3j,
     ]  # fmt: skip
     np.testing.assert_allclose(out, wanted, rtol=1e-7)
     assert truth[0] == 4
