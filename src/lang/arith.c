@@ -904,6 +904,16 @@ static bool arith_is_known(const fr_value *v)
     return v->kind == FR_NUMBER || v->kind == FR_TUPLE || arith_is_plain(v);
 }
 
+/* Numbers without identity: the same where they are equal and of one type, if the dialect says so. */
+static ts_status arith_is_equal(fr *f, bool is, const fr_value *x, const fr_value *y, fr_value *out)
+{
+    ts_dtype a = (ts_dtype)x->dtype, b = (ts_dtype)y->dtype;
+    TS_TRY(!a && x->kind == FR_NUMBER ? fr_default_dtype(f, x, &a) : TS_OK);
+    TS_TRY(!b && y->kind == FR_NUMBER ? fr_default_dtype(f, y, &b) : TS_OK);
+    *out = fr_bool(!is);
+    return a == b ? f->dialect->compare(f, is ? TS_OPERATOR_Eq : TS_OPERATOR_NotEq, x, y, out) : TS_OK;
+}
+
 ts_status fr_compare(fr *f, ts_operator op, const fr_value *x, const fr_value *y, fr_value *out)
 {
     bool done = false;
@@ -911,6 +921,8 @@ ts_status fr_compare(fr *f, ts_operator op, const fr_value *x, const fr_value *y
         return arith_contains(f, op, x, y, out);
     if (op == TS_OPERATOR_Is || op == TS_OPERATOR_IsNot) {
         bool none = x->kind == FR_NONE || y->kind == FR_NONE;
+        if (f->dialect->numbers_are && arith_is_numeric(x) && arith_is_numeric(y))
+            return arith_is_equal(f, op == TS_OPERATOR_Is, x, y, out);
         if (!none && (!arith_has_identity(x) || !arith_has_identity(y)))
             return fr_bad_operands(f, op, x, y, "`is` compares constants; use == for what the kernel computes");
         bool same = none ? x->kind == y->kind : fr_same(f, x, y);

@@ -86,6 +86,22 @@ static ts_status attr_unknown(fr *f, uint32_t node, const fr_value *v, const cha
 
 /* ---- attributes ---------------------------------------------------------------------- */
 
+uint32_t fr_class_op(fr *f, const fr_value *cls, const char *name)
+{
+    const ts_object *o = &f->pack.objects[cls->as.object];
+    const char *full = fr_string(f, o->x), *dot = strrchr(full, '.'), *module = f->dialect->module;
+    size_t n = strlen(module);
+    bool ours = o->kind == TS_OBJ_MODULE && dot && dot == full + n && strncmp(full, module, n) == 0;
+    return ours ? fr_op_find(f, fr_textf(f, "%s_%s", dot + 1, name)) : f->dialect->n_ops;
+}
+
+ts_status fr_op_value(fr *f, uint32_t row, fr_value *out)
+{
+    const fr_op *op = &f->dialect->ops[row];
+    *out = (fr_value){.kind = FR_OP, .n = row};
+    return op->signature ? TS_OK : op->lower(f, &(fr_call){.op = op, .node = f->node}, out);
+}
+
 static ts_status attr_module(fr *f, uint32_t node, const fr_value *v, const char *name,
                              fr_value *out)
 {
@@ -95,6 +111,8 @@ static ts_status attr_module(fr *f, uint32_t node, const fr_value *v, const char
     for (uint32_t i = 0; i < n; i += 2)
         if (strcmp(fr_string(f, pairs[i]), name) == 0)
             return fr_record_of_class(f, v, pairs[i + 1], out);
+    if (fr_class_op(f, v, name) < f->dialect->n_ops)
+        return fr_op_value(f, fr_class_op(f, v, name), out);
     if (o->kind != TS_OBJ_MODULE && strcmp(name, "__name__") == 0) {
         *out = fr_text(fr_string(f, o->x));
         return TS_OK;
@@ -311,6 +329,10 @@ ts_status fr_item(fr *f, uint32_t node, const fr_value *v, const fr_value *index
         return attr_index_dict(f, v, index, out);
     case FR_ARRAY:
         return f->dialect->get_item(f, node, v, index, out);
+    case FR_MODULE: /* Color["red"] */
+        if (f->pack.objects[v->as.object].kind == TS_OBJ_CLASS && index->kind == FR_STR)
+            return attr_module(f, node, v, index->as.text, out);
+        return fr_error(f, node, TS_TILETYPE, "%s has no items", fr_say(f, v));
     default:
         return fr_error(f, node, TS_TILETYPE, "%s has no items", fr_say(f, v));
     }

@@ -522,6 +522,10 @@ typedef struct fr_method {
     const char *name, *op;
 } fr_method;
 uint32_t fr_op_find(const fr *f, const char *name); /* dialect->n_ops when there is none */
+/* The operation <class>_<name> of a class of the language that has this attribute (threadIdx.x); n_ops: none. */
+uint32_t fr_class_op(fr *f, const fr_value *cls, const char *name);
+/* The value of an operation: what it computes, where it is not called. */
+ts_status fr_op_value(fr *f, uint32_t row, fr_value *out);
 ts_status fr_call_node(fr *f, uint32_t node, fr_value *out);
 /* A packed function called by nobody: opens its frame (f->frame), gives what it returns. */
 ts_status fr_call_root(fr *f, const fr_function *fn, uint32_t n, const fr_value *args, fr_value *out);
@@ -590,6 +594,7 @@ typedef struct fr_dialect {
     ts_dtype ints[3], real, complex;
     bool counts_down;  /* range takes constant steps below zero */
     bool iterates_arrays; /* `for` runs over the items of an array */
+    bool numbers_are;  /* `is` of numbers: whether they are equal and of one type */
     bool has_zeros;    /* a variable without a value on some path, or None there, is zero on it */
     const fr_op *ops;
     uint32_t n_ops;

@@ -276,6 +276,8 @@ static ts_val promote_float_to(fr *f, ts_val x, ts_dtype from, ts_dtype to, uint
 
 ts_status fr_convert(fr *f, const fr_value *v, ts_dtype to, uint32_t round, fr_value *out)
 {
+    fr_value member;
+    TS_TRY(fr_member_value(f, &v, &member));
     if (v->kind == FR_NUMBER)
         return fr_round(f, v, to, out);
     if (v->kind != FR_TILE)

@@ -257,11 +257,10 @@ ts_status fr_object(fr *f, uint32_t object, fr_value *out)
         *out = (fr_value){.kind = FR_BUILTIN, .as.text = fr_string(f, o->x)};
         return TS_OK;
     case TS_OBJ_OP:
-        *out = (fr_value){.kind = FR_OP, .n = fr_op_find(f, fr_string(f, o->x))};
-        if (out->n == f->dialect->n_ops)
-            *out = (fr_value){.kind = FR_OPAQUE, .as.object = object};
-        else if (!f->dialect->ops[out->n].signature) /* it is what it computes, not called */
-            return f->dialect->ops[out->n].lower(f, &(fr_call){.op = &f->dialect->ops[out->n], .node = f->node}, out);
+        out->n = fr_op_find(f, fr_string(f, o->x));
+        if (out->n < f->dialect->n_ops)
+            return fr_op_value(f, out->n, out);
+        *out = (fr_value){.kind = FR_OPAQUE, .as.object = object};
         return TS_OK;
     case TS_OBJ_ELLIPSIS:
         out->kind = FR_ELLIPSIS;

@@ -297,14 +297,16 @@ static ts_val warp_element(lockstep *c, ts_val x, ts_val at)
     return ts_reshape(&c->b, ts_emit(&c->b, TS_OP_extract, part, 2, (ts_val[]){x, at}, 0, 0), elem);
 }
 
+enum { WARP_PRINTED = 32 };
+
 /* Thread after thread. */
 static void warp_printf(lockstep *c, ts_val v)
 {
     const ts_inst *inst = ts_at(c->fn, v);
-    ts_val zero = ts_int(&c->b, TS_T_i32, 0), one = ts_int(&c->b, TS_T_i32, 1), x[17], branch = 0;
-    if (inst->n_opnd > 16) {
-        lock_fail(c, v, TS_UNSUPPORTED, "a print of %u values; the limit is 16: print them in several calls",
-                  inst->n_opnd);
+    ts_val zero = ts_int(&c->b, TS_T_i32, 0), one = ts_int(&c->b, TS_T_i32, 1), x[WARP_PRINTED + 1], branch = 0;
+    if (inst->n_opnd > WARP_PRINTED) {
+        lock_fail(c, v, TS_UNSUPPORTED, "a print of %u values; the limit is %d: print them in several calls",
+                  inst->n_opnd, WARP_PRINTED);
         return;
     }
     ts_val last = ts_int(&c->b, TS_T_i32, TS_MIN(c->width, (int64_t)c->n_threads));

@@ -14,6 +14,7 @@ static const fr_method simt_methods[] = {
 #define TS_SIMT_METHOD(kind, name, op) {FR_##kind, #name, #op},
 #include "lang/simt/simt_op.def"
     {FR_GROUP, "sync", "cg_grid_sync"},
+    {FR_TILE, "bit_count", "number_bit_count"},
 };
 
 const fr_dialect fr_dialect_thread = {
@@ -26,6 +27,7 @@ const fr_dialect fr_dialect_thread = {
     .complex = TS_DTYPE_complex128,
     .counts_down = true,
     .iterates_arrays = true,
+    .numbers_are = true,
     .has_zeros = true,
     .ops = simt_ops,
     .n_ops = TS_COUNT(simt_ops),

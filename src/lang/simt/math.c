@@ -4,6 +4,7 @@
  * as float64, float32 stays, float16 is computed as float32. Part of the front end (lower.h).
  */
 #include "lang/simt/op.h"
+#include <stdlib.h>
 
 typedef struct math_call {
     uint32_t node, n;
@@ -181,40 +182,90 @@ static ts_status math_cast(fr *f, const math_call *c, fr_value *out)
     return keeps ? TS_OK : fr_simt_convert(f, x, (ts_dtype)c->x, out);
 }
 
-/* round(x): halves to even, an int64; round(x, n): a float, scaled as CPython does. */
+/* 10.0 ** n for 0 <= n <= 308, from a table in constant memory: powers are exact as far as they can be. */
+static ts_status math_power_of_ten(fr *f, ts_val n, fr_value *table, ts_val *out)
+{
+    enum { POWERS = 309 };
+    fr_value *powers = TS_NEW_N(f->arena, fr_value, POWERS), made;
+    fr_value index = fr_tile(TS_DTYPE_int64, n);
+    bool found;
+    for (uint32_t i = 0; powers && table->kind != FR_ARRAY && i < POWERS; i++)
+        powers[i] = fr_real(strtod(fr_textf(f, "1e%u", i), NULL));
+    if (!powers)
+        return fr_oom(f);
+    if (table->kind != FR_ARRAY) {
+        TS_TRY(fr_container(f, FR_TUPLE, POWERS, powers, &made));
+        TS_TRY(fr_simt_constant_array(f, &made, table, &found));
+    }
+    ts_val address;
+    TS_TRY(fr_simt_address(f, 0, table, &index, &address));
+    *out = fr_simt_load(f, TS_DTYPE_float64, address, TS_CACHE_NONE).as.v;
+    return TS_OK;
+}
+
+/* As CPython did before it had its own decimal arithmetic, and numba does: y = x * 10 ** n in two steps, so that only
+ * the result may overflow; or x / 10 ** -n. What is no number, or overflows, stays. */
+static ts_status math_round_digits(fr *f, ts_val x, ts_val n, ts_val *out)
+{
+    enum { EXACT = 22, MOST = 308, NONE_LEFT = 323 };
+    ts_builder *b = &f->b;
+    ts_val zero = ts_int(b, TS_T_i64, 0), least = ts_int(b, TS_T_i64, -MOST), first, second, p, q;
+    fr_value table = fr_none();
+    ts_val down = ts_cmp(b, TS_OP_cmpi, TS_LT, n, zero, 0);
+    first = ts_select(b, down, ts_op2(b, TS_OP_subi, zero, ts_op2(b, TS_OP_maxi, n, least, 0), 0),
+                      ts_op2(b, TS_OP_mini, n, ts_int(b, TS_T_i64, EXACT), 0));
+    second = ts_op2(b, TS_OP_subi, n, ts_int(b, TS_T_i64, EXACT), 0);
+    second = ts_op2(b, TS_OP_maxi, ts_op2(b, TS_OP_mini, second, ts_int(b, TS_T_i64, MOST - EXACT), 0), zero, 0);
+    TS_TRY(math_power_of_ten(f, first, &table, &p));
+    TS_TRY(math_power_of_ten(f, second, &table, &q));
+    ts_val y = ts_select(b, down, ts_op2(b, TS_OP_divf, x, p, 0),
+                         ts_op2(b, TS_OP_mulf, ts_op2(b, TS_OP_mulf, x, p, 0), q, 0));
+    ts_val z = ts_math_call(b, TS_MATH_rint, y, 0);
+    z = ts_select(b, down, ts_op2(b, TS_OP_mulf, z, p, 0),
+                  ts_op2(b, TS_OP_divf, ts_op2(b, TS_OP_divf, z, q, 0), p, 0));
+    ts_val none = ts_op2(b, TS_OP_mulf, x, ts_float(b, TS_T_f64, 0), 0);
+    z = ts_select(b, ts_cmp(b, TS_OP_cmpi, TS_LT, n, least, 0), none, z);
+    ts_val fine = ts_math_call(b, TS_MATH_isfinite, y, 0);
+    if (ts_type_of(b->fn, fine) != TS_T_i1)
+        fine = ts_cmp(b, TS_OP_cmpi, TS_NE, fine, ts_int(b, ts_type_of(b->fn, fine), 0), 0);
+    ts_val all = ts_cmp(b, TS_OP_cmpi, TS_GT, n, ts_int(b, TS_T_i64, NONE_LEFT), 0);
+    *out = ts_select(b, all, x, ts_select(b, fine, z, x));
+    return TS_OK;
+}
+
+/* round(x): halves to even, an int64; round(x, n): a float, computed as float64. */
 static ts_status math_round(fr *f, const math_call *c, fr_value *out)
 {
     math_call one = *c;
-    ts_builder *b = &f->b;
-    ts_val v[1];
-    ts_dtype own;
-    int64_t n;
+    ts_val v[1], n;
+    ts_dtype own, digits;
     one.n = 1;
     TS_TRY(math_number(f, c, 0, &own));
+    if (c->n == 2) {
+        TS_TRY(math_number(f, c, 1, &digits));
+        if (!fr_dtype_is_int(digits))
+            return fr_error(f, c->node, TS_TILETYPE, "round() takes its digits as an integer\n  found: %s",
+                            fr_say(f, &c->args[1]));
+    }
+    int64_t known = -1;
+    if (!fr_dtype_is_float(own) && c->n == 2 && (!fr_is_int(&c->args[1], &known) || known < 0))
+        return fr_error(f, c->node, TS_TILETYPE, "round() of an integer takes digits that are known and not negative\n"
+                        "  found: %s\n  help: round(float(x), n)", fr_say(f, &c->args[1]));
     if (!fr_dtype_is_float(own)) {
         *out = c->args[0];
         return TS_OK;
     }
-    TS_TRY(math_floats(f, &one, 1, v, &own));
     if (c->n == 1) {
-        ts_val nearest = ts_math_call(b, TS_MATH_rint, v[0], 0);
+        TS_TRY(math_floats(f, &one, 1, v, &own));
+        ts_val nearest = ts_math_call(&f->b, TS_MATH_rint, v[0], 0);
         fr_value whole = fr_tile(fr_dtype_bits(own) < 32 ? TS_DTYPE_float32 : own, nearest);
         return fr_simt_convert(f, &whole, TS_DTYPE_int64, out);
     }
-    if (!fr_is_int(&c->args[1], &n) || n > 22 || n < -22)
-        return fr_error(f, c->node, TS_TILETYPE,
-                        "round() takes its digits as an integer from -22 to 22, known at compile time\n  found: %s",
-                        fr_say(f, &c->args[1]));
-    double power = 1;
-    for (int64_t i = 0; i < (n < 0 ? -n : n); i++)
-        power *= 10;
-    ts_val by = ts_float(b, ts_type_of(b->fn, v[0]), power);
-    ts_val y = ts_op2(b, n < 0 ? TS_OP_divf : TS_OP_mulf, v[0], by, 0);
-    ts_val made = ts_op2(b, n < 0 ? TS_OP_mulf : TS_OP_divf, ts_math_call(b, TS_MATH_rint, y, 0), by, 0);
-    ts_val fine = ts_math_call(b, TS_MATH_isfinite, y, 0); /* what is no number, or overflows, stays */
-    if (ts_type_of(b->fn, fine) != TS_T_i1)
-        fine = ts_cmp(b, TS_OP_cmpi, TS_NE, fine, ts_int(b, ts_type_of(b->fn, fine), 0), 0);
-    return math_result(f, own, ts_select(b, fine, made, v[0]), out);
+    TS_TRY(fr_simt_cast(f, &c->args[0], TS_DTYPE_float64, &v[0]));
+    TS_TRY(fr_simt_cast(f, &c->args[1], TS_DTYPE_int64, &n));
+    TS_TRY(math_round_digits(f, v[0], n, &v[0]));
+    fr_value made = fr_tile(TS_DTYPE_float64, v[0]);
+    return fr_simt_convert(f, &made, own, out);
 }
 
 static ts_status math_divmod(fr *f, const math_call *c, fr_value *out)

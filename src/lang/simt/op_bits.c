@@ -51,6 +51,9 @@ ts_status fr_simt_bits(fr *f, const fr_call *c, fr_value *out)
     ts_dtype same = bits == 64 ? TS_DTYPE_uint64 : bits == 32 ? TS_DTYPE_uint32 : bits == 16 ? TS_DTYPE_uint16
                                                                                             : TS_DTYPE_uint8;
     fr_value raw = *v;
+    if (c->op->y)
+        TS_TRY(fr_call_builtin(f, c->node, "abs", 1, v, &raw));
+    v = &raw;
     if (v->kind == FR_TILE)
         raw = fr_tile(same, v->as.v);
     TS_TRY(fr_simt_convert(f, &raw, same, &raw));

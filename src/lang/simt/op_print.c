@@ -32,8 +32,23 @@ static ts_status print_complex(fr *f, print_parts *parts, const fr_value *v)
     return print_text(f, parts, "j)");
 }
 
+static ts_status print_add(fr *f, print_parts *parts, const fr_value *v);
+
+/* threadIdx and the like: (x, y, z) */
+static ts_status print_axes(fr *f, print_parts *parts, const fr_value *v)
+{
+    static const char *const names[] = {"x", "y", "z"};
+    fr_value axes[3], all;
+    for (uint32_t i = 0; i < 3; i++)
+        TS_TRY(fr_attribute_of(f, 0, v, names[i], &axes[i]));
+    TS_TRY(fr_tuple(f, 3, axes, &all));
+    return print_add(f, parts, &all);
+}
+
 static ts_status print_add(fr *f, print_parts *parts, const fr_value *v)
 {
+    if (v->kind == FR_MODULE && fr_class_op(f, v, "z") < f->dialect->n_ops)
+        return print_axes(f, parts, v);
     if (v->kind == FR_TUPLE) {
         TS_TRY(print_text(f, parts, "("));
         for (uint32_t i = 0; i < v->n; i++) {
@@ -60,14 +75,16 @@ static ts_status print_add(fr *f, print_parts *parts, const fr_value *v)
     return TS_PUSH(f->arena, parts, ((print_part){NULL, *v, false})) ? TS_OK : fr_oom(f);
 }
 
-static ts_status print_emit(fr *f, print_parts *parts)
+enum { PRINT_MOST = 32 /* values of one printf */ };
+
+static ts_status print_emit(fr *f, const print_part *parts, uint32_t n)
 {
     TS_VEC(ts_val) values = {0};
     ts_text format;
     ts_status status = TS_OK;
     ts__text_init(&format, f->arena->alloc);
-    for (uint32_t i = 0; i < parts->n && status == TS_OK; i++) {
-        const print_part *p = &parts->at[i];
+    for (uint32_t i = 0; i < n && status == TS_OK; i++) {
+        const print_part *p = &parts[i];
         for (const char *s = p->text; s && *s; s++)
             ts__text_puts(&format, *s == '%' ? "%%" : (char[]){*s, 0});
         if (p->text)
@@ -90,13 +107,24 @@ static ts_status print_emit(fr *f, print_parts *parts)
     return status;
 }
 
+/* In several printfs where there are more values than one takes. */
+static ts_status print_all(fr *f, const print_parts *parts)
+{
+    for (uint32_t from = 0, to = 0; from < parts->n; from = to) {
+        for (uint32_t values = 0; to < parts->n && (parts->at[to].text || values < PRINT_MOST); to++)
+            values += !parts->at[to].text;
+        TS_TRY(print_emit(f, parts->at + from, to - from));
+    }
+    return TS_OK;
+}
+
 /* The parts from i on; of the first bool among them both texts. */
 static ts_status print_from(fr *f, print_parts *parts, uint32_t i)
 {
     while (i < parts->n && (parts->at[i].text || parts->at[i].value.dtype != TS_DTYPE_bool_))
         i++;
     if (i == parts->n)
-        return print_emit(f, parts);
+        return print_all(f, parts);
     print_part own = parts->at[i];
     ts_val opener = ts_if_begin(&f->b, own.value.as.v);
     parts->at[i].text = "True";
