@@ -95,7 +95,8 @@ typedef enum ts_param_flags {
     TS_PARAM_BOOL = 16,
     TS_PARAM_INT = 32,
     TS_PARAM_FLOAT = 64,
-    TS_PARAM_NUMBER = TS_PARAM_BOOL | TS_PARAM_INT | TS_PARAM_FLOAT
+    TS_PARAM_NUMBER = TS_PARAM_BOOL | TS_PARAM_INT | TS_PARAM_FLOAT,
+    TS_PARAM_BITS = 128     /* with an integer dtype: an int of as many bits is taken as these, 0xFFFFFFFF as -1 */
 } ts_param_flags;
 
 /* What an annotation says of the items of a tuple or list. */
@@ -187,7 +188,7 @@ TS_API TS_CHECKED ts_status ts_launch(const ts_stream *stream, const int64_t gri
  *          (ts_fn_set_warps) or its registers allow, more shared memory than a block has, a cluster of more than 16
  *          blocks or one that does not divide the grid. */
 typedef struct ts_launch_config {
-    int64_t grid[3];       /* blocks, each axis 0 to 2^24-1 */
+    int64_t grid[3];       /* blocks, each axis 0 to 2^24-1; of threads on a GPU as many as it takes, 2^31-1 along x */
     uint32_t block[3];     /* threads of a block along x, y, z */
     uint32_t shared_bytes; /* dynamic shared memory of a block, beside what the kernel has of its own */
     uint32_t cluster[3];   /* blocks of a cluster along x, y, z; from sm_90 on */

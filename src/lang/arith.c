@@ -914,6 +914,18 @@ static ts_status arith_is_equal(fr *f, bool is, const fr_value *x, const fr_valu
     return a == b ? f->dialect->compare(f, is ? TS_OPERATOR_Eq : TS_OPERATOR_NotEq, x, y, out) : TS_OK;
 }
 
+/* Where arguments that are members of an Enum come as their values: a member beside a number is its value. */
+static ts_status arith_plain_members(fr *f, const fr_value **x, const fr_value **y, fr_value room[2])
+{
+    const fr_value **both[] = {x, y};
+    for (uint32_t i = 0; i < 2 && f->dialect->numbers_are; i++)
+        if ((*both[i])->kind == FR_ENUM && arith_is_numeric(*both[1 - i])) {
+            TS_TRY(fr_object(f, f->pack.objects[(*both[i])->as.object].z, &room[i]));
+            *both[i] = &room[i];
+        }
+    return TS_OK;
+}
+
 ts_status fr_compare(fr *f, ts_operator op, const fr_value *x, const fr_value *y, fr_value *out)
 {
     bool done = false;
@@ -936,6 +948,7 @@ ts_status fr_compare(fr *f, ts_operator op, const fr_value *x, const fr_value *y
         TS_TRY(arith_compare_records(f, op, x, y, out, &done));
     if (done)
         return TS_OK;
+    TS_TRY(arith_plain_members(f, &x, &y, room));
     if (arith_is_numeric(x) && arith_is_numeric(y))
         return f->dialect->compare(f, op, x, y, out);
     if (x->kind == FR_TUPLE && y->kind == FR_TUPLE)

@@ -503,6 +503,8 @@ static ts_status args_bits_of(args_walk *walk, const args_value *v, uint8_t dtyp
         memcpy(out, &single, sizeof single), *out &= UINT32_MAX;
     else if (dtype == TS_DTYPE_float64)
         memcpy(out, &real, sizeof real);
+    else if (walk->rule->flags & TS_PARAM_BITS && v->i >= -(one << (bits - 1)) && v->i < one << bits)
+        *out &= bits < 64 ? ((uint64_t)1 << bits) - 1 : UINT64_MAX;
     else if (v->i < low || v->i > high)
         return args_fail(walk, TS_OVERFLOW, "%s does not fit %s, which the annotation names; annotate a %s dtype",
                          args_value_text(v, room, sizeof room), ts_dtype_name((ts_dtype)dtype),

@@ -7,11 +7,15 @@
 #include "tessera/array.h"
 #include <stdio.h>
 
-static ts_status launch_bad_grid(const ts_kernel *kernel, const int64_t grid[3], ts_error *err)
+/* Kernels of threads may have more blocks on a GPU, which looks itself. The limits are all ones. */
+static ts_status launch_check_grid(const ts_kernel *kernel, const int64_t grid[3], bool gpu_threads, ts_error *err)
 {
+    int64_t most = gpu_threads ? INT32_MAX : TS_GRID_MAX;
+    if ((uint64_t)(grid[0] | grid[1] | grid[2]) <= (uint64_t)most)
+        return TS_OK;
     return ts_fail(err, TS_VALUE, "kernel '%s': grid (%lld, %lld, %lld) is out of range; each axis must be 0 to "
                                   "%lld, and 0 launches nothing", kernel->name, (long long)grid[0],
-                   (long long)grid[1], (long long)grid[2], (long long)TS_GRID_MAX);
+                   (long long)grid[1], (long long)grid[2], (long long)most);
 }
 
 ts_status ts__launch_device(const launch_frame *frame, const ts_stream *given, ts_stream *room,
@@ -209,10 +213,11 @@ static ts_status launch_run(const ts_stream *given, const int64_t grid[3], ts_ke
     ts_stream room;
     const ts_stream *stream;
     const kernel_entry *entry;
-    if ((uint64_t)(grid[0] | grid[1] | grid[2]) > (uint64_t)TS_GRID_MAX) /* exact: the limit is all ones */
-        return launch_bad_grid(kernel, grid, err);
+    TS_TRY(launch_check_grid(kernel, grid, true, err));
     TS_TRY(ts__frame_fill(&frame, kernel, args, n, err));
     TS_TRY(ts__launch_device(&frame, given, &room, &stream, err));
+    bool gpu_threads = config && config->block[0] && stream->device->target != TS_TARGET_CPU;
+    TS_TRY(launch_check_grid(kernel, grid, gpu_threads, err));
     if (!grid[0] || !grid[1] || !grid[2])
         return TS_OK;
     if (config && config->block[0] && stream->device->target == TS_TARGET_CPU)

@@ -161,7 +161,8 @@ class Overload(_core.ThreadKernel):  # type: ignore[misc]
 
     def _prepare(self) -> Any:
         name, file, pack, rows, hints, host = self.dispatcher._packed()
-        typed = tuple((row[0], *row[1:4], number_of(t), *row[5:]) for row, t in zip(rows, self.argtypes))
+        rule = ((number_of(t), row) for row, t in zip(rows, self.argtypes))
+        typed = tuple((row[0], _core.PARAM_BITS if n else row[1], *row[2:4], n, *row[5:]) for n, row in rule)
         return name, file, pack, typed, hints, host
 
     def _failed(self, error: BaseException) -> BaseException:

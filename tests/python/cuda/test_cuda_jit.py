@@ -246,3 +246,19 @@ def test_named_tuples_are_arguments() -> None:
     out = numpy.zeros(1)
     kernel[1, 1](out, Point(3, numpy.array([4.0])))
     assert out[0] == 34
+
+
+@cuda.jit("void(int64[:], int32, uint8, int64)")
+def bits_of_ints(out, a, b, c):
+    out[0] = a
+    out[1] = b
+    out[2] = c
+
+
+def test_ints_with_as_many_bits_as_the_signature_are_taken_as_these() -> None:
+    out = numpy.zeros(3, "i8")
+    bits_of_ints[1, 1](out, 0xFFFFFFFF, -1, 2**64 - 1)
+    assert out.tolist() == [-1, 255, -1]
+    for too_much in (1 << 32, -(1 << 31) - 1):
+        with pytest.raises(OverflowError, match="does not fit int32"):
+            bits_of_ints[1, 1](out, too_much, 1, 1)

@@ -114,6 +114,22 @@ def members(x, out):
     out[5] = s.shape[0]
 
 
+def chosen(color, out):
+    if color == Color.green:
+        out[0] = 1
+    elif Color.red != color:
+        out[0] = 2
+    else:
+        out[0] = 3
+
+
+def test_an_argument_that_was_a_member_is_compared_by_value() -> None:
+    for color, wanted in ((1, 3), (2, 1), (7, 2)):
+        out = np.zeros(1)
+        run(chosen, color, out)
+        assert out[0] == wanted
+
+
 def test_members_of_enumerations() -> None:
     out = np.zeros(6)
     run(members, 500, out)
