@@ -313,7 +313,7 @@ class GridGroup:
 
     @_op("cg_grid_sync")
     def sync(self, /) -> Any:
-        """Waits until all threads of the grid are here; what they wrote before is seen after it. It gives 0, an int32."""
+        """Waits until all threads of the grid are here; what they wrote before is seen after it. It gives 0."""
 
 
 class cg:

@@ -208,7 +208,8 @@ static void walk_print(cg *e, ts_val v)
     uint32_t n = inst->n_opnd - (inst->flags & TS_F_TOKEN ? 1u : 0u), at = 0;
     int64_t words[WALK_PRINTED * (2 + TS_MAX_RANK) + 1] = {0};
     if (n > WALK_PRINTED) {
-        cg_fail(e, TS_UNSUPPORTED, "a print of %u values; the limit is %d: print them in several calls", n, WALK_PRINTED);
+        cg_fail(e, TS_UNSUPPORTED, "a print of %u values; the limit is %d: print them in several calls", n,
+                WALK_PRINTED);
         return;
     }
     cg_ref format = walk_string(e, ts_str_get(e->m, inst->aux));
