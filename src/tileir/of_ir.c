@@ -726,21 +726,19 @@ enum { BACK_CALLS = 64 }; /* of functions in each other that places tell */
 
 static uint32_t back_debug(back *b, tileir_debug_tag tag, uint64_t f0, uint64_t f1, uint64_t f2, uint64_t f3)
 {
-    tileir_debug_attr made = {tag, {f0, f1, f2, f3}};
-    if (tag == TILEIR_DEBUG_SUBPROGRAM) /* name and symbol are one; so are its line and that of its body */
-        made.f[3] = f2, made.f[4] = f3, made.f[5] = f1;
-    return ts__tileir_add_debug(b->m, &made);
+    return ts__tileir_add_debug(b->m, &(tileir_debug_attr){tag, {f0, f1, f2, f3}});
 }
 
-/* The attribute of a function of a file: a directory ends in its last /. */
-static uint32_t back_subprogram(back *b, const char *path, const char *function)
+/* The attribute of a function of a file, under its symbol in the module: a directory ends in its last /. */
+static uint32_t back_subprogram(back *b, const char *path, const char *function, const char *symbol)
 {
     const char *slash = strrchr(path, '/');
     uint32_t n = slash ? (uint32_t)(slash - path) : 0;
     uint32_t name = back_str(b, slash ? slash + 1 : path), directory = back_keep(b, path, n, false);
     uint32_t file = back_debug(b, TILEIR_DEBUG_FILE, name, directory, 0, 0);
     uint32_t unit = back_debug(b, TILEIR_DEBUG_UNIT, file, 0, 0, 0);
-    return back_debug(b, TILEIR_DEBUG_SUBPROGRAM, file, 1, back_str(b, function), unit);
+    return ts__tileir_add_debug(b->m, &(tileir_debug_attr){TILEIR_DEBUG_SUBPROGRAM, {file, 1, back_str(b, function),
+                                                           back_str(b, symbol), unit, 1}});
 }
 
 /* The number of a place of ours among the attributes; 0: unknown. */
@@ -753,9 +751,10 @@ static uint32_t back_place(back *b, ts_loc loc, uint32_t depth)
         return b->place[loc] - 1;
     const ts_loc_info *at = &ir->locs.at[loc];
     const char *path = ts_str_get(ir, at->file);
-    const char *function = ts_str_get(ir, at->function ? at->function : b->from->name);
+    const char *kernel = ts_str_get(ir, b->from->name);
+    const char *function = at->function ? ts_str_get(ir, at->function) : kernel;
     uint32_t made = 0, caller = back_place(b, at->caller, depth + 1);
-    uint32_t scope = at->line ? back_subprogram(b, path, function) : 0;
+    uint32_t scope = at->line ? back_subprogram(b, path, function, at->caller ? function : kernel) : 0;
     if (at->line)
         made = back_debug(b, TILEIR_DEBUG_LOC, scope, back_str(b, path), at->line, at->col);
     if (made && caller)
