@@ -290,6 +290,38 @@ static int args_take_cuda(core_state *state, core_frame *frame, PyObject *object
                                              (uint16_t)TS_DEVICE_ID(TS_DEVICE_CUDA, ordinal));
 }
 
+/* Left as it is for core_take_constants, which knows the parameter. */
+static int args_take_later(core_state *state, core_frame *frame, PyObject *object, const void *extra)
+{
+    (void)state, (void)extra;
+    ts_arg *arg = core_frame_next(frame);
+    if (!arg)
+        return -1;
+    arg->kind = TS_SPEC_OBJECT;
+    arg->value.data = object;
+    frame->has_constants = true;
+    return 0;
+}
+
+/* Whether the kernel's language takes arrays of records, and numbers at any bytes. */
+static bool args_takes_structs(const core_frame *frame)
+{
+    const core_evaluator *evaluator = frame->kernel ? ts_kernel_host(frame->kernel)->user : NULL;
+    return evaluator && evaluator->takes_structs;
+}
+
+/* Elements that are no numbers, or not at multiples of their size. */
+static bool args_is_struct(const Py_buffer *view)
+{
+    Py_ssize_t item = view->itemsize, odd = 0;
+    ts_dtype dtype = core_dtype_of_format(view->format, item);
+    for (int d = 0; dtype && item && view->strides && d < view->ndim; d++)
+        odd |= view->strides[d] % item;
+    size_t last = view->format && *view->format ? strlen(view->format) - 1 : 0;
+    bool text = last && strchr("sw", view->format[last]);
+    return dtype ? odd || (item && (uintptr_t)view->buf % (size_t)item) : text || (last && view->format[0] == 'T');
+}
+
 static int args_take_buffer(core_state *state, core_frame *frame, PyObject *object, const void *extra)
 {
     (void)extra;
@@ -304,8 +336,17 @@ static int args_take_buffer(core_state *state, core_frame *frame, PyObject *obje
         if (!PyObject_HasAttr(object, state->name_array_interface))
             return -1;
         PyErr_Clear();
+        ts_dtype dtype;
+        if (args_takes_structs(frame) && core_own_dtype(state, object, &dtype) < 0) {
+            PyErr_Clear(); /* records with fields in any order */
+            return args_take_later(state, frame, object, NULL);
+        }
         frame->has_host_views = frame->has_host_memory = true;
         return args_take_interface(state, frame, object, state->name_array_interface, TS_DEVICE_ID(TS_DEVICE_CPU, 0));
+    }
+    if (args_takes_structs(frame) && args_is_struct(view)) {
+        PyBuffer_Release(view);
+        return args_take_later(state, frame, object, NULL);
     }
     frame->n_views++;
     frame->has_host_views = frame->has_host_memory = true;
@@ -475,6 +516,13 @@ static int args_take_scalar(core_state *state, core_frame *frame, PyObject *obje
     return got;
 }
 
+/* A record of NumPy. */
+static int args_take_void(core_state *state, core_frame *frame, PyObject *object, const void *extra)
+{
+    return args_takes_structs(frame) ? args_take_later(state, frame, object, extra)
+                                     : args_take_scalar(state, frame, object, extra);
+}
+
 /* Items by a tuple that the frame keeps alive: another thread may change a list while the kernel runs.
  * Borrowed; NULL with exception. */
 static PyObject *args_items(core_frame *frame, PyObject *sequence)
@@ -504,19 +552,6 @@ static int args_take_sequence(core_state *state, core_frame *frame, PyObject *ob
     int got = args_take_items(state, frame, items);
     Py_LeaveRecursiveCall();
     return got;
-}
-
-/* Left as it is for core_take_constants, which knows the parameter. */
-static int args_take_later(core_state *state, core_frame *frame, PyObject *object, const void *extra)
-{
-    (void)state, (void)extra;
-    ts_arg *arg = core_frame_next(frame);
-    if (!arg)
-        return -1;
-    arg->kind = TS_SPEC_OBJECT;
-    arg->value.data = object;
-    frame->has_constants = true;
-    return 0;
 }
 
 /* A member of an IntEnum, IntFlag or another class of numbers with members: a constant of Python where the parameter is
@@ -579,12 +614,11 @@ static bool args_is_cupy(PyTypeObject *type)
 #endif
 }
 
-static bool args_is_numpy_scalar(PyTypeObject *type)
+static bool args_is_of(PyTypeObject *type, const char *base)
 {
-    for (PyTypeObject *t = type; t; t = t->tp_base)
-        if (strcmp(t->tp_name, "numpy.generic") == 0)
-            return true;
-    return false;
+    while (type && strcmp(type->tp_name, base) != 0)
+        type = type->tp_base;
+    return type != NULL;
 }
 
 bool core_is_record(core_state *state, PyTypeObject *type)
@@ -611,7 +645,9 @@ static core_taker args_find(core_state *state, PyTypeObject *type)
         return (core_taker){type, args_take_held, NULL};
     if (type == &PyBool_Type)
         return (core_taker){type, args_take_bool, NULL};
-    if (args_is_numpy_scalar(type))
+    if (args_is_of(type, "numpy.void"))
+        return (core_taker){type, args_take_void, NULL};
+    if (args_is_of(type, "numpy.generic"))
         return (core_taker){type, args_take_scalar, NULL};
     if (type != &PyLong_Type && type != &PyFloat_Type && args_is_number(type) &&
         PyObject_HasAttrString(as_object, "__members__"))

@@ -239,11 +239,13 @@ enum { CORE_PARAMS = 2 * TS_LAUNCH_ARGS };
 typedef struct core_evaluator {
     core_state *state;
     PyObject *host;
+    bool takes_structs; /* its language has records of NumPy: such arrays are noted for core_take_constants */
 } core_evaluator;
 ts_host core_host_of(core_evaluator *evaluator); /* borrows */
 int core_evaluate_init(PyObject *module, core_state *state);
 /* records.c. Among the arguments from number `from` on, of one parameter, constants of Python get their numbers in the
- * kernel's pack, dataclasses and named tuples become their fields. 0, or -1 with exception. */
+ * kernel's pack, dataclasses and named tuples become their fields, arrays of records say what they hold. 0, or -1 with
+ * exception. */
 int core_take_constants(core_state *state, core_frame *frame, size_t from, const ts_kernel *kernel, size_t param);
 
 /* What _prepare() of a Python kernel gives, in C form; borrows from that tuple. Ended by PyBuffer_Release(&pack). */

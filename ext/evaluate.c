@@ -444,10 +444,13 @@ ts_host core_host_of(core_evaluator *evaluator)
 {
     if (!evaluator->host || evaluator->host == Py_None)
         return (ts_host){0};
-    PyObject *asks = PyObject_GetAttrString(evaluator->host, "asks");
+    PyObject *asks = PyObject_GetAttrString(evaluator->host, "asks"),
+             *structs = PyObject_GetAttrString(evaluator->host, "takes_structs");
+    evaluator->takes_structs = structs == Py_True;
     /* What cannot be asked is taken to ask: then its code is lowered before the cache is looked at. */
     ts_host host = {evaluate_site, evaluate_later, evaluator, asks != Py_False};
     Py_XDECREF(asks);
+    Py_XDECREF(structs);
     PyErr_Clear();
     return host;
 }

@@ -19,6 +19,25 @@ int core_rank_check(Py_ssize_t rank)
 
 /* ---- dtypes ------------------------------------------------------------------------------------------ */
 
+/* The error that a dtype is none of ours becomes one about records, where it has fields. */
+static void foreign_name_records(PyObject *dtype)
+{
+    PyObject *type, *value, *trace;
+    PyErr_Fetch(&type, &value, &trace);
+    PyObject *names = PyObject_GetAttrString(dtype, "names");
+    if (!names || !PyTuple_Check(names) || !PyTuple_GET_SIZE(names)) {
+        PyErr_Restore(type, value, trace);
+        Py_XDECREF(names);
+        return;
+    }
+    PyErr_Format(PyExc_TypeError, "holds records of %R, which only kernels of threads (tessera.cuda) take; pass its "
+                 "fields, such as array[%R]", dtype, PyTuple_GET_ITEM(names, 0));
+    Py_DECREF(names);
+    Py_XDECREF(type);
+    Py_XDECREF(value);
+    Py_XDECREF(trace);
+}
+
 /* The dtype of an object that has a .dtype attribute. */
 int core_own_dtype(core_state *state, PyObject *object, ts_dtype *out)
 {
@@ -32,6 +51,8 @@ int core_own_dtype(core_state *state, PyObject *object, ts_dtype *out)
         return -1;
     }
     int got = core_dtype_of(state, dtype, out);
+    if (got < 0)
+        foreign_name_records(dtype);
     Py_DECREF(dtype);
     return got;
 }

@@ -4,6 +4,7 @@
  * they become numbers of objects of the kernel's pack; elsewhere dataclasses and named tuples are taken apart.
  *
  *     Pair(x, 3)   ─▶   RECORD (its class), TUPLE 2, ARRAY x, INT 3
+ *     records      ─▶   STRUCT (its dtype), ARRAY of bytes
  */
 #include "core.h"
 #include <string.h>
@@ -94,18 +95,36 @@ static int record_fields(const record_walk *walk, PyObject *object, PyObject *ro
     return 0;
 }
 
-/* Takes a record apart, in its place. */
-static int record_expand(const record_walk *walk, PyObject *object)
+/* What an array of records holds, and the array as one of bytes: row is (number, bytes of an element, array). */
+static int record_struct(const record_walk *walk, PyObject *object, PyObject *row)
+{
+    unsigned int number;
+    long long bytes;
+    PyObject *array;
+    (void)object;
+    if (!PyArg_ParseTuple(row, "ILO", &number, &bytes, &array))
+        return -1;
+    ts_arg *arg = core_frame_next(walk->frame);
+    if (!arg || core_frame_hold(walk->frame, Py_NewRef(array)) < 0)
+        return record_blame(walk, walk->at);
+    arg->kind = TS_SPEC_STRUCT;
+    arg->value.i = number;
+    arg->item_bytes = bytes;
+    return core_take_object(walk->state, walk->frame, array) == 0 ? 0 : record_blame(walk, walk->at);
+}
+
+/* `write` puts arguments into the place of one: what stands behind it moves. */
+static int record_expand(const record_walk *walk, PyObject *object, PyObject *row,
+                         int (*write)(const record_walk *walk, PyObject *object, PyObject *row))
 {
     ts_arg tail[TS_LAUNCH_ARGS];
     core_frame *frame = walk->frame;
     size_t n_tail = frame->n - walk->at - 1;
-    PyObject *row = record_class(walk, Py_TYPE(object));
     if (!row)
         return record_blame(walk, walk->at);
     memcpy(tail, frame->args + walk->at + 1, n_tail * sizeof *tail);
     frame->n = walk->at;
-    if (record_fields(walk, object, row) < 0)
+    if (write(walk, object, row) < 0)
         return -1;
     for (size_t i = 0; i < n_tail; i++) {
         ts_arg *arg = core_frame_next(frame);
@@ -130,7 +149,15 @@ static int record_object(const record_walk *walk)
     }
     if (!has_host)
         return record_refuse(walk, object);
-    return core_is_record(walk->state, Py_TYPE(object)) ? record_expand(walk, object) : record_refuse(walk, object);
+    if (core_is_record(walk->state, Py_TYPE(object)))
+        return record_expand(walk, object, record_class(walk, Py_TYPE(object)), record_fields);
+    const core_evaluator *evaluator = ts_kernel_host(walk->kernel)->user;
+    if (!evaluator->takes_structs)
+        return record_refuse(walk, object);
+    PyObject *row = PyObject_CallMethod(record_host(walk), "structured", "(O)", object);
+    int got = row == Py_None ? record_refuse(walk, object) : record_expand(walk, object, row, record_struct);
+    Py_XDECREF(row);
+    return got;
 }
 
 static int record_item(record_walk *walk)
@@ -138,7 +165,7 @@ static int record_item(record_walk *walk)
     if (walk->frame->args[walk->at].kind == TS_SPEC_OBJECT && record_object(walk) < 0)
         return -1;
     uint8_t kind = walk->frame->args[walk->at].kind;
-    walk->at += kind == TS_SPEC_RECORD || kind == TS_SPEC_COMPLEX;
+    walk->at += kind == TS_SPEC_RECORD || kind == TS_SPEC_COMPLEX || kind == TS_SPEC_STRUCT; /* to what follows */
     const ts_arg *arg = &walk->frame->args[walk->at++];
     if (arg->kind != TS_SPEC_TUPLE && arg->kind != TS_SPEC_LIST)
         return 0;

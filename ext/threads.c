@@ -222,6 +222,7 @@ static enum threads_outcome threads_try(threads_launch *self, ts_kernel *kernel,
     const ts_stream *stream;
     ts_device *device;
     ts_kernel_stats before, after;
+    frame->kernel = kernel;
     for (Py_ssize_t i = 0; i < n; i++) {
         size_t from = frame->n;
         if (core_take_object(state, frame, args[i]) < 0 ||

@@ -85,7 +85,9 @@ typedef enum ts_spec_kind {
                        * `value` of the host's pack */
     TS_SPEC_BLOCK,    /* Not an argument, behind all of them: on the CPU code of a kernel of threads is made for
                        * blocks of dims[0], dims[1], dims[2] threads with `value` bytes of dynamic shared memory */
-    TS_SPEC_COMPLEX   /* the TUPLE of two that follows holds the real and the imaginary part of a complex number */
+    TS_SPEC_COMPLEX,  /* the TUPLE of two that follows holds the real and the imaginary part of a complex number */
+    TS_SPEC_STRUCT    /* the ARRAY that follows, of uint8 with strides in bytes, has elements that object `value` of the
+                       * host's pack describes: records, texts, or numbers that lie at any bytes */
 } ts_spec_kind;
 
 /* One argument. For arrays every bit mask has bit d for dimension d. What is promised here (alignment, divisibility,
@@ -109,7 +111,7 @@ typedef struct ts_spec {
     uint8_t static_stride;  /* stride is the compile-time constant strides[d] */
     uint8_t loose;          /* SCALAR: a Python number whose type was not annotated */
     uint8_t overlap;        /* ARRAY: shares bytes with another array of the launch that is not the same array */
-    uint8_t reserved;
+    uint8_t align;          /* STRUCT: the addresses of all elements are multiples of 2^align bytes, at most 2^4 */
     uint16_t same_as;       /* ARRAY: 1 + number of the earlier array (lists not counted) that it is, 0 none: the same
                              * pointer, extents and strides. The kernel sees one array under two names */
     int64_t value;

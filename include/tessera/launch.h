@@ -18,7 +18,8 @@
  * An argument list is flat. A tuple is a TS_SPEC_TUPLE whose value is the number of its items, then the
  * items (which may be tuples again); a list of arrays is a TS_SPEC_LIST whose value is its length, then
  * the arrays; a dataclass or named tuple of the host is a TS_SPEC_RECORD, then the tuple of its fields; a complex number
- * a TS_SPEC_COMPLEX, then the tuple of its parts, two floats.
+ * a TS_SPEC_COMPLEX, then the tuple of its parts, two floats; an array of what is no number is a TS_SPEC_STRUCT, then an
+ * array of uint8 whose strides count bytes.
  */
 #ifndef TESSERA_LAUNCH_H
 #define TESSERA_LAUNCH_H
@@ -48,7 +49,9 @@ typedef struct ts_kernel ts_kernel;
  *     NONE
  *     TUPLE, LIST  value.i     number of items that follow
  *     RECORD   value.i         number of its class in the host's pack; the TUPLE of its fields follows
- *     COMPLEX                  the TUPLE of its two parts follows: FLOATs, or SCALARs of one dtype */
+ *     COMPLEX                  the TUPLE of its two parts follows: FLOATs, or SCALARs of one dtype
+ *     STRUCT   value.i, item_bytes  number of what its elements are in the host's pack, and their size; the ARRAY of
+ *                              uint8 follows: element i of an axis begins i * stride bytes after the first */
 typedef struct ts_arg {
     uint8_t kind;             /* ts_spec_kind */
     uint8_t dtype;            /* ARRAY and SCALAR: ts_dtype */
@@ -65,6 +68,7 @@ typedef struct ts_arg {
     union {
         const int64_t *shape; /* ARRAY: borrowed during the call; rank extents */
         const char *fields;   /* RECORD, COMPLEX: the names of its fields, as "x,y,z", for messages; borrowed; NULL = none */
+        int64_t item_bytes;   /* STRUCT */
     };
     const int64_t *strides;   /* in elements; NULL = row-major without gaps */
     const ts_buffer *buffer;  /* ARRAY: checked for being alive when not NULL; borrowed */

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any
 
 from . import _ast_table as tables
 from . import _records as records
+from . import _structs as structs
 
 if TYPE_CHECKING:
     from ._pack import _Packer
@@ -265,7 +266,9 @@ class Host:
     def __init__(self, packer: _Packer) -> None:
         self.packer = packer
         self.asks = bool(packer.sites)  # read by ext/evaluate.c
+        self.takes_structs = packer.dialect == "thread"  # the same
         self.constants: dict[Any, int] = {}
+        self.elements: dict[Any, int] = {}  # NumPy's dtypes of arrays of records and texts
         self.classes: dict[type, tuple[int, tuple[str, ...], str]] = {}  # read by ext/records.c
 
     # -- called by ext/evaluate.c
@@ -368,6 +371,22 @@ class Host:
             )
         names = tuple(name for name, *_ in records.record_of(cls).fields)
         return self.classes.setdefault(cls, (self.known(cls), names, ",".join(names)))  # launches borrow it for good
+
+    def structured(self, value: Any) -> tuple[int, int, Any] | None:
+        """Of an array or record of NumPy: the number of what its elements are, their bytes, and an array of these; None
+        for others. Called by ext/records.c."""
+        found = structs.bytes_of(value)
+        if found is None:
+            return None
+        return self.element(found.dtype), found.dtype.itemsize, found.array
+
+    def element(self, dtype: Any) -> int:
+        """The number of what elements of a NumPy dtype are."""
+        number = self.elements.get(dtype)
+        if number is None:
+            with _lock:
+                number = self.elements[dtype] = structs.pack_element(self.packer, dtype)
+        return number
 
     def known(self, value: Any) -> int:
         with _lock:

@@ -20,6 +20,7 @@ from typing import Any
 
 from . import _ast_table as tables
 from . import _records as records
+from . import _structs as structs
 from ._core import DTYPES
 from ._host import Host, Site
 from ._source import FUTURES, Snapshot, place as _place, source_of, walk
@@ -162,6 +163,8 @@ class _Packer:
             if "\0" in obj:  # texts of the pack end there
                 return self.add(tables.OPAQUE, self.text("str with a NUL character"))
             return self.add(tables.STR, self.text(obj))
+        if kind is bytes and self.dialect == "thread" and 0 not in obj:
+            return self.add(tables.BYTES, self.text(obj.decode("latin-1")))
         dtype = dtype_name(obj)
         if dtype is not None:
             return self.add(tables.DTYPE, self.text(dtype))
@@ -175,6 +178,12 @@ class _Packer:
         return self.make_plain(obj.function if known and isinstance(obj, known.Original) else obj, key)
 
     def make_plain(self, obj: Any, key: Any) -> int:
+        if self.dialect == "thread":
+            element = structs.element_of(obj)
+            if element is not None:
+                return structs.pack_element(self, element)
+            if structs.is_constant(obj, MOST_CONSTANTS):
+                return structs.pack_constant(self, obj)
         if records.is_record(type(obj)):
             return self.make_instance_of(type(obj), obj)
         if records.is_record(obj):

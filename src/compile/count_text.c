@@ -68,6 +68,7 @@ static bool label_item(label_walk *w, const char *name, uint32_t depth)
         return false;
     case TS_SPEC_RECORD:
     case TS_SPEC_COMPLEX: /* the tuple of its fields is next */
+    case TS_SPEC_STRUCT:  /* its array */
         return w->i_spec < w->request->n_spec && label_item(w, name, depth);
     default:
         return false;

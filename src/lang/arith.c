@@ -953,6 +953,10 @@ ts_status fr_compare(fr *f, ts_operator op, const fr_value *x, const fr_value *y
         return f->dialect->compare(f, op, x, y, out);
     if (x->kind == FR_TUPLE && y->kind == FR_TUPLE)
         return arith_compare_tuples(f, op, x, y, out);
+    if (f->dialect->compare_array && (x->kind == FR_ARRAY || y->kind == FR_ARRAY))
+        TS_TRY(f->dialect->compare_array(f, op, x, y, out, &done));
+    if (done)
+        return TS_OK;
     if (x->kind == FR_STR && y->kind == FR_STR && op != TS_OPERATOR_Eq && op != TS_OPERATOR_NotEq) {
         int order = strcmp(x->as.text, y->as.text); /* UTF-8 is in the order of code points */
         *out = fr_bool(fr_order_holds(op, order < 0 ? -1 : order > 0));

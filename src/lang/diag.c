@@ -269,7 +269,13 @@ const char *fr_say(fr *f, const fr_value *v)
         return fr_textf(f, "method of %s", fr_say(f, &v->as.items[1]));
     case FR_TILE:
         return diag_say_tile(f, v);
+    case FR_ELEMENT:
+        return fr_textf(f, "dtype %.120s", v->as.element->name);
     case FR_ARRAY:
+        if (v->as.array->element && !v->as.array->rank)
+            return fr_textf(f, "%.120s", v->as.array->element->name);
+        if (v->as.array->element)
+            return fr_textf(f, "array of rank %u of %.120s", v->as.array->rank, v->as.array->element->name);
         return fr_textf(f, "%s array of rank %u", ts_dtype_name((ts_dtype)v->as.array->dtype),
                         v->as.array->rank);
     case FR_DTYPE:

@@ -209,6 +209,19 @@ static ts_status front_record(fr *f, int64_t cls, const ts_spec *spec, size_t n,
                          (long long)cls);
 }
 
+/* The array of bytes that follows holds elements of the object. */
+static ts_status front_struct(fr *f, const ts_spec *s, const ts_spec *spec, size_t n, size_t *at, ts_val *next,
+                              uint32_t depth, fr_value *out)
+{
+    fr_value bytes;
+    if (*at >= n || spec[*at].kind != TS_SPEC_ARRAY || spec[*at].dtype != TS_DTYPE_uint8 || s->align > 4)
+        return ts_fail(f->err, TS_VALUE, "argument: elements of object %lld, aligned to 2^%u bytes, are followed by no "
+                       "array of bytes", (long long)s->value, s->align);
+    TS_TRY(fr_host_object(f, s->value, out));
+    TS_TRY(front_value(f, spec, n, at, next, depth, &bytes));
+    return fr_struct_array(f, (uint32_t)s->value, 1u << s->align, &bytes, out);
+}
+
 static ts_status front_value(fr *f, const ts_spec *spec, size_t n, size_t *at, ts_val *next,
                              uint32_t depth, fr_value *out)
 {
@@ -244,6 +257,8 @@ static ts_status front_value(fr *f, const ts_spec *spec, size_t n, size_t *at, t
         return front_complex(f, spec, n, at, next, depth, out);
     case TS_SPEC_RECORD:
         return front_record(f, s->value, spec, n, at, next, depth, out);
+    case TS_SPEC_STRUCT:
+        return front_struct(f, s, spec, n, at, next, depth, out);
     default:
         return ts_fail(f->err, TS_VALUE, "argument: unknown kind %u", s->kind);
     }

@@ -14,6 +14,7 @@
  *     complex.c arithmetic of complex numbers         record.c   dataclasses and named tuples
  *     loop.c    for and while     sequence.c what a `for` of run time runs over
  *     cmath.c   functions of complex numbers
+ *     struct.c  elements of arrays that are records of NumPy or texts
  *     simt_op.def, simt/ the thread language; both languages' tables are in their dialect.c (fr_dialect)
  *     host.c    expressions that the host evaluates
  *
@@ -38,7 +39,7 @@ typedef enum fr_kind {
     FR_NONE,
     FR_ELLIPSIS,
     FR_NUMBER,    /* constant: cat, dtype (0 = loose), as.i, as.f or as.c */
-    FR_STR,       /* as.text */
+    FR_STR,       /* as.text; n 1: bytes of Python, a character each */
     FR_TUPLE,     /* n items; cls: the RECORD of a named tuple, 0 of others */
     FR_RECORD,    /* instance of a dataclass: an item for each field; cls: its RECORD */
     FR_TILE,      /* as.v of dtype; scalars are tiles of rank 0 */
@@ -62,6 +63,7 @@ typedef enum fr_kind {
     FR_ITER,      /* ct.static_iter: n items */
     FR_DICT,      /* n pairs: as.items key, value, key, .. */
     FR_FSTRING,   /* n pairs: value, format specification (FR_STR) */
+    FR_ELEMENT,   /* as.element: what records or texts of arrays are, as a dtype */
     FR_OPAQUE     /* as.object: something of the host that kernels cannot use */
 } fr_kind;
 
@@ -82,6 +84,7 @@ typedef struct fr_value {
         const char *text;
         struct fr_value *items;
         struct fr_array *array;
+        const struct fr_element *element;
         struct fr_list *list;
         struct fr_view *view;
         struct fr_function *function;
@@ -94,9 +97,30 @@ typedef struct fr_shape {
     int64_t dims[TS_MAX_RANK];
 } fr_shape;
 
+/* What an array holds where it is no number: records with fields, or texts of a fixed length (struct.c). */
+typedef struct fr_element {
+    const char *name;                 /* for messages */
+    uint32_t bytes;
+    uint32_t n_fields;
+    const struct fr_field *fields;
+    uint32_t chars, char_bytes;       /* of a text: how many, each of 1 or 4 bytes; 0: a record */
+} fr_element;
+
+typedef struct fr_field {
+    const char *name;
+    ts_dtype dtype;                   /* NONE: */
+    const fr_element *element;
+    uint32_t offset;
+    fr_shape shape;                   /* of an array in the record; rank 0: none */
+} fr_field;
+
+/* Elements that are no numbers, or lie at any bytes, are reached through a pointer to bytes: align is not 0 then. A
+ * record or a text is such an array without axes. */
 typedef struct fr_array {
-    uint8_t dtype, rank;
+    uint8_t dtype, rank;              /* dtype NONE: element */
     uint8_t index_dtype;              /* TS_DTYPE_int32 or int64 */
+    uint8_t align;                    /* 0, or strides are in bytes, and all addresses multiples of this (1 to 16) */
+    const fr_element *element;
     ts_val base;                      /* pointer */
     fr_value shape[TS_ARRAY_RANK], stride[TS_ARRAY_RANK]; /* numbers (strict) or scalar tiles */
     fr_value extent[TS_ARRAY_RANK];   /* where accesses end: the shape, but for slices that reach beyond their array */
@@ -172,6 +196,11 @@ typedef struct fr_frame {
     struct fr_context *context;     /* the innermost `with` that this frame is inside of */
 } fr_frame;
 
+typedef struct fr_known_element {
+    uint32_t object;
+    fr_element *element;
+} fr_known_element;
+
 typedef struct fr {
     const struct fr_dialect *dialect;
     ts_arena *arena;
@@ -192,6 +221,7 @@ typedef struct fr {
     const char *pure;          /* the operation whose function, which must be pure, is being lowered; else NULL */
     TS_VEC(struct fr_array *) arrays; /* arguments, those in lists left out */
     TS_VEC(fr_value) proxies;  /* what the host was given by number */
+    TS_VEC(fr_known_element) elements; /* made so far */
     const char *stack;         /* address near the bottom of the C stack */
     uint32_t steps;            /* expressions evaluated; bounds compile time */
 } fr;
@@ -484,6 +514,15 @@ ts_status fr_record_make(fr *f, uint32_t node, uint32_t cls, const struct fr_arg
 /* dataclasses.replace(record, field=...), and _replace of named tuples. */
 ts_status fr_record_replace(fr *f, uint32_t node, const struct fr_arguments *args, fr_value *out);
 
+/* struct.c: elements of arrays that are records or texts. */
+/* What an object of the pack (DTYPE, CHARS, STRUCT) says of elements: *dtype, or *element where that is NONE. */
+ts_status fr_element_of(fr *f, uint32_t object, ts_dtype *dtype, const fr_element **element);
+bool fr_same_element(const fr_element *a, const fr_element *b); /* either may be NULL */
+/* The field, or NULL; also by number. */
+const fr_field *fr_field_of(const fr_element *element, const char *name);
+/* Elements of `dtype` or `element` at any bytes, in the place of those of `bytes`, an array of uint8. */
+ts_status fr_struct_array(fr *f, uint32_t object, uint32_t align, const fr_value *bytes, fr_value *out);
+
 /* call.c */
 #define FR_MAX_ARGS 12
 typedef struct fr_argument {
@@ -619,6 +658,13 @@ typedef struct fr_dialect {
     ts_status (*number_attribute)(fr *f, const fr_value *of, const char *name, fr_value *out, bool *found);
     ts_status (*get_item)(fr *f, uint32_t node, const fr_value *of, const fr_value *index, fr_value *out);
     ts_status (*set_item)(fr *f, uint32_t node, const fr_value *of, const fr_value *index, const fr_value *value);
+    /* a.name = value, a[index] op= value .. of an array; NULL: an error. */
+    ts_status (*set_attribute)(fr *f, uint32_t node, const fr_value *of, const char *name, const fr_value *value);
+    /* A comparison with an array, where *done; NULL: an error. */
+    ts_status (*compare_array)(fr *f, ts_operator op, const fr_value *x, const fr_value *y, fr_value *out, bool *done);
+    /* An ELEMENTS object, an array of the host in constant memory; NULL: an error. */
+    ts_status (*constant_array)(fr *f, uint32_t object, fr_value *out);
+    bool has_structs;  /* arrays hold records and texts, and numbers at any bytes */
     /* tuple[index] where the index is not known at compile time. NULL: an error. */
     ts_status (*index_tuple)(fr *f, uint32_t node, const fr_value *tuple, const fr_value *index, fr_value *out);
     /* Builtins and functions of the standard library and NumPy ("abs", "math.sin", "numpy.sin") that are otherwise

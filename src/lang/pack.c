@@ -4,6 +4,7 @@
  * Read next: lower.h.
  */
 #include "lang/pack.h"
+#include "tessera/compile.h"
 
 static const struct {
     const char *name, *fields;
@@ -265,6 +266,59 @@ static bool pack_instance(const ts_pack *p, uint32_t at)
     return p->lists[o->y] == n_fields;
 }
 
+/* Extents of an array inside of others, which has less than 2 GiB. */
+static bool pack_extents(const ts_pack *p, uint32_t list, uint64_t item, uint64_t *bytes)
+{
+    uint32_t n;
+    if (!pack_is_list(p, list))
+        return false;
+    const uint32_t *extents = ts_pack_list(p, list, &n);
+    *bytes = item;
+    for (uint32_t i = 0; i < n && *bytes <= INT32_MAX; i++)
+        *bytes *= extents[i];
+    return n <= TS_ARRAY_RANK && *bytes <= INT32_MAX;
+}
+
+/* The bytes of an element that the object describes; 0: it does not describe one. */
+static uint64_t pack_element(const ts_pack *p, uint32_t object)
+{
+    const ts_object *o = &p->objects[object];
+    switch (o->kind) {
+    case TS_OBJ_DTYPE:
+        return ts_dtype_bytes(ts_dtype_find(ts_pack_string(p, o->x)));
+    case TS_OBJ_CHARS:
+        return (uint64_t)o->x * o->y;
+    default:
+        return o->kind == TS_OBJ_STRUCT ? o->y : 0;
+    }
+}
+
+static bool pack_struct(const ts_pack *p, uint32_t at)
+{
+    const ts_object *o = &p->objects[at];
+    uint32_t n;
+    uint64_t bytes;
+    if (o->x >= p->n_strings || !o->y || o->y > INT32_MAX || !pack_is_list(p, o->z))
+        return false;
+    const uint32_t *words = ts_pack_list(p, o->z, &n);
+    for (uint32_t i = 0; i < n; i += TS_STRUCT_FIELD) {
+        uint32_t of = n - i < TS_STRUCT_FIELD ? UINT32_MAX : words[i + TS_STRUCT_OF];
+        if (of >= at || words[i + TS_STRUCT_NAME] >= p->n_strings || !pack_element(p, of) ||
+            !pack_extents(p, words[i + TS_STRUCT_SHAPE], pack_element(p, of), &bytes) ||
+            words[i + TS_STRUCT_OFFSET] + bytes > o->y)
+            return false;
+    }
+    return true;
+}
+
+static bool pack_elements(const ts_pack *p, uint32_t at)
+{
+    const ts_object *o = &p->objects[at];
+    uint64_t bytes;
+    return o->x < at && pack_element(p, o->x) && pack_extents(p, o->y, pack_element(p, o->x), &bytes) &&
+           pack_is_list(p, o->z) && p->lists[o->z] == (bytes + 3) / 4;
+}
+
 static bool pack_object(const ts_pack *p, uint32_t at)
 {
     const ts_object *o = &p->objects[at];
@@ -275,7 +329,14 @@ static bool pack_object(const ts_pack *p, uint32_t at)
     case TS_OBJ_OP:
     case TS_OBJ_BUILTIN:
     case TS_OBJ_OPAQUE:
+    case TS_OBJ_BYTES:
         return o->x < p->n_strings;
+    case TS_OBJ_STRUCT:
+        return pack_struct(p, at);
+    case TS_OBJ_CHARS:
+        return o->x && o->x <= INT32_MAX / 4 && (o->y == 1 || o->y == 4);
+    case TS_OBJ_ELEMENTS:
+        return pack_elements(p, at);
     case TS_OBJ_TUPLE:
         return pack_items_below(p, o->x, at);
     case TS_OBJ_ENUM:

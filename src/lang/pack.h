@@ -66,6 +66,10 @@ enum { TS_FIELD_REPR = 1, TS_FIELD_KEYWORD = 2, TS_FIELD_COMPARE = 4 };
 /* The list of an ENUM: strings that are the member's name, its str(), format() and repr(); the object of its class. */
 enum { TS_ENUM_NAME, TS_ENUM_STR, TS_ENUM_FORMAT, TS_ENUM_REPR, TS_ENUM_CLASS, TS_ENUM_WORDS };
 
+/* The list of a STRUCT, for each field: a string, its name; an older object, what it holds (DTYPE, CHARS or STRUCT);
+ * where it begins, in bytes; a list of extents, empty where it is no array. */
+enum { TS_STRUCT_NAME, TS_STRUCT_OF, TS_STRUCT_OFFSET, TS_STRUCT_SHAPE, TS_STRUCT_FIELD };
+
 /* How an attribute of a RECORD becomes a value of its instances. */
 typedef enum ts_method_kind {
     TS_METHOD_PLAIN,

@@ -52,6 +52,18 @@ static ts_status stmt_set_item(fr *f, uint32_t target, const ts_node *t, const f
     return fr_call_value(f, &method, target, 2, args, &ignored);
 }
 
+/* array.name = value, in languages where arrays have fields. */
+static ts_status stmt_set_attribute(fr *f, uint32_t target, const ts_node *t, const fr_value *value)
+{
+    fr_value v;
+    TS_TRY(fr_expr(f, t->f[0], &v));
+    fr_at(f, target);
+    if (v.kind == FR_ARRAY)
+        return f->dialect->set_attribute(f, target, &v, fr_string(f, t->f[1]), value);
+    return fr_error(f, target, TS_TILETYPE, "attributes of %s cannot be assigned\n  help: only fields of records in "
+                    "arrays can be", fr_say(f, &v));
+}
+
 ts_status fr_assign(fr *f, uint32_t target, const fr_value *value)
 {
     const ts_node *t = ts_pack_node(&f->pack, target);
@@ -67,6 +79,10 @@ ts_status fr_assign(fr *f, uint32_t target, const fr_value *value)
         return stmt_unpack(f, target, value);
     case TS_AST_Subscript:
         return stmt_set_item(f, target, t, value);
+    case TS_AST_Attribute:
+        if (f->dialect->set_attribute)
+            return stmt_set_attribute(f, target, t, value);
+        /* fall through */
     default:
         return fr_error(f, target, TS_SYNTAX,
                         "this cannot be assigned to\n  help: assign to a name or a tuple of names");
@@ -113,6 +129,22 @@ static ts_status stmt_aug_item(fr *f, uint32_t node, const ts_node *n, const ts_
     return f->dialect->set_item(f, n->f[0], &of, &index, &z);
 }
 
+/* array.name op= value */
+static ts_status stmt_aug_attribute(fr *f, uint32_t node, const ts_node *n, const ts_node *target)
+{
+    fr_value of, x, y, z;
+    const char *name = fr_string(f, target->f[1]);
+    TS_TRY(fr_expr(f, target->f[0], &of));
+    if (of.kind != FR_ARRAY)
+        return fr_assign(f, n->f[0], &(fr_value){.kind = FR_NONE});
+    fr_at(f, n->f[0]);
+    TS_TRY(fr_attribute_of(f, n->f[0], &of, name, &x));
+    TS_TRY(fr_expr(f, n->f[2], &y));
+    fr_at(f, node);
+    TS_TRY(fr_binary(f, (ts_operator)n->f[1], &x, &y, (fr_options){0}, &z));
+    return f->dialect->set_attribute(f, n->f[0], &of, name, &z);
+}
+
 static ts_status stmt_aug_assign(fr *f, uint32_t node, const ts_node *n, fr_flow *flow)
 {
     fr_value x, y, z;
@@ -120,6 +152,8 @@ static ts_status stmt_aug_assign(fr *f, uint32_t node, const ts_node *n, fr_flow
     (void)flow;
     if (target->kind == TS_AST_Subscript && f->dialect->level == TS_LEVEL_S)
         return stmt_aug_item(f, node, n, target);
+    if (target->kind == TS_AST_Attribute && f->dialect->set_attribute)
+        return stmt_aug_attribute(f, node, n, target);
     if (target->kind != TS_AST_Name)
         return fr_assign(f, n->f[0], &(fr_value){.kind = FR_NONE});
     TS_TRY(fr_expr(f, n->f[0], &x));

@@ -271,6 +271,20 @@ ts_status fr_object(fr *f, uint32_t object, fr_value *out)
         return TS_OK;
     case TS_OBJ_METHOD: /* of a class, without an instance */
         return fr_object(f, o->x, out);
+    case TS_OBJ_BYTES:
+        *out = fr_text(fr_string(f, o->x));
+        out->n = 1;
+        return TS_OK;
+    case TS_OBJ_STRUCT:
+    case TS_OBJ_CHARS: {
+        ts_dtype none;
+        out->kind = FR_ELEMENT;
+        return fr_element_of(f, object, &none, &out->as.element);
+    }
+    case TS_OBJ_ELEMENTS:
+        if (f->dialect->constant_array)
+            return f->dialect->constant_array(f, object, out);
+        return fr_error(f, 0, TS_TILETYPE, "the %s has no arrays of records of the host", f->dialect->language);
     case TS_OBJ_ENUM:
     case TS_OBJ_ENUM_VALUE:
     case TS_OBJ_RECORD:
@@ -329,7 +343,9 @@ static bool value_alike(const fr *f, const fr_value *a, const fr_value *b,
     switch (a->kind) {
     case FR_STR:
     case FR_BUILTIN:
-        return strcmp(a->as.text, b->as.text) == 0;
+        return strcmp(a->as.text, b->as.text) == 0 && a->n == b->n;
+    case FR_ELEMENT:
+        return fr_same_element(a->as.element, b->as.element);
     case FR_TUPLE:
     case FR_RECORD:
     case FR_BOUND:
@@ -421,7 +437,8 @@ static fr_array *value_array(const fr_value *v)
 
 static bool value_alike_arrays(const fr_array *a, const fr_array *b)
 {
-    return a->dtype == b->dtype && a->rank == b->rank && a->index_dtype == b->index_dtype;
+    return a->dtype == b->dtype && a->rank == b->rank && a->index_dtype == b->index_dtype && a->align == b->align &&
+           fr_same_element(a->element, b->element);
 }
 
 static bool value_alike_views(const fr_view *a, const fr_view *b)

@@ -21,6 +21,7 @@ typedef struct args_walk {
     size_t next;                /* argument to read; messages are about the one before */
     size_t param;               /* top-level parameter it belongs to */
     const kernel_param *rule;
+    int64_t item;               /* bytes of an element of the array to read, where its dtype does not say it; else 0 */
 } args_walk;
 
 /* ---- messages ------------------------------------------------------------------------------------ */
@@ -81,8 +82,8 @@ typedef struct args_array {
     int64_t strides[TS_ARRAY_RANK];
 } args_array;
 
-/* True if no two elements share an address as far as sorted strides can tell. */
-static bool args_is_apart(const int64_t *shape, const int64_t *strides, uint32_t rank)
+/* True if no two elements of `item` (in units of strides) share an address as far as sorted strides can tell. */
+static bool args_is_apart(const int64_t *shape, const int64_t *strides, uint32_t rank, int64_t item)
 {
     uint8_t order[TS_ARRAY_RANK];
     uint32_t n = 0;
@@ -94,7 +95,7 @@ static bool args_is_apart(const int64_t *shape, const int64_t *strides, uint32_t
             order[at] = order[at - 1];
         order[at] = (uint8_t)d;
     }
-    int64_t reach = 0; /* greatest offset of the dimensions so far */
+    int64_t reach = item - 1; /* greatest offset of the dimensions so far */
     for (uint32_t i = 0; i < n; i++) {
         if (strides[order[i]] <= reach)
             return false;
@@ -134,11 +135,12 @@ static void args_protect(args_walk *walk, bool overlaps)
 static ts_status args_read_array(args_walk *walk, const ts_arg *arg, args_array *out)
 {
     uint32_t rank = arg->rank, bytes = (uint32_t)ts_dtype_bytes((ts_dtype)arg->dtype);
-    const ts_layout layout = {arg->value.data, (int32_t)rank, bytes, bytes, arg->shape, arg->strides};
+    int64_t item = TS_MAX(walk->item, 1); /* in units of strides */
+    const ts_layout layout = {arg->value.data, (int32_t)rank, (uint32_t)item * bytes, bytes, arg->shape, arg->strides};
     if (!arg->value.data || !ts__layout_is_plain(&layout))
         TS_TRY(args_check_layout(walk, &layout));
-    uint64_t unit = 0, stride16 = 0, shape16 = 0, one = 0, dense = 1;
-    int64_t reach = 0, greatest = 0;
+    uint64_t unit = 0, stride16 = 0, shape16 = 0, one = 0, dense = (uint64_t)item;
+    int64_t reach = item - 1, greatest = 0;
     bool regular = true, empty = false;
     for (uint32_t i = rank; i-- > 0;) {
         int64_t extent = arg->shape[i], stride = arg->strides ? arg->strides[i] : (int64_t)dense;
@@ -156,7 +158,7 @@ static ts_status args_read_array(args_walk *walk, const ts_arg *arg, args_array 
         shape16 |= (uint64_t)((extent & 15) == 0) << i;
         one |= (uint64_t)(extent == 1) << i;
     }
-    if (!regular && !empty && !args_is_apart(arg->shape, out->strides, rank)) {
+    if (!regular && !empty && !args_is_apart(arg->shape, out->strides, rank, item)) {
         for (uint32_t i = 0; i < rank; i++)
             if (arg->shape[i] > 1 && arg->strides[i] < 0)
                 return args_bad_stride(walk, arg, i);
@@ -271,6 +273,8 @@ static ts_status args_array_param(args_walk *walk, const ts_arg *arg)
     args_static named = {0, 0};
     if (walk->rule->asks & PARAM_ASKS_STATICS)
         TS_TRY(args_find_statics(walk, arg->rank, &named));
+    if (walk->item && arg->rank && array.strides[arg->rank - 1] == walk->item)
+        named.stride |= 1u << (arg->rank - 1); /* as a stride of 1 is of numbers */
     if (walk->rule->flags & TS_PARAM_DENSE)
         TS_TRY(args_check_dense(walk, arg, &array));
     uint64_t seen = array.word & frame->kernel->array_mask;
@@ -762,6 +766,33 @@ static ts_status args_complex(args_walk *walk, const ts_arg *arg)
     return TS_OK;
 }
 
+/* log2 of what the addresses of all elements are multiples of, up to 16 bytes. */
+static uint32_t args_align(const ts_arg *array)
+{
+    uint64_t bits = (uintptr_t)array->value.data | 16;
+    for (uint32_t d = 0; d < array->rank && array->strides; d++)
+        bits |= array->shape[d] > 1 ? (uint64_t)array->strides[d] : 0;
+    return (uint32_t)__builtin_ctzll(bits);
+}
+
+/* An array of what an object of the host describes: the object, then an array of bytes. */
+static ts_status args_struct(args_walk *walk, const ts_arg *arg)
+{
+    const launch_frame *frame = walk->frame;
+    const ts_arg *array = walk->next < frame->n_args ? &frame->args[walk->next] : NULL;
+    if (!array || array->kind != TS_SPEC_ARRAY || array->dtype != TS_DTYPE_uint8 || array->rank > TS_ARRAY_RANK ||
+        arg->item_bytes < 1 || arg->item_bytes > INT32_MAX)
+        return args_fail(walk, TS_VALUE, "an array of records is followed by an array of uint8, and its elements have "
+                         "up to 2 GiB");
+    TS_TRY(args_word(walk, TS_SPEC_STRUCT | (uint64_t)args_align(array) << WORD_DTYPE));
+    TS_TRY(args_word(walk, arg->value.bits));
+    walk->next++;
+    walk->item = arg->item_bytes;
+    ts_status status = args_array_param(walk, array);
+    walk->item = 0;
+    return status;
+}
+
 /* What is annotated as a bool, a tuple, a list or a class of records is one. */
 static ts_status args_check_kind(const args_walk *walk, const ts_arg *arg)
 {
@@ -825,6 +856,8 @@ static ts_status args_one(args_walk *walk, uint32_t depth)
         return args_record(walk, arg, depth);
     case TS_SPEC_LIST:
         return args_list(walk, arg);
+    case TS_SPEC_STRUCT:
+        return args_struct(walk, arg);
     case TS_SPEC_BLOCK: /* no argument */
         break;
     }
@@ -843,7 +876,7 @@ static size_t args_top_level(const ts_arg *args, size_t n)
         items -= items > 0;
         if (args[i].kind == TS_SPEC_TUPLE || args[i].kind == TS_SPEC_LIST)
             items += args[i].value.i;
-        items += args[i].kind == TS_SPEC_RECORD || args[i].kind == TS_SPEC_COMPLEX; /* the tuple of its fields */
+        items += args[i].kind == TS_SPEC_RECORD || args[i].kind == TS_SPEC_COMPLEX || args[i].kind == TS_SPEC_STRUCT;
     }
     return found;
 }
@@ -928,8 +961,12 @@ static uint32_t args_spec_item(const launch_frame *frame, uint32_t i, ts_spec *s
     if (s->kind == TS_SPEC_LIST)
         s->value = 0; /* any length: it is a run-time parameter */
     else if ((s->kind >= TS_SPEC_INT && s->kind <= TS_SPEC_TUPLE) || s->kind == TS_SPEC_OBJECT ||
-             s->kind == TS_SPEC_RECORD)
+             s->kind == TS_SPEC_RECORD || s->kind == TS_SPEC_STRUCT)
         s->value = (int64_t)frame->words[i++];
+    if (s->kind == TS_SPEC_STRUCT) {
+        s->align = s->dtype;
+        s->dtype = 0;
+    }
     return i;
 }
 

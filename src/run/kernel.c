@@ -333,7 +333,7 @@ static bool kernel_is_hosted(const ts_kernel *kernel, const ts_spec *spec, size_
     bool hosted = kernel->source.host.asks;
     for (size_t i = 0; i < n_spec; i++)
         hosted |= spec[i].kind == TS_SPEC_OBJECT || /* numbers that say nothing outside of this process */
-                  spec[i].kind == TS_SPEC_RECORD;
+                  spec[i].kind == TS_SPEC_RECORD || spec[i].kind == TS_SPEC_STRUCT;
     return kernel->source.kind == TS_SOURCE_PYTHON && hosted;
 }
 

@@ -45,6 +45,8 @@ static void label_find(label_path *path, const ts_arg *args, size_t at)
             fields = args[i].fields;
             continue;
         }
+        if (args[i].kind == TS_SPEC_STRUCT) /* its array is the argument */
+            continue;
         if (holds && args[i].value.i > 0 && path->depth < TS_COUNT(path->levels))
             path->levels[path->depth++] = (label_level){0, args[i].value.i, fields};
         else

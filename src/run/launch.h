@@ -10,6 +10,7 @@
  *     bit 16-23 unit_stride    24-31 stride_div16    32-39 shape_div16    40-47 shape_one
  *     bit 48-55 static_shape   56-63 static_stride
  *     then: arrays the static extents, then the static strides; constants, tuples and lists their value
+ * A STRUCT has the alignment of its elements in the place of a dtype, then its object, then the words of its array.
  *
  * Behind the arguments, for the CPU (ts__frame_note_block), what a launch with a block asks for; a second word has the
  * bytes of dynamic shared memory:

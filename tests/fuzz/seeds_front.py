@@ -7,8 +7,11 @@ python tests/fuzz/seeds_front.py
 import math
 import pathlib
 
+import numpy as np
+
 import tessera.tile as ct
 from tessera._pack import pack_function
+from tessera.cuda import _device as cuda
 
 OUT = pathlib.Path(__file__).parent / "corpus/front"
 
@@ -95,6 +98,24 @@ def answer(t, n, many):  # tests/lang/pack.c has a host of its own
     return t + n, many
 
 
+RECORD = np.dtype([("n", [("u", "i2"), ("v", "f8")]), ("h", "f4", (2, 3)), ("t", "U4"), ("s", "S2")])
+TABLE = np.array([((1, 2.5), 3.0, "abc", b"d")], RECORD)
+
+
+def records(a, b, n, N):
+    i = cuda.threadIdx.x
+    shared, local = cuda.shared.array(N, RECORD), cuda.local.array(2, RECORD)
+    local[1] = TABLE[n]
+    local[1].h[1, n] += b[i]
+    local[0] = ((n, 1.5), b[0], "efghij", b"k")
+    shared[i] = local[1]
+    shared[i].n = local[0]["n"]
+    shared[i].t = local[0].t
+    if shared[i].t == "efgh" and shared[i].s != b"d":
+        shared.h[:, 0, 1:] = 7
+    a[n, i] = shared[i].h[0, 1] + len(shared[i].t) + shared.n.u[i] + shared[i][0].v
+
+
 def operator(x, y, scale=2.0):
     if ct.sum(x, 0) > 0:
         return x * scale + y, ct.max(x, 0)
@@ -103,8 +124,8 @@ def operator(x, y, scale=2.0):
 
 if __name__ == "__main__":
     OUT.mkdir(parents=True, exist_ok=True)
-    for kernel in (copy, loops, calls, shapes, memory, folding, host, operator):
-        pack = pack_function(kernel)
+    for kernel in (copy, loops, calls, shapes, memory, folding, host, operator, records):
+        pack = pack_function(kernel, dialect="thread" if kernel is records else "tile")
         name = __file__.encode()  # a path of this machine has no place in the seeds
         (OUT / f"{kernel.__name__}.pack").write_bytes(
             pack.replace(name, b"kernel.py".ljust(len(name), b"_"))

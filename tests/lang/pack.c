@@ -8,7 +8,7 @@
 #include "check.h"
 #include "failing.h"
 
-static const char *const pack_seeds[] = {"copy", "loops", "calls", "shapes", "memory", "folding", "host"};
+static const char *const pack_seeds[] = {"copy", "loops", "calls", "shapes", "memory", "folding", "host", "records"};
 static const ts_spec pack_spec[] = {
     {.kind = TS_SPEC_ARRAY,
      .dtype = TS_DTYPE_float32,
@@ -105,10 +105,10 @@ static void every_seed_gives_ir_that_verifies(void)
 }
 
 /* Sets one word of a good pack and expects a refusal. */
-static void refuses(size_t at, uint32_t word, const char *part)
+static void refuses_in(const char *seed, size_t at, uint32_t word, const char *part)
 {
     static uint8_t room[1 << 16];
-    size_t n = pack_load("copy", room, sizeof room);
+    size_t n = pack_load(seed, room, sizeof room);
     ts_error err = {0};
     ts_arena arena;
     ts_pack pack;
@@ -117,6 +117,58 @@ static void refuses(size_t at, uint32_t word, const char *part)
     CHECK_INT(ts__pack_read(&arena, room, n, &pack, &err), TS_PARSE);
     CHECK(strstr(err.text, part) != NULL);
     ts__arena_deinit(&arena);
+}
+
+static void refuses(size_t at, uint32_t word, const char *part)
+{
+    refuses_in("copy", at, word, part);
+}
+
+/* Where the first object of the kind stands among the words of the pack; *object is its number. */
+static size_t object_of(ts_object_kind kind, uint32_t *object, size_t *lists)
+{
+    static uint8_t room[1 << 16];
+    uint32_t head[8], found = 0;
+    pack_load("records", room, sizeof room);
+    memcpy(head, room, sizeof head);
+    *lists = 8 + head[2] + 9 * (size_t)head[3];
+    size_t at = *lists + head[4];
+    for (*object = 0; *object + 1 < head[5] && found != (uint32_t)kind;)
+        memcpy(&found, room + 4 * (at + 4 * (size_t)++*object), 4);
+    CHECK_INT(found, kind);
+    return at + 4 * (size_t)*object;
+}
+
+static uint32_t word_of(size_t at)
+{
+    static uint8_t room[1 << 16];
+    uint32_t word;
+    pack_load("records", room, sizeof room);
+    memcpy(&word, room + 4 * at, 4);
+    return word;
+}
+
+static void malformed_elements_are_refused(void)
+{
+    uint32_t object;
+    size_t lists, at = object_of(TS_OBJ_STRUCT, &object, &lists), fields = lists + word_of(at + 3) + 1;
+    refuses_in("records", at + 1, UINT32_MAX, "object");
+    refuses_in("records", at + 2, 0, "object");
+    refuses_in("records", at + 2, 3, "object"); /* fields beyond its bytes */
+    refuses_in("records", at + 3, UINT32_MAX, "object");
+    refuses_in("records", fields - 1, TS_STRUCT_FIELD - 1, "object");
+    refuses_in("records", fields + TS_STRUCT_NAME, UINT32_MAX, "object");
+    refuses_in("records", fields + TS_STRUCT_OF, object, "object");
+    refuses_in("records", fields + TS_STRUCT_OFFSET, INT32_MAX, "object");
+    refuses_in("records", fields + TS_STRUCT_SHAPE, UINT32_MAX, "object");
+    at = object_of(TS_OBJ_CHARS, &object, &lists);
+    refuses_in("records", at + 1, 0, "object");
+    refuses_in("records", at + 2, 3, "object");
+    at = object_of(TS_OBJ_ELEMENTS, &object, &lists);
+    refuses_in("records", at + 1, object, "object");
+    refuses_in("records", at + 2, UINT32_MAX, "object");
+    refuses_in("records", lists + word_of(at + 2) + 1, 1000, "object"); /* more elements than bytes */
+    refuses_in("records", object_of(TS_OBJ_BYTES, &object, &lists) + 1, UINT32_MAX, "object");
 }
 
 static void malformed_packs_are_refused(void)
@@ -249,6 +301,7 @@ int main(void)
     node_names_follow_the_table();
     every_seed_gives_ir_that_verifies();
     malformed_packs_are_refused();
+    malformed_elements_are_refused();
     memory_may_run_out_anywhere();
     a_python_operator_serves_several_kernels();
     wrong_types_of_a_function_are_refused();

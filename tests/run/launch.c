@@ -304,6 +304,35 @@ static void records_are_their_class_and_a_tuple(void)
     ts_kernel_release(kernel);
 }
 
+static void structs_are_their_element_and_bytes(void)
+{
+    ts_kernel *kernel = kernel_new(NULL, 0);
+    static _Alignas(16) uint8_t memory[64];
+    const int64_t shape[] = {2, 2}, dense[] = {24, 12}, apart[] = {32, 13}, close[] = {24, 11};
+    ts_arg args[] = {{.kind = TS_SPEC_STRUCT, .value.i = 9, .item_bytes = 12},
+                     {.kind = TS_SPEC_ARRAY, .dtype = TS_DTYPE_uint8, .rank = 2, .shape = shape, .strides = dense,
+                      .value.data = memory, .device = TS_DEVICE_ID(TS_DEVICE_CPU, 0)}};
+    CHECK_OK(ts_launch(NULL, one_block, kernel, args, 2, 0, &err));
+    CHECK(seen.n_spec == 2 && seen.spec[0].kind == TS_SPEC_STRUCT && seen.spec[0].value == 9);
+    CHECK(seen.spec[0].align == 2 && seen.spec[0].dtype == 0);
+    CHECK(seen.spec[1].static_stride == 2 && seen.spec[1].strides[1] == 12 && !seen.spec[1].unit_stride);
+    CHECK(seen.params[1] == 2 && seen.params[3] == 24 && seen.params[4] == 12);
+    args[1].strides = apart;
+    CHECK_OK(ts_launch(NULL, one_block, kernel, args, 2, 0, &err));
+    CHECK(seen.spec[0].align == 0 && seen.spec[1].static_stride == 0);
+    ts_kernel_release(kernel);
+    kernel = kernel_new(NULL, 0);
+    seen.writes = 1;
+    args[1].strides = close; /* elements of 12 bytes that are 11 apart share bytes, and the kernel writes */
+    CHECK_INT(ts_launch(NULL, one_block, kernel, args, 2, 0, &err), TS_VALUE);
+    seen.writes = 0;
+    args[0].item_bytes = 0;
+    CHECK_INT(ts_launch(NULL, one_block, kernel, args, 2, 0, &err), TS_VALUE);
+    args[0].item_bytes = 12;
+    CHECK_INT(ts_launch(NULL, one_block, kernel, args, 1, 0, &err), TS_VALUE);
+    ts_kernel_release(kernel);
+}
+
 static void arguments_are_named_by_their_path(void)
 {
     const ts_param params[] = {{.name = "t"}, {.name = NULL}};
@@ -654,6 +683,7 @@ int main(void)
     tuples_are_their_items();
     items_follow_their_own_annotation();
     records_are_their_class_and_a_tuple();
+    structs_are_their_element_and_bytes();
     arguments_are_named_by_their_path();
     bad_layouts_are_refused_before_anything_runs();
     elements_that_overlap_are_read_and_not_written();

@@ -19,7 +19,8 @@ __all__ = ["In", "InOut", "Out", "prepared"]
 
 
 class _Hint:
-    """How a host array is passed to a GPU; on the CPU device the kernel works on the array itself."""
+    """How a host array is passed to a GPU. On the CPU device the kernel works on the array itself, with ``In`` on a
+    copy."""
 
     copies_in = copies_out = True
 
@@ -54,8 +55,14 @@ class InOut(_Hint):
     """``cuda.InOut(a)``: the kernel reads and writes the host array ``a``, as without this."""
 
 
+def _is_record(value: Any) -> bool:
+    """A record of NumPy, or an array of records, texts or dates."""
+    kind = getattr(getattr(value, "dtype", None), "kind", "")
+    return kind in tuple("VSUmM") and type(value).__module__.partition(".")[0] == "numpy"
+
+
 def _is_host(value: Any) -> bool:
-    return is_array(value) and not hasattr(value, "__cuda_array_interface__") and _of_cpu(value)
+    return (is_array(value) or _is_record(value)) and not hasattr(value, "__cuda_array_interface__") and _of_cpu(value)
 
 
 def _of_cpu(value: Any) -> bool:
@@ -63,8 +70,17 @@ def _of_cpu(value: Any) -> bool:
 
 
 def _moved(value: Any, device: int, copies_in: bool, copies_out: bool, back: list[Callable[[], Any]]) -> Any:
-    if device < CUDA or not _is_host(value):
+    if not _is_host(value):
         return value
+    if device < CUDA:
+        return value if copies_out or not hasattr(value, "copy") else value.copy()
+    if _is_record(value):
+        from ._arrays import to_device
+
+        records = to_device(value)
+        if copies_out:
+            back.append(lambda: records.copy_to_host(value))
+        return records
     place = f"cuda:{device & 255}"
     array = _core.copy_of(value, place) if copies_in else _core.empty(value.shape, value.dtype, place)
     if copies_out:
@@ -122,8 +138,9 @@ def prepared(args: tuple[Any, ...], device: int, extensions: tuple[Any, ...], st
 def _argument(value: Any, device: int, back: list[Callable[[], Any]]) -> Any:
     if isinstance(value, _Hint):
         return _moved(value.value, device, value.copies_in, value.copies_out, back)
-    if type(value) is tuple:
-        return tuple(_argument(item, device, back) for item in value)
+    if isinstance(value, tuple):
+        items = [_argument(item, device, back) for item in value]
+        return type(value)(*items) if hasattr(value, "_fields") else tuple(items)
     if device < CUDA and hasattr(value, "__cuda_array_interface__") and not hasattr(value, "__tessera_argument__"):
         from ._device_array import as_device_array
 

@@ -177,7 +177,9 @@ class DeviceNDArrayBase:
         if as_argument and self.dtype.kind in "mM" and all(s % size == 0 for s in self.strides):
             return self._with(self._elements.view("i8"))._array()
         if as_argument:
-            raise NotImplementedError(f"arrays of {self.dtype} cannot be passed to kernels yet")
+            from .._structs import Structured
+
+            return Structured(self.dtype, self.gpu_data.array._part(self._offset, "uint8", self.shape, self.strides))
         return self.gpu_data.array._part(self._offset, "uint8", (*self.shape, size), (*self.strides, 1))
 
     @property

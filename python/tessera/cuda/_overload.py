@@ -44,25 +44,52 @@ def _array_constraint(type_: types.Array) -> Any:
 
 def _constraint(type_: types.Type) -> Any:
     from ..tile import _dtype as dtypes
-    from ..tile.compilation import ConstantConstraint, ScalarConstraint, TupleConstraint
+    from ..tile.compilation import ConstantConstraint, ScalarConstraint
 
     if isinstance(type_, types.Array):
         return _array_constraint(type_)
     if type_ == types.none:
         return ConstantConstraint(None)
-    if isinstance(type_, (types.Tuple, types.UniTuple, types.NamedTuple)):
-        return TupleConstraint([_constraint(t) for t in type_])
     dtype = getattr(dtypes, getattr(type_, "__tessera_dtype__", ""), None)
     if dtype is None:
         raise NotImplementedError(f"arguments of type {type_} are not compiled yet")
     return ScalarConstraint(dtype)
 
 
-def spec_of(args: tuple[types.Type, ...]) -> bytes:
-    """Argument types as ``_core.compile`` takes them. Two arrays may share memory."""
-    from ..tile.compilation._signature import specs_of
+def _record_spec(type_: types.Type, dtype: Any, host: Any) -> bytes:
+    """An array of records or texts, or one of them: what its elements are, then an array of bytes."""
+    from ..tile import _dtype as dtypes
+    from ..tile.compilation import ArrayConstraint
+    from ..tile.compilation._signature import record_spec, specs_of
 
-    return bytes(specs_of([_constraint(t) for t in args]))
+    ndim = getattr(type_, "ndim", 0)
+    steps: list[int | None] = [None] * ndim
+    if ndim and getattr(type_, "layout", "A") in "CF":
+        steps[-1 if getattr(type_, "layout", "A") == "C" else 0] = dtype.itemsize
+    elements = ArrayConstraint(
+        getattr(dtypes, "uint8"), ndim, index_dtype=getattr(dtypes, "int64"), stride_lower_bound_incl=None,  # noqa: B009
+        alias_groups=(), may_alias_internally=True, stride_constant=steps,
+    )  # fmt: skip
+    align = dtype.alignment if dtype.isalignedstruct else 1
+    return record_spec(host.element(dtype), min(align, 16).bit_length() - 1) + bytes(specs_of([elements]))
+
+
+def _spec(type_: types.Type, host: Any) -> bytes:
+    from ..tile.compilation._signature import specs_of, tuple_spec
+
+    if isinstance(type_, (types.Tuple, types.UniTuple, types.NamedTuple, types.Dataclass)):
+        cls = getattr(type_, "instance_class", None)
+        head = tuple_spec(len(type_), 0 if cls is None else host.record_class(cls)[0])
+        return head + b"".join(_spec(item, host) for item in type_)
+    dtype = getattr(type_.dtype if isinstance(type_, types.Array) else type_, "__tessera_element__", None)
+    if dtype is not None:
+        return _record_spec(type_, dtype, host)
+    return bytes(specs_of([_constraint(type_)]))
+
+
+def spec_of(args: tuple[types.Type, ...], host: Any) -> bytes:
+    """Argument types as ``_core.compile`` takes them. Two arrays may share memory."""
+    return b"".join(_spec(t, host) for t in args)
 
 
 # ---- conversions of arguments ----------------------------------------------------------------------
@@ -171,15 +198,21 @@ class Overload(_core.ThreadKernel):  # type: ignore[misc]
     def bind(self) -> None:
         """Compiles the kernel: mistakes in it are raised here."""
         try:
-            _core.lower_text(self._prepare(), spec_of(self.argtypes))
+            self._lowered()
         except Exception as error:
             raise self._failed(error) from None
+
+    def _lowered(self) -> str:
+        prepared = self._prepare()
+        return str(_core.lower_text(prepared, spec_of(self.argtypes, prepared[-1])))
 
     def code(self, target: int) -> tuple[bytes, dict[str, Any]]:
         """The code for a target, and what a launch must know of it."""
         if target not in self._code:
             try:
-                self._code[target] = _core.compile_plan(self._prepare(), spec_of(self.argtypes), target)
+                prepared = self._prepare()
+                spec = spec_of(self.argtypes, prepared[-1])
+                self._code[target] = _core.compile_plan(prepared, spec, target)
             except Exception as error:
                 raise self._failed(error) from None
         return self._code[target]
@@ -195,7 +228,7 @@ class Overload(_core.ThreadKernel):  # type: ignore[misc]
 
     def inspect_ir(self) -> str:
         """The kernel in Tessera's IR (docs/guide/ir.md)."""
-        return str(_core.lower_text(self._prepare(), spec_of(self.argtypes)))
+        return self._lowered()
 
     def inspect_asm(self) -> str:
         """As ``ptx``."""

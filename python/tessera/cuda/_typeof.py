@@ -137,6 +137,9 @@ def typeof(value: Any) -> types.Type:
         raise ValueError(f"Int value is too large: {value}; kernels have 64 bits")
     if isinstance(value, tuple):
         return _of_sequence(value)
+    fields = getattr(type(value), "__dataclass_fields__", None)
+    if fields is not None:
+        return types.Dataclass([typeof(getattr(value, name)) for name in fields], type(value))
     return _typeof_array(value)
 
 
@@ -145,10 +148,10 @@ def _typeof_array(value: Any) -> types.Type:
     numba_type = getattr(value, "_numba_type_", None)
     if isinstance(numba_type, types.Type):
         return numba_type
-    if kind.__module__ == "numpy" and hasattr(value, "dtype"):
-        if hasattr(value, "__array_interface__") and kind.__name__ not in ("void", "record") and value.shape != () or (
-            kind.__name__ == "ndarray"
-        ):
+    if kind.__module__.partition(".")[0] == "numpy" and hasattr(value, "dtype"):
+        import numpy
+
+        if isinstance(value, numpy.ndarray):
             layout = _layout(value.shape, value.strides, value.itemsize)
             flags = value.flags
             return types.Array(

@@ -1,17 +1,27 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Random numbers in kernels: xoroshiro128+, with numba's states bit for bit.
+"""Random numbers in kernels: xoroshiro128+, with numba's states and draws bit for bit.
 
 A generator has 128 bits of state; those of neighbouring threads are 2**64 steps apart. A step is linear over bits, so
 many steps at once are a table of 128 images, and images of a byte at a time are looked up.
+
+Kernels draw with ``xoroshiro128p_uniform_float32(states, i)`` and its like, where ``states`` is an array of records
+that ``create_xoroshiro128p_states`` made and ``i`` the thread's own place in it.
 """
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy
 
-__all__ = ["create_xoroshiro128p_states", "init_xoroshiro128p_states", "xoroshiro128p_dtype"]
+from ._jit import jit
+
+__all__ = [
+    "create_xoroshiro128p_states", "init_xoroshiro128p_state", "init_xoroshiro128p_states", "xoroshiro128p_dtype",
+    "xoroshiro128p_jump", "xoroshiro128p_next", "xoroshiro128p_normal_float32", "xoroshiro128p_normal_float64",
+    "xoroshiro128p_uniform_float32", "xoroshiro128p_uniform_float64",
+]  # fmt: skip
 
 xoroshiro128p_dtype = numpy.dtype([("s0", numpy.uint64), ("s1", numpy.uint64)], align=True)
 
@@ -107,3 +117,74 @@ def create_xoroshiro128p_states(n: int, seed: int, subsequence_start: int = 0, s
     states = device_array(n, xoroshiro128p_dtype, stream=stream)
     init_xoroshiro128p_states(states, seed, subsequence_start, stream)
     return states
+
+
+# ---- in kernels ------------------------------------------------------------------------------------
+
+
+@jit(device=True)
+def init_xoroshiro128p_state(states: Any, index: Any, seed: Any) -> None:
+    """Seeds one state, in a kernel."""
+    z = numpy.uint64(seed) + numpy.uint64(0x9E3779B97F4A7C15)
+    z = (z ^ (z >> numpy.uint64(30))) * numpy.uint64(0xBF58476D1CE4E5B9)
+    z = (z ^ (z >> numpy.uint64(27))) * numpy.uint64(0x94D049BB133111EB)
+    z = z ^ (z >> numpy.uint64(31))
+    states[index]["s0"] = z
+    states[index]["s1"] = z
+
+
+@jit(device=True)
+def xoroshiro128p_next(states: Any, index: Any) -> Any:
+    """The next 64 random bits of a state, as uint64."""
+    s0 = states[index]["s0"]
+    s1 = states[index]["s1"]
+    result = s0 + s1
+    s1 = s1 ^ s0
+    states[index]["s0"] = ((s0 << numpy.uint64(55)) | (s0 >> numpy.uint64(9))) ^ s1 ^ (s1 << numpy.uint64(14))
+    states[index]["s1"] = (s1 << numpy.uint64(36)) | (s1 >> numpy.uint64(28))
+    return result
+
+
+@jit(device=True)
+def xoroshiro128p_jump(states: Any, index: Any) -> None:
+    """Moves a state 2**64 steps on."""
+    s0 = numpy.uint64(0)
+    s1 = numpy.uint64(0)
+    for i in range(2):
+        word = numpy.uint64(_JUMP[0]) if i == 0 else numpy.uint64(_JUMP[1])
+        for bit in range(64):
+            if (word >> numpy.uint64(bit)) & numpy.uint64(1):
+                s0 = s0 ^ states[index]["s0"]
+                s1 = s1 ^ states[index]["s1"]
+            xoroshiro128p_next(states, index)
+    states[index]["s0"] = s0
+    states[index]["s1"] = s1
+
+
+@jit(device=True)
+def xoroshiro128p_uniform_float64(states: Any, index: Any) -> Any:
+    """A float64 in [0, 1), a multiple of 2**-53."""
+    return numpy.float64(xoroshiro128p_next(states, index) >> numpy.uint64(11)) * 2.0**-53
+
+
+@jit(device=True)
+def xoroshiro128p_uniform_float32(states: Any, index: Any) -> Any:
+    """The float64 of the same draw, rounded to float32: in [0, 1]."""
+    return numpy.float32(xoroshiro128p_uniform_float64(states, index))
+
+
+@jit(device=True)
+def xoroshiro128p_normal_float32(states: Any, index: Any) -> Any:
+    """A float32 of the standard normal distribution: the first of the two numbers that Box and Muller's transform makes
+    of two draws."""
+    u1 = xoroshiro128p_uniform_float32(states, index)
+    u2 = xoroshiro128p_uniform_float32(states, index)
+    return math.sqrt(numpy.float32(-2.0) * math.log(u1)) * math.cos(numpy.float32(2 * math.pi) * u2)
+
+
+@jit(device=True)
+def xoroshiro128p_normal_float64(states: Any, index: Any) -> Any:
+    """A float64 of the standard normal distribution, as numba makes it: of two draws that are rounded to float32."""
+    u1 = xoroshiro128p_uniform_float32(states, index)
+    u2 = xoroshiro128p_uniform_float32(states, index)
+    return math.sqrt(-2.0 * math.log(u1)) * math.cos(2 * math.pi * u2)

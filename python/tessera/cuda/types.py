@@ -19,6 +19,7 @@ __all__ = [
     "Array",
     "CPointer",
     "DType",
+    "Dataclass",
     "EnumMember",
     "IntEnumMember",
     "NamedTuple",
@@ -176,6 +177,14 @@ class StarArgTuple(Tuple):
         return object.__new__(cls)
 
 
+class Dataclass(_Sequence):
+    """A frozen dataclass by the types of its fields and its class."""
+
+    def __init__(self, types: Sequence[Type], cls: type) -> None:
+        self.types, self.instance_class = tuple(types), cls
+        super().__init__(f"{cls.__name__}({', '.join(map(str, self.types))})")
+
+
 class Optional(Type):
     """A value, or None."""
 
@@ -200,7 +209,17 @@ class DType(Type):
         super().__init__(f"dtype({dtype})")
 
 
-class CharSeq(Type):
+class _Element(Type):
+    """What is no number: kernels know it by its NumPy dtype."""
+
+    @property
+    def __tessera_element__(self) -> Any:
+        from ._typeof import as_dtype
+
+        return as_dtype(self)
+
+
+class CharSeq(_Element):
     """Bytes of a fixed length, as elements of arrays."""
 
     def __init__(self, count: int) -> None:
@@ -208,7 +227,7 @@ class CharSeq(Type):
         super().__init__(f"[char x {count}]")
 
 
-class UnicodeCharSeq(Type):
+class UnicodeCharSeq(_Element):
     """Text of a fixed length, as elements of arrays."""
 
     def __init__(self, count: int) -> None:
@@ -240,7 +259,7 @@ class NestedArray(Array):
         return self.dtype, self.shape
 
 
-class Record(Type):
+class Record(_Element):
     """A record by its fields: ``(name, type, offset)`` of each."""
 
     def __init__(self, fields: Sequence[tuple[str, Any]], size: int, aligned: bool) -> None:

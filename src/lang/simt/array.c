@@ -346,9 +346,8 @@ fr_value fr_simt_load(fr *f, ts_dtype dtype, ts_val address, uint32_t cache)
     return fr_tile(dtype, v);
 }
 
-ts_status fr_simt_store(fr *f, ts_dtype dtype, ts_val address, const fr_value *value, uint32_t cache)
+ts_status fr_simt_stored(fr *f, ts_dtype dtype, const fr_value *value, ts_val *out)
 {
-    ts_val v;
     ts_dtype from;
     if (!fr_simt_is_number(value))
         return fr_error(f, 0, TS_TILETYPE, "an element of %s takes a number\n  found: %s", ts_dtype_name(dtype),
@@ -357,9 +356,16 @@ ts_status fr_simt_store(fr *f, ts_dtype dtype, ts_val address, const fr_value *v
     if (fr_dtype_cat(from) == FR_COMPLEX && fr_dtype_cat(dtype) != FR_COMPLEX)
         return fr_error(f, 0, TS_TILETYPE, "an element of %s takes no complex number\n  found: %s\n  help: choose its "
                         "part, z.real", ts_dtype_name(dtype), fr_say(f, value));
-    TS_TRY(fr_simt_cast(f, value, dtype, &v));
+    TS_TRY(fr_simt_cast(f, value, dtype, out));
     if (dtype == TS_DTYPE_bool_)
-        v = ts_cast(&f->b, TS_OP_exti, v, TS_T_i8, TS_A_UNSIGNED);
+        *out = ts_cast(&f->b, TS_OP_exti, *out, TS_T_i8, TS_A_UNSIGNED);
+    return TS_OK;
+}
+
+ts_status fr_simt_store(fr *f, ts_dtype dtype, ts_val address, const fr_value *value, uint32_t cache)
+{
+    ts_val v;
+    TS_TRY(fr_simt_stored(f, dtype, value, &v));
     ts_store(&f->b, address, v, cache);
     return TS_OK;
 }
@@ -401,12 +407,15 @@ ts_status fr_simt_get_item(fr *f, uint32_t node, const fr_value *of, const fr_va
     uint32_t n;
     ts_val address;
     const fr_array *a = of->as.array;
+    const fr_field *field;
+    TS_TRY(fr_simt_index_field(f, node, of, index, &field));
+    if (field)
+        return fr_simt_field(f, node, of, field, out);
     TS_TRY(array_items(f, node, a, index, items, &n));
     if (!array_all_numbers(items, n, a->rank))
         return array_view(f, node, a, items, n, out);
     TS_TRY(array_element(f, a, items, &address));
-    *out = fr_simt_load(f, (ts_dtype)a->dtype, address, TS_CACHE_NONE);
-    return TS_OK;
+    return fr_simt_get(f, a, address, TS_CACHE_NONE, out);
 }
 
 /* ---- assignment to views -------------------------------------------------------------------------------------- */
@@ -427,11 +436,11 @@ static ts_status array_repeat(fr *f, const fr_value *extent, const fr_value *ind
 }
 
 /* a[...] = value for all elements: a loop for each axis; an array is broadcast from the right. */
-static ts_status array_fill(fr *f, const fr_array *a, const fr_value *value)
+ts_status fr_simt_fill(fr *f, const fr_array *a, const fr_value *value)
 {
     ts_val openers[TS_ARRAY_RANK], address, zero = ts_int(&f->b, TS_T_i64, 0), one = ts_int(&f->b, TS_T_i64, 1), stop;
     fr_value index[TS_ARRAY_RANK], from = *value;
-    const fr_array *source = value->kind == FR_ARRAY ? value->as.array : NULL;
+    const fr_array *source = value->kind == FR_ARRAY && value->as.array->rank ? value->as.array : NULL;
     if (source && source->rank > a->rank)
         return fr_error(f, 0, TS_TILETYPE, "an array of %u axes does not fit in one of %u", source->rank, a->rank);
     for (uint32_t d = 0; d < a->rank; d++) {
@@ -444,10 +453,10 @@ static ts_status array_fill(fr *f, const fr_array *a, const fr_value *value)
         for (uint32_t d = 0; d < source->rank; d++)
             TS_TRY(array_repeat(f, &source->shape[d], &index[d + a->rank - source->rank], &at[d]));
         TS_TRY(array_element(f, source, at, &address));
-        from = fr_simt_load(f, (ts_dtype)source->dtype, address, TS_CACHE_NONE);
+        TS_TRY(fr_simt_get(f, source, address, TS_CACHE_NONE, &from));
     }
     TS_TRY(array_element(f, a, index, &address));
-    TS_TRY(fr_simt_store(f, (ts_dtype)a->dtype, address, &from, TS_CACHE_NONE));
+    TS_TRY(fr_simt_put(f, a, address, &from, TS_CACHE_NONE));
     for (uint32_t d = a->rank; d-- > 0;) {
         ts_term(&f->b, TS_OP_continue, 0, NULL);
         ts_end_like(&f->b, openers[d]);
@@ -464,13 +473,17 @@ ts_status fr_simt_set_item(fr *f, uint32_t node, const fr_value *of, const fr_va
         return fr_error(f, node, TS_TILETYPE, "%s takes no item assignment\n  help: only arrays can be changed",
                         fr_say(f, of));
     const fr_array *a = of->as.array;
+    const fr_field *field;
+    TS_TRY(fr_simt_index_field(f, node, of, index, &field));
+    if (field)
+        return fr_simt_set_field(f, node, of, field, value);
     TS_TRY(array_items(f, node, a, index, items, &n));
     if (!array_all_numbers(items, n, a->rank)) {
         TS_TRY(array_view(f, node, a, items, n, &view));
-        return array_fill(f, view.as.array, value);
+        return fr_simt_fill(f, view.as.array, value);
     }
     TS_TRY(array_element(f, a, items, &address));
-    return fr_simt_store(f, (ts_dtype)a->dtype, address, value, TS_CACHE_NONE);
+    return fr_simt_put(f, a, address, value, TS_CACHE_NONE);
 }
 
 /* ---- attributes -------------------------------------------------------------------------------------------------- */
@@ -526,6 +539,11 @@ static ts_status array_part(fr *f, const fr_array *a, bool imaginary, fr_value *
         return fr_oom(f);
     *made = *a;
     made->dtype = (uint8_t)part;
+    *out = (fr_value){.kind = FR_ARRAY, .as.array = made};
+    if (a->align) {
+        fr_simt_move_bytes(f, made, imaginary ? (int64_t)ts_dtype_bytes(part) : 0);
+        return TS_OK;
+    }
     made->index_dtype = TS_DTYPE_int64;
     ts_space space = (ts_space)ts_type_get(f->module, ts_type_of(b->fn, a->base))->space;
     made->base = ts_cast(b, TS_OP_ptr_to_ptr, a->base, ts_type_ptr(f->module, fr_simt_storage(part), space), 0);
@@ -535,7 +553,6 @@ static ts_status array_part(fr *f, const fr_array *a, bool imaginary, fr_value *
         TS_TRY(array_int64(f, &a->stride[d], &made->stride[d]));
         TS_TRY(array_op(f, TS_OPERATOR_Mult, &made->stride[d], &two, &made->stride[d]));
     }
-    *out = (fr_value){.kind = FR_ARRAY, .as.array = made};
     return TS_OK;
 }
 
@@ -559,11 +576,15 @@ ts_status fr_simt_new_array(fr *f, ts_dtype dtype, ts_val base, uint32_t rank, c
 ts_status fr_simt_array_attribute(fr *f, const fr_value *of, const char *name, fr_value *out, bool *found)
 {
     const fr_array *a = of->as.array;
-    int64_t bytes = (int64_t)ts_dtype_bytes((ts_dtype)a->dtype);
+    const fr_field *field = fr_field_of(a->element, name);
+    int64_t bytes = fr_simt_item_bytes(a);
     fr_value by = fr_number(bytes);
     *found = true;
+    if (field)
+        return fr_simt_field(f, f->node, of, field, out);
     if (strcmp(name, "dtype") == 0)
-        *out = fr_dtype_value((ts_dtype)a->dtype);
+        *out = a->element ? (fr_value){.kind = FR_ELEMENT, .as.element = a->element}
+                          : fr_dtype_value((ts_dtype)a->dtype);
     else if (strcmp(name, "ndim") == 0)
         *out = fr_number(a->rank);
     else if (strcmp(name, "itemsize") == 0)
@@ -571,7 +592,7 @@ ts_status fr_simt_array_attribute(fr *f, const fr_value *of, const char *name, f
     else if (strcmp(name, "shape") == 0)
         return array_numbers(f, a, a->shape, 1, out);
     else if (strcmp(name, "strides") == 0)
-        return array_numbers(f, a, a->stride, bytes, out);
+        return array_numbers(f, a, a->stride, a->align ? 1 : bytes, out);
     else if (strcmp(name, "size") == 0)
         return array_product(f, a, out);
     else if (strcmp(name, "nbytes") == 0) {
@@ -579,9 +600,9 @@ ts_status fr_simt_array_attribute(fr *f, const fr_value *of, const char *name, f
         return array_op(f, TS_OPERATOR_Mult, out, &by, out);
     } else if (strcmp(name, "T") == 0)
         return array_transposed(f, a, out);
-    else if (fr_dtype_cat((ts_dtype)a->dtype) == FR_COMPLEX && (strcmp(name, "real") == 0 || strcmp(name, "imag") == 0))
+    else if (!a->element && fr_dtype_cat((ts_dtype)a->dtype) == FR_COMPLEX && (strcmp(name, "real") == 0 || strcmp(name, "imag") == 0))
         return array_part(f, a, name[0] == 'i', out);
-    else if (strcmp(name, "real") == 0)
+    else if (!a->element && strcmp(name, "real") == 0)
         *out = *of;
     else
         *found = false;

@@ -72,41 +72,57 @@ static const ts_global *constant_known(const fr *f, ts_type type, const uint8_t 
     return NULL;
 }
 
-/* A pointer to elements of the dtype; globals of complex numbers are arrays of their parts. */
-static ts_val constant_address(fr *f, ts_dtype dtype, ts_type elem, ts_str name)
-{
-    ts_type pointer = ts_type_ptr(f->module, elem, TS_GLOBAL);
-    ts_type wanted = ts_type_ptr(f->module, fr_simt_storage(dtype), TS_GLOBAL);
-    ts_val v = ts_emit(&f->b, TS_OP_get_global, pointer, 0, NULL, name, 0);
-    return pointer == wanted ? v : ts_cast(&f->b, TS_OP_ptr_to_ptr, v, wanted, 0);
-}
-
-/* A global of the module with the bytes; its type is a tile of 2^n elements. */
-static ts_val constant_global(fr *f, ts_dtype dtype, int64_t count, const fr_value *v, ts_status *status)
+/* A global of the module with `whole` elements, a power of two; its type is a tile of that many. */
+static ts_val constant_global(fr *f, ts_type elem, const uint8_t *data, int64_t whole, size_t size, ts_status *status)
 {
     char name[40];
-    int64_t whole = 1;
-    ts_dtype part = (ts_dtype)ts_dtype_get(dtype)->part, stored = part ? part : dtype;
-    count *= part ? 2 : 1;
-    while (whole < count)
-        whole *= 2;
-    size_t bytes = (size_t)whole * ts_dtype_bytes(stored);
-    uint8_t *data = TS_NEW_N(f->module->arena, uint8_t, bytes), *at = data;
-    *status = data ? constant_write(f, v, dtype, &at) : fr_oom(f);
-    if (*status != TS_OK)
-        return 0;
-    int n = snprintf(name, sizeof name, "constant%u", f->module->globals.n);
-    ts_type elem = fr_simt_storage(stored), type = ts_type_tile(f->module, elem, 1, &whole);
-    const ts_global *known = constant_known(f, type, data, bytes);
+    ts_type type = ts_type_tile(f->module, elem, 1, &whole), pointer = ts_type_ptr(f->module, elem, TS_GLOBAL);
+    const ts_global *known = constant_known(f, type, data, size);
+    *status = TS_OK;
     if (known)
-        return constant_address(f, dtype, elem, known->name);
+        return ts_emit(&f->b, TS_OP_get_global, pointer, 0, NULL, known->name, 0);
+    int n = snprintf(name, sizeof name, "constant%u", f->module->globals.n);
     ts_global global = {ts_intern(f->module, name, (size_t)n), type, f->module->dense.n + 1, 16, true};
-    if (!TS_PUSH(f->module->arena, &f->module->dense, ((ts_dense){data, bytes})) ||
+    if (!TS_PUSH(f->module->arena, &f->module->dense, ((ts_dense){data, size})) ||
         !TS_PUSH(f->module->arena, &f->module->globals, global)) {
         *status = fr_oom(f);
         return 0;
     }
-    return constant_address(f, dtype, elem, global.name);
+    return ts_emit(&f->b, TS_OP_get_global, pointer, 0, NULL, global.name, 0);
+}
+
+static int64_t constant_whole(int64_t count)
+{
+    int64_t whole = 1;
+    while (whole < count)
+        whole *= 2;
+    return whole;
+}
+
+ts_val fr_simt_constant_bytes(fr *f, const void *bytes, size_t n, ts_status *status)
+{
+    int64_t whole = constant_whole((int64_t)n);
+    uint8_t *data = TS_NEW_N(f->module->arena, uint8_t, (size_t)whole);
+    *status = data ? TS_OK : fr_oom(f);
+    if (!data)
+        return 0;
+    memcpy(data, bytes, n);
+    return constant_global(f, TS_T_i8, data, whole, (size_t)whole, status);
+}
+
+/* A pointer to constant memory with the numbers; that of complex numbers holds their parts. */
+static ts_val constant_numbers(fr *f, ts_dtype dtype, int64_t count, const fr_value *v, ts_status *status)
+{
+    ts_dtype part = (ts_dtype)ts_dtype_get(dtype)->part, stored = part ? part : dtype;
+    int64_t whole = constant_whole(part ? 2 * count : count);
+    size_t size = (size_t)whole * ts_dtype_bytes(stored);
+    uint8_t *data = TS_NEW_N(f->module->arena, uint8_t, size), *at = data;
+    *status = data ? constant_write(f, v, dtype, &at) : fr_oom(f);
+    if (*status != TS_OK)
+        return 0;
+    ts_val base = constant_global(f, fr_simt_storage(stored), data, whole, size, status);
+    ts_type wanted = ts_type_ptr(f->module, fr_simt_storage(dtype), TS_GLOBAL);
+    return *status == TS_OK && part ? ts_cast(&f->b, TS_OP_ptr_to_ptr, base, wanted, 0) : base;
 }
 
 ts_status fr_simt_constant_array(fr *f, const fr_value *v, fr_value *out, bool *found)
@@ -126,7 +142,7 @@ ts_status fr_simt_constant_array(fr *f, const fr_value *v, fr_value *out, bool *
         count *= shape.dims[d];
         dims[d] = fr_number(shape.dims[d]);
     }
-    ts_val base = constant_global(f, dtype, TS_MAX(count, 1), v, &status);
+    ts_val base = constant_numbers(f, dtype, TS_MAX(count, 1), v, &status);
     TS_TRY(status);
     return fr_simt_new_array(f, dtype, base, shape.rank, dims, out);
 }
@@ -134,6 +150,9 @@ ts_status fr_simt_constant_array(fr *f, const fr_value *v, fr_value *out, bool *
 ts_status fr_simt_array_like(fr *f, const fr_call *c, fr_value *out)
 {
     bool found;
+    *out = c->arg[0];
+    if (out->kind == FR_ARRAY && ts_at(f->b.fn, out->as.array->base)->op == TS_OP_get_global)
+        return TS_OK; /* it is constant already */
     TS_TRY(fr_simt_constant_array(f, &c->arg[0], out, &found));
     return found ? TS_OK : fr_arg_error(f, c, 0, "an array of numbers that the host has, at most 4096 elements");
 }

@@ -29,6 +29,7 @@ const fr_dialect fr_dialect_thread = {
     .iterates_arrays = true,
     .numbers_are = true,
     .has_zeros = true,
+    .has_structs = true,
     .ops = simt_ops,
     .n_ops = TS_COUNT(simt_ops),
     .methods = simt_methods,
@@ -43,6 +44,9 @@ const fr_dialect fr_dialect_thread = {
     .number_attribute = fr_simt_number_attribute,
     .get_item = fr_simt_get_item,
     .set_item = fr_simt_set_item,
+    .set_attribute = fr_simt_set_attribute,
+    .compare_array = fr_simt_compare_array,
+    .constant_array = fr_simt_constant_elements,
     .index_tuple = fr_simt_index_tuple,
     .builtin = fr_simt_builtin,
 };

@@ -339,6 +339,12 @@ static ts_status math_sign(fr *f, const math_call *c, fr_value *out)
 static ts_status math_len(fr *f, const math_call *c, fr_value *out)
 {
     const fr_array *a = c->args[0].as.array;
+    if (!a->rank && a->element && a->element->chars)
+        return fr_simt_text_length(f, &c->args[0], out), TS_OK;
+    if (!a->rank && a->element) {
+        *out = fr_number(a->element->n_fields);
+        return TS_OK;
+    }
     if (!a->rank)
         return fr_error(f, c->node, TS_TILETYPE, "len() of an array without axes");
     return fr_simt_convert(f, &a->shape[0], TS_DTYPE_int64, out);

@@ -84,14 +84,43 @@ ts_status fr_simt_store(fr *f, ts_dtype dtype, ts_val address, const fr_value *v
 ts_status fr_simt_get_item(fr *f, uint32_t node, const fr_value *of, const fr_value *index, fr_value *out);
 ts_status fr_simt_set_item(fr *f, uint32_t node, const fr_value *of, const fr_value *index, const fr_value *value);
 ts_status fr_simt_array_attribute(fr *f, const fr_value *of, const char *name, fr_value *out, bool *found);
+/* What a store writes for the value: of the type in memory. */
+ts_status fr_simt_stored(fr *f, ts_dtype dtype, const fr_value *value, ts_val *out);
+/* a[...] = value for all elements; an array is broadcast. */
+ts_status fr_simt_fill(fr *f, const fr_array *a, const fr_value *value);
 /* A row-major array at the pointer. */
 ts_status fr_simt_new_array(fr *f, ts_dtype dtype, ts_val base, uint32_t rank, const fr_value *shape, fr_value *out);
+
+/* ---- elements of any array, fields of records, texts: struct.c ----------------------------------------------- */
+
+ts_status fr_simt_get(fr *f, const fr_array *a, ts_val address, uint32_t cache, fr_value *out);
+ts_status fr_simt_put(fr *f, const fr_array *a, ts_val address, const fr_value *value, uint32_t cache);
+/* Of an array of numbers: do they lie at multiples of their size? And the address as a pointer to them. */
+bool fr_simt_is_aligned(const fr_array *a);
+ts_val fr_simt_pointer(fr *f, const fr_array *a, ts_val address);
+uint32_t fr_simt_item_bytes(const fr_array *a);
+/* Of an array with strides in bytes: all elements begin so much later. */
+void fr_simt_move_bytes(fr *f, fr_array *a, int64_t bytes);
+/* Of an array of records an array, of a record what the field holds. */
+ts_status fr_simt_field(fr *f, uint32_t node, const fr_value *of, const fr_field *field, fr_value *out);
+ts_status fr_simt_set_field(fr *f, uint32_t node, const fr_value *of, const fr_field *field, const fr_value *value);
+ts_status fr_simt_find_field(fr *f, uint32_t node, const fr_value *of, const char *name, const fr_field **out);
+ts_status fr_simt_index_field(fr *f, uint32_t node, const fr_value *of, const fr_value *index, const fr_field **out);
+ts_status fr_simt_set_attribute(fr *f, uint32_t node, const fr_value *of, const char *name, const fr_value *value);
+ts_status fr_simt_compare_array(fr *f, ts_operator op, const fr_value *x, const fr_value *y, fr_value *out, bool *done);
+void fr_simt_text_length(fr *f, const fr_value *text, fr_value *out);
+/* A row-major array of records or texts at a pointer to bytes, which is aligned to 16. */
+ts_status fr_simt_new_struct_array(fr *f, const fr_element *element, ts_val base, uint32_t rank, const fr_value *shape,
+                                   fr_value *out);
+ts_status fr_simt_constant_elements(fr *f, uint32_t object, fr_value *out);
 
 /* ---- constant arrays: constant.c ------------------------------------------------------------------------ */
 
 /* A tuple of numbers, in rows of equal lengths, as an array in constant memory. False of anything else. */
 ts_status fr_simt_constant_array(fr *f, const fr_value *v, fr_value *out, bool *found);
 ts_status fr_simt_index_tuple(fr *f, uint32_t node, const fr_value *tuple, const fr_value *index, fr_value *out);
+/* Constant memory of the module with these bytes. */
+ts_val fr_simt_constant_bytes(fr *f, const void *bytes, size_t n, ts_status *status);
 
 /* ---- math.c ------------------------------------------------------------------------------------------ */
 

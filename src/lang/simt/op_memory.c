@@ -59,11 +59,13 @@ static ts_status memory_alignment(fr *f, const fr_call *c, uint32_t *out)
 }
 
 /* Dynamic shared memory has as many elements as the launch gives it bytes for. */
-static ts_status memory_dynamic(fr *f, ts_dtype dtype, fr_value *out)
+static ts_status memory_dynamic(fr *f, ts_dtype dtype, const fr_element *element, fr_value *out)
 {
-    ts_val size = ts_int(&f->b, TS_T_i32, (int64_t)ts_dtype_bytes(dtype));
+    ts_val size = ts_int(&f->b, TS_T_i32, element ? element->bytes : (int64_t)ts_dtype_bytes(dtype));
     fr_value shape = fr_tile(TS_DTYPE_int32, ts_op2(&f->b, TS_OP_divi, ts_shared_dynamic_bytes(&f->b), size, 0));
-    return fr_simt_new_array(f, dtype, ts_shared_dynamic(&f->b, fr_simt_storage(dtype), 0), 1, &shape, out);
+    ts_val base = ts_shared_dynamic(&f->b, fr_simt_storage(dtype), 0);
+    return element ? fr_simt_new_struct_array(f, element, base, 1, &shape, out)
+                   : fr_simt_new_array(f, dtype, base, 1, &shape, out);
 }
 
 ts_status fr_simt_memory_array(fr *f, const fr_call *c, fr_value *out)
@@ -74,7 +76,10 @@ ts_status fr_simt_memory_array(fr *f, const fr_call *c, fr_value *out)
     int64_t extent, total = 1;
     ts_dtype dtype;
     bool is_shared = c->op->x == TS_OP_shared_alloc;
-    TS_TRY(memory_dtype(f, c, 1, &dtype));
+    const fr_element *element = c->arg[1].kind == FR_ELEMENT ? c->arg[1].as.element : NULL;
+    dtype = TS_DTYPE_uint8;
+    if (!element)
+        TS_TRY(memory_dtype(f, c, 1, &dtype));
     TS_TRY(memory_alignment(f, c, &align));
     if (n > TS_ARRAY_RANK)
         return fr_error(f, c->at[0], TS_TILETYPE, "%s(): an array of more than %d axes", fr_op_name(c), TS_ARRAY_RANK);
@@ -86,14 +91,18 @@ ts_status fr_simt_memory_array(fr *f, const fr_call *c, fr_value *out)
             return fr_error(f, c->at[0], TS_TILEVALUE, "array length <= 0, or beyond 2 GiB: %s", fr_say(f, &c->arg[0]));
     }
     if (total == 0 && is_shared && n == 1)
-        return memory_dynamic(f, dtype, out);
+        return memory_dynamic(f, dtype, element, out);
     if (total == 0)
         return fr_error(f, c->at[0], TS_TILEVALUE, "array length <= 0\n  found: %s", fr_say(f, &c->arg[0]));
-    uint32_t bytes = (uint32_t)total * (uint32_t)ts_dtype_bytes(dtype), own = (uint32_t)ts_dtype_bytes(dtype);
-    uint32_t words[] = {bytes, TS_MAX(align, own), 0};
+    uint32_t own = element ? element->bytes : (uint32_t)ts_dtype_bytes(dtype);
+    if (total * own > INT32_MAX)
+        return fr_error(f, c->at[0], TS_TILEVALUE, "an array beyond 2 GiB: %lld elements of %u bytes", (long long)total,
+                        own);
+    uint32_t words[] = {(uint32_t)total * own, TS_MAX(align, element ? 16 : own), 0};
     ts_type type = ts_type_ptr(f->module, fr_simt_storage(dtype), is_shared ? TS_SHARED : TS_LOCAL);
     ts_val base = ts_emit(&f->b, (ts_op)c->op->x, type, 0, NULL, ts_pool_add(&f->b, 3, words), 0);
-    return fr_simt_new_array(f, dtype, base, n, shape, out);
+    return element ? fr_simt_new_struct_array(f, element, base, n, shape, out)
+                   : fr_simt_new_array(f, dtype, base, n, shape, out);
 }
 
 /* ---- one element --------------------------------------------------------------------------------- */
@@ -103,8 +112,15 @@ static ts_status memory_address(fr *f, const fr_call *c, const fr_value *index, 
     *dtype = TS_DTYPE_NONE;
     if (c->arg[0].kind != FR_ARRAY)
         return fr_arg_error(f, c, 0, "an array");
-    *dtype = (ts_dtype)c->arg[0].as.array->dtype;
-    return fr_simt_address(f, c->node, &c->arg[0], index, out);
+    const fr_array *a = c->arg[0].as.array;
+    *dtype = (ts_dtype)a->dtype;
+    if (a->element || !fr_simt_is_aligned(a))
+        return fr_error(f, c->at[0], TS_TILETYPE, a->element ? "%s() takes an array of numbers\n  found: %s"
+                        : "%s() takes numbers that lie at multiples of their size\n  found: %s, at any bytes\n"
+                          "  help: make the record's dtype with align=True", fr_op_name(c), fr_say(f, &c->arg[0]));
+    TS_TRY(fr_simt_address(f, c->node, &c->arg[0], index, out));
+    *out = fr_simt_pointer(f, a, *out);
+    return TS_OK;
 }
 
 ts_status fr_simt_load_hint(fr *f, const fr_call *c, fr_value *out)

@@ -111,7 +111,8 @@ static ts_status reduce_loops(const reduce_call *r, uint32_t node, const fr_valu
     }
     TS_TRY(fr_tuple(f, a->rank, index, &at));
     TS_TRY(fr_simt_address(f, node, array, &at, &address));
-    fr_value v = fr_simt_load(f, r->dtype, address, TS_CACHE_NONE);
+    fr_value v;
+    TS_TRY(fr_simt_get(f, a, address, TS_CACHE_NONE, &v));
     ts_val next[REDUCE_CARRIED];
     TS_TRY(reduce_step(r, &v, carried, next));
     if (r->skips && fr_dtype_is_float(r->dtype) && r->kind < FR_REDUCE_MIN)
@@ -214,8 +215,8 @@ ts_status fr_simt_reduce(fr *f, const fr_call *c, fr_value *out)
     if (found && kind == FR_REDUCE_COUNT) /* NumPy's of a number */
         return reduce_one(f, &array, out);
     TS_TRY(fr_simt_constant_array(f, &c->arg[0], &array, &found));
-    if (array.kind != FR_ARRAY)
-        return fr_arg_error(f, c, 0, "an array");
+    if (array.kind != FR_ARRAY || array.as.array->element)
+        return fr_arg_error(f, c, 0, "an array of numbers");
     bool adds = kind <= FR_REDUCE_COUNT || kind == FR_REDUCE_MEAN;
     if (fr_dtype_cat((ts_dtype)array.as.array->dtype) == FR_COMPLEX && (!adds || c->op->y))
         return fr_arg_error(f, c, 0, "an array of real numbers");

@@ -28,7 +28,7 @@ class Spec(ctypes.Structure):
     _fields_ = [(n, ctypes.c_uint8) for n in
                 ("kind dtype rank index_bits align16 unit_stride stride_div16 shape_div16 shape_one static_shape "
                  "static_stride loose").split()
-                ] + [("overlap", ctypes.c_uint8), ("reserved", ctypes.c_uint8), ("same_as", ctypes.c_uint16),
+                ] + [("overlap", ctypes.c_uint8), ("align", ctypes.c_uint8), ("same_as", ctypes.c_uint16),
                 ("value", ctypes.c_int64), ("dims", ctypes.c_int64 * 8), ("strides", ctypes.c_int64 * 8)]  # fmt: skip
 
 

@@ -12,7 +12,7 @@ import struct
 import lower as front
 import numpy as np
 
-from tessera import _pack
+from tessera import _core, _pack, _structs
 
 ROOT = pathlib.Path(__file__).parents[3]
 LowerError = front.LowerError
@@ -22,8 +22,23 @@ def _word(value: np.generic) -> int:
     return int.from_bytes(value.tobytes().ljust(8, b"\0"), "little")
 
 
-def _param(arg: object) -> tuple[list[front.Spec], list[int]]:
+def _record_param(arg: np.ndarray | np.void, host: object) -> tuple[list[front.Spec], list[int]]:
+    """An array of records or texts, or a record: what its elements are, then the array of bytes."""
+    found = _structs.bytes_of(arg)
+    assert found is not None
+    bits = found.array.ctypes.data | 16
+    for n, stride in zip(found.array.shape, found.array.strides, strict=True):
+        bits |= stride if n > 1 else 0
+    number, align = host.element(found.dtype), (bits & -bits).bit_length() - 1  # type: ignore[attr-defined]
+    head = front.Spec(kind=_core.SPEC_STRUCT, value=number, align=align)
+    specs, words = front._param(found.array)
+    return [head, *specs], words
+
+
+def _param(arg: object, host: object = None) -> tuple[list[front.Spec], list[int]]:
     """Spec and parameter slots of one argument as a launch of a kernel of threads has them."""
+    if isinstance(arg, (np.ndarray, np.void)) and arg.dtype.kind in "VSU":
+        return _record_param(arg, host)
     if isinstance(arg, bool):
         return front.scalar("bool_"), [int(arg)]
     if isinstance(arg, int):
@@ -31,7 +46,7 @@ def _param(arg: object) -> tuple[list[front.Spec], list[int]]:
     if isinstance(arg, float):
         return front.scalar("float64"), [struct.unpack("Q", struct.pack("d", arg))[0]]
     if isinstance(arg, tuple):
-        parts = [_param(item) for item in arg]
+        parts = [_param(item, host) for item in arg]
         head = [front.Spec(kind=6, value=len(arg))]
         return head + [s for p in parts for s in p[0]], [w for p in parts for w in p[1]]
     return front._param(arg)
@@ -41,8 +56,9 @@ class Job:
     """A kernel and its arguments in C form."""
 
     def __init__(self, fn: object, args: tuple) -> None:
-        self.pack = _pack.pack_function(fn, dialect="thread")  # type: ignore[arg-type]
-        parts = [_param(a) for a in args]
+        _, host = _pack.pack_kernel(fn, dialect="thread")  # type: ignore[arg-type]
+        parts = [_param(a, host) for a in args]
+        self.pack = host.pack()
         self.specs, self.n = front.spec_of(tuple(p[0] for p in parts))
         front._mark_shared(self.specs, args)
         self.words = [w & 0xFFFFFFFFFFFFFFFF for p in parts for w in p[1]]
@@ -50,8 +66,9 @@ class Job:
 
 def ir(fn: object, *args: object) -> str:
     """The thread IR of a kernel."""
-    parts = [_param(a)[0] for a in args]
-    return front.lower_pack(_pack.pack_function(fn, dialect="thread"), *parts)  # type: ignore[arg-type]
+    _, host = _pack.pack_kernel(fn, dialect="thread")  # type: ignore[arg-type]
+    parts = [_param(a, host)[0] for a in args]
+    return front.lower_pack(host.pack(), *parts)
 
 
 def run(

@@ -482,15 +482,26 @@ def specs_of(parameters: Sequence[Any]) -> bytes:
         elif isinstance(p, ListConstraint):
             parts += [_spec(_core.SPEC_LIST), _array_spec(p.element, bool(p.element.alias_groups))]
         elif isinstance(p, TupleConstraint):
-            parts += [_spec(_core.SPEC_TUPLE, len(p.items)), specs_of(p.items)]
+            parts += [tuple_spec(len(p.items)), specs_of(p.items)]
         elif isinstance(p, ScalarConstraint) and p.dtype.name.startswith("complex"):
             part = _spec(_core.SPEC_SCALAR, 0, DTYPE["float64" if p.dtype.name == "complex128" else "float32"])
-            parts += [_spec(_core.SPEC_COMPLEX), _spec(_core.SPEC_TUPLE, 2), part, part]
+            parts += [_spec(_core.SPEC_COMPLEX), tuple_spec(2), part, part]
         elif isinstance(p, ScalarConstraint):
             parts.append(_spec(_core.SPEC_SCALAR, 0, DTYPE[p.dtype.name]))
         else:
             parts.append(_constant_spec(p.value))
     return b"".join(parts)
+
+
+def tuple_spec(n: int, cls: int = 0) -> bytes:
+    """The head of a tuple of n items, which follow; with the object of a class of named tuples or dataclasses."""
+    return (_spec(_core.SPEC_RECORD, cls) if cls else b"") + _spec(_core.SPEC_TUPLE, n)
+
+
+def record_spec(element: int, align: int) -> bytes:
+    """The head of an array of records, whose array of bytes follows: what object of the pack says of its elements, and
+    log2 of what their addresses are multiples of."""
+    return SPEC.pack(_core.SPEC_STRUCT, *[0] * 12, align, 0, element, *[0] * (2 * RANK))
 
 
 def _array_of_spec(row: tuple[int, ...], convention: CallingConvention) -> ArrayConstraint:
@@ -533,9 +544,10 @@ def constraints_of_specs(specs: bytes, convention: CallingConvention) -> list[An
         if kind == _core.SPEC_COMPLEX:
             real = one().items[0]
             return ScalarConstraint(dtypes.complex128 if real.dtype.bitwidth == 64 else dtypes.complex64)
-        if kind == _core.SPEC_RECORD:
+        if kind in (_core.SPEC_RECORD, _core.SPEC_STRUCT):
             raise TypeError(
-                "a signature cannot describe dataclasses and named tuples; export a kernel that takes their fields"
+                "a signature cannot describe dataclasses, named tuples and records; export a kernel that takes their "
+                "fields"
             )
         if kind == _core.SPEC_SCALAR:
             return ScalarConstraint(_dtype_of(row[1]))
