@@ -521,22 +521,33 @@ static cg_ref group_stream(const group_nest *n)
     return all;
 }
 
-/* In a nest that stores to arrays: fetches what the next block will read, see cg_ahead. */
+static bool group_reads(const cg_group *g, ts_val load)
+{
+    for (uint32_t i = 0; i < g->read.n; i++)
+        if (g->read.at[i].load == load)
+            return true;
+    return false;
+}
+
+/* In the second nest that reads a tile: fetches what the next block will read in its place, see cg_ahead. */
 static void group_fetch(group_nest *n)
 {
     cg *e = n->e;
     cg_index at;
-    for (uint32_t i = 0; i < e->n_ahead && n->g->writes; i++) {
-        const cg_val *val = &e->val[e->ahead[i].v];
+    for (uint32_t i = 0; i < e->n_ahead; i++) {
+        struct cg_ahead *ahead = &e->ahead[i];
+        const cg_val *val = &e->val[ahead->v];
         cg_root space;
         int64_t dims[TS_MAX_RANK];
-        cg_root_init(e, &space, CG_STORE, e->ahead[i].v, ts_type_of(e->fn, e->ahead[i].v));
-        if (!val->source || group_squeeze(&space, dims) != n->g->rank ||
-            memcmp(dims, n->g->dims, n->g->rank * sizeof *dims) != 0)
+        if (ahead->fetched || !val->source || !group_reads(n->g, ahead->v) || ahead->n_reads++ == 0)
             continue;
+        cg_root_init(e, &space, CG_STORE, ahead->v, ts_type_of(e->fn, ahead->v));
+        if (group_squeeze(&space, dims) != n->g->rank || memcmp(dims, n->g->dims, n->g->rank * sizeof *dims) != 0)
+            continue;
+        ahead->fetched = true;
         for (uint32_t u = 0; u < n->n_copies; u++) {
             group_at(n, u, &at);
-            cg_fetch(e, val->source, group_root_at(n, &space, &at, TS_MAX_RANK), e->ahead[i].delta);
+            cg_fetch(e, val->source, group_root_at(n, &space, &at, TS_MAX_RANK), ahead->delta);
         }
     }
 }

@@ -136,8 +136,10 @@ static void plan_cost(plan_state *p, ts_val v)
         sum = 2;
     }
     if (ts_info(inst)->flags & TS_ELEM || inst->op == TS_OP_cold || sum == 0 || sum >= 4)
-        for (uint32_t i = 0; i < inst->n_opnd; i++)
-            sum += e->plan.cost[ts_opnds(p->fn, inst)[i]];
+        for (uint32_t i = 0; i < inst->n_opnd; i++) {
+            ts_val x = ts_opnds(p->fn, inst)[i];
+            sum += e->plan.store[x] ? 1 : e->plan.cost[x];
+        }
     e->plan.cost[v] = TS_MIN(sum, PLAN_COST_CAP);
 }
 
@@ -445,6 +447,8 @@ bool cg_plan_make(cg *e)
         plan_forward(&p, v);
     for (ts_val v = n; v-- > 1;)
         plan_backward(&p, v);
+    for (ts_val v = 1; v < n; v++) /* again, now that what is stored costs its readers a load */
+        plan_cost(&p, v);
     plan_extend(&p);
     return true;
 }

@@ -347,7 +347,7 @@ static void view_ahead(cg *e, ts_val v, const view_access *a)
         if (ts_at(e->fn, index)->op != TS_OP_get_tile_block_id || ts_at(e->fn, index)->aux != 0)
             continue;
         cg_ref delta = cg_mul(e, cg_int(e, a->dims[k] * cg_elem_bytes(e, a->elem)), a->stride[k]);
-        e->ahead[e->n_ahead++] = (struct cg_ahead){v, delta};
+        e->ahead[e->n_ahead++] = (struct cg_ahead){.v = v, .delta = delta};
         return;
     }
 }
