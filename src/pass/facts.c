@@ -129,7 +129,7 @@ static void facts_sreg(const facts_ctx *c, ts_val v, ts_fact *out)
         [TS_SREG_NCLUSTER] = {1, INT32_MAX},
     };
     uint32_t kind = TS_S_KIND(ts_at(c->fn, v)->aux);
-    if (kind < TS_COUNT(most)) {
+    if (kind < TS_COUNT(most) && most[kind][1]) { /* of others nothing is known */
         out->lo = most[kind][0];
         out->hi = most[kind][1];
     }
@@ -410,6 +410,34 @@ static void facts_count(const facts_ctx *c, ts_val v, ts_fact *out)
     out->hi = (int64_t)ts_type_bits(c->m, ts_type_of(c->fn, ts_opnd(c->fn, v, 0)));
 }
 
+/* A comparison whose answer follows from the bounds. */
+static void facts_decide(const facts_ctx *c, ts_val v, ts_fact *out)
+{
+    const ts_fact *x = facts_opnd(c, v, 0), *y = facts_opnd(c, v, 1);
+    uint32_t attr = ts_at(c->fn, v)->aux;
+    ts_pred pred = TS_A_GET_PRED(attr);
+    if ((attr & TS_A_UNSIGNED && (x->lo < 0 || y->lo < 0)) ||
+        ts_type_elem(c->m, ts_type_of(c->fn, ts_opnd(c->fn, v, 0))) == TS_T_i1)
+        return;
+    if (pred == TS_GT || pred == TS_GE) { /* as y < x, y <= x */
+        const ts_fact *swap = x;
+        x = y;
+        y = swap;
+        pred = pred == TS_GT ? TS_LT : TS_LE;
+    }
+    bool apart = x->hi < y->lo || y->hi < x->lo, one = x->lo == x->hi && y->lo == y->hi && x->lo == y->lo;
+    bool yes = pred == TS_EQ   ? one
+               : pred == TS_NE ? apart
+               : pred == TS_LT ? x->hi < y->lo
+                               : x->hi <= y->lo;
+    bool no = pred == TS_EQ   ? apart
+              : pred == TS_NE ? one
+              : pred == TS_LT ? x->lo >= y->hi
+                              : x->lo > y->hi;
+    if (yes || no)
+        out->lo = out->hi = yes;
+}
+
 /* x < y is the same in aligned runs where x rises from a multiple of the run and y is a multiple
  * too. */
 static void facts_cmp(const facts_ctx *c, ts_val v, ts_fact *out)
@@ -417,6 +445,7 @@ static void facts_cmp(const facts_ctx *c, ts_val v, ts_fact *out)
     const ts_fact *x = facts_opnd(c, v, 0), *y = facts_opnd(c, v, 1);
     ts_pred pred = TS_A_GET_PRED(ts_at(c->fn, v)->aux);
     facts_constancy2(c, v, out);
+    facts_decide(c, v, out);
     for (uint32_t d = 0; out->axis && d < facts_rank(c, v); d++) {
         ts_axis_fact rising = x->axis[d], flat = y->axis[d];
         if (pred == TS_GT || pred == TS_LE) {
@@ -611,6 +640,7 @@ static bool facts_flow(facts_ctx *c, ts_val into, ts_val with)
 {
     ts_fact *f = &c->facts->at[into];
     uint32_t rank = facts_rank(c, into);
+    facts_conditions_drop(c, into);
     if (!c->seen[into]) {
         c->seen[into] = 1;
         facts_copy(f, &c->facts->at[with], rank);
@@ -733,7 +763,8 @@ static bool facts_allocate(facts_ctx *c, ts_arena *scratch)
     c->facts->n = n;
     c->facts->at = TS_NEW_N(scratch, ts_fact, n);
     c->seen = TS_NEW_N(scratch, uint8_t, n);
-    if (!c->facts->at || !c->seen || !ts__shape_of(c->fn, scratch, &c->shape))
+    c->opener = TS_NEW_N(scratch, ts_val, n);
+    if (!c->facts->at || !c->seen || !c->opener || !ts__shape_of(c->fn, scratch, &c->shape))
         return false;
     for (ts_val v = 0; v < n; v++) {
         ts_type t = ts_type_of(c->fn, v);
@@ -750,7 +781,7 @@ static bool facts_allocate(facts_ctx *c, ts_arena *scratch)
 
 bool ts__facts_of(const ts_fn *fn, ts_arena *scratch, ts_facts *facts)
 {
-    facts_ctx c = {.fn = fn, .m = fn->module, .facts = facts};
+    facts_ctx c = {.fn = fn, .m = fn->module, .scratch = scratch, .facts = facts};
     if (!facts_allocate(&c, scratch))
         return false;
     c.changed = true;
@@ -759,8 +790,12 @@ bool ts__facts_of(const ts_fn *fn, ts_arena *scratch, ts_facts *facts)
         if (sweep ==
             FACTS_SWEEPS) /* cannot happen while joins only weaken; give up on carried values */
             memset(c.seen, UINT8_MAX, fn->inst.n);
-        for (ts_val v = 1; v < fn->inst.n; v++)
+        for (ts_val v = 1; v < fn->inst.n; v++) {
+            facts_conditions_end(&c, v);
             facts_visit(&c, v);
+            facts_conditions(&c, v);
+        }
+        facts_conditions_end(&c, fn->inst.n);
         ts_assert(sweep <= 2 * FACTS_SWEEPS);
     }
     return true;

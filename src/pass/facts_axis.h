@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Arithmetic on axis facts, shared by facts.c and facts_axis.c. Public meaning: facts.h.
+ * What facts.c, facts_axis.c (arithmetic on axis facts) and facts_cond.c (conditions) share. Public meaning: facts.h.
  */
 #ifndef TS_PASS_FACTS_AXIS_H
 #define TS_PASS_FACTS_AXIS_H
@@ -9,11 +9,20 @@
 
 #define FACTS_ANY_DIVISOR ((int64_t)1 << 62) /* of zero */
 
+/* Bounds of a value as they were before a condition narrowed them, up to instruction `end`. */
+typedef struct facts_narrowed {
+    ts_val v, end;
+    int64_t lo, hi;
+} facts_narrowed;
+
 typedef struct facts_ctx {
     const ts_fn *fn;
     const ts_module *m;
+    ts_arena *scratch;
     ts_facts *facts;
     ts_shape shape;
+    ts_val *opener; /* else, end -> their if, in facts_cond.c */
+    TS_VEC(facts_narrowed) narrowed;
     uint8_t *seen; /* arg, res: 0 = no value has flowed in yet; else how often it changed */
     bool changed;
 } facts_ctx;
@@ -36,6 +45,12 @@ ts_axis_fact facts_axis_cut(ts_axis_fact x, int64_t run, int64_t unit);
  */
 ts_axis_fact facts_axis_unwrapped(ts_axis_fact x, bool safe, bool shrinks, int64_t divisor);
 ts_axis_fact facts_axis_join(ts_axis_fact x, ts_axis_fact y, int64_t unit);
+
+/* v was visited: what its condition says holds from here on. And before v is visited: what no longer holds. */
+void facts_conditions(facts_ctx *c, ts_val v);
+void facts_conditions_end(facts_ctx *c, ts_val v);
+/* What flows into v now, an arg or res, comes by other ways than through the conditions here: they are forgotten. */
+void facts_conditions_drop(facts_ctx *c, ts_val v);
 
 void facts_copy(ts_fact *out, const ts_fact *x,
                 uint32_t rank); /* contents; out keeps its own axis array */

@@ -223,9 +223,66 @@ static void pointers_masks_and_loops_are_known(void)
     ts__arena_deinit(&arena);
 }
 
+static const char facts_conditions[] =
+    "thread entry @k(%p: ptr<i32>, %n: i32) {\n"
+    "  %zero = constant 0 : i32\n  %one = constant 1 : i32\n  %most = constant 100 : i32\n"
+    "  loop iter(%i = %n) {\n"
+    "    %a = cmpi lt %zero, %i : i1\n    %b = cmpi lt %i, %most : i1\n    %both = andi %a, %b : i1\n"
+    "    if %both {\n"
+    "      %c = subi %i, %one : i32\n"
+    "      st n=1 %p, %c\n"
+    "      continue %c\n"
+    "    } else {\n"
+    "      yield\n"
+    "    }\n"
+    "    %d = addi %i, %zero : i32\n"
+    "    st n=1 %p, %d\n"
+    "    break\n"
+    "  }\n"
+    "  return\n"
+    "}\n";
+
+static void conditions_hold_in_their_branches(void)
+{
+    static ts_error err;
+    ts_arena arena;
+    ts_module *m;
+    ts_facts facts;
+    ts__arena_init(&arena, NULL);
+    CHECK_OK(ts__module_read(&arena, facts_conditions, sizeof facts_conditions - 1, &m, &err));
+    const ts_fn *fn = m->fns.at[0];
+    CHECK_OK(ts_fn_verify(fn, &err));
+    CHECK(ts__facts_of(fn, &arena, &facts));
+    ts_val loop = facts_nth(fn, TS_OP_loop, 0), less = facts_nth(fn, TS_OP_subi, 0);
+    CHECK_INT(facts.at[less].lo, 0);
+    CHECK_INT(facts.at[less].hi, 98);
+    CHECK_INT(facts.at[loop + 1].lo, INT32_MIN); /* what flows round does not count as narrow */
+    CHECK_INT(facts.at[loop + 1].hi, INT32_MAX);
+    CHECK_INT(facts.at[facts_nth(fn, TS_OP_addi, 0)].lo, INT32_MIN);
+    ts__arena_deinit(&arena);
+}
+
+/* Special registers without bounds of their own. */
+static void lane_masks_are_not_known(void)
+{
+    static ts_error err;
+    static const char text[] = "thread entry @k(%p: ptr<i32>) {\n  %m = sreg lanemask_lt : i32\n  st n=1 %p, %m\n"
+                               "  return\n}\n";
+    ts_arena arena;
+    ts_module *m;
+    ts_facts facts;
+    ts__arena_init(&arena, NULL);
+    CHECK_OK(ts__module_read(&arena, text, sizeof text - 1, &m, &err));
+    CHECK(ts__facts_of(m->fns.at[0], &arena, &facts));
+    CHECK_INT(facts.at[facts_nth(m->fns.at[0], TS_OP_sreg, 0)].hi, INT32_MAX);
+    ts__arena_deinit(&arena);
+}
+
 int main(void)
 {
     random_programs_keep_their_facts();
     pointers_masks_and_loops_are_known();
+    conditions_hold_in_their_branches();
+    lane_masks_are_not_known();
     return check_done();
 }
