@@ -482,6 +482,7 @@ ts_status ts__pass_lockstep(ts_fn *fn, ts_pass_env *env, ts_error *err)
     if (ts__module_failed(c->m) || c->scratch->failed)
         return ts_fail(err, TS_NOMEM, "out of memory in pass lockstep");
     env->lanes = c->width == LOCK_WARP ? LOCK_WARP : 0;
+    env->by_rows = c->by_warp && c->n_threads > LOCK_WARP && c->block[0] <= LOCK_WARP;
     fn->level = TS_LEVEL_T;
     fn->num_warps = 0;
     ts__fn_replace(fn, fresh);

@@ -8,6 +8,7 @@
  *     group.c  roots of one iteration space become one loop nest (reductions, scans, stores)
  *     order.c  keeps loads and stores of arrays in program order
  *     expr.c   the value of a tile at given coordinates, made where it is used
+ *     affine.c integers and pointers that rise evenly along the lanes
  *     elem.c   elementwise operations on vectors       narrow.c  16-, 8- and 4-bit floats
  *     view.c   array views: bounds, staging            mma.c     matrix products
  *     edge.c   staging of short rows
@@ -35,6 +36,7 @@
 #define TS_TARGET_LLVM_CG_H
 
 #include "pass/alias.h"
+#include "pass/facts.h"
 #include "target/llvm/llvm.h"
 #include "runtime/entry.h"
 
@@ -213,6 +215,7 @@ typedef struct cg {
     ts_status status;
     ts_error *err;
     uint32_t lanes; /* log2 of the elements of tiles that are held in registers; 0 none */
+    ts_val rows;    /* the `for` over a block's warps that goes around a run of blocks, see emit.c; 0 none */
     ts_shape shape;
     cg_plan plan;
     cg_val *val;
@@ -227,7 +230,7 @@ typedef struct cg {
     TS_VEC(cg_slot) slot;
     uint64_t scratch_bytes;
     cg_map memo; /* what was computed in the open scopes */
-    TS_VEC(cg_axis) affine; /* found by expr_affine; the memo says where */
+    TS_VEC(cg_axis) affine; /* found by cg_affine; the memo says where */
     TS_VEC(uint32_t) scope;
     TS_VEC(const char *) declared;
     ts_text messages;
@@ -238,11 +241,14 @@ typedef struct cg {
     uint32_t at;            /* instruction being walked */
     uint32_t *mark, n_mark; /* visits of cg_reach: two for each value */
     ts_alias alias;
+    ts_facts facts; /* of code of threads in lock step; else empty */
     TS_VEC(ts_val) live;    /* loads that are read from their array where they are used */
     cg_ref env, attention, scratch, where, pid[3], grid[3], params;
-    struct cg_ahead { /* loads whose tile of the next block is fetched while this block stores */
+    struct cg_ahead { /* loads whose tile of the next block is fetched while this block computes */
         ts_val v;
         cg_ref delta; /* bytes from a tile to the next block's */
+        uint32_t n_reads; /* nests so far that read it */
+        bool fetched;
     } ahead[4];
     uint32_t n_ahead;
     cg_ref n_blocks;
@@ -338,6 +344,16 @@ void cg_masked_store(cg *e, ts_type elem, uint32_t bits, cg_ref p, cg_ref mask, 
 /* Inlines the body of a reduce or scan: args in pairs (element, accumulator). */
 void cg_body(cg *e, ts_val opener, uint32_t bits, const cg_ref *element, const cg_ref *acc, cg_ref *out);
 cg_ix cg_ix_scalar(cg *e, uint32_t rank); /* all coordinates 0, one lane */
+
+cg_ix cg_mapped(cg *e, ts_val v, cg_ix ix); /* coordinates of operand 0 of a shape operation */
+
+/* ---- affine.c -----------------------------------------------------------------------------------*/
+
+/* Is v at these coordinates a base plus a constant for each lane bit? The low bits of its type, where sums wrap. */
+bool cg_affine(cg *e, ts_val v, cg_ix ix, cg_axis *out);
+/* The mask of a comparison of numbers that rise by 1 from thread to thread with one for all: the first threads, or the
+ * others. 0: not such a comparison. */
+cg_ref cg_compare_rising(cg *e, ts_val v, cg_ix ix);
 
 /* ---- group.c ------------------------------------------------------------------------------------*/
 

@@ -5,6 +5,11 @@
  *     entry:   parameters, grid, constants
  *     blocks:  for id = begin .. end: x, y, z from id; the body (walk.c); next
  *
+ * Where the body is one loop over the warps of a block of threads, and these lie across x, warps of neighbours stand in
+ * one row of the arrays, and a block's own in others. Then a run of blocks along x goes through the loop together:
+ *
+ *     runs:    for id = begin .. end by run: for warp: for x of the run: the body for one warp
+ *
  * and hands the text to LLVM. Read next: cg.h, which explains the generator.
  */
 #include "target/llvm/cg.h"
@@ -17,9 +22,74 @@
  * 2.6. Its simple ones are linear, 0.2 s a megabyte, and make slower code. */
 enum { EMIT_LEVEL = 2, EMIT_LONG_BYTES = 1 << 20 };
 
+enum { EMIT_RUN = 256 /* blocks of a run: a row of it, and those beside it, fit into the inner caches */ };
+
+/* A body that is a `for` of more than one warp, before it only what may be done again for each. */
+static ts_val emit_rows_of(const cg *e)
+{
+    enum { EMIT_ONCE = TS_READ | TS_WRITE | TS_SIDE | TS_TERM | TS_REGION };
+    const ts_fn *fn = e->fn;
+    ts_val rows = 0;
+    for (ts_val v = 1 + fn->n_params; v < fn->inst.n; v++) {
+        const ts_inst *inst = ts_at(fn, v);
+        if (inst->op == TS_OP_for && !rows && inst->n_opnd == 3) {
+            rows = v;
+            v = e->shape.end[v];
+        } else if (rows ? inst->op != TS_OP_return : ts_info(inst)->flags & EMIT_ONCE)
+            return 0;
+    }
+    return rows;
+}
+
+/* Before it stands what e->pid[0] says, behind it the next block: the body, for the warps of a run of blocks. */
+static void emit_run(cg *e, cg_ref n_run)
+{
+    cg_frame frame = {.opener = e->rows, .skip = 3};
+    uint32_t by_warp = cg_label(e), by_block = cg_label(e), next_warp = cg_label(e), from = e->block, done = e->latch;
+    const ts_inst *inst = ts_at(e->fn, e->rows);
+    cg_ref bound[3], first = e->pid[0], after_warp = cg_name(e), after_block = cg_name(e);
+    for (uint32_t i = 0; i < 3; i++)
+        bound[i] = cg_scalar(e, ts_opnds(e->fn, inst)[i]);
+    cg_ref end = cg_bin(e, "add", CG_I64, 0, first, n_run);
+    cg_br(e, by_warp);
+    cg_block(e, by_warp);
+    cg_ref warp = cg_new(e, "phi i32 [ %r, %b ], [ %r, %b ]", bound[0], from, after_warp, next_warp);
+    cg_look(e);
+    from = e->block;
+    cg_br(e, by_block);
+    cg_block(e, by_block);
+    e->latch = frame.next = frame.exit = cg_label(e);
+    e->pid[0] = cg_new(e, "phi i64 [ %r, %b ], [ %r, %b ]", first, from, after_block, e->latch);
+    cg_scope_open(e);
+    cg_walk(e, 1 + e->fn->n_params, e->rows);
+    e->val[e->rows + 1] = (cg_val){.form = CG_SCALAR, .ref = warp};
+    e->frame = &frame;
+    cg_walk(e, e->rows + 1, e->shape.end[e->rows]);
+    e->frame = NULL;
+    cg_scope_close(e);
+    cg_block(e, e->latch);
+    cg_define(e, after_block, "add nsw i64 %r, 1", e->pid[0]);
+    cg_line(e, "br i1 %r, label %b, label %b", cg_cmp(e, "icmp slt", CG_I64, 0, after_block, end), by_block, next_warp);
+    cg_block(e, next_warp);
+    cg_define(e, after_warp, "add nsw i32 %r, %r", warp, bound[2]);
+    cg_line(e, "br i1 %r, label %b, label %b", cg_cmp(e, "icmp slt", CG_I32, 0, after_warp, bound[1]), by_warp, done);
+    e->latch = done;
+    e->pid[0] = first;
+}
+
+/* Blocks that a run may have: of one row of the grid, and not too many. */
+static cg_ref emit_run_length(cg *e, cg_ref id)
+{
+    cg_ref left = cg_new(e, "sub i64 %%end, %r", id);
+    cg_ref n[] = {cg_bin(e, "sub", CG_I64, 0, e->grid[0], e->pid[0]), cg_int(e, EMIT_RUN)};
+    for (uint32_t i = 0; i < TS_COUNT(n); i++)
+        left = cg_sel(e, CG_I64, 0, cg_cmp(e, "icmp slt", CG_I64, 0, left, n[i]), left, n[i]);
+    return left;
+}
+
 static void emit_blocks(cg *e, uint32_t head)
 {
-    cg_ref next = cg_name(e), id, first[3], after[3];
+    cg_ref next = cg_name(e), id, first[3], after[3], n_run = cg_int(e, 1);
     uint32_t body = cg_label(e);
     e->latch = cg_label(e);
     e->leave = cg_label(e);
@@ -38,11 +108,14 @@ static void emit_blocks(cg *e, uint32_t head)
     cg_line(e, "br i1 %r, label %b, label %b", more, body, e->leave);
     cg_block(e, body);
     cg_scope_open(e);
-    cg_walk(e, 1 + e->fn->n_params, e->fn->inst.n);
+    if (e->rows)
+        emit_run(e, n_run = emit_run_length(e, id));
+    else
+        cg_walk(e, 1 + e->fn->n_params, e->fn->inst.n);
     cg_scope_close(e);
     cg_block(e, e->latch);
-    cg_define(e, next, "add nsw i64 %r, 1", id);
-    cg_ref carry = cg_int(e, 1);
+    cg_define(e, next, "add nsw i64 %r, %r", id, n_run);
+    cg_ref carry = n_run;
     for (uint32_t i = 0; i < 3; i++) { /* x first; where it has come to its end, it is 0 and y one more */
         cg_ref up = cg_new(e, "add nsw i64 %r, %r", e->pid[i], carry);
         cg_ref ends = cg_new(e, "icmp eq i64 %r, %r", up, e->grid[i]);
@@ -148,10 +221,12 @@ static void emit_module(cg *e, ts_text *out)
     emit_metadata(e, out);
 }
 
-static ts_status emit_text(cg *e, ts_text *out, ts_error *err)
+static ts_status emit_text(cg *e, bool by_rows, ts_text *out, ts_error *err)
 {
-    if (!ts__shape_of(e->fn, e->arena, &e->shape) || !ts__alias_of(e->fn, e->arena, &e->alias) || !cg_plan_make(e))
+    if (!ts__shape_of(e->fn, e->arena, &e->shape) || !ts__alias_of(e->fn, e->arena, &e->alias) ||
+        (e->lanes && !ts__facts_of(e->fn, e->arena, &e->facts)) || !cg_plan_make(e))
         return ts_fail(err, TS_NOMEM, "out of memory while generating code");
+    e->rows = by_rows ? emit_rows_of(e) : 0;
     emit_entry(e);
     if (e->status != TS_OK)
         return e->status;
@@ -189,7 +264,7 @@ ts_status ts__llvm_text(const ts_fn *fn, ts_pass_env *env, const ts_llvm_host *h
     ts_text *const texts[] = {&e->entry, &e->text, &e->decl, &e->data, &e->messages};
     for (size_t i = 0; i < TS_COUNT(texts); i++)
         ts__text_init(texts[i], alloc);
-    ts_status status = emit_text(e, out, err);
+    ts_status status = emit_text(e, env->by_rows, out, err);
     if (env->plan) {
         env->plan->scratch_bytes = (e->scratch_bytes + 63) / 64 * 64;
         env->plan->uses_print = e->prints;

@@ -8,7 +8,7 @@
 
 #include <stdio.h>
 
-enum { EXPR_GEN = 8, EXPR_MAP = 9, EXPR_WIDE = 10, EXPR_AFFINE = 11 }; /* kinds of keys in the memo */
+enum { EXPR_GEN = 8, EXPR_MAP = 9, EXPR_WIDE = 10 }; /* kinds of keys in the memo; AFFINE_KEY is another */
 
 /* ---- coordinates --------------------------------------------------------------------------------*/
 
@@ -127,7 +127,7 @@ static void expr_map(cg *e, ts_val v, const cg_index *at, cg_index *out)
         }
 }
 
-static cg_ix expr_mapped(cg *e, ts_val v, cg_ix ix)
+cg_ix cg_mapped(cg *e, ts_val v, cg_ix ix)
 {
     cg_index out, at = *cg_index_of(e, ix);
     cg_ref known = cg_known(e, CG_KEY(EXPR_MAP, v, 0), ix);
@@ -348,132 +348,12 @@ bool cg_store_stream(cg *e, const cg_mem *mem, cg_ix ix, cg_ref value)
 
 /* ---- pointers -----------------------------------------------------------------------------------*/
 
-/* Is integer or pointer tile v at these coordinates a base plus a constant for each lane bit? Then a
- * load through it may be one vector load. */
-static bool expr_affine(cg *e, ts_val v, cg_ix ix, cg_axis *out);
-
-static bool expr_affine_sum(cg *e, ts_val v, cg_ix ix, int64_t scale, cg_axis *out)
-{
-    cg_axis y;
-    if (!expr_affine(e, ts_opnd(e->fn, v, 0), ix, out) || !expr_affine(e, ts_opnd(e->fn, v, 1), ix, &y))
-        return false;
-    if (scale < 0)
-        y.base = cg_mul(e, y.base, cg_int(e, -1));
-    else
-        y.base = cg_mul(e, y.base, cg_int(e, scale));
-    out->base = cg_add(e, out->base, y.base);
-    for (uint32_t b = 0; b < CG_LANE_BITS; b++)
-        out->lane[b] += scale * y.lane[b];
-    return true;
-}
-
-static bool expr_affine_product(cg *e, ts_val v, cg_ix ix, cg_axis *out)
-{
-    cg_axis y;
-    int64_t c;
-    if (!expr_affine(e, ts_opnd(e->fn, v, 0), ix, out) || !expr_affine(e, ts_opnd(e->fn, v, 1), ix, &y))
-        return false;
-    bool flat_x = true, flat_y = true;
-    for (uint32_t b = 0; b < CG_LANE_BITS; b++) {
-        flat_x &= out->lane[b] == 0;
-        flat_y &= y.lane[b] == 0;
-    }
-    if (flat_x && !flat_y) {
-        cg_axis swap = *out;
-        *out = y;
-        y = swap;
-    } else if (!flat_x && !flat_y)
-        return false;
-    if (!cg_is_int(e, y.base, &c) && !(flat_x && flat_y))
-        return false;
-    for (uint32_t b = 0; b < CG_LANE_BITS; b++)
-        out->lane[b] *= flat_x && flat_y ? 0 : c;
-    out->base = cg_mul(e, out->base, y.base);
-    return true;
-}
-
-/* Elements that do not change along the lanes. */
-static bool expr_affine_uniform(cg *e, ts_val v, cg_ix ix, cg_axis *out)
-{
-    cg_index at = *cg_index_of(e, ix);
-    for (uint32_t k = 0; k < at.rank; k++)
-        for (uint32_t b = 0; b < at.bits; b++)
-            if (at.axis[k].lane[b])
-                return false;
-    at.bits = 0;
-    cg_ref x = cg_gen(e, v, cg_intern(e, &at));
-    *out = (cg_axis){.base = cg_conv(e, "sext", cg_reg_of(e, ts_type_of(e->fn, v)), CG_I64, 0, x)};
-    return true;
-}
-
-static bool expr_affine_of(cg *e, ts_val v, cg_ix ix, cg_axis *out)
-{
-    const ts_inst *inst = ts_at(e->fn, v);
-    int64_t c;
-    memset(out, 0, sizeof *out);
-    if (!cg_is_tile(e, v)) {
-        out->base = cg_scalar_i64(e, v);
-        return true;
-    }
-    if (ts_type_elem(e->m, inst->type) == TS_T_i1)
-        return false;
-    if (ts__const_as_int(e->fn, v, &c)) {
-        out->base = cg_int(e, c);
-        return true;
-    }
-    if (e->val[v].form == CG_LAZY || e->val[v].form == CG_HELD)
-        switch ((int)inst->op) {
-        case TS_OP_iota:
-            *out = cg_index_of(e, ix)->axis[0];
-            return true;
-        case TS_OP_broadcast:
-        case TS_OP_reshape:
-        case TS_OP_permute:
-            return expr_affine(e, inst->opnd[0], expr_mapped(e, v, ix), out);
-        case TS_OP_addi:
-            return expr_affine_sum(e, v, ix, 1, out);
-        case TS_OP_subi:
-            return expr_affine_sum(e, v, ix, -1, out);
-        case TS_OP_offset:
-            return expr_affine_sum(
-                e, v, ix, cg_elem_bytes(e, ts_type_get(e->m, ts_type_elem(e->m, inst->type))->elem),
-                out);
-        case TS_OP_muli:
-            return expr_affine_product(e, v, ix, out);
-        case TS_OP_exti:
-            return !(inst->aux & TS_A_UNSIGNED) && expr_affine(e, inst->opnd[0], ix, out);
-        case TS_OP_assume:
-        case TS_OP_ptr_to_ptr:
-        case TS_OP_ptr_to_int:
-        case TS_OP_int_to_ptr:
-            return expr_affine(e, inst->opnd[0], ix, out);
-        default:
-            break;
-        }
-    return expr_affine_uniform(e, v, ix, out);
-}
-
-/* The answer, also that it is none, is kept: a sum may reach its operands by many ways. */
-static bool expr_affine(cg *e, ts_val v, cg_ix ix, cg_axis *out)
-{
-    cg_ref known = cg_known(e, CG_KEY(EXPR_AFFINE, v, 0), ix);
-    if (known) {
-        *out = known > 1 ? e->affine.at[known - 2] : (cg_axis){0};
-        return known > 1;
-    }
-    bool found = expr_affine_of(e, v, ix, out);
-    if (found && !TS_PUSH(e->arena, &e->affine, *out))
-        cg_fail(e, TS_NOMEM, "out of memory while generating code");
-    cg_remember(e, CG_KEY(EXPR_AFFINE, v, 0), ix, found ? e->affine.n + 1 : 1);
-    return found;
-}
-
 /* Address of lane 0 when the pointers of a vector are consecutive elements. */
 static bool expr_run(cg *e, ts_val ptrs, cg_ix ix, uint32_t bytes, cg_ref *first)
 {
     cg_axis a;
     uint32_t bits = cg_index_of(e, ix)->bits;
-    if (!expr_affine(e, ptrs, ix, &a))
+    if (!cg_affine(e, ptrs, ix, &a))
         return false;
     for (uint32_t b = 0; b < bits; b++)
         if (a.lane[b] != (int64_t)bytes << b)
@@ -542,7 +422,7 @@ static bool expr_same(cg *e, ts_val ptrs, cg_ix ix, cg_ref *at)
 {
     cg_axis a;
     uint32_t bits = cg_index_of(e, ix)->bits;
-    if (e->val[ptrs].form != CG_HELD || !expr_affine(e, ptrs, ix, &a))
+    if (e->val[ptrs].form != CG_HELD || !cg_affine(e, ptrs, ix, &a))
         return false;
     for (uint32_t b = 0; b < bits; b++)
         if (a.lane[b])
@@ -895,6 +775,11 @@ static cg_ref expr_elem(cg *e, ts_val v, cg_ix ix)
 {
     const ts_inst *inst = ts_at(e->fn, v);
     cg_ref x[3] = {0};
+    if (inst->op == TS_OP_cmpi && e->lanes) {
+        cg_ref r = cg_compare_rising(e, v, ix);
+        if (r)
+            return r;
+    }
     for (uint32_t i = 0; i < inst->n_opnd && i < 3; i++)
         x[i] = expr_at(e, inst->opnd[i], ix);
     return cg_elem(e, v, cg_index_of(e, ix)->bits, x);
@@ -916,7 +801,7 @@ static cg_ref expr_lazy(cg *e, ts_val v, cg_ix ix)
     case TS_OP_reshape:
     case TS_OP_permute:
     case TS_OP_extract:
-        return expr_at(e, ts_opnds(e->fn, inst)[0], expr_mapped(e, v, ix));
+        return expr_at(e, ts_opnds(e->fn, inst)[0], cg_mapped(e, v, ix));
     case TS_OP_cat:
         return expr_cat(e, v, ix);
     case TS_OP_insert:
