@@ -349,7 +349,7 @@ def _unrolled(rounds: int) -> Table:
 PARTS = (_histogram, _reductions, _products, _matrix_vector, _fft, _gathers, _softmax)
 
 
-def _undisturbed(table: Table) -> Table:
+def undisturbed(table: Table) -> Table:
     for figure in table.figures:
         figure.times = sorted(figure.times)[: max(1, len(figure.times) // 3)]
     return table
@@ -370,8 +370,8 @@ def tables(device: str, rounds: int, small: bool) -> list[Table]:
             compare(
                 table, q.peers, lambda f, w=q.wanted: w, q.tolerance, device, 3 if small else rounds
             )
-            found.append(_undisturbed(table))
+            found.append(undisturbed(table))
     few = 3 if small else min(rounds, 11)
     if not only:
-        found += [_undisturbed(t) for t in (_first_call(few), _launches(10 * few), _unrolled(few))]
+        found += [undisturbed(t) for t in (_first_call(few), _launches(10 * few), _unrolled(few))]
     return found

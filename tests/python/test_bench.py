@@ -142,6 +142,15 @@ def test_products_on_the_cpu(tmp_path):
     assert again[0].ratios == found[0].ratios and state.read_text() == kept
 
 
+def test_kernels_of_threads_on_the_cpu(monkeypatch, capsys):
+    monkeypatch.setenv("CC", "no-such-compiler")
+    from bench import threads_cpu
+
+    found = list(threads_cpu.tables("cpu", 3, True))
+    assert len(found) == 8 and all(table.of("tessera") for table in found)
+    assert "C: not measured" in capsys.readouterr().err
+
+
 def test_what_compiles_ahead_ends_in_time_and_survives_crashes(monkeypatch):
     monkeypatch.setattr(os, "cpu_count", lambda: 4)
     assert ahead(abs, 5, None).startswith("5 of 5 compiled ahead by 3 processes")
