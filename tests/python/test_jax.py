@@ -2,6 +2,8 @@
 """Tile kernels in JAX programs, eager and traced; skipped where JAX is not installed."""
 
 import math
+import subprocess
+import sys
 
 import numpy as np
 import pytest
@@ -9,6 +11,7 @@ import tessera.tile as ct
 from tessera.tile.jax import InputOutput, OutputPlaceholder, cutile_call
 
 jax = pytest.importorskip("jax")
+pytest.importorskip("jax.export")
 
 
 @ct.kernel
@@ -59,3 +62,62 @@ def test_a_program_of_three_kernels(traced):
 def test_calls_that_mean_nothing(kernel, args, text):
     with pytest.raises(TypeError, match=text):
         cutile_call((1,), kernel, args)
+
+
+def test_a_traced_program_holds_its_calls():
+    text = str(jax.jit(program, static_argnums=(1, 2)).lower(jax.numpy.zeros(16, "float32"), 2.0, 8).as_text())
+    assert text.count("@cutile_launch") == 3
+
+
+RUNNER = """
+import sys
+import numpy as np
+import tessera.tile.jax
+from jax import export
+x = np.arange(16, dtype=np.float32)
+y = export.deserialize(open(sys.argv[1], "rb").read()).call(x)
+np.testing.assert_array_equal(np.asarray(y), 3 * x)
+"""
+
+
+def exported(kernel, *constants):
+    pytest.importorskip("flatbuffers")
+
+    def run(x):
+        return cutile_call((2,), kernel, (x, OutputPlaceholder(x.shape, x.dtype), *constants))
+
+    known = (jax.export.DisabledSafetyCheck.custom_call("cutile_launch"),)
+    return jax.export.export(jax.jit(run), disabled_checks=known)(jax.ShapeDtypeStruct((16,), "float32"))
+
+
+def test_an_exported_program_runs_in_another_process(tmp_path):
+    path = tmp_path / "program"
+    path.write_bytes(exported(scale, 3.0, 8).serialize())
+    subprocess.run([sys.executable, "-c", RUNNER, str(path)], check=True, timeout=120)
+
+
+@ct.kernel
+def evaluated(x, y, TILE: ct.Constant):
+    ct.store(y, ct.bid(0), ct.load(x, ct.bid(0), TILE) * ct.static_eval(math.factorial(3)))
+
+
+def test_a_kernel_that_evaluates_python_stays_in_its_process(tmp_path):
+    x = jax.numpy.arange(16, dtype="float32")
+    made = exported(evaluated, 8)
+    np.testing.assert_array_equal(made.call(x), 6 * x)
+    path = tmp_path / "program"
+    path.write_bytes(made.serialize())
+    done = subprocess.run([sys.executable, "-c", RUNNER, str(path)], capture_output=True, text=True, timeout=120)
+    assert done.returncode
+    assert "only in the process that made it" in done.stderr
+
+
+@ct.kernel
+def misread(x, y):
+    ct.store(y, (0, 0), ct.load(x, (0,), (4,)))
+
+
+def test_an_error_of_the_kernel_reaches_the_caller():
+    x = jax.numpy.zeros(4, "float32")
+    with pytest.raises(Exception, match=r"TileTypeError: .*test_jax\.py:\d+"):
+        cutile_call((1,), misread, (x, OutputPlaceholder((4,), "float32"))).block_until_ready()

@@ -1,17 +1,24 @@
 # SPDX-License-Identifier: Apache-2.0
 """Tile kernels inside JAX programs, traced ones too: ``from tessera.tile.jax import cutile_call``.
 
-The kernel runs as a callback of the host: on the CPU it works on JAX's own memory, on a GPU the arrays go through the
-memory of the host, which costs two copies. JAX is imported when the first call is made.
+A call is one of XLA's foreign function interface (ext/xla.c): the kernel works on XLA's own memory, on its stream.
+What the call is stands as a text in the program, with the packed kernel in it, so that an exported program runs in
+another process.
 """
 
 from __future__ import annotations
 
+import ast
+import contextlib
+import functools
+import itertools
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
 import tessera.tile as ct
+
+from .. import _core
 
 __all__ = ["InputOutput", "OutputPlaceholder", "cutile_call"]
 
@@ -55,35 +62,144 @@ def _is_output(arg: Any) -> bool:
     return isinstance(arg, (OutputPlaceholder, InputOutput))
 
 
+def _inputs(leaves: list[Any]) -> list[Any]:
+    return [leaf for leaf in leaves if not _is_number(leaf) and not isinstance(leaf, OutputPlaceholder)]
+
+
+def _shaped(output: Any) -> Any:
+    """What has the shape and dtype of an output."""
+    return output.array if isinstance(output, InputOutput) else output
+
+
 def _is_number(arg: Any) -> bool:
     return arg is None or isinstance(arg, (bool, int, float))
 
 
-def _filled(args: Any, values: Iterator[Any]) -> tuple[Any, ...]:
-    """The arguments with the leaves of ``values``, in order."""
-    made = [_filled(arg, values) if isinstance(arg, tuple) else next(values) for arg in args]
-    return args._make(made) if hasattr(args, "_make") else tuple(made)
+# ---- what a call is, as a text ------------------------------------------------------------------------------
+
+_TARGET = "cutile_launch"  # its name among XLA's functions, as the peer's
+_numbers = itertools.count()
+_kernels: dict[str, Any] = {}  # of this process, by what stands for them in the text
 
 
-def _launch(grid: Any, kernel: Any, args: tuple[Any, ...], inputs: tuple[Any, ...]) -> tuple[Any, ...]:
-    """Runs the kernel on arrays of the host; gives its outputs."""
-    import numpy as np
+class _Packed(_core.Kernel):
+    """A kernel of another process: what its text says of it."""
 
-    given, outputs = iter(inputs), []
+    def __init__(self, prepared: tuple[Any, ...]) -> None:
+        self._prepared = prepared
+        self.__name__ = prepared[0]
 
-    def value(leaf: Any) -> Any:
-        if _is_number(leaf):
-            return leaf
-        if isinstance(leaf, OutputPlaceholder):
-            outputs.append(np.zeros(leaf.shape, leaf.dtype))
-        elif isinstance(leaf, InputOutput):
-            outputs.append(np.array(next(given)))
+    def _prepare(self) -> tuple[Any, ...]:
+        return self._prepared
+
+
+def _plain(value: Any) -> Any:
+    """Tuples of any class as tuples, which `ast.literal_eval` reads back."""
+    return tuple(map(_plain, value)) if isinstance(value, tuple) else value
+
+
+def _kernel_text(kernel: Any) -> str:
+    """What stands for a kernel: all of it where it needs no Python to compile, else a number in this process."""
+    name, file, pack, rows, hints, host = kernel._prepare()
+    whole = repr(_plain((name, file, pack, rows, hints)))
+    text = f"number {next(_numbers)} of a process" if host is not None and host.asks else whole
+    _kernels.setdefault(text, kernel)
+    return text
+
+
+@functools.lru_cache(maxsize=1024)
+def _read(call: str) -> tuple[Any, Any, Any]:
+    """Kernel, grid and arguments of a call's text."""
+    text, grid, args = ast.literal_eval(call)
+    kernel = _kernels.get(text)
+    if kernel is None and text.startswith("number "):
+        raise RuntimeError(
+            "this program holds a tile kernel that evaluates Python while it is compiled, so that it can run only in "
+            "the process that made it; build the program again"
+        )
+    if kernel is None:
+        kernel = _kernels[text] = _Packed((*ast.literal_eval(text), None))
+    return kernel, grid, args
+
+
+def _number(value: Any) -> Any:
+    """A number as `ast.literal_eval` reads it back: it knows no infinities and NaN."""
+    return ("float", value.hex()) if isinstance(value, float) else ("value", value)
+
+
+def _described(args: Any) -> Any:
+    """The arguments with each leaf as (kind, ...)."""
+    made: list[Any] = []
+    for arg in args:
+        if isinstance(arg, tuple):
+            made.append(("tuple", _described(arg)))
+        elif isinstance(arg, OutputPlaceholder):
+            made.append(("output", str(_dtype(arg.dtype)), tuple(map(int, arg.shape))))
+        elif _is_number(arg):
+            made.append(_number(arg))
         else:
-            return np.asarray(next(given))
-        return outputs[-1]
+            array = arg.array if isinstance(arg, InputOutput) else arg
+            made.append(("both" if array is not arg else "input", str(array.dtype), tuple(map(int, array.shape))))
+    return tuple(made)
 
-    ct.launch(None, grid, kernel, _filled(args, map(value, _leaves(args))))
-    return tuple(outputs)
+
+def _filled(described: Any, device: str, inputs: Iterator[int], outputs: Iterator[int]) -> tuple[Any, ...]:
+    """The arguments of a launch: arrays over the addresses that XLA gives."""
+
+    def filled(kind: str, what: Any, shape: Any = ()) -> Any:
+        if kind == "tuple":
+            return _filled(what, device, inputs, outputs)
+        if kind in ("float", "value"):
+            return float.fromhex(what) if kind == "float" else what
+        address = next(inputs if kind == "input" else outputs)
+        if kind == "both":
+            next(inputs)  # the same memory: input_output_aliases
+        return _core.array_at(address, shape, what, device)
+
+    return tuple(filled(*leaf) for leaf in described)
+
+
+class _Stream:
+    """XLA's stream."""
+
+    def __init__(self, handle: int) -> None:
+        self.handle = handle
+
+    def __cuda_stream__(self) -> tuple[int, int]:
+        return 0, self.handle
+
+
+def _run(call: str, device: str, stream: int, inputs: tuple[int, ...], outputs: tuple[int, ...]) -> None:
+    """Launches; called by ext/xla.c when XLA runs the program."""
+    kernel, grid, described = _read(call)
+    args = _filled(described, device, iter(inputs), iter(outputs))
+    if device == "cpu":
+        ct.launch(None, grid, kernel, args)
+        _core.synchronize("cpu")
+    else:
+        ct.launch(_Stream(stream), grid, kernel, args)
+
+
+@functools.cache
+def _registered() -> None:
+    """Tells JAX of the functions, once."""
+    import jax
+
+    for platform, handler in zip(("cpu", "CUDA"), _core.xla_handlers(), strict=True):
+        jax.ffi.register_ffi_target(_TARGET, handler, platform=platform)
+
+
+with contextlib.suppress(ImportError):  # JAX; programs of another process may come before the first call
+    _registered()
+
+
+def _dtype(dtype: Any) -> Any:
+    import jax
+
+    return jax.numpy.dtype(dtype)
+
+
+# ---- the call ---------------------------------------------------------------------------------------------------
 
 
 def cutile_call(grid: tuple[int, ...], kernel: Any, args: tuple[Any, ...]) -> Any:
@@ -109,8 +225,15 @@ def cutile_call(grid: tuple[int, ...], kernel: Any, args: tuple[Any, ...]) -> An
 
     Notes
     -----
-    Arrays are row-major. The kernel must not write to an array that is not an output. An ``OutputPlaceholder``
-    begins with zeros. Derivatives and ``vmap`` are not defined.
+    Arrays are row-major. The kernel must not write to an array that is not an output, and must write all elements of
+    an ``OutputPlaceholder``: what it leaves out is undefined. On a GPU the launch is enqueued on XLA's stream; on the
+    CPU the call returns when the kernel has ended. Derivatives and ``vmap`` are not defined. Programs made by
+    ``jax.export`` run in other processes once these have imported ``tessera.tile.jax``, unless the kernel evaluates
+    Python while it is compiled (``ct.static_eval`` and the like).
+
+    References
+    ----------
+    XLA's foreign function interface: https://openxla.org/xla/custom_call
     """
     import jax
 
@@ -120,28 +243,18 @@ def cutile_call(grid: tuple[int, ...], kernel: Any, args: tuple[Any, ...]) -> An
     outputs = [leaf for leaf in leaves if _is_output(leaf)]
     if not outputs:
         raise TypeError("cutile_call(): no argument is an OutputPlaceholder or InputOutput, so nothing would come out")
-    arrays = [leaf.array if isinstance(leaf, InputOutput) else leaf for leaf in leaves if not _is_number(leaf)]
-    arrays = [array for array in arrays if not isinstance(array, OutputPlaceholder)]
+    arrays = [leaf.array if isinstance(leaf, InputOutput) else leaf for leaf in _inputs(leaves)]
     for array in arrays:
         if not hasattr(array, "shape") or not hasattr(array, "dtype"):
             what = type(array).__name__
             raise TypeError(f"cutile_call() takes arrays, outputs, numbers and tuples of them, not a {what}")
-    # What the callback keeps must not hold values of a trace: leaves become what they are, and no more.
-    kept = _filled(args, (_shape_of(leaf) for leaf in leaves))
-    shapes = tuple(jax.ShapeDtypeStruct(_shape_of(leaf).shape, _shape_of(leaf).dtype) for leaf in outputs)
-    found = jax.pure_callback(lambda *inputs: _launch(grid, kernel, kept, inputs), shapes, *arrays)
+    _registered()
+    call = repr((_kernel_text(kernel), tuple(map(int, grid)), _described(args)))
+    places = [i for i, leaf in enumerate(outputs) if isinstance(leaf, InputOutput)]
+    readers = [i for i, leaf in enumerate(_inputs(leaves)) if isinstance(leaf, InputOutput)]
+    found = jax.ffi.ffi_call(
+        _TARGET,
+        tuple(jax.ShapeDtypeStruct(shaped.shape, shaped.dtype) for shaped in map(_shaped, outputs)),
+        input_output_aliases=dict(zip(readers, places, strict=True)),
+    )(*arrays, call=call)
     return found[0] if len(found) == 1 else tuple(found)
-
-
-@dataclass(frozen=True)
-class _Kept(InputOutput):
-    """An ``InputOutput`` of a trace: its shape and dtype without the array."""
-
-    shape: tuple[int, ...] = ()
-    dtype: Any = None
-
-
-def _shape_of(leaf: Any) -> Any:
-    if isinstance(leaf, InputOutput):
-        return _Kept(None, tuple(leaf.array.shape), leaf.array.dtype)
-    return leaf if _is_number(leaf) or isinstance(leaf, OutputPlaceholder) else "an array"
