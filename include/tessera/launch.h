@@ -67,7 +67,7 @@ typedef struct ts_arg {
     } value;
     union {
         const int64_t *shape; /* ARRAY: borrowed during the call; rank extents */
-        const char *fields;   /* RECORD, COMPLEX: the names of its fields, as "x,y,z", for messages; borrowed; NULL = none */
+        const char *fields;   /* RECORD, COMPLEX: names of its fields, as "x,y,z", for messages; borrowed; NULL: none */
         int64_t item_bytes;   /* STRUCT */
     };
     const int64_t *strides;   /* in elements; NULL = row-major without gaps */
