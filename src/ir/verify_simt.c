@@ -263,6 +263,13 @@ static ts_status vs_warp_sync(const ts__verify *c)
     return vs_lanes(c, 0);
 }
 
+static ts_status vs_nanosleep(const ts__verify *c)
+{
+    TS__WANT(c, c->n <= 1 && (!c->n || ts__verify_opnd(c, 0) == TS_T_i32), "nanosleep takes one i32 or nothing");
+    TS__WANT(c, !c->n || !c->inst->aux, "nanosleep: the time is given twice; leave one out");
+    return TS_OK;
+}
+
 static ts_status vs_vote(const ts__verify *c)
 {
     TS_TRY(vs_kind(c, TS_VOTE_ACTIVE + 1));
@@ -462,6 +469,7 @@ const ts__verify_rule ts__verify_simt[TS_OP_COUNT] = {
     [TS_OP_redux] = {vs_redux, 0},
     [TS_OP_match] = {vs_match, 0},
     [TS_OP_warp_sync] = {vs_warp_sync, 0},
+    [TS_OP_nanosleep] = {vs_nanosleep, 0},
     [TS_OP_elect] = {vs_signature, 0},
     [TS_OP_bar_sync] = {vs_bar, 0},
     [TS_OP_bar_arrive] = {vs_bar, 0},

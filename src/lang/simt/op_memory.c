@@ -164,9 +164,45 @@ static ts_val memory_cast_bits(fr *f, ts_val v, ts_type type)
     return ts_type_of(f->b.fn, v) == type ? v : ts_cast(&f->b, TS_OP_bitcast, v, type, 0);
 }
 
+/* Memory of one thread: nobody else sees it. GPUs have no atomics there. */
+static bool memory_is_own(const fr *f, ts_val address)
+{
+    return ts_type_get(f->module, ts_type_of(f->b.fn, address))->space == TS_LOCAL;
+}
+
+static ts_val memory_changed(fr *f, ts_rmw mode, ts_val old, ts_val value)
+{
+    ts_builder *b = &f->b;
+    switch (mode) {
+    case TS_RMW_ADD:
+        return ts_op2(b, TS_OP_addi, old, value, 0);
+    case TS_RMW_ADDF:
+        return ts_op2(b, TS_OP_addf, old, value, 0);
+    case TS_RMW_AND:
+        return ts_op2(b, TS_OP_andi, old, value, 0);
+    case TS_RMW_OR:
+        return ts_op2(b, TS_OP_ori, old, value, 0);
+    case TS_RMW_XOR:
+        return ts_op2(b, TS_OP_xori, old, value, 0);
+    case TS_RMW_MAX:
+    case TS_RMW_UMAX:
+        return ts_op2(b, TS_OP_maxi, old, value, mode == TS_RMW_MAX ? 0 : TS_A_UNSIGNED);
+    case TS_RMW_MIN:
+    case TS_RMW_UMIN:
+        return ts_op2(b, TS_OP_mini, old, value, mode == TS_RMW_MIN ? 0 : TS_A_UNSIGNED);
+    default: /* XCHG */
+        return value;
+    }
+}
+
 static ts_val memory_loop(fr *f, const fr_call *c, ts_dtype dtype, ts_val address, ts_val value, memory_next *next)
 {
     ts_builder *b = &f->b;
+    if (memory_is_own(f, address)) {
+        ts_val was = ts_load(b, address, TS_CACHE_NONE);
+        ts_store(b, address, next(f, c, dtype, was, value), TS_CACHE_NONE);
+        return was;
+    }
     ts_type word = fr_dtype_bits(dtype) == 64 ? TS_T_i64 : TS_T_i32, pointer = ts_type_of(b->fn, address);
     ts_type to = ts_type_ptr(f->module, word, (ts_space)ts_type_get(f->module, pointer)->space);
     ts_val place = pointer == to ? address : ts_cast(b, TS_OP_ptr_to_ptr, address, to, 0);
@@ -210,6 +246,11 @@ static ts_val memory_wrapped(fr *f, const fr_call *c, ts_dtype dtype, ts_val old
 
 static ts_val memory_rmw(fr *f, uint32_t mode, ts_val address, ts_val value)
 {
+    if (memory_is_own(f, address)) {
+        ts_val was = ts_load(&f->b, address, TS_CACHE_NONE);
+        ts_store(&f->b, address, memory_changed(f, (ts_rmw)mode, was, value), TS_CACHE_NONE);
+        return was;
+    }
     return ts_atomic(&f->b, (ts_rmw)mode, address, value, MEMORY_RELAXED);
 }
 
@@ -260,6 +301,12 @@ ts_status fr_simt_atomic_cas(fr *f, const fr_call *c, fr_value *out)
         return memory_refused(f, c, dtype, "integers of 32 and 64 bits");
     TS_TRY(fr_simt_cast(f, &c->arg[first ? 1 : 2], dtype, &old));
     TS_TRY(fr_simt_cast(f, &c->arg[first ? 2 : 3], dtype, &value));
+    if (memory_is_own(f, address)) {
+        ts_val was = ts_load(&f->b, address, TS_CACHE_NONE), same = ts_cmp(&f->b, TS_OP_cmpi, TS_EQ, was, old, 0);
+        ts_store(&f->b, address, ts_select(&f->b, same, value, was), TS_CACHE_NONE);
+        *out = fr_tile(dtype, was);
+        return TS_OK;
+    }
     *out = fr_tile(dtype, ts_atomic_cas(&f->b, address, old, value, MEMORY_RELAXED));
     return TS_OK;
 }

@@ -80,12 +80,19 @@ ts_status fr_simt_fence(fr *f, const fr_call *c, fr_value *out)
 
 ts_status fr_simt_nanosleep(fr *f, const fr_call *c, fr_value *out)
 {
-    int64_t ns;
-    TS_TRY(fr_arg_int(f, c, 0, &ns));
-    if (ns < 0)
-        return fr_error(f, c->at[0], TS_TILEVALUE, "nanosleep(%lld): a time is not negative", (long long)ns);
-    ts_emit(&f->b, TS_OP_nanosleep, TS_T_none, 0, NULL, TS_S(0, TS_MIN(ns, 0xFFFF), 0), 0);
+    int64_t ns = -1;
+    ts_val time = 0;
+    ts_dtype dtype = TS_DTYPE_NONE;
     *out = fr_none();
+    if (fr_is_int(&c->arg[0], &ns) && ns < 0)
+        return fr_error(f, c->at[0], TS_TILEVALUE, "nanosleep(%lld): a time is not negative", (long long)ns);
+    if (fr_simt_is_number(&c->arg[0]))
+        TS_TRY(fr_simt_dtype(f, &c->arg[0], &dtype));
+    if (!fr_dtype_is_int(dtype))
+        return fr_arg_error(f, c, 0, "an integer, nanoseconds");
+    if (ns < 0 || ns > 0xFFFF)
+        TS_TRY(fr_simt_cast(f, &c->arg[0], TS_DTYPE_uint32, &time));
+    ts_emit(&f->b, TS_OP_nanosleep, TS_T_none, time != 0, &time, time ? 0 : TS_S(0, ns, 0), 0);
     return TS_OK;
 }
 

@@ -208,7 +208,10 @@ void ts__emit_wait(ts_ptx *e, ts_val v, const ts_inst *inst)
 void ts__emit_nanosleep(ts_ptx *e, ts_val v, const ts_inst *inst)
 {
     (void)v;
-    PUT("nanosleep.u32 $i;\n", (int)TS_S_NUMBER(inst->aux));
+    if (inst->n_opnd)
+        PUT("nanosleep.u32 $r;\n", ts__ptx_in_reg(e, inst->opnd[0]));
+    else
+        PUT("nanosleep.u32 $i;\n", (int)TS_S_NUMBER(inst->aux));
 }
 
 void ts__emit_setmaxnreg(ts_ptx *e, ts_val v, const ts_inst *inst)
