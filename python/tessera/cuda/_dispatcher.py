@@ -26,6 +26,25 @@ _VARARGS, _VARKEYWORDS = 4, 8  # flags of code objects
 _EMPTY_ROW = (0, 0, 0, 0, 0, 0, 0, ())
 
 
+class _Extensions(list):  # type: ignore[type-arg]
+    """The extensions of a kernel: from the first one on, its launches prepare their arguments in Python."""
+
+    def __init__(self, kernel: Dispatcher, given: Any) -> None:
+        super().__init__(given)
+        self._kernel = kernel
+
+    def append(self, extension: Any) -> None:
+        self.insert(len(self), extension)
+
+    def extend(self, extensions: Any) -> None:
+        for extension in extensions:
+            self.append(extension)
+
+    def insert(self, at: Any, extension: Any) -> None:
+        super().insert(at, extension)
+        self._kernel._hooked = True
+
+
 class Dispatcher(_core.ThreadKernel):  # type: ignore[misc]
     """A kernel, or with ``device=True`` a function for kernels.
 
@@ -41,7 +60,7 @@ class Dispatcher(_core.ThreadKernel):  # type: ignore[misc]
     def __init__(self, py_func: Any, options: Options, source: str | None = None) -> None:
         self.py_func, self.options = py_func, options
         self.targetoptions: dict[str, Any] = options._asdict()
-        self.extensions = list(options.extensions)
+        self.extensions = _Extensions(self, options.extensions)
         self.overloads: dict[tuple[types.Type, ...], Overload] = {}
         self.specializations: dict[Any, Dispatcher] = {}
         self.specialized = False
@@ -240,6 +259,7 @@ class Dispatcher(_core.ThreadKernel):  # type: ignore[misc]
         known = list(self.overloads)
         again = Dispatcher(self.py_func, self.options)
         self.__dict__.update(again.__dict__)
+        self.extensions = _Extensions(self, again.extensions)
         for args in known:
             self.overloads[args] = Overload(self, args)
 

@@ -600,7 +600,8 @@ ts_status fr_simt_array_attribute(fr *f, const fr_value *of, const char *name, f
         return array_op(f, TS_OPERATOR_Mult, out, &by, out);
     } else if (strcmp(name, "T") == 0)
         return array_transposed(f, a, out);
-    else if (!a->element && fr_dtype_cat((ts_dtype)a->dtype) == FR_COMPLEX && (strcmp(name, "real") == 0 || strcmp(name, "imag") == 0))
+    else if (!a->element && fr_dtype_cat((ts_dtype)a->dtype) == FR_COMPLEX &&
+             (strcmp(name, "real") == 0 || strcmp(name, "imag") == 0))
         return array_part(f, a, name[0] == 'i', out);
     else if (!a->element && strcmp(name, "real") == 0)
         *out = *of;

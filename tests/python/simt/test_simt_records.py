@@ -251,6 +251,19 @@ def test_hints_say_whether_records_are_copied() -> None:
         assert plain[0] == wanted
 
 
+def test_extensions_may_come_after_the_kernel() -> None:
+    class Kept:
+        def prepare_args(self, ty: Any, value: Any, stream: Any, retr: Any) -> Any:
+            return ty, cuda.In(value)
+
+    kernel, x = cuda.jit(store.py_func), np.zeros(1)
+    kernel[1, 1](x)
+    kernel.extensions.append(Kept())
+    x[0] = 0
+    kernel[1, 1](x)
+    assert x[0] == 0
+
+
 @cuda.jit
 def store(a):
     a[0] = 3
