@@ -130,8 +130,16 @@ static ts_val exp_scaled(ts_math *m, ts_val x, double fast, double least, double
         return exp_whole(m, x, least, most, reduced);
     ts_val k, y = reduced(m, x, 0, &k);
     y = m_float(m, m_iadd(m, m_bits(m, y), m_shl(m, k, m->fmt->mant)));
-    ts_val opener = ts_cold_begin(m->b, m_unless(m, TS_LT, m_abs(m, x), m_c(m, fast)), 1, &y);
+    ts_val odd = m_unless(m, TS_LT, m_abs(m, x), m_c(m, fast)), opener = ts_cold_begin(m->b, odd, 1, &y);
+    /* What masks leave behind, -inf or nearly so, is 0 and needs no more than that. */
+    ts_val zero = ts_op2(m->b, TS_OP_andi, odd, m_cmp(m, TS_LE, x, m_c(m, least)), 0);
+    y = m_sel(m, zero, m_c(m, 0), y);
+    odd = ts_op2(m->b, TS_OP_andi, odd, m_unless(m, TS_LE, x, m_c(m, least)), 0);
+    ts_val inner = ts_cold_begin(m->b, odd, 1, &y);
     y = exp_whole(m, x, least, most, reduced);
+    ts_term(m->b, TS_OP_yield, 1, &y);
+    ts_end_like(m->b, inner);
+    y = ts_res(m->b, inner, 0);
     ts_term(m->b, TS_OP_yield, 1, &y);
     ts_end_like(m->b, opener);
     return ts_res(m->b, opener, 0);

@@ -32,28 +32,108 @@ static ts_val elem_root(ts_lower *lw, ts_val x, ts_val *most)
     return ts_op3(&lw->b, TS_OP_fma, rest, half, root, 0);
 }
 
-static ts_val *elem_roots(ts_lower *lw, const ts_val *x, const ts_linear *layout)
+/* One region for what is rare: where `rare` holds, the results in `opnds` (from 1 on) are made by `inst` itself. */
+static ts_val *elem_or_cold(ts_lower *lw, const ts_inst *inst, const ts_linear *layout, ts_val rare, ts_vals *opnds,
+                            const ts_val *const from[3])
 {
-    enum { ROOT_MANY = 0x72800000 };
-    ts_val *out = ts__lower_regs(lw, layout), most = 0;
-    ts_vals opnds = {0}, yields = {0};
+    ts_val *out = ts__lower_regs(lw, layout);
+    ts_vals yields = {0};
     uint32_t repeats = ts__lower_repeats(layout), n = 1u << layout->n_reg;
-    (void)TS_PUSH(lw->arena, &opnds.v, 0);
-    for (uint32_t r = 0; r < n; r++)
-        if (!(r & repeats))
-            (void)TS_PUSH(lw->arena, &opnds.v, elem_root(lw, x[r], &most));
-    if (!opnds.v.n)
+    if (!opnds->v.n)
         return out;
-    opnds.v.at[0] = ts_cmp(&lw->b, TS_OP_cmpi, TS_GE, most, ts__lower_i32(lw, ROOT_MANY), TS_A_UNSIGNED);
-    ts_val opener = ts_emit(&lw->b, TS_OP_cold, TS_T_none, opnds.v.n, opnds.v.at, 0, 0);
-    for (uint32_t r = 0; r < n; r++)
+    opnds->v.at[0] = rare;
+    ts_val opener = ts_emit(&lw->b, TS_OP_cold, TS_T_none, opnds->v.n, opnds->v.at, 0, 0);
+    for (uint32_t r = 0; r < n; r++) {
+        ts_val x[2] = {from[0][r], inst->n_opnd > 1 ? from[1][r] : 0};
         if (!(r & repeats))
-            (void)TS_PUSH(lw->arena, &yields.v, ts_op1(&lw->b, TS_OP_sqrt, x[r], TS_RN));
+            (void)TS_PUSH(lw->arena, &yields.v,
+                          ts_emit(&lw->b, (ts_op)inst->op, TS_T_f32, inst->n_opnd, x, inst->aux, 0));
+    }
     ts_term(&lw->b, TS_OP_yield, yields.v.n, yields.v.at);
     ts_end_like(&lw->b, opener);
     for (uint32_t r = 0, next = lw->fn->inst.n - yields.v.n; r < n; r++)
         out[r] = r & repeats ? out[r & ~repeats] : next++;
     return out;
+}
+
+static ts_val *elem_roots(ts_lower *lw, const ts_inst *inst, const ts_val *const from[3], const ts_linear *layout)
+{
+    enum { ROOT_MANY = 0x72800000 };
+    ts_val most = 0;
+    ts_vals opnds = {0};
+    (void)TS_PUSH(lw->arena, &opnds.v, 0);
+    for (uint32_t r = 0; r < 1u << layout->n_reg; r++)
+        if (!(r & ts__lower_repeats(layout)))
+            (void)TS_PUSH(lw->arena, &opnds.v, elem_root(lw, from[0][r], &most));
+    ts_val rare = ts_cmp(&lw->b, TS_OP_cmpi, TS_GE, most, ts__lower_i32(lw, ROOT_MANY), TS_A_UNSIGNED);
+    return elem_or_cold(lw, inst, layout, rare, &opnds, from);
+}
+
+/* ---- quotients with one divisor ------------------------------------------------------------------------------ */
+
+/* Exact quotients of f32 by a divisor that all registers share: with its correctly rounded reciprocal each one is a
+ * product, and a correction by its remainder (Markstein, "Computation of elementary functions", 1990). That holds
+ * where nothing over- or underflows on the way: divisors from 2^-30 to 2^30, dividends that are zero or from 2^-90 to
+ * 2^90. For others, which are looked for once for several registers, the division is made as usual. */
+enum { QUOTIENT_MOST = 90, QUOTIENT_DIVISOR = 30, QUOTIENT_REGS = 2 };
+
+/* Bits of the f32 2^exponent. */
+static int32_t elem_power(int32_t exponent)
+{
+    return (127 + exponent) * (1 << 23);
+}
+
+/* Do all registers of `v` share a divisor that may be positive? */
+static bool elem_shares_divisor(const ts_lower *lw, const ts_inst *inst, ts_val v, const ts_linear *layout,
+                                const ts_val *by)
+{
+    uint64_t bits;
+    if (inst->op != TS_OP_divf || inst->aux != TS_RN || ts__lower_elem(lw, v) != TS_T_f32 ||
+        layout->n_reg < QUOTIENT_REGS + (uint32_t)__builtin_popcount(ts__lower_repeats(layout)))
+        return false;
+    for (uint32_t r = 1; r < 1u << layout->n_reg; r++)
+        if (by[r] != by[0])
+            return false;
+    return !ts__const_bits(lw->fn, by[0], &bits) || !(bits >> 31 & 1);
+}
+
+/* The greatest magnitude so far, and in *small the greatest of the words that are above 2^32 - 2 * least exactly for
+ * dividends that are too small but not zero. */
+static void elem_dividend(ts_lower *lw, ts_val x, ts_val *great, ts_val *small)
+{
+    ts_builder *b = &lw->b;
+    ts_val bits = ts_cast(b, TS_OP_bitcast, x, TS_T_i32, 0), magnitude = ts_op1(b, TS_OP_absf, x, 0);
+    ts_val twice = ts_op2(b, TS_OP_addi, bits, bits, 0);
+    twice = ts__lower_op(lw, TS_OP_subi, twice, (int32_t)(2u * (uint32_t)elem_power(-QUOTIENT_MOST)), 0);
+    *great = *great ? ts_op2(b, TS_OP_maxf, *great, magnitude, 0) : magnitude;
+    *small = *small ? ts_op2(b, TS_OP_maxi, *small, twice, TS_A_UNSIGNED) : twice;
+}
+
+static ts_val *elem_quotients(ts_lower *lw, const ts_inst *inst, const ts_val *const from[3], const ts_linear *layout)
+{
+    ts_builder *b = &lw->b;
+    ts_val by = from[1][0], great = 0, small = 0;
+    ts_vals opnds = {0};
+    ts_val inverse = ts_op2(b, TS_OP_divf, ts_float(b, TS_T_f32, 1), by, TS_RN);
+    ts_val minus = ts_op1(b, TS_OP_negf, inverse, 0);
+    (void)TS_PUSH(lw->arena, &opnds.v, 0);
+    for (uint32_t r = 0; r < 1u << layout->n_reg; r++) {
+        if (r & ts__lower_repeats(layout))
+            continue;
+        ts_val x = from[0][r], guess = ts_op2(b, TS_OP_mulf, x, inverse, 0);
+        ts_val rest = ts_op3(b, TS_OP_fma, by, guess, ts_op1(b, TS_OP_negf, x, 0), 0);
+        elem_dividend(lw, x, &great, &small);
+        (void)TS_PUSH(lw->arena, &opnds.v, ts_op3(b, TS_OP_fma, rest, minus, guess, 0));
+    }
+    ts_val off = ts_cast(b, TS_OP_bitcast, by, TS_T_i32, 0);
+    off = ts__lower_op(lw, TS_OP_subi, off, elem_power(-QUOTIENT_DIVISOR), 0);
+    ts_val span = ts__lower_i32(lw, elem_power(QUOTIENT_DIVISOR) - elem_power(-QUOTIENT_DIVISOR));
+    ts_val zero = ts__lower_i32(lw, (int32_t)(0u - 2u * (uint32_t)elem_power(-QUOTIENT_MOST)));
+    ts_val rare = ts_cmp(b, TS_OP_cmpi, TS_GT, off, span, TS_A_UNSIGNED);
+    rare = ts_op2(b, TS_OP_ori, rare, ts_cmp(b, TS_OP_cmpi, TS_GT, small, zero, TS_A_UNSIGNED), 0);
+    ts_val most = ts_bits(b, TS_T_f32, (uint32_t)elem_power(QUOTIENT_MOST));
+    rare = ts_op2(b, TS_OP_ori, rare, ts_cmp(b, TS_OP_cmpf, TS_GT, great, most, 0), 0);
+    return elem_or_cold(lw, inst, layout, rare, &opnds, from);
 }
 
 /* ---- elementwise ------------------------------------------------------------------------------------------- */
@@ -98,16 +178,35 @@ ts_val ts__lower_one(ts_lower *lw, ts_val v, const ts_val *opnds)
     return elem_one(lw, &inst, ts__lower_elem(lw, v), opnds);
 }
 
+/* Register bits along which all elements of `v` are known to be equal: those of `layout`, and steps within the runs
+ * that facts know. A comparison of indices with a multiple of 8, for instance, is made once for eight of them. */
+static uint32_t elem_repeats(const ts_lower *lw, ts_val v, const ts_linear *layout)
+{
+    const ts_axis_fact *axis = lw->facts.at[v].axis;
+    ts_type type = ts_type_of(lw->tile, v);
+    uint32_t mask = ts__lower_repeats(layout), within = 0;
+    for (uint32_t d = 0; axis && d < ts_type_rank(lw->module, type); d++) {
+        ts_axis_bits run = ts__axis_of(lw->module, type, d);
+        run.n = TS_MIN(run.n, (uint32_t)ts_log2((uint64_t)axis[d].constancy));
+        within |= ts_axis_mask(run);
+    }
+    for (uint32_t i = 0; i < layout->n_reg; i++)
+        mask |= layout->reg[i] & ~within ? 0 : 1u << i;
+    return mask;
+}
+
 static ts_val *elem_apply(ts_lower *lw, ts_val v, const ts_linear *layout)
 {
     ts_inst inst = *ts_at(lw->tile, v);
     const ts_val *from[3] = {0};
-    ts_val *out = ts__lower_regs(lw, layout);
-    uint32_t repeats = ts__lower_repeats(layout);
+    uint32_t repeats = elem_repeats(lw, v, layout);
     for (uint32_t i = 0; i < inst.n_opnd && i < 3; i++)
         from[i] = ts__lower_get(lw, inst.opnd[i], layout);
     if (elem_is_root(lw, &inst, v, layout))
-        return elem_roots(lw, from[0], layout);
+        return elem_roots(lw, &inst, from, layout);
+    if (elem_shares_divisor(lw, &inst, v, layout, from[1]))
+        return elem_quotients(lw, &inst, from, layout);
+    ts_val *out = ts__lower_regs(lw, layout);
     for (uint32_t r = 0; r < 1u << layout->n_reg; r++) {
         ts_val opnds[3] = {0};
         for (uint32_t i = 0; i < inst.n_opnd && i < 3; i++)
@@ -297,6 +396,28 @@ static void elem_fetch_outside(ts_lower *lw, ts_val v, const ts_linear *layout)
     }
 }
 
+/* Does i1 tile `part` hold only where `cond` does? */
+static bool elem_implies(const ts_fn *fn, ts_val part, ts_val cond)
+{
+    const ts_inst *inst = ts_at(fn, part);
+    return part == cond ||
+           (inst->op == TS_OP_andi && (elem_implies(fn, inst->opnd[0], cond) || elem_implies(fn, inst->opnd[1], cond)));
+}
+
+/* Is `v` equal to `old` wherever `cond` does not hold, by the way it is made? */
+static bool elem_keeps(const ts_lower *lw, ts_val v, ts_val old, ts_val cond)
+{
+    const ts_inst *inst = ts_at(lw->tile, v);
+    if (v == old)
+        return true;
+    if (inst->op == TS_OP_select)
+        return elem_implies(lw->tile, inst->opnd[0], cond) && elem_keeps(lw, inst->opnd[2], old, cond);
+    ts_val opener = inst->op == TS_OP_res ? inst->opnd[0] : 0;
+    return opener && ts_at(lw->tile, opener)->op == TS_OP_cold &&
+           elem_implies(lw->tile, ts_opnd(lw->tile, opener, 0), cond) &&
+           elem_keeps(lw, ts_opnd(lw->tile, opener, 1 + inst->aux), old, cond);
+}
+
 static void elem_cold_body(ts_lower *lw, ts_val v, const ts_linear *layout, const ts_val *cond, const ts_val **old,
                            uint32_t n)
 {
@@ -313,10 +434,12 @@ static void elem_cold_body(ts_lower *lw, ts_val v, const ts_linear *layout, cons
             ts__lower_shape(lw, i);
     }
     for (uint32_t k = 0; k < n; k++) {
-        const ts_val *now = ts__lower_get(lw, ts_opnd(lw->tile, i, k), layout);
+        ts_val x = ts_opnd(lw->tile, i, k);
+        const ts_val *now = ts__lower_get(lw, x, layout);
+        bool keeps = elem_keeps(lw, x, ts_opnd(lw->tile, v, k + 1), ts_opnd(lw->tile, v, 0));
         for (uint32_t r = 0; r < 1u << layout->n_reg; r++)
             if (!(r & repeats))
-                (void)TS_PUSH(lw->arena, &yields.v, ts_select(&lw->b, cond[r], now[r], old[k][r]));
+                (void)TS_PUSH(lw->arena, &yields.v, keeps ? now[r] : ts_select(&lw->b, cond[r], now[r], old[k][r]));
     }
     ts_term(&lw->b, TS_OP_yield, yields.v.n, yields.v.at);
 }

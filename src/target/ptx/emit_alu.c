@@ -29,9 +29,28 @@ static bool alu_is_half(ts_type type)
 
 /* ---- narrow floats through f32 ------------------------------------------------------------------- */
 
+/* An odd element of a vector of 16-bit elements that was loaded, perhaps in an `if`: the upper half of a word. */
+static bool alu_is_upper_half(const ts_ptx *e, ts_val v)
+{
+    const ts_inst *inst = ts_at(e->fn, v = ts__ptx_root(e, v));
+    while (inst->op == TS_OP_res && ts_at(e->fn, inst->opnd[0])->op == TS_OP_if) {
+        ts_val opener = inst->opnd[0], yield = e->shape.other[opener] - 1;
+        if (ts_at(e->fn, yield)->op != TS_OP_yield)
+            return false;
+        inst = ts_at(e->fn, v = ts__ptx_opnd(e, yield, inst->aux));
+    }
+    return inst->op == TS_OP_res && ts_at(e->fn, inst->opnd[0])->op == TS_OP_ld && (v - inst->opnd[0]) % 2 == 0;
+}
+
 ts_reg ts__ptx_widen(ts_ptx *e, ts_val v, ts_type type)
 {
     ts_reg wide = ts__ptx_temp(e, TS_RC_F);
+    if (type == TS_T_bf16 && alu_is_upper_half(e, v)) { /* one instruction; cvt takes the half out of its word first */
+        ts_reg zero = ts__ptx_temp(e, TS_RC_H), word = ts__ptx_temp(e, TS_RC_R);
+        PUT("mov.b16 $r, 0;\nmov.b32 $r, {$r, $r};\nmov.b32 $r, $r;\n", zero, word, zero, ts__ptx_in_reg(e, v), wide,
+            word);
+        return wide;
+    }
     if (type == TS_T_bf16)
         ts__ptx_need(e, 71);
     PUT("cvt.f32.$s $r, $r;\n", ts__ptx_type(e, type)->f, wide, ts__ptx_in_reg(e, v));
