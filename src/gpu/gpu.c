@@ -13,6 +13,7 @@
  * Read next: lower/lower.h, layout/layout.h.
  */
 #include "gpu/gpu.h"
+#include "gpu/plan/ahead.h"
 #include "gpu/plan/depth.h"
 #include "gpu/plan/walk.h"
 #include "gpu/schedule/schedule.h"
@@ -40,6 +41,8 @@ ts_status ts__gpu_lower(ts_fn *fn, ts_pass_env *env, ts_code *code, ts_error *er
     ts_status status = ts__depth_run(fn, env, err);
     if (status == TS_OK)
         status = ts__walk_run(fn, env, err);
+    if (status == TS_OK)
+        status = ts__ahead_run(fn, env, err);
     if (status == TS_OK)
         status = ts__lower_run(fn, env, &messages, err);
     if (status == TS_OK)

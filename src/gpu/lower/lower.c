@@ -505,6 +505,8 @@ static void lower_residents(ts_lower *lw)
         blocks = 0;
     else if (lw->assign.tma.active)
         blocks = TS_MIN(wanted, lw->assign.tma.blocks);
+    else if (!wanted)
+        blocks = ts__resident_default(lw->tile, threads, lw->arena);
     else
         blocks = ts__resident_code(lw->fn, lw->env->target, wanted, threads, lw->shared.peak, lw->arena);
     lw->fn->occupancy = (uint8_t)blocks;

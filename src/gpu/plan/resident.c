@@ -11,6 +11,10 @@
 /* Registers of a consumer's thread beside accumulators and operands: addresses, counters, a row's
  * state (measured with ptxas 13.0 on attention and products); of shared memory a block takes that is not its own. */
 enum { RESIDENT_BESIDE = 40, RESIDENT_SYSTEM = 1024 };
+/* Threads of a multiprocessor that hide the latency of loads in loops, registers of such a loop beside what it loads
+ * and carries, and the most elements of a tile in a thread: more of them leave ptxas no choice anyway (measured on
+ * layer norms, softmax and sums on an H200). */
+enum { RESIDENT_THREADS = 1024, RESIDENT_STREAM = 28, RESIDENT_ELEMENTS = 16, RESIDENT_MANY = UINT16_MAX };
 
 uint32_t ts__resident_registers(uint32_t blocks, uint32_t threads)
 {
@@ -132,6 +136,47 @@ uint32_t ts__resident_code(const ts_fn *fn, ts_target target, uint32_t wanted, u
                           ts__resident_registers(blocks, threads) < pressure))
         blocks--;
     return blocks;
+}
+
+/* Elements of a tile that a thread holds. */
+static uint32_t resident_elements(const ts_fn *fn, ts_val v, uint32_t threads)
+{
+    ts_type type = ts_type_of(fn, v);
+    return ts_type_kind(fn->module, type) == TS_KIND_TILE ? (uint32_t)(ts_type_count(fn->module, type) / threads) : 0;
+}
+
+/* Registers of what a loop loads and carries; RESIDENT_MANY where it loads no tiles, or large ones. */
+static uint32_t resident_loop(const ts_fn *fn, const ts_shape *shape, ts_val loop, uint32_t threads)
+{
+    uint32_t sum = 0, most = 0;
+    for (ts_val v = loop + 1; v < shape->end[loop]; v++) {
+        const ts_inst *inst = ts_at(fn, v);
+        uint32_t n = shape->parent[v] == loop ? resident_elements(fn, v, threads) : 0;
+        bool load = inst->op == TS_OP_load_view_tko || inst->op == TS_OP_load_ptr_tko;
+        uint32_t bits = n ? ts_type_bits(fn->module, ts_type_elem(fn->module, inst->type)) : 0;
+        sum += load ? (n * bits + 31) / 32 : inst->op == TS_OP_arg ? n * ((bits + 31) / 32) : 0;
+        most = load ? TS_MAX(most, n) : most;
+    }
+    return most && most <= RESIDENT_ELEMENTS ? sum : RESIDENT_MANY;
+}
+
+uint32_t ts__resident_default(const ts_fn *tile, uint32_t threads, ts_arena *scratch)
+{
+    ts_shape shape;
+    uint32_t need = 0;
+    if (!ts__shape_of(tile, scratch, &shape))
+        return 0;
+    for (ts_val v = 1; v < tile->inst.n; v++) {
+        ts_op op = (ts_op)ts_at(tile, v)->op;
+        if (op == TS_OP_mmaf || op == TS_OP_mmai || op == TS_OP_mmaf_scaled)
+            return 0;
+        uint32_t one = op == TS_OP_for || op == TS_OP_loop ? resident_loop(tile, &shape, v, threads) : RESIDENT_MANY;
+        need = one == RESIDENT_MANY ? need : TS_MAX(need, one);
+    }
+    uint32_t blocks = TS_MAX(1u, RESIDENT_THREADS / threads);
+    while (blocks > 1 && ts__resident_registers(blocks, threads) < need + RESIDENT_STREAM)
+        blocks--;
+    return need ? blocks : 0;
 }
 
 void ts__resident_note(const ts_fn *fn, ts_val v, uint32_t wanted, uint32_t blocks)

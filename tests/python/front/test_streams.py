@@ -1,0 +1,134 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Loops that load and compute without products, as thread code for sm_90: several trips whose loads go ahead together,
+what must not go ahead, masks that neighbours share, quotients with one divisor, exponentials of masked elements."""
+
+import math
+
+import numpy as np
+import pytest
+import tessera.tile as ct
+from lower import Const, run
+
+ZERO = ct.PaddingMode.ZERO
+
+
+def sums(x, out, last, T: ct.Constant[int]):
+    """Running sums over pieces of a row: each piece of ``out``, and the total of ``last``."""
+    row, total = ct.bid(0), ct.zeros((1, T), dtype=ct.float32)
+    for i in range(ct.cdiv(x.shape[1], T)):
+        total = total + ct.load(x, index=(row, i), shape=(1, T), padding_mode=ZERO).astype(ct.float32)
+        ct.store(out, index=(row, i), tile=total)
+    ct.store(last, index=(row, 0), tile=total)
+
+
+@pytest.mark.parametrize("pieces", [0, 1, 2, 3, 4, 5, 7, 8, 11])
+@pytest.mark.parametrize("dtype", ["float32", "float16"])
+def test_trips_at_once_are_the_trips(pieces, dtype):
+    x = np.random.default_rng(pieces).standard_normal((3, pieces * 256 - pieces % 2 * 8 * (pieces > 0)))
+    x = x.astype(dtype)
+    out, last = np.full((3, pieces * 256), 7, np.float32), np.full((3, 256), 7, np.float32)
+    run(sums, x, out, last, Const(256), grid=(3, 1, 1), target=90, facts=True)
+    wide = np.zeros((3, pieces, 256), np.float32)
+    wide.reshape(3, -1)[:, : x.shape[1]] = x
+    wanted = np.zeros((3, 256), np.float32)
+    for i in range(pieces):
+        wanted = wanted + wide[:, i]
+        assert np.array_equal(out.reshape(3, pieces, 256)[:, i], wanted)
+    assert np.array_equal(last, wanted)
+
+
+def spread(x, T: ct.Constant[int]):
+    """Each piece from the one before, in place."""
+    for i in range(1, ct.cdiv(x.shape[0], T)):
+        t = ct.load(x, index=(i - 1,), shape=(T,), padding_mode=ZERO)
+        ct.store(x, index=(i,), tile=t * 2 + 1)
+
+
+def test_loads_of_what_the_loop_stores_stay_behind_the_stores():
+    x = np.arange(9 * 128, dtype=np.float32)
+    run(spread, x, Const(128), target=90, facts=True)
+    wanted = np.arange(128, dtype=np.float32)
+    for i in range(9):
+        assert np.array_equal(x[128 * i : 128 * i + 128], wanted)
+        wanted = wanted * 2 + 1
+
+
+def follow(next_, x, out, T: ct.Constant[int]):
+    """The place of each piece is known from the one before."""
+    at, total = ct.int32(0), ct.zeros((T,), dtype=ct.float32)
+    for _ in range(6):
+        total = total + ct.load(x, index=(at,), shape=(T,))
+        at = ct.load(next_, index=(at,), shape=(1,)).item()
+    ct.store(out, index=(0,), tile=total)
+
+
+def test_loads_whose_place_is_loaded_stay_in_their_trip():
+    x = np.random.default_rng(1).integers(0, 100, (6, 128)).astype(np.float32)
+    out = np.zeros(128, np.float32)
+    run(follow, np.array([3, 5, 1, 2, 0, 4], np.int32), x.reshape(-1), out, Const(128), target=90, facts=True)
+    assert np.array_equal(out, x[0] + x[3] + x[2] + x[1] + x[5] + x[4])
+
+
+def masked(x, out, n: int, T: ct.Constant[int]):
+    """Beyond ``cols`` zero: eight neighbours share a comparison, where they do; beyond n they may not."""
+    cols = x.shape[0]
+    for i in range(ct.cdiv(out.shape[0], T)):
+        at = i * T + ct.arange(T, dtype=ct.int32)
+        t = ct.load(out, index=(i,), shape=(T,))
+        ct.store(out, index=(i,), tile=ct.where(at < cols, t, ct.where(at < n, 1, 2).astype(t.dtype)))
+
+
+@pytest.mark.parametrize("cols", [0, 16, 128, 304, 1024])
+def test_masks_of_neighbours(cols):
+    out = np.random.default_rng(cols).integers(10, 99, 1024).astype(np.float16)
+    wanted = out.copy()
+    wanted[cols:] = 2
+    wanted[cols:777] = 1
+    run(masked, np.zeros(cols, np.float16), out, 777, Const(512), target=90, facts=True)
+    assert np.array_equal(out, wanted)
+
+
+def quotients(x, by, out, T: ct.Constant[int]):
+    ct.store(out, index=(0,), tile=ct.load(x, index=(0,), shape=(T,)) / ct.load(by, index=(0,), shape=(1,)))
+
+
+SPECIAL = [0.0, -0.0, math.inf, -math.inf, math.nan, 1e-45, -1e-40, 1.17549435e-38, 3.4028235e38, 1.0, -3.0, 2.0**-91,
+           2.0**-90, -(2.0**-90), 2.0**90, 2.0**91]  # fmt: skip
+
+
+DIVISORS = [3.0, 1.0, 781.25, 0.1, 2.0**30, 2.0**31, 2.0**-30, 2.0**-31, -3.0, 0.0, -0.0, 1e-45, 3e38, math.inf,
+            math.nan]  # fmt: skip
+
+
+@pytest.mark.parametrize("by", DIVISORS)
+def test_quotients_with_one_divisor_are_exact(by):
+    random = np.random.default_rng(4)
+    usual = np.concatenate([random.standard_normal(3 * 512), np.zeros(256), -np.zeros(256)]).astype(np.float32)
+    bits = random.integers(0, 1 << 32, 2048, np.uint64).astype(np.uint32).view(np.float32)
+    some = np.resize(np.array(SPECIAL, np.float32), 2048)
+    for x in (usual, bits, some):
+        out = np.zeros(2048, np.float32)
+        run(quotients, x, np.array([by], np.float32), out, Const(2048), target=90, facts=True)
+        with np.errstate(all="ignore"):
+            wanted = x / np.float32(by)
+        ordinary = ~np.isnan(wanted)
+        assert np.array_equal(out[ordinary].view(np.uint32), wanted[ordinary].view(np.uint32))
+        assert np.isnan(out[~ordinary]).all()
+
+
+def exponentials(x, out, T: ct.Constant[int]):
+    ct.store(out, index=(0,), tile=ct.exp(ct.load(x, index=(0,), shape=(T,))))
+
+
+@pytest.mark.parametrize(
+    "odd", [(), (-math.inf,), (-1e30, -104.5), (-104.0, -90.0), (88.0, 89.0), (math.nan,), (-math.inf, -95.0, math.inf)]
+)
+def test_exponentials_of_masked_elements(odd):
+    x = np.random.default_rng(2).uniform(-5, 5, 1024).astype(np.float32)
+    x[np.arange(0, 1024, 7)[: 20 * len(odd)]] = np.resize(np.array(odd, np.float32), 20 * len(odd)) if odd else []
+    out = np.full(1024, 7, np.float32)
+    run(exponentials, x, out, Const(1024), target=90, facts=True)
+    with np.errstate(over="ignore"):
+        wanted = np.exp(x.astype(np.float64)).astype(np.float32)
+    assert np.allclose(out, wanted, rtol=2.5e-7, atol=3e-45, equal_nan=True)
+    assert not out[x <= -104.5].any()
