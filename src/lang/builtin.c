@@ -339,6 +339,11 @@ static ts_status builtin_isinstance(fr *f, const builtin_call *c, fr_value *out)
     }
     *out = fr_bool(false);
     for (uint32_t i = 0; i < n; i++) {
+        bool number = c->args->kind == FR_TILE || c->args->kind == FR_NUMBER;
+        if (classes[i].kind == FR_DTYPE && f->dialect->level == TS_LEVEL_S) { /* numba's types are classes of numbers */
+            *out = fr_bool(out->as.i || (number && classes[i].dtype == c->args->dtype));
+            continue;
+        }
         if (classes[i].kind != FR_BUILTIN && classes[i].kind != FR_MODULE && classes[i].kind != FR_OPAQUE)
             return fr_error(f, c->node, TS_TILETYPE, "isinstance() takes a class or a tuple of classes, found %s%s",
                             fr_say(f, &classes[i]),

@@ -481,8 +481,7 @@ static ts_status call_dtype(fr *f, uint32_t node, ts_dtype dtype, const fr_argum
         TS_TRY(fr_call_builtin(f, node, fr_dtype_is_int(dtype) ? "int" : "float", 1, given, &zero));
         given = &zero;
     }
-    return fr_convert(f, given, dtype,
-                      dtype == TS_DTYPE_float8_e8m0fnu ? TS_RZ : TS_RN, out);
+    return f->dialect->cast(f, given, dtype, out);
 }
 
 /* Enum class called with a value: PaddingMode(0). */

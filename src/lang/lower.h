@@ -646,6 +646,8 @@ typedef struct fr_dialect {
                         fr_value *out);
     ts_status (*compare)(fr *f, ts_operator op, const fr_value *x, const fr_value *y, fr_value *out);
     ts_status (*minmax)(fr *f, bool is_max, const fr_value *x, const fr_value *y, uint32_t attr, fr_value *out);
+    /* dtype(x) */
+    ts_status (*cast)(fr *f, const fr_value *v, ts_dtype dtype, fr_value *out);
     /* The dtype of a variable that is a scalar of one dtype on one path and of another on the other; NONE: there is
      * none. NULL: only equal dtypes meet. */
     ts_dtype (*join)(ts_dtype a, ts_dtype b);
@@ -674,6 +676,8 @@ typedef struct fr_dialect {
 } fr_dialect;
 extern const fr_dialect fr_dialect_tile, fr_dialect_thread;
 
+/* Explicit conversion as a tile kernel's dtype(x) is. In promote.c. */
+ts_status fr_tiles_cast(fr *f, const fr_value *v, ts_dtype dtype, fr_value *out);
 /* Operators on values that are known to be numbers; the tile language's members of the table. In arith.c. */
 ts_status fr_tiles_unary(fr *f, ts_operator op, const fr_value *x, fr_value *out);
 ts_status fr_tiles_binary(fr *f, ts_operator op, const fr_value *x, const fr_value *y, fr_options options,

@@ -300,6 +300,11 @@ ts_status fr_convert(fr *f, const fr_value *v, ts_dtype to, uint32_t round, fr_v
     return TS_OK;
 }
 
+ts_status fr_tiles_cast(fr *f, const fr_value *v, ts_dtype to, fr_value *out)
+{
+    return fr_convert(f, v, to, to == TS_DTYPE_float8_e8m0fnu ? TS_RZ : TS_RN, out);
+}
+
 ts_status fr_not_fitting(fr *f, const fr_value *v, ts_dtype dtype)
 {
     const char *name = ts_dtype_name(dtype), *how = "wraps", *wanted = "a dtype that holds it";

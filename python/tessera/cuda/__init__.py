@@ -47,7 +47,7 @@ _TYPES = (
     "boolean bool_ int8 int16 int32 int64 uint8 uint16 uint32 uint64 float16 float32 float64 complex64 complex128 void "
     "intp uintp intc uintc b1 i1 i2 i4 i8 u1 u2 u4 u8 f2 f4 f8 c8 c16"
 ).split()
-_MODULES = ("config", "errors", "extending", "kernels", "libdevice", "launchconfig", "random", "types")
+_MODULES = ("bf16", "config", "errors", "extending", "fp8", "kernels", "libdevice", "launchconfig", "random", "types")
 
 __all__ = [*_NAMES, *_TYPES, *_MODULES]
 
@@ -59,12 +59,19 @@ def __getattr__(name: str) -> Any:
         return importlib.import_module(f".{name}", __name__)
     elif name in _TYPES:
         found = getattr(importlib.import_module(".types", __name__), name)
+    elif _vector_name(name):
+        found = getattr(importlib.import_module("._vectors", __name__), name)
     elif name.startswith("_"):
         raise AttributeError(f"module 'tessera.cuda' has no attribute {name!r}")
     else:
         found = _of_language(name)
     globals()[name] = found
     return found
+
+
+def _vector_name(name: str) -> bool:
+    """float32x4, float4, ...: a dtype, and how many."""
+    return name[-1] in "1234" and name[:1] in "cdfilsu"
 
 
 def _of_language(name: str) -> Any:

@@ -591,3 +591,13 @@ class fp16:
     @_op("fp16_htrunc")
     def htrunc(a: Any, /) -> Any:
         """The whole number next to it towards zero."""
+
+
+@_op("rounded")
+def rounded(x: Any, dtype: Any, rounding: str, /) -> Any:
+    """A number as another dtype, rounded to nearest ("rn"), towards zero ("rz"), down ("rd") or up ("ru")."""
+
+
+@_op("reinterpreted")
+def reinterpreted(x: Any, dtype: Any, /) -> Any:
+    """The bits of a number as another dtype of as many bits."""

@@ -62,9 +62,9 @@ class Number(Type):
         self.__tessera_dtype__ = "bool_" if name == "bool" else name
 
     def cast_python_value(self, value: Any) -> Any:
-        import numpy
+        from ._typeof import as_dtype
 
-        return numpy.dtype(self.name).type(value)
+        return as_dtype(self).type(value)
 
     def __reduce__(self) -> Any:
         return _named, (self.name,)
@@ -92,6 +92,10 @@ class Integer(Number):
 
 class Float(Number):
     """A float of 16 to 64 bits."""
+
+
+class NarrowFloat(Number):
+    """A float of 8 bits, which converts and is stored; it has no operators."""
 
 
 class Complex(Number):
@@ -135,6 +139,9 @@ int8, int16, int32, int64 = (Integer(f"int{n}", n) for n in (8, 16, 32, 64))
 uint8, uint16, uint32, uint64 = (Integer(f"uint{n}", n) for n in (8, 16, 32, 64))
 float16, float32, float64 = (Float(f"float{n}", n) for n in (16, 32, 64))
 bfloat16 = Float("bfloat16", 16)
+float8_e4m3fn, float8_e5m2, float8_e8m0fnu = (
+    NarrowFloat(f"float8_{name}", 8) for name in ("e4m3fn", "e5m2", "e8m0fnu")
+)
 complex64, complex128 = (Complex(f"complex{n}", n) for n in (64, 128))
 none = void = NoneType("none")
 voidptr = RawPointer("void*")
@@ -160,7 +167,7 @@ complex_domain = frozenset((complex64, complex128))
 number_domain = real_domain | integer_domain | complex_domain
 
 _PLAIN = [boolean, int8, int16, int32, int64, uint8, uint16, uint32, uint64, float16, float32, float64, bfloat16,
-          complex64, complex128]  # fmt: skip
+          complex64, complex128, float8_e4m3fn, float8_e5m2, float8_e8m0fnu]  # fmt: skip
 SCALARS: dict[str, Type] = {
     **{t.name: t for t in _PLAIN}, "boolean": boolean, "none": none, "void": none, "voidptr": voidptr, **_ALIASES
 }  # fmt: skip
@@ -171,8 +178,8 @@ def _named(name: str) -> Type:
 
 
 __all__ = [
-    "SCALARS", "Boolean", "Complex", "Float", "Integer", "NPDatetime", "NPTimedelta", "NoneType", "Number", "Opaque",
-    "RawPointer", "boolean", "none", "void", "voidptr", "pyobject", "undefined",
+    "SCALARS", "Boolean", "Complex", "Float", "Integer", "NPDatetime", "NPTimedelta", "NarrowFloat", "NoneType",
+    "Number", "Opaque", "RawPointer", "boolean", "none", "void", "voidptr", "pyobject", "undefined",
     "signed_domain", "unsigned_domain", "integer_domain", "real_domain", "complex_domain", "number_domain",
     *(t.name for t in _PLAIN if t is not boolean),
     *(name for name in _ALIASES if name not in ("bool", "long", "b")),

@@ -60,10 +60,10 @@ def as_dtype(type_: types.Type) -> Any:
         return as_dtype(type_.dtype)
     if isinstance(type_, (types.NPDatetime, types.NPTimedelta)):
         return numpy.dtype(type_.name.replace("[]", ""))
-    if type_ == types.bfloat16:
+    if type_ == types.bfloat16 or isinstance(type_, types.NarrowFloat):
         import ml_dtypes
 
-        return numpy.dtype(ml_dtypes.bfloat16)
+        return numpy.dtype(getattr(ml_dtypes, type_.name))
     return numpy.dtype(type_.name)
 
 

@@ -45,7 +45,7 @@ ts_status fr_simt_convert(fr *f, const fr_value *v, ts_dtype dtype, fr_value *ou
     if (fr_is_complex(v) && fr_dtype_cat(dtype) != FR_COMPLEX && dtype != TS_DTYPE_bool_)
         return fr_error(f, 0, TS_TILETYPE, "%s cannot become %s: that would lose its imaginary part\n  help: take "
                         "z.real, z.imag or abs(z)", fr_say(f, v), ts_dtype_name(dtype));
-    return fr_convert(f, v, dtype, TS_RN, out);
+    return fr_convert(f, v, dtype, dtype == TS_DTYPE_float8_e8m0fnu ? TS_RP : TS_RN, out); /* as CUDA's */
 }
 
 ts_status fr_simt_cast(fr *f, const fr_value *v, ts_dtype dtype, ts_val *out)

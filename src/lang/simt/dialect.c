@@ -38,6 +38,7 @@ const fr_dialect fr_dialect_thread = {
     .binary = fr_simt_binary,
     .compare = fr_simt_compare,
     .minmax = fr_simt_minmax,
+    .cast = fr_simt_convert,
     .join = fr_simt_promote,
     .counter = fr_simt_counter,
     .array_attribute = fr_simt_array_attribute,

@@ -428,7 +428,7 @@ ts_status fr_simt_builtin(fr *f, uint32_t node, const char *name, uint32_t n, co
     bool is_math = strncmp(name, "math.", 5) == 0, is_numpy = strncmp(name, "numpy.", 6) == 0;
     const char *bare = is_math ? name + 5 : is_numpy ? name + 6 : name;
     TS_TRY(fr_simt_complex_call(f, node, name, n, args, out, done));
-    if (*done)
+    if (*done || (n == 1 && args->kind == FR_STR)) /* float("nan") */
         return TS_OK;
     *done = true;
     if (!is_math && !is_numpy && strcmp(name, "len") == 0 && n == 1 && args->kind == FR_ARRAY)

@@ -91,7 +91,7 @@ static ts_status print_emit(fr *f, const print_part *parts, uint32_t n)
             continue;
         ts_val v = 0;
         ts_dtype own = (ts_dtype)p->value.dtype;
-        bool real = fr_dtype_is_float(own), with_sign = fr_dtype_is_signed(own);
+        bool real = fr_dtype_cat(own) == FR_FLOAT, with_sign = fr_dtype_is_signed(own);
         ts__text_puts(&format, p->has_plus ? "%+f" : real ? "%f" : with_sign ? "%lld" : "%llu");
         status = fr_simt_cast(f, &p->value, real ? TS_DTYPE_float64 : with_sign ? TS_DTYPE_int64 : TS_DTYPE_uint64, &v);
         if (status == TS_OK && !TS_PUSH(f->arena, &values, v))

@@ -89,6 +89,7 @@ const fr_dialect fr_dialect_tile = {
     .binary = fr_tiles_binary,
     .compare = fr_tiles_compare,
     .minmax = fr_tiles_minmax,
+    .cast = fr_tiles_cast,
     .array = fr_tensor_view,
     .array_attribute = tile_array_attribute,
     .get_item = tile_get_item,

@@ -11,6 +11,7 @@ import pathlib
 INTS = ["int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64"]
 FLOATS = ["float16", "float32", "float64"]
 COMPLEX = ["complex64", "complex128"]
+PARTS = {"complex64": "float32", "complex128": "float64"}
 DTYPES = ["bool", *INTS, *FLOATS]
 ALL = [*DTYPES, *COMPLEX]
 GOLDEN = pathlib.Path(__file__).parents[2] / "golden/simt/typing.txt"

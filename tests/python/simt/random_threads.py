@@ -39,14 +39,17 @@ def saturated(value: float, dtype: str, narrow: bool = False) -> int:
 
 
 class Num:
-    """A number with a dtype; ``value`` is an int, or a NumPy float of the dtype."""
+    """A number with a dtype; ``value`` is an int, or a NumPy float or complex number of the dtype."""
 
     def __init__(self, value: Any, dtype: str) -> None:
-        if dtype in rules.FLOATS:
+        if dtype in (*rules.FLOATS, *rules.COMPLEX):
             with np.errstate(all="ignore"):
                 self.value = np.dtype(dtype).type(value)
+        elif isinstance(value, np.complexfloating):
+            assert dtype == "bool"
+            self.value = int(value != 0)
         elif isinstance(value, (float, np.floating)):
-            narrow = isinstance(value, np.float32)
+            narrow = isinstance(value, (np.float16, np.float32))
             self.value = int(bool(value)) if dtype == "bool" else saturated(float(value), dtype, narrow)
         else:
             self.value = wrapped(int(value), dtype)
@@ -58,11 +61,23 @@ class Num:
     def __index__(self) -> int:
         return int(self.value)
 
+    real = property(lambda self: Num(self.value.real, self.value.real.dtype.name))
+    imag = property(lambda self: Num(self.value.imag, self.value.imag.dtype.name))
+
 
 def number(x: Any) -> Num:
     if isinstance(x, Num):
         return x
-    return Num(x, "bool" if isinstance(x, bool) else "int64" if isinstance(x, int) else "float64")
+    kinds = {bool: "bool", int: "int64", float: "float64", complex: "complex128"}
+    return Num(x, kinds[type(x)])
+
+
+def complex_op(op: str, x: Any, y: Any) -> complex:
+    """By parts, as they are defined."""
+    a, b, c, d = x.real, x.imag, y.real, y.imag
+    if op == "*":
+        return complex(a * c - b * d, a * d + b * c)
+    return complex(PYTHON[op](a, c), PYTHON[op](b, d))
 
 
 def float_divmod(a: Any, b: Any) -> tuple[Any, Any]:
@@ -103,17 +118,20 @@ def binary(op: str, x: Any, y: Any) -> Num:
             if op in ("//", "%"):
                 return Num(float_divmod(a, b)[op == "%"], dtype)
             return Num(a / b if op == "/" else PYTHON[op](a, b), dtype)
+        if dtype in rules.COMPLEX:
+            return Num(complex_op(op, Num(x.value, dtype).value, Num(y.value, dtype).value), dtype)
     return Num(int_op(op, Num(x.value, dtype).value, wrapped(int(y.value), dtype)), dtype)
 
 
 def compare(op: str, x: Any, y: Any) -> Num:
     x, y = number(x), number(y)
-    whole = x.dtype not in rules.FLOATS and y.dtype not in rules.FLOATS
+    whole = all(n.dtype in ("bool", *rules.INTS) for n in (x, y))
     a, b = x.value, y.value
     if not whole:
         common = rules.result("+", x.dtype, y.dtype)
         a, b = Num(a, str(common)).value, Num(b, str(common)).value
-    return Num(bool({"<": a < b, "<=": a <= b, "==": a == b, "!=": a != b, ">": a > b, ">=": a >= b}[op]), "bool")
+    name = {"<": "lt", "<=": "le", "==": "eq", "!=": "ne", ">": "gt", ">=": "ge"}[op]
+    return Num(bool(getattr(operator, name)(a, b)), "bool")
 
 
 def _fill() -> None:
@@ -126,7 +144,7 @@ def _fill() -> None:
 
 
 def negated(x: Num) -> Num:
-    if x.dtype in rules.FLOATS:
+    if x.dtype in (*rules.FLOATS, *rules.COMPLEX):
         return Num(-x.value, x.dtype)
     own = "int64" if x.dtype == "bool" else x.dtype
     return Num(Num(-x.value, own).value, rules.wide(own, own))
@@ -152,7 +170,7 @@ class Array:
         self.size = Num(data.size, "int64")
 
     def __getitem__(self, i: Any) -> Num:
-        return Num(self.data[int(number(i).value)].item(), self.data.dtype.name)
+        return Num(self.data[int(number(i).value)], self.data.dtype.name)
 
     def __setitem__(self, i: Any, x: Any) -> None:
         self.data[int(number(i).value)] = Num(number(x).value, self.data.dtype.name).value
@@ -178,7 +196,7 @@ def oracle(text: str, args: list[np.ndarray], threads: int) -> None:
         return (Num(i, "int64") for i in range(*(int(number(b).value) for b in bounds)))
 
     space: dict[str, Any] = {
-        "np": _Module(**{t + "_" * (t == "bool"): (lambda x, t=t: Num(number(x).value, t)) for t in rules.DTYPES}),
+        "np": _Module(**{t + "_" * (t == "bool"): (lambda x, t=t: Num(number(x).value, t)) for t in rules.ALL}),
         "cuda": _Module(grid=lambda n: Num(here["i"], "int64")),
         "range": counted,
     }
@@ -194,8 +212,10 @@ class Generator:
     def __init__(self, seed: int) -> None:
         self.r = random.Random(seed)
         pick = self.r.choice
-        self.whole = self.r.random() < 0.5
-        types = [t for t in rules.DTYPES if t != "float16" and (not self.whole or t not in rules.FLOATS)]
+        kind = self.r.choice(["whole", "whole", "real", "complex"])
+        self.whole = kind == "whole"
+        types = [t for t in rules.DTYPES if not self.whole or t not in rules.FLOATS]
+        types += rules.COMPLEX * 4 if kind == "complex" else []
         self.x, self.y, self.out = pick(types[1:]), pick(types[1:]), pick(types[1:])
         self.types = types
         self.vars: dict[str, str] = {}
@@ -204,7 +224,7 @@ class Generator:
             self.vars[f"v{n}"] = pick(types)
             self.assign(f"v{n}", 1, first=n)
         self.block(1, 3)
-        self.lines.append(f"    out[i] = {self.expr(3)[0]}")
+        self.lines.append(f"    out[i] = {self.fitting(3, self.out)}")
         self.text = "\n".join(self.lines) + "\n"
 
     def leaf(self) -> tuple[str, str]:
@@ -229,27 +249,37 @@ class Generator:
         if depth == 0 or self.r.random() < 0.15:
             return self.leaf()
         (a, s), kind = self.expr(depth - 1), self.r.random()
+        if s in rules.COMPLEX and kind < 0.1:
+            return f"{a}.{self.r.choice(['real', 'imag'])}", rules.PARTS[s]
         if kind < 0.1 and s != "bool":
-            return f"(-{a})", s if s in rules.FLOATS else rules.wide(s, s)
-        if kind < 0.18 and s not in rules.FLOATS:
+            return f"(-{a})", s if s not in rules.INTS else rules.wide(s, s)
+        if kind < 0.18 and s in ("bool", *rules.INTS):
             return f"(~{a})", "bool" if s == "bool" else rules.wide(s, s)
-        if kind < 0.22 and s not in rules.FLOATS and s != "bool":
+        if kind < 0.22 and s in rules.INTS:
             return f"({a} ** {self.r.randrange(4)})", str(rules.result("**", s, "int64"))
         b, t = self.expr(depth - 1)
+        is_complex = s in rules.COMPLEX or t in rules.COMPLEX
         if kind < 0.3:
-            return f"({a} {self.r.choice(['<', '<=', '==', '!=', '>', '>='])} {b})", "bool"
+            signs = ["==", "!="] if is_complex else ["<", "<=", "==", "!=", ">", ">="]
+            return f"({a} {self.r.choice(signs)} {b})", "bool"
         if kind < 0.4:
             dtype = self.r.choice(self.types)
+            a = f"{a}.real" if s in rules.COMPLEX and dtype not in rules.COMPLEX else a
             return f"np.{dtype}{'_' * (dtype == 'bool')}({a})", dtype
         ops = [op for op in ("+", "-", "*", "//", "%", "&", "|", "^", "<<", ">>", "/") if rules.result(op, s, t)]
-        if self.whole:
+        if self.whole or is_complex:  # NumPy's quotients of complex numbers are others
             ops.remove("/")
         op = self.r.choice(ops)
         return f"({a} {op} {b})", str(rules.result(op, s, t))
 
+    def fitting(self, depth: int, dtype: str) -> str:
+        """An expression that may become the dtype: of a complex number its real part."""
+        text, found = self.expr(depth)
+        return f"{text}.real" if found in rules.COMPLEX and dtype not in rules.COMPLEX else text
+
     def assign(self, name: str, level: int, first: int | None = None) -> None:
         dtype = self.vars[name]
-        text = str(first) if first is not None else self.expr(3)[0]
+        text = str(first) if first is not None else self.fitting(3, dtype)
         self.lines.append("    " * level + f"{name} = np.{dtype}{'_' * (dtype == 'bool')}({text})")
 
     def block(self, level: int, n: int, loop: bool = False) -> None:

@@ -11,6 +11,8 @@ import numpy as np
 import pytest
 from simt_run import LowerError, cuda, message, run
 
+from tessera.cuda import bf16
+
 ROOT = pathlib.Path(__file__).parents[3]
 TARGETS = pytest.mark.parametrize("target", [0, 90])
 
@@ -18,7 +20,9 @@ TARGETS = pytest.mark.parametrize("target", [0, 90])
 def test_every_operation_has_a_stub() -> None:
     table = (ROOT / "src/lang/simt/simt_op.def").read_text()
     rows = re.findall(r"^TS_SIMT_OP\((\w+),", table, re.MULTILINE)
-    rows += ["fp16_" + name for name in re.findall(r"^HALF\((\w+),", table, re.MULTILINE)]
+    halves = re.findall(r"^HALF\((\w+),", table, re.MULTILINE)
+    rows += ["fp16_" + name for name in halves]
+    assert all(getattr(bf16, name).__tessera_op__ == "bf16_" + name for name in halves)
     ops = re.findall(r'(?:_op|_Value)\("(\w+)"', (ROOT / "python/tessera/cuda/_device.py").read_text())
     assert {row for row in rows if row != "print" and not row.startswith(("array_", "number_"))} == set(ops)
     assert all(hasattr(cuda, name) for name in cuda.__all__)
