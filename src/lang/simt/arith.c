@@ -36,6 +36,8 @@ static fr_value arith_saturated(double x, ts_dtype from, ts_dtype dtype)
 
 ts_status fr_simt_convert(fr *f, const fr_value *v, ts_dtype dtype, fr_value *out)
 {
+    fr_value member;
+    TS_TRY(fr_member_value(f, &v, &member));
     if (v->kind == FR_NUMBER && v->cat == FR_FLOAT && fr_dtype_is_int(dtype)) {
         *out = arith_saturated(v->as.f, (ts_dtype)v->dtype, dtype);
         return TS_OK;
