@@ -18,7 +18,7 @@ typedef struct kernel_object {
     core_state *state;
     ts_kernel *kernel;
     core_evaluator evaluator; /* filled before `kernel` is, by the thread that makes it */
-    core_kernel_facts facts;  /* the same, but for `hooked` */
+    core_kernel_facts facts;  /* the same, but for `hooked` and `waits` */
 } kernel_object;
 
 static PyObject *kernel_new(PyTypeObject *type, PyObject *args, PyObject *kwargs)
@@ -637,6 +637,7 @@ static PyMethodDef kernel_methods[] = {
 
 static PyMemberDef kernel_members[] = {
     {"_hooked", T_BOOL, offsetof(kernel_object, facts) + offsetof(core_kernel_facts, hooked), 0, NULL},
+    {"_waits", T_BOOL, offsetof(kernel_object, facts) + offsetof(core_kernel_facts, waits), 0, NULL},
     {NULL, 0, 0, 0, NULL},
 };
 

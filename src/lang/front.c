@@ -311,7 +311,8 @@ static ts_status front_body(fr *f, const ts_spec *spec, size_t n)
                         "a kernel is a function made with def, not a lambda");
     TS_TRY(fr_block_lower(f, &(fr_block){scope->body, scope->n_body, NULL}, &flow));
     fr_at(f, scope->root);
-    ts_term(&f->b, TS_OP_return, 0, NULL);
+    if (flow != FR_ENDS)
+        ts_term(&f->b, TS_OP_return, 0, NULL);
     return ts_builder_status(&f->b, f->err);
 }
 

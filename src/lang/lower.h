@@ -673,6 +673,11 @@ typedef struct fr_dialect {
      * here than in builtin.c; *done stays false for others. NULL: none. */
     ts_status (*builtin)(fr *f, uint32_t node, const char *name, uint32_t n, const fr_value *args, fr_value *out,
                          bool *done);
+    /* `raise`, and `assert`, which end a thread. NULL: raise is no statement, assert calls the operation assert_. */
+    ts_status (*raise)(fr *f, uint32_t node, fr_flow *flow);
+    ts_status (*assertion)(fr *f, uint32_t node);
+    /* Reports that `fine` is false of the step of a range, which is zero; NULL: as an assert. */
+    void (*check_step)(fr *f, ts_val fine);
 } fr_dialect;
 extern const fr_dialect fr_dialect_tile, fr_dialect_thread;
 

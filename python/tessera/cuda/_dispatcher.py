@@ -11,9 +11,10 @@ from typing import Any
 
 from .. import _core
 from .._arguments import bound
+from .._errors import KernelError
 from .._source import snapshot_of
 from . import types
-from ._errors import NumbaPerformanceWarning, TypingError, translated
+from ._errors import NumbaPerformanceWarning, TypingError, raised, translated
 from ._forall import ForAll
 from ._options import Options
 from ._overload import EXACT, NONE, Overload, conversion
@@ -23,6 +24,7 @@ from ._typeof import typeof
 __all__ = ["Dispatcher"]
 
 _VARARGS, _VARKEYWORDS = 4, 8  # flags of code objects
+_RAISES, _BOUNDS = 1, 2  # bits of the hint `checked`
 _EMPTY_ROW = (0, 0, 0, 0, 0, 0, 0, ())
 
 
@@ -69,6 +71,7 @@ class Dispatcher(_core.ThreadKernel):  # type: ignore[misc]
         self._pack: Any = None
         self._snapshot = snapshot_of(py_func, source)
         self._hooked = bool(self.extensions)
+        self._waits = options.debug or options.boundscheck
         self.__name__, self.__qualname__ = py_func.__name__, py_func.__qualname__
         self.__doc__, self.__module__ = py_func.__doc__, py_func.__module__
         self.__wrapped__ = py_func
@@ -91,7 +94,7 @@ class Dispatcher(_core.ThreadKernel):  # type: ignore[misc]
 
         code, snapshot = self.py_func.__code__, self._snapshot
         if self._pack is None:
-            self._pack = pack_kernel(self.py_func, snapshot, dialect="thread")
+            self._pack = pack_kernel(self.py_func, snapshot, dialect="thread", raises=self.options.debug)
             self._snapshot = None
         if code.co_flags & (_VARARGS | _VARKEYWORDS):
             raise TypingError(f"kernel '{self.__name__}' cannot take *args or **kwargs; take a tuple")
@@ -102,12 +105,15 @@ class Dispatcher(_core.ThreadKernel):  # type: ignore[misc]
     def _hints(self) -> Any:
         given = {
             "opt_level": _core.OPT_LEVEL if self.options.opt else 0,
-            "checked": int(self.options.debug or self.options.boundscheck),
+            "checked": _RAISES * self.options.debug + _BOUNDS * self.options.boundscheck,
             "fastmath": int(self.options.fastmath),
         }
         return ((0, tuple(given.get(name, 0) for name in _core.HINTS)),)
 
     def _failed(self, error: BaseException) -> BaseException:
+        """What a launch raises for ``error``; called by ext/threads.c."""
+        if isinstance(error, KernelError) and error.failure is not None and error.failure.thread is not None:
+            return raised(error, self._pack[1])
         return translated(error)
 
     # ---- launching

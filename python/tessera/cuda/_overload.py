@@ -220,7 +220,7 @@ class Overload(_core.ThreadKernel):  # type: ignore[misc]
     @property
     def ptx(self) -> str:
         """PTX for the current GPU, or for sm_80 where there is none."""
-        return self.code(target_of_device())[0].decode()
+        return self.code(target_of_device())[0].rstrip(b"\0").decode()
 
     def inspect_llvm(self) -> str:
         """Raises NotImplementedError: see ``inspect_ir``."""

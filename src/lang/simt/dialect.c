@@ -50,4 +50,7 @@ const fr_dialect fr_dialect_thread = {
     .constant_array = fr_simt_constant_elements,
     .index_tuple = fr_simt_index_tuple,
     .builtin = fr_simt_builtin,
+    .raise = fr_simt_raise,
+    .assertion = fr_simt_assert,
+    .check_step = fr_simt_check_step,
 };

@@ -234,7 +234,6 @@ typedef struct cg {
     TS_VEC(uint32_t) scope;
     TS_VEC(const char *) declared;
     ts_text messages;
-    uint32_t n_messages;
 
     cg_group group;
     cg_frame *frame;
@@ -333,6 +332,13 @@ cg_ref cg_gen(cg *e, ts_val v, cg_ix ix);
 cg_ref cg_make(cg *e, ts_val v, cg_ix ix); /* the same for a value that is just becoming a buffer */
 cg_ref cg_scalar(cg *e, ts_val v); /* a value of one element */
 cg_ref cg_scalar_i64(cg *e, ts_val v);
+/* walk.c: reports a fault at the place of `v`; numbers are i64, 0 none. */
+typedef struct cg_faults {
+    ts_val v;
+    const char *text;
+    cg_ref code, index, extent, thread[3];
+} cg_faults;
+void cg_fault(cg *e, const cg_faults *fault);
 cg_ref cg_load(cg *e, const cg_mem *mem, cg_ix ix);
 void cg_store(cg *e, const cg_mem *mem, cg_ix ix, cg_ref value);
 /* The same around the caches; false (and nothing written) when the vector is not one dense line. */
