@@ -273,10 +273,15 @@ static ts_status expr_compare(fr *f, uint32_t node, const ts_node *n, fr_value *
     TS_TRY(fr_expr(f, n->f[0], &left));
     *out = fr_bool(true);
     for (uint32_t i = 0; i < n_ops; i++, left = right) {
-        bool truth;
+        bool truth, found;
         TS_TRY(fr_expr(f, sides[i], &right));
         fr_at(f, node);
         TS_TRY(fr_compare(f, (ts_operator)ops[i], &left, &right, &step));
+        if (n_ops == 1) { /* an operator of a class may give anything */
+            *out = step;
+            return TS_OK;
+        }
+        TS_TRY(fr_record_truth(f, &step, &step, &found));
         if (fr_truth(&step, &truth)) {
             if (!truth) {
                 *out = step;

@@ -430,7 +430,9 @@ ts_status fr_simt_builtin(fr *f, uint32_t node, const char *name, uint32_t n, co
     TS_TRY(fr_simt_complex_call(f, node, name, n, args, out, done));
     if (*done || (n == 1 && args->kind == FR_STR)) /* float("nan") */
         return TS_OK;
-    *done = true;
+    *done = n == 0 || args->kind != FR_RECORD; /* methods of a class: __bool__, __abs__, .. */
+    if (!*done)
+        return TS_OK;
     if (!is_math && !is_numpy && strcmp(name, "len") == 0 && n == 1 && args->kind == FR_ARRAY)
         return math_len(f, &(math_call){.node = node, .name = name, .n = n, .args = args}, out);
     bool one = is_numpy && n && strcmp(bare, "count_nonzero") == 0; /* takes a number, too */
