@@ -195,14 +195,22 @@ static ts_status struct_put_text(fr *f, const fr_array *a, ts_val address, const
     return TS_OK;
 }
 
-static ts_status struct_put_fields(fr *f, const fr_array *a, ts_val address, const fr_value *tuple)
+/* Items of a tuple, or fields of a record of another layout, by their positions. */
+static ts_status struct_put_fields(fr *f, const fr_array *a, ts_val address, const fr_value *value)
 {
-    fr_value one;
-    if (!a->element->n_fields || tuple->n != a->element->n_fields)
-        return fr_error(f, 0, TS_TILETYPE, "a tuple of %u items cannot be stored in %s", tuple->n, a->element->name);
+    fr_value one, item;
+    uint32_t n = value->kind == FR_TUPLE ? value->n : value->as.array->element->n_fields;
+    if (!a->element->n_fields || n != a->element->n_fields)
+        return fr_error(f, 0, TS_TILETYPE, "%s of %u items cannot be stored in %s",
+                        value->kind == FR_TUPLE ? "a tuple" : "a record", n, a->element->name);
     TS_TRY(struct_one(f, a, address, &one));
-    for (uint32_t i = 0; i < tuple->n; i++)
-        TS_TRY(fr_simt_set_field(f, f->node, &one, &a->element->fields[i], &tuple->as.items[i]));
+    for (uint32_t i = 0; i < n; i++) {
+        if (value->kind == FR_TUPLE)
+            item = value->as.items[i];
+        else
+            TS_TRY(fr_simt_field(f, f->node, value, &value->as.array->element->fields[i], &item));
+        TS_TRY(fr_simt_set_field(f, f->node, &one, &a->element->fields[i], &item));
+    }
     return TS_OK;
 }
 
@@ -229,6 +237,8 @@ static ts_status struct_put_element(fr *f, const fr_array *a, ts_val address, co
         struct_copy(f, address, from->base, e->bytes, TS_MIN(a->align, from->align));
         return TS_OK;
     }
+    if (other && other->n_fields && e->n_fields)
+        return struct_put_fields(f, a, address, value);
     if (!other || !e->chars || e->char_bytes != other->char_bytes)
         return fr_error(f, 0, TS_TILETYPE, "%s cannot be stored in an element that is %s", fr_say(f, value), e->name);
     struct_put_other_text(f, a, address, from);

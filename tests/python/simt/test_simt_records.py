@@ -368,6 +368,26 @@ def test_mistakes_are_named(function: Any, array: Any, text: str) -> None:
     assert text in refused(function, array.copy())
 
 
+def converted(x, y):
+    i = cuda.grid(1)
+    if i < x.size:
+        y[i] = x[i]
+
+
+def test_records_of_another_layout_are_stored_field_by_field() -> None:
+    x = np.zeros(7, PACKED)
+    x["b"], x["n"]["u"], x["h"], x["t"] = np.arange(7), np.arange(7), 2.5, "tessera"
+    other = np.dtype([("q", "f4"), ("b", "i2"), ("n", INNER, ()), ("h", "f8", (3, 2)), ("t", "U3"), ("s", "S8")])
+
+    def check(x: Any, y: Any) -> None:
+        for name in ("b", "n", "h", "s"):
+            np.testing.assert_array_equal(y[name], x[name])
+        assert (y["t"] == "tes").all()
+
+    every(converted, x, np.zeros(7, other), check=check)
+    assert "a record of 2 items cannot be stored in record" in refused(converted, TABLE.copy(), x.copy())
+
+
 def test_a_record_that_is_read_only_is_not_written() -> None:
     x = TABLE.copy()
     x.flags.writeable = False
