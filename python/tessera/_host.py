@@ -267,6 +267,8 @@ class Host:
         self.packer = packer
         self.asks = bool(packer.sites)  # read by ext/evaluate.c
         self.takes_structs = packer.dialect == "thread"  # the same
+        self.links: tuple[Any, ...] = ()  # other code for a GPU's, tessera.cuda.LinkableCode; read by ext/evaluate.c
+        self.failure: BaseException | None = None  # what linking raised, for the launch to raise
         self.constants: dict[Any, int] = {}
         self.elements: dict[Any, int] = {}  # NumPy's dtypes of arrays of records and texts
         self.classes: dict[type, tuple[int, tuple[str, ...], str]] = {}  # read by ext/records.c
@@ -293,6 +295,16 @@ class Host:
             ) from error
         finally:
             stack.pop()
+
+    def link(self, ptx: bytes) -> bytes:
+        """What the driver loads: the kernel's PTX with the code that it calls."""
+        from .cuda._linking import linked
+
+        try:
+            return linked(ptx, self.links)
+        except Exception as error:
+            self.failure = error
+            raise
 
     def object(self, number: int) -> Any:
         return self.packer.made[number]

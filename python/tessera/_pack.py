@@ -111,6 +111,7 @@ class _Packer:
         self.made: dict[int, Any] = {}  # number of an object -> the object, for the host
         self.callables: list[Any] = []  # the same for functions
         self.sites: list[Site] = []
+        self.links: list[Any] = []  # code of others that functions of the pack call (tessera.cuda.declare_device)
 
     def text(self, value: str) -> int:
         return self.strings.setdefault(value, len(self.strings))
@@ -204,6 +205,7 @@ class _Packer:
         numpy = self.dialect == "thread" and _numpy_function(obj)
         if numpy:
             return self.add(tables.BUILTIN, self.text(f"numpy.{numpy}"))
+        self.links += getattr(obj, "__tessera_links__", ())
         helper = self.helper(obj)
         if isinstance(helper, FunctionType):
             return self.make_callable(helper, obj, key)
@@ -411,6 +413,14 @@ class _Walker:
         self.meant: dict[int, tuple[bool, Any]] = {}  # id of an attribute's node -> what host() said
 
     def lookup(self, name: str) -> tuple[bool, Any]:
+        known, value = self.found(name)
+        if known and type(value).__module__ == "cffi.api" and self.packer.dialect == "thread":
+            from .cuda._linking import ffi  # for ffi.from_buffer(array)
+
+            return True, ffi
+        return known, value
+
+    def found(self, name: str) -> tuple[bool, Any]:
         if any(name in scope for scope in self.local):
             return False, None
         if name in self.closure:

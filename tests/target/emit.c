@@ -874,7 +874,8 @@ static void every_thread_level_op_has_a_row(void)
         if (thread && !ts__ptx_rows[op].emit)
             fprintf(stderr, "%s has no row in emit.def\n", ts__ops[op].name);
         CHECK(!thread || ts__ptx_rows[op].emit);
-        bool elsewhere = is_math((ts_op)op) || op == TS_OP_assume || op == TS_OP_none;
+        bool elsewhere = is_math((ts_op)op) || op == TS_OP_assume || op == TS_OP_none ||
+                         op == TS_OP_foreign; /* tests/python/cuda/test_cuda_linking.py: it wants something to link */
         if (thread && !covered[op] && !elsewhere)
             fprintf(stderr, "%s was never assembled\n", ts__ops[op].name);
         CHECK(!thread || covered[op] || elsewhere);

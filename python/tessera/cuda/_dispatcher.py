@@ -94,7 +94,12 @@ class Dispatcher(_core.ThreadKernel):  # type: ignore[misc]
 
         code, snapshot = self.py_func.__code__, self._snapshot
         if self._pack is None:
-            self._pack = pack_kernel(self.py_func, snapshot, dialect="thread", raises=self.options.debug)
+            pack, host = pack_kernel(self.py_func, snapshot, dialect="thread", raises=self.options.debug)
+            if self.options.link or host.packer.links:
+                from ._linking import all_links
+
+                host.links = all_links((*self.options.link, *host.packer.links))
+            self._pack = pack, host
             self._snapshot = None
         if code.co_flags & (_VARARGS | _VARKEYWORDS):
             raise TypingError(f"kernel '{self.__name__}' cannot take *args or **kwargs; take a tuple")
@@ -114,6 +119,10 @@ class Dispatcher(_core.ThreadKernel):  # type: ignore[misc]
         """What a launch raises for ``error``; called by ext/threads.c."""
         if isinstance(error, KernelError) and error.failure is not None and error.failure.thread is not None:
             return raised(error, self._pack[1])
+        host = self._pack[1] if self._pack else None
+        if host is not None and host.failure is not None:
+            failure, host.failure = host.failure, None
+            return failure  # type: ignore[no-any-return]
         return translated(error)
 
     # ---- launching
