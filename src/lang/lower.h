@@ -667,6 +667,8 @@ typedef struct fr_dialect {
     /* An ELEMENTS object, an array of the host in constant memory; NULL: an error. */
     ts_status (*constant_array)(fr *f, uint32_t object, fr_value *out);
     bool has_structs;  /* arrays hold records and texts, and numbers at any bytes */
+    /* A tuple of numbers that stands for an array of the host, as an array; *found. NULL: there is none. */
+    ts_status (*array_of)(fr *f, const fr_value *tuple, fr_value *out, bool *found);
     /* tuple[index] where the index is not known at compile time. NULL: an error. */
     ts_status (*index_tuple)(fr *f, uint32_t node, const fr_value *tuple, const fr_value *index, fr_value *out);
     /* Builtins and functions of the standard library and NumPy ("abs", "math.sin", "numpy.sin") that are otherwise
