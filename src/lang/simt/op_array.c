@@ -46,6 +46,25 @@ static ts_status form_check(fr *f, const fr_call *c, const fr_value *x, const fr
     return TS_OK;
 }
 
+/* x == of ? yes : no, of int64 */
+static ts_status form_choose(fr *f, const fr_value *x, const fr_value *of, const fr_value *yes, const fr_value *no,
+                             fr_value *out)
+{
+    int64_t a, b;
+    ts_val same, u, v;
+    fr_value equal;
+    if (fr_is_int(x, &a) && fr_is_int(of, &b)) {
+        *out = a == b ? *yes : *no;
+        return TS_OK;
+    }
+    TS_TRY(fr_simt_compare(f, TS_OPERATOR_Eq, x, of, &equal));
+    TS_TRY(fr_simt_truth(f, &equal, &same));
+    TS_TRY(fr_simt_cast(f, yes, TS_DTYPE_int64, &u));
+    TS_TRY(fr_simt_cast(f, no, TS_DTYPE_int64, &v));
+    *out = fr_tile(TS_DTYPE_int64, ts_select(&f->b, same, u, v));
+    return TS_OK;
+}
+
 /* Of an array of one axis any stride will do: *step. Others must be row-major and without gaps. */
 static ts_status form_step(fr *f, const fr_call *c, const fr_array *a, fr_value *step)
 {
@@ -72,37 +91,43 @@ static ts_status form_strides(fr *f, fr_array *a, const fr_value *step)
     return TS_OK;
 }
 
-/* The extents as given, one of which may be -1: what is left of `size`. */
+/* An extent, and what it contributes to the product: 1 where it is -1, known or not. */
+static ts_status form_extent(fr *f, const fr_call *c, const fr_value *given, uint32_t *open, fr_value *out, fr_value *part)
+{
+    int64_t extent;
+    fr_value minus = fr_number(-1), one = fr_strict(TS_DTYPE_int64, 1);
+    bool known = fr_is_int(given, &extent);
+    if (!fr_simt_is_number(given) || (given->kind == FR_TILE ? !fr_dtype_is_int((ts_dtype)given->dtype) : !known))
+        return fr_error(f, c->node, TS_TILETYPE, "%s(): a shape is made of integers\n  found: %s", fr_op_name(c),
+                        fr_say(f, given));
+    *open += known && extent == -1;
+    if (known && (extent < -1 || *open > 1))
+        return fr_error(f, c->node, TS_TILEVALUE, "%s(): one extent of a shape may be -1, the others are not "
+                        "negative\n  found: %lld", fr_op_name(c), (long long)extent);
+    TS_TRY(fr_simt_convert(f, given, TS_DTYPE_int64, out));
+    return form_choose(f, out, &minus, &one, out, part);
+}
+
+/* The extents as given; one that is -1 is what is left of `size`. */
 static ts_status form_shape(fr *f, const fr_call *c, const fr_value *given, uint32_t n, const fr_value *size,
                             fr_array *out)
 {
-    fr_value known = fr_strict(TS_DTYPE_int64, 1);
-    uint32_t open = n;
-    int64_t extent;
+    fr_value known = fr_strict(TS_DTYPE_int64, 1), all = known, part, rest, minus = fr_number(-1);
+    uint32_t open = 0;
     if (n > TS_ARRAY_RANK)
         return fr_error(f, c->node, TS_TILETYPE, "%s(): an array of more than %d axes", fr_op_name(c), TS_ARRAY_RANK);
     for (uint32_t d = 0; d < n; d++) {
-        bool is_int = fr_simt_is_number(&given[d]) && given[d].cat <= FR_INT &&
-                      (given[d].kind == FR_NUMBER || fr_dtype_is_int((ts_dtype)given[d].dtype));
-        if (!is_int)
-            return fr_error(f, c->node, TS_TILETYPE, "%s(): a shape is made of integers\n  found: %s", fr_op_name(c),
-                            fr_say(f, &given[d]));
-        if (fr_is_int(&given[d], &extent) && extent < 0 && (extent != -1 || open < n))
-            return fr_error(f, c->node, TS_TILEVALUE, "%s(): one extent of a shape may be -1, the others are not "
-                            "negative\n  found: %lld", fr_op_name(c), (long long)extent);
-        if (fr_is_int(&given[d], &extent) && extent == -1)
-            open = d;
-        TS_TRY(fr_simt_convert(f, &given[d], TS_DTYPE_int64, &out->shape[d]));
-        if (open != d)
-            TS_TRY(form_op(f, TS_OPERATOR_Mult, &known, &out->shape[d], &known));
+        TS_TRY(form_extent(f, c, &given[d], &open, &out->shape[d], &part));
+        TS_TRY(form_op(f, TS_OPERATOR_Mult, &known, &part, &known));
+    }
+    TS_TRY(form_op(f, TS_OPERATOR_FloorDiv, size, &known, &rest));
+    TS_TRY(fr_simt_convert(f, &rest, TS_DTYPE_int64, &rest));
+    for (uint32_t d = 0; d < n; d++) {
+        TS_TRY(form_choose(f, &out->shape[d], &minus, &rest, &out->shape[d], &out->shape[d]));
+        TS_TRY(form_op(f, TS_OPERATOR_Mult, &all, &out->shape[d], &all));
     }
     out->rank = (uint8_t)n;
-    if (open < n) {
-        TS_TRY(form_op(f, TS_OPERATOR_FloorDiv, size, &known, &out->shape[open]));
-        TS_TRY(fr_simt_convert(f, &out->shape[open], TS_DTYPE_int64, &out->shape[open]));
-        TS_TRY(form_op(f, TS_OPERATOR_Mult, &known, &out->shape[open], &known));
-    }
-    return form_check(f, c, size, &known, "another number of elements");
+    return form_check(f, c, size, &all, "another number of elements");
 }
 
 static ts_status form_reshape(fr *f, const fr_call *c, const fr_value *shape, uint32_t n, fr_value *out)

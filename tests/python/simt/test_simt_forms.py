@@ -25,7 +25,7 @@ def test_reshape_to_a_shape_of_run_time(of: tuple[int, ...], shape: tuple[int, i
     x = np.arange(12.0).reshape(of)
     known = tuple(np.arange(12).reshape(shape).shape)
     wanted, out = x.reshape(shape).copy(), np.zeros(known)
-    run(reshaped, x, known, out, target=target)
+    run(reshaped, x, shape, out, target=target)
     np.testing.assert_array_equal(out, wanted)
     assert x.reshape(known)[0, 1 % known[1]] == -1 or known[1] == 1
 
@@ -133,6 +133,9 @@ def test_refusals() -> None:
     def sizes(x):
         x.reshape(2, 2, -1, -1)
 
+    def negative(x):
+        x.reshape(-2, 2)
+
     def text(x):
         x.reshape("a")
 
@@ -149,6 +152,7 @@ def test_refusals() -> None:
 
     x = np.zeros(4)
     assert "one extent of a shape may be -1" in message(sizes, x)
+    assert "one extent of a shape may be -1" in message(negative, x)
     assert "a shape is made of integers" in message(text, x)
     assert "its extents must be known at compile time" in message(of_run_time, x)
     assert "another number of elements: 6 and 5" in message(known, x)
