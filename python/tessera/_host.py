@@ -398,6 +398,7 @@ class Host:
         if number is None:
             with _lock:
                 number = self.elements[dtype] = structs.pack_element(self.packer, dtype)
+                self.packer.complete()
         return number
 
     def known(self, value: Any) -> int:

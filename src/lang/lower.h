@@ -104,6 +104,7 @@ typedef struct fr_element {
     uint32_t n_fields;
     const struct fr_field *fields;
     uint32_t chars, char_bytes;       /* of a text: how many, each of 1 or 4 bytes; 0: a record */
+    uint32_t cls;                     /* of dates: an int64 in memory, an instance of this class as a value; 0: none */
 } fr_element;
 
 typedef struct fr_field {

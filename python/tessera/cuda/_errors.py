@@ -66,6 +66,10 @@ class _ReturnError(TypingError, TypeError):
     """A kernel that returns something."""
 
 
+class _ConstantError(TypingError, ValueError):
+    """A constant of the right type that means nothing: an extent below zero, an odd alignment."""
+
+
 class LoweringError(NumbaError):
     """Something that the target cannot do."""
 
@@ -214,6 +218,7 @@ _RETURNS = "a kernel returns nothing, found"  # src/lang/stmt.c
 _BY_CLASS: dict[type, type[NumbaError]] = {
     _errors.TileSyntaxError: UnsupportedError,
     _errors.TileUnsupportedFeatureError: LoweringError,
+    _errors.TileValueError: _ConstantError,
 }
 
 
