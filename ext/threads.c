@@ -363,7 +363,8 @@ static PyObject *threads_call(PyObject *object, PyObject *const *args, size_t fl
     Py_ssize_t n = PyVectorcall_NARGS(flags);
     if (!core_kernel_of(self->state, self->kernel)) /* prepared: it knows its parameters then */
         return threads_fail(self->kernel);
-    if ((names && PyTuple_GET_SIZE(names)) || n < core_kernel_view(self->kernel)->n_whole)
+    const core_kernel_facts *facts = core_kernel_view(self->kernel);
+    if ((names && PyTuple_GET_SIZE(names)) || n < facts->n_whole || facts->adds)
         return threads_bind(self, args, n, names);
     return threads_go(self, args, n);
 }

@@ -2,7 +2,7 @@
 """Numbers of the packed AST, by tools/gen_language.py from src/lang/ast.def and pack.h. Do not edit."""
 
 MAGIC = 0x4B505354
-VERSION = 8
+VERSION = 9
 
 # kind: (number, ((attribute, field letter), ...))
 NODES = {
@@ -123,3 +123,4 @@ STRUCT = 24
 CHARS = 25
 BYTES = 26
 ELEMENTS = 27
+CAPTURED = 28

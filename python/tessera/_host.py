@@ -309,6 +309,11 @@ class Host:
     def object(self, number: int) -> Any:
         return self.packer.made[number]
 
+    @property
+    def captured(self) -> list[Any]:
+        """Arrays of devices that a kernel of threads names, in the order in which a launch adds them."""
+        return self.packer.captured
+
     def function(self, number: int) -> Any:
         return self.packer.callables[number]
 

@@ -110,6 +110,8 @@ class _Packer:
         self.names = set(records.SPECIAL)  # attributes that are used anywhere
         self.made: dict[int, Any] = {}  # number of an object -> the object, for the host
         self.callables: list[Any] = []  # the same for functions
+        self.is_packed = False  # what is packed from then on comes from the host, while the kernel is compiled
+        self.captured: list[Any] = []  # arrays of devices that are named: arguments that the launch adds
         self.sites: list[Site] = []
         self.links: list[Any] = []  # code of others that functions of the pack call (tessera.cuda.declare_device)
 
@@ -192,6 +194,10 @@ class _Packer:
             return self.make_record(obj)
         if isinstance(obj, (tuple, list)) or _is_host_array(obj):  # a list and an array as they are now
             return self.add(tables.TUPLE, self.list([self.object(item) for item in obj]))
+        may_capture = self.dialect == "thread" and not self.is_packed
+        if may_capture and isinstance(getattr(obj, "__cuda_array_interface__", None), dict):
+            self.captured.append(obj)
+            return self.add(tables.CAPTURED, len(self.captured) - 1)
         if type(obj) is dict:
             words = [word for pair in obj.items() for word in map(self.object, pair)]
             return self.add(tables.DICT, self.list(words))
@@ -825,6 +831,7 @@ def pack_kernel(
     try:
         source_of_root = packer.object(fn)
         packer.complete()
+        packer.is_packed = True
     except RecursionError:
         from ._errors import TileRecursionError
 

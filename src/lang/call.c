@@ -410,6 +410,7 @@ static ts_status call_inline(fr *f, const fr_function *fn, uint32_t node, fr_arg
                              .lexical = fn->lexical,
                              .caller = f->frame,
                              .call_node = node,
+                             .regions = f->regions,
                              .name = fn->name};
     TS_TRY(fr_scope_of(f, fn->root, &scope));
     TS_TRY(fr_frame_open(f, &like, scope, &frame));

@@ -188,6 +188,7 @@ typedef struct fr_frame {
     uint32_t call_node;        /* in the caller */
     ts_loc call_loc;
     const char *name;
+    uint32_t regions;          /* fr.regions where it was called */
     fr_value *slots;
     fr_loop *loop;             /* innermost of this frame */
     bool is_kernel;
@@ -222,6 +223,7 @@ typedef struct fr {
     const char *pure;          /* the operation whose function, which must be pure, is being lowered; else NULL */
     TS_VEC(struct fr_array *) arrays; /* arguments, those in lists left out */
     TS_VEC(fr_value) proxies;  /* what the host was given by number */
+    TS_VEC(fr_value) captured; /* arrays that the kernel names, which follow its arguments */
     TS_VEC(fr_known_element) elements; /* made so far */
     const char *stack;         /* address near the bottom of the C stack */
     uint32_t steps;            /* expressions evaluated; bounds compile time */

@@ -103,8 +103,10 @@ class Dispatcher(_core.ThreadKernel):  # type: ignore[misc]
             self._snapshot = None
         if code.co_flags & (_VARARGS | _VARKEYWORDS):
             raise TypingError(f"kernel '{self.__name__}' cannot take *args or **kwargs; take a tuple")
-        rows = tuple((name, *_EMPTY_ROW) for name in code.co_varnames[: code.co_argcount])
         pack, host = self._pack
+        self._adds = bool(host.captured)
+        named = (f"array {i} that it names" for i in range(len(host.captured)))
+        rows = tuple((name, *_EMPTY_ROW) for name in (*code.co_varnames[: code.co_argcount], *named))
         return self.__name__, code.co_filename, pack, rows, self._hints(), host
 
     def _hints(self) -> Any:
@@ -154,7 +156,14 @@ class Dispatcher(_core.ThreadKernel):  # type: ignore[misc]
 
     def _complete(self, args: Any, named: Any) -> tuple[Any, ...]:
         """A value for each parameter, in order; called by ext/kernel.c where something is named or missing."""
-        return bound(self.py_func, args, named or {})
+        captured = self._pack[1].captured
+        code = self.py_func.__code__
+        whole = not named and not code.co_kwonlyargcount and len(args) == code.co_argcount
+        return (*(args if whole else bound(self.py_func, args, named or {})), *captured)
+
+    def _given(self, args: tuple[Any, ...]) -> tuple[Any, ...]:
+        """Without the arrays that the kernel names."""
+        return args[: len(args) - len(self._pack[1].captured)] if self._adds else args
 
     def _has_keyword_only(self) -> bool:
         return bool(self.py_func.__code__.co_kwonlyargcount)
@@ -193,7 +202,7 @@ class Dispatcher(_core.ThreadKernel):  # type: ignore[misc]
 
     def _specialised(self, launch: Any, args: tuple[Any, ...]) -> None:
         """The first launch of code for these arguments is under way; called by ext/threads.c."""
-        found = tuple(typeof(arg) for arg in args)
+        found = tuple(typeof(arg) for arg in self._given(args))
         if found not in self.overloads:
             self.overloads[found] = Overload(self, found)
         if self._on_specialised is not None:
@@ -201,7 +210,7 @@ class Dispatcher(_core.ThreadKernel):  # type: ignore[misc]
 
     def _best(self, args: tuple[Any, ...]) -> Overload:
         """The overload of explicit signatures for these arguments."""
-        found = tuple(typeof(arg) for arg in args)
+        found = tuple(typeof(arg) for arg in self._given(args))
         exact = self.overloads.get(found)
         if exact is not None:
             return exact
