@@ -15,11 +15,11 @@ QUESTIONS: dict[str, tuple[str, ...]] = {
     "memory": (), "vector": (), "gemm": (), "attention": (), "launch": (), "bindings": (),
     "host": (), "process": (), "soak": (), "overlap": (), "cpu": (), "threads_cpu": (),
     "products": ("seconds", "random", "seed", "state"),
-    "chain": ("seconds",), "tutorials": ("seconds", "state"),
+    "threads": ("seconds",), "chain": ("seconds",), "tutorials": ("seconds", "state"),
     "samples": ("seconds", "state", "suite", "peer"),
 }  # fmt: skip
 # Those that a plain `python -m bench` leaves out: they want options, or a GPU for minutes.
-ASKED_FOR = ("products", "chain", "tutorials", "samples")
+ASKED_FOR = ("products", "chain", "tutorials", "samples", "threads")
 
 
 EVERYTHING = "all-gpu"  # runs those as processes of their own

@@ -34,7 +34,7 @@ def _tessera(arrays: Any) -> Callable[[], None]:
     return lambda: launch(None, grid, small_kernel, arguments)
 
 
-def _driver() -> list[float]:
+def driver() -> list[float]:
     """cuLaunchKernel from C; several processes for the spread."""
     source = pathlib.Path(__file__).with_name("driver_launch.c")
     with tempfile.TemporaryDirectory() as folder:
@@ -107,7 +107,7 @@ def _cpu_peers() -> dict[str, Callable[[], Any]]:
     return peers
 
 
-def _batch(run: Callable[[], Any], n: int) -> float:
+def batch(run: Callable[[], Any], n: int) -> float:
     start = time.perf_counter()
     for _ in range(n):
         run()
@@ -126,7 +126,7 @@ def tables(device: str, rounds: int, small: bool) -> list[Table]:
     times: dict[str, list[float]] = {name: [] for name in peers}
     for i in range(-2, max(rounds, 21)):
         for name, run in peers.items():
-            elapsed = _batch(run, n)
+            elapsed = batch(run, n)
             tessera.synchronize()
             if i >= 0:
                 times[name].append(elapsed)
@@ -137,6 +137,6 @@ def tables(device: str, rounds: int, small: bool) -> list[Table]:
         "cuLaunchKernel from C",
     )
     if device == "cuda":
-        table.figures.append(Figure("cuLaunchKernel from C", _driver(), float("nan")))
+        table.figures.append(Figure("cuLaunchKernel from C", driver(), float("nan")))
     table.figures += [Figure(name, t, float("nan")) for name, t in times.items()]
     return [table]
