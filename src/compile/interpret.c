@@ -7,7 +7,6 @@
 #include "compile/compile.h"
 #include "lang/front.h"
 #include "eval/eval.h"
-#include <stdio.h>
 
 /* Blocks that a persistent kernel is started with: few, so that each takes several tile blocks. */
 enum { INTERPRET_PERSISTENT = 2, INTERPRET_ADDED = 5 };
@@ -45,15 +44,12 @@ static ts_status interpret_plain(const ts_module *module, const ts_fn *fn, const
 static ts_status interpret_fault(const ts_fault *fault, const ts_code *code, ts_error *err)
 {
     const char *text = code->messages;
-    char thread[64] = "";
     for (uint32_t i = 0; text && i < fault->string; i++)
         text += strlen(text) + 1;
-    if (fault->has_thread)
-        snprintf(thread, sizeof thread, ", thread (%u, %u, %u)", fault->thread[0], fault->thread[1], fault->thread[2]);
     return fault->code == TS_FAULT_NONE
                ? TS_OK
-               : ts_fail(err, TS_LAUNCH, "line %u, block (%u, %u, %u)%s: fault %u: %s", fault->line, fault->block[0],
-                         fault->block[1], fault->block[2], thread, fault->code, text ? text : "");
+               : ts_fail(err, TS_LAUNCH, "line %u, block (%u, %u, %u): fault %u: %s", fault->line, fault->block[0],
+                         fault->block[1], fault->block[2], fault->code, text ? text : "");
 }
 
 /* Parameters and grid as a launch of the plan gives them. */
@@ -75,10 +71,10 @@ static ts_status interpret_launch(const ts_fn *fn, const ts_code *code, const ts
         grid[0] = TS_MIN(grid[0] * grid[1] * grid[2], INTERPRET_PERSISTENT);
         grid[1] = grid[2] = 1;
     }
-    if (plan->cooperative)
-        params[n++] = (uint64_t)(uintptr_t)&counter;
     if (plan->error_param)
         params[n++] = (uint64_t)(uintptr_t)&fault;
+    if (plan->cooperative)
+        params[n++] = (uint64_t)(uintptr_t)&counter;
     grid[0] *= plan->cluster ? plan->cluster : 1;
     TS_TRY(ts__eval_simt(fn, plan, params, n, grid, &env, err));
     return interpret_fault(&fault, code, err);
@@ -89,10 +85,12 @@ static ts_status interpret_compiled(ts_module *module, ts_fn *fn, const ts_hints
 {
     ts_code code;
     const char *entry = ts_str_get(module, fn->name);
-    ts_spec block = {.kind = TS_SPEC_BLOCK, .value = run->shared_bytes};
-    for (uint32_t i = 0; i < 3; i++)
+    ts_spec block = {.kind = TS_SPEC_BLOCK, .index_bits = 32, .value = run->shared_bytes};
+    for (uint32_t i = 0; i < 3; i++) {
         block.dims[i] = run->block[i];
-    bool has_block = run->target == TS_TARGET_CPU && run->block[0];
+        block.index_bits = run->grid[i] > TS_FEW_BLOCKS ? 64 : block.index_bits;
+    }
+    bool has_block = run->block[0] != 0;
     TS_TRY(ts__compile_module(module, entry, hints, (ts_target)run->target, has_block ? &block : NULL, NULL, NULL,
                               &code, err));
     ts_eval_env env = interpret_env(run, TS_LEVEL_T);

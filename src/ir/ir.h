@@ -215,6 +215,11 @@ static inline const uint32_t *ts_pool(const ts_fn *fn, const ts_inst *inst) /* I
 {
     return fn->pool.at + inst->aux;
 }
+/* Of memory that nobody writes while the kernel runs, whatever a condition says. */
+static inline bool ts__is_readonly_load(const ts_inst *inst)
+{
+    return inst->op == TS_OP_ld && TS_S_KIND(inst->aux) == TS_CACHE_NC && inst->n_opnd == 1;
+}
 /* Operand roles of memory operations: TS_NO when absent. */
 #define TS_NO UINT32_MAX
 uint32_t ts__opnd_mask(const ts_inst *inst);  /* operand position of the mask / predicate */

@@ -132,6 +132,9 @@ static void facts_sreg(const facts_ctx *c, ts_val v, ts_fact *out)
     if (kind < TS_COUNT(most) && most[kind][1]) { /* of others nothing is known */
         out->lo = most[kind][0];
         out->hi = most[kind][1];
+        bool counts = kind >= TS_SREG_NCTAID && kind <= TS_SREG_NCTAID_Z;
+        if (c->few_blocks && (counts || (kind >= TS_SREG_CTAID && kind <= TS_SREG_CTAID_Z)))
+            out->hi = TS_MIN(out->hi, TS_FEW_BLOCKS - 1 + counts);
     }
 }
 
@@ -218,6 +221,8 @@ static void facts_add(const facts_ctx *c, ts_val v, ts_fact *out)
     bool sub = ts_at(c->fn, v)->op == TS_OP_subi;
     facts_wide lo = (facts_wide)x->lo + (sub ? -(facts_wide)y->hi : y->lo),
                hi = (facts_wide)x->hi + (sub ? -(facts_wide)y->lo : y->hi);
+    if (sub && lo < 0 && c->flow && facts_is_part(c, ts_opnd(c->fn, v, 1), ts_opnd(c->fn, v, 0), 0))
+        lo = 0;
     facts_bound(c, v, out, lo, hi, facts_wraps(ts_at(c->fn, v)));
     out->divisor = TS_MIN(x->divisor, y->divisor);
     for (uint32_t d = 0; out->axis && d < facts_rank(c, v); d++)
@@ -641,6 +646,7 @@ static bool facts_flow(facts_ctx *c, ts_val into, ts_val with)
     ts_fact *f = &c->facts->at[into];
     uint32_t rank = facts_rank(c, into);
     facts_conditions_drop(c, into);
+    facts_gather(c, into, with);
     if (!c->seen[into]) {
         c->seen[into] = 1;
         facts_copy(f, &c->facts->at[with], rank);
@@ -757,6 +763,16 @@ static void facts_visit(facts_ctx *c, ts_val v)
     facts_settle(f, facts_rank(c, v));
 }
 
+void facts_sweep(facts_ctx *c)
+{
+    for (ts_val v = 1; v < c->fn->inst.n; v++) {
+        facts_conditions_end(c, v);
+        facts_visit(c, v);
+        facts_conditions(c, v);
+    }
+    facts_conditions_end(c, c->fn->inst.n);
+}
+
 static bool facts_allocate(facts_ctx *c, ts_arena *scratch)
 {
     uint32_t n = c->fn->inst.n;
@@ -779,26 +795,27 @@ static bool facts_allocate(facts_ctx *c, ts_arena *scratch)
     return true;
 }
 
-bool ts__facts_of(const ts_fn *fn, ts_arena *scratch, ts_facts *facts)
+/* Sweeps until nothing changes. */
+bool facts_run(facts_ctx *c, ts_arena *scratch)
 {
-    facts_ctx c = {.fn = fn, .m = fn->module, .scratch = scratch, .facts = facts};
-    if (!facts_allocate(&c, scratch))
+    if (!facts_allocate(c, scratch))
         return false;
-    c.changed = true;
-    for (int sweep = 0; c.changed; sweep++) {
-        c.changed = false;
+    c->changed = true;
+    for (int sweep = 0; c->changed; sweep++) {
+        c->changed = false;
         if (sweep ==
             FACTS_SWEEPS) /* cannot happen while joins only weaken; give up on carried values */
-            memset(c.seen, UINT8_MAX, fn->inst.n);
-        for (ts_val v = 1; v < fn->inst.n; v++) {
-            facts_conditions_end(&c, v);
-            facts_visit(&c, v);
-            facts_conditions(&c, v);
-        }
-        facts_conditions_end(&c, fn->inst.n);
+            memset(c->seen, UINT8_MAX, c->fn->inst.n);
+        facts_sweep(c);
         ts_assert(sweep <= 2 * FACTS_SWEEPS);
     }
     return true;
+}
+
+bool ts__facts_of(const ts_fn *fn, ts_arena *scratch, ts_facts *facts)
+{
+    facts_ctx c = {.fn = fn, .m = fn->module, .scratch = scratch, .facts = facts};
+    return facts_run(&c, scratch);
 }
 
 int64_t ts__facts_vector(const ts_facts *facts, ts_val pointers, uint32_t axis, int64_t elem_bytes)

@@ -49,6 +49,15 @@ typedef struct ts_facts {
 /* Arrays live in `scratch`. False when memory is out. The function must be verified. */
 bool ts__facts_of(const ts_fn *fn, ts_arena *scratch, ts_facts *facts);
 
+/* Facts that also ask where a value is used: behind `if %i < %n` %i is below %n. For a walk over the function in
+ * program order that calls ts__facts_step for each instruction before it asks of its operands. Functions of threads
+ * only. */
+typedef struct ts_facts_walk ts_facts_walk;
+/* `few_blocks`: of ts_pass_env. NULL when memory is out. */
+ts_facts_walk *ts__facts_walk(const ts_fn *fn, bool few_blocks, ts_arena *scratch);
+void ts__facts_step(ts_facts_walk *walk, ts_val v);
+const ts_fact *ts__facts_here(const ts_facts_walk *walk, ts_val v);
+
 /* The value (of every element) is one known integer. */
 static inline bool ts_fact_const(const ts_facts *facts, ts_val v, int64_t *value)
 {

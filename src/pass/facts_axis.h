@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * What facts.c, facts_axis.c (arithmetic on axis facts) and facts_cond.c (conditions) share. Public meaning: facts.h.
+ * What facts.c, facts_axis.c (arithmetic on axis facts), facts_cond.c (conditions) and facts_walk.c share. Public
+ * meaning: facts.h.
  */
 #ifndef TS_PASS_FACTS_AXIS_H
 #define TS_PASS_FACTS_AXIS_H
@@ -15,6 +16,8 @@ typedef struct facts_narrowed {
     int64_t lo, hi;
 } facts_narrowed;
 
+struct facts_flow; /* facts_walk.c */
+
 typedef struct facts_ctx {
     const ts_fn *fn;
     const ts_module *m;
@@ -25,8 +28,20 @@ typedef struct facts_ctx {
     TS_VEC(facts_narrowed) narrowed;
     uint8_t *seen; /* arg, res: 0 = no value has flowed in yet; else how often it changed */
     bool changed;
+    bool few_blocks; /* of ts_pass_env */
+    struct facts_flow *flow; /* of a walk, else NULL */
 } facts_ctx;
 typedef void facts_fn(const facts_ctx *c, ts_val v, ts_fact *out);
+
+/* y <= x, both not negative, by how y is made of x. */
+bool facts_is_part(const facts_ctx *c, ts_val y, ts_val x, uint32_t depth);
+/* Facts as of ts__facts_of in a context that is kept; false when memory is out. */
+bool facts_run(facts_ctx *c, ts_arena *scratch);
+void facts_sweep(facts_ctx *c);
+/* The value that an extension or a promise keeps. */
+ts_val facts_inner(const facts_ctx *c, ts_val v);
+/* In a walk: joins a value into what has flowed to `into` in this sweep. */
+void facts_gather(facts_ctx *c, ts_val into, ts_val with);
 
 int64_t facts_pow2_of(int64_t value);             /* greatest power of two that divides it */
 int64_t facts_pow2_product(int64_t a, int64_t b); /* of powers of two, at most FACTS_ANY_DIVISOR */

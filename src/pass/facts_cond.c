@@ -15,6 +15,24 @@
 
 enum { COND_DEPTH = 8 /* of conditions made of conditions */ };
 
+static void cond_narrow(facts_ctx *c, ts_val v, int64_t lo, int64_t hi, ts_val end);
+
+/* What bounds of a value say of what it is made of: an extension or a promise keeps them, a sum with a constant that
+ * does not wrap is as far away. */
+static void cond_sources(facts_ctx *c, ts_val v, ts_val end)
+{
+    const ts_inst *inst = ts_at(c->fn, v);
+    const ts_fact *f = &c->facts->at[v], *x = &c->facts->at[inst->op == TS_OP_addi ? inst->opnd[0] : 0];
+    int64_t by, lo, hi;
+    if ((inst->op == TS_OP_exti && facts_inner(c, v) != v) || inst->op == TS_OP_assume)
+        cond_narrow(c, inst->opnd[0], f->lo, f->hi, end);
+    if (inst->op != TS_OP_addi || inst->type != TS_T_i64 || !ts__const_as_int(c->fn, inst->opnd[1], &by) ||
+        __builtin_add_overflow(x->lo, by, &lo) || __builtin_add_overflow(x->hi, by, &hi))
+        return;
+    if (!__builtin_sub_overflow(f->lo, by, &lo) && !__builtin_sub_overflow(f->hi, by, &hi))
+        cond_narrow(c, inst->opnd[0], lo, hi, end);
+}
+
 /* The value's bounds are at most these until instruction `end`. */
 static void cond_narrow(facts_ctx *c, ts_val v, int64_t lo, int64_t hi, ts_val end)
 {
@@ -26,6 +44,7 @@ static void cond_narrow(facts_ctx *c, ts_val v, int64_t lo, int64_t hi, ts_val e
         return; /* no harm: less is known */
     f->lo = new_lo;
     f->hi = new_hi;
+    cond_sources(c, v, end);
 }
 
 /* x < y, or x <= y with `equal`. */

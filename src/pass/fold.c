@@ -36,7 +36,7 @@ ts_val ts__fold_bits(fold_ctx *c, ts_type type, uint64_t payload)
     return ts__fold_emit(c, TS_OP_constant, type, 0, words, 0, 0);
 }
 
-static bool fold_failed(const fold_ctx *c)
+bool ts__fold_failed(const fold_ctx *c)
 {
     return ts__module_failed(c->b.fn->module) || c->scratch->failed || c->numbers.failed;
 }
@@ -69,7 +69,7 @@ static void fold_plain(fold_ctx *c, ts_val v)
             opnds[i] = c->map[ts_opnd(c->from, v, i)];
         uint32_t words = ts__attr_words(c->from, inst), pool_n = c->b.fn->pool.n;
         uint32_t aux = words ? ts_pool_add(&c->b, words, ts_pool(c->from, inst)) : inst->aux;
-        if (fold_failed(c))
+        if (ts__fold_failed(c))
             return;
         c->b.loc = c->from->loc.at[v];
         c->map[v] = fold_new(c, inst, opnds, aux);
@@ -85,9 +85,7 @@ static void fold_plain(fold_ctx *c, ts_val v)
 
 /* ---- regions --------------------------------------------------------------------------------- */
 
-static bool fold_region(fold_ctx *c, ts_val from, ts_val to);
-
-static uint32_t fold_n_res(const fold_ctx *c, ts_val end)
+uint32_t ts__fold_n_res(const fold_ctx *c, ts_val end)
 {
     uint32_t n = 0;
     while (end + 1 + n < c->from->inst.n && ts_at(c->from, end + 1 + n)->op == TS_OP_res)
@@ -98,7 +96,7 @@ static uint32_t fold_n_res(const fold_ctx *c, ts_val end)
 /* The results of a region that has been dissolved are the operands of its terminator. */
 static void fold_results_are(fold_ctx *c, ts_val end, ts_val term)
 {
-    for (uint32_t i = 0; i < fold_n_res(c, end); i++)
+    for (uint32_t i = 0; i < ts__fold_n_res(c, end); i++)
         c->map[end + 1 + i] = c->map[ts_opnd(c->from, term, i)];
 }
 
@@ -112,7 +110,7 @@ static bool fold_if(fold_ctx *c, ts_val v, bool *dissolved)
         return false;
     ts_val first = cond ? v + 1 : other + 1, term = (cond ? other : end) - 1;
     bool yields = ts_at(c->from, term)->op == TS_OP_yield;
-    bool left = fold_region(c, first, yields ? term : term + 1);
+    bool left = ts__fold_region(c, first, yields ? term : term + 1);
     if (yields && !left)
         fold_results_are(c, end, term);
     return left;
@@ -159,7 +157,7 @@ static bool fold_for(fold_ctx *c, ts_val v, bool *dissolved)
     if (!trips)
         return false;
     c->map[v + 1] = c->map[ts_opnd(c->from, v, 0)];
-    bool left = fold_region(c, v + 1 + ts_at(c->from, v)->n_opnd - 2, end - 1);
+    bool left = ts__fold_region(c, v + 1 + ts_at(c->from, v)->n_opnd - 2, end - 1);
     if (!left)
         fold_results_are(c, end, end - 1);
     return left;
@@ -188,22 +186,24 @@ static void fold_keep_region(fold_ctx *c, ts_val v)
     uint64_t domain = c->numbers.domain;
     c->numbers.epoch += loops && fold_body_writes(c, v);
     c->cold += inst->op == TS_OP_cold;
+    c->kept++;
     fold_structure(c, v);
     if (reduces)
         c->numbers.domain = v;
     ts__numbers_open(&c->numbers);
-    fold_region(c, v + 1, other ? other : end);
+    ts__fold_region(c, v + 1, other ? other : end);
     ts__numbers_close(&c->numbers);
     if (other) {
         fold_structure(c, other);
         ts__numbers_open(&c->numbers);
-        fold_region(c, other + 1, end);
+        ts__fold_region(c, other + 1, end);
         ts__numbers_close(&c->numbers);
     }
     fold_structure(c, end);
-    for (uint32_t i = 0; i < fold_n_res(c, end); i++)
+    for (uint32_t i = 0; i < ts__fold_n_res(c, end); i++)
         fold_structure(c, end + 1 + i);
     c->cold -= inst->op == TS_OP_cold;
+    c->kept--;
     c->numbers.domain = domain;
 }
 
@@ -216,24 +216,28 @@ static bool fold_opener(fold_ctx *c, ts_val v)
         left = fold_if(c, v, &dissolved);
     else if (inst->op == TS_OP_for)
         left = fold_for(c, v, &dissolved);
+    if (!dissolved && c->tries)
+        left = ts__fold_unroll(c, v, &dissolved);
+    if (!dissolved && c->tries)
+        dissolved = ts__fold_unroll_some(c, v);
     if (!dissolved)
         fold_keep_region(c, v);
     return left;
 }
 
-/* Instructions from..to-1 of the old function. True when a terminator ended them early. */
-static bool fold_region(fold_ctx *c, ts_val from, ts_val to)
+bool ts__fold_region(fold_ctx *c, ts_val from, ts_val to)
 {
-    for (ts_val v = from; v < to && !fold_failed(c); v++) {
+    for (ts_val v = from; v < to && !ts__fold_failed(c) && !ts__fold_gives_up(c); v++) {
         const ts_inst *inst = ts_at(c->from, v);
         const ts_op_info *info = ts_info(inst);
         c->b.loc = c->from->loc.at[v];
         if (info->flags & TS_REGION) {
             if (fold_opener(c, v))
                 return true;
-            v = c->shape.end[v] + fold_n_res(c, c->shape.end[v]);
+            v = c->shape.end[v] + ts__fold_n_res(c, c->shape.end[v]);
         } else if (info->flags & TS_TERM) {
-            fold_structure(c, v);
+            if (!ts__fold_jump(c, v))
+                fold_structure(c, v);
             return true;
         } else if (inst->op == TS_OP_arg || inst->op == TS_OP_res || inst->op == TS_OP_param)
             fold_structure(c, v);
@@ -243,18 +247,23 @@ static bool fold_region(fold_ctx *c, ts_val from, ts_val to)
     return false;
 }
 
-ts_status ts__pass_fold(ts_fn *fn, ts_pass_env *env, ts_error *err)
+ts_status ts__fold(ts_fn *fn, ts_pass_env *env, uint32_t tries, ts_error *err)
 {
-    fold_ctx c = {.from = fn, .scratch = env->scratch};
+    fold_ctx c = {.from = fn, .scratch = env->scratch, .tries = tries};
     ts_fn *fresh = ts__fn_create_like(fn);
     c.map = TS_NEW_N(c.scratch, ts_val, fn->inst.n);
     if (!fresh || !c.map || !ts__shape_of(fn, c.scratch, &c.shape) ||
         !ts__numbers_init(&c.numbers, fresh, c.scratch))
         return ts_fail(err, TS_NOMEM, "out of memory in pass fold");
     ts__builder_init(&c.b, fresh);
-    fold_region(&c, 1, fn->inst.n);
-    if (fold_failed(&c))
+    ts__fold_region(&c, 1, fn->inst.n);
+    if (ts__fold_failed(&c))
         return ts_fail(err, TS_NOMEM, "out of memory in pass fold");
     ts__fn_replace(fn, fresh);
     return TS_OK;
+}
+
+ts_status ts__pass_fold(ts_fn *fn, ts_pass_env *env, ts_error *err)
+{
+    return ts__fold(fn, env, 0, err);
 }

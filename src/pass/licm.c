@@ -9,9 +9,9 @@
  *
  * What may not run where it did not run before stays: divisions that could be by zero, assumptions
  * (they may hold only in their branch), and loads, unless the loop is known to run, holds the load
- * directly and writes nothing. What costs less than the registers it would hold for a whole loop stays too: steps of
- * the descriptors that wgmma reads, where its products leave few. Out of an `if` only constants and scalars move, out
- * of `cold` only constants (its point is not to run), out of reductions nothing. Cost: linear times nesting.
+ * directly and writes nothing that it could read. What costs less than the registers it would hold for a whole loop
+ * stays too: steps of the descriptors that wgmma reads, where its products leave few. Out of an `if` only constants and
+ * scalars move, out of `cold` only constants (its point is not to run), out of reductions nothing. Cost: linear times nesting.
  */
 #include "pass/pass.h"
 
@@ -44,6 +44,11 @@ static bool licm_is_weak_load(const ts_inst *inst)
 {
     return (inst->op == TS_OP_load_view_tko || inst->op == TS_OP_load_ptr_tko) &&
            TS_M_GET_ORDER(inst->aux) == TS_WEAK;
+}
+
+static bool licm_is_load(const ts_inst *inst)
+{
+    return licm_is_weak_load(inst) || ts__is_readonly_load(inst);
 }
 
 /* Registers of a thread that a product adds to those of the products before it: operand a, and the accumulators where
@@ -88,23 +93,29 @@ static bool licm_can_move(const licm_ctx *c, ts_val v)
     const ts_op_info *info = ts_info(inst);
     if (c->step[v])
         return false;
-    if (licm_is_weak_load(inst))
+    if (licm_is_load(inst))
         return true;
+    if (inst->op == TS_OP_res) /* stays behind its load */
+        return c->before[inst->opnd[0]] && ts__is_readonly_load(ts_at(c->fn, inst->opnd[0]));
     if (!(info->flags & TS_PURE) || info->flags & TS_REGION || info->n_result != 1)
         return false;
-    if (inst->op == TS_OP_param || inst->op == TS_OP_arg || inst->op == TS_OP_res ||
+    if (inst->op == TS_OP_param || inst->op == TS_OP_arg ||
         inst->op == TS_OP_token || inst->op == TS_OP_assume || ts__is_clock(inst))
         return false;
     return licm_divides_safely(c, v);
 }
 
+static bool licm_runs(const licm_ctx *c, ts_val loop)
+{
+    int64_t lower, upper;
+    return ts_at(c->fn, loop)->op == TS_OP_for && ts__const_as_int(c->fn, ts_opnd(c->fn, loop, 0), &lower) &&
+           ts__const_as_int(c->fn, ts_opnd(c->fn, loop, 1), &upper) && lower < upper && lower >= 0;
+}
+
 /* The loop runs at least once, and nothing in it writes or orders memory. */
 static bool licm_reads_only(const licm_ctx *c, ts_val loop)
 {
-    int64_t lower, upper;
-    if (ts_at(c->fn, loop)->op != TS_OP_for ||
-        !ts__const_as_int(c->fn, ts_opnd(c->fn, loop, 0), &lower) ||
-        !ts__const_as_int(c->fn, ts_opnd(c->fn, loop, 1), &upper) || lower >= upper || lower < 0)
+    if (!licm_runs(c, loop))
         return false;
     for (ts_val v = loop + 1; v < c->shape.end[loop]; v++) {
         const ts_inst *inst = ts_at(c->fn, v);
@@ -124,9 +135,9 @@ static bool licm_may_leave(const licm_ctx *c, ts_val v, ts_val opener)
     switch (ts_at(c->fn, opener)->op) {
     case TS_OP_for:
     case TS_OP_loop:
-        return !licm_is_weak_load(inst) || licm_reads_only(c, opener);
+        return !licm_is_load(inst) || (ts__is_readonly_load(inst) ? licm_runs(c, opener) : licm_reads_only(c, opener));
     case TS_OP_if:
-        return constant || (scalar && !licm_is_weak_load(inst));
+        return constant || (scalar && !licm_is_load(inst));
     case TS_OP_cold:
         return constant;
     default:

@@ -360,15 +360,20 @@ bool ts__frame_note_shared(launch_frame *frame, const ts_plan *plan)
     return any;
 }
 
-void ts__frame_note_block(launch_frame *frame, const ts_launch_config *config)
+void ts__frame_note_block(launch_frame *frame, const ts_launch_config *config, const int64_t grid[3], bool is_cpu)
 {
-    uint64_t word = TS_SPEC_BLOCK;
-    for (uint32_t i = 0; i < 3; i++)
-        word |= (uint64_t)TS_MIN(config->block[i], (uint32_t)TS_BLOCK_THREADS + 1) << (4 + 12 * i);
+    uint64_t word = TS_SPEC_BLOCK | (uint64_t)1 << WORD_FEW;
+    for (uint32_t i = 0; i < 3; i++) {
+        uint64_t threads = TS_MIN(config->block[i], (uint32_t)TS_BLOCK_THREADS + 1);
+        if (grid[i] > TS_FEW_BLOCKS)
+            word &= ~((uint64_t)1 << WORD_FEW);
+        if (is_cpu)
+            word |= threads << (4 + 12 * i);
+    }
     if (frame->n_words + 2 > LAUNCH_WORDS)
         return; /* the compiler then says that it needs a block */
     frame->words[frame->n_words++] = word;
-    frame->words[frame->n_words++] = config->shared_bytes;
+    frame->words[frame->n_words++] = is_cpu ? config->shared_bytes : 0;
 }
 
 /* ---- numbers ----------------------------------------------------------------------------------------- */
@@ -972,7 +977,8 @@ static uint32_t args_spec_item(const launch_frame *frame, uint32_t i, ts_spec *s
 
 static void args_spec_block(const uint64_t *words, ts_spec *s)
 {
-    *s = (ts_spec){.kind = TS_SPEC_BLOCK, .value = (int64_t)words[1]};
+    *s = (ts_spec){.kind = TS_SPEC_BLOCK, .value = (int64_t)words[1],
+                   .index_bits = words[0] >> WORD_FEW & 1 ? 32 : 64};
     for (uint32_t i = 0; i < 3; i++)
         s->dims[i] = (int64_t)(words[0] >> (4 + 12 * i) & 4095);
 }

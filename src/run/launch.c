@@ -220,8 +220,9 @@ static ts_status launch_run(const ts_stream *given, const int64_t grid[3], ts_ke
     TS_TRY(launch_check_grid(kernel, grid, gpu_threads, err));
     if (!grid[0] || !grid[1] || !grid[2])
         return TS_OK;
-    if (config && config->block[0] && stream->device->target == TS_TARGET_CPU)
-        ts__frame_note_block(&frame, config);
+    bool is_cpu = stream->device->target == TS_TARGET_CPU;
+    if (config && config->block[0] && (is_cpu || kernel->source.kind != TS_SOURCE_CUSTOM))
+        ts__frame_note_block(&frame, config, grid, is_cpu);
     TS_TRY(launch_find(kernel, &frame, stream->device, &entry, err));
     if (frame.n_readonly)
         TS_TRY(launch_check_readonly(&frame, &entry->program->plan, err));

@@ -12,9 +12,9 @@
  *     then: arrays the static extents, then the static strides; constants, tuples and lists their value
  * A STRUCT has the alignment of its elements in the place of a dtype, then its object, then the words of its array.
  *
- * Behind the arguments, for the CPU (ts__frame_note_block), what a launch with a block asks for; a second word has the
- * bytes of dynamic shared memory:
- *     bit  0- 3 TS_SPEC_BLOCK    4-15 threads along x    16-27 y    28-39 z
+ * Behind the arguments (ts__frame_note_block) what a launch with a block asks for; a second word has the bytes of
+ * dynamic shared memory. For a GPU both are empty but for bit 40:
+ *     bit  0- 3 TS_SPEC_BLOCK    4-15 threads along x    16-27 y    28-39 z    40 at most TS_FEW_BLOCKS
  *
  * Code is compiled for arrays that lie apart. When an array that it writes shares bytes with another one, words behind
  * all others (WORD_SHARED, ts__frame_note_shared) lead to code that keeps their accesses in order:
@@ -32,6 +32,7 @@ enum {
     WORD_SHARED = 15, /* the kind of the words that say which arrays share memory */
     WORD_DTYPE = 4,
     WORD_RANK = 9,
+    WORD_FEW = 40,
     WORD_ALIGN16 = 13,
     WORD_INDEX64 = 14,
     WORD_LOOSE = 15,
@@ -89,7 +90,7 @@ TS_CHECKED ts_status ts__frame_fill(launch_frame *frame, const ts_kernel *kernel
 /* Adds the words about arrays that share memory which code of this plan writes; false: there are none. */
 bool ts__frame_note_shared(launch_frame *frame, const ts_plan *plan);
 /* Adds the words about the block. */
-void ts__frame_note_block(launch_frame *frame, const ts_launch_config *config);
+void ts__frame_note_block(launch_frame *frame, const ts_launch_config *config, const int64_t grid[3], bool is_cpu);
 /* At most TS_LAUNCH_ARGS items, and one for the block. */
 size_t ts__frame_spec(const launch_frame *frame, ts_spec *spec);
 /* The table entry of one array of a list: pointer, extents, strides. */

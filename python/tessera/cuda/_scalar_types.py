@@ -118,15 +118,7 @@ class Opaque(Type):
     """A type of which nothing is known but its name."""
 
 
-class _Time(Type):
-    @property
-    def __tessera_element__(self) -> Any:
-        from ._typeof import as_dtype
-
-        return as_dtype(self)
-
-
-class NPDatetime(_Time):
+class NPDatetime(Type):
     """A date, counted in ``unit``."""
 
     def __init__(self, unit: str = "") -> None:
@@ -134,7 +126,7 @@ class NPDatetime(_Time):
         super().__init__(f"datetime64[{unit}]")
 
 
-class NPTimedelta(_Time):
+class NPTimedelta(Type):
     """A span of time, counted in ``unit``."""
 
     def __init__(self, unit: str = "") -> None:

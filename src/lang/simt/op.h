@@ -76,6 +76,8 @@ ts_status fr_simt_complex_call(fr *f, uint32_t node, const char *name, uint32_t 
 
 /* How many bits hold the value, which is not negative; 64: unknown, or it may be negative. */
 uint32_t fr_simt_width(const fr *f, ts_val v, uint32_t depth);
+/* A step above zero, and a stop that leaves room for it. */
+bool fr_simt_counts_up(const fr *f, ts_val step, ts_val stop);
 /* The address of one element; the index has one number for each axis. */
 ts_status fr_simt_address(fr *f, uint32_t node, const fr_value *array, const fr_value *index, ts_val *out);
 ts_type fr_simt_storage(ts_dtype dtype);
@@ -121,27 +123,6 @@ ts_status fr_simt_constant_array(fr *f, const fr_value *v, fr_value *out, bool *
 ts_status fr_simt_index_tuple(fr *f, uint32_t node, const fr_value *tuple, const fr_value *index, fr_value *out);
 /* Constant memory of the module with these bytes. */
 ts_val fr_simt_constant_bytes(fr *f, const void *bytes, size_t n, ts_status *status);
-
-/* ---- exceptions: raise.c ---------------------------------------------------------------------------------- */
-
-/* Bits of ts_hints.checked. */
-enum { FR_REPORT_RAISES = 1, FR_REPORT_BOUNDS = 2 };
-bool fr_simt_reports(const fr *f, uint32_t what);
-
-typedef struct fr_fault {
-    int code;                /* ts_fault_code */
-    const char *text;
-    ts_val index, extent;    /* i64; 0 none */
-} fr_fault;
-/* Where `fine`, an i1, is false the fault is reported, if any are, and the thread ends. */
-void fr_simt_check(fr *f, ts_val fine, const fr_fault *fault);
-/* The same for a divisor, where exceptions are reported. */
-void fr_simt_check_zero(fr *f, ts_val y);
-void fr_simt_check_step(fr *f, ts_val fine);
-/* The same for an index, from -extent on; both are i64. */
-void fr_simt_check_index(fr *f, ts_val index, ts_val extent, const fr_fault *fault);
-ts_status fr_simt_raise(fr *f, uint32_t node, fr_flow *flow);
-ts_status fr_simt_assert(fr *f, uint32_t node);
 
 /* ---- math.c ------------------------------------------------------------------------------------------ */
 

@@ -282,6 +282,14 @@ static bool emit_runs_once(const ts_ptx *e, const ts_val *bound, bool is_unsigne
     return is_unsigned ? (uint64_t)lower < (uint64_t)upper : lower < upper;
 }
 
+/* What tile kernels repeat is made as long as it should be; loops of threads are as short as they were written. */
+static void emit_loop_label(ts_ptx *e, ts_val opener)
+{
+    PUT("L$L:\n", opener);
+    if (!e->plan->thread_kernel)
+        PUT(".pragma \"nounroll\";\n");
+}
+
 void ts__emit_for(ts_ptx *e, ts_val v, const ts_inst *inst)
 {
     ts_arena_mark mark = ts__arena_at(&e->arena);
@@ -300,13 +308,13 @@ void ts__emit_for(ts_ptx *e, ts_val v, const ts_inst *inst)
         ts_reg p = ts__ptx_temp(e, TS_RC_P);
         PUT("setp.ge.$s $r, $v, $v;\n@$r bra C$L;\n", is_unsigned ? t->u : t->s, p, v + 1, opnds[1], p, v);
     }
-    PUT("L$L:\n.pragma \"nounroll\";\n", v);
+    emit_loop_label(e, v);
 }
 
 void ts__emit_loop(ts_ptx *e, ts_val v, const ts_inst *inst)
 {
     emit_moves_to(e, v + 1, inst->n_opnd, ts_opnds(e->fn, inst));
-    PUT("L$L:\n.pragma \"nounroll\";\n", v);
+    emit_loop_label(e, v);
 }
 
 static ts_val emit_loop_of(const ts_ptx *e, ts_val v)

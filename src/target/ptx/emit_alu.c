@@ -597,6 +597,13 @@ void ts__emit_select(ts_ptx *e, ts_val v, const ts_inst *inst)
         PUT("selp.$s $v, $v, $v, $r;\n", t->b, v, inst->opnd[1], inst->opnd[2], c);
         return;
     }
+    uint64_t known;
+    bool both = ts__ptx_const(e, ts__ptx_opnd(e, v, 2), &known) && !known, /* c and x */
+         either = !both && ts__ptx_const(e, ts__ptx_opnd(e, v, 1), &known) && known;
+    if (both || either) {
+        PUT("$s.pred $v, $r, $r;\n", both ? "and" : "or", v, c, ts__ptx_in_reg(e, inst->opnd[both ? 1 : 2]));
+        return;
+    }
     ts_reg x = ts__ptx_temp(e, TS_RC_P), y = ts__ptx_temp(e, TS_RC_P), n = ts__ptx_temp(e, TS_RC_P);
     PUT("and.pred $r, $r, $r;\nnot.pred $r, $r;\n", x, c, ts__ptx_in_reg(e, inst->opnd[1]), n, c);
     PUT("and.pred $r, $r, $r;\nor.pred $v, $r, $r;\n", y, n, ts__ptx_in_reg(e, inst->opnd[2]), v, x, y);
