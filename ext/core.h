@@ -268,6 +268,8 @@ typedef struct core_kernel_facts {
     Py_ssize_t n_whole;  /* with so many arguments or more, none is missing; 0 where IR says what it takes */
     bool packed;         /* written in Python, not IR */
     char hooked;         /* launches of kernel[grid, block] go to kernel._launch (threads.c) */
+    char adds;           /* the kernel's _complete adds arguments: arrays that it names */
+    char waits;          /* launches wait for the end of the kernel, whose exceptions they raise (threads.c) */
     bool has_warned;     /* of a grid too small for a GPU (threads.c) */
 } core_kernel_facts;
 core_kernel_facts *core_kernel_view(PyObject *kernel);

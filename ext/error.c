@@ -81,6 +81,24 @@ static int error_of_driver(PyObject *class, const ts_error *err)
     return made ? 0 : -1;
 }
 
+/* What KernelError tells of itself, as tessera._errors.Failure; a new reference. */
+static PyObject *error_failure(const ts_error *err)
+{
+    static const char *const codes[] = {"", "bounds", "assert", "division", "raise"}; /* ts_fault_code */
+    const ts_failure *f = &err->failure;
+    const char *code = f->code < sizeof codes / sizeof *codes ? codes[f->code] : "";
+    PyObject *module = PyImport_ImportModule("tessera._errors"), *thread = Py_NewRef(Py_None), *made = NULL;
+    if (f->has_thread)
+        Py_SETREF(thread, Py_BuildValue("(III)", f->thread[0], f->thread[1], f->thread[2]));
+    if (module && thread)
+        made = PyObject_CallMethod(module, "Failure", "sIsssI(III)O", code, f->object, err->text + f->message,
+                                   err->text + f->file, err->text + f->function, f->line, f->block[0], f->block[1],
+                                   f->block[2], thread);
+    Py_XDECREF(module);
+    Py_XDECREF(thread);
+    return made;
+}
+
 PyObject *core_raise(core_state *state, const ts_error *err)
 {
     int at = -(int)err->status;
@@ -92,9 +110,14 @@ PyObject *core_raise(core_state *state, const ts_error *err)
     if (err->driver_code && error_of_driver(class, err) == 0)
         return NULL;
     PyObject *text = PyUnicode_DecodeUTF8(err->text, (Py_ssize_t)strlen(err->text), "replace");
-    if (text) {
-        PyErr_SetObject(class, text);
-        Py_DECREF(text);
-    }
+    PyObject *made = text ? PyObject_CallOneArg(class, text) : NULL, *failure = NULL;
+    if (made && err->failure.code && (failure = error_failure(err)) &&
+        PyObject_SetAttrString(made, "failure", failure) < 0)
+        Py_CLEAR(made);
+    if (made && !PyErr_Occurred())
+        PyErr_SetObject(class, made);
+    Py_XDECREF(text);
+    Py_XDECREF(made);
+    Py_XDECREF(failure);
     return NULL;
 }

@@ -5,6 +5,7 @@
  * is said there.
  */
 #include "core.h"
+#include <stdlib.h>
 #include <string.h>
 
 /* A compilation that waits: what proxies hold. */
@@ -440,6 +441,27 @@ static ts_status evaluate_later(void *user, ts_host_call *call, ts_error *err)
     return status;
 }
 
+/* host.link(ptx) gives the bytes that the driver loads. */
+static ts_status evaluate_link(void *user, const char *ptx, void **image, size_t *n_image, ts_error *err)
+{
+    core_evaluator *evaluator = user;
+    PyGILState_STATE gil = PyGILState_Ensure();
+    PyObject *bytes = PyObject_CallMethod(evaluator->host, "link", "y", ptx);
+    Py_ssize_t n = bytes && PyBytes_Check(bytes) ? PyBytes_GET_SIZE(bytes) : 0;
+    *n_image = (size_t)n + 1; /* bytes objects have a NUL behind them */
+    *image = n ? malloc(*n_image) : NULL;
+    if (*image)
+        memcpy(*image, PyBytes_AS_STRING(bytes), *n_image);
+    else if (bytes && !n)
+        PyErr_SetString(PyExc_TypeError, "link() must give bytes");
+    else if (bytes)
+        PyErr_NoMemory();
+    ts_status status = *image ? TS_OK : evaluate_failed(evaluator->state, err);
+    Py_XDECREF(bytes);
+    PyGILState_Release(gil);
+    return status;
+}
+
 ts_host core_host_of(core_evaluator *evaluator)
 {
     if (!evaluator->host || evaluator->host == Py_None)
@@ -448,9 +470,12 @@ ts_host core_host_of(core_evaluator *evaluator)
              *structs = PyObject_GetAttrString(evaluator->host, "takes_structs");
     evaluator->takes_structs = structs == Py_True;
     /* What cannot be asked is taken to ask: then its code is lowered before the cache is looked at. */
-    ts_host host = {evaluate_site, evaluate_later, evaluator, asks != Py_False};
+    PyObject *links = PyObject_GetAttrString(evaluator->host, "links");
+    ts_host host = {.evaluate = evaluate_site, .later = evaluate_later, .user = evaluator, .asks = asks != Py_False,
+                    .link = links && PyObject_IsTrue(links) > 0 ? evaluate_link : NULL};
     Py_XDECREF(asks);
     Py_XDECREF(structs);
+    Py_XDECREF(links);
     PyErr_Clear();
     return host;
 }

@@ -18,7 +18,7 @@ typedef struct kernel_object {
     core_state *state;
     ts_kernel *kernel;
     core_evaluator evaluator; /* filled before `kernel` is, by the thread that makes it */
-    core_kernel_facts facts;  /* the same, but for `hooked` */
+    core_kernel_facts facts;  /* the same, but for `hooked` and `waits` */
 } kernel_object;
 
 static PyObject *kernel_new(PyTypeObject *type, PyObject *args, PyObject *kwargs)
@@ -324,7 +324,8 @@ PyObject *core_complete(PyObject *kernel, PyObject *args, PyObject *named)
 {
     bool is_named = named && named != Py_None && !(PyDict_CheckExact(named) && PyDict_GET_SIZE(named) == 0);
     bool is_plain = PyTuple_Check(args) || PyList_Check(args);
-    if (!is_named && (!is_plain || PySequence_Fast_GET_SIZE(args) >= ((kernel_object *)kernel)->facts.n_whole))
+    const core_kernel_facts *facts = &((kernel_object *)kernel)->facts;
+    if (!is_named && !facts->adds && (!is_plain || PySequence_Fast_GET_SIZE(args) >= facts->n_whole))
         return Py_NewRef(args);
     if (is_plain)
         return PyObject_CallMethod(kernel, "_complete", "(OO)", args, is_named ? named : Py_None);
@@ -637,6 +638,8 @@ static PyMethodDef kernel_methods[] = {
 
 static PyMemberDef kernel_members[] = {
     {"_hooked", T_BOOL, offsetof(kernel_object, facts) + offsetof(core_kernel_facts, hooked), 0, NULL},
+    {"_adds", T_BOOL, offsetof(kernel_object, facts) + offsetof(core_kernel_facts, adds), 0, NULL},
+    {"_waits", T_BOOL, offsetof(kernel_object, facts) + offsetof(core_kernel_facts, waits), 0, NULL},
     {NULL, 0, 0, 0, NULL},
 };
 

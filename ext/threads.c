@@ -189,9 +189,10 @@ static ts_status threads_run(const ts_stream *stream, const ts_launch_config *co
 enum threads_way { THREADS_ANY, THREADS_STRICT, THREADS_KEPT };
 
 /* Host memory that is lent for this call only is waited for, unless the caller keeps it. */
-static int threads_launch_frame(core_state *state, const ts_stream *stream, ts_device *device,
-                                threads_launch *self, ts_kernel *kernel, core_frame *frame, enum threads_way way)
+static int threads_launch_frame(threads_launch *self, const ts_stream *stream, ts_device *device, ts_kernel *kernel,
+                                core_frame *frame, enum threads_way way)
 {
+    core_state *state = self->state;
     ts_error err;
     core_use use;
     ts_stream room;
@@ -201,10 +202,11 @@ static int threads_launch_frame(core_state *state, const ts_stream *stream, ts_d
         room = (ts_stream){device, stream->native, stream->impl};
         stream = &room;
     }
-    bool lent = frame->has_host_memory && way != THREADS_KEPT && stream->impl && !ts_record_active(stream);
+    bool lent = frame->has_host_memory && way != THREADS_KEPT && stream->impl;
+    bool waits = (lent || core_kernel_view(self->kernel)->waits) && !ts_record_active(stream);
     core_use_begin(state, &use, stream, NULL);
     ts_status status = threads_run(stream, &self->config, kernel, frame, &err);
-    bool waited = status != TS_OK || !lent || core_finish_stream(state, stream) == 0;
+    bool waited = status != TS_OK || !waits || core_finish_stream(state, stream) == 0;
     core_use_end(state, &use);
     if (status != TS_OK)
         core_raise(state, &err);
@@ -247,7 +249,7 @@ static enum threads_outcome threads_try(threads_launch *self, ts_kernel *kernel,
         return THREADS_FAILED;
     ts_kernel_get_stats(kernel, &before);
     uintptr_t native = stream ? stream->native : 0;
-    if (threads_launch_frame(state, stream, device, self, kernel, frame, way) < 0 ||
+    if (threads_launch_frame(self, stream, device, kernel, frame, way) < 0 ||
         core_note_uses(state, native, &self->kernel, 1) < 0 || core_note_uses(state, native, args, (size_t)n) < 0)
         return THREADS_FAILED;
     ts_kernel_get_stats(kernel, &after);
@@ -361,7 +363,8 @@ static PyObject *threads_call(PyObject *object, PyObject *const *args, size_t fl
     Py_ssize_t n = PyVectorcall_NARGS(flags);
     if (!core_kernel_of(self->state, self->kernel)) /* prepared: it knows its parameters then */
         return threads_fail(self->kernel);
-    if ((names && PyTuple_GET_SIZE(names)) || n < core_kernel_view(self->kernel)->n_whole)
+    const core_kernel_facts *facts = core_kernel_view(self->kernel);
+    if ((names && PyTuple_GET_SIZE(names)) || n < facts->n_whole || facts->adds)
         return threads_bind(self, args, n, names);
     return threads_go(self, args, n);
 }

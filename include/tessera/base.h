@@ -106,13 +106,25 @@ typedef struct ts_span {
  *
  *     status       what the call returned
  *     driver_code  the number of the CUDA driver's or the system's own error, 0 if there was none
+ *     failure      where and how a kernel failed while it ran
  *     text         what was found, what was wanted, what to do; UTF-8, may have several lines, always terminated. A
  *                  message that would not fit ends in "[...]" and is never cut silently */
 #define TS_ERROR_TEXT 6000 /* bytes, the NUL included */
+typedef struct ts_failure {
+    uint32_t code;    /* ts_fault_code of compile.h; 0: the error is another one, and nothing else here is set */
+    uint32_t object;  /* TS_FAULT_RAISE: the number of what was raised among the objects of the kernel's pack; 0: it is
+                       * a builtin exception, whose name the message begins with */
+    uint32_t line;    /* 0 unknown */
+    uint32_t message; /* where in the text what happened begins */
+    uint32_t file, function; /* where in `text`, behind its end, the names of the source's file and function stand */
+    uint32_t block[3], thread[3];
+    bool has_thread;  /* false in kernels of tiles: it was the block */
+} ts_failure;
 typedef struct ts_error {
     ts_status status;
     int driver_code; /* native code of the driver, 0 if none */
     char text[TS_ERROR_TEXT];
+    ts_failure failure;
 } ts_error;
 
 /* Sets *err (if not NULL) and returns `status`, so that `return ts_fail(...)` reads as one step. For clients that hand

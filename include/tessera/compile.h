@@ -189,7 +189,7 @@ typedef enum ts_target {
 /* How compiled code is launched: what the code expects, decided by the compiler. The launch reads it and nothing else.
  *
  *     GPU   parameters in this order: n_tmaps tensor maps of 128 bytes, the n_params parameters, the grid if
- *           persistent, the fault record if error_param, the zeros if cooperative
+ *           persistent, the zeros if cooperative, the fault record if error_param
  *     CPU   parameters in slots of 8 bytes */
 typedef struct ts_plan {
     uint32_t target;
@@ -213,7 +213,7 @@ typedef struct ts_plan {
     /* A kernel of threads: the launch says how many (of at most `threads` when that is not 0), how many bytes of
      * dynamic shared memory follow the shared_bytes of the kernel's own, and the cluster. */
     uint8_t thread_kernel;
-    /* Blocks wait for each other: all of a launch run at once. On a GPU the launch adds, last, a pointer to 8 bytes that
+    /* Blocks wait for each other: all of a launch run at once. On a GPU the launch adds a pointer to 8 bytes that
      * are zero. */
     uint8_t cooperative;
     /* CPU */
@@ -225,15 +225,22 @@ enum { TS_CPU_COOPERATIVE_BLOCKS = 1024 };
 
 /* What a kernel in checked mode, or an assert, leaves for the host: the first fault of a launch. ts_stream_sync and the
  * other waits (device.h) turn it into an error that names kernel, line and block. */
-/* What went wrong: an index outside its array, a failed assert, an integer division by zero. */
-typedef enum ts_fault_code { TS_FAULT_NONE, TS_FAULT_BOUNDS, TS_FAULT_ASSERT, TS_FAULT_DIV_ZERO } ts_fault_code;
+/* What went wrong: an index outside its array, a failed assert, a division by zero, an exception of a thread. */
+typedef enum ts_fault_code {
+    TS_FAULT_NONE,
+    TS_FAULT_BOUNDS,
+    TS_FAULT_ASSERT,
+    TS_FAULT_DIV_ZERO,
+    TS_FAULT_RAISE
+} ts_fault_code;
 typedef struct ts_fault {
     uint32_t code;           /* ts_fault_code */
-    uint32_t line;           /* of the kernel's source, 0 unknown */
+    uint32_t line;           /* of the source, 0 unknown */
     uint32_t block[3];
     uint32_t string;         /* index in the plan's messages (operation and axis, assert text), 0 none */
-    int64_t index, extent;   /* out of bounds: the index and the size it broke */
-    uint32_t reserved, column;
+    int64_t index, extent;   /* out of bounds: the index and the size it broke; raised: index is the object's number */
+    uint32_t file, function; /* indices in the plan's messages, 0: those of the kernel */
+    uint32_t has_thread, thread[3];
 } ts_fault;
 
 /* Code for one target. Owns: bytes and messages, of `alloc`; ts_code_deinit frees them and leaves zeros. It may be
@@ -254,7 +261,7 @@ TS_API void ts_code_deinit(ts_code *code);
     X(occupancy)        /* tile blocks to keep on one multiprocessor, 1 to 32; fewer where they do not fit */ \
     X(opt_level)        /* 0 to 3 */                                                                \
     X(num_worker_warps) /* 4, 8, 16 or 32 */                                                        \
-    X(checked)          /* 1: indices out of bounds are reported */                                 \
+    X(checked)          /* 1: indices out of bounds are reported; of threads 1: exceptions, 2: indices, 3: both */ \
     X(fastmath)         /* 1: approximate instructions are allowed */                               \
     X(num_stages)       /* depth of load pipelines, 1 to 8 */                                       \
     X(plan)             /* of a GPU's code: 0 the fastest, 1 and 2 more modest ones (TS_PLANS) */

@@ -81,11 +81,17 @@ typedef ts_status ts_host_fn(void *user, ts_host_call *call, uint32_t site, size
 /* Goes on with the pack as it is now, by ts_host_grow: an argument is an object that the compilation does not know. */
 typedef ts_status ts_host_later_fn(void *user, ts_host_call *call, ts_error *err);
 
+/* Links the PTX of a kernel, a text with a final NUL, with the other code that it calls (`foreign` of op.def). *image
+ * is what the driver loads, a cubin or PTX, of *n bytes, the last of them a NUL: made with malloc(), freed by the
+ * caller. */
+typedef ts_status ts_host_link_fn(void *user, const char *ptx, void **image, size_t *n, ts_error *err);
+
 /* Who evaluates; all zero: nobody. `user` lives as long as what it is given to. */
 typedef struct ts_host {
     ts_host_fn *evaluate;
     ts_host_later_fn *later; /* NULL: no argument is an object */
     void *user;
+    ts_host_link_fn *link;   /* NULL: the pack calls no other code */
     uint8_t asks;            /* 1: the pack has expressions of the host, so it is lowered before the cache is asked */
 } ts_host;
 

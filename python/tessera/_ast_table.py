@@ -2,7 +2,7 @@
 """Numbers of the packed AST, by tools/gen_language.py from src/lang/ast.def and pack.h. Do not edit."""
 
 MAGIC = 0x4B505354
-VERSION = 6
+VERSION = 9
 
 # kind: (number, ((attribute, field letter), ...))
 NODES = {
@@ -55,7 +55,8 @@ NODES = {
     "MatchOr": (47, (("patterns", "l"),)),
     "MatchClass": (48, (("cls", "n"), ("patterns", "l"), ("kwd_attrs", "t"), ("kwd_patterns", "l"))),
     "Host": (49, (("site", "i"), ("names", "l"), ("more", "l"))),
-    "Unsupported": (50, (("what", "s"),)),
+    "Raise": (50, (("object", "i"), ("name", "s"), ("args", "l"))),
+    "Unsupported": (51, (("what", "s"),)),
 }
 OPERATORS = {
     "Add": 1,
@@ -122,3 +123,4 @@ STRUCT = 24
 CHARS = 25
 BYTES = 26
 ELEMENTS = 27
+CAPTURED = 28

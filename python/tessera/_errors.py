@@ -4,10 +4,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import NamedTuple
 
 __all__ = [
     "DeviceError",
     "DeviceNotFoundError",
+    "Failure",
     "KernelError",
     "StaticException",
     "TileCompilerExecutionError",
@@ -89,5 +91,23 @@ class DeviceNotFoundError(RuntimeError):
     """No such device, driver or compiler part on this machine; the text says what to install."""
 
 
+class Failure(NamedTuple):
+    """Where and how a kernel failed. ``thread`` is None for kernels of tiles."""
+
+    code: str  # "bounds", "assert", "division", "raise"
+    object: int  # what was raised, by its number in the kernel's pack; 0: a builtin exception, which the message names
+    message: str
+    file: str
+    function: str
+    line: int
+    block: tuple[int, int, int]
+    thread: tuple[int, int, int] | None
+
+
 class KernelError(RuntimeError):
-    """A kernel failed while it ran: failed assert, index out of bounds in checked mode, ..."""
+    """A kernel failed while it ran: failed assert, index out of bounds in checked mode, ...
+
+    ``failure`` tells where: ``file``, ``function``, ``line``, ``block``, ``thread`` (of kernels of threads).
+    """
+
+    failure: Failure | None = None

@@ -267,6 +267,8 @@ class Host:
         self.packer = packer
         self.asks = bool(packer.sites)  # read by ext/evaluate.c
         self.takes_structs = packer.dialect == "thread"  # the same
+        self.links: tuple[Any, ...] = ()  # other code for a GPU's, tessera.cuda.LinkableCode; read by ext/evaluate.c
+        self.failure: BaseException | None = None  # what linking raised, for the launch to raise
         self.constants: dict[Any, int] = {}
         self.elements: dict[Any, int] = {}  # NumPy's dtypes of arrays of records and texts
         self.classes: dict[type, tuple[int, tuple[str, ...], str]] = {}  # read by ext/records.c
@@ -294,8 +296,23 @@ class Host:
         finally:
             stack.pop()
 
+    def link(self, ptx: bytes) -> bytes:
+        """What the driver loads: the kernel's PTX with the code that it calls."""
+        from .cuda._linking import linked
+
+        try:
+            return linked(ptx, self.links)
+        except Exception as error:
+            self.failure = error
+            raise
+
     def object(self, number: int) -> Any:
         return self.packer.made[number]
+
+    @property
+    def captured(self) -> list[Any]:
+        """Arrays of devices that a kernel of threads names, in the order in which a launch adds them."""
+        return self.packer.captured
 
     def function(self, number: int) -> Any:
         return self.packer.callables[number]
@@ -386,6 +403,7 @@ class Host:
         if number is None:
             with _lock:
                 number = self.elements[dtype] = structs.pack_element(self.packer, dtype)
+                self.packer.complete()
         return number
 
     def known(self, value: Any) -> int:

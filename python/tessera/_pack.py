@@ -35,7 +35,7 @@ _FOREIGN = frozenset(("numpy", "torch", "ml_dtypes", "cupy"))
 _STATEMENTS = {
     "Try": "try", "TryStar": "try", "AsyncWith": "async with", "AsyncFor": "async for",
     "AsyncFunctionDef": "async def", "ClassDef": "class", "Import": "import", "ImportFrom": "import",
-    "Global": "global", "Nonlocal": "nonlocal", "Delete": "del", "Raise": "raise",
+    "Global": "global", "Nonlocal": "nonlocal", "Delete": "del",
     "MatchMapping": "a mapping pattern", "ListComp": "a list comprehension", "SetComp": "a set comprehension",
     "DictComp": "a dict comprehension", "Set": "a set display",
     "Await": "await", "YieldFrom": "yield from", "TypeAlias": "type",
@@ -93,9 +93,10 @@ def _encoded(text: str) -> bytes:
 
 
 class _Packer:
-    def __init__(self, snapshot: Snapshot | None = None, dialect: str = "tile") -> None:
+    def __init__(self, snapshot: Snapshot | None = None, dialect: str = "tile", raises: bool = False) -> None:
         self.snapshot = snapshot
         self.dialect = dialect
+        self.raises = raises
         self.strings: dict[str, int] = {"": 0}
         self.nodes: list[int] = [0] * 9
         self.n_nodes = 1
@@ -109,7 +110,10 @@ class _Packer:
         self.names = set(records.SPECIAL)  # attributes that are used anywhere
         self.made: dict[int, Any] = {}  # number of an object -> the object, for the host
         self.callables: list[Any] = []  # the same for functions
+        self.is_packed = False  # what is packed from then on comes from the host, while the kernel is compiled
+        self.captured: list[Any] = []  # arrays of devices that are named: arguments that the launch adds
         self.sites: list[Site] = []
+        self.links: list[Any] = []  # code of others that functions of the pack call (tessera.cuda.declare_device)
 
     def text(self, value: str) -> int:
         return self.strings.setdefault(value, len(self.strings))
@@ -190,6 +194,10 @@ class _Packer:
             return self.make_record(obj)
         if isinstance(obj, (tuple, list)) or _is_host_array(obj):  # a list and an array as they are now
             return self.add(tables.TUPLE, self.list([self.object(item) for item in obj]))
+        may_capture = self.dialect == "thread" and not self.is_packed
+        if may_capture and isinstance(getattr(obj, "__cuda_array_interface__", None), dict):
+            self.captured.append(obj)
+            return self.add(tables.CAPTURED, len(self.captured) - 1)
         if type(obj) is dict:
             words = [word for pair in obj.items() for word in map(self.object, pair)]
             return self.add(tables.DICT, self.list(words))
@@ -203,6 +211,7 @@ class _Packer:
         numpy = self.dialect == "thread" and _numpy_function(obj)
         if numpy:
             return self.add(tables.BUILTIN, self.text(f"numpy.{numpy}"))
+        self.links += getattr(obj, "__tessera_links__", ())
         helper = self.helper(obj)
         if isinstance(helper, FunctionType):
             return self.make_callable(helper, obj, key)
@@ -396,6 +405,7 @@ class _Walker:
     def __init__(self, packer: _Packer, fn: FunctionType, shift: int) -> None:
         self.packer = packer
         self.shift = shift
+        self.is_root = len(packer.functions) == 1
         self.free: dict[str, int] = {}
         self.globals = fn.__globals__
         self.file, self.flags = fn.__code__.co_filename, fn.__code__.co_flags & FUTURES
@@ -409,6 +419,14 @@ class _Walker:
         self.meant: dict[int, tuple[bool, Any]] = {}  # id of an attribute's node -> what host() said
 
     def lookup(self, name: str) -> tuple[bool, Any]:
+        known, value = self.found(name)
+        if known and type(value).__module__ == "cffi.api" and self.packer.dialect == "thread":
+            from .cuda._linking import ffi  # for ffi.from_buffer(array)
+
+            return True, ffi
+        return known, value
+
+    def found(self, name: str) -> tuple[bool, Any]:
         if any(name in scope for scope in self.local):
             return False, None
         if name in self.closure:
@@ -446,8 +464,8 @@ class _Walker:
         plan = _plans.get(kind)
         if kind is _ast.Raise and isinstance(node.exc, _ast.Call) and self.static_call(node.exc) == "static_exception":
             return self.emit(_plans[_ast.Expr][0], node, [self.static(node.exc, _plans[_ast.Call], "static_exception")])
-        if kind is _ast.Raise and self.packer.dialect == "thread":
-            return self.emit(_plans[_ast.Return][0], node, [0])
+        if kind is _ast.Raise:
+            return self.raised(node)
         if plan is None:
             what = _STATEMENTS.get(kind.__name__, kind.__name__)
             return self.emit(tables.NODES["Unsupported"][0], node, [self.packer.text(what)])
@@ -481,7 +499,7 @@ class _Walker:
             return self.static(node, plan, self.static_call(node))
         elif kind is _ast.Dict and None in node.keys:
             return self.emit(tables.NODES["Unsupported"][0], node, [self.packer.text("** in a dict display")])
-        elif kind is _ast.Assert and self.packer.dialect == "thread":
+        elif kind is _ast.Assert and self.only_ends():
             return self.assertion(node)
         elif kind is _ast.FunctionDef or kind is _ast.Lambda:
             return self.function(node, plan)
@@ -536,12 +554,32 @@ class _Walker:
             plan[0], node, [self.packer.text(node.name), args, body, self.packer.list(decorators)]
         )
 
+    def only_ends(self) -> bool:
+        """Whether what raises here ends the kernel of threads, as a return does, and nobody hears of it."""
+        return self.packer.dialect == "thread" and not self.packer.raises and self.is_root and len(self.local) == 1
+
     def assertion(self, node: Any) -> int:
-        """``assert``, and ``raise``, in a kernel of threads: what fails ends the thread, and nobody hears of it."""
+        """``assert`` as ``if not test: return``."""
         test = self.node(node.test)
         fails = self.emit(_plans[_ast.UnaryOp][0], node.test, [_operators[_ast.Not], test])
         ends = self.packer.list([self.emit(_plans[_ast.Return][0], node, [0])])
         return self.emit(_plans[_ast.If][0], node, [fails, ends, 0])
+
+    def raised(self, node: Any) -> int:
+        if self.only_ends():
+            return self.emit(_plans[_ast.Return][0], node, [0])
+        is_call = isinstance(node.exc, _ast.Call)
+        known, value = self.host(node.exc.func if is_call else node.exc)
+        of = value if isinstance(value, type) else type(value)
+        if self.packer.dialect != "thread" or not known or not issubclass(of, BaseException):
+            what = "raise" if self.packer.dialect != "thread" else "a raise of what is no exception of the host"
+            return self.emit(tables.NODES["Unsupported"][0], node, [self.packer.text(what)])
+        given = node.exc.args if is_call else []
+        args = [self.node(arg) for arg in given]
+        if isinstance(value, BaseException) and str(value):
+            args = [self.emit(_plans[_ast.Constant][0], node, [self.packer.object(str(value))])]
+        fields = [self.packer.object(value), self.packer.text(of.__name__), self.packer.list(args)]
+        return self.emit(tables.NODES["Raise"][0], node, fields)
 
     def nested_defaults(self, args: Any) -> dict[str, int]:
         positional = [*args.posonlyargs, *args.args]
@@ -769,7 +807,7 @@ def pack_function(fn: FunctionType, snapshot: Snapshot | None = None, dialect: s
 
 
 def pack_kernel(
-    fn: FunctionType, snapshot: Snapshot | None = None, dialect: str = "tile"
+    fn: FunctionType, snapshot: Snapshot | None = None, dialect: str = "tile", raises: bool = False
 ) -> tuple[bytes, Host]:
     """The pack of ``fn``, and who evaluates the expressions that it leaves to Python, if there are any.
 
@@ -779,6 +817,8 @@ def pack_kernel(
         The file of ``fn`` as it was when the kernel was decorated.
     dialect : str
         The language that it is written in: "tile", or "thread" for that of ``tessera.cuda``.
+    raises : bool
+        Whether a kernel of threads reports exceptions; else one that raises ends.
 
     Raises
     ------
@@ -787,10 +827,11 @@ def pack_kernel(
     """
     if isinstance(fn, MethodType):
         fn = fn.__func__  # type: ignore[assignment]
-    packer = _Packer(snapshot, dialect)
+    packer = _Packer(snapshot, dialect, raises)
     try:
         source_of_root = packer.object(fn)
         packer.complete()
+        packer.is_packed = True
     except RecursionError:
         from ._errors import TileRecursionError
 

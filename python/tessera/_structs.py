@@ -33,7 +33,7 @@ def element_of(obj: Any) -> Any:
     if dtype is not None:
         return dtype.__get__(obj)
     is_dtype = type(obj).__module__.partition(".")[0] == "numpy" and hasattr(obj, "itemsize")
-    return obj if is_dtype and getattr(obj, "kind", "") in ("V", "S", "U") else None
+    return obj if is_dtype and getattr(obj, "kind", "") in ("V", "S", "U", "m", "M") else None
 
 
 def _described(dtype: Any) -> str:
@@ -49,7 +49,8 @@ def _refuse(dtype: Any, why: str) -> None:
 
 
 def pack_element(packer: _Packer, dtype: Any) -> int:
-    """The object of the pack that says what elements of the dtype are: DTYPE, CHARS or STRUCT."""
+    """The object of the pack that says what elements of the dtype are: DTYPE, CHARS, STRUCT, or the
+    RECORD that dates and spans are instances of."""
     from ._pack import dtype_name
 
     if not dtype.isnative:
@@ -57,8 +58,12 @@ def pack_element(packer: _Packer, dtype: Any) -> int:
     if dtype.kind in "SU" and dtype.itemsize:
         size = 1 if dtype.kind == "S" else 4
         return packer.add(tables.CHARS, dtype.itemsize // size, size)
+    if dtype.kind in "mM":
+        from .cuda._times import class_of
+
+        return packer.object(class_of(dtype))
     if dtype.names is None:
-        name = "int64" if dtype.kind in "mM" else dtype_name(dtype)
+        name = dtype_name(dtype)
         if name is None:
             _refuse(dtype, "they are no numbers, texts or records of such")
         return packer.add(tables.DTYPE, packer.text(str(name)))
@@ -81,6 +86,10 @@ def is_constant(obj: Any, most: int) -> bool:
 
 def pack_constant(packer: _Packer, obj: Any) -> int:
     """The object of the pack with the bytes of all elements."""
+    if obj.dtype.kind in "mM" and obj.shape == ():
+        from .cuda._times import instance_of
+
+        return packer.object(instance_of(obj))
     of = pack_element(packer, obj.dtype)
     found = obj.tobytes()
     found += bytes(-len(found) % 4)

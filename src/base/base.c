@@ -51,6 +51,7 @@ void ts__vfail(ts_error *err, ts_status status, const char *format, va_list args
         return;
     err->status = status;
     err->driver_code = 0; /* callers leave `err` unset; who has a driver's code sets it afterwards */
+    err->failure = (ts_failure){0};
     int n = vsnprintf(err->text, sizeof err->text, format, args);
     if (n >= (int)sizeof err->text)
         memcpy(err->text + sizeof err->text - sizeof more, more, sizeof more);

@@ -91,7 +91,7 @@ static ts_status compile_step_access(compile_run *run, ts_error *err)
 
 static ts_status compile_step_lower(compile_run *run, ts_error *err)
 {
-    return ts__gpu_lower(run->fn, &run->env, run->out, err);
+    return ts__gpu_lower(run->fn, &run->env, err);
 }
 
 static ts_status compile_step_ptx(compile_run *run, ts_error *err)
@@ -162,6 +162,21 @@ static ts_status compile_row_run(compile_run *run, const char *groups, ts_error 
         at += strcspn(at, "|");
         at += *at == '|';
     }
+    return TS_OK;
+}
+
+/* The texts that faults name, as bytes of the code; the CPU's target has written its own. */
+static ts_status compile_messages(const ts_text *messages, ts_code *code, ts_error *err)
+{
+    if (messages->failed)
+        return ts_fail(err, TS_NOMEM, "out of memory while compiling");
+    if (!messages->n)
+        return TS_OK;
+    code->messages = code->alloc->resize(code->alloc->user, NULL, 0, messages->n);
+    if (!code->messages)
+        return ts_fail(err, TS_NOMEM, "out of memory while compiling");
+    memcpy(code->messages, ts__text_get(messages), messages->n);
+    code->n_messages = messages->n;
     return TS_OK;
 }
 
@@ -265,13 +280,19 @@ ts_status ts__compile_module(ts_module *module, const char *entry, const ts_hint
     ts__arena_init(&scratch, alloc);
     memset(out, 0, sizeof *out);
     out->alloc = alloc ? alloc : ts_alloc_default();
+    ts_text messages;
+    ts__text_init(&messages, out->alloc);
     compile_run run = {fn, {&scratch, target, hints ? hints : &none, &out->plan}, probe, out};
+    run.env.messages = &messages;
     compile_note_block(block, &run.env);
     run.env.limit_ns = ts__compile_limit_ns();
     run.env.deadline_ns = run.env.limit_ns ? ts__now_ns() + run.env.limit_ns : 0;
     ts_status status = compile_fn(&run, err);
+    if (status == TS_OK)
+        status = compile_messages(&messages, out, err);
     if (status != TS_OK)
         ts_code_deinit(out);
+    ts__text_deinit(&messages);
     ts__arena_deinit(&scratch);
     return status;
 }

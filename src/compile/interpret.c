@@ -7,6 +7,7 @@
 #include "compile/compile.h"
 #include "lang/front.h"
 #include "eval/eval.h"
+#include <stdio.h>
 
 /* Blocks that a persistent kernel is started with: few, so that each takes several tile blocks. */
 enum { INTERPRET_PERSISTENT = 2, INTERPRET_ADDED = 5 };
@@ -44,12 +45,15 @@ static ts_status interpret_plain(const ts_module *module, const ts_fn *fn, const
 static ts_status interpret_fault(const ts_fault *fault, const ts_code *code, ts_error *err)
 {
     const char *text = code->messages;
+    char thread[64] = "";
     for (uint32_t i = 0; text && i < fault->string; i++)
         text += strlen(text) + 1;
+    if (fault->has_thread)
+        snprintf(thread, sizeof thread, ", thread (%u, %u, %u)", fault->thread[0], fault->thread[1], fault->thread[2]);
     return fault->code == TS_FAULT_NONE
                ? TS_OK
-               : ts_fail(err, TS_LAUNCH, "line %u, block (%u, %u, %u): fault %u: %s", fault->line, fault->block[0],
-                         fault->block[1], fault->block[2], fault->code, text ? text : "");
+               : ts_fail(err, TS_LAUNCH, "line %u, block (%u, %u, %u)%s: fault %u: %s", fault->line, fault->block[0],
+                         fault->block[1], fault->block[2], thread, fault->code, text ? text : "");
 }
 
 /* Parameters and grid as a launch of the plan gives them. */
@@ -71,10 +75,10 @@ static ts_status interpret_launch(const ts_fn *fn, const ts_code *code, const ts
         grid[0] = TS_MIN(grid[0] * grid[1] * grid[2], INTERPRET_PERSISTENT);
         grid[1] = grid[2] = 1;
     }
-    if (plan->error_param)
-        params[n++] = (uint64_t)(uintptr_t)&fault;
     if (plan->cooperative)
         params[n++] = (uint64_t)(uintptr_t)&counter;
+    if (plan->error_param)
+        params[n++] = (uint64_t)(uintptr_t)&fault;
     grid[0] *= plan->cluster ? plan->cluster : 1;
     TS_TRY(ts__eval_simt(fn, plan, params, n, grid, &env, err));
     return interpret_fault(&fault, code, err);

@@ -377,7 +377,7 @@ static const char *device_message(const ts_program *program, uint32_t index)
 
 bool ts__fault_is_printed(const ts_program *program, const ts_fault *fault)
 {
-    return fault->code == TS_FAULT_ASSERT && *device_message(program, fault->string);
+    return fault->code == TS_FAULT_ASSERT && !fault->has_thread && *device_message(program, fault->string);
 }
 
 void ts__fault_print(const ts_error *said)
@@ -386,24 +386,63 @@ void ts__fault_print(const ts_error *said)
     ts__stdout_write("\n", 1);
 }
 
-ts_status ts__fault_report(const ts_program *program, const ts_fault *fault, ts_error *err)
+/* What happened, as the end of the sentence. */
+static void device_fault_text(const ts_program *program, const ts_fault *fault, char *out, size_t n)
 {
-    char place[512] = "", what[2048];
-    if (fault->line && program->file[0])
-        snprintf(place, sizeof place, " (%s, line %u)", program->file, fault->line);
-    else if (fault->line)
-        snprintf(place, sizeof place, " (line %u)", fault->line);
     const char *message = device_message(program, fault->string);
     if (fault->code == TS_FAULT_BOUNDS)
-        ts__bounds_text(what, sizeof what, message, fault->index, fault->extent);
+        ts__bounds_text(out, n, message, fault->index, fault->extent);
     else if (fault->code == TS_FAULT_ASSERT)
-        snprintf(what, sizeof what, "assertion failed%s%.1900s", *message ? ": " : "", message);
+        snprintf(out, n, "assertion failed%s%.1900s", *message ? ": " : "", message);
     else if (fault->code == TS_FAULT_DIV_ZERO)
-        snprintf(what, sizeof what, "integer division by zero");
+        snprintf(out, n, "%s", *message ? message : "integer division by zero");
+    else if (fault->code == TS_FAULT_RAISE)
+        snprintf(out, n, "%.1900s", message);
     else
-        snprintf(what, sizeof what, "fault %u", fault->code);
-    return ts_fail(err, TS_LAUNCH, "kernel '%s'%s, block (%u, %u, %u): %s", program->name, place, fault->block[0],
-                   fault->block[1], fault->block[2], what);
+        snprintf(out, n, "fault %u", fault->code);
+}
+
+/* Puts a name behind the end of the error's text, and gives its place. */
+static uint32_t device_fault_name(ts_error *err, size_t *at, const char *name)
+{
+    size_t room = sizeof err->text - *at, here = *at;
+    *at += (size_t)snprintf(err->text + here, room, "%s", name) + 1;
+    *at = TS_MIN(*at, sizeof err->text - 1);
+    return (uint32_t)here;
+}
+
+static void device_failure(const ts_program *program, const ts_fault *fault, uint32_t message, ts_error *err)
+{
+    ts_failure *f = &err->failure;
+    const char *file = device_message(program, fault->file), *function = device_message(program, fault->function);
+    size_t at = strlen(err->text) + 1;
+    *f = (ts_failure){.code = fault->code, .line = fault->line, .message = message,
+                      .has_thread = fault->has_thread != 0};
+    f->object = fault->code == TS_FAULT_RAISE ? (uint32_t)fault->index : 0;
+    memcpy(f->block, fault->block, sizeof f->block);
+    memcpy(f->thread, fault->thread, sizeof f->thread);
+    f->file = device_fault_name(err, &at, *file ? file : program->file);
+    f->function = device_fault_name(err, &at, *function ? function : program->name);
+}
+
+ts_status ts__fault_report(const ts_program *program, const ts_fault *fault, ts_error *err)
+{
+    char place[512] = "", what[2048], where[160];
+    const char *file = device_message(program, fault->file);
+    file = *file ? file : program->file;
+    if (fault->line && *file)
+        snprintf(place, sizeof place, " (%s, line %u)", file, fault->line);
+    else if (fault->line)
+        snprintf(place, sizeof place, " (line %u)", fault->line);
+    device_fault_text(program, fault, what, sizeof what);
+    const uint32_t *b = fault->block, *t = fault->thread;
+    int n = snprintf(where, sizeof where, "block (%u, %u, %u)", b[0], b[1], b[2]);
+    if (fault->has_thread)
+        snprintf(where + n, sizeof where - (size_t)n, ", thread (%u, %u, %u)", t[0], t[1], t[2]);
+    ts_status status = ts_fail(err, TS_LAUNCH, "kernel '%s'%s, %s: %s", program->name, place, where, what);
+    if (err)
+        device_failure(program, fault, (uint32_t)(strlen(err->text) - strlen(what)), err);
+    return status;
 }
 
 /* ---- memory of the host -------------------------------------------------------------------------------- */

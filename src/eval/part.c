@@ -75,10 +75,18 @@ ts_status eval_fault(const eval_run *run, ts_val at, ts_fault fault, const char 
         return TS_OK;
     const ts_loc_info *place = ts__loc_of(run->fn, at);
     fault.line = place->line;
-    fault.column = place->col;
     memcpy(fault.block, run->block, sizeof fault.block);
     *first = fault;
     return TS_OK;
+}
+
+ts_status eval_fault_op(const eval_run *run, ts_val at, const uint64_t opnd[6])
+{
+    ts_fault fault = {.code = (uint32_t)opnd[0], .index = (int64_t)opnd[1], .extent = (int64_t)opnd[2]};
+    fault.has_thread = 1;
+    for (uint32_t i = 0; i < 3; i++)
+        fault.thread[i] = (uint32_t)opnd[3 + i];
+    return eval_fault(run, at, fault, ts_str_get(run->module, ts_at(run->fn, at)->aux));
 }
 
 ts_val eval_find_res(const ts_fn *fn, ts_val of, ts_val first, uint32_t i)

@@ -53,6 +53,8 @@ static inline ts_val eval_after(const eval_run *run, ts_val v)
 ts_status eval_fail(const eval_run *run, ts_val at, ts_status status, const char *format, ...) TS_PRINTF(4, 5);
 /* Notes a fault with code, index and extent of `fault`, or fails when nobody asked for faults. */
 TS_CHECKED ts_status eval_fault(const eval_run *run, ts_val at, ts_fault fault, const char *what);
+/* The operation `fault`, with the values of its operands. */
+TS_CHECKED ts_status eval_fault_op(const eval_run *run, ts_val at, const uint64_t opnd[6]);
 /* `res` i of an opener or a multi-result instruction: they stand together from `first` on, in order, but
  * unused ones may have been removed. 0 when it is gone. */
 ts_val eval_find_res(const ts_fn *fn, ts_val of, ts_val first, uint32_t i);

@@ -227,7 +227,7 @@ void simt_fragment(simt_operand which, uint32_t bits, uint32_t lane, uint32_t sl
     X(warp_sync) X(grid_sync) X(cluster_arrive) X(cluster_wait) X(fence) X(cp_async)               \
     X(cp_async_commit) X(cp_async_wait) X(mbar_init) X(mbar_inval) X(mbar_arrive) X(mbar_expect) X(mbar_wait)         \
     X(mapa) X(st_async) X(tma_load) X(tma_store) X(tma_reduce) X(bulk_commit) X(bulk_wait)         \
-    X(ldmatrix) X(stmatrix) X(mma_sync) X(wgmma) X(wgmma_commit) X(wgmma_wait) X(trap) X(printf)
+    X(ldmatrix) X(stmatrix) X(mma_sync) X(wgmma) X(wgmma_commit) X(wgmma_wait) X(trap) X(fault) X(printf)
 #define X(name) ts_status simt_##name(simt_warp *w, ts_val v);
 SIMT_OPS(X)
 #undef X

@@ -510,6 +510,18 @@ ts_status simt_trap(simt_warp *w, ts_val v)
     return eval_fail(simt_run(w), v, TS_LAUNCH, "trap in warp %u, lanes %08x", w->index, w->active);
 }
 
+ts_status simt_fault(simt_warp *w, ts_val v)
+{
+    for (uint32_t m = w->active; m;) {
+        uint32_t lane = simt_next(&m);
+        uint64_t opnd[6];
+        for (uint32_t i = 0; i < 6; i++)
+            opnd[i] = simt_opnd(w, v, i)[lane];
+        TS_TRY(eval_fault_op(simt_run(w), v, opnd));
+    }
+    return TS_OK;
+}
+
 ts_status simt_printf(simt_warp *w, ts_val v)
 {
     const ts_inst *inst = ts_at(simt_fn_of(w), v);

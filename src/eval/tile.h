@@ -62,7 +62,7 @@ static inline int64_t eval_linear(const int64_t *index, const int64_t *dims, uin
     X(make_tensor_view) X(make_partition_view) X(make_strided_view) X(make_gather_scatter_view)    \
     X(get_tensor_shape) X(get_index_space_shape) X(load_view_tko) X(store_view_tko)                \
     X(load_ptr_tko) X(store_ptr_tko) X(atomic_cas_tko) X(atomic_rmw_tko) X(atomic_red_view_tko)    \
-    X(assume) X(assert) X(print_tko) X(alloca) X(get_global)
+    X(assume) X(assert) X(fault) X(print_tko) X(alloca) X(get_global)
 #define X(name) ts_status eval_tile_##name(eval_tile *t, ts_val v);
 EVAL_TILE_OPS(X)
 #undef X

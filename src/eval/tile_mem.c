@@ -279,6 +279,14 @@ ts_status eval_tile_assert(eval_tile *t, ts_val v)
     return eval_fault(&t->run, v, fault, *text || inst->n_opnd == 3 ? text : "assertion failed");
 }
 
+ts_status eval_tile_fault(eval_tile *t, ts_val v)
+{
+    uint64_t opnd[6];
+    for (uint32_t i = 0; i < 6; i++)
+        opnd[i] = *eval_tile_opnd(t, v, i);
+    return eval_fault_op(&t->run, v, opnd);
+}
+
 ts_status eval_tile_print_tko(eval_tile *t, ts_val v)
 {
     const ts_inst *inst = ts_at(t->fn, v);

@@ -18,35 +18,10 @@
 #include "gpu/plan/walk.h"
 #include "gpu/schedule/schedule.h"
 
-/* The messages of asserts, one after the other, as bytes of the code. */
-static ts_status gpu_messages(const ts_text *messages, ts_code *code, ts_error *err)
+ts_status ts__gpu_lower(ts_fn *fn, ts_pass_env *env, ts_error *err)
 {
-    if (messages->failed)
-        return ts_fail(err, TS_NOMEM, "out of memory while lowering");
-    if (!messages->n)
-        return TS_OK;
-    code->messages = code->alloc->resize(code->alloc->user, NULL, 0, messages->n + 1);
-    if (!code->messages)
-        return ts_fail(err, TS_NOMEM, "out of memory while lowering");
-    memcpy(code->messages, ts__text_get(messages), messages->n);
-    code->messages[messages->n] = 0;
-    code->n_messages = messages->n + 1;
-    return TS_OK;
-}
-
-ts_status ts__gpu_lower(ts_fn *fn, ts_pass_env *env, ts_code *code, ts_error *err)
-{
-    ts_text messages;
-    ts__text_init(&messages, code->alloc);
-    ts_status status = ts__depth_run(fn, env, err);
-    if (status == TS_OK)
-        status = ts__walk_run(fn, env, err);
-    if (status == TS_OK)
-        status = ts__ahead_run(fn, env, err);
-    if (status == TS_OK)
-        status = ts__lower_run(fn, env, &messages, err);
-    if (status == TS_OK)
-        status = gpu_messages(&messages, code, err);
-    ts__text_deinit(&messages);
-    return status;
+    TS_TRY(ts__depth_run(fn, env, err));
+    TS_TRY(ts__walk_run(fn, env, err));
+    TS_TRY(ts__ahead_run(fn, env, err));
+    return ts__lower_run(fn, env, env->messages, err);
 }

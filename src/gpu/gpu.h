@@ -7,7 +7,7 @@
 
 #include "ir/pass.h"
 
-/* Tile IR after math and legalize -> thread IR, with the launch plan of env and the messages of `code` filled in. */
-TS_CHECKED ts_status ts__gpu_lower(ts_fn *fn, ts_pass_env *env, ts_code *code, ts_error *err);
+/* Tile IR after math and legalize -> thread IR, with the launch plan and the messages of env filled in. */
+TS_CHECKED ts_status ts__gpu_lower(ts_fn *fn, ts_pass_env *env, ts_error *err);
 
 #endif

@@ -38,6 +38,7 @@ typedef struct ts_pass_env {
     bool few_blocks; /* the launch has at most TS_FEW_BLOCKS along each axis */
     uint32_t lanes; /* not 0: tiles of rank 1 with this many elements are threads of a warp, and stay in registers */
     bool by_rows; /* CPU: the function's one `for` takes a warp each, and they lie across the x of the block */
+    ts_text *messages;        /* texts that faults name (pass/faults.h); NULL: nobody wants them */
     int64_t limit_ns, deadline_ns; /* time that compiling may take, and when it is over; 0: no limit */
 } ts_pass_env;
 

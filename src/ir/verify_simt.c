@@ -440,6 +440,37 @@ static ts_status vs_wgmma(const ts__verify *c)
     return vs_opnd(c, regs + a + 1, '1');
 }
 
+/* "c f", "numba f", "c void f", "numba void f" */
+static bool vs_foreign_name(const char *text, bool *is_void)
+{
+    bool is_abi = strncmp(text, "c ", 2) == 0 || strncmp(text, "numba ", 6) == 0;
+    const char *name = is_abi ? strchr(text, ' ') + 1 : "";
+    *is_void = strncmp(name, "void ", 5) == 0;
+    name += *is_void ? 5 : 0;
+    return *name && strspn(name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_$") == strlen(name);
+}
+
+static bool vs_is_passed(const ts__verify *c, ts_type type)
+{
+    bool is_float = type == TS_T_f32 || type == TS_T_f64;
+    return is_float || type == TS_T_i1 || ts_type_kind(c->m, type) == TS_KIND_PTR ||
+           (type >= TS_T_i8 && type <= TS_T_i64);
+}
+
+static ts_status vs_foreign(const ts__verify *c)
+{
+    bool is_void;
+    const char *text = ts_str_get(c->m, c->inst->aux);
+    TS__WANT(c, vs_foreign_name(text, &is_void), "foreign names a function as \"c f\" or \"numba f\", with \"void\" "
+             "before the name where it gives nothing; found \"%s\"", text);
+    TS__WANT(c, vs_is_passed(c, c->type) && (!is_void || c->type == TS_T_i32),
+             "foreign gives a number or pointer; one that gives nothing has the type i32");
+    for (uint32_t i = 0; i < c->n; i++)
+        TS__WANT(c, vs_is_passed(c, ts__verify_opnd(c, i)),
+                 "foreign takes i1, i8 to i64, f32, f64 and pointers; value %u is none", i);
+    return TS_OK;
+}
+
 static ts_status vs_setmaxnreg(const ts__verify *c)
 {
     uint32_t n = TS_S_NUMBER(c->inst->aux);
@@ -491,4 +522,5 @@ const ts__verify_rule ts__verify_simt[TS_OP_COUNT] = {
     [TS_OP_wgmma] = {vs_wgmma, 0},
     [TS_OP_setmaxnreg] = {vs_setmaxnreg, 0},
     [TS_OP_printf] = {ts__verify_format, 0},
+    [TS_OP_foreign] = {vs_foreign, 0},
 };

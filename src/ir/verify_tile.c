@@ -686,6 +686,16 @@ static ts_status vt_assert(const ts__verify *c)
     return TS_OK;
 }
 
+static ts_status vt_fault(const ts__verify *c)
+{
+    static const ts_type types[] = {TS_T_i32, TS_T_i64, TS_T_i64, TS_T_i32, TS_T_i32, TS_T_i32};
+    TS__WANT(c, c->inst->n_opnd == TS_COUNT(types), "fault takes 6 operands, not %u", c->inst->n_opnd);
+    for (uint32_t i = 0; i < TS_COUNT(types); i++)
+        TS__WANT(c, ts__verify_opnd(c, i) == types[i], "operand %u of fault is not an %s", i,
+                 types[i] == TS_T_i32 ? "i32" : "i64");
+    return TS_OK;
+}
+
 int ts__format_args(const char *s)
 {
     int count = 0;
@@ -799,6 +809,7 @@ const ts__verify_rule ts__verify_tile[TS_OP_COUNT] = {
     [TS_OP_gdc_wait_tko] = {vt_tokens, TS_F_TOKEN},
     [TS_OP_assume] = {vt_assume, 0},
     [TS_OP_assert] = {vt_assert, 0},
+    [TS_OP_fault] = {vt_fault, 0},
     [TS_OP_print_tko] = {vt_print, TS_F_TOKEN},
     [TS_OP_alloca] = {vt_alloca, 0},
     [TS_OP_local] = {vt_alloca, 0},

@@ -286,7 +286,7 @@ ts_val fr_int_div(fr *f, ts_op op, ts_val x, ts_val y, uint32_t attr)
     if (ts__const_as_int(b->fn, y, &known) && known != 0)
         return ts_op2(b, op, x, y, attr);
     ts_val zero = ts_int(b, type, 0), fine = ts_cmp(b, TS_OP_cmpi, TS_NE, y, zero, 0);
-    if (b->fn->checked && ts_type_rank(f->module, type) == 0)
+    if (b->fn->checked && b->fn->level == TS_LEVEL_T && ts_type_rank(f->module, type) == 0)
         ts_emit(b, TS_OP_assert, TS_T_none, 1, &fine, ts_intern(f->module, text, sizeof text - 1), 0);
     ts_val r = ts_op2(b, op, x, ts_select(b, fine, y, ts_int(b, type, 1)), attr);
     return op == TS_OP_remi ? r : ts_select(b, fine, r, zero);

@@ -235,6 +235,13 @@ ts_status fr_attribute_of(fr *f, uint32_t node, const fr_value *v, const char *n
         TS_TRY(attr_small(f, v, name, out, &found));
     if (!found)
         TS_TRY(attr_method(f, v, name, out, &found));
+    if (!found && v->kind == FR_TUPLE && !v->cls && f->dialect->array_of) { /* an array of the host */
+        fr_value *array = TS_NEW(f->arena, fr_value);
+        if (!array)
+            return fr_oom(f);
+        TS_TRY(f->dialect->array_of(f, v, array, &found));
+        return found ? fr_attribute_of(f, node, array, name, out) : attr_unknown(f, node, v, name);
+    }
     return found ? TS_OK : attr_unknown(f, node, v, name);
 }
 

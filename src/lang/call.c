@@ -367,13 +367,31 @@ static bool call_returns_in_for(const fr *f, const fr_scope *scope)
     return found;
 }
 
+/* The function raises on every path: its code ends the kernel, and that of the caller follows. */
+static void call_ends(fr *f)
+{
+    ts_fn *fn = f->b.fn;
+    ts_assert(ts_at(fn, fn->inst.n - 1)->op == TS_OP_return);
+    fn->inst.n--;
+    fn->loc.n--;
+    ts_val opener = ts_if_begin(&f->b, ts_int(&f->b, TS_T_i1, 1));
+    ts_term(&f->b, TS_OP_return, 0, NULL);
+    ts_else(&f->b);
+    ts_term(&f->b, TS_OP_yield, 0, NULL);
+    ts_end(&f->b, opener, 0, NULL);
+}
+
 static ts_status call_body(fr *f, const fr_scope *scope, fr_value *out)
 {
     fr_flow flow;
     if (ts_pack_node(&f->pack, scope->root)->kind == TS_AST_Lambda)
         return fr_expr(f, scope->body[0], out);
     TS_TRY(fr_block_lower(f, &(fr_block){scope->body, scope->n_body, NULL}, &flow));
-    *out = flow == FR_RETURNS ? f->frame->slots[scope->n_slots + FR_SLOT_RESULT] : fr_none();
+    if (flow == FR_ENDS)
+        call_ends(f);
+    *out = flow == FR_RETURNS ? f->frame->slots[scope->n_slots + FR_SLOT_RESULT]
+           : flow == FR_ENDS  ? fr_number(0) /* of a call that never returns, whatever stands around it */
+                              : fr_none();
     if (out->kind == FR_CONFLICT || out->kind == FR_UNBOUND)
         return fr_error(f, scope->root, call_returns_in_for(f, scope) ? TS_SYNTAX : TS_TILETYPE,
                         "'%s' returns values of different types\n  help: convert them with "
@@ -392,6 +410,7 @@ static ts_status call_inline(fr *f, const fr_function *fn, uint32_t node, fr_arg
                              .lexical = fn->lexical,
                              .caller = f->frame,
                              .call_node = node,
+                             .regions = f->regions,
                              .name = fn->name};
     TS_TRY(fr_scope_of(f, fn->root, &scope));
     TS_TRY(fr_frame_open(f, &like, scope, &frame));

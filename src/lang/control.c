@@ -690,8 +690,10 @@ static ts_status control_select(fr *f, ts_val cond, const control_expr *then, co
     fr_value a, b;
     ts_dtype dtype;
     ts_type type;
+    f->regions++;
     TS_TRY(control_expr_value(f, then, &a));
     TS_TRY(control_expr_value(f, other, &b));
+    f->regions--;
     *done = control_is_pure(f, mark.inst);
     if (*done && fr_same(f, &a, &b)) {
         *out = a;

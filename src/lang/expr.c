@@ -273,10 +273,15 @@ static ts_status expr_compare(fr *f, uint32_t node, const ts_node *n, fr_value *
     TS_TRY(fr_expr(f, n->f[0], &left));
     *out = fr_bool(true);
     for (uint32_t i = 0; i < n_ops; i++, left = right) {
-        bool truth;
+        bool truth, found;
         TS_TRY(fr_expr(f, sides[i], &right));
         fr_at(f, node);
         TS_TRY(fr_compare(f, (ts_operator)ops[i], &left, &right, &step));
+        if (n_ops == 1) { /* an operator of a class may give anything */
+            *out = step;
+            return TS_OK;
+        }
+        TS_TRY(fr_record_truth(f, &step, &step, &found));
         if (fr_truth(&step, &truth)) {
             if (!truth) {
                 *out = step;
@@ -383,14 +388,32 @@ static const struct {
 
 enum { EXPR_MAX_STACK = 3 << 20, EXPR_MAX_STEPS = 2000000 };
 
+/* Functions are inlined: recursion has to end while the kernel is compiled. Between two calls of one function there is
+ * a branch of run time, or nothing ever ends it. */
+static ts_status expr_too_deep(fr *f, uint32_t node)
+{
+    const fr_frame *last = f->frame, *before = last ? last->caller : NULL;
+    while (before && before->scope->root != last->scope->root)
+        before = before->caller;
+    if (!before)
+        return fr_error(f, node, TS_RECURSION,
+                        "helper functions call each other too deeply\n  help: recursion must end at compile time");
+    const char *loop = f->dialect->level == TS_LEVEL_S ? ", with an array of cuda.local.array as its stack" : "";
+    if (before->regions == last->regions)
+        return fr_error(f, node, TS_RECURSION,
+                        "cannot type infer runaway recursion: '%s' calls itself on every path\n  help: recursion must "
+                        "end at compile time; return before the call where it is done", last->name);
+    return fr_error(f, node, TS_RECURSION,
+                    "'%s' calls itself, and only the running kernel knows when that ends: functions are inlined\n"
+                    "  help: recursion must end at compile time; write a loop%s", last->name, loop);
+}
+
 ts_status fr_check_depth(fr *f, uint32_t node)
 {
     char here;
     size_t used = (size_t)(f->stack > &here ? f->stack - &here : &here - f->stack);
     if (used > EXPR_MAX_STACK)
-        return fr_error(f, node, TS_RECURSION,
-                        "helper functions call each other too deeply\n  help: recursion must end "
-                        "at compile time");
+        return expr_too_deep(f, node);
     if (++f->steps > EXPR_MAX_STEPS)
         return fr_error(f, node, TS_RECURSION,
                         "the kernel takes more than %d steps to compile\n  help: loop over "

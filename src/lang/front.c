@@ -266,6 +266,24 @@ static ts_status front_value(fr *f, const ts_spec *spec, size_t n, size_t *at, t
 
 /* ---- the kernel ---------------------------------------------------------------------- */
 
+/* The arrays that the kernel names, in order of their numbers. */
+static ts_status front_captured(fr *f, const ts_spec *spec, size_t n, size_t *at, uint32_t *next)
+{
+    for (uint32_t i = 0; i < f->pack.n_objects; i++) {
+        fr_value v;
+        if (f->pack.objects[i].kind != TS_OBJ_CAPTURED || f->pack.objects[i].x != f->captured.n)
+            continue;
+        if (*at >= n)
+            return fr_error(f, f->frame->scope->root, TS_TILETYPE, "kernel '%s' names an array of a device, which the "
+                            "launch has to add to its arguments", f->frame->name);
+        TS_TRY(front_value(f, spec, n, at, next, 0, &v));
+        if (!TS_PUSH(f->arena, &f->captured, v))
+            return fr_oom(f);
+    }
+    return TS_OK;
+}
+
+
 static ts_status front_bind(fr *f, const ts_spec *spec, size_t n)
 {
     const fr_scope *scope = f->frame->scope;
@@ -283,6 +301,7 @@ static ts_status front_bind(fr *f, const ts_spec *spec, size_t n)
         TS_TRY(front_value(f, spec, n, &at, &next, 0,
                            &f->frame->slots[fr_slot_of(scope, param->f[0]) - 1]));
     }
+    TS_TRY(front_captured(f, spec, n, &at, &next));
     if (at != n)
         return fr_error(f, scope->root, TS_TILETYPE, "kernel '%s' takes %u arguments, got more",
                         f->frame->name, scope->n_args);
@@ -311,7 +330,8 @@ static ts_status front_body(fr *f, const ts_spec *spec, size_t n)
                         "a kernel is a function made with def, not a lambda");
     TS_TRY(fr_block_lower(f, &(fr_block){scope->body, scope->n_body, NULL}, &flow));
     fr_at(f, scope->root);
-    ts_term(&f->b, TS_OP_return, 0, NULL);
+    if (flow != FR_ENDS)
+        ts_term(&f->b, TS_OP_return, 0, NULL);
     return ts_builder_status(&f->b, f->err);
 }
 

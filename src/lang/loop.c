@@ -334,7 +334,11 @@ static ts_status loop_term(fr *f, fr_carry *c, ts_op op)
 
 ts_status fr_unreachable(fr *f)
 {
-    fr_carry *c = f->frame->loop->carry;
+    fr_carry *c = f->frame->loop ? f->frame->loop->carry : NULL;
+    if (!c) {
+        ts_term(&f->b, TS_OP_return, 0, NULL); /* both sides raise */
+        return TS_OK;
+    }
     ts_val *args = TS_NEW_N(f->arena, ts_val, c->n_leaves + 1);
     uint32_t skip = ts_at(f->b.fn, c->opener)->op == TS_OP_for;
     if (!args)
@@ -451,6 +455,7 @@ typedef struct loop_kind {
     const uint32_t *body;
     uint32_t n_body;
     bool leaves_early; /* contains break or return */
+    fr_flow flow;      /* unrolled: FR_ENDS where a turn raised */
     ts_dtype dtype;    /* of the counter */
     ts_val start, stop, step;
     const fr_sequence *over; /* the target is its item at the counter */
@@ -595,10 +600,9 @@ static ts_status loop_lower(fr *f, const loop_kind *k)
 
 /* ---- statements ---------------------------------------------------------------------- */
 
-static ts_status loop_static(fr *f, const loop_kind *k, const fr_value *items)
+static ts_status loop_static(fr *f, loop_kind *k, const fr_value *items)
 {
     fr_loop loop = {f->frame->loop, k->node, k->body, k->n_body, NULL};
-    fr_flow flow;
     ts_status status = TS_OK;
     if (items->n > 1000)
         return fr_error(
@@ -606,10 +610,10 @@ static ts_status loop_static(fr *f, const loop_kind *k, const fr_value *items)
             "a static_iter of %u items is longer than 1000\n  help: loop over range(...)",
             items->n);
     f->frame->loop = &loop;
-    for (uint32_t i = 0; i < items->n && status == TS_OK; i++) {
+    for (uint32_t i = 0; i < items->n && status == TS_OK && k->flow == FR_FALLS; i++) {
         status = fr_assign(f, k->target, &items->as.items[i]);
         if (status == TS_OK)
-            status = fr_block_lower(f, &(fr_block){k->body, k->n_body, NULL}, &flow);
+            status = fr_block_lower(f, &(fr_block){k->body, k->n_body, NULL}, &k->flow);
     }
     f->frame->loop = loop.outer;
     return status;
@@ -623,6 +627,10 @@ static void loop_check_step(fr *f, const loop_kind *k)
         return;
     ts_val zero = ts_int(&f->b, ts_type_of(f->b.fn, k->step), 0);
     ts_val moves = ts_cmp(&f->b, TS_OP_cmpi, TS_NE, k->step, zero, 0);
+    if (f->dialect->check_step) {
+        f->dialect->check_step(f, moves);
+        return;
+    }
     ts_emit(&f->b, TS_OP_assert, TS_T_none, 1, &moves, ts_intern(f->module, text, sizeof text - 1), 0);
 }
 
@@ -764,10 +772,11 @@ ts_status fr_loop_stmt(fr *f, uint32_t node, fr_flow *flow)
 {
     const ts_node *n = ts_pack_node(&f->pack, node);
     uint32_t is_for = n->kind == TS_AST_For;
-    loop_kind k = {.node = node, .test = is_for ? 0 : n->f[0]};
-    *flow = FR_FALLS;
+    loop_kind k = {.node = node, .test = is_for ? 0 : n->f[0], .flow = FR_FALLS};
     k.body = ts_pack_list(&f->pack, n->f[1 + is_for], &k.n_body);
     k.leaves_early = fr_contains(f, k.body, k.n_body, TS_AST_Break) ||
                      fr_contains(f, k.body, k.n_body, TS_AST_Return);
-    return is_for ? loop_for(f, n, &k) : loop_lower(f, &k);
+    TS_TRY(is_for ? loop_for(f, n, &k) : loop_lower(f, &k));
+    *flow = k.flow;
+    return TS_OK;
 }

@@ -104,6 +104,7 @@ typedef struct fr_element {
     uint32_t n_fields;
     const struct fr_field *fields;
     uint32_t chars, char_bytes;       /* of a text: how many, each of 1 or 4 bytes; 0: a record */
+    uint32_t cls;                     /* of dates: an int64 in memory, an instance of this class as a value; 0: none */
 } fr_element;
 
 typedef struct fr_field {
@@ -187,6 +188,7 @@ typedef struct fr_frame {
     uint32_t call_node;        /* in the caller */
     ts_loc call_loc;
     const char *name;
+    uint32_t regions;          /* fr.regions where it was called */
     fr_value *slots;
     fr_loop *loop;             /* innermost of this frame */
     bool is_kernel;
@@ -221,6 +223,7 @@ typedef struct fr {
     const char *pure;          /* the operation whose function, which must be pure, is being lowered; else NULL */
     TS_VEC(struct fr_array *) arrays; /* arguments, those in lists left out */
     TS_VEC(fr_value) proxies;  /* what the host was given by number */
+    TS_VEC(fr_value) captured; /* arrays that the kernel names, which follow its arguments */
     TS_VEC(fr_known_element) elements; /* made so far */
     const char *stack;         /* address near the bottom of the C stack */
     uint32_t steps;            /* expressions evaluated; bounds compile time */
@@ -670,12 +673,19 @@ typedef struct fr_dialect {
     /* An ELEMENTS object, an array of the host in constant memory; NULL: an error. */
     ts_status (*constant_array)(fr *f, uint32_t object, fr_value *out);
     bool has_structs;  /* arrays hold records and texts, and numbers at any bytes */
+    /* A tuple of numbers that stands for an array of the host, as an array; *found. NULL: there is none. */
+    ts_status (*array_of)(fr *f, const fr_value *tuple, fr_value *out, bool *found);
     /* tuple[index] where the index is not known at compile time. NULL: an error. */
     ts_status (*index_tuple)(fr *f, uint32_t node, const fr_value *tuple, const fr_value *index, fr_value *out);
     /* Builtins and functions of the standard library and NumPy ("abs", "math.sin", "numpy.sin") that are otherwise
      * here than in builtin.c; *done stays false for others. NULL: none. */
     ts_status (*builtin)(fr *f, uint32_t node, const char *name, uint32_t n, const fr_value *args, fr_value *out,
                          bool *done);
+    /* `raise`, and `assert`, which end a thread. NULL: raise is no statement, assert calls the operation assert_. */
+    ts_status (*raise)(fr *f, uint32_t node, fr_flow *flow);
+    ts_status (*assertion)(fr *f, uint32_t node);
+    /* Reports that `fine` is false of the step of a range, which is zero; NULL: as an assert. */
+    void (*check_step)(fr *f, ts_val fine);
 } fr_dialect;
 extern const fr_dialect fr_dialect_tile, fr_dialect_thread;
 

@@ -288,6 +288,8 @@ static uint64_t pack_element(const ts_pack *p, uint32_t object)
         return ts_dtype_bytes(ts_dtype_find(ts_pack_string(p, o->x)));
     case TS_OBJ_CHARS:
         return (uint64_t)o->x * o->y;
+    case TS_OBJ_RECORD: /* a date: an int64 in memory */
+        return 8;
     default:
         return o->kind == TS_OBJ_STRUCT ? o->y : 0;
     }

@@ -21,7 +21,7 @@
 #include "base/base.h"
 
 #define TS_PACK_MAGIC 0x4B505354u
-#define TS_PACK_VERSION 6
+#define TS_PACK_VERSION 9
 #define TS_PACK_MAX_DEPTH 1000 /* of nested expressions and statements */
 
 typedef enum ts_ast_kind {

@@ -254,6 +254,8 @@ static ts_status stmt_assert(fr *f, uint32_t node, const ts_node *n, fr_flow *fl
     bool known, truth;
     ts_val cond;
     (void)flow;
+    if (f->dialect->assertion)
+        return f->dialect->assertion(f, node);
     TS_TRY(fr_test(f, n->f[0], &args[0]));
     TS_TRY(fr_condition(f, n->f[0], &args[0], &known, &truth, &cond));
     if (known && truth)
@@ -270,12 +272,21 @@ static ts_status stmt_assert(fr *f, uint32_t node, const ts_node *n, fr_flow *fl
     return fr_call_op(f, node, known && !f->regions ? "static_assert" : "assert_", 2, args, &ignored);
 }
 
+static ts_status stmt_raise(fr *f, uint32_t node, const ts_node *n, fr_flow *flow)
+{
+    (void)n;
+    if (!f->dialect->raise)
+        return fr_error(f, node, TS_SYNTAX, "'raise' is not part of the %s", f->dialect->language);
+    return f->dialect->raise(f, node, flow);
+}
+
 static stmt_fn *const stmt_table[TS_AST_COUNT] = {
     [TS_AST_Expr] = stmt_expr,
     [TS_AST_Assign] = stmt_assign,
     [TS_AST_AugAssign] = stmt_aug_assign,
     [TS_AST_AnnAssign] = stmt_ann_assign,
     [TS_AST_Assert] = stmt_assert,
+    [TS_AST_Raise] = stmt_raise,
     [TS_AST_Return] = stmt_return,
     [TS_AST_Break] = stmt_jump,
     [TS_AST_Continue] = stmt_jump,

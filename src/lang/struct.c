@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * What arrays hold beside numbers: records of NumPy (structured dtypes), whose fields are numbers, texts, records or
- * arrays of these at given bytes, and texts of a fixed length. They come as objects of the pack (ast.def); the
- * languages that take them read them through pointers to bytes (simt/struct.c). Part of the front end (lower.h).
+ * arrays of these at given bytes, texts of a fixed length, and int64s that are instances of a class (dates). They come as
+ * objects of the pack (ast.def); the languages that take them read them through pointers to bytes (simt/struct.c). Part
+ * of the front end (lower.h).
  *
  *     [("x", "i2"), ("p", [("u", "f4"), ("v", "f4")]), ("h", "f8", (2, 3))]   packed:
  *     bytes    0..1 x    2..5 p.u    6..9 p.v    10..57 h
@@ -60,7 +61,8 @@ static ts_status struct_make(fr *f, uint32_t object, uint32_t depth, const fr_el
             *out = f->elements.at[i].element;
             return TS_OK;
         }
-    if (o->kind != TS_OBJ_STRUCT && o->kind != TS_OBJ_CHARS)
+    bool stored = o->kind == TS_OBJ_RECORD && fr_record_find(f, object, "__stored__");
+    if (o->kind != TS_OBJ_STRUCT && o->kind != TS_OBJ_CHARS && !stored)
         return fr_error(f, 0, TS_TILETYPE, "object %u of the pack describes no elements of an array", object);
     fr_element *made = TS_NEW(f->arena, fr_element);
     if (!made)
@@ -68,6 +70,8 @@ static ts_status struct_make(fr *f, uint32_t object, uint32_t depth, const fr_el
     if (o->kind == TS_OBJ_CHARS)
         *made = (fr_element){.name = fr_textf(f, o->y == 1 ? "bytes of %u characters" : "text of %u characters", o->x),
                              .bytes = o->x * o->y, .chars = o->x, .char_bytes = o->y};
+    else if (stored)
+        *made = (fr_element){.name = fr_string(f, o->x), .bytes = 8, .cls = object};
     else
         TS_TRY(struct_fields(f, o, depth, made));
     *out = made;
@@ -89,7 +93,8 @@ bool fr_same_element(const fr_element *a, const fr_element *b)
 {
     if (a == b || !a || !b)
         return a == b;
-    bool same = a->bytes == b->bytes && a->n_fields == b->n_fields && a->char_bytes == b->char_bytes;
+    bool same = a->bytes == b->bytes && a->n_fields == b->n_fields && a->char_bytes == b->char_bytes &&
+                a->cls == b->cls;
     for (uint32_t i = 0; i < a->n_fields && same; i++)
         same = struct_same_field(&a->fields[i], &b->fields[i]);
     return same;

@@ -285,6 +285,12 @@ ts_status fr_object(fr *f, uint32_t object, fr_value *out)
         if (f->dialect->constant_array)
             return f->dialect->constant_array(f, object, out);
         return fr_error(f, 0, TS_TILETYPE, "the %s has no arrays of records of the host", f->dialect->language);
+    case TS_OBJ_CAPTURED:
+        if (o->x >= f->captured.n)
+            return fr_error(f, 0, TS_TILETYPE, "an array of a device that the kernel did not name when it was first "
+                            "launched\n  help: pass it as an argument");
+        *out = f->captured.at[o->x];
+        return TS_OK;
     case TS_OBJ_ENUM:
     case TS_OBJ_ENUM_VALUE:
     case TS_OBJ_RECORD:

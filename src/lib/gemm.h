@@ -37,6 +37,7 @@ typedef struct gemm_shape {
     bool clusters;      /* the GPU's blocks can share a product's loop over K: with wgmma */
     bool ragged[2];     /* lines of a, of b do not begin at multiples of 128 bytes */
     bool copied;        /* a or b is copied before */
+    bool trims;         /* the CPU's code leaves out most of what lies beyond the arrays (target/llvm/mma.c) */
 } gemm_shape;
 
 typedef struct gemm_option {

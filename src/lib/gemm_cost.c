@@ -419,14 +419,37 @@ gemm_option ts__gemm_grouped(const gemm_shape *shape, bool wgmma, gemm_kind kind
 
 /* ---- the CPU --------------------------------------------------------------------------------------- */
 
-/* Time in multiply-adds: padding, packing (4 an element), accumulators, idle threads. */
+/* Time in multiply-adds of `rows` x `cols` of c: steps, packing (4 an element), accumulators. */
+static double cost_of_tile(double rows, double cols, double k, int64_t n_steps)
+{
+    return rows * (cols + 6) * (k + 4.0 * (double)n_steps) + 4 * k * (rows + cols) + 4 * rows * cols;
+}
+
+/* Of tiles that are packed, not of those that are so narrow that operands stay where they are. */
+static bool cost_trims(const gemm_shape *shape, const gemm_option *option)
+{
+    int64_t panel = 256 / shape->item_bytes;
+    return shape->trims && shape->n > panel && option->cols > panel && option->rows > 4;
+}
+
+static int64_t cost_whole(int64_t n, int64_t step)
+{
+    return gemm_cdiv(n, step) * step;
+}
+
+/* Padding and idle threads: as long as the thread that has most to do, at least the greatest tile. */
 static double cost_on_cpu(const gemm_shape *shape, const gemm_option *option)
 {
-    int64_t rows = option->rows, cols = option->cols, depth = option->depth;
-    int64_t step = rows * (cols + 6) * (depth + 4) + 4 * depth * (rows + cols);
-    double block = (double)gemm_cdiv(shape->k, depth) * (double)step + (double)(4 * rows * cols);
-    int64_t tiles = TS_MAX(1, shape->batch) * gemm_cdiv(shape->m, rows) * gemm_cdiv(shape->n, cols);
-    return (double)gemm_cdiv(tiles, shape->sms) * block;
+    int64_t rows = option->rows, cols = option->cols, depth = option->depth, n_steps = gemm_cdiv(shape->k, depth);
+    int64_t tiles_m = gemm_cdiv(shape->m, rows), tiles_n = gemm_cdiv(shape->n, cols);
+    int64_t tiles = TS_MAX(1, shape->batch) * tiles_m * tiles_n;
+    if (!cost_trims(shape, option))
+        return (double)gemm_cdiv(tiles, shape->sms) *
+               cost_of_tile((double)rows, (double)cols, (double)(n_steps * depth), n_steps);
+    int64_t m = cost_whole(shape->m, 4), n = cost_whole(shape->n, 64 / shape->item_bytes), k = cost_whole(shape->k, 4);
+    double most = cost_of_tile((double)TS_MIN(m, rows), (double)TS_MIN(n, cols), (double)k, n_steps);
+    double mean = cost_of_tile((double)m / (double)tiles_m, (double)n / (double)tiles_n, (double)k, n_steps);
+    return TS_MAX(most, mean * (double)gemm_cdiv(tiles, shape->sms));
 }
 
 gemm_option ts__gemm_on_cpu(const gemm_shape *shape)

@@ -391,6 +391,11 @@ static void plan_one(plan_job *job, ts_gemm_plan *out)
     out->parts[0] = option.pieces, out->parts[1] = rows * option.rows, out->parts[2] = cols * option.cols;
 }
 
+static bool plan_has_dense_rows(const ts_arg *array)
+{
+    return !array->strides || array->strides[array->rank - 1] == 1;
+}
+
 /* Is this the CPU's product of a matrix, whose rows are dense, and one column? */
 static bool plan_is_column(const plan_job *job)
 {
@@ -462,6 +467,8 @@ ts_status ts_gemm_plan_make(const ts_gemm_desc *desc, ts_gemm_plan *out, ts_erro
                              .item_bytes = (int64_t)ts_dtype_bytes((ts_dtype)a->dtype),
                              .after = desc->flags & TS_GEMM_GELU ? GEMM_GELU_AFTER : 1};
     TS_TRY(plan_machine(&job, err));
+    job.shape.trims = job.shape.item_bytes >= 4 && !job.tf32 && a->rank == 2 && b->rank == 2 &&
+                      plan_has_dense_rows(a) && plan_has_dense_rows(b);
     out->sums = a->dtype == TS_DTYPE_int8 ? TS_DTYPE_int32 : a->dtype == TS_DTYPE_float64 ? TS_DTYPE_float64
                                                                                           : TS_DTYPE_float32;
     bool is_empty = !job.shape.m || !job.shape.n || (a->rank == 3 && !a->shape[0]);

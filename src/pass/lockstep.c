@@ -337,7 +337,10 @@ void lock_one(lockstep *c, ts_val v)
     default:
         break;
     }
-    if (ts_info(inst)->flags & TS_ELEM)
+    if (inst->op == TS_OP_foreign)
+        lock_fail(c, v, TS_UNSUPPORTED, "%s() is a function of other code, which is for GPUs; launch the kernel on a "
+                  "GPU, or write the function in Python", strrchr(ts_str_get(c->m, inst->aux), ' ') + 1);
+    else if (ts_info(inst)->flags & TS_ELEM)
         c->map[v] = lock_elem(c, v);
     else if (!lock_memory(c, v) && !lock_warp(c, v))
         lock_fail(c, v, TS_UNSUPPORTED,

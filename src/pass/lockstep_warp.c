@@ -324,6 +324,28 @@ static void warp_printf(lockstep *c, ts_val v)
     ts_end(&c->b, opener, 0, NULL);
 }
 
+/* The first fault wins, so the first thread that is here reports its own. */
+static void warp_fault(lockstep *c, ts_val v)
+{
+    ts_val x[6], zero = ts_int(&c->b, TS_T_i32, 0), one = ts_int(&c->b, TS_T_i32, 1), opener = 0, branch = 0, at = zero;
+    if (c->mask) {
+        ts_val last = ts_int(&c->b, TS_T_i32, TS_MIN(c->width, (int64_t)c->n_threads)), mask = lock_spread(c, c->mask);
+        opener = ts_for_begin(&c->b, zero, last, one, 0, NULL, 0);
+        at = ts_region_arg(c->b.fn, opener, 0);
+        branch = ts_if_begin(&c->b, warp_element(c, mask, at));
+    }
+    for (uint32_t i = 0; i < TS_COUNT(x); i++) {
+        x[i] = lock_opnd(c, v, i);
+        x[i] = lock_is_tile(c, x[i]) ? warp_element(c, x[i], at) : x[i];
+    }
+    ts_emit(&c->b, TS_OP_fault, TS_T_none, TS_COUNT(x), x, ts_at(c->fn, v)->aux, 0);
+    if (opener) {
+        ts_if_end(&c->b, branch);
+        ts_term(&c->b, TS_OP_continue, 0, NULL);
+        ts_end(&c->b, opener, 0, NULL);
+    }
+}
+
 static void warp_trap(lockstep *c)
 {
     static const char text[] = "trap";
@@ -388,6 +410,9 @@ bool lock_warp(lockstep *c, ts_val v)
         return true;
     case TS_OP_trap:
         warp_trap(c);
+        return true;
+    case TS_OP_fault:
+        warp_fault(c, v);
         return true;
     case TS_OP_printf:
         warp_printf(c, v);

@@ -10,6 +10,7 @@
 #include "run/cache.h"
 #include "run/launch.h"
 #include "tessera/ir.h"
+#include <stdlib.h>
 
 enum { KERNEL_SLOTS = 16 };
 
@@ -366,7 +367,15 @@ static ts_status kernel_load(ts_kernel *kernel, const launch_frame *frame, ts_de
         return ts_fail(err, TS_INTERNAL, "kernel '%s' was compiled with %u parameters, its arguments give %u",
                        kernel->name, code->plan.n_params, frame->n_params);
     int64_t before = ts__now_ns();
-    ts_status status = ts_program_load(device, code, kernel->name, kernel->file, out, err);
+    ts_code linked = *code; /* a borrowed copy */
+    void *image = NULL;
+    ts_host_link_fn *link = code->plan.target == TS_TARGET_CPU ? NULL : kernel->source.host.link;
+    if (link) {
+        TS_TRY(link(kernel->source.host.user, (const char *)code->bytes, &image, &linked.n_bytes, err));
+        linked.bytes = image;
+    }
+    ts_status status = ts_program_load(device, &linked, kernel->name, kernel->file, out, err);
+    free(image);
     atomic_fetch_add(&kernel->load_ns, kernel_since(before));
     return status;
 }

@@ -463,14 +463,17 @@ void ts__rt_fault(const ts_cpu_env *env, int64_t code, const int64_t *where)
         !__atomic_compare_exchange_n(&env->fault->code, &none, (uint32_t)code, false,
                                      __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE))
         return;
-    env->fault->line = (uint32_t)where[0];
-    env->fault->column = (uint32_t)where[1];
-    env->fault->string = (uint32_t)where[2];
-    for (int i = 0; i < 3; i++)
-        env->fault->block[i] = (uint32_t)where[3 + i];
-    if (code == TS_FAULT_BOUNDS) {
-        env->fault->index = where[6];
-        env->fault->extent = where[7];
+    ts_fault *fault = env->fault;
+    fault->line = (uint32_t)where[0];
+    fault->string = (uint32_t)where[4];
+    fault->file = (uint32_t)where[5];
+    fault->function = (uint32_t)where[6];
+    fault->index = where[7];
+    fault->extent = where[8];
+    fault->has_thread = (uint32_t)where[9];
+    for (int i = 0; i < 3; i++) {
+        fault->block[i] = (uint32_t)where[1 + i];
+        fault->thread[i] = (uint32_t)where[10 + i];
     }
 }
 

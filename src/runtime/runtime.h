@@ -51,7 +51,9 @@ void ts__rt_tally_end(int64_t address, const void *table, int64_t n, int64_t eac
 
 /* One value to print: its type (scalar or TS_RT_POINTER), rank, extents, then the address of the dense tile. */
 void ts__rt_print(const ts_cpu_env *env, const char *format, const int64_t *types, const void *const *tiles);
-/* The first fault wins. where: line, column, message, block x, y, z; for TS_FAULT_BOUNDS also index, extent. */
+/* The first fault wins. where: line, block x, y, z, messages (text, file, function), index, extent, whether a thread is
+ * known, thread x, y, z. */
+enum { TS_RT_FAULT_WORDS = 13 };
 void ts__rt_fault(const ts_cpu_env *env, int64_t code, const int64_t *where);
 /* Not 0: the kernel is to end now. */
 int32_t ts__rt_look(const ts_cpu_env *env);

@@ -1103,6 +1103,27 @@ static void sk_sink(void *user, const char *text, size_t n)
     ts__text_put(user, text, n);
 }
 
+static void a_fault_is_noted_and_its_threads_go_on(void)
+{
+    sk k;
+    int32_t out[4] = {0};
+    for (int noted = 0; noted < 2; noted++) {
+        ts_fault fault = {0};
+        sk_begin(&k, 4, 0);
+        k.env.fault = noted ? &fault : NULL;
+        ts_val zero = sk_i32(&k, 0), wide = ts_int(&k.b, TS_T_i64, 7);
+        ts_val opnds[] = {sk_i32(&k, TS_FAULT_RAISE), wide, wide, k.tid, zero, zero};
+        ts_val opener = ts_if_begin(&k.b, ts_cmp(&k.b, TS_OP_cmpi, TS_GE, k.tid, sk_i32(&k, 2), 0));
+        sk_do(&k, TS_OP_fault, 6, opnds, ts_intern(k.m, "Error: text", 11));
+        ts_if_end(&k.b, opener);
+        sk_give(&k, k.tid, 1, 0);
+        CHECK_INT(sk_end(&k, out, NULL), noted ? TS_OK : TS_LAUNCH);
+        CHECK(noted || strstr(err.text, "Error: text"));
+        CHECK(!noted || (fault.code == TS_FAULT_RAISE && fault.has_thread && fault.thread[0] == 2 && fault.index == 7));
+    }
+    CHECK_INT(out[3], 3);
+}
+
 static void printf_prints_each_lane_and_trap_stops(void)
 {
     sk k;
@@ -1314,6 +1335,7 @@ int main(void)
     ldmatrix_and_stmatrix_deal_out_rows();
     wgmma_reads_every_layout();
     wgmma_results_need_the_wait();
+    a_fault_is_noted_and_its_threads_go_on();
     printf_prints_each_lane_and_trap_stops();
     divergent_lanes_call_one_function();
     blocks_and_clusters_have_three_dimensions();

@@ -791,6 +791,15 @@ static void a_failed_assert_and_division_by_zero_are_faults(void)
         CHECK(noted || strstr(err.text, "x must be 3"));
     }
     CHECK(fault.code == 2 && out[0] == 8);
+    fault = (ts_fault){0};
+    tk_begin(&k, TS_T_i32);
+    k.env.fault = &fault;
+    ts_val five = ts_int(&k.b, TS_T_i32, 5), wide = ts_int(&k.b, TS_T_i64, 9);
+    ts_val opnds[] = {ts_int(&k.b, TS_T_i32, TS_FAULT_BOUNDS), wide, wide, five, five, five};
+    ts_emit(&k.b, TS_OP_fault, TS_T_none, 6, opnds, ts_intern(k.m, "text", 4), 0);
+    tk_put(&k, k.out, five);
+    CHECK_INT(tk_end(&k, out), TS_OK);
+    CHECK(fault.code == TS_FAULT_BOUNDS && fault.index == 9 && fault.thread[2] == 5 && out[0] == 5);
     tk_begin(&k, TS_T_i32);
     tk_put(&k, k.out, ts_op2(&k.b, TS_OP_divi, ts_int(&k.b, TS_T_i32, 8), ts_int(&k.b, TS_T_i32, 0), 0));
     CHECK_INT(tk_end(&k, out), TS_LAUNCH);

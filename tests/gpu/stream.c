@@ -15,7 +15,8 @@ typedef struct kit {
     ts_arena arena, scratch;
     ts_module *m;
     ts_fn *fn;
-    ts_code code;
+    ts_text messages;
+    ts_plan plan;
 } kit;
 
 static void kit_begin(kit *k, const char *source)
@@ -24,17 +25,18 @@ static void kit_begin(kit *k, const char *source)
     memset(k, 0, sizeof *k);
     ts__arena_init(&k->arena, NULL);
     ts__arena_init(&k->scratch, NULL);
-    k->code.alloc = ts_alloc_default();
+    ts__text_init(&k->messages, NULL);
     CHECK_OK(ts__module_read(&k->arena, source, strlen(source), &k->m, &err));
     k->fn = k->m->fns.at[0];
-    ts_pass_env env = {&k->scratch, TS_TARGET_SM90, &none, &k->code.plan};
+    ts_pass_env env = {&k->scratch, TS_TARGET_SM90, &none, &k->plan, .messages = &k->messages};
     CHECK_OK(ts__run_passes(k->fn, "fold fma dce licm math legalize fold dce licm", &env, &err));
-    CHECK_OK(ts__gpu_lower(k->fn, &env, &k->code, &err));
+    CHECK_OK(ts__gpu_lower(k->fn, &env, &err));
     CHECK_OK(ts__run_passes(k->fn, "dce licm", &env, &err));
 }
 
 static void kit_end(kit *k)
 {
+    ts__text_deinit(&k->messages);
     ts__arena_deinit(&k->scratch);
     ts__arena_deinit(&k->arena);
 }

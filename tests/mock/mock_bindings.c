@@ -321,24 +321,36 @@ typedef struct link {
     unsigned n;
     const int *options;
     void **values;
+    char inputs[512];
 } link;
 
 static cuda_result more_LinkCreate(unsigned n, int *options, void **values, void **state)
 {
     link *made = malloc(sizeof *made);
-    *made = (link){n, options, values};
+    *made = (link){n, options, values, ""};
     *state = made;
+    return CUDA_OK;
+}
+/* The image of a link tells what went in: "cubin of 1 main 1 extern.ptx", CUjitInputType and name of each. */
+static cuda_result more_LinkAddData(void *state, int type, void *data, size_t n, const char *name, unsigned n_options,
+                                    int *options, void **values)
+{
+    link *made = state;
+    size_t at = strlen(made->inputs);
+    (void)data, (void)n, (void)n_options, (void)options, (void)values;
+    snprintf(made->inputs + at, sizeof made->inputs - at, " %d %s", type, name && *name ? name : "main");
     return CUDA_OK;
 }
 static cuda_result more_LinkComplete(void *state, void **cubin, size_t *bytes)
 {
-    static char image[] = "cubin";
+    static char image[600];
     link *made = state;
+    snprintf(image, sizeof image, "cubin%s%s", *made->inputs ? " of" : "", made->inputs);
     for (unsigned i = 0; i < made->n; i++)
         if (made->options[i] == CUDA_JIT_ERROR_LOG)
             strcpy(made->values[i], "late words");
     *cubin = image;
-    *bytes = sizeof image;
+    *bytes = strlen(image) + 1;
     return CUDA_OK;
 }
 static cuda_result more_LinkDestroy(void *state)
@@ -398,6 +410,7 @@ static const mock_row rows[] = {
     ROW("cuModuleEnumerateFunctions", ModuleEnumerateFunctions),
     ROW("cuFuncGetName", FuncGetName),
     ROW("cuLinkCreate", LinkCreate),
+    ROW("cuLinkAddData", LinkAddData),
     ROW("cuLinkComplete", LinkComplete),
     ROW("cuLinkDestroy", LinkDestroy),
 };

@@ -43,5 +43,5 @@ class MockState(ctypes.Structure):
         ("is_full", ctypes.c_int),
         ("pool_props", ctypes.c_char * 88), ("has_peers", ctypes.c_int),
         *((name, ctypes.c_uint) for name in ("n_pools", "n_green", "n_access_calls", "n_trims")),
-        ("tmap", MockTensorMap * 16),
+        ("tmap", MockTensorMap * 16), ("code", ctypes.c_char * 1024),
     ]  # fmt: skip

@@ -69,6 +69,23 @@ def test_a_traced_program_holds_its_calls():
     assert text.count("@cutile_launch") == 3
 
 
+@ct.kernel
+def weighted(x, y, *, factors: tuple[float, float], TILE: ct.Constant):
+    ct.store(y, ct.bid(0), ct.load(x, ct.bid(0), TILE) * factors[0] + factors[1])
+
+
+def test_parameters_by_name_alone_take_the_last_arguments():
+    x = jax.numpy.arange(16, dtype="float32")
+    y = cutile_call((2,), weighted, (x, OutputPlaceholder(x.shape, x.dtype), (2.0, 1.0), 8))
+    np.testing.assert_array_equal(y, 2 * x + 1)
+
+
+def test_a_tuple_that_does_not_fit_is_refused_at_once():
+    x = jax.numpy.zeros(16, "float32")
+    with pytest.raises(TypeError, match="argument 'factors' expects a tuple of length 2, got 3"):
+        cutile_call((2,), weighted, (x, OutputPlaceholder(x.shape, x.dtype), (2.0, 1.0, 0.0), 8))
+
+
 RUNNER = """
 import sys
 import numpy as np
@@ -91,9 +108,10 @@ def exported(kernel, *constants):
 
 
 def test_an_exported_program_runs_in_another_process(tmp_path):
-    path = tmp_path / "program"
-    path.write_bytes(exported(scale, 3.0, 8).serialize())
-    subprocess.run([sys.executable, "-c", RUNNER, str(path)], check=True, timeout=120)
+    for kernel, *constants in ((scale, 3.0, 8), (weighted, (3.0, 0.0), 8)):
+        path = tmp_path / kernel.__name__
+        path.write_bytes(exported(kernel, *constants).serialize())
+        subprocess.run([sys.executable, "-c", RUNNER, str(path)], check=True, timeout=120)
 
 
 @ct.kernel

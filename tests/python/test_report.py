@@ -207,3 +207,33 @@ def test_arrays_that_share_memory_are_reported_as_launched():
     assert barriers(apart[:32], whole[:32], out) == 0
     assert barriers(whole[:32], whole[:32], out) > 0  # its loads and stores stay in order
     assert barriers(whole[8:40], whole[:32], out) > 0
+
+
+@ct.kernel
+def listed_kernel(a, b, out, T: ct.Constant[int]):
+    for g in range(len(a)):
+        one, two, acc = a[g], b[g], ct.zeros((T, T), dtype=ct.float32)
+        for k in range(ct.cdiv(one.shape[1], T)):
+            x = ct.load(one, index=(0, k), shape=(T, T), padding_mode=ct.PaddingMode.ZERO)
+            y = ct.load(two, index=(k, 0), shape=(T, T), padding_mode=ct.PaddingMode.ZERO)
+            acc = ct.mma(x, y, acc)
+        ct.store(out[g], index=(0, 0), tile=acc.astype(ct.float16))
+
+
+def test_products_of_lists_are_loaded_steps_ahead():
+    a = [np.zeros((64, 64), np.float16) for _ in range(3)]
+    report = listed_kernel.report(a, a, [x.copy() for x in a], 64, grid=(1,), target="sm_90")
+    assert [n["text"] for n in report.notes("load", "cp.async")] == ["16 bytes a copy"] * 2
+
+
+@ct.kernel
+def rows_kernel(x, out, T: ct.Constant[int]):
+    for row in range(ct.bid(0), x.shape[0], ct.num_blocks(0)):
+        ct.store(out, index=(row, 0), tile=ct.load(x, index=(row, 0), shape=(1, T)) * 2)
+
+
+def test_loops_that_load_ahead_say_so():
+    x = np.zeros((64, 1024), np.float32)
+    report = rows_kernel.report(x, x.copy(), 1024, grid=(8,), target="sm_90")
+    assert [n["text"] for n in report.notes("pipeline", "registers")] == ["each trip loads for the next one"]
+    assert not rows_kernel.report(x, x, 1024, grid=(8,), target="sm_90").notes("pipeline", "registers")

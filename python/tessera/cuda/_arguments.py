@@ -106,6 +106,10 @@ def _plain(value: Any) -> Any:
         raise TypeError(
             "a list cannot be passed to a kernel: pass a tuple, or numpy.asarray(list) for an array of its elements"
         )
+    if getattr(getattr(value, "dtype", None), "kind", "") in ("m", "M") and value.shape == ():
+        from ._times import instance_of
+
+        return instance_of(value)
     if isinstance(value, (str, bytes, dict, set)):
         raise NotImplementedError(f"a {type(value).__name__} cannot be passed to a kernel: {value!r}")
     return value

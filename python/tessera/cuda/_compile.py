@@ -82,7 +82,7 @@ def compile(  # noqa: A001
         raise TypeError("CUDA kernel must have void return type.")
     kernel = Dispatcher(getattr(pyfunc, "py_func", pyfunc), options_of(given))
     code, _ = kernel.compile(found).code(_target(cc))
-    return code.decode(), types.void
+    return code.rstrip(b"\0").decode(), types.void
 
 
 def compile_ptx(

@@ -11,9 +11,10 @@ from typing import Any
 
 from .. import _core
 from .._arguments import bound
+from .._errors import KernelError
 from .._source import snapshot_of
 from . import types
-from ._errors import NumbaPerformanceWarning, TypingError, translated
+from ._errors import NumbaPerformanceWarning, TypingError, raised, translated
 from ._forall import ForAll
 from ._options import Options
 from ._overload import EXACT, NONE, Overload, conversion
@@ -23,6 +24,7 @@ from ._typeof import typeof
 __all__ = ["Dispatcher"]
 
 _VARARGS, _VARKEYWORDS = 4, 8  # flags of code objects
+_RAISES, _BOUNDS = 1, 2  # bits of the hint `checked`
 _EMPTY_ROW = (0, 0, 0, 0, 0, 0, 0, ())
 
 
@@ -69,6 +71,7 @@ class Dispatcher(_core.ThreadKernel):  # type: ignore[misc]
         self._pack: Any = None
         self._snapshot = snapshot_of(py_func, source)
         self._hooked = bool(self.extensions)
+        self._waits = options.debug or options.boundscheck
         self.__name__, self.__qualname__ = py_func.__name__, py_func.__qualname__
         self.__doc__, self.__module__ = py_func.__doc__, py_func.__module__
         self.__wrapped__ = py_func
@@ -91,23 +94,37 @@ class Dispatcher(_core.ThreadKernel):  # type: ignore[misc]
 
         code, snapshot = self.py_func.__code__, self._snapshot
         if self._pack is None:
-            self._pack = pack_kernel(self.py_func, snapshot, dialect="thread")
+            pack, host = pack_kernel(self.py_func, snapshot, dialect="thread", raises=self.options.debug)
+            if self.options.link or host.packer.links:
+                from ._linking import all_links
+
+                host.links = all_links((*self.options.link, *host.packer.links))
+            self._pack = pack, host
             self._snapshot = None
         if code.co_flags & (_VARARGS | _VARKEYWORDS):
             raise TypingError(f"kernel '{self.__name__}' cannot take *args or **kwargs; take a tuple")
-        rows = tuple((name, *_EMPTY_ROW) for name in code.co_varnames[: code.co_argcount])
         pack, host = self._pack
+        self._adds = bool(host.captured)
+        named = (f"array {i} that it names" for i in range(len(host.captured)))
+        rows = tuple((name, *_EMPTY_ROW) for name in (*code.co_varnames[: code.co_argcount], *named))
         return self.__name__, code.co_filename, pack, rows, self._hints(), host
 
     def _hints(self) -> Any:
         given = {
             "opt_level": _core.OPT_LEVEL if self.options.opt else 0,
-            "checked": int(self.options.debug or self.options.boundscheck),
+            "checked": _RAISES * self.options.debug + _BOUNDS * self.options.boundscheck,
             "fastmath": int(self.options.fastmath),
         }
         return ((0, tuple(given.get(name, 0) for name in _core.HINTS)),)
 
     def _failed(self, error: BaseException) -> BaseException:
+        """What a launch raises for ``error``; called by ext/threads.c."""
+        if isinstance(error, KernelError) and error.failure is not None and error.failure.thread is not None:
+            return raised(error, self._pack[1])
+        host = self._pack[1] if self._pack else None
+        if host is not None and host.failure is not None:
+            failure, host.failure = host.failure, None
+            return failure  # type: ignore[no-any-return]
         return translated(error)
 
     # ---- launching
@@ -139,7 +156,14 @@ class Dispatcher(_core.ThreadKernel):  # type: ignore[misc]
 
     def _complete(self, args: Any, named: Any) -> tuple[Any, ...]:
         """A value for each parameter, in order; called by ext/kernel.c where something is named or missing."""
-        return bound(self.py_func, args, named or {})
+        captured = self._pack[1].captured
+        code = self.py_func.__code__
+        whole = not named and not code.co_kwonlyargcount and len(args) == code.co_argcount
+        return (*(args if whole else bound(self.py_func, args, named or {})), *captured)
+
+    def _given(self, args: tuple[Any, ...]) -> tuple[Any, ...]:
+        """Without the arrays that the kernel names."""
+        return args[: len(args) - len(self._pack[1].captured)] if self._adds else args
 
     def _has_keyword_only(self) -> bool:
         return bool(self.py_func.__code__.co_kwonlyargcount)
@@ -178,7 +202,7 @@ class Dispatcher(_core.ThreadKernel):  # type: ignore[misc]
 
     def _specialised(self, launch: Any, args: tuple[Any, ...]) -> None:
         """The first launch of code for these arguments is under way; called by ext/threads.c."""
-        found = tuple(typeof(arg) for arg in args)
+        found = tuple(typeof(arg) for arg in self._given(args))
         if found not in self.overloads:
             self.overloads[found] = Overload(self, found)
         if self._on_specialised is not None:
@@ -186,7 +210,7 @@ class Dispatcher(_core.ThreadKernel):  # type: ignore[misc]
 
     def _best(self, args: tuple[Any, ...]) -> Overload:
         """The overload of explicit signatures for these arguments."""
-        found = tuple(typeof(arg) for arg in args)
+        found = tuple(typeof(arg) for arg in self._given(args))
         exact = self.overloads.get(found)
         if exact is not None:
             return exact

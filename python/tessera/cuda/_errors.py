@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import builtins
 from typing import Any
 
 from .. import _errors
@@ -44,6 +45,7 @@ __all__ = [
     "TypingError",
     "UnsupportedBytecodeError",
     "UnsupportedError",
+    "raised",
     "translated",
 ]
 
@@ -62,6 +64,10 @@ class TypingError(NumbaError):
 
 class _ReturnError(TypingError, TypeError):
     """A kernel that returns something."""
+
+
+class _ConstantError(TypingError, ValueError):
+    """A constant of the right type that means nothing: an extent below zero, an odd alignment."""
 
 
 class LoweringError(NumbaError):
@@ -212,6 +218,7 @@ _RETURNS = "a kernel returns nothing, found"  # src/lang/stmt.c
 _BY_CLASS: dict[type, type[NumbaError]] = {
     _errors.TileSyntaxError: UnsupportedError,
     _errors.TileUnsupportedFeatureError: LoweringError,
+    _errors.TileValueError: _ConstantError,
 }
 
 
@@ -226,3 +233,39 @@ def translated(error: BaseException) -> BaseException:
     if _RETURNS in str(error):
         return _ReturnError(f"CUDA kernel must have void return type: {error}").with_traceback(error.__traceback__)
     return cls(str(error)).with_traceback(error.__traceback__)
+
+
+_OF_FAULT: dict[str, tuple[type[BaseException], str]] = {
+    "bounds": (IndexError, ""),
+    "assert": (AssertionError, "assertion failed"),
+    "division": (ZeroDivisionError, ""),
+}
+
+
+def raised(error: _errors.KernelError, host: Any) -> BaseException:
+    """The exception that a thread raised, its message with the place and the thread in front as numba writes it.
+
+    Parameters
+    ----------
+    host : tessera._host.Host
+        Of the kernel's pack, which numbers the classes of exceptions.
+    """
+    failure = error.failure
+    assert failure is not None
+    x, y, z = failure.thread or (0, 0, 0)
+    where = f"In function {failure.function!r}, file {failure.file}, line {failure.line}, "
+    where += f"tid={[x, y, z]} ctaid={list(failure.block)}"
+    cls, start = _OF_FAULT.get(failure.code, (RuntimeError, ""))
+    if failure.code == "raise":
+        start = failure.message.partition(":")[0]
+        given = host.object(failure.object) if failure.object else getattr(builtins, start, RuntimeError)
+        cls = given if isinstance(given, type) else type(given)
+    text = failure.message.removeprefix(start).removeprefix(": ")
+    text = f"{where}: {text}" if text else where
+    try:
+        made = cls(text)
+    except Exception:  # its class wants other arguments
+        made = cls.__new__(cls)
+        made.args = (text,)
+    made.__cause__ = error
+    return made

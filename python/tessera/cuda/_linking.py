@@ -7,10 +7,14 @@ import os
 from collections.abc import Callable
 from typing import Any
 
+from . import types
+from ._device import _op
+from ._errors import LinkerError
 from ._signature import normalize
 
 __all__ = [
-    "Archive", "CUSource", "Cubin", "Fatbin", "LTOIR", "LinkableCode", "Object", "PTXSource", "declare_device",
+    "Archive", "CUSource", "Cubin", "Fatbin", "LTOIR", "LinkableCode", "Object", "PTXSource", "all_links",
+    "declare_device", "linked",
 ]  # fmt: skip
 
 
@@ -103,12 +107,53 @@ _ENDINGS: dict[str, type[LinkableCode]] = {
 }  # fmt: skip
 
 
+def _passed(name: str, type_: types.Type) -> types.Type:
+    """The type of a parameter as kernels pass it: a pointer is a uint64."""
+    if isinstance(type_, (types.CPointer, types.RawPointer)):
+        return types.SCALARS["uint64"]
+    known = isinstance(type_, (types.Boolean, types.Integer)) or type_.name in ("float32", "float64")
+    if not known:
+        raise NotImplementedError(
+            f"{name}() is declared with {type_}, which kernels do not pass to other code: they pass integers, float32, "
+            "float64, bool and pointers; declare CPointer(float32) and pass ffi.from_buffer(array), or the array itself"
+        )
+    return type_
+
+
+@_op("_foreign")
+def _foreign(text: str, result: Any, types_: Any, *args: Any) -> Any:
+    """Calls a function of other code."""
+
+
+@_op("from_buffer")
+def from_buffer(array: Any) -> Any:
+    """The address of an array's first element."""
+
+
+class ffi:
+    """What a ``cffi.FFI()`` is in kernels."""
+
+    __tessera_names__ = True
+    from_buffer = staticmethod(from_buffer)
+
+
+def _calls(name: str, text: str, result: Any, params: Any) -> Any:
+    def foreign(*args):  # type: ignore[no-untyped-def]
+        return _foreign(text, result, params, *args)
+
+    foreign.__name__ = foreign.__qualname__ = name  # for messages
+    return foreign
+
+
 class ExternFunction:
     """A function of code of others, for kernels to call."""
 
     def __init__(self, name: str, sig: Any, link: tuple[Any, ...], use_cooperative: bool, abi: str) -> None:
         self.name, self.sig, self.link, self.use_cooperative, self.abi = name, sig, link, use_cooperative, abi
-        self.__name__ = name
+        self.__name__, self.__tessera_links__ = name, link
+        result = None if sig.return_type == types.none else _passed(name, sig.return_type)
+        text = f"{abi} {'' if result else 'void '}{name}"
+        self.__tessera_helper__ = _calls(name, text, result, tuple(_passed(name, arg) for arg in sig.args))
 
     def __call__(self, *args: Any) -> Any:
         raise NotImplementedError(f"{self.name}() is a function of other code: kernels call it, the host does not")
@@ -138,3 +183,95 @@ def declare_device(
         raise NotImplementedError(f"Unsupported ABI: {abi}")
     links = () if link is None else tuple(link) if isinstance(link, (list, tuple)) else (link,)
     return ExternFunction(name, found, links, use_cooperative, abi)
+
+
+# ---- linking -----------------------------------------------------------------------------------------
+
+
+def all_links(given: Any) -> tuple[LinkableCode, ...]:
+    """Each piece of code once: LinkableCode as it is, names of files read."""
+    made: dict[Any, LinkableCode] = {}
+    for item in given:
+        key = id(item) if isinstance(item, LinkableCode) else os.fspath(item)
+        if key not in made:
+            made[key] = item if isinstance(item, LinkableCode) else _read(item)
+    return tuple(made.values())
+
+
+def _read(path: Any) -> LinkableCode:
+    try:
+        return LinkableCode.from_path(path)
+    except OSError as error:
+        raise LinkerError(f"{os.fspath(path)} cannot be linked: {error.strerror}") from None
+
+
+def _object_of(link: LinkableCode, arch: str) -> Any:
+    """One piece as an ObjectCode; CUDA C++ is compiled."""
+    from ..core import ObjectCode
+
+    if link.kind == "cu":
+        return compiled_cu(link, arch)
+    data = link.data
+    data = data.encode() if isinstance(data, str) else bytes(data)
+    make = {"ptx": ObjectCode.from_ptx, "cubin": ObjectCode.from_cubin, "fatbin": ObjectCode.from_fatbin,
+            "library": ObjectCode.from_library, "object": ObjectCode.from_object,
+            "ltoir": ObjectCode.from_ltoir}  # fmt: skip
+    return make[link.kind](data, name=link.name)
+
+
+def compiled_cu(link: LinkableCode, arch: str) -> Any:
+    """CUDA C++ as PTX, by NVRTC.
+
+    Raises
+    ------
+    NvrtcCompilationError
+        With the compiler's messages.
+    NvrtcSupportError
+        NVRTC is not installed.
+    """
+    from ..bindings import NVRTCError as Refused
+    from ..core import Program, ProgramOptions
+    from ..pathfinder import DynamicLibNotFoundError
+    from . import config
+    from ._errors import NvrtcCompilationError, NvrtcSupportError
+
+    data = link.data
+    text = data if isinstance(data, str) else bytes(data).decode()
+    paths = [p for p in str(getattr(config, "CUDA_NVRTC_EXTRA_SEARCH_PATHS", "") or "").split(os.pathsep) if p]
+    options = ProgramOptions(arch=arch, relocatable_device_code=True, include_path=paths or None, name=link.name)
+    try:
+        program = Program(text, "c++", options)
+        return program.compile("ptx")
+    except Refused as error:
+        raise NvrtcCompilationError(f"NVRTC Compilation failure whilst compiling {link.name}:\n\n{error}") from None
+    except DynamicLibNotFoundError as error:
+        raise NvrtcSupportError(
+            f"{link.name} is CUDA C++, which NVRTC compiles, and that was not found: install nvidia-cuda-nvrtc, or "
+            f"link PTX ({error})"
+        ) from None
+
+
+def linked(ptx: bytes, links: tuple[LinkableCode, ...]) -> bytes:
+    """The cubin of a kernel's PTX and the code that it calls, by nvJitLink where it is installed, else by the driver.
+
+    Raises
+    ------
+    LinkerError
+        With the linker's messages.
+    """
+    import re
+    import warnings
+
+    from ..core import Linker, LinkerOptions, ObjectCode
+
+    found = re.search(rb"\.target\s+(sm_\w+)", ptx)
+    arch = found[1].decode() if found else "sm_80"
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", RuntimeWarning)  # that the driver links
+        pieces = [ObjectCode.from_ptx(ptx), *(_object_of(link, arch) for link in links)]
+        try:
+            made = Linker(*pieces, options=LinkerOptions(arch=arch)).link("cubin")
+        except (RuntimeError, ValueError, TypeError) as error:
+            names = ", ".join(link.name for link in links)
+            raise LinkerError(f"the kernel could not be linked with {names}: {error}") from error
+    return bytes(made.code)

@@ -190,7 +190,12 @@ class Overload(_core.ThreadKernel):  # type: ignore[misc]
         name, file, pack, rows, hints, host = self.dispatcher._packed()
         rule = ((number_of(t), row) for row, t in zip(rows, self.argtypes))
         typed = tuple((row[0], _core.PARAM_BITS if n else row[1], *row[2:4], n, *row[5:]) for n, row in rule)
-        return name, file, pack, typed, hints, host
+        return name, file, pack, (*typed, *rows[len(typed) :]), hints, host
+
+    def _specs(self, host: Any) -> bytes:
+        from ._typeof import typeof
+
+        return spec_of((*self.argtypes, *map(typeof, host.captured)), host)
 
     def _failed(self, error: BaseException) -> BaseException:
         return self.dispatcher._failed(error)
@@ -204,14 +209,14 @@ class Overload(_core.ThreadKernel):  # type: ignore[misc]
 
     def _lowered(self) -> str:
         prepared = self._prepare()
-        return str(_core.lower_text(prepared, spec_of(self.argtypes, prepared[-1])))
+        return str(_core.lower_text(prepared, self._specs(prepared[-1])))
 
     def code(self, target: int) -> tuple[bytes, dict[str, Any]]:
         """The code for a target, and what a launch must know of it."""
         if target not in self._code:
             try:
                 prepared = self._prepare()
-                spec = spec_of(self.argtypes, prepared[-1])
+                spec = self._specs(prepared[-1])
                 self._code[target] = _core.compile_plan(prepared, spec, target)
             except Exception as error:
                 raise self._failed(error) from None
@@ -220,7 +225,7 @@ class Overload(_core.ThreadKernel):  # type: ignore[misc]
     @property
     def ptx(self) -> str:
         """PTX for the current GPU, or for sm_80 where there is none."""
-        return self.code(target_of_device())[0].decode()
+        return self.code(target_of_device())[0].rstrip(b"\0").decode()
 
     def inspect_llvm(self) -> str:
         """Raises NotImplementedError: see ``inspect_ir``."""

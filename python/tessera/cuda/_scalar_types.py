@@ -118,7 +118,15 @@ class Opaque(Type):
     """A type of which nothing is known but its name."""
 
 
-class NPDatetime(Type):
+class _Time(Type):
+    @property
+    def __tessera_element__(self) -> Any:
+        from ._typeof import as_dtype
+
+        return as_dtype(self)
+
+
+class NPDatetime(_Time):
     """A date, counted in ``unit``."""
 
     def __init__(self, unit: str = "") -> None:
@@ -126,7 +134,7 @@ class NPDatetime(Type):
         super().__init__(f"datetime64[{unit}]")
 
 
-class NPTimedelta(Type):
+class NPTimedelta(_Time):
     """A span of time, counted in ``unit``."""
 
     def __init__(self, unit: str = "") -> None:

@@ -92,6 +92,13 @@ class _Packed(_core.Kernel):
     def _prepare(self) -> tuple[Any, ...]:
         return self._prepared
 
+    def _complete(self, args: Any, named: Any) -> tuple[Any, ...]:
+        """The arguments in order: the text has those by name last, in the order of the parameters."""
+        return (*args, *(named or {}).values())
+
+    def _has_keyword_only(self) -> bool:
+        return False
+
 
 def _plain(value: Any) -> Any:
     """Tuples of any class as tuples, which `ast.literal_eval` reads back."""
@@ -108,9 +115,9 @@ def _kernel_text(kernel: Any) -> str:
 
 
 @functools.lru_cache(maxsize=1024)
-def _read(call: str) -> tuple[Any, Any, Any]:
-    """Kernel, grid and arguments of a call's text."""
-    text, grid, args = ast.literal_eval(call)
+def _read(call: str) -> tuple[Any, Any, Any, Any]:
+    """Kernel, grid, arguments and the names of the last of them, of a call's text."""
+    text, grid, args, names = ast.literal_eval(call)
     kernel = _kernels.get(text)
     if kernel is None and text.startswith("number "):
         raise RuntimeError(
@@ -119,7 +126,19 @@ def _read(call: str) -> tuple[Any, Any, Any]:
         )
     if kernel is None:
         kernel = _kernels[text] = _Packed((*ast.literal_eval(text), None))
-    return kernel, grid, args
+    return kernel, grid, args, names
+
+
+def _names(kernel: Any, args: tuple[Any, ...]) -> tuple[str, ...]:
+    """The names of arguments for parameters that take them by name alone; TypeError where tuples do not fit."""
+    code, rows = kernel._function.__code__, kernel._prepare()[3]
+    for row, arg in zip(rows, args, strict=False):
+        if isinstance(arg, tuple) and row.items and row.form == _core.PARAM_TUPLE and len(row.items) != len(arg):
+            raise TypeError(
+                f"kernel '{kernel.__name__}', argument '{row.name}' expects a tuple of length {len(row.items)}, "
+                f"got {len(arg)}"
+            )
+    return tuple(row.name for row in rows[code.co_argcount : len(args)])
 
 
 def _number(value: Any) -> Any:
@@ -171,13 +190,13 @@ class _Stream:
 
 def _run(call: str, device: str, stream: int, inputs: tuple[int, ...], outputs: tuple[int, ...]) -> None:
     """Launches; called by ext/xla.c when XLA runs the program."""
-    kernel, grid, described = _read(call)
+    kernel, grid, described, names = _read(call)
     args = _filled(described, device, iter(inputs), iter(outputs))
+    at = len(args) - len(names)
+    named = dict(zip(names, args[at:], strict=True)) if names else None
+    ct.launch(None if device == "cpu" else _Stream(stream), grid, kernel, args[:at], named)
     if device == "cpu":
-        ct.launch(None, grid, kernel, args)
         _core.synchronize("cpu")
-    else:
-        ct.launch(_Stream(stream), grid, kernel, args)
 
 
 @functools.cache
@@ -249,7 +268,7 @@ def cutile_call(grid: tuple[int, ...], kernel: Any, args: tuple[Any, ...]) -> An
             what = type(array).__name__
             raise TypeError(f"cutile_call() takes arrays, outputs, numbers and tuples of them, not a {what}")
     _registered()
-    call = repr((_kernel_text(kernel), tuple(map(int, grid)), _described(args)))
+    call = repr((_kernel_text(kernel), tuple(map(int, grid)), _described(args), _names(kernel, args)))
     places = [i for i, leaf in enumerate(outputs) if isinstance(leaf, InputOutput)]
     readers = [i for i, leaf in enumerate(_inputs(leaves)) if isinstance(leaf, InputOutput)]
     found = jax.ffi.ffi_call(

@@ -3,8 +3,8 @@
  * Programs of a GPU: PTX text goes to the driver, which assembles it (in parallel from several threads, with a
  * disk cache of its own); a launch encodes the plan's tensor maps and points the driver at the parameters.
  *
- *     what the kernel gets:   | tensor maps, 128 bytes each | n_params values | grid x, y, z | fault record | counter |
- *                                                                             persistent     error_param    cooperative
+ *     what the kernel gets:   | tensor maps, 128 bytes each | n_params values | grid x, y, z | counter | fault record |
+ *                                                                             persistent   cooperative  error_param
  */
 #include "device/cuda/cuda.h"
 #include <stdio.h>
@@ -384,14 +384,14 @@ static ts_status program_slots(cuda_program *program, const uint64_t *params, co
         call->slots[n++] = (void *)(uintptr_t)&params[i];
     for (uint32_t axis = 0; plan->persistent && axis < 3; axis++)
         call->slots[n++] = &call->grid[axis];
-    if (plan->error_param) {
-        TS_TRY(cuda_fault_take(program, stream, &call->fault, err));
-        call->slots[n++] = &call->fault;
-    }
     if (plan->cooperative) {
         TS_TRY(cuda_alloc(program->base.device, given, PROGRAM_COUNTER_BYTES, &call->counter, err));
         call->slots[n++] = &call->counter;
         TS_TRY(cuda_fill(given, call->counter, 0, PROGRAM_COUNTER_BYTES, 1, err));
+    }
+    if (plan->error_param) {
+        TS_TRY(cuda_fault_take(program, stream, &call->fault, err));
+        call->slots[n++] = &call->fault;
     }
     return TS_OK;
 }

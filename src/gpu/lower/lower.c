@@ -435,6 +435,7 @@ static ts_lower_fn *const lower_table[TS_OP_COUNT] = {
     [TS_OP_gdc_launch_dependents_tko] = ts__lower_gdc,
     [TS_OP_gdc_wait_tko] = ts__lower_gdc,
     [TS_OP_assert] = ts__lower_assert,
+    [TS_OP_fault] = ts__lower_fault,
     [TS_OP_print_tko] = ts__lower_print,
     [TS_OP_alloca] = ts__lower_alloca,
     [TS_OP_get_global] = lower_copy,
@@ -532,7 +533,7 @@ static ts_val lower_entry(ts_lower *lw)
     for (; v < lw->tile->inst.n && ts_at(lw->tile, v)->op == TS_OP_param; v++)
         lower_copy(lw, v);
     for (ts_val i = v; i < lw->tile->inst.n; i++)
-        faults = faults || ts_at(lw->tile, i)->op == TS_OP_assert;
+        faults = faults || ts_at(lw->tile, i)->op == TS_OP_assert || ts_at(lw->tile, i)->op == TS_OP_fault;
     if (faults || lw->tile->checked) {
         lw->faults.record = ts_fn_param(&lw->b, ts_type_ptr(lw->module, TS_T_i32, TS_GLOBAL));
         lw->env->plan->error_param = 1;

@@ -6,52 +6,10 @@
 #include "gpu/lower/code.h"
 #include "gpu/lower/convert.h"
 #include "gpu/lower/op.h"
+#include "pass/faults.h"
 #include <stdio.h>
 
 /* ---- faults ------------------------------------------------------------------------------------------------- */
-
-/* Adds a text to the messages and gives its number; number 0 is the empty text. */
-static uint32_t misc_message(ts_lower *lw, const char *text)
-{
-    uint32_t n = 0;
-    if (!lw->faults.messages.n)
-        ts__text_put(&lw->faults.messages, "", 1);
-    for (size_t i = 0; i < lw->faults.messages.n; i++)
-        n += lw->faults.messages.at[i] == 0;
-    ts__text_put(&lw->faults.messages, text, strlen(text) + 1);
-    return n;
-}
-
-static void misc_store_field(ts_lower *lw, size_t offset, ts_val value)
-{
-    ts__lower_st(lw, ts__lower_ptr(lw, lw->faults.record, 0, (int64_t)offset), 1, &value, TS_CACHE_NONE, 0);
-}
-
-typedef struct misc_fault {
-    uint32_t code, string;
-    ts_val index, extent; /* i64; 0 none */
-} misc_fault;
-
-/* First fault wins: the code is claimed by compare-and-swap, the winner fills in the rest. */
-static void misc_claim(ts_lower *lw, ts_val v, const misc_fault *fault)
-{
-    ts_builder *b = &lw->b;
-    uint32_t line = ts__loc_of(lw->tile, v)->line;
-    uint32_t attr = TS_M_ORDER(TS_RELAXED) | TS_M_SCOPE(TS_SCOPE_DEVICE) | TS_M_MODE(TS_RMW_CAS);
-    ts_val opnds[] = {lw->faults.record, ts__lower_i32(lw, 0), ts__lower_i32(lw, fault->code)};
-    ts_val old = ts_emit(b, TS_OP_atom, TS_T_i32, 3, opnds, attr, 0);
-    ts_val opener = ts_if_begin(b, ts_cmp(b, TS_OP_cmpi, TS_EQ, old, ts__lower_i32(lw, 0), 0));
-    misc_store_field(lw, offsetof(ts_fault, line), ts__lower_i32(lw, line));
-    for (uint32_t i = 0; i < 3; i++)
-        misc_store_field(lw, offsetof(ts_fault, block) + 4 * i,
-                         ts_emit(b, TS_OP_sreg, TS_T_i32, 0, NULL, TS_S(TS_SREG_CTAID + i, 0, 0), 0));
-    misc_store_field(lw, offsetof(ts_fault, string), ts__lower_i32(lw, fault->string));
-    if (fault->index) {
-        misc_store_field(lw, offsetof(ts_fault, index), fault->index);
-        misc_store_field(lw, offsetof(ts_fault, extent), fault->extent);
-    }
-    ts_if_end(b, opener);
-}
 
 static ts_val misc_wide(ts_lower *lw, ts_val x)
 {
@@ -71,8 +29,10 @@ void ts__lower_assert(ts_lower *lw, ts_val v)
                 outside = outside ? ts_select(&lw->b, cond[r], outside, index[r]) : index[r];
             all = all ? ts_op2(&lw->b, TS_OP_andi, all, cond[r], 0) : cond[r];
         }
-    misc_fault fault = {bounds ? TS_FAULT_BOUNDS : TS_FAULT_ASSERT,
-                        misc_message(lw, ts_str_get(lw->module, ts_at(lw->tile, v)->aux)), 0, 0};
+    ts_fault_values fault = {.record = lw->faults.record,
+                             .code = ts__lower_i32(lw, bounds ? TS_FAULT_BOUNDS : TS_FAULT_ASSERT),
+                             .place = ts__loc_of(lw->tile, v),
+                             .text = ts_str_get(lw->module, ts_at(lw->tile, v)->aux)};
     ts_val opener = ts_if_begin(&lw->b, all);
     ts_term(&lw->b, TS_OP_yield, 0, NULL);
     ts_else(&lw->b);
@@ -80,9 +40,19 @@ void ts__lower_assert(ts_lower *lw, ts_val v)
         fault.index = misc_wide(lw, outside);
         fault.extent = misc_wide(lw, ts__lower_scalar(lw, ts_opnd(lw->tile, v, 2)));
     }
-    misc_claim(lw, v, &fault);
+    ts__fault_claim(&lw->b, &fault, &lw->faults.messages);
     ts_term(&lw->b, TS_OP_yield, 0, NULL);
     ts_end(&lw->b, opener, 0, NULL);
+}
+
+void ts__lower_fault(ts_lower *lw, ts_val v)
+{
+    ts_val x[6];
+    for (uint32_t i = 0; i < 6; i++)
+        x[i] = ts__lower_scalar(lw, ts_opnd(lw->tile, v, i));
+    ts_fault_values fault = {lw->faults.record, x[0], x[1], x[2], {x[3], x[4], x[5]}, ts__loc_of(lw->tile, v),
+                             ts_str_get(lw->module, ts_at(lw->tile, v)->aux)};
+    ts__fault_claim(&lw->b, &fault, &lw->faults.messages);
 }
 
 /* ---- grid order ------------------------------------------------------------------------------------------------- */

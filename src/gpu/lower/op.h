@@ -25,6 +25,6 @@ ts_lower_fn ts__lower_load_ptr, ts__lower_store_ptr, ts__lower_atomic;
 /* reduce.c, scan.c, mma.c */
 ts_lower_fn ts__lower_reduce, ts__lower_scan, ts__lower_mma;
 /* misc.c */
-ts_lower_fn ts__lower_assert, ts__lower_print, ts__lower_alloca, ts__lower_gdc;
+ts_lower_fn ts__lower_assert, ts__lower_fault, ts__lower_print, ts__lower_alloca, ts__lower_gdc;
 
 #endif

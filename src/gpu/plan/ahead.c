@@ -13,6 +13,16 @@
  *                                                         continue %u
  *                                                       %r = for %i in (%m, n, 1) iter(%s = %q)  .. as before
  *
+ * Where steps are not known, as in loops over every so many rows, each trip loads for the next one. Behind the last
+ * trip that reads what is not needed, or nothing, since accesses through views stop where their array ends:
+ *
+ *     for %i in (%a, %n, %s)                            %y = load_view_tko %v, %a
+ *       %x = load_view_tko %v, %i             ->        for %i in (%a, %n, %s) iter(%x = %y)
+ *       ..                                                %j = addi %i, %s
+ *                                                         %z = load_view_tko %v, %j
+ *                                                         ..
+ *                                                         continue %z
+ *
  * Only loops without products, regions with control flow, or accesses that order others; loads whose place follows from
  * the loop's number, out of arrays that the loop does not write. Trips keep their order, so results stay what they are.
  * Cost: linear, and the code of a few trips.
@@ -26,6 +36,10 @@
  * carries, in blocks of at most 128 threads and in larger ones, of which fewer would fit a multiprocessor (measured on
  * layer norms on an H200); bounds of the loop's numbers, far from the limit of i32. */
 enum { AHEAD_BYTES = 128, AHEAD_TRIPS = 4, AHEAD_REGISTERS = 48, AHEAD_REGISTERS_LARGE = 36, AHEAD_STEP = 1 << 20 };
+enum { AHEAD_NEXT_BYTES = 32 }; /* of a thread, that a trip loads for the next one */
+
+/* Stands for a loop whose trips load for the next one, in `trips`. */
+enum { AHEAD_NEXT = UINT8_MAX };
 
 typedef struct ahead_job {
     const ts_fn *fn;
@@ -98,10 +112,20 @@ static bool ahead_follow(ahead_job *job, ts_val loop, ts_val v)
     return true;
 }
 
+/* Does the trip itself read what it loads, and not only a later one? */
+static bool ahead_is_read(const ahead_job *job, ts_val loop, ts_val load)
+{
+    for (ts_val v = load + 1; v < job->shape.end[loop]; v++)
+        for (uint32_t i = 0; i < ts_at(job->fn, v)->n_opnd; i++)
+            if (ts_opnds(job->fn, ts_at(job->fn, v))[i] == load && ts_at(job->fn, v)->op != TS_OP_continue)
+                return true;
+    return false;
+}
+
 static bool ahead_load(ahead_job *job, ts_val loop, ts_val v)
 {
     const ts_inst *inst = ts_at(job->fn, v);
-    if (!ahead_is_load(inst) || job->shape.parent[v] != loop || ts__opnd_token(inst) != TS_NO ||
+    if (!ahead_is_load(inst) || !ahead_is_read(job, loop, v) || job->shape.parent[v] != loop || ts__opnd_token(inst) != TS_NO ||
         !ahead_is_read_only(job, loop, v))
         return false;
     for (uint32_t i = 0; i < inst->n_opnd; i++)
@@ -120,19 +144,32 @@ static bool ahead_counts(const ts_fn *fn, ts_val loop)
            ts_type_of(fn, ts_opnd(fn, loop, 0)) == TS_T_i32 && !(ts_at(fn, loop)->aux & TS_A_UNSIGNED);
 }
 
+/* May a load that goes ahead be made for a trip that does not come? Places outside the array read nothing. */
+static bool ahead_is_safe(const ahead_job *job, ts_val load)
+{
+    const ts_inst *inst = ts_at(job->fn, load);
+    return inst->op == TS_OP_load_view_tko && !TS_M_GET_INBOUNDS(inst->aux) && job->most > 1;
+}
+
 /* Trips at once; 0: one. Marks what goes ahead. */
 static uint32_t ahead_trips(ahead_job *job, ts_val loop)
 {
+    bool counts = false, safe = true;
     uint32_t loads = 0, held = 0, trips = 1, room = job->threads > 128 ? AHEAD_REGISTERS_LARGE : AHEAD_REGISTERS;
-    if (ts_at(job->fn, loop)->op != TS_OP_for || !ahead_counts(job->fn, loop) || !ahead_is_plain(job, loop))
+    if (ts_at(job->fn, loop)->op != TS_OP_for || !ahead_is_plain(job, loop))
         return 0;
+    counts = ahead_counts(job->fn, loop);
     memset(job->early + loop, 0, job->shape.end[loop] - loop);
     for (ts_val v = loop + 1; v < job->shape.end[loop]; v++) {
         if (ts_at(job->fn, v)->op == TS_OP_arg)
             held += ahead_bytes(job, ts_type_of(job->fn, v)) / 4;
-        else if (ahead_load(job, loop, v))
+        else if (ahead_load(job, loop, v)) {
             loads += ahead_bytes(job, ts_type_of(job->fn, v));
+            safe = safe && ahead_is_safe(job, v);
+        }
     }
+    if (!counts)
+        return loads && safe && loads <= AHEAD_NEXT_BYTES && ts_type_of(job->fn, loop + 1) == TS_T_i32 ? AHEAD_NEXT : 0;
     while (loads && trips < job->most && trips * loads < AHEAD_BYTES && 2 * trips * loads / 4 + held <= room)
         trips *= 2;
     return trips > 1 ? trips : 0;
@@ -237,6 +274,48 @@ static void ahead_rest(ahead_job *job, ts_val loop, ts_val middle, ts_val *value
         job->map[first + i] = ts_res(b, opener, i);
 }
 
+/* The loop whose trips load for the next one. */
+static void ahead_next(ahead_job *job, ts_val loop)
+{
+    ts_builder *b = &job->b;
+    const ts_fn *fn = job->fn;
+    uint32_t n = ahead_n_carried(job, loop), all = n;
+    ts_val *now = job->map, *next = job->trip, *values = job->values;
+    ts_val lower = now[ts_opnd(fn, loop, 0)], step = now[ts_opnd(fn, loop, 2)];
+    ts__note(fn, loop, TS_NOTE_pipeline, "registers", "each trip loads for the next one");
+    memcpy(next, now, fn->inst.n * sizeof *next);
+    next[loop + 1] = lower;
+    ahead_copy(job, loop, next, true);
+    for (uint32_t i = 0; i < n; i++)
+        values[i] = now[ts_opnd(fn, loop, 3 + i)];
+    for (ts_val v = loop + 1; v < job->shape.end[loop]; v++)
+        if (job->early[v] && ahead_is_load(ts_at(fn, v)))
+            values[all++] = next[v];
+    ts_val opener = ts_for_begin(b, lower, now[ts_opnd(fn, loop, 1)], step, all, values, ts_at(fn, loop)->aux);
+    for (uint32_t i = 0; i <= n; i++)
+        now[loop + 1 + i] = ts_region_arg(b->fn, opener, i);
+    next[loop + 1] = ts_op2(b, TS_OP_addi, now[loop + 1], step, 0);
+    ahead_copy(job, loop, next, true);
+    all = n;
+    for (ts_val v = loop + 1; v < job->shape.end[loop]; v++) {
+        bool own = job->shape.parent[v] == loop, load = job->early[v] && ahead_is_load(ts_at(fn, v));
+        if (load)
+            now[v] = ts_region_arg(b->fn, opener, 1 + all++);
+        else if (!own || (ts_at(fn, v)->op != TS_OP_arg && ts_at(fn, v)->op != TS_OP_continue))
+            ts__copy(b, fn, v, now);
+    }
+    for (uint32_t i = 0; i < n; i++)
+        values[i] = now[ts_opnd(fn, ahead_continue(job, loop), i)];
+    all = n;
+    for (ts_val v = loop + 1; v < job->shape.end[loop]; v++)
+        if (job->early[v] && ahead_is_load(ts_at(fn, v)))
+            values[all++] = next[v];
+    ts_term(b, TS_OP_continue, all, values);
+    ts_end_like(b, opener);
+    for (uint32_t i = 0; i < n; i++)
+        now[job->shape.end[loop] + 1 + i] = ts_res(b, opener, i);
+}
+
 static void ahead_loop(ahead_job *job, ts_val loop)
 {
     const ts_fn *fn = job->fn;
@@ -244,6 +323,10 @@ static void ahead_loop(ahead_job *job, ts_val loop)
     ts_val *values = job->values;
     int64_t step = 0;
     (void)ahead_trips(job, loop);
+    if (job->trips[loop] == AHEAD_NEXT) {
+        ahead_next(job, loop);
+        return;
+    }
     (void)ts__const_as_int(fn, ts_opnd(fn, loop, 2), &step);
     for (uint32_t i = 0; i < n; i++)
         values[i] = job->map[ts_opnd(fn, loop, 3 + i)];

@@ -15,7 +15,7 @@
  * registers when the copies are issued and stored when the step ends.
  *
  * A load qualifies when its tile goes to one product only (through permutes and reshapes), its index follows from the
- * induction variable and nothing stores to its array; what of a vector lies outside the array is filled with zeros.
+ * induction variable and nothing in the loop stores to its array; what of a vector lies outside the array is filled with zeros.
  * Operands that the loop does not change are written to shared memory once, before it.
  * The pipeline of sm_90, by TMA, is schedule/producer.c.
  */
@@ -99,9 +99,19 @@ static bool async_is_product(const ts_lower *lw, ts_val v)
            (lw->assign.mma_path[v] == TS_MMA_PATH_SYNC || lw->assign.mma_path[v] == TS_MMA_PATH_FMA);
 }
 
-static bool async_loads_only(ts_lower *lw, ts_val load)
+/* Nothing in the loop stores to what `load` reads: copies begin with the loop and have ended where it does, so what is
+ * stored before and after is behind a barrier. */
+static bool async_loads_only(ts_lower *lw, ts_val loop, ts_val load)
 {
-    return !ts__lower_meets(ts__lower_alias_set(lw, ts_opnd(lw->tile, load, 0)), lw->order.ever_stored);
+    uint64_t set = ts__lower_alias_set(lw, ts_opnd(lw->tile, load, 0));
+    for (ts_val v = loop + 1; v < lw->shape.end[loop]; v++) {
+        const ts_inst *inst = ts_at(lw->tile, v);
+        bool writes = ts_info(inst)->flags & TS_WRITE && inst->n_opnd;
+        if (ts__alias_orders(lw->tile, v) ||
+            (writes && ts__lower_meets(set, ts__lower_alias_set(lw, ts_opnds(lw->tile, inst)[0]))))
+            return false;
+    }
+    return true;
 }
 
 /* The tensor view was made before the loop; padding is zero. */
@@ -319,7 +329,7 @@ static void async_try_load(ts_lower *lw, ts_val loop, ts_val load)
         user = async_user(lw, loop, x);
     }
     if (!user || !async_is_product(lw, user) || TS_M_GET_ORDER(inst->aux) != TS_WEAK || !lw->assign.home[load] ||
-        !async_loads_only(lw, load) || !async_view_fits(lw, loop, ts_opnd(lw->tile, load, 0))) {
+        !async_loads_only(lw, loop, load) || !async_view_fits(lw, loop, ts_opnd(lw->tile, load, 0))) {
         ts__note(lw->tile, load, TS_NOTE_missed, "cp.async",
                 "the tile does not go to one product on mma.sync alone, straight from an "
                 "array that is only read");

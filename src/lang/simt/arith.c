@@ -338,6 +338,11 @@ ts_status fr_simt_binary(fr *f, ts_operator op, const fr_value *x, const fr_valu
     TS_TRY(arith_rule(f, op, x, y, &rule));
     if (fr_dtype_cat(rule.x) == FR_COMPLEX)
         return fr_simt_complex_binary(f, op, x, y, rule.x, out);
+    if ((op == TS_OPERATOR_Div || op == TS_OPERATOR_FloorDiv || op == TS_OPERATOR_Mod) &&
+        fr_simt_reports(f, FR_REPORT_RAISES)) {
+        TS_TRY(fr_simt_cast(f, y, rule.y, &b));
+        fr_simt_check_zero(f, b);
+    }
     if (x->kind == FR_NUMBER && y->kind == FR_NUMBER) {
         fr_value left, right;
         TS_TRY(fr_simt_convert(f, x, rule.x, &left));

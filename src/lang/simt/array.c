@@ -8,6 +8,7 @@
  *     a[1:n, k]      base + stride0 + k * stride1, extents (n - 1,), strides (stride0,)
  */
 #include "lang/simt/op.h"
+#include "tessera/compile.h"
 
 ts_type fr_simt_storage(ts_dtype dtype)
 {
@@ -403,6 +404,25 @@ static ts_status array_element(fr *f, const fr_array *a, const fr_value *items, 
     return array_move(f, a, index, moves, out);
 }
 
+/* Indices as the user gave them, where those out of bounds are reported. */
+static ts_status array_check(fr *f, const fr_array *a, const fr_value *items, uint32_t n)
+{
+    ts_val at, extent;
+    for (uint32_t i = 0, d = 0; i < n && fr_simt_reports(f, FR_REPORT_BOUNDS); i++) {
+        bool is_index = array_is_index(&items[i]);
+        if (is_index) {
+            TS_TRY(fr_simt_cast(f, &items[i], TS_DTYPE_int64, &at));
+            TS_TRY(fr_simt_cast(f, &a->shape[d], TS_DTYPE_int64, &extent));
+            fr_simt_check_index(f, at, extent,
+                                &(fr_fault){TS_FAULT_BOUNDS,
+                                            fr_textf(f, "index | is out of bounds for axis %u with size |", d), at,
+                                            extent});
+        }
+        d += is_index || items[i].kind == FR_SLICE;
+    }
+    return TS_OK;
+}
+
 static bool array_all_numbers(const fr_value *items, uint32_t n, uint32_t rank)
 {
     bool all = n == rank;
@@ -417,6 +437,7 @@ ts_status fr_simt_address(fr *f, uint32_t node, const fr_value *array, const fr_
     uint32_t n;
     const fr_array *a = array->as.array;
     TS_TRY(array_items(f, node, a, index, items, &n));
+    TS_TRY(array_check(f, a, items, n));
     if (!array_all_numbers(items, n, a->rank))
         return fr_error(f, node, TS_TILETYPE, "one element is wanted: an index for each of %u axes\n  found: %s",
                         a->rank, fr_say(f, index));
@@ -434,6 +455,7 @@ ts_status fr_simt_get_item(fr *f, uint32_t node, const fr_value *of, const fr_va
     if (field)
         return fr_simt_field(f, node, of, field, out);
     TS_TRY(array_items(f, node, a, index, items, &n));
+    TS_TRY(array_check(f, a, items, n));
     if (!array_all_numbers(items, n, a->rank))
         return array_view(f, node, a, items, n, out);
     TS_TRY(array_element(f, a, items, &address));
@@ -500,6 +522,7 @@ ts_status fr_simt_set_item(fr *f, uint32_t node, const fr_value *of, const fr_va
     if (field)
         return fr_simt_set_field(f, node, of, field, value);
     TS_TRY(array_items(f, node, a, index, items, &n));
+    TS_TRY(array_check(f, a, items, n));
     if (!array_all_numbers(items, n, a->rank)) {
         TS_TRY(array_view(f, node, a, items, n, &view));
         return fr_simt_fill(f, view.as.array, value);

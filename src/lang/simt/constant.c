@@ -6,6 +6,7 @@
  */
 #include "ir/float.h"
 #include "lang/simt/op.h"
+#include "tessera/compile.h"
 #include <stdio.h>
 
 /* The common dtype of all numbers; NONE where there is none, or something else is among them. */
@@ -191,6 +192,12 @@ ts_status fr_simt_index_tuple(fr *f, uint32_t node, const fr_value *tuple, const
 {
     fr_value array;
     bool found, number = fr_simt_is_number(index);
+    if (number && fr_dtype_cat((ts_dtype)index->dtype) <= FR_INT && fr_simt_reports(f, FR_REPORT_RAISES)) {
+        ts_val at;
+        TS_TRY(fr_simt_cast(f, index, TS_DTYPE_int64, &at));
+        fr_simt_check_index(f, at, ts_int(&f->b, TS_T_i64, tuple->n),
+                            &(fr_fault){.code = TS_FAULT_RAISE, .text = "IndexError: tuple index out of range"});
+    }
     TS_TRY(fr_simt_constant_array(f, tuple, &array, &found));
     if (found)
         return fr_simt_get_item(f, node, &array, index, out);

@@ -13,8 +13,6 @@ static const fr_op simt_ops[] = {
 static const fr_method simt_methods[] = {
 #define TS_SIMT_METHOD(kind, name, op) {FR_##kind, #name, #op},
 #include "lang/simt/simt_op.def"
-    {FR_GROUP, "sync", "cg_grid_sync"},
-    {FR_TILE, "bit_count", "number_bit_count"},
 };
 
 const fr_dialect fr_dialect_thread = {
@@ -49,6 +47,10 @@ const fr_dialect fr_dialect_thread = {
     .set_attribute = fr_simt_set_attribute,
     .compare_array = fr_simt_compare_array,
     .constant_array = fr_simt_constant_elements,
+    .array_of = fr_simt_constant_array,
     .index_tuple = fr_simt_index_tuple,
     .builtin = fr_simt_builtin,
+    .raise = fr_simt_raise,
+    .assertion = fr_simt_assert,
+    .check_step = fr_simt_check_step,
 };

@@ -427,10 +427,21 @@ ts_status fr_simt_builtin(fr *f, uint32_t node, const char *name, uint32_t n, co
 {
     bool is_math = strncmp(name, "math.", 5) == 0, is_numpy = strncmp(name, "numpy.", 6) == 0;
     const char *bare = is_math ? name + 5 : is_numpy ? name + 6 : name;
+    if (strcmp(name, "numpy.isnat") == 0 && n == 1 && args->kind == FR_RECORD) { /* of a date: its method */
+        fr_value method;
+        TS_TRY(fr_record_method(f, args, "__isnat__", &method, done));
+        return *done ? fr_call_value(f, &method, node, 0, NULL, out) : TS_OK;
+    }
+    if (n && args->kind == FR_RECORD && !is_math && !is_numpy) { /* it may have a method for it */
+        *done = false;
+        return TS_OK;
+    }
     TS_TRY(fr_simt_complex_call(f, node, name, n, args, out, done));
     if (*done || (n == 1 && args->kind == FR_STR)) /* float("nan") */
         return TS_OK;
-    *done = true;
+    *done = n == 0 || args->kind != FR_RECORD; /* methods of a class: __bool__, __abs__, .. */
+    if (!*done)
+        return TS_OK;
     if (!is_math && !is_numpy && strcmp(name, "len") == 0 && n == 1 && args->kind == FR_ARRAY)
         return math_len(f, &(math_call){.node = node, .name = name, .n = n, .args = args}, out);
     bool one = is_numpy && n && strcmp(bare, "count_nonzero") == 0; /* takes a number, too */

@@ -124,6 +124,27 @@ ts_status fr_simt_index_tuple(fr *f, uint32_t node, const fr_value *tuple, const
 /* Constant memory of the module with these bytes. */
 ts_val fr_simt_constant_bytes(fr *f, const void *bytes, size_t n, ts_status *status);
 
+/* ---- exceptions: raise.c ---------------------------------------------------------------------------------- */
+
+/* Bits of ts_hints.checked. */
+enum { FR_REPORT_RAISES = 1, FR_REPORT_BOUNDS = 2 };
+bool fr_simt_reports(const fr *f, uint32_t what);
+
+typedef struct fr_fault {
+    int code;                /* ts_fault_code */
+    const char *text;
+    ts_val index, extent;    /* i64; 0 none */
+} fr_fault;
+/* Where `fine`, an i1, is false the fault is reported, if any are, and the thread ends. */
+void fr_simt_check(fr *f, ts_val fine, const fr_fault *fault);
+/* The same for a divisor, where exceptions are reported. */
+void fr_simt_check_zero(fr *f, ts_val y);
+void fr_simt_check_step(fr *f, ts_val fine);
+/* The same for an index, from -extent on; both are i64. */
+void fr_simt_check_index(fr *f, ts_val index, ts_val extent, const fr_fault *fault);
+ts_status fr_simt_raise(fr *f, uint32_t node, fr_flow *flow);
+ts_status fr_simt_assert(fr *f, uint32_t node);
+
 /* ---- math.c ------------------------------------------------------------------------------------------ */
 
 ts_status fr_simt_builtin(fr *f, uint32_t node, const char *name, uint32_t n, const fr_value *args, fr_value *out,

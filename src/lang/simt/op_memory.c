@@ -48,7 +48,9 @@ static ts_status memory_alignment(fr *f, const fr_call *c, uint32_t *out)
     *out = 0;
     if (!fr_given(c, 2))
         return TS_OK;
-    TS_TRY(fr_arg_int(f, c, 2, &n));
+    if (!fr_is_int(&c->arg[2], &n))
+        return fr_error(f, c->at[2], TS_TILETYPE, "%s(): RequireLiteralValue: the alignment must be a constant integer"
+                        "\n  found: %s", fr_op_name(c), fr_say(f, &c->arg[2]));
     const char *wrong = n <= 0 ? "must be positive" : !ts_is_pow2(n) ? "must be a power of 2"
                         : n % 8 ? "must be a multiple of 8" : NULL;
     if (wrong || n > 1024)
@@ -74,10 +76,12 @@ ts_status fr_simt_memory_array(fr *f, const fr_call *c, fr_value *out)
     uint32_t n = c->arg[0].kind == FR_TUPLE ? c->arg[0].n : 1, align;
     fr_value shape[TS_ARRAY_RANK];
     int64_t extent, total = 1;
-    ts_dtype dtype;
+    ts_dtype dtype, none;
     bool is_shared = c->op->x == TS_OP_shared_alloc;
     const fr_element *element = c->arg[1].kind == FR_ELEMENT ? c->arg[1].as.element : NULL;
     dtype = TS_DTYPE_uint8;
+    if (c->arg[1].kind == FR_MODULE && fr_record_find(f, c->arg[1].as.object, "__stored__")) /* dates */
+        TS_TRY(fr_element_of(f, c->arg[1].as.object, &none, &element));
     if (!element)
         TS_TRY(memory_dtype(f, c, 1, &dtype));
     TS_TRY(memory_alignment(f, c, &align));

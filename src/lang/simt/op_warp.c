@@ -165,11 +165,19 @@ static ts_val warp_equals(fr *f, ts_val x, ts_val y)
     return ts_cmp(&f->b, TS_OP_cmpi, TS_EQ, x, y, 0);
 }
 
+static bool warp_is_real(const fr_value *v)
+{
+    return v->kind == FR_NUMBER ? v->cat > FR_INT : fr_dtype_cat((ts_dtype)v->dtype) > FR_INT;
+}
+
 ts_status fr_simt_vote(fr *f, const fr_call *c, fr_value *out)
 {
     ts_builder *b = &f->b;
     ts_val mask, p, opnds[2];
     TS_TRY(warp_mask(f, c, 0, &mask));
+    if (!fr_simt_is_number(&c->arg[1]) || warp_is_real(&c->arg[1]))
+        return fr_error(f, c->at[1], TS_TILETYPE, "%s(): Predicate must be an integer or boolean\n  found: %s\n  help: "
+                        "compare it, such as with x != 0", fr_op_name(c), fr_say(f, &c->arg[1]));
     TS_TRY(fr_simt_truth(f, &c->arg[1], &p));
     opnds[0] = p;
     uint32_t n = warp_with(opnds, 1, mask);

@@ -195,14 +195,22 @@ static ts_status struct_put_text(fr *f, const fr_array *a, ts_val address, const
     return TS_OK;
 }
 
-static ts_status struct_put_fields(fr *f, const fr_array *a, ts_val address, const fr_value *tuple)
+/* Items of a tuple, or fields of a record of another layout, by their positions. */
+static ts_status struct_put_fields(fr *f, const fr_array *a, ts_val address, const fr_value *value)
 {
-    fr_value one;
-    if (!a->element->n_fields || tuple->n != a->element->n_fields)
-        return fr_error(f, 0, TS_TILETYPE, "a tuple of %u items cannot be stored in %s", tuple->n, a->element->name);
+    fr_value one, item;
+    uint32_t n = value->kind == FR_TUPLE ? value->n : value->as.array->element->n_fields;
+    if (!a->element->n_fields || n != a->element->n_fields)
+        return fr_error(f, 0, TS_TILETYPE, "%s of %u items cannot be stored in %s",
+                        value->kind == FR_TUPLE ? "a tuple" : "a record", n, a->element->name);
     TS_TRY(struct_one(f, a, address, &one));
-    for (uint32_t i = 0; i < tuple->n; i++)
-        TS_TRY(fr_simt_set_field(f, f->node, &one, &a->element->fields[i], &tuple->as.items[i]));
+    for (uint32_t i = 0; i < n; i++) {
+        if (value->kind == FR_TUPLE)
+            item = value->as.items[i];
+        else
+            TS_TRY(fr_simt_field(f, f->node, value, &value->as.array->element->fields[i], &item));
+        TS_TRY(fr_simt_set_field(f, f->node, &one, &a->element->fields[i], &item));
+    }
     return TS_OK;
 }
 
@@ -217,8 +225,42 @@ static void struct_put_other_text(fr *f, const fr_array *a, ts_val address, cons
                           TS_MIN(a->align, e->char_bytes), TS_CACHE_NONE);
 }
 
+/* The instance of the element's class that the count is. */
+static ts_status struct_instance(fr *f, const fr_element *e, ts_val count, fr_value *out)
+{
+    fr_value *item = TS_NEW(f->arena, fr_value);
+    if (!item)
+        return fr_oom(f);
+    *item = fr_tile(TS_DTYPE_int64, count);
+    TS_TRY(fr_container(f, FR_RECORD, 1, item, out));
+    return fr_record_of_items(f, e->cls, out) ? TS_OK
+                                              : fr_error(f, 0, TS_TILETYPE, "class '%s' has not one field", e->name);
+}
+
+/* An instance of the class, or what its __stored__ makes of another value. */
+static ts_status struct_put_instance(fr *f, const fr_array *a, ts_val address, const fr_value *value)
+{
+    fr_value zero, method, made = *value;
+    ts_val count;
+    bool found = true;
+    if (value->kind != FR_RECORD || value->cls != a->element->cls) {
+        TS_TRY(struct_instance(f, a->element, ts_int(&f->b, TS_T_i64, 0), &zero));
+        TS_TRY(fr_record_method(f, &zero, "__stored__", &method, &found));
+        if (found)
+            TS_TRY(fr_call_value(f, &method, f->node, 1, value, &made));
+    }
+    if (made.kind != FR_RECORD || made.cls != a->element->cls)
+        return fr_error(f, 0, TS_TILETYPE, "%s cannot be stored in an element that is %s", fr_say(f, value),
+                        a->element->name);
+    TS_TRY(fr_simt_cast(f, &made.as.items[0], TS_DTYPE_int64, &count));
+    struct_store_word(f, address, count, 8, a->align, TS_CACHE_NONE);
+    return TS_OK;
+}
+
 static ts_status struct_put_element(fr *f, const fr_array *a, ts_val address, const fr_value *value)
 {
+    if (a->element->cls)
+        return struct_put_instance(f, a, address, value);
     const fr_array *from = value->kind == FR_ARRAY && !value->as.array->rank ? value->as.array : NULL;
     const fr_element *e = a->element, *other = from ? from->element : NULL;
     if (value->kind == FR_STR)
@@ -229,6 +271,8 @@ static ts_status struct_put_element(fr *f, const fr_array *a, ts_val address, co
         struct_copy(f, address, from->base, e->bytes, TS_MIN(a->align, from->align));
         return TS_OK;
     }
+    if (other && other->n_fields && e->n_fields)
+        return struct_put_fields(f, a, address, value);
     if (!other || !e->chars || e->char_bytes != other->char_bytes)
         return fr_error(f, 0, TS_TILETYPE, "%s cannot be stored in an element that is %s", fr_say(f, value), e->name);
     struct_put_other_text(f, a, address, from);
@@ -239,6 +283,8 @@ static ts_status struct_put_element(fr *f, const fr_array *a, ts_val address, co
 
 ts_status fr_simt_get(fr *f, const fr_array *a, ts_val address, uint32_t cache, fr_value *out)
 {
+    if (a->element && a->element->cls)
+        return struct_instance(f, a->element, struct_load_word(f, address, 8, a->align, cache), out);
     if (a->element)
         return struct_one(f, a, address, out);
     if (!fr_simt_is_aligned(a)) {

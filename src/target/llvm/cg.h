@@ -67,6 +67,13 @@ typedef struct cg_index {
 } cg_index;
 typedef uint32_t cg_ix; /* an interned cg_index */
 
+/* What of a tile lies in its array: i of an axis where start + i < extent, unsigned. */
+typedef struct cg_bounds {
+    cg_ref start[TS_MAX_RANK], extent[TS_MAX_RANK];
+    cg_ref straight; /* i1: all of it */
+    uint64_t pad;    /* stands for the rest */
+} cg_bounds;
+
 /* A tile in memory: element (i..) at ptr + sum of i * stride elements. */
 typedef struct cg_mem {
     cg_ref ptr;
@@ -75,6 +82,7 @@ typedef struct cg_mem {
     cg_ref stride[TS_MAX_RANK];
     uint32_t slot; /* 1 + scratch slot when it is only that; for alias facts */
     uint32_t turn; /* of the slot when it was taken: a later one means that it was given to another tile */
+    const cg_bounds *bounds; /* of an array, read under masks; NULL: all is there */
 } cg_mem;
 
 typedef enum cg_form {
@@ -234,7 +242,6 @@ typedef struct cg {
     TS_VEC(uint32_t) scope;
     TS_VEC(const char *) declared;
     ts_text messages;
-    uint32_t n_messages;
 
     cg_group group;
     cg_frame *frame;
@@ -333,6 +340,13 @@ cg_ref cg_gen(cg *e, ts_val v, cg_ix ix);
 cg_ref cg_make(cg *e, ts_val v, cg_ix ix); /* the same for a value that is just becoming a buffer */
 cg_ref cg_scalar(cg *e, ts_val v); /* a value of one element */
 cg_ref cg_scalar_i64(cg *e, ts_val v);
+/* walk.c: reports a fault at the place of `v`; numbers are i64, 0 none. */
+typedef struct cg_faults {
+    ts_val v;
+    const char *text;
+    cg_ref code, index, extent, thread[3];
+} cg_faults;
+void cg_fault(cg *e, const cg_faults *fault);
 cg_ref cg_load(cg *e, const cg_mem *mem, cg_ix ix);
 void cg_store(cg *e, const cg_mem *mem, cg_ix ix, cg_ref value);
 /* The same around the caches; false (and nothing written) when the vector is not one dense line. */
@@ -375,6 +389,7 @@ typedef struct cg_loop {
     uint32_t head, from, latch;
     cg_ref var, next;
     int64_t trip, step;
+    cg_ref limit; /* may be set after begin: i64, ends the loop sooner, but not before its first round; 0 none */
 } cg_loop;
 void cg_loop_begin(cg *e, cg_loop *l, int64_t extent, int64_t step);
 void cg_loop_end(cg *e, cg_loop *l);
@@ -397,6 +412,8 @@ void cg_keep(cg *e, ts_val v);
 
 bool cg_rows_fit(const cg *e, const cg_rows *a);
 void cg_rows_copy(cg *e, const cg_rows *a, const cg_mem *tile, bool in); /* from the array, or to it */
+bool cg_bounds_fit(const cg *e, ts_type elem);
+cg_ref cg_load_bounded(cg *e, const cg_mem *mem, cg_ix ix);
 
 /* ---- view.c, walk.c, mma.c, tally.c ----------------------------------------------------------------------*/
 
@@ -410,6 +427,7 @@ void cg_walk(cg *e, uint32_t from, uint32_t to);
 void cg_look(cg *e); /* ends the kernel here if its caller wants that */
 bool cg_walk_has(ts_op op);
 void cg_mma(cg *e, ts_val v);
+bool cg_mma_packs(cg *e, ts_val v, bool is_b); /* Does product v copy this operand before it multiplies? */
 cg_ref cg_words(cg *e, const int64_t *word, uint32_t n); /* constant data */
 /* Does the worker's table take atomic v? add: the code where it stands; end: behind the last block. */
 bool cg_tally_takes(cg *e, ts_val v);

@@ -6,6 +6,8 @@
  *         for each vector of the row:  lanes that lie in the array, of a row inside, by a masked load or store
  *
  * What ts__rt_view_in and _out do for any tile; a call of them costs as much as some twenty such rows.
+ *
+ * And tiles that are read under masks where they lie, by what copies them anyway (mma.c).
  */
 #include "target/llvm/cg.h"
 
@@ -103,4 +105,92 @@ void cg_rows_copy(cg *e, const cg_rows *a, const cg_mem *tile, bool in)
     edge_masks(&s);
     edge_loops(&s, 0, 0, cg_int(e, 0));
     cg_scope_close(e);
+}
+
+/* ---- read under masks where they lie --------------------------------------------------------------*/
+
+bool cg_bounds_fit(const cg *e, ts_type elem)
+{
+    uint32_t bytes = cg_elem_bytes(e, elem);
+    return (bytes == 4 || bytes == 8) && e->host->vector_bytes >= 32 && strncmp(e->host->triple, "x86_64", 6) == 0;
+}
+
+/* i1: do the coordinates of all axes but `without` lie in the array? */
+static cg_ref edge_inside(cg *e, const cg_mem *mem, const cg_index *at, uint32_t without)
+{
+    cg_ref all = 0;
+    for (uint32_t k = 0; k < mem->rank; k++) {
+        if (k == without)
+            continue;
+        cg_ref x = cg_add(e, mem->bounds->start[k], at->axis[k].base);
+        cg_ref in = cg_cmp(e, "icmp ult", CG_I64, 0, x, mem->bounds->extent[k]);
+        all = all ? cg_bin(e, "and", CG_I1, 0, all, in) : in;
+    }
+    return all ? all : cg_int(e, 1);
+}
+
+static cg_ref edge_address(cg *e, const cg_mem *mem, const cg_index *at)
+{
+    cg_ref offset = cg_int(e, 0);
+    for (uint32_t k = 0; k < mem->rank; k++)
+        offset = cg_add(e, offset, cg_mul(e, at->axis[k].base, mem->stride[k]));
+    return cg_new(e, "getelementptr %s, ptr %r, i64 %r", cg_type(e, cg_reg_of(e, mem->elem), 0), mem->ptr, offset);
+}
+
+static cg_ref edge_load_one(cg *e, const cg_mem *mem, const cg_index *at)
+{
+    cg_reg reg = cg_reg_of(e, mem->elem);
+    uint32_t yes = cg_label(e), on = cg_label(e);
+    cg_ref inside = edge_inside(e, mem, at, TS_MAX_RANK), p = edge_address(e, mem, at);
+    uint32_t from = e->block;
+    cg_line(e, "br i1 %r, label %b, label %b", inside, yes, on);
+    cg_block(e, yes);
+    cg_ref x = cg_new(e, "load %s, ptr %r, align %d", cg_type(e, reg, 0), p, (int64_t)cg_elem_bytes(e, mem->elem));
+    cg_br(e, on);
+    cg_block(e, on);
+    return cg_new(e, "phi %s [ %r, %b ], [ %r, %b ]", cg_type(e, reg, 0), x, yes,
+                  cg_const(e, reg, 0, mem->bounds->pad), from);
+}
+
+/* Lanes that do not follow each other along the last axis. */
+static cg_ref edge_load_apart(cg *e, const cg_mem *mem, const cg_index *at)
+{
+    cg_reg reg = cg_reg_of(e, mem->elem);
+    const char *type = cg_type(e, reg, at->bits);
+    cg_ref all = cg_text(e, "poison");
+    for (uint32_t i = 0; i < 1u << at->bits; i++) {
+        cg_index one = *at;
+        one.bits = 0;
+        for (uint32_t k = 0; k < at->rank; k++)
+            for (uint32_t b = 0; b < at->bits; b++) {
+                one.axis[k].base = cg_add(e, one.axis[k].base, cg_int(e, (i >> b & 1) * at->axis[k].lane[b]));
+                one.axis[k].lane[b] = 0;
+            }
+        cg_ref x = edge_load_one(e, mem, &one);
+        all = cg_new(e, "insertelement %s %r, %s %r, i64 %d", type, all, cg_type(e, reg, 0), x, (int64_t)i);
+    }
+    return all;
+}
+
+cg_ref cg_load_bounded(cg *e, const cg_mem *mem, cg_ix ix)
+{
+    cg_index at = *cg_index_of(e, ix);
+    uint32_t last = mem->rank - 1;
+    int64_t lane[1 << CG_LANE_BITS];
+    if (!at.bits)
+        return edge_load_one(e, mem, &at);
+    for (uint32_t k = 0; k < at.rank; k++)
+        for (uint32_t b = 0; b < at.bits; b++)
+            if (at.axis[k].lane[b] != (k == last ? (int64_t)1 << b : 0))
+                return edge_load_apart(e, mem, &at);
+    for (int64_t l = 0; l < 1 << at.bits; l++)
+        lane[l] = l;
+    cg_ref x = cg_splat(e, CG_I64, at.bits, cg_add(e, mem->bounds->start[last], at.axis[last].base));
+    x = cg_bin(e, "add", CG_I64, at.bits, x, cg_lanes(e, CG_I64, at.bits, lane));
+    cg_ref mask = cg_cmp(e, "icmp ult", CG_I64, at.bits, x, cg_splat(e, CG_I64, at.bits, mem->bounds->extent[last]));
+    if (mem->rank > 1)
+        mask = cg_new(e, "select i1 %r, %s %r, %s zeroinitializer", edge_inside(e, mem, &at, last),
+                      cg_type(e, CG_I1, at.bits), mask, cg_type(e, CG_I1, at.bits));
+    return cg_masked_load(e, mem->elem, at.bits, edge_address(e, mem, &at), mask,
+                          cg_const(e, cg_reg_of(e, mem->elem), at.bits, mem->bounds->pad));
 }

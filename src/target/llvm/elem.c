@@ -314,16 +314,9 @@ static void elem_report_zero(const elem_op *o, cg_ref zero)
     uint32_t bad = cg_label(e), on = cg_label(e);
     if (o->bits || e->in_body || e->group.open)
         return;
-    const ts_loc_info *info = ts__loc_of(e->fn, o->v);
     cg_line(e, "br i1 %r, label %b, label %b", zero, bad, on);
     cg_block(e, bad);
-    int64_t where[] = {info->line, info->col, 0};
-    for (int i = 0; i < 6; i++) {
-        cg_ref at = cg_new(e, "getelementptr i64, ptr %r, i64 %d", e->where, (int64_t)i);
-        cg_line(e, "store i64 %r, ptr %r", i < 3 ? cg_int(e, where[i]) : e->pid[i - 3], at);
-    }
-    cg_declare(e, "declare void @ts__rt_fault(ptr, i64, ptr)");
-    cg_line(e, "call void @ts__rt_fault(ptr %r, i64 %d, ptr %r)", e->env, (int64_t)TS_FAULT_DIV_ZERO, e->where);
+    cg_fault(e, &(cg_faults){.v = o->v, .code = cg_int(e, TS_FAULT_DIV_ZERO), .text = ""});
     cg_br(e, on);
     cg_block(e, on);
 }

@@ -284,6 +284,8 @@ cg_ref cg_load(cg *e, const cg_mem *mem, cg_ix ix)
 {
     cg_index at = *cg_index_of(e, ix);
     expr_place p;
+    if (mem->bounds)
+        return cg_load_bounded(e, mem, ix);
     expr_check(e, mem);
     expr_place_of(e, mem, &at, &p);
     if (p.dense)

@@ -98,7 +98,7 @@ void cg_loop_end(cg *e, cg_loop *l)
     cg_br(e, l->latch);
     cg_block(e, l->latch);
     cg_define(e, l->next, "add nuw nsw i64 %r, %d", l->var, l->step);
-    cg_ref more = cg_new(e, "icmp ult i64 %r, %d", l->next, l->trip * l->step);
+    cg_ref more = cg_new(e, "icmp ult i64 %r, %r", l->next, l->limit ? l->limit : cg_int(e, l->trip * l->step));
     cg_line(e, "br i1 %r, label %b, label %b", more, l->head, exit);
     cg_scope_close(e);
     cg_block(e, exit);

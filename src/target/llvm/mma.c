@@ -10,6 +10,11 @@
  * conversions on the way. An operand that lies in memory as it is computed with, and is read too seldom to be worth a
  * copy, is read where it is. A tile carried round a k loop stays in its home and is updated in place.
  * Each element adds its products with k ascending by fma, which is what the evaluator does: same bits.
+ *
+ * An operand that is loaded for the product alone is copied from its array under masks, where it sticks out. What lies
+ * beyond is zeros, and most of the work on them is left out: steps of k beyond both operands; rows beyond a and columns
+ * beyond b, whose sums stay +0, unless infinities or NaN in the other operand would make NaN of them. Columns that end
+ * within a panel go a vector at a time.
  */
 #include "target/llvm/cg.h"
 
@@ -30,6 +35,9 @@ typedef struct mma {
     uint64_t start;
     cg_ref batch_at;
     uint32_t unroll;
+    cg_ref m_end, n_end, k_end; /* i64: where work may stop; 0: at the end of the tile */
+    cg_ref within; /* i64: of a panel of b, where the block's columns begin; 0: at its beginning */
+    cg_ref skipped; /* what the steps of k that were left out add: +0 makes +0 of -0, -0 changes nothing; 0: nothing */
 } mma;
 
 /* ---- operands -----------------------------------------------------------------------------------*/
@@ -117,7 +125,21 @@ static cg_ref mma_get(mma *s, const cg_mem *from, cg_ref offset, uint32_t bits)
     return cg_load(s->e, &line, at);
 }
 
-static void mma_pack_a(mma *s)
+/* Rows of an array lie far apart, and each is short: what is copied some rows later is fetched now. */
+static void mma_fetch(mma *s, bool is_b, const cg_index *at)
+{
+    enum { MMA_AHEAD = 8 };
+    cg *e = s->e;
+    ts_val x = is_b ? s->b : s->a;
+    const cg_val *val = &e->val[x];
+    if (val->form != CG_LAZY || ts_at(e->fn, x)->op != TS_OP_load_view_tko || !val->source)
+        return;
+    int64_t bytes = cg_elem_bytes(e, val->source->elem);
+    cg_ref row = cg_mul(e, val->source->stride[s->rank - 2], cg_int(e, MMA_AHEAD * bytes));
+    cg_fetch(e, val->source, cg_intern(e, at), row);
+}
+
+static void mma_copy_a(mma *s)
 {
     cg *e = s->e;
     cg_loop rows, cols;
@@ -129,27 +151,199 @@ static void mma_pack_a(mma *s)
         cg_index at;
         cg_ref col = cg_add(e, cols.var, cg_int(e, (int64_t)u << bits));
         mma_index(s, &at, rows.var, col, bits);
+        mma_fetch(s, false, &at);
         mma_put(s, s->ap, cg_add(e, cg_mul(e, rows.var, cg_int(e, s->k)), col), bits, mma_value(s, false, &at));
     }
     cg_loop_end(e, &cols);
     cg_loop_end(e, &rows);
 }
 
-static void mma_pack_b(mma *s)
+static void mma_copy_b(mma *s)
 {
     cg *e = s->e;
     cg_loop rows, panels;
     cg_loop_begin(e, &rows, s->k, 1);
+    rows.limit = s->k_end;
     cg_loop_begin(e, &panels, s->n, s->nr);
     cg_ref to = cg_add(e, cg_mul(e, panels.var, cg_int(e, s->k)), cg_mul(e, rows.var, cg_int(e, s->nr)));
     for (uint32_t j = 0; j < s->nv; j++) {
         cg_index at;
         cg_ref step = cg_int(e, (int64_t)j << s->bits);
         mma_index(s, &at, rows.var, cg_add(e, panels.var, step), s->bits);
+        mma_fetch(s, true, &at);
         mma_put(s, s->bp, cg_add(e, to, step), s->bits, mma_value(s, true, &at));
     }
     cg_loop_end(e, &panels);
     cg_loop_end(e, &rows);
+}
+
+/* The array that an operand is read from under masks, where it sticks out; NULL: it is not. */
+static cg_mem *mma_bounded(const mma *s, bool is_b)
+{
+    const cg *e = s->e;
+    ts_val x = is_b ? s->b : s->a;
+    const cg_val *val = &e->val[x];
+    bool loads = val->form == CG_LAZY && ts_at(e->fn, x)->op == TS_OP_load_view_tko;
+    return loads && val->source && val->source->bounds ? val->source : NULL;
+}
+
+/* Without masks where all of the operand is there. */
+static void mma_pack(mma *s, bool is_b)
+{
+    cg *e = s->e;
+    void (*copy)(mma *s) = is_b ? mma_copy_b : mma_copy_a;
+    cg_mem *from = mma_bounded(s, is_b);
+    if (!from) {
+        copy(s);
+        return;
+    }
+    const cg_bounds *bounds = from->bounds;
+    uint32_t block[2] = {cg_label(e), cg_label(e)}, on = cg_label(e);
+    cg_line(e, "br i1 %r, label %b, label %b, !prof !2", bounds->straight, block[0], block[1]);
+    for (int way = 0; way < 2; way++) {
+        cg_block(e, block[way]);
+        cg_scope_open(e);
+        from->bounds = way ? bounds : NULL;
+        copy(s);
+        cg_scope_close(e);
+        cg_br(e, on);
+    }
+    cg_block(e, on);
+}
+
+/* ---- what need not be done ----------------------------------------------------------------------*/
+
+static cg_ref mma_least(cg *e, cg_ref x, cg_ref y)
+{
+    return cg_sel(e, CG_I64, 0, cg_cmp(e, "icmp slt", CG_I64, 0, x, y), x, y);
+}
+
+static cg_ref mma_most(cg *e, cg_ref x, cg_ref y)
+{
+    return cg_sel(e, CG_I64, 0, cg_cmp(e, "icmp sgt", CG_I64, 0, x, y), x, y);
+}
+
+/* Elements along an axis up to the last one that is in the array: from 0 to `extent`. 0: all of them. */
+static cg_ref mma_left(mma *s, bool is_b, uint32_t axis)
+{
+    cg *e = s->e;
+    const cg_mem *from = mma_bounded(s, is_b);
+    if (!from || from->bounds->pad != 0 || s->work == TS_T_f16)
+        return 0;
+    return cg_bin(e, "sub", CG_I64, 0, from->bounds->extent[axis], from->bounds->start[axis]);
+}
+
+/* Whole steps, one at least, that hold the first `left`. */
+static cg_ref mma_whole(cg *e, cg_ref left, int64_t step, int64_t extent)
+{
+    left = mma_most(e, cg_int(e, 1), mma_least(e, left, cg_int(e, extent)));
+    return cg_and(e, cg_add(e, left, cg_int(e, step - 1)), -step);
+}
+
+/* i1: are all elements of a packed operand finite? Rows of `length` elements, `stride` apart. Zero times each of them is
+ * added up, by several sums at once. */
+static cg_ref mma_finite(mma *s, const cg_mem *mem, int64_t rows, int64_t stride, cg_ref length)
+{
+    enum { MMA_SUMS = 4 };
+    cg *e = s->e;
+    cg_loop outer, inner;
+    const char *type = cg_type(e, s->reg, s->bits);
+    cg_ref zero = cg_const(e, s->reg, s->bits, 0);
+    cg_ref sum[MMA_SUMS], after[MMA_SUMS] = {0}, next[MMA_SUMS];
+    uint32_t n = (uint32_t)TS_MIN(MMA_SUMS, (s->nr * s->unroll) >> s->bits);
+    cg_loop_begin(e, &outer, rows * stride, stride);
+    for (uint32_t i = 0; i < n; i++) {
+        after[i] = cg_name(e), next[i] = cg_name(e), sum[i] = zero;
+        if (outer.trip > 1)
+            sum[i] = cg_new(e, "phi %s [ %r, %b ], [ %r, %b ]", type, zero, outer.from, after[i], outer.latch);
+    }
+    cg_loop_begin(e, &inner, stride, (int64_t)n << s->bits);
+    inner.limit = length;
+    for (uint32_t i = 0; i < n && inner.trip > 1; i++)
+        sum[i] = cg_new(e, "phi %s [ %r, %b ], [ %r, %b ]", type, sum[i], inner.from, next[i], inner.latch);
+    for (uint32_t i = 0; i < n; i++) {
+        cg_ref at = cg_add(e, cg_add(e, outer.var, inner.var), cg_int(e, (int64_t)i << s->bits));
+        cg_ref x = cg_fma(e, s->reg, s->bits, mma_get(s, mem, at, s->bits), zero, sum[i]);
+        cg_define(e, next[i], "bitcast %s %r to %s", type, x, type);
+    }
+    cg_loop_end(e, &inner);
+    for (uint32_t i = 0; i < n; i++)
+        cg_define(e, after[i], "bitcast %s %r to %s", type, next[i], type);
+    cg_loop_end(e, &outer);
+    cg_ref all = after[0];
+    for (uint32_t i = 1; i < n; i++)
+        all = cg_bin(e, "fadd", s->reg, s->bits, all, after[i]);
+    cg_ref is = cg_cmp(e, "fcmp ord", s->reg, s->bits, all, all);
+    if (!s->bits)
+        return is;
+    cg_ref word = cg_new(e, "bitcast %s %r to i%d", cg_type(e, CG_I1, s->bits), is, (int64_t)1 << s->bits);
+    return cg_new(e, "icmp eq i%d %r, -1", (int64_t)1 << s->bits, word);
+}
+
+/* Does the accumulator hold +0 wherever only zeros were added so far: +0 in the beginning, and carried round a loop? */
+static bool mma_begins_at_zero(const mma *s)
+{
+    const cg *e = s->e;
+    uint64_t bits;
+    ts_val c = ts_opnd(e->fn, s->v, 2), loop = e->shape.parent[s->v];
+    const ts_inst *f = ts_at(e->fn, loop);
+    if (!loop || f->op != TS_OP_for || ts_at(e->fn, c)->op != TS_OP_arg || c < loop + 2 ||
+        c >= loop + f->n_opnd - 1u)
+        return false;
+    const ts_inst *last = ts_at(e->fn, e->shape.end[loop] - 1);
+    uint32_t i = c - (loop + 2);
+    for (ts_val v = loop + 1; v < e->shape.end[loop] - 1; v++) /* another way round? */
+        if (ts_at(e->fn, v)->op == TS_OP_continue)
+            return false;
+    return last->op == TS_OP_continue && ts_opnds(e->fn, last)[i] == s->v &&
+           ts__const_bits(e->fn, ts_opnds(e->fn, f)[3 + i], &bits) && bits == 0;
+}
+
+/* Where rows or columns may stop: the end of the tile, where zeros times what is not finite must be computed. */
+static cg_ref mma_stop(mma *s, cg_ref left, int64_t step, int64_t extent, bool other_is_b)
+{
+    cg *e = s->e;
+    cg_ref whole = mma_whole(e, left, step, extent), end = cg_int(e, extent);
+    if (s->work == TS_T_i32)
+        return whole;
+    uint32_t check = cg_label(e), on = cg_label(e), from = e->block;
+    cg_line(e, "br i1 %r, label %b, label %b", cg_cmp(e, "icmp slt", CG_I64, 0, whole, end), check, on);
+    cg_block(e, check);
+    cg_scope_open(e);
+    cg_ref k_end = s->k_end ? s->k_end : cg_int(e, s->k);
+    cg_ref finite = other_is_b ? mma_finite(s, s->bp, s->n / s->nr, s->k * s->nr, cg_mul(e, k_end, cg_int(e, s->nr)))
+                               : mma_finite(s, s->ap, 1, s->m * s->k, cg_int(e, s->m * s->k));
+    cg_ref stop = cg_sel(e, CG_I64, 0, finite, whole, end);
+    cg_scope_close(e);
+    check = e->block;
+    cg_br(e, on);
+    cg_block(e, on);
+    return cg_new(e, "phi i64 [ %r, %b ], [ %r, %b ]", end, from, stop, check);
+}
+
+static void mma_trim_k(mma *s)
+{
+    cg *e = s->e;
+    cg_ref a = s->a_mem ? 0 : mma_left(s, false, s->rank - 1), b = s->b_mem ? 0 : mma_left(s, true, s->rank - 2);
+    if (a && b && s->k > s->unroll)
+        s->k_end = mma_whole(e, mma_most(e, a, b), s->unroll, s->k);
+    if (!s->k_end || s->work == TS_T_i32)
+        return;
+    uint64_t minus = (uint64_t)1 << (s->reg == CG_F64 ? 63 : 31);
+    cg_ref less = cg_cmp(e, "icmp slt", CG_I64, 0, s->k_end, cg_int(e, s->k));
+    s->skipped = cg_sel(e, s->reg, 0, less, cg_const(e, s->reg, 0, 0), cg_const(e, s->reg, 0, minus));
+}
+
+static void mma_trim(mma *s)
+{
+    cg_ref m = s->a_mem || s->b_mem ? 0 : mma_left(s, false, s->rank - 2);
+    cg_ref n = s->a_mem || s->b_mem ? 0 : mma_left(s, true, s->rank - 1);
+    if (s->batch != 1 || (s->work != TS_T_i32 && !mma_begins_at_zero(s)))
+        return;
+    if (m && s->m > s->mr)
+        s->m_end = mma_stop(s, m, s->mr, s->m, true);
+    if (n && s->n > s->nr)
+        s->n_end = mma_stop(s, n, (int64_t)1 << s->bits, s->n, false);
 }
 
 /* ---- the register block -------------------------------------------------------------------------*/
@@ -159,7 +353,7 @@ enum { MMA_MAX_ROWS = 8, MMA_MAX_VECTORS = 4 };
 static cg_ref mma_c_at(mma *s, cg_ref row, cg_ref col, uint32_t r, uint32_t j)
 {
     cg *e = s->e;
-    cg_ref at = cg_add(e, cg_mul(e, row, cg_int(e, s->n)), col);
+    cg_ref at = cg_add(e, cg_mul(e, row, cg_int(e, s->n)), s->within ? cg_add(e, col, s->within) : col);
     if (s->rank == 3)
         at = cg_add(e, cg_mul(e, s->batch_at, cg_int(e, s->m * s->n)), at);
     return cg_add(e, at, cg_int(e, (int64_t)r * s->n + ((int64_t)j << s->bits)));
@@ -202,6 +396,8 @@ static cg_ref mma_b(mma *s, cg_ref k, cg_ref col, uint32_t j)
     if (s->b_mem)
         return mma_read(s, s->b_mem, k, cg_add(e, col, step), s->bits);
     cg_ref panel = cg_mul(e, col, cg_int(e, s->k));
+    if (s->within)
+        panel = cg_add(e, panel, s->within);
     return mma_get(s, s->bp, cg_add(e, cg_add(e, panel, cg_mul(e, k, cg_int(e, s->nr))), step), s->bits);
 }
 
@@ -232,6 +428,7 @@ static void mma_block(mma *s, cg_ref row, cg_ref col)
     for (uint32_t i = 0; i < n; i++)
         acc[i] = mma_load_c(s, mma_c_at(s, row, col, i / s->nv, i % s->nv));
     cg_loop_begin(e, &ks, s->k, s->unroll);
+    ks.limit = s->k_end;
     for (uint32_t i = 0; i < n && ks.trip > 1; i++) {
         next[i] = cg_name(e);
         acc[i] = cg_new(e, "phi %s [ %r, %b ], [ %r, %b ]", type, acc[i], ks.from, next[i], ks.latch);
@@ -244,24 +441,78 @@ static void mma_block(mma *s, cg_ref row, cg_ref col)
     }
     cg_loop_end(e, &ks);
     for (uint32_t i = 0; i < n; i++)
+        if (s->skipped)
+            acc[i] = cg_bin(e, "fadd", s->reg, s->bits, acc[i], cg_splat(e, s->reg, s->bits, s->skipped));
+    for (uint32_t i = 0; i < n; i++)
         mma_store_c(s, mma_c_at(s, row, col, i / s->nv, i % s->nv), acc[i]);
+}
+
+static void mma_columns(mma *s, cg_ref col)
+{
+    cg_loop rows;
+    cg_loop_begin(s->e, &rows, s->m, s->mr);
+    rows.limit = s->m_end;
+    mma_block(s, rows.var, col);
+    cg_loop_end(s->e, &rows);
+}
+
+/* Of columns that end within a panel, its first ones: a vector at a time. */
+static void mma_strips(mma *s, cg_ref panel)
+{
+    cg *e = s->e;
+    mma strip = *s;
+    cg_loop vectors;
+    strip.nv = 1;
+    strip.mr = (uint32_t)TS_MIN(MMA_MAX_ROWS, s->m);
+    cg_loop_begin(e, &vectors, s->nr, (int64_t)1 << s->bits);
+    vectors.limit = cg_bin(e, "sub", CG_I64, 0, s->n_end, panel);
+    strip.within = vectors.var;
+    mma_columns(&strip, panel);
+    cg_loop_end(e, &vectors);
+}
+
+static void mma_panels(mma *s)
+{
+    cg *e = s->e;
+    cg_loop panels;
+    uint32_t whole = cg_label(e), rest = cg_label(e), strips = cg_label(e), on = cg_label(e);
+    cg_ref end = s->n_end ? cg_and(e, s->n_end, -s->nr) : 0;
+    if (end) {
+        cg_line(e, "br i1 %r, label %b, label %b", cg_cmp(e, "icmp sgt", CG_I64, 0, end, cg_int(e, 0)), whole, rest);
+        cg_block(e, whole);
+        cg_scope_open(e);
+    }
+    cg_loop_begin(e, &panels, s->n, s->nr);
+    panels.limit = end;
+    mma_columns(s, panels.var);
+    cg_loop_end(e, &panels);
+    if (!end)
+        return;
+    cg_scope_close(e);
+    cg_br(e, rest);
+    cg_block(e, rest);
+    cg_line(e, "br i1 %r, label %b, label %b", cg_cmp(e, "icmp slt", CG_I64, 0, end, s->n_end), strips, on);
+    cg_block(e, strips);
+    cg_scope_open(e);
+    mma_strips(s, end);
+    cg_scope_close(e);
+    cg_br(e, on);
+    cg_block(e, on);
 }
 
 static void mma_multiply(mma *s)
 {
     cg *e = s->e;
-    cg_loop batches, panels, rows;
+    cg_loop batches;
     cg_loop_begin(e, &batches, s->batch, 1);
     s->batch_at = batches.var;
+    mma_trim_k(s);
     if (!s->b_mem)
-        mma_pack_b(s);
+        mma_pack(s, true);
     if (!s->a_mem)
-        mma_pack_a(s);
-    cg_loop_begin(e, &panels, s->n, s->nr);
-    cg_loop_begin(e, &rows, s->m, s->mr);
-    mma_block(s, rows.var, panels.var);
-    cg_loop_end(e, &rows);
-    cg_loop_end(e, &panels);
+        mma_pack(s, false);
+    mma_trim(s);
+    mma_panels(s);
     cg_loop_end(e, &batches);
 }
 
@@ -334,7 +585,7 @@ static const cg_mem *mma_in_memory(const mma *s, ts_val x)
     const cg_mem *mem = val->form == CG_BUF && !val->making ? val->mem
                         : val->form == CG_LAZY && ts_at(e->fn, x)->op == TS_OP_load_view_tko ? val->source : NULL;
     int64_t stride;
-    if (!mem || elem != s->work || s->work == TS_T_i32 || ts_at(e->fn, s->v)->op == TS_OP_mmaf_scaled ||
+    if (!mem || mem->bounds || elem != s->work || s->work == TS_T_i32 || ts_at(e->fn, s->v)->op == TS_OP_mmaf_scaled ||
         mem->rank != s->rank || !cg_is_int(e, mem->stride[s->rank - 1], &stride) || stride != 1)
         return NULL;
     return mem;
@@ -342,14 +593,24 @@ static const cg_mem *mma_in_memory(const mma *s, ts_val x)
 
 /* Small operands stay where they are, and those of which nothing is read twice: rows of b are read m / mr times, those
  * of a n / nr times. */
-static void mma_operands(mma *s)
+static bool mma_may_stay(const mma *s, bool is_b)
 {
     enum { MMA_SMALL = 64 };
     bool small = s->m <= MMA_SMALL && s->k <= MMA_SMALL && s->n <= s->nr;
-    if (small || s->n <= s->nr)
-        s->a_mem = mma_in_memory(s, s->a);
-    if (small || s->m <= s->mr)
-        s->b_mem = mma_in_memory(s, s->b);
+    return small || (is_b ? s->m <= s->mr : s->n <= s->nr);
+}
+
+static void mma_operands(mma *s)
+{
+    s->a_mem = mma_may_stay(s, false) ? mma_in_memory(s, s->a) : NULL;
+    s->b_mem = mma_may_stay(s, true) ? mma_in_memory(s, s->b) : NULL;
+}
+
+bool cg_mma_packs(cg *e, ts_val v, bool is_b)
+{
+    mma s = {.e = e, .v = v};
+    mma_shape(&s);
+    return !mma_may_stay(&s, is_b);
 }
 
 static cg_mem *mma_panel(mma *s, int64_t rows, int64_t cols)

@@ -307,6 +307,37 @@ static cg_mem *view_staged_in(cg *e, const view_access *a, ts_type tile, ts_val 
     return mem;
 }
 
+/* Is all that is done with load v that a product beside it copies it? */
+static bool view_is_packed(cg *e, const view_access *a, ts_val v)
+{
+    int64_t stride;
+    if (e->shape.uses[v] != 1 || e->plan.store[v] || view_inner(a) != (int)a->rank - 1 ||
+        !cg_is_int(e, a->stride[a->rank - 1], &stride) || !cg_bounds_fit(e, a->elem))
+        return false;
+    for (ts_val u = v + 1; u < e->fn->inst.n; u++) {
+        const ts_inst *inst = ts_at(e->fn, u);
+        if (e->shape.parent[u] == e->shape.parent[v] && (inst->op == TS_OP_mmaf || inst->op == TS_OP_mmai))
+            for (uint32_t i = 0; i < 2; i++)
+                if (ts_opnd(e->fn, u, i) == v)
+                    return cg_mma_packs(e, u, i == 1);
+    }
+    return false;
+}
+
+/* In place, whatever lies beyond the array. */
+static cg_mem *view_masked(cg *e, const view_access *a, cg_mem *mem, cg_ref straight)
+{
+    cg_bounds *bounds = TS_NEW(e->arena, cg_bounds);
+    if (!bounds)
+        return NULL;
+    bounds->straight = straight;
+    bounds->pad = ts__pad_bits(a->elem, (uint8_t)a->padding, e->fn->checked);
+    memcpy(bounds->start, a->start, sizeof bounds->start);
+    memcpy(bounds->extent, a->extent, sizeof bounds->extent);
+    mem->bounds = bounds;
+    return mem;
+}
+
 static cg_mem *view_open(cg *e, const view_access *a, ts_type tile, ts_val owner)
 {
     bool always, never;
@@ -316,6 +347,8 @@ static cg_mem *view_open(cg *e, const view_access *a, ts_type tile, ts_val owner
     cg_mem *mem = view_in_place(e, a, view_first(e, a));
     if (always || !mem)
         return mem;
+    if (view_is_packed(e, a, owner))
+        return view_masked(e, a, mem, ok);
     uint32_t from = e->block, slow = cg_label(e), on = cg_label(e);
     cg_line(e, "br i1 %r, label %b, label %b, !prof !2", ok, on, slow);
     cg_block(e, slow);

@@ -7,6 +7,7 @@
  * writes. Scalars travel as values of the edges (cg_edge), from which the join makes its phis.
  */
 #include "ir/commute.h"
+#include "pass/faults.h"
 #include "target/llvm/cg.h"
 #include "runtime/runtime.h"
 
@@ -86,27 +87,25 @@ static void walk_grid(cg *e, ts_val v)
     walk_set(e, v, cg_new(e, "trunc i64 %r to i32", x));
 }
 
-/* A message is found by its number; number 0 is the empty one. */
-static uint32_t walk_message(cg *e, const char *text)
+static cg_ref walk_message(cg *e, const char *text)
 {
-    if (!e->messages.n)
-        ts__text_putc(&e->messages, 0);
-    ts__text_put(&e->messages, text, strlen(text) + 1);
-    return ++e->n_messages;
+    return cg_int(e, ts__fault_message(&e->messages, text));
 }
 
-/* The record of ts__rt_fault; bounds: index and extent, or NULL. */
-static void walk_fault(cg *e, ts_val v, uint32_t message, const cg_ref *bounds)
+void cg_fault(cg *e, const cg_faults *f)
 {
-    const ts_loc_info *info = ts__loc_of(e->fn, v);
-    cg_ref where[] = {cg_int(e, info->line), cg_int(e, info->col), cg_int(e, message), e->pid[0], e->pid[1], e->pid[2],
-                      bounds ? bounds[0] : 0, bounds ? bounds[1] : 0};
-    for (int64_t i = 0; i < (bounds ? 8 : 6); i++)
+    const ts_loc_info *place = ts__loc_of(e->fn, f->v);
+    cg_ref zero = cg_int(e, 0), where[] = {
+        cg_int(e, place->line), e->pid[0], e->pid[1], e->pid[2], walk_message(e, f->text),
+        walk_message(e, ts_str_get(e->m, place->file)), walk_message(e, ts_str_get(e->m, place->function)),
+        f->index ? f->index : zero, f->extent ? f->extent : zero, cg_int(e, f->thread[0] != 0),
+        f->thread[0] ? f->thread[0] : zero, f->thread[0] ? f->thread[1] : zero, f->thread[0] ? f->thread[2] : zero};
+    static_assert(TS_COUNT(where) == TS_RT_FAULT_WORDS, "words of runtime.h");
+    for (size_t i = 0; i < TS_COUNT(where); i++)
         cg_line(e, "store i64 %r, ptr %r", where[i],
-                cg_new(e, "getelementptr inbounds i64, ptr %r, i64 %d", e->where, i));
+                cg_new(e, "getelementptr inbounds i64, ptr %r, i64 %d", e->where, (int64_t)i));
     cg_declare(e, "declare void @ts__rt_fault(ptr, i64, ptr)");
-    cg_line(e, "call void @ts__rt_fault(ptr %r, i64 %d, ptr %r)", e->env,
-            (int64_t)(bounds ? TS_FAULT_BOUNDS : TS_FAULT_ASSERT), e->where);
+    cg_line(e, "call void @ts__rt_fault(ptr %r, i64 %r, ptr %r)", e->env, f->code, e->where);
 }
 
 /* All elements of the condition, as one and-reduction over its bytes in memory. */
@@ -170,9 +169,20 @@ static void walk_assert(cg *e, ts_val v)
     cg_block(e, bad);
     if (conds && indices)
         bounds[0] = walk_bad_index(e, conds, indices, ts_type_of(e->fn, index));
-    walk_fault(e, v, walk_message(e, ts_str_get(e->m, inst->aux)), index ? bounds : NULL);
+    cg_fault(e, &(cg_faults){.v = v, .code = cg_int(e, index ? TS_FAULT_BOUNDS : TS_FAULT_ASSERT),
+                             .text = ts_str_get(e->m, inst->aux), .index = bounds[0], .extent = bounds[1]});
     cg_br(e, on);
     cg_block(e, on);
+}
+
+static void walk_fault(cg *e, ts_val v)
+{
+    cg_ref x[6];
+    walk_settle_all(e, v);
+    cg_flush(e);
+    for (uint32_t i = 0; i < 6; i++)
+        x[i] = cg_scalar_i64(e, ts_opnd(e->fn, v, i));
+    cg_fault(e, &(cg_faults){v, ts_str_get(e->m, ts_at(e->fn, v)->aux), x[0], x[1], x[2], {x[3], x[4], x[5]}});
 }
 
 /* ---- constant data ------------------------------------------------------------------------------*/
@@ -926,6 +936,7 @@ static walk_fn *const walk_table[TS_OP_COUNT] = {
     [TS_OP_gdc_wait_tko] = walk_nothing,
     [TS_OP_assume] = walk_assume,
     [TS_OP_assert] = walk_assert,
+    [TS_OP_fault] = walk_fault,
     [TS_OP_print_tko] = walk_print,
     [TS_OP_alloca] = walk_alloca,
     [TS_OP_get_global] = walk_global,

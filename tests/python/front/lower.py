@@ -37,6 +37,7 @@ class Error(ctypes.Structure):
         ("status", ctypes.c_int),
         ("driver_code", ctypes.c_int),
         ("text", ctypes.c_char * 6000),
+        ("failure", ctypes.c_uint32 * 13),
     ]
 
 

@@ -765,13 +765,22 @@ def two_types(n):  # here
     return (1, 2)
 
 
-@wrong("RECURSION", "call each other too deeply", args=(A, scalar("int32")))
+@wrong("RECURSION", "'forever' calls itself on every path", args=(A, scalar("int32")))
 def endless_recursion(x, n):
     ct.store(x, 0, forever(n))
 
 
 def forever(n):
     return forever(n + 1)
+
+
+@wrong("RECURSION", "'down' calls itself, and only the running kernel knows when that ends", args=(A, scalar("int32")))
+def recursion_of_run_time(x, n):
+    ct.store(x, 0, down(n))
+
+
+def down(n):
+    return 0 if n < 1 else down(n - 1) + 1  # here
 
 
 @wrong("SYNTAX", "must be pure", "found: one of them in line")

@@ -9,7 +9,7 @@ import random
 
 import numpy as np
 import pytest
-from lower import run
+from lower import Const, run
 
 import tessera.tile as ct
 
@@ -135,3 +135,27 @@ def test_views_that_promise_their_bounds_reach_their_tiles(target):
     run(promised, x, y, z, grid=(3, 1, 1), target=target)
     np.testing.assert_array_equal(y, [0, 1, 2, 3, 2, 3, 4, 5, 4, 5, 6, 7])
     assert (z == 1).all()
+
+
+def product_in_place(x, y, T: ct.Constant[int]):
+    """Rows of x times y, into the first columns of x and then into the next, which the second product reads."""
+    for step in range(2):
+        acc = ct.zeros((T, T), dtype=ct.float32)
+        for k in range(ct.cdiv(x.shape[1], T)):
+            a = ct.load(x, index=(0, k), shape=(T, T))
+            b = ct.load(y, index=(k, 0), shape=(T, T))
+            acc = ct.mma(a, b, acc)
+        ct.store(x, index=(0, step), tile=acc.astype(x.dtype))
+
+
+@pytest.mark.parametrize("schedule", range(3))
+@pytest.mark.parametrize("target", [80, 90])
+def test_copies_ahead_of_a_product_stay_between_the_stores_around_its_loop(target, schedule):
+    random = np.random.default_rng(schedule)
+    x = random.integers(-2, 3, (32, 160)).astype(np.float16)
+    y = random.integers(-1, 2, (160, 32)).astype(np.float16)
+    wanted = x.astype(np.float64)
+    for step in range(2):
+        wanted[:, 32 * step : 32 * step + 32] = wanted @ y.astype(np.float64)
+    run(product_in_place, x, y, Const(32), target=target, schedule=schedule, facts=True)
+    assert np.array_equal(x.astype(np.float64), wanted.astype(np.float16).astype(np.float64))

@@ -82,6 +82,20 @@ class Own:
         return self.x < other
 
 
+@dataclass(frozen=True)
+class Masked:
+    """A number that may be missing; comparisons give another one."""
+
+    value: Any
+    valid: Any
+
+    def __gt__(self, other):
+        return Masked(self.value > other, self.valid)
+
+    def __bool__(self):
+        return self.valid and self.value
+
+
 class Pair(NamedTuple):
     a: Any
     b: Any
@@ -112,6 +126,22 @@ def test_operators_of_dataclasses_are_their_methods():
     out = np.zeros(8, np.int32)
     run(kernel, out, 3)
     assert out.tolist() == [7, 10, 5, 61, 2, 10, 1, 8]
+
+
+def test_a_comparison_gives_what_the_method_gives():
+    def kernel(out, n):
+        m = Masked(n, n != 5)
+        above = m > 3
+        ct.scatter(out, 0, ct.where(above.value, 1, 0) + ct.where(above.valid, 10, 0))
+        if m > 3:
+            ct.scatter(out, 1, 1)
+        if 9 < m > 3:
+            ct.scatter(out, 2, 1)
+
+    for n, wanted in ((2, [10, 0, 0]), (4, [11, 1, 0]), (5, [1, 0, 0]), (7, [11, 1, 0])):
+        out = np.zeros(3, np.int32)
+        run(kernel, out, n)
+        assert out.tolist() == wanted
 
 
 def test_dataclasses_are_equal_by_their_fields():

@@ -132,3 +132,38 @@ def test_exponentials_of_masked_elements(odd):
         wanted = np.exp(x.astype(np.float64)).astype(np.float32)
     assert np.allclose(out, wanted, rtol=2.5e-7, atol=3e-45, equal_nan=True)
     assert not out[x <= -104.5].any()
+
+
+def rows(x, weight, out, totals, T: ct.Constant[int]):
+    """Every num_blocks-th row."""
+    total = ct.zeros((T,), dtype=ct.float32)
+    for row in range(ct.bid(0), x.shape[0], ct.num_blocks(0)):
+        t = ct.load(x, index=(row, 0), shape=(1, T), padding_mode=ZERO).reshape((T,))
+        w = ct.load(weight, index=(row % 2, 0), shape=(1, T), padding_mode=ZERO).reshape((T,))
+        total = total + t
+        ct.store(out, index=(row, 0), tile=(t * w + row).reshape((1, T)))
+    ct.store(totals, index=(ct.bid(0), 0), tile=total.reshape((1, T)))
+
+
+@pytest.mark.parametrize("count", [0, 1, 3, 4, 5, 13])
+def test_trips_in_unknown_steps_load_for_the_next_one(count):
+    x = np.random.default_rng(count).integers(-9, 9, (count, 248)).astype(np.float32)
+    w = np.random.default_rng(9).integers(-9, 9, (2, 248)).astype(np.float32)
+    out, totals = np.full((count, 248), 7, np.float32), np.full((4, 248), 7, np.float32)
+    run(rows, x, w, out, totals, Const(256), grid=(4, 1, 1), target=90, facts=True)
+    row = np.arange(count)
+    assert np.array_equal(out, x * w[row % 2] + row[:, None])
+    assert np.array_equal(totals, [x[k::4].sum(0) for k in range(4)])
+
+
+def rows_in_place(x, T: ct.Constant[int]):
+    """Every num_blocks-th row becomes the next one's start: the loop writes what it loads."""
+    for row in range(ct.bid(0), x.shape[0] - 1, ct.num_blocks(0)):
+        t = ct.load(x, index=(row, 0), shape=(1, T))
+        ct.store(x, index=(row + 1, 0), tile=t + 1)
+
+
+def test_rows_that_the_loop_writes_are_loaded_in_their_trip():
+    x = np.zeros((9, 128), np.float32)
+    run(rows_in_place, x, Const(128), target=90, facts=True)
+    assert np.array_equal(x, np.broadcast_to(np.arange(9, dtype=np.float32)[:, None], x.shape))

@@ -55,8 +55,8 @@ def _param(arg: object, host: object = None) -> tuple[list[front.Spec], list[int
 class Job:
     """A kernel and its arguments in C form."""
 
-    def __init__(self, fn: object, args: tuple) -> None:
-        _, host = _pack.pack_kernel(fn, dialect="thread")  # type: ignore[arg-type]
+    def __init__(self, fn: object, args: tuple, raises: bool = False) -> None:
+        _, host = _pack.pack_kernel(fn, None, "thread", raises)  # type: ignore[arg-type]
         parts = [_param(a, host) for a in args]
         self.pack = host.pack()
         self.specs, self.n = front.spec_of(tuple(p[0] for p in parts))
@@ -73,11 +73,12 @@ def ir(fn: object, *args: object) -> str:
 
 def run(
     fn: object, *args: object, grid: tuple[int, ...] = (1,), block: tuple[int, ...] = (1,), target: int = 0,
-    shared: int = 0, schedule: int = 0,
+    shared: int = 0, schedule: int = 0, checked: int = 0,
 ) -> str:  # fmt: skip
     """Runs a kernel on NumPy arrays by the reference interpreter: as it is written, or what a GPU ``target`` makes of
     it; gives what it printed."""
-    job = Job(fn, args)
+    job = Job(fn, args, bool(checked))
+    hints = (ctypes.c_uint8 * 8)(*(checked if name == "checked" else 0 for name in _core.HINTS))
     printed: list[bytes] = []
     callback = front.PRINT(lambda user, text, size: printed.append(ctypes.string_at(text, size)))
     err = front.Error()
@@ -88,7 +89,7 @@ def run(
         (ctypes.c_uint32 * 3)(0, 0, 0), shared,
     )  # fmt: skip
     status = front.library().ts_interpret_pack(
-        job.pack, ctypes.c_size_t(len(job.pack)), job.specs, ctypes.c_size_t(job.n), None, ctypes.byref(call),
+        job.pack, ctypes.c_size_t(len(job.pack)), job.specs, ctypes.c_size_t(job.n), hints, ctypes.byref(call),
         ctypes.byref(err),
     )  # fmt: skip
     if status:

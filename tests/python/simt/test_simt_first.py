@@ -6,7 +6,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 import simt_run
-from simt_run import cuda, run
+from simt_run import cuda, message, run, value
 
 
 def saxpy(a, x, y):
@@ -144,3 +144,37 @@ def test_axes_of_one_element_are_repeated_and_shorter_ones_end() -> None:
     x, out = np.arange(1, 4, dtype="f4"), np.zeros(5, "f4")
     run(repeated, x, out)
     assert list(out) == [1, 2, 3, 3, 3]
+
+
+# ---- recursion -----------------------------------------------------------------------------------------
+
+
+def power(x, n):
+    if n == 0:
+        return 1.0
+    return x * power(x, n - 1)
+
+
+def fib(n):
+    if n < 2:
+        return n
+    return fib(n - 1) + fib(n - 2)
+
+
+def runaway(n):
+    return runaway(n)
+
+
+def test_recursion_ends_while_the_kernel_is_compiled():
+    def known(out, x):
+        out[0] = power(x, 5)
+
+    def of_run_time(out, n):
+        out[0] = fib(n)
+
+    def endless(out, n):
+        out[0] = runaway(n)
+
+    assert value(known, 2.0) == 32
+    assert "'fib' calls itself, and only the running kernel knows" in message(of_run_time, np.zeros(1), 3)
+    assert "cannot type infer runaway recursion: 'runaway' calls itself" in message(endless, np.zeros(1), 3)

@@ -222,6 +222,42 @@ def test_named_tuples_and_dataclasses_hold_records() -> None:
     assert "Scaled" in str(list(kernel.overloads)[0])
 
 
+@dataclasses.dataclass(frozen=True)
+class Masked:
+    value: Any
+    valid: Any
+
+    def __add__(self, other):
+        return Masked(self.value + other.value, self.valid and other.valid)
+
+    def __gt__(self, other):
+        return Masked(self.value > other, self.valid)
+
+    def __bool__(self):
+        return self.valid and self.value
+
+
+def masked(a, has_a, b, has_b, out, valid):
+    i = cuda.grid(1)
+    if i < a.size:
+        x, y = Masked(a[i], has_a[i]), Masked(b[i], has_b[i])
+        r = x + y if x > 2.0 else x
+        out[i] = r.value + 100 * bool(y > 0.5)
+        valid[i] = r.valid
+
+
+def test_dataclasses_with_operators() -> None:
+    rng = np.random.default_rng(1)
+    a, b, has_a, has_b = rng.random(50) * 4, rng.random(50), rng.random(50) > 0.3, rng.random(50) > 0.3
+    adds = has_a & (a > 2)
+
+    def check(a: Any, _: Any, b: Any, __: Any, out: Any, valid: Any) -> None:
+        np.testing.assert_array_equal(out, np.where(adds, a + b, a) + 100 * (has_b & (b > 0.5)))
+        np.testing.assert_array_equal(valid, np.where(adds, has_a & has_b, has_a))
+
+    every(masked, a, has_a, b, has_b, np.zeros(50), np.zeros(50, bool), block=64, check=check)
+
+
 def test_signatures_name_records() -> None:
     record = from_dtype(SMALL)
 
@@ -330,6 +366,26 @@ def behind(a):
 )
 def test_mistakes_are_named(function: Any, array: Any, text: str) -> None:
     assert text in refused(function, array.copy())
+
+
+def converted(x, y):
+    i = cuda.grid(1)
+    if i < x.size:
+        y[i] = x[i]
+
+
+def test_records_of_another_layout_are_stored_field_by_field() -> None:
+    x = np.zeros(7, PACKED)
+    x["b"], x["n"]["u"], x["h"], x["t"] = np.arange(7), np.arange(7), 2.5, "tessera"
+    other = np.dtype([("q", "f4"), ("b", "i2"), ("n", INNER, ()), ("h", "f8", (3, 2)), ("t", "U3"), ("s", "S8")])
+
+    def check(x: Any, y: Any) -> None:
+        for name in ("b", "n", "h", "s"):
+            np.testing.assert_array_equal(y[name], x[name])
+        assert (y["t"] == "tes").all()
+
+    every(converted, x, np.zeros(7, other), check=check)
+    assert "a record of 2 items cannot be stored in record" in refused(converted, TABLE.copy(), x.copy())
 
 
 def test_a_record_that_is_read_only_is_not_written() -> None:

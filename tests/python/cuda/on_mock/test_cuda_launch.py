@@ -183,3 +183,43 @@ def test_extensions_see_every_argument(mock: MockState) -> None:
     x = tessera.zeros(10, "float32", "cuda")
     scale(extensions=[Doubled()])[1, 32](x, 1.0)
     assert seen == ["array(float32, 1d, C)", "float64"]
+
+
+# ---- other code ------------------------------------------------------------------------------------------
+
+EXTERN = cuda.PTXSource(b"// PTX of the user", name="extern.ptx")
+twice = cuda.declare_device("twice", "float32(float32)", link=EXTERN)
+
+
+@cuda.jit
+def calls_other_code(x):
+    x[0] = twice(x[0]) + twice(x[1])
+
+
+def test_other_code_is_linked_before_the_load(mock: MockState) -> None:
+    x = tessera.zeros(4, "float32", "cuda")
+    calls_other_code[1, 1](x)
+    assert mock.code.decode() == "cubin of 1 main 1 extern.ptx"
+
+
+def test_code_of_the_option_is_linked_too(mock: MockState, tmp_path: Any) -> None:
+    path = tmp_path / "more.cubin"
+    path.write_bytes(b"machine code")
+
+    @cuda.jit(link=[str(path), EXTERN, EXTERN])
+    def kernel(x):
+        x[0] = twice(x[0])
+
+    kernel[1, 1](tessera.zeros(4, "float32", "cuda"))
+    assert mock.code.decode() == f"cubin of 1 main 0 {path} 1 extern.ptx"
+
+
+def test_linking_that_fails_is_an_error_of_the_linker(mock: MockState, monkeypatch: pytest.MonkeyPatch) -> None:
+    function = cuda.declare_device("other", "float32(float32)", link=cuda.LTOIR(b"ltoir", name="other.ltoir"))
+
+    @cuda.jit
+    def kernel(x):
+        x[0] = function(x[0])
+
+    with pytest.raises(cuda.errors.LinkerError, match="could not be linked with other.ltoir.*nvidia-nvjitlink"):
+        kernel[1, 1](tessera.zeros(4, "float32", "cuda"))
