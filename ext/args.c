@@ -460,8 +460,8 @@ static int args_take_none(core_state *state, core_frame *frame, PyObject *object
     return 0;
 }
 
-/* Four arguments: a slot of a launch has 8 bytes, and code takes complex numbers apart anyway. The parts, which come last,
- * are left to be filled. */
+/* Four arguments: a slot of a launch has 8 bytes, and code takes complex numbers apart anyway. The parts, which come
+ * last, are left to be filled. */
 static ts_arg *args_complex(core_frame *frame)
 {
     ts_arg *whole = core_frame_next(frame), *tuple = whole ? core_frame_next(frame) : NULL;

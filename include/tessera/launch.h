@@ -17,9 +17,9 @@
  *
  * An argument list is flat. A tuple is a TS_SPEC_TUPLE whose value is the number of its items, then the
  * items (which may be tuples again); a list of arrays is a TS_SPEC_LIST whose value is its length, then
- * the arrays; a dataclass or named tuple of the host is a TS_SPEC_RECORD, then the tuple of its fields; a complex number
- * a TS_SPEC_COMPLEX, then the tuple of its parts, two floats; an array of what is no number is a TS_SPEC_STRUCT, then an
- * array of uint8 whose strides count bytes.
+ * the arrays; a dataclass or named tuple of the host is a TS_SPEC_RECORD, then the tuple of its fields; a complex
+ * number a TS_SPEC_COMPLEX, then the tuple of its parts, two floats; an array of what is no number is a TS_SPEC_STRUCT,
+ * then an array of uint8 whose strides count bytes.
  */
 #ifndef TESSERA_LAUNCH_H
 #define TESSERA_LAUNCH_H

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * What arrays hold beside numbers: records of NumPy (structured dtypes), whose fields are numbers, texts, records or
- * arrays of these at given bytes, texts of a fixed length, and int64s that are instances of a class (dates). They come as
- * objects of the pack (ast.def); the languages that take them read them through pointers to bytes (simt/struct.c). Part
- * of the front end (lower.h).
+ * arrays of these at given bytes, texts of a fixed length, and int64s that are instances of a class (dates). They come
+ * as objects of the pack (ast.def); the languages that take them read them through pointers to bytes (simt/struct.c).
+ * Part of the front end (lower.h).
  *
  *     [("x", "i2"), ("p", [("u", "f4"), ("v", "f4")]), ("h", "f8", (2, 3))]   packed:
  *     bytes    0..1 x    2..5 p.u    6..9 p.v    10..57 h

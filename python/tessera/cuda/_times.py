@@ -14,7 +14,7 @@ import dataclasses
 import math
 from typing import Any
 
-from .types import float64, int64
+from ._scalar_types import float64, int64
 
 __all__ = ["Date", "Span", "class_of", "instance_of", "value_of"]
 
@@ -59,6 +59,8 @@ class _Time:
     """What dates and spans have in common."""
 
     value: Any
+    like: Any  # its class
+    meets: Any  # whether the other one can be compared
     months: bool  # whether the unit counts them
     rank: int  # of the unit: the finer, the greater
     unit: str
@@ -240,6 +242,8 @@ def _made(unit: str) -> tuple[Any, Any]:
                 f"{name}[{unit}]", fields, bases=(base,), frozen=True, eq=False, namespace=dict(namespace)
             )
         )
+    date: Any
+    span: Any
     date, span = made
     date.like, date.span, span.like, span.date = date, span, span, date
     return date, span

@@ -37,7 +37,7 @@ def _parts(thing: Any) -> Any:
 
 def _maker(cls: Any, base: Any) -> Any:
     def make(*parts: Any) -> Any:
-        members = ()
+        members: tuple[Any, ...] = ()
         for part in parts:
             for member in _parts(part):
                 members = (*members, base(member))

@@ -162,5 +162,6 @@ def test_steps_of_several_units_are_refused() -> None:
 
 def test_it_becomes_ptx() -> None:
     fine = types.NPDatetime("s")[:]
-    text, _ = cuda.compile_ptx(moved.py_func, (types.NPDatetime("D")[:], types.NPTimedelta("s")[:], fine, fine), cc=(9, 0))
+    args = (types.NPDatetime("D")[:], types.NPTimedelta("s")[:], fine, fine)
+    text, _ = cuda.compile_ptx(moved.py_func, args, cc=(9, 0))
     assert ".entry" in text
