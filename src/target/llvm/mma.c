@@ -240,8 +240,8 @@ static cg_ref mma_whole(cg *e, cg_ref left, int64_t step, int64_t extent)
     return cg_and(e, cg_add(e, left, cg_int(e, step - 1)), -step);
 }
 
-/* i1: are all elements of a packed operand finite? Rows of `length` elements, `stride` apart. Zero times each of them is
- * added up, by several sums at once. */
+/* i1: are all elements of a packed operand finite? Rows of `length` elements, `stride` apart. Zero times each is added
+ * up, by several sums at once. */
 static cg_ref mma_finite(mma *s, const cg_mem *mem, int64_t rows, int64_t stride, cg_ref length)
 {
     enum { MMA_SUMS = 4 };
