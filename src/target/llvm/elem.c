@@ -193,24 +193,27 @@ static cg_ref elem_cmpf(const elem_op *o, const cg_ref *x)
     return elem_float(o, x, 2, elem_compare);
 }
 
-/* x86 with AVX-512 has the IEEE operation: one instruction for whole vectors. */
+/* x86 with AVX-512 has the IEEE operation: one instruction for whole vectors, their halves and quarters. */
 static bool elem_range_native(const elem_op *o, cg_reg reg)
 {
+    uint32_t bits = elem_width(reg) << o->bits;
     return o->e->host->vector_bytes == 64 && strstr(o->e->host->features, "+avx512dq") &&
-           elem_width(reg) << o->bits == 512;
+           strstr(o->e->host->features, "+avx512vl") && (bits == 512 || bits == 256 || bits == 128);
 }
 
 static cg_ref elem_range(const elem_op *o, cg_reg reg, const cg_ref *x)
 {
     cg *e = o->e;
     bool wide = reg == CG_F64;
-    const char *type = cg_type(e, reg, o->bits), *mask = wide ? "i8" : "i16", *name = wide ? "pd" : "ps";
+    uint32_t lanes = 1u << o->bits, all = elem_width(reg) << o->bits;
+    const char *type = cg_type(e, reg, o->bits), *name = wide ? "pd" : "ps";
+    const char *mask = lanes > 8 ? "i16" : "i8", *mode = all == 512 ? ", i32" : "", *four = all == 512 ? ", i32 4" : "";
     char line[200];
-    snprintf(line, sizeof line, "declare %s @llvm.x86.avx512.mask.range.%s.512(%s, %s, i32, %s, %s, i32)", type, name,
-             type, type, type, mask);
+    snprintf(line, sizeof line, "declare %s @llvm.x86.avx512.mask.range.%s.%u(%s, %s, i32, %s, %s%s)", type, name, all,
+             type, type, type, mask, mode);
     cg_declare(e, line);
-    return cg_new(e, "call %s @llvm.x86.avx512.mask.range.%s.512(%s %r, %s %r, i32 %d, %s undef, %s -1, i32 4)", type,
-                  name, type, x[0], type, x[1], (int64_t)(o->inst->op == TS_OP_maxf ? 5 : 4), type, mask);
+    return cg_new(e, "call %s @llvm.x86.avx512.mask.range.%s.%d(%s %r, %s %r, i32 %d, %s undef, %s -1%s)", type, name,
+                  (int64_t)all, type, x[0], type, x[1], (int64_t)(o->inst->op == TS_OP_maxf ? 5 : 4), type, mask, four);
 }
 
 /* maximumNumber: the greater; of zeros +0 (and of the sign bits; or for the minimum); of NaN the other. */
