@@ -28,7 +28,12 @@ __all__ = [
 
 
 def did_you_mean(name: str, known: Iterable[str]) -> str:
-    """The end of a message about an unknown name: the nearest known one, if any is near."""
+    """The end of a message about an unknown name: the nearest known one, if any is near.
+
+    Nothing for names like ``__wrapped__``: programs ask for these, and would wait for difflib.
+    """
+    if name.startswith("__"):
+        return ""
     import difflib
 
     close = difflib.get_close_matches(name, list(known), 1)

@@ -76,10 +76,9 @@ def __getattr__(name: str) -> Any:
         return importlib.import_module(f"{__name__}.{name}")
     if not name.startswith("_") and (name == "kernel" or name in _language().__all__):
         return getattr(importlib.import_module("tessera.cuda"), name)
-    import difflib
+    from .._errors import did_you_mean
 
-    close = difflib.get_close_matches(name, [*_NAMES, *_MODULES], 1)
-    hint = f"; did you mean {close[0]!r}?" if close else ""
+    hint = did_you_mean(name, [*_NAMES, *_MODULES])
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}{hint}")
 
 

@@ -226,10 +226,9 @@ def __getattr__(name: str) -> Any:
         import importlib
 
         return importlib.import_module(f"tessera.tile.{name}")
-    import difflib
+    from .._errors import did_you_mean
 
-    close = difflib.get_close_matches(name, __all__, 1)
-    hint = f"; did you mean {close[0]!r}?" if close else ""
+    hint = did_you_mean(name, __all__)
     raise AttributeError(f"module 'tessera.tile' has no attribute {name!r}{hint}")
 
 

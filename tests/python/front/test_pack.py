@@ -72,6 +72,7 @@ def test_packing_imports_nothing_heavy(tmp_path):
         "tokenize",
         "linecache",
         "numpy",
+        "difflib",
         "re",
         "enum",
         "dataclasses",
