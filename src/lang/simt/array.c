@@ -479,33 +479,50 @@ static ts_status array_repeat(fr *f, const fr_value *extent, const fr_value *ind
     return TS_OK;
 }
 
-/* a[...] = value for all elements: a loop for each axis; an array is broadcast from the right. */
-ts_status fr_simt_fill(fr *f, const fr_array *a, const fr_value *value)
+/* The item of `from` at these indices of `a`; a number is every item. */
+static ts_status array_item(fr *f, const fr_array *a, const fr_value *index, const fr_value *from, fr_value *out)
+{
+    fr_value at[TS_ARRAY_RANK];
+    ts_val address;
+    const fr_array *source = from->kind == FR_ARRAY && from->as.array->rank ? from->as.array : NULL;
+    *out = *from;
+    if (!source)
+        return TS_OK;
+    if (source->rank > a->rank)
+        return fr_error(f, 0, TS_TILETYPE, "an array of %u axes does not fit in one of %u", source->rank, a->rank);
+    for (uint32_t d = 0; d < source->rank; d++)
+        TS_TRY(array_repeat(f, &source->shape[d], &index[d + a->rank - source->rank], &at[d]));
+    TS_TRY(array_element(f, source, at, &address));
+    return fr_simt_get(f, source, address, TS_CACHE_NONE, out);
+}
+
+ts_status fr_simt_each(fr *f, const fr_array *a, uint32_t n, const fr_value *from, fr_each *make, void *user)
 {
     ts_val openers[TS_ARRAY_RANK], address, zero = ts_int(&f->b, TS_T_i64, 0), one = ts_int(&f->b, TS_T_i64, 1), stop;
-    fr_value index[TS_ARRAY_RANK], from = *value;
-    const fr_array *source = value->kind == FR_ARRAY && value->as.array->rank ? value->as.array : NULL;
-    if (source && source->rank > a->rank)
-        return fr_error(f, 0, TS_TILETYPE, "an array of %u axes does not fit in one of %u", source->rank, a->rank);
+    fr_value index[TS_ARRAY_RANK], items[FR_EACH_MOST], made;
+    ts_assert(n && n <= FR_EACH_MOST);
     for (uint32_t d = 0; d < a->rank; d++) {
         TS_TRY(fr_simt_cast(f, &a->shape[d], TS_DTYPE_int64, &stop));
         openers[d] = ts_for_begin(&f->b, zero, stop, one, 0, NULL, 0);
         index[d] = fr_tile(TS_DTYPE_int64, ts_region_arg(f->b.fn, openers[d], 0));
     }
-    if (source) {
-        fr_value at[TS_ARRAY_RANK];
-        for (uint32_t d = 0; d < source->rank; d++)
-            TS_TRY(array_repeat(f, &source->shape[d], &index[d + a->rank - source->rank], &at[d]));
-        TS_TRY(array_element(f, source, at, &address));
-        TS_TRY(fr_simt_get(f, source, address, TS_CACHE_NONE, &from));
-    }
+    for (uint32_t i = 0; i < n; i++)
+        TS_TRY(array_item(f, a, index, &from[i], &items[i]));
+    made = items[0];
+    if (make)
+        TS_TRY(make(f, user, n, items, &made));
     TS_TRY(array_element(f, a, index, &address));
-    TS_TRY(fr_simt_put(f, a, address, &from, TS_CACHE_NONE));
+    TS_TRY(fr_simt_put(f, a, address, &made, TS_CACHE_NONE));
     for (uint32_t d = a->rank; d-- > 0;) {
         ts_term(&f->b, TS_OP_continue, 0, NULL);
         ts_end_like(&f->b, openers[d]);
     }
     return TS_OK;
+}
+
+ts_status fr_simt_fill(fr *f, const fr_array *a, const fr_value *value)
+{
+    return fr_simt_each(f, a, 1, value, NULL, NULL);
 }
 
 ts_status fr_simt_set_item(fr *f, uint32_t node, const fr_value *of, const fr_value *index, const fr_value *value)

@@ -422,11 +422,48 @@ static const struct math_row {
 #undef NP
 };
 
+static const struct math_row *math_find(const char *bare, bool is_math, bool is_numpy)
+{
+    for (uint32_t i = 0; i < TS_COUNT(math_rows); i++) {
+        const struct math_row *row = &math_rows[i];
+        bool here = is_math    ? row->where == MATH_BOTH || row->where == MATH_MATH
+                    : is_numpy ? row->where == MATH_BOTH || row->where == MATH_NUMPY
+                               : row->where == MATH_BUILTIN;
+        if (here && strcmp(row->name, bare) == 0)
+            return row;
+    }
+    return NULL;
+}
+
+typedef struct math_each {
+    uint32_t node;
+    const char *name;
+} math_each;
+
+static ts_status math_item(fr *f, void *user, uint32_t n, const fr_value *items, fr_value *out)
+{
+    const math_each *each = user;
+    bool done;
+    return fr_simt_builtin(f, each->node, each->name, n, items, out, &done);
+}
+
+/* np.sin(x, out): for all elements of out. */
+static ts_status math_into(fr *f, uint32_t node, const char *name, uint32_t n, const fr_value *args, fr_value *out)
+{
+    math_each each = {node, name};
+    *out = args[n - 1];
+    return fr_simt_each(f, out->as.array, n - 1, args, math_item, &each);
+}
+
 ts_status fr_simt_builtin(fr *f, uint32_t node, const char *name, uint32_t n, const fr_value *args, fr_value *out,
                           bool *done)
 {
     bool is_math = strncmp(name, "math.", 5) == 0, is_numpy = strncmp(name, "numpy.", 6) == 0;
     const char *bare = is_math ? name + 5 : is_numpy ? name + 6 : name;
+    const struct math_row *row = math_find(bare, is_math, is_numpy);
+    *done = is_numpy && row && n == row->most + 1u && args[n - 1].kind == FR_ARRAY;
+    if (*done)
+        return math_into(f, node, name, n, args, out);
     if (strcmp(name, "numpy.isnat") == 0 && n == 1 && args->kind == FR_RECORD) { /* of a date: its method */
         fr_value method;
         TS_TRY(fr_record_method(f, args, "__isnat__", &method, done));
@@ -451,13 +488,7 @@ ts_status fr_simt_builtin(fr *f, uint32_t node, const char *name, uint32_t n, co
         if (fr_op_find(f, op) < f->dialect->n_ops)
             return fr_call_op(f, node, op, n, args, out);
     }
-    for (uint32_t i = 0; i < TS_COUNT(math_rows); i++) {
-        const struct math_row *row = &math_rows[i];
-        bool here = is_math    ? row->where == MATH_BOTH || row->where == MATH_MATH
-                    : is_numpy ? row->where == MATH_BOTH || row->where == MATH_NUMPY
-                               : row->where == MATH_BUILTIN;
-        if (!here || strcmp(row->name, bare) != 0)
-            continue;
+    if (row) {
         if (n < row->least || n > row->most)
             return fr_error(f, node, TS_TILETYPE, "%s() takes %u argument%s, got %u", name, row->least,
                             row->least > 1 ? "s" : "", n);

@@ -90,6 +90,10 @@ ts_status fr_simt_array_attribute(fr *f, const fr_value *of, const char *name, f
 ts_status fr_simt_stored(fr *f, ts_dtype dtype, const fr_value *value, ts_val *out);
 /* a[...] = value for all elements; an array is broadcast. */
 ts_status fr_simt_fill(fr *f, const fr_array *a, const fr_value *value);
+/* The same with what `make` gives for the items of n arrays, which are broadcast, and numbers; NULL: the first item. */
+enum { FR_EACH_MOST = 3 };
+typedef ts_status fr_each(fr *f, void *user, uint32_t n, const fr_value *items, fr_value *out);
+ts_status fr_simt_each(fr *f, const fr_array *a, uint32_t n, const fr_value *from, fr_each *make, void *user);
 /* A row-major array at the pointer. */
 ts_status fr_simt_new_array(fr *f, ts_dtype dtype, ts_val base, uint32_t rank, const fr_value *shape, fr_value *out);
 

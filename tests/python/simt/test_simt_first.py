@@ -178,3 +178,30 @@ def test_recursion_ends_while_the_kernel_is_compiled():
     assert value(known, 2.0) == 32
     assert "'fib' calls itself, and only the running kernel knows" in message(of_run_time, np.zeros(1), 3)
     assert "cannot type infer runaway recursion: 'runaway' calls itself" in message(endless, np.zeros(1), 3)
+
+
+# ---- functions of NumPy with a place for the result ------------------------------------------------------
+
+
+def into(x, y, s, out, flags):
+    np.add(x, y, out)
+    np.sin(out, out)
+    np.hypot(y, s, out[1])
+    np.less(x[0], s, flags)
+
+
+@pytest.mark.parametrize("target", [0, 90])
+def test_functions_of_numpy_into_arrays(target):
+    x, y, out = np.arange(6.0).reshape(2, 3), np.arange(3, dtype=np.float32), np.zeros((2, 3))
+    flags, want, marks = np.zeros(3, np.int32), np.zeros((2, 3)), np.zeros(3, bool)
+    run(into, x, y, 1.5, out, flags, target=target)
+    into(x, y, np.float64(1.5), want, marks)
+    np.testing.assert_allclose(out, want, rtol=1e-15)
+    np.testing.assert_array_equal(flags, marks)
+
+
+def test_an_array_of_more_axes_does_not_fit():
+    def k(x, out):
+        np.sin(x, out)
+
+    assert "an array of 2 axes does not fit in one of 1" in message(k, np.zeros((2, 2)), np.zeros(2))
