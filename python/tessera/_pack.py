@@ -62,6 +62,8 @@ def dtype_name(obj: Any) -> str | None:
         name = str(obj).rpartition(".")[2]
     elif kind.__module__.partition(".")[0] in _FOREIGN and "dtype" in kind.__name__.lower():
         name = getattr(obj, "name", None)
+    elif kind.__module__ == "numba.core.types.scalars":
+        name = getattr(obj, "name", None)
     elif isinstance(obj, type) and obj.__module__.partition(".")[0] in _FOREIGN:
         name = obj.__name__
     if name in ("bool", "bool_"):

@@ -32,6 +32,8 @@ def element_of(obj: Any) -> Any:
     dtype = getattr(type(obj), "__tessera_element__", None)
     if dtype is not None:
         return dtype.__get__(obj)
+    if type(obj).__module__ == "numba.core.types.npytypes" and type(obj).__name__ == "Record":
+        return obj.dtype
     is_dtype = type(obj).__module__.partition(".")[0] == "numpy" and hasattr(obj, "itemsize")
     return obj if is_dtype and getattr(obj, "kind", "") in ("V", "S", "U", "m", "M") else None
 

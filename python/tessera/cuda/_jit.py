@@ -8,6 +8,7 @@ from typing import Any
 
 from . import types
 from ._dispatcher import Dispatcher
+from ._of_numba import is_of_numba
 from ._options import Options, options_of
 from ._signature import Signature
 
@@ -59,7 +60,7 @@ def _made(function: Any, options: Options) -> Dispatcher:
 
 
 def _is_signature(given: Any) -> bool:
-    return isinstance(given, (str, tuple, list, Signature, types.Type))
+    return isinstance(given, (str, tuple, list, Signature, types.Type)) or is_of_numba(given)
 
 
 def _eager(signatures: list[Any], options: Options) -> Callable[[Any], Dispatcher]:

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from typing import Any, NoReturn
 
 from . import types
+from ._of_numba import own
 
 __all__ = ["Signature", "normalize", "signature"]
 
@@ -141,6 +142,7 @@ def normalize(given: Any) -> Signature:
     """A signature string, a tuple of types or a Signature as a Signature; without a result, None is returned."""
     if isinstance(given, str):
         given = _Reader(given).whole()
+    given = own(given)
     if isinstance(given, types.Type) and not isinstance(given, types.Tuple):
         given = Signature(given, ())
     if isinstance(given, Signature):
