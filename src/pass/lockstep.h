@@ -16,7 +16,7 @@
 
 #include "pass/pass.h"
 
-enum { LOCK_WARP = 32, LOCK_MOST = 64 /* values that one region carries beside its own */ };
+enum { LOCK_WARP = 32, LOCK_MOST = 240 /* values that one region carries; operands are counted in 8 bits */ };
 
 /* What lockstep_vary.c finds out. */
 typedef struct lock_vary {

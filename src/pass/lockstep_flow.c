@@ -371,7 +371,7 @@ void lock_if(lockstep *c, ts_val v)
     if (c->is.jumps[v] & LOCK_RETURNS && flow_if_returns(c, &f))
         return;
     flow_vars_of(c, v, &f.vars);
-    if (f.n + f.vars.n > 2 * LOCK_MOST)
+    if (f.n + f.vars.n > LOCK_MOST)
         lock_fail(c, v, TS_UNSUPPORTED, "an if of more than %d results", LOCK_MOST);
     else if (f.vary)
         flow_if_apart(c, &f);
@@ -561,7 +561,10 @@ static void flow_loop_apart(lockstep *c, ts_val v)
     flow_enter(c, &p->loop, v, p->skip);
     if (!p->loop.next || !p->loop.result)
         return;
-    if (p->loop.n_carried + p->loop.n_results + 4 > LOCK_MOST) {
+    uint32_t n = p->loop.n_carried + 4; /* an index, two masks, and its results where they are not what is carried */
+    for (uint32_t i = 0; i < p->loop.n_results; i++)
+        n += !flow_stays(c, p, i);
+    if (n > LOCK_MOST) {
         lock_fail(c, v, TS_UNSUPPORTED, "more than %d values are carried by a loop whose threads leave it one by one",
                   LOCK_MOST - 4);
         return;

@@ -1,0 +1,43 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Loops that threads leave one by one and that change many variables: as many as fit the operands of one instruction
+of the IR run on the CPU device, more are refused by name."""
+
+from __future__ import annotations
+
+import pathlib
+from typing import Any
+
+import numpy as np
+import pytest
+
+from tessera import cuda
+from tessera.cuda import errors
+
+
+def kernel_of(path: pathlib.Path, n: int, loop: str) -> Any:
+    names = [f"v{i}" for i in range(n)]
+    text = "def k(count, out):\n    i = cuda.grid(1)\n    if i < out.size:\n"
+    text += "".join(f"        {name} = {k}.0\n" for k, name in enumerate(names))
+    text += loop + "".join(f"            {name} += j * {k % 3}\n" for k, name in enumerate(names))
+    text += f"        out[i] = {' + '.join(names)}\n"
+    path.write_text(text)
+    scope: dict[str, Any] = {"cuda": cuda}
+    exec(compile(text, str(path), "exec"), scope)
+    return cuda.jit(scope["k"])
+
+
+FOR = "        for j in range(count[i]):\n"
+BREAK = "        for j in range(9):\n            if j == count[i]:\n                break\n"
+
+
+@pytest.mark.parametrize(("n", "loop"), [(100, FOR), (140, FOR), (90, BREAK)])
+def test_many_variables(n: int, loop: str, tmp_path: pathlib.Path) -> None:
+    count, out = np.array([0, 3, 1, 8, 5]), np.zeros(5)
+    kernel_of(tmp_path / "many.py", n, loop)[1, 32](count, out)
+    steps = count * (count - 1) / 2
+    np.testing.assert_array_equal(out, n * (n - 1) / 2 + steps * sum(k % 3 for k in range(n)))
+
+
+def test_too_many_variables_are_refused(tmp_path: pathlib.Path) -> None:
+    with pytest.raises(errors.LoweringError, match="more than [0-9]+ values are carried"):
+        kernel_of(tmp_path / "more.py", 300, FOR)[1, 32](np.array([1]), np.zeros(1))
