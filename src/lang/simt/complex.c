@@ -297,6 +297,65 @@ static ts_status complex_logical(fr *f, const complex_call *c, fr_value *out)
     return TS_OK;
 }
 
+/* ---- NumPy's order: by the real parts, then by the imaginary ones ------------------------------------------ */
+
+static ts_val complex_is_nan(fr *f, ts_val x)
+{
+    return ts_cmp(&f->b, TS_OP_cmpf, TS_NE, x, x, TS_A_UNORDERED);
+}
+
+static ts_val complex_has_nan(fr *f, const ts_val z[2])
+{
+    return ts_op2(&f->b, TS_OP_ori, complex_is_nan(f, z[0]), complex_is_nan(f, z[1]), 0);
+}
+
+/* A NaN in an imaginary part is in no order to another number; equal real parts are ordered by `pred` of the others. */
+static ts_val complex_in_order(fr *f, ts_pred pred, const ts_val x[2], const ts_val y[2])
+{
+    ts_builder *b = &f->b;
+    ts_pred strict = pred == TS_GE || pred == TS_GT ? TS_GT : TS_LT;
+    ts_val beyond = ts_cmp(b, TS_OP_cmpf, strict, x[0], y[0], 0), same = ts_cmp(b, TS_OP_cmpf, TS_EQ, x[0], y[0], 0);
+    ts_val nan = ts_op2(b, TS_OP_ori, complex_is_nan(f, x[1]), complex_is_nan(f, y[1]), 0);
+    beyond = ts_op2(b, TS_OP_andi, beyond, ts_op2(b, TS_OP_xori, nan, ts_int(b, TS_T_i1, 1), 0), 0);
+    same = ts_op2(b, TS_OP_andi, same, ts_cmp(b, TS_OP_cmpf, pred, x[1], y[1], 0), 0);
+    return ts_op2(b, TS_OP_ori, beyond, same, 0);
+}
+
+/* Both operands in one dtype. */
+static ts_status complex_two(fr *f, const complex_call *c, ts_dtype *dtype, ts_val x[2], ts_val y[2])
+{
+    ts_dtype a, b;
+    TS_TRY(fr_simt_dtype(f, &c->args[0], &a));
+    TS_TRY(fr_simt_dtype(f, &c->args[1], &b));
+    *dtype = complex_of(fr_simt_promote(a, b));
+    TS_TRY(complex_take(f, &c->args[0], *dtype, &a, x));
+    return complex_take(f, &c->args[1], *dtype, &b, y);
+}
+
+/* x: a ts_pred */
+static ts_status complex_order(fr *f, const complex_call *c, fr_value *out)
+{
+    ts_val x[2], y[2];
+    ts_dtype dtype;
+    TS_TRY(complex_two(f, c, &dtype, x, y));
+    *out = fr_tile(TS_DTYPE_bool_, complex_in_order(f, (ts_pred)c->x, x, y));
+    return TS_OK;
+}
+
+/* x: COMPLEX_ bits. A NaN is what comes out, of the first operand before the second, or what does not. */
+enum { COMPLEX_GREATEST = 1, COMPLEX_NO_NAN = 2 };
+static ts_status complex_extreme(fr *f, const complex_call *c, fr_value *out)
+{
+    ts_val x[2], y[2];
+    ts_dtype dtype;
+    TS_TRY(complex_two(f, c, &dtype, x, y));
+    ts_val first = complex_in_order(f, c->x & COMPLEX_GREATEST ? TS_GE : TS_LE, x, y);
+    first = ts_op2(&f->b, TS_OP_ori, first, complex_has_nan(f, c->x & COMPLEX_NO_NAN ? y : x), 0);
+    for (uint32_t i = 0; i < 2; i++)
+        x[i] = ts_select(&f->b, first, x[i], y[i]);
+    return complex_give(f, dtype, x, out);
+}
+
 enum { COMPLEX_CMATH = 1, COMPLEX_NUMPY = 2, COMPLEX_BUILTIN = 4 };
 
 static const struct complex_row {
@@ -341,6 +400,14 @@ static const struct complex_row {
     OPERATOR("true_divide", 2, Div), OPERATOR("power", 2, Pow), OPERATOR("float_power", 2, Pow),
     OPERATOR("negative", 1, USub), OPERATOR("positive", 1, UAdd), OPERATOR("equal", 2, Eq),
     OPERATOR("not_equal", 2, NotEq),
+    {"less", COMPLEX_NUMPY, 2, 2, complex_order, TS_LT},
+    {"less_equal", COMPLEX_NUMPY, 2, 2, complex_order, TS_LE},
+    {"greater", COMPLEX_NUMPY, 2, 2, complex_order, TS_GT},
+    {"greater_equal", COMPLEX_NUMPY, 2, 2, complex_order, TS_GE},
+    {"maximum", COMPLEX_NUMPY, 2, 2, complex_extreme, COMPLEX_GREATEST},
+    {"minimum", COMPLEX_NUMPY, 2, 2, complex_extreme, 0},
+    {"fmax", COMPLEX_NUMPY, 2, 2, complex_extreme, COMPLEX_GREATEST | COMPLEX_NO_NAN},
+    {"fmin", COMPLEX_NUMPY, 2, 2, complex_extreme, COMPLEX_NO_NAN},
 #undef FN
 #undef NP
 #undef ARC

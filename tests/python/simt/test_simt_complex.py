@@ -371,3 +371,37 @@ def test_ufuncs_and_reduce() -> None:
     np.testing.assert_array_equal(scaled(z, np.float32(2)), z.conj() * 2)
     total = device.reduce(lambda a, b: a + b)
     np.testing.assert_allclose(total(z.astype("c16")), z.astype("c16").sum(), rtol=1e-12)
+
+
+# ---- NumPy's order ---------------------------------------------------------------------------------------
+
+
+def ordered(x, y, order, extreme):
+    i = cuda.grid(1)
+    a, b = x[i], y[i]
+    order[i, 0] = np.less(a, b)
+    order[i, 1] = np.less_equal(a, b)
+    order[i, 2] = np.greater(a, b)
+    order[i, 3] = np.greater_equal(a, b)
+    extreme[i, 0] = np.maximum(a, b)
+    extreme[i, 1] = np.minimum(a, b)
+    extreme[i, 2] = np.fmax(a, b)
+    extreme[i, 3] = np.fmin(a, b)
+
+
+@pytest.mark.parametrize("target", [0, 90])
+@pytest.mark.parametrize("dtypes", [("c8", "c8"), ("c16", "c8"), ("f8", "c16")])
+@pytest.mark.filterwarnings("ignore:invalid value")
+def test_numpy_orders_complex_numbers(target, dtypes):
+    parts = [-1.0, -0.0, 0.0, 2.0, np.nan, np.inf]
+    all_of_them = [complex(a, b) for a in parts for b in parts]
+    pairs = [(x, y) for x in all_of_them for y in all_of_them]
+    x, y = (np.array(v) for v in zip(*pairs))
+    x = (x.real if dtypes[0][0] == "f" else x).astype(dtypes[0])
+    y = y.astype(dtypes[1])
+    order, extreme = np.zeros((len(x), 4), bool), np.zeros((len(x), 4), np.promote_types(x.dtype, y.dtype))
+    run(ordered, x, y, order, extreme, grid=(len(x) // 16,), block=(16,), target=target)
+    for i, function in enumerate((np.less, np.less_equal, np.greater, np.greater_equal)):
+        np.testing.assert_array_equal(order[:, i], function(x, y))
+    for i, function in enumerate((np.maximum, np.minimum, np.fmax, np.fmin)):
+        np.testing.assert_array_equal(extreme[:, i], function(x, y))
