@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Types and signatures of an installed numba as those of ``tessera.cuda``: programs that take ``float64`` from ``numba``
-beside ``numba.cuda`` mean the same by it. numba is not imported here."""
+"""Types and signatures of an installed numba as those of ``tessera.cuda``: programs that take ``float64`` from
+``numba`` beside ``numba.cuda`` mean the same by it. numba is not imported here."""
 
 from __future__ import annotations
 

@@ -20,7 +20,8 @@ def pairs() -> list[Any]:
     n = numba.types
     return [
         (n.float64, types.float64), (n.boolean, types.boolean), (n.void, types.none), (n.uint16, types.uint16),
-        (n.complex64, types.complex64), (n.float32[:, ::1], types.float32[:, ::1]), (n.int8[::1, :], types.int8[::1, :]),
+        (n.complex64, types.complex64), (n.float32[:, ::1], types.float32[:, ::1]),
+        (n.int8[::1, :], types.int8[::1, :]),
         (n.UniTuple(n.int64, 2), types.UniTuple(types.int64, 2)),
         (n.Tuple((n.int64, n.float32)), types.Tuple((types.int64, types.float32))),
         (n.Optional(n.int32), types.Optional(types.int32)), (numba.from_dtype(RECORD), cuda.from_dtype(RECORD)),

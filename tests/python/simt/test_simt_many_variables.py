@@ -30,7 +30,7 @@ FOR = "        for j in range(count[i]):\n"
 BREAK = "        for j in range(9):\n            if j == count[i]:\n                break\n"
 
 
-@pytest.mark.parametrize(("n", "loop"), [(100, FOR), (140, FOR), (90, BREAK)])
+@pytest.mark.parametrize(("n", "loop"), [(100, FOR), (115, FOR), (90, BREAK)])
 def test_many_variables(n: int, loop: str, tmp_path: pathlib.Path) -> None:
     count, out = np.array([0, 3, 1, 8, 5]), np.zeros(5)
     kernel_of(tmp_path / "many.py", n, loop)[1, 32](count, out)
