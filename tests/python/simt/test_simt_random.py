@@ -67,3 +67,26 @@ def test_the_cpu_device_gives_the_bits_of_a_gpu(tmp_path: pathlib.Path) -> None:
         device.jit(kernel)[1, 8](x, y, found)
         parts = np.dtype(found.real.dtype)
         np.testing.assert_array_equal(found.view(parts), wanted.view(parts), err_msg=f"seed {seed}:\n{program.text}")
+
+
+def test_exceptions_change_nothing_for_threads_that_raise_none(tmp_path: pathlib.Path) -> None:
+    """With exceptions and checked indices a thread gives what it gives without them, or it raised and gives nothing."""
+    raised = 0
+    for seed in range(1, PROGRAMS, 4):
+        program = Generator(seed)
+        x, y = data(program.x, seed), data(program.y, seed + 1)
+        plain, out = np.zeros(THREADS, program.out), np.zeros(THREADS, program.out)
+        kernel = kernel_of(tmp_path / f"program{seed}.py", program.text)
+        device.jit(kernel)[1, 8](x, y, plain)
+        failed = False
+        try:
+            device.jit(kernel, debug=True, opt=False, boundscheck=True)[1, 8](x, y, out)
+        except ZeroDivisionError:
+            failed = True
+        raised += failed
+        parts = np.dtype(out.real.dtype)
+        same = out.view(parts) == plain.view(parts)
+        same |= np.isnan(out.view(parts)) & np.isnan(plain.view(parts))
+        what = f"seed {seed}, {program.x} {program.y}:\n{program.text}\n{out}\n{plain}"
+        assert (same | (failed & (out.view(parts) == 0))).all(), what
+    assert 0 < raised < PROGRAMS // 4
