@@ -69,6 +69,7 @@ class Dispatcher(_core.ThreadKernel):  # type: ignore[misc]
         self._can_compile = True
         self._on_specialised: Callable[[Any], object] | None = None
         self._pack: Any = None
+        self._latest: Dispatcher | None = None  # what recompile() made: launches go to it
         self._snapshot = snapshot_of(py_func, source)
         self._hooked = bool(self.extensions)
         self._waits = options.debug or options.boundscheck
@@ -175,10 +176,10 @@ class Dispatcher(_core.ThreadKernel):  # type: ignore[misc]
         device = _device_of_stream(launch.stream)
         passed, back = prepared(args, device, tuple(self.extensions), launch.stream)
         run = launch.run
-        if not self._can_compile:
-            overload = self._best(passed)
+        kernel = self._latest if self._can_compile else self._best(passed)
+        if kernel is not None:
             run = _core.ThreadLaunch(
-                overload, launch.griddim, launch.blockdim, launch.stream, launch.sharedmem, launch.cluster
+                kernel, launch.griddim, launch.blockdim, launch.stream, launch.sharedmem, launch.cluster
             ).run
         run(*passed)
         if back:
@@ -282,7 +283,9 @@ class Dispatcher(_core.ThreadKernel):  # type: ignore[misc]
         """Compiles the function anew for all its signatures, with the globals it sees now."""
         known = list(self.overloads)
         again = Dispatcher(self.py_func, self.options)
+        again._packed()
         self.__dict__.update(again.__dict__)
+        self._latest, self._hooked, self._adds = again, True, again._adds
         self.extensions = _Extensions(self, again.extensions)
         for args in known:
             self.overloads[args] = Overload(self, args)

@@ -100,3 +100,22 @@ def test_kernels_of_tiles_take_no_such_arrays():
 
     with pytest.raises(tessera.TileError, match="a host object"):
         ct.launch(None, (1,), tiles, (np.zeros(2, np.float32),))
+
+
+def test_recompile_sees_what_names_mean_now():
+    space = {"cuda": cuda, "factor": 3, "array": cuda.to_device(np.full(3, 7.0))}
+    exec("@cuda.jit\ndef k(out, x):\n    out[0] = array[1] * factor * x\n", space)
+    k, out = space["k"], np.zeros(1)
+    configured = k[1, 1]
+    configured(out, 2)
+    assert out[0] == 42
+    space.update(factor=5, array=cuda.to_device(np.full(3, 2.0)))
+    configured(out, 2)
+    assert out[0] == 42
+    k.recompile()
+    for launch in (configured, k[1, 1]):
+        launch(out, 2)
+        assert out[0] == 20
+    assert len(k.signatures) == 1
+    k[1, 1](out, 2.5)
+    assert out[0] == 25 and len(k.signatures) == 2
