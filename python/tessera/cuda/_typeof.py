@@ -148,7 +148,7 @@ def _typeof_array(value: Any) -> types.Type:
     numba_type = getattr(value, "_numba_type_", None)
     if isinstance(numba_type, types.Type):
         return numba_type
-    if kind.__module__.partition(".")[0] == "numpy" and hasattr(value, "dtype"):
+    if kind.__module__.partition(".")[0] in ("numpy", "ml_dtypes") and hasattr(value, "dtype"):
         import numpy
 
         if isinstance(value, numpy.ndarray):

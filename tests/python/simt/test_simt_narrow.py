@@ -12,7 +12,7 @@ import pytest
 from simt_run import LowerError, run
 
 from tessera import cuda
-from tessera.cuda import bf16, fp8
+from tessera.cuda import bf16, fp8, types
 
 ml_dtypes = pytest.importorskip("ml_dtypes")
 BF16 = np.dtype(ml_dtypes.bfloat16)
@@ -162,6 +162,16 @@ def test_a_type_is_a_class_of_numbers() -> None:
     out = np.zeros(1, "i8")
     run(kernel, np.zeros(1, BF16), out)
     assert out[0] == 5
+
+
+def test_scalars_are_arguments() -> None:
+    @cuda.jit
+    def kernel(x, h, out):
+        out[0] = x + h
+
+    out = np.zeros(1, "f4")
+    kernel[1, 1](BF16.type(1.5), np.float16(2), out)
+    assert out[0] == 3.5 and types.bfloat16 in kernel.signatures[0]
 
 
 # ---- vectors ---------------------------------------------------------------------------------------------
