@@ -30,7 +30,8 @@ IN = 64  # elements of the input arrays
 PLACES = 8  # common places of atomics
 INTS = ("i8", "i16", "i32", "i64")
 FLOATS = ("f16", "f32", "f64")
-BYTES = {"i8": 1, "i16": 2, "i32": 4, "i64": 8, "f16": 2, "f32": 4, "f64": 8}
+PARTS = {"c64": "f32", "c128": "f64"}  # of complex numbers, which are carried, called with and kept in memory
+BYTES = {"i8": 1, "i16": 2, "i32": 4, "i64": 8, "f16": 2, "f32": 4, "f64": 8, "c64": 8, "c128": 16}
 BLOCKS = [(32, 1, 1), (64, 1, 1), (8, 4, 2), (16, 2, 3), (4, 4, 4), (2, 48, 1), (1, 1, 64), (96, 1, 1)]
 INPUTS = [("i32", "%ai"), ("i64", "%al"), ("f32", "%af"), ("f64", "%ad")]
 COMMUTE = ("add", "and", "or", "xor", "max", "min", "umax", "umin")
@@ -88,6 +89,9 @@ class Writer:
             return self.r.choice(found[-4:] if self.r.random() < 0.6 else found)
         if type_ == "i1":
             return self.constant("i1", self.r.choice(["true", "false"]))
+        if type_ in PARTS:
+            part = PARTS[type_]
+            return self.emit(f"make_complex {self.any(part)}, {self.any(part)}", type_)
         if type_ in FLOATS:
             return self.constant(type_, self.r.choice(["0.0", "1.0", "-1.5", "3.0", "-0.0", "1000.0"]))
         bits = int(type_[1:])
@@ -166,6 +170,15 @@ class Writer:
         other = r.choice([u for u in FLOATS if u != t])
         return self.emit(f"ftof {self.any(other)}", t)
 
+    def complex(self, t: str) -> str:
+        """Made of parts, chosen, or taken apart."""
+        kind, part = self.r.randrange(4), PARTS[t]
+        if kind == 0:
+            return self.emit(f"make_complex {self.any(part)}, {self.any(part)}", t)
+        if kind == 1:
+            return self.emit(f"select {self.any('i1')}, {self.any(t)}, {self.any(t)}", t)
+        return self.emit(f"{self.r.choice(['real', 'imag'])} {self.any(t)}", part)
+
     def truth(self) -> str:
         r = self.r
         if r.random() < 0.3:
@@ -180,6 +193,8 @@ class Writer:
 
     def expression(self) -> str:
         kind = self.r.random()
+        if kind < 0.06:
+            return self.complex(self.r.choice([*PARTS]))
         if kind < 0.5:
             return self.integer(self.r.choice(["i32", *INTS]))
         return self.floating(self.r.choice(["f32", *FLOATS])) if kind < 0.85 else self.truth()
@@ -198,7 +213,7 @@ class Writer:
         return [self.name() for _ in types]
 
     def branch(self, inside: Callable[[], object]) -> None:
-        types = [self.r.choice([*INTS, *FLOATS]) for _ in range(self.r.randrange(3))]
+        types = [self.r.choice([*INTS, *FLOATS, *PARTS]) for _ in range(self.r.randrange(3))]
         names, cond = self.results(types), self.any("i1")
 
         def arm() -> None:
@@ -214,7 +229,7 @@ class Writer:
             self.known(t, v)
 
     def counted(self, inside: Callable[[], object], trips: str) -> None:
-        types = [self.r.choice([*INTS, *FLOATS]) for _ in range(self.r.randrange(3))]
+        types = [self.r.choice([*INTS, *FLOATS, *PARTS]) for _ in range(self.r.randrange(3))]
         first = [self.any(t) for t in types]
         zero, one = self.constant("i32", 0), self.constant("i32", 1)
         names, args, i = self.results(types), self.results(types), self.name()
@@ -236,7 +251,7 @@ class Writer:
 
     def strided(self, inside: Callable[[], object], first: str, trips: int) -> None:
         """As the loop over a grid: each thread begins at a place of its own."""
-        types = [self.r.choice([*INTS, *FLOATS]) for _ in range(self.r.randrange(3))]
+        types = [self.r.choice([*INTS, *FLOATS, *PARTS]) for _ in range(self.r.randrange(3))]
         given = [self.any(t) for t in types]
         step = self.r.choice([1, 3, 32, 64])
         last, step_ = self.constant("i32", trips * step + self.r.randrange(8)), self.constant("i32", step)
@@ -260,8 +275,8 @@ class Writer:
     def searched(self, inside: Callable[[], object], leaves: bool) -> None:
         """A loop that threads leave one by one, after eight turns at most; some go on early, or return."""
         r = self.r
-        types = [r.choice([*INTS, *FLOATS]) for _ in range(r.randrange(3))]
-        gives = [r.choice([*INTS, *FLOATS]) for _ in range(r.randrange(1, 3))]
+        types = [r.choice([*INTS, *FLOATS, *PARTS]) for _ in range(r.randrange(3))]
+        gives = [r.choice([*INTS, *FLOATS, *PARTS]) for _ in range(r.randrange(1, 3))]
         first, args, names = [self.any(t) for t in types], self.results(types), self.results(gives)
         turn, next_ = self.name(), self.name()
         zero, one, most = self.constant("i32", 0), self.constant("i32", 1), self.constant("i32", 8)
@@ -342,7 +357,7 @@ class Threads(Writer):
         """A device function of numbers alone; later ones call earlier ones."""
         part = Writer(self.r, self.functions)
         part.callable, part.n = list(self.callable), 0
-        types = [self.r.choice([*INTS, *FLOATS]) for _ in range(self.r.randrange(1, 4))]
+        types = [self.r.choice([*INTS, *FLOATS, *PARTS]) for _ in range(self.r.randrange(1, 4))]
         params = [f"%p{i}" for i in range(len(types))]
         for t, p in zip(types, params, strict=True):
             part.known(t, p)
@@ -350,7 +365,7 @@ class Threads(Writer):
             part.branch(part.expression) if self.r.random() < 0.2 else part.expression()
         if self.r.random() < 0.4:
             part.call()
-        gives = [self.r.choice([*INTS, *FLOATS]) for _ in range(self.r.randrange(1, 3))]
+        gives = [self.r.choice([*INTS, *FLOATS, *PARTS]) for _ in range(self.r.randrange(1, 3))]
         part.line(f"return {', '.join(part.any(t) for t in gives)}")
         self.callable.append((f"f{k}", types, gives))
         level = self.r.choice(["both", "thread"])
@@ -386,6 +401,10 @@ class Threads(Writer):
             self.statement(uniform=not self.left, depth=0)
         for t in INTS:
             self.give(t, self.mixed(t))
+        for t, part in PARTS.items():
+            for v in self.scope[0].get(t, [])[-2:]:
+                self.emit(f"real {v}", part)
+                self.emit(f"imag {v}", part)
         for t in FLOATS:
             for v in self.scope[0][t][-4:]:
                 self.give(t, v)
@@ -480,8 +499,8 @@ class Threads(Writer):
 
     def exchange(self) -> None:
         """Every thread writes an element and reads one of another thread, between barriers."""
-        t = self.r.choice([*INTS, *FLOATS])
-        of, is_dynamic = t, bool(self.dynamic) and self.r.random() < 0.5
+        t = self.r.choice([*INTS, *FLOATS, *PARTS])
+        of, is_dynamic = t, bool(self.dynamic) and BYTES[t] <= 8 and self.r.random() < 0.5
         base, last = self.room(t, is_dynamic), self.constant("i32", self.threads - 1)
         mine = self.pointer(base, self.t, f"ptr<{t}, shared>")
         self.line("bar_sync")
@@ -522,7 +541,7 @@ class Threads(Writer):
 
     def private(self) -> None:
         """An array of the thread's own."""
-        t, base = self.r.choice([*INTS, *FLOATS]), self.name()
+        t, base = self.r.choice([*INTS, *FLOATS, *PARTS]), self.name()
         self.line(f"{base} = local bytes={4 * BYTES[t]} align={BYTES[t]} : ptr<{t}, local>")
         for k in range(4):
             p = self.pointer(base, self.constant("i32", k), f"ptr<{t}, local>")
