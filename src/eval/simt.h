@@ -224,7 +224,7 @@ void simt_fragment(simt_operand which, uint32_t bits, uint32_t lane, uint32_t sl
     X(param) X(constant) X(get_global) X(assume) X(sreg) X(shared) X(shared_alloc) X(local)        \
     X(ptr_add) X(ld) X(st) X(atom) X(red) X(mul_wide) X(cvt_pack) X(pack2) X(unpack2) X(prmt)      \
     X(popc) X(clz) X(brev) X(shfl) X(vote) X(redux) X(match) X(elect) X(bar_sync) X(bar_arrive)    \
-    X(warp_sync) X(grid_sync) X(cluster_arrive) X(cluster_wait) X(fence) X(cp_async)               \
+    X(warp_sync) X(grid_sync) X(cluster_arrive) X(cluster_wait) X(fence) X(cp_async) X(foreign)    \
     X(cp_async_commit) X(cp_async_wait) X(mbar_init) X(mbar_inval) X(mbar_arrive) X(mbar_expect) X(mbar_wait)         \
     X(mapa) X(st_async) X(tma_load) X(tma_store) X(tma_reduce) X(bulk_commit) X(bulk_wait)         \
     X(ldmatrix) X(stmatrix) X(mma_sync) X(wgmma) X(wgmma_commit) X(wgmma_wait) X(trap) X(fault) X(printf)

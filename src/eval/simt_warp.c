@@ -522,6 +522,13 @@ ts_status simt_fault(simt_warp *w, ts_val v)
     return TS_OK;
 }
 
+/* Functions of other code, which are linked on a GPU. */
+ts_status simt_foreign(simt_warp *w, ts_val v)
+{
+    return eval_fail(simt_run(w), v, TS_UNSUPPORTED, "the interpreter has no code of foreign \"%s\"",
+                     ts_str_get(simt_run(w)->module, warp_aux(w, v)));
+}
+
 ts_status simt_printf(simt_warp *w, ts_val v)
 {
     const ts_inst *inst = ts_at(simt_fn_of(w), v);

@@ -1294,6 +1294,18 @@ static void complex_numbers_are_two(void)
         CHECK_INT(out[t], 5 - 2 * t);
 }
 
+/* The interpreter has no other code. */
+static void functions_of_other_code_are_refused(void)
+{
+    sk k;
+    int32_t out[32] = {0};
+    sk_begin(&k, 32, 0);
+    ts_val x = sk_i32(&k, 3);
+    sk_op(&k, TS_OP_foreign, TS_T_i32, 1, &x, ts_intern(k.m, "c twice", 7));
+    CHECK_INT(sk_end(&k, out, NULL), TS_UNSUPPORTED);
+    CHECK(strstr(err.text, "foreign") != NULL);
+}
+
 static void every_thread_op_was_run(void)
 {
     for (int op = 1; op < TS_OP_COUNT; op++) {
@@ -1342,6 +1354,7 @@ int main(void)
     arrays_of_shared_memory_lie_apart();
     math_functions_run_in_threads();
     complex_numbers_are_two();
+    functions_of_other_code_are_refused();
     every_thread_op_was_run();
     return check_done();
 }

@@ -1022,6 +1022,22 @@ static void a_fault_in_a_function_names_the_function(void)
     CHECK(strstr(err.text, "@divide, %3 = divi") != NULL);
 }
 
+/* The interpreter runs one block after the other: a barrier of all blocks is one of a single block. */
+static void one_block_passes_a_barrier_of_the_grid(void)
+{
+    for (uint32_t blocks = 1; blocks <= 2; blocks++) {
+        tk k;
+        int32_t out = 0;
+        uint64_t params[] = {(uint64_t)(uintptr_t)&out};
+        tk_begin(&k, TS_T_i32);
+        ts_emit(&k.b, TS_OP_grid_sync, TS_T_none, 0, NULL, 0, 0);
+        tk_put(&k, k.out, ts_broadcast(&k.b, ts_int(&k.b, TS_T_i32, 7), tk_tile1(&k, TS_T_i32, 1)));
+        CHECK_INT(tk_run_grid(&k, params, 1, blocks), blocks == 1 ? TS_OK : TS_UNSUPPORTED);
+        CHECK_INT(out, blocks == 1 ? 7 : 0);
+        ts__arena_deinit(&k.arena);
+    }
+}
+
 static void every_tile_op_was_run(void)
 {
     for (int op = 1; op < TS_OP_COUNT; op++) {
@@ -1034,6 +1050,7 @@ static void every_tile_op_was_run(void)
 
 int main(void)
 {
+    one_block_passes_a_barrier_of_the_grid();
     elementwise_ops_act_on_each_element();
     functions_are_written_out();
     complex_numbers_are_pairs();
