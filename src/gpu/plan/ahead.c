@@ -125,8 +125,8 @@ static bool ahead_is_read(const ahead_job *job, ts_val loop, ts_val load)
 static bool ahead_load(ahead_job *job, ts_val loop, ts_val v)
 {
     const ts_inst *inst = ts_at(job->fn, v);
-    if (!ahead_is_load(inst) || !ahead_is_read(job, loop, v) || job->shape.parent[v] != loop || ts__opnd_token(inst) != TS_NO ||
-        !ahead_is_read_only(job, loop, v))
+    if (!ahead_is_load(inst) || !ahead_is_read(job, loop, v) || job->shape.parent[v] != loop ||
+        ts__opnd_token(inst) != TS_NO || !ahead_is_read_only(job, loop, v))
         return false;
     for (uint32_t i = 0; i < inst->n_opnd; i++)
         if (!ahead_follow(job, loop, ts_opnds(job->fn, inst)[i]))

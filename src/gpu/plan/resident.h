@@ -24,9 +24,9 @@ uint32_t ts__resident_products(const ts_tma_work *w);
 /* Blocks for thread code: of `wanted` those that its values leave registers for, and `shared` bytes room. */
 uint32_t ts__resident_code(const ts_fn *fn, ts_target target, uint32_t wanted, uint32_t threads, uint32_t shared,
                            ts_arena *scratch);
-/* Blocks for a tile function without products and hints whose loops load middling tiles; 0 = any number. Without a bound
- * ptxas (13.0) aims at 32 registers a thread and puts each load behind the use of the one before, so that one load is
- * on its way where several could be. */
+/* Blocks for a tile function without products and hints whose loops load middling tiles; 0 = any number. Without a
+ * bound ptxas (13.0) aims at 32 registers a thread and puts each load behind the use of the one before, so that one
+ * load is on its way where several could be. */
 uint32_t ts__resident_default(const ts_fn *tile, uint32_t threads, ts_arena *scratch);
 /* Says that fewer blocks are resident than were asked for; `v` is an instruction of the tile function. */
 void ts__resident_note(const ts_fn *fn, ts_val v, uint32_t wanted, uint32_t blocks);

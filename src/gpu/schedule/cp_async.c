@@ -15,7 +15,8 @@
  * registers when the copies are issued and stored when the step ends.
  *
  * A load qualifies when its tile goes to one product only (through permutes and reshapes), its index follows from the
- * induction variable and nothing in the loop stores to its array; what of a vector lies outside the array is filled with zeros.
+ * induction variable and nothing in the loop stores to its array; what of a vector lies outside the array is filled
+ * with zeros.
  * Operands that the loop does not change are written to shared memory once, before it.
  * The pipeline of sm_90, by TMA, is schedule/producer.c.
  */
