@@ -11,7 +11,8 @@
  * (they may hold only in their branch), and loads, unless the loop is known to run, holds the load
  * directly and writes nothing that it could read. What costs less than the registers it would hold for a whole loop
  * stays too: steps of the descriptors that wgmma reads, where its products leave few. Out of an `if` only constants and
- * scalars move, out of `cold` only constants (its point is not to run), out of reductions nothing. Cost: linear times nesting.
+ * scalars move, out of `cold` only constants (its point is not to run), out of reductions nothing. Cost: linear times
+ * nesting.
  */
 #include "pass/pass.h"
 

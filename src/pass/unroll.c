@@ -156,7 +156,8 @@ static bool unroll_is_short(const fold_ctx *c, ts_val v)
         return false;
     for (ts_val i = v + 1; i < end; i++) {
         const ts_inst *inst = ts_at(c->from, i);
-        bool jumps = inst->op == TS_OP_break || inst->op == TS_OP_return || (inst->op == TS_OP_continue && i + 1 != end);
+        bool jumps = inst->op == TS_OP_break || inst->op == TS_OP_return ||
+                     (inst->op == TS_OP_continue && i + 1 != end);
         bool loops = ts_info(inst)->flags & TS_REGION && inst->op != TS_OP_if;
         if (jumps || loops || (ts_info(inst)->flags & TS_SIDE && !(ts_info(inst)->flags & TS_WRITE)))
             return false;
