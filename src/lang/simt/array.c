@@ -642,7 +642,7 @@ ts_status fr_simt_array_attribute(fr *f, const fr_value *of, const char *name, f
     int64_t bytes = fr_simt_item_bytes(a);
     fr_value by = fr_number(bytes);
     *found = true;
-    if (field)
+    if (field && !a->rank) /* of an array its own attributes come first */
         return fr_simt_field(f, f->node, of, field, out);
     if (strcmp(name, "dtype") == 0)
         *out = a->element ? (fr_value){.kind = FR_ELEMENT, .as.element = a->element}
@@ -667,6 +667,8 @@ ts_status fr_simt_array_attribute(fr *f, const fr_value *of, const char *name, f
         return array_part(f, a, name[0] == 'i', out);
     else if (!a->element && strcmp(name, "real") == 0)
         *out = *of;
+    else if (field)
+        return fr_simt_field(f, f->node, of, field, out);
     else
         *found = false;
     return TS_OK;

@@ -14,14 +14,14 @@ static ts_status form_op(fr *f, ts_operator op, const fr_value *x, const fr_valu
     return fr_simt_binary(f, op, x, y, (fr_options){0}, out);
 }
 
-/* An array of numbers, or one of the host that stands for it. */
+/* An array, or one of the host that stands for it. */
 static ts_status form_self(fr *f, const fr_call *c, fr_value *out)
 {
     bool found;
     TS_TRY(fr_simt_constant_array(f, &c->arg[0], out, &found));
     if (!found)
         *out = c->arg[0];
-    return out->kind == FR_ARRAY && !out->as.array->align ? TS_OK : fr_arg_error(f, c, 0, "an array of numbers");
+    return out->kind == FR_ARRAY ? TS_OK : fr_arg_error(f, c, 0, "an array");
 }
 
 /* Ends the kernel where x and y differ; an error where they are known to. */
@@ -68,7 +68,7 @@ static ts_status form_choose(fr *f, const fr_value *x, const fr_value *of, const
 /* Of an array of one axis any stride will do: *step. Others must be row-major and without gaps. */
 static ts_status form_step(fr *f, const fr_call *c, const fr_array *a, fr_value *step)
 {
-    fr_value span = fr_strict(TS_DTYPE_int64, 1);
+    fr_value span = fr_strict(TS_DTYPE_int64, a->align ? fr_simt_item_bytes(a) : 1);
     *step = span;
     if (a->rank == 1)
         *step = a->stride[0];
@@ -199,15 +199,20 @@ ts_status fr_simt_view(fr *f, const fr_call *c, fr_value *out)
         return fr_oom(f);
     if (fr_dtype_cat(dtype) == FR_COMPLEX || fr_dtype_cat((ts_dtype)a->dtype) == FR_COMPLEX)
         return fr_arg_error(f, c, 1, "a dtype of real numbers, of real numbers");
+    if (a->element || (a->align && from != to))
+        return fr_error(f, c->node, TS_TILETYPE, "view() takes numbers that lie at multiples of their size\n"
+                        "  found: %s%s", fr_say(f, &self), a->element ? "" : ", at any bytes");
     *made = *a;
     made->dtype = (uint8_t)dtype;
+    *out = (fr_value){.kind = FR_ARRAY, .as.array = made};
+    if (a->align)
+        return TS_OK;
     ts_space space = (ts_space)ts_type_get(f->module, ts_type_of(f->b.fn, a->base))->space;
     ts_type type = ts_type_ptr(f->module, fr_simt_storage(dtype), space);
     if (type != ts_type_of(f->b.fn, a->base))
         made->base = ts_cast(&f->b, TS_OP_ptr_to_ptr, a->base, type, 0);
     if (from != to)
         TS_TRY(form_resize(f, c, a, from, to, made));
-    *out = (fr_value){.kind = FR_ARRAY, .as.array = made};
     return TS_OK;
 }
 
@@ -222,7 +227,7 @@ ts_status fr_simt_copy(fr *f, const fr_call *c, fr_value *out)
     const fr_array *a = self.as.array;
     for (uint32_t d = 0; d < a->rank && total > 0; d++)
         total = fr_is_int(&a->shape[d], &extent) && extent > 0 && extent <= MOST_BYTES ? total * extent : 0;
-    if (total <= 0 || total * (int64_t)ts_dtype_bytes((ts_dtype)a->dtype) > MOST_BYTES)
+    if (total <= 0 || total * (int64_t)fr_simt_item_bytes(a) > MOST_BYTES)
         return fr_error(f, c->node, TS_TILETYPE, "copy() makes an array of this thread, so its extents must be known at "
                         "compile time, and it has at most %d bytes\n  found: %s", MOST_BYTES, fr_say(f, &self));
     TS_TRY(fr_simt_array_attribute(f, &self, "shape", &shape, &found));

@@ -129,6 +129,37 @@ def test_views_of_fields() -> None:
     every(views, x, np.zeros(4), block=1, check=check)
 
 
+NAMED = np.dtype([("size", "f8"), ("T", "i4"), ("h", "f4", (2, 3))], align=True)
+
+
+def shaped(x, out):
+    r = x[1]
+    out[0] = r.size + r.T
+    out[1] = x.size + x["size"].size
+    flat = r.h.ravel()
+    out[2] = flat[4] + r.h.reshape(3, 2)[2, 1]
+    out[3] = r.h.reshape(2, -1)[1, 0]
+    c = r.h.copy()
+    r.h.fill(0.0)
+    out[4] = c[1, 2] + r.h.sum()
+    out[5] = x["T"].view(np.uint32)[1]
+
+
+def test_attributes_and_forms_of_fields() -> None:
+    x = np.zeros(2, NAMED)
+    x["size"], x["T"], x["h"] = 2.5, -1, np.arange(12).reshape(2, 2, 3)
+
+    def check(x: Any, out: Any) -> None:
+        np.testing.assert_array_equal(out, [1.5, 4, 10 + 11, 9, 11, 4294967295])
+
+    every(shaped, x, np.zeros(6), block=1, check=check)
+    assert "view() takes numbers" in refused(viewed, x.copy(), np.zeros(1))
+
+
+def viewed(x, out):
+    out[0] = x.view(np.uint8)[0]
+
+
 def of_record(r, out):
     r.y = r.x + 0.5
     out[0] = r["y"]
