@@ -213,6 +213,7 @@ typedef struct ts_plan {
     /* A kernel of threads: the launch says how many (of at most `threads` when that is not 0), how many bytes of
      * dynamic shared memory follow the shared_bytes of the kernel's own, and the cluster. */
     uint8_t thread_kernel;
+    uint8_t carveout; /* as in ts_hints */
     /* Blocks wait for each other: all of a launch run at once. On a GPU the launch adds a pointer to 8 bytes that
      * are zero. */
     uint8_t cooperative;
@@ -264,7 +265,9 @@ TS_API void ts_code_deinit(ts_code *code);
     X(checked)          /* 1: indices out of bounds are reported; of threads 1: exceptions, 2: indices, 3: both */ \
     X(fastmath)         /* 1: approximate instructions are allowed */                               \
     X(num_stages)       /* depth of load pipelines, 1 to 8 */                                       \
-    X(plan)             /* of a GPU's code: 0 the fastest, 1 and 2 more modest ones (TS_PLANS) */
+    X(plan)             /* of a GPU's code: 0 the fastest, 1 and 2 more modest ones (TS_PLANS) */  \
+    X(max_registers)    /* of a thread, at most; for kernels of threads */                          \
+    X(carveout)         /* percent of the L1 cache that shared memory should get, plus 2; 1: the driver's choice */
 typedef struct ts_hints {
 #define X(name) uint8_t name;
     TS_HINTS(X)

@@ -188,6 +188,7 @@ static ts_status compile_fn(compile_run *run, ts_error *err)
     plan->thread_kernel = run->fn->level == TS_LEVEL_S;
     if (plan->thread_kernel)
         plan->threads = 32u * run->fn->num_warps;
+    plan->carveout = run->fn->carveout;
     const char *name = ts_str_get(run->fn->module, run->fn->name);
     size_t n = strlen(name);
     if (n >= sizeof plan->name)

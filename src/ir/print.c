@@ -885,6 +885,8 @@ static ts_val print_header(print_ctx *p)
     print_hint(out, "occupancy", fn->occupancy);
     print_hint(out, "num_warps", fn->num_warps);
     print_hint(out, "opt_level", fn->opt_level);
+    print_hint(out, "max_registers", fn->max_registers);
+    print_hint(out, "carveout", fn->carveout);
     ts__text_puts(out, fn->checked ? " checked" : "");
     ts__text_puts(out, fn->overlap ? " overlap {\n" : " {\n");
     return v;

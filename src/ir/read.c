@@ -706,7 +706,9 @@ static ts_status read_hints(read_ctx *r, ts_fn *fn)
     } hints[] = {{"num_ctas", &fn->num_ctas},
                  {"occupancy", &fn->occupancy},
                  {"num_warps", &fn->num_warps},
-                 {"opt_level", &fn->opt_level}};
+                 {"opt_level", &fn->opt_level},
+                 {"max_registers", &fn->max_registers},
+                 {"carveout", &fn->carveout}};
     while (ts__lex_peek(&r->l) != '{') {
         ts__piece word = ts__lex_word(&r->l);
         uint32_t value;
@@ -720,8 +722,8 @@ static ts_status read_hints(read_ctx *r, ts_fn *fn)
             i++;
         if (i == TS_COUNT(hints))
             return ts__lex_fail(&r->l,
-                                "there is no hint '%.*s'; hints are num_ctas, occupancy, num_warps, opt_level, checked "
-                                "and overlap", (int)TS_MIN(word.n, 60u), word.at);
+                                "there is no hint '%.*s'; hints are num_ctas, occupancy, num_warps, opt_level, "
+                                "max_registers, carveout, checked and overlap", (int)TS_MIN(word.n, 60u), word.at);
         TS_TRY(ts__lex_want(&r->l, "="));
         TS_TRY(ts__lex_u32(&r->l, &value));
         if (value > 255)

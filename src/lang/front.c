@@ -348,6 +348,8 @@ static ts_status front_kernel(fr *f, const ts_spec *spec, size_t n)
         fn->occupancy = f->hints->occupancy;
         fn->num_warps = f->hints->num_worker_warps;
         fn->opt_level = f->hints->opt_level;
+        fn->max_registers = f->hints->max_registers;
+        fn->carveout = f->hints->carveout;
         fn->checked = f->hints->checked != 0;
     }
     TS_TRY(fr_scope_of(f, f->pack.functions[0].root, &scope));

@@ -115,6 +115,9 @@ class Dispatcher(_core.ThreadKernel):  # type: ignore[misc]
             "opt_level": _core.OPT_LEVEL if self.options.opt else 0,
             "checked": _RAISES * self.options.debug + _BOUNDS * self.options.boundscheck,
             "fastmath": int(self.options.fastmath),
+            "max_registers": self.options.max_registers or 0,
+            "carveout": 0 if self.options.shared_memory_carveout is None else self.options.shared_memory_carveout + 2,
+            **_bounds_hints(self.options.launch_bounds),
         }
         return ((0, tuple(given.get(name, 0) for name in _core.HINTS)),)
 
@@ -270,6 +273,8 @@ class Dispatcher(_core.ThreadKernel):  # type: ignore[misc]
                 raise TypeError(f"CUDA kernel must have void return type, but the signature returns {sig.return_type}")
             self.compile(sig)
         if self.options.device:
+            if len(signatures) == 1:
+                self.__tessera_helper__ = _converting(self.py_func, normalize(signatures[0]))
             return
         self.disable_compile()
         self.specialized = len(signatures) == 1
@@ -414,6 +419,37 @@ class Dispatcher(_core.ThreadKernel):  # type: ignore[misc]
 
     def __repr__(self) -> str:
         return f"<{'device function' if self.options.device else 'kernel'} {self.__qualname__}>"
+
+
+def _converting(function: Any, sig: Signature) -> Any:
+    """A function that converts numbers to the types of a signature, and the result: what kernels call of
+    ``@cuda.jit("int32(int32)", device=True)``."""
+    code = function.__code__
+    names = code.co_varnames[: code.co_argcount]
+    space: dict[str, Any] = {"function_": function, "result_": sig.return_type}
+    given = []
+    for i, (name, type_) in enumerate(zip(names, sig.args)):
+        space[f"type{i}_"] = type_
+        given.append(f"type{i}_({name})" if isinstance(type_, types.Number) else name)
+    call = f"function_({', '.join(given)})"
+    back = f"result_({call})" if isinstance(sig.return_type, types.Number) else call
+    text = f"def {code.co_name}({', '.join(names)}):\n    return {back}\n"
+    if not code.co_name.isidentifier() or code.co_flags & (_VARARGS | _VARKEYWORDS) or code.co_kwonlyargcount:
+        return function
+    exec(compile(text, f"<{code.co_name} of {sig}>", "exec"), space)
+    made = space[code.co_name]
+    made.__defaults__ = function.__defaults__
+    return made
+
+
+def _bounds_hints(bounds: tuple[int, ...]) -> dict[str, int]:
+    """Threads of a block as a power of two of warps, and blocks of a multiprocessor, as the compiler takes them."""
+    given = {}
+    if bounds:
+        given["num_worker_warps"] = 1 << (-(-bounds[0] // 32) - 1).bit_length()
+    if len(bounds) > 1:
+        given["occupancy"] = bounds[1]
+    return given
 
 
 def _device_of_stream(stream: Any) -> int:

@@ -75,7 +75,18 @@ def _bounds(value: Any) -> tuple[int, ...]:
         )
     if not all(isinstance(b, int) and b > 0 for b in bounds):
         raise ValueError(f"launch_bounds must be positive integers, not {value!r}")
+    if bounds[:1] > (1024,) or bounds[1:2] > (32,):
+        raise ValueError(
+            f"launch_bounds are at most 1024 threads of a block and 32 blocks of a multiprocessor, not {value!r}"
+        )
     return bounds
+
+
+def _registers(value: Any) -> int | None:
+    if value is not None and (isinstance(value, bool) or not isinstance(value, int) or not 1 <= value <= 255):
+        kind = ValueError if isinstance(value, int) else TypeError
+        raise kind(f"max_registers must be an integer from 1 to 255, not {value!r}")
+    return value
 
 
 def _carveout(value: Any) -> int | None:
@@ -134,7 +145,7 @@ def options_of(given: dict[str, Any]) -> Options:
         inline=_inline(given.get("inline", "never")),
         link=links,
         launch_bounds=_bounds(given.get("launch_bounds")),
-        max_registers=given.get("max_registers"),
+        max_registers=_registers(given.get("max_registers")),
         shared_memory_carveout=_carveout(given.get("shared_memory_carveout")),
         extensions=tuple(given.get("extensions") or ()),
         boundscheck=bool(given.get("boundscheck") or False),

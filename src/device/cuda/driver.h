@@ -40,6 +40,7 @@ enum { /* CUfunction_attribute, CUmemPool_attribute, CUjit_option, CUlaunchAttri
     CUDA_FUNC_LOCAL_BYTES = 3,
     CUDA_FUNC_REGISTERS = 4,
     CUDA_FUNC_MAX_DYNAMIC_SHARED = 8,
+    CUDA_FUNC_CARVEOUT = 9,
     CUDA_FUNC_NON_PORTABLE_CLUSTER = 14,
     CUDA_POOL_RELEASE_THRESHOLD = 4,
     CUDA_JIT_INFO_LOG = 3,

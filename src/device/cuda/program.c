@@ -57,6 +57,8 @@ static cuda_result program_prepare_threads(cuda_program *program)
         result = fn->FuncSetAttribute(program->function, CUDA_FUNC_MAX_DYNAMIC_SHARED, shared);
     if (result == CUDA_OK && device->cc_major >= 9) /* earlier GPUs have no clusters */
         result = fn->FuncSetAttribute(program->function, CUDA_FUNC_NON_PORTABLE_CLUSTER, 1);
+    if (result == CUDA_OK && program->base.plan.carveout)
+        result = fn->FuncSetAttribute(program->function, CUDA_FUNC_CARVEOUT, program->base.plan.carveout - 2);
     program->most_threads = threads > 0 ? (uint32_t)threads : TS_BLOCK_THREADS;
     program->most_shared = (uint32_t)shared;
     return result;

@@ -427,6 +427,8 @@ static void emit_directives(ts_ptx *e, ts_text *out)
         ts__text_printf(out, e->plan->thread_kernel ? ".maxntid %u, 1, 1\n" : ".reqntid %u, 1, 1\n", threads);
     if (bounded)
         ts__text_printf(out, ".minnctapersm %u\n", e->fn->occupancy ? e->fn->occupancy : 1u);
+    if (e->fn->max_registers)
+        ts__text_printf(out, ".maxnreg %u\n", e->fn->max_registers);
 }
 
 static void emit_declarations(ts_ptx *e, ts_text *out)

@@ -157,3 +157,48 @@ def test_random_states_are_jumps_apart(seed: int) -> None:
 
 def test_seeds_are_mixed_by_splitmix64() -> None:
     assert cuda.random.create_xoroshiro128p_states(1, 42).copy_to_host()["s0"] == 13679457532755275413
+
+
+@pytest.mark.parametrize(
+    ("options", "lines"),
+    [
+        ({"launch_bounds": 256}, [".maxntid 256, 1, 1"]),
+        ({"launch_bounds": (100,)}, [".maxntid 128, 1, 1"]),
+        ({"launch_bounds": (128, 4)}, [".maxntid 128, 1, 1", ".minnctapersm 4"]),
+        ({"max_registers": 40}, [".maxnreg 40"]),
+        ({}, []),
+    ],
+)
+def test_bounds_are_in_the_ptx(options: Any, lines: list[str]) -> None:
+    @cuda.jit("void(float32[::1])", **options)
+    def kernel(x):
+        x[cuda.grid(1)] = 1
+
+    text = next(iter(kernel.inspect_asm().values()))
+    assert [line for line in text.splitlines() if line.startswith((".maxn", ".minn"))] == lines
+
+
+@pytest.mark.parametrize(
+    ("options", "error", "text"),
+    [
+        ({"max_registers": 0}, ValueError, "max_registers must be an integer from 1 to 255, not 0"),
+        ({"max_registers": "many"}, TypeError, "max_registers must be an integer"),
+        ({"launch_bounds": 2048}, ValueError, "at most 1024 threads of a block"),
+        ({"launch_bounds": (32, 64)}, ValueError, "32 blocks of a multiprocessor"),
+    ],
+)
+def test_bounds_that_no_gpu_has_are_refused(options: Any, error: Any, text: str) -> None:
+    with pytest.raises(error, match=text):
+        cuda.jit(**options)
+
+
+def test_a_launch_beyond_its_bounds_is_refused() -> None:
+    @cuda.jit(launch_bounds=64)
+    def kernel(x):
+        x[cuda.grid(1)] += 1
+
+    x = numpy.zeros(128)
+    kernel[2, 64](x)
+    assert (x == 1).all()
+    with pytest.raises(ValueError, match="promises blocks of at most 64 threads"):
+        kernel[1, 128](x)

@@ -262,3 +262,18 @@ def test_ints_with_as_many_bits_as_the_signature_are_taken_as_these() -> None:
     for too_much in (1 << 32, -(1 << 31) - 1):
         with pytest.raises(OverflowError, match="does not fit int32"):
             bits_of_ints[1, 1](out, too_much, 1, 1)
+
+
+def test_a_device_function_with_a_signature_converts_what_it_is_given() -> None:
+    @cuda.jit("int32(int32, float32)", device=True)
+    def low_byte(n, x=2.5):
+        return (n & 0xFF) + x
+
+    @cuda.jit
+    def kernel(out, x):
+        out[0] = low_byte(x[0]) / 2
+        out[1] = low_byte(x[1], 1)
+
+    out = numpy.zeros(2)
+    kernel[1, 1](out, numpy.array([259.9, 3.5]))
+    assert out.tolist() == [2.5, 4]

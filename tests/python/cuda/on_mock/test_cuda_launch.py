@@ -223,3 +223,14 @@ def test_linking_that_fails_is_an_error_of_the_linker(mock: MockState, monkeypat
 
     with pytest.raises(cuda.errors.LinkerError, match="could not be linked with other.ltoir.*nvidia-nvjitlink"):
         kernel[1, 1](tessera.zeros(4, "float32", "cuda"))
+
+
+@pytest.mark.parametrize(("carveout", "percent"), [("default", -1), ("maxl1", 0), ("MaxShared", 100), (30, 30)])
+def test_the_carveout_reaches_the_driver(mock: MockState, carveout: Any, percent: int) -> None:
+    @cuda.jit(shared_memory_carveout=carveout)
+    def kernel(x):
+        x[0] = percent
+
+    mock.attr[9] = 77  # CU_FUNC_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT
+    kernel[1, 1](tessera.zeros(4, "float32", "cuda"))
+    assert mock.attr[9] == percent
