@@ -67,13 +67,14 @@ class ProfileGuidedOptimizer:
         RuntimeError
             Shapes give different values: what the kernel computes depends on its blocks.
         """
+        from ._arguments import bound
         from .cuda._auto import ArrayKernel
 
         if not isinstance(kernel, ArrayKernel):
             raise TypeError(f"optimize() takes a kernel of cuda.kernel or cuda.compile_kernel, not {kernel!r}")
         if not isinstance(args, (tuple, list)):
             raise TypeError(f"optimize() takes the arguments as a tuple, found a {type(args).__name__}")
-        whole = kernel._complete(tuple(args), {})
+        whole = bound(kernel.py_func, tuple(args), {})
         kernel._extents(whole)  # mistakes in the arguments
         self.report = {}
         key = self._key(kernel, whole)

@@ -13,6 +13,7 @@ import ast
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
+from .._arguments import bound
 from .._async import exports, finished, stream_of
 from ._dispatcher import Dispatcher
 from ._options import options_of
@@ -157,7 +158,7 @@ class ArrayKernel(Dispatcher):
 
     def __call__(self, *args: Any, stream: Any = None, **named: Any) -> None:
         """Runs the kernel over its arrays, as a launch does: on a GPU, the call does not wait for device arrays."""
-        whole = self._complete(args, named)
+        whole = bound(self.py_func, args, named)
         launch = self.over(whole, stream if stream is not None else self._own_stream())
         if launch is not None:
             launch(*whole)
@@ -170,7 +171,7 @@ class ArrayKernel(Dispatcher):
         array or tuple
             What the kernel assigns to: the argument, or a tuple of them; None where it is nothing.
         """
-        whole = self._complete(args, named)
+        whole = bound(self.py_func, args, named)
         launch = self.over(whole, stream if stream is not None else self._own_stream())
         if launch is not None:
             await launch.async_call(*whole)
@@ -261,10 +262,14 @@ async def awaited(dispatcher: Dispatcher, launch: Any, args: tuple[Any, ...], na
     from ._arguments import prepared
     from ._dispatcher import _device_of_stream
 
+    try:
+        dispatcher._prepare()  # its arrays of the module are known then
+    except Exception as error:
+        raise dispatcher._failed(error) from None
     whole = dispatcher._complete(args, named)
     order = stream_of(None if isinstance(launch.stream, int) else launch.stream, _place(whole))
     passed, back = prepared(tuple(whole), _device_of_stream(order), tuple(dispatcher.extensions), order)
-    kernel = dispatcher if dispatcher._can_compile else dispatcher._best(passed)
+    kernel = dispatcher if dispatcher._can_compile else dispatcher._best(dispatcher._given(passed))
     run = _core.ThreadLaunch(kernel, launch.griddim, launch.blockdim, order, launch.sharedmem, launch.cluster).run_kept
     await finished(lambda: run(*passed), order, (whole, passed, exports(whole), dispatcher))
     for copy in back:
