@@ -160,7 +160,7 @@ class Dispatcher(_core.ThreadKernel):  # type: ignore[misc]
 
     def _complete(self, args: Any, named: Any) -> tuple[Any, ...]:
         """A value for each parameter, in order; called by ext/kernel.c where something is named or missing."""
-        captured = self._pack[1].captured
+        captured = self._pack[1].captured if self._pack else ()
         code = self.py_func.__code__
         whole = not named and not code.co_kwonlyargcount and len(args) == code.co_argcount
         return (*(args if whole else bound(self.py_func, args, named or {})), *captured)
