@@ -92,7 +92,8 @@ static ts_status form_strides(fr *f, fr_array *a, const fr_value *step)
 }
 
 /* An extent, and what it contributes to the product: 1 where it is -1, known or not. */
-static ts_status form_extent(fr *f, const fr_call *c, const fr_value *given, uint32_t *open, fr_value *out, fr_value *part)
+static ts_status form_extent(fr *f, const fr_call *c, const fr_value *given, uint32_t *open, fr_value *out,
+                             fr_value *part)
 {
     int64_t extent;
     fr_value minus = fr_number(-1), one = fr_strict(TS_DTYPE_int64, 1);
@@ -165,7 +166,7 @@ ts_status fr_simt_ravel(fr *f, const fr_call *c, fr_value *out)
     return form_reshape(f, c, &all, 1, out);
 }
 
-/* The last axis, whose elements follow each other, in elements of another size; the others are as far apart in bytes. */
+/* The last axis, whose elements follow each other, in elements of another size; others are as far apart in bytes. */
 static ts_status form_resize(fr *f, const fr_call *c, const fr_array *a, int64_t from, int64_t to, fr_array *out)
 {
     fr_value one = fr_strict(TS_DTYPE_int64, 1), old = fr_number(from), new = fr_number(to), rest, zero = fr_number(0);
@@ -228,8 +229,8 @@ ts_status fr_simt_copy(fr *f, const fr_call *c, fr_value *out)
     for (uint32_t d = 0; d < a->rank && total > 0; d++)
         total = fr_is_int(&a->shape[d], &extent) && extent > 0 && extent <= MOST_BYTES ? total * extent : 0;
     if (total <= 0 || total * (int64_t)fr_simt_item_bytes(a) > MOST_BYTES)
-        return fr_error(f, c->node, TS_TILETYPE, "copy() makes an array of this thread, so its extents must be known at "
-                        "compile time, and it has at most %d bytes\n  found: %s", MOST_BYTES, fr_say(f, &self));
+        return fr_error(f, c->node, TS_TILETYPE, "copy() makes an array of this thread, so its extents must be known "
+                        "at compile time, and it has at most %d bytes\n  found: %s", MOST_BYTES, fr_say(f, &self));
     TS_TRY(fr_simt_array_attribute(f, &self, "shape", &shape, &found));
     TS_TRY(fr_simt_array_attribute(f, &self, "dtype", &dtype, &found));
     args[0] = shape, args[1] = dtype;
