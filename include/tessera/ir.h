@@ -216,7 +216,8 @@ typedef enum ts_sreg { /* sreg kinds; x, y, z follow each other */
     TS_SREG_LANEID, TS_SREG_WARPID, /* WARPID: tid.x / 32, made uniform */
     TS_SREG_SMID, TS_SREG_CLUSTER_RANK, TS_SREG_CLUSTER_ID, TS_SREG_NCLUSTER, TS_SREG_CLOCK64,
     TS_SREG_LANEMASK_LT,
-    TS_SREG_SHARED_BYTES /* dynamic shared memory of the launch, without the static one of the kernel */
+    TS_SREG_SHARED_BYTES, /* dynamic shared memory of the launch, without the static one of the kernel */
+    TS_SREG_CLUSTER_SIZE  /* blocks of a cluster */
 } ts_sreg;
 /* shared: a pointer into dynamic shared memory; aux is the plain byte offset (not TS_S packed). shared_alloc (ALLOCA):
  * memory of the block of its own.

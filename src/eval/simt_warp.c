@@ -87,6 +87,8 @@ static uint64_t warp_sreg(const simt_warp *w, uint32_t kind, uint32_t lane)
         return w->cta->rank;
     case TS_SREG_CLUSTER_ID:
         return w->cta->block[0] / cluster[0];
+    case TS_SREG_CLUSTER_SIZE:
+        return cluster[0] * cluster[1] * cluster[2];
     case TS_SREG_NCLUSTER:
         return machine->run.grid[0] / cluster[0];
     case TS_SREG_CLOCK64:

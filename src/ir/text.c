@@ -18,7 +18,7 @@ static const char *const text_sreg[] = {
     "tid.x",    "tid.y",        "tid.z",      "ctaid.x",  "ctaid.y", "ctaid.z",    "nctaid.x",
     "nctaid.y", "nctaid.z",     "ntid.x",     "ntid.y",   "ntid.z",  "laneid",     "warpid",
     "smid",     "cluster_rank", "cluster_id", "ncluster", "clock64", "lanemask_lt",
-    "shared_bytes"};
+    "shared_bytes", "cluster_size"};
 static const char *const text_cache[] = {NULL,      "nc",      "stream", "volatile",
                                          "relaxed", "acquire", "release"};
 static const char *const text_shfl[] = {"idx", "up", "down", "bfly"};
@@ -38,7 +38,7 @@ static const char *const text_elem[] = {
 #include "tessera/type.def"
 };
 _Static_assert(TS_COUNT(text_rmw) == TS_RMW_CAS + 1, "one word for each atomic");
-_Static_assert(TS_COUNT(text_sreg) == TS_SREG_SHARED_BYTES + 1,
+_Static_assert(TS_COUNT(text_sreg) == TS_SREG_CLUSTER_SIZE + 1,
                "one word for each special register");
 _Static_assert(TS_COUNT(text_cache) == TS_CACHE_RELEASE + 1, "one word for each cache kind");
 _Static_assert(TS_COUNT(text_fence) == TS_FENCE_MBAR_INIT + 1, "one word for each fence");

@@ -121,7 +121,7 @@ static ts_status vs_kind(const ts__verify *c, uint32_t n)
 
 static ts_status vs_sreg(const ts__verify *c)
 {
-    TS_TRY(vs_kind(c, TS_SREG_SHARED_BYTES + 1));
+    TS_TRY(vs_kind(c, TS_SREG_CLUSTER_SIZE + 1));
     bool wide = TS_S_KIND(c->inst->aux) == TS_SREG_CLOCK64;
     TS__SAME_TYPE(c, c->type, wide ? TS_T_i64 : TS_T_i32, "the result has another type than this register");
     return TS_OK;

@@ -59,7 +59,7 @@ typedef enum fr_kind {
     FR_SLICE,     /* as.items: start, stop, step */
     FR_RANGE,     /* as.items: start, stop, step */
     FR_SEQUENCE,  /* enumerate, zip or reversed of what run time knows (sequence.c): n items, cat */
-    FR_GROUP,     /* a group of threads of cuda.cg: all of the grid */
+    FR_GROUP,     /* a group of threads of cuda.cg: n = 0 all of the grid, 1 of the cluster */
     FR_ITER,      /* ct.static_iter: n items */
     FR_DICT,      /* n pairs: as.items key, value, key, .. */
     FR_FSTRING,   /* n pairs: value, format specification (FR_STR) */

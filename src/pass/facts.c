@@ -127,6 +127,7 @@ static void facts_sreg(const facts_ctx *c, ts_val v, ts_fact *out)
         [TS_SREG_CLUSTER_RANK] = {0, TS_CLUSTER_BLOCKS - 1},
         [TS_SREG_CLUSTER_ID] = {0, INT32_MAX},
         [TS_SREG_NCLUSTER] = {1, INT32_MAX},
+        [TS_SREG_CLUSTER_SIZE] = {1, TS_CLUSTER_BLOCKS},
     };
     uint32_t kind = TS_S_KIND(ts_at(c->fn, v)->aux);
     if (kind < TS_COUNT(most) && most[kind][1]) { /* of others nothing is known */

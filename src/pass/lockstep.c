@@ -192,6 +192,8 @@ static ts_val lock_sreg(lockstep *c, ts_val v)
     }
     case TS_SREG_SHARED_BYTES:
         return lock_i32(c, c->env->shared_bytes);
+    case TS_SREG_CLUSTER_SIZE:
+        return lock_i32(c, 1); /* a block is a cluster */
     case TS_SREG_SMID:
     case TS_SREG_CLUSTER_RANK:
         return lock_i32(c, 0);
@@ -364,7 +366,7 @@ void lock_walk(lockstep *c, ts_val from, ts_val to)
 
 bool lock_is_barrier(const ts_inst *inst)
 {
-    return inst->op == TS_OP_bar_sync || (inst->op == TS_OP_grid_sync && !inst->aux);
+    return inst->op == TS_OP_bar_sync || inst->op == TS_OP_cluster_wait || (inst->op == TS_OP_grid_sync && !inst->aux);
 }
 
 void lock_grid_sync(lockstep *c, ts_val v)
@@ -383,6 +385,7 @@ static bool lock_needs_block(const ts_fn *fn)
         switch ((int)ts_at(fn, v)->op) {
         case TS_OP_bar_sync:
         case TS_OP_grid_sync:
+        case TS_OP_cluster_wait:
         case TS_OP_shared:
         case TS_OP_shared_alloc:
             return true;

@@ -397,6 +397,8 @@ bool lock_warp(lockstep *c, ts_val v)
 {
     switch ((int)ts_at(c->fn, v)->op) {
     case TS_OP_bar_sync:
+    case TS_OP_cluster_arrive:
+    case TS_OP_cluster_wait:
     case TS_OP_warp_sync:
     case TS_OP_nanosleep:
     case TS_OP_gdc_wait:

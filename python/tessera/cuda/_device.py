@@ -311,21 +311,47 @@ class GridGroup:
 
     __tessera_names__ = True
 
-    @_op("cg_grid_sync")
+    @_op("cg_sync")
     def sync(self, /) -> Any:
         """Waits until all threads of the grid are here; what they wrote before is seen after it. It gives 0."""
 
 
+class ClusterGroup:
+    """All threads of a block's cluster: what ``cuda.cg.this_cluster()`` gives. The launch says how many blocks make a
+    cluster, ``kernel[blocks, threads, stream, shared_bytes, (2, 1, 1)]``; GPUs have clusters from sm_90 on, and on the
+    CPU device each block is one."""
+
+    __tessera_names__ = True
+
+    @_op("cg_sync")
+    def sync(self, /) -> Any:
+        """Waits until all threads of the cluster are here; what they wrote before is seen after it."""
+
+    @_op("cg_block_rank")
+    def block_rank(self, /) -> Any:
+        """The block's number in its cluster, int32."""
+
+    @_op("cg_num_blocks")
+    def num_blocks(self, /) -> Any:
+        """Blocks of the cluster, int32."""
+
+
 class cg:
-    """Cooperative groups. A kernel that names one is launched with all its blocks at once."""
+    """Cooperative groups. A kernel that names the grid is launched with all its blocks at once."""
 
     __tessera_names__ = True
     GridGroup = GridGroup
+    ClusterGroup = ClusterGroup
 
     @staticmethod
     @_op("cg_this_grid")
     def this_grid() -> Any:
         """The group of all threads of the grid, a ``GridGroup``."""
+
+    @staticmethod
+    @_op("cg_this_cluster")
+    def this_cluster() -> Any:
+        """The group of all threads of the block's cluster, a ``ClusterGroup``."""
 
 
 class shared:

@@ -19,6 +19,7 @@ typedef enum fr_libdevice {
     ts_status fr_simt_##function(fr *f, const fr_call *c, fr_value *out);
 #include "lang/simt/simt_op.def"
 
+enum { FR_GROUP_GRID, FR_GROUP_CLUSTER };
 enum { FR_BLOCK_COUNT, FR_BLOCK_AND, FR_BLOCK_OR };
 enum { FR_VOTE_ALL, FR_VOTE_ANY, FR_VOTE_EQUAL, FR_VOTE_BALLOT };
 enum { FR_BITS_POPC, FR_BITS_CLZ, FR_BITS_FFS, FR_BITS_BREV };

@@ -62,12 +62,40 @@ ts_status fr_simt_this_grid(fr *f, const fr_call *c, fr_value *out)
     return TS_OK;
 }
 
-ts_status fr_simt_grid_sync(fr *f, const fr_call *c, fr_value *out)
+ts_status fr_simt_this_cluster(fr *f, const fr_call *c, fr_value *out)
 {
-    if (c->arg[0].kind != FR_GROUP)
-        return fr_arg_error(f, c, 0, "a group of threads, cuda.cg.this_grid()");
-    ts_emit(&f->b, TS_OP_grid_sync, TS_T_none, 0, NULL, 0, 0);
+    (void)f;
+    (void)c;
+    *out = (fr_value){.kind = FR_GROUP, .n = FR_GROUP_CLUSTER};
+    return TS_OK;
+}
+
+static ts_status warp_group(fr *f, const fr_call *c, uint32_t group)
+{
+    if (c->arg[0].kind == FR_GROUP && c->arg[0].n == group)
+        return TS_OK;
+    return fr_arg_error(f, c, 0, group == FR_GROUP_GRID ? "a group of threads, cuda.cg.this_grid()"
+                                                        : "the group of a cluster, cuda.cg.this_cluster()");
+}
+
+ts_status fr_simt_group_sync(fr *f, const fr_call *c, fr_value *out)
+{
+    bool cluster = c->arg[0].kind == FR_GROUP && c->arg[0].n == FR_GROUP_CLUSTER;
+    TS_TRY(warp_group(f, c, cluster ? FR_GROUP_CLUSTER : FR_GROUP_GRID));
+    if (cluster) {
+        ts_emit(&f->b, TS_OP_cluster_arrive, TS_T_none, 0, NULL, 0, 0);
+        ts_emit(&f->b, TS_OP_cluster_wait, TS_T_none, 0, NULL, 0, 0);
+    } else {
+        ts_emit(&f->b, TS_OP_grid_sync, TS_T_none, 0, NULL, 0, 0);
+    }
     *out = fr_strict(TS_DTYPE_int32, 0);
+    return TS_OK;
+}
+
+ts_status fr_simt_cluster_sreg(fr *f, const fr_call *c, fr_value *out)
+{
+    TS_TRY(warp_group(f, c, FR_GROUP_CLUSTER));
+    *out = fr_tile(TS_DTYPE_int32, warp_sreg(f, c->op->x));
     return TS_OK;
 }
 

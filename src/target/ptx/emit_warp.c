@@ -16,7 +16,7 @@ static const char *const warp_sregs[] = {
     [TS_SREG_LANEID] = "laneid", [TS_SREG_WARPID] = "tid.x", [TS_SREG_SMID] = "smid",
     [TS_SREG_CLUSTER_RANK] = "cluster_ctarank", [TS_SREG_CLUSTER_ID] = "clusterid.x",
     [TS_SREG_NCLUSTER] = "nclusterid.x", [TS_SREG_CLOCK64] = "clock64", [TS_SREG_LANEMASK_LT] = "lanemask_lt",
-    [TS_SREG_SHARED_BYTES] = "dynamic_smem_size",
+    [TS_SREG_SHARED_BYTES] = "dynamic_smem_size", [TS_SREG_CLUSTER_SIZE] = "cluster_nctarank",
 };
 
 /* Of a block whose shape the launch decides; threads are counted x fastest. Without the broadcast below: the lanes of a
@@ -37,7 +37,8 @@ void ts__emit_sreg(ts_ptx *e, ts_val v, const ts_inst *inst)
         ts__ptx_fail(e, TS_VERIFY, "sreg %u does not exist", kind);
         return;
     }
-    bool cluster = kind == TS_SREG_CLUSTER_RANK || kind == TS_SREG_CLUSTER_ID || kind == TS_SREG_NCLUSTER;
+    bool cluster = kind == TS_SREG_CLUSTER_RANK || kind == TS_SREG_CLUSTER_ID || kind == TS_SREG_NCLUSTER ||
+                   kind == TS_SREG_CLUSTER_SIZE;
     if (cluster && !ts__ptx_need_sm(e, 90, "a cluster register"))
         return;
     ts__ptx_need(e, cluster ? 78 : 0);

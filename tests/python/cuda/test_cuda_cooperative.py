@@ -122,6 +122,21 @@ def test_more_blocks_than_run_at_once_are_refused() -> None:
 
 
 @cuda.jit
+def in_clusters(x, out):
+    g = cuda.cg.this_cluster()
+    t = cuda.threadIdx.x
+    x[cuda.grid(1)] = t + g.block_rank()
+    g.sync()
+    out[cuda.grid(1)] = x[cuda.blockIdx.x * cuda.blockDim.x + cuda.blockDim.x - 1 - t] * g.num_blocks()
+
+
+def test_a_block_is_a_cluster_on_the_cpu() -> None:
+    x, out = np.zeros(3 * 70), np.zeros(3 * 70)
+    in_clusters[3, 70](x, out)
+    np.testing.assert_array_equal(out.reshape(3, 70), np.broadcast_to(np.arange(70)[::-1], (3, 70)))
+
+
+@cuda.jit
 def plain(out):
     out[cuda.grid(1)] = 1
 

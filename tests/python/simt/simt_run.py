@@ -73,7 +73,7 @@ def ir(fn: object, *args: object) -> str:
 
 def run(
     fn: object, *args: object, grid: tuple[int, ...] = (1,), block: tuple[int, ...] = (1,), target: int = 0,
-    shared: int = 0, schedule: int = 0, checked: int = 0,
+    shared: int = 0, schedule: int = 0, checked: int = 0, cluster: tuple[int, int, int] = (0, 0, 0),
 ) -> str:  # fmt: skip
     """Runs a kernel on NumPy arrays by the reference interpreter: as it is written, or what a GPU ``target`` makes of
     it; gives what it printed."""
@@ -86,7 +86,7 @@ def run(
         (ctypes.c_uint64 * max(len(job.words), 1))(*job.words), len(job.words),
         (ctypes.c_uint32 * 3)(*grid, *(1,) * (3 - len(grid))), ctypes.cast(callback, ctypes.c_void_p), None,
         50_000_000, target, schedule, None, 0, (ctypes.c_uint32 * 3)(*block, *(1,) * (3 - len(block))),
-        (ctypes.c_uint32 * 3)(0, 0, 0), shared,
+        (ctypes.c_uint32 * 3)(*cluster), shared,
     )  # fmt: skip
     status = front.library().ts_interpret_pack(
         job.pack, ctypes.c_size_t(len(job.pack)), job.specs, ctypes.c_size_t(job.n), hints, ctypes.byref(call),

@@ -58,15 +58,39 @@ def test_the_group_alone_waits_for_nothing() -> None:
     assert out.all() and "grid_sync asks" in ir(named_only, out)
 
 
+def in_clusters(x, out):
+    g = cuda.cg.this_cluster()
+    n = g.num_blocks()
+    i = cuda.grid(1)
+    x[i] = 100 * g.block_rank() + n
+    g.sync()
+    first = (cuda.blockIdx.x // n) * n * cuda.blockDim.x
+    out[i] = x[first + (i - first + cuda.blockDim.x) % (n * cuda.blockDim.x)]
+
+
+@pytest.mark.parametrize("size", [1, 2, 4])
+@pytest.mark.parametrize("target", [0, 90])
+def test_blocks_of_a_cluster_wait_for_each_other(target: int, size: int) -> None:
+    x, out = np.zeros(8 * 40, "i8"), np.zeros(8 * 40, "i8")
+    run(in_clusters, x, out, grid=(8,), block=(40,), target=target, cluster=(size, 1, 1))
+    rank = np.arange(8) % size
+    wanted = 100 * ((rank + 1) % size) + size
+    np.testing.assert_array_equal(out.reshape(8, 40), np.broadcast_to(wanted[:, None], (8, 40)))
+
+
 def test_refusals() -> None:
     def not_a_group(x):
         cuda.cg.GridGroup.sync(x)
+
+    def of_a_grid(x):
+        x[0] = cuda.cg.this_grid().block_rank()
 
     def no_such_method(x):
         cuda.cg.this_grid().size()
 
     x = np.zeros(2)
     assert "a group of threads" in message(not_a_group, x)
+    assert "the group of a cluster" in message(of_a_grid, x)
     assert "a group of threads has no attribute 'size'" in message(no_such_method, x)
     with pytest.raises(LowerError, match="up to 256 of them together"):
         run(named_only, np.zeros(300), grid=(300,))
