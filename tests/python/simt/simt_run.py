@@ -78,7 +78,7 @@ def run(
     """Runs a kernel on NumPy arrays by the reference interpreter: as it is written, or what a GPU ``target`` makes of
     it; gives what it printed."""
     job = Job(fn, args, bool(checked))
-    hints = (ctypes.c_uint8 * 8)(*(checked if name == "checked" else 0 for name in _core.HINTS))
+    hints = (ctypes.c_uint8 * len(_core.HINTS))(*(checked if name == "checked" else 0 for name in _core.HINTS))
     printed: list[bytes] = []
     callback = front.PRINT(lambda user, text, size: printed.append(ctypes.string_at(text, size)))
     err = front.Error()
