@@ -104,7 +104,7 @@ static void every_tile_operation_has_a_lowering(void)
     for (int op = 1; op < TS_OP_COUNT; op++) {
         /* written out before, by the passes inline, math and complex */
         bool rewritten = op == TS_OP_call || op == TS_OP_fn || (op >= TS_OP_make_complex && op <= TS_OP_imag);
-        rewritten = rewritten || op == TS_OP_grid_sync; /* of kernels of threads: pass cooperate; as tiles on a CPU only */
+        rewritten = rewritten || op == TS_OP_grid_sync; /* of threads (pass cooperate); in tiles on a CPU only */
         if (ts__ops[op].level & TS_LEVEL_T && !rewritten && !ts__lower_has((ts_op)op)) {
             fprintf(stderr, "no lowering: %s\n", ts__ops[op].name);
             CHECK(false);
