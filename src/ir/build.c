@@ -839,3 +839,25 @@ bool ts__shape_of(const ts_fn *fn, ts_arena *scratch, ts_shape *shape)
     }
     return depth == 0;
 }
+
+bool ts__is_loop(uint32_t op)
+{
+    return op == TS_OP_for || op == TS_OP_loop;
+}
+
+uint32_t ts__n_res(const ts_fn *fn, ts_val v)
+{
+    uint32_t n = 0;
+    while (v + 1 + n < fn->inst.n && ts_at(fn, v + 1 + n)->op == TS_OP_res)
+        n++;
+    return n;
+}
+
+ts_val ts__term_target(const ts_fn *fn, const ts_shape *shape, ts_val term)
+{
+    uint32_t op = ts_at(fn, term)->op;
+    ts_val opener = op == TS_OP_return ? 0 : shape->parent[term];
+    while (opener && op != TS_OP_yield && !ts__is_loop(ts_at(fn, opener)->op))
+        opener = shape->parent[opener];
+    return opener;
+}

@@ -33,11 +33,6 @@ typedef struct dce_ctx {
 
 /* ---- what is a root -------------------------------------------------------------------------- */
 
-static bool dce_is_loop(uint32_t op)
-{
-    return op == TS_OP_for || op == TS_OP_loop;
-}
-
 static bool dce_is_ordered_load(const ts_inst *inst)
 {
     if (ts_info(inst)->attr == TS_ATTR_MEM)
@@ -55,18 +50,6 @@ static bool dce_is_root(const ts_inst *inst)
     if (inst->op == TS_OP_loop) /* it may never end, and then nothing after it happens */
         return true;
     return flags & TS_READ && dce_is_ordered_load(inst);
-}
-
-/* The opener a terminator belongs to: its `if` or reduction for yield, its loop for a jump. */
-static ts_val dce_target(const dce_ctx *c, ts_val term)
-{
-    ts_val opener = c->shape.parent[term];
-    uint32_t op = ts_at(c->fn, term)->op;
-    if (op == TS_OP_return)
-        return 0;
-    while (op != TS_OP_yield && opener && !dce_is_loop(ts_at(c->fn, opener)->op))
-        opener = c->shape.parent[opener];
-    return opener;
 }
 
 /* ---- marking --------------------------------------------------------------------------------- */
@@ -152,7 +135,7 @@ static bool dce_mark_all(dce_ctx *c)
 {
     for (ts_val v = 1; v < c->fn->inst.n; v++) {
         const ts_inst *inst = ts_at(c->fn, v);
-        ts_val target = ts_info(inst)->flags & TS_TERM ? dce_target(c, v) : 0;
+        ts_val target = ts_info(inst)->flags & TS_TERM ? ts__term_target(c->fn, &c->shape, v) : 0;
         if (target) {
             c->next_term[v] = c->first_term[target];
             c->first_term[target] = v;
@@ -203,10 +186,10 @@ static bool dce_keeps_opnd(const dce_ctx *c, ts_val v, uint32_t i)
     case TS_OP_cold:
         return i == 0 || dce_keeps_result(c, v, i - 1);
     case TS_OP_continue:
-        return dce_keeps_carried(c, dce_target(c, v), i);
+        return dce_keeps_carried(c, ts__term_target(c->fn, &c->shape, v), i);
     case TS_OP_break:
     case TS_OP_yield:
-        return dce_keeps_result(c, dce_target(c, v), i);
+        return dce_keeps_result(c, ts__term_target(c->fn, &c->shape, v), i);
     default:
         return true;
     }
@@ -226,7 +209,7 @@ static bool dce_keeps(const dce_ctx *c, ts_val v)
     case TS_OP_arg: {
         uint32_t op = ts_at(c->fn, opener)->op;
         return c->live[opener] &&
-               (c->live[v] || !dce_is_loop(op) || (op == TS_OP_for && inst->aux == 0));
+               (c->live[v] || !ts__is_loop(op) || (op == TS_OP_for && inst->aux == 0));
     }
     case TS_OP_res: {
         ts_val owner = inst->opnd[0];

@@ -85,18 +85,10 @@ static void fold_plain(fold_ctx *c, ts_val v)
 
 /* ---- regions --------------------------------------------------------------------------------- */
 
-uint32_t ts__fold_n_res(const fold_ctx *c, ts_val end)
-{
-    uint32_t n = 0;
-    while (end + 1 + n < c->from->inst.n && ts_at(c->from, end + 1 + n)->op == TS_OP_res)
-        n++;
-    return n;
-}
-
 /* The results of a region that has been dissolved are the operands of its terminator. */
 static void fold_results_are(fold_ctx *c, ts_val end, ts_val term)
 {
-    for (uint32_t i = 0; i < ts__fold_n_res(c, end); i++)
+    for (uint32_t i = 0; i < ts__n_res(c->from, end); i++)
         c->map[end + 1 + i] = c->map[ts_opnd(c->from, term, i)];
 }
 
@@ -200,7 +192,7 @@ static void fold_keep_region(fold_ctx *c, ts_val v)
         ts__numbers_close(&c->numbers);
     }
     fold_structure(c, end);
-    for (uint32_t i = 0; i < ts__fold_n_res(c, end); i++)
+    for (uint32_t i = 0; i < ts__n_res(c->from, end); i++)
         fold_structure(c, end + 1 + i);
     c->cold -= inst->op == TS_OP_cold;
     c->kept--;
@@ -234,7 +226,7 @@ bool ts__fold_region(fold_ctx *c, ts_val from, ts_val to)
         if (info->flags & TS_REGION) {
             if (fold_opener(c, v))
                 return true;
-            v = c->shape.end[v] + ts__fold_n_res(c, c->shape.end[v]);
+            v = c->shape.end[v] + ts__n_res(c->from, c->shape.end[v]);
         } else if (info->flags & TS_TERM) {
             if (!ts__fold_jump(c, v))
                 fold_structure(c, v);

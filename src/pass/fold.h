@@ -25,8 +25,6 @@ typedef struct fold_ctx {
 /* Instructions from..to-1 of the old function. True when a terminator ended them early. */
 bool ts__fold_region(fold_ctx *c, ts_val from, ts_val to);
 bool ts__fold_failed(const fold_ctx *c);
-/* How many results follow an `end`. */
-uint32_t ts__fold_n_res(const fold_ctx *c, ts_val end);
 /* Writes the trips of loop `v` one after the other, and says whether it did; true when the flow does not go on. */
 bool ts__fold_unroll(fold_ctx *c, ts_val v, bool *dissolved);
 /* Writes a short loop as one of four trips at once and the rest, and says whether it did. */

@@ -27,11 +27,6 @@ typedef struct licm_ctx {
     uint8_t *step;        /* a descriptor plus a constant, for wgmma alone */
 } licm_ctx;
 
-static bool licm_is_loop(uint32_t op)
-{
-    return op == TS_OP_for || op == TS_OP_loop;
-}
-
 static bool licm_divides_safely(const licm_ctx *c, ts_val v)
 {
     int64_t by;
@@ -65,7 +60,7 @@ static ts_val licm_loop_of(const licm_ctx *c, ts_val v)
 {
     do
         v = c->shape.parent[v];
-    while (v && !licm_is_loop(ts_at(c->fn, v)->op));
+    while (v && !ts__is_loop(ts_at(c->fn, v)->op));
     return v;
 }
 
@@ -170,7 +165,7 @@ static void licm_place(licm_ctx *c, ts_val v)
     for (ts_val opener = c->shape.parent[v]; opener; opener = c->shape.parent[opener]) {
         if (!licm_may_leave(c, v, opener) || !licm_opnds_outside(c, v, opener))
             break;
-        if (licm_is_loop(ts_at(c->fn, opener)->op))
+        if (ts__is_loop(ts_at(c->fn, opener)->op))
             best = opener;
     }
     if (!best)

@@ -96,11 +96,7 @@ ts_val lock_zero(lockstep *c, ts_type type)
 
 uint32_t lock_n_results(const lockstep *c, ts_val v)
 {
-    ts_val first = ts_info(ts_at(c->fn, v))->flags & TS_REGION ? c->shape.end[v] + 1 : v + 1;
-    uint32_t n = 0;
-    while (first + n < c->fn->inst.n && ts_at(c->fn, first + n)->op == TS_OP_res && ts_opnd(c->fn, first + n, 0) == v)
-        n++;
-    return n;
+    return ts__n_res(c->fn, ts_info(ts_at(c->fn, v))->flags & TS_REGION ? c->shape.end[v] : v);
 }
 
 void lock_set_results(lockstep *c, ts_val v, uint32_t n, const ts_val *values)

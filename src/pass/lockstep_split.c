@@ -21,11 +21,6 @@ enum { SPLIT_DEPTH = 12 /* operations that are done again rather than kept */ };
 
 /* ---- what belongs to the block -------------------------------------------------------------------------- */
 
-static bool split_is_loop(uint32_t op)
-{
-    return op == TS_OP_for || op == TS_OP_loop;
-}
-
 static void split_mark(lockstep *c, ts_val v)
 {
     for (ts_val at = c->shape.parent[v]; at; at = c->shape.parent[at])
@@ -43,7 +38,7 @@ static void split_levels(lockstep *c)
     for (ts_val v = c->fn->inst.n; v-- > 1;) {
         uint32_t op = ts_at(c->fn, v)->op;
         ts_val loop = c->shape.parent[v];
-        while (loop && !split_is_loop(ts_at(c->fn, loop)->op))
+        while (loop && !ts__is_loop(ts_at(c->fn, loop)->op))
             loop = c->shape.parent[loop];
         if ((op == TS_OP_break || op == TS_OP_continue) && loop && c->split.level[loop])
             split_mark(c, v);
@@ -67,7 +62,7 @@ static bool split_agrees(const lockstep *c)
         if (inst->op == TS_OP_return && c->shape.parent[v])
             return false;
         if (c->split.level[v] && ((inst->op == TS_OP_if && c->is.vary[inst->opnd[0]]) ||
-                                  (split_is_loop(inst->op) && c->is.parts[v])))
+                                  (ts__is_loop(inst->op) && c->is.parts[v])))
             return false;
     }
     return true;
@@ -233,15 +228,15 @@ static ts_val split_scalar(lockstep *c, ts_val x)
 static ts_val split_target(const lockstep *c, ts_val u, uint32_t i)
 {
     const ts_inst *inst = ts_at(c->fn, u);
-    ts_val opener = split_is_loop(inst->op) ? u : c->shape.parent[u], to = 0;
-    while (opener && inst->op != TS_OP_yield && !split_is_loop(ts_at(c->fn, opener)->op))
+    ts_val opener = ts__is_loop(inst->op) ? u : c->shape.parent[u], to = 0;
+    while (opener && inst->op != TS_OP_yield && !ts__is_loop(ts_at(c->fn, opener)->op))
         opener = c->shape.parent[opener];
     uint32_t skip = opener && ts_at(c->fn, opener)->op == TS_OP_for ? 1 : 0;
     if (inst->op == TS_OP_yield || inst->op == TS_OP_break)
         to = c->shape.end[opener] + 1 + i;
     else if (inst->op == TS_OP_continue)
         to = opener + 1 + skip + i;
-    else if (split_is_loop(inst->op) && i >= 3 * skip)
+    else if (ts__is_loop(inst->op) && i >= 3 * skip)
         to = opener + 1 + skip + i - 3 * skip;
     return to && c->split.block[to] ? to : 0;
 }
@@ -380,7 +375,7 @@ static void split_range(lockstep *c, ts_val from, ts_val to)
         c->b.loc = c->fn->loc.at[v];
         if (op == TS_OP_if)
             split_if(c, v);
-        else if (split_is_loop(op))
+        else if (ts__is_loop(op))
             split_loop(c, v);
         else if (op == TS_OP_grid_sync)
             lock_grid_sync(c, v);

@@ -16,11 +16,6 @@
  */
 #include "pass/lockstep.h"
 
-static bool vary_is_loop(uint32_t op)
-{
-    return op == TS_OP_for || op == TS_OP_loop;
-}
-
 /* The thread number along the axis changes within a tile. */
 static bool vary_thread(const lockstep *c, uint32_t axis)
 {
@@ -57,15 +52,6 @@ static bool vary_operands(const lockstep *c, const ts_inst *inst)
     return false;
 }
 
-/* The loop that a jump means; 0: the function. */
-static ts_val vary_target(const lockstep *c, ts_val jump)
-{
-    ts_val at = c->shape.parent[jump];
-    while (at && !(vary_is_loop(ts_at(c->fn, at)->op) && ts_at(c->fn, jump)->op != TS_OP_return))
-        at = c->shape.parent[at];
-    return at;
-}
-
 /* Do the threads in the target take the jump one by one? */
 static bool vary_apart(const lockstep *c, ts_val jump, ts_val target)
 {
@@ -86,7 +72,7 @@ static uint32_t vary_jumps(const lockstep *c, ts_val opener, uint32_t op, uint32
 {
     uint32_t n = 0;
     for (ts_val v = opener + 1; v < c->shape.end[opener]; v++) {
-        bool here = op == TS_OP_yield ? c->shape.parent[v] == opener : vary_target(c, v) == opener;
+        bool here = op == TS_OP_yield ? c->shape.parent[v] == opener : ts__term_target(c->fn, &c->shape, v) == opener;
         if (ts_at(c->fn, v)->op != op || !here)
             continue;
         *vary |= i < ts_at(c->fn, v)->n_opnd && c->is.vary[ts_opnd(c->fn, v, i)];
@@ -163,7 +149,8 @@ static bool vary_parts(const lockstep *c, ts_val loop)
         uint32_t op = ts_at(c->fn, v)->op;
         if (op == TS_OP_return) /* other warps of the block go on, so it is never a jump of the result */
             return true;
-        if ((op == TS_OP_break || op == TS_OP_continue) && vary_target(c, v) == loop && vary_apart(c, v, loop))
+        if ((op == TS_OP_break || op == TS_OP_continue) && ts__term_target(c->fn, &c->shape, v) == loop &&
+            vary_apart(c, v, loop))
             return true;
     }
     return false;
@@ -177,7 +164,7 @@ static void vary_note_jumps(lockstep *c)
         bool turns = op == TS_OP_break || op == TS_OP_continue;
         if (!turns && op != TS_OP_return)
             continue;
-        ts_val target = vary_target(c, v);
+        ts_val target = ts__term_target(c->fn, &c->shape, v);
         for (ts_val at = c->shape.parent[v]; at && at != target; at = c->shape.parent[at])
             c->is.jumps[at] |= turns ? LOCK_TURNS : LOCK_RETURNS;
     }
@@ -194,7 +181,7 @@ bool ts__lock_vary(lockstep *c)
     for (bool changed = true; changed;) {
         changed = false;
         for (ts_val v = 1; v < n; v++) {
-            if (vary_is_loop(ts_at(c->fn, v)->op))
+            if (ts__is_loop(ts_at(c->fn, v)->op))
                 vary_set(&c->is.parts[v], vary_parts(c, v), &changed);
             vary_set(&c->is.vary[v], vary_one(c, v), &changed);
         }

@@ -173,14 +173,6 @@ static ts_val narrow_pass(narrow_ctx *c, ts_val value, ts_val into)
     return c->halves[into] ? narrow_low(c, value) : c->map[value];
 }
 
-static uint32_t narrow_n_res(const narrow_ctx *c, ts_val end)
-{
-    uint32_t n = 0;
-    while (end + 1 + n < c->fn->inst.n && ts_at(c->fn, end + 1 + n)->op == TS_OP_res)
-        n++;
-    return n;
-}
-
 static ts_val *narrow_room(narrow_ctx *c, uint32_t n)
 {
     return TS_NEW_N(c->scratch, ts_val, n + 1);
@@ -274,14 +266,14 @@ static bool narrow_opener(narrow_ctx *c, ts_val v, const ts_inst *inst)
         c->opened[v] = ts_if_begin(&c->b, c->map[inst->opnd[0]]);
     else
         return false;
-    for (uint32_t i = 0; inst->op != TS_OP_for && i < narrow_n_res(c, end); i++)
+    for (uint32_t i = 0; inst->op != TS_OP_for && i < ts__n_res(c->fn, end); i++)
         narrow_halves(c, end + 1 + i);
     return true;
 }
 
 static void narrow_end(narrow_ctx *c, ts_val end, ts_val opener)
 {
-    uint32_t n = narrow_n_res(c, end);
+    uint32_t n = ts__n_res(c->fn, end);
     ts_type *types = TS_NEW_N(c->scratch, ts_type, n + 1);
     if (!types)
         return;
@@ -296,11 +288,7 @@ static void narrow_end(narrow_ctx *c, ts_val end, ts_val opener)
 /* The first of the values that a terminator gives its operands to, 0 where they stay as they are. */
 static ts_val narrow_target(const narrow_ctx *c, ts_val v, const ts_inst *inst)
 {
-    ts_val opener = c->shape.parent[v];
-    if (inst->op == TS_OP_return)
-        return 0;
-    while (inst->op != TS_OP_yield && ts_at(c->fn, opener)->op != TS_OP_for && ts_at(c->fn, opener)->op != TS_OP_loop)
-        opener = c->shape.parent[opener];
+    ts_val opener = ts__term_target(c->fn, &c->shape, v);
     if (!c->opened[opener])
         return 0;
     return inst->op == TS_OP_continue ? opener + 1 + (ts_at(c->fn, opener)->op == TS_OP_for)

@@ -126,19 +126,9 @@ static uint32_t promote_written(const promote_ctx *c, ts_val opener, uint32_t *o
     for (ts_val v = opener; v < c->shape.end[opener]; v++)
         if (ts_at(c->fn, v)->op == TS_OP_st && promote_element(c, v) != UINT32_MAX)
             seen[promote_element(c, v)] = true;
-        else if (ts_at(c->fn, v)->op == TS_OP_local && c->first[v]) /* begins anew in each trip: as it was */
-            continue;
     for (uint32_t i = 0; i < c->n; i++)
         if (seen[i])
             out[n++] = i;
-    return n;
-}
-
-static uint32_t promote_n_res(const promote_ctx *c, ts_val end)
-{
-    uint32_t n = 0;
-    while (end + 1 + n < c->fn->inst.n && ts_at(c->fn, end + 1 + n)->op == TS_OP_res)
-        n++;
     return n;
 }
 
@@ -154,7 +144,7 @@ static ts_val *promote_values(promote_ctx *c, ts_val v, uint32_t skip, uint32_t 
     return values;
 }
 
-/* The value of each element before an `if`, for its other branch. */
+/* Loops carry the elements that they write; branches give them. False where the opener stays as it is. */
 static bool promote_open(promote_ctx *c, ts_val v)
 {
     const ts_inst *inst = ts_at(c->fn, v);
@@ -183,12 +173,8 @@ static bool promote_open(promote_ctx *c, ts_val v)
 static bool promote_term(promote_ctx *c, ts_val v)
 {
     const ts_inst *inst = ts_at(c->fn, v);
-    ts_val opener = c->shape.parent[v];
-    uint32_t elements[PROMOTE_ALL], op;
-    if (inst->op == TS_OP_return)
-        return false;
-    while (inst->op != TS_OP_yield && (op = ts_at(c->fn, opener)->op, op != TS_OP_for && op != TS_OP_loop))
-        opener = c->shape.parent[opener];
+    ts_val opener = ts__term_target(c->fn, &c->shape, v);
+    uint32_t elements[PROMOTE_ALL];
     if (!c->opened[opener])
         return false;
     uint32_t n = promote_written(c, opener, elements);
@@ -204,7 +190,7 @@ static bool promote_end(promote_ctx *c, ts_val end)
     ts_val opener = c->openers[end];
     if (!c->opened[opener])
         return false;
-    uint32_t elements[PROMOTE_ALL], n = promote_written(c, opener, elements), old = promote_n_res(c, end);
+    uint32_t elements[PROMOTE_ALL], n = promote_written(c, opener, elements), old = ts__n_res(c->fn, end);
     ts_type *types = TS_NEW_N(c->scratch, ts_type, old + n + 1);
     if (!types)
         return false;

@@ -46,20 +46,12 @@ bool ts__fold_gives_up(const fold_ctx *c)
     return false;
 }
 
-/* The loop of the old function that a jump belongs to. */
-static ts_val unroll_target(const fold_ctx *c, ts_val jump)
-{
-    ts_val opener = c->shape.parent[jump];
-    while (opener && ts_at(c->from, opener)->op != TS_OP_for && ts_at(c->from, opener)->op != TS_OP_loop)
-        opener = c->shape.parent[opener];
-    return opener;
-}
-
 bool ts__fold_jump(fold_ctx *c, ts_val v)
 {
     const ts_inst *inst = ts_at(c->from, v);
     fold_unroll *u = c->unroll;
-    if (!u || (inst->op != TS_OP_break && inst->op != TS_OP_continue) || unroll_target(c, v) != u->loop)
+    if (!u || (inst->op != TS_OP_break && inst->op != TS_OP_continue) ||
+        ts__term_target(c->from, &c->shape, v) != u->loop)
         return false;
     if (c->kept != u->kept)
         u->gives_up = true; /* whether the flow comes here is not known */
@@ -123,7 +115,7 @@ bool ts__fold_unroll(fold_ctx *c, ts_val v, bool *dissolved)
         return false;
     uint32_t first = counts ? 3 : 0, n_inst = fn->inst.n, n_pool = fn->pool.n;
     fold_unroll u = {.outer = c->unroll, .loop = v, .kept = c->kept, .n = inst->n_opnd - first};
-    u.values = TS_NEW_N(c->scratch, ts_val, TS_MAX(u.n, ts__fold_n_res(c, c->shape.end[v])) + 1);
+    u.values = TS_NEW_N(c->scratch, ts_val, TS_MAX(u.n, ts__n_res(c->from, c->shape.end[v])) + 1);
     if (!u.values)
         return false;
     for (uint32_t i = 0; i < u.n; i++)
@@ -141,7 +133,7 @@ bool ts__fold_unroll(fold_ctx *c, ts_val v, bool *dissolved)
         fn->pool.n = n_pool;
         return false;
     }
-    for (uint32_t i = 0; !left && i < ts__fold_n_res(c, c->shape.end[v]); i++)
+    for (uint32_t i = 0; !left && i < ts__n_res(c->from, c->shape.end[v]); i++)
         c->map[c->shape.end[v] + 1 + i] = u.values[i];
     return left;
 }

@@ -176,12 +176,7 @@ const char *ts__ptx_space(const ts_ptx *e, ts_val pointer)
 
 uint32_t ts__ptx_n_res(const ts_ptx *e, ts_val opener)
 {
-    uint32_t n = 0;
-    ts_val first = ts__ptx_res(e, opener, 0);
-    while (first + n < e->fn->inst.n && ts_at(e->fn, first + n)->op == TS_OP_res &&
-           ts_at(e->fn, first + n)->opnd[0] == opener)
-        n++;
-    return n;
+    return ts__n_res(e->fn, ts__ptx_res(e, opener, 0) - 1);
 }
 
 /* ---- live ranges -------------------------------------------------------------------------------- */
@@ -200,18 +195,13 @@ typedef struct reg_state {
     reg_web *web;
 } reg_state;
 
-static bool reg_is_loop(const ts_inst *inst)
-{
-    return inst->op == TS_OP_for || inst->op == TS_OP_loop;
-}
-
 /* `value` is read at time `when` by instruction `at`; loops around it that do not contain the
  * definition will read it again. */
 static void reg_read(reg_state *s, ts_val value, ts_val at, uint32_t when)
 {
     const ts_ptx *e = s->e;
     for (ts_val p = e->shape.parent[at]; p > value; p = e->shape.parent[p])
-        if (reg_is_loop(ts_at(e->fn, p)))
+        if (ts__is_loop(ts_at(e->fn, p)->op))
             when = TS_MAX(when, 2 * e->shape.end[p]);
     s->last[value] = TS_MAX(s->last[value], when);
 }
@@ -249,7 +239,7 @@ static void reg_uses(reg_state *s, ts_val v)
     const ts_inst *inst = ts_at(e->fn, v);
     ts_val opener = e->shape.parent[v];
     if (inst->op == TS_OP_break)
-        while (opener && !reg_is_loop(ts_at(e->fn, opener)))
+        while (opener && !ts__is_loop(ts_at(e->fn, opener)->op))
             opener = e->shape.parent[opener];
     for (uint32_t i = 0; i < inst->n_opnd; i++) {
         if ((inst->op == TS_OP_yield || inst->op == TS_OP_break) &&
@@ -391,7 +381,7 @@ static void reg_share_accumulators(reg_state *s, ts_val v, const ts_inst *inst)
 static ts_val reg_loop_of(const ts_ptx *e, ts_val v)
 {
     ts_val p = e->shape.parent[v];
-    while (p && !reg_is_loop(ts_at(e->fn, p)))
+    while (p && !ts__is_loop(ts_at(e->fn, p)->op))
         p = e->shape.parent[p];
     return p;
 }
