@@ -14,14 +14,6 @@
 #include "eval/part.h"
 #include "math/math.h"
 
-static bool link_has_calls(const ts_fn *fn)
-{
-    for (ts_val v = 1; v < fn->inst.n; v++)
-        if (ts_at(fn, v)->op == TS_OP_call)
-            return true;
-    return false;
-}
-
 /* Index of the function in run->linked, which it joins when it is new. */
 static uint32_t link_index(eval_run *run, const ts_fn *fn)
 {
@@ -78,7 +70,7 @@ static ts_status link_split(eval_run *run, const ts_fn *fn, const ts_fn **out)
 ts_status eval_link(eval_run *run)
 {
     const ts_fn *fn = run->fn;
-    if (!link_has_calls(fn))
+    if (!ts__has_op(fn, TS_OP_call))
         return link_split(run, fn, &run->fn);
     TS_TRY(ts_module_verify(run->module, run->err));
     ts_fn *program = TS_NEW(&run->arena, ts_fn);

@@ -845,6 +845,14 @@ bool ts__is_loop(uint32_t op)
     return op == TS_OP_for || op == TS_OP_loop;
 }
 
+bool ts__has_op(const ts_fn *fn, ts_op op)
+{
+    for (ts_val v = 1; v < fn->inst.n; v++)
+        if (ts_at(fn, v)->op == op)
+            return true;
+    return false;
+}
+
 uint32_t ts__n_res(const ts_fn *fn, ts_val v)
 {
     uint32_t n = 0;

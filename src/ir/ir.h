@@ -241,6 +241,7 @@ typedef struct ts_shape {
 } ts_shape;
 bool ts__shape_of(const ts_fn *fn, ts_arena *scratch, ts_shape *shape);
 bool ts__is_loop(uint32_t op);
+bool ts__has_op(const ts_fn *fn, ts_op op);
 /* How many results follow the instruction: those of a region follow its `end`. */
 uint32_t ts__n_res(const ts_fn *fn, ts_val v);
 /* The opener that a terminator's operands go to: its own for yield, its loop for a jump; 0 for return. */

@@ -20,14 +20,6 @@
 
 enum { COOPERATE_SLEEP_NS = 32 };
 
-static bool cooperate_has(const ts_fn *fn)
-{
-    for (ts_val v = 1; v < fn->inst.n; v++)
-        if (ts_at(fn, v)->op == TS_OP_grid_sync)
-            return true;
-    return false;
-}
-
 /* The number of blocks as i64. */
 static ts_val cooperate_blocks(ts_builder *b)
 {
@@ -74,7 +66,7 @@ static void cooperate_meet(ts_builder *b, ts_val counter)
 
 ts_status ts__pass_cooperate(ts_fn *fn, ts_pass_env *env, ts_error *err)
 {
-    if (!cooperate_has(fn))
+    if (!ts__has_op(fn, TS_OP_grid_sync))
         return TS_OK;
     ts_builder b;
     ts_val counter = 0;

@@ -82,18 +82,10 @@ static void fault_write(ts_builder *b, const ts_fn *fn, ts_val v, const ts_val *
     ts__fault_claim(b, &values, messages);
 }
 
-static bool fault_has_any(const ts_fn *fn)
-{
-    for (ts_val v = 1; v < fn->inst.n; v++)
-        if (ts_at(fn, v)->op == TS_OP_fault)
-            return true;
-    return false;
-}
-
 ts_status ts__pass_faults(ts_fn *fn, ts_pass_env *env, ts_error *err)
 {
     ts_text unused, *messages = env->messages ? env->messages : &unused;
-    if (!fault_has_any(fn))
+    if (!ts__has_op(fn, TS_OP_fault))
         return TS_OK;
     ts_builder b;
     ts_fn *fresh = ts__fn_create_like(fn);

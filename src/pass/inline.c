@@ -55,14 +55,6 @@ static ts_loc inline_loc(ts_module *m, ts_loc loc, ts_loc call)
 
 /* ---- copying --------------------------------------------------------------------------------- */
 
-static bool inline_has_calls(const ts_fn *fn)
-{
-    for (ts_val v = 1; v < fn->inst.n; v++)
-        if (ts_at(fn, v)->op == TS_OP_call)
-            return true;
-    return false;
-}
-
 static ts_status inline_call(inline_ctx *c, const ts_fn *from, ts_val call, ts_val *map);
 
 static ts_status inline_limits(inline_ctx *c, const ts_fn *from, const ts_inst *inst)
@@ -147,7 +139,7 @@ static ts_status inline_call(inline_ctx *c, const ts_fn *from, ts_val call, ts_v
 
 ts_status ts__pass_inline(ts_fn *fn, ts_pass_env *env, ts_error *err)
 {
-    if (!inline_has_calls(fn))
+    if (!ts__has_op(fn, TS_OP_call))
         return TS_OK;
     inline_ctx c = {.scratch = env->scratch, .err = err};
     ts_fn *fresh = ts__fn_create_like(fn);
