@@ -84,7 +84,9 @@ static int error_of_driver(PyObject *class, const ts_error *err)
 /* What KernelError tells of itself, as tessera._errors.Failure; a new reference. */
 static PyObject *error_failure(const ts_error *err)
 {
-    static const char *const codes[] = {"", "bounds", "assert", "division", "raise"}; /* ts_fault_code */
+    static const char *const codes[] = {[TS_FAULT_NONE] = "", [TS_FAULT_BOUNDS] = "bounds",
+                                        [TS_FAULT_ASSERT] = "assert", [TS_FAULT_DIV_ZERO] = "division",
+                                        [TS_FAULT_RAISE] = "raise"};
     const ts_failure *f = &err->failure;
     const char *code = f->code < sizeof codes / sizeof *codes ? codes[f->code] : "";
     PyObject *module = PyImport_ImportModule("tessera._errors"), *thread = Py_NewRef(Py_None), *made = NULL;

@@ -239,6 +239,11 @@ static ts_status complex_make(fr *f, const complex_call *c, fr_value *out)
     return complex_give(f, dtype, z, out);
 }
 
+static ts_val complex_is_nan(fr *f, ts_val x)
+{
+    return ts_cmp(&f->b, TS_OP_cmpf, TS_NE, x, x, TS_A_UNORDERED);
+}
+
 /* What Python's and NumPy's isnan, isinf (either part) and isfinite (both) say of the parts. */
 static ts_status complex_question(fr *f, const complex_call *c, fr_value *out)
 {
@@ -248,7 +253,7 @@ static ts_status complex_question(fr *f, const complex_call *c, fr_value *out)
     for (int i = 0; i < 2; i++) {
         ts_val infinite = ts_float(&f->b, ts_type_of(f->b.fn, z[i]), INFINITY);
         ts_val size = ts_op1(&f->b, TS_OP_absf, z[i], 0);
-        answer[i] = c->x == 'n'   ? ts_cmp(&f->b, TS_OP_cmpf, TS_NE, z[i], z[i], TS_A_UNORDERED)
+        answer[i] = c->x == 'n'   ? complex_is_nan(f, z[i])
                     : c->x == 'i' ? ts_cmp(&f->b, TS_OP_cmpf, TS_EQ, size, infinite, 0)
                                   : ts_cmp(&f->b, TS_OP_cmpf, TS_LT, size, infinite, 0);
     }
@@ -289,20 +294,10 @@ static ts_status complex_bool(fr *f, const complex_call *c, fr_value *out)
 /* x: an operation of bits */
 static ts_status complex_logical(fr *f, const complex_call *c, fr_value *out)
 {
-    ts_val v[2];
-    for (uint32_t i = 0; i < c->n; i++)
-        TS_TRY(fr_simt_truth(f, &c->args[i], &v[i]));
-    v[1] = c->n == 1 ? ts_int(&f->b, TS_T_i1, 1) : v[1];
-    *out = fr_tile(TS_DTYPE_bool_, ts_op2(&f->b, (ts_op)c->x, v[0], v[1], 0));
-    return TS_OK;
+    return fr_simt_logical(f, (ts_op)c->x, c->n, c->args, out);
 }
 
 /* ---- NumPy's order: by the real parts, then by the imaginary ones ------------------------------------------ */
-
-static ts_val complex_is_nan(fr *f, ts_val x)
-{
-    return ts_cmp(&f->b, TS_OP_cmpf, TS_NE, x, x, TS_A_UNORDERED);
-}
 
 static ts_val complex_has_nan(fr *f, const ts_val z[2])
 {

@@ -298,15 +298,20 @@ static ts_status math_extreme(fr *f, const math_call *c, fr_value *out)
     return TS_OK;
 }
 
-/* Of truths: x is an operator of bits. */
-static ts_status math_logical(fr *f, const math_call *c, fr_value *out)
+ts_status fr_simt_logical(fr *f, ts_op op, uint32_t n, const fr_value *args, fr_value *out)
 {
     ts_val v[2];
-    for (uint32_t i = 0; i < c->n; i++)
-        TS_TRY(fr_simt_truth(f, &c->args[i], &v[i]));
-    v[1] = c->n == 1 ? ts_int(&f->b, TS_T_i1, 1) : v[1];
-    *out = fr_tile(TS_DTYPE_bool_, ts_op2(&f->b, (ts_op)c->x, v[0], v[1], 0));
+    for (uint32_t i = 0; i < n; i++)
+        TS_TRY(fr_simt_truth(f, &args[i], &v[i]));
+    v[1] = n == 1 ? ts_int(&f->b, TS_T_i1, 1) : v[1];
+    *out = fr_tile(TS_DTYPE_bool_, ts_op2(&f->b, op, v[0], v[1], 0));
     return TS_OK;
+}
+
+/* x is an operator of bits. */
+static ts_status math_logical(fr *f, const math_call *c, fr_value *out)
+{
+    return fr_simt_logical(f, (ts_op)c->x, c->n, c->args, out);
 }
 
 static ts_status math_square(fr *f, const math_call *c, fr_value *out)

@@ -72,6 +72,8 @@ ts_status fr_simt_number_attribute(fr *f, const fr_value *of, const char *name, 
 /* Functions of cmath, and those of others where an argument is complex; *done stays false for the rest. */
 ts_status fr_simt_complex_call(fr *f, uint32_t node, const char *name, uint32_t n, const fr_value *args, fr_value *out,
                                bool *done);
+/* One or two truths by an operation of bits; one alone is paired with true. */
+ts_status fr_simt_logical(fr *f, ts_op op, uint32_t n, const fr_value *args, fr_value *out);
 
 /* ---- arrays: array.c ------------------------------------------------------------------------------- */
 

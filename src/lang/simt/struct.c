@@ -354,23 +354,19 @@ ts_status fr_simt_set_field(fr *f, uint32_t node, const fr_value *of, const fr_f
     return made.rank ? fr_simt_fill(f, &made, value) : fr_simt_put(f, &made, made.base, value, TS_CACHE_NONE);
 }
 
-typedef struct struct_names {
-    const fr_element *element;
-} struct_names;
-
 static const char *struct_name(const void *user, uint32_t i)
 {
-    const fr_element *e = ((const struct_names *)user)->element;
+    const fr_element *e = user;
     return e && i < e->n_fields ? e->fields[i].name : NULL;
 }
 
 ts_status fr_simt_find_field(fr *f, uint32_t node, const fr_value *of, const char *name, const fr_field **out)
 {
-    struct_names names = {of->as.array->element};
-    *out = fr_field_of(of->as.array->element, name);
+    const fr_element *element = of->as.array->element;
+    *out = fr_field_of(element, name);
     return *out ? TS_OK
                 : fr_error(f, node, TS_TILETYPE, "%s has no field '%s'%s", fr_say(f, of), name,
-                           fr_did_you_mean(f, ts__nearest(name, struct_name, &names)));
+                           fr_did_you_mean(f, ts__nearest(name, struct_name, element)));
 }
 
 ts_status fr_simt_set_attribute(fr *f, uint32_t node, const fr_value *of, const char *name, const fr_value *value)
