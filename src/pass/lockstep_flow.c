@@ -82,8 +82,8 @@ typedef struct flow_vars {
 static void flow_add(lockstep *c, flow_vars *vars, ts_val *var)
 {
     if (vars->n == LOCK_MOST)
-        lock_fail(c, 0, TS_UNSUPPORTED, "more than %d values are carried by a loop whose threads leave it one by one",
-                  LOCK_MOST);
+        lock_fail(c, 0, TS_UNSUPPORTED, "more than %d values are carried by a loop whose threads leave it one by one; "
+                  "keep some of them in an array of the thread", LOCK_MOST);
     else
         vars->at[vars->n++] = var;
 }
@@ -372,7 +372,8 @@ void lock_if(lockstep *c, ts_val v)
         return;
     flow_vars_of(c, v, &f.vars);
     if (f.n + f.vars.n > LOCK_MOST)
-        lock_fail(c, v, TS_UNSUPPORTED, "an if of more than %d results", LOCK_MOST);
+        lock_fail(c, v, TS_UNSUPPORTED, "an if that changes more than %d values; keep some of them in an array of "
+                  "the thread", LOCK_MOST);
     else if (f.vary)
         flow_if_apart(c, &f);
     else
@@ -565,8 +566,8 @@ static void flow_loop_apart(lockstep *c, ts_val v)
     for (uint32_t i = 0; i < p->loop.n_results; i++)
         n += !flow_stays(c, p, i);
     if (n > LOCK_MOST) {
-        lock_fail(c, v, TS_UNSUPPORTED, "more than %d values are carried by a loop whose threads leave it one by one",
-                  LOCK_MOST - 4);
+        lock_fail(c, v, TS_UNSUPPORTED, "more than %d values are carried by a loop whose threads leave it one by one; "
+                  "keep some of them in an array of the thread", LOCK_MOST - 4);
         return;
     }
     flow_parted_begin(c, p);
