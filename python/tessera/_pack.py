@@ -462,6 +462,8 @@ class _Walker:
             table[name] = self.packer.object(getattr(value, name))
 
     def node(self, node: Any) -> int:
+        if type(node) is _ast.BinOp and self.packer.dialect == "thread":
+            node = _folded(node)
         kind = type(node)
         plan = _plans.get(kind)
         if kind is _ast.Raise and isinstance(node.exc, _ast.Call) and self.static_call(node.exc) == "static_exception":
@@ -801,6 +803,31 @@ def _bound_names(node: Any) -> set[str]:
             elif isinstance(value, _ast.AST):
                 stack.append(value)
     return names
+
+
+def _is_constant(node: Any) -> bool:
+    """An expression of numbers alone."""
+    if isinstance(node, _ast.BinOp):
+        return _is_constant(node.left) and _is_constant(node.right)
+    if isinstance(node, _ast.UnaryOp):
+        return _is_constant(node.operand)
+    return isinstance(node, _ast.Constant) and isinstance(node.value, (int, float, complex))
+
+
+def _folded(node: Any) -> Any:
+    """What Python makes of an expression of numbers before numba reads it: 10**19 is an int of Python, not of 64 bits.
+
+    Python itself folds it; what it leaves, as 1 // 0, stays as it is.
+    """
+    if not _is_constant(node):
+        return node
+    code = compile(_ast.Expression(node), "<kernel>", "eval")
+    if code.co_stacksize != 1 or len(code.co_consts) != 1:
+        return node
+    made = _ast.Constant(code.co_consts[0])
+    for name in ("lineno", "col_offset", "end_lineno", "end_col_offset"):
+        setattr(made, name, getattr(node, name))
+    return made
 
 
 def pack_function(fn: FunctionType, snapshot: Snapshot | None = None, dialect: str = "tile") -> bytes:

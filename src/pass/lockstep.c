@@ -441,11 +441,17 @@ static ts_status lock_block(lockstep *c)
     memcpy(c->block, c->env->block, sizeof c->block);
     if (!c->block[0] && c->fn->num_warps) /* as many as it promises */
         c->block[0] = LOCK_WARP * (uint32_t)c->fn->num_warps, c->block[1] = c->block[2] = 1;
-    c->n_threads = c->block[0] * c->block[1] * c->block[2];
-    if (!c->n_threads || c->n_threads > TS_BLOCK_THREADS)
-        return ts_fail(c->err, TS_VALUE, "kernel '%s' is written for threads, and its code for the CPU depends on "
-                       "their number: give `block` of ts_launch_config_run, 1 to %d threads",
-                       ts_str_get(c->m, c->fn->name), TS_BLOCK_THREADS);
+    const char *name = ts_str_get(c->m, c->fn->name);
+    uint64_t n = (uint64_t)c->block[0] * c->block[1];
+    n = TS_MIN(n, (uint64_t)UINT32_MAX) * c->block[2];
+    if (n > TS_BLOCK_THREADS)
+        return ts_fail(c->err, TS_VALUE, "kernel '%s': a block of (%u, %u, %u) threads; a block has at most %d threads, "
+                       "use more blocks", name, c->block[0], c->block[1], c->block[2], TS_BLOCK_THREADS);
+    if (!n)
+        return ts_fail(c->err, TS_VALUE, "kernel '%s' is written for threads, found a block of (%u, %u, %u): say how "
+                       "many threads a block has, 1 to %d, at the launch", name, c->block[0], c->block[1], c->block[2],
+                       TS_BLOCK_THREADS);
+    c->n_threads = (uint32_t)n;
     return TS_OK;
 }
 
