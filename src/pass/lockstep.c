@@ -445,8 +445,8 @@ static ts_status lock_block(lockstep *c)
     uint64_t n = (uint64_t)c->block[0] * c->block[1];
     n = TS_MIN(n, (uint64_t)UINT32_MAX) * c->block[2];
     if (n > TS_BLOCK_THREADS)
-        return ts_fail(c->err, TS_VALUE, "kernel '%s': a block of (%u, %u, %u) threads; a block has at most %d threads, "
-                       "use more blocks", name, c->block[0], c->block[1], c->block[2], TS_BLOCK_THREADS);
+        return ts_fail(c->err, TS_VALUE, "kernel '%s': a block of (%u, %u, %u) threads; a block has at most %d "
+                       "threads, use more blocks", name, c->block[0], c->block[1], c->block[2], TS_BLOCK_THREADS);
     if (!n)
         return ts_fail(c->err, TS_VALUE, "kernel '%s' is written for threads, found a block of (%u, %u, %u): say how "
                        "many threads a block has, 1 to %d, at the launch", name, c->block[0], c->block[1], c->block[2],
