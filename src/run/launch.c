@@ -213,7 +213,7 @@ static ts_status launch_run(const ts_stream *given, const int64_t grid[3], ts_ke
     ts_stream room;
     const ts_stream *stream;
     const kernel_entry *entry;
-    TS_TRY(launch_check_grid(kernel, grid, true, err));
+    TS_TRY(launch_check_grid(kernel, grid, config && config->block[0], err));
     TS_TRY(ts__frame_fill(&frame, kernel, args, n, err));
     TS_TRY(ts__launch_device(&frame, given, &room, &stream, err));
     bool gpu_threads = config && config->block[0] && stream->device->target != TS_TARGET_CPU;

@@ -207,10 +207,9 @@ def test_a_function_of_exec_is_compiled_from_its_text():
     space = {}
     exec(TEXT, space)
     assert out_of(ct.kernel(source=TEXT)(space["f"]))[0] == 7
-    with pytest.raises(ct.TileSyntaxError, match=r"@ct.kernel\(source=text\)"):
-        out_of(ct.kernel(space["f"]))
-    with pytest.raises(ct.TileSyntaxError, match="changed|another"):
-        out_of(ct.kernel(space["f"], source=TEXT.replace("helper(6)", "helper(7)")))
+    assert out_of(ct.kernel(space["f"]))[0] == 7
+    other = TEXT.replace("helper(6)", "helper(7)")  # what was compiled is known, and counts
+    assert out_of(ct.kernel(space["f"], source=other))[0] == 7
 
 
 def test_a_program_of_python_c():

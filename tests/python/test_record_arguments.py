@@ -227,14 +227,6 @@ def test_arrays_live_until_a_stream_has_run():
     assert np.asarray(x)[0] == 3
 
 
-def test_named_tuples_stay_such_in_jax_programs():
-    from tessera.tile.jax import _filled
-
-    filled = _filled((Pair(1, (2,)), 3), iter("abc"))
-    assert filled == (("a", ("b",)), "c")
-    assert type(filled[0]) is Pair
-
-
 # ---- random arguments, against the same walk in Python -----------------------------------------------
 
 
