@@ -274,8 +274,9 @@ def test_all_gpu_keeps_to_its_time(monkeypatch, tmp_path):
     begin = time.monotonic()
     script = "import time\nwhile True: print('on', flush=True); time.sleep(0.1)"
     status, log = run_parts(monkeypatch, tmp_path, script, seconds=4.0, shares=(3.0, 1.0))
-    ends = log.count("its time was over"), log.count("no time left")  # a busy machine may leave none for the second
-    assert status == 1 and ends[0] and sum(ends) == 2 and time.monotonic() - begin < 30
+    ends = [line for line in log.splitlines() if line.startswith("== part")]
+    assert status == 1 and "its time was over" in ends[0] and time.monotonic() - begin < 30
+    assert "its time was over" in ends[1] or "no time left" in ends[1]  # which a busy machine leaves for the second
 
 
 def test_a_process_that_ignores_the_signal_is_ended():
