@@ -65,7 +65,7 @@ static void what_cannot_be_compiled_is_named(void)
         {"thread entry @k() num_warps=1 {\n  bulk_commit\n  return\n}\n", TS_TARGET_CPU, TS_UNSUPPORTED,
          "kernel 'k': 'bulk_commit' is not compiled for the CPU; launch the kernel on a GPU, or do without it"},
         {"thread entry @k() {\n  return\n}\n", TS_TARGET_CPU, TS_VALUE,
-         "kernel 'k' is written for threads, and its code for the CPU depends on their number: give `block`"},
+         "kernel 'k' is written for threads, found a block of (0, 0, 0): say how many threads a block has, 1 to 1024"},
         {"thread entry @k() num_warps=1 {\n"
          "  %s = shared_alloc bytes=17000000 align=4 : ptr<f32, shared>\n"
          "  %x = ld volatile n=1 %s : f32\n  return\n}\n",
