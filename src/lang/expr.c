@@ -182,14 +182,20 @@ static ts_status expr_generate_next(fr *f, const ts_node *n, const uint32_t *gen
     return TS_PUSH(f->arena, items, v) ? TS_OK : fr_oom(f);
 }
 
-/* tuple(expr for x in ct.static_iter(...) if ...): unrolled here into an iterator of its values. */
+/* tuple(expr for x in ct.static_iter(...) if ...): unrolled here into an iterator of its values. Where `for` runs over
+ * whatever has items, so does this. */
 static ts_status expr_generate(fr *f, const ts_node *n, const uint32_t *gens, uint32_t n_gens,
                                const fr_value *over, expr_values *items)
 {
     bool known, truth;
     ts_val cond;
+    fr_value known_items;
     const ts_node *gen = ts_pack_node(&f->pack, gens[0]);
-    if (over->kind != FR_ITER)
+    if (f->dialect->iterates_arrays) {
+        fr_at(f, gen->f[1]);
+        TS_TRY(fr_items(f, over, "a comprehension", &known_items));
+        over = &known_items;
+    } else if (over->kind != FR_ITER)
         return fr_error(f, gen->f[1], TS_SYNTAX,
                         "a comprehension runs over ct.static_iter(...), found %s", fr_say(f, over));
     for (uint32_t i = 0; i < over->n; i++) {

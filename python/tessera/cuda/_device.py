@@ -627,3 +627,18 @@ def rounded(x: Any, dtype: Any, rounding: str, /) -> Any:
 @_op("reinterpreted")
 def reinterpreted(x: Any, dtype: Any, /) -> Any:
     """The bits of a number as another dtype of as many bits."""
+
+
+@_op("parts")
+def parts(x: Any, /) -> Any:
+    """The numbers that a value is made of, in order: of a number, a tuple, a named tuple or a frozen dataclass."""
+
+
+@_op("whole")
+def whole(like: Any, parts: Any, /) -> Any:
+    """A value like ``like`` made of these numbers, which become of the dtypes that ``like`` has in their places."""
+
+
+@_op("refuse")
+def refuse(text: str, /) -> Any:
+    """Ends the compilation of a kernel that calls it, with this message."""

@@ -61,6 +61,9 @@ bool fr_simt_is_number(const fr_value *v);
 /* A condition of run time or not, as an i1. */
 ts_status fr_simt_truth(fr *f, const fr_value *v, ts_val *out);
 
+/* The numbers that argument i is made of, in new memory; an error where it has other parts. In op_parts.c. */
+ts_status fr_simt_numbers(fr *f, const fr_call *c, uint32_t i, uint32_t *n, fr_value **out);
+
 /* ---- complex numbers: complex.c -------------------------------------------------------------------------- */
 
 /* Operands become the complex dtype. */

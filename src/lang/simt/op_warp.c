@@ -159,27 +159,72 @@ ts_status fr_simt_syncwarp(fr *f, const fr_call *c, fr_value *out)
     return TS_OK;
 }
 
-static bool warp_is_word(ts_dtype dtype, uint32_t least)
+static bool warp_is_word(ts_dtype dtype)
 {
     bool number = fr_dtype_is_int(dtype) || fr_dtype_is_float(dtype);
-    return number && fr_dtype_bits(dtype) >= least;
+    return number && fr_dtype_bits(dtype) >= 32;
 }
 
+typedef struct warp_exchange {
+    uint32_t kind;      /* ts_shfl */
+    ts_val lane, mask;  /* mask: 0 all lanes */
+} warp_exchange;
+
+static ts_val warp_exchange_word(fr *f, const warp_exchange *x, ts_val v)
+{
+    ts_val opnds[3] = {v, x->lane};
+    uint32_t n = warp_with(opnds, 2, x->mask), clamp = x->kind == TS_SHFL_UP ? 0 : 31;
+    return ts_emit(&f->b, TS_OP_shfl, ts_type_of(f->b.fn, v), n, opnds, TS_S(x->kind, clamp, 0), 0);
+}
+
+/* What is narrower than 16 bits goes as the word that memory has for it, widened. */
+static ts_status warp_exchange_real(fr *f, const warp_exchange *x, const fr_value *v, fr_value *out)
+{
+    ts_dtype dtype;
+    ts_val bits;
+    TS_TRY(fr_simt_dtype(f, v, &dtype));
+    TS_TRY(fr_simt_cast(f, v, dtype, &bits));
+    if (fr_dtype_bits(dtype) >= 16) {
+        *out = fr_tile(dtype, warp_exchange_word(f, x, bits));
+        return TS_OK;
+    }
+    bool truth = dtype == TS_DTYPE_bool_, is_float = fr_dtype_is_float(dtype);
+    if (is_float)
+        bits = ts_cast(&f->b, TS_OP_bitcast, bits, TS_T_i8, 0);
+    bits = warp_exchange_word(f, x, ts_cast(&f->b, TS_OP_exti, bits, TS_T_i32, TS_A_UNSIGNED));
+    bits = ts_cast(&f->b, TS_OP_trunci, bits, truth ? TS_T_i1 : TS_T_i8, 0);
+    *out = fr_tile(dtype, is_float ? ts_cast(&f->b, TS_OP_bitcast, bits, fr_ir(dtype), 0) : bits);
+    return TS_OK;
+}
+
+static ts_status warp_exchange_number(fr *f, const warp_exchange *x, const fr_value *v, fr_value *out)
+{
+    fr_value part[2];
+    ts_dtype dtype;
+    if (!fr_is_complex(v))
+        return warp_exchange_real(f, x, v, out);
+    TS_TRY(fr_simt_dtype(f, v, &dtype));
+    TS_TRY(fr_simt_convert(f, v, dtype, out));
+    TS_TRY(fr_complex_parts(f, out, &part[0], &part[1]));
+    for (uint32_t i = 0; i < 2; i++)
+        TS_TRY(warp_exchange_real(f, x, &part[i], &part[i]));
+    *out = fr_complex_join(f, dtype, part[0].as.v, part[1].as.v);
+    return TS_OK;
+}
+
+/* Numbers, and tuples and records of them number by number. */
 ts_status fr_simt_shuffle(fr *f, const fr_call *c, fr_value *out)
 {
-    ts_val mask, opnds[3];
-    ts_dtype dtype;
-    if (!fr_simt_is_number(&c->arg[1]))
-        return fr_arg_error(f, c, 1, "a number");
-    TS_TRY(fr_simt_dtype(f, &c->arg[1], &dtype));
-    if (!warp_is_word(dtype, 16))
-        return fr_arg_error(f, c, 1, "a number of 16, 32 or 64 bits; convert it, such as with int(x)");
-    TS_TRY(warp_mask(f, c, 0, &mask));
-    TS_TRY(fr_simt_cast(f, &c->arg[1], dtype, &opnds[0]));
-    TS_TRY(fr_simt_cast(f, &c->arg[2], TS_DTYPE_int32, &opnds[1]));
-    uint32_t n = warp_with(opnds, 2, mask), clamp = c->op->x == TS_SHFL_UP ? 0 : 31;
-    *out = fr_tile(dtype, ts_emit(&f->b, TS_OP_shfl, fr_ir(dtype), n, opnds, TS_S(c->op->x, clamp, 0), 0));
-    return TS_OK;
+    warp_exchange x = {.kind = c->op->x};
+    fr_value *leaves;
+    uint32_t n;
+    TS_TRY(fr_simt_numbers(f, c, 1, &n, &leaves));
+    TS_TRY(warp_mask(f, c, 0, &x.mask));
+    TS_TRY(fr_simt_cast(f, &c->arg[2], TS_DTYPE_int32, &x.lane));
+    for (uint32_t i = 0; i < n; i++)
+        TS_TRY(warp_exchange_number(f, &x, &leaves[i], &leaves[i]));
+    const fr_value *next = leaves;
+    return fr_rebuild(f, &c->arg[1], &next, out);
 }
 
 static ts_val warp_ballot(fr *f, ts_val cond, ts_val mask)
@@ -229,7 +274,7 @@ static ts_status warp_bits(fr *f, const fr_call *c, uint32_t i, ts_val *out)
     if (!fr_simt_is_number(&c->arg[i]))
         return fr_arg_error(f, c, i, "a number");
     TS_TRY(fr_simt_dtype(f, &c->arg[i], &dtype));
-    if (!warp_is_word(dtype, 32))
+    if (!warp_is_word(dtype))
         return fr_arg_error(f, c, i, "a number of 32 or 64 bits; convert it, such as with int(x)");
     TS_TRY(fr_simt_cast(f, &c->arg[i], dtype, out));
     if (fr_dtype_is_float(dtype))

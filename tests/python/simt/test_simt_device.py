@@ -6,12 +6,14 @@ from __future__ import annotations
 
 import pathlib
 import re
+from typing import NamedTuple
 
 import numpy as np
 import pytest
 from simt_run import LowerError, cuda, message, run
 
 from tessera.cuda import bf16
+from tessera.cuda._device import parts, whole
 
 ROOT = pathlib.Path(__file__).parents[3]
 TARGETS = pytest.mark.parametrize("target", [0, 90])
@@ -280,13 +282,35 @@ def test_print() -> None:
     assert sorted(text.splitlines()) == ["x 0 1 False (0, 2.500000) 100%", "x 1 2 True (1, 2.500000) 100%"]
 
 
+class Pair(NamedTuple):
+    left: object
+    right: object
+
+
+def exchange_values(x, out):
+    t = cuda.threadIdx.x
+    got = cuda.shfl_down_sync(0xFFFFFFFF, Pair((np.int8(t - 5), t > 3), np.complex64(x[t] + 1j * t)), 1)
+    out[t, 0], out[t, 1], out[t, 2], out[t, 3] = got.left[0], got.left[1], got.right.real, got.right.imag
+    again = tuple(2 * part for part in parts(got))
+    out[t, 4] = whole(got, again).left[0]
+    out[t, 5] = len(again)
+
+
+@TARGETS
+def test_values_of_several_numbers(target: int) -> None:
+    x, out = np.arange(32, dtype="f4") / 2, np.zeros((32, 6), "f4")
+    run(exchange_values, x, out, block=(32,), target=target)
+    t = np.minimum(np.arange(32) + 1, 31)
+    np.testing.assert_array_equal(out, np.stack([t - 5, t > 3, x[t], t, 2 * (t - 5), 0 * t + 3], 1))
+
+
 @pytest.mark.parametrize(("call", "wanted"), [
     (lambda x: cuda.shared.array(x.size, np.float32), "known at compile time"),
     (lambda x: cuda.shared.array(4, "flaot32"), "Invalid NumPy dtype"),
     (lambda x: cuda.shared.array(4, np.float32, 12), "power of 2"),
     (lambda x: cuda.local.array(0, np.float32), "array length <= 0"),
     (lambda x: cuda.atomic.inc(x, 0, 1), "it takes uint32"),
-    (lambda x: cuda.shfl_sync(-1, x[0] > 1, 1), "16, 32 or 64 bits"),
+    (lambda x: cuda.shfl_sync(-1, x, 1), "a number, or a tuple"),
     (lambda x: cuda.grid(4), "1, 2 or 3 axes"),
     (lambda x: cuda.all_sync(1.5, 1), "Mask type must be an integer"),
     (lambda x: np.float32(x[0] + 1j), "complex numbers are not yet"),

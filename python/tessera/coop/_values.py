@@ -1,0 +1,70 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What collectives are made of: values of any kind in memory, positions of threads, items of one thread.
+
+A *value* is a number (complex and narrow ones, too), a named tuple or a frozen dataclass of values. It is kept in
+memory number by number, each in an array of its own, so that neighbouring threads have neighbouring words. *Items* of a
+thread are a tuple or an array of values; a plain tuple is always items.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from ..cuda import _device as cuda
+from ..cuda._device import parts, refuse, whole
+
+__all__ = ["ALL", "Places", "block_size", "linear", "own", "shared_like", "typed"]
+
+ALL = 0xFFFFFFFF  # lanes
+
+
+def own(x: Any) -> Any:
+    """The value with numbers of its own dtypes: a literal is one, too."""
+    return whole(x, parts(x))
+
+
+def typed(x: Any, result: Any) -> Any:
+    """What an operator gave, of the dtypes of ``x``: int32 + int32 is int64 in kernels, and int32 again here."""
+    return whole(x, parts(result))
+
+
+@dataclass(frozen=True)
+class Places:
+    """An array of values: one array for each number of ``like``."""
+
+    arrays: Any
+    like: Any
+
+    def __getitem__(self, i: Any) -> Any:
+        return whole(self.like, tuple(a[i] for a in self.arrays))
+
+    def __setitem__(self, i: Any, value: Any) -> None:
+        for a, part in zip(self.arrays, parts(value)):
+            a[i] = part
+
+
+def shared_like(n: int, like: Any) -> Any:
+    """Memory of the block for ``n`` values like this one."""
+    return Places(tuple(cuda.shared.array(n, part.dtype) for part in parts(like)), like)
+
+
+def block_size(threads: Any) -> int:
+    """How many threads a shape of a block has."""
+    n = threads
+    if isinstance(threads, tuple):
+        n = 1
+        for extent in threads:
+            n *= extent
+    if n < 1 or n > 1024:
+        refuse(f"threads={threads}: a block has 1 to 1024 threads")
+    return n
+
+
+def linear(threads: Any) -> Any:
+    """The number of the thread in its block, x fastest; of a block of one axis just threadIdx.x."""
+    if not isinstance(threads, tuple) or len(threads) == 1:
+        return cuda.threadIdx.x
+    if len(threads) == 2:
+        return cuda.threadIdx.x + cuda.threadIdx.y * threads[0]
+    return cuda.threadIdx.x + (cuda.threadIdx.y + cuda.threadIdx.z * threads[1]) * threads[0]
