@@ -554,28 +554,6 @@ static PyObject *stream_wrap(PyObject *type, PyObject *const *args, Py_ssize_t n
     return (PyObject *)self;
 }
 
-/* Destroying a stream of the CPU drains it, which Ctrl-C must be able to end; faults stay for the device's next
- * wait. A destructor cannot raise, so Ctrl-C is raised again behind it. */
-static void stream_drain(core_stream *self, const ts_stream *stream)
-{
-    ts_device *device = stream->device;
-    ts_event *event;
-    PyObject *type, *value, *traceback;
-    if (ts_device_caps_of(device) & TS_DEVICE_NATIVE || ts_record_active(stream) ||
-        ts_event_create(device, &event, NULL) != TS_OK)
-        return;
-    PyErr_Fetch(&type, &value, &traceback);
-    if (ts_event_record(event, stream, NULL) == TS_OK && core_event_wait(self->state, device, event) < 0) {
-        if (PyErr_ExceptionMatches(PyExc_KeyboardInterrupt))
-            PyErr_SetInterrupt();
-        else
-            core_unraisable((PyObject *)self);
-        PyErr_Clear();
-    }
-    PyErr_Restore(type, value, traceback);
-    ts_event_destroy(event);
-}
-
 static void stream_destroy(void *stream)
 {
     ts_stream_destroy(stream);
@@ -584,10 +562,8 @@ static void stream_destroy(void *stream)
 static void stream_end(core_stream *self)
 {
     ts_stream *stream = CORE_TAKE(self->stream, NULL);
-    if (self->owned && stream) {
-        stream_drain(self, stream);
+    if (self->owned && stream)
         core_end(self->state, stream, stream_destroy, &self->ended);
-    }
     core_part_set((PyObject *)self, &self->owner, NULL);
 }
 

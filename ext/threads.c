@@ -56,7 +56,8 @@ static int threads_axis(const char *what, PyObject *item, PyObject *given, int64
     Py_DECREF(index);
     if (!overflow && *out >= 0 && *out <= UINT32_MAX)
         return 0;
-    PyErr_Format(PyExc_ValueError, "%s has an extent of %R; it must be 0 to %lld", what, item, (long long)TS_GRID_MAX);
+    PyErr_Format(PyExc_ValueError, "%s has an extent of %R; it must be 0 to %lld", what, item,
+                 (long long)TS_GRID_THREADS_X);
     return -1;
 }
 

@@ -214,6 +214,7 @@ typedef struct ts_plan {
      * dynamic shared memory follow the shared_bytes of the kernel's own, and the cluster. */
     uint8_t thread_kernel;
     uint8_t carveout; /* as in ts_hints */
+    uint8_t dynamic_shared; /* a kernel of threads that uses dynamic shared memory: the launch must give some */
     /* Blocks wait for each other: all of a launch run at once. On a GPU the launch adds a pointer to 8 bytes that
      * are zero. */
     uint8_t cooperative;

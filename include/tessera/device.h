@@ -163,7 +163,8 @@ TS_API ts_stream *ts_device_default_stream(ts_device *device);
 /* A stream of its own, independent of the default one: a thread of the library on the CPU, a non-blocking CUstream on a
  * GPU. Owns: *out, ended by ts_stream_destroy. Errors: TS_NOMEM, TS_DEVICE, TS_RUNTIME after fork. */
 TS_API TS_CHECKED ts_status ts_stream_create(ts_device *device, ts_stream **out, ts_error *err);
-/* Waits for nothing on a GPU; on the CPU drains the stream first. NULL is fine. */
+/* Waits for nothing: work that the stream has is done, and a fault in it is told by the next ts_device_sync. NULL is
+ * fine. */
 TS_API void ts_stream_destroy(ts_stream *stream);
 /* Waits until everything given so far is done. Errors: TS_LAUNCH for the first fault of a kernel since
  * the last wait (then forgotten), TS_DEVICE, TS_INTERRUPTED, TS_RUNTIME after fork. */

@@ -36,6 +36,9 @@ typedef struct ts_kernel ts_kernel;
 
 /* The greatest extent of a grid along each axis; the most arguments of a launch, items of tuples and lists counted. */
 #define TS_GRID_MAX ((int64_t)(1 << 24) - 1)
+/* Of a launch of threads, along x and along y and z: what every GPU takes. */
+#define TS_GRID_THREADS_X ((int64_t)INT32_MAX)
+#define TS_GRID_THREADS_YZ ((int64_t)65535)
 #define TS_LAUNCH_ARGS 128
 
 /* One argument as the caller has it. How it is passed follows from `kind` and the kernel's ts_param:

@@ -40,7 +40,7 @@ typedef enum ts_event_flags {
     TS_EVENT_SHARED = 4    /* can be given to other processes; must be untimed */
 } ts_event_flags;          /* the bits of CUevent_flags */
 
-/* A stream with options, on any device; on the CPU they are kept and change nothing. Owns: *out, ended by
+/* A stream with options, on any device; the CPU has no priorities. Owns: *out, ended by
  * ts_stream_destroy. Errors: as ts_stream_create. */
 TS_API TS_CHECKED ts_status ts_stream_create_with(ts_device *device, const ts_stream_options *options,
                                                   ts_stream **out, ts_error *err);

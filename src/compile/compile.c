@@ -267,7 +267,7 @@ static void compile_note_block(const ts_spec *block, ts_pass_env *env)
     for (uint32_t i = 0; i < 3 && block; i++)
         env->block[i] = (uint32_t)block->dims[i];
     env->shared_bytes = block ? (uint32_t)block->value : 0;
-    env->few_blocks = block && block->index_bits == 32;
+    env->most_blocks = !block ? 0 : block->index_bits == 32 ? TS_FEW_BLOCKS : INT32_MAX;
 }
 
 ts_status ts__compile_module(ts_module *module, const char *entry, const ts_hints *hints, ts_target target,

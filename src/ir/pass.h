@@ -35,7 +35,7 @@ typedef struct ts_pass_env {
     uint32_t forms;           /* that the function is in: TS_FORM_ bits */
     uint32_t n_steps;         /* that may be left out, so far: what TS_BISECT counts */
     uint32_t block[3], shared_bytes; /* of the launch, CPU alone: threads of a block, dynamic shared memory */
-    bool few_blocks; /* the launch has at most TS_FEW_BLOCKS along each axis */
+    int64_t most_blocks; /* of the launch of a kernel of threads, along each axis; 0: not known */
     uint32_t lanes; /* not 0: tiles of rank 1 with this many elements are threads of a warp, and stay in registers */
     bool by_rows; /* CPU: the function's one `for` takes a warp each, and they lie across the x of the block */
     ts_text *messages;        /* texts that faults name (pass/faults.h); NULL: nobody wants them */

@@ -102,7 +102,7 @@ static void facts_grid(const facts_ctx *c, ts_val v, ts_fact *out)
 {
     bool count = ts_at(c->fn, v)->op == TS_OP_get_num_tile_blocks;
     out->lo = count;
-    out->hi = (1 << 24) - 1 - !count;
+    out->hi = (c->most_blocks ? c->most_blocks : (1 << 24) - 1) - !count;
 }
 
 static void facts_sreg(const facts_ctx *c, ts_val v, ts_fact *out)
@@ -134,8 +134,8 @@ static void facts_sreg(const facts_ctx *c, ts_val v, ts_fact *out)
         out->lo = most[kind][0];
         out->hi = most[kind][1];
         bool counts = kind >= TS_SREG_NCTAID && kind <= TS_SREG_NCTAID_Z;
-        if (c->few_blocks && (counts || (kind >= TS_SREG_CTAID && kind <= TS_SREG_CTAID_Z)))
-            out->hi = TS_MIN(out->hi, TS_FEW_BLOCKS - 1 + counts);
+        if (c->most_blocks && (counts || (kind >= TS_SREG_CTAID && kind <= TS_SREG_CTAID_Z)))
+            out->hi = TS_MIN(out->hi, c->most_blocks - 1 + counts);
     }
 }
 

@@ -53,8 +53,8 @@ bool ts__facts_of(const ts_fn *fn, ts_arena *scratch, ts_facts *facts);
  * program order that calls ts__facts_step for each instruction before it asks of its operands. Functions of threads
  * only. */
 typedef struct ts_facts_walk ts_facts_walk;
-/* `few_blocks`: of ts_pass_env. NULL when memory is out. */
-ts_facts_walk *ts__facts_walk(const ts_fn *fn, bool few_blocks, ts_arena *scratch);
+/* `most_blocks`: of ts_pass_env. NULL when memory is out. */
+ts_facts_walk *ts__facts_walk(const ts_fn *fn, int64_t most_blocks, ts_arena *scratch);
 void ts__facts_step(ts_facts_walk *walk, ts_val v);
 const ts_fact *ts__facts_here(const ts_facts_walk *walk, ts_val v);
 

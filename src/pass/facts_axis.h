@@ -28,7 +28,7 @@ typedef struct facts_ctx {
     TS_VEC(facts_narrowed) narrowed;
     uint8_t *seen; /* arg, res: 0 = no value has flowed in yet; else how often it changed */
     bool changed;
-    bool few_blocks; /* of ts_pass_env */
+    int64_t most_blocks; /* of ts_pass_env */
     struct facts_flow *flow; /* of a walk, else NULL */
 } facts_ctx;
 typedef void facts_fn(const facts_ctx *c, ts_val v, ts_fact *out);

@@ -106,7 +106,7 @@ static void walk_down(facts_ctx *c)
     }
 }
 
-ts_facts_walk *ts__facts_walk(const ts_fn *fn, bool few_blocks, ts_arena *scratch)
+ts_facts_walk *ts__facts_walk(const ts_fn *fn, int64_t most_blocks, ts_arena *scratch)
 {
     ts_facts_walk *walk = TS_NEW(scratch, ts_facts_walk);
     if (!walk)
@@ -114,7 +114,7 @@ ts_facts_walk *ts__facts_walk(const ts_fn *fn, bool few_blocks, ts_arena *scratc
     walk->flow.came = TS_NEW_N(scratch, ts_fact, fn->inst.n);
     walk->flow.has = TS_NEW_N(scratch, bool, fn->inst.n);
     walk->c = (facts_ctx){.fn = fn, .m = fn->module, .scratch = scratch, .facts = &walk->facts, .flow = &walk->flow,
-                          .few_blocks = few_blocks};
+                          .most_blocks = most_blocks};
     if (!walk->flow.came || !walk->flow.has || !facts_run(&walk->c, scratch))
         return NULL;
     for (int i = 0; i < WALK_DOWN; i++)

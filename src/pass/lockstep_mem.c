@@ -10,6 +10,7 @@
  * or one for all, where addresses are handled as numbers. Local memory is an alloca with the copies side by side.
  */
 #include "pass/lockstep.h"
+#include "table/sm.h"
 
 static ts_val mem_alloca(lockstep *c, uint32_t bytes, uint32_t align, ts_type elem)
 {
@@ -71,6 +72,16 @@ static bool mem_counts_addresses(const lockstep *c)
     return false;
 }
 
+/* Bytes for the dynamic part: as many as any GPU can have, so that a launch that gives too few does no more harm than
+ * there. What is not touched costs nothing. Blocks that wait for each other have theirs at once: they get what they
+ * asked for. */
+static uint32_t mem_dynamic_room(const lockstep *c, uint32_t fixed)
+{
+    uint32_t most = ts__sm_most_shared();
+    bool together = ts__has_op(c->fn, TS_OP_grid_sync);
+    return together ? c->env->shared_bytes : TS_MAX(c->env->shared_bytes, most > fixed ? most - fixed : 0);
+}
+
 void lock_shared_begin(lockstep *c)
 {
     uint32_t at = 0, first = 0;
@@ -85,16 +96,18 @@ void lock_shared_begin(lockstep *c)
         at = (at + words[1] - 1) & ~(words[1] - 1);
         at += words[0];
     }
-    uint32_t fixed = (at + 15) & ~15u;
+    uint32_t fixed = (at + 15) & ~15u, room = mem_dynamic_room(c, fixed);
+    if (c->env->plan)
+        c->env->plan->dynamic_shared = dynamic;
     if ((uint64_t)fixed + c->env->shared_bytes > (1u << 24)) {
         lock_fail(c, first, TS_UNSUPPORTED, "%u bytes of static and %u of dynamic shared memory are more than a block "
                   "can have (%u)", fixed, c->env->shared_bytes, 1u << 24);
         return;
     }
     if (one)
-        c->shared = mem_alloca(c, fixed + c->env->shared_bytes + 16, 1024, TS_T_i8);
+        c->shared = mem_alloca(c, fixed + room + 16, 1024, TS_T_i8);
     else if (dynamic)
-        c->dynamic = mem_alloca(c, c->env->shared_bytes + 16, 1024, TS_T_i8);
+        c->dynamic = mem_alloca(c, room + 16, 1024, TS_T_i8);
     at = 0;
     for (ts_val v = 1; v < c->fn->inst.n; v++) {
         const ts_inst *inst = ts_at(c->fn, v);

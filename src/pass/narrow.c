@@ -357,7 +357,7 @@ ts_status ts__pass_narrow(ts_fn *fn, ts_pass_env *env, ts_error *err)
     c.opened = TS_NEW_N(env->scratch, ts_val, n);
     c.halves = TS_NEW_N(env->scratch, bool, n);
     if (!fresh || !c.map || !c.low || !c.opened || !c.halves || !ts__shape_of(fn, env->scratch, &c.shape) ||
-        !(c.walk = ts__facts_walk(fn, env->few_blocks, env->scratch)))
+        !(c.walk = ts__facts_walk(fn, env->most_blocks, env->scratch)))
         return ts_fail(err, TS_NOMEM, "out of memory in pass narrow");
     ts__builder_init(&c.b, fresh);
     if (!narrow_fn(&c))

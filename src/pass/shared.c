@@ -51,8 +51,10 @@ ts_status ts__pass_shared(ts_fn *fn, ts_pass_env *env, ts_error *err)
     if (!at)
         return ts_fail(err, TS_NOMEM, "out of memory in pass shared");
     TS_TRY(shared_place(fn, at, &total, err));
-    if (env->plan)
+    if (env->plan) {
         env->plan->shared_bytes = total;
+        env->plan->dynamic_shared = ts__has_op(fn, TS_OP_shared);
+    }
     if (!total)
         return TS_OK;
     ts_builder b;

@@ -7,15 +7,15 @@
 #include "tessera/array.h"
 #include <stdio.h>
 
-/* Kernels of threads may have more blocks on a GPU, which looks itself. The limits are all ones. */
-static ts_status launch_check_grid(const ts_kernel *kernel, const int64_t grid[3], bool gpu_threads, ts_error *err)
+/* A grid of threads may have more blocks along x. The limits are all ones. */
+static ts_status launch_check_grid(const ts_kernel *kernel, const int64_t grid[3], bool threads, ts_error *err)
 {
-    int64_t most = gpu_threads ? INT32_MAX : TS_GRID_MAX;
-    if ((uint64_t)(grid[0] | grid[1] | grid[2]) <= (uint64_t)most)
+    int64_t x = threads ? TS_GRID_THREADS_X : TS_GRID_MAX, yz = threads ? TS_GRID_THREADS_YZ : TS_GRID_MAX;
+    if ((uint64_t)grid[0] <= (uint64_t)x && (uint64_t)(grid[1] | grid[2]) <= (uint64_t)yz)
         return TS_OK;
-    return ts_fail(err, TS_VALUE, "kernel '%s': grid (%lld, %lld, %lld) is out of range; each axis must be 0 to "
-                                  "%lld, and 0 launches nothing", kernel->name, (long long)grid[0],
-                   (long long)grid[1], (long long)grid[2], (long long)most);
+    return ts_fail(err, TS_VALUE, "kernel '%s': grid (%lld, %lld, %lld) is out of range; x must be 0 to %lld, y and z "
+                                  "0 to %lld, and 0 launches nothing", kernel->name, (long long)grid[0],
+                   (long long)grid[1], (long long)grid[2], (long long)x, (long long)yz);
 }
 
 ts_status ts__launch_device(const launch_frame *frame, const ts_stream *given, ts_stream *room,
@@ -199,6 +199,10 @@ static ts_status launch_check_config(const ts_kernel *kernel, const ts_launch_co
     config = config ? config : &none;
     TS_TRY(launch_check_block(kernel, config->block, plan, err));
     TS_TRY(launch_check_cluster(kernel, config, plan, err));
+    if (plan->dynamic_shared && !config->shared_bytes)
+        return ts_fail(err, TS_VALUE, "kernel '%s' uses dynamic shared memory, and its launch gives it 0 bytes; give "
+                       "kernel[blocks, threads, stream, shared_bytes] the bytes that it needs (shared_bytes of "
+                       "ts_launch_config_run)", kernel->name);
     memcpy(shape->block, config->block, sizeof shape->block);
     memcpy(shape->cluster, config->cluster, sizeof shape->cluster);
     shape->shared_bytes = config->shared_bytes;
@@ -216,8 +220,6 @@ static ts_status launch_run(const ts_stream *given, const int64_t grid[3], ts_ke
     TS_TRY(launch_check_grid(kernel, grid, config && config->block[0], err));
     TS_TRY(ts__frame_fill(&frame, kernel, args, n, err));
     TS_TRY(ts__launch_device(&frame, given, &room, &stream, err));
-    bool gpu_threads = config && config->block[0] && stream->device->target != TS_TARGET_CPU;
-    TS_TRY(launch_check_grid(kernel, grid, gpu_threads, err));
     if (!grid[0] || !grid[1] || !grid[2])
         return TS_OK;
     bool is_cpu = stream->device->target == TS_TARGET_CPU;

@@ -503,6 +503,101 @@ static void on_alarm(int number)
     (void)number;
 }
 
+static _Atomic int steps[3];
+static int n_steps;
+
+typedef struct step_args {
+    useconds_t pause;
+    int which;
+} step_args;
+
+static void step(void *user)
+{
+    step_args *args = user;
+    usleep(args->pause);
+    atomic_store(&steps[args->which], ++n_steps);
+}
+
+typedef struct inside_args {
+    ts_device *device;
+    ts_status status;
+} inside_args;
+
+static void call_default_inside(void *user)
+{
+    inside_args *inside = user;
+    step_args args = {0, 2};
+    inside->status = ts_stream_call(ts_device_default_stream(inside->device), step, &args, NULL);
+}
+
+static void the_default_stream_comes_after_streams_that_block(void)
+{
+    for (int blocking = 0; blocking < 2; blocking++) {
+        ts_device *device = device_new(2, NULL);
+        ts_stream *stream;
+        ts_stream_options options = {.blocking = blocking != 0};
+        step_args slow = {40000, 0}, quick = {0, 1};
+        inside_args inside = {device, TS_OK};
+        bool done;
+        n_steps = 0;
+        CHECK_OK(ts_stream_create_with(device, &options, &stream, &err));
+        CHECK_OK(ts_stream_call(stream, step, &slow, &err));
+        CHECK_OK(ts_stream_done(ts_device_default_stream(device), &done, &err));
+        CHECK(done == !blocking);
+        CHECK_OK(ts_stream_call(ts_device_default_stream(device), step, &quick, &err));
+        CHECK_INT(steps[1], blocking ? 2 : 1);
+        CHECK_OK(ts_stream_call(stream, call_default_inside, &inside, &err)); /* it does not wait for itself */
+        CHECK_OK(ts_stream_sync(stream, TS_FOREVER, &err));
+        CHECK(inside.status == TS_OK && steps[2] == 3);
+        CHECK_OK(ts_stream_done(ts_device_default_stream(device), &done, &err));
+        CHECK(done);
+        ts_stream_destroy(stream);
+        ts__cpu_destroy(device);
+    }
+}
+
+static void who_waits_for_streams_that_block_can_give_up(void)
+{
+    ts_device *device = device_new(2, NULL);
+    ts_stream *stream, *of_device = ts_device_default_stream(device);
+    ts_stream_options options = {.blocking = true};
+    useconds_t us = 300000;
+    int32_t data = 0;
+    CHECK_OK(ts_stream_create_with(device, &options, &stream, &err));
+    CHECK_OK(ts_stream_call(stream, snooze, &us, &err));
+    CHECK_INT(ts_stream_sync(of_device, 1000000, &err), TS_INTERRUPTED);
+    end_at = 0;
+    ts_interrupt_set(answer);
+    CHECK_INT(ts_mem_fill(of_device, &data, 7, 4, 1, &err), TS_INTERRUPTED);
+    ts_interrupt_set(NULL);
+    CHECK_INT(data, 0);
+    ts_stream_destroy(stream);
+    ts__cpu_destroy(device);
+}
+
+static void a_stream_that_is_destroyed_ends_its_work_first(void)
+{
+    ts_device *device = device_new(2, NULL);
+    ts_program *program = program_of(device, entry_fault, one_param, fault_texts, sizeof fault_texts);
+    ts_stream *stream;
+    step_args slow = {40000, 0}, next = {0, 1};
+    n_steps = 0;
+    CHECK_OK(ts_stream_create(device, &stream, &err));
+    CHECK_OK(ts_stream_call(stream, step, &slow, &err));
+    CHECK_OK(ts_program_launch(program, stream, (uint32_t[3]){5, 2, 1}, &(uint64_t){3}, 0, &err));
+    CHECK_OK(ts_stream_call(stream, step, &next, &err));
+    ts_stream_destroy(stream);
+    CHECK_INT(n_steps, 0);
+    CHECK_INT(ts_device_sync(device, TS_FOREVER, &err), TS_LAUNCH);
+    CHECK_INT(steps[1], 2);
+    CHECK_OK(ts_stream_create(device, &stream, &err));
+    CHECK_OK(ts_stream_call(stream, step, &next, &err));
+    ts_stream_destroy(stream);
+    ts_program_destroy(program);
+    ts__cpu_destroy(device); /* with a stream that may be at work */
+    CHECK_INT(n_steps, 3);
+}
+
 static void a_signal_ends_a_wait(void)
 {
     ts_device *device = device_new(1, NULL);
@@ -842,6 +937,9 @@ int main(void)
     streams_keep_order_and_events_tie_them();
     waits_end_at_their_limit_and_events_tell_time();
     notices_come_in_stream_order_and_at_once_when_nothing_is_left();
+    the_default_stream_comes_after_streams_that_block();
+    who_waits_for_streams_that_block_can_give_up();
+    a_stream_that_is_destroyed_ends_its_work_first();
     a_signal_ends_a_wait();
     memory_is_reused_and_aligned();
     memory_freed_on_a_stream_waits_for_its_work();

@@ -7,6 +7,7 @@ it is the array itself; on a GPU it is never read, only indexed for where its el
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Iterator
 from typing import Any
 
@@ -44,12 +45,22 @@ def _at(address: int, shape: tuple[int, ...], strides: tuple[int, ...], dtype: A
     return numpy.lib.stride_tricks.as_strided(made, shape, strides).view(dtype) if shape else made.view(dtype)
 
 
-def sync(stream: Any) -> None:
-    """Waits for the work of a stream, where one is given."""
+@functools.cache
+def _default_of_cpu() -> Any:
+    from ..core import Device
+
+    return Device("cpu").default_stream
+
+
+def sync(stream: Any, on_host: bool) -> None:
+    """Waits for what comes before a copy: the work of a stream; without one, that of all streams that the default
+    stream comes after, which on a GPU the driver waits for."""
     if hasattr(stream, "synchronize"):
         stream.synchronize()
     elif stream:
         _core.synchronize(None)
+    elif on_host:
+        _default_of_cpu().sync()
 
 
 def _prepared_shape(shape: Any) -> tuple[int, ...]:
@@ -202,7 +213,7 @@ class DeviceNDArrayBase:
 
     def _read(self, stream: Any = 0) -> Any:
         """A new NumPy array with the elements."""
-        sync(stream or self.stream)
+        sync(stream or self.stream, self._on_host)
         if self._on_host:
             return self._elements.copy(order="F" if self.flags["F_CONTIGUOUS"] else "C")
         result = numpy.empty(self.shape, self.dtype, order="F" if self.is_f_contiguous() else "C")
@@ -212,7 +223,7 @@ class DeviceNDArrayBase:
 
     def _write(self, values: Any, stream: Any = 0) -> None:
         """Takes the elements of an array that broadcasts to the shape."""
-        sync(stream or self.stream)
+        sync(stream or self.stream, self._on_host)
         if self._on_host:
             self._elements[...] = values
         elif self.size:

@@ -165,6 +165,7 @@ static ts_status cpu_move(const ts_stream *stream, const move_task *move, ts_err
 {
     ts_cpu *cpu = cpu_of(stream->device);
     if (cpu_stream_is_inline(stream)) {
+        TS_TRY(cpu_streams_join(stream, TS_FOREVER, err));
         move_task now = *move;
         now.base.piece.device = &cpu->base;
         return cpu_run_move(&now.base, NULL, err);
@@ -344,6 +345,7 @@ void ts__cpu_after_fork(ts_device *device, bool in_child)
         cpu_watch_forget_thread(&cpu->watch);
         cpu->streams = NULL; /* their threads are in the parent */
         cpu->has_pending = false;
+        atomic_store(&cpu->n_ahead, 0);
         atomic_fetch_add(&cpu->forks, 1);
     }
     pthread_mutex_unlock(&cpu->memory.lock);

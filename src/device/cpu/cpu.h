@@ -149,6 +149,7 @@ typedef struct ts_cpu {
     bool has_pending;              /* a fault of a stream that was destroyed */
     ts_error pending;
     _Atomic uint64_t n_streams;    /* ever made */
+    _Atomic uint64_t n_ahead;      /* tasks of blocking streams that are not done: the default stream waits for them */
     _Atomic uint32_t forks;        /* how deep in forks this process is; streams remember theirs */
 } ts_cpu;
 
@@ -176,6 +177,10 @@ ts_status cpu_event_done(ts_event *event, bool *done, ts_error *err);
 ts_status cpu_event_notify(ts_event *event, ts_notice *notice, bool *taken, ts_error *err);
 ts_status cpu_event_elapsed(ts_event *begin, ts_event *end, double *ns, ts_error *err);
 ts_status cpu_streams_sync(ts_cpu *cpu, int64_t limit_ns, ts_error *err);
+/* What runs in its caller's thread calls it first: waits for what blocking streams were given, as the driver's legacy
+ * stream does. Work that they are given later comes behind it by itself. Nothing in the thread of a stream. Errors:
+ * TS_INTERRUPTED, when the caller is asked (ts_interrupt_set) and does not want to go on, or the limit passes. */
+TS_CHECKED ts_status cpu_streams_join(const ts_stream *stream, int64_t limit_ns, ts_error *err);
 void cpu_stream_idle(const ts_stream *stream); /* waits whatever happens; faults stay for who asks */
 void cpu_streams_idle(ts_cpu *cpu);        /* the same for all streams */
 /* Launches that run or wait in streams now end early; the first is told at the stream's next wait. */

@@ -216,12 +216,14 @@ ts_status cpu_event_record(ts_event *handle, const ts_stream *stream, ts_error *
     atomic_store(&((cpu_event *)handle)->recorder, recorder);
     if (recorder)
         return event_submit_replay(handle, stream, event_replay_record, TS_PIECE_RECORD, err);
+    bool now = cpu_stream_is_inline(stream);
+    if (now)
+        TS_TRY(cpu_streams_join(stream, TS_FOREVER, err));
     cpu_ticket *ticket = cpu_memory_get(&cpu->memory, sizeof *ticket);
     if (!ticket)
         return ts_fail(err, TS_NOMEM, "out of memory for recording an event");
     memset(ticket, 0, sizeof *ticket);
     ticket->forks = atomic_load(&cpu->forks);
-    bool now = cpu_stream_is_inline(stream);
     atomic_store(&ticket->references, now ? 1 : 2);
     if (now)
         ticket_punch(ticket);

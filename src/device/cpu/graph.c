@@ -58,6 +58,7 @@ static void script_end_task(cpu_task *task)
 ts_status cpu_script_launch(ts_script *script, const ts_stream *stream, ts_error *err)
 {
     if (cpu_stream_is_inline(stream)) {
+        TS_TRY(cpu_streams_join(stream, TS_FOREVER, err));
         _Atomic uint32_t never = 0;
         return script_run(script, &never, err);
     }

@@ -403,8 +403,10 @@ ts_status cpu_program_launch(ts_program *handle, const ts_stream *stream, const 
         return ts_fail(err, TS_VALUE, "kernel '%s': its blocks wait for each other, and the CPU device runs %d of them "
                        "at once, not %u x %u x %u; launch fewer", handle->name, CPU_MEETING_MOST, grid[0], grid[1],
                        grid[2]);
-    if (cpu_stream_is_inline(stream))
+    if (cpu_stream_is_inline(stream)) {
+        TS_TRY(cpu_streams_join(stream, TS_FOREVER, err));
         return program_run_here(program, grid, params, err);
+    }
     size_t bytes = sizeof(uint64_t) * handle->plan.n_params;
     launch_task *task = cpu_task_new(cpu_of(handle->device), sizeof *task + bytes, program_run_task, TS_PIECE_KERNEL);
     if (!task)

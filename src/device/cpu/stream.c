@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Streams and events of the CPU device. The default stream is its caller's thread. Any other is a queue
- * of tasks and one thread, started at the first task, that runs them in order; kernels among them use the
- * shared pool. A record of an event is a ticket: counted, done once; the event points at its newest
- * ticket, and whoever waits holds the ticket of the moment he began to wait.
+ * Streams and events of the CPU device. The default stream is its caller's thread, and comes after the work of streams
+ * that block, as the driver's legacy stream does. Any other is a queue of tasks and one thread, started at the first
+ * task, that runs them in order; kernels among them use the shared pool. A stream that is destroyed before its work is
+ * done stays with its thread until then. A record of an event is a ticket: counted, done once; the event points at its
+ * newest ticket, and whoever waits holds the ticket of the moment he began to wait.
  *
  *     submit -> | task | task | task | -> executor thread -> n_completed, raise `completed`
  */
@@ -27,11 +28,13 @@ struct cpu_stream {
     uint32_t forks;            /* cpu->forks when it was made */
     uint64_t number;           /* of all streams that the device has had, from 1 */
     _Atomic bool is_inline;    /* the default stream, and a destroyed one that is still held */
+    bool blocking;             /* the default stream comes after its work */
     pthread_mutex_t lock;      /* queue, thread, fault */
     ts_piece *head, **tail;
     ts_piece *recorded, **recorded_tail; /* recorded_tail NULL: work is run */
     uint64_t n_submitted, n_taken, n_cancelled; /* tasks up to number n_cancelled are cancelled */
     bool has_thread, stop;
+    bool dropped;              /* destroyed before its work was done; under cpu->lock */
     pthread_t thread;
     _Atomic uint64_t n_completed;
     _Atomic uint32_t cancelled; /* 1: the task that runs is */
@@ -83,6 +86,7 @@ void cpu_task_end(cpu_task *task)
     cpu_memory_put(&cpu_of(task->piece.device)->memory, task);
 }
 
+/* NULL and *stop: nothing is left, and nothing will come; the stream is inline from here on. */
 static cpu_task *stream_pop(cpu_stream *stream, bool *stop)
 {
     pthread_mutex_lock(&stream->lock);
@@ -94,6 +98,8 @@ static cpu_task *stream_pop(cpu_stream *stream, bool *stop)
         atomic_store(&stream->cancelled, ++stream->n_taken <= stream->n_cancelled);
     }
     *stop = stream->stop;
+    if (!task && stream->stop)
+        atomic_store(&stream->is_inline, true);
     pthread_mutex_unlock(&stream->lock);
     return task;
 }
@@ -130,13 +136,16 @@ static void stream_note_fault(cpu_stream *stream, ts_cpu *cpu, const ts_error *e
 static void stream_run(cpu_stream *stream, cpu_task *task)
 {
     ts_notice *notice = task->notice;
+    ts_cpu *cpu = cpu_of(task->piece.device);
     ts_error error;
     error.text[0] = 0;
     if (task->run(task, &stream->cancelled, &error) != TS_OK)
-        stream_note_fault(stream, cpu_of(task->piece.device), &error);
+        stream_note_fault(stream, cpu, &error);
     if (notice)
         stream->n_noticed = stream->n_taken;
     cpu_task_end(task);
+    if (stream->blocking)
+        atomic_fetch_sub(&cpu->n_ahead, 1);
     atomic_fetch_add(&stream->n_completed, 1);
     ts__signal_raise(&stream->completed);
     if (notice)
@@ -178,9 +187,22 @@ static ts_status stream_queue(cpu_stream *stream, cpu_task *task, ts_error *err)
     *stream->tail = &task->piece;
     stream->tail = &task->piece.next;
     stream->n_submitted++;
+    if (stream->blocking)
+        atomic_fetch_add(&cpu_of(stream->base.device)->n_ahead, 1);
     if (task->notice)
         task->notice->mark = stream->n_submitted;
     return TS_OK;
+}
+
+static ts_status stream_run_here(cpu_task *task, ts_error *err)
+{
+    _Atomic uint32_t never = 0;
+    ts_notice *notice = task->notice;
+    ts_status status = task->run(task, &never, err);
+    cpu_task_end(task);
+    if (notice)
+        notice->call(notice);
+    return status;
 }
 
 ts_status cpu_stream_submit(const ts_stream *handle, cpu_task *task, ts_error *err)
@@ -190,6 +212,10 @@ ts_status cpu_stream_submit(const ts_stream *handle, cpu_task *task, ts_error *e
     ts_status status = stream_of(handle, &stream, err);
     if (status == TS_OK) {
         pthread_mutex_lock(&stream->lock);
+        if (stream->is_inline) { /* its thread has left since the caller looked */
+            pthread_mutex_unlock(&stream->lock);
+            return stream_run_here(task, err);
+        }
         if (stream->recorded_tail) {
             *stream->recorded_tail = &task->piece;
             stream->recorded_tail = &task->piece.next;
@@ -273,36 +299,6 @@ bool cpu_is_recorder(ts_cpu *cpu, uint64_t number)
 
 /* ---- life -------------------------------------------------------------------------------------------- */
 
-ts_status cpu_stream_make(ts_device *device, const ts_stream_options *options, ts_stream **out, ts_error *err)
-{
-    (void)options; /* threads of the pool have no priorities */
-    ts_cpu *cpu = cpu_of(device);
-    cpu_stream *stream = ts__new(device->alloc, sizeof *stream);
-    if (!stream)
-        return ts_fail(err, TS_NOMEM, "out of memory for a stream");
-    stream->base = (ts_stream){device, cpu->default_stream ? (uintptr_t)stream : 0, stream};
-    stream->references = 1;
-    stream->forks = atomic_load(&cpu->forks);
-    stream->number = atomic_fetch_add(&cpu->n_streams, 1) + 1;
-    stream->tail = &stream->head;
-    pthread_mutex_init(&stream->lock, NULL);
-    if (!cpu->default_stream) { /* the first is the device's own */
-        stream->is_inline = true;
-        cpu->default_stream = stream;
-        device->default_stream = &stream->base;
-    } else {
-        pthread_mutex_lock(&cpu->lock);
-        stream->next = cpu->streams;
-        stream->link = &cpu->streams;
-        if (stream->next)
-            stream->next->link = &stream->next;
-        cpu->streams = stream;
-        pthread_mutex_unlock(&cpu->lock);
-    }
-    *out = &stream->base;
-    return TS_OK;
-}
-
 /* Under cpu->lock; true when that was the last. Streams from before a fork are in no list. */
 static bool stream_drop(ts_cpu *cpu, cpu_stream *stream)
 {
@@ -345,23 +341,96 @@ static ts_status stream_take_fault(cpu_stream *stream, uint64_t mark, ts_error *
     return status;
 }
 
+/* Nothing more will come. True: there is work left to do. */
+static bool stream_stop(cpu_stream *stream)
+{
+    pthread_mutex_lock(&stream->lock);
+    stream->stop = true;
+    if (!stream->has_thread)
+        atomic_store(&stream->is_inline, true);
+    bool busy = atomic_load(&stream->n_completed) != stream->n_submitted;
+    pthread_mutex_unlock(&stream->lock);
+    ts__signal_raise(&stream->submitted);
+    return busy;
+}
+
+/* Of a stopped stream: waits for its work, and ends what destroying it ends. */
+static void stream_finish(cpu_stream *stream)
+{
+    ts_cpu *cpu = cpu_of(stream->base.device);
+    ts_error unheard;
+    if (stream->has_thread)
+        pthread_join(stream->thread, NULL);
+    pthread_mutex_lock(&stream->lock);
+    stream->has_thread = false;
+    pthread_mutex_unlock(&stream->lock);
+    if (stream_take_fault(stream, UINT64_MAX, &unheard) != TS_OK)
+        stream_give_fault(cpu, &unheard);
+    stream_release(cpu, stream);
+}
+
+/* Finishes the destroyed streams whose threads have left. */
+static void streams_reap(ts_cpu *cpu)
+{
+    cpu_stream *stream;
+    do {
+        pthread_mutex_lock(&cpu->lock);
+        for (stream = cpu->streams; stream && !(stream->dropped && stream->is_inline); stream = stream->next)
+            ;
+        if (stream)
+            stream->dropped = false;
+        pthread_mutex_unlock(&cpu->lock);
+        if (stream)
+            stream_finish(stream);
+    } while (stream);
+}
+
 void cpu_stream_end(ts_stream *handle)
 {
     cpu_stream *stream = handle->impl;
     ts_cpu *cpu = cpu_of(handle->device);
-    if (stream->forks == atomic_load(&cpu->forks)) {
-        pthread_mutex_lock(&stream->lock);
-        stream->stop = true;
-        pthread_mutex_unlock(&stream->lock);
-        ts__signal_raise(&stream->submitted);
-        if (stream->has_thread)
-            pthread_join(stream->thread, NULL);
-        atomic_store(&stream->is_inline, true);
-        ts_error unheard;
-        if (stream_take_fault(stream, UINT64_MAX, &unheard) != TS_OK)
-            stream_give_fault(cpu, &unheard);
+    if (stream->forks != atomic_load(&cpu->forks)) {
+        stream_release(cpu, stream);
+        return;
     }
-    stream_release(cpu, stream);
+    if (stream_stop(stream)) { /* its thread goes on, and is joined by who comes later */
+        pthread_mutex_lock(&cpu->lock);
+        stream->dropped = true;
+        pthread_mutex_unlock(&cpu->lock);
+    } else
+        stream_finish(stream);
+    streams_reap(cpu);
+}
+
+ts_status cpu_stream_make(ts_device *device, const ts_stream_options *options, ts_stream **out, ts_error *err)
+{
+    ts_cpu *cpu = cpu_of(device);
+    streams_reap(cpu);
+    cpu_stream *stream = ts__new(device->alloc, sizeof *stream);
+    if (!stream)
+        return ts_fail(err, TS_NOMEM, "out of memory for a stream");
+    stream->base = (ts_stream){device, cpu->default_stream ? (uintptr_t)stream : 0, stream};
+    stream->references = 1;
+    stream->blocking = options && options->blocking; /* a priority changes nothing: threads of the pool have none */
+    stream->forks = atomic_load(&cpu->forks);
+    stream->number = atomic_fetch_add(&cpu->n_streams, 1) + 1;
+    stream->tail = &stream->head;
+    pthread_mutex_init(&stream->lock, NULL);
+    if (!cpu->default_stream) { /* the first is the device's own */
+        stream->is_inline = true;
+        cpu->default_stream = stream;
+        device->default_stream = &stream->base;
+    } else {
+        pthread_mutex_lock(&cpu->lock);
+        stream->next = cpu->streams;
+        stream->link = &cpu->streams;
+        if (stream->next)
+            stream->next->link = &stream->next;
+        cpu->streams = stream;
+        pthread_mutex_unlock(&cpu->lock);
+    }
+    *out = &stream->base;
+    return TS_OK;
 }
 
 void cpu_streams_cancel(ts_cpu *cpu, const void *only)
@@ -435,7 +504,8 @@ ts_status cpu_stream_sync(const ts_stream *handle, int64_t limit_ns, ts_error *e
     cpu_stream *stream;
     TS_TRY(stream_of(handle, &stream, err));
     TS_TRY(stream_check_wait(stream, err));
-    return stream->is_inline ? TS_OK : stream_wait(stream, ts__deadline(limit_ns), err);
+    return stream->is_inline ? cpu_streams_join(handle, limit_ns, err)
+                             : stream_wait(stream, ts__deadline(limit_ns), err);
 }
 
 ts_status cpu_stream_done(const ts_stream *handle, bool *done, ts_error *err)
@@ -443,7 +513,7 @@ ts_status cpu_stream_done(const ts_stream *handle, bool *done, ts_error *err)
     cpu_stream *stream;
     TS_TRY(stream_of(handle, &stream, err));
     TS_TRY(stream_check_wait(stream, err));
-    *done = stream->is_inline;
+    *done = atomic_load(&cpu_of(handle->device)->n_ahead) == 0;
     if (stream->is_inline)
         return TS_OK;
     pthread_mutex_lock(&stream->lock);
@@ -492,6 +562,42 @@ ts_status cpu_streams_sync(ts_cpu *cpu, int64_t limit_ns, ts_error *err)
     return status;
 }
 
+/* ---- the default stream and those that block with it ----------------------------------------------------- */
+
+static ts_status stream_wait_ahead(cpu_stream *stream, int64_t deadline_ns, ts_error *err)
+{
+    return stream->blocking ? stream_wait_idle(stream, deadline_ns, err) : TS_OK;
+}
+
+/* Is the caller what runs the work of a stream? It cannot wait for itself, nor for one that waits for it. */
+static bool stream_is_here(ts_cpu *cpu)
+{
+    bool here = false;
+    pthread_mutex_lock(&cpu->lock);
+    for (cpu_stream *stream = cpu->streams; stream && !here; stream = stream->next) {
+        pthread_mutex_lock(&stream->lock);
+        here = stream->has_thread && pthread_equal(stream->thread, pthread_self());
+        pthread_mutex_unlock(&stream->lock);
+    }
+    pthread_mutex_unlock(&cpu->lock);
+    return here;
+}
+
+ts_status cpu_streams_join(const ts_stream *handle, int64_t limit_ns, ts_error *err)
+{
+    ts_cpu *cpu = cpu_of(handle->device);
+    int64_t deadline = ts__deadline(limit_ns);
+    ts_interrupt_fn *asked = ts__interrupt_get();
+    if (atomic_load(&cpu->n_ahead) == 0 || stream_is_here(cpu))
+        return TS_OK;
+    for (;;) {
+        int64_t slice = ts__deadline(CPU_TICK_NS);
+        ts_status status = stream_each(cpu, stream_wait_ahead, TS_MIN(slice, deadline), err);
+        if (status != TS_INTERRUPTED || slice >= deadline || (asked && asked()))
+            return status;
+    }
+}
+
 void cpu_stream_idle(const ts_stream *handle)
 {
     cpu_stream *stream;
@@ -508,8 +614,10 @@ void cpu_streams_idle(ts_cpu *cpu)
 
 void cpu_streams_end(ts_cpu *cpu)
 {
-    while (cpu->streams)
-        cpu_stream_end(&cpu->streams->base);
+    while (cpu->streams) {
+        (void)stream_stop(cpu->streams);
+        stream_finish(cpu->streams);
+    }
     stream_release(cpu, cpu->default_stream);
 }
 
@@ -597,6 +705,7 @@ ts_status cpu_stream_call(const ts_stream *handle, void (*function)(void *), voi
     cpu_stream *stream;
     TS_TRY(stream_of(handle, &stream, err));
     if (stream->is_inline) {
+        TS_TRY(cpu_streams_join(handle, TS_FOREVER, err));
         function(user);
         return TS_OK;
     }

@@ -277,3 +277,44 @@ def test_a_device_function_with_a_signature_converts_what_it_is_given() -> None:
     out = numpy.zeros(2)
     kernel[1, 1](out, numpy.array([259.9, 3.5]))
     assert out.tolist() == [2.5, 4]
+
+
+@pytest.mark.parametrize("grid", [2**31, (1, 65536), (1, 1, 65536)], ids=str)
+def test_grids_that_no_gpu_takes_are_refused(grid: Any) -> None:
+    with pytest.raises(ValueError, match="x must be 0 to 2147483647, y and z 0 to 65535"):
+        cuda.jit(add)[grid, 1](numpy.ones(1), 2, 3)
+
+
+def test_more_blocks_than_tiles_have() -> None:
+    @cuda.jit
+    def last(x: Any, n: Any) -> None:
+        i = cuda.grid(1)
+        if i >= n - 2:
+            x[i - n + 2] = i
+        if i == 0:
+            x[2] = cuda.gridDim.x
+
+    n, x = 2**24 + 7, numpy.zeros(3, numpy.int64)
+    last[n, 1](x, n)
+    assert x.tolist() == [n - 2, n - 1, n]
+
+
+def test_dynamic_shared_memory_that_a_launch_forgets() -> None:
+    @cuda.jit
+    def shared(x: Any, n: Any) -> None:
+        memory = cuda.shared.array(0, numpy.int32)
+        for i in range(n):
+            memory[i] = i
+        x[0] = memory[n - 1]
+
+    @cuda.jit
+    def length(x: Any) -> None:
+        x[0] = len(cuda.shared.array(0, numpy.int32))
+
+    x = numpy.ones(1)
+    with pytest.raises(ValueError, match="'shared' uses dynamic shared memory, and its launch gives it 0 bytes"):
+        shared[1, 1](x, 2000)
+    shared[1, 1, 0, 8000](x, 2000)
+    assert x[0] == 1999
+    length[1, 1](x)
+    assert x[0] == 0
