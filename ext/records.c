@@ -31,11 +31,13 @@ static PyObject *record_host(const record_walk *walk)
 
 static int record_refuse(const record_walk *walk, PyObject *object)
 {
+    const core_evaluator *evaluator = ts_kernel_host(walk->kernel)->user;
     PyObject *host = PyImport_ImportModule("tessera._host"), *takes = NULL;
     if (host)
-        takes = PyObject_GetAttrString(host, "TAKES");
+        takes = PyObject_GetAttrString(host, evaluator && evaluator->takes_structs ? "TAKES_THREADS" : "TAKES");
+    const char *name = Py_TYPE(object)->tp_name;
     if (takes)
-        PyErr_Format(PyExc_TypeError, "is a %.200s; %U", Py_TYPE(object)->tp_name, takes);
+        PyErr_Format(PyExc_TypeError, "is a%s %.200s; %U", strchr("aeiouAEIOU", name[0]) ? "n" : "", name, takes);
     Py_XDECREF(takes);
     Py_XDECREF(host);
     return record_blame(walk, walk->at);

@@ -569,8 +569,10 @@ static PyObject *threads_subscript(PyObject *kernel, PyObject *given)
     Py_ssize_t n = PyTuple_Check(given) ? PyTuple_GET_SIZE(given) : 0;
     bool has_both = n >= 2 && n <= 5 && PyTuple_GET_ITEM(given, 0) != Py_None && PyTuple_GET_ITEM(given, 1) != Py_None;
     if (!has_both) {
-        PyErr_Format(PyExc_ValueError, "must specify at least the griddim and blockdim of kernel %R, as "
-                                       "kernel[griddim, blockdim, stream, sharedmem, cluster]; got %R", kernel, given);
+        PyErr_Format(PyExc_ValueError, "must specify at %s of kernel %R, as kernel[griddim, blockdim, stream, "
+                                       "sharedmem, cluster]; got %R",
+                     n > 5 ? "most the griddim, blockdim, stream, sharedmem and cluster"
+                           : "least the griddim and blockdim", kernel, given);
         return NULL;
     }
     PyObject *item[5] = {NULL, NULL, NULL, NULL, NULL};

@@ -24,20 +24,27 @@ __all__ = [
     "TileUnsupportedFeatureError",
     "TileValueError",
     "did_you_mean",
+    "nearest",
 ]
 
 
-def did_you_mean(name: str, known: Iterable[str]) -> str:
-    """The end of a message about an unknown name: the nearest known one, if any is near.
+def nearest(name: str, known: Iterable[str]) -> str:
+    """The known name that is nearest to an unknown one, "" where none is near.
 
-    Nothing for names like ``__wrapped__``: programs ask for these, and would wait for difflib.
+    None for names like ``__wrapped__``: programs ask for these, and would wait for difflib.
     """
     if name.startswith("__"):
         return ""
     import difflib
 
     close = difflib.get_close_matches(name, list(known), 1)
-    return f"; did you mean {close[0]!r}?" if close else ""
+    return close[0] if close else ""
+
+
+def did_you_mean(name: str, known: Iterable[str]) -> str:
+    """The end of a message about an unknown name, with the nearest known one, if any is near."""
+    near = nearest(name, known)
+    return f"; did you mean {near!r}?" if near else ""
 
 
 class TileError(Exception):

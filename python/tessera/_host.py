@@ -26,11 +26,13 @@ if TYPE_CHECKING:
 __all__ = ["Host", "Site", "current"]
 
 MOST_ITEMS = 1000  # of a static_iter
-TAKES = (  # the end of messages about arguments, those of ext/records.c too
+TAKES_THREADS = (  # the end of messages about arguments, those of ext/records.c too
     "a kernel takes arrays (NumPy, torch, CuPy, Tessera, anything with __dlpack__, __cuda_array_interface__ or a "
-    "buffer of numbers, such as ctypes arrays), numbers, tuples, named tuples and frozen dataclasses of such, "
-    "lists of arrays; where the parameter is annotated ct.Constant also texts, dtypes, enum members, functions and "
-    "tuples of such"
+    "buffer of numbers, such as ctypes arrays), numbers, tuples, named tuples and frozen dataclasses of such"
+)
+TAKES = (
+    f"{TAKES_THREADS}, lists of arrays; where the parameter is annotated ct.Constant also texts, dtypes, enum members, "
+    "functions and tuples of such"
 )
 _MOST_NESTED = 8  # expressions that launch kernels whose expressions launch kernels ...
 

@@ -21,17 +21,16 @@ from typing import Any
 from . import _ast_table as tables
 from . import _records as records
 from . import _structs as structs
-from ._core import DTYPES
+from ._errors import nearest
+from ._foreign import LIBRARIES, dtype_name
 from ._host import Host, Site
 from ._source import FUTURES, Snapshot, place as _place, source_of, walk
 
-__all__ = ["dtype_name", "pack_function", "pack_kernel"]
+__all__ = ["pack_function", "pack_kernel"]
 
 MODULES = {"tile": "ct", "thread": "cuda"}  # what their users call the modules of the languages
 DIALECTS = ("tile", "thread")  # as numbered by ts_dialect of src/lang/pack.h
 MOST_CONSTANTS = 4096  # elements of an array that a kernel names
-_DTYPES = frozenset(name for name, *_ in DTYPES)
-_FOREIGN = frozenset(("numpy", "torch", "ml_dtypes", "cupy"))
 _STATEMENTS = {
     "Try": "try", "TryStar": "try", "AsyncWith": "async with", "AsyncFor": "async for",
     "AsyncFunctionDef": "async def", "ClassDef": "class", "Import": "import", "ImportFrom": "import",
@@ -52,39 +51,36 @@ _operators: dict[type, int] = {
 # ---- objects -----------------------------------------------------------------------------------
 
 
-def dtype_name(obj: Any) -> str | None:
-    """The dtype an object of ours, NumPy, torch, CuPy or ml_dtypes stands for, or None."""
-    name = getattr(obj, "__tessera_dtype__", None)
-    if isinstance(name, str):
-        return name
-    kind = type(obj)
-    if kind.__module__ == "torch" and kind.__name__ == "dtype":
-        name = str(obj).rpartition(".")[2]
-    elif kind.__module__.partition(".")[0] in _FOREIGN and "dtype" in kind.__name__.lower():
-        name = getattr(obj, "name", None)
-    elif kind.__module__ == "numba.core.types.scalars":
-        name = getattr(obj, "name", None)
-    elif isinstance(obj, type) and obj.__module__.partition(".")[0] in _FOREIGN:
-        name = obj.__name__
-    if name in ("bool", "bool_"):
-        return "bool_"
-    return name if name in _DTYPES else None
-
-
-def _is_host_array(obj: Any) -> bool:
+def _is_host_array(obj: Any, most: int = MOST_CONSTANTS) -> bool:
     """An array of NumPy, small enough to be constants of a kernel."""
     kind = type(obj)
-    return kind.__module__ == "numpy" and kind.__name__ == "ndarray" and 0 < obj.ndim and obj.size <= MOST_CONSTANTS
+    return kind.__module__ == "numpy" and kind.__name__ == "ndarray" and 0 < obj.ndim and obj.size <= most
+
+
+def _called(obj: Any) -> str:
+    """What the host calls a function, with its module, or a class; else ""."""
+    name, module = getattr(obj, "__qualname__", ""), getattr(obj, "__module__", "")
+    owner = getattr(obj, "__self__", None)
+    if not module and owner is not None:  # random.random is a method of an object
+        module = type(owner).__module__
+    if not isinstance(name, str) or not name or not isinstance(obj, (BuiltinFunctionType, FunctionType, MethodType)):
+        return name if isinstance(name, str) else ""
+    return f"{module}.{name}" if module else name
 
 
 def _numpy_function(obj: Any) -> str:
     """The name of a function of NumPy, or ""."""
     kind = type(obj)
-    name = getattr(obj, "__name__", "")
+    name = str(getattr(obj, "__name__", ""))
     if kind.__module__ == "numpy" and kind.__name__ == "ufunc":
-        return str(name)
-    module = getattr(obj, "__module__", None) or ""
-    return str(name) if module.partition(".")[0] == "numpy" and callable(obj) and not isinstance(obj, type) else ""
+        return name
+    owner = type(getattr(obj, "__self__", None))  # of np.random.rand, the generator
+    module = owner.__module__ if owner.__module__.startswith("numpy.") else getattr(obj, "__module__", None) or ""
+    base, _, rest = module.partition(".")
+    part = rest.partition(".")[0]
+    if base != "numpy" or not callable(obj) or isinstance(obj, type):
+        return ""
+    return f"{part}.{name}" if part in ("fft", "linalg", "random") else name
 
 
 def _encoded(text: str) -> bytes:
@@ -252,7 +248,7 @@ class _Packer:
         if hasattr(kind, "__members__") and hasattr(obj, "value"):
             return self.make_member_of(kind, obj)
         if (
-            kind.__module__.partition(".")[0] in _FOREIGN
+            kind.__module__.partition(".")[0] in LIBRARIES
             and hasattr(obj, "item")
             and getattr(obj, "shape", 0) == ()
         ):
@@ -261,10 +257,11 @@ class _Packer:
                 return self.add(tables.TYPED, self.text(dtype), self.object(obj.item()))
         if isinstance(obj, int):
             return self.object(int(obj))
-        name = getattr(obj, "__qualname__", "")
-        what = f"{kind.__module__}.{kind.__qualname__}" + (
-            f" '{name}'" if isinstance(name, str) and name else ""
-        )
+        if _is_host_array(obj, most=obj.size if isinstance(getattr(obj, "size", None), int) else 0):
+            more = f"at most {MOST_CONSTANTS} numbers of the host are constants; pass the array as an argument"
+            return self.add(tables.OPAQUE, self.text(f"numpy.ndarray of {obj.size} numbers"), 0, self.text(more))
+        name = _called(obj)
+        what = f"{kind.__module__}.{kind.__qualname__}" + (f" '{name}'" if name else "")
         return self.add(tables.OPAQUE, self.text(what.removeprefix("builtins.")))
 
     def make_member_of(self, kind: Any, obj: Any) -> int:
@@ -458,7 +455,11 @@ class _Walker:
         if not known or records.is_record(value):
             return
         table = self.packer.attributes.get(self.packer.object(value))
-        if table is not None and name not in table and hasattr(value, name):
+        if table is None or name in table:
+            return
+        if not hasattr(value, name):
+            name = nearest(name, dir(value))  # for the message
+        if name:
             table[name] = self.packer.object(getattr(value, name))
 
     def node(self, node: Any) -> int:
@@ -569,14 +570,26 @@ class _Walker:
         ends = self.packer.list([self.emit(_plans[_ast.Return][0], node, [0])])
         return self.emit(_plans[_ast.If][0], node, [fails, ends, 0])
 
+    def undefined(self, node: Any) -> bool:
+        """Whether it is a name that means nothing anywhere; then the builtin like it is known, for the message."""
+        if not isinstance(node, _ast.Name) or self.lookup(node.id)[0] or any(node.id in names for names in self.local):
+            return False
+        near = nearest(node.id, [name for name, obj in vars(builtins).items() if isinstance(obj, type)])
+        if near:
+            self.free[near] = self.packer.object(getattr(builtins, near))
+        return True
+
     def raised(self, node: Any) -> int:
+        is_call = isinstance(node.exc, _ast.Call)
+        named = node.exc.func if is_call else node.exc
+        if self.packer.dialect == "thread" and self.undefined(named):
+            return self.emit(_plans[_ast.Expr][0], node, [self.node(named)])
         if self.only_ends():
             return self.emit(_plans[_ast.Return][0], node, [0])
-        is_call = isinstance(node.exc, _ast.Call)
-        known, value = self.host(node.exc.func if is_call else node.exc)
+        known, value = self.host(named)
         of = value if isinstance(value, type) else type(value)
         if self.packer.dialect != "thread" or not known or not issubclass(of, BaseException):
-            what = "raise" if self.packer.dialect != "thread" else "a raise of what is no exception of the host"
+            what = "raise" if self.packer.dialect != "thread" else "raise of what is no exception"
             return self.emit(tables.NODES["Unsupported"][0], node, [self.packer.text(what)])
         given = node.exc.args if is_call else []
         args = [self.node(arg) for arg in given]

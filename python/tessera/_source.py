@@ -148,10 +148,11 @@ def _parse_block(lines: list[str], first: int, last: int) -> tuple[Any, int]:
 
 
 _NO_SOURCE = (
-    "put the function in a file, or give the text that it was made of: @ct.kernel(source=text). That of exec, eval and "
-    "compile is known where tessera.tile or tessera.cuda was imported before; Python does not keep that of a script "
-    "read from stdin, nor before 3.13 of a plain prompt"
+    "put the function in a file (a kernel of tiles may have the text that it was made of: @ct.kernel(source=text)). "
+    "That of exec, eval and compile is known where tessera.tile or tessera.cuda was imported before; Python does not "
+    "keep that of a script read from stdin, nor before 3.13 of a plain prompt"
 )
+_ASYNC = "write def: kernels and their functions wait for nothing; the host awaits a launch with its method async_call"
 _CHANGED = (
     "restart the program or reload the module, or undo the change: a function's text is compiled, and it must "
     "be that of the code that was imported"
@@ -189,6 +190,8 @@ def source_of(fn: FunctionType, snapshot: Snapshot | None = None) -> tuple[Any, 
         raise _not_available(
             fn, f"'{code.co_filename}' changed since it was imported ({exc.msg})"
         ) from None
+    if isinstance(node, _ast.AsyncFunctionDef) and node.name == code.co_name:
+        raise _not_available(fn, "it is an 'async def'", _ASYNC)
     if not isinstance(node, _ast.FunctionDef) or node.name != code.co_name:
         raise _not_available(
             fn,

@@ -10,6 +10,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from . import _ast_table as tables
+from ._foreign import dtype_name, is_of_numba
 
 if TYPE_CHECKING:
     from ._pack import _Packer
@@ -32,7 +33,7 @@ def element_of(obj: Any) -> Any:
     dtype = getattr(type(obj), "__tessera_element__", None)
     if dtype is not None:
         return dtype.__get__(obj)
-    if type(obj).__module__ == "numba.core.types.npytypes" and type(obj).__name__ == "Record":
+    if is_of_numba(obj, "Record"):
         return obj.dtype
     is_dtype = type(obj).__module__.partition(".")[0] == "numpy" and hasattr(obj, "itemsize")
     return obj if is_dtype and getattr(obj, "kind", "") in ("V", "S", "U", "m", "M") else None
@@ -53,8 +54,6 @@ def _refuse(dtype: Any, why: str) -> None:
 def pack_element(packer: _Packer, dtype: Any) -> int:
     """The object of the pack that says what elements of the dtype are: DTYPE, CHARS, STRUCT, or the
     RECORD that dates and spans are instances of."""
-    from ._pack import dtype_name
-
     if not dtype.isnative:
         _refuse(dtype, 'it has the byte order of another machine; pass array.astype(array.dtype.newbyteorder("="))')
     if dtype.kind in "SU" and dtype.itemsize:

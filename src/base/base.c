@@ -432,10 +432,11 @@ static uint32_t base_distance(const char *a, const char *b)
 const char *ts__nearest(const char *name, const char *(*names)(const void *user, uint32_t i), const void *user)
 {
     const char *best = NULL, *other;
-    uint32_t nearest = strlen(name) > 3 ? 3 : 2;
+    size_t length = strlen(name);
+    uint32_t nearest = length > 3 ? 3 : length > 1 ? 2 : 1; /* all names of one letter are near to one another */
     for (uint32_t i = 0; (other = names(user, i)) != NULL; i++) {
         uint32_t d = base_distance(name, other);
-        if (d && d < nearest) {
+        if (d && d < nearest && *other) {
             nearest = d;
             best = other;
         }

@@ -10,6 +10,20 @@ typedef struct attr_names {
     const fr_value *v;
 } attr_names;
 
+/* The i-th operation of a class of the language: "x" of threadIdx_x. */
+static const char *attr_class_name(const attr_names *names, uint32_t i)
+{
+    const fr_dialect *dialect = names->f->dialect;
+    const char *full = fr_string(names->f, names->f->pack.objects[names->v->as.object].x), *dot = strrchr(full, '.');
+    size_t n = dot ? strlen(dot + 1) : 0;
+    for (uint32_t row = 0; n && row < dialect->n_ops; row++) {
+        const char *op = dialect->ops[row].name;
+        if (strncmp(op, dot + 1, n) == 0 && op[n] == '_' && i-- == 0)
+            return op + n + 1;
+    }
+    return NULL;
+}
+
 static const char *attr_name(const void *user, uint32_t i)
 {
     const attr_names *names = user;
@@ -21,55 +35,55 @@ static const char *attr_name(const void *user, uint32_t i)
         if (i < n_fields)
             return ts_pack_string(pack, fields[TS_RECORD_FIELD * i]);
         i -= n_fields;
-        return 2 * i < n ? ts_pack_string(pack, pairs[2 * i]) : NULL;
+        if (2 * i < n)
+            return ts_pack_string(pack, pairs[2 * i]);
+        return names->v->cls ? NULL : attr_class_name(names, i - n / 2);
     }
-    static const char *const common[] = {"shape", "dtype", "ndim", "strides"};
-    if (i < TS_COUNT(common))
-        return common[i];
-    for (uint32_t m = 0, seen = TS_COUNT(common); m < names->f->dialect->n_methods; m++)
+    uint32_t n_members = 0;
+    for (const char *const *members = names->f->dialect->members; members[n_members]; n_members++)
+        if (n_members == i)
+            return members[i];
+    for (uint32_t m = 0, seen = n_members; m < names->f->dialect->n_methods; m++)
         if (names->f->dialect->methods[m].kind == names->v->kind && seen++ == i)
             return names->f->dialect->methods[m].name;
     return NULL;
 }
 
-/* Attributes that NumPy and torch arrays have, and the words for them here. */
-static const struct attr_elsewhere {
-    const char *name, *help;
-} attr_elsewhere[] = {
-    {"size", "multiply the extents of .shape"},
-    {"T", "ct.transpose(tile) swaps two axes, ct.permute(tile, axes) any"},
-    {"mT", "ct.transpose(tile) swaps two axes"},
-    {"mean", "ct.sum(tile, axis) / extent"},
-    {"to", "tile.astype(dtype) converts"},
-    {"type", "tile.astype(dtype) converts"},
-    {"view", "ct.bitcast(tile, dtype) reads the bits as another dtype, tile.reshape(shape) gives another shape"},
-    {"item", "ct.load(array, index, ()) reads one element as a scalar"},
-};
-
-/* Functions of other libraries' kernels, and the words for them in the tile language. */
-static const struct attr_elsewhere attr_modules[] = {
-    {"dot", "a @ b or ct.matmul(a, b) multiplies tiles, ct.mma(a, b, acc) adds to an accumulator"},
-    {"program_id", "ct.bid(axis) is the index of the block"},
-    {"num_programs", "ct.num_blocks(axis) is how many blocks there are"},
-    {"constexpr", "annotate the parameter ct.Constant[int]"},
-    {"range", "loop over Python's range(...)"},
-    {"static_range", "loop over ct.static_iter(range(...))"},
-};
-
-static const char *attr_module_help(fr *f, const char *name, const char *near)
+/* Whether arrays of the language have the attribute or method. */
+static bool attr_is_of_arrays(const fr *f, const char *name)
 {
-    for (uint32_t i = 0; i < TS_COUNT(attr_modules) && f->dialect == &fr_dialect_tile; i++)
-        if (strcmp(attr_modules[i].name, name) == 0)
-            return fr_textf(f, "\n  help: %s", attr_modules[i].help);
-    return fr_did_you_mean(f, near);
+    bool found = false;
+    for (const char *const *member = f->dialect->members; *member; member++)
+        found |= strcmp(*member, name) == 0;
+    for (uint32_t m = 0; m < f->dialect->n_methods; m++)
+        found |= f->dialect->methods[m].kind == FR_ARRAY && strcmp(f->dialect->methods[m].name, name) == 0;
+    return found;
 }
 
-static const char *attr_help(fr *f, const char *name, const char *near)
+/* What a class of the language has, where that is little. */
+static const char *attr_list(fr *f, const attr_names *names)
 {
-    for (uint32_t i = 0; i < TS_COUNT(attr_elsewhere); i++)
-        if (strcmp(attr_elsewhere[i].name, name) == 0)
-            return fr_textf(f, "\n  help: %s", attr_elsewhere[i].help);
-    return fr_did_you_mean(f, near);
+    const char *text = "", *name;
+    for (uint32_t i = 0; (name = attr_class_name(names, i)) != NULL; i++)
+        text = i > 8 ? "" : fr_textf(f, "%s%s%s", text, i ? ", " : "\n  help: it has ", name);
+    return text;
+}
+
+static const char *attr_help(fr *f, const fr_value *v, const char *name, const char *near)
+{
+    bool is_module = v->kind == FR_MODULE;
+    const char *full = is_module ? fr_textf(f, "%s.%s", fr_string(f, f->pack.objects[v->as.object].x), name) : NULL;
+    const char *help = fr_hint(f, is_module ? FR_HINT_CALL : FR_HINT_MEMBER, name);
+    bool is_number = v->kind == FR_NONE || v->kind == FR_NUMBER || v->kind == FR_TILE;
+    if (!*help && is_module)
+        help = fr_hint(f, FR_HINT_CALL, full);
+    if (!*help && v->kind == FR_OPAQUE)
+        help = fr_opaque_help(f, v);
+    if (!*help && is_number && attr_is_of_arrays(f, name))
+        help = fr_textf(f, "\n  help: arrays have .%s; pass an array", name);
+    if (!*help && is_module && !near)
+        help = attr_list(f, &(attr_names){f, v});
+    return *help ? help : fr_did_you_mean(f, near);
 }
 
 static ts_status attr_unknown(fr *f, uint32_t node, const fr_value *v, const char *name)
@@ -81,7 +95,7 @@ static ts_status attr_unknown(fr *f, uint32_t node, const fr_value *v, const cha
     if (!near && v->kind == FR_TILE && op)
         near = fr_textf(f, "ct.%s(tile)", op);
     return fr_error(f, node, TS_TILETYPE, "%s has no attribute '%s'%s", fr_say(f, v), name,
-                    v->kind == FR_MODULE ? attr_module_help(f, name, near) : attr_help(f, name, near));
+                    attr_help(f, v, name, near));
 }
 
 /* ---- attributes ---------------------------------------------------------------------- */
@@ -317,6 +331,14 @@ static ts_status attr_index_tile(fr *f, const fr_value *tile, const fr_value *in
     return fr_index_tile(f, tile, index, out);
 }
 
+static ts_status attr_no_items(fr *f, uint32_t node, const fr_value *v)
+{
+    const char *help = v->kind == FR_OPAQUE ? fr_opaque_help(f, v)
+                       : v->kind == FR_NONE ? "\n  help: an array or a tuple has items; pass one"
+                       : v->kind == FR_FUNC ? "\n  help: kernels launch no kernels; call the function: f(...)" : "";
+    return fr_error(f, node, TS_TILETYPE, "%s has no items%s", fr_say(f, v), help);
+}
+
 ts_status fr_item(fr *f, uint32_t node, const fr_value *v, const fr_value *index, fr_value *out)
 {
     fr_value tile;
@@ -339,9 +361,9 @@ ts_status fr_item(fr *f, uint32_t node, const fr_value *v, const fr_value *index
     case FR_MODULE: /* Color["red"] */
         if (f->pack.objects[v->as.object].kind == TS_OBJ_CLASS && index->kind == FR_STR)
             return attr_module(f, node, v, index->as.text, out);
-        return fr_error(f, node, TS_TILETYPE, "%s has no items", fr_say(f, v));
+        return attr_no_items(f, node, v);
     default:
-        return fr_error(f, node, TS_TILETYPE, "%s has no items", fr_say(f, v));
+        return attr_no_items(f, node, v);
     }
 }
 

@@ -625,9 +625,8 @@ ts_status fr_call_builtin(fr *f, uint32_t node, const char *name, uint32_t n, co
         return builtin_rows[i].call(f, &c, out);
     }
     const char *op = fr_op_called(f, name);
-    return fr_error(f, node, TS_TILETYPE, "builtin '%s' is not part of the %s\n  help: %s", name, f->dialect->language,
-                    op ? fr_textf(f, "use ct.%s for tiles", op)
-                       : "only tile operations and plain Python functions can be called");
+    return fr_error(f, node, TS_TILETYPE, "builtin '%s' is not part of the %s%s", name, f->dialect->language,
+                    fr_call_help(f, name, op));
 }
 
 const char *fr_builtin_name(const void *unused, uint32_t i)

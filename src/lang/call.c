@@ -580,9 +580,9 @@ static ts_status call_opaque(fr *f, uint32_t node, const fr_value *callee)
         return fr_error(f, node, TS_SYNTAX, "this function cannot be inlined\n  found: %s",
                         fr_string(f, object->x));
     const char *op = n->kind == TS_AST_Attribute ? fr_op_called(f, fr_string(f, n->f[1])) : NULL;
-    return fr_error(f, node, TS_TILETYPE, "kernels cannot call %s\n  help: %s", fr_say(f, callee),
-                    op ? fr_textf(f, "use ct.%s for tiles", op)
-                       : "only tile operations and plain Python functions can be called");
+    const char *said = fr_string(f, object->x), *name = strchr(said, '\''); /* of "method 'random.Random.random'" */
+    name = name ? fr_textf(f, "%.*s", (int)strcspn(name + 1, "'"), name + 1) : said;
+    return fr_error(f, node, TS_TILETYPE, "kernels cannot call %s%s", fr_say(f, callee), fr_call_help(f, name, op));
 }
 
 static ts_status call_any(fr *f, uint32_t node, const fr_value *callee, fr_arguments *args, fr_value *out)

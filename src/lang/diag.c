@@ -14,6 +14,7 @@
  * Part of the front end (lower.h).
  */
 #include "lang/lower.h"
+#include <ctype.h>
 #include <stdio.h>
 
 const char *fr_string(const fr *f, uint32_t string)
@@ -110,9 +111,12 @@ static void diag_snippet(ts_text *out, const fr *f, uint32_t function, const ts_
 static void diag_notes(ts_text *out, const fr *f)
 {
     int shown = 0;
-    for (const fr_frame *frame = f->frame; frame && frame->caller; frame = frame->caller) {
+    const fr_frame *before = NULL;
+    for (const fr_frame *frame = f->frame; frame && frame->caller; before = frame, frame = frame->caller) {
         const ts_node *node = ts_pack_node(&f->pack, frame->call_node);
         const ts_pack_function *fn = &f->pack.functions[frame->caller->function];
+        if (before && before->call_node == frame->call_node) /* of recursion once */
+            continue;
         if (++shown > 8) {
             ts__text_puts(out, "\n  [... more callers]");
             return;
@@ -123,13 +127,22 @@ static void diag_notes(ts_text *out, const fr *f)
     }
 }
 
-/* Lines after the first. Help that names functions of the tile language's module is for that language. */
+/* Whether the line names a function of the module of another language, as its users call it. */
+static bool diag_is_elsewhere(const fr *f, const char *line, const char *end)
+{
+    const char *other = f->dialect->level == TS_LEVEL_T ? "cuda." : "ct.";
+    for (const char *at = line; (at = strstr(at, other)) != NULL && at < end; at++)
+        if (at == line || !(isalnum((unsigned char)at[-1]) || at[-1] == '_'))
+            return true;
+    return false;
+}
+
+/* Lines after the first. Help that names functions of one language's module is for that language. */
 static void diag_more(ts_text *out, const fr *f, const char *more)
 {
     for (const char *end; *more; more = *end ? end + 1 : end) {
         end = more + strcspn(more, "\n");
-        const char *found = strstr(more, "ct.");
-        if (f->dialect->level == TS_LEVEL_T || !found || found > end || strncmp(more, "  help:", 7) != 0)
+        if (strncmp(more, "  help:", 7) != 0 || !diag_is_elsewhere(f, more, end))
             ts__text_printf(out, "\n%.*s", (int)(end - more), more);
     }
 }
@@ -298,6 +311,48 @@ const char *fr_say(fr *f, const fr_value *v)
     default:
         return plain[v->kind] ? plain[v->kind] : "a value";
     }
+}
+
+/* ---- what a language does not have ---------------------------------------------------- */
+
+enum { DIAG_T = 1, DIAG_S = 2, DIAG_TS = 3 };
+
+static const struct {
+    uint8_t languages, of;
+    const char *name, *help;
+} diag_hints[] = {
+#define TS_HINT(languages, of, name, help) {DIAG_##languages, FR_HINT_##of, name, help},
+#include "lang/hint.def"
+};
+
+/* A name, or "module.*" for all of a module. */
+static bool diag_is_named(const char *pattern, const char *name)
+{
+    size_t n = strlen(pattern);
+    return strcmp(pattern, name) == 0 || (pattern[n - 1] == '*' && strncmp(pattern, name, n - 1) == 0);
+}
+
+const char *fr_hint(fr *f, fr_hint_of of, const char *name)
+{
+    uint32_t language = f->dialect->level == TS_LEVEL_T ? DIAG_T : DIAG_S;
+    for (size_t i = 0; i < TS_COUNT(diag_hints); i++)
+        if (diag_hints[i].of == of && diag_hints[i].languages & language && diag_is_named(diag_hints[i].name, name))
+            return fr_textf(f, "\n  help: %s", diag_hints[i].help);
+    return "";
+}
+
+const char *fr_call_help(fr *f, const char *name, const char *op)
+{
+    const char *hint = fr_hint(f, FR_HINT_CALL, name);
+    if (op && f->dialect->level == TS_LEVEL_T)
+        return fr_textf(f, "\n  help: use ct.%s for tiles", op);
+    return *hint ? hint : fr_textf(f, "\n  help: only %s can be called", f->dialect->callables);
+}
+
+const char *fr_opaque_help(fr *f, const fr_value *v)
+{
+    const char *help = fr_string(f, f->pack.objects[v->as.object].z);
+    return *help ? fr_textf(f, "\n  help: %s", help) : "";
 }
 
 /* ---- names near a name ------------------------------------------------------------------ */

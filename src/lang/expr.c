@@ -342,16 +342,10 @@ static ts_status expr_named(fr *f, uint32_t node, const ts_node *n, fr_value *ou
 
 static ts_status expr_unsupported(fr *f, uint32_t node, const ts_node *n, fr_value *out)
 {
-    const char *what = fr_string(f, n->f[0]), *help = "";
+    const char *what = fr_string(f, n->f[0]);
     (void)out;
-    if (strcmp(what, "a list comprehension") == 0)
-        help = "\n  help: use tuple(... for x in ct.static_iter(...))";
-    else if (strcmp(what, "global") == 0 || strcmp(what, "nonlocal") == 0)
-        help =
-            "\n  help: kernels read outer names but cannot assign them; return the value instead";
-    else if (strcmp(what, "raise") == 0 || strcmp(what, "try") == 0)
-        help = "\n  help: kernels have no exceptions; use ct.assert_ or a mask";
-    return fr_error(f, node, TS_SYNTAX, "'%s' is not part of the %s%s", what, f->dialect->language, help);
+    return fr_error(f, node, TS_SYNTAX, "'%s' is not part of the %s%s", what, f->dialect->language,
+                    fr_hint(f, FR_HINT_SYNTAX, what));
 }
 
 static ts_status expr_yield(fr *f, uint32_t node, const ts_node *n, fr_value *out)
@@ -399,16 +393,20 @@ enum { EXPR_MAX_STACK = 3 << 20, EXPR_MAX_STEPS = 2000000 };
 static ts_status expr_too_deep(fr *f, uint32_t node)
 {
     const fr_frame *last = f->frame, *before = last ? last->caller : NULL;
+    uint32_t deep = 1;
     while (before && before->scope->root != last->scope->root)
         before = before->caller;
     if (!before)
         return fr_error(f, node, TS_RECURSION,
                         "helper functions call each other too deeply\n  help: recursion must end at compile time");
     const char *loop = f->dialect->level == TS_LEVEL_S ? ", with an array of cuda.local.array as its stack" : "";
+    for (const fr_frame *frame = before; frame; frame = frame->caller)
+        deep += frame->scope->root == last->scope->root;
     if (before->regions == last->regions)
         return fr_error(f, node, TS_RECURSION,
-                        "cannot type infer runaway recursion: '%s' calls itself on every path\n  help: recursion must "
-                        "end at compile time; return before the call where it is done", last->name);
+                        "cannot type infer runaway recursion: '%s' calls itself on every path, or more than %u times\n"
+                        "  help: recursion must end at compile time, and functions are inlined; return before the call "
+                        "where it is done, or write a loop%s", last->name, deep, loop);
     return fr_error(f, node, TS_RECURSION,
                     "'%s' calls itself, and only the running kernel knows when that ends: functions are inlined\n"
                     "  help: recursion must end at compile time; write a loop%s", last->name, loop);

@@ -688,10 +688,10 @@ static ts_status loop_range(fr *f, loop_kind *k, const fr_value *range, uint32_t
     k->dtype = TS_DTYPE_NONE;
     bool down = known && step < 0 && f->dialect->counts_down;
     if (known && step <= 0 && !down)
-        return fr_error(f, at, TS_TILETYPE,
-                        "the step of range is %lld; it must be positive\n  help: count up and "
-                        "index with n - 1 - i",
-                        (long long)step);
+        return fr_error(f, at, TS_TILETYPE, "the step of range is %lld; it must %s", (long long)step,
+                        f->dialect->counts_down
+                            ? "not be zero\n  help: range(start, stop) counts up by 1, range(start, stop, -1) down"
+                            : "be positive\n  help: count up and index with n - 1 - i");
     for (uint32_t i = 0; i < 3; i++) {
         const fr_value *x = &range->as.items[i];
         fr_value so_far = {.kind = FR_TILE, .dtype = (uint8_t)k->dtype};

@@ -277,6 +277,12 @@ const char *fr_say(fr *f, const fr_value *v);
 const char *fr_say_shape(fr *f, const fr_shape *shape);
 const char *fr_textf(fr *f, const char *format, ...) TS_PRINTF(2, 3);
 const char *fr_string(const fr *f, uint32_t string);
+/* Help lines, "" where there is nothing to say: what is written instead of something that the language lacks
+ * (hint.def), of a function that cannot be called (`op`: the tile operation like it, or NULL), and of a host object. */
+typedef enum fr_hint_of { FR_HINT_SYNTAX, FR_HINT_MEMBER, FR_HINT_CALL } fr_hint_of;
+const char *fr_hint(fr *f, fr_hint_of of, const char *name);
+const char *fr_call_help(fr *f, const char *name, const char *op);
+const char *fr_opaque_help(fr *f, const fr_value *v);
 const char *fr_did_you_mean(fr *f, const char *near); /* a help line; "" for NULL */
 /* The operation (a function of the module) with this name here or in NumPy, or with the nearest; or NULL. */
 const char *fr_op_called(const fr *f, const char *name);
@@ -630,6 +636,8 @@ ts_status fr_list_item(fr *f, const fr_list *list, const fr_value *index, fr_val
  * what fr_value calls numbers and tiles; `of` is an array. A member that may be NULL says what happens then. */
 typedef struct fr_dialect {
     const char *language, *operation; /* for messages: "tile language", "tile operation" */
+    const char *callables, *elements; /* the same: what can be called, how the elements of an array are read */
+    const char *const *members;       /* attributes of arrays and numbers, for messages; the last is NULL */
     const char *module;               /* what its users call its module; help that names another one is left out */
     ts_level level;
     /* Dtypes of literals; of an integer the first that holds it. What int(), float() and complex() give. */

@@ -330,9 +330,10 @@ static bool pack_object(const ts_pack *p, uint32_t at)
     case TS_OBJ_DTYPE:
     case TS_OBJ_OP:
     case TS_OBJ_BUILTIN:
-    case TS_OBJ_OPAQUE:
     case TS_OBJ_BYTES:
         return o->x < p->n_strings;
+    case TS_OBJ_OPAQUE:
+        return o->x < p->n_strings && o->z < p->n_strings;
     case TS_OBJ_STRUCT:
         return pack_struct(p, at);
     case TS_OBJ_CHARS:

@@ -17,9 +17,8 @@ static ts_status stmt_unpack(fr *f, uint32_t target, const fr_value *value)
         if (ts_pack_node(&f->pack, items[i])->kind == TS_AST_Starred)
             star = star == UINT32_MAX ? i : UINT32_MAX - 1;
     if (value->kind != FR_TUPLE)
-        return fr_error(f, target, TS_TILETYPE,
-                        "cannot unpack %s into %u names\n  help: only tuples unpack",
-                        fr_say(f, value), n);
+        return fr_error(f, target, TS_TILETYPE, "cannot unpack %s into %u names\n  help: only tuples unpack%s",
+                        fr_say(f, value), n, f->dialect->level == TS_LEVEL_S ? "; cuda.grid(2) gives two numbers" : "");
     if (star == UINT32_MAX - 1 || (star == UINT32_MAX ? n != value->n : n - 1 > value->n))
         return fr_error(f, target, TS_TILEVALUE, "cannot unpack a tuple of %u items into %u names\n  help: "
                         "give each item a name, or gather the others with *rest", value->n, n);

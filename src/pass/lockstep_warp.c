@@ -348,7 +348,7 @@ static void warp_fault(lockstep *c, ts_val v)
 
 static void warp_trap(lockstep *c)
 {
-    static const char text[] = "trap";
+    static const char text[] = "trap (debug=True tells the reason)";
     ts_val cond = c->mask ? lock_not(c, c->mask) : ts_bits(&c->b, TS_T_i1, 0);
     ts_emit(&c->b, TS_OP_assert, TS_T_none, 1, &cond, ts_intern(c->m, text, sizeof text - 1), 0);
 }

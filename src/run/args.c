@@ -488,8 +488,12 @@ static ts_status args_check_category(args_walk *walk, const args_value *v)
     uint32_t wanted = args_wanted(rule);
     if (v->category <= wanted || (rule->flags & TS_PARAM_BOOL && v->category == TS_PARAM_INT))
         return TS_OK;
+    const char *text = args_value_text(v, room, sizeof room);
+    if (rule->flags & TS_PARAM_BITS)
+        return args_fail(walk, TS_TYPE, "is %s but the signature has %s; pass a number of that kind, or change the "
+                         "signature", text, args_wanted_text(rule));
     return args_fail(walk, TS_TYPE, "is annotated %s but is %s; pass a number of that kind, or change the annotation",
-                     args_wanted_text(rule), args_value_text(v, room, sizeof room));
+                     args_wanted_text(rule), text);
 }
 
 static double args_real(const args_value *v)
@@ -515,8 +519,10 @@ static ts_status args_bits_of(args_walk *walk, const args_value *v, uint8_t dtyp
     else if (walk->rule->flags & TS_PARAM_BITS && v->i >= -(one << (bits - 1)) && v->i < one << bits)
         *out &= bits < 64 ? ((uint64_t)1 << bits) - 1 : UINT64_MAX;
     else if (v->i < low || v->i > high)
-        return args_fail(walk, TS_OVERFLOW, "%s does not fit %s, which the annotation names; annotate a %s dtype",
+        return args_fail(walk, TS_OVERFLOW, "%s does not fit %s, which the %s; %s a %s dtype",
                          args_value_text(v, room, sizeof room), ts_dtype_name((ts_dtype)dtype),
+                         walk->rule->flags & TS_PARAM_BITS ? "signature has" : "annotation names",
+                         walk->rule->flags & TS_PARAM_BITS ? "write" : "annotate",
                          v->i < 0 && !is_signed ? "signed" : "wider");
     return TS_OK;
 }

@@ -36,7 +36,14 @@ class _Hint:
     def to_device(self, retr: list[Callable[[], Any]], stream: Any = 0) -> Any:
         """The array on the current device; ``retr`` gets what copies it back."""
         device = _core._current_device()
-        return _moved(self.value, device, self.copies_in, self.copies_out, retr)
+        return _moved(self.array(), device, self.copies_in, self.copies_out, retr)
+
+    def array(self) -> Any:
+        """What it is a hint about; TypeError where that is no array."""
+        if is_array(self.value) or _is_record(self.value) or hasattr(self.value, "__cuda_array_interface__"):
+            return self.value
+        name, found = type(self).__name__, type(self.value).__name__
+        raise TypeError(f"cuda.{name}() takes an array, found a {found}; pass numpy.asarray(value)")
 
 
 class In(_Hint):
@@ -98,6 +105,15 @@ def _copied_back(array: Any, value: Any) -> None:
         value[...] = found if type(value).__module__ == "numpy" else type(value)(found)
 
 
+_TEXT = "pass numpy.array([value]), an array of texts of a fixed length, or name it in the kernel as a global"
+_INSTEAD = {
+    str: _TEXT,
+    bytes: _TEXT,
+    dict: "pass a tuple or a named tuple of its values, or an array with a structured dtype",
+    set: "pass numpy.array(sorted(value)), an array of its elements",
+}
+
+
 def _plain(value: Any) -> Any:
     """What numbers, tuples and None are passed as."""
     if isinstance(value, enum.Enum):
@@ -110,8 +126,9 @@ def _plain(value: Any) -> Any:
         from ._times import instance_of
 
         return instance_of(value)
-    if isinstance(value, (str, bytes, dict, set)):
-        raise NotImplementedError(f"a {type(value).__name__} cannot be passed to a kernel: {value!r}")
+    for kind, instead in _INSTEAD.items():
+        if isinstance(value, kind):
+            raise NotImplementedError(f"a {kind.__name__} cannot be passed to a kernel: {value!r}; {instead}")
     return value
 
 
@@ -141,7 +158,7 @@ def prepared(args: tuple[Any, ...], device: int, extensions: tuple[Any, ...], st
 
 def _argument(value: Any, device: int, back: list[Callable[[], Any]]) -> Any:
     if isinstance(value, _Hint):
-        return _moved(value.value, device, value.copies_in, value.copies_out, back)
+        return _moved(value.array(), device, value.copies_in, value.copies_out, back)
     if isinstance(value, tuple):
         items = [_argument(item, device, back) for item in value]
         return type(value)(*items) if hasattr(value, "_fields") else tuple(items)

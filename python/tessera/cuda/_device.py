@@ -54,6 +54,14 @@ class _Value:
     def __repr__(self) -> str:
         return f"<cuda.{self.__tessera_op__.replace('_', '.')}, known inside kernels>"
 
+    def _outside(self, *_: Any) -> Any:
+        name = self.__tessera_op__.replace("_", ".")
+        raise RuntimeError(f"cuda.{name} has a value inside a function decorated with @cuda.jit, not on the host")
+
+    __index__ = __int__ = __float__ = __neg__ = __lt__ = __le__ = __gt__ = __ge__ = _outside
+    __add__ = __radd__ = __sub__ = __rsub__ = __mul__ = __rmul__ = __mod__ = __rmod__ = _outside
+    __floordiv__ = __rfloordiv__ = __truediv__ = __rtruediv__ = _outside
+
 
 class threadIdx:
     """Where the thread is in its block: ``.x``, ``.y``, ``.z``, each int32."""

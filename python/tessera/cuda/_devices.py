@@ -140,7 +140,11 @@ class _Gpus:
         return iter(self.lst)
 
     def __getitem__(self, index: Any) -> _Managed:
-        return self.lst[int(index)]
+        found = self.lst
+        if not -len(found) <= int(index) < len(found):
+            has = "one, number 0" if len(found) == 1 else f"{len(found)}, numbers 0 to {len(found) - 1}"
+            raise IndexError(f"there is no device {int(index)}; this machine has {has}")
+        return found[int(index)]
 
     @property
     def current(self) -> Device:

@@ -28,7 +28,7 @@ from ._device_array import (
     is_cuda_array,
     row_major,
 )
-from ._options import options_of
+from ._options import Options, options_of
 from ._signature import Signature, normalize
 from ._typeof import as_dtype
 
@@ -112,7 +112,7 @@ class GUFunc:
         The most threads of a block.
     """
 
-    def __init__(self, function: Any, layout: Layout, elementwise: bool, options: dict[str, Any], target: str) -> None:
+    def __init__(self, function: Any, layout: Layout, elementwise: bool, options: Options, target: str) -> None:
         self.py_func = getattr(function, "py_func", function)
         self.__name__, self.__doc__ = self.py_func.__name__, self.py_func.__doc__
         self.__qualname__, self.__module__ = self.py_func.__qualname__, self.py_func.__module__
@@ -157,7 +157,7 @@ class GUFunc:
             space: dict[str, Any] = {"grid": grid, "core": self.py_func}
             space.update({f"type{i}": dtype.type for i, dtype in enumerate(loop.dtypes)})
             exec(compile(source, f"<{self.__name__} over {n_loop} dimensions>", "exec"), space)  # noqa: S102
-            loop.kernels[n_loop] = Dispatcher(space["kernel"], options_of(dict(self._options)), source)
+            loop.kernels[n_loop] = Dispatcher(space["kernel"], self._options, source)
         return loop.kernels[n_loop]
 
     # ---- a call
@@ -192,8 +192,8 @@ class GUFunc:
         if len(args) not in (self.nin, self.nin + self.nout):
             s = "s" if len(args) != 1 else ""
             raise TypeError(
-                f"gufunc accepts {self.nin} positional arguments (when no output is given), or {self.nin + self.nout} "
-                f"positional arguments (with all outputs). Got {len(args)} positional argument{s}."
+                f"{self.__name__}(): gufunc accepts {self.nin} positional arguments (when no output is given), or "
+                f"{self.nin + self.nout} positional arguments (with all outputs). Got {len(args)} positional argument{s}."
             )
         given = list(args[self.nin :])
         if given and out is not None:
@@ -425,7 +425,7 @@ class _UnrecognizedOption(TypeError, KeyError):
     __str__ = TypeError.__str__
 
 
-def _options(target: str, named: dict[str, Any], elementwise: bool) -> dict[str, Any]:
+def _options(target: str, named: dict[str, Any], elementwise: bool) -> Options:
     if target not in _TARGETS:
         raise ValueError(f"target is {target!r}; it must be one of {', '.join(_TARGETS)}")
     if "nopython" in named:
@@ -442,7 +442,7 @@ def _options(target: str, named: dict[str, Any], elementwise: bool) -> dict[str,
         if elementwise:
             raise _UnrecognizedOption(f"Unrecognized options: {names}; there are {', '.join(sorted(known))}")
         raise TypeError(f"The following target options are not supported: {names}")
-    return named
+    return options_of(named, depth=2)
 
 
 def _listed(sigs: Any) -> list[Any]:

@@ -6,9 +6,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from .._foreign import is_of_numba
 from . import types
 from ._dispatcher import Dispatcher
-from ._of_numba import is_of_numba
 from ._options import Options, options_of
 from ._signature import Signature
 

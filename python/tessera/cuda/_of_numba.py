@@ -6,14 +6,10 @@ from __future__ import annotations
 
 from typing import Any
 
+from .._foreign import is_of_numba
 from . import types
 
-__all__ = ["is_of_numba", "own"]
-
-
-def is_of_numba(given: Any) -> bool:
-    """Whether it is a type or signature of an installed numba."""
-    return type(given).__module__.startswith("numba.core.typ")
+__all__ = ["own"]
 
 
 def _array(found: Any) -> types.Type:

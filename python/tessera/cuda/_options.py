@@ -107,8 +107,9 @@ def _links(value: Any) -> tuple[Any, ...]:
     return tuple(value) if isinstance(value, (list, tuple)) else (value,)
 
 
-def options_of(given: dict[str, Any]) -> Options:
-    """Options by name, checked; TypeError names one that is not there."""
+def options_of(given: dict[str, Any], depth: int = 1) -> Options:
+    """Options by name, checked; TypeError names one that is not there. Warnings are about the line that called the
+    function ``depth`` calls up."""
     for name in _GONE:
         if name in given:
             raise DeprecationError(f"cuda.jit() has no option {name!r} any more: give a signature, or device=True")
@@ -125,11 +126,10 @@ def options_of(given: dict[str, Any]) -> Options:
     opt = bool(config.OPT) if given.get("opt") is None else bool(given["opt"])
     if debug and opt:
         text = "debug=True with opt=True is not supported by CUDA: use one of them"
-        warnings.warn(NumbaInvalidConfigWarning(text), stacklevel=3)
+        warnings.warn(NumbaInvalidConfigWarning(text), stacklevel=depth + 2)
     if debug and lineinfo:
-        warnings.warn(
-            NumbaInvalidConfigWarning("debug and lineinfo are mutually exclusive: use one of them"), stacklevel=3
-        )
+        text = "debug and lineinfo are mutually exclusive: use one of them"
+        warnings.warn(NumbaInvalidConfigWarning(text), stacklevel=depth + 2)
     device, links = bool(given.get("device", False)), _links(given.get("link"))
     if device and links:
         raise ValueError("link keyword invalid for device function: give it to the kernel, or use declare_device()")

@@ -137,7 +137,7 @@ def type_of(value: Any, literal: bool = False) -> types.Type:
     kept = _kept(value, literal)
     if kept is not None:
         return kept
-    from .._pack import dtype_name
+    from .._foreign import dtype_name
 
     named = None if isinstance(value, types.Type) else dtype_name(value)
     if named is not None:

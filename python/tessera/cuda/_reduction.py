@@ -7,6 +7,7 @@
 
 from __future__ import annotations
 
+import pickle
 from typing import Any
 
 import numpy
@@ -15,6 +16,7 @@ from .. import _core
 from ..core._place import CUDA
 from ._device_array import DeviceNDArray, as_device_array, is_cuda_array
 from ._options import options_of
+from ._pickle import dumped, found_as
 
 __all__ = ["Reduce", "reduce"]
 
@@ -33,13 +35,34 @@ _FIRST = """def kernel(x, init, result):
 """
 
 
+def _check_arity(functor: Any) -> None:
+    """A reduction calls its function with two values: another number of parameters is seen here, not in its kernel."""
+    code = getattr(functor, "__code__", None)
+    if code is None or code.co_flags & 0x04:  # *args
+        return
+    least = code.co_argcount - len(functor.__defaults__ or ())
+    if not least <= 2 <= code.co_argcount:
+        raise TypeError(
+            f"a reduction puts two elements together, but {functor.__name__}() ({code.co_filename}, line "
+            f"{code.co_firstlineno}) takes {code.co_argcount} argument{'s' if code.co_argcount != 1 else ''}; write "
+            f"def {functor.__name__}(a, b)"
+        )
+
+
 class Reduce:
     """``@cuda.reduce def add(a, b): return a + b``; then ``add(array)``."""
 
     def __init__(self, functor: Any) -> None:
         self._functor = getattr(functor, "py_func", functor)
+        _check_arity(self._functor)
         self.__name__, self.__doc__ = self._functor.__name__, self._functor.__doc__
+        self.__qualname__, self.__module__ = self._functor.__qualname__, self._functor.__module__
         self._kernels: tuple[Any, Any] | None = None
+
+    def __reduce__(self) -> Any:
+        if found_as(self) is self:
+            return self.__qualname__
+        return _again, (dumped(self._functor),)
 
     def _made(self) -> tuple[Any, Any]:
         if self._kernels is None:
@@ -74,6 +97,9 @@ class Reduce:
         TypeError
             The array has not one dimension.
         """
+        if not hasattr(arr, "ndim"):
+            found = type(arr).__name__
+            raise TypeError(f"{self.__name__}() takes an array, found a {found}; pass numpy.asarray(value)")
         if arr.ndim != 1:
             raise TypeError(f"only support 1D array, not one of {arr.ndim} dimensions")
         n = arr.size if size is None else size
@@ -112,6 +138,11 @@ def _placed(arr: Any, n: int, stream: Any) -> Any:
     from ._arrays import to_device
 
     return to_device(numpy.asarray(arr)[:n], stream)
+
+
+def _again(data: bytes) -> Reduce:
+    """The reduction of a pickle."""
+    return Reduce(pickle.loads(data))
 
 
 def reduce(functor: Any) -> Reduce:

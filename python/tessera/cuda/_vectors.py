@@ -63,7 +63,11 @@ class VectorType:
         self.base_type = types.SCALARS[base]
         self.aliases = tuple(f"{alias}{n}" for alias, of in _ALIASES.items() if of == base)
         self.value = dataclasses.make_dataclass(self.name, list(_MEMBERS[:n]), frozen=True)
+        self.value.__module__, self.value.__qualname__ = __name__, f"{self.name}.value"  # as pickles find it
         self.__tessera_helper__ = _maker(self.value, self.base_type)
+
+    def __reduce__(self) -> str:
+        return self.name
 
     def __call__(self, *parts: Any) -> Any:
         """On the host: the vector as an argument of kernels."""

@@ -247,11 +247,11 @@ def _constant(path: str, note: Any) -> Parameter:
 
 def _number(path: str, note: Any) -> Parameter:
     """What an annotation says of a number; nothing where it names another type."""
-    from .. import _pack
+    from .._foreign import dtype_name
 
     if note is int or note is float:
         return Parameter(None, NUMBERS[note])
-    dtype = None if isinstance(note, str) else _pack.dtype_name(note)
+    dtype = None if isinstance(note, str) else dtype_name(note)
     if dtype is None:
         return Parameter(None)
     if dtype not in NUMERIC:

@@ -253,8 +253,11 @@ static ts_status array_items(fr *f, uint32_t node, const fr_array *a, const fr_v
             return array_bad_index(f, node, &items[i]);
     }
     if (used > a->rank || dots > 1 || given > 2 * TS_ARRAY_RANK)
-        return fr_error(f, node, TS_TILETYPE, "%u indices for an array of %u axes%s", used, a->rank,
-                        dots > 1 ? ", and '...' more than once" : "");
+        return fr_error(f, node, TS_TILETYPE, "%u ind%s for an array of %u ax%s%s\n  help: %s", used,
+                        used == 1 ? "ex" : "ices", a->rank, a->rank == 1 ? "is" : "es",
+                        dots > 1 ? ", and '...' more than once" : "",
+                        !a->rank ? "an array without axes is indexed with (): x[()]"
+                                 : "index each axis once; cuda.grid(n) gives n of them, a tuple from 2 on");
     *n = 0;
     for (uint32_t i = 0; i < given; i++) {
         if (items[i].kind != FR_ELLIPSIS)
@@ -531,8 +534,8 @@ ts_status fr_simt_set_item(fr *f, uint32_t node, const fr_value *of, const fr_va
     uint32_t n;
     ts_val address;
     if (of->kind != FR_ARRAY)
-        return fr_error(f, node, TS_TILETYPE, "%s takes no item assignment\n  help: only arrays can be changed",
-                        fr_say(f, of));
+        return fr_error(f, node, TS_TILETYPE, "%s takes no item assignment\n  help: only arrays can be changed; pass "
+                        "an array of one element for a number", fr_say(f, of));
     const fr_array *a = of->as.array;
     const fr_field *field;
     TS_TRY(fr_simt_index_field(f, node, of, index, &field));

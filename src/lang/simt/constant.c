@@ -193,10 +193,10 @@ ts_status fr_simt_index_tuple(fr *f, uint32_t node, const fr_value *tuple, const
     fr_value array;
     bool found, number = fr_simt_is_number(index);
     if (number && fr_dtype_cat((ts_dtype)index->dtype) <= FR_INT && fr_simt_reports(f, FR_REPORT_RAISES)) {
-        ts_val at;
+        static const char text[] = "index | is out of range for a tuple or array with | items";
+        ts_val at, extent = ts_int(&f->b, TS_T_i64, tuple->n);
         TS_TRY(fr_simt_cast(f, index, TS_DTYPE_int64, &at));
-        fr_simt_check_index(f, at, ts_int(&f->b, TS_T_i64, tuple->n),
-                            &(fr_fault){.code = TS_FAULT_RAISE, .text = "IndexError: tuple index out of range"});
+        fr_simt_check_index(f, at, extent, &(fr_fault){TS_FAULT_BOUNDS, text, at, extent});
     }
     TS_TRY(fr_simt_constant_array(f, tuple, &array, &found));
     if (found)

@@ -15,9 +15,15 @@ static const fr_method simt_methods[] = {
 #include "lang/simt/simt_op.def"
 };
 
+static const char *const simt_members[] = {"dtype", "itemsize", "nbytes", "ndim", "shape", "size", "strides", "T",
+                                           "real",  "imag",     NULL};
+
 const fr_dialect fr_dialect_thread = {
     .language = "thread language",
     .operation = "thread operation",
+    .callables = "functions of tessera.cuda and of this program, and those of math and NumPy for numbers,",
+    .elements = "arrays are in memory; read and write their elements, x[i]",
+    .members = simt_members,
     .module = "cuda",
     .level = TS_LEVEL_S,
     .ints = {TS_DTYPE_int64, TS_DTYPE_int64, TS_DTYPE_uint64},

@@ -501,6 +501,7 @@ ts_status fr_simt_builtin(fr *f, uint32_t node, const char *name, uint32_t n, co
     }
     *done = false;
     if (is_numpy)
-        return fr_error(f, node, TS_TILETYPE, "'%s' is not part of the thread language", name);
+        return fr_error(f, node, TS_TILETYPE, "'%s' is not part of the thread language%s", name,
+                        fr_call_help(f, name, NULL));
     return TS_OK;
 }

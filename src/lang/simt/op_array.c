@@ -8,6 +8,7 @@
  *     a.view(np.int32)      of float32: the same extents; of uint8: the last extent divided by 4
  */
 #include "lang/simt/op.h"
+#include "tessera/compile.h"
 
 static ts_status form_op(fr *f, ts_operator op, const fr_value *x, const fr_value *y, fr_value *out)
 {
@@ -24,19 +25,26 @@ static ts_status form_self(fr *f, const fr_call *c, fr_value *out)
     return out->kind == FR_ARRAY ? TS_OK : fr_arg_error(f, c, 0, "an array");
 }
 
-/* Ends the kernel where x and y differ; an error where they are known to. */
+/* Ends the kernel where x and y differ, by an exception where these are reported; an error where they are known to. */
 static ts_status form_check(fr *f, const fr_call *c, const fr_value *x, const fr_value *y, const char *wrong)
 {
-    int64_t a, b;
+    int64_t a = 0, b = 0;
     ts_val u, v;
     if (fr_same(f, x, y))
         return TS_OK;
-    if (fr_is_int(x, &a) && fr_is_int(y, &b))
+    bool is_known = fr_is_int(x, &a), is_wanted = fr_is_int(y, &b);
+    if (is_known && is_wanted)
         return a == b ? TS_OK
                       : fr_error(f, c->node, TS_TILEVALUE, "%s(): %s: %lld and %lld", fr_op_name(c), wrong,
                                  (long long)a, (long long)b);
     TS_TRY(fr_simt_cast(f, x, TS_DTYPE_int64, &u));
     TS_TRY(fr_simt_cast(f, y, TS_DTYPE_int64, &v));
+    if (fr_simt_reports(f, FR_REPORT_RAISES | FR_REPORT_BOUNDS)) {
+        const char *text = fr_textf(f, "ValueError: %s(): %s", fr_op_name(c), wrong);
+        text = is_wanted ? fr_textf(f, "%s; wanted %lld", text, (long long)b) : text;
+        fr_simt_check(f, ts_cmp(&f->b, TS_OP_cmpi, TS_EQ, u, v, 0), &(fr_fault){.code = TS_FAULT_RAISE, .text = text});
+        return TS_OK;
+    }
     ts_val opener = ts_if_begin(&f->b, ts_cmp(&f->b, TS_OP_cmpi, TS_NE, u, v, 0));
     ts_emit(&f->b, TS_OP_trap, TS_T_none, 0, NULL, 0, 0);
     ts_term(&f->b, TS_OP_yield, 0, NULL);
@@ -128,7 +136,7 @@ static ts_status form_shape(fr *f, const fr_call *c, const fr_value *given, uint
         TS_TRY(form_op(f, TS_OPERATOR_Mult, &all, &out->shape[d], &all));
     }
     out->rank = (uint8_t)n;
-    return form_check(f, c, size, &all, "another number of elements");
+    return form_check(f, c, size, &all, "the array has another number of elements");
 }
 
 static ts_status form_reshape(fr *f, const fr_call *c, const fr_value *shape, uint32_t n, fr_value *out)

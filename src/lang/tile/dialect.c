@@ -72,9 +72,14 @@ static ts_status tile_set_item(fr *f, uint32_t node, const fr_value *of, const f
                     "ct.store and ct.scatter write to arrays");
 }
 
+static const char *const tile_members[] = {"shape", "dtype", "ndim", "strides", NULL};
+
 const fr_dialect fr_dialect_tile = {
     .language = "tile language",
     .operation = "tile operation",
+    .callables = "tile operations and plain Python functions",
+    .elements = "arrays are in memory; read a tile of one with ct.load or ct.gather",
+    .members = tile_members,
     .module = "ct",
     .level = TS_LEVEL_T,
     .ints = {TS_DTYPE_int32, TS_DTYPE_int64, TS_DTYPE_uint64},

@@ -85,7 +85,7 @@ def function_of_numpy_by_another_name(x, y):
     return np.arctan2(ct.load(x, 0, 16), 1.0)  # here
 
 
-@wrong("TILETYPE", "kernels cannot call a host object", "'fromiter'", "only tile operations")
+@wrong("TILETYPE", "kernels cannot call a host object", "numpy.fromiter'", "only tile operations")
 def function_of_numpy_alone(x, y):
     return np.fromiter(ct.load(x, 0, 16), np.float32)  # here
 
@@ -837,7 +837,7 @@ def helper(a, b):
     return a + b  # here
 
 
-@wrong("TILETYPE", "builtin 'open' is not part of the tile language", "only tile operations")
+@wrong("TILETYPE", "builtin 'open' is not part of the tile language", "read the file on the host")
 def host_function(x, y):
     open("file")  # here
 

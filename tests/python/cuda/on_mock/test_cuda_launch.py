@@ -112,7 +112,7 @@ def test_named_and_default_arguments(mock: MockState) -> None:
     ("config", "error", "text"),
     [
         ((1,), ValueError, "griddim and blockdim"),
-        ((1, 2, 0, 0, 1, 1), ValueError, "griddim and blockdim"),
+        ((1, 2, 0, 0, 1, 1), ValueError, "at most the griddim, blockdim"),
         ((None, 1), ValueError, "griddim and blockdim"),
         (((1, 2, 3, 4), 1), ValueError, r"griddim must be a sequence of 1, 2 or 3 integers, got \[1, 2, 3, 4\]"),
         ((1, ()), ValueError, r"blockdim must be a sequence of 1, 2 or 3 integers, got \[\]"),
