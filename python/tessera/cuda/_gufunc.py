@@ -193,7 +193,8 @@ class GUFunc:
             s = "s" if len(args) != 1 else ""
             raise TypeError(
                 f"{self.__name__}(): gufunc accepts {self.nin} positional arguments (when no output is given), or "
-                f"{self.nin + self.nout} positional arguments (with all outputs). Got {len(args)} positional argument{s}."
+                f"{self.nin + self.nout} positional arguments (with all outputs). Got {len(args)} positional "
+                f"argument{s}."
             )
         given = list(args[self.nin :])
         if given and out is not None:
