@@ -150,6 +150,7 @@ static bool promote_open(promote_ctx *c, ts_val v)
     const ts_inst *inst = ts_at(c->fn, v);
     uint32_t elements[PROMOTE_ALL], n = promote_written(c, v, elements), old = inst->n_opnd;
     bool counts = inst->op == TS_OP_for;
+    ts_assert(!n || inst->op != TS_OP_cold); /* a cold path writes nothing (ir/verify.c) */
     if (!n || (!counts && inst->op != TS_OP_loop && inst->op != TS_OP_if))
         return false;
     if (inst->op == TS_OP_if) {

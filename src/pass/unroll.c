@@ -157,6 +157,28 @@ static bool unroll_is_short(const fold_ctx *c, ts_val v)
     return ts_at(c->from, end - 1)->op == TS_OP_continue;
 }
 
+/* The largest step of which four are a step. */
+static int64_t unroll_most(bool is_unsigned)
+{
+    return (is_unsigned ? UINT32_MAX : INT32_MAX) / UNROLL_TIMES;
+}
+
+/* Four steps, and in *stop the smallest number, which ends the loop at once, where they are none. */
+static ts_val unroll_step(fold_ctx *c, ts_val step, bool is_unsigned, ts_val *stop)
+{
+    ts_builder *b = &c->b;
+    int64_t known;
+    uint32_t attr = is_unsigned ? TS_A_UNSIGNED : 0;
+    ts_val by = step;
+    if (!ts__const_as_int(b->fn, step, &known)) {
+        ts_val most = ts_int(b, TS_T_i32, unroll_most(is_unsigned));
+        ts_val many = ts_cmp(b, TS_OP_cmpi, TS_GT, step, most, attr);
+        by = ts_op2(b, TS_OP_mini, step, most, attr);
+        *stop = ts_select(b, many, ts_int(b, TS_T_i32, is_unsigned ? 0 : INT32_MIN), *stop);
+    }
+    return ts_op2(b, TS_OP_muli, by, ts_int(b, TS_T_i32, UNROLL_TIMES), 0);
+}
+
 /* The end of the trips that are done in fours: upper - 3 * step, where that does not wrap. */
 static ts_val unroll_stop(fold_ctx *c, ts_val upper, ts_val step, bool is_unsigned)
 {
@@ -213,6 +235,11 @@ bool ts__fold_unroll_some(fold_ctx *c, ts_val v)
     const ts_val *old = ts_opnds(c->from, &inst);
     ts_val lower = c->map[old[0]], upper = c->map[old[1]], step = c->map[old[2]];
     uint32_t n = inst.n_opnd - 3u;
+    int64_t known;
+    bool is_unsigned = inst.aux & TS_A_UNSIGNED;
+    if (ts__const_as_int(c->b.fn, step, &known) &&
+        (is_unsigned ? (int64_t)(uint32_t)known : known) > unroll_most(is_unsigned))
+        return false;
     fold_unroll u = {.outer = c->unroll, .loop = v, .kept = c->kept + 1, .n = n};
     ts_val *inits = TS_NEW_N(c->scratch, ts_val, n + 1);
     u.values = TS_NEW_N(c->scratch, ts_val, n + 1);
@@ -221,8 +248,7 @@ bool ts__fold_unroll_some(fold_ctx *c, ts_val v)
     inits[0] = lower;
     for (uint32_t i = 0; i < n; i++)
         inits[1 + i] = c->map[old[3 + i]];
-    ts_val stop = unroll_stop(c, upper, step, inst.aux & TS_A_UNSIGNED);
-    ts_val by = ts_op2(&c->b, TS_OP_muli, step, ts_int(&c->b, TS_T_i32, UNROLL_TIMES), 0);
+    ts_val stop = unroll_stop(c, upper, step, is_unsigned), by = unroll_step(c, step, is_unsigned, &stop);
     ts_val opener = ts_for_begin(&c->b, lower, stop, by, n + 1, inits, inst.aux);
     c->unroll = &u;
     c->kept++;
