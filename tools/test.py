@@ -333,10 +333,15 @@ def step_python(_: argparse.Namespace) -> Count:
     )
 
 
+GENERATORS = ("reference", "gen_language", "gen_lib", "gen_packages")  # what they write is in the tree
+
+
 def step_tree(_: argparse.Namespace) -> Count:
-    """Checks of the sources themselves."""
+    """Checks of the sources themselves: their form, and that what tools write of them is fresh."""
     total = tool("tools/sizes.py", "--check")
     total.add(tool("tools/headers.py"))
+    for name in GENERATORS:
+        total.add(tool(f"tools/{name}.py", "--check"))
     return total
 
 

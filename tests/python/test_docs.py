@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The programs in README and the guide run, and the reference pages are fresh."""
+"""The programs in README and the guide run, and the reference names everything."""
 
 import pathlib
 import re
@@ -34,11 +34,6 @@ def test_a_program_of_the_docs_runs(code, where, tmp_path):
     script.write_text(code)
     done = subprocess.run([sys.executable, str(script)], capture_output=True, text=True, env=environment)
     assert done.returncode == 0, done.stderr
-
-
-def test_the_reference_is_fresh():
-    done = subprocess.run([sys.executable, str(ROOT / "tools/reference.py"), "--check"], capture_output=True, text=True)
-    assert done.returncode == 0, done.stdout + done.stderr
 
 
 def test_every_name_of_the_tile_language_is_on_a_page():
