@@ -8,12 +8,13 @@
  *       %d = addi %c, %i : i32                %d = addi %c, %i : i32
  *
  * What may not run where it did not run before stays: divisions that could be by zero, assumptions
- * (they may hold only in their branch), and loads, unless the loop is known to run, holds the load
- * directly and writes nothing that it could read. What costs less than the registers it would hold for a whole loop
+ * (they may hold only in their branch), and loads, unless the loop is known to run, comes to the load in its
+ * first trip (licm_first.c) and writes nothing that it could read. What costs less than the registers it would hold for a whole loop
  * stays too: steps of the descriptors that wgmma reads, where its products leave few. Out of an `if` only constants and
  * scalars move, out of `cold` only constants (its point is not to run), out of reductions nothing. Cost: linear times
  * nesting.
  */
+#include "pass/licm.h"
 #include "pass/pass.h"
 
 enum { LICM_REGISTERS = 128 }; /* of 240 that a thread of a kernel with wgmma has */
@@ -25,6 +26,7 @@ typedef struct licm_ctx {
     ts_val *first, *last; /* loop -> instructions to move before it, in order */
     ts_val *next;
     uint8_t *step;        /* a descriptor plus a constant, for wgmma alone */
+    bool *sure;           /* the loop around comes to it */
 } licm_ctx;
 
 static bool licm_divides_safely(const licm_ctx *c, ts_val v)
@@ -101,17 +103,20 @@ static bool licm_can_move(const licm_ctx *c, ts_val v)
     return licm_divides_safely(c, v);
 }
 
+/* Has the loop a first trip? */
 static bool licm_runs(const licm_ctx *c, ts_val loop)
 {
     int64_t lower, upper;
-    return ts_at(c->fn, loop)->op == TS_OP_for && ts__const_as_int(c->fn, ts_opnd(c->fn, loop, 0), &lower) &&
+    if (ts_at(c->fn, loop)->op == TS_OP_loop)
+        return true;
+    return ts__const_as_int(c->fn, ts_opnd(c->fn, loop, 0), &lower) &&
            ts__const_as_int(c->fn, ts_opnd(c->fn, loop, 1), &upper) && lower < upper && lower >= 0;
 }
 
-/* The loop runs at least once, and nothing in it writes or orders memory. */
+/* A `for` that runs at least once, and nothing in it writes or orders memory. */
 static bool licm_reads_only(const licm_ctx *c, ts_val loop)
 {
-    if (!licm_runs(c, loop))
+    if (ts_at(c->fn, loop)->op != TS_OP_for || !licm_runs(c, loop))
         return false;
     for (ts_val v = loop + 1; v < c->shape.end[loop]; v++) {
         const ts_inst *inst = ts_at(c->fn, v);
@@ -122,8 +127,9 @@ static bool licm_reads_only(const licm_ctx *c, ts_val loop)
     return true;
 }
 
-/* May the instruction leave this region? */
-static bool licm_may_leave(const licm_ctx *c, ts_val v, ts_val opener)
+/* May the instruction leave this region? `held` is what the region holds directly: the instruction, or a region around
+ * it. */
+static bool licm_may_leave(const licm_ctx *c, ts_val v, ts_val held, ts_val opener)
 {
     const ts_inst *inst = ts_at(c->fn, v);
     bool constant = inst->op == TS_OP_constant,
@@ -131,7 +137,9 @@ static bool licm_may_leave(const licm_ctx *c, ts_val v, ts_val opener)
     switch (ts_at(c->fn, opener)->op) {
     case TS_OP_for:
     case TS_OP_loop:
-        return !licm_is_load(inst) || (ts__is_readonly_load(inst) ? licm_runs(c, opener) : licm_reads_only(c, opener));
+        if (!licm_is_load(inst))
+            return true;
+        return c->sure[held] && (ts__is_readonly_load(inst) ? licm_runs(c, opener) : licm_reads_only(c, opener));
     case TS_OP_if:
         return constant || (scalar && !licm_is_load(inst));
     case TS_OP_cold:
@@ -161,9 +169,9 @@ static bool licm_opnds_outside(const licm_ctx *c, ts_val v, ts_val opener)
 
 static void licm_place(licm_ctx *c, ts_val v)
 {
-    ts_val best = 0;
-    for (ts_val opener = c->shape.parent[v]; opener; opener = c->shape.parent[opener]) {
-        if (!licm_may_leave(c, v, opener) || !licm_opnds_outside(c, v, opener))
+    ts_val best = 0, held = v;
+    for (ts_val opener = c->shape.parent[v]; opener; held = opener, opener = c->shape.parent[opener]) {
+        if (!licm_may_leave(c, v, held, opener) || !licm_opnds_outside(c, v, opener))
             break;
         if (ts__is_loop(ts_at(c->fn, opener)->op))
             best = opener;
@@ -207,9 +215,12 @@ ts_status ts__pass_licm(ts_fn *fn, ts_pass_env *env, ts_error *err)
     c.last = TS_NEW_N(env->scratch, ts_val, n);
     c.next = TS_NEW_N(env->scratch, ts_val, n);
     c.step = TS_NEW_N(env->scratch, uint8_t, n);
+    c.sure = TS_NEW_N(env->scratch, bool, n);
     uint32_t *held = TS_NEW_N(env->scratch, uint32_t, n);
-    if (!c.before || !c.first || !c.last || !c.next || !c.step || !held || !ts__shape_of(fn, env->scratch, &c.shape))
+    if (!c.before || !c.first || !c.last || !c.next || !c.step || !c.sure || !held ||
+        !ts__shape_of(fn, env->scratch, &c.shape))
         return ts_fail(err, TS_NOMEM, "out of memory in pass licm");
+    ts__first_trip(fn, &c.shape, c.sure);
     licm_find_steps(&c, held);
     for (ts_val v = 1; v < n; v++)
         if (c.shape.parent[v] && licm_can_move(&c, v)) {
