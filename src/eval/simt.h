@@ -214,12 +214,6 @@ TS_CHECKED ts_status simt_deliver_all(simt_warp *w, ts_val v);
 /* XOR of the swizzle modes none, 32, 64, 128 bytes (0..3) on a shared address. */
 uint32_t simt_swizzle(uint32_t address, uint32_t mode);
 
-/* ---- matrix fragments: eval/simt_mma.c ---- */
-
-/* Row and column (A: m, k; B: k, n; C: m, n) of slot `slot` of a lane. `bits` of the element type. */
-typedef enum simt_operand { SIMT_A, SIMT_B, SIMT_C } simt_operand;
-void simt_fragment(simt_operand which, uint32_t bits, uint32_t lane, uint32_t slot, uint32_t *row, uint32_t *col);
-
 #define SIMT_OPS(X)                                                                                \
     X(param) X(constant) X(get_global) X(assume) X(sreg) X(shared) X(shared_alloc) X(local)        \
     X(ptr_add) X(ld) X(st) X(atom) X(red) X(mul_wide) X(cvt_pack) X(pack2) X(unpack2) X(prmt)      \

@@ -10,18 +10,8 @@
  */
 #include "eval/simt.h"
 #include "ir/float.h"
+#include "ir/mma.h"
 #include <math.h>
-
-typedef struct mma_row {
-    uint32_t m, n, k;
-    ts_type a, b, c;
-    uint32_t regs_a, regs_b, regs_c;
-} mma_row;
-
-static const mma_row mma_rows[TS_MMA_COUNT] = {
-#define TS_MMA(name, m, n, k, a, b, c, ra, rb, rc, sm) {m, n, k, TS_T_##a, TS_T_##b, TS_T_##c, ra, rb, rc},
-#include "tessera/mma.def"
-};
 
 enum { MMA_MAX_N = 256, MMA_MAX_K = 32 };
 
@@ -33,27 +23,6 @@ typedef struct mma_tiles {
 } mma_tiles;
 
 /* ---- fragments ----------------------------------------------------------------------------------------- */
-
-void simt_fragment(simt_operand which, uint32_t bits, uint32_t lane, uint32_t v, uint32_t *row, uint32_t *col)
-{
-    uint32_t g = lane / 4, c = lane % 4;
-    if (which == SIMT_C) {
-        *row = g + 8 * (v >> 1 & 1);
-        *col = 8 * (v >> 2) + 2 * c + (v & 1);
-        return;
-    }
-    uint32_t mn = which == SIMT_A ? g + 8 * (v & 1) : g,
-             k = c + 4 * (which == SIMT_A ? v >> 1 : v); /* 32 and 64 bits */
-    if (bits == 16) {
-        mn = which == SIMT_A ? g + 8 * (v >> 1 & 1) : g;
-        k = 2 * c + (v & 1) + 8 * (which == SIMT_A ? v >> 2 : v >> 1);
-    } else if (bits == 8) {
-        mn = which == SIMT_A ? g + 8 * (v >> 2 & 1) : g;
-        k = 4 * c + (v & 3) + 16 * (which == SIMT_A ? v >> 3 : v >> 2);
-    }
-    *row = which == SIMT_A ? mn : k;
-    *col = which == SIMT_A ? k : mn;
-}
 
 /* Element `slot` of registers that hold several elements each, low part first. */
 static uint64_t mma_slot(const simt_warp *w, ts_val v, uint32_t first, uint32_t bits, uint32_t lane, uint32_t slot)
@@ -71,19 +40,20 @@ static double mma_value(ts_type type, uint64_t bits, bool is_unsigned)
     return is_unsigned ? (double)(bits & 255) : (double)(int8_t)bits;
 }
 
-static void mma_take(const simt_warp *w, ts_val v, simt_operand which, uint32_t first, const mma_row *row, mma_tiles *t)
+static void mma_take(const simt_warp *w, ts_val v, ts_mma_operand which, uint32_t first, const ts_mma_row *row,
+                     mma_tiles *t)
 {
-    ts_type type = which == SIMT_A ? row->a : row->b;
+    ts_type type = row->type[which];
     uint32_t bits = ts__scalar_bits(type), per = bits < 32 ? 32 / bits : 1;
-    uint32_t slots = (which == SIMT_A ? row->regs_a : row->regs_b) * per,
+    uint32_t slots = row->regs[which] * per,
              flags = TS_MMA_FLAGS(ts_at(simt_fn_of(w), v)->aux);
-    bool is_unsigned = flags & (which == SIMT_A ? TS_MMA_U_A : TS_MMA_U_B);
+    bool is_unsigned = flags & (which == TS_MMA_A ? TS_MMA_U_A : TS_MMA_U_B);
     for (uint32_t lane = 0; lane < SIMT_LANES; lane++)
         for (uint32_t slot = 0; slot < slots; slot++) {
             uint32_t i, j;
-            simt_fragment(which, bits, lane, slot, &i, &j);
+            ts__mma_place(which, bits, lane, slot, &i, &j);
             double x = mma_value(type, mma_slot(w, v, first, bits, lane, slot), is_unsigned);
-            *(which == SIMT_A ? &t->a[i][j] : &t->b[i][j]) = x;
+            *(which == TS_MMA_A ? &t->a[i][j] : &t->b[i][j]) = x;
         }
 }
 
@@ -120,7 +90,7 @@ static void mma_take_acc(const simt_warp *w, ts_val v, const mma_acc *acc, mma_t
     for (uint32_t lane = 0; lane < SIMT_LANES; lane++)
         for (uint32_t slot = 0; slot < acc->n_regs * acc->per; slot++) {
             uint32_t i, j;
-            simt_fragment(SIMT_C, 32, lane, slot, &i, &j);
+            ts__mma_place(TS_MMA_C, 32, lane, slot, &i, &j);
             t->c[i][j] = mma_slot(w, v, acc->first, acc->per == 2 ? 16 : 32, lane, slot);
         }
 }
@@ -133,7 +103,7 @@ static void mma_give(const simt_warp *w, ts_val v, const mma_acc *acc, const mma
             uint64_t bits = 0;
             for (uint32_t part = 0; part < acc->per; part++) {
                 uint32_t i, j;
-                simt_fragment(SIMT_C, 32, lane, r * acc->per + part, &i, &j);
+                ts__mma_place(TS_MMA_C, 32, lane, r * acc->per + part, &i, &j);
                 bits |= mma_sum(t, acc->type, i, j) << (16 * part);
             }
             out[lane] = acc->per == 2 ? ts__scalar_wrap(TS_T_i32, bits) : bits;
@@ -162,14 +132,14 @@ ts_status simt_mma_sync(simt_warp *w, ts_val v)
     TS_TRY(simt_converged(w, v));
     if (TS_MMA_ROW(inst->aux) >= TS_MMA_COUNT)
         return eval_fail(simt_run(w), v, TS_VERIFY, "no such row of mma.def");
-    const mma_row *row = &mma_rows[TS_MMA_ROW(inst->aux)];
-    if (row->n == 0 || inst->n_opnd != row->regs_a + row->regs_b + row->regs_c)
+    const ts_mma_row *row = &ts__mma_rows[TS_MMA_ROW(inst->aux)];
+    if (row->n == 0 || inst->n_opnd != row->regs[TS_MMA_A] + row->regs[TS_MMA_B] + row->regs[TS_MMA_C])
         return eval_fail(simt_run(w), v, TS_VERIFY, "%u registers do not fit this row of mma.def", inst->n_opnd);
     mma_tiles *t;
     TS_TRY(mma_make(w, row->n, row->k, &t));
-    mma_acc acc = {row->c, row->regs_a + row->regs_b, row->regs_c, 1};
-    mma_take(w, v, SIMT_A, 0, row, t);
-    mma_take(w, v, SIMT_B, row->regs_a, row, t);
+    mma_acc acc = {row->type[TS_MMA_C], row->regs[TS_MMA_A] + row->regs[TS_MMA_B], row->regs[TS_MMA_C], 1};
+    mma_take(w, v, TS_MMA_A, 0, row, t);
+    mma_take(w, v, TS_MMA_B, row->regs[TS_MMA_A], row, t);
     mma_take_acc(w, v, &acc, t);
     mma_give(w, v, &acc, t);
     return TS_OK;
@@ -218,12 +188,12 @@ static uint32_t mma_address(const mma_desc *d, uint32_t mn, uint32_t k)
 }
 
 /* Reads `count` rows (first.. of M or N) and k columns through a descriptor and notes the bytes read. */
-static ts_status mma_gather(simt_warp *w, ts_val v, const mma_desc *d, simt_operand which,
-                            const mma_row *row, mma_tiles *t)
+static ts_status mma_gather(simt_warp *w, ts_val v, const mma_desc *d, ts_mma_operand which,
+                            const ts_mma_row *row, mma_tiles *t)
 {
-    uint32_t first = which == SIMT_A ? 16 * (w->index % 4) : 0, count = which == SIMT_A ? 16 : t->n;
-    ts_type type = which == SIMT_A ? row->a : row->b;
-    bool is_unsigned = TS_MMA_FLAGS(ts_at(simt_fn_of(w), v)->aux) & (which == SIMT_A ? TS_MMA_U_A : TS_MMA_U_B);
+    uint32_t first = which == TS_MMA_A ? 16 * (w->index % 4) : 0, count = which == TS_MMA_A ? 16 : t->n;
+    ts_type type = row->type[which];
+    bool is_unsigned = TS_MMA_FLAGS(ts_at(simt_fn_of(w), v)->aux) & (which == TS_MMA_A ? TS_MMA_U_A : TS_MMA_U_B);
     uint32_t low = UINT32_MAX, high = 0;
     for (uint32_t i = 0; i < count; i++)
         for (uint32_t k = 0; k < t->k; k++) {
@@ -233,7 +203,7 @@ static ts_status mma_gather(simt_warp *w, ts_val v, const mma_desc *d, simt_oper
             low = TS_MIN(low, place.offset);
             high = TS_MAX(high, place.offset + d->elem_bytes);
             double x = mma_value(type, ts__scalar_read(simt_bytes(&place), d->elem_bytes * 8, 0), is_unsigned);
-            *(which == SIMT_A ? &t->a[i][k] : &t->b[k][i]) = x;
+            *(which == TS_MMA_A ? &t->a[i][k] : &t->b[k][i]) = x;
         }
     simt_reading reading = {w->cta->rank, low, high, 0, w->mma_open, v};
     return TS_PUSH(&w->cta->machine->arena, &w->mma_read, reading) ? TS_OK : simt_nomem(w);
@@ -251,39 +221,39 @@ static ts_status mma_uniform(simt_warp *w, ts_val v, uint32_t i, uint64_t *value
 }
 
 /* How the operands of a wgmma lie: accumulators, A (descriptor or 4 registers), B, scale-d. */
-static ts_status mma_layout(simt_warp *w, ts_val v, const mma_row **row, mma_acc *acc, uint32_t *n)
+static ts_status mma_layout(simt_warp *w, ts_val v, const ts_mma_row **row, mma_acc *acc, uint32_t *n)
 {
     const ts_inst *inst = ts_at(simt_fn_of(w), v);
     if (TS_MMA_ROW(inst->aux) >= TS_MMA_COUNT)
         return eval_fail(simt_run(w), v, TS_VERIFY, "no such row of mma.def");
-    *row = &mma_rows[TS_MMA_ROW(inst->aux)];
+    *row = &ts__mma_rows[TS_MMA_ROW(inst->aux)];
     *n = TS_MMA_N(inst->aux);
     uint32_t others = (TS_MMA_FLAGS(inst->aux) & TS_MMA_A_REGS ? 4 : 1) + 2;
-    *acc = (mma_acc){(*row)->c, 0, inst->n_opnd - others, 1};
-    if ((*row)->c == TS_T_f16 && acc->n_regs == *n / 4)
+    *acc = (mma_acc){(*row)->type[TS_MMA_C], 0, inst->n_opnd - others, 1};
+    if ((*row)->type[TS_MMA_C] == TS_T_f16 && acc->n_regs == *n / 4)
         acc->per = 2;
     if ((*row)->m != 64 || *n % 8 || *n == 0 || *n > MMA_MAX_N || acc->n_regs * acc->per != *n / 2)
         return eval_fail(simt_run(w), v, TS_VERIFY, "N %u with %u accumulator registers", *n, acc->n_regs);
     return TS_OK;
 }
 
-static ts_status mma_operands(simt_warp *w, ts_val v, const mma_row *row, const mma_acc *acc, mma_tiles *t)
+static ts_status mma_operands(simt_warp *w, ts_val v, const ts_mma_row *row, const mma_acc *acc, mma_tiles *t)
 {
     uint32_t flags = TS_MMA_FLAGS(ts_at(simt_fn_of(w), v)->aux), at = acc->n_regs;
-    uint32_t elem_bytes = ts__scalar_bits(row->a) / 8;
+    uint32_t elem_bytes = ts__scalar_bits(row->type[TS_MMA_A]) / 8;
     mma_desc d;
     uint64_t bits;
     if (flags & TS_MMA_A_REGS) {
-        mma_take(w, v, SIMT_A, at, row, t);
+        mma_take(w, v, TS_MMA_A, at, row, t);
     } else {
         TS_TRY(mma_uniform(w, v, at, &bits));
         TS_TRY(mma_decode(w, v, bits, flags & TS_MMA_TRANS_A, elem_bytes, &d));
-        TS_TRY(mma_gather(w, v, &d, SIMT_A, row, t));
+        TS_TRY(mma_gather(w, v, &d, TS_MMA_A, row, t));
     }
     at += flags & TS_MMA_A_REGS ? 4 : 1;
     TS_TRY(mma_uniform(w, v, at, &bits));
     TS_TRY(mma_decode(w, v, bits, flags & TS_MMA_TRANS_B, elem_bytes, &d));
-    TS_TRY(mma_gather(w, v, &d, SIMT_B, row, t));
+    TS_TRY(mma_gather(w, v, &d, TS_MMA_B, row, t));
     TS_TRY(mma_uniform(w, v, at + 1, &bits));
     if (bits & 1) /* scale-d: accumulate; otherwise from zero */
         mma_take_acc(w, v, acc, t);
@@ -302,7 +272,7 @@ static ts_status mma_check_inputs(simt_warp *w, ts_val v, uint32_t first)
 
 ts_status simt_wgmma(simt_warp *w, ts_val v)
 {
-    const mma_row *row = NULL;
+    const ts_mma_row *row = NULL;
     mma_acc acc;
     mma_tiles *t;
     uint32_t n = 0;

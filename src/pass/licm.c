@@ -9,10 +9,10 @@
  *
  * What may not run where it did not run before stays: divisions that could be by zero, assumptions
  * (they may hold only in their branch), and loads, unless the loop is known to run, comes to the load in its
- * first trip (licm_first.c) and writes nothing that it could read. What costs less than the registers it would hold for a whole loop
- * stays too: steps of the descriptors that wgmma reads, where its products leave few. Out of an `if` only constants and
- * scalars move, out of `cold` only constants (its point is not to run), out of reductions nothing. Cost: linear times
- * nesting.
+ * first trip (licm_first.c) and writes nothing that it could read. What costs less than the registers it would hold for
+ * a whole loop stays too: steps of the descriptors that wgmma reads, where its products leave few. Out of an `if` only
+ * constants and scalars move, out of `cold` only constants (its point is not to run), out of reductions nothing. Cost:
+ * linear times nesting.
  */
 #include "pass/licm.h"
 #include "pass/pass.h"

@@ -340,7 +340,7 @@ void lock_one(lockstep *c, ts_val v)
                   "GPU, or write the function in Python", strrchr(ts_str_get(c->m, inst->aux), ' ') + 1);
     else if (ts_info(inst)->flags & TS_ELEM)
         c->map[v] = lock_elem(c, v);
-    else if (!lock_memory(c, v) && !lock_warp(c, v))
+    else if (!lock_memory(c, v) && !lock_mma(c, v) && !lock_warp(c, v))
         lock_fail(c, v, TS_UNSUPPORTED,
                   "'%s' is not compiled for the CPU; launch the kernel on a GPU, or do without it",
                   ts_info(inst)->name);

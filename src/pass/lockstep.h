@@ -8,6 +8,7 @@
  *     lockstep_split.c kernels with barriers: what stands between them, a warp at a time
  *     lockstep_mem.c   loads, stores, atomics; shared and local memory
  *     lockstep_warp.c  exchanges within a warp; bits
+ *     lockstep_mma.c   products by the warp
  *
  * A mask is a tile of i1 with an element for each thread of the tile; the value 0 stands for "all threads".
  */
@@ -133,7 +134,7 @@ void lock_jump(lockstep *c, ts_val v);
 /* A reduction of a tile along its last axis by one operation; without the axis. */
 ts_val lock_reduce(lockstep *c, ts_op op, uint32_t attr, uint64_t identity, ts_val x);
 
-/* ---- lockstep_mem.c, lockstep_warp.c ---- */
+/* ---- lockstep_mem.c, lockstep_warp.c, lockstep_mma.c ---- */
 
 /* Memory for the block's shared arrays: before anything else. */
 void lock_shared_begin(lockstep *c);
@@ -150,5 +151,6 @@ bool lock_affine(lockstep *c, ts_val v, ts_val *base, int64_t *stride);
 
 bool lock_memory(lockstep *c, ts_val v); /* false: not one of theirs */
 bool lock_warp(lockstep *c, ts_val v);
+bool lock_mma(lockstep *c, ts_val v);
 
 #endif

@@ -130,6 +130,7 @@ static bool vary_one(const lockstep *c, ts_val v)
     case TS_OP_shfl:
     case TS_OP_match:
     case TS_OP_elect:
+    case TS_OP_mma_sync:
         return true;
     case TS_OP_vote:
     case TS_OP_redux:

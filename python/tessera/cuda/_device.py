@@ -14,7 +14,7 @@ __all__ = [
     "activemask", "all_sync", "any_sync", "atomic", "ballot_sync", "blockDim", "blockIdx",
     "brev", "cbrt", "cg", "clz", "const", "eq_sync", "ffs", "fma", "fp16", "grid", "gridDim",
     "gridsize", "laneid", "lanemask_lt", "ldca", "ldcg", "ldcs", "ldcv", "ldlu", "literal_unroll", "literally", "local",
-    "match_all_sync", "match_any_sync", "nanosleep", "popc", "selp", "shared", "shfl_down_sync",
+    "match_all_sync", "match_any_sync", "mma", "nanosleep", "popc", "selp", "shared", "shfl_down_sync",
     "shfl_sync", "shfl_up_sync", "shfl_xor_sync", "stcg", "stcs", "stwb", "stwt", "syncthreads",
     "syncthreads_and", "syncthreads_count", "syncthreads_or", "syncwarp", "threadfence",
     "threadfence_block", "threadfence_system", "threadIdx", "warpsize",
@@ -382,6 +382,93 @@ class local:
     @_op("local_array")
     def array(shape: Any, dtype: Any, alignment: Any = None) -> Any:
         """An array of this thread alone: shape and dtype are known at compile time. It is not initialised."""
+
+
+class mma:
+    """Products of matrices on tensor cores, by all 32 threads of a warp together.
+
+    ``d = a @ b + c`` of a few rows and columns; ``shape`` is ``(m, n, k)``: a has m rows and k columns, b k rows and n
+    columns. Each thread holds a *fragment*, a tuple of some numbers of a matrix, in the order of the PTX instruction
+    ``mma.sync``:
+
+    ========================  ===========================  ===================
+    elements of a and b       shapes                       c and the result
+    ========================  ===========================  ===================
+    float16, bfloat16         (16, 8, 16), (16, 8, 8)      float32
+    float32, as TF32          (16, 8, 8), (16, 8, 4)       float32
+    int8, uint8               (16, 8, 32), (16, 8, 16)     int32, wrapping
+    float64                   (8, 8, 4); on sm_90 also     float64
+                              (16, 8, 8), (16, 8, 4)
+    ========================  ===========================  ===================
+
+    All threads of the warp must come to a call, and come to it together.
+
+    Examples
+    --------
+    >>> SHAPE = (16, 8, 16)
+    >>> @cuda.jit
+    ... def product(x, y, out):  # float16 x (16, 64), float16 y (64, 8), float32 out (16, 8); launched with 32 threads
+    ...     c = (np.float32(0),) * 4
+    ...     for k in range(0, 64, 16):
+    ...         c = cuda.mma.sync(cuda.mma.load_a(x, (0, k), SHAPE), cuda.mma.load_b(y, (k, 0), SHAPE), c)
+    ...     cuda.mma.store(out, (0, 0), c, SHAPE)
+    """
+
+    __tessera_names__ = True
+
+    @staticmethod
+    @_op("mma_sync")
+    def sync(a: Any, b: Any, c: Any) -> Any:
+        """The fragment of ``a @ b + c``; dtype and length of the fragments say which shape is meant.
+
+        Parameters
+        ----------
+        a, b, c : tuple of numbers
+            Fragments, of ``load_a``, ``load_b``, ``load_c``, or made by the thread. Constants in c take its dtype.
+
+        Returns
+        -------
+        tuple of numbers
+            As c.
+
+        Notes
+        -----
+        Products of bytes are exact. On the CPU device floats are multiplied and added with k ascending, one fused
+        multiply-add each, from c on, in the dtype of c. A GPU adds in an order of its own, and float32 sums lose bits
+        below the greatest term: the results differ by some units in the last place of the sum of magnitudes. float32
+        operands are rounded to TF32 (10 bits of fraction), to nearest even.
+        """
+
+    @staticmethod
+    @_op("mma_load_a")
+    def load_a(array: Any, index: Any, shape: Any) -> Any:
+        """The fragment of a: ``array[index[0] : index[0] + m, index[1] : index[1] + k]``.
+
+        Parameters
+        ----------
+        array : array of two axes
+            Global, shared or local memory, of any strides.
+        index : tuple of two integers
+            Where the matrix begins, the same in all threads. What lies beyond the array is not checked.
+        shape : tuple of three constants
+            (m, n, k) of the product.
+        """
+
+    @staticmethod
+    @_op("mma_load_b")
+    def load_b(array: Any, index: Any, shape: Any) -> Any:
+        """The fragment of b: ``array[index[0] : index[0] + k, index[1] : index[1] + n]``; else as ``load_a``."""
+
+    @staticmethod
+    @_op("mma_load_c")
+    def load_c(array: Any, index: Any, shape: Any) -> Any:
+        """The fragment of c: ``array[index[0] : index[0] + m, index[1] : index[1] + n]``; else as ``load_a``."""
+
+    @staticmethod
+    @_op("mma_store")
+    def store(array: Any, index: Any, values: Any, shape: Any) -> None:
+        """Writes the fragment of a result: ``array[index[0] : index[0] + m, index[1] : index[1] + n] = values``, each
+        number converted to the array's dtype."""
 
 
 class atomic:

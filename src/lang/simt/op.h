@@ -6,6 +6,7 @@
 #ifndef TS_LANG_SIMT_OP_H
 #define TS_LANG_SIMT_OP_H
 
+#include "ir/mma.h"
 #include "lang/lower.h"
 
 /* Rows of libdevice.def. */

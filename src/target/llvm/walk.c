@@ -994,6 +994,8 @@ static void walk_one(cg *e, ts_val v)
     }
     if (cg_is_lazy(e, v) && cg_held(e, inst->type)) {
         e->val[v].form = CG_LAZY;
+        if (ts_info(inst)->flags & TS_READ && e->group.open && e->group.writes)
+            cg_flush(e);
         if (walk_is_done_here(inst))
             walk_set_held(e, v, cg_make(e, v, cg_ix_held(e)));
     } else if (cg_is_lazy(e, v)) {

@@ -286,8 +286,20 @@ void ts__emit_cvt_pack(ts_ptx *e, ts_val v, const ts_inst *inst)
         ts__ptx_fail(e, TS_UNSUPPORTED, "cvt_pack makes f16, bf16 and fp8 pairs, not %s", ts_scalar_name(elem));
 }
 
+/* Two bytes in a register of 16 bits, of each of which the upper half says nothing. */
+static void cvt_pack_bytes(ts_ptx *e, ts_val v, const ts_inst *inst)
+{
+    ts_reg low = ts__ptx_temp(e, TS_RC_H), high = ts__ptx_temp(e, TS_RC_H);
+    PUT("and.b16 $r, $r, 255;\nshl.b16 $r, $r, 8;\nor.b16 $v, $r, $r;\n", low, ts__ptx_in_reg(e, inst->opnd[0]), high,
+        ts__ptx_in_reg(e, inst->opnd[1]), v, low, high);
+}
+
 void ts__emit_pack2(ts_ptx *e, ts_val v, const ts_inst *inst)
 {
+    if (ts__ptx_class(e, inst->type) == TS_RC_H) {
+        cvt_pack_bytes(e, v, inst);
+        return;
+    }
     const char *b = ts__ptx_class(e, inst->type) == TS_RC_RD || ts__ptx_class(e, inst->type) == TS_RC_D ? "b64" : "b32";
     PUT("mov.$s $v, {$r, $r};\n", b, v, ts__ptx_in_reg(e, inst->opnd[0]), ts__ptx_in_reg(e, inst->opnd[1]));
 }
@@ -295,6 +307,11 @@ void ts__emit_pack2(ts_ptx *e, ts_val v, const ts_inst *inst)
 void ts__emit_unpack2(ts_ptx *e, ts_val v, const ts_inst *inst)
 {
     ts_type from = ts_type_of(e->fn, inst->opnd[0]);
+    if (ts__ptx_class(e, from) == TS_RC_H) {
+        ts_reg x = ts__ptx_in_reg(e, inst->opnd[0]);
+        PUT("mov.b16 $v, $r;\nshr.u16 $v, $r, 8;\n", v + 1, x, v + 2, x);
+        return;
+    }
     PUT("mov.$s {$v, $v}, $r;\n", ts__ptx_type(e, from)->bits == 64 ? "b64" : "b32", v + 1, v + 2,
         ts__ptx_in_reg(e, inst->opnd[0]));
 }

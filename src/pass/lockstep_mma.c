@@ -1,0 +1,170 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Products by the warp. Lanes and slots of a fragment are bits of a number, and so are rows and columns of its matrix:
+ * a fragment becomes its matrix by moving axes, the product is mmaf.
+ *
+ *     mma_sync m16n8k8_f64 %a0..%a3, ..   %a = the slots, from memory of the worker, seen as (k/4, m/8, 8, 4),
+ *                                         permuted to (m/8, 8, k/4, 4), a tile<16x8xf64>
+ *                                         %d = mmaf %a, %b, %c, and back
+ */
+#include "ir/mma.h"
+#include "ir/scalar.h"
+#include "pass/lockstep.h"
+
+/* A fragment of the tile's warps beside its matrices. The bits of (warp, slot, lane) in groups that stay together: */
+typedef struct mma_axes {
+    uint32_t n;                       /* groups, from the highest bit of (slot, lane) down */
+    int64_t extent[TS_MAX_RANK];      /* of each */
+    uint32_t place[TS_MAX_RANK];      /* of its lowest bit in (row, column) */
+    uint32_t order[TS_MAX_RANK];      /* of the groups in (row, column), from the highest bit down */
+} mma_axes;
+
+static uint32_t mma_log2(uint32_t x)
+{
+    return x ? (uint32_t)__builtin_ctz(x) : 0;
+}
+
+/* Which bit of (row, column) the bit of (slot, lane) moves; the matrix has so many columns. */
+static uint32_t mma_bit(ts_mma_operand which, uint32_t bits, uint32_t bit, uint32_t columns)
+{
+    uint32_t row, col, lane = bit < 5 ? 1u << bit : 0, slot = bit < 5 ? 0 : 1u << (bit - 5);
+    ts__mma_place(which, bits, lane, slot, &row, &col);
+    return mma_log2(row * columns + col);
+}
+
+static mma_axes mma_axes_of(const ts_mma_row *row, ts_mma_operand which)
+{
+    mma_axes axes = {0};
+    uint32_t n = 5 + mma_log2(ts__mma_slots(row, which)), bits = ts__scalar_bits(row->type[which]), last = 0;
+    uint32_t columns = which == TS_MMA_A ? row->k : row->n;
+    for (uint32_t bit = n; bit-- > 0;) {
+        uint32_t place = mma_bit(which, bits, bit, columns);
+        if (axes.n && place + 1 == last) {
+            axes.extent[axes.n - 1] *= 2;
+            axes.place[axes.n - 1] = place;
+        } else {
+            axes.extent[axes.n] = 2;
+            axes.place[axes.n++] = place;
+        }
+        last = place;
+    }
+    for (uint32_t i = 0; i < axes.n; i++)
+        for (uint32_t k = axes.order[i] = 0; k < axes.n; k++)
+            axes.order[i] += axes.place[k] > axes.place[i];
+    return axes;
+}
+
+/* Moves the groups behind the axis of warps: from (slot, lane) to (row, column), or back. */
+static ts_val mma_move(lockstep *c, ts_val x, const mma_axes *axes, bool back)
+{
+    int64_t dims[TS_MAX_RANK] = {c->width / LOCK_WARP};
+    uint32_t to[TS_MAX_RANK] = {0};
+    for (uint32_t i = 0; i < axes->n; i++) {
+        dims[1 + (back ? axes->order[i] : i)] = axes->extent[i];
+        to[1 + (back ? i : axes->order[i])] = 1 + (back ? axes->order[i] : i);
+    }
+    ts_type elem = ts_type_elem(c->m, ts_type_of(c->b.fn, x));
+    x = ts_reshape(&c->b, x, ts_type_tile(c->m, elem, axes->n + 1, dims));
+    return ts_permute(&c->b, x, to);
+}
+
+static ts_type mma_matrix(lockstep *c, const ts_mma_row *row, ts_mma_operand which)
+{
+    int64_t dims[] = {c->width / LOCK_WARP, which == TS_MMA_B ? row->k : row->m,
+                      which == TS_MMA_A ? row->k : row->n};
+    return dims[0] == 1 ? ts_type_tile(c->m, row->type[which], 2, dims + 1)
+                        : ts_type_tile(c->m, row->type[which], 3, dims);
+}
+
+/* Memory of the worker for the slots of a fragment, one behind the other, each an element for every thread. */
+static ts_val mma_slot(lockstep *c, ts_val memory, uint32_t i)
+{
+    ts_val number = ts_emit(&c->b, TS_OP_iota, lock_tile(c, TS_T_i32), 0, NULL, 0, 0);
+    ts_val before = ts_int(&c->b, lock_tile(c, TS_T_i32), i * c->width);
+    number = ts_op2(&c->b, TS_OP_addi, number, before, TS_A_NSW | TS_A_NUW);
+    return lock_offset(c, memory, number);
+}
+
+/* Pointers to all of that memory, a tile of (slots, threads). */
+static ts_val mma_whole(lockstep *c, ts_val memory, uint32_t n_slots)
+{
+    int64_t ones[] = {1, 1}, dims[] = {n_slots, c->width}, all = dims[0] * dims[1];
+    ts_type pointer = ts_type_of(c->b.fn, memory);
+    ts_val x = ts_reshape(&c->b, memory, ts_type_tile(c->m, pointer, 2, ones));
+    x = ts_broadcast(&c->b, x, ts_type_tile(c->m, pointer, 2, dims));
+    ts_val number = ts_emit(&c->b, TS_OP_iota, ts_type_tile(c->m, TS_T_i32, 1, &all), 0, NULL, 0, 0);
+    number = ts_reshape(&c->b, number, ts_type_tile(c->m, TS_T_i32, 2, dims));
+    return ts_emit(&c->b, TS_OP_offset, ts_type_of(c->b.fn, x), 2, (ts_val[]){x, number}, 0, 0);
+}
+
+/* The elements of a register, a tile each. */
+static void mma_slots(lockstep *c, ts_val reg, ts_type elem, uint32_t per, ts_val *out)
+{
+    ts_type from = ts_type_elem(c->m, ts_type_of(c->b.fn, reg));
+    uint32_t bits = ts__scalar_bits(elem);
+    for (uint32_t i = 0; i < per; i++) {
+        ts_val x = reg;
+        if (i)
+            x = ts_op2(&c->b, TS_OP_shri, x, ts_int(&c->b, ts_type_of(c->b.fn, x), i * bits), TS_A_UNSIGNED);
+        if (per > 1)
+            x = ts_cast(&c->b, TS_OP_trunci, x, bits == 8 ? TS_T_i8 : TS_T_i16, 0);
+        if (elem == TS_T_tf32 && from == TS_T_f32)
+            x = ts_cast(&c->b, TS_OP_ftof, x, elem, 0);
+        else if (ts_type_elem(c->m, ts_type_of(c->b.fn, x)) != elem)
+            x = ts_cast(&c->b, TS_OP_bitcast, x, elem, 0);
+        out[i] = x;
+    }
+}
+
+/* The matrix of an operand whose registers begin at operand `first`. */
+static ts_val mma_take(lockstep *c, ts_val v, const ts_mma_row *row, ts_mma_operand which, uint32_t first)
+{
+    ts_val slots[16];
+    uint32_t per = ts__mma_per_register(row, which), n = ts__mma_slots(row, which);
+    mma_axes axes = mma_axes_of(row, which);
+    ts_val memory = lock_memory_of(c, row->type[which], n * (uint32_t)c->width);
+    for (uint32_t i = 0; i < row->regs[which]; i++)
+        mma_slots(c, lock_opnd_tile(c, v, first + i), row->type[which], per, slots + i * per);
+    for (uint32_t i = 0; i < n; i++)
+        lock_store(c, mma_slot(c, memory, i), slots[i], 0, 0);
+    ts_val x = lock_load(c, mma_whole(c, memory, n), 0, 0, 0);
+    if (c->width > LOCK_WARP) { /* (slot, warp, lane) -> (warp, slot, lane) */
+        int64_t dims[] = {n, c->width / LOCK_WARP, LOCK_WARP};
+        x = ts_permute(&c->b, ts_reshape(&c->b, x, ts_type_tile(c->m, row->type[which], 3, dims)),
+                       (uint32_t[]){1, 0, 2});
+    }
+    return ts_reshape(&c->b, mma_move(c, x, &axes, false), mma_matrix(c, row, which));
+}
+
+/* The results: slots of C, a register each. */
+static void mma_give(lockstep *c, ts_val v, const ts_mma_row *row, ts_val matrix)
+{
+    ts_val values[4];
+    mma_axes axes = mma_axes_of(row, TS_MMA_C);
+    int64_t warps = c->width / LOCK_WARP, n = row->regs[TS_MMA_C], dims[] = {n, c->width};
+    ts_type elem = row->type[TS_MMA_C];
+    ts_val memory = lock_memory_of(c, elem, (uint32_t)(n * c->width)), x = mma_move(c, matrix, &axes, true);
+    if (warps > 1) /* (warp, slot, lane) -> (slot, warp, lane) */
+        x = ts_permute(&c->b, ts_reshape(&c->b, x, ts_type_tile(c->m, elem, 3, (int64_t[]){warps, n, LOCK_WARP})),
+                       (uint32_t[]){1, 0, 2});
+    x = ts_reshape(&c->b, x, ts_type_tile(c->m, elem, 2, dims));
+    lock_store(c, mma_whole(c, memory, row->regs[TS_MMA_C]), x, 0, 0);
+    for (uint32_t i = 0; i < n; i++)
+        values[i] = lock_load(c, mma_slot(c, memory, i), 0, 0, 0);
+    lock_set_results(c, v, row->regs[TS_MMA_C], values);
+}
+
+bool lock_mma(lockstep *c, ts_val v)
+{
+    const ts_inst *inst = ts_at(c->fn, v);
+    if (inst->op != TS_OP_mma_sync)
+        return false;
+    const ts_mma_row *row = &ts__mma_rows[TS_MMA_ROW(inst->aux)];
+    uint32_t flags = TS_MMA_FLAGS(inst->aux), n_a = row->regs[TS_MMA_A], n_b = row->regs[TS_MMA_B];
+    uint32_t attr = (flags & TS_MMA_U_A ? TS_A_UNSIGNED : 0) | (flags & TS_MMA_U_B ? TS_A_UNSIGNED_B : 0);
+    ts_val x[] = {mma_take(c, v, row, TS_MMA_A, 0), mma_take(c, v, row, TS_MMA_B, n_a),
+                  mma_take(c, v, row, TS_MMA_C, n_a + n_b)};
+    ts_op op = row->type[TS_MMA_C] == TS_T_i32 ? TS_OP_mmai : TS_OP_mmaf;
+    mma_give(c, v, row, ts_emit(&c->b, op, ts_type_of(c->b.fn, x[2]), 3, x, attr, 0));
+    return true;
+}
