@@ -19,19 +19,24 @@ typedef struct kit {
     ts_plan plan;
 } kit;
 
-static void kit_begin(kit *k, const char *source)
+static void kit_begin_hints(kit *k, const char *source, const ts_hints *hints)
 {
-    static const ts_hints none;
     memset(k, 0, sizeof *k);
     ts__arena_init(&k->arena, NULL);
     ts__arena_init(&k->scratch, NULL);
     ts__text_init(&k->messages, NULL);
     CHECK_OK(ts__module_read(&k->arena, source, strlen(source), &k->m, &err));
     k->fn = k->m->fns.at[0];
-    ts_pass_env env = {&k->scratch, TS_TARGET_SM90, &none, &k->plan, .messages = &k->messages};
+    ts_pass_env env = {&k->scratch, TS_TARGET_SM90, hints, &k->plan, .messages = &k->messages};
     CHECK_OK(ts__run_passes(k->fn, "fold fma dce licm math legalize fold dce licm", &env, &err));
     CHECK_OK(ts__gpu_lower(k->fn, &env, &err));
     CHECK_OK(ts__run_passes(k->fn, "dce licm", &env, &err));
+}
+
+static void kit_begin(kit *k, const char *source)
+{
+    static const ts_hints none;
+    kit_begin_hints(k, source, &none);
 }
 
 static void kit_end(kit *k)
@@ -60,13 +65,25 @@ static uint32_t kit_count(const kit *k, ts_op op, ts_type type)
     "    %15 = load_view_tko %6, %13 : tile<" size "xf32>\n    %16 = addf %14, %15 : tile<" size "xf32>\n" \
     "    continue %16\n  }\n  %20 = store_view_tko %8, %19, %9 : token\n  return\n}\n"
 
-static void small_loads_of_four_trips_go_together(void)
+static void small_loads_of_two_trips_go_together(void)
+{
+    kit k;
+    kit_begin(&k, SUMS("4096", "0"));
+    CHECK_INT(kit_count(&k, TS_OP_for, 0), 2);
+    CHECK_INT(kit_count(&k, TS_OP_ld, 0), 6); /* two vectors a thread: two trips of 512 threads, and the rest */
+    CHECK_INT(k.fn->occupancy, 0);
+    kit_end(&k);
+}
+
+static void single_vectors_of_two_trips_go_together(void)
 {
     kit k;
     kit_begin(&k, SUMS("512", "0"));
     CHECK_INT(kit_count(&k, TS_OP_for, 0), 2);
-    CHECK_INT(kit_count(&k, TS_OP_ld, 0), 5); /* 16 bytes a thread: four trips, and the rest */
-    CHECK_INT(k.fn->occupancy, 0);
+    CHECK_INT(kit_count(&k, TS_OP_ld, 0), 3); /* 16 bytes a thread: two trips, and the rest */
+    kit_end(&k);
+    kit_begin_hints(&k, SUMS("512", "0"), &(ts_hints){.num_stages = 4});
+    CHECK_INT(kit_count(&k, TS_OP_ld, 0), 5); /* who asks for four gets them */
     kit_end(&k);
 }
 
@@ -114,7 +131,8 @@ static void eight_neighbours_share_a_mask(void)
 
 int main(void)
 {
-    small_loads_of_four_trips_go_together();
+    small_loads_of_two_trips_go_together();
+    single_vectors_of_two_trips_go_together();
     middling_loads_get_registers();
     large_loads_stay_alone();
     numbers_from_below_zero_are_not_counted();
