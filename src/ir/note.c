@@ -40,3 +40,10 @@ bool ts__note(const ts_fn *fn, ts_val v, ts_note_kind kind, const char *what, co
         (void)TS_PUSH(module->arena, &module->notes, note);
     return false;
 }
+
+void ts__note_refile(const ts_fn *fn, ts_val v, ts_note_kind kind, const char *from, const char *to)
+{
+    ts_note_entry *note = note_find(fn->module, v, kind, from);
+    if (note)
+        note->what = to;
+}

@@ -14,5 +14,7 @@
  * same kind and word about the same instruction again only counts; of different reasons the first stays.
  * Always false, so that a decision can end in `return ts__note(..)`. */
 bool ts__note(const ts_fn *fn, ts_val v, ts_note_kind kind, const char *what, const char *format, ...) TS_PRINTF(5, 6);
+/* The note of `kind` about `v` under the word `from`, if there is one, is filed under `to`: another way was found. */
+void ts__note_refile(const ts_fn *fn, ts_val v, ts_note_kind kind, const char *from, const char *to);
 
 #endif

@@ -146,7 +146,9 @@ void ts__lower_st(ts_lower *lw, ts_val pointer, uint32_t n, const ts_val *values
 uint32_t ts__lower_threads(const ts_lower *lw)
 {
     const ts_tma *tma = &lw->assign.tma;
-    return tma->active ? (32u << ts_tma_consumers(tma)) + TS_WARPGROUP : 32u << (lw->assign.n_warp - lw->assign.n_cta);
+    if (ts_tma_produces(tma))
+        return (32u << ts_tma_consumers(tma)) + TS_WARPGROUP;
+    return 32u << (lw->assign.n_warp - lw->assign.n_cta);
 }
 
 void ts__lower_barrier_cta(ts_lower *lw)
@@ -159,7 +161,7 @@ void ts__lower_barrier_cta(ts_lower *lw)
 
 void ts__lower_barrier(ts_lower *lw)
 {
-    uint32_t threads = lw->assign.tma.active ? 32u << lw->assign.n_warp : 0; /* not the producer */
+    uint32_t threads = ts_tma_produces(&lw->assign.tma) ? 32u << lw->assign.n_warp : 0; /* not the producer */
     if (!ts__hook_barrier(lw))
         ts_emit(&lw->b, TS_OP_bar_sync, TS_T_none, 0, NULL, TS_S(0, threads, 0), 0);
     ts__shared_cleared(lw);

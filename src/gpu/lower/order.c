@@ -119,7 +119,7 @@ static bool order_is_apart(ts_lower *lw, ts_val v, ts_val w, ts_val loop)
         return false;
     ts_val view = ts_opnd(lw->tile, v, 0), other = ts_opnd(lw->tile, w, 0), make = ts__view_make(lw->tile, view);
     bool grids = order_is_grid(lw, view) && order_is_grid(lw, other);
-    if (grids && lw->assign.tma.active && lw->shape.parent[v])
+    if (grids && ts_tma_produces(&lw->assign.tma) && lw->shape.parent[v])
         return true; /* results of loops of products: slices or tails, which the warps do not wait for */
     if (!grids || ts_type_of(lw->tile, view) != ts_type_of(lw->tile, other) ||
         make != ts__view_make(lw->tile, other) || !order_is_invariant(lw, make, loop))

@@ -394,6 +394,7 @@ ts_status ts__assign_run(const ts_fn *fn, const ts_pass_env *env, ts_arena *aren
     if (!w.depth || !assign_tables(out, arena, fn->inst.n) || !ts__shape_of(fn, arena, &w.shape))
         return ts_fail(err, TS_NOMEM, "out of memory while assigning layouts");
     TS_TRY(ts__tma_plan(fn, env, arena, &out->tma, err));
+    TS_TRY(ts__copied_plan(fn, env, arena, &out->tma, err));
     ts__assign_warps(out, fn, env);
     ts__assign_mma_paths(out, fn, env->target);
     assign_rounds(&w);

@@ -147,6 +147,22 @@ static void tma_count_uses(ts_tma_work *w)
     }
 }
 
+ts_status ts__tma_begin(ts_tma_work *w, ts_error *err)
+{
+    const ts_fn *fn = w->fn;
+    w->uses = TS_NEW_N(w->arena, uint32_t, fn->inst.n);
+    w->edges = TS_NEW_N(w->arena, uint32_t, fn->inst.n);
+    w->out->slice = TS_NEW_N(w->arena, uint8_t, fn->inst.n);
+    if (!w->uses || !w->edges || !w->out->slice || !ts__shape_of(fn, w->arena, &w->shape))
+        return ts_fail(err, TS_NOMEM, "out of memory while planning the operands of products");
+    tma_count_uses(w);
+    ts__tma_count_edges(w);
+    for (ts_val v = 1; v < fn->inst.n; v++)
+        if (ts_at(fn, v)->op == TS_OP_mmaf || ts_at(fn, v)->op == TS_OP_mmai)
+            ts__tma_product(w, v);
+    return TS_OK;
+}
+
 ts_status ts__tma_plan(const ts_fn *fn, const ts_pass_env *env, ts_arena *arena, ts_tma *out, ts_error *err)
 {
     ts_tma_work w = {.fn = fn, .module = fn->module, .env = env, .arena = arena, .out = out};
@@ -154,16 +170,7 @@ ts_status ts__tma_plan(const ts_fn *fn, const ts_pass_env *env, ts_arena *arena,
     if (env->target != TS_TARGET_SM90 || ts__pass_plan(env) > 1)
         return TS_OK;
     uint32_t n_tmaps = env->plan->n_tmaps;
-    w.uses = TS_NEW_N(arena, uint32_t, fn->inst.n);
-    w.edges = TS_NEW_N(arena, uint32_t, fn->inst.n);
-    out->slice = TS_NEW_N(arena, uint8_t, fn->inst.n);
-    if (!w.uses || !w.edges || !out->slice || !ts__shape_of(fn, arena, &w.shape))
-        return ts_fail(err, TS_NOMEM, "out of memory while planning TMA loads");
-    tma_count_uses(&w);
-    ts__tma_count_edges(&w);
-    for (ts_val v = 1; v < fn->inst.n; v++)
-        if (ts_at(fn, v)->op == TS_OP_mmaf || ts_at(fn, v)->op == TS_OP_mmai)
-            ts__tma_product(&w, v);
+    TS_TRY(ts__tma_begin(&w, err));
     out->active = tma_fits(&w);
     if (!out->active) {
         env->plan->n_tmaps = n_tmaps;

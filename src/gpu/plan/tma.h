@@ -9,6 +9,7 @@
  *     schedule/clip.c       tiles with more rows than their array
  *     depth.c          loops over k in steps too long for a ring
  *     walk.c           which tile blocks a thread block takes; resident.c: thread blocks of a multiprocessor
+ *     copied.c         what TMA cannot bring: cp.async of all threads fills the ring instead of the producer
  *     rotate_plan.c    loops of two chained products whose steps overlap; rotate.c lowers them
  *     pingpong.c          persistent loops whose tiles two consumer warpgroups take in turn
  *     wgmma.c          descriptors, the product itself, waiting and releasing
@@ -81,6 +82,7 @@ typedef struct ts_tma_group {
     bool waits_next_step;       /* the last one is waited for a step late: stages are released a step late */
     ts_val arriving;    /* thread value: bytes that fill a stage */
     ts_val within;      /* the `for` in `loop` that holds the products: awaited where loaded, released behind it */
+    ts_val stage;       /* copied: thread value, which one this step reads (schedule/cp_async.c) */
 } ts_tma_group;
 
 /* A loop that holds groups; the steps its groups have taken, going on from the loop before where there is one ring. */
@@ -120,6 +122,7 @@ typedef struct ts_tma {
     const ts_linear *share; /* dealt out to them */
     uint32_t log_split;
     bool active, staged; /* staged: the function has stores through the staging */
+    bool copied;         /* all threads bring the operands by cp.async (copied.c): no producer, no tensor maps */
 } ts_tma;
 
 /* Decides for the function. Never fails for lack of fitting: then nothing is active. Tensor maps go to env->plan. */
@@ -131,6 +134,21 @@ TS_CHECKED ts_status ts__tma_try(const ts_fn *fn, ts_pass_env *env, ts_tma *out,
  * fills the access and its map. `want`: element type that the copy shall give (tf32 from f32), or 0. */
 bool ts__tma_describe(const ts_fn *fn, ts_val v, const uint32_t axes[2], ts_type want, ts_tma_load *load,
                      ts_plan_tmap *map);
+/* As ts__tma_plan, of a function whose operands TMA cannot bring: by cp.async (copied.c). Leaves what is active. */
+TS_CHECKED ts_status ts__copied_plan(const ts_fn *fn, const ts_pass_env *env, ts_arena *arena, ts_tma *out,
+                                     ts_error *err);
+/* What copies a step of `loop` ahead must see to: that `v` follows from the loop's number and from what stands before
+ * it, by scalar arithmetic, which is marked in `slice` unless that is NULL; that the array was there before it and
+ * padding is zero. */
+bool ts__copied_slice(const ts_fn *fn, ts_val loop, ts_val v, uint8_t *slice);
+bool ts__copied_view_fits(const ts_fn *fn, ts_val loop, ts_val view);
+/* Whether the tile of a load lies in memory so that copies of 16 bytes bring it; fills the load. */
+bool ts__copied_describe(const ts_fn *fn, ts_val v, const uint32_t axes[2], ts_tma_load *load);
+/* A producer warpgroup fills the rings. */
+static inline bool ts_tma_produces(const ts_tma *tma)
+{
+    return tma->active && !tma->copied;
+}
 /* log2 of all consumer warps. */
 static inline uint32_t ts_tma_consumers(const ts_tma *tma)
 {

@@ -208,6 +208,28 @@ static const char *map_view_obstacle(const ts_fn *fn, ts_val v, const uint32_t a
     return NULL;
 }
 
+bool ts__copied_describe(const ts_fn *fn, ts_val v, const uint32_t axes[2], ts_tma_load *load)
+{
+    ts_val view = ts_opnd(fn, v, 0), make = ts_opnd(fn, view, 0);
+    const ts_type_info *info = ts_type_get(fn->module, ts_type_of(fn, view));
+    if (info->kind != TS_KIND_PARTITION_VIEW || ts_at(fn, make)->op != TS_OP_make_tensor_view ||
+        TS_M_GET_ORDER(ts_at(fn, v)->aux) != TS_WEAK)
+        return false;
+    const ts_type_info *tensor = ts_type_get(fn->module, info->elem);
+    uint32_t axis = ts__view_unit_axis(fn, view), bytes = ts_type_bits(fn->module, tensor->elem) / 8;
+    if (axis == TS_NO || (axis != axes[0] && axis != axes[1]) || tensor->rank < 2 || tensor->rank > MAP_RANK || !bytes)
+        return false;
+    ts_plan_tmap map = {.rank = (uint8_t)tensor->rank};
+    uint32_t unit = ts_view_array_axis(info, axis);
+    *load = (ts_tma_load){.load = v, .inner_axis = axis, .rows_axis = axis == axes[0] ? axes[1] : axes[0],
+                          .elem_bytes = bytes};
+    bool aligned = ts__lower_divisor(fn, ts_opnd(fn, make, 0)) >= MAP_ALIGN;
+    for (uint32_t i = 0; i < tensor->rank; i++)
+        aligned = aligned && (i == unit || tensor->dims[i] == 1 ||
+                              map_stride_divisor(fn, make, tensor, i) * bytes % MAP_ALIGN == 0);
+    return aligned && map_shape(info, load, &map, unit);
+}
+
 bool ts__tma_describe(const ts_fn *fn, ts_val v, const uint32_t axes[2], ts_type want, ts_tma_load *load,
                      ts_plan_tmap *map)
 {

@@ -29,6 +29,8 @@ typedef struct ts_tma_work {
 
 /* ---- tma.c ---- */
 
+/* Begins a plan: counts uses and finds the products that can run on wgmma. */
+TS_CHECKED ts_status ts__tma_begin(ts_tma_work *w, ts_error *err);
 /* As ts__tma_load_of, while it is open whether the function takes this path. */
 const ts_tma_load *ts__tma_load_at(const ts_tma *tma, ts_val v);
 /* Parameter index of the array behind a view or pointer; -1 when unknown. */

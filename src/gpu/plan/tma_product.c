@@ -162,24 +162,29 @@ static bool product_may_be_short(const ts_tma_load *load, const ts_plan_tmap *ma
     return !mn_major && !map->nan_fill && load->rows <= TS_TMA_BOX && (rows->param >= 0 || rows->value < load->rows);
 }
 
-/* Adds the load behind operand `v`; TS_NO when it cannot be made by TMA. */
+/* Adds the load behind operand `v`; TS_NO when it cannot be made by TMA, or by copies. */
 static uint32_t product_operand(ts_tma_work *w, ts_val v, uint32_t rank, const product_row *row, uint32_t k_axis,
                                 bool *mn_major)
 {
     ts_tma_load load;
     ts_plan_tmap map;
     uint32_t axes[2] = {rank - 2, rank - 1};
-    ts_val from = product_trace(w, v, row->a, axes);
-    if (!from || w->env->plan->n_tmaps == TS_PLAN_TMAPS || !ts__tma_describe(w->fn, from, axes, row->a, &load, &map))
+    bool copied = w->out->copied;
+    ts_val from = product_trace(w, v, copied ? TS_T_none : row->a, axes);
+    if (!from || (copied ? !ts__copied_describe(w->fn, from, axes, &load)
+                         : w->env->plan->n_tmaps == TS_PLAN_TMAPS ||
+                               !ts__tma_describe(w->fn, from, axes, row->a, &load, &map)))
         return TS_NO;
     *mn_major = load.inner_axis != axes[k_axis];
     if (*mn_major && !row->mn_major)
         return TS_NO;
     for (uint32_t i = 0; i < w->out->loads.n; i++)
         if (w->out->loads.at[i].load == from)
-            return w->env->plan->tmap[w->out->loads.at[i].tmap].dtype == map.dtype ? i : TS_NO;
-    load.tmap = w->env->plan->n_tmaps;
+            return copied || w->env->plan->tmap[w->out->loads.at[i].tmap].dtype == map.dtype ? i : TS_NO;
     load.group = TS_NO;
+    if (copied)
+        return TS_PUSH(w->arena, &w->out->loads, load) ? w->out->loads.n - 1 : TS_NO;
+    load.tmap = w->env->plan->n_tmaps;
     map.clip = product_may_be_short(&load, &map, *mn_major) ? (uint8_t)load.rows_dim : 0;
     if (!TS_PUSH(w->arena, &w->out->loads, load))
         return TS_NO;
@@ -260,7 +265,7 @@ void ts__tma_product(ts_tma_work *w, ts_val v)
     product.row = row->row;
     product.b = product_operand(w, inst->opnd[1], rank, row, 0, &product.trans_b);
     product.a = product.b == TS_NO ? TS_NO : product_operand(w, inst->opnd[0], rank, row, 1, &product.trans_a);
-    if (product.b != TS_NO && product.a == TS_NO && product_is_half(row))
+    if (product.b != TS_NO && product.a == TS_NO && product_is_half(row) && !w->out->copied)
         product.a = product_make(w, inst->opnd[0], &product.trans_a);
     bool in_regs = product.a == TS_NO;
     if (product.b == TS_NO || (in_regs && !product_is_half(row))) {

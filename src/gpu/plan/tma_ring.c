@@ -48,7 +48,7 @@ static bool ring_join(ts_tma_work *w, uint32_t load, const ts_wgmma *product)
         return alike && within != TS_NO;
     }
     for (uint32_t i = 0; i < w->out->groups.n; i++)
-        if (w->out->groups.at[i].loop == loop && w->out->groups.at[i].first == product->mma)
+        if (w->out->groups.at[i].loop == loop && (w->out->copied || w->out->groups.at[i].first == product->mma))
             group = &w->out->groups.at[i];
     if (!group) {
         ts_tma_group fresh = {.loop = loop, .first = product->mma, .at = TS_NO};

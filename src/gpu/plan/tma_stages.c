@@ -77,7 +77,8 @@ static void stages_enlarge_staging(ts_tma_work *w, uint32_t left)
         w->out->staging_bytes = most;
 }
 
-enum { STAGES_MOST = 8 };
+/* By TMA; by copies, which take the time of every thread. */
+enum { STAGES_MOST = 8, STAGES_MOST_COPIED = 5 };
 
 /* Bytes of all rings with so many stages; loads outside loops need one. */
 static uint32_t stages_bytes(const ts_tma_work *w, uint32_t stages)
@@ -110,7 +111,8 @@ bool ts__tma_stages(ts_tma_work *w, uint32_t limit, uint32_t least)
         scratch = w->out->staging_bytes + (stages_may_move(w) ? STAGES_SCRATCH : STAGES_SCRATCH_LEAST);
     }
     uint32_t hint = w->env->hints ? w->env->hints->num_stages : 0;
-    for (uint32_t stages = hint ? TS_MIN((uint32_t)STAGES_MOST, hint) : STAGES_MOST; stages >= least; stages--) {
+    uint32_t most = w->out->copied ? STAGES_MOST_COPIED : STAGES_MOST;
+    for (uint32_t stages = hint ? TS_MIN(most, hint) : most; stages >= least; stages--) {
         uint32_t sum = stages_bytes(w, stages) + scratch;
         if ((w->out->groups.n > 1 && !w->out->one_ring && !ts_is_pow2(stages)) || sum > limit)
             continue;
@@ -141,7 +143,9 @@ void ts__tma_place(ts_tma_work *w)
         ts_tma_group *g = &w->out->groups.at[i], *first = &w->out->groups.at[0];
         if (w->out->one_ring)
             g->base = first->base, g->full = first->full, g->empty = first->empty;
-        if (ts__tma_is_filled(w, i))
+        if (w->out->copied)
+            ts__note(w->fn, g->loop, TS_NOTE_pipeline, "cp.async", "%u stages of %u bytes", g->stages, g->bytes);
+        else if (ts__tma_is_filled(w, i))
             ts__note(w->fn, g->first, TS_NOTE_pipeline, "tma", "%u stages of %u bytes, a producer warp%s",
                     g->stages, g->bytes, w->out->pingpong ? ", two warpgroups that take tiles in turn" : "");
         else

@@ -29,7 +29,7 @@ static bool clip_is(const ts_lower *lw, const ts_tma_load *load)
 static void clip_begin(ts_lower *lw)
 {
     ts_tma *tma = &lw->assign.tma;
-    for (uint32_t i = 0; tma->active && i < tma->loads.n; i++) {
+    for (uint32_t i = 0; ts_tma_produces(tma) && i < tma->loads.n; i++) {
         ts_tma_load *load = &tma->loads.at[i];
         ts_tma_group *group = &tma->groups.at[load->group];
         if (load->by_consumers)
@@ -91,7 +91,7 @@ static void clip_fill_if_short(ts_lower *lw, const ts_tma_load *load)
 static void clip_consumers(ts_lower *lw)
 {
     const ts_tma *tma = &lw->assign.tma;
-    for (uint32_t i = 0; tma->active && i < tma->loads.n; i++)
+    for (uint32_t i = 0; ts_tma_produces(tma) && i < tma->loads.n; i++)
         if (clip_is(lw, &tma->loads.at[i]))
             clip_fill_if_short(lw, &tma->loads.at[i]);
 }

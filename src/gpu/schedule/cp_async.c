@@ -18,6 +18,10 @@
  * induction variable and nothing in the loop stores to its array; what of a vector lies outside the array is filled
  * with zeros.
  * Operands that the loop does not change are written to shared memory once, before it.
+ *
+ * Products on wgmma whose operands TMA cannot bring (plan/copied.c) have rings of the plan's: the wait is followed by a
+ * fence, as wgmma reads by another proxy, and the stage that is filled is that of two steps before, since the product
+ * of the step before still runs.
  * The pipeline of sm_90, by TMA, is schedule/producer.c.
  */
 #include "gpu/schedule/schedule.h"
@@ -26,15 +30,17 @@
 #include "gpu/lower/mma.h"
 #include "gpu/lower/op.h"
 #include "gpu/lower/view_access.h"
+#include "gpu/schedule/wgmma.h"
 
-/* Stages unless the kernel asks for a number; bytes left for moves between layouts; operations from the induction
- * variable to an index; log2 of the registers that a tile on its way may take. */
-enum { ASYNC_MAX_STAGES = 4, ASYNC_KEEP_FREE = 16384, ASYNC_MAX_SLICE = 64, ASYNC_MAX_REGS = 5 };
+/* Stages unless the kernel asks for a number; bytes left for moves between layouts; log2 of the registers that a tile
+ * on its way may take. */
+enum { ASYNC_MAX_STAGES = 4, ASYNC_KEEP_FREE = 16384, ASYNC_MAX_REGS = 5 };
 
 /* Operands of products that live in shared memory during a loop. */
 typedef struct async_operand {
     ts_val loop, load, x; /* x: the product's operand; load: 0 = made before the loop */
     ts_val chain[4];      /* permutes and reshapes from the load to x, 0 = none */
+    const ts_linear *home; /* of the load: which thread copies what */
     uint32_t at, size;    /* first stage, bytes of a stage */
     uint32_t offset[TS_LAYOUT_BITS]; /* of the load's flat bits, in elements */
     bool by_regs;         /* through registers instead of cp.async, which cannot turn vectors */
@@ -43,6 +49,7 @@ typedef struct async_operand {
 typedef struct async_loop {
     ts_val loop;
     uint32_t stages;
+    uint32_t busy;  /* stages that are read: of the current step, and of products that still run */
     ts_val stage;   /* of the current step */
     ts_val filling; /* that copies go to */
     ts_val product; /* reads its first fragments a step ahead; 0 = none does */
@@ -62,20 +69,14 @@ static async_state *async_of(const ts_lower *lw)
 
 /* ---- which loads ------------------------------------------------------------------------------------------------ */
 
-/* Scalars inside the loop that follow from the induction variable; marked to be written anew for other steps. */
-static bool async_slice(ts_lower *lw, ts_val loop, ts_val v, uint32_t depth)
+/* The indices of a load follow from the induction variable; marks what they are made of, to be written anew for other
+ * steps. */
+static bool async_slice(ts_lower *lw, ts_val loop, ts_val load)
 {
-    const ts_inst *inst = ts_at(lw->tile, v);
-    if (v < loop || v == loop + 1)
-        return true;
-    if (depth > ASYNC_MAX_SLICE || ts_type_kind(lw->module, inst->type) != TS_KIND_SCALAR)
-        return false;
-    if (!(ts_info(inst)->flags & TS_ELEM) && inst->op != TS_OP_constant)
-        return false;
-    for (uint32_t i = 0; i < inst->n_opnd; i++)
-        if (!async_slice(lw, loop, ts_opnds(lw->tile, inst)[i], depth + 1))
+    const ts_type_info *info = ts_type_get(lw->module, ts_type_of(lw->tile, ts_opnd(lw->tile, load, 0)));
+    for (uint32_t i = 0; i < info->rank; i++)
+        if (!ts__copied_slice(lw->tile, loop, ts_opnd(lw->tile, load, 1 + i), async_of(lw)->slice))
             return false;
-    async_of(lw)->slice[v] = 1;
     return true;
 }
 
@@ -113,15 +114,6 @@ static bool async_loads_only(ts_lower *lw, ts_val loop, ts_val load)
             return false;
     }
     return true;
-}
-
-/* The tensor view was made before the loop; padding is zero. */
-static bool async_view_fits(const ts_lower *lw, ts_val loop, ts_val view)
-{
-    const ts_type_info *info = ts_type_get(lw->module, ts_type_of(lw->tile, view));
-    ts_val make = ts__view_make(lw->tile, view);
-    bool zero = info->padding == TS_PAD_ZERO || (info->padding == TS_PAD_UNDEF && !lw->tile->checked);
-    return make && make < loop && zero && info->kind != TS_KIND_GATHER_SCATTER_VIEW;
 }
 
 /* Offsets of a permute's operand bits, from those of its result. */
@@ -200,7 +192,7 @@ static ts_val async_bytes(ts_lower *lw, const view_access *a, uint32_t r)
 static void async_copy(ts_lower *lw, const async_operand *o, ts_val stage)
 {
     view_access a;
-    const ts_linear *home = lw->assign.home[o->load];
+    const ts_linear *home = o->home;
     ts__view_describe(lw, &a, o->load, 1, home);
     ts__note(lw->tile, o->load, TS_NOTE_load, "cp.async", "%u bytes a copy", a.bytes << a.log_vec);
     mma_box box = ts__mma_box(lw, async_stage_pointer(lw, o, stage), home, o->offset, a.bytes);
@@ -219,7 +211,7 @@ static void async_copy(ts_lower *lw, const async_operand *o, ts_val stage)
 static void async_load_regs(ts_lower *lw, async_operand *o)
 {
     view_access a;
-    const ts_linear *home = lw->assign.home[o->load];
+    const ts_linear *home = o->home;
     ts_val *regs = ts__lower_regs(lw, home);
     ts__view_describe(lw, &a, o->load, 1, home);
     if (!ts__view_whole_vectors(&a))
@@ -251,7 +243,7 @@ static int async_reg_at(const ts_linear *home, const uint32_t *offset, uint32_t 
 /* What async_load_regs loaded goes to its stage, in vectors of what lies together there. */
 static void async_store_regs(ts_lower *lw, const async_operand *o, ts_val stage)
 {
-    const ts_linear *home = lw->assign.home[o->load];
+    const ts_linear *home = o->home;
     uint32_t bytes = TS_MAX(1u, ts_type_bits(lw->module, ts__lower_elem(lw, o->x)) / 8), n = 0, bit[4], vector = 0;
     mma_box box = ts__mma_box(lw, async_stage_pointer(lw, o, stage), home, o->offset, bytes);
     for (int reg; bytes << n < 16 && (reg = async_reg_at(home, o->offset, 1u << n)) >= 0;)
@@ -321,7 +313,7 @@ static void async_try_load(ts_lower *lw, ts_val loop, ts_val load)
 {
     ts_val user = async_user(lw, loop, load), x = load;
     const ts_inst *inst = ts_at(lw->tile, load);
-    async_operand o = {.loop = loop, .load = load};
+    async_operand o = {.loop = loop, .load = load, .home = lw->assign.home[load]};
     for (uint32_t i = 0; user && i < TS_COUNT(o.chain); i++) {
         ts_op op = (ts_op)ts_at(lw->tile, user)->op;
         if (op != TS_OP_permute && op != TS_OP_reshape)
@@ -330,19 +322,17 @@ static void async_try_load(ts_lower *lw, ts_val loop, ts_val load)
         user = async_user(lw, loop, x);
     }
     if (!user || !async_is_product(lw, user) || TS_M_GET_ORDER(inst->aux) != TS_WEAK || !lw->assign.home[load] ||
-        !async_loads_only(lw, loop, load) || !async_view_fits(lw, loop, ts_opnd(lw->tile, load, 0))) {
+        !async_loads_only(lw, loop, load) || !ts__copied_view_fits(lw->tile, loop, ts_opnd(lw->tile, load, 0))) {
         ts__note(lw->tile, load, TS_NOTE_missed, "cp.async",
                 "the tile does not go to one product on mma.sync alone, straight from an "
                 "array that is only read");
         return;
     }
     uint32_t side = ts_opnd(lw->tile, user, 0) == x ? 0 : 1;
-    const ts_type_info *info = ts_type_get(lw->module, ts_type_of(lw->tile, ts_opnd(lw->tile, load, 0)));
-    for (uint32_t i = 0; i < info->rank; i++)
-        if (!async_slice(lw, loop, ts_opnd(lw->tile, load, 1 + i), 0)) {
-            ts__note(lw->tile, load, TS_NOTE_missed, "cp.async", "its index does not follow from the loop's counter");
-            return;
-        }
+    if (!async_slice(lw, loop, load)) {
+        ts__note(lw->tile, load, TS_NOTE_missed, "cp.async", "its index does not follow from the loop's counter");
+        return;
+    }
     mma_source source;
     o.x = x;
     if (ts_opnd(lw->tile, user, side) != x || ts_opnd(lw->tile, user, 2) == x ||
@@ -368,9 +358,9 @@ static void async_sift(ts_lower *lw, ts_val loop, uint32_t first)
     for (uint32_t i = first; i < async_of(lw)->operand.n; i++) {
         view_access a;
         async_operand o = async_of(lw)->operand.at[i];
-        ts__view_describe(lw, &a, o.load, 1, lw->assign.home[o.load]);
+        ts__view_describe(lw, &a, o.load, 1, o.home);
         o.by_regs = !async_vectors_fit(&a, o.offset);
-        if (!o.by_regs || async_fits_regs(lw->assign.home[o.load]))
+        if (!o.by_regs || async_fits_regs(o.home))
             async_of(lw)->operand.at[n++] = o;
         if (o.by_regs)
             ts__note(lw->tile, o.load, TS_NOTE_missed, "cp.async",
@@ -467,20 +457,22 @@ static ts_val async_only_product(ts_lower *lw, ts_val loop)
 }
 
 /* The oldest stage in flight has arrived, for all threads. */
-static void async_await(ts_lower *lw, uint32_t stages)
+static void async_await(ts_lower *lw, const async_loop *l)
 {
-    ts_assert(stages >= 2); /* one is read, the others are on their way */
-    ts_emit(&lw->b, TS_OP_cp_async_wait, TS_T_none, 0, NULL, TS_S(0, stages - 2, 0), 0);
+    ts_assert(l->stages > l->busy); /* some are on their way */
+    ts_emit(&lw->b, TS_OP_cp_async_wait, TS_T_none, 0, NULL, TS_S(0, l->stages - l->busy - 1, 0), 0);
+    if (lw->assign.tma.copied)
+        ts_emit(&lw->b, TS_OP_fence, TS_T_none, 0, NULL, TS_S(TS_FENCE_PROXY_ASYNC, 0, 0), 0);
     ts__lower_barrier(lw);
 }
 
-/* Fills all stages but one. */
-static void async_fill(ts_lower *lw, ts_val loop, uint32_t stages)
+/* Fills the first stages. */
+static void async_fill(ts_lower *lw, ts_val loop, uint32_t n)
 {
     const uint32_t *opnds = ts_opnds(lw->tile, ts_at(lw->tile, loop));
     ts_val iv = lw->values.scalar[opnds[0]];
     ts__lower_barrier(lw); /* stages may still be read from an earlier run of the loop */
-    for (uint32_t s = 0; s + 1 < stages; s++) {
+    for (uint32_t s = 0; s < n; s++) {
         async_issue(lw, loop, iv, ts__lower_i32(lw, s));
         async_store_all(lw, loop, ts__lower_i32(lw, s));
         iv = ts_op2(&lw->b, TS_OP_addi, iv, lw->values.scalar[opnds[2]], 0);
@@ -500,14 +492,62 @@ static uint32_t async_loads(ts_lower *lw, ts_val loop)
     return bytes;
 }
 
+static void async_open(ts_lower *lw, const async_loop *l, ts_vals *inits)
+{
+    async_fill(lw, l->loop, l->stages - l->busy);
+    (void)TS_PUSH(lw->arena, &async_of(lw)->loop, *l);
+    (void)TS_PUSH(lw->arena, &inits->v, l->stage);
+}
+
+/* Vectors of 16 bytes along the rows of the panels, fewer where threads would have nothing to do. */
+static const ts_linear *async_panel_home(ts_lower *lw, const ts_tma_load *load)
+{
+    uint32_t vec = (uint32_t)ts_log2(16 / load->elem_bytes);
+    return ts__assign_blocked(&lw->assign, lw->module, ts_type_of(lw->tile, load->load), load->inner_axis, vec, false);
+}
+
+/* Operands of products on wgmma, in the panels that these read (plan/copied.c). */
+static void async_begin_panels(ts_lower *lw, ts_val loop, ts_vals *inits)
+{
+    const ts_tma *tma = &lw->assign.tma;
+    async_loop l = {.loop = loop, .busy = 2};
+    uint32_t first = async_of(lw)->operand.n;
+    for (uint32_t i = 0; i < tma->loads.n; i++) {
+        const ts_tma_load *load = &tma->loads.at[i];
+        const ts_tma_group *group = &tma->groups.at[load->group];
+        if (group->loop != loop)
+            continue;
+        async_operand o = {.loop = loop, .load = load->load, .x = load->load, .at = group->base + load->offset,
+                           .size = group->bytes, .home = async_panel_home(lw, load)};
+        bool follows = async_slice(lw, loop, load->load);
+        ts_assert(follows);
+        (void)follows;
+        ts__wgmma_offsets(load, 0, o.offset);
+        l.stages = group->stages;
+        (void)TS_PUSH(lw->arena, &async_of(lw)->operand, o);
+    }
+    if (!l.stages)
+        return;
+    uint32_t all = async_of(lw)->operand.n;
+    async_sift(lw, loop, first);
+    ts_assert(async_of(lw)->operand.n == all); /* vectors fit (plan/copied.c) */
+    (void)all;
+    l.stage = ts__lower_i32(lw, 0);
+    async_open(lw, &l, inits);
+}
+
 static void async_begin(ts_lower *lw, ts_val loop, ts_vals *inits)
 {
-    if (lw->assign.tma.active || lw->status != TS_OK)
+    if (ts_tma_produces(&lw->assign.tma) || lw->status != TS_OK)
         return;
     if (!async_of(lw)->slice)
         async_of(lw)->slice = TS_NEW_N(lw->arena, uint8_t, lw->tile->inst.n);
     if (!async_of(lw)->slice)
         return;
+    if (lw->assign.tma.copied) {
+        async_begin_panels(lw, loop, inits);
+        return;
+    }
     async_invariants(lw, loop);
     uint32_t loads = async_of(lw)->operand.n, bytes = async_loads(lw, loop), stages = async_stages(lw, bytes);
     if (loads == async_of(lw)->operand.n || stages < 2) {
@@ -518,14 +558,12 @@ static void async_begin(ts_lower *lw, ts_val loop, ts_vals *inits)
     for (uint32_t i = loads; i < async_of(lw)->operand.n; i++)
         async_of(lw)->operand.at[i].at = ts__shared_fix(lw, stages * async_of(lw)->operand.at[i].size, 128,
                                                         async_of(lw)->operand.at[i].load);
-    async_fill(lw, loop, stages);
-    async_loop l = {.loop = loop, .stages = stages,
-                    .stage = ts__lower_i32(lw, 0), .product = async_only_product(lw, loop)};
-    (void)TS_PUSH(lw->arena, &async_of(lw)->loop, l);
-    (void)TS_PUSH(lw->arena, &inits->v, l.stage);
+    async_loop l = {.loop = loop, .stages = stages, .busy = 1, .stage = ts__lower_i32(lw, 0)};
+    l.product = async_only_product(lw, loop);
+    async_open(lw, &l, inits);
     if (!l.product)
         return;
-    async_await(lw, stages);
+    async_await(lw, &l);
     ts__mma_first(lw, l.product, inits);
 }
 
@@ -537,6 +575,14 @@ static ts_val async_after(ts_lower *lw, const async_loop *l)
     return ts_select(b, last, ts__lower_i32(lw, 0), ts__lower_add(lw, l->stage, 1));
 }
 
+/* The stage `n` before the current one, around at the beginning. */
+static ts_val async_before(ts_lower *lw, const async_loop *l, uint32_t n)
+{
+    ts_val first = ts_cmp(&lw->b, TS_OP_cmpi, TS_LT, l->stage, ts__lower_i32(lw, n), 0);
+    return ts_select(&lw->b, first, ts__lower_add(lw, l->stage, (int32_t)(l->stages - n)),
+                     ts__lower_add(lw, l->stage, -(int32_t)n));
+}
+
 static ts_val async_enter(ts_lower *lw, ts_val loop, ts_val stage)
 {
     async_loop *l = async_loop_of(lw, loop);
@@ -546,11 +592,13 @@ static ts_val async_enter(ts_lower *lw, ts_val loop, ts_val stage)
     l->stage = stage;
     l->early.carried = stage + 1;
     ts_val iv = lw->values.scalar[loop + 1], step = lw->values.scalar[ts_opnd(lw->tile, loop, 2)];
+    for (uint32_t i = 0; lw->assign.tma.copied && i < lw->assign.tma.groups.n; i++)
+        if (lw->assign.tma.groups.at[i].loop == loop)
+            lw->assign.tma.groups.at[i].stage = stage;
     if (!l->product)
-        async_await(lw, l->stages);
-    ts_val ahead = ts_op2(b, TS_OP_muli, step, ts_int(b, ts_type_of(lw->fn, step), l->stages - 1), 0);
-    ts_val zero = ts_cmp(b, TS_OP_cmpi, TS_EQ, stage, ts__lower_i32(lw, 0), 0);
-    l->filling = ts_select(b, zero, ts__lower_i32(lw, l->stages - 1), ts__lower_add(lw, stage, -1));
+        async_await(lw, l);
+    ts_val ahead = ts_op2(b, TS_OP_muli, step, ts_int(b, ts_type_of(lw->fn, step), l->stages - l->busy), 0);
+    l->filling = async_before(lw, l, l->busy);
     async_issue(lw, loop, ts_op2(b, TS_OP_addi, iv, ahead, 0), l->filling);
     lw->values.scalar[loop + 1] = iv;
     return l->early.carried;
@@ -577,7 +625,7 @@ static void async_advance(ts_lower *lw, ts_val product)
 {
     async_loop *l = async_loop_of_product(lw, product);
     async_store_all(lw, l->loop, l->filling);
-    async_await(lw, l->stages);
+    async_await(lw, l);
     l->stage = async_after(lw, l);
 }
 

@@ -45,6 +45,8 @@ static ts_val pipe_stage(ts_lower *lw, const ts_tma_group *group, ts_val count)
 
 ts_val ts__ring_stage(ts_lower *lw, const ts_tma_group *group)
 {
+    if (pipe_tma(lw)->copied)
+        return group->stage;
     ts_val count = pipe_count(lw, group);
     return count && group->stages > 1 ? pipe_stage(lw, group, count) : 0;
 }
@@ -88,7 +90,7 @@ void ts__ring_await(ts_lower *lw, const ts_tma_load *load)
 {
     const ts_tma_group *group = &pipe_tma(lw)->groups.at[load->group];
     ts_val count = pipe_count(lw, group);
-    if (group->at != TS_NO && !group->within && pipe_is_first(pipe_tma(lw), load))
+    if (ts_tma_produces(pipe_tma(lw)) && group->at != TS_NO && !group->within && pipe_is_first(pipe_tma(lw), load))
         pipe_wait(lw, ts__ring_barrier(lw, group, group->full, count), pipe_parity(lw, group, count));
 }
 
@@ -112,8 +114,8 @@ static void pipe_read_vector(ts_lower *lw, const ts_tma_load *load)
 static bool pipe_load(ts_lower *lw, ts_val v)
 {
     const ts_tma_load *load = ts__tma_load_of(pipe_tma(lw), v);
-    if (!load)
-        return false;
+    if (!load || pipe_tma(lw)->copied) /* those are made elsewhere (schedule/cp_async.c) */
+        return load != NULL;
     const ts_tma_group *group = &pipe_tma(lw)->groups.at[load->group];
     if (ts_tma_is_vector(load)) {
         pipe_read_vector(lw, load);
@@ -146,7 +148,7 @@ static ts_val pipe_start(ts_lower *lw, uint32_t i)
 void ts__ring_loop_values(ts_lower *lw, ts_val opener, ts_vals *out)
 {
     ts_tma *tma = pipe_tma(lw);
-    for (uint32_t i = 0; tma->active && i < tma->loops.n; i++) {
+    for (uint32_t i = 0; ts_tma_produces(tma) && i < tma->loops.n; i++) {
         ts_tma_loop *loop = &tma->loops.at[i];
         if (!pipe_within(lw, loop->opener, opener))
             continue;
@@ -161,7 +163,7 @@ void ts__ring_loop_values(ts_lower *lw, ts_val opener, ts_vals *out)
 void ts__ring_loop_next(ts_lower *lw, ts_val opener, ts_vals *out)
 {
     ts_tma *tma = pipe_tma(lw);
-    for (uint32_t i = 0; tma->active && i < tma->loops.n; i++) {
+    for (uint32_t i = 0; ts_tma_produces(tma) && i < tma->loops.n; i++) {
         const ts_tma_loop *loop = &tma->loops.at[i];
         if (pipe_within(lw, loop->opener, opener))
             (void)TS_PUSH(lw->arena, &out->v,
@@ -173,7 +175,7 @@ void ts__ring_loop_next(ts_lower *lw, ts_val opener, ts_vals *out)
 ts_val ts__ring_loop_take(ts_lower *lw, ts_val opener, ts_val next)
 {
     ts_tma *tma = pipe_tma(lw);
-    for (uint32_t i = 0; tma->active && i < tma->loops.n; i++)
+    for (uint32_t i = 0; ts_tma_produces(tma) && i < tma->loops.n; i++)
         if (pipe_within(lw, tma->loops.at[i].opener, opener))
             tma->loops.at[i].count = next++;
     return next;
@@ -183,7 +185,7 @@ uint32_t ts__ring_loop_n(ts_lower *lw, ts_val opener)
 {
     const ts_tma *tma = pipe_tma(lw);
     uint32_t n = 0;
-    for (uint32_t i = 0; tma->active && i < tma->loops.n; i++)
+    for (uint32_t i = 0; ts_tma_produces(tma) && i < tma->loops.n; i++)
         n += pipe_within(lw, tma->loops.at[i].opener, opener);
     return n;
 }
@@ -377,13 +379,14 @@ static void pipe_begin(ts_lower *lw)
     uint32_t at = ts__shared_fix(lw, tma->shared, TS_TMA_ALIGN, 0);
     ts_assert(at == 0);
     (void)at;
-    pipe_init(lw);
+    if (ts_tma_produces(tma))
+        pipe_init(lw);
 }
 
 static void pipe_split_warps(ts_lower *lw)
 {
     const ts_tma *tma = pipe_tma(lw);
-    if (!tma->active)
+    if (!ts_tma_produces(tma))
         return;
     ts_val warp = ts__lower_warp(lw);
     ts_val producer = ts_cmp(&lw->b, TS_OP_cmpi, TS_GE, warp, ts__lower_i32(lw, 1 << ts_tma_consumers(tma)), 0);

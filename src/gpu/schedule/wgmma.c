@@ -4,8 +4,8 @@
  * instructions, and the waits that tma_wait.c plans. A stage is released behind the wait for the last product that
  * reads it. Products end in the order in which they were issued: to wait for one, all but those issued after it.
  *
- * Operand a is a tile that TMA brought, fragments in registers, or a transposed tile that the consumers write to shared
- * memory themselves (`by_consumers`), where all warpgroups read all of it.
+ * Operand a is a tile that TMA (or cp.async: plan/copied.c) brought, fragments in registers, or a transposed tile that
+ * the consumers write to shared memory themselves (`by_consumers`), where all warpgroups read all of it.
  *
  * A descriptor names a swizzled tile: start >> 4, distance of panels (MN-major) or nothing (K-major),
  * distance of 8 rows, swizzle mode. Steps along k add to the start, since the swizzle is an XOR of absolute
@@ -171,7 +171,7 @@ static bool wgmma_covers(const ts_lower *lw, const ts_wgmma *product, const ts_t
 static void wgmma_release_all(ts_lower *lw, const ts_wgmma *product)
 {
     ts_tma *tma = &lw->assign.tma;
-    for (uint32_t i = 0; i < tma->groups.n; i++) {
+    for (uint32_t i = 0; ts_tma_produces(tma) && i < tma->groups.n; i++) {
         const ts_tma_group *group = &tma->groups.at[i];
         if (group->at == TS_NO || group->within || !wgmma_covers(lw, product, group))
             continue;
@@ -223,7 +223,7 @@ static void wgmma_finish(ts_lower *lw, ts_val loop)
     if (!tma->active || !wgmma_pending_in(lw, loop))
         return;
     ts__wgmma_wait(lw, 0);
-    for (uint32_t i = 0; i < tma->groups.n; i++) {
+    for (uint32_t i = 0; ts_tma_produces(tma) && i < tma->groups.n; i++) {
         const ts_tma_group *group = &tma->groups.at[i];
         if (group->loop != loop || !group->waits_next_step || !lw->shape.parent[loop])
             continue; /* the producer does not wait for a stage that it never fills again */
@@ -288,12 +288,13 @@ static void wgmma_issue(ts_lower *lw, const wgmma_job *job)
     lw->assign.tma.commits++;
 }
 
-/* Where the flat bits of a made tile of 16-bit elements lie in its swizzled panels, in units of 2^log_unit elements. */
-static void wgmma_offsets(const ts_tma_load *load, uint32_t log_unit, uint32_t *offset)
+void ts__wgmma_offsets(const ts_tma_load *load, uint32_t log_unit, uint32_t *offset)
 {
-    uint32_t mask = (load->span >> 4) - 1, n = 0;
+    bool rows_first = load->rows_axis > load->inner_axis;
+    uint32_t mask = (load->span >> 4) - 1, n = rows_first ? (uint32_t)ts_log2(load->rows) : 0;
     for (uint32_t column = 1u << log_unit; column < load->inner; column *= 2)
         offset[n++] = wgmma_at(load, true, column, 0) / load->elem_bytes >> log_unit;
+    n = rows_first ? 0 : n;
     for (uint32_t row = 1; row < load->rows; row *= 2) {
         uint32_t at = wgmma_at(load, true, 0, row);
         offset[n++] = (at ^ (at >> 7 & mask) << 4) / load->elem_bytes >> log_unit;
@@ -328,13 +329,13 @@ static void wgmma_write_operand(ts_lower *lw, const ts_tma_load *load)
     ts_val *word = ts__lower_regs(lw, home);
     ts_linear words;
     if (!wgmma_word_layout(home, &words)) {
-        wgmma_offsets(load, 0, offset);
+        ts__wgmma_offsets(load, 0, offset);
         ts__lower_store_shared(lw, ts__lower_elem(lw, load->load), home, regs, offset, at);
         return;
     }
     for (uint32_t i = 0; i < 1u << words.n_reg; i++)
         word[i] = ts__wgmma_pair(lw, regs[2 * i], regs[2 * i + 1]);
-    wgmma_offsets(load, 1, offset);
+    ts__wgmma_offsets(load, 1, offset);
     ts__lower_store_shared(lw, TS_T_i32, &words, word, offset, at);
 }
 

@@ -141,6 +141,19 @@ def _array_param(arg, facts: bool) -> tuple[list[Spec], list[int]]:
     return spec, [arg.ctypes.data, *arg.shape, *strides]
 
 
+def _list_param(arrays, facts: bool) -> tuple[list[Spec], list[int]]:
+    """A list: what holds for each array, and the table of their words, which the spec keeps."""
+    import numpy as np
+
+    parts = [_array_param(a, facts) for a in arrays]
+    (spec,), _ = parts[0]
+    for (other,), _ in parts[1:]:
+        for name in "align16 unit_stride stride_div16 shape_div16 shape_one".split():
+            setattr(spec, name, getattr(spec, name) & getattr(other, name))
+    spec.table = np.array([w for _, words in parts for w in words], np.uint64)
+    return [Spec(kind=7, value=len(arrays)), spec], [spec.table.ctypes.data, len(arrays)]
+
+
 def _param(arg, facts: bool = False) -> tuple[list[Spec], list[int]]:
     """Spec and parameter slots of one argument: a NumPy array, a typed scalar, or a constant."""
     import numpy as np
@@ -162,6 +175,8 @@ def _param(arg, facts: bool = False) -> tuple[list[Spec], list[int]]:
         return scalar("int32"), [arg & 0xFFFFFFFF]
     if isinstance(arg, float):
         return scalar("float32"), [struct.unpack("I", struct.pack("f", arg))[0]]
+    if isinstance(arg, list):
+        return _list_param(arg, facts)
     if isinstance(arg, tuple):
         parts = [_param(a, facts) for a in arg]
         return [Spec(kind=6, value=len(arg)), *(s for p in parts for s in p[0])], [
