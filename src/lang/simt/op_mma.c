@@ -40,7 +40,8 @@ static const char *mma_shapes(fr *f, ts_dtype dtype)
         if (!row->n || (dtype && !mma_takes(row, TS_MMA_A, dtype)) || at - text > 400)
             continue;
         at += snprintf(at, (size_t)(text + 512 - at), "%s(%u, %u, %u) of %s: %u, %u and %u numbers",
-                       at == text ? "" : "; ", row->m, row->n, row->k, ts_dtype_name(mma_dtype(row, TS_MMA_A)), ts__mma_slots(row, TS_MMA_A),
+                       at == text ? "" : "; ", row->m, row->n, row->k,
+                       ts_dtype_name(mma_dtype(row, TS_MMA_A)), ts__mma_slots(row, TS_MMA_A),
                        ts__mma_slots(row, TS_MMA_B), ts__mma_slots(row, TS_MMA_C));
     }
     return text;
@@ -131,8 +132,8 @@ static ts_status mma_no_row(fr *f, const fr_call *c, const mma_fragment *part)
     for (uint32_t i = 0; i < 3; i++)
         name[i] = part[i].dtype ? ts_dtype_name(part[i].dtype) : "constants";
     return fr_error(f, c->node, TS_TILETYPE,
-                    "%s(): no tensor core multiplies such fragments\n  found: a: %u %s, b: %u %s, c: %u %s\n  help: the "
-                    "shapes are %s; c is float32 (int32 for bytes, float64 for float64)",
+                    "%s(): no tensor core multiplies such fragments\n  found: a: %u %s, b: %u %s, c: %u %s\n  help: "
+                    "the shapes are %s; c is float32 (int32 for bytes, float64 for float64)",
                     fr_op_name(c), part[0].n, name[0], part[1].n, name[1], part[2].n, name[2],
                     mma_shapes(f, part[0].dtype));
 }
