@@ -44,36 +44,60 @@ ts_status ts__launch_device(const launch_frame *frame, const ts_stream *given, t
     return TS_OK;
 }
 
-/* Puts the tables of list arguments on the device, in stream order; the slots get their addresses. */
-static ts_status launch_lists_begin(launch_frame *frame, const ts_stream *stream, ts_error *err)
+static size_t launch_list_words(const launch_list *list)
+{
+    return (1 + 2 * (size_t)list->rank) * list->n;
+}
+
+static size_t launch_list_bytes(const launch_frame *frame)
+{
+    size_t n = 0;
+    for (uint32_t i = 0; i < frame->n_lists; i++)
+        n += launch_list_words(&frame->lists[i]);
+    return sizeof(uint64_t) * n;
+}
+
+static void launch_list_fill(const launch_frame *frame, uint64_t *words)
 {
     for (uint32_t i = 0; i < frame->n_lists; i++) {
         const launch_list *list = &frame->lists[i];
-        const ts_alloc *alloc = frame->kernel->alloc;
-        size_t each = 1 + 2 * (size_t)list->rank, bytes = sizeof(uint64_t) * each * list->n;
-        uint64_t *words = ts__new(alloc, bytes);
-        void *table = NULL;
-        if (!words)
-            return ts_fail(err, TS_NOMEM, "out of memory for a list argument of kernel '%s'", frame->kernel->name);
         for (uint32_t k = 0; k < list->n; k++)
-            ts__frame_list_item(&frame->args[list->first + k], words + each * k);
-        ts_status status = ts_mem_alloc(stream->device, stream, bytes, &table, err);
-        frame->params[list->param] = (uintptr_t)table;
-        if (status == TS_OK)
-            status = ts_mem_copy(stream, table, TS_MEM_DEVICE, words, TS_MEM_HOST, bytes, err);
-        ts__delete(alloc, words, bytes);
-        TS_TRY(status);
+            ts__frame_list_item(&frame->args[list->first + k], words + (1 + 2 * (size_t)list->rank) * k);
+        words += launch_list_words(list);
+    }
+}
+
+/* Puts the tables of all list arguments on the device, by one copy in stream order, since each takes the GPU more than
+ * a microsecond; the slots get their addresses. */
+static ts_status launch_lists_begin(launch_frame *frame, const ts_stream *stream, ts_error *err)
+{
+    const ts_alloc *alloc = frame->kernel->alloc;
+    size_t bytes = launch_list_bytes(frame);
+    uint64_t *words = ts__new(alloc, bytes);
+    void *table = NULL;
+    if (!words)
+        return ts_fail(err, TS_NOMEM, "out of memory for the list arguments of kernel '%s'", frame->kernel->name);
+    launch_list_fill(frame, words);
+    ts_status status = ts_mem_alloc(stream->device, stream, bytes, &table, err);
+    if (status == TS_OK)
+        status = ts_mem_copy(stream, table, TS_MEM_DEVICE, words, TS_MEM_HOST, bytes, err);
+    ts__delete(alloc, words, bytes);
+    if (status != TS_OK) {
+        ts_mem_free(stream->device, stream, table, bytes);
+        return status;
+    }
+    uintptr_t at = (uintptr_t)table;
+    for (uint32_t i = 0; i < frame->n_lists; i++) {
+        frame->params[frame->lists[i].param] = at;
+        at += sizeof(uint64_t) * launch_list_words(&frame->lists[i]);
     }
     return TS_OK;
 }
 
 static void launch_lists_end(const launch_frame *frame, const ts_stream *stream)
 {
-    for (uint32_t i = 0; i < frame->n_lists; i++) {
-        const launch_list *list = &frame->lists[i];
-        ts_mem_free(stream->device, stream, (void *)(uintptr_t)frame->params[list->param],
-                    sizeof(uint64_t) * (1 + 2 * (size_t)list->rank) * list->n);
-    }
+    ts_mem_free(stream->device, stream, (void *)(uintptr_t)frame->params[frame->lists[0].param],
+                launch_list_bytes(frame));
 }
 
 /* Memory of ours that runs on a stream it was not allocated on must outlive both. */
@@ -235,9 +259,8 @@ static ts_status launch_run(const ts_stream *given, const int64_t grid[3], ts_ke
     launch_note_streams(&frame, stream);
     if (!frame.n_lists)
         return device->ops->launch(entry->program, stream, &shape, frame.params, flags, err);
-    ts_status status = launch_lists_begin(&frame, stream, err);
-    if (status == TS_OK)
-        status = device->ops->launch(entry->program, stream, &shape, frame.params, flags, err);
+    TS_TRY(launch_lists_begin(&frame, stream, err));
+    ts_status status = device->ops->launch(entry->program, stream, &shape, frame.params, flags, err);
     launch_lists_end(&frame, stream);
     return status;
 }

@@ -202,6 +202,10 @@ static void lists_become_a_table_of_words(void)
     mixed[2].dtype = TS_DTYPE_float64;
     CHECK_INT(ts_launch(NULL, one_block, kernel, mixed, 3, 0, &err), TS_TYPE);
     CHECK_INT(ts_launch(NULL, one_block, kernel, args, 2, 0, &err), TS_VALUE);
+    const ts_arg two[] = {args[0], args[1], args[2], {.kind = TS_SPEC_LIST, .value.i = 1}, args[1]};
+    CHECK_OK(ts_launch(NULL, one_block, kernel, two, 5, 0, &err));
+    CHECK_INT(seen.params[2] - seen.params[0], sizeof(uint64_t) * 3 * 2); /* behind the first: one copy for both */
+    CHECK_INT(seen.params[3], 1);
     ts_kernel_release(kernel);
 }
 
