@@ -459,8 +459,15 @@ typedef struct loop_kind {
     ts_dtype dtype;    /* of the counter */
     ts_val start, stop, step;
     const fr_sequence *over; /* the target is its item at the counter */
+    bool no_sign;            /* start and stop are not negative, and start + step may need all bits of the counter */
     ts_val origin, stride; /* 0, or the counter counts turns and the target is origin + counter * stride */
 } loop_kind;
+
+/* How the counter is compared with its stop. */
+static uint32_t loop_attr(const loop_kind *k)
+{
+    return k->no_sign || k->stride || !fr_dtype_is_signed(k->dtype) ? TS_A_UNSIGNED : 0;
+}
 
 /* if go {} else { break } */
 static ts_status loop_guard(fr *f, fr_carry *c, ts_val go)
@@ -490,8 +497,7 @@ static ts_status loop_head(fr *f, const loop_kind *k, fr_carry *c, bool *never)
         if (k->over)
             TS_TRY(fr_sequence_item(f, f->node, k->over, &v, &v));
         if (c->counts) {
-            cond = ts_cmp(&f->b, TS_OP_cmpi, TS_LT, c->counter, k->stop,
-                          fr_dtype_is_signed(k->dtype) && !k->stride ? 0 : TS_A_UNSIGNED);
+            cond = ts_cmp(&f->b, TS_OP_cmpi, TS_LT, c->counter, k->stop, loop_attr(k));
             TS_TRY(loop_guard(f, c, cond));
         }
         return fr_assign(f, k->target, &v);
@@ -528,9 +534,8 @@ static ts_status loop_attempt(fr *f, const loop_kind *k, fr_carry *c)
     c->step = k->step;
     fr_at(f, k->node);
     TS_TRY(loop_inits(f, c, &inits));
-    uint32_t attr = !k->test && (!fr_dtype_is_signed(k->dtype) || k->stride) ? TS_A_UNSIGNED : 0;
     if (counted)
-        c->opener = ts_for_begin(&f->b, k->start, k->stop, k->step, c->n_leaves, inits, attr);
+        c->opener = ts_for_begin(&f->b, k->start, k->stop, k->step, c->n_leaves, inits, loop_attr(k));
     else
         c->opener = ts_loop_begin(&f->b, c->n_leaves, inits);
     c->counter = ts_region_arg(f->b.fn, c->opener, 0);
@@ -635,11 +640,21 @@ static void loop_check_step(fr *f, const loop_kind *k)
 }
 
 /* Whether a step of run time is seen not to be negative: most are the number of blocks. */
-static bool loop_counts_up(const fr *f, const loop_kind *k)
+static bool loop_counts_up(fr *f, loop_kind *k)
 {
     const ts_inst *inst = ts_at(f->b.fn, k->step);
-    if (f->dialect->counts_up && f->dialect->counts_up(f, k->step, k->stop))
-        return true;
+    ts_type type = inst->type;
+    if (f->dialect->counts_up)
+        switch (f->dialect->counts_up(f, k->start, k->stop, k->step)) {
+        case FR_COUNTS_UP:
+            return true;
+        case FR_COUNTS_UP_UNSIGNED: /* with a negative stop there are no turns, as with 0 */
+            k->stop = ts_op2(&f->b, TS_OP_maxi, k->stop, ts_int(&f->b, type, 0), 0);
+            k->no_sign = true;
+            return true;
+        default:
+            break;
+        }
     while (inst->op == TS_OP_exti || (inst->op == TS_OP_assume && f->b.fn->pool.at[inst->aux] != TS_ASSUME_BOUNDED))
         inst = ts_at(f->b.fn, inst->opnd[0]);
     return !fr_dtype_is_signed(k->dtype) || inst->op == TS_OP_get_num_tile_blocks || inst->op == TS_OP_assume;

@@ -229,6 +229,10 @@ typedef struct fr {
     uint32_t steps;            /* expressions evaluated; bounds compile time */
 } fr;
 
+/* How a range with a step of run time is counted: its turns, or the numbers themselves up to the stop, with a sign or
+ * without one. */
+typedef enum fr_counts { FR_COUNTS_TURNS, FR_COUNTS_UP, FR_COUNTS_UP_UNSIGNED } fr_counts;
+
 /* How a block of statements ends. */
 typedef enum fr_flow {
     FR_FALLS,    /* runs on into what follows */
@@ -664,9 +668,9 @@ typedef struct fr_dialect {
     ts_dtype (*join)(ts_dtype a, ts_dtype b);
     /* The counter of range() over scalars of these dtypes; NULL: their common dtype. */
     ts_dtype (*counter)(uint32_t n, const ts_dtype *dtypes);
-    /* Whether a range with this step is seen to count up and to come to its stop without overflow. NULL: a look at
-     * the step alone, in loop.c. */
-    bool (*counts_up)(const fr *f, ts_val step, ts_val stop);
+    /* Whether a range is seen to count up and to come to its stop without overflow. NULL: a look at the step alone, in
+     * loop.c. */
+    fr_counts (*counts_up)(const fr *f, ts_val start, ts_val stop, ts_val step);
     /* A new array, whose members but `view` are set. NULL: nothing to do. */
     ts_status (*array)(fr *f, fr_array *array);
     ts_status (*array_attribute)(fr *f, const fr_value *of, const char *name, fr_value *out, bool *found);

@@ -57,6 +57,14 @@ static void cond_less(facts_ctx *c, ts_val x, ts_val y, bool equal, ts_val end)
     cond_narrow(c, y, x_lo + !equal, INT64_MAX, end);
 }
 
+/* x < y without a sign, x <= y with `equal`: what is below a number that is not negative is not negative either. */
+static void cond_below(facts_ctx *c, ts_val x, ts_val y, bool equal, ts_val end)
+{
+    const ts_fact *most = &c->facts->at[y];
+    if (most->lo >= 0 && (equal || most->hi > 0))
+        cond_narrow(c, x, 0, most->hi - !equal, end);
+}
+
 static void cond_compare(facts_ctx *c, ts_val v, bool holds, ts_val end)
 {
     static const ts_pred opposite[] = {[TS_EQ] = TS_NE, [TS_NE] = TS_EQ, [TS_LT] = TS_GE,
@@ -65,10 +73,15 @@ static void cond_compare(facts_ctx *c, ts_val v, bool holds, ts_val end)
     ts_val x = ts_opnd(c->fn, v, 0), y = ts_opnd(c->fn, v, 1);
     ts_pred pred = TS_A_GET_PRED(inst->aux);
     pred = holds ? pred : opposite[pred];
-    if (inst->aux & TS_A_UNSIGNED && (c->facts->at[x].lo < 0 || c->facts->at[y].lo < 0))
-        return;
     if (ts_type_elem(c->m, ts_type_of(c->fn, x)) == TS_T_i1)
         return;
+    if (inst->aux & TS_A_UNSIGNED && (c->facts->at[x].lo < 0 || c->facts->at[y].lo < 0)) {
+        if (pred == TS_LT || pred == TS_LE)
+            cond_below(c, x, y, pred == TS_LE, end);
+        else if (pred == TS_GT || pred == TS_GE)
+            cond_below(c, y, x, pred == TS_GE, end);
+        return;
+    }
     if (pred == TS_LT || pred == TS_LE)
         cond_less(c, x, y, pred == TS_LE, end);
     else if (pred == TS_GT || pred == TS_GE)

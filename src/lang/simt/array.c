@@ -56,6 +56,9 @@ static uint32_t array_pair_bits(const fr *f, const ts_inst *inst, uint32_t depth
         return TS_MIN(x, y);
     case TS_OP_remi:
         return x == 64 ? 64 : TS_MIN(x, y);
+    case TS_OP_maxi: /* with a sign: of two, one not negative */
+        bits = inst->aux & TS_A_UNSIGNED || TS_MIN(x, y) == 64 ? 64 : TS_MIN(TS_MAX(x, y), width);
+        break;
     default: /* divi, shri: of what is not negative, by what is not */
         bits = x == 64 || y == 64 ? 64 : x;
         break;
@@ -68,12 +71,12 @@ static uint32_t array_arg_bits(const fr *f, ts_val v, uint32_t depth)
 {
     ts_val opener = v - 1;
     const ts_inst *inst = ts_at(f->b.fn, opener);
-    if (inst->op != TS_OP_for || (inst->aux & TS_A_UNSIGNED))
+    if (inst->op != TS_OP_for)
         return 64;
     const uint32_t *opnds = inst->n_opnd <= 3 ? inst->opnd : f->b.fn->pool.at + inst->opnd[0];
-    if (fr_simt_width(f, opnds[0], depth) == 64)
-        return 64;
     uint32_t stop = fr_simt_width(f, opnds[1], depth);
+    if (fr_simt_width(f, opnds[0], depth) == 64 || (inst->aux & TS_A_UNSIGNED && stop == 64))
+        return 64;
     return TS_MIN(stop, ts_type_bits(f->module, ts_type_of(f->b.fn, v)) - 1);
 }
 
@@ -101,6 +104,7 @@ uint32_t fr_simt_width(const fr *f, ts_val v, uint32_t depth)
     case TS_OP_remi:
     case TS_OP_divi:
     case TS_OP_shri:
+    case TS_OP_maxi:
         return array_pair_bits(f, inst, depth);
     case TS_OP_select: {
         uint32_t x = fr_simt_width(f, inst->opnd[1], depth), y = fr_simt_width(f, inst->opnd[2], depth);
@@ -129,10 +133,14 @@ static bool array_is_count(const fr *f, ts_val v, uint32_t depth)
            array_is_count(f, inst->opnd[1], depth);
 }
 
-bool fr_simt_counts_up(const fr *f, ts_val step, ts_val stop)
+fr_counts fr_simt_counts_up(const fr *f, ts_val start, ts_val stop, ts_val step)
 {
     uint32_t bits = ts_type_bits(f->module, ts_type_of(f->b.fn, stop));
-    return bits == 64 && array_is_count(f, step, 0) && fr_simt_width(f, step, 0) < 63 && fr_simt_width(f, stop, 0) < 63;
+    if (bits != 64 || !array_is_count(f, step, 0) || fr_simt_width(f, step, 0) > 63)
+        return FR_COUNTS_TURNS;
+    if (fr_simt_width(f, step, 0) < 63 && fr_simt_width(f, stop, 0) < 63)
+        return FR_COUNTS_UP;
+    return fr_simt_width(f, start, 0) < 64 ? FR_COUNTS_UP_UNSIGNED : FR_COUNTS_TURNS;
 }
 
 /* The low 32 bits of an integer: sums and products are computed of their parts' low bits. */

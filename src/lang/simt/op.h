@@ -84,7 +84,7 @@ ts_status fr_simt_logical(fr *f, ts_op op, uint32_t n, const fr_value *args, fr_
 /* How many bits hold the value, which is not negative; 64: unknown, or it may be negative. */
 uint32_t fr_simt_width(const fr *f, ts_val v, uint32_t depth);
 /* A step above zero, and a stop that leaves room for it. */
-bool fr_simt_counts_up(const fr *f, ts_val step, ts_val stop);
+fr_counts fr_simt_counts_up(const fr *f, ts_val start, ts_val stop, ts_val step);
 /* The address of one element; the index has one number for each axis. */
 ts_status fr_simt_address(fr *f, uint32_t node, const fr_value *array, const fr_value *index, ts_val *out);
 ts_type fr_simt_storage(ts_dtype dtype);
