@@ -12,7 +12,8 @@
  *     elem.c   elementwise operations on vectors       narrow.c  16-, 8- and 4-bit floats
  *     view.c   array views: bounds, staging            mma.c     matrix products
  *     edge.c   staging of short rows
- *     swap.c   transposition in blocks of registers       tally.c  counts, added up by each worker for itself
+ *     swap.c   transposition in blocks of registers
+ *     atomic.c atomics                                    tally.c  counts, added up by each worker for itself
  *     text.c   SSA names, literals, memo, index arithmetic
  *
  * Design. A tile is not stored unless it must be: it is an expression that is computed again at every
@@ -415,7 +416,7 @@ void cg_rows_copy(cg *e, const cg_rows *a, const cg_mem *tile, bool in); /* from
 bool cg_bounds_fit(const cg *e, ts_type elem);
 cg_ref cg_load_bounded(cg *e, const cg_mem *mem, cg_ix ix);
 
-/* ---- view.c, walk.c, mma.c, tally.c ----------------------------------------------------------------------*/
+/* ---- view.c, walk.c, mma.c, atomic.c, tally.c ----------------------------------------------------------------*/
 
 void cg_make_view(cg *e, ts_val v);
 void cg_load_view(cg *e, ts_val v);
@@ -429,6 +430,7 @@ bool cg_walk_has(ts_op op);
 void cg_mma(cg *e, ts_val v);
 bool cg_mma_packs(cg *e, ts_val v, bool is_b); /* Does product v copy this operand before it multiplies? */
 cg_ref cg_words(cg *e, const int64_t *word, uint32_t n); /* constant data */
+void cg_atomic(cg *e, ts_val v);
 /* Does the worker's table take atomic v? add: the code where it stands; end: behind the last block. */
 bool cg_tally_takes(cg *e, ts_val v);
 void cg_tally_add(cg *e, ts_val v);

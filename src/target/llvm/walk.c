@@ -306,40 +306,6 @@ static void walk_store_ptr(cg *e, ts_val v)
     cg_add_root(e, &root);
 }
 
-static void walk_atomic(cg *e, ts_val v)
-{
-    const ts_inst *inst = ts_at(e->fn, v);
-    const uint32_t *x = ts_opnds(e->fn, inst);
-    bool cas = inst->op == TS_OP_atomic_cas_tko;
-    ts_val value = x[cas ? 2 : 1];
-    ts_type type = ts_type_of(e->fn, value);
-    int64_t words[] = {ts_type_elem(e->m, type) < TS_T_token ? ts_type_elem(e->m, type) : TS_T_i64,
-                       cas ? TS_RMW_CAS : (int64_t)TS_M_GET_MODE(inst->aux), ts_type_count(e->m, type)};
-    uint32_t m = ts__opnd_mask(inst);
-    cg_ref null = cg_text(e, "null");
-    if (!cas && cg_is_tile(e, value) && cg_tally_takes(e, v)) {
-        cg_tally_add(e, v);
-        return;
-    }
-    cg_mem *at = cg_dense(e, x[0]), *with = cg_dense(e, value);
-    cg_mem *compare = cas ? cg_dense(e, x[1]) : NULL, *mask = m != TS_NO ? cg_dense(e, x[m]) : NULL;
-    cg_order(e, v, false);
-    cg_mem *old = e->shape.uses[v] ? cg_alloc(e, inst->type, cg_is_tile(e, v) ? v : 0) : NULL;
-    if (!at || !with)
-        return;
-    cg_declare(e, "declare void @ts__rt_atomic(ptr, ptr, ptr, ptr, ptr, ptr)");
-    cg_line(e, "call void @ts__rt_atomic(ptr %r, ptr %r, ptr %r, ptr %r, ptr %r, ptr %r)",
-            cg_words(e, words, 3), at->ptr, with->ptr, compare ? compare->ptr : null,
-            mask ? mask->ptr : null, old ? old->ptr : null);
-    if (old && cg_held(e, inst->type))
-        walk_set_held(e, v, cg_load(e, old, cg_ix_held(e)));
-    else if (old && cg_is_tile(e, v)) {
-        e->val[v].form = CG_BUF;
-        e->val[v].mem = old;
-    } else if (old)
-        walk_set(e, v, cg_load(e, old, cg_ix_scalar(e, old->rank)));
-}
-
 /* ---- reductions ---------------------------------------------------------------------------------*/
 
 static void walk_fold_scalar(cg *e, ts_val v)
@@ -924,8 +890,8 @@ static walk_fn *const walk_table[TS_OP_COUNT] = {
     [TS_OP_store_view_tko] = walk_store_view,
     [TS_OP_load_ptr_tko] = walk_load_ptr,
     [TS_OP_store_ptr_tko] = walk_store_ptr,
-    [TS_OP_atomic_cas_tko] = walk_atomic,
-    [TS_OP_atomic_rmw_tko] = walk_atomic,
+    [TS_OP_atomic_cas_tko] = cg_atomic,
+    [TS_OP_atomic_rmw_tko] = cg_atomic,
     [TS_OP_atomic_red_view_tko] = cg_red_view,
     [TS_OP_token] = walk_nothing,
     [TS_OP_make_token] = walk_nothing,
