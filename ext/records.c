@@ -157,7 +157,12 @@ static int record_object(const record_walk *walk)
     if (!evaluator->takes_structs)
         return record_refuse(walk, object);
     PyObject *row = PyObject_CallMethod(record_host(walk), "structured", "(O)", object);
-    int got = row == Py_None ? record_refuse(walk, object) : record_expand(walk, object, row, record_struct);
+    bool is_dtype = row && PyLong_Check(row);
+    if (is_dtype)
+        walk->frame->args[walk->at].dtype = (uint8_t)PyLong_AsLong(row);
+    int got = row == Py_None ? record_refuse(walk, object)
+              : is_dtype     ? record_constant(walk, object)
+                             : record_expand(walk, object, row, record_struct);
     Py_XDECREF(row);
     return got;
 }

@@ -831,6 +831,12 @@ static PyObject *stream_get_closed(PyObject *self, void *unused)
     return PyBool_FromLong(!CORE_GET(((core_stream *)self)->stream));
 }
 
+static PyObject *stream_get_owned(PyObject *self, void *unused)
+{
+    (void)unused;
+    return PyBool_FromLong(((core_stream *)self)->owned);
+}
+
 static PyObject *stream_get_owner(PyObject *self, void *unused)
 {
     (void)unused;
@@ -868,6 +874,7 @@ static PyGetSetDef stream_getset[] = {
     {"_device", stream_get_device, NULL, "kind << 8 | ordinal of the device.", NULL},
     {"_closed", stream_get_closed, NULL, NULL, NULL},
     {"_owner", stream_get_owner, NULL, NULL, NULL},
+    {"_owned", stream_get_owned, NULL, "Whether it ends with this object.", NULL},
     {NULL, NULL, NULL, NULL, NULL},
 };
 

@@ -53,11 +53,13 @@ typedef struct ts_kernel ts_kernel;
  *     TUPLE, LIST  value.i     number of items that follow
  *     RECORD   value.i         number of its class in the host's pack; the TUPLE of its fields follows
  *     COMPLEX                  the TUPLE of its two parts follows: FLOATs, or SCALARs of one dtype
+ *     OBJECT   value.i         number of a constant in the host's pack; a dtype says which in `dtype`, and is taken
+ *                              where other objects need ct.Constant
  *     STRUCT   value.i, item_bytes  number of what its elements are in the host's pack, and their size; the ARRAY of
  *                              uint8 follows: element i of an axis begins i * stride bytes after the first */
 typedef struct ts_arg {
     uint8_t kind;             /* ts_spec_kind */
-    uint8_t dtype;            /* ARRAY and SCALAR: ts_dtype */
+    uint8_t dtype;            /* ARRAY, SCALAR and OBJECT: ts_dtype */
     uint8_t rank;
     uint8_t readonly;         /* ARRAY: 1 = refused where the kernel writes to it */
     uint16_t device;          /* ARRAY: TS_DEVICE_ID; host memory is TS_DEVICE_ID(TS_DEVICE_CPU, 0) */

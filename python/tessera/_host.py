@@ -391,9 +391,15 @@ class Host:
         names = tuple(name for name, *_ in records.record_of(cls).fields)
         return self.classes.setdefault(cls, (self.known(cls), names, ",".join(names)))  # launches borrow it for good
 
-    def structured(self, value: Any) -> tuple[int, int, Any] | None:
-        """Of an array or record of NumPy: the number of what its elements are, their bytes, and an array of these; None
-        for others. Called by ext/records.c."""
+    def structured(self, value: Any) -> tuple[int, int, Any] | int | None:
+        """Of an array or record of NumPy: the number of what its elements are, their bytes, and an array of these; of a
+        dtype its number; None for others. Called by ext/records.c."""
+        from . import _core
+        from ._pack import dtype_name
+
+        name = dtype_name(value)
+        if name is not None:
+            return 1 + [row[0] for row in _core.DTYPES].index(name)
         found = structs.bytes_of(value)
         if found is None:
             return None

@@ -56,7 +56,9 @@ static uint32_t alias_root(const ts_alias *a, ts_val v)
         uint32_t one = a->root[ts_opnd(a->fn, v, first + (uint32_t)i)];
         root = !root || root == one ? one : TS_ALIAS_UNKNOWN;
     }
-    return n > 0 ? root : TS_ALIAS_UNKNOWN;
+    bool is_number = inst->op == TS_OP_int_to_ptr && root != TS_ALIAS_UNKNOWN &&
+                     !ts_type_is_ptr(a->fn->module, ts_type_of(a->fn, root)); /* it may point to anything */
+    return n > 0 && !is_number ? root : TS_ALIAS_UNKNOWN;
 }
 
 bool ts__alias_of(const ts_fn *fn, ts_arena *scratch, ts_alias *alias)

@@ -23,12 +23,15 @@ static uint32_t shared_round(uint32_t at, uint32_t align)
     return (at + align - 1) & ~(align - 1);
 }
 
-/* Offset of each shared_alloc in `at`; *total is where dynamic memory begins. Refuses offsets that no block has. */
+/* Offset of each shared_alloc in `at`; *total is where dynamic memory begins, or the end. Refuses offsets that no block
+ * has. */
 static ts_status shared_place(const ts_fn *fn, uint32_t *at, uint32_t *total, ts_error *err)
 {
     uint32_t end = 0;
+    bool is_dynamic = false;
     for (ts_val v = 1; v < fn->inst.n; v++) {
         const ts_inst *inst = ts_at(fn, v);
+        is_dynamic |= inst->op == TS_OP_shared;
         if (inst->op == TS_OP_shared && inst->aux > SHARED_MOST)
             return ts_fail(err, TS_UNSUPPORTED, "kernel '%s': offset %u in dynamic shared memory is more than a block "
                            "can have", ts_str_get(fn->module, fn->name), inst->aux);
@@ -41,7 +44,7 @@ static ts_status shared_place(const ts_fn *fn, uint32_t *at, uint32_t *total, ts
                            "of them in %%%u); use less", ts_str_get(fn->module, fn->name), SHARED_MOST, words[0], v);
         end = at[v] + words[0];
     }
-    *total = shared_round(end, SHARED_DYNAMIC_ALIGN);
+    *total = is_dynamic ? shared_round(end, SHARED_DYNAMIC_ALIGN) : end;
     return TS_OK;
 }
 

@@ -833,7 +833,7 @@ static ts_status args_check_kind(const args_walk *walk, const ts_arg *arg)
 
 static ts_status args_object(args_walk *walk, const ts_arg *arg)
 {
-    if (!(walk->rule->flags & TS_PARAM_CONSTANT))
+    if (!(walk->rule->flags & TS_PARAM_CONSTANT) && !arg->dtype)
         return args_fail(walk, TS_TYPE, "is a text, dtype, enum member, function or other constant of Python; annotate "
                          "the parameter ct.Constant");
     TS_TRY(args_word(walk, TS_SPEC_OBJECT));

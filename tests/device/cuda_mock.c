@@ -554,14 +554,14 @@ static void a_kernel_of_threads_gets_block_shared_memory_and_cluster(void)
     CHECK_INT(mock->attr[CUDA_FUNC_MAX_DYNAMIC_SHARED], 200 << 10);
     CHECK(mock->grid[0] == 6 && mock->grid[1] == 4 && mock->grid[2] == 2);
     CHECK(mock->block[0] == 16 && mock->block[1] == 4 && mock->block[2] == 2);
-    CHECK_INT(mock->shared_bytes, 1008 + 100000); /* its own, rounded to 16, and the dynamic */
+    CHECK_INT(mock->shared_bytes, 1000 + 100000); /* its own, and the dynamic */
     CHECK(mock->cluster_dims[0] == 2 && mock->cluster_dims[1] == 2 && mock->cluster_dims[2] == 1);
     CHECK(mock->values[0] == 7 && mock->pdl == 0);
     config = (ts_launch_config){.grid = {32, 1, 1}, .block = {32, 1, 1}, .cluster = {16, 1, 1}, .flags = TS_LAUNCH_PDL};
     uint64_t n_attr = mock->n_attr; /* asked for once, when the program is loaded */
     CHECK_INT(mock->attr[CUDA_FUNC_NON_PORTABLE_CLUSTER], 1);
     CHECK_OK(thread_launch(kernel, device, &config));
-    CHECK(mock->cluster_dims[0] == 16 && mock->n_attr == n_attr && mock->shared_bytes == 1008);
+    CHECK(mock->cluster_dims[0] == 16 && mock->n_attr == n_attr && mock->shared_bytes == 1000);
     config = (ts_launch_config){.grid = {3, 1, 1}, .block = {256, 1, 1}};
     CHECK_OK(thread_launch(kernel, device, &config));
     CHECK(mock->cluster == 0 && mock->block[0] == 256 && mock->n_launches == 3);
@@ -614,8 +614,8 @@ static void impossible_launches_of_threads_are_refused(void)
         {{.grid = {1, 1, 1}, .block = {65536, 65536, 1}}, "at most 1024"},
         {{.grid = {1, 1, 1}, .block = {257, 1, 1}}, "promises blocks of at most 256 threads (num_warps=8)"},
         {{.grid = {1, 1, 1}, .block = {129, 1, 1}}, "so many registers that a block has at most 128 threads"},
-        {{.grid = {1, 1, 1}, .block = {32, 1, 1}, .shared_bytes = 203793},
-         "needs 204801 bytes of shared memory (1008 of its own and 203793 dynamic), a block of this GPU has 204800"},
+        {{.grid = {1, 1, 1}, .block = {32, 1, 1}, .shared_bytes = 203801},
+         "needs 204801 bytes of shared memory (1000 of its own and 203801 dynamic), a block of this GPU has 204800"},
         {{.grid = {1, 1, 1}, .block = {32, 1, 1}, .shared_bytes = UINT32_MAX}, "a block of this GPU has 204800"},
         {{.grid = {3, 2, 1}, .block = {32, 1, 1}, .cluster = {2, 1, 1}},
          "(2, 1, 1) blocks do not divide the grid (3, 2, 1)"},
@@ -623,7 +623,7 @@ static void impossible_launches_of_threads_are_refused(void)
          "a cluster of (17, 1, 1) blocks; it has 1 to 16"},
         {{.grid = {8, 8, 1}, .block = {32, 1, 1}, .cluster = {2, 0, 1}}, "each axis at least 1"},
         {{.grid = {-1, 1, 1}, .block = {32, 1, 1}}, "grid (-1, 1, 1) is out of range"},
-        {{.grid = {1, 65536, 1}, .block = {32, 1, 1}}, "y and z are at most 65535"},
+        {{.grid = {1, 65536, 1}, .block = {32, 1, 1}}, "y and z 0 to 65535"},
     };
     ts_device *device;
     ts_kernel *kernel = thread_kernel(thread_text, &device);

@@ -71,6 +71,8 @@ def compile(  # noqa: A001
         raise NotImplementedError(f"Unsupported output type: {output}")
     if abi == "c" and not device:
         raise NotImplementedError("The C ABI is not supported for kernels")
+    if forceinline and output != "ltoir":
+        raise ValueError("Can only designate forced inlining in LTO-IR")
     if device:
         raise NotImplementedError("device functions are not compiled by themselves yet; compile a kernel, device=False")
     if output == "ltoir":

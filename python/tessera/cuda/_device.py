@@ -12,7 +12,7 @@ from typing import Any, TypeVar
 
 __all__ = [
     "activemask", "all_sync", "any_sync", "atomic", "ballot_sync", "blockDim", "blockIdx",
-    "brev", "cbrt", "cg", "clz", "const", "eq_sync", "ffs", "fma", "fp16", "grid", "gridDim",
+    "brev", "carray", "cbrt", "cg", "clz", "const", "eq_sync", "farray", "ffs", "fma", "fp16", "grid", "gridDim",
     "gridsize", "laneid", "lanemask_lt", "ldca", "ldcg", "ldcs", "ldcv", "ldlu", "literal_unroll", "literally", "local",
     "match_all_sync", "match_any_sync", "mma", "nanosleep", "popc", "selp", "shared", "shfl_down_sync",
     "shfl_sync", "shfl_up_sync", "shfl_xor_sync", "stcg", "stcs", "stwb", "stwt", "syncthreads",
@@ -545,6 +545,25 @@ class atomic:
     @_op("atomic_compare_and_swap")
     def compare_and_swap(ary: Any, old: Any, val: Any) -> Any:
         """``ary[0] = val`` where it is ``old``."""
+
+
+@_op("carray")
+def carray(pointer: Any, shape: Any, dtype: Any = None) -> Any:
+    """Memory behind a pointer as a row-major array.
+
+    Parameters
+    ----------
+    pointer : pointer
+        A parameter declared as ``CPointer(dtype)``, an address, or an array.
+    shape : int or tuple of int
+    dtype : dtype, optional
+        Of the elements; that of the pointer.
+    """
+
+
+@_op("farray")
+def farray(pointer: Any, shape: Any, dtype: Any = None) -> Any:
+    """As ``carray``, with the first axis as the fastest."""
 
 
 class const:

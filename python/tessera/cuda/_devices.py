@@ -114,9 +114,9 @@ _OF_CPU: dict[str, Callable[[], int]] = {
     "MAX_BLOCK_DIM_X": lambda: 1024,
     "MAX_BLOCK_DIM_Y": lambda: 1024,
     "MAX_BLOCK_DIM_Z": lambda: 64,
-    "MAX_GRID_DIM_X": lambda: (1 << 24) - 1,
-    "MAX_GRID_DIM_Y": lambda: (1 << 24) - 1,
-    "MAX_GRID_DIM_Z": lambda: (1 << 24) - 1,
+    "MAX_GRID_DIM_X": lambda: (1 << 31) - 1,
+    "MAX_GRID_DIM_Y": lambda: 65535,
+    "MAX_GRID_DIM_Z": lambda: 65535,
     "MAX_SHARED_MEMORY_PER_BLOCK": lambda: 48 << 10,
     "UNIFIED_ADDRESSING": lambda: 1,
     "CONCURRENT_MANAGED_ACCESS": lambda: 1,
@@ -147,9 +147,9 @@ class _Gpus:
         return found[int(index)]
 
     @property
-    def current(self) -> Device:
+    def current(self) -> _Managed:
         """The current device."""
-        return Device(core.Device())
+        return _Managed(core.Device())
 
     def __str__(self) -> str:
         return ", ".join(map(str, self.lst))
@@ -198,9 +198,9 @@ class Context:
     @memory_manager.setter
     def memory_manager(self, manager: Any) -> None:
         """None: the manager is made anew when it is next needed."""
-        from . import _managers
+        from ._managers import renew
 
-        _managers.renew(manager)
+        renew(manager)
 
     @property
     def deallocations(self) -> Any:

@@ -233,7 +233,7 @@ class Dispatcher(_core.ThreadKernel):  # type: ignore[misc]
         least = min(rank for rank, _ in ranked)
         best = [overload for rank, overload in ranked if rank == least]
         if len(best) > 1:
-            listed = "\n".join(map(repr, (o.signature for o in best)))
+            listed = "\n".join(f"{o.argtypes!r} -> none" for o in best)
             raise TypeError(f"Ambiguous overloading for {self.py_func} {found}:\n{listed}")
         return best[0]
 
@@ -384,7 +384,7 @@ class Dispatcher(_core.ThreadKernel):  # type: ignore[misc]
         return self._attribute("regs_per_thread", signature)
 
     def get_const_mem_size(self, signature: Any = None) -> Any:
-        """Bytes of constant memory."""
+        """Bytes of constant memory and of constant arrays."""
         return self._attribute("const_mem_size", signature)
 
     def get_shared_mem_per_block(self, signature: Any = None) -> Any:

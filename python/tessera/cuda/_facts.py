@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Callable
 from math import prod
 from typing import TYPE_CHECKING, Any
 
@@ -22,24 +24,53 @@ _ATTRIBUTES = {
 }
 
 
-def fact_of(overload: Overload, name: str) -> int:
-    """A number of the code of one signature, as the driver tells it; DeviceError on the CPU device."""
-    if name == "shared_mem_per_block":
-        from ._overload import target_of_device
+_LOCAL = re.compile(r"= local bytes=(\d+)")
+_CONSTANT = re.compile(r"^constant @.* : tile<((?:\d+x)*)[a-z]+(\d+)", re.MULTILINE)
 
-        return int(overload.code(target_of_device())[1]["shared_bytes"])
+
+def _constant_bytes(overload: Overload) -> int:
+    """Of the arrays that are compiled in: they lie in global memory, which the driver does not count."""
+    found = _CONSTANT.findall(overload.inspect_ir())
+    return sum(prod(map(int, extents.split("x")[:-1])) * max(int(bits), 8) // 8 for extents, bits in found)
+
+
+def _threads(overload: Overload) -> int:
+    return int(overload.code(_target())[1]["threads"]) or 1024
+
+
+# What a kernel asks for by itself: known without a GPU.
+_ASKED: dict[str, Callable[[Overload], int]] = {
+    "shared_mem_per_block": lambda overload: int(overload.code(_target())[1]["shared_bytes"]),
+    "local_mem_per_thread": lambda overload: sum(map(int, _LOCAL.findall(overload.inspect_ir()))),
+    "const_mem_size": _constant_bytes,
+    "max_threads_per_block": _threads,
+}
+
+
+def _target() -> int:
+    from ._overload import target_of_device
+
+    return target_of_device()
+
+
+def fact_of(overload: Overload, name: str) -> int:
+    """A number of the code of one signature, as the driver tells it. On the CPU device what the kernel asks for by
+    itself (its arrays, its bounds); DeviceError for registers, which only a GPU has."""
     from ..core import Device, ObjectCode
 
     device = Device()
+    if name == "shared_mem_per_block" or (device.device_id < 0 and name in _ASKED):
+        return _ASKED[name](overload)
     if device.device_id < 0:
         from ..core._errors import cpu_cannot
 
-        raise cpu_cannot("registers and memory of a thread to ask for")
+        raise cpu_cannot("registers to ask for")
     from ..bindings import driver
 
     kernel = ObjectCode.from_ptx(overload.ptx.encode()).get_kernel(overload.code(int(device.arch))[1]["name"])
     attribute = driver.CUfunction_attribute(_ATTRIBUTES[name])
-    return int(driver.checked.cuKernelGetAttribute(attribute, kernel.handle, device.device_id))
+    found = int(driver.checked.cuKernelGetAttribute(attribute, kernel.handle, device.device_id))
+    return found + _constant_bytes(overload) if name == "const_mem_size" else found
 
 
 def resident_blocks(overload: Overload, blockdim: Any, shared_bytes: int) -> int:

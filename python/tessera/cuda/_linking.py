@@ -3,13 +3,17 @@
 
 from __future__ import annotations
 
+import functools
+import io
 import os
+import warnings
 from collections.abc import Callable
 from typing import Any
 
 from . import types
 from ._device import _op
 from ._errors import LinkerError
+from ._options import links_of
 from ._signature import normalize
 
 __all__ = [
@@ -130,6 +134,11 @@ def from_buffer(array: Any) -> Any:
     """The address of an array's first element."""
 
 
+@_op("_pointer")
+def _pointer(pointer: Any, dtype: Any) -> Any:
+    """An address as the array of the elements from there on."""
+
+
 class ffi:
     """What a ``cffi.FFI()`` is in kernels."""
 
@@ -151,9 +160,14 @@ class ExternFunction:
     def __init__(self, name: str, sig: Any, link: tuple[Any, ...], use_cooperative: bool, abi: str) -> None:
         self.name, self.sig, self.link, self.use_cooperative, self.abi = name, sig, link, use_cooperative, abi
         self.__name__, self.__tessera_links__ = name, link
+
+    @functools.cached_property
+    def __tessera_helper__(self) -> Any:
+        """What kernels that call it compile; NotImplementedError for types that are not passed."""
+        name, sig = self.name, self.sig
         result = None if sig.return_type == types.none else _passed(name, sig.return_type)
-        text = f"{abi} {'' if result else 'void '}{name}"
-        self.__tessera_helper__ = _calls(name, text, result, tuple(_passed(name, arg) for arg in sig.args))
+        text = f"{self.abi} {'' if result else 'void '}{name}"
+        return _calls(name, text, result, tuple(_passed(name, arg) for arg in sig.args))
 
     def __call__(self, *args: Any) -> Any:
         raise NotImplementedError(f"{self.name}() is a function of other code: kernels call it, the host does not")
@@ -181,8 +195,7 @@ def declare_device(
         raise TypeError("Return type must be provided for device declarations")
     if abi not in ("numba", "c"):
         raise NotImplementedError(f"Unsupported ABI: {abi}")
-    links = () if link is None else tuple(link) if isinstance(link, (list, tuple)) else (link,)
-    return ExternFunction(name, found, links, use_cooperative, abi)
+    return ExternFunction(name, found, links_of(link), use_cooperative, abi)
 
 
 # ---- linking -----------------------------------------------------------------------------------------
@@ -202,7 +215,9 @@ def _read(path: Any) -> LinkableCode:
     try:
         return LinkableCode.from_path(path)
     except OSError as error:
-        raise LinkerError(f"{os.fspath(path)} cannot be linked: {error.strerror}") from None
+        missing = isinstance(error, FileNotFoundError)
+        why = "not found" if missing else f"cannot be linked: {error.strerror}"
+        raise LinkerError(f"{os.fspath(path)} {why}") from None
 
 
 def _object_of(link: LinkableCode, arch: str) -> Any:
@@ -238,10 +253,12 @@ def compiled_cu(link: LinkableCode, arch: str) -> Any:
     data = link.data
     text = data if isinstance(data, str) else bytes(data).decode()
     paths = [p for p in str(getattr(config, "CUDA_NVRTC_EXTRA_SEARCH_PATHS", "") or "").split(os.pathsep) if p]
-    options = ProgramOptions(arch=arch, relocatable_device_code=True, include_path=paths or None, name=link.name)
+    options = ProgramOptions(
+        arch=arch, relocatable_device_code=True, include_path=paths or None, name=os.path.basename(link.name)
+    )
+    log = io.StringIO()
     try:
-        program = Program(text, "c++", options)
-        return program.compile("ptx")
+        made = Program(text, "c++", options).compile("ptx", logs=log)
     except Refused as error:
         raise NvrtcCompilationError(f"NVRTC Compilation failure whilst compiling {link.name}:\n\n{error}") from None
     except DynamicLibNotFoundError as error:
@@ -249,6 +266,9 @@ def compiled_cu(link: LinkableCode, arch: str) -> Any:
             f"{link.name} is CUDA C++, which NVRTC compiles, and that was not found: install nvidia-cuda-nvrtc, or "
             f"link PTX ({error})"
         ) from None
+    if log.getvalue().strip():
+        warnings.warn(f"NVRTC log messages whilst compiling {link.name}:\n\n{log.getvalue()}", stacklevel=2)
+    return made
 
 
 def linked(ptx: bytes, links: tuple[LinkableCode, ...]) -> bytes:
@@ -260,7 +280,6 @@ def linked(ptx: bytes, links: tuple[LinkableCode, ...]) -> bytes:
         With the linker's messages.
     """
     import re
-    import warnings
 
     from ..core import Linker, LinkerOptions, ObjectCode
 

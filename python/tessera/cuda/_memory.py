@@ -106,6 +106,8 @@ class Memory:
     def device_ctypes_pointer(self) -> ctypes.c_size_t:
         return ctypes.c_size_t(self.address)
 
+    device_pointer = device_ctypes_pointer
+
     @property
     def device_pointer_value(self) -> int:
         return int(self.address)

@@ -6,8 +6,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from . import _scalar_types as _scalars
-from ._scalar_types import Boolean, Integer, Opaque, Type
+from ._scalar_types import SCALARS, Boolean, Integer, Opaque, Type
 
 __all__ = [
     "BooleanLiteral", "Bytes", "DictType", "Dispatcher", "EllipsisType", "EnumerateType", "Function", "FunctionType",
@@ -60,7 +59,7 @@ class IntegerLiteral(Literal, Integer):
 
     @property
     def literal_type(self) -> Type:
-        return _scalars.SCALARS["int64" if self.literal_value < 1 << 63 else "uint64"]
+        return SCALARS["int64" if self.literal_value < 1 << 63 else "uint64"]
 
 
 class BooleanLiteral(Literal, Boolean):
@@ -294,8 +293,8 @@ unicode_type = string = UnicodeType("unicode_type")
 ellipsis, unknown = EllipsisType("..."), Opaque("unknown")
 slice2_type, slice3_type = SliceType("slice<a:b>", 2), SliceType("slice<a:b:c>", 3)
 range_state32_type, range_state64_type, unsigned_range_state64_type = (
-    RangeType(_scalars.SCALARS[name]) for name in ("int32", "int64", "uint64")
+    RangeType(SCALARS[name]) for name in ("int32", "int64", "uint64")
 )
 range_iter32_type, range_iter64_type, unsigned_range_iter64_type = (
-    RangeIteratorType(_scalars.SCALARS[name]) for name in ("int32", "int64", "uint64")
+    RangeIteratorType(SCALARS[name]) for name in ("int32", "int64", "uint64")
 )

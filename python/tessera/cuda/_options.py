@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 from . import config
 from ._errors import DeprecationError, NumbaDeprecationWarning, NumbaInvalidConfigWarning
 
-__all__ = ["Options", "options_of"]
+__all__ = ["Options", "links_of", "options_of"]
 
 _GONE = ("argtypes", "restype", "bind")
 _CARVEOUTS = {"default": -1, "maxl1": 0, "maxshared": 100}
@@ -94,17 +94,19 @@ def _carveout(value: Any) -> int | None:
         return None
     found = _CARVEOUTS.get(value.lower()) if isinstance(value, str) else value
     if isinstance(found, bool) or not isinstance(found, int) or not -1 <= found <= 100:
-        kind = TypeError if not isinstance(value, (int, str)) else ValueError
-        raise kind(
-            f"shared_memory_carveout must be -1 to 100 or one of 'default', 'maxl1', 'maxshared', not {value!r}"
-        )
+        if isinstance(value, str):
+            raise ValueError(f"Invalid carveout value: {value!r} is none of 'default', 'maxl1', 'maxshared'")
+        kind = ValueError if isinstance(value, int) else TypeError
+        words = "'default', 'maxl1' or 'maxshared'"
+        raise kind(f"shared_memory_carveout must be between -1 and 100, or {words}, not {value!r}")
     return found
 
 
-def _links(value: Any) -> tuple[Any, ...]:
+def links_of(value: Any) -> tuple[Any, ...]:
+    """One piece of code, or some of them."""
     if value is None:
         return ()
-    return tuple(value) if isinstance(value, (list, tuple)) else (value,)
+    return tuple(value) if isinstance(value, (list, tuple, set, frozenset)) else (value,)
 
 
 def options_of(given: dict[str, Any], depth: int = 1) -> Options:
@@ -130,7 +132,7 @@ def options_of(given: dict[str, Any], depth: int = 1) -> Options:
     if debug and lineinfo:
         text = "debug and lineinfo are mutually exclusive: use one of them"
         warnings.warn(NumbaInvalidConfigWarning(text), stacklevel=depth + 2)
-    device, links = bool(given.get("device", False)), _links(given.get("link"))
+    device, links = bool(given.get("device", False)), links_of(given.get("link"))
     if device and links:
         raise ValueError("link keyword invalid for device function: give it to the kernel, or use declare_device()")
     return Options(

@@ -19,6 +19,8 @@ _NUMBER = {name: number for number, (name, *_) in enumerate(_core.DTYPES, 1)}
 
 def number_of(type_: types.Type) -> int:
     """The number of a scalar type's dtype; 0: it has none."""
+    if isinstance(type_, (types.CPointer, types.RawPointer)):
+        return _NUMBER["uint64"]
     return _NUMBER.get(getattr(type_, "__tessera_dtype__", ""), 0)
 
 
@@ -50,7 +52,8 @@ def _constraint(type_: types.Type) -> Any:
         return _array_constraint(type_)
     if type_ == types.none:
         return ConstantConstraint(None)
-    dtype = getattr(dtypes, getattr(type_, "__tessera_dtype__", ""), None)
+    pointer = isinstance(type_, (types.CPointer, types.RawPointer))
+    dtype = getattr(dtypes, "uint64" if pointer else getattr(type_, "__tessera_dtype__", ""), None)
     if dtype is None:
         raise NotImplementedError(f"arguments of type {type_} are not compiled yet")
     return ScalarConstraint(dtype)
@@ -75,8 +78,10 @@ def _record_spec(type_: types.Type, dtype: Any, host: Any) -> bytes:
 
 
 def _spec(type_: types.Type, host: Any) -> bytes:
-    from ..tile.compilation._signature import specs_of, tuple_spec
+    from ..tile.compilation._signature import spec_head, specs_of, tuple_spec
 
+    if isinstance(type_, (types.NumberClass, types.DType)):
+        return spec_head(_core.SPEC_OBJECT, host.constant(type_.dtype))
     if isinstance(type_, (types.Tuple, types.UniTuple, types.NamedTuple, types.Dataclass)):
         cls = getattr(type_, "instance_class", None)
         head = tuple_spec(len(type_), 0 if cls is None else host.record_class(cls)[0])
@@ -143,6 +148,24 @@ def conversion(found: types.Type, wanted: types.Type) -> int:
     return _scalar_conversion(found, wanted)
 
 
+def _pointing(dispatcher: Dispatcher, args: tuple[types.Type, ...]) -> Dispatcher:
+    """A kernel that calls this one with pointers where the signature has them; without any, the kernel itself."""
+    if not any(isinstance(arg, types.CPointer) for arg in args):
+        return dispatcher
+    from ._linking import _pointer
+
+    names = dispatcher.py_func.__code__.co_varnames[: len(args)]
+    space: dict[str, Any] = {"function_": dispatcher.py_func, "pointer_": _pointer}
+    given = []
+    for i, (name, type_) in enumerate(zip(names, args)):
+        space[f"type{i}_"] = getattr(type_, "dtype", None)
+        given.append(f"pointer_({name}, type{i}_)" if isinstance(type_, types.CPointer) else name)
+    name = dispatcher.py_func.__code__.co_name
+    text = f"def {name}({', '.join(names)}):\n    function_({', '.join(given)})\n"
+    exec(compile(text, f"<{name} of {args}>", "exec"), space)
+    return type(dispatcher)(space[name], dispatcher.options, text)
+
+
 # ---- the overload ----------------------------------------------------------------------------------
 
 
@@ -155,6 +178,7 @@ class Overload(_core.ThreadKernel):  # type: ignore[misc]
 
     def __init__(self, dispatcher: Dispatcher, args: tuple[types.Type, ...]) -> None:
         self.dispatcher, self.argtypes = dispatcher, args
+        self._written = _pointing(dispatcher, args)  # what is compiled
         self.signature = Signature(types.none, args)
         self.entry_name = self.__name__ = dispatcher.__name__
         self.launch_config_sensitive = False
@@ -187,7 +211,7 @@ class Overload(_core.ThreadKernel):  # type: ignore[misc]
         return resident_blocks(self, blockdim, dynsmemsize)
 
     def _prepare(self) -> Any:
-        name, file, pack, rows, hints, host = self.dispatcher._packed()
+        name, file, pack, rows, hints, host = self._written._packed()
         rule = ((number_of(t), row) for row, t in zip(rows, self.argtypes))
         typed = tuple((row[0], _core.PARAM_BITS if n else row[1], *row[2:4], n, *row[5:]) for n, row in rule)
         return name, file, pack, (*typed, *rows[len(typed) :]), hints, host
@@ -198,7 +222,7 @@ class Overload(_core.ThreadKernel):  # type: ignore[misc]
         return spec_of((*self.argtypes, *map(typeof, host.captured)), host)
 
     def _failed(self, error: BaseException) -> BaseException:
-        return self.dispatcher._failed(error)
+        return self._written._failed(error)
 
     def bind(self) -> None:
         """Compiles the kernel: mistakes in it are raised here."""

@@ -26,6 +26,8 @@ __all__ = [
 ]
 
 
+_TOKENS = {0: "Default CUDA stream", 1: "Legacy default CUDA stream", 2: "Per-thread default CUDA stream"}
+
 # Streams of the CPU device by their handles, which only this process knows.
 _of_cpu: weakref.WeakValueDictionary[int, Any] = weakref.WeakValueDictionary()
 
@@ -37,6 +39,16 @@ class Stream(core.Stream):
 
     def __int__(self) -> int:
         return int(self._address)
+
+    @property
+    def external(self) -> bool:
+        """Whether another library made it."""
+        return int(self) not in _TOKENS and not self._owned
+
+    def __repr__(self) -> str:
+        number = int(self)
+        kind = _TOKENS.get(number) or ("External CUDA stream" if self.external else "CUDA stream")
+        return f"<{kind} {number:#x} on {_text_of(self)}>"
 
     @contextlib.contextmanager
     def auto_synchronize(self) -> Iterator[Stream]:

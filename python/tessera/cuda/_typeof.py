@@ -168,4 +168,10 @@ def _typeof_array(value: Any) -> types.Type:
         return _of_own(_core.from_dlpack(value))
     if isinstance(value, types.Type):
         return types.DType(value)
+    from .._pack import dtype_name
+
+    name = dtype_name(value)
+    if name is not None:
+        found = types.SCALARS[name.removesuffix("_")]
+        return types.NumberClass(found) if isinstance(value, type) else types.DType(found)
     raise ValueError(f"Cannot determine Numba type of {kind}: kernels take arrays, numbers, tuples of them and None")

@@ -7,15 +7,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from . import _object_types as _objects
-from . import _scalar_types as _scalars
 from ._object_types import *
+from ._object_types import __all__ as _objects
 from ._scalar_types import *
 from ._scalar_types import Type
+from ._scalar_types import __all__ as _scalars
 
 __all__ = [
-    *_scalars.__all__,
-    *_objects.__all__,
+    *_scalars,
+    *_objects,
     "Array",
     "CPointer",
     "DType",

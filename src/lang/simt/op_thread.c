@@ -39,7 +39,9 @@ ts_status fr_simt_grid(fr *f, const fr_call *c, fr_value *out)
 {
     fr_value axes[3];
     int64_t n;
-    TS_TRY(fr_arg_int(f, c, 0, &n));
+    if (!fr_is_int(&c->arg[0], &n))
+        return fr_error(f, c->at[0], TS_TILETYPE, "%s(): RequireLiteralValue: 'ndim' must be an integer known at "
+                        "compile time\n  found: %s", fr_op_name(c), fr_say(f, &c->arg[0]));
     if (n < 1 || n > 3)
         return fr_error(f, c->at[0], TS_TILEVALUE, "%s(%lld): a grid has 1, 2 or 3 axes", fr_op_name(c), (long long)n);
     for (uint32_t i = 0; i < n; i++)

@@ -32,6 +32,7 @@ def test_kernels_become_ptx(cc: Any, target: str) -> None:
         ({"output": "sass"}, NotImplementedError, "Unsupported output type: sass"),
         ({"device": False}, NotImplementedError, "The C ABI is not supported for kernels"),
         ({}, NotImplementedError, "device functions"),
+        ({"forceinline": True}, ValueError, "forced inlining in LTO-IR"),
         ({"device": False, "abi": "numba", "cc": (7, 5)}, cuda.errors.CCSupportError, "the oldest is 8.0"),
         ({"device": False, "abi": "numba", "launch_bounds": (1, 2, 3, 4)}, ValueError, "Got 4 launch bounds"),
     ],
@@ -62,7 +63,7 @@ def test_kernels_for_several_signatures() -> None:
     with pytest.raises(RuntimeError, match="Compilation disabled"):
         kernel.compile("(float32[::1], float32)")
     ambiguous = cuda.jit(["(float64[::1], float32)", "(float64[::1], float16)"])(fill)
-    with pytest.raises(TypeError, match="Ambiguous overloading"):
+    with pytest.raises(TypeError, match=r"Ambiguous overloading for .*aligned=True\), float64\):\n\(Array"):
         ambiguous[1, 1](numpy.zeros(4), 1.0)
 
 

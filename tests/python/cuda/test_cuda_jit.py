@@ -141,9 +141,9 @@ def test_attributes_of_the_function_are_kept() -> None:
         ({"launch_bounds": (1, 2, 3, 4)}, ValueError, "Got 4 launch bounds"),
         ({"launch_bounds": 0}, ValueError, "positive"),
         ({"inline": "maybe"}, ValueError, "'never' or 'always'"),
-        ({"shared_memory_carveout": 101}, ValueError, "-1 to 100"),
+        ({"shared_memory_carveout": 101}, ValueError, "between -1 and 100"),
         ({"shared_memory_carveout": "most"}, ValueError, "'maxshared'"),
-        ({"shared_memory_carveout": 1.5}, TypeError, "-1 to 100"),
+        ({"shared_memory_carveout": 1.5}, TypeError, "between -1 and 100"),
     ],
 )
 def test_options_that_are_refused(options: dict[str, Any], error: type[Exception], text: str) -> None:

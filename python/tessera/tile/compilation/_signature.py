@@ -425,7 +425,8 @@ def _bits(flags: Iterator[bool]) -> int:
     return sum(1 << i for i, flag in enumerate(flags) if flag)
 
 
-def _spec(kind: int, value: int = 0, dtype: int = 0) -> bytes:
+def spec_head(kind: int, value: int = 0, dtype: int = 0) -> bytes:
+    """One ts_spec that is no array."""
     return SPEC.pack(kind, dtype, *[0] * 13, value, *[0] * (2 * RANK))
 
 
@@ -463,14 +464,14 @@ def _array_spec(a: ArrayConstraint, overlaps: bool) -> bytes:
 
 def _constant_spec(value: Any) -> bytes:
     if value is None:
-        return _spec(_core.SPEC_NONE)
+        return spec_head(_core.SPEC_NONE)
     if isinstance(value, bool):
-        return _spec(_core.SPEC_BOOL, value)
+        return spec_head(_core.SPEC_BOOL, value)
     if isinstance(value, float):
-        return _spec(_core.SPEC_FLOAT, struct.unpack("=q", struct.pack("=d", value))[0])
+        return spec_head(_core.SPEC_FLOAT, struct.unpack("=q", struct.pack("=d", value))[0])
     if not -(1 << 63) <= value < 1 << 63:
         raise OverflowError(f"the constant {value} does not fit 64 bits")
-    return _spec(_core.SPEC_INT, value)
+    return spec_head(_core.SPEC_INT, value)
 
 
 def specs_of(parameters: Sequence[Any]) -> bytes:
@@ -480,14 +481,14 @@ def specs_of(parameters: Sequence[Any]) -> bytes:
         if isinstance(p, ArrayConstraint):
             parts.append(_array_spec(p, bool(p.alias_groups)))
         elif isinstance(p, ListConstraint):
-            parts += [_spec(_core.SPEC_LIST), _array_spec(p.element, bool(p.element.alias_groups))]
+            parts += [spec_head(_core.SPEC_LIST), _array_spec(p.element, bool(p.element.alias_groups))]
         elif isinstance(p, TupleConstraint):
             parts += [tuple_spec(len(p.items)), specs_of(p.items)]
         elif isinstance(p, ScalarConstraint) and p.dtype.name.startswith("complex"):
-            part = _spec(_core.SPEC_SCALAR, 0, DTYPE["float64" if p.dtype.name == "complex128" else "float32"])
-            parts += [_spec(_core.SPEC_COMPLEX), tuple_spec(2), part, part]
+            part = spec_head(_core.SPEC_SCALAR, 0, DTYPE["float64" if p.dtype.name == "complex128" else "float32"])
+            parts += [spec_head(_core.SPEC_COMPLEX), tuple_spec(2), part, part]
         elif isinstance(p, ScalarConstraint):
-            parts.append(_spec(_core.SPEC_SCALAR, 0, DTYPE[p.dtype.name]))
+            parts.append(spec_head(_core.SPEC_SCALAR, 0, DTYPE[p.dtype.name]))
         else:
             parts.append(_constant_spec(p.value))
     return b"".join(parts)
@@ -495,7 +496,7 @@ def specs_of(parameters: Sequence[Any]) -> bytes:
 
 def tuple_spec(n: int, cls: int = 0) -> bytes:
     """The head of a tuple of n items, which follow; with the object of a class of named tuples or dataclasses."""
-    return (_spec(_core.SPEC_RECORD, cls) if cls else b"") + _spec(_core.SPEC_TUPLE, n)
+    return (spec_head(_core.SPEC_RECORD, cls) if cls else b"") + spec_head(_core.SPEC_TUPLE, n)
 
 
 def record_spec(element: int, align: int) -> bytes:
