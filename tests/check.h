@@ -74,6 +74,13 @@ static inline size_t check_step(size_t few)
     return getenv("TESSERA_QUICK") ? few : 1;
 }
 
+/* The folder for files of a test, which removes them. */
+static inline const char *check_tmp(void)
+{
+    const char *folder = getenv("TMPDIR");
+    return folder && *folder ? folder : "/tmp";
+}
+
 static inline int check_done(void)
 {
     printf("%d passed, %d failed", check_passed, check_failed);

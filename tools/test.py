@@ -9,6 +9,7 @@ tests, random tile programs, and checks of the tree (include graph, sizes). `--o
 from __future__ import annotations
 
 import argparse
+import fnmatch
 import importlib.util
 import os
 import pathlib
@@ -18,6 +19,7 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 
@@ -354,6 +356,28 @@ def step_golden(options: argparse.Namespace) -> Count:
     return counts(done.stdout)
 
 
+# What other programs keep in the folder for temporary files: pytest the newest runs, Python the sockets of its pools.
+KEPT = ("pytest-of-*", "pymp-*", "torchinductor_*", "cuda_install_*")
+
+
+def tidy(step: Callable[[argparse.Namespace], Count], options: argparse.Namespace) -> Count:
+    """A step, in a folder for temporary files of its own: what stands there in the end was left behind."""
+    before = os.environ.get("TMPDIR")
+    with tempfile.TemporaryDirectory(prefix="tessera-tests-") as place:
+        os.environ["TMPDIR"] = place
+        try:
+            found = step(options)
+        finally:
+            os.environ.pop("TMPDIR")
+            if before is not None:
+                os.environ["TMPDIR"] = before
+        names = [name for name in sorted(os.listdir(place)) if not any(fnmatch.fnmatch(name, k) for k in KEPT)]
+    if names:
+        print(f"  {len(names)} files were left in the folder for temporary files: {', '.join(names[:10])}")
+        found.failed += 1
+    return found
+
+
 STEPS = {
     "tree": step_tree,
     "c": step_c,
@@ -383,7 +407,7 @@ def main() -> int:
     ):
         start = time.monotonic()
         print(f"{name}:", flush=True)
-        found = step(options)
+        found = tidy(step, options)
         total.add(found)
         print(
             f"  {name}: {found.passed} / {found.failed} / {found.skipped} in {time.monotonic() - start:.0f} s",

@@ -6,9 +6,9 @@
  */
 #include "target/ptx/ptx.h"
 #include "gpu/schedule/schedule.h"
+#include "assemble.h"
 #include "check.h"
 #include "target/kernels.h"
-#include <unistd.h>
 
 static ts_error err;
 static bool have_ptxas;
@@ -52,30 +52,6 @@ static ts_status kit_lower(kit *k, ts_target target)
     return status ? status : ts__run_passes(k->fn, "dce licm", &env, &err);
 }
 
-static void assemble(const kit *k, const char *name, const char *arch)
-{
-    char path[64], command[256], line[512];
-    snprintf(path, sizeof path, "/tmp/tessera-lower-%d.ptx", (int)getpid());
-    FILE *file = fopen(path, "w");
-    CHECK(file != NULL);
-    fputs(k->text.at, file);
-    fclose(file);
-    snprintf(command, sizeof command, "ptxas -v -arch=%s %s -o %s.cubin 2>&1", arch, path, path);
-    FILE *pipe = popen(command, "r");
-    bool clean = true;
-    while (fgets(line, sizeof line, pipe))
-        if (strstr(line, "error") || strstr(line, "C75") ||
-            (strstr(line, "spill stores") && !strstr(line, " 0 bytes spill stores"))) {
-            fprintf(stderr, "%s for %s: %s", name, arch, line);
-            clean = false;
-        }
-    CHECK_INT(pclose(pipe), 0);
-    CHECK(clean);
-    snprintf(line, sizeof line, "%s.cubin", path);
-    unlink(line);
-    unlink(path);
-}
-
 static const struct {
     ts_target target;
     const char *arch;
@@ -92,7 +68,7 @@ static void every_kernel_assembles_for_every_architecture(void)
             CHECK_OK(ts_fn_verify(k.fn, &err));
             CHECK_OK(ts__ptx_emit(k.fn, &k.plan, &k.text, &err));
             if (have_ptxas)
-                assemble(&k, kernel_cases[i].name, archs[a].arch);
+                CHECK(assembles(k.text.at, archs[a].arch, false));
             else
                 check_skipped++;
             kit_end(&k);
@@ -141,7 +117,7 @@ static void too_large_a_tile_is_a_clear_error(void)
 
 int main(void)
 {
-    have_ptxas = system("ptxas --version >/dev/null 2>&1") == 0;
+    have_ptxas = has_assembler();
     if (!have_ptxas)
         fprintf(stderr, "ptxas is not installed: kernels are not assembled\n");
     every_kernel_assembles_for_every_architecture();

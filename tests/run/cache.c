@@ -445,8 +445,7 @@ static void failing_allocations_are_misses(void)
 
 int main(void)
 {
-    const char *tmp = getenv("TMPDIR");
-    snprintf(root, sizeof root, "%s/tessera-cache-XXXXXX", tmp ? tmp : "/tmp");
+    snprintf(root, sizeof root, "%s/tessera-cache-XXXXXX", check_tmp());
     CHECK(mkdtemp(root) != NULL);
     alarm(120); /* a file that is waited for ends the test */
     code_comes_back_from_memory_and_from_disk();

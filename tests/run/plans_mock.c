@@ -123,7 +123,8 @@ static void the_next_kernel_begins_with_the_plan_that_was_taken(void)
 
 int main(void)
 {
-    char dir[] = "/tmp/plans_mock.XXXXXX", command[64];
+    char dir[256], command[300];
+    snprintf(dir, sizeof dir, "%s/tessera-plans-XXXXXX", check_tmp());
     CHECK(mkdtemp(dir) != NULL);
     CHECK_INT(setenv("TESSERA_CACHE_DIR", dir, 1), 0);
     void *driver = dlopen(getenv("TESSERA_CUDA_DRIVER"), RTLD_NOW);

@@ -368,11 +368,12 @@ static ts_script *script_new(void)
 static void threads_share_a_device(ts_device_kind kind)
 {
     static const ts_param params[] = {{"n", TS_PARAM_CONSTANT, 0, 0, 0}};
-    char dir[] = "/tmp/tessera-threads-XXXXXX", command[128];
+    char dir[256], command[300];
     pthread_t threads[THREADS];
     float host[N];
     for (int i = 0; i < N; i++)
         host[i] = (float)i;
+    snprintf(dir, sizeof dir, "%s/tessera-threads-XXXXXX", check_tmp());
     CHECK(mkdtemp(dir) != NULL);
     CHECK_OK(ts_device_get(kind, 0, &all.device, &err));
     all.computes = kind == TS_DEVICE_CPU;

@@ -5,9 +5,9 @@
  * shared where they must be. Without ptxas the assembling is skipped and counted.
  */
 #include "target/ptx/emit.h"
+#include "assemble.h"
 #include "check.h"
 #include <dirent.h>
-#include <unistd.h>
 
 /* ---- a kernel under construction ---------------------------------------------------------------- */
 
@@ -78,35 +78,6 @@ static ts_val op0(kit *k, ts_op op, ts_type type, uint32_t aux)
 
 static bool covered[TS_OP_COUNT];
 
-static bool have_ptxas(void)
-{
-    return access("/usr/local/bin/ptxas", X_OK) == 0 || system("command -v ptxas >/dev/null 2>&1") == 0;
-}
-
-/* Assembles the text; false, with ptxas' words on stderr, when it objects. */
-static bool assembles(const char *text, uint32_t target)
-{
-    char file[64], command[256], line[512];
-    bool good = true;
-    snprintf(file, sizeof file, "/tmp/ts_emit_%d_%d.ptx", (int)getpid(), check_passed);
-    FILE *f = fopen(file, "w");
-    fputs(text, f);
-    fclose(f);
-    snprintf(command, sizeof command, "ptxas -arch=%s %s -o /dev/null 2>&1", ts__sm_find(target)->name, file);
-    FILE *out = popen(command, "r");
-    while (fgets(line, sizeof line, out))
-        if (strstr(line, "error") || strstr(line, "fatal") || strstr(line, "(C75")) {
-            fprintf(stderr, "%s: %s", ts__sm_find(target)->name, line);
-            good = false;
-        }
-    good = pclose(out) == 0 && good;
-    if (!good)
-        fprintf(stderr, "kept: %s\n", file);
-    else
-        remove(file);
-    return good;
-}
-
 /* A signed max or min whose second operand a neg.s32 wrote, or a lop3 that reads one register twice. */
 static bool negates_second_or_reads_twice(const char *line, const char *text)
 {
@@ -146,8 +117,8 @@ static void emit(kit *k)
 static void emit_and_assemble(kit *k)
 {
     emit(k);
-    if (have_ptxas())
-        CHECK(assembles(ts__text_get(&k->text), k->plan.target));
+    if (has_assembler())
+        CHECK(assembles(ts__text_get(&k->text), ts__sm_find(k->plan.target)->name, true));
     else
         check_skipped++;
 }
@@ -839,8 +810,8 @@ static void thread_kernel_assembles(const char *path)
         ts_code code;
         CHECK_OK(ts_compile_text(text, (size_t)(expect - text), NULL, (ts_target)rows[i], NULL, &code, &err));
         CHECK(avoids_mistakes((char *)code.bytes));
-        if (have_ptxas())
-            CHECK(assembles((char *)code.bytes, rows[i]));
+        if (has_assembler())
+            CHECK(assembles((char *)code.bytes, ts__sm_find(rows[i])->name, true));
         else
             check_skipped++;
         ts_code_deinit(&code);

@@ -1,7 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """t[...] of tiles against NumPy: every slice of an axis, and random indices of several axes."""
 
+import importlib.util
+import pathlib
 import random
+import tempfile
 
 import numpy as np
 import pytest
@@ -22,19 +25,15 @@ def check(x, cases, target=0, number=None):
         source += [f"    a{i} = t[{case}]", f"    ct.static_assert(a{i}.shape == {wanted[i].shape})",
                    f"    ct.store(y, ({i}, 0), ct.reshape(a{i}, (1, {size})))"]  # fmt: skip
     y = np.zeros((len(cases), max(sizes)), x.dtype)
-    run(compiled(source), x, y, number or 0, target=target)
+    with tempfile.TemporaryDirectory() as folder:
+        run(compiled(source, folder), x, y, number or 0, target=target)
     for row, w in zip(y, wanted, strict=True):
         np.testing.assert_array_equal(row[: w.size], np.ravel(w))
 
 
-def compiled(source, made=[]):  # noqa: B006
+def compiled(source, folder):
     """The kernel of the text, in a file of its own."""
-    import importlib.util
-    import pathlib
-    import tempfile
-
-    made.append(tempfile.TemporaryDirectory())
-    path = pathlib.Path(made[-1].name, f"kernel{len(made)}.py")
+    path = pathlib.Path(folder, "kernel.py")
     path.write_text("import tessera.tile as ct\n\n\n" + "\n".join(source) + "\n")
     spec = importlib.util.spec_from_file_location(path.stem, path)
     module = importlib.util.module_from_spec(spec)
