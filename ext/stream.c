@@ -898,6 +898,19 @@ static PyType_Slot stream_slots[] = {
 static PyType_Spec stream_spec = {"tessera._core.Stream", sizeof(core_stream), 0,
                                   Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE | Py_TPFLAGS_HAVE_GC, stream_slots};
 
+/* Without Python, which may have ended. */
+static void stream_tell(const ts_error *fault)
+{
+    fprintf(stderr, "tessera: a kernel failed, and nothing waited for it: %s\n", fault->text);
+}
+
+static PyObject *stream_tell_faults(PyObject *module, PyObject *unused)
+{
+    (void)module;
+    (void)unused;
+    return PyLong_FromSize_t(ts_faults_tell(stream_tell));
+}
+
 static PyMethodDef stream_functions[] = {
     {"device_count", stream_device_count, METH_O,
      "device_count(kind, /)\n--\n\nDevices of kind 'cpu' or 'cuda' on this machine."},
@@ -908,6 +921,9 @@ static PyMethodDef stream_functions[] = {
      "kernel that failed."},
     {"_current_device", stream_current_device, METH_NOARGS, "kind << 8 | ordinal of this thread's current device."},
     {"_set_cpu_current", stream_set_cpu, METH_O, NULL},
+    {"_tell_faults", stream_tell_faults, METH_NOARGS,
+     "Writes what failed on any device, and what no wait has raised, to stderr; gives how many these are. Waits for "
+     "nothing."},
     {"reset", stream_reset, METH_O,
      "reset(device, /)\n--\n\nEnds everything on the device and begins afresh; its arrays are lost."},
     {NULL, NULL, 0, NULL},
@@ -918,6 +934,7 @@ int core_stream_init(PyObject *module, core_state *state)
     if (PyInterpreterState_Get() == PyInterpreterState_Main())
         ts_interrupt_set(stream_interrupted);
     ts_print_set(stream_flush);
+    ts_fault_set(stream_tell);
     state->stream_type = (PyTypeObject *)PyType_FromModuleAndSpec(module, &stream_spec, NULL);
     if (!state->stream_type || PyModule_AddType(module, state->stream_type) < 0)
         return -1;

@@ -127,6 +127,14 @@ TS_API void ts_interrupt_set(ts_interrupt_fn *asked);
  * thread: who buffers standard output himself (Python) writes it out there. NULL takes it away. */
 typedef void ts_print_fn(void);
 TS_API void ts_print_set(ts_print_fn *before);
+/* Calls `tell` with each fault of work that has ended and that no wait has reported, on all devices that this process
+ * uses, and forgets it; gives their number. It neither waits nor asks a driver, so it can be called at the end of a
+ * process while a kernel hangs; before the driver's library is unloaded (from `main`, not from atexit). */
+typedef void ts_fault_fn(const ts_error *fault);
+TS_API size_t ts_faults_tell(ts_fault_fn *tell);
+/* `tell` is called at the exit of the process, which waits for the streams of the CPU device, with the faults there
+ * that nothing has reported. NULL takes it away. */
+TS_API void ts_fault_set(ts_fault_fn *tell);
 /* Counts resets; an allocation of an earlier epoch is lost. */
 TS_API uint32_t ts_device_epoch(const ts_device *device);
 /* Gives memory kept for reuse back to the system. */

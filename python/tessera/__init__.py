@@ -7,12 +7,14 @@ milliseconds and neither NumPy nor a GPU driver; both are looked for when they a
 
 from __future__ import annotations
 
+import atexit
 from typing import TYPE_CHECKING, Any
 
 from ._core import (
     Array,
     Event,
     Stream,
+    _tell_faults,
     device_count,
     device_info,
     empty,
@@ -35,6 +37,8 @@ from ._errors import (
     TileUnsupportedFeatureError,
     TileValueError,
 )
+
+atexit.register(_tell_faults)  # while the drivers of all libraries are there
 
 if TYPE_CHECKING:
     from ._array import array, asarray, full

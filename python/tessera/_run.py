@@ -159,12 +159,29 @@ def main(arguments: list[str]) -> int:
         return 2
     install(strict)
     _tell_children(strict)
-    if is_module:
-        sys.argv = words[1:]
-        sys.path.insert(0, os.getcwd())
-        runpy.run_module(words[1], run_name="__main__", alter_sys=True)
-        return 0
-    sys.argv = words
-    sys.path.insert(0, os.path.dirname(os.path.realpath(words[0])))
-    runpy.run_path(words[0], run_name="__main__")
-    return 0
+    try:
+        if is_module:
+            sys.argv = words[1:]
+            sys.path.insert(0, os.getcwd())
+            runpy.run_module(words[1], run_name="__main__", alter_sys=True)
+        else:
+            sys.argv = words
+            sys.path.insert(0, os.path.dirname(os.path.realpath(words[0])))
+            runpy.run_path(words[0], run_name="__main__")
+    except SystemExit as exc:
+        if exc.code:
+            raise
+    return _left_faults()
+
+
+def _left_faults() -> int:
+    """1 where a kernel of the script failed and the script did not wait for it. The CPU device's work is waited for, as
+    at the end of any process; of a GPU, which may hang, only what has ended counts."""
+    from . import _core, _errors
+
+    try:
+        _core.synchronize("cpu")
+    except _errors.KernelError as exc:
+        print(f"tessera: a kernel failed, and nothing waited for it: {exc}", file=sys.stderr)
+        return 1
+    return int(_core._tell_faults() > 0)

@@ -38,6 +38,9 @@ typedef struct ts_device_ops {
     ts_status (*query)(ts_device *device, ts_device_info *out, ts_error *err);
     /* Waits for all work of this process, reports and forgets pending faults. */
     ts_status (*sync)(ts_device *device, int64_t limit_ns, ts_error *err);
+    /* A fault of work that has ended and that no wait has reported: reports and forgets it. Neither waits nor asks a
+     * driver. */
+    ts_status (*unheard)(ts_device *device, ts_error *err);
     /* Ends all objects, then device->epoch is advanced by device.c. Waits. */
     ts_status (*reset)(ts_device *device, ts_error *err);
     /* Optional: NULL where running work cannot be ended. */
@@ -210,6 +213,7 @@ ts_waited ts__signal_wait(ts_signal *signal, uint32_t seen, int64_t spin_ns, int
 /* The function of ts_interrupt_set if this is its thread, else NULL. */
 ts_interrupt_fn *ts__interrupt_get(void);
 ts_print_fn *ts__print_get(void); /* the function of ts_print_set, or NULL */
+ts_fault_fn *ts__fault_get(void); /* that of ts_fault_set */
 
 /* ---- devices of this build --------------------------------------------------------------------------- */
 

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * What a program asks of all devices: to be called before a kernel prints, and to be asked while it waits whether to
- * go on (ts_interrupt_set).
+ * What a program asks of all devices: to be called before a kernel prints, with faults at the end of the process, and to
+ * be asked while it waits whether to go on (ts_interrupt_set).
  */
 #include "device/device.h"
 
 static struct {
     _Atomic(ts_print_fn *) before_print;
+    _Atomic(ts_fault_fn *) at_exit;
     _Atomic(ts_interrupt_fn *) asked;
     _Atomic pthread_t asked_thread; /* written before `asked` */
 } hooks;
@@ -33,4 +34,14 @@ void ts_print_set(ts_print_fn *before)
 ts_print_fn *ts__print_get(void)
 {
     return atomic_load(&hooks.before_print);
+}
+
+void ts_fault_set(ts_fault_fn *tell)
+{
+    atomic_store(&hooks.at_exit, tell);
+}
+
+ts_fault_fn *ts__fault_get(void)
+{
+    return atomic_load(&hooks.at_exit);
 }

@@ -35,12 +35,32 @@ static void registry_in_child(void)
         ts__cuda_after_fork_in_child(registry.cuda);
 }
 
+static size_t registry_tell(ts_device *device, ts_fault_fn *tell)
+{
+    ts_error fault;
+    size_t n = 0;
+    for (; device->ops->unheard(device, &fault) != TS_OK; n++)
+        tell(&fault);
+    return n;
+}
+
+size_t ts_faults_tell(ts_fault_fn *tell)
+{
+    size_t n = atomic_load(&registry.up_cpu) ? registry_tell(registry.cpu, tell) : 0;
+    for (int i = 0; atomic_load(&registry.up_cuda) && i < ts__cuda_count(registry.cuda); i++)
+        n += registry_tell(ts__cuda_device(registry.cuda, i), tell);
+    return n;
+}
+
 static void registry_at_exit(void)
 {
+    ts_fault_fn *tell = ts__fault_get();
     /* Other libraries may still give memory back after this, so nothing is taken away. The driver frees
      * everything itself at exit; calling into it from here is not safe. */
     if (atomic_load(&registry.up_cpu))
         ts__cpu_quiesce(registry.cpu);
+    if (atomic_load(&registry.up_cpu) && tell)
+        registry_tell(registry.cpu, tell);
 }
 
 static void registry_start_cpu(void)

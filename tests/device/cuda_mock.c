@@ -255,6 +255,28 @@ static void fault_records_are_read_at_the_wait(void)
     ts__cuda_close(cuda);
 }
 
+/* A record that has a fault is told; the launch that goes on keeps its record, and the driver is asked for nothing. */
+static void an_unheard_fault_is_told_without_a_wait(void)
+{
+    ts_cuda *cuda;
+    ts_device *device = begin_on(&cuda, 0);
+    ts_stream *stream;
+    ts_program *program = load(device, (ts_plan){.threads = 32, .error_param = 1});
+    CHECK_OK(device->ops->unheard(device, &err));
+    CHECK_OK(ts_stream_create(device, &stream, &err));
+    CHECK_OK(ts_program_launch(program, stream, (uint32_t[3]){1, 1, 1}, NULL, 0, &err)); /* no fault is there yet */
+    mock->kernel = write_fault;
+    CHECK_OK(ts_program_launch(program, stream, (uint32_t[3]){1, 1, 1}, NULL, 0, &err));
+    mock->kernel = NULL;
+    CHECK_INT(device->ops->unheard(device, &err), TS_LAUNCH);
+    CHECK(strstr(err.text, "index 50 is out of bounds"));
+    CHECK_OK(device->ops->unheard(device, &err));
+    CHECK_OK(ts_device_sync(device, TS_FOREVER, &err));
+    ts_program_destroy(program);
+    ts_stream_destroy(stream);
+    ts__cuda_close(cuda);
+}
+
 static void sticky_faults_are_told_once_and_end_with_a_reset(void)
 {
     ts_cuda *cuda;
@@ -849,6 +871,7 @@ int main(void)
     assembler_messages_become_the_error();
     old_drivers_load_modules_and_launch_plainly();
     fault_records_are_read_at_the_wait();
+    an_unheard_fault_is_told_without_a_wait();
     sticky_faults_are_told_once_and_end_with_a_reset();
     a_driver_that_keeps_the_fault_is_told_of_plainly();
     memory_is_reused_within_a_stream_only();

@@ -153,3 +153,44 @@ def test_a_process_ends_well(case):
         check=False,
     )
     assert done.returncode == 0, done.stderr[-3000:]
+
+
+# ---- what failed and nothing waited for -------------------------------------------------------------------------
+
+FAILS = """
+import sys, time, tessera, tessera.tile as ct
+
+@ct.kernel
+def positive(x):
+    ct.assert_(ct.load(x, 0, ()) > 0, "not positive")
+
+x, stream = tessera.zeros(1, "float32"), tessera.Stream()
+ct.launch(stream, (1,), positive, (x,))
+"""
+TELLS = "tessera: a kernel failed, and nothing waited for it: kernel 'positive'"
+WAYS = {
+    "in flight": ("", True),
+    "ended": ("time.sleep(0.3)", True),
+    "exits": ("sys.exit(0)", True),
+    "stream dropped": ("del stream", True),
+    "waited for": ("try: tessera.synchronize()\nexcept tessera.KernelError: pass", False),
+}
+
+
+@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize("command", [[], ["-m", "tessera", "run"]], ids=["python", "tessera run"])
+def test_a_failure_that_nothing_waited_for_is_told_at_the_end(way, command, tmp_path):
+    more, tells = WAYS[way]
+    script = tmp_path / "script.py"
+    script.write_text(FAILS + more)
+    done = subprocess.run([sys.executable, *command, str(script)], capture_output=True, text=True, check=False)
+    assert done.stderr.count(TELLS) == tells, done.stderr
+    assert ("not positive" in done.stderr) == tells
+    assert done.returncode == (1 if tells and command else 0)
+
+
+def test_the_exit_code_of_a_script_stays(tmp_path):
+    script = tmp_path / "script.py"
+    script.write_text(FAILS + "sys.exit(7)")
+    done = subprocess.run([sys.executable, "-m", "tessera", "run", str(script)], capture_output=True, text=True)
+    assert done.returncode == 7 and TELLS in done.stderr

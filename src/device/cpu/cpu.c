@@ -54,6 +54,11 @@ static ts_status cpu_sync(ts_device *device, int64_t limit_ns, ts_error *err)
     return cpu_streams_sync(cpu_of(device), limit_ns, err);
 }
 
+static ts_status cpu_unheard(ts_device *device, ts_error *err)
+{
+    return cpu_streams_unheard(cpu_of(device), err);
+}
+
 /* Nothing on a CPU can break for good: wait, forget faults, give memory back. */
 static ts_status cpu_reset(ts_device *device, ts_error *err)
 {
@@ -228,6 +233,7 @@ static const ts_device_ops cpu_ops = {
     .caps = TS_DEVICE_HOST_MEMORY,
     .query = cpu_query,
     .sync = cpu_sync,
+    .unheard = cpu_unheard,
     .reset = cpu_reset,
     .alloc = cpu_alloc,
     .free = cpu_free,

@@ -177,6 +177,7 @@ ts_status cpu_event_done(ts_event *event, bool *done, ts_error *err);
 ts_status cpu_event_notify(ts_event *event, ts_notice *notice, bool *taken, ts_error *err);
 ts_status cpu_event_elapsed(ts_event *begin, ts_event *end, double *ns, ts_error *err);
 ts_status cpu_streams_sync(ts_cpu *cpu, int64_t limit_ns, ts_error *err);
+ts_status cpu_streams_unheard(ts_cpu *cpu, ts_error *err);
 /* What runs in its caller's thread calls it first: waits for what blocking streams were given, as the driver's legacy
  * stream does. Work that they are given later comes behind it by itself. Nothing in the thread of a stream. Errors:
  * TS_INTERRUPTED, when the caller is asked (ts_interrupt_set) and does not want to go on, or the limit passes. */

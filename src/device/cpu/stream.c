@@ -547,9 +547,9 @@ static ts_status stream_each(ts_cpu *cpu, stream_visit *visit, int64_t deadline_
     return status;
 }
 
-ts_status cpu_streams_sync(ts_cpu *cpu, int64_t limit_ns, ts_error *err)
+/* The fault that was left for the next wait of the whole device. */
+static ts_status stream_take_pending(ts_cpu *cpu, ts_error *err)
 {
-    TS_TRY(stream_each(cpu, stream_wait, ts__deadline(limit_ns), err));
     ts_status status = TS_OK;
     pthread_mutex_lock(&cpu->lock);
     if (cpu->has_pending) {
@@ -560,6 +560,24 @@ ts_status cpu_streams_sync(ts_cpu *cpu, int64_t limit_ns, ts_error *err)
     }
     pthread_mutex_unlock(&cpu->lock);
     return status;
+}
+
+ts_status cpu_streams_sync(ts_cpu *cpu, int64_t limit_ns, ts_error *err)
+{
+    TS_TRY(stream_each(cpu, stream_wait, ts__deadline(limit_ns), err));
+    return stream_take_pending(cpu, err);
+}
+
+static ts_status stream_unheard(cpu_stream *stream, int64_t deadline_ns, ts_error *err)
+{
+    (void)deadline_ns;
+    return stream_take_fault(stream, UINT64_MAX, err);
+}
+
+ts_status cpu_streams_unheard(ts_cpu *cpu, ts_error *err)
+{
+    TS_TRY(stream_each(cpu, stream_unheard, 0, err));
+    return stream_take_pending(cpu, err);
 }
 
 /* ---- the default stream and those that block with it ----------------------------------------------------- */

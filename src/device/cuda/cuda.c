@@ -280,6 +280,7 @@ static const ts_device_ops cuda_ops = {
     .caps = TS_DEVICE_NATIVE,
     .query = cuda_query,
     .sync = cuda_sync,
+    .unheard = cuda_unheard,
     .reset = cuda_reset,
     .alloc = cuda_alloc,
     .free = cuda_free,

@@ -212,6 +212,8 @@ ts_status cuda_fault_take(cuda_program *program, uintptr_t stream, ts_fault **ou
  * first one written. */
 #define CUDA_ALL_STREAMS UINTPTR_MAX
 ts_status cuda_fault_collect(cuda_device *device, uintptr_t stream, uint64_t until, ts_error *err);
+/* A fault that is in a record and that nothing has reported; running kernels keep their records. */
+ts_status cuda_unheard(ts_device *handle, ts_error *err);
 #define CUDA_ALL_FAULTS UINT64_MAX
 uint64_t cuda_fault_mark(cuda_device *device); /* the newest serial */
 

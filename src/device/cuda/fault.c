@@ -50,6 +50,19 @@ ts_status cuda_fault_take(cuda_program *program, uintptr_t stream, ts_fault **ou
     return *out ? TS_OK : ts_fail(err, TS_RUNTIME, "too many checked kernels are in flight; wait for some");
 }
 
+/* Under the lock: what is in the record, which is then free; false where there is no fault. */
+static bool fault_look(cuda_device *device, uint32_t i, ts_error *found, bool *prints)
+{
+    cuda_fault *slot = &device->faults[i];
+    ts_fault *record = &device->fault_records[i];
+    if (!record->code)
+        return false;
+    (void)ts__fault_report(&slot->program->base, record, found);
+    *prints = ts__fault_is_printed(&slot->program->base, record);
+    slot->program = NULL;
+    return true;
+}
+
 /* Under the lock: frees the records, keeps the first fault in `found`; *prints: it is to be printed. */
 static bool fault_scan(cuda_device *device, uintptr_t stream, uint64_t until, ts_error *found, bool *prints)
 {
@@ -58,14 +71,27 @@ static bool fault_scan(cuda_device *device, uintptr_t stream, uint64_t until, ts
         cuda_fault *slot = &device->faults[i];
         if (!slot->program || slot->serial > until || (stream != CUDA_ALL_STREAMS && slot->stream != stream))
             continue;
-        if (device->fault_records[i].code && !has) {
-            (void)ts__fault_report(&slot->program->base, &device->fault_records[i], found);
-            *prints = ts__fault_is_printed(&slot->program->base, &device->fault_records[i]);
-            has = true;
-        }
+        if (!has)
+            has = fault_look(device, i, found, prints);
         slot->program = NULL;
     }
     return has;
+}
+
+/* Takes the pending fault where there is no other, and leaves the lock. */
+static ts_status fault_give(cuda_device *device, bool has, ts_error *found, bool prints, ts_error *err)
+{
+    if (!has && device->has_pending) {
+        *found = device->pending;
+        has = true;
+        device->has_pending = false;
+    }
+    pthread_mutex_unlock(&device->lock);
+    if (prints)
+        ts__fault_print(found);
+    if (has && err)
+        *err = *found;
+    return has ? found->status : TS_OK;
 }
 
 uint64_t cuda_fault_mark(cuda_device *device)
@@ -82,15 +108,16 @@ ts_status cuda_fault_collect(cuda_device *device, uintptr_t stream, uint64_t unt
     bool prints = false;
     pthread_mutex_lock(&device->lock);
     bool has = fault_scan(device, stream, until, &found, &prints);
-    if (!has && device->has_pending) {
-        found = device->pending;
-        has = true;
-        device->has_pending = false;
-    }
-    pthread_mutex_unlock(&device->lock);
-    if (prints)
-        ts__fault_print(&found);
-    if (has && err)
-        *err = found;
-    return has ? found.status : TS_OK;
+    return fault_give(device, has, &found, prints, err);
+}
+
+ts_status cuda_unheard(ts_device *handle, ts_error *err)
+{
+    cuda_device *device = cuda_of(handle);
+    ts_error found;
+    bool prints = false, has = false;
+    pthread_mutex_lock(&device->lock);
+    for (uint32_t i = 0; device->fault_records && i < CUDA_FAULTS && !has; i++)
+        has = device->faults[i].program && fault_look(device, i, &found, &prints);
+    return fault_give(device, has, &found, prints, err);
 }
