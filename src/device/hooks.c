@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * What a program asks of all devices: to be called before a kernel prints, with faults at the end of the process, and to
+ * What a program asks of all devices: to be called before a kernel prints, and with faults at the end of the process; to
  * be asked while it waits whether to go on (ts_interrupt_set).
  */
 #include "device/device.h"
