@@ -183,6 +183,10 @@ static ts_status attr_small(fr *f, const fr_value *v, const char *name, fr_value
         *out = fr_text(ts_dtype_name((ts_dtype)v->dtype));
     else if (v->kind == FR_DTYPE && strcmp(name, "bitwidth") == 0)
         *out = fr_number(fr_dtype_bits((ts_dtype)v->dtype));
+    else if (v->kind == FR_DTYPE && f->dialect->level == TS_LEVEL_S && strcmp(name, "itemsize") == 0)
+        *out = fr_number((fr_int)ts_dtype_bytes((ts_dtype)v->dtype));
+    else if (v->kind == FR_DTYPE && f->dialect->level == TS_LEVEL_S && strcmp(name, "kind") == 0)
+        *out = fr_text(fr_textf(f, "%c", ts_dtype_get((ts_dtype)v->dtype)->kind));
     else if (v->kind == FR_RAW && strcmp(name, "dtype") == 0)
         *out = fr_dtype_value((ts_dtype)v->as.array->dtype);
     else if (v->kind == FR_ENUM && strcmp(name, "name") == 0)

@@ -12,7 +12,7 @@ from typing import Any
 from ..cuda import _device as cuda
 from ..cuda._device import refuse
 from ._items import items_of
-from ._values import ALL, block_size, linear, own, shared_like, typed
+from ._values import ALL, block_size, linear, shared_like, typed
 from ._warp_scan import reduce_lanes
 
 __all__ = ["reduce", "sum"]
