@@ -26,6 +26,9 @@ ALIASES = {
     "cuda.tile": "tessera.tile",
     "cuda.tiles": "tessera.tiles",
     "cuda.bindings": "tessera.bindings",
+    "cuda.coop": "tessera.coop",
+    "cuda.cooperative": "tessera.coop._old",
+    "cuda.cccl.cooperative": "tessera.coop._old",
     "cuda.core": "tessera.core",
     "cuda.jit": "tessera.cuda._auto",
     "cuda.pathfinder": "tessera.pathfinder",
@@ -35,13 +38,13 @@ ALIASES = {
 }
 # Packages that others may have, and the module that answers where they do not. `cuda` is a package without a file
 # (CUDA Python's parts share the name): ours then has the folders of the others.
-PARENTS = {"cuda": "tessera.cuda._package", "numba": "tessera.cuda._numba"}
+PARENTS = {"cuda": "tessera.cuda._package", "cuda.cccl": "tessera._cccl", "numba": "tessera.cuda._numba"}
 # Tells child processes what to do; _alias/sitecustomize.py reads it.
 VARIABLE = "TESSERA_ALIASES"
 USAGE = """usage: python -m tessera run [--strict] (SCRIPT | -m MODULE) [ARGS...]
 
-The script's `cuda.tile`, `cuda.tiles`, `cuda.bindings`, `cuda.core`, `cuda.jit`, `cuda.pathfinder`, `cuda.profiler`,
-`numba.cuda` and `pycuda` are Tessera's, in child processes too. Other parts of an installed `cuda` or `numba` package
+The script's `cuda.tile`, `cuda.tiles`, `cuda.bindings`, `cuda.coop`, `cuda.core`, `cuda.jit`, `cuda.pathfinder`,
+`cuda.profiler`, `numba.cuda` and `pycuda` are Tessera's, in child processes too. Other parts of an installed `cuda` or `numba` package
 stay importable, unless --strict."""
 # Modules of cuda-python 11, and where their names are since.
 RETIRED = {

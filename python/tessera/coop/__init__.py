@@ -8,5 +8,6 @@ itself, in this folder: compiled with the kernel, for GPUs and for the CPU devic
 from __future__ import annotations
 
 from . import block, warp
+from ._primitives import StatefulFunction
 
-__all__ = ["block", "warp"]
+__all__ = ["StatefulFunction", "block", "warp"]

@@ -12,7 +12,7 @@ import operator
 from typing import Any
 
 from ..cuda import _device as cuda
-from ..cuda._device import refuse
+from ..cuda._device import parts, refuse, whole
 from ._block_reduce import by_lanes, reduce_items
 from ._items import given_back, items_of
 from ._values import ALL, block_size, linear, shared_like, typed
@@ -70,13 +70,55 @@ def prefix_of(prefix: Any, all_: Any, threads: Any) -> Any:
 
 
 def scan_items(items: Any, op: Any, start: Any, inclusive: bool) -> Any:
-    """The thread's items after ``start``; None: nothing is before them, and an exclusive scan begins with zero."""
+    """The thread's items after ``start``."""
     results = ()
     for item in items:
-        after = item if start is None else typed(item, op(start, item))
-        results += (after if inclusive else typed(item, 0) if start is None else start,)
+        after = typed(item, op(start, item))
+        results += (after if inclusive else start,)
         start = after
     return results
+
+
+def scan_after(items: Any, op: Any, up: Any, tid: Any, inclusive: bool) -> Any:
+    """The thread's items after those of the threads before. Nothing stands before the first of thread 0, which is 0 in
+    an exclusive scan."""
+    results, inner = (), None
+    for item in items:
+        outer = inner
+        inner = item if inner is None else typed(item, op(inner, item))
+        if inclusive:
+            outer = inner
+        if outer is None:
+            results += (whole(item, tuple(0 for _ in parts(item))) if tid == 0 else up,)
+        else:
+            results += (outer if tid == 0 else typed(item, op(up, outer)),)
+    return results
+
+
+def scan_block(
+    x: Any, op: Any, threads: Any, inclusive: bool, initial: Any, prefix: Any, aggregate: bool, out: Any, sync: bool
+) -> Any:
+    """What `scan` does; an exclusive scan may begin with nothing."""
+    items, tid = items_of(x), linear(threads)
+    whole_, up, all_ = scan_threads(reduce_items(items, op, None), op, threads)
+    first = None
+    if prefix is not None:
+        first = prefix_of(prefix, all_, threads)
+    elif initial is not None:
+        first = typed(all_, initial)
+    if first is not None:
+        results = scan_items(items, op, first if tid == 0 else typed(up, op(first, up)), inclusive)
+    elif len(items) == 1 and inclusive:
+        results = (whole_,)
+    else:
+        results = scan_after(items, op, up, tid, inclusive)
+    if sync:
+        cuda.syncthreads()
+    given = given_back(x, results, out)
+    return (given, all_) if aggregate else given
+
+
+# ---- for users -----------------------------------------------------------------------------------------
 
 
 def scan(
@@ -138,33 +180,7 @@ def scan(
     inclusive = mode == "inclusive"
     if not inclusive and initial is None and prefix is None:
         refuse("an exclusive scan wants initial=, what stands before the first value, or a prefix")
-    items, tid = items_of(x), linear(threads)
-    whole_, up, all_ = scan_threads(reduce_items(items, op, None), op, threads)
-    first = None
-    if prefix is not None:
-        first = prefix_of(prefix, all_, threads)
-    elif initial is not None:
-        first = typed(all_, initial)
-    if first is not None:
-        start = first if tid == 0 else typed(up, op(first, up))
-        results = scan_items(items, op, start, inclusive)
-    elif len(items) == 1:
-        results = (whole_,)
-    else:
-        results = scan_after(items, op, up, tid)
-    if sync:
-        cuda.syncthreads()
-    given = given_back(x, results, out)
-    return (given, all_) if aggregate else given
-
-
-def scan_after(items: Any, op: Any, up: Any, tid: Any) -> Any:
-    """The inclusive scan of a thread's items; nothing stands before those of thread 0."""
-    results, inner = (), None
-    for item in items:
-        inner = item if inner is None else typed(item, op(inner, item))
-        results += (inner if tid == 0 else typed(item, op(up, inner)),)
-    return results
+    return scan_block(x, op, threads, inclusive, initial, prefix, aggregate, out, sync)
 
 
 def inclusive_scan(

@@ -26,6 +26,7 @@ ALGORITHMS = {  # the arrangement in which memory is touched
     "warp_transpose": "warp_striped", "warp_transpose_timesliced": "warp_striped",
 }  # fmt: skip
 ARRANGEMENTS = ("blocked", "striped", "warp_striped")
+EXCHANGES = {f"{a}_to_{b}": (a, b) for a in ARRANGEMENTS for b in ARRANGEMENTS if a != b}
 
 
 def slot(i: Any) -> Any:
@@ -120,11 +121,10 @@ def exchange(items: Any, how: str, *, threads: Any, out: Any = None, sync: bool 
     ...     mine = coop.block.exchange(tuple(x[t + i * 128] for i in range(4)), "striped_to_blocked", threads=128)
     ...     out[t] = mine[0] + mine[1] + mine[2] + mine[3]
     """
-    for source in ARRANGEMENTS:
-        for target in ARRANGEMENTS:
-            if how == source + "_to_" + target and source != target:
-                return given_back(items, moved(items_of(items), source, target, threads, sync), out)
-    return refuse(f"how={how!r}: exchange() has 'striped_to_blocked' and its like, of {', '.join(ARRANGEMENTS)}")
+    if how not in EXCHANGES:
+        refuse(f"how={how!r}: exchange() has {', '.join(EXCHANGES)}")
+    source, target = EXCHANGES[how]
+    return given_back(items, moved(items_of(items), source, target, threads, sync), out)
 
 
 def scatter(

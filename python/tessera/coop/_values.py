@@ -14,7 +14,7 @@ from typing import Any
 from ..cuda import _device as cuda
 from ..cuda._device import parts, refuse, whole
 
-__all__ = ["ALL", "Places", "block_size", "linear", "own", "shared_like", "typed"]
+__all__ = ["ALL", "Places", "block_size", "linear", "local_like", "own", "shared_like", "typed"]
 
 ALL = 0xFFFFFFFF  # lanes
 
@@ -47,6 +47,11 @@ class Places:
 def shared_like(n: int, like: Any) -> Any:
     """Memory of the block for ``n`` values like this one."""
     return Places(tuple(cuda.shared.array(n, part.dtype) for part in parts(like)), like)
+
+
+def local_like(n: int, like: Any) -> Any:
+    """Memory of the thread for ``n`` values like this one."""
+    return Places(tuple(cuda.local.array(n, part.dtype) for part in parts(like)), like)
 
 
 def block_size(threads: Any) -> int:

@@ -12,7 +12,7 @@ from typing import Any
 from ..cuda import _device as cuda
 from ..cuda._device import refuse
 from ._items import given_back, items_of
-from ._memory import ARRANGEMENTS, arrangement_of, valid_item
+from ._memory import EXCHANGES, arrangement_of, valid_item
 from ._merge_sort import entries_back, entries_of
 from ._values import ALL, own
 from ._warp_scan import lane_of
@@ -62,11 +62,10 @@ def exchange(items: Any, how: str, *, width: int = 32, out: Any = None) -> Any:
     """Brings the items of a warp into another arrangement, ``"striped_to_blocked"`` or ``"blocked_to_striped"``; as
     `coop.block.exchange` otherwise. An item of n costs n shuffles; no shared memory."""
     check_width(width)
-    for source in ARRANGEMENTS:
-        for target in ARRANGEMENTS:
-            if how == source + "_to_" + target and source != target:
-                return given_back(items, moved(items_of(items), source, target, width), out)
-    return refuse(f"how={how!r}: exchange() has 'striped_to_blocked' and 'blocked_to_striped'")
+    if how not in EXCHANGES:
+        refuse(f"how={how!r}: exchange() has 'striped_to_blocked' and 'blocked_to_striped'")
+    source, target = EXCHANGES[how]
+    return given_back(items, moved(items_of(items), source, target, width), out)
 
 
 def load(

@@ -4,17 +4,19 @@ GPU."""
 
 from __future__ import annotations
 
+import os
 import zlib
 from typing import Any
 
 import numpy as np
 import pytest
 import random_collectives
+import random_items
 import simt_run
 
 from tessera import cuda
 
-EACH = 12  # cases of a kind
+EACH = int(os.environ.get("COOP_CASES", "4"))  # cases of a kind and device
 
 
 def on_cpu(kernel: Any, arguments: Any, threads: Any) -> None:
@@ -33,10 +35,10 @@ DEVICES = {"cpu": on_cpu, "written": on(0), "sm_90": on(90)}
 
 
 @pytest.mark.parametrize("device", DEVICES)
-@pytest.mark.parametrize("kind", random_collectives.KINDS, ids=lambda kind: kind.__name__)
+@pytest.mark.parametrize("kind", (*random_collectives.KINDS, *random_items.KINDS), ids=lambda kind: kind.__name__)
 def test_random(kind: Any, device: str) -> None:
     seed = zlib.crc32(f"{kind.__name__} {device}".encode())
-    for i in range(EACH if device == "cpu" else EACH // 2):
+    for i in range(EACH):
         case = kind(np.random.default_rng([seed, i]))
         try:
             case.check(DEVICES[device])
