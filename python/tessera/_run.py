@@ -38,7 +38,16 @@ ALIASES = {
 }
 # Packages that others may have, and the module that answers where they do not. `cuda` is a package without a file
 # (CUDA Python's parts share the name): ours then has the folders of the others.
-PARENTS = {"cuda": "tessera.cuda._package", "cuda.cccl": "tessera._cccl", "numba": "tessera.cuda._numba"}
+PARENTS = {
+    "cuda": "tessera.cuda._package",
+    "cuda.cccl": "tessera._cccl",
+    "numba": "tessera.cuda._numba",
+    "numba.core": "tessera.cuda._numba_core",
+    "numba.core.cgutils": "tessera.cuda.cgutils",
+    "numba.core.extending": "tessera.cuda.extending",
+    "numba.core.imputils": "tessera.cuda.extending",
+    "numba.extending": "tessera.cuda.extending",
+}
 # Tells child processes what to do; _alias/sitecustomize.py reads it.
 VARIABLE = "TESSERA_ALIASES"
 USAGE = """usage: python -m tessera run [--strict] (SCRIPT | -m MODULE) [ARGS...]

@@ -69,7 +69,7 @@ def test_a_sitecustomize_of_ones_own_still_runs(tmp_path: pathlib.Path) -> None:
 
 
 def fake_peer(folder: pathlib.Path) -> str:
-    for path in ("cuda/cccl/__init__.py", "cuda/bindings/__init__.py"):
+    for path in ("cuda/nvmath/__init__.py", "cuda/bindings/__init__.py"):
         file = folder / "peer" / path
         file.parent.mkdir(parents=True)
         file.write_text("theirs = True\n")
@@ -78,21 +78,21 @@ def fake_peer(folder: pathlib.Path) -> str:
 
 def test_an_installed_peer_keeps_what_is_not_ours(tmp_path: pathlib.Path) -> None:
     peer = fake_peer(tmp_path)
-    code = "import cuda.cccl, cuda.bindings\nprint(cuda.cccl.theirs, hasattr(cuda.bindings, 'theirs'))\n"
+    code = "import cuda.nvmath, cuda.bindings\nprint(cuda.nvmath.theirs, hasattr(cuda.bindings, 'theirs'))\n"
     assert run(tmp_path, code, PYTHONPATH=os.pathsep.join([peer, PACKAGE])).stdout == "True False\n"
 
 
 def test_strict_refuses_the_peer(tmp_path: pathlib.Path) -> None:
     peer = fake_peer(tmp_path)
     done = run(
-        tmp_path, "import cuda.cccl\n", "--strict", PYTHONPATH=os.pathsep.join([peer, PACKAGE])
+        tmp_path, "import cuda.nvmath\n", "--strict", PYTHONPATH=os.pathsep.join([peer, PACKAGE])
     )
-    assert done.returncode == 1 and "No module named 'cuda.cccl'" in done.stderr
+    assert done.returncode == 1 and "No module named 'cuda.nvmath'" in done.stderr
 
 
 def test_strict_holds_in_children(tmp_path: pathlib.Path) -> None:
     peer = fake_peer(tmp_path)
-    code = "import subprocess, sys\nsys.exit(subprocess.run([sys.executable, '-c', 'import cuda.cccl']).returncode)\n"
+    code = "import subprocess, sys\nsys.exit(subprocess.run([sys.executable, '-c', 'import cuda.nvmath']).returncode)\n"
     assert (
         run(tmp_path, code, "--strict", PYTHONPATH=os.pathsep.join([peer, PACKAGE])).returncode == 1
     )

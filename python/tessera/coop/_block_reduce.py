@@ -40,7 +40,7 @@ def by_lanes(n: int, warps: int) -> bool:
 def reduce_warps(partial: Any, op: Any, warps: int, valid: Any, lanes: bool) -> Any:
     """The reduction of what the warps left in shared memory; of ``lanes``, in the first lane of any warp."""
     if lanes:
-        lane = cuda.laneid
+        lane: Any = cuda.laneid
         x = partial[lane if lane < warps else 0]
         return reduce_lanes(x, op, 32, warps if valid is None else valid)
     total = partial[0]

@@ -26,7 +26,7 @@ ALGORITHMS = ("warp_scans", "raking", "raking_memoize")
 def before_warp(partial: Any, op: Any, warp: Any, warps: int, lanes: bool) -> Any:
     """The reduction of the warps before this one (something, for the first), and of all."""
     if lanes:
-        lane = cuda.laneid
+        lane: Any = cuda.laneid
         x = scan_lanes(partial[lane if lane < warps else 0], op, 32)
         return cuda.shfl_sync(ALL, x, warp - 1 if warp > 0 else 0), cuda.shfl_sync(ALL, x, warps - 1)
     before = all_ = partial[0]
@@ -71,7 +71,7 @@ def prefix_of(prefix: Any, all_: Any, threads: Any) -> Any:
 
 def scan_items(items: Any, op: Any, start: Any, inclusive: bool) -> Any:
     """The thread's items after ``start``."""
-    results = ()
+    results: Any = ()
     for item in items:
         after = typed(item, op(start, item))
         results += (after if inclusive else start,)
@@ -82,7 +82,8 @@ def scan_items(items: Any, op: Any, start: Any, inclusive: bool) -> Any:
 def scan_after(items: Any, op: Any, up: Any, tid: Any, inclusive: bool) -> Any:
     """The thread's items after those of the threads before. Nothing stands before the first of thread 0, which is 0 in
     an exclusive scan."""
-    results, inner = (), None
+    inner: Any = None
+    results: Any = ()
     for item in items:
         outer = inner
         inner = item if inner is None else typed(item, op(inner, item))

@@ -70,7 +70,8 @@ class Runs:
     def decode(self, first: Any, items: int) -> Any:
         """The thread's ``items`` (a constant) of those from ``first`` on, in the order of the threads: the values, and
         each one's place in its run. Two tuples; from ``total`` on, something."""
-        values, places = (), ()
+        values: Any = ()
+        places: Any = ()
         for i in tuple(range(items)):
             at = first + linear(self.threads) * items + i
             low, high = 0, self.n

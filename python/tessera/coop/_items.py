@@ -6,14 +6,14 @@ from __future__ import annotations
 
 from typing import Any
 
-from ._values import own
+from ._values import Places, own
 
 __all__ = ["are_items", "given_back", "is_array", "items_of"]
 
 
 def is_array(x: Any) -> bool:
     """Whether it is an array, not a value."""
-    return hasattr(x, "strides")
+    return isinstance(x, Places) or (hasattr(x, "strides") and x.ndim > 0)
 
 
 def are_items(x: Any) -> bool:

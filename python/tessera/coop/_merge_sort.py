@@ -45,7 +45,7 @@ def merge_path(place: Any, compare: Any, a: Any, n_a: Any, b: Any, n_b: Any, dia
 def merge_items(place: Any, compare: Any, i: Any, end_a: Any, j: Any, end_b: Any, n: int, last: Any) -> Any:
     """The next ``n`` entries of two runs, at i and j, that are being merged."""
     a, b = place[slot(min(i, last))], place[slot(min(j, last))]
-    merged = ()
+    merged: Any = ()
     for k in tuple(range(n)):
         of_b = j < end_b and (i >= end_a or compare(b[0], a[0]))
         merged += (b if of_b else a,)

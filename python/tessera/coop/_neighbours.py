@@ -59,7 +59,8 @@ def flag_heads(items: Any, differs: Any, *, threads: Any, predecessor: Any = Non
     bool, or tuple of bool
     """
     own_items = items_of(items)
-    previous, flags = before(own_items, threads, sync), ()
+    previous = before(own_items, threads, sync)
+    flags: Any = ()
     if predecessor is not None and linear(threads) == 0:
         previous = typed(previous, predecessor)
     for i in tuple(range(len(own_items))):
@@ -74,8 +75,8 @@ def flag_heads(items: Any, differs: Any, *, threads: Any, predecessor: Any = Non
 def flag_tails(items: Any, differs: Any, *, threads: Any, successor: Any = None, sync: bool = True) -> Any:
     """Whether each item differs from the one behind it: where a run ends. As `flag_heads` otherwise."""
     own_items = items_of(items)
-    following, flags, last = behind(own_items, threads, sync), (), block_size(threads) - 1
-    n = len(own_items)
+    following, last, n = behind(own_items, threads, sync), block_size(threads) - 1, len(own_items)
+    flags: Any = ()
     if successor is not None and linear(threads) == last:
         following = typed(following, successor)
     for i in tuple(range(n)):
@@ -94,7 +95,8 @@ def subtract_left(items: Any, op: Any, *, threads: Any, predecessor: Any = None,
     """
     own_items = items_of(items)
     n, tid = len(own_items), linear(threads)
-    previous, results = before(own_items, threads, sync), ()
+    previous = before(own_items, threads, sync)
+    results: Any = ()
     if predecessor is not None and tid == 0:
         previous = typed(previous, predecessor)
     for i in tuple(range(n)):
@@ -118,7 +120,8 @@ def subtract_right(items: Any, op: Any, *, threads: Any, successor: Any = None, 
     own_items = items_of(items)
     n, tid = len(own_items), linear(threads)
     end = n * block_size(threads) if num_valid is None else num_valid
-    following, results = behind(own_items, threads, sync), ()
+    following = behind(own_items, threads, sync)
+    results: Any = ()
     for i in tuple(range(n)):
         item, at = own_items[i], tid * n + i
         other = following if i == n - 1 else own_items[i + 1]

@@ -113,9 +113,9 @@ def type_of(dtype: Any) -> Any:
 
 def size_of(dtype: Any) -> tuple[int, int]:
     """Bytes and alignment of a value."""
-    from ..cuda._typeof import as_dtype
+    from ..cuda._models import layout_of
 
-    found = as_dtype(dtype)
+    found = layout_of(dtype)
     return found.itemsize, max(found.alignment // (2 if found.kind == "c" else 1), 1)
 
 

@@ -69,7 +69,7 @@ def rank_digits(digits: Any, threads: Any) -> Any:
     counters = shared_like(slots(LANES * size), np.uint32(0))
     for lane in tuple(range(LANES)):
         counters[slot(lane * size + tid)] = np.uint32(0)
-    before = ()
+    before: Any = ()
     for digit in digits:
         at, shift = slot((digit & 7) * size + tid), np.uint32(digit >> 3) * np.uint32(16)
         word = counters[at]
@@ -86,7 +86,7 @@ def rank_digits(digits: Any, threads: Any) -> Any:
         counters[slot(tid * LANES + lane)] = running
         running = np.uint32(running + mine[lane])
     cuda.syncthreads()
-    ranks = ()
+    ranks: Any = ()
     for i in tuple(range(n)):
         at, shift = slot((digits[i] & 7) * size + tid), np.uint32(digits[i] >> 3) * np.uint32(16)
         ranks += (np.int32(np.uint32(counters[at] >> shift) & np.uint32(0xFFFF)) + before[i],)

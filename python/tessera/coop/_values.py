@@ -1,18 +1,17 @@
 # SPDX-License-Identifier: Apache-2.0
 """What collectives are made of: values of any kind in memory, positions of threads, items of one thread.
 
-A *value* is a number (complex and narrow ones, too), a named tuple or a frozen dataclass of values. It is kept in
-memory number by number, each in an array of its own, so that neighbouring threads have neighbouring words. *Items* of a
-thread are a tuple or an array of values; a plain tuple is always items.
+A *value* is a number (complex and narrow ones, too), a named tuple or a frozen dataclass of values. *Items* of a thread
+are a tuple or an array of values; a plain tuple is always items.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 from ..cuda import _device as cuda
 from ..cuda._device import parts, refuse, whole
+from ..cuda._places import Places, local_like, shared_like
 
 __all__ = ["ALL", "Places", "block_size", "linear", "local_like", "own", "shared_like", "typed"]
 
@@ -29,34 +28,9 @@ def typed(x: Any, result: Any) -> Any:
     return whole(x, parts(result))
 
 
-@dataclass(frozen=True)
-class Places:
-    """An array of values: one array for each number of ``like``."""
-
-    arrays: Any
-    like: Any
-
-    def __getitem__(self, i: Any) -> Any:
-        return whole(self.like, tuple(a[i] for a in self.arrays))
-
-    def __setitem__(self, i: Any, value: Any) -> None:
-        for a, part in zip(self.arrays, parts(value)):
-            a[i] = part
-
-
-def shared_like(n: int, like: Any) -> Any:
-    """Memory of the block for ``n`` values like this one."""
-    return Places(tuple(cuda.shared.array(n, part.dtype) for part in parts(like)), like)
-
-
-def local_like(n: int, like: Any) -> Any:
-    """Memory of the thread for ``n`` values like this one."""
-    return Places(tuple(cuda.local.array(n, part.dtype) for part in parts(like)), like)
-
-
-def block_size(threads: Any) -> int:
+def block_size(threads: Any) -> Any:
     """How many threads a shape of a block has."""
-    n = threads
+    n: Any = threads
     if isinstance(threads, tuple):
         n = 1
         for extent in threads:

@@ -34,7 +34,8 @@ def moved(items: Any, source: str, target: str, width: int) -> Any:
     n, lane = len(items), lane_of(width)
     if n == 1 or (source == "blocked") == (target == "blocked"):
         return items
-    first, result = cuda.laneid - lane, ()
+    result: Any = ()
+    first = cuda.laneid - lane
     for i in tuple(range(n)):
         if target == "blocked":
             at = lane * n + i
@@ -108,7 +109,9 @@ def stands_before(compare: Any, a: Any, place_a: Any, b: Any, place_b: Any, tota
 def network_step(entries: Any, places: Any, compare: Any, lane: Any, total: int, size: int, distance: int) -> Any:
     """Entries at positions that differ in the bit ``distance`` are put in order, rising where the bit ``size`` of the
     position is 0."""
-    n, kept, kept_places = len(entries), (), ()
+    n = len(entries)
+    kept: Any = ()
+    kept_places: Any = ()
     for i in tuple(range(n)):
         mine, mine_place = entries[i], places[i]
         if distance < n:

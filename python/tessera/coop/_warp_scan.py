@@ -30,7 +30,8 @@ def steps_of(width: int) -> Any:
 
 def lane_of(width: int) -> Any:
     """The thread's place among ``width`` neighbours of its warp."""
-    return cuda.laneid if width > 16 else cuda.laneid % width
+    lane: Any = cuda.laneid
+    return lane if width > 16 else lane % width
 
 
 def reduce_lanes(x: Any, op: Any, width: int, valid: Any) -> Any:

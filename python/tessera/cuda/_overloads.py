@@ -175,7 +175,8 @@ class _Choice:
 
     def fallback(self) -> Any:
         """What is called where nothing fits: the function itself, if it is one that kernels know."""
-        return None if inspect.isfunction(self.function) else Original(self.function)
+        is_own = inspect.isfunction(self.function) and not hasattr(self.function, "__tessera_op__")
+        return None if is_own else Original(self.function)
 
     def choose(self, args: tuple[Any, ...], named: dict[str, Any]) -> Any:
         plain = [type_of(arg) for arg in args], {name: type_of(arg) for name, arg in named.items()}

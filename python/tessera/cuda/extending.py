@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Functions, methods and attributes of one's own for kernels, chosen by the types of arguments: ``overload`` and its
 like. What makes LLVM IR in numba (``intrinsic``, ``lower_builtin``, data models) can be registered, and kernels that
-use it are refused: they are not compiled through LLVM IR here."""
+use it are refused, but for structs (``_models``): they are not compiled through LLVM IR here."""
 
 from __future__ import annotations
 
@@ -11,11 +11,12 @@ from typing import Any, NoReturn
 
 from . import types
 from ._errors import LoweringError
+from ._models import StructModel, lower_builtin, make_attribute_wrapper, register_model, type_callable
 from ._overloads import TARGETS, Registered, add, add_member
 
 __all__ = [
     "NativeValue", "as_numba_type", "box", "core_models", "infer", "infer_getattr", "intrinsic", "is_jitted",
-    "lower_builtin", "lower_cast", "lower_getattr", "lower_getattr_generic", "lower_setattr", "lower_setattr_generic",
+    "lower_builtin", "lower_cast", "lower_constant", "lower_getattr", "lower_getattr_generic", "lower_setattr", "lower_setattr_generic",
     "make_attribute_wrapper", "models", "overload", "overload_attribute", "overload_classmethod", "overload_method",
     "reflect", "register_jitable", "register_model", "type_callable", "typeof_impl", "unbox",
 ]  # fmt: skip
@@ -196,21 +197,7 @@ def intrinsic(*args: Any, **kwargs: Any) -> Any:
     return _Intrinsic(args[0].__name__, args[0])
 
 
-def _registers(name: str, instead: str) -> Callable[..., Any]:
-    def register(func: Any = None, *types_: Any, **options: Any) -> Any:
-        if callable(func):
-            _refuse(f"{name}()", func, instead)
-        return lambda implementation: implementation
-
-    register.__name__ = register.__qualname__ = name
-    register.__doc__ = f"Decorator of a function that makes LLVM IR, as ``intrinsic``: {instead}."
-    return register
-
-
 _OVERLOAD = "overload() gives a function of Python for the types of its arguments"
-_CLASS = "make the class a frozen dataclass or a named tuple, which are values of kernels"
-type_callable = _registers("type_callable", _OVERLOAD)
-lower_builtin = _registers("lower_builtin", _OVERLOAD)
 
 
 def _ignored(name: str, instead: str) -> Callable[..., Any]:
@@ -225,8 +212,7 @@ def _ignored(name: str, instead: str) -> Callable[..., Any]:
 lower_cast = _ignored("lower_cast", "convert with a function of Python")
 lower_getattr = lower_getattr_generic = _ignored("lower_getattr", "overload_attribute() gives a function of Python")
 lower_setattr = lower_setattr_generic = _ignored("lower_setattr", "arrays are what kernels write")
-register_model = _ignored("register_model", _CLASS)
-make_attribute_wrapper = _ignored("make_attribute_wrapper", _CLASS)
+lower_constant = _ignored("lower_constant", "instances of a class whose type has a struct are read by their attributes")
 infer, infer_getattr = _ignored("infer", _OVERLOAD), _ignored("infer_getattr", _OVERLOAD)
 box = _ignored("box", "kernels give values back in arrays")
 unbox = _ignored("unbox", "arguments are arrays, numbers, tuples and dataclasses, or what extensions= makes of others")
@@ -241,7 +227,9 @@ class NativeValue:
 
 
 class _Models:
-    """Data models are LLVM types: classes without effect."""
+    """Data models are LLVM types: classes without effect, but for structs."""
+
+    StructModel = StructModel
 
     def __getattr__(self, name: str) -> type:
         if name.startswith("_"):

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
-from . import StatefulFunction, block, warp
+from .. import StatefulFunction, warp
+from . import block
 
 __all__ = ["StatefulFunction", "block", "warp"]
