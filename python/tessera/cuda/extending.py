@@ -16,9 +16,10 @@ from ._overloads import TARGETS, Registered, add, add_member
 
 __all__ = [
     "NativeValue", "as_numba_type", "box", "core_models", "infer", "infer_getattr", "intrinsic", "is_jitted",
-    "lower_builtin", "lower_cast", "lower_constant", "lower_getattr", "lower_getattr_generic", "lower_setattr", "lower_setattr_generic",
-    "make_attribute_wrapper", "models", "overload", "overload_attribute", "overload_classmethod", "overload_method",
-    "reflect", "register_jitable", "register_model", "type_callable", "typeof_impl", "unbox",
+    "lower_builtin", "lower_cast", "lower_constant", "lower_getattr", "lower_getattr_generic", "lower_setattr",
+    "lower_setattr_generic", "make_attribute_wrapper", "models", "overload", "overload_attribute",
+    "overload_classmethod", "overload_method", "reflect", "register_jitable", "register_model", "type_callable",
+    "typeof_impl", "unbox",
 ]  # fmt: skip
 
 

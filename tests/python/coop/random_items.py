@@ -174,7 +174,8 @@ def ranks(rng: Any) -> Case:
     rank[order] = np.arange(n * items)
     best = np.where(np.arange(n * items) < k, np.sort(x)[::-1], 0)
     expected = np.stack([rank, best], 1).reshape(n, items, 2)
-    return Case(kernel, (x, np.zeros((n, items, 2))), expected, threads, f"rank {threads} {items=} {bits=} {begin=} {k=}")
+    says = f"rank {threads} {items=} {bits=} {begin=} {k=}"
+    return Case(kernel, (x, np.zeros((n, items, 2))), expected, threads, says)
 
 
 def histogram(rng: Any) -> Case:

@@ -124,7 +124,8 @@ def test_operators_by_name(op: Any, function: Any) -> None:
 
 def test_memory_and_sorts() -> None:
     threads, items = 32, 4
-    load, store = (make(np.float32, threads, items, "striped") for make in (coop.block.make_load, coop.block.make_store))
+    factories = coop.block.make_load, coop.block.make_store
+    load, store = (make(np.float32, threads, items, "striped") for make in factories)
     exchange = coop.block.make_exchange(coop.block.BlockExchangeType.StripedToBlocked, np.float32, threads, items)
     back = coop.block.make_exchange(coop.block.BlockExchangeType.BlockedToStriped, np.float32, threads, items)
     by_bits, falling = coop.block.make_radix_sort_keys, coop.block.make_radix_sort_keys_descending
@@ -351,7 +352,7 @@ print(x[:4])
 def test_older_names(tmp_path: pathlib.Path) -> None:
     (tmp_path / "program.py").write_text(PROGRAM)
     done = subprocess.run(
-        [sys.executable, "-m", "tessera", "run", "--strict", "program.py"], cwd=tmp_path, capture_output=True, text=True,
-        env={**os.environ, "PYTHONPATH": PACKAGE}, check=False,
+        [sys.executable, "-m", "tessera", "run", "--strict", "program.py"], cwd=tmp_path, capture_output=True,
+        text=True, env={**os.environ, "PYTHONPATH": PACKAGE}, check=False,
     )  # fmt: skip
     assert done.stdout == "[31496     0     1     3]\n", done.stdout + done.stderr
