@@ -6,8 +6,8 @@
     striped             0 n        1 n+1      2 n+2          neighbours in neighbouring threads; n threads
     warp_striped        striped within each warp
 
-Through shared memory an item is written where it stands in one arrangement and read where it stands in the other; a word
-is left out after each 32, so that strides of even numbers of items meet different banks.
+Through shared memory an item is written where it stands in one arrangement and read where it stands in the other; a
+word is left out after each 32, so that strides of even numbers of items meet different banks.
 """
 
 from __future__ import annotations
@@ -131,9 +131,8 @@ def scatter(
     items: Any, ranks: Any, *, threads: Any, to: str = "blocked", num_valid: Any = None, out: Any = None,
     sync: bool = True,
 ) -> Any:  # fmt: skip
-    """Brings each item of a block to its rank: the result is the items in order of their ranks, as ``to`` arranges them.
-
-    Ranks below zero, and from ``num_valid`` on, are left out; where no item goes, the result has something.
+    """Brings each item of a block to its rank: the result is the items in order of their ranks, in the arrangement
+    ``to``. Ranks below zero, and from ``num_valid`` on, are left out; where no item goes, the result has something.
     """
     if to not in ARRANGEMENTS:
         refuse(f"to={to!r}: {', '.join(ARRANGEMENTS)}")

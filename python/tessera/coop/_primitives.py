@@ -3,8 +3,8 @@
 call.
 
 A primitive is a function in the language of kernels, made of those of this folder for one dtype and shape. Nothing is
-linked (``files`` is empty), and memory of the block that a kernel passes first is accepted and not used: each collective
-has its own.
+linked (``files`` is empty), and memory of the block that a kernel passes first is accepted and not used: each
+collective has its own.
 """
 
 from __future__ import annotations
@@ -136,6 +136,12 @@ def shape_of(threads: Any) -> Any:
     return whole_number("threads_per_block", threads, 1, 1024)
 
 
+def asked(dtype: Any, threads_per_block: Any, items_per_thread: Any) -> tuple[Any, Any, int]:
+    """What every factory of a block is asked for."""
+    items = whole_number("items_per_thread", items_per_thread)
+    return type_of(dtype), shape_of(threads_per_block), items
+
+
 def one_of(name: str, value: Any, known: Any) -> Any:
     if value not in tuple(known):
         raise ValueError(f"{name} must be one of {', '.join(map(repr, known))}, not {value!r}")
@@ -219,7 +225,7 @@ def is_storage(x: Any, items: int) -> bool:
 
 def block_load(dtype: Any, threads_per_block: Any, items_per_thread: int = 1, algorithm: str = "direct") -> Primitive:
     """Makes a primitive, called ``load(source, items)``: `coop.block.load` into an array."""
-    made, threads, items = type_of(dtype), shape_of(threads_per_block), whole_number("items_per_thread", items_per_thread)
+    made, threads, items = asked(dtype, threads_per_block, items_per_thread)
     one_of("algorithm", algorithm, _memory.ALGORITHMS)
 
     def function(*args):  # type: ignore[no-untyped-def]
@@ -231,7 +237,7 @@ def block_load(dtype: Any, threads_per_block: Any, items_per_thread: int = 1, al
 
 def block_store(dtype: Any, threads_per_block: Any, items_per_thread: int = 1, algorithm: str = "direct") -> Primitive:
     """Makes a primitive, called ``store(target, items)``: `coop.block.store` of an array."""
-    made, threads, items = type_of(dtype), shape_of(threads_per_block), whole_number("items_per_thread", items_per_thread)
+    made, threads, items = asked(dtype, threads_per_block, items_per_thread)
     one_of("algorithm", algorithm, _memory.ALGORITHMS)
 
     def function(*args):  # type: ignore[no-untyped-def]
@@ -249,7 +255,7 @@ def block_exchange(
     """Makes a primitive, called ``exchange(items)`` or ``exchange(items, out)``: `coop.block.exchange`."""
     if not isinstance(block_exchange_type, BlockExchangeType):
         raise ValueError(f"block_exchange_type must be a member of BlockExchangeType, not {block_exchange_type!r}")
-    made, threads, items = type_of(dtype), shape_of(threads_per_block), whole_number("items_per_thread", items_per_thread)
+    made, threads, items = asked(dtype, threads_per_block, items_per_thread)
     how = block_exchange_type.value
 
     def function(*args):  # type: ignore[no-untyped-def]
@@ -266,7 +272,7 @@ def block_reduce(
 ) -> Primitive:  # fmt: skip
     """Makes a primitive, called ``reduce(item)``, ``reduce(items)``, ``reduce(item, num_valid)``: `coop.block.reduce`,
     whose result is in thread 0."""
-    made, threads, items = type_of(dtype), shape_of(threads_per_block), whole_number("items_per_thread", items_per_thread)
+    made, threads, items = asked(dtype, threads_per_block, items_per_thread)
     one_of("algorithm", algorithm, _block_reduce.ALGORITHMS)
     op, number = operator_of(binary_op), number_of(made)
 
@@ -290,9 +296,9 @@ def block_scan(
     dtype: Any, threads_per_block: Any, items_per_thread: int, initial_value: Any = None, mode: str = "exclusive",
     scan_op: Any = "+", block_prefix_callback_op: Any = None, algorithm: str = "raking", methods: Any = None,
 ) -> Primitive:  # fmt: skip
-    """Makes a primitive, called ``y = scan(x)`` for one item, ``scan(items, out)`` for more, with the state of the prefix
-    callback behind: `coop.block.scan`. The first result of an exclusive scan without an initial value is 0."""
-    made, threads, items = type_of(dtype), shape_of(threads_per_block), whole_number("items_per_thread", items_per_thread)
+    """Makes a primitive, called ``y = scan(x)`` for one item, ``scan(items, out)`` for more, with the state of the
+    prefix callback behind: `coop.block.scan`. The first result of an exclusive scan without an initial value is 0."""
+    made, threads, items = asked(dtype, threads_per_block, items_per_thread)
     one_of("mode", mode, ("exclusive", "inclusive"))
     one_of("algorithm", algorithm, _block_scan.ALGORITHMS)
     op, number, inclusive = operator_of(scan_op, "scan_op"), number_of(made), mode == "inclusive"
@@ -380,7 +386,7 @@ def block_merge_sort_keys(
     dtype: Any, threads_per_block: Any, items_per_thread: int, compare_op: Any, methods: Any = None
 ) -> Primitive:
     """Makes a primitive, called ``sort(items)``: `coop.block.merge_sort` in place."""
-    made, threads, items = type_of(dtype), shape_of(threads_per_block), whole_number("items_per_thread", items_per_thread)
+    made, threads, items = asked(dtype, threads_per_block, items_per_thread)
     compare = comparison_of(compare_op, made)
 
     def function(*args):  # type: ignore[no-untyped-def]
@@ -391,7 +397,7 @@ def block_merge_sort_keys(
 
 
 def radix_sort_of(dtype: Any, threads_per_block: Any, items_per_thread: int, descending: bool) -> Primitive:
-    made, threads, items = type_of(dtype), shape_of(threads_per_block), whole_number("items_per_thread", items_per_thread)
+    made, threads, items = asked(dtype, threads_per_block, items_per_thread)
     if number_of(made) is None or isinstance(made, types.Complex):
         raise ValueError(f"radix sort takes integers, floats and bools, not {dtype}")
 
