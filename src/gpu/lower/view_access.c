@@ -318,7 +318,34 @@ static bool view_is_fixed(const ts_lower *lw, const view_access *a)
     return true;
 }
 
-static view_way view_choose(ts_lower *lw, const view_access *a, ts_val *inside)
+/* What stands between two loads that may be on their way together. */
+static bool view_is_between(const ts_lower *lw, ts_val v)
+{
+    uint32_t flags = ts_info(ts_at(lw->tile, v))->flags;
+    return flags & TS_PURE && !(flags & (TS_REGION | TS_TERM));
+}
+
+/* Another load through a view stands in the same run of arithmetic. */
+static bool view_has_company(const ts_lower *lw, ts_val load)
+{
+    ts_val v = load + 1;
+    while (v < lw->tile->inst.n && view_is_between(lw, v))
+        v++;
+    if (v < lw->tile->inst.n && ts_at(lw->tile, v)->op == TS_OP_load_view_tko)
+        return true;
+    for (v = load - 1; v && view_is_between(lw, v);)
+        v--;
+    return v && ts_at(lw->tile, v)->op == TS_OP_load_view_tko;
+}
+
+/* Halves of words are taken apart within the branch that loads them, which waits for them there: loads that could be on
+ * their way together (pass/early.c) are straight code with predicates then. */
+static bool view_goes_along(const ts_lower *lw, const view_access *a, ts_val v, uint32_t n)
+{
+    return a->bytes < 4 && n <= 3 && ts_at(lw->tile, v)->op == TS_OP_load_view_tko && view_has_company(lw, v);
+}
+
+static view_way view_choose(ts_lower *lw, const view_access *a, ts_val v, ts_val *inside)
 {
     bool known;
     *inside = view_all_inside(lw, a, &known);
@@ -327,7 +354,7 @@ static view_way view_choose(ts_lower *lw, const view_access *a, ts_val *inside)
     if (!*inside)
         return VIEW_PLAIN;
     uint32_t n = a->layout->n_reg > a->log_vec ? a->layout->n_reg - a->log_vec : 0;
-    if (ts__view_whole_vectors(a) && (n <= 1 || (n <= 4 && view_is_fixed(lw, a))))
+    if (ts__view_whole_vectors(a) && (n <= 1 || (n <= 4 && view_is_fixed(lw, a)) || view_goes_along(lw, a, v, n)))
         return VIEW_PREDICATES; /* straight code: a branch would hold all of a block's weights in registers at once */
     return VIEW_BRANCH;
 }
@@ -450,7 +477,7 @@ void ts__lower_load_view(ts_lower *lw, ts_val v)
     a.only = ts__lower_reader(lw, attr, home);
     a.cache = ts__lower_cache(attr, true);
     ts__lower_accesses(lw, v);
-    switch (view_choose(lw, &a, &inside)) {
+    switch (view_choose(lw, &a, v, &inside)) {
     case VIEW_PLAIN:
         view_load_all(lw, &a, false, out);
         break;
@@ -564,7 +591,7 @@ void ts__lower_store_view(ts_lower *lw, ts_val v)
     if (ts__lower_releases(attr))
         ts__lower_barrier(lw);
     ts__lower_accesses(lw, v);
-    switch (view_choose(lw, &a, &inside)) {
+    switch (view_choose(lw, &a, v, &inside)) {
     case VIEW_PLAIN:
         view_store_all(lw, &a, false, regs);
         break;

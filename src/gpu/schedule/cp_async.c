@@ -578,9 +578,11 @@ static ts_val async_after(ts_lower *lw, const async_loop *l)
 /* The stage `n` before the current one, around at the beginning. */
 static ts_val async_before(ts_lower *lw, const async_loop *l, uint32_t n)
 {
-    ts_val first = ts_cmp(&lw->b, TS_OP_cmpi, TS_LT, l->stage, ts__lower_i32(lw, n), 0);
-    return ts_select(&lw->b, first, ts__lower_add(lw, l->stage, (int32_t)(l->stages - n)),
-                     ts__lower_add(lw, l->stage, -(int32_t)n));
+    bool one = n == 1; /* only stage 0 has none before it */
+    ts_val first = ts_cmp(&lw->b, TS_OP_cmpi, one ? TS_EQ : TS_LT, l->stage, ts__lower_i32(lw, one ? 0 : n), 0);
+    uint32_t more = l->stages - n;
+    ts_val last = one ? ts__lower_i32(lw, more) : ts__lower_add(lw, l->stage, more);
+    return ts_select(&lw->b, first, last, ts__lower_add(lw, l->stage, -(int32_t)n));
 }
 
 static ts_val async_enter(ts_lower *lw, ts_val loop, ts_val stage)

@@ -167,3 +167,28 @@ def test_rows_that_the_loop_writes_are_loaded_in_their_trip():
     x = np.zeros((9, 128), np.float32)
     run(rows_in_place, x, Const(128), target=90, facts=True)
     assert np.array_equal(x, np.broadcast_to(np.arange(9, dtype=np.float32)[:, None], x.shape))
+
+
+def weighted(x, y, out, T: ct.Constant[int]):
+    """Loads with arithmetic between them, which they go before; the last reads what was stored."""
+    row = ct.bid(0)
+    a = ct.load(x, index=(row, 0), shape=(1, T), padding_mode=ZERO).astype(ct.float32)
+    b = ct.load(y, index=(row, 0), shape=(1, T), padding_mode=ZERO).astype(ct.float32)
+    ct.store(y, index=(row, 0), tile=(a * b).astype(y.dtype))
+    c = ct.load(y, index=(row, 0), shape=(1, T), padding_mode=ZERO).astype(ct.float32)
+    d = ct.load(x, index=(row + 1, 0), shape=(1, T), padding_mode=ZERO).astype(ct.float32)
+    ct.store(out, index=(row, 0), tile=a + b * 2 + c * 3 + d * 5)
+
+
+@pytest.mark.parametrize("cols", [0, 8, 1000, 1024, 2048, 4096, 4100])
+@pytest.mark.parametrize("schedule", range(2))
+def test_loads_go_before_the_arithmetic_between_them(cols, schedule):
+    """Four to eight vectors of 16 bits a thread."""
+    random = np.random.default_rng(cols)
+    x, y = (random.integers(-3, 4, (3, cols)).astype(np.float16) for _ in range(2))
+    out = np.full((3, 4096), 7, np.float32)
+    a, b, n = x.astype(np.float32), y.astype(np.float32), min(cols, 4096)
+    d = np.vstack([a[1:], np.zeros((1, cols), np.float32)])
+    run(weighted, x, y, out, Const(4096), grid=(3, 1, 1), target=90, facts=True, schedule=schedule)
+    assert np.array_equal(y[:, :n], (a * b)[:, :n])
+    assert np.array_equal(out[:, :n], (a + b * 2 + a * b * 3 + d * 5)[:, :n]) and (out[:, n:] == 0).all()
