@@ -462,6 +462,18 @@ static ts_status evaluate_link(void *user, const char *ptx, void **image, size_t
     return status;
 }
 
+/* host.loaded(library): what link() gave is loaded. */
+static ts_status evaluate_loaded(void *user, uint64_t library, ts_error *err)
+{
+    core_evaluator *evaluator = user;
+    PyGILState_STATE gil = PyGILState_Ensure();
+    PyObject *done = PyObject_CallMethod(evaluator->host, "loaded", "K", (unsigned long long)library);
+    ts_status status = done ? TS_OK : evaluate_failed(evaluator->state, err);
+    Py_XDECREF(done);
+    PyGILState_Release(gil);
+    return status;
+}
+
 ts_host core_host_of(core_evaluator *evaluator)
 {
     if (!evaluator->host || evaluator->host == Py_None)
@@ -471,8 +483,9 @@ ts_host core_host_of(core_evaluator *evaluator)
     evaluator->takes_structs = structs == Py_True;
     /* What cannot be asked is taken to ask: then its code is lowered before the cache is looked at. */
     PyObject *links = PyObject_GetAttrString(evaluator->host, "links");
+    bool has_links = links && PyObject_IsTrue(links) > 0;
     ts_host host = {.evaluate = evaluate_site, .later = evaluate_later, .user = evaluator, .asks = asks != Py_False,
-                    .link = links && PyObject_IsTrue(links) > 0 ? evaluate_link : NULL};
+                    .link = has_links ? evaluate_link : NULL, .loaded = has_links ? evaluate_loaded : NULL};
     Py_XDECREF(asks);
     Py_XDECREF(structs);
     Py_XDECREF(links);

@@ -86,12 +86,17 @@ typedef ts_status ts_host_later_fn(void *user, ts_host_call *call, ts_error *err
  * caller. */
 typedef ts_status ts_host_link_fn(void *user, const char *ptx, void **image, size_t *n, ts_error *err);
 
+/* The driver has loaded what link() gave: its library (CUlibrary), 0 where the driver is too old to have one. Called
+ * before the first launch; with an error the kernel is not launched. */
+typedef ts_status ts_host_loaded_fn(void *user, uint64_t library, ts_error *err);
+
 /* Who evaluates; all zero: nobody. `user` lives as long as what it is given to. */
 typedef struct ts_host {
     ts_host_fn *evaluate;
     ts_host_later_fn *later; /* NULL: no argument is an object */
     void *user;
     ts_host_link_fn *link;   /* NULL: the pack calls no other code */
+    ts_host_loaded_fn *loaded; /* NULL: nobody asks */
     uint8_t asks;            /* 1: the pack has expressions of the host, so it is lowered before the cache is asked */
 } ts_host;
 

@@ -269,6 +269,7 @@ class Host:
         self.packer = packer
         self.asks = bool(packer.sites)  # read by ext/evaluate.c
         self.takes_structs = packer.dialect == "thread"  # the same
+        self.on_loaded: Any = None  # called with the driver's library of linked code
         self.links: tuple[Any, ...] = ()  # other code for a GPU's, tessera.cuda.LinkableCode; read by ext/evaluate.c
         self.failure: BaseException | None = None  # what linking raised, for the launch to raise
         self.constants: dict[Any, int] = {}
@@ -304,6 +305,15 @@ class Host:
 
         try:
             return linked(ptx, self.links)
+        except Exception as error:
+            self.failure = error
+            raise
+
+    def loaded(self, library: int) -> None:
+        """Linked code is in a GPU, as a library of the driver. Called by ext/evaluate.c."""
+        try:
+            if self.on_loaded is not None:
+                self.on_loaded(library)
         except Exception as error:
             self.failure = error
             raise

@@ -292,6 +292,12 @@ bool ts_program_is_serialised(const ts_program *program)
     return strstr(ts_program_log(program), "C75") != NULL;
 }
 
+uint64_t ts__program_library(const ts_program *program)
+{
+    const ts_device_ops *ops = program->device->ops;
+    return ops->program_library ? ops->program_library(program) : 0;
+}
+
 void ts_program_resources(const ts_program *program, ts_resources *out)
 {
     ts_resources_parse(ts_program_log(program), out);

@@ -99,6 +99,8 @@ typedef struct ts_device_ops {
     bool (*program_is_beyond)(const ts_error *err);
     /* Optional (NULL: nothing is known): registers and local memory, for when the log does not say. */
     void (*program_resources)(const ts_program *program, ts_resources *out);
+    /* Optional (NULL: 0): the driver's library of a program. */
+    uint64_t (*program_library)(const ts_program *program);
     /* The hit path: no allocation, no lock, no formatting unless something fails. */
     ts_status (*launch)(ts_program *program, const ts_stream *stream, const ts_launch_shape *shape,
                         const uint64_t *params, uint32_t flags, ts_error *err);
@@ -178,6 +180,9 @@ void *ts__new(const ts_alloc *alloc, size_t bytes);
 void ts__delete(const ts_alloc *alloc, void *block, size_t bytes);
 char *ts__string(const ts_alloc *alloc, const char *text); /* "" for NULL */
 void ts__string_delete(const ts_alloc *alloc, char *text);
+
+/* The driver's library of a program; 0: there is none. */
+uint64_t ts__program_library(const ts_program *program);
 
 /* Fills the head of a program; undone by program_deinit. */
 TS_CHECKED ts_status ts__program_init(ts_program *program, ts_device *device, const ts_code *code, const char *name,

@@ -377,6 +377,13 @@ static ts_status kernel_load(ts_kernel *kernel, const launch_frame *frame, ts_de
     ts_status status = ts_program_load(device, &linked, kernel->name, kernel->file, out, err);
     free(image);
     atomic_fetch_add(&kernel->load_ns, kernel_since(before));
+    if (status == TS_OK && link && kernel->source.host.loaded) {
+        status = kernel->source.host.loaded(kernel->source.host.user, ts__program_library(*out), err);
+        if (status != TS_OK) {
+            ts_program_destroy(*out);
+            *out = NULL;
+        }
+    }
     return status;
 }
 

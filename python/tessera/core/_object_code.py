@@ -86,6 +86,15 @@ class ObjectCode:
         return self
 
     @classmethod
+    def _of_library(cls, library: int) -> ObjectCode:
+        """What somebody else has loaded and will unload."""
+        self = cls._init(b"", "cubin")
+        borrowed: Any = object.__new__(_Library)
+        borrowed.handle, borrowed.unload = driver.CUlibrary(library), lambda handle: None
+        self._library = borrowed
+        return self
+
+    @classmethod
     def from_cubin(cls, module: Code, *, name: str = "", symbol_mapping: Any = None) -> ObjectCode:
         """Machine code of one architecture."""
         return cls._init(module, "cubin", name=name, symbol_mapping=symbol_mapping)

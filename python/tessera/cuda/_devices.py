@@ -312,8 +312,12 @@ class Context:
         """Contexts are ready when they are made."""
 
     def reset(self) -> None:
-        """Waits for the device and gives back memory that nobody uses."""
+        """Waits for the device, gives back memory that nobody uses, and ends modules whose code has callbacks: their
+        kernels are loaded anew."""
+        from ._loaded import end_all
+
         synchronize()
+        end_all()
         self.memory_manager.reset()
 
     def synchronize(self) -> None:

@@ -98,8 +98,10 @@ class Dispatcher(_core.ThreadKernel):  # type: ignore[misc]
             pack, host = pack_kernel(self.py_func, snapshot, dialect="thread", raises=self.options.debug)
             if self.options.link or host.packer.links:
                 from ._linking import all_links
+                from ._loaded import hook_of
 
                 host.links = all_links((*self.options.link, *host.packer.links))
+                host.on_loaded = hook_of(self, host.links)
             self._pack = pack, host
             self._snapshot = None
         if code.co_flags & (_VARARGS | _VARKEYWORDS):
@@ -286,12 +288,13 @@ class Dispatcher(_core.ThreadKernel):  # type: ignore[misc]
 
     def recompile(self) -> None:
         """Compiles the function anew for all its signatures, with the globals it sees now."""
-        known = list(self.overloads)
+        known, specialized, can_compile = list(self.overloads), self.specialized, self._can_compile
         again = Dispatcher(self.py_func, self.options)
         again._packed()
         self.__dict__.update(again.__dict__)
         self._latest, self._hooked, self._adds = again, True, again._adds
         self.extensions = _Extensions(self, again.extensions)
+        self.specialized, self._can_compile = specialized, can_compile
         for args in known:
             self.overloads[args] = Overload(self, args)
 

@@ -311,6 +311,7 @@ static const ts_device_ops cuda_ops = {
     .program_destroy = cuda_program_destroy,
     .program_is_beyond = cuda_program_is_beyond,
     .program_resources = cuda_program_resources,
+    .program_library = cuda_program_library,
     .launch = cuda_program_launch,
     .stream_adopt = cuda_stream_adopt,
     .event_adopt = cuda_event_adopt,

@@ -204,6 +204,7 @@ ts_status cuda_program_load(ts_device *device, const ts_code *code, const char *
 void cuda_program_destroy(ts_program *program);
 bool cuda_program_is_beyond(const ts_error *err);
 void cuda_program_resources(const ts_program *program, ts_resources *out);
+uint64_t cuda_program_library(const ts_program *program);
 ts_status cuda_program_launch(ts_program *program, const ts_stream *stream, const ts_launch_shape *shape,
                               const uint64_t *params, uint32_t flags, ts_error *err);
 /* A record for one launch; waits for the device when all are in use. */

@@ -186,6 +186,11 @@ void cuda_program_resources(const ts_program *handle, ts_resources *out)
     cuda_leave(device, before);
 }
 
+uint64_t cuda_program_library(const ts_program *handle)
+{
+    return (uint64_t)(uintptr_t)((const cuda_program *)handle)->library;
+}
+
 void cuda_program_destroy(ts_program *handle)
 {
     cuda_program *program = (cuda_program *)handle;
