@@ -271,6 +271,8 @@ ts_val ts__copy(ts_builder *b, const ts_fn *from, ts_val v, ts_val *map);
 
 void ts__module_print(const ts_module *module, ts_text *out); /* the form is told in print.c */
 void ts__fn_print(const ts_fn *fn, ts_text *out);
+/* The axis of `from` that becomes `axis` of `to` by a reshape that drops or adds extents of 1; TS_NO: by another. */
+uint32_t ts__type_axis_before(const ts_module *module, ts_type to, ts_type from, uint32_t axis);
 void ts__type_print(const ts_module *module, ts_type type, ts_text *out);
 /* As ts_module_read, into an arena of the caller, who must not destroy the module. */
 TS_CHECKED ts_status ts__module_read(ts_arena *arena, const char *text, size_t n, ts_module **out, ts_error *err);

@@ -375,3 +375,20 @@ bool ts_type_is_ptr(const ts_module *m, ts_type type)
 {
     return ts_type_kind(m, ts_type_elem(m, type)) == TS_KIND_PTR;
 }
+
+uint32_t ts__type_axis_before(const ts_module *module, ts_type to, ts_type from, uint32_t axis)
+{
+    const int64_t *t = ts_type_dims(module, to), *f = ts_type_dims(module, from);
+    uint32_t i = 0, j = 0, n = ts_type_rank(module, to), m = ts_type_rank(module, from), found = TS_NO;
+    for (;; i++, j++) {
+        while (i < n && t[i] == 1)
+            i++;
+        while (j < m && f[j] == 1)
+            j++;
+        if (i == n || j == m)
+            return i == n && j == m ? found : TS_NO;
+        if (t[i] != f[j])
+            return TS_NO;
+        found = i == axis ? j : found;
+    }
+}

@@ -151,10 +151,15 @@ static void cm_turn(const cmath *c, const ts_val z[2], ts_val out[2])
     out[1] = re;
 }
 
-static void cm_turn_back(const cmath *c, const ts_val z[2], ts_val out[2])
+/* -i f(i z): what a function of circles is by that of the hyperbola. */
+static void cm_turned(const cmath *c, void (*of)(const cmath *c, const ts_val z[2], ts_val out[2]), const ts_val z[2],
+                      ts_val out[2])
 {
-    ts_val re = z[0];
-    out[0] = z[1];
+    ts_val turned[2];
+    cm_turn(c, z, turned);
+    of(c, turned, turned);
+    ts_val re = turned[0];
+    out[0] = turned[1];
     out[1] = cm_neg(c, re);
 }
 
@@ -255,10 +260,7 @@ static void cm_tanh(const cmath *c, const ts_val z[2], ts_val out[2])
 
 static void cm_sin(const cmath *c, const ts_val z[2], ts_val out[2])
 {
-    ts_val turned[2];
-    cm_turn(c, z, turned);
-    cm_sinh(c, turned, turned);
-    cm_turn_back(c, turned, out);
+    cm_turned(c, cm_sinh, z, out);
 }
 
 static void cm_cos(const cmath *c, const ts_val z[2], ts_val out[2])
@@ -270,10 +272,7 @@ static void cm_cos(const cmath *c, const ts_val z[2], ts_val out[2])
 
 static void cm_tan(const cmath *c, const ts_val z[2], ts_val out[2])
 {
-    ts_val turned[2];
-    cm_turn(c, z, turned);
-    cm_tanh(c, turned, turned);
-    cm_turn_back(c, turned, out);
+    cm_turned(c, cm_tanh, z, out);
 }
 
 /* ---- logarithms and roots ------------------------------------------------------------------------------ */
@@ -433,18 +432,12 @@ static void cm_atanh(const cmath *c, const ts_val z[2], ts_val out[2])
 
 static void cm_asin(const cmath *c, const ts_val z[2], ts_val out[2])
 {
-    ts_val turned[2];
-    cm_turn(c, z, turned);
-    cm_asinh(c, turned, turned);
-    cm_turn_back(c, turned, out);
+    cm_turned(c, cm_asinh, z, out);
 }
 
 static void cm_atan(const cmath *c, const ts_val z[2], ts_val out[2])
 {
-    ts_val turned[2];
-    cm_turn(c, z, turned);
-    cm_atanh(c, turned, turned);
-    cm_turn_back(c, turned, out);
+    cm_turned(c, cm_atanh, z, out);
 }
 
 /* ---- the table ------------------------------------------------------------------------------------------------ */

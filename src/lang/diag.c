@@ -251,46 +251,23 @@ static const char *diag_say_tile(fr *f, const fr_value *v)
                       : fr_textf(f, "%s scalar", type);
 }
 
-const char *fr_say(fr *f, const fr_value *v)
+static const char *diag_say_array(fr *f, const fr_array *a)
 {
-    static const char *const plain[] = {[FR_UNBOUND] = "nothing",
-                                        [FR_CONFLICT] = "a value whose type differs between paths",
-                                        [FR_NONE] = "None",
-                                        [FR_ELLIPSIS] = "...",
-                                        [FR_LIST] = "list of arrays",
-                                        [FR_VIEW] = "tiled view",
-                                        [FR_RAW] = "raw memory",
-                                        [FR_CONTEXT] = "a context manager",
-                                        [FR_SLICE] = "a slice",
-                                        [FR_RANGE] = "a range",
-                                        [FR_GROUP] = "a group of threads",
-                                        [FR_SEQUENCE] = "a sequence of run time",
-                                        [FR_ITER] = "a static_iter",
-                                        [FR_DICT] = "a dict",
-                                        [FR_FSTRING] = "a formatted string",
-                                        [FR_OPAQUE] = "a host object"};
+    if (a->element && !a->rank)
+        return fr_textf(f, "%.120s", a->element->name);
+    if (a->element)
+        return fr_textf(f, "array of rank %u of %.120s", a->rank, a->element->name);
+    return fr_textf(f, "%s array of rank %u", ts_dtype_name((ts_dtype)a->dtype), a->rank);
+}
+
+/* What has a name of its own; NULL for others. */
+static const char *diag_say_named(fr *f, const fr_value *v)
+{
     switch (v->kind) {
-    case FR_NUMBER:
-        return diag_say_number(f, v);
-    case FR_STR:
-        return fr_textf(f, "string \"%.60s\"", v->as.text);
-    case FR_TUPLE:
-        return diag_say_tuple(f, v);
     case FR_RECORD:
         return fr_textf(f, "instance of '%s'", fr_string(f, f->pack.objects[v->cls].x));
-    case FR_BOUND:
-        return fr_textf(f, "method of %s", fr_say(f, &v->as.items[1]));
-    case FR_TILE:
-        return diag_say_tile(f, v);
     case FR_ELEMENT:
         return fr_textf(f, "dtype %.120s", v->as.element->name);
-    case FR_ARRAY:
-        if (v->as.array->element && !v->as.array->rank)
-            return fr_textf(f, "%.120s", v->as.array->element->name);
-        if (v->as.array->element)
-            return fr_textf(f, "array of rank %u of %.120s", v->as.array->rank, v->as.array->element->name);
-        return fr_textf(f, "%s array of rank %u", ts_dtype_name((ts_dtype)v->as.array->dtype),
-                        v->as.array->rank);
     case FR_DTYPE:
         return fr_textf(f, "dtype %s", ts_dtype_name((ts_dtype)v->dtype));
     case FR_ENUM:
@@ -308,6 +285,44 @@ const char *fr_say(fr *f, const fr_value *v)
         return fr_textf(f, "function '%s'", v->as.function->name);
     case FR_OPAQUE:
         return fr_textf(f, "a host object (%.200s)", fr_string(f, f->pack.objects[v->as.object].x));
+    default:
+        return NULL;
+    }
+}
+
+const char *fr_say(fr *f, const fr_value *v)
+{
+    static const char *const plain[] = {[FR_UNBOUND] = "nothing",
+                                        [FR_CONFLICT] = "a value whose type differs between paths",
+                                        [FR_NONE] = "None",
+                                        [FR_ELLIPSIS] = "...",
+                                        [FR_LIST] = "list of arrays",
+                                        [FR_VIEW] = "tiled view",
+                                        [FR_RAW] = "raw memory",
+                                        [FR_CONTEXT] = "a context manager",
+                                        [FR_SLICE] = "a slice",
+                                        [FR_RANGE] = "a range",
+                                        [FR_GROUP] = "a group of threads",
+                                        [FR_SEQUENCE] = "a sequence of run time",
+                                        [FR_ITER] = "a static_iter",
+                                        [FR_DICT] = "a dict",
+                                        [FR_FSTRING] = "a formatted string"};
+    if (v->kind == FR_ARRAY)
+        return diag_say_array(f, v->as.array);
+    const char *named = diag_say_named(f, v);
+    if (named)
+        return named;
+    switch (v->kind) {
+    case FR_NUMBER:
+        return diag_say_number(f, v);
+    case FR_STR:
+        return fr_textf(f, "string \"%.60s\"", v->as.text);
+    case FR_TUPLE:
+        return diag_say_tuple(f, v);
+    case FR_BOUND:
+        return fr_textf(f, "method of %s", fr_say(f, &v->as.items[1]));
+    case FR_TILE:
+        return diag_say_tile(f, v);
     default:
         return plain[v->kind] ? plain[v->kind] : "a value";
     }

@@ -216,30 +216,78 @@ static bool value_is_tuple(const fr *f, uint32_t record)
     return ts_pack_list(&f->pack, f->pack.objects[record].z, &n)[0] & TS_RECORD_TUPLE;
 }
 
-ts_status fr_object(fr *f, uint32_t object, fr_value *out)
+/* Numbers and texts; false for other kinds. */
+static bool value_plain(const ts_object *o, const fr *f, fr_value *out)
 {
-    const ts_object *o = &f->pack.objects[object];
     uint64_t bits = o->x | (uint64_t)o->y << 32;
     double real;
     memcpy(&real, &bits, sizeof real);
-    *out = (fr_value){.kind = FR_NONE};
     switch (o->kind) {
     case TS_OBJ_BOOL:
         *out = fr_bool(o->x != 0);
-        return TS_OK;
+        return true;
     case TS_OBJ_INT:
         *out = fr_number((int64_t)bits);
-        return TS_OK;
-    case TS_OBJ_BIGINT:
-        return fr_hex(f, fr_string(f, o->x), out);
+        return true;
     case TS_OBJ_FLOAT:
         *out = fr_real(real);
-        return TS_OK;
-    case TS_OBJ_COMPLEX:
-        return value_complex(f, o, out);
+        return true;
     case TS_OBJ_STR:
         *out = fr_text(fr_string(f, o->x));
+        return true;
+    case TS_OBJ_BYTES:
+        *out = fr_text(fr_string(f, o->x));
+        out->n = 1;
+        return true;
+    case TS_OBJ_BUILTIN:
+        *out = (fr_value){.kind = FR_BUILTIN, .as.text = fr_string(f, o->x)};
+        return true;
+    case TS_OBJ_ELLIPSIS:
+        *out = (fr_value){.kind = FR_ELLIPSIS};
+        return true;
+    default:
+        *out = (fr_value){.kind = FR_NONE};
+        return o->kind == TS_OBJ_NONE;
+    }
+}
+
+/* What the pack has a row for, and the value is no more than its number. */
+static fr_value value_by_number(const ts_object *o, uint32_t object)
+{
+    bool is_member = o->kind == TS_OBJ_ENUM || o->kind == TS_OBJ_ENUM_VALUE;
+    fr_kind kind = is_member ? FR_ENUM : o->kind == TS_OBJ_OPAQUE ? FR_OPAQUE : FR_MODULE;
+    return (fr_value){.kind = kind, .as.object = object};
+}
+
+static ts_status value_op(fr *f, uint32_t object, fr_value *out)
+{
+    uint32_t row = fr_op_find(f, fr_string(f, f->pack.objects[object].x));
+    if (row < f->dialect->n_ops)
+        return fr_op_value(f, row, out);
+    *out = (fr_value){.kind = FR_OPAQUE, .as.object = object};
+    return TS_OK;
+}
+
+static ts_status value_captured(fr *f, const ts_object *o, fr_value *out)
+{
+    if (o->x >= f->captured.n)
+        return fr_error(f, 0, TS_TILETYPE, "an array of a device that the kernel did not name when it was first "
+                        "launched\n  help: pass it as an argument");
+    *out = f->captured.at[o->x];
+    return TS_OK;
+}
+
+ts_status fr_object(fr *f, uint32_t object, fr_value *out)
+{
+    const ts_object *o = &f->pack.objects[object];
+    ts_dtype none;
+    if (value_plain(o, f, out))
         return TS_OK;
+    switch (o->kind) {
+    case TS_OBJ_BIGINT:
+        return fr_hex(f, fr_string(f, o->x), out);
+    case TS_OBJ_COMPLEX:
+        return value_complex(f, o, out);
     case TS_OBJ_TUPLE:
         return value_items(f, o->x, FR_TUPLE, out);
     case TS_OBJ_DICT:
@@ -253,56 +301,34 @@ ts_status fr_object(fr *f, uint32_t object, fr_value *out)
         return value_function(f, o->x, o->y != 0, out);
     case TS_OBJ_TYPED:
         return value_typed(f, o, out);
-    case TS_OBJ_BUILTIN:
-        *out = (fr_value){.kind = FR_BUILTIN, .as.text = fr_string(f, o->x)};
-        return TS_OK;
     case TS_OBJ_OP:
-        out->n = fr_op_find(f, fr_string(f, o->x));
-        if (out->n < f->dialect->n_ops)
-            return fr_op_value(f, out->n, out);
-        *out = (fr_value){.kind = FR_OPAQUE, .as.object = object};
-        return TS_OK;
-    case TS_OBJ_ELLIPSIS:
-        out->kind = FR_ELLIPSIS;
-        return TS_OK;
+        return value_op(f, object, out);
     case TS_OBJ_INSTANCE:
         TS_TRY(value_items(f, o->y, value_is_tuple(f, o->x) ? FR_TUPLE : FR_RECORD, out));
         out->cls = o->x;
         return TS_OK;
     case TS_OBJ_METHOD: /* of a class, without an instance */
         return fr_object(f, o->x, out);
-    case TS_OBJ_BYTES:
-        *out = fr_text(fr_string(f, o->x));
-        out->n = 1;
-        return TS_OK;
     case TS_OBJ_STRUCT:
-    case TS_OBJ_CHARS: {
-        ts_dtype none;
+    case TS_OBJ_CHARS:
         out->kind = FR_ELEMENT;
         return fr_element_of(f, object, &none, &out->as.element);
-    }
     case TS_OBJ_ELEMENTS:
         if (f->dialect->constant_array)
             return f->dialect->constant_array(f, object, out);
-        return fr_error(f, 0, TS_TILETYPE, "the %s has no arrays of records of the host", f->dialect->language);
+        return fr_error(f, 0, TS_TILETYPE, "the %s has no arrays of records of the host\n  help: pass the array as an "
+                        "argument", f->dialect->language);
     case TS_OBJ_CAPTURED:
-        if (o->x >= f->captured.n)
-            return fr_error(f, 0, TS_TILETYPE, "an array of a device that the kernel did not name when it was first "
-                            "launched\n  help: pass it as an argument");
-        *out = f->captured.at[o->x];
-        return TS_OK;
+        return value_captured(f, o, out);
     case TS_OBJ_ENUM:
     case TS_OBJ_ENUM_VALUE:
     case TS_OBJ_RECORD:
     case TS_OBJ_MODULE:
     case TS_OBJ_CLASS:
     case TS_OBJ_OPAQUE:
-        out->kind = o->kind == TS_OBJ_ENUM || o->kind == TS_OBJ_ENUM_VALUE ? FR_ENUM
-                    : o->kind == TS_OBJ_OPAQUE ? FR_OPAQUE
-                                               : FR_MODULE;
-        out->as.object = object;
+        *out = value_by_number(o, object);
         return TS_OK;
-    default:
+    default: /* nothing */
         return TS_OK;
     }
 }

@@ -64,31 +64,26 @@ static void cooperate_meet(ts_builder *b, ts_val counter)
     ts_barrier(b);
 }
 
+/* *user: the counter. */
+static ts_val cooperate_each(void *user, ts_builder *b, const ts_fn *fn, ts_val v, ts_val *map)
+{
+    ts_val *counter = user;
+    (void)map;
+    if (v == 1 + fn->n_params)
+        *counter = ts_fn_param(b, ts_type_ptr(fn->module, TS_T_i64, TS_GLOBAL));
+    if (ts_at(fn, v)->op != TS_OP_grid_sync)
+        return 0;
+    if (!ts_at(fn, v)->aux)
+        cooperate_meet(b, *counter);
+    return TS_NO;
+}
+
 ts_status ts__pass_cooperate(ts_fn *fn, ts_pass_env *env, ts_error *err)
 {
+    ts_val counter = 0;
     if (!ts__has_op(fn, TS_OP_grid_sync))
         return TS_OK;
-    ts_builder b;
-    ts_val counter = 0;
-    ts_fn *fresh = ts__fn_create_like(fn);
-    ts_val *map = TS_NEW_N(env->scratch, ts_val, fn->inst.n);
-    if (!fresh || !map)
-        return ts_fail(err, TS_NOMEM, "out of memory in pass cooperate");
     if (env->plan)
         env->plan->cooperative = 1;
-    ts__builder_init(&b, fresh);
-    for (ts_val v = 1; v < fn->inst.n; v++) {
-        const ts_inst *inst = ts_at(fn, v);
-        b.loc = fn->loc.at[v];
-        if (v == 1 + fn->n_params)
-            counter = ts_fn_param(&b, ts_type_ptr(fn->module, TS_T_i64, TS_GLOBAL));
-        if (inst->op != TS_OP_grid_sync)
-            ts__copy(&b, fn, v, map);
-        else if (!inst->aux)
-            cooperate_meet(&b, counter);
-        if (ts__module_failed(fn->module))
-            return ts_fail(err, TS_NOMEM, "out of memory in pass cooperate");
-    }
-    ts__fn_replace(fn, fresh);
-    return TS_OK;
+    return ts__rewrite(fn, env, "cooperate", cooperate_each, &counter, err);
 }

@@ -82,33 +82,34 @@ static void fault_write(ts_builder *b, const ts_fn *fn, ts_val v, const ts_val *
     ts__fault_claim(b, &values, messages);
 }
 
+typedef struct fault_work {
+    ts_text *messages;
+    ts_val record;
+} fault_work;
+
+static ts_val fault_each(void *user, ts_builder *b, const ts_fn *fn, ts_val v, ts_val *map)
+{
+    fault_work *work = user;
+    if (v == fn->n_params + 1)
+        work->record = ts_fn_param(b, ts_type_ptr(fn->module, TS_T_i32, TS_GLOBAL));
+    if (ts_at(fn, v)->op != TS_OP_fault)
+        return 0;
+    fault_write(b, fn, v, map, work->record, work->messages);
+    return TS_NO;
+}
+
 ts_status ts__pass_faults(ts_fn *fn, ts_pass_env *env, ts_error *err)
 {
-    ts_text unused, *messages = env->messages ? env->messages : &unused;
+    ts_text unused;
+    fault_work work = {.messages = env->messages ? env->messages : &unused};
     if (!ts__has_op(fn, TS_OP_fault))
         return TS_OK;
-    ts_builder b;
-    ts_fn *fresh = ts__fn_create_like(fn);
-    ts_val *map = TS_NEW_N(env->scratch, ts_val, fn->inst.n), record = 0;
-    if (!fresh || !map)
-        return ts_fail(err, TS_NOMEM, "out of memory in pass faults");
     ts__text_init(&unused, NULL);
-    ts__builder_init(&b, fresh);
-    for (ts_val v = 1; v < fn->inst.n && !ts__module_failed(fn->module); v++) {
-        b.loc = fn->loc.at[v];
-        if (v == fn->n_params + 1)
-            record = ts_fn_param(&b, ts_type_ptr(fn->module, TS_T_i32, TS_GLOBAL));
-        if (ts_at(fn, v)->op == TS_OP_fault)
-            fault_write(&b, fn, v, map, record, messages);
-        else
-            ts__copy(&b, fn, v, map);
-    }
-    bool failed = ts__module_failed(fn->module) || messages->failed;
+    ts_status status = ts__rewrite(fn, env, "faults", fault_each, &work, err);
+    if (status == TS_OK && work.messages->failed)
+        status = ts_fail(err, TS_NOMEM, "out of memory in pass faults");
     ts__text_deinit(&unused);
-    if (failed)
-        return ts_fail(err, TS_NOMEM, "out of memory in pass faults");
-    ts__fn_replace(fn, fresh);
-    if (env->plan)
+    if (status == TS_OK && env->plan)
         env->plan->error_param = 1;
-    return TS_OK;
+    return status;
 }

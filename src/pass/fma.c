@@ -21,9 +21,9 @@ static bool fma_is_product(const ts_fn *fn, const ts_shape *shape, ts_val v, uin
 }
 
 /* The fma for an addf or subf, or 0. */
-static ts_val fma_contract(ts_builder *b, const ts_fn *fn, const ts_shape *shape, ts_val v,
-                           const ts_val *map)
+static ts_val fma_contract(void *user, ts_builder *b, const ts_fn *fn, ts_val v, ts_val *map)
 {
+    const ts_shape *shape = user;
     const ts_inst *inst = ts_at(fn, v);
     bool subtracts = inst->op == TS_OP_subf;
     if ((inst->op != TS_OP_addf && !subtracts) || TS_A_ROUND(inst->aux) != TS_RN)
@@ -42,21 +42,8 @@ static ts_val fma_contract(ts_builder *b, const ts_fn *fn, const ts_shape *shape
 
 ts_status ts__pass_fma(ts_fn *fn, ts_pass_env *env, ts_error *err)
 {
-    ts_builder b;
     ts_shape shape;
-    ts_fn *fresh = ts__fn_create_like(fn);
-    ts_val *map = TS_NEW_N(env->scratch, ts_val, fn->inst.n);
-    if (!fresh || !map || !ts__shape_of(fn, env->scratch, &shape))
+    if (!ts__shape_of(fn, env->scratch, &shape))
         return ts_fail(err, TS_NOMEM, "out of memory in pass fma");
-    ts__builder_init(&b, fresh);
-    for (ts_val v = 1; v < fn->inst.n; v++) {
-        b.loc = fn->loc.at[v];
-        map[v] = fma_contract(&b, fn, &shape, v, map);
-        if (!map[v])
-            ts__copy(&b, fn, v, map);
-        if (ts__module_failed(fn->module))
-            return ts_fail(err, TS_NOMEM, "out of memory in pass fma");
-    }
-    ts__fn_replace(fn, fresh);
-    return TS_OK;
+    return ts__rewrite(fn, env, "fma", fma_contract, &shape, err);
 }

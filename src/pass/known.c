@@ -22,8 +22,9 @@ static bool known_number(const ts_fn *fn, const ts_facts *facts, ts_val v, int64
 }
 
 /* What stands for v in the new function; 0: a copy. */
-static ts_val known_value(ts_builder *b, const ts_fn *fn, const ts_facts *facts, ts_val v, const ts_val *map)
+static ts_val known_value(void *user, ts_builder *b, const ts_fn *fn, ts_val v, ts_val *map)
 {
+    const ts_facts *facts = user;
     const ts_inst *inst = ts_at(fn, v);
     int64_t value;
     if (known_number(fn, facts, v, &value))
@@ -35,21 +36,8 @@ static ts_val known_value(ts_builder *b, const ts_fn *fn, const ts_facts *facts,
 
 ts_status ts__pass_known(ts_fn *fn, ts_pass_env *env, ts_error *err)
 {
-    ts_builder b;
     ts_facts facts;
-    ts_fn *fresh = ts__fn_create_like(fn);
-    ts_val *map = TS_NEW_N(env->scratch, ts_val, fn->inst.n);
-    if (!fresh || !map || !ts__facts_of(fn, env->scratch, &facts))
+    if (!ts__facts_of(fn, env->scratch, &facts))
         return ts_fail(err, TS_NOMEM, "out of memory in pass known");
-    ts__builder_init(&b, fresh);
-    for (ts_val v = 1; v < fn->inst.n; v++) {
-        b.loc = fn->loc.at[v];
-        map[v] = known_value(&b, fn, &facts, v, map);
-        if (!map[v])
-            ts__copy(&b, fn, v, map);
-        if (ts__module_failed(fn->module))
-            return ts_fail(err, TS_NOMEM, "out of memory in pass known");
-    }
-    ts__fn_replace(fn, fresh);
-    return TS_OK;
+    return ts__rewrite(fn, env, "known", known_value, &facts, err);
 }

@@ -210,3 +210,26 @@ ts_status ts__run_passes(ts_fn *fn, const char *names, ts_pass_env *env, ts_erro
         names += n;
     }
 }
+
+/* ---- passes that look at one instruction at a time ------------------------------------------------------- */
+
+ts_status ts__rewrite(ts_fn *fn, ts_pass_env *env, const char *pass, ts_rewrite_fn *each, void *user, ts_error *err)
+{
+    ts_builder b;
+    ts_fn *fresh = ts__fn_create_like(fn);
+    ts_val *map = TS_NEW_N(env->scratch, ts_val, fn->inst.n);
+    bool failed = !fresh || !map;
+    if (!failed)
+        ts__builder_init(&b, fresh);
+    for (ts_val v = 1; !failed && v < fn->inst.n; v++) {
+        b.loc = fn->loc.at[v];
+        map[v] = each(user, &b, fn, v, map);
+        if (!map[v])
+            ts__copy(&b, fn, v, map);
+        failed = ts__module_failed(fn->module);
+    }
+    if (failed)
+        return ts_fail(err, TS_NOMEM, "out of memory in pass %s", pass);
+    ts__fn_replace(fn, fresh);
+    return TS_OK;
+}

@@ -29,4 +29,10 @@ TS_CHECKED ts_status ts__pass_in_time(const ts_fn *fn, const ts_pass_env *env, c
 TS_CHECKED ts_status ts__pass_needs(const ts_fn *fn, const ts_pass_env *env, uint32_t needs, const char *who,
                                     ts_error *err);
 
+/* Writes the function anew: `each` gives what stands for an instruction (TS_NO: nothing), or 0 for a copy of it. `map`
+ * has what stands for those before. */
+typedef ts_val ts_rewrite_fn(void *user, ts_builder *b, const ts_fn *fn, ts_val v, ts_val *map);
+TS_CHECKED ts_status ts__rewrite(ts_fn *fn, ts_pass_env *env, const char *pass, ts_rewrite_fn *each, void *user,
+                                 ts_error *err);
+
 #endif

@@ -101,6 +101,19 @@ static bool ahead_is_read_only(const ahead_job *job, ts_val loop, ts_val load)
     return true;
 }
 
+static bool ahead_follow(ahead_job *job, ts_val loop, ts_val v);
+
+/* All operands of `v`, then itself. */
+static bool ahead_follow_operands(ahead_job *job, ts_val loop, ts_val v)
+{
+    const ts_inst *inst = ts_at(job->fn, v);
+    for (uint32_t i = 0; i < inst->n_opnd; i++)
+        if (!ahead_follow(job, loop, ts_opnds(job->fn, inst)[i]))
+            return false;
+    job->early[v] = 1;
+    return true;
+}
+
 /* Marks what the place of `v` follows from within the loop; false where it depends on a carried value or memory. */
 static bool ahead_follow(ahead_job *job, ts_val loop, ts_val v)
 {
@@ -110,11 +123,7 @@ static bool ahead_follow(ahead_job *job, ts_val loop, ts_val v)
     if (job->shape.parent[v] != loop || !(ts_info(inst)->flags & TS_PURE) || ts_info(inst)->flags & TS_REGION ||
         inst->op == TS_OP_arg || inst->op == TS_OP_res || inst->op == TS_OP_token)
         return false;
-    for (uint32_t i = 0; i < inst->n_opnd; i++)
-        if (!ahead_follow(job, loop, ts_opnds(job->fn, inst)[i]))
-            return false;
-    job->early[v] = 1;
-    return true;
+    return ahead_follow_operands(job, loop, v);
 }
 
 /* Does the trip itself read what it loads, and not only a later one? */
@@ -133,11 +142,7 @@ static bool ahead_load(ahead_job *job, ts_val loop, ts_val v)
     if (!ahead_is_load(inst) || !ahead_is_read(job, loop, v) || job->shape.parent[v] != loop ||
         ts__opnd_token(inst) != TS_NO || !ahead_is_read_only(job, loop, v))
         return false;
-    for (uint32_t i = 0; i < inst->n_opnd; i++)
-        if (!ahead_follow(job, loop, ts_opnds(job->fn, inst)[i]))
-            return false;
-    job->early[v] = 1;
-    return true;
+    return ahead_follow_operands(job, loop, v);
 }
 
 /* From a number that is no less than zero on, in steps that are known: numbers of trips do not wrap. */

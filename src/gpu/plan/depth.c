@@ -46,24 +46,6 @@ static uint32_t depth_uses(const ts_fn *fn, ts_val v)
     return n;
 }
 
-/* The axis of `from` that becomes `axis` of `to` by a reshape that drops or adds extents of 1; TS_NO: by another. */
-static uint32_t depth_reshaped(const ts_module *module, ts_type to, ts_type from, uint32_t axis)
-{
-    const int64_t *t = ts_type_dims(module, to), *f = ts_type_dims(module, from);
-    uint32_t i = 0, j = 0, n = ts_type_rank(module, to), m = ts_type_rank(module, from), found = TS_NO;
-    for (;; i++, j++) {
-        while (i < n && t[i] == 1)
-            i++;
-        while (j < m && f[j] == 1)
-            j++;
-        if (i == n || j == m)
-            return i == n && j == m ? found : TS_NO;
-        if (t[i] != f[j])
-            return TS_NO;
-        found = i == axis ? j : found;
-    }
-}
-
 /* Follows operand `v`, whose axis `axis` is k, back to its load; every value on the way has one reader. */
 static bool depth_follow(const depth_job *job, ts_val v, uint32_t axis, depth_operand *out)
 {
@@ -81,7 +63,7 @@ static bool depth_follow(const depth_job *job, ts_val v, uint32_t axis, depth_op
         if (inst->op == TS_OP_permute)
             axis = ts_pool(fn, inst)[1 + axis];
         else if (inst->op == TS_OP_reshape)
-            axis = depth_reshaped(fn->module, inst->type, ts_type_of(fn, inst->opnd[0]), axis);
+            axis = ts__type_axis_before(fn->module, inst->type, ts_type_of(fn, inst->opnd[0]), axis);
         else if (inst->op != TS_OP_assume)
             return false;
     }

@@ -58,22 +58,8 @@ static const product_row *product_row_of(const ts_tma_work *w, ts_val v)
 /* Follows axis `axis` of `v` one step back into its operand. Reshapes may only drop or add extents of 1. */
 static bool product_reshape_axis(const ts_tma_work *w, ts_val v, uint32_t *axis)
 {
-    ts_type to = ts_type_of(w->fn, v), from = ts_type_of(w->fn, ts_opnd(w->fn, v, 0));
-    const int64_t *t = ts_type_dims(w->module, to), *f = ts_type_dims(w->module, from);
-    uint32_t i = 0, j = 0, n = ts_type_rank(w->module, to), m = ts_type_rank(w->module, from), found = TS_NO;
-    for (;; i++, j++) {
-        while (i < n && t[i] == 1)
-            i++;
-        while (j < m && f[j] == 1)
-            j++;
-        if (i == n || j == m)
-            break;
-        if (t[i] != f[j])
-            return false;
-        found = i == *axis ? j : found;
-    }
-    *axis = found;
-    return i == n && j == m && found != TS_NO;
+    *axis = ts__type_axis_before(w->module, ts_type_of(w->fn, v), ts_type_of(w->fn, ts_opnd(w->fn, v, 0)), *axis);
+    return *axis != TS_NO;
 }
 
 static bool product_looks_through(const ts_inst *inst)

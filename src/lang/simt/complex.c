@@ -194,14 +194,16 @@ static ts_status complex_operator(fr *f, const complex_call *c, fr_value *out)
 }
 
 /* x: a part, 0 or 1; 2: the angle; 3: the size */
+enum { COMPLEX_REAL, COMPLEX_IMAG, COMPLEX_ANGLE, COMPLEX_SIZE };
 static ts_status complex_real(fr *f, const complex_call *c, fr_value *out)
 {
     ts_val z[2];
     ts_dtype dtype;
     TS_TRY(complex_take(f, &c->args[0], 0, &dtype, z));
-    *out = fr_tile(complex_part_of(dtype), c->x < 2    ? z[c->x]
-                                           : c->x == 2 ? ts_op2(&f->b, TS_OP_atan2, z[1], z[0], 0)
-                                                       : ts_math_call(&f->b, TS_MATH_hypot, z[0], z[1]));
+    ts_val part = c->x == COMPLEX_ANGLE  ? ts_op2(&f->b, TS_OP_atan2, z[1], z[0], 0)
+                  : c->x == COMPLEX_SIZE ? ts_math_call(&f->b, TS_MATH_hypot, z[0], z[1])
+                                         : z[c->x == COMPLEX_IMAG];
+    *out = fr_tile(complex_part_of(dtype), part);
     return TS_OK;
 }
 
@@ -209,8 +211,8 @@ static ts_status complex_polar(fr *f, const complex_call *c, fr_value *out)
 {
     fr_value pair[2];
     complex_call size = *c, angle = *c;
-    size.x = 3;
-    angle.x = 2;
+    size.x = COMPLEX_SIZE;
+    angle.x = COMPLEX_ANGLE;
     TS_TRY(complex_real(f, &size, &pair[0]));
     TS_TRY(complex_real(f, &angle, &pair[1]));
     return fr_tuple(f, 2, pair, out);
@@ -245,6 +247,7 @@ static ts_val complex_is_nan(fr *f, ts_val x)
 }
 
 /* What Python's and NumPy's isnan, isinf (either part) and isfinite (both) say of the parts. */
+enum { COMPLEX_ISNAN, COMPLEX_ISINF, COMPLEX_ISFINITE };
 static ts_status complex_question(fr *f, const complex_call *c, fr_value *out)
 {
     ts_val z[2], answer[2];
@@ -253,11 +256,12 @@ static ts_status complex_question(fr *f, const complex_call *c, fr_value *out)
     for (int i = 0; i < 2; i++) {
         ts_val infinite = ts_float(&f->b, ts_type_of(f->b.fn, z[i]), INFINITY);
         ts_val size = ts_op1(&f->b, TS_OP_absf, z[i], 0);
-        answer[i] = c->x == 'n'   ? complex_is_nan(f, z[i])
-                    : c->x == 'i' ? ts_cmp(&f->b, TS_OP_cmpf, TS_EQ, size, infinite, 0)
-                                  : ts_cmp(&f->b, TS_OP_cmpf, TS_LT, size, infinite, 0);
+        answer[i] = c->x == COMPLEX_ISNAN   ? complex_is_nan(f, z[i])
+                    : c->x == COMPLEX_ISINF ? ts_cmp(&f->b, TS_OP_cmpf, TS_EQ, size, infinite, 0)
+                                            : ts_cmp(&f->b, TS_OP_cmpf, TS_LT, size, infinite, 0);
     }
-    *out = fr_tile(TS_DTYPE_bool_, ts_op2(&f->b, c->x == 'f' ? TS_OP_andi : TS_OP_ori, answer[0], answer[1], 0));
+    ts_op both = c->x == COMPLEX_ISFINITE ? TS_OP_andi : TS_OP_ori;
+    *out = fr_tile(TS_DTYPE_bool_, ts_op2(&f->b, both, answer[0], answer[1], 0));
     return TS_OK;
 }
 
@@ -365,24 +369,25 @@ static const struct complex_row {
     {short, COMPLEX_CMATH, 1, 1, complex_function, FR_CMATH_##fn},                                                     \
         {long, COMPLEX_NUMPY, 1, 1, complex_function, FR_CMATH_##fn}
 #define OPERATOR(name, n, operator) {name, COMPLEX_NUMPY, n, n, complex_operator, TS_OPERATOR_##operator}
-#define QUESTION(name, letter) {name, COMPLEX_CMATH | COMPLEX_NUMPY, 1, 1, complex_question, letter}
+#define QUESTION(name, which) {name, COMPLEX_CMATH | COMPLEX_NUMPY, 1, 1, complex_question, which}
     FN("exp", exp), FN("log10", log10), FN("sqrt", sqrt), FN("sin", sin), FN("cos", cos), FN("tan", tan),
     FN("sinh", sinh), FN("cosh", cosh), FN("tanh", tanh), NP("exp2", exp2), NP("expm1", expm1), NP("log2", log2),
     NP("log1p", log1p), NP("log", log), ARC("asin", "arcsin", asin), ARC("acos", "arccos", acos),
     ARC("atan", "arctan", atan), ARC("asinh", "arcsinh", asinh), ARC("acosh", "arccosh", acosh),
-    ARC("atanh", "arctanh", atanh), QUESTION("isnan", 'n'), QUESTION("isinf", 'i'), QUESTION("isfinite", 'f'),
+    ARC("atanh", "arctanh", atanh), QUESTION("isnan", COMPLEX_ISNAN),
+    QUESTION("isinf", COMPLEX_ISINF), QUESTION("isfinite", COMPLEX_ISFINITE),
     {"log", COMPLEX_CMATH, 1, 2, complex_log, FR_CMATH_log},
-    {"phase", COMPLEX_CMATH, 1, 1, complex_real, 2},
-    {"angle", COMPLEX_NUMPY, 1, 1, complex_real, 2},
+    {"phase", COMPLEX_CMATH, 1, 1, complex_real, COMPLEX_ANGLE},
+    {"angle", COMPLEX_NUMPY, 1, 1, complex_real, COMPLEX_ANGLE},
     {"polar", COMPLEX_CMATH, 1, 1, complex_polar, 0},
     {"rect", COMPLEX_CMATH, 2, 2, complex_make, 1},
     {"complex", COMPLEX_BUILTIN, 0, 2, complex_make, 0},
-    {"abs", COMPLEX_BUILTIN | COMPLEX_NUMPY, 1, 1, complex_real, 3},
-    {"absolute", COMPLEX_NUMPY, 1, 1, complex_real, 3},
+    {"abs", COMPLEX_BUILTIN | COMPLEX_NUMPY, 1, 1, complex_real, COMPLEX_SIZE},
+    {"absolute", COMPLEX_NUMPY, 1, 1, complex_real, COMPLEX_SIZE},
     {"bool", COMPLEX_BUILTIN, 1, 1, complex_bool, 0},
     {"pow", COMPLEX_BUILTIN, 2, 2, complex_operator, TS_OPERATOR_Pow},
-    {"real", COMPLEX_NUMPY, 1, 1, complex_real, 0},
-    {"imag", COMPLEX_NUMPY, 1, 1, complex_real, 1},
+    {"real", COMPLEX_NUMPY, 1, 1, complex_real, COMPLEX_REAL},
+    {"imag", COMPLEX_NUMPY, 1, 1, complex_real, COMPLEX_IMAG},
     {"conjugate", COMPLEX_NUMPY, 1, 1, complex_conjugate, 0},
     {"conj", COMPLEX_NUMPY, 1, 1, complex_conjugate, 0},
     {"square", COMPLEX_NUMPY, 1, 1, complex_square, 0},
