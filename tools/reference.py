@@ -140,9 +140,25 @@ def module_page(name: str) -> Iterator[str]:
     yield from _public(name, "##")
 
 
+def coop_page() -> Iterator[str]:
+    """What holds for all, then the functions of a block and of a warp, their factories last."""
+    yield from (inspect.getdoc(importlib.import_module("tessera.coop")) or "", "")
+    for name in ("block", "warp"):
+        module = importlib.import_module(f"tessera.coop.{name}")
+        yield from (f"## coop.{name}", "", inspect.getdoc(module) or "", "")
+        for word in sorted(module.__all__, key=lambda word: (word.startswith("make_"), word.lower())):
+            thing = getattr(module, word)
+            if hasattr(thing, "__members__"):
+                yield from (f"### {word}", "", f"{inspect.getdoc(thing)} Members: {', '.join(thing.__members__)}.", "")
+            else:
+                yield from _entry(f"coop.{name}.{word}", thing, "###")
+    yield from _entry("coop.StatefulFunction", importlib.import_module("tessera.coop").StatefulFunction)
+
+
 PAGES = {
     "tile": tile_page,
     "lib": lib_page,
+    "coop": coop_page,
     "core": core_page,
     "tune": lambda: module_page("tune"),
     "tile.compilation": lambda: module_page("tile.compilation"),

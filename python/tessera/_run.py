@@ -53,8 +53,8 @@ VARIABLE = "TESSERA_ALIASES"
 USAGE = """usage: python -m tessera run [--strict] (SCRIPT | -m MODULE) [ARGS...]
 
 The script's `cuda.tile`, `cuda.tiles`, `cuda.bindings`, `cuda.coop`, `cuda.core`, `cuda.jit`, `cuda.pathfinder`,
-`cuda.profiler`, `numba.cuda` and `pycuda` are Tessera's, in child processes too. Other parts of an installed `cuda` or `numba` package
-stay importable, unless --strict."""
+`cuda.profiler`, `numba.cuda` and `pycuda` are Tessera's, in child processes too. Other parts of an installed `cuda` or
+`numba` package stay importable, unless --strict."""
 # Modules of cuda-python 11, and where their names are since.
 RETIRED = {
     "cuda.cuda": "cuda.bindings.driver",

@@ -87,11 +87,11 @@ class Primitive:
         return f"<{self.name} of kernels>"
 
 
-def primitive(name: str, function: Any, dtype: Any, places: int) -> Primitive:
-    """The function as a primitive with room for so many values of the type."""
+def primitive(name: str, function: Any, dtype: Any, places: int, alignment: int = 1) -> Primitive:
+    """The function as a primitive with room for so many values of the type; ``alignment``: at least."""
     function.__name__ = function.__qualname__ = name  # for messages
-    size, alignment = size_of(dtype)
-    return Primitive(name, function, size * places, alignment, [])
+    size, own_alignment = size_of(dtype)
+    return Primitive(name, function, size * places, max(alignment, own_alignment), [])
 
 
 # ---- what is asked for -----------------------------------------------------------------------------------
@@ -321,7 +321,7 @@ def block_scan(
             return result[0] if is_array(given[0]) else result
         put(given[1], result)
 
-    return primitive("block_scan", function, made, (block_size(threads) + 31) // 32 + 1)
+    return primitive("block_scan", function, made, (block_size(threads) + 31) // 32 + 1, 16)
 
 
 def check_initial(items: int, initial: Any, op: Any, inclusive: bool, prefix: Any, number: Any) -> None:

@@ -168,7 +168,8 @@ def radix_sort(
 def radix_rank(
     keys: Any, *, threads: Any, begin_bit: Any = 0, bits: Any = RADIX_BITS, descending: bool = False, sync: bool = True
 ) -> Any:
-    """The place of each item when the block's are sorted by ``bits`` (at most 4) of their bits, from ``begin_bit`` on."""
+    """The place of each item when the block's are sorted by ``bits`` of their bits (4 at most), from ``begin_bit``
+    on."""
     if bits < 1 or bits > RADIX_BITS:
         refuse(f"bits={bits}: radix_rank() takes 1 to {RADIX_BITS} bits")
     digits = tuple(digit_of(ordered_bits(key, descending), begin_bit, bits) for key in items_of(keys))
