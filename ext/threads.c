@@ -9,6 +9,8 @@
  *     call --> missing or named arguments: kernel._complete(args, names)
  *          --> what C cannot take, or kernel._hooked: kernel._launch(launch, args), which calls launch.run(...)
  *          --> first launch of a specialisation: kernel._specialised(launch, args)
+ *
+ * While it compiles for a launch, Python may ask for that (threads_now).
  */
 #include "host.h"
 #include "tessera/graph.h"
@@ -24,6 +26,16 @@ typedef struct threads_launch {
     PyObject *callbacks;      /* a list, called with kernel and launch before each launch; NULL: nobody asked for it */
     ts_launch_config config;
 } threads_launch;
+
+/* The launch that this thread is about, with its arguments: all borrowed from who sets it. What a compilation asks of
+ * the host may ask for it (cuda.launchconfig). */
+typedef struct threads_about {
+    threads_launch *launch;
+    PyObject *const *args;
+    Py_ssize_t n;
+} threads_about;
+
+static _Thread_local threads_about threads_now;
 
 /* ---- the configuration ------------------------------------------------------------------------------*/
 
@@ -292,11 +304,14 @@ static PyObject *threads_fail(PyObject *kernel)
 static PyObject *threads_run_all(threads_launch *self, PyObject *const *args, Py_ssize_t n, enum threads_way way)
 {
     core_frame frame;
+    threads_about before = threads_now;
     ts_kernel *kernel = core_kernel_of(self->state, self->kernel);
     if (!kernel)
         return threads_fail(self->kernel);
     core_frame_init(&frame);
+    threads_now = (threads_about){self, args, n};
     enum threads_outcome outcome = threads_try(self, kernel, &frame, args, n, way);
+    threads_now = before;
     core_frame_deinit(&frame);
     if (outcome == THREADS_DONE)
         return Py_NewRef(Py_None);
@@ -438,6 +453,19 @@ static PyObject *threads_run_kept(PyObject *self, PyObject *const *args, Py_ssiz
     return threads_run_all((threads_launch *)self, args, n, THREADS_KEPT);
 }
 
+/* _within(function, args): calls it, and this thread is about the launch meanwhile. */
+static PyObject *threads_within(PyObject *self, PyObject *args)
+{
+    PyObject *function, *given;
+    if (!PyArg_ParseTuple(args, "OO!:_within", &function, &PyTuple_Type, &given))
+        return NULL;
+    threads_about before = threads_now;
+    threads_now = (threads_about){(threads_launch *)self, PySequence_Fast_ITEMS(given), PyTuple_GET_SIZE(given)};
+    PyObject *result = PyObject_Call(function, given, NULL);
+    threads_now = before;
+    return result;
+}
+
 static PyObject *threads_async_call(PyObject *self, PyObject *args, PyObject *named)
 {
     PyObject *nothing = named ? NULL : PyDict_New();
@@ -502,6 +530,17 @@ static PyObject *threads_get_callbacks(PyObject *self, void *unused)
     return callbacks ? Py_NewRef(callbacks) : NULL;
 }
 
+static PyObject *threads_get_args(PyObject *self, void *unused)
+{
+    (void)unused;
+    if ((PyObject *)threads_now.launch != self)
+        return Py_NewRef(Py_None);
+    PyObject *args = PyTuple_New(threads_now.n);
+    for (Py_ssize_t i = 0; args && i < threads_now.n; i++)
+        PyTuple_SET_ITEM(args, i, Py_NewRef(threads_now.args[i]));
+    return args;
+}
+
 static PyObject *threads_reduce(PyObject *self, PyObject *unused)
 {
     (void)unused;
@@ -521,6 +560,7 @@ static PyGetSetDef threads_getset[] = {
     {"cluster", threads_get_cluster, NULL, "Blocks of a cluster along x, y, z, or None.", NULL},
     {"stream", threads_get_stream, NULL, "The stream, or None.", NULL},
     {"dispatcher", threads_get_kernel, NULL, "The kernel.", NULL},
+    {"args", threads_get_args, NULL, "The arguments while it is under way in this thread, or None.", NULL},
     {NULL, NULL, NULL, NULL, NULL},
 };
 
@@ -530,6 +570,7 @@ static PyMethodDef threads_methods[] = {
     {"run_kept", (PyCFunction)(void (*)(void))threads_run_kept, METH_FASTCALL,
      "run_kept(*args)\n--\n\nrun() that never waits: the caller keeps host memory among the arguments until the kernel "
      "has ended."},
+    {"_within", threads_within, METH_VARARGS, NULL},
     {"__reduce__", threads_reduce, METH_NOARGS, NULL},
     {"async_call", (PyCFunction)(void (*)(void))threads_async_call, METH_VARARGS | METH_KEYWORDS,
      "async_call(*args, **named)\n--\n\n``await kernel[blocks, threads].async_call(x)``: launches, and waits in "
@@ -611,7 +652,14 @@ static PyObject *threads_launch_function(PyObject *module, PyObject *const *args
     return result;
 }
 
+static PyObject *threads_current(PyObject *module, PyObject *unused)
+{
+    (void)module, (void)unused;
+    return Py_NewRef(threads_now.launch ? (PyObject *)threads_now.launch : Py_None);
+}
+
 static PyMethodDef threads_functions[] = {
+    {"_current_launch", threads_current, METH_NOARGS, "The launch of threads under way in this thread, or None."},
     {"launch_threads", (PyCFunction)(void (*)(void))threads_launch_function, METH_FASTCALL,
      "launch_threads(stream, grid, block, shared_bytes, cluster, kernel, args, /)\n--\n\n"
      "Runs a kernel of threads over a grid of blocks; cluster may be None."},

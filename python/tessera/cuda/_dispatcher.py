@@ -70,6 +70,8 @@ class Dispatcher(_core.ThreadKernel):  # type: ignore[misc]
         self._on_specialised: Callable[[Any], object] | None = None
         self._pack: Any = None
         self._latest: Dispatcher | None = None  # what recompile() made: launches go to it
+        self._compile_hook: Callable[..., Any] | None = None
+        self._by_config: dict[Any, Dispatcher] | None = None  # where code depends on the configuration of its launch
         self._snapshot = snapshot_of(py_func, source)
         self._hooked = bool(self.extensions)
         self._waits = options.debug or options.boundscheck
@@ -181,7 +183,11 @@ class Dispatcher(_core.ThreadKernel):  # type: ignore[misc]
         device = _device_of_stream(launch.stream)
         passed, back = prepared(args, device, tuple(self.extensions), launch.stream)
         run = launch.run
+        if self._compile_hook is not None and self._typed(args) not in self.overloads:
+            launch._within(self._compile_hook, self._given(args))
         kernel = self._latest if self._can_compile else self._best(passed)
+        if self._by_config is not None:
+            kernel = self._for_config(launch)
         if kernel is not None:
             run = _core.ThreadLaunch(
                 kernel, launch.griddim, launch.blockdim, launch.stream, launch.sharedmem, launch.cluster
@@ -208,15 +214,48 @@ class Dispatcher(_core.ThreadKernel):  # type: ignore[misc]
 
     def _specialised(self, launch: Any, args: tuple[Any, ...]) -> None:
         """The first launch of code for these arguments is under way; called by ext/threads.c."""
-        found = tuple(typeof(arg) for arg in self._given(args))
+        found = self._typed(args)
         if found not in self.overloads:
             self.overloads[found] = Overload(self, found)
+        self.overloads[found].launch_config_sensitive |= self._by_config is not None
         if self._on_specialised is not None:
             self._on_specialised(launch)
 
+    def _typed(self, args: tuple[Any, ...]) -> tuple[types.Type, ...]:
+        return tuple(typeof(arg) for arg in self._given(args))
+
+    def mark_launch_config_sensitive(self) -> None:
+        """Says that the code depends on the configuration that it is launched with: each has code of its own."""
+        if self._by_config is None:
+            self._by_config, self._hooked = {}, True
+
+    def _for_config(self, launch: Any) -> Dispatcher:
+        key = launch.griddim, launch.blockdim, launch.sharedmem, launch.cluster
+        assert self._by_config is not None
+        made = self._by_config.get(key)
+        if made is None:
+            made = self._by_config[key] = Dispatcher(self.py_func, self.options)
+            made.mark_launch_config_sensitive = lambda: None  # type: ignore[method-assign]
+        return made
+
+    @property
+    def _compile_for_args(self) -> Callable[..., Any]:
+        """Called with the arguments of a launch whose types have no code yet; gives the overload."""
+        return self._compile_hook or _types.MethodType(Dispatcher._compiled_for, self)
+
+    @_compile_for_args.setter
+    def _compile_for_args(self, hook: Callable[..., Any]) -> None:
+        self._compile_hook, self._hooked = hook, True
+
+    def _compiled_for(self, *args: Any, **named: Any) -> Overload:
+        found = self._typed(self._complete(args, named))
+        overload = self.overloads.get(found) or self.compile(found)
+        overload.launch_config_sensitive |= self._by_config is not None
+        return overload
+
     def _best(self, args: tuple[Any, ...]) -> Overload:
         """The overload of explicit signatures for these arguments."""
-        found = tuple(typeof(arg) for arg in self._given(args))
+        found = self._typed(args)
         exact = self.overloads.get(found)
         if exact is not None:
             return exact
@@ -387,7 +426,7 @@ class Dispatcher(_core.ThreadKernel):  # type: ignore[misc]
         return self._attribute("regs_per_thread", signature)
 
     def get_const_mem_size(self, signature: Any = None) -> Any:
-        """Bytes of constant memory and of constant arrays."""
+        """Bytes of constant memory, and of arrays and texts that are compiled in."""
         return self._attribute("const_mem_size", signature)
 
     def get_shared_mem_per_block(self, signature: Any = None) -> Any:

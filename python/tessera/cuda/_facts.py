@@ -25,13 +25,18 @@ _ATTRIBUTES = {
 
 
 _LOCAL = re.compile(r"= local bytes=(\d+)")
+_TEXT, _ESCAPE = re.compile(r'\bprintf "((?:[^"\\]|\\.)*)"'), re.compile(r"\\(?:x[0-9a-f]{2}|.)")
 _CONSTANT = re.compile(r"^constant @.* : tile<((?:\d+x)*)[a-z]+(\d+)", re.MULTILINE)
 
 
 def _constant_bytes(overload: Overload) -> int:
-    """Of the arrays that are compiled in: they lie in global memory, which the driver does not count."""
-    found = _CONSTANT.findall(overload.inspect_ir())
-    return sum(prod(map(int, extents.split("x")[:-1])) * max(int(bits), 8) // 8 for extents, bits in found)
+    """Of the arrays and texts that are compiled in: they lie in global memory, which the driver does not count."""
+    ir = overload.inspect_ir()
+    arrays = _CONSTANT.findall(ir)
+    texts = (_ESCAPE.sub("_", text) for text in _TEXT.findall(ir))
+    return sum(prod(map(int, extents.split("x")[:-1])) * max(int(bits), 8) // 8 for extents, bits in arrays) + sum(
+        len(text.encode()) + 1 for text in texts
+    )
 
 
 def _threads(overload: Overload) -> int:

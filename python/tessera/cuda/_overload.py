@@ -184,6 +184,10 @@ class Overload(_core.ThreadKernel):  # type: ignore[misc]
         self.launch_config_sensitive = False
         self._code: dict[int, tuple[bytes, dict[str, Any]]] = {}
 
+    def mark_launch_config_sensitive(self) -> None:
+        """As the kernel's."""
+        self.dispatcher.mark_launch_config_sensitive()
+
     @property
     def py_func(self) -> Any:
         return self.dispatcher.py_func

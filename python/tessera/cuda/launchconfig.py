@@ -1,21 +1,24 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The launch that a kernel is being compiled for: only known while it is."""
+"""The launch that a kernel is being compiled for: only known while it is.
+
+What kernels ask Python while they are compiled (typing functions of ``cuda.extending``) may read it; who does must say so
+by ``config.dispatcher.mark_launch_config_sensitive()``: then the kernel is compiled for each configuration by itself.
+"""
 
 from __future__ import annotations
 
 import contextlib
-import threading
 from collections.abc import Iterator
 from typing import Any
 
-__all__ = ["capture_compile_config", "current_launch_config", "ensure_current_launch_config", "known_as"]
+from .. import _core
 
-_state = threading.local()
+__all__ = ["capture_compile_config", "current_launch_config", "ensure_current_launch_config"]
 
 
 def current_launch_config() -> Any:
-    """The launch in this thread, or None."""
-    return getattr(_state, "config", None)
+    """The launch in this thread (``griddim``, ``blockdim``, ``sharedmem``, ``args``, ``dispatcher``), or None."""
+    return _core._current_launch()
 
 
 def ensure_current_launch_config() -> Any:
@@ -24,17 +27,6 @@ def ensure_current_launch_config() -> Any:
     if config is None:
         raise RuntimeError("No launch config set: this is known while a kernel is compiled for a launch")
     return config
-
-
-@contextlib.contextmanager
-def known_as(config: Any) -> Iterator[None]:
-    """A launch is known in the block."""
-    before = current_launch_config()
-    _state.config = config
-    try:
-        yield
-    finally:
-        _state.config = before
 
 
 @contextlib.contextmanager

@@ -104,6 +104,47 @@ def test_the_launch_is_known_while_a_kernel_is_compiled_for_it() -> None:
         launchconfig.ensure_current_launch_config()
 
 
+def threads_of_block(x: Any) -> Any:
+    """Of the launch that the kernel is compiled for."""
+
+
+@cuda.extending.overload(threads_of_block)
+def typed_threads_of_block(x: Any) -> Any:
+    config = launchconfig.ensure_current_launch_config()
+    assert config.args is not None and config.args[0].size == 2
+    config.dispatcher.mark_launch_config_sensitive()
+    threads = config.blockdim[0]
+    return lambda x: threads
+
+
+def test_code_may_depend_on_its_launch() -> None:
+    @cuda.jit
+    def kernel(x):
+        x[0], x[1] = threads_of_block(x), cuda.blockDim.x
+
+    for threads in (32, 64, 32, 1):
+        x = numpy.zeros(2, "i8")
+        launch = kernel[1, threads]
+        launch(x)
+        assert x.tolist() == [threads, threads] and launch.args is None
+    assert next(iter(kernel.overloads.values())).launch_config_sensitive
+    assert launchconfig.current_launch_config() is None
+
+
+def test_compiling_may_be_watched() -> None:
+    kernel, seen = cuda.jit(fill), []
+    own = kernel._compile_for_args
+
+    def watched(*args: Any) -> Any:
+        seen.append((args[1], launchconfig.ensure_current_launch_config().args[1]))
+        return own(*args)
+
+    kernel._compile_for_args = watched
+    for value in (1, 2, 2.5):
+        kernel[1, 32](numpy.zeros(4), value)
+    assert seen == [(1, 1), (2.5, 2.5)] and len(kernel.overloads) == 2
+
+
 def test_code_of_files(tmp_path: pathlib.Path) -> None:
     for ending, cls in (("ptx", cuda.PTXSource), ("cu", cuda.CUSource), ("o", cuda.Object), ("a", cuda.Archive)):
         file = tmp_path / f"code.{ending}"

@@ -32,6 +32,14 @@ def test_memory_that_a_kernel_asks_for(kind: Any, size: int) -> None:
     assert kernel.get_max_threads_per_block() == 1024
 
 
+def test_texts_are_constants() -> None:
+    @cuda.jit("void(int64)")
+    def kernel(x):
+        print('a"b', x)
+
+    assert kernel.get_const_mem_size() == len(b'a"b %lld\n\0')
+
+
 def test_memory_by_signature() -> None:
     kernel = cuda.jit(uses)
     for kind in (numpy.int8, numpy.int64):
