@@ -263,7 +263,8 @@ TS_API void ts_code_deinit(ts_code *code);
     X(occupancy)        /* tile blocks to keep on one multiprocessor, 1 to 32; fewer where they do not fit */ \
     X(opt_level)        /* 0 to 3 */                                                                \
     X(num_worker_warps) /* 4, 8, 16 or 32 */                                                        \
-    X(checked)          /* 1: indices out of bounds are reported; of threads 1: exceptions, 2: indices, 3: both */ \
+    X(checked)          /* 1: indices out of bounds are reported; of threads 1: what is raised, 2: indices, 4: what */ \
+                        /* Python raises by itself, or sums of these */                             \
     X(fastmath)         /* 1: approximate instructions are allowed */                               \
     X(num_stages)       /* depth of load pipelines, 1 to 8 */                                       \
     X(plan)             /* of a GPU's code: 0 the fastest, 1 and 2 more modest ones (TS_PLANS) */  \

@@ -91,10 +91,12 @@ def _encoded(text: str) -> bytes:
 
 
 class _Packer:
-    def __init__(self, snapshot: Snapshot | None = None, dialect: str = "tile", raises: bool = False) -> None:
+    def __init__(
+        self, snapshot: Snapshot | None = None, dialect: str = "tile", raises: bool = False, unbound: bool = False
+    ) -> None:
         self.snapshot = snapshot
         self.dialect = dialect
-        self.raises = raises
+        self.raises, self.unbound = raises, unbound
         self.strings: dict[str, int] = {"": 0}
         self.nodes: list[int] = [0] * 9
         self.n_nodes = 1
@@ -419,6 +421,7 @@ class _Walker:
             except ValueError:  # not bound yet: reported as undefined where it is used
                 continue
         self.local: list[set[str]] = []
+        self.unbound: list[Any] = []  # of the functions around, where reads without a value are reported
         self.meant: dict[int, tuple[bool, Any]] = {}  # id of an attribute's node -> what host() said
 
     def lookup(self, name: str) -> tuple[bool, Any]:
@@ -479,6 +482,8 @@ class _Walker:
             what = _STATEMENTS.get(kind.__name__, kind.__name__)
             return self.emit(tables.NODES["Unsupported"][0], node, [self.packer.text(what)])
         if kind is _ast.Name:
+            if self.unbound and id(node) in self.unbound[-1].reads:
+                return self.bound(node, node.id)
             if node.id not in self.free:
                 known, value = self.lookup(node.id)
                 if known:
@@ -522,7 +527,7 @@ class _Walker:
         if letter == "n":
             return self.node(value) if value is not None else 0
         if letter == "l":
-            return self.packer.list([self.node(item) for item in value]) if value else 0
+            return self.packer.list([number for item in value for number in self.item(item)]) if value else 0
         if letter == "s":
             return self.packer.text(value) if value is not None else 0
         if letter == "t":
@@ -555,13 +560,48 @@ class _Walker:
         defaults = self.nested_defaults(node.args) if outer else {}
         self.local.append(_bound_names(node))
         args = self.arguments(node.args, defaults)
-        body = self.node(node.body) if isinstance(node, _ast.Lambda) else self.field("l", node.body)
+        body = self.node(node.body) if isinstance(node, _ast.Lambda) else self.body(node)
         self.local.pop()
         if isinstance(node, _ast.Lambda):
             return self.emit(plan[0], node, [args, body])
         return self.emit(
             plan[0], node, [self.packer.text(node.name), args, body, self.packer.list(decorators)]
         )
+
+    def body(self, node: Any) -> int:
+        """The statements of a function; where reads without a value are reported, none has one at the beginning."""
+        if not self.packer.unbound:
+            return self.field("l", node.body)
+        from ._unbound import Unbound, flag_of
+
+        self.unbound.append(Unbound(node))
+        names = sorted(self.unbound[-1].names)
+        self.local[-1].update(map(flag_of, names))
+        made = [self.flag(name, False, node) for name in names]
+        made += [number for item in node.body for number in self.item(item)]
+        self.unbound.pop()
+        return self.packer.list(made)
+
+    def item(self, node: Any) -> list[int]:
+        """An item of a list; of a statement with what is noted of the names that it assigns (tessera._unbound)."""
+        if not self.unbound or not isinstance(node, _ast.stmt):
+            return [self.node(node)]
+        unbound = self.unbound[-1]
+        made = [self.flag(name, True, node) for name in unbound.first(node)]
+        changed = unbound.changed(node)
+        if changed:
+            made.append(self.emit(_plans[_ast.Expr][0], node, [self.bound(node, changed)]))
+        made.append(self.node(node))
+        return made + [self.flag(name, True, node) for name in unbound.behind(node)]
+
+    def flag(self, name: str, value: bool, at: Any) -> int:
+        return self.node(self.unbound[-1].flag(name, value, at))
+
+    def bound(self, node: Any, name: str) -> int:
+        """A read of a name: reported where it has no value."""
+        from .cuda._device import bound
+
+        return self.node(self.unbound[-1].read(name, bound, node))
 
     def only_ends(self) -> bool:
         """Whether what raises here ends the kernel of threads, as a return does, and nobody hears of it."""
@@ -853,7 +893,8 @@ def pack_function(fn: FunctionType, snapshot: Snapshot | None = None, dialect: s
 
 
 def pack_kernel(
-    fn: FunctionType, snapshot: Snapshot | None = None, dialect: str = "tile", raises: bool = False
+    fn: FunctionType, snapshot: Snapshot | None = None, dialect: str = "tile", raises: bool = False,
+    unbound: bool = False,
 ) -> tuple[bytes, Host]:
     """The pack of ``fn``, and who evaluates the expressions that it leaves to Python, if there are any.
 
@@ -865,6 +906,8 @@ def pack_kernel(
         The language that it is written in: "tile", or "thread" for that of ``tessera.cuda``.
     raises : bool
         Whether a kernel of threads reports exceptions; else one that raises ends.
+    unbound : bool
+        Whether it reports reads of names that have no value.
 
     Raises
     ------
@@ -873,7 +916,7 @@ def pack_kernel(
     """
     if isinstance(fn, MethodType):
         fn = fn.__func__  # type: ignore[assignment]
-    packer = _Packer(snapshot, dialect, raises)
+    packer = _Packer(snapshot, dialect, raises, unbound)
     try:
         source_of_root = packer.object(fn)
         packer.complete()

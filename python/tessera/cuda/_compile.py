@@ -82,7 +82,7 @@ def compile(  # noqa: A001
     found = normalize(sig)
     if found.return_type not in (None, types.void):
         raise TypeError("CUDA kernel must have void return type.")
-    kernel = Dispatcher(getattr(pyfunc, "py_func", pyfunc), options_of(given))
+    kernel = Dispatcher(getattr(pyfunc, "py_func", pyfunc), options_of(given, launched=False))
     code, _ = kernel.compile(found).code(_target(cc))
     return code.rstrip(b"\0").decode(), types.void
 

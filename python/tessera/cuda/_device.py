@@ -63,6 +63,11 @@ class _Value:
     __floordiv__ = __rfloordiv__ = __truediv__ = __rtruediv__ = _outside
 
 
+@_op("bound")
+def bound(is_bound: Any, value: Any, name: str) -> Any:
+    """``value``, the local variable ``name``; UnboundLocalError where it has none. Written by tessera._pack."""
+
+
 class threadIdx:
     """Where the thread is in its block: ``.x``, ``.y``, ``.z``, each int32."""
 

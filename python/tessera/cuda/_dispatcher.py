@@ -16,7 +16,7 @@ from .._source import snapshot_of
 from . import types
 from ._errors import NumbaPerformanceWarning, TypingError, raised, translated
 from ._forall import ForAll
-from ._options import Options
+from ._options import IMPLIED, RAISES, Options
 from ._overload import EXACT, NONE, Overload, conversion
 from ._signature import Signature, normalize
 from ._typeof import typeof
@@ -24,7 +24,6 @@ from ._typeof import typeof
 __all__ = ["Dispatcher"]
 
 _VARARGS, _VARKEYWORDS = 4, 8  # flags of code objects
-_RAISES, _BOUNDS = 1, 2  # bits of the hint `checked`
 _EMPTY_ROW = (0, 0, 0, 0, 0, 0, 0, ())
 
 
@@ -74,7 +73,7 @@ class Dispatcher(_core.ThreadKernel):  # type: ignore[misc]
         self._by_config: dict[Any, Dispatcher] | None = None  # where code depends on the configuration of its launch
         self._snapshot = snapshot_of(py_func, source)
         self._hooked = bool(self.extensions)
-        self._waits = options.debug or options.boundscheck
+        self._waits = bool(options.checked)
         self.__name__, self.__qualname__ = py_func.__name__, py_func.__qualname__
         self.__doc__, self.__module__ = py_func.__doc__, py_func.__module__
         self.__wrapped__ = py_func
@@ -97,7 +96,9 @@ class Dispatcher(_core.ThreadKernel):  # type: ignore[misc]
 
         code, snapshot = self.py_func.__code__, self._snapshot
         if self._pack is None:
-            pack, host = pack_kernel(self.py_func, snapshot, dialect="thread", raises=self.options.debug)
+            checked = self.options.checked
+            raises, unbound = bool(checked & RAISES), bool(checked & IMPLIED)
+            pack, host = pack_kernel(self.py_func, snapshot, "thread", raises, unbound)
             if self.options.link or host.packer.links:
                 from ._linking import all_links
                 from ._loaded import hook_of
@@ -117,7 +118,7 @@ class Dispatcher(_core.ThreadKernel):  # type: ignore[misc]
     def _hints(self) -> Any:
         given = {
             "opt_level": _core.OPT_LEVEL if self.options.opt else 0,
-            "checked": _RAISES * self.options.debug + _BOUNDS * self.options.boundscheck,
+            "checked": self.options.checked,
             "fastmath": int(self.options.fastmath),
             "max_registers": self.options.max_registers or 0,
             "carveout": 0 if self.options.shared_memory_carveout is None else self.options.shared_memory_carveout + 2,
@@ -134,6 +135,15 @@ class Dispatcher(_core.ThreadKernel):  # type: ignore[misc]
             failure, host.failure = host.failure, None
             return failure  # type: ignore[no-any-return]
         return translated(error)
+
+    def _wait_for(self, stream: Any) -> None:
+        """Waits for a stream that has launches of this kernel; raises what a thread of them raised."""
+        from ..core import Device
+
+        try:
+            (stream or Device().default_stream).sync()
+        except KernelError as error:
+            raise self._failed(error) from error.__cause__
 
     # ---- launching
 

@@ -28,7 +28,7 @@ from ._device_array import (
     is_cuda_array,
     row_major,
 )
-from ._options import Options, options_of
+from ._options import RAISES, Options, options_of
 from ._signature import Signature, normalize
 from ._typeof import as_dtype
 
@@ -157,7 +157,10 @@ class GUFunc:
             space: dict[str, Any] = {"grid": grid, "core": self.py_func}
             space.update({f"type{i}": dtype.type for i, dtype in enumerate(loop.dtypes)})
             exec(compile(source, f"<{self.__name__} over {n_loop} dimensions>", "exec"), space)  # noqa: S102
-            loop.kernels[n_loop] = Dispatcher(space["kernel"], self._options, source)
+            options = self._options
+            made = Dispatcher(space["kernel"], options._replace(checked=options.checked | RAISES), source)
+            made._waits = bool(options.checked)  # else what the function raises is heard of where its results are
+            loop.kernels[n_loop] = made
         return loop.kernels[n_loop]
 
     # ---- a call
@@ -184,7 +187,7 @@ class GUFunc:
         arrays = [_cast(a, dtype, self.elementwise) for a, dtype in zip(arrays, loop.dtypes)]
         shape, sizes = self._shapes(arrays)
         results, back = self._results(outputs, shape, sizes, loop, host, number, stream)
-        self._run(loop, [*self._broadcast(arrays, shape), *results], shape, stream)
+        self._run(loop, [*self._broadcast(arrays, shape), *results], shape, stream, host)
         found = [_given(result, to, host, stream) for result, to in zip(results, back)]
         return found[0] if self.nout == 1 else tuple(found)
 
@@ -276,7 +279,7 @@ class GUFunc:
             made.append(_like(array, view))
         return made
 
-    def _run(self, loop: _Loop, operands: list[Any], shape: tuple[int, ...], stream: Any) -> None:
+    def _run(self, loop: _Loop, operands: list[Any], shape: tuple[int, ...], stream: Any, host: bool) -> None:
         count = 1
         for extent in shape:
             count *= extent
@@ -292,7 +295,10 @@ class GUFunc:
             from ..core import Device
 
             order = Device("cpu").default_stream
-        self._kernel(loop, n_loop)[-(-count // threads), threads, order](count, *operands)
+        kernel = self._kernel(loop, n_loop)
+        kernel[-(-count // threads), threads, order](count, *operands)
+        if host:
+            kernel._wait_for(order)
 
     def reduce(self, arg: Any, stream: Any = 0) -> Any:
         """The elements of a one-dimensional array, put together by a function of two arguments."""

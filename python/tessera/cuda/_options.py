@@ -6,11 +6,13 @@ from __future__ import annotations
 import warnings
 from typing import Any, NamedTuple
 
+from .._checked import level_of, wished
 from . import config
 from ._errors import DeprecationError, NumbaDeprecationWarning, NumbaInvalidConfigWarning
 
 __all__ = ["Options", "links_of", "options_of"]
 
+RAISES, BOUNDS, IMPLIED = 1, 2, 4  # bits of the hint `checked`: src/lang/simt/op.h
 _GONE = ("argtypes", "restype", "bind")
 _CARVEOUTS = {"default": -1, "maxl1": 0, "maxshared": 100}
 
@@ -34,6 +36,8 @@ class Options(NamedTuple):
     extensions : tuple
     boundscheck : bool
         Report indices that are out of bounds.
+    checked : int
+        What all of these, and the environment, have the kernel report: the hint of the compiler.
     """
 
     device: bool = False
@@ -51,6 +55,7 @@ class Options(NamedTuple):
     shared_memory_carveout: int | None = None
     extensions: tuple[Any, ...] = ()
     boundscheck: bool = False
+    checked: int = 0
 
 
 def _inline(value: Any) -> str:
@@ -109,9 +114,18 @@ def links_of(value: Any) -> tuple[Any, ...]:
     return tuple(value) if isinstance(value, (list, tuple, set, frozenset)) else (value,)
 
 
-def options_of(given: dict[str, Any], depth: int = 1) -> Options:
+def _checked(given: dict[str, Any], debug: bool, launched: bool) -> int:
+    level = level_of(given.get("checked", False), f"cuda.jit(checked={given.get('checked')!r})")
+    wish = config.BOUNDSCHECK or config.CUDA_BOUNDSCHECK
+    bounds = bool(given.get("boundscheck"))
+    if launched:
+        level, bounds = max(level, wished()), bounds if wish is None else wish not in ("", "0")
+    return (RAISES | IMPLIED) * (debug or level > 0) | BOUNDS * (bounds or level > 0)
+
+
+def options_of(given: dict[str, Any], depth: int = 1, launched: bool = True) -> Options:
     """Options by name, checked; TypeError names one that is not there. Warnings are about the line that called the
-    function ``depth`` calls up."""
+    function ``depth`` calls up. ``launched``: what the environment asks of all kernels counts."""
     for name in _GONE:
         if name in given:
             raise DeprecationError(f"cuda.jit() has no option {name!r} any more: give a signature, or device=True")
@@ -151,4 +165,5 @@ def options_of(given: dict[str, Any], depth: int = 1) -> Options:
         shared_memory_carveout=_carveout(given.get("shared_memory_carveout")),
         extensions=tuple(given.get("extensions") or ()),
         boundscheck=bool(given.get("boundscheck") or False),
+        checked=_checked(given, debug, launched),
     )

@@ -15,7 +15,7 @@ import numpy
 from .. import _core
 from ..core._place import CUDA
 from ._device_array import DeviceNDArray, as_device_array, is_cuda_array
-from ._options import options_of
+from ._options import RAISES, options_of
 from ._pickle import dumped, found_as
 
 __all__ = ["Reduce", "reduce"]
@@ -75,7 +75,10 @@ class Reduce:
 
         space: dict[str, Any] = {"grid": grid, "core": self._functor}
         exec(compile(source, f"<reduction by {self.__name__}>", "exec"), space)  # noqa: S102
-        return Dispatcher(space["kernel"], options_of({}), source)
+        options = options_of({})
+        made = Dispatcher(space["kernel"], options._replace(checked=options.checked | RAISES), source)
+        made._waits = bool(options.checked)
+        return made
 
     def __call__(self, arr: Any, size: int | None = None, res: Any = None, init: Any = 0, stream: Any = 0) -> Any:
         """Puts the elements together.
@@ -111,6 +114,7 @@ class Reduce:
             return None if res is not None else numpy.dtype(arr.dtype).type(init)
         made = self._run(_placed(arr, n, stream), n, init, stream)
         if res is None:
+            self._made()[0]._wait_for(stream)
             return made.copy_to_host(stream=stream)[0]
         as_device_array(res)[:1] = made
         return None

@@ -48,6 +48,7 @@ _ROWS: dict[str, Any] = {
     "DEVELOPER_MODE": 0,
     "CAPTURED_ERRORS": "new_style",
     "BOUNDSCHECK": None,
+    "CUDA_BOUNDSCHECK": None,
     "DISABLE_JIT": 0,
 }
 

@@ -297,8 +297,7 @@ class kernel(_core.Kernel):  # type: ignore[misc]
 
     def _prepare(self) -> tuple[str, str, bytes, tuple[Any, ...], tuple[Any, ...], Any]:
         """What the C side needs: name, file, pack, parameter rows, hints, host (see ext/kernel.c)."""
-        import os
-
+        from .._checked import wished
         from .._pack import pack_kernel
 
         snapshot = self._snapshot  # read first: another thread takes it away once there is a pack
@@ -317,10 +316,7 @@ class kernel(_core.Kernel):  # type: ignore[misc]
             )
         notes = annotations_of(self._function)
         rows = tuple(parameter(name, notes.get(name)) for name in parameter_names(self._function))
-        wish = os.environ.get("TESSERA_CHECKED", "0")
-        if wish not in ("", "0", "1"):
-            raise ValueError(f"TESSERA_CHECKED={wish}: it takes 1 (every kernel) or 0")
-        checked = self._checked or wish == "1"
+        checked = self._checked or wished() > 0
         pack, host = self._pack
         return self.__name__, code.co_filename, pack, rows, self._hint_rows(checked), host
 

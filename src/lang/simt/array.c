@@ -507,11 +507,48 @@ static ts_status array_item(fr *f, const fr_array *a, const fr_value *index, con
     return fr_simt_get(f, source, address, TS_CACHE_NONE, out);
 }
 
+/* Axis i of an array, as one of `wanted` elements: it has one element, or as many. What is known is refused, and what is
+ * not is reported where the kernel is compiled for it. */
+static ts_status array_fits_axis(fr *f, const fr_value *given, const fr_value *wanted, uint32_t i)
+{
+    int64_t n, all;
+    ts_val x, y;
+    ts_builder *b = &f->b;
+    bool known = fr_is_int(given, &n), both = known && fr_is_int(wanted, &all);
+    if (fr_same(f, given, wanted) || (known && n == 1) || (both && n == all))
+        return TS_OK;
+    if (both)
+        return fr_error(f, f->node, TS_TILEVALUE, "an array of %lld elements along axis %u does not fit in one of %lld\n"
+                        "  help: give a slice of as many elements, or an array of one, which is repeated",
+                        (long long)n, i, (long long)all);
+    if (!fr_simt_reports(f, FR_REPORT_IMPLIED))
+        return TS_OK;
+    TS_TRY(fr_simt_cast(f, given, TS_DTYPE_int64, &x));
+    TS_TRY(fr_simt_cast(f, wanted, TS_DTYPE_int64, &y));
+    ts_val one = ts_cmp(b, TS_OP_cmpi, TS_EQ, x, ts_int(b, TS_T_i64, 1), 0);
+    ts_val fine = ts_op2(b, TS_OP_ori, one, ts_cmp(b, TS_OP_cmpi, TS_EQ, x, y, 0), 0);
+    const char *text = fr_textf(f, "ValueError: the array that is assigned has another number of elements along axis %u",
+                                i);
+    fr_simt_check(f, fine, &(fr_fault){.code = TS_FAULT_RAISE, .text = text});
+    return TS_OK;
+}
+
+/* An array whose items are to be those of `a`, axis by axis from the last. */
+static ts_status array_fits(fr *f, const fr_array *a, const fr_value *from)
+{
+    const fr_array *source = from->kind == FR_ARRAY ? from->as.array : NULL;
+    for (uint32_t i = 0; source && source->rank <= a->rank && i < source->rank; i++)
+        TS_TRY(array_fits_axis(f, &source->shape[i], &a->shape[i + a->rank - source->rank], i));
+    return TS_OK;
+}
+
 ts_status fr_simt_each(fr *f, const fr_array *a, uint32_t n, const fr_value *from, fr_each *make, void *user)
 {
     ts_val openers[TS_ARRAY_RANK], address, zero = ts_int(&f->b, TS_T_i64, 0), one = ts_int(&f->b, TS_T_i64, 1), stop;
     fr_value index[TS_ARRAY_RANK], items[FR_EACH_MOST], made;
     ts_assert(n && n <= FR_EACH_MOST);
+    for (uint32_t i = 0; i < n; i++)
+        TS_TRY(array_fits(f, a, &from[i]));
     for (uint32_t d = 0; d < a->rank; d++) {
         TS_TRY(fr_simt_cast(f, &a->shape[d], TS_DTYPE_int64, &stop));
         openers[d] = ts_for_begin(&f->b, zero, stop, one, 0, NULL, 0);

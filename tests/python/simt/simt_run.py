@@ -55,8 +55,8 @@ def _param(arg: object, host: object = None) -> tuple[list[front.Spec], list[int
 class Job:
     """A kernel and its arguments in C form."""
 
-    def __init__(self, fn: object, args: tuple, raises: bool = False) -> None:
-        _, host = _pack.pack_kernel(fn, None, "thread", raises)  # type: ignore[arg-type]
+    def __init__(self, fn: object, args: tuple, checked: int = 0) -> None:
+        _, host = _pack.pack_kernel(fn, None, "thread", bool(checked), bool(checked & 4))  # type: ignore[arg-type]
         parts = [_param(a, host) for a in args]
         self.pack = host.pack()
         self.specs, self.n = front.spec_of(tuple(p[0] for p in parts))
@@ -77,7 +77,7 @@ def run(
 ) -> str:  # fmt: skip
     """Runs a kernel on NumPy arrays by the reference interpreter: as it is written, or what a GPU ``target`` makes of
     it; gives what it printed."""
-    job = Job(fn, args, bool(checked))
+    job = Job(fn, args, checked)
     hints = (ctypes.c_uint8 * len(_core.HINTS))(*(checked if name == "checked" else 0 for name in _core.HINTS))
     printed: list[bytes] = []
     callback = front.PRINT(lambda user, text, size: printed.append(ctypes.string_at(text, size)))

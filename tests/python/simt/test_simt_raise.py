@@ -87,7 +87,7 @@ WAYS = [
 @pytest.mark.parametrize(("x", "thread", "error", "text"), WAYS)
 def test_the_first_thread_reports(target, x, thread, error, text):
     with pytest.raises(LowerError) as raised:
-        run(many_ways, x, np.zeros(96), grid=(3,), block=(32,), target=target, checked=1)
+        run(many_ways, x, np.zeros(96), grid=(3,), block=(32,), target=target, checked=5)
     block, lane = divmod(thread, 32)
     said = str(raised.value)
     assert f"block ({block}, 0, 0)" in said
@@ -115,7 +115,7 @@ def test_a_launch_raises(x, thread, error, text):
 @TARGETS
 def test_without_a_failure_nothing_changes(target, x):
     out, plain = np.zeros(96), np.zeros(96)
-    run(many_ways, x, out, grid=(3,), block=(32,), target=target, checked=1)
+    run(many_ways, x, out, grid=(3,), block=(32,), target=target, checked=5)
     DEBUG(many_ways)[3, 32](x, plain)
     np.testing.assert_array_equal(out, np.arange(96) + x + 100)
     np.testing.assert_array_equal(plain, out)
@@ -199,12 +199,12 @@ def unrolled(x, out):
 def test_ways_that_never_go_on(target, x, error, text):
     out, made = np.zeros(4), np.zeros(4)
     if error is None:
-        run(unrolled, x, made, block=(4,), target=target, checked=1)
+        run(unrolled, x, made, block=(4,), target=target, checked=5)
         DEBUG(unrolled)[1, 4](x, out)
         assert (out == 3).all() and (made == 3).all()
         return
     with pytest.raises(LowerError, match=text):
-        run(unrolled, x, made, block=(4,), target=target, checked=1)
+        run(unrolled, x, made, block=(4,), target=target, checked=5)
     with pytest.raises(error, match=text):
         DEBUG(unrolled)[1, 4](x, out)
 
