@@ -507,8 +507,8 @@ static ts_status array_item(fr *f, const fr_array *a, const fr_value *index, con
     return fr_simt_get(f, source, address, TS_CACHE_NONE, out);
 }
 
-/* Axis i of an array, as one of `wanted` elements: it has one element, or as many. What is known is refused, and what is
- * not is reported where the kernel is compiled for it. */
+/* Axis i of an array, as one of `wanted` elements: it has one element, or as many. What is known is refused, and what
+ * is not is reported where the kernel is compiled for it. */
 static ts_status array_fits_axis(fr *f, const fr_value *given, const fr_value *wanted, uint32_t i)
 {
     int64_t n, all;
@@ -518,8 +518,8 @@ static ts_status array_fits_axis(fr *f, const fr_value *given, const fr_value *w
     if (fr_same(f, given, wanted) || (known && n == 1) || (both && n == all))
         return TS_OK;
     if (both)
-        return fr_error(f, f->node, TS_TILEVALUE, "an array of %lld elements along axis %u does not fit in one of %lld\n"
-                        "  help: give a slice of as many elements, or an array of one, which is repeated",
+        return fr_error(f, f->node, TS_TILEVALUE, "an array of %lld elements along axis %u does not fit in one of "
+                        "%lld\n  help: give a slice of as many elements, or an array of one, which is repeated",
                         (long long)n, i, (long long)all);
     if (!fr_simt_reports(f, FR_REPORT_IMPLIED))
         return TS_OK;
@@ -527,8 +527,8 @@ static ts_status array_fits_axis(fr *f, const fr_value *given, const fr_value *w
     TS_TRY(fr_simt_cast(f, wanted, TS_DTYPE_int64, &y));
     ts_val one = ts_cmp(b, TS_OP_cmpi, TS_EQ, x, ts_int(b, TS_T_i64, 1), 0);
     ts_val fine = ts_op2(b, TS_OP_ori, one, ts_cmp(b, TS_OP_cmpi, TS_EQ, x, y, 0), 0);
-    const char *text = fr_textf(f, "ValueError: the array that is assigned has another number of elements along axis %u",
-                                i);
+    const char *text = fr_textf(f, "ValueError: the array that is assigned has another number of elements along "
+                                "axis %u", i);
     fr_simt_check(f, fine, &(fr_fault){.code = TS_FAULT_RAISE, .text = text});
     return TS_OK;
 }
