@@ -23,6 +23,20 @@ struct ts_buffer {
     void *user;
 };
 
+/* Whether the memory is there: neither freed nor lost in a reset of its device. ts_buffer_check says what is wrong. */
+static inline bool ts__buffer_is_there(const ts_buffer *buffer)
+{
+    return atomic_load_explicit(&buffer->lent, memory_order_relaxed) != BUFFER_FREED &&
+           (buffer->release || buffer->epoch == atomic_load_explicit(&buffer->device->epoch, memory_order_relaxed));
+}
+
+/* ts_buffer_note_stream. */
+static inline void ts__buffer_note_stream(const ts_buffer *buffer, const ts_stream *stream)
+{
+    if (stream->native != buffer->stream.native && buffer->stream.device)
+        atomic_store_explicit((_Atomic bool *)(uintptr_t)&buffer->shared, true, memory_order_relaxed);
+}
+
 /* dims[d] elements of `bytes` each, strides in bytes of any sign; `to` and `from` are element [0, ...]. */
 typedef struct array_walk {
     uint32_t rank, bytes;

@@ -109,17 +109,16 @@ void ts_buffer_release(ts_buffer *buffer)
 
 ts_status ts_buffer_check(const ts_buffer *buffer, ts_error *err)
 {
-    if (atomic_load_explicit(&buffer->lent, memory_order_relaxed) == BUFFER_FREED)
-        return ts_fail(err, TS_BUFFER, "the memory of this array was freed");
-    if (!buffer->release && buffer->epoch != ts_device_epoch(buffer->device))
-        return ts_fail(err, TS_BUFFER, "the memory of this array was lost when its device was reset");
-    return TS_OK;
+    if (ts__buffer_is_there(buffer))
+        return TS_OK;
+    return ts_fail(err, TS_BUFFER, atomic_load_explicit(&buffer->lent, memory_order_relaxed) == BUFFER_FREED
+                                       ? "the memory of this array was freed"
+                                       : "the memory of this array was lost when its device was reset");
 }
 
 void ts_buffer_note_stream(const ts_buffer *buffer, const ts_stream *stream)
 {
-    if (stream->native != buffer->stream.native && buffer->stream.device)
-        atomic_store_explicit((_Atomic bool *)(uintptr_t)&buffer->shared, true, memory_order_relaxed);
+    ts__buffer_note_stream(buffer, stream);
 }
 
 void *ts_buffer_data(const ts_buffer *buffer)

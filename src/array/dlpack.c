@@ -19,12 +19,18 @@ static bool dlpack_has(ts_dtype dtype)
     return info->dlpack != DLPACK_NO_CODE && info->bits == 8 * info->bytes; /* float4: two to a byte are not ours */
 }
 
+/* Part of every launch with a tensor. */
 static ts_dtype dlpack_dtype(ts_dl_dtype type)
 {
-    for (ts_dtype dtype = 1; dtype < TS_DTYPE_COUNT; dtype++)
-        if (dlpack_has(dtype) && ts_dtype_get(dtype)->dlpack == type.code && ts_dtype_get(dtype)->bits == type.bits)
-            return dtype;
-    return TS_DTYPE_NONE;
+    enum { NOT_OURS = 1 << 16 };
+    switch (type.code << 8 | type.bits) {
+#define TS_DTYPE(name, scalar, kind, bytes, bits, sign, dlpack, ...) \
+    case dlpack != DLPACK_NO_CODE && bits == 8 * bytes ? (dlpack << 8 | bits) : NOT_OURS + TS_DTYPE_##name: \
+        return TS_DTYPE_##name;
+#include "tessera/dtype.def"
+    default:
+        return TS_DTYPE_NONE;
+    }
 }
 
 /* The address of element 0; of a tensor without memory there is none, whatever its offset. */

@@ -28,17 +28,13 @@ typedef struct layout_span {
 } layout_span;
 
 /* True for most arrays there are, by a few instructions: no stride is negative, and extents and strides (in elements)
- * are so small that neither their sums nor the number of elements can overflow. Says nothing of a missing address. */
-static inline bool ts__layout_is_plain(const ts_layout *layout)
+ * are so small that neither their sums nor the number of elements can overflow. `all` are all bits that are set in one
+ * of them, strides of NULL left out. Says nothing of a missing address. */
+static inline bool ts__layout_is_plain(const void *data, uint32_t rank, uint64_t all)
 {
     /* rank x 2^(2 bits) x 8 bytes <= LAYOUT_SPAN_MAX, and 2^(rank x bits) elements too */
     static const uint8_t bits[TS_ARRAY_RANK + 1] = {26, 26, 26, 17, 13, 10, 8, 7, 6};
-    if ((uint32_t)layout->rank > TS_ARRAY_RANK || !layout->shape || (uintptr_t)layout->data >> 60)
-        return false;
-    uint64_t all = 0;
-    for (int32_t d = 0; d < layout->rank; d++)
-        all |= (uint64_t)layout->shape[d] | (layout->strides ? (uint64_t)layout->strides[d] : 0);
-    return all >> bits[layout->rank] == 0;
+    return all >> bits[rank] == 0 && (uintptr_t)data >> 60 == 0;
 }
 
 static inline layout_flaw ts__layout_flaw(const ts_layout *layout, int32_t most_axes, layout_span *out)

@@ -15,6 +15,9 @@ static struct {
     _Atomic bool up_cpu, up_cuda;
 } registry = {.cpu_once = PTHREAD_ONCE_INIT, .cuda_once = PTHREAD_ONCE_INIT};
 
+/* Devices that were lent, by their numbers (ts_device_id): a launch finds its own without a lock. */
+static _Atomic(ts_device *) registry_known[TS_DEVICE_ID(TS_DEVICE_KINDS, 0)];
+
 static void registry_before_fork(void)
 {
     if (atomic_load(&registry.up_cpu))
@@ -147,5 +150,10 @@ ts_status ts_device_get(ts_device_kind kind, int ordinal, ts_device **out, ts_er
 
 ts_status ts_device_by_id(uint16_t id, ts_device **out, ts_error *err)
 {
-    return ts_device_get(TS_DEVICE_ID_KIND(id), TS_DEVICE_ID_ORDINAL(id), out, err);
+    *out = id < TS_COUNT(registry_known) ? atomic_load_explicit(&registry_known[id], memory_order_acquire) : NULL;
+    if (*out)
+        return TS_OK;
+    TS_TRY(ts_device_get(TS_DEVICE_ID_KIND(id), TS_DEVICE_ID_ORDINAL(id), out, err));
+    atomic_store_explicit(&registry_known[id], *out, memory_order_release);
+    return TS_OK;
 }

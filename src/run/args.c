@@ -5,7 +5,9 @@
  * something is wrong.
  */
 #include "run/launch.h"
+#include "array/array.h"
 #include "array/layout.h"
+#include "table/dtype.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <tessera/array.h>
@@ -14,6 +16,13 @@
 #define ARGS_LIMIT32 (((int64_t)1 << 31) - ((int64_t)1 << 25))
 
 __extension__ typedef __int128 args_wide; /* int64 and uint64 */
+
+/* For what few launches have: kept out of the way of those that have it not. */
+#if defined(__GNUC__)
+#define ARGS_RARE __attribute__((noinline, cold))
+#else
+#define ARGS_RARE
+#endif
 
 typedef struct args_walk {
     launch_frame *frame;
@@ -76,10 +85,10 @@ static ts_status args_slot(args_walk *walk, uint64_t value)
 
 /* ---- arrays --------------------------------------------------------------------------------------- */
 
-/* What is left of an array after checking: strides of extents 1 made regular. */
+/* What is left of an array after checking. */
 typedef struct args_array {
     uint64_t word, bytes; /* bytes: from the first element to the end of the last; 0 when there is none */
-    int64_t strides[TS_ARRAY_RANK];
+    int64_t *strides;     /* those of extents 1 made regular; the caller's, room for TS_ARRAY_RANK */
 } args_array;
 
 /* True if no two elements of `item` (in units of strides) share an address as far as sorted strides can tell. */
@@ -104,10 +113,7 @@ static bool args_is_apart(const int64_t *shape, const int64_t *strides, uint32_t
     return true;
 }
 
-#if defined(__GNUC__)
-__attribute__((noinline))
-#endif
-static ts_status args_check_layout(const args_walk *walk, const ts_layout *layout)
+static ARGS_RARE ts_status args_check_layout(const args_walk *walk, const ts_layout *layout)
 {
     char text[700];
     layout_span span;
@@ -131,82 +137,118 @@ static void args_protect(args_walk *walk, bool overlaps)
     frame->readonly[frame->n_readonly++] = (launch_readonly){frame->n_params, (uint32_t)walk->param, overlaps};
 }
 
-/* Masks and checks of one array, last dimension first. */
-static ts_status args_read_array(args_walk *walk, const ts_arg *arg, args_array *out)
+/* Elements that share memory, as no strides of ours do. */
+static ARGS_RARE ts_status args_check_apart(args_walk *walk, const ts_arg *arg, const int64_t *strides, int64_t item)
 {
-    uint32_t rank = arg->rank, bytes = (uint32_t)ts_dtype_bytes((ts_dtype)arg->dtype);
-    int64_t item = TS_MAX(walk->item, 1); /* in units of strides */
-    const ts_layout layout = {arg->value.data, (int32_t)rank, (uint32_t)item * bytes, bytes, arg->shape, arg->strides};
-    if (!arg->value.data || !ts__layout_is_plain(&layout))
-        TS_TRY(args_check_layout(walk, &layout));
-    uint64_t unit = 0, stride16 = 0, shape16 = 0, one = 0, dense = (uint64_t)item;
-    int64_t reach = item - 1, greatest = 0;
-    bool regular = true, empty = false;
-    for (uint32_t i = rank; i-- > 0;) {
-        int64_t extent = arg->shape[i], stride = arg->strides ? arg->strides[i] : (int64_t)dense;
-        empty |= extent == 0;
-        if (extent == 1)
-            stride = (int64_t)dense; /* never used; so that equal layouts have equal keys */
-        regular &= extent <= 1 || stride > reach;
-        uint64_t steps = extent > 1 ? (uint64_t)extent - 1 : 0; /* sums wrap only in arrays without elements */
-        reach = (int64_t)((uint64_t)reach + steps * (uint64_t)stride);
-        dense = (steps + 1) * (uint64_t)stride;
-        out->strides[i] = stride;
-        greatest = TS_MAX(greatest, extent);
-        unit |= (uint64_t)(stride == 1) << i;
-        stride16 |= (uint64_t)(((uint64_t)stride * bytes & 15) == 0) << i;
-        shape16 |= (uint64_t)((extent & 15) == 0) << i;
-        one |= (uint64_t)(extent == 1) << i;
-    }
-    if (!regular && !empty && !args_is_apart(arg->shape, out->strides, rank, item)) {
-        for (uint32_t i = 0; i < rank; i++)
-            if (arg->shape[i] > 1 && arg->strides[i] < 0)
-                return args_bad_stride(walk, arg, i);
-        if (!arg->readonly)
-            args_protect(walk, true);
-    }
-    bool wide = (!empty && reach > ARGS_LIMIT32) || greatest > ARGS_LIMIT32 ||
-                walk->rule->flags & TS_PARAM_INDEX64;
-    if (walk->rule->flags & TS_PARAM_STATIC_STRIDES)
-        unit = 0;
-    uint64_t align16 = ((uintptr_t)arg->value.data & 15) == 0;
-    out->bytes = empty ? 0 : ((uint64_t)reach + 1) * bytes;
-    out->word = (uint64_t)TS_SPEC_ARRAY | (uint64_t)arg->dtype << WORD_DTYPE | (uint64_t)rank << WORD_RANK |
-                align16 << WORD_ALIGN16 | (uint64_t)wide << WORD_INDEX64 | unit << WORD_UNIT |
-                stride16 << WORD_STRIDE16 | shape16 << WORD_SHAPE16 | one << WORD_ONE;
+    if (args_is_apart(arg->shape, strides, arg->rank, item))
+        return TS_OK;
+    for (uint32_t i = 0; i < arg->rank; i++)
+        if (arg->shape[i] > 1 && arg->strides[i] < 0)
+            return args_bad_stride(walk, arg, i);
+    if (!arg->readonly)
+        args_protect(walk, true);
     return TS_OK;
 }
 
-static ts_status args_check_array(args_walk *walk, const ts_arg *arg)
+/* Whether an extent alone is beyond 32 bits. */
+static bool args_is_long(const ts_arg *arg)
+{
+    bool is = false;
+    for (uint32_t i = 0; i < arg->rank; i++)
+        is |= arg->shape[i] > ARGS_LIMIT32;
+    return is;
+}
+
+/* Masks and checks of one array, last dimension first, in one pass: what it computes of a layout that is then refused
+ * is not used. */
+static inline ts_status args_read_array(args_walk *walk, const ts_arg *arg, uint32_t bytes, args_array *out)
+{
+    uint32_t rank = arg->rank, flags = walk->rule->flags;
+    const int64_t *shape = arg->shape, *given = arg->strides, item = TS_MAX(walk->item, 1); /* in units of strides */
+    uint64_t all = 0, marks = 0, dense = (uint64_t)item, reach = dense - 1;
+    bool regular = true, empty = false, wide = false;
+    for (uint32_t i = shape ? rank : 0; i-- > 0;) {
+        uint64_t extent = (uint64_t)shape[i], stride = given ? (uint64_t)given[i] : 0;
+        all |= extent | stride;
+        if (!given || extent == 1)
+            stride = dense; /* never used where 1; so that equal layouts have equal keys */
+        uint64_t steps = extent - (extent != 0); /* sums wrap only in arrays without elements */
+        regular &= extent <= 1 || (int64_t)stride > (int64_t)reach;
+        empty |= extent == 0;
+        reach += steps * stride;
+        dense = (steps + 1) * stride;
+        out->strides[i] = (int64_t)stride;
+        marks |= ((uint64_t)(stride == 1) << WORD_UNIT | (uint64_t)((stride * bytes & 15) == 0) << WORD_STRIDE16 |
+                  (uint64_t)((extent & 15) == 0) << WORD_SHAPE16 | (uint64_t)(extent == 1) << WORD_ONE) << i;
+    }
+    if (!arg->value.data || !shape || !ts__layout_is_plain(arg->value.data, rank, all)) {
+        TS_TRY(args_check_layout(walk, &(ts_layout){arg->value.data, (int32_t)rank, (uint32_t)item * bytes, bytes,
+                                                    shape, given}));
+        wide = args_is_long(arg);
+    }
+    if (!regular && !empty)
+        TS_TRY(args_check_apart(walk, arg, out->strides, item));
+    wide |= (!empty && (int64_t)reach > ARGS_LIMIT32) || flags & TS_PARAM_INDEX64;
+    if (flags & TS_PARAM_STATIC_STRIDES)
+        marks &= ~((uint64_t)UINT8_MAX << WORD_UNIT);
+    out->bytes = empty ? 0 : (reach + 1) * bytes;
+    out->word = marks | (uint64_t)TS_SPEC_ARRAY | (uint64_t)arg->dtype << WORD_DTYPE | (uint64_t)rank << WORD_RANK |
+                (uint64_t)(((uintptr_t)arg->value.data & 15) == 0) << WORD_ALIGN16 | (uint64_t)wide << WORD_INDEX64;
+    return TS_OK;
+}
+
+static ARGS_RARE ts_status args_refuse_array(const args_walk *walk)
+{
+    if (walk->rule->flags & TS_PARAM_CONSTANT)
+        return args_fail(walk, TS_TYPE, "is annotated Constant but is an array; pass a number, or drop the annotation");
+    return args_fail(walk, TS_TYPE, "is annotated %s but is an array; pass a number, or drop the annotation",
+                     args_wanted_text(walk->rule));
+}
+
+/* The first array says on which device all are. */
+static ARGS_RARE ts_status args_other_device(const args_walk *walk, const ts_arg *arg)
 {
     launch_frame *frame = walk->frame;
     char one[64], two[64], other[128];
-    if (walk->rule->flags & TS_PARAM_CONSTANT)
-        return args_fail(walk, TS_TYPE, "is annotated Constant but is an array; pass a number, or drop the annotation");
-    if (walk->rule->dtype || walk->rule->flags & TS_PARAM_NUMBER)
-        return args_fail(walk, TS_TYPE, "is annotated %s but is an array; pass a number, or drop the annotation",
-                         args_wanted_text(walk->rule));
-    if (arg->dtype == TS_DTYPE_NONE || arg->dtype >= TS_DTYPE_COUNT)
-        return args_fail(walk, TS_TYPE, "the array has a dtype that kernels do not know");
-    if (arg->rank > TS_ARRAY_RANK)
-        return args_fail(walk, TS_SHAPE, "the array has %u axes; kernels take at most %d", arg->rank, TS_ARRAY_RANK);
-    if ((uintptr_t)arg->value.data % ts_dtype_bytes((ts_dtype)arg->dtype))
-        return args_fail(walk, TS_VALUE, "the array at %p is not aligned to its %s elements; pass a copy",
-                         arg->value.data, ts_dtype_name((ts_dtype)arg->dtype));
-    if (arg->buffer && ts_buffer_check(arg->buffer, walk->err) != TS_OK)
-        return args_fail(walk, TS_BUFFER, "the memory of the array was freed, or lost when its device was reset");
-    if (arg->readonly)
-        args_protect(walk, false);
-    if (!frame->has_device) {
-        frame->has_device = true;
-        frame->device = arg->device;
-        frame->device_arg = (uint32_t)walk->param;
-    } else if (frame->device != arg->device)
+    if (frame->has_device)
         return args_fail(walk, TS_VALUE, "the array is on %s, but %s is on %s; copy one of them",
                          ts__device_text(arg->device, one, sizeof one),
                          ts__param_label(frame->kernel, frame->device_arg, other, sizeof other),
                          ts__device_text(frame->device, two, sizeof two));
+    frame->has_device = true;
+    frame->device = arg->device;
+    frame->device_arg = (uint32_t)walk->param;
     return TS_OK;
+}
+
+static ARGS_RARE ts_status args_lost_memory(const args_walk *walk)
+{
+    return args_fail(walk, TS_BUFFER, "the memory of the array was freed, or lost when its device was reset");
+}
+
+/* *bytes: of an element. */
+static inline ts_status args_check_array(args_walk *walk, const ts_arg *arg, uint32_t *bytes)
+{
+    launch_frame *frame = walk->frame;
+    *bytes = 0;
+    if (walk->rule->asks & PARAM_ASKS_NUMBER)
+        return args_refuse_array(walk);
+    if (arg->dtype == TS_DTYPE_NONE || arg->dtype >= TS_DTYPE_COUNT)
+        return args_fail(walk, TS_TYPE, "the array has a dtype that kernels do not know");
+    if (arg->rank > TS_ARRAY_RANK)
+        return args_fail(walk, TS_SHAPE, "the array has %u axes; kernels take at most %d", arg->rank, TS_ARRAY_RANK);
+    *bytes = ts__dtype_bytes[arg->dtype];
+    if ((uintptr_t)arg->value.data & (*bytes - 1))
+        return args_fail(walk, TS_VALUE, "the array at %p is not aligned to its %s elements; pass a copy",
+                         arg->value.data, ts_dtype_name((ts_dtype)arg->dtype));
+    if (arg->buffer) {
+        if (!ts__buffer_is_there(arg->buffer))
+            return args_lost_memory(walk);
+        frame->has_buffers = true;
+    }
+    if (arg->readonly)
+        args_protect(walk, false);
+    return frame->has_device && frame->device == arg->device ? TS_OK : args_other_device(walk, arg);
 }
 
 /* Axes of an array of this rank that an annotation names, from the front and from the end; each once. */
@@ -242,15 +284,28 @@ static ts_status args_find_statics(const args_walk *walk, uint32_t rank, args_st
     return args_axes(walk, "static_stride_dims", rule->static_stride, rule->static_stride_end, rank, &out->stride);
 }
 
-static ts_status args_static_words(args_walk *walk, const ts_arg *arg, const args_array *array, args_static named)
+static ts_status args_static_words(args_walk *walk, const ts_arg *arg, const int64_t *strides, args_static named)
 {
     for (uint32_t d = 0; d < arg->rank; d++)
         if (named.shape >> d & 1)
             TS_TRY(args_word(walk, (uint64_t)arg->shape[d]));
     for (uint32_t d = 0; d < arg->rank; d++)
         if (named.stride >> d & 1)
-            TS_TRY(args_word(walk, (uint64_t)array->strides[d]));
+            TS_TRY(args_word(walk, (uint64_t)strides[d]));
     return TS_OK;
+}
+
+/* Of an array whose word was written. */
+static ARGS_RARE ts_status args_statics(args_walk *walk, const ts_arg *arg, const int64_t *strides, uint32_t word)
+{
+    uint32_t last = arg->rank - 1u;
+    args_static named;
+    TS_TRY(args_find_statics(walk, arg->rank, &named));
+    if (walk->item && arg->rank && strides[last] == walk->item)
+        named.stride |= 1u << last; /* as a stride of 1 is of numbers */
+    walk->frame->words[word] |=
+        (uint64_t)named.shape << WORD_STATIC_SHAPE | (uint64_t)named.stride << WORD_STATIC_STRIDE;
+    return args_static_words(walk, arg, strides, named);
 }
 
 static ts_status args_check_dense(const args_walk *walk, const ts_arg *arg, const args_array *array)
@@ -263,65 +318,81 @@ static ts_status args_check_dense(const args_walk *walk, const ts_arg *arg, cons
     return TS_OK;
 }
 
+/* Keeps the memory of the array, and whether it may meet that of one before: only then pairs are looked at. */
+static inline void args_span(launch_frame *frame, const ts_arg *arg, uint64_t bytes, uint32_t word, uint32_t param)
+{
+    uintptr_t first = (uintptr_t)arg->value.data, end = first + bytes;
+    frame->spans[frame->n_spans++] = (launch_span){first, end, arg, word, param};
+    if (first >= frame->high) {
+        frame->low = TS_MIN(frame->low, first);
+        frame->high = end;
+    } else if (end <= frame->low)
+        frame->low = first;
+    else
+        frame->may_share = true;
+}
+
 static ts_status args_array_param(args_walk *walk, const ts_arg *arg)
 {
-    args_array array;
     launch_frame *frame = walk->frame;
-    uint32_t first_word = frame->n_words;
-    TS_TRY(args_check_array(walk, arg));
-    TS_TRY(args_read_array(walk, arg, &array));
-    args_static named = {0, 0};
-    if (walk->rule->asks & PARAM_ASKS_STATICS)
-        TS_TRY(args_find_statics(walk, arg->rank, &named));
-    if (walk->item && arg->rank && array.strides[arg->rank - 1] == walk->item)
-        named.stride |= 1u << (arg->rank - 1); /* as a stride of 1 is of numbers */
-    if (walk->rule->flags & TS_PARAM_DENSE)
-        TS_TRY(args_check_dense(walk, arg, &array));
-    uint64_t seen = array.word & frame->kernel->array_mask;
-    TS_TRY(args_word(walk, seen | (uint64_t)named.shape << WORD_STATIC_SHAPE |
-                               (uint64_t)named.stride << WORD_STATIC_STRIDE));
-    if (named.shape | named.stride)
-        TS_TRY(args_static_words(walk, arg, &array, named));
-    uint32_t n = frame->n_params, rank = arg->rank;
+    uint32_t first_word = frame->n_words, n = frame->n_params, rank = arg->rank, bytes;
+    TS_TRY(args_check_array(walk, arg, &bytes));
     if (n + 1 + 2 * rank > TS_PLAN_PARAMS)
         return args_too_many(walk);
-    frame->params[n++] = (uintptr_t)arg->value.data;
-    for (uint32_t d = 0; d < rank; d++) {
-        frame->params[n + d] = (uint64_t)arg->shape[d];
-        frame->params[n + rank + d] = (uint64_t)array.strides[d];
-    }
-    uintptr_t data = (uintptr_t)arg->value.data;
-    frame->spans[frame->n_spans++] =
-        (launch_span){data, data + array.bytes, (uint16_t)first_word, (uint16_t)(n - 1), (uint8_t)rank,
-                      (uint8_t)(frame->n_words - first_word), arg->readonly};
-    frame->n_params = n + 2 * rank;
+    uint64_t *slots = frame->params + n;
+    args_array array = {.strides = (int64_t *)slots + 1 + rank};
+    TS_TRY(args_read_array(walk, arg, bytes, &array));
+    if (walk->rule->flags & TS_PARAM_DENSE)
+        TS_TRY(args_check_dense(walk, arg, &array));
+    TS_TRY(args_word(walk, array.word & frame->kernel->array_mask));
+    if (walk->rule->asks & PARAM_ASKS_STATICS || walk->item)
+        TS_TRY(args_statics(walk, arg, array.strides, first_word));
+    slots[0] = (uintptr_t)arg->value.data;
+    for (uint32_t d = 0; d < rank; d++)
+        slots[1 + d] = (uint64_t)arg->shape[d];
+    args_span(frame, arg, array.bytes, first_word, n);
+    frame->n_params = n + 1 + 2 * rank;
     return TS_OK;
 }
 
 /* ---- arrays that share memory ------------------------------------------------------------------------- */
 
+/* Words of an array: its own, and the extents and strides that are constants. */
+static size_t args_span_words(const launch_frame *frame, const launch_span *span)
+{
+    return 1 + (size_t)__builtin_popcountll(frame->words[span->word] >> WORD_STATIC_SHAPE);
+}
+
 static bool args_is_same(const launch_frame *frame, const launch_span *a, const launch_span *b)
 {
-    size_t numbers = 1 + 2 * (size_t)a->rank;
-    return a->first == b->first && a->n_words == b->n_words && a->readonly == b->readonly &&
-           memcmp(frame->words + a->word, frame->words + b->word, a->n_words * sizeof *frame->words) == 0 &&
+    size_t n_words = args_span_words(frame, a), numbers = 1 + 2 * (size_t)a->arg->rank;
+    return a->first == b->first && n_words == args_span_words(frame, b) && a->arg->readonly == b->arg->readonly &&
+           memcmp(frame->words + a->word, frame->words + b->word, n_words * sizeof *frame->words) == 0 &&
            memcmp(frame->params + a->param, frame->params + b->param, numbers * sizeof *frame->params) == 0;
 }
 
-/* Bit 0: the kernel reads memory of this array; bit 1: it writes there. */
-static uint32_t args_access(const ts_plan *plan, const launch_span *span)
+static bool args_has(const uint8_t *bits, const launch_span *span)
 {
-    return (plan->reads[span->param / 8] >> span->param % 8 & 1) |
-           (plan->writes[span->param / 8] >> span->param % 8 & 1) << 1;
+    return bits[span->param / 8] >> span->param % 8 & 1;
 }
 
-/* Do two arrays share bytes that one of them writes and the other accesses? */
-static bool args_conflict(const ts_plan *plan, const launch_span *a, const launch_span *b)
+static bool args_meet(const launch_span *a, const launch_span *b)
 {
-    if (a->first >= b->end || b->first >= a->end)
-        return false;
-    uint32_t one = args_access(plan, a), two = args_access(plan, b);
-    return one && two && ((one | two) & 2);
+    return a->first < b->end && b->first < a->end;
+}
+
+/* Notes the arrays that share bytes with array i, which the kernel writes, and are accessed themselves. */
+static bool args_conflicts(const launch_frame *frame, const ts_plan *plan, uint32_t i, bool *conflict)
+{
+    const launch_span *written = &frame->spans[i];
+    bool any = false;
+    for (uint32_t k = 0; k < frame->n_spans; k++) {
+        const launch_span *other = &frame->spans[k];
+        if (k == i || !args_meet(written, other) || !(args_has(plan->reads, other) || args_has(plan->writes, other)))
+            continue;
+        conflict[i] = conflict[k] = any = true;
+    }
+    return any;
 }
 
 /* What code must know of span i beside the earlier ones of those in conflict: it is one of them, or shares bytes. An
@@ -332,10 +403,9 @@ static uint64_t args_shared_word(const launch_frame *frame, const bool *conflict
     const launch_span *span = &frame->spans[i];
     uint64_t same = 0, overlap = 0;
     for (uint32_t k = 0; k < i; k++) {
-        const launch_span *other = &frame->spans[k];
-        if (!conflict[k] || span->first >= other->end || other->first >= span->end)
+        if (!conflict[k] || !args_meet(span, &frame->spans[k]))
             continue;
-        if (!args_is_same(frame, span, other))
+        if (!args_is_same(frame, span, &frame->spans[k]))
             overlap = 1;
         else if (!same)
             same = k + 1;
@@ -345,13 +415,10 @@ static uint64_t args_shared_word(const launch_frame *frame, const bool *conflict
 
 bool ts__frame_note_shared(launch_frame *frame, const ts_plan *plan)
 {
-    bool conflict[TS_LAUNCH_ARGS], any = false;
-    for (uint32_t i = 0; i < frame->n_spans; i++) {
-        conflict[i] = false;
-        for (uint32_t k = 0; k < i; k++)
-            if (args_conflict(plan, &frame->spans[i], &frame->spans[k]))
-                conflict[i] = conflict[k] = any = true;
-    }
+    bool conflict[TS_LAUNCH_ARGS] = {false}, any = false;
+    for (uint32_t i = 0; i < frame->n_spans; i++)
+        if (args_has(plan->writes, &frame->spans[i]))
+            any |= args_conflicts(frame, plan, i, conflict);
     for (uint32_t i = 1; i < frame->n_spans && any && frame->n_words < LAUNCH_WORDS; i++) {
         uint64_t word = conflict[i] ? args_shared_word(frame, conflict, i) : 0;
         if (word)
@@ -627,18 +694,18 @@ static ts_status args_number(args_walk *walk, const ts_arg *arg)
 /* ---- lists and tuples --------------------------------------------------------------------------------- */
 
 /* Arrays of a list share one description: what is constant in one is the same in all. */
-static ts_status args_check_statics(const args_walk *walk, const ts_arg *items, uint32_t i, const args_array *first,
-                                    const args_array *array, args_static named)
+static ts_status args_check_statics(const args_walk *walk, const ts_arg *items, uint32_t i, const int64_t *first,
+                                    const int64_t *strides, args_static named)
 {
     for (uint32_t d = 0; d < items->rank; d++) {
         if (named.shape >> d & 1 && items[i].shape[d] != items[0].shape[d])
             return args_fail(walk, TS_VALUE, "arrays of the list vary in static shape at axis %u: item 0 has extent "
                              "%lld, item %u %lld; make them equal, or drop the axis from static_shape_dims", d,
                              (long long)items[0].shape[d], i, (long long)items[i].shape[d]);
-        if (named.stride >> d & 1 && array->strides[d] != first->strides[d])
+        if (named.stride >> d & 1 && strides[d] != first[d])
             return args_fail(walk, TS_VALUE, "arrays of the list vary in static stride at axis %u: item 0 has stride "
                              "%lld, item %u %lld; make them equal, or drop the axis from static_stride_dims", d,
-                             (long long)first->strides[d], i, (long long)array->strides[d]);
+                             (long long)first[d], i, (long long)strides[d]);
     }
     return TS_OK;
 }
@@ -647,19 +714,19 @@ static ts_status args_check_statics(const args_walk *walk, const ts_arg *items, 
 static ts_status args_list_words(args_walk *walk, const ts_arg *items, uint32_t n)
 {
     uint64_t word = 0;
-    args_array first;
+    uint32_t bytes;
+    int64_t strides[2][TS_ARRAY_RANK]; /* of the first, and of another one */
     args_static named = {0, 0};
     const uint64_t all = ~(uint64_t)0 << WORD_UNIT | (uint64_t)1 << WORD_ALIGN16, wide = (uint64_t)1 << WORD_INDEX64;
     for (uint32_t i = 0; i < n; i++) {
-        args_array array;
+        args_array array = {.strides = strides[i > 0]};
         if (items[i].kind != TS_SPEC_ARRAY)
             return args_fail(walk, TS_TYPE, "item %u of the list is not an array; lists hold arrays only%s", i,
                              walk->rule->flags & TS_PARAM_CONSTANT ? ", pass a constant as a tuple" : "");
-        TS_TRY(args_check_array(walk, &items[i]));
-        TS_TRY(args_read_array(walk, &items[i], &array));
+        TS_TRY(args_check_array(walk, &items[i], &bytes));
+        TS_TRY(args_read_array(walk, &items[i], bytes, &array));
         if (i == 0) {
             word = array.word;
-            first = array;
             TS_TRY(args_find_statics(walk, items->rank, &named));
         }
         if (items[i].dtype != items[0].dtype || items[i].rank != items[0].rank)
@@ -667,11 +734,11 @@ static ts_status args_list_words(args_walk *walk, const ts_arg *items, uint32_t 
                                             "be alike", i, ts_dtype_name((ts_dtype)items[i].dtype), items[i].rank,
                              ts_dtype_name((ts_dtype)items[0].dtype), items[0].rank);
         word = (word & ~all) | (word & array.word & all) | (array.word & wide);
-        TS_TRY(args_check_statics(walk, items, i, &first, &array, named));
+        TS_TRY(args_check_statics(walk, items, i, strides[0], array.strides, named));
     }
     TS_TRY(args_word(walk, word | (uint64_t)named.shape << WORD_STATIC_SHAPE |
                                (uint64_t)named.stride << WORD_STATIC_STRIDE));
-    return args_static_words(walk, items, &first, named);
+    return args_static_words(walk, items, strides[0], named);
 }
 
 void ts__frame_list_item(const ts_arg *array, uint64_t *words)
@@ -685,7 +752,7 @@ void ts__frame_list_item(const ts_arg *array, uint64_t *words)
     }
 }
 
-static ts_status args_list(args_walk *walk, const ts_arg *arg)
+static ARGS_RARE ts_status args_list(args_walk *walk, const ts_arg *arg)
 {
     launch_frame *frame = walk->frame;
     int64_t n = arg->value.i;
@@ -715,7 +782,7 @@ static bool args_has_each(const kernel_param *rule)
     return rule->form == TS_PARAM_TUPLE || rule->form == TS_PARAM_RECORD;
 }
 
-static ts_status args_tuple(args_walk *walk, const ts_arg *arg, uint32_t depth)
+static ARGS_RARE ts_status args_tuple(args_walk *walk, const ts_arg *arg, uint32_t depth)
 {
     int64_t n = arg->value.i;
     const kernel_param *rule = walk->rule;
@@ -737,7 +804,7 @@ static ts_status args_tuple(args_walk *walk, const ts_arg *arg, uint32_t depth)
 }
 
 /* A dataclass or named tuple: its class, then a tuple of its fields. */
-static ts_status args_record(args_walk *walk, const ts_arg *arg, uint32_t depth)
+static ARGS_RARE ts_status args_record(args_walk *walk, const ts_arg *arg, uint32_t depth)
 {
     const launch_frame *frame = walk->frame;
     const ts_arg *fields = walk->next < frame->n_args ? &frame->args[walk->next] : NULL;
@@ -751,7 +818,7 @@ static ts_status args_record(args_walk *walk, const ts_arg *arg, uint32_t depth)
 
 /* A real or complex number where a complex one is wanted, or a complex one: the tuple of its parts, converted to those
  * of the annotation. */
-static ts_status args_complex(args_walk *walk, const ts_arg *arg)
+static ARGS_RARE ts_status args_complex(args_walk *walk, const ts_arg *arg)
 {
     launch_frame *frame = walk->frame;
     const kernel_param *rule = walk->rule;
@@ -787,7 +854,7 @@ static uint32_t args_align(const ts_arg *array)
 }
 
 /* An array of what an object of the host describes: the object, then an array of bytes. */
-static ts_status args_struct(args_walk *walk, const ts_arg *arg)
+static ARGS_RARE ts_status args_struct(args_walk *walk, const ts_arg *arg)
 {
     const launch_frame *frame = walk->frame;
     const ts_arg *array = walk->next < frame->n_args ? &frame->args[walk->next] : NULL;
@@ -805,7 +872,7 @@ static ts_status args_struct(args_walk *walk, const ts_arg *arg)
 }
 
 /* What is annotated as a bool, a tuple, a list or a class of records is one. */
-static ts_status args_check_kind(const args_walk *walk, const ts_arg *arg)
+static ARGS_RARE ts_status args_check_kind(const args_walk *walk, const ts_arg *arg)
 {
     const kernel_param *rule = walk->rule;
     bool record = arg->kind == TS_SPEC_RECORD, tuple = arg->kind == TS_SPEC_TUPLE, list = arg->kind == TS_SPEC_LIST;
@@ -854,7 +921,7 @@ static ts_status args_one(args_walk *walk, uint32_t depth)
     case TS_SPEC_INT:
     case TS_SPEC_FLOAT:
     case TS_SPEC_BOOL:
-        return ts_dtype_get((ts_dtype)walk->rule->dtype)->part ? args_complex(walk, arg) : args_number(walk, arg);
+        return walk->rule->asks & PARAM_ASKS_COMPLEX ? args_complex(walk, arg) : args_number(walk, arg);
     case TS_SPEC_COMPLEX:
         return args_complex(walk, arg);
     case TS_SPEC_NONE:
@@ -909,16 +976,20 @@ ts_status ts__frame_fill(launch_frame *frame, const ts_kernel *kernel, const ts_
     frame->args = args;
     frame->n_args = n;
     frame->n_words = frame->n_params = frame->n_lists = frame->n_readonly = frame->n_spans = 0;
-    frame->has_device = false;
+    frame->has_device = frame->has_buffers = frame->may_share = false;
+    frame->low = UINTPTR_MAX;
+    frame->high = 0;
     static const kernel_param no_rule;
+    const kernel_param *rule = kernel->params ? kernel->params : &no_rule;
+    size_t n_rules = kernel->params ? kernel->n_params : SIZE_MAX, step = kernel->params != NULL;
     args_walk walk = {.frame = frame, .err = err};
     if (n > TS_LAUNCH_ARGS)
         return ts_fail(err, TS_VALUE, "kernel '%s' was given %zu arguments (items of tuples and lists counted); the "
                                       "most is %d", kernel->name, n, TS_LAUNCH_ARGS);
-    for (; walk.next < n; walk.param++) {
-        if (kernel->params && walk.param >= kernel->n_params)
+    for (; walk.next < n; walk.param++, rule += step) {
+        if (walk.param >= n_rules)
             return args_wrong_count(kernel, args, n, err);
-        walk.rule = kernel->params ? &kernel->params[walk.param] : &no_rule;
+        walk.rule = rule;
         TS_TRY(args_one(&walk, 0));
     }
     return kernel->params && walk.param != kernel->n_params ? args_wrong_count(kernel, args, n, err) : TS_OK;

@@ -68,7 +68,9 @@ static uint8_t kernel_param_asks(const ts_param *p)
 {
     bool statics = p->static_shape | p->static_stride | p->static_shape_end | p->static_stride_end;
     return (p->flags & TS_PARAM_BOOL || p->form != TS_PARAM_ANY ? PARAM_ASKS_KIND : 0) |
-           (statics ? PARAM_ASKS_STATICS : 0);
+           (statics ? PARAM_ASKS_STATICS : 0) |
+           (p->dtype || p->flags & (TS_PARAM_CONSTANT | TS_PARAM_NUMBER) ? PARAM_ASKS_NUMBER : 0) |
+           (ts_dtype_get((ts_dtype)p->dtype)->part ? PARAM_ASKS_COMPLEX : 0);
 }
 
 /* *to is whole, with fewer items, also where memory ran out. */

@@ -4,7 +4,7 @@
  * made (kernel.c), and the device's launch function called with the slots. bench/launch.c measures this.
  */
 #include "run/launch.h"
-#include "tessera/array.h"
+#include "array/array.h"
 #include <stdio.h>
 
 /* A grid of threads may have more blocks along x. The limits are all ones. */
@@ -103,9 +103,9 @@ static void launch_lists_end(const launch_frame *frame, const ts_stream *stream)
 /* Memory of ours that runs on a stream it was not allocated on must outlive both. */
 static void launch_note_streams(const launch_frame *frame, const ts_stream *stream)
 {
-    for (size_t i = 0; i < frame->n_args; i++)
+    for (size_t i = 0; i < frame->n_args && frame->has_buffers; i++)
         if (frame->args[i].kind == TS_SPEC_ARRAY && frame->args[i].buffer)
-            ts_buffer_note_stream(frame->args[i].buffer, stream);
+            ts__buffer_note_stream(frame->args[i].buffer, stream);
 }
 
 static ts_status launch_find_key(ts_kernel *kernel, const launch_frame *frame, ts_device *device,
@@ -120,7 +120,7 @@ static ts_status launch_find(ts_kernel *kernel, launch_frame *frame, ts_device *
                              ts_error *err)
 {
     TS_TRY(launch_find_key(kernel, frame, device, out, err));
-    if (frame->n_spans < 2 || !ts__frame_note_shared(frame, &(*out)->program->plan))
+    if (!frame->may_share || !ts__frame_note_shared(frame, &(*out)->program->plan))
         return TS_OK;
     return launch_find_key(kernel, frame, device, out, err);
 }
@@ -233,21 +233,25 @@ static ts_status launch_check_config(const ts_kernel *kernel, const ts_launch_co
     return TS_OK;
 }
 
-/* `config`: block, shared memory and cluster; NULL: as compiled. */
-static ts_status launch_run(const ts_stream *given, const int64_t grid[3], ts_kernel *kernel, const ts_arg *args,
+/* `config`: block, shared memory and cluster; NULL: as compiled. Inline, so that a launch of tiles is without what is
+ * asked for threads alone. */
+#if defined(__GNUC__)
+__attribute__((always_inline))
+#endif
+static inline ts_status launch_run(const ts_stream *given, const int64_t grid[3], ts_kernel *kernel, const ts_arg *args,
                             size_t n, uint32_t flags, const ts_launch_config *config, ts_error *err)
 {
     launch_frame frame;
     ts_stream room;
-    const ts_stream *stream;
+    const ts_stream *stream = NULL;
     const kernel_entry *entry;
     TS_TRY(launch_check_grid(kernel, grid, config && config->block[0], err));
     TS_TRY(ts__frame_fill(&frame, kernel, args, n, err));
     TS_TRY(ts__launch_device(&frame, given, &room, &stream, err));
+    bool has_block = config && config->block[0], is_cpu = stream->device->target == TS_TARGET_CPU;
     if (!grid[0] || !grid[1] || !grid[2])
         return TS_OK;
-    bool is_cpu = stream->device->target == TS_TARGET_CPU;
-    if (config && config->block[0] && (is_cpu || kernel->source.kind != TS_SOURCE_CUSTOM))
+    if (has_block && (is_cpu || kernel->source.kind != TS_SOURCE_CUSTOM))
         ts__frame_note_block(&frame, config, grid, is_cpu);
     TS_TRY(launch_find(kernel, &frame, stream->device, &entry, err));
     if (frame.n_readonly)
@@ -282,7 +286,7 @@ ts_status ts_kernel_prepare(const ts_stream *given, ts_kernel *kernel, const ts_
 {
     launch_frame frame;
     ts_stream room;
-    const ts_stream *stream;
+    const ts_stream *stream = NULL;
     const kernel_entry *entry;
     *plan = NULL;
     TS_TRY(ts__frame_fill(&frame, kernel, args, n, err));

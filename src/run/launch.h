@@ -65,8 +65,8 @@ typedef struct launch_readonly {
 
 typedef struct launch_span { /* the memory of an array argument that is not in a list */
     uintptr_t first, end;
-    uint16_t word, param; /* where its words and its slots begin */
-    uint8_t rank, n_words, readonly;
+    const ts_arg *arg;
+    uint32_t word, param; /* where its words and its slots begin */
 } launch_span;
 
 typedef struct launch_frame {
@@ -75,8 +75,11 @@ typedef struct launch_frame {
     size_t n_args;
     uint32_t n_words, n_params, n_lists, n_readonly, n_spans;
     bool has_device;
+    bool has_buffers;     /* some array lies in memory of ours */
+    bool may_share;       /* some span may meet another one */
     uint16_t device;      /* of the arrays */
     uint32_t device_arg;  /* which argument said so */
+    uintptr_t low, high;  /* of all spans, for as long as each lies above or below those before it */
     uint64_t words[LAUNCH_WORDS];
     uint64_t params[TS_PLAN_PARAMS];
     launch_list lists[LAUNCH_LISTS];
@@ -87,7 +90,8 @@ typedef struct launch_frame {
 /* Reads and checks all arguments. */
 TS_CHECKED ts_status ts__frame_fill(launch_frame *frame, const ts_kernel *kernel, const ts_arg *args, size_t n,
                                     ts_error *err);
-/* Adds the words about arrays that share memory which code of this plan writes; false: there are none. */
+/* Adds the words about arrays that share memory which code of this plan writes; false: there are none. Needed where
+ * `may_share` alone. */
 bool ts__frame_note_shared(launch_frame *frame, const ts_plan *plan);
 /* Adds the words about the block. */
 void ts__frame_note_block(launch_frame *frame, const ts_launch_config *config, const int64_t grid[3], bool is_cpu);
@@ -125,8 +129,10 @@ typedef struct kernel_param { /* a ts_param of ours */
     struct kernel_param *items;
 } kernel_param;
 enum {
-    PARAM_ASKS_KIND = 1,   /* that the argument is a tuple, a list or no container */
-    PARAM_ASKS_STATICS = 2 /* that extents or strides of an array are constants */
+    PARAM_ASKS_KIND = 1,    /* that the argument is a tuple, a list or no container */
+    PARAM_ASKS_STATICS = 2, /* that extents or strides of an array are constants */
+    PARAM_ASKS_NUMBER = 4,  /* that it is no array */
+    PARAM_ASKS_COMPLEX = 8  /* that a number is complex */
 };
 
 struct ts_kernel {
@@ -159,8 +165,17 @@ static inline uint64_t ts__frame_hash(const launch_frame *frame, uint16_t device
 {
     uint64_t hash = 0x9E3779B97F4A7C15u ^ device ^ (uint64_t)frame->n_words << 32;
     for (uint32_t i = 0; i < frame->n_words; i++)
-        hash = (hash ^ frame->words[i]) * 0xFF51AFD7ED558CCDu, hash ^= hash >> 32;
-    return hash;
+        hash = ((hash << 5 | hash >> 59) ^ frame->words[i]) * 0xFF51AFD7ED558CCDu;
+    return hash ^ hash >> 32;
+}
+
+/* A few words: a call of memcmp costs more. */
+static inline bool ts__frame_is_of(const launch_frame *frame, const kernel_entry *entry)
+{
+    uint64_t differs = entry->n_words ^ frame->n_words;
+    for (uint32_t i = 0; i < frame->n_words && !differs; i++)
+        differs = entry->words[i] ^ frame->words[i];
+    return !differs;
 }
 
 /* NULL when there is none, or it was loaded before a reset of its device. No lock. */
@@ -172,8 +187,7 @@ static inline const kernel_entry *ts__kernel_find(const ts_kernel *kernel, const
         const kernel_entry *entry = atomic_load_explicit(&table->slots[i & table->mask], memory_order_acquire);
         if (!entry)
             return NULL;
-        if (entry->hash == hash && entry->n_words == frame->n_words && entry->device == device->id &&
-            memcmp(entry->words, frame->words, sizeof(uint64_t) * frame->n_words) == 0)
+        if (entry->hash == hash && entry->device == device->id && ts__frame_is_of(frame, entry))
             return entry->program->epoch == atomic_load_explicit(&device->epoch, memory_order_relaxed) ? entry
                                                                                                        : NULL;
     }

@@ -2,7 +2,7 @@
  *
  * Questions to the table of dtypes (tessera/dtype.def).
  */
-#include "tessera/compile.h"
+#include "table/dtype.h"
 #include "tessera/ir.h"
 #include <string.h>
 
@@ -13,6 +13,11 @@ static const ts_dtype_info dtype_rows[TS_DTYPE_COUNT] = {
 #define TS_DTYPE(...) DTYPE_ROW(__VA_ARGS__, TS_DTYPE_NONE)
 #define TS_COMPLEX(name, scalar, kind, bytes, bits, sign, dlpack, typestr, format, tma, part)                        \
     DTYPE_ROW(name, scalar, kind, bytes, bits, sign, dlpack, typestr, format, tma, TS_DTYPE_##part)
+#include "tessera/dtype.def"
+};
+
+const uint8_t ts__dtype_bytes[TS_DTYPE_COUNT] = {
+#define TS_DTYPE(name, scalar, kind, bytes, ...) [TS_DTYPE_##name] = bytes,
 #include "tessera/dtype.def"
 };
 

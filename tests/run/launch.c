@@ -240,6 +240,75 @@ static void arrays_that_share_memory_are_described(void)
     seen.writes = 0;
 }
 
+enum { SHARED_MOST = 7 };
+
+/* Numbers of up to seven arrays in any places, with the bytes and pointers that the launch path has to see. */
+typedef struct shared_case {
+    uint32_t n;
+    ts_arg args[SHARED_MOST];
+    int64_t at[SHARED_MOST], bytes[SHARED_MOST];
+} shared_case;
+
+static bool shared_meet(const shared_case *c, uint32_t i, uint32_t k)
+{
+    return c->at[i] < c->at[k] + c->bytes[k] && c->at[k] < c->at[i] + c->bytes[i];
+}
+
+/* Array i shares bytes with another one; both are accessed, and one of them is written. */
+static bool shared_conflicts(const shared_case *c, uint32_t i)
+{
+    bool conflicts = false;
+    for (uint32_t k = 0; k < c->n; k++) {
+        uint32_t both = 1u << i | 1u << k;
+        conflicts |= k != i && shared_meet(c, i, k) && ((seen.reads | seen.writes) & both) == both &&
+                     seen.writes & both;
+    }
+    return conflicts;
+}
+
+static void shared_check(const shared_case *c)
+{
+    bool any = false;
+    for (uint32_t i = 0; i < c->n; i++) {
+        uint32_t same = 0, overlap = 0;
+        for (uint32_t k = 0; k < i && shared_conflicts(c, i); k++) {
+            bool is_same = c->at[i] == c->at[k] && c->bytes[i] == c->bytes[k];
+            if (!shared_conflicts(c, k) || !shared_meet(c, i, k))
+                continue;
+            same = same ? same : is_same ? k + 1 : 0;
+            overlap |= !is_same;
+        }
+        any |= shared_conflicts(c, i);
+        CHECK_INT(seen.spec[i].same_as, same);
+        CHECK_INT(seen.spec[i].overlap, overlap);
+    }
+    CHECK_INT(seen.n_compiled, any ? 2 : 1);
+}
+
+static void arrays_in_any_places_are_described(void)
+{
+    uint32_t random = 1;
+    for (int round = 0; round < 500; round++) {
+        shared_case c = {.n = 2 + (uint32_t)round % (SHARED_MOST - 1)};
+        ts_kernel *kernel = kernel_new(NULL, 0);
+        seen.reads = (uint8_t)(random >> 9);
+        seen.writes = (uint8_t)(random >> 17 & random >> 24);
+        for (uint32_t i = 0; i < c.n; i++) {
+            random = random * 1664525 + 1013904223;
+            c.bytes[i] = 4 << (random >> 20 & 1);
+            c.at[i] = (int64_t)(random >> 24) % (round % 2 ? 12 : 120) / (c.bytes[i] / 4) * c.bytes[i];
+            c.args[i] = array_arg(0, INTS(0), NULL);
+            c.args[i].dtype = c.bytes[i] == 4 ? TS_DTYPE_float32 : TS_DTYPE_float64;
+            c.args[i].value.data = (char *)data + c.at[i];
+        }
+        seen.n_compiled = 0;
+        CHECK_OK(ts_launch(NULL, one_block, kernel, c.args, c.n, 0, &err));
+        shared_check(&c);
+        ts_kernel_release(kernel);
+    }
+    seen.reads = seen.writes = 0;
+}
+
 static void tuples_are_their_items(void)
 {
     const ts_param params[] = {{"t", 0, 0, 0, 0}, {"c", TS_PARAM_CONSTANT, 0, 0, 0}};
@@ -684,6 +753,7 @@ int main(void)
     huge_arrays_get_wide_indices();
     lists_become_a_table_of_words();
     arrays_that_share_memory_are_described();
+    arrays_in_any_places_are_described();
     tuples_are_their_items();
     items_follow_their_own_annotation();
     records_are_their_class_and_a_tuple();

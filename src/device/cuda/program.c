@@ -387,8 +387,10 @@ static ts_status program_slots(cuda_program *program, const uint64_t *params, co
         TS_TRY(program_tmap(program, i, params, &call->tmaps[i], err));
         call->slots[n++] = &call->tmaps[i];
     }
-    for (uint32_t i = 0; i < plan->n_params; i++)
-        call->slots[n++] = (void *)(uintptr_t)&params[i];
+    void **slots = call->slots + n;
+    for (uint32_t i = 0, n_params = plan->n_params; i < n_params; i++)
+        slots[i] = (void *)(uintptr_t)(params + i);
+    n += plan->n_params;
     for (uint32_t axis = 0; plan->persistent && axis < 3; axis++)
         call->slots[n++] = &call->grid[axis];
     if (plan->cooperative) {
@@ -452,21 +454,22 @@ static bool program_may_start_early(const cuda_program *program)
     return device->cc_major >= 9 && device->cuda->version >= 12030 && !program->base.plan.cooperative;
 }
 
-static cuda_result program_enqueue(cuda_program *program, const cuda_launch *plain, void **slots, uint32_t flags)
+/* The kernel that follows may start before this one has ended. */
+static void program_start_early(cuda_launch *launch, cuda_launch_attr attrs[2])
+{
+    if (launch->n_attrs)
+        attrs[0] = launch->attrs[0]; /* the cluster */
+    attrs[launch->n_attrs++] = (cuda_launch_attr){.id = CUDA_LAUNCH_PDL, .value.pdl = 1};
+    launch->attrs = attrs;
+}
+
+static cuda_result program_enqueue(const cuda_program *program, const cuda_launch *launch, void **slots)
 {
     const cuda_driver *fn = &cuda_of(program->base.device)->cuda->fn;
-    cuda_launch launch = *plain;
-    cuda_launch_attr attrs[2];
-    if (!fn->LaunchKernelEx)
-        return fn->LaunchKernel(program->function, launch.grid[0], launch.grid[1], launch.grid[2], launch.block[0],
-                                launch.block[1], launch.block[2], launch.shared_bytes, launch.stream, slots, NULL);
-    if (flags & TS_LAUNCH_PDL && program_may_start_early(program)) {
-        if (launch.n_attrs)
-            attrs[0] = launch.attrs[0]; /* the cluster */
-        attrs[launch.n_attrs++] = (cuda_launch_attr){.id = CUDA_LAUNCH_PDL, .value.pdl = 1};
-        launch.attrs = attrs;
-    }
-    return fn->LaunchKernelEx(&launch, program->function, slots, NULL);
+    return fn->LaunchKernelEx ? fn->LaunchKernelEx(launch, program->function, slots, NULL)
+                              : fn->LaunchKernel(program->function, launch->grid[0], launch->grid[1], launch->grid[2],
+                                                 launch->block[0], launch->block[1], launch->block[2],
+                                                 launch->shared_bytes, launch->stream, slots, NULL);
 }
 
 ts_status cuda_program_launch(ts_program *handle, const ts_stream *stream, const ts_launch_shape *shape,
@@ -486,13 +489,15 @@ ts_status cuda_program_launch(ts_program *handle, const ts_stream *stream, const
         TS_TRY(program_threads(program, shape, &launch, attrs, err));
     if (plan->cooperative)
         TS_TRY(program_cooperate(program, &launch, attrs, err));
+    if (flags & TS_LAUNCH_PDL && program_may_start_early(program))
+        program_start_early(&launch, attrs);
     TS_TRY(cuda_stream_of(stream, &launch.stream, err));
     TS_TRY(cuda_enter(device, &before, err));
     memcpy(call.grid, grid, sizeof call.grid);
     ts_status status = program_slots(program, params, stream, (uintptr_t)launch.stream, &call, err);
     if (status == TS_OK) {
         cuda_note_launch(device, program, program->base.name);
-        cuda_result code = program_enqueue(program, &launch, call.slots, flags);
+        cuda_result code = program_enqueue(program, &launch, call.slots);
         if (code != CUDA_OK)
             status = cuda_fail(
                 device, code, err,
