@@ -9,6 +9,7 @@
  */
 #include "host.h"
 #include <string.h>
+#include <structmember.h>
 
 void core_frame_init(core_frame *frame)
 {
@@ -26,15 +27,21 @@ void core_frame_deinit(core_frame *frame)
         Py_DECREF(frame->objects[i]);
 }
 
+/* Room for an argument that the caller fills as a whole; NULL with exception. */
+static inline ts_arg *args_room(core_frame *frame)
+{
+    if (frame->n < TS_LAUNCH_ARGS)
+        return &frame->args[frame->n++];
+    PyErr_Format(PyExc_TypeError, "a kernel takes at most %d arguments, items of tuples and lists counted",
+                 TS_LAUNCH_ARGS);
+    return NULL;
+}
+
 ts_arg *core_frame_next(core_frame *frame)
 {
-    if (frame->n >= TS_LAUNCH_ARGS) {
-        PyErr_Format(PyExc_TypeError, "a kernel takes at most %d arguments, items of tuples and lists counted",
-                     TS_LAUNCH_ARGS);
-        return NULL;
-    }
-    ts_arg *arg = &frame->args[frame->n++];
-    memset(arg, 0, sizeof *arg);
+    ts_arg *arg = args_room(frame);
+    if (arg)
+        memset(arg, 0, sizeof *arg);
     return arg;
 }
 
@@ -60,41 +67,37 @@ static ts_dtype args_dtype_typestr(const char *text)
     return TS_DTYPE_NONE;
 }
 
-/* What a letter of a format means: b, i, u, f as in dtype.def; 0: another. Its size is told beside it. */
-static char args_letter_kind(char letter)
+/* The dtype of a kind as in dtype.def and a size, of those that have a format: bfloat16 has none. */
+static ts_dtype args_dtype_sized(char kind, Py_ssize_t bytes)
 {
-    if (letter == '?')
-        return 'b';
-    if (strchr("bhilqn", letter))
-        return 'i';
-    if (strchr("BHILQN", letter))
-        return 'u';
-    return strchr("efd", letter) ? 'f' : 0;
+    enum { NO_FORMAT = 1 << 16 };
+    switch (bytes <= UINT8_MAX ? (kind << 8 | (int)bytes) : 0) {
+#define TS_DTYPE(name, scalar, kind, bytes, bits, sign, dlpack, typestr, format, tma) \
+    case sizeof format > 1 ? (kind << 8 | bytes) : NO_FORMAT + TS_DTYPE_##name: \
+        return TS_DTYPE_##name;
+#include "tessera/dtype.def"
+    default:
+        return TS_DTYPE_NONE;
+    }
 }
 
-/* Part of every launch with an array of NumPy: it compares numbers, and makes no text. */
+/* Part of every launch with an array of NumPy: a letter is looked up, its size is told beside it, and no text made. */
 ts_dtype core_dtype_of_format(const char *format, Py_ssize_t itemsize)
 {
-    static const struct {
-        const char *format;
-        char kind;
-        uint8_t bytes;
-    } rows[TS_DTYPE_COUNT] = {
-#define TS_DTYPE(name, scalar, kind, bytes, bits, sign, dlpack, typestr, format, tma) \
-    [TS_DTYPE_##name] = {format, kind, bytes},
-#include "tessera/dtype.def"
+    static const char kinds[128] = {
+        ['?'] = 'b', ['b'] = 'i', ['h'] = 'i', ['i'] = 'i', ['l'] = 'i', ['q'] = 'i', ['n'] = 'i', ['B'] = 'u',
+        ['H'] = 'u', ['I'] = 'u', ['L'] = 'u', ['Q'] = 'u', ['N'] = 'u', ['e'] = 'f', ['f'] = 'f', ['d'] = 'f',
     };
     if (!format)
         return TS_DTYPE_uint8;
     if (*format == '<' || *format == '=' || *format == '@')
         format++;
-    char kind = format[0] && !format[1] ? args_letter_kind(format[0]) : 0;
-    for (ts_dtype d = 1; d < TS_DTYPE_COUNT; d++) {
-        bool fits = kind ? rows[d].kind == kind && rows[d].bytes == itemsize
-                         : strcmp(rows[d].format, format) == 0; /* complex: "Zf" */
-        if (fits && rows[d].format[0]) /* bfloat16 has none */
+    unsigned char letter = (unsigned char)format[0];
+    if (letter < 128 && kinds[letter] && !format[1])
+        return args_dtype_sized(kinds[letter], itemsize);
+    for (ts_dtype d = 1; letter && d < TS_DTYPE_COUNT; d++) /* complex: "Zf" */
+        if (strcmp(ts_dtype_get(d)->format, format) == 0)
             return d;
-    }
     return TS_DTYPE_NONE;
 }
 
@@ -193,7 +196,7 @@ static int args_take_array(core_state *state, core_frame *frame, PyObject *objec
 {
     (void)state;
     (void)extra;
-    ts_arg *arg = core_frame_next(frame);
+    ts_arg *arg = args_room(frame);
     if (!arg)
         return -1;
     ts_arg_of_array(((core_array *)object)->array, arg);
@@ -216,7 +219,7 @@ static int args_take_exchange(core_state *state, core_frame *frame, PyObject *ob
     const args_exchange *table = extra;
     ts_dl_tensor tensor;
     ts_error err;
-    ts_arg *arg = core_frame_next(frame);
+    ts_arg *arg = args_room(frame);
     if (!arg)
         return -1;
     if (table->borrow(object, &tensor) != 0) {
@@ -351,17 +354,18 @@ static int args_take_buffer(core_state *state, core_frame *frame, PyObject *obje
     frame->n_views++;
     frame->has_host_views = frame->has_host_memory = true;
     int64_t *dims = core_rank_check(view->ndim) == 0 ? core_frame_dims(frame, 2 * (size_t)view->ndim) : NULL;
-    ts_arg *arg = dims ? core_frame_next(frame) : NULL;
+    ts_arg *arg = dims ? args_room(frame) : NULL;
     if (!arg || core_foreign_of_view(state, object, view, TS_DTYPE_NONE, dims, &foreign) < 0)
         return -1;
     return core_foreign_arg(&foreign, dims, arg);
 }
 
-/* Objects that hold what is to be passed, as device arrays of tessera.cuda do. */
+/* Objects that hold what is to be passed, as device arrays of tessera.cuda do. `extra` is where they keep it once it
+ * was asked for, None before; 0: nowhere. */
 static int args_take_held(core_state *state, core_frame *frame, PyObject *object, const void *extra)
 {
-    (void)extra;
-    PyObject *held = PyObject_GetAttr(object, state->name_held);
+    PyObject *kept = extra ? *(PyObject **)((char *)object + (uintptr_t)extra) : NULL;
+    PyObject *held = kept && kept != Py_None ? Py_NewRef(kept) : PyObject_GetAttr(object, state->name_held);
     int got = held ? core_take_object(state, frame, held) : -1;
     if (got == 0)
         return core_frame_hold(frame, held);
@@ -614,6 +618,23 @@ static bool args_is_cupy(PyTypeObject *type)
 #endif
 }
 
+/* The place of the slot `_argument` in objects of a class whose __slots__ name it; NULL: it has none. Where Python has
+ * no lock, a slot cannot be read while others may write to it. */
+static const void *args_held_place(core_state *state, PyTypeObject *type)
+{
+    Py_ssize_t place = 0;
+#ifdef Py_GIL_DISABLED
+    (void)state, (void)type;
+#else
+    PyObject *slot = PyObject_GetAttr((PyObject *)type, state->name_held_slot);
+    if (slot && Py_IS_TYPE(slot, &PyMemberDescr_Type) && ((PyMemberDescrObject *)slot)->d_member->type == T_OBJECT_EX)
+        place = ((PyMemberDescrObject *)slot)->d_member->offset;
+    Py_XDECREF(slot);
+    PyErr_Clear();
+#endif
+    return (const void *)place;
+}
+
 static bool args_is_of(PyTypeObject *type, const char *base)
 {
     while (type && strcmp(type->tp_name, base) != 0)
@@ -642,7 +663,7 @@ static core_taker args_find(core_state *state, PyTypeObject *type)
     if (PyType_IsSubtype(type, state->buffer_type))
         return (core_taker){type, args_refuse_bytes, NULL};
     if (PyObject_HasAttr(as_object, state->name_held))
-        return (core_taker){type, args_take_held, NULL};
+        return (core_taker){type, args_take_held, args_held_place(state, type)};
     if (type == &PyBool_Type)
         return (core_taker){type, args_take_bool, NULL};
     if (args_is_of(type, "numpy.void"))
@@ -777,7 +798,9 @@ int core_take_vector(core_state *state, core_frame *frame, const ts_kernel *kern
     frame->kernel = kernel;
     for (Py_ssize_t i = 0; i < n; i++) {
         size_t from = frame->n;
-        if (core_take_object(state, frame, args[i]) < 0) {
+        const core_taker *taker = args_taker(state, Py_TYPE(args[i]));
+        int got = taker ? taker->take(state, frame, args[i], taker->extra) : core_take_object(state, frame, args[i]);
+        if (got < 0) {
             core_blame(frame, kernel, from);
             return -1;
         }

@@ -34,6 +34,7 @@ enum { CORE_LIVE_STREAM, CORE_LIVE_EVENT, CORE_LIVE_BUFFER, CORE_LIVE_POOL, CORE
 /* Attributes and arguments that are asked for by name: CORE_NAME(member, "text") is core_state.name_<member>. */
 #define CORE_NAMES(CORE_NAME)                                \
     CORE_NAME(array_interface, "__array_interface__")        \
+    CORE_NAME(cpu_current, "tessera.core: cpu")              \
     CORE_NAME(cuda_array, "__cuda_array_interface__")        \
     CORE_NAME(cuda_stream, "cuda_stream")                    \
     CORE_NAME(cuda_stream_protocol, "__cuda_stream__")       \
@@ -46,6 +47,7 @@ enum { CORE_LIVE_STREAM, CORE_LIVE_EVENT, CORE_LIVE_BUFFER, CORE_LIVE_POOL, CORE
     CORE_NAME(fields, "_fields")                             \
     CORE_NAME(handle, "handle")                              \
     CORE_NAME(held, "__tessera_argument__")                  \
+    CORE_NAME(held_slot, "_argument")                        \
     CORE_NAME(launched, "_launched")                         \
     CORE_NAME(name, "name")                                  \
     CORE_NAME(prepare, "_prepare")                           \

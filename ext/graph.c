@@ -123,9 +123,14 @@ static PyObject *graph_call_address(PyObject *module, PyObject *unused)
 
 /* ---- what recorded work uses ---------------------------------------------------------------------------*/
 
+static inline bool graph_records_none(const core_state *state, uintptr_t native)
+{
+    return !native || !state->builders || PyDict_GET_SIZE(state->builders) == 0;
+}
+
 PyObject *core_recorder_of(core_state *state, uintptr_t native)
 {
-    if (!native || !state->builders || PyDict_GET_SIZE(state->builders) == 0)
+    if (graph_records_none(state, native))
         return NULL;
     PyObject *key = PyLong_FromUnsignedLongLong(native);
     PyObject *weak = key ? core_dict_get(state->builders, key) : NULL;
@@ -139,6 +144,8 @@ PyObject *core_recorder_of(core_state *state, uintptr_t native)
 
 int core_note_uses(core_state *state, uintptr_t native, PyObject *const *objects, size_t n)
 {
+    if (graph_records_none(state, native))
+        return 0;
     PyObject *builder = core_recorder_of(state, native), *all = NULL, *done = NULL;
     if (!builder)
         return PyErr_Occurred() ? -1 : 0;

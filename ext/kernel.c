@@ -246,7 +246,7 @@ core_kernel_facts *core_kernel_view(PyObject *kernel)
 static int kernel_axis(const ts_kernel *kernel, PyObject *item, Py_ssize_t axis, int64_t *out)
 {
     int overflow = 0;
-    PyObject *index = PyNumber_Index(item);
+    PyObject *index = PyLong_CheckExact(item) ? Py_NewRef(item) : PyNumber_Index(item);
     if (!index) {
         PyErr_Format(
             PyExc_TypeError,
@@ -269,7 +269,7 @@ static int kernel_axis(const ts_kernel *kernel, PyObject *item, Py_ssize_t axis,
 int core_grid_of(const ts_kernel *kernel, PyObject *object, int64_t grid[3])
 {
     grid[0] = grid[1] = grid[2] = 1;
-    if (PyIndex_Check(object) && !PySequence_Check(object))
+    if (!PyTuple_Check(object) && PyIndex_Check(object) && !PySequence_Check(object))
         return kernel_axis(kernel, object, 0, &grid[0]);
     if (!PyTuple_Check(object) && !PyList_Check(object)) {
         PyErr_Format(PyExc_TypeError,

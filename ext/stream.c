@@ -359,18 +359,17 @@ int core_stream_of(core_state *state, PyObject *object, ts_stream *room, const t
 
 /* ---- the device that work goes to -------------------------------------------------------------------*/
 
-static const char stream_cpu_key[] = "tessera.core: the CPU is current";
-
 /* What Device.set_current() chose in this thread; a GPU's choice is the driver's current context. */
 int core_current_device(core_state *state, ts_device **out)
 {
     ts_error err;
     PyObject *own = PyThreadState_GetDict(); /* borrowed */
-    bool cpu = own && PyDict_GetItemString(own, stream_cpu_key);
+    bool cpu = own && PyDict_GetItem(own, state->name_cpu_current);
     int ordinal = cpu ? -1 : ts_native_current();
     if (!cpu && ordinal < 0 && ts_device_count(TS_DEVICE_CUDA) > 0)
         ordinal = 0;
-    if (ts_device_get(ordinal < 0 ? TS_DEVICE_CPU : TS_DEVICE_CUDA, ordinal < 0 ? 0 : ordinal, out, &err) == TS_OK)
+    uint16_t id = ordinal < 0 ? TS_DEVICE_ID(TS_DEVICE_CPU, 0) : TS_DEVICE_ID(TS_DEVICE_CUDA, ordinal);
+    if (ts_device_by_id(id, out, &err) == TS_OK)
         return 0;
     core_raise(state, &err);
     return -1;
@@ -391,14 +390,13 @@ static PyObject *stream_current_device(PyObject *module, PyObject *unused)
 /* set_cpu_current(flag): whether the CPU is this thread's current device. */
 static PyObject *stream_set_cpu(PyObject *module, PyObject *flag)
 {
-    (void)module;
-    PyObject *own = PyThreadState_GetDict();
+    PyObject *own = PyThreadState_GetDict(), *key = ((core_state *)PyModule_GetState(module))->name_cpu_current;
     if (!own)
         return PyErr_NoMemory();
     if (flag == Py_True) {
-        if (PyDict_SetItemString(own, stream_cpu_key, Py_True) < 0)
+        if (PyDict_SetItem(own, key, Py_True) < 0)
             return NULL;
-    } else if (PyDict_DelItemString(own, stream_cpu_key) < 0)
+    } else if (PyDict_DelItem(own, key) < 0)
         PyErr_Clear();
     Py_RETURN_NONE;
 }

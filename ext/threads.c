@@ -123,53 +123,51 @@ static int threads_config(PyObject *grid, PyObject *block, PyObject *shared, PyO
 /* ---- the launch -------------------------------------------------------------------------------------*/
 
 /* Numbers of Python are 64 bits wide in a kernel of threads: int64 (uint64 from 2^63 on), float64, bool. */
-static void threads_widen(core_frame *frame)
+static void threads_widen(ts_arg *arg)
 {
+    uint8_t dtype = arg->kind == TS_SPEC_INT     ? arg->dtype ? arg->dtype : TS_DTYPE_int64
+                    : arg->kind == TS_SPEC_FLOAT ? TS_DTYPE_float64
+                    : arg->kind == TS_SPEC_BOOL  ? TS_DTYPE_bool_
+                                                 : 0;
+    if (!dtype)
+        return;
+    arg->kind = TS_SPEC_SCALAR;
+    arg->dtype = dtype;
+}
+
+/* Where the arrays of a launch are. */
+typedef struct threads_places {
+    bool host, gpu;
+    uint16_t id; /* of the GPU of the first that is on one */
+} threads_places;
+
+/* `widens`: the kernel is written in Python. */
+static threads_places threads_look(core_frame *frame, bool widens)
+{
+    threads_places places = {false, false, 0};
     for (size_t i = 0; i < frame->n; i++) {
         ts_arg *arg = &frame->args[i];
-        uint8_t dtype = arg->kind == TS_SPEC_INT     ? arg->dtype ? arg->dtype : TS_DTYPE_int64
-                        : arg->kind == TS_SPEC_FLOAT ? TS_DTYPE_float64
-                        : arg->kind == TS_SPEC_BOOL  ? TS_DTYPE_bool_
-                                                     : 0;
-        if (!dtype)
-            continue;
-        arg->kind = TS_SPEC_SCALAR;
-        arg->dtype = dtype;
+        if (arg->kind != TS_SPEC_ARRAY) {
+            if (widens)
+                threads_widen(arg);
+        } else if (TS_DEVICE_ID_KIND(arg->device) == TS_DEVICE_CPU)
+            places.host = true;
+        else if (TS_DEVICE_ID_KIND(arg->device) == TS_DEVICE_CUDA && !places.gpu)
+            places = (threads_places){places.host, true, arg->device};
     }
+    return places;
 }
 
 /* The device of a launch: of the stream, else of an array of a GPU, else the current one. */
-static int threads_device(core_state *state, const core_frame *frame, const ts_stream *stream, ts_device **out)
+static int threads_device(core_state *state, const threads_places *places, const ts_stream *stream, ts_device **out)
 {
     ts_error err;
     *out = stream ? stream->device : NULL;
-    for (size_t i = 0; i < frame->n && !*out; i++) {
-        const ts_arg *arg = &frame->args[i];
-        if (arg->kind != TS_SPEC_ARRAY || TS_DEVICE_ID_KIND(arg->device) != TS_DEVICE_CUDA)
-            continue;
-        if (ts_device_by_id(arg->device, out, &err) != TS_OK) {
-            core_raise(state, &err);
-            return -1;
-        }
+    if (!*out && places->gpu && ts_device_by_id(places->id, out, &err) != TS_OK) {
+        core_raise(state, &err);
+        return -1;
     }
     return *out ? 0 : core_current_device(state, out);
-}
-
-/* Arrays that call their memory a GPU's where there is none: the CPU device's, behind another object. */
-static bool threads_has_lost_array(const core_frame *frame)
-{
-    bool has = false;
-    for (size_t i = 0; i < frame->n; i++)
-        has |= frame->args[i].kind == TS_SPEC_ARRAY && TS_DEVICE_ID_KIND(frame->args[i].device) == TS_DEVICE_CUDA;
-    return has && ts_device_count(TS_DEVICE_CUDA) == 0;
-}
-
-static bool threads_has_host_array(const core_frame *frame)
-{
-    bool has = false;
-    for (size_t i = 0; i < frame->n; i++)
-        has |= frame->args[i].kind == TS_SPEC_ARRAY && TS_DEVICE_ID_KIND(frame->args[i].device) == TS_DEVICE_CPU;
-    return has;
 }
 
 /* Few blocks leave most of a GPU idle: kernel._small_grid(blocks) says so, once for each kernel. */
@@ -250,13 +248,13 @@ static enum threads_outcome threads_try(threads_launch *self, ts_kernel *kernel,
         if (PyList_Check(args[i]))
             return THREADS_PYTHON;
     }
-    if (core_kernel_view(self->kernel)->packed)
-        threads_widen(frame);
-    if (threads_has_lost_array(frame))
-        return THREADS_PYTHON;
-    if (core_stream_of(state, self->order, &room, &stream) < 0 || threads_device(state, frame, stream, &device) < 0)
+    threads_places places = threads_look(frame, core_kernel_view(self->kernel)->packed);
+    if (places.gpu && ts_device_count(TS_DEVICE_CUDA) == 0)
+        return THREADS_PYTHON; /* memory that calls itself a GPU's where there is none: the CPU device's, behind another
+                                * object */
+    if (core_stream_of(state, self->order, &room, &stream) < 0 || threads_device(state, &places, stream, &device) < 0)
         return THREADS_FAILED;
-    if (TS_DEVICE_ID_KIND(ts_device_id(device)) == TS_DEVICE_CUDA && threads_has_host_array(frame))
+    if (places.host && TS_DEVICE_ID_KIND(ts_device_id(device)) == TS_DEVICE_CUDA)
         return THREADS_PYTHON;
     if (threads_see_grid(self, device) < 0)
         return THREADS_FAILED;

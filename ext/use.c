@@ -45,7 +45,7 @@ void core_use_end(core_state *state, core_use *use)
     *use->link = use->next;
     if (use->next)
         use->next->link = use->link;
-    for (int i = 0; i < 2; i++)
+    for (int i = 0; i < 2 && (use->ends[0] || use->ends[1]); i++)
         if (use->ends[i])
             core_end(state, (void *)(uintptr_t)use->handles[i], use->ends[i], NULL);
 }

@@ -86,6 +86,7 @@ def row_major(shape: tuple[int, ...], itemsize: int, order: str = "C") -> tuple[
 class DeviceNDArrayBase:
     """An array in device memory; made by ``cuda.to_device`` and ``cuda.device_array``."""
 
+    __slots__ = ("__dict__", "__weakref__", "_argument")  # a launch reads `_argument` without Python (ext/args.c)
     __cuda_memory__, __cuda_ndarray__ = True, True
     __array_priority__ = 100
     _is_mapped = _is_managed = False

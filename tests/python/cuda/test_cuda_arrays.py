@@ -6,10 +6,13 @@ from __future__ import annotations
 from typing import Any
 
 import ctypes
+import sys
+
 import numpy
 import pytest
 import tessera
 from tessera import cuda
+from tessera.cuda._device_array import DeviceNDArray
 
 
 @cuda.jit
@@ -50,6 +53,29 @@ def test_kernels_write_the_elements_of_views_and_no_others(make: Any, index: Any
     increase[(1, 1), (8, 8)](whole[index], 2.0)
     wanted[index] += 2
     numpy.testing.assert_array_equal(numpy.asarray(whole), wanted)
+
+
+def test_a_launch_reads_arrays_of_the_device_without_python() -> None:
+    class Derived(DeviceNDArray):
+        pass
+
+    arrays = [cuda.to_device(host()), Derived((4, 6), (48, 8), "f8")]
+    arrays[1][:] = host()
+    launch, calls = increase[(1, 1), (8, 8)], []
+    for array in arrays:
+        launch(array, 2.0)
+    sys.setprofile(lambda frame, event, arg: calls.append(frame) if event == "call" else None)
+    try:
+        for array in arrays:
+            launch(array, 1.0)
+    finally:
+        sys.setprofile(None)
+    assert not calls
+    for array in arrays:
+        launch(array[1:3], 1.0)
+        wanted = host() + 3
+        wanted[1:3] += 1
+        numpy.testing.assert_array_equal(array.copy_to_host(), wanted)
 
 
 def filled(array: Any) -> Any:
