@@ -3,10 +3,9 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import ctypes
 import sys
+from typing import Any
 
 import numpy
 import pytest
