@@ -35,7 +35,7 @@ def _record_param(arg: np.ndarray | np.void, host: object) -> tuple[list[front.S
     return [head, *specs], words
 
 
-def _param(arg: object, host: object = None) -> tuple[list[front.Spec], list[int]]:
+def _param(arg: object, host: object = None, facts: bool = False) -> tuple[list[front.Spec], list[int]]:
     """Spec and parameter slots of one argument as a launch of a kernel of threads has them."""
     if isinstance(arg, (np.ndarray, np.void)) and arg.dtype.kind in "VSU":
         return _record_param(arg, host)
@@ -46,38 +46,39 @@ def _param(arg: object, host: object = None) -> tuple[list[front.Spec], list[int
     if isinstance(arg, float):
         return front.scalar("float64"), [struct.unpack("Q", struct.pack("d", arg))[0]]
     if isinstance(arg, tuple):
-        parts = [_param(item, host) for item in arg]
+        parts = [_param(item, host, facts) for item in arg]
         head = [front.Spec(kind=6, value=len(arg))]
         return head + [s for p in parts for s in p[0]], [w for p in parts for w in p[1]]
-    return front._param(arg)
+    return front._param(arg, facts)
 
 
 class Job:
     """A kernel and its arguments in C form."""
 
-    def __init__(self, fn: object, args: tuple, checked: int = 0) -> None:
+    def __init__(self, fn: object, args: tuple, checked: int = 0, facts: bool = False) -> None:
         _, host = _pack.pack_kernel(fn, None, "thread", bool(checked), bool(checked & 4))  # type: ignore[arg-type]
-        parts = [_param(a, host) for a in args]
+        parts = [_param(a, host, facts) for a in args]
         self.pack = host.pack()
         self.specs, self.n = front.spec_of(tuple(p[0] for p in parts))
         front._mark_shared(self.specs, args)
         self.words = [w & 0xFFFFFFFFFFFFFFFF for p in parts for w in p[1]]
 
 
-def ir(fn: object, *args: object) -> str:
-    """The thread IR of a kernel."""
+def ir(fn: object, *args: object, facts: bool = False) -> str:
+    """The thread IR of a kernel, with `facts` made for all that a launch knows of the arrays."""
     _, host = _pack.pack_kernel(fn, dialect="thread")  # type: ignore[arg-type]
-    parts = [_param(a, host)[0] for a in args]
+    parts = [_param(a, host, facts)[0] for a in args]
     return front.lower_pack(host.pack(), *parts)
 
 
 def run(
     fn: object, *args: object, grid: tuple[int, ...] = (1,), block: tuple[int, ...] = (1,), target: int = 0,
     shared: int = 0, schedule: int = 0, checked: int = 0, cluster: tuple[int, int, int] = (0, 0, 0),
+    facts: bool = False,
 ) -> str:  # fmt: skip
     """Runs a kernel on NumPy arrays by the reference interpreter: as it is written, or what a GPU ``target`` makes of
-    it; gives what it printed."""
-    job = Job(fn, args, checked)
+    it, with `facts` all that a launch knows of the arrays; gives what it printed."""
+    job = Job(fn, args, checked, facts)
     hints = (ctypes.c_uint8 * len(_core.HINTS))(*(checked if name == "checked" else 0 for name in _core.HINTS))
     printed: list[bytes] = []
     callback = front.PRINT(lambda user, text, size: printed.append(ctypes.string_at(text, size)))
