@@ -42,8 +42,8 @@ static ts_status struct_fields(fr *f, const ts_object *o, uint32_t depth, fr_ele
     if (!fields)
         return fr_oom(f);
     if (depth > STRUCT_MOST_DEPTH)
-        return fr_error(f, 0, TS_TILEVALUE, "records nest deeper than %d: '%.100s'", STRUCT_MOST_DEPTH,
-                        fr_string(f, o->x));
+        return fr_error(f, 0, TS_TILEVALUE, "records nest deeper than %d: '%.100s'\n  help: put fields of "
+                        "inner records in the outer one", STRUCT_MOST_DEPTH, fr_string(f, o->x));
     out->name = fr_string(f, o->x);
     out->bytes = o->y;
     out->n_fields = n / TS_STRUCT_FIELD;
@@ -115,7 +115,8 @@ ts_status fr_struct_array(fr *f, uint32_t object, uint32_t align, const fr_value
     if (!a)
         return fr_oom(f);
     if (!f->dialect->has_structs)
-        return fr_error(f, 0, TS_TILETYPE, "kernels of the %s take no arrays of records", f->dialect->language);
+        return fr_error(f, 0, TS_TILETYPE, "kernels of the %s take no arrays of records\n  help: pass "
+                        "its fields as arrays, a[\"field\"]", f->dialect->language);
     *a = *bytes->as.array;
     TS_TRY(fr_element_of(f, object, &dtype, &a->element));
     a->dtype = (uint8_t)dtype;

@@ -35,7 +35,8 @@ static ts_status form_check(fr *f, const fr_call *c, const fr_value *x, const fr
     bool is_known = fr_is_int(x, &a), is_wanted = fr_is_int(y, &b);
     if (is_known && is_wanted)
         return a == b ? TS_OK
-                      : fr_error(f, c->node, TS_TILEVALUE, "%s(): %s: %lld and %lld", fr_op_name(c), wrong,
+                      : fr_error(f, c->node, TS_TILEVALUE, "%s(): %s: %lld and %lld\n  help: an array of "
+                                 "another form is filled element by element", fr_op_name(c), wrong,
                                  (long long)a, (long long)b);
     TS_TRY(fr_simt_cast(f, x, TS_DTYPE_int64, &u));
     TS_TRY(fr_simt_cast(f, y, TS_DTYPE_int64, &v));
@@ -107,12 +108,13 @@ static ts_status form_extent(fr *f, const fr_call *c, const fr_value *given, uin
     fr_value minus = fr_number(-1), one = fr_strict(TS_DTYPE_int64, 1);
     bool known = fr_is_int(given, &extent);
     if (!fr_simt_is_number(given) || (given->kind == FR_TILE ? !fr_dtype_is_int((ts_dtype)given->dtype) : !known))
-        return fr_error(f, c->node, TS_TILETYPE, "%s(): a shape is made of integers\n  found: %s", fr_op_name(c),
-                        fr_say(f, given));
+        return fr_error(f, c->node, TS_TILETYPE, "%s(): a shape is made of integers\n  found: %s\n  help: write "
+                        "a.%s(2, 3), or a tuple of ints", fr_op_name(c), fr_say(f, given), fr_op_name(c));
     *open += known && extent == -1;
     if (known && (extent < -1 || *open > 1))
         return fr_error(f, c->node, TS_TILEVALUE, "%s(): one extent of a shape may be -1, the others are not "
-                        "negative\n  found: %lld", fr_op_name(c), (long long)extent);
+                        "negative\n  found: %lld\n  help: -1 is what is left by the other extents", fr_op_name(c),
+                        (long long)extent);
     TS_TRY(fr_simt_convert(f, given, TS_DTYPE_int64, out));
     return form_choose(f, out, &minus, &one, out, part);
 }
@@ -124,7 +126,8 @@ static ts_status form_shape(fr *f, const fr_call *c, const fr_value *given, uint
     fr_value known = fr_strict(TS_DTYPE_int64, 1), all = known, part, rest, minus = fr_number(-1);
     uint32_t open = 0;
     if (n > TS_ARRAY_RANK)
-        return fr_error(f, c->node, TS_TILETYPE, "%s(): an array of more than %d axes", fr_op_name(c), TS_ARRAY_RANK);
+        return fr_error(f, c->node, TS_TILETYPE, "%s(): an array of more than %d axes\n  help: put axes "
+                        "together", fr_op_name(c), TS_ARRAY_RANK);
     for (uint32_t d = 0; d < n; d++) {
         TS_TRY(form_extent(f, c, &given[d], &open, &out->shape[d], &part));
         TS_TRY(form_op(f, TS_OPERATOR_Mult, &known, &part, &known));
@@ -179,7 +182,8 @@ static ts_status form_resize(fr *f, const fr_call *c, const fr_array *a, int64_t
 {
     fr_value one = fr_strict(TS_DTYPE_int64, 1), old = fr_number(from), new = fr_number(to), rest, zero = fr_number(0);
     if (!a->rank)
-        return fr_error(f, c->node, TS_TILETYPE, "view() of an array without axes keeps the size of its element");
+        return fr_error(f, c->node, TS_TILETYPE, "view() of an array without axes keeps the size of its "
+                        "element\n  help: take a.reshape(1).view(dtype)");
     uint32_t last = a->rank - 1;
     TS_TRY(form_check(f, c, &a->stride[last], &one, "elements of the last axis do not follow each other"));
     for (uint32_t d = 0; d <= last; d++) {
@@ -210,7 +214,8 @@ ts_status fr_simt_view(fr *f, const fr_call *c, fr_value *out)
         return fr_arg_error(f, c, 1, "a dtype of real numbers, of real numbers");
     if (a->element || (a->align && from != to))
         return fr_error(f, c->node, TS_TILETYPE, "view() takes numbers that lie at multiples of their size\n"
-                        "  found: %s%s", fr_say(f, &self), a->element ? "" : ", at any bytes");
+                        "  found: %s%s\n  help: view the array on the host, or make its dtype with align=True",
+                        fr_say(f, &self), a->element ? "" : ", at any bytes");
     *made = *a;
     made->dtype = (uint8_t)dtype;
     *out = (fr_value){.kind = FR_ARRAY, .as.array = made};
@@ -238,7 +243,8 @@ ts_status fr_simt_copy(fr *f, const fr_call *c, fr_value *out)
         total = fr_is_int(&a->shape[d], &extent) && extent > 0 && extent <= MOST_BYTES ? total * extent : 0;
     if (total <= 0 || total * (int64_t)fr_simt_item_bytes(a) > MOST_BYTES)
         return fr_error(f, c->node, TS_TILETYPE, "copy() makes an array of this thread, so its extents must be known "
-                        "at compile time, and it has at most %d bytes\n  found: %s", MOST_BYTES, fr_say(f, &self));
+                        "at compile time, and it has at most %d bytes\n  found: %s\n  help: copy element by "
+                        "element to cuda.local.array(n, dtype)", MOST_BYTES, fr_say(f, &self));
     TS_TRY(fr_simt_array_attribute(f, &self, "shape", &shape, &found));
     TS_TRY(fr_simt_array_attribute(f, &self, "dtype", &dtype, &found));
     args[0] = shape, args[1] = dtype;

@@ -25,7 +25,8 @@ static ts_status memory_dtype(fr *f, const fr_call *c, uint32_t i, ts_dtype *out
     if (*out && fr_dtype_bits(*out) >= 8 - 7 * (*out == TS_DTYPE_bool_))
         return TS_OK;
     if (v->kind == FR_STR)
-        return fr_error(f, c->at[i], TS_TILETYPE, "Invalid NumPy dtype specified: '%s'", v->as.text);
+        return fr_error(f, c->at[i], TS_TILETYPE, "Invalid NumPy dtype specified: '%s'\n  help: name "
+                        "it, np.float32, or as NumPy's text, \"float32\"", v->as.text);
     return fr_arg_error(f, c, i, "a dtype, such as np.float32");
 }
 
@@ -50,12 +51,13 @@ static ts_status memory_alignment(fr *f, const fr_call *c, uint32_t *out)
         return TS_OK;
     if (!fr_is_int(&c->arg[2], &n))
         return fr_error(f, c->at[2], TS_TILETYPE, "%s(): RequireLiteralValue: the alignment must be a constant integer"
-                        "\n  found: %s", fr_op_name(c), fr_say(f, &c->arg[2]));
+                        "\n  found: %s\n  help: use a literal, or a global or closure variable", fr_op_name(c),
+                        fr_say(f, &c->arg[2]));
     const char *wrong = n <= 0 ? "must be positive" : !ts_is_pow2(n) ? "must be a power of 2"
                         : n % 8 ? "must be a multiple of 8" : NULL;
     if (wrong || n > 1024)
-        return fr_error(f, c->at[2], TS_TILEVALUE, "Alignment %s: %lld", wrong ? wrong : "must be at most 1024",
-                        (long long)n);
+        return fr_error(f, c->at[2], TS_TILEVALUE, "Alignment %s: %lld\n  help: it is 8, 16, 32 .. 1024, or left out",
+                        wrong ? wrong : "must be at most 1024", (long long)n);
     *out = (uint32_t)n;
     return TS_OK;
 }
@@ -86,22 +88,25 @@ ts_status fr_simt_memory_array(fr *f, const fr_call *c, fr_value *out)
         TS_TRY(memory_dtype(f, c, 1, &dtype));
     TS_TRY(memory_alignment(f, c, &align));
     if (n > TS_ARRAY_RANK)
-        return fr_error(f, c->at[0], TS_TILETYPE, "%s(): an array of more than %d axes", fr_op_name(c), TS_ARRAY_RANK);
+        return fr_error(f, c->at[0], TS_TILETYPE, "%s(): an array of more than %d axes\n  help: put axes "
+                        "together, and index with i * n + j", fr_op_name(c), TS_ARRAY_RANK);
     for (uint32_t d = 0; d < n; d++) {
         TS_TRY(memory_extent(f, c, &items[d], &extent));
         shape[d] = fr_number(extent);
         total = extent < 0 || extent > INT32_MAX ? -1 : total * extent;
         if (total < 0 || total > INT32_MAX)
-            return fr_error(f, c->at[0], TS_TILEVALUE, "array length <= 0, or beyond 2 GiB: %s", fr_say(f, &c->arg[0]));
+            return fr_error(f, c->at[0], TS_TILEVALUE, "array length <= 0, or beyond 2 GiB: %s\n  help: every extent "
+                            "is at least 1; large arrays are arguments", fr_say(f, &c->arg[0]));
     }
     if (total == 0 && is_shared && n == 1)
         return memory_dynamic(f, dtype, element, out);
     if (total == 0)
-        return fr_error(f, c->at[0], TS_TILEVALUE, "array length <= 0\n  found: %s", fr_say(f, &c->arg[0]));
+        return fr_error(f, c->at[0], TS_TILEVALUE, "array length <= 0\n  found: %s\n  help: every extent is at "
+                        "least 1; shared memory that only the launch knows has the shape 0", fr_say(f, &c->arg[0]));
     uint32_t own = element ? element->bytes : (uint32_t)ts_dtype_bytes(dtype);
     if (total * own > INT32_MAX)
-        return fr_error(f, c->at[0], TS_TILEVALUE, "an array beyond 2 GiB: %lld elements of %u bytes", (long long)total,
-                        own);
+        return fr_error(f, c->at[0], TS_TILEVALUE, "an array beyond 2 GiB: %lld elements of %u bytes\n  help: large "
+                        "arrays are arguments of the kernel", (long long)total, own);
     uint32_t words[] = {(uint32_t)total * own, TS_MAX(align, element ? 16 : own), 0};
     ts_type type = ts_type_ptr(f->module, fr_simt_storage(dtype), is_shared ? TS_SHARED : TS_LOCAL);
     ts_val base = ts_emit(&f->b, (ts_op)c->op->x, type, 0, NULL, ts_pool_add(&f->b, 3, words), 0);

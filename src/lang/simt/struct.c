@@ -178,13 +178,21 @@ static uint32_t struct_character(const char **text)
     return code;
 }
 
+static ts_status struct_no_store(fr *f, const fr_value *value, const fr_element *e)
+{
+    return fr_error(f, 0, TS_TILETYPE, "%s cannot be stored in an element that is %s\n  help: %s", fr_say(f, value),
+                    e->name, e->char_bytes == 1 ? "a text of bytes fits: b\"..\""
+                             : e->chars ? "a text of str fits: \"..\""
+                             : e->n_fields ? "assign a tuple of its fields, or one field: a[i].name = x"
+                                           : "assign a value of its dtype");
+}
+
 static ts_status struct_put_text(fr *f, const fr_array *a, ts_val address, const fr_value *value)
 {
     const fr_element *e = a->element;
     const char *text = value->as.text;
     if (!e->chars || (value->n == 1) != (e->char_bytes == 1))
-        return fr_error(f, 0, TS_TILETYPE, "%s cannot be stored in an element that is %s%s", fr_say(f, value), e->name,
-                        e->char_bytes == 1 ? "\n  help: write it b\"..\"" : "");
+        return struct_no_store(f, value, e);
     ts_type word = struct_word(e->char_bytes);
     uint32_t align = TS_MIN(a->align, e->char_bytes);
     for (uint32_t i = 0; i < e->chars; i++) { /* what is longer is cut off, as NumPy does it */
@@ -201,8 +209,9 @@ static ts_status struct_put_fields(fr *f, const fr_array *a, ts_val address, con
     fr_value one, item;
     uint32_t n = value->kind == FR_TUPLE ? value->n : value->as.array->element->n_fields;
     if (!a->element->n_fields || n != a->element->n_fields)
-        return fr_error(f, 0, TS_TILETYPE, "%s of %u items cannot be stored in %s",
-                        value->kind == FR_TUPLE ? "a tuple" : "a record", n, a->element->name);
+        return fr_error(f, 0, TS_TILETYPE, "%s of %u items cannot be stored in %s\n  help: give as many items as it "
+                        "has fields, %u, or assign one field: a[i].name = x",
+                        value->kind == FR_TUPLE ? "a tuple" : "a record", n, a->element->name, a->element->n_fields);
     TS_TRY(struct_one(f, a, address, &one));
     for (uint32_t i = 0; i < n; i++) {
         if (value->kind == FR_TUPLE)
@@ -250,8 +259,7 @@ static ts_status struct_put_instance(fr *f, const fr_array *a, ts_val address, c
             TS_TRY(fr_call_value(f, &method, f->node, 1, value, &made));
     }
     if (made.kind != FR_RECORD || made.cls != a->element->cls)
-        return fr_error(f, 0, TS_TILETYPE, "%s cannot be stored in an element that is %s", fr_say(f, value),
-                        a->element->name);
+        return struct_no_store(f, value, a->element);
     TS_TRY(fr_simt_cast(f, &made.as.items[0], TS_DTYPE_int64, &count));
     struct_store_word(f, address, count, 8, a->align, TS_CACHE_NONE);
     return TS_OK;
@@ -274,7 +282,7 @@ static ts_status struct_put_element(fr *f, const fr_array *a, ts_val address, co
     if (other && other->n_fields && e->n_fields)
         return struct_put_fields(f, a, address, value);
     if (!other || !e->chars || e->char_bytes != other->char_bytes)
-        return fr_error(f, 0, TS_TILETYPE, "%s cannot be stored in an element that is %s", fr_say(f, value), e->name);
+        return struct_no_store(f, value, e);
     struct_put_other_text(f, a, address, from);
     return TS_OK;
 }
@@ -321,7 +329,8 @@ static ts_status struct_field_array(fr *f, uint32_t node, const fr_array *a, con
 {
     uint32_t inner = field->element ? field->element->bytes : (uint32_t)ts_dtype_bytes(field->dtype);
     if (a->rank + field->shape.rank > TS_ARRAY_RANK)
-        return fr_error(f, node, TS_TILETYPE, "a view of more than %d axes", TS_ARRAY_RANK);
+        return fr_error(f, node, TS_TILETYPE, "a view of more than %d axes\n  help: index the array "
+                        "before its field: a[i].field", TS_ARRAY_RANK);
     *out = *a;
     out->dtype = (uint8_t)field->dtype;
     out->element = field->element;
@@ -388,8 +397,8 @@ ts_status fr_simt_index_field(fr *f, uint32_t node, const fr_value *of, const fr
         return TS_OK;
     int64_t n = a->element->n_fields;
     if (i < -n || i >= n)
-        return fr_error(f, node, TS_TILETYPE, "index %lld is out of range for %s, of %lld fields", (long long)i,
-                        fr_say(f, of), (long long)n);
+        return fr_error(f, node, TS_TILETYPE, "index %lld is out of range for %s, of %lld fields\n  help: fields count "
+                        "from 0, or from -1 at the end", (long long)i, fr_say(f, of), (long long)n);
     *out = &a->element->fields[i < 0 ? i + n : i];
     return TS_OK;
 }

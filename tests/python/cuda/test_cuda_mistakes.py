@@ -22,7 +22,8 @@ CONSTANTS, HUGE = np.arange(5.0), np.arange(5000.0)
 def made(body: str, **options: Any) -> Any:
     """A kernel of ``x`` with these statements."""
     lines = "".join(f"    {line}\n" for line in body.split("\n"))
-    space: dict[str, Any] = {"cuda": cuda, "np": np, "time": time, "random": random, "C": CONSTANTS, "HUGE": HUGE}
+    space: dict[str, Any] = {"cuda": cuda, "np": np, "time": time, "random": random}
+    space |= {"C": CONSTANTS, "HUGE": HUGE, "PAIR": PAIR}
     exec("import math\n@cuda.jit(device=True)\ndef other(x): return 1\ndef k(x):\n" + lines, space)  # noqa: S102
     return cuda.jit(**options)(space["k"])
 
@@ -75,8 +76,25 @@ VALUES = [
     ("x[0] = HUGE[3]", "numpy.ndarray of 5000 numbers", "at most 4096", "pass the array as an argument"),
 ]
 
+PAIR = np.dtype([("a", "i4"), ("b", "f8")], align=True)
+ARRAYS = [
+    ("y = cuda.local.array(-1, np.int32)", "array length <= 0", "every extent is at least 1"),
+    ("y = cuda.local.array(3, 'float33')", "Invalid NumPy dtype specified: 'float33'", 'NumPy\'s text, "float32"'),
+    ("y = cuda.shared.array(8, np.int32, alignment=9)", "Alignment must be a power of 2: 9", "8, 16, 32 .. 1024"),
+    ("y = cuda.local.array(6, np.int32).reshape(4)", "reshape(): the array has another number", "element by element"),
+    ("y = x.reshape(2.5)", "a shape is made of integers", "a.reshape(2, 3)"),
+    ("y = x.reshape(-2, 2)", "one extent of a shape may be -1", "what is left by the other extents"),
+    ("y = x.copy()", "its extents must be known at compile time", "element by element to cuda.local.array(n, dtype)"),
+    ("y = cuda.local.array(2, PAIR)\ny[0] = (1, 2.0, 3)", "a tuple of 3 items cannot be", "fields, 2, or assign"),
+    ("y = cuda.local.array(2, PAIR)\ny[0] = 'a'", "cannot be stored in an element", "a tuple of its fields"),
+    ("y = cuda.local.array(2, PAIR)\nx[0] = y[0][5]", "index 5 is out of range", "fields count from 0"),
+]
 
-@pytest.mark.parametrize(("body", "texts"), [(body, texts) for body, *texts in STATEMENTS + CALLS + NAMES + VALUES])
+
+TABLE = [(body, texts) for body, *texts in STATEMENTS + CALLS + NAMES + VALUES + ARRAYS]
+
+
+@pytest.mark.parametrize(("body", "texts"), TABLE)
 def test_the_way_out_is_that_of_the_language(body: str, texts: list[str]) -> None:
     text = said(body)
     assert all(t in text for t in texts), text
