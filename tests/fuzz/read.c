@@ -11,14 +11,9 @@
  */
 #include "pass/facts.h"
 #include "pass/pass.h"
-#include "check.h"
-#include <dirent.h>
-#include <sys/stat.h>
-#include <time.h>
+#include "fuzz.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
-enum { FUZZ_SIZE = 1 << 16, FUZZ_FILES = 256 };
 
 static const uint8_t *fuzz_data;
 static size_t fuzz_size;
@@ -99,49 +94,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
 #ifndef TS_LIBFUZZER
 
-static struct {
-    uint8_t *bytes;
-    size_t n;
-} fuzz_file[FUZZ_FILES];
-static int fuzz_n_files;
-static uint64_t fuzz_seed = 1;
-
-static uint32_t fuzz_below(size_t n)
+static void fuzz_seeds(const char *text, size_t n)
 {
-    fuzz_seed ^= fuzz_seed << 13;
-    fuzz_seed ^= fuzz_seed >> 7;
-    fuzz_seed ^= fuzz_seed << 17;
-    return n ? (uint32_t)((fuzz_seed >> 16) % n) : 0;
-}
-
-static void fuzz_load(const char *path)
-{
-    FILE *file = fopen(path, "rb");
-    if (!file || fuzz_n_files == FUZZ_FILES)
-        return;
     uint8_t *bytes = calloc(1, FUZZ_SIZE);
-    size_t n = fread(bytes, 1, FUZZ_SIZE / 2, file);
-    const char *expect = strstr((char *)bytes, "// EXPECT"); /* the input only */
-    fuzz_file[fuzz_n_files].bytes = bytes;
-    fuzz_file[fuzz_n_files++].n = expect ? (size_t)(expect - (char *)bytes) : n;
-    fclose(file);
-}
-
-static void fuzz_corpus(const char *folder)
-{
-    DIR *dir = opendir(folder);
-    for (struct dirent *entry; dir && (entry = readdir(dir));) {
-        char path[1024];
-        struct stat info;
-        const char *dot = strrchr(entry->d_name, '.');
-        snprintf(path, sizeof path, "%s/%s", folder, entry->d_name);
-        if (entry->d_name[0] != '.' && stat(path, &info) == 0 && S_ISDIR(info.st_mode))
-            fuzz_corpus(path);
-        else if (dot && strcmp(dot, ".tsir") == 0)
-            fuzz_load(path);
-    }
-    if (dir)
-        closedir(dir);
+    memcpy(bytes, text, n);
+    fuzz_add(bytes, n);
 }
 
 /* Replaces n bytes at `at` by `with`. */
@@ -201,7 +158,7 @@ static size_t fuzz_mutate(uint8_t *text, size_t size)
                                         "nan",
                                         "inf",
                                         "\n"};
-    size_t at = fuzz_below(size + 1), donor = fuzz_below((size_t)fuzz_n_files),
+    size_t at = fuzz_below(size + 1), donor = fuzz_below(fuzz_n_files),
            from = fuzz_below(fuzz_file[donor].n);
     const char *word = words[fuzz_below(TS_COUNT(words))];
     const char *op = ts__ops[fuzz_below(TS_OP_COUNT)].name;
@@ -234,14 +191,13 @@ static size_t fuzz_mutate(uint8_t *text, size_t size)
 int main(int argc, char **argv)
 {
     static uint8_t text[FUZZ_SIZE + 1];
-    time_t stop = time(NULL) + (argc > 1 ? atoi(argv[1]) : 10);
-    fuzz_seed = argc > 2 ? (uint64_t)atoll(argv[2]) | 1 : 0x9E3779B97F4A7C15u;
-    fuzz_corpus("tests/golden");
+    time_t stop = fuzz_begin(argc, argv);
+    fuzz_corpus("tests/golden", fuzz_seeds);
     CHECK(fuzz_n_files > 0);
-    for (int i = 0; i < fuzz_n_files; i++)
+    for (uint32_t i = 0; i < fuzz_n_files; i++)
         LLVMFuzzerTestOneInput(fuzz_file[i].bytes, fuzz_file[i].n);
     while (fuzz_n_files && time(NULL) < stop) {
-        uint32_t base = fuzz_below((size_t)fuzz_n_files);
+        uint32_t base = fuzz_below(fuzz_n_files);
         size_t size = fuzz_file[base].n;
         memcpy(text, fuzz_file[base].bytes, size);
         for (uint32_t n = 1 + fuzz_below(4); n; n--)
@@ -249,6 +205,7 @@ int main(int argc, char **argv)
         LLVMFuzzerTestOneInput(text, size);
         check_passed++;
     }
+    fuzz_end();
     return check_done();
 }
 

@@ -9,18 +9,11 @@
  * Plain build: `tileir [seconds [seed]]` mutates files made of golden tile kernels; a failure writes fuzz-tileir.bc.
  * With libFuzzer: clang -DTS_LIBFUZZER -fsanitize=fuzzer,address tests/fuzz/tileir.c and the core.
  */
-#include "base/base.h"
 #include "tessera/tileir.h"
-#include "check.h"
-#include <dirent.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <sys/stat.h>
-#include <time.h>
+#include "fuzz.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-enum { FUZZ_SIZE = 1 << 16, FUZZ_FILES = 1024 };
 
 static const uint8_t *fuzz_data;
 static size_t fuzz_size;
@@ -102,21 +95,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
 #ifndef TS_LIBFUZZER
 
-static struct {
-    uint8_t *bytes;
-    size_t n;
-} fuzz_file[FUZZ_FILES];
-static uint32_t fuzz_n_files;
-static uint64_t fuzz_seed = 1;
-
-static uint32_t fuzz_below(size_t n)
-{
-    fuzz_seed ^= fuzz_seed << 13;
-    fuzz_seed ^= fuzz_seed >> 7;
-    fuzz_seed ^= fuzz_seed << 17;
-    return n ? (uint32_t)((fuzz_seed >> 16) % n) : 0;
-}
-
 /* The files of a golden kernel, one of each version, where Tile IR can say it. */
 static void fuzz_seeds(const char *text, size_t n)
 {
@@ -129,43 +107,12 @@ static void fuzz_seeds(const char *text, size_t n)
         for (uint32_t version = TS_TILEIR_OLDEST; version <= TS_TILEIR_NEWEST; version++) {
             char *bytes;
             size_t n_bytes;
-            if (fuzz_n_files == FUZZ_FILES || ts_tileir_write(m, version, NULL, &bytes, &n_bytes, &err) != TS_OK)
-                continue;
-            fuzz_file[fuzz_n_files].bytes = (uint8_t *)bytes;
-            fuzz_file[fuzz_n_files++].n = n_bytes;
+            if (ts_tileir_write(m, version, NULL, &bytes, &n_bytes, &err) == TS_OK)
+                fuzz_add((uint8_t *)bytes, n_bytes);
         }
         ts_tileir_destroy(m);
     }
     ts_module_destroy(ir);
-}
-
-static void fuzz_load(const char *path)
-{
-    static char text[FUZZ_SIZE];
-    FILE *file = fopen(path, "rb");
-    size_t n = file ? fread(text, 1, sizeof text - 1, file) : 0;
-    text[n] = 0;
-    const char *expect = strstr(text, "// EXPECT"); /* the input only */
-    fuzz_seeds(text, expect ? (size_t)(expect - text) : n);
-    if (file)
-        fclose(file);
-}
-
-static void fuzz_corpus(const char *folder)
-{
-    DIR *dir = opendir(folder);
-    for (struct dirent *entry; dir && (entry = readdir(dir));) {
-        char path[1024];
-        struct stat info;
-        const char *dot = strrchr(entry->d_name, '.');
-        snprintf(path, sizeof path, "%s/%s", folder, entry->d_name);
-        if (entry->d_name[0] != '.' && stat(path, &info) == 0 && S_ISDIR(info.st_mode))
-            fuzz_corpus(path);
-        else if (dot && strcmp(dot, ".tsir") == 0)
-            fuzz_load(path);
-    }
-    if (dir)
-        closedir(dir);
 }
 
 /* One change behind the head: a byte, a bit, some bytes less, some more, or a byte from elsewhere. */
@@ -200,9 +147,8 @@ static size_t fuzz_mutate(uint8_t *at, size_t n)
 int main(int argc, char **argv)
 {
     static uint8_t room[FUZZ_SIZE];
-    time_t stop = time(NULL) + (argc > 1 ? atoi(argv[1]) : 10);
-    fuzz_seed = argc > 2 ? (uint64_t)atoll(argv[2]) | 1 : 0x9E3779B97F4A7C15u;
-    fuzz_corpus("tests/golden");
+    time_t stop = fuzz_begin(argc, argv);
+    fuzz_corpus("tests/golden", fuzz_seeds);
     CHECK(fuzz_n_files > 0);
     while (fuzz_n_files && time(NULL) < stop) {
         uint32_t file = fuzz_below(fuzz_n_files);
@@ -216,8 +162,7 @@ int main(int argc, char **argv)
         free(exact);
         check_passed++;
     }
-    for (uint32_t i = 0; i < fuzz_n_files; i++)
-        free(fuzz_file[i].bytes);
+    fuzz_end();
     return check_done();
 }
 #endif
