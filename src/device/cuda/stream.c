@@ -159,18 +159,29 @@ ts_status cuda_poll(cuda_device *device, cuda_result (*query)(void *), void *wha
     }
 }
 
+/* Makes the device's context current and gives the driver's stream; after an error there is nothing to leave. */
+static ts_status stream_enter(const ts_stream *handle, cuda_context *before, cuda_stream_t *native, ts_error *err)
+{
+    cuda_device *device = cuda_of(handle->device);
+    TS_TRY(cuda_enter(device, before, err));
+    ts_status status = cuda_stream_of(handle, native, err);
+    if (status != TS_OK)
+        cuda_leave(device, *before);
+    return status;
+}
+
 ts_status cuda_stream_sync(const ts_stream *handle, int64_t limit_ns, ts_error *err)
 {
     cuda_device *device = cuda_of(handle->device);
     const cuda_driver *fn = &device->cuda->fn;
     cuda_context before;
     cuda_stream_t native;
-    TS_TRY(cuda_enter(device, &before, err));
-    ts_status status = cuda_stream_of(handle, &native, err);
-    if (status == TS_OK && limit_ns == TS_FOREVER) {
+    TS_TRY(stream_enter(handle, &before, &native, err));
+    ts_status status;
+    if (limit_ns == TS_FOREVER) {
         cuda_result code = fn->StreamSynchronize(native);
         status = code == CUDA_OK ? TS_OK : cuda_fail(device, code, err, "waiting for a stream");
-    } else if (status == TS_OK)
+    } else
         status = cuda_poll(device, fn->StreamQuery, native, limit_ns, err);
     if (status == TS_OK)
         status = cuda_fault_collect(device, (uintptr_t)native, CUDA_ALL_FAULTS, err);
@@ -183,14 +194,11 @@ ts_status cuda_stream_done(const ts_stream *handle, bool *done, ts_error *err)
     cuda_device *device = cuda_of(handle->device);
     cuda_context before;
     cuda_stream_t native;
-    TS_TRY(cuda_enter(device, &before, err));
-    ts_status status = cuda_stream_of(handle, &native, err);
-    if (status == TS_OK) {
-        cuda_result code = device->cuda->fn.StreamQuery(native);
-        *done = code == CUDA_OK;
-        if (code != CUDA_OK && code != CUDA_NOT_READY)
-            status = cuda_fail(device, code, err, "asking for the state of a stream");
-    }
+    TS_TRY(stream_enter(handle, &before, &native, err));
+    cuda_result code = device->cuda->fn.StreamQuery(native);
+    *done = code == CUDA_OK;
+    bool known = code == CUDA_OK || code == CUDA_NOT_READY;
+    ts_status status = known ? TS_OK : cuda_fail(device, code, err, "asking for the state of a stream");
     cuda_leave(device, before);
     return status;
 }
@@ -200,12 +208,9 @@ ts_status cuda_stream_call(const ts_stream *handle, void (*function)(void *), vo
     cuda_device *device = cuda_of(handle->device);
     cuda_context before;
     cuda_stream_t native;
-    TS_TRY(cuda_enter(device, &before, err));
-    ts_status status = cuda_stream_of(handle, &native, err);
-    if (status == TS_OK) {
-        cuda_result code = device->cuda->fn.LaunchHostFunc(native, function, user);
-        status = code == CUDA_OK ? TS_OK : cuda_fail(device, code, err, "queueing a call");
-    }
+    TS_TRY(stream_enter(handle, &before, &native, err));
+    cuda_result code = device->cuda->fn.LaunchHostFunc(native, function, user);
+    ts_status status = code == CUDA_OK ? TS_OK : cuda_fail(device, code, err, "queueing a call");
     cuda_leave(device, before);
     return status;
 }
