@@ -263,8 +263,7 @@ TS_API void ts_code_deinit(ts_code *code);
     X(occupancy)        /* tile blocks to keep on one multiprocessor, 1 to 32; fewer where they do not fit */ \
     X(opt_level)        /* 0 to 3 */                                                                \
     X(num_worker_warps) /* 4, 8, 16 or 32 */                                                        \
-    X(checked)          /* 1: indices out of bounds are reported; of threads 1: what is raised, 2: indices, 4: what */ \
-                        /* Python raises by itself, or sums of these */                             \
+    X(checked)          /* 1: indices out of bounds are reported; of kernels of threads TS_CHECK_ bits */ \
     X(fastmath)         /* 1: approximate instructions are allowed */                               \
     X(num_stages)       /* depth of load pipelines, 1 to 8 */                                       \
     X(plan)             /* of a GPU's code: 0 the fastest, 1 and 2 more modest ones (TS_PLANS) */  \
@@ -275,6 +274,9 @@ typedef struct ts_hints {
     TS_HINTS(X)
 #undef X
 } ts_hints;
+/* Bits of `checked` of a kernel of threads, what is reported: what the program raises; indices out of bounds; what Python
+ * raises by itself (divisions by zero, names without a value, shapes that do not fit). */
+enum { TS_CHECK_RAISES = 1, TS_CHECK_BOUNDS = 2, TS_CHECK_IMPLIED = 4, TS_CHECK_ALL = 7 };
 enum { TS_OPT_LEVEL = 3 }; /* opt_level of a kernel that does not say */
 /* Plans of a kernel of tiles, from fast to modest: 1 overlaps less and asks for no number of blocks, 2 does without
  * wgmma. A launch takes the next one where the driver cannot assemble the code, or has to run its products one after

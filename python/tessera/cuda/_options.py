@@ -6,13 +6,14 @@ from __future__ import annotations
 import warnings
 from typing import Any, NamedTuple
 
+from .. import _core
 from .._checked import level_of, wished
 from . import config
 from ._errors import DeprecationError, NumbaDeprecationWarning, NumbaInvalidConfigWarning
 
 __all__ = ["Options", "links_of", "options_of"]
 
-RAISES, BOUNDS, IMPLIED = 1, 2, 4  # bits of the hint `checked`: src/lang/simt/op.h
+RAISES, BOUNDS, IMPLIED = _core.CHECK_RAISES, _core.CHECK_BOUNDS, _core.CHECK_IMPLIED  # bits of the hint `checked`
 _GONE = ("argtypes", "restype", "bind")
 _CARVEOUTS = {"default": -1, "maxl1": 0, "maxshared": 100}
 

@@ -339,7 +339,7 @@ ts_status fr_simt_binary(fr *f, ts_operator op, const fr_value *x, const fr_valu
     if (fr_dtype_cat(rule.x) == FR_COMPLEX)
         return fr_simt_complex_binary(f, op, x, y, rule.x, out);
     if ((op == TS_OPERATOR_Div || op == TS_OPERATOR_FloorDiv || op == TS_OPERATOR_Mod) &&
-        fr_simt_reports(f, FR_REPORT_IMPLIED)) {
+        fr_simt_reports(f, TS_CHECK_IMPLIED)) {
         TS_TRY(fr_simt_cast(f, y, rule.y, &b));
         fr_simt_check_zero(f, b);
     }

@@ -419,7 +419,7 @@ static ts_status array_element(fr *f, const fr_array *a, const fr_value *items, 
 static ts_status array_check(fr *f, const fr_array *a, const fr_value *items, uint32_t n)
 {
     ts_val at, extent;
-    for (uint32_t i = 0, d = 0; i < n && fr_simt_reports(f, FR_REPORT_BOUNDS); i++) {
+    for (uint32_t i = 0, d = 0; i < n && fr_simt_reports(f, TS_CHECK_BOUNDS); i++) {
         bool is_index = array_is_index(&items[i]);
         if (is_index) {
             TS_TRY(fr_simt_cast(f, &items[i], TS_DTYPE_int64, &at));
@@ -521,7 +521,7 @@ static ts_status array_fits_axis(fr *f, const fr_value *given, const fr_value *w
         return fr_error(f, f->node, TS_TILEVALUE, "an array of %lld elements along axis %u does not fit in one of "
                         "%lld\n  help: give a slice of as many elements, or an array of one, which is repeated",
                         (long long)n, i, (long long)all);
-    if (!fr_simt_reports(f, FR_REPORT_IMPLIED))
+    if (!fr_simt_reports(f, TS_CHECK_IMPLIED))
         return TS_OK;
     TS_TRY(fr_simt_cast(f, given, TS_DTYPE_int64, &x));
     TS_TRY(fr_simt_cast(f, wanted, TS_DTYPE_int64, &y));

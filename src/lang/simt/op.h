@@ -137,10 +137,7 @@ ts_val fr_simt_constant_bytes(fr *f, const void *bytes, size_t n, ts_status *sta
 
 /* ---- exceptions: raise.c ---------------------------------------------------------------------------------- */
 
-/* Bits of ts_hints.checked: what the program raises; indices out of bounds; what Python raises by itself (divisions by
- * zero, names without a value, shapes that do not fit). */
-enum { FR_REPORT_RAISES = 1, FR_REPORT_BOUNDS = 2, FR_REPORT_IMPLIED = 4, FR_REPORT_ALL = 7 };
-bool fr_simt_reports(const fr *f, uint32_t what);
+bool fr_simt_reports(const fr *f, uint32_t what); /* TS_CHECK_ bits */
 
 typedef struct fr_fault {
     int code;                /* ts_fault_code */

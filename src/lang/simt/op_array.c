@@ -40,7 +40,7 @@ static ts_status form_check(fr *f, const fr_call *c, const fr_value *x, const fr
                                  (long long)a, (long long)b);
     TS_TRY(fr_simt_cast(f, x, TS_DTYPE_int64, &u));
     TS_TRY(fr_simt_cast(f, y, TS_DTYPE_int64, &v));
-    if (fr_simt_reports(f, FR_REPORT_RAISES | FR_REPORT_BOUNDS)) {
+    if (fr_simt_reports(f, TS_CHECK_IMPLIED)) {
         const char *text = fr_textf(f, "ValueError: %s(): %s", fr_op_name(c), wrong);
         text = is_wanted ? fr_textf(f, "%s; wanted %lld", text, (long long)b) : text;
         fr_simt_check(f, ts_cmp(&f->b, TS_OP_cmpi, TS_EQ, u, v, 0), &(fr_fault){.code = TS_FAULT_RAISE, .text = text});

@@ -35,7 +35,7 @@ void fr_simt_check(fr *f, ts_val fine, const fr_fault *fault)
     ts_val opener = ts_if_begin(&f->b, fine);
     ts_term(&f->b, TS_OP_yield, 0, NULL);
     ts_else(&f->b);
-    if (fr_simt_reports(f, FR_REPORT_ALL))
+    if (fr_simt_reports(f, TS_CHECK_ALL))
         raise_fault(f, fault);
     ts_term(&f->b, TS_OP_return, 0, NULL);
     ts_end(&f->b, opener, 0, NULL);
@@ -47,7 +47,7 @@ void fr_simt_check_zero(fr *f, ts_val y)
     ts_builder *b = &f->b;
     ts_type type = ts_type_of(b->fn, y);
     bool real = ts_type_is_float(f->module, type);
-    if (!fr_simt_reports(f, FR_REPORT_IMPLIED) || (ts__const_as_int(b->fn, y, &known) && known) ||
+    if (!fr_simt_reports(f, TS_CHECK_IMPLIED) || (ts__const_as_int(b->fn, y, &known) && known) ||
         (real && f->hints->fastmath))
         return;
     ts_val zero = ts_bits(b, type, 0);
@@ -58,7 +58,7 @@ void fr_simt_check_zero(fr *f, ts_val y)
 void fr_simt_check_step(fr *f, ts_val fine)
 {
     static const char text[] = "ValueError: range() arg 3 must not be zero";
-    if (fr_simt_reports(f, FR_REPORT_IMPLIED))
+    if (fr_simt_reports(f, TS_CHECK_IMPLIED))
         fr_simt_check(f, fine, &(fr_fault){.code = TS_FAULT_RAISE, .text = text});
 }
 
@@ -67,7 +67,7 @@ ts_status fr_simt_bound(fr *f, const fr_call *c, fr_value *out)
     ts_val fine;
     int64_t known;
     *out = c->arg[1];
-    if (!fr_simt_reports(f, FR_REPORT_IMPLIED))
+    if (!fr_simt_reports(f, TS_CHECK_IMPLIED))
         return TS_OK;
     TS_TRY(fr_simt_truth(f, &c->arg[0], &fine));
     if (!ts__const_as_int(f->b.fn, fine, &known) || !known)
@@ -127,7 +127,7 @@ ts_status fr_simt_raise(fr *f, uint32_t node, fr_flow *flow)
     const char *text, *name = fr_string(f, n->f[1]);
     if (f->pure)
         return fr_not_pure(f, f->pure, node, "a raise");
-    if (fr_simt_reports(f, FR_REPORT_RAISES)) {
+    if (fr_simt_reports(f, TS_CHECK_RAISES)) {
         TS_TRY(raise_texts(f, n->f[2], &text));
         fr_at(f, node);
         text = fr_textf(f, "%s%s%s", name, *text ? ": " : "", text);
@@ -148,7 +148,7 @@ ts_status fr_simt_assert(fr *f, uint32_t node)
         return fr_not_pure(f, f->pure, node, "an assert");
     TS_TRY(fr_test(f, n->f[0], &test));
     TS_TRY(fr_simt_truth(f, &test, &fine));
-    if (n->f[1] && fr_simt_reports(f, FR_REPORT_RAISES)) {
+    if (n->f[1] && fr_simt_reports(f, TS_CHECK_RAISES)) {
         TS_TRY(fr_expr(f, n->f[1], &message));
         TS_TRY(raise_text(f, &message, &text));
     }
