@@ -49,7 +49,11 @@ typedef struct fr_carry {
 
 static ts_val loop_zero(fr *f, const loop_leaf *leaf)
 {
-    return ts_bits(&f->b, leaf->type, 0);
+    ts_type part = ts_type_part(ts_type_elem(f->module, leaf->type));
+    if (!part)
+        return ts_bits(&f->b, leaf->type, 0);
+    ts_val zero = ts_bits(&f->b, ts_type_with_elem(f->module, leaf->type, part), 0);
+    return fr_complex_join(f, (ts_dtype)leaf->dtype, zero, zero).as.v;
 }
 
 /* The dialect may make the leaf of another dtype, so that it takes what the body gives it, too. */

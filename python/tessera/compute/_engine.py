@@ -1,0 +1,225 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What all algorithms stand on: kernels made once for the kinds of their arguments, temporary memory, streams.
+
+An algorithm is a function that makes a kernel of threads for types, iterators and operators, and one that launches it:
+
+    arguments --> iterators, operators --> kernel_of(make, key, ..)  made once for a key
+                                       --> Memory.take(..)           of the pool, or of the caller
+                                       --> kernel[blocks, THREADS, stream](states, numbers)
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from typing import Any
+
+import numpy
+
+from .iterators import Iterator, iterator_of
+from .op import operator_of
+from .types import TypeDescriptor, type_of
+
+__all__ = ["POOL", "THREADS", "Made", "Memory", "count_of", "init_of", "kernel_of", "stream_of"]
+
+THREADS = 256  # of a block, for all algorithms that do not say otherwise
+POOL: Any = object()  # temporary memory: of the pool, where the caller gives none
+_MOST_KEPT = 1 << 20  # bytes of temporaries that are kept for the next call on a stream
+
+_kernels: dict[Any, Any] = {}
+_kept: dict[Any, list[Any]] = {}
+_lock = threading.Lock()
+
+
+def kernel_of(make: Callable[..., Any], key: Any, parts: Callable[[], tuple[Any, ...]]) -> Any:
+    """The kernel that ``make(*parts())`` gives, made once for a key."""
+    kernel = _kernels.get((make, key))
+    if kernel is None:
+        from .. import cuda
+
+        made = cuda.jit(make(*parts()))
+        with _lock:
+            kernel = _kernels.setdefault((make, key), made)
+    return kernel
+
+
+def clear_all_caches() -> None:
+    """Forgets the kernels that were made and gives temporary memory back. Code on disk stays."""
+    with _lock:
+        _kernels.clear()
+        _kept.clear()
+
+
+def stream_of(stream: Any) -> Any:
+    """What a launch takes for the argument `stream`.
+
+    Raises
+    ------
+    TypeError
+        For an object without the protocol of CUDA's streams, or one that does not keep to it.
+    """
+    if stream is None:
+        return 0
+    protocol = getattr(stream, "__cuda_stream__", None)
+    if protocol is None:
+        raise TypeError(f"stream argument {stream!r} does not implement the '__cuda_stream__' protocol")
+    try:
+        version, handle, *_ = protocol() if callable(protocol) else protocol
+    except (TypeError, ValueError) as error:
+        raise TypeError(f"could not obtain __cuda_stream__ protocol version and handle from {stream!r}: {error}") from error
+    if version != 0:
+        raise TypeError(f"unsupported __cuda_stream__ version {version} of {stream!r}; 0 is known")
+    if not isinstance(handle, int):
+        raise TypeError(f"invalid stream handle {handle!r} of {stream!r}; it must be an int")
+    return stream
+
+
+def count_of(value: Any, name: str = "num_items") -> int:
+    """A number of items.
+
+    Raises
+    ------
+    TypeError, ValueError
+        For what is no whole number, or less than 0.
+    """
+    try:
+        found = value.__index__()
+    except AttributeError:
+        raise TypeError(f"{name} is a {type(value).__name__}: {value!r}; give a whole number") from None
+    if found < 0:
+        raise ValueError(f"{name} is {found}; it cannot be less than 0")
+    return int(found)
+
+
+def checked_count(value: Any, name: str, *sequences: tuple[str, Iterator]) -> int:
+    """A number of items that arrays must have."""
+    found = count_of(value, name)
+    for what, it in sequences:
+        array = getattr(it, "array", None)
+        if array is not None and found > array.shape[0] - it.offset:  # type: ignore[attr-defined]
+            raise ValueError(f"{name} is {found}, {what} has {array.shape[0] - it.offset} elements")  # type: ignore[attr-defined]
+    return found
+
+
+def init_of(value: Any, name: str) -> tuple[TypeDescriptor, Any]:
+    """The type of an initial value, and the value as a launch takes it."""
+    kind = type_of(value)
+    if isinstance(value, numpy.ndarray):
+        if value.size != 1:
+            raise ValueError(f"{name} has {value.size} elements; give one")
+        value = value.reshape(-1)[0]
+    elif hasattr(value, "__cuda_array_interface__"):
+        raise ValueError(f"{name} is an array of a device; give a value of the host")
+    return kind, kind.host(value)
+
+
+class Memory:
+    """Temporary memory of one call.
+
+    Parameters
+    ----------
+    storage
+        `POOL`; None: nothing is taken, `nbytes` says what would be; or an array of bytes of the caller's.
+    stream
+        What `stream_of` gave.
+    """
+
+    def __init__(self, storage: Any, stream: Any) -> None:
+        self.storage, self.stream, self.nbytes = storage, stream, 0
+
+    def take(self, *needs: tuple[Any, int]) -> list[Any] | None:
+        """Arrays of these dtypes and numbers of elements; None where the caller only asks how many bytes.
+
+        The first is of counters: it is zero, and must be zero again when the algorithm has ended.
+        """
+        sizes = [-(-numpy.dtype(dtype).itemsize * max(1, count) // 256) * 256 for dtype, count in needs]
+        self.nbytes = sum(sizes)
+        if self.storage is None:
+            return None
+        if self.storage is POOL:
+            return self._pooled(needs)
+        whole = _bytes(self.storage)
+        if whole.shape[0] < self.nbytes:
+            raise ValueError(f"temp_storage has {whole.shape[0]} bytes, {self.nbytes} are needed")
+        arrays, at = [], 0
+        for (dtype, count), size in zip(needs, sizes):
+            arrays.append(whole[at : at + numpy.dtype(dtype).itemsize * max(1, count)].view(dtype))
+            at += size
+        self._clear(arrays[0])
+        return arrays
+
+    def _pooled(self, needs: tuple[tuple[Any, int], ...]) -> list[Any]:
+        from .. import cuda
+
+        key = (id(self.stream) if self.stream else 0, threading.get_ident(), needs)
+        found = _kept.get(key)
+        if found is None:
+            found = [cuda.device_array(max(1, count), dtype, stream=self.stream) for dtype, count in needs]
+            self._clear(found[0])
+            if self.nbytes <= _MOST_KEPT and len(_kept) < 64 and not self.stream:
+                _kept[key] = found
+        return found
+
+    def _clear(self, counters: Any) -> None:
+        n = counters.shape[0]
+        kernel_of(_clearing, None, tuple)[-(-n // THREADS), THREADS, self.stream](counters, n)
+
+
+def _clearing() -> Callable[..., None]:
+    from ..cuda import grid
+
+    def clear(counters: Any, n: Any) -> None:
+        i = grid(1)
+        if i < n:
+            counters[i] = 0
+
+    return clear
+
+
+def _bytes(storage: Any) -> Any:
+    """Memory of the caller as an array of bytes."""
+    from ..cuda import as_cuda_array
+
+    if isinstance(storage, numpy.ndarray):
+        return storage.reshape(-1).view(numpy.uint8)
+    found = as_cuda_array(storage)
+    return found.reshape(found.size).view(numpy.uint8)
+
+
+class Made:
+    """An algorithm for arguments of certain kinds, which is called with arguments of these kinds as often as wanted.
+
+    Parameters
+    ----------
+    function
+        The algorithm.
+    operators
+        Its parameters that are operators, and the number of their arguments.
+    given
+        What `make_..` was called with.
+    two_phases : bool
+        Whether it is first asked for the bytes that it needs, with ``temp_storage=None``.
+    """
+
+    def __init__(self, function: Any, operators: dict[str, int], given: dict[str, Any], two_phases: bool) -> None:
+        self._function, self._operators, self._two_phases = function, operators, two_phases
+        self._kinds = {name: self._kind(name, value) for name, value in given.items()}
+
+    def _kind(self, name: str, value: Any) -> Any:
+        if value is None:
+            return None
+        if name in self._operators:
+            return operator_of(value, self._operators[name], name).key
+        if name.startswith(("h_", "init_value")):
+            return type_of(value)
+        if name.startswith("d_") or name.endswith("_offsets_in"):
+            return iterator_of(getattr(value, "d_current", value), name).kind
+        return value
+
+    def __call__(self, *storage: Any, **given: Any) -> Any:
+        if self._two_phases:
+            given["temp_storage"] = storage[0] if storage else given.get("temp_storage")
+        for name, kind in self._kinds.items():
+            if name in given and self._kind(name, given[name]) != kind:
+                raise TypeError(f"{name} is of another kind than the {self._function.__name__} was made for: {given[name]!r:.80}")
+        return self._function(**given)

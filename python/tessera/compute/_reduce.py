@@ -1,0 +1,176 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Reductions: all items put together by an operator.
+
+    n items --> leaves of LEAF items, each by one block, in a fixed order --> one part per leaf
+            --> the block that ends last puts the parts together          --> init op parts --> the result
+
+One launch, which reads each item once. The order in which items are combined depends on their number alone, so the bits
+of the result are the same on every GPU and on the CPU, each time. Operators that are known to be commutative take items
+in the order in which threads load them; all others in the order of the items.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy
+
+from ._engine import POOL, THREADS, Memory, checked_count, init_of, kernel_of, stream_of
+from .determinism import Determinism
+from .iterators import iterator_of
+from .op import operator_of
+from .types import TypeDescriptor
+
+__all__ = ["reduce_into"]
+
+ITEMS = 16  # of a thread
+LEAF = THREADS * ITEMS
+
+
+def block_total(kind: TypeDescriptor, op: Callable[..., Any]) -> Callable[..., None]:
+    """The function of a kernel that puts the first m elements of a shared array together, in order, into its first."""
+    from ..cuda import syncthreads, threadIdx
+
+    get, put, cast = kind.get, kind.put, kind.cast
+
+    def total(s: Any, m: Any) -> None:
+        syncthreads()
+        w = 1
+        while w < m:
+            i = 2 * w * threadIdx.x
+            if i + w < m:
+                put(s, i, cast(op(get(s, i), get(s, i + w))))
+            syncthreads()
+            w *= 2
+
+    return total
+
+
+def _reducing(
+    load: Callable[..., Any], store: Callable[..., Any], op: Callable[..., Any], kind: TypeDescriptor,
+    out_cast: Callable[..., Any], in_order: bool, has_init: bool,
+) -> Callable[..., None]:  # fmt: skip
+    from ..cuda import atomic, blockIdx, gridDim, shared, syncthreads, threadfence, threadIdx
+
+    dtype, get, put, cast = kind.dtype, kind.get, kind.put, kind.cast
+    block = block_total(kind, op)
+    step, width = (1, ITEMS) if in_order else (THREADS, 1)
+
+    def reduce(src: Any, n: Any, out: Any, init: Any, parts: Any, counter: Any) -> None:
+        s, last = shared.array(THREADS, dtype), shared.array(1, numpy.int32)
+        t = threadIdx.x
+        first = blockIdx.x * LEAF
+        at = first + t * width
+        m = THREADS
+        if first + LEAF <= n:
+            total = cast(load(src, at))
+            for j in range(1, ITEMS):
+                total = cast(op(total, cast(load(src, at + j * step))))
+            put(s, t, total)
+        else:
+            m = min((n - first + (width - 1)) // width, THREADS)
+            if at < n:
+                total = cast(load(src, at))
+                for j in range(1, ITEMS):
+                    if at + j * step < n:
+                        total = cast(op(total, cast(load(src, at + j * step))))
+                put(s, t, total)
+        block(s, m)
+        leaves = gridDim.x
+        if leaves > 1:
+            if t == 0:
+                put(parts, blockIdx.x, get(s, 0))
+                threadfence()
+                last[0] = atomic.add(counter, 0, 1) == leaves - 1
+            syncthreads()
+            if last[0] == 0:
+                return
+            threadfence()
+            run = (leaves + (THREADS - 1)) // THREADS
+            if t * run < leaves:
+                total = get(parts, t * run)
+                for j in range(t * run + 1, min(t * run + run, leaves)):
+                    total = cast(op(total, get(parts, j)))
+                put(s, t, total)
+            block(s, (leaves + run - 1) // run)
+        if t == 0:
+            counter[0] = 0
+            total = get(s, 0)
+            if has_init:
+                total = cast(op(cast(init), total))
+            store(out, 0, out_cast(total))
+
+    return reduce
+
+
+def _starting(store: Callable[..., Any], cast: Callable[..., Any]) -> Callable[..., None]:
+    def start(out: Any, init: Any) -> None:
+        store(out, 0, cast(init))
+
+    return start
+
+
+def reduce_into(
+    *, d_in: Any, d_out: Any, num_items: int, op: Any, h_init: Any = None, stream: Any = None,
+    determinism: Any = Determinism.RUN_TO_RUN, temp_storage: Any = POOL,
+) -> Any:  # fmt: skip
+    """``d_out[0] = h_init op d_in[0] op d_in[1] ..``
+
+    Parameters
+    ----------
+    d_in : array or iterator
+    d_out : array or iterator
+        Its first item is written; with no items and no `h_init` nothing is.
+    num_items : int
+    op : function or OpKind
+        Associative, of two values of the type of `h_init` (without one: of the items). It need not be commutative.
+    h_init : numpy.ndarray of one element, number of NumPy or struct, optional
+    stream
+        None, or any object with ``__cuda_stream__``.
+    determinism : Determinism
+        Whatever it is, the bits of the result depend on the items and their number only.
+    temp_storage
+        Memory of the caller; None: nothing is done, and the bytes that would be needed are returned.
+
+    Returns
+    -------
+    int or None
+        The bytes, if asked for.
+
+    Notes
+    -----
+    One pass over the items in one launch; 1 value of temporary memory for each 4,096 items.
+    """
+    source, output, op = iterator_of(d_in, "d_in"), iterator_of(d_out, "d_out"), operator_of(op, 2)
+    if h_init is None and Determinism(determinism) is Determinism.NOT_GUARANTEED:
+        raise ValueError("h_init cannot be None where determinism is NOT_GUARANTEED")
+    n, stream = checked_count(num_items, "num_items", ("d_in", source)), stream_of(stream)
+    kind: Any
+    kind, init = (source.value_type or output.value_type, 0) if h_init is None else init_of(h_init, "h_init")
+    _same_structs(h_init, source, output, kind)
+    memory = Memory(temp_storage, stream)
+    leaves = -(-n // LEAF)
+    found = memory.take((numpy.int32, 1), (kind.dtype, leaves))
+    if found is None:
+        return memory.nbytes
+    out_cast = (output.value_type or kind).cast
+    if n == 0:
+        if h_init is not None:
+            start = kernel_of(_starting, (output.kind, kind), lambda: (output.store(), out_cast))
+            start[1, 1, stream](output.state, init)
+        return None
+    key = (source.kind, output.kind, op.key, kind, h_init is None)
+    kernel = kernel_of(_reducing, key, lambda: (source.load(), output.store(), op.function, kind, out_cast,
+                                                not op.commutative, h_init is not None))  # fmt: skip
+    kernel[leaves, THREADS, stream](source.state, n, output.state, init, found[1], found[0])
+    return None
+
+
+def _same_structs(h_init: Any, source: Any, output: Any, kind: TypeDescriptor) -> None:
+    """Arrays of structs must be of the struct that is computed with."""
+    if h_init is None or kind.dtype.names is None:
+        return
+    for name, it in (("d_in", source), ("d_out", output)):
+        if it.kind[0] == "array" and it.value_type.dtype != kind.dtype:
+            raise TypeError(f"{name} holds items of {it.value_type.dtype}, h_init is a {kind.dtype}; they must be the same")

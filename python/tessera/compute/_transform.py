@@ -1,0 +1,96 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Transforms: one operator on each item of one or more sequences. Reads each item once and writes each once."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from ._engine import POOL, THREADS, checked_count, kernel_of, stream_of
+from .iterators import Iterator, iterator_of
+from .op import Operator, operator_of
+
+__all__ = ["binary_transform", "for_each", "transform", "unary_transform"]
+
+ITEMS = 8  # of a thread
+
+
+def _transforming(call: Callable[..., Any], store: Callable[..., Any]) -> Callable[..., None]:
+    from ..cuda import blockIdx, threadIdx
+
+    def transform(ins: Any, out: Any, n: Any) -> None:
+        first = blockIdx.x * (THREADS * ITEMS)
+        at = first + threadIdx.x
+        if first + THREADS * ITEMS <= n:
+            for j in range(ITEMS):
+                store(out, at + j * THREADS, call(ins, at + j * THREADS))
+        else:
+            for j in range(ITEMS):
+                if at + j * THREADS < n:
+                    store(out, at + j * THREADS, call(ins, at + j * THREADS))
+
+    return transform
+
+
+def called(op: Operator, inputs: list[Iterator], cast: Callable[..., Any]) -> Callable[..., Any]:
+    """The function of a kernel that gives ``op`` of the items i of some sequences."""
+    space: dict[str, Any] = {"op": op.function, "cast": cast}
+    items = []
+    for k, it in enumerate(inputs):
+        space[f"F{k}"] = it.load()
+        items.append(f"F{k}(s[{k}], i)")
+    exec(compile(f"def call(s, i):\n    return cast(op({', '.join(items)}))\n", "<transform>", "exec"), space)  # noqa: S102
+    return space["call"]  # type: ignore[no-any-return]
+
+
+def _same(v: Any) -> Any:
+    return v
+
+
+def transform(*, d_in: Any, d_out: Any, op: Any, num_items: int, stream: Any = None) -> None:
+    """``d_out[i] = op(d_in[0][i], d_in[1][i], ..)`` for each of a number of items.
+
+    Parameters
+    ----------
+    d_in : list or tuple of arrays and iterators
+        As many as the operator has arguments.
+    d_out : array or iterator
+        May be one of the inputs.
+    op : function or OpKind
+        Its results are converted to the items of `d_out`.
+    num_items : int
+    stream
+        Work of it is waited for, and it may be any object with ``__cuda_stream__``.
+
+    Raises
+    ------
+    ValueError
+        For more items than an array has, or a negative number of them.
+    TypeError
+        For arguments that are no arrays, iterators, operators or streams.
+    """
+    inputs = [iterator_of(it, f"d_in[{k}]") for k, it in enumerate(d_in)]
+    _launch(inputs, d_out, operator_of(op, len(inputs)), num_items, stream, [f"d_in[{k}]" for k in range(len(inputs))])
+
+
+def _launch(inputs: list[Iterator], d_out: Any, op: Operator, num_items: Any, stream: Any, names: list[str]) -> None:
+    output, stream = iterator_of(d_out, "d_out"), stream_of(stream)
+    n = checked_count(num_items, "num_items", *zip(names, inputs), ("d_out", output))
+    if n == 0:
+        return
+    key = (op.key, output.kind, *(it.kind for it in inputs))
+    cast = _same if output.value_type is None else output.value_type.cast
+    kernel = kernel_of(_transforming, key, lambda: (called(op, inputs, cast), output.store()))
+    blocks = -(-n // (THREADS * ITEMS))
+    kernel[blocks, THREADS, stream](tuple(it.state for it in inputs), output.state, n)
+
+
+def unary_transform(*, d_in: Any, d_out: Any, op: Any, num_items: int, stream: Any = None) -> None:
+    """``d_out[i] = op(d_in[i])``; see `transform`."""
+    _launch([iterator_of(d_in, "d_in")], d_out, operator_of(op, 1), num_items, stream, ["d_in"])
+
+
+def binary_transform(*, d_in1: Any, d_in2: Any, d_out: Any, op: Any, num_items: int, stream: Any = None) -> None:
+    """``d_out[i] = op(d_in1[i], d_in2[i])``; see `transform`."""
+    inputs = [iterator_of(d_in1, "d_in1"), iterator_of(d_in2, "d_in2")]
+    _launch(inputs, d_out, operator_of(op, 2), num_items, stream, ["d_in1", "d_in2"])

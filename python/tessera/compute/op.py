@@ -1,0 +1,245 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Operators: functions of Python, or well-known ones by name, as functions for kernels."""
+
+from __future__ import annotations
+
+import enum
+import operator
+from collections.abc import Callable
+from types import CellType, CodeType, FunctionType, ModuleType
+from typing import Any, NamedTuple
+
+import numpy
+
+__all__ = ["OpKind", "Operator", "RawOp", "operator_of"]
+
+
+class OpKind(enum.IntEnum):
+    """Well-known operators, by the names of the standard library of C++."""
+
+    STATELESS = 0
+    STATEFUL = 1
+    PLUS = 2
+    MINUS = 3
+    MULTIPLIES = 4
+    DIVIDES = 5
+    MODULUS = 6
+    EQUAL_TO = 7
+    NOT_EQUAL_TO = 8
+    GREATER = 9
+    LESS = 10
+    GREATER_EQUAL = 11
+    LESS_EQUAL = 12
+    LOGICAL_AND = 13
+    LOGICAL_OR = 14
+    LOGICAL_NOT = 15
+    BIT_AND = 16
+    BIT_OR = 17
+    BIT_XOR = 18
+    BIT_NOT = 19
+    IDENTITY = 20
+    NEGATE = 21
+    MINIMUM = 22
+    MAXIMUM = 23
+
+
+def _divides(a: Any, b: Any) -> Any:
+    return a / b
+
+
+def _modulus(a: Any, b: Any) -> Any:
+    return a % b
+
+
+# What each operator computes. Kernels convert the result to the type that is wanted, so the sum of two int8 wraps.
+_FUNCTIONS: dict[OpKind, Callable[..., Any]] = {
+    OpKind.PLUS: lambda a, b: a + b,
+    OpKind.MINUS: lambda a, b: a - b,
+    OpKind.MULTIPLIES: lambda a, b: a * b,
+    OpKind.DIVIDES: _divides,
+    OpKind.MODULUS: _modulus,
+    OpKind.EQUAL_TO: lambda a, b: a == b,
+    OpKind.NOT_EQUAL_TO: lambda a, b: a != b,
+    OpKind.GREATER: lambda a, b: a > b,
+    OpKind.LESS: lambda a, b: a < b,
+    OpKind.GREATER_EQUAL: lambda a, b: a >= b,
+    OpKind.LESS_EQUAL: lambda a, b: a <= b,
+    OpKind.LOGICAL_AND: lambda a, b: bool(a) and bool(b),
+    OpKind.LOGICAL_OR: lambda a, b: bool(a) or bool(b),
+    OpKind.LOGICAL_NOT: lambda a: not a,
+    OpKind.BIT_AND: lambda a, b: a & b,
+    OpKind.BIT_OR: lambda a, b: a | b,
+    OpKind.BIT_XOR: lambda a, b: a ^ b,
+    OpKind.BIT_NOT: lambda a: ~a,
+    OpKind.IDENTITY: lambda a: a,
+    OpKind.NEGATE: lambda a: -a,
+    OpKind.MINIMUM: lambda a, b: b if b < a else a,
+    OpKind.MAXIMUM: lambda a, b: b if a < b else a,
+}
+_UNARY = {OpKind.LOGICAL_NOT, OpKind.BIT_NOT, OpKind.IDENTITY, OpKind.NEGATE}
+# Operators that may be applied in any order of the items.
+COMMUTATIVE = {
+    OpKind.PLUS, OpKind.MULTIPLIES, OpKind.LOGICAL_AND, OpKind.LOGICAL_OR, OpKind.BIT_AND, OpKind.BIT_OR, OpKind.BIT_XOR,
+    OpKind.MINIMUM, OpKind.MAXIMUM,
+}  # fmt: skip
+_BUILTINS: dict[Any, OpKind] = {
+    operator.add: OpKind.PLUS, operator.sub: OpKind.MINUS, operator.mul: OpKind.MULTIPLIES,
+    operator.truediv: OpKind.DIVIDES, operator.mod: OpKind.MODULUS, operator.eq: OpKind.EQUAL_TO,
+    operator.ne: OpKind.NOT_EQUAL_TO, operator.gt: OpKind.GREATER, operator.lt: OpKind.LESS,
+    operator.ge: OpKind.GREATER_EQUAL, operator.le: OpKind.LESS_EQUAL, operator.and_: OpKind.BIT_AND,
+    operator.or_: OpKind.BIT_OR, operator.xor: OpKind.BIT_XOR, operator.invert: OpKind.BIT_NOT,
+    operator.not_: OpKind.LOGICAL_NOT, operator.neg: OpKind.NEGATE, min: OpKind.MINIMUM, max: OpKind.MAXIMUM,
+    numpy.add: OpKind.PLUS, numpy.multiply: OpKind.MULTIPLIES, numpy.minimum: OpKind.MINIMUM,
+    numpy.maximum: OpKind.MAXIMUM, numpy.subtract: OpKind.MINUS, numpy.bitwise_and: OpKind.BIT_AND,
+    numpy.bitwise_or: OpKind.BIT_OR, numpy.bitwise_xor: OpKind.BIT_XOR, numpy.negative: OpKind.NEGATE,
+}  # fmt: skip
+
+
+class RawOp:
+    """Code of another compiler (LTO-IR) as an operator. Refused: no linker of such code is there yet."""
+
+    def __init__(
+        self, *, ltoir: bytes, name: str, state: bytes = b"", state_alignment: int = 1, extra_ltoirs: Any = None
+    ) -> None:
+        if state_alignment < 1 or state_alignment & (state_alignment - 1):
+            raise ValueError(f"state_alignment is {state_alignment}; it must be a power of two")
+        self.ltoir, self.name, self.state = ltoir, name, state
+        self.state_alignment, self.extra_ltoirs = state_alignment, tuple(extra_ltoirs or ())
+
+    def _identity(self) -> tuple[Any, ...]:
+        return self.ltoir, self.name, self.state, self.state_alignment, self.extra_ltoirs
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, RawOp) and self._identity() == other._identity()
+
+    def __hash__(self) -> int:
+        return hash(self._identity())
+
+
+class Operator(NamedTuple):
+    """An operator as the algorithms take it."""
+
+    function: Callable[..., Any]  # for kernels
+    key: Any  # operators with the same key have the same code, captured arrays included
+    known: OpKind | None  # the well-known operator that it is
+    counts: tuple[int, ...] | None  # of arguments that it takes; None: any
+
+    @property
+    def commutative(self) -> bool:
+        """Whether it may be applied to the items in any order."""
+        return self.known in COMMUTATIVE
+
+
+def operator_of(op: Any, arguments: int, what: str = "op") -> Operator:
+    """The operator that an argument stands for.
+
+    Parameters
+    ----------
+    op : OpKind, function, builtin of Python or NumPy, kernel function, Operator
+    arguments : int
+        How many arguments it is called with.
+    what : str
+        The name of the parameter, for messages.
+
+    Raises
+    ------
+    TypeError
+        For what is no operator, or one of another number of arguments.
+    NotImplementedError
+        For `RawOp`.
+    """
+    if isinstance(op, Operator):
+        return op
+    if isinstance(op, OpKind):
+        found = _known(op, what)
+    elif isinstance(op, RawOp):
+        raise NotImplementedError(f"{what}: code of other compilers (RawOp) cannot be linked; give a function of Python")
+    else:
+        kind = _BUILTINS.get(op) if op.__hash__ is not None else None
+        found = _known(kind, what) if kind is not None else _python(op, what)
+    if found.counts is not None and arguments not in found.counts:
+        name = getattr(op, "name", getattr(op, "__name__", op))
+        raise TypeError(f"{what} is called with {arguments} argument{'s' * (arguments > 1)}, '{name}' takes {found.counts[-1]}")
+    return found
+
+
+def _known(kind: OpKind, what: str) -> Operator:
+    function = _FUNCTIONS.get(kind)
+    if function is None:
+        raise ValueError(f"{what}: {kind.name} says what an operator is like, not which one it is; give a function")
+    return Operator(function, kind, kind, (1 if kind in _UNARY else 2,))
+
+
+def _python(op: Any, what: str) -> Operator:
+    function = getattr(op, "__tessera_helper__", getattr(op, "py_func", op))
+    if not isinstance(function, FunctionType):
+        raise TypeError(f"{what} is a {type(op).__name__}: {op!r}; give a function of Python, an OpKind, or a function of `operator`")
+    code = function.__code__
+    most = code.co_argcount
+    counts = None if code.co_flags & 4 else tuple(range(most - len(function.__defaults__ or ()), most + 1))
+    kind = _KINDS.get(_plain(code)) if not code.co_freevars and not function.__defaults__ else None
+    if kind is not None:
+        return Operator(_FUNCTIONS[kind], kind, kind, counts)
+    return Operator(function, key_of(function, set()), None, counts)
+
+
+def _plain(code: CodeType) -> tuple[Any, ...]:
+    """What two functions have in common that compute the same by the same steps."""
+    return code.co_code, code.co_consts[-1:] if code.co_consts != (None,) else (), code.co_names, code.co_argcount
+
+
+# Functions whose code is that of a well-known operator. Those with a comparison depend on which argument is kept.
+_KINDS = {
+    _plain(function.__code__): kind for kind, function in _FUNCTIONS.items() if kind not in (OpKind.MINIMUM, OpKind.MAXIMUM)
+}
+
+
+def key_of(value: Any, seen: set[int]) -> Any:
+    """A key of what a function computes: its code, and everything that it names."""
+    if isinstance(value, FunctionType):
+        if id(value) in seen:
+            return "itself"
+        seen.add(id(value))
+        code = value.__code__
+        cells = tuple(key_of(_content(cell), seen) for cell in value.__closure__ or ())
+        names = sorted({name for c in _codes(code) for name in c.co_names} & value.__globals__.keys())
+        spoken = tuple((name, key_of(value.__globals__[name], seen)) for name in names)
+        return code, cells, spoken, key_of(value.__defaults__, seen)
+    if isinstance(value, tuple):
+        return type(value), tuple(key_of(item, seen) for item in value)
+    if isinstance(value, (int, float, complex, str, bytes, numpy.generic)) or value is None:
+        return type(value), repr(value)
+    if isinstance(value, numpy.ndarray) and value.nbytes <= 1 << 16:
+        return "array", value.shape, value.dtype, value.tobytes()
+    helper = getattr(value, "__tessera_helper__", None)
+    if isinstance(helper, FunctionType):
+        return key_of(helper, seen)
+    if isinstance(value, (type, ModuleType)):
+        return value
+    return _Same(value)
+
+
+class _Same:
+    """The identity of an object, which is kept alive so that no other one gets it."""
+
+    __slots__ = ("value",)
+
+    def __init__(self, value: Any) -> None:
+        self.value = value
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, _Same) and other.value is self.value
+
+    def __hash__(self) -> int:
+        return id(self.value)
+
+
+def _content(cell: CellType) -> Any:
+    try:
+        return cell.cell_contents
+    except ValueError:  # a name that is bound later
+        return None
+
+
+def _codes(code: CodeType) -> list[CodeType]:
+    return [code] + [c for const in code.co_consts if isinstance(const, CodeType) for c in _codes(const)]
