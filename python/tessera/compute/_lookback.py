@@ -1,0 +1,130 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What comes before a tile of a scan, while other tiles are under way: decoupled look-back in a fixed order.
+
+    tiles    0 1 .. 31 | 32 .. 63 | ..      each publishes the total of its items
+    groups   of 32 tiles                    the last tile of a group publishes the total of the group
+    spans    of 32 groups                   the last tile of a span publishes all that comes before the next span
+
+    before tile i = span op (groups of its span before its own) op (tiles of its group before it)
+
+Each of the two brackets is put together as a tree whose shape depends on i only, so the bits of a scan of floats are the
+same each time, where look-back as published (Merrill and Garland, "Single-pass parallel prefix scan with decoupled
+look-back", 2016) adds what it happens to find. A span is 1,024 tiles, so only that many tiles apart does one wait for
+another's sum to be carried on. Tiles are numbered by a counter in the order in which blocks start, so what a tile waits
+for is under way.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy
+
+from ._reduce import block_total
+from .types import TypeDescriptor
+
+__all__ = ["before_tile", "ended", "memory_of", "next_tile"]
+
+_WIDTH = 32
+_START, _END = 0, 1  # counters: blocks that have begun, blocks that have ended; then flags of tiles, groups, spans
+
+
+def memory_of(kind: TypeDescriptor, tiles: int) -> tuple[tuple[Any, int], tuple[Any, int]]:
+    """The temporary memory of a scan, for `Memory.take`: counters and flags, and the published values."""
+    n = tiles + -(-tiles // _WIDTH) + -(-tiles // _WIDTH**2) + 1
+    return (numpy.int32, n + 2), (kind.dtype, n)
+
+
+def next_tile() -> Callable[..., Any]:
+    """The function of a kernel that gives a block the number of its tile; ``s`` is a shared array of one int32."""
+    from ..cuda import atomic, syncthreads, threadIdx
+
+    def ticket(flags: Any, s: Any) -> Any:
+        if threadIdx.x == 0:
+            s[0] = atomic.add(flags, _START, 1)
+        syncthreads()
+        return numpy.int64(s[0])
+
+    return ticket
+
+
+def ended() -> Callable[..., Any]:
+    """The function of a kernel that the block calls last: the last of all makes counters and flags zero again."""
+    from ..cuda import atomic, blockDim, syncthreads, threadIdx
+
+    def end(flags: Any, tiles: Any, s: Any) -> None:
+        syncthreads()
+        if threadIdx.x == 0:
+            s[0] = atomic.add(flags, _END, 1) == tiles - 1
+        syncthreads()
+        if s[0] != 0:
+            for i in range(threadIdx.x, flags.shape[0], blockDim.x):
+                flags[i] = 0
+
+    return end
+
+
+def before_tile(kind: TypeDescriptor, op: Callable[..., Any], has_init: bool) -> Callable[..., Any]:
+    """The function of a kernel that publishes the total of a tile and puts what comes before it into the shared
+    array ``s``, element 2 * 32; nothing is there for the first tile without an initial value.
+
+    It takes ``tile, tiles, total, init, flags, values, s``; ``total`` is that of thread 0. All threads call it, 96 or
+    more.
+    """
+    from ..cuda import atomic, ldcv, syncthreads, threadfence, threadIdx
+
+    get, put, cast = kind.get, kind.put, kind.cast
+    block = block_total(kind, op)
+
+    def publish(flags: Any, values: Any, at: Any, value: Any) -> None:
+        put(values, at, value)
+        threadfence()
+        atomic.exch(flags, 2 + at, 1)
+
+    def awaited(flags: Any, values: Any, at: Any) -> Any:
+        while ldcv(flags, 2 + at) == 0:
+            pass
+        threadfence()
+        return get(values, at)
+
+    def before(tile: Any, tiles: Any, total: Any, init: Any, flags: Any, values: Any, s: Any) -> None:
+        t = threadIdx.x
+        group, span = tile // _WIDTH, tile // _WIDTH**2
+        n_tiles, n_groups = tile % _WIDTH, group % _WIDTH
+        groups = tiles
+        spans = groups + (tiles + (_WIDTH - 1)) // _WIDTH
+        if t == 0:
+            publish(flags, values, tile, total)
+        if t < n_tiles:
+            put(s, t, awaited(flags, values, tile - n_tiles + t))
+        elif t >= _WIDTH and t < _WIDTH + n_groups:
+            put(s, t, awaited(flags, values, groups + group - n_groups + (t - _WIDTH)))
+        elif t == 2 * _WIDTH and span > 0:
+            put(s, t, awaited(flags, values, spans + span))
+        elif t == 2 * _WIDTH and has_init:
+            put(s, t, cast(init))
+        block(s, n_tiles)
+        block(s[_WIDTH:], n_groups)
+        if t == 0:
+            if n_tiles == _WIDTH - 1:
+                of_group = cast(op(get(s, 0), total))
+                publish(flags, values, groups + group, of_group)
+                if n_groups == _WIDTH - 1:
+                    of_span = cast(op(get(s, _WIDTH), of_group))
+                    if has_init or span > 0:
+                        of_span = cast(op(get(s, 2 * _WIDTH), of_span))
+                    publish(flags, values, spans + span + 1, of_span)
+            if n_groups > 0:
+                if has_init or span > 0:
+                    put(s, 2 * _WIDTH, cast(op(get(s, 2 * _WIDTH), get(s, _WIDTH))))
+                else:
+                    put(s, 2 * _WIDTH, get(s, _WIDTH))
+            if n_tiles > 0:
+                if has_init or group > 0:
+                    put(s, 2 * _WIDTH, cast(op(get(s, 2 * _WIDTH), get(s, 0))))
+                else:
+                    put(s, 2 * _WIDTH, get(s, 0))
+        syncthreads()
+
+    return before

@@ -1,0 +1,219 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Scans, and the one kernel on which everything stands that puts items where a scan says.
+
+    n items --> tiles of THREADS * items, numbered in the order in which blocks begin
+            --> load(ins, i) of each, into shared memory --> threads' totals, scanned in the block
+            --> what comes before the tile (_lookback.py)
+            --> emit(outs, i, before, after) for each item, in the order of the items
+
+One launch, which reads and writes each item once. A plain scan stores ``after`` or ``before``; a selection scans counts
+and stores the items themselves where the counts say.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import numpy
+
+from ._engine import POOL, THREADS, Memory, checked_count, init_of, kernel_of, stream_of
+from ._lookback import before_tile, ended, memory_of, next_tile
+from .iterators import Iterator, iterator_of
+from .op import operator_of
+from .types import TypeDescriptor
+
+__all__ = ["Scanned", "exclusive_scan", "inclusive_scan", "run_scan"]
+
+Function = Callable[..., Any]
+_SHARED = 16384  # bytes of the items of a tile, at most
+
+
+class Scanned(NamedTuple):
+    """What is scanned, and what is done with it: functions of a kernel."""
+
+    kind: TypeDescriptor  # of the values that are put together
+    load: Function  # load(ins, i): the value of item i
+    op: Function
+    emit: Function  # emit(outs, ins, i, before, after): what is done for item i; before is not there for the first
+    finish: Function | None = None  # finish(outs, total): done once, at the end
+    init: Function | None = None  # init(state): the initial value; None: the first item starts
+
+
+def _items(kind: TypeDescriptor) -> int:
+    """Items of a thread."""
+    return max(1, min(16, _SHARED // (THREADS * kind.size)))
+
+
+def _threads(kind: TypeDescriptor) -> int:
+    return THREADS if kind.size <= 64 else 128
+
+
+def _scanning(what: Scanned) -> Callable[..., None]:
+    from ..cuda import shared, syncthreads, threadIdx
+
+    kind, load, op, emit, finish = what.kind, what.load, what.op, what.emit, what.finish
+    get, put, cast, dtype = kind.get, kind.put, kind.cast, kind.dtype
+    items, threads, has_init = _items(kind), _threads(kind), what.init is not None
+    initial = what.init if what.init is not None else _nothing
+    ticket, end, before = next_tile(), ended(), before_tile(kind, op, has_init)
+    per_tile = items * threads
+
+    def scan(ins: Any, n: Any, outs: Any, init: Any, flags: Any, values: Any, tiles: Any) -> None:
+        s, totals = shared.array(per_tile, dtype), shared.array(threads, dtype)
+        found, word = shared.array(96, dtype), shared.array(1, numpy.int32)
+        t = threadIdx.x
+        tile = ticket(flags, word)
+        first = tile * per_tile
+        here = min(n - first, per_tile)
+        for j in range(items):
+            if j * threads + t < here:
+                put(s, j * threads + t, cast(load(ins, first + (j * threads + t))))
+        syncthreads()
+        mine = t * items
+        if mine < here:
+            total = get(s, mine)
+            for j in range(1, items):
+                if mine + j < here:
+                    total = cast(op(total, get(s, mine + j)))
+            put(totals, t, total)
+        syncthreads()
+        d = 1
+        while d < threads:
+            if mine < here:
+                sum_ = get(totals, t)
+                if t >= d:
+                    sum_ = cast(op(get(totals, t - d), sum_))
+            syncthreads()
+            if mine < here:
+                put(totals, t, sum_)
+            syncthreads()
+            d *= 2
+        whole = get(totals, (here - 1) // items)
+        before(tile, tiles, whole, initial(init), flags, values, found)
+        if mine < here:
+            has = has_init or tile > 0
+            running = get(s, mine)
+            if has:
+                running = get(found, 64)
+            if t > 0:
+                running = cast(op(running, get(totals, t - 1))) if has else get(totals, t - 1)
+                has = True
+            for j in range(items):
+                if mine + j < here:
+                    after = get(s, mine + j)
+                    if has:
+                        after = cast(op(running, after))
+                    emit(outs, ins, first + (mine + j), running, after)
+                    if finish is not None:
+                        if first + (mine + j) == n - 1:
+                            finish(outs, after)
+                    running = after
+                    has = True
+        end(flags, tiles, word)
+
+    return scan
+
+
+def _nothing(init: Any) -> Any:
+    return init
+
+
+def run_scan(
+    make: Callable[[], Scanned], kind: TypeDescriptor, key: Any, n: int, ins: Any, outs: Any, init: Any, memory: Memory
+) -> int | None:
+    """Scans n items, 1 or more: ``make`` says what, and is called once for a key.
+
+    Returns
+    -------
+    int or None
+        The bytes of temporary memory, if the caller only asks.
+    """
+    tiles = max(1, -(-n // (_items(kind) * _threads(kind))))
+    found = memory.take(*memory_of(kind, tiles))
+    if found is None:
+        return memory.nbytes
+    if n:
+        kernel = kernel_of(_scanning, key, lambda: (make(),))
+        kernel[tiles, _threads(kind), memory.stream](ins, n, outs, init, found[0], found[1], tiles)
+    return None
+
+
+def _initial(value: Any, name: str) -> tuple[TypeDescriptor, Any, Iterator | None]:
+    """Type and state of an initial value, and the array of a device that it is read from when the scan runs."""
+    if hasattr(value, "__cuda_array_interface__") or isinstance(value, Iterator):
+        it = iterator_of(value, name)
+        if it.value_type is None:
+            raise TypeError(f"{name}: the type of its items is not known; give value_type")
+        return it.value_type, it.state, it
+    kind, found = init_of(value, name)
+    return kind, found, None
+
+
+def _scan(
+    name: str, inclusive: bool, d_in: Any, d_out: Any, op: Any, init_value: Any, num_items: Any, stream: Any, storage: Any
+) -> Any:
+    source, output, op = iterator_of(d_in, "d_in"), iterator_of(d_out, "d_out"), operator_of(op, 2)
+    n = checked_count(num_items, "num_items", ("d_in", source), ("d_out", output))
+    where: Iterator | None
+    if init_value is None:
+        kind, init, where = source.value_type or output.value_type, numpy.int32(0), None
+        if kind is None:
+            raise TypeError(f"{name}: the type of the items is not known; give value_type to the iterator")
+    else:
+        kind, init, where = _initial(init_value, "init_value")
+    cast = (output.value_type or kind).cast
+    kind_ = kind
+
+    def make() -> Scanned:
+        load, store = source.load(), output.store()
+
+        def emit(outs: Any, ins: Any, i: Any, before: Any, after: Any) -> None:
+            store(outs, i, cast(after if inclusive else before))
+
+        read: Function | None = None
+        if init_value is not None:
+            read = _nothing if where is None else _first(where.load())
+        return Scanned(kind_, load, op.function, emit, None, read)
+
+    key = (name, source.kind, output.kind, op.key, kind, init_value is None, where and where.kind)
+    return run_scan(make, kind, key, n, source.state, output.state, init, Memory(storage, stream_of(stream)))
+
+
+def _first(load: Function) -> Function:
+    return lambda state: load(state, 0)
+
+
+def exclusive_scan(
+    *, d_in: Any, d_out: Any, op: Any, init_value: Any, num_items: int, stream: Any = None, temp_storage: Any = POOL
+) -> Any:
+    """``d_out[i] = init_value op d_in[0] op .. op d_in[i - 1]``
+
+    Parameters
+    ----------
+    d_in, d_out : array or iterator
+        May be the same array.
+    op : function or OpKind
+        Associative, of two values of the type of `init_value`; it need not be commutative.
+    init_value : numpy.ndarray of one element, number of NumPy, struct, or array of a device
+        Of an array of a device the first element counts, as it is when the scan runs.
+    num_items : int
+    stream
+        None, or any object with ``__cuda_stream__``.
+    temp_storage
+        Memory of the caller; None: nothing is done, and the bytes that would be needed are returned.
+
+    Notes
+    -----
+    One launch, which reads and writes each item once; the bits of floats are the same each time and on all devices.
+    """
+    if init_value is None:
+        raise ValueError("exclusive_scan needs an init_value, which is the first item of the result")
+    return _scan("exclusive_scan", False, d_in, d_out, op, init_value, num_items, stream, temp_storage)
+
+
+def inclusive_scan(
+    *, d_in: Any, d_out: Any, op: Any, init_value: Any = None, num_items: int, stream: Any = None, temp_storage: Any = POOL
+) -> Any:
+    """``d_out[i] = init_value op d_in[0] op .. op d_in[i]``; without `init_value` the first item starts. See `exclusive_scan`."""
+    return _scan("inclusive_scan", True, d_in, d_out, op, init_value, num_items, stream, temp_storage)
