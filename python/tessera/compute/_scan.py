@@ -80,10 +80,9 @@ def _scanning(what: Scanned) -> Callable[..., None]:
         syncthreads()
         d = 1
         while d < threads:
-            if mine < here:
-                sum_ = get(totals, t)
-                if t >= d:
-                    sum_ = cast(op(get(totals, t - d), sum_))
+            sum_ = get(totals, t)
+            if t >= d and mine < here:
+                sum_ = cast(op(get(totals, t - d), sum_))
             syncthreads()
             if mine < here:
                 put(totals, t, sum_)

@@ -1,0 +1,273 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Selections and partitions: items that a condition chooses, side by side in the order in which they stand.
+
+Each is a scan of counts (see `_scan.py`): item i goes where the number of chosen items before it says. All are stable,
+and one launch; items are read twice, the second time out of a cache.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy
+
+from . import types
+from ._engine import POOL, Memory, checked_count, kernel_of, stream_of
+from ._scan import Scanned, run_scan
+from .iterators import Iterator, iterator_of
+from .op import Operator, operator_of
+from .struct import gpu_struct
+
+__all__ = ["partition", "select", "select_flagged", "three_way_partition", "unique", "unique_by_key"]
+
+Function = Callable[..., Any]
+_COUNT = types.int64
+_PAIR = gpu_struct({"first": numpy.int64, "second": numpy.int64}, "Counts")
+
+
+def _add(a: Any, b: Any) -> Any:
+    return a + b
+
+
+def _add_pairs(a: Any, b: Any) -> Any:
+    return _PAIR(a.first + b.first, a.second + b.second)
+
+
+def _storing(store: Function, cast: Function) -> Function:
+    def zero(out: Any, n: Any) -> None:
+        for i in range(n):
+            store(out, i, cast(0))
+
+    return zero
+
+
+def _cast_of(it: Iterator) -> Function:
+    return (lambda v: v) if it.value_type is None else it.value_type.cast
+
+
+def chosen(
+    choose: Callable[[], Function], key: Any, n: int, sources: list[Iterator], outputs: list[Iterator], extra: Any,
+    counts: Iterator, memory: Memory, rest: list[Iterator] | None = None,
+) -> Any:  # fmt: skip
+    """Writes the items of the sources that ``choose()(ins, i)`` says to the outputs, and their number to ``counts``.
+
+    ``ins`` is the states of the sources, and ``extra``. With ``rest``, the others go there.
+    """
+    others = rest or []
+
+    def make() -> Scanned:
+        flag = choose()
+        loads = tuple(it.load() for it in sources)
+        puts = _moves(loads, outputs, 0)
+        puts_rest = _moves(loads, others, len(outputs))
+        put_count, as_count = counts.store(), _cast_of(counts)
+
+        def load(ins: Any, i: Any) -> Any:
+            return 1 if flag(ins, i) else 0
+
+        def emit(outs: Any, ins: Any, i: Any, before: Any, after: Any) -> None:
+            is_chosen = flag(ins, i)
+            to = after - 1 if is_chosen else i - after
+            if is_chosen:
+                puts(outs, ins, to, i)
+            elif rest is not None:
+                puts_rest(outs, ins, to, i)
+
+        def finish(outs: Any, total: Any) -> None:
+            put_count(outs[-1], 0, as_count(total))
+
+        return Scanned(_COUNT, load, _add, emit, finish)
+
+    ins = (*(it.state for it in sources), extra)
+    outs = (*(it.state for it in (*outputs, *others)), counts.state)
+    return _counted(make, _COUNT, (key, _kinds(sources, outputs, others, [counts])), n, ins, outs, counts, 1, memory)
+
+
+def _counted(
+    make: Any, kind: Any, key: Any, n: int, ins: Any, outs: Any, counts: Iterator, n_counts: int, memory: Memory
+) -> Any:
+    """A scan that writes counts at its end; with no items they are zero."""
+    if n == 0 and memory.storage is not None:
+        zero = kernel_of(_storing, counts.kind, lambda: (counts.store(), _cast_of(counts)))
+        zero[1, 1, memory.stream](counts.state, n_counts)
+        return None
+    return run_scan(make, kind, key, n, ins, outs, numpy.int32(0), memory)
+
+
+def _kinds(*lists: list[Iterator]) -> Any:
+    return tuple(tuple(it.kind for it in some) for some in lists)
+
+
+def _moves(loads: tuple[Function, ...], outputs: list[Iterator], first: int) -> Function:
+    """The function of a kernel that writes item i of each source to place ``to`` of its output."""
+    space: dict[str, Any] = {}
+    lines = []
+    for k, it in enumerate(outputs):
+        space[f"L{k}"], space[f"S{k}"], space[f"C{k}"] = loads[k], it.store(), _cast_of(it)
+        lines.append(f"    S{k}(outs[{first + k}], to, C{k}(L{k}(ins[{k}], i)))")
+    text = "\n".join(["def move(outs, ins, to, i):", *(lines or ["    pass"]), ""])
+    exec(compile(text, "<moves>", "exec"), space)  # noqa: S102
+    return space["move"]  # type: ignore[no-any-return]
+
+
+def _condition(op: Operator, source: Iterator) -> Function:
+    load, function = source.load(), op.function
+    return lambda ins, i: bool(function(load(ins[0], i)))
+
+
+def select(
+    *, d_in: Any, d_out: Any, d_num_selected_out: Any, cond: Any, num_items: int, stream: Any = None,
+    temp_storage: Any = POOL,
+) -> Any:  # fmt: skip
+    """The items that a condition holds for, in their order.
+
+    Parameters
+    ----------
+    d_in, d_out : array or iterator
+    d_num_selected_out : array or iterator
+        Its first item becomes the number of them.
+    cond : function or OpKind
+        Of one item; what it gives counts as true where Python would say so.
+    num_items : int
+    stream
+        None, or any object with ``__cuda_stream__``.
+    temp_storage
+        Memory of the caller; None: nothing is done, and the bytes that would be needed are returned.
+    """
+    source, output, count = iterator_of(d_in, "d_in"), iterator_of(d_out, "d_out"), iterator_of(d_num_selected_out, "d_num_selected_out")
+    op = operator_of(cond, 1, "cond")
+    n = checked_count(num_items, "num_items", ("d_in", source))
+    memory = Memory(temp_storage, stream_of(stream))
+    return chosen(lambda: _condition(op, source), ("select", op.key), n, [source], [output], 0, count, memory)
+
+
+def select_flagged(
+    *, d_in: Any, d_flags: Any, d_out: Any, d_num_selected_out: Any, num_items: int, stream: Any = None,
+    temp_storage: Any = POOL,
+) -> Any:  # fmt: skip
+    """The items whose flag is not zero, in their order; see `select`.
+
+    Parameters
+    ----------
+    d_flags : array or iterator
+        As many as items.
+    """
+    source, output, count = iterator_of(d_in, "d_in"), iterator_of(d_out, "d_out"), iterator_of(d_num_selected_out, "d_num_selected_out")
+    flags = iterator_of(d_flags, "d_flags")
+    n = checked_count(num_items, "num_items", ("d_in", source), ("d_flags", flags))
+
+    def choose() -> Function:
+        load = flags.load()
+        return lambda ins, i: bool(load(ins[-1], i))
+
+    memory = Memory(temp_storage, stream_of(stream))
+    return chosen(choose, ("flagged", flags.kind), n, [source], [output], flags.state, count, memory)
+
+
+def partition(
+    *, d_in: Any, d_out: Any, d_rest_out: Any, d_num_selected_out: Any, cond: Any, num_items: int, stream: Any = None,
+    temp_storage: Any = POOL,
+) -> Any:  # fmt: skip
+    """The items that a condition holds for to `d_out`, the others to `d_rest_out`, both in their order; see `select`."""
+    source, output, count = iterator_of(d_in, "d_in"), iterator_of(d_out, "d_out"), iterator_of(d_num_selected_out, "d_num_selected_out")
+    rest, op = iterator_of(d_rest_out, "d_rest_out"), operator_of(cond, 1, "cond")
+    n = checked_count(num_items, "num_items", ("d_in", source))
+    memory = Memory(temp_storage, stream_of(stream))
+    return chosen(lambda: _condition(op, source), ("partition", op.key), n, [source], [output], 0, count, memory, [rest])
+
+
+def _starts(op: Operator, keys: Iterator) -> Function:
+    """The function of a kernel that says whether an item is the first of those that are equal in a row."""
+    load, equal = keys.load(), op.function
+    return lambda ins, i: i == 0 or not equal(load(ins[0], i - 1), load(ins[0], i))
+
+
+def unique_by_key(
+    *, d_in_keys: Any, d_in_items: Any, d_out_keys: Any, d_out_items: Any, d_out_num_selected: Any, op: Any,
+    num_items: int, stream: Any = None, temp_storage: Any = POOL,
+) -> Any:  # fmt: skip
+    """Of each run of equal keys the first key, and its item.
+
+    Parameters
+    ----------
+    d_in_keys, d_in_items, d_out_keys, d_out_items : array or iterator
+    d_out_num_selected : array or iterator
+        Its first item becomes the number of runs.
+    op : function or OpKind
+        Whether two keys are equal.
+    num_items : int
+    stream, temp_storage
+        As for `select`.
+    """
+    keys, items = iterator_of(d_in_keys, "d_in_keys"), iterator_of(d_in_items, "d_in_items")
+    outputs = [iterator_of(d_out_keys, "d_out_keys"), iterator_of(d_out_items, "d_out_items")]
+    count, op = iterator_of(d_out_num_selected, "d_out_num_selected"), operator_of(op, 2)
+    n = checked_count(num_items, "num_items", ("d_in_keys", keys), ("d_in_items", items))
+    memory = Memory(temp_storage, stream_of(stream))
+    return chosen(lambda: _starts(op, keys), ("unique", op.key), n, [keys, items], outputs, 0, count, memory)
+
+
+def unique(
+    *, d_in: Any, d_out: Any, d_num_selected_out: Any, op: Any, num_items: int, stream: Any = None, temp_storage: Any = POOL
+) -> Any:
+    """Of each run of equal items the first; see `unique_by_key`."""
+    source, output, count = iterator_of(d_in, "d_in"), iterator_of(d_out, "d_out"), iterator_of(d_num_selected_out, "d_num_selected_out")
+    op = operator_of(op, 2)
+    n = checked_count(num_items, "num_items", ("d_in", source))
+    memory = Memory(temp_storage, stream_of(stream))
+    return chosen(lambda: _starts(op, source), ("unique", op.key), n, [source], [output], 0, count, memory)
+
+
+def three_way_partition(
+    *, d_in: Any, d_first_part_out: Any, d_second_part_out: Any, d_unselected_out: Any, d_num_selected_out: Any,
+    select_first_part_op: Any, select_second_part_op: Any, num_items: int, stream: Any = None, temp_storage: Any = POOL,
+) -> Any:  # fmt: skip
+    """Items to the first output that the first condition holds for, to the second that the second one holds for, the
+    others to the third; each in their order.
+
+    Parameters
+    ----------
+    d_num_selected_out : array or iterator
+        Its first two items become the numbers of the first two.
+    select_first_part_op, select_second_part_op : function or OpKind
+    d_in, d_first_part_out, d_second_part_out, d_unselected_out, num_items, stream, temp_storage
+        As for `select`.
+    """
+    source, count = iterator_of(d_in, "d_in"), iterator_of(d_num_selected_out, "d_num_selected_out")
+    outputs = [iterator_of(d_first_part_out, "d_first_part_out"), iterator_of(d_second_part_out, "d_second_part_out"),
+               iterator_of(d_unselected_out, "d_unselected_out")]  # fmt: skip
+    one = operator_of(select_first_part_op, 1, "select_first_part_op")
+    two = operator_of(select_second_part_op, 1, "select_second_part_op")
+    n = checked_count(num_items, "num_items", ("d_in", source))
+
+    def make() -> Scanned:
+        read = source.load()
+        is_first, is_second = _condition(one, source), _condition(two, source)
+        stores, casts = tuple(it.store() for it in outputs), tuple(map(_cast_of, outputs))
+        put_count, as_count = count.store(), _cast_of(count)
+
+        def load(ins: Any, i: Any) -> Any:
+            if is_first(ins, i):
+                return _PAIR(1, 0)
+            return _PAIR(0, 1 if is_second(ins, i) else 0)
+
+        def emit(outs: Any, ins: Any, i: Any, before: Any, after: Any) -> None:
+            v = read(ins[0], i)
+            if is_first(ins, i):
+                stores[0](outs[0], after.first - 1, casts[0](v))
+            elif is_second(ins, i):
+                stores[1](outs[1], after.second - 1, casts[1](v))
+            else:
+                stores[2](outs[2], i - after.first - after.second, casts[2](v))
+
+        def finish(outs: Any, total: Any) -> None:
+            put_count(outs[3], 0, as_count(total.first))
+            put_count(outs[3], 1, as_count(total.second))
+
+        return Scanned(_PAIR.__tessera_type__, load, _add_pairs, emit, finish)
+
+    key = ("three ways", one.key, two.key, _kinds([source], outputs, [count]))
+    outs = (*(it.state for it in outputs), count.state)
+    memory = Memory(temp_storage, stream_of(stream))
+    return _counted(make, _PAIR.__tessera_type__, key, n, (source.state,), outs, count, 2, memory)
