@@ -1,0 +1,192 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Histograms: how many samples fall into each of many bins.
+
+Each block counts in shared memory and adds its bins to the result at its end; with more bins than fit there it adds to
+the result at once. Two launches; each sample is read once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy
+
+from ._engine import POOL, THREADS, Memory, checked_count, count_of, kernel_of, stream_of
+from ._transform import _same
+from .iterators import iterator_of
+
+__all__ = ["histogram_even", "histogram_range"]
+
+Function = Callable[..., Any]
+ITEMS = 16  # of a thread
+_MOST_SHARED = 8192  # bins
+
+
+def _zeroing() -> Callable[..., None]:
+    from ..cuda import grid
+
+    def zero(out: Any, n: Any) -> None:
+        i = grid(1)
+        if i < n:
+            out[i] = 0
+
+    return zero
+
+
+def _counting(load: Function, bin_of: Function, count: Any, in_shared: bool) -> Callable[..., None]:
+    from ..cuda import atomic, blockIdx, shared, syncthreads, threadIdx
+
+    def histogram(samples: Any, n: Any, levels: Any, out: Any, bins: Any) -> None:
+        t = threadIdx.x
+        at = blockIdx.x * (THREADS * ITEMS) + t
+        if in_shared:
+            s = shared.array(_MOST_SHARED, numpy.int32)
+            for b in range(t, bins, THREADS):
+                s[b] = 0
+            syncthreads()
+            for j in range(ITEMS):
+                if at + j * THREADS < n:
+                    b = bin_of(load(samples, at + j * THREADS), levels, bins)
+                    if b >= 0:
+                        atomic.add(s, b, 1)
+            syncthreads()
+            for b in range(t, bins, THREADS):
+                if s[b] != 0:
+                    atomic.add(out, b, count(s[b]))
+        else:
+            for j in range(ITEMS):
+                if at + j * THREADS < n:
+                    b = bin_of(load(samples, at + j * THREADS), levels, bins)
+                    if b >= 0:
+                        atomic.add(out, b, count(1))
+
+    return histogram
+
+
+def _even_floats(cast: Function) -> Function:
+    """The bin of a float: where it would be by its value, moved by one where rounding has put it past an edge."""
+
+    def bin_of(v: Any, levels: Any, bins: Any) -> Any:
+        low, high, step = levels
+        x = cast(v)
+        if not (x >= low and x < high):
+            return -1
+        b = min(int((x - low) * step), bins - 1)
+        return b
+
+    return bin_of
+
+
+def _even_ints(v: Any, levels: Any, bins: Any) -> Any:
+    low, high, width = levels
+    if v < low or v >= high:
+        return -1
+    return numpy.int64((numpy.uint64(v) - numpy.uint64(low)) * numpy.uint64(bins) // width)
+
+
+def _range(load: Function) -> Function:
+    def bin_of(v: Any, levels: Any, bins: Any) -> Any:
+        low, high = 0, bins + 1
+        while low < high:
+            mid = (low + high) // 2
+            if load(levels, mid) <= v:
+                low = mid + 1
+            else:
+                high = mid
+        return -1 if low > bins else low - 1
+
+    return bin_of
+
+
+def _scalar(value: Any, name: str) -> Any:
+    found = numpy.asarray(value)
+    if found.size != 1:
+        raise ValueError(f"{name} has {found.size} elements; give one")
+    return found.reshape(-1)[0]
+
+
+def histogram_even(
+    *, d_samples: Any, d_histogram: Any, num_output_levels: int | None = None, lower_level: Any = None,
+    upper_level: Any = None, num_samples: int, stream: Any = None, h_num_output_levels: Any = None,
+    h_lower_level: Any = None, h_upper_level: Any = None, temp_storage: Any = POOL,
+) -> Any:  # fmt: skip
+    """How many samples are in each of ``num_output_levels - 1`` bins of equal width.
+
+    Parameters
+    ----------
+    d_samples : array or iterator
+    d_histogram : array of whole numbers
+    num_output_levels : int
+        Edges of bins: one more than bins.
+    lower_level, upper_level : numpy.number
+        Of one dtype; samples below the first, or not below the second, and NaN are not counted.
+    num_samples : int
+    h_num_output_levels, h_lower_level, h_upper_level
+        The same three as arrays of one element.
+    stream, temp_storage
+        As for `select`.
+    """
+    levels = count_of(_scalar(num_output_levels if h_num_output_levels is None else h_num_output_levels, "num_output_levels"), "num_output_levels")
+    low = _scalar(lower_level if h_lower_level is None else h_lower_level, "lower_level")
+    high = _scalar(upper_level if h_upper_level is None else h_upper_level, "upper_level")
+    if low.dtype != high.dtype:
+        raise TypeError(f"lower_level is {low.dtype}, upper_level {high.dtype}; they must be of one dtype")
+    if levels < 2:
+        raise ValueError(f"num_output_levels is {levels}; a bin has two")
+    if not low < high:
+        raise ValueError(f"lower_level {low} must be less than upper_level {high}")
+    samples = iterator_of(d_samples, "d_samples")
+    bins = levels - 1
+    of = samples.value_type and samples.value_type.dtype
+    if of is not None and of.kind in "iub" and low.dtype.kind in "iu":
+        width = numpy.uint64(int(high) - int(low))
+        if int(width) * bins < 1 << 64:
+            return _histogram("ints", _even_ints, samples, d_histogram, bins, (numpy.int64(low), numpy.int64(high), width),
+                              num_samples, stream, temp_storage)  # fmt: skip
+    kind = numpy.dtype(numpy.result_type(low.dtype, of if of is not None else low.dtype))
+    if kind.kind != "f" or kind.itemsize < 4:
+        kind = numpy.dtype(numpy.float64 if kind.kind != "f" else numpy.float32)
+    step = kind.type(bins) / (kind.type(high) - kind.type(low))
+    return _histogram(("floats", kind), lambda: _even_floats(kind.type), samples, d_histogram, bins,
+                      (kind.type(low), kind.type(high), kind.type(step)), num_samples, stream, temp_storage)  # fmt: skip
+
+
+def histogram_range(
+    *, d_samples: Any, d_histogram: Any, d_levels: Any, num_output_levels: int, num_samples: int, stream: Any = None,
+    temp_storage: Any = POOL,
+) -> Any:  # fmt: skip
+    """How many samples are in each bin: bin i holds those from ``d_levels[i]`` to before ``d_levels[i + 1]``.
+
+    Parameters
+    ----------
+    d_levels : array or iterator
+        Ascending.
+    d_samples, d_histogram, num_output_levels, num_samples, stream, temp_storage
+        As for `histogram_even`.
+    """
+    levels = iterator_of(d_levels, "d_levels")
+    count = checked_count(num_output_levels, "num_output_levels", ("d_levels", levels))
+    if count < 2:
+        raise ValueError(f"num_output_levels is {count}; a bin has two")
+    return _histogram(("range", levels.kind), lambda: _range(levels.load()), iterator_of(d_samples, "d_samples"), d_histogram,
+                      count - 1, levels.state, num_samples, stream, temp_storage)  # fmt: skip
+
+
+def _histogram(
+    key: Any, bin_of: Any, samples: Any, d_histogram: Any, bins: int, levels: Any, num_samples: Any, stream: Any, storage: Any
+) -> Any:
+    output, stream = iterator_of(d_histogram, "d_histogram"), stream_of(stream)
+    n = checked_count(num_samples, "num_samples", ("d_samples", samples))
+    checked_count(bins, "the number of bins", ("d_histogram", output))
+    if output.value_type is None or output.value_type.dtype.kind not in "iu" or output.kind[0] != "array":
+        raise TypeError("d_histogram must be an array of whole numbers")
+    if storage is None:
+        return 1
+    cast, in_shared = output.value_type.cast, bins <= _MOST_SHARED
+    kernel_of(_zeroing, output.kind, tuple)[-(-bins // THREADS), THREADS, stream](output.state[0], bins)
+    if n:
+        kernel = kernel_of(_counting, (key, samples.kind, output.kind, in_shared), lambda: (
+            samples.load(), bin_of if bin_of is _even_ints else bin_of(), cast, in_shared))  # fmt: skip
+        kernel[-(-n // (THREADS * ITEMS)), THREADS, stream](samples.state, n, levels, output.state[0], bins)
+    return None

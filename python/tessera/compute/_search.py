@@ -1,0 +1,93 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Binary searches in a sorted array: one thread for each value."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy
+
+from ._engine import THREADS, checked_count, kernel_of, stream_of
+from .iterators import Iterator, iterator_of
+from .op import OpKind, operator_of
+
+__all__ = ["lower_bound", "upper_bound"]
+
+Function = Callable[..., Any]
+
+
+def _searching(data: Function, value: Function, store: Function, cast: Function, before: Function) -> Callable[..., None]:
+    from ..cuda import grid
+
+    def search(items: Any, n: Any, values: Any, m: Any, out: Any) -> None:
+        t = grid(1)
+        if t < m:
+            v = value(values, t)
+            low, high = 0, n
+            while low < high:
+                mid = (low + high) // 2
+                if before(data(items, mid), v):
+                    low = mid + 1
+                else:
+                    high = mid
+            store(out, t, cast(low))
+
+    return search
+
+
+def _search(
+    upper: bool, d_data: Any, num_items: Any, d_values: Any, num_values: Any, d_out: Any, comp: Any, stream: Any
+) -> None:
+    data, values, output = iterator_of(d_data, "d_data"), iterator_of(d_values, "d_values"), iterator_of(d_out, "d_out")
+    op, stream = operator_of(OpKind.LESS if comp is None else comp, 2, "comp"), stream_of(stream)
+    _check_output(output)
+    n = checked_count(num_items, "num_items", ("d_data", data))
+    m = checked_count(num_values, "num_values", ("d_values", values), ("d_out", output))
+    if m == 0:
+        return
+
+    def parts() -> tuple[Any, ...]:
+        less = op.function
+        before = (lambda a, v: not less(v, a)) if upper else (lambda a, v: bool(less(a, v)))
+        return data.load(), values.load(), output.store(), output.value_type.cast, before  # type: ignore[union-attr]
+
+    kernel = kernel_of(_searching, (upper, data.kind, values.kind, output.kind, op.key), parts)
+    kernel[-(-m // THREADS), THREADS, stream](data.state, n, values.state, m, output.state)
+
+
+def _check_output(output: Iterator) -> None:
+    dtype = None if output.value_type is None else output.value_type.dtype
+    if dtype is None or dtype.kind != "u":
+        raise TypeError(f"d_out holds {dtype}; places are unsigned numbers (numpy.uintp)")
+    if dtype.itemsize != numpy.dtype(numpy.uintp).itemsize:
+        raise ValueError(f"d_out holds {dtype}; places have the size of a pointer (numpy.uintp)")
+
+
+def lower_bound(
+    *, d_data: Any, num_items: int, d_values: Any, num_values: int, d_out: Any, comp: Any = None, stream: Any = None
+) -> None:
+    """For each value the first place of a sorted array where it could stand: before all that is not less than it.
+
+    Parameters
+    ----------
+    d_data : array or iterator
+        Sorted by `comp`.
+    num_items : int
+    d_values : array or iterator
+    num_values : int
+    d_out : array of numpy.uintp
+    comp : function or OpKind, optional
+        Whether one comes before another; without it ``a < b``.
+    stream
+        None, or any object with ``__cuda_stream__``.
+    """
+    _search(False, d_data, num_items, d_values, num_values, d_out, comp, stream)
+
+
+def upper_bound(
+    *, d_data: Any, num_items: int, d_values: Any, num_values: int, d_out: Any, comp: Any = None, stream: Any = None
+) -> None:
+    """For each value the last place of a sorted array where it could stand: after all that is not more than it; see
+    `lower_bound`."""
+    _search(True, d_data, num_items, d_values, num_values, d_out, comp, stream)

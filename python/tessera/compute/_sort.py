@@ -1,0 +1,514 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Sorts. All are stable.
+
+Merge sort, for any comparison:
+
+    n items --> tiles of TILE items, each sorted in shared memory --> runs of TILE
+            --> pairs of runs merged, ceil(log2(n / TILE)) times: each block writes TILE items, and finds by binary
+                search along a diagonal of the merge which items of the two runs they come from (merge path: Green,
+                McColl, Bader, "GPU Merge Path", 2012)
+"""
+
+from __future__ import annotations
+
+import enum
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import numpy
+
+from . import types
+from ._engine import POOL, THREADS, Memory, checked_count, count_of, kernel_of, stream_of
+from .iterators import ArrayIterator, Iterator, ZipIterator, iterator_of
+from .op import Operator, operator_of
+from .types import TypeDescriptor
+
+__all__ = ["DoubleBuffer", "SortOrder", "merge_sort", "radix_sort", "segmented_sort"]
+
+Function = Callable[..., Any]
+_SHARED = 16384  # bytes of the items of a tile, at most; there are two such arrays
+
+
+class SortOrder(enum.IntEnum):
+    """Which items come first."""
+
+    ASCENDING = 0
+    DESCENDING = 1
+
+
+class DoubleBuffer:
+    """Two arrays of the same items, of which one is current; a sort may use both, and says which one it ended in.
+
+    Parameters
+    ----------
+    d_current, d_alternate : array
+    """
+
+    def __init__(self, d_current: Any, d_alternate: Any) -> None:
+        self.d_buffers, self.selector = [d_current, d_alternate], 0
+
+    def current(self) -> Any:
+        """The array with the items."""
+        return self.d_buffers[self.selector]
+
+    def alternate(self) -> Any:
+        """The other one."""
+        return self.d_buffers[1 - self.selector]
+
+    @property
+    def d_current(self) -> Any:
+        return self.current()
+
+
+class _Items(NamedTuple):
+    """What is sorted: how items are read and written, and which come first."""
+
+    kind: TypeDescriptor
+    less: Function  # less(a, b): for kernels
+    key: Any  # of `less`
+
+
+def _per_thread(kind: TypeDescriptor) -> int:
+    return max(1, min(8, _SHARED // (THREADS * kind.size)))
+
+
+def _threads(kind: TypeDescriptor) -> int:
+    return THREADS if kind.size <= 64 else 64
+
+
+def _tile(kind: TypeDescriptor) -> int:
+    return _per_thread(kind) * _threads(kind)
+
+
+def _path(what: _Items) -> tuple[Function, Function]:
+    """Functions of a kernel: how many of the first ``at`` items of a merge come from its first run; the item that is next."""
+    get, less = what.kind.get, what.less
+
+    def split(a: Any, a0: Any, an: Any, b: Any, b0: Any, bn: Any, at: Any) -> Any:
+        low, high = max(0, at - bn), min(at, an)
+        while low < high:
+            mid = (low + high) // 2
+            if less(get(b, b0 + (at - 1 - mid)), get(a, a0 + mid)):
+                high = mid
+            else:
+                low = mid + 1
+        return low
+
+    def takes_first(s: Any, i: Any, i_end: Any, j: Any, j_end: Any) -> Any:
+        if j >= j_end:
+            return True
+        if i >= i_end:
+            return False
+        return not less(get(s, j), get(s, i))
+
+    return split, takes_first
+
+
+def _sorting_tiles(what: _Items, load: Function, store: Function) -> Callable[..., None]:
+    from ..cuda import blockIdx, shared, syncthreads, threadIdx
+
+    kind = what.kind
+    dtype, get, put, cast = kind.dtype, kind.get, kind.put, kind.cast
+    items, threads, tile = _per_thread(kind), _threads(kind), _tile(kind)
+    split, takes_first = _path(what)
+
+    def merged(s: Any, to: Any, here: Any, run: Any) -> None:
+        """Merges runs of ``run`` items of s into to."""
+        at = threadIdx.x * items
+        if at < here:
+            pair = at // (2 * run) * (2 * run)
+            middle, end = min(pair + run, here), min(pair + 2 * run, here)
+            taken = split(s, pair, middle - pair, s, middle, end - middle, at - pair)
+            i, j = pair + taken, middle + (at - pair - taken)
+            for k in range(items):
+                if at + k < here:
+                    if at + k >= end:
+                        pair = end
+                        middle, end = min(pair + run, here), min(pair + 2 * run, here)
+                        i, j = pair, middle
+                    if takes_first(s, i, middle, j, end):
+                        put(to, at + k, get(s, i))
+                        i += 1
+                    else:
+                        put(to, at + k, get(s, j))
+                        j += 1
+
+    def sort(src: Any, dst: Any, n: Any) -> None:
+        s, other = shared.array(tile, dtype), shared.array(tile, dtype)
+        first, t = blockIdx.x * tile, threadIdx.x
+        here = min(n - first, tile)
+        for k in range(items):
+            if k * threads + t < here:
+                put(s, k * threads + t, cast(load(src, first + (k * threads + t))))
+        syncthreads()
+        run = 1
+        while run < here:
+            merged(s, other, here, run)
+            syncthreads()
+            merged(other, s, here, 2 * run)
+            syncthreads()
+            run *= 4
+        for k in range(items):
+            if k * threads + t < here:
+                store(dst, first + (k * threads + t), get(s, k * threads + t))
+
+    return sort
+
+
+def _merging(what: _Items, load: Function, store: Function) -> Callable[..., None]:
+    from ..cuda import blockIdx, shared, syncthreads, threadIdx
+
+    kind, less = what.kind, what.less
+    dtype, get, put = kind.dtype, kind.get, kind.put
+    items, threads, tile = _per_thread(kind), _threads(kind), _tile(kind)
+    split, takes_first = _path(what)
+
+    def split_runs(src: Any, a0: Any, an: Any, b0: Any, bn: Any, at: Any) -> Any:
+        low, high = max(0, at - bn), min(at, an)
+        while low < high:
+            mid = (low + high) // 2
+            if less(load(src, b0 + (at - 1 - mid)), load(src, a0 + mid)):
+                high = mid
+            else:
+                low = mid + 1
+        return low
+
+    def merge(src: Any, dst: Any, n: Any, run: Any) -> None:
+        s, ends = shared.array(tile, dtype), shared.array(2, numpy.int64)
+        t = threadIdx.x
+        first = blockIdx.x * tile
+        here = min(n - first, tile)
+        pair = first // (2 * run) * (2 * run)
+        middle, end = min(pair + run, n), min(pair + 2 * run, n)
+        if t < 2:
+            ends[t] = split_runs(src, pair, middle - pair, middle, end - middle, min(first - pair + t * tile, end - pair))
+        syncthreads()
+        a0, a1 = ends[0], ends[1]
+        from_a = a1 - a0
+        b0 = first - pair - a0
+        for k in range(items):
+            at = k * threads + t
+            if at < here:
+                if at < from_a:
+                    put(s, at, load(src, pair + a0 + at))
+                else:
+                    put(s, at, load(src, middle + b0 + (at - from_a)))
+        syncthreads()
+        at = t * items
+        i = from_a
+        if at < here:
+            i = split(s, 0, from_a, s, from_a, here - from_a, at)
+        j = from_a + (at - i)
+        for k in range(items):
+            if at + k < here:
+                if takes_first(s, i, from_a, j, here):
+                    store(dst, first + (at + k), get(s, i))
+                    i += 1
+                else:
+                    store(dst, first + (at + k), get(s, j))
+                    j += 1
+
+    return merge
+
+
+def _sort(what: _Items, source: Iterator, output: Iterator, n: int, memory: Memory) -> Any:
+    """Sorts n items of the source into the output, which may be where they are."""
+    tile, threads = _tile(what.kind), _threads(what.kind)
+    blocks = -(-n // tile)
+    passes = max(0, (blocks - 1).bit_length())
+    found = memory.take((numpy.int32, 1), (what.kind.dtype, n if passes else 0))
+    if found is None:
+        return memory.nbytes
+    if not n:
+        return None
+    other = ArrayIterator(found[1])
+    now, then = (output, other) if passes % 2 == 0 else (other, output)
+    key = (what.key, source.kind, now.kind)
+    kernel_of(_sorting_tiles, key, lambda: (what, source.load(), _writing(now)))[blocks, threads, memory.stream](
+        source.state, now.state, n
+    )
+    for p in range(passes):
+        kernel = kernel_of(_merging, (what.key, now.kind, then.kind), lambda: (what, _reading(now, what), _writing(then)))  # noqa: B023
+        kernel[blocks, threads, memory.stream](now.state, then.state, n, tile << p)
+        now, then = then, now
+    return None
+
+
+def _reading(it: Iterator, what: _Items) -> Function:
+    load, cast = it.load(), what.kind.cast
+    return lambda s, i: cast(load(s, i))
+
+
+def _writing(it: Iterator) -> Function:
+    store, cast = it.store(), it.value_type.cast  # type: ignore[union-attr]
+
+    def write(s: Any, i: Any, v: Any) -> None:
+        store(s, i, cast(v))
+
+    return write
+
+
+def _together(keys: Iterator, values: Iterator | None) -> Iterator:
+    return keys if values is None else ZipIterator(keys, values)
+
+
+def _known(it: Iterator, name: str) -> Iterator:
+    if it.value_type is None:
+        raise TypeError(f"{name}: the type of its items must be known to sort them; give value_type to the iterator")
+    return it
+
+
+def _pairs(d_in_values: Any, d_out_values: Any) -> tuple[Iterator | None, Iterator | None]:
+    if (d_in_values is None) != (d_out_values is None):
+        there, missing = ("d_in_values", "d_out_values") if d_out_values is None else ("d_out_values", "d_in_values")
+        raise ValueError(f"{there} is given and {missing} is not; give both or neither")
+    if d_in_values is None:
+        return None, None
+    return _known(iterator_of(d_in_values, "d_in_values"), "d_in_values"), iterator_of(d_out_values, "d_out_values")
+
+
+def merge_sort(
+    *, d_in_keys: Any, d_in_values: Any = None, d_out_keys: Any, d_out_values: Any = None, num_items: int, op: Any,
+    stream: Any = None, temp_storage: Any = POOL,
+) -> Any:  # fmt: skip
+    """Sorts by a comparison.
+
+    Parameters
+    ----------
+    d_in_keys : array or iterator
+    d_in_values : array or iterator, optional
+        Go where their keys go.
+    d_out_keys, d_out_values : array
+        May be those that are sorted.
+    num_items : int
+    op : function or OpKind
+        Whether a key comes before another: a strict weak order, so false for equal ones.
+    stream
+        None, or any object with ``__cuda_stream__``.
+    temp_storage
+        Memory of the caller; None: nothing is done, and the bytes that would be needed are returned.
+
+    Notes
+    -----
+    Stable. ``1 + ceil(log2(n / tile))`` launches, each of which reads and writes each item once; tiles are of 2,048 items
+    of up to 8 bytes. Temporary memory: n keys and values.
+    """
+    keys, values = _known(iterator_of(d_in_keys, "d_in_keys"), "d_in_keys"), _pairs(d_in_values, d_out_values)
+    out_keys, op = iterator_of(d_out_keys, "d_out_keys"), operator_of(op, 2)
+    n = _count(num_items, ("d_in_keys", keys), ("d_out_keys", out_keys), ("d_in_values", values[0]), ("d_out_values", values[1]))
+    source, output = _together(keys, values[0]), _together(out_keys, values[1])
+    return _sort(_by(op, source, values[0] is not None), source, output, n, Memory(temp_storage, stream_of(stream)))
+
+
+def _count(value: Any, *sequences: Any) -> int:
+    return checked_count(value, "num_items", *((name, it) for name, it in sequences if it is not None))
+
+
+def _by(op: Operator, source: Iterator, pairs: bool) -> _Items:
+    function = op.function
+    less = (lambda a, b: bool(function(a[0], b[0]))) if pairs else (lambda a, b: bool(function(a, b)))
+    return _Items(source.value_type, less, (op.key, source.value_type, pairs))  # type: ignore[arg-type]
+
+
+def _as_bits(array: Any) -> Any:
+    """The array as whole numbers without a sign, and what they stood for."""
+    from .iterators import dtype_of
+
+    dtype = dtype_of(array)
+    if dtype.kind not in "iufb" and dtype.name != "bfloat16" or dtype.itemsize > 8:
+        raise TypeError(f"keys of {dtype} have no order of bits; use merge_sort with a comparison")
+    it: Any = iterator_of(array, "d_in_keys")
+    bits = numpy.dtype(f"u{dtype.itemsize}")
+    if dtype != bits:
+        it = ArrayIterator(_viewed(it.array, bits))
+    return it, dtype
+
+
+def _viewed(array: Any, dtype: Any) -> Any:
+    if isinstance(array, numpy.ndarray):
+        return array.view(dtype)
+    from ..cuda import as_cuda_array
+
+    return as_cuda_array(array).view(dtype)
+
+
+def _in_order(dtype: Any, begin: int, end: int, descending: bool) -> Function:
+    """The function of a kernel that turns the bits of a key into a number without a sign in the same order."""
+    width = dtype.itemsize * 8
+    kind = numpy.dtype(f"u{dtype.itemsize}").type
+    top, last = kind(1 << width - 1), kind(width - 1)
+    mask, shift = kind((1 << end - begin) - 1), kind(begin)
+    is_float, is_signed = dtype.kind == "f" or dtype.name == "bfloat16", dtype.kind == "i"
+    every = kind((1 << width) - 1)
+
+    def ordered(v: Any) -> Any:
+        if is_float:
+            if v == top:
+                v = kind(0)  # -0.0 and 0.0 are equal
+            v = kind(v ^ every) if v >> last else kind(v ^ top)
+        elif is_signed:
+            v = kind(v ^ top)
+        if descending:
+            v = kind(v ^ every)
+        return kind(kind(v >> shift) & mask)
+
+    return ordered
+
+
+def radix_sort(
+    *, d_in_keys: Any, d_out_keys: Any = None, d_in_values: Any = None, d_out_values: Any = None, num_items: int,
+    order: SortOrder = SortOrder.ASCENDING, begin_bit: int | None = None, end_bit: int | None = None, stream: Any = None,
+    temp_storage: Any = POOL,
+) -> Any:  # fmt: skip
+    """Sorts numbers by their value, or by some of their bits.
+
+    Parameters
+    ----------
+    d_in_keys : array or DoubleBuffer
+        Whole numbers, floats or bools. NaN come last, negative ones first; -0.0 and 0.0 are equal.
+    d_out_keys : array
+        None with a `DoubleBuffer`.
+    d_in_values, d_out_values : array or DoubleBuffer, optional
+        Go where their keys go.
+    num_items : int
+    order : SortOrder
+    begin_bit, end_bit : int, optional
+        Only these bits of a key count, from `begin_bit` to before `end_bit`, of the number in the order of which they
+        are sorted.
+    stream, temp_storage
+        As for `merge_sort`.
+
+    Notes
+    -----
+    Stable, also descending.
+    """
+    keys, out_keys, values = _buffers(d_in_keys, d_out_keys, d_in_values, d_out_values)
+    source, dtype = _as_bits(keys)
+    output, _ = _as_bits(out_keys)
+    n = _count(num_items, ("d_in_keys", source), ("d_out_keys", output), ("d_in_values", values[0]), ("d_out_values", values[1]))
+    what = _by_bits(source, values, dtype, begin_bit, end_bit, order)
+    memory = Memory(temp_storage, stream_of(stream))
+    found = _sort(what, _together(source, values[0]), _together(output, values[1]), n, memory)
+    if temp_storage is not None:
+        _switch(d_in_keys, d_in_values)
+    return found
+
+
+def _buffers(d_in_keys: Any, d_out_keys: Any, d_in_values: Any, d_out_values: Any) -> tuple[Any, Any, Any]:
+    if isinstance(d_in_keys, DoubleBuffer):
+        d_in_keys, d_out_keys = d_in_keys.current(), d_in_keys.alternate()
+    if isinstance(d_in_values, DoubleBuffer):
+        d_in_values, d_out_values = d_in_values.current(), d_in_values.alternate()
+    if d_out_keys is None:
+        raise ValueError("d_out_keys is missing; only with a DoubleBuffer it may be left out")
+    return d_in_keys, d_out_keys, _pairs(d_in_values, d_out_values)
+
+
+def _switch(*buffers: Any) -> None:
+    for buffer in buffers:
+        if isinstance(buffer, DoubleBuffer):
+            buffer.selector = 1 - buffer.selector
+
+
+def _by_bits(source: Iterator, values: Any, dtype: Any, begin_bit: Any, end_bit: Any, order: Any) -> _Items:
+    width = dtype.itemsize * 8
+    begin = 0 if begin_bit is None else count_of(begin_bit, "begin_bit")
+    end = width if end_bit is None else count_of(end_bit, "end_bit")
+    if not 0 <= begin <= end <= width:
+        raise ValueError(f"bits {begin} to {end} are not among the {width} bits of a {dtype}")
+    ordered = _in_order(dtype, begin, end, SortOrder(order) is SortOrder.DESCENDING)
+    kind = _together(source, values[0]).value_type
+    if values[0] is None:
+        less: Function = lambda a, b: ordered(a) < ordered(b)  # noqa: E731
+    else:
+        less = lambda a, b: ordered(a[0]) < ordered(b[0])  # noqa: E731
+    return _Items(kind, less, ("bits", dtype, begin, end, int(order), kind))  # type: ignore[arg-type]
+
+
+def _grouping(start: Function, end: Function) -> Callable[..., None]:
+    from ..cuda import blockDim, blockIdx, threadIdx
+
+    def group(starts: Any, ends: Any, groups: Any) -> None:
+        first, last = start(starts, blockIdx.x), end(ends, blockIdx.x)
+        for i in range(first + threadIdx.x, last, blockDim.x):
+            groups[i] = first
+
+    return group
+
+
+def _numbering() -> Callable[..., None]:
+    from ..cuda import grid
+
+    def number(groups: Any, n: Any) -> None:
+        i = grid(1)
+        if i < n:
+            groups[i] = i
+
+    return number
+
+
+def segmented_sort(
+    *, d_in_keys: Any, d_out_keys: Any = None, d_in_values: Any = None, d_out_values: Any = None, num_items: int,
+    num_segments: int, start_offsets_in: Any, end_offsets_in: Any, order: SortOrder = SortOrder.ASCENDING,
+    stream: Any = None, temp_storage: Any = POOL,
+) -> Any:  # fmt: skip
+    """Sorts each of many parts of an array by itself.
+
+    Parameters
+    ----------
+    d_in_keys, d_out_keys, d_in_values, d_out_values, num_items, order, stream, temp_storage
+        As for `radix_sort`.
+    num_segments : int
+    start_offsets_in, end_offsets_in : array or iterator
+        Where a part begins, and before which item it ends. Parts may not overlap; items in none stay where they are.
+
+    Notes
+    -----
+    Stable. The parts are sorted together, by where their part begins and then by key.
+    """
+    keys, out_keys, values = _buffers(d_in_keys, d_out_keys, d_in_values, d_out_values)
+    source, dtype = _as_bits(keys)
+    output, _ = _as_bits(out_keys)
+    starts, ends = iterator_of(start_offsets_in, "start_offsets_in"), iterator_of(end_offsets_in, "end_offsets_in")
+    n = _count(num_items, ("d_in_keys", source), ("d_out_keys", output), ("d_in_values", values[0]), ("d_out_values", values[1]))
+    segments = checked_count(num_segments, "num_segments", ("start_offsets_in", starts), ("end_offsets_in", ends))
+    if segments > 2**31 - 1:
+        raise RuntimeError(f"{segments} segments are more than the 2147483647 that are possible")
+    memory = Memory(temp_storage, stream_of(stream))
+    by_key = _by_bits(source, (None, None), dtype, None, None, order)
+    from_all = ZipIterator(*(it for it in (ArrayIterator(_NO_GROUPS), source, values[0]) if it is not None))
+    kind: Any = from_all.value_type
+    passes = max(0, (-(-n // _tile(kind)) - 1).bit_length())
+    found = memory.take((numpy.int32, 1), (numpy.int64, n), (numpy.int64, n), (kind.dtype, n if passes else 0))
+    if found is None:
+        return memory.nbytes
+    if n and segments:
+        kernel_of(_numbering, None, tuple)[-(-n // THREADS), THREADS, memory.stream](found[1], n)
+        grouping = kernel_of(_grouping, (starts.kind, ends.kind), lambda: (starts.load(), ends.load()))
+        grouping[segments, THREADS, memory.stream](starts.state, ends.state, found[1])
+    if n:
+        less_key = by_key.less
+
+        def less(a: Any, b: Any) -> Any:
+            return a[0] < b[0] or (a[0] == b[0] and less_key(a[1], b[1]))
+
+        what = _Items(kind, less, ("segments", by_key.key, kind))
+        sorted_ = [it for it in (ArrayIterator(found[2]), output, values[1]) if it is not None]
+        unsorted = [it for it in (ArrayIterator(found[1]), source, values[0]) if it is not None]
+        _sort(what, ZipIterator(*unsorted), ZipIterator(*sorted_), n, _Given(found[3], memory.stream))
+    _switch(d_in_keys, d_in_values)
+    return None
+
+
+_NO_GROUPS = numpy.empty(0, numpy.int64)
+
+
+class _Given(Memory):
+    """Memory that an algorithm has taken for the one below it."""
+
+    def __init__(self, array: Any, stream: Any) -> None:
+        super().__init__(POOL, stream)
+        self.array = array
+
+    def take(self, *needs: tuple[Any, int]) -> list[Any] | None:
+        return [None, self.array]
