@@ -29,6 +29,8 @@ ALIASES = {
     "cuda.coop": "tessera.coop",
     "cuda.cooperative": "tessera.coop._old",
     "cuda.cccl.cooperative": "tessera.coop._old",
+    "cuda.cccl.parallel.experimental": "tessera.compute",
+    "cuda.compute": "tessera.compute",
     "cuda.core": "tessera.core",
     "cuda.jit": "tessera.cuda._auto",
     "cuda.pathfinder": "tessera.pathfinder",

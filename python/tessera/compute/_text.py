@@ -1,0 +1,29 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Functions for kernels that are written out, where their number of inputs or fields is known when they are made only."""
+
+from __future__ import annotations
+
+import itertools
+import linecache
+from typing import Any
+
+__all__ = ["written"]
+
+_numbers = itertools.count()
+
+
+def written(text: str, space: dict[str, Any], what: str) -> dict[str, Any]:
+    """Runs the text in a namespace, which then has its functions; compilers and debuggers find their source.
+
+    Parameters
+    ----------
+    text : str
+    space : dict
+        What the text names.
+    what : str
+        What messages call the place.
+    """
+    file = f"<{what} {next(_numbers)}>"
+    linecache.cache[file] = (len(text), None, text.splitlines(True), file)
+    exec(compile(text, file, "exec"), space)  # noqa: S102
+    return space
