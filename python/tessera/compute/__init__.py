@@ -5,7 +5,8 @@ from __future__ import annotations
 
 from ._engine import clear_all_caches
 from ._histogram import histogram_even, histogram_range
-from ._made import MAKERS
+from ._made import MAKERS, deserialize, serialize
+from ._proxy import ProxyArray, ProxyValue
 from ._reduce import reduce_into
 from ._scan import exclusive_scan, inclusive_scan
 from ._search import lower_bound, upper_bound

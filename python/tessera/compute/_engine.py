@@ -10,8 +10,10 @@ An algorithm is a function that makes a kernel of threads for types, iterators a
 
 from __future__ import annotations
 
+import hashlib
 import threading
 from collections.abc import Callable
+from types import CodeType
 from typing import Any
 
 import numpy
@@ -20,7 +22,7 @@ from .iterators import Iterator, iterator_of
 from .op import operator_of
 from .types import TypeDescriptor, type_of
 
-__all__ = ["POOL", "THREADS", "Made", "Memory", "count_of", "init_of", "kernel_of", "stream_of"]
+__all__ = ["POOL", "THREADS", "Made", "Memory", "checked_count", "count_of", "init_of", "kernel_of", "kind_text", "stream_of"]
 
 THREADS = 256  # of a block, for all algorithms that do not say otherwise
 POOL: Any = object()  # temporary memory: of the pool, where the caller gives none
@@ -191,35 +193,60 @@ class Made:
 
     Parameters
     ----------
+    name : str
+        Of the algorithm.
     function
         The algorithm.
     operators
         Its parameters that are operators, and the number of their arguments.
-    given
-        What `make_..` was called with.
+    kinds
+        The kinds of arguments that are checked, as `kind_text` writes them.
     two_phases : bool
         Whether it is first asked for the bytes that it needs, with ``temp_storage=None``.
     """
 
-    def __init__(self, function: Any, operators: dict[str, int], given: dict[str, Any], two_phases: bool) -> None:
+    def __init__(
+        self, name: str, function: Any, operators: dict[str, int], kinds: dict[str, str], two_phases: bool
+    ) -> None:
+        self.name, self.kinds = name, kinds
         self._function, self._operators, self._two_phases = function, operators, two_phases
-        self._kinds = {name: self._kind(name, value) for name, value in given.items()}
-
-    def _kind(self, name: str, value: Any) -> Any:
-        if value is None:
-            return None
-        if name in self._operators:
-            return operator_of(value, self._operators[name], name).key
-        if name.startswith(("h_", "init_value")):
-            return type_of(value)
-        if name.startswith("d_") or name.endswith("_offsets_in"):
-            return iterator_of(getattr(value, "d_current", value), name).kind
-        return value
 
     def __call__(self, *storage: Any, **given: Any) -> Any:
         if self._two_phases:
             given["temp_storage"] = storage[0] if storage else given.get("temp_storage")
-        for name, kind in self._kinds.items():
-            if name in given and self._kind(name, given[name]) != kind:
-                raise TypeError(f"{name} is of another kind than the {self._function.__name__} was made for: {given[name]!r:.80}")
+        for name, kind in self.kinds.items():
+            if name in given and kind_text(self._operators, name, given[name]) != kind:
+                raise TypeError(
+                    f"{name} is of another kind than make_{self.name} was called with, found {given[name]!r:.80}; make one "
+                    "for arguments of that kind"
+                )
         return self._function(**given)
+
+    def __repr__(self) -> str:
+        return f"<{self.name} for {', '.join(self.kinds)}>"
+
+
+def kind_text(operators: dict[str, int], name: str, value: Any) -> str:
+    """A text that is equal for arguments of one kind, in all processes."""
+    if value is None:
+        return "none"
+    if name in operators:
+        return _digest(operator_of(value, operators[name], name).key)
+    if name.startswith(("h_", "init_value")):
+        return _digest(type_of(value))
+    if name.startswith("d_") or name.endswith("_offsets_in"):
+        return _digest(iterator_of(getattr(value, "d_current", value), name).kind)
+    return _digest(value)
+
+
+def _digest(kind: Any) -> str:
+    if isinstance(kind, TypeDescriptor):
+        kind = kind.dtype
+    if isinstance(kind, tuple):
+        return f"({','.join(map(_digest, kind))})"
+    if isinstance(kind, CodeType):
+        constants = tuple(c for c in kind.co_consts)
+        return _digest((kind.co_code, constants, kind.co_names, kind.co_freevars))
+    if isinstance(kind, bytes):
+        return hashlib.sha256(kind).hexdigest()[:16]
+    return f"{type(kind).__name__} {kind}"

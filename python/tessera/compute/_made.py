@@ -4,12 +4,14 @@
 from __future__ import annotations
 
 import inspect
+import json
+import threading
 from typing import Any
 
 from . import _histogram, _reduce, _scan, _search, _segmented, _select, _sort, _transform
-from ._engine import Made
+from ._engine import Made, kind_text
 
-__all__ = ["MAKERS"]
+__all__ = ["MAKERS", "deserialize", "serialize"]
 
 # The algorithm, and its operators with the number of their arguments.
 _ROWS: dict[str, tuple[Any, dict[str, int]]] = {
@@ -32,6 +34,9 @@ _ROWS: dict[str, tuple[Any, dict[str, int]]] = {
 _COUNTS = ("num_items", "num_segments", "num_values", "num_samples", "stream", "temp_storage", "max_segment_size")
 
 
+_made: dict[Any, Made] = {}  # objects may be used by one thread at a time, so each thread has its own
+
+
 def _maker(name: str) -> Any:
     function, operators = _ROWS[name]
     parameters = inspect.signature(function).parameters
@@ -42,7 +47,9 @@ def _maker(name: str) -> Any:
         unknown = [word for word in given if word not in parameters]
         if unknown:
             raise TypeError(f"make_{name}() got an unexpected keyword argument '{unknown[0]}'")
-        return Made(function, operators, {k: v for k, v in given.items() if k not in _COUNTS}, phases)
+        kinds = {k: kind_text(operators, k, v) for k, v in given.items() if k not in _COUNTS}
+        key = (name, threading.get_ident(), *sorted(kinds.items()))
+        return _made.setdefault(key, Made(name, function, operators, kinds, phases))
 
     make.__name__ = make.__qualname__ = f"make_{name}"
     made = "is called as often as wanted, first with ``temp_storage=None`` for the bytes that it needs" if phases else "is called as often as wanted"
@@ -51,3 +58,48 @@ def _maker(name: str) -> Any:
 
 
 MAKERS = {f"make_{name}": _maker(name) for name in _ROWS}
+
+_MAGIC, _VERSION = b"tessera.compute\0", 1
+
+
+def serialize(obj: Any) -> bytes:
+    """What ``make_..`` gave, as bytes for another process.
+
+    Parameters
+    ----------
+    obj
+        What ``make_..`` gave.
+
+    Returns
+    -------
+    bytes
+        The algorithm and the kinds of its arguments. Compiled code is not part of it: it is in the cache on disk, or
+        made again in milliseconds. They are for this version of Tessera.
+    """
+    if not isinstance(obj, Made):
+        raise TypeError(f"a {type(obj).__name__} is nothing that make_.. gives: {obj!r:.80}")
+    return _MAGIC + json.dumps({"version": _VERSION, "name": obj.name, "kinds": obj.kinds}).encode()
+
+
+def deserialize(blob: bytes) -> Made:
+    """The object that `serialize` made the bytes of.
+
+    Raises
+    ------
+    ValueError
+        For other bytes, or those of another version.
+    """
+    if not isinstance(blob, (bytes, bytearray, memoryview)):
+        raise TypeError(f"blob is a {type(blob).__name__}; give the bytes that serialize() returned")
+    data = bytes(blob)
+    if not data.startswith(_MAGIC):
+        raise ValueError("these bytes are not what serialize() gives")
+    try:
+        found = json.loads(data[len(_MAGIC) :])
+        version, name, kinds = found["version"], found["name"], dict(found["kinds"])
+        function, operators = _ROWS[name]
+    except (ValueError, KeyError, TypeError):
+        raise ValueError("these bytes are damaged: they begin as what serialize() gives") from None
+    if version != _VERSION:
+        raise ValueError(f"these bytes are of version {version}; this Tessera reads version {_VERSION}")
+    return Made(name, function, operators, kinds, "temp_storage" in inspect.signature(function).parameters)

@@ -3,9 +3,15 @@
 
 from __future__ import annotations
 
-from . import *  # noqa: F403
-from . import __dict__ as _all
+from ._histogram import *  # noqa: F403
+from ._made import *  # noqa: F403
 from ._made import MAKERS
+from ._reduce import *  # noqa: F403
+from ._scan import *  # noqa: F403
+from ._search import *  # noqa: F403
+from ._segmented import *  # noqa: F403
+from ._select import *  # noqa: F403
+from ._sort import *  # noqa: F403
+from ._transform import *  # noqa: F403
 
 globals().update(MAKERS)
-del _all

@@ -89,8 +89,8 @@ class ArrayIterator(Iterator):
     is_output_iterator = True
 
     def __init__(self, array: Any, offset: int = 0) -> None:
-        self.array, self.offset = _in_a_row(array), offset
         self.value_type = types.from_numpy_dtype(dtype_of(array))
+        self.array, self.offset = _in_a_row(array, self.value_type.dtype), offset
         self.state = (self.array, offset) if offset else (self.array,)
         self.kind = ("array", self.value_type.dtype, bool(offset))
 
@@ -117,10 +117,10 @@ def dtype_of(array: Any) -> numpy.dtype[Any]:
     return numpy.dtype(as_dtype(found.dtype))
 
 
-def _in_a_row(array: Any) -> Any:
-    """The array with one axis."""
+def _in_a_row(array: Any, dtype: numpy.dtype[Any]) -> Any:
+    """The array with one axis, and with fields that launches see."""
     shape = getattr(array, "shape", None)
-    if shape is not None and len(shape) == 1:
+    if shape is not None and len(shape) == 1 and (dtype.names is None or isinstance(array, numpy.ndarray)):
         return array
     if isinstance(array, numpy.ndarray):
         flat = array.reshape(-1, order="F" if array.flags.f_contiguous else "C")
@@ -130,6 +130,8 @@ def _in_a_row(array: Any) -> Any:
     from ..cuda import as_cuda_array
 
     found = as_cuda_array(array)
+    if dtype.names is not None:
+        found = found.view(dtype)
     if found.ndim == 1:
         return found
     if found.is_f_contiguous() and not found.is_c_contiguous():
@@ -328,7 +330,7 @@ class TransformIterator(Iterator):
         if found is None and is_input and isinstance(transform_op, OpKind):
             found = types.boolean if transform_op is OpKind.LOGICAL_NOT else self.underlying.value_type
         self.value_type = None if found is None else types.type_of(found)
-        name = getattr(self.op.function, "__qualname__", "")
+        name = getattr(transform_op, "__qualname__", "")
         self.kind = ("transform", is_input, self.op.key, name, self.underlying.kind, self.value_type)
         self.state, self.children = self.underlying.state, (self.underlying,)
 
