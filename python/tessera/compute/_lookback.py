@@ -21,7 +21,6 @@ from typing import Any
 
 import numpy
 
-from ._reduce import block_total
 from .types import TypeDescriptor
 
 __all__ = ["before_tile", "ended", "memory_of", "next_tile"]
@@ -66,16 +65,16 @@ def ended() -> Callable[..., Any]:
 
 
 def before_tile(kind: TypeDescriptor, op: Callable[..., Any], has_init: bool) -> Callable[..., Any]:
-    """The function of a kernel that publishes the total of a tile and puts what comes before it into the shared
-    array ``s``, element 2 * 32; nothing is there for the first tile without an initial value.
+    """The function of a kernel that publishes the total of a tile and gives what comes before it, to all threads;
+    something, for the first tile without an initial value.
 
-    It takes ``tile, tiles, total, init, flags, values, s``; ``total`` is that of thread 0. All threads call it, 96 or
-    more.
+    It takes ``tile, tiles, total, init, flags, values``. All threads call it, 64 or more.
     """
+    from ..coop._values import shared_like
+    from ..coop._warp_scan import reduce_lanes
     from ..cuda import atomic, ldcv, syncthreads, threadfence, threadIdx
 
     get, put, cast = kind.get, kind.put, kind.cast
-    block = block_total(kind, op)
 
     def publish(flags: Any, values: Any, at: Any, value: Any) -> None:
         put(values, at, value)
@@ -88,43 +87,43 @@ def before_tile(kind: TypeDescriptor, op: Callable[..., Any], has_init: bool) ->
         threadfence()
         return get(values, at)
 
-    def before(tile: Any, tiles: Any, total: Any, init: Any, flags: Any, values: Any, s: Any) -> None:
+    def before(tile: Any, tiles: Any, total: Any, init: Any, flags: Any, values: Any) -> Any:
         t = threadIdx.x
         group, span = tile // _WIDTH, tile // _WIDTH**2
         n_tiles, n_groups = tile % _WIDTH, group % _WIDTH
         groups = tiles
         spans = groups + (tiles + (_WIDTH - 1)) // _WIDTH
+        found = shared_like(3, total)
         if t == 0:
             publish(flags, values, tile, total)
-        if t < n_tiles:
-            put(s, t, awaited(flags, values, tile - n_tiles + t))
-        elif t >= _WIDTH and t < _WIDTH + n_groups:
-            put(s, t, awaited(flags, values, groups + group - n_groups + (t - _WIDTH)))
-        elif t == 2 * _WIDTH and span > 0:
-            put(s, t, awaited(flags, values, spans + span))
-        elif t == 2 * _WIDTH and has_init:
-            put(s, t, cast(init))
-        block(s, n_tiles)
-        block(s[_WIDTH:], n_groups)
+        if t < 2 * _WIDTH:
+            part, lane = total, t % _WIDTH
+            if t < n_tiles:
+                part = awaited(flags, values, tile - n_tiles + t)
+            elif t >= _WIDTH and lane < n_groups:
+                part = awaited(flags, values, groups + group - n_groups + lane)
+            part = reduce_lanes(part, op, _WIDTH, n_tiles if t < _WIDTH else n_groups)
+            if lane == 0:
+                found[t // _WIDTH] = part
+        syncthreads()
         if t == 0:
+            here, has = found[2], has_init or span > 0
+            if span > 0:
+                here = awaited(flags, values, spans + span)
+            elif has_init:
+                here = cast(init)
             if n_tiles == _WIDTH - 1:
-                of_group = cast(op(get(s, 0), total))
+                of_group = cast(op(found[0], total))
                 publish(flags, values, groups + group, of_group)
                 if n_groups == _WIDTH - 1:
-                    of_span = cast(op(get(s, _WIDTH), of_group))
-                    if has_init or span > 0:
-                        of_span = cast(op(get(s, 2 * _WIDTH), of_span))
-                    publish(flags, values, spans + span + 1, of_span)
+                    of_span = cast(op(found[1], of_group))
+                    publish(flags, values, spans + span + 1, cast(op(here, of_span)) if has else of_span)
             if n_groups > 0:
-                if has_init or span > 0:
-                    put(s, 2 * _WIDTH, cast(op(get(s, 2 * _WIDTH), get(s, _WIDTH))))
-                else:
-                    put(s, 2 * _WIDTH, get(s, _WIDTH))
+                here = cast(op(here, found[1])) if has else found[1]
             if n_tiles > 0:
-                if has_init or group > 0:
-                    put(s, 2 * _WIDTH, cast(op(get(s, 2 * _WIDTH), get(s, 0))))
-                else:
-                    put(s, 2 * _WIDTH, get(s, 0))
+                here = cast(op(here, found[0])) if has or n_groups > 0 else found[0]
+            found[2] = here
         syncthreads()
+        return found[2]
 
     return before

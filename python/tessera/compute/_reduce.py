@@ -28,59 +28,35 @@ ITEMS = 16  # of a thread
 LEAF = THREADS * ITEMS
 
 
-def block_total(kind: TypeDescriptor, op: Callable[..., Any]) -> Callable[..., None]:
-    """The function of a kernel that puts the first m elements of a shared array together, in order, into its first."""
-    from ..cuda import syncthreads, threadIdx
-
-    get, put, cast = kind.get, kind.put, kind.cast
-
-    def total(s: Any, m: Any) -> None:
-        syncthreads()
-        w = 1
-        while w < m:
-            i = 2 * w * threadIdx.x
-            if i + w < m:
-                put(s, i, cast(op(get(s, i), get(s, i + w))))
-            syncthreads()
-            w *= 2
-
-    return total
-
-
 def _reducing(
     load: Callable[..., Any], store: Callable[..., Any], op: Callable[..., Any], kind: TypeDescriptor,
     out_cast: Callable[..., Any], in_order: bool, has_init: bool,
 ) -> Callable[..., None]:  # fmt: skip
+    from ..coop import block
     from ..cuda import atomic, blockIdx, gridDim, shared, syncthreads, threadfence, threadIdx
 
-    dtype, get, put, cast = kind.dtype, kind.get, kind.put, kind.cast
-    block = block_total(kind, op)
+    get, put, cast = kind.get, kind.put, kind.cast
     step, width = (1, ITEMS) if in_order else (THREADS, 1)
 
     def reduce(src: Any, n: Any, out: Any, init: Any, parts: Any, counter: Any) -> None:
-        s, last = shared.array(THREADS, dtype), shared.array(1, numpy.int32)
-        t = threadIdx.x
+        t, leaves = threadIdx.x, gridDim.x
         first = blockIdx.x * LEAF
         at = first + t * width
+        total = cast(load(src, min(at, n - 1)))
         m = THREADS
         if first + LEAF <= n:
-            total = cast(load(src, at))
             for j in range(1, ITEMS):
                 total = cast(op(total, cast(load(src, at + j * step))))
-            put(s, t, total)
         else:
             m = min((n - first + (width - 1)) // width, THREADS)
-            if at < n:
-                total = cast(load(src, at))
-                for j in range(1, ITEMS):
-                    if at + j * step < n:
-                        total = cast(op(total, cast(load(src, at + j * step))))
-                put(s, t, total)
-        block(s, m)
-        leaves = gridDim.x
+            for j in range(1, ITEMS):
+                if at + j * step < n:
+                    total = cast(op(total, cast(load(src, at + j * step))))
+        total = block.reduce(total, op, threads=THREADS, num_valid=m)
         if leaves > 1:
+            last = shared.array(1, numpy.int32)
             if t == 0:
-                put(parts, blockIdx.x, get(s, 0))
+                put(parts, blockIdx.x, total)
                 threadfence()
                 last[0] = atomic.add(counter, 0, 1) == leaves - 1
             syncthreads()
@@ -88,15 +64,12 @@ def _reducing(
                 return
             threadfence()
             run = (leaves + (THREADS - 1)) // THREADS
-            if t * run < leaves:
-                total = get(parts, t * run)
-                for j in range(t * run + 1, min(t * run + run, leaves)):
-                    total = cast(op(total, get(parts, j)))
-                put(s, t, total)
-            block(s, (leaves + run - 1) // run)
+            total = get(parts, min(t * run, leaves - 1))
+            for j in range(t * run + 1, min(t * run + run, leaves)):
+                total = cast(op(total, get(parts, j)))
+            total = block.reduce(total, op, threads=THREADS, num_valid=(leaves + run - 1) // run)
         if t == 0:
             counter[0] = 0
-            total = get(s, 0)
             if has_init:
                 total = cast(op(cast(init), total))
             store(out, 0, out_cast(total))

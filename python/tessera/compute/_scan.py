@@ -50,6 +50,7 @@ def _threads(kind: TypeDescriptor) -> int:
 
 
 def _scanning(what: Scanned) -> Callable[..., None]:
+    from ..coop._block_scan import scan_threads
     from ..cuda import shared, syncthreads, threadIdx
 
     kind, load, op, emit, finish = what.kind, what.load, what.op, what.emit, what.finish
@@ -60,8 +61,7 @@ def _scanning(what: Scanned) -> Callable[..., None]:
     per_tile = items * threads
 
     def scan(ins: Any, n: Any, outs: Any, init: Any, flags: Any, values: Any, tiles: Any) -> None:
-        s, totals = shared.array(per_tile, dtype), shared.array(threads, dtype)
-        found, word = shared.array(96, dtype), shared.array(1, numpy.int32)
+        s, word = shared.array(per_tile, dtype), shared.array(1, numpy.int32)
         t = threadIdx.x
         tile = ticket(flags, word)
         first = tile * per_tile
@@ -71,44 +71,28 @@ def _scanning(what: Scanned) -> Callable[..., None]:
                 put(s, j * threads + t, cast(load(ins, first + (j * threads + t))))
         syncthreads()
         mine = t * items
-        if mine < here:
-            total = get(s, mine)
-            for j in range(1, items):
-                if mine + j < here:
-                    total = cast(op(total, get(s, mine + j)))
-            put(totals, t, total)
-        syncthreads()
-        d = 1
-        while d < threads:
-            sum_ = get(totals, t)
-            if t >= d and mine < here:
-                sum_ = cast(op(get(totals, t - d), sum_))
-            syncthreads()
-            if mine < here:
-                put(totals, t, sum_)
-            syncthreads()
-            d *= 2
-        whole = get(totals, (here - 1) // items)
-        before(tile, tiles, whole, initial(init), flags, values, found)
-        if mine < here:
-            has = has_init or tile > 0
-            running = get(s, mine)
-            if has:
-                running = get(found, 64)
-            if t > 0:
-                running = cast(op(running, get(totals, t - 1))) if has else get(totals, t - 1)
+        total = get(s, min(mine, here - 1))
+        for j in range(1, items):
+            if mine + j < here:
+                total = cast(op(total, get(s, mine + j)))
+        inclusive, up, whole = scan_threads(total, op, threads)
+        # the last tile may have fewer items; what stands after them is never used
+        running = before(tile, tiles, whole, initial(init), flags, values)
+        has = has_init or tile > 0
+        if t > 0:
+            running = cast(op(running, up)) if has else up
+            has = True
+        for j in range(items):
+            if mine + j < here:
+                after = get(s, mine + j)
+                if has:
+                    after = cast(op(running, after))
+                emit(outs, ins, first + (mine + j), running, after)
+                if finish is not None:
+                    if first + (mine + j) == n - 1:
+                        finish(outs, after)
+                running = after
                 has = True
-            for j in range(items):
-                if mine + j < here:
-                    after = get(s, mine + j)
-                    if has:
-                        after = cast(op(running, after))
-                    emit(outs, ins, first + (mine + j), running, after)
-                    if finish is not None:
-                        if first + (mine + j) == n - 1:
-                            finish(outs, after)
-                    running = after
-                    has = True
         end(flags, tiles, word)
 
     return scan

@@ -7,7 +7,6 @@ from collections.abc import Callable
 from typing import Any
 
 from ._engine import POOL, THREADS, checked_count, init_of, kernel_of, stream_of
-from ._reduce import block_total
 from .iterators import iterator_of
 from .op import operator_of
 from .types import TypeDescriptor
@@ -20,30 +19,28 @@ Function = Callable[..., Any]
 def _by_blocks(
     load: Function, start: Function, end: Function, store: Function, op: Function, kind: TypeDescriptor, cast_out: Function
 ) -> Callable[..., None]:
-    from ..cuda import blockIdx, shared, threadIdx
+    from ..coop import block
+    from ..cuda import blockIdx, threadIdx
 
-    dtype, get, put, cast = kind.dtype, kind.get, kind.put, kind.cast
-    block = block_total(kind, op)
+    cast = kind.cast
 
     def reduce(src: Any, starts: Any, ends: Any, out: Any, init: Any) -> None:
-        s, t = shared.array(THREADS, dtype), threadIdx.x
+        t = threadIdx.x
         first, last = int(start(starts, blockIdx.x)), int(end(ends, blockIdx.x))
         n = max(last - first, 0)
         run = (n + (THREADS - 1)) // THREADS
         at = first + t * run
+        whole = cast(init)
         if t * run < n:
             total = cast(load(src, at))
             for i in range(at + 1, min(at + run, last)):
                 total = cast(op(total, cast(load(src, i))))
-            put(s, t, total)
-        m = 0
-        if n > 0:
-            m = (n + run - 1) // run
-        block(s, m)
+            whole = total
+        whole = block.reduce(whole, op, threads=THREADS, num_valid=(n + run - 1) // max(run, 1))
         if t == 0:
             total = cast(init)
             if n > 0:
-                total = cast(op(total, get(s, 0)))
+                total = cast(op(total, whole))
             store(out, blockIdx.x, cast_out(total))
 
     return reduce
