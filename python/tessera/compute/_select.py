@@ -15,6 +15,7 @@ import numpy
 from . import types
 from ._engine import POOL, Memory, checked_count, kernel_of, stream_of
 from ._scan import Scanned, run_scan
+from ._text import written
 from .iterators import Iterator, iterator_of
 from .op import Operator, operator_of
 from .struct import gpu_struct
@@ -107,7 +108,7 @@ def _moves(loads: tuple[Function, ...], outputs: list[Iterator], first: int) -> 
         space[f"L{k}"], space[f"S{k}"], space[f"C{k}"] = loads[k], it.store(), _cast_of(it)
         lines.append(f"    S{k}(outs[{first + k}], to, C{k}(L{k}(ins[{k}], i)))")
     text = "\n".join(["def move(outs, ins, to, i):", *(lines or ["    pass"]), ""])
-    exec(compile(text, "<moves>", "exec"), space)  # noqa: S102
+    written(text, space, "moves")
     return space["move"]  # type: ignore[no-any-return]
 
 

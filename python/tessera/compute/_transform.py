@@ -7,6 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 from ._engine import POOL, THREADS, checked_count, kernel_of, stream_of
+from ._text import written
 from .iterators import Iterator, iterator_of
 from .op import Operator, operator_of
 
@@ -39,7 +40,7 @@ def called(op: Operator, inputs: list[Iterator], cast: Callable[..., Any]) -> Ca
     for k, it in enumerate(inputs):
         space[f"F{k}"] = it.load()
         items.append(f"F{k}(s[{k}], i)")
-    exec(compile(f"def call(s, i):\n    return cast(op({', '.join(items)}))\n", "<transform>", "exec"), space)  # noqa: S102
+    written(f"def call(s, i):\n    return cast(op({', '.join(items)}))\n", space, "transform")
     return space["call"]  # type: ignore[no-any-return]
 
 

@@ -20,6 +20,7 @@ from typing import Any
 import numpy
 
 from . import types
+from ._text import written
 from .op import OpKind, operator_of
 from .types import TypeDescriptor
 
@@ -498,7 +499,7 @@ class ZipIterator(Iterator):
         space: dict[str, Any] = {}
         for i, it in enumerate(self.children):
             space[f"F{i}"], space[f"C{i}"] = it.store(), _same if it.value_type is None else it.value_type.cast
-        exec(compile("\n".join(["def store(s, i, v):", *lines, ""]), "<zip>", "exec"), space)  # noqa: S102
+        written("\n".join(["def store(s, i, v):", *lines, ""]), space, "zip")
         return space["store"]  # type: ignore[no-any-return]
 
     def __add__(self, offset: int) -> Iterator:
@@ -508,7 +509,7 @@ class ZipIterator(Iterator):
 def _by_index(items: list[str], functions: tuple[Function, ...], cls: Any) -> Function:
     space: dict[str, Any] = {"F": functions, "cls": cls}
     text = f"def load(s, i):\n    return cls({', '.join(items)})\n"
-    exec(compile(text, "<zip>", "exec"), space)  # noqa: S102
+    written(text, space, "zip")
     return space["load"]  # type: ignore[no-any-return]
 
 

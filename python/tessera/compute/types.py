@@ -17,6 +17,8 @@ from typing import Any
 
 import numpy
 
+from ._text import written
+
 __all__ = [
     "StructTypeDescriptor", "TypeDescriptor", "bfloat16", "boolean", "complex64", "complex128", "float16", "float32",
     "float64", "from_numpy_dtype", "int8", "int16", "int32", "int64", "pointer", "signature_from_annotations", "struct",
@@ -150,7 +152,7 @@ def _struct_functions(cls: Any) -> tuple[Callable[..., Any], ...]:
         f"def get(a, i):\n    r = a[i]\n    return {make(cls, by_name, 'r')}",
         "def put(a, i, v):\n    r = a[i]", *(puts or ["    pass"]), "",
     ])  # fmt: skip
-    exec(compile(text, f"<struct {cls.__name__}>", "exec"), space)  # noqa: S102
+    written(text, space, f"struct {cls.__name__}")
     return space["cast"], space["get"], space["put"]
 
 
