@@ -18,11 +18,22 @@ from typing import Any
 
 import numpy
 
-from .iterators import Iterator, iterator_of
+from .iterators import ArrayIterator, Iterator, iterator_of
 from .op import operator_of
 from .types import TypeDescriptor, type_of
 
-__all__ = ["POOL", "THREADS", "Made", "Memory", "checked_count", "count_of", "init_of", "kernel_of", "kind_text", "stream_of"]
+__all__ = [
+    "POOL",
+    "THREADS",
+    "Made",
+    "Memory",
+    "checked_count",
+    "count_of",
+    "init_of",
+    "kernel_of",
+    "kind_text",
+    "stream_of",
+]
 
 THREADS = 256  # of a block, for all algorithms that do not say otherwise
 POOL: Any = object()  # temporary memory: of the pool, where the caller gives none
@@ -68,7 +79,9 @@ def stream_of(stream: Any) -> Any:
     try:
         version, handle, *_ = protocol() if callable(protocol) else protocol
     except (TypeError, ValueError) as error:
-        raise TypeError(f"could not obtain __cuda_stream__ protocol version and handle from {stream!r}: {error}") from error
+        raise TypeError(
+            f"could not obtain __cuda_stream__ protocol version and handle from {stream!r}: {error}"
+        ) from error
     if version != 0:
         raise TypeError(f"unsupported __cuda_stream__ version {version} of {stream!r}; 0 is known")
     if not isinstance(handle, int):
@@ -97,9 +110,8 @@ def checked_count(value: Any, name: str, *sequences: tuple[str, Iterator]) -> in
     """A number of items that arrays must have."""
     found = count_of(value, name)
     for what, it in sequences:
-        array = getattr(it, "array", None)
-        if array is not None and found > array.shape[0] - it.offset:  # type: ignore[attr-defined]
-            raise ValueError(f"{name} is {found}, {what} has {array.shape[0] - it.offset} elements")  # type: ignore[attr-defined]
+        if isinstance(it, ArrayIterator) and found > it.length:
+            raise ValueError(f"{name} is {found}, {what} has {it.length} elements")
     return found
 
 
@@ -217,8 +229,8 @@ class Made:
         for name, kind in self.kinds.items():
             if name in given and kind_text(self._operators, name, given[name]) != kind:
                 raise TypeError(
-                    f"{name} is of another kind than make_{self.name} was called with, found {given[name]!r:.80}; make one "
-                    "for arguments of that kind"
+                    f"{name} is of another kind than make_{self.name} was called with, found {given[name]!r:.80}; make "
+                    "one for arguments of that kind"
                 )
         return self._function(**given)
 
@@ -231,7 +243,9 @@ def kind_text(operators: dict[str, int], name: str, value: Any) -> str:
     if value is None:
         return "none"
     if name in operators:
-        return _digest(operator_of(value, operators[name], name).key)
+        op = operator_of(value, operators[name], name)
+        code = getattr(op.function, "__code__", None)  # what it captures may differ from call to call
+        return _digest(op.key if op.known is not None or code is None else code)
     if name.startswith(("h_", "init_value")):
         return _digest(type_of(value))
     if name.startswith("d_") or name.endswith("_offsets_in"):

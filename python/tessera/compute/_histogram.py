@@ -8,12 +8,11 @@ the result at once. Two launches; each sample is read once.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy
 
-from ._engine import POOL, THREADS, Memory, checked_count, count_of, kernel_of, stream_of
-from ._transform import _same
+from ._engine import POOL, THREADS, checked_count, count_of, kernel_of, stream_of
 from .iterators import iterator_of
 
 __all__ = ["histogram_even", "histogram_range"]
@@ -32,6 +31,15 @@ def _zeroing() -> Callable[..., None]:
             out[i] = 0
 
     return zero
+
+
+class _Bins(NamedTuple):
+    """How the bin of a sample is found."""
+
+    key: Any
+    make: Callable[[], Function]  # gives bin_of(v, levels, bins), for kernels: less than 0 for a sample in none
+    levels: Any  # what it needs
+    n: int
 
 
 def _counting(load: Function, bin_of: Function, count: Any, in_shared: bool) -> Callable[..., None]:
@@ -127,7 +135,10 @@ def histogram_even(
     stream, temp_storage
         As for `select`.
     """
-    levels = count_of(_scalar(num_output_levels if h_num_output_levels is None else h_num_output_levels, "num_output_levels"), "num_output_levels")
+    levels = count_of(
+        _scalar(num_output_levels if h_num_output_levels is None else h_num_output_levels, "num_output_levels"),
+        "num_output_levels",
+    )
     low = _scalar(lower_level if h_lower_level is None else h_lower_level, "lower_level")
     high = _scalar(upper_level if h_upper_level is None else h_upper_level, "upper_level")
     if low.dtype != high.dtype:
@@ -142,14 +153,15 @@ def histogram_even(
     if of is not None and of.kind in "iub" and low.dtype.kind in "iu":
         width = numpy.uint64(int(high) - int(low))
         if int(width) * bins < 1 << 64:
-            return _histogram("ints", _even_ints, samples, d_histogram, bins, (numpy.int64(low), numpy.int64(high), width),
-                              num_samples, stream, temp_storage)  # fmt: skip
+            rule = _Bins("ints", lambda: _even_ints, (numpy.int64(low), numpy.int64(high), width), bins)
+            return _histogram(rule, samples, d_histogram, num_samples, stream, temp_storage)
     kind = numpy.dtype(numpy.result_type(low.dtype, of if of is not None else low.dtype))
     if kind.kind != "f" or kind.itemsize < 4:
         kind = numpy.dtype(numpy.float64 if kind.kind != "f" else numpy.float32)
     step = kind.type(bins) / (kind.type(high) - kind.type(low))
-    return _histogram(("floats", kind), lambda: _even_floats(kind.type), samples, d_histogram, bins,
-                      (kind.type(low), kind.type(high), kind.type(step)), num_samples, stream, temp_storage)  # fmt: skip
+    edges = (kind.type(low), kind.type(high), kind.type(step))
+    rule = _Bins(("floats", kind), lambda: _even_floats(kind.type), edges, bins)
+    return _histogram(rule, samples, d_histogram, num_samples, stream, temp_storage)
 
 
 def histogram_range(
@@ -169,14 +181,12 @@ def histogram_range(
     count = checked_count(num_output_levels, "num_output_levels", ("d_levels", levels))
     if count < 2:
         raise ValueError(f"num_output_levels is {count}; a bin has two")
-    return _histogram(("range", levels.kind), lambda: _range(levels.load()), iterator_of(d_samples, "d_samples"), d_histogram,
-                      count - 1, levels.state, num_samples, stream, temp_storage)  # fmt: skip
+    rule = _Bins(("range", levels.kind), lambda: _range(levels.load()), levels.state, count - 1)
+    return _histogram(rule, iterator_of(d_samples, "d_samples"), d_histogram, num_samples, stream, temp_storage)
 
 
-def _histogram(
-    key: Any, bin_of: Any, samples: Any, d_histogram: Any, bins: int, levels: Any, num_samples: Any, stream: Any, storage: Any
-) -> Any:
-    output, stream = iterator_of(d_histogram, "d_histogram"), stream_of(stream)
+def _histogram(rule: _Bins, samples: Any, d_histogram: Any, num_samples: Any, stream: Any, storage: Any) -> Any:
+    output, stream, bins = iterator_of(d_histogram, "d_histogram"), stream_of(stream), rule.n
     n = checked_count(num_samples, "num_samples", ("d_samples", samples))
     checked_count(bins, "the number of bins", ("d_histogram", output))
     if output.value_type is None or output.value_type.dtype.kind not in "iu" or output.kind[0] != "array":
@@ -186,7 +196,7 @@ def _histogram(
     cast, in_shared = output.value_type.cast, bins <= _MOST_SHARED
     kernel_of(_zeroing, output.kind, tuple)[-(-bins // THREADS), THREADS, stream](output.state[0], bins)
     if n:
-        kernel = kernel_of(_counting, (key, samples.kind, output.kind, in_shared), lambda: (
-            samples.load(), bin_of if bin_of is _even_ints else bin_of(), cast, in_shared))  # fmt: skip
-        kernel[-(-n // (THREADS * ITEMS)), THREADS, stream](samples.state, n, levels, output.state[0], bins)
+        key = (rule.key, samples.kind, output.kind, in_shared)
+        kernel = kernel_of(_counting, key, lambda: (samples.load(), rule.make(), cast, in_shared))
+        kernel[-(-n // (THREADS * ITEMS)), THREADS, stream](samples.state, n, rule.levels, output.state[0], bins)
     return None

@@ -7,8 +7,8 @@
 
     before tile i = span op (groups of its span before its own) op (tiles of its group before it)
 
-Each of the two brackets is put together as a tree whose shape depends on i only, so the bits of a scan of floats are the
-same each time, where look-back as published (Merrill and Garland, "Single-pass parallel prefix scan with decoupled
+Each of the two brackets is put together as a tree whose shape depends on i only, so the bits of a scan of floats are
+the same each time, where look-back as published (Merrill and Garland, "Single-pass parallel prefix scan with decoupled
 look-back", 2016) adds what it happens to find. A span is 1,024 tiles, so only that many tiles apart does one wait for
 another's sum to be carried on. Tiles are numbered by a counter in the order in which blocks start, so what a tile waits
 for is under way.

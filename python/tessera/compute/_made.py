@@ -52,7 +52,11 @@ def _maker(name: str) -> Any:
         return _made.setdefault(key, Made(name, function, operators, kinds, phases))
 
     make.__name__ = make.__qualname__ = f"make_{name}"
-    made = "is called as often as wanted, first with ``temp_storage=None`` for the bytes that it needs" if phases else "is called as often as wanted"
+    made = (
+        "is called as often as wanted, first with ``temp_storage=None`` for the bytes that it needs"
+        if phases
+        else "is called as often as wanted"
+    )
     make.__doc__ = f"`{name}` for arguments of these kinds: the object {made}, and otherwise as `{name}`."
     return make
 

@@ -146,4 +146,6 @@ def _same_structs(h_init: Any, source: Any, output: Any, kind: TypeDescriptor) -
         return
     for name, it in (("d_in", source), ("d_out", output)):
         if it.kind[0] == "array" and it.value_type.dtype != kind.dtype:
-            raise TypeError(f"{name} holds items of {it.value_type.dtype}, h_init is a {kind.dtype}; they must be the same")
+            raise TypeError(
+                f"{name} holds items of {it.value_type.dtype}, h_init is a {kind.dtype}; they must be the same"
+            )

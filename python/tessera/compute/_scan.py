@@ -75,7 +75,7 @@ def _scanning(what: Scanned) -> Callable[..., None]:
         for j in range(1, items):
             if mine + j < here:
                 total = cast(op(total, get(s, mine + j)))
-        inclusive, up, whole = scan_threads(total, op, threads)
+        _, up, whole = scan_threads(total, op, threads)
         # the last tile may have fewer items; what stands after them is never used
         running = before(tile, tiles, whole, initial(init), flags, values)
         has = has_init or tile > 0
@@ -134,7 +134,15 @@ def _initial(value: Any, name: str) -> tuple[TypeDescriptor, Any, Iterator | Non
 
 
 def _scan(
-    name: str, inclusive: bool, d_in: Any, d_out: Any, op: Any, init_value: Any, num_items: Any, stream: Any, storage: Any
+    name: str,
+    inclusive: bool,
+    d_in: Any,
+    d_out: Any,
+    op: Any,
+    init_value: Any,
+    num_items: Any,
+    stream: Any,
+    storage: Any,
 ) -> Any:
     source, output, op = iterator_of(d_in, "d_in"), iterator_of(d_out, "d_out"), operator_of(op, 2)
     n = checked_count(num_items, "num_items", ("d_in", source), ("d_out", output))
@@ -196,7 +204,17 @@ def exclusive_scan(
 
 
 def inclusive_scan(
-    *, d_in: Any, d_out: Any, op: Any, init_value: Any = None, num_items: int, stream: Any = None, temp_storage: Any = POOL
+    *,
+    d_in: Any,
+    d_out: Any,
+    op: Any,
+    init_value: Any = None,
+    num_items: int,
+    stream: Any = None,
+    temp_storage: Any = POOL,
 ) -> Any:
-    """``d_out[i] = init_value op d_in[0] op .. op d_in[i]``; without `init_value` the first item starts. See `exclusive_scan`."""
+    """``d_out[i] = init_value op d_in[0] op .. op d_in[i]``; without `init_value` the first item starts.
+
+    See `exclusive_scan`.
+    """
     return _scan("inclusive_scan", True, d_in, d_out, op, init_value, num_items, stream, temp_storage)

@@ -17,7 +17,9 @@ __all__ = ["lower_bound", "upper_bound"]
 Function = Callable[..., Any]
 
 
-def _searching(data: Function, value: Function, store: Function, cast: Function, before: Function) -> Callable[..., None]:
+def _searching(
+    data: Function, value: Function, store: Function, cast: Function, before: Function
+) -> Callable[..., None]:
     from ..cuda import grid
 
     def search(items: Any, n: Any, values: Any, m: Any, out: Any) -> None:

@@ -6,6 +6,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from numpy import int64
+
 from ._engine import POOL, THREADS, checked_count, init_of, kernel_of, stream_of
 from .iterators import iterator_of
 from .op import operator_of
@@ -17,7 +19,13 @@ Function = Callable[..., Any]
 
 
 def _by_blocks(
-    load: Function, start: Function, end: Function, store: Function, op: Function, kind: TypeDescriptor, cast_out: Function
+    load: Function,
+    start: Function,
+    end: Function,
+    store: Function,
+    op: Function,
+    kind: TypeDescriptor,
+    cast_out: Function,
 ) -> Callable[..., None]:
     from ..coop import block
     from ..cuda import blockIdx, threadIdx
@@ -26,7 +34,7 @@ def _by_blocks(
 
     def reduce(src: Any, starts: Any, ends: Any, out: Any, init: Any) -> None:
         t = threadIdx.x
-        first, last = int(start(starts, blockIdx.x)), int(end(ends, blockIdx.x))
+        first, last = int64(start(starts, blockIdx.x)), int64(end(ends, blockIdx.x))
         n = max(last - first, 0)
         run = (n + (THREADS - 1)) // THREADS
         at = first + t * run
@@ -47,7 +55,13 @@ def _by_blocks(
 
 
 def _by_threads(
-    load: Function, start: Function, end: Function, store: Function, op: Function, kind: TypeDescriptor, cast_out: Function
+    load: Function,
+    start: Function,
+    end: Function,
+    store: Function,
+    op: Function,
+    kind: TypeDescriptor,
+    cast_out: Function,
 ) -> Callable[..., None]:
     from ..cuda import grid
 
@@ -57,7 +71,7 @@ def _by_threads(
         t = grid(1)
         if t < segments:
             total = cast(init)
-            for i in range(int(start(starts, t)), int(end(ends, t))):
+            for i in range(int64(start(starts, t)), int64(end(ends, t))):
                 total = cast(op(total, cast(load(src, i))))
             store(out, t, cast_out(total))
 
@@ -75,7 +89,8 @@ def segmented_reduce(
     d_in, d_out : array or iterator
     num_segments : int
     start_offsets_in, end_offsets_in : array or iterator
-        Where a part begins, and before which item it ends. Parts may overlap and leave gaps; an empty one gives `h_init`.
+        Where a part begins, and before which item it ends. Parts may overlap and leave gaps; an empty one gives
+        `h_init`.
     op : function or OpKind
         Associative, of two values of the type of `h_init`; it need not be commutative.
     h_init : numpy.ndarray of one element, number of NumPy or struct
@@ -99,8 +114,12 @@ def segmented_reduce(
         return None
     short = max_segment_size is not None and max_segment_size <= 64
     key = (source.kind, starts.kind, ends.kind, output.kind, op.key, kind)
-    kernel = kernel_of(_by_threads if short else _by_blocks, key, lambda: (
-        source.load(), starts.load(), ends.load(), output.store(), op.function, kind, (output.value_type or kind).cast))  # fmt: skip
+    cast_out = (output.value_type or kind).cast
+
+    def parts() -> tuple[Any, ...]:
+        return source.load(), starts.load(), ends.load(), output.store(), op.function, kind, cast_out
+
+    kernel = kernel_of(_by_threads if short else _by_blocks, key, parts)
     given = (source.state, starts.state, ends.state, output.state, init)
     if short:
         kernel[-(-segments // THREADS), THREADS, stream](*given, segments)

@@ -35,6 +35,15 @@ def _add_pairs(a: Any, b: Any) -> Any:
     return _PAIR(a.first + b.first, a.second + b.second)
 
 
+def _none(state: Any) -> Any:
+    """What was chosen before the first item."""
+    return 0
+
+
+def _no_pair(state: Any) -> Any:
+    return _PAIR(0, 0)
+
+
 def _storing(store: Function, cast: Function) -> Function:
     def zero(out: Any, n: Any) -> None:
         for i in range(n):
@@ -68,17 +77,15 @@ def chosen(
             return 1 if flag(ins, i) else 0
 
         def emit(outs: Any, ins: Any, i: Any, before: Any, after: Any) -> None:
-            is_chosen = flag(ins, i)
-            to = after - 1 if is_chosen else i - after
-            if is_chosen:
-                puts(outs, ins, to, i)
+            if after != before:
+                puts(outs, ins, before, i)
             elif rest is not None:
-                puts_rest(outs, ins, to, i)
+                puts_rest(outs, ins, i - after, i)
 
         def finish(outs: Any, total: Any) -> None:
             put_count(outs[-1], 0, as_count(total))
 
-        return Scanned(_COUNT, load, _add, emit, finish)
+        return Scanned(_COUNT, load, _add, emit, finish, _none)
 
     ins = (*(it.state for it in sources), extra)
     outs = (*(it.state for it in (*outputs, *others)), counts.state)
@@ -136,7 +143,11 @@ def select(
     temp_storage
         Memory of the caller; None: nothing is done, and the bytes that would be needed are returned.
     """
-    source, output, count = iterator_of(d_in, "d_in"), iterator_of(d_out, "d_out"), iterator_of(d_num_selected_out, "d_num_selected_out")
+    source, output, count = (
+        iterator_of(d_in, "d_in"),
+        iterator_of(d_out, "d_out"),
+        iterator_of(d_num_selected_out, "d_num_selected_out"),
+    )
     op = operator_of(cond, 1, "cond")
     n = checked_count(num_items, "num_items", ("d_in", source))
     memory = Memory(temp_storage, stream_of(stream))
@@ -154,7 +165,11 @@ def select_flagged(
     d_flags : array or iterator
         As many as items.
     """
-    source, output, count = iterator_of(d_in, "d_in"), iterator_of(d_out, "d_out"), iterator_of(d_num_selected_out, "d_num_selected_out")
+    source, output, count = (
+        iterator_of(d_in, "d_in"),
+        iterator_of(d_out, "d_out"),
+        iterator_of(d_num_selected_out, "d_num_selected_out"),
+    )
     flags = iterator_of(d_flags, "d_flags")
     n = checked_count(num_items, "num_items", ("d_in", source), ("d_flags", flags))
 
@@ -170,12 +185,21 @@ def partition(
     *, d_in: Any, d_out: Any, d_rest_out: Any, d_num_selected_out: Any, cond: Any, num_items: int, stream: Any = None,
     temp_storage: Any = POOL,
 ) -> Any:  # fmt: skip
-    """The items that a condition holds for to `d_out`, the others to `d_rest_out`, both in their order; see `select`."""
-    source, output, count = iterator_of(d_in, "d_in"), iterator_of(d_out, "d_out"), iterator_of(d_num_selected_out, "d_num_selected_out")
+    """The items that a condition holds for to `d_out`, the others to `d_rest_out`, both in their order.
+
+    See `select`.
+    """
+    source, output, count = (
+        iterator_of(d_in, "d_in"),
+        iterator_of(d_out, "d_out"),
+        iterator_of(d_num_selected_out, "d_num_selected_out"),
+    )
     rest, op = iterator_of(d_rest_out, "d_rest_out"), operator_of(cond, 1, "cond")
     n = checked_count(num_items, "num_items", ("d_in", source))
     memory = Memory(temp_storage, stream_of(stream))
-    return chosen(lambda: _condition(op, source), ("partition", op.key), n, [source], [output], 0, count, memory, [rest])
+    return chosen(
+        lambda: _condition(op, source), ("partition", op.key), n, [source], [output], 0, count, memory, [rest]
+    )
 
 
 def _starts(op: Operator, keys: Iterator) -> Function:
@@ -210,10 +234,21 @@ def unique_by_key(
 
 
 def unique(
-    *, d_in: Any, d_out: Any, d_num_selected_out: Any, op: Any, num_items: int, stream: Any = None, temp_storage: Any = POOL
+    *,
+    d_in: Any,
+    d_out: Any,
+    d_num_selected_out: Any,
+    op: Any,
+    num_items: int,
+    stream: Any = None,
+    temp_storage: Any = POOL,
 ) -> Any:
     """Of each run of equal items the first; see `unique_by_key`."""
-    source, output, count = iterator_of(d_in, "d_in"), iterator_of(d_out, "d_out"), iterator_of(d_num_selected_out, "d_num_selected_out")
+    source, output, count = (
+        iterator_of(d_in, "d_in"),
+        iterator_of(d_out, "d_out"),
+        iterator_of(d_num_selected_out, "d_num_selected_out"),
+    )
     op = operator_of(op, 2)
     n = checked_count(num_items, "num_items", ("d_in", source))
     memory = Memory(temp_storage, stream_of(stream))
@@ -255,10 +290,10 @@ def three_way_partition(
 
         def emit(outs: Any, ins: Any, i: Any, before: Any, after: Any) -> None:
             v = read(ins[0], i)
-            if is_first(ins, i):
-                stores[0](outs[0], after.first - 1, casts[0](v))
-            elif is_second(ins, i):
-                stores[1](outs[1], after.second - 1, casts[1](v))
+            if after.first != before.first:
+                stores[0](outs[0], before.first, casts[0](v))
+            elif after.second != before.second:
+                stores[1](outs[1], before.second, casts[1](v))
             else:
                 stores[2](outs[2], i - after.first - after.second, casts[2](v))
 
@@ -266,7 +301,7 @@ def three_way_partition(
             put_count(outs[3], 0, as_count(total.first))
             put_count(outs[3], 1, as_count(total.second))
 
-        return Scanned(_PAIR.__tessera_type__, load, _add_pairs, emit, finish)
+        return Scanned(_PAIR.__tessera_type__, load, _add_pairs, emit, finish, _no_pair)
 
     key = ("three ways", one.key, two.key, _kinds([source], outputs, [count]))
     outs = (*(it.state for it in outputs), count.state)

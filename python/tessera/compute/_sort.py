@@ -12,12 +12,12 @@ Merge sort, for any comparison:
 from __future__ import annotations
 
 import enum
+import functools
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy
 
-from . import types
 from ._engine import POOL, THREADS, Memory, checked_count, count_of, kernel_of, stream_of
 from .iterators import ArrayIterator, Iterator, ZipIterator, iterator_of
 from .op import Operator, operator_of
@@ -81,7 +81,8 @@ def _tile(kind: TypeDescriptor) -> int:
 
 
 def _path(what: _Items) -> tuple[Function, Function]:
-    """Functions of a kernel: how many of the first ``at`` items of a merge come from its first run; the item that is next."""
+    """Functions of a kernel: how many of the first ``at`` items of a merge come from its first run; whether its next
+    item is one of them."""
     get, less = what.kind.get, what.less
 
     def split(a: Any, a0: Any, an: Any, b: Any, b0: Any, bn: Any, at: Any) -> Any:
@@ -181,7 +182,9 @@ def _merging(what: _Items, load: Function, store: Function) -> Callable[..., Non
         pair = first // (2 * run) * (2 * run)
         middle, end = min(pair + run, n), min(pair + 2 * run, n)
         if t < 2:
-            ends[t] = split_runs(src, pair, middle - pair, middle, end - middle, min(first - pair + t * tile, end - pair))
+            ends[t] = split_runs(
+                src, pair, middle - pair, middle, end - middle, min(first - pair + t * tile, end - pair)
+            )
         syncthreads()
         a0, a1 = ends[0], ends[1]
         from_a = a1 - a0
@@ -228,10 +231,15 @@ def _sort(what: _Items, source: Iterator, output: Iterator, n: int, memory: Memo
         source.state, now.state, n
     )
     for p in range(passes):
-        kernel = kernel_of(_merging, (what.key, now.kind, then.kind), lambda: (what, _reading(now, what), _writing(then)))  # noqa: B023
+        parts = functools.partial(_merge_parts, what, now, then)
+        kernel = kernel_of(_merging, (what.key, now.kind, then.kind), parts)
         kernel[blocks, threads, memory.stream](now.state, then.state, n, tile << p)
         now, then = then, now
     return None
+
+
+def _merge_parts(what: _Items, now: Iterator, then: Iterator) -> tuple[_Items, Function, Function]:
+    return what, _reading(now, what), _writing(then)
 
 
 def _reading(it: Iterator, what: _Items) -> Function:
@@ -290,12 +298,18 @@ def merge_sort(
 
     Notes
     -----
-    Stable. ``1 + ceil(log2(n / tile))`` launches, each of which reads and writes each item once; tiles are of 2,048 items
-    of up to 8 bytes. Temporary memory: n keys and values.
+    Stable. ``1 + ceil(log2(n / tile))`` launches, each of which reads and writes each item once; tiles are of 2,048
+    items of up to 8 bytes. Temporary memory: n keys and values.
     """
     keys, values = _known(iterator_of(d_in_keys, "d_in_keys"), "d_in_keys"), _pairs(d_in_values, d_out_values)
     out_keys, op = iterator_of(d_out_keys, "d_out_keys"), operator_of(op, 2)
-    n = _count(num_items, ("d_in_keys", keys), ("d_out_keys", out_keys), ("d_in_values", values[0]), ("d_out_values", values[1]))
+    n = _count(
+        num_items,
+        ("d_in_keys", keys),
+        ("d_out_keys", out_keys),
+        ("d_in_values", values[0]),
+        ("d_out_values", values[1]),
+    )
     source, output = _together(keys, values[0]), _together(out_keys, values[1])
     return _sort(_by(op, source, values[0] is not None), source, output, n, Memory(temp_storage, stream_of(stream)))
 
@@ -357,8 +371,8 @@ def _in_order(dtype: Any, begin: int, end: int, descending: bool) -> Function:
 
 def radix_sort(
     *, d_in_keys: Any, d_out_keys: Any = None, d_in_values: Any = None, d_out_values: Any = None, num_items: int,
-    order: SortOrder = SortOrder.ASCENDING, begin_bit: int | None = None, end_bit: int | None = None, stream: Any = None,
-    temp_storage: Any = POOL,
+    order: SortOrder = SortOrder.ASCENDING, begin_bit: int | None = None, end_bit: int | None = None,
+    stream: Any = None, temp_storage: Any = POOL,
 ) -> Any:  # fmt: skip
     """Sorts numbers by their value, or by some of their bits.
 
@@ -385,7 +399,13 @@ def radix_sort(
     keys, out_keys, values = _buffers(d_in_keys, d_out_keys, d_in_values, d_out_values)
     source, dtype = _as_bits(keys)
     output, _ = _as_bits(out_keys)
-    n = _count(num_items, ("d_in_keys", source), ("d_out_keys", output), ("d_in_values", values[0]), ("d_out_values", values[1]))
+    n = _count(
+        num_items,
+        ("d_in_keys", source),
+        ("d_out_keys", output),
+        ("d_in_values", values[0]),
+        ("d_out_values", values[1]),
+    )
     what = _by_bits(source, values, dtype, begin_bit, end_bit, order)
     memory = Memory(temp_storage, stream_of(stream))
     found = _sort(what, _together(source, values[0]), _together(output, values[1]), n, memory)
@@ -429,7 +449,7 @@ def _grouping(start: Function, end: Function) -> Callable[..., None]:
     from ..cuda import blockDim, blockIdx, threadIdx
 
     def group(starts: Any, ends: Any, groups: Any) -> None:
-        first, last = start(starts, blockIdx.x), end(ends, blockIdx.x)
+        first, last = numpy.int64(start(starts, blockIdx.x)), numpy.int64(end(ends, blockIdx.x))
         for i in range(first + threadIdx.x, last, blockDim.x):
             groups[i] = first
 
@@ -470,7 +490,13 @@ def segmented_sort(
     source, dtype = _as_bits(keys)
     output, _ = _as_bits(out_keys)
     starts, ends = iterator_of(start_offsets_in, "start_offsets_in"), iterator_of(end_offsets_in, "end_offsets_in")
-    n = _count(num_items, ("d_in_keys", source), ("d_out_keys", output), ("d_in_values", values[0]), ("d_out_values", values[1]))
+    n = _count(
+        num_items,
+        ("d_in_keys", source),
+        ("d_out_keys", output),
+        ("d_in_values", values[0]),
+        ("d_out_values", values[1]),
+    )
     segments = checked_count(num_segments, "num_segments", ("start_offsets_in", starts), ("end_offsets_in", ends))
     if segments > 2**31 - 1:
         raise RuntimeError(f"{segments} segments are more than the 2147483647 that are possible")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Functions for kernels that are written out, where their number of inputs or fields is known when they are made only."""
+"""Functions for kernels that are written out: how many inputs or fields they have is known when they are made only."""
 
 from __future__ import annotations
 

@@ -6,9 +6,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from ._engine import POOL, THREADS, checked_count, kernel_of, stream_of
+from ._engine import THREADS, checked_count, kernel_of, stream_of
 from ._text import written
-from .iterators import Iterator, iterator_of
+from .iterators import DiscardIterator, Iterator, iterator_of
 from .op import Operator, operator_of
 
 __all__ = ["binary_transform", "for_each", "transform", "unary_transform"]
@@ -95,3 +95,8 @@ def binary_transform(*, d_in1: Any, d_in2: Any, d_out: Any, op: Any, num_items: 
     """``d_out[i] = op(d_in1[i], d_in2[i])``; see `transform`."""
     inputs = [iterator_of(d_in1, "d_in1"), iterator_of(d_in2, "d_in2")]
     _launch(inputs, d_out, operator_of(op, 2), num_items, stream, ["d_in1", "d_in2"])
+
+
+def for_each(*, d_in: Any, op: Any, num_items: int, stream: Any = None) -> None:
+    """Calls ``op(d_in[i])`` for each item; what it gives is not kept. See `transform`."""
+    _launch([iterator_of(d_in, "d_in")], DiscardIterator(), operator_of(op, 1), num_items, stream, ["d_in"])

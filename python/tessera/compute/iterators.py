@@ -83,7 +83,8 @@ class ArrayIterator(Iterator):
     Parameters
     ----------
     array
-        An array of a device or of NumPy. One of several axes is taken in the order of its memory, which must have no gaps.
+        An array of a device or of NumPy. One of several axes is taken in the order of its memory, which must have no
+        gaps.
     offset : int
     """
 
@@ -94,6 +95,11 @@ class ArrayIterator(Iterator):
         self.array, self.offset = _in_a_row(array, self.value_type.dtype), offset
         self.state = (self.array, offset) if offset else (self.array,)
         self.kind = ("array", self.value_type.dtype, bool(offset))
+
+    @property
+    def length(self) -> int:
+        """Elements from the first one on."""
+        return int(self.array.shape[0]) - self.offset
 
     def load(self) -> Function:
         return _array_functions(self.value_type, bool(self.offset))[0]
@@ -176,7 +182,8 @@ def iterator_of(what: Any, name: str) -> Iterator:
     except (TypeError, NotImplementedError, AttributeError) as error:
         if what is None or not hasattr(what, "shape"):
             raise TypeError(
-                f"{name} is a {type(what).__name__}: {str(what)[:60]}; give an array of a device or of NumPy, or an iterator"
+                f"{name} is a {type(what).__name__}: {str(what)[:60]}; give an array of a device or of NumPy, or an "
+                "iterator"
             ) from None
         raise TypeError(f"{name}: {error}") from None
 
@@ -386,7 +393,8 @@ class TransformOutputIterator(TransformIterator):
             self.value_type = self.underlying.value_type
         if self.value_type is None:
             raise ValueError(
-                "the type of what is written must be known: annotate the parameter of the function, or give output_value_type"
+                "the type of what is written must be known: annotate the parameter of the function, or give "
+                "output_value_type"
             )
 
     @staticmethod
@@ -528,8 +536,8 @@ def _tuple_class(n: int) -> Any:
 class ShuffleIterator(Iterator):
     """The numbers 0 to ``num_items - 1`` in a random order that the seed fixes, each once; items are int64.
 
-    A Feistel cipher of the least number of bits that holds them all, applied again while it gives a number beyond (Black
-    and Rogaway, "Ciphers with arbitrary finite domains", 2002): no memory, and 2 steps on average at most.
+    A Feistel cipher of the least number of bits that holds them all, applied again while it gives a number beyond
+    (Black and Rogaway, "Ciphers with arbitrary finite domains", 2002): no memory, and 2 steps on average at most.
 
     Parameters
     ----------

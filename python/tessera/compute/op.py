@@ -79,8 +79,8 @@ _FUNCTIONS: dict[OpKind, Callable[..., Any]] = {
 _UNARY = {OpKind.LOGICAL_NOT, OpKind.BIT_NOT, OpKind.IDENTITY, OpKind.NEGATE}
 # Operators that may be applied in any order of the items.
 COMMUTATIVE = {
-    OpKind.PLUS, OpKind.MULTIPLIES, OpKind.LOGICAL_AND, OpKind.LOGICAL_OR, OpKind.BIT_AND, OpKind.BIT_OR, OpKind.BIT_XOR,
-    OpKind.MINIMUM, OpKind.MAXIMUM,
+    OpKind.PLUS, OpKind.MULTIPLIES, OpKind.LOGICAL_AND, OpKind.LOGICAL_OR, OpKind.BIT_AND, OpKind.BIT_OR,
+    OpKind.BIT_XOR, OpKind.MINIMUM, OpKind.MAXIMUM,
 }  # fmt: skip
 _BUILTINS: dict[Any, OpKind] = {
     operator.add: OpKind.PLUS, operator.sub: OpKind.MINUS, operator.mul: OpKind.MULTIPLIES,
@@ -153,13 +153,17 @@ def operator_of(op: Any, arguments: int, what: str = "op") -> Operator:
     if isinstance(op, OpKind):
         found = _known(op, what)
     elif isinstance(op, RawOp):
-        raise NotImplementedError(f"{what}: code of other compilers (RawOp) cannot be linked; give a function of Python")
+        raise NotImplementedError(
+            f"{what}: code of other compilers (RawOp) cannot be linked; give a function of Python"
+        )
     else:
         kind = _BUILTINS.get(op) if op.__hash__ is not None else None
         found = _known(kind, what) if kind is not None else _python(op, what)
     if found.counts is not None and arguments not in found.counts:
         name = getattr(op, "name", getattr(op, "__name__", op))
-        raise TypeError(f"{what} is called with {arguments} argument{'s' * (arguments > 1)}, '{name}' takes {found.counts[-1]}")
+        raise TypeError(
+            f"{what} is called with {arguments} argument{'s' * (arguments > 1)}, '{name}' takes {found.counts[-1]}"
+        )
     return found
 
 
@@ -173,7 +177,10 @@ def _known(kind: OpKind, what: str) -> Operator:
 def _python(op: Any, what: str) -> Operator:
     function = getattr(op, "__tessera_helper__", getattr(op, "py_func", op))
     if not isinstance(function, FunctionType):
-        raise TypeError(f"{what} is a {type(op).__name__}: {op!r}; give a function of Python, an OpKind, or a function of `operator`")
+        raise TypeError(
+            f"{what} is a {type(op).__name__}: {op!r}; give a function of Python, an OpKind, or one of the module "
+            "`operator`"
+        )
     code = function.__code__
     most = code.co_argcount
     counts = None if code.co_flags & 4 else tuple(range(most - len(function.__defaults__ or ()), most + 1))
@@ -190,7 +197,9 @@ def _plain(code: CodeType) -> tuple[Any, ...]:
 
 # Functions whose code is that of a well-known operator. Those with a comparison depend on which argument is kept.
 _KINDS = {
-    _plain(function.__code__): kind for kind, function in _FUNCTIONS.items() if kind not in (OpKind.MINIMUM, OpKind.MAXIMUM)
+    _plain(function.__code__): kind
+    for kind, function in _FUNCTIONS.items()
+    if kind not in (OpKind.MINIMUM, OpKind.MAXIMUM)
 }
 
 

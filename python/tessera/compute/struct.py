@@ -3,8 +3,8 @@
 
 from __future__ import annotations
 
-import collections
 import keyword
+import operator
 import typing
 from typing import Any
 
@@ -25,7 +25,9 @@ class _Class(type):
         if named:
             unknown = [name for name in named if name not in fields]
             if unknown or len(args) + len(named) > len(fields):
-                raise TypeError(f"{cls.__name__} has the fields {', '.join(fields)}, found {', '.join(unknown or named)}")
+                raise TypeError(
+                    f"{cls.__name__} has the fields {', '.join(fields)}, found {', '.join(unknown or named)}"
+                )
             args = (*args, *(named[name] for name in fields[len(args) :] if name in named))
         if len(args) != len(fields):
             raise TypeError(f"{cls.__name__} has {len(fields)} fields ({', '.join(fields)}), found {len(args)} values")
@@ -43,6 +45,10 @@ class _Class(type):
 
 def _array_interface(self: Any) -> Any:
     return numpy.array(tuple(self), self.dtype).__array_interface__
+
+
+def _repr(self: Any) -> str:
+    return f"{type(self).__name__}({', '.join(f'{name}={value!r}' for name, value in zip(self._fields, self))})"
 
 
 def gpu_struct(field_dict: Any, name: str = "AnonymousStruct") -> Any:
@@ -77,11 +83,12 @@ def gpu_struct(field_dict: Any, name: str = "AnonymousStruct") -> Any:
         name, module = field_dict.__name__, field_dict
         field_dict = _annotations(module)
     for field in field_dict:
-        if not isinstance(field, str) or not field.isidentifier() or keyword.iskeyword(field) or field.startswith("_"):
+        if not isinstance(field, str) or not field.isidentifier() or keyword.iskeyword(field):
             raise ValueError(f"{field!r} cannot be a field of '{name}': fields are named by identifiers of Python")
     types = {field: _type_of_field(name, field, kind) for field, kind in field_dict.items()}
-    base: Any = collections.namedtuple(name, list(types))  # type: ignore[misc]
-    cls = _Class(name, (base,), {"__slots__": (), "_types": types, "__array_interface__": property(_array_interface)})
+    space = {field: property(operator.itemgetter(i)) for i, field in enumerate(types)}
+    space |= {"__slots__": (), "_fields": tuple(types), "_types": types, "__repr__": _repr}
+    cls = _Class(name, (tuple,), {**space, "__array_interface__": property(_array_interface)})
     made: Any = cls
     made.dtype = dtype or numpy.dtype([(field, kind.dtype) for field, kind in types.items()], align=True)
     made.__tessera_type__ = StructTypeDescriptor(made)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Random calls of the algorithms against NumPy: lengths around tiles, dtypes, operators that do not commute, iterators."""
+"""Random calls of the algorithms against NumPy: lengths around tiles, dtypes, operators that do not commute."""
 
 import itertools
 
@@ -120,7 +120,11 @@ def test_selections_are_numpy_masks(rng):
         cuda.synchronize()
         first, second, rest = x[x > 80], x[x < 20], x[(x >= 20) & (x <= 80)]
         assert m.tolist() == [first.size, second.size]
-        assert np.array_equal(a[: m[0]], first) and np.array_equal(b[: m[1]], second) and np.array_equal(c[: rest.size], rest)
+        assert (
+            np.array_equal(a[: m[0]], first)
+            and np.array_equal(b[: m[1]], second)
+            and np.array_equal(c[: rest.size], rest)
+        )
 
 
 def test_unique_keeps_the_first_of_each_run(rng):
@@ -146,7 +150,9 @@ def test_sorts_are_stable(rng, dtype):
         x, v = rng.integers(0, 100, n).astype(dtype), np.arange(n)
         out, places = np.zeros(n, dtype), np.zeros(n, np.int64)
         wide = x.astype(SORTED_AS[dtype])
-        compute.merge_sort(d_in_keys=x, d_in_values=v, d_out_keys=out, d_out_values=places, op=lambda a, b: a > b, num_items=n)
+        compute.merge_sort(
+            d_in_keys=x, d_in_values=v, d_out_keys=out, d_out_values=places, op=lambda a, b: a > b, num_items=n
+        )
         cuda.synchronize()
         assert np.array_equal(places, np.lexsort((v, -wide))) and np.array_equal(out, x[places])
         compute.radix_sort(d_in_keys=x, d_in_values=v, d_out_keys=out, d_out_values=places, num_items=n)
@@ -191,7 +197,8 @@ def test_segments_of_all_lengths(rng):
     sums = np.zeros(starts.size, np.int64)
     for hint in (None, 20):
         compute.segmented_reduce(
-            d_in=x, d_out=sums, num_segments=starts.size, start_offsets_in=starts, end_offsets_in=ends, h_init=np.int64(5),
+            d_in=x, d_out=sums, num_segments=starts.size, start_offsets_in=starts, end_offsets_in=ends,
+            h_init=np.int64(5),
             op=compute.OpKind.PLUS, max_segment_size=hint,
         )  # fmt: skip
         cuda.synchronize()
@@ -218,7 +225,12 @@ def test_histograms_count_what_numpy_counts(rng, bins):
         out = np.zeros(bins, np.int32)
         low, high = x.dtype.type(0), x.dtype.type(20)
         compute.histogram_even(
-            d_samples=x, d_histogram=out, num_output_levels=bins + 1, lower_level=low, upper_level=high, num_samples=x.size
+            d_samples=x,
+            d_histogram=out,
+            num_output_levels=bins + 1,
+            lower_level=low,
+            upper_level=high,
+            num_samples=x.size,
         )
         inside = x[(x >= low) & (x < high)]
         cuda.synchronize()
@@ -226,7 +238,9 @@ def test_histograms_count_what_numpy_counts(rng, bins):
             assert np.array_equal(out, np.bincount(inside.astype(np.int64) * bins // 20, minlength=bins))
         assert out.sum() == inside.size
         edges = np.sort(rng.random(bins + 1)) * 20
-        compute.histogram_range(d_samples=x, d_histogram=out, d_levels=edges, num_output_levels=bins + 1, num_samples=x.size)
+        compute.histogram_range(
+            d_samples=x, d_histogram=out, d_levels=edges, num_output_levels=bins + 1, num_samples=x.size
+        )
         cuda.synchronize()
         want = np.bincount(np.searchsorted(edges, x[(x >= edges[0]) & (x < edges[-1])], "right") - 1, minlength=bins)
         assert np.array_equal(out, want)
@@ -236,14 +250,18 @@ def test_iterators_of_iterators(rng):
     n = 5000
     x, y, at = rng.integers(0, 99, n), rng.random(n).astype(np.float32), rng.integers(0, n, n)
     out = np.zeros(n)
-    zipped = compute.ZipIterator(compute.PermutationIterator(x, at), compute.ReverseIterator(y), compute.CountingIterator(np.int32(5)))
+    zipped = compute.ZipIterator(
+        compute.PermutationIterator(x, at), compute.ReverseIterator(y), compute.CountingIterator(np.int32(5))
+    )
     scaled = compute.TransformIterator(zipped, lambda v: v[0] * v.field_1 + v[2])
     compute.unary_transform(d_in=scaled + 10, d_out=out, op=lambda v: -v, num_items=n - 10)
     cuda.synchronize()
     want = -(x[at] * y[::-1].astype(np.float64) + np.arange(5, n + 5))[10:]
     assert np.allclose(out[:-10], want, rtol=1e-6)
     sink = compute.TransformOutputIterator(compute.ReverseIterator(out), lambda v: v + 1, np.float64)
-    compute.binary_transform(d_in1=x, d_in2=compute.ConstantIterator(np.int64(3)), d_out=sink, op=lambda a, b: a * b, num_items=n)
+    compute.binary_transform(
+        d_in1=x, d_in2=compute.ConstantIterator(np.int64(3)), d_out=sink, op=lambda a, b: a * b, num_items=n
+    )
     cuda.synchronize()
     assert np.array_equal(out[::-1], x * 3 + 1)
 
@@ -253,7 +271,9 @@ def test_shuffles_are_permutations(n):
     found = {}
     for seed in (0, 1, 2**63):
         out = np.zeros(n, np.int64)
-        compute.unary_transform(d_in=compute.ShuffleIterator(n, seed), d_out=out, op=compute.OpKind.IDENTITY, num_items=n)
+        compute.unary_transform(
+            d_in=compute.ShuffleIterator(n, seed), d_out=out, op=compute.OpKind.IDENTITY, num_items=n
+        )
         cuda.synchronize()
         assert np.array_equal(np.sort(out), np.arange(n))
         found[out.tobytes()] = seed
