@@ -9,9 +9,10 @@
  *
  * The branches around large loads keep the assembler from doing it. Between two accesses that write or order memory,
  * and within one region, loads through views whose place follows from scalars move up to the first of them, together
- * with those scalars, as long as what is alive then leaves two blocks room in the registers of a multiprocessor.
- * Tiles at constant places stay where they are: other blocks have brought them to L2, and so long as nobody needs them
- * they are better there. Functions with products are left alone: their operands travel by pipelines. Cost: linear, times the loads of a run.
+ * with those scalars, as long as what is alive then leaves two blocks room in the registers of a multiprocessor. Tiles
+ * at constant places stay where they are: other blocks have brought them to L2, and so long as nobody needs them they
+ * are better there. Functions with products are left alone: their operands travel by pipelines. Cost: linear, times the
+ * loads of a run.
  */
 #include "pass/pass.h"
 
