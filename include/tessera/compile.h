@@ -274,8 +274,8 @@ typedef struct ts_hints {
     TS_HINTS(X)
 #undef X
 } ts_hints;
-/* Bits of `checked` of a kernel of threads, what is reported: what the program raises; indices out of bounds; what Python
- * raises by itself (divisions by zero, names without a value, shapes that do not fit). */
+/* Bits of `checked` of a kernel of threads, what is reported: what the program raises; indices out of bounds; what
+ * Python raises by itself (divisions by zero, names without a value, shapes that do not fit). */
 enum { TS_CHECK_RAISES = 1, TS_CHECK_BOUNDS = 2, TS_CHECK_IMPLIED = 4, TS_CHECK_ALL = 7 };
 enum { TS_OPT_LEVEL = 3 }; /* opt_level of a kernel that does not say */
 /* Plans of a kernel of tiles, from fast to modest: 1 overlaps less and asks for no number of blocks, 2 does without
