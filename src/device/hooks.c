@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * What a program asks of all devices: to be called before a kernel prints, and with faults at the end of the process; to
- * be asked while it waits whether to go on (ts_interrupt_set).
+ * What a program asks of all devices: to be called before a kernel prints, and with faults at the end of the process;
+ * to be asked while it waits whether to go on (ts_interrupt_set).
  */
 #include "device/device.h"
 
