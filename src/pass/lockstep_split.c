@@ -68,15 +68,18 @@ static bool split_agrees(const lockstep *c)
     return true;
 }
 
+/* A run goes on behind regions that are its own: only the block's end it. */
 static void split_runs(lockstep *c)
 {
     uint32_t now = 1;
     for (ts_val v = 1; v < c->fn->inst.n; v++) {
-        const ts_inst *inst = ts_at(c->fn, v);
-        bool ends = inst->op == TS_OP_end || inst->op == TS_OP_else;
-        bool level = c->split.level[v] || (ends && c->shape.parent[v] && c->split.level[c->shape.parent[v]]);
-        now += level;
-        c->split.run[v] = level ? 0 : now;
+        if (c->split.level[v] && ts_info(ts_at(c->fn, v))->flags & TS_REGION) {
+            c->split.level[c->shape.end[v]] = true;
+            if (c->shape.other[v])
+                c->split.level[c->shape.other[v]] = true;
+        }
+        now += c->split.level[v];
+        c->split.run[v] = c->split.level[v] ? 0 : now;
     }
 }
 

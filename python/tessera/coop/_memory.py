@@ -14,6 +14,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from numpy import int32
+
 from ..cuda import _device as cuda
 from ..cuda._device import refuse
 from ._items import given_back, items_of
@@ -30,8 +32,8 @@ EXCHANGES = {f"{a}_to_{b}": (a, b) for a in ARRANGEMENTS for b in ARRANGEMENTS i
 
 
 def slot(i: Any) -> Any:
-    """Where the i-th item is in shared memory."""
-    return i + i // 32
+    """Where the i-th item is in shared memory; unsigned, as negative indices count from the end."""
+    return int32(i + (i >> 5))
 
 
 def slots(n: int) -> int:

@@ -7,6 +7,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from numpy import int32
+
 from ..cuda import _device as cuda
 from ..cuda._device import refuse
 from ._items import given_back, items_of
@@ -31,14 +33,13 @@ def sort_items(entries: Any, first: Any, compare: Any, valid: Any) -> Any:
 
 def merge_path(place: Any, compare: Any, a: Any, n_a: Any, b: Any, n_b: Any, diagonal: Any) -> Any:
     """How many of the first ``diagonal`` entries of two merged runs are of the first one."""
-    low = diagonal - n_b if diagonal > n_b else 0
-    high = n_a if n_a < diagonal else diagonal
+    low, high = int32(max(diagonal - n_b, 0)), int32(min(n_a, diagonal))
     while low < high:
-        middle = (low + high) // 2
+        middle = int32((low + high) >> 1)
         if compare(place[slot(b + diagonal - 1 - middle)][0], place[slot(a + middle)][0]):
             high = middle
         else:
-            low = middle + 1
+            low = int32(middle + 1)
     return low
 
 
@@ -50,9 +51,9 @@ def merge_items(place: Any, compare: Any, i: Any, end_a: Any, j: Any, end_b: Any
         of_b = j < end_b and (i >= end_a or compare(b[0], a[0]))
         merged += (b if of_b else a,)
         if of_b:
-            j += 1
+            j = int32(j + 1)
         else:
-            i += 1
+            i = int32(i + 1)
         if k < n - 1:
             following = place[slot(min(j if of_b else i, last))]
             a, b = (a if of_b else following), (following if of_b else b)
@@ -60,20 +61,24 @@ def merge_items(place: Any, compare: Any, i: Any, end_a: Any, j: Any, end_b: Any
 
 
 def merge_rounds(entries: Any, compare: Any, threads: Any, total: Any, sync: bool) -> Any:
-    """Merges the runs of the threads."""
+    """Merges the runs of ``half`` threads each, then twice as many. The end of a run may be beyond the items."""
     size, tid, n = block_size(threads), linear(threads), len(entries)
     place = shared_like(slots(size * n), entries[0])
-    for half in tuple(d for d in (1, 2, 4, 8, 16, 32, 64, 128, 256, 512) if d < size):
+    half = int32(1)
+    while half < size:
         for i in tuple(range(n)):
             place[slot(tid * n + i)] = entries[i]
         cuda.syncthreads()
-        a = min(tid // (2 * half) * (2 * half * n), total)
-        b = min(a + half * n, total)
-        end = min(b + half * n, total)
-        diagonal = min(tid % (2 * half) * n, end - a)
+        within, length = int32(tid & (2 * half - 1)), int32(half * n)
+        a = int32(min((tid - within) * n, total))
+        b = int32(min(a + length, total))
+        end = int32(min(b + length, total))
+        diagonal = int32(min(within * n, end - a))
         taken = merge_path(place, compare, a, b - a, b, end - b, diagonal)
-        entries = merge_items(place, compare, a + taken, b, b + diagonal - taken, end, n, size * n - 1)
+        i, j = int32(a + taken), int32(b + diagonal - taken)
+        entries = merge_items(place, compare, i, b, j, end, n, size * n - 1)
         cuda.syncthreads()
+        half = int32(2 * half)
     return entries
 
 
