@@ -232,7 +232,7 @@ class _Packer:
     def make_instance(self, obj: Any) -> int:
         kind = type(obj)
         models = sys.modules.get("tessera.cuda._models") if self.dialect == "thread" else None
-        struct = models and models.constant_of(obj)
+        struct = models and (models.record_of(obj) or models.constant_of(obj))
         if struct is not None:
             return self.object(struct)
         if hasattr(kind, "__members__") and hasattr(obj, "value"):

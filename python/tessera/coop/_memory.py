@@ -19,7 +19,7 @@ from numpy import int32
 from ..cuda import _device as cuda
 from ..cuda._device import refuse
 from ._items import given_back, items_of
-from ._values import block_size, linear, own, shared_like, typed
+from ._values import block_size, linear, own, shared_like
 
 __all__ = ["exchange", "load", "scatter", "store"]
 

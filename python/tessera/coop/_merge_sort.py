@@ -64,7 +64,7 @@ def merge_rounds(entries: Any, compare: Any, threads: Any, total: Any, sync: boo
     """Merges the runs of ``half`` threads each, then twice as many. The end of a run may be beyond the items."""
     size, tid, n = block_size(threads), linear(threads), len(entries)
     place = shared_like(slots(size * n), entries[0])
-    half = int32(1)
+    half: Any = int32(1)
     while half < size:
         for i in tuple(range(n)):
             place[slot(tid * n + i)] = entries[i]
@@ -75,8 +75,8 @@ def merge_rounds(entries: Any, compare: Any, threads: Any, total: Any, sync: boo
         end = int32(min(b + length, total))
         diagonal = int32(min(within * n, end - a))
         taken = merge_path(place, compare, a, b - a, b, end - b, diagonal)
-        i, j = int32(a + taken), int32(b + diagonal - taken)
-        entries = merge_items(place, compare, i, b, j, end, n, size * n - 1)
+        next_a, next_b = int32(a + taken), int32(b + diagonal - taken)
+        entries = merge_items(place, compare, next_a, b, next_b, end, n, size * n - 1)
         cuda.syncthreads()
         half = int32(2 * half)
     return entries

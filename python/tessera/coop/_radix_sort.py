@@ -18,7 +18,7 @@ import numpy as np
 from ..cuda import _device as cuda
 from ..cuda._device import refuse, reinterpreted
 from ._block_scan import exclusive_sum
-from ._items import are_items, given_back, items_of
+from ._items import are_items, items_of
 from ._memory import slot, slots
 from ._merge_sort import entries_back, entries_of
 from ._values import block_size, linear, shared_like

@@ -53,7 +53,6 @@ def register_model(cls: type) -> Any:
 
     def decorate(model: Any) -> Any:
         _models[cls] = model
-        _know_arrays()
         return model
 
     return decorate
@@ -75,8 +74,21 @@ def record_of(type_: Any) -> Any:
         return None
     if type_ not in _records:
         names = [_attributes.get((type(type_), member), member) for member, _ in members]
-        _records[type_] = dataclasses.make_dataclass(type_.name, names, frozen=True)
+        made = _records[type_] = dataclasses.make_dataclass(type_.name, names, frozen=True)
+        _keep(made, _blank(type_))
     return _records[type_]
+
+
+def _keep(record: Any, blank: Any) -> None:
+    """Tells ``cuda.local.array(n, type)`` and ``cuda.shared.array`` how values are kept."""
+
+    def local_places(shape):  # type: ignore[no-untyped-def]
+        return local_like(shape, blank)
+
+    def shared_places(shape):  # type: ignore[no-untyped-def]
+        return shared_like(shape, blank)
+
+    record.__local_places__, record.__shared_places__ = staticmethod(local_places), staticmethod(shared_places)
 
 
 def layout_of(type_: Any) -> Any:
@@ -115,29 +127,6 @@ def constant_of(obj: Any) -> Any:
         value = getattr(obj, _attributes.get((type(type_), member), member))
         values.append(constant_of(value) if _members(of) else as_dtype(of).type(value))
     return record_of(type_)(*values)
-
-
-# ---- arrays of such values ---------------------------------------------------------------------------------
-
-
-def _arrays_of(make: Any) -> Any:
-    def typing(shape: Any, dtype: Any, alignment: Any = None) -> Any:
-        of = getattr(dtype, "instance_type", None)
-        if _members(of) is None:
-            return None
-        like = _blank(of)
-        return lambda shape, dtype, alignment=None: make(shape, like)
-
-    return typing
-
-
-def _know_arrays() -> None:
-    """``cuda.local.array(n, type)`` and ``cuda.shared.array`` of the first such type on."""
-    if len(_models) == 1:
-        from . import _device
-
-        for function, make in ((_device.local.array, local_like), (_device.shared.array, shared_like)):
-            add(function, Registered(_arrays_of(make), strict=False))
 
 
 # ---- putting a struct together -----------------------------------------------------------------------------

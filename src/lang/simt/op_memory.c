@@ -72,6 +72,19 @@ static ts_status memory_dynamic(fr *f, ts_dtype dtype, const fr_element *element
                    : fr_simt_new_array(f, dtype, base, 1, &shape, out);
 }
 
+/* Of values of a class that says how they are kept (python/tessera/cuda/_models.py). */
+static ts_status memory_of_class(fr *f, const fr_call *c, fr_value *out, bool *done)
+{
+    const char *name = c->op->x == TS_OP_shared_alloc ? "__shared_places__" : "__local_places__";
+    uint32_t member = c->arg[1].kind == FR_MODULE ? fr_record_find(f, c->arg[1].as.object, name) : 0;
+    fr_value function;
+    *done = member != 0;
+    if (!member)
+        return TS_OK;
+    TS_TRY(fr_record_of_class(f, &c->arg[1], member, &function));
+    return fr_call_value(f, &function, c->node, 1, &c->arg[0], out);
+}
+
 ts_status fr_simt_memory_array(fr *f, const fr_call *c, fr_value *out)
 {
     const fr_value *items = c->arg[0].kind == FR_TUPLE ? c->arg[0].as.items : &c->arg[0];
@@ -79,7 +92,10 @@ ts_status fr_simt_memory_array(fr *f, const fr_call *c, fr_value *out)
     fr_value shape[TS_ARRAY_RANK];
     int64_t extent, total = 1;
     ts_dtype dtype, none;
-    bool is_shared = c->op->x == TS_OP_shared_alloc;
+    bool is_shared = c->op->x == TS_OP_shared_alloc, done;
+    TS_TRY(memory_of_class(f, c, out, &done));
+    if (done)
+        return TS_OK;
     const fr_element *element = c->arg[1].kind == FR_ELEMENT ? c->arg[1].as.element : NULL;
     dtype = TS_DTYPE_uint8;
     if (c->arg[1].kind == FR_MODULE && fr_record_find(f, c->arg[1].as.object, "__stored__")) /* dates */

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..._primitives import OPERATORS, operator_of
+from ..._asked import OPERATORS, operator_of
 
 __all__ = ["ScanOp"]
 
