@@ -120,9 +120,23 @@ static uint32_t early_mark(early_job *job, ts_val first, ts_val end)
     return n;
 }
 
+/* Arithmetic on tiles stands between two of the loads. */
+static bool early_helps(const early_job *job, ts_val first, ts_val end)
+{
+    bool load = false, work = false;
+    for (ts_val v = first; v < end; v++) {
+        bool moves = job->early[v] && early_is_load(job->fn, v);
+        if (moves && work)
+            return true;
+        load = load || moves;
+        work = work || (load && !moves && early_bytes(job->fn, v));
+    }
+    return false;
+}
+
 static void early_run(early_job *job, ts_val first, ts_val end)
 {
-    bool moves = early_mark(job, first, end) > 1;
+    bool moves = early_mark(job, first, end) > 1 && early_helps(job, first, end);
     for (ts_val v = first; moves && v < end; v++)
         if (job->early[v])
             ts__copy(&job->b, job->fn, v, job->map);
