@@ -144,7 +144,7 @@ static ts_status pass_bisect(uint32_t *limit, ts_error *err)
     return TS_OK;
 }
 
-/* Counts a step that may be left out; is it beyond the limit? */
+/* Counts a step that may be left out; is it beyond the limit, or named in TS_SKIP? */
 static bool pass_is_left_out(const ts_fn *fn, const pass_row *pass, ts_pass_env *env, uint32_t limit)
 {
     if (pass->kind == PASS_MUST)
@@ -153,7 +153,7 @@ static bool pass_is_left_out(const ts_fn *fn, const pass_row *pass, ts_pass_env 
     if (env->n_steps == limit)
         fprintf(stderr, "TS_BISECT=%u: step %u is %s at %s level, of @%s\n", limit, limit, pass->name,
                 fn->level == TS_LEVEL_S ? "thread" : "tile", ts_str_get(fn->module, fn->name));
-    return env->n_steps > limit;
+    return env->n_steps > limit || pass_listed(getenv("TS_SKIP"), pass->name);
 }
 
 /* ---- running ---------------------------------------------------------------------------------------------------- */
@@ -192,6 +192,7 @@ ts_status ts__run_passes(ts_fn *fn, const char *names, ts_pass_env *env, ts_erro
     uint32_t limit;
     TS_TRY(pass_variable("TS_DUMP", ",", "all, or a list with commas of ", err));
     TS_TRY(pass_variable("TS_STOP", "", "one of ", err));
+    TS_TRY(pass_variable("TS_SKIP", ",", "all, or a list with commas of ", err));
     TS_TRY(pass_bisect(&limit, err));
     for (;;) {
         names += strspn(names, " ");

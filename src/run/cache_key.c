@@ -3,7 +3,7 @@
  * Keys of compiled code: everything that the code depends on, byte for byte. What does not change in a process is
  * collected once, so a key costs two copies and, for the CPU target, a look at which LLVM is in use:
  *
- *     | this build | TS_STOP, TS_BISECT | target, sizes | CPU target: processor, LLVM | hints | specs | pack | IR |
+ *     | this build | TS_STOP, .. | target, sizes | CPU target: processor, LLVM | hints | specs | pack | IR |
  *
  * A process whose code is all cached must not load LLVM, which takes 10 to 30 ms, yet its code must be that of the
  * LLVM it would load. So a process that did load it leaves a note: these settings of the loader led to this file,
@@ -175,16 +175,17 @@ void ts__cache_key(ts_cache *cache, ts_text *key, const ts_source *source, const
                    size_t n_spec, const ts_hints *hints, ts_target target)
 {
     pthread_once(&key_process.once, key_start);
-    const char *stop = getenv("TS_STOP"), *bisect = getenv("TS_BISECT"); /* both leave out passes */
+    const char *stop = getenv("TS_STOP"), *bisect = getenv("TS_BISECT"), *skip = getenv("TS_SKIP"); /* of passes */
     const char *compiler = source->compiler;
     uint64_t sizes[] = {(uint64_t)target, n_spec, source->n, stop ? strlen(stop) : 0, bisect ? strlen(bisect) : 0,
-                        (uint64_t)source->kind, compiler ? strlen(compiler) : 0};
+                        (uint64_t)source->kind, compiler ? strlen(compiler) : 0, skip ? strlen(skip) : 0};
     key->n = 0;
     ts__text_put(key, (const char *)&key_process.build, sizeof key_process.build);
     ts__text_put(key, (const char *)sizes, sizeof sizes);
     ts__text_put(key, stop, sizes[3]);
     ts__text_put(key, bisect, sizes[4]);
     ts__text_put(key, compiler, sizes[6]);
+    ts__text_put(key, skip, sizes[7]);
     if (target == TS_TARGET_CPU) {
         ts_digest llvm = key_llvm(ts__cache_disk_of(cache));
         ts__text_put(key, (const char *)&key_process.cpu, sizeof key_process.cpu);

@@ -411,7 +411,7 @@ static void keys_tell_inputs_apart(void)
     ts__text_init(&again, NULL);
     ts__cache_key(cache, &again, &(ts_source){.bytes = "abc", .n = 3}, NULL, spec, 1, &hints, TS_TARGET_CPU);
     CHECK(again.n == keys[0].n && memcmp(again.at, keys[0].at, again.n) == 0);
-    static const char *const leave_out_passes[] = {"TS_STOP", "TS_BISECT"};
+    static const char *const leave_out_passes[] = {"TS_STOP", "TS_BISECT", "TS_SKIP"};
     for (size_t i = 0; i < TS_COUNT(leave_out_passes); i++) {
         CHECK_INT(setenv(leave_out_passes[i], "3", 1), 0);
         ts__cache_key(cache, &again, &(ts_source){.bytes = "abc", .n = 3}, NULL, spec, 1, &hints, TS_TARGET_CPU);

@@ -6,8 +6,10 @@ import math
 
 import numpy as np
 import pytest
+import tessera
 import tessera.tile as ct
 from lower import Const, run
+from tessera import _core
 
 ZERO = ct.PaddingMode.ZERO
 
@@ -192,3 +194,17 @@ def test_loads_go_before_the_arithmetic_between_them(cols, schedule):
     run(weighted, x, y, out, Const(4096), grid=(3, 1, 1), target=90, facts=True, schedule=schedule)
     assert np.array_equal(y[:, :n], (a * b)[:, :n])
     assert np.array_equal(out[:, :n], (a + b * 2 + a * b * 3 + d * 5)[:, :n]) and (out[:, n:] == 0).all()
+
+
+def test_a_variable_leaves_the_pass_out(monkeypatch):
+    def code():
+        found = []
+        args = (*(tessera.zeros((3, 4096), "float16") for _ in range(2)), tessera.zeros((3, 4096), "float32"), 4096)
+        _core.report(None, (3, 1, 1), ct.kernel(weighted), args, 90, lambda text, _: found.append(bytes(text)), None)
+        return found[0]
+
+    whole = code()
+    monkeypatch.setenv("TS_SKIP", "early")
+    assert code() != whole
+    monkeypatch.delenv("TS_SKIP")
+    assert code() == whole
