@@ -21,8 +21,8 @@ from ._errors import LoweringError
 from ._overloads import Registered, add
 from ._places import local_like, shared_like
 
-__all__ = ["StructModel", "constant_of", "create_struct_proxy", "layout_of", "lower_builtin", "make_attribute_wrapper", "record_of",
-           "register_model", "type_callable"]  # fmt: skip
+__all__ = ["StructModel", "constant_of", "create_struct_proxy", "layout_of", "lower_builtin", "make_attribute_wrapper",
+           "record_of", "register_model", "type_callable"]  # fmt: skip
 
 HELP = "overload() gives a function of Python for the types of its arguments; a frozen dataclass is a value of kernels"
 _models: dict[Any, Any] = {}  # class of types -> its model
@@ -192,8 +192,9 @@ def create_struct_proxy(fe_type: Any, kind: str = "value") -> Any:
 
 
 def _fits(declared: tuple[Any, ...], given: tuple[Any, ...]) -> bool:
+    pairs = zip(declared, given, strict=False)
     return len(declared) == len(given) and all(
-        isinstance(type_, of) if isinstance(of, type) else type_ == of for of, type_ in zip(declared, given, strict=True)
+        isinstance(type_, of) if isinstance(of, type) else type_ == of for of, type_ in pairs
     )
 
 
@@ -260,7 +261,7 @@ def _known(function: Any, name: str) -> _Made:
 
 
 def type_callable(func: Any) -> Any:
-    """Decorator of ``function(context)``, which gives a function from the types of arguments to the type of ``func(..)``.
+    """Decorator of ``function(context)``, which gives a function from the types of arguments to that of ``func(..)``.
 
     Notes
     -----
