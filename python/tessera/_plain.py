@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from . import _records as records
 from ._foreign import dtype_name
+from ._source import compiled
 
 if TYPE_CHECKING:
     from ._walker import Walker
@@ -131,7 +132,7 @@ def folded(node: Any) -> Any:
     """
     if not _is_constant(node):
         return node
-    code = compile(_ast.Expression(node), "<kernel>", "eval")
+    code = compiled(_ast.Expression(node), "<kernel>", "eval")
     if code.co_stacksize != 1 or len(code.co_consts) != 1:
         return node
     made = _ast.Constant(code.co_consts[0])

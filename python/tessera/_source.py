@@ -71,6 +71,17 @@ def _kept(code: CodeType) -> bytes | None:
     return next((text for text in texts if _is_in_text("".join(_decoded(text)), code)), None)
 
 
+def compiled(source: Any, file: str, mode: str, flags: int = 0) -> Any:
+    """``compile`` in several threads at once. CPython counts how deep nodes nest in one place for all threads, and raises
+    a SystemError where another one was at it in the meantime: then it is asked again."""
+    for _ in range(100):
+        try:
+            return compile(source, file, mode, flags, dont_inherit=True)
+        except SystemError as exc:
+            error = exc
+    raise error
+
+
 # ---- text ------------------------------------------------------------------------------------------------
 
 
@@ -135,7 +146,7 @@ def _parse_block(lines: list[str], first: int, last: int) -> tuple[Any, int]:
         if base:
             text = "if 1:\n" + text
         try:
-            tree: Any = compile(text, "<kernel>", "exec", _PY_CF_ONLY_AST, dont_inherit=True)
+            tree: Any = compiled(text, "<kernel>", "exec", _PY_CF_ONLY_AST)
         except SyntaxError as exc:
             error = exc
             end += 1
@@ -262,7 +273,7 @@ def _is_in_text(text: str, code: CodeType) -> bool:
 
 def _compiles_to(source: Any, code: CodeType, line: int | None = None) -> bool:
     wanted = _key(code)
-    stack = [compile(source, "<kernel>", "exec", code.co_flags & FUTURES, dont_inherit=True)]
+    stack = [compiled(source, "<kernel>", "exec", code.co_flags & FUTURES)]
     while stack:
         made = stack.pop()
         if made.co_name == code.co_name and line in (None, made.co_firstlineno) and _key(made) == wanted:
@@ -302,7 +313,7 @@ def _constant_key(value: Any) -> Any:
 
 
 def _lambda_of(fn: FunctionType, lines: list[str]) -> tuple[Any, int, str]:
-    tree = compile("".join(lines), "<kernel>", "exec", _PY_CF_ONLY_AST, dont_inherit=True)
+    tree = compiled("".join(lines), "<kernel>", "exec", _PY_CF_ONLY_AST)
     found = [
         node
         for node in walk(tree)
@@ -331,7 +342,7 @@ def _is_lambda(node: Any, code: CodeType) -> bool:
     if not node.lineno <= code.co_firstlineno <= node.end_lineno:
         return False
     text: Any = _ast.Expression(body=node)
-    made = compile(text, "<kernel>", "eval", dont_inherit=True)
+    made = compiled(text, "<kernel>", "eval")
     return any(isinstance(c, CodeType) and c.co_code == code.co_code for c in made.co_consts)
 
 

@@ -13,7 +13,7 @@ from . import _records as records
 from ._errors import nearest
 from ._host import Site
 from ._plain import Plain, bound_names, folded
-from ._source import FUTURES, place as _place, walk
+from ._source import FUTURES, compiled, place as _place, walk
 
 if TYPE_CHECKING:
     from ._pack import _Packer
@@ -383,7 +383,7 @@ class Walker:
             args=[], kwonlyargs=[], kw_defaults=[], defaults=[]
         )  # fmt: skip
         made: Any = _ast.Expression(body=_place(_ast.Lambda(args=arguments, body=node), node))
-        code = compile(made, self.file, "eval", self.flags, dont_inherit=True)
+        code = compiled(made, self.file, "eval", self.flags)
         return FunctionType(code, {**space, "__builtins__": builtins})()  # type: ignore[no-any-return]
 
     def comprehension(self, node: Any, first: bool) -> int:

@@ -59,6 +59,17 @@ static ts_status host_give_number(fr *f, const fr_value *v, ts_host_value *out)
     return TS_OK;
 }
 
+/* The dtype of records or texts, as the host knows it. */
+static ts_status host_give_element(fr *f, const fr_value *v, ts_host_value *out)
+{
+    for (uint32_t i = 0; i < f->elements.n; i++)
+        if (f->elements.at[i].element == v->as.element) {
+            *out = (ts_host_value){.kind = TS_HOST_OBJECT, .n = f->elements.at[i].object};
+            return TS_OK;
+        }
+    return host_give_proxy(f, v, "nothing", out);
+}
+
 static ts_status host_give(fr *f, const fr_value *v, ts_host_value *out)
 {
     *out = (ts_host_value){.kind = TS_HOST_NONE};
@@ -97,6 +108,8 @@ static ts_status host_give(fr *f, const fr_value *v, ts_host_value *out)
     case FR_OP:
         *out = (ts_host_value){.kind = TS_HOST_OP, .as.text = f->dialect->ops[v->n].name};
         return TS_OK;
+    case FR_ELEMENT:
+        return host_give_element(f, v, out);
     case FR_FUNC:
         if (v->as.function->lexical)
             return host_give_proxy(f, v, "function", out);

@@ -11,9 +11,7 @@ loop dimensions: one thread works on one place of the loop.
 
 from __future__ import annotations
 
-import re
 import warnings
-from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy
@@ -23,7 +21,6 @@ from ..core._place import CUDA
 from . import types
 from ._device_array import (
     DeviceNDArray,
-    DeviceNDArrayBase,
     as_device_array,
     is_cuda_array,
     row_major,
@@ -31,65 +28,13 @@ from ._device_array import (
 from ._options import RAISES, Options, options_of
 from ._signature import Signature, normalize
 from ._typeof import as_dtype
+from ._ufunc_layout import Layout, parsed_layout, source_of
+from ._ufunc_operands import cast_to, elements_of, flattened, given_back, like, operand_of, squeezed
 
 __all__ = ["guvectorize", "vectorize"]
 
 THREADS = 256
 _TARGETS = ("cuda", "cpu", "parallel")
-
-
-class Layout(NamedTuple):
-    """The core dimensions of the operands: inputs, then outputs."""
-
-    inputs: tuple[tuple[str, ...], ...]
-    outputs: tuple[tuple[str, ...], ...]
-
-    @property
-    def operands(self) -> tuple[tuple[str, ...], ...]:
-        return self.inputs + self.outputs
-
-
-def parsed_layout(text: str) -> Layout:
-    """``(m,n),(n,p)->(m,p)``; ValueError where it is written otherwise."""
-    one = r"\(\s*(?:\w+\s*(?:,\s*\w+\s*)*)?\)"
-    sides = re.fullmatch(rf"\s*({one}(?:\s*,\s*{one})*)\s*->\s*({one}(?:\s*,\s*{one})*)\s*", text)
-    if not sides:
-        raise ValueError(f"the layout {text!r} is not written as '(m,n),(n,p)->(m,p)'")
-    found = [
-        tuple(tuple(re.findall(r"\w+", part)) for part in re.findall(one, side)) for side in (sides[1], sides[2])
-    ]
-    layout = Layout(*found)
-    known = {name for dims in layout.inputs for name in dims}
-    new = [name for dims in layout.outputs for name in dims if name not in known and not name.isdigit()]
-    if new:
-        raise ValueError(f"the dimension {new[0]!r} of an output is not one of an input; the layout is {text!r}")
-    return layout
-
-
-# ---- the kernels -----------------------------------------------------------------------------------
-
-
-def _source(layout: Layout, n_loop: int, elementwise: bool, scalars: Sequence[bool]) -> str:
-    """A kernel for loops of so many dimensions; ``scalars``: which operands are numbers by their type."""
-    names = [f"a{i}" for i in range(len(layout.operands))]
-    places = [f"k{d}" for d in range(n_loop)]
-    lines = [f"def kernel(n, {', '.join(names)}):", "    i = grid(1)", "    if i < n:"]
-    left = "i"
-    for d in range(n_loop - 1, 0, -1):
-        lines.append(f"        k{d} = {left} % {names[-1]}.shape[{d}]")
-        lines.append(f"        r{d} = {left} // {names[-1]}.shape[{d}]")
-        left = f"r{d}"
-    lines.append(f"        k0 = {left}")
-    place = ", ".join(places)
-    if elementwise:
-        given = ", ".join(f"type{i}({name}[{place}])" for i, name in enumerate(names[:-1]))
-        lines.append(f"        {names[-1]}[{place}] = core({given})")
-    else:
-        piece = ", ".join([*places[:-1], f"{places[-1]} : {places[-1]} + 1"])  # an array of one element
-        whole = [bool(dims) or scalar for dims, scalar in zip(layout.operands, scalars)]
-        given = ", ".join(f"{name}[{place if w else piece}]" for name, w in zip(names, whole))
-        lines.append(f"        core({given})")
-    return "\n".join(lines) + "\n"
 
 
 class _Loop(NamedTuple):
@@ -153,7 +98,7 @@ class GUFunc:
             from ._dispatcher import Dispatcher
 
             scalars = [not isinstance(t, types.Array) for t in loop.args]
-            source = _source(self.layout, n_loop, self.elementwise, scalars)
+            source = source_of(self.layout, n_loop, self.elementwise, scalars)
             space: dict[str, Any] = {"grid": grid, "core": self.py_func}
             space.update({f"type{i}": dtype.type for i, dtype in enumerate(loop.dtypes)})
             exec(compile(source, f"<{self.__name__} over {n_loop} dimensions>", "exec"), space)  # noqa: S102
@@ -182,13 +127,13 @@ class GUFunc:
         outputs = [as_device_array(o) if is_cuda_array(o) and not hasattr(o, "shape") else o for o in outputs]
         host = not any(is_cuda_array(a) for a in (*inputs, *(o for o in outputs if o is not None)))
         number = CUDA - 1 if self.target != "cuda" else _core._current_device()
-        arrays = [_operand(a, number, stream) for a in inputs]
+        arrays = [operand_of(a, number, stream) for a in inputs]
         loop = self._resolved([a.dtype for a in arrays])
-        arrays = [_cast(a, dtype, self.elementwise) for a, dtype in zip(arrays, loop.dtypes)]
+        arrays = [cast_to(a, dtype, self.elementwise) for a, dtype in zip(arrays, loop.dtypes)]
         shape, sizes = self._shapes(arrays)
         results, back = self._results(outputs, shape, sizes, loop, host, number, stream)
         self._run(loop, [*self._broadcast(arrays, shape), *results], shape, stream, host)
-        found = [_given(result, to, host, stream) for result, to in zip(results, back)]
+        found = [given_back(result, to, host, stream) for result, to in zip(results, back)]
         return found[0] if self.nout == 1 else tuple(found)
 
     def _sorted(self, args: tuple[Any, ...], out: Any) -> tuple[list[Any], list[Any]]:
@@ -252,7 +197,7 @@ class GUFunc:
         results, back = [], []
         for dims, given, dtype in zip(self.layout.outputs, outputs, loop.dtypes[self.nin :]):
             wanted = (*shape, *(sizes.get(d) or int(d) for d in dims))
-            if given is not None and not self.elementwise and _squeezed(given.shape) == _squeezed(wanted):
+            if given is not None and not self.elementwise and squeezed(given.shape) == squeezed(wanted):
                 given = given.reshape(wanted)  # numba takes out=(4,) where the loop makes it (1, 4)
             if given is not None and tuple(given.shape) != wanted:
                 raise ValueError(f"{self.__name__}(): out has shape {given.shape}; it must be {wanted}")
@@ -275,8 +220,8 @@ class GUFunc:
         made = []
         for array, dims in zip(arrays, self.layout.inputs):
             core = array.shape[array.ndim - len(dims) :]
-            view = numpy.broadcast_to(_elements(array), (*shape, *core))
-            made.append(_like(array, view))
+            view = numpy.broadcast_to(elements_of(array), (*shape, *core))
+            made.append(like(array, view))
         return made
 
     def _run(self, loop: _Loop, operands: list[Any], shape: tuple[int, ...], stream: Any, host: bool) -> None:
@@ -285,7 +230,7 @@ class GUFunc:
             count *= extent
         if count == 0:
             return
-        flat = [_flat(a, len(dims), count) for a, dims in zip(operands, self.layout.operands)]
+        flat = [flattened(a, len(dims), count) for a, dims in zip(operands, self.layout.operands)]
         n_loop = len(shape)
         if n_loop != 1 and all(a is not None for a in flat):
             operands, n_loop = flat, 1
@@ -338,89 +283,6 @@ def _again(function: Any, layout: Any, elementwise: bool, options: Any, target: 
     for sig in sigs:
         made.add(sig)
     return made
-
-
-def _squeezed(shape: Any) -> tuple[int, ...]:
-    return tuple(extent for extent in shape if extent != 1)
-
-
-# ---- operands --------------------------------------------------------------------------------------
-
-
-def _operand(given: Any, number: int, stream: Any) -> Any:
-    """An input where the kernel can read it: a NumPy array on the CPU device, a device array on a GPU."""
-    if is_cuda_array(given):
-        return as_device_array(given)
-    host = numpy.asarray([_host(item) for item in given]) if _has_device_items(given) else numpy.asarray(given)
-    if any(s < 0 for s in host.strides):  # launches take none
-        host = numpy.ascontiguousarray(host)
-    if number < CUDA:
-        return host
-    from ._arrays import to_device
-
-    return to_device(host, stream)
-
-
-def _has_device_items(given: Any) -> bool:
-    return isinstance(given, (tuple, list)) and any(is_cuda_array(item) for item in given)
-
-
-def _host(item: Any) -> Any:
-    return as_device_array(item).copy_to_host() if is_cuda_array(item) else item
-
-
-def _elements(array: Any) -> Any:
-    return array._elements if isinstance(array, DeviceNDArrayBase) else array
-
-
-def _like(array: Any, view: Any) -> Any:
-    return array._with(view) if isinstance(array, DeviceNDArrayBase) else view
-
-
-def _cast(array: Any, dtype: Any, elementwise: bool) -> Any:
-    """With another dtype; elementwise kernels cast each element themselves."""
-    if array.dtype == dtype or (elementwise and array.dtype.kind in "biufc"):
-        return array
-    if isinstance(array, DeviceNDArrayBase):
-        from ._arrays import to_device
-
-        return to_device(array.copy_to_host().astype(dtype), array.stream)
-    return array.astype(dtype)
-
-
-def _flat(array: Any, n_core: int, count: int) -> Any:
-    """With one loop dimension, as a view; None where that is not possible."""
-    elements = _elements(array)
-    split = elements.ndim - n_core
-    loop, core = elements.shape[:split], elements.shape[split:]
-    strides, step = elements.strides[:split], None
-    for extent, stride in zip(reversed(loop), reversed(strides)):
-        if extent == 1:
-            continue
-        if step is not None and stride != step:
-            return None
-        step = stride * extent
-    inner = next((s for n, s in zip(reversed(loop), reversed(strides)) if n != 1), 0)
-    shape, steps = (count, *core), (inner, *elements.strides[split:])
-    return _like(array, numpy.lib.stride_tricks.as_strided(elements, shape, steps))
-
-
-def _given(result: Any, to: Any, host: bool, stream: Any) -> Any:
-    """What the caller gets: the array that was given, filled, or a new one; a number of no dimensions."""
-    if to is not None:
-        if to is result or (is_cuda_array(to) and isinstance(result, DeviceNDArrayBase)
-                            and _elements(as_device_array(to)) is _elements(result)):  # fmt: skip
-            return to
-        values = result.copy_to_host(stream=stream) if isinstance(result, DeviceNDArrayBase) else result
-        if is_cuda_array(to):
-            if as_device_array(to)._address != getattr(result, "_address", None):
-                as_device_array(to)[...] = values.astype(to.dtype)
-        else:
-            to[...] = values
-        return to
-    if host and isinstance(result, DeviceNDArrayBase):
-        result = result.copy_to_host(stream=stream)
-    return result[()] if isinstance(result, numpy.ndarray) and result.ndim == 0 else result
 
 
 # ---- the decorators --------------------------------------------------------------------------------

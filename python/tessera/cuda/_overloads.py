@@ -126,7 +126,7 @@ def type_of(value: Any, literal: bool = False) -> types.Type:
     An array of one dimension whose elements are known to lie one behind the other is ``C``, every other ``A``: what
     else a kernel was compiled for is not part of a value's type here.
     """
-    from .._host import Array, Proxy, Tile
+    from .._proxies import Array, Proxy, Tile
 
     if isinstance(value, Array):
         return _array(value)
@@ -146,9 +146,11 @@ def type_of(value: Any, literal: bool = False) -> types.Type:
         return types.NumberClass(value)
     if callable(value):
         return types.Function(value)
-    from ._typeof import typeof
+    from .._structs import element_of
+    from ._typeof import from_dtype, typeof
 
-    return typeof(value)
+    element = element_of(value)
+    return typeof(value) if element is None else types.NumberClass(from_dtype(element))
 
 
 # ---- the choice ----------------------------------------------------------------------------------------

@@ -350,3 +350,25 @@ def test_types_that_are_only_named() -> None:
     assert str(types.List(types.int32)) == "list(int32)" and types.Set(types.int8).dtype == types.int8
     assert isinstance(types.none, types.NoneType) and isinstance(types.int8, types.Number)
     assert types.slice2_type.members == 2 and types.slice3_type.has_step
+
+
+PAIR = np.dtype([("a", "i4"), ("b", "f8")], align=True)
+
+
+def size_of(x):
+    raise NotImplementedError
+
+
+@overload(size_of)
+def size_of_dtype(x):
+    return lambda x: 7
+
+
+def test_dtypes_of_records_are_arguments_of_overloads() -> None:
+    @cuda.jit
+    def kernel(out):
+        out[0] = size_of(PAIR)
+
+    out = np.zeros(1)
+    kernel[1, 1](out)
+    assert out[0] == 7
