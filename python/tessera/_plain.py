@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Questions about the syntax tree of a kernel, which its packing asks: what the front end evaluates as Python does, which
-names a function binds, what expressions of numbers are."""
+"""Questions about the syntax tree of a kernel, which its packing asks: what the front end evaluates as Python does,
+which names a function binds, what expressions of numbers are."""
 
 from __future__ import annotations
 

@@ -72,8 +72,8 @@ def _kept(code: CodeType) -> bytes | None:
 
 
 def compiled(source: Any, file: str, mode: str, flags: int = 0) -> Any:
-    """``compile`` in several threads at once. CPython counts how deep nodes nest in one place for all threads, and raises
-    a SystemError where another one was at it in the meantime: then it is asked again."""
+    """``compile`` in several threads at once. CPython counts how deep nodes nest in one place for all threads, and
+    raises a SystemError where another one was at it in the meantime: then it is asked again."""
     for _ in range(100):
         try:
             return compile(source, file, mode, flags, dont_inherit=True)
