@@ -29,7 +29,8 @@ ALIASES = {
     "cuda.coop": "tessera.coop",
     "cuda.cooperative": "tessera.coop._old",
     "cuda.cccl.cooperative": "tessera.coop._old",
-    "cuda.cccl.parallel.experimental": "tessera.compute",
+    "cuda.cccl.parallel": "tessera.compute._old",
+    "cuda.parallel": "tessera.compute._old",
     "cuda.compute": "tessera.compute",
     "cuda.core": "tessera.core",
     "cuda.jit": "tessera.cuda._auto",
@@ -54,9 +55,9 @@ PARENTS = {
 VARIABLE = "TESSERA_ALIASES"
 USAGE = """usage: python -m tessera run [--strict] (SCRIPT | -m MODULE) [ARGS...]
 
-The script's `cuda.tile`, `cuda.tiles`, `cuda.bindings`, `cuda.coop`, `cuda.core`, `cuda.jit`, `cuda.pathfinder`,
-`cuda.profiler`, `numba.cuda` and `pycuda` are Tessera's, in child processes too. Other parts of an installed `cuda` or
-`numba` package stay importable, unless --strict."""
+The script's `cuda.tile`, `cuda.tiles`, `cuda.bindings`, `cuda.compute`, `cuda.coop`, `cuda.core`, `cuda.jit`,
+`cuda.pathfinder`, `cuda.profiler`, `numba.cuda` and `pycuda` are Tessera's, in child processes too. Other parts of an
+installed `cuda` or `numba` package stay importable, unless --strict."""
 # Modules of cuda-python 11, and where their names are since.
 RETIRED = {
     "cuda.cuda": "cuda.bindings.driver",

@@ -8,7 +8,29 @@ arrays of the caller. Names and arguments are those of ``cuda.compute``.
 
 from __future__ import annotations
 
+from ._arrange import (
+    adjacent_difference,
+    copy,
+    fill,
+    gather,
+    generate,
+    merge,
+    nth_element,
+    remove_if,
+    replace_if,
+    reverse,
+    scatter,
+    sequence,
+    set_difference,
+    set_intersection,
+    set_symmetric_difference,
+    set_union,
+    shuffle,
+    top_k,
+)
+from ._by_key import exclusive_scan_by_key, inclusive_scan_by_key, reduce_by_key, run_length_encode
 from ._engine import clear_all_caches
+from ._find import argmax, argmin, count_if, equal, find_if, inner_product, minmax, mismatch, transform_reduce
 from ._histogram import histogram_even, histogram_range
 from ._made import MAKERS, deserialize, serialize
 from ._proxy import ProxyArray, ProxyValue
@@ -38,11 +60,15 @@ from .struct import gpu_struct
 __all__ = [
     "CacheModifiedInputIterator", "ConstantIterator", "CountingIterator", "Determinism", "DiscardIterator",
     "DoubleBuffer", "OpKind", "PermutationIterator", "ProxyArray", "ProxyValue", "RawOp", "ReverseIterator",
-    "ShuffleIterator", "SortOrder", "TransformIterator", "TransformOutputIterator", "ZipIterator", "binary_transform",
-    "clear_all_caches", "deserialize", "exclusive_scan", "for_each", "gpu_struct", "histogram_even", "histogram_range",
-    "inclusive_scan", "lower_bound", "merge_sort", "partition", "radix_sort", "reduce_into", "segmented_reduce",
-    "segmented_sort", "select", "select_flagged", "serialize", "three_way_partition", "transform", "unary_transform",
-    "unique", "unique_by_key", "upper_bound",
+    "ShuffleIterator", "SortOrder", "TransformIterator", "TransformOutputIterator", "ZipIterator",
+    "adjacent_difference", "argmax", "argmin", "binary_transform", "clear_all_caches", "copy", "count_if",
+    "deserialize", "equal", "exclusive_scan", "exclusive_scan_by_key", "fill", "find_if", "for_each", "gather",
+    "generate", "gpu_struct", "histogram_even", "histogram_range", "inclusive_scan", "inclusive_scan_by_key",
+    "inner_product", "lower_bound", "merge", "merge_sort", "minmax", "mismatch", "nth_element", "partition",
+    "radix_sort", "reduce_by_key", "reduce_into", "remove_if", "replace_if", "reverse", "run_length_encode",
+    "scatter", "segmented_reduce", "segmented_sort", "select", "select_flagged", "sequence", "serialize",
+    "set_difference", "set_intersection", "set_symmetric_difference", "set_union", "shuffle", "three_way_partition",
+    "top_k", "transform", "transform_reduce", "unary_transform", "unique", "unique_by_key", "upper_bound",
 ]  # fmt: skip
 __all__ += MAKERS  # noqa: PLE0605
 

@@ -52,7 +52,7 @@ def _storing(store: Function, cast: Function) -> Function:
     return zero
 
 
-def _cast_of(it: Iterator) -> Function:
+def cast_of(it: Iterator) -> Function:
     return (lambda v: v) if it.value_type is None else it.value_type.cast
 
 
@@ -71,7 +71,7 @@ def chosen(
         loads = tuple(it.load() for it in sources)
         puts = _moves(loads, outputs, 0)
         puts_rest = _moves(loads, others, len(outputs))
-        put_count, as_count = counts.store(), _cast_of(counts)
+        put_count, as_count = counts.store(), cast_of(counts)
 
         def load(ins: Any, i: Any) -> Any:
             return 1 if flag(ins, i) else 0
@@ -89,21 +89,21 @@ def chosen(
 
     ins = (*(it.state for it in sources), extra)
     outs = (*(it.state for it in (*outputs, *others)), counts.state)
-    return _counted(make, _COUNT, (key, _kinds(sources, outputs, others, [counts])), n, ins, outs, counts, 1, memory)
+    return counted(make, _COUNT, (key, kinds_of(sources, outputs, others, [counts])), n, ins, outs, counts, 1, memory)
 
 
-def _counted(
+def counted(
     make: Any, kind: Any, key: Any, n: int, ins: Any, outs: Any, counts: Iterator, n_counts: int, memory: Memory
 ) -> Any:
     """A scan that writes counts at its end; with no items they are zero."""
     if n == 0 and memory.storage is not None:
-        zero = kernel_of(_storing, counts.kind, lambda: (counts.store(), _cast_of(counts)))
+        zero = kernel_of(_storing, counts.kind, lambda: (counts.store(), cast_of(counts)))
         zero[1, 1, memory.stream](counts.state, n_counts)
         return None
     return run_scan(make, kind, key, n, ins, outs, numpy.int32(0), memory)
 
 
-def _kinds(*lists: list[Iterator]) -> Any:
+def kinds_of(*lists: list[Iterator]) -> Any:
     return tuple(tuple(it.kind for it in some) for some in lists)
 
 
@@ -112,7 +112,7 @@ def _moves(loads: tuple[Function, ...], outputs: list[Iterator], first: int) -> 
     space: dict[str, Any] = {}
     lines = []
     for k, it in enumerate(outputs):
-        space[f"L{k}"], space[f"S{k}"], space[f"C{k}"] = loads[k], it.store(), _cast_of(it)
+        space[f"L{k}"], space[f"S{k}"], space[f"C{k}"] = loads[k], it.store(), cast_of(it)
         lines.append(f"    S{k}(outs[{first + k}], to, C{k}(L{k}(ins[{k}], i)))")
     text = "\n".join(["def move(outs, ins, to, i):", *(lines or ["    pass"]), ""])
     written(text, space, "moves")
@@ -280,8 +280,8 @@ def three_way_partition(
     def make() -> Scanned:
         read = source.load()
         is_first, is_second = _condition(one, source), _condition(two, source)
-        stores, casts = tuple(it.store() for it in outputs), tuple(map(_cast_of, outputs))
-        put_count, as_count = count.store(), _cast_of(count)
+        stores, casts = tuple(it.store() for it in outputs), tuple(map(cast_of, outputs))
+        put_count, as_count = count.store(), cast_of(count)
 
         def load(ins: Any, i: Any) -> Any:
             if is_first(ins, i):
@@ -303,7 +303,7 @@ def three_way_partition(
 
         return Scanned(_PAIR.__tessera_type__, load, _add_pairs, emit, finish, _no_pair)
 
-    key = ("three ways", one.key, two.key, _kinds([source], outputs, [count]))
+    key = ("three ways", one.key, two.key, kinds_of([source], outputs, [count]))
     outs = (*(it.state for it in outputs), count.state)
     memory = Memory(temp_storage, stream_of(stream))
-    return _counted(make, _PAIR.__tessera_type__, key, n, (source.state,), outs, count, 2, memory)
+    return counted(make, _PAIR.__tessera_type__, key, n, (source.state,), outs, count, 2, memory)

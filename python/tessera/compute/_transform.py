@@ -11,7 +11,7 @@ from ._text import written
 from .iterators import DiscardIterator, Iterator, iterator_of
 from .op import Operator, operator_of
 
-__all__ = ["binary_transform", "for_each", "transform", "unary_transform"]
+__all__ = ["binary_transform", "for_each", "launch_transform", "transform", "unary_transform"]
 
 ITEMS = 8  # of a thread
 
@@ -71,10 +71,14 @@ def transform(*, d_in: Any, d_out: Any, op: Any, num_items: int, stream: Any = N
         For arguments that are no arrays, iterators, operators or streams.
     """
     inputs = [iterator_of(it, f"d_in[{k}]") for k, it in enumerate(d_in)]
-    _launch(inputs, d_out, operator_of(op, len(inputs)), num_items, stream, [f"d_in[{k}]" for k in range(len(inputs))])
+    launch_transform(
+        inputs, d_out, operator_of(op, len(inputs)), num_items, stream, [f"d_in[{k}]" for k in range(len(inputs))]
+    )
 
 
-def _launch(inputs: list[Iterator], d_out: Any, op: Operator, num_items: Any, stream: Any, names: list[str]) -> None:
+def launch_transform(
+    inputs: list[Iterator], d_out: Any, op: Operator, num_items: Any, stream: Any, names: list[str]
+) -> None:
     output, stream = iterator_of(d_out, "d_out"), stream_of(stream)
     n = checked_count(num_items, "num_items", *zip(names, inputs), ("d_out", output))
     if n == 0:
@@ -88,15 +92,15 @@ def _launch(inputs: list[Iterator], d_out: Any, op: Operator, num_items: Any, st
 
 def unary_transform(*, d_in: Any, d_out: Any, op: Any, num_items: int, stream: Any = None) -> None:
     """``d_out[i] = op(d_in[i])``; see `transform`."""
-    _launch([iterator_of(d_in, "d_in")], d_out, operator_of(op, 1), num_items, stream, ["d_in"])
+    launch_transform([iterator_of(d_in, "d_in")], d_out, operator_of(op, 1), num_items, stream, ["d_in"])
 
 
 def binary_transform(*, d_in1: Any, d_in2: Any, d_out: Any, op: Any, num_items: int, stream: Any = None) -> None:
     """``d_out[i] = op(d_in1[i], d_in2[i])``; see `transform`."""
     inputs = [iterator_of(d_in1, "d_in1"), iterator_of(d_in2, "d_in2")]
-    _launch(inputs, d_out, operator_of(op, 2), num_items, stream, ["d_in1", "d_in2"])
+    launch_transform(inputs, d_out, operator_of(op, 2), num_items, stream, ["d_in1", "d_in2"])
 
 
 def for_each(*, d_in: Any, op: Any, num_items: int, stream: Any = None) -> None:
     """Calls ``op(d_in[i])`` for each item; what it gives is not kept. See `transform`."""
-    _launch([iterator_of(d_in, "d_in")], DiscardIterator(), operator_of(op, 1), num_items, stream, ["d_in"])
+    launch_transform([iterator_of(d_in, "d_in")], DiscardIterator(), operator_of(op, 1), num_items, stream, ["d_in"])

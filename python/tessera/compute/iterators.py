@@ -21,7 +21,7 @@ import numpy
 
 from . import types
 from ._text import written
-from .op import OpKind, operator_of
+from .op import OpKind, Operator, operator_of
 from .types import TypeDescriptor
 
 __all__ = [
@@ -179,7 +179,9 @@ def iterator_of(what: Any, name: str) -> Iterator:
         return what
     try:
         return ArrayIterator(what)
-    except (TypeError, NotImplementedError, AttributeError) as error:
+    except (TypeError, NotImplementedError, AttributeError, ValueError) as error:
+        if isinstance(error, ValueError) and hasattr(what, "shape"):
+            raise
         if what is None or not hasattr(what, "shape"):
             raise TypeError(
                 f"{name} is a {type(what).__name__}: {str(what)[:60]}; give an array of a device or of NumPy, or an "
@@ -607,7 +609,7 @@ def _scalar(value: Any, name: str) -> Any:
 def _annotated(op: Any) -> tuple[TypeDescriptor | None, TypeDescriptor | None]:
     """The annotated types of the parameter and of what a function returns."""
     function = getattr(op, "py_func", op)
-    if not getattr(function, "__annotations__", None):
+    if isinstance(op, Operator) or not getattr(function, "__annotations__", None):
         return None, None
     parameters, returned = types.signature_from_annotations(function)
     return (parameters[0] if parameters else None), returned

@@ -158,7 +158,7 @@ def operator_of(op: Any, arguments: int, what: str = "op") -> Operator:
         )
     else:
         kind = _BUILTINS.get(op) if op.__hash__ is not None else None
-        found = _known(kind, what) if kind is not None else _python(op, what)
+        found = _known(kind, what) if kind is not None else _builtin(op, arguments) or _python(op, what)
     if found.counts is not None and arguments not in found.counts:
         name = getattr(op, "name", getattr(op, "__name__", op))
         raise TypeError(
@@ -172,6 +172,16 @@ def _known(kind: OpKind, what: str) -> Operator:
     if function is None:
         raise ValueError(f"{what}: {kind.name} says what an operator is like, not which one it is; give a function")
     return Operator(function, kind, kind, (1 if kind in _UNARY else 2,))
+
+
+def _builtin(op: Any, arguments: int) -> Operator | None:
+    """``abs``, ``bool``, ``math.sqrt``, ``numpy.exp``, ..: what the language of kernels calls by name."""
+    module = getattr(op, "__module__", None) or type(op).__module__
+    if isinstance(op, FunctionType) or not callable(op) or module not in ("builtins", "math", "cmath", "numpy"):
+        return None
+    if arguments == 1:
+        return Operator(lambda a: op(a), ("builtin", op, 1), None, (1,))
+    return Operator(lambda a, b: op(a, b), ("builtin", op, 2), None, (2,))
 
 
 def _python(op: Any, what: str) -> Operator:

@@ -405,3 +405,19 @@ def test_numpy_orders_complex_numbers(target, dtypes):
         np.testing.assert_array_equal(order[:, i], function(x, y))
     for i, function in enumerate((np.maximum, np.minimum, np.fmax, np.fmin)):
         np.testing.assert_array_equal(extreme[:, i], function(x, y))
+
+
+def first_in_a_branch(x, out):
+    for i in range(len(x)):
+        if x[i].real > 0:
+            total = x[i]
+            out[i] = total
+
+
+@pytest.mark.parametrize("target", [0, 90])
+@DTYPES
+def test_a_branch_in_a_loop_makes_a_complex_number(dtype, target):
+    x = np.array([1 + 2j, -1, 3j + 4], dtype)
+    out = np.zeros_like(x)
+    run(first_in_a_branch, x, out, target=target)
+    assert out.tolist() == [1 + 2j, 0, 4 + 3j]

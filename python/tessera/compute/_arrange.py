@@ -1,0 +1,432 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Items written elsewhere: copies, fills, gathers, scatters, shuffles, replacements, merges and sets of sorted
+sequences, the greatest few."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy
+
+from . import types
+from ._engine import POOL, THREADS, Memory, checked_count, count_of, kernel_of, stream_of
+from ._select import cast_of, chosen, kinds_of
+from ._sort import SortOrder, radix_sort
+from ._transform import launch_transform
+from .iterators import (
+    ArrayIterator,
+    ConstantIterator,
+    CountingIterator,
+    Iterator,
+    PermutationIterator,
+    ReverseIterator,
+    ShuffleIterator,
+    iterator_of,
+)
+from .op import OpKind, Operator, operator_of
+
+__all__ = [
+    "adjacent_difference", "copy", "fill", "gather", "generate", "merge", "nth_element", "remove_if", "replace_if",
+    "reverse", "scatter", "sequence", "set_difference", "set_intersection", "set_symmetric_difference", "set_union",
+    "shuffle", "top_k",
+]  # fmt: skip
+
+Function = Callable[..., Any]
+_SAME = operator_of(OpKind.IDENTITY, 1)
+
+
+def copy(*, d_in: Any, d_out: Any, num_items: int, stream: Any = None) -> None:
+    """``d_out[i] = d_in[i]``, converted to the dtype of the output."""
+    launch_transform([iterator_of(d_in, "d_in")], d_out, _SAME, num_items, stream, ["d_in"])
+
+
+def fill(*, d_out: Any, value: Any, num_items: int, stream: Any = None) -> None:
+    """``d_out[i] = value``, a number of NumPy or a struct."""
+    launch_transform([ConstantIterator(value)], d_out, _SAME, num_items, stream, ["value"])
+
+
+def sequence(*, d_out: Any, num_items: int, start: Any = None, stream: Any = None) -> None:
+    """``d_out[i] = start + i``; without `start` from 0."""
+    first = CountingIterator(numpy.int64(0) if start is None else start)
+    launch_transform([first], d_out, _SAME, num_items, stream, ["start"])
+
+
+def generate(*, d_out: Any, op: Any, num_items: int, stream: Any = None) -> None:
+    """``d_out[i] = op(i)``."""
+    counting = CountingIterator(numpy.int64(0))
+    launch_transform([counting], d_out, operator_of(op, 1), num_items, stream, ["i"])
+
+
+def gather(*, d_in: Any, d_indices: Any, d_out: Any, num_items: int, stream: Any = None) -> None:
+    """``d_out[i] = d_in[d_indices[i]]``; indices are not checked."""
+    launch_transform([PermutationIterator(d_in, d_indices)], d_out, _SAME, num_items, stream, ["d_in"])
+
+
+def scatter(*, d_in: Any, d_indices: Any, d_out: Any, num_items: int, stream: Any = None) -> None:
+    """``d_out[d_indices[i]] = d_in[i]``; of equal indices any one is written, and indices are not checked."""
+    to = PermutationIterator(d_out, d_indices)
+    launch_transform([iterator_of(d_in, "d_in")], to, _SAME, num_items, stream, ["d_in"])
+
+
+def reverse(*, d_in: Any, d_out: Any, num_items: int, stream: Any = None) -> None:
+    """``d_out[i] = d_in[num_items - 1 - i]``; the output may not be the input."""
+    n = checked_count(num_items, "num_items", ("d_in", iterator_of(d_in, "d_in")))
+    backwards = ReverseIterator(iterator_of(d_in, "d_in") + (n - 1 if n else 0))
+    launch_transform([backwards], d_out, _SAME, n, stream, ["d_in"])
+
+
+def shuffle(*, d_in: Any, d_out: Any, num_items: int, seed: int = 0, stream: Any = None) -> None:
+    """The items in a random order that the seed fixes; the output may not be the input. See `ShuffleIterator`."""
+    n = checked_count(num_items, "num_items", ("d_in", iterator_of(d_in, "d_in")))
+    if n:
+        gather(d_in=d_in, d_indices=ShuffleIterator(n, seed), d_out=d_out, num_items=n, stream=stream)
+
+
+def replace_if(*, d_in: Any, d_out: Any, cond: Any, value: Any, num_items: int, stream: Any = None) -> None:
+    """``d_out[i] = value if cond(d_in[i]) else d_in[i]``."""
+    op, source = operator_of(cond, 1, "cond"), iterator_of(d_in, "d_in")
+    kind = source.value_type or types.type_of(value)
+    function, cast = op.function, kind.cast
+    chosen_ = Operator(lambda v, new: cast(new) if function(v) else cast(v), ("replace", op.key, kind), None, (2,))
+    launch_transform([source, ConstantIterator(value)], d_out, chosen_, num_items, stream, ["d_in", "value"])
+
+
+def remove_if(
+    *, d_in: Any, d_out: Any, d_num_selected_out: Any, cond: Any, num_items: int, stream: Any = None,
+    temp_storage: Any = POOL,
+) -> Any:  # fmt: skip
+    """The items that a condition does not hold for, in their order; see `select`."""
+    from ._select import select
+
+    op = operator_of(cond, 1, "cond")
+    function = op.function
+    other = Operator(lambda v: not function(v), ("not", op.key), None, (1,))
+    return select(
+        d_in=d_in, d_out=d_out, d_num_selected_out=d_num_selected_out, cond=other, num_items=num_items, stream=stream,
+        temp_storage=temp_storage,
+    )  # fmt: skip
+
+
+def adjacent_difference(
+    *, d_in: Any, d_out: Any, num_items: int, op: Any = OpKind.MINUS, right: bool = False, stream: Any = None,
+    temp_storage: Any = POOL,
+) -> Any:  # fmt: skip
+    """``d_out[i] = op(d_in[i], d_in[i - 1])``; the first item is copied.
+
+    Parameters
+    ----------
+    d_in, d_out : array or iterator
+        May be the same array, which is then copied first.
+    op : function or OpKind
+    right : bool
+        ``d_out[i] = op(d_in[i], d_in[i + 1])``, and the last item is copied.
+    num_items, stream, temp_storage
+        As for `select`.
+    """
+    source, output, op = iterator_of(d_in, "d_in"), iterator_of(d_out, "d_out"), operator_of(op, 2)
+    n = checked_count(num_items, "num_items", ("d_in", source), ("d_out", output))
+    memory = Memory(temp_storage, stream_of(stream))
+    in_place = source.kind[0] == "array"
+    kind: Any = source.value_type if in_place else types.int8
+    found = memory.take((numpy.int32, 1), (kind.dtype, n if in_place else 1))
+    if found is None:
+        return memory.nbytes
+    if in_place and n:
+        aside = ArrayIterator(found[1])
+        launch_transform([source], aside, _SAME, n, stream, ["d_in"])
+        source = aside
+    function, step = op.function, 1 if right else -1
+
+    def make(load: Function) -> Function:
+        def call(s: Any, i: Any) -> Any:
+            n, at = s[1], i + step
+            if at < 0 or at >= n:
+                return cast(load(s[0], i))
+            return cast(function(load(s[0], i), load(s[0], at)))
+
+        return call
+
+    cast = cast_of(output)
+    pairs = _Called(source, n, ("neighbours", op.key, right, output.value_type), make)
+    launch_transform([pairs], output, _SAME, n, stream, ["d_in"])
+    return None
+
+
+class _Called(Iterator):
+    """Items that a function of a kernel gives, of the state of another sequence and a number."""
+
+    def __init__(self, under: Iterator, number: Any, key: Any, make: Callable[[Function], Function]) -> None:
+        self.under, self.make, self.value_type = under, make, None
+        self.kind, self.state = ("called", key, under.kind), (under.state, number)
+
+    def load(self) -> Function:
+        return self.make(self.under.load())
+
+
+# ---- sorted sequences ------------------------------------------------------------------------------------------
+
+
+def _before(op: Operator, upper: bool) -> Function:
+    """The function of a kernel that counts the items of a sorted sequence that come before a value, or equal it."""
+    less = op.function
+
+    def count(load: Function) -> Function:
+        def counted(s: Any, n: Any, v: Any) -> Any:
+            low, high = 0, n
+            while low < high:
+                mid = (low + high) // 2
+                x = load(s, mid)
+                if (not less(v, x)) if upper else less(x, v):
+                    low = mid + 1
+                else:
+                    high = mid
+            return low
+
+        return counted
+
+    return count
+
+
+def _merging(a: Function, b: Function, store: Function, cast: Function, op: Operator, put: Any) -> Callable[..., None]:
+    from ..cuda import grid
+
+    before_b, upto_a = _before(op, False)(b), _before(op, True)(a)
+
+    def merge(first: Any, second: Any, sizes: Any, out: Any, count: Any) -> None:
+        i, n, m = grid(1), sizes[0], sizes[1]
+        if i < n:
+            v = a(first, i)
+            store(out, i + before_b(second, m, v), cast(v))
+        elif i < n + m:
+            w = b(second, i - n)
+            store(out, i - n + upto_a(first, n, w), cast(w))
+        if put is not None:
+            if i == 0:
+                put(count, 0, n + m)
+
+    return merge
+
+
+def _merge(
+    a: Iterator, b: Iterator, output: Iterator, most: int, sizes: Any, op: Operator, stream: Any, count: Any
+) -> None:
+    """Merges as many items as ``sizes`` says, two numbers of the host or an array of a device; at most ``most``."""
+    put, cast = None, cast_of(output)
+    if count is not None:
+        as_count, put_count = cast_of(count), count.store()
+
+        def put(out: Any, i: Any, n: Any) -> None:
+            put_count(out, i, as_count(n))
+
+    key = (op.key, isinstance(sizes, tuple), kinds_of([a, b, output], [] if count is None else [count]))
+    kernel = kernel_of(_merging, key, lambda: (a.load(), b.load(), output.store(), cast, op, put))
+    state = numpy.int32(0) if count is None else count.state
+    kernel[max(1, -(-most // THREADS)), THREADS, stream](a.state, b.state, sizes, output.state, state)
+
+
+def merge(
+    *, d_in1: Any, num_items1: int, d_in2: Any, num_items2: int, d_out: Any, comp: Any = None, stream: Any = None
+) -> None:
+    """Two sorted sequences as one, of equal items those of the first before those of the second.
+
+    Parameters
+    ----------
+    d_in1, d_in2 : array or iterator
+        Sorted by `comp`.
+    num_items1, num_items2 : int
+    d_out : array or iterator
+        None of the inputs.
+    comp : function or OpKind, optional
+        Whether one comes before another; without it ``a < b``.
+    stream
+        None, or any object with ``__cuda_stream__``.
+    """
+    a, b, output = iterator_of(d_in1, "d_in1"), iterator_of(d_in2, "d_in2"), iterator_of(d_out, "d_out")
+    op = operator_of(OpKind.LESS if comp is None else comp, 2, "comp")
+    n, m = checked_count(num_items1, "num_items1", ("d_in1", a)), checked_count(num_items2, "num_items2", ("d_in2", b))
+    checked_count(n + m, "num_items1 + num_items2", ("d_out", output))
+    if not n + m:
+        return
+    _merge(a, b, output, n + m, (n, m), op, stream_of(stream), None)
+
+
+def _of_both(name: str, d_in1: Any, num_items1: Any, d_in2: Any, num_items2: Any, comp: Any) -> Any:
+    """A flag for each item of the first: whether it is among the second, as often as it is there."""
+    a, b = iterator_of(d_in1, "d_in1"), iterator_of(d_in2, "d_in2")
+    op = operator_of(OpKind.LESS if comp is None else comp, 2, "comp")
+    n, m = checked_count(num_items1, "num_items1", ("d_in1", a)), checked_count(num_items2, "num_items2", ("d_in2", b))
+    wanted = name == "intersection"
+
+    def choose() -> Function:
+        load = a.load()
+        before_a, before_b, upto_b = _before(op, False)(load), _before(op, False)(b.load()), _before(op, True)(b.load())
+
+        def flag(ins: Any, i: Any) -> Any:
+            second, m = ins[-1]
+            v = load(ins[0], i)
+            rank = i - before_a(ins[0], i + 1, v)
+            there = upto_b(second, m, v) - before_b(second, m, v)
+            return (rank < there) == wanted
+
+        return flag
+
+    return a, n, choose, (name, op.key, b.kind), (b.state, m)
+
+
+def _set(
+    name: str, d_in1: Any, num_items1: Any, d_in2: Any, num_items2: Any, d_out: Any, d_num_out: Any, comp: Any,
+    stream: Any, storage: Any,
+) -> Any:  # fmt: skip
+    a, n, choose, key, extra = _of_both(name, d_in1, num_items1, d_in2, num_items2, comp)
+    output, count = iterator_of(d_out, "d_out"), iterator_of(d_num_out, "d_num_out")
+    return chosen(choose, key, n, [a], [output], extra, count, Memory(storage, stream_of(stream)))
+
+
+def set_intersection(
+    *, d_in1: Any, num_items1: int, d_in2: Any, num_items2: int, d_out: Any, d_num_out: Any, comp: Any = None,
+    stream: Any = None, temp_storage: Any = POOL,
+) -> Any:  # fmt: skip
+    """The items of a sorted sequence that are in another one, too: of k and l equal ones the first min(k, l).
+
+    Parameters
+    ----------
+    d_in1, d_in2 : array or iterator
+        Sorted by `comp`.
+    num_items1, num_items2 : int
+    d_out : array or iterator
+        None of the inputs.
+    d_num_out : array or iterator
+        Its first item becomes the number of them.
+    comp : function or OpKind, optional
+        Whether one comes before another; without it ``a < b``.
+    stream, temp_storage
+        As for `select`.
+    """
+    return _set("intersection", d_in1, num_items1, d_in2, num_items2, d_out, d_num_out, comp, stream, temp_storage)
+
+
+def set_difference(
+    *, d_in1: Any, num_items1: int, d_in2: Any, num_items2: int, d_out: Any, d_num_out: Any, comp: Any = None,
+    stream: Any = None, temp_storage: Any = POOL,
+) -> Any:  # fmt: skip
+    """The items of a sorted sequence that are not in another one: of k and l equal ones the last max(k - l, 0).
+
+    See `set_intersection`.
+    """
+    return _set("difference", d_in1, num_items1, d_in2, num_items2, d_out, d_num_out, comp, stream, temp_storage)
+
+
+def _merged_sets(
+    symmetric: bool, d_in1: Any, num_items1: Any, d_in2: Any, num_items2: Any, d_out: Any, d_num_out: Any, comp: Any,
+    stream: Any, storage: Any,
+) -> Any:  # fmt: skip
+    """What is not in the other sequence is put aside, counted on the device, and merged."""
+    a, b = iterator_of(d_in1, "d_in1"), iterator_of(d_in2, "d_in2")
+    output, count = iterator_of(d_out, "d_out"), iterator_of(d_num_out, "d_num_out")
+    op, stream = operator_of(OpKind.LESS if comp is None else comp, 2, "comp"), stream_of(stream)
+    n, m = checked_count(num_items1, "num_items1", ("d_in1", a)), checked_count(num_items2, "num_items2", ("d_in2", b))
+    if a.value_type is None or b.value_type is None:
+        raise TypeError("the types of the items must be known; give value_type to the iterators")
+    memory = Memory(storage, stream)
+    found = memory.take(
+        (numpy.int32, 1), (numpy.int64, 2), (a.value_type.dtype, n if symmetric else 0), (b.value_type.dtype, m)
+    )
+    if found is None:
+        return memory.nbytes
+    sizes, first, second = found[1], a, ArrayIterator(found[3])
+    generate(d_out=sizes, op=lambda i: n, num_items=2, stream=stream or None)
+    aside = [(b, m, a, n, second, 1)]
+    if symmetric:
+        first = ArrayIterator(found[2])
+        aside.append((a, n, b, m, first, 0))
+    for one, k, other, l, to, at in aside:
+        set_difference(d_in1=one, num_items1=k, d_in2=other, num_items2=l, d_out=to, d_num_out=ArrayIterator(sizes, at),
+                       comp=op, stream=stream or None)  # fmt: skip
+    _merge(first, second, output, n + m, sizes, op, stream, count)
+    return None
+
+
+def set_union(
+    *, d_in1: Any, num_items1: int, d_in2: Any, num_items2: int, d_out: Any, d_num_out: Any, comp: Any = None,
+    stream: Any = None, temp_storage: Any = POOL,
+) -> Any:  # fmt: skip
+    """The items of two sorted sequences: of k and l equal ones max(k, l), those of the first before the others.
+
+    See `set_intersection`.
+    """
+    return _merged_sets(False, d_in1, num_items1, d_in2, num_items2, d_out, d_num_out, comp, stream, temp_storage)
+
+
+def set_symmetric_difference(
+    *, d_in1: Any, num_items1: int, d_in2: Any, num_items2: int, d_out: Any, d_num_out: Any, comp: Any = None,
+    stream: Any = None, temp_storage: Any = POOL,
+) -> Any:  # fmt: skip
+    """The items that are in one of two sorted sequences only: of k and l equal ones those beyond min(k, l).
+
+    See `set_intersection`.
+    """
+    return _merged_sets(True, d_in1, num_items1, d_in2, num_items2, d_out, d_num_out, comp, stream, temp_storage)
+
+
+# ---- the greatest few --------------------------------------------------------------------------------------------
+
+
+def top_k(
+    *, d_in_keys: Any, d_out_keys: Any, num_items: int, k: int, d_in_values: Any = None, d_out_values: Any = None,
+    largest: bool = True, stream: Any = None, temp_storage: Any = POOL,
+) -> Any:  # fmt: skip
+    """The k greatest (or least) keys in descending (or ascending) order; of equal ones those that stand first.
+
+    Parameters
+    ----------
+    d_in_keys, d_out_keys : array
+        Of numbers that `radix_sort` sorts.
+    d_in_values, d_out_values : array or iterator, optional
+        Go where their keys go.
+    num_items, k : int
+    largest : bool
+    stream, temp_storage
+        As for `radix_sort`.
+
+    Notes
+    -----
+    Sorts all items; a selection by digits is to come.
+    """
+    keys, out = iterator_of(d_in_keys, "d_in_keys"), iterator_of(d_out_keys, "d_out_keys")
+    n, few = checked_count(num_items, "num_items", ("d_in_keys", keys)), count_of(k, "k")
+    if few > n:
+        raise ValueError(f"k is {few}, there are {n} items")
+    values = None if d_in_values is None else iterator_of(d_in_values, "d_in_values")
+    if (values is None) != (d_out_values is None):
+        raise ValueError("give d_in_values and d_out_values both, or neither")
+    if keys.kind[0] != "array" or values is not None and values.value_type is None:
+        raise TypeError("d_in_keys must be an array, and the type of the values known")
+    memory = Memory(temp_storage, stream_of(stream))
+    kinds: Any = [keys.value_type, types.int8 if values is None else values.value_type]
+    found = memory.take((numpy.int32, 1), (kinds[0].dtype, n), (kinds[1].dtype, 0 if values is None else n))
+    if found is None:
+        return memory.nbytes
+    order = SortOrder.DESCENDING if largest else SortOrder.ASCENDING
+    there = {} if values is None else {"d_in_values": values, "d_out_values": found[2]}
+    whole: Any = keys
+    radix_sort(d_in_keys=whole.array, d_out_keys=found[1], num_items=n, order=order, stream=stream, **there)
+    copy(d_in=found[1], d_out=out, num_items=few, stream=stream)
+    if values is not None:
+        copy(d_in=found[2], d_out=d_out_values, num_items=few, stream=stream)
+    return None
+
+
+def nth_element(*, d_in: Any, d_out: Any, n: int, num_items: int, stream: Any = None, temp_storage: Any = POOL) -> Any:
+    """``d_out[0]`` becomes the item that stands at place n when all are sorted; see `radix_sort`."""
+    source: Any = iterator_of(d_in, "d_in")
+    items, place = checked_count(num_items, "num_items", ("d_in", source)), count_of(n, "n")
+    if place >= items:
+        raise ValueError(f"n is {place}, there are {items} items")
+    memory = Memory(temp_storage, stream_of(stream))
+    found = memory.take((numpy.int32, 1), (source.value_type.dtype, items))
+    if found is None:
+        return memory.nbytes
+    radix_sort(d_in_keys=source.array, d_out_keys=found[1], num_items=items, stream=stream)
+    copy(d_in=ArrayIterator(found[1], place), d_out=d_out, num_items=1, stream=stream)
+    return None

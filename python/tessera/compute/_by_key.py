@@ -1,0 +1,212 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Runs of equal keys: each reduced or scanned by itself, or counted.
+
+One scan (see `_scan.py`) of pairs of a count of runs and a value, under
+
+    (c1, v1) . (c2, v2) = (c1 + c2, v2 if a run begins among the second else v1 op v2)
+
+so runs of any lengths cost the same, also those across many tiles.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy
+
+from . import types
+from ._engine import POOL, Memory, checked_count, init_of, stream_of
+from ._scan import Scanned, run_scan
+from ._select import cast_of, counted, kinds_of
+from .iterators import ConstantIterator, Iterator, iterator_of
+from .op import Operator, operator_of
+
+__all__ = ["exclusive_scan_by_key", "inclusive_scan_by_key", "reduce_by_key", "run_length_encode"]
+
+Function = Callable[..., Any]
+
+
+def _pair(kind: types.TypeDescriptor) -> Any:
+    """The struct of a count of runs and a value of the type."""
+    return types.struct({"runs": numpy.int64, "value": kind}, "Run")
+
+
+def _begins(op: Operator, keys: Iterator) -> Function:
+    load, equal = keys.load(), op.function
+    return lambda ins, i: i == 0 or not equal(load(ins[0], i - 1), load(ins[0], i))
+
+
+def _engine(pair: Any, kind: types.TypeDescriptor, begins: Function, load: Function, op: Function) -> tuple[Any, Any]:
+    cls, cast = pair.cls, kind.cast
+
+    def read(ins: Any, i: Any) -> Any:
+        return cls(1 if begins(ins, i) else 0, cast(load(ins[1], i)))
+
+    def joined(a: Any, b: Any) -> Any:
+        if b[0] > 0:
+            return cls(a[0] + b[0], b[1])
+        return cls(a[0], cast(op(a[1], b[1])))
+
+    return read, joined
+
+
+def reduce_by_key(
+    *, d_in_keys: Any, d_in_values: Any, d_out_keys: Any, d_out_values: Any, d_num_runs_out: Any, op: Any,
+    num_items: int, equal: Any = None, stream: Any = None, temp_storage: Any = POOL,
+) -> Any:  # fmt: skip
+    """Of each run of equal keys the key, and its values put together in their order.
+
+    Parameters
+    ----------
+    d_in_keys, d_in_values, d_out_keys, d_out_values : array or iterator
+        Outputs may not be inputs.
+    d_num_runs_out : array or iterator
+        Its first item becomes the number of runs.
+    op : function or OpKind
+        Associative, of two values of the type of the outputs; it need not be commutative.
+    num_items : int
+    equal : function or OpKind, optional
+        Whether two keys are equal; without it ``a == b``.
+    stream
+        None, or any object with ``__cuda_stream__``.
+    temp_storage
+        Memory of the caller; None: nothing is done, and the bytes that would be needed are returned.
+
+    Notes
+    -----
+    One launch; the bits of floats are the same each time and on all devices.
+    """
+    keys, values = iterator_of(d_in_keys, "d_in_keys"), iterator_of(d_in_values, "d_in_values")
+    out_keys, out_values = iterator_of(d_out_keys, "d_out_keys"), iterator_of(d_out_values, "d_out_values")
+    count = iterator_of(d_num_runs_out, "d_num_runs_out")
+    op, same = operator_of(op, 2), _equality(equal)
+    kind = _known(out_values.value_type or values.value_type, "d_out_values")
+    n = checked_count(num_items, "num_items", ("d_in_keys", keys), ("d_in_values", values))
+    pair = _pair(kind)
+
+    def make() -> Scanned:
+        begins = _begins(same, keys)
+        read, joined = _engine(pair, kind, begins, values.load(), op.function)
+        key_of, put_key, put_value, put_count = keys.load(), out_keys.store(), out_values.store(), count.store()
+        as_key, as_value, as_count = cast_of(out_keys), cast_of(out_values), cast_of(count)
+
+        def emit(outs: Any, ins: Any, i: Any, before: Any, after: Any) -> None:
+            if i == 0 or after[0] != before[0]:
+                put_key(outs[0], after[0] - 1, as_key(key_of(ins[0], i)))
+            if i == ins[2] - 1 or begins(ins, i + 1):
+                put_value(outs[1], after[0] - 1, as_value(after[1]))
+
+        def finish(outs: Any, total: Any) -> None:
+            put_count(outs[2], 0, as_count(total[0]))
+
+        return Scanned(pair, read, joined, emit, finish)
+
+    key = ("reduce by key", op.key, same.key, kinds_of([keys, values], [out_keys, out_values, count]))
+    ins, outs = (keys.state, values.state, n), (out_keys.state, out_values.state, count.state)
+    return counted(make, pair, key, n, ins, outs, count, 1, Memory(temp_storage, stream_of(stream)))
+
+
+def run_length_encode(
+    *, d_in: Any, d_unique_out: Any, d_lengths_out: Any, d_num_runs_out: Any, num_items: int, equal: Any = None,
+    stream: Any = None, temp_storage: Any = POOL,
+) -> Any:  # fmt: skip
+    """Of each run of equal items the item, and how many there are.
+
+    Parameters
+    ----------
+    d_in, d_unique_out : array or iterator
+    d_lengths_out : array or iterator of whole numbers
+    d_num_runs_out, num_items, equal, stream, temp_storage
+        As for `reduce_by_key`.
+    """
+    lengths = iterator_of(d_lengths_out, "d_lengths_out")
+    dtype = numpy.dtype(numpy.int64) if lengths.value_type is None else lengths.value_type.dtype
+    return reduce_by_key(
+        d_in_keys=d_in, d_in_values=ConstantIterator(dtype.type(1)), d_out_keys=d_unique_out, d_out_values=lengths,
+        d_num_runs_out=d_num_runs_out, op=lambda a, b: a + b, num_items=num_items, equal=equal, stream=stream,
+        temp_storage=temp_storage,
+    )  # fmt: skip
+
+
+def _equality(equal: Any) -> Operator:
+    from .op import OpKind
+
+    return operator_of(OpKind.EQUAL_TO if equal is None else equal, 2, "equal")
+
+
+def _known(kind: Any, name: str) -> Any:
+    if kind is None:
+        raise TypeError(f"{name}: the type of its items is not known; give value_type to the iterator")
+    return kind
+
+
+def _scan_by_key(
+    inclusive: bool, d_in_keys: Any, d_in_values: Any, d_out_values: Any, op: Any, init_value: Any, num_items: Any,
+    equal: Any, stream: Any, storage: Any,
+) -> Any:  # fmt: skip
+    keys, values = iterator_of(d_in_keys, "d_in_keys"), iterator_of(d_in_values, "d_in_values")
+    output, op, same = iterator_of(d_out_values, "d_out_values"), operator_of(op, 2), _equality(equal)
+    kind, init = (output.value_type or values.value_type, numpy.int32(0)) if init_value is None else init_of(
+        init_value, "init_value"
+    )  # fmt: skip
+    kind = _known(kind, "d_out_values")
+    n = checked_count(num_items, "num_items", ("d_in_keys", keys), ("d_in_values", values), ("d_out_values", output))
+    pair = _pair(kind)
+
+    def make() -> Scanned:
+        begins, function, cast, put = _begins(same, keys), op.function, kind.cast, output.store()
+        read, joined = _engine(pair, kind, begins, values.load(), function)
+        as_value = cast_of(output)
+
+        def emit(outs: Any, ins: Any, i: Any, before: Any, after: Any) -> None:
+            if inclusive:
+                value = after[1]
+                if init_value is not None:
+                    value = cast(function(cast(ins[2]), value))
+                put(outs[0], i, as_value(value))
+            else:
+                value = cast(ins[2])
+                if i > 0 and after[0] == before[0]:
+                    value = cast(function(value, before[1]))
+                put(outs[0], i, as_value(value))
+
+        return Scanned(pair, read, joined, emit)
+
+    key = ("scan by key", inclusive, op.key, same.key, kind, init_value is None, kinds_of([keys, values], [output]))
+    ins = (keys.state, values.state, init)
+    return run_scan(make, pair, key, n, ins, (output.state,), numpy.int32(0), Memory(storage, stream_of(stream)))
+
+
+def inclusive_scan_by_key(
+    *, d_in_keys: Any, d_in_values: Any, d_out_values: Any, op: Any, num_items: int, init_value: Any = None,
+    equal: Any = None, stream: Any = None, temp_storage: Any = POOL,
+) -> Any:  # fmt: skip
+    """The inclusive scan of the values of each run of equal keys; see `exclusive_scan_by_key`."""
+    return _scan_by_key(
+        True, d_in_keys, d_in_values, d_out_values, op, init_value, num_items, equal, stream, temp_storage
+    )
+
+
+def exclusive_scan_by_key(
+    *, d_in_keys: Any, d_in_values: Any, d_out_values: Any, op: Any, init_value: Any, num_items: int,
+    equal: Any = None, stream: Any = None, temp_storage: Any = POOL,
+) -> Any:  # fmt: skip
+    """The exclusive scan of the values of each run of equal keys.
+
+    Parameters
+    ----------
+    d_in_keys, d_in_values, d_out_values : array or iterator
+        The output may be the values.
+    op : function or OpKind
+        Associative, of two values of the type of `init_value`; it need not be commutative.
+    init_value : numpy.ndarray of one element, number of NumPy or struct
+        Stands before the first value of each run.
+    num_items, equal, stream, temp_storage
+        As for `reduce_by_key`.
+    """
+    if init_value is None:
+        raise ValueError("exclusive_scan_by_key needs an init_value, which is the first result of each run")
+    return _scan_by_key(
+        False, d_in_keys, d_in_values, d_out_values, op, init_value, num_items, equal, stream, temp_storage
+    )

@@ -1,0 +1,159 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Ordinary mistakes: each is named, with what was found and the way out, and nothing is written."""
+
+import math
+import operator
+import pathlib
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+from tessera import compute, cuda
+
+X, OUT, M = np.arange(10, dtype=np.int32), np.zeros(10, np.int32), np.zeros(2, np.int64)
+INIT = np.int32(0)
+
+
+def reduce(**given):
+    compute.reduce_into(**{"d_in": X, "d_out": OUT, "num_items": 10, "op": max, "h_init": INIT, **given})
+
+
+def select(**given):
+    compute.select(**{"d_in": X, "d_out": OUT, "d_num_selected_out": M, "cond": bool, "num_items": 10, **given})
+
+
+class Stream:
+    def __init__(self, given):
+        self.given = given
+
+    def __cuda_stream__(self):
+        return self.given
+
+
+@pytest.mark.parametrize(
+    ("call", "kind", "words"),
+    [
+        (lambda: reduce(num_items=11), ValueError, "num_items is 11, d_in has 10 elements"),
+        (lambda: reduce(num_items=-1), ValueError, "cannot be less than 0"),
+        (lambda: reduce(num_items=2.5), TypeError, "num_items is a float: 2.5; give a whole number"),
+        (lambda: reduce(op=3), TypeError, "op is a int: 3; give a function of Python"),
+        (lambda: reduce(op=lambda a: a), TypeError, "op is called with 2 arguments, '<lambda>' takes 1"),
+        (lambda: reduce(op=compute.OpKind.NEGATE), TypeError, "op is called with 2 arguments, 'NEGATE' takes 1"),
+        (lambda: reduce(op=compute.OpKind.STATEFUL), ValueError, "give a function"),
+        (lambda: reduce(op=compute.RawOp(ltoir=b"", name="f")), NotImplementedError, "give a function of Python"),
+        (lambda: reduce(d_in=[1, 2]), TypeError, "d_in is a list: .*; give an array"),
+        (lambda: reduce(d_in=None), TypeError, "d_in is a NoneType"),
+        (lambda: reduce(d_in=np.array(["a"])), TypeError, "d_in: items of <U1 are not handled"),
+        (lambda: reduce(h_init=np.zeros(2)), ValueError, "h_init has 2 elements; give one"),
+        (lambda: reduce(stream=5), TypeError, "does not implement the '__cuda_stream__' protocol"),
+        (lambda: reduce(stream=Stream((1, 5))), TypeError, "unsupported __cuda_stream__ version 1"),
+        (lambda: reduce(stream=Stream((0, "a"))), TypeError, "invalid stream handle 'a'"),
+        (lambda: reduce(temp_storage=np.zeros(1, np.int8)), ValueError, "temp_storage has 1 bytes, 512 are needed"),
+        (lambda: reduce(d_in=np.zeros((4, 4))[:, ::2]), ValueError, "Non-contiguous arrays are not supported"),
+        (lambda: reduce(d_out=compute.CountingIterator(INIT)), ValueError, "does not support output operations"),
+        (lambda: select(d_in=compute.TransformOutputIterator(OUT, operator.neg, np.int32)), ValueError, "input operations"),
+        (lambda: compute.TransformOutputIterator(OUT, lambda v: v), ValueError, "annotate the parameter"),
+        (lambda: compute.CountingIterator("a"), TypeError, "start is a str: 'a'; give a number of NumPy"),
+        (lambda: compute.ZipIterator(), ValueError, "at least one"),
+        (lambda: compute.ShuffleIterator(0), ValueError, "num_items must be > 0"),
+        (lambda: compute.CacheModifiedInputIterator(X, "often"), ValueError, "'stream', 'global' or 'volatile'"),
+        (lambda: compute.PermutationIterator(X, np.zeros(3)), TypeError, "indices are float64"),
+        (lambda: compute.gpu_struct({"a b": np.int32}), ValueError, "'a b' cannot be a field"),
+        (lambda: compute.gpu_struct({"a": np.dtype("U3")}), TypeError, "field 'a'"),
+        (lambda: compute.radix_sort(d_in_keys=X, num_items=10), ValueError, "d_out_keys is missing"),
+        (
+            lambda: compute.radix_sort(d_in_keys=X, d_out_keys=OUT, num_items=10, begin_bit=3, end_bit=40),
+            ValueError,
+            "bits 3 to 40 are not among the 32",
+        ),
+        (
+            lambda: compute.radix_sort(d_in_keys=X, d_out_keys=OUT, d_in_values=X, num_items=10),
+            ValueError,
+            "d_in_values is given and d_out_values is not",
+        ),
+        (
+            lambda: compute.histogram_even(
+                d_samples=X, d_histogram=OUT, num_output_levels=3, lower_level=5, upper_level=2, num_samples=10
+            ),
+            ValueError,
+            "lower_level 5 must be less than upper_level 2",
+        ),
+        (lambda: compute.deserialize(b"abc"), ValueError, "not what serialize"),
+        (lambda: compute.serialize(3), TypeError, "nothing that make_.. gives"),
+    ],
+)
+def test_mistakes_are_named(call, kind, words):
+    before = OUT.copy()
+    with pytest.raises(kind, match=words):
+        call()
+    cuda.synchronize()
+    assert np.array_equal(OUT, before)
+
+
+def test_objects_are_for_their_kinds():
+    made = compute.make_reduce_into(d_in=X, d_out=OUT, op=max, h_init=INIT)
+    with pytest.raises(TypeError, match="d_in is of another kind than make_reduce_into was called with"):
+        made(temp_storage=None, d_in=X.astype(np.int64), d_out=OUT, num_items=10, op=max, h_init=INIT)
+    again = compute.deserialize(compute.serialize(made))
+    out = np.zeros(1, np.int32)
+    given = {"d_in": X, "d_out": out, "num_items": 10, "op": max, "h_init": INIT}
+    memory = np.zeros(again(temp_storage=None, **given), np.uint8)
+    again(temp_storage=memory, **given)
+    cuda.synchronize()
+    assert out[0] == 9
+    with pytest.raises(ValueError, match="version"):
+        compute.deserialize(compute.serialize(made).replace(b'"version": 1', b'"version": 9'))
+
+
+def test_an_operator_that_reads_an_array_of_another_call():
+    table = cuda.to_device(np.array([10, 20, 30]))
+    out = np.zeros(3, np.int64)
+    compute.unary_transform(d_in=np.array([2, 0, 1]), d_out=out, op=lambda i: table[i], num_items=3)
+    cuda.synchronize()
+    assert out.tolist() == [30, 10, 20]
+    table = cuda.to_device(np.array([1, 2, 3]))
+    compute.unary_transform(d_in=np.array([2, 0, 1]), d_out=out, op=lambda i: table[i], num_items=3)
+    cuda.synchronize()
+    assert out.tolist() == [3, 1, 2]
+
+
+def test_builtins_are_operators():
+    x, out, n = np.array([-4.0, 0.0, 9.0]), np.zeros(3), np.zeros(1, np.int64)
+    compute.unary_transform(d_in=x, d_out=out, op=abs, num_items=3)
+    compute.unary_transform(d_in=out, d_out=out, op=math.sqrt, num_items=3)
+    compute.binary_transform(d_in1=out, d_in2=out, d_out=out, op=np.hypot, num_items=3)
+    cuda.synchronize()
+    assert np.allclose(out, np.sqrt(2 * np.abs(x)))
+    compute.select(d_in=x, d_out=out, d_num_selected_out=n, cond=bool, num_items=3)
+    cuda.synchronize()
+    assert n[0] == 2 and out[:2].tolist() == [-4, 9]
+
+
+OLD = """
+import numpy as np
+from cuda.cccl.parallel import reduce
+import cuda.cccl.parallel.experimental as parallel
+import cuda.parallel.experimental.algorithms as algorithms
+from cuda.parallel.experimental.iterators import CountingIterator
+import cuda.compute
+x, o, zero = np.arange(100, dtype=np.int32), np.zeros(1, np.int32), np.array([0], np.int32)
+assert reduce(x, 0, lambda a, b: a + b) == 4950
+parallel.reduce_into(x, o, lambda a, b: a + b, 100, zero)
+from tessera import cuda as c
+c.synchronize()
+assert o[0] == 4950
+r = algorithms.reduce_into(x, o, lambda a, b: max(a, b), zero)
+r(np.zeros(r(None, x, o, 100, zero), np.uint8), x, o, None, zero)
+c.synchronize()
+assert o[0] == 99
+print("ok")
+"""
+
+
+def test_older_names(tmp_path: pathlib.Path):
+    script = tmp_path / "old.py"
+    script.write_text(OLD)
+    done = subprocess.run([sys.executable, "-m", "tessera", "run", script], capture_output=True, text=True, check=False)
+    assert done.stdout == "ok\n", done.stderr
