@@ -256,6 +256,21 @@ static ts_val elem_bounded_compare(fold_ctx *c, ts_op op, ts_type type, const ts
     return ts__fold_bits(c, type, pred == TS_NE || (is_max ? upwards : downwards));
 }
 
+/* The lesser or greater of two integers, written as a choice: x < y ? x : y. */
+static ts_val elem_extreme(fold_ctx *c, ts_op op, ts_type type, const ts_val *opnds, uint32_t attr)
+{
+    const ts_inst *by = ts_at(c->b.fn, opnds[0]);
+    (void)attr;
+    if (op != TS_OP_select || by->op != TS_OP_cmpi || ts_type_elem(c->b.fn->module, type) == TS_T_i1)
+        return 0;
+    bool straight = by->opnd[0] == opnds[1] && by->opnd[1] == opnds[2];
+    ts_pred pred = TS_A_GET_PRED(by->aux);
+    if (pred == TS_EQ || pred == TS_NE || (!straight && (by->opnd[0] != opnds[2] || by->opnd[1] != opnds[1])))
+        return 0;
+    bool less = (pred == TS_LT || pred == TS_LE) == straight;
+    return ts__fold_elem(c, less ? TS_OP_mini : TS_OP_maxi, type, opnds + 1, by->aux & TS_A_UNSIGNED);
+}
+
 /* Division and remainder by a power of two: a shift and a mask where rounding is downwards or the
  * operand is unsigned; signed truncation needs the sign and is left to the target. */
 static ts_val elem_divide(fold_ctx *c, ts_op op, ts_type type, const ts_val *opnds, uint32_t attr)
@@ -368,7 +383,8 @@ static ts_val elem_sink(fold_ctx *c, ts_op op, ts_type type, const ts_val *opnds
 ts_val ts__fold_elem(fold_ctx *c, ts_op op, ts_type type, const ts_val *given, uint32_t attr)
 {
     static ts_val (*const steps[])(fold_ctx *, ts_op, ts_type, const ts_val *, uint32_t) = {
-        elem_constant, elem_rules, elem_same_compare, elem_bounded_compare, elem_divide, elem_inverse, elem_sink};
+        elem_constant, elem_rules, elem_same_compare, elem_bounded_compare, elem_extreme,
+        elem_divide, elem_inverse, elem_sink};
     ts_val opnds[3] = {0};
     uint32_t n = elem_operands(op, attr);
     memcpy(opnds, given, n * sizeof *opnds);
