@@ -76,6 +76,51 @@ KERNEL matmul(IN a, IN b, OUT c, int m, int n, int depth)
         c[row * n + column] = total;
 }
 
+/* ptr[0], ptr[1]: two numbers of 16 bits. */
+static __device__ unsigned pair(const unsigned short *ptr)
+{
+    return *(const unsigned *)ptr;
+}
+
+static __device__ void multiply(float *c, const unsigned *a, const unsigned *b)
+{
+    asm("mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, {%0, %1, %2, %3};"
+        : "+f"(c[0]), "+f"(c[1]), "+f"(c[2]), "+f"(c[3])
+        : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]));
+}
+
+KERNEL tensor_matmul(const unsigned short *__restrict__ a, const unsigned short *__restrict__ b, OUT c, int m, int n,
+                     int depth)
+{
+    __shared__ unsigned short left[64][40], right[32][40];
+    int t = threadIdx.x, warp = t / 32, g = t % 32 / 4, l = 2 * (t % 4), row = blockIdx.y * 64, column = blockIdx.x * 32;
+    int y = warp / 2 * 32, x = warp % 2 * 16;
+    float sum[2][2][4] = {};
+    for (int k = 0; k < depth; k += 32) {
+        for (int i = 0; i < 16; i++)
+            left[warp + 4 * i][t % 32] = a[(row + warp + 4 * i) * depth + k + t % 32];
+        for (int i = 0; i < 8; i++)
+            right[t % 32][warp + 4 * i] = b[(k + warp + 4 * i) * n + column + t % 32];
+        __syncthreads();
+        for (int i = 0; i < 32; i += 16) {
+            unsigned p[2][4], q[2][2];
+            for (int j = 0; j < 2; j++) {
+                for (int h = 0; h < 4; h++)
+                    p[j][h] = pair(&left[y + 16 * j + g + h % 2 * 8][i + l + h / 2 * 8]);
+                for (int h = 0; h < 2; h++)
+                    q[j][h] = pair(&right[x + 8 * j + g][i + l + h * 8]);
+            }
+            for (int j = 0; j < 4; j++)
+                multiply(sum[j / 2][j % 2], p[j / 2], q[j % 2]);
+        }
+        __syncthreads();
+    }
+    for (int j = 0; j < 16; j++) {
+        int r = row + y + j / 8 * 16 + g + j / 2 % 2 * 8, s = column + x + j / 4 % 2 * 8 + l + j % 2;
+        c[r * n + s] = sum[j / 8][j / 4 % 2][j % 4];
+    }
+}
+
 KERNEL spmv(const int *__restrict__ starts, const int *__restrict__ columns, IN values, IN x, OUT out, int n)
 {
     int row = (blockIdx.x * blockDim.x + threadIdx.x) / 32, lane = threadIdx.x % 32;

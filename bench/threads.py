@@ -92,6 +92,13 @@ def _product_cases(small: bool) -> Iterator[Case]:
     step = Step("matmul", (_blocks(n, 32), _blocks(m, 32)), (32, 32), ("a", "b", "c"), (m, n, k))
     yield Case("matmul, shared memory", "TFLOP/s", 2e-12 * m * n * k, (step,), {"a": a, "b": b},
                {"c": np.zeros((m, n), np.float32)}, {"c": a.astype(np.float64) @ b}, 1e-4)  # fmt: skip
+    left, right = a.astype(np.float16), b[:, : n // 32 * 32].astype(np.float16)
+    left, right = left[:, : k // 32 * 32], right[: k // 32 * 32]
+    step = Step("tensor_matmul", (right.shape[1] // 32, m // 64), (128,), ("a", "b", "c"), (m, *right.shape[::-1]))
+    yield Case("matmul float16, tensor cores", "TFLOP/s", 2e-12 * m * right.size, (step,),
+               {"a": np.ascontiguousarray(left), "b": np.ascontiguousarray(right)},
+               {"c": np.zeros((m, right.shape[1]), np.float32)},
+               {"c": left.astype(np.float64) @ right.astype(np.float64)}, 1e-4)  # fmt: skip
     rows = 512 if small else 1 << 19
     counts = RNG.integers(16, 96, rows)
     starts = np.concatenate(([0], np.cumsum(counts))).astype(np.int32)
@@ -496,7 +503,7 @@ def tables(device: str, rounds: int, small: bool, seconds: float | None = None) 
         if deadline.over():
             print(f"  {case.name}: no time left")
             continue
-        share = 0.0 if small else min(2.0, deadline.left() / (2 * max(1, 22 - i)))
+        share = 0.0 if small else min(2.0, deadline.left() / (2 * max(1, 23 - i)))
         table = measure(_contest(case, device, own, numba, c), device, rounds, share)
         rows.append((case.name, table))
         yield table

@@ -76,6 +76,37 @@ def matmul(a, b, c):
         c[row, column] = total
 
 
+MMA = (16, 8, 16)
+
+
+@cuda.jit
+def tensor_matmul(a, b, c):
+    """float16 on tensor cores: 64 x 32 of c for four warps. What follows each other along k lies side by side in shared
+    memory; rows are padded, so that warps read all banks. Only tessera.cuda has words for it."""
+    left = cuda.shared.array((64, 40), np.float16)
+    right = cuda.shared.array((32, 40), np.float16)
+    t, warp = cuda.threadIdx.x, cuda.threadIdx.x // 32
+    row, column = cuda.blockIdx.y * 64, cuda.blockIdx.x * 32
+    m, n = warp // 2 * 32, warp % 2 * 16
+    c00 = c01 = c10 = c11 = (ZERO, ZERO, ZERO, ZERO)
+    for k in range(0, a.shape[1], 32):
+        for i in range(16):
+            left[t // 32 + 4 * i, t % 32] = a[row + t // 32 + 4 * i, k + t % 32]
+        for i in range(8):
+            right[t % 32, t // 32 + 4 * i] = b[k + t // 32 + 4 * i, column + t % 32]
+        cuda.syncthreads()
+        for i in range(0, 32, 16):
+            a0, a1 = cuda.mma.load_a(left, (m, i), MMA), cuda.mma.load_a(left, (m + 16, i), MMA)
+            b0, b1 = cuda.mma.load_b(right.T, (i, n), MMA), cuda.mma.load_b(right.T, (i, n + 8), MMA)
+            c00, c01 = cuda.mma.sync(a0, b0, c00), cuda.mma.sync(a0, b1, c01)
+            c10, c11 = cuda.mma.sync(a1, b0, c10), cuda.mma.sync(a1, b1, c11)
+        cuda.syncthreads()
+    cuda.mma.store(c, (row + m, column + n), c00, MMA)
+    cuda.mma.store(c, (row + m, column + n + 8), c01, MMA)
+    cuda.mma.store(c, (row + m + 16, column + n), c10, MMA)
+    cuda.mma.store(c, (row + m + 16, column + n + 8), c11, MMA)
+
+
 @cuda.jit
 def spmv(starts, columns, values, x, out):
     """Rows of a compressed sparse matrix, a warp for each."""

@@ -123,7 +123,8 @@ ts_status fr_simt_memory_array(fr *f, const fr_call *c, fr_value *out)
     if (total * own > INT32_MAX)
         return fr_error(f, c->at[0], TS_TILEVALUE, "an array beyond 2 GiB: %lld elements of %u bytes\n  help: large "
                         "arrays are arguments of the kernel", (long long)total, own);
-    uint32_t words[] = {(uint32_t)total * own, TS_MAX(align, element ? 16 : own), 0};
+    bool is_wide = element || (is_shared && total * own >= 16); /* so that neighbours may be one access */
+    uint32_t words[] = {(uint32_t)total * own, TS_MAX(align, is_wide ? 16 : own), 0};
     ts_type type = ts_type_ptr(f->module, fr_simt_storage(dtype), is_shared ? TS_SHARED : TS_LOCAL);
     ts_val base = ts_emit(&f->b, (ts_op)c->op->x, type, 0, NULL, ts_pool_add(&f->b, 3, words), 0);
     return element ? fr_simt_new_struct_array(f, element, base, n, shape, out)
