@@ -268,7 +268,8 @@ TS_API void ts_code_deinit(ts_code *code);
     X(num_stages)       /* depth of load pipelines, 1 to 8 */                                       \
     X(plan)             /* of a GPU's code: 0 the fastest, 1 and 2 more modest ones (TS_PLANS) */  \
     X(max_registers)    /* of a thread, at most; for kernels of threads */                          \
-    X(carveout)         /* percent of the L1 cache that shared memory should get, plus 2; 1: the driver's choice */
+    X(carveout)         /* percent of the L1 cache that shared memory should get, plus 2; 1: the driver's choice */ \
+    X(lines)            /* of the source in a GPU's code: 1 for profilers, 2 for debuggers too */
 typedef struct ts_hints {
 #define X(name) uint8_t name;
     TS_HINTS(X)

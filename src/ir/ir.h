@@ -130,7 +130,7 @@ struct ts_fn {
     uint32_t n_results;
     const ts_type *result; /* types of what it returns; none for a kernel. In the module's arena */
     /* hints of the kernel, 0 = not given */
-    uint8_t num_ctas, occupancy, num_warps, opt_level, max_registers, carveout;
+    uint8_t num_ctas, occupancy, num_warps, opt_level, max_registers, carveout, lines;
     bool checked; /* report out-of-bounds gathers and scatters */
     bool overlap; /* the memory of different parameters may be the same */
     uint32_t line; /* of the text it was read from; 0: it was built. For messages */

@@ -117,7 +117,7 @@ static void module_put_fn(ts_text *key, const ts_fn *fn, bool has_places)
                            (uint32_t)fn->level << 8,
                        fn->num_ctas | (uint32_t)fn->occupancy << 8 | (uint32_t)fn->num_warps << 16 |
                            (uint32_t)fn->opt_level << 24,
-                       fn->max_registers | (uint32_t)fn->carveout << 8};
+                       fn->max_registers | (uint32_t)fn->carveout << 8 | (uint32_t)fn->lines << 16};
     module_put(key, head, sizeof head);
     module_put_list(key, fn->result, fn->n_results, sizeof *fn->result);
     module_put_list(key, fn->result, fn->n_results, sizeof *fn->result);

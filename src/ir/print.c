@@ -887,6 +887,7 @@ static ts_val print_header(print_ctx *p)
     print_hint(out, "opt_level", fn->opt_level);
     print_hint(out, "max_registers", fn->max_registers);
     print_hint(out, "carveout", fn->carveout);
+    print_hint(out, "lines", fn->lines);
     ts__text_puts(out, fn->checked ? " checked" : "");
     ts__text_puts(out, fn->overlap ? " overlap {\n" : " {\n");
     return v;

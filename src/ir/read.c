@@ -708,7 +708,8 @@ static ts_status read_hints(read_ctx *r, ts_fn *fn)
                  {"num_warps", &fn->num_warps},
                  {"opt_level", &fn->opt_level},
                  {"max_registers", &fn->max_registers},
-                 {"carveout", &fn->carveout}};
+                 {"carveout", &fn->carveout},
+                 {"lines", &fn->lines}};
     while (ts__lex_peek(&r->l) != '{') {
         ts__piece word = ts__lex_word(&r->l);
         uint32_t value;
@@ -723,7 +724,8 @@ static ts_status read_hints(read_ctx *r, ts_fn *fn)
         if (i == TS_COUNT(hints))
             return ts__lex_fail(&r->l,
                                 "there is no hint '%.*s'; hints are num_ctas, occupancy, num_warps, opt_level, "
-                                "max_registers, carveout, checked and overlap", (int)TS_MIN(word.n, 60u), word.at);
+                                "max_registers, carveout, lines, checked and overlap",
+                                (int)TS_MIN(word.n, 60u), word.at);
         TS_TRY(ts__lex_want(&r->l, "="));
         TS_TRY(ts__lex_u32(&r->l, &value));
         if (value > 255)

@@ -350,6 +350,7 @@ static ts_status front_kernel(fr *f, const ts_spec *spec, size_t n)
         fn->opt_level = f->hints->opt_level;
         fn->max_registers = f->hints->max_registers;
         fn->carveout = f->hints->carveout;
+        fn->lines = f->hints->lines;
         fn->checked = f->hints->checked != 0;
     }
     TS_TRY(fr_scope_of(f, f->pack.functions[0].root, &scope));

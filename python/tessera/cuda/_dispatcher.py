@@ -14,7 +14,7 @@ from .._arguments import bound
 from .._errors import KernelError
 from .._source import snapshot_of
 from . import types
-from ._errors import NumbaPerformanceWarning, TypingError, raised, translated
+from ._errors import NumbaDebugInfoWarning, NumbaPerformanceWarning, TypingError, raised, translated
 from ._forall import ForAll
 from ._options import IMPLIED, RAISES, Options
 from ._overload import EXACT, NONE, Overload, conversion
@@ -96,6 +96,8 @@ class Dispatcher(_core.ThreadKernel):  # type: ignore[misc]
 
         code, snapshot = self.py_func.__code__, self._snapshot
         if self._pack is None:
+            if self.options.debug or self.options.lineinfo:
+                self._look_for_source()
             checked = self.options.checked
             raises, unbound = bool(checked & RAISES), bool(checked & IMPLIED)
             pack, host = pack_kernel(self.py_func, snapshot, "thread", raises, unbound)
@@ -115,11 +117,22 @@ class Dispatcher(_core.ThreadKernel):  # type: ignore[misc]
         rows = tuple((name, *_EMPTY_ROW) for name in (*code.co_varnames[: code.co_argcount], *named))
         return self.__name__, code.co_filename, pack, rows, self._hints(), host
 
+    def _look_for_source(self) -> None:
+        """Lines are of use where the file is there."""
+        import inspect
+
+        try:
+            inspect.getsourcelines(self.py_func)
+        except OSError:
+            text = f"Could not find source for function: {self.py_func}. Debug line information may be inaccurate."
+            warnings.warn(NumbaDebugInfoWarning(text), stacklevel=2)
+
     def _hints(self) -> Any:
         given = {
             "opt_level": _core.OPT_LEVEL if self.options.opt else 0,
             "checked": self.options.checked,
             "fastmath": int(self.options.fastmath),
+            "lines": 2 if self.options.debug else int(self.options.lineinfo),
             "max_registers": self.options.max_registers or 0,
             "carveout": 0 if self.options.shared_memory_carveout is None else self.options.shared_memory_carveout + 2,
             **_bounds_hints(self.options.launch_bounds),

@@ -26,17 +26,18 @@ static cuda_result program_assemble(cuda_program *program, const ts_code *code, 
 {
     const cuda_driver *fn = &cuda_of(program->base.device)->cuda->fn;
     int options[] = {CUDA_JIT_INFO_LOG, CUDA_JIT_INFO_LOG_BYTES, CUDA_JIT_ERROR_LOG, CUDA_JIT_ERROR_LOG_BYTES,
-                     CUDA_JIT_LOG_VERBOSE};
-    void *room = (void *)(uintptr_t)(PROGRAM_LOG - 1);
-    void *values[] = {logs->info, room, logs->error, room, (void *)(uintptr_t)1};
+                     CUDA_JIT_LOG_VERBOSE, CUDA_JIT_LINE_INFO};
+    void *room = (void *)(uintptr_t)(PROGRAM_LOG - 1), *yes = (void *)(uintptr_t)1;
+    void *values[] = {logs->info, room, logs->error, room, yes, yes};
+    unsigned n_options = TS_COUNT(options) - !strstr((const char *)code->bytes, "\n.loc "); /* where it has lines */
     const char *entry = program->base.plan.name;
     cuda_kernel kernel;
     cuda_result result;
     if (!fn->LibraryLoadData) {
-        result = fn->ModuleLoadDataEx(&program->module, code->bytes, TS_COUNT(options), options, values);
+        result = fn->ModuleLoadDataEx(&program->module, code->bytes, n_options, options, values);
         return result == CUDA_OK ? fn->ModuleGetFunction(&program->function, program->module, entry) : result;
     }
-    result = fn->LibraryLoadData(&program->library, code->bytes, options, values, TS_COUNT(options), NULL, NULL, 0);
+    result = fn->LibraryLoadData(&program->library, code->bytes, options, values, n_options, NULL, NULL, 0);
     if (result == CUDA_OK)
         result = fn->LibraryGetKernel(&kernel, program->library, entry);
     return result == CUDA_OK ? fn->KernelGetFunction(&program->function, kernel) : result;

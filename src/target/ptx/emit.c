@@ -395,8 +395,9 @@ void ts__emit_end(ts_ptx *e, ts_val v, const ts_inst *inst)
 
 static void emit_header(ts_ptx *e, ts_text *out)
 {
-    ts__text_printf(out, ".version %u.%u\n.target %s\n.address_size 64\n", e->version / 10, e->version % 10,
-                   e->sm->name);
+    ts__text_printf(out, ".version %u.%u\n.target %s%s\n.address_size 64\n", e->version / 10, e->version % 10,
+                    e->sm->name, e->fn->lines > 1 ? ", debug" : "");
+    ts__ptx_files(e, out);
     if (e->uses_shared || e->plan->shared_bytes)
         ts__text_puts(out, ".extern .shared .align 1024 .b8 smem[];\n");
     if (e->uses_printf)
@@ -457,6 +458,8 @@ static void emit_module(ts_ptx *e, ts_text *out)
     emit_declarations(e, out);
     ts__text_put(out, ts__text_get(&e->text), e->text.n);
     ts__text_puts(out, "}\n");
+    if (e->fn->lines > 1)
+        ts__ptx_dwarf(e, out);
 }
 
 /* A register for a guard that is constant and false. */
@@ -483,6 +486,8 @@ static void emit_body(ts_ptx *e)
         else if (ts__ptx_need_sm(e, row->sm, ts_info(inst)->name)) {
             ts__ptx_need(e, row->version);
             emit_prepare_guard(e, v);
+            if (e->fn->lines)
+                ts__ptx_line(e, v);
             row->emit(e, v, inst);
         }
     }

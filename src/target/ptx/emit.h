@@ -7,6 +7,7 @@
  *     emit_alu.c    arithmetic, comparison, selection        emit_cvt.c   conversions
  *     emit_mem.c    loads, stores, addresses, asynchronous copies      emit_atom.c  atomics
  *     emit_warp.c   shuffles, barriers, tensor cores
+ *     emit_lines.c  lines of the source
  *     emit.def      one row per operation: handler, immediates, least architecture and PTX version
  */
 #ifndef TS_TARGET_PTX_EMIT_H
@@ -57,8 +58,16 @@ typedef struct ts_ptx {
     uint32_t n_labels, n_strings;
     ts_reg tmap[TS_PLAN_TMAPS]; /* address of each tensor map, 0 = not used */
     ts_reg guard;      /* of the instruction at hand when its predicate is constant and false */
+    TS_VEC(ts_str) files; /* of the source, where lines are asked for */
+    ts_loc_info line;     /* the last one written */
     bool uses_shared, uses_printf, uses_setmaxnreg;
 } ts_ptx;
+
+/* Writes a .loc line where instruction v is of another line of the source than what is above; the .file lines of all
+ * files; debugging information. */
+void ts__ptx_line(ts_ptx *e, ts_val v);
+void ts__ptx_files(ts_ptx *e, ts_text *out);
+void ts__ptx_dwarf(ts_ptx *e, ts_text *out);
 
 /* A handler emits instruction `v`. */
 typedef void ts_ptx_handler(ts_ptx *e, ts_val v, const ts_inst *inst);

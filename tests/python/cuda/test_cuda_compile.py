@@ -4,11 +4,15 @@
 from __future__ import annotations
 
 import pathlib
+import re
+import shutil
+import subprocess
 from typing import Any
 
 import numpy
 import pytest
 from tessera import cuda
+from tessera._core import TARGETS
 from tessera.cuda import launchconfig, types
 
 
@@ -102,6 +106,39 @@ def test_the_launch_is_known_while_a_kernel_is_compiled_for_it() -> None:
     assert launchconfig.current_launch_config() is None
     with pytest.raises(RuntimeError, match="No launch config set"):
         launchconfig.ensure_current_launch_config()
+
+
+def lines_of(ptx: str) -> list[str]:
+    """The texts of the lines that .loc names, without repetitions."""
+    source = pathlib.Path(__file__).read_text().splitlines()
+    assert f'.file 1 "{__file__}"' in ptx and ".file 2" not in ptx
+    found = [source[int(line) - 1].strip() for line in re.findall(r"^\.loc 1 (\d+) \d+$", ptx, re.MULTILINE)]
+    return list(dict.fromkeys(found))
+
+
+@pytest.mark.parametrize("target", sorted(t for t in TARGETS.values() if t >= 80))
+@pytest.mark.parametrize("option", ["lineinfo", "debug", "none"])
+def test_lines_of_the_source_are_in_the_ptx(option: str, target: int, tmp_path: pathlib.Path) -> None:
+    options: dict[str, Any] = {} if option == "none" else {option: True, "opt": option != "debug"}
+    ptx, _ = cuda.compile_ptx(fill, "void(float32[::1], float32)", cc=divmod(target, 10), **options)
+    assert (".loc" in ptx, ".debug_info" in ptx, ", debug" in ptx) == {
+        "none": (False, False, False), "lineinfo": (True, False, False), "debug": (True, True, True),
+    }[option]  # fmt: skip
+    if options:
+        assert {"i = cuda.grid(1)", "if i < x.size:", "x[i] = value"} <= set(lines_of(ptx))
+    if not shutil.which("ptxas"):
+        pytest.skip("ptxas is not installed")
+    (tmp_path / "k.ptx").write_text(ptx)
+    arch = re.search(r"\.target (\w+)", ptx)[1]  # type: ignore[index]
+    for flag in {"none": ([],), "lineinfo": ([], ["-lineinfo"]), "debug": ([], ["-g"])}[option]:
+        subprocess.run(["ptxas", "-arch", arch, *flag, str(tmp_path / "k.ptx"), "-o", str(tmp_path / "k")], check=True)
+
+
+def test_functions_without_a_file_have_no_lines_to_show() -> None:
+    space: dict[str, Any] = {}
+    exec("def nothing():\n    pass\n", space)
+    with pytest.warns(cuda.errors.NumbaDebugInfoWarning, match="Could not find source for function: <function nothing"):
+        cuda.jit("void()", lineinfo=True)(space["nothing"])
 
 
 def threads_of_block(x: Any) -> Any:
