@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Products whose results are more than the registers of a block (src/gpu/plan/halve.c), made in parts as thread code for
-sm_90: rows, columns, work behind the loop, edges; what stays whole."""
+"""Products whose results are more than the registers of a block (src/gpu/plan/halve.c), made in parts as thread code
+for sm_90: rows, columns, work behind the loop, edges; what stays whole."""
 
 import numpy as np
 import pytest
