@@ -340,16 +340,17 @@ static void facts_shr(const facts_ctx *c, ts_val v, ts_fact *out)
 
 static void facts_rem(const facts_ctx *c, ts_val v, ts_fact *out)
 {
-    const ts_fact *x = facts_opnd(c, v, 0);
+    const ts_fact *x = facts_opnd(c, v, 0), *y = facts_opnd(c, v, 1);
     uint32_t attr = ts_at(c->fn, v)->aux;
     bool floors = TS_A_ROUND(attr) == TS_RM || x->lo >= 0;
     int64_t by;
     facts_constancy2(c, v, out);
-    if (!facts_known(facts_opnd(c, v, 1), 1, INT64_MAX, &by) ||
-        (attr & TS_A_UNSIGNED && x->lo < 0) || TS_A_ROUND(attr) == TS_RP)
+    if (y->lo < 1 || (attr & TS_A_UNSIGNED && x->lo < 0) || TS_A_ROUND(attr) == TS_RP)
         return;
-    out->lo = floors ? 0 : 1 - by;
-    out->hi = x->lo >= 0 ? TS_MIN(x->hi, by - 1) : by - 1;
+    out->lo = floors ? 0 : 1 - y->hi;
+    out->hi = x->lo >= 0 ? TS_MIN(x->hi, y->hi - 1) : y->hi - 1;
+    if (!facts_known(y, 1, INT64_MAX, &by))
+        return;
     out->divisor = TS_MIN(x->divisor, facts_pow2_of(by));
     for (uint32_t d = 0; out->axis && floors && ts_is_pow2(by) && d < facts_rank(c, v); d++) {
         ts_axis_fact a = x->axis[d];

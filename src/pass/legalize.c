@@ -56,8 +56,9 @@ static ts_val legalize_rewrite(legalize_walk *w, ts_val v)
     ts_module *m = w->b.fn->module;
     uint32_t attr = ts_info(inst)->attr == TS_ATTR_ARITH ? inst->aux : 0;
     ts_legal l = {&w->b, w->target, inst, (ts_op)inst->op, inst->type, ts_type_elem(m, inst->type),
-                  ts_type_elem(m, ts_type_of(w->b.fn, x[0])), x, inst->n_opnd, attr, false};
-    l.not_negative = w->facts.n && w->facts.at[ts_opnds(w->from, inst)[0]].lo >= 0;
+                  ts_type_elem(m, ts_type_of(w->b.fn, x[0])), x, inst->n_opnd, attr, {false, false}};
+    for (uint32_t i = 0; w->facts.n && i < TS_MIN(inst->n_opnd, 2u); i++)
+        l.not_negative[i] = w->facts.at[ts_opnds(w->from, inst)[i]].lo >= 0;
     return fn(&l);
 }
 

@@ -20,7 +20,7 @@ typedef struct ts_legal {
     ts_type from;        /* element type of the first operand */
     const ts_val *x;     /* operands */
     uint32_t n, attr;    /* ARITH bits, or 0 */
-    bool not_negative;   /* the first operand, an integer, is known to be >= 0 (signed) */
+    bool not_negative[2]; /* the first and the second operand, integers, are known to be >= 0 (signed) */
 } ts_legal;
 
 static inline bool ts__legal_is_gpu(const ts_legal *l)

@@ -174,7 +174,7 @@ ts_val ts__legal_divide(const ts_legal *l)
     bool is_unsigned = l->attr & TS_A_UNSIGNED, known = int_const(l, l->x[1], &d);
     uint64_t ud = !known ? 0 : c.bits == 32 ? (uint32_t)d : (uint64_t)d;
     if (is_unsigned ? ud != 0 : known && d > 0) {
-        uint32_t attr = l->attr | (l->not_negative ? TS_A_UNSIGNED : 0); /* then both agree: take the shorter */
+        uint32_t attr = l->attr | (l->not_negative[0] ? TS_A_UNSIGNED : 0); /* then both agree: take the shorter */
         bool floors = attr & TS_A_UNSIGNED ? !int_rounds(attr) : TS_A_ROUND(attr) == TS_RM;
         if (l->op == TS_OP_remi && floors && (ud & (ud - 1)) == 0)
             return int_op(&c, TS_OP_andi, l->x[0], int_c(&c, (int64_t)(ud - 1)));
@@ -183,6 +183,9 @@ ts_val ts__legal_divide(const ts_legal *l)
             return q;
         return int_op(&c, TS_OP_subi, l->x[0], int_op(&c, TS_OP_muli, q, int_c(&c, (int64_t)ud)));
     }
+    bool same = !is_unsigned && l->not_negative[0] && l->not_negative[1] && TS_A_ROUND(l->attr) != TS_RP;
+    if (same) /* rounded down is towards zero, without a sign to look at */
+        return ts_op2(l->b, l->op, l->x[0], l->x[1], TS_A_UNSIGNED | TS_RZ);
     return l->op == TS_OP_remi && int_rounds(l->attr) ? int_directed_rem(l, &c) : 0;
 }
 

@@ -15,6 +15,7 @@
  * linear times nesting.
  */
 #include "pass/licm.h"
+#include "pass/facts.h"
 #include "pass/pass.h"
 
 enum { LICM_REGISTERS = 128 }; /* of 240 that a thread of a kernel with wgmma has */
@@ -27,7 +28,16 @@ typedef struct licm_ctx {
     ts_val *next;
     uint8_t *step;        /* a descriptor plus a constant, for wgmma alone */
     bool *sure;           /* the loop around comes to it */
+    ts_facts facts;       /* empty where no loop divides by what is not a constant */
 } licm_ctx;
+
+static ts_val licm_loop_of(const licm_ctx *c, ts_val v)
+{
+    do
+        v = c->shape.parent[v];
+    while (v && !ts__is_loop(ts_at(c->fn, v)->op));
+    return v;
+}
 
 static bool licm_divides_safely(const licm_ctx *c, ts_val v)
 {
@@ -35,7 +45,22 @@ static bool licm_divides_safely(const licm_ctx *c, ts_val v)
     const ts_inst *inst = ts_at(c->fn, v);
     if (inst->op != TS_OP_divi && inst->op != TS_OP_remi)
         return true;
-    return ts__const_as_int(c->fn, ts_opnd(c->fn, v, 1), &by) && by != 0;
+    if (ts__const_as_int(c->fn, ts_opnd(c->fn, v, 1), &by))
+        return by != 0;
+    return c->facts.n && c->facts.at[ts_opnd(c->fn, v, 1)].lo > 0;
+}
+
+/* Whether to know more of divisors than that they are constants. */
+static bool licm_wants_facts(const licm_ctx *c)
+{
+    int64_t by;
+    bool wants = false;
+    for (ts_val v = 1; v < c->fn->inst.n && !wants; v++) {
+        const ts_inst *inst = ts_at(c->fn, v);
+        wants = (inst->op == TS_OP_divi || inst->op == TS_OP_remi) && licm_loop_of(c, v) &&
+                !ts__const_as_int(c->fn, ts_opnd(c->fn, v, 1), &by);
+    }
+    return wants;
 }
 
 static bool licm_is_weak_load(const ts_inst *inst)
@@ -56,14 +81,6 @@ static uint32_t licm_held(const licm_ctx *c, ts_val v)
     const ts_inst *inst = ts_at(c->fn, v), *from = ts_at(c->fn, ts_opnd(c->fn, v, 0));
     bool chained = from->op == TS_OP_res && ts_at(c->fn, from->opnd[0])->op == TS_OP_wgmma;
     return (chained ? 0 : TS_MMA_N(inst->aux) / 2) + (TS_MMA_FLAGS(inst->aux) & TS_MMA_A_REGS ? 4 : 0);
-}
-
-static ts_val licm_loop_of(const licm_ctx *c, ts_val v)
-{
-    do
-        v = c->shape.parent[v];
-    while (v && !ts__is_loop(ts_at(c->fn, v)->op));
-    return v;
 }
 
 /* Steps stay in loops whose products leave few registers. Elsewhere they move: made in the loop, they overwrite uniform
@@ -218,7 +235,8 @@ ts_status ts__pass_licm(ts_fn *fn, ts_pass_env *env, ts_error *err)
     c.sure = TS_NEW_N(env->scratch, bool, n);
     uint32_t *held = TS_NEW_N(env->scratch, uint32_t, n);
     if (!c.before || !c.first || !c.last || !c.next || !c.step || !c.sure || !held ||
-        !ts__shape_of(fn, env->scratch, &c.shape))
+        !ts__shape_of(fn, env->scratch, &c.shape) ||
+        (licm_wants_facts(&c) && !ts__facts_of(fn, env->scratch, &c.facts)))
         return ts_fail(err, TS_NOMEM, "out of memory in pass licm");
     ts__first_trip(fn, &c.shape, c.sure);
     licm_find_steps(&c, held);

@@ -266,7 +266,8 @@ static void maximum_with_a_constant_keeps_nan_and_zero_rules(void)
             }
 }
 
-/* q = (block number) / 24 needs no care for negative numbers: one multiplication, one shift. */
+/* q = (block number) / 24 needs no care for negative numbers: one multiplication, one shift. The same by a number that
+ * is known at run time: one division and one remainder, both without a sign. */
 static void known_signs_make_division_short_on_gpu(void)
 {
     static const ts_hints hints = {0};
@@ -278,15 +279,23 @@ static void known_signs_make_division_short_on_gpu(void)
     ts_builder b;
     ts__builder_init(&b, fn);
     ts_val x = ts_emit(&b, TS_OP_get_tile_block_id, TS_T_i32, 0, NULL, 0, 0);
+    ts_val y = ts_emit(&b, TS_OP_get_tile_block_id, TS_T_i32, 0, NULL, 0, 1);
     ts_op2(&b, TS_OP_divi, x, ts_int(&b, TS_T_i32, 24), 0);
+    ts_op2(&b, TS_OP_divi, x, y, TS_RM);
+    ts_op2(&b, TS_OP_remi, x, y, TS_RM);
     ts_term(&b, TS_OP_return, 0, NULL);
     ts_pass_env env = {&scratch, TS_TARGET_SM90, &hints, NULL};
     CHECK_OK(ts__pass_legalize(fn, &env, &err));
     uint32_t n[TS_OP_COUNT] = {0};
-    for (ts_val v = 1; v < fn->inst.n; v++)
-        n[ts_at(fn, v)->op]++;
+    for (ts_val v = 1; v < fn->inst.n; v++) {
+        const ts_inst *inst = ts_at(fn, v);
+        n[inst->op]++;
+        if (inst->op == TS_OP_divi || inst->op == TS_OP_remi)
+            CHECK_INT(inst->aux, TS_A_UNSIGNED | TS_RZ);
+    }
     CHECK_INT(n[TS_OP_mulhii] + n[TS_OP_shri], 2);
-    CHECK_INT(n[TS_OP_divi] + n[TS_OP_xori], 0);
+    CHECK(n[TS_OP_divi] == 1 && n[TS_OP_remi] == 1);
+    CHECK_INT(n[TS_OP_xori] + n[TS_OP_cmpi] + n[TS_OP_select], 0);
     ts__arena_deinit(&scratch);
     ts__arena_deinit(&arena);
 }
