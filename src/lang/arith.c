@@ -294,7 +294,8 @@ ts_val fr_int_div(fr *f, ts_op op, ts_val x, ts_val y, uint32_t attr)
     return op == TS_OP_remi ? r : ts_select(b, fine, r, zero);
 }
 
-/* The remainder truncates; where it is not zero and has the other sign than y, y is added. */
+/* What is left of a division rounded down. Of floats it truncates; where it is not zero and has the other sign than
+ * y, y is added. */
 static ts_val arith_mod(fr *f, ts_val x, ts_val y, ts_dtype dtype)
 {
     ts_builder *b = &f->b;
@@ -309,13 +310,7 @@ static ts_val arith_mod(fr *f, ts_val x, ts_val y, ts_dtype dtype)
     }
     if (ts__const_as_int(b->fn, y, &c) && ts_is_pow2(c))
         return ts_op2(b, TS_OP_andi, x, ts_int(b, ts_type_of(b->fn, x), c - 1), 0);
-    ts_val r = fr_int_div(f, TS_OP_remi, x, y, sign);
-    if (sign)
-        return r;
-    ts_val zero = arith_zero(f, r);
-    ts_val differs = ts_cmp(b, TS_OP_cmpi, TS_LT, ts_op2(b, TS_OP_xori, r, y, 0), zero, 0);
-    ts_val fix = ts_op2(b, TS_OP_andi, differs, ts_cmp(b, TS_OP_cmpi, TS_NE, r, zero, 0), 0);
-    return ts_select(b, fix, ts_op2(b, TS_OP_addi, r, y, 0), r);
+    return fr_int_div(f, TS_OP_remi, x, y, sign ? sign : TS_RM);
 }
 
 static ts_status arith_typed(fr *f, ts_operator op, ts_dtype dtype, ts_val x, ts_val y,
