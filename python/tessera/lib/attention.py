@@ -88,10 +88,10 @@ def _attend(
     """Tile ``t`` of all: heads in groups whose keys and values stay in L2, long rows first."""
     length, keys = q.shape[-2], k.shape[-2]
     heads, tiles = _heads(q), max(ct.cdiv(length, TM), 1)
-    first = t // (GROUP * tiles) * GROUP
+    span = max(GROUP * tiles, 1)  # the tiles of a group
+    first, rest = t // span * GROUP, t % span
     width = max(min(heads - first, GROUP), 1)
-    rest = t - first * tiles
-    m, head, batch = tiles - 1 - rest // width, first + rest % width, 0
+    m, head, batch = tiles - 1 - rest // width, max(first + rest % width, 0), 0
     if q.ndim == 4:
         batch, head = _split_head(q, head)
     kv = _kv_head(head, q, k)
