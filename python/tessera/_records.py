@@ -21,7 +21,8 @@ _NUMERIC = "add sub mul truediv floordiv mod pow matmul lshift rshift or xor and
 SPECIAL = (
     "__call__", "__getitem__", "__setitem__", "__post_init__", "__str__", "__repr__", "__format__", "__len__",
     "__bool__", "__contains__", "__neg__", "__pos__", "__invert__", "__abs__", "__int__", "__float__", "__index__",
-    "__stored__", "__isnat__", "__local_places__", "__shared_places__", "__eq__", "__ne__", "__lt__", "__le__", "__gt__", "__ge__",
+    "__stored__", "__isnat__", "__local_places__", "__shared_places__",
+    "__eq__", "__ne__", "__lt__", "__le__", "__gt__", "__ge__",
     *(f"__{side}{name}__" for name in _NUMERIC.split() for side in ("", "r")),
 )  # fmt: skip
 

@@ -15,5 +15,5 @@ _MODULES = {
 
 def __getattr__(name: str) -> Any:
     if name not in _MODULES:
-        raise AttributeError(f"module 'numba.core' has no attribute {name!r}: it is not installed; this is tessera.cuda")
+        raise AttributeError(f"numba is not installed, and what answers 'numba.core' here has no attribute {name!r}")
     return importlib.import_module(f"tessera.cuda.{_MODULES[name]}")
