@@ -146,3 +146,34 @@ def test_the_centre_of_a_stencil_gives_its_neighbours() -> None:
     text = ptx(kernel, x, out)
     assert "+-4]" in text and "+4]" in text
     assert text.count("mad.wide") == 3
+
+
+def orders(steps: tuple[tuple[int, int, int], ...]):
+    def kernel(x, y):
+        i = cuda.threadIdx.x
+        s = F(0)
+        for kind, k, j in steps:
+            if kind == 0:
+                s += x[8 * i + k]
+            elif kind == 1:
+                x[8 * i + k] = s + F(j)
+            elif kind == 2:
+                y[8 * i + k] = s
+            elif kind == 3:
+                s += y[8 * i + k]
+            elif kind == 4:
+                if s > F(20 * j):
+                    x[8 * i + k] = y[8 * i + j] + F(1)
+            else:
+                s -= x[i * 8 + (k + 1) % 8] + x[i * 8 + j]
+
+    return kernel
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_reads_and_writes_at_random(seed: int) -> None:
+    """Of two arrays, that begin anywhere, in any order, some under conditions."""
+    rng = np.random.default_rng(seed)
+    steps = [(int(rng.integers(6)), int(rng.integers(8)), int(rng.integers(8))) for _ in range(rng.integers(4, 18))]
+    arrays = [rng.integers(0, 9, 256).astype(F) for _ in range(2)]
+    same_as_written(orders(tuple(steps)), arrays, 32, 4 * int(rng.integers(4)))
