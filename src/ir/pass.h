@@ -37,6 +37,7 @@ typedef struct ts_pass_env {
     uint32_t block[3], shared_bytes; /* of the launch, CPU alone: threads of a block, dynamic shared memory */
     int64_t most_blocks; /* of the launch of a kernel of threads, along each axis; 0: not known */
     uint32_t lanes; /* not 0: tiles of rank 1 with this many elements are threads of a warp, and stay in registers */
+    bool serial;  /* CPU: one thread has the block for itself; its loops are those of a program */
     bool by_rows; /* CPU: the function's one `for` takes a warp each, and they lie across the x of the block */
     ts_text *messages;        /* texts that faults name (pass/faults.h); NULL: nobody wants them */
     int64_t limit_ns, deadline_ns; /* time that compiling may take, and when it is over; 0: no limit */

@@ -158,6 +158,8 @@ static ts_val lock_thread(lockstep *c, uint32_t axis)
 
 ts_val lock_lane(lockstep *c)
 {
+    if (c->alone)
+        return lock_i32(c, 0);
     return lock_pattern(c, 1, LOCK_WARP);
 }
 
@@ -391,6 +393,29 @@ static bool lock_needs_block(const ts_fn *fn)
     return false;
 }
 
+/* Does it exchange anything within warps? */
+static bool lock_needs_warp(const ts_fn *fn)
+{
+    for (ts_val v = 1; v < fn->inst.n; v++) {
+        const ts_inst *inst = ts_at(fn, v);
+        switch ((int)inst->op) {
+        case TS_OP_vote:
+        case TS_OP_shfl:
+        case TS_OP_redux:
+        case TS_OP_match:
+        case TS_OP_elect:
+            return true;
+        case TS_OP_sreg:
+            if (TS_S_KIND(inst->aux) == TS_SREG_LANEMASK_LT)
+                return true;
+            break;
+        default:
+            break;
+        }
+    }
+    return false;
+}
+
 static void lock_start(lockstep *c)
 {
     uint32_t whole = c->n_threads % (uint32_t)c->width;
@@ -458,7 +483,8 @@ static ts_status lock_block(lockstep *c)
 /* How wide a tile is, and what differs within it. False when memory is out. */
 static bool lock_decide(lockstep *c)
 {
-    c->width = LOCK_WARP;
+    c->alone = c->n_threads == 1 && !lock_needs_warp(c->fn);
+    c->width = c->alone ? 1 : LOCK_WARP;
     c->by_warp = !lock_needs_block(c->fn) || c->n_threads <= LOCK_WARP;
     if (c->by_warp)
         return ts__lock_vary(c);
@@ -490,6 +516,7 @@ ts_status ts__pass_lockstep(ts_fn *fn, ts_pass_env *env, ts_error *err)
     if (ts__module_failed(c->m) || c->scratch->failed)
         return ts_fail(err, TS_NOMEM, "out of memory in pass lockstep");
     env->lanes = c->width == LOCK_WARP ? LOCK_WARP : 0;
+    env->serial = c->alone;
     env->by_rows = c->by_warp && c->n_threads > LOCK_WARP && c->block[0] <= LOCK_WARP;
     fn->level = TS_LEVEL_T;
     fn->num_warps = 0;

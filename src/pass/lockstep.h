@@ -67,6 +67,7 @@ typedef struct lockstep {
     uint32_t block[3], n_threads;
     int64_t width;  /* threads of the tile: a power of two */
     bool by_warp;   /* a loop over the warps of the block, one tile each */
+    bool alone;     /* a block of one thread, which asks nothing of its warp: all values are scalars */
     ts_val first;   /* number in the block of the first thread of the tile: i32, 0 where it is 0 */
     ts_val number;  /* of each thread in the block: tile of i32 */
     ts_val shared;  /* all shared memory of the block, where its addresses are handled as numbers; else 0 */

@@ -734,7 +734,10 @@ static void flow_jump_apart(lockstep *c, ts_val v)
 
 void lock_jump(lockstep *c, ts_val v)
 {
-    if (ts_at(c->fn, v)->op == TS_OP_return) {
+    if (ts_at(c->fn, v)->op == TS_OP_return && c->alone && c->shape.parent[v]) {
+        ts_term(&c->b, TS_OP_return, 0, NULL);
+        c->gone = c->closed = true;
+    } else if (ts_at(c->fn, v)->op == TS_OP_return) {
         if (c->loop)
             c->alive = lock_and(c, c->alive, c->mask ? lock_not(c, c->mask) : ts_bits(&c->b, flow_mask_type(c), 0));
         c->gone = true;

@@ -151,6 +151,10 @@ static void mem_local(lockstep *c, ts_val v)
 {
     uint32_t each = mem_local_each(c, v);
     bool kept = c->split.level;
+    if (c->alone) {
+        c->map[v] = mem_pointer_to(c, lock_local_of(c, v, 1), ts_type_get(c->m, ts_at(c->fn, v)->type)->elem);
+        return;
+    }
     ts_val base = kept ? c->split.slot[v] : lock_local_of(c, v, (uint32_t)c->width);
     ts_val number = kept ? c->number : ts_emit(&c->b, TS_OP_iota, lock_tile(c, TS_T_i32), 0, NULL, 0, 0);
     ts_val at = ts_op2(&c->b, TS_OP_muli, number, ts_bits(&c->b, lock_tile(c, TS_T_i32), each), 0);
@@ -230,13 +234,14 @@ static void mem_st(lockstep *c, ts_val v)
 static void mem_atom(lockstep *c, ts_val v)
 {
     const ts_inst *inst = ts_at(c->fn, v);
-    bool cas = TS_M_GET_MODE(inst->aux) == TS_RMW_CAS;
+    bool cas = TS_M_GET_MODE(inst->aux) == TS_RMW_CAS, tile = !c->alone;
     ts_type elem = ts_type_of(c->fn, ts_opnd(c->fn, v, 1));
-    ts_val x[4] = {mem_pointer_to(c, lock_opnd_tile(c, v, 0), elem), lock_opnd_tile(c, v, 1)};
+    ts_val x[4] = {mem_pointer_to(c, lock_value(c, ts_opnd(c->fn, v, 0), tile), elem),
+                   lock_value(c, ts_opnd(c->fn, v, 1), tile)};
     uint32_t n = 2;
     if (cas)
-        x[n++] = lock_opnd_tile(c, v, 2);
-    ts_val mask = mem_mask(c, v, true);
+        x[n++] = lock_value(c, ts_opnd(c->fn, v, 2), tile);
+    ts_val mask = mem_mask(c, v, tile);
     if (mask)
         x[n++] = mask;
     uint32_t mem = inst->aux;
@@ -246,8 +251,8 @@ static void mem_atom(lockstep *c, ts_val v)
         mem |= TS_M_SCOPE(TS_SCOPE_DEVICE);
     if (cas)
         mem &= ~TS_M_MODE(15);
-    c->map[v] = ts_emit(&c->b, cas ? TS_OP_atomic_cas_tko : TS_OP_atomic_rmw_tko, lock_tile(c, elem), n, x, mem,
-                        mask ? TS_F_MASK : 0);
+    c->map[v] = ts_emit(&c->b, cas ? TS_OP_atomic_cas_tko : TS_OP_atomic_rmw_tko, tile ? lock_tile(c, elem) : elem, n,
+                        x, mem, mask ? TS_F_MASK : 0);
 }
 
 /* Done at once; those that wait for it then find it done. */

@@ -163,7 +163,7 @@ static void vary_note_jumps(lockstep *c)
     for (ts_val v = 1; v < c->fn->inst.n; v++) {
         uint32_t op = ts_at(c->fn, v)->op;
         bool turns = op == TS_OP_break || op == TS_OP_continue;
-        if (!turns && op != TS_OP_return)
+        if (!turns && (op != TS_OP_return || c->alone)) /* one thread returns */
             continue;
         ts_val target = ts__term_target(c->fn, &c->shape, v);
         for (ts_val at = c->shape.parent[v]; at && at != target; at = c->shape.parent[at])
@@ -179,6 +179,8 @@ bool ts__lock_vary(lockstep *c)
     if (!c->is.vary || !c->is.parts || !c->is.jumps)
         return false;
     vary_note_jumps(c);
+    if (c->alone)
+        return true;
     for (bool changed = true; changed;) {
         changed = false;
         for (ts_val v = 1; v < n; v++) {

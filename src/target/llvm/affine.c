@@ -80,6 +80,18 @@ static bool affine_uniform(cg *e, ts_val v, cg_ix ix, cg_axis *out)
     return true;
 }
 
+/* Is v the index x, or y where x is negative? */
+static bool affine_wraps(const cg *e, ts_val v)
+{
+    const ts_inst *inst = ts_at(e->fn, v), *cond;
+    int64_t zero;
+    if (inst->op != TS_OP_select)
+        return false;
+    cond = ts_at(e->fn, inst->opnd[0]);
+    return cond->op == TS_OP_cmpi && TS_A_GET_PRED(cond->aux) == TS_LT && !(cond->aux & TS_A_UNSIGNED) &&
+           cond->opnd[0] == inst->opnd[2] && ts__const_as_int(e->fn, cond->opnd[1], &zero) && zero == 0;
+}
+
 static bool affine_of(cg *e, ts_val v, cg_ix ix, cg_axis *out)
 {
     const ts_inst *inst = ts_at(e->fn, v);
@@ -124,6 +136,10 @@ static bool affine_of(cg *e, ts_val v, cg_ix ix, cg_axis *out)
         case TS_OP_ptr_to_int:
         case TS_OP_int_to_ptr:
             return cg_affine(e, inst->opnd[0], ix, out);
+        case TS_OP_select:
+            if (e->wraps && affine_wraps(e, v))
+                return cg_affine(e, inst->opnd[2], ix, out);
+            break;
         default:
             break;
         }
@@ -133,7 +149,7 @@ static bool affine_of(cg *e, ts_val v, cg_ix ix, cg_axis *out)
 /* The answer, also that it is none, is kept: a sum may reach its operands by many ways. */
 bool cg_affine(cg *e, ts_val v, cg_ix ix, cg_axis *out)
 {
-    cg_ref known = cg_known(e, CG_KEY(AFFINE_KEY, v, 0), ix);
+    cg_ref known = cg_known(e, CG_KEY(AFFINE_KEY, v, e->wraps), ix);
     if (known) {
         *out = known > 1 ? e->affine.at[known - 2] : (cg_axis){0};
         return known > 1;
@@ -141,7 +157,64 @@ bool cg_affine(cg *e, ts_val v, cg_ix ix, cg_axis *out)
     bool found = affine_of(e, v, ix, out);
     if (found && !TS_PUSH(e->arena, &e->affine, *out))
         cg_fail(e, TS_NOMEM, "out of memory while generating code");
-    cg_remember(e, CG_KEY(AFFINE_KEY, v, 0), ix, found ? e->affine.n + 1 : 1);
+    cg_remember(e, CG_KEY(AFFINE_KEY, v, e->wraps), ix, found ? e->affine.n + 1 : 1);
+    return found;
+}
+
+/* The conditions of the indices that v is made of; false: too many. */
+static bool affine_conditions(const cg *e, ts_val v, uint32_t depth, ts_val *cond, uint32_t *n)
+{
+    enum { AFFINE_CONDITIONS = 4, AFFINE_DEEP = 16 };
+    const ts_inst *inst = ts_at(e->fn, v);
+    if (!cg_is_tile(e, v))
+        return true;
+    if (depth == AFFINE_DEEP)
+        return false;
+    switch ((int)inst->op) {
+    case TS_OP_addi:
+    case TS_OP_subi:
+    case TS_OP_offset:
+    case TS_OP_muli:
+        return affine_conditions(e, inst->opnd[0], depth + 1, cond, n) &&
+               affine_conditions(e, inst->opnd[1], depth + 1, cond, n);
+    case TS_OP_broadcast:
+    case TS_OP_reshape:
+    case TS_OP_exti:
+    case TS_OP_trunci:
+    case TS_OP_assume:
+    case TS_OP_ptr_to_ptr:
+    case TS_OP_ptr_to_int:
+    case TS_OP_int_to_ptr:
+        return affine_conditions(e, inst->opnd[0], depth + 1, cond, n);
+    case TS_OP_select:
+        if (!affine_wraps(e, v))
+            return true;
+        for (uint32_t i = 0; i < *n; i++)
+            if (cond[i] == inst->opnd[0])
+                return true;
+        if (*n == AFFINE_CONDITIONS)
+            return false;
+        cond[(*n)++] = inst->opnd[0];
+        return affine_conditions(e, inst->opnd[2], depth + 1, cond, n);
+    default:
+        return true;
+    }
+}
+
+bool cg_affine_wrapped(cg *e, ts_val v, cg_ix ix, cg_axis *out, cg_ref *negative)
+{
+    ts_val cond[4];
+    uint32_t n = 0, bits = cg_index_of(e, ix)->bits;
+    if (e->val[v].form != CG_HELD || ix != cg_ix_held(e) || !affine_conditions(e, v, 0, cond, &n) || !n)
+        return false;
+    e->wraps = true;
+    bool found = cg_affine(e, v, ix, out);
+    e->wraps = false;
+    *negative = 0;
+    for (uint32_t i = 0; i < n && found; i++) {
+        cg_ref one = cg_is_tile(e, cond[i]) ? cg_gen(e, cond[i], ix) : cg_splat(e, CG_I1, bits, cg_scalar(e, cond[i]));
+        *negative = *negative ? cg_bin(e, "or", CG_I1, bits, *negative, one) : one;
+    }
     return found;
 }
 

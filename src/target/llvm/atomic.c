@@ -82,7 +82,7 @@ static cg_ref atomic_one(cg *e, const atomic_op *a, cg_ref address, cg_ref value
     cg_reg reg = atomic_reg(e, a);
     const char *type = cg_type(e, reg, 0), *order = atomic_order(TS_M_GET_ORDER(ts_at(e->fn, a->v)->aux));
     int64_t align = cg_elem_bytes(e, a->elem);
-    cg_ref p = cg_new(e, "inttoptr i64 %r to ptr", address);
+    cg_ref p = cg_pointer(e, ts_opnd(e->fn, a->v, 0), address);
     if (a->own) {
         cg_ref was = cg_new(e, "load %s, ptr %r, align %d", type, p, align);
         cg_line(e, "store %s %r, ptr %r, align %d", type, atomic_new_value(e, a, reg, was, value, compare), p, align);
@@ -199,6 +199,24 @@ static void atomic_make(cg *e, const atomic_op *a, uint32_t m)
         atomic_elements(e, a);
 }
 
+/* One element that is surely there. */
+static void atomic_scalar(cg *e, const atomic_op *a)
+{
+    const uint32_t *x = ts_opnds(e->fn, ts_at(e->fn, a->v));
+    cg_ref y[3] = {0};
+    cg_reg as = cg_reg_of(e, a->elem), reg = atomic_reg(e, a);
+    for (uint32_t i = 0; i < (a->mode == TS_RMW_CAS ? 3u : 2u); i++) {
+        cg_settle(e, x[i]);
+        y[i] = cg_scalar(e, x[i]);
+        if (i && reg != as)
+            y[i] = cg_conv(e, "bitcast", as, reg, 0, y[i]);
+    }
+    cg_order(e, a->v, false);
+    cg_ref was = a->mode == TS_RMW_CAS ? atomic_one(e, a, y[0], y[2], y[1]) : atomic_one(e, a, y[0], y[1], 0);
+    e->val[a->v].form = CG_SCALAR;
+    e->val[a->v].ref = reg != as ? cg_conv(e, "bitcast", reg, as, 0, was) : was;
+}
+
 void cg_atomic(cg *e, ts_val v)
 {
     const ts_inst *inst = ts_at(e->fn, v);
@@ -214,6 +232,10 @@ void cg_atomic(cg *e, ts_val v)
     atomic_op a = {.v = v, .mode = cas ? TS_RMW_CAS : TS_M_GET_MODE(inst->aux), .elem = ts_type_elem(e->m, type),
                    .own = root != TS_ALIAS_UNKNOWN && ts_at(e->fn, root)->op == TS_OP_alloca,
                    .count = ts_type_count(e->m, type)};
+    if (!cg_is_tile(e, value) && m == TS_NO && atomic_is_plain(&a)) {
+        atomic_scalar(e, &a);
+        return;
+    }
     bool by_bits = cg_held(e, type) && atomic_is_plain(&a);
     uint64_t payload;
     if (atomic_is_plain(&a) && ts__const_bits(e->fn, value, &payload))

@@ -224,6 +224,7 @@ typedef struct cg {
     ts_status status;
     ts_error *err;
     uint32_t lanes; /* log2 of the elements of tiles that are held in registers; 0 none */
+    bool serial;    /* of ts_pass_env: plain loops for LLVM's own optimisers */
     ts_val rows;    /* the `for` over a block's warps that goes around a run of blocks, see emit.c; 0 none */
     ts_shape shape;
     cg_plan plan;
@@ -240,6 +241,7 @@ typedef struct cg {
     uint64_t scratch_bytes;
     cg_map memo; /* what was computed in the open scopes */
     TS_VEC(cg_axis) affine; /* found by cg_affine; the memo says where */
+    bool wraps;             /* cg_affine_wrapped is asking */
     TS_VEC(uint32_t) scope;
     TS_VEC(const char *) declared;
     ts_text messages;
@@ -348,6 +350,8 @@ typedef struct cg_faults {
     cg_ref code, index, extent, thread[3];
 } cg_faults;
 void cg_fault(cg *e, const cg_faults *fault);
+/* `at`, an address of pointer value `v`, for LLVM. */
+cg_ref cg_pointer(cg *e, ts_val v, cg_ref at);
 cg_ref cg_load(cg *e, const cg_mem *mem, cg_ix ix);
 void cg_store(cg *e, const cg_mem *mem, cg_ix ix, cg_ref value);
 /* The same around the caches; false (and nothing written) when the vector is not one dense line. */
@@ -366,6 +370,9 @@ cg_ix cg_mapped(cg *e, ts_val v, cg_ix ix); /* coordinates of operand 0 of a sha
 
 /* Is v at these coordinates a base plus a constant for each lane bit? The low bits of its type, where sums wrap. */
 bool cg_affine(cg *e, ts_val v, cg_ix ix, cg_axis *out);
+/* The same where indices that count from the end if they are negative are not: *negative is the mask of those that are.
+ * False also where there are none. */
+bool cg_affine_wrapped(cg *e, ts_val v, cg_ix ix, cg_axis *out, cg_ref *negative);
 /* The mask of a comparison of numbers that rise by 1 from thread to thread with one for all: the first threads, or the
  * others. 0: not such a comparison. */
 cg_ref cg_compare_rising(cg *e, ts_val v, cg_ix ix);

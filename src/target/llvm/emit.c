@@ -241,6 +241,7 @@ static ts_status emit_begin(cg *e, const ts_fn *fn, ts_pass_env *env, ts_error *
     memset(e, 0, sizeof *e);
     e->fn = fn;
     e->m = fn->module;
+    e->serial = env->serial;
     e->lanes = env->lanes ? (uint32_t)ts_log2(env->lanes) : 0;
     e->arena = env->scratch;
     e->err = err;
@@ -308,6 +309,8 @@ ts_status ts__llvm_target(ts_fn *fn, ts_pass_env *env, const ts_llvm_host *host,
         fputs(ts__text_get(&text), stderr);
     ts_llvm_options chosen = *options;
     chosen.level = text.n > EMIT_LONG_BYTES ? 0 : chosen.level;
+    if (!chosen.passes && text.n <= EMIT_LONG_BYTES)
+        chosen.passes = env->serial ? TS_LLVM_PASSES_SERIAL : env->lanes ? TS_LLVM_PASSES_LANES : TS_LLVM_PASSES;
     if (status == TS_OK)
         status = ts__llvm_compile(ts__text_get(&text), text.n, host, &chosen, code->alloc,
                                  &code->bytes, &code->n_bytes, err);

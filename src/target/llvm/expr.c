@@ -350,6 +350,17 @@ bool cg_store_stream(cg *e, const cg_mem *mem, cg_ix ix, cg_ref value)
 
 /* ---- pointers -----------------------------------------------------------------------------------*/
 
+/* Of code for one thread as bytes from the array's first one: what LLVM compares loops and arrays by. */
+cg_ref cg_pointer(cg *e, ts_val v, cg_ref at)
+{
+    uint32_t root = e->serial ? e->alias.root[v] : TS_ALIAS_UNKNOWN;
+    if (root == TS_ALIAS_UNKNOWN || root == v)
+        return cg_new(e, "inttoptr i64 %r to ptr", at);
+    cg_ref base = cg_scalar(e, root);
+    return cg_new(e, "getelementptr i8, ptr %r, i64 %r", cg_new(e, "inttoptr i64 %r to ptr", base),
+                  cg_new(e, "sub i64 %r, %r", at, base));
+}
+
 /* Address of lane 0 when the pointers of a vector are consecutive elements. */
 static bool expr_run(cg *e, ts_val ptrs, cg_ix ix, uint32_t bytes, cg_ref *first)
 {
@@ -396,10 +407,10 @@ static cg_ref expr_gather(cg *e, ts_type elem, uint32_t bits, cg_ref at, cg_ref 
 }
 
 /* One element, under a branch when masked. */
-static cg_ref expr_load_one(cg *e, ts_type elem, cg_ref at, cg_ref mask, cg_ref pad)
+static cg_ref expr_load_one(cg *e, ts_val ptr, ts_type elem, cg_ref at, cg_ref mask, cg_ref pad)
 {
     const char *type = expr_mem_type(e, elem, 0);
-    cg_ref p = cg_new(e, "inttoptr i64 %r to ptr", at);
+    cg_ref p = cg_pointer(e, ptr, at);
     int64_t align = cg_elem_bytes(e, elem);
     if (!mask)
         return cg_new(e, "load %s, ptr %r, align %d", type, p, align);
@@ -434,7 +445,7 @@ static bool expr_same(cg *e, ts_val ptrs, cg_ix ix, cg_ref *at)
 }
 
 /* One element for all lanes, read where one of them wants it. */
-static cg_ref expr_load_same(cg *e, ts_type elem, uint32_t bits, cg_ref at, cg_ref mask, cg_ref pad)
+static cg_ref expr_load_same(cg *e, ts_val ptr, ts_type elem, uint32_t bits, cg_ref at, cg_ref mask, cg_ref pad)
 {
     cg_reg reg = cg_reg_of(e, elem), in_mem = reg == CG_I1 ? CG_I8 : reg;
     cg_ref any = 0;
@@ -442,7 +453,7 @@ static cg_ref expr_load_same(cg *e, ts_type elem, uint32_t bits, cg_ref at, cg_r
         cg_ref all = cg_new(e, "bitcast %s %r to i%d", cg_type(e, CG_I1, bits), mask, (int64_t)1 << bits);
         any = cg_new(e, "icmp ne i%d %r, 0", (int64_t)1 << bits, all);
     }
-    cg_ref x = cg_splat(e, in_mem, bits, expr_load_one(e, elem, at, any, cg_const(e, in_mem, 0, 0)));
+    cg_ref x = cg_splat(e, in_mem, bits, expr_load_one(e, ptr, elem, at, any, cg_const(e, in_mem, 0, 0)));
     return mask ? cg_sel(e, in_mem, bits, mask, x, pad) : x;
 }
 
@@ -472,8 +483,51 @@ static bool expr_runs(cg *e, ts_val ptrs, cg_ix ix, uint32_t bytes, bool same, u
            expr_runs(e, ptrs, expr_half(e, ix, true), bytes, same, depth + 1);
 }
 
+/* Two ways to an access: the run of neighbours, and behind `slow`, where an index of a lane that is here is negative,
+ * lane by lane. */
+typedef struct expr_ways {
+    cg_ref first;
+    uint32_t slow, on, fast_end;
+} expr_ways;
+
+/* Begins the first way, if there are two. */
+static bool expr_ways_begin(cg *e, expr_ways *w, ts_val ptrs, cg_ix ix, uint32_t bytes, cg_ref mask)
+{
+    cg_axis a;
+    cg_ref negative;
+    uint32_t bits = cg_index_of(e, ix)->bits, fast = cg_label(e);
+    if (!bits || !cg_affine_wrapped(e, ptrs, ix, &a, &negative))
+        return false;
+    for (uint32_t b = 0; b < bits; b++)
+        if (a.lane[b] != (int64_t)bytes << b)
+            return false;
+    *w = (expr_ways){.first = cg_new(e, "inttoptr i64 %r to ptr", a.base), .slow = cg_label(e), .on = cg_label(e)};
+    if (mask)
+        negative = cg_bin(e, "and", CG_I1, bits, negative, mask);
+    cg_ref all = cg_new(e, "bitcast %s %r to i%d", cg_type(e, CG_I1, bits), negative, (int64_t)1 << bits);
+    cg_ref none = cg_new(e, "icmp eq i%d %r, 0", (int64_t)1 << bits, all);
+    cg_line(e, "br i1 %r, label %b, label %b", none, fast, w->slow);
+    cg_block(e, fast);
+    return true;
+}
+
+static void expr_ways_slow(cg *e, expr_ways *w)
+{
+    w->fast_end = e->block;
+    cg_br(e, w->on);
+    cg_block(e, w->slow);
+}
+
+static cg_ref expr_load_run(cg *e, ts_type elem, uint32_t bits, cg_ref first, cg_ref mask, cg_ref pad)
+{
+    return mask ? cg_masked_load(e, elem, bits, first, mask, pad)
+                : cg_new(e, "load %s, ptr %r, align %d", expr_mem_type(e, elem, bits), first,
+                         (int64_t)cg_elem_bytes(e, elem));
+}
+
 static cg_ref expr_load_ptr(cg *e, ts_val v, cg_ix ix)
 {
+    expr_ways ways;
     const ts_inst *inst = ts_at(e->fn, v);
     const uint32_t *x = ts_opnds(e->fn, inst);
     ts_type elem = ts_type_elem(e->m, inst->type);
@@ -491,26 +545,34 @@ static cg_ref expr_load_ptr(cg *e, ts_val v, cg_ix ix)
     if (d != TS_NO && reg == CG_I1)
         pad = cg_conv(e, "zext", CG_I1, CG_I8, bits, pad);
     if (!bits)
-        r = expr_load_one(e, elem, expr_at(e, x[0], ix), mask, pad);
+        r = expr_load_one(e, x[0], elem, expr_at(e, x[0], ix), mask, pad);
     else if (same)
-        r = expr_load_same(e, elem, bits, first, mask, pad);
+        r = expr_load_same(e, x[0], elem, bits, first, mask, pad);
     else if (run)
-        r = mask ? cg_masked_load(e, elem, bits, first, mask, pad)
-                 : cg_new(e, "load %s, ptr %r, align %d", expr_mem_type(e, elem, bits), first,
-                          (int64_t)cg_elem_bytes(e, elem));
-    else
+        r = expr_load_run(e, elem, bits, first, mask, pad);
+    else if (expr_ways_begin(e, &ways, x[0], ix, cg_elem_bytes(e, elem), mask)) {
+        cg_ref fast = expr_load_run(e, elem, bits, ways.first, mask, pad);
+        expr_ways_slow(e, &ways);
+        cg_scope_open(e);
+        r = expr_gather(e, elem, bits, expr_at(e, x[0], ix), mask ? mask : expr_true(e, bits), pad);
+        cg_scope_close(e);
+        uint32_t slow_end = e->block;
+        cg_br(e, ways.on);
+        cg_block(e, ways.on);
+        r = cg_new(e, "phi %s [ %r, %b ], [ %r, %b ]", expr_mem_type(e, elem, bits), fast, ways.fast_end, r, slow_end);
+    } else
         r = expr_gather(e, elem, bits, expr_at(e, x[0], ix), mask ? mask : expr_true(e, bits), pad);
     return expr_from_mem(e, elem, bits, r);
 }
 
-static void expr_store_one(cg *e, ts_type elem, cg_ref at, cg_ref mask, cg_ref value)
+static void expr_store_one(cg *e, ts_val ptr, ts_type elem, cg_ref at, cg_ref mask, cg_ref value)
 {
     uint32_t yes = cg_label(e), on = cg_label(e);
     if (mask) {
         cg_line(e, "br i1 %r, label %b, label %b", mask, yes, on);
         cg_block(e, yes);
     }
-    cg_ref p = cg_new(e, "inttoptr i64 %r to ptr", at);
+    cg_ref p = cg_pointer(e, ptr, at);
     cg_line(e, "store %s %r, ptr %r, align %d", expr_mem_type(e, elem, 0), value, p, (int64_t)cg_elem_bytes(e, elem));
     if (mask) {
         cg_br(e, on);
@@ -530,14 +592,38 @@ void cg_masked_store(cg *e, ts_type elem, uint32_t bits, cg_ref p, cg_ref mask, 
             (int64_t)cg_elem_bytes(e, elem), i1, mask);
 }
 
+static void expr_store_run(cg *e, ts_type elem, uint32_t bits, cg_ref first, cg_ref mask, cg_ref value)
+{
+    if (mask)
+        cg_masked_store(e, elem, bits, first, mask, value);
+    else
+        cg_line(e, "store %s %r, ptr %r, align %d", expr_mem_type(e, elem, bits), value, first,
+                (int64_t)cg_elem_bytes(e, elem));
+}
+
+static void expr_scatter(cg *e, ts_type elem, uint32_t bits, cg_ref at, cg_ref mask, cg_ref value)
+{
+    char line[240];
+    const char *vector = expr_mem_type(e, elem, bits), *i1 = cg_type(e, CG_I1, bits), *ptr = cg_type(e, CG_PTR, bits);
+    cg_reg reg = cg_reg_of(e, elem);
+    const char *suffix = cg_suffix(e, reg == CG_I1 ? CG_I8 : reg, bits), *to = cg_suffix(e, CG_PTR, bits);
+    cg_ref p = cg_new(e, "inttoptr %s %r to %s", cg_type(e, CG_I64, bits), at, ptr);
+    snprintf(line, sizeof line, "declare void @llvm.masked.scatter.%s.%s(%s, %s, i32, %s)", suffix, to, vector, ptr,
+             i1);
+    cg_declare(e, line);
+    cg_line(e, "call void @llvm.masked.scatter.%s.%s(%s %r, %s %r, i32 %d, %s %r)", suffix, to, vector, value, ptr, p,
+            (int64_t)cg_elem_bytes(e, elem), i1, mask);
+}
+
 void cg_scatter(cg *e, ts_val v, cg_ix ix)
 {
+    expr_ways ways;
     const ts_inst *inst = ts_at(e->fn, v);
     const uint32_t *x = ts_opnds(e->fn, inst);
     ts_type elem = ts_type_elem(e->m, ts_type_of(e->fn, x[1]));
     uint32_t bits = cg_index_of(e, ix)->bits, m = ts__opnd_mask(inst);
     int64_t align = cg_elem_bytes(e, elem);
-    cg_reg reg = cg_reg_of(e, elem), in_mem = reg == CG_I1 ? CG_I8 : reg;
+    cg_reg reg = cg_reg_of(e, elem);
     cg_ref first;
     bool run = bits && expr_run(e, x[0], ix, (uint32_t)align, &first);
     if (bits && !run && expr_runs(e, x[0], ix, (uint32_t)align, false, 0)) {
@@ -546,29 +632,28 @@ void cg_scatter(cg *e, ts_val v, cg_ix ix)
         return;
     }
     cg_ref value = expr_at(e, x[1], ix), mask = m == TS_NO ? 0 : expr_at(e, x[m], ix);
-    const char *vector = cg_type(e, in_mem, bits), *i1 = cg_type(e, CG_I1, bits), *suffix = cg_suffix(e, in_mem, bits);
-    char line[240];
     if (reg == CG_I1)
         value = cg_conv(e, "zext", CG_I1, CG_I8, bits, value);
     if (!bits) {
-        expr_store_one(e, elem, expr_at(e, x[0], ix), mask, value);
+        expr_store_one(e, x[0], elem, expr_at(e, x[0], ix), mask, value);
         return;
     }
     if (run) {
-        if (!mask) {
-            cg_line(e, "store %s %r, ptr %r, align %d", vector, value, first, align);
-            return;
-        }
-        cg_masked_store(e, elem, bits, first, mask, value);
+        expr_store_run(e, elem, bits, first, mask, value);
         return;
     }
-    const char *ptr = cg_type(e, CG_PTR, bits), *to = cg_suffix(e, CG_PTR, bits);
-    cg_ref p = cg_new(e, "inttoptr %s %r to %s", cg_type(e, CG_I64, bits), expr_at(e, x[0], ix), ptr);
-    snprintf(line, sizeof line, "declare void @llvm.masked.scatter.%s.%s(%s, %s, i32, %s)", suffix,
-             to, vector, ptr, i1);
-    cg_declare(e, line);
-    cg_line(e, "call void @llvm.masked.scatter.%s.%s(%s %r, %s %r, i32 %d, %s %r)", suffix, to,
-            vector, value, ptr, p, align, i1, mask ? mask : expr_true(e, bits));
+    bool two = expr_ways_begin(e, &ways, x[0], ix, (uint32_t)align, mask);
+    if (two) {
+        expr_store_run(e, elem, bits, ways.first, mask, value);
+        expr_ways_slow(e, &ways);
+    }
+    cg_scope_open(e);
+    expr_scatter(e, elem, bits, expr_at(e, x[0], ix), mask ? mask : expr_true(e, bits), value);
+    cg_scope_close(e);
+    if (two) {
+        cg_br(e, ways.on);
+        cg_block(e, ways.on);
+    }
 }
 
 /* ---- cat, insert, pack, unpack ------------------------------------------------------------------*/

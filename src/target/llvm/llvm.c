@@ -23,7 +23,6 @@
 /* Address space, as measured with LLVM 15: loading takes 170 MiB, a kernel of 100 KiB of text 20 MiB. */
 #define LLVM_LOAD_BYTES ((size_t)256 << 20)
 #define LLVM_COMPILE_BYTES(n_text) (((size_t)32 << 20) + 64 * (n_text))
-#define LLVM_PASSES "function(early-cse,instsimplify,loop-mssa(licm))"
 
 typedef struct llvm_api {
 #define TS_LLVM(result, name, parameters, need) result(*name) parameters;
@@ -344,7 +343,7 @@ static bool llvm_work(llvm_job *job, const char *text, size_t n, const ts_llvm_h
     job->api->SetModuleDataLayout(job->module, layout);
     job->api->SetTarget(job->module, host->triple);
     job->api->DisposeTargetData(layout);
-    return llvm_is_wanted(job) && llvm_optimise(job, options->passes ? options->passes : LLVM_PASSES) &&
+    return llvm_is_wanted(job) && llvm_optimise(job, options->passes ? options->passes : TS_LLVM_PASSES) &&
            llvm_is_wanted(job) && llvm_emit(job) && !job->message[0];
 }
 

@@ -30,8 +30,14 @@ typedef struct ts_llvm_build {
 /* NULL until something was compiled or ts_llvm_find was called: loads nothing. Threads: safe. */
 const ts_llvm_build *ts__llvm_loaded(void);
 
+/* The usual few: the code is written as it should be. Of threads in lock step addresses are made where they may not be
+ * needed (expr_ways of expr.c); blocks of one thread are programs as compilers know them. */
+#define TS_LLVM_PASSES "function(early-cse,instsimplify,loop-mssa(licm))"
+#define TS_LLVM_PASSES_LANES "function(early-cse,instsimplify,loop-mssa(licm),sink)"
+#define TS_LLVM_PASSES_SERIAL "default<O2>"
+
 typedef struct ts_llvm_options {
-    const char *passes; /* NULL: the usual few */
+    const char *passes; /* NULL: TS_LLVM_PASSES */
     int level;          /* code generation level 0-3 */
     bool verify;        /* run LLVM's verifier on the text first */
     size_t room;        /* memory that there must be before it begins; 0: as measured. For tests */

@@ -624,8 +624,65 @@ static void walk_cold(cg *e, ts_val v)
 
 /* ---- loops --------------------------------------------------------------------------------------*/
 
-/* The carried values at the head: phis of the initial value and of the block `next`. */
-static void walk_carry(cg *e, cg_frame *f, uint32_t from, const cg_ref *start, cg_ref *next)
+/* Code for one thread asks only now and then whether its kernel is to end (cg_look): LLVM takes a loop that asks in
+ * each turn as it stands. Loops without loops inside are cut into strips:
+ *
+ *     strip:  phis; look; the index at which this strip ends
+ *     head:   phis; behind the end of the strip: end; the body; next
+ *     end:    to `strip`, with the phis of `head`
+ */
+typedef struct walk_strip {
+    uint32_t head, end;  /* blocks; 0: the loop is not cut */
+    cg_ref index, *name; /* of `head` */
+} walk_strip;
+enum { WALK_STRIP = 1 << 16 /* turns */ };
+
+static bool walk_has_loops(const cg *e, ts_val v)
+{
+    for (ts_val k = v + 1; k < e->shape.end[v]; k++)
+        if (ts_at(e->fn, k)->op == TS_OP_for || ts_at(e->fn, k)->op == TS_OP_loop)
+            return true;
+    return false;
+}
+
+/* Begins `strip`, where `start` becomes its phis; with a type it has an index that begins at `lower`, too. */
+static cg_ref walk_strip_begin(cg *e, const cg_frame *f, walk_strip *s, const char *type, cg_ref lower, cg_ref *start)
+{
+    ts_val first = f->opener + 1 + (f->skip ? 1 : 0);
+    uint32_t from = e->block;
+    cg_ref index = 0;
+    *s = (walk_strip){.name = TS_NEW_N(e->arena, cg_ref, f->n + 1)};
+    if (!e->serial || walk_has_loops(e, f->opener) || !s->name)
+        return 0;
+    for (uint32_t i = 0; i < f->n; i++)
+        if (f->home[i])
+            return 0;
+    s->head = cg_label(e), s->end = cg_label(e), s->index = cg_name(e);
+    cg_br(e, s->head);
+    cg_block(e, s->head);
+    if (type)
+        index = cg_new(e, "phi %s [ %r, %b ], [ %r, %b ]", type, lower, from, s->index, s->end);
+    for (uint32_t i = 0; i < f->n; i++)
+        if (start[i]) {
+            s->name[i] = cg_name(e);
+            start[i] = cg_new(e, "phi %s [ %r, %b ], [ %r, %b ]", walk_type(e, ts_type_of(e->fn, first + i)), start[i],
+                              from, s->name[i], s->end);
+        }
+    return index;
+}
+
+/* In `head`, whether the strip goes on. */
+static void walk_strip_end(cg *e, const walk_strip *s, cg_ref more)
+{
+    uint32_t body = cg_label(e);
+    cg_line(e, "br i1 %r, label %b, label %b", more, body, s->end);
+    cg_block(e, s->end);
+    cg_br(e, s->head);
+    cg_block(e, body);
+}
+
+/* The carried values at the head: phis of the initial value and of the block `next`; `name`: of these names. */
+static void walk_carry(cg *e, cg_frame *f, uint32_t from, const cg_ref *start, cg_ref *next, const cg_ref *name)
 {
     ts_val first = f->opener + 1 + (f->skip ? 1 : 0);
     for (uint32_t i = 0; i < f->n; i++) {
@@ -637,9 +694,11 @@ static void walk_carry(cg *e, cg_frame *f, uint32_t from, const cg_ref *start, c
         }
         if (ts_type_of(e->fn, arg) == TS_T_token)
             continue;
+        cg_ref phi = name && name[i] ? name[i] : cg_name(e);
         next[i] = cg_name(e);
-        walk_set_value(e, arg, cg_new(e, "phi %s [ %r, %b ], [ %r, %b ]", walk_type(e, ts_type_of(e->fn, arg)),
-                                      start[i], from, next[i], f->next));
+        cg_define(e, phi, "phi %s [ %r, %b ], [ %r, %b ]", walk_type(e, ts_type_of(e->fn, arg)), start[i], from,
+                  next[i], f->next);
+        walk_set_value(e, arg, phi);
     }
 }
 
@@ -724,14 +783,26 @@ static void walk_loop(cg *e, ts_val v)
     cg_ref *start = walk_enter(e, &f);
     if (!start)
         return;
+    walk_strip strip;
+    (void)walk_strip_begin(e, &f, &strip, NULL, 0, start);
+    if (strip.head)
+        cg_look(e);
     uint32_t head = cg_label(e), from = e->block;
+    cg_ref next_turn = cg_name(e);
     cg_br(e, head);
     cg_block(e, head);
     cg_scope_open(e);
-    walk_carry(e, &f, from, start, start + f.n);
-    cg_look(e);
+    if (strip.head)
+        cg_define(e, strip.index, "phi i32 [ 0, %b ], [ %r, %b ]", from, next_turn, f.next);
+    walk_carry(e, &f, from, start, start + f.n, strip.name);
+    if (strip.head)
+        walk_strip_end(e, &strip, cg_cmp(e, "icmp ult", CG_I32, 0, strip.index, cg_int(e, WALK_STRIP)));
+    else
+        cg_look(e);
     cg_walk(e, v + 1, e->shape.end[v]);
     walk_next(e, &f, start + f.n);
+    if (strip.head)
+        cg_define(e, next_turn, "add nuw nsw i32 %r, 1", strip.index);
     cg_br(e, head);
     cg_scope_close(e);
     cg_block(e, f.exit);
@@ -747,10 +818,85 @@ static bool walk_is_short(const cg *e, ts_val v)
     for (uint32_t i = 0; i < 3; i++)
         if (!ts__const_as_int(e->fn, ts_opnd(e->fn, v, i), &x[i]))
             return false;
-    for (ts_val k = v + 1; k < e->shape.end[v]; k++)
-        if (ts_at(e->fn, k)->op == TS_OP_for || ts_at(e->fn, k)->op == TS_OP_loop)
-            return false;
-    return x[0] >= 0 && x[1] < INT32_MAX && x[2] > 0 && (x[1] - x[0]) / x[2] <= WALK_FEW;
+    return !walk_has_loops(e, v) && x[0] >= 0 && x[1] < INT32_MAX && x[2] > 0 && (x[1] - x[0]) / x[2] <= WALK_FEW;
+}
+
+typedef struct walk_count { /* of a `for` */
+    const char *type, *below, *above; /* comparisons with its sign */
+    cg_ref lower, upper, step, next;
+    int64_t by; /* the step where it is known and above 0; else 0 */
+    walk_strip strip;
+    uint32_t head;
+} walk_count;
+
+/* A way out of a `for` that carries these values now. */
+static void walk_for_leaves(cg *e, cg_frame *f, const cg_ref *value)
+{
+    cg_edge out = {e->block, TS_NEW_N(e->arena, cg_ref, f->n + 1)};
+    for (uint32_t i = 0; i < f->n && out.value; i++)
+        out.value[i] = f->home[i] ? 0 : value[i];
+    (void)TS_PUSH(e->arena, &f->breaks, out);
+}
+
+/* The strips of a `for` are as many turns, and end at the loop's end. */
+static void walk_for_strip(cg *e, cg_frame *f, walk_count *k, cg_ref *start)
+{
+    uint32_t on = cg_label(e);
+    if (!k->by || k->by > WALK_STRIP || walk_is_short(e, f->opener))
+        return;
+    cg_ref index = walk_strip_begin(e, f, &k->strip, k->type, k->lower, start);
+    if (!k->strip.head)
+        return;
+    cg_ref more = cg_new(e, "icmp %s %s %r, %r", k->below, k->type, index, k->upper);
+    cg_line(e, "br i1 %r, label %b, label %b", more, on, f->exit);
+    walk_for_leaves(e, f, start);
+    cg_block(e, on);
+    cg_look(e);
+    cg_ref left = cg_new(e, "sub %s %r, %r", k->type, k->upper, index);
+    cg_ref far = cg_new(e, "icmp ugt %s %r, %d", k->type, left, WALK_STRIP * k->by);
+    cg_ref near = cg_new(e, "add %s %r, %d", k->type, index, WALK_STRIP * k->by);
+    k->upper = cg_new(e, "select i1 %r, %s %r, %s %r", far, k->type, near, k->type, k->upper);
+    k->lower = index;
+}
+
+/* At the head: phis, and out of the loop where it has ended. */
+static void walk_for_head(cg *e, cg_frame *f, walk_count *k, const cg_ref *start, cg_ref *next)
+{
+    uint32_t head = cg_label(e), from = e->block, body = cg_label(e);
+    ts_val index = f->opener + 1;
+    cg_br(e, head);
+    cg_block(e, head);
+    cg_scope_open(e);
+    k->head = head;
+    walk_set(e, index, k->strip.head ? k->strip.index : cg_name(e));
+    cg_define(e, e->val[index].ref, "phi %s [ %r, %b ], [ %r, %b ]", k->type, k->lower, from, k->next, f->next);
+    walk_carry(e, f, from, start, next, k->strip.name);
+    cg_ref more = cg_new(e, "icmp %s %s %r, %r", k->below, k->type, e->val[index].ref, k->upper);
+    if (k->strip.head) {
+        walk_strip_end(e, &k->strip, more);
+        return;
+    }
+    cg_ref *now = TS_NEW_N(e->arena, cg_ref, f->n + 1);
+    for (uint32_t i = 0; i < f->n && now; i++)
+        now[i] = next[i] ? e->val[index + 1 + i].ref : 0;
+    cg_line(e, "br i1 %r, label %b, label %b", more, body, f->exit);
+    walk_for_leaves(e, f, now);
+    cg_block(e, body);
+}
+
+/* To the next turn. The last step may pass the greatest number of the type: the loop ends before it wraps. */
+static void walk_for_next(cg *e, cg_frame *f, const walk_count *k, const cg_ref *next)
+{
+    cg_ref index = e->val[f->opener + 1].ref;
+    if (k->by == 1) { /* to the end at most */
+        cg_define(e, k->next, "add %s %s %r, 1", strcmp(k->below, "slt") == 0 ? "nsw" : "nuw", k->type, index);
+        cg_br(e, k->head);
+        return;
+    }
+    cg_define(e, k->next, "add %s %r, %r", k->type, index, k->step);
+    cg_ref on = cg_new(e, "icmp %s %s %r, %r", k->above, k->type, k->next, index);
+    cg_line(e, "br i1 %r, label %b, label %b", on, k->head, f->exit);
+    walk_for_leaves(e, f, next);
 }
 
 static void walk_for(cg *e, ts_val v)
@@ -761,34 +907,19 @@ static void walk_for(cg *e, ts_val v)
     cg_ref *start = walk_enter(e, &f);
     if (!start)
         return;
-    const char *type = cg_type(e, cg_reg_of(e, ts_type_of(e->fn, ts_opnds(e->fn, inst)[0])), 0);
-    cg_ref lower = cg_scalar(e, ts_opnds(e->fn, inst)[0]), upper = cg_scalar(e, ts_opnds(e->fn, inst)[1]);
-    cg_ref step = cg_scalar(e, ts_opnds(e->fn, inst)[2]), next_iv = cg_name(e);
-    uint32_t head = cg_label(e), body = cg_label(e), from = e->block;
-    cg_br(e, head);
-    cg_block(e, head);
-    cg_scope_open(e);
-    walk_set(e, v + 1, cg_new(e, "phi %s [ %r, %b ], [ %r, %b ]", type, lower, from, next_iv, f.next));
-    walk_carry(e, &f, from, start, start + f.n);
-    cg_ref more = cg_new(e, "icmp %s %s %r, %r", sign ? "slt" : "ult", type, e->val[v + 1].ref, upper);
-    cg_line(e, "br i1 %r, label %b, label %b", more, body, f.exit);
-    cg_edge out = {head, TS_NEW_N(e->arena, cg_ref, f.n + 1)};
-    for (uint32_t i = 0; i < f.n && out.value; i++)
-        out.value[i] = f.home[i] || !start[f.n + i] ? 0 : e->val[v + 2 + i].ref;
-    (void)TS_PUSH(e->arena, &f.breaks, out);
-    cg_block(e, body);
-    if (!walk_is_short(e, v))
+    walk_count k = {.type = cg_type(e, cg_reg_of(e, ts_type_of(e->fn, ts_opnds(e->fn, inst)[0])), 0),
+                    .below = sign ? "slt" : "ult", .above = sign ? "sgt" : "ugt"};
+    k.lower = cg_scalar(e, ts_opnds(e->fn, inst)[0]), k.upper = cg_scalar(e, ts_opnds(e->fn, inst)[1]);
+    k.step = cg_scalar(e, ts_opnds(e->fn, inst)[2]), k.next = cg_name(e);
+    if (!cg_is_int(e, k.step, &k.by) || k.by < 0)
+        k.by = 0;
+    walk_for_strip(e, &f, &k, start);
+    walk_for_head(e, &f, &k, start, start + f.n);
+    if (!k.strip.head && !walk_is_short(e, v))
         cg_look(e);
     cg_walk(e, v + 1, e->shape.end[v]);
     walk_next(e, &f, start + f.n);
-    /* the last step may pass the greatest number of the type: stop before it wraps */
-    cg_define(e, next_iv, "add %s %r, %r", type, e->val[v + 1].ref, step);
-    cg_ref on = cg_new(e, "icmp %s %s %r, %r", sign ? "sgt" : "ugt", type, next_iv, e->val[v + 1].ref);
-    cg_edge wrapped = {e->block, TS_NEW_N(e->arena, cg_ref, f.n + 1)};
-    for (uint32_t i = 0; i < f.n && wrapped.value; i++)
-        wrapped.value[i] = start[f.n + i];
-    (void)TS_PUSH(e->arena, &f.breaks, wrapped);
-    cg_line(e, "br i1 %r, label %b, label %b", on, head, f.exit);
+    walk_for_next(e, &f, &k, start + f.n);
     cg_scope_close(e);
     cg_block(e, f.exit);
     e->frame = f.outer;

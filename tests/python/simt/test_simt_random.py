@@ -64,9 +64,11 @@ def test_the_cpu_device_gives_the_bits_of_a_gpu(tmp_path: pathlib.Path) -> None:
         kernel = kernel_of(tmp_path / f"program{seed}.py", program.text)
         run(kernel, x, y, wanted, block=(8,), target=90)
         kernel.__globals__["cuda"] = device  # type: ignore[attr-defined]
-        device.jit(kernel)[1, 8](x, y, found)
-        parts = np.dtype(found.real.dtype)
-        np.testing.assert_array_equal(found.view(parts), wanted.view(parts), err_msg=f"seed {seed}:\n{program.text}")
+        for blocks, threads in ((1, 8), (8, 1)):
+            found[:] = 0
+            device.jit(kernel)[blocks, threads](x, y, found)
+            parts, what = np.dtype(found.real.dtype), f"seed {seed}, {threads} threads:\n{program.text}"
+            np.testing.assert_array_equal(found.view(parts), wanted.view(parts), err_msg=what)
 
 
 def test_exceptions_change_nothing_for_threads_that_raise_none(tmp_path: pathlib.Path) -> None:
