@@ -18,6 +18,11 @@ static ts_val warp_const(lockstep *c, ts_op op, ts_val x, int64_t y, uint32_t at
     return ts_op2(&c->b, op, x, ts_int(&c->b, ts_type_of(c->b.fn, x), y), attr);
 }
 
+static ts_val warp_scalar(lockstep *c, int64_t x)
+{
+    return ts_int(&c->b, TS_T_i32, x);
+}
+
 static ts_val warp_i32(lockstep *c, int64_t x)
 {
     return ts_int(&c->b, lock_tile(c, TS_T_i32), x);
@@ -109,8 +114,9 @@ static ts_val warp_get(lockstep *c, ts_val at, ts_val lane)
     return lock_load(c, lock_offset(c, at, from), 0, 0, 0);
 }
 
-/* The lane that each thread reads; `word`: clamp in bits 0-4, mask of segments in bits 8-12. */
-static ts_val warp_source(lockstep *c, uint32_t kind, ts_val b, uint32_t word)
+/* The lane that each thread reads where it is *inside, else its own; `word`: clamp in bits 0-4, mask of segments in
+ * bits 8-12. */
+static ts_val warp_source(lockstep *c, uint32_t kind, ts_val b, uint32_t word, ts_val *inside)
 {
     uint32_t clamp = word & 31, mask = word >> 8 & 31;
     ts_val lane = lock_lane(c), low = warp_const(c, TS_OP_andi, lane, mask, 0);
@@ -121,8 +127,20 @@ static ts_val warp_source(lockstep *c, uint32_t kind, ts_val b, uint32_t word)
     else
         from = ts_op2(&c->b, kind == TS_SHFL_DOWN ? TS_OP_addi : kind == TS_SHFL_BFLY ? TS_OP_xori : TS_OP_ori,
                       kind == TS_SHFL_IDX ? low : lane, b, 0);
-    ts_val inside = ts_cmp(&c->b, TS_OP_cmpi, kind == TS_SHFL_UP ? TS_GE : TS_LE, from, high, 0);
-    return ts_select(&c->b, inside, warp_const(c, TS_OP_andi, from, 31, 0), lane);
+    *inside = ts_cmp(&c->b, TS_OP_cmpi, kind == TS_SHFL_UP ? TS_GE : TS_LE, from, high, 0);
+    return from;
+}
+
+/* All lanes read as far away as this scalar says: neighbours, in the midst of memory for three warps. */
+static ts_val warp_shift(lockstep *c, ts_val x, ts_val by, bool up)
+{
+    ts_val number = ts_emit(&c->b, TS_OP_iota, lock_tile(c, TS_T_i32), 0, NULL, 0, 0);
+    ts_val width = warp_scalar(c, LOCK_WARP);
+    ts_val at = lock_memory_of(c, ts_type_elem(c->m, ts_type_of(c->b.fn, x)), 3 * LOCK_WARP);
+    by = ts_op2(&c->b, TS_OP_andi, by, warp_scalar(c, LOCK_WARP - 1), 0);
+    ts_val from = ts_op2(&c->b, up ? TS_OP_subi : TS_OP_addi, width, by, 0);
+    lock_store(c, lock_offset(c, at, ts_op2(&c->b, TS_OP_addi, number, lock_spread(c, width), 0)), x, 0, 0);
+    return lock_load(c, lock_offset(c, at, ts_op2(&c->b, TS_OP_addi, number, lock_spread(c, from), 0)), 0, 0, 0);
 }
 
 /* Each thread with its partner at this distance, a power of two: the halves of each group change places. */
@@ -146,9 +164,15 @@ static ts_val warp_shfl(lockstep *c, ts_val v)
         ts__const_as_int(c->fn, ts_opnd(c->fn, v, 1), &by) &&
         by > 0 && by < LOCK_WARP && ts_is_pow2(by))
         return warp_swap(c, lock_opnd_tile(c, v, 0), by);
-    ts_val from = warp_source(c, TS_S_KIND(aux), lock_opnd_tile(c, v, 1), TS_S_NUMBER(aux));
     if (!c->is.vary[ts_opnd(c->fn, v, 0)])
         return lock_opnd(c, v, 0);
+    uint32_t kind = TS_S_KIND(aux);
+    ts_val inside, from = warp_source(c, kind, lock_opnd_tile(c, v, 1), TS_S_NUMBER(aux), &inside);
+    if ((kind == TS_SHFL_UP || kind == TS_SHFL_DOWN) && c->width == LOCK_WARP && !c->is.vary[ts_opnd(c->fn, v, 1)]) {
+        ts_val x = lock_opnd_tile(c, v, 0);
+        return ts_select(&c->b, inside, warp_shift(c, x, lock_opnd(c, v, 1), kind == TS_SHFL_UP), x);
+    }
+    from = ts_select(&c->b, inside, warp_const(c, TS_OP_andi, from, 31, 0), lock_lane(c));
     return warp_get(c, warp_put(c, lock_opnd_tile(c, v, 0)), from);
 }
 
