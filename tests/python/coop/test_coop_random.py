@@ -37,7 +37,7 @@ DEVICES = {"cpu": on_cpu, "written": on(0), "sm_90": on(90)}
 @pytest.mark.parametrize("device", DEVICES)
 @pytest.mark.parametrize("kind", (*random_collectives.KINDS, *random_items.KINDS), ids=lambda kind: kind.__name__)
 def test_random(kind: Any, device: str) -> None:
-    seed = zlib.crc32(f"{kind.__name__} {device}".encode())
+    seed = zlib.crc32(f"{kind.__name__} {device} {os.environ.get('COOP_SEED', '')}".encode())
     for i in range(EACH):
         case = kind(np.random.default_rng([seed, i]))
         try:
