@@ -2,7 +2,7 @@
 """The launch that a kernel is being compiled for: only known while it is.
 
 What kernels ask Python while they are compiled (typing functions of ``cuda.extending``) may read it; who does must say
-so by ``config.dispatcher.mark_launch_config_sensitive()``: then the kernel is compiled for each configuration by itself.
+so by ``config.dispatcher.mark_launch_config_sensitive()``: then the kernel is compiled for each configuration.
 """
 
 from __future__ import annotations
