@@ -86,7 +86,8 @@ static PyObject *error_failure(const ts_error *err)
 {
     static const char *const codes[] = {[TS_FAULT_NONE] = "", [TS_FAULT_BOUNDS] = "bounds",
                                         [TS_FAULT_ASSERT] = "assert", [TS_FAULT_DIV_ZERO] = "division",
-                                        [TS_FAULT_RAISE] = "raise"};
+                                        [TS_FAULT_RAISE] = "raise", [TS_FAULT_RACE] = "race",
+                                        [TS_FAULT_BARRIER] = "barrier", [TS_FAULT_UNWRITTEN] = "unwritten"};
     const ts_failure *f = &err->failure;
     const char *code = f->code < sizeof codes / sizeof *codes ? codes[f->code] : "";
     PyObject *module = PyImport_ImportModule("tessera._errors"), *thread = Py_NewRef(Py_None), *made = NULL;

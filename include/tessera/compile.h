@@ -227,13 +227,17 @@ enum { TS_CPU_COOPERATIVE_BLOCKS = 1024 };
 
 /* What a kernel in checked mode, or an assert, leaves for the host: the first fault of a launch. ts_stream_sync and the
  * other waits (device.h) turn it into an error that names kernel, line and block. */
-/* What went wrong: an index outside its array, a failed assert, a division by zero, an exception of a thread. */
+/* What went wrong: an index outside its array, a failed assert, a division by zero, an exception of a thread; where
+ * threads are watched a race, a barrier that not all threads reach, shared memory that nobody has written. */
 typedef enum ts_fault_code {
     TS_FAULT_NONE,
     TS_FAULT_BOUNDS,
     TS_FAULT_ASSERT,
     TS_FAULT_DIV_ZERO,
-    TS_FAULT_RAISE
+    TS_FAULT_RAISE,
+    TS_FAULT_RACE,
+    TS_FAULT_BARRIER,
+    TS_FAULT_UNWRITTEN
 } ts_fault_code;
 typedef struct ts_fault {
     uint32_t code;           /* ts_fault_code */
@@ -276,8 +280,9 @@ typedef struct ts_hints {
 #undef X
 } ts_hints;
 /* Bits of `checked` of a kernel of threads, what is reported: what the program raises; indices out of bounds; what
- * Python raises by itself (divisions by zero, names without a value, shapes that do not fit). */
-enum { TS_CHECK_RAISES = 1, TS_CHECK_BOUNDS = 2, TS_CHECK_IMPLIED = 4, TS_CHECK_ALL = 7 };
+ * Python raises by itself (divisions by zero, names without a value, shapes that do not fit). WATCHED: the interpreter
+ * runs launches on the CPU device, and reports what threads do to each other (docs/adr/0026-watched-threads.md). */
+enum { TS_CHECK_RAISES = 1, TS_CHECK_BOUNDS = 2, TS_CHECK_IMPLIED = 4, TS_CHECK_ALL = 7, TS_CHECK_WATCHED = 8 };
 enum { TS_OPT_LEVEL = 3 }; /* opt_level of a kernel that does not say */
 /* Plans of a kernel of tiles, from fast to modest: 1 overlaps less and asks for no number of blocks, 2 does without
  * wgmma. A launch takes the next one where the driver cannot assemble the code, or has to run its products one after

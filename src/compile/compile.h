@@ -32,4 +32,18 @@ TS_CHECKED ts_status ts__compile_python(const ts_source *source, const ts_spec *
                                         const ts_hints *hints, ts_target target, const ts_alloc *alloc, ts_code *out,
                                         ts_error *err);
 
+/* A kernel of threads that the interpreter runs as it is written, thread by thread (eval/simt_watch.c). */
+typedef struct ts_watched {
+    const ts_source *source; /* of Python */
+    const ts_spec *spec;     /* a TS_SPEC_BLOCK behind the arguments is not looked at */
+    size_t n_spec;
+    const ts_hints *hints;
+    const ts_interpret *run; /* target and schedule are not looked at */
+    bool (*ends)(void);      /* NULL, or asked now and then: true ends the run, with TS_INTERRUPTED */
+    ts_fault *fault;         /* out: the first fault; its texts are indices in `messages` */
+    ts_text *messages;       /* out */
+} ts_watched;
+/* Errors: as ts_interpret_pack; where there is a fault it counts, not the status. */
+TS_CHECKED ts_status ts__interpret_watched(const ts_watched *job, ts_error *err);
+
 #endif

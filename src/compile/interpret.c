@@ -143,3 +143,49 @@ ts_status ts_interpret_text(const char *text, size_t n, const char *entry, const
     ts__arena_deinit(&arena);
     return status;
 }
+
+/* ---- threads that are watched -------------------------------------------------------------------------------- */
+
+static void watched_texts(const ts_module *module, const ts_eval_env *env, const ts_watched *job)
+{
+    const char *texts[] = {"", env->fault_text, ts_str_get(module, env->fault_place->file),
+                           ts_str_get(module, env->fault_place->function)};
+    for (size_t i = 0; i < TS_COUNT(texts); i++)
+        ts__text_put(job->messages, texts[i], strlen(texts[i]) + 1);
+    job->fault->string = 1;
+    job->fault->file = 2;
+    job->fault->function = 3;
+}
+
+static ts_status watched_module(ts_module *module, const ts_watched *job, ts_error *err)
+{
+    ts_fn *fn;
+    ts_plan *plan = TS_NEW(module->arena, ts_plan);
+    ts_eval_env env = interpret_env(job->run, TS_LEVEL_S);
+    env.check_races = false;
+    env.check_threads = true;
+    env.fault = job->fault;
+    env.ends = job->ends;
+    if (!plan)
+        return ts_fail(err, TS_NOMEM, "out of memory while evaluating");
+    TS_TRY(ts_module_verify(module, err));
+    TS_TRY(ts__compile_entry(module, NULL, &fn, err));
+    ts_status status = ts__eval_simt(fn, plan, job->run->params, job->run->n_params, job->run->grid, &env, err);
+    if (job->fault->code)
+        watched_texts(module, &env, job);
+    return status;
+}
+
+ts_status ts__interpret_watched(const ts_watched *job, ts_error *err)
+{
+    ts_arena arena;
+    ts_module *module = NULL;
+    size_t n = job->n_spec;
+    (void)ts__compile_block(job->spec, &n);
+    ts__arena_init(&arena, NULL);
+    ts_status status = ts__compile_lower(&arena, job->source, job->spec, n, job->hints, &module, err);
+    if (status == TS_OK)
+        status = watched_module(module, job, err);
+    ts__arena_deinit(&arena);
+    return status;
+}

@@ -402,7 +402,7 @@ static void device_fault_text(const ts_program *program, const ts_fault *fault, 
         snprintf(out, n, "assertion failed%s%.1900s", *message ? ": " : "", message);
     else if (fault->code == TS_FAULT_DIV_ZERO)
         snprintf(out, n, "%s", *message ? message : "integer division by zero");
-    else if (fault->code == TS_FAULT_RAISE)
+    else if (fault->code >= TS_FAULT_RAISE && fault->code <= TS_FAULT_UNWRITTEN)
         snprintf(out, n, "%.1900s", message);
     else
         snprintf(out, n, "fault %u", fault->code);

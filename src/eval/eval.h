@@ -31,6 +31,8 @@ typedef struct ts_eval_range {
     size_t bytes;
 } ts_eval_range;
 
+enum { EVAL_SAID = 512 };
+
 /* Everything may be zero or NULL. */
 typedef struct ts_eval_env {
     const ts_eval_range *ranges; /* n_ranges == 0: any address is taken as it is */
@@ -39,8 +41,14 @@ typedef struct ts_eval_env {
     void *print_user;
     ts_fault *fault; /* first assert or division by zero is noted here and the run goes on; without
                         it they are errors */
+    const char *fault_text;         /* out, with the fault: what happened */
+    const ts_loc_info *fault_place; /* out, with the fault: where, of the module */
+    char said[EVAL_SAID];           /* room for texts */
+    bool (*ends)(void); /* NULL, or asked now and then: true ends the run, with TS_INTERRUPTED */
     uint64_t max_steps; /* instructions (tile level) or warp instructions (thread level); 0 = no limit */
     const ts_alloc *alloc;
+    bool check_threads; /* thread level: races of single threads, reads of shared memory that nobody has written, and
+                         * barriers that not all reach, as faults that end the run: eval/simt_watch.c */
     bool check_races; /* thread level: shared memory written and touched by two warps without a barrier */
     uint32_t schedule; /* thread level: 0 warps in turn, 1 last warp first, others: a reproducible shuffle */
     /* thread level: block and cluster when not all zero, else plan->threads in x and plan->cluster; bytes of dynamic

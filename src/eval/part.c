@@ -74,6 +74,9 @@ ts_status eval_fault(const eval_run *run, ts_val at, ts_fault fault, const char 
     if (first->code)
         return TS_OK;
     const ts_loc_info *place = ts__loc_of(run->fn, at);
+    snprintf(run->env->said, sizeof run->env->said, "%s", what ? what : "");
+    run->env->fault_text = run->env->said;
+    run->env->fault_place = place;
     fault.line = place->line;
     memcpy(fault.block, run->block, sizeof fault.block);
     *first = fault;
@@ -97,8 +100,12 @@ ts_val eval_find_res(const ts_fn *fn, ts_val of, ts_val first, uint32_t i)
     return 0;
 }
 
+enum { EVAL_ASK = 1 << 14 }; /* steps between two questions whether to go on */
+
 ts_status eval_step(const eval_run *run, ts_val at)
 {
+    if (run->env->steps % EVAL_ASK == EVAL_ASK - 1 && run->env->ends && run->env->ends())
+        return eval_fail(run, at, TS_INTERRUPTED, "interrupted");
     if (++run->env->steps > run->env->max_steps && run->env->max_steps)
         return eval_fail(run, at, TS_LAUNCH, "ran more than %llu steps; raise max_steps if the loop is meant to end",
                          (unsigned long long)run->env->max_steps);

@@ -476,6 +476,8 @@ static ts_status simt_make_cta(simt_machine *machine, uint32_t rank, const uint3
     cta->generic = TS_NEW_N(&machine->arena, uint64_t, bytes);
     if (machine->run.env->check_races)
         cta->touch = TS_NEW_N(&machine->arena, simt_touch, bytes);
+    if (machine->run.env->check_threads)
+        cta->written = TS_NEW_N(&machine->arena, uint8_t, bytes + 1);
     cta->warp = TS_NEW_N(&machine->arena, simt_warp, machine->n_warps);
     if (machine->arena.failed)
         return ts_fail(machine->run.err, TS_NOMEM, "out of memory for %u bytes of shared memory", bytes);

@@ -19,6 +19,7 @@
  *     eval/simt.c        grid, schedule, control flow        eval/simt_mem.c    ld st atom cp_async ldmatrix
  *     eval/simt_warp.c   shuffles, votes, bits, sreg         eval/simt_async.c  mbarrier, TMA, bulk groups
  *     eval/simt_mma.c    mma_sync, wgmma                     eval/simt_race.c   races on global memory
+ *     eval/simt_watch.c  races of single threads, and memory that nobody has written
  */
 #ifndef TS_EVAL_SIMT_H
 #define TS_EVAL_SIMT_H
@@ -73,6 +74,9 @@ typedef struct simt_warp {
     uint32_t at_bar;         /* which barrier it stands at */
     uint64_t clock[SIMT_MAX_WARPS]; /* vector clock for race checking */
     uint32_t fences;         /* proxy fences so far */
+    uint32_t lane;           /* whose access is made */
+    uint32_t synced;         /* how often its lanes have met */
+    uint32_t fenced[SIMT_LANES]; /* fences so far */
     bool mma_used;
     uint32_t mma_open, mma_retired; /* wgmma groups: number of the open one, last one waited for */
     uint32_t cp_open[SIMT_LANES], bulk_open[SIMT_LANES]; /* groups committed so far */
@@ -118,6 +122,9 @@ typedef struct simt_cta {
     uint64_t *generic;       /* per byte: (warp + 1) << 32 | that warp's fences when it wrote; 0 = clean */
     simt_touch *touch;       /* per byte, when races are checked */
     struct simt_race_table *race; /* the same for global memory: eval/simt_race.c */
+    struct simt_watch *watch; /* accesses of threads, when they are checked: eval/simt_watch.c */
+    uint8_t *written;        /* the same: 1 for each byte of shared memory that was written */
+    bool has_atomics;        /* some thread has used them */
     simt_bar bar[SIMT_BARS];
     uint64_t cluster_clock[SIMT_MAX_WARPS];
     TS_VEC(simt_mbar) mbar;
@@ -140,6 +147,8 @@ typedef struct simt_machine {
     uint64_t cluster_phase;
     uint64_t random;
     void *mma_tiles; /* scratch of eval/simt_mma.c */
+    struct simt_watch *watch; /* of global memory */
+    uint64_t *fenced;        /* a bit for each block that has fenced */
 } simt_machine;
 
 typedef ts_status simt_fn(simt_warp *w, ts_val v);
@@ -204,6 +213,19 @@ void simt_join(uint64_t *clock, const uint64_t *other);
 /* Notes a plain access to global memory, a write of `bytes` or (NULL) a read; fails when it races with another warp of
  * the block. Before the bytes are written. */
 TS_CHECKED ts_status simt_global_touch(simt_warp *w, ts_val v, uint64_t address, const void *bytes, uint32_t n);
+
+/* ---- threads one by one: eval/simt_watch.c ---- */
+
+/* An access of lane w->lane, a write of `bytes` or (NULL) a read, before it is made. Errors: TS_LAUNCH, with the fault
+ * noted, for a race, or a read of shared memory that nobody has written. Nothing where threads are not checked. */
+TS_CHECKED ts_status simt_watch_plain(simt_warp *w, ts_val v, ts_space space, uint64_t address, const void *bytes,
+                                      uint32_t n);
+TS_CHECKED ts_status simt_watch_atomic(simt_warp *w, ts_val v, ts_space space, uint64_t address, uint32_t n);
+void simt_watch_fence(simt_warp *w);
+/* Lanes that wait for others of the warp or block: all must be here. */
+TS_CHECKED ts_status simt_watch_barrier(simt_warp *w, ts_val v);
+/* Notes the fault of a thread, and ends the run. */
+TS_CHECKED ts_status simt_report(const simt_warp *w, ts_val v, uint32_t lane, ts_fault_code code, const char *text);
 
 /* ---- TMA: eval/simt_async.c ---- */
 

@@ -189,9 +189,12 @@ static ts_status simt_put(simt_warp *w, ts_val v, const simt_span *span, uint64_
 {
     uint32_t n = span->bytes * span->n;
     TS_TRY(simt_aligned(w, v, span, address));
+    if (span->space != TS_SHARED)
+        TS_TRY(eval_check(simt_run(w), v, address, n));
+    if (simt_is_plain(w, v))
+        TS_TRY(simt_watch_plain(w, v, span->space, address, bytes, n));
     if (span->space == TS_SHARED)
         return simt_write(w, v, address, bytes, n);
-    TS_TRY(eval_check(simt_run(w), v, address, n));
     if (span->space == TS_GLOBAL && simt_is_plain(w, v))
         TS_TRY(simt_global_touch(w, v, address, bytes, n));
     memcpy((void *)(uintptr_t)address, bytes, n);
@@ -213,10 +216,13 @@ ts_status simt_ld(simt_warp *w, ts_val v)
     for (uint32_t m = w->active; m;) {
         uint32_t lane = simt_next(&m);
         uint8_t *at = NULL;
+        w->lane = lane;
         if (yes >> lane & 1)
             TS_TRY(simt_fetch(w, v, &span, simt_opnd(w, v, 0)[lane], &at));
         if (at && span.space == TS_GLOBAL && simt_is_plain(w, v))
             TS_TRY(simt_global_touch(w, v, (uint64_t)(uintptr_t)at, NULL, span.bytes * n));
+        if (at && simt_is_plain(w, v))
+            TS_TRY(simt_watch_plain(w, v, span.space, simt_opnd(w, v, 0)[lane], NULL, span.bytes * n));
         for (uint32_t i = 0; i < n; i++) {
             uint64_t *out = simt_result(w, v, i);
             if (out)
@@ -236,6 +242,7 @@ ts_status simt_st(simt_warp *w, ts_val v)
     for (uint32_t m = simt_predicated(w, v); m;) {
         uint32_t lane = simt_next(&m);
         uint8_t bytes[16 * 8];
+        w->lane = lane;
         for (uint32_t i = 0; i < span.n && i < 16; i++)
             ts__scalar_store(w->cta->machine->module, span.elem, bytes, i, simt_opnd(w, v, 1 + i)[lane]);
         TS_TRY(simt_put(w, v, &span, simt_opnd(w, v, 0)[lane], bytes));
@@ -255,6 +262,8 @@ static ts_status simt_atomic(simt_warp *w, ts_val v, uint64_t *old)
         uint32_t lane = simt_next(&m);
         uint64_t address = simt_opnd(w, v, 0)[lane];
         uint8_t *at = (uint8_t *)(uintptr_t)address;
+        w->lane = lane;
+        TS_TRY(simt_watch_atomic(w, v, span.space, address, span.bytes));
         if (span.space == TS_SHARED) {
             simt_place place;
             TS_TRY(simt_smem_place(w, v, address, span.bytes, &place));

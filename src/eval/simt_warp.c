@@ -273,8 +273,11 @@ static uint32_t warp_lanes(simt_warp *w, ts_val v, uint32_t i, uint32_t lane)
 /* All lanes that take part with one that is here are here, too, and it is one of them. */
 static ts_status warp_together(simt_warp *w, ts_val v, uint32_t i)
 {
-    if (ts_at(simt_fn_of(w), v)->n_opnd <= i)
+    w->synced++;
+    if (ts_at(simt_fn_of(w), v)->n_opnd <= i) {
+        TS_TRY(simt_watch_barrier(w, v));
         return simt_converged(w, v);
+    }
     for (uint32_t m = w->active; m;) {
         uint32_t lane = simt_next(&m), lanes = warp_lanes(w, v, i, lane);
         if (!(lanes >> lane & 1) || (lanes & w->lanes & ~w->exited & ~w->active))
@@ -373,6 +376,7 @@ static void warp_release(simt_warp *w, uint64_t *clock)
 {
     simt_join(clock, w->clock);
     w->clock[w->index]++;
+    w->synced++;
 }
 
 static uint32_t warp_living(const simt_cta *cta)
@@ -409,6 +413,7 @@ static uint32_t warp_bar_id(simt_warp *w, ts_val v)
 static ts_status warp_bar_arrive(simt_warp *w, ts_val v)
 {
     uint32_t id = warp_bar_id(w, v), wanted = TS_S_NUMBER(warp_aux(w, v));
+    TS_TRY(simt_watch_barrier(w, v));
     TS_TRY(simt_converged(w, v));
     if (id >= SIMT_BARS || wanted % SIMT_LANES)
         return eval_fail(simt_run(w), v, TS_VERIFY,
@@ -502,6 +507,7 @@ ts_status simt_fence(simt_warp *w, ts_val v)
 {
     if (TS_S_KIND(warp_aux(w, v)) == TS_FENCE_PROXY_ASYNC)
         w->fences++;
+    simt_watch_fence(w);
     return TS_OK;
 }
 

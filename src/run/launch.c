@@ -260,6 +260,8 @@ static inline ts_status launch_run(const ts_stream *given, const int64_t grid[3]
     if (config || entry->program->plan.thread_kernel)
         TS_TRY(launch_check_config(kernel, config, &entry->program->plan, &shape, err));
     ts_device *device = stream->device;
+    if (kernel->hints.checked & TS_CHECK_WATCHED && entry->program->plan.thread_kernel)
+        return ts__launch_watched(&frame, stream, &shape, err);
     launch_note_streams(&frame, stream);
     if (!frame.n_lists)
         return device->ops->launch(entry->program, stream, &shape, frame.params, flags, err);

@@ -152,6 +152,10 @@ struct ts_kernel {
     _Atomic uint64_t n_specialised, n_compiled, n_from_memory, n_from_disk, compile_ns, load_ns, n_serialised;
 };
 
+/* With TS_CHECK_WATCHED: the interpreter runs the kernel (watched.c). */
+TS_CHECKED ts_status ts__launch_watched(const launch_frame *frame, const ts_stream *stream, const ts_launch_shape *shape,
+                                        ts_error *err);
+
 /* The hints that hold on a target. */
 static inline const ts_hints *ts__kernel_hints(const ts_kernel *kernel, ts_target target)
 {

@@ -7,13 +7,14 @@ import warnings
 from typing import Any, NamedTuple
 
 from .. import _core
-from .._checked import level_of, wished
+from .._checked import ON, RACES, level_of, wished
 from . import config
 from ._errors import DeprecationError, NumbaDeprecationWarning, NumbaInvalidConfigWarning
 
 __all__ = ["Options", "links_of", "options_of"]
 
 RAISES, BOUNDS, IMPLIED = _core.CHECK_RAISES, _core.CHECK_BOUNDS, _core.CHECK_IMPLIED  # bits of the hint `checked`
+WATCHED = _core.CHECK_WATCHED
 _GONE = ("argtypes", "restype", "bind")
 _CARVEOUTS = {"default": -1, "maxl1": 0, "maxshared": 100}
 
@@ -121,7 +122,8 @@ def _checked(given: dict[str, Any], debug: bool, launched: bool) -> int:
     bounds = bool(given.get("boundscheck"))
     if launched:
         level, bounds = max(level, wished()), bounds if wish is None else wish not in ("", "0")
-    return (RAISES | IMPLIED) * (debug or level > 0) | BOUNDS * (bounds or level > 0)
+    checked = (RAISES | IMPLIED) * (debug or level >= ON) | BOUNDS * (bounds or level >= ON)
+    return checked | WATCHED * (level >= RACES)
 
 
 def options_of(given: dict[str, Any], depth: int = 1, launched: bool = True) -> Options:

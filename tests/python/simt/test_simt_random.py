@@ -71,6 +71,23 @@ def test_the_cpu_device_gives_the_bits_of_a_gpu(tmp_path: pathlib.Path) -> None:
             np.testing.assert_array_equal(found.view(parts), wanted.view(parts), err_msg=what)
 
 
+def test_a_watched_launch_gives_what_a_launch_gives(tmp_path: pathlib.Path) -> None:
+    for seed in range(3, PROGRAMS, 12):
+        program = Generator(seed)
+        x, y = data(program.x, seed), data(program.y, seed + 1)
+        found, wanted = np.zeros(THREADS, program.out), np.zeros(THREADS, program.out)
+        kernel = kernel_of(tmp_path / f"program{seed}.py", program.text)
+        try:
+            device.jit(kernel, checked=True)[1, 8](x, y, wanted)
+        except ZeroDivisionError:
+            with pytest.raises(ZeroDivisionError):
+                device.jit(kernel, checked="races")[1, 8](x, y, found)
+            continue
+        device.jit(kernel, checked="races")[1, 8](x, y, found)
+        parts = np.dtype(found.real.dtype)
+        np.testing.assert_array_equal(found.view(parts), wanted.view(parts), err_msg=f"seed {seed}:\n{program.text}")
+
+
 def test_exceptions_change_nothing_for_threads_that_raise_none(tmp_path: pathlib.Path) -> None:
     """With exceptions and checked indices a thread gives what it gives without them, or it raised and gives nothing."""
     raised = 0
