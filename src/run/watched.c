@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * A launch of a kernel of threads that is watched (TS_CHECK_WATCHED; docs/adr/0025-watched-threads.md): in place of
+ * A launch of a kernel of threads that is watched (TS_CHECK_WATCHED; docs/adr/0026-watched-threads.md): in place of
  * compiled code the reference interpreter runs it, thread by thread on the CPU device's memory, and reports what the
  * threads do to each other. Everything else of the launch is as always (launch.c). Slow: some thousand times.
  */

@@ -44,6 +44,13 @@ def test_clusters_reach_the_driver(mock: MockState) -> None:
         TextKernel(nothing, NOTHING)[3, 32, 0, 0, 2]()
 
 
+def test_launches_that_are_watched_are_refused(mock: MockState) -> None:
+    before = mock.n_launches
+    with pytest.raises(cuda.errors.LoweringError, match="threads are watched on the CPU device alone"):
+        cuda.jit(nothing, checked="races")[1, 32]()
+    assert mock.n_launches == before
+
+
 def test_streams_of_all_forms(mock: MockState) -> None:
     kernel = TextKernel(nothing, NOTHING)
     stream = core.Device(0).create_stream()
