@@ -37,11 +37,11 @@ ts_status ts__launch_watched(const launch_frame *frame, const ts_stream *stream,
     const ts_kernel *kernel = frame->kernel;
     size_t bytes = sizeof(ts_spec) * (TS_LAUNCH_ARGS + 1);
     if (stream->device->target != TS_TARGET_CPU)
-        return ts_fail(err, TS_UNSUPPORTED, "kernel '%s': threads are watched on the CPU device alone; launch it there, or "
-                       "leave out checked=\"races\" (TESSERA_CHECKED=races)", kernel->name);
+        return ts_fail(err, TS_UNSUPPORTED, "kernel '%s': threads are watched on the CPU device alone; launch it "
+                       "there, or leave out checked=\"races\" (TESSERA_CHECKED=races)", kernel->name);
     if (ts_record_active(stream))
-        return ts_fail(err, TS_UNSUPPORTED, "kernel '%s': a launch whose threads are watched cannot be recorded; leave out "
-                       "checked=\"races\" (TESSERA_CHECKED=races)", kernel->name);
+        return ts_fail(err, TS_UNSUPPORTED, "kernel '%s': a launch whose threads are watched cannot be recorded; leave "
+                       "out checked=\"races\" (TESSERA_CHECKED=races)", kernel->name);
     TS_TRY(ts_stream_sync(stream, TS_FOREVER, err));
     ts_spec *spec = ts__new(kernel->alloc, bytes);
     if (!spec)
