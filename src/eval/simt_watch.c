@@ -22,6 +22,7 @@ typedef struct watch_access {
     ts_val at;
     uint64_t clock;          /* of the warp's own */
     uint32_t synced, fenced; /* of the warp; of the thread */
+    bool writes;
     bool same;               /* a write of what was there already: none for who reads */
 } watch_access;
 
@@ -95,15 +96,17 @@ ts_status simt_report(const simt_warp *w, ts_val v, uint32_t lane, ts_fault_code
     return ts_fail(run->err, TS_LAUNCH, "%s", text);
 }
 
-static ts_status watch_race(const simt_warp *w, ts_val v, const watch_access *a, ts_space space, bool writes, bool wrote)
+/* The access of lane w->lane, which writes or reads, and the one before. */
+static ts_status watch_race(const simt_warp *w, ts_val v, const watch_access *a, ts_space space, const char *does)
 {
+    bool wrote = a->writes;
     char text[400];
     const simt_machine *machine = w->cta->machine;
     const uint32_t *grid = machine->run.grid, b = a->block - 1;
     uint32_t t[3];
     watch_thread(machine, a->thread, t);
-    snprintf(text, sizeof text, "race: it %s %s memory that thread (%u, %u, %u) of block (%u, %u, %u) %s in line %u, and "
-             "nothing orders the two", writes ? "writes" : "reads", space == TS_SHARED ? "shared" : "global", t[0],
+    snprintf(text, sizeof text, "race: it %s %s memory that thread (%u, %u, %u) of block (%u, %u, %u) %s in line %u, "
+             "and nothing orders the two", does, space == TS_SHARED ? "shared" : "global", t[0],
              t[1], t[2], b % grid[0], b / grid[0] % grid[1], b / grid[0] / grid[1], wrote ? "wrote" : "read",
              ts__loc_of(simt_fn_of(w), a->at)->line);
     return simt_report(w, v, w->lane, TS_FAULT_RACE, text);
@@ -132,7 +135,8 @@ static bool watch_is_ordered(const simt_warp *w, const watch_access *a, const wa
 static ts_status watch_cell_touch(simt_warp *w, ts_val v, ts_space space, uint64_t address, bool writes, bool same)
 {
     watch_access now = {watch_block(w), w->index * SIMT_LANES + w->lane, v, w->clock[w->index], w->synced,
-                        w->fenced[w->lane], same};
+                        w->fenced[w->lane], writes, same};
+    const char *does = writes ? "writes" : "reads";
     watch_cell *c = watch_find(w, space, address);
     if (!c)
         return simt_nomem(w);
@@ -141,10 +145,10 @@ static ts_status watch_cell_touch(simt_warp *w, ts_val v, ts_space space, uint64
         return TS_OK;
     }
     if ((writes || !c->wrote.same) && !watch_is_ordered(w, &c->wrote, &now))
-        return watch_race(w, v, &c->wrote, space, writes, true);
+        return watch_race(w, v, &c->wrote, space, does);
     for (uint32_t i = 0; i < 2 && writes; i++)
         if (!watch_is_ordered(w, &c->read[i], &now))
-            return watch_race(w, v, &c->read[i], space, writes, false);
+            return watch_race(w, v, &c->read[i], space, does);
     if (writes)
         *c = (watch_cell){.key = c->key, .wrote = now};
     else {
@@ -261,8 +265,8 @@ ts_status simt_watch_barrier(simt_warp *w, ts_val v)
     if (!missing)
         return TS_OK;
     watch_thread(w->cta->machine, w->index * SIMT_LANES + simt_next(&missing), t);
-    snprintf(text, sizeof text, "it waits for others of its %s where not all come: thread (%u, %u, %u) does not; move it "
-             "out of the branch, or let every thread go there",
+    snprintf(text, sizeof text, "it waits for others of its %s where not all come: thread (%u, %u, %u) does not; move "
+             "it out of the branch, or let every thread go there",
              ts_at(simt_fn_of(w), v)->op == TS_OP_bar_sync ? "block" : "warp", t[0], t[1], t[2]);
     return simt_report(w, v, (uint32_t)__builtin_ctz(w->active), TS_FAULT_BARRIER, text);
 }
