@@ -106,11 +106,11 @@ class Memory:
     def device_ctypes_pointer(self) -> ctypes.c_size_t:
         return ctypes.c_size_t(self.address)
 
-    device_pointer = device_ctypes_pointer
-
     @property
     def device_pointer_value(self) -> int:
         return int(self.address)
+
+    device_pointer = device_pointer_value
 
     @property
     def handle(self) -> int:

@@ -119,3 +119,8 @@ def test_numbers_as_addresses_may_be_any_memory() -> None:
     x = cuda.to_device(numpy.ones(2, "f4"))
     kernel[1, 1](x, address(x))
     assert x.copy_to_host().tolist() == [5, 6]
+
+
+def test_memory_gives_its_address() -> None:
+    memory = cuda.to_device(numpy.zeros(1)).gpu_data
+    assert int(memory.device_pointer) == int(memory) == memory.device_pointer_value
