@@ -44,8 +44,8 @@ _NAMES: dict[str, str] = {
     for name in names.split()
 }
 _TYPES = (
-    "boolean bool_ int8 int16 int32 int64 uint8 uint16 uint32 uint64 float16 bfloat16 float32 float64 complex64 complex128 void "
-    "intp uintp intc uintc b1 i1 i2 i4 i8 u1 u2 u4 u8 f2 f4 f8 c8 c16 "
+    "boolean bool_ int8 int16 int32 int64 uint8 uint16 uint32 uint64 float16 bfloat16 float32 float64 complex64 "
+    "complex128 void intp uintp intc uintc b1 i1 i2 i4 i8 u1 u2 u4 u8 f2 f4 f8 c8 c16 "
     "char double float_ int_ long_ longlong short size_t ssize_t uchar uint ulong ulonglong ushort voidptr none byte"
 ).split()
 _MODULES = ("bf16", "config", "errors", "extending", "fp8", "kernels", "libdevice", "launchconfig", "random", "types")
