@@ -798,8 +798,9 @@ static bool sk_is_f64(ts_mma row)
 static void sk_picture(ts_mma row, char which, uint32_t lane, uint32_t i, uint32_t *r, uint32_t *c)
 {
     uint32_t group = lane >> 2, in_group = lane % 4;
-    bool k16 = row == TS_MMA_m16n8k16_f16 || row == TS_MMA_m16n8k16_bf16;
-    bool whole = row == TS_MMA_m16n8k8_tf32 || sk_is_f64(row); /* one element a register */
+    bool k16 = row == TS_MMA_m16n8k16_f16 || row == TS_MMA_m16n8k16_bf16 || row == TS_MMA_m16n8k8_f16 ||
+               row == TS_MMA_m16n8k8_bf16; /* 16 bits */
+    bool whole = row == TS_MMA_m16n8k8_tf32 || row == TS_MMA_m16n8k4_tf32 || sk_is_f64(row); /* one in a register */
     if (which == 'c') {
         *r = i < 2 ? group : group + 8;
         *c = in_group * 2 + (i & 1);
