@@ -1,0 +1,118 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The kernels as they are made for a GPU: taken by ptxas where it is installed, and run thread by thread by the
+reference interpreter in several orders of threads, against NumPy."""
+
+import os
+import shutil
+import subprocess
+
+import numpy as np
+import pytest
+from simt_run import run
+
+from tessera import compute, cuda
+from tessera.compute import _engine
+
+ASSEMBLER = shutil.which("ptxas")
+N = 4500  # two tiles of a scan, two leaves of a reduction
+
+
+class Interpreted:
+    """A kernel that a launch hands to the interpreter, and that waits there until it has ended."""
+
+    def __init__(self, function, schedule):
+        self.function, self.schedule = function, schedule
+
+    def __getitem__(self, launch):
+        blocks, threads, _ = launch
+
+        def call(*args):
+            if self.schedule == 0:
+                assembled(self.function, args)
+            run(self.function, *args, grid=(blocks,), block=(threads,), target=90, schedule=self.schedule)
+
+        return call
+
+
+def assembled(function, args):
+    """Compiles a kernel as a launch with these arguments would; ptxas takes it, and it needs no stack."""
+    if ASSEMBLER is None:
+        return
+    text, _ = cuda.compile_ptx(function, tuple(cuda.typeof(arg) for arg in args), cc=(9, 0))
+    command = [ASSEMBLER, "-arch=sm_90a", "-v", "-o", os.devnull, "-"]
+    done = subprocess.run(command, input=text, capture_output=True, text=True, check=False)
+    assert done.returncode == 0 and "0 bytes stack frame" in done.stderr, f"{function.__name__}: {done.stderr}"
+
+
+@pytest.fixture(params=(0, 7))
+def interpreted(request, monkeypatch):
+    monkeypatch.setattr(_engine, "_kernels", {})
+    monkeypatch.setattr(_engine, "_kept", {})
+    monkeypatch.setattr(cuda, "jit", lambda function: Interpreted(function, request.param), raising=False)
+    monkeypatch.setattr(cuda, "device_array", lambda n, dtype, stream=None: np.zeros(n, dtype), raising=False)
+
+
+@pytest.fixture
+def rng(request):
+    return np.random.default_rng(3)
+
+
+Pair = compute.gpu_struct({"s": np.int64, "t": np.int64}, "Pair")
+
+
+@pytest.mark.usefixtures("interpreted")
+def test_reductions_and_scans(rng):
+    x = rng.integers(0, 9, N).astype(np.int32)
+    one, out = np.zeros(1, np.int32), np.zeros(N, np.int32)
+    compute.reduce_into(d_in=x, d_out=one, num_items=N, op=compute.OpKind.PLUS, h_init=np.int32(3))
+    assert one[0] == x.sum() + 3
+    compute.reduce_into(d_in=x, d_out=one, num_items=N, op=lambda a, b: b, h_init=np.int32(3))
+    assert one[0] == x[-1]
+    compute.exclusive_scan(d_in=x, d_out=out, num_items=N, op=lambda a, b: a + b, init_value=np.int32(3))
+    assert np.array_equal(out, np.cumsum(x) - x + 3)
+
+
+@pytest.mark.usefixtures("interpreted")
+def test_structs(rng):
+    x, out = np.zeros(2500, Pair.dtype), np.zeros(2500, Pair.dtype)
+    x["s"], x["t"] = 1, rng.integers(0, 9, 2500)
+    compute.inclusive_scan(d_in=x, d_out=out, num_items=2500, op=lambda a, b: Pair(a.s * b.s, a.t * b.s + b.t))
+    assert np.array_equal(out["t"], np.cumsum(x["t"]))
+
+
+@pytest.mark.usefixtures("interpreted")
+def test_selections_and_runs(rng):
+    x, out, n = np.sort(rng.integers(0, 900, N)), np.zeros(N, np.int64), np.zeros(1, np.int64)
+    compute.select(d_in=x, d_out=out, d_num_selected_out=n, cond=lambda v: v % 3 == 0, num_items=N)
+    assert np.array_equal(out[: n[0]], x[x % 3 == 0])
+    keys, sums = np.zeros(N, np.int64), np.zeros(N, np.int64)
+    compute.reduce_by_key(
+        d_in_keys=x, d_in_values=np.arange(N), d_out_keys=keys, d_out_values=sums, d_num_runs_out=n, num_items=N,
+        op=compute.OpKind.PLUS,
+    )  # fmt: skip
+    assert np.array_equal(sums[: n[0]], np.bincount(x, np.arange(N))[np.unique(x)])
+
+
+@pytest.mark.usefixtures("interpreted")
+def test_sorts_and_segments(rng):
+    x, places, out = rng.integers(-50, 50, N).astype(np.int16), np.zeros(N, np.int64), np.zeros(N, np.int16)
+    compute.radix_sort(d_in_keys=x, d_out_keys=out, d_in_values=np.arange(N), d_out_values=places, num_items=N)
+    assert np.array_equal(places, np.argsort(x, kind="stable")) and np.array_equal(out, x[places])
+    cuts, sums = np.array([0, 0, 7, 300, N]), np.zeros(4, np.int64)
+    compute.segmented_reduce(
+        d_in=x, d_out=sums, num_segments=4, start_offsets_in=cuts[:-1], end_offsets_in=cuts[1:], h_init=np.int64(0),
+        op=compute.OpKind.PLUS,
+    )  # fmt: skip
+    assert sums.tolist() == [x[a:b].sum(dtype=np.int64) for a, b in zip(cuts, cuts[1:])]
+
+
+@pytest.mark.usefixtures("interpreted")
+def test_histograms_and_searches(rng):
+    x, counts, n = rng.integers(0, 90, N).astype(np.uint8), np.zeros(9, np.int32), np.zeros(1, np.int64)
+    low, high = np.uint8(0), np.uint8(90)
+    compute.histogram_even(
+        d_samples=x, d_histogram=counts, num_output_levels=10, lower_level=low, upper_level=high, num_samples=N
+    )
+    assert np.array_equal(counts, np.bincount(x // 10, minlength=9))
+    compute.find_if(d_in=x, d_out=n, cond=lambda v: v == 77, num_items=N)
+    assert n[0] == np.flatnonzero(x == 77)[0]
