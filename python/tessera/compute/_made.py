@@ -47,6 +47,9 @@ def _maker(name: str) -> Any:
         unknown = [word for word in given if word not in parameters]
         if unknown:
             raise TypeError(f"make_{name}() got an unexpected keyword argument '{unknown[0]}'")
+        levels = [given[word] for word in ("h_lower_level", "h_upper_level") if word in given]
+        if len({getattr(level, "dtype", None) for level in levels}) > 1:
+            raise TypeError("h_lower_level and h_upper_level must be of one dtype")
         kinds = {k: kind_text(operators, k, v) for k, v in given.items() if k not in _COUNTS}
         key = (name, threading.get_ident(), *sorted(kinds.items()))
         return _made.setdefault(key, Made(name, function, operators, kinds, phases))
