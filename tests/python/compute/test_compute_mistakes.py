@@ -2,7 +2,6 @@
 """Ordinary mistakes: each is named, with what was found and the way out, and nothing is written."""
 
 import math
-import operator
 import pathlib
 import subprocess
 import sys
@@ -53,7 +52,7 @@ class Stream:
         (lambda: reduce(temp_storage=np.zeros(1, np.int8)), ValueError, "temp_storage has 1 bytes, 512 are needed"),
         (lambda: reduce(d_in=np.zeros((4, 4))[:, ::2]), ValueError, "Non-contiguous arrays are not supported"),
         (lambda: reduce(d_out=compute.CountingIterator(INIT)), ValueError, "does not support output operations"),
-        (lambda: select(d_in=compute.TransformOutputIterator(OUT, operator.neg, np.int32)), ValueError, "input operations"),
+        (lambda: select(d_in=compute.TransformOutputIterator(OUT, abs, np.int32)), ValueError, "input operations"),
         (lambda: compute.TransformOutputIterator(OUT, lambda v: v), ValueError, "annotate the parameter"),
         (lambda: compute.CountingIterator("a"), TypeError, "start is a str: 'a'; give a number of NumPy"),
         (lambda: compute.ZipIterator(), ValueError, "at least one"),
