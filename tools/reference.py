@@ -158,6 +158,7 @@ def coop_page() -> Iterator[str]:
 PAGES = {
     "tile": tile_page,
     "lib": lib_page,
+    "compute": lambda: module_page("compute"),
     "coop": coop_page,
     "core": core_page,
     "tune": lambda: module_page("tune"),

@@ -10,7 +10,7 @@ from typing import Any
 import numpy
 
 from . import types
-from ._engine import POOL, THREADS, Memory, checked_count, count_of, kernel_of, stream_of
+from ._engine import POOL, THREADS, Memory, algorithm, checked_count, count_of, kernel_of, stream_of
 from ._select import cast_of, chosen, kinds_of
 from ._sort import SortOrder, radix_sort
 from ._transform import launch_transform
@@ -36,39 +36,46 @@ Function = Callable[..., Any]
 _SAME = operator_of(OpKind.IDENTITY, 1)
 
 
+@algorithm
 def copy(*, d_in: Any, d_out: Any, num_items: int, stream: Any = None) -> None:
     """``d_out[i] = d_in[i]``, converted to the dtype of the output."""
     launch_transform([iterator_of(d_in, "d_in")], d_out, _SAME, num_items, stream, ["d_in"])
 
 
+@algorithm
 def fill(*, d_out: Any, value: Any, num_items: int, stream: Any = None) -> None:
     """``d_out[i] = value``, a number of NumPy or a struct."""
     launch_transform([ConstantIterator(value)], d_out, _SAME, num_items, stream, ["value"])
 
 
+@algorithm
 def sequence(*, d_out: Any, num_items: int, start: Any = None, stream: Any = None) -> None:
     """``d_out[i] = start + i``; without `start` from 0."""
     first = CountingIterator(numpy.int64(0) if start is None else start)
     launch_transform([first], d_out, _SAME, num_items, stream, ["start"])
 
 
+@algorithm
 def generate(*, d_out: Any, op: Any, num_items: int, stream: Any = None) -> None:
     """``d_out[i] = op(i)``."""
     counting = CountingIterator(numpy.int64(0))
     launch_transform([counting], d_out, operator_of(op, 1), num_items, stream, ["i"])
 
 
+@algorithm
 def gather(*, d_in: Any, d_indices: Any, d_out: Any, num_items: int, stream: Any = None) -> None:
     """``d_out[i] = d_in[d_indices[i]]``; indices are not checked."""
     launch_transform([PermutationIterator(d_in, d_indices)], d_out, _SAME, num_items, stream, ["d_in"])
 
 
+@algorithm
 def scatter(*, d_in: Any, d_indices: Any, d_out: Any, num_items: int, stream: Any = None) -> None:
     """``d_out[d_indices[i]] = d_in[i]``; of equal indices any one is written, and indices are not checked."""
     to = PermutationIterator(d_out, d_indices)
     launch_transform([iterator_of(d_in, "d_in")], to, _SAME, num_items, stream, ["d_in"])
 
 
+@algorithm
 def reverse(*, d_in: Any, d_out: Any, num_items: int, stream: Any = None) -> None:
     """``d_out[i] = d_in[num_items - 1 - i]``; the output may not be the input."""
     n = checked_count(num_items, "num_items", ("d_in", iterator_of(d_in, "d_in")))
@@ -76,6 +83,7 @@ def reverse(*, d_in: Any, d_out: Any, num_items: int, stream: Any = None) -> Non
     launch_transform([backwards], d_out, _SAME, n, stream, ["d_in"])
 
 
+@algorithm
 def shuffle(*, d_in: Any, d_out: Any, num_items: int, seed: int = 0, stream: Any = None) -> None:
     """The items in a random order that the seed fixes; the output may not be the input. See `ShuffleIterator`."""
     n = checked_count(num_items, "num_items", ("d_in", iterator_of(d_in, "d_in")))
@@ -83,6 +91,7 @@ def shuffle(*, d_in: Any, d_out: Any, num_items: int, seed: int = 0, stream: Any
         gather(d_in=d_in, d_indices=ShuffleIterator(n, seed), d_out=d_out, num_items=n, stream=stream)
 
 
+@algorithm
 def replace_if(*, d_in: Any, d_out: Any, cond: Any, value: Any, num_items: int, stream: Any = None) -> None:
     """``d_out[i] = value if cond(d_in[i]) else d_in[i]``."""
     op, source = operator_of(cond, 1, "cond"), iterator_of(d_in, "d_in")
@@ -92,6 +101,7 @@ def replace_if(*, d_in: Any, d_out: Any, cond: Any, value: Any, num_items: int, 
     launch_transform([source, ConstantIterator(value)], d_out, chosen_, num_items, stream, ["d_in", "value"])
 
 
+@algorithm
 def remove_if(
     *, d_in: Any, d_out: Any, d_num_selected_out: Any, cond: Any, num_items: int, stream: Any = None,
     temp_storage: Any = POOL,
@@ -108,6 +118,7 @@ def remove_if(
     )  # fmt: skip
 
 
+@algorithm
 def adjacent_difference(
     *, d_in: Any, d_out: Any, num_items: int, op: Any = OpKind.MINUS, right: bool = False, stream: Any = None,
     temp_storage: Any = POOL,
@@ -225,6 +236,7 @@ def _merge(
     kernel[max(1, -(-most // THREADS)), THREADS, stream](a.state, b.state, sizes, output.state, state)
 
 
+@algorithm
 def merge(
     *, d_in1: Any, num_items1: int, d_in2: Any, num_items2: int, d_out: Any, comp: Any = None, stream: Any = None
 ) -> None:
@@ -283,6 +295,7 @@ def _set(
     return chosen(choose, key, n, [a], [output], extra, count, Memory(storage, stream_of(stream)))
 
 
+@algorithm
 def set_intersection(
     *, d_in1: Any, num_items1: int, d_in2: Any, num_items2: int, d_out: Any, d_num_out: Any, comp: Any = None,
     stream: Any = None, temp_storage: Any = POOL,
@@ -306,6 +319,7 @@ def set_intersection(
     return _set("intersection", d_in1, num_items1, d_in2, num_items2, d_out, d_num_out, comp, stream, temp_storage)
 
 
+@algorithm
 def set_difference(
     *, d_in1: Any, num_items1: int, d_in2: Any, num_items2: int, d_out: Any, d_num_out: Any, comp: Any = None,
     stream: Any = None, temp_storage: Any = POOL,
@@ -347,6 +361,7 @@ def _merged_sets(
     return None
 
 
+@algorithm
 def set_union(
     *, d_in1: Any, num_items1: int, d_in2: Any, num_items2: int, d_out: Any, d_num_out: Any, comp: Any = None,
     stream: Any = None, temp_storage: Any = POOL,
@@ -358,6 +373,7 @@ def set_union(
     return _merged_sets(False, d_in1, num_items1, d_in2, num_items2, d_out, d_num_out, comp, stream, temp_storage)
 
 
+@algorithm
 def set_symmetric_difference(
     *, d_in1: Any, num_items1: int, d_in2: Any, num_items2: int, d_out: Any, d_num_out: Any, comp: Any = None,
     stream: Any = None, temp_storage: Any = POOL,
@@ -372,6 +388,7 @@ def set_symmetric_difference(
 # ---- the greatest few --------------------------------------------------------------------------------------------
 
 
+@algorithm
 def top_k(
     *, d_in_keys: Any, d_out_keys: Any, num_items: int, k: int, d_in_values: Any = None, d_out_values: Any = None,
     largest: bool = True, stream: Any = None, temp_storage: Any = POOL,
@@ -417,6 +434,7 @@ def top_k(
     return None
 
 
+@algorithm
 def nth_element(*, d_in: Any, d_out: Any, n: int, num_items: int, stream: Any = None, temp_storage: Any = POOL) -> Any:
     """``d_out[0]`` becomes the item that stands at place n when all are sorted; see `radix_sort`."""
     source: Any = iterator_of(d_in, "d_in")

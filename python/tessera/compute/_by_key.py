@@ -16,7 +16,7 @@ from typing import Any
 import numpy
 
 from . import types
-from ._engine import POOL, Memory, checked_count, init_of, stream_of
+from ._engine import POOL, Memory, algorithm, checked_count, init_of, stream_of
 from ._scan import Scanned, run_scan
 from ._select import cast_of, counted, kinds_of
 from .iterators import ConstantIterator, Iterator, iterator_of
@@ -51,6 +51,7 @@ def _engine(pair: Any, kind: types.TypeDescriptor, begins: Function, load: Funct
     return read, joined
 
 
+@algorithm
 def reduce_by_key(
     *, d_in_keys: Any, d_in_values: Any, d_out_keys: Any, d_out_values: Any, d_num_runs_out: Any, op: Any,
     num_items: int, equal: Any = None, stream: Any = None, temp_storage: Any = POOL,
@@ -107,6 +108,7 @@ def reduce_by_key(
     return counted(make, pair, key, n, ins, outs, count, 1, Memory(temp_storage, stream_of(stream)))
 
 
+@algorithm
 def run_length_encode(
     *, d_in: Any, d_unique_out: Any, d_lengths_out: Any, d_num_runs_out: Any, num_items: int, equal: Any = None,
     stream: Any = None, temp_storage: Any = POOL,
@@ -178,6 +180,7 @@ def _scan_by_key(
     return run_scan(make, pair, key, n, ins, (output.state,), numpy.int32(0), Memory(storage, stream_of(stream)))
 
 
+@algorithm
 def inclusive_scan_by_key(
     *, d_in_keys: Any, d_in_values: Any, d_out_values: Any, op: Any, num_items: int, init_value: Any = None,
     equal: Any = None, stream: Any = None, temp_storage: Any = POOL,
@@ -188,6 +191,7 @@ def inclusive_scan_by_key(
     )
 
 
+@algorithm
 def exclusive_scan_by_key(
     *, d_in_keys: Any, d_in_values: Any, d_out_values: Any, op: Any, init_value: Any, num_items: int,
     equal: Any = None, stream: Any = None, temp_storage: Any = POOL,

@@ -10,6 +10,7 @@ An algorithm is a function that makes a kernel of threads for types, iterators a
 
 from __future__ import annotations
 
+import functools
 import hashlib
 import threading
 from collections.abc import Callable
@@ -27,7 +28,7 @@ __all__ = [
     "THREADS",
     "Made",
     "Memory",
-    "checked_count",
+    "algorithm", "checked_count",
     "count_of",
     "init_of",
     "kernel_of",
@@ -125,6 +126,32 @@ def init_of(value: Any, name: str) -> tuple[TypeDescriptor, Any]:
     elif hasattr(value, "__cuda_array_interface__"):
         raise ValueError(f"{name} is an array of a device; give a value of the host")
     return kind, kind.host(value)
+
+
+def algorithm(function: Callable[..., Any]) -> Callable[..., Any]:
+    """A public function: where an array of NumPy is among the arguments, it returns when the work is done."""
+
+    @functools.wraps(function)
+    def call(**given: Any) -> Any:
+        result = function(**given)
+        for name, value in given.items():
+            if name[0] == "d" and _of_host(value):
+                from ..cuda._dispatcher import _wait
+
+                _wait(given.get("stream") or 0)
+                break
+        return result
+
+    return call
+
+
+def _of_host(value: Any) -> bool:
+    """Whether an argument is an array of NumPy, or stands on one."""
+    if isinstance(value, Iterator):
+        value = value.state
+    if isinstance(value, (tuple, list)):
+        return any(map(_of_host, value))
+    return isinstance(getattr(value, "d_current", value), numpy.ndarray)
 
 
 class Memory:

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy
 
-from ._engine import POOL, THREADS, checked_count, kernel_of, stream_of
+from ._engine import POOL, THREADS, algorithm, checked_count, kernel_of, stream_of
 from ._reduce import reduce_into
 from ._select import cast_of
 from .iterators import CountingIterator, Iterator, TransformIterator, ZipIterator, iterator_of
@@ -67,6 +67,7 @@ def _find(source: Iterator, op: Operator, d_out: Any, num_items: Any, stream: An
         kernel[-(-n // (THREADS * ITEMS)), THREADS, stream](source.state, n, place)
 
 
+@algorithm
 def find_if(*, d_in: Any, d_out: Any, cond: Any, num_items: int, stream: Any = None) -> None:
     """``d_out[0]`` becomes the place of the first item that a condition holds for, or `num_items`.
 
@@ -87,6 +88,7 @@ def find_if(*, d_in: Any, d_out: Any, cond: Any, num_items: int, stream: Any = N
     _find(iterator_of(d_in, "d_in"), operator_of(cond, 1, "cond"), d_out, num_items, stream, "d_in")
 
 
+@algorithm
 def mismatch(*, d_in1: Any, d_in2: Any, d_out: Any, num_items: int, equal: Any = None, stream: Any = None) -> None:
     """``d_out[0]`` becomes the first place where two sequences differ, or `num_items`; see `find_if`.
 
@@ -101,6 +103,7 @@ def mismatch(*, d_in1: Any, d_in2: Any, d_out: Any, num_items: int, equal: Any =
     _find(ZipIterator(d_in1, d_in2), differ, d_out, num_items, stream, "d_in1")
 
 
+@algorithm
 def transform_reduce(
     *, d_in: Any, d_out: Any, num_items: int, transform_op: Any, op: Any, h_init: Any, stream: Any = None,
     temp_storage: Any = POOL,
@@ -112,6 +115,7 @@ def transform_reduce(
     )
 
 
+@algorithm
 def count_if(*, d_in: Any, d_out: Any, cond: Any, num_items: int, stream: Any = None, temp_storage: Any = POOL) -> Any:
     """``d_out[0]`` becomes how many items a condition holds for; see `find_if`."""
     op = operator_of(cond, 1, "cond")
@@ -123,6 +127,7 @@ def count_if(*, d_in: Any, d_out: Any, cond: Any, num_items: int, stream: Any = 
     )  # fmt: skip
 
 
+@algorithm
 def inner_product(
     *, d_in1: Any, d_in2: Any, d_out: Any, num_items: int, h_init: Any, op: Any = OpKind.PLUS,
     transform_op: Any = OpKind.MULTIPLIES, stream: Any = None, temp_storage: Any = POOL,
@@ -137,6 +142,7 @@ def inner_product(
     )  # fmt: skip
 
 
+@algorithm
 def equal(
     *, d_in1: Any, d_in2: Any, d_out: Any, num_items: int, equal: Any = None, stream: Any = None,
     temp_storage: Any = POOL,
@@ -183,6 +189,7 @@ def _best(less: bool, d_in: Any, d_out: Any, num_items: Any, stream: Any, storag
     )  # fmt: skip
 
 
+@algorithm
 def argmin(*, d_in: Any, d_out: Any, num_items: int, stream: Any = None, temp_storage: Any = POOL) -> Any:
     """``d_out[0]`` becomes the place of the least item: the first of equal ones, and of the first NaN if there is one.
 
@@ -197,11 +204,13 @@ def argmin(*, d_in: Any, d_out: Any, num_items: int, stream: Any = None, temp_st
     return _best(True, d_in, d_out, num_items, stream, temp_storage)
 
 
+@algorithm
 def argmax(*, d_in: Any, d_out: Any, num_items: int, stream: Any = None, temp_storage: Any = POOL) -> Any:
     """``d_out[0]`` becomes the place of the greatest item; see `argmin`."""
     return _best(False, d_in, d_out, num_items, stream, temp_storage)
 
 
+@algorithm
 def minmax(*, d_in: Any, d_out: Any, num_items: int, stream: Any = None, temp_storage: Any = POOL) -> Any:
     """``d_out[0]`` and ``d_out[1]`` become the least and the greatest item; of none nothing is written.
 

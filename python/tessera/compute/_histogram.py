@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 import numpy
 
-from ._engine import POOL, THREADS, checked_count, count_of, kernel_of, stream_of
+from ._engine import POOL, THREADS, algorithm, checked_count, count_of, kernel_of, stream_of
 from .iterators import iterator_of
 
 __all__ = ["histogram_even", "histogram_range"]
@@ -114,6 +114,7 @@ def _scalar(value: Any, name: str) -> Any:
     return found.reshape(-1)[0]
 
 
+@algorithm
 def histogram_even(
     *, d_samples: Any, d_histogram: Any, num_output_levels: int | None = None, lower_level: Any = None,
     upper_level: Any = None, num_samples: int, stream: Any = None, h_num_output_levels: Any = None,
@@ -164,6 +165,7 @@ def histogram_even(
     return _histogram(rule, samples, d_histogram, num_samples, stream, temp_storage)
 
 
+@algorithm
 def histogram_range(
     *, d_samples: Any, d_histogram: Any, d_levels: Any, num_output_levels: int, num_samples: int, stream: Any = None,
     temp_storage: Any = POOL,

@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy
 
-from ._engine import POOL, THREADS, Memory, checked_count, init_of, kernel_of, stream_of
+from ._engine import POOL, THREADS, Memory, algorithm, checked_count, init_of, kernel_of, stream_of
 from .determinism import Determinism
 from .iterators import iterator_of
 from .op import operator_of
@@ -84,6 +84,7 @@ def _starting(store: Callable[..., Any], cast: Callable[..., Any]) -> Callable[.
     return start
 
 
+@algorithm
 def reduce_into(
     *, d_in: Any, d_out: Any, num_items: int, op: Any, h_init: Any = None, stream: Any = None,
     determinism: Any = Determinism.RUN_TO_RUN, temp_storage: Any = POOL,

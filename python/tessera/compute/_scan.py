@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 
 import numpy
 
-from ._engine import POOL, THREADS, Memory, checked_count, init_of, kernel_of, stream_of
+from ._engine import POOL, THREADS, Memory, algorithm, checked_count, init_of, kernel_of, stream_of
 from ._lookback import before_tile, ended, memory_of, next_tile
 from .iterators import Iterator, iterator_of
 from .op import operator_of
@@ -175,6 +175,7 @@ def _first(load: Function) -> Function:
     return lambda state: load(state, 0)
 
 
+@algorithm
 def exclusive_scan(
     *, d_in: Any, d_out: Any, op: Any, init_value: Any, num_items: int, stream: Any = None, temp_storage: Any = POOL
 ) -> Any:
@@ -203,6 +204,7 @@ def exclusive_scan(
     return _scan("exclusive_scan", False, d_in, d_out, op, init_value, num_items, stream, temp_storage)
 
 
+@algorithm
 def inclusive_scan(
     *,
     d_in: Any,

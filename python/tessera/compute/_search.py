@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy
 
-from ._engine import THREADS, checked_count, kernel_of, stream_of
+from ._engine import THREADS, algorithm, checked_count, kernel_of, stream_of
 from .iterators import Iterator, iterator_of
 from .op import OpKind, operator_of
 
@@ -66,6 +66,7 @@ def _check_output(output: Iterator) -> None:
         raise ValueError(f"d_out holds {dtype}; places have the size of a pointer (numpy.uintp)")
 
 
+@algorithm
 def lower_bound(
     *, d_data: Any, num_items: int, d_values: Any, num_values: int, d_out: Any, comp: Any = None, stream: Any = None
 ) -> None:
@@ -87,6 +88,7 @@ def lower_bound(
     _search(False, d_data, num_items, d_values, num_values, d_out, comp, stream)
 
 
+@algorithm
 def upper_bound(
     *, d_data: Any, num_items: int, d_values: Any, num_values: int, d_out: Any, comp: Any = None, stream: Any = None
 ) -> None:

@@ -8,7 +8,7 @@ from typing import Any
 
 from numpy import int64
 
-from ._engine import POOL, THREADS, checked_count, init_of, kernel_of, stream_of
+from ._engine import POOL, THREADS, algorithm, checked_count, init_of, kernel_of, stream_of
 from .iterators import iterator_of
 from .op import operator_of
 from .types import TypeDescriptor
@@ -78,6 +78,7 @@ def _by_threads(
     return reduce
 
 
+@algorithm
 def segmented_reduce(
     *, d_in: Any, d_out: Any, num_segments: int, start_offsets_in: Any, end_offsets_in: Any, op: Any, h_init: Any,
     max_segment_size: int | None = None, stream: Any = None, temp_storage: Any = POOL,

@@ -13,7 +13,7 @@ from typing import Any
 import numpy
 
 from . import types
-from ._engine import POOL, Memory, checked_count, kernel_of, stream_of
+from ._engine import POOL, Memory, algorithm, checked_count, kernel_of, stream_of
 from ._scan import Scanned, run_scan
 from ._text import written
 from .iterators import Iterator, iterator_of
@@ -124,6 +124,7 @@ def _condition(op: Operator, source: Iterator) -> Function:
     return lambda ins, i: bool(function(load(ins[0], i)))
 
 
+@algorithm
 def select(
     *, d_in: Any, d_out: Any, d_num_selected_out: Any, cond: Any, num_items: int, stream: Any = None,
     temp_storage: Any = POOL,
@@ -154,6 +155,7 @@ def select(
     return chosen(lambda: _condition(op, source), ("select", op.key), n, [source], [output], 0, count, memory)
 
 
+@algorithm
 def select_flagged(
     *, d_in: Any, d_flags: Any, d_out: Any, d_num_selected_out: Any, num_items: int, stream: Any = None,
     temp_storage: Any = POOL,
@@ -181,6 +183,7 @@ def select_flagged(
     return chosen(choose, ("flagged", flags.kind), n, [source], [output], flags.state, count, memory)
 
 
+@algorithm
 def partition(
     *, d_in: Any, d_out: Any, d_rest_out: Any, d_num_selected_out: Any, cond: Any, num_items: int, stream: Any = None,
     temp_storage: Any = POOL,
@@ -208,6 +211,7 @@ def _starts(op: Operator, keys: Iterator) -> Function:
     return lambda ins, i: i == 0 or not equal(load(ins[0], i - 1), load(ins[0], i))
 
 
+@algorithm
 def unique_by_key(
     *, d_in_keys: Any, d_in_items: Any, d_out_keys: Any, d_out_items: Any, d_out_num_selected: Any, op: Any,
     num_items: int, stream: Any = None, temp_storage: Any = POOL,
@@ -233,6 +237,7 @@ def unique_by_key(
     return chosen(lambda: _starts(op, keys), ("unique", op.key), n, [keys, items], outputs, 0, count, memory)
 
 
+@algorithm
 def unique(
     *,
     d_in: Any,
@@ -255,6 +260,7 @@ def unique(
     return chosen(lambda: _starts(op, source), ("unique", op.key), n, [source], [output], 0, count, memory)
 
 
+@algorithm
 def three_way_partition(
     *, d_in: Any, d_first_part_out: Any, d_second_part_out: Any, d_unselected_out: Any, d_num_selected_out: Any,
     select_first_part_op: Any, select_second_part_op: Any, num_items: int, stream: Any = None, temp_storage: Any = POOL,

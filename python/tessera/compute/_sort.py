@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 
 import numpy
 
-from ._engine import POOL, THREADS, Memory, checked_count, count_of, kernel_of, stream_of
+from ._engine import POOL, THREADS, Memory, algorithm, checked_count, count_of, kernel_of, stream_of
 from .iterators import ArrayIterator, Iterator, ZipIterator, iterator_of
 from .op import Operator, operator_of
 from .types import TypeDescriptor
@@ -275,6 +275,7 @@ def _pairs(d_in_values: Any, d_out_values: Any) -> tuple[Iterator | None, Iterat
     return _known(iterator_of(d_in_values, "d_in_values"), "d_in_values"), iterator_of(d_out_values, "d_out_values")
 
 
+@algorithm
 def merge_sort(
     *, d_in_keys: Any, d_in_values: Any = None, d_out_keys: Any, d_out_values: Any = None, num_items: int, op: Any,
     stream: Any = None, temp_storage: Any = POOL,
@@ -369,6 +370,7 @@ def _in_order(dtype: Any, begin: int, end: int, descending: bool) -> Function:
     return ordered
 
 
+@algorithm
 def radix_sort(
     *, d_in_keys: Any, d_out_keys: Any = None, d_in_values: Any = None, d_out_values: Any = None, num_items: int,
     order: SortOrder = SortOrder.ASCENDING, begin_bit: int | None = None, end_bit: int | None = None,
@@ -467,6 +469,7 @@ def _numbering() -> Callable[..., None]:
     return number
 
 
+@algorithm
 def segmented_sort(
     *, d_in_keys: Any, d_out_keys: Any = None, d_in_values: Any = None, d_out_values: Any = None, num_items: int,
     num_segments: int, start_offsets_in: Any, end_offsets_in: Any, order: SortOrder = SortOrder.ASCENDING,

@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from ._engine import THREADS, checked_count, kernel_of, stream_of
+from ._engine import THREADS, algorithm, checked_count, kernel_of, stream_of
 from ._text import written
 from .iterators import DiscardIterator, Iterator, iterator_of
 from .op import Operator, operator_of
@@ -48,6 +48,7 @@ def _same(v: Any) -> Any:
     return v
 
 
+@algorithm
 def transform(*, d_in: Any, d_out: Any, op: Any, num_items: int, stream: Any = None) -> None:
     """``d_out[i] = op(d_in[0][i], d_in[1][i], ..)`` for each of a number of items.
 
@@ -90,17 +91,20 @@ def launch_transform(
     kernel[blocks, THREADS, stream](tuple(it.state for it in inputs), output.state, n)
 
 
+@algorithm
 def unary_transform(*, d_in: Any, d_out: Any, op: Any, num_items: int, stream: Any = None) -> None:
     """``d_out[i] = op(d_in[i])``; see `transform`."""
     launch_transform([iterator_of(d_in, "d_in")], d_out, operator_of(op, 1), num_items, stream, ["d_in"])
 
 
+@algorithm
 def binary_transform(*, d_in1: Any, d_in2: Any, d_out: Any, op: Any, num_items: int, stream: Any = None) -> None:
     """``d_out[i] = op(d_in1[i], d_in2[i])``; see `transform`."""
     inputs = [iterator_of(d_in1, "d_in1"), iterator_of(d_in2, "d_in2")]
     launch_transform(inputs, d_out, operator_of(op, 2), num_items, stream, ["d_in1", "d_in2"])
 
 
+@algorithm
 def for_each(*, d_in: Any, op: Any, num_items: int, stream: Any = None) -> None:
     """Calls ``op(d_in[i])`` for each item; what it gives is not kept. See `transform`."""
     launch_transform([iterator_of(d_in, "d_in")], DiscardIterator(), operator_of(op, 1), num_items, stream, ["d_in"])

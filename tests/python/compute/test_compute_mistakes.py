@@ -118,6 +118,17 @@ def test_an_operator_that_reads_an_array_of_another_call():
     assert out.tolist() == [3, 1, 2]
 
 
+def test_a_call_with_an_array_of_numpy_returns_when_it_is_done():
+    x = np.ones(3_000_000, np.int32)
+    for _ in range(3):
+        out = np.zeros(1, np.int32)
+        compute.reduce_into(d_in=compute.TransformIterator(x, abs), d_out=out, num_items=x.size, op=max, h_init=INIT)
+        assert out[0] == 1
+        compute.fill(d_out=compute.TransformOutputIterator(x, abs, np.int32), value=np.int32(1), num_items=x.size)
+        assert x[-1] == 1
+        x[-1] = 0
+
+
 def test_builtins_are_operators():
     x, out, n = np.array([-4.0, 0.0, 9.0]), np.zeros(3), np.zeros(1, np.int64)
     compute.unary_transform(d_in=x, d_out=out, op=abs, num_items=3)
