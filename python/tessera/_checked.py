@@ -25,5 +25,7 @@ def wished() -> int:
     """The level that the environment asks for, of every kernel."""
     wish = os.environ.get("TESSERA_CHECKED", "0")
     if wish not in _WISHES:
-        raise ValueError(f"TESSERA_CHECKED={wish}: it takes 1 (every kernel), races (kernels of threads are watched, too) or 0")
+        raise ValueError(
+            f"TESSERA_CHECKED={wish}: it takes 1 (every kernel), races (kernels of threads are watched, too) or 0"
+        )
     return _WISHES[wish]

@@ -153,8 +153,8 @@ struct ts_kernel {
 };
 
 /* With TS_CHECK_WATCHED: the interpreter runs the kernel (watched.c). */
-TS_CHECKED ts_status ts__launch_watched(const launch_frame *frame, const ts_stream *stream, const ts_launch_shape *shape,
-                                        ts_error *err);
+TS_CHECKED ts_status ts__launch_watched(const launch_frame *frame, const ts_stream *stream,
+                                        const ts_launch_shape *shape, ts_error *err);
 
 /* The hints that hold on a target. */
 static inline const ts_hints *ts__kernel_hints(const ts_kernel *kernel, ts_target target)
