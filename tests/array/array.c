@@ -364,7 +364,8 @@ static void buffers_may_outlive_their_stream(void)
     ts_array *a;
     CHECK_OK(ts_stream_create(cpu, &stream, &err));
     CHECK_OK(ts_array_zeros(cpu, stream, TS_DTYPE_int32, 1, INTS(10), &a, &err));
-    ts_stream_destroy(stream);
+    ts_stream_destroy(stream); /* its work goes on */
+    CHECK_OK(ts_device_sync(cpu, TS_FOREVER, &err));
     CHECK_STR(elements(a), "0 0 0 0 0 0 0 0 0 0");
     ts_array_release(a);
 }
