@@ -370,6 +370,23 @@ static void buffers_may_outlive_their_stream(void)
     ts_array_release(a);
 }
 
+static void memory_outlives_a_destroyed_stream(void)
+{
+    ts_stream *stream;
+    ts_array *a, *b;
+    _Atomic int done = 0;
+    CHECK_OK(ts_stream_create(cpu, &stream, &err));
+    CHECK_OK(ts_stream_call(stream, sleepy, &done, &err));
+    CHECK_OK(ts_array_zeros(cpu, stream, TS_DTYPE_int32, 1, INTS(1000), &a, &err));
+    ts_stream_destroy(stream);
+    ts_array_release(a); /* the zeros are still to be written, and not into what is made now */
+    b = counted(1, INTS(1000));
+    CHECK_OK(ts_device_sync(cpu, TS_FOREVER, &err));
+    CHECK_INT(done, 1);
+    CHECK_INT(((int32_t *)b->data)[999], 999);
+    ts_array_release(b);
+}
+
 static ts_status array_life(ts_device *device)
 {
     ts_array *a = NULL, *b = NULL, *c = NULL, *d = NULL;
@@ -422,6 +439,7 @@ int main(void)
     lent_memory_is_not_freed();
     memory_used_by_another_stream_outlives_it();
     buffers_may_outlive_their_stream();
+    memory_outlives_a_destroyed_stream();
     failing_allocations_are_reported_and_nothing_leaks();
     return check_done();
 }
