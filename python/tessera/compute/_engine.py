@@ -19,6 +19,7 @@ from typing import Any
 
 import numpy
 
+from .. import _core
 from .iterators import ArrayIterator, Iterator, iterator_of
 from .op import operator_of
 from .types import TypeDescriptor, type_of
@@ -28,11 +29,13 @@ __all__ = [
     "THREADS",
     "Made",
     "Memory",
-    "algorithm", "checked_count",
+    "algorithm",
+    "checked_count",
     "count_of",
     "init_of",
     "kernel_of",
     "kind_text",
+    "on_cpu",
     "stream_of",
 ]
 
@@ -55,6 +58,11 @@ def kernel_of(make: Callable[..., Any], key: Any, parts: Callable[[], tuple[Any,
         with _lock:
             kernel = _kernels.setdefault((make, key), made)
     return kernel
+
+
+def on_cpu() -> bool:
+    """Whether kernels run on the CPU device, where those of one thread a block are as C's loops."""
+    return bool(_core._current_device() < _core.DEVICE_CUDA)
 
 
 def clear_all_caches() -> None:

@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy
 
-from ._engine import POOL, THREADS, Memory, algorithm, checked_count, init_of, kernel_of, stream_of
+from ._engine import POOL, THREADS, Memory, algorithm, checked_count, init_of, kernel_of, on_cpu, stream_of
 from .determinism import Determinism
 from .iterators import iterator_of
 from .op import operator_of
@@ -24,13 +24,16 @@ from .types import TypeDescriptor
 
 __all__ = ["reduce_into"]
 
+Function = Callable[..., Any]
+
 ITEMS = 16  # of a thread
 LEAF = THREADS * ITEMS
+RUN = 8  # leaves of a thread of a CPU
 
 
 def _reducing(
-    load: Callable[..., Any], store: Callable[..., Any], op: Callable[..., Any], kind: TypeDescriptor,
-    out_cast: Callable[..., Any], in_order: bool, has_init: bool,
+    load: Function, store: Function, op: Function, kind: TypeDescriptor,
+    out_cast: Function, in_order: bool, has_init: bool,
 ) -> Callable[..., None]:  # fmt: skip
     from ..coop import block
     from ..cuda import atomic, blockIdx, gridDim, shared, syncthreads, threadfence, threadIdx
@@ -77,7 +80,73 @@ def _reducing(
     return reduce
 
 
-def _starting(store: Callable[..., Any], cast: Callable[..., Any]) -> Callable[..., None]:
+def _reducing_in_chunks(
+    load: Function, store: Function, op: Function, kind: TypeDescriptor, out_cast: Function, in_order: bool,
+    has_init: bool,
+) -> Callable[..., None]:  # fmt: skip
+    """The same for a CPU, with the same bits: one thread a block does what THREADS of a GPU do, leaf by leaf."""
+    from ..cuda import atomic, blockIdx, gridDim, local, threadfence
+
+    dtype, get, put, cast = kind.dtype, kind.get, kind.put, kind.cast
+
+    def together(s: Any, m: Any) -> Any:
+        """The first m values as `coop.block.reduce` puts those of as many threads together."""
+        for d in (1, 2, 4, 8, 16):
+            for t in range(0, m - d, 2 * d):
+                put(s, t, cast(op(get(s, t), get(s, t + d))))
+        total = get(s, 0)
+        for t in range(32, m, 32):
+            total = cast(op(total, get(s, t)))
+        return total
+
+    def leaf_of(src: Any, s: Any, first: Any, n: Any) -> Any:
+        """How many values the items of a leaf give, which are left in ``s``."""
+        last = min(first + LEAF, n)
+        if in_order:
+            m = (last - first + (ITEMS - 1)) // ITEMS
+            for t in range(m):
+                total = cast(load(src, first + t * ITEMS))
+                for i in range(first + t * ITEMS + 1, min(first + t * ITEMS + ITEMS, last)):
+                    total = cast(op(total, cast(load(src, i))))
+                put(s, t, total)
+            return m
+        m = min(last - first, THREADS)
+        for t in range(m):
+            put(s, t, cast(load(src, first + t)))
+        for row in range(first + THREADS, last, THREADS):
+            for t in range(min(last - row, THREADS)):
+                put(s, t, cast(op(get(s, t), cast(load(src, row + t)))))
+        return m
+
+    def reduce(src: Any, n: Any, out: Any, init: Any, parts: Any, counter: Any, run: Any) -> None:
+        s = local.array(THREADS, dtype)
+        leaves = (n + (LEAF - 1)) // LEAF
+        begin = blockIdx.x * run
+        for leaf in range(begin, min(begin + run, leaves)):
+            put(parts, leaf, together(s, leaf_of(src, s, leaf * LEAF, n)))
+        threadfence()
+        if atomic.add(counter, 0, 1) < gridDim.x - 1:
+            return
+        threadfence()
+        counter[0] = 0
+        total = get(parts, 0)
+        if leaves > 1:
+            each = (leaves + (THREADS - 1)) // THREADS
+            m = (leaves + (each - 1)) // each
+            for t in range(m):
+                part = get(parts, t * each)
+                for j in range(t * each + 1, min(t * each + each, leaves)):
+                    part = cast(op(part, get(parts, j)))
+                put(s, t, part)
+            total = together(s, m)
+        if has_init:
+            total = cast(op(cast(init), total))
+        store(out, 0, out_cast(total))
+
+    return reduce
+
+
+def _starting(store: Function, cast: Function) -> Callable[..., None]:
     def start(out: Any, init: Any) -> None:
         store(out, 0, cast(init))
 
@@ -135,9 +204,15 @@ def reduce_into(
             start[1, 1, stream](output.state, init)
         return None
     key = (source.kind, output.kind, op.key, kind, h_init is None)
-    kernel = kernel_of(_reducing, key, lambda: (source.load(), output.store(), op.function, kind, out_cast,
-                                                not op.commutative, h_init is not None))  # fmt: skip
-    kernel[leaves, THREADS, stream](source.state, n, output.state, init, found[1], found[0])
+
+    def pieces() -> tuple[Any, ...]:
+        return source.load(), output.store(), op.function, kind, out_cast, not op.commutative, h_init is not None
+
+    given = (source.state, n, output.state, init, found[1], found[0])
+    if on_cpu():
+        kernel_of(_reducing_in_chunks, key, pieces)[-(-leaves // RUN), 1, stream](*given, RUN)
+    else:
+        kernel_of(_reducing, key, pieces)[leaves, THREADS, stream](*given)
     return None
 
 

@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from ._engine import THREADS, algorithm, checked_count, kernel_of, stream_of
+from ._engine import THREADS, algorithm, checked_count, kernel_of, on_cpu, stream_of
 from ._text import written
 from .iterators import DiscardIterator, Iterator, iterator_of
 from .op import Operator, operator_of
@@ -14,6 +14,7 @@ from .op import Operator, operator_of
 __all__ = ["binary_transform", "for_each", "launch_transform", "transform", "unary_transform"]
 
 ITEMS = 8  # of a thread
+RUN = 16384  # items of a thread of a CPU
 
 
 def _transforming(call: Callable[..., Any], store: Callable[..., Any]) -> Callable[..., None]:
@@ -29,6 +30,18 @@ def _transforming(call: Callable[..., Any], store: Callable[..., Any]) -> Callab
             for j in range(ITEMS):
                 if at + j * THREADS < n:
                     store(out, at + j * THREADS, call(ins, at + j * THREADS))
+
+    return transform
+
+
+def _transforming_in_chunks(call: Callable[..., Any], store: Callable[..., Any]) -> Callable[..., None]:
+    """The same for a CPU: one thread a block, with a run of items."""
+    from ..cuda import blockIdx
+
+    def transform(ins: Any, out: Any, n: Any, run: Any) -> None:
+        first = blockIdx.x * run
+        for i in range(first, min(first + run, n)):
+            store(out, i, call(ins, i))
 
     return transform
 
@@ -86,7 +99,12 @@ def launch_transform(
         return
     key = (op.key, output.kind, *(it.kind for it in inputs))
     cast = _same if output.value_type is None else output.value_type.cast
-    kernel = kernel_of(_transforming, key, lambda: (called(op, inputs, cast), output.store()))
+    parts = lambda: (called(op, inputs, cast), output.store())  # noqa: E731
+    if on_cpu():
+        kernel = kernel_of(_transforming_in_chunks, key, parts)
+        kernel[-(-n // RUN), 1, stream](tuple(it.state for it in inputs), output.state, n, RUN)
+        return
+    kernel = kernel_of(_transforming, key, parts)
     blocks = -(-n // (THREADS * ITEMS))
     kernel[blocks, THREADS, stream](tuple(it.state for it in inputs), output.state, n)
 

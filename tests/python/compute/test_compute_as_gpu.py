@@ -5,6 +5,7 @@ reference interpreter in several orders of threads, against NumPy."""
 import os
 import shutil
 import subprocess
+import types
 
 import numpy as np
 import pytest
@@ -46,9 +47,16 @@ def assembled(function, args):
 
 @pytest.fixture(params=(0, 7))
 def interpreted(request, monkeypatch):
+    interpret(monkeypatch, request.param)
+
+
+def interpret(monkeypatch, schedule):
+    """From here on algorithms take their forms for a GPU, and the interpreter runs them."""
+    gpu = types.SimpleNamespace(_current_device=lambda: 1, DEVICE_CUDA=1)
+    monkeypatch.setattr(_engine, "_core", gpu)
     monkeypatch.setattr(_engine, "_kernels", {})
     monkeypatch.setattr(_engine, "_kept", {})
-    monkeypatch.setattr(cuda, "jit", lambda function: Interpreted(function, request.param), raising=False)
+    monkeypatch.setattr(cuda, "jit", lambda function: Interpreted(function, schedule), raising=False)
     monkeypatch.setattr(cuda, "device_array", lambda n, dtype, stream=None: np.zeros(n, dtype), raising=False)
 
 
@@ -116,3 +124,19 @@ def test_histograms_and_searches(rng):
     assert np.array_equal(counts, np.bincount(x // 10, minlength=9))
     compute.find_if(d_in=x, d_out=n, cond=lambda v: v == 77, num_items=N)
     assert n[0] == np.flatnonzero(x == 77)[0]
+
+
+@pytest.mark.parametrize("op", (compute.OpKind.PLUS, lambda a, b: a + b * 1))
+def test_sums_have_the_same_bits_on_a_cpu(rng, monkeypatch, op):
+    lengths = (1, 255, 257, 4096, 4097, 40_000)
+    items = [(rng.random(n) * 10.0 ** rng.integers(-3, 3, n)).astype(np.float32) for n in lengths]
+
+    def sums():
+        out = np.zeros(len(items), np.float32)
+        for i, x in enumerate(items):
+            compute.reduce_into(d_in=x, d_out=out[i : i + 1], num_items=x.size, op=op, h_init=np.float32(1))
+        return out.tobytes()
+
+    on_a_cpu = sums()
+    interpret(monkeypatch, 0)
+    assert sums() == on_a_cpu
