@@ -151,6 +151,13 @@ def test_kernels_of_threads_on_the_cpu(monkeypatch, capsys):
     assert "C: not measured" in capsys.readouterr().err
 
 
+def test_algorithms_beside_numpy():
+    from bench import algorithms
+
+    found = list(algorithms.tables("cpu", 3, True))
+    assert len(found) == 8 and all(table.of("tessera") and table.of("numpy") for table in found)
+
+
 def test_what_compiles_ahead_ends_in_time_and_survives_crashes(monkeypatch):
     monkeypatch.setattr(os, "cpu_count", lambda: 4)
     assert ahead(abs, 5, None).startswith("5 of 5 compiled ahead by 3 processes")
