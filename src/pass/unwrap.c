@@ -128,6 +128,15 @@ static void unwrap_note(unwrap_ctx *c, ts_val v)
 
 /* ---- loops ----------------------------------------------------------------------------------------------- */
 
+/* Threads of one warp may run different copies: nothing that they do together (mma_sync is pure, and yet of all lanes),
+ * nothing that prints or ends a kernel, no memory that would be there twice, no loop. */
+static bool unwrap_may_copy(const ts_inst *inst)
+{
+    uint32_t op = inst->op, flags = ts_info(inst)->flags;
+    return !(flags & TS_SIDE) && (!(flags & TS_REGION) || op == TS_OP_if) && op != TS_OP_mma_sync &&
+           op != TS_OP_local && op != TS_OP_shared_alloc;
+}
+
 /* Finds the indices of a `for`; false: it stays as it is. */
 static bool unwrap_finds(unwrap_ctx *c, ts_val v)
 {
@@ -137,10 +146,7 @@ static bool unwrap_finds(unwrap_ctx *c, ts_val v)
     if (end - v > UNWRAP_MOST || (type != TS_T_i64 && type != TS_T_i32) || ts_at(c->fn, v)->aux & TS_A_UNSIGNED)
         return false;
     for (ts_val k = v + 1; k < end; k++) {
-        const ts_inst *inst = ts_at(c->fn, k);
-        uint32_t flags = ts_info(inst)->flags;
-        if ((flags & TS_REGION && inst->op != TS_OP_if) || (flags & TS_SIDE && !(flags & (TS_READ | TS_WRITE))) ||
-            inst->op == TS_OP_local || inst->op == TS_OP_shared_alloc)
+        if (!unwrap_may_copy(ts_at(c->fn, k)))
             return false;
         unwrap_note(c, k);
     }

@@ -211,3 +211,21 @@ def test_refusals(call, says: str) -> None:
         function(x)
 
     assert says in message(kernel, X)
+
+
+def test_lanes_that_count_from_the_end() -> None:
+    """Half of the lanes have negative indices in the loop around the product: all of them take part in it."""
+
+    def kernel(x, out, trips):
+        lane = cuda.threadIdx.x
+        c = cuda.mma.load_c(out, (0, 0), (8, 8, 4))
+        for i in range(trips):
+            part = x[lane - 16 + i]
+            c = cuda.mma.sync((part,), (part,), c)
+        cuda.mma.store(out, (0, 0), c, (8, 8, 4))
+
+    x = np.random.default_rng(5).standard_normal(64)
+    wanted, out = np.zeros((8, 8)), np.zeros((8, 8))
+    run(kernel, x, wanted, 3, block=(32,))
+    cuda.jit(kernel)[1, 32](x, out, 3)
+    np.testing.assert_array_equal(out, wanted)
