@@ -83,7 +83,8 @@ static bool vector_blocks(const vector_ctx *c, ts_val access, ts_val v)
 {
     const ts_inst *inst = ts_at(c->fn, v), *of = ts_at(c->fn, access);
     uint16_t flags = ts_info(inst)->flags;
-    bool other = flags & (TS_WRITE | TS_SIDE) || (flags & TS_READ && !vector_reads(of));
+    bool acquires = inst->op == TS_OP_ld && TS_S_KIND(inst->aux) == TS_CACHE_ACQUIRE;
+    bool other = acquires || flags & (TS_WRITE | TS_SIDE) || (flags & TS_READ && !vector_reads(of));
     if (!other || ts__is_readonly_load(of))
         return false;
     if ((inst->op != TS_OP_ld && inst->op != TS_OP_st) || TS_S_KIND(inst->aux) > TS_CACHE_STREAM)
@@ -92,8 +93,7 @@ static bool vector_blocks(const vector_ctx *c, ts_val access, ts_val v)
     ts_val p = ts_opnd(c->fn, access, 0), q = ts_opnd(c->fn, v, 0);
     if (ts_type_get(m, ts_type_of(c->fn, p))->space != ts_type_get(m, ts_type_of(c->fn, q))->space)
         return false;
-    uint32_t one = c->alias.root[p], two = c->alias.root[q];
-    return one == two || c->fn->overlap || one == TS_ALIAS_UNKNOWN || two == TS_ALIAS_UNKNOWN;
+    return c->fn->overlap || !ts__alias_apart(&c->alias, access, v);
 }
 
 static bool vector_is_member(const vector_group *g, ts_val v)
