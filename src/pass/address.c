@@ -44,7 +44,7 @@ typedef struct address_form {
 typedef struct address_known {
     ts_val pointer, base;
     const address_form *form;
-    bool accessed;          /* for sure, before what follows */
+    ts_val access;          /* through it; 0: none */
 } address_known;
 
 typedef struct address_ctx {
@@ -195,12 +195,23 @@ static bool address_is_param(const ts_fn *fn, ts_val v)
     return ts_at(fn, v)->op == TS_OP_param;
 }
 
+/* Was the pointer surely accessed before v? In the branch that holds the access, and in what that holds. */
+static bool address_is_accessed(const address_ctx *c, const address_known *k, ts_val v)
+{
+    ts_val around = c->shape.parent[k->access];
+    if (!k->access || !around)
+        return k->access != 0;
+    ts_val other = c->shape.other[around];
+    return v < c->shape.end[around] && (other < k->access || v < other);
+}
+
 /* May an index of these two be told from the other by their difference? */
 static bool address_may_step(const address_ctx *c, const address_known *k, ts_val v)
 {
     ts_type index = ts_type_of(c->fn, ts_opnd(c->fn, v, 1));
     uint8_t space = ts_type_get(c->fn->module, ts_type_of(c->fn, v))->space;
-    return index == TS_T_i64 || space == TS_SHARED || (k->accessed && address_is_param(c->fn, k->base));
+    return index == TS_T_i64 || space == TS_SHARED ||
+           (address_is_accessed(c, k, v) && address_is_param(c->fn, k->base));
 }
 
 /* How many operations the difference takes; UINT32_MAX: it is none of those that are worth it. */
@@ -276,8 +287,7 @@ static ts_val address_moved(address_ctx *c, ts_val v, ts_val from, const address
 }
 
 /* The first of some neighbours: x[i + 3] is three elements behind x[i], whose address may be known to be a multiple of
- * more. Indices are so far from the ends of 32 bits that what is
- * left does not wrap. */
+ * more. Indices are so far from the ends of 32 bits that what is left does not wrap. */
 static bool address_first(address_ctx *c, ts_val v)
 {
     int64_t more;
@@ -308,7 +318,7 @@ static bool address_offset(address_ctx *c, ts_val v)
     uint32_t best = address_best(c, v, form, &by);
     if (best != UINT32_MAX)
         c->map[v] = address_moved(c, v, c->map[c->known.at[best].pointer], &by);
-    address_known known = {v, base, form, false};
+    address_known known = {v, base, form, 0};
     if (!TS_PUSH(c->scratch, &c->known, known))
         c->scratch->failed = true;
     return best != UINT32_MAX || address_first(c, v);
@@ -334,8 +344,11 @@ static void address_accessed(address_ctx *c, ts_val v)
     bool access = inst->op == TS_OP_ld || inst->op == TS_OP_st || inst->op == TS_OP_atom || inst->op == TS_OP_red;
     if (!access || ts__opnd_mask(inst) != TS_NO)
         return;
-    for (uint32_t i = 0; i < c->known.n; i++)
-        c->known.at[i].accessed |= c->known.at[i].pointer == ts_opnd(c->fn, v, 0);
+    for (uint32_t i = 0; i < c->known.n; i++) {
+        address_known *k = &c->known.at[i];
+        if (k->pointer == ts_opnd(c->fn, v, 0) && !address_is_accessed(c, k, v))
+            k->access = v;
+    }
 }
 
 static bool address_fn(address_ctx *c)
