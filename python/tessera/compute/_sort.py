@@ -18,7 +18,8 @@ from typing import Any, NamedTuple
 
 import numpy
 
-from ._engine import POOL, THREADS, Memory, algorithm, checked_count, count_of, kernel_of, stream_of
+from ._engine import POOL, THREADS, Memory, algorithm, checked_count, count_of, kernel_of, on_cpu, stream_of
+from ._radix import Digits, memory_of, sort_by_digits
 from .iterators import ArrayIterator, Iterator, ZipIterator, iterator_of
 from .op import Operator, operator_of
 from .types import TypeDescriptor
@@ -339,6 +340,14 @@ def _as_bits(array: Any) -> Any:
     return it, dtype
 
 
+def _bits_out(array: Any, dtype: Any) -> Any:
+    """The same of the array of sorted keys, which were of this dtype."""
+    output, found = _as_bits(array)
+    if found != dtype:
+        raise TypeError(f"d_out_keys is of {found}, d_in_keys of {dtype}; a sort by bits keeps the dtype")
+    return output
+
+
 def _viewed(array: Any, dtype: Any) -> Any:
     if isinstance(array, numpy.ndarray):
         return array.view(dtype)
@@ -383,7 +392,7 @@ def radix_sort(
     d_in_keys : array or DoubleBuffer
         Whole numbers, floats or bools. NaN come last, negative ones first; -0.0 and 0.0 are equal.
     d_out_keys : array
-        None with a `DoubleBuffer`.
+        Of the same dtype; may be that which is sorted. None with a `DoubleBuffer`.
     d_in_values, d_out_values : array or DoubleBuffer, optional
         Go where their keys go.
     num_items : int
@@ -396,11 +405,13 @@ def radix_sort(
 
     Notes
     -----
-    Stable, also descending.
+    Stable, also descending. On a CPU by digits of eight bits: items are read once, and once or twice and written once
+    for each digit in which keys differ; those that are in order are only copied. Temporary memory: n keys and values,
+    some kilobytes for each core. On GPUs by merging, for now.
     """
     keys, out_keys, values = _buffers(d_in_keys, d_out_keys, d_in_values, d_out_values)
     source, dtype = _as_bits(keys)
-    output, _ = _as_bits(out_keys)
+    output = _bits_out(out_keys, dtype)
     n = _count(
         num_items,
         ("d_in_keys", source),
@@ -408,9 +419,11 @@ def radix_sort(
         ("d_in_values", values[0]),
         ("d_out_values", values[1]),
     )
-    what = _by_bits(source, values, dtype, begin_bit, end_bit, order)
+    digits = _digits_of(dtype, begin_bit, end_bit, order)
     memory = Memory(temp_storage, stream_of(stream))
-    found = _sort(what, _together(source, values[0]), _together(output, values[1]), n, memory)
+    if values[0] is not None:
+        digits = _of_field(digits, 0)
+    found = _by_digits(digits, _together(source, values[0]), _together(output, values[1]), n, memory)
     if temp_storage is not None:
         _switch(d_in_keys, d_in_values)
     return found
@@ -432,19 +445,45 @@ def _switch(*buffers: Any) -> None:
             buffer.selector = 1 - buffer.selector
 
 
-def _by_bits(source: Iterator, values: Any, dtype: Any, begin_bit: Any, end_bit: Any, order: Any) -> _Items:
+def _digits_of(dtype: Any, begin_bit: Any, end_bit: Any, order: Any) -> Digits:
+    """Some bits of keys of this dtype, in an order."""
     width = dtype.itemsize * 8
     begin = 0 if begin_bit is None else count_of(begin_bit, "begin_bit")
     end = width if end_bit is None else count_of(end_bit, "end_bit")
     if not 0 <= begin <= end <= width:
         raise ValueError(f"bits {begin} to {end} are not among the {width} bits of a {dtype}")
     ordered = _in_order(dtype, begin, end, SortOrder(order) is SortOrder.DESCENDING)
-    kind = _together(source, values[0]).value_type
-    if values[0] is None:
-        less: Function = lambda a, b: ordered(a) < ordered(b)  # noqa: E731
-    else:
-        less = lambda a, b: ordered(a[0]) < ordered(b[0])  # noqa: E731
-    return _Items(kind, less, ("bits", dtype, begin, end, int(order), kind))  # type: ignore[arg-type]
+    return Digits(end - begin, ordered, ("bits", dtype, begin, end, int(order)))
+
+
+def _of_field(digits: Digits, field: int) -> Digits:
+    """The same of one field of items with several."""
+    bits = digits.bits
+    return Digits(digits.width, lambda item: bits(item[field]), (digits.key, field))
+
+
+def _by_digits(digits: Digits, source: Iterator, output: Iterator, n: int, memory: Memory) -> Any:
+    if not on_cpu():
+        return _sort(_less_by(source, digits), source, output, n, memory)
+    found = memory.take((numpy.int32, 1), *memory_of(output, n))
+    if found is None:
+        return memory.nbytes
+    if n:
+        sort_by_digits(digits, source, output, n, memory.stream, found[1:])
+    return None
+
+
+def _less_by(source: Iterator, *fields: Digits) -> _Items:
+    """Items in the order of their bits, the first ones first."""
+    kind, bits = source.value_type, tuple(digits.bits for digits in fields)
+
+    def less(a: Any, b: Any) -> Any:
+        found = False
+        for of in bits[::-1]:
+            found = of(a) < of(b) or (of(a) == of(b) and found)
+        return found
+
+    return _Items(kind, less, ("bits", *(digits.key for digits in fields), kind))  # type: ignore[arg-type]
 
 
 def _grouping(start: Function, end: Function) -> Callable[..., None]:
@@ -487,11 +526,11 @@ def segmented_sort(
 
     Notes
     -----
-    Stable. The parts are sorted together, by where their part begins and then by key.
+    Stable. The parts are sorted together, by where their part begins and then by key; on a CPU as `radix_sort` does.
     """
     keys, out_keys, values = _buffers(d_in_keys, d_out_keys, d_in_values, d_out_values)
     source, dtype = _as_bits(keys)
-    output, _ = _as_bits(out_keys)
+    output = _bits_out(out_keys, dtype)
     starts, ends = iterator_of(start_offsets_in, "start_offsets_in"), iterator_of(end_offsets_in, "end_offsets_in")
     n = _count(
         num_items,
@@ -504,11 +543,11 @@ def segmented_sort(
     if segments > 2**31 - 1:
         raise RuntimeError(f"{segments} segments are more than the 2147483647 that are possible")
     memory = Memory(temp_storage, stream_of(stream))
-    by_key = _by_bits(source, (None, None), dtype, None, None, order)
-    from_all = ZipIterator(*(it for it in (ArrayIterator(_NO_GROUPS), source, values[0]) if it is not None))
-    kind: Any = from_all.value_type
-    passes = max(0, (-(-n // _tile(kind)) - 1).bit_length())
-    found = memory.take((numpy.int32, 1), (numpy.int64, n), (numpy.int64, n), (kind.dtype, n if passes else 0))
+    in_all = [it for it in (source, values[0]) if it is not None]
+    kind: Any = ZipIterator(ArrayIterator(_NO_GROUPS), *in_all)
+    passes = max(0, (-(-n // _tile(kind.value_type)) - 1).bit_length())
+    needs = memory_of(kind, n) if on_cpu() else [(kind.value_type.dtype, n if passes else 0)]
+    found = memory.take((numpy.int32, 1), (numpy.int64, n), (numpy.int64, n), *needs)
     if found is None:
         return memory.nbytes
     if n and segments:
@@ -516,15 +555,16 @@ def segmented_sort(
         grouping = kernel_of(_grouping, (starts.kind, ends.kind), lambda: (starts.load(), ends.load()))
         grouping[segments, THREADS, memory.stream](starts.state, ends.state, found[1])
     if n:
-        less_key = by_key.less
-
-        def less(a: Any, b: Any) -> Any:
-            return a[0] < b[0] or (a[0] == b[0] and less_key(a[1], b[1]))
-
-        what = _Items(kind, less, ("segments", by_key.key, kind))
-        sorted_ = [it for it in (ArrayIterator(found[2]), output, values[1]) if it is not None]
-        unsorted = [it for it in (ArrayIterator(found[1]), source, values[0]) if it is not None]
-        _sort(what, ZipIterator(*unsorted), ZipIterator(*sorted_), n, _Given(found[3], memory.stream))
+        by_key = _of_field(_digits_of(dtype, None, None, order), 1)
+        by_group = _of_field(Digits(n.bit_length(), numpy.uint64, "group"), 0)
+        unsorted = ZipIterator(ArrayIterator(found[1]), *in_all)
+        sorted_ = ZipIterator(*(it for it in (ArrayIterator(found[2]), output, values[1]) if it is not None))
+        if on_cpu():
+            sort_by_digits(by_key, unsorted, sorted_, n, memory.stream, found[3:])
+            sort_by_digits(by_group, sorted_, sorted_, n, memory.stream, found[3:])
+        else:
+            what = _less_by(unsorted, by_group, by_key)
+            _sort(what, unsorted, sorted_, n, _Given(found[3], memory.stream))
     _switch(d_in_keys, d_in_values)
     return None
 
