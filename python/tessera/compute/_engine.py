@@ -10,6 +10,7 @@ An algorithm is a function that makes a kernel of threads for types, iterators a
 
 from __future__ import annotations
 
+import enum
 import functools
 import hashlib
 import threading
@@ -40,7 +41,7 @@ __all__ = [
 ]
 
 THREADS = 256  # of a block, for all algorithms that do not say otherwise
-POOL: Any = object()  # temporary memory: of the pool, where the caller gives none
+POOL: Any = enum.Enum("_Storage", "POOL").POOL  # temporary memory: of the pool, where the caller gives none
 _MOST_KEPT = 1 << 20  # bytes of temporaries that are kept for the next call on a stream
 
 _kernels: dict[Any, Any] = {}
