@@ -107,7 +107,7 @@ def before_tile(kind: TypeDescriptor, op: Callable[..., Any], has_init: bool) ->
                 found[t // _WIDTH] = part
         syncthreads()
         if t == 0:
-            here, has = found[2], has_init or span > 0
+            here, has = total, has_init or span > 0
             if span > 0:
                 here = awaited(flags, values, spans + span)
             elif has_init:
