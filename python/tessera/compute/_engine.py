@@ -42,7 +42,7 @@ __all__ = [
 
 THREADS = 256  # of a block, for all algorithms that do not say otherwise
 POOL: Any = enum.Enum("_Storage", "POOL").POOL  # temporary memory: of the pool, where the caller gives none
-_MOST_KEPT = 1 << 20  # bytes of temporaries that are kept for the next call on a stream
+_MOST_KEPT = 1 << 20  # bytes of temporaries that are kept for the next call on the default stream
 
 _kernels: dict[Any, Any] = {}
 _kept: dict[Any, list[Any]] = {}
@@ -142,16 +142,25 @@ def algorithm(function: Callable[..., Any]) -> Callable[..., Any]:
 
     @functools.wraps(function)
     def call(**given: Any) -> Any:
-        result = function(**given)
-        for name, value in given.items():
-            if name[0] == "d" and _of_host(value):
+        try:
+            result = function(**given)
+            if any(name[0] == "d" and _of_host(value) for name, value in given.items()):
                 from ..cuda._dispatcher import _wait
 
                 _wait(given.get("stream") or 0)
-                break
+        except BaseException:
+            _forget_temporaries()
+            raise
         return result
 
     return call
+
+
+def _forget_temporaries() -> None:
+    """Gives back what this thread keeps for its next calls: counters of a kernel that failed may not be zero."""
+    with _lock:
+        for key in [key for key in _kept if key[1] == threading.get_ident()]:
+            del _kept[key]
 
 
 def _of_host(value: Any) -> bool:
@@ -201,9 +210,9 @@ class Memory:
     def _pooled(self, needs: tuple[tuple[Any, int], ...]) -> list[Any]:
         from .. import cuda
 
-        key = (id(self.stream) if self.stream else 0, threading.get_ident(), needs)
-        found = _kept.get(key)
-        if found is None:
+        key = (_core._current_device(), threading.get_ident(), needs)
+        found = None if self.stream else _kept.get(key)
+        if found is None or _is_lost(found[0]):
             found = [cuda.device_array(max(1, count), dtype, stream=self.stream) for dtype, count in needs]
             self._clear(found[0])
             if self.nbytes <= _MOST_KEPT and len(_kept) < 64 and not self.stream:
@@ -213,6 +222,14 @@ class Memory:
     def _clear(self, counters: Any) -> None:
         n = counters.shape[0]
         kernel_of(_clearing, None, tuple)[-(-n // THREADS), THREADS, self.stream](counters, n)
+
+
+def _is_lost(array: Any) -> bool:
+    """Whether the memory of an array has ended with its device, which was reset."""
+    try:
+        return not array.gpu_data.array.ptr
+    except BufferError:
+        return True
 
 
 def _clearing() -> Callable[..., None]:
