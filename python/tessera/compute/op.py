@@ -197,7 +197,7 @@ def _python(op: Any, what: str) -> Operator:
     kind = _KINDS.get(_plain(code)) if not code.co_freevars and not function.__defaults__ else None
     if kind is not None:
         return Operator(_FUNCTIONS[kind], kind, kind, counts)
-    return Operator(function, key_of(function, set()), None, counts)
+    return Operator(function, key_of(function, {}), None, counts)
 
 
 def _plain(code: CodeType) -> tuple[Any, ...]:
@@ -213,12 +213,15 @@ _KINDS = {
 }
 
 
-def key_of(value: Any, seen: set[int]) -> Any:
-    """A key of what a function computes: its code, and everything that it names."""
+def key_of(value: Any, seen: dict[int, int]) -> Any:
+    """A key of what a function computes: its code, and everything that it names.
+
+    A function that was met before, which may be the one at hand, is the number of its place among those in `seen`.
+    """
     if isinstance(value, FunctionType):
         if id(value) in seen:
-            return "itself"
-        seen.add(id(value))
+            return "seen", seen[id(value)]
+        seen[id(value)] = len(seen)
         code = value.__code__
         cells = tuple(key_of(_content(cell), seen) for cell in value.__closure__ or ())
         names = sorted({name for c in _codes(code) for name in c.co_names} & value.__globals__.keys())
