@@ -20,7 +20,7 @@ import numpy
 from ._engine import kernel_of
 from .iterators import ArrayIterator, Iterator, ZipIterator
 
-__all__ = ["Digits", "memory_of", "sort_by_digits"]
+__all__ = ["Digits", "memory_of", "other_of", "others_of", "overlap", "sort_by_digits"]
 
 Function = Callable[..., Any]
 _PART = 1 << 14  # items of a block, at least
@@ -185,7 +185,7 @@ def _range_of(array: Any) -> tuple[int, int]:
     return interface["data"][0] + min(0, *steps, 0), interface["data"][0] + max(0, *steps, 0) + size
 
 
-def _overlap(source: Iterator, output: Iterator) -> bool:
+def overlap(source: Iterator, output: Iterator) -> bool:
     """Whether items of the source may be where output is written."""
     read, written = _arrays_of(source), _arrays_of(output)
     if read is None or written is None:
@@ -198,6 +198,17 @@ def _fields(it: Iterator) -> tuple[Iterator, ...]:
     return it.children if isinstance(it, ZipIterator) else (it,)
 
 
+def others_of(output: Iterator, n: int) -> list[tuple[Any, int]]:
+    """Temporary memory for as many items as the output has, for `Memory.take`."""
+    return [(it.value_type.dtype, n) for it in _fields(output)]  # type: ignore[union-attr]
+
+
+def other_of(output: Iterator, arrays: list[Any]) -> Iterator:
+    """That memory as a sequence like the output."""
+    found = [ArrayIterator(array) for array in arrays]
+    return ZipIterator(*found) if isinstance(output, ZipIterator) else found[0]
+
+
 def _parts_of(n: int) -> int:
     from ..cuda import get_current_device
 
@@ -208,7 +219,7 @@ def memory_of(output: Iterator, n: int) -> list[tuple[Any, int]]:
     """What `sort_by_digits` takes of temporary memory: dtypes and numbers of elements."""
     parts = _parts_of(n)
     counts = [(numpy.int64, parts * _MOST_PLACES * _VALUES), (numpy.int64, parts * _VALUES), (numpy.int8, parts)]
-    return [*counts, *((it.value_type.dtype, n) for it in _fields(output))]  # type: ignore[union-attr]
+    return [*counts, *others_of(output, n)]
 
 
 def sort_by_digits(
@@ -216,14 +227,13 @@ def sort_by_digits(
 ) -> None:
     """Sorts n items of the source, one or more, into the output, which may be where they are; stable."""
     parts, (counts, starts, falls, *others) = _parts_of(n), memory
-    arrays = [ArrayIterator(array) for array in others]
-    other: Any = ZipIterator(*arrays) if isinstance(output, ZipIterator) else arrays[0]
+    other = other_of(output, others)
     kernel = kernel_of(
         _sorting, (digits.places, digits.key, source.kind, output.kind),
         lambda: (digits.places, digits.bits, source, output, other),
     )  # fmt: skip
     counts = counts.reshape(parts, _MOST_PLACES * _VALUES)
     kernel[parts, 1, stream](
-        source.state, output.state, other.state, n, _overlap(source, output), counts, starts.reshape(parts, _VALUES),
+        source.state, output.state, other.state, n, overlap(source, output), counts, starts.reshape(parts, _VALUES),
         falls,
     )  # fmt: skip

@@ -18,8 +18,9 @@ from typing import Any, NamedTuple
 
 import numpy
 
+from . import _onesweep, _radix
 from ._engine import POOL, THREADS, Memory, algorithm, checked_count, count_of, kernel_of, on_cpu, stream_of
-from ._radix import Digits, memory_of, sort_by_digits
+from ._radix import Digits
 from .iterators import ArrayIterator, Iterator, ZipIterator, iterator_of
 from .op import Operator, operator_of
 from .types import TypeDescriptor
@@ -405,9 +406,10 @@ def radix_sort(
 
     Notes
     -----
-    Stable, also descending. On a CPU by digits of eight bits: items are read once, and once or twice and written once
-    for each digit in which keys differ; those that are in order are only copied. Temporary memory: n keys and values,
-    some kilobytes for each core. On GPUs by merging, for now.
+    Stable, also descending. By digits of eight bits. On a CPU items are read once, and once or twice and written once
+    for each digit in which keys differ; those that are in order are only copied. On a GPU they are read once, and read
+    and written once for each digit. Temporary memory: n keys and values; on a CPU 19 kilobytes for each core, on a GPU
+    a byte for each item of up to 8, more for greater ones.
     """
     keys, out_keys, values = _buffers(d_in_keys, d_out_keys, d_in_values, d_out_values)
     source, dtype = _as_bits(keys)
@@ -423,10 +425,14 @@ def radix_sort(
     memory = Memory(temp_storage, stream_of(stream))
     if values[0] is not None:
         digits = _of_field(digits, 0)
-    found = _by_digits(digits, _together(source, values[0]), _together(output, values[1]), n, memory)
-    if temp_storage is not None:
-        _switch(d_in_keys, d_in_values)
-    return found
+    unsorted, sorted_ = _together(source, values[0]), _together(output, values[1])
+    found = memory.take((numpy.int32, 1), *_memory_for(unsorted, sorted_, n))
+    if found is None:
+        return memory.nbytes
+    if n:
+        _by_digits(digits, unsorted, sorted_, n, memory.stream, found[1:])
+    _switch(d_in_keys, d_in_values)
+    return None
 
 
 def _buffers(d_in_keys: Any, d_out_keys: Any, d_in_values: Any, d_out_values: Any) -> tuple[Any, Any, Any]:
@@ -462,28 +468,14 @@ def _of_field(digits: Digits, field: int) -> Digits:
     return Digits(digits.width, lambda item: bits(item[field]), (digits.key, field))
 
 
-def _by_digits(digits: Digits, source: Iterator, output: Iterator, n: int, memory: Memory) -> Any:
-    if not on_cpu():
-        return _sort(_less_by(source, digits), source, output, n, memory)
-    found = memory.take((numpy.int32, 1), *memory_of(output, n))
-    if found is None:
-        return memory.nbytes
-    if n:
-        sort_by_digits(digits, source, output, n, memory.stream, found[1:])
-    return None
+def _memory_for(source: Iterator, output: Iterator, n: int) -> list[tuple[Any, int]]:
+    """What `_by_digits` takes of temporary memory."""
+    return _radix.memory_of(output, n) if on_cpu() else _onesweep.memory_of(source, output, n)
 
 
-def _less_by(source: Iterator, *fields: Digits) -> _Items:
-    """Items in the order of their bits, the first ones first."""
-    kind, bits = source.value_type, tuple(digits.bits for digits in fields)
-
-    def less(a: Any, b: Any) -> Any:
-        found = False
-        for of in bits[::-1]:
-            found = of(a) < of(b) or (of(a) == of(b) and found)
-        return found
-
-    return _Items(kind, less, ("bits", *(digits.key for digits in fields), kind))  # type: ignore[arg-type]
+def _by_digits(*given: Any) -> None:
+    """Sorts by digits, see `_radix.sort_by_digits`."""
+    _radix.sort_by_digits(*given) if on_cpu() else _onesweep.sort_in_sweeps(*given)
 
 
 def _grouping(start: Function, end: Function) -> Callable[..., None]:
@@ -526,7 +518,7 @@ def segmented_sort(
 
     Notes
     -----
-    Stable. The parts are sorted together, by where their part begins and then by key; on a CPU as `radix_sort` does.
+    Stable. The parts are sorted together, as `radix_sort` does: by key, and then by where their part begins.
     """
     keys, out_keys, values = _buffers(d_in_keys, d_out_keys, d_in_values, d_out_values)
     source, dtype = _as_bits(keys)
@@ -545,9 +537,7 @@ def segmented_sort(
     memory = Memory(temp_storage, stream_of(stream))
     in_all = [it for it in (source, values[0]) if it is not None]
     kind: Any = ZipIterator(ArrayIterator(_NO_GROUPS), *in_all)
-    passes = max(0, (-(-n // _tile(kind.value_type)) - 1).bit_length())
-    needs = memory_of(kind, n) if on_cpu() else [(kind.value_type.dtype, n if passes else 0)]
-    found = memory.take((numpy.int32, 1), (numpy.int64, n), (numpy.int64, n), *needs)
+    found = memory.take((numpy.int32, 1), (numpy.int64, n), (numpy.int64, n), *_memory_for(kind, kind, n))
     if found is None:
         return memory.nbytes
     if n and segments:
@@ -559,25 +549,10 @@ def segmented_sort(
         by_group = _of_field(Digits(n.bit_length(), numpy.uint64, "group"), 0)
         unsorted = ZipIterator(ArrayIterator(found[1]), *in_all)
         sorted_ = ZipIterator(*(it for it in (ArrayIterator(found[2]), output, values[1]) if it is not None))
-        if on_cpu():
-            sort_by_digits(by_key, unsorted, sorted_, n, memory.stream, found[3:])
-            sort_by_digits(by_group, sorted_, sorted_, n, memory.stream, found[3:])
-        else:
-            what = _less_by(unsorted, by_group, by_key)
-            _sort(what, unsorted, sorted_, n, _Given(found[3], memory.stream))
+        _by_digits(by_key, unsorted, sorted_, n, memory.stream, found[3:])
+        _by_digits(by_group, sorted_, sorted_, n, memory.stream, found[3:])
     _switch(d_in_keys, d_in_values)
     return None
 
 
 _NO_GROUPS = numpy.empty(0, numpy.int64)
-
-
-class _Given(Memory):
-    """Memory that an algorithm has taken for the one below it."""
-
-    def __init__(self, array: Any, stream: Any) -> None:
-        super().__init__(POOL, stream)
-        self.array = array
-
-    def take(self, *needs: tuple[Any, int]) -> list[Any] | None:
-        return [None, self.array]

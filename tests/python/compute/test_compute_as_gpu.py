@@ -140,3 +140,31 @@ def test_sums_have_the_same_bits_on_a_cpu(rng, monkeypatch, op):
     on_a_cpu = sums()
     interpret(monkeypatch, 0)
     assert sums() == on_a_cpu
+
+
+@pytest.mark.usefixtures("interpreted")
+def test_radix_sorts_in_sweeps(rng):
+    """Digits: of one place, an odd number of them in place, all of floats; tiles of 2,048 and of 256 items."""
+    x = rng.integers(0, 2**20, N).astype(np.uint32)
+    out, places = x.copy(), np.arange(N, dtype=np.int32)
+    compute.radix_sort(
+        d_in_keys=out, d_out_keys=out, d_in_values=places, d_out_values=places, num_items=N, begin_bit=2, end_bit=19
+    )
+    assert np.array_equal(places, np.argsort(x >> 2 & 0x1FFFF, kind="stable")) and np.array_equal(out, x[places])
+    small, found = rng.integers(-99, 99, 2049).astype(np.int8), np.zeros(2049, np.int8)
+    compute.radix_sort(d_in_keys=small, d_out_keys=found, num_items=2049, order=compute.SortOrder.DESCENDING)
+    assert np.array_equal(found, np.sort(small)[::-1])
+    y, z = rng.standard_normal(700).astype(np.float32), np.zeros(700, np.float32)
+    wide, kept = np.zeros((700, 9)), np.zeros((700, 9))
+    wide[:] = np.arange(700)[:, None]
+    kind = np.dtype([(f"f{i}", np.float64) for i in range(9)])
+    compute.radix_sort(
+        d_in_keys=y, d_out_keys=z, d_in_values=wide.view(kind)[:, 0], d_out_values=kept.view(kind)[:, 0], num_items=700
+    )
+    assert np.array_equal(z, np.sort(y)) and np.array_equal(kept[:, 8], np.argsort(y, kind="stable"))
+    segments, cuts = np.zeros(700, np.float32), np.array([0, 3, 3, 500, 700])
+    compute.segmented_sort(
+        d_in_keys=y, d_out_keys=segments, num_items=700, num_segments=4, start_offsets_in=cuts[:-1],
+        end_offsets_in=cuts[1:],
+    )  # fmt: skip
+    assert all(np.array_equal(segments[a:b], np.sort(y[a:b])) for a, b in zip(cuts, cuts[1:]))
