@@ -210,9 +210,12 @@ def other_of(output: Iterator, arrays: list[Any]) -> Iterator:
 
 
 def _parts_of(n: int) -> int:
+    most = n // _PART
+    if most < 2:
+        return 1
     from ..cuda import get_current_device
 
-    return max(1, min(int(get_current_device().MULTIPROCESSOR_COUNT), n // _PART))
+    return min(int(get_current_device().MULTIPROCESSOR_COUNT), most)
 
 
 def memory_of(output: Iterator, n: int) -> list[tuple[Any, int]]:
