@@ -275,7 +275,7 @@ def _of_both(name: str, d_in1: Any, num_items1: Any, d_in2: Any, num_items2: Any
         before_a, before_b, upto_b = _before(op, False)(load), _before(op, False)(b.load()), _before(op, True)(b.load())
 
         def flag(ins: Any, i: Any) -> Any:
-            second, m = ins[-1]
+            second, m = ins[-2]
             v = load(ins[0], i)
             rank = i - before_a(ins[0], i + 1, v)
             there = upto_b(second, m, v) - before_b(second, m, v)

@@ -21,7 +21,7 @@ from typing import Any
 import numpy
 
 from .. import _core
-from .iterators import ArrayIterator, Iterator, iterator_of
+from .iterators import Iterator, iterator_of
 from .op import operator_of
 from .types import TypeDescriptor, type_of
 
@@ -30,7 +30,7 @@ __all__ = [
     "THREADS",
     "Made",
     "Memory",
-    "algorithm",
+    "algorithm", "apart",
     "checked_count",
     "count_of",
     "init_of",
@@ -53,12 +53,21 @@ def kernel_of(make: Callable[..., Any], key: Any, parts: Callable[[], tuple[Any,
     """The kernel that ``make(*parts())`` gives, made once for a key."""
     kernel = _kernels.get((make, key))
     if kernel is None:
-        from .. import cuda
-
-        made = cuda.jit(make(*parts()))
+        made = _jitted(make(*parts()))
         with _lock:
             kernel = _kernels.setdefault((make, key), made)
     return kernel
+
+
+def _jitted(function: Callable[..., Any]) -> Any:
+    """A kernel in which an operator may raise: the wait for its results does."""
+    from ..cuda._dispatcher import Dispatcher
+    from ..cuda._options import RAISES, options_of
+
+    options = options_of({})
+    made = Dispatcher(function, options._replace(checked=options.checked | RAISES))
+    made._waits = bool(options.checked)
+    return made
 
 
 def on_cpu() -> bool:
@@ -120,13 +129,38 @@ def checked_count(value: Any, name: str, *sequences: tuple[str, Iterator]) -> in
     """A number of items that arrays must have."""
     found = count_of(value, name)
     for what, it in sequences:
-        if isinstance(it, ArrayIterator) and found > it.length:
-            raise ValueError(f"{name} is {found}, {what} has {it.length} elements")
+        length = it.length
+        if length is not None and found > length:
+            raise ValueError(f"{name} is {found}, {what} has {length} elements")
     return found
+
+
+def apart(*sequences: tuple[str, Iterator]) -> None:
+    """Refuses arrays that share memory with the first one, which is read while the others are written."""
+    (name, source), *outputs = sequences
+    first = _range_of(source)
+    for what, it in outputs:
+        other = _range_of(it)
+        if first and other and first[0] < other[1] and other[0] < first[1]:
+            raise ValueError(f"{what} shares memory with {name}, which is read while it is written; give another array")
+
+
+def _range_of(it: Iterator) -> tuple[int, int] | None:
+    """The addresses of the elements of an array; None: of something else, or none."""
+    array = getattr(it, "array", None)
+    interface = getattr(array, "__array_interface__", None) or getattr(array, "__cuda_array_interface__", None)
+    if not interface or not array.shape[0]:  # type: ignore[union-attr]
+        return None
+    size, start = it.value_type.size, interface["data"][0]  # type: ignore[union-attr]
+    step = (interface.get("strides") or (size,))[0]
+    last = start + step * (array.shape[0] - 1)  # type: ignore[union-attr]
+    return min(start, last), max(start, last) + size
 
 
 def init_of(value: Any, name: str) -> tuple[TypeDescriptor, Any]:
     """The type of an initial value, and the value as a launch takes it."""
+    if isinstance(value, (bool, int, float, complex)) and not isinstance(value, numpy.generic):
+        raise TypeError(f"{name} is {value!r}; give a number of NumPy, such as numpy.int32({value!r}): it has a type")
     kind = type_of(value)
     if isinstance(value, numpy.ndarray):
         if value.size != 1:
@@ -185,6 +219,7 @@ class Memory:
 
     def __init__(self, storage: Any, stream: Any) -> None:
         self.storage, self.stream, self.nbytes = storage, stream, 0
+        self.taken: Any = None  # kept for the next call when this one has ended
 
     def take(self, *needs: tuple[Any, int]) -> list[Any] | None:
         """Arrays of these dtypes and numbers of elements; None where the caller only asks how many bytes.
@@ -211,13 +246,19 @@ class Memory:
         from .. import cuda
 
         key = (_core._current_device(), threading.get_ident(), needs)
-        found = None if self.stream else _kept.get(key)
-        if found is None or _is_lost(found[0]):
+        found = None if self.stream else _kept.pop(key, None)  # an algorithm that this one stands on takes others
+        is_new = found is None or _is_lost(found[0])
+        if found is None or is_new:
             found = [cuda.device_array(max(1, count), dtype, stream=self.stream) for dtype, count in needs]
+        if is_new or on_cpu():  # there a kernel may have been interrupted, or ended by what an operator raised
             self._clear(found[0])
-            if self.nbytes <= _MOST_KEPT and len(_kept) < 64 and not self.stream:
-                _kept[key] = found
+        if self.nbytes <= _MOST_KEPT and not self.stream:
+            self.taken = key, found
         return found
+
+    def __del__(self) -> None:
+        if self.taken is not None and len(_kept) < 64:
+            _kept[self.taken[0]] = self.taken[1]
 
     def _clear(self, counters: Any) -> None:
         n = counters.shape[0]

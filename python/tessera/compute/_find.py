@@ -232,6 +232,7 @@ def minmax(*, d_in: Any, d_out: Any, num_items: int, stream: Any = None, temp_st
 
         is_input_iterator, is_output_iterator = False, True
         value_type, state, kind = both.__tessera_type__, output.state, ("two", output.kind)
+        length = None if output.length is None else output.length - 1
 
         def store(self) -> Function:
             def put(s: Any, i: Any, v: Any) -> None:

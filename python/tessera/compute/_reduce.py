@@ -189,6 +189,7 @@ def reduce_into(
     if h_init is None and Determinism(determinism) is Determinism.NOT_GUARANTEED:
         raise ValueError("h_init cannot be None where determinism is NOT_GUARANTEED")
     n, stream = checked_count(num_items, "num_items", ("d_in", source)), stream_of(stream)
+    checked_count(1, "the number of results", ("d_out", output))
     kind: Any
     kind, init = (source.value_type or output.value_type, 0) if h_init is None else init_of(h_init, "h_init")
     _same_structs(h_init, source, output, kind)

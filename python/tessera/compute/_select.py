@@ -13,7 +13,7 @@ from typing import Any
 import numpy
 
 from . import types
-from ._engine import POOL, Memory, algorithm, checked_count, kernel_of, stream_of
+from ._engine import POOL, Memory, algorithm, apart, checked_count, kernel_of, stream_of
 from ._scan import Scanned, run_scan
 from ._text import written
 from .iterators import Iterator, iterator_of
@@ -62,7 +62,7 @@ def chosen(
 ) -> Any:  # fmt: skip
     """Writes the items of the sources that ``choose()(ins, i)`` says to the outputs, and their number to ``counts``.
 
-    ``ins`` is the states of the sources, and ``extra``. With ``rest``, the others go there.
+    ``ins`` is the states of the sources, ``extra`` and n. With ``rest``, the others go there.
     """
     others = rest or []
 
@@ -77,17 +77,23 @@ def chosen(
             return 1 if flag(ins, i) else 0
 
         def emit(outs: Any, ins: Any, i: Any, before: Any, after: Any) -> None:
+            # an operator that raises ends its thread, and counts after it are anything: nothing is written beyond
             if after != before:
-                puts(outs, ins, before, i)
+                if 0 <= before < ins[-1]:
+                    puts(outs, ins, before, i)
             elif rest is not None:
-                puts_rest(outs, ins, i - after, i)
+                if 0 <= i - after:
+                    puts_rest(outs, ins, i - after, i)
 
         def finish(outs: Any, total: Any) -> None:
             put_count(outs[-1], 0, as_count(total))
 
         return Scanned(_COUNT, load, _add, emit, finish, _none)
 
-    ins = (*(it.state for it in sources), extra)
+    ins = (*(it.state for it in sources), extra, n)
+    for out in (*outputs, *others):
+        apart(("d_in", sources[0]), ("d_out", out))
+    checked_count(1, "the number of counts", ("the array of counts", counts))
     outs = (*(it.state for it in (*outputs, *others)), counts.state)
     return counted(make, _COUNT, (key, kinds_of(sources, outputs, others, [counts])), n, ins, outs, counts, 1, memory)
 
@@ -177,7 +183,7 @@ def select_flagged(
 
     def choose() -> Function:
         load = flags.load()
-        return lambda ins, i: bool(load(ins[-1], i))
+        return lambda ins, i: bool(load(ins[-2], i))
 
     memory = Memory(temp_storage, stream_of(stream))
     return chosen(choose, ("flagged", flags.kind), n, [source], [output], flags.state, count, memory)
@@ -296,12 +302,15 @@ def three_way_partition(
 
         def emit(outs: Any, ins: Any, i: Any, before: Any, after: Any) -> None:
             v = read(ins[0], i)
+            to, n = i - after.first - after.second, ins[1]
             if after.first != before.first:
-                stores[0](outs[0], before.first, casts[0](v))
+                if 0 <= before.first < n:
+                    stores[0](outs[0], before.first, casts[0](v))
             elif after.second != before.second:
-                stores[1](outs[1], before.second, casts[1](v))
-            else:
-                stores[2](outs[2], i - after.first - after.second, casts[2](v))
+                if 0 <= before.second < n:
+                    stores[1](outs[1], before.second, casts[1](v))
+            elif 0 <= to < n:
+                stores[2](outs[2], to, casts[2](v))
 
         def finish(outs: Any, total: Any) -> None:
             put_count(outs[3], 0, as_count(total.first))
@@ -311,5 +320,8 @@ def three_way_partition(
 
     key = ("three ways", one.key, two.key, kinds_of([source], outputs, [count]))
     outs = (*(it.state for it in outputs), count.state)
+    for out in outputs:
+        apart(("d_in", source), ("an output", out))
+    checked_count(2, "the number of counts", ("d_num_selected_out", count))
     memory = Memory(temp_storage, stream_of(stream))
-    return counted(make, _PAIR.__tessera_type__, key, n, (source.state,), outs, count, 2, memory)
+    return counted(make, _PAIR.__tessera_type__, key, n, (source.state, n), outs, count, 2, memory)

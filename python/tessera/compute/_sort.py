@@ -481,8 +481,9 @@ def _by_digits(*given: Any) -> None:
 def _grouping(start: Function, end: Function) -> Callable[..., None]:
     from ..cuda import blockDim, blockIdx, threadIdx
 
-    def group(starts: Any, ends: Any, groups: Any) -> None:
-        first, last = numpy.int64(start(starts, blockIdx.x)), numpy.int64(end(ends, blockIdx.x))
+    def group(starts: Any, ends: Any, groups: Any, n: Any) -> None:
+        first = max(numpy.int64(start(starts, blockIdx.x)), 0)
+        last = min(numpy.int64(end(ends, blockIdx.x)), n)
         for i in range(first + threadIdx.x, last, blockDim.x):
             groups[i] = first
 
@@ -543,7 +544,7 @@ def segmented_sort(
     if n and segments:
         kernel_of(_numbering, None, tuple)[-(-n // THREADS), THREADS, memory.stream](found[1], n)
         grouping = kernel_of(_grouping, (starts.kind, ends.kind), lambda: (starts.load(), ends.load()))
-        grouping[segments, THREADS, memory.stream](starts.state, ends.state, found[1])
+        grouping[segments, THREADS, memory.stream](starts.state, ends.state, found[1], n)
     if n:
         by_key = _of_field(_digits_of(dtype, None, None, order), 1)
         by_group = _of_field(Digits(n.bit_length(), numpy.uint64, "group"), 0)

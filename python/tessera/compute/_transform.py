@@ -84,6 +84,8 @@ def transform(*, d_in: Any, d_out: Any, op: Any, num_items: int, stream: Any = N
     TypeError
         For arguments that are no arrays, iterators, operators or streams.
     """
+    if not isinstance(d_in, (list, tuple)):
+        raise TypeError(f"d_in is a {type(d_in).__name__}; give a list of arrays, or call unary_transform")
     inputs = [iterator_of(it, f"d_in[{k}]") for k, it in enumerate(d_in)]
     launch_transform(
         inputs, d_out, operator_of(op, len(inputs)), num_items, stream, [f"d_in[{k}]" for k in range(len(inputs))]
@@ -125,4 +127,12 @@ def binary_transform(*, d_in1: Any, d_in2: Any, d_out: Any, op: Any, num_items: 
 @algorithm
 def for_each(*, d_in: Any, op: Any, num_items: int, stream: Any = None) -> None:
     """Calls ``op(d_in[i])`` for each item; what it gives is not kept. See `transform`."""
-    launch_transform([iterator_of(d_in, "d_in")], DiscardIterator(), operator_of(op, 1), num_items, stream, ["d_in"])
+    op = operator_of(op, 1)
+    function = op.function
+
+    def nothing(v: Any) -> Any:
+        function(v)
+        return 0
+
+    called_ = Operator(nothing, ("for each", op.key), None, (1,))
+    launch_transform([iterator_of(d_in, "d_in")], DiscardIterator(), called_, num_items, stream, ["d_in"])

@@ -55,6 +55,7 @@ class Iterator:
     state: tuple[Any, ...]
     is_input_iterator = True
     is_output_iterator = False
+    length: int | None = None  # items that there are; None: no end is known
     children: tuple[Iterator, ...] = ()
 
     def load(self) -> Function:
@@ -97,7 +98,7 @@ class ArrayIterator(Iterator):
         self.kind = ("array", self.value_type.dtype, bool(offset))
 
     @property
-    def length(self) -> int:
+    def length(self) -> int:  # type: ignore[override]
         """Elements from the first one on."""
         return int(self.array.shape[0]) - self.offset
 
@@ -343,6 +344,7 @@ class TransformIterator(Iterator):
         name = getattr(transform_op, "__qualname__", "")
         self.kind = ("transform", is_input, self.op.key, name, self.underlying.kind, self.value_type)
         self.state, self.children = self.underlying.state, (self.underlying,)
+        self.length = self.underlying.length
 
     def load(self) -> Function:
         if not self.is_input_iterator:
@@ -418,6 +420,7 @@ class ReverseIterator(Iterator):
             under = ArrayIterator(underlying, under.array.shape[0] - 1)  # type: ignore[attr-defined]
             under.kind = (*under.kind[:2], True)
         self.underlying, self.value_type, self.state = under, under.value_type, under.state
+        self.length = under.offset + 1 if isinstance(under, ArrayIterator) else None
         self.is_input_iterator, self.is_output_iterator = under.is_input_iterator, under.is_output_iterator
         self.kind, self.children = ("reverse", under.kind), (under,)
 
@@ -453,6 +456,7 @@ class PermutationIterator(Iterator):
         self.value_type, self.children = self.values.value_type, (self.values, self.indices)
         self.is_input_iterator, self.is_output_iterator = self.values.is_input_iterator, self.values.is_output_iterator
         self.kind = ("permutation", self.values.kind, self.indices.kind)
+        self.length = self.indices.length
         self.state = (self.values.state, self.indices.state)
 
     def load(self) -> Function:
@@ -489,6 +493,7 @@ class ZipIterator(Iterator):
         self.is_input_iterator = all(it.is_input_iterator for it in self.children)
         self.is_output_iterator = all(it.is_output_iterator for it in self.children)
         self.kind = ("zip", *(it.kind for it in self.children))
+        self.length = min((it.length for it in self.children if it.length is not None), default=None)
         self.state = tuple(it.state for it in self.children)
 
     @functools.cached_property
@@ -558,7 +563,7 @@ class ShuffleIterator(Iterator):
         low = bits // 2
         self.state = (_at, numpy.uint64(self.num_items), numpy.uint64(low), numpy.uint64((1 << low) - 1),
                       numpy.uint64((1 << bits - low) - 1), tuple(keys))  # fmt: skip
-        self.kind = ("shuffle",)
+        self.kind, self.length = ("shuffle",), max(0, self.num_items - _at)
 
     def load(self) -> Function:
         return _shuffled

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import enum
+import math
 import operator
 from collections.abc import Callable
 from types import CellType, CodeType, FunctionType, ModuleType
@@ -44,14 +45,21 @@ class OpKind(enum.IntEnum):
 
 
 def _divides(a: Any, b: Any) -> Any:
-    return a / b
+    if a.dtype.kind == "i" and b.dtype.kind == "i":
+        q = a // b
+        return q + 1 if q < 0 and q * b != a else q
+    return a // b if a.dtype.kind == "u" else a / b
 
 
 def _modulus(a: Any, b: Any) -> Any:
-    return a % b
+    if a.dtype.kind == "i" and b.dtype.kind == "i":
+        r = a % b
+        return r - b if r != 0 and (a < 0) != (b < 0) else r
+    return math.fmod(a, b) if a.dtype.kind == "f" else a % b
 
 
-# What each operator computes. Kernels convert the result to the type that is wanted, so the sum of two int8 wraps.
+# What each operator computes; quotients and remainders of whole numbers are C's, towards zero. Kernels convert the
+# result to the type that is wanted, so the sum of two int8 wraps.
 _FUNCTIONS: dict[OpKind, Callable[..., Any]] = {
     OpKind.PLUS: lambda a, b: a + b,
     OpKind.MINUS: lambda a, b: a - b,
@@ -89,8 +97,8 @@ _BUILTINS: dict[Any, OpKind] = {
     operator.ge: OpKind.GREATER_EQUAL, operator.le: OpKind.LESS_EQUAL, operator.and_: OpKind.BIT_AND,
     operator.or_: OpKind.BIT_OR, operator.xor: OpKind.BIT_XOR, operator.invert: OpKind.BIT_NOT,
     operator.not_: OpKind.LOGICAL_NOT, operator.neg: OpKind.NEGATE, min: OpKind.MINIMUM, max: OpKind.MAXIMUM,
-    numpy.add: OpKind.PLUS, numpy.multiply: OpKind.MULTIPLIES, numpy.minimum: OpKind.MINIMUM,
-    numpy.maximum: OpKind.MAXIMUM, numpy.subtract: OpKind.MINUS, numpy.bitwise_and: OpKind.BIT_AND,
+    numpy.add: OpKind.PLUS, numpy.multiply: OpKind.MULTIPLIES, numpy.subtract: OpKind.MINUS,
+    numpy.bitwise_and: OpKind.BIT_AND,
     numpy.bitwise_or: OpKind.BIT_OR, numpy.bitwise_xor: OpKind.BIT_XOR, numpy.negative: OpKind.NEGATE,
 }  # fmt: skip
 
@@ -177,7 +185,8 @@ def _known(kind: OpKind, what: str) -> Operator:
 def _builtin(op: Any, arguments: int) -> Operator | None:
     """``abs``, ``bool``, ``math.sqrt``, ``numpy.exp``, ..: what the language of kernels calls by name."""
     module = getattr(op, "__module__", None) or type(op).__module__
-    if isinstance(op, FunctionType) or not callable(op) or module not in ("builtins", "math", "cmath", "numpy"):
+    known = ("builtins", "math", "cmath", "numpy", "_operator")
+    if isinstance(op, FunctionType) or not callable(op) or module not in known:
         return None
     if arguments == 1:
         return Operator(lambda a: op(a), ("builtin", op, 1), None, (1,))

@@ -110,9 +110,16 @@ def _number(dtype: numpy.dtype[Any]) -> tuple[Callable[..., Any], ...]:
     return (same if kind is None else cast), get, put
 
 
+def _words(cls: Any) -> str:
+    fields = ", ".join(cls._fields)
+    return f"a value of {cls.__name__} ({fields}) has {len(cls._fields)} fields, and what the operator gave has not"
+
+
 def _struct_functions(cls: Any) -> tuple[Callable[..., Any], ...]:
     """``cast``, ``get`` and ``put`` of structs, written out field by field."""
-    space: dict[str, Any] = {}
+    from ..cuda._device import refuse
+
+    space: dict[str, Any] = {"refuse": refuse}
 
     def make(of: Any, leaf: Callable[[Any, str], str], path: str) -> str:
         """A construction of the struct ``of`` out of what ``leaf`` gives for each number below ``path``."""
@@ -147,8 +154,9 @@ def _struct_functions(cls: Any) -> tuple[Callable[..., Any], ...]:
                 puts.append(f"    {target}.{field} = {value}[{i}]")
 
     write(cls, "r", "v")
+    check = f"    if len(v) != {len(cls._fields)}:\n        refuse({_words(cls)!r})"
     text = "\n".join([
-        f"def cast(v):\n    return {make(cls, by_index, 'v')}",
+        f"def cast(v):\n{check}\n    return {make(cls, by_index, 'v')}",
         f"def get(a, i):\n    r = a[i]\n    return {make(cls, by_name, 'r')}",
         "def put(a, i, v):\n    r = a[i]", *(puts or ["    pass"]), "",
     ])  # fmt: skip
