@@ -20,7 +20,7 @@ import numpy
 from ._engine import POOL, THREADS, Memory, algorithm, checked_count, init_of, kernel_of, stream_of
 from ._lookback import before_tile, ended, memory_of, next_tile
 from .iterators import Iterator, iterator_of
-from .op import operator_of
+from .op import may_raise, operator_of
 from .types import TypeDescriptor
 
 __all__ = ["Scanned", "exclusive_scan", "inclusive_scan", "run_scan"]
@@ -102,6 +102,16 @@ def _nothing(init: Any) -> Any:
     return init
 
 
+def _checked(make: Callable[[], Scanned], key: Any) -> Scanned:
+    """What is scanned, whose operators must not raise: other blocks would wait for ever for one that ended."""
+    if may_raise(key):
+        raise TypeError(
+            "an operator of a scan or a selection raises or asserts; blocks wait for each other there, so none may end "
+            "early: return a value that says what is wrong, and look for it in the result"
+        )
+    return make()
+
+
 def run_scan(
     make: Callable[[], Scanned], kind: TypeDescriptor, key: Any, n: int, ins: Any, outs: Any, init: Any, memory: Memory
 ) -> int | None:
@@ -117,7 +127,7 @@ def run_scan(
     if found is None:
         return memory.nbytes
     if n:
-        kernel = kernel_of(_scanning, key, lambda: (make(),))
+        kernel = kernel_of(_scanning, key, lambda: (_checked(make, key),))
         kernel[tiles, _threads(kind), memory.stream](ins, n, outs, init, found[0], found[1], tiles)
     return None
 

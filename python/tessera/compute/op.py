@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import dis
 import enum
 import math
 import operator
@@ -12,7 +13,7 @@ from typing import Any, NamedTuple
 
 import numpy
 
-__all__ = ["OpKind", "Operator", "RawOp", "operator_of"]
+__all__ = ["OpKind", "Operator", "RawOp", "may_raise", "operator_of"]
 
 
 class OpKind(enum.IntEnum):
@@ -248,6 +249,13 @@ def key_of(value: Any, seen: dict[int, int]) -> Any:
     if isinstance(value, (type, ModuleType)):
         return value
     return _Same(value)
+
+
+def may_raise(key: Any) -> bool:
+    """Whether code in a key has ``raise`` or ``assert``."""
+    if isinstance(key, CodeType):
+        return any(i.opname == "RAISE_VARARGS" for code in _codes(key) for i in dis.get_instructions(code))
+    return isinstance(key, tuple) and any(map(may_raise, key))
 
 
 class _Same:

@@ -56,7 +56,8 @@ def interpret(monkeypatch, schedule):
     monkeypatch.setattr(_engine, "_core", gpu)
     monkeypatch.setattr(_engine, "_kernels", {})
     monkeypatch.setattr(_engine, "_kept", {})
-    monkeypatch.setattr(cuda, "jit", lambda function: Interpreted(function, schedule), raising=False)
+    monkeypatch.setattr(_engine, "_jitted", lambda function: Interpreted(function, schedule))
+    monkeypatch.setattr(_engine, "_is_lost", lambda array: False)
     monkeypatch.setattr(cuda, "device_array", lambda n, dtype, stream=None: np.zeros(n, dtype), raising=False)
 
 

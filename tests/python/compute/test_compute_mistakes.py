@@ -2,6 +2,7 @@
 """Ordinary mistakes: each is named, with what was found and the way out, and nothing is written."""
 
 import math
+import operator
 import pathlib
 import subprocess
 import sys
@@ -127,6 +128,72 @@ def test_a_call_with_an_array_of_numpy_returns_when_it_is_done():
         compute.fill(d_out=compute.TransformOutputIterator(x, abs, np.int32), value=np.int32(1), num_items=x.size)
         assert x[-1] == 1
         x[-1] = 0
+
+
+def raising(v):
+    assert v != 3, "three"
+    return v % 2
+
+
+def test_an_operator_that_raises():
+    with pytest.raises(AssertionError, match="three"):
+        compute.unary_transform(d_in=X, d_out=np.zeros(10), op=raising, num_items=10)
+    with pytest.raises(AssertionError, match="three"):
+        compute.reduce_into(d_in=X, d_out=np.zeros(1), op=lambda a, b: a + raising(b), num_items=10)
+    with pytest.raises(TypeError, match="none may end early"):
+        select(cond=raising)
+    with pytest.raises(TypeError, match="none may end early"):
+        compute.inclusive_scan(d_in=X, d_out=OUT, op=lambda a, b: a + raising(b), num_items=10)
+
+
+def test_what_lies_behind_iterators_and_results_is_measured():
+    at, one = np.array([3, 1]), np.zeros(1, np.int64)
+    for source in (
+        compute.PermutationIterator(X, at),
+        compute.ZipIterator(X[:2], X),
+        compute.TransformIterator(X[:2], abs),
+        compute.ReverseIterator(X[:2]),
+        compute.ShuffleIterator(2),
+    ):
+        with pytest.raises(ValueError, match="num_items is 3, d_in has 2 elements"):
+            compute.for_each(d_in=source, op=abs, num_items=3)
+    with pytest.raises(ValueError, match="num_items is 11, d_in has 10"):
+        compute.count_if(d_in=X, d_out=one, cond=bool, num_items=11)
+    with pytest.raises(ValueError, match="d_out has 0 elements"):
+        reduce(d_out=OUT[:0])
+    with pytest.raises(ValueError, match="d_out has 0 elements"):
+        compute.minmax(d_in=X, d_out=OUT[:1], num_items=10)
+    with pytest.raises(ValueError, match="d_out shares memory with d_in"):
+        select(d_in=OUT, d_out=OUT[1:], num_items=9)
+
+
+def test_memory_is_not_shared_with_the_algorithm_below():
+    x, out = np.random.default_rng(0).permutation(5000).astype(np.uint64), np.zeros(1, np.uint64)
+    compute.nth_element(d_in=x, d_out=out, n=3000, num_items=5000)
+    assert out[0] == 3000
+
+
+def test_structs_are_not_joined_as_tuples():
+    pair = compute.gpu_struct({"a": np.int32, "b": np.float32}, "P")
+    with pytest.raises(Exception, match="what the operator gave has not"):
+        compute.reduce_into(
+            d_in=np.ones(3, pair.dtype), d_out=np.zeros(1, pair.dtype), op=operator.add, h_init=pair(0, 0), num_items=3
+        )
+
+
+def test_quotients_of_whole_numbers_are_those_of_c():
+    a, b = np.array([-7, 7, -7, 7, 6]), np.array([2, -2, -2, 2, 3])
+    out = np.zeros(5, np.int64)
+    compute.binary_transform(d_in1=a, d_in2=b, d_out=out, op=compute.OpKind.DIVIDES, num_items=5)
+    assert out.tolist() == [-3, -3, 3, 3, 2]
+    compute.binary_transform(d_in1=a, d_in2=b, d_out=out, op=compute.OpKind.MODULUS, num_items=5)
+    assert out.tolist() == [-1, 1, -1, 1, 0]
+
+
+def test_maxima_of_numpy_keep_nan():
+    out = np.zeros(1)
+    compute.reduce_into(d_in=np.array([1, np.nan, 2]), d_out=out, op=np.maximum, num_items=3)
+    assert np.isnan(out[0])
 
 
 def test_builtins_are_operators():
