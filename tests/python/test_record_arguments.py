@@ -177,7 +177,7 @@ def test_fields_that_arrays_have_too():
 
 
 REFUSED = [
-    (Inner(object()), TypeError, r"argument 'p\.a': is a object; a kernel takes arrays"),
+    (Inner(object()), TypeError, r"argument 'p\.a': is an object; a kernel takes arrays"),
     (Inner(1, (0, "text")), TypeError, r"argument 'p\.idx\[1\]': is a str"),
     (Inner(1, Pair(0, "x")), TypeError, r"argument 'p\.idx\.second': is a str"),
     (Pair(1 << 40, 2), OverflowError, r"argument 'p\.first': 1099511627776 does not fit int32"),

@@ -47,7 +47,7 @@ def run(tmp_path, name, value):
         ("TESSERA_CACHE_SIZE", "lots", "not a size; give bytes, or a number with K, M or G"),
         ("TESSERA_CACHE_SIZE", "1GB", "not a size"),
         ("TESSERA_CACHE_SIZE", "-1", "not a size"),
-        ("TESSERA_CHECKED", "yes", "it takes 1 (every kernel) or 0"),
+        ("TESSERA_CHECKED", "yes", "it takes 1 (every kernel), races"),
     ],
 )
 def test_value_that_means_nothing_is_refused(tmp_path, name, value, takes):

@@ -312,7 +312,7 @@ def test_an_object_that_carries_its_interface_itself_is_an_argument(
     array, stream = tessera.empty((4, 8), "float32", "cuda:0"), device.create_stream()
     core.launch(stream, core.LaunchConfig(grid=1, block=1), make_kernel(8), wrap(array))
     assert mock.values[0] == array.ptr
-    with pytest.raises(TypeError, match="argument 'out': is a object; a kernel takes arrays"):
+    with pytest.raises(TypeError, match="argument 'out': is an object; a kernel takes arrays"):
         ct.launch(None, (0,), copy_kernel, (wrap(array), object()))
     wanted = _core.lower_text(copy_kernel._prepare(), (array, array))
     assert _core.lower_text(copy_kernel._prepare(), (wrap(array), wrap(array))) == wanted
