@@ -12,7 +12,7 @@ from typing import Any
 from ..cuda import _device as cuda
 from ..cuda._device import refuse
 from ._items import items_of
-from ._values import ALL, block_size, linear, shared_like, typed
+from ._values import ALL, block_size, counted, linear, shared_like, typed
 from ._warp_scan import reduce_lanes
 
 __all__ = ["reduce", "sum"]
@@ -136,7 +136,8 @@ def sum(
     x: Any, *, threads: Any, num_valid: Any = None, broadcast: bool = False, algorithm: str = "warp_reductions",
     sync: bool = True,
 ) -> Any:  # fmt: skip
-    """The sum of the values of a block: `reduce` with ``+``."""
+    """The sum of the values of a block: `reduce` with ``+``. Bools, but not those of an array, are counted (int32)."""
     return reduce(
-        x, operator.add, threads=threads, num_valid=num_valid, broadcast=broadcast, algorithm=algorithm, sync=sync
-    )
+        counted(x), operator.add, threads=threads, num_valid=num_valid, broadcast=broadcast, algorithm=algorithm,
+        sync=sync,
+    )  # fmt: skip

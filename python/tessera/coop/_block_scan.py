@@ -15,7 +15,7 @@ from ..cuda import _device as cuda
 from ..cuda._device import parts, refuse, whole
 from ._block_reduce import by_lanes, reduce_items
 from ._items import given_back, items_of
-from ._values import ALL, block_size, linear, shared_like, typed
+from ._values import ALL, block_size, counted, linear, shared_like, typed
 from ._warp_scan import scan_lanes
 
 __all__ = ["exclusive_scan", "exclusive_sum", "inclusive_scan", "inclusive_sum", "scan"]
@@ -210,10 +210,10 @@ def inclusive_sum(
     x: Any, *, threads: Any, initial: Any = None, prefix: Any = None, aggregate: bool = False,
     algorithm: str = "warp_scans", out: Any = None, sync: bool = True,
 ) -> Any:  # fmt: skip
-    """`inclusive_scan` with ``+``."""
+    """`inclusive_scan` with ``+``; bools, but not those of an array, are counted (int32)."""
     return inclusive_scan(
-        x, operator.add, threads=threads, initial=initial, prefix=prefix, aggregate=aggregate, algorithm=algorithm,
-        out=out, sync=sync,
+        counted(x), operator.add, threads=threads, initial=initial, prefix=prefix, aggregate=aggregate,
+        algorithm=algorithm, out=out, sync=sync,
     )  # fmt: skip
 
 
@@ -221,9 +221,10 @@ def exclusive_sum(
     x: Any, *, threads: Any, initial: Any = None, prefix: Any = None, aggregate: bool = False,
     algorithm: str = "warp_scans", out: Any = None, sync: bool = True,
 ) -> Any:  # fmt: skip
-    """`exclusive_scan` with ``+``; what stands before the first value is 0 unless it is given."""
+    """`exclusive_scan` with ``+``; what stands before the first value is 0 unless it is given. Bools, but not those of
+    an array, are counted (int32)."""
     start = 0 if initial is None and prefix is None else initial
     return exclusive_scan(
-        x, operator.add, start, threads=threads, prefix=prefix, aggregate=aggregate, algorithm=algorithm, out=out,
-        sync=sync,
+        counted(x), operator.add, start, threads=threads, prefix=prefix, aggregate=aggregate, algorithm=algorithm,
+        out=out, sync=sync,
     )  # fmt: skip

@@ -9,11 +9,13 @@ from __future__ import annotations
 
 from typing import Any
 
+from numpy import int32
+
 from ..cuda import _device as cuda
 from ..cuda._device import parts, refuse, whole
 from ..cuda._places import Places, local_like, shared_like
 
-__all__ = ["ALL", "Places", "block_size", "linear", "local_like", "own", "shared_like", "typed"]
+__all__ = ["ALL", "Places", "block_size", "counted", "linear", "local_like", "own", "shared_like", "typed"]
 
 ALL = 0xFFFFFFFF  # lanes
 
@@ -26,6 +28,20 @@ def own(x: Any) -> Any:
 def typed(x: Any, result: Any) -> Any:
     """What an operator gave, of the dtypes of ``x``: int32 + int32 is int64 in kernels, and int32 again here."""
     return whole(x, parts(result))
+
+
+def counted(x: Any) -> Any:
+    """What a sum adds for x: a bool, also as an item of a tuple, is counted as an int32."""
+    if isinstance(x, tuple) and not hasattr(x, "_fields"):
+        return tuple(_count(item) for item in x)
+    return _count(x)
+
+
+def _count(x: Any) -> Any:
+    if hasattr(x, "dtype") and not hasattr(x, "strides"):
+        if x.dtype.kind == "b":  # noqa: SIM102
+            return int32(x)
+    return x
 
 
 def block_size(threads: Any) -> Any:

@@ -16,7 +16,7 @@ from typing import Any
 
 from ..cuda import _device as cuda
 from ..cuda._device import refuse
-from ._values import ALL, own, typed
+from ._values import ALL, counted, own, typed
 
 __all__ = ["exclusive_scan", "exclusive_sum", "inclusive_scan", "inclusive_sum", "lane_of", "reduce", "sum"]
 
@@ -107,7 +107,7 @@ def reduce(x: Any, op: Any, *, width: int = 32, num_valid: Any = None, broadcast
 
 def sum(x: Any, *, width: int = 32, num_valid: Any = None, broadcast: bool = False) -> Any:
     """The sum of the values of a warp: `reduce` with ``+``."""
-    return reduce(x, operator.add, width=width, num_valid=num_valid, broadcast=broadcast)
+    return reduce(counted(x), operator.add, width=width, num_valid=num_valid, broadcast=broadcast)
 
 
 def inclusive_scan(x: Any, op: Any, *, width: int = 32, initial: Any = None, aggregate: bool = False) -> Any:
@@ -130,9 +130,9 @@ def exclusive_scan(x: Any, op: Any, initial: Any, *, width: int = 32, aggregate:
 
 def inclusive_sum(x: Any, *, width: int = 32, initial: Any = None, aggregate: bool = False) -> Any:
     """`inclusive_scan` with ``+``."""
-    return inclusive_scan(x, operator.add, width=width, initial=initial, aggregate=aggregate)
+    return inclusive_scan(counted(x), operator.add, width=width, initial=initial, aggregate=aggregate)
 
 
 def exclusive_sum(x: Any, *, width: int = 32, initial: Any = 0, aggregate: bool = False) -> Any:
     """`exclusive_scan` with ``+``."""
-    return exclusive_scan(x, operator.add, initial, width=width, aggregate=aggregate)
+    return exclusive_scan(counted(x), operator.add, initial, width=width, aggregate=aggregate)
