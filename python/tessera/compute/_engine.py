@@ -47,6 +47,7 @@ _MOST_KEPT = 1 << 20  # bytes of temporaries that are kept for the next call on 
 _kernels: dict[Any, Any] = {}
 _kept: dict[Any, list[Any]] = {}
 _lock = threading.Lock()
+_calls = threading.local()  # `taken`: temporary memory that the call under way is to keep
 
 
 def kernel_of(make: Callable[..., Any], key: Any, parts: Callable[[], tuple[Any, ...]]) -> Any:
@@ -176,18 +177,30 @@ def algorithm(function: Callable[..., Any]) -> Callable[..., Any]:
 
     @functools.wraps(function)
     def call(**given: Any) -> Any:
+        above, _calls.taken = getattr(_calls, "taken", None), []
         try:
             result = function(**given)
             if any(name[0] == "d" and _of_host(value) for name, value in given.items()):
                 from ..cuda._dispatcher import _wait
 
                 _wait(given.get("stream") or 0)
+            _keep(_calls.taken)
         except BaseException:
             _forget_temporaries()
             raise
+        finally:
+            _calls.taken = above
         return result
 
     return call
+
+
+def _keep(taken: list[Any]) -> None:
+    """Keeps the temporary memory of a call that went well for the next one."""
+    with _lock:
+        for key, arrays in taken:
+            if len(_kept) < 64:
+                _kept[key] = arrays
 
 
 def _forget_temporaries() -> None:
@@ -219,7 +232,6 @@ class Memory:
 
     def __init__(self, storage: Any, stream: Any) -> None:
         self.storage, self.stream, self.nbytes = storage, stream, 0
-        self.taken: Any = None  # kept for the next call when this one has ended
 
     def take(self, *needs: tuple[Any, int]) -> list[Any] | None:
         """Arrays of these dtypes and numbers of elements; None where the caller only asks how many bytes.
@@ -246,19 +258,17 @@ class Memory:
         from .. import cuda
 
         key = (_core._current_device(), threading.get_ident(), needs)
-        found = None if self.stream else _kept.pop(key, None)  # an algorithm that this one stands on takes others
+        with _lock:
+            found = None if self.stream else _kept.pop(key, None)  # an algorithm that this one stands on takes others
         is_new = found is None or _is_lost(found[0])
         if found is None or is_new:
             found = [cuda.device_array(max(1, count), dtype, stream=self.stream) for dtype, count in needs]
         if is_new or on_cpu():  # there a kernel may have been interrupted, or ended by what an operator raised
             self._clear(found[0])
-        if self.nbytes <= _MOST_KEPT and not self.stream:
-            self.taken = key, found
+        taken = getattr(_calls, "taken", None)
+        if taken is not None and self.nbytes <= _MOST_KEPT and not self.stream:
+            taken.append((key, found))
         return found
-
-    def __del__(self) -> None:
-        if self.taken is not None and len(_kept) < 64:
-            _kept[self.taken[0]] = self.taken[1]
 
     def _clear(self, counters: Any) -> None:
         n = counters.shape[0]

@@ -82,10 +82,8 @@ def _tile(kind: TypeDescriptor) -> int:
     return _per_thread(kind) * _threads(kind)
 
 
-def _path(what: _Items) -> tuple[Function, Function]:
-    """Functions of a kernel: how many of the first ``at`` items of a merge come from its first run; whether its next
-    item is one of them."""
-    get, less = what.kind.get, what.less
+def _split(less: Function, get: Function) -> Function:
+    """The function of a kernel that says how many of the first ``at`` items of a merge come from its first run."""
 
     def split(a: Any, a0: Any, an: Any, b: Any, b0: Any, bn: Any, at: Any) -> Any:
         low, high = max(0, at - bn), min(at, an)
@@ -97,6 +95,13 @@ def _path(what: _Items) -> tuple[Function, Function]:
                 low = mid + 1
         return low
 
+    return split
+
+
+def _path(what: _Items) -> tuple[Function, Function]:
+    """`_split` in shared memory, and the function that says whether the next item of a merge is of its first run."""
+    get, less = what.kind.get, what.less
+
     def takes_first(s: Any, i: Any, i_end: Any, j: Any, j_end: Any) -> Any:
         if j >= j_end:
             return True
@@ -104,7 +109,7 @@ def _path(what: _Items) -> tuple[Function, Function]:
             return False
         return not less(get(s, j), get(s, i))
 
-    return split, takes_first
+    return _split(less, get), takes_first
 
 
 def _sorting_tiles(what: _Items, load: Function, store: Function) -> Callable[..., None]:
@@ -165,16 +170,7 @@ def _merging(what: _Items, load: Function, store: Function) -> Callable[..., Non
     dtype, get, put = kind.dtype, kind.get, kind.put
     items, threads, tile = _per_thread(kind), _threads(kind), _tile(kind)
     split, takes_first = _path(what)
-
-    def split_runs(src: Any, a0: Any, an: Any, b0: Any, bn: Any, at: Any) -> Any:
-        low, high = max(0, at - bn), min(at, an)
-        while low < high:
-            mid = (low + high) // 2
-            if less(load(src, b0 + (at - 1 - mid)), load(src, a0 + mid)):
-                high = mid
-            else:
-                low = mid + 1
-        return low
+    split_runs = _split(less, load)
 
     def merge(src: Any, dst: Any, n: Any, run: Any) -> None:
         s, ends = shared.array(tile, dtype), shared.array(2, numpy.int64)
@@ -185,7 +181,7 @@ def _merging(what: _Items, load: Function, store: Function) -> Callable[..., Non
         middle, end = min(pair + run, n), min(pair + 2 * run, n)
         if t < 2:
             ends[t] = split_runs(
-                src, pair, middle - pair, middle, end - middle, min(first - pair + t * tile, end - pair)
+                src, pair, middle - pair, src, middle, end - middle, min(first - pair + t * tile, end - pair)
             )
         syncthreads()
         a0, a1 = ends[0], ends[1]
