@@ -281,8 +281,10 @@ typedef struct ts_hints {
 } ts_hints;
 /* Bits of `checked` of a kernel of threads, what is reported: what the program raises; indices out of bounds; what
  * Python raises by itself (divisions by zero, names without a value, shapes that do not fit). WATCHED: the interpreter
- * runs launches on the CPU device, and reports what threads do to each other (docs/adr/0026-watched-threads.md). */
+ * runs launches on the CPU device, and reports what threads do to each other (docs/adr/0026-watched-threads.md).
+ * RETURNS: a function that gives a value on some of its paths only does not compile; else the others give zero. */
 enum { TS_CHECK_RAISES = 1, TS_CHECK_BOUNDS = 2, TS_CHECK_IMPLIED = 4, TS_CHECK_ALL = 7, TS_CHECK_WATCHED = 8 };
+enum { TS_CHECK_RETURNS = 16 };
 enum { TS_OPT_LEVEL = 3 }; /* opt_level of a kernel that does not say */
 /* Plans of a kernel of tiles, from fast to modest: 1 overlaps less and asks for no number of blocks, 2 does without
  * wgmma. A launch takes the next one where the driver cannot assemble the code, or has to run its products one after

@@ -2,7 +2,7 @@
 """Numbers of the packed AST, by tools/gen_language.py from src/lang/ast.def and pack.h. Do not edit."""
 
 MAGIC = 0x4B505354
-VERSION = 9
+VERSION = 10
 
 # kind: (number, ((attribute, field letter), ...))
 NODES = {

@@ -330,7 +330,7 @@ class _Packer:
         at = self.add(tables.FUNC, len(self.functions), context)
         self.callables.append(obj)
         self.by_id[key] = at  # before its body, which may call it
-        row = [0] * 8
+        row = [0] * 9
         self.functions.append(row)
         try:
             node, shift, source = source_of(fn, self.snapshot)
@@ -343,7 +343,8 @@ class _Packer:
         free = [word for name, obj in walker.free.items() for word in (self.text(name), obj)]
         file = self.text(fn.__code__.co_filename)
         row[:] = [root, self.text(fn.__name__), file, fn.__code__.co_firstlineno, self.text(source),
-                  self.list(free), self.list(self.defaults(fn)), DIALECTS.index(self.dialect)]  # fmt: skip
+                  self.list(free), self.list(self.defaults(fn)), DIALECTS.index(self.dialect),
+                  int(fn.__globals__.get("__name__", "").partition(".")[0] == __package__)]  # fmt: skip
         return at
 
     def defaults(self, fn: FunctionType) -> list[int]:

@@ -402,6 +402,18 @@ static ts_status call_body(fr *f, const fr_scope *scope, fr_value *out)
     return TS_OK;
 }
 
+/* An operator that the library calls for its value, and that gives none. */
+static ts_status call_wants_value(fr *f, const fr_scope *scope, const fr_value *out)
+{
+    const ts_pack_function *functions = f->pack.functions;
+    bool strict = f->hints && f->hints->checked & TS_CHECK_RETURNS;
+    if (!strict || out->kind != FR_NONE || f->frame->is_discarded || functions[f->frame->function].is_library ||
+        !functions[f->frame->caller->function].is_library)
+        return TS_OK;
+    return fr_error(f, scope->root, TS_TILETYPE, "'%s' returns nothing where a value is wanted\n"
+                    "  help: end it with 'return' and the value", f->frame->name);
+}
+
 static ts_status call_inline(fr *f, const fr_function *fn, uint32_t node, fr_arguments *args,
                              fr_value *out)
 {
@@ -410,6 +422,7 @@ static ts_status call_inline(fr *f, const fr_function *fn, uint32_t node, fr_arg
                              .lexical = fn->lexical,
                              .caller = f->frame,
                              .call_node = node,
+                             .is_discarded = node == f->discarded,
                              .regions = f->regions,
                              .name = fn->name};
     TS_TRY(fr_scope_of(f, fn->root, &scope));
@@ -421,6 +434,7 @@ static ts_status call_inline(fr *f, const fr_function *fn, uint32_t node, fr_arg
         return fr_context_make(f, fn, frame, out);
     f->frame = frame;
     TS_TRY(call_body(f, scope, out));
+    TS_TRY(call_wants_value(f, scope, out));
     frame->is_over = true;
     f->frame = frame->caller;
     fr_at(f, node); /* what follows is of the caller again */

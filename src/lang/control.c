@@ -180,10 +180,20 @@ static bool control_pair(fr *f, const fr_value *a, const fr_value *b, ts_dtype *
     return !fr_dtype_is_restricted(*dtype) && fr_joins(a, *dtype) && fr_joins(b, *dtype);
 }
 
-static const char *control_conflict(control_if *c, const fr_value *a, const fr_value *b)
+/* Whether the i-th slot holds what the function returns. */
+static bool control_is_result(const control_if *c, uint32_t i)
+{
+    return c->slots[i] == c->f->frame->scope->n_slots + FR_SLOT_RESULT;
+}
+
+static const char *control_conflict(control_if *c, uint32_t i, const fr_value *a, const fr_value *b)
 {
     fr *f = c->f;
     uint32_t line = ts_pack_node(&f->pack, c->node)->line;
+    if (control_is_result(c, i) && (a->kind == FR_NONE) != (b->kind == FR_NONE))
+        return fr_textf(f, "returns nothing from one branch of the 'if' in line %u, %s from the other\n"
+                        "  help: end every path with 'return' and a value",
+                        line, fr_say(f, a->kind == FR_NONE ? b : a));
     if (a->kind == FR_UNBOUND || b->kind == FR_UNBOUND)
         return fr_textf(f,
                         "\n  help: it has a value in only one branch of the 'if' in line %u; give "
@@ -202,11 +212,15 @@ static ts_status control_add(control_if *c, const control_leaf *leaf)
     return TS_PUSH(c->f->arena, &c->leaves, *leaf) ? TS_OK : fr_oom(c->f);
 }
 
-/* May the two values meet, if their leaves do? */
-static bool control_meet(const fr *f, const fr_value *a, const fr_value *b)
+/* May the two values of the i-th slot meet, if their leaves do? */
+static bool control_meet(const control_if *c, uint32_t i, const fr_value *a, const fr_value *b)
 {
+    const fr *f = c->f;
     bool zero_a = a->kind == FR_UNBOUND || a->kind == FR_NONE, zero_b = b->kind == FR_UNBOUND || b->kind == FR_NONE;
     const fr_value *bound = zero_a ? b : a;
+    bool strict = f->hints && f->hints->checked & TS_CHECK_RETURNS && !f->frame->is_discarded;
+    if ((zero_a || zero_b) && strict && control_is_result(c, i))
+        return false;
     if (zero_a || zero_b)
         return f->dialect->has_zeros && (bound->kind == FR_NUMBER || bound->kind == FR_TILE);
     return a->kind != FR_CONFLICT && b->kind != FR_CONFLICT && fr_same_skeleton(f, a, b);
@@ -221,7 +235,7 @@ static ts_status control_merge_both(control_if *c, uint32_t i)
     if (fr_same(f, a, b))
         return TS_OK;
     uint32_t n = control_flatten(f, a, NULL), keep = c->leaves.n;
-    bool fine = control_meet(f, a, b) && n == control_flatten(f, b, NULL);
+    bool fine = control_meet(c, i, a, b) && n == control_flatten(f, b, NULL);
     fr_value *la = TS_NEW_N(f->arena, fr_value, n + 1), *lb = TS_NEW_N(f->arena, fr_value, n + 1);
     if (!la || !lb)
         return fr_oom(f);
@@ -241,7 +255,7 @@ static ts_status control_merge_both(control_if *c, uint32_t i)
     if (!fine) {
         c->leaves.n = keep;
         uint8_t kind = a->kind == FR_UNBOUND || b->kind == FR_UNBOUND ? FR_UNBOUND : FR_CONFLICT;
-        c->merged[i] = (fr_value){.kind = kind, .as.text = control_conflict(c, a, b)};
+        c->merged[i] = (fr_value){.kind = kind, .as.text = control_conflict(c, i, a, b)};
     }
     return TS_OK;
 }

@@ -7,9 +7,11 @@
  *        12 |     c = a + b
  *           |         ^^^^^
  *       help: convert one side with ct.astype(x, ct.float32)
- *     called from blur.py:20:9 in 'kernel'
+ *     blur.py:20:9: 'mix' is called here, in 'kernel'
  *        20 |     y = mix(x)
  *           |         ^^^^^^
+ *
+ * Where the place is in a function of Tessera's own, the message begins with the user's line that led there.
  *
  * Part of the front end (lower.h).
  */
@@ -108,22 +110,43 @@ static void diag_snippet(ts_text *out, const fr *f, uint32_t function, const ts_
         ts__text_putc(out, '~');
 }
 
-static void diag_notes(ts_text *out, const fr *f)
+/* A line of a function, and the line itself. */
+static void diag_place(ts_text *out, const fr *f, uint32_t function, const ts_node *node, const char *text)
+{
+    const ts_pack_function *fn = &f->pack.functions[function];
+    ts__text_printf(out, "%s:%u:%u: %s", fr_string(f, fn->file), node->line, node->col + 1, text);
+    diag_snippet(out, f, function, node);
+}
+
+/* The innermost frame that is the user's own, and the node in it; all of the library: the innermost. */
+static const fr_frame *diag_users(const fr *f, uint32_t *node)
+{
+    uint32_t at = *node;
+    for (const fr_frame *frame = f->frame; frame; at = frame->call_node, frame = frame->caller)
+        if (!f->pack.functions[frame->function].is_library) {
+            *node = at;
+            return frame;
+        }
+    return f->frame;
+}
+
+/* The calls that led to the message, but for the one in frame `told`, which the message begins with. */
+static void diag_notes(ts_text *out, fr *f, const fr_frame *told)
 {
     int shown = 0;
     const fr_frame *before = NULL;
     for (const fr_frame *frame = f->frame; frame && frame->caller; before = frame, frame = frame->caller) {
-        const ts_node *node = ts_pack_node(&f->pack, frame->call_node);
-        const ts_pack_function *fn = &f->pack.functions[frame->caller->function];
+        if (frame->caller == told && told != f->frame)
+            continue;
         if (before && before->call_node == frame->call_node) /* of recursion once */
             continue;
         if (++shown > 8) {
             ts__text_puts(out, "\n  [... more callers]");
             return;
         }
-        ts__text_printf(out, "\n%s:%u:%u: '%s' is called here, in '%s'", fr_string(f, fn->file),
-                       node->line, node->col + 1, frame->name, frame->caller->name);
-        diag_snippet(out, f, frame->caller->function, node);
+        ts__text_putc(out, '\n');
+        diag_place(out, f, frame->caller->function, ts_pack_node(&f->pack, frame->call_node),
+                   fr_textf(f, "'%s' is called here, in '%s'", frame->name, frame->caller->name));
     }
 }
 
@@ -156,18 +179,22 @@ ts_status fr_error(fr *f, uint32_t node, ts_status status, const char *format, .
     va_end(args);
     if (!f->err)
         return status;
-    const ts_node *n = ts_pack_node(&f->pack, node ? node : f->node);
-    const ts_pack_function *fn = &f->pack.functions[f->frame->function];
+    uint32_t inner = node ? node : f->node, at = inner;
+    const fr_frame *users = diag_users(f, &at);
     char *more = strchr(message, '\n');
     if (more)
         *more++ = 0;
     ts_text text;
     ts__text_init(&text, f->arena->alloc);
-    ts__text_printf(&text, "%s:%u:%u: %s", fr_string(f, fn->file), n->line, n->col + 1, message);
-    diag_snippet(&text, f, f->frame->function, n);
+    diag_place(&text, f, users->function, ts_pack_node(&f->pack, at), message);
     if (more)
         diag_more(&text, f, more);
-    diag_notes(&text, f);
+    if (users != f->frame) {
+        ts__text_putc(&text, '\n');
+        diag_place(&text, f, f->frame->function, ts_pack_node(&f->pack, inner),
+                   fr_textf(f, "seen here, in '%s'", f->frame->name));
+    }
+    diag_notes(&text, f, users);
     ts_fail(f->err, status, "%s", text.failed ? message : ts__text_get(&text));
     ts__text_deinit(&text);
     return status;

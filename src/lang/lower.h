@@ -192,6 +192,7 @@ typedef struct fr_frame {
     fr_value *slots;
     fr_loop *loop;             /* innermost of this frame */
     bool is_kernel;
+    bool is_discarded;         /* nobody uses what the call returns */
     bool is_over;              /* the call has returned: closures of it hold values that nothing changes */
     bool is_seen;              /* by the walk of value.c through what closures hold */
     const struct fr_entry *entry;   /* of a generator: the `with` that it runs for (context.c) */
@@ -216,6 +217,7 @@ typedef struct fr {
     fr_scope **scopes;         /* node of a function -> its scope, made on first use */
     uint32_t n_scopes;         /* the pack may grow (host.c) */
     uint32_t node;             /* being lowered, for messages and locations */
+    uint32_t discarded;        /* the call whose value nobody uses: a statement of its own */
     uint32_t iterable;         /* what the `for` being lowered runs over: static_iter stands only there */
     uint32_t test;             /* the expression being lowered of which only the truth is wanted */
     uint32_t n_args_of_kernel;

@@ -35,7 +35,7 @@ const char *ts__operator_name(uint32_t op)
     return op < TS_OPERATOR_COUNT ? pack_operator_names[op] : "?";
 }
 
-enum { PACK_HEAD = 8, PACK_NODE = 9, PACK_OBJECT = 4, PACK_FUNCTION = 8 };
+enum { PACK_HEAD = 8, PACK_NODE = 9, PACK_OBJECT = 4, PACK_FUNCTION = 9 };
 _Static_assert(sizeof(ts_node) == PACK_NODE * 4 && sizeof(ts_object) == PACK_OBJECT * 4 &&
                    sizeof(ts_pack_function) == PACK_FUNCTION * 4,
                "sections are read in place");
@@ -372,7 +372,7 @@ static bool pack_function(const ts_pack *p, const ts_pack_function *f)
     uint32_t kind = f->root < p->n_nodes ? p->nodes[f->root].kind : 0;
     if (f->name >= p->n_strings || f->file >= p->n_strings || f->source >= p->n_strings)
         return false;
-    if (f->dialect >= TS_DIALECT_COUNT)
+    if (f->dialect >= TS_DIALECT_COUNT || f->is_library > 1)
         return false;
     if (f->root == 0) /* its source was missing; the object that leads here says why */
         return true;

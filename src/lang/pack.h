@@ -21,7 +21,7 @@
 #include "base/base.h"
 
 #define TS_PACK_MAGIC 0x4B505354u
-#define TS_PACK_VERSION 9
+#define TS_PACK_VERSION 10
 #define TS_PACK_MAX_DEPTH 1000 /* of nested expressions and statements */
 
 typedef enum ts_ast_kind {
@@ -98,6 +98,7 @@ typedef struct ts_pack_function {
     uint32_t free;       /* list of (name string, object) */
     uint32_t defaults;   /* list of objects, one for each parameter; 0 = none */
     uint32_t dialect;    /* ts_dialect of the kernel that it is packed for */
+    uint32_t is_library; /* 1: a function of Tessera's own, in whose lines users are not at home */
 } ts_pack_function;
 
 typedef struct ts_pack {

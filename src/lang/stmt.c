@@ -169,6 +169,7 @@ static ts_status stmt_expr(fr *f, uint32_t node, const ts_node *n, fr_flow *flow
     fr_value v;
     (void)node;
     (void)flow;
+    f->discarded = n->f[0];
     return fr_expr(f, n->f[0], &v);
 }
 

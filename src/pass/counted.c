@@ -11,9 +11,17 @@
  *     }                                                  }
  *
  * where %n and %s are made outside, %s is 1 or more, nothing else leaves the loop, and what the break gives is carried
- * or made outside. A `for` is what lockstep takes warp by warp without masks, and unwrap in two copies. (A sum past the
- * greatest number of 64 bits ends it, where the loop would have gone on from the least one.) Cost: the facts, and one
- * copy of the function.
+ * or made outside. A `for` is what lockstep takes warp by warp without masks, and unwrap in two copies.
+ *
+ * A sum past the greatest number of 64 bits would end the `for`, where the loop goes on from the least one. It happens
+ * only where %n lies less than %s below that number. Unless the facts exclude it, the `for` counts where it does not,
+ * and the loop as it was follows, which then leaves at once:
+ *
+ *     %ok = cmpi le %n, max - (%s - 1)
+ *     %x1 = for %i in (%a, select %ok, %n, %a, %s) iter(%x = %y) { .. }
+ *     %r  = loop iter(%i = select %ok, %n, %a, %x = %x1) { .. }
+ *
+ * Cost: the facts, and one copy of the function; a second one of loops that may wrap.
  */
 #include "pass/facts.h"
 #include "pass/pass.h"
@@ -125,17 +133,60 @@ static bool counted_finds(const counted_ctx *c, ts_val v, counted_loop *l)
 
 static void counted_range(counted_ctx *c, ts_val from, ts_val to);
 
+/* Whether the counter's last sum may be past the greatest number. */
+static bool counted_may_wrap(const counted_ctx *c, const counted_loop *l)
+{
+    return c->facts.at[l->stop].hi > INT64_MAX - (c->facts.at[l->step].hi - 1);
+}
+
+/* What the values that the loop was left with are after the `for` of `opener`. */
+static void counted_leave(counted_ctx *c, const counted_loop *l, ts_val opener)
+{
+    ts_val end = c->shape.end[l->v], first = l->v + 1;
+    for (uint32_t k = 0; k < ts__n_res(c->fn, end); k++) {
+        ts_val y = ts_opnd(c->fn, l->leave, k);
+        uint32_t at = y - first - (y - first > l->i);
+        bool carried = y > l->v && y <= l->v + l->n && y != first + l->i;
+        c->map[end + 1 + k] = carried ? ts_res(&c->b, opener, at) : y == first + l->i ? 0 : counted_made(c, l->v, y);
+    }
+}
+
+/* The loop as it was, from counter `start` and the carried values that the `for` of `opener` ended with. */
+static void counted_rest(counted_ctx *c, const counted_loop *l, ts_val opener, ts_val start, ts_val *x)
+{
+    ts_val end = c->shape.end[l->v], first = l->v + 1;
+    for (uint32_t k = 0, at = 0; k < l->n; k++)
+        x[k] = k == l->i ? start : ts_res(&c->b, opener, at++);
+    opener = ts_loop_begin(&c->b, l->n, x);
+    c->map[l->v] = opener;
+    for (uint32_t k = 0; k < l->n; k++)
+        c->map[first + k] = ts_region_arg(c->b.fn, opener, k);
+    for (ts_val v = first + l->n; v < end; v++)
+        ts__copy(&c->b, c->fn, v, c->map);
+    ts__copy(&c->b, c->fn, end, c->map);
+    for (ts_val v = end + 1; v <= end + ts__n_res(c->fn, end); v++)
+        ts__copy(&c->b, c->fn, v, c->map);
+}
+
 static void counted_write(counted_ctx *c, const counted_loop *l)
 {
-    ts_val *x = TS_NEW_N(c->scratch, ts_val, l->n + 1), end = c->shape.end[l->v], first = l->v + 1;
-    uint32_t n = 0, n_results = ts__n_res(c->fn, end);
+    ts_val *x = TS_NEW_N(c->scratch, ts_val, l->n + 1), first = l->v + 1;
+    uint32_t n = 0;
     if (!x)
         return;
+    bool wraps = counted_may_wrap(c, l);
+    ts_val start = c->map[ts_opnd(c->fn, l->v, l->i)], rest = 0;
+    ts_val stop = counted_made(c, l->v, l->stop), step = counted_made(c, l->v, l->step);
+    if (wraps) {
+        ts_val most = ts_op2(&c->b, TS_OP_subi, ts_int(&c->b, TS_T_i64, INT64_MAX),
+                             ts_op2(&c->b, TS_OP_subi, step, ts_int(&c->b, TS_T_i64, 1), 0), 0);
+        ts_val fine = ts_cmp(&c->b, TS_OP_cmpi, TS_LE, stop, most, 0);
+        rest = stop = ts_select(&c->b, fine, stop, start);
+    }
     for (uint32_t k = 0; k < l->n; k++)
         if (k != l->i)
             x[n++] = c->map[ts_opnd(c->fn, l->v, k)];
-    ts_val opener = ts_for_begin(&c->b, c->map[ts_opnd(c->fn, l->v, l->i)], counted_made(c, l->v, l->stop),
-                                 counted_made(c, l->v, l->step), n, x, 0);
+    ts_val opener = ts_for_begin(&c->b, start, stop, step, n, x, 0);
     c->map[first + l->i] = ts_region_arg(c->b.fn, opener, 0);
     for (uint32_t k = 0, at = 1; k < l->n; k++)
         if (k != l->i)
@@ -148,12 +199,10 @@ static void counted_write(counted_ctx *c, const counted_loop *l)
             x[n++] = c->map[ts_opnd(c->fn, l->last, k)];
     ts_term(&c->b, TS_OP_continue, n, x);
     ts_end_like(&c->b, opener);
-    for (uint32_t k = 0; k < n_results; k++) {
-        ts_val y = ts_opnd(c->fn, l->leave, k);
-        uint32_t at = y - first - (y - first > l->i);
-        bool carried = y > l->v && y <= l->v + l->n && y != first + l->i;
-        c->map[end + 1 + k] = carried ? ts_res(&c->b, opener, at) : y == first + l->i ? 0 : counted_made(c, l->v, y);
-    }
+    if (wraps)
+        counted_rest(c, l, opener, rest, x);
+    else
+        counted_leave(c, l, opener);
 }
 
 static void counted_range(counted_ctx *c, ts_val from, ts_val to)

@@ -61,14 +61,10 @@ def kernel_of(make: Callable[..., Any], key: Any, parts: Callable[[], tuple[Any,
 
 
 def _jitted(function: Callable[..., Any]) -> Any:
-    """A kernel in which an operator may raise: the wait for its results does."""
-    from ..cuda._dispatcher import Dispatcher
-    from ..cuda._options import RAISES, options_of
+    from ..cuda._dispatcher import kernel_around
+    from ..cuda._options import options_of
 
-    options = options_of({})
-    made = Dispatcher(function, options._replace(checked=options.checked | RAISES))
-    made._waits = bool(options.checked)
-    return made
+    return kernel_around(function, options_of({}))
 
 
 def on_cpu() -> bool:

@@ -25,5 +25,6 @@ def written(text: str, space: dict[str, Any], what: str) -> dict[str, Any]:
     """
     file = f"<{what} {next(_numbers)}>"
     linecache.cache[file] = (len(text), None, text.splitlines(True), file)
+    space.setdefault("__name__", __name__)
     exec(compile(text, file, "exec"), space)  # noqa: S102
     return space

@@ -16,12 +16,12 @@ from .._source import snapshot_of
 from . import types
 from ._errors import NumbaDebugInfoWarning, NumbaPerformanceWarning, TypingError, raised, translated
 from ._forall import ForAll
-from ._options import IMPLIED, RAISES, Options
+from ._options import IMPLIED, RAISES, RETURNS, Options
 from ._overload import EXACT, NONE, Overload, conversion
 from ._signature import Signature, normalize
 from ._typeof import typeof
 
-__all__ = ["Dispatcher"]
+__all__ = ["Dispatcher", "kernel_around"]
 
 _VARARGS, _VARKEYWORDS = 4, 8  # flags of code objects
 _EMPTY_ROW = (0, 0, 0, 0, 0, 0, 0, ())
@@ -484,6 +484,14 @@ class Dispatcher(_core.ThreadKernel):  # type: ignore[misc]
 
     def __repr__(self) -> str:
         return f"<{'device function' if self.options.device else 'kernel'} {self.__qualname__}>"
+
+
+def kernel_around(function: Any, options: Options, source: str | None = None) -> Dispatcher:
+    """A kernel of Tessera's that calls a function of the user's for its value. What that raises is heard of where the
+    results are waited for, and it must give a value on each of its paths."""
+    made = Dispatcher(function, options._replace(checked=options.checked | RAISES | RETURNS), source)
+    made._waits = bool(options.checked)
+    return made
 
 
 def _converting(function: Any, sig: Signature) -> Any:

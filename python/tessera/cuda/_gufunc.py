@@ -25,7 +25,7 @@ from ._device_array import (
     is_cuda_array,
     row_major,
 )
-from ._options import RAISES, Options, options_of
+from ._options import Options, options_of
 from ._signature import Signature, normalize
 from ._typeof import as_dtype
 from ._ufunc_layout import Layout, parsed_layout, source_of
@@ -95,17 +95,14 @@ class GUFunc:
     def _kernel(self, loop: _Loop, n_loop: int) -> Any:
         if n_loop not in loop.kernels:
             from ._device import grid
-            from ._dispatcher import Dispatcher
+            from ._dispatcher import kernel_around
 
             scalars = [not isinstance(t, types.Array) for t in loop.args]
             source = source_of(self.layout, n_loop, self.elementwise, scalars)
-            space: dict[str, Any] = {"grid": grid, "core": self.py_func}
+            space: dict[str, Any] = {"__name__": __name__, "grid": grid, "core": self.py_func}
             space.update({f"type{i}": dtype.type for i, dtype in enumerate(loop.dtypes)})
             exec(compile(source, f"<{self.__name__} over {n_loop} dimensions>", "exec"), space)  # noqa: S102
-            options = self._options
-            made = Dispatcher(space["kernel"], options._replace(checked=options.checked | RAISES), source)
-            made._waits = bool(options.checked)  # else what the function raises is heard of where its results are
-            loop.kernels[n_loop] = made
+            loop.kernels[n_loop] = kernel_around(space["kernel"], self._options, source)
         return loop.kernels[n_loop]
 
     # ---- a call

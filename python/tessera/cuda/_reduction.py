@@ -15,7 +15,7 @@ import numpy
 from .. import _core
 from ..core._place import CUDA
 from ._device_array import DeviceNDArray, as_device_array, is_cuda_array
-from ._options import RAISES, options_of
+from ._options import options_of
 from ._pickle import dumped, found_as
 
 __all__ = ["Reduce", "reduce"]
@@ -71,14 +71,11 @@ class Reduce:
 
     def _kernel(self, source: str) -> Any:
         from ._device import grid
-        from ._dispatcher import Dispatcher
+        from ._dispatcher import kernel_around
 
-        space: dict[str, Any] = {"grid": grid, "core": self._functor}
+        space: dict[str, Any] = {"__name__": __name__, "grid": grid, "core": self._functor}
         exec(compile(source, f"<reduction by {self.__name__}>", "exec"), space)  # noqa: S102
-        options = options_of({})
-        made = Dispatcher(space["kernel"], options._replace(checked=options.checked | RAISES), source)
-        made._waits = bool(options.checked)
-        return made
+        return kernel_around(space["kernel"], options_of({}), source)
 
     def __call__(self, arr: Any, size: int | None = None, res: Any = None, init: Any = 0, stream: Any = 0) -> Any:
         """Puts the elements together.

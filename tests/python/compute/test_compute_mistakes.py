@@ -4,6 +4,7 @@
 import math
 import operator
 import pathlib
+import re
 import subprocess
 import sys
 
@@ -234,3 +235,33 @@ def test_older_names(tmp_path: pathlib.Path):
     script.write_text(OLD)
     done = subprocess.run([sys.executable, "-m", "tessera", "run", script], capture_output=True, text=True, check=False)
     assert done.stdout == "ok\n", done.stderr
+
+
+def nothing(a, b):
+    a + b
+
+
+def now_and_then(a, b):
+    if a > b:
+        return a + b
+
+
+@pytest.mark.parametrize("op", [nothing, now_and_then])
+def test_an_operator_that_forgets_to_return(op):
+    line = op.__code__.co_firstlineno
+    with pytest.raises(cuda.errors.TypingError, match="end .* with 'return'") as caught:
+        compute.inclusive_scan(d_in=X, d_out=OUT, op=op, num_items=10)
+    assert str(caught.value).startswith(f"{__file__}:{line}:1: '{op.__name__}' returns ")
+    with pytest.raises(cuda.errors.TypingError, match=f"^{re.escape(__file__)}:{line}:1"):
+        cuda.reduce(op)(X)
+    with pytest.raises(cuda.errors.TypingError, match=f"^{re.escape(__file__)}:{line}:1"):
+        cuda.vectorize(["float64(float64, float64)"])(op)(X, X)
+
+
+def test_a_call_for_its_effects_may_return_on_some_paths():
+    def core(x, y):
+        now_and_then(x[0], y[0])
+        y[0] = x[0]
+
+    made = cuda.guvectorize(["(float64[:], float64[:])"], "(n)->(n)")(core)
+    assert made(np.ones(3))[0] == 1.0

@@ -318,3 +318,20 @@ def test_dynamic_shared_memory_that_a_launch_forgets() -> None:
     assert x[0] == 1999
     length[1, 1](x)
     assert x[0] == 0
+
+
+def test_a_counter_that_wraps_goes_on() -> None:
+    @cuda.jit
+    def steps(x: Any, n: Any) -> None:
+        step = cuda.blockDim.x << 52
+        j, count = 6 << 60, 0
+        while j < n:
+            count += 1
+            j += step  # past 2^63 once and again: 6, -7, -4, .. 4, 7 times 2^60
+        x[cuda.grid(1)] = count
+
+    x = numpy.zeros(768, numpy.int64)
+    steps[1, 768](x, (6 << 60) + 5)
+    assert (x == 11).all()
+    steps[1, 768](x, 6 << 60)
+    assert not x.any()

@@ -246,3 +246,18 @@ def test_a_script_from_stdin_is_not_sent_to_another_decorator() -> None:
     code = "from tessera import cuda\n@cuda.jit\ndef k(x): pass\nk[1, 1](1)\n"
     done = subprocess.run([sys.executable], input=code, capture_output=True, text=True, check=False)
     assert "help: put the function in a file" in done.stderr
+
+
+def test_a_message_begins_with_the_line_of_the_user() -> None:
+    from tessera import coop
+
+    @cuda.jit
+    def kernel(x: Any) -> None:
+        x[0] = coop.warp.sum((1, 2))
+
+    with pytest.raises(cuda.errors.TypingError) as caught:
+        kernel[1, 32](np.zeros(32))
+    first, *rest = str(caught.value).splitlines()
+    assert first.startswith(f"{__file__}:{kernel.py_func.__code__.co_firstlineno + 2}:16: whole()"), first
+    assert any("coop/_values.py" in line and "seen here, in 'typed'" in line for line in rest)
+    assert not any("is called here, in 'kernel'" in line for line in rest)  # that is the first line
