@@ -10,20 +10,49 @@ enum { WARPS_MOST = 5 }; /* log2, in a thread block */
 
 typedef struct warps_sizes {
     uint32_t bits, least, most; /* largest tile of a memory access; element bytes */
+    uint64_t stored[17];        /* elements that one run of each store writes, by their bytes */
     uint32_t mma_bits, mma_rows, mma_log_regs, any_bits; /* words: of an accumulator, log2 */
     bool reduces, scans;
 } warps_sizes;
 
-static void warps_measure_type(const ts_module *module, ts_type type, warps_sizes *sizes)
+/* Bytes of an element of the accessed tile; 0: it is no tile. */
+static uint32_t warps_measure_type(const ts_module *module, ts_type type, warps_sizes *sizes)
 {
     if (ts_type_kind(module, type) != TS_KIND_TILE)
-        return;
+        return 0;
     uint32_t bytes = TS_MAX(1u, ts_type_bits(module, ts_type_elem(module, type)) / 8);
     sizes->bits = TS_MAX(sizes->bits, (uint32_t)ts_log2((uint64_t)ts_type_count(module, type)));
     if (bytes >= 2) {
         sizes->least = TS_MIN(sizes->least, bytes);
         sizes->most = TS_MAX(sizes->most, bytes);
     }
+    return bytes;
+}
+
+static void warps_measure_store(const ts_module *module, ts_type type, warps_sizes *sizes)
+{
+    uint32_t bytes = warps_measure_type(module, type, sizes);
+    if (bytes)
+        sizes->stored[TS_MIN(bytes, 16u)] += (uint64_t)ts_type_count(module, type);
+}
+
+/* Bytes of the elements that most of what is stored consists of; 0: nothing is. */
+static uint32_t warps_stored(const warps_sizes *sizes)
+{
+    uint32_t found = 0;
+    for (uint32_t bytes = 2; bytes <= 16; bytes++)
+        if (sizes->stored[bytes] * bytes > sizes->stored[found] * found)
+            found = bytes;
+    return found;
+}
+
+/* Elements a thread holds side by side: 16 bytes of the narrowest ones that are accessed, at most 32 of the widest.
+ * Where most of what is stored is wider, 16 bytes of that: the threads' pieces of one store then lie side by side, and
+ * none writes half a sector of L2 (sums of rows under locks that read f16 and add up f32). */
+static uint32_t warps_vector(const warps_sizes *sizes)
+{
+    uint32_t vec = TS_MIN(16u / sizes->least, TS_MAX(1u, 32u / sizes->most)), stored = warps_stored(sizes);
+    return stored ? TS_MIN(vec, TS_MAX(1u, 16u / stored)) : vec;
 }
 
 static warps_sizes warps_measure(const ts_fn *fn)
@@ -32,9 +61,9 @@ static warps_sizes warps_measure(const ts_fn *fn)
     for (ts_val v = 1; v < fn->inst.n; v++) {
         const ts_inst *inst = ts_at(fn, v);
         if (inst->op == TS_OP_load_view_tko || inst->op == TS_OP_load_ptr_tko)
-            warps_measure_type(fn->module, inst->type, &sizes);
+            (void)warps_measure_type(fn->module, inst->type, &sizes);
         if (inst->op == TS_OP_store_view_tko || inst->op == TS_OP_store_ptr_tko)
-            warps_measure_type(fn->module, ts_type_of(fn, ts_opnd(fn, v, 1)), &sizes);
+            warps_measure_store(fn->module, ts_type_of(fn, ts_opnd(fn, v, 1)), &sizes);
         uint32_t bits = ts_type_kind(fn->module, inst->type) == TS_KIND_TILE
                             ? (uint32_t)ts_log2((uint64_t)ts_type_count(fn->module, inst->type)) : 0;
         if (inst->op == TS_OP_mmaf || inst->op == TS_OP_mmai) {
@@ -78,16 +107,16 @@ static uint32_t warps_blocks(const ts_fn *fn, const ts_pass_env *env, const ts_a
     return TS_MIN(TS_MIN(wanted, most), sizes->bits - least);
 }
 
-/* 16 bytes a thread of the narrowest elements, at most 32 of the widest; then as many warps as that many
+/* Vectors; then as many warps as that many
  * elements a thread leave busy: 1 to 16, and with a reduction, whose barriers cost more the more warps wait,
  * 1 to 4 until a thread has more than four vectors, then 8 until it has more than 64 elements (measured on an H200
  * and rows of 128 to 16384 elements). */
 void ts__assign_warps(ts_assign *out, const ts_fn *fn, const ts_pass_env *env)
 {
     warps_sizes sizes = warps_measure(fn);
-    uint32_t vec = TS_MIN(16u / sizes.least, TS_MAX(1u, 32u / sizes.most)), warps = 0;
+    uint32_t warps = 0;
     uint32_t hint = fn->num_warps ? fn->num_warps : env->hints ? env->hints->num_worker_warps : 0;
-    out->vec = (uint32_t)ts_log2(vec);
+    out->vec = (uint32_t)ts_log2(warps_vector(&sizes));
     out->scans = sizes.scans;
     out->reduces = sizes.reduces;
     out->n_cta = warps_blocks(fn, env, out, &sizes);
