@@ -6,7 +6,7 @@
  *
  *     whole tile inside, promised            vectors
  *     one vector, or the same in all blocks  vectors, each with its predicate
- *     otherwise                              if (block-uniform: tile inside) vectors else vectors with predicates
+ *     otherwise                              if (tile, or a warp's piece, inside) vectors else vectors with predicates
  *
  * Where the extent is not a multiple of a vector, the thread whose vector reaches over the end goes element by
  * element.
@@ -277,8 +277,25 @@ ts_val ts__view_inside(ts_lower *lw, const view_access *a, uint32_t r)
     return all;
 }
 
-/* i1, the same in the whole block: every element lies in the array. 0 = always; *known false when elements
- * must be looked at one by one (gathers). */
+/* Behind the last coordinate along `axis` of all elements; where each warp has one piece of the tile, of this thread's
+ * own. */
+static ts_val view_end(ts_lower *lw, const view_access *a, uint32_t axis)
+{
+    const view_axis *x = &a->axis[axis];
+    uint32_t mask = ts_axis_mask(x->bits), regs = 0, lanes = 0, warps = 0;
+    for (uint32_t i = 0; i < a->layout->n_reg; i++)
+        regs |= a->layout->reg[i] & mask;
+    for (uint32_t i = 0; i < TS_LAYOUT_LANES; i++)
+        lanes |= a->layout->lane[i] & mask;
+    for (uint32_t i = 0; i < a->layout->n_warp; i++)
+        warps |= a->layout->warp[i] & mask;
+    if (regs && warps && (regs | lanes) < (warps & -warps))
+        return ts__lower_add(lw, x->local, (regs >> x->bits.first) + 1);
+    return ts__lower_add(lw, x->base, a->info->dims[axis]);
+}
+
+/* i1, the same in the whole block or warp, but for warps that the array's end cuts: every element lies in the array.
+ * 0 = always; *known false when elements must be looked at one by one (gathers). */
 static ts_val view_all_inside(ts_lower *lw, const view_access *a, bool *known)
 {
     ts_val all = 0;
@@ -292,7 +309,7 @@ static ts_val view_all_inside(ts_lower *lw, const view_access *a, bool *known)
             continue;
         /* A corner is at most 2^31 (2^63), so its sum with the tile wraps as a signed number and not as an unsigned
          * one. */
-        ts_val end = ts__lower_add(lw, x->base, a->info->dims[axis]);
+        ts_val end = view_end(lw, a, axis);
         all = ts__lower_and(lw, all, ts_cmp(&lw->b, TS_OP_cmpi, TS_LE, end, x->extent, TS_A_UNSIGNED));
         all = ts__lower_and(lw, all, ts_cmp(&lw->b, TS_OP_cmpi, TS_GE, x->base, ts_int(&lw->b, a->index, 0), 0));
     }

@@ -43,7 +43,7 @@ static void layout_order(const ts_module *module, ts_type type, uint32_t first, 
 }
 
 /* Moves the bits that would go to warps to the end and gives warps the uppermost ones: each warp then has one
- * piece of the tile, so that a scan crosses warps once. */
+ * piece of the tile, so that a scan crosses warps once, and few warps have elements beyond the end of an array. */
 static void layout_warps_last(uint8_t *order, uint32_t bits, uint32_t first, uint32_t n_warp)
 {
     uint8_t old[32];
@@ -64,8 +64,10 @@ static void layout_squares(uint8_t *order, uint32_t n, uint32_t vec)
     memcpy(order + vec, rows, vec);
 }
 
-const ts_linear *ts__assign_blocked(ts_assign *assign, const ts_module *module, ts_type type, uint32_t first,
-                                   uint32_t vec, bool square)
+/* Vectors of 2^vec elements along axis `first`; `square`: and as many along the next one; `pieces`: a warp's elements
+ * are one piece. */
+static const ts_linear *layout_deal(ts_assign *assign, const ts_module *module, ts_type type, uint32_t first,
+                                    uint32_t vec, bool square, bool pieces)
 {
     uint8_t order[32];
     ts_linear layout;
@@ -77,11 +79,17 @@ const ts_linear *ts__assign_blocked(ts_assign *assign, const ts_module *module, 
         layout_squares(order, n, vec);
         vec *= 2;
     }
-    if (assign->scans)
+    if (pieces)
         layout_warps_last(order, bits, TS_MIN(vec, idle) + TS_LAYOUT_LANES, assign->n_warp);
     if (!ts__linear_blocked(&layout, bits, order, TS_MIN(vec, idle), assign->n_warp))
         return NULL;
     return ts__assign_intern(assign, &layout);
+}
+
+const ts_linear *ts__assign_blocked(ts_assign *assign, const ts_module *module, ts_type type, uint32_t first,
+                                   uint32_t vec, bool square)
+{
+    return layout_deal(assign, module, type, first, vec, square, assign->scans);
 }
 
 const ts_linear *ts__assign_default(ts_assign *assign, const ts_module *module, ts_type type, uint32_t first)
@@ -91,6 +99,10 @@ const ts_linear *ts__assign_default(ts_assign *assign, const ts_module *module, 
 
 const ts_linear *ts__assign_for_view(ts_assign *assign, const ts_fn *fn, ts_val view, ts_type type)
 {
-    uint32_t vec = assign->scans || ts__view_has_vectors(fn, view) ? assign->vec : 0;
-    return ts__assign_blocked(assign, fn->module, type, ts__view_unit_axis(fn, view), vec, false);
+    bool vectors = assign->scans || ts__view_has_vectors(fn, view);
+    /* Rows of any length end within a tile: a warp whose piece lies in the array is spared all masks, and the padding
+     * that comes with them (view_access.c, math/explog.c). */
+    bool pieces = assign->scans || (assign->reduces && !vectors);
+    uint32_t vec = vectors ? assign->vec : 0;
+    return layout_deal(assign, fn->module, type, ts__view_unit_axis(fn, view), vec, false, pieces);
 }
