@@ -237,3 +237,25 @@ def test_loops_that_load_ahead_say_so():
     report = rows_kernel.report(x, x.copy(), 1024, grid=(8,), target="sm_90")
     assert [n["text"] for n in report.notes("pipeline", "registers")] == ["each trip loads for the next one"]
     assert not rows_kernel.report(x, x, 1024, grid=(8,), target="sm_90").notes("pipeline", "registers")
+
+
+def test_loops_that_copy_rows_ahead_say_so():
+    x = np.zeros((64, 8192), np.float32)
+    report = rows_kernel.report(x, x.copy(), 8192, grid=(8,), target="sm_90")
+    said = [n["text"] for n in report.notes("pipeline", "cp.async")]
+    assert said == ["each trip copies 32768 bytes for the next one"]
+    alone = ct.kernel(rows_kernel.__wrapped__, num_stages=1).report(x, x.copy(), 8192, grid=(8,), target="sm_90")
+    assert not alone.notes("pipeline")
+
+
+@ct.kernel
+def widening_kernel(x, out, T: ct.Constant[int]):
+    ct.store(out, index=(ct.bid(0),), tile=ct.load(x, index=(ct.bid(0),), shape=(T,)).astype(out.dtype))
+
+
+@pytest.mark.parametrize("dtype, loaded", [("float16", 16), ("float32", 8), ("float64", 4)])
+def test_threads_hold_16_bytes_of_what_is_stored_side_by_side(dtype, loaded):
+    x = np.zeros(4096, np.float16)
+    report = widening_kernel.report(x, x.astype(dtype), 4096, grid=(1,), target="sm_90")
+    assert [n["text"] for n in report.notes("load", "vector")] == [f"{loaded} bytes an access"]
+    assert [n["text"] for n in report.notes("store", "vector")] == ["16 bytes an access"]

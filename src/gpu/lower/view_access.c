@@ -476,6 +476,39 @@ static void view_load_branch(ts_lower *lw, view_access *a, ts_val inside, ts_val
         out[r] = r & repeats ? out[r & ~repeats] : next++;
 }
 
+/* Loads as `a` describes. */
+static void view_load(ts_lower *lw, view_access *a, ts_val v, ts_val *out)
+{
+    ts_val inside;
+    switch (view_choose(lw, a, v, &inside)) {
+    case VIEW_PLAIN:
+        view_load_all(lw, a, false, out);
+        break;
+    case VIEW_BRANCH:
+        view_load_branch(lw, a, inside, out);
+        break;
+    default:
+        view_load_all(lw, a, true, out);
+    }
+}
+
+void ts__view_load_copied(ts_lower *lw, ts_val v, const ts_linear *home, uint32_t at)
+{
+    view_access a;
+    ts_val *out = ts__lower_regs(lw, home);
+    ts__view_describe(lw, &a, v, 1, home);
+    int64_t step = 1;
+    for (uint32_t axis = a.rank; axis-- > 0; step *= a.info->dims[axis]) {
+        a.axis[axis].stride = 0;
+        a.axis[axis].step = step;
+    }
+    ts_val mine = ts__lower_op(lw, TS_OP_muli, ts__lower_flat(lw, home), a.bytes, 0);
+    a.corner = ts__lower_ptr(lw, ts__shared_pointer(lw, a.elem, at), mine, 0);
+    ts__lower_accesses(lw, v);
+    view_load(lw, &a, v, out);
+    ts__lower_set(lw, v, home, out);
+}
+
 void ts__lower_load_view(ts_lower *lw, ts_val v)
 {
     if (ts__hook_defers(lw, v))
@@ -483,7 +516,7 @@ void ts__lower_load_view(ts_lower *lw, ts_val v)
     view_access a;
     const ts_linear *home = ts__lower_home(lw, v);
     uint32_t attr = ts_at(lw->tile, v)->aux;
-    ts_val *out = ts__lower_regs(lw, home), inside;
+    ts_val *out = ts__lower_regs(lw, home);
     if (ts_type_bits(lw->module, ts__lower_elem(lw, v)) < 8) {
         ts__lower_load_nibbles(lw, v);
         return;
@@ -494,16 +527,7 @@ void ts__lower_load_view(ts_lower *lw, ts_val v)
     a.only = ts__lower_reader(lw, attr, home);
     a.cache = ts__lower_cache(attr, true);
     ts__lower_accesses(lw, v);
-    switch (view_choose(lw, &a, v, &inside)) {
-    case VIEW_PLAIN:
-        view_load_all(lw, &a, false, out);
-        break;
-    case VIEW_BRANCH:
-        view_load_branch(lw, &a, inside, out);
-        break;
-    default:
-        view_load_all(lw, &a, true, out);
-    }
+    view_load(lw, &a, v, out);
     if (a.only) /* has a barrier, which an acquire wants anyway */
         out = ts__lower_share(lw, v, a.elem, home, out, a.only);
     else if (ts__lower_acquires(attr))

@@ -23,6 +23,8 @@
  *                                                         ..
  *                                                         continue %z
  *
+ * What would take too many registers travels to shared memory, which is left to the lowering (schedule/rows.c).
+ *
  * Only loops without products, regions with control flow, or accesses that order others; loads whose place follows from
  * the loop's number, out of arrays that the loop does not write. Trips keep their order, so results stay what they are.
  * Cost: linear, and the code of a few trips.
@@ -42,8 +44,10 @@ enum { AHEAD_NEXT_BYTES = 32 }; /* of a thread, that a trip loads for the next o
  * of one trip loses nothing (RMS norms f16 of 1024 columns: 72 us with one trip at once, 92 with four, on an H200). */
 enum { AHEAD_VECTOR_BYTES = 16, AHEAD_VECTOR_TRIPS = 2 };
 
-/* Stands for a loop whose trips load for the next one, in `trips`. */
-enum { AHEAD_NEXT = UINT8_MAX };
+enum { AHEAD_COPY_BYTES = 65536 }; /* of a block, that a trip copies to shared memory for the next one */
+
+/* In `trips`: a loop whose trips load for the next one into registers, or copy for it into shared memory. */
+enum { AHEAD_NEXT = UINT8_MAX, AHEAD_COPY = UINT8_MAX - 1 };
 
 typedef struct ahead_job {
     const ts_fn *fn;
@@ -57,6 +61,7 @@ typedef struct ahead_job {
     uint8_t *trips;    /* [loop] how many at once; 0: it stays */
     uint32_t most;     /* of them */
     bool asked;        /* for that many, by the hint num_stages */
+    bool copies;       /* the target has cp.async */
     ts_val *values;    /* that the loop at hand carries */
 } ahead_job;
 
@@ -158,7 +163,18 @@ static bool ahead_counts(const ts_fn *fn, ts_val loop)
 static bool ahead_is_safe(const ahead_job *job, ts_val load)
 {
     const ts_inst *inst = ts_at(job->fn, load);
-    return inst->op == TS_OP_load_view_tko && !TS_M_GET_INBOUNDS(inst->aux) && job->most > 1;
+    return inst->op == TS_OP_load_view_tko && !TS_M_GET_INBOUNDS(inst->aux);
+}
+
+/* How a loop in steps that are not known loads `bytes` a thread for the next trip. Copies are made for trips that come
+ * alone, by sm_80 and later ones. */
+static uint32_t ahead_next_trip(const ahead_job *job, ts_val loop, uint32_t bytes, bool safe)
+{
+    if (!bytes || ts_type_of(job->fn, loop + 1) != TS_T_i32 || job->most < 2)
+        return 0;
+    if (bytes <= AHEAD_NEXT_BYTES)
+        return safe ? AHEAD_NEXT : 0;
+    return (uint64_t)bytes * job->threads <= AHEAD_COPY_BYTES && job->copies ? AHEAD_COPY : 0;
 }
 
 /* Trips at once; 0: one. Marks what goes ahead. */
@@ -182,7 +198,7 @@ static uint32_t ahead_trips(ahead_job *job, ts_val loop)
         }
     }
     if (!counts)
-        return loads && safe && loads <= AHEAD_NEXT_BYTES && ts_type_of(job->fn, loop + 1) == TS_T_i32 ? AHEAD_NEXT : 0;
+        return ahead_next_trip(job, loop, loads, safe);
     if (widest <= AHEAD_VECTOR_BYTES && !job->asked)
         most = TS_MIN(most, (uint32_t)AHEAD_VECTOR_TRIPS);
     while (loads && trips < most && trips * loads < AHEAD_BYTES && 2 * trips * loads / 4 + held <= room)
@@ -375,27 +391,57 @@ static bool ahead_has_products(const ts_fn *fn)
     return false;
 }
 
+/* Looks at all loops; false when memory is out. */
+static bool ahead_plan(ahead_job *job, const ts_pass_env *env, ts_arena *arena)
+{
+    uint32_t n = job->fn->inst.n, asked = env->hints ? env->hints->num_stages : 0;
+    job->asked = asked != 0;
+    job->most = asked ? TS_MIN(asked, (uint32_t)AHEAD_TRIPS) : AHEAD_TRIPS;
+    job->copies = env->target >= TS_TARGET_SM80;
+    job->early = TS_NEW_N(arena, uint8_t, n);
+    job->trips = TS_NEW_N(arena, uint8_t, n);
+    if (!job->early || !job->trips || !ts__shape_of(job->fn, arena, &job->shape) ||
+        !ts__alias_of(job->fn, arena, &job->alias))
+        return false;
+    for (ts_val v = 1; v < n; v++)
+        job->trips[v] = (uint8_t)ahead_trips(job, v);
+    return true;
+}
+
+static bool ahead_applies(const ts_fn *fn, const ts_pass_env *env)
+{
+    return !ts__pass_plan(env) && fn->level == TS_LEVEL_T && !ahead_has_products(fn);
+}
+
+bool ts__ahead_copies(const ts_fn *fn, const ts_pass_env *env, ts_arena *arena, uint32_t threads, uint8_t *copied)
+{
+    ahead_job job = {.fn = fn, .threads = threads};
+    if (!ahead_applies(fn, env))
+        return true;
+    if (!ahead_plan(&job, env, arena))
+        return false;
+    for (ts_val loop = 1; loop < fn->inst.n; loop++)
+        for (ts_val v = loop + 1; job.trips[loop] == AHEAD_COPY && v < job.shape.end[loop]; v++)
+            copied[v] = job.early[v] && ts_at(fn, v)->op == TS_OP_load_view_tko;
+    return true;
+}
+
 ts_status ts__ahead_run(ts_fn *fn, ts_pass_env *env, ts_error *err)
 {
     ahead_job job = {.fn = fn};
     ts_assign assign = {0};
-    uint32_t n = fn->inst.n, loops = 0, asked = env->hints ? env->hints->num_stages : 0;
-    job.asked = asked != 0;
-    job.most = asked ? TS_MIN(asked, (uint32_t)AHEAD_TRIPS) : AHEAD_TRIPS;
-    if (ts__pass_plan(env) || fn->level != TS_LEVEL_T || ahead_has_products(fn))
+    uint32_t n = fn->inst.n, loops = 0;
+    if (!ahead_applies(fn, env))
         return TS_OK;
-    job.map = TS_NEW_N(env->scratch, ts_val, n);
-    job.trip = TS_NEW_N(env->scratch, ts_val, (size_t)n * AHEAD_TRIPS);
-    job.early = TS_NEW_N(env->scratch, uint8_t, n);
-    job.trips = TS_NEW_N(env->scratch, uint8_t, n);
-    job.values = TS_NEW_N(env->scratch, ts_val, n);
-    if (!job.values || !job.map || !job.trip || !job.early || !job.trips ||
-        !ts__shape_of(fn, env->scratch, &job.shape) || !ts__alias_of(fn, env->scratch, &job.alias))
-        return ts_fail(err, TS_NOMEM, "out of memory while planning loads ahead");
     ts__assign_warps(&assign, fn, env);
     job.threads = 32u << assign.n_warp;
+    job.map = TS_NEW_N(env->scratch, ts_val, n);
+    job.trip = TS_NEW_N(env->scratch, ts_val, (size_t)n * AHEAD_TRIPS);
+    job.values = TS_NEW_N(env->scratch, ts_val, n);
+    if (!job.values || !job.map || !job.trip || !ahead_plan(&job, env, env->scratch))
+        return ts_fail(err, TS_NOMEM, "out of memory while planning loads ahead");
     for (ts_val v = 1; v < n; v++) {
-        job.trips[v] = (uint8_t)ahead_trips(&job, v);
+        job.trips[v] = job.trips[v] == AHEAD_COPY ? 0 : job.trips[v];
         loops += job.trips[v] != 0;
     }
     if (!loops)

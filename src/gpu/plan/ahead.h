@@ -9,5 +9,8 @@
 
 /* Rewrites such loops of a tile function. */
 TS_CHECKED ts_status ts__ahead_run(ts_fn *fn, ts_pass_env *env, ts_error *err);
+/* Marks in copied[value] the loads that are to be copied to shared memory a trip ahead, by blocks of so many threads.
+ * False when memory is out. */
+bool ts__ahead_copies(const ts_fn *fn, const ts_pass_env *env, ts_arena *arena, uint32_t threads, uint8_t *copied);
 
 #endif

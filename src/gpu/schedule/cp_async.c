@@ -30,6 +30,7 @@
 #include "gpu/lower/mma.h"
 #include "gpu/lower/op.h"
 #include "gpu/lower/view_access.h"
+#include "gpu/schedule/copy.h"
 #include "gpu/schedule/wgmma.h"
 
 /* Stages unless the kernel asks for a number; bytes left for moves between layouts; log2 of the registers that a tile
@@ -68,17 +69,6 @@ static async_state *async_of(const ts_lower *lw)
 }
 
 /* ---- which loads ------------------------------------------------------------------------------------------------ */
-
-/* The indices of a load follow from the induction variable; marks what they are made of, to be written anew for other
- * steps. */
-static bool async_slice(ts_lower *lw, ts_val loop, ts_val load)
-{
-    const ts_type_info *info = ts_type_get(lw->module, ts_type_of(lw->tile, ts_opnd(lw->tile, load, 0)));
-    for (uint32_t i = 0; i < info->rank; i++)
-        if (!ts__copied_slice(lw->tile, loop, ts_opnd(lw->tile, load, 1 + i), async_of(lw)->slice))
-            return false;
-    return true;
-}
 
 /* The only user of `v` in the loop body; 0 when there are more or it lies elsewhere. */
 static ts_val async_user(const ts_lower *lw, ts_val loop, ts_val v)
@@ -139,30 +129,7 @@ static void async_offsets(const ts_lower *lw, async_operand *o, const mma_source
             async_offsets_before(lw, o->chain[i], o->offset);
 }
 
-/* One copy moves 2^log_vec elements: they must lie together in shared memory too. */
-static bool async_vectors_fit(const view_access *a, const uint32_t *offset)
-{
-    uint32_t bytes = a->bytes << a->log_vec;
-    const view_axis *unit = a->unit == TS_NO ? NULL : &a->axis[a->unit];
-    if (!unit || bytes < 4 || bytes > 16)
-        return false;
-    for (uint32_t i = 0; i < a->log_vec; i++)
-        if (offset[unit->bits.first + i] != 1u << i)
-            return false;
-    return unit->align >> a->log_vec != 0;
-}
-
 /* ---- copying ---------------------------------------------------------------------------------------------------- */
-
-static void async_rewrite_slice(ts_lower *lw, ts_val loop, ts_val iv)
-{
-    lw->values.scalar[loop + 1] = iv;
-    for (ts_val v = loop + 2; v < lw->shape.end[loop]; v++)
-        if (async_of(lw)->slice[v] && ts_at(lw->tile, v)->op == TS_OP_constant)
-            ts__lower_shape(lw, v);
-        else if (async_of(lw)->slice[v])
-            ts__lower_elementwise(lw, v);
-}
 
 static ts_val async_stage_pointer(ts_lower *lw, const async_operand *o, ts_val stage)
 {
@@ -170,41 +137,9 @@ static ts_val async_stage_pointer(ts_lower *lw, const async_operand *o, ts_val s
     return stage ? ts__lower_ptr(lw, base, ts_op2(&lw->b, TS_OP_muli, stage, ts__lower_i32(lw, o->size), 0), 0) : base;
 }
 
-/* Bytes of register r's vector that lie in the array, the rest becomes zero; 0 = all, always. */
-static ts_val async_bytes(ts_lower *lw, const view_access *a, uint32_t r)
-{
-    ts_builder *b = &lw->b;
-    const view_axis *unit = &a->axis[a->unit];
-    ts_val inside = ts__view_inside(lw, a, r), bytes = ts__lower_i32(lw, a->bytes << a->log_vec);
-    if (!inside)
-        return 0;
-    if (unit->check && !(unit->extent_div >> a->log_vec)) { /* the vector may reach over the edge */
-        uint32_t at = (ts_lower_fixed(a->layout, r) & ts_axis_mask(unit->bits)) >> unit->bits.first;
-        ts_val left = ts_op2(b, TS_OP_subi, unit->extent, ts__lower_add(lw, unit->local, at), 0);
-        left = ts_op2(b, TS_OP_mini, left, ts_int(b, a->index, 1 << a->log_vec), 0);
-        if (a->index != TS_T_i32)
-            left = ts_cast(b, TS_OP_trunci, left, TS_T_i32, 0);
-        bytes = ts_op2(b, TS_OP_muli, left, ts__lower_i32(lw, a->bytes), 0);
-    }
-    return ts_select(b, inside, bytes, ts__lower_i32(lw, 0));
-}
-
 static void async_copy(ts_lower *lw, const async_operand *o, ts_val stage)
 {
-    view_access a;
-    const ts_linear *home = o->home;
-    ts__view_describe(lw, &a, o->load, 1, home);
-    ts__note(lw->tile, o->load, TS_NOTE_load, "cp.async", "%u bytes a copy", a.bytes << a.log_vec);
-    mma_box box = ts__mma_box(lw, async_stage_pointer(lw, o, stage), home, o->offset, a.bytes);
-    uint32_t bytes = a.bytes << a.log_vec, repeats = ts__linear_replicas(home).reg;
-    ts_assert(bytes == 4 || bytes == 8 || bytes == 16); /* PTX ISA, cp.async */
-    for (uint32_t r = 0; r < 1u << home->n_reg; r++) {
-        if (r & (a.vector | repeats))
-            continue;
-        ts_val size = async_bytes(lw, &a, r);
-        ts_val opnds[3] = {ts__mma_address(lw, &box, ts_lower_fixed(home, r)), ts__view_pointer(lw, &a, r), size};
-        ts_emit(&lw->b, TS_OP_cp_async, TS_T_none, size ? 3 : 2, opnds, TS_S(0, bytes, 0), size ? TS_F_SRC : 0);
-    }
+    ts__copy_tile(lw, o->load, o->home, o->offset, async_stage_pointer(lw, o, stage));
 }
 
 /* The load as usual; zeros outside the array. */
@@ -288,7 +223,7 @@ static void async_issue(ts_lower *lw, ts_val loop, ts_val iv, ts_val stage)
     const ts_inst *inst = ts_at(lw->tile, loop);
     ts_val upper = lw->values.scalar[ts_opnds(lw->tile, inst)[1]];
     ts_val opener = ts_if_begin(b, ts_cmp(b, TS_OP_cmpi, TS_LT, iv, upper, inst->aux & TS_A_UNSIGNED));
-    async_rewrite_slice(lw, loop, iv);
+    ts__copy_rewrite(lw, async_of(lw)->slice, loop, iv);
     for (uint32_t i = 0; i < async_of(lw)->operand.n; i++) {
         async_operand *o = &async_of(lw)->operand.at[i];
         if (o->loop == loop && o->load && o->by_regs)
@@ -329,7 +264,7 @@ static void async_try_load(ts_lower *lw, ts_val loop, ts_val load)
         return;
     }
     uint32_t side = ts_opnd(lw->tile, user, 0) == x ? 0 : 1;
-    if (!async_slice(lw, loop, load)) {
+    if (!ts__copy_slice(lw, loop, load, async_of(lw)->slice)) {
         ts__note(lw->tile, load, TS_NOTE_missed, "cp.async", "its index does not follow from the loop's counter");
         return;
     }
@@ -354,12 +289,12 @@ static bool async_fits_regs(const ts_linear *home)
 static void async_sift(ts_lower *lw, ts_val loop, uint32_t first)
 {
     uint32_t n = first;
-    async_rewrite_slice(lw, loop, lw->values.scalar[ts_opnd(lw->tile, loop, 0)]);
+    ts__copy_rewrite(lw, async_of(lw)->slice, loop, lw->values.scalar[ts_opnd(lw->tile, loop, 0)]);
     for (uint32_t i = first; i < async_of(lw)->operand.n; i++) {
         view_access a;
         async_operand o = async_of(lw)->operand.at[i];
         ts__view_describe(lw, &a, o.load, 1, o.home);
-        o.by_regs = !async_vectors_fit(&a, o.offset);
+        o.by_regs = !ts__copy_fits(&a, o.offset);
         if (!o.by_regs || async_fits_regs(o.home))
             async_of(lw)->operand.at[n++] = o;
         if (o.by_regs)
@@ -519,7 +454,7 @@ static void async_begin_panels(ts_lower *lw, ts_val loop, ts_vals *inits)
             continue;
         async_operand o = {.loop = loop, .load = load->load, .x = load->load, .at = group->base + load->offset,
                            .size = group->bytes, .home = async_panel_home(lw, load)};
-        bool follows = async_slice(lw, loop, load->load);
+        bool follows = ts__copy_slice(lw, loop, load->load, async_of(lw)->slice);
         ts_assert(follows);
         (void)follows;
         ts__wgmma_offsets(load, 0, o.offset);

@@ -158,6 +158,72 @@ def test_trips_in_unknown_steps_load_for_the_next_one(count):
     assert np.array_equal(totals, [x[k::4].sum(0) for k in range(4)])
 
 
+@pytest.mark.parametrize("count", [0, 1, 5])
+@pytest.mark.parametrize("dtype", ["float32", "float16"])
+@pytest.mark.parametrize("cols", [8192, 8184, 8181, 4300])
+def test_trips_in_unknown_steps_copy_for_the_next_one(count, dtype, cols):
+    """Rows that would take too many registers, aligned, cut within a vector, and at any place."""
+    random = np.random.default_rng(count * cols)
+    x, w = (random.integers(-9, 9, (n, 8192)).astype(dtype)[:, :cols] for n in (count, 2))
+    if cols == 4300:
+        x, w = x.copy(), w[:, 1:].copy()  # rows begin anywhere
+    out, totals = np.full((count, cols), 7, dtype), np.full((2, cols), 7, dtype)
+    run(rows_wide, x, w, out, totals, Const(8192), grid=(2, 1, 1), target=90, facts=True)
+    row, wide = np.arange(count), np.zeros((2, cols), dtype)
+    wide[:, : w.shape[1]] = w
+    assert np.array_equal(out, x * wide[row % 2] + row[:, None].astype(dtype))
+    assert np.array_equal(totals, [x[k::2].sum(0, dtype=dtype) for k in range(2)])
+
+
+def rows_wide(x, weight, out, totals, T: ct.Constant[int]):
+    """Every num_blocks-th row; the rows of totals are those of x, afterwards."""
+    total = ct.zeros((T,), dtype=x.dtype)
+    for row in range(ct.bid(0), x.shape[0], ct.num_blocks(0)):
+        t = ct.load(x, index=(row, 0), shape=(1, T), padding_mode=ZERO).reshape((T,))
+        w = ct.load(weight, index=(row % 2, 0), shape=(1, T), padding_mode=ZERO).reshape((T,))
+        total = total + t
+        ct.store(out, index=(row, 0), tile=(t * w + row.astype(x.dtype)).reshape((1, T)))
+    ct.store(totals, index=(ct.bid(0), 0), tile=total.reshape((1, T)))
+
+
+def greatest(x, out, T: ct.Constant[int]):
+    """What lies beyond a row is less than all of it."""
+    for row in range(ct.bid(0), x.shape[0], ct.num_blocks(0)):
+        t = ct.load(x, index=(row, 0), shape=(1, T), padding_mode=ct.PaddingMode.NEG_INF)
+        ct.store(out, index=(row, 0), tile=ct.max(t, axis=1, keepdims=True))
+
+
+@pytest.mark.parametrize("cols", [4096, 4093, 2049, 7, 1])
+@pytest.mark.parametrize("schedule", range(3))
+def test_copied_rows_are_padded_as_they_ask(cols, schedule):
+    x = np.random.default_rng(cols).integers(-99, -3, (7, cols)).astype(np.float32)
+    out = np.zeros((7, 1), np.float32)
+    run(greatest, x, out, Const(4096), grid=(2, 1, 1), target=90, facts=True, schedule=schedule)
+    assert np.array_equal(out, x.max(1, keepdims=True))
+
+
+def rows_then(x, out, T: ct.Constant[int]):
+    """Behind the loop, rows that it has read are overwritten; before it, one was written."""
+    ct.store(x, index=(0, 0), tile=ct.full((1, T), 3, dtype=x.dtype))
+    total = ct.zeros((1, T), dtype=x.dtype)
+    for row in range(0, x.shape[0], ct.num_blocks(0)):
+        total = total + ct.load(x, index=(row, 0), shape=(1, T))
+    turned = ct.reshape(ct.permute(ct.reshape(total, (T // 32, 32)), (1, 0)), (1, T))
+    ct.store(x, index=(1, 0), tile=turned)
+    ct.store(out, index=(0, 0), tile=turned)
+
+
+@pytest.mark.parametrize("schedule", range(4))
+def test_copied_rows_keep_their_place_among_stores(schedule):
+    x = np.random.default_rng(3).integers(-9, 9, (5, 4096)).astype(np.float32)
+    first = x.copy()
+    first[0] = 3
+    wanted = first.sum(0).reshape(128, 32).T.reshape(-1)
+    out = np.zeros((1, 4096), np.float32)
+    run(rows_then, x, out, Const(4096), target=90, facts=True, schedule=schedule)
+    assert np.array_equal(out[0], wanted) and np.array_equal(x[1], wanted)
+
+
 def rows_in_place(x, T: ct.Constant[int]):
     """Every num_blocks-th row becomes the next one's start: the loop writes what it loads."""
     for row in range(ct.bid(0), x.shape[0] - 1, ct.num_blocks(0)):
