@@ -38,8 +38,9 @@ from ._reduce import reduce_into
 from ._scan import exclusive_scan, inclusive_scan
 from ._search import lower_bound, upper_bound
 from ._segmented import segmented_reduce
+from ._segments import segmented_exclusive_scan, segmented_inclusive_scan, segmented_sort, segmented_top_k
 from ._select import partition, select, select_flagged, three_way_partition, unique, unique_by_key
-from ._sort import DoubleBuffer, SortOrder, merge_sort, radix_sort, segmented_sort
+from ._sort import DoubleBuffer, SortOrder, merge_sort, radix_sort
 from ._transform import binary_transform, for_each, transform, unary_transform
 from .determinism import Determinism
 from .iterators import (
@@ -66,7 +67,8 @@ __all__ = [
     "generate", "gpu_struct", "histogram_even", "histogram_range", "inclusive_scan", "inclusive_scan_by_key",
     "inner_product", "lower_bound", "merge", "merge_sort", "minmax", "mismatch", "nth_element", "partition",
     "radix_sort", "reduce_by_key", "reduce_into", "remove_if", "replace_if", "reverse", "run_length_encode",
-    "scatter", "segmented_reduce", "segmented_sort", "select", "select_flagged", "sequence", "serialize",
+    "scatter", "segmented_exclusive_scan", "segmented_inclusive_scan", "segmented_reduce", "segmented_sort",
+    "segmented_top_k", "select", "select_flagged", "sequence", "serialize",
     "set_difference", "set_intersection", "set_symmetric_difference", "set_union", "shuffle", "three_way_partition",
     "top_k", "transform", "transform_reduce", "unary_transform", "unique", "unique_by_key", "upper_bound",
 ]  # fmt: skip

@@ -10,7 +10,7 @@ from typing import Any
 import numpy
 
 from . import types
-from ._engine import POOL, THREADS, Memory, algorithm, checked_count, count_of, kernel_of, stream_of
+from ._engine import POOL, THREADS, Memory, algorithm, checked_count, count_of, items_in, kernel_of, stream_of
 from ._select import cast_of, chosen, kinds_of
 from ._sort import SortOrder, radix_sort
 from ._transform import launch_transform
@@ -267,23 +267,24 @@ def _of_both(name: str, d_in1: Any, num_items1: Any, d_in2: Any, num_items2: Any
     """A flag for each item of the first: whether it is among the second, as often as it is there."""
     a, b = iterator_of(d_in1, "d_in1"), iterator_of(d_in2, "d_in2")
     op = operator_of(OpKind.LESS if comp is None else comp, 2, "comp")
-    n, m = checked_count(num_items1, "num_items1", ("d_in1", a)), checked_count(num_items2, "num_items2", ("d_in2", b))
+    n, m = items_in(num_items1, "num_items1", ("d_in1", a)), items_in(num_items2, "num_items2", ("d_in2", b))
     wanted = name == "intersection"
 
     def choose() -> Function:
         load = a.load()
         before_a, before_b, upto_b = _before(op, False)(load), _before(op, False)(b.load()), _before(op, True)(b.load())
+        number = m.load()
 
         def flag(ins: Any, i: Any) -> Any:
-            second, m = ins[-2]
+            second, size = ins[-2][0], number(ins[-2][1])
             v = load(ins[0], i)
             rank = i - before_a(ins[0], i + 1, v)
-            there = upto_b(second, m, v) - before_b(second, m, v)
+            there = upto_b(second, size, v) - before_b(second, size, v)
             return (rank < there) == wanted
 
         return flag
 
-    return a, n, choose, (name, op.key, b.kind), (b.state, m)
+    return a, n, choose, (name, op.key, b.kind, m.kind), (b.state, m.state)
 
 
 def _set(

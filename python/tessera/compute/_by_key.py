@@ -16,9 +16,9 @@ from typing import Any
 import numpy
 
 from . import types
-from ._engine import POOL, Memory, algorithm, checked_count, init_of, stream_of
+from ._engine import POOL, Memory, algorithm, init_of, items_in, stream_of
 from ._scan import Scanned, run_scan
-from ._select import cast_of, counted, kinds_of
+from ._select import cast_of, kinds_of
 from .iterators import ConstantIterator, Iterator, iterator_of
 from .op import Operator, operator_of
 
@@ -66,7 +66,7 @@ def reduce_by_key(
         Its first item becomes the number of runs.
     op : function or OpKind
         Associative, of two values of the type of the outputs; it need not be commutative.
-    num_items : int
+    num_items : int, or array of a device
     equal : function or OpKind, optional
         Whether two keys are equal; without it ``a == b``.
     stream
@@ -83,7 +83,7 @@ def reduce_by_key(
     count = iterator_of(d_num_runs_out, "d_num_runs_out")
     op, same = operator_of(op, 2), _equality(equal)
     kind = _known(out_values.value_type or values.value_type, "d_out_values")
-    n = checked_count(num_items, "num_items", ("d_in_keys", keys), ("d_in_values", values))
+    n = items_in(num_items, "num_items", ("d_in_keys", keys), ("d_in_values", values))
     pair = _pair(kind)
 
     def make() -> Scanned:
@@ -91,21 +91,22 @@ def reduce_by_key(
         read, joined = _engine(pair, kind, begins, values.load(), op.function)
         key_of, put_key, put_value, put_count = keys.load(), out_keys.store(), out_values.store(), count.store()
         as_key, as_value, as_count = cast_of(out_keys), cast_of(out_values), cast_of(count)
+        number = n.load()
 
         def emit(outs: Any, ins: Any, i: Any, before: Any, after: Any) -> None:
             if i == 0 or after[0] != before[0]:
                 put_key(outs[0], after[0] - 1, as_key(key_of(ins[0], i)))
-            if i == ins[2] - 1 or begins(ins, i + 1):
+            if i == number(ins[2]) - 1 or begins(ins, i + 1):
                 put_value(outs[1], after[0] - 1, as_value(after[1]))
 
         def finish(outs: Any, total: Any) -> None:
             put_count(outs[2], 0, as_count(total[0]))
 
-        return Scanned(pair, read, joined, emit, finish)
+        return Scanned(pair, read, joined, emit, finish, None, (0, kind.zero))
 
     key = ("reduce by key", op.key, same.key, kinds_of([keys, values], [out_keys, out_values, count]))
-    ins, outs = (keys.state, values.state, n), (out_keys.state, out_values.state, count.state)
-    return counted(make, pair, key, n, ins, outs, count, 1, Memory(temp_storage, stream_of(stream)))
+    ins, outs = (keys.state, values.state, n.state), (out_keys.state, out_values.state, count.state)
+    return run_scan(make, pair, key, n, ins, outs, numpy.int32(0), Memory(temp_storage, stream_of(stream)))
 
 
 @algorithm
@@ -153,7 +154,7 @@ def _scan_by_key(
         init_value, "init_value"
     )  # fmt: skip
     kind = _known(kind, "d_out_values")
-    n = checked_count(num_items, "num_items", ("d_in_keys", keys), ("d_in_values", values), ("d_out_values", output))
+    n = items_in(num_items, "num_items", ("d_in_keys", keys), ("d_in_values", values), ("d_out_values", output))
     pair = _pair(kind)
 
     def make() -> Scanned:
@@ -177,6 +178,8 @@ def _scan_by_key(
 
     key = ("scan by key", inclusive, op.key, same.key, kind, init_value is None, kinds_of([keys, values], [output]))
     ins = (keys.state, values.state, init)
+    if n.most == 0 and storage is not None:
+        return None
     return run_scan(make, pair, key, n, ins, (output.state,), numpy.int32(0), Memory(storage, stream_of(stream)))
 
 

@@ -16,7 +16,7 @@ import hashlib
 import threading
 from collections.abc import Callable
 from types import CodeType
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy
 
@@ -26,22 +26,13 @@ from .op import operator_of
 from .types import TypeDescriptor, type_of
 
 __all__ = [
-    "POOL",
-    "THREADS",
-    "Made",
-    "Memory",
-    "algorithm", "apart",
-    "checked_count",
-    "count_of",
-    "init_of",
-    "kernel_of",
-    "kind_text",
-    "on_cpu",
-    "stream_of",
-]
+    "POOL", "THREADS", "Count", "Made", "Memory", "algorithm", "apart", "checked_count", "count_of", "init_of",
+    "items_in", "kernel_of", "kind_text", "on_cpu", "stream_of",
+]  # fmt: skip
 
 THREADS = 256  # of a block, for all algorithms that do not say otherwise
 POOL: Any = enum.Enum("_Storage", "POOL").POOL  # temporary memory: of the pool, where the caller gives none
+_READ_LATER = ("d_", "k", "num_")  # how the names of arguments begin that a kernel reads
 _MOST_KEPT = 1 << 20  # bytes of temporaries that are kept for the next call on the default stream
 
 _kernels: dict[Any, Any] = {}
@@ -115,7 +106,7 @@ def count_of(value: Any, name: str = "num_items") -> int:
     """
     try:
         found = value.__index__()
-    except AttributeError:
+    except (AttributeError, TypeError):
         raise TypeError(f"{name} is a {type(value).__name__}: {value!r}; give a whole number") from None
     if found < 0:
         raise ValueError(f"{name} is {found}; it cannot be less than 0")
@@ -130,6 +121,46 @@ def checked_count(value: Any, name: str, *sequences: tuple[str, Iterator]) -> in
         if length is not None and found > length:
             raise ValueError(f"{name} is {found}, {what} has {length} elements")
     return found
+
+
+class Count(NamedTuple):
+    """How many items an algorithm works on: a number, or one that stands in an array of a device when it runs."""
+
+    most: int  # there are at most, which the host knows
+    state: Any  # for kernels
+    kind: Any  # of the state; None: a number
+
+    def load(self) -> Callable[..., Any]:
+        """The function of a kernel that gives the number out of the state."""
+        return _number if self.kind is None else _number_there
+
+
+def _number(n: Any) -> Any:
+    return n
+
+
+def _number_there(n: Any) -> Any:
+    return min(max(numpy.int64(n[0][0]), 0), n[1])
+
+
+def items_in(value: Any, name: str, *sequences: tuple[str, Iterator]) -> Count:
+    """A number of items that arrays must have; of a number on the device as many are taken as there are.
+
+    Raises
+    ------
+    TypeError, ValueError
+        For what is no whole number nor an array of one, less than 0, more than an array has, or without an end.
+    """
+    if not hasattr(value, "__cuda_array_interface__") and not (isinstance(value, numpy.ndarray) and value.ndim):
+        n = checked_count(value, name, *sequences)
+        return Count(n, n, None)
+    it: Any = iterator_of(value, name)
+    if it.value_type.dtype.kind not in "iu" or it.length != 1:
+        raise TypeError(f"{name} is an array of {it.length} {it.value_type.dtype}; give one whole number")
+    lengths = [sequence.length for _, sequence in sequences if sequence.length is not None]
+    if not lengths:
+        raise ValueError(f"{name} is on the device, so the host must know how many there may be: give an array")
+    return Count(min(lengths), (it.array, min(lengths)), it.kind)
 
 
 def apart(*sequences: tuple[str, Iterator]) -> None:
@@ -176,7 +207,7 @@ def algorithm(function: Callable[..., Any]) -> Callable[..., Any]:
         above, _calls.taken = getattr(_calls, "taken", None), []
         try:
             result = function(**given)
-            if any(name[0] == "d" and _of_host(value) for name, value in given.items()):
+            if any(name.startswith(_READ_LATER) and _of_host(value) for name, value in given.items()):
                 from ..cuda._dispatcher import _wait
 
                 _wait(given.get("stream") or 0)
@@ -229,17 +260,17 @@ class Memory:
     def __init__(self, storage: Any, stream: Any) -> None:
         self.storage, self.stream, self.nbytes = storage, stream, 0
 
-    def take(self, *needs: tuple[Any, int]) -> list[Any] | None:
+    def take(self, *needs: tuple[Any, int], counters: int = 1) -> list[Any] | None:
         """Arrays of these dtypes and numbers of elements; None where the caller only asks how many bytes.
 
-        The first is of counters: it is zero, and must be zero again when the algorithm has ended.
+        The first are of counters: they are zero, and must be zero again when the algorithm has ended.
         """
         sizes = [-(-numpy.dtype(dtype).itemsize * max(1, count) // 256) * 256 for dtype, count in needs]
         self.nbytes = sum(sizes)
         if self.storage is None:
             return None
         if self.storage is POOL:
-            return self._pooled(needs)
+            return self._pooled(needs, counters)
         whole = _bytes(self.storage)
         if whole.shape[0] < self.nbytes:
             raise ValueError(f"temp_storage has {whole.shape[0]} bytes, {self.nbytes} are needed")
@@ -247,10 +278,18 @@ class Memory:
         for (dtype, count), size in zip(needs, sizes):
             arrays.append(whole[at : at + numpy.dtype(dtype).itemsize * max(1, count)].view(dtype))
             at += size
-        self._clear(arrays[0])
+        self._clear(arrays[:counters])
         return arrays
 
-    def _pooled(self, needs: tuple[tuple[Any, int], ...]) -> list[Any]:
+    def need_of(self, nbytes: int) -> tuple[Any, int]:
+        """What to take for an algorithm that this one stands on, which needs these bytes."""
+        return numpy.uint8, 0 if self.storage is POOL else nbytes
+
+    def inner(self, taken: Any) -> Any:
+        """The temporary memory of that algorithm: ``taken``, where it is of the caller's."""
+        return POOL if self.storage is POOL else taken
+
+    def _pooled(self, needs: tuple[tuple[Any, int], ...], counters: int) -> list[Any]:
         from .. import cuda
 
         key = (_core._current_device(), threading.get_ident(), needs)
@@ -260,15 +299,16 @@ class Memory:
         if found is None or is_new:
             found = [cuda.device_array(max(1, count), dtype, stream=self.stream) for dtype, count in needs]
         if is_new or on_cpu():  # there a kernel may have been interrupted, or ended by what an operator raised
-            self._clear(found[0])
+            self._clear(found[:counters])
         taken = getattr(_calls, "taken", None)
         if taken is not None and self.nbytes <= _MOST_KEPT and not self.stream:
             taken.append((key, found))
         return found
 
-    def _clear(self, counters: Any) -> None:
-        n = counters.shape[0]
-        kernel_of(_clearing, None, tuple)[-(-n // THREADS), THREADS, self.stream](counters, n)
+    def _clear(self, arrays: list[Any]) -> None:
+        for counters in arrays:
+            n = counters.shape[0]
+            kernel_of(_clearing, None, tuple)[-(-n // THREADS), THREADS, self.stream](counters, n)
 
 
 def _is_lost(array: Any) -> bool:

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy
 
-from ._engine import POOL, THREADS, algorithm, checked_count, kernel_of, stream_of
+from ._engine import POOL, THREADS, algorithm, items_in, kernel_of, stream_of
 from ._reduce import reduce_into
 from ._select import cast_of
 from .iterators import CountingIterator, Iterator, TransformIterator, ZipIterator, iterator_of
@@ -32,10 +32,11 @@ Function = Callable[..., Any]
 ITEMS = 8  # of a thread
 
 
-def _finding(load: Function, condition: Function) -> Callable[..., None]:
+def _finding(load: Function, condition: Function, number: Function) -> Callable[..., None]:
     from ..cuda import atomic, blockIdx, ldcv, threadIdx
 
-    def find(src: Any, n: Any, place: Any) -> None:
+    def find(src: Any, count: Any, place: Any) -> None:
+        n = number(count)
         first = blockIdx.x * (THREADS * ITEMS)
         if ldcv(place, 0) < first:
             return  # something before this block's items has been found
@@ -48,9 +49,9 @@ def _finding(load: Function, condition: Function) -> Callable[..., None]:
     return find
 
 
-def _setting() -> Callable[..., None]:
+def _setting(number: Function) -> Callable[..., None]:
     def set_(place: Any, value: Any) -> None:
-        place[0] = value
+        place[0] = number(value)
 
     return set_
 
@@ -59,12 +60,12 @@ def _find(source: Iterator, op: Operator, d_out: Any, num_items: Any, stream: An
     output, stream = iterator_of(d_out, "d_out"), stream_of(stream)
     if output.value_type != int64 or output.kind[0] != "array":
         raise TypeError("d_out must be an array of numpy.int64")
-    n = checked_count(num_items, "num_items", (name, source))
+    n = items_in(num_items, "num_items", (name, source))
     place = output.state[0]
-    kernel_of(_setting, output.kind, tuple)[1, 1, stream](place, n)
-    if n:
-        kernel = kernel_of(_finding, (source.kind, op.key), lambda: (source.load(), op.function))
-        kernel[-(-n // (THREADS * ITEMS)), THREADS, stream](source.state, n, place)
+    kernel_of(_setting, (output.kind, n.kind), lambda: (n.load(),))[1, 1, stream](place, n.state)
+    if n.most:
+        kernel = kernel_of(_finding, (source.kind, op.key, n.kind), lambda: (source.load(), op.function, n.load()))
+        kernel[-(-n.most // (THREADS * ITEMS)), THREADS, stream](source.state, n.state, place)
 
 
 @algorithm
@@ -77,7 +78,7 @@ def find_if(*, d_in: Any, d_out: Any, cond: Any, num_items: int, stream: Any = N
     d_out : array of numpy.int64
     cond : function or OpKind
         Of one item.
-    num_items : int
+    num_items : int, or array of a device
     stream
         None, or any object with ``__cuda_stream__``.
 
@@ -158,7 +159,7 @@ def _best(less: bool, d_in: Any, d_out: Any, num_items: Any, stream: Any, storag
     source = iterator_of(d_in, "d_in")
     if source.value_type is None:
         raise TypeError("d_in: the type of its items is not known; give value_type to the iterator")
-    if not num_items:
+    if isinstance(num_items, int) and not num_items:
         raise ValueError("num_items is 0; the place of the least or greatest item needs one")
     place = gpu_struct({"value": source.value_type, "index": numpy.int64}, "Place")
     key = ("arg", less, source.value_type)

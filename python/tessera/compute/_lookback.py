@@ -64,11 +64,12 @@ def ended() -> Callable[..., Any]:
     return end
 
 
-def before_tile(kind: TypeDescriptor, op: Callable[..., Any], has_init: bool) -> Callable[..., Any]:
+def before_tile(kind: TypeDescriptor, op: Callable[..., Any], has_init: bool, waits: bool) -> Callable[..., Any]:
     """The function of a kernel that publishes the total of a tile and gives what comes before it, to all threads;
     something, for the first tile without an initial value.
 
-    It takes ``tile, tiles, total, init, flags, values``. All threads call it, 64 or more.
+    It takes ``tile, tiles, total, init, flags, values``. All threads call it, 64 or more. With ``waits=False`` one
+    block takes all tiles, in their order, so that nothing is waited for.
     """
     from ..coop._values import shared_like
     from ..coop._warp_scan import reduce_lanes
@@ -78,13 +79,15 @@ def before_tile(kind: TypeDescriptor, op: Callable[..., Any], has_init: bool) ->
 
     def publish(flags: Any, values: Any, at: Any, value: Any) -> None:
         put(values, at, value)
-        threadfence()
-        atomic.exch(flags, 2 + at, 1)
+        if waits:
+            threadfence()
+            atomic.exch(flags, 2 + at, 1)
 
     def awaited(flags: Any, values: Any, at: Any) -> Any:
-        while ldcv(flags, 2 + at) == 0:
-            pass
-        threadfence()
+        if waits:
+            while ldcv(flags, 2 + at) == 0:
+                pass
+            threadfence()
         return get(values, at)
 
     def before(tile: Any, tiles: Any, total: Any, init: Any, flags: Any, values: Any) -> Any:

@@ -8,7 +8,7 @@ import json
 import threading
 from typing import Any
 
-from . import _histogram, _reduce, _scan, _search, _segmented, _select, _sort, _transform
+from . import _histogram, _reduce, _scan, _search, _segmented, _segments, _select, _sort, _transform
 from ._engine import Made, kind_text
 
 __all__ = ["MAKERS", "deserialize", "serialize"]
@@ -24,7 +24,7 @@ _ROWS: dict[str, tuple[Any, dict[str, int]]] = {
     "radix_sort": (_sort.radix_sort, {}),
     "reduce_into": (_reduce.reduce_into, {"op": 2}),
     "segmented_reduce": (_segmented.segmented_reduce, {"op": 2}),
-    "segmented_sort": (_sort.segmented_sort, {}),
+    "segmented_sort": (_segments.segmented_sort, {}),
     "select": (_select.select, {"cond": 1}),
     "three_way_partition": (_select.three_way_partition, {"select_first_part_op": 1, "select_second_part_op": 1}),
     "unary_transform": (_transform.unary_transform, {"op": 1}),

@@ -1,26 +1,29 @@
 # SPDX-License-Identifier: Apache-2.0
 """Radix sort on a GPU: digits of eight bits, from the least ones up, each in one sweep over the items.
 
-    clear     counters and what tiles publish
-    count     all digits of all places, in one read
-    sweep     for each place: a block takes the next tile, ranks its items by digit (lanes with equal digits find each
-              other, warps count in shared memory), learns by look-back how many of each digit stand in tiles before it,
-              and writes them, in the order of digits
+    count     all digits of all places, in one read; the block that ends last says at which places keys differ (at
+              none, where they are in order already) and where in the output each digit begins
+    sweep     for each such place: a block takes the next tile, ranks its items by digit (lanes with equal digits find
+              each other, warps count in shared memory), learns by look-back how many of each digit stand in tiles
+              before it, and writes them, in the order of digits
 
 (Adinets and Merrill, "Onesweep: a faster least significant digit radix sort for GPUs", 2022.) What a tile publishes for
 a digit is one word: the number of the sweep, whether tiles before it are in, and a count. Counts are whole numbers, so
-nothing depends on which tile comes first.
+nothing depends on which tile comes first. What the host does not know, as the number of places, is found on the device:
+as many sweeps are launched as there may be, and those that are not needed end at once.
+
+As many items as one block holds are sorted by one, in one launch.
 """
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Callable
 from typing import Any
 
 import numpy
 
-from ._engine import THREADS, kernel_of
+from ._engine import THREADS, Count, kernel_of
+from ._lookback import ended
 from ._radix import Digits, other_of, others_of, overlap
 from .iterators import Iterator
 
@@ -32,54 +35,84 @@ _VALUES, _WARPS, _PLACES = THREADS, THREADS // 32, 8  # a thread for each value 
 _COUNTED = 16  # items of a thread, in the read that counts
 _TAG = 48  # the bits of a published word below are the count
 
+# Where things are among the counters; [1] is of `ended`.
+_COUNTING_ENDED, _FALLS, _N_SWEEPS, _TICKETS, _ORDER, _DIGITS = 0, 2, 3, 4, 16, 32
+_NO_PLACE = -1  # of a sweep that moves items and leaves their order
+
 
 def _per_thread(nbytes: int) -> int:
     return max(1, min(8, 64 // nbytes))
 
 
-def _clearing() -> Callable[..., None]:
-    from ..cuda import grid
-
-    def clear(counts: Any, published: Any) -> None:
-        i = grid(1)
-        if i < counts.shape[0]:
-            counts[i] = 0
-        if i < published.shape[0]:
-            published[i] = 0
-
-    return clear
-
-
 def _digit(width: int, bits: Function) -> Function:
     def digit(item: Any, place: Any) -> Any:
         v = bits(item)
-        return numpy.int32(v >> v.dtype(8 * place) & v.dtype(255)) if 8 * place < width else numpy.int32(0)
+        return numpy.int32(v >> v.dtype(8 * place) & v.dtype(255)) if 0 <= 8 * place < width else numpy.int32(0)
 
     return digit
 
 
-def _counting(digits: Digits, load: Function) -> Callable[..., None]:
-    from ..cuda import atomic, blockIdx, shared, syncthreads, threadIdx
+def _planning(digits: Digits) -> Function:
+    """The function of a kernel by which one block says which sweeps there are, once all digits are counted."""
+    from ..coop.block import exclusive_sum
+    from ..cuda import syncthreads_or, threadIdx
 
-    places = digits.places
+    each = tuple(range(digits.places))
+
+    def plan(counts: Any, n: Any, aside: Any) -> None:
+        t, sweeps, in_order = threadIdx.x, 0, counts[_FALLS] == 0
+        for q in each:
+            count = counts[_DIGITS + q * _VALUES + t]
+            counts[_DIGITS + q * _VALUES + t] = exclusive_sum(count, threads=THREADS)
+            if syncthreads_or(count == n) == 0 and not in_order:
+                if t == 0:
+                    counts[_ORDER + sweeps] = q
+                sweeps += 1
+        if t == 0:  # items must move at least once, and what is read may not be where the first sweep writes
+            for _ in range(2):
+                if sweeps == 0 or (aside and sweeps % 2 == 1):
+                    counts[_ORDER + sweeps] = _NO_PLACE
+                    sweeps += 1
+            counts[_N_SWEEPS] = sweeps
+
+    return plan
+
+
+def _counting(digits: Digits, load: Function, number: Function) -> Callable[..., None]:
+    from ..cuda import atomic, blockIdx, gridDim, shared, syncthreads, threadfence, threadIdx
+
+    places, bits, plan = digits.places, digits.bits, _planning(digits)
     each, digit = tuple(range(places)), _digit(digits.width, digits.bits)
 
-    def count(src: Any, n: Any, counts: Any) -> None:
-        s = shared.array(places * _VALUES, numpy.int32)
-        t = threadIdx.x
+    def count(src: Any, count_: Any, aside: Any, counts: Any, published: Any) -> None:
+        s, word = shared.array(places * _VALUES, numpy.int32), shared.array(1, numpy.int32)
+        t, n, falls = threadIdx.x, number(count_), False
         for q in each:
             s[q * _VALUES + t] = 0
+        for i in range(numpy.int64(blockIdx.x) * THREADS + t, published.shape[0], gridDim.x * THREADS):
+            published[i] = 0
         syncthreads()
         first = numpy.int64(blockIdx.x) * (THREADS * _COUNTED) + t
         for j in range(_COUNTED):
             if first + j * THREADS < n:
                 item = load(src, first + j * THREADS)
+                falls |= bits(item) < bits(load(src, max(first + (j * THREADS - 1), 0)))
                 for q in each:
                     atomic.add(s, q * _VALUES + digit(item, q), 1)
+        if falls:
+            counts[_FALLS] = 1
         syncthreads()
         for q in each:
             if s[q * _VALUES + t] != 0:
-                atomic.add(counts, q * _VALUES + t, numpy.int64(s[q * _VALUES + t]))
+                atomic.add(counts, _DIGITS + q * _VALUES + t, numpy.int64(s[q * _VALUES + t]))
+        threadfence()
+        syncthreads()
+        if t == 0:
+            word[0] = atomic.add(counts, _COUNTING_ENDED, numpy.int64(1)) == gridDim.x - 1
+        syncthreads()
+        if word[0] != 0:
+            threadfence()
+            plan(counts, n, aside)
 
     return count
 
@@ -105,8 +138,8 @@ def _looking_back() -> Function:
     """The function of a kernel that publishes a tile's count of one digit and gives that of all tiles before it."""
     from ..cuda import atomic, ldcv
 
-    def before(published: Any, tile: Any, digit: Any, place: Any, count: Any) -> Any:
-        of_tile = numpy.int64(2 * place + 1)
+    def before(published: Any, tile: Any, digit: Any, sweep: Any, count: Any) -> Any:
+        of_tile = numpy.int64(2 * sweep + 1)
         of_all, found, at = of_tile + 1, numpy.int64(0), tile - 1
         if tile > 0:
             atomic.exch(published, tile * _VALUES + digit, of_tile << _TAG | count)
@@ -122,32 +155,23 @@ def _looking_back() -> Function:
     return before
 
 
-def _sweeping(digits: Digits, kind: Any, load: Function, store: Function) -> Callable[..., None]:
-    from ..coop.block import exclusive_sum
-    from ..cuda import atomic, shared, syncthreads, threadIdx
+def _within(digits: Digits, items: int) -> Function:
+    """The function of a kernel that ranks a block's items by digit: gives each with its digit and its place among those
+    of its warp, and to thread d how many of digit d the block has; in ``ranks`` are then the starts of each warp."""
+    from ..cuda import syncthreads, threadIdx
 
-    dtype, get, put, cast = kind.dtype, kind.get, kind.put, kind.cast
-    items, staged = _per_thread(kind.size), kind.size <= _MOST_STAGED
-    each, per_tile = tuple(range(items)), items * THREADS
-    digit, rank, before_tile = _digit(digits.width, digits.bits), _ranking(), _looking_back()
+    each, digit, rank = tuple(range(items)), _digit(digits.width, digits.bits), _ranking()
 
-    def sweep(src: Any, dst: Any, n: Any, place: Any, counts: Any, published: Any) -> None:
-        s, starts = shared.array(per_tile if staged else 1, dtype), shared.array(_VALUES, numpy.int64)
-        ranks = shared.array(_WARPS * _VALUES, numpy.int32)  # of each warp: counts of digits, then their places
+    def within(read: Any, s: Any, first: Any, here: Any, place: Any, ranks: Any) -> Any:
         t = threadIdx.x
-        if t == 0:
-            starts[0] = atomic.add(counts, _PLACES * _VALUES + place, numpy.int64(1))
         for w in range(_WARPS):
             ranks[w * _VALUES + t] = 0
         syncthreads()
-        tile = starts[0]
-        first = tile * per_tile
-        here = numpy.int32(min(n - first, per_tile))
         row, mine = t // 32 * _VALUES, t // 32 * (32 * items) + t % 32
         kept: Any = ()
         for j in each:  # what is missing in the last tile counts as last
             i = mine + j * 32
-            item = cast(load(src, first + min(i, here - 1)))
+            item = read(s, first + min(i, here - 1))
             d = digit(item, place) if i < here else numpy.int32(_VALUES - 1)
             kept += ((item, d, rank(ranks, row, d)),)
         syncthreads()
@@ -156,58 +180,158 @@ def _sweeping(digits: Digits, kind: Any, load: Function, store: Function) -> Cal
             count = ranks[w * _VALUES + t]
             ranks[w * _VALUES + t] = total
             total += count
+        return kept, total
+
+    return within
+
+
+def _sweeping(
+    digits: Digits, number: Function, source: Iterator, output: Iterator, other: Iterator
+) -> Callable[..., None]:
+    from ..coop.block import exclusive_sum
+    from ..cuda import atomic, gridDim, shared, syncthreads, threadIdx
+
+    kind: Any = source.value_type
+    dtype, get, put, cast = kind.dtype, kind.get, kind.put, kind.cast
+    in_source, in_output, in_other = source.load(), output.load(), other.load()
+    to_output, to_other = output.store(), other.store()
+    items, staged = _per_thread(kind.size), kind.size <= _MOST_STAGED
+    each, per_tile = tuple(range(items)), items * THREADS
+    digit, within = _digit(digits.width, digits.bits), _within(digits, items)
+    before_tile, end = _looking_back(), ended()
+
+    def read(of: Any, i: Any) -> Any:
+        from_source, from_output, src, out, alt = of
+        if from_source:
+            return cast(in_source(src, i))
+        if from_output:
+            return cast(in_output(out, i))
+        return cast(in_other(alt, i))
+
+    def write(to: Any, i: Any, item: Any) -> None:
+        into_output, out, alt = to
+        if into_output:
+            to_output(out, i, item)
+        else:
+            to_other(alt, i, item)
+
+    def move(of: Any, to: Any, tile: Any, n: Any, sweep: Any, counts: Any, published: Any, starts: Any) -> None:
+        s, ranks = shared.array(per_tile if staged else 1, dtype), shared.array(_WARPS * _VALUES, numpy.int32)
+        t, place, first = threadIdx.x, counts[_ORDER + sweep], tile * per_tile
+        here = numpy.int32(min(n - first, per_tile))
+        kept, total = within(read, of, first, here, place, ranks)
         there = total - (per_tile - here) if t == _VALUES - 1 else total
         inside = exclusive_sum(total, threads=THREADS)
-        outside = exclusive_sum(counts[place * _VALUES + t], threads=THREADS)
-        starts[t] = outside + before_tile(published, tile, t, place, numpy.int64(there)) - inside
+        outside = numpy.int64(0) if place == _NO_PLACE else counts[_DIGITS + place * _VALUES + t]
+        starts[t] = outside + before_tile(published, tile, t, sweep, numpy.int64(there)) - inside
         for w in range(_WARPS):
             ranks[w * _VALUES + t] += inside
         syncthreads()
+        row, mine = t // 32 * _VALUES, t // 32 * (32 * items) + t % 32
         for j in each:
             item, d, up = kept[j]
             if staged:
                 put(s, ranks[row + d] + up, item)
             elif mine + j * 32 < here:
-                store(dst, starts[d] + (ranks[row + d] + up), item)
+                write(to, starts[d] + (ranks[row + d] + up), item)
         if staged:
             syncthreads()
             for j in each:
                 i = j * THREADS + t
                 if i < here:
                     item = get(s, i)
-                    store(dst, starts[digit(item, place)] + i, item)
+                    write(to, starts[digit(item, place)] + i, item)
+
+    def sweep(
+        src: Any, out: Any, alt: Any, count: Any, number_: Any, is_last: Any, counts: Any, published: Any
+    ) -> None:
+        starts, word = shared.array(_VALUES, numpy.int64), shared.array(1, numpy.int32)
+        n, left = number(count), counts[_N_SWEEPS] - number_
+        if left > 0:
+            if threadIdx.x == 0:
+                starts[0] = atomic.add(counts, _TICKETS + number_, numpy.int64(1))
+            syncthreads()
+            tile = starts[0]
+            syncthreads()
+            if tile * per_tile < n:
+                of, to = (number_ == 0, left % 2 == 0, src, out, alt), (left % 2 == 1, out, alt)
+                move(of, to, tile, n, number_, counts, published, starts)
+        if is_last:
+            end(counts, gridDim.x, word)
 
     return sweep
+
+
+def _sorting(digits: Digits, number: Function, source: Iterator, output: Iterator) -> Callable[..., None]:
+    """The kernel of one block for as many items as it holds."""
+    from ..coop.block import exclusive_sum
+    from ..cuda import shared, syncthreads, syncthreads_or, threadIdx
+
+    kind: Any = source.value_type
+    dtype, get, put, cast, load, store = kind.dtype, kind.get, kind.put, kind.cast, source.load(), output.store()
+    items, places = _per_thread(kind.size), digits.places
+    each, per_tile, within = tuple(range(items)), items * THREADS, _within(digits, items)
+
+    def sort(src: Any, dst: Any, count: Any) -> None:
+        s, ranks = shared.array(per_tile, dtype), shared.array(_WARPS * _VALUES, numpy.int32)
+        t, here = threadIdx.x, numpy.int32(number(count))
+        for j in each:
+            if j * THREADS + t < here:
+                put(s, j * THREADS + t, cast(load(src, j * THREADS + t)))
+        syncthreads()
+        row = t // 32 * _VALUES
+        for place in range(places if here > 0 else 0):
+            kept, total = within(get, s, 0, here, place, ranks)
+            inside = exclusive_sum(total, threads=THREADS)
+            if syncthreads_or(total == per_tile) == 0:
+                for w in range(_WARPS):
+                    ranks[w * _VALUES + t] += inside
+                syncthreads()
+                for j in each:
+                    item, d, up = kept[j]
+                    put(s, ranks[row + d] + up, item)
+                syncthreads()
+        for j in each:
+            if j * THREADS + t < here:
+                store(dst, j * THREADS + t, get(s, j * THREADS + t))
+
+    return sort
 
 
 def _tiles(source: Iterator, n: int) -> int:
     return -(-n // (_per_thread(source.value_type.size) * THREADS))  # type: ignore[union-attr]
 
 
+def _fits(source: Iterator, n: int) -> bool:
+    """Whether one block holds all items."""
+    return _tiles(source, n) <= 1 and source.value_type.size <= _MOST_STAGED  # type: ignore[union-attr]
+
+
 def memory_of(source: Iterator, output: Iterator, n: int) -> list[tuple[Any, int]]:
-    """What `sort_in_sweeps` takes of temporary memory: dtypes and numbers of elements."""
-    counts = [(numpy.int64, _PLACES * _VALUES + _PLACES), (numpy.int64, _tiles(source, n) * _VALUES)]
-    return [*counts, *others_of(output, n)]
+    """What `sort_in_sweeps` takes of temporary memory: dtypes and numbers of elements. The first are counters."""
+    if _fits(source, n):
+        return [(numpy.int64, 1)]
+    counters, published = _DIGITS + _PLACES * _VALUES, _tiles(source, n) * _VALUES
+    return [(numpy.int64, counters), (numpy.int64, published), *others_of(output, n)]
 
 
 def sort_in_sweeps(
-    digits: Digits, source: Iterator, output: Iterator, n: int, stream: Any, memory: list[Any]
+    digits: Digits, source: Iterator, output: Iterator, n: Count, stream: Any, memory: list[Any]
 ) -> None:
-    """Sorts n items of the source, one or more, into the output, which may be where they are; stable."""
+    """Sorts n items of the source into the output, which may be where they are; stable."""
+    key = (digits.places, digits.key, source.kind, output.kind, n.kind)
+    if _fits(source, n.most):
+        one = kernel_of(_sorting, key, lambda: (digits, n.load(), source, output))
+        one[1, THREADS, stream](source.state, output.state, n.state)
+        return
     counts, published, *others = memory
-    other, kind = other_of(output, others), source.value_type
-    now: Iterator = source
-    sweeps = digits.places
-    if sweeps % 2 == 1 and overlap(source, output):
-        sweeps += 1  # of a place beyond the last, where all are 0: the first sweep must not write what others read
-    cleared = max(counts.shape[0], published.shape[0])
-    kernel_of(_clearing, None, tuple)[-(-cleared // THREADS), THREADS, stream](counts, published)
-    key = (digits.width, digits.key, source.kind)
-    counting = kernel_of(_counting, key, lambda: (digits, source.load()))
-    counting[-(-n // (THREADS * _COUNTED)), THREADS, stream](source.state, n, counts)
-    for place in range(sweeps):
-        then = output if (sweeps - place) % 2 == 1 else other
-        parts = (digits, kind, now.load(), then.store())
-        kernel = kernel_of(_sweeping, (*key, now.kind, then.kind), functools.partial(tuple, parts))
-        kernel[_tiles(source, n), THREADS, stream](now.state, then.state, n, place, counts, published)
-        now = then
+    other, aside, sweeps = other_of(output, others), overlap(source, output), digits.places
+    if sweeps % 2 == 1 and aside:
+        sweeps += 1
+    counting = kernel_of(_counting, key, lambda: (digits, source.load(), n.load()))
+    counting[-(-n.most // (THREADS * _COUNTED)), THREADS, stream](source.state, n.state, aside, counts, published)
+    kernel = kernel_of(_sweeping, key, lambda: (digits, n.load(), source, output, other))
+    for sweep in range(sweeps):
+        kernel[_tiles(source, n.most), THREADS, stream](
+            source.state, output.state, other.state, n.state, sweep, sweep == sweeps - 1, counts, published
+        )

@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 
 import numpy
 
-from ._engine import kernel_of
+from ._engine import Count, kernel_of
 from .iterators import ArrayIterator, Iterator, ZipIterator
 
 __all__ = ["Digits", "memory_of", "other_of", "others_of", "overlap", "sort_by_digits"]
@@ -119,7 +119,9 @@ def _copying(load: Function, store: Function) -> Function:
     return copy
 
 
-def _sorting(places: int, bits: Function, source: Iterator, output: Iterator, other: Iterator) -> Callable[..., None]:
+def _sorting(
+    places: int, bits: Function, source: Iterator, output: Iterator, other: Iterator, number: Function
+) -> Callable[..., None]:
     from ..cuda import blockIdx, cg, gridDim
 
     in_source, in_output, in_other = source.load(), output.load(), other.load()
@@ -128,8 +130,8 @@ def _sorting(places: int, bits: Function, source: Iterator, output: Iterator, ot
     count, put_starts, move = _moves(bits)
     copy_to_output, copy_to_other = _copying(in_source, to_output), _copying(in_source, to_other)
 
-    def sort(src: Any, out: Any, alt: Any, n: Any, in_place: Any, counts: Any, starts: Any, falls: Any) -> None:
-        part, parts, grid = numpy.int64(blockIdx.x), numpy.int64(gridDim.x), cg.this_grid()
+    def sort(src: Any, out: Any, alt: Any, count_: Any, in_place: Any, counts: Any, starts: Any, falls: Any) -> None:
+        part, parts, grid, n = numpy.int64(blockIdx.x), numpy.int64(gridDim.x), cg.this_grid(), number(count_)
         first, last = n * part // parts, n * (part + 1) // parts
         mine, to = counts[part], starts[part]
         falls[part] = read(src, first, last, mine)
@@ -219,24 +221,24 @@ def _parts_of(n: int) -> int:
 
 
 def memory_of(output: Iterator, n: int) -> list[tuple[Any, int]]:
-    """What `sort_by_digits` takes of temporary memory: dtypes and numbers of elements."""
+    """What `sort_by_digits` takes of temporary memory: dtypes and numbers of elements. The first are counters."""
     parts = _parts_of(n)
     counts = [(numpy.int64, parts * _MOST_PLACES * _VALUES), (numpy.int64, parts * _VALUES), (numpy.int8, parts)]
     return [*counts, *others_of(output, n)]
 
 
 def sort_by_digits(
-    digits: Digits, source: Iterator, output: Iterator, n: int, stream: Any, memory: list[Any]
+    digits: Digits, source: Iterator, output: Iterator, n: Count, stream: Any, memory: list[Any]
 ) -> None:
-    """Sorts n items of the source, one or more, into the output, which may be where they are; stable."""
-    parts, (counts, starts, falls, *others) = _parts_of(n), memory
+    """Sorts n items of the source into the output, which may be where they are; stable."""
+    parts, (counts, starts, falls, *others) = _parts_of(n.most), memory
     other = other_of(output, others)
     kernel = kernel_of(
-        _sorting, (digits.places, digits.key, source.kind, output.kind),
-        lambda: (digits.places, digits.bits, source, output, other),
+        _sorting, (digits.places, digits.key, source.kind, output.kind, n.kind),
+        lambda: (digits.places, digits.bits, source, output, other, n.load()),
     )  # fmt: skip
     counts = counts.reshape(parts, _MOST_PLACES * _VALUES)
     kernel[parts, 1, stream](
-        source.state, output.state, other.state, n, overlap(source, output), counts, starts.reshape(parts, _VALUES),
-        falls,
+        source.state, output.state, other.state, n.state, overlap(source, output), counts,
+        starts.reshape(parts, _VALUES), falls,
     )  # fmt: skip

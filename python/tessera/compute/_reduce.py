@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy
 
-from ._engine import POOL, THREADS, Memory, algorithm, checked_count, init_of, kernel_of, on_cpu, stream_of
+from ._engine import POOL, THREADS, Memory, algorithm, checked_count, init_of, items_in, kernel_of, on_cpu, stream_of
 from .determinism import Determinism
 from .iterators import iterator_of
 from .op import operator_of
@@ -32,19 +32,18 @@ RUN = 8  # leaves of a thread of a CPU
 
 
 def _reducing(
-    load: Function, store: Function, op: Function, kind: TypeDescriptor,
-    out_cast: Function, in_order: bool, has_init: bool,
+    load: Function, store: Function, op: Function, kind: TypeDescriptor, out_cast: Function, in_order: bool,
+    has_init: bool, number: Function,
 ) -> Callable[..., None]:  # fmt: skip
     from ..coop import block
     from ..cuda import atomic, blockIdx, gridDim, shared, syncthreads, threadfence, threadIdx
 
-    get, put, cast = kind.get, kind.put, kind.cast
+    get, put, cast, zero = kind.get, kind.put, kind.cast, kind.zero
     step, width = (1, ITEMS) if in_order else (THREADS, 1)
+    finish = _finishing(store, op, cast, out_cast, has_init)
 
-    def reduce(src: Any, n: Any, out: Any, init: Any, parts: Any, counter: Any) -> None:
-        t, leaves = threadIdx.x, gridDim.x
-        first = blockIdx.x * LEAF
-        at = first + t * width
+    def leaf_of(src: Any, first: Any, n: Any) -> Any:
+        at = first + threadIdx.x * width
         total = cast(load(src, min(at, n - 1)))
         m = THREADS
         if first + LEAF <= n:
@@ -55,39 +54,63 @@ def _reducing(
             for j in range(1, ITEMS):
                 if at + j * step < n:
                     total = cast(op(total, cast(load(src, at + j * step))))
-        total = block.reduce(total, op, threads=THREADS, num_valid=m)
-        if leaves > 1:
+        return block.reduce(total, op, threads=THREADS, num_valid=m)
+
+    def together(parts: Any, leaves: Any) -> Any:
+        first = threadIdx.x * ((leaves + (THREADS - 1)) // THREADS)
+        run = (leaves + (THREADS - 1)) // THREADS
+        total = get(parts, min(first, leaves - 1))
+        for j in range(first + 1, min(first + run, leaves)):
+            total = cast(op(total, get(parts, j)))
+        return block.reduce(total, op, threads=THREADS, num_valid=(leaves + run - 1) // run)
+
+    def reduce(src: Any, count: Any, out: Any, init: Any, parts: Any, counter: Any) -> None:
+        t, n, first, total = threadIdx.x, number(count), blockIdx.x * LEAF, cast(zero)
+        if first < n:
+            total = leaf_of(src, first, n)
+        if gridDim.x > 1:
             last = shared.array(1, numpy.int32)
             if t == 0:
-                put(parts, blockIdx.x, total)
+                if first < n:
+                    put(parts, blockIdx.x, total)
                 threadfence()
-                last[0] = atomic.add(counter, 0, 1) == leaves - 1
+                last[0] = atomic.add(counter, 0, 1) == gridDim.x - 1
             syncthreads()
             if last[0] == 0:
                 return
             threadfence()
-            run = (leaves + (THREADS - 1)) // THREADS
-            total = get(parts, min(t * run, leaves - 1))
-            for j in range(t * run + 1, min(t * run + run, leaves)):
-                total = cast(op(total, get(parts, j)))
-            total = block.reduce(total, op, threads=THREADS, num_valid=(leaves + run - 1) // run)
+            if n > 0:
+                total = together(parts, (n + (LEAF - 1)) // LEAF)
         if t == 0:
             counter[0] = 0
-            if has_init:
-                total = cast(op(cast(init), total))
-            store(out, 0, out_cast(total))
+            finish(out, init, total, n)
 
     return reduce
 
 
+def _finishing(store: Function, op: Function, cast: Function, out_cast: Function, has_init: bool) -> Function:
+    """The function of a kernel that stores the result."""
+
+    def finish(out: Any, init: Any, total: Any, n: Any) -> None:
+        if n > 0:
+            if has_init:
+                total = cast(op(cast(init), total))
+            store(out, 0, out_cast(total))
+        elif has_init:
+            store(out, 0, out_cast(cast(init)))
+
+    return finish
+
+
 def _reducing_in_chunks(
     load: Function, store: Function, op: Function, kind: TypeDescriptor, out_cast: Function, in_order: bool,
-    has_init: bool,
+    has_init: bool, number: Function,
 ) -> Callable[..., None]:  # fmt: skip
     """The same for a CPU, with the same bits: one thread a block does what THREADS of a GPU do, leaf by leaf."""
     from ..cuda import atomic, blockIdx, gridDim, local, threadfence
 
-    dtype, get, put, cast = kind.dtype, kind.get, kind.put, kind.cast
+    dtype, get, put, cast, zero = kind.dtype, kind.get, kind.put, kind.cast, kind.zero
+    finish = _finishing(store, op, cast, out_cast, has_init)
 
     def together(s: Any, m: Any) -> Any:
         """The first m values as `coop.block.reduce` puts those of as many threads together."""
@@ -118,8 +141,8 @@ def _reducing_in_chunks(
                 put(s, t, cast(op(get(s, t), cast(load(src, row + t)))))
         return m
 
-    def reduce(src: Any, n: Any, out: Any, init: Any, parts: Any, counter: Any, run: Any) -> None:
-        s = local.array(THREADS, dtype)
+    def reduce(src: Any, count: Any, out: Any, init: Any, parts: Any, counter: Any, run: Any) -> None:
+        s, n = local.array(THREADS, dtype), number(count)
         leaves = (n + (LEAF - 1)) // LEAF
         begin = blockIdx.x * run
         for leaf in range(begin, min(begin + run, leaves)):
@@ -129,7 +152,7 @@ def _reducing_in_chunks(
             return
         threadfence()
         counter[0] = 0
-        total = get(parts, 0)
+        total = cast(zero)
         if leaves > 1:
             each = (leaves + (THREADS - 1)) // THREADS
             m = (leaves + (each - 1)) // each
@@ -139,18 +162,11 @@ def _reducing_in_chunks(
                     part = cast(op(part, get(parts, j)))
                 put(s, t, part)
             total = together(s, m)
-        if has_init:
-            total = cast(op(cast(init), total))
-        store(out, 0, out_cast(total))
+        elif leaves == 1:
+            total = get(parts, 0)
+        finish(out, init, total, n)
 
     return reduce
-
-
-def _starting(store: Function, cast: Function) -> Callable[..., None]:
-    def start(out: Any, init: Any) -> None:
-        store(out, 0, cast(init))
-
-    return start
 
 
 @algorithm
@@ -165,7 +181,8 @@ def reduce_into(
     d_in : array or iterator
     d_out : array or iterator
         Its first item is written; with no items and no `h_init` nothing is.
-    num_items : int
+    num_items : int, or array of a device
+        Of an array the first element counts, as it is when the reduction runs.
     op : function or OpKind
         Associative, of two values of the type of `h_init` (without one: of the items). It need not be commutative.
     h_init : numpy.ndarray of one element, number of NumPy or struct, optional
@@ -188,28 +205,24 @@ def reduce_into(
     source, output, op = iterator_of(d_in, "d_in"), iterator_of(d_out, "d_out"), operator_of(op, 2)
     if h_init is None and Determinism(determinism) is Determinism.NOT_GUARANTEED:
         raise ValueError("h_init cannot be None where determinism is NOT_GUARANTEED")
-    n, stream = checked_count(num_items, "num_items", ("d_in", source)), stream_of(stream)
+    n, stream = items_in(num_items, "num_items", ("d_in", source)), stream_of(stream)
     checked_count(1, "the number of results", ("d_out", output))
     kind: Any
     kind, init = (source.value_type or output.value_type, 0) if h_init is None else init_of(h_init, "h_init")
     _same_structs(h_init, source, output, kind)
     memory = Memory(temp_storage, stream)
-    leaves = -(-n // LEAF)
+    leaves = max(1, -(-n.most // LEAF))
     found = memory.take((numpy.int32, 1), (kind.dtype, leaves))
     if found is None:
         return memory.nbytes
     out_cast = (output.value_type or kind).cast
-    if n == 0:
-        if h_init is not None:
-            start = kernel_of(_starting, (output.kind, kind), lambda: (output.store(), out_cast))
-            start[1, 1, stream](output.state, init)
-        return None
-    key = (source.kind, output.kind, op.key, kind, h_init is None)
+    key = (source.kind, output.kind, op.key, kind, h_init is None, n.kind)
 
     def pieces() -> tuple[Any, ...]:
-        return source.load(), output.store(), op.function, kind, out_cast, not op.commutative, h_init is not None
+        of_items = source.load(), output.store(), op.function, kind, out_cast
+        return *of_items, not op.commutative, h_init is not None, n.load()
 
-    given = (source.state, n, output.state, init, found[1], found[0])
+    given = (source.state, n.state, output.state, init, found[1], found[0])
     if on_cpu():
         kernel_of(_reducing_in_chunks, key, pieces)[-(-leaves // RUN), 1, stream](*given, RUN)
     else:

@@ -17,13 +17,13 @@ from typing import Any, NamedTuple
 
 import numpy
 
-from ._engine import POOL, THREADS, Memory, algorithm, checked_count, init_of, kernel_of, stream_of
+from ._engine import POOL, THREADS, Count, Memory, algorithm, init_of, items_in, kernel_of, stream_of
 from ._lookback import before_tile, ended, memory_of, next_tile
 from .iterators import Iterator, iterator_of
 from .op import may_raise, operator_of
 from .types import TypeDescriptor
 
-__all__ = ["Scanned", "exclusive_scan", "inclusive_scan", "run_scan"]
+__all__ = ["Scanned", "exclusive_scan", "inclusive_scan", "launch_scan", "run_scan", "scan_memory"]
 
 Function = Callable[..., Any]
 _SHARED = 16384  # bytes of the items of a tile, at most
@@ -38,6 +38,7 @@ class Scanned(NamedTuple):
     emit: Function  # emit(outs, ins, i, before, after): what is done for item i; before is not there for the first
     finish: Function | None = None  # finish(outs, total): done once, at the end
     init: Function | None = None  # init(state): the initial value; None: the first item starts
+    none: Any = 0  # the total of no items, for `finish`
 
 
 def _items(kind: TypeDescriptor) -> int:
@@ -49,7 +50,8 @@ def _threads(kind: TypeDescriptor) -> int:
     return THREADS if kind.size <= 64 else 128
 
 
-def _scanning(what: Scanned) -> Callable[..., None]:
+def _scanning(what: Scanned, number: Function, waits: bool) -> Callable[..., None]:
+    """The kernel: a block for each tile, or, where blocks must not wait for each other, one for all."""
     from ..coop._block_scan import scan_threads
     from ..cuda import shared, syncthreads, threadIdx
 
@@ -57,13 +59,13 @@ def _scanning(what: Scanned) -> Callable[..., None]:
     get, put, cast, dtype = kind.get, kind.put, kind.cast, kind.dtype
     items, threads, has_init = _items(kind), _threads(kind), what.init is not None
     initial = what.init if what.init is not None else _nothing
-    ticket, end, before = next_tile(), ended(), before_tile(kind, op, has_init)
+    ticket, end, before = next_tile(), ended(), before_tile(kind, op, has_init, waits)
     per_tile = items * threads
 
-    def scan(ins: Any, n: Any, outs: Any, init: Any, flags: Any, values: Any, tiles: Any) -> None:
-        s, word = shared.array(per_tile, dtype), shared.array(1, numpy.int32)
+    def scan_tile(
+        s: Any, tile: Any, ins: Any, n: Any, outs: Any, init: Any, flags: Any, values: Any, tiles: Any
+    ) -> None:
         t = threadIdx.x
-        tile = ticket(flags, word)
         first = tile * per_tile
         here = min(n - first, per_tile)
         for j in range(items):
@@ -93,43 +95,70 @@ def _scanning(what: Scanned) -> Callable[..., None]:
                         finish(outs, after)
                 running = after
                 has = True
+
+    def scan_of(s: Any, tile: Any, ins: Any, n: Any, outs: Any, init: Any, flags: Any, values: Any, tiles: Any) -> None:
+        if tile * per_tile < n:
+            scan_tile(s, tile, ins, n, outs, init, flags, values, tiles)
+        elif tile == 0 and finish is not None:
+            if threadIdx.x == 0:
+                finish(outs, cast(what.none))
+
+    def scan(ins: Any, n: Any, outs: Any, init: Any, flags: Any, values: Any, tiles: Any) -> None:
+        s, word = shared.array(per_tile, dtype), shared.array(1, numpy.int32)
+        tile = ticket(flags, word)
+        scan_of(s, tile, ins, number(n), outs, init, flags, values, tiles)
         end(flags, tiles, word)
 
-    return scan
+    def scan_alone(ins: Any, n: Any, outs: Any, init: Any, flags: Any, values: Any, tiles: Any) -> None:
+        s = shared.array(per_tile, dtype)
+        for tile in range(tiles):
+            scan_of(s, tile, ins, number(n), outs, init, flags, values, tiles)
+            syncthreads()
+
+    return scan if waits else scan_alone
 
 
 def _nothing(init: Any) -> Any:
     return init
 
 
-def _checked(make: Callable[[], Scanned], key: Any) -> Scanned:
-    """What is scanned, whose operators must not raise: other blocks would wait for ever for one that ended."""
-    if may_raise(key):
-        raise TypeError(
-            "an operator of a scan or a selection raises or asserts; blocks wait for each other there, so none may end "
-            "early: return a value that says what is wrong, and look for it in the result"
-        )
-    return make()
+def _tiles(kind: TypeDescriptor, n: int) -> int:
+    return max(1, -(-n // (_items(kind) * _threads(kind))))
+
+
+def scan_memory(kind: TypeDescriptor, n: int) -> tuple[tuple[Any, int], tuple[Any, int]]:
+    """What `launch_scan` takes of temporary memory: counters, and values."""
+    return memory_of(kind, _tiles(kind, n))
 
 
 def run_scan(
-    make: Callable[[], Scanned], kind: TypeDescriptor, key: Any, n: int, ins: Any, outs: Any, init: Any, memory: Memory
-) -> int | None:
-    """Scans n items, 1 or more: ``make`` says what, and is called once for a key.
+    make: Callable[[], Scanned], kind: TypeDescriptor, key: Any, n: Count, ins: Any, outs: Any, init: Any,
+    memory: Memory,
+) -> int | None:  # fmt: skip
+    """Scans n items: ``make`` says what, and is called once for a key.
 
     Returns
     -------
     int or None
         The bytes of temporary memory, if the caller only asks.
     """
-    tiles = max(1, -(-n // (_items(kind) * _threads(kind))))
-    found = memory.take(*memory_of(kind, tiles))
+    found = memory.take(*scan_memory(kind, n.most))
     if found is None:
         return memory.nbytes
-    if n:
-        kernel = kernel_of(_scanning, key, lambda: (_checked(make, key),))
-        kernel[tiles, _threads(kind), memory.stream](ins, n, outs, init, found[0], found[1], tiles)
+    launch_scan(make, kind, key, n, ins, outs, init, memory.stream, found)
     return None
+
+
+def launch_scan(
+    make: Callable[[], Scanned], kind: TypeDescriptor, key: Any, n: Count, ins: Any, outs: Any, init: Any, stream: Any,
+    taken: list[Any],
+) -> None:  # fmt: skip
+    """`run_scan` in memory that was taken. An operator that raises may end any block, so no other one may wait for it:
+    then one block takes all tiles, with the same bits."""
+    waits = not may_raise(key)
+    kernel = kernel_of(_scanning, (key, n.kind), lambda: (make(), n.load(), waits))
+    tiles = _tiles(kind, n.most)
+    kernel[tiles if waits else 1, _threads(kind), stream](ins, n.state, outs, init, *taken, tiles)
 
 
 def _initial(value: Any, name: str) -> tuple[TypeDescriptor, Any, Iterator | None]:
@@ -155,7 +184,7 @@ def _scan(
     storage: Any,
 ) -> Any:
     source, output, op = iterator_of(d_in, "d_in"), iterator_of(d_out, "d_out"), operator_of(op, 2)
-    n = checked_count(num_items, "num_items", ("d_in", source), ("d_out", output))
+    n = items_in(num_items, "num_items", ("d_in", source), ("d_out", output))
     where: Iterator | None
     if init_value is None:
         kind, init, where = source.value_type or output.value_type, numpy.int32(0), None
@@ -178,7 +207,10 @@ def _scan(
         return Scanned(kind_, load, op.function, emit, None, read)
 
     key = (name, source.kind, output.kind, op.key, kind, init_value is None, where and where.kind)
-    return run_scan(make, kind, key, n, source.state, output.state, init, Memory(storage, stream_of(stream)))
+    memory = Memory(storage, stream_of(stream))
+    if n.most == 0 and storage is not None:
+        return None
+    return run_scan(make, kind, key, n, source.state, output.state, init, memory)
 
 
 def _first(load: Function) -> Function:
@@ -199,7 +231,8 @@ def exclusive_scan(
         Associative, of two values of the type of `init_value`; it need not be commutative.
     init_value : numpy.ndarray of one element, number of NumPy, struct, or array of a device
         Of an array of a device the first element counts, as it is when the scan runs.
-    num_items : int
+    num_items : int, or array of a device
+        Of an array the first element counts, as it is when the scan runs.
     stream
         None, or any object with ``__cuda_stream__``.
     temp_storage

@@ -13,7 +13,7 @@ from typing import Any
 import numpy
 
 from . import types
-from ._engine import POOL, Memory, algorithm, apart, checked_count, kernel_of, stream_of
+from ._engine import POOL, Count, Memory, algorithm, apart, checked_count, items_in, stream_of
 from ._scan import Scanned, run_scan
 from ._text import written
 from .iterators import Iterator, iterator_of
@@ -44,25 +44,17 @@ def _no_pair(state: Any) -> Any:
     return _PAIR(0, 0)
 
 
-def _storing(store: Function, cast: Function) -> Function:
-    def zero(out: Any, n: Any) -> None:
-        for i in range(n):
-            store(out, i, cast(0))
-
-    return zero
-
-
 def cast_of(it: Iterator) -> Function:
     return (lambda v: v) if it.value_type is None else it.value_type.cast
 
 
 def chosen(
-    choose: Callable[[], Function], key: Any, n: int, sources: list[Iterator], outputs: list[Iterator], extra: Any,
+    choose: Callable[[], Function], key: Any, n: Count, sources: list[Iterator], outputs: list[Iterator], extra: Any,
     counts: Iterator, memory: Memory, rest: list[Iterator] | None = None,
 ) -> Any:  # fmt: skip
     """Writes the items of the sources that ``choose()(ins, i)`` says to the outputs, and their number to ``counts``.
 
-    ``ins`` is the states of the sources, ``extra`` and n. With ``rest``, the others go there.
+    ``ins`` is the states of the sources, ``extra`` and how many items there may be. With ``rest``, the others go there.
     """
     others = rest or []
 
@@ -90,23 +82,13 @@ def chosen(
 
         return Scanned(_COUNT, load, _add, emit, finish, _none)
 
-    ins = (*(it.state for it in sources), extra, n)
+    ins = (*(it.state for it in sources), extra, n.most)
     for out in (*outputs, *others):
         apart(("d_in", sources[0]), ("d_out", out))
     checked_count(1, "the number of counts", ("the array of counts", counts))
     outs = (*(it.state for it in (*outputs, *others)), counts.state)
-    return counted(make, _COUNT, (key, kinds_of(sources, outputs, others, [counts])), n, ins, outs, counts, 1, memory)
-
-
-def counted(
-    make: Any, kind: Any, key: Any, n: int, ins: Any, outs: Any, counts: Iterator, n_counts: int, memory: Memory
-) -> Any:
-    """A scan that writes counts at its end; with no items they are zero."""
-    if n == 0 and memory.storage is not None:
-        zero = kernel_of(_storing, counts.kind, lambda: (counts.store(), cast_of(counts)))
-        zero[1, 1, memory.stream](counts.state, n_counts)
-        return None
-    return run_scan(make, kind, key, n, ins, outs, numpy.int32(0), memory)
+    kinds = kinds_of(sources, outputs, others, [counts])
+    return run_scan(make, _COUNT, (key, kinds), n, ins, outs, numpy.int32(0), memory)
 
 
 def kinds_of(*lists: list[Iterator]) -> Any:
@@ -144,7 +126,7 @@ def select(
         Its first item becomes the number of them.
     cond : function or OpKind
         Of one item; what it gives counts as true where Python would say so.
-    num_items : int
+    num_items : int, or array of a device
     stream
         None, or any object with ``__cuda_stream__``.
     temp_storage
@@ -156,7 +138,7 @@ def select(
         iterator_of(d_num_selected_out, "d_num_selected_out"),
     )
     op = operator_of(cond, 1, "cond")
-    n = checked_count(num_items, "num_items", ("d_in", source))
+    n = items_in(num_items, "num_items", ("d_in", source))
     memory = Memory(temp_storage, stream_of(stream))
     return chosen(lambda: _condition(op, source), ("select", op.key), n, [source], [output], 0, count, memory)
 
@@ -179,7 +161,7 @@ def select_flagged(
         iterator_of(d_num_selected_out, "d_num_selected_out"),
     )
     flags = iterator_of(d_flags, "d_flags")
-    n = checked_count(num_items, "num_items", ("d_in", source), ("d_flags", flags))
+    n = items_in(num_items, "num_items", ("d_in", source), ("d_flags", flags))
 
     def choose() -> Function:
         load = flags.load()
@@ -204,7 +186,7 @@ def partition(
         iterator_of(d_num_selected_out, "d_num_selected_out"),
     )
     rest, op = iterator_of(d_rest_out, "d_rest_out"), operator_of(cond, 1, "cond")
-    n = checked_count(num_items, "num_items", ("d_in", source))
+    n = items_in(num_items, "num_items", ("d_in", source))
     memory = Memory(temp_storage, stream_of(stream))
     return chosen(
         lambda: _condition(op, source), ("partition", op.key), n, [source], [output], 0, count, memory, [rest]
@@ -238,7 +220,7 @@ def unique_by_key(
     keys, items = iterator_of(d_in_keys, "d_in_keys"), iterator_of(d_in_items, "d_in_items")
     outputs = [iterator_of(d_out_keys, "d_out_keys"), iterator_of(d_out_items, "d_out_items")]
     count, op = iterator_of(d_out_num_selected, "d_out_num_selected"), operator_of(op, 2)
-    n = checked_count(num_items, "num_items", ("d_in_keys", keys), ("d_in_items", items))
+    n = items_in(num_items, "num_items", ("d_in_keys", keys), ("d_in_items", items))
     memory = Memory(temp_storage, stream_of(stream))
     return chosen(lambda: _starts(op, keys), ("unique", op.key), n, [keys, items], outputs, 0, count, memory)
 
@@ -261,7 +243,7 @@ def unique(
         iterator_of(d_num_selected_out, "d_num_selected_out"),
     )
     op = operator_of(op, 2)
-    n = checked_count(num_items, "num_items", ("d_in", source))
+    n = items_in(num_items, "num_items", ("d_in", source))
     memory = Memory(temp_storage, stream_of(stream))
     return chosen(lambda: _starts(op, source), ("unique", op.key), n, [source], [output], 0, count, memory)
 
@@ -287,7 +269,7 @@ def three_way_partition(
                iterator_of(d_unselected_out, "d_unselected_out")]  # fmt: skip
     one = operator_of(select_first_part_op, 1, "select_first_part_op")
     two = operator_of(select_second_part_op, 1, "select_second_part_op")
-    n = checked_count(num_items, "num_items", ("d_in", source))
+    n = items_in(num_items, "num_items", ("d_in", source))
 
     def make() -> Scanned:
         read = source.load()
@@ -316,7 +298,7 @@ def three_way_partition(
             put_count(outs[3], 0, as_count(total.first))
             put_count(outs[3], 1, as_count(total.second))
 
-        return Scanned(_PAIR.__tessera_type__, load, _add_pairs, emit, finish, _no_pair)
+        return Scanned(_PAIR.__tessera_type__, load, _add_pairs, emit, finish, _no_pair, (0, 0))
 
     key = ("three ways", one.key, two.key, kinds_of([source], outputs, [count]))
     outs = (*(it.state for it in outputs), count.state)
@@ -324,4 +306,4 @@ def three_way_partition(
         apart(("d_in", source), ("an output", out))
     checked_count(2, "the number of counts", ("d_num_selected_out", count))
     memory = Memory(temp_storage, stream_of(stream))
-    return counted(make, _PAIR.__tessera_type__, key, n, (source.state, n), outs, count, 2, memory)
+    return run_scan(make, _PAIR.__tessera_type__, key, n, (source.state, n.most), outs, numpy.int32(0), memory)

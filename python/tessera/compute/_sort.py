@@ -19,13 +19,16 @@ from typing import Any, NamedTuple
 import numpy
 
 from . import _onesweep, _radix
-from ._engine import POOL, THREADS, Memory, algorithm, checked_count, count_of, kernel_of, on_cpu, stream_of
+from ._engine import POOL, THREADS, Count, Memory, algorithm, count_of, items_in, kernel_of, on_cpu, stream_of
 from ._radix import Digits
 from .iterators import ArrayIterator, Iterator, ZipIterator, iterator_of
 from .op import Operator, operator_of
 from .types import TypeDescriptor
 
-__all__ = ["DoubleBuffer", "SortOrder", "merge_sort", "radix_sort", "segmented_sort"]
+__all__ = [
+    "DoubleBuffer", "SortOrder", "bits_of", "bits_out", "buffers_of", "by_digits", "digits_of", "memory_for",
+    "merge_sort", "of_field", "pairs_of", "radix_sort", "switch",
+]  # fmt: skip
 
 Function = Callable[..., Any]
 _SHARED = 16384  # bytes of the items of a tile, at most; there are two such arrays
@@ -112,7 +115,7 @@ def _path(what: _Items) -> tuple[Function, Function]:
     return _split(less, get), takes_first
 
 
-def _sorting_tiles(what: _Items, load: Function, store: Function) -> Callable[..., None]:
+def _sorting_tiles(what: _Items, load: Function, store: Function, number: Function) -> Callable[..., None]:
     from ..cuda import blockIdx, shared, syncthreads, threadIdx
 
     kind = what.kind
@@ -141,9 +144,9 @@ def _sorting_tiles(what: _Items, load: Function, store: Function) -> Callable[..
                         put(to, at + k, get(s, j))
                         j += 1
 
-    def sort(src: Any, dst: Any, n: Any) -> None:
+    def sort(src: Any, dst: Any, count: Any) -> None:
         s, other = shared.array(tile, dtype), shared.array(tile, dtype)
-        first, t = blockIdx.x * tile, threadIdx.x
+        first, t, n = blockIdx.x * tile, threadIdx.x, number(count)
         here = min(n - first, tile)
         for k in range(items):
             if k * threads + t < here:
@@ -163,7 +166,7 @@ def _sorting_tiles(what: _Items, load: Function, store: Function) -> Callable[..
     return sort
 
 
-def _merging(what: _Items, load: Function, store: Function) -> Callable[..., None]:
+def _merging(what: _Items, load: Function, store: Function, number: Function) -> Callable[..., None]:
     from ..cuda import blockIdx, shared, syncthreads, threadIdx
 
     kind, less = what.kind, what.less
@@ -172,9 +175,9 @@ def _merging(what: _Items, load: Function, store: Function) -> Callable[..., Non
     split, takes_first = _path(what)
     split_runs = _split(less, load)
 
-    def merge(src: Any, dst: Any, n: Any, run: Any) -> None:
+    def merge(src: Any, dst: Any, count: Any, run: Any) -> None:
         s, ends = shared.array(tile, dtype), shared.array(2, numpy.int64)
-        t = threadIdx.x
+        t, n = threadIdx.x, number(count)
         first = blockIdx.x * tile
         here = min(n - first, tile)
         pair = first // (2 * run) * (2 * run)
@@ -212,32 +215,31 @@ def _merging(what: _Items, load: Function, store: Function) -> Callable[..., Non
     return merge
 
 
-def _sort(what: _Items, source: Iterator, output: Iterator, n: int, memory: Memory) -> Any:
+def _sort(what: _Items, source: Iterator, output: Iterator, n: Count, memory: Memory) -> Any:
     """Sorts n items of the source into the output, which may be where they are."""
     tile, threads = _tile(what.kind), _threads(what.kind)
-    blocks = -(-n // tile)
+    blocks = -(-n.most // tile)
     passes = max(0, (blocks - 1).bit_length())
-    found = memory.take((numpy.int32, 1), (what.kind.dtype, n if passes else 0))
+    found = memory.take((numpy.int32, 1), (what.kind.dtype, n.most if passes else 0))
     if found is None:
         return memory.nbytes
-    if not n:
+    if not n.most:
         return None
     other = ArrayIterator(found[1])
     now, then = (output, other) if passes % 2 == 0 else (other, output)
-    key = (what.key, source.kind, now.kind)
-    kernel_of(_sorting_tiles, key, lambda: (what, source.load(), _writing(now)))[blocks, threads, memory.stream](
-        source.state, now.state, n
-    )
+    key = (what.key, source.kind, now.kind, n.kind)
+    tiles = kernel_of(_sorting_tiles, key, lambda: (what, source.load(), _writing(now), n.load()))
+    tiles[blocks, threads, memory.stream](source.state, now.state, n.state)
     for p in range(passes):
-        parts = functools.partial(_merge_parts, what, now, then)
-        kernel = kernel_of(_merging, (what.key, now.kind, then.kind), parts)
-        kernel[blocks, threads, memory.stream](now.state, then.state, n, tile << p)
+        parts = functools.partial(_merge_parts, what, now, then, n)
+        kernel = kernel_of(_merging, (what.key, now.kind, then.kind, n.kind), parts)
+        kernel[blocks, threads, memory.stream](now.state, then.state, n.state, tile << p)
         now, then = then, now
     return None
 
 
-def _merge_parts(what: _Items, now: Iterator, then: Iterator) -> tuple[_Items, Function, Function]:
-    return what, _reading(now, what), _writing(then)
+def _merge_parts(what: _Items, now: Iterator, then: Iterator, n: Count) -> tuple[_Items, Function, Function, Function]:
+    return what, _reading(now, what), _writing(then), n.load()
 
 
 def _reading(it: Iterator, what: _Items) -> Function:
@@ -264,7 +266,7 @@ def _known(it: Iterator, name: str) -> Iterator:
     return it
 
 
-def _pairs(d_in_values: Any, d_out_values: Any) -> tuple[Iterator | None, Iterator | None]:
+def pairs_of(d_in_values: Any, d_out_values: Any) -> tuple[Iterator | None, Iterator | None]:
     if (d_in_values is None) != (d_out_values is None):
         there, missing = ("d_in_values", "d_out_values") if d_out_values is None else ("d_out_values", "d_in_values")
         raise ValueError(f"{there} is given and {missing} is not; give both or neither")
@@ -287,7 +289,8 @@ def merge_sort(
         Go where their keys go.
     d_out_keys, d_out_values : array
         May be those that are sorted.
-    num_items : int
+    num_items : int, or array of a device
+        Of an array the first element counts, as it is when the sort runs.
     op : function or OpKind
         Whether a key comes before another: a strict weak order, so false for equal ones.
     stream
@@ -300,7 +303,7 @@ def merge_sort(
     Stable. ``1 + ceil(log2(n / tile))`` launches, each of which reads and writes each item once; tiles are of 2,048
     items of up to 8 bytes. Temporary memory: n keys and values.
     """
-    keys, values = _known(iterator_of(d_in_keys, "d_in_keys"), "d_in_keys"), _pairs(d_in_values, d_out_values)
+    keys, values = _known(iterator_of(d_in_keys, "d_in_keys"), "d_in_keys"), pairs_of(d_in_values, d_out_values)
     out_keys, op = iterator_of(d_out_keys, "d_out_keys"), operator_of(op, 2)
     n = _count(
         num_items,
@@ -313,8 +316,8 @@ def merge_sort(
     return _sort(_by(op, source, values[0] is not None), source, output, n, Memory(temp_storage, stream_of(stream)))
 
 
-def _count(value: Any, *sequences: Any) -> int:
-    return checked_count(value, "num_items", *((name, it) for name, it in sequences if it is not None))
+def _count(value: Any, *sequences: Any) -> Count:
+    return items_in(value, "num_items", *((name, it) for name, it in sequences if it is not None))
 
 
 def _by(op: Operator, source: Iterator, pairs: bool) -> _Items:
@@ -323,7 +326,7 @@ def _by(op: Operator, source: Iterator, pairs: bool) -> _Items:
     return _Items(source.value_type, less, (op.key, source.value_type, pairs))  # type: ignore[arg-type]
 
 
-def _as_bits(array: Any) -> Any:
+def bits_of(array: Any) -> Any:
     """The array as whole numbers without a sign, and what they stood for."""
     from .iterators import dtype_of
 
@@ -337,9 +340,9 @@ def _as_bits(array: Any) -> Any:
     return it, dtype
 
 
-def _bits_out(array: Any, dtype: Any) -> Any:
+def bits_out(array: Any, dtype: Any) -> Any:
     """The same of the array of sorted keys, which were of this dtype."""
-    output, found = _as_bits(array)
+    output, found = bits_of(array)
     if found != dtype:
         raise TypeError(f"d_out_keys is of {found}, d_in_keys of {dtype}; a sort by bits keeps the dtype")
     return output
@@ -392,7 +395,8 @@ def radix_sort(
         Of the same dtype; may be that which is sorted. None with a `DoubleBuffer`.
     d_in_values, d_out_values : array or DoubleBuffer, optional
         Go where their keys go.
-    num_items : int
+    num_items : int, or array of a device
+        See `merge_sort`.
     order : SortOrder
     begin_bit, end_bit : int, optional
         Only these bits of a key count, from `begin_bit` to before `end_bit`, of the number in the order of which they
@@ -407,9 +411,9 @@ def radix_sort(
     and written once for each digit. Temporary memory: n keys and values; on a CPU 19 kilobytes for each core, on a GPU
     a byte for each item of up to 8, more for greater ones.
     """
-    keys, out_keys, values = _buffers(d_in_keys, d_out_keys, d_in_values, d_out_values)
-    source, dtype = _as_bits(keys)
-    output = _bits_out(out_keys, dtype)
+    keys, out_keys, values = buffers_of(d_in_keys, d_out_keys, d_in_values, d_out_values)
+    source, dtype = bits_of(keys)
+    output = bits_out(out_keys, dtype)
     n = _count(
         num_items,
         ("d_in_keys", source),
@@ -417,37 +421,37 @@ def radix_sort(
         ("d_in_values", values[0]),
         ("d_out_values", values[1]),
     )
-    digits = _digits_of(dtype, begin_bit, end_bit, order)
+    digits = digits_of(dtype, begin_bit, end_bit, order)
     memory = Memory(temp_storage, stream_of(stream))
     if values[0] is not None:
-        digits = _of_field(digits, 0)
+        digits = of_field(digits, 0)
     unsorted, sorted_ = _together(source, values[0]), _together(output, values[1])
-    found = memory.take((numpy.int32, 1), *_memory_for(unsorted, sorted_, n))
+    found = memory.take(*memory_for(unsorted, sorted_, n.most))
     if found is None:
         return memory.nbytes
-    if n:
-        _by_digits(digits, unsorted, sorted_, n, memory.stream, found[1:])
-    _switch(d_in_keys, d_in_values)
+    if n.most:
+        by_digits(digits, unsorted, sorted_, n, memory.stream, found)
+    switch(d_in_keys, d_in_values)
     return None
 
 
-def _buffers(d_in_keys: Any, d_out_keys: Any, d_in_values: Any, d_out_values: Any) -> tuple[Any, Any, Any]:
+def buffers_of(d_in_keys: Any, d_out_keys: Any, d_in_values: Any, d_out_values: Any) -> tuple[Any, Any, Any]:
     if isinstance(d_in_keys, DoubleBuffer):
         d_in_keys, d_out_keys = d_in_keys.current(), d_in_keys.alternate()
     if isinstance(d_in_values, DoubleBuffer):
         d_in_values, d_out_values = d_in_values.current(), d_in_values.alternate()
     if d_out_keys is None:
         raise ValueError("d_out_keys is missing; only with a DoubleBuffer it may be left out")
-    return d_in_keys, d_out_keys, _pairs(d_in_values, d_out_values)
+    return d_in_keys, d_out_keys, pairs_of(d_in_values, d_out_values)
 
 
-def _switch(*buffers: Any) -> None:
+def switch(*buffers: Any) -> None:
     for buffer in buffers:
         if isinstance(buffer, DoubleBuffer):
             buffer.selector = 1 - buffer.selector
 
 
-def _digits_of(dtype: Any, begin_bit: Any, end_bit: Any, order: Any) -> Digits:
+def digits_of(dtype: Any, begin_bit: Any, end_bit: Any, order: Any) -> Digits:
     """Some bits of keys of this dtype, in an order."""
     width = dtype.itemsize * 8
     begin = 0 if begin_bit is None else count_of(begin_bit, "begin_bit")
@@ -458,98 +462,17 @@ def _digits_of(dtype: Any, begin_bit: Any, end_bit: Any, order: Any) -> Digits:
     return Digits(end - begin, ordered, ("bits", dtype, begin, end, int(order)))
 
 
-def _of_field(digits: Digits, field: int) -> Digits:
+def of_field(digits: Digits, field: int) -> Digits:
     """The same of one field of items with several."""
     bits = digits.bits
     return Digits(digits.width, lambda item: bits(item[field]), (digits.key, field))
 
 
-def _memory_for(source: Iterator, output: Iterator, n: int) -> list[tuple[Any, int]]:
-    """What `_by_digits` takes of temporary memory."""
+def memory_for(source: Iterator, output: Iterator, n: int) -> list[tuple[Any, int]]:
+    """What `by_digits` takes of temporary memory; the first are counters."""
     return _radix.memory_of(output, n) if on_cpu() else _onesweep.memory_of(source, output, n)
 
 
-def _by_digits(*given: Any) -> None:
-    """Sorts by digits, see `_radix.sort_by_digits`."""
+def by_digits(*given: Any) -> None:
+    """Sorts by digits, see `_radix.sortby_digits`."""
     _radix.sort_by_digits(*given) if on_cpu() else _onesweep.sort_in_sweeps(*given)
-
-
-def _grouping(start: Function, end: Function) -> Callable[..., None]:
-    from ..cuda import blockDim, blockIdx, threadIdx
-
-    def group(starts: Any, ends: Any, groups: Any, n: Any) -> None:
-        first = max(numpy.int64(start(starts, blockIdx.x)), 0)
-        last = min(numpy.int64(end(ends, blockIdx.x)), n)
-        for i in range(first + threadIdx.x, last, blockDim.x):
-            groups[i] = first
-
-    return group
-
-
-def _numbering() -> Callable[..., None]:
-    from ..cuda import grid
-
-    def number(groups: Any, n: Any) -> None:
-        i = grid(1)
-        if i < n:
-            groups[i] = i
-
-    return number
-
-
-@algorithm
-def segmented_sort(
-    *, d_in_keys: Any, d_out_keys: Any = None, d_in_values: Any = None, d_out_values: Any = None, num_items: int,
-    num_segments: int, start_offsets_in: Any, end_offsets_in: Any, order: SortOrder = SortOrder.ASCENDING,
-    stream: Any = None, temp_storage: Any = POOL,
-) -> Any:  # fmt: skip
-    """Sorts each of many parts of an array by itself.
-
-    Parameters
-    ----------
-    d_in_keys, d_out_keys, d_in_values, d_out_values, num_items, order, stream, temp_storage
-        As for `radix_sort`.
-    num_segments : int
-    start_offsets_in, end_offsets_in : array or iterator
-        Where a part begins, and before which item it ends. Parts may not overlap; items in none stay where they are.
-
-    Notes
-    -----
-    Stable. The parts are sorted together, as `radix_sort` does: by key, and then by where their part begins.
-    """
-    keys, out_keys, values = _buffers(d_in_keys, d_out_keys, d_in_values, d_out_values)
-    source, dtype = _as_bits(keys)
-    output = _bits_out(out_keys, dtype)
-    starts, ends = iterator_of(start_offsets_in, "start_offsets_in"), iterator_of(end_offsets_in, "end_offsets_in")
-    n = _count(
-        num_items,
-        ("d_in_keys", source),
-        ("d_out_keys", output),
-        ("d_in_values", values[0]),
-        ("d_out_values", values[1]),
-    )
-    segments = checked_count(num_segments, "num_segments", ("start_offsets_in", starts), ("end_offsets_in", ends))
-    if segments > 2**31 - 1:
-        raise RuntimeError(f"{segments} segments are more than the 2147483647 that are possible")
-    memory = Memory(temp_storage, stream_of(stream))
-    in_all = [it for it in (source, values[0]) if it is not None]
-    kind: Any = ZipIterator(ArrayIterator(_NO_GROUPS), *in_all)
-    found = memory.take((numpy.int32, 1), (numpy.int64, n), (numpy.int64, n), *_memory_for(kind, kind, n))
-    if found is None:
-        return memory.nbytes
-    if n and segments:
-        kernel_of(_numbering, None, tuple)[-(-n // THREADS), THREADS, memory.stream](found[1], n)
-        grouping = kernel_of(_grouping, (starts.kind, ends.kind), lambda: (starts.load(), ends.load()))
-        grouping[segments, THREADS, memory.stream](starts.state, ends.state, found[1], n)
-    if n:
-        by_key = _of_field(_digits_of(dtype, None, None, order), 1)
-        by_group = _of_field(Digits(n.bit_length(), numpy.uint64, "group"), 0)
-        unsorted = ZipIterator(ArrayIterator(found[1]), *in_all)
-        sorted_ = ZipIterator(*(it for it in (ArrayIterator(found[2]), output, values[1]) if it is not None))
-        _by_digits(by_key, unsorted, sorted_, n, memory.stream, found[3:])
-        _by_digits(by_group, sorted_, sorted_, n, memory.stream, found[3:])
-    _switch(d_in_keys, d_in_values)
-    return None
-
-
-_NO_GROUPS = numpy.empty(0, numpy.int64)

@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from ._engine import THREADS, algorithm, checked_count, kernel_of, on_cpu, stream_of
+from ._engine import THREADS, algorithm, items_in, kernel_of, on_cpu, stream_of
 from ._text import written
 from .iterators import DiscardIterator, Iterator, iterator_of
 from .op import Operator, operator_of
@@ -17,10 +17,13 @@ ITEMS = 8  # of a thread
 RUN = 16384  # items of a thread of a CPU
 
 
-def _transforming(call: Callable[..., Any], store: Callable[..., Any]) -> Callable[..., None]:
+def _transforming(
+    call: Callable[..., Any], store: Callable[..., Any], number: Callable[..., Any]
+) -> Callable[..., None]:
     from ..cuda import blockIdx, threadIdx
 
-    def transform(ins: Any, out: Any, n: Any) -> None:
+    def transform(ins: Any, out: Any, count: Any) -> None:
+        n = number(count)
         first = blockIdx.x * (THREADS * ITEMS)
         at = first + threadIdx.x
         if first + THREADS * ITEMS <= n:
@@ -34,13 +37,15 @@ def _transforming(call: Callable[..., Any], store: Callable[..., Any]) -> Callab
     return transform
 
 
-def _transforming_in_chunks(call: Callable[..., Any], store: Callable[..., Any]) -> Callable[..., None]:
+def _transforming_in_chunks(
+    call: Callable[..., Any], store: Callable[..., Any], number: Callable[..., Any]
+) -> Callable[..., None]:
     """The same for a CPU: one thread a block, with a run of items."""
     from ..cuda import blockIdx
 
-    def transform(ins: Any, out: Any, n: Any, run: Any) -> None:
+    def transform(ins: Any, out: Any, count: Any, run: Any) -> None:
         first = blockIdx.x * run
-        for i in range(first, min(first + run, n)):
+        for i in range(first, min(first + run, number(count))):
             store(out, i, call(ins, i))
 
     return transform
@@ -73,7 +78,8 @@ def transform(*, d_in: Any, d_out: Any, op: Any, num_items: int, stream: Any = N
         May be one of the inputs.
     op : function or OpKind
         Its results are converted to the items of `d_out`.
-    num_items : int
+    num_items : int, or array of a device
+        Of an array the first element counts, as it is when the transform runs.
     stream
         Work of it is waited for, and it may be any object with ``__cuda_stream__``.
 
@@ -96,19 +102,19 @@ def launch_transform(
     inputs: list[Iterator], d_out: Any, op: Operator, num_items: Any, stream: Any, names: list[str]
 ) -> None:
     output, stream = iterator_of(d_out, "d_out"), stream_of(stream)
-    n = checked_count(num_items, "num_items", *zip(names, inputs), ("d_out", output))
-    if n == 0:
+    n = items_in(num_items, "num_items", *zip(names, inputs), ("d_out", output))
+    if n.most == 0:
         return
-    key = (op.key, output.kind, *(it.kind for it in inputs))
+    key = (op.key, output.kind, n.kind, *(it.kind for it in inputs))
     cast = _same if output.value_type is None else output.value_type.cast
-    parts = lambda: (called(op, inputs, cast), output.store())  # noqa: E731
+    parts = lambda: (called(op, inputs, cast), output.store(), n.load())  # noqa: E731
     if on_cpu():
         kernel = kernel_of(_transforming_in_chunks, key, parts)
-        kernel[-(-n // RUN), 1, stream](tuple(it.state for it in inputs), output.state, n, RUN)
+        kernel[-(-n.most // RUN), 1, stream](tuple(it.state for it in inputs), output.state, n.state, RUN)
         return
     kernel = kernel_of(_transforming, key, parts)
-    blocks = -(-n // (THREADS * ITEMS))
-    kernel[blocks, THREADS, stream](tuple(it.state for it in inputs), output.state, n)
+    blocks = -(-n.most // (THREADS * ITEMS))
+    kernel[blocks, THREADS, stream](tuple(it.state for it in inputs), output.state, n.state)
 
 
 @algorithm

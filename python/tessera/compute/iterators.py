@@ -263,8 +263,7 @@ class DiscardIterator(Iterator):
     def load(self) -> Function:
         if self.value_type is None:
             return super().load()
-        zero = self.value_type.host(numpy.zeros((), self.value_type.dtype)[()])
-        cast = self.value_type.cast
+        zero, cast = self.value_type.zero, self.value_type.cast
 
         def load(s: Any, i: Any) -> Any:
             return cast(zero)

@@ -58,6 +58,11 @@ class TypeDescriptor:
         """A value of the host as launches take it."""
         return self.dtype.type(value)
 
+    @property
+    def zero(self) -> Any:
+        """The value of the host all whose bits are 0."""
+        return self.host(numpy.zeros((), self.dtype)[()])
+
     def __eq__(self, other: object) -> bool:
         return type(other) is type(self) and other.dtype == self.dtype  # type: ignore[attr-defined]
 

@@ -12,7 +12,7 @@ import pytest
 from simt_run import run
 
 from tessera import compute, cuda
-from tessera.compute import _engine
+from tessera.compute import _engine, _segmented
 
 ASSEMBLER = shutil.which("ptxas")
 N = 4500  # two tiles of a scan, two leaves of a reduction
@@ -22,24 +22,26 @@ class Interpreted:
     """A kernel that a launch hands to the interpreter, and that waits there until it has ended."""
 
     def __init__(self, function, schedule):
-        self.function, self.schedule = function, schedule
+        self.function, self.schedule, self.assembled = function, schedule, set()
 
     def __getitem__(self, launch):
         blocks, threads, _ = launch
 
         def call(*args):
-            if self.schedule == 0:
-                assembled(self.function, args)
+            kinds = tuple(cuda.typeof(arg) for arg in args)
+            if self.schedule == 0 and kinds not in self.assembled:
+                assembled(self.function, kinds)
+                self.assembled.add(kinds)
             run(self.function, *args, grid=(blocks,), block=(threads,), target=90, schedule=self.schedule)
 
         return call
 
 
-def assembled(function, args):
-    """Compiles a kernel as a launch with these arguments would; ptxas takes it, and it needs no stack."""
+def assembled(function, kinds):
+    """Compiles a kernel as a launch with arguments of these types would; ptxas takes it, and it needs no stack."""
     if ASSEMBLER is None:
         return
-    text, _ = cuda.compile_ptx(function, tuple(cuda.typeof(arg) for arg in args), cc=(9, 0))
+    text, _ = cuda.compile_ptx(function, kinds, cc=(9, 0))
     command = [ASSEMBLER, "-arch=sm_90a", "-v", "-o", os.devnull, "-"]
     done = subprocess.run(command, input=text, capture_output=True, text=True, check=False)
     assert done.returncode == 0 and "0 bytes stack frame" in done.stderr, f"{function.__name__}: {done.stderr}"
@@ -169,3 +171,60 @@ def test_radix_sorts_in_sweeps(rng):
         end_offsets_in=cuts[1:],
     )  # fmt: skip
     assert all(np.array_equal(segments[a:b], np.sort(y[a:b])) for a, b in zip(cuts, cuts[1:]))
+
+
+@pytest.mark.usefixtures("interpreted")
+def test_radix_sorts_that_need_fewer_sweeps(rng):
+    """Digits in which all keys agree; what is in order, alike; one block; each also in place."""
+    low = rng.integers(0, 256, 2500).astype(np.uint32) << 8
+    spread, one, same = low | rng.integers(0, 256, 2500).astype(np.uint32) << 24, low | 7, np.full(2500, 9, np.uint32)
+    for x in (spread, one, np.sort(spread), same, spread[:2048], one[:3]):
+        n, want = x.size, np.argsort(x, kind="stable")
+        out, places = np.zeros_like(x), np.zeros(n, np.int32)
+        compute.radix_sort(
+            d_in_keys=x, d_out_keys=out, d_in_values=np.arange(n, dtype=np.int32), d_out_values=places, num_items=n
+        )
+        assert np.array_equal(places, want) and np.array_equal(out, x[want])
+        compute.radix_sort(d_in_keys=x, d_out_keys=x, num_items=n)
+        assert np.array_equal(x, out)
+
+
+@pytest.mark.usefixtures("interpreted")
+def test_numbers_of_items_on_the_device(rng):
+    x = rng.integers(0, 900, N).astype(np.int32)
+    for n in (0, 5, N):
+        count, out, one = np.array([n]), np.full(N, -7, np.int32), np.full(1, -7, np.int32)
+        compute.radix_sort(d_in_keys=x, d_out_keys=out, num_items=count)
+        assert np.array_equal(out[:n], np.sort(x[:n])) and (out[n:] == -7).all()
+        compute.merge_sort(d_in_keys=x, d_out_keys=out, num_items=count, op=lambda a, b: a > b)
+        assert np.array_equal(out[:n], np.sort(x[:n])[::-1]) and (out[n:] == -7).all()
+        compute.inclusive_scan(d_in=x, d_out=out, num_items=count, op=compute.OpKind.PLUS)
+        assert np.array_equal(out[:n], np.cumsum(x[:n]))
+        compute.reduce_into(d_in=x, d_out=one, num_items=count, op=compute.OpKind.PLUS, h_init=np.int32(3))
+        assert one[0] == x[:n].sum() + 3
+
+
+@pytest.mark.usefixtures("interpreted")
+def test_parts_of_all_lengths(rng, monkeypatch):
+    monkeypatch.setattr(_segmented, "SPANS", 256)
+    x, lengths = rng.integers(0, 9, N), np.array([0] * 40 + [1] * 60 + [4000] + [3] * 100)
+    cuts = np.append(0, np.cumsum(lengths))
+    parts = {"num_segments": len(lengths), "start_offsets_in": cuts[:-1], "end_offsets_in": cuts[1:]}
+    out, scanned = np.zeros(len(lengths), np.int64), np.zeros(N, np.int64)
+    compute.segmented_reduce(d_in=x, d_out=out, op=lambda a, b: a + b, h_init=np.int64(0), **parts)
+    assert out.tolist() == [x[a:b].sum() for a, b in zip(cuts, cuts[1:])]
+    compute.segmented_inclusive_scan(d_in=x, d_out=scanned, op=lambda a, b: b, num_items=N, **parts)
+    assert np.array_equal(scanned[: cuts[-1]], x[: cuts[-1]])
+
+
+@pytest.mark.usefixtures("interpreted")
+def test_operators_that_raise_in_scans(rng):
+    """One block takes all tiles."""
+
+    def checked(a, b):
+        assert b >= 0
+        return a + b
+
+    x, out = rng.integers(0, 9, N), np.zeros(N, np.int64)
+    compute.inclusive_scan(d_in=x, d_out=out, op=checked, num_items=N)
+    assert np.array_equal(out, np.cumsum(x))

@@ -141,10 +141,30 @@ def test_an_operator_that_raises():
         compute.unary_transform(d_in=X, d_out=np.zeros(10), op=raising, num_items=10)
     with pytest.raises(AssertionError, match="three"):
         compute.reduce_into(d_in=X, d_out=np.zeros(1), op=lambda a, b: a + raising(b), num_items=10)
-    with pytest.raises(TypeError, match="none may end early"):
-        select(cond=raising)
-    with pytest.raises(TypeError, match="none may end early"):
-        compute.inclusive_scan(d_in=X, d_out=OUT, op=lambda a, b: a + raising(b), num_items=10)
+    with pytest.raises(AssertionError, match="three"):
+        select(cond=raising, d_out=np.zeros(10, np.int32))
+
+
+@pytest.mark.parametrize("at", (3, 4095, 9_000, 19_999))
+def test_operators_of_scans_that_raise(at):
+    """No tile waits for one that ended; where none ends, the bits are those of other operators."""
+    x, out = np.random.default_rng(at).random(20_000).astype(np.float32), np.zeros(20_000, np.float32)
+    wanted, count = np.zeros_like(x), np.zeros(1, np.int64)
+    compute.inclusive_scan(d_in=x, d_out=wanted, op=lambda a, b: a + b, num_items=x.size)
+
+    def checked(a, b):
+        assert b >= 0, "negative"
+        return a + b
+
+    compute.inclusive_scan(d_in=x, d_out=out, op=checked, num_items=x.size)
+    assert out.tobytes() == wanted.tobytes()
+    x[at] = -1
+    with pytest.raises(AssertionError, match="negative"):
+        compute.inclusive_scan(d_in=x, d_out=out, op=checked, num_items=x.size)
+    with pytest.raises(AssertionError, match="negative"):
+        compute.select(
+            d_in=x, d_out=out, d_num_selected_out=count, cond=lambda v: checked(v, v) > 1, num_items=x.size
+        )
 
 
 def test_what_lies_behind_iterators_and_results_is_measured():

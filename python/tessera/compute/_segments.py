@@ -1,0 +1,325 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Sorts, scans and the greatest few of many parts of a sequence, each by itself.
+
+Where parts begin and end is marked, and a scan of the marks says for each item which part it is in:
+
+    marks    1 0 0 0 2 ..       2 * i + 1 where a part begins at i, 2 * i where one ends and none begins
+    groups   1 1 1 1 2 ..       the greatest mark so far: odd within a part, alike for its items
+
+so parts of any lengths cost the same. A scan begins anew with each group; a sort is one by key, and one by group.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy
+
+from . import types
+from ._by_key import exclusive_scan_by_key, inclusive_scan_by_key
+from ._engine import POOL, THREADS, Count, Memory, algorithm, checked_count, count_of, init_of, kernel_of, stream_of
+from ._radix import Digits
+from ._scan import Scanned, launch_scan, scan_memory
+from ._segmented import checked_segments
+from ._select import cast_of
+from ._sort import (
+    SortOrder,
+    bits_of,
+    bits_out,
+    buffers_of,
+    by_digits,
+    digits_of,
+    memory_for,
+    of_field,
+    pairs_of,
+    switch,
+)
+from .iterators import ArrayIterator, CountingIterator, Iterator, ZipIterator, iterator_of
+
+__all__ = ["segmented_exclusive_scan", "segmented_inclusive_scan", "segmented_sort", "segmented_top_k"]
+
+Function = Callable[..., Any]
+_GROUPS = types.int64
+
+
+def _clearing() -> Callable[..., None]:
+    from ..cuda import grid
+
+    def clear(marks: Any, n: Any) -> None:
+        i = grid(1)
+        if i < n:
+            marks[i] = 0
+
+    return clear
+
+
+def _marking(start: Function, end: Function) -> Callable[..., None]:
+    from ..cuda import atomic, grid
+
+    def mark(starts: Any, ends: Any, parts: Any, marks: Any, n: Any) -> None:
+        t = grid(1)
+        if t < parts:
+            first: Any = max(numpy.int64(start(starts, t)), 0)
+            last: Any = min(numpy.int64(end(ends, t)), n)
+            if first < last:
+                atomic.max(marks, first, 2 * first + 1)
+                if last < n:
+                    atomic.max(marks, last, 2 * last)
+
+    return mark
+
+
+def _grouping(has_alone: bool) -> Scanned:
+    def emit(groups: Any, marks: Any, i: Any, before: Any, after: Any) -> None:
+        groups[i] = 2 * i if has_alone and after % 2 == 0 else after
+
+    return Scanned(_GROUPS, lambda marks, i: marks[i], max, emit)
+
+
+class _Parts:
+    """The parts of n items, and their groups in memory that was taken."""
+
+    def __init__(self, starts: Any, ends: Any, num_segments: Any, n: int) -> None:
+        self.starts, self.ends = iterator_of(starts, "start_offsets_in"), iterator_of(ends, "end_offsets_in")
+        given = ("start_offsets_in", self.starts), ("end_offsets_in", self.ends)
+        self.number, self.n = checked_segments(num_segments, *given), n
+        flags, values = scan_memory(_GROUPS, n)
+        self.counters, self.needs = flags, [values, (numpy.int64, n)]
+
+    def group(self, flags: Any, values: Any, groups: Any, stream: Any, has_alone: bool) -> None:
+        """Fills ``groups``; with ``has_alone`` items in no part have one each."""
+        kernel_of(_clearing, None, tuple)[-(-self.n // THREADS), THREADS, stream](groups, self.n)
+        if self.number:
+            key = (self.starts.kind, self.ends.kind)
+            mark = kernel_of(_marking, key, lambda: (self.starts.load(), self.ends.load()))
+            mark[-(-self.number // THREADS), THREADS, stream](
+                self.starts.state, self.ends.state, self.number, groups, self.n
+            )
+        launch_scan(
+            lambda: _grouping(has_alone), _GROUPS, ("groups", has_alone), Count(self.n, self.n, None), groups, groups,
+            numpy.int32(0), stream, [flags, values],
+        )  # fmt: skip
+
+
+@algorithm
+def segmented_sort(
+    *, d_in_keys: Any, d_out_keys: Any = None, d_in_values: Any = None, d_out_values: Any = None, num_items: int,
+    num_segments: int, start_offsets_in: Any, end_offsets_in: Any, order: SortOrder = SortOrder.ASCENDING,
+    stream: Any = None, temp_storage: Any = POOL,
+) -> Any:  # fmt: skip
+    """Sorts each of many parts of an array by itself.
+
+    Parameters
+    ----------
+    d_in_keys, d_out_keys, d_in_values, d_out_values, num_items, order, stream, temp_storage
+        As for `radix_sort`; the number of items is one of the host.
+    num_segments : int
+    start_offsets_in, end_offsets_in : array or iterator
+        Where a part begins, and before which item it ends. Parts may not overlap; items in none stay where they are.
+
+    Notes
+    -----
+    Stable. The parts are sorted together, as `radix_sort` does: by key, and then by where their part begins. So the
+    time depends on the number of items only, and not on how they are divided.
+    """
+    keys, out_keys, values = buffers_of(d_in_keys, d_out_keys, d_in_values, d_out_values)
+    source, dtype = bits_of(keys)
+    output = bits_out(out_keys, dtype)
+    given = (("d_in_keys", source), ("d_out_keys", output), ("d_in_values", values[0]), ("d_out_values", values[1]))
+    n = checked_count(num_items, "num_items", *((name, it) for name, it in given if it is not None))
+    parts = _Parts(start_offsets_in, end_offsets_in, num_segments, n)
+    memory, sources = Memory(temp_storage, stream_of(stream)), _there(source, values[0])
+    found = memory.take(*_sort_needs(parts, sources), counters=2)
+    if found is None:
+        return memory.nbytes
+    if n:
+        digits = digits_of(dtype, None, None, order)
+        _sort_parts(parts, digits, sources, _there(output, values[1]), memory.stream, found)
+    switch(d_in_keys, d_in_values)
+    return None
+
+
+def _there(*its: Iterator | None) -> list[Iterator]:
+    return [it for it in its if it is not None]
+
+
+def _sort_needs(parts: _Parts, sources: list[Iterator]) -> list[tuple[Any, int]]:
+    """What `_sort_parts` takes of temporary memory; the first two are counters."""
+    kind = ZipIterator(ArrayIterator(numpy.empty(0, numpy.int64)), *sources)
+    counters, *others = memory_for(kind, kind, parts.n)
+    return [parts.counters, counters, *parts.needs, (numpy.int64, parts.n), *others]
+
+
+def _sort_parts(
+    parts: _Parts, digits: Digits, sources: list[Iterator], outputs: list[Iterator], stream: Any, taken: list[Any]
+) -> None:
+    """Sorts parts by their keys, the first of the sources, and puts them where they stood."""
+    flags, counters, values, groups, sorted_groups, *others = taken
+    n = Count(parts.n, parts.n, None)
+    parts.group(flags, values, groups, stream, True)
+    unsorted = ZipIterator(ArrayIterator(groups), *sources)
+    sorted_ = ZipIterator(ArrayIterator(sorted_groups), *outputs)
+    by_group = of_field(Digits((2 * parts.n).bit_length(), numpy.uint64, "group"), 0)
+    by_digits(of_field(digits, 1), unsorted, sorted_, n, stream, [counters, *others])
+    by_digits(by_group, sorted_, sorted_, n, stream, [counters, *others])
+
+
+class _Within(Iterator):
+    """Takes the items that are in a part, of a sequence with groups."""
+
+    is_input_iterator, is_output_iterator = False, True
+
+    def __init__(self, under: Iterator, groups: Any) -> None:
+        self.under, self.value_type = under, under.value_type
+        self.state, self.kind, self.length = (under.state, groups), ("within", under.kind), under.length
+
+    def store(self) -> Function:
+        put = self.under.store()
+
+        def store(s: Any, i: Any, v: Any) -> None:
+            if s[1][i] % 2 == 1:
+                put(s[0], i, v)
+
+        return store
+
+
+def _scan(
+    scan: Any, d_in: Any, d_out: Any, op: Any, init_value: Any, num_items: Any, num_segments: Any, starts: Any,
+    ends: Any, stream: Any, storage: Any,
+) -> Any:  # fmt: skip
+    source, output = iterator_of(d_in, "d_in"), iterator_of(d_out, "d_out")
+    n = checked_count(num_items, "num_items", ("d_in", source), ("d_out", output))
+    parts = _Parts(starts, ends, num_segments, n)
+    if init_value is not None:
+        init_of(init_value, "init_value")
+    memory = Memory(storage, stream_of(stream))
+
+    def inner(groups: Any, temp_storage: Any) -> Any:
+        return scan(
+            d_in_keys=groups, d_in_values=source, d_out_values=_Within(output, groups), op=op, init_value=init_value,
+            num_items=n, stream=stream, temp_storage=temp_storage,
+        )  # fmt: skip
+
+    counting = CountingIterator(numpy.int64(0))  # as many bytes are needed with these keys
+    found = memory.take(parts.counters, *parts.needs, memory.need_of(inner(counting, None)))
+    if found is None:
+        return memory.nbytes
+    if n:
+        flags, values, groups, below = found
+        parts.group(flags, values, groups, memory.stream, False)
+        inner(groups, memory.inner(below))
+    return None
+
+
+@algorithm
+def segmented_inclusive_scan(
+    *, d_in: Any, d_out: Any, op: Any, num_items: int, num_segments: int, start_offsets_in: Any, end_offsets_in: Any,
+    init_value: Any = None, stream: Any = None, temp_storage: Any = POOL,
+) -> Any:  # fmt: skip
+    """The inclusive scan of each of many parts of a sequence; see `segmented_exclusive_scan`."""
+    return _scan(
+        inclusive_scan_by_key, d_in, d_out, op, init_value, num_items, num_segments, start_offsets_in, end_offsets_in,
+        stream, temp_storage,
+    )  # fmt: skip
+
+
+@algorithm
+def segmented_exclusive_scan(
+    *, d_in: Any, d_out: Any, op: Any, init_value: Any, num_items: int, num_segments: int, start_offsets_in: Any,
+    end_offsets_in: Any, stream: Any = None, temp_storage: Any = POOL,
+) -> Any:  # fmt: skip
+    """The exclusive scan of each of many parts of a sequence.
+
+    Parameters
+    ----------
+    d_in, d_out : array or iterator
+        May be the same array. What is in no part is not written.
+    op : function or OpKind
+        Associative, of two values of the type of `init_value`; it need not be commutative.
+    init_value : numpy.ndarray of one element, number of NumPy or struct
+        Stands before the first value of each part.
+    num_items, num_segments : int
+    start_offsets_in, end_offsets_in : array or iterator
+        Where a part begins, and before which item it ends. Parts may not overlap.
+    stream, temp_storage
+        As for `exclusive_scan`.
+
+    Notes
+    -----
+    The time depends on the number of items only, and not on how they are divided. 8 bytes of temporary memory for each
+    item.
+    """
+    return _scan(
+        exclusive_scan_by_key, d_in, d_out, op, init_value, num_items, num_segments, start_offsets_in, end_offsets_in,
+        stream, temp_storage,
+    )  # fmt: skip
+
+
+def _taking(start: Function, end: Function, loads: Any, stores: Any, casts: Any) -> Callable[..., None]:
+    from ..cuda import grid
+
+    fields = tuple(range(len(loads)))
+
+    def take(starts: Any, ends: Any, parts: Any, k: Any, n: Any, sorted_: Any, outs: Any) -> None:
+        t = grid(1)
+        part, j = t // k, t % k
+        if part < parts:
+            first, last = max(numpy.int64(start(starts, part)), 0), min(numpy.int64(end(ends, part)), n)
+            if first + j < last:
+                for f in fields:
+                    stores[f](outs[f], t, casts[f](loads[f](sorted_[f], first + j)))
+
+    return take
+
+
+@algorithm
+def segmented_top_k(
+    *, d_in_keys: Any, d_out_keys: Any, num_items: int, k: int, num_segments: int, start_offsets_in: Any,
+    end_offsets_in: Any, d_in_values: Any = None, d_out_values: Any = None, largest: bool = True, stream: Any = None,
+    temp_storage: Any = POOL,
+) -> Any:  # fmt: skip
+    """The k greatest (or least) keys of each of many parts of an array, in descending (or ascending) order.
+
+    Those of part s go to places ``k * s`` on; of a part with fewer items, all, and the places after them are not
+    written.
+
+    Parameters
+    ----------
+    d_in_keys, d_out_keys, d_in_values, d_out_values, num_items, largest, stream, temp_storage
+        As for `top_k`.
+    k, num_segments : int
+    start_offsets_in, end_offsets_in : array or iterator
+        Where a part begins, and before which item it ends. Parts may not overlap.
+
+    Notes
+    -----
+    Sorts the parts, see `segmented_sort`.
+    """
+    keys, dtype = bits_of(d_in_keys)
+    out_keys, values, few = bits_out(d_out_keys, dtype), pairs_of(d_in_values, d_out_values), count_of(k, "k")
+    n = checked_count(num_items, "num_items", ("d_in_keys", keys))
+    sources, outputs = _there(keys, values[0]), _there(out_keys, values[1])
+    parts = _Parts(start_offsets_in, end_offsets_in, num_segments, n)
+    checked_count(few * parts.number, "k * num_segments", *(("an output", it) for it in outputs))
+    memory = Memory(temp_storage, stream_of(stream))
+    kinds: Any = [it.value_type for it in sources]
+    found = memory.take(*_sort_needs(parts, sources), *((kind.dtype, n) for kind in kinds), counters=2)
+    if found is None:
+        return memory.nbytes
+    if n and few and parts.number:
+        sorted_: Any = [ArrayIterator(array) for array in found[-len(kinds) :]]
+        digits = digits_of(dtype, None, None, SortOrder.DESCENDING if largest else SortOrder.ASCENDING)
+        _sort_parts(parts, digits, sources, sorted_, memory.stream, found[: -len(kinds)])
+        kernel = kernel_of(
+            _taking, (parts.starts.kind, parts.ends.kind, *(it.kind for it in (*sorted_, *outputs))),
+            lambda: (
+                parts.starts.load(), parts.ends.load(), tuple(it.load() for it in sorted_),
+                tuple(it.store() for it in outputs), tuple(map(cast_of, outputs)),
+            ),
+        )  # fmt: skip
+        kernel[-(-few * parts.number // THREADS), THREADS, memory.stream](
+            parts.starts.state, parts.ends.state, parts.number, few, n, tuple(it.state for it in sorted_),
+            tuple(it.state for it in outputs),
+        )  # fmt: skip
+    return None
