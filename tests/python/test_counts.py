@@ -47,9 +47,10 @@ def count_and_take(values, counts, old, N: ct.Constant[int]):
     ct.scatter(old, i, ct.atomic_add(counts, i, 1))
 
 
+@pytest.mark.parametrize("tile", [64, N, 4096])  # of which runs are made: less than one, one, several
 @pytest.mark.parametrize("dtype", ["int32", "uint32", "int64"])
 @pytest.mark.parametrize("bins", [1, 256, 4096, 4097, 100_000])
-def test_counts(dtype, bins):
+def test_counts(dtype, bins, tile):
     rng = np.random.default_rng(bins)
     n = 50 * N + 77
     values = rng.integers(-3, bins + 3, n).astype(np.int32)
@@ -58,10 +59,10 @@ def test_counts(dtype, bins):
     wanted = counts.copy()
     inside = (values >= 0) & (values < bins)
     np.add.at(wanted, values[inside], by[inside].astype(dtype))
-    ct.launch(None, (51, 1, 1), count, (values, counts, by, N))
+    ct.launch(None, (ct.cdiv(n, tile), 1, 1), count, (values, counts, by, tile))
     np.testing.assert_array_equal(counts, wanted)
     counts[:] = 0
-    ct.launch(None, (26, 1, 1), count_ones, (values, counts, N))
+    ct.launch(None, (ct.cdiv(n, 2 * tile), 1, 1), count_ones, (values, counts, tile))
     np.testing.assert_array_equal(counts, np.bincount(values[inside], minlength=bins))
 
 

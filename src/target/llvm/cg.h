@@ -8,7 +8,7 @@
  *     group.c  roots of one iteration space become one loop nest (reductions, scans, stores)
  *     order.c  keeps loads and stores of arrays in program order
  *     expr.c   the value of a tile at given coordinates, made where it is used
- *     affine.c integers and pointers that rise evenly along the lanes
+ *     affine.c integers and pointers that rise evenly along the lanes      lookup.c  tables of bytes
  *     elem.c   elementwise operations on vectors       narrow.c  16-, 8- and 4-bit floats
  *     view.c   array views: bounds, staging            mma.c     matrix products
  *     edge.c   staging of short rows
@@ -365,6 +365,18 @@ void cg_body(cg *e, ts_val opener, uint32_t bits, const cg_ref *element, const c
 cg_ix cg_ix_scalar(cg *e, uint32_t rank); /* all coordinates 0, one lane */
 
 cg_ix cg_mapped(cg *e, ts_val v, cg_ix ix); /* coordinates of operand 0 of a shape operation */
+
+/* ---- lookup.c -----------------------------------------------------------------------------------*/
+
+/* The scalar that tile v has in every element; 0: it is not made so. */
+ts_val cg_one_for_all(const cg *e, ts_val v);
+typedef struct cg_lookup { /* bytes of memory from `base` on, chosen by bytes */
+    ts_val base, index;
+} cg_lookup;
+/* Are elements at these addresses chosen so, and can the processor do it in registers? */
+bool cg_lookup_of(const cg *e, ts_val ptrs, ts_type elem, uint32_t bits, cg_lookup *look);
+cg_ref cg_lookup_fits(cg *e, const cg_lookup *look); /* i1: all 256 bytes are there if one is */
+cg_ref cg_lookup_make(cg *e, const cg_lookup *look, cg_ix ix);
 
 /* ---- affine.c -----------------------------------------------------------------------------------*/
 

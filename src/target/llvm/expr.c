@@ -444,15 +444,18 @@ static bool expr_same(cg *e, ts_val ptrs, cg_ix ix, cg_ref *at)
     return true;
 }
 
+/* i1: is any lane of the mask set? */
+static cg_ref expr_any(cg *e, cg_ref mask, uint32_t bits)
+{
+    cg_ref all = cg_new(e, "bitcast %s %r to i%d", cg_type(e, CG_I1, bits), mask, (int64_t)1 << bits);
+    return cg_new(e, "icmp ne i%d %r, 0", (int64_t)1 << bits, all);
+}
+
 /* One element for all lanes, read where one of them wants it. */
 static cg_ref expr_load_same(cg *e, ts_val ptr, ts_type elem, uint32_t bits, cg_ref at, cg_ref mask, cg_ref pad)
 {
     cg_reg reg = cg_reg_of(e, elem), in_mem = reg == CG_I1 ? CG_I8 : reg;
-    cg_ref any = 0;
-    if (mask) {
-        cg_ref all = cg_new(e, "bitcast %s %r to i%d", cg_type(e, CG_I1, bits), mask, (int64_t)1 << bits);
-        any = cg_new(e, "icmp ne i%d %r, 0", (int64_t)1 << bits, all);
-    }
+    cg_ref any = mask ? expr_any(e, mask, bits) : 0;
     cg_ref x = cg_splat(e, in_mem, bits, expr_load_one(e, ptr, elem, at, any, cg_const(e, in_mem, 0, 0)));
     return mask ? cg_sel(e, in_mem, bits, mask, x, pad) : x;
 }
@@ -475,7 +478,7 @@ static cg_ix expr_half(cg *e, cg_ix ix, bool upper)
 static bool expr_runs(cg *e, ts_val ptrs, cg_ix ix, uint32_t bytes, bool same, uint32_t depth)
 {
     enum { EXPR_LEAST = 3 };
-    cg_ref first;
+    cg_ref first = 0;
     if (depth && (expr_run(e, ptrs, ix, bytes, &first) || (same && expr_same(e, ptrs, ix, &first))))
         return true;
     return depth < 2 && cg_index_of(e, ix)->bits > EXPR_LEAST && e->val[ptrs].form == CG_HELD &&
@@ -511,6 +514,21 @@ static bool expr_ways_begin(cg *e, expr_ways *w, ts_val ptrs, cg_ix ix, uint32_t
     return true;
 }
 
+/* Begins the way through registers of a table of bytes, if there is one: where any of it is wanted. */
+static bool expr_lookup_begin(cg *e, expr_ways *w, ts_val ptrs, ts_type elem, cg_ix ix, cg_ref mask, cg_lookup *look)
+{
+    uint32_t fast = cg_label(e), bits = cg_index_of(e, ix)->bits;
+    if (!cg_lookup_of(e, ptrs, elem, bits, look))
+        return false;
+    cg_ref fits = cg_lookup_fits(e, look);
+    if (mask)
+        fits = cg_bin(e, "and", CG_I1, 0, fits, expr_any(e, mask, bits));
+    *w = (expr_ways){.slow = cg_label(e), .on = cg_label(e)};
+    cg_line(e, "br i1 %r, label %b, label %b, !prof !2", fits, fast, w->slow);
+    cg_block(e, fast);
+    return true;
+}
+
 static void expr_ways_slow(cg *e, expr_ways *w)
 {
     w->fast_end = e->block;
@@ -525,15 +543,43 @@ static cg_ref expr_load_run(cg *e, ts_type elem, uint32_t bits, cg_ref first, cg
                          (int64_t)cg_elem_bytes(e, elem));
 }
 
-static cg_ref expr_load_ptr(cg *e, ts_val v, cg_ix ix)
+/* Lanes that lie apart, or may. */
+static cg_ref expr_load_lanes(cg *e, ts_val v, cg_ix ix, cg_ref mask, cg_ref pad)
 {
     expr_ways ways;
+    cg_lookup look;
+    cg_ref fast = 0;
+    ts_val ptrs = ts_opnd(e->fn, v, 0);
+    ts_type elem = ts_type_elem(e->m, ts_type_of(e->fn, v));
+    cg_reg reg = cg_reg_of(e, elem), in_mem = reg == CG_I1 ? CG_I8 : reg;
+    uint32_t bits = cg_index_of(e, ix)->bits;
+    if (expr_ways_begin(e, &ways, ptrs, ix, cg_elem_bytes(e, elem), mask))
+        fast = expr_load_run(e, elem, bits, ways.first, mask, pad);
+    else if (expr_lookup_begin(e, &ways, ptrs, elem, ix, mask, &look)) {
+        fast = cg_lookup_make(e, &look, ix);
+        fast = mask ? cg_sel(e, in_mem, bits, mask, fast, pad) : fast;
+    }
+    if (fast)
+        expr_ways_slow(e, &ways);
+    cg_scope_open(e);
+    cg_ref r = expr_gather(e, elem, bits, expr_at(e, ptrs, ix), mask ? mask : expr_true(e, bits), pad);
+    cg_scope_close(e);
+    if (!fast)
+        return r;
+    uint32_t slow_end = e->block;
+    cg_br(e, ways.on);
+    cg_block(e, ways.on);
+    return cg_new(e, "phi %s [ %r, %b ], [ %r, %b ]", expr_mem_type(e, elem, bits), fast, ways.fast_end, r, slow_end);
+}
+
+static cg_ref expr_load_ptr(cg *e, ts_val v, cg_ix ix)
+{
     const ts_inst *inst = ts_at(e->fn, v);
     const uint32_t *x = ts_opnds(e->fn, inst);
     ts_type elem = ts_type_elem(e->m, inst->type);
     uint32_t bits = cg_index_of(e, ix)->bits, m = ts__opnd_mask(inst), d = ts__opnd_pad(inst);
     cg_reg reg = cg_reg_of(e, elem), in_mem = reg == CG_I1 ? CG_I8 : reg;
-    cg_ref first, r;
+    cg_ref first = 0, r;
     bool run = bits && expr_run(e, x[0], ix, cg_elem_bytes(e, elem), &first);
     bool same = bits && !run && expr_same(e, x[0], ix, &first);
     if (bits && !run && !same && expr_runs(e, x[0], ix, cg_elem_bytes(e, elem), true, 0)) {
@@ -550,18 +596,8 @@ static cg_ref expr_load_ptr(cg *e, ts_val v, cg_ix ix)
         r = expr_load_same(e, x[0], elem, bits, first, mask, pad);
     else if (run)
         r = expr_load_run(e, elem, bits, first, mask, pad);
-    else if (expr_ways_begin(e, &ways, x[0], ix, cg_elem_bytes(e, elem), mask)) {
-        cg_ref fast = expr_load_run(e, elem, bits, ways.first, mask, pad);
-        expr_ways_slow(e, &ways);
-        cg_scope_open(e);
-        r = expr_gather(e, elem, bits, expr_at(e, x[0], ix), mask ? mask : expr_true(e, bits), pad);
-        cg_scope_close(e);
-        uint32_t slow_end = e->block;
-        cg_br(e, ways.on);
-        cg_block(e, ways.on);
-        r = cg_new(e, "phi %s [ %r, %b ], [ %r, %b ]", expr_mem_type(e, elem, bits), fast, ways.fast_end, r, slow_end);
-    } else
-        r = expr_gather(e, elem, bits, expr_at(e, x[0], ix), mask ? mask : expr_true(e, bits), pad);
+    else
+        r = expr_load_lanes(e, v, ix, mask, pad);
     return expr_from_mem(e, elem, bits, r);
 }
 
@@ -624,7 +660,7 @@ void cg_scatter(cg *e, ts_val v, cg_ix ix)
     uint32_t bits = cg_index_of(e, ix)->bits, m = ts__opnd_mask(inst);
     int64_t align = cg_elem_bytes(e, elem);
     cg_reg reg = cg_reg_of(e, elem);
-    cg_ref first;
+    cg_ref first = 0;
     bool run = bits && expr_run(e, x[0], ix, (uint32_t)align, &first);
     if (bits && !run && expr_runs(e, x[0], ix, (uint32_t)align, false, 0)) {
         cg_scatter(e, v, expr_half(e, ix, false));
@@ -795,17 +831,14 @@ static cg_ref expr_cold(cg *e, ts_val opener, uint32_t want, cg_ix ix)
     const uint32_t *x = ts_opnds(e->fn, inst);
     uint32_t bits = cg_index_of(e, ix)->bits, n = inst->n_opnd - 1u, yes = cg_label(e), on = cg_label(e);
     ts_val yield = e->shape.end[opener] - 1;
-    cg_ref usual[16], slow[16], result = 0, cond = expr_at(e, x[0], ix), any = cond;
+    cg_ref usual[16], slow[16], result = 0, cond = expr_at(e, x[0], ix), any;
     if (n > TS_COUNT(usual) || ts_at(e->fn, yield)->op != TS_OP_yield) {
         cg_fail(e, TS_INTERNAL, "cold region with %u values", n);
         return cg_int(e, 0);
     }
     for (uint32_t i = 0; i < n; i++)
         usual[i] = expr_at(e, x[1 + i], ix);
-    if (bits) {
-        cg_ref mask = cg_new(e, "bitcast %s %r to i%d", cg_type(e, CG_I1, bits), cond, (int64_t)1 << bits);
-        any = cg_new(e, "icmp ne i%d %r, 0", (int64_t)1 << bits, mask);
-    }
+    any = bits ? expr_any(e, cond, bits) : cond;
     uint32_t from = e->block;
     cg_line(e, "br i1 %r, label %b, label %b, !prof !1", any, yes, on);
     cg_block(e, yes);

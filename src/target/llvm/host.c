@@ -58,6 +58,7 @@ void ts__host_detect(ts_llvm_host *host)
         n += (size_t)snprintf(host->features + n, sizeof host->features - n, "%c%s,", has[i] ? '+' : '-',
                               host_bits[i].name);
         host->f16c |= has[i] && !strcmp(host_bits[i].name, "f16c");
+        host->vbmi |= has[i] && !strcmp(host_bits[i].name, "avx512vbmi");
         host->fma |= has[i] && !strcmp(host_bits[i].name, "fma");
     }
     bool wide = has[13] && has[14] && has[16] && has[17], middle = has[9] && host->fma;
@@ -66,6 +67,7 @@ void ts__host_detect(ts_llvm_host *host)
     host->triple = "x86_64-unknown-linux-gnu";
     host->vector_bytes = wide ? 64 : middle ? 32 : 16;
     host->vector_regs = wide ? 32 : 16;
+    host->vbmi &= wide;
 }
 
 void ts__host_limit(ts_llvm_host *host, uint32_t vector_bytes)
@@ -77,6 +79,7 @@ void ts__host_limit(ts_llvm_host *host, uint32_t vector_bytes)
     host->vector_regs = 16;
     host->f16c &= middle;
     host->fma &= middle;
+    host->vbmi = false;
     snprintf(host->cpu, sizeof host->cpu, "%s", middle ? "x86-64-v3" : "x86-64");
     snprintf(host->features, sizeof host->features, "%s", middle ? "+avx2,+fma,+f16c,-avx512f" : "+sse2,-avx");
 }

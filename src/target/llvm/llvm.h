@@ -16,7 +16,7 @@ typedef struct ts_llvm_host {
     const char *triple;
     uint32_t vector_bytes;  /* 64 AVX-512, 32 AVX2, 16 SSE and NEON */
     uint32_t vector_regs;   /* 16 or 32 */
-    bool f16c, fma;
+    bool f16c, fma, vbmi;
 } ts_llvm_host;
 void ts__host_detect(ts_llvm_host *host);
 /* Makes it a lesser one of the same kind: 32 = AVX2, 16 = plain SSE2. For tests. */

@@ -3,8 +3,9 @@
  * Atomic additions that nobody waits for, as a histogram makes them. Each worker adds them up in a table of its own in
  * scratch, for the first elements of the array, and adds the table to the array when its blocks are done:
  *
- *     slot = (address - base of the array) / size of an element; below TALLY_SLOTS: table[slot] += value
- *     any lane of a vector with another slot: ts__rt_atomic for all of its lanes
+ *     for a run of elements, by vectors:   slot = (address - base of the array) / size of an element
+ *         below TALLY_SLOTS: slot and value are kept; any lane of a vector with another: ts__rt_atomic for those
+ *     for the run, one by one:             table[slot] += value
  *
  * so a count costs a load and a store, and no two cores exchange a cache line for it. Nobody can tell, because
  * additions of integers commute and the kernel neither takes the old values nor touches the array otherwise; accesses
@@ -13,7 +14,8 @@
 #include "target/llvm/cg.h"
 #include "runtime/runtime.h"
 
-enum { TALLY_SLOTS = 4096, TALLY_LEAST = 64 }; /* elements of a tile that are worth a table */
+enum { TALLY_SLOTS = 4096 /* the one behind them takes what is masked out */, TALLY_RUN = 1024 };
+enum { TALLY_LEAST = 64 }; /* elements of a tile that are worth a table */
 
 /* The address operand's root; 0: not followed. */
 static ts_val tally_root(const cg *e, ts_val v)
@@ -58,13 +60,13 @@ bool cg_tally_takes(cg *e, ts_val v)
     for (ts_val w = 1; w < e->fn->inst.n; w++)
         if (w != v && !tally_apart(e, w, v))
             return false;
-    int64_t slots[] = {TALLY_SLOTS + 1}, lanes[] = {64}; /* the last slot takes what is masked out */
+    int64_t slots[] = {TALLY_SLOTS + 1}, run[] = {TALLY_RUN}, lanes[] = {64};
     ts_type elem = ts_type_elem(e->m, space);
-    cg_mem *table = cg_alloc(e, ts_type_tile(e->m, elem, 1, slots), 0);
-    cg_mem *slot = cg_alloc(e, ts_type_tile(e->m, TS_T_i32, 1, lanes), 0);
-    cg_mem *value = cg_alloc(e, ts_type_tile(e->m, elem, 1, lanes), 0);
+    cg_mem *slot = cg_alloc(e, ts_type_tile(e->m, TS_T_i16, 1, run), 0);
+    cg_mem *value = cg_alloc(e, ts_type_tile(e->m, elem, 1, run), 0);
     cg_mem *address = cg_alloc(e, ts_type_tile(e->m, TS_T_i64, 1, lanes), 0);
     cg_mem *mask = cg_alloc(e, ts_type_tile(e->m, TS_T_i8, 1, lanes), 0);
+    cg_mem *table = cg_alloc(e, ts_type_tile(e->m, elem, 1, slots), 0);
     if (!table || !slot || !value || !address || !mask)
         return false;
     e->tally = (cg_tally){tally_root(e, v), elem, table->ptr, slot->ptr, value->ptr, address->ptr, mask->ptr};
@@ -86,9 +88,9 @@ void cg_tally_end(cg *e)
 
 /* ---- one vector ---------------------------------------------------------------------------------*/
 
-static void tally_put(cg *e, const char *type, cg_ref x, cg_ref to)
+static void tally_put(cg *e, const char *type, cg_ref x, cg_ref to, int64_t align)
 {
-    cg_line(e, "store %s %r, ptr %r, align 64", type, x, to);
+    cg_line(e, "store %s %r, ptr %r, align %d", type, x, to, align);
 }
 
 static cg_ref tally_at(cg *e, ts_val v, cg_ix ix)
@@ -97,79 +99,132 @@ static cg_ref tally_at(cg *e, ts_val v, cg_ix ix)
     return cg_is_tile(e, v) ? cg_gen(e, v, ix) : cg_splat(e, cg_reg_of(e, ts_type_of(e->fn, v)), bits, cg_scalar(e, v));
 }
 
-/* The lanes of `far` by the runtime, where there are any. */
-static void tally_far(cg *e, uint32_t bits, cg_ref far, cg_ref address, cg_ref value)
+/* The lanes of `far` by the runtime, where there are any. Their values go to `place`. */
+static void tally_far(cg *e, ts_val v, cg_ix ix, cg_ref far, cg_ref value, cg_ref place)
 {
     const cg_tally *t = &e->tally;
-    uint32_t some = cg_label(e), on = cg_label(e);
+    uint32_t some = cg_label(e), on = cg_label(e), bits = cg_index_of(e, ix)->bits;
     int64_t words[] = {t->elem, TS_RMW_ADD, (int64_t)1 << bits};
     cg_ref raw = cg_new(e, "bitcast %s %r to i%d", cg_type(e, CG_I1, bits), far, (int64_t)1 << bits);
     cg_ref any = cg_new(e, "icmp ne i%d %r, 0", (int64_t)1 << bits, raw);
     cg_line(e, "br i1 %r, label %b, label %b, !prof !1", any, some, on);
     cg_block(e, some);
-    tally_put(e, cg_type(e, CG_I64, bits), address, t->address);
-    tally_put(e, cg_type(e, cg_reg_of(e, t->elem), bits), value, t->value);
-    tally_put(e, cg_type(e, CG_I8, bits), cg_conv(e, "zext", CG_I1, CG_I8, bits, far), t->mask);
+    cg_scope_open(e);
+    tally_put(e, cg_type(e, CG_I64, bits), tally_at(e, ts_opnd(e->fn, v, 0), ix), t->address, 64);
+    tally_put(e, cg_type(e, cg_reg_of(e, t->elem), bits), value, place, cg_elem_bytes(e, t->elem));
+    tally_put(e, cg_type(e, CG_I8, bits), cg_conv(e, "zext", CG_I1, CG_I8, bits, far), t->mask, 64);
     cg_declare(e, "declare void @ts__rt_atomic(ptr, ptr, ptr, ptr, ptr, ptr)");
     cg_line(e, "call void @ts__rt_atomic(ptr %r, ptr %r, ptr %r, ptr null, ptr %r, ptr null)", cg_words(e, words, 3),
-            t->address, t->value, t->mask);
+            t->address, place, t->mask);
+    cg_scope_close(e);
     cg_br(e, on);
     cg_block(e, on);
 }
 
-static void tally_lanes(cg *e, uint32_t bits, cg_ref slot, cg_ref value, cg_ref constant)
+static cg_ref tally_place(cg *e, cg_reg reg, cg_ref first, cg_ref at)
 {
-    const cg_tally *t = &e->tally;
-    const char *type = cg_type(e, cg_reg_of(e, t->elem), 0);
-    tally_put(e, cg_type(e, CG_I32, bits), slot, t->slot);
-    if (!constant)
-        tally_put(e, cg_type(e, cg_reg_of(e, t->elem), bits), value, t->value);
-    for (int64_t l = 0; l < 1 << bits; l++) {
-        cg_ref at = cg_new(e, "load i32, ptr %r, align 4", cg_new(e, "getelementptr i32, ptr %r, i64 %d", t->slot, l));
-        cg_ref add = constant;
-        if (!constant)
-            add = cg_new(e, "load %s, ptr %r", type, cg_new(e, "getelementptr %s, ptr %r, i64 %d", type, t->value, l));
-        at = cg_new(e, "zext i32 %r to i64", at);
-        at = cg_new(e, "getelementptr inbounds %s, ptr %r, i64 %r", type, t->table, at);
-        cg_ref sum = cg_new(e, "add %s %r, %r", type, cg_new(e, "load %s, ptr %r", type, at), add);
-        cg_line(e, "store %s %r, ptr %r", type, sum, at);
-    }
+    return cg_new(e, "getelementptr %s, ptr %r, i64 %r", cg_type(e, reg, 0), first, at);
 }
 
-static void tally_vector(cg *e, ts_val v, cg_ix ix)
+static void tally_count_one(cg *e, cg_ref i, cg_ref constant)
+{
+    const cg_tally *t = &e->tally;
+    cg_reg reg = cg_reg_of(e, t->elem);
+    const char *type = cg_type(e, reg, 0);
+    cg_ref slot = cg_new(e, "load i16, ptr %r", tally_place(e, CG_I16, t->slot, i)), add = constant;
+    if (!add)
+        add = cg_new(e, "load %s, ptr %r", type, tally_place(e, reg, t->value, i));
+    cg_ref at = tally_place(e, reg, t->table, cg_new(e, "zext i16 %r to i64", slot));
+    cg_ref sum = cg_new(e, "add %s %r, %r", type, cg_new(e, "load %s, ptr %r", type, at), add);
+    cg_line(e, "store %s %r, ptr %r", type, sum, at);
+}
+
+/* Adds the values of a run to its slots. One element a round would take a cycle and, where the loop does not lie in
+ * one line of the instruction cache, two to four; beside the making of slots, a vector a round, more than two. */
+static void tally_count(cg *e, int64_t n, cg_ref constant)
+{
+    enum { TALLY_ROUND = 4 };
+    cg_loop l;
+    cg_loop_begin(e, &l, n, TALLY_ROUND);
+    for (int64_t k = 0; k < TALLY_ROUND; k++)
+        tally_count_one(e, cg_add(e, l.var, cg_int(e, k)), constant);
+    cg_loop_end(e, &l);
+}
+
+/* The number that is added to the array's own address, if the addresses are made so, before it was widened with its
+ * sign: as an unsigned number of either width it is below TALLY_SLOTS or not. 0: they are not made so. */
+static ts_val tally_index(const cg *e, ts_val address)
+{
+    const ts_inst *inst = ts_at(e->fn, address), *from;
+    if (inst->op != TS_OP_offset)
+        return 0;
+    ts_val index = inst->opnd[1];
+    if (cg_one_for_all(e, inst->opnd[0]) != e->tally.root)
+        return 0;
+    from = ts_at(e->fn, index);
+    if (from->op == TS_OP_exti && !(from->aux & TS_A_UNSIGNED) && e->val[index].form == CG_LAZY)
+        index = from->opnd[0];
+    ts_type elem = ts_type_elem(e->m, ts_type_of(e->fn, index));
+    return elem == TS_T_i32 || elem == TS_T_i64 ? index : 0;
+}
+
+/* The elements' numbers in the array, as unsigned numbers of *reg. */
+static cg_ref tally_number(cg *e, ts_val address, cg_ix ix, cg_reg *reg)
+{
+    uint32_t bits = cg_index_of(e, ix)->bits, bytes = cg_elem_bytes(e, e->tally.elem);
+    ts_val index = tally_index(e, address);
+    *reg = index ? cg_reg_of(e, ts_type_of(e->fn, index)) : CG_I64;
+    if (index)
+        return tally_at(e, index, ix);
+    cg_ref base = cg_splat(e, CG_I64, bits, cg_scalar(e, e->tally.root));
+    cg_ref offset = cg_bin(e, "sub", CG_I64, bits, tally_at(e, address, ix), base);
+    return cg_bin(e, "lshr", CG_I64, bits, offset, cg_const(e, CG_I64, bits, (uint64_t)ts_log2(bytes)));
+}
+
+/* Slots and values of one vector to their places in the run, from `to` on. */
+static void tally_vector(cg *e, ts_val v, cg_ix ix, cg_ref to, bool constant)
 {
     const ts_inst *inst = ts_at(e->fn, v);
     const uint32_t *x = ts_opnds(e->fn, inst);
-    uint32_t bits = cg_index_of(e, ix)->bits, m = ts__opnd_mask(inst), bytes = cg_elem_bytes(e, e->tally.elem);
-    cg_reg reg = cg_reg_of(e, e->tally.elem);
-    uint64_t payload;
-    cg_ref address = tally_at(e, x[0], ix), value = tally_at(e, x[1], ix), constant = 0;
-    if (ts__const_bits(e->fn, x[1], &payload))
-        constant = cg_const(e, reg, 0, payload);
-    cg_ref base = cg_splat(e, CG_I64, bits, cg_scalar(e, e->tally.root));
-    cg_ref offset = cg_bin(e, "sub", CG_I64, bits, address, base);
-    cg_ref room = cg_const(e, CG_I64, bits, (uint64_t)TALLY_SLOTS * bytes);
-    cg_ref near = cg_cmp(e, "icmp ult", CG_I64, bits, offset, room);
+    uint32_t bits = cg_index_of(e, ix)->bits, m = ts__opnd_mask(inst);
+    cg_reg reg, value_reg = cg_reg_of(e, e->tally.elem);
+    cg_ref value = tally_at(e, x[1], ix), slot = tally_number(e, x[0], ix, &reg);
+    cg_ref none = cg_const(e, reg, bits, TALLY_SLOTS), near = cg_cmp(e, "icmp ult", reg, bits, slot, none);
     cg_ref all = cg_const(e, CG_I1, bits, (uint64_t)-1), mask = m == TS_NO ? all : tally_at(e, x[m], ix);
     cg_ref far = cg_bin(e, "and", CG_I1, bits, mask, cg_bin(e, "xor", CG_I1, bits, near, all));
-    cg_ref slot = cg_bin(e, "lshr", CG_I64, bits, offset, cg_const(e, CG_I64, bits, (uint64_t)ts_log2(bytes)));
-    slot = cg_conv(e, "trunc", CG_I64, CG_I32, bits, slot);
-    slot = cg_sel(e, CG_I32, bits, cg_bin(e, "and", CG_I1, bits, mask, near), slot,
-                  cg_const(e, CG_I32, bits, TALLY_SLOTS));
-    tally_far(e, bits, far, address, value);
-    tally_lanes(e, bits, slot, value, constant);
+    cg_ref place = tally_place(e, value_reg, e->tally.value, to);
+    slot = cg_sel(e, reg, bits, cg_bin(e, "and", CG_I1, bits, mask, near), slot, none);
+    slot = cg_conv(e, "trunc", reg, CG_I16, bits, slot);
+    tally_far(e, v, ix, far, value, place);
+    tally_put(e, cg_type(e, CG_I16, bits), slot, tally_place(e, CG_I16, e->tally.slot, to), 2);
+    if (!constant)
+        tally_put(e, cg_type(e, value_reg, bits), value, place, cg_elem_bytes(e, e->tally.elem));
 }
 
 /* ---- the tile -----------------------------------------------------------------------------------*/
+
+static void tally_run(cg *e, ts_val v, int64_t n, cg_ref from, cg_index *at)
+{
+    ts_val value = ts_opnd(e->fn, v, 1);
+    uint64_t payload;
+    bool constant = ts__const_bits(e->fn, value, &payload);
+    cg_loop l;
+    cg_loop_begin(e, &l, n, (int64_t)1 << at->bits);
+    at->axis[at->rank - 1].base = cg_add(e, from, l.var);
+    tally_vector(e, v, cg_intern(e, at), l.var, constant);
+    cg_loop_end(e, &l);
+    tally_count(e, n, constant ? cg_const(e, cg_reg_of(e, e->tally.elem), 0, payload) : 0);
+}
 
 static void tally_loops(cg *e, ts_val v, uint32_t axis, const int64_t *dims, cg_index *at)
 {
     cg_loop l;
     bool last = axis + 1 == at->rank;
-    cg_loop_begin(e, &l, dims[axis], last ? (int64_t)1 << at->bits : 1);
+    int64_t run = TS_MIN(dims[axis], TALLY_RUN);
+    cg_loop_begin(e, &l, dims[axis], last ? run : 1);
     at->axis[axis].base = l.var;
     if (last)
-        tally_vector(e, v, cg_intern(e, at));
+        tally_run(e, v, run, l.var, at);
     else
         tally_loops(e, v, axis + 1, dims, at);
     cg_loop_end(e, &l);
