@@ -5,8 +5,8 @@
  *     table[index], index 0 .. 255:   four registers hold the table; vpermi2b takes from two of them by seven bits,
  *                                     twice, and the eighth bit chooses
  *
- * which costs some ten instructions for a vector and not three for each of its lanes. Arrays are shorter than 256 often,
- * so the way is taken where all 256 bytes lie in one page of memory: with one of them all are there.
+ * which costs some ten instructions for a vector and not three for each of its lanes. Many arrays are shorter than
+ * 256, so the way is taken where all 256 bytes lie in one page of memory: with one of them all are there.
  */
 #include "target/llvm/cg.h"
 
