@@ -491,7 +491,12 @@ def kernel_around(function: Any, options: Options, source: str | None = None) ->
     results are waited for, and it must give a value on each of its paths."""
     made = Dispatcher(function, options._replace(checked=options.checked | RAISES | RETURNS), source)
     made._waits = bool(options.checked)
+    made._small_grid = _unsaid
     return made
+
+
+def _unsaid(blocks: int) -> None:
+    """The grid of a kernel of Tessera's is not the user's choice, so there is nothing to warn about."""
 
 
 def _converting(function: Any, sig: Signature) -> Any:

@@ -113,9 +113,9 @@ def _attend(
             if CAUSAL:
                 seen = seen & (cols <= rows)
             s = ct.where(seen, s, -math.inf)
-        new = ct.maximum(biggest, ct.max(s, axis=1, keepdims=True))
-        p = _exp2(s * scale - new * scale, FAST)  # one fma for each score
-        shrink = _exp2((biggest - new) * scale, FAST)
+        new = ct.maximum(biggest, ct.max(s, axis=1, keepdims=True) * scale)
+        p = _exp2(s * scale - new, FAST)  # one fma for each score
+        shrink = _exp2(biggest - new, FAST)
         sums = sums * shrink + _partial_sums(p, TM, TN)
         vt = _rows(v, batch, kv, j, TN, D)
         acc = ct.mma(ct.astype(p, v.dtype), vt, acc * shrink)
@@ -124,7 +124,7 @@ def _attend(
     total = ct.where(total == 0.0, 1.0, total)  # rows that see no key
     _put(out, batch, head, m, acc * (1.0 / total), TM, D)
     if LSE:
-        natural = biggest * (scale * math.log(2.0)) + ct.log(total)
+        natural = biggest * math.log(2.0) + ct.log(total)
         _put_column(lse, batch, head, m, natural, TM)
 
 

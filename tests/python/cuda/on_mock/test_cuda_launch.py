@@ -9,7 +9,7 @@ from typing import Any
 import numpy
 import pytest
 import tessera
-from tessera import _core, core, cuda
+from tessera import _core, compute, core, cuda
 
 from tests.python.cuda.kernels import NOTHING, TextKernel, nothing, scale
 from tests.python.mock_driver import MockState
@@ -65,6 +65,14 @@ def test_device_arrays_are_passed_as_they_are(mock: MockState) -> None:
     allocated = mock.n_alloc
     scale()[4, 32](x, 3.0)
     assert mock.n_alloc == allocated and mock.values[0] == x.ptr
+
+
+def test_small_grids_of_algorithms_are_not_the_users(mock: MockState) -> None:
+    mock.n_values = 4
+    x, out = tessera.zeros(100, "float32", "cuda"), tessera.zeros(1, "float32", "cuda")
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", cuda.errors.NumbaPerformanceWarning)
+        compute.reduce_into(d_in=x, d_out=out, num_items=100, op=compute.OpKind.PLUS, h_init=numpy.float32(0))
 
 
 def test_host_arrays_are_copied_in_and_out(mock: MockState) -> None:
