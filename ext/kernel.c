@@ -66,7 +66,7 @@ static int kernel_param(PyObject *row, core_prepared *out, ts_param *to)
                           &form, &PyTuple_Type, &items) ||
         kernel_params(items, out, &to->items) < 0)
         return -1;
-    to->flags = (uint8_t)flags;
+    to->flags = (uint16_t)flags;
     to->static_shape = (uint8_t)shape;
     to->static_stride = (uint8_t)stride;
     to->dtype = (uint8_t)dtype;

@@ -113,7 +113,7 @@ typedef struct ts_spec {
     uint8_t shape_one;      /* extent == 1 */
     uint8_t static_shape;   /* extent is the compile-time constant dims[d] */
     uint8_t static_stride;  /* stride is the compile-time constant strides[d] */
-    uint8_t loose;          /* SCALAR: a Python number whose type was not annotated */
+    uint8_t loose;          /* SCALAR: a Python number whose type was not annotated. ARRAY: strides may be negative */
     uint8_t overlap;        /* ARRAY: shares bytes with another array of the launch that is not the same array */
     uint8_t align;          /* STRUCT: the addresses of all elements are multiples of 2^align bytes, at most 2^4 */
     uint16_t same_as;       /* ARRAY: 1 + number of the earlier array (lists not counted) that it is, 0 none: the same

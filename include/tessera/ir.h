@@ -175,6 +175,7 @@ enum {
     TS_A_UNORDERED = 1 << 12,  /* cmpf true on NaN */
     TS_A_FAST_ACC = 1 << 13,
     TS_A_SAT = 1 << 14,        /* ftoi saturates, NaN gives 0 */
+    TS_A_EXACT = 1 << 15,      /* addf, subf, mulf: rounded by itself, never joined with another one to an fma */
     TS_A_ELEM_SHIFT = 16       /* cvt_pack: element type of the result */
 };
 #define TS_A_ELEM(scalar) ((uint32_t)(scalar) << TS_A_ELEM_SHIFT)

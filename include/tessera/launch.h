@@ -105,7 +105,8 @@ typedef enum ts_param_flags {
     TS_PARAM_INT = 32,
     TS_PARAM_FLOAT = 64,
     TS_PARAM_NUMBER = TS_PARAM_BOOL | TS_PARAM_INT | TS_PARAM_FLOAT,
-    TS_PARAM_BITS = 128     /* with an integer dtype: an int of as many bits is taken as these, 0xFFFFFFFF as -1 */
+    TS_PARAM_BITS = 128,    /* with an integer dtype: an int of as many bits is taken as these, 0xFFFFFFFF as -1 */
+    TS_PARAM_REVERSED = 256 /* an array may have negative strides: kernels of threads take them */
 } ts_param_flags;
 
 /* What an annotation says of the items of a tuple or list. */
@@ -120,7 +121,7 @@ typedef enum ts_param_form {
 /* One top-level parameter, or an item of one. All zero: no name, and decided by the argument. */
 typedef struct ts_param {
     const char *name;           /* for messages; copied; NULL = "argument N"; of an item: not used */
-    uint8_t flags;              /* ts_param_flags */
+    uint16_t flags;             /* ts_param_flags */
     uint8_t static_shape;       /* bit d: extent d is part of the specialisation */
     uint8_t static_stride;      /* the same for strides */
     uint8_t dtype;              /* ts_dtype (bool_ to float64) that a number is passed as; 0 = its own */

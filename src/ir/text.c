@@ -55,7 +55,7 @@ _Static_assert(TS_COUNT(text_fence) == TS_FENCE_MBAR_INIT + 1, "one word for eac
 #define ARITH_FIELDS                                                                               \
     NAMED("round", text_round, 0, 3, false), BIT("ftz", 3), BIT("nan", 4), BIT("unsigned", 5),     \
         BIT("unsigned_b", 6), BIT("nsw", 7), BIT("nuw", 8), BIT("unordered", 12),                  \
-        BIT("fast_acc", 13), BIT("sat", 14)
+        BIT("fast_acc", 13), BIT("sat", 14), BIT("exact", 15)
 #define MEM_FIELDS                                                                                 \
     NAMED("order", text_order, 0, 3, false), NAMED("scope", text_scope, 3, 2, false),              \
         NUMBER("latency", 9, 4), NAMED("tma", text_tma, 13, 2, false), NUMBER("inbounds", 16, 8)

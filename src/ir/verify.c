@@ -553,8 +553,8 @@ static const struct {
     uint8_t op, rounds;
     uint16_t bits;
 } verify_arith[] = {
-    {TS_OP_addf, R_STD, TS_A_FTZ}, {TS_OP_subf, R_STD, TS_A_FTZ}, {TS_OP_mulf, R_STD, TS_A_FTZ},
-    {TS_OP_fma, R_STD, TS_A_FTZ},
+    {TS_OP_addf, R_STD, TS_A_FTZ | TS_A_EXACT}, {TS_OP_subf, R_STD, TS_A_FTZ | TS_A_EXACT},
+    {TS_OP_mulf, R_STD, TS_A_FTZ | TS_A_EXACT}, {TS_OP_fma, R_STD, TS_A_FTZ},
     {TS_OP_divf, R_STD | R_FULL | R_APPROX, TS_A_FTZ}, {TS_OP_sqrt, R_STD | R_APPROX, TS_A_FTZ},
     {TS_OP_maxf, R_, TS_A_FTZ | TS_A_NAN}, {TS_OP_minf, R_, TS_A_FTZ | TS_A_NAN},
     {TS_OP_cmpf, R_, 7 << TS_A_PRED_SHIFT | TS_A_UNORDERED | TS_A_FTZ},

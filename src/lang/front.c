@@ -105,8 +105,8 @@ fr_value fr_known_stride(fr *f, const ts_spec *s, uint32_t d, ts_val param, ts_d
         return fr_strict(index, s->strides[d]);
     if (s->unit_stride >> d & 1)
         return fr_strict(index, 1);
-    return fr_tile(index, front_div_by(f, front_not_negative(f, param),
-                                       s->stride_div16 >> d & 1 ? 16 / bytes : 0));
+    ts_val stride = s->loose ? param : front_not_negative(f, param);
+    return fr_tile(index, front_div_by(f, stride, s->stride_div16 >> d & 1 ? 16 / bytes : 0));
 }
 
 static ts_status front_array(fr *f, const ts_spec *s, ts_val *next, fr_value *out)

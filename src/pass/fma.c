@@ -8,7 +8,7 @@
  *     %5 = subf %3, %4                              %n = negf %1    %5 = fma %n, %2, %3
  *
  * The tile language asks for it (mul and add are always contracted); it runs before `math`, whose
- * functions are written with the roundings they mean. Only round to nearest, flags equal. dce takes
+ * functions are written with the roundings they mean. Only round to nearest, flags equal and not `exact`. dce takes
  * the product away. Cost: one copy of the function.
  */
 #include "pass/pass.h"
@@ -26,7 +26,7 @@ static ts_val fma_contract(void *user, ts_builder *b, const ts_fn *fn, ts_val v,
     const ts_shape *shape = user;
     const ts_inst *inst = ts_at(fn, v);
     bool subtracts = inst->op == TS_OP_subf;
-    if ((inst->op != TS_OP_addf && !subtracts) || TS_A_ROUND(inst->aux) != TS_RN)
+    if ((inst->op != TS_OP_addf && !subtracts) || TS_A_ROUND(inst->aux) != TS_RN || inst->aux & TS_A_EXACT)
         return 0;
     uint32_t which = fma_is_product(fn, shape, inst->opnd[0], inst->aux) ? 0 : 1;
     if (which == 1 && !fma_is_product(fn, shape, inst->opnd[1], inst->aux))

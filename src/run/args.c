@@ -87,7 +87,8 @@ static ts_status args_slot(args_walk *walk, uint64_t value)
 
 /* What is left of an array after checking. */
 typedef struct args_array {
-    uint64_t word, bytes; /* bytes: from the first element to the end of the last; 0 when there is none */
+    uint64_t word, bytes; /* bytes: from the lowest element to the end of the highest; 0 when there is none */
+    uint64_t below;       /* bytes from the lowest element to the first: of negative strides */
     int64_t *strides;     /* those of extents 1 made regular; the caller's, room for TS_ARRAY_RANK */
 } args_array;
 
@@ -137,15 +138,32 @@ static void args_protect(args_walk *walk, bool overlaps)
     frame->readonly[frame->n_readonly++] = (launch_readonly){frame->n_params, (uint32_t)walk->param, overlaps};
 }
 
-/* Elements that share memory, as no strides of ours do. */
-static ARGS_RARE ts_status args_check_apart(args_walk *walk, const ts_arg *arg, const int64_t *strides, int64_t item)
+/* The strides without their signs, *reach and *below anew where there are negative ones. */
+static ts_status args_unsign(const args_walk *walk, const ts_arg *arg, const int64_t *strides, int64_t *sizes,
+                             uint64_t *reach, uint64_t *below)
 {
-    if (args_is_apart(arg->shape, strides, arg->rank, item))
-        return TS_OK;
-    for (uint32_t i = 0; i < arg->rank; i++)
-        if (arg->shape[i] > 1 && arg->strides[i] < 0)
+    uint64_t all = (uint64_t)TS_MAX(walk->item, 1) - 1;
+    *below = 0;
+    for (uint32_t i = 0; i < arg->rank; i++) {
+        bool negative = arg->shape[i] > 1 && strides[i] < 0;
+        if (negative && !(walk->rule->flags & TS_PARAM_REVERSED))
             return args_bad_stride(walk, arg, i);
-    if (!arg->readonly)
+        sizes[i] = negative ? -strides[i] : strides[i];
+        uint64_t moved = ((uint64_t)arg->shape[i] - 1) * (uint64_t)sizes[i];
+        all += moved;
+        *below += negative ? moved : 0;
+    }
+    *reach = all;
+    return TS_OK;
+}
+
+/* Elements that share memory, as no strides of ours do, or strides that are negative. */
+static ARGS_RARE ts_status args_check_apart(args_walk *walk, const ts_arg *arg, const int64_t *strides, int64_t item,
+                                            uint64_t *reach, uint64_t *below)
+{
+    int64_t sizes[TS_ARRAY_RANK];
+    TS_TRY(args_unsign(walk, arg, strides, sizes, reach, below));
+    if (!args_is_apart(arg->shape, sizes, arg->rank, item) && !arg->readonly)
         args_protect(walk, true);
     return TS_OK;
 }
@@ -165,7 +183,7 @@ static inline ts_status args_read_array(args_walk *walk, const ts_arg *arg, uint
 {
     uint32_t rank = arg->rank, flags = walk->rule->flags;
     const int64_t *shape = arg->shape, *given = arg->strides, item = TS_MAX(walk->item, 1); /* in units of strides */
-    uint64_t all = 0, marks = 0, dense = (uint64_t)item, reach = dense - 1;
+    uint64_t all = 0, marks = 0, dense = (uint64_t)item, reach = dense - 1, below = 0;
     bool regular = true, empty = false, wide = false;
     for (uint32_t i = shape ? rank : 0; i-- > 0;) {
         uint64_t extent = (uint64_t)shape[i], stride = given ? (uint64_t)given[i] : 0;
@@ -187,13 +205,15 @@ static inline ts_status args_read_array(args_walk *walk, const ts_arg *arg, uint
         wide = args_is_long(arg);
     }
     if (!regular && !empty)
-        TS_TRY(args_check_apart(walk, arg, out->strides, item));
+        TS_TRY(args_check_apart(walk, arg, out->strides, item, &reach, &below));
     wide |= (!empty && (int64_t)reach > ARGS_LIMIT32) || flags & TS_PARAM_INDEX64;
     if (flags & TS_PARAM_STATIC_STRIDES)
         marks &= ~((uint64_t)UINT8_MAX << WORD_UNIT);
     out->bytes = empty ? 0 : (reach + 1) * bytes;
+    out->below = below * bytes;
     out->word = marks | (uint64_t)TS_SPEC_ARRAY | (uint64_t)arg->dtype << WORD_DTYPE | (uint64_t)rank << WORD_RANK |
-                (uint64_t)(((uintptr_t)arg->value.data & 15) == 0) << WORD_ALIGN16 | (uint64_t)wide << WORD_INDEX64;
+                (uint64_t)(((uintptr_t)arg->value.data & 15) == 0) << WORD_ALIGN16 | (uint64_t)wide << WORD_INDEX64 |
+                (uint64_t)(below > 0) << WORD_LOOSE;
     return TS_OK;
 }
 
@@ -319,9 +339,10 @@ static ts_status args_check_dense(const args_walk *walk, const ts_arg *arg, cons
 }
 
 /* Keeps the memory of the array, and whether it may meet that of one before: only then pairs are looked at. */
-static inline void args_span(launch_frame *frame, const ts_arg *arg, uint64_t bytes, uint32_t word, uint32_t param)
+static inline void args_span(launch_frame *frame, const ts_arg *arg, const args_array *array, uint32_t word,
+                             uint32_t param)
 {
-    uintptr_t first = (uintptr_t)arg->value.data, end = first + bytes;
+    uintptr_t first = (uintptr_t)arg->value.data - array->below, end = first + array->bytes;
     frame->spans[frame->n_spans++] = (launch_span){first, end, arg, word, param};
     if (first >= frame->high) {
         frame->low = TS_MIN(frame->low, first);
@@ -350,7 +371,7 @@ static ts_status args_array_param(args_walk *walk, const ts_arg *arg)
     slots[0] = (uintptr_t)arg->value.data;
     for (uint32_t d = 0; d < rank; d++)
         slots[1 + d] = (uint64_t)arg->shape[d];
-    args_span(frame, arg, array.bytes, first_word, n);
+    args_span(frame, arg, &array, first_word, n);
     frame->n_params = n + 1 + 2 * rank;
     return TS_OK;
 }

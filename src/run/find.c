@@ -36,8 +36,9 @@ static void find_put_params(ts_text *key, const ts_param *params, size_t n)
 {
     for (size_t i = 0; i < n; i++) {
         const ts_param *p = &params[i];
-        const uint8_t bytes[] = {p->flags, p->static_shape, p->static_stride, p->dtype, p->static_shape_end,
+        const uint8_t bytes[] = {p->static_shape, p->static_stride, p->dtype, p->static_shape_end,
                                  p->static_stride_end, p->form, p->n_items};
+        ts__text_put(key, (const char *)&p->flags, sizeof p->flags);
         ts__text_put(key, (const char *)bytes, sizeof bytes);
         find_put_text(key, p->name);
         find_put_params(key, p->items, p->form != TS_PARAM_ANY && p->items ? p->n_items : 0);

@@ -6,7 +6,7 @@
  * Key words. Every argument is one word; some are followed by more. All that code may depend on is in
  * them, and ts_spec is made from them alone, so equal words mean equal code.
  *
- *     bit  0- 3 kind    4- 8 dtype    9-12 rank    13 align16    14 64-bit indices    15 loose
+ *     bit  0- 3 kind    4- 8 dtype    9-12 rank    13 align16    14 64-bit indices    15 loose (array: see ts_spec)
  *     bit 16-23 unit_stride    24-31 stride_div16    32-39 shape_div16    40-47 shape_one
  *     bit 48-55 static_shape   56-63 static_stride
  *     then: arrays the static extents, then the static strides; constants, tuples and lists their value
@@ -123,7 +123,8 @@ typedef struct kernel_table {
 
 typedef struct kernel_param { /* a ts_param of ours */
     char *name; /* NULL: none */
-    uint8_t flags, static_shape, static_stride, dtype;
+    uint16_t flags;
+    uint8_t static_shape, static_stride, dtype;
     uint8_t asks; /* PARAM_ASKS_..., so that a launch looks at one byte where there is nothing to do */
     uint8_t static_shape_end, static_stride_end, form, n_items;
     struct kernel_param *items;

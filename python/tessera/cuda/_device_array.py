@@ -242,7 +242,13 @@ class DeviceNDArrayBase:
             The copy is made after its work.
         """
         if any(s < 0 for s in self.strides):
-            raise NotImplementedError(f"D->H copy not implemented for negative strides: {self.strides}")
+            forth = tuple(slice(None, None, -1 if s < 0 else 1) for s in self.strides)
+            found = self._with(self._elements[forth])._read(stream)[forth]
+            if ary is None:
+                return numpy.ascontiguousarray(found)
+            _check_shapes(self, ary)
+            ary[...] = found
+            return ary
         if ary is None:
             return self._read(stream)
         _check_shapes(self, ary)

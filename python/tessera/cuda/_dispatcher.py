@@ -24,7 +24,7 @@ from ._typeof import typeof
 __all__ = ["Dispatcher", "kernel_around"]
 
 _VARARGS, _VARKEYWORDS = 4, 8  # flags of code objects
-_EMPTY_ROW = (0, 0, 0, 0, 0, 0, 0, ())
+_EMPTY_ROW = (_core.PARAM_REVERSED, 0, 0, 0, 0, 0, 0, ())
 
 
 class _Extensions(list):  # type: ignore[type-arg]

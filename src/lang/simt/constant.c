@@ -160,32 +160,72 @@ ts_status fr_simt_array_like(fr *f, const fr_call *c, fr_value *out)
 
 /* ---- tuples with an index of run time ------------------------------------------------------------------ */
 
-static ts_status constant_choose(fr *f, uint32_t node, const fr_value *tuple, const fr_value *index, fr_value *out)
+/* Number `i` of n leaves, the first of n values of one kind each: numbers, of the dtype that holds all, or pointers. */
+static ts_status constant_choose_leaf(fr *f, ts_val i, uint32_t n, const fr_value *leaf, size_t step, fr_value *out)
 {
-    fr_value n = fr_number(tuple->n), wrapped, at, negative, zero = fr_number(0);
     ts_dtype dtype = TS_DTYPE_NONE, own;
-    ts_val v, chosen = 0, i, other;
-    for (uint32_t k = 0; k < tuple->n; k++) {
-        if (!fr_simt_is_number(&tuple->as.items[k]))
-            return fr_error(f, node, TS_TILETYPE,
-                            "the index of this tuple must be known at compile time: its items are not all numbers\n"
-                            "  found: %s", fr_say(f, tuple));
-        TS_TRY(fr_simt_dtype(f, &tuple->as.items[k], &own));
-        dtype = dtype ? fr_simt_promote(dtype, own) : own;
+    bool same = true, numbers = leaf->kind == FR_NUMBER || leaf->dtype;
+    ts_val chosen = 0, other;
+    for (uint32_t k = 0; k < n; k++) {
+        same &= fr_same(f, leaf, &leaf[k * step]);
+        if (numbers)
+            TS_TRY(fr_simt_dtype(f, &leaf[k * step], &own));
+        dtype = !numbers ? TS_DTYPE_NONE : dtype ? fr_simt_promote(dtype, own) : own;
     }
+    *out = *leaf;
+    for (uint32_t k = same ? 0 : n; k-- > 0;) {
+        other = leaf[k * step].as.v;
+        if (numbers)
+            TS_TRY(fr_simt_cast(f, &leaf[k * step], dtype, &other));
+        ts_val here = ts_cmp(&f->b, TS_OP_cmpi, TS_EQ, i, ts_int(&f->b, TS_T_i64, k), 0);
+        chosen = chosen ? ts_select(&f->b, here, other, chosen) : other;
+        *out = fr_tile(dtype, chosen);
+    }
+    return TS_OK;
+}
+
+/* The index, from the front. */
+static ts_status constant_index(fr *f, const fr_value *index, uint32_t count, ts_val *out)
+{
+    fr_value n = fr_number(count), wrapped, at, negative, zero = fr_number(0);
+    ts_val v, other;
     TS_TRY(fr_simt_convert(f, index, TS_DTYPE_int64, &at));
     TS_TRY(fr_simt_binary(f, TS_OPERATOR_Add, &at, &n, (fr_options){0}, &wrapped));
     TS_TRY(fr_simt_compare(f, TS_OPERATOR_Lt, &at, &zero, &negative));
     TS_TRY(fr_simt_cast(f, &at, TS_DTYPE_int64, &v));
     TS_TRY(fr_simt_cast(f, &wrapped, TS_DTYPE_int64, &other));
-    i = ts_select(&f->b, negative.as.v, other, v);
-    for (uint32_t k = tuple->n; k-- > 0;) {
-        TS_TRY(fr_simt_cast(f, &tuple->as.items[k], dtype, &other));
-        ts_val here = ts_cmp(&f->b, TS_OP_cmpi, TS_EQ, i, ts_int(&f->b, TS_T_i64, k), 0);
-        chosen = chosen ? ts_select(&f->b, here, other, chosen) : other;
-    }
-    *out = fr_tile(dtype, chosen);
+    *out = ts_select(&f->b, negative.as.v, other, v);
     return TS_OK;
+}
+
+static bool constant_is_alike(const fr *f, const fr_value *a, const fr_value *b)
+{
+    if (!fr_same_skeleton(f, a, b))
+        return false;
+    return a->kind != FR_ARRAY || ts_type_of(f->b.fn, a->as.array->base) == ts_type_of(f->b.fn, b->as.array->base);
+}
+
+/* One of items that are alike: numbers, arrays of one dtype and rank, tuples of such. */
+static ts_status constant_choose(fr *f, uint32_t node, const fr_value *tuple, const fr_value *index, fr_value *out)
+{
+    const fr_value *items = tuple->as.items;
+    uint32_t n = fr_flatten(items, NULL);
+    fr_value *leaves = TS_NEW_N(f->arena, fr_value, (size_t)n * (tuple->n + 1) + 1), *chosen = leaves + n * tuple->n;
+    const fr_value *next = chosen;
+    ts_val i;
+    if (!leaves)
+        return fr_oom(f);
+    for (uint32_t k = 0; k < tuple->n; k++) {
+        if (!constant_is_alike(f, items, &items[k]))
+            return fr_error(f, node, TS_TILETYPE,
+                            "the index of this tuple must be known at compile time: its items are not alike\n"
+                            "  found: %s", fr_say(f, tuple));
+        fr_flatten(&items[k], leaves + (size_t)n * k);
+    }
+    TS_TRY(constant_index(f, index, tuple->n, &i));
+    for (uint32_t j = 0; j < n; j++)
+        TS_TRY(constant_choose_leaf(f, i, tuple->n, leaves + j, n, &chosen[j]));
+    return fr_rebuild(f, items, &next, out);
 }
 
 ts_status fr_simt_index_tuple(fr *f, uint32_t node, const fr_value *tuple, const fr_value *index, fr_value *out)

@@ -182,3 +182,58 @@ def test_a_manager_may_be_an_object() -> None:
     finally:
         context.memory_manager = before
     assert context.memory_manager is before
+
+
+@pytest.mark.parametrize("steps", [(-1, 1), (1, -1), (-2, -1), (3, -2)])
+@pytest.mark.parametrize("dtype", [numpy.float64, numpy.int8])
+def test_views_with_negative_strides_are_passed_as_they_are(steps: tuple[int, int], dtype: Any) -> None:
+    @cuda.jit
+    def add(x: Any, y: Any) -> None:
+        i, j = cuda.grid(2)
+        if i < x.shape[0] and j < x.shape[1]:
+            y[i, j] = x[i, j] + x[-1 - i, -1 - j]
+
+    whole = (numpy.arange(40 * 70).reshape(40, 70) % 50).astype(dtype)
+    x = whole[:: steps[0], :: steps[1]]
+    y = numpy.zeros((70, 40), dtype).T[::-1, ::-1][: x.shape[0], : x.shape[1]]
+    add[(3, 3), (16, 32)](x, y)
+    numpy.testing.assert_array_equal(y, x + x[::-1, ::-1])
+    device = cuda.to_device(whole)[:: steps[0], :: steps[1]]
+    numpy.testing.assert_array_equal(device.copy_to_host(), x)
+    y[:] = 0
+    add[(3, 3), (16, 32)](device, y)
+    numpy.testing.assert_array_equal(y, x + x[::-1, ::-1])
+
+
+def test_a_reversed_view_of_an_output_is_seen_to_overlap() -> None:
+    @cuda.jit
+    def turn(x: Any, y: Any) -> None:
+        i = cuda.grid(1)
+        value = x[i]
+        cuda.syncthreads()
+        y[i] = value
+
+    x = numpy.arange(64.0)
+    turn[1, 64](x, x[::-1])
+    numpy.testing.assert_array_equal(x, numpy.arange(64.0)[::-1])
+
+
+def test_an_array_of_a_tuple_by_an_index_of_run_time() -> None:
+    @cuda.jit
+    def pick(arrays: Any, pairs: Any, y: Any) -> None:
+        i = cuda.grid(1)
+        number, array = pairs[i % 3]
+        y[i] = arrays[-1 - i % 2][i, 0] + number + array[0]
+
+    c, f = numpy.arange(8.0).reshape(4, 2), numpy.asfortranarray(numpy.arange(8.0).reshape(4, 2) * 10)
+    one, y = numpy.array([100.0, 200.0]), numpy.zeros(4)
+    pick[1, 4]((c, f), ((1, one), (2.5, one[::-1]), (3, one)), y)
+    want = [(f, c)[i % 2][i, 0] + (101, 202.5, 103)[i % 3] for i in range(4)]
+    numpy.testing.assert_array_equal(y, want)
+
+    @cuda.jit
+    def differ(x: Any, y: Any) -> None:
+        y[0] = (x, y)[cuda.grid(1)][0]
+
+    with pytest.raises(cuda.errors.TypingError, match="its items are not alike"):
+        differ[1, 1](c, y)

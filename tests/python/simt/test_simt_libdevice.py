@@ -434,6 +434,23 @@ def test_bessel_functions_of_any_order() -> None:
         np.testing.assert_allclose((j[1] * got - j[0] * y)[both], (2 / (np.pi * x))[both], rtol=1e-11)
 
 
+@pytest.mark.parametrize("target", [0, 90])
+def test_what_rounds_to_nearest_rounds_by_itself(target: int) -> None:
+    def kernel(a, b, c, out):
+        i = cuda.grid(1)
+        if i < out.shape[0]:
+            out[i, 0] = libdevice.dmul_rn(a[i], b[i]) + c[i]
+            out[i, 1] = libdevice.dadd_rn(a[i] * b[i], c[i])
+            out[i, 2] = libdevice.dadd_rn(libdevice.dmul_rn(a[i], b[i]), c[i])
+            out[i, 3] = a[i] * b[i] + c[i]
+
+    a, b, c = np.array([1 + 2.0**-30]), np.array([1 - 2.0**-30]), np.array([-1.0])
+    out = np.zeros((1, 4))
+    run(kernel, a, b, c, out, target=target)
+    joined = -(2.0**-60) if target else 0.0  # 1 - 2^-60, rounded or not
+    assert out.tolist() == [[0.0, 0.0, 0.0, joined]]
+
+
 def test_arguments_that_are_no_numbers() -> None:
     def kernel(x, out):
         out[0] = libdevice.sin(x)
