@@ -215,6 +215,7 @@ typedef struct ts_plan {
     uint8_t thread_kernel;
     uint8_t carveout; /* as in ts_hints */
     uint8_t dynamic_shared; /* a kernel of threads that uses dynamic shared memory: the launch must give some */
+    uint8_t together;       /* of a kernel of threads: its blocks must have a multiple of so many; 0: any number */
     /* Blocks wait for each other: all of a launch run at once. On a GPU the launch adds a pointer to 8 bytes that
      * are zero. */
     uint8_t cooperative;

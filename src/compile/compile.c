@@ -63,8 +63,11 @@ static ts_status compile_accesses(const ts_fn *fn, ts_arena *scratch, ts_plan *p
         int n = inst->op == TS_OP_param ? 0 : ts__alias_sources(inst, &first);
         if (flags & (TS_READ | TS_WRITE))
             how[ts_opnd(fn, v, 0)] |= (flags & TS_READ ? COMPILE_READ : 0) | (flags & TS_WRITE ? COMPILE_WRITTEN : 0);
-        if (inst->op == TS_OP_cp_async)
-            how[ts_opnd(fn, v, 1)] |= COMPILE_READ;
+        if (inst->op == TS_OP_cp_async || inst->op == TS_OP_bulk_load)
+            how[ts_opnd(fn, v, inst->op == TS_OP_cp_async ? 1 : 2)] |= COMPILE_READ;
+        for (uint32_t i = 0; i < inst->n_opnd && (inst->op == TS_OP_asm || inst->op == TS_OP_foreign); i++)
+            if (ts_type_of(fn, ts_opnd(fn, v, i)) == TS_T_i64) /* an address */
+                how[ts_opnd(fn, v, i)] |= COMPILE_READ | COMPILE_WRITTEN;
         if (!how[v])
             continue;
         if (inst->op == TS_OP_param && v <= plan->n_params) /* others are the launch's */

@@ -366,7 +366,7 @@ static bool simt_is_silent(ts_op op)
         [TS_OP_none] = true,         [TS_OP_arg] = true,        [TS_OP_res] = true,
         [TS_OP_else] = true,         [TS_OP_end] = true,        [TS_OP_wgmma_fence] = true,
         [TS_OP_setmaxnreg] = true,   [TS_OP_gdc_wait] = true,   [TS_OP_gdc_launch_dependents] = true,
-        [TS_OP_tma_prefetch] = true, [TS_OP_nanosleep] = true,
+        [TS_OP_tma_prefetch] = true, [TS_OP_nanosleep] = true,  [TS_OP_prefetch] = true,
     };
     return silent[op];
 }

@@ -92,10 +92,10 @@ typedef struct simt_mbar {
     uint64_t clock[SIMT_MAX_WARPS];
 } simt_mbar;
 
-/* A TMA load or st_async that has not arrived. */
+/* A TMA load, bulk_load or st_async that has not arrived. */
 typedef struct simt_tma {
-    uint32_t bytes;          /* of an st_async, else 0 */
-    uint64_t value;
+    uint32_t bytes;          /* of a bulk_load or st_async, else 0 */
+    uint64_t value, from;    /* of an st_async; of a bulk_load, else 0 */
     uint32_t map, to;        /* tensor map; shared offset in `rank` */
     uint32_t rank;
     uint32_t mbar_rank, mbar; /* offset of the mbarrier */
@@ -220,6 +220,10 @@ TS_CHECKED ts_status simt_global_touch(simt_warp *w, ts_val v, uint64_t address,
  * noted, for a race, or a read of shared memory that nobody has written. Nothing where threads are not checked. */
 TS_CHECKED ts_status simt_watch_plain(simt_warp *w, ts_val v, ts_space space, uint64_t address, const void *bytes,
                                       uint32_t n);
+/* A write by an asynchronous copy, whose bytes are not known yet: when it begins, and again when who began it has
+ * waited for it. What a barrier counts is there for whoever waits for that: `simt_watch_arrived`. */
+TS_CHECKED ts_status simt_watch_copy(simt_warp *w, ts_val v, uint64_t address, uint32_t n);
+void simt_watch_arrived(const simt_warp *w, simt_cta *cta, uint32_t offset, uint32_t n);
 TS_CHECKED ts_status simt_watch_atomic(simt_warp *w, ts_val v, ts_space space, uint64_t address, uint32_t n);
 void simt_watch_fence(simt_warp *w);
 /* Lanes that wait for others of the warp or block: all must be here. */
@@ -243,6 +247,7 @@ uint32_t simt_swizzle(uint32_t address, uint32_t mode);
     X(warp_sync) X(grid_sync) X(cluster_arrive) X(cluster_wait) X(fence) X(cp_async) X(foreign)    \
     X(cp_async_commit) X(cp_async_wait) X(mbar_init) X(mbar_inval) X(mbar_arrive) X(mbar_expect) X(mbar_wait)         \
     X(mapa) X(st_async) X(tma_load) X(tma_store) X(tma_reduce) X(bulk_commit) X(bulk_wait)         \
+    X(bulk_load) X(bulk_store) X(asm)                                                              \
     X(ldmatrix) X(stmatrix) X(mma_sync) X(wgmma) X(wgmma_commit) X(wgmma_wait) X(trap) X(fault) X(printf)
 #define X(name) ts_status simt_##name(simt_warp *w, ts_val v);
 SIMT_OPS(X)

@@ -41,12 +41,13 @@ static void async_turn(simt_mbar *bar)
 
 ts_status simt_mbar_init(simt_warp *w, ts_val v)
 {
-    uint32_t count = TS_S_NUMBER(ts_at(simt_fn_of(w), v)->aux);
+    const ts_inst *inst = ts_at(simt_fn_of(w), v);
     for (uint32_t m = w->active; m;) {
         uint32_t lane = simt_next(&m);
         uint64_t address = simt_opnd(w, v, 0)[lane];
+        uint32_t count = inst->n_opnd > 1 ? (uint32_t)simt_opnd(w, v, 1)[lane] : TS_S_NUMBER(inst->aux);
         simt_place place;
-        if (address % 8 || count == 0)
+        if (address % 8 || count == 0 || count >= 1u << 20)
             return eval_fail(simt_run(w), v, TS_LAUNCH,
                              "an mbarrier for %u arrivals at 0x%llx; it must be aligned to 8 bytes",
                              count, (unsigned long long)address);
@@ -122,6 +123,7 @@ ts_status simt_mbar_wait(simt_warp *w, ts_val v)
         }
         simt_join(w->clock, bar->clock);
     }
+    w->synced++;
     return TS_OK;
 }
 
@@ -325,6 +327,45 @@ ts_status simt_st_async(simt_warp *w, ts_val v)
     return TS_OK;
 }
 
+/* Bytes that a bulk copy moves: the operand of each lane. */
+static ts_status async_bulk_bytes(simt_warp *w, ts_val v, uint32_t lane, uint32_t i, uint64_t shared, uint64_t global,
+                                  uint32_t *bytes)
+{
+    *bytes = (uint32_t)simt_opnd(w, v, i)[lane];
+    if (*bytes % 16 || shared % 16 || global % 16)
+        return eval_fail(simt_run(w), v, TS_LAUNCH,
+                         "lane %u: %u bytes between shared address 0x%llx and 0x%llx: all must be multiples of 16",
+                         lane, *bytes, (unsigned long long)shared, (unsigned long long)global);
+    return eval_check(simt_run(w), v, global, *bytes);
+}
+
+ts_status simt_bulk_load(simt_warp *w, ts_val v)
+{
+    for (uint32_t m = simt_predicated(w, v); m;) {
+        uint32_t lane = simt_next(&m);
+        simt_place to, at;
+        simt_mbar *bar;
+        simt_tma sent = {.from = simt_opnd(w, v, 2)[lane], .at = v};
+        uint64_t address = simt_opnd(w, v, 0)[lane];
+        w->lane = lane;
+        TS_TRY(async_bulk_bytes(w, v, lane, 3, address, sent.from, &sent.bytes));
+        if (!sent.bytes)
+            continue;
+        TS_TRY(async_mbar(w, v, simt_opnd(w, v, 1)[lane], &at, &bar));
+        TS_TRY(simt_smem(w, v, address, sent.bytes, SIMT_ASYNC_WRITE, &to));
+        TS_TRY(simt_watch_copy(w, v, address, sent.bytes));
+        TS_TRY(simt_watch_plain(w, v, TS_GLOBAL, sent.from, NULL, sent.bytes));
+        sent.to = to.offset;
+        sent.rank = to.cta->rank;
+        sent.mbar = at.offset;
+        sent.mbar_rank = at.cta->rank;
+        memset(to.cta->shadow + to.offset, SIMT_TMA_FLIGHT, sent.bytes);
+        if (!TS_PUSH(&w->cta->machine->arena, &at.cta->tma, sent))
+            return simt_nomem(w);
+    }
+    return TS_OK;
+}
+
 static uint64_t async_fill(const async_box *box)
 {
     bool nan = box->map->nan_fill && ts__float_format_of(box->elem);
@@ -363,13 +404,16 @@ static ts_status async_arrives(simt_warp *w, const simt_tma *tma)
     simt_place at = {&w->cta->machine->cta[tma->mbar_rank], tma->mbar};
     simt_mbar *bar = async_find(&at);
     int64_t bytes = tma->bytes;
-    if (bytes)
+    if (tma->from)
+        memcpy(cta->smem + tma->to, (const void *)(uintptr_t)tma->from, (size_t)bytes);
+    else if (bytes)
         ts__scalar_write(cta->smem + tma->to, tma->bytes * 8, 0, tma->value);
     else
         TS_TRY(async_loads(w, tma, &bytes));
     memset(cta->shadow + tma->to, SIMT_PLAIN, (size_t)bytes);
     if (cta->touch) /* the mbarrier publishes the bytes to whoever waits for it */
         memset(cta->touch + tma->to, 0, (size_t)bytes * sizeof *cta->touch);
+    simt_watch_arrived(w, cta, tma->to, (uint32_t)bytes);
     if (bar) {
         bar->tx -= bytes;
         async_turn(bar);
@@ -470,6 +514,26 @@ ts_status simt_tma_store(simt_warp *w, ts_val v)
 ts_status simt_tma_reduce(simt_warp *w, ts_val v)
 {
     return async_put(w, v, true);
+}
+
+ts_status simt_bulk_store(simt_warp *w, ts_val v)
+{
+    for (uint32_t m = simt_predicated(w, v); m;) {
+        uint32_t lane = simt_next(&m), bytes;
+        uint64_t to = simt_opnd(w, v, 0)[lane], address = simt_opnd(w, v, 1)[lane];
+        simt_place from;
+        w->lane = lane;
+        TS_TRY(async_bulk_bytes(w, v, lane, 2, address, to, &bytes));
+        TS_TRY(simt_watch_plain(w, v, TS_SHARED, address, NULL, bytes));
+        TS_TRY(simt_smem(w, v, address, bytes, SIMT_ASYNC_READ, &from));
+        TS_TRY(simt_watch_plain(w, v, TS_GLOBAL, to, simt_bytes(&from), bytes));
+        TS_TRY(simt_global_touch(w, v, to, simt_bytes(&from), bytes));
+        memcpy((void *)(uintptr_t)to, simt_bytes(&from), bytes);
+        simt_reading reading = {from.cta->rank, from.offset, from.offset + bytes, lane, w->bulk_open[lane], v};
+        if (!TS_PUSH(&w->cta->machine->arena, &w->bulk_read, reading))
+            return simt_nomem(w);
+    }
+    return TS_OK;
 }
 
 ts_status simt_bulk_commit(simt_warp *w, ts_val v)

@@ -298,23 +298,28 @@ ts_status simt_red(simt_warp *w, ts_val v)
 ts_status simt_cp_async(simt_warp *w, ts_val v)
 {
     const ts_inst *inst = ts_at(simt_fn_of(w), v);
-    uint32_t bytes = TS_S_NUMBER(inst->aux);
+    const ts_module *module = w->cta->machine->module;
+    ts_type elem = ts_type_get(module, simt_opnd_type(w, v, 0))->elem;
+    uint32_t bytes = TS_S_NUMBER(inst->aux), unit = TS_MAX(ts_type_bits(module, elem) / 8, 1u);
     for (uint32_t m = simt_predicated(w, v); m;) {
         uint32_t lane = simt_next(&m);
         uint64_t to = simt_opnd(w, v, 0)[lane], from = simt_opnd(w, v, 1)[lane];
+        w->lane = lane;
         uint64_t source = inst->flags & TS_F_SRC ? simt_opnd(w, v, 2)[lane] & 0xFFFFFFFF : bytes;
         simt_place place;
-        if (source > bytes || to % bytes || (source && from % bytes))
+        if (source > bytes || source % unit || to % bytes || (source && from % bytes))
             return eval_fail(
                 simt_run(w), v, TS_LAUNCH,
-                "lane %u copies %llu of %u bytes from 0x%llx to 0x%llx: too many or not aligned",
+                "lane %u copies %llu of %u bytes from 0x%llx to 0x%llx: too many, parts of elements, or not aligned",
                 lane, (unsigned long long)source, bytes, (unsigned long long)from,
                 (unsigned long long)to);
         if (source)
             TS_TRY(eval_check(simt_run(w), v, from, source));
         TS_TRY(simt_global_touch(w, v, from, NULL, (uint32_t)source));
+        TS_TRY(simt_watch_plain(w, v, TS_GLOBAL, from, NULL, (uint32_t)source));
         TS_TRY(simt_smem(w, v, to, bytes, SIMT_WRITE, &place));
         TS_TRY(simt_check_race(w, v, &place, bytes, true));
+        TS_TRY(simt_watch_copy(w, v, to, bytes));
         if (place.cta != w->cta)
             return eval_fail(simt_run(w), v, TS_LAUNCH, "cp_async into another block of the cluster");
         memset(place.cta->shadow + place.offset, SIMT_CP_FLIGHT, bytes);
@@ -333,7 +338,7 @@ ts_status simt_cp_async_commit(simt_warp *w, ts_val v)
     return TS_OK;
 }
 
-static void simt_copy_now(simt_warp *w, const simt_copy *c)
+static ts_status simt_copy_now(simt_warp *w, ts_val v, const simt_copy *c)
 {
     uint8_t *to = w->cta->smem + c->to;
     memset(to, 0, c->bytes);
@@ -342,6 +347,8 @@ static void simt_copy_now(simt_warp *w, const simt_copy *c)
     memset(w->cta->shadow + c->to, SIMT_PLAIN, c->bytes);
     for (uint32_t i = 0; i < c->bytes; i++) /* written now, by the generic proxy */
         w->cta->generic[c->to + i] = (uint64_t)(w->index + 1) << 32 | w->fences;
+    w->lane = c->lane;
+    return simt_watch_copy(w, v, SIMT_SHARED_BASE + c->to, c->bytes);
 }
 
 ts_status simt_cp_async_wait(simt_warp *w, ts_val v)
@@ -351,7 +358,7 @@ ts_status simt_cp_async_wait(simt_warp *w, ts_val v)
         simt_copy copy = w->copy.at[i];
         bool waits = w->active >> copy.lane & 1 && copy.group + allowed < w->cp_open[copy.lane];
         if (waits)
-            simt_copy_now(w, &copy);
+            TS_TRY(simt_copy_now(w, v, &copy));
         else
             w->copy.at[kept++] = copy;
     }
@@ -369,6 +376,8 @@ static ts_status simt_matrix_row(simt_warp *w, ts_val v, uint32_t lane, simt_acc
         return eval_fail(simt_run(w), v, TS_LAUNCH,
                          "lane %u: row address 0x%llx is not aligned to 16 bytes", lane,
                          (unsigned long long)address);
+    w->lane = lane;
+    TS_TRY(access == SIMT_READ ? simt_watch_plain(w, v, TS_SHARED, address, NULL, 16) : TS_OK);
     return simt_smem(w, v, address, 16, access, row);
 }
 
@@ -418,6 +427,7 @@ ts_status simt_stmatrix(simt_warp *w, ts_val v)
         for (uint32_t r = 0; r < 8; r++) {
             simt_place row;
             TS_TRY(simt_matrix_row(w, v, 8 * i + r, SIMT_WRITE, &row));
+            TS_TRY(simt_watch_plain(w, v, TS_SHARED, simt_opnd(w, v, 0)[8 * i + r], x[r], 16));
             TS_TRY(simt_write(w, v, simt_opnd(w, v, 0)[8 * i + r], x[r], 16));
         }
     }

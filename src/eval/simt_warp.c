@@ -537,6 +537,12 @@ ts_status simt_foreign(simt_warp *w, ts_val v)
                      ts_str_get(simt_run(w)->module, warp_aux(w, v)));
 }
 
+ts_status simt_asm(simt_warp *w, ts_val v)
+{
+    return eval_fail(simt_run(w), v, TS_UNSUPPORTED, "the interpreter does not run PTX: asm \"%s\"",
+                     ts_str_get(simt_run(w)->module, warp_aux(w, v)));
+}
+
 ts_status simt_printf(simt_warp *w, ts_val v)
 {
     const ts_inst *inst = ts_at(simt_fn_of(w), v);

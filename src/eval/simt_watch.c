@@ -197,6 +197,28 @@ ts_status simt_watch_plain(simt_warp *w, ts_val v, ts_space space, uint64_t addr
     return TS_OK;
 }
 
+ts_status simt_watch_copy(simt_warp *w, ts_val v, uint64_t address, uint32_t n)
+{
+    if (!simt_run(w)->env->check_threads)
+        return TS_OK;
+    TS_TRY(watch_written(w, v, address, n, false, true));
+    for (uint32_t i = 0; i < n; i += WATCH_CELL)
+        TS_TRY(watch_cell_touch(w, v, TS_SHARED, address + i, true, false));
+    return TS_OK;
+}
+
+void simt_watch_arrived(const simt_warp *w, simt_cta *cta, uint32_t offset, uint32_t n)
+{
+    struct simt_watch *t = cta->watch;
+    if (!simt_run(w)->env->check_threads || !t || !t->size)
+        return;
+    for (uint32_t i = 0; i < n; i += WATCH_CELL) {
+        watch_cell *cell = &t->cell[watch_slot(t, SIMT_SHARED_BASE + offset + i)];
+        if (cell->key)
+            *cell = (watch_cell){.key = cell->key};
+    }
+}
+
 ts_status simt_watch_atomic(simt_warp *w, ts_val v, ts_space space, uint64_t address, uint32_t n)
 {
     if (!simt_run(w)->env->check_threads)

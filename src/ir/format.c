@@ -58,3 +58,13 @@ void ts__print_tile(ts_text *out, const ts__conversion *c, const ts__printed *ti
             ts__text_putc(out, ']');
     }
 }
+
+size_t ts__asm_place(const char *at, uint32_t *number)
+{
+    size_t n = 1;
+    uint32_t value = 0;
+    for (; at[n] >= '0' && at[n] <= '9' && n <= 4; n++)
+        value = 10 * value + (uint32_t)(at[n] - '0');
+    *number = n > 1 ? value : TS_NO;
+    return n == 1 && at[1] == '$' ? 2 : n;
+}

@@ -30,4 +30,8 @@ typedef struct ts__printed {
 /* "[[1, 2], [3, 4]]"; a scalar without brackets. A letter that does not fit the element gives way to f or d. */
 void ts__print_tile(ts_text *out, const ts__conversion *c, const ts__printed *tile);
 
+/* At a $ in the text of an asm: how many characters stand for one thing, and which register $0, $1 .. mean; TS_NO: a $
+ * as it is. */
+size_t ts__asm_place(const char *at, uint32_t *number);
+
 #endif

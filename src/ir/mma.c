@@ -41,3 +41,10 @@ void ts__mma_place(ts_mma_operand which, uint32_t bits, uint32_t lane, uint32_t 
     *row = which == TS_MMA_A ? mn : k;
     *col = which == TS_MMA_A ? k : mn;
 }
+
+uint32_t ts__mma_threads(const ts_fn *fn)
+{
+    if (ts__has_op(fn, TS_OP_wgmma))
+        return 128;
+    return ts__has_op(fn, TS_OP_mma_sync) || ts__has_op(fn, TS_OP_ldmatrix) || ts__has_op(fn, TS_OP_stmatrix) ? 32 : 0;
+}

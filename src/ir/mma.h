@@ -25,4 +25,11 @@ uint32_t ts__mma_slots(const ts_mma_row *row, ts_mma_operand which);
  * and slot moves one of them, whatever the others are. */
 void ts__mma_place(ts_mma_operand which, uint32_t bits, uint32_t lane, uint32_t slot, uint32_t *row, uint32_t *col);
 
+/* How many threads do its products together, or move their matrices: 32, 128 with wgmma, 0 where it has none. A block
+ * must have a multiple of them. */
+uint32_t ts__mma_threads(const ts_fn *fn);
+/* The message for another block: name of the kernel, extents of the block, that number. */
+#define TS_MMA_BLOCK "kernel '%s': a block of (%u, %u, %u) threads; its products are made by whole warps: launch " \
+                     "blocks of a multiple of %u threads"
+
 #endif

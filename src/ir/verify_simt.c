@@ -4,6 +4,7 @@
  * tensor-core instructions. Simple ones are rows of verify_simt_sigs (operand classes and result
  * class); the rest have a function. Called by verify.c with operands that are known to be values.
  */
+#include "ir/format.h"
 #include "ir/verify.h"
 #include "tessera/compile.h"
 
@@ -68,9 +69,9 @@ static const struct {
 } vs_sigs[] = {
     {TS_OP_prmt, "ii:i"},     {TS_OP_popc, "w:i"},       {TS_OP_clz, "w:i"},
     {TS_OP_brev, "w:="},      {TS_OP_redux, "i:="},      {TS_OP_elect, ":1"},       {TS_OP_ptr_add, "pw:="},
-    {TS_OP_mapa, "si:="},     {TS_OP_mbar_init, "s"},    {TS_OP_mbar_inval, "s"},
-    {TS_OP_mbar_arrive, "s"}, {TS_OP_mbar_expect, "si"}, {TS_OP_mbar_wait, "si"},
-    {TS_OP_shared, ":s"},
+    {TS_OP_mapa, "si:="},     {TS_OP_mbar_inval, "s"},   {TS_OP_mbar_arrive, "s"},
+    {TS_OP_mbar_expect, "si"}, {TS_OP_mbar_wait, "si"},  {TS_OP_shared, ":s"},
+    {TS_OP_prefetch, "g"},    {TS_OP_bulk_load, "ssgi"}, {TS_OP_bulk_store, "gsi"},
 };
 
 static ts_status vs_signature(const ts__verify *c)
@@ -310,12 +311,20 @@ static ts_status vs_fence(const ts__verify *c)
     return vs_kind(c, TS_FENCE_MBAR_INIT + 1);
 }
 
-static ts_status vs_mbar(const ts__verify *c)
+/* Operands by class, and perhaps a predicate. */
+static ts_status vs_with_pred(const ts__verify *c)
 {
-    TS__WANT(c, c->inst->op != TS_OP_mbar_init || TS_S_NUMBER(c->inst->aux) > 0,
-             "a barrier waits for at least one arrival");
     TS_TRY(vs_signature(c));
     return vs_pred(c);
+}
+
+static ts_status vs_mbar_init(const ts__verify *c)
+{
+    bool counted = TS_S_NUMBER(c->inst->aux) > 0;
+    TS__WANT(c, c->n == 1 || c->n == 2, "mbar_init takes a barrier and perhaps its arrivals, not %u operands", c->n);
+    TS__WANT(c, counted != (c->n == 2), "a barrier waits for at least one arrival: count=1 or more, or an operand");
+    TS_TRY(vs_opnd(c, 0, 's'));
+    return c->n == 2 ? vs_opnd(c, 1, 'i') : TS_OK;
 }
 
 static ts_status vs_st_async(const ts__verify *c)
@@ -471,6 +480,28 @@ static ts_status vs_foreign(const ts__verify *c)
     return TS_OK;
 }
 
+static bool vs_is_asm(const ts__verify *c, ts_type type)
+{
+    return type == TS_T_i1 || vs_is(c->m, type, 'n');
+}
+
+static ts_status vs_asm(const ts__verify *c)
+{
+    const char *text = ts_str_get(c->m, c->inst->aux);
+    uint32_t n = c->n_res[c->v] + c->n, number;
+    for (uint32_t i = 0; i < n; i++) {
+        bool result = i < c->n_res[c->v];
+        ts_type type = result ? vs_res(c, i) : ts__verify_opnd(c, i - c->n_res[c->v]);
+        TS__WANT_TYPE(c, vs_is_asm(c, type), type, "asm takes and gives i1 and numbers of 16, 32 or 64 bits");
+    }
+    for (const char *at = strchr(text, '$'); at; at = strchr(at, '$')) {
+        at += ts__asm_place(at, &number);
+        TS__WANT(c, number == TS_NO || number < n, "asm: $%u in a text of %u results and %u values", number,
+                 c->n_res[c->v], c->n);
+    }
+    return TS_OK;
+}
+
 static ts_status vs_setmaxnreg(const ts__verify *c)
 {
     uint32_t n = TS_S_NUMBER(c->inst->aux);
@@ -506,11 +537,14 @@ const ts__verify_rule ts__verify_simt[TS_OP_COUNT] = {
     [TS_OP_bar_arrive] = {vs_bar, 0},
     [TS_OP_fence] = {vs_fence, 0},
     [TS_OP_cp_async] = {vs_cp_async, TS_F_SRC},
-    [TS_OP_mbar_init] = {vs_mbar, 0},
-    [TS_OP_mbar_inval] = {vs_mbar, 0},
-    [TS_OP_mbar_arrive] = {vs_mbar, TS_F_MASK},
-    [TS_OP_mbar_expect] = {vs_mbar, TS_F_MASK},
-    [TS_OP_mbar_wait] = {vs_mbar, 0},
+    [TS_OP_prefetch] = {vs_signature, 0},
+    [TS_OP_mbar_init] = {vs_mbar_init, 0},
+    [TS_OP_mbar_inval] = {vs_signature, 0},
+    [TS_OP_mbar_arrive] = {vs_with_pred, TS_F_MASK},
+    [TS_OP_mbar_expect] = {vs_with_pred, TS_F_MASK},
+    [TS_OP_mbar_wait] = {vs_signature, 0},
+    [TS_OP_bulk_load] = {vs_with_pred, TS_F_MASK},
+    [TS_OP_bulk_store] = {vs_with_pred, TS_F_MASK},
     [TS_OP_mapa] = {vs_signature, 0},
     [TS_OP_st_async] = {vs_st_async, TS_F_MASK},
     [TS_OP_tma_load] = {vs_tma, TS_F_MASK},
@@ -523,4 +557,5 @@ const ts__verify_rule ts__verify_simt[TS_OP_COUNT] = {
     [TS_OP_setmaxnreg] = {vs_setmaxnreg, 0},
     [TS_OP_printf] = {ts__verify_format, 0},
     [TS_OP_foreign] = {vs_foreign, 0},
+    [TS_OP_asm] = {vs_asm, 0},
 };

@@ -22,6 +22,7 @@
  * specialisation: env->block.
  * Cost: linear, but for lockstep_vary.c. Read next: lockstep.h.
  */
+#include "ir/mma.h"
 #include "pass/lockstep.h"
 #include <stdarg.h>
 #include <stdio.h>
@@ -340,6 +341,9 @@ void lock_one(lockstep *c, ts_val v)
     if (inst->op == TS_OP_foreign)
         lock_fail(c, v, TS_UNSUPPORTED, "%s() is a function of other code, which is for GPUs; launch the kernel on a "
                   "GPU, or write the function in Python", strrchr(ts_str_get(c->m, inst->aux), ' ') + 1);
+    else if (inst->op == TS_OP_asm)
+        lock_fail(c, v, TS_UNSUPPORTED, "asm(\"%.60s\") is PTX, which is for GPUs; launch the kernel on a GPU, or "
+                  "write it in Python", ts_str_get(c->m, inst->aux));
     else if (ts_info(inst)->flags & TS_ELEM)
         c->map[v] = lock_elem(c, v);
     else if (!lock_memory(c, v) && !lock_mma(c, v) && !lock_warp(c, v))
@@ -364,7 +368,8 @@ void lock_walk(lockstep *c, ts_val from, ts_val to)
 
 bool lock_is_barrier(const ts_inst *inst)
 {
-    return inst->op == TS_OP_bar_sync || inst->op == TS_OP_cluster_wait || (inst->op == TS_OP_grid_sync && !inst->aux);
+    return inst->op == TS_OP_bar_sync || inst->op == TS_OP_cluster_wait || inst->op == TS_OP_mbar_wait ||
+           (inst->op == TS_OP_grid_sync && !inst->aux);
 }
 
 void lock_grid_sync(lockstep *c, ts_val v)
@@ -384,6 +389,7 @@ static bool lock_needs_block(const ts_fn *fn)
         case TS_OP_bar_sync:
         case TS_OP_grid_sync:
         case TS_OP_cluster_wait:
+        case TS_OP_mbar_wait:
         case TS_OP_shared:
         case TS_OP_shared_alloc:
             return true;
@@ -469,6 +475,9 @@ static ts_status lock_block(lockstep *c)
     const char *name = ts_str_get(c->m, c->fn->name);
     uint64_t n = (uint64_t)c->block[0] * c->block[1];
     n = TS_MIN(n, (uint64_t)UINT32_MAX) * c->block[2];
+    uint32_t together = ts__mma_threads(c->fn);
+    if (together && n % together)
+        return ts_fail(c->err, TS_VALUE, TS_MMA_BLOCK, name, c->block[0], c->block[1], c->block[2], together);
     if (n > TS_BLOCK_THREADS)
         return ts_fail(c->err, TS_VALUE, "kernel '%s': a block of (%u, %u, %u) threads; a block has at most %d "
                        "threads, use more blocks", name, c->block[0], c->block[1], c->block[2], TS_BLOCK_THREADS);

@@ -88,6 +88,8 @@ typedef struct lockstep {
 
 /* False when memory is out. */
 bool ts__lock_vary(lockstep *c);
+/* Do threads that have not returned leave the loop, or begin its next turn, one by one? */
+bool lock_turns_part(const lockstep *c, ts_val loop);
 
 /* ---- lockstep_split.c ---- */
 
@@ -105,7 +107,8 @@ void lock_one(lockstep *c, ts_val v);
 ts_val lock_tiles_begin(lockstep *c);
 void lock_tiles_end(lockstep *c, ts_val opener);
 ts_val lock_warp_number(lockstep *c);
-/* Do the threads of a block wait for each other at it? */
+/* Do the threads of a block wait for each other at it? For an mbarrier they do here: what has to arrive there has done
+ * so when all have come. */
 bool lock_is_barrier(const ts_inst *inst);
 /* A barrier of all blocks: the device meets them. */
 void lock_grid_sync(lockstep *c, ts_val v);
@@ -149,6 +152,16 @@ void lock_store(lockstep *c, ts_val p, ts_val value, ts_val mask, uint32_t mem);
 ts_val lock_lane(lockstep *c); /* of each thread: tile of i32 */
 /* Is v, of the source, a scalar and `stride` times the number of the thread in its warp? */
 bool lock_affine(lockstep *c, ts_val v, ts_val *base, int64_t *stride);
+
+/* Thread after thread of those in the mask (0: all): a loop, and the branch to close where it is not 0; *at is the
+ * number in the tile. Element `at` of a tile is a scalar. */
+ts_val lock_each_begin(lockstep *c, ts_val mask, ts_val *at, ts_val *branch);
+void lock_each_end(lockstep *c, ts_val opener, ts_val branch);
+ts_val lock_element(lockstep *c, ts_val x, ts_val at);
+/* The value that thread `lane` (0 to 31) of the same warp has. */
+ts_val lock_of_lane(lockstep *c, ts_val x, ts_val lane);
+/* Two values side by side, as pack2. */
+ts_val lock_join(lockstep *c, ts_val low, ts_val high, ts_type to);
 
 bool lock_memory(lockstep *c, ts_val v); /* false: not one of theirs */
 bool lock_warp(lockstep *c, ts_val v);

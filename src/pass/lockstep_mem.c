@@ -255,19 +255,76 @@ static void mem_atom(lockstep *c, ts_val v)
                         x, mem, mask ? TS_F_MASK : 0);
 }
 
-/* Done at once; those that wait for it then find it done. */
+/* ---- asynchronous copies: done at once; those that wait for them find them done ------------------------------------
+ * */
+
+/* Element by element, in a loop; those that begin at `source` bytes or behind are zeros. */
+static void mem_cp_part(lockstep *c, ts_val to, ts_val from, ts_val source, uint32_t bytes, ts_val mask)
+{
+    ts_type elem = ts_type_get(c->m, ts_type_elem(c->m, ts_type_of(c->b.fn, to)))->elem;
+    int64_t unit = TS_MAX(ts_type_bits(c->m, elem) / 8, 1u);
+    ts_val zero = ts_int(&c->b, TS_T_i32, 0), one = ts_int(&c->b, TS_T_i32, 1);
+    ts_val opener = ts_for_begin(&c->b, zero, ts_int(&c->b, TS_T_i32, bytes / unit), one, 0, NULL, 0);
+    ts_val k = ts_region_arg(c->b.fn, opener, 0), at = ts_op2(&c->b, TS_OP_muli, k, ts_int(&c->b, TS_T_i32, unit), 0);
+    at = c->alone ? at : lock_spread(c, at);
+    ts_val there = ts_cmp(&c->b, TS_OP_cmpi, TS_GT, source, at, 0), pad = lock_zero(c, elem);
+    there = mask ? ts_op2(&c->b, TS_OP_andi, mask, there, 0) : there;
+    ts_val x = lock_load(c, lock_offset(c, from, k), there, c->alone ? pad : lock_spread(c, pad), 0);
+    lock_store(c, lock_offset(c, to, k), x, mask, 0);
+    ts_term(&c->b, TS_OP_continue, 0, NULL);
+    ts_end(&c->b, opener, 0, NULL);
+}
+
 static void mem_cp_async(lockstep *c, ts_val v)
 {
     const ts_inst *inst = ts_at(c->fn, v);
-    uint32_t words = TS_S_NUMBER(inst->aux) / 4;
-    ts_val to = mem_pointer_to(c, lock_opnd_tile(c, v, 0), TS_T_i32);
-    ts_val from = mem_pointer_to(c, lock_opnd_tile(c, v, 1), TS_T_i32);
-    if (inst->flags & TS_F_SRC) {
-        lock_fail(c, v, TS_UNSUPPORTED, "'cp_async' of fewer bytes than it writes is not compiled for the CPU");
+    bool part = inst->flags & TS_F_SRC, tile = !c->alone;
+    uint32_t bytes = TS_S_NUMBER(inst->aux);
+    ts_type elem = part ? ts_type_get(c->m, ts_type_of(c->fn, ts_opnd(c->fn, v, 0)))->elem : TS_T_i32;
+    ts_val to = mem_pointer_to(c, lock_value(c, ts_opnd(c->fn, v, 0), tile), elem);
+    ts_val from = mem_pointer_to(c, lock_value(c, ts_opnd(c->fn, v, 1), tile), elem), mask = mem_mask(c, v, tile);
+    if (part)
+        mem_cp_part(c, to, from, lock_value(c, ts_opnd(c->fn, v, 2), tile), bytes, mask);
+    for (uint32_t k = 0; k < bytes / 4 && !part; k++)
+        lock_store(c, mem_neighbour(c, to, k), lock_load(c, mem_neighbour(c, from, k), mask, 0, 0), mask, 0);
+}
+
+/* A copy of so many bytes between two places, scalars, by all lanes together. */
+static void mem_copy_bytes(lockstep *c, ts_val to, ts_val from, ts_val bytes)
+{
+    ts_val zero = ts_int(&c->b, TS_T_i32, 0), step = ts_int(&c->b, TS_T_i32, c->width), mask = 0;
+    ts_val words = ts_op2(&c->b, TS_OP_shri, bytes, ts_int(&c->b, TS_T_i32, 2), TS_A_UNSIGNED);
+    ts_val opener = ts_for_begin(&c->b, zero, words, step, 0, NULL, 0), at = ts_region_arg(c->b.fn, opener, 0);
+    if (!c->alone) {
+        ts_val lane = ts_emit(&c->b, TS_OP_iota, lock_tile(c, TS_T_i32), 0, NULL, 0, 0);
+        at = ts_op2(&c->b, TS_OP_addi, lock_spread(c, at), lane, 0);
+        mask = ts_cmp(&c->b, TS_OP_cmpi, TS_LT, at, lock_spread(c, words), 0);
+    }
+    to = mem_pointer_to(c, to, TS_T_i32);
+    from = mem_pointer_to(c, from, TS_T_i32);
+    lock_store(c, lock_offset(c, to, at), lock_load(c, lock_offset(c, from, at), mask, 0, 0), mask, 0);
+    ts_term(&c->b, TS_OP_continue, 0, NULL);
+    ts_end(&c->b, opener, 0, NULL);
+}
+
+/* The copies of one thread after the other. */
+static void mem_bulk(lockstep *c, ts_val v)
+{
+    bool load = ts_at(c->fn, v)->op == TS_OP_bulk_load;
+    ts_val mask = mem_mask(c, v, !c->alone), at, branch = 0;
+    ts_val x[3] = {lock_opnd(c, v, 0), lock_opnd(c, v, load ? 2 : 1), lock_opnd(c, v, load ? 3 : 2)};
+    if (c->alone) {
+        branch = mask ? ts_if_begin(&c->b, mask) : 0;
+        mem_copy_bytes(c, x[0], x[1], x[2]);
+        if (branch)
+            ts_if_end(&c->b, branch);
         return;
     }
-    for (uint32_t k = 0; k < words; k++)
-        lock_store(c, mem_neighbour(c, to, k), lock_load(c, mem_neighbour(c, from, k), c->mask, 0, 0), c->mask, 0);
+    ts_val opener = lock_each_begin(c, mask, &at, &branch);
+    for (uint32_t i = 0; i < 3; i++)
+        x[i] = lock_is_tile(c, x[i]) ? lock_element(c, x[i], at) : x[i];
+    mem_copy_bytes(c, x[0], x[1], x[2]);
+    lock_each_end(c, opener, branch);
 }
 
 bool lock_memory(lockstep *c, ts_val v)
@@ -297,8 +354,18 @@ bool lock_memory(lockstep *c, ts_val v)
     case TS_OP_cp_async:
         mem_cp_async(c, v);
         return true;
+    case TS_OP_bulk_load:
+    case TS_OP_bulk_store:
+        mem_bulk(c, v);
+        return true;
+    case TS_OP_mapa: /* a block is a cluster */
+        c->map[v] = lock_value(c, ts_opnd(c->fn, v, 0), c->is.vary[v]);
+        return true;
     case TS_OP_cp_async_commit:
     case TS_OP_cp_async_wait:
+    case TS_OP_bulk_commit:
+    case TS_OP_bulk_wait:
+    case TS_OP_prefetch:
         return true;
     default:
         return false;

@@ -154,11 +154,53 @@ static void mma_give(lockstep *c, ts_val v, const ts_mma_row *row, ts_val matrix
     lock_set_results(c, v, row->regs[TS_MMA_C], values);
 }
 
+/* ---- matrices of 8 x 8 elements of 16 bits in shared memory ---------------------------------------------------------
+ * */
+
+/* Where thread l has one half of its register of matrix i, in memory: lane 8 i + row says where the row begins. */
+static ts_val mma_half(lockstep *c, ts_val rows, uint32_t i, uint32_t half, bool trans)
+{
+    ts_val lane = lock_lane(c), group, pair, one;
+    ts_type i32 = ts_type_of(c->b.fn, lane);
+    one = ts_int(&c->b, i32, 1);
+    group = ts_op2(&c->b, TS_OP_shri, lane, ts_int(&c->b, i32, 2), TS_A_UNSIGNED);
+    pair = ts_op2(&c->b, TS_OP_shli, ts_op2(&c->b, TS_OP_andi, lane, ts_int(&c->b, i32, 3), 0), one, 0);
+    pair = ts_op2(&c->b, TS_OP_addi, pair, ts_int(&c->b, i32, half), 0);
+    ts_val row = ts_op2(&c->b, TS_OP_addi, trans ? pair : group, ts_int(&c->b, i32, 8 * i), 0);
+    ts_val begin = ts_cast(&c->b, TS_OP_int_to_ptr, lock_of_lane(c, rows, row), ts_type_ptr(c->m, TS_T_i16, TS_GLOBAL),
+                           0);
+    return lock_offset(c, begin, trans ? group : pair);
+}
+
+static void mma_matrices(lockstep *c, ts_val v, bool load)
+{
+    uint32_t aux = ts_at(c->fn, v)->aux, n = TS_S_NUMBER(aux);
+    bool trans = TS_S_EXTRA(aux) & 1;
+    ts_val rows = ts_cast(&c->b, TS_OP_ptr_to_int, lock_opnd_tile(c, v, 0), TS_T_i64, 0), out[4], part[2], at[2];
+    for (uint32_t i = 0; i < n; i++) {
+        for (uint32_t half = 0; half < 2; half++)
+            at[half] = mma_half(c, rows, i, half, trans);
+        if (load) {
+            for (uint32_t half = 0; half < 2; half++)
+                part[half] = lock_load(c, at[half], c->mask, 0, 0);
+            out[i] = lock_join(c, part[0], part[1], TS_T_i32);
+        } else {
+            mma_slots(c, lock_opnd_tile(c, v, 1 + i), TS_T_i16, 2, part);
+            for (uint32_t half = 0; half < 2; half++)
+                lock_store(c, at[half], part[half], c->mask, 0);
+        }
+    }
+    if (load)
+        lock_set_results(c, v, n, out);
+}
+
 bool lock_mma(lockstep *c, ts_val v)
 {
     const ts_inst *inst = ts_at(c->fn, v);
+    if (inst->op == TS_OP_ldmatrix || inst->op == TS_OP_stmatrix)
+        mma_matrices(c, v, inst->op == TS_OP_ldmatrix);
     if (inst->op != TS_OP_mma_sync)
-        return false;
+        return inst->op == TS_OP_ldmatrix || inst->op == TS_OP_stmatrix;
     const ts_mma_row *row = &ts__mma_rows[TS_MMA_ROW(inst->aux)];
     uint32_t flags = TS_MMA_FLAGS(inst->aux), n_a = row->regs[TS_MMA_A], n_b = row->regs[TS_MMA_B];
     uint32_t attr = (flags & TS_MMA_U_A ? TS_A_UNSIGNED : 0) | (flags & TS_MMA_U_B ? TS_A_UNSIGNED_B : 0);

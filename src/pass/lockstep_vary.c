@@ -131,6 +131,7 @@ static bool vary_one(const lockstep *c, ts_val v)
     case TS_OP_match:
     case TS_OP_elect:
     case TS_OP_mma_sync:
+    case TS_OP_ldmatrix:
         return true;
     case TS_OP_vote:
     case TS_OP_redux:
@@ -140,7 +141,7 @@ static bool vary_one(const lockstep *c, ts_val v)
     }
 }
 
-static bool vary_parts(const lockstep *c, ts_val loop)
+bool lock_turns_part(const lockstep *c, ts_val loop)
 {
     const ts_inst *inst = ts_at(c->fn, loop);
     for (uint32_t i = 0; i < 3 && inst->op == TS_OP_for; i++)
@@ -148,13 +149,19 @@ static bool vary_parts(const lockstep *c, ts_val loop)
             return true;
     for (ts_val v = loop + 1; v < c->shape.end[loop]; v++) {
         uint32_t op = ts_at(c->fn, v)->op;
-        if (op == TS_OP_return) /* other warps of the block go on, so it is never a jump of the result */
-            return true;
         if ((op == TS_OP_break || op == TS_OP_continue) && ts__term_target(c->fn, &c->shape, v) == loop &&
             vary_apart(c, v, loop))
             return true;
     }
     return false;
+}
+
+static bool vary_parts(const lockstep *c, ts_val loop)
+{
+    for (ts_val v = loop + 1; v < c->shape.end[loop]; v++)
+        if (ts_at(c->fn, v)->op == TS_OP_return) /* other warps go on, so it is never a jump of the result */
+            return true;
+    return lock_turns_part(c, loop);
 }
 
 /* Jumps that leave the regions around them. */

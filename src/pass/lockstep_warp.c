@@ -131,6 +131,11 @@ static ts_val warp_source(lockstep *c, uint32_t kind, ts_val b, uint32_t word, t
     return from;
 }
 
+ts_val lock_of_lane(lockstep *c, ts_val x, ts_val lane)
+{
+    return warp_get(c, warp_put(c, x), lane);
+}
+
 /* All lanes read as far away as this scalar says: neighbours, in the midst of memory for three warps. */
 static ts_val warp_shift(lockstep *c, ts_val x, ts_val by, bool up)
 {
@@ -253,7 +258,7 @@ static ts_val warp_as(lockstep *c, ts_val x, ts_type elem)
     return ts_type_elem(c->m, ts_type_of(c->b.fn, x)) == elem ? x : ts_cast(&c->b, TS_OP_bitcast, x, elem, 0);
 }
 
-static ts_val warp_join(lockstep *c, ts_val low, ts_val high, ts_type to)
+ts_val lock_join(lockstep *c, ts_val low, ts_val high, ts_type to)
 {
     uint32_t bits = warp_bits(c, low);
     ts_type wide = warp_int(2 * bits);
@@ -282,7 +287,7 @@ static ts_val warp_cvt_pack(lockstep *c, ts_val v, bool tile)
     ts_val x[2];
     for (uint32_t i = 0; i < 2; i++)
         x[i] = ts_cast(&c->b, TS_OP_ftof, lock_value(c, ts_opnd(c->fn, v, i), tile), elem, attr);
-    return warp_join(c, x[0], x[1], inst->type);
+    return lock_join(c, x[0], x[1], inst->type);
 }
 
 /* Byte by byte. */
@@ -313,12 +318,33 @@ static ts_val warp_mul_wide(lockstep *c, ts_val v, bool tile)
 
 /* ---- effects ----------------------------------------------------------------------------------------------------- */
 
-/* Element `at` of a tile, as a scalar. */
-static ts_val warp_element(lockstep *c, ts_val x, ts_val at)
+ts_val lock_element(lockstep *c, ts_val x, ts_val at)
 {
     static const int64_t one = 1;
     ts_type elem = ts_type_elem(c->m, ts_type_of(c->b.fn, x)), part = ts_type_tile(c->m, elem, 1, &one);
+    if (ts_type_kind(c->m, elem) == TS_KIND_PTR) /* as a number: pointers are not taken out of tiles */
+        return ts_cast(&c->b, TS_OP_int_to_ptr, lock_element(c, ts_cast(&c->b, TS_OP_ptr_to_int, x, TS_T_i64, 0), at),
+                       elem, 0);
     return ts_reshape(&c->b, ts_emit(&c->b, TS_OP_extract, part, 2, (ts_val[]){x, at}, 0, 0), elem);
+}
+
+ts_val lock_each_begin(lockstep *c, ts_val mask, ts_val *at, ts_val *branch)
+{
+    ts_val zero = ts_int(&c->b, TS_T_i32, 0), one = ts_int(&c->b, TS_T_i32, 1);
+    ts_val last = ts_int(&c->b, TS_T_i32, TS_MIN(c->width, (int64_t)c->n_threads));
+    mask = mask ? lock_spread(c, mask) : 0;
+    ts_val opener = ts_for_begin(&c->b, zero, last, one, 0, NULL, 0);
+    *at = ts_region_arg(c->b.fn, opener, 0);
+    *branch = mask ? ts_if_begin(&c->b, lock_element(c, mask, *at)) : 0;
+    return opener;
+}
+
+void lock_each_end(lockstep *c, ts_val opener, ts_val branch)
+{
+    if (branch)
+        ts_if_end(&c->b, branch);
+    ts_term(&c->b, TS_OP_continue, 0, NULL);
+    ts_end(&c->b, opener, 0, NULL);
 }
 
 enum { WARP_PRINTED = 32 };
@@ -327,47 +353,34 @@ enum { WARP_PRINTED = 32 };
 static void warp_printf(lockstep *c, ts_val v)
 {
     const ts_inst *inst = ts_at(c->fn, v);
-    ts_val zero = ts_int(&c->b, TS_T_i32, 0), one = ts_int(&c->b, TS_T_i32, 1), x[WARP_PRINTED + 1], branch = 0;
+    ts_val x[WARP_PRINTED + 1], branch, j;
     if (inst->n_opnd > WARP_PRINTED) {
         lock_fail(c, v, TS_UNSUPPORTED, "a print of %u values; the limit is %d: print them in several calls",
                   inst->n_opnd, WARP_PRINTED);
         return;
     }
-    ts_val last = ts_int(&c->b, TS_T_i32, TS_MIN(c->width, (int64_t)c->n_threads));
-    ts_val opener = ts_for_begin(&c->b, zero, last, one, 0, NULL, 0), j = ts_region_arg(c->b.fn, opener, 0);
-    if (c->mask)
-        branch = ts_if_begin(&c->b, warp_element(c, c->mask, j));
+    ts_val opener = lock_each_begin(c, c->mask, &j, &branch);
     for (uint32_t i = 0; i < inst->n_opnd; i++) {
         x[i] = lock_opnd(c, v, i);
-        x[i] = lock_is_tile(c, x[i]) ? warp_element(c, x[i], j) : x[i];
+        x[i] = lock_is_tile(c, x[i]) ? lock_element(c, x[i], j) : x[i];
     }
     ts_emit(&c->b, TS_OP_print_tko, TS_T_token, inst->n_opnd, x, inst->aux, 0);
-    if (branch)
-        ts_if_end(&c->b, branch);
-    ts_term(&c->b, TS_OP_continue, 0, NULL);
-    ts_end(&c->b, opener, 0, NULL);
+    lock_each_end(c, opener, branch);
 }
 
 /* The first fault wins, so the first thread that is here reports its own. */
 static void warp_fault(lockstep *c, ts_val v)
 {
-    ts_val x[6], zero = ts_int(&c->b, TS_T_i32, 0), one = ts_int(&c->b, TS_T_i32, 1), opener = 0, branch = 0, at = zero;
-    if (c->mask) {
-        ts_val last = ts_int(&c->b, TS_T_i32, TS_MIN(c->width, (int64_t)c->n_threads)), mask = lock_spread(c, c->mask);
-        opener = ts_for_begin(&c->b, zero, last, one, 0, NULL, 0);
-        at = ts_region_arg(c->b.fn, opener, 0);
-        branch = ts_if_begin(&c->b, warp_element(c, mask, at));
-    }
+    ts_val x[6], opener = 0, branch = 0, at = ts_int(&c->b, TS_T_i32, 0);
+    if (c->mask)
+        opener = lock_each_begin(c, c->mask, &at, &branch);
     for (uint32_t i = 0; i < TS_COUNT(x); i++) {
         x[i] = lock_opnd(c, v, i);
-        x[i] = lock_is_tile(c, x[i]) ? warp_element(c, x[i], at) : x[i];
+        x[i] = lock_is_tile(c, x[i]) ? lock_element(c, x[i], at) : x[i];
     }
     ts_emit(&c->b, TS_OP_fault, TS_T_none, TS_COUNT(x), x, ts_at(c->fn, v)->aux, 0);
-    if (opener) {
-        ts_if_end(&c->b, branch);
-        ts_term(&c->b, TS_OP_continue, 0, NULL);
-        ts_end(&c->b, opener, 0, NULL);
-    }
+    if (opener)
+        lock_each_end(c, opener, branch);
 }
 
 static void warp_trap(lockstep *c)
@@ -403,7 +416,7 @@ static ts_val warp_value(lockstep *c, ts_val v)
     case TS_OP_cvt_pack:
         return warp_cvt_pack(c, v, tile);
     case TS_OP_pack2:
-        return warp_join(c, lock_value(c, inst->opnd[0], tile), lock_value(c, inst->opnd[1], tile), inst->type);
+        return lock_join(c, lock_value(c, inst->opnd[0], tile), lock_value(c, inst->opnd[1], tile), inst->type);
     case TS_OP_prmt:
         return warp_prmt(c, v, tile);
     case TS_OP_popc:
@@ -417,6 +430,20 @@ static ts_val warp_value(lockstep *c, ts_val v)
     }
 }
 
+/* All threads of the block come here at once, or those that come first would wait for what the others have yet to do.
+ * */
+static void warp_wait(lockstep *c, ts_val v)
+{
+    bool together = true;
+    for (ts_val at = c->shape.parent[v]; at; at = c->shape.parent[at]) {
+        const ts_inst *inst = ts_at(c->fn, at);
+        together &= inst->op == TS_OP_if ? !c->is.vary[inst->opnd[0]] : !lock_turns_part(c, at);
+    }
+    if (!together)
+        lock_fail(c, v, TS_UNSUPPORTED, "threads wait for an mbarrier where not all of the block come; on the CPU all "
+                  "threads of a block wait together: move the wait out of the branch, or launch the kernel on a GPU");
+}
+
 bool lock_warp(lockstep *c, ts_val v)
 {
     switch ((int)ts_at(c->fn, v)->op) {
@@ -427,6 +454,13 @@ bool lock_warp(lockstep *c, ts_val v)
     case TS_OP_nanosleep:
     case TS_OP_gdc_wait:
     case TS_OP_gdc_launch_dependents:
+    case TS_OP_mbar_init:
+    case TS_OP_mbar_inval:
+    case TS_OP_mbar_arrive:
+    case TS_OP_mbar_expect:
+        return true;
+    case TS_OP_mbar_wait:
+        warp_wait(c, v);
         return true;
     case TS_OP_grid_sync:
         lock_grid_sync(c, v);

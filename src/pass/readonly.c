@@ -25,7 +25,7 @@ static bool readonly_written(const ts_alias *alias, bool *written)
     const ts_fn *fn = alias->fn;
     for (ts_val v = 1; v < fn->inst.n; v++) {
         const ts_inst *inst = ts_at(fn, v);
-        if (inst->op == TS_OP_foreign) /* code of others does what it likes */
+        if (inst->op == TS_OP_foreign || inst->op == TS_OP_asm) /* code of others does what it likes */
             return false;
         if (!(ts_info(inst)->flags & TS_WRITE) || !inst->n_opnd)
             continue;

@@ -13,6 +13,7 @@
  * every GPU. Pieces do not share bytes, even when they are never needed at the same time.
  * Cost: one copy of the function. Runs last, so that what nobody uses takes no room; the plan learns the static size.
  */
+#include "ir/mma.h"
 #include "pass/pass.h"
 
 enum { SHARED_DYNAMIC_ALIGN = 16, SHARED_MOST = 1 << 24 };
@@ -57,6 +58,7 @@ ts_status ts__pass_shared(ts_fn *fn, ts_pass_env *env, ts_error *err)
     if (env->plan) {
         env->plan->shared_bytes = total;
         env->plan->dynamic_shared = ts__has_op(fn, TS_OP_shared);
+        env->plan->together = (uint8_t)ts__mma_threads(fn);
     }
     if (!total)
         return TS_OK;

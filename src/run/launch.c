@@ -5,6 +5,7 @@
  */
 #include "run/launch.h"
 #include "array/array.h"
+#include "ir/mma.h"
 #include <stdio.h>
 
 /* A grid of threads may have more blocks along x. The limits are all ones. */
@@ -182,6 +183,8 @@ static ts_status launch_check_block(const ts_kernel *kernel, const uint32_t *blo
         return ts_fail(err, TS_VALUE, "kernel '%s' promises blocks of at most %u threads (num_warps=%u), but (%u, %u, "
                        "%u) are %u; launch smaller blocks, or promise more", kernel->name, plan->threads,
                        plan->threads / 32, block[0], block[1], block[2], block[0] * block[1] * block[2]);
+    if (plan->together && block[0] * block[1] * block[2] % plan->together)
+        return ts_fail(err, TS_VALUE, TS_MMA_BLOCK, kernel->name, block[0], block[1], block[2], plan->together);
     return TS_OK;
 }
 

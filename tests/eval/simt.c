@@ -621,6 +621,38 @@ static void cp_async_arrives_at_its_wait(void)
     CHECK(strstr(err.text, "cp.async without its wait") != NULL);
 }
 
+/* ---- bulk copies -------------------------------------------------------------------------------------------- */
+
+/* Four numbers to shared memory and, behind a wait for `phase`, back. */
+static ts_status sk_bulk(int32_t bytes, bool wait, int32_t out[4])
+{
+    sk k;
+    _Alignas(16) int32_t in[4] = {1, 2, 3, 4};
+    sk_begin(&k, 1, 64);
+    ts_val shared = sk_shared(&k, TS_T_i32, 16), bar = sk_shared(&k, TS_T_i64, 0), n = sk_i32(&k, bytes);
+    sk_do(&k, TS_OP_prefetch, 1, &k.in, 0);
+    sk_do(&k, TS_OP_mbar_init, 2, (ts_val[]){bar, sk_i32(&k, 1)}, 0);
+    sk_do(&k, TS_OP_mbar_expect, 2, (ts_val[]){bar, n}, 0);
+    sk_do(&k, TS_OP_bulk_load, 4, (ts_val[]){shared, bar, k.in, n}, 0);
+    if (wait)
+        sk_do(&k, TS_OP_mbar_wait, 2, (ts_val[]){bar, sk_i32(&k, 0)}, 0);
+    sk_do(&k, TS_OP_bulk_store, 3, (ts_val[]){k.out, shared, n}, 0);
+    sk_do(&k, TS_OP_bulk_commit, 0, NULL, 0);
+    sk_do(&k, TS_OP_bulk_wait, 0, NULL, 0);
+    return sk_end(&k, out, in);
+}
+
+static void bulk_copies_arrive_at_their_barrier(void)
+{
+    _Alignas(16) int32_t out[4] = {0};
+    CHECK_OK(sk_bulk(16, true, out));
+    CHECK(out[0] == 1 && out[1] == 2 && out[2] == 3 && out[3] == 4);
+    CHECK_INT(sk_bulk(16, false, out), TS_LAUNCH);
+    CHECK(strstr(err.text, "without its mbarrier wait") != NULL);
+    CHECK_INT(sk_bulk(12, true, out), TS_LAUNCH);
+    CHECK(strstr(err.text, "multiples of 16") != NULL);
+}
+
 /* ---- mbarriers and TMA -------------------------------------------------------------------------------------- */
 
 /* Warp 1 produces four numbers through a one-slot ring, warp 0 consumes them; `full` and `empty` barriers. */
@@ -1305,6 +1337,11 @@ static void functions_of_other_code_are_refused(void)
     sk_op(&k, TS_OP_foreign, TS_T_i32, 1, &x, ts_intern(k.m, "c twice", 7));
     CHECK_INT(sk_end(&k, out, NULL), TS_UNSUPPORTED);
     CHECK(strstr(err.text, "foreign") != NULL);
+    sk_begin(&k, 32, 0);
+    x = sk_i32(&k, 3);
+    sk_op(&k, TS_OP_asm, TS_T_none, 1, &x, ts_intern(k.m, "// $0", 5));
+    CHECK_INT(sk_end(&k, out, NULL), TS_UNSUPPORTED);
+    CHECK(strstr(err.text, "does not run PTX") != NULL);
 }
 
 static void every_thread_op_was_run(void)
@@ -1340,6 +1377,7 @@ int main(void)
     all_blocks_of_a_grid_meet();
     blocks_wait_for_what_is_sent_to_them();
     cp_async_arrives_at_its_wait();
+    bulk_copies_arrive_at_their_barrier();
     mbarriers_hand_a_slot_to_and_fro();
     tma_swizzles_fills_and_clips();
     tma_reduction_adds_in_the_maps_type();

@@ -393,6 +393,8 @@ static void copies_assemble(uint32_t target)
     op0(&k, TS_OP_cp_async_commit, TS_T_none, 0);
     op0(&k, TS_OP_cp_async_wait, TS_T_none, TS_S(0, 1, 0));
     ts_emit(b, TS_OP_mbar_init, TS_T_none, 1, &bar, TS_S(0, 128, 0), 0);
+    ts_emit(b, TS_OP_mbar_init, TS_T_none, 2, (ts_val[]){bar, i}, 0, 0);
+    ts_emit(b, TS_OP_prefetch, TS_T_none, 1, &k.in, 0, 0);
     ts_emit(b, TS_OP_mbar_arrive, TS_T_none, 1, &bar, 0, 0);
     ts_emit(b, TS_OP_mbar_wait, TS_T_none, 2, (ts_val[]){bar, ts_int(b, TS_T_i32, 0)}, 0, 0);
     ts_val x = ts_emit_multi(b, TS_OP_ldmatrix, 1, &s, TS_S(0, 4, 1), 0, 4,
@@ -401,8 +403,28 @@ static void copies_assemble(uint32_t target)
     if (target >= 90) {
         ts_emit(b, TS_OP_stmatrix, TS_T_none, 3, (ts_val[]){s, x + 1, x + 2}, TS_S(0, 2, 0), 0);
         ts_emit(b, TS_OP_mbar_expect, TS_T_none, 3, (ts_val[]){bar, ts_int(b, TS_T_i32, 70000), c}, 0, TS_F_MASK);
+        ts_emit(b, TS_OP_bulk_load, TS_T_none, 5, (ts_val[]){s, bar, k.in, ts_int(b, TS_T_i32, 64), c}, 0, TS_F_MASK);
+        ts_emit(b, TS_OP_bulk_load, TS_T_none, 4, (ts_val[]){s, bar, k.in, i}, 0, 0);
+        ts_emit(b, TS_OP_bulk_store, TS_T_none, 3, (ts_val[]){k.in, s, i}, 0, 0);
         ts_emit(b, TS_OP_mbar_inval, TS_T_none, 1, &bar, 0, 0);
     }
+    emit_and_assemble(&k);
+    kit_end(&k);
+}
+
+/* Registers of each kind, in and out; the values' own registers stay as they are. */
+static void text_of_the_user_assembles(uint32_t target)
+{
+    static const char text[] = ".version 7.8\n.reg .pred q; setp.lt.f32 q, $6, 0f00000000; mov.b16 $0, $5;"
+                               " mov.b32 $1, $7; mov.f32 $2, $6; mov.f64 $3, $8; mov.pred $4, q; add.f32 $6, $6, $6; // $$";
+    static const ts_type types[] = {TS_T_f16, TS_T_i32, TS_T_f32, TS_T_f64, TS_T_i1};
+    kit k;
+    kit_begin(&k, target);
+    ts_val x[] = {value(&k, TS_T_i16), value(&k, TS_T_f32), value(&k, TS_T_i32), value(&k, TS_T_f64)};
+    ts_val v = ts_emit_multi(&k.b, TS_OP_asm, 4, x, ts_intern(k.m, text, sizeof text - 1), 0, 5, types);
+    for (uint32_t i = 0; i < 5; i++)
+        sink(&k, v + 1 + i);
+    sink(&k, x[1]);
     emit_and_assemble(&k);
     kit_end(&k);
 }
@@ -873,6 +895,7 @@ int main(void)
         atomics_assemble(targets[i]);
         warp_ops_assemble(targets[i]);
         copies_assemble(targets[i]);
+        text_of_the_user_assembles(targets[i]);
         mma_assembles(targets[i]);
         constant_guards_assemble(targets[i]);
         if (targets[i] >= 90)

@@ -7,7 +7,7 @@
  *     emit_alu.c    arithmetic, comparison, selection        emit_cvt.c   conversions
  *     emit_mem.c    loads, stores, addresses, asynchronous copies      emit_atom.c  atomics
  *     emit_warp.c   shuffles, barriers, tensor cores
- *     emit_lines.c  lines of the source
+ *     emit_asm.c    PTX of the user's      emit_lines.c  lines of the source
  *     emit.def      one row per operation: handler, immediates, least architecture and PTX version
  */
 #ifndef TS_TARGET_PTX_EMIT_H

@@ -344,6 +344,12 @@ void ts__emit_mapa(ts_ptx *e, ts_val v, const ts_inst *inst)
     PUT("mapa.shared::cluster.u32 $v, $r, $v;\n", v, ts__ptx_in_reg(e, inst->opnd[0]), inst->opnd[1]);
 }
 
+void ts__emit_prefetch(ts_ptx *e, ts_val v, const ts_inst *inst)
+{
+    (void)v;
+    PUT("$s $a;\n", ts_info(inst)->ptx, inst->opnd[0]);
+}
+
 /* ---- cp.async ------------------------------------------------------------------------------------------------ */
 
 void ts__emit_cp_async(ts_ptx *e, ts_val v, const ts_inst *inst)
@@ -362,7 +368,10 @@ void ts__emit_cp_async(ts_ptx *e, ts_val v, const ts_inst *inst)
 void ts__emit_mbar_init(ts_ptx *e, ts_val v, const ts_inst *inst)
 {
     (void)v;
-    PUT("mbarrier.init.shared.b64 $a, $i;\n", inst->opnd[0], (int)TS_S_NUMBER(inst->aux));
+    if (inst->n_opnd > 1)
+        PUT("mbarrier.init.shared.b64 $a, $v;\n", inst->opnd[0], inst->opnd[1]);
+    else
+        PUT("mbarrier.init.shared.b64 $a, $i;\n", inst->opnd[0], (int)TS_S_NUMBER(inst->aux));
 }
 
 void ts__emit_mbar_inval(ts_ptx *e, ts_val v, const ts_inst *inst)
@@ -488,6 +497,22 @@ void ts__emit_tma_prefetch(ts_ptx *e, ts_val v, const ts_inst *inst)
 {
     (void)v;
     PUT("prefetch.tensormap [$r];\n", mem_tmap(e, inst));
+}
+
+void ts__emit_bulk_load(ts_ptx *e, ts_val v, const ts_inst *inst)
+{
+    const ts_val *opnds = ts_opnds(e->fn, inst);
+    (void)v;
+    PUT("$gcp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes $a, $a, $v, $a;\n", mem_pred(e, inst),
+        opnds[0], opnds[2], opnds[3], opnds[1]);
+}
+
+void ts__emit_bulk_store(ts_ptx *e, ts_val v, const ts_inst *inst)
+{
+    const ts_val *opnds = ts_opnds(e->fn, inst);
+    (void)v;
+    PUT("$gcp.async.bulk.global.shared::cta.bulk_group $a, $a, $v;\n", mem_pred(e, inst), opnds[0], opnds[1],
+        opnds[2]);
 }
 
 void ts__emit_bulk_wait(ts_ptx *e, ts_val v, const ts_inst *inst)

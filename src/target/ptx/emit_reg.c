@@ -163,15 +163,25 @@ ts_val ts__ptx_read(const ts_ptx *e, ts_val user, uint32_t i)
     return x ? x : v;
 }
 
+/* May the address in shared memory be that of another block? Not where it is seen to be the block's own. */
+static bool reg_is_remote(const ts_ptx *e, ts_val from)
+{
+    for (;;) {
+        const ts_inst *inst = ts_at(e->fn, from = e->alias[from]);
+        if (inst->op == TS_OP_shared || inst->op == TS_OP_shared_alloc)
+            return false;
+        if (inst->op != TS_OP_ptr_add && inst->op != TS_OP_offset)
+            return inst->op == TS_OP_mapa || ts__has_op(e->fn, TS_OP_mapa);
+        from = inst->opnd[0];
+    }
+}
+
 const char *ts__ptx_space(const ts_ptx *e, ts_val pointer)
 {
     static const char *const names[] = {".global", ".shared", ".local"};
     ts_type type = ts__ptx_type_of(e, pointer);
     uint8_t space = ts_type_is_scalar(type) ? TS_GLOBAL : ts_type_get(e->fn->module, type)->space;
-    ts_val from = e->alias[pointer];
-    while (space == TS_SHARED && ts_at(e->fn, from)->op == TS_OP_ptr_add)
-        from = e->alias[ts_at(e->fn, from)->opnd[0]];
-    return ts_at(e->fn, from)->op == TS_OP_mapa ? ".shared::cluster" : names[space];
+    return space == TS_SHARED && reg_is_remote(e, pointer) ? ".shared::cluster" : names[space];
 }
 
 uint32_t ts__ptx_n_res(const ts_ptx *e, ts_val opener)
