@@ -11,11 +11,13 @@ from collections.abc import Callable
 from typing import Any, TypeVar
 
 __all__ = [
-    "activemask", "all_sync", "any_sync", "atomic", "ballot_sync", "blockDim", "blockIdx",
-    "brev", "carray", "cbrt", "cg", "clz", "const", "eq_sync", "farray", "ffs", "fma", "fp16", "grid", "gridDim",
-    "gridsize", "laneid", "lanemask_lt", "ldca", "ldcg", "ldcs", "ldcv", "ldlu", "literal_unroll", "literally", "local",
-    "match_all_sync", "match_any_sync", "mma", "nanosleep", "popc", "selp", "shared", "shfl_down_sync",
-    "shfl_sync", "shfl_up_sync", "shfl_xor_sync", "stcg", "stcs", "stwb", "stwt", "syncthreads",
+    "activemask", "all_sync", "any_sync", "asm", "atomic", "ballot_sync", "blockDim", "blockIdx",
+    "brev", "bulk", "carray", "cbrt", "cg", "clz", "const", "cp_async", "cp_async_commit", "cp_async_wait", "eq_sync",
+    "farray", "ffs", "fma", "fp16", "grid", "gridDim",
+    "gridsize", "laneid", "lanemask_lt", "ldca", "ldcg", "ldcs", "ldcv", "ldlu", "literal_unroll", "literally",
+    "load_vector", "local", "match_all_sync", "match_any_sync", "mbarrier", "mma", "nanosleep", "popc", "prefetch",
+    "selp", "shared", "shfl_down_sync",
+    "shfl_sync", "shfl_up_sync", "shfl_xor_sync", "stcg", "stcs", "store_vector", "stwb", "stwt", "syncthreads",
     "syncthreads_and", "syncthreads_count", "syncthreads_or", "syncwarp", "threadfence",
     "threadfence_block", "threadfence_system", "threadIdx", "warpsize",
 ]  # fmt: skip
@@ -309,6 +311,114 @@ def stwt(array: Any, index: Any, value: Any, /) -> None:
     """``array[index] = value``, written through the caches."""
 
 
+@_op("load_vector")
+def load_vector(array: Any, index: Any, count: Any) -> Any:
+    """A tuple of ``count`` neighbours of an array, from ``array[index]`` on along the last axis, by one access.
+
+    Parameters
+    ----------
+    array : array
+        Of numbers that lie side by side along the last axis, in global or shared memory.
+    index : integer or tuple of them
+        The first element. Its address must be a multiple of all bytes that are read: on a GPU another one is an error
+        of the device. Arrays as allocated begin at such addresses.
+    count : constant
+        1, 2, 4, 8 or 16, at most 16 bytes in all.
+
+    Notes
+    -----
+    With ``checked=True`` bounds and address are looked at. Where the compiler can see all this, it makes such accesses
+    of plain ones.
+
+    Examples
+    --------
+    >>> @cuda.jit
+    ... def scale(x, y):  # float32
+    ...     i = 4 * cuda.grid(1)
+    ...     if i < x.size:
+    ...         a, b, c, d = cuda.load_vector(x, i, 4)
+    ...         cuda.store_vector(y, i, (2 * a, 2 * b, 2 * c, 2 * d))
+    """
+
+
+@_op("store_vector")
+def store_vector(array: Any, index: Any, values: Any) -> None:
+    """Stores a tuple of numbers from ``array[index]`` on, by one access; else as ``load_vector``."""
+
+
+@_op("prefetch")
+def prefetch(array: Any, index: Any, /) -> None:
+    """Fetches ``array[index]`` and what lies around it into the cache of a GPU. It changes nothing, and on the CPU
+    device does nothing."""
+
+
+@_op("cp_async")
+def cp_async(to: Any, to_index: Any, source: Any, index: Any, count: Any, valid: Any = None) -> None:
+    """Begins to copy neighbours of an array in global memory into shared memory, past the registers.
+
+    Parameters
+    ----------
+    to, to_index : array in shared memory, its first element that is written
+    source, index : array in global memory of the same dtype, its first element that is read
+    count : constant
+        How many elements lie side by side along the last axis of both: 4, 8 or 16 bytes, at a multiple of as many.
+    valid : integer, optional
+        So many of the elements are read, and the others become zeros; 0 reads nothing, wherever the index is.
+
+    Notes
+    -----
+    The elements are there when the thread has waited: ``cp_async_commit`` makes a group of the copies that the thread
+    began since the last one, ``cp_async_wait(n)`` waits until at most n groups are under way. Other threads see them
+    after a barrier that follows. On the CPU device a copy is made at once.
+    """
+
+
+@_op("cp_async_commit")
+def cp_async_commit() -> None:
+    """Makes a group of the thread's copies since the last one."""
+
+
+@_op("cp_async_wait")
+def cp_async_wait(pending: Any = 0) -> None:
+    """Waits until at most ``pending`` (a constant, 0 to 7) of the thread's groups are under way."""
+
+
+@_op("asm")
+def asm(text: str, result: Any, /, *values: Any) -> Any:
+    """PTX, as it stands.
+
+    Parameters
+    ----------
+    text : constant text
+        Instructions of PTX. ``$0``, ``$1`` .. are registers: those of the results, then those of the values; ``$$`` is
+        a ``$``. It stands in a block of its own, so that it may declare registers and labels. A first line such as
+        ``.version 8.6`` says which version of PTX it needs beyond 8.0.
+    result : dtype, tuple of dtypes or None
+        What it gives.
+    values : numbers and arrays
+        Numbers of 16, 32 and 64 bits are in registers of their size (``.b32``, ``.f32`` for float32, ``.f64``), a bool
+        is a predicate, an array is the address of its first element: 64 bits in global and local memory, 32 in shared
+        memory.
+
+    Returns
+    -------
+    number, tuple of numbers or None
+
+    Notes
+    -----
+    It is never removed, moved or made once for two calls, and is taken to read and write all memory. The compiler does
+    not read the text: the driver's assembler does, at the first launch. On the CPU device a kernel with PTX is refused,
+    with its line.
+
+    Examples
+    --------
+    >>> @cuda.jit
+    ... def kernel(x, out):
+    ...     i = cuda.grid(1)
+    ...     out[i] = cuda.asm("lop3.b32 $0, $1, $2, $3, 0x96;", np.uint32, x[i], np.uint32(5), np.uint32(9))
+    """
+
+
 @_op("literal_unroll")
 def literal_unroll(container: Any, /) -> Any:
     """The tuple itself: loops over tuples are unrolled, whatever their items are."""
@@ -348,6 +458,12 @@ class ClusterGroup:
     def num_blocks(self, /) -> Any:
         """Blocks of the cluster, int32."""
 
+    @_op("cg_map_shared")
+    def map_shared(self, array: Any, rank: Any) -> Any:
+        """The same array of shared memory in the block ``rank`` of the cluster: it is read, written and changed by
+        atomics as one's own. ``sync()`` of the cluster orders that, also before the first access, and before a block
+        ends whose memory others use."""
+
 
 class cg:
     """Cooperative groups. A kernel that names the grid is launched with all its blocks at once."""
@@ -365,6 +481,93 @@ class cg:
     @_op("cg_this_cluster")
     def this_cluster() -> Any:
         """The group of all threads of the block's cluster, a ``ClusterGroup``."""
+
+
+class mbarrier:
+    """Barriers in shared memory, which threads arrive at without waiting, and which count the bytes of bulk copies.
+
+    A barrier is an element of an array ``cuda.shared.array(n, np.uint64)``. One thread makes it, then the block meets.
+    It goes through phases, 0, 1, 2 ..: one is complete when as many threads have arrived as ``init`` said, and all
+    bytes that were expected have come. From sm_80 on; bytes from sm_90 on.
+
+    On the CPU device threads arrive without effect, copies are made at once, and ``wait`` is a barrier of the block:
+    all of its threads have to come to it together. A kernel that waits in a branch for some threads is refused there,
+    with its line. A wrong number of arrivals or bytes shows only on a GPU, which waits forever, and with
+    ``checked="races"``.
+    """
+
+    __tessera_names__ = True
+
+    @staticmethod
+    @_op("mbarrier_init")
+    def init(bars: Any, bar: Any, count: Any) -> None:
+        """Makes the barrier ``bars[bar]``, whose phases ``count`` arrivals complete: one thread calls it. The others
+        see it after ``cuda.syncthreads()``."""
+
+    @staticmethod
+    @_op("mbarrier_fence")
+    def fence() -> None:
+        """After ``init``, by the same thread: bulk copies, and other blocks of the cluster after its ``sync()``, see
+        the barriers. GPUs have it from sm_90 on."""
+
+    @staticmethod
+    @_op("mbarrier_arrive")
+    def arrive(bars: Any, bar: Any) -> None:
+        """Arrives once, and does not wait. What the thread wrote before is seen by those that wait."""
+
+    @staticmethod
+    @_op("mbarrier_expect")
+    def expect(bars: Any, bar: Any, nbytes: Any) -> None:
+        """Arrives once, and the phase waits for that many bytes of copies as well."""
+
+    @staticmethod
+    @_op("mbarrier_wait")
+    def wait(bars: Any, bar: Any, phase: Any) -> None:
+        """Waits until the phase is complete: an integer, of which the last bit counts. Only the phase that goes on, or
+        the one before it, can be waited for."""
+
+    @staticmethod
+    @_op("mbarrier_invalidate")
+    def invalidate(bars: Any, bar: Any) -> None:
+        """Ends the barrier: its memory may be used for something else."""
+
+
+class bulk:
+    """Copies of whole rows between global and shared memory, which one thread begins (GPUs from sm_90 on).
+
+    Sizes and addresses are multiples of 16 bytes, and elements lie side by side along the last axis of both arrays.
+    Shared memory that threads have written is seen by copies after ``bulk.fence()`` by those threads and a barrier.
+    """
+
+    __tessera_names__ = True
+
+    @staticmethod
+    @_op("bulk_load")
+    def load(to: Any, to_index: Any, source: Any, index: Any, count: Any, bars: Any, bar: Any) -> None:
+        """Begins to copy ``count`` elements from ``source[index]`` on in global memory to ``to[to_index]`` in shared
+        memory. The barrier ``bars[bar]`` counts the bytes: somebody must ``mbarrier.expect`` them."""
+
+    @staticmethod
+    @_op("bulk_store")
+    def store(to: Any, to_index: Any, source: Any, index: Any, count: Any) -> None:
+        """Begins to copy ``count`` elements from ``source[index]`` on in shared memory to ``to[to_index]`` in global
+        memory. The thread that began it makes groups of stores and waits for them: ``commit``, ``wait``."""
+
+    @staticmethod
+    @_op("bulk_commit")
+    def commit() -> None:
+        """Makes a group of the thread's stores since the last one."""
+
+    @staticmethod
+    @_op("bulk_wait")
+    def wait(pending: Any = 0, read: Any = False) -> None:
+        """Waits until at most ``pending`` (a constant) of the thread's groups are under way; with ``read=True`` only
+        until they have read shared memory, which may then be written again."""
+
+    @staticmethod
+    @_op("bulk_fence")
+    def fence() -> None:
+        """What this thread wrote to shared memory is seen by copies that begin after a barrier that follows."""
 
 
 class shared:
@@ -474,6 +677,42 @@ class mma:
     def store(array: Any, index: Any, values: Any, shape: Any) -> None:
         """Writes the fragment of a result: ``array[index[0] : index[0] + m, index[1] : index[1] + n] = values``, each
         number converted to the array's dtype."""
+
+    @staticmethod
+    @_op("mma_ldmatrix")
+    def ldmatrix(array: Any, index: Any, count: Any, transposed: Any = False) -> Any:
+        """Matrices of 8 rows of 16 bytes out of shared memory, as fragments have them, by one access of the warp.
+
+        Parameters
+        ----------
+        array : array in shared memory
+            Of numbers of 8, 16 or 32 bits that lie side by side along the last axis.
+        index : integer or tuple of them
+            Where *this thread's* row begins, at a multiple of 16 bytes: thread ``8 * i + r`` of the warp names row r of
+            matrix i. Threads beyond ``8 * count`` name any row.
+        count : constant
+            1, 2 or 4 matrices.
+        transposed : constant
+            Each matrix (of numbers of 16 bits) is given as if it lay the other way.
+
+        Returns
+        -------
+        tuple of numbers
+            Of each matrix as many as 32 bits hold, in a row, side by side: thread t has those of row ``t // 4`` from
+            ``t % 4 * 32`` bits on.
+
+        Notes
+        -----
+        For float16 in (16, 8, 16) the fragment of a that begins at (row, k) is
+        ``ldmatrix(x, (row + lane % 16, k + lane // 16 * 8), 4)``; the fragment of b at (k, column) is
+        ``ldmatrix(y, (k + lane % 16, column), 2, True)``.
+        """
+
+    @staticmethod
+    @_op("mma_stmatrix")
+    def stmatrix(array: Any, index: Any, values: Any, transposed: Any = False) -> None:
+        """Stores what ``ldmatrix`` gives: each thread names a row, and the numbers go to where they belong. GPUs have
+        it from sm_90 on."""
 
 
 class atomic:

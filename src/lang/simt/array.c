@@ -372,12 +372,16 @@ static ts_status array_view(fr *f, uint32_t node, const fr_array *a, const fr_va
 
 /* ---- elements --------------------------------------------------------------------------------------------------- */
 
-fr_value fr_simt_load(fr *f, ts_dtype dtype, ts_val address, uint32_t cache)
+fr_value fr_simt_loaded(fr *f, ts_dtype dtype, ts_val v)
 {
-    ts_val v = ts_load(&f->b, address, cache);
     if (dtype == TS_DTYPE_bool_)
         v = ts_cmp(&f->b, TS_OP_cmpi, TS_NE, v, ts_int(&f->b, TS_T_i8, 0), 0);
     return fr_tile(dtype, v);
+}
+
+fr_value fr_simt_load(fr *f, ts_dtype dtype, ts_val address, uint32_t cache)
+{
+    return fr_simt_loaded(f, dtype, ts_load(&f->b, address, cache));
 }
 
 ts_status fr_simt_stored(fr *f, ts_dtype dtype, const fr_value *value, ts_val *out)
@@ -442,13 +446,15 @@ static bool array_all_numbers(const fr_value *items, uint32_t n, uint32_t rank)
     return all;
 }
 
-ts_status fr_simt_address(fr *f, uint32_t node, const fr_value *array, const fr_value *index, ts_val *out)
+ts_status fr_simt_address(fr *f, uint32_t node, const fr_value *array, const fr_value *index, fr_checks checks,
+                          ts_val *out)
 {
     fr_value items[3 * TS_ARRAY_RANK];
     uint32_t n;
     const fr_array *a = array->as.array;
     TS_TRY(array_items(f, node, a, index, items, &n));
-    TS_TRY(array_check(f, a, items, n));
+    if (checks)
+        TS_TRY(array_check(f, a, items, n));
     if (!array_all_numbers(items, n, a->rank))
         return fr_error(f, node, TS_TILETYPE, "one element is wanted: an index for each of %u axes\n  found: %s",
                         a->rank, fr_say(f, index));

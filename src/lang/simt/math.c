@@ -198,7 +198,7 @@ static ts_status math_power_of_ten(fr *f, ts_val n, fr_value *table, ts_val *out
         TS_TRY(fr_simt_constant_array(f, &made, table, &found));
     }
     ts_val address;
-    TS_TRY(fr_simt_address(f, 0, table, &index, &address));
+    TS_TRY(fr_simt_address(f, 0, table, &index, FR_CHECKED, &address));
     *out = fr_simt_load(f, TS_DTYPE_float64, address, TS_CACHE_NONE).as.v;
     return TS_OK;
 }

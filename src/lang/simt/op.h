@@ -85,9 +85,12 @@ ts_status fr_simt_logical(fr *f, ts_op op, uint32_t n, const fr_value *args, fr_
 uint32_t fr_simt_width(const fr *f, ts_val v, uint32_t depth);
 /* A step above zero, and a stop that leaves room for it. */
 fr_counts fr_simt_counts_up(const fr *f, ts_val start, ts_val stop, ts_val step);
-/* The address of one element; the index has one number for each axis. */
-ts_status fr_simt_address(fr *f, uint32_t node, const fr_value *array, const fr_value *index, ts_val *out);
+/* The address of one element; the index has one number for each axis. FR_CHECKED: where kernels are compiled so. */
+typedef enum fr_checks { FR_UNCHECKED, FR_CHECKED } fr_checks;
+ts_status fr_simt_address(fr *f, uint32_t node, const fr_value *array, const fr_value *index, fr_checks checks,
+                          ts_val *out);
 ts_type fr_simt_storage(ts_dtype dtype);
+fr_value fr_simt_loaded(fr *f, ts_dtype dtype, ts_val v); /* of what is in memory */
 fr_value fr_simt_load(fr *f, ts_dtype dtype, ts_val address, uint32_t cache);
 ts_status fr_simt_store(fr *f, ts_dtype dtype, ts_val address, const fr_value *value, uint32_t cache);
 ts_status fr_simt_get_item(fr *f, uint32_t node, const fr_value *of, const fr_value *index, fr_value *out);
@@ -134,6 +137,20 @@ ts_status fr_simt_constant_array(fr *f, const fr_value *v, fr_value *out, bool *
 ts_status fr_simt_index_tuple(fr *f, uint32_t node, const fr_value *tuple, const fr_value *index, fr_value *out);
 /* Constant memory of the module with these bytes. */
 ts_val fr_simt_constant_bytes(fr *f, const void *bytes, size_t n, ts_status *status);
+
+/* ---- neighbours: op_memory.c ------------------------------------------------------------------------------ */
+
+ts_space fr_simt_space(const fr *f, const fr_array *a);
+/* The address of element arg[i + 1] of the array arg[i], whose elements lie side by side from there on. */
+ts_status fr_simt_neighbours(fr *f, const fr_call *c, uint32_t i, ts_dtype *dtype, ts_val *out);
+/* Where indices are checked: `count` elements from that address on are in the array, and it is a multiple of `align`.
+ * */
+ts_status fr_simt_check_neighbours(fr *f, const fr_call *c, uint32_t i, const fr_value *count, uint32_t align,
+                                   ts_val address);
+/* Numbers as registers of 32 bits for the tensor cores, `per` of them each, the first one lowest; and back. In
+ * op_mma.c. */
+ts_val fr_simt_pack(fr *f, const ts_val *x, uint32_t per);
+void fr_simt_unpack(fr *f, ts_val word, ts_type elem, uint32_t per, ts_val *out);
 
 /* ---- exceptions: raise.c ---------------------------------------------------------------------------------- */
 

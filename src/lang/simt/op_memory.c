@@ -133,20 +133,28 @@ ts_status fr_simt_memory_array(fr *f, const fr_call *c, fr_value *out)
 
 /* ---- one element --------------------------------------------------------------------------------- */
 
-static ts_status memory_address(fr *f, const fr_call *c, const fr_value *index, ts_dtype *dtype, ts_val *out)
+/* Of an element of the array that is argument i. */
+static ts_status memory_place(fr *f, const fr_call *c, uint32_t i, const fr_value *index, fr_checks checks,
+                              ts_dtype *dtype, ts_val *out)
 {
+    const fr_value *of = &c->arg[i];
     *dtype = TS_DTYPE_NONE;
-    if (c->arg[0].kind != FR_ARRAY)
-        return fr_arg_error(f, c, 0, "an array");
-    const fr_array *a = c->arg[0].as.array;
+    if (of->kind != FR_ARRAY)
+        return fr_arg_error(f, c, i, "an array");
+    const fr_array *a = of->as.array;
     *dtype = (ts_dtype)a->dtype;
     if (a->element || !fr_simt_is_aligned(a))
-        return fr_error(f, c->at[0], TS_TILETYPE, a->element ? "%s() takes an array of numbers\n  found: %s"
+        return fr_error(f, c->at[i], TS_TILETYPE, a->element ? "%s() takes an array of numbers\n  found: %s"
                         : "%s() takes numbers that lie at multiples of their size\n  found: %s, at any bytes\n"
-                          "  help: make the record's dtype with align=True", fr_op_name(c), fr_say(f, &c->arg[0]));
-    TS_TRY(fr_simt_address(f, c->node, &c->arg[0], index, out));
+                          "  help: make the record's dtype with align=True", fr_op_name(c), fr_say(f, of));
+    TS_TRY(fr_simt_address(f, c->node, of, index, checks, out));
     *out = fr_simt_pointer(f, a, *out);
     return TS_OK;
+}
+
+static ts_status memory_address(fr *f, const fr_call *c, const fr_value *index, ts_dtype *dtype, ts_val *out)
+{
+    return memory_place(f, c, 0, index, FR_CHECKED, dtype, out);
 }
 
 ts_status fr_simt_load_hint(fr *f, const fr_call *c, fr_value *out)
@@ -165,6 +173,115 @@ ts_status fr_simt_store_hint(fr *f, const fr_call *c, fr_value *out)
     *out = fr_none();
     TS_TRY(memory_address(f, c, &c->arg[1], &dtype, &address));
     return fr_simt_store(f, dtype, address, &c->arg[2], c->op->x);
+}
+
+/* ---- neighbours ----------------------------------------------------------------------------------- */
+
+ts_space fr_simt_space(const fr *f, const fr_array *a)
+{
+    return (ts_space)ts_type_get(f->module, ts_type_of(f->b.fn, a->base))->space;
+}
+
+ts_status fr_simt_check_neighbours(fr *f, const fr_call *c, uint32_t i, const fr_value *count, uint32_t align,
+                                   ts_val address)
+{
+    const fr_value *index = &c->arg[i + 1];
+    fr_value items[TS_ARRAY_RANK], minus = fr_number(-1), more, last;
+    uint32_t n = index->kind == FR_TUPLE ? index->n : 1;
+    ts_val unused;
+    if (!fr_simt_reports(f, TS_CHECK_BOUNDS))
+        return TS_OK;
+    TS_TRY(fr_simt_address(f, c->node, &c->arg[i], index, FR_CHECKED, &unused));
+    for (uint32_t d = 0; d < n; d++)
+        items[d] = index->kind == FR_TUPLE ? index->as.items[d] : *index;
+    TS_TRY(fr_simt_binary(f, TS_OPERATOR_Add, count, &minus, (fr_options){0}, &more));
+    TS_TRY(fr_simt_binary(f, TS_OPERATOR_Add, &items[n - 1], &more, (fr_options){0}, &items[n - 1]));
+    TS_TRY(fr_tuple(f, n, items, &last));
+    TS_TRY(fr_simt_address(f, c->node, &c->arg[i], &last, FR_CHECKED, &unused));
+    bool shared = fr_simt_space(f, c->arg[i].as.array) == TS_SHARED;
+    ts_type word = shared ? TS_T_i32 : TS_T_i64;
+    ts_val low = ts_op2(&f->b, TS_OP_andi, ts_cast(&f->b, TS_OP_ptr_to_int, address, word, 0),
+                        ts_int(&f->b, word, align - 1), 0);
+    const char *text = fr_textf(f, "ValueError: %s(): the elements do not begin at a multiple of %u bytes",
+                                fr_op_name(c), align);
+    fr_simt_check(f, ts_cmp(&f->b, TS_OP_cmpi, TS_EQ, low, ts_int(&f->b, word, 0), 0),
+                  &(fr_fault){.code = TS_FAULT_RAISE, .text = text});
+    return TS_OK;
+}
+
+ts_status fr_simt_neighbours(fr *f, const fr_call *c, uint32_t i, ts_dtype *dtype, ts_val *out)
+{
+    int64_t step;
+    TS_TRY(memory_place(f, c, i, &c->arg[i + 1], FR_UNCHECKED, dtype, out));
+    const fr_array *a = c->arg[i].as.array;
+    if (fr_dtype_cat(*dtype) == FR_COMPLEX)
+        return fr_arg_error(f, c, i, "an array of numbers that are not complex; x.view(np.float64) shows their parts");
+    if (!a->rank || !fr_is_int(&a->stride[a->rank - 1], &step) || step != 1)
+        return fr_error(f, c->at[i], TS_TILETYPE, "%s() takes elements that lie side by side along the last axis\n"
+                        "  found: %s, which is known to have them at other distances, or not known to have them so\n"
+                        "  help: pass an array in C order, as np.ascontiguousarray makes it", fr_op_name(c),
+                        fr_say(f, &c->arg[i]));
+    return TS_OK;
+}
+
+/* Elements of one access, by argument 2 or the values: a power of two, in at most 16 bytes of global or shared memory.
+ * */
+static ts_status memory_vector(fr *f, const fr_call *c, int64_t n, ts_dtype *dtype, ts_val *address)
+{
+    fr_value count = fr_number(n);
+    uint32_t bytes = c->arg[0].kind == FR_ARRAY ? (uint32_t)ts_dtype_bytes((ts_dtype)c->arg[0].as.array->dtype) : 0;
+    if (bytes && (n < 1 || n > 16 || !ts_is_pow2((uint32_t)n) || n * bytes > 16))
+        return fr_error(f, c->at[2], TS_TILEVALUE, "%s(): one access has 1, 2, 4, 8 or 16 elements, of 16 bytes at most"
+                        "\n  found: %lld of %u bytes each", fr_op_name(c), (long long)n, bytes);
+    TS_TRY(fr_simt_neighbours(f, c, 0, dtype, address));
+    if (fr_simt_space(f, c->arg[0].as.array) == TS_LOCAL)
+        return fr_arg_error(f, c, 0, "an array in global or shared memory; local memory is the thread's registers");
+    return fr_simt_check_neighbours(f, c, 0, &count, (uint32_t)n * bytes, *address);
+}
+
+ts_status fr_simt_load_vector(fr *f, const fr_call *c, fr_value *out)
+{
+    int64_t n;
+    ts_dtype dtype;
+    ts_val address;
+    ts_type types[16];
+    fr_value items[16];
+    if (!fr_is_int(&c->arg[2], &n))
+        return fr_arg_error(f, c, 2, "a constant, how many elements");
+    TS_TRY(memory_vector(f, c, n, &dtype, &address));
+    for (int64_t i = 0; i < n; i++)
+        types[i] = fr_simt_storage(dtype);
+    ts_val v = ts_emit_multi(&f->b, TS_OP_ld, 1, &address, TS_S(TS_CACHE_NONE, n, 0), 0, (uint32_t)n, types);
+    for (int64_t i = 0; i < n; i++)
+        items[i] = fr_simt_loaded(f, dtype, v + 1 + (ts_val)i);
+    return fr_tuple(f, (uint32_t)n, items, out);
+}
+
+ts_status fr_simt_store_vector(fr *f, const fr_call *c, fr_value *out)
+{
+    const fr_value *values = &c->arg[2];
+    ts_dtype dtype;
+    ts_val x[17];
+    *out = fr_none();
+    if (values->kind != FR_TUPLE)
+        return fr_arg_error(f, c, 2, "a tuple of numbers");
+    TS_TRY(memory_vector(f, c, values->n, &dtype, &x[0]));
+    for (uint32_t i = 0; i < values->n; i++)
+        TS_TRY(fr_simt_stored(f, dtype, &values->as.items[i], &x[1 + i]));
+    ts_emit(&f->b, TS_OP_st, TS_T_none, 1 + values->n, x, TS_S(TS_CACHE_NONE, values->n, 0), 0);
+    return TS_OK;
+}
+
+ts_status fr_simt_prefetch(fr *f, const fr_call *c, fr_value *out)
+{
+    ts_dtype dtype;
+    ts_val address;
+    *out = fr_none();
+    TS_TRY(memory_address(f, c, &c->arg[1], &dtype, &address));
+    if (fr_simt_space(f, c->arg[0].as.array) != TS_GLOBAL)
+        return fr_arg_error(f, c, 0, "an array in global memory");
+    ts_emit(&f->b, TS_OP_prefetch, TS_T_none, 1, &address, 0, 0);
+    return TS_OK;
 }
 
 /* ---- atomics -------------------------------------------------------------------------------------- */

@@ -94,23 +94,45 @@ static ts_status mma_element(fr *f, const ts_mma_row *row, ts_mma_operand which,
     return TS_OK;
 }
 
-/* `per` elements as one register, the first one lowest. */
-static ts_val mma_pack(ts_builder *b, const ts_val *x, uint32_t per)
+static ts_val mma_as(ts_builder *b, ts_val x, ts_type type)
 {
+    return ts_type_of(b->fn, x) == type ? x : ts_cast(b, TS_OP_bitcast, x, type, 0);
+}
+
+ts_val fr_simt_pack(fr *f, const ts_val *x, uint32_t per)
+{
+    ts_builder *b = &f->b;
     ts_val pair[2];
     if (per == 1)
         return x[0];
     if (per == 2)
         return ts_emit(b, TS_OP_pack2, TS_T_i32, 2, x, 0, 0);
     for (uint32_t i = 0; i < 2; i++) {
-        ts_val byte[2];
-        for (uint32_t k = 0; k < 2; k++)
-            byte[k] = ts_type_of(b->fn, x[2 * i + k]) == TS_T_i8
-                          ? x[2 * i + k]
-                          : ts_cast(b, TS_OP_bitcast, x[2 * i + k], TS_T_i8, 0);
+        ts_val byte[2] = {mma_as(b, x[2 * i], TS_T_i8), mma_as(b, x[2 * i + 1], TS_T_i8)};
         pair[i] = ts_emit(b, TS_OP_pack2, TS_T_i16, 2, byte, 0, 0);
     }
     return ts_emit(b, TS_OP_pack2, TS_T_i32, 2, pair, 0, 0);
+}
+
+void fr_simt_unpack(fr *f, ts_val word, ts_type elem, uint32_t per, ts_val *out)
+{
+    ts_builder *b = &f->b;
+    ts_type half[2] = {per == 2 ? elem : TS_T_i16, per == 2 ? elem : TS_T_i16}, byte[2] = {TS_T_i8, TS_T_i8};
+    if (per == 1) {
+        out[0] = mma_as(b, word, elem);
+        return;
+    }
+    ts_val halves = ts_emit_multi(b, TS_OP_unpack2, 1, &word, 0, 0, 2, half) + 1;
+    for (uint32_t i = 0; i < 2; i++) {
+        ts_val x = halves + i;
+        if (per == 2) {
+            out[i] = x;
+            continue;
+        }
+        ts_val bytes = ts_emit_multi(b, TS_OP_unpack2, 1, &x, 0, 0, 2, byte) + 1;
+        out[2 * i] = mma_as(b, bytes, elem);
+        out[2 * i + 1] = mma_as(b, bytes + 1, elem);
+    }
 }
 
 static ts_status mma_registers(fr *f, const ts_mma_row *row, ts_mma_operand which, const mma_fragment *part,
@@ -122,7 +144,7 @@ static ts_status mma_registers(fr *f, const ts_mma_row *row, ts_mma_operand whic
     for (uint32_t i = 0; i < part->n; i++)
         TS_TRY(mma_element(f, row, which, &part->items[i], dtype, &x[i]));
     for (uint32_t i = 0; i < row->regs[which]; i++)
-        out[i] = mma_pack(&f->b, x + i * per, per);
+        out[i] = fr_simt_pack(f, x + i * per, per);
     return TS_OK;
 }
 
@@ -290,5 +312,72 @@ ts_status fr_simt_mma_store(fr *f, const fr_call *c, fr_value *out)
         TS_TRY(fr_simt_set_item(f, c->node, &c->arg[0], &index, &part.items[i]));
     }
     *out = fr_none();
+    return TS_OK;
+}
+
+/* ---- matrices of 8 rows of 16 bytes in shared memory --------------------------------------------------------------
+ * */
+
+typedef struct mma_rows {
+    ts_dtype dtype;
+    ts_val row;      /* where this lane's row begins */
+    uint32_t per;    /* numbers of a register */
+    bool transposed;
+} mma_rows;
+
+static ts_status mma_rows_of(fr *f, const fr_call *c, mma_rows *out)
+{
+    uint32_t bits = c->arg[0].kind == FR_ARRAY ? fr_dtype_bits((ts_dtype)c->arg[0].as.array->dtype) : 0;
+    fr_value whole = fr_number(bits >= 8 ? 128 / bits : 1);
+    TS_TRY(fr_simt_neighbours(f, c, 0, &out->dtype, &out->row));
+    if (fr_simt_space(f, c->arg[0].as.array) != TS_SHARED)
+        return fr_arg_error(f, c, 0, "an array in shared memory: cuda.shared.array");
+    if (bits < 8 || bits > 32)
+        return fr_arg_error(f, c, 0, "an array of numbers of 8, 16 or 32 bits");
+    out->per = 32 / bits;
+    if (fr_given(c, 3) && c->arg[3].kind != FR_NUMBER)
+        return fr_arg_error(f, c, 3, "a constant, True or False");
+    out->transposed = fr_given(c, 3) && c->arg[3].as.i;
+    if (out->transposed && bits != 16)
+        return fr_arg_error(f, c, 3, "False: only matrices of 16 bits are transposed");
+    return fr_simt_check_neighbours(f, c, 0, &whole, 16, out->row);
+}
+
+ts_status fr_simt_mma_matrix_load(fr *f, const fr_call *c, fr_value *out)
+{
+    static const ts_type words[] = {TS_T_i32, TS_T_i32, TS_T_i32, TS_T_i32};
+    fr_value items[MMA_MOST];
+    ts_val x[4];
+    mma_rows rows;
+    int64_t n;
+    TS_TRY(mma_rows_of(f, c, &rows));
+    if (!fr_is_int(&c->arg[2], &n) || (n != 1 && n != 2 && n != 4))
+        return fr_arg_error(f, c, 2, "1, 2 or 4 matrices, a constant");
+    ts_val v = ts_emit_multi(&f->b, TS_OP_ldmatrix, 1, &rows.row, TS_S(0, n, rows.transposed), 0, (uint32_t)n, words);
+    for (uint32_t i = 0; i < n; i++) {
+        fr_simt_unpack(f, v + 1 + i, fr_simt_storage(rows.dtype), rows.per, x);
+        for (uint32_t k = 0; k < rows.per; k++)
+            items[i * rows.per + k] = fr_simt_loaded(f, rows.dtype, x[k]);
+    }
+    return fr_tuple(f, (uint32_t)n * rows.per, items, out);
+}
+
+ts_status fr_simt_mma_matrix_store(fr *f, const fr_call *c, fr_value *out)
+{
+    const fr_value *values = &c->arg[2];
+    ts_val x[MMA_MOST], opnds[5];
+    mma_rows rows;
+    *out = fr_none();
+    TS_TRY(mma_rows_of(f, c, &rows));
+    uint32_t n = values->kind == FR_TUPLE ? values->n / rows.per : 0;
+    if ((n != 1 && n != 2 && n != 4) || values->n % rows.per)
+        return fr_arg_error(f, c, 2, fr_textf(f, "a tuple of %u, %u or %u numbers: 1, 2 or 4 matrices", rows.per,
+                                              2 * rows.per, 4 * rows.per));
+    for (uint32_t i = 0; i < values->n; i++)
+        TS_TRY(fr_simt_stored(f, rows.dtype, &values->as.items[i], &x[i]));
+    opnds[0] = rows.row;
+    for (uint32_t i = 0; i < n; i++)
+        opnds[1 + i] = mma_as(&f->b, fr_simt_pack(f, x + i * rows.per, rows.per), TS_T_i32);
+    ts_emit(&f->b, TS_OP_stmatrix, TS_T_none, 1 + n, opnds, TS_S(0, n, rows.transposed), 0);
     return TS_OK;
 }

@@ -110,7 +110,7 @@ static ts_status reduce_loops(const reduce_call *r, uint32_t node, const fr_valu
             carried[i] = ts_region_arg(f->b.fn, openers[d], 1 + i);
     }
     TS_TRY(fr_tuple(f, a->rank, index, &at));
-    TS_TRY(fr_simt_address(f, node, array, &at, &address));
+    TS_TRY(fr_simt_address(f, node, array, &at, FR_CHECKED, &address));
     fr_value v;
     TS_TRY(fr_simt_get(f, a, address, TS_CACHE_NONE, &v));
     ts_val next[REDUCE_CARRIED];

@@ -7,10 +7,13 @@ from __future__ import annotations
 import ctypes
 import importlib.util
 import pathlib
+import shutil
 import struct
+import subprocess
 
 import lower as front
 import numpy as np
+import pytest
 
 from tessera import _core, _pack, _structs
 
@@ -96,6 +99,25 @@ def run(
     if status:
         raise LowerError(status, err.text.decode())
     return b"".join(printed).decode()
+
+
+needs_ptxas = pytest.mark.skipif(not shutil.which("ptxas"), reason="no ptxas")
+
+
+def assemble(fn: object, args: tuple, target: int, folder: pathlib.Path) -> str:
+    """PTX of a kernel for arrays like these, which ptxas has taken for the architecture `target`."""
+    from tessera import cuda
+
+    number = max(t for t in _core.TARGETS.values() if t <= target)
+    types = tuple(cuda.typeof(a) for a in args)
+    text, _ = cuda.compile_ptx(fn, types, cc=divmod(number, 10))
+    path = folder / "kernel.ptx"
+    path.write_text(text)
+    arch = f"sm_{target}a" if target >= 90 else f"sm_{target}"
+    command = ["ptxas", f"-arch={arch}", "-O0", "-o", "/dev/null", path]
+    done = subprocess.run(command, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    return text
 
 
 def message(fn: object, *args: object) -> str:

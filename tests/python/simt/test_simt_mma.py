@@ -4,17 +4,14 @@ as PTX that assembles; beside exact sums of products, an oracle of its own."""
 
 from __future__ import annotations
 
-import shutil
-import subprocess
 from fractions import Fraction
 
 import ml_dtypes
 import numpy as np
 import pytest
-from simt_run import message, run
+from simt_run import assemble, message, needs_ptxas, run
 
 from tessera import cuda
-from tessera._core import TARGETS
 
 F = np.float32
 ROWS = [
@@ -164,27 +161,22 @@ def test_a_matrix_product_through_shared_memory() -> None:
     np.testing.assert_allclose(out, x.astype(np.float64) @ y.astype(np.float64), atol=1e-4)
 
 
-@pytest.mark.skipif(not shutil.which("ptxas"), reason="no ptxas")
+@needs_ptxas
 @pytest.mark.parametrize("target", [80, 89, 90, 100, 120])
 def test_it_assembles(target: int, tmp_path) -> None:
-    number = max(t for t in TARGETS.values() if t <= target)
-    texts = []
     for row in ROWS:
         if row[1] in ((16, 8, 8), (16, 8, 4)) and row[0] is np.float64 and target < 90:
             continue
-        x, y, c = arrays(row, 1, 2)
-        kernel = cuda.jit(by_warps(row[1], 2))
-        kernel[1, 32](x, y, c)
-        (overload,) = kernel.overloads.values()
-        texts.append(overload.code(number)[0].decode().rstrip("\0"))
-        assert f"mma.sync.aligned.m{row[1][0]}n{row[1][1]}k{row[1][2]}.row.col" in texts[-1]
-    for i, text in enumerate(texts):
-        path = tmp_path / f"{i}.ptx"
-        path.write_text(text)
-        arch = "sm_90a" if target == 90 else f"sm_{target}a" if target >= 100 else f"sm_{target}"
-        command = ["ptxas", f"-arch={arch}", "-O0", "-o", "/dev/null", path]
-        done = subprocess.run(command, capture_output=True, text=True)
-        assert done.returncode == 0, done.stderr
+        text = assemble(by_warps(row[1], 2), arrays(row, 1, 2), target, tmp_path)
+        assert f"mma.sync.aligned.m{row[1][0]}n{row[1][1]}k{row[1][2]}.row.col" in text
+
+
+def test_blocks_of_parts_of_warps_are_refused() -> None:
+    kernel = cuda.jit(by_warps((16, 8, 16), 1))
+    x, y, c = arrays(ROWS[0], 1, 1)
+    for block in (1, 16, (8, 6)):
+        with pytest.raises(ValueError, match="a multiple of 32 threads"):
+            kernel[1, block](x, y, c)
 
 
 X = np.zeros((16, 16), np.float16)

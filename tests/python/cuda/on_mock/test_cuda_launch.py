@@ -44,6 +44,19 @@ def test_clusters_reach_the_driver(mock: MockState) -> None:
         TextKernel(nothing, NOTHING)[3, 32, 0, 0, 2]()
 
 
+MATRICES = NOTHING.replace("{", "{\n  %s = shared_alloc bytes=128 align=16 : ptr<f16, shared>\n  %m = ldmatrix n=1 %s :
+i32")
+
+
+def test_what_warps_do_together_wants_whole_ones(mock: MockState) -> None:
+    before, kernel = mock.n_launches, TextKernel(nothing, MATRICES)
+    with pytest.raises(ValueError, match=r"a block of \(8, 2, 1\) threads; .* a multiple of 32 threads"):
+        kernel[1, (8, 2)]()
+    assert mock.n_launches == before
+    kernel[1, (8, 4)]()
+    assert mock.n_launches == before + 1
+
+
 def test_launches_that_are_watched_are_refused(mock: MockState) -> None:
     before = mock.n_launches
     with pytest.raises(cuda.errors.LoweringError, match="threads are watched on the CPU device alone"):
