@@ -133,6 +133,10 @@ typedef struct ts_spec {
 #define TS_PLAN_PARAMS 248
 #define TS_PLAN_TMAPS 12
 
+/* Lists of a plan; bytes of the tables of all of them that come among the parameters. Addresses below TS_PLAN_NEAR are
+ * places in that room. */
+enum { TS_PLAN_LISTS = 8, TS_PLAN_TABLE = 1024, TS_PLAN_NEAR = 4096 };
+
 /* One number of a tensor map: kernel parameter `param`, or where that is -1 the constant `value`. */
 typedef struct ts_plan_num {
     int64_t value;
@@ -189,7 +193,7 @@ typedef enum ts_target {
 /* How compiled code is launched: what the code expects, decided by the compiler. The launch reads it and nothing else.
  *
  *     GPU   parameters in this order: n_tmaps tensor maps of 128 bytes, the n_params parameters, the grid if
- *           persistent, the zeros if cooperative, the fault record if error_param
+ *           persistent, the zeros if cooperative, the fault record if error_param, table_bytes of tables
  *     CPU   parameters in slots of 8 bytes */
 typedef struct ts_plan {
     uint32_t target;
@@ -205,6 +209,10 @@ typedef struct ts_plan {
     uint32_t cluster;
     uint32_t n_tmaps;
     ts_plan_tmap tmap[TS_PLAN_TMAPS];
+    /* Parameters that are tables of lists. Where table_bytes is not 0, so many bytes behind all parameters have room
+     * for tables, and a table's parameter is its address, or, below TS_PLAN_NEAR, its place in that room. */
+    uint8_t n_lists, list[TS_PLAN_LISTS];
+    uint16_t table_bytes;
     /* After the tensor maps and the n_params parameters the launch adds: if persistent, the grid as three i32 (it then
      * starts min(tile blocks, SMs * resident) blocks in x); if error_param, a pointer to a ts_fault record. */
     uint8_t persistent;
@@ -274,7 +282,8 @@ TS_API void ts_code_deinit(ts_code *code);
     X(plan)             /* of a GPU's code: 0 the fastest, 1 and 2 more modest ones (TS_PLANS) */  \
     X(max_registers)    /* of a thread, at most; for kernels of threads */                          \
     X(carveout)         /* percent of the L1 cache that shared memory should get, plus 2; 1: the driver's choice */ \
-    X(lines)            /* of the source in a GPU's code: 1 for profilers, 2 for debuggers too */
+    X(lines)            /* of the source in a GPU's code: 1 for profilers, 2 for debuggers too */    \
+    X(tables)           /* 1: tables of lists may come among a GPU's parameters (ts_plan.table_bytes) */
 typedef struct ts_hints {
 #define X(name) uint8_t name;
     TS_HINTS(X)

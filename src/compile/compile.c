@@ -97,8 +97,20 @@ static ts_status compile_step_lower(compile_run *run, ts_error *err)
     return ts__gpu_lower(run->fn, &run->env, err);
 }
 
+/* Room for tables of lists among the parameters, of which a launch has 4 KiB. */
+static void compile_tables(const ts_fn *fn, ts_plan *plan)
+{
+    _Static_assert((int)TS_FN_LISTS == (int)TS_PLAN_LISTS, "as many lists");
+    enum { PARAMETERS = 4096, OWN = 64 }; /* bytes; those that a launch adds, at most */
+    uint32_t used = 128 * plan->n_tmaps + 8 * plan->n_params + OWN;
+    plan->n_lists = fn->n_lists;
+    memcpy(plan->list, fn->list, sizeof plan->list);
+    plan->table_bytes = fn->n_lists && used + TS_PLAN_TABLE <= PARAMETERS ? TS_PLAN_TABLE : 0;
+}
+
 static ts_status compile_step_ptx(compile_run *run, ts_error *err)
 {
+    compile_tables(run->fn, run->env.plan);
     return ts__target_ptx(run->fn, run->env.plan, run->out, err);
 }
 

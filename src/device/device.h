@@ -21,12 +21,13 @@
 
 enum { TS_DEVICE_VERSION = 1 };
 
-/* What a launch starts: blocks, each axis at least 1. The rest is for kernels of threads (plan.thread_kernel) alone,
- * was checked against what every GPU has, and is zero for others. */
+/* What a launch starts: blocks, each axis at least 1. Block, cluster and shared bytes are for kernels of threads
+ * (plan.thread_kernel) alone, were checked against what every GPU has, and are zero for others. */
 typedef struct ts_launch_shape {
     uint32_t grid[3], block[3];
     uint32_t cluster[3];   /* all zero or all 1 and more */
     uint32_t shared_bytes; /* dynamic, behind the plan's */
+    const void *tables;    /* plan.table_bytes of tables of lists; NULL: they are not among the parameters */
 } ts_launch_shape;
 
 typedef struct ts_device_ops {

@@ -118,6 +118,8 @@ static inline int64_t ts_view_start(int64_t index, int64_t step)
 
 /* ---- functions and modules ---------------------------------------------------------------------- */
 
+enum { TS_FN_LISTS = 8 };
+
 struct ts_fn {
     ts_module *module;
     ts_str name;
@@ -133,6 +135,7 @@ struct ts_fn {
     uint8_t num_ctas, occupancy, num_warps, opt_level, max_registers, carveout, lines;
     bool checked; /* report out-of-bounds gathers and scatters */
     bool overlap; /* the memory of different parameters may be the same */
+    uint8_t n_lists, list[TS_FN_LISTS]; /* parameters that are tables of lists, where the hint `tables` is given */
     uint32_t line; /* of the text it was read from; 0: it was built. For messages */
 };
 

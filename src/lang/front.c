@@ -40,6 +40,13 @@ static ts_status front_param_scalar(fr *f, const ts_spec *s)
     return TS_OK;
 }
 
+static void front_note_list(fr *f)
+{
+    ts_fn *fn = f->b.fn;
+    if (f->hints && f->hints->tables && fn->n_lists < TS_FN_LISTS && fn->n_params < UINT8_MAX)
+        fn->list[fn->n_lists++] = (uint8_t)fn->n_params;
+}
+
 static ts_status front_params(fr *f, const ts_spec *spec, size_t n)
 {
     for (size_t i = 0; i < n; i++) {
@@ -51,6 +58,7 @@ static ts_status front_params(fr *f, const ts_spec *spec, size_t n)
             TS_TRY(front_param_scalar(f, &spec[i]));
             break;
         case TS_SPEC_LIST: /* the item that follows describes its arrays and takes no parameters */
+            front_note_list(f);
             ts_fn_param(&f->b, ts_type_ptr(f->module, TS_T_i64, TS_GLOBAL));
             ts_fn_param(&f->b, TS_T_i32);
             if (++i >= n || spec[i].kind != TS_SPEC_ARRAY)

@@ -497,6 +497,7 @@ static ts_status kernel_program(ts_kernel *kernel, const launch_frame *frame, ts
     kernel_plans plans = {.kernel = kernel, .frame = frame, .device = device, .spec = spec,
                           .n_spec = ts__frame_spec(frame, spec), .hints = hints ? *hints : none};
     plans.code.alloc = kernel->alloc;
+    plans.hints.tables = device->target != TS_TARGET_CPU;
     ts_status status = kernel_first_good(&plans, err);
     if (status == TS_OK && ts_program_is_serialised(plans.program))
         atomic_fetch_add(&kernel->n_serialised, 1);

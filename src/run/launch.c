@@ -68,6 +68,26 @@ static void launch_list_fill(const launch_frame *frame, uint64_t *words)
     }
 }
 
+/* The slots get the places of the tables, from `at` on. */
+static void launch_list_places(launch_frame *frame, uint64_t at)
+{
+    for (uint32_t i = 0; i < frame->n_lists; i++) {
+        frame->params[frame->lists[i].param] = at;
+        at += sizeof(uint64_t) * launch_list_words(&frame->lists[i]);
+    }
+}
+
+/* Tables among the parameters: nothing is copied to the device before the kernel. */
+static ts_status launch_with_tables(launch_frame *frame, const kernel_entry *entry, const ts_stream *stream,
+                                    ts_launch_shape *shape, uint32_t flags, ts_error *err)
+{
+    uint64_t tables[TS_PLAN_TABLE / sizeof(uint64_t)] = {0};
+    launch_list_fill(frame, tables);
+    launch_list_places(frame, 0);
+    shape->tables = tables;
+    return stream->device->ops->launch(entry->program, stream, shape, frame->params, flags, err);
+}
+
 /* Puts the tables of all list arguments on the device, by one copy in stream order, since each takes the GPU more than
  * a microsecond; the slots get their addresses. */
 static ts_status launch_lists_begin(launch_frame *frame, const ts_stream *stream, ts_error *err)
@@ -87,11 +107,7 @@ static ts_status launch_lists_begin(launch_frame *frame, const ts_stream *stream
         ts_mem_free(stream->device, stream, table, bytes);
         return status;
     }
-    uintptr_t at = (uintptr_t)table;
-    for (uint32_t i = 0; i < frame->n_lists; i++) {
-        frame->params[frame->lists[i].param] = at;
-        at += sizeof(uint64_t) * launch_list_words(&frame->lists[i]);
-    }
+    launch_list_places(frame, (uintptr_t)table);
     return TS_OK;
 }
 
@@ -268,6 +284,8 @@ static inline ts_status launch_run(const ts_stream *given, const int64_t grid[3]
     launch_note_streams(&frame, stream);
     if (!frame.n_lists)
         return device->ops->launch(entry->program, stream, &shape, frame.params, flags, err);
+    if (launch_list_bytes(&frame) <= entry->program->plan.table_bytes)
+        return launch_with_tables(&frame, entry, stream, &shape, flags, err);
     TS_TRY(launch_lists_begin(&frame, stream, err));
     ts_status status = device->ops->launch(entry->program, stream, &shape, frame.params, flags, err);
     launch_lists_end(&frame, stream);

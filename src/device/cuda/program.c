@@ -13,7 +13,7 @@
  * of the number of those few, and must not overflow. */
 enum { PROGRAM_WALK = 1 << 30 };
 enum { PROGRAM_LOG = 16384, PROGRAM_STATIC_SHARED = 48 << 10, PROGRAM_PORTABLE_CLUSTER = 8,
-       PROGRAM_SLOTS = TS_PLAN_TMAPS + TS_PLAN_PARAMS + 5 };
+       PROGRAM_SLOTS = TS_PLAN_TMAPS + TS_PLAN_PARAMS + 6 };
 
 /* ---- loading --------------------------------------------------------------------------------------- */
 
@@ -378,9 +378,10 @@ static ts_status program_grid(const cuda_program *program, const uint32_t asked[
 }
 
 /* Slots point at the caller's parameters; only what the plan adds lives in the call. */
-static ts_status program_slots(cuda_program *program, const uint64_t *params, const ts_stream *given, uintptr_t stream,
-                               program_call *call, ts_error *err)
+static ts_status program_slots(cuda_program *program, const uint64_t *params, const void *tables,
+                               const ts_stream *given, uintptr_t stream, program_call *call, ts_error *err)
 {
+    static const uint64_t none[TS_PLAN_TABLE / sizeof(uint64_t)];
     const ts_plan *plan = &program->base.plan;
     uint32_t n = 0;
     call->counter = NULL;
@@ -403,6 +404,8 @@ static ts_status program_slots(cuda_program *program, const uint64_t *params, co
         TS_TRY(cuda_fault_take(program, stream, &call->fault, err));
         call->slots[n++] = &call->fault;
     }
+    if (plan->table_bytes)
+        call->slots[n++] = (void *)(uintptr_t)(tables ? tables : none);
     return TS_OK;
 }
 
@@ -495,7 +498,8 @@ ts_status cuda_program_launch(ts_program *handle, const ts_stream *stream, const
     TS_TRY(cuda_stream_of(stream, &launch.stream, err));
     TS_TRY(cuda_enter(device, &before, err));
     memcpy(call.grid, grid, sizeof call.grid);
-    ts_status status = program_slots(program, params, stream, (uintptr_t)launch.stream, &call, err);
+    ts_status status = 
+        program_slots(program, params, shape->tables, stream, (uintptr_t)launch.stream, &call, err);
     if (status == TS_OK) {
         cuda_note_launch(device, program, program->base.name);
         cuda_result code = program_enqueue(program, &launch, call.slots);

@@ -187,6 +187,18 @@ static uint32_t emit_param_bytes(const ts_ptx *e, uint32_t i, ts_type type)
     return bits / 8;
 }
 
+/* The table of a list: what is no address is a place among the parameters (ts_plan). */
+static void emit_table(ts_ptx *e, ts_val v)
+{
+    const ts_plan *plan = e->plan;
+    if (!plan->table_bytes || !memchr(plan->list, (int)v - 1, plan->n_lists))
+        return;
+    ts__ptx_need(e, 77); /* cvta.param */
+    e->tables = e->tables ? e->tables : ts__ptx_temp(e, TS_RC_RD);
+    ts_reg near = ts__ptx_temp(e, TS_RC_P);
+    PUT("setp.lt.u64 $r, $v, $i;\n@$r add.s64 $v, $v, $r;\n", near, v, TS_PLAN_NEAR, near, v, v, e->tables);
+}
+
 void ts__emit_param(ts_ptx *e, ts_val v, const ts_inst *inst)
 {
     int i = (int)v - 1, bits = (int)emit_param_bytes(e, v - 1, inst->type) * 8;
@@ -200,6 +212,7 @@ void ts__emit_param(ts_ptx *e, ts_val v, const ts_inst *inst)
     } else
         PUT("ld.param.$s$i $v, [p$i];\n", t->class == TS_RC_F || t->class == TS_RC_D ? "f" : bits < 16 ? "u" : "b",
             bits, v, i);
+    emit_table(e, v);
 }
 
 /* ---- control flow ------------------------------------------------------------------------------------
@@ -416,6 +429,8 @@ static void emit_params(ts_ptx *e, ts_text *out)
         ts__text_printf(out, "%s\n    .param .%s%u p%u", comma,
                        ts_type_is_float(e->fn->module, type) && bits > 16 ? "f" : bits < 16 ? "u" : "b", bits, i);
     }
+    if (e->plan->table_bytes)
+        ts__text_printf(out, "%s\n    .param .align 8 .b8 tables[%u]", comma, e->plan->table_bytes);
 }
 
 static void emit_directives(ts_ptx *e, ts_text *out)
@@ -444,6 +459,10 @@ static void emit_declarations(ts_ptx *e, ts_text *out)
             uint32_t n = TS_REG_NUMBER(e->tmap[i]);
             ts__text_printf(out, "mov.b64 %%rd%u, tm%u;\ncvta.param.u64 %%rd%u, %%rd%u;\n", n, i, n, n);
         }
+    if (e->tables) {
+        uint32_t n = TS_REG_NUMBER(e->tables);
+        ts__text_printf(out, "mov.b64 %%rd%u, tables;\ncvta.param.u64 %%rd%u, %%rd%u;\n", n, n, n);
+    }
 }
 
 static void emit_module(ts_ptx *e, ts_text *out)

@@ -57,6 +57,7 @@ typedef struct ts_ptx {
     uint32_t version;  /* lowest .version so far, as 10 * major + minor */
     uint32_t n_labels, n_strings;
     ts_reg tmap[TS_PLAN_TMAPS]; /* address of each tensor map, 0 = not used */
+    ts_reg tables;     /* address of the tables of lists among the parameters, 0 = not used */
     ts_reg guard;      /* of the instruction at hand when its predicate is constant and false */
     TS_VEC(ts_str) files; /* of the source, where lines are asked for */
     ts_loc_info line;     /* the last one written */
