@@ -15,7 +15,6 @@ from ._arrange import (
     gather,
     generate,
     merge,
-    nth_element,
     remove_if,
     replace_if,
     reverse,
@@ -26,7 +25,6 @@ from ._arrange import (
     set_symmetric_difference,
     set_union,
     shuffle,
-    top_k,
 )
 from ._by_key import exclusive_scan_by_key, inclusive_scan_by_key, reduce_by_key, run_length_encode
 from ._engine import clear_all_caches
@@ -41,6 +39,7 @@ from ._segmented import segmented_reduce
 from ._segments import segmented_exclusive_scan, segmented_inclusive_scan, segmented_sort, segmented_top_k
 from ._select import partition, select, select_flagged, three_way_partition, unique, unique_by_key
 from ._sort import DoubleBuffer, SortOrder, merge_sort, radix_sort
+from ._top import nth_element, top_k
 from ._transform import binary_transform, for_each, transform, unary_transform
 from .determinism import Determinism
 from .iterators import (

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Items written elsewhere: copies, fills, gathers, scatters, shuffles, replacements, merges and sets of sorted
-sequences, the greatest few."""
+sequences."""
 
 from __future__ import annotations
 
@@ -10,9 +10,8 @@ from typing import Any
 import numpy
 
 from . import types
-from ._engine import POOL, THREADS, Memory, algorithm, checked_count, count_of, items_in, kernel_of, stream_of
+from ._engine import POOL, THREADS, Memory, algorithm, checked_count, items_in, kernel_of, stream_of
 from ._select import cast_of, chosen, kinds_of
-from ._sort import SortOrder, radix_sort
 from ._transform import launch_transform
 from .iterators import (
     ArrayIterator,
@@ -27,9 +26,9 @@ from .iterators import (
 from .op import OpKind, Operator, operator_of
 
 __all__ = [
-    "adjacent_difference", "copy", "fill", "gather", "generate", "merge", "nth_element", "remove_if", "replace_if",
+    "adjacent_difference", "copy", "fill", "gather", "generate", "merge", "remove_if", "replace_if",
     "reverse", "scatter", "sequence", "set_difference", "set_intersection", "set_symmetric_difference", "set_union",
-    "shuffle", "top_k",
+    "shuffle",
 ]  # fmt: skip
 
 Function = Callable[..., Any]
@@ -384,68 +383,3 @@ def set_symmetric_difference(
     See `set_intersection`.
     """
     return _merged_sets(True, d_in1, num_items1, d_in2, num_items2, d_out, d_num_out, comp, stream, temp_storage)
-
-
-# ---- the greatest few --------------------------------------------------------------------------------------------
-
-
-@algorithm
-def top_k(
-    *, d_in_keys: Any, d_out_keys: Any, num_items: int, k: int, d_in_values: Any = None, d_out_values: Any = None,
-    largest: bool = True, stream: Any = None, temp_storage: Any = POOL,
-) -> Any:  # fmt: skip
-    """The k greatest (or least) keys in descending (or ascending) order; of equal ones those that stand first.
-
-    Parameters
-    ----------
-    d_in_keys, d_out_keys : array
-        Of numbers that `radix_sort` sorts.
-    d_in_values, d_out_values : array or iterator, optional
-        Go where their keys go.
-    num_items, k : int
-    largest : bool
-    stream, temp_storage
-        As for `radix_sort`.
-
-    Notes
-    -----
-    Sorts all items; a selection by digits is to come.
-    """
-    keys, out = iterator_of(d_in_keys, "d_in_keys"), iterator_of(d_out_keys, "d_out_keys")
-    n, few = checked_count(num_items, "num_items", ("d_in_keys", keys)), count_of(k, "k")
-    if few > n:
-        raise ValueError(f"k is {few}, there are {n} items")
-    values = None if d_in_values is None else iterator_of(d_in_values, "d_in_values")
-    if (values is None) != (d_out_values is None):
-        raise ValueError("give d_in_values and d_out_values both, or neither")
-    if keys.kind[0] != "array" or values is not None and values.value_type is None:
-        raise TypeError("d_in_keys must be an array, and the type of the values known")
-    memory = Memory(temp_storage, stream_of(stream))
-    kinds: Any = [keys.value_type, types.int8 if values is None else values.value_type]
-    found = memory.take((numpy.int32, 1), (kinds[0].dtype, n), (kinds[1].dtype, 0 if values is None else n))
-    if found is None:
-        return memory.nbytes
-    order = SortOrder.DESCENDING if largest else SortOrder.ASCENDING
-    there = {} if values is None else {"d_in_values": values, "d_out_values": found[2]}
-    whole: Any = keys
-    radix_sort(d_in_keys=whole.array, d_out_keys=found[1], num_items=n, order=order, stream=stream, **there)
-    copy(d_in=found[1], d_out=out, num_items=few, stream=stream)
-    if values is not None:
-        copy(d_in=found[2], d_out=d_out_values, num_items=few, stream=stream)
-    return None
-
-
-@algorithm
-def nth_element(*, d_in: Any, d_out: Any, n: int, num_items: int, stream: Any = None, temp_storage: Any = POOL) -> Any:
-    """``d_out[0]`` becomes the item that stands at place n when all are sorted; see `radix_sort`."""
-    source: Any = iterator_of(d_in, "d_in")
-    items, place = checked_count(num_items, "num_items", ("d_in", source)), count_of(n, "n")
-    if place >= items:
-        raise ValueError(f"n is {place}, there are {items} items")
-    memory = Memory(temp_storage, stream_of(stream))
-    found = memory.take((numpy.int32, 1), (source.value_type.dtype, items))
-    if found is None:
-        return memory.nbytes
-    radix_sort(d_in_keys=source.array, d_out_keys=found[1], num_items=items, stream=stream)
-    copy(d_in=ArrayIterator(found[1], place), d_out=d_out, num_items=1, stream=stream)
-    return None

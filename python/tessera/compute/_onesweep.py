@@ -27,7 +27,7 @@ from ._lookback import ended
 from ._radix import Digits, other_of, others_of, overlap
 from .iterators import Iterator
 
-__all__ = ["memory_of", "sort_in_sweeps"]
+__all__ = ["fits", "memory_of", "sort_in_sweeps"]
 
 Function = Callable[..., Any]
 _MOST_STAGED = 64  # bytes of an item that goes through shared memory, so that neighbours are written together
@@ -302,14 +302,14 @@ def _tiles(source: Iterator, n: int) -> int:
     return -(-n // (_per_thread(source.value_type.size) * THREADS))  # type: ignore[union-attr]
 
 
-def _fits(source: Iterator, n: int) -> bool:
+def fits(source: Iterator, n: int) -> bool:
     """Whether one block holds all items."""
     return _tiles(source, n) <= 1 and source.value_type.size <= _MOST_STAGED  # type: ignore[union-attr]
 
 
 def memory_of(source: Iterator, output: Iterator, n: int) -> list[tuple[Any, int]]:
     """What `sort_in_sweeps` takes of temporary memory: dtypes and numbers of elements. The first are counters."""
-    if _fits(source, n):
+    if fits(source, n):
         return [(numpy.int64, 1)]
     counters, published = _DIGITS + _PLACES * _VALUES, _tiles(source, n) * _VALUES
     return [(numpy.int64, counters), (numpy.int64, published), *others_of(output, n)]
@@ -320,7 +320,7 @@ def sort_in_sweeps(
 ) -> None:
     """Sorts n items of the source into the output, which may be where they are; stable."""
     key = (digits.places, digits.key, source.kind, output.kind, n.kind)
-    if _fits(source, n.most):
+    if fits(source, n.most):
         one = kernel_of(_sorting, key, lambda: (digits, n.load(), source, output))
         one[1, THREADS, stream](source.state, output.state, n.state)
         return

@@ -20,7 +20,7 @@ import numpy
 from ._engine import Count, kernel_of
 from .iterators import ArrayIterator, Iterator, ZipIterator
 
-__all__ = ["Digits", "memory_of", "other_of", "others_of", "overlap", "sort_by_digits"]
+__all__ = ["Digits", "memory_of", "other_of", "others_of", "overlap", "parts_of", "sort_by_digits"]
 
 Function = Callable[..., Any]
 _PART = 1 << 14  # items of a block, at least
@@ -211,7 +211,7 @@ def other_of(output: Iterator, arrays: list[Any]) -> Iterator:
     return ZipIterator(*found) if isinstance(output, ZipIterator) else found[0]
 
 
-def _parts_of(n: int) -> int:
+def parts_of(n: int) -> int:
     most = n // _PART
     if most < 2:
         return 1
@@ -222,7 +222,7 @@ def _parts_of(n: int) -> int:
 
 def memory_of(output: Iterator, n: int) -> list[tuple[Any, int]]:
     """What `sort_by_digits` takes of temporary memory: dtypes and numbers of elements. The first are counters."""
-    parts = _parts_of(n)
+    parts = parts_of(n)
     counts = [(numpy.int64, parts * _MOST_PLACES * _VALUES), (numpy.int64, parts * _VALUES), (numpy.int8, parts)]
     return [*counts, *others_of(output, n)]
 
@@ -231,7 +231,7 @@ def sort_by_digits(
     digits: Digits, source: Iterator, output: Iterator, n: Count, stream: Any, memory: list[Any]
 ) -> None:
     """Sorts n items of the source into the output, which may be where they are; stable."""
-    parts, (counts, starts, falls, *others) = _parts_of(n.most), memory
+    parts, (counts, starts, falls, *others) = parts_of(n.most), memory
     other = other_of(output, others)
     kernel = kernel_of(
         _sorting, (digits.places, digits.key, source.kind, output.kind, n.kind),

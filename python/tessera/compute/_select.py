@@ -20,19 +20,22 @@ from .iterators import Iterator, iterator_of
 from .op import Operator, operator_of
 from .struct import gpu_struct
 
-__all__ = ["partition", "select", "select_flagged", "three_way_partition", "unique", "unique_by_key"]
+__all__ = [
+    "PAIR", "add_pairs", "moves", "no_pair", "partition", "select", "select_flagged", "three_way_partition", "unique",
+    "unique_by_key",
+]  # fmt: skip
 
 Function = Callable[..., Any]
 _COUNT = types.int64
-_PAIR = gpu_struct({"first": numpy.int64, "second": numpy.int64}, "Counts")
+PAIR = gpu_struct({"first": numpy.int64, "second": numpy.int64}, "Counts")
 
 
 def _add(a: Any, b: Any) -> Any:
     return a + b
 
 
-def _add_pairs(a: Any, b: Any) -> Any:
-    return _PAIR(a.first + b.first, a.second + b.second)
+def add_pairs(a: Any, b: Any) -> Any:
+    return PAIR(a.first + b.first, a.second + b.second)
 
 
 def _none(state: Any) -> Any:
@@ -40,8 +43,8 @@ def _none(state: Any) -> Any:
     return 0
 
 
-def _no_pair(state: Any) -> Any:
-    return _PAIR(0, 0)
+def no_pair(state: Any) -> Any:
+    return PAIR(0, 0)
 
 
 def cast_of(it: Iterator) -> Function:
@@ -61,8 +64,8 @@ def chosen(
     def make() -> Scanned:
         flag = choose()
         loads = tuple(it.load() for it in sources)
-        puts = _moves(loads, outputs, 0)
-        puts_rest = _moves(loads, others, len(outputs))
+        puts = moves(loads, outputs, 0)
+        puts_rest = moves(loads, others, len(outputs))
         put_count, as_count = counts.store(), cast_of(counts)
 
         def load(ins: Any, i: Any) -> Any:
@@ -95,7 +98,7 @@ def kinds_of(*lists: list[Iterator]) -> Any:
     return tuple(tuple(it.kind for it in some) for some in lists)
 
 
-def _moves(loads: tuple[Function, ...], outputs: list[Iterator], first: int) -> Function:
+def moves(loads: tuple[Function, ...], outputs: list[Iterator], first: int) -> Function:
     """The function of a kernel that writes item i of each source to place ``to`` of its output."""
     space: dict[str, Any] = {}
     lines = []
@@ -279,8 +282,8 @@ def three_way_partition(
 
         def load(ins: Any, i: Any) -> Any:
             if is_first(ins, i):
-                return _PAIR(1, 0)
-            return _PAIR(0, 1 if is_second(ins, i) else 0)
+                return PAIR(1, 0)
+            return PAIR(0, 1 if is_second(ins, i) else 0)
 
         def emit(outs: Any, ins: Any, i: Any, before: Any, after: Any) -> None:
             v = read(ins[0], i)
@@ -298,7 +301,7 @@ def three_way_partition(
             put_count(outs[3], 0, as_count(total.first))
             put_count(outs[3], 1, as_count(total.second))
 
-        return Scanned(_PAIR.__tessera_type__, load, _add_pairs, emit, finish, _no_pair, (0, 0))
+        return Scanned(PAIR.__tessera_type__, load, add_pairs, emit, finish, no_pair, (0, 0))
 
     key = ("three ways", one.key, two.key, kinds_of([source], outputs, [count]))
     outs = (*(it.state for it in outputs), count.state)
@@ -306,4 +309,4 @@ def three_way_partition(
         apart(("d_in", source), ("an output", out))
     checked_count(2, "the number of counts", ("d_num_selected_out", count))
     memory = Memory(temp_storage, stream_of(stream))
-    return run_scan(make, _PAIR.__tessera_type__, key, n, (source.state, n.most), outs, numpy.int32(0), memory)
+    return run_scan(make, PAIR.__tessera_type__, key, n, (source.state, n.most), outs, numpy.int32(0), memory)

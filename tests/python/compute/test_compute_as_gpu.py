@@ -228,3 +228,23 @@ def test_operators_that_raise_in_scans(rng):
     x, out = rng.integers(0, 9, N), np.zeros(N, np.int64)
     compute.inclusive_scan(d_in=x, d_out=out, op=checked, num_items=N)
     assert np.array_equal(out, np.cumsum(x))
+
+
+@pytest.mark.usefixtures("interpreted")
+def test_the_first_few(rng):
+    """Of one place and of several; in one block; numbers on the device."""
+    for x, k in (
+        (rng.integers(0, 100, N).astype(np.int8), 7),
+        (rng.standard_normal(N).astype(np.float32), 2500),
+        (rng.integers(0, 2**60, 2 * N, dtype=np.uint64), np.array([33])),
+        (rng.standard_normal(999), 40),
+    ):
+        out, at = np.zeros(2500, x.dtype), np.full(2500, -7)
+        compute.top_k(
+            d_in_keys=x, d_out_keys=out, d_in_values=np.arange(x.size), d_out_values=at, num_items=x.size, k=k
+        )
+        few = int(np.ravel(k)[0])
+        want = (x.size - 1 - np.argsort(x[::-1], kind="stable")[::-1])[:few]
+        assert np.array_equal(at[:few], want) and np.array_equal(out[:few], x[want]) and (at[few:] == -7).all()
+        compute.nth_element(d_in=x, d_out=out, n=few, num_items=x.size)
+        assert out[0] == np.sort(x)[few]

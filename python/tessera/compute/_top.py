@@ -1,0 +1,423 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The first few items in the order of their keys, without sorting the others: radix select.
+
+    digits of eleven bits, from the greatest ones down:
+        the digits of keys that agree with what is known are counted; the one at which as many keys as are wanted have
+        been met is the next digit of the last key that is taken
+    keys before that one are taken, and of those that are equal to it as many as are missing, in their order
+    what was taken is sorted
+
+(Alabi, Blanchard, Gordon and Steinbach, "Fast k-selection algorithms for graphics processing units", 2012.) Keys are
+read once for each digit and once to be taken; nothing is put aside but the few. On a GPU each read is a launch, on a
+CPU all of it is one, of a block of one thread for each core.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import numpy
+
+from . import _onesweep
+from ._engine import (
+    POOL,
+    THREADS,
+    Count,
+    Memory,
+    algorithm,
+    checked_count,
+    count_of,
+    items_in,
+    kernel_of,
+    on_cpu,
+    stream_of,
+)
+from ._radix import Digits, parts_of
+from ._scan import Scanned, launch_scan, scan_memory
+from ._select import PAIR, add_pairs, moves, no_pair
+from ._sort import SortOrder, bits_of, bits_out, by_digits, digits_of, memory_for, of_field, pairs_of
+from .iterators import ArrayIterator, Iterator, ZipIterator
+
+__all__ = ["nth_element", "top_k"]
+
+Function = Callable[..., Any]
+_BITS = 11
+_VALUES = 1 << _BITS
+_COUNTED = 16  # items of a thread of a GPU, in one round
+_BLOCKS = 1024  # of a GPU, at most: each adds its counts to those of all
+
+
+class _Order(NamedTuple):
+    """What is chosen: the least numbers, of how many bits, and how many of them."""
+
+    digits: Digits
+    n: Count
+    few: Count
+
+    @property
+    def places(self) -> int:
+        """How many digits a number has."""
+        return max(1, -(-self.digits.width // _BITS))
+
+    @property
+    def word(self) -> Any:
+        """The dtype of numbers."""
+        return numpy.uint32 if self.digits.width <= 32 else numpy.uint64
+
+    @property
+    def key(self) -> Any:
+        return self.digits.width, self.digits.key, self.n.kind, self.few.kind
+
+
+def _numbers(order: _Order, load: Function) -> tuple[Function, Function, Function]:
+    """Functions of a kernel: the number of an item; whether the digits above a place are those of a prefix; a digit."""
+    bits, word, top = order.digits.bits, order.word, order.places - 1
+
+    def number(ins: Any, i: Any) -> Any:
+        return word(bits(load(ins[0], i)))
+
+    def agrees(v: Any, place: Any, prefix: Any) -> Any:
+        return place == top or v >> word(_BITS * (place + 1)) == prefix
+
+    def digit(v: Any, place: Any) -> Any:
+        return numpy.int32(v >> word(_BITS * place)) & (_VALUES - 1)
+
+    return number, agrees, digit
+
+
+# ---- on a GPU ------------------------------------------------------------------------------------------------------
+
+
+def _counting(order: _Order, load: Function) -> Callable[..., None]:
+    """The kernel that finds the digit of one place: of the last number, and how many are missing that begin like it."""
+    from ..coop.block import exclusive_sum
+    from ..cuda import atomic, blockIdx, gridDim, shared, syncthreads, threadfence, threadIdx
+
+    items_of, few_of, word, top = order.n.load(), order.few.load(), order.word, order.places - 1
+    (number, agrees, digit), each = _numbers(order, load), tuple(range(_VALUES // THREADS))
+
+    def choose(counts: Any, last: Any, prefix: Any, left: Any) -> None:
+        t, total = threadIdx.x, numpy.int64(0)
+        for j in each:
+            total += counts[1 + t * len(each) + j]
+        before = exclusive_sum(total, threads=THREADS)
+        if before < left and left <= before + total:
+            d = t * len(each)
+            while before + counts[1 + d] < left:
+                before += counts[1 + d]
+                d += 1
+            last[0] = numpy.int64(word(prefix << word(_BITS)) | word(d))
+            last[1] = left - before
+        elif left == 0 and t == 0:
+            last[0] = 0
+            last[1] = 0
+        syncthreads()
+        for j in each:
+            counts[1 + j * THREADS + t] = 0
+        if t == 0:
+            counts[0] = 0
+
+    def count(ins: Any, n_: Any, few_: Any, place: Any, counts: Any, last: Any, taken: Any) -> None:
+        s, is_last = shared.array(_VALUES, numpy.int32), shared.array(1, numpy.int32)
+        t, n = threadIdx.x, items_of(n_)
+        few, prefix, left = min(few_of(few_), n), word(0), min(few_of(few_), n)
+        if place < top:
+            prefix, left = word(last[0]), last[1]
+        for j in each:
+            s[j * THREADS + t] = 0
+        syncthreads()
+        for first in range(numpy.int64(blockIdx.x) * THREADS * _COUNTED, n, gridDim.x * THREADS * _COUNTED):
+            for j in range(_COUNTED):
+                if first + j * THREADS + t < n:
+                    v = number(ins, first + j * THREADS + t)
+                    if agrees(v, place, prefix):
+                        atomic.add(s, digit(v, place), 1)
+        syncthreads()
+        for j in each:
+            if s[j * THREADS + t] != 0:
+                atomic.add(counts, 1 + j * THREADS + t, numpy.int64(s[j * THREADS + t]))
+        threadfence()
+        syncthreads()
+        if t == 0:
+            is_last[0] = atomic.add(counts, 0, numpy.int64(1)) == gridDim.x - 1
+        syncthreads()
+        if is_last[0] != 0:
+            threadfence()
+            if t == 0:
+                taken[0] = few
+            choose(counts, last, prefix, left)
+
+    return count
+
+
+def _taking(order: _Order, load: Function, put: Function) -> Scanned:
+    """The scan that puts what is taken where as many stand before it: with ``put(outs, ins, to, few, i)``."""
+    number, word = _numbers(order, load)[0], order.word
+
+    def compared(ins: Any, i: Any) -> Any:
+        v, last = number(ins, i), word(ins[-2][0])
+        return PAIR(1 if v < last else 0, 1 if v == last else 0)
+
+    def emit(outs: Any, ins: Any, i: Any, before: Any, after: Any) -> None:
+        few, left = ins[-1][0], ins[-2][1]
+        if after.first != before.first:
+            put(outs, ins, before.first, few, i)
+        elif after.second != before.second and before.second < left:
+            put(outs, ins, few - left + before.second, few, i)
+
+    return Scanned(PAIR.__tessera_type__, compared, add_pairs, emit, None, no_pair)
+
+
+def _gpu_needs(n: int) -> list[tuple[Any, int]]:
+    flags, values = scan_memory(PAIR.__tessera_type__, n)
+    return [flags, (numpy.int64, 1 + _VALUES), values, (numpy.int64, 2)]
+
+
+def _take_on_gpu(
+    order: _Order, load: Function, put: Any, key: Any, ins: Any, outs: Any, stream: Any, found: list[Any], taken: Any
+) -> None:
+    flags, counts, values, last = found
+    n, few = order.n, order.few
+    counting = kernel_of(_counting, (key, order.key), lambda: (order, load))
+    blocks = min(-(-n.most // (THREADS * _COUNTED)), _BLOCKS)
+    for place in reversed(range(order.places)):
+        counting[blocks, THREADS, stream](ins, n.state, few.state, place, counts, last, taken)
+    launch_scan(
+        lambda: _taking(order, load, put()), PAIR.__tessera_type__, ("top", key, order.key), n, (*ins, last, taken),
+        outs, numpy.int32(0), stream, [flags, values],
+    )  # fmt: skip
+
+
+# ---- on a CPU ------------------------------------------------------------------------------------------------------
+
+
+def _choosing(order: _Order, load: Function, put: Function) -> Callable[..., None]:
+    from ..cuda import blockIdx, cg, gridDim
+
+    items_of, few_of, word, top = order.n.load(), order.few.load(), order.word, order.places - 1
+    number, agrees, digit = _numbers(order, load)
+    places = tuple(reversed(range(order.places)))
+
+    def count(ins: Any, first: Any, last: Any, place: Any, prefix: Any, mine: Any) -> None:
+        for d in range(_VALUES):
+            mine[d] = 0
+        for i in range(first, last):
+            v = number(ins, i)
+            if agrees(v, place, prefix):
+                mine[digit(v, place)] += 1
+
+    def chosen(counts: Any, parts: Any, left: Any) -> Any:
+        """The digit at which ``left`` have been met, and how many have before it."""
+        before = numpy.int64(0)
+        for d in range(_VALUES):
+            here = numpy.int64(0)
+            for p in range(parts):
+                here += counts[p, d]
+            if before + here >= left:
+                return d, before
+            before += here
+        return _VALUES - 1, before
+
+    def take(ins: Any, outs: Any, first: Any, last: Any, key: Any, few: Any, to: Any, equal: Any) -> None:
+        for i in range(first, last):
+            v = number(ins, i)
+            if v < key:
+                put(outs, ins, to, few, i)
+                to += 1
+            elif v == key and equal < few:
+                put(outs, ins, equal, few, i)
+                equal += 1
+
+    def choose(ins: Any, n_: Any, few_: Any, outs: Any, counts: Any, shares: Any, taken: Any) -> None:
+        part, parts, grid, n = numpy.int64(blockIdx.x), numpy.int64(gridDim.x), cg.this_grid(), items_of(n_)
+        first, last, mine = n * part // parts, n * (part + 1) // parts, counts[part]
+        few, prefix, less, equal = min(few_of(few_), n), word(0), numpy.int64(0), numpy.int64(0)
+        left = few
+        for place in places:
+            count(ins, first, last, place, prefix, mine)
+            grid.sync()
+            d, before = chosen(counts, parts, left)
+            for e in range(d):
+                less += mine[e]
+            equal, left = mine[d], left - before
+            prefix = word(d) if place == top else word(prefix << word(_BITS)) | word(d)
+            grid.sync()
+        shares[part, 0] = less
+        shares[part, 1] = equal
+        if part == 0:
+            taken[0] = few
+        grid.sync()
+        to, equal = numpy.int64(0), few - left
+        for p in range(part):
+            to += shares[p, 0]
+            equal += shares[p, 1]
+        take(ins, outs, first, last, prefix, few, to, equal)
+
+    return choose
+
+
+def _cpu_needs(n: int) -> list[tuple[Any, int]]:
+    parts = parts_of(n)
+    return [(numpy.int32, 1), (numpy.int64, 1), (numpy.int64, parts * _VALUES), (numpy.int64, parts * 2)]
+
+
+def _take_on_cpu(
+    order: _Order, load: Function, put: Any, key: Any, ins: Any, outs: Any, stream: Any, found: list[Any], taken: Any
+) -> None:
+    parts, (_, _, counts, shares) = parts_of(order.n.most), found
+    kernel = kernel_of(_choosing, ("top", key, order.key), lambda: (order, load, put()))
+    kernel[parts, 1, stream](
+        ins, order.n.state, order.few.state, outs, counts.reshape(parts, _VALUES), shares.reshape(parts, 2), taken
+    )
+
+
+# ---- for users -----------------------------------------------------------------------------------------------------
+
+
+def _needs(n: int) -> list[tuple[Any, int]]:
+    """What `_take` takes of temporary memory, the first two are counters; then a number of type int64."""
+    return [*(_cpu_needs(n) if on_cpu() else _gpu_needs(n)), (numpy.int64, 1)]
+
+
+def _take(
+    order: _Order, sources: list[Iterator], outputs: list[Iterator], only_last: bool, stream: Any, found: list[Any]
+) -> None:
+    """Moves the first few items of the sources, of which the first has the keys; with ``only_last`` the last of these.
+    """
+    load = sources[0].load()
+
+    def put() -> Function:
+        move = moves(tuple(it.load() for it in sources), outputs, 0)
+
+        def put_there(outs: Any, ins: Any, to: Any, few: Any, i: Any) -> None:
+            if not only_last:
+                move(outs, ins, to, i)
+            elif to == few - 1:
+                move(outs, ins, 0, i)
+
+        return put_there
+
+    *found, taken = found
+    take = _take_on_cpu if on_cpu() else _take_on_gpu
+    key = (only_last, tuple(it.kind for it in sources), tuple(it.kind for it in outputs))
+    states = tuple(it.state for it in sources), tuple(it.state for it in outputs)
+    take(order, load, put, key, *states, stream, found, taken)
+
+
+class _First(Iterator):
+    """Takes the first few items only."""
+
+    is_input_iterator, is_output_iterator = False, True
+
+    def __init__(self, under: Iterator, few: Count) -> None:
+        self.under, self.few, self.value_type = under, few, under.value_type
+        self.state, self.kind = (under.state, few.state), ("first", under.kind, few.kind)
+
+    def store(self) -> Function:
+        put, few = self.under.store(), self.few.load()
+
+        def store(s: Any, i: Any, v: Any) -> None:
+            if i < few(s[1]):
+                put(s[0], i, v)
+
+        return store
+
+
+def _one(its: list[Iterator]) -> Iterator:
+    return its[0] if len(its) == 1 else ZipIterator(*its)
+
+
+@algorithm
+def top_k(
+    *, d_in_keys: Any, d_out_keys: Any, num_items: int, k: int, d_in_values: Any = None, d_out_values: Any = None,
+    largest: bool = True, stream: Any = None, temp_storage: Any = POOL,
+) -> Any:  # fmt: skip
+    """The k greatest (or least) keys in descending (or ascending) order; of equal ones those that stand first.
+
+    Parameters
+    ----------
+    d_in_keys, d_out_keys : array
+        Of numbers that `radix_sort` sorts.
+    d_in_values, d_out_values : array or iterator, optional
+        Go where their keys go.
+    num_items, k : int, or array of a device
+        Of an array the first element counts, as it is when the algorithm runs; of too great a `k` all items are taken.
+    largest : bool
+    stream, temp_storage
+        As for `radix_sort`.
+
+    Notes
+    -----
+    Keys are read once for each 11 bits and once more, the few are sorted. Temporary memory: k keys and values. On a GPU
+    as many items as one block holds are sorted in one launch.
+    """
+    keys, dtype = bits_of(d_in_keys)
+    out_keys, values = bits_out(d_out_keys, dtype), pairs_of(d_in_values, d_out_values)
+    sources, outputs = [it for it in (keys, values[0]) if it is not None], [out_keys]
+    outputs += [] if values[1] is None else [values[1]]
+    n = items_in(num_items, "num_items", *(("d_in_keys or d_in_values", it) for it in sources))
+    few = items_in(k, "k", *(("an output", it) for it in outputs))
+    if n.kind is None and few.kind is None and few.most > n.most:
+        raise ValueError(f"k is {few.most}, there are {n.most} items")
+    memory, digits = Memory(temp_storage, stream_of(stream)), digits_of(dtype, None, None, _order_of(largest))
+    sorted_by = digits if values[0] is None else of_field(digits, 0)
+    source, output, most = _one(sources), _one(outputs), min(few.most, n.most)
+    if not on_cpu() and _onesweep.fits(source, n.most):
+        found = memory.take((numpy.int32, 1))
+        if found is not None and n.most:
+            by_digits(sorted_by, source, _First(output, few), n, memory.stream, found)
+        return memory.nbytes if found is None else None
+    counters, *others = memory_for(source, output, most)
+    kinds: Any = [it.value_type for it in sources]
+    for_taking, aside = _needs(n.most), [(kind.dtype, most) for kind in kinds]
+    found = memory.take(counters, *for_taking, *aside, *others, counters=3)
+    if found is None:
+        return memory.nbytes
+    if most:
+        at = 1 + len(for_taking)
+        its: list[Iterator] = [ArrayIterator(array) for array in found[at : at + len(aside)]]
+        _take(_Order(digits, n, few), sources, its, False, memory.stream, found[1:at])
+        whole = few if n.kind is None and few.kind is None else _there(found[at - 1], most)
+        by_digits(sorted_by, _one(its), output, whole, memory.stream, [found[0], *found[at + len(aside) :]])
+    return None
+
+
+def _there(taken: Any, most: int) -> Count:
+    """The number that `_take` left."""
+    return Count(most, (taken, most), "int64")
+
+
+def _order_of(largest: bool) -> SortOrder:
+    return SortOrder.DESCENDING if largest else SortOrder.ASCENDING
+
+
+@algorithm
+def nth_element(*, d_in: Any, d_out: Any, n: int, num_items: int, stream: Any = None, temp_storage: Any = POOL) -> Any:
+    """``d_out[0]`` becomes the item that stands at place n when all are sorted.
+
+    Parameters
+    ----------
+    d_in, d_out : array
+        Of numbers that `radix_sort` sorts.
+    n, num_items : int
+    stream, temp_storage
+        As for `radix_sort`.
+
+    Notes
+    -----
+    Items are read once for each 11 bits and once more; nothing is sorted.
+    """
+    keys, dtype = bits_of(d_in)
+    there, place = bits_out(d_out, dtype), count_of(n, "n")
+    items = items_in(num_items, "num_items", ("d_in", keys))
+    checked_count(1, "the number of results", ("d_out", there))
+    if place >= items.most:
+        raise ValueError(f"n is {place}, there are {items.most} items")
+    memory, digits = Memory(temp_storage, stream_of(stream)), digits_of(dtype, None, None, SortOrder.ASCENDING)
+    found = memory.take(*_needs(items.most), counters=2)
+    if found is None:
+        return memory.nbytes
+    order = _Order(digits, items, Count(place + 1, place + 1, None))
+    _take(order, [keys], [there], True, memory.stream, found)
+    return None

@@ -1,0 +1,83 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The first few items of an order, and the one at a place of it, against NumPy's sorts."""
+
+import numpy as np
+import pytest
+
+from tessera import compute, cuda
+
+
+@pytest.fixture
+def rng(request):
+    return np.random.default_rng(sum(map(ord, request.node.name)))
+
+
+def keys_of(rng, n, dtype):
+    """Numbers of all sizes, and with many that are alike."""
+    if np.dtype(dtype).kind == "f":
+        return (rng.standard_normal(n) * 10.0 ** rng.integers(-3, 9, n)).astype(dtype)
+    top = 1 if dtype is np.bool_ else min(np.iinfo(dtype).max, 10 ** int(rng.integers(1, 18)))
+    return rng.integers(0, top, n, endpoint=True, dtype=np.uint64).astype(dtype)
+
+
+def order_of(x, largest):
+    return x.size - 1 - np.argsort(x[::-1], kind="stable")[::-1] if largest else np.argsort(x, kind="stable")
+
+
+@pytest.mark.parametrize("dtype", (np.int8, np.float32, np.uint64))
+def test_the_first_few(rng, dtype):
+    for n in (1, 300, 40_000):
+        x = keys_of(rng, n, dtype)
+        for k in sorted({0, 1, min(n, 32), n // 2, n}):
+            largest = dtype is not np.uint64
+            out, at = np.zeros(k, dtype), np.zeros(k, np.int64)
+            given = {"d_in_keys": x, "d_out_keys": out, "num_items": n, "k": k, "largest": largest}
+            given.update(d_in_values=compute.CountingIterator(np.int64(0)), d_out_values=at)
+            want = order_of(x, largest)[:k]
+            storage = np.zeros(compute.top_k(**given, temp_storage=None), np.uint8)
+            compute.top_k(**given, temp_storage=storage)
+            assert np.array_equal(at, want) and np.array_equal(out, x[want])
+            with pytest.raises(ValueError, match="temp_storage has"):
+                compute.top_k(**given, temp_storage=storage[:-256])
+
+
+@pytest.mark.parametrize("dtype", (np.bool_, np.uint16, np.float64))
+def test_the_one_at_a_place(rng, dtype):
+    for n in (1, 7, 40_000):
+        x, one = keys_of(rng, n, dtype), np.zeros(1, dtype)
+        given = {"d_in": x, "d_out": one, "num_items": n}
+        for place in sorted({0, n // 3, n - 1}):
+            storage = np.zeros(compute.nth_element(**given, n=place, temp_storage=None), np.uint8)
+            compute.nth_element(**given, n=place, temp_storage=storage)
+            assert one[0] == np.sort(x)[place]
+
+
+def test_nan_and_zeros():
+    x = np.array([0.0, np.nan, -0.0, -np.inf, np.inf, -np.nan], np.float32)
+    at = np.zeros(6, np.int64)
+    compute.top_k(
+        d_in_keys=x, d_out_keys=np.zeros(6, np.float32), d_in_values=np.arange(6), d_out_values=at, num_items=6, k=6
+    )
+    assert at.tolist() == [1, 4, 0, 2, 3, 5]
+
+
+@pytest.mark.parametrize("few", (0, 5, 100, 3000))
+def test_numbers_on_the_device(rng, few):
+    x, count, k = rng.integers(0, 99, 9000), cuda.to_device(np.array([2000])), cuda.to_device(np.array([few]))
+    out, want = np.full(2500, -7), order_of(x[:2000], True)[:few]
+    compute.top_k(d_in_keys=x, d_out_keys=out, num_items=count, k=k)
+    assert np.array_equal(out[: want.size], x[want]) and (out[want.size :] == -7).all()
+
+
+def test_mistakes():
+    x, out = np.zeros(4, np.int32), np.zeros(3, np.int32)
+    with pytest.raises(ValueError, match="k is 4, an output has 3"):
+        compute.top_k(d_in_keys=x, d_out_keys=out, num_items=4, k=4)
+    with pytest.raises(ValueError, match="k is 3, there are 2 items"):
+        compute.top_k(d_in_keys=x, d_out_keys=out, num_items=2, k=3)
+    with pytest.raises(ValueError, match="n is 2, there are 2 items"):
+        compute.nth_element(d_in=x, d_out=out, num_items=2, n=2)
+    with pytest.raises(ValueError, match="d_in_values is given and d_out_values is not"):
+        compute.top_k(d_in_keys=x, d_out_keys=out, num_items=2, k=2, d_in_values=x)
+    with pytest.raises(TypeError, match="d_out_keys is of int32, d_in_keys of int64"):
+        compute.nth_element(d_in=x.astype(np.int64), d_out=out, num_items=2, n=0)
