@@ -84,9 +84,13 @@ static fr_value *control_copy(fr *f, const fr_value *slots, uint32_t n)
     return copy;
 }
 
-/* The leaves of a variable; where the dialect says so, a zero for one without a value, and for None. */
-static uint32_t control_flatten(const fr *f, const fr_value *v, fr_value *leaves)
+/* The leaves of a variable; where the dialect says so, a zero for one without a value, and for None. Of a member of an
+ * enumeration of numbers its number, which it becomes where it meets another one. */
+static uint32_t control_flatten(fr *f, const fr_value *v, fr_value *leaves)
 {
+    fr_value room;
+    if (fr_member_value(f, &v, &room) != TS_OK)
+        return 0;
     if ((v->kind != FR_UNBOUND && v->kind != FR_NONE) || !f->dialect->has_zeros)
         return fr_flatten(v, leaves);
     if (leaves)
@@ -231,6 +235,12 @@ static ts_status control_merge_both(control_if *c, uint32_t i)
 {
     fr *f = c->f;
     const fr_value *a = &c->side[0].slots[c->slots[i]], *b = &c->side[1].slots[c->slots[i]];
+    fr_value room[2];
+    c->merged[i] = *a;
+    if (fr_same(f, a, b))
+        return TS_OK;
+    TS_TRY(fr_member_value(f, &a, &room[0]));
+    TS_TRY(fr_member_value(f, &b, &room[1]));
     c->merged[i] = a->kind == FR_UNBOUND || (a->kind == FR_NONE && f->dialect->has_zeros) ? *b : *a;
     if (fr_same(f, a, b))
         return TS_OK;

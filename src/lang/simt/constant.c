@@ -233,7 +233,7 @@ ts_status fr_simt_index_tuple(fr *f, uint32_t node, const fr_value *tuple, const
     fr_value array;
     bool found, number = fr_simt_is_number(index);
     if (number && fr_dtype_cat((ts_dtype)index->dtype) <= FR_INT && fr_simt_reports(f, TS_CHECK_IMPLIED)) {
-        static const char text[] = "index | is out of range for a tuple or array with | items";
+        static const char text[] = "tuple index out of range: index | of a tuple or array with | items";
         ts_val at, extent = ts_int(&f->b, TS_T_i64, tuple->n);
         TS_TRY(fr_simt_cast(f, index, TS_DTYPE_int64, &at));
         fr_simt_check_index(f, at, extent, &(fr_fault){TS_FAULT_BOUNDS, text, at, extent});

@@ -119,7 +119,7 @@ def test_a_reshape_that_does_not_fit() -> None:
 
 def test_an_index_beyond_a_constant_array_is_told() -> None:
     text = said("x[0] = C[int(x[1]) + 7]", debug=True, opt=False)
-    assert "index 7 is out of range for a tuple or array with 5 items" in text
+    assert "index 7 of a tuple or array with 5 items" in text
 
 
 def test_async_def_is_named() -> None:

@@ -79,7 +79,7 @@ WAYS = [
     (8, 4, MyError, "of the module"),
     (9, 0, MyError, "x is ..."),
     (10, 1, Odd, "1, 2"),
-    (11, 6, IndexError, "index 3 is out of range for a tuple or array with 3 items"),
+    (11, 6, IndexError, "tuple index out of range: index 3 of a tuple or array with 3 items"),
 ]
 
 

@@ -186,3 +186,40 @@ def test_refusals() -> None:
     assert "digits as an integer" in message(digits, x)
     assert "known and not negative" in message(of_an_integer, x, 3)
     assert "'Status' has no attribute 'gone'" in message(no_member, x)
+
+
+class Level(enum.IntEnum):
+    LOW = 3
+    HIGH = 7
+
+
+@pytest.mark.parametrize("target", [0, 90])
+def test_members_of_an_enumeration_that_meet_become_numbers(target):
+    def kernel(x):
+        i = cuda.grid(1)
+        level = Level.LOW if i % 2 else Level.HIGH
+        other = Level.LOW
+        if i == 3:
+            other = Level.HIGH
+        x[i] = level * 10 + other + (100 if level == Level.LOW else 0)
+
+    x = np.zeros(4, np.int64)
+    run(kernel, x, block=(4,), target=target)
+    assert x.tolist() == [73, 133, 73, 137]
+
+
+@pytest.mark.parametrize("target", [0, 90])
+def test_a_list_that_is_written_out_is_a_tuple(target):
+    def kernel(x):
+        i = cuda.grid(1)
+        s = cuda.shared.array(shape=[4, 2], dtype=np.int64)
+        s[i, 1] = i
+        cuda.syncthreads()
+        for k in [1, 2]:
+            x[i] += s[3 - i, 1] * k
+        if i in [1, 2]:
+            x[i] += 100
+
+    x = np.zeros(4, np.int64)
+    run(kernel, x, block=(4,), target=target)
+    assert x.tolist() == [9, 106, 103, 0]
