@@ -460,7 +460,7 @@ static cg_mem *view_target(cg *e, const view_access *a, ts_type tile, cg_out **o
  * writing around them saves reading the lines first (1.5 times the bandwidth in a stream). */
 static cg_ref view_stream(cg *e, const view_access *a, const cg_mem *to, const cg_out *out)
 {
-    enum { VIEW_STREAM_BYTES = 16 << 20 };
+    enum { VIEW_STREAM_BYTES = 8 << 20 };
     int64_t bytes = cg_elem_bytes(e, a->elem);
     int inner = view_inner(a);
     if (inner < 0 || a->dims[inner] * bytes < 4 * 64 ||
