@@ -14,11 +14,13 @@
  * An operand that is loaded for the product alone is copied from its array under masks, where it sticks out. What lies
  * beyond is zeros, and most of the work on them is left out: steps of k beyond both operands; rows beyond a and columns
  * beyond b, whose sums stay +0, unless infinities or NaN in the other operand would make NaN of them. Columns that end
- * within a panel go a vector at a time.
+ * within a panel go a vector at a time. What nothing looks at is not packed either.
  */
 #include "target/llvm/cg.h"
 
 #include <stdio.h>
+
+enum { MMA_MAX_ROWS = 8, MMA_MAX_VECTORS = 4 }; /* of a block in registers */
 
 typedef struct mma {
     cg *e;
@@ -36,6 +38,8 @@ typedef struct mma {
     cg_ref batch_at;
     uint32_t unroll;
     cg_ref m_end, n_end, k_end; /* i64: where work may stop; 0: at the end of the tile */
+    cg_ref a_rows, a_cols, b_panels; /* i64: where packing may stop */
+    uint32_t a_bits, a_copies;       /* lanes and vectors of one step of packing a */
     cg_ref within; /* i64: of a panel of b, where the block's columns begin; 0: at its beginning */
     cg_ref skipped; /* what the steps of k that were left out add: +0 makes +0 of -0, -0 changes nothing; 0: nothing */
 } mma;
@@ -143,11 +147,12 @@ static void mma_copy_a(mma *s)
 {
     cg *e = s->e;
     cg_loop rows, cols;
-    uint32_t bits = TS_MIN(cg_vector_bits(e, cg_elem_bytes(e, s->work)), (uint32_t)ts_log2((uint64_t)s->k));
-    uint32_t copies = (uint32_t)TS_MIN(4, s->k >> bits);
+    uint32_t bits = s->a_bits;
     cg_loop_begin(e, &rows, s->m, 1);
-    cg_loop_begin(e, &cols, s->k, (int64_t)copies << bits);
-    for (uint32_t u = 0; u < copies; u++) {
+    rows.limit = s->a_rows;
+    cg_loop_begin(e, &cols, s->k, (int64_t)s->a_copies << bits);
+    cols.limit = s->a_cols;
+    for (uint32_t u = 0; u < s->a_copies; u++) {
         cg_index at;
         cg_ref col = cg_add(e, cols.var, cg_int(e, (int64_t)u << bits));
         mma_index(s, &at, rows.var, col, bits);
@@ -165,6 +170,7 @@ static void mma_copy_b(mma *s)
     cg_loop_begin(e, &rows, s->k, 1);
     rows.limit = s->k_end;
     cg_loop_begin(e, &panels, s->n, s->nr);
+    panels.limit = s->b_panels;
     cg_ref to = cg_add(e, cg_mul(e, panels.var, cg_int(e, s->k)), cg_mul(e, rows.var, cg_int(e, s->nr)));
     for (uint32_t j = 0; j < s->nv; j++) {
         cg_index at;
@@ -240,9 +246,9 @@ static cg_ref mma_whole(cg *e, cg_ref left, int64_t step, int64_t extent)
     return cg_and(e, cg_add(e, left, cg_int(e, step - 1)), -step);
 }
 
-/* i1: are all elements of a packed operand finite? Rows of `length` elements, `stride` apart. Zero times each is added
- * up, by several sums at once. */
-static cg_ref mma_finite(mma *s, const cg_mem *mem, int64_t rows, int64_t stride, cg_ref length)
+/* i1: are all elements of a packed operand finite? Rows of `length` elements, `stride` apart, the first ones up to
+ * element `end` (0: all). Zero times each is added up, by several sums at once. */
+static cg_ref mma_finite(mma *s, const cg_mem *mem, int64_t rows, int64_t stride, cg_ref length, cg_ref end)
 {
     enum { MMA_SUMS = 4 };
     cg *e = s->e;
@@ -252,6 +258,7 @@ static cg_ref mma_finite(mma *s, const cg_mem *mem, int64_t rows, int64_t stride
     cg_ref sum[MMA_SUMS], after[MMA_SUMS] = {0}, next[MMA_SUMS];
     uint32_t n = (uint32_t)TS_MIN(MMA_SUMS, (s->nr * s->unroll) >> s->bits);
     cg_loop_begin(e, &outer, rows * stride, stride);
+    outer.limit = end;
     for (uint32_t i = 0; i < n; i++) {
         after[i] = cg_name(e), next[i] = cg_name(e), sum[i] = zero;
         if (outer.trip > 1)
@@ -299,6 +306,41 @@ static bool mma_begins_at_zero(const mma *s)
            ts__const_bits(e->fn, ts_opnds(e->fn, f)[3 + i], &bits) && bits == 0;
 }
 
+static cg_ref mma_finite_a(mma *s)
+{
+    cg *e = s->e;
+    cg_ref k = cg_int(e, s->k), end = s->a_rows ? cg_mul(e, s->a_rows, k) : 0;
+    if (s->a_cols)
+        return mma_finite(s, s->ap, s->m, s->k, s->a_cols, end);
+    return mma_finite(s, s->ap, 1, s->m * s->k, end ? end : cg_int(e, s->m * s->k), 0);
+}
+
+static cg_ref mma_finite_b(mma *s)
+{
+    cg *e = s->e;
+    cg_ref k_end = s->k_end ? s->k_end : cg_int(e, s->k), end = s->b_panels;
+    end = end ? cg_mul(e, end, cg_int(e, s->k)) : 0;
+    return mma_finite(s, s->bp, s->n / s->nr, s->k * s->nr, cg_mul(e, k_end, cg_int(e, s->nr)), end);
+}
+
+/* Zeros in the panels of b that were not packed, for an a that is not finite. */
+static void mma_fill_b(mma *s, cg_ref finite)
+{
+    cg *e = s->e;
+    uint32_t fill = cg_label(e), on = cg_label(e);
+    cg_ref bytes = cg_int(e, s->k * cg_elem_bytes(e, s->work)), from = cg_mul(e, s->b_panels, bytes);
+    cg_declare(e, "declare void @llvm.memset.p0.i64(ptr, i8, i64, i1)");
+    cg_line(e, "br i1 %r, label %b, label %b", finite, on, fill);
+    cg_block(e, fill);
+    cg_scope_open(e);
+    cg_ref rest = cg_bin(e, "sub", CG_I64, 0, cg_mul(e, cg_int(e, s->n), bytes), from);
+    cg_line(e, "call void @llvm.memset.p0.i64(ptr %r, i8 0, i64 %r, i1 false)",
+            cg_new(e, "getelementptr i8, ptr %r, i64 %r", s->bp->ptr, from), rest);
+    cg_scope_close(e);
+    cg_br(e, on);
+    cg_block(e, on);
+}
+
 /* Where rows or columns may stop: the end of the tile, where zeros times what is not finite must be computed. */
 static cg_ref mma_stop(mma *s, cg_ref left, int64_t step, int64_t extent, bool other_is_b)
 {
@@ -310,10 +352,10 @@ static cg_ref mma_stop(mma *s, cg_ref left, int64_t step, int64_t extent, bool o
     cg_line(e, "br i1 %r, label %b, label %b", cg_cmp(e, "icmp slt", CG_I64, 0, whole, end), check, on);
     cg_block(e, check);
     cg_scope_open(e);
-    cg_ref k_end = s->k_end ? s->k_end : cg_int(e, s->k);
-    cg_ref finite = other_is_b ? mma_finite(s, s->bp, s->n / s->nr, s->k * s->nr, cg_mul(e, k_end, cg_int(e, s->nr)))
-                               : mma_finite(s, s->ap, 1, s->m * s->k, cg_int(e, s->m * s->k));
+    cg_ref finite = other_is_b ? mma_finite_b(s) : mma_finite_a(s);
     cg_ref stop = cg_sel(e, CG_I64, 0, finite, whole, end);
+    if (s->b_panels && !other_is_b)
+        mma_fill_b(s, finite);
     cg_scope_close(e);
     check = e->block;
     cg_br(e, on);
@@ -325,8 +367,11 @@ static void mma_trim_k(mma *s)
 {
     cg *e = s->e;
     cg_ref a = s->a_mem ? 0 : mma_left(s, false, s->rank - 1), b = s->b_mem ? 0 : mma_left(s, true, s->rank - 2);
+    int64_t step = (int64_t)s->a_copies << s->a_bits;
     if (a && b && s->k > s->unroll)
         s->k_end = mma_whole(e, mma_most(e, a, b), s->unroll, s->k);
+    if (s->k_end && s->k > step)
+        s->a_cols = mma_whole(e, s->k_end, step, s->k);
     if (!s->k_end || s->work == TS_T_i32)
         return;
     uint64_t minus = (uint64_t)1 << (s->reg == CG_F64 ? 63 : 31);
@@ -334,21 +379,32 @@ static void mma_trim_k(mma *s)
     s->skipped = cg_sel(e, s->reg, 0, less, cg_const(e, s->reg, 0, 0), cg_const(e, s->reg, 0, minus));
 }
 
-static void mma_trim(mma *s)
+/* May rows and columns be left out at all? */
+static bool mma_trims(const mma *s)
 {
-    cg_ref m = s->a_mem || s->b_mem ? 0 : mma_left(s, false, s->rank - 2);
-    cg_ref n = s->a_mem || s->b_mem ? 0 : mma_left(s, true, s->rank - 1);
-    if (s->batch != 1 || (s->work != TS_T_i32 && !mma_begins_at_zero(s)))
-        return;
+    return !s->a_mem && !s->b_mem && s->batch == 1 && (s->work == TS_T_i32 || mma_begins_at_zero(s));
+}
+
+/* Packs both operands, as much of them as is looked at: rows and columns beyond the arrays only if the other operand
+ * is not finite. */
+static void mma_pack_trimmed(mma *s)
+{
+    enum { MMA_LEAST_K = 16 };
+    cg *e = s->e;
+    cg_ref m = mma_left(s, false, s->rank - 2), n = mma_left(s, true, s->rank - 1);
+    if (n && s->n > s->nr)
+        s->b_panels = mma_whole(e, n, s->nr, s->n);
+    mma_pack(s, true);
     if (m && s->m > s->mr)
         s->m_end = mma_stop(s, m, s->mr, s->m, true);
+    if (s->m_end && s->m > MMA_MAX_ROWS && s->k >= MMA_LEAST_K)
+        s->a_rows = mma_whole(e, s->m_end, MMA_MAX_ROWS, s->m);
+    mma_pack(s, false);
     if (n && s->n > s->nr)
         s->n_end = mma_stop(s, n, (int64_t)1 << s->bits, s->n, false);
 }
 
 /* ---- the register block -------------------------------------------------------------------------*/
-
-enum { MMA_MAX_ROWS = 8, MMA_MAX_VECTORS = 4 };
 
 static cg_ref mma_c_at(mma *s, cg_ref row, cg_ref col, uint32_t r, uint32_t j)
 {
@@ -507,11 +563,14 @@ static void mma_multiply(mma *s)
     cg_loop_begin(e, &batches, s->batch, 1);
     s->batch_at = batches.var;
     mma_trim_k(s);
-    if (!s->b_mem)
-        mma_pack(s, true);
-    if (!s->a_mem)
-        mma_pack(s, false);
-    mma_trim(s);
+    if (mma_trims(s))
+        mma_pack_trimmed(s);
+    else {
+        if (!s->b_mem)
+            mma_pack(s, true);
+        if (!s->a_mem)
+            mma_pack(s, false);
+    }
     mma_panels(s);
     cg_loop_end(e, &batches);
 }
@@ -539,6 +598,8 @@ static void mma_shape(mma *s)
     s->nr = (int64_t)s->nv << s->bits;
     s->mr = (uint32_t)TS_MIN(s->nv == 1 ? 8 : 4, s->m); /* sums in flight: what hides the latency of one */
     s->unroll = (uint32_t)TS_MIN(4, s->k);
+    s->a_bits = TS_MIN(cg_vector_bits(e, cg_elem_bytes(e, s->work)), (uint32_t)ts_log2((uint64_t)s->k));
+    s->a_copies = (uint32_t)TS_MIN(4, s->k >> s->a_bits);
 }
 
 /* The accumulator may be updated where it is when nobody else reads it. */

@@ -68,12 +68,14 @@ def whole(rng: np.random.Generator, dtype: str, *shape: int) -> np.ndarray:
 
 SHAPES = [
     (1, 1, 1), (3, 130, 5), (129, 65, 7), (70, 129, 33), (128, 128, 64), (5, 200, 66), (131, 1, 129), (127, 190, 31),
+    (66, 257, 258),
 ]  # fmt: skip
 
 
 @pytest.mark.parametrize("m, n, k", SHAPES)
 @pytest.mark.parametrize(
-    "tile", [(128, 128, 32), (8, 128, 64), (64, 256, 16), (4, 32, 8), (1, 16, 4)]
+    "tile",
+    [(128, 128, 32), (8, 128, 64), (64, 256, 16), (4, 32, 8), (1, 16, 4), (64, 256, 128), (16, 128, 256)],
 )
 @pytest.mark.parametrize("dtype", ["f4", "f8"])
 @pytest.mark.parametrize("kind", [0, 1, 2])
@@ -93,18 +95,22 @@ def test_odd_shapes(
 @pytest.mark.parametrize("value", [np.inf, -np.inf, np.nan, -0.0])
 @pytest.mark.parametrize("where", ["a", "b", "both"])
 @pytest.mark.parametrize("kind", [0, 1, 2])
-def test_values_that_zeros_do_not_hide(value: float, where: str, kind: int) -> None:
+@pytest.mark.parametrize("tile", [(64, 128, 32), (64, 256, 32), (16, 256, 128)])
+def test_values_that_zeros_do_not_hide(
+    value: float, where: str, kind: int, tile: tuple[int, int, int]
+) -> None:
     rng = np.random.default_rng(1)
-    m, n, k, tile = 70, 150, 40, (64, 128, 32)
+    m, n, k = 70, 150, 40 if tile[2] == 32 else 140
+    rows, cols, deep = rounded(m, tile[0]), rounded(n, tile[1]), rounded(k, tile[2])
     a, b = whole(rng, "f4", m, k), whole(rng, "f4", k, n)
     if where != "b":
         a[[0, 66, 69], [1, 33, 39]] = value
     if where != "a":
         b[[2, 30, 39], [5, 130, 149]] = value
-    c = whole(rng, "f4", 128, 256)
+    c = whole(rng, "f4", rows, cols)
     start = {0: np.zeros_like(c), 1: -np.zeros_like(c), 2: c.copy()}[kind]
-    ct.launch(None, (2, 2, 1), looped, (a, b, c, *tile, kind))
-    same_bits(c, summed(padded(a, 128, 64), padded(b, 64, 256), start))
+    ct.launch(None, (rows // tile[0], cols // tile[1], 1), looped, (a, b, c, *tile, kind))
+    same_bits(c, summed(padded(a, rows, deep), padded(b, deep, cols), start))
 
 
 @pytest.mark.parametrize("i, k", [(0, 0), (-1, 0), (0, -1), (-1, -1), (1, 0), (0, 2), (-3, 9)])
