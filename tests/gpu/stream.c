@@ -55,8 +55,9 @@ static uint32_t kit_count(const kit *k, ts_op op, ts_type type)
 }
 
 /* Sums of pieces of `size` f32. */
-#define SUMS(size, lower) \
-    "entry @sums(%1: ptr<f32>, %2: i32, %3: ptr<f32>) {\n  %4 = assume div_by(16) %2 : i32\n" \
+#define SUMS(size, lower) SUMS_WITH(size, lower, "")
+#define SUMS_WITH(size, lower, hints) \
+    "entry @sums(%1: ptr<f32>, %2: i32, %3: ptr<f32>)" hints " {\n  %4 = assume div_by(16) %2 : i32\n" \
     "  %21 = assume div_by(16) %1 : ptr<f32>\n" VIEW1("%5", "%21", "%4") \
     PART1("%6", "%5", size) "  %22 = assume div_by(16) %3 : ptr<f32>\n" \
     VIEW1("%7", "%22", "%4") PART1("%8", "%7", size) \
@@ -92,6 +93,18 @@ static void middling_loads_get_registers(void)
     kit k;
     kit_begin(&k, SUMS("8192", "0"));
     CHECK_INT(k.fn->occupancy, 2); /* of 512 threads with 16 elements each */
+    kit_end(&k);
+}
+
+/* 64 elements a thread, of the loop and of a load; a few more than a quarter of the registers. */
+static void blocks_asked_for_may_use_a_little_stack(void)
+{
+    kit k;
+    kit_begin(&k, SUMS_WITH("8192", "0", " occupancy=4 num_warps=4"));
+    CHECK_INT(k.fn->occupancy, 4);
+    kit_end(&k);
+    kit_begin(&k, SUMS_WITH("8192", "0", " occupancy=6 num_warps=4"));
+    CHECK_INT(k.fn->occupancy, 4);
     kit_end(&k);
 }
 
@@ -134,6 +147,7 @@ int main(void)
     small_loads_of_two_trips_go_together();
     single_vectors_of_two_trips_go_together();
     middling_loads_get_registers();
+    blocks_asked_for_may_use_a_little_stack();
     large_loads_stay_alone();
     numbers_from_below_zero_are_not_counted();
     eight_neighbours_share_a_mask();

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * A result of 256 x 256 sums fills all registers of a multiprocessor: it is a tile for GPUs that keep sums elsewhere.
- * Half of it at a time runs on wgmma, and reads one operand once more:
+ * Half of it at a time runs on wgmma, or on mma.sync without the stack, and reads one operand once more:
  *
  *     %r = for %k .. iter(%s = zeros)                        for %h in (0, 2, 1)
  *       %a = load_view_tko [%m, %k] : tile<256x64xf16>         %i = 2 %m + %h
@@ -18,7 +18,6 @@
  */
 #include "gpu/plan/halve.h"
 #include "gpu/plan/part.h"
-#include "gpu/plan/tma.h"
 #include "ir/note.h"
 #include "pass/alias.h"
 
@@ -308,7 +307,6 @@ ts_status ts__halve_run(ts_fn *fn, ts_pass_env *env, ts_error *err)
 {
     ts_shape shape;
     ts_alias alias;
-    ts_tma tma = {0};
     halve_job job = {.fn = fn, .shape = &shape, .alias = &alias};
     bool single = env->hints && env->hints->num_stages == 1;
     if (env->target != TS_TARGET_SM90 || ts__pass_plan(env) || fn->level != TS_LEVEL_T || single)
@@ -325,9 +323,6 @@ ts_status ts__halve_run(ts_fn *fn, ts_pass_env *env, ts_error *err)
     ts__builder_init(&job.b, fresh);
     halve_rewrite(&job);
     TS_TRY(ts_builder_status(&job.b, err));
-    ts_status status = ts__tma_try(fresh, env, &tma, err);
-    if (status != TS_OK || !tma.active)
-        return status;
     ts__note(fn, job.mma, TS_NOTE_pipeline, "parts", "%u groups of %s, one after the other: the sums of all of the "
              "tile would fill the registers", job.parts, job.back == 2 ? "rows" : "columns");
     ts__fn_replace(fn, fresh);

@@ -7,7 +7,7 @@
 
 #include "pass/pass.h"
 
-/* Makes such a result in parts, one after the other, where wgmma can then be used. Before ts__depth_run. */
+/* Makes such a result in parts, one after the other. Before ts__depth_run. */
 TS_CHECKED ts_status ts__halve_run(ts_fn *fn, ts_pass_env *env, ts_error *err);
 
 #endif

@@ -77,3 +77,23 @@ def test_the_report_says_so_and_a_hint_turns_it_off():
 
 def test_a_product_in_place_stays_whole():
     assert notes(in_place, (256, 64), sizes=((1024, 512), (512, 1024))) == ([], [])
+
+
+def rounded(a, b, c, TM: ct.Constant[int], TK: ct.Constant[int]):
+    """Operands of tf32 with b along n, which wgmma does not take."""
+    m, n = ct.bid(0), ct.bid(1)
+    acc = ct.zeros((TM, TM), dtype=ct.float32)
+    for k in range(ct.cdiv(a.shape[1], TK)):
+        x = ct.astype(ct.load(a, index=(m, k), shape=(TM, TK), padding_mode=ZERO), ct.tfloat32)
+        y = ct.astype(ct.load(b, index=(k, n), shape=(TK, TM), padding_mode=ZERO), ct.tfloat32)
+        acc = ct.mma(x, y, acc)
+    ct.store(c, index=(m, n), tile=acc)
+
+
+def test_products_without_wgmma_are_made_in_parts_too():
+    a, b, c = (draw(s, *shape).astype(np.float32) for s, shape in ((5, (264, 24)), (6, (24, 200)), (7, (264, 200))))
+    run(rounded, a, b, c, Const(256), Const(16), grid=(2, 1, 1), target=90, facts=True)
+    assert np.array_equal(c, a @ b)
+    arrays = tuple(tessera.zeros((1024, 1024), "float32") for _ in range(3))
+    report = tessera.cost_report(ct.kernel(rounded), (*arrays, 256, 64), (4, 4), target="sm_90", assemble=False)
+    assert report.notes("pipeline", "parts") and not report.notes("product", "wgmma")
