@@ -259,3 +259,20 @@ def test_threads_hold_16_bytes_of_what_is_stored_side_by_side(dtype, loaded):
     report = widening_kernel.report(x, x.astype(dtype), 4096, grid=(1,), target="sm_90")
     assert [n["text"] for n in report.notes("load", "vector")] == [f"{loaded} bytes an access"]
     assert [n["text"] for n in report.notes("store", "vector")] == ["16 bytes an access"]
+
+
+@ct.kernel
+def widened_kernel(a, b, c, T: ct.Constant[int]):
+    acc = ct.zeros((T, T), dtype=ct.float32)
+    for k in range(ct.cdiv(a.shape[1], T)):
+        x = ct.load(a, index=(0, k), shape=(T, T)).astype(ct.float16)
+        acc = ct.mma(x, ct.load(b, index=(k, 0), shape=(T, T)).astype(ct.float16), acc)
+    ct.store(c, index=(0, 0), tile=acc)
+
+
+@pytest.mark.parametrize("target", ["sm_80", "sm_90", "sm_120"])
+def test_tiles_that_operands_are_computed_from_are_copied_ahead(target):
+    a = np.zeros((64, 256), np.int8)
+    report = widened_kernel.report(a, a.reshape(256, 64), np.zeros((64, 64), np.float32), 64, grid=(1,), target=target)
+    said = [n["text"] for n in report.notes("pipeline", "cp.async")]
+    assert said == ["each trip copies 8192 bytes for the next one"]

@@ -505,7 +505,10 @@ void ts__view_load_copied(ts_lower *lw, ts_val v, const ts_linear *home, uint32_
     ts_val mine = ts__lower_op(lw, TS_OP_muli, ts__lower_flat(lw, home), a.bytes, 0);
     a.corner = ts__lower_ptr(lw, ts__shared_pointer(lw, a.elem, at), mine, 0);
     ts__lower_accesses(lw, v);
-    view_load(lw, &a, v, out);
+    if (ts__pad_bits(a.elem, a.info->padding, lw->tile->checked)) /* copies fill up with zeros */
+        view_load(lw, &a, v, out);
+    else
+        view_load_all(lw, &a, false, out);
     ts__lower_set(lw, v, home, out);
 }
 

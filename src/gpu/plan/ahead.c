@@ -23,9 +23,10 @@
  *                                                         ..
  *                                                         continue %z
  *
- * What would take too many registers travels to shared memory, which is left to the lowering (schedule/rows.c).
+ * What would take too many registers travels to shared memory, which is left to the lowering (schedule/rows.c); there
+ * loops with products take part too, with tiles that operands are computed from.
  *
- * Only loops without products, regions with control flow, or accesses that order others; loads whose place follows from
+ * Only loops without regions with control flow, or accesses that order others; loads whose place follows from
  * the loop's number, out of arrays that the loop does not write. Trips keep their order, so results stay what they are.
  * Cost: linear, and the code of a few trips.
  */
@@ -62,6 +63,7 @@ typedef struct ahead_job {
     uint32_t most;     /* of them */
     bool asked;        /* for that many, by the hint num_stages */
     bool copies;       /* the target has cp.async */
+    bool products;     /* the function has some */
     ts_val *values;    /* that the loop at hand carries */
 } ahead_job;
 
@@ -197,6 +199,8 @@ static uint32_t ahead_trips(ahead_job *job, ts_val loop)
             safe = safe && ahead_is_safe(job, v);
         }
     }
+    if (job->products)
+        return loads > AHEAD_VECTOR_BYTES && ahead_next_trip(job, loop, loads, false) == AHEAD_COPY ? AHEAD_COPY : 0;
     if (!counts)
         return ahead_next_trip(job, loop, loads, safe);
     if (widest <= AHEAD_VECTOR_BYTES && !job->asked)
@@ -398,6 +402,7 @@ static bool ahead_plan(ahead_job *job, const ts_pass_env *env, ts_arena *arena)
     job->asked = asked != 0;
     job->most = asked ? TS_MIN(asked, (uint32_t)AHEAD_TRIPS) : AHEAD_TRIPS;
     job->copies = env->target >= TS_TARGET_SM80;
+    job->products = ahead_has_products(job->fn);
     job->early = TS_NEW_N(arena, uint8_t, n);
     job->trips = TS_NEW_N(arena, uint8_t, n);
     if (!job->early || !job->trips || !ts__shape_of(job->fn, arena, &job->shape) ||
@@ -410,7 +415,7 @@ static bool ahead_plan(ahead_job *job, const ts_pass_env *env, ts_arena *arena)
 
 static bool ahead_applies(const ts_fn *fn, const ts_pass_env *env)
 {
-    return !ts__pass_plan(env) && fn->level == TS_LEVEL_T && !ahead_has_products(fn);
+    return !ts__pass_plan(env) && fn->level == TS_LEVEL_T;
 }
 
 bool ts__ahead_copies(const ts_fn *fn, const ts_pass_env *env, ts_arena *arena, uint32_t threads, uint8_t *copied)
@@ -431,7 +436,7 @@ ts_status ts__ahead_run(ts_fn *fn, ts_pass_env *env, ts_error *err)
     ahead_job job = {.fn = fn};
     ts_assign assign = {0};
     uint32_t n = fn->inst.n, loops = 0;
-    if (!ahead_applies(fn, env))
+    if (!ahead_applies(fn, env) || ahead_has_products(fn))
         return TS_OK;
     ts__assign_warps(&assign, fn, env);
     job.threads = 32u << assign.n_warp;

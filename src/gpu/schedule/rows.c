@@ -11,6 +11,9 @@
  *
  * Nobody else reads what a thread copied, so there is no barrier, and one stage is enough: a thread has its elements in
  * registers before it copies over them. Which loads: plan/ahead.c. `num_stages=1` turns it off.
+ *
+ * Loops with products on mma.sync or multiply-adds take part where schedule/cp_async.c, whose stages hold operands as
+ * they are loaded, does not: operands that are computed, as products of narrow floats with scales are.
  */
 #include "gpu/schedule/schedule.h"
 #include "gpu/lower/code.h"
@@ -45,7 +48,7 @@ static void rows_plan(ts_lower *lw)
     state->slice = TS_NEW_N(lw->arena, uint8_t, n);
     for (uint32_t i = 0; i < TS_LAYOUT_BITS; i++)
         state->offset[i] = 1u << i;
-    if (!state->copied || !state->slice || lw->assign.n_cta ||
+    if (!state->copied || !state->slice || lw->assign.n_cta || lw->assign.tma.active ||
         !ts__ahead_copies(lw->tile, lw->env, lw->arena, 32u << lw->assign.n_warp, state->copied))
         state->copied = NULL;
 }
@@ -92,24 +95,49 @@ static bool rows_has(const ts_lower *lw, ts_val loop)
     return false;
 }
 
+static uint32_t rows_bytes(const ts_lower *lw, ts_val v)
+{
+    return (uint32_t)ts_type_count(lw->module, ts_type_of(lw->tile, v)) *
+           TS_MAX(1u, ts_type_bits(lw->module, ts__lower_elem(lw, v)) / 8);
+}
+
+/* Shared memory that the loop's copies may take: half of it, but for the operands of its products, which are written
+ * there in each trip. Another pipeline of the loop counts its own copies, so there is none then. */
+static uint32_t rows_room(ts_lower *lw, ts_val loop)
+{
+    uint32_t operands = 0;
+    for (ts_val v = loop + 1; v < lw->shape.end[loop]; v++) {
+        const ts_inst *inst = ts_at(lw->tile, v);
+        if (inst->op == TS_OP_load_view_tko && ts__hook_skips(lw, v))
+            return 0;
+        if (inst->op == TS_OP_mmaf || inst->op == TS_OP_mmai)
+            operands += rows_bytes(lw, ts_opnd(lw->tile, v, 0)) + rows_bytes(lw, ts_opnd(lw->tile, v, 1));
+    }
+    uint32_t taken = operands + operands / 8 + lw->shared.peak; /* rows of operands are padded */
+    return taken > lw->shared.limit ? 0 : TS_MIN(lw->shared.limit / 2, lw->shared.limit - taken);
+}
+
 static void rows_begin(ts_lower *lw, ts_val loop, ts_vals *values)
 {
+    uint32_t room = rows_room(lw, loop), all = 0;
     rows_state *state = rows_of(lw);
     (void)values;
     for (ts_val v = loop + 1; state->copied && lw->status == TS_OK && v < lw->shape.end[loop]; v++) {
         if (!state->copied[v] || lw->shape.parent[v] != loop || !rows_fits(lw, loop, v))
             continue;
-        uint32_t bytes = ts_type_bits(lw->module, ts__lower_elem(lw, v)) / 8;
-        bytes *= (uint32_t)ts_type_count(lw->module, ts_type_of(lw->tile, v));
-        if (lw->shared.peak + bytes > lw->shared.limit / 2)
+        uint32_t bytes = rows_bytes(lw, v);
+        if (bytes > room)
             continue;
+        room -= bytes;
+        all += bytes;
         rows_load row = {loop, v, lw->assign.home[v], ts__shared_fix(lw, bytes, 16, v)};
-        ts__note(lw->tile, loop, TS_NOTE_pipeline, "cp.async", "each trip copies %u bytes for the next one", bytes);
         ts__lower_before_load(lw, v);
         (void)TS_PUSH(lw->arena, &state->loads, row);
     }
-    if (rows_has(lw, loop))
-        rows_issue(lw, loop, lw->values.scalar[ts_opnd(lw->tile, loop, 0)]);
+    if (!all)
+        return;
+    ts__note(lw->tile, loop, TS_NOTE_pipeline, "cp.async", "each trip copies %u bytes for the next one", all);
+    rows_issue(lw, loop, lw->values.scalar[ts_opnd(lw->tile, loop, 0)]);
 }
 
 static ts_val rows_enter(ts_lower *lw, ts_val loop, ts_val next)

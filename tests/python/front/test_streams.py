@@ -224,6 +224,27 @@ def test_copied_rows_keep_their_place_among_stores(schedule):
     assert np.array_equal(out[0], wanted) and np.array_equal(x[1], wanted)
 
 
+def widened(a, b, c, M: ct.Constant[int], N: ct.Constant[int], K: ct.Constant[int]):
+    """A product whose operands are computed from what is loaded."""
+    acc = ct.zeros((M, N), dtype=ct.float32)
+    for k in range(ct.cdiv(a.shape[1], K)):
+        x = ct.load(a, index=(ct.bid(0), k), shape=(M, K), padding_mode=ZERO).astype(ct.float16)
+        y = ct.load(b, index=(k, 0), shape=(K, N), padding_mode=ZERO).astype(ct.float16)
+        acc = ct.mma(x, y * 2, acc)
+    ct.store(c, index=(ct.bid(0), 0), tile=acc)
+
+
+@pytest.mark.parametrize("target", [80, 90, 120])
+@pytest.mark.parametrize("shape", [(64, 64, 64), (100, 60, 208), (64, 64, 0), (70, 64, 16), (33, 50, 77)])
+def test_what_operands_are_computed_from_is_copied_a_trip_ahead(shape, target):
+    m, n, k = shape
+    random = np.random.default_rng(m * n + k)
+    a, b = (random.integers(-5, 6, s).astype(np.int8) for s in ((m, k), (k, n)))
+    c = np.full((m, n), 7, np.float32)
+    run(widened, a, b, c, Const(64), Const(64), Const(64), grid=(-(-m // 64), 1, 1), target=target, facts=True)
+    assert np.array_equal(c, a.astype(np.float32) @ b.astype(np.float32) * 2)
+
+
 def rows_in_place(x, T: ct.Constant[int]):
     """Every num_blocks-th row becomes the next one's start: the loop writes what it loads."""
     for row in range(ct.bid(0), x.shape[0] - 1, ct.num_blocks(0)):
