@@ -416,7 +416,8 @@ static void copies_assemble(uint32_t target)
 static void text_of_the_user_assembles(uint32_t target)
 {
     static const char text[] = ".version 7.8\n.reg .pred q; setp.lt.f32 q, $6, 0f00000000; mov.b16 $0, $5;"
-                               " mov.b32 $1, $7; mov.f32 $2, $6; mov.f64 $3, $8; mov.pred $4, q; add.f32 $6, $6, $6; // $$";
+                               " mov.b32 $1, $7; mov.f32 $2, $6; mov.f64 $3, $8; mov.pred $4, q;"
+                               " add.f32 $6, $6, $6; // $$";
     static const ts_type types[] = {TS_T_f16, TS_T_i32, TS_T_f32, TS_T_f64, TS_T_i1};
     kit k;
     kit_begin(&k, target);

@@ -19,6 +19,7 @@ __all__ = ["reduce", "sum"]
 
 SERIAL_WARPS = 8
 ALGORITHMS = ("warp_reductions", "raking", "raking_commutative_only")
+ALGORITHM_NAMES = ", ".join(ALGORITHMS)
 
 
 def reduce_items(items: Any, op: Any, valid: Any) -> Any:
@@ -120,7 +121,7 @@ def reduce(
     ...         out[cuda.blockIdx.x] = m
     """
     if algorithm not in ALGORITHMS:
-        refuse(f"algorithm={algorithm!r}: reduce() has {', '.join(ALGORITHMS)}")
+        refuse(f"algorithm={algorithm!r}: reduce() has {ALGORITHM_NAMES}")
     items = items_of(x)
     n = len(items)
     if num_valid is None or n == 1:

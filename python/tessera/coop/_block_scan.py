@@ -21,6 +21,7 @@ from ._warp_scan import scan_lanes
 __all__ = ["exclusive_scan", "exclusive_sum", "inclusive_scan", "inclusive_sum", "scan"]
 
 ALGORITHMS = ("warp_scans", "raking", "raking_memoize")
+ALGORITHM_NAMES = ", ".join(ALGORITHMS)
 
 
 def before_warp(partial: Any, op: Any, warp: Any, warps: int, lanes: bool) -> Any:
@@ -177,7 +178,7 @@ def scan(
     if mode not in ("exclusive", "inclusive"):
         refuse(f"mode={mode!r}: 'exclusive' or 'inclusive'")
     if algorithm not in ALGORITHMS:
-        refuse(f"algorithm={algorithm!r}: scan() has {', '.join(ALGORITHMS)}")
+        refuse(f"algorithm={algorithm!r}: scan() has {ALGORITHM_NAMES}")
     inclusive = mode == "inclusive"
     if not inclusive and initial is None and prefix is None:
         refuse("an exclusive scan wants initial=, what stands before the first value, or a prefix")

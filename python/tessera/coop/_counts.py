@@ -15,6 +15,7 @@ from ._values import block_size, linear, shared_like
 __all__ = ["Runs", "histogram", "run_length_decoder"]
 
 ALGORITHMS = ("atomic", "sort")
+ALGORITHM_NAMES = ", ".join(ALGORITHMS)
 
 
 def histogram(
@@ -43,7 +44,7 @@ def histogram(
         ``counts``.
     """
     if algorithm not in ALGORITHMS:
-        refuse(f"algorithm={algorithm!r}: histogram() has {', '.join(ALGORITHMS)}")
+        refuse(f"algorithm={algorithm!r}: histogram() has {ALGORITHM_NAMES}")
     bins = len(counts)
     if clear:
         for i in range(linear(threads), bins, block_size(threads)):

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from ..cuda._device import alike
 from ._values import Places, own
 
 __all__ = ["are_items", "given_back", "is_array", "items_of"]
@@ -22,11 +23,11 @@ def are_items(x: Any) -> bool:
 
 
 def items_of(x: Any) -> Any:
-    """A tuple of values: the items, or the one value."""
+    """A tuple of values: the items, all of the same dtypes, or the one value."""
     if is_array(x):
         return tuple(x[i] for i in range(len(x)))
     if are_items(x):
-        return tuple(own(item) for item in x)
+        return alike(x)
     return (own(x),)
 
 

@@ -17,7 +17,7 @@ from typing import Any
 from numpy import int32
 
 from ..cuda import _device as cuda
-from ..cuda._device import refuse
+from ..cuda._device import known, refuse
 from ._items import given_back, items_of
 from ._values import block_size, linear, own, shared_like
 
@@ -29,6 +29,7 @@ ALGORITHMS = {  # the arrangement in which memory is touched
 }  # fmt: skip
 ARRANGEMENTS = ("blocked", "striped", "warp_striped")
 EXCHANGES = {f"{a}_to_{b}": (a, b) for a in ARRANGEMENTS for b in ARRANGEMENTS if a != b}
+ALGORITHM_NAMES, ARRANGEMENT_NAMES, EXCHANGE_NAMES = map(", ".join, (ALGORITHMS, ARRANGEMENTS, EXCHANGES))
 
 
 def slot(i: Any) -> Any:
@@ -87,7 +88,7 @@ def scattered(items: Any, ranks: Any, target: str, threads: Any, num_valid: Any,
 def arrangement_of(algorithm: str) -> str:
     """The arrangement in which an algorithm of load and store touches memory."""
     if algorithm not in ALGORITHMS:
-        refuse(f"algorithm={algorithm!r}: load() and store() have {', '.join(ALGORITHMS)}")
+        refuse(f"algorithm={algorithm!r}: load() and store() have {ALGORITHM_NAMES}")
     return ALGORITHMS[algorithm]
 
 
@@ -124,7 +125,7 @@ def exchange(items: Any, how: str, *, threads: Any, out: Any = None, sync: bool 
     ...     out[t] = mine[0] + mine[1] + mine[2] + mine[3]
     """
     if how not in EXCHANGES:
-        refuse(f"how={how!r}: exchange() has {', '.join(EXCHANGES)}")
+        refuse(f"how={how!r}: exchange() has {EXCHANGE_NAMES}")
     source, target = EXCHANGES[how]
     return given_back(items, moved(items_of(items), source, target, threads, sync), out)
 
@@ -137,7 +138,7 @@ def scatter(
     ``to``. Ranks below zero, and from ``num_valid`` on, are left out; where no item goes, the result has something.
     """
     if to not in ARRANGEMENTS:
-        refuse(f"to={to!r}: {', '.join(ARRANGEMENTS)}")
+        refuse(f"to={to!r}: {ARRANGEMENT_NAMES}")
     return given_back(items, scattered(items_of(items), items_of(ranks), to, threads, num_valid, sync), out)
 
 
@@ -168,7 +169,7 @@ def load(
         Blocked, or striped.
     """
     arrangement = arrangement_of(algorithm)
-    if items < 1:
+    if known(items, "items") < 1:
         refuse(f"items={items}: a thread has one item or more")
     if num_valid is None:
         got = tuple(source[position(arrangement, i, items, threads)] for i in range(items))

@@ -20,7 +20,7 @@ from ..cuda import types
 from . import _block_reduce, _block_scan, _memory, _merge_sort, _radix_sort, _warp_items, _warp_scan
 from ._asked import asked, check_initial, comparison_of, number_of, one_of, operator_of, size_of, type_of, whole_number
 from ._items import is_array
-from ._values import Places, block_size, own
+from ._values import Places, own, threads_of
 
 __all__ = [
     "BlockExchangeType", "Primitive", "StatefulFunction", "block_exchange", "block_load", "block_merge_sort_keys",
@@ -117,7 +117,7 @@ def block_load(dtype: Any, threads_per_block: Any, items_per_thread: int = 1, al
         source, target = args[len(args) - 2 :]
         put(target, _memory.load(source, items, threads=threads, algorithm=algorithm))
 
-    return primitive("block_load", function, made, items * block_size(threads))
+    return primitive("block_load", function, made, items * threads_of(threads))
 
 
 def block_store(dtype: Any, threads_per_block: Any, items_per_thread: int = 1, algorithm: str = "direct") -> Primitive:
@@ -130,7 +130,7 @@ def block_store(dtype: Any, threads_per_block: Any, items_per_thread: int = 1, a
         given = tuple(source[i] for i in range(items))
         _memory.store(target, given, threads=threads, algorithm=algorithm)
 
-    return primitive("block_store", function, made, items * block_size(threads))
+    return primitive("block_store", function, made, items * threads_of(threads))
 
 
 def block_exchange(
@@ -148,7 +148,7 @@ def block_exchange(
         source = tuple(given[0][i] for i in range(items))
         put(given[len(given) - 1], _memory.exchange(source, how, threads=threads))
 
-    return primitive("block_exchange", function, made, 2 * items * block_size(threads))
+    return primitive("block_exchange", function, made, 2 * items * threads_of(threads))
 
 
 def block_reduce(
@@ -166,7 +166,7 @@ def block_reduce(
         valid = given[1] if len(given) > 1 else None
         return _block_reduce.reduce(taken(given[0], number, items), op, threads=threads, num_valid=valid)
 
-    return primitive("block_reduce", function, made, (block_size(threads) + 31) // 32)
+    return primitive("block_reduce", function, made, (threads_of(threads) + 31) // 32)
 
 
 def block_sum(
@@ -206,7 +206,7 @@ def block_scan(
             return result[0] if is_array(given[0]) else result
         put(given[1], result)
 
-    return primitive("block_scan", function, made, (block_size(threads) + 31) // 32 + 1, 16)
+    return primitive("block_scan", function, made, (threads_of(threads) + 31) // 32 + 1, 16)
 
 
 def exclusive_sum(
@@ -260,7 +260,7 @@ def block_merge_sort_keys(
         keys = args[len(args) - 1]
         put(keys, _merge_sort.merge_sort(tuple(keys[i] for i in range(items)), compare, threads=threads))
 
-    return primitive("block_merge_sort", function, made, 2 * items * block_size(threads))
+    return primitive("block_merge_sort", function, made, 2 * items * threads_of(threads))
 
 
 def radix_sort_of(dtype: Any, threads_per_block: Any, items_per_thread: int, descending: bool) -> Primitive:
@@ -279,7 +279,7 @@ def radix_sort_of(dtype: Any, threads_per_block: Any, items_per_thread: int, des
             )
         put(given[0], keys)
 
-    return primitive("block_radix_sort", function, made, 2 * items * block_size(threads))
+    return primitive("block_radix_sort", function, made, 2 * items * threads_of(threads))
 
 
 def block_radix_sort_keys(dtype: Any, threads_per_block: Any, items_per_thread: int) -> Primitive:

@@ -12,10 +12,11 @@ from typing import Any
 from numpy import int32
 
 from ..cuda import _device as cuda
-from ..cuda._device import parts, refuse, whole
+from ..cuda._device import known, parts, refuse, whole
 from ..cuda._places import Places, local_like, shared_like
 
-__all__ = ["ALL", "Places", "block_size", "counted", "linear", "local_like", "own", "shared_like", "typed"]
+__all__ = ["ALL", "Places", "block_size", "counted", "linear", "local_like", "own", "shared_like", "threads_of",
+"typed"]
 
 ALL = 0xFFFFFFFF  # lanes
 
@@ -44,13 +45,19 @@ def _count(x: Any) -> Any:
     return x
 
 
-def block_size(threads: Any) -> Any:
+def threads_of(shape: Any) -> Any:
     """How many threads a shape of a block has."""
-    n: Any = threads
-    if isinstance(threads, tuple):
+    n: Any = shape
+    if isinstance(shape, tuple):
         n = 1
-        for extent in threads:
+        for extent in shape:
             n *= extent
+    return n
+
+
+def block_size(threads: Any) -> Any:
+    """How many threads a shape of a block has, which a kernel gives."""
+    n = threads_of(known(threads, "threads"))
     if n < 1 or n > 1024:
         refuse(f"threads={threads}: a block has 1 to 1024 threads")
     return n

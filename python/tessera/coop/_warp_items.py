@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import Any
 
 from ..cuda import _device as cuda
-from ..cuda._device import refuse
+from ..cuda._device import known, refuse
 from ._items import given_back, items_of
 from ._memory import EXCHANGES, arrangement_of, valid_item
 from ._merge_sort import entries_back, entries_of
@@ -52,7 +52,7 @@ def position(arrangement: str, i: int, n: int, width: int) -> Any:
 
 
 def check_width(width: int) -> None:
-    if width not in (1, 2, 4, 8, 16, 32):
+    if known(width, "width") not in (1, 2, 4, 8, 16, 32):
         refuse(f"width={width}: groups of lanes with items are of 1, 2, 4, 8, 16 or 32")
 
 
@@ -76,7 +76,7 @@ def load(
     `coop.block.load` otherwise."""
     check_width(width)
     arrangement = arrangement_of(algorithm)
-    if items < 1:
+    if known(items, "items") < 1:
         refuse(f"items={items}: a thread has one item or more")
     if num_valid is None:
         got = tuple(own(source[position(arrangement, i, items, width)]) for i in range(items))

@@ -15,7 +15,7 @@ import operator
 from typing import Any
 
 from ..cuda import _device as cuda
-from ..cuda._device import refuse
+from ..cuda._device import known, refuse
 from ._values import ALL, counted, own, typed
 
 __all__ = ["exclusive_scan", "exclusive_sum", "inclusive_scan", "inclusive_sum", "lane_of", "reduce", "sum"]
@@ -23,7 +23,7 @@ __all__ = ["exclusive_scan", "exclusive_sum", "inclusive_scan", "inclusive_sum",
 
 def steps_of(width: int) -> Any:
     """The distances that put ``width`` lanes together."""
-    if width < 1 or width > 32:
+    if known(width, "width") < 1 or width > 32:
         refuse(f"width={width}: a warp has 1 to 32 threads")
     return tuple(d for d in (1, 2, 4, 8, 16) if d < width)
 

@@ -997,6 +997,17 @@ def whole(like: Any, parts: Any, /) -> Any:
     """A value like ``like`` made of these numbers, which become of the dtypes that ``like`` has in their places."""
 
 
+@_op("alike")
+def alike(items: Any, /) -> Any:
+    """A tuple of values, number by number of the dtype that holds those of all items; a literal takes that of
+    others."""
+
+
+@_op("known")
+def known(value: Any, name: str, /) -> Any:
+    """The value: an integer, or a tuple of them, known while the kernel is compiled; else a message that names it."""
+
+
 @_op("refuse")
 def refuse(text: str, /) -> Any:
     """Ends the compilation of a kernel that calls it, with this message."""

@@ -44,8 +44,13 @@ def test_clusters_reach_the_driver(mock: MockState) -> None:
         TextKernel(nothing, NOTHING)[3, 32, 0, 0, 2]()
 
 
-MATRICES = NOTHING.replace("{", "{\n  %s = shared_alloc bytes=128 align=16 : ptr<f16, shared>\n  %m = ldmatrix n=1 %s :
-i32")
+MATRICES = """
+thread entry @nothing() {
+  %s = shared_alloc bytes=128 align=16 : ptr<f16, shared>
+  %m = ldmatrix n=1 %s : i32
+  return
+}
+"""
 
 
 def test_what_warps_do_together_wants_whole_ones(mock: MockState) -> None:
