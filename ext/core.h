@@ -70,6 +70,7 @@ typedef struct core_use {
 } core_use;
 
 struct host_frame;
+struct numeric_state;
 struct core_state {
     PyObject *module; /* borrowed: whose state this is */
     PyObject *errors[32];  /* exception class of -status; owned */
@@ -91,6 +92,7 @@ struct core_state {
         ts_dtype dtype;
     } seen[CORE_SEEN];
     int n_seen;
+    struct numeric_state *numeric; /* numeric.h; NULL until the module is ready */
     PyObject *builders; /* address of a stream -> weak reference of the builder that records it */
     core_taker takers[CORE_TAKERS];
     int n_takers;
@@ -276,6 +278,9 @@ typedef struct core_kernel_facts {
 } core_kernel_facts;
 core_kernel_facts *core_kernel_view(PyObject *kernel);
 int core_threads_init(PyObject *module, core_state *state); /* threads.c */
+int core_numeric_init(PyObject *module, core_state *state); /* numeric.c, with what follows */
+int core_numeric_traverse(core_state *state, visitproc visit, void *arg);
+void core_numeric_clear(core_state *state);
 /* 0, or -1 with exception; `kernel` is named by messages. */
 int core_grid_of(const ts_kernel *kernel, PyObject *object, int64_t grid[3]);
 /* A stream from None, a tessera Stream, a foreign stream object or a raw handle. *out points at `room`

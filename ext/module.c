@@ -50,7 +50,8 @@ static int module_exec(PyObject *module)
         core_tileir_init(module, state) < 0 || core_lib_init(module, state) < 0 ||
         core_xla_init(module, state) < 0 ||
         core_report_init(module, state) < 0 || core_evaluate_init(module, state) < 0 ||
-        core_view_init(module, state) < 0 || core_numbers_init(module, state) < 0)
+        core_view_init(module, state) < 0 || core_numeric_init(module, state) < 0 ||
+        core_numbers_init(module, state) < 0)
         return -1;
     return 0;
 }
@@ -80,7 +81,7 @@ static int module_traverse(PyObject *module, visitproc visit, void *arg)
     Py_VISIT(state->native_type);
     Py_VISIT(state->config_type);
     Py_VISIT(state->thread_launch_type);
-    return 0;
+    return core_numeric_traverse(state, visit, arg);
 }
 
 static int module_clear(PyObject *module)
@@ -113,6 +114,7 @@ static int module_clear(PyObject *module)
     Py_CLEAR(state->native_type);
     Py_CLEAR(state->config_type);
     Py_CLEAR(state->thread_launch_type);
+    core_numeric_clear(state);
 #define CORE_NAME(member, text) Py_CLEAR(state->name_##member);
     CORE_NAMES(CORE_NAME)
 #undef CORE_NAME

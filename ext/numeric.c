@@ -1,0 +1,708 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * NumericArray: the array object, its attributes, its memory for others.
+ */
+#include "numeric.h"
+#include <string.h>
+
+#define STATE(object) (((numeric_array *)(object))->state)
+
+/* ---- words --------------------------------------------------------------------------------------- */
+
+ts_nd_graph *numeric_graph(core_state *state)
+{
+    ts_device *device;
+    ts_error err;
+    numeric_state *n = state->numeric;
+    if (n->graph)
+        return n->graph;
+    if (core_device_of(state, Py_None, &device) < 0)
+        return NULL;
+    if (ts_nd_graph_create(device, &n->graph, &err) != TS_OK)
+        core_raise(state, &err);
+    return n->graph;
+}
+
+PyObject *numeric_tuple(const int64_t *values, uint32_t n)
+{
+    PyObject *tuple = PyTuple_New(n);
+    for (uint32_t d = 0; tuple && d < n; d++) {
+        PyObject *item = PyLong_FromLongLong(values[d]);
+        if (!item)
+            Py_CLEAR(tuple);
+        else
+            PyTuple_SET_ITEM(tuple, d, item);
+    }
+    return tuple;
+}
+
+int numeric_dims_of(PyObject *object, uint32_t *rank, int64_t dims[TS_ND_RANK])
+{
+    PyObject *items = PySequence_Check(object) ? PySequence_Tuple(object) : NULL;
+    if (!items) {
+        PyErr_Clear();
+        dims[0] = PyNumber_AsSsize_t(object, PyExc_OverflowError);
+        *rank = 1;
+        return PyErr_Occurred() ? -1 : 0;
+    }
+    Py_ssize_t n = PyTuple_GET_SIZE(items);
+    if (n > TS_ND_RANK)
+        PyErr_Format(PyExc_ValueError, "maximum supported dimension for an ndarray is currently 64, found %zd", n);
+    for (Py_ssize_t d = 0; d < n && n <= TS_ND_RANK && !PyErr_Occurred(); d++)
+        dims[d] = PyNumber_AsSsize_t(PyTuple_GET_ITEM(items, d), PyExc_OverflowError);
+    *rank = (uint32_t)n;
+    Py_DECREF(items);
+    return PyErr_Occurred() ? -1 : 0;
+}
+
+int numeric_dtype_of(core_state *state, PyObject *object, ts_dtype *out)
+{
+    numeric_state *n = state->numeric;
+    PyObject *number = PyObject_Hash(object) == -1 ? NULL : PyDict_GetItemWithError(n->numbers, object);
+    PyErr_Clear();
+    PyObject *made = number ? NULL : PyObject_CallOneArg(n->dtype_of, object);
+    if (!number && !made)
+        return -1;
+    if (made)
+        number = PyDict_GetItemWithError(n->numbers, made);
+    *out = number ? (ts_dtype)PyLong_AsLong(number) : TS_DTYPE_NONE;
+    if (!number && !PyErr_Occurred())
+        PyErr_Format(PyExc_TypeError, "tessera.numeric has no arrays of dtype %R", made);
+    Py_XDECREF(made);
+    return number ? 0 : -1;
+}
+
+PyObject *numeric_wrap(core_state *state, ts_nd *nd, PyObject *base)
+{
+    PyTypeObject *type = state->numeric->array_class;
+    numeric_array *self = (numeric_array *)type->tp_alloc(type, 0);
+    if (!self) {
+        ts_nd_release(nd);
+        return NULL;
+    }
+    self->state = state;
+    self->nd = nd;
+    self->base = Py_XNewRef(base);
+    return (PyObject *)self;
+}
+
+static void numeric_dealloc(PyObject *self)
+{
+    PyTypeObject *type = Py_TYPE(self);
+    core_state *state = STATE(self);
+    if (ND(self)) {
+        NUMERIC_BEGIN(state);
+        ts_nd_release(ND(self));
+        NUMERIC_END(state);
+    }
+    Py_XDECREF(((numeric_array *)self)->base);
+    type->tp_free(self);
+    Py_DECREF(type);
+}
+
+/* Computes what is needed and gives the address of the first element; NULL with exception. */
+static void *numeric_data(PyObject *self, bool lasting)
+{
+    void *data = NULL;
+    ts_error err;
+    NUMERIC_BEGIN(STATE(self));
+    ts_status status = ts_nd_memory(ND(self), lasting, &data, NULL, &err);
+    NUMERIC_END(STATE(self));
+    if (status != TS_OK)
+        return core_raise(STATE(self), &err);
+    return data;
+}
+
+/* ---- scalars ------------------------------------------------------------------------------------- */
+
+static PyObject *numeric_element(core_state *state, const void *data, ts_dtype dtype)
+{
+    PyObject *type = state->numeric->scalar_types[dtype], *value;
+    int64_t i = 0;
+    uint64_t u = 0;
+    double parts[2];
+    float halves[2];
+    switch (dtype) {
+    case TS_DTYPE_bool_: value = PyBool_FromLong(*(const char *)data); break;
+    case TS_DTYPE_int8: i = *(const int8_t *)data, value = PyLong_FromLongLong(i); break;
+    case TS_DTYPE_int16: i = *(const int16_t *)data, value = PyLong_FromLongLong(i); break;
+    case TS_DTYPE_int32: i = *(const int32_t *)data, value = PyLong_FromLongLong(i); break;
+    case TS_DTYPE_int64: i = *(const int64_t *)data, value = PyLong_FromLongLong(i); break;
+    case TS_DTYPE_uint8: u = *(const uint8_t *)data, value = PyLong_FromUnsignedLongLong(u); break;
+    case TS_DTYPE_uint16: u = *(const uint16_t *)data, value = PyLong_FromUnsignedLongLong(u); break;
+    case TS_DTYPE_uint32: u = *(const uint32_t *)data, value = PyLong_FromUnsignedLongLong(u); break;
+    case TS_DTYPE_uint64: u = *(const uint64_t *)data, value = PyLong_FromUnsignedLongLong(u); break;
+    case TS_DTYPE_float32: value = PyFloat_FromDouble(*(const float *)data); break;
+    case TS_DTYPE_float64: value = PyFloat_FromDouble(*(const double *)data); break;
+    case TS_DTYPE_complex64:
+        memcpy(halves, data, sizeof halves);
+        value = PyComplex_FromDoubles(halves[0], halves[1]);
+        break;
+    case TS_DTYPE_complex128:
+        memcpy(parts, data, sizeof parts);
+        value = PyComplex_FromDoubles(parts[0], parts[1]);
+        break;
+    default: /* 16-bit floats: their bits, which the dtype reads */
+        return PyObject_CallFunction(state->numeric->scalar, "Oy#", state->numeric->dtypes[dtype], data,
+                                     (Py_ssize_t)ts_dtype_bytes(dtype));
+    }
+    PyObject *scalar = value ? PyObject_CallOneArg(type, value) : NULL;
+    Py_XDECREF(value);
+    return scalar;
+}
+
+PyObject *numeric_scalar(core_state *state, ts_nd *nd)
+{
+    void *data;
+    ts_error err;
+    char room[16];
+    NUMERIC_BEGIN(state);
+    ts_status status = ts_nd_memory(nd, false, &data, NULL, &err);
+    if (status == TS_OK)
+        memcpy(room, data, ts_dtype_bytes((ts_dtype)nd->dtype));
+    NUMERIC_END(state);
+    if (status != TS_OK)
+        return core_raise(state, &err);
+    return numeric_element(state, room, (ts_dtype)nd->dtype);
+}
+
+static PyObject *numeric_item(PyObject *self, PyObject *unused)
+{
+    (void)unused;
+    return numeric_scalar(STATE(self), ND(self));
+}
+
+/* ---- attributes ---------------------------------------------------------------------------------- */
+
+static PyObject *get_shape(PyObject *self, void *unused)
+{
+    (void)unused;
+    return numeric_tuple(ts_nd_shape(ND(self)), ND(self)->rank);
+}
+
+static PyObject *get_strides(PyObject *self, void *unused)
+{
+    (void)unused;
+    return numeric_tuple(ts_nd_strides(ND(self)), ND(self)->rank);
+}
+
+static PyObject *get_dtype(PyObject *self, void *unused)
+{
+    (void)unused;
+    return Py_NewRef(STATE(self)->numeric->dtypes[ND(self)->dtype]);
+}
+
+static PyObject *get_ndim(PyObject *self, void *unused)
+{
+    (void)unused;
+    return PyLong_FromLong(ND(self)->rank);
+}
+
+static PyObject *get_size(PyObject *self, void *unused)
+{
+    (void)unused;
+    return PyLong_FromLongLong(ND(self)->count);
+}
+
+static PyObject *get_itemsize(PyObject *self, void *unused)
+{
+    (void)unused;
+    return PyLong_FromSize_t(ts_dtype_bytes((ts_dtype)ND(self)->dtype));
+}
+
+static PyObject *get_nbytes(PyObject *self, void *unused)
+{
+    (void)unused;
+    return PyLong_FromLongLong(ND(self)->count * (int64_t)ts_dtype_bytes((ts_dtype)ND(self)->dtype));
+}
+
+static PyObject *get_base(PyObject *self, void *unused)
+{
+    (void)unused;
+    PyObject *base = ((numeric_array *)self)->base;
+    return Py_NewRef(base ? base : Py_None);
+}
+
+static PyObject *get_writeable(PyObject *self, void *unused)
+{
+    (void)unused;
+    return PyBool_FromLong(!(ND(self)->flags & TS_ND_READONLY));
+}
+
+static int set_writeable(PyObject *self, PyObject *value, void *unused)
+{
+    (void)unused;
+    int yes = value ? PyObject_IsTrue(value) : -1;
+    if (yes < 0)
+        return -1;
+    ND(self)->flags = (uint8_t)(yes ? ND(self)->flags & ~TS_ND_READONLY : ND(self)->flags | TS_ND_READONLY);
+    return 0;
+}
+
+static PyObject *get_transposed(PyObject *self, void *unused)
+{
+    (void)unused;
+    ts_nd *a = ND(self), *out;
+    int64_t shape[TS_ND_RANK], strides[TS_ND_RANK];
+    ts_error err;
+    for (uint32_t d = 0; d < a->rank; d++) {
+        shape[d] = ts_nd_shape(a)[a->rank - 1 - d];
+        strides[d] = ts_nd_strides(a)[a->rank - 1 - d];
+    }
+    NUMERIC_BEGIN(STATE(self));
+    ts_status status = ts_nd_view(a, 0, (ts_dtype)a->dtype, a->rank, shape, strides, a->flags, &out, &err);
+    NUMERIC_END(STATE(self));
+    if (status != TS_OK)
+        return core_raise(STATE(self), &err);
+    PyObject *base = ((numeric_array *)self)->base;
+    return numeric_wrap(STATE(self), out, base ? base : self);
+}
+
+/* _view(offset, dtype, shape, strides): bytes behind the first element; the caller has checked that it lies inside. */
+static PyObject *numeric_view(PyObject *self, PyObject *args)
+{
+    long long offset;
+    PyObject *dtype_object, *shape_object, *strides_object;
+    int64_t shape[TS_ND_RANK], strides[TS_ND_RANK];
+    uint32_t rank, other;
+    ts_dtype dtype;
+    ts_nd *out;
+    ts_error err;
+    if (!PyArg_ParseTuple(args, "LOOO:_view", &offset, &dtype_object, &shape_object, &strides_object) ||
+        numeric_dtype_of(STATE(self), dtype_object, &dtype) < 0 || numeric_dims_of(shape_object, &rank, shape) < 0 ||
+        numeric_dims_of(strides_object, &other, strides) < 0)
+        return NULL;
+    NUMERIC_BEGIN(STATE(self));
+    ts_status status = ts_nd_view(ND(self), offset, dtype, rank, shape, strides, ND(self)->flags, &out, &err);
+    NUMERIC_END(STATE(self));
+    if (status != TS_OK)
+        return core_raise(STATE(self), &err);
+    PyObject *base = ((numeric_array *)self)->base;
+    return numeric_wrap(STATE(self), out, base ? base : self);
+}
+
+/* _address(): of the first element, for as long as the array lives. */
+static PyObject *numeric_address(PyObject *self, PyObject *unused)
+{
+    (void)unused;
+    void *data = numeric_data(self, true);
+    return data || !PyErr_Occurred() ? PyLong_FromVoidPtr(data) : NULL;
+}
+
+/* __array_interface__, so that NumPy shares the memory: data that others see stays where it is. */
+static PyObject *get_interface(PyObject *self, void *briefly)
+{
+    const ts_dtype_info *info = ts_dtype_get((ts_dtype)ND(self)->dtype);
+    void *data = numeric_data(self, !briefly);
+    PyObject *shape = data ? get_shape(self, NULL) : NULL, *strides = shape ? get_strides(self, NULL) : NULL;
+    if (!strides) {
+        Py_XDECREF(shape);
+        return NULL;
+    }
+    return Py_BuildValue("{s:i,s:s,s:(KO),s:N,s:N}", "version", 3, "typestr", info->typestr, "data",
+                         (unsigned long long)(uintptr_t)data, ND(self)->flags & TS_ND_READONLY ? Py_True : Py_False,
+                         "shape", shape, "strides", strides);
+}
+
+/* _shares(other, exact) */
+static PyObject *numeric_shares(PyObject *self, PyObject *args)
+{
+    PyObject *other;
+    int exact;
+    if (!PyArg_ParseTuple(args, "O!p:_shares", STATE(self)->numeric->array_type, &other, &exact))
+        return NULL;
+    return PyBool_FromLong(ts_nd_shares(ND(self), ND(other), exact));
+}
+
+static Py_ssize_t numeric_length(PyObject *self)
+{
+    if (ND(self)->rank)
+        return ts_nd_shape(ND(self))[0];
+    PyErr_SetString(PyExc_TypeError, "len() of unsized object");
+    return -1;
+}
+
+static int numeric_true(PyObject *self)
+{
+    if (ND(self)->count != 1) {
+        PyErr_SetString(PyExc_ValueError, ND(self)->count ? "The truth value of an array with more than one element is "
+                                          "ambiguous. Use a.any() or a.all()"
+                                          : "The truth value of an empty array is ambiguous. Use `array.size > 0` to "
+                                          "check that an array is not empty.");
+        return -1;
+    }
+    PyObject *scalar = numeric_scalar(STATE(self), ND(self));
+    int truth = scalar ? PyObject_IsTrue(scalar) : -1;
+    Py_XDECREF(scalar);
+    return truth;
+}
+
+/* ---- buffers ------------------------------------------------------------------------------------- */
+
+static int numeric_getbuffer(PyObject *self, Py_buffer *view, int flags)
+{
+    ts_nd *a = ND(self);
+    const char *format = ts_dtype_get((ts_dtype)a->dtype)->format;
+    view->obj = NULL;
+    if (!*format || ((flags & PyBUF_WRITABLE) == PyBUF_WRITABLE && a->flags & TS_ND_READONLY)) {
+        PyErr_SetString(PyExc_BufferError, *format ? "the array is read-only" : "this dtype has no buffer format");
+        return -1;
+    }
+    void *data = numeric_data(self, true);
+    if (!data)
+        return -1;
+    int64_t *dims = PyMem_Malloc((2 * (size_t)a->rank + 1) * sizeof *dims);
+    if (!dims) {
+        PyErr_NoMemory();
+        return -1;
+    }
+    memcpy(dims, a->dims, 2 * (size_t)a->rank * sizeof *dims);
+    Py_ssize_t item = (Py_ssize_t)ts_dtype_bytes((ts_dtype)a->dtype);
+    *view = (Py_buffer){.buf = data, .obj = Py_NewRef(self), .len = a->count * item, .itemsize = item,
+                        .readonly = a->flags & TS_ND_READONLY, .ndim = a->rank, .internal = dims,
+                        .format = (char *)(uintptr_t)format, .shape = (Py_ssize_t *)dims,
+                        .strides = (Py_ssize_t *)dims + a->rank};
+    bool rows = (flags & PyBUF_STRIDES) != PyBUF_STRIDES || (flags & PyBUF_C_CONTIGUOUS) == PyBUF_C_CONTIGUOUS;
+    bool columns = (flags & PyBUF_F_CONTIGUOUS) == PyBUF_F_CONTIGUOUS;
+    if ((rows && !PyBuffer_IsContiguous(view, 'C')) || (columns && !PyBuffer_IsContiguous(view, 'F'))) {
+        PyBuffer_Release(view);
+        PyErr_SetString(PyExc_BufferError, "the array is not contiguous; copy it first");
+        return -1;
+    }
+    view->format = flags & PyBUF_FORMAT ? view->format : NULL;
+    view->shape = flags & PyBUF_ND ? view->shape : NULL;
+    view->strides = (flags & PyBUF_STRIDES) == PyBUF_STRIDES ? view->strides : NULL;
+    return 0;
+}
+
+static void numeric_releasebuffer(PyObject *self, Py_buffer *view)
+{
+    (void)self;
+    PyMem_Free(view->internal);
+}
+
+static void numeric_drop(void *user)
+{
+    PyGILState_STATE gil = PyGILState_Ensure();
+    Py_DECREF((PyObject *)user);
+    PyGILState_Release(gil);
+}
+
+/* numeric_wrap(address, bytes, owner, offset, dtype, shape, strides, flags): an array in memory of `owner`; flags 1:
+ * read-only, 2: nobody else knows the memory. */
+static PyObject *numeric_of_memory(PyObject *module, PyObject *args)
+{
+    core_state *state = PyModule_GetState(module);
+    unsigned long long address;
+    long long bytes, offset;
+    PyObject *owner, *dtype_object, *shape_object, *strides_object;
+    int flags;
+    int64_t shape[TS_ND_RANK], strides[TS_ND_RANK];
+    uint32_t rank, other;
+    ts_dtype dtype;
+    ts_buffer *buffer;
+    ts_nd *out = NULL;
+    ts_error err;
+    ts_nd_graph *graph = numeric_graph(state);
+    ts_device *device;
+    if (!graph || core_device_of(state, Py_None, &device) < 0 ||
+        !PyArg_ParseTuple(args, "KLOLOOOi", &address, &bytes, &owner, &offset, &dtype_object, &shape_object,
+                          &strides_object, &flags) ||
+        numeric_dtype_of(state, dtype_object, &dtype) < 0 || numeric_dims_of(shape_object, &rank, shape) < 0 ||
+        numeric_dims_of(strides_object, &other, strides) < 0)
+        return NULL;
+    NUMERIC_BEGIN(state);
+    ts_status status = ts_buffer_wrap(device, (void *)(uintptr_t)address, (uint64_t)bytes, numeric_drop, owner, &buffer,
+                                      &err);
+    if (status == TS_OK) {
+        Py_INCREF(owner);
+        status = ts_nd_wrap(graph, buffer, offset, dtype, rank, shape, strides, (uint32_t)flags, &out, &err);
+        ts_buffer_release(buffer);
+    }
+    NUMERIC_END(state);
+    return status == TS_OK ? numeric_wrap(state, out, flags & TS_ND_PRIVATE ? NULL : owner) : core_raise(state, &err);
+}
+
+/* numeric_empty(shape, dtype, columns) */
+static PyObject *numeric_empty(PyObject *module, PyObject *args)
+{
+    core_state *state = PyModule_GetState(module);
+    PyObject *shape_object, *dtype_object;
+    int columns = 0;
+    int64_t shape[TS_ND_RANK];
+    uint32_t rank;
+    ts_dtype dtype;
+    ts_nd *out;
+    ts_error err;
+    ts_nd_graph *graph = numeric_graph(state);
+    if (!graph || !PyArg_ParseTuple(args, "OO|p:numeric_empty", &shape_object, &dtype_object, &columns) ||
+        numeric_dims_of(shape_object, &rank, shape) < 0 || numeric_dtype_of(state, dtype_object, &dtype) < 0)
+        return NULL;
+    NUMERIC_BEGIN(state);
+    ts_status status = ts_nd_empty(graph, dtype, rank, shape, columns, &out, &err);
+    NUMERIC_END(state);
+    return status == TS_OK ? numeric_wrap(state, out, NULL) : core_raise(state, &err);
+}
+
+/* ---- setup --------------------------------------------------------------------------------------- */
+
+/* numeric_setup(class, dtypes, hooks): dtypes by their numbers (None: NumPy has none); hooks by name. */
+static PyObject *numeric_setup(PyObject *module, PyObject *args)
+{
+    core_state *state = PyModule_GetState(module);
+    numeric_state *n = state->numeric;
+    PyObject *class, *dtypes, *hooks;
+    if (!PyArg_ParseTuple(args, "O!O!O!", &PyType_Type, &class, &PyTuple_Type, &dtypes, &PyDict_Type, &hooks))
+        return NULL;
+    Py_XSETREF(n->array_class, (PyTypeObject *)Py_NewRef(class));
+    Py_XSETREF(n->numbers, PyDict_New());
+    for (Py_ssize_t d = 0; d < PyTuple_GET_SIZE(dtypes) && d < TS_DTYPE_COUNT; d++) {
+        PyObject *dtype = PyTuple_GET_ITEM(dtypes, d), *number = PyLong_FromSsize_t(d);
+        if (number && dtype != Py_None) {
+            Py_XSETREF(n->dtypes[d], Py_NewRef(dtype));
+            Py_XSETREF(n->scalar_types[d], PyObject_GetAttrString(dtype, "type"));
+            if (PyDict_SetItem(n->numbers, dtype, number) < 0)
+                Py_CLEAR(number);
+        }
+        if (!number)
+            return NULL;
+        Py_DECREF(number);
+    }
+    struct {
+        const char *name;
+        PyObject **field;
+    } fields[] = {{"convert", &n->convert}, {"dtype_of", &n->dtype_of}, {"integer_type", &n->integer_type},
+                  {"get_item", &n->get_item}, {"set_item", &n->set_item}, {"matmul", &n->matmul},
+                  {"power", &n->power},
+                  {"scalar", &n->scalar}};
+    for (size_t i = 0; i < sizeof fields / sizeof *fields; i++) {
+        PyObject *hook = PyDict_GetItemString(hooks, fields[i].name);
+        Py_XSETREF(*fields[i].field, Py_XNewRef(hook));
+    }
+    Py_RETURN_NONE;
+}
+
+/* numeric_small(elements): calls on so many run at once; gives the number before. */
+static PyObject *numeric_small(PyObject *module, PyObject *value)
+{
+    ts_nd_graph *graph = numeric_graph(PyModule_GetState(module));
+    long long small = PyLong_AsLongLong(value);
+    if (!graph || PyErr_Occurred())
+        return NULL;
+    return PyLong_FromLongLong(ts_nd_graph_small(graph, small));
+}
+
+static PyObject *numeric_stats(PyObject *module, PyObject *unused)
+{
+    (void)unused;
+    ts_nd_graph *graph = numeric_graph(PyModule_GetState(module));
+    ts_nd_stats stats;
+    if (!graph)
+        return NULL;
+    ts_nd_graph_stats(graph, &stats);
+    return Py_BuildValue("{s:K,s:K,s:K,s:K,s:K}", "launched", stats.n_launched, "kernels", stats.n_kernels, "nodes",
+                         stats.n_nodes, "waiting", stats.n_waiting, "bytes", stats.bytes);
+}
+
+static PyObject *numeric_flush(PyObject *module, PyObject *unused)
+{
+    (void)unused;
+    core_state *state = PyModule_GetState(module);
+    ts_nd_graph *graph = numeric_graph(state);
+    ts_error err;
+    if (!graph)
+        return NULL;
+    NUMERIC_BEGIN(state);
+    ts_status status = ts_nd_flush(graph, &err);
+    NUMERIC_END(state);
+    if (status != TS_OK)
+        return core_raise(state, &err);
+    Py_RETURN_NONE;
+}
+
+/* ---- operators ----------------------------------------------------------------------------------- */
+
+static core_state *operator_state(PyObject *x, PyObject *y)
+{
+    core_state *state = core_state_of_type(Py_TYPE(x));
+    return state ? state : core_state_of_type(Py_TYPE(y));
+}
+
+static PyObject *operator_binary(ts_nd_fn fn, PyObject *x, PyObject *y)
+{
+    PyObject *both[2] = {x, y};
+    return numeric_call(operator_state(x, y), fn, both, NULL);
+}
+
+static PyObject *operator_inplace(ts_nd_fn fn, PyObject *x, PyObject *y)
+{
+    PyObject *both[2] = {x, y};
+    return numeric_call(STATE(x), fn, both, x);
+}
+
+static PyObject *operator_unary(ts_nd_fn fn, PyObject *x)
+{
+    return numeric_call(STATE(x), fn, &x, NULL);
+}
+
+#define BINARY(name, fn)                                               \
+    static PyObject *binary_##name(PyObject *x, PyObject *y)           \
+    {                                                                  \
+        return operator_binary(TS_ND_##fn, x, y);                      \
+    }                                                                  \
+    static PyObject *inplace_##name(PyObject *x, PyObject *y)          \
+    {                                                                  \
+        return operator_inplace(TS_ND_##fn, x, y);                     \
+    }
+#define UNARY(name, fn)                                                \
+    static PyObject *unary_##name(PyObject *x)                         \
+    {                                                                  \
+        return operator_unary(TS_ND_##fn, x);                          \
+    }
+BINARY(add, add)
+BINARY(subtract, subtract)
+BINARY(multiply, multiply)
+BINARY(true_divide, divide)
+BINARY(floor_divide, floor_divide)
+BINARY(remainder, remainder)
+BINARY(lshift, left_shift)
+BINARY(rshift, right_shift)
+BINARY(and, bitwise_and)
+BINARY(or, bitwise_or)
+BINARY(xor, bitwise_xor)
+UNARY(negative, negative)
+UNARY(positive, positive)
+UNARY(absolute, absolute)
+UNARY(invert, invert)
+
+static PyObject *operator_hook(PyObject *hook, PyObject *x, PyObject *y, PyObject *out)
+{
+    return PyObject_CallFunctionObjArgs(hook, x, y, out, NULL);
+}
+
+static PyObject *binary_power(PyObject *x, PyObject *y, PyObject *modulus)
+{
+    if (modulus != Py_None)
+        Py_RETURN_NOTIMPLEMENTED;
+    return operator_hook(operator_state(x, y)->numeric->power, x, y, NULL);
+}
+
+static PyObject *inplace_power(PyObject *x, PyObject *y, PyObject *modulus)
+{
+    (void)modulus;
+    return operator_hook(STATE(x)->numeric->power, x, y, x);
+}
+
+static PyObject *binary_matmul(PyObject *x, PyObject *y)
+{
+    return operator_hook(operator_state(x, y)->numeric->matmul, x, y, NULL);
+}
+
+static PyObject *numeric_compare(PyObject *x, PyObject *y, int how)
+{
+    static const ts_nd_fn fns[] = {[Py_LT] = TS_ND_less, [Py_LE] = TS_ND_less_equal, [Py_EQ] = TS_ND_equal,
+                                   [Py_NE] = TS_ND_not_equal, [Py_GT] = TS_ND_greater, [Py_GE] = TS_ND_greater_equal};
+    return operator_binary(fns[how], x, y);
+}
+
+/* ---- the type ------------------------------------------------------------------------------------ */
+
+static PyMethodDef numeric_methods[] = {
+    {"_view", numeric_view, METH_VARARGS, "_view(offset, dtype, shape, strides, /)\n--\n\nAnother view of the memory."},
+    {"_scalar", numeric_item, METH_NOARGS, "The first element, as NumPy's scalar."},
+    {"_address", numeric_address, METH_NOARGS, "Address of the first element."},
+    {"_shares", numeric_shares, METH_VARARGS, "_shares(other, exact, /)\n--\n\nWhether memory is shared."},
+    {NULL, NULL, 0, NULL},
+};
+
+static PyGetSetDef numeric_getset[] = {
+    {"shape", get_shape, NULL, "Extents, a tuple of ints.", NULL},
+    {"strides", get_strides, NULL, "Steps in bytes along each axis.", NULL},
+    {"dtype", get_dtype, NULL, "NumPy's dtype of the elements.", NULL},
+    {"ndim", get_ndim, NULL, "Number of axes.", NULL},
+    {"size", get_size, NULL, "Number of elements.", NULL},
+    {"itemsize", get_itemsize, NULL, "Bytes of an element.", NULL},
+    {"nbytes", get_nbytes, NULL, "Bytes of all elements.", NULL},
+    {"base", get_base, NULL, "Whose memory this is; None: its own.", NULL},
+    {"T", get_transposed, NULL, "A view with the axes reversed.", NULL},
+    {"_writeable", get_writeable, set_writeable, "Whether it may be written to.", NULL},
+    {"__array_interface__", get_interface, NULL, "NumPy's description of the memory.", NULL},
+    {"_interface", get_interface, NULL, "The same, for one look at the memory: it may move with the next call.", "b"},
+    {NULL, NULL, NULL, NULL, NULL},
+};
+
+#define SLOT(name, function) {Py_nb_##name, function}
+#define BOTH(name) {Py_nb_##name, binary_##name}, {Py_nb_inplace_##name, inplace_##name}
+static PyType_Slot numeric_slots[] = {
+    {Py_tp_doc, "The part of tessera.numeric.ndarray that is written in C."},
+    {Py_tp_dealloc, numeric_dealloc},
+    {Py_tp_methods, numeric_methods},
+    {Py_tp_getset, numeric_getset},
+    {Py_tp_richcompare, numeric_compare},
+    {Py_tp_hash, PyObject_HashNotImplemented},
+    {Py_mp_subscript, numeric_subscript},
+    {Py_mp_ass_subscript, numeric_ass_subscript},
+    {Py_mp_length, numeric_length},
+    {Py_bf_getbuffer, numeric_getbuffer},
+    {Py_bf_releasebuffer, numeric_releasebuffer},
+    SLOT(bool, numeric_true), SLOT(negative, unary_negative), SLOT(positive, unary_positive),
+    SLOT(absolute, unary_absolute), SLOT(invert, unary_invert), SLOT(power, binary_power),
+    SLOT(inplace_power, inplace_power), SLOT(matrix_multiply, binary_matmul),
+    BOTH(add), BOTH(subtract), BOTH(multiply), BOTH(true_divide), BOTH(floor_divide), BOTH(remainder), BOTH(lshift),
+    BOTH(rshift), BOTH(and), BOTH(or), BOTH(xor),
+    {0, NULL},
+};
+static PyType_Spec numeric_spec = {"tessera._core.NumericArray", sizeof(numeric_array), 0,
+                                   Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE, numeric_slots};
+
+static PyMethodDef numeric_functions[] = {
+    {"numeric_setup", numeric_setup, METH_VARARGS, "What the Python half of tessera.numeric gives."},
+    {"numeric_wrap", numeric_of_memory, METH_VARARGS,
+     "numeric_wrap(address, bytes, owner, offset, dtype, shape, strides, flags, /)\n--\n\nAn array in memory of "
+     "`owner`."},
+    {"numeric_empty", numeric_empty, METH_VARARGS, "numeric_empty(shape, dtype, columns=False, /)\n--\n\nA new array."},
+    {"numeric_small", numeric_small, METH_O, "numeric_small(elements, /)\n--\n\nCalls on so many run at once."},
+    {"numeric_stats", numeric_stats, METH_NOARGS, "What the graph has done, a dict."},
+    {"numeric_flush", numeric_flush, METH_NOARGS, "Computes all that waits."},
+    {NULL, NULL, 0, NULL},
+};
+
+int core_numeric_init(PyObject *module, core_state *state)
+{
+    state->numeric = PyMem_Calloc(1, sizeof *state->numeric);
+    if (!state->numeric) {
+        PyErr_NoMemory();
+        return -1;
+    }
+    PyTypeObject *type = (PyTypeObject *)PyType_FromModuleAndSpec(module, &numeric_spec, NULL);
+    state->numeric->array_type = type;
+    if (!type || PyModule_AddObjectRef(module, "NumericArray", (PyObject *)type) < 0 ||
+        numeric_call_init(module, state) < 0)
+        return -1;
+    return PyModule_AddFunctions(module, numeric_functions);
+}
+
+/* The fields that hold objects: from array_type to power, the last. */
+static PyObject **numeric_fields(numeric_state *n, size_t *count)
+{
+    PyObject **first = (PyObject **)&n->array_type;
+    *count = (size_t)(&n->power - first) + 1;
+    return first;
+}
+
+int core_numeric_traverse(core_state *state, visitproc visit, void *arg)
+{
+    size_t count;
+    PyObject **fields = state->numeric ? numeric_fields(state->numeric, &count) : NULL;
+    for (size_t i = 0; fields && i < count; i++)
+        Py_VISIT(fields[i]);
+    return 0;
+}
+
+void core_numeric_clear(core_state *state)
+{
+    size_t count;
+    PyObject **fields = state->numeric ? numeric_fields(state->numeric, &count) : NULL;
+    for (size_t i = 0; fields && i < count; i++)
+        Py_CLEAR(fields[i]);
+}

@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * tessera.numeric's arrays as Python objects: what the files ext/numeric*.c share. The class that users see is
+ * tessera.numeric.ndarray, which derives from NumericArray here and adds what is written in Python.
+ */
+#ifndef TS_EXT_NUMERIC_H
+#define TS_EXT_NUMERIC_H
+
+#include "core.h"
+#include "tessera/numeric.h"
+
+/* What the module knows of the Python half (tessera/numeric/_setup.py); all of it owned. */
+typedef struct numeric_state {
+    ts_nd_graph *graph;
+    PyTypeObject *array_type, *function_type;
+    PyTypeObject *array_class;            /* tessera.numeric.ndarray */
+    PyObject *dtypes[TS_DTYPE_COUNT];     /* NumPy's dtype objects; NULL: NumPy has none */
+    PyObject *scalar_types[TS_DTYPE_COUNT];
+    PyObject *numbers;                    /* dtype object -> number of the ts_dtype */
+    PyObject *convert;                    /* function: what is no array and no number -> ndarray, or NotImplemented */
+    PyObject *dtype_of;                   /* function: what dtype= takes -> dtype object */
+    PyObject *integer_type;               /* numpy.integer */
+    PyObject *scalar, *get_item, *set_item, *matmul, *power; /* power is the last */
+    core_mutex lock;
+} numeric_state;
+
+typedef struct numeric_array {
+    PyObject_HEAD
+    core_state *state;
+    ts_nd *nd;
+    PyObject *base; /* whose memory this is, as NumPy's; NULL: its own */
+} numeric_array;
+#define ND(object) (((numeric_array *)(object))->nd)
+
+/* One thread at a time in a graph (lock.h). */
+#define NUMERIC_BEGIN(state) CORE_LOCK(&(state)->numeric->lock)
+#define NUMERIC_END(state) CORE_UNLOCK(&(state)->numeric->lock)
+
+static inline bool numeric_is_array(core_state *state, PyObject *object)
+{
+    return core_is(object, state->numeric->array_type);
+}
+
+/* numeric.c */
+PyObject *numeric_wrap(core_state *state, ts_nd *nd, PyObject *base); /* takes the reference; borrows base */
+/* The element of an array of no axes, or at an address, as NumPy's scalar. */
+PyObject *numeric_scalar(core_state *state, ts_nd *nd);
+int numeric_dtype_of(core_state *state, PyObject *object, ts_dtype *out); /* dtype, type or name; 0, or -1 */
+int numeric_dims_of(PyObject *object, uint32_t *rank, int64_t dims[TS_ND_RANK]);
+PyObject *numeric_tuple(const int64_t *values, uint32_t n);
+ts_nd_graph *numeric_graph(core_state *state); /* NULL with exception */
+
+/* numeric_call.c */
+/* An operand of a call; what had to be converted is kept in *held. 1; 0: it is none of ours; -1 with exception. */
+int numeric_operand(core_state *state, PyObject *object, ts_nd_operand *out, PyObject **held);
+/* fn(x, y), or the in-place form where `out` is an array. */
+PyObject *numeric_call(core_state *state, ts_nd_fn fn, PyObject *const *x, PyObject *out);
+int numeric_assign(core_state *state, ts_nd *out, PyObject *value); /* casts as NumPy's assignment does */
+int numeric_call_init(PyObject *module, core_state *state);
+
+/* numeric_index.c */
+PyObject *numeric_subscript(PyObject *self, PyObject *key);
+int numeric_ass_subscript(PyObject *self, PyObject *key, PyObject *value);
+
+#endif

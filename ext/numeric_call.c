@@ -1,0 +1,464 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Calls of elementwise functions: operands and keywords to C form, results to arrays or NumPy's scalars. NumericFunction
+ * is a function as an object; tessera.numeric.ufunc derives from it.
+ */
+#include "numeric.h"
+#include <math.h>
+#include <string.h>
+#include <structmember.h>
+
+/* ---- operands ------------------------------------------------------------------------------------ */
+
+static void call_int(PyObject *object, ts_nd_operand *out)
+{
+    int overflow = 0;
+    out->kind = 'i';
+    out->i = PyLong_AsLongLongAndOverflow(object, &overflow);
+    if (!overflow)
+        return;
+    uint64_t big = overflow > 0 ? PyLong_AsUnsignedLongLong(object) : 0;
+    out->is_big = overflow > 0 && !PyErr_Occurred();
+    out->is_huge = !out->is_big;
+    out->i = (int64_t)big;
+    PyErr_Clear();
+    out->f = PyLong_AsDouble(object);
+    if (PyErr_Occurred()) {
+        PyErr_Clear();
+        out->f = overflow > 0 ? (double)INFINITY : -(double)INFINITY;
+    }
+}
+
+/* A number of Python itself; NumPy's scalars are arrays of no axes. */
+static bool call_number(PyObject *object, ts_nd_operand *out)
+{
+    if (PyBool_Check(object)) {
+        out->kind = 'b';
+        out->i = object == Py_True;
+    } else if (PyLong_CheckExact(object))
+        call_int(object, out);
+    else if (PyFloat_CheckExact(object)) {
+        out->kind = 'f';
+        out->f = PyFloat_AS_DOUBLE(object);
+    } else if (PyComplex_CheckExact(object)) {
+        out->kind = 'c';
+        out->f = PyComplex_RealAsDouble(object);
+        out->im = PyComplex_ImagAsDouble(object);
+    } else
+        return false;
+    return true;
+}
+
+int numeric_operand(core_state *state, PyObject *object, ts_nd_operand *out, PyObject **held)
+{
+    *out = (ts_nd_operand){0};
+    *held = NULL;
+    if (numeric_is_array(state, object)) {
+        out->array = ND(object);
+        return 1;
+    }
+    if (call_number(object, out))
+        return 1;
+    PyObject *array = PyObject_CallOneArg(state->numeric->convert, object);
+    if (!array || array == Py_NotImplemented) {
+        Py_XDECREF(array);
+        return array ? 0 : -1;
+    }
+    out->array = ND(array);
+    *held = array;
+    return 1;
+}
+
+static PyObject *call_run(core_state *state, const ts_nd_call *call, PyObject *out)
+{
+    ts_nd_graph *graph = numeric_graph(state);
+    ts_nd *result;
+    ts_error err;
+    if (!graph)
+        return NULL;
+    NUMERIC_BEGIN(state);
+    ts_status status = ts_nd_run(graph, call, &result, &err);
+    if (status == TS_OK && out)
+        ts_nd_release(result);
+    NUMERIC_END(state);
+    if (status != TS_OK)
+        return core_raise(state, &err);
+    if (out)
+        return Py_NewRef(out);
+    if (result->rank)
+        return numeric_wrap(state, result, NULL);
+    PyObject *scalar = numeric_scalar(state, result);
+    NUMERIC_BEGIN(state);
+    ts_nd_release(result);
+    NUMERIC_END(state);
+    return scalar;
+}
+
+/* Operands of a call in place; NULL with exception, NotImplemented where one is none of ours. */
+static PyObject *call_with(core_state *state, ts_nd_call *call, PyObject *const *x, PyObject *out)
+{
+    uint32_t n = ts_nd_get(call->fn)->n_in;
+    PyObject *held[3] = {NULL}, *result = NULL;
+    int got = 1;
+    for (uint32_t i = 0; i < n && got > 0; i++)
+        got = numeric_operand(state, x[i], &call->in[i], &held[i]);
+    if (got > 0)
+        result = call_run(state, call, out);
+    else if (got == 0)
+        result = Py_NewRef(Py_NotImplemented);
+    for (uint32_t i = 0; i < n; i++)
+        Py_XDECREF(held[i]);
+    return result;
+}
+
+PyObject *numeric_call(core_state *state, ts_nd_fn fn, PyObject *const *x, PyObject *out)
+{
+    ts_nd_call call = {.fn = fn, .out = out ? ND(out) : NULL};
+    return call_with(state, &call, x, out);
+}
+
+int numeric_assign(core_state *state, ts_nd *out, PyObject *value)
+{
+    ts_nd_call call = {.fn = TS_ND_copy, .out = out, .casting = TS_ND_UNSAFE};
+    PyObject *held;
+    int got = numeric_operand(state, value, &call.in[0], &held);
+    ts_nd_graph *graph = got > 0 ? numeric_graph(state) : NULL;
+    ts_error err;
+    ts_nd *result;
+    if (got == 0)
+        PyErr_Format(PyExc_TypeError, "a %.200s is no array", Py_TYPE(value)->tp_name);
+    if (!graph)
+        return -1;
+    /* an array of more axes is taken if the leading ones are 1 */
+    NUMERIC_BEGIN(state);
+    ts_nd *from = call.in[0].array, *view = NULL;
+    ts_status status = TS_OK;
+    uint32_t extra = 0;
+    while (from && from->rank - extra > out->rank && ts_nd_shape(from)[extra] == 1)
+        extra++;
+    if (extra) {
+        status = ts_nd_view(from, 0, (ts_dtype)from->dtype, from->rank - extra, ts_nd_shape(from) + extra,
+                            ts_nd_strides(from) + extra, 0, &view, &err);
+        call.in[0].array = view;
+    }
+    if (!from) /* an integer must fit; others are converted */
+        call.dtype = (ts_dtype)out->dtype;
+    if (status == TS_OK)
+        status = ts_nd_run(graph, &call, &result, &err);
+    if (status == TS_OK)
+        ts_nd_release(result);
+    ts_nd_release(view);
+    NUMERIC_END(state);
+    Py_XDECREF(held);
+    if (status == TS_OK)
+        return 0;
+    if (status == TS_SHAPE)
+        PyErr_SetString(PyExc_ValueError, err.text);
+    else
+        core_raise(state, &err);
+    return -1;
+}
+
+/* ---- functions as objects ------------------------------------------------------------------------ */
+
+typedef struct call_function {
+    PyObject_HEAD
+    vectorcallfunc vectorcall;
+    core_state *state;
+    ts_nd_fn fn;
+} call_function;
+
+static const char *const call_castings[] = {"no", "equiv", "safe", "same_kind", "unsafe"};
+
+static int call_casting(PyObject *object, ts_nd_casting *out)
+{
+    const char *text = PyUnicode_Check(object) ? PyUnicode_AsUTF8(object) : NULL;
+    for (int i = 0; text && i < 5; i++)
+        if (strcmp(text, call_castings[i]) == 0) {
+            *out = (ts_nd_casting)i;
+            return 0;
+        }
+    PyErr_Format(PyExc_ValueError, "casting must be one of 'no', 'equiv', 'safe', 'same_kind', or 'unsafe' (got %R)",
+                 object);
+    return -1;
+}
+
+/* out=: an array, or a tuple of one; *out stays NULL for None. */
+static int call_out(core_state *state, PyObject *object, PyObject **out)
+{
+    if (PyTuple_Check(object)) {
+        if (PyTuple_GET_SIZE(object) != 1) {
+            PyErr_SetString(PyExc_ValueError, "The 'out' tuple must have exactly one entry per ufunc output");
+            return -1;
+        }
+        object = PyTuple_GET_ITEM(object, 0);
+    }
+    if (object == Py_None)
+        return 0;
+    if (!numeric_is_array(state, object)) {
+        PyErr_SetString(PyExc_TypeError, "return arrays must be of ArrayType");
+        return -1;
+    }
+    *out = object;
+    return 0;
+}
+
+typedef struct call_options {
+    ts_nd_call call;
+    PyObject *out, *where; /* borrowed; owned */
+} call_options;
+
+static int call_where(core_state *state, PyObject *object, call_options *options)
+{
+    if (object == Py_True)
+        return 0;
+    PyObject *array = numeric_is_array(state, object) ? Py_NewRef(object)
+                                                      : PyObject_CallFunction(state->numeric->convert, "OO", object,
+                                                                              state->numeric->dtypes[TS_DTYPE_bool_]);
+    if (!array)
+        return -1;
+    options->where = array;
+    options->call.where = ND(array);
+    if (options->call.where->dtype == TS_DTYPE_bool_)
+        return 0;
+    PyErr_Format(PyExc_TypeError, "Cannot cast array data from %R to dtype('bool') according to the rule 'safe'",
+                 state->numeric->dtypes[options->call.where->dtype]);
+    return -1;
+}
+
+static int call_dtype(core_state *state, PyObject *object, ts_nd_call *call)
+{
+    return object == Py_None ? 0 : numeric_dtype_of(state, object, &call->dtype);
+}
+
+static int call_order(PyObject *object, ts_nd_call *call)
+{
+    const char *text = PyUnicode_Check(object) ? PyUnicode_AsUTF8(object) : NULL;
+    if (text && strlen(text) == 1 && strchr("KACFkacf", *text)) {
+        call->order = strchr("Cc", *text) ? 'C' : strchr("Ff", *text) ? 'F' : 0;
+        return 0;
+    }
+    PyErr_Format(PyExc_ValueError, "order must be one of 'C', 'F', 'A', or 'K' (got %R)", object);
+    return -1;
+}
+
+static int call_keyword(core_state *state, const char *function, PyObject *name, PyObject *value, call_options *options)
+{
+    const char *text = PyUnicode_AsUTF8(name);
+    if (!text)
+        return -1;
+    if (strcmp(text, "out") == 0)
+        return call_out(state, value, &options->out);
+    if (strcmp(text, "where") == 0)
+        return call_where(state, value, options);
+    if (strcmp(text, "dtype") == 0)
+        return call_dtype(state, value, &options->call);
+    if (strcmp(text, "casting") == 0)
+        return call_casting(value, &options->call.casting);
+    if (strcmp(text, "order") == 0)
+        return call_order(value, &options->call);
+    if (strcmp(text, "subok") == 0)
+        return 0;
+    if (strcmp(text, "signature") == 0 || strcmp(text, "sig") == 0) {
+        PyErr_Format(PyExc_NotImplementedError, "tessera.numeric.%s: signature= is not supported yet; use dtype=",
+                     function);
+        return -1;
+    }
+    PyErr_Format(PyExc_TypeError, "%s() got an unexpected keyword argument '%U'", function, name);
+    return -1;
+}
+
+static PyObject *call_vector(PyObject *self, PyObject *const *args, size_t flags, PyObject *names)
+{
+    call_function *f = (call_function *)self;
+    core_state *state = f->state;
+    const ts_nd_info *info = ts_nd_get(f->fn);
+    Py_ssize_t n = PyVectorcall_NARGS(flags), n_names = names ? PyTuple_GET_SIZE(names) : 0;
+    call_options options = {.call = {.fn = f->fn}};
+    if (n < info->n_in || n > info->n_in + 1)
+        return PyErr_Format(PyExc_TypeError, "%s() takes from %d to %d positional arguments but %zd were given",
+                            info->name, info->n_in, info->n_in + 1, n);
+    if (n > info->n_in && call_out(state, args[info->n_in], &options.out) < 0)
+        return NULL;
+    int ok = 0;
+    for (Py_ssize_t i = 0; i < n_names && ok == 0; i++)
+        ok = call_keyword(state, info->name, PyTuple_GET_ITEM(names, i), args[n + i], &options);
+    PyObject *result = NULL;
+    if (ok == 0) {
+        options.call.out = options.out ? ND(options.out) : NULL;
+        result = call_with(state, &options.call, args, options.out);
+    }
+    Py_XDECREF(options.where);
+    if (result == Py_NotImplemented) {
+        Py_DECREF(result);
+        return PyErr_Format(PyExc_TypeError, "ufunc '%s' not supported for the input types", info->name);
+    }
+    return result;
+}
+
+static PyObject *function_new(PyTypeObject *type, PyObject *args, PyObject *kwargs)
+{
+    const char *name;
+    if (!PyArg_ParseTuple(args, "s:NumericFunction", &name) || (kwargs && PyDict_GET_SIZE(kwargs)))
+        return NULL;
+    ts_nd_fn fn = ts_nd_find(name);
+    if (fn == TS_ND_COUNT)
+        return PyErr_Format(PyExc_ValueError, "there is no elementwise function named %s", name);
+    call_function *self = (call_function *)type->tp_alloc(type, 0);
+    if (self) {
+        self->vectorcall = call_vector;
+        self->state = core_state_of_type(type);
+        self->fn = fn;
+    }
+    return (PyObject *)self;
+}
+
+static void function_dealloc(PyObject *self)
+{
+    PyTypeObject *type = Py_TYPE(self);
+    type->tp_free(self);
+    Py_DECREF(type);
+}
+
+static PyObject *function_name(PyObject *self, void *unused)
+{
+    (void)unused;
+    return PyUnicode_FromString(ts_nd_get(((call_function *)self)->fn)->name);
+}
+
+static PyObject *function_doc(PyObject *self, void *unused)
+{
+    (void)unused;
+    return PyUnicode_FromString(ts_nd_get(((call_function *)self)->fn)->doc);
+}
+
+static PyObject *function_nin(PyObject *self, void *unused)
+{
+    (void)unused;
+    return PyLong_FromLong(ts_nd_get(((call_function *)self)->fn)->n_in);
+}
+
+static PyGetSetDef function_getset[] = {
+    {"__name__", function_name, NULL, "NumPy's name.", NULL},
+    {"_doc", function_doc, NULL, "One sentence.", NULL},
+    {"nin", function_nin, NULL, "Number of operands.", NULL},
+    {NULL, NULL, NULL, NULL, NULL},
+};
+static PyMemberDef function_members[] = {
+    {"__vectorcalloffset__", T_PYSSIZET, offsetof(call_function, vectorcall), READONLY, NULL},
+    {NULL, 0, 0, 0, NULL},
+};
+static PyType_Slot function_slots[] = {
+    {Py_tp_doc, "An elementwise function of tessera.numeric."},
+    {Py_tp_new, function_new},
+    {Py_tp_dealloc, function_dealloc},
+    {Py_tp_call, PyVectorcall_Call},
+    {Py_tp_getset, function_getset},
+    {Py_tp_members, function_members},
+    {0, NULL},
+};
+static PyType_Spec function_spec = {"tessera._core.NumericFunction", sizeof(call_function), 0,
+                                    Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE | Py_TPFLAGS_HAVE_VECTORCALL,
+                                    function_slots};
+
+/* ---- questions about dtypes ------------------------------------------------------------------------ */
+
+/* numeric_promote(dtype or None, ..): the dtype that holds all; 'i', 'f', 'c' and 'b' are numbers of Python. */
+static PyObject *call_promote(PyObject *module, PyObject *args)
+{
+    core_state *state = PyModule_GetState(module);
+    ts_dtype all = TS_DTYPE_NONE, one;
+    char weak = 0;
+    for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(args); i++) {
+        PyObject *item = PyTuple_GET_ITEM(args, i);
+        if (PyUnicode_Check(item)) {
+            static const char kinds[] = "bifc";
+            char kind = PyUnicode_AsUTF8(item)[0];
+            weak = !weak || strchr(kinds, kind) > strchr(kinds, weak) ? kind : weak;
+            continue;
+        }
+        if (numeric_dtype_of(state, item, &one) < 0)
+            return NULL;
+        ts_dtype both = all ? ts_nd_promote(all, one) : one;
+        if (!both)
+            return PyErr_Format(PyExc_TypeError, "no dtype holds %s and %s", ts_dtype_name(all), ts_dtype_name(one));
+        all = both;
+    }
+    if (weak)
+        all = ts_nd_promote_weak(all, weak);
+    if (!all) {
+        PyErr_SetString(PyExc_ValueError, "at least one array or dtype is required");
+        return NULL;
+    }
+    return Py_NewRef(state->numeric->dtypes[all]);
+}
+
+static PyObject *call_can_cast(PyObject *module, PyObject *args)
+{
+    core_state *state = PyModule_GetState(module);
+    PyObject *from, *to, *how;
+    ts_dtype a, b;
+    ts_nd_casting casting;
+    if (!PyArg_ParseTuple(args, "OOO", &from, &to, &how) || numeric_dtype_of(state, from, &a) < 0 ||
+        numeric_dtype_of(state, to, &b) < 0 || call_casting(how, &casting) < 0)
+        return NULL;
+    return PyBool_FromLong(ts_nd_can_cast(a, b, casting));
+}
+
+/* numeric_fold(name, x, axes, dtype or None, keepdims, where or None): the reduction, an array. */
+static PyObject *call_fold(PyObject *module, PyObject *args)
+{
+    static const char *const names[TS_ND_FOLDS] = {[TS_ND_SUM] = "sum", [TS_ND_PROD] = "prod", [TS_ND_MAX] = "max",
+                                                   [TS_ND_MIN] = "min", [TS_ND_ALL] = "all", [TS_ND_ANY] = "any",
+                                                   [TS_ND_ARGMAX] = "argmax", [TS_ND_ARGMIN] = "argmin"};
+    core_state *state = PyModule_GetState(module);
+    const char *name;
+    PyObject *x, *axes, *dtype, *where;
+    int keeps;
+    int64_t dims[TS_ND_RANK];
+    uint32_t n;
+    ts_nd_reduction reduction = {.fold = TS_ND_FOLDS};
+    ts_nd *result;
+    ts_error err;
+    PyTypeObject *type = state->numeric->array_type;
+    if (!PyArg_ParseTuple(args, "sO!OOpO:numeric_fold", &name, type, &x, &axes, &dtype, &keeps, &where) ||
+        numeric_dims_of(axes, &n, dims) < 0 ||
+        (dtype != Py_None && numeric_dtype_of(state, dtype, &reduction.dtype) < 0))
+        return NULL;
+    for (uint32_t i = 0; i < n; i++)
+        reduction.axes |= (uint64_t)1 << (dims[i] & 63);
+    for (int fold = 0; fold < TS_ND_FOLDS; fold++)
+        if (strcmp(names[fold], name) == 0)
+            reduction.fold = (ts_nd_fold)fold;
+    if (reduction.fold == TS_ND_FOLDS)
+        return PyErr_Format(PyExc_ValueError, "there is no reduction named %s", name);
+    reduction.x = ND(x);
+    reduction.where = where == Py_None ? NULL : ND(where);
+    reduction.keeps = keeps;
+    NUMERIC_BEGIN(state);
+    ts_status status = ts_nd_reduce(reduction.x->graph, &reduction, &result, &err);
+    NUMERIC_END(state);
+    return status == TS_OK ? numeric_wrap(state, result, NULL) : core_raise(state, &err);
+}
+
+static PyMethodDef call_functions[] = {
+    {"numeric_fold", call_fold, METH_VARARGS, "numeric_fold(name, x, axes, dtype, keepdims, where, /)\n--\n\n"},
+    {"numeric_promote", call_promote, METH_VARARGS, "The dtype that holds all of them."},
+    {"numeric_can_cast", call_can_cast, METH_VARARGS, "numeric_can_cast(from, to, casting, /)\n--\n\n"},
+    {NULL, NULL, 0, NULL},
+};
+
+int numeric_call_init(PyObject *module, core_state *state)
+{
+    PyObject *names = PyTuple_New(TS_ND_COUNT);
+    for (int fn = 0; names && fn < TS_ND_COUNT; fn++)
+        PyTuple_SET_ITEM(names, fn, PyUnicode_FromString(ts_nd_get((ts_nd_fn)fn)->name));
+    if (!names || PyModule_AddObjectRef(module, "NUMERIC_FUNCTIONS", names) < 0)
+        return -1;
+    Py_DECREF(names);
+    PyTypeObject *type = (PyTypeObject *)PyType_FromModuleAndSpec(module, &function_spec, NULL);
+    state->numeric->function_type = type;
+    if (!type || PyModule_AddObjectRef(module, "NumericFunction", (PyObject *)type) < 0)
+        return -1;
+    return PyModule_AddFunctions(module, call_functions);
+}

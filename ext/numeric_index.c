@@ -1,0 +1,178 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Basic indexing: integers, slices, ... and None give views, all integers an element. Every other index goes to the
+ * Python half (tessera/numeric/_index.py).
+ */
+#include "numeric.h"
+
+typedef struct index_view {
+    const ts_nd *a;
+    uint32_t axis, rank; /* next axis of the array; axes so far */
+    int64_t offset, shape[TS_ND_RANK], strides[TS_ND_RANK];
+} index_view;
+
+/* An int of Python or NumPy: no bool, no array. */
+static bool index_is_int(core_state *state, PyObject *item)
+{
+    if (PyLong_Check(item))
+        return !PyBool_Check(item);
+    return PyObject_TypeCheck(item, (PyTypeObject *)state->numeric->integer_type);
+}
+
+static bool index_is_basic(core_state *state, PyObject *item)
+{
+    return item == Py_None || item == Py_Ellipsis || PySlice_Check(item) || index_is_int(state, item);
+}
+
+static int index_int(index_view *v, PyObject *item)
+{
+    int64_t extent = ts_nd_shape(v->a)[v->axis], i = PyNumber_AsSsize_t(item, PyExc_IndexError);
+    if (i == -1 && PyErr_Occurred())
+        return -1;
+    if (i < -extent || i >= extent) {
+        PyErr_Format(PyExc_IndexError, "index %lld is out of bounds for axis %u with size %lld", (long long)i, v->axis,
+                     (long long)extent);
+        return -1;
+    }
+    v->offset += (i < 0 ? i + extent : i) * ts_nd_strides(v->a)[v->axis++];
+    return 0;
+}
+
+static int index_slice(index_view *v, PyObject *item)
+{
+    Py_ssize_t start, stop, step;
+    int64_t extent = ts_nd_shape(v->a)[v->axis], stride = ts_nd_strides(v->a)[v->axis];
+    if (PySlice_Unpack(item, &start, &stop, &step) < 0)
+        return -1;
+    int64_t n = PySlice_AdjustIndices(extent, &start, &stop, step);
+    v->offset += n ? start * stride : 0;
+    v->shape[v->rank] = n;
+    v->strides[v->rank++] = stride * step;
+    v->axis++;
+    return 0;
+}
+
+static void index_whole(index_view *v, uint32_t n)
+{
+    for (uint32_t i = 0; i < n; i++, v->axis++) {
+        v->shape[v->rank] = ts_nd_shape(v->a)[v->axis];
+        v->strides[v->rank++] = ts_nd_strides(v->a)[v->axis];
+    }
+}
+
+static int index_item(index_view *v, PyObject *item, uint32_t skip)
+{
+    if (item == Py_None) {
+        v->shape[v->rank] = 1;
+        v->strides[v->rank++] = 0;
+        return 0;
+    }
+    if (item == Py_Ellipsis) {
+        index_whole(v, skip);
+        return 0;
+    }
+    return PySlice_Check(item) ? index_slice(v, item) : index_int(v, item);
+}
+
+/* Whether the key is basic and fits: 1 with the view; 0: it is another kind; -1 with exception. *picks: no slices, ...
+ * or None, so that the result is an element. */
+static int index_read(core_state *state, const ts_nd *a, PyObject *key, index_view *v, bool *picks)
+{
+    PyObject *const *items = PyTuple_Check(key) ? &PyTuple_GET_ITEM(key, 0) : &key;
+    Py_ssize_t n = PyTuple_Check(key) ? PyTuple_GET_SIZE(key) : 1;
+    uint32_t used = 0, dots = 0, news = 0;
+    *v = (index_view){.a = a};
+    for (Py_ssize_t i = 0; i < n; i++) {
+        if (!index_is_basic(state, items[i]))
+            return 0;
+        dots += items[i] == Py_Ellipsis;
+        news += items[i] == Py_None;
+    }
+    used = (uint32_t)n - dots - news;
+    if (dots > 1 || used > a->rank || a->rank + news > TS_ND_RANK) {
+        if (dots > 1)
+            PyErr_SetString(PyExc_IndexError, "an index can only have a single ellipsis ('...')");
+        else
+            PyErr_Format(PyExc_IndexError, "too many indices for array: array is %d-dimensional, but %u were indexed",
+                         a->rank, used);
+        return -1;
+    }
+    *picks = used == a->rank && !dots && !news;
+    for (Py_ssize_t i = 0; i < n; i++) {
+        *picks = *picks && !PySlice_Check(items[i]);
+        if (index_item(v, items[i], a->rank - used) < 0)
+            return -1;
+    }
+    index_whole(v, a->rank - v->axis);
+    return 1;
+}
+
+static ts_nd *index_make(core_state *state, const index_view *v)
+{
+    ts_nd *out;
+    ts_error err;
+    NUMERIC_BEGIN(state);
+    ts_status status = ts_nd_view(v->a, v->offset, (ts_dtype)v->a->dtype, v->rank, v->shape, v->strides, v->a->flags,
+                                  &out, &err);
+    NUMERIC_END(state);
+    if (status == TS_OK)
+        return out;
+    core_raise(state, &err);
+    return NULL;
+}
+
+static void index_drop(core_state *state, ts_nd *nd)
+{
+    NUMERIC_BEGIN(state);
+    ts_nd_release(nd);
+    NUMERIC_END(state);
+}
+
+PyObject *numeric_subscript(PyObject *self, PyObject *key)
+{
+    core_state *state = ((numeric_array *)self)->state;
+    index_view v;
+    bool picks;
+    int got = index_read(state, ND(self), key, &v, &picks);
+    if (got <= 0)
+        return got < 0 ? NULL : PyObject_CallFunctionObjArgs(state->numeric->get_item, self, key, NULL);
+    ts_nd *view = index_make(state, &v);
+    if (!view)
+        return NULL;
+    if (!picks) {
+        PyObject *base = ((numeric_array *)self)->base;
+        return numeric_wrap(state, view, base ? base : self);
+    }
+    PyObject *scalar = numeric_scalar(state, view);
+    index_drop(state, view);
+    return scalar;
+}
+
+int numeric_ass_subscript(PyObject *self, PyObject *key, PyObject *value)
+{
+    core_state *state = ((numeric_array *)self)->state;
+    index_view v;
+    bool picks;
+    if (!value) {
+        PyErr_SetString(PyExc_ValueError, "cannot delete array elements");
+        return -1;
+    }
+    if (ND(self)->flags & TS_ND_READONLY) {
+        PyErr_SetString(PyExc_ValueError, "assignment destination is read-only");
+        return -1;
+    }
+    int got = index_read(state, ND(self), key, &v, &picks);
+    if (got < 0)
+        return -1;
+    if (got == 0) {
+        PyObject *done = PyObject_CallFunctionObjArgs(state->numeric->set_item, self, key, value, NULL);
+        Py_XDECREF(done);
+        return done ? 0 : -1;
+    }
+    ts_nd *view = index_make(state, &v);
+    if (!view)
+        return -1;
+    got = numeric_assign(state, view, value);
+    index_drop(state, view);
+    return got;
+}

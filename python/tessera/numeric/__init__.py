@@ -1,0 +1,116 @@
+# SPDX-License-Identifier: Apache-2.0
+"""NumPy programs, one import changed: arrays whose operations are fused by themselves.
+
+``import tessera.numeric as np``. Operations on large arrays wait until an element is wanted, then become one kernel for
+each shape; those on small arrays run at once. What is missing raises ``NotImplementedError`` by name.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as _numpy
+from numpy import (  # dtypes, scalars and what describes them are NumPy's own
+    bool_,
+    byte,
+    complex64,
+    complex128,
+    complexfloating,
+    double,
+    dtype,
+    e,
+    errstate,
+    euler_gamma,
+    exceptions,
+    finfo,
+    float16,
+    float32,
+    float64,
+    floating,
+    generic,
+    half,
+    iinfo,
+    inexact,
+    inf,
+    int8,
+    int16,
+    int32,
+    int64,
+    intc,
+    integer,
+    intp,
+    isdtype,
+    issubdtype,
+    long,
+    longlong,
+    nan,
+    newaxis,
+    number,
+    pi,
+    printoptions,
+    set_printoptions,
+    short,
+    signedinteger,
+    single,
+    ubyte,
+    uint,
+    uint8,
+    uint16,
+    uint32,
+    uint64,
+    uintc,
+    uintp,
+    ulong,
+    ulonglong,
+    unsignedinteger,
+    ushort,
+)
+
+from . import _functions, _index, _methods, _operators, _reduce, _setup, _ufunc
+from ._ndarray import ndarray
+
+bool = _numpy.bool  # noqa: A001
+cdouble, csingle = complex128, complex64
+__array_api_version__ = "2025.12"
+
+_setup.setup(
+    ndarray,
+    get_item=_index.get_item,
+    set_item=_index.set_item,
+    matmul=_operators.matmul_operator,
+    power=_operators.power_operator,
+)
+_MODULES = (_functions, _reduce, _index, _operators)
+for _module in _MODULES:
+    globals().update(
+        {
+            _name: _thing
+            for _name, _thing in vars(_module).items()
+            if callable(_thing)
+            and getattr(_thing, "__module__", "") == _module.__name__
+            and not _name.startswith("_")
+            and _name not in getattr(_module, "INNER", ())
+            and hasattr(_numpy, _name)
+        }
+    )
+globals().update(_ufunc.FUNCTIONS)
+_methods.install(_methods.METHODS | _reduce.METHODS | _index.METHODS | _operators.METHODS)
+concat, permute_dims, asanyarray = _functions.concat, _functions.permute_dims, _functions.asanyarray
+asnumpy, ufunc = _functions.asnumpy, _ufunc.ufunc
+
+
+def __dir__() -> list[str]:
+    return sorted(name for name in globals() if not name.startswith("_"))
+
+
+def __getattr__(name: str) -> Any:
+    if name.startswith("_") or not hasattr(_numpy, name):
+        raise AttributeError(f"module 'tessera.numeric' has no attribute {name!r}")
+    if not callable(getattr(_numpy, name)) or isinstance(getattr(_numpy, name), type):
+        raise AttributeError(f"module 'tessera.numeric' has no attribute {name!r} yet")
+
+    def missing(*args: Any, **options: Any) -> Any:
+        raise NotImplementedError(f"tessera.numeric.{name} is not there yet; numpy.{name}(numpy.asarray(x)) is")
+
+    missing.__name__ = name
+    return missing

@@ -1,0 +1,773 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Making arrays, and views of them in other shapes. Signatures are NumPy's."""
+
+from __future__ import annotations
+
+import builtins
+import math
+import operator
+from typing import Any
+
+import numpy
+
+from .. import _core
+from ._ndarray import ndarray
+from ._setup import dtype_of, of_numpy, to_numpy
+from ._ufunc import FUNCTIONS, copy_of
+
+_abs, _any, _all, _max, _min, _sum = builtins.abs, builtins.any, builtins.all, builtins.max, builtins.min, builtins.sum
+normalize = numpy.lib.array_utils.normalize_axis_index
+normalize_many = numpy.lib.array_utils.normalize_axis_tuple
+
+
+# -- making --------------------------------------------------------------------------------------------
+
+
+def check_device(device: Any) -> None:
+    if device not in (None, "cpu"):
+        raise ValueError(f'Device not understood. Only "cpu" is allowed, but received: {device}')
+
+
+def check_order(order: Any, allowed: str = "CFAK") -> str:
+    if order is None:
+        return "K" if "K" in allowed else "C"
+    if not isinstance(order, str) or order.upper() not in tuple(allowed):
+        raise ValueError(f"order must be one of {allowed!r}, not {order!r}")
+    return order.upper()
+
+
+def empty(shape: Any, dtype: Any = float, order: str = "C", *, device: Any = None, like: Any = None) -> ndarray:
+    """A new array whose elements are anything."""
+    check_device(device)
+    return _core.numeric_empty(shape, float if dtype is None else dtype, check_order(order, "CF") == "F")
+
+
+def full(shape: Any, fill_value: Any, dtype: Any = None, order: str = "C", *, device: Any = None,
+         like: Any = None) -> ndarray:  # fmt: skip
+    """A new array whose elements are all ``fill_value``."""
+    if dtype is None:
+        dtype = asarray(fill_value).dtype
+    made = empty(shape, dtype, order, device=device)
+    made[...] = fill_value
+    return made
+
+
+def zeros(shape: Any, dtype: Any = float, order: str = "C", *, device: Any = None, like: Any = None) -> ndarray:
+    """A new array of zeros."""
+    return full(shape, 0, float if dtype is None else dtype, order, device=device)
+
+
+def ones(shape: Any, dtype: Any = None, order: str = "C", *, device: Any = None, like: Any = None) -> ndarray:
+    """A new array of ones."""
+    return full(shape, 1, float if dtype is None else dtype, order, device=device)
+
+
+def _like(prototype: Any, dtype: Any, order: str, shape: Any, device: Any) -> ndarray:
+    check_device(device)
+    a = asarray(prototype)
+    dtype = a.dtype if dtype is None else dtype
+    order = check_order(order)
+    if shape is not None and not isinstance(shape, int):
+        shape = tuple(shape)
+    if isinstance(shape, int):
+        shape = (shape,)
+    if shape is not None and shape != a.shape and (order != "K" or len(shape) != a.ndim):
+        return empty(shape, dtype, "F" if order == "F" or (order in "AK" and a.flags.fnc) else "C")
+    shape = a.shape if shape is None else shape
+    axes = _axes_as(a, order)
+    made = empty([shape[d] for d in axes], dtype)
+    return made.transpose([axes.index(d) for d in range(a.ndim)]) if axes != [*range(a.ndim)] else made
+
+
+def _axes_as(a: ndarray, order: str) -> list[int]:
+    """Axes of a copy of ``a``, outermost first."""
+    plain = [*range(a.ndim)]
+    if order == "F" or (order == "A" and a.flags.fnc):
+        return plain[::-1]
+    if order == "K":
+        return sorted(plain, key=lambda d: -_abs(a.strides[d]))
+    return plain
+
+
+def empty_like(prototype: Any, /, dtype: Any = None, order: str = "K", subok: bool = True, shape: Any = None, *,
+               device: Any = None) -> ndarray:  # fmt: skip
+    """A new array as ``prototype`` whose elements are anything."""
+    made = _like(prototype, dtype, order, shape, device)
+    return made._view(0, made.dtype, made.shape, made.strides) if made.base is not None else made
+
+
+def full_like(a: Any, fill_value: Any, dtype: Any = None, order: str = "K", subok: bool = True, shape: Any = None, *,
+              device: Any = None) -> ndarray:  # fmt: skip
+    """A new array as ``a`` whose elements are all ``fill_value``."""
+    made = _like(a, dtype, order, shape, device)
+    made[...] = fill_value
+    return made
+
+
+def zeros_like(a: Any, dtype: Any = None, order: str = "K", subok: bool = True, shape: Any = None, *,
+               device: Any = None) -> ndarray:  # fmt: skip
+    """A new array of zeros as ``a``."""
+    return full_like(a, 0, dtype, order, subok, shape, device=device)
+
+
+def ones_like(a: Any, dtype: Any = None, order: str = "K", subok: bool = True, shape: Any = None, *,
+              device: Any = None) -> ndarray:  # fmt: skip
+    """A new array of ones as ``a``."""
+    return full_like(a, 1, dtype, order, subok, shape, device=device)
+
+
+def array(object: Any, dtype: Any = None, *, copy: Any = True, order: str = "K", subok: bool = False, ndmin: int = 0,
+          ndmax: int = 0, like: Any = None) -> ndarray:  # fmt: skip
+    """An array of anything like an array; a copy unless ``copy`` says otherwise."""
+    order = check_order(order)
+    if isinstance(object, ndarray):
+        a, is_new = object, False
+    elif isinstance(object, (numpy.ndarray, numpy.generic)) or hasattr(object, "__array_interface__"):
+        shared = numpy.asarray(object)
+        is_new = not isinstance(object, numpy.ndarray) and shared.base is None
+        a = of_numpy(shared, private=is_new)
+    else:
+        made = numpy.array(object, None if dtype is None else dtype_of(dtype), order=None if order == "K" else order)
+        shares = isinstance(object, (memoryview, bytearray, bytes))
+        a, is_new = of_numpy(made, private=not shares), not shares
+    wanted = a.dtype if dtype is None else dtype_of(dtype)
+    lies = order == "K" or (order == "A" and a.flags.forc) or (a.flags.c_contiguous and order == "C") or (
+        a.flags.f_contiguous and order == "F"
+    )
+    if (copy and not is_new) or wanted != a.dtype or not lies:
+        if copy is False:
+            raise ValueError("Unable to avoid copy while creating an array as requested.")
+        a = astype_as(a, wanted, order)
+    if ndmin > a.ndim:
+        a = a.reshape((1,) * (ndmin - a.ndim) + a.shape)
+    return a
+
+
+def astype_as(a: ndarray, dtype: Any, order: str) -> ndarray:
+    """A new array with the elements of ``a`` in another dtype."""
+    if a.ndim and order in "CFK" and not (order == "K" and a.base is not None and _any(s <= 0 for s in a.strides)):
+        return copy_of(a, dtype=dtype, casting="unsafe", order=order)
+    made = _like(a, dtype, order, None, None)
+    made[...] = a
+    return made
+
+
+def asarray(a: Any, dtype: Any = None, order: Any = None, *, device: Any = None, copy: Any = None,
+            like: Any = None) -> ndarray:  # fmt: skip
+    """``a`` as an array: itself where it is one; in the memory of NumPy's and other libraries' where that is possible."""
+    check_device(device)
+    if type(a) is ndarray and dtype is None and order is None and not copy:
+        return a
+    return array(a, dtype, copy=copy, order="K" if order is None else order)
+
+
+asanyarray = asarray
+
+
+def ascontiguousarray(a: Any, dtype: Any = None, *, like: Any = None) -> ndarray:
+    """The array row-major, of at least one axis."""
+    made = asarray(a, dtype, "C")
+    return made if made.ndim else made.reshape(1)
+
+
+def asfortranarray(a: Any, dtype: Any = None, *, like: Any = None) -> ndarray:
+    """The array with its first axis contiguous."""
+    return asarray(a, dtype, "F")
+
+
+def copy(a: Any, order: str = "K", subok: bool = False) -> ndarray:
+    """A new array with the same elements."""
+    return array(a, order=order)
+
+
+def from_dlpack(x: Any, /, *, device: Any = None, copy: Any = None) -> ndarray:
+    """An array in the memory of an object with ``__dlpack__``."""
+    check_device(device)
+    return array(numpy.from_dlpack(x), copy=bool(copy))
+
+
+def frombuffer(buffer: Any, dtype: Any = float, count: int = -1, offset: int = 0, *, like: Any = None) -> ndarray:
+    """An array in the memory of a buffer."""
+    return of_numpy(numpy.frombuffer(buffer, dtype, count, offset))
+
+
+def asnumpy(a: Any) -> numpy.ndarray[Any, Any]:
+    """A copy as NumPy's array."""
+    return numpy.array(to_numpy(a, briefly=True)) if isinstance(a, ndarray) else numpy.asarray(a)
+
+
+def _iota(n: int, dtype: Any) -> ndarray:
+    """0, 1, .. n - 1."""
+    return array(numpy.arange(n, dtype=dtype), copy=None)
+
+
+def arange(*args: Any, dtype: Any = None, device: Any = None, like: Any = None, **named: Any) -> ndarray:
+    """Numbers from start, by step, before stop."""
+    check_device(device)
+    return of_numpy(numpy.arange(*args, dtype=None if dtype is None else dtype_of(dtype), **named), private=True)
+
+
+def linspace(start: Any, stop: Any, num: Any = 50, endpoint: bool = True, retstep: bool = False, dtype: Any = None,
+             axis: int = 0, *, device: Any = None) -> Any:  # fmt: skip
+    """``num`` numbers from start to stop, evenly spaced."""
+    check_device(device)
+    num = operator.index(num)
+    if num < 0:
+        raise ValueError(f"Number of samples, {num}, must be non-negative.")
+    first, last = asarray(start) * 1.0, asarray(stop) * 1.0
+    found = result_type(first, last, float(num))
+    whole = dtype is not None and dtype_of(dtype).kind in "iu"
+    dtype = found if dtype is None else dtype_of(dtype)
+    gap = asarray(last - first, found)
+    parts = num - 1 if endpoint else num
+    along = _iota(num, found).reshape((-1,) + (1,) * gap.ndim)
+    if parts > 0:
+        step = gap / parts
+        made = along * step if not (_abs(to_numpy(asarray(step), True)) == 0).any() else along / parts * gap
+    else:
+        step, made = asarray(math.nan), along * gap
+    made = made + first
+    if endpoint and num > 1:
+        made[-1, ...] = last
+    if axis != 0:
+        made = moveaxis(made, 0, axis)
+    made = (FUNCTIONS["floor"](made) if whole else made).astype(dtype, copy=False)
+    return (made, step) if retstep else made
+
+
+def eye(N: int, M: int | None = None, k: int = 0, dtype: Any = float, order: str = "C", *, device: Any = None,
+        like: Any = None) -> ndarray:  # fmt: skip
+    """Ones on a diagonal, zeros elsewhere."""
+    rows, columns = operator.index(N), operator.index(N if M is None else M)
+    made = zeros((rows, columns), dtype, order, device=device)
+    if -rows < k < columns:
+        diagonal(made, k, writeable=True)[...] = 1
+    return made
+
+
+def identity(n: int, dtype: Any = None, *, like: Any = None) -> ndarray:
+    """Ones on the diagonal, zeros elsewhere."""
+    return eye(n, dtype=float if dtype is None else dtype)
+
+
+# -- dtypes --------------------------------------------------------------------------------------------
+
+
+def result_type(*arrays_and_dtypes: Any) -> numpy.dtype[Any]:
+    """The dtype that NumPy's rules give to operands."""
+    return _core.numeric_promote(*(_operand(each) for each in arrays_and_dtypes))
+
+
+def _operand(each: Any) -> Any:
+    if type(each) in (int, float, complex):
+        return {int: "i", float: "f", complex: "c"}[type(each)]
+    if isinstance(each, (ndarray, numpy.ndarray, numpy.generic)):
+        return each.dtype
+    if isinstance(each, bool):
+        return numpy.dtype(bool)
+    return dtype_of(each)
+
+
+def promote_types(type1: Any, type2: Any) -> numpy.dtype[Any]:
+    """The least dtype that holds both."""
+    return _core.numeric_promote(dtype_of(type1), dtype_of(type2))
+
+
+def can_cast(from_: Any, to: Any, casting: str = "safe") -> bool:
+    """Whether a conversion is allowed by a rule."""
+    if type(from_) in (int, float, complex):
+        raise TypeError("can_cast() does not support Python ints, floats, and complex because the result used to depend "
+                        "on the value.")  # fmt: skip
+    return _core.numeric_can_cast(from_.dtype if isinstance(from_, ndarray) else dtype_of(from_), dtype_of(to), casting)
+
+
+def astype(x: Any, dtype: Any, /, *, copy: bool = True, device: Any = None) -> ndarray:
+    """A copy of an array in another dtype."""
+    if not isinstance(x, ndarray):
+        raise TypeError(f"Input should be an array. It is a {type(x)} instead.")
+    check_device(device)
+    return x.astype(dtype, copy=copy)
+
+
+# -- shapes --------------------------------------------------------------------------------------------
+
+
+def _dense_strides(shape: Any, item: int, order: str) -> tuple[int, ...]:
+    strides, step = [], item
+    for extent in shape if order == "F" else shape[::-1]:
+        strides.append(step)
+        step *= _max(extent, 1)
+    return tuple(strides if order == "F" else strides[::-1])
+
+
+def _reshaped_strides(a: ndarray, shape: tuple[int, ...], order: str) -> tuple[int, ...] | None:
+    """Strides of a view of another shape; None: only a copy could do it."""
+    if a.size == 0:
+        return _dense_strides(shape, a.itemsize, order)
+    old = [(n, s) for n, s in zip(a.shape, a.strides, strict=True) if n != 1]
+    new = [*shape]
+    if order == "F":
+        old, new = old[::-1], new[::-1]
+    strides: list[int] = []
+    i = j = 0
+    while i < len(old) and j < len(new):
+        i_end, j_end, n_old, n_new = i + 1, j + 1, old[i][0], new[j]
+        while n_old != n_new:
+            if n_new < n_old:
+                n_new *= new[j_end]
+                j_end += 1
+            else:
+                n_old *= old[i_end][0]
+                i_end += 1
+        if _any(old[k][1] != old[k + 1][1] * old[k + 1][0] for k in range(i, i_end - 1)):
+            return None
+        step, part = old[i_end - 1][1], []
+        for n in new[j:j_end][::-1]:
+            part.append(step)
+            step *= n
+        strides += part[::-1]
+        i, j = i_end, j_end
+    strides += [strides[-1] if strides else a.itemsize] * (len(new) - j)
+    return tuple(strides if order == "C" else strides[::-1])
+
+
+def _new_shape(a: ndarray, shape: Any) -> tuple[int, ...]:
+    if isinstance(shape, (int, numpy.integer)) or not hasattr(shape, "__iter__"):
+        shape = (shape,)
+    made = [operator.index(n) for n in shape]
+    if made.count(-1) > 1 or _any(n < -1 for n in made):
+        raise ValueError("can only specify one unknown dimension")
+    if -1 in made:
+        rest = math.prod(n for n in made if n != -1)
+        if rest == 0 or a.size % rest:
+            text = str(tuple(made)).replace(" ", "")
+            raise ValueError(f"cannot reshape array of size {a.size} into shape {text}")
+        made[made.index(-1)] = a.size // rest
+    if math.prod(made) != a.size:
+        text = str(tuple(made)).replace(" ", "")
+        raise ValueError(f"cannot reshape array of size {a.size} into shape {text}")
+    return tuple(made)
+
+
+def reshape(a: Any, /, shape: Any, order: str = "C", *, copy: Any = None) -> ndarray:
+    """The same elements in another shape: a view where that is possible."""
+    a = asarray(a)
+    shape = _new_shape(a, shape)
+    order = check_order(order, "CFA")
+    if order == "A":
+        order = "F" if a.flags.fnc else "C"
+    strides = None if copy else _reshaped_strides(a, shape, order)
+    if strides is None:
+        if copy is False:
+            raise ValueError("Unable to avoid creating a copy while reshaping.")
+        a = astype_as(a, a.dtype, order)
+        strides = _dense_strides(shape, a.itemsize, order)
+    return a._view(0, a.dtype, shape, strides)
+
+
+def ravel(a: Any, order: str = "C") -> ndarray:
+    """The elements along one axis: a view where they lie so."""
+    a = asarray(a)
+    order = check_order(order)
+    if order == "K":
+        axes = _axes_as(a, "K")
+        a = a.transpose(axes) if axes != [*range(a.ndim)] else a
+        order = "C"
+    return reshape(a, (-1,) if a.size else (0,), order)
+
+
+def transpose(a: Any, axes: Any = None) -> ndarray:
+    """A view with axes in another order; reversed if none is given."""
+    a = asarray(a)
+    if axes is None:
+        return a.T
+    axes = [operator.index(d) for d in axes]
+    if len(axes) != a.ndim:
+        raise ValueError("axes don't match array")
+    axes = [normalize(d, a.ndim) for d in axes]
+    if len({*axes}) != a.ndim:
+        raise ValueError("repeated axis in transpose")
+    return a._view(0, a.dtype, [a.shape[d] for d in axes], [a.strides[d] for d in axes])
+
+
+permute_dims = transpose
+
+
+def matrix_transpose(x: Any, /) -> ndarray:
+    """A view with the last two axes exchanged."""
+    x = asarray(x)
+    if x.ndim < 2:
+        raise ValueError(f"Input array must be at least 2-dimensional, but it is {x.ndim}")
+    return swapaxes(x, -1, -2)
+
+
+def swapaxes(a: Any, axis1: Any, axis2: Any) -> ndarray:
+    """A view with two axes exchanged."""
+    a = asarray(a)
+    axes = [*range(a.ndim)]
+    one, two = normalize(axis1, a.ndim), normalize(axis2, a.ndim)
+    axes[one], axes[two] = axes[two], axes[one]
+    return transpose(a, axes)
+
+
+def moveaxis(a: Any, source: Any, destination: Any) -> ndarray:
+    """A view with axes at other places."""
+    a = asarray(a)
+    source = normalize_many(source, a.ndim, "source")
+    destination = normalize_many(destination, a.ndim, "destination")
+    if len(source) != len(destination):
+        raise ValueError("`source` and `destination` arguments must have the same number of elements")
+    axes = [d for d in range(a.ndim) if d not in source]
+    for to, d in sorted(zip(destination, source, strict=True)):
+        axes.insert(to, d)
+    return transpose(a, axes)
+
+
+def rollaxis(a: Any, axis: int, start: int = 0) -> ndarray:
+    """A view with an axis before another one."""
+    a = asarray(a)
+    axis = normalize(axis, a.ndim)
+    start = start + a.ndim if start < 0 else start
+    if not 0 <= start <= a.ndim:
+        raise numpy.exceptions.AxisError(f"'start' arg requires {-a.ndim} <= start < {a.ndim + 1}, but {start} was passed in")
+    return moveaxis(a, axis, start - (axis < start))
+
+
+def squeeze(a: Any, axis: Any = None) -> ndarray:
+    """A view without axes of extent 1."""
+    a = asarray(a)
+    gone = [d for d in range(a.ndim) if a.shape[d] == 1] if axis is None else normalize_many(axis, a.ndim)
+    if _any(a.shape[d] != 1 for d in gone):
+        raise ValueError("cannot select an axis to squeeze out which has size not equal to one")
+    kept = [d for d in range(a.ndim) if d not in gone]
+    return a._view(0, a.dtype, [a.shape[d] for d in kept], [a.strides[d] for d in kept])
+
+
+def expand_dims(a: Any, axis: Any) -> ndarray:
+    """A view with new axes of extent 1."""
+    a = asarray(a)
+    axis = axis if isinstance(axis, (tuple, list)) else (axis,)
+    rank = a.ndim + len(axis)
+    new = normalize_many(axis, rank)
+    return a[tuple(None if d in new else slice(None) for d in range(rank))]
+
+
+def broadcast_shapes(*args: Any) -> tuple[int, ...]:
+    """The shape to which these broadcast."""
+    return numpy.broadcast_shapes(*args)
+
+
+def broadcast_to(array: Any, shape: Any, subok: bool = False) -> ndarray:
+    """A read-only view in a larger shape."""
+    a = asarray(array)
+    shape = tuple(shape) if hasattr(shape, "__iter__") else (operator.index(shape),)
+    up = len(shape) - a.ndim
+    if _any(n < 0 for n in shape):
+        raise ValueError("all elements of broadcast shape must be non-negative")
+    if up < 0 or _any(n != 1 and n != m for n, m in zip(a.shape, shape[up:], strict=True)):
+        raise ValueError(
+            f"operands could not be broadcast together with remapped shapes [original->remapped]: {a.shape}  and "
+            f"requested shape {shape}"
+        )
+    strides = [0] * up + [
+        0 if n == 1 and m != 1 else s for n, m, s in zip(a.shape, shape[up:], a.strides, strict=True)
+    ]
+    view = a._view(0, a.dtype, shape, strides)
+    view._writeable = False
+    return view
+
+
+def broadcast_arrays(*args: Any, subok: bool = False) -> tuple[ndarray, ...]:
+    """Views of one shape."""
+    arrays = [asarray(a) for a in args]
+    shape = numpy.broadcast_shapes(*(a.shape for a in arrays))
+    return tuple(a if a.shape == shape else broadcast_to(a, shape) for a in arrays)
+
+
+def atleast_1d(*arys: Any) -> Any:
+    """Arrays of at least one axis."""
+    made = tuple(a if a.ndim else a.reshape(1) for a in map(asarray, arys))
+    return made[0] if len(made) == 1 else made
+
+
+def atleast_2d(*arys: Any) -> Any:
+    """Arrays of at least two axes."""
+    made = tuple(a if a.ndim > 1 else a.reshape(1, -1) for a in map(asarray, arys))
+    return made[0] if len(made) == 1 else made
+
+
+def atleast_3d(*arys: Any) -> Any:
+    """Arrays of at least three axes."""
+    made = tuple(
+        a if a.ndim > 2 else a[:, :, None] if a.ndim == 2 else a.reshape(1, -1, 1) for a in map(asarray, arys)
+    )
+    return made[0] if len(made) == 1 else made
+
+
+def diagonal(a: Any, offset: int = 0, axis1: int = 0, axis2: int = 1, *, writeable: bool = False) -> ndarray:
+    """A view of diagonals, read-only."""
+    a = asarray(a)
+    if a.ndim < 2:
+        raise ValueError("diag requires an array of at least two dimensions")
+    one, two = normalize(axis1, a.ndim), normalize(axis2, a.ndim)
+    if one == two:
+        raise ValueError("axis1 and axis2 cannot be the same")
+    rows, columns = a.shape[one] - _max(-offset, 0), a.shape[two] - _max(offset, 0)
+    n = _max(_min(rows, columns), 0)
+    begin = _max(-offset, 0) * a.strides[one] + _max(offset, 0) * a.strides[two] if n else 0
+    kept = [d for d in range(a.ndim) if d not in (one, two)]
+    view = a._view(begin, a.dtype, [*(a.shape[d] for d in kept), n],
+                   [*(a.strides[d] for d in kept), a.strides[one] + a.strides[two]])  # fmt: skip
+    view._writeable = a._writeable and writeable
+    return view
+
+
+def flip(m: Any, axis: Any = None) -> ndarray:
+    """A view with axes the other way round."""
+    m = asarray(m)
+    axes = range(m.ndim) if axis is None else normalize_many(axis, m.ndim)
+    return m[tuple(slice(None, None, -1) if d in axes else slice(None) for d in range(m.ndim))]
+
+
+def flipud(m: Any) -> ndarray:
+    """Rows the other way round."""
+    if asarray(m).ndim < 1:
+        raise ValueError("Input must be >= 1-d.")
+    return flip(m, 0)
+
+
+def fliplr(m: Any) -> ndarray:
+    """Columns the other way round."""
+    if asarray(m).ndim < 2:
+        raise ValueError("Input must be >= 2-d.")
+    return flip(m, 1)
+
+
+def rot90(m: Any, k: int = 1, axes: Any = (0, 1)) -> ndarray:
+    """Turned by quarters in the plane of two axes."""
+    m = asarray(m)
+    axes = tuple(axes)
+    if len(axes) != 2 or axes[0] == axes[1] or _abs(axes[0] - axes[1]) == m.ndim:
+        raise ValueError("len(axes) must be 2." if len(axes) != 2 else "Axes must be different.")
+    if _any(not -m.ndim <= d < m.ndim for d in axes):
+        raise ValueError(f"Axes={axes} out of range for array of ndim={m.ndim}.")
+    k %= 4
+    if k == 0:
+        return m[:]
+    if k == 2:
+        return flip(flip(m, axes[0]), axes[1])
+    return swapaxes(flip(m, axes[1]), *axes) if k == 1 else flip(swapaxes(m, *axes), axes[1])
+
+
+# -- joining and splitting -----------------------------------------------------------------------------
+
+
+def concatenate(arrays: Any, /, axis: Any = 0, out: Any = None, *, dtype: Any = None,
+                casting: str = "same_kind") -> ndarray:  # fmt: skip
+    """Arrays behind each other along an axis that all have."""
+    parts = [asarray(a) for a in arrays]
+    if not parts:
+        raise ValueError("need at least one array to concatenate")
+    if axis is None:
+        parts, axis = [ravel(a) for a in parts], 0
+    if not parts[0].ndim:
+        raise ValueError("zero-dimensional arrays cannot be concatenated")
+    axis = normalize(axis, parts[0].ndim)
+    for i, a in enumerate(parts):
+        if a.ndim != parts[0].ndim:
+            raise ValueError(
+                "all the input array dimensions except for the concatenation axis must match exactly, but along "
+                f"dimension 0, the array at index 0 has {parts[0].ndim} dimension(s) and the array at index {i} has "
+                f"{a.ndim} dimension(s)"
+            )
+        for d in range(a.ndim):
+            if d != axis and a.shape[d] != parts[0].shape[d]:
+                raise ValueError(
+                    "all the input array dimensions except for the concatenation axis must match exactly, but along "
+                    f"dimension {d}, the array at index 0 has size {parts[0].shape[d]} and the array at index {i} has "
+                    f"size {a.shape[d]}"
+                )
+    shape = [*parts[0].shape]
+    shape[axis] = _sum(a.shape[axis] for a in parts)
+    if out is None:
+        found = result_type(*parts) if dtype is None else dtype_of(dtype)
+        columns = _all(a.flags.fnc for a in parts)
+        out = empty(shape, found, "F" if columns else "C")
+    elif dtype is not None:
+        raise TypeError("concatenate() only takes `out` or `dtype` as an argument, but both were provided.")
+    elif out.shape != tuple(shape):
+        raise ValueError("Output array is the wrong shape")
+    at = 0
+    for a in parts:
+        if not can_cast(a, out.dtype, casting):
+            raise TypeError(f"Cannot cast array data from {a.dtype!r} to {out.dtype!r} according to the rule '{casting}'")
+        key = (slice(None),) * axis + (slice(at, at + a.shape[axis]),)
+        out[key] = a
+        at += a.shape[axis]
+    return out
+
+
+concat = concatenate
+
+
+def stack(arrays: Any, axis: int = 0, out: Any = None, *, dtype: Any = None, casting: str = "same_kind") -> ndarray:
+    """Arrays of one shape side by side along a new axis."""
+    parts = [asarray(a) for a in arrays]
+    if not parts:
+        raise ValueError("need at least one array to stack")
+    if len({a.shape for a in parts}) != 1:
+        raise ValueError("all input arrays must have the same shape")
+    axis = normalize(axis, parts[0].ndim + 1)
+    return concatenate([expand_dims(a, axis) for a in parts], axis, out, dtype=dtype, casting=casting)
+
+
+def vstack(tup: Any, *, dtype: Any = None, casting: str = "same_kind") -> ndarray:
+    """Arrays one below the other."""
+    parts = atleast_2d(*tup)
+    return concatenate(parts if isinstance(parts, tuple) else [parts], 0, dtype=dtype, casting=casting)
+
+
+def hstack(tup: Any, *, dtype: Any = None, casting: str = "same_kind") -> ndarray:
+    """Arrays side by side."""
+    parts = atleast_1d(*tup)
+    parts = parts if isinstance(parts, tuple) else (parts,)
+    return concatenate(parts, 0 if parts and parts[0].ndim == 1 else 1, dtype=dtype, casting=casting)
+
+
+def dstack(tup: Any) -> ndarray:
+    """Arrays behind each other along the third axis."""
+    parts = atleast_3d(*tup)
+    return concatenate(parts if isinstance(parts, tuple) else [parts], 2)
+
+
+def column_stack(tup: Any) -> ndarray:
+    """Vectors as columns, matrices as they are."""
+    return concatenate([a if a.ndim > 1 else atleast_2d(a).T for a in map(asarray, tup)], 1)
+
+
+def unstack(x: Any, /, *, axis: int = 0) -> tuple[ndarray, ...]:
+    """The arrays along an axis."""
+    x = asarray(x)
+    if not x.ndim:
+        raise ValueError("Input array must be at least 1-d.")
+    return tuple(moveaxis(x, axis, 0))
+
+
+def array_split(ary: Any, indices_or_sections: Any, axis: int = 0) -> list[ndarray]:
+    """Views of parts along an axis: before and between indices, or so many of about one size."""
+    a = asarray(ary)
+    n = a.shape[axis]
+    try:
+        bounds = [0, *map(operator.index, indices_or_sections), n]
+    except TypeError:
+        parts = operator.index(indices_or_sections)
+        if parts <= 0:
+            raise ValueError("number sections must be larger than 0.") from None
+        each, extra = divmod(n, parts)
+        bounds = [0]
+        for i in range(parts):
+            bounds.append(bounds[-1] + each + (i < extra))
+    key = (slice(None),) * normalize(axis, a.ndim)
+    return [a[(*key, slice(i, j))] for i, j in zip(bounds, bounds[1:])]  # noqa: B905
+
+
+def split(ary: Any, indices_or_sections: Any, axis: int = 0) -> list[ndarray]:
+    """Views of parts along an axis, of one size if a number is given."""
+    try:
+        len(indices_or_sections)
+    except TypeError:
+        if asarray(ary).shape[axis] % indices_or_sections:
+            raise ValueError("array split does not result in an equal division") from None
+    return array_split(ary, indices_or_sections, axis)
+
+
+def hsplit(ary: Any, indices_or_sections: Any) -> list[ndarray]:
+    """Parts along the second axis; of a vector along its own."""
+    a = asarray(ary)
+    if not a.ndim:
+        raise ValueError("hsplit only works on arrays of 1 or more dimensions")
+    return split(a, indices_or_sections, 1 if a.ndim > 1 else 0)
+
+
+def vsplit(ary: Any, indices_or_sections: Any) -> list[ndarray]:
+    """Parts along the first axis."""
+    if asarray(ary).ndim < 2:
+        raise ValueError("vsplit only works on arrays of 2 or more dimensions")
+    return split(ary, indices_or_sections, 0)
+
+
+def dsplit(ary: Any, indices_or_sections: Any) -> list[ndarray]:
+    """Parts along the third axis."""
+    if asarray(ary).ndim < 3:
+        raise ValueError("dsplit only works on arrays of 3 or more dimensions")
+    return split(ary, indices_or_sections, 2)
+
+
+def tile(A: Any, reps: Any) -> ndarray:
+    """The array repeated along its axes."""
+    a = asarray(A)
+    reps = tuple(reps) if hasattr(reps, "__iter__") else (reps,)
+    rank = _max(a.ndim, len(reps))
+    reps = (1,) * (rank - len(reps)) + reps
+    a = a.reshape((1,) * (rank - a.ndim) + a.shape)
+    made = empty([n * r for n, r in zip(a.shape, reps, strict=True)], a.dtype)
+    pairs = [m for n, r in zip(a.shape, reps, strict=True) for m in (r, n)]
+    spread = a.reshape([m for n in a.shape for m in (1, n)])
+    made.reshape(pairs)[...] = spread
+    return made
+
+
+def roll(a: Any, shift: Any, axis: Any = None) -> ndarray:
+    """Elements moved along axes; those that leave come in on the other side."""
+    a = asarray(a)
+    if axis is None:
+        return reshape(roll(ravel(a), shift, 0), a.shape)
+    axes = normalize_many(axis, a.ndim, allow_duplicate=True)
+    shifts = [int(s) for s, _ in numpy.broadcast(shift, axes)]
+    axes = [int(d) for _, d in numpy.broadcast(shift, axes)]
+    for by, d in zip(shifts, axes, strict=True):
+        by = by % a.shape[d] if a.shape[d] else 0
+        if by:
+            key = (slice(None),) * d
+            a = concatenate([a[(*key, slice(-by, None))], a[(*key, slice(None, -by))]], d)
+    return a if _any(shifts) and a.base is None and a.size else copy(a)
+
+
+def append(arr: Any, values: Any, axis: Any = None) -> ndarray:
+    """Values behind an array."""
+    if axis is None:
+        return concatenate((ravel(arr), ravel(values)))
+    return concatenate((arr, values), axis)
+
+
+def copyto(dst: ndarray, src: Any, casting: str = "same_kind", where: Any = True) -> None:
+    """Elements of one array into another."""
+    if not isinstance(dst, ndarray):
+        raise TypeError(f"copyto() argument 1 must be tessera.numeric.ndarray, not {type(dst).__name__}")
+    copy_of(src, dst, casting=casting, where=where)
+
+
+def may_share_memory(a: Any, b: Any, /, max_work: Any = 0) -> bool:
+    """Whether two arrays may have memory in common."""
+    return asarray(a)._shares(asarray(b), False)
+
+
+def shares_memory(a: Any, b: Any, /, max_work: Any = -1) -> bool:
+    """Whether two arrays have memory in common."""
+    return asarray(a)._shares(asarray(b), True)
+
+
+def ndim(a: Any) -> int:
+    """Number of axes."""
+    return asarray(a).ndim
+
+
+def shape(a: Any) -> tuple[int, ...]:
+    """Extents of the axes."""
+    return asarray(a).shape
+
+
+def size(a: Any, axis: Any = None) -> int:
+    """Number of elements, or those along axes."""
+    a = asarray(a)
+    return a.size if axis is None else math.prod(a.shape[d] for d in normalize_many(axis, a.ndim))

@@ -1,0 +1,117 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Methods of ndarray that are functions with the array in front."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from . import _functions as f
+from ._ndarray import ndarray
+
+
+def astype(self: ndarray, dtype: Any, order: str = "K", casting: str = "unsafe", subok: bool = True,
+           copy: bool = True) -> ndarray:  # fmt: skip
+    """The elements in another dtype."""
+    dtype = f.dtype_of(dtype)
+    if not f.can_cast(self, dtype, casting):
+        raise TypeError(
+            f"Cannot cast array data from {self.dtype!r} to {dtype!r} according to the rule '{casting}'"
+        )
+    order = f.check_order(order)
+    if not copy and dtype == self.dtype and (order in "KA" or self.flags["C" if order == "C" else "F"]):
+        return self
+    return f.astype_as(self, dtype, order)
+
+
+def copy(self: ndarray, order: str = "C") -> ndarray:
+    """A new array with the same elements."""
+    return f.astype_as(self, self.dtype, f.check_order(order))
+
+
+def flatten(self: ndarray, order: str = "C") -> ndarray:
+    """A copy along one axis."""
+    made = f.ravel(self, order)
+    return made.copy() if f.may_share_memory(made, self) else made
+
+
+def reshape(self: ndarray, *shape: Any, order: str = "C", copy: Any = None) -> ndarray:
+    """The same elements in another shape: a view where that is possible."""
+    if len(shape) == 1 and shape[0] is None:
+        return self
+    return f.reshape(self, shape[0] if len(shape) == 1 else shape, order, copy=copy)
+
+
+def transpose(self: ndarray, *axes: Any) -> ndarray:
+    """A view with axes in another order; reversed if none is given."""
+    if len(axes) == 1 and not isinstance(axes[0], int):
+        axes = axes[0]
+    return f.transpose(self, axes or (None if axes is None or axes == () else axes))
+
+
+def view(self: ndarray, dtype: Any = None, type: Any = None) -> ndarray:
+    """The same memory, as another dtype if one is given."""
+    if type is not None and type is not ndarray:
+        raise NotImplementedError("tessera.numeric.ndarray.view: classes derived from ndarray are not supported")
+    if dtype is None or dtype is ndarray:
+        return self._view(0, self.dtype, self.shape, self.strides)
+    dtype = f.dtype_of(dtype)
+    shape, strides = [*self.shape], [*self.strides]
+    if dtype.itemsize != self.itemsize:
+        if not shape:
+            raise ValueError("Changing the dtype of a 0d array is only supported if the itemsize is unchanged")
+        if strides[-1] != self.itemsize and shape[-1] != 1:
+            raise ValueError(
+                "To change to a dtype of a different size, the last axis must be contiguous"
+            )
+        if shape[-1] * self.itemsize % dtype.itemsize:
+            raise ValueError(
+                "When changing to a larger dtype, its size must be a divisor of the total size in bytes of the last "
+                "axis of the array."
+            )
+        shape[-1] = shape[-1] * self.itemsize // dtype.itemsize
+        strides[-1] = dtype.itemsize
+    return self._view(0, dtype, shape, strides)
+
+
+def ravel(self: ndarray, order: str = "C") -> ndarray:
+    """The elements along one axis."""
+    return f.ravel(self, order)
+
+
+def squeeze(self: ndarray, axis: Any = None) -> ndarray:
+    """A view without axes of extent 1."""
+    return f.squeeze(self, axis)
+
+
+def swapaxes(self: ndarray, axis1: Any, axis2: Any) -> ndarray:
+    """A view with two axes exchanged."""
+    return f.swapaxes(self, axis1, axis2)
+
+
+def diagonal(self: ndarray, offset: int = 0, axis1: int = 0, axis2: int = 1) -> ndarray:
+    """A view of diagonals, read-only."""
+    return f.diagonal(self, offset, axis1, axis2)
+
+
+def conjugate(self: ndarray, out: Any = None) -> ndarray:
+    """The numbers with the other imaginary part."""
+    return f.FUNCTIONS["conjugate"](self, out)
+
+
+def setflags(self: ndarray, write: Any = None, align: Any = None, uic: Any = None) -> None:
+    """Sets whether the array may be written to."""
+    if write is not None:
+        self.flags.writeable = write
+
+
+METHODS = {
+    name: thing
+    for name, thing in globals().items()
+    if callable(thing) and getattr(thing, "__module__", "") == __name__
+} | {"conj": conjugate}
+
+
+def install(methods: dict[str, Any]) -> None:
+    """Makes them methods of the class."""
+    for name, function in methods.items():
+        setattr(ndarray, name, function)

@@ -1,0 +1,292 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The array class: what is not written in C (ext/numeric.c). Methods are the functions of the same name."""
+
+from __future__ import annotations
+
+import operator
+from typing import Any
+
+import numpy
+
+from .. import _core
+from . import _setup
+
+
+class Flags:
+    """How an array lies in memory, by NumPy's names: ``a.flags.c_contiguous``, ``a.flags["WRITEABLE"]``."""
+
+    _names = {
+        "C": "c_contiguous",
+        "F": "f_contiguous",
+        "O": "owndata",
+        "W": "writeable",
+        "A": "aligned",
+        "X": "writebackifcopy",
+    }
+
+    def __init__(self, array: ndarray) -> None:
+        self._array = array
+
+    def _is_dense(self, axes: Any) -> bool:
+        a, step = self._array, self._array.itemsize
+        for d in axes:
+            if a.shape[d] != 1 and a.strides[d] != step:
+                return a.size == 0
+            step *= a.shape[d]
+        return True
+
+    @property
+    def c_contiguous(self) -> bool:
+        return self._is_dense(range(self._array.ndim - 1, -1, -1))
+
+    @property
+    def f_contiguous(self) -> bool:
+        return self._is_dense(range(self._array.ndim))
+
+    @property
+    def contiguous(self) -> bool:
+        return self.c_contiguous
+
+    @property
+    def forc(self) -> bool:
+        return self.c_contiguous or self.f_contiguous
+
+    @property
+    def fnc(self) -> bool:
+        return self.f_contiguous and not self.c_contiguous
+
+    @property
+    def owndata(self) -> bool:
+        return self._array.base is None
+
+    @property
+    def writeable(self) -> bool:
+        return self._array._writeable
+
+    @writeable.setter
+    def writeable(self, value: bool) -> None:
+        base = self._array.base
+        if value and isinstance(base, ndarray) and not base._writeable:
+            raise ValueError("cannot set WRITEABLE flag to True of this array")
+        if value and isinstance(base, numpy.ndarray) and not base.flags.writeable:
+            raise ValueError("cannot set WRITEABLE flag to True of this array")
+        self._array._writeable = bool(value)
+
+    @property
+    def aligned(self) -> bool:
+        return True
+
+    @property
+    def writebackifcopy(self) -> bool:
+        return False
+
+    def _attribute(self, name: str) -> str:
+        found = self._names.get(name, name.lower())
+        if not isinstance(getattr(Flags, found, None), property):
+            raise KeyError("Unknown flag")
+        return found
+
+    def __getitem__(self, name: str) -> bool:
+        return getattr(self, self._attribute(name))
+
+    def __setitem__(self, name: str, value: bool) -> None:
+        setattr(self, self._attribute(name), value)
+
+    def __repr__(self) -> str:
+        return "\n".join(f"  {name.upper()} : {getattr(self, name)}" for name in self._names.values())
+
+
+class ndarray(_core.NumericArray):
+    """NumPy's array, whose operations wait and are computed together.
+
+    Made by the functions of :mod:`tessera.numeric`; ``numpy.asarray`` shares its memory.
+    """
+
+    __slots__ = ()
+    __array_priority__ = 1000.0
+    __module__ = "tessera.numeric"
+
+    # -- memory ------------------------------------------------------------------------------------
+
+    @property
+    def flags(self) -> Flags:
+        """How the array lies in memory."""
+        return Flags(self)
+
+    @property
+    def device(self) -> str:
+        """Where the array lies."""
+        return "cpu"
+
+    @property
+    def mT(self) -> ndarray:
+        """A view with the last two axes exchanged."""
+        if self.ndim < 2:
+            raise ValueError("matrix transpose with ndim < 2 is undefined")
+        return self.swapaxes(-1, -2)
+
+    @property
+    def real(self) -> ndarray:
+        """The real part: a view; the array itself where it is real."""
+        return self if self.dtype.kind != "c" else self._part(0)
+
+    @real.setter
+    def real(self, value: Any) -> None:
+        self.real[...] = value
+
+    @property
+    def imag(self) -> ndarray:
+        """The imaginary part: a view; zeros, read-only, where the array is real."""
+        if self.dtype.kind == "c":
+            return self._part(self.itemsize // 2)
+        made = _functions.zeros(self.shape, self.dtype)
+        made.flags.writeable = False
+        return made
+
+    @imag.setter
+    def imag(self, value: Any) -> None:
+        if self.dtype.kind != "c":
+            raise TypeError("array does not have imaginary part to set")
+        self.imag[...] = value
+
+    def _part(self, offset: int) -> ndarray:
+        return self._view(offset, f"f{self.itemsize // 2}", self.shape, self.strides)
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> numpy.ndarray[Any, Any]:
+        if copy:
+            return numpy.array(_setup.to_numpy(self, briefly=True), dtype)
+        shared = _setup.to_numpy(self)
+        if dtype is None or numpy.dtype(dtype) == shared.dtype:
+            return shared
+        if copy is False:
+            raise ValueError("Unable to avoid copy while creating an array as requested.")
+        return shared.astype(dtype)
+
+    def __dlpack__(self, *, stream: Any = None, max_version: Any = None, dl_device: Any = None, copy: Any = None) -> Any:
+        return _setup.to_numpy(self.copy() if copy else self).__dlpack__(
+            stream=stream, max_version=max_version, dl_device=dl_device, copy=None
+        )
+
+    def __dlpack_device__(self) -> tuple[int, int]:
+        return (1, 0)
+
+    def __array_namespace__(self, *, api_version: str | None = None) -> Any:
+        import tessera.numeric
+
+        if api_version not in (None, "2021.12", "2022.12", "2023.12", "2024.12", "2025.12"):
+            raise ValueError(f"version {api_version} of the array API standard is not supported")
+        return tessera.numeric
+
+    def to_device(self, device: Any, /, *, stream: Any = None) -> ndarray:
+        """The array on a device: itself."""
+        if device != "cpu":
+            raise ValueError(f"unsupported device {device!r}; arrays are on 'cpu'")
+        return self
+
+    def __array_ufunc__(self, function: Any, method: str, *inputs: Any, **options: Any) -> Any:
+        """NumPy's functions on our arrays are ours."""
+        import tessera.numeric
+
+        ours = getattr(tessera.numeric, function.__name__, None)
+        if ours is None:
+            return NotImplemented
+        if method != "__call__":
+            ours = getattr(ours, method)
+        if "out" in options and len(options["out"]) == 1:
+            options["out"] = options["out"][0]
+            if not isinstance(options["out"], ndarray):
+                return NotImplemented
+        return ours(*inputs, **options)
+
+    def __array_function__(self, function: Any, types: Any, args: Any, options: Any) -> Any:
+        import tessera.numeric
+
+        ours = getattr(tessera.numeric, function.__name__, None)
+        if ours is None:
+            return NotImplemented
+        return ours(*args, **options)
+
+    # -- elements ----------------------------------------------------------------------------------
+
+    def item(self, *index: Any) -> Any:
+        """An element as a number of Python's."""
+        if len(index) == 1 and isinstance(index[0], tuple):
+            index = index[0]
+        if len(index) == 1 and self.ndim != 1:
+            place = operator.index(index[0])
+            if not -self.size <= place < self.size:
+                raise IndexError(f"index {place} is out of bounds for size {self.size}")
+            index = tuple(map(int, numpy.unravel_index(place % self.size, self.shape)))
+        if index:
+            return self[index].item()
+        if self.size != 1:
+            raise ValueError("can only convert an array of size 1 to a Python scalar")
+        return self._scalar().item()
+
+    def tolist(self) -> Any:
+        """Nested lists of Python's numbers."""
+        return _setup.to_numpy(self, briefly=True).tolist()
+
+    def tobytes(self, order: str = "C") -> bytes:
+        """The elements' bytes."""
+        return _setup.to_numpy(self, briefly=True).tobytes(order)
+
+    def _single(self, kind: str) -> Any:
+        if self.ndim:
+            raise TypeError("only 0-dimensional arrays can be converted to Python scalars")
+        if kind != "complex" and self.dtype.kind == "c":
+            raise TypeError(f"{kind}() argument must be a string or a real number, not 'complex'")
+        return self._scalar()
+
+    def __int__(self) -> int:
+        return int(self._single("int"))
+
+    def __float__(self) -> float:
+        return float(self._single("float"))
+
+    def __complex__(self) -> complex:
+        return complex(self._single("complex"))
+
+    def __index__(self) -> int:
+        if self.ndim or self.dtype.kind not in "iu":
+            raise TypeError("only integer scalar arrays can be converted to a scalar index")
+        return int(self._scalar())
+
+    def __iter__(self) -> Any:
+        if not self.ndim:
+            raise TypeError("iteration over a 0-d array")
+        return (self[i] for i in range(self.shape[0]))
+
+    def __contains__(self, value: Any) -> bool:
+        return bool((self == value).any())
+
+    def __repr__(self) -> str:
+        return numpy.array_repr(_setup.to_numpy(self, briefly=True))
+
+    def __str__(self) -> str:
+        return numpy.array_str(_setup.to_numpy(self, briefly=True))
+
+    def __format__(self, spec: str) -> str:
+        return format(self._scalar() if not self.ndim else str(self), spec)
+
+    def __copy__(self) -> ndarray:
+        return self.copy()
+
+    def __deepcopy__(self, memo: Any) -> ndarray:
+        return self.copy()
+
+    def __reduce__(self) -> Any:
+        return _functions.array, (_setup.to_numpy(self.copy()),)
+
+    def __divmod__(self, other: Any) -> Any:
+        return self // other, self % other
+
+    def __rdivmod__(self, other: Any) -> Any:
+        return other // self, other % self
+
+    def fill(self, value: Any) -> None:
+        """Makes every element ``value``."""
+        self[...] = value
+
+
+from . import _functions  # noqa: E402  they need the class

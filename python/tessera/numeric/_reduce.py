@@ -1,0 +1,247 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Reductions: sums, extremes, means, with NumPy's signatures."""
+
+from __future__ import annotations
+
+import builtins
+from typing import Any
+
+import numpy
+
+from .. import _core
+from ._functions import asarray, dtype_of, normalize, normalize_many, ravel
+from ._ndarray import ndarray
+from ._ufunc import FUNCTIONS, copy_of
+
+INNER = ("fold", "scalar_of")
+_NoValue = numpy._NoValue
+_divide, _multiply, _sqrt = FUNCTIONS["divide"], FUNCTIONS["multiply"], FUNCTIONS["sqrt"]
+_combine = {"sum": "add", "prod": "multiply", "max": "maximum", "min": "minimum", "all": "logical_and", "any": "logical_or"}
+
+
+def _axes(a: ndarray, axis: Any) -> tuple[int, ...]:
+    return tuple(range(a.ndim)) if axis is None else normalize_many(axis, a.ndim)
+
+
+def scalar_of(made: ndarray) -> Any:
+    """NumPy's scalar where it would give one."""
+    return made if made.ndim else made._scalar()
+
+
+def _into(made: ndarray, out: Any) -> Any:
+    if out is None:
+        return scalar_of(made)
+    if isinstance(out, tuple):
+        (out,) = out
+    if not isinstance(out, ndarray):
+        raise TypeError("return arrays must be of ArrayType")
+    if out.shape != made.shape:
+        raise ValueError(
+            f"output parameter for reduction operation has the wrong shape: {out.shape}, not {made.shape}"
+        )
+    return copy_of(made, out)
+
+
+def _sum_dtype(dtype: Any) -> Any:
+    """What sums and products of a dtype are computed in: at least the platform's integer."""
+    if dtype.kind in "bi" and dtype.itemsize < 8:
+        return numpy.dtype(numpy.int64)
+    return numpy.dtype(numpy.uint64) if dtype.kind == "u" and dtype.itemsize < 8 else dtype
+
+
+def _mask(a: ndarray, where: Any) -> Any:
+    if where is True or where is _NoValue:
+        return None
+    mask = asarray(where)
+    if mask.dtype != bool:
+        raise TypeError(f"Cannot cast array data from {mask.dtype!r} to dtype('bool') according to the rule 'safe'")
+    return mask
+
+
+def fold(name: str, a: Any, axis: Any, dtype: Any, out: Any, keepdims: Any, initial: Any, where: Any) -> Any:
+    """One of the C library's reductions, with everything that NumPy's take."""
+    a = asarray(a)
+    axes = _axes(a, axis)
+    mask = _mask(a, where)
+    if name in ("sum", "prod"):
+        target = out.dtype if dtype is None and isinstance(out, ndarray) else None
+        dtype = dtype_of(dtype) if dtype is not None else target or _sum_dtype(a.dtype)
+        if dtype.kind == "b":  # sums of bools are bools where a bool is asked for
+            return fold("any" if name == "sum" else "all", a, axis, None, out, keepdims, initial, where)
+        if target is not None and numpy.promote_types(target, a.dtype) != target:
+            dtype = _sum_dtype(a.dtype)
+    elif dtype is not None:
+        a = a.astype(dtype, copy=False)
+    no_start = initial is None or initial is _NoValue
+    if name in ("max", "min") and no_start and mask is not None:
+        raise ValueError(
+            f"reduction operation '{_combine[name]}' does not have an identity, so to use a where mask one has to "
+            "specify 'initial'"
+        )
+    if a.size == 0 and not no_start and name in ("max", "min"):
+        shape = [1 if d in axes else n for d, n in enumerate(a.shape)]
+        made = asarray(numpy.full(shape, initial, a.dtype))
+        made = made if keepdims is True else made.reshape([n for d, n in enumerate(a.shape) if d not in axes])
+        return _into(made, out)
+    if mask is not None and mask.ndim > a.ndim:
+        raise ValueError("where= has more axes than the array")
+    made = _core.numeric_fold(name, a, axes, dtype, keepdims is not _NoValue and bool(keepdims), mask)
+    if not no_start:
+        made = asarray(FUNCTIONS[_combine[name]](made, asarray(initial, made.dtype)))
+    return _into(made, out)
+
+
+def sum(a: Any, axis: Any = None, dtype: Any = None, out: Any = None, keepdims: Any = _NoValue,
+        initial: Any = _NoValue, where: Any = _NoValue) -> Any:  # fmt: skip
+    """Sums along axes."""
+    return fold("sum", a, axis, dtype, out, keepdims, initial, where)
+
+
+def prod(a: Any, axis: Any = None, dtype: Any = None, out: Any = None, keepdims: Any = _NoValue,
+         initial: Any = _NoValue, where: Any = _NoValue) -> Any:  # fmt: skip
+    """Products along axes."""
+    return fold("prod", a, axis, dtype, out, keepdims, initial, where)
+
+
+def max(a: Any, axis: Any = None, out: Any = None, keepdims: Any = _NoValue, initial: Any = _NoValue,
+        where: Any = _NoValue) -> Any:  # fmt: skip
+    """The greatest along axes; NaN where one is."""
+    return fold("max", a, axis, None, out, keepdims, initial, where)
+
+
+def min(a: Any, axis: Any = None, out: Any = None, keepdims: Any = _NoValue, initial: Any = _NoValue,
+        where: Any = _NoValue) -> Any:  # fmt: skip
+    """The least along axes; NaN where one is."""
+    return fold("min", a, axis, None, out, keepdims, initial, where)
+
+
+amax, amin = max, min
+
+
+def all(a: Any, axis: Any = None, out: Any = None, keepdims: Any = _NoValue, *, where: Any = _NoValue) -> Any:
+    """Whether all are true along axes."""
+    return fold("all", a, axis, None, out, keepdims, None, where)
+
+
+def any(a: Any, axis: Any = None, out: Any = None, keepdims: Any = _NoValue, *, where: Any = _NoValue) -> Any:
+    """Whether one is true along axes."""
+    return fold("any", a, axis, None, out, keepdims, None, where)
+
+
+def _place(name: str, a: Any, axis: Any, out: Any, keepdims: Any) -> Any:
+    a = asarray(a)
+    keeps = keepdims is not _NoValue and bool(keepdims)
+    rank = a.ndim
+    if axis is None:
+        a, axis = ravel(a), 0
+    if not rank:
+        a, axis = a.reshape(1), 0
+    made = _core.numeric_fold(name, a, (normalize(axis, a.ndim),), None, keeps and a.ndim == rank, None)
+    if keeps and made.ndim != rank:
+        made = made.reshape((1,) * rank)
+    return _into(made, out)
+
+
+def argmax(a: Any, axis: Any = None, out: Any = None, *, keepdims: Any = _NoValue) -> Any:
+    """The place of the greatest, the first of equal ones, along an axis."""
+    return _place("argmax", a, axis, out, keepdims)
+
+
+def argmin(a: Any, axis: Any = None, out: Any = None, *, keepdims: Any = _NoValue) -> Any:
+    """The place of the least, the first of equal ones, along an axis."""
+    return _place("argmin", a, axis, out, keepdims)
+
+
+def _count(a: ndarray, axis: Any, where: Any, keeps: bool) -> Any:
+    """How many elements a mean is of."""
+    axes = _axes(a, axis)
+    if _mask(a, where) is None:
+        n = 1
+        for d in axes:
+            n *= a.shape[d]
+        return n
+    from ._functions import broadcast_to
+
+    return sum(broadcast_to(where, a.shape), axes, numpy.int64, keepdims=keeps)
+
+
+def _float_of(a: ndarray, dtype: Any) -> tuple[Any, Any]:
+    """The dtypes in which a mean is computed and given."""
+    if dtype is not None:
+        return dtype_of(dtype), dtype_of(dtype)
+    if a.dtype.kind in "biu":
+        return numpy.dtype(float), numpy.dtype(float)
+    return (numpy.dtype(numpy.float32) if a.dtype == numpy.float16 else a.dtype), a.dtype
+
+
+def mean(a: Any, axis: Any = None, dtype: Any = None, out: Any = None, keepdims: Any = _NoValue, *,
+         where: Any = _NoValue) -> Any:  # fmt: skip
+    """Means along axes."""
+    a = asarray(a)
+    inner, outer = _float_of(a, dtype)
+    keeps = keepdims is not _NoValue and bool(keepdims)
+    n = _count(a, axis, where, keeps)
+    if type(n) is int and n == 0:
+        _warn_empty("Mean of empty slice.")
+    total = asarray(sum(a, axis, inner, keepdims=keeps, where=where))
+    return _into(asarray(_divide(total, n)).astype(outer, copy=False), out)
+
+
+def _warn_empty(text: str) -> None:
+    import warnings
+
+    warnings.warn(text, RuntimeWarning, stacklevel=3)
+
+
+def var(a: Any, axis: Any = None, dtype: Any = None, out: Any = None, ddof: Any = 0, keepdims: Any = _NoValue, *,
+        where: Any = _NoValue, mean: Any = _NoValue, correction: Any = _NoValue) -> Any:  # fmt: skip
+    """Variances along axes."""
+    if correction is not _NoValue:
+        if ddof != 0:
+            raise ValueError("ddof and correction can't be provided simultaneously.")
+        ddof = correction
+    a = asarray(a)
+    inner, outer = _float_of(a, dtype)
+    keeps = keepdims is not _NoValue and bool(keepdims)
+    n = _count(a, axis, where, True)
+    if type(n) is int and n <= ddof:
+        _warn_empty("Degrees of freedom <= 0 for slice")
+    middle = asarray(mean) if mean is not _NoValue else _divide(
+        asarray(sum(a, axis, inner, keepdims=True, where=where)), n
+    )  # fmt: skip
+    away = asarray(FUNCTIONS["subtract"](a, middle, dtype=inner))
+    square = away.real * away.real + away.imag * away.imag if inner.kind == "c" else _multiply(away, away)
+    total = asarray(sum(square, axis, keepdims=keeps, where=where))
+    n = n if type(n) is int or keeps else n.reshape(total.shape)
+    rest = builtins.max(n - ddof, 0) if type(n) is int else FUNCTIONS["maximum"](n - ddof, 0)
+    outer = numpy.empty(0, outer).real.dtype
+    return _into(asarray(_divide(total, rest)).astype(outer, copy=False), out)
+
+
+def std(a: Any, axis: Any = None, dtype: Any = None, out: Any = None, ddof: Any = 0, keepdims: Any = _NoValue, *,
+        where: Any = _NoValue, mean: Any = _NoValue, correction: Any = _NoValue) -> Any:  # fmt: skip
+    """Standard deviations along axes."""
+    made = var(a, axis, dtype, None, ddof, keepdims, where=where, mean=mean, correction=correction)
+    return _into(asarray(_sqrt(made)), out)
+
+
+def ptp(a: Any, axis: Any = None, out: Any = None, keepdims: Any = _NoValue) -> Any:
+    """The greatest less the least along axes."""
+    return _into(asarray(FUNCTIONS["subtract"](max(a, axis, keepdims=keepdims), min(a, axis, keepdims=keepdims))), out)
+
+
+def count_nonzero(a: Any, axis: Any = None, *, keepdims: bool = False) -> Any:
+    """How many are not 0 along axes."""
+    made = sum(asarray(a) != 0, axis, numpy.int64, keepdims=keepdims)
+    return made if isinstance(made, ndarray) else numpy.int64(made)
+
+
+def _method(function: Any) -> Any:
+    def method(self: ndarray, *args: Any, **options: Any) -> Any:
+        return function(self, *args, **options)
+
+    method.__name__, method.__doc__ = function.__name__, function.__doc__
+    return method
+
+
+METHODS = {f.__name__: _method(f) for f in (sum, prod, max, min, all, any, argmax, argmin, mean, var, std)}

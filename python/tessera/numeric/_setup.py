@@ -1,0 +1,99 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What the C half of arrays asks of Python: NumPy's dtypes and scalars, and objects of others as arrays."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy
+
+from .. import _core
+
+READONLY, PRIVATE = 1, 2  # flags of _core.numeric_wrap
+
+
+def _dtype(name: str) -> numpy.dtype[Any] | None:
+    """NumPy's dtype of a name of dtype.def; bfloat16 and narrow floats are those of ml_dtypes, where installed."""
+    try:
+        return numpy.dtype(name)
+    except TypeError:
+        pass
+    if name != "bfloat16":
+        return None
+    try:
+        import ml_dtypes
+    except ImportError:
+        return None
+    return numpy.dtype(getattr(ml_dtypes, name))
+
+
+DTYPES = (None, *(_dtype("bool" if name == "bool_" else name) for name, *_ in _core.DTYPES))
+
+
+def dtype_of(what: Any) -> numpy.dtype[Any]:
+    """What ``dtype=`` takes as NumPy's dtype, native byte order."""
+    found = numpy.dtype(what)
+    return found if found.isnative else found.newbyteorder("=")
+
+
+def scalar(dtype: numpy.dtype[Any], data: bytes) -> Any:
+    """The scalar of these bytes."""
+    return numpy.frombuffer(data, dtype)[0]
+
+
+class Memory:
+    """Memory that NumPy describes, kept alive by ``owner``: NumPy makes arrays of it."""
+
+    def __init__(self, interface: dict[str, Any], owner: Any) -> None:
+        self.__array_interface__ = interface
+        self.owner = owner
+
+
+def of_numpy(array: numpy.ndarray[Any, Any], private: bool = False) -> Any:
+    """An array in the memory of NumPy's; ``private``: nobody else will look at it."""
+    if array.dtype not in _core_numbers:
+        raise TypeError(
+            f"tessera.numeric has no arrays of dtype {array.dtype}; it has bool, integers, floats and complex numbers"
+        )
+    if not array.dtype.isnative:
+        array, private = array.astype(array.dtype.newbyteorder("=")), True
+    low, high = numpy.lib.array_utils.byte_bounds(array)
+    address = array.__array_interface__["data"][0]
+    flags = (0 if array.flags.writeable else READONLY) | (PRIVATE if private else 0)
+    return _core.numeric_wrap(
+        low, high - low, array, address - low, array.dtype, array.shape, array.strides, flags
+    )
+
+
+_core_numbers = {dtype for dtype in DTYPES if dtype is not None} | {
+    dtype.newbyteorder() for dtype in DTYPES if dtype is not None
+}
+
+
+def to_numpy(array: Any, briefly: bool = False) -> numpy.ndarray[Any, Any]:
+    """NumPy's array in the memory of ours. ``briefly``: for one look; nothing may be called on arrays meanwhile."""
+    interface = array._interface if briefly else array.__array_interface__
+    if interface["typestr"][1] != "V":
+        return numpy.asarray(Memory(interface, array))
+    interface["typestr"] = f"<u{array.itemsize}"
+    return numpy.asarray(Memory(interface, array)).view(array.dtype)
+
+
+def convert(value: Any, dtype: Any = None) -> Any:
+    """An operand that is no array of ours and no number of Python's: an array, or NotImplemented."""
+    if isinstance(value, (numpy.ndarray, numpy.generic)):
+        made = numpy.asarray(value, dtype)
+        return of_numpy(made, private=made is not value)
+    if getattr(type(value), "__array_ufunc__", True) is None:
+        return NotImplemented
+    if isinstance(value, int) and dtype is None:  # subclasses of int, as enumerations
+        value = int(value)
+    return of_numpy(numpy.array(value, dtype), private=True)
+
+
+def setup(array_class: type, **hooks: Any) -> None:
+    """Tells the C half everything; called once, when the class is there."""
+    hooks.update(
+        convert=convert, dtype_of=dtype_of, scalar=scalar, integer_type=numpy.integer
+    )
+    _core.numeric_setup(array_class, DTYPES, hooks)

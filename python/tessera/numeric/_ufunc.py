@@ -1,0 +1,111 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Elementwise functions: one object for each row of numeric.def, and NumPy's other names for them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from .. import _core
+
+INNER = ("copy", "select", "always", "never")  # rows that are no functions of NumPy
+
+ALIASES = {
+    "abs": "absolute",
+    "acos": "arccos",
+    "acosh": "arccosh",
+    "asin": "arcsin",
+    "asinh": "arcsinh",
+    "atan": "arctan",
+    "atan2": "arctan2",
+    "atanh": "arctanh",
+    "bitwise_invert": "invert",
+    "bitwise_left_shift": "left_shift",
+    "bitwise_not": "invert",
+    "bitwise_right_shift": "right_shift",
+    "conj": "conjugate",
+    "deg2rad": "radians",
+    "mod": "remainder",
+    "pow": "power",
+    "rad2deg": "degrees",
+    "true_divide": "divide",
+}
+
+# Functions whose reduction is one of the C library's folds, and the neutral element.
+FOLDS = {
+    "add": ("sum", 0),
+    "multiply": ("prod", 1),
+    "maximum": ("max", None),
+    "minimum": ("min", None),
+    "logical_and": ("all", True),
+    "logical_or": ("any", False),
+}
+
+
+class ufunc(_core.NumericFunction):
+    """A function of elements: ``f(x, out=None, *, where=True, casting="same_kind", order="K", dtype=None)``."""
+
+    __slots__ = ()
+    __module__ = "tessera.numeric"
+    nout = 1
+
+    @property
+    def nargs(self) -> int:
+        """Operands and results."""
+        return self.nin + 1
+
+    @property
+    def identity(self) -> Any:
+        """The neutral element of its reduction; None: it has none."""
+        return FOLDS.get(self.__name__, (None, None))[1]
+
+    @property
+    def signature(self) -> None:
+        """None: it works on elements."""
+        return None
+
+    @property
+    def __doc__(self) -> str:  # type: ignore[override]
+        return self._doc
+
+    def __repr__(self) -> str:
+        return f"<ufunc '{self.__name__}'>"
+
+    def __reduce__(self) -> str:
+        return self.__name__
+
+    def reduce(self, array: Any, axis: Any = 0, dtype: Any = None, out: Any = None, keepdims: bool = False,
+               initial: Any = None, where: Any = True) -> Any:  # fmt: skip
+        """The function of all elements along axes."""
+        from . import _reduce
+
+        if self.nin != 2:
+            raise ValueError("reduce only supported for binary functions")
+        if self.__name__ not in FOLDS:
+            raise NotImplementedError(f"tessera.numeric.{self.__name__}.reduce is not supported yet")
+        return _reduce.fold(FOLDS[self.__name__][0], array, axis, dtype, out, keepdims, initial, where)
+
+    def outer(self, A: Any, B: Any, /, **options: Any) -> Any:
+        """The function of every element of A with every element of B."""
+        from ._functions import asarray
+
+        if self.nin != 2:
+            raise ValueError("outer product only supported for binary functions")
+        a, b = asarray(A), asarray(B)
+        return self(a[(...,) + (None,) * b.ndim], b, **options)
+
+    def accumulate(self, array: Any, axis: int = 0, dtype: Any = None, out: Any = None) -> Any:
+        """The reduction of the first elements, for each number of them."""
+        raise NotImplementedError(f"tessera.numeric.{self.__name__}.accumulate is not supported yet")
+
+    def reduceat(self, array: Any, indices: Any, axis: int = 0, dtype: Any = None, out: Any = None) -> Any:
+        """Reductions of slices."""
+        raise NotImplementedError(f"tessera.numeric.{self.__name__}.reduceat is not supported yet")
+
+    def at(self, a: Any, indices: Any, b: Any = None, /) -> None:
+        """In place at indices, each time that one occurs."""
+        raise NotImplementedError(f"tessera.numeric.{self.__name__}.at is not supported yet")
+
+
+FUNCTIONS: dict[str, ufunc] = {name: ufunc(name) for name in _core.NUMERIC_FUNCTIONS if name not in INNER}
+FUNCTIONS.update({alias: FUNCTIONS[name] for alias, name in ALIASES.items()})
+copy_of, select = ufunc("copy"), ufunc("select")

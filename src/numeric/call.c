@@ -1,0 +1,400 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * One call of an elementwise function: its dtypes and shape, then a node, which waits if the result is a storage of its
+ * own and large, and is computed at once if it is small, goes to a part of a storage, or to memory that others see.
+ */
+#include "numeric/numeric.h"
+
+/* ---- dtypes -------------------------------------------------------------------------------------- */
+
+typedef struct call {
+    ts_nd_graph *graph;
+    const ts_nd_call *call;
+    const ts_nd_info *row;
+    ts_dtype promoted, loop, result;
+    uint32_t rank;
+    int64_t shape[TS_ND_RANK];
+} call_of;
+
+/* The condition of `select` is bool and takes no part. */
+static uint32_t call_first(const call_of *c)
+{
+    return c->call->fn == TS_ND_select ? 1 : 0;
+}
+
+
+static ts_status call_promote(call_of *c, ts_error *err)
+{
+    static const char kinds[] = "bifc";
+    const char *weak = NULL;
+    ts_dtype dtype = TS_DTYPE_NONE;
+    bool is_big = false;
+    for (uint32_t i = call_first(c); i < c->row->n_in; i++) {
+        const ts_nd_operand *in = &c->call->in[i];
+        const char *kind = in->array ? NULL : strchr(kinds, in->kind);
+        is_big |= in->is_big;
+        if (in->array || in->kind == 'b') {
+            ts_dtype own = in->array ? (ts_dtype)in->array->dtype : TS_DTYPE_bool_;
+            dtype = dtype ? ts_nd_promote(dtype, own) : own;
+            if (!dtype)
+                return ts_fail(err, TS_TYPE, "ufunc '%s': no dtype holds its operands", c->row->name);
+        } else if (!weak || kind > weak)
+            weak = kind;
+    }
+    c->promoted = !weak ? dtype
+                  : *weak == 'i' && is_big && (!dtype || nd_kind(dtype) == 'b') ? TS_DTYPE_uint64
+                                                                        : ts_nd_promote_weak(dtype, *weak);
+    return TS_OK;
+}
+
+static ts_status call_check_inputs(const call_of *c, ts_error *err)
+{
+    ts_nd_casting casting = c->call->casting ? c->call->casting : TS_ND_SAME_KIND;
+    for (uint32_t i = call_first(c); i < c->row->n_in; i++) {
+        const ts_nd_operand *in = &c->call->in[i];
+        ts_dtype from = in->array ? (ts_dtype)in->array->dtype : TS_DTYPE_NONE;
+        bool is_truth = c->row->missing == ND_IS_TRUTH && c->loop == TS_DTYPE_bool_;
+        if (from && !is_truth && !ts_nd_can_cast(from, c->loop, casting))
+            return ts_fail(err, TS_TYPE, "Cannot cast ufunc '%s' input %u from dtype('%s') to dtype('%s') with casting "
+                           "rule '%s'", c->row->name, i, ts__nd_dtype_name(from), ts__nd_dtype_name(c->loop),
+                           ts__nd_casting_name(casting));
+    }
+    return TS_OK;
+}
+
+static ts_status call_dtypes(call_of *c, ts_error *err)
+{
+    TS_TRY(call_promote(c, err));
+    ts_dtype asked = c->call->dtype;
+    if (asked && c->row->result != ND_IS_BOOL)
+        c->promoted = asked;
+    TS_TRY(ts__nd_loop(c->call->fn, c->promoted, &c->loop, &c->result, err));
+    if (asked && c->row->result == ND_IS_BOOL && asked != TS_DTYPE_bool_)
+        return ts_fail(err, TS_TYPE, "No loop matching the specified signature and casting was found for ufunc %s",
+                       c->row->name);
+    if (asked && c->row->result == ND_IS_SAME && c->result != asked)
+        return ts_fail(err, TS_TYPE, "No loop matching the specified signature and casting was found for ufunc %s",
+                       c->row->name);
+    if (asked)
+        TS_TRY(call_check_inputs(c, err));
+    const ts_nd *out = c->call->out;
+    ts_nd_casting casting = c->call->casting ? c->call->casting : TS_ND_SAME_KIND;
+    if (out && !ts_nd_can_cast(c->result, (ts_dtype)out->dtype, casting))
+        return ts_fail(err, TS_TYPE, "Cannot cast ufunc '%s' output from dtype('%s') to dtype('%s') with casting rule "
+                       "'%s'", c->row->name, ts__nd_dtype_name(c->result), ts__nd_dtype_name((ts_dtype)out->dtype),
+                       ts__nd_casting_name(casting));
+    return TS_OK;
+}
+
+/* ---- shapes -------------------------------------------------------------------------------------- */
+
+ts_status ts_nd_broadcast(uint32_t *rank, int64_t *shape, uint32_t other_rank, const int64_t *other, ts_error *err)
+{
+    uint32_t n = TS_MAX(*rank, other_rank), up = n - *rank;
+    for (uint32_t i = *rank; i-- > 0 && up;)
+        shape[i + up] = shape[i];
+    for (uint32_t i = 0; i < up; i++)
+        shape[i] = 1;
+    *rank = n;
+    for (uint32_t i = 0; i < other_rank; i++) {
+        int64_t *mine = &shape[n - other_rank + i];
+        if (*mine == 1)
+            *mine = other[i];
+        else if (other[i] != 1 && other[i] != *mine)
+            return ts_fail(err, TS_SHAPE, "operands could not be broadcast together: extents %lld and %lld of axis %d",
+                           (long long)*mine, (long long)other[i], (int)i - (int)other_rank);
+    }
+    return TS_OK;
+}
+
+static void call_text(ts_text *text, uint32_t rank, const int64_t *shape)
+{
+    ts__text_puts(text, " (");
+    for (uint32_t d = 0; d < rank; d++)
+        ts__text_printf(text, d || rank == 1 ? (d ? ",%lld" : "%lld,") : "%lld", (long long)shape[d]);
+    ts__text_putc(text, ')');
+}
+
+static ts_status call_fail_shapes(const call_of *c, ts_error *err)
+{
+    ts_text text;
+    ts__text_init(&text, NULL);
+    for (uint32_t i = 0; i < c->row->n_in; i++) {
+        const ts_nd *a = c->call->in[i].array;
+        call_text(&text, a ? a->rank : 0, a ? ts_nd_shape(a) : NULL);
+    }
+    ts_status status = ts_fail(err, TS_SHAPE, "operands could not be broadcast together with shapes%s ",
+                               ts__text_get(&text));
+    ts__text_deinit(&text);
+    return status;
+}
+
+static ts_status call_shape(call_of *c, ts_error *err)
+{
+    const ts_nd *out = c->call->out, *where = c->call->where;
+    for (uint32_t i = 0; i < c->row->n_in; i++) {
+        const ts_nd *a = c->call->in[i].array;
+        if (a && ts_nd_broadcast(&c->rank, c->shape, a->rank, ts_nd_shape(a), NULL) != TS_OK)
+            return call_fail_shapes(c, err);
+    }
+    if (where)
+        TS_TRY(ts_nd_broadcast(&c->rank, c->shape, where->rank, ts_nd_shape(where), err));
+    if (!out)
+        return TS_OK;
+    bool fits = out->rank >= c->rank;
+    for (uint32_t d = 0; d < c->rank && fits; d++) {
+        int64_t extent = ts_nd_shape(out)[out->rank - c->rank + d];
+        fits = extent == c->shape[d] || c->shape[d] == 1;
+    }
+    if (!fits)
+        return ts_fail(err, TS_SHAPE, "non-broadcastable output operand of %u axes does not match the broadcast shape",
+                       out->rank);
+    c->rank = out->rank;
+    memcpy(c->shape, ts_nd_shape(out), out->rank * sizeof *c->shape);
+    return TS_OK;
+}
+
+/* ---- operands ------------------------------------------------------------------------------------ */
+
+/* Axes of a new array, outermost first: as the first operand of the whole shape lies, or as asked. */
+static void call_order(const call_of *c, uint8_t *order)
+{
+    const ts_nd *like = NULL;
+    for (uint32_t i = 0; i < c->row->n_in && !like; i++) {
+        const ts_nd *a = c->call->in[i].array;
+        bool is_whole = a && a->rank == c->rank && memcmp(ts_nd_shape(a), c->shape, c->rank * sizeof *c->shape) == 0;
+        like = is_whole ? a : NULL;
+    }
+    for (uint32_t d = 0; d < c->rank; d++)
+        order[d] = (uint8_t)(c->call->order == 'F' ? c->rank - 1 - d : d);
+    if (!like || c->call->order)
+        return;
+    for (uint32_t i = 1; i < c->rank; i++) /* stable: equal strides stay in order */
+        for (uint32_t k = i; k > 0; k--) {
+            int64_t inner = ts_nd_strides(like)[order[k]], outer = ts_nd_strides(like)[order[k - 1]];
+            bool is_unit = c->shape[order[k]] == 1 || c->shape[order[k - 1]] == 1;
+            if (is_unit || (inner < 0 ? -inner : inner) <= (outer < 0 ? -outer : outer))
+                break;
+            uint8_t swap = order[k];
+            order[k] = order[k - 1];
+            order[k - 1] = swap;
+        }
+}
+
+static void call_strides(const ts_nd *a, uint32_t rank, const int64_t *shape, int64_t *strides)
+{
+    uint32_t up = rank - a->rank;
+    for (uint32_t d = 0; d < rank; d++) {
+        bool is_there = d >= up && ts_nd_shape(a)[d - up] != 1 && shape[d] != 1;
+        strides[d] = is_there ? ts_nd_strides(a)[d - up] : 0;
+    }
+}
+
+/* Whether the value that an array waits for is, element for element, an operand of the node. */
+static bool call_is_value(const ts_nd *a, const nd_node *node)
+{
+    const nd_node *value = a->store->value;
+    size_t bytes = node->rank * sizeof *node->shape;
+    return value && a->rank == node->rank && value->rank == node->rank && value->dtype == a->dtype && a->offset == 0 &&
+           memcmp(ts_nd_shape(a), node->shape, bytes) == 0 && memcmp(value->shape, node->shape, bytes) == 0 &&
+           memcmp(ts_nd_strides(a), value->order, bytes) == 0 && memcmp(node->order, value->order, bytes) == 0;
+}
+
+
+ts_status ts__nd_take_array(nd_node *node, int i, ts_nd *a, ts_error *err)
+{
+    nd_in *in = &node->in[i];
+    if (call_is_value(a, node) && node->weight + a->store->value->weight < ND_WAITING) {
+        *in = (nd_in){.kind = ND_IN_NODE, .dtype = a->dtype, .node = a->store->value};
+        in->node->references++;
+        node->weight = (uint8_t)(node->weight + in->node->weight);
+        return TS_OK;
+    }
+    void *data;
+    ts_buffer *buffer;
+    TS_TRY(ts_nd_memory(a, false, &data, &buffer, err));
+    *in = (nd_in){.kind = ND_IN_LOAD, .dtype = a->dtype, .buffer = buffer, .data = data};
+    ts_buffer_retain(buffer);
+    call_strides(a, node->rank, node->shape, node->strides[i]);
+    node->weight++;
+    return TS_OK;
+}
+
+/* Comparisons with an integer that the loop's dtype does not hold have one answer: the number becomes the nearest one,
+ * and the operation what gives that answer. */
+static ts_status call_take_number(const call_of *c, nd_node *node, int i, ts_error *err)
+{
+    const ts_nd_operand *in = &c->call->in[i];
+    ts_dtype dtype = c->call->fn == TS_ND_select && i == 0 ? TS_DTYPE_bool_ : c->loop;
+    nd_in *to = &node->in[i];
+    *to = (nd_in){.kind = ND_IN_NUMBER, .dtype = (uint8_t)dtype};
+    int side = ts__nd_number(in, dtype, to->bits);
+    if (!side)
+        return TS_OK;
+    if (c->row->result == ND_IS_BOOL && c->row->n_in == 2 && c->row->missing == ND_IS_NO) {
+        node->fn = (uint16_t)ts__nd_compare_far((ts_nd_fn)node->fn, i == 0 ? -side : side);
+        return TS_OK;
+    }
+    const char *name = ts__nd_dtype_name(dtype);
+    if (in->is_huge)
+        return ts_fail(err, TS_OVERFLOW, "Python integer out of bounds for %s", name);
+    if (in->is_big)
+        return ts_fail(err, TS_OVERFLOW, "Python integer %llu out of bounds for %s", (unsigned long long)in->i, name);
+    return ts_fail(err, TS_OVERFLOW, "Python integer %lld out of bounds for %s", (long long)in->i, name);
+}
+
+static ts_status call_take(const call_of *c, nd_node *node, ts_error *err)
+{
+    ts_nd *out = c->call->out;
+    for (uint32_t i = 0; i < c->row->n_in; i++) {
+        ts_nd *a = c->call->in[i].array;
+        TS_TRY(a ? ts__nd_take_array(node, (int)i, a, err) : call_take_number(c, node, (int)i, err));
+    }
+    if (!c->call->where)
+        return TS_OK;
+    node->has_where = true;
+    TS_TRY(ts__nd_take_array(node, (int)c->row->n_in, c->call->where, err));
+    if (out)
+        return ts__nd_take_array(node, (int)c->row->n_in + 1, out, err);
+    node->in[c->row->n_in + 1] = (nd_in){.kind = ND_IN_NUMBER, .dtype = node->dtype};
+    return TS_OK;
+}
+
+/* ---- results ------------------------------------------------------------------------------------- */
+
+/* A dense copy of what an operand reads, in its place. */
+static ts_status call_copy(nd_node *node, int i, ts_nd *view, ts_error *err)
+{
+    nd_in *in = &node->in[i];
+    ts_nd_graph *graph = view->graph;
+    int64_t small = ts_nd_graph_small(graph, INT64_MAX);
+    ts_nd_call call = {.fn = TS_ND_copy, .in = {{.array = view}}, .order = 'C'};
+    ts_nd *copy;
+    ts_status status = ts_nd_run(graph, &call, &copy, err);
+    (void)ts_nd_graph_small(graph, small);
+    if (status != TS_OK)
+        return status;
+    ts_buffer_release(in->buffer);
+    in->buffer = copy->store->buffer;
+    in->data = ts_buffer_data(in->buffer);
+    ts_buffer_retain(in->buffer);
+    memcpy(node->strides[i], ts_nd_strides(copy), node->rank * sizeof(int64_t));
+    ts_nd_release(copy);
+    return TS_OK;
+}
+
+/* An operand that the result overlaps in another way than element for element is read from a copy. */
+static ts_status call_part_from(nd_node *node, const ts_nd *out, char *data, ts_error *err)
+{
+    int64_t room[2 * TS_ARRAY_RANK], other[2 * TS_ARRAY_RANK];
+    ts_arg to, from;
+    bool known = ts__nd_arg(out, data, room, &to);
+    for (int i = 0; i < ND_INPUTS; i++) {
+        nd_in *in = &node->in[i];
+        if (in->kind != ND_IN_LOAD || (in->data == data && in->dtype == out->dtype &&
+                                       memcmp(node->strides[i], node->order, node->rank * sizeof(int64_t)) == 0))
+            continue;
+        ts_nd *view;
+        TS_TRY(ts_nd_wrap(out->graph, in->buffer, in->data - (char *)ts_buffer_data(in->buffer), (ts_dtype)in->dtype,
+                          node->rank, node->shape, node->strides[i], 0, &view, err));
+        bool apart = known && ts__nd_arg(view, in->data, other, &from) &&
+                     ts_arg_overlap(&to, &from) == TS_OVERLAP_NONE;
+        ts_status status = apart ? TS_OK : call_copy(node, i, view, err);
+        ts_nd_release(view);
+        TS_TRY(status);
+    }
+    return TS_OK;
+}
+
+/* Computes a node now, into memory that is there. */
+static ts_status call_now(ts_nd_graph *graph, nd_node *node, ts_nd *out, ts_error *err)
+{
+    nd_group group;
+    TS_TRY(ts__nd_store_fill(out->store, err));
+    char *data = (char *)ts_buffer_data(out->store->buffer) + out->offset;
+    if (!node->count)
+        return TS_OK;
+    TS_TRY(call_part_from(node, out, data, err));
+    ts__nd_group_begin(&group, graph, node);
+    if (!ts__nd_group_add(&group, node) || !ts__nd_group_store(&group, node, data, out->store->buffer, node->order))
+        return ts_fail(err, TS_INTERNAL, "a value of arrays is too large for a kernel");
+    graph->stats.n_nodes += group.n_nodes;
+    return ts__nd_group_run(&group, err);
+}
+
+/* Everything that waits and may read the storage that is about to change in part. */
+static ts_status call_settle(ts_nd_graph *graph, ts_error *err)
+{
+    return graph->first ? ts_nd_flush(graph, err) : TS_OK;
+}
+
+static ts_status call_finish(const call_of *c, nd_node *node, ts_nd *out, bool waits, ts_error *err)
+{
+    if (!waits)
+        return call_now(c->graph, node, out, err);
+    node->references++;
+    ts__nd_store_set(out->store, node);
+    return c->graph->n_waiting >= ND_WAITING ? ts_nd_flush(c->graph, err) : TS_OK;
+}
+
+static ts_status call_result(const call_of *c, ts_nd **result, ts_error *err)
+{
+    uint8_t order[TS_ND_RANK];
+    int64_t strides[TS_ND_RANK], count, bytes;
+    call_order(c, order);
+    if (!ts__nd_dense(c->result, c->rank, c->shape, order, strides, &count, &bytes))
+        return ts_fail(err, TS_VALUE, "array is too big; `arr.size * arr.dtype.itemsize` is larger than the maximum "
+                       "possible size.");
+    TS_TRY(ts_nd_empty(c->graph, c->result, c->rank, c->shape, false, result, err));
+    memcpy((*result)->dims + c->rank, strides, c->rank * sizeof *strides);
+    return TS_OK;
+}
+
+/* Whether an operand lies in memory that others may change before the call would run. */
+static bool call_is_seen(const call_of *c)
+{
+    bool seen = c->call->where && c->call->where->store->lasting;
+    for (uint32_t i = 0; i < c->row->n_in; i++)
+        seen |= c->call->in[i].array && c->call->in[i].array->store->lasting;
+    return seen;
+}
+
+ts_status ts_nd_run(ts_nd_graph *graph, const ts_nd_call *call, ts_nd **result, ts_error *err)
+{
+    call_of c = {.graph = graph, .call = call, .row = ts_nd_get(call->fn)};
+    ts_nd *out = call->out;
+    *result = NULL;
+    if (out && out->flags & TS_ND_READONLY)
+        return ts_fail(err, TS_VALUE, "output array is read-only");
+    TS_TRY(call_dtypes(&c, err));
+    TS_TRY(call_shape(&c, err));
+    bool is_whole = out && !out->store->lasting && ts__nd_is_whole(out);
+    int64_t count = 1;
+    for (uint32_t d = 0; d < c.rank; d++)
+        count *= c.shape[d];
+    bool waits = (!out || is_whole) && count > graph->small && !call_is_seen(&c);
+    if (!waits && out)
+        TS_TRY(call_settle(graph, err));
+    if (out)
+        ts_nd_retain(out);
+    else
+        TS_TRY(call_result(&c, &out, err));
+    nd_node *node = ts__nd_node_new(graph, call->fn, c.rank, c.shape);
+    ts_status status = node ? TS_OK : ts_fail(err, TS_NOMEM, "out of memory for an array");
+    if (node) {
+        node->loop = (uint8_t)c.loop;
+        node->dtype = out->dtype;
+        node->n_in = c.row->n_in;
+        node->weight = 1;
+        memcpy(node->order, ts_nd_strides(out), c.rank * sizeof *node->order);
+        status = call_take(&c, node, err);
+        if (status == TS_OK)
+            status = call_finish(&c, node, out, waits, err);
+        ts__nd_node_release(graph, node);
+    }
+    if (status == TS_OK)
+        *result = out;
+    else
+        ts_nd_release(out);
+    return status;
+}

@@ -1,0 +1,207 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * What waits becomes groups, one kernel each: nodes of one shape whose values lie in one order of axes, in the order of
+ * their calls, with all that they are computed of. A value that a storage has is stored; others stay in registers.
+ *
+ *     b = a * 2           node 1     b is read later: stored
+ *     c = b + 1           node 2     } one group: loads a; stores b and d
+ *     d = sqrt(c)         node 3     c is gone: not stored
+ */
+#include "numeric/numeric.h"
+
+void ts__nd_group_begin(nd_group *group, ts_nd_graph *graph, const nd_node *like)
+{
+    group->graph = graph;
+    group->rank = like->rank;
+    group->shape = like->shape;
+    group->n_nodes = group->n_places = group->n_numbers = 0;
+}
+
+static bool group_has(const nd_group *group, const nd_node *node)
+{
+    for (uint32_t i = 0; i < group->n_nodes; i++)
+        if (group->nodes[i] == node)
+            return true;
+    return false;
+}
+
+static bool group_place(nd_group *group, nd_place place)
+{
+    for (uint32_t i = 0; i < group->n_places; i++) {
+        const nd_place *p = &group->places[i];
+        if (p->data == place.data && p->dtype == place.dtype && p->store == place.store &&
+            memcmp(p->strides, place.strides, group->rank * sizeof *p->strides) == 0)
+            return true;
+    }
+    if (group->n_places == ND_GROUP_MEMORY)
+        return false;
+    group->places[group->n_places++] = place;
+    return true;
+}
+
+/* Where a node that was computed in an earlier group lies. */
+static nd_place group_done(const nd_node *node)
+{
+    return (nd_place){ts_buffer_data(node->done), node->done, node->order, node->dtype, NULL};
+}
+
+static bool group_add(nd_group *group, nd_node *node)
+{
+    if (node->done)
+        return group_place(group, group_done(node));
+    if (group_has(group, node))
+        return true;
+    for (int i = 0; i < ND_INPUTS; i++) {
+        nd_in *in = &node->in[i];
+        if (in->kind == ND_IN_NODE && !group_add(group, in->node))
+            return false;
+        if (in->kind == ND_IN_LOAD &&
+            !group_place(group, (nd_place){in->data, in->buffer, node->strides[i], in->dtype, NULL}))
+            return false;
+        if (in->kind == ND_IN_NUMBER) {
+            if (group->n_numbers == TS_COUNT(group->numbers))
+                return false;
+            group->numbers[group->n_numbers++] = in;
+        }
+    }
+    if (group->n_nodes == ND_GROUP_NODES)
+        return false;
+    group->nodes[group->n_nodes++] = node;
+    return true;
+}
+
+bool ts__nd_group_add(nd_group *group, nd_node *node)
+{
+    uint32_t nodes = group->n_nodes, places = group->n_places, numbers = group->n_numbers;
+    if (group_add(group, node))
+        return true;
+    group->n_nodes = nodes, group->n_places = places, group->n_numbers = numbers;
+    return false;
+}
+
+bool ts__nd_group_store(nd_group *group, nd_node *node, char *data, ts_buffer *buffer, const int64_t *strides)
+{
+    return group_place(group, (nd_place){data, buffer, strides, node->dtype, node});
+}
+
+/* ---- all that waits ------------------------------------------------------------------------------ */
+
+static bool cut_fits(const nd_group *group, const nd_node *like, const nd_node *node)
+{
+    size_t bytes = like->rank * sizeof *like->shape;
+    return node->rank == group->rank && memcmp(node->shape, like->shape, bytes) == 0 &&
+           memcmp(node->order, like->order, bytes) == 0;
+}
+
+/* Whether an operand of some node in the group is read from this buffer in another way than element for element. */
+static bool cut_reads_otherwise(const nd_group *group, const ts_buffer *buffer, const int64_t *order)
+{
+    for (uint32_t i = 0; i < group->n_places; i++) {
+        const nd_place *p = &group->places[i];
+        if (p->buffer == buffer && !p->store && (p->data != ts_buffer_data(buffer) ||
+                                                 memcmp(p->strides, order, group->rank * sizeof *order) != 0))
+            return true;
+    }
+    return false;
+}
+
+static uint32_t cut_references(const ts_buffer *buffer)
+{
+    return atomic_load_explicit(&buffer->references, memory_order_relaxed);
+}
+
+/* References that operands of the group's nodes hold. */
+static uint32_t cut_own_references(const nd_group *group, const ts_buffer *buffer)
+{
+    uint32_t n = 0;
+    for (uint32_t i = 0; i < group->n_nodes; i++)
+        for (int k = 0; k < ND_INPUTS; k++)
+            n += group->nodes[i]->in[k].kind == ND_IN_LOAD && group->nodes[i]->in[k].buffer == buffer;
+    return n;
+}
+
+/* Memory for the value of a node: its storage's old one where nothing else reads that, else new. */
+static ts_status cut_target(nd_group *group, nd_node *node, ts_buffer **out, ts_error *err)
+{
+    ts_nd_store *store = node->store;
+    bool is_free = store->buffer && cut_references(store->buffer) == 1 + cut_own_references(group, store->buffer) &&
+                   !cut_reads_otherwise(group, store->buffer, node->order);
+    *out = is_free ? store->buffer : NULL;
+    if (!is_free)
+        return ts_buffer_create(group->graph->device, NULL, (uint64_t)TS_MAX(store->bytes, 1), out, err);
+    ts_buffer_retain(*out);
+    return TS_OK;
+}
+
+/* The values of the group's roots are in `targets` now. */
+static void cut_finish(nd_group *group, nd_node **roots, ts_buffer **targets, uint32_t n)
+{
+    for (uint32_t i = 0; i < n; i++) {
+        nd_node *node = roots[i];
+        ts_nd_store *store = node->store;
+        ts_buffer_release(store->buffer);
+        store->buffer = targets[i];
+        if (node->references > 1) {
+            node->done = targets[i];
+            ts_buffer_retain(targets[i]);
+        }
+        ts__nd_store_set(store, NULL);
+    }
+    group->graph->stats.n_nodes += group->n_nodes;
+}
+
+/* One group from the front of the list. */
+static ts_status cut_one(ts_nd_graph *graph, ts_error *err)
+{
+    nd_group group;
+    nd_node *roots[ND_WAITING + 1];
+    ts_buffer *targets[ND_WAITING + 1];
+    uint32_t n = 0, n_targets = 0;
+    ts_status status = TS_OK;
+    const nd_node *like = graph->first;
+    ts__nd_group_begin(&group, graph, like);
+    for (nd_node *node = graph->first; node && n <= ND_WAITING; node = node->next) {
+        if (!cut_fits(&group, like, node))
+            continue;
+        if (group.n_places + 1 >= ND_GROUP_MEMORY - n || !ts__nd_group_add(&group, node))
+            break;
+        roots[n++] = node;
+    }
+    if (!n)
+        return ts_fail(err, TS_INTERNAL, "a value of arrays is too large for a kernel");
+    for (; n_targets < n && status == TS_OK; n_targets++) {
+        nd_node *node = roots[n_targets];
+        status = cut_target(&group, node, &targets[n_targets], err);
+        if (status == TS_OK)
+            (void)ts__nd_group_store(&group, node, ts_buffer_data(targets[n_targets]), targets[n_targets], node->order);
+    }
+    if (status != TS_OK)
+        n_targets--;
+    else if (group.nodes[0]->count)
+        status = ts__nd_group_run(&group, err);
+    if (status == TS_OK)
+        cut_finish(&group, roots, targets, n);
+    else
+        for (uint32_t i = 0; i < n_targets; i++)
+            ts_buffer_release(targets[i]);
+    return status;
+}
+
+ts_status ts_nd_flush(ts_nd_graph *graph, ts_error *err)
+{
+    while (graph->first)
+        TS_TRY(cut_one(graph, err));
+    return TS_OK;
+}
+
+ts_status ts_nd_memory(ts_nd *a, bool lasting, void **data, ts_buffer **buffer, ts_error *err)
+{
+    if (a->store->value)
+        TS_TRY(ts_nd_flush(a->graph, err));
+    TS_TRY(ts__nd_store_fill(a->store, err));
+    a->store->lasting |= lasting;
+    *data = (char *)ts_buffer_data(a->store->buffer) + a->offset;
+    if (buffer)
+        *buffer = a->store->buffer;
+    return TS_OK;
+}

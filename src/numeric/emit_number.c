@@ -1,0 +1,216 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Functions of a few operations: division and its remainders with NumPy's signs, powers, shifts, rounding. No element
+ * may fault, so integers are divided by 1 where the divisor is 0, and give 0 there.
+ */
+#include "numeric/numeric.h"
+#include <math.h>
+
+#define OP1(op, x) ts__nd_emit_op1(e, TS_OP_##op, x)
+#define OP2(op, x, y) ts__nd_emit_op2(e, TS_OP_##op, x, y)
+#define IS(pred, x, y) ts__nd_emit_is(e, TS_##pred, x, y)
+#define NUMBER(x) ts__nd_emit_number(e, x)
+#define PICK(c, x, y) ts__nd_emit_pick(e, c, x, y)
+#define REAL(x) ((nd_val){.re = (x)})
+
+/* ---- division ------------------------------------------------------------------------------------ */
+
+/* Integer division rounded as said, of elements whose divisor is not 0; the others give 0. */
+static ts_val number_divide(const nd_emit *e, ts_op op, ts_round round, ts_val x, ts_val y)
+{
+    uint32_t sign = e->kind == 'u' ? TS_A_UNSIGNED : 0;
+    ts_val none = IS(EQ, y, NUMBER(0)), safe = PICK(none, NUMBER(1), y);
+    return PICK(none, NUMBER(0), ts_op2(e->b, op, x, safe, sign | (e->kind == 'u' ? 0 : (uint32_t)round)));
+}
+
+/* C's fmod, brought to the sign of the divisor; *quotient is the whole number that belongs to it. */
+static ts_val number_divmod(const nd_emit *e, ts_val x, ts_val y, ts_val *quotient)
+{
+    ts_val zero = NUMBER(0), rest = OP2(remf, x, y), none = IS(EQ, y, zero);
+    ts_val whole = OP2(divf, OP2(subf, x, rest), y);
+    ts_val has_rest = IS(NE, rest, zero);
+    ts_val signs = ts_op2(e->b, TS_OP_xori, IS(LT, y, zero), IS(LT, rest, zero), 0);
+    ts_val turn = ts__nd_emit_both(e, has_rest, signs);
+    ts_val mod = PICK(turn, OP2(addf, rest, y), PICK(has_rest, rest, ts__nd_emit_math(e, "copysign", zero, y)));
+    whole = PICK(turn, OP2(subf, whole, NUMBER(1)), whole);
+    ts_val down = OP1(floor, whole), above = IS(GT, OP2(subf, whole, down), NUMBER(0.5));
+    down = PICK(above, OP2(addf, down, NUMBER(1)), down);
+    ts_val nothing = ts__nd_emit_math(e, "copysign", zero, OP2(divf, x, y));
+    *quotient = PICK(none, OP2(divf, x, y), PICK(IS(NE, whole, zero), down, nothing));
+    return PICK(none, rest, mod);
+}
+
+nd_val nd_emit_floor_divide(const nd_emit *e, const nd_val *x)
+{
+    ts_val quotient;
+    if (e->kind != 'f')
+        return REAL(number_divide(e, TS_OP_divi, TS_RM, x[0].re, x[1].re));
+    (void)number_divmod(e, x[0].re, x[1].re, &quotient);
+    return REAL(quotient);
+}
+
+nd_val nd_emit_remainder(const nd_emit *e, const nd_val *x)
+{
+    ts_val quotient;
+    if (e->kind != 'f')
+        return REAL(number_divide(e, TS_OP_remi, TS_RM, x[0].re, x[1].re));
+    return REAL(number_divmod(e, x[0].re, x[1].re, &quotient));
+}
+
+nd_val nd_emit_fmod(const nd_emit *e, const nd_val *x)
+{
+    if (e->kind != 'f')
+        return REAL(number_divide(e, TS_OP_remi, TS_RN, x[0].re, x[1].re));
+    return REAL(OP2(remf, x[0].re, x[1].re));
+}
+
+/* R. L. Smith, Algorithm 116 (1962): by the greater part of the divisor. */
+static nd_val number_smith(const nd_emit *e, nd_val x, ts_val more, ts_val less, bool turned)
+{
+    ts_val ratio = OP2(divf, less, more), by = OP2(divf, NUMBER(1), OP2(addf, more, OP2(mulf, less, ratio)));
+    ts_val re, im;
+    if (turned) {
+        re = OP2(addf, OP2(mulf, x.re, ratio), x.im);
+        im = OP2(subf, OP2(mulf, x.im, ratio), x.re);
+    } else {
+        re = OP2(addf, x.re, OP2(mulf, x.im, ratio));
+        im = OP2(subf, x.im, OP2(mulf, x.re, ratio));
+    }
+    return (nd_val){OP2(mulf, re, by), OP2(mulf, im, by)};
+}
+
+nd_val nd_emit_divide(const nd_emit *e, const nd_val *x)
+{
+    if (e->kind == 'f')
+        return REAL(OP2(divf, x[0].re, x[1].re));
+    ts_val re = OP1(absf, x[1].re), im = OP1(absf, x[1].im), zero = NUMBER(0);
+    ts_val none = ts__nd_emit_both(e, IS(EQ, re, zero), IS(EQ, im, zero)), first = IS(GE, re, im);
+    nd_val one = number_smith(e, x[0], x[1].re, x[1].im, false), two = number_smith(e, x[0], x[1].im, x[1].re, true);
+    return (nd_val){PICK(none, OP2(divf, x[0].re, re), PICK(first, one.re, two.re)),
+                    PICK(none, OP2(divf, x[0].im, re), PICK(first, one.im, two.im))};
+}
+
+nd_val nd_emit_reciprocal(const nd_emit *e, const nd_val *x)
+{
+    nd_val both[2] = {{NUMBER(1), 0}, x[0]};
+    if (e->kind == 'i' || e->kind == 'u')
+        return REAL(number_divide(e, TS_OP_divi, TS_RN, both[0].re, x[0].re));
+    if (e->kind == 'c')
+        both[0].im = NUMBER(0);
+    return nd_emit_divide(e, both);
+}
+
+/* ---- powers -------------------------------------------------------------------------------------- */
+
+/* By squares, wrapping: 64 turns at most, with a base and a result. Negative exponents were refused before. */
+static ts_val number_power(const nd_emit *e, ts_val x, ts_val y)
+{
+    uint32_t bits = ts_dtype_get(e->loop)->bits;
+    ts_val begin[3] = {NUMBER(1), x, y}, bound[3] = {ts_int(e->b, TS_T_i32, 0), ts_int(e->b, TS_T_i32, bits),
+                                                     ts_int(e->b, TS_T_i32, 1)};
+    ts_val loop = ts_for_begin(e->b, bound[0], bound[1], bound[2], 3, begin, 0);
+    ts_val result = ts_region_arg(e->fn, loop, 1), base = ts_region_arg(e->fn, loop, 2);
+    ts_val left = ts_region_arg(e->fn, loop, 3), zero = NUMBER(0), one = NUMBER(1);
+    ts_val odd = IS(NE, ts__nd_emit_both(e, left, one), zero);
+    ts_val next[3] = {PICK(odd, OP2(muli, result, base), result), OP2(muli, base, base),
+                      ts_op2(e->b, TS_OP_shri, left, one, TS_A_UNSIGNED)};
+    ts_term(e->b, TS_OP_continue, 3, next);
+    ts_end_like(e->b, loop);
+    return ts_res(e->b, loop, 0);
+}
+
+nd_val nd_emit_power(const nd_emit *e, const nd_val *x)
+{
+    if (e->kind == 'f')
+        return REAL(OP2(pow, x[0].re, x[1].re));
+    return REAL(number_power(e, x[0].re, x[1].re));
+}
+
+/* ---- signs, shifts, rounding --------------------------------------------------------------------- */
+
+nd_val nd_emit_sign(const nd_emit *e, const nd_val *x)
+{
+    ts_val zero = NUMBER(0), one = NUMBER(1), re = x[0].re;
+    if (e->kind == 'u')
+        return REAL(PICK(IS(NE, re, zero), one, zero));
+    return REAL(PICK(IS(GT, re, zero), one, PICK(IS(LT, re, zero), NUMBER(-1), PICK(IS(EQ, re, zero), zero, re))));
+}
+
+nd_val nd_emit_left_shift(const nd_emit *e, const nd_val *x)
+{
+    return REAL(OP2(shli, x[0].re, x[1].re));
+}
+
+nd_val nd_emit_right_shift(const nd_emit *e, const nd_val *x)
+{
+    return REAL(OP2(shri, x[0].re, x[1].re));
+}
+
+/* Whole numbers are themselves. */
+static nd_val number_whole(const nd_emit *e, const nd_val *x, ts_op op, const char *fn)
+{
+    if (e->kind != 'f' && e->kind != 'c')
+        return x[0];
+    return REAL(op ? ts__nd_emit_op1(e, op, x[0].re) : ts__nd_emit_math(e, fn, x[0].re, 0));
+}
+
+nd_val nd_emit_floor(const nd_emit *e, const nd_val *x)
+{
+    return number_whole(e, x, TS_OP_floor, NULL);
+}
+
+nd_val nd_emit_ceil(const nd_emit *e, const nd_val *x)
+{
+    return number_whole(e, x, TS_OP_ceil, NULL);
+}
+
+nd_val nd_emit_trunc(const nd_emit *e, const nd_val *x)
+{
+    return number_whole(e, x, TS_OP_none, "trunc");
+}
+
+nd_val nd_emit_rint(const nd_emit *e, const nd_val *x)
+{
+    nd_val out = number_whole(e, x, TS_OP_none, "rint");
+    if (e->kind == 'c')
+        out.im = ts__nd_emit_math(e, "rint", x[0].im, 0);
+    return out;
+}
+
+/* ---- floats -------------------------------------------------------------------------------------- */
+
+nd_val nd_emit_degrees(const nd_emit *e, const nd_val *x)
+{
+    return REAL(OP2(mulf, x[0].re, NUMBER(180 / 3.14159265358979323846)));
+}
+
+nd_val nd_emit_radians(const nd_emit *e, const nd_val *x)
+{
+    return REAL(OP2(mulf, x[0].re, NUMBER(3.14159265358979323846 / 180)));
+}
+
+/* The greater one, and what the other adds; of equal ones, infinite too, one unit. */
+static ts_val number_logadd(const nd_emit *e, const nd_val *x, bool binary)
+{
+    ts_val a = x[0].re, b = x[1].re, gap = OP1(negf, OP1(absf, OP2(subf, a, b)));
+    ts_val rest = binary ? OP2(mulf, ts__nd_emit_math(e, "log1p", OP1(exp2, gap), 0), NUMBER(1.4426950408889634074))
+                         : ts__nd_emit_math(e, "log1p", OP1(exp, gap), 0);
+    ts_val more = ts_op2(e->b, TS_OP_maxf, a, b, TS_A_NAN), unit = NUMBER(binary ? 1 : 0.69314718055994530942);
+    return PICK(IS(EQ, a, b), OP2(addf, a, unit), OP2(addf, more, rest));
+}
+
+nd_val nd_emit_logaddexp(const nd_emit *e, const nd_val *x)
+{
+    return REAL(number_logadd(e, x, false));
+}
+
+nd_val nd_emit_logaddexp2(const nd_emit *e, const nd_val *x)
+{
+    return REAL(number_logadd(e, x, true));
+}
+
+nd_val nd_emit_heaviside(const nd_emit *e, const nd_val *x)
+{
+    ts_val zero = NUMBER(0), re = x[0].re;
+    return REAL(PICK(IS(EQ, re, zero), x[1].re, PICK(IS(LT, re, zero), zero, PICK(IS(GT, re, zero), NUMBER(1), re))));
+}

@@ -1,0 +1,556 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Reductions: what the elements are computed of is part of the kernel, which keeps an accumulator for each place of its
+ * tile and joins them at the end. The order depends on the shape alone, so results are the same each time, on any number
+ * of threads.
+ *
+ *     axes     as of an elementwise kernel; kept ones are spread over the grid, folded ones walked by loops
+ *     few kept places of many elements: the outermost folded axis is cut into pieces of their own, whose results are
+ *     folded by a second launch
+ */
+#include "numeric/group.h"
+#include <math.h>
+
+enum { FOLD_BLOCKS = 64, FOLD_PIECE = 1 << 15, FOLD_PIECES = 256 };
+
+typedef struct fold_of {
+    group_kernel k;
+    ts_nd_fold fold;
+    ts_dtype loop, result;
+    nd_node *value, *mask; /* of the group; mask NULL: none */
+    uint32_t out;          /* the place of the result */
+    int64_t pieces, per_piece, piece_count; /* tiles of the outermost folded axis; elements of a piece's results */
+    uint32_t piece_axis;
+} fold_of;
+
+static bool fold_is_arg(ts_nd_fold fold)
+{
+    return fold == TS_ND_ARGMAX || fold == TS_ND_ARGMIN;
+}
+
+/* ---- folding two values -------------------------------------------------------------------------- */
+
+/* Accumulators: of one value its parts; of argument functions the index behind them. */
+typedef struct fold_acc {
+    nd_val value;
+    ts_val index;
+} fold_acc;
+
+static ts_val fold_is_nan(const nd_emit *e, nd_val x)
+{
+    return ts__nd_emit_fn(e, TS_ND_isnan, &x).re;
+}
+
+/* Whether element x replaces the accumulator: it is better, the first NaN, or as good with a lesser index. */
+static ts_val fold_wins(const nd_emit *e, ts_nd_fold fold, fold_acc x, fold_acc acc)
+{
+    nd_val both[2] = {x.value, acc.value};
+    ts_val better = ts__nd_emit_fn(e, fold == TS_ND_ARGMAX ? TS_ND_greater : TS_ND_less, both).re;
+    ts_val same = ts__nd_emit_fn(e, TS_ND_equal, both).re;
+    ts_val nan = fold_is_nan(e, x.value), other = fold_is_nan(e, acc.value);
+    better = ts__nd_emit_both(e, better, ts__nd_emit_not(e, other));
+    better = ts__nd_emit_either(e, better, ts__nd_emit_both(e, nan, ts__nd_emit_not(e, other)));
+    same = ts__nd_emit_either(e, same, ts__nd_emit_both(e, nan, other));
+    ts_val before = ts_cmp(e->b, TS_OP_cmpi, TS_LT, x.index, acc.index, 0);
+    return ts__nd_emit_either(e, better, ts__nd_emit_both(e, same, before));
+}
+
+static fold_acc fold_two(const nd_emit *e, ts_nd_fold fold, fold_acc x, fold_acc acc)
+{
+    static const ts_nd_fn fns[] = {[TS_ND_SUM] = TS_ND_add,     [TS_ND_PROD] = TS_ND_multiply,
+                                   [TS_ND_MAX] = TS_ND_maximum, [TS_ND_MIN] = TS_ND_minimum,
+                                   [TS_ND_ALL] = TS_ND_bitwise_and, [TS_ND_ANY] = TS_ND_bitwise_or};
+    nd_val both[2] = {acc.value, x.value};
+    if (!fold_is_arg(fold))
+        return (fold_acc){.value = ts__nd_emit_fn(e, fns[fold], both)};
+    ts_val wins = fold_wins(e, fold, x, acc);
+    nd_val choice[3] = {{wins, 0}, x.value, acc.value};
+    return (fold_acc){ts__nd_emit_fn(e, TS_ND_select, choice), ts_select(e->b, wins, x.index, acc.index)};
+}
+
+/* ---- neutral elements ---------------------------------------------------------------------------- */
+
+/* Bits of the least or greatest number of a dtype, of its part if complex. */
+static uint64_t fold_end(ts_dtype dtype, bool greatest)
+{
+    const ts_dtype_info *info = ts_dtype_get(dtype);
+    ts_dtype part = info->part ? (ts_dtype)info->part : dtype;
+    ts_nd_operand number = {.kind = 'f', .f = greatest ? (double)INFINITY : -(double)INFINITY};
+    uint64_t bits[2], most = UINT64_MAX >> (65 - info->bits) % 64;
+    if (info->kind == 'u')
+        return greatest ? UINT64_MAX : 0; /* sign-extended, as all integers of the IR */
+    if (info->kind == 'i')
+        return greatest ? most : ~most;
+    if (info->kind == 'b')
+        return greatest;
+    (void)ts__nd_number(&number, part, bits);
+    return bits[0];
+}
+
+/* Of a sum of floats -0, which changes nothing; of argument functions an index beyond all. */
+static uint64_t fold_neutral(ts_nd_fold fold, ts_dtype dtype, bool imaginary)
+{
+    uint64_t bits[2];
+    const ts_dtype_info *info = ts_dtype_get(dtype);
+    ts_dtype part = info->part ? (ts_dtype)info->part : dtype;
+    ts_nd_operand number = {.kind = info->kind == 'f' || info->part ? 'f' : 'i', .f = -0.0};
+    switch (fold) {
+    case TS_ND_MAX: case TS_ND_ARGMAX: return fold_end(dtype, false);
+    case TS_ND_MIN: case TS_ND_ARGMIN: return fold_end(dtype, true);
+    case TS_ND_ALL: return 1;
+    case TS_ND_ANY: return 0;
+    case TS_ND_PROD: number.f = imaginary ? 0 : 1, number.i = 1; break;
+    default: break;
+    }
+    (void)ts__nd_number(&number, part, bits);
+    return bits[0];
+}
+
+static ts_val fold_bits(const nd_emit *e, uint64_t bits)
+{
+    return ts_bits(e->b, ts__nd_emit_type(e, e->scalar), bits);
+}
+
+static fold_acc fold_begin(const nd_emit *e, const fold_of *f)
+{
+    fold_acc acc = {{fold_bits(e, fold_neutral(f->fold, f->loop, false)), 0}, 0};
+    if (e->kind == 'c')
+        acc.value.im = fold_bits(e, fold_neutral(f->fold, f->loop, true));
+    if (fold_is_arg(f->fold))
+        acc.index = ts_int(e->b, ts__nd_emit_type(e, TS_T_i64), INT64_MAX);
+    return acc;
+}
+
+/* ---- walking ------------------------------------------------------------------------------------- */
+
+/* Accumulators as a list of values, for loops and reductions, and back. */
+static uint32_t fold_pack(const fold_acc *acc, ts_val *out)
+{
+    uint32_t n = 0;
+    out[n++] = acc->value.re;
+    if (acc->value.im)
+        out[n++] = acc->value.im;
+    if (acc->index)
+        out[n++] = acc->index;
+    return n;
+}
+
+static fold_acc fold_unpack(const fold_acc *like, const ts_val *in)
+{
+    uint32_t n = 0;
+    fold_acc acc = {.value.re = in[n++]};
+    if (like->value.im)
+        acc.value.im = in[n++];
+    if (like->index)
+        acc.index = in[n++];
+    return acc;
+}
+
+static const nd_node *fold_node(const nd_group *group, const nd_node *node, uint32_t *at)
+{
+    for (*at = 0; *at < group->n_nodes; ++*at)
+        if (group->nodes[*at] == node)
+            return node;
+    return NULL;
+}
+
+/* Element numbers along an axis, of the tile at g->at: a tile of the whole shape. */
+static ts_val fold_numbers(const group_build *g, ts_builder *b, uint32_t d)
+{
+    const nd_emit *e = &g->e;
+    int64_t dims[TS_MAX_RANK];
+    ts_type index = g->k->index, line = ts_type_tile(e->module, index, 1, &e->tile[d]);
+    for (uint32_t i = 0; i < e->rank; i++)
+        dims[i] = i == d ? e->tile[d] : 1;
+    ts_val step = ts_reshape(b, ts_emit(b, TS_OP_iota, line, 0, NULL, 0, 0),
+                             ts_type_tile(e->module, index, e->rank, dims));
+    ts_val first = ts_op2(b, TS_OP_muli, g->at[d], ts_int(b, index, e->tile[d]), 0);
+    ts_type whole = ts__nd_emit_type(e, index);
+    return ts_op2(b, TS_OP_addi, ts_broadcast(b, step, whole), ts_broadcast(b, first, whole), 0);
+}
+
+/* Where elements are inside of all folded axes, and the mask lets them in; 0: everywhere. */
+static ts_val fold_inside(const group_build *g, ts_builder *b, const fold_of *f)
+{
+    ts_val inside = 0;
+    uint32_t at;
+    for (uint32_t d = 0; d < g->e.rank; d++) {
+        if (!f->k.axes.folded[d] || f->k.tile[d] == 1)
+            continue;
+        ts_val end = ts_broadcast(b, g->extent[d], ts__nd_emit_type(&g->e, g->k->index));
+        ts_val in = ts_cmp(b, TS_OP_cmpi, TS_LT, fold_numbers(g, b, d), end, 0);
+        inside = inside ? ts_op2(b, TS_OP_andi, inside, in, 0) : in;
+    }
+    if (f->mask && fold_node(f->k.group, f->mask, &at)) {
+        ts_val in = g->node[at].re;
+        inside = inside ? ts_op2(b, TS_OP_andi, inside, in, 0) : in;
+    }
+    return inside;
+}
+
+/* The accumulators with this block's next tile. */
+static fold_acc fold_tile(group_build *g, ts_builder *b, const fold_of *f, fold_acc acc)
+{
+    nd_emit e = ts__nd_emit_at(&g->e, f->loop);
+    fold_acc x = {.index = 0};
+    uint32_t at;
+    ts__nd_build_values(g, b);
+    ts_val inside = fold_inside(g, b, f);
+    (void)fold_node(f->k.group, f->value, &at);
+    x.value = g->node[at];
+    for (uint32_t d = 0; fold_is_arg(f->fold) && d < e.rank; d++)
+        if (f->k.axes.folded[d]) {
+            x.index = fold_numbers(g, b, d);
+            if (g->k->index == TS_T_i32)
+                x.index = ts_cast(b, TS_OP_exti, x.index, TS_T_i64, 0);
+        }
+    if (fold_is_arg(f->fold) && !x.index)
+        x.index = ts_int(b, ts__nd_emit_type(&e, TS_T_i64), 0);
+    if (inside) {
+        fold_acc none = fold_begin(&e, f);
+        nd_val choice[3] = {{inside, 0}, x.value, none.value};
+        x.value = ts__nd_emit_fn(&e, TS_ND_select, choice);
+        if (x.index)
+            x.index = ts_select(b, inside, x.index, none.index);
+    }
+    return fold_two(&e, f->fold, x, acc);
+}
+
+/* Loops over folded axes from `d` on, around fold_tile. */
+static fold_acc fold_walk(group_build *g, ts_builder *b, const fold_of *f, uint32_t d, fold_acc acc)
+{
+    ts_type index = g->k->index;
+    ts_val values[3];
+    while (d < g->e.rank && !f->k.axes.folded[d])
+        d++;
+    if (d == g->e.rank)
+        return fold_tile(g, b, f, acc);
+    ts_val begin = ts_int(b, index, 0), tile = ts_int(b, index, f->k.tile[d]), one = ts_int(b, index, 1);
+    ts_val end = ts_op2(b, TS_OP_addi, g->extent[d], ts_int(b, index, f->k.tile[d] - 1), 0);
+    end = ts_op2(b, TS_OP_divi, end, tile, 0);
+    if (f->pieces > 1 && d == f->piece_axis) {
+        ts_val piece = ts_block_id(b, 2), per = g->extent[TS_MAX_RANK - 1];
+        piece = index == TS_T_i64 ? ts_cast(b, TS_OP_exti, piece, TS_T_i64, 0) : piece;
+        begin = ts_op2(b, TS_OP_muli, piece, per, 0);
+        end = ts_op2(b, TS_OP_mini, end, ts_op2(b, TS_OP_addi, begin, per, 0), 0);
+    }
+    uint32_t n = fold_pack(&acc, values);
+    ts_val loop = ts_for_begin(b, begin, end, one, n, values, 0);
+    g->at[d] = ts_region_arg(g->e.fn, loop, 0);
+    for (uint32_t i = 0; i < n; i++)
+        values[i] = ts_region_arg(g->e.fn, loop, 1 + i);
+    fold_acc next = fold_walk(g, b, f, d + 1, fold_unpack(&acc, values));
+    (void)fold_pack(&next, values);
+    ts_term(b, TS_OP_continue, n, values);
+    ts_end_like(b, loop);
+    for (uint32_t i = 0; i < n; i++)
+        values[i] = ts_res(b, loop, i);
+    return fold_unpack(&acc, values);
+}
+
+/* Joins the accumulators along a folded axis; it stays, with extent 1. */
+static fold_acc fold_join(group_build *g, ts_builder *b, const fold_of *f, uint32_t d, fold_acc acc)
+{
+    nd_emit e = ts__nd_emit_at(&g->e, f->loop), one = e;
+    ts_val values[3], x[3], y[3];
+    uint32_t n = fold_pack(&acc, values);
+    uint64_t neutral[3] = {fold_neutral(f->fold, f->loop, false)};
+    if (acc.value.im)
+        neutral[1] = fold_neutral(f->fold, f->loop, true);
+    if (acc.index)
+        neutral[n - 1] = INT64_MAX;
+    one.rank = 0;
+    ts_val reduce = ts_reduce_begin(b, TS_OP_reduce, d, false, n, values, neutral);
+    for (uint32_t i = 0; i < n; i++) {
+        x[i] = ts_region_arg(e.fn, reduce, 2 * i);
+        y[i] = ts_region_arg(e.fn, reduce, 2 * i + 1);
+    }
+    fold_acc both = fold_two(&one, f->fold, fold_unpack(&acc, x), fold_unpack(&acc, y));
+    (void)fold_pack(&both, values);
+    ts_term(b, TS_OP_yield, n, values);
+    ts_end_like(b, reduce);
+    g->e.tile[d] = 1;
+    for (uint32_t i = 0; i < n; i++)
+        values[i] = ts_res(b, reduce, i);
+    for (uint32_t i = 0; i < n; i++) {
+        ts_type elem = ts_type_elem(e.module, ts_val_type(e.fn, values[i]));
+        values[i] = ts_reshape(b, values[i], ts__nd_emit_type(&g->e, elem));
+    }
+    return fold_unpack(&acc, values);
+}
+
+/* Kept axes: the last one along the grid's x, the others together along y. */
+static void fold_place_in_grid(group_build *g, ts_builder *b, const fold_of *f)
+{
+    ts_val rest = 0;
+    ts_type index = g->k->index;
+    bool is_first = true;
+    for (uint32_t d = g->e.rank; d-- > 0;) {
+        if (f->k.axes.folded[d])
+            continue;
+        ts_val at = is_first ? ts_block_id(b, 0) : rest ? rest : ts_block_id(b, 1);
+        if (index == TS_T_i64 && (is_first || !rest))
+            at = ts_cast(b, TS_OP_exti, at, TS_T_i64, 0);
+        if (is_first)
+            g->at[d] = at;
+        else {
+            ts_val tiles = ts_op2(b, TS_OP_addi, g->extent[d], ts_int(b, index, f->k.tile[d] - 1), 0);
+            tiles = ts_op2(b, TS_OP_divi, tiles, ts_int(b, index, f->k.tile[d]), 0);
+            g->at[d] = ts_op2(b, TS_OP_remi, at, tiles, 0);
+            rest = ts_op2(b, TS_OP_divi, at, tiles, 0);
+        }
+        is_first = false;
+    }
+}
+
+static void fold_write(void *user, ts_module *module, ts_builder *b)
+{
+    const fold_of *f = user;
+    ts_fn *fn = ts_fn_create(module, "fold", TS_LEVEL_T);
+    const ts_alloc *alloc = f->k.group->graph->alloc;
+    group_build *g = ts__new(alloc, sizeof *g); /* NULL: the verifier misses the end */
+    if (!g)
+        return;
+    ts_builder_reset(b, fn);
+    ts_builder_fold(b, true);
+    g->k = &f->k;
+    g->e = (nd_emit){.b = b, .fn = fn, .module = module, .rank = f->k.axes.rank};
+    memcpy(g->e.tile, f->k.tile, sizeof f->k.tile);
+    ts__nd_build_params(g, b);
+    g->extent[TS_MAX_RANK - 1] = ts_fn_param(b, f->k.index);
+    ts_val count = ts_fn_param(b, f->k.index);
+    nd_emit e = ts__nd_emit_at(&g->e, f->loop);
+    fold_place_in_grid(g, b, f);
+    fold_acc acc = fold_walk(g, b, f, 0, fold_begin(&e, f));
+    for (uint32_t d = 0; d < g->e.rank; d++)
+        if (f->k.axes.folded[d] && f->k.tile[d] > 1)
+            acc = fold_join(g, b, f, d, acc);
+    nd_val result = acc.index ? (nd_val){.re = acc.index}
+                              : ts__nd_emit_cast(&g->e, acc.value, f->loop, f->result);
+    ts_val whole = ts__nd_emit_stored(&g->e, result, f->result), view, at[TS_MAX_RANK];
+    if (f->pieces > 1) {
+        ts_val piece = ts_block_id(b, 2);
+        piece = f->k.index == TS_T_i64 ? ts_cast(b, TS_OP_exti, piece, TS_T_i64, 0) : piece;
+        ts_val pointer = g->pointer[f->out], away = ts_op2(b, TS_OP_muli, piece, count, 0);
+        g->pointer[f->out] = ts_op2(b, TS_OP_offset, pointer, away, 0);
+    }
+    uint32_t n = ts__nd_build_view(g, b, f->out, &view, at);
+    int64_t dims[TS_MAX_RANK];
+    for (uint32_t d = 0, i = 0; d < g->e.rank; d++)
+        if (!(f->k.lacks[f->out] >> d & 1))
+            dims[i++] = g->e.tile[d];
+    ts_type elem = ts__nd_memory_type(f->result);
+    if (n)
+        ts_store_view(b, view, ts_reshape(b, whole, ts_type_tile(module, elem, n, dims)), at, 0);
+    else {
+        ts_val opnds[2] = {g->pointer[f->out], ts_reshape(b, whole, elem)};
+        (void)ts_emit(b, TS_OP_store_ptr_tko, TS_T_token, 2, opnds, 0, 0);
+    }
+    ts_term(b, TS_OP_return, 0, NULL);
+    ts__delete(alloc, g, sizeof *g);
+}
+
+/* ---- running ------------------------------------------------------------------------------------- */
+
+/* Tiles of kept axes are the blocks; pieces where those are few and the elements many. */
+static void fold_grid(fold_of *f, int64_t grid[3])
+{
+    int64_t folded = 1, outer = 1;
+    bool is_first = true, has_axis = false;
+    grid[0] = grid[1] = grid[2] = 1;
+    f->piece_count = 1;
+    for (uint32_t d = f->k.axes.rank; d-- > 0;) {
+        if (f->k.axes.folded[d]) {
+            folded *= f->k.axes.extent[d];
+            continue;
+        }
+        grid[is_first ? 0 : 1] *= f->k.n_tiles[d];
+        f->piece_count *= f->k.axes.extent[d];
+        is_first = false;
+    }
+    for (uint32_t d = 0; d < f->k.axes.rank && !has_axis; d++)
+        if (f->k.axes.folded[d]) {
+            f->piece_axis = d;
+            outer = f->k.n_tiles[d];
+            has_axis = true;
+        }
+    f->pieces = 1;
+    f->per_piece = outer;
+    bool few = grid[0] * grid[1] < FOLD_BLOCKS && folded > 2 * FOLD_PIECE && outer > 1 && !fold_is_arg(f->fold);
+    if (!few)
+        return;
+    int64_t most = TS_MIN(TS_MIN((int64_t)FOLD_PIECES, outer), folded / FOLD_PIECE);
+    f->per_piece = (outer + most - 1) / most;
+    f->pieces = (outer + f->per_piece - 1) / f->per_piece;
+    grid[2] = f->pieces;
+}
+
+static ts_status fold_launch(fold_of *f, nd_group *group, const int64_t grid[3], ts_error *err)
+{
+    nd_launch launch = {.n = 0};
+    char head[4] = {'F', (char)f->fold, (char)f->loop, (char)(f->pieces > 1)};
+    ts__text_init(&launch.key, group->graph->alloc);
+    ts__text_put(&launch.key, head, sizeof head);
+    ts__text_putc(&launch.key, (char)(f->mask ? group->n_nodes : 0));
+    for (uint32_t d = 0; d < f->k.axes.rank; d++)
+        ts__text_putc(&launch.key, (char)f->k.axes.folded[d]);
+    ts__nd_kernel_key(&f->k, &launch);
+    ts__nd_kernel_args(&f->k, &launch);
+    ts__nd_launch_int(&launch, f->k.index, f->per_piece);
+    ts__nd_launch_int(&launch, f->k.index, f->piece_count);
+    group->graph->stats.bytes += ts__nd_group_bytes(&f->k);
+    group->graph->stats.n_nodes += group->n_nodes;
+    return ts__nd_launch_run(group->graph, &launch, grid, fold_write, f, err);
+}
+
+/* A node whose value is an array in another dtype, broadcast as `like`. */
+static ts_status fold_value(ts_nd *x, ts_dtype dtype, const ts_nd *like, nd_node **out, ts_error *err)
+{
+    nd_node *node = ts__nd_node_new(x->graph, TS_ND_copy, like->rank, ts_nd_shape(like));
+    *out = node;
+    if (!node)
+        return ts_fail(err, TS_NOMEM, "out of memory for a reduction");
+    node->loop = x->dtype;
+    node->dtype = (uint8_t)dtype;
+    node->n_in = node->weight = 1;
+    memcpy(node->order, ts_nd_strides(like), like->rank * sizeof *node->order);
+    return ts__nd_take_array(node, 0, x, err);
+}
+
+/* The fold of what the group computes into `out`, whose axes are those of the shape, folded ones with extent 1. */
+static ts_status fold_into(fold_of *f, const ts_nd_reduction *r, ts_nd *out, ts_error *err)
+{
+    nd_group group;
+    ts_nd_graph *graph = r->x->graph;
+    int64_t strides[TS_ND_RANK], grid[3];
+    ts_nd *parts = NULL;
+    TS_TRY(ts__nd_store_fill(out->store, err));
+    for (uint32_t d = 0; d < r->x->rank; d++)
+        strides[d] = r->axes >> d & 1 ? 0 : ts_nd_strides(out)[d];
+    ts__nd_group_begin(&group, graph, f->value);
+    bool fits = ts__nd_group_add(&group, f->value) && (!f->mask || ts__nd_group_add(&group, f->mask));
+    f->out = group.n_places;
+    fits = fits && group.n_places < ND_GROUP_MEMORY;
+    if (fits)
+        group.places[group.n_places++] = (nd_place){ts_buffer_data(out->store->buffer), out->store->buffer, strides,
+                                                    (uint8_t)f->result, f->value};
+    f->k.group = &group;
+    if (!fits || !ts__nd_axes_of(&group, r->axes, &f->k.axes))
+        return ts_fail(err, TS_UNSUPPORTED, "a reduction of arrays whose axes do not lie as %d or fewer is not supported "
+                       "yet; copy them first", TS_MAX_RANK);
+    ts__nd_kernel_tiles(&f->k);
+    ts__nd_kernel_places(&f->k);
+    fold_grid(f, grid);
+    if (f->k.axes.rank == TS_MAX_RANK || ts__nd_kernel_is_wide(&f->k))
+        return ts_fail(err, TS_UNSUPPORTED, "a reduction that needs more than %d numbers", TS_LAUNCH_ARGS);
+    if (f->pieces == 1)
+        return fold_launch(f, &group, grid, err);
+    int64_t shape[2] = {f->pieces, f->piece_count};
+    ts_dtype result = f->result;
+    f->result = f->loop;
+    TS_TRY(ts_nd_empty(graph, f->loop, 2, shape, false, &parts, err));
+    ts_status status = ts__nd_store_fill(parts->store, err);
+    if (status == TS_OK) {
+        nd_place *place = &group.places[f->out];
+        place->data = ts_buffer_data(parts->store->buffer);
+        place->buffer = parts->store->buffer;
+        place->dtype = (uint8_t)f->loop;
+        status = fold_launch(f, &group, grid, err);
+    }
+    ts_nd *flat = NULL, *whole = NULL;
+    if (status == TS_OK) {
+        ts_nd_reduction second = {.fold = r->fold, .x = parts, .axes = 1, .dtype = result};
+        status = ts_nd_reduce(graph, &second, &flat, err);
+    }
+    ts_nd_release(parts);
+    if (status != TS_OK)
+        return status;
+    status = ts_nd_view(flat, 0, result, out->rank, ts_nd_shape(out), ts_nd_strides(out), 0, &whole, err);
+    if (status == TS_OK) {
+        ts_nd_call call = {.fn = TS_ND_copy, .in = {{.array = whole}}, .out = out};
+        ts_nd *same;
+        status = ts_nd_run(graph, &call, &same, err);
+        if (status == TS_OK)
+            ts_nd_release(same);
+    }
+    ts_nd_release(whole);
+    ts_nd_release(flat);
+    return status;
+}
+
+static ts_status fold_empty(const ts_nd_reduction *r, ts_nd *out, ts_error *err)
+{
+    static const int64_t neutral[] = {[TS_ND_PROD] = 1, [TS_ND_ALL] = 1, [TS_ND_FOLDS] = 0};
+    ts_nd *same;
+    if (!out->count)
+        return ts__nd_store_fill(out->store, err);
+    if (r->fold == TS_ND_MAX || r->fold == TS_ND_MIN)
+        return ts_fail(err, TS_VALUE, "zero-size array to reduction operation %s which has no identity",
+                       r->fold == TS_ND_MAX ? "maximum" : "minimum");
+    if (fold_is_arg(r->fold))
+        return ts_fail(err, TS_VALUE, "attempt to get %s of an empty sequence",
+                       r->fold == TS_ND_ARGMAX ? "argmax" : "argmin");
+    ts_nd_call call = {.fn = TS_ND_copy, .in = {{.kind = 'i', .i = neutral[r->fold]}}, .out = out,
+                       .casting = TS_ND_UNSAFE};
+    TS_TRY(ts_nd_run(r->x->graph, &call, &same, err));
+    ts_nd_release(same);
+    return TS_OK;
+}
+
+/* The dtype of accumulators: narrow floats are summed in float32. */
+static ts_dtype fold_loop(const ts_nd_reduction *r)
+{
+    bool narrow = r->dtype == TS_DTYPE_float16 || r->dtype == TS_DTYPE_bfloat16;
+    if (r->fold == TS_ND_ALL || r->fold == TS_ND_ANY)
+        return TS_DTYPE_bool_;
+    if (r->fold == TS_ND_SUM || r->fold == TS_ND_PROD)
+        return narrow ? TS_DTYPE_float32 : r->dtype ? r->dtype : (ts_dtype)r->x->dtype;
+    return r->dtype && !fold_is_arg(r->fold) ? r->dtype : (ts_dtype)r->x->dtype;
+}
+
+static ts_status fold_run(const ts_nd_reduction *r, ts_nd *out, ts_error *err)
+{
+    fold_of f = {.fold = r->fold, .loop = fold_loop(r), .result = (ts_dtype)out->dtype};
+    ts_nd_graph *graph = r->x->graph;
+    if (!r->x->count)
+        return fold_empty(r, out, err);
+    ts_status status = fold_value(r->x, f.loop, r->x, &f.value, err);
+    if (status == TS_OK && r->where)
+        status = fold_value(r->where, TS_DTYPE_bool_, r->x, &f.mask, err);
+    if (status == TS_OK)
+        status = fold_into(&f, r, out, err);
+    ts__nd_node_release(graph, f.value);
+    ts__nd_node_release(graph, f.mask);
+    return status;
+}
+
+ts_status ts_nd_reduce(ts_nd_graph *graph, const ts_nd_reduction *r, ts_nd **result, ts_error *err)
+{
+    int64_t shape[TS_ND_RANK], kept[TS_ND_RANK], strides[TS_ND_RANK];
+    uint32_t rank = 0;
+    bool is_truth = r->fold == TS_ND_ALL || r->fold == TS_ND_ANY;
+    ts_dtype dtype = is_truth ? TS_DTYPE_bool_ : fold_is_arg(r->fold) ? TS_DTYPE_int64
+                                                : r->dtype            ? r->dtype
+                                                                      : (ts_dtype)r->x->dtype;
+    ts_nd *out, *view;
+    *result = NULL;
+    for (uint32_t d = 0; d < r->x->rank; d++)
+        shape[d] = r->axes >> d & 1 ? 1 : ts_nd_shape(r->x)[d];
+    TS_TRY(ts_nd_empty(graph, dtype, r->x->rank, shape, false, &out, err));
+    ts_status status = fold_run(r, out, err);
+    for (uint32_t d = 0; d < r->x->rank; d++)
+        if (!(r->axes >> d & 1)) {
+            kept[rank] = shape[d];
+            strides[rank++] = ts_nd_strides(out)[d];
+        }
+    if (status == TS_OK && !r->keeps) {
+        status = ts_nd_view(out, 0, dtype, rank, kept, strides, 0, &view, err);
+        ts_nd_release(out);
+        out = status == TS_OK ? view : NULL;
+    }
+    if (status == TS_OK)
+        *result = out;
+    else
+        ts_nd_release(out);
+    return status;
+}

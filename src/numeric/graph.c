@@ -1,0 +1,294 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Storages, arrays and the list of what waits. A node is in the list while some storage has it as its value; without
+ * one it lives on as an operand of others, or goes: what nobody can read any more is never computed.
+ */
+#include "numeric/numeric.h"
+#include <stdlib.h>
+
+/* ---- graphs -------------------------------------------------------------------------------------- */
+
+ts_status ts_nd_graph_create(ts_device *device, ts_nd_graph **out, ts_error *err)
+{
+    ts_nd_graph *graph = ts__new(device->alloc, sizeof *graph);
+    *out = NULL;
+    if (!graph)
+        return ts_fail(err, TS_NOMEM, "out of memory for a graph of arrays");
+    *graph = (ts_nd_graph){.device = device, .alloc = device->alloc, .small = 8192};
+    graph->last = &graph->first;
+    *out = graph;
+    return TS_OK;
+}
+
+void ts_nd_graph_destroy(ts_nd_graph *graph)
+{
+    if (!graph)
+        return;
+    ts__nd_kernels_destroy(graph);
+    ts__delete(graph->alloc, graph, sizeof *graph);
+}
+
+int64_t ts_nd_graph_small(ts_nd_graph *graph, int64_t small)
+{
+    int64_t before = graph->small;
+    if (small >= 0)
+        graph->small = small;
+    return before;
+}
+
+void ts_nd_graph_stats(const ts_nd_graph *graph, ts_nd_stats *out)
+{
+    *out = graph->stats;
+    out->n_waiting = graph->n_waiting;
+}
+
+/* ---- nodes --------------------------------------------------------------------------------------- */
+
+static size_t node_bytes(uint32_t rank, uint32_t n_in)
+{
+    return sizeof(nd_node) + sizeof(int64_t) * rank * (2 + n_in);
+}
+
+nd_node *ts__nd_node_new(ts_nd_graph *graph, ts_nd_fn fn, uint32_t rank, const int64_t *shape)
+{
+    nd_node *node = graph->alloc->resize(graph->alloc->user, NULL, 0, node_bytes(rank, ND_INPUTS));
+    if (!node)
+        return NULL;
+    *node = (nd_node){.references = 1, .fn = (uint16_t)fn, .rank = (uint8_t)rank, .count = 1};
+    node->shape = (int64_t *)(node + 1);
+    node->order = node->shape + rank;
+    for (int i = 0; i < ND_INPUTS; i++)
+        node->strides[i] = node->order + (1 + i) * (int64_t)rank;
+    for (uint32_t d = 0; d < rank; d++) {
+        node->shape[d] = shape[d];
+        node->count *= shape[d];
+    }
+    return node;
+}
+
+void ts__nd_node_release(ts_nd_graph *graph, nd_node *node)
+{
+    if (!node || --node->references)
+        return;
+    for (int i = 0; i < ND_INPUTS; i++) {
+        if (node->in[i].kind == ND_IN_NODE)
+            ts__nd_node_release(graph, node->in[i].node);
+        if (node->in[i].kind == ND_IN_LOAD)
+            ts_buffer_release(node->in[i].buffer);
+    }
+    ts_buffer_release(node->done);
+    graph->alloc->resize(graph->alloc->user, node, node_bytes(node->rank, ND_INPUTS), 0);
+}
+
+/* ---- storages ------------------------------------------------------------------------------------ */
+
+/* The storage's value is another one from now on, or none. */
+void ts__nd_store_set(ts_nd_store *store, nd_node *node)
+{
+    ts_nd_graph *graph = store->graph;
+    nd_node *old = store->value;
+    store->value = node;
+    if (old) {
+        *old->link = old->next;
+        if (old->next)
+            old->next->link = old->link;
+        else
+            graph->last = old->link;
+        old->store = NULL;
+        old->next = NULL;
+        graph->n_waiting--;
+        ts__nd_node_release(graph, old);
+    }
+    if (node) {
+        node->store = store;
+        node->link = graph->last;
+        *graph->last = node;
+        graph->last = &node->next;
+        graph->n_waiting++;
+    }
+}
+
+static ts_nd_store *store_new(ts_nd_graph *graph, int64_t bytes, ts_error *err)
+{
+    ts_nd_store *store = ts__new(graph->alloc, sizeof *store);
+    if (!store) {
+        (void)ts_fail(err, TS_NOMEM, "out of memory for an array");
+        return NULL;
+    }
+    *store = (ts_nd_store){.references = 1, .graph = graph, .bytes = bytes};
+    return store;
+}
+
+static void store_release(ts_nd_store *store)
+{
+    if (--store->references)
+        return;
+    ts__nd_store_set(store, NULL);
+    ts_buffer_release(store->buffer);
+    ts__delete(store->graph->alloc, store, sizeof *store);
+}
+
+ts_status ts__nd_store_fill(ts_nd_store *store, ts_error *err)
+{
+    if (store->buffer)
+        return TS_OK;
+    return ts_buffer_create(store->graph->device, NULL, (uint64_t)TS_MAX(store->bytes, 1), &store->buffer, err);
+}
+
+/* ---- arrays -------------------------------------------------------------------------------------- */
+
+static size_t nd_bytes(uint32_t rank)
+{
+    return sizeof(ts_nd) + sizeof(int64_t) * 2 * rank;
+}
+
+ts_status ts__nd_new(ts_nd_graph *graph, ts_nd_store *store, int64_t offset, ts_dtype dtype, uint32_t rank,
+                     const int64_t *shape, const int64_t *strides, uint32_t flags, ts_nd **out, ts_error *err)
+{
+    ts_nd *a = graph->alloc->resize(graph->alloc->user, NULL, 0, nd_bytes(rank));
+    *out = NULL;
+    if (!a)
+        return ts_fail(err, TS_NOMEM, "out of memory for an array");
+    *a = (ts_nd){.graph = graph, .store = store, .offset = offset, .count = 1, .references = 1,
+                 .dtype = (uint8_t)dtype, .rank = (uint8_t)rank, .flags = (uint8_t)flags};
+    for (uint32_t d = 0; d < rank; d++) {
+        a->dims[d] = shape[d];
+        a->dims[rank + d] = strides[d];
+        a->count *= shape[d];
+    }
+    graph->n_arrays++;
+    *out = a;
+    return TS_OK;
+}
+
+void ts_nd_retain(ts_nd *a)
+{
+    a->references++;
+}
+
+void ts_nd_release(ts_nd *a)
+{
+    if (!a || --a->references)
+        return;
+    ts_nd_graph *graph = a->graph;
+    graph->n_arrays--;
+    store_release(a->store);
+    graph->alloc->resize(graph->alloc->user, a, nd_bytes(a->rank), 0);
+}
+
+bool ts__nd_dense(ts_dtype dtype, uint32_t rank, const int64_t *shape, const uint8_t *order, int64_t *strides,
+                  int64_t *count, int64_t *bytes)
+{
+    int64_t stride = (int64_t)ts_dtype_bytes(dtype), n = 1;
+    bool is_empty = false;
+    for (uint32_t i = rank; i-- > 0;) {
+        uint32_t d = order ? order[i] : i;
+        int64_t extent = TS_MAX(shape[d], 1);
+        strides[d] = stride;
+        is_empty |= shape[d] == 0;
+        if (__builtin_mul_overflow(stride, extent, &stride) || __builtin_mul_overflow(n, extent, &n))
+            return false;
+    }
+    *count = is_empty ? 0 : n;
+    *bytes = is_empty ? 0 : stride;
+    return stride <= (int64_t)1 << 62;
+}
+
+ts_status ts_nd_empty(ts_nd_graph *graph, ts_dtype dtype, uint32_t rank, const int64_t *shape, bool columns,
+                      ts_nd **out, ts_error *err)
+{
+    int64_t strides[TS_ND_RANK], count, bytes;
+    uint8_t order[TS_ND_RANK];
+    *out = NULL;
+    if (rank > TS_ND_RANK)
+        return ts_fail(err, TS_VALUE, "maximum supported dimension for an ndarray is currently 64, found %u", rank);
+    for (uint32_t d = 0; d < rank; d++) {
+        order[d] = (uint8_t)(rank - 1 - d);
+        if (shape[d] < 0)
+            return ts_fail(err, TS_VALUE, "negative dimensions are not allowed");
+    }
+    if (!ts__nd_dense(dtype, rank, shape, columns ? order : NULL, strides, &count, &bytes))
+        return ts_fail(err, TS_VALUE, "array is too big; `arr.size * arr.dtype.itemsize` is larger than the maximum "
+                       "possible size.");
+    ts_nd_store *store = store_new(graph, bytes, err);
+    if (!store)
+        return TS_NOMEM;
+    ts_status status = ts__nd_new(graph, store, 0, dtype, rank, shape, strides, 0, out, err);
+    if (status != TS_OK)
+        store_release(store);
+    return status;
+}
+
+ts_status ts_nd_wrap(ts_nd_graph *graph, ts_buffer *buffer, int64_t offset, ts_dtype dtype, uint32_t rank,
+                     const int64_t *shape, const int64_t *strides, uint32_t flags, ts_nd **out, ts_error *err)
+{
+    *out = NULL;
+    ts_nd_store *store = store_new(graph, (int64_t)ts_buffer_bytes(buffer), err);
+    if (!store)
+        return TS_NOMEM;
+    ts_status status = ts__nd_new(graph, store, offset, dtype, rank, shape, strides, flags, out, err);
+    if (status == TS_OK) {
+        store->buffer = buffer;
+        store->lasting = !(flags & TS_ND_PRIVATE);
+        ts_buffer_retain(buffer);
+    } else
+        store_release(store);
+    return status;
+}
+
+ts_status ts_nd_view(const ts_nd *a, int64_t offset, ts_dtype dtype, uint32_t rank, const int64_t *shape,
+                     const int64_t *strides, uint32_t flags, ts_nd **out, ts_error *err)
+{
+    TS_TRY(ts__nd_new(a->graph, a->store, a->offset + offset, dtype, rank, shape, strides, flags, out, err));
+    a->store->references++;
+    return TS_OK;
+}
+
+/* Strides are those of a permutation of dense axes, and the elements fill the storage. */
+bool ts__nd_is_whole(const ts_nd *a)
+{
+    const int64_t *shape = ts_nd_shape(a), *strides = ts_nd_strides(a);
+    int64_t item = (int64_t)ts_dtype_bytes((ts_dtype)a->dtype), reach = 0;
+    if (a->offset || a->count * item != a->store->bytes)
+        return false;
+    for (uint32_t d = 0; d < a->rank; d++) {
+        if (shape[d] > 1 && strides[d] < item)
+            return false;
+        reach += shape[d] > 1 ? (shape[d] - 1) * strides[d] : 0;
+    }
+    return a->count == 0 || reach + item == a->store->bytes;
+}
+
+bool ts__nd_arg(const ts_nd *a, char *data, int64_t *room, ts_arg *out)
+{
+    int64_t item = (int64_t)ts_dtype_bytes((ts_dtype)a->dtype);
+    uint32_t n = 0;
+    for (uint32_t d = 0; d < a->rank; d++) {
+        int64_t extent = ts_nd_shape(a)[d], stride = ts_nd_strides(a)[d];
+        if (extent == 1)
+            continue;
+        if (n == TS_ARRAY_RANK || stride % item)
+            return false;
+        room[n] = extent;
+        room[TS_ARRAY_RANK + n++] = stride / item;
+    }
+    *out = (ts_arg){.kind = TS_SPEC_ARRAY, .dtype = a->dtype, .rank = (uint8_t)n, .value.data = data, .shape = room,
+                    .strides = room + TS_ARRAY_RANK};
+    return true;
+}
+
+bool ts_nd_shares(const ts_nd *a, const ts_nd *b, bool exact)
+{
+    int64_t one[2 * TS_ARRAY_RANK], two[2 * TS_ARRAY_RANK];
+    ts_arg x, y;
+    char *base_a = a->store->buffer ? ts_buffer_data(a->store->buffer) : NULL;
+    char *base_b = b->store->buffer ? ts_buffer_data(b->store->buffer) : NULL;
+    bool is_one = a->store == b->store;
+    if (!is_one && !(a->store->lasting && b->store->lasting))
+        return false;
+    if (is_one)
+        base_a = base_b = (char *)(uintptr_t)4096;
+    if (!exact || !ts__nd_arg(a, base_a + a->offset, one, &x) || !ts__nd_arg(b, base_b + b->offset, two, &y))
+        return a->count && b->count;
+    return ts_arg_overlap(&x, &y) != TS_OVERLAP_NONE;
+}

@@ -1,0 +1,505 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * A group as a kernel of tiles. The kernel depends on structure: functions, dtypes, how many axes are left when they are
+ * joined, which places lack which axes and which lie dense along the last one. Extents, strides, addresses and numbers
+ * are arguments, so a new size needs no new kernel.
+ *
+ *     axes     (2000, 3, 500) dense everywhere            -> (3000000)
+ *              (2000, 500) + (500)                        -> (2000, 500), the second place lacks axis 0
+ *     tile     last axis 16, 128 or 1024 wide; what is left of 1024 along the axis before; 1 along others
+ *     grid     tiles of the last axis, of the axis before, all others together
+ *
+ * Pointers are passed as arrays of no axes: bounds and strides are the group's own numbers.
+ */
+#include "numeric/group.h"
+
+/* ---- axes ---------------------------------------------------------------------------------------- */
+
+static int64_t axes_size(int64_t x)
+{
+    return x < 0 ? -x : x;
+}
+
+/* Whether axis a steps less than axis b: by the first place where they differ, what is written first. */
+static bool axes_is_inner(const nd_axes *axes, uint32_t n, uint32_t a, uint32_t b)
+{
+    for (uint32_t p = n; p-- > 0;) {
+        int64_t x = axes_size(axes->stride[p][a]), y = axes_size(axes->stride[p][b]);
+        if (x && y && x != y)
+            return x < y;
+    }
+    return a > b;
+}
+
+static void axes_swap(nd_axes *axes, uint32_t n, uint32_t a, uint32_t b)
+{
+#define SWAP(x, y)          \
+    do {                    \
+        int64_t keep = (x); \
+        (x) = (y);          \
+        (y) = keep;         \
+    } while (0)
+    bool folded = axes->folded[a];
+    axes->folded[a] = axes->folded[b];
+    axes->folded[b] = folded;
+    SWAP(axes->extent[a], axes->extent[b]);
+    for (uint32_t p = 0; p < n; p++)
+        SWAP(axes->stride[p][a], axes->stride[p][b]);
+#undef SWAP
+}
+
+static void axes_sort(nd_axes *axes, uint32_t n)
+{
+    for (uint32_t i = 1; i < axes->rank; i++)
+        for (uint32_t k = i; k > 0 && axes_is_inner(axes, n, k - 1, k); k--)
+            axes_swap(axes, n, k - 1, k);
+}
+
+/* Axis d and the one after it are one where every place steps over the second as a whole. */
+static void axes_join(nd_axes *axes, uint32_t n)
+{
+    uint32_t last = 0;
+    for (uint32_t d = 1; d < axes->rank; d++) {
+        bool one = axes->folded[last] == axes->folded[d];
+        for (uint32_t p = 0; p < n && one; p++)
+            one = axes->stride[p][last] == axes->stride[p][d] * axes->extent[d];
+        last += !one;
+        axes->extent[last] = one ? axes->extent[last] * axes->extent[d] : axes->extent[d];
+        axes->folded[last] = axes->folded[d];
+        for (uint32_t p = 0; p < n; p++)
+            axes->stride[p][last] = axes->stride[p][d];
+    }
+    axes->rank = axes->rank ? last + 1 : 0;
+}
+
+bool ts__nd_axes_of(const nd_group *group, uint64_t folded, nd_axes *axes)
+{
+    axes->rank = 0;
+    for (uint32_t d = 0; d < group->rank; d++) {
+        if (group->shape[d] == 1)
+            continue;
+        axes->folded[axes->rank] = folded >> d & 1;
+        for (uint32_t p = 0; p < group->n_places; p++) {
+            int64_t item = (int64_t)ts_dtype_bytes((ts_dtype)group->places[p].dtype);
+            if (group->places[p].strides[d] % item)
+                return false;
+            axes->stride[p][axes->rank] = group->places[p].strides[d] / item;
+        }
+        axes->extent[axes->rank++] = group->shape[d];
+    }
+    axes_sort(axes, group->n_places);
+    axes_join(axes, group->n_places);
+    if (!axes->rank) {
+        axes->rank = 1;
+        axes->extent[0] = 1;
+        axes->folded[0] = false;
+        for (uint32_t p = 0; p < group->n_places; p++)
+            axes->stride[p][0] = group->places[p].store ? 1 : 0;
+    }
+    return axes->rank <= TS_MAX_RANK;
+}
+
+/* ---- shape of the kernel ------------------------------------------------------------------------- */
+
+void ts__nd_kernel_tiles(group_kernel *k)
+{
+    uint32_t r = k->axes.rank;
+    int64_t inner = k->axes.extent[r - 1], left = ND_TILE;
+    for (uint32_t d = 0; d < r; d++)
+        k->tile[d] = 1;
+    k->tile[r - 1] = inner <= 16 && r > 1 ? 16 : inner <= 128 ? 128 : ND_TILE;
+    left /= k->tile[r - 1];
+    if (r > 1)
+        k->tile[r - 2] = k->axes.extent[r - 2] < left ? TS_MIN(left, 8) : left;
+    for (uint32_t d = 0; d < r; d++)
+        k->n_tiles[d] = (k->axes.extent[d] + k->tile[d] - 1) / k->tile[d];
+}
+
+void ts__nd_kernel_places(group_kernel *k)
+{
+    uint32_t r = k->axes.rank;
+    bool large = false;
+    for (uint32_t p = 0; p < k->group->n_places; p++) {
+        int64_t reach = 0;
+        k->lacks[p] = 0;
+        for (uint32_t d = 0; d < r; d++) {
+            k->lacks[p] |= (uint8_t)((k->axes.stride[p][d] == 0) << d);
+            reach += axes_size(k->axes.stride[p][d]) * k->axes.extent[d];
+        }
+        k->dense[p] = k->axes.stride[p][r - 1] == 1;
+        large |= reach > INT32_MAX;
+    }
+    for (uint32_t d = 0; d < r; d++)
+        large |= k->axes.extent[d] > INT32_MAX;
+    k->index = large ? TS_T_i64 : TS_T_i32;
+}
+
+/* ---- arguments and key --------------------------------------------------------------------------- */
+
+static void key_byte(nd_launch *launch, uint32_t byte)
+{
+    ts__text_putc(&launch->key, (char)byte);
+}
+
+void ts__nd_launch_pointer(nd_launch *launch, char *data, ts_buffer *buffer, ts_dtype dtype)
+{
+    ts_arg *arg = &launch->args[launch->n++];
+    uint16_t device = ts_device_id(ts_buffer_device(buffer));
+    *arg = (ts_arg){.kind = TS_SPEC_ARRAY, .dtype = (uint8_t)dtype, .device = device, .value.data = data,
+                    .buffer = buffer};
+}
+
+void ts__nd_launch_scalar(nd_launch *launch, ts_dtype dtype, uint64_t bits)
+{
+    launch->args[launch->n++] = (ts_arg){.kind = TS_SPEC_SCALAR, .dtype = (uint8_t)dtype, .value.bits = bits};
+}
+
+void ts__nd_launch_int(nd_launch *launch, ts_type type, int64_t value)
+{
+    ts__nd_launch_scalar(launch, type == TS_T_i64 ? TS_DTYPE_int64 : TS_DTYPE_int32, (uint64_t)value);
+}
+
+void ts__nd_launch_number(nd_launch *launch, ts_dtype dtype, const uint64_t bits[2])
+{
+    ts_dtype part = (ts_dtype)ts_dtype_get(dtype)->part;
+    if (dtype == TS_DTYPE_bool_)
+        ts__nd_launch_scalar(launch, TS_DTYPE_int32, bits[0]);
+    else
+        ts__nd_launch_scalar(launch, part ? part : dtype, bits[0]);
+    if (part)
+        ts__nd_launch_scalar(launch, part, bits[1]);
+}
+
+/* Where an operand comes from, as a byte: a place, a number or a node of the group. */
+static uint32_t key_source(const nd_group *group, const nd_node *node, int i)
+{
+    const nd_in *in = &node->in[i];
+    if (in->kind == ND_IN_NODE && !in->node->done)
+        for (uint32_t n = 0; n < group->n_nodes; n++)
+            if (group->nodes[n] == in->node)
+                return n;
+    if (in->kind == ND_IN_NUMBER)
+        for (uint32_t n = 0; n < group->n_numbers; n++)
+            if (group->numbers[n] == in)
+                return ND_GROUP_NODES + ND_GROUP_MEMORY + n;
+    const char *data = in->kind == ND_IN_NODE ? ts_buffer_data(in->node->done) : in->data;
+    const int64_t *strides = in->kind == ND_IN_NODE ? in->node->order : node->strides[i];
+    for (uint32_t p = 0; p < group->n_places; p++) {
+        const nd_place *place = &group->places[p];
+        if (!place->store && place->data == data && place->dtype == in->dtype &&
+            memcmp(place->strides, strides, group->rank * sizeof *strides) == 0)
+            return ND_GROUP_NODES + p;
+    }
+    ts_assert(false);
+    return 0;
+}
+
+static uint32_t group_index(const nd_group *group, const nd_node *node)
+{
+    for (uint32_t n = 0; n < group->n_nodes; n++)
+        if (group->nodes[n] == node)
+            return n;
+    return UINT32_MAX;
+}
+
+static uint32_t group_n_in(const nd_node *node)
+{
+    return node->n_in + (node->has_where ? 2u : 0u);
+}
+
+void ts__nd_kernel_key(const group_kernel *k, nd_launch *launch)
+{
+    const nd_group *group = k->group;
+    key_byte(launch, k->axes.rank);
+    key_byte(launch, k->index);
+    for (uint32_t d = 0; d < k->axes.rank; d++)
+        key_byte(launch, (uint32_t)ts_log2((uint64_t)k->tile[d]));
+    for (uint32_t p = 0; p < group->n_places; p++) {
+        const nd_place *place = &group->places[p];
+        key_byte(launch, place->dtype);
+        key_byte(launch, k->lacks[p]);
+        key_byte(launch, k->dense[p]);
+        key_byte(launch, place->store ? group_index(group, place->store) : UINT8_MAX);
+    }
+    key_byte(launch, UINT8_MAX);
+    for (uint32_t n = 0; n < group->n_nodes; n++) {
+        const nd_node *node = group->nodes[n];
+        key_byte(launch, node->fn);
+        key_byte(launch, node->loop);
+        key_byte(launch, node->dtype);
+        key_byte(launch, node->has_where);
+        for (uint32_t i = 0; i < group_n_in(node); i++) {
+            key_byte(launch, key_source(group, node, (int)i));
+            key_byte(launch, node->in[i].dtype);
+        }
+    }
+}
+
+void ts__nd_kernel_args(const group_kernel *k, nd_launch *launch)
+{
+    const nd_group *group = k->group;
+    uint32_t r = k->axes.rank;
+    for (uint32_t p = 0; p < group->n_places; p++)
+        ts__nd_launch_pointer(launch, group->places[p].data, group->places[p].buffer, (ts_dtype)group->places[p].dtype);
+    for (uint32_t d = 0; d < r; d++)
+        ts__nd_launch_int(launch, k->index, k->axes.extent[d]);
+    for (uint32_t p = 0; p < group->n_places; p++)
+        for (uint32_t d = 0; d < r; d++)
+            if (!(k->lacks[p] >> d & 1) && !(d == r - 1 && k->dense[p]))
+                ts__nd_launch_int(launch, k->index, k->axes.stride[p][d]);
+    for (uint32_t n = 0; n < group->n_numbers; n++)
+        ts__nd_launch_number(launch, (ts_dtype)group->numbers[n]->dtype, group->numbers[n]->bits);
+}
+
+/* Whether the arguments are too many for a launch. */
+bool ts__nd_kernel_is_wide(const group_kernel *k)
+{
+    uint32_t n = k->axes.rank + 2 * k->group->n_numbers + k->group->n_places * (1 + k->axes.rank);
+    return n > TS_LAUNCH_ARGS;
+}
+
+/* ---- the kernel ---------------------------------------------------------------------------------- */
+
+ts_type ts__nd_memory_type(ts_dtype dtype)
+{
+    return dtype == TS_DTYPE_bool_ ? TS_T_i8 : ts_dtype_get(dtype)->scalar;
+}
+
+void ts__nd_build_params(group_build *g, ts_builder *b)
+{
+    const group_kernel *k = g->k;
+    uint32_t r = k->axes.rank;
+    for (uint32_t p = 0; p < k->group->n_places; p++)
+        ts_fn_param_array(b, ts__nd_memory_type((ts_dtype)k->group->places[p].dtype), 0, k->index, &g->pointer[p]);
+    for (uint32_t d = 0; d < r; d++)
+        g->extent[d] = ts_fn_param(b, k->index);
+    for (uint32_t p = 0; p < k->group->n_places; p++)
+        for (uint32_t d = 0; d < r; d++)
+            if (!(k->lacks[p] >> d & 1) && !(d == r - 1 && k->dense[p]))
+                g->stride[p][d] = ts_fn_param(b, k->index);
+    for (uint32_t n = 0; n < k->group->n_numbers; n++) {
+        ts_dtype dtype = (ts_dtype)k->group->numbers[n]->dtype;
+        g->number[n].re = ts_fn_param(b, dtype == TS_DTYPE_bool_ ? TS_T_i32 : ts__nd_emit_scalar(dtype));
+        if (nd_kind(dtype) == 'c')
+            g->number[n].im = ts_fn_param(b, ts__nd_emit_scalar(dtype));
+    }
+}
+
+/* Numbers of this block's tile along the axes. Axes before the last two share the third axis of the grid. */
+static void build_place_in_grid(group_build *g, ts_builder *b)
+{
+    uint32_t r = g->k->axes.rank;
+    for (uint32_t i = 0; i < 2 && i < r; i++) {
+        ts_val at = ts_block_id(b, i);
+        g->at[r - 1 - i] = g->k->index == TS_T_i64 ? ts_cast(b, TS_OP_exti, at, TS_T_i64, 0) : at;
+    }
+    if (r < 3)
+        return;
+    ts_val rest = ts_block_id(b, 2);
+    rest = g->k->index == TS_T_i64 ? ts_cast(b, TS_OP_exti, rest, TS_T_i64, 0) : rest;
+    for (uint32_t d = r - 2; d-- > 1;) {
+        g->at[d] = ts_op2(b, TS_OP_remi, rest, g->extent[d], 0);
+        rest = ts_op2(b, TS_OP_divi, rest, g->extent[d], 0);
+    }
+    g->at[0] = rest;
+}
+
+/* The view of a place along the axes that it has: its tiles, and where this block's lies. */
+uint32_t ts__nd_build_view(group_build *g, ts_builder *b, uint32_t p, ts_val *view, ts_val *at)
+{
+    const group_kernel *k = g->k;
+    uint32_t n = 0, n_strides = 0, r = k->axes.rank;
+    int64_t dims[TS_MAX_RANK], strides[TS_MAX_RANK], tile[TS_MAX_RANK];
+    ts_val dynamic[2 * TS_MAX_RANK], steps[TS_MAX_RANK];
+    for (uint32_t d = 0; d < r; d++) {
+        if (k->lacks[p] >> d & 1)
+            continue;
+        bool is_unit = d == r - 1 && k->dense[p];
+        dims[n] = TS_DYNAMIC;
+        strides[n] = is_unit ? 1 : TS_DYNAMIC;
+        tile[n] = k->tile[d];
+        dynamic[n] = g->extent[d];
+        at[n++] = g->at[d];
+        if (!is_unit)
+            steps[n_strides++] = g->stride[p][d];
+    }
+    memcpy(dynamic + n, steps, n_strides * sizeof *steps);
+    if (n)
+        *view = ts_partition_view(b, ts_tensor_view(b, g->pointer[p], n, dims, strides, n + n_strides, dynamic), tile,
+                                  TS_PAD_ZERO);
+    return n;
+}
+
+/* A tile as one of the whole shape: axes that its place lacks are 1 wide, then spread. */
+static ts_val build_spread(const group_build *g, ts_builder *b, uint32_t p, ts_val x)
+{
+    const nd_emit *e = &g->e;
+    int64_t dims[TS_MAX_RANK];
+    ts_type elem = ts_type_elem(e->module, ts_val_type(e->fn, x));
+    for (uint32_t d = 0; d < e->rank; d++)
+        dims[d] = g->k->lacks[p] >> d & 1 ? 1 : e->tile[d];
+    ts_type narrow = ts_type_tile(e->module, elem, e->rank, dims);
+    return ts_broadcast(b, ts_reshape(b, x, narrow), ts__nd_emit_type(e, elem));
+}
+
+nd_val ts__nd_emit_loaded(const nd_emit *e, ts_val x, ts_dtype dtype)
+{
+    ts_type part = ts_type_part(ts__nd_memory_type(dtype)), whole = ts_val_type(e->fn, x);
+    if (dtype == TS_DTYPE_bool_)
+        return (nd_val){.re = ts_cmp(e->b, TS_OP_cmpi, TS_NE, x, ts_int(e->b, whole, 0), TS_A_UNSIGNED)};
+    if (!part)
+        return (nd_val){.re = x};
+    ts_type type = ts_type_with_elem(e->module, whole, part);
+    return (nd_val){ts_emit(e->b, TS_OP_real, type, 1, &x, 0, 0), ts_emit(e->b, TS_OP_imag, type, 1, &x, 0, 0)};
+}
+
+ts_val ts__nd_emit_stored(const nd_emit *e, nd_val x, ts_dtype dtype)
+{
+    ts_type scalar = ts__nd_memory_type(dtype);
+    ts_val parts[2] = {x.re, x.im};
+    if (dtype == TS_DTYPE_bool_)
+        return ts_cast(e->b, TS_OP_exti, x.re, scalar, TS_A_UNSIGNED);
+    if (!ts_type_part(scalar))
+        return x.re;
+    ts_type whole = ts_type_with_elem(e->module, ts_val_type(e->fn, x.re), scalar);
+    return ts_emit(e->b, TS_OP_make_complex, whole, 2, parts, 0, 0);
+}
+
+static void build_load(group_build *g, ts_builder *b, uint32_t p)
+{
+    ts_dtype dtype = (ts_dtype)g->k->group->places[p].dtype;
+    ts_val view, at[TS_MAX_RANK], x;
+    if (ts__nd_build_view(g, b, p, &view, at))
+        x = build_spread(g, b, p, ts_load_view(b, view, at, 0));
+    else {
+        x = ts_emit(b, TS_OP_load_ptr_tko, ts__nd_memory_type(dtype), 1, &g->pointer[p], 0, 0);
+        x = ts_broadcast(b, x, ts__nd_emit_type(&g->e, ts__nd_memory_type(dtype)));
+    }
+    g->place[p] = ts__nd_emit_loaded(&g->e, x, dtype);
+}
+
+static void build_number(group_build *g, ts_builder *b, uint32_t n)
+{
+    ts_dtype dtype = (ts_dtype)g->k->group->numbers[n]->dtype;
+    nd_val *x = &g->number[n];
+    if (dtype == TS_DTYPE_bool_)
+        x->re = ts_cmp(b, TS_OP_cmpi, TS_NE, x->re, ts_int(b, TS_T_i32, 0), 0);
+    x->re = ts_broadcast(b, x->re, ts__nd_emit_type(&g->e, ts__nd_emit_scalar(dtype)));
+    if (x->im)
+        x->im = ts_broadcast(b, x->im, ts__nd_emit_type(&g->e, ts__nd_emit_scalar(dtype)));
+}
+
+static nd_val build_operand(const group_build *g, const nd_node *node, uint32_t i)
+{
+    uint32_t source = key_source(g->k->group, node, (int)i);
+    if (source < ND_GROUP_NODES)
+        return g->node[source];
+    source -= ND_GROUP_NODES;
+    return source < ND_GROUP_MEMORY ? g->place[source] : g->number[source - ND_GROUP_MEMORY];
+}
+
+static void build_node(group_build *g, uint32_t n)
+{
+    const nd_node *node = g->k->group->nodes[n];
+    ts_dtype loop = (ts_dtype)node->loop, result = loop;
+    const ts_nd_info *row = ts_nd_get((ts_nd_fn)node->fn);
+    nd_emit e = ts__nd_emit_at(&g->e, loop);
+    nd_val x[3] = {{0}};
+    for (uint32_t i = 0; i < node->n_in; i++) {
+        bool is_condition = node->fn == TS_ND_select && i == 0;
+        x[i] = ts__nd_emit_cast(&g->e, build_operand(g, node, i), (ts_dtype)node->in[i].dtype,
+                             is_condition ? TS_DTYPE_bool_ : loop);
+    }
+    nd_val y = ts__nd_emit_fn(&e, (ts_nd_fn)node->fn, x);
+    if (row->result == ND_IS_BOOL)
+        result = TS_DTYPE_bool_;
+    else if (row->result == ND_IS_PART && e.kind == 'c')
+        result = (ts_dtype)ts_dtype_get(loop)->part;
+    y = ts__nd_emit_cast(&g->e, y, result, (ts_dtype)node->dtype);
+    if (node->has_where) {
+        nd_emit own = ts__nd_emit_at(&g->e, (ts_dtype)node->dtype);
+        nd_val all[3] = {build_operand(g, node, node->n_in), y, build_operand(g, node, node->n_in + 1)};
+        y = ts__nd_emit_fn(&own, TS_ND_select, all);
+    }
+    g->node[n] = y;
+}
+
+static void build_store(group_build *g, ts_builder *b, uint32_t p)
+{
+    const nd_place *place = &g->k->group->places[p];
+    nd_val x = g->node[group_index(g->k->group, place->store)];
+    ts_val view, at[TS_MAX_RANK];
+    if (ts__nd_build_view(g, b, p, &view, at))
+        ts_store_view(b, view, ts__nd_emit_stored(&g->e, x, (ts_dtype)place->dtype), at, 0);
+}
+
+void ts__nd_build_values(group_build *g, ts_builder *b)
+{
+    const nd_group *group = g->k->group;
+    for (uint32_t p = 0; p < group->n_places; p++)
+        if (!group->places[p].store)
+            build_load(g, b, p);
+    for (uint32_t n = 0; n < group->n_numbers; n++)
+        build_number(g, b, n);
+    for (uint32_t n = 0; n < group->n_nodes; n++)
+        build_node(g, n);
+}
+
+static void group_write(void *user, ts_module *module, ts_builder *b)
+{
+    const group_kernel *k = user;
+    ts_fn *fn = ts_fn_create(module, "elementwise", TS_LEVEL_T);
+    const ts_alloc *alloc = k->group->graph->alloc;
+    group_build *g = ts__new(alloc, sizeof *g); /* NULL: the verifier misses the end */
+    if (!g)
+        return;
+    ts_builder_reset(b, fn);
+    ts_builder_fold(b, true);
+    g->k = k;
+    g->e = (nd_emit){.b = b, .fn = fn, .module = module, .rank = k->axes.rank};
+    memcpy(g->e.tile, k->tile, sizeof k->tile);
+    ts__nd_build_params(g, b);
+    build_place_in_grid(g, b);
+    ts__nd_build_values(g, b);
+    for (uint32_t p = 0; p < k->group->n_places; p++)
+        if (k->group->places[p].store)
+            build_store(g, b, p);
+    ts_term(b, TS_OP_return, 0, NULL);
+    ts__delete(alloc, g, sizeof *g);
+}
+
+/* ---- running ------------------------------------------------------------------------------------- */
+
+uint64_t ts__nd_group_bytes(const group_kernel *k)
+{
+    uint64_t bytes = 0;
+    for (uint32_t p = 0; p < k->group->n_places; p++) {
+        uint64_t n = ts_dtype_bytes((ts_dtype)k->group->places[p].dtype);
+        for (uint32_t d = 0; d < k->axes.rank; d++)
+            n *= k->lacks[p] >> d & 1 ? 1 : (uint64_t)k->axes.extent[d];
+        bytes += n;
+    }
+    return bytes;
+}
+
+ts_status ts__nd_group_run(nd_group *group, ts_error *err)
+{
+    group_kernel k = {.group = group};
+    nd_launch launch = {.n = 0};
+    if (!ts__nd_axes_of(group, 0, &k.axes))
+        return ts_fail(err, TS_UNSUPPORTED, "arrays whose strides are no multiples of their elements, or with more than "
+                       "%d axes that do not lie as one, are not supported yet; copy them first", TS_MAX_RANK);
+    ts__nd_kernel_tiles(&k);
+    ts__nd_kernel_places(&k);
+    if (ts__nd_kernel_is_wide(&k))
+        return ts_fail(err, TS_UNSUPPORTED, "a value of arrays that needs more than %d numbers", TS_LAUNCH_ARGS);
+    int64_t grid[3] = {k.n_tiles[k.axes.rank - 1], k.axes.rank > 1 ? k.n_tiles[k.axes.rank - 2] : 1, 1};
+    for (uint32_t d = 0; d + 2 < k.axes.rank; d++)
+        grid[2] *= k.n_tiles[d];
+    ts__text_init(&launch.key, group->graph->alloc);
+    key_byte(&launch, 'E');
+    ts__nd_kernel_key(&k, &launch);
+    ts__nd_kernel_args(&k, &launch);
+    group->graph->stats.bytes += ts__nd_group_bytes(&k);
+    return ts__nd_launch_run(group->graph, &launch, grid, group_write, &k, err);
+}

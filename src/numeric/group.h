@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * A group as a kernel: its axes, its key, its parameters and values. group.c makes elementwise kernels of it, fold.c
+ * reductions.
+ */
+#ifndef TS_NUMERIC_GROUP_H
+#define TS_NUMERIC_GROUP_H
+
+#include "numeric/numeric.h"
+
+/* Axes of a kernel: those of a shape, in the order of their strides, and joined where all places allow it. */
+typedef struct nd_axes {
+    uint32_t rank;
+    bool folded[TS_ND_RANK];
+    int64_t extent[TS_ND_RANK], stride[ND_GROUP_MEMORY][TS_ND_RANK]; /* elements */
+} nd_axes;
+
+typedef struct group_kernel {
+    const nd_group *group;
+    nd_axes axes;
+    ts_type index; /* i32, or i64 for what is large */
+    int64_t tile[TS_MAX_RANK], n_tiles[TS_MAX_RANK];
+    uint8_t lacks[ND_GROUP_MEMORY], dense[ND_GROUP_MEMORY]; /* bit d: no step along axis d; 1: steps of 1 along the last */
+} group_kernel;
+
+/* What building a kernel needs: parameters, the block's place along the axes, values so far. */
+typedef struct group_build {
+    const group_kernel *k;
+    nd_emit e;
+    ts_val pointer[ND_GROUP_MEMORY], extent[TS_MAX_RANK], stride[ND_GROUP_MEMORY][TS_MAX_RANK], at[TS_MAX_RANK];
+    nd_val number[ND_GROUP_NODES * 2], place[ND_GROUP_MEMORY], node[ND_GROUP_NODES];
+} group_build;
+
+/* Axes of the group's shape, at least one; those of `folded` (bits) are not joined with others. False: too many are
+ * left, or strides are no multiples of elements. */
+bool ts__nd_axes_of(const nd_group *group, uint64_t folded, nd_axes *axes);
+void ts__nd_kernel_tiles(group_kernel *k);
+/* Which places lack which axes, and the width of indices; after the tiles are chosen. */
+void ts__nd_kernel_places(group_kernel *k);
+bool ts__nd_kernel_is_wide(const group_kernel *k); /* too many arguments for a launch */
+void ts__nd_kernel_key(const group_kernel *k, nd_launch *launch);
+void ts__nd_kernel_args(const group_kernel *k, nd_launch *launch);
+void ts__nd_build_params(group_build *g, ts_builder *b);
+/* Everything that the group reads and computes, at the place that g->at says. */
+void ts__nd_build_values(group_build *g, ts_builder *b);
+/* The view of a place along the axes that it has: its tiles, and which one `at` is; how many axes these are. */
+uint32_t ts__nd_build_view(group_build *g, ts_builder *b, uint32_t p, ts_val *view, ts_val *at);
+uint64_t ts__nd_group_bytes(const group_kernel *k); /* that it reads and writes */
+
+#endif

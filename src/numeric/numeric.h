@@ -1,0 +1,218 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Inside the arrays that compute: storages, nodes of the graph, and who does what.
+ *
+ *   promote.c   dtypes: NEP 50, casting, the loop of a function
+ *   graph.c     storages, arrays, views; what waits
+ *   call.c      one call: dtypes, shapes, overlap, a node
+ *   cut.c       nodes of one shape -> a group: what it reads, computes and stores, its axes, its key
+ *   group.c     a group -> axes, key, IR (group.h)
+ *   kernels.c   kernels by key, launches
+ *   emit*.c     what each function computes, as IR
+ *   fold.c      reductions
+ *
+ * A storage is memory with, at times, a value that waits: the node that will compute its whole contents. Nodes are
+ * values: they never change, and read buffers that nobody writes to while they wait. So a call that replaces all of a
+ * storage's contents gives it another node, and a call that writes to a part of it, or to memory that others see,
+ * first computes what waits.
+ */
+#ifndef TS_NUMERIC_NUMERIC_H
+#define TS_NUMERIC_NUMERIC_H
+
+#include "array/array.h"
+#include "base/base.h"
+#include "tessera/ir.h"
+#include "tessera/numeric.h"
+
+enum {
+    ND_INPUTS = 5,      /* of a node: three operands, the mask of where=, what `out` held */
+    ND_WAITING = 24,    /* nodes that wait, before all are computed; of one value, nodes and loads below it */
+    ND_GROUP_NODES = 2 * ND_WAITING,
+    ND_GROUP_MEMORY = 48, /* places that a group reads and writes */
+    ND_TILE = 1024        /* elements of a tile of a kernel */
+};
+
+typedef struct nd_node nd_node;
+
+/* An operand of a node. */
+typedef struct nd_in {
+    enum { ND_IN_NONE, ND_IN_NODE, ND_IN_LOAD, ND_IN_NUMBER } kind;
+    uint8_t dtype;
+    nd_node *node;     /* NODE: counted; of the same shape and order of axes */
+    ts_buffer *buffer; /* LOAD: counted */
+    char *data;        /* LOAD: of element [0, ...]; strides in the node's `strides` */
+    uint64_t bits[2];  /* NUMBER, in `dtype`; the imaginary part second */
+} nd_in;
+
+/* A value that waits, or the one that is being computed. */
+struct nd_node {
+    uint32_t references;
+    uint16_t fn;
+    uint8_t loop, dtype, n_in; /* dtypes of the computation and of the result */
+    uint8_t rank, has_where, weight;
+    int64_t count;
+    ts_nd_store *store;     /* whose value it is; NULL: of none any more */
+    ts_buffer *done;        /* computed: here, as the storage of a new array of this shape and order */
+    nd_node *next, **link;  /* of the graph's list, while it has a store */
+    nd_in in[ND_INPUTS];    /* operands; then mask and old contents if has_where */
+    int64_t *shape, *order; /* extents; strides in bytes of the result */
+    int64_t *strides[ND_INPUTS]; /* of a LOAD, bytes */
+};
+
+struct ts_nd_store {
+    uint32_t references;
+    bool lasting;      /* its memory is known outside */
+    ts_nd_graph *graph;
+    ts_buffer *buffer; /* NULL: no memory yet */
+    nd_node *value;    /* what its contents are going to be; NULL: the buffer holds them */
+    int64_t bytes;
+};
+
+struct ts_nd_graph {
+    ts_device *device;
+    const ts_alloc *alloc;
+    nd_node *first, **last; /* nodes with a store, in the order of their calls */
+    uint32_t n_waiting, n_arrays;
+    int64_t small;
+    ts_nd_stats stats;
+    struct nd_kernels *kernels; /* group.c */
+    ts_module *module;
+    ts_builder *builder;
+};
+
+/* Words of numeric.def. */
+enum { ND_IS_NO, ND_IS_UP, ND_IS_HALF, ND_IS_DOUBLE, ND_IS_TRUTH };
+enum { ND_IS_SAME, ND_IS_BOOL, ND_IS_PART };
+
+/* ---- promote.c ----------------------------------------------------------------------------------- */
+
+static inline char nd_kind(ts_dtype dtype)
+{
+    return ts_dtype_get(dtype)->kind;
+}
+/* The dtypes in which a function computes operands of `dtype` and gives its result. */
+TS_CHECKED ts_status ts__nd_loop(ts_nd_fn fn, ts_dtype dtype, ts_dtype *loop, ts_dtype *result, ts_error *err);
+
+/* Names as NumPy has them in messages. */
+const char *ts__nd_dtype_name(ts_dtype dtype);
+const char *ts__nd_casting_name(ts_nd_casting casting);
+
+/* ---- number.c ------------------------------------------------------------------------------------ */
+
+/* A number of the host language in a dtype: 0; where an integer does not fit -1 if it lies below all, 1 if above. */
+int ts__nd_number(const ts_nd_operand *number, ts_dtype dtype, uint64_t bits[2]);
+/* A comparison whose second operand lies above (side 1) or below all numbers of its dtype: one that gives the same
+ * answer for any first operand. */
+ts_nd_fn ts__nd_compare_far(ts_nd_fn fn, int side);
+
+/* ---- graph.c ------------------------------------------------------------------------------------- */
+
+TS_CHECKED ts_status ts__nd_new(ts_nd_graph *graph, ts_nd_store *store, int64_t offset, ts_dtype dtype, uint32_t rank,
+                                const int64_t *shape, const int64_t *strides, uint32_t flags, ts_nd **out,
+                                ts_error *err);
+/* Memory for a storage that has none. */
+TS_CHECKED ts_status ts__nd_store_fill(ts_nd_store *store, ts_error *err);
+/* Gives a storage a value that waits, taking the node's reference. */
+void ts__nd_store_set(ts_nd_store *store, nd_node *node);
+void ts__nd_node_release(ts_nd_graph *graph, nd_node *node);
+/* Whether the array is all of its storage, each element once. */
+bool ts__nd_is_whole(const ts_nd *a);
+/* Strides of a new array, bytes: axis order[0] outermost. NULL: row-major. False if there are too many bytes. */
+bool ts__nd_dense(ts_dtype dtype, uint32_t rank, const int64_t *shape, const uint8_t *order, int64_t *strides,
+                  int64_t *count, int64_t *bytes);
+nd_node *ts__nd_node_new(ts_nd_graph *graph, ts_nd_fn fn, uint32_t rank, const int64_t *shape);
+/* The array as argument of ts_arg_overlap; false where it has more axes than those know. `room` for two ranks. */
+bool ts__nd_arg(const ts_nd *a, char *data, int64_t *room, ts_arg *out);
+
+/* ---- call.c -------------------------------------------------------------------------------------- */
+
+/* Operand `i` of a node, whose shape and order are set, is `a` broadcast: what it waits for becomes part of the node's
+ * value, or is computed. */
+TS_CHECKED ts_status ts__nd_take_array(nd_node *node, int i, ts_nd *a, ts_error *err);
+
+/* ---- cut.c, group.c, kernels.c ------------------------------------------------------------------------------ */
+
+/* Nodes of one shape with what they read and write. */
+typedef struct nd_place {
+    char *data;
+    ts_buffer *buffer;
+    const int64_t *strides; /* bytes, along the group's shape */
+    uint8_t dtype;
+    nd_node *store; /* NULL: it is read; else where this value goes */
+} nd_place;
+typedef struct nd_group {
+    ts_nd_graph *graph;
+    uint32_t rank, n_nodes, n_places, n_numbers;
+    const int64_t *shape;
+    nd_node *nodes[ND_GROUP_NODES]; /* operands before those who use them */
+    nd_place places[ND_GROUP_MEMORY];
+    const nd_in *numbers[ND_GROUP_NODES * 2];
+} nd_group;
+void ts__nd_group_begin(nd_group *group, ts_nd_graph *graph, const nd_node *like);
+/* Adds a node with all that it needs. False: no room for it, and the group is as it was. */
+bool ts__nd_group_add(nd_group *group, nd_node *node);
+/* Adds a place that a node's value is written to. */
+bool ts__nd_group_store(nd_group *group, nd_node *node, char *data, ts_buffer *buffer, const int64_t *strides);
+TS_CHECKED ts_status ts__nd_group_run(nd_group *group, ts_error *err);
+void ts__nd_kernels_destroy(ts_nd_graph *graph);
+
+/* A kernel in the making: its key, and the arguments of this launch. */
+typedef struct nd_launch {
+    ts_text key;
+    uint32_t n;
+    ts_arg args[TS_LAUNCH_ARGS];
+} nd_launch;
+void ts__nd_launch_pointer(nd_launch *launch, char *data, ts_buffer *buffer, ts_dtype dtype);
+void ts__nd_launch_scalar(nd_launch *launch, ts_dtype dtype, uint64_t bits);
+void ts__nd_launch_int(nd_launch *launch, ts_type type, int64_t value); /* i32 or i64 */
+void ts__nd_launch_number(nd_launch *launch, ts_dtype dtype, const uint64_t bits[2]);
+typedef void nd_build(void *user, ts_module *module, ts_builder *b);
+/* Launches the kernel of this key, which `build` writes where it is not known yet. */
+TS_CHECKED ts_status ts__nd_launch_run(ts_nd_graph *graph, nd_launch *launch, const int64_t grid[3], nd_build *build,
+                                    void *user, ts_error *err);
+
+/* ---- emit.c -------------------------------------------------------------------------------------- */
+
+/* A value in a kernel: complex ones as their parts. */
+typedef struct nd_val {
+    ts_val re, im;
+} nd_val;
+/* What functions are written with: a builder, the dtype of the loop, the shape of the tiles. */
+typedef struct nd_emit {
+    ts_builder *b;
+    ts_fn *fn;
+    ts_module *module;
+    ts_dtype loop;
+    char kind;      /* of the loop: b i u f c */
+    ts_type scalar; /* of the loop, of its part if complex */
+    uint32_t rank;
+    int64_t tile[TS_MAX_RANK];
+} nd_emit;
+typedef nd_val nd_emitter(const nd_emit *e, const nd_val *x);
+nd_emit ts__nd_emit_at(const nd_emit *e, ts_dtype loop);
+ts_type ts__nd_emit_type(const nd_emit *e, ts_type scalar); /* a tile of these elements */
+nd_val ts__nd_emit_cast(const nd_emit *e, nd_val x, ts_dtype from, ts_dtype to);
+/* What was loaded as a value, a value as what is stored: bools are bytes, complex numbers pairs. */
+nd_val ts__nd_emit_loaded(const nd_emit *e, ts_val x, ts_dtype dtype);
+ts_val ts__nd_emit_stored(const nd_emit *e, nd_val x, ts_dtype dtype);
+nd_val ts__nd_emit_fn(const nd_emit *e, ts_nd_fn fn, const nd_val *x);
+ts_type ts__nd_emit_scalar(ts_dtype dtype); /* of a dtype, or of its part */
+ts_type ts__nd_memory_type(ts_dtype dtype); /* as it lies in memory */
+
+/* emit_number.c: rows of numeric.def by name */
+nd_emitter nd_emit_floor_divide, nd_emit_remainder, nd_emit_fmod, nd_emit_power, nd_emit_degrees, nd_emit_radians,
+    nd_emit_logaddexp, nd_emit_logaddexp2, nd_emit_heaviside, nd_emit_rint, nd_emit_floor, nd_emit_ceil,
+    nd_emit_trunc, nd_emit_reciprocal, nd_emit_sign, nd_emit_left_shift, nd_emit_right_shift, nd_emit_divide;
+
+/* Short words of emitters. */
+ts_val ts__nd_emit_op1(const nd_emit *e, ts_op op, ts_val x);
+ts_val ts__nd_emit_op2(const nd_emit *e, ts_op op, ts_val x, ts_val y); /* signs and rounding as the loop asks */
+ts_val ts__nd_emit_is(const nd_emit *e, ts_pred pred, ts_val x, ts_val y);
+ts_val ts__nd_emit_number(const nd_emit *e, double x);
+ts_val ts__nd_emit_both(const nd_emit *e, ts_val c, ts_val d);
+ts_val ts__nd_emit_either(const nd_emit *e, ts_val c, ts_val d);
+ts_val ts__nd_emit_not(const nd_emit *e, ts_val c);
+ts_val ts__nd_emit_pick(const nd_emit *e, ts_val c, ts_val x, ts_val y);
+ts_val ts__nd_emit_math(const nd_emit *e, const char *name, ts_val x, ts_val y); /* of math.def; y 0: it takes one */
+
+#endif
