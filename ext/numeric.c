@@ -258,17 +258,20 @@ static PyObject *get_transposed(PyObject *self, void *unused)
     return numeric_wrap(STATE(self), out, base ? base : self);
 }
 
-/* _view(offset, dtype, shape, strides): bytes behind the first element; the caller has checked that it lies inside. */
+/* _view(offset, dtype, shape, strides, owns): bytes behind the first element; the caller has checked that it lies inside.
+ * owns: the view counts as an array of its own, since the other one goes. */
 static PyObject *numeric_view(PyObject *self, PyObject *args)
 {
     long long offset;
+    int owns = 0;
     PyObject *dtype_object, *shape_object, *strides_object;
     int64_t shape[TS_ND_RANK], strides[TS_ND_RANK];
     uint32_t rank, other;
     ts_dtype dtype;
     ts_nd *out;
     ts_error err;
-    if (!PyArg_ParseTuple(args, "LOOO:_view", &offset, &dtype_object, &shape_object, &strides_object) ||
+    if (!PyArg_ParseTuple(args, "LOOO|p:_view", &offset, &dtype_object, &shape_object, &strides_object,
+                          &owns) ||
         numeric_dtype_of(STATE(self), dtype_object, &dtype) < 0 || numeric_dims_of(shape_object, &rank, shape) < 0 ||
         numeric_dims_of(strides_object, &other, strides) < 0)
         return NULL;
@@ -278,7 +281,7 @@ static PyObject *numeric_view(PyObject *self, PyObject *args)
     if (status != TS_OK)
         return core_raise(STATE(self), &err);
     PyObject *base = ((numeric_array *)self)->base;
-    return numeric_wrap(STATE(self), out, base ? base : self);
+    return numeric_wrap(STATE(self), out, owns ? NULL : base ? base : self);
 }
 
 /* _address(): of the first element, for as long as the array lives. */
@@ -608,7 +611,7 @@ static PyObject *numeric_compare(PyObject *x, PyObject *y, int how)
 /* ---- the type ------------------------------------------------------------------------------------ */
 
 static PyMethodDef numeric_methods[] = {
-    {"_view", numeric_view, METH_VARARGS, "_view(offset, dtype, shape, strides, /)\n--\n\nAnother view of the memory."},
+    {"_view", numeric_view, METH_VARARGS, "_view(offset, dtype, shape, strides, owns=False, /)\n--\n\nAnother view of the memory."},
     {"_scalar", numeric_item, METH_NOARGS, "The first element, as NumPy's scalar."},
     {"_address", numeric_address, METH_NOARGS, "Address of the first element."},
     {"_shares", numeric_shares, METH_VARARGS, "_shares(other, exact, /)\n--\n\nWhether memory is shared."},

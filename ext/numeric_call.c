@@ -441,7 +441,43 @@ static PyObject *call_fold(PyObject *module, PyObject *args)
     return status == TS_OK ? numeric_wrap(state, result, NULL) : core_raise(state, &err);
 }
 
+/* numeric_gather(from, offsets): elements behind the first one of `from`. */
+static PyObject *call_gather(PyObject *module, PyObject *args)
+{
+    core_state *state = PyModule_GetState(module);
+    PyTypeObject *type = state->numeric->array_type;
+    PyObject *from, *offsets;
+    ts_nd *result;
+    ts_error err;
+    if (!PyArg_ParseTuple(args, "O!O!:numeric_gather", type, &from, type, &offsets))
+        return NULL;
+    NUMERIC_BEGIN(state);
+    ts_status status = ts_nd_gather(ND(from), ND(offsets), &result, &err);
+    NUMERIC_END(state);
+    return status == TS_OK ? numeric_wrap(state, result, NULL) : core_raise(state, &err);
+}
+
+/* numeric_scatter(to, offsets, values, unique) */
+static PyObject *call_scatter(PyObject *module, PyObject *args)
+{
+    core_state *state = PyModule_GetState(module);
+    PyTypeObject *type = state->numeric->array_type;
+    PyObject *to, *offsets, *values;
+    int unique;
+    ts_error err;
+    if (!PyArg_ParseTuple(args, "O!O!O!p:numeric_scatter", type, &to, type, &offsets, type, &values, &unique))
+        return NULL;
+    NUMERIC_BEGIN(state);
+    ts_status status = ts_nd_scatter(ND(to), ND(offsets), ND(values), unique ? TS_ND_UNIQUE : 0, &err);
+    NUMERIC_END(state);
+    if (status != TS_OK)
+        return core_raise(state, &err);
+    Py_RETURN_NONE;
+}
+
 static PyMethodDef call_functions[] = {
+    {"numeric_gather", call_gather, METH_VARARGS, "numeric_gather(from, offsets, /)\n--\n\n"},
+    {"numeric_scatter", call_scatter, METH_VARARGS, "numeric_scatter(to, offsets, values, unique, /)\n--\n\n"},
     {"numeric_fold", call_fold, METH_VARARGS, "numeric_fold(name, x, axes, dtype, keepdims, where, /)\n--\n\n"},
     {"numeric_promote", call_promote, METH_VARARGS, "The dtype that holds all of them."},
     {"numeric_can_cast", call_can_cast, METH_VARARGS, "numeric_can_cast(from, to, casting, /)\n--\n\n"},

@@ -34,7 +34,8 @@ typedef enum ts_nd_fn {
     TS_ND_COUNT
 } ts_nd_fn;
 
-/* What a row says. */
+/* What a row says: name and kinds of numbers of its loops (numeric.def), number of operands, what operands of other
+ * kinds become and what the result is (numbers of the library's own), and a sentence for users. */
 typedef struct ts_nd_info {
     const char *name, *loops, *doc;
     uint8_t n_in, missing, result;
@@ -45,13 +46,15 @@ TS_API ts_nd_fn ts_nd_find(const char *name);
 
 /* ---- dtypes -------------------------------------------------------------------------------------- */
 
-/* How freely a result may change its dtype, from strict to any, as NumPy's casting=. */
+/* How freely numbers may change their dtype, from strict to any, as NumPy's casting=: not at all; not at all (byte
+ * order does not exist here); where no value changes; also within a kind, as float64 to float32; always. */
 typedef enum ts_nd_casting { TS_ND_NO, TS_ND_EQUIV, TS_ND_SAFE, TS_ND_SAME_KIND, TS_ND_UNSAFE } ts_nd_casting;
 /* The dtype that holds both (NEP 50); TS_DTYPE_NONE when there is none. */
 TS_API ts_dtype ts_nd_promote(ts_dtype a, ts_dtype b);
 /* The dtype of a with a number of the host language of kind 'i', 'f' or 'c', which gives way to a's. a TS_DTYPE_NONE:
  * that number alone. */
 TS_API ts_dtype ts_nd_promote_weak(ts_dtype a, char kind);
+/* Whether a conversion is allowed. */
 TS_API bool ts_nd_can_cast(ts_dtype from, ts_dtype to, ts_nd_casting casting);
 
 /* ---- arrays -------------------------------------------------------------------------------------- */
@@ -63,7 +66,9 @@ typedef struct ts_nd_store ts_nd_store;
  * looks at the memory. */
 enum { TS_ND_READONLY = 1, TS_ND_PRIVATE = 2 };
 
-/* A view of a storage. Read freely, never changed after it was made, but for its flags. */
+/* A view of a storage: element [i, j, ...] lies at offset + i * strides[0] + j * strides[1] + ... bytes in it. Read
+ * freely; made by the functions below and never changed afterwards, but for its flags. The storage may not have been computed
+ * yet: its memory is asked for by ts_nd_memory. */
 typedef struct ts_nd {
     ts_nd_graph *graph;
     ts_nd_store *store;
@@ -71,8 +76,9 @@ typedef struct ts_nd {
     int64_t count;  /* elements */
     uint32_t references;
     uint8_t dtype, rank, flags;
-    int64_t dims[]; /* extents, then strides in bytes */
+    int64_t *dims;  /* extents, then strides in bytes */
 } ts_nd;
+/* Extents, and steps in bytes, of each axis. */
 static inline const int64_t *ts_nd_shape(const ts_nd *a)
 {
     return a->dims;
@@ -82,11 +88,13 @@ static inline const int64_t *ts_nd_strides(const ts_nd *a)
     return a->dims + a->rank;
 }
 
-/* What holds the arrays of one device and the work that waits. `small`: calls on at most so many elements run at once.
- * Owns: *out, ended by ts_nd_graph_destroy when no array is left. */
+/* What holds the arrays of one device, the work that waits and the kernels that were made. Owns: *out, ended by
+ * ts_nd_graph_destroy when no array is left. Errors: TS_NOMEM. */
 TS_API TS_CHECKED ts_status ts_nd_graph_create(ts_device *device, ts_nd_graph **out, ts_error *err);
 TS_API void ts_nd_graph_destroy(ts_nd_graph *graph);
-TS_API int64_t ts_nd_graph_small(ts_nd_graph *graph, int64_t small); /* gives the one before; negative: only asks */
+/* Calls on at most `small` elements run at once, for waiting costs more than it gains; negative: only asks. Returns the
+ * number before. */
+TS_API int64_t ts_nd_graph_small(ts_nd_graph *graph, int64_t small);
 /* What the graph has done: kernels launched, kernels made, nodes that wait, bytes that kernels read and wrote. */
 typedef struct ts_nd_stats {
     uint64_t n_launched, n_kernels, n_nodes, n_waiting, bytes;
@@ -107,8 +115,10 @@ TS_API TS_CHECKED ts_status ts_nd_wrap(ts_nd_graph *graph, ts_buffer *buffer, in
 TS_API TS_CHECKED ts_status ts_nd_view(const ts_nd *a, int64_t offset, ts_dtype dtype, uint32_t rank,
                                        const int64_t *shape, const int64_t *strides, uint32_t flags, ts_nd **out,
                                        ts_error *err);
+/* One more reference, one less. What a storage waits for goes with its last array: it is never computed. NULL is fine
+ * for release. */
 TS_API void ts_nd_retain(ts_nd *a);
-TS_API void ts_nd_release(ts_nd *a); /* NULL is fine */
+TS_API void ts_nd_release(ts_nd *a);
 
 /* Computes what the array waits for; *data is the address of element [0, ...]. It may change with the next call on the
  * graph, unless `lasting`: then the storage stays there for as long as it lives, and calls on it run at once.
@@ -151,21 +161,36 @@ TS_API TS_CHECKED ts_status ts_nd_broadcast(uint32_t *rank, int64_t *shape, uint
 
 /* ---- reductions ---------------------------------------------------------------------------------- */
 
+/* What elements are folded to: their sum, product, greatest or least (NaN where one is NaN), whether all or any are
+ * true, the place of the greatest or least (the first of equal ones; of NaN if there is one). */
 typedef enum ts_nd_fold {
     TS_ND_SUM, TS_ND_PROD, TS_ND_MAX, TS_ND_MIN, TS_ND_ALL, TS_ND_ANY, TS_ND_ARGMAX, TS_ND_ARGMIN, TS_ND_FOLDS
 } ts_nd_fold;
+/* One reduction. What x waits for is computed in the same kernel, and not stored by it. */
 typedef struct ts_nd_reduction {
     ts_nd_fold fold;
-    ts_nd *x;
+    ts_nd *x;         /* borrowed */
     ts_nd *where;     /* bool of x's shape, or NULL */
     uint64_t axes;    /* bit d: axis d is reduced; of the argument functions one bit, or all */
     ts_dtype dtype;   /* to compute in, and of the result; argument functions and all, any: of x */
     bool keeps;       /* reduced axes stay, with extent 1 */
 } ts_nd_reduction;
 /* The function of all elements along the axes; of no elements the fold's neutral one (0, 1, true, false; MAX and MIN:
- * TS_VALUE). Owns: *result, a new array: int64 of the argument functions, bool of ALL and ANY. */
+ * TS_VALUE). Sums are in an order that depends on the shape alone; narrow floats are summed in float32.
+ * Owns: *result, a new array: int64 of the argument functions, bool of ALL and ANY. */
 TS_API TS_CHECKED ts_status ts_nd_reduce(ts_nd_graph *graph, const ts_nd_reduction *reduction, ts_nd **result,
                                          ts_error *err);
+
+/* ---- elements at places -------------------------------------------------------------------------- */
+
+/* result[i] = the element `offsets[i]` elements behind element [0, ...] of `from`; they must lie inside, which nobody
+ * checks here. `offsets` is int64. Owns: *result, a new reference. */
+TS_API TS_CHECKED ts_status ts_nd_gather(ts_nd *from, ts_nd *offsets, ts_nd **result, ts_error *err);
+/* The other way: writes `values`, broadcast to the shape of `offsets`, into `to`, at once. Of values that go to one
+ * place the last one stays, in row-major order; UNIQUE of `flags` promises that no two do. Errors: TS_VALUE
+ * (read-only). */
+TS_API TS_CHECKED ts_status ts_nd_scatter(ts_nd *to, ts_nd *offsets, ts_nd *values, uint32_t flags, ts_error *err);
+enum { TS_ND_UNIQUE = 1 };
 
 #ifdef __cplusplus
 }

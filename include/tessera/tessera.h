@@ -15,6 +15,7 @@
  *     launch.h    kernels, their specialisations and cache, launches
  *     graph.h     graphs of the CPU device: work recorded once and run many times
  *     array.h     counted memory and strided views on it, DLPack
+ *     numeric.h   arrays that compute: elementwise functions and reductions as NumPy's, noted and fused
  *     native.h    the device's own handles, for code that talks to its driver as well
  *     lib.h       kernels that come with the library: matrix products by shape and dtype
  *     report.h    what a kernel costs, counted before it runs
@@ -32,6 +33,7 @@
 #include "tessera/launch.h"
 #include "tessera/lib.h"
 #include "tessera/native.h"
+#include "tessera/numeric.h"
 #include "tessera/report.h"
 #include "tessera/tileir.h"
 

@@ -16,10 +16,10 @@ typedef struct call {
     int64_t shape[TS_ND_RANK];
 } call_of;
 
-/* The condition of `select` is bool and takes no part. */
-static uint32_t call_first(const call_of *c)
+/* Operands that make the dtype: the condition of `select` and the offsets of `gather` take no part. */
+static bool call_takes_part(const call_of *c, uint32_t i)
 {
-    return c->call->fn == TS_ND_select ? 1 : 0;
+    return !(c->call->fn == TS_ND_select && i == 0) && !(c->call->fn == TS_ND_gather && i == 1);
 }
 
 
@@ -29,8 +29,10 @@ static ts_status call_promote(call_of *c, ts_error *err)
     const char *weak = NULL;
     ts_dtype dtype = TS_DTYPE_NONE;
     bool is_big = false;
-    for (uint32_t i = call_first(c); i < c->row->n_in; i++) {
+    for (uint32_t i = 0; i < c->row->n_in; i++) {
         const ts_nd_operand *in = &c->call->in[i];
+        if (!call_takes_part(c, i))
+            continue;
         const char *kind = in->array ? NULL : strchr(kinds, in->kind);
         is_big |= in->is_big;
         if (in->array || in->kind == 'b') {
@@ -50,8 +52,10 @@ static ts_status call_promote(call_of *c, ts_error *err)
 static ts_status call_check_inputs(const call_of *c, ts_error *err)
 {
     ts_nd_casting casting = c->call->casting ? c->call->casting : TS_ND_SAME_KIND;
-    for (uint32_t i = call_first(c); i < c->row->n_in; i++) {
+    for (uint32_t i = 0; i < c->row->n_in; i++) {
         const ts_nd_operand *in = &c->call->in[i];
+        if (!call_takes_part(c, i))
+            continue;
         ts_dtype from = in->array ? (ts_dtype)in->array->dtype : TS_DTYPE_NONE;
         bool is_truth = c->row->missing == ND_IS_TRUTH && c->loop == TS_DTYPE_bool_;
         if (from && !is_truth && !ts_nd_can_cast(from, c->loop, casting))
@@ -243,6 +247,19 @@ static ts_status call_take_number(const call_of *c, nd_node *node, int i, ts_err
     return ts_fail(err, TS_OVERFLOW, "Python integer %lld out of bounds for %s", (long long)in->i, name);
 }
 
+ts_status ts__nd_value_node(ts_nd *x, ts_dtype dtype, const ts_nd *like, nd_node **out, ts_error *err)
+{
+    nd_node *node = ts__nd_node_new(x->graph, TS_ND_copy, like->rank, ts_nd_shape(like));
+    *out = node;
+    if (!node)
+        return ts_fail(err, TS_NOMEM, "out of memory for an array");
+    node->loop = x->dtype;
+    node->dtype = (uint8_t)dtype;
+    node->n_in = node->weight = 1;
+    memcpy(node->order, ts_nd_strides(like), like->rank * sizeof *node->order);
+    return ts__nd_take_array(node, 0, x, err);
+}
+
 static ts_status call_take(const call_of *c, nd_node *node, ts_error *err)
 {
     ts_nd *out = c->call->out;
@@ -328,6 +345,25 @@ static ts_status call_settle(ts_nd_graph *graph, ts_error *err)
     return graph->first ? ts_nd_flush(graph, err) : TS_OK;
 }
 
+/* Integers have no negative powers; finding out whether there are some computes the exponents. */
+static ts_status call_check_power(const call_of *c, ts_error *err)
+{
+    const ts_nd_operand *y = &c->call->in[1];
+    bool negative = !y->array && y->kind == 'i' && !y->is_big && (y->is_huge ? y->f < 0 : y->i < 0);
+    if (y->array && y->array->count && nd_kind((ts_dtype)y->array->dtype) == 'i') {
+        ts_nd_reduction least = {.fold = TS_ND_MIN, .x = y->array, .axes = UINT64_MAX};
+        ts_nd *found;
+        void *data;
+        TS_TRY(ts_nd_reduce(c->graph, &least, &found, err));
+        ts_status status = ts_nd_memory(found, false, &data, NULL, err);
+        const int8_t *last = data; /* little endian: the byte with the sign */
+        negative = status == TS_OK && last[ts_dtype_bytes((ts_dtype)found->dtype) - 1] < 0;
+        ts_nd_release(found);
+        TS_TRY(status);
+    }
+    return negative ? ts_fail(err, TS_VALUE, "Integers to negative integer powers are not allowed.") : TS_OK;
+}
+
 static ts_status call_finish(const call_of *c, nd_node *node, ts_nd *out, bool waits, ts_error *err)
 {
     if (!waits)
@@ -368,6 +404,8 @@ ts_status ts_nd_run(ts_nd_graph *graph, const ts_nd_call *call, ts_nd **result, 
         return ts_fail(err, TS_VALUE, "output array is read-only");
     TS_TRY(call_dtypes(&c, err));
     TS_TRY(call_shape(&c, err));
+    if (call->fn == TS_ND_power && nd_kind(c.loop) == 'i')
+        TS_TRY(call_check_power(&c, err));
     bool is_whole = out && !out->store->lasting && ts__nd_is_whole(out);
     int64_t count = 1;
     for (uint32_t d = 0; d < c.rank; d++)

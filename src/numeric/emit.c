@@ -130,7 +130,9 @@ static ts_val emit_cast_part(const nd_emit *from, const nd_emit *to, ts_val x)
     if (to_float)
         return ts_cast(from->b, TS_OP_itof, x, to->scalar, sign);
     bool widens = from->kind == 'b' || ts_dtype_get(from->loop)->bits < ts_dtype_get(to->loop)->bits;
-    return widens ? ts_cast(from->b, TS_OP_exti, x, to->scalar, sign) : ts_cast(from->b, TS_OP_trunci, x, to->scalar, 0);
+    if (widens)
+        return ts_cast(from->b, TS_OP_exti, x, to->scalar, sign);
+    return ts_cast(from->b, TS_OP_trunci, x, to->scalar, 0);
 }
 
 nd_val ts__nd_emit_cast(const nd_emit *e, nd_val x, ts_dtype from, ts_dtype to)
@@ -307,6 +309,13 @@ static nd_val nd_emit_fmin(const nd_emit *e, const nd_val *x)
 static nd_val nd_emit_select(const nd_emit *e, const nd_val *x)
 {
     return emit_choose(e, x[0].re, x[1], x[2]);
+}
+
+/* group.c writes it: it needs places. */
+static nd_val nd_emit_gather(const nd_emit *e, const nd_val *x)
+{
+    (void)e;
+    return x[0];
 }
 
 /* ---- bits and tests ------------------------------------------------------------------------------ */

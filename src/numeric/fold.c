@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * Reductions: what the elements are computed of is part of the kernel, which keeps an accumulator for each place of its
- * tile and joins them at the end. The order depends on the shape alone, so results are the same each time, on any number
- * of threads.
+ * tile and joins them at the end. The order depends on the shape alone, so results are the same each time, on any
+ * number of threads.
  *
  *     axes     as of an elementwise kernel; kept ones are spread over the grid, folded ones walked by loops
  *     few kept places of many elements: the outermost folded axis is cut into pieces of their own, whose results are
@@ -154,33 +154,13 @@ static const nd_node *fold_node(const nd_group *group, const nd_node *node, uint
     return NULL;
 }
 
-/* Element numbers along an axis, of the tile at g->at: a tile of the whole shape. */
-static ts_val fold_numbers(const group_build *g, ts_builder *b, uint32_t d)
-{
-    const nd_emit *e = &g->e;
-    int64_t dims[TS_MAX_RANK];
-    ts_type index = g->k->index, line = ts_type_tile(e->module, index, 1, &e->tile[d]);
-    for (uint32_t i = 0; i < e->rank; i++)
-        dims[i] = i == d ? e->tile[d] : 1;
-    ts_val step = ts_reshape(b, ts_emit(b, TS_OP_iota, line, 0, NULL, 0, 0),
-                             ts_type_tile(e->module, index, e->rank, dims));
-    ts_val first = ts_op2(b, TS_OP_muli, g->at[d], ts_int(b, index, e->tile[d]), 0);
-    ts_type whole = ts__nd_emit_type(e, index);
-    return ts_op2(b, TS_OP_addi, ts_broadcast(b, step, whole), ts_broadcast(b, first, whole), 0);
-}
-
 /* Where elements are inside of all folded axes, and the mask lets them in; 0: everywhere. */
 static ts_val fold_inside(const group_build *g, ts_builder *b, const fold_of *f)
 {
-    ts_val inside = 0;
-    uint32_t at;
-    for (uint32_t d = 0; d < g->e.rank; d++) {
-        if (!f->k.axes.folded[d] || f->k.tile[d] == 1)
-            continue;
-        ts_val end = ts_broadcast(b, g->extent[d], ts__nd_emit_type(&g->e, g->k->index));
-        ts_val in = ts_cmp(b, TS_OP_cmpi, TS_LT, fold_numbers(g, b, d), end, 0);
-        inside = inside ? ts_op2(b, TS_OP_andi, inside, in, 0) : in;
-    }
+    uint32_t at, axes = 0;
+    for (uint32_t d = 0; d < g->e.rank; d++)
+        axes |= (uint32_t)f->k.axes.folded[d] << d;
+    ts_val inside = ts__nd_build_inside(g, b, axes);
     if (f->mask && fold_node(f->k.group, f->mask, &at)) {
         ts_val in = g->node[at].re;
         inside = inside ? ts_op2(b, TS_OP_andi, inside, in, 0) : in;
@@ -200,7 +180,7 @@ static fold_acc fold_tile(group_build *g, ts_builder *b, const fold_of *f, fold_
     x.value = g->node[at];
     for (uint32_t d = 0; fold_is_arg(f->fold) && d < e.rank; d++)
         if (f->k.axes.folded[d]) {
-            x.index = fold_numbers(g, b, d);
+            x.index = ts__nd_build_numbers(g, b, d);
             if (g->k->index == TS_T_i32)
                 x.index = ts_cast(b, TS_OP_exti, x.index, TS_T_i64, 0);
         }
@@ -403,18 +383,19 @@ static ts_status fold_launch(fold_of *f, nd_group *group, const int64_t grid[3],
     return ts__nd_launch_run(group->graph, &launch, grid, fold_write, f, err);
 }
 
-/* A node whose value is an array in another dtype, broadcast as `like`. */
-static ts_status fold_value(ts_nd *x, ts_dtype dtype, const ts_nd *like, nd_node **out, ts_error *err)
+static ts_status fold_run(const ts_nd_reduction *r, ts_nd *out, ts_error *err);
+
+/* The fold of what pieces gave, a row each, into `out`, which is dense. */
+static ts_status fold_pieces(const fold_of *f, const ts_nd_reduction *r, ts_nd *parts, ts_nd *out, ts_error *err)
 {
-    nd_node *node = ts__nd_node_new(x->graph, TS_ND_copy, like->rank, ts_nd_shape(like));
-    *out = node;
-    if (!node)
-        return ts_fail(err, TS_NOMEM, "out of memory for a reduction");
-    node->loop = x->dtype;
-    node->dtype = (uint8_t)dtype;
-    node->n_in = node->weight = 1;
-    memcpy(node->order, ts_nd_strides(like), like->rank * sizeof *node->order);
-    return ts__nd_take_array(node, 0, x, err);
+    int64_t shape[2] = {1, f->piece_count}, item = (int64_t)ts_dtype_bytes((ts_dtype)out->dtype);
+    int64_t strides[2] = {f->piece_count * item, item};
+    ts_nd_reduction second = {.fold = r->fold, .x = parts, .axes = 1, .dtype = f->loop};
+    ts_nd *row;
+    TS_TRY(ts_nd_view(out, 0, (ts_dtype)out->dtype, 2, shape, strides, 0, &row, err));
+    ts_status status = fold_run(&second, row, err);
+    ts_nd_release(row);
+    return status;
 }
 
 /* The fold of what the group computes into `out`, whose axes are those of the shape, folded ones with extent 1. */
@@ -423,7 +404,7 @@ static ts_status fold_into(fold_of *f, const ts_nd_reduction *r, ts_nd *out, ts_
     nd_group group;
     ts_nd_graph *graph = r->x->graph;
     int64_t strides[TS_ND_RANK], grid[3];
-    ts_nd *parts = NULL;
+    ts_nd *parts;
     TS_TRY(ts__nd_store_fill(out->store, err));
     for (uint32_t d = 0; d < r->x->rank; d++)
         strides[d] = r->axes >> d & 1 ? 0 : ts_nd_strides(out)[d];
@@ -436,8 +417,8 @@ static ts_status fold_into(fold_of *f, const ts_nd_reduction *r, ts_nd *out, ts_
                                                     (uint8_t)f->result, f->value};
     f->k.group = &group;
     if (!fits || !ts__nd_axes_of(&group, r->axes, &f->k.axes))
-        return ts_fail(err, TS_UNSUPPORTED, "a reduction of arrays whose axes do not lie as %d or fewer is not supported "
-                       "yet; copy them first", TS_MAX_RANK);
+        return ts_fail(err, TS_UNSUPPORTED, "a reduction of arrays whose axes do not lie as %d or fewer is not "
+                       "supported yet; copy them first", TS_MAX_RANK);
     ts__nd_kernel_tiles(&f->k);
     ts__nd_kernel_places(&f->k);
     fold_grid(f, grid);
@@ -446,7 +427,6 @@ static ts_status fold_into(fold_of *f, const ts_nd_reduction *r, ts_nd *out, ts_
     if (f->pieces == 1)
         return fold_launch(f, &group, grid, err);
     int64_t shape[2] = {f->pieces, f->piece_count};
-    ts_dtype result = f->result;
     f->result = f->loop;
     TS_TRY(ts_nd_empty(graph, f->loop, 2, shape, false, &parts, err));
     ts_status status = ts__nd_store_fill(parts->store, err);
@@ -457,24 +437,9 @@ static ts_status fold_into(fold_of *f, const ts_nd_reduction *r, ts_nd *out, ts_
         place->dtype = (uint8_t)f->loop;
         status = fold_launch(f, &group, grid, err);
     }
-    ts_nd *flat = NULL, *whole = NULL;
-    if (status == TS_OK) {
-        ts_nd_reduction second = {.fold = r->fold, .x = parts, .axes = 1, .dtype = result};
-        status = ts_nd_reduce(graph, &second, &flat, err);
-    }
+    if (status == TS_OK)
+        status = fold_pieces(f, r, parts, out, err);
     ts_nd_release(parts);
-    if (status != TS_OK)
-        return status;
-    status = ts_nd_view(flat, 0, result, out->rank, ts_nd_shape(out), ts_nd_strides(out), 0, &whole, err);
-    if (status == TS_OK) {
-        ts_nd_call call = {.fn = TS_ND_copy, .in = {{.array = whole}}, .out = out};
-        ts_nd *same;
-        status = ts_nd_run(graph, &call, &same, err);
-        if (status == TS_OK)
-            ts_nd_release(same);
-    }
-    ts_nd_release(whole);
-    ts_nd_release(flat);
     return status;
 }
 
@@ -514,9 +479,9 @@ static ts_status fold_run(const ts_nd_reduction *r, ts_nd *out, ts_error *err)
     ts_nd_graph *graph = r->x->graph;
     if (!r->x->count)
         return fold_empty(r, out, err);
-    ts_status status = fold_value(r->x, f.loop, r->x, &f.value, err);
+    ts_status status = ts__nd_value_node(r->x, f.loop, r->x, &f.value, err);
     if (status == TS_OK && r->where)
-        status = fold_value(r->where, TS_DTYPE_bool_, r->x, &f.mask, err);
+        status = ts__nd_value_node(r->where, TS_DTYPE_bool_, r->x, &f.mask, err);
     if (status == TS_OK)
         status = fold_into(&f, r, out, err);
     ts__nd_node_release(graph, f.value);

@@ -150,7 +150,8 @@ ts_status ts__nd_new(ts_nd_graph *graph, ts_nd_store *store, int64_t offset, ts_
     if (!a)
         return ts_fail(err, TS_NOMEM, "out of memory for an array");
     *a = (ts_nd){.graph = graph, .store = store, .offset = offset, .count = 1, .references = 1,
-                 .dtype = (uint8_t)dtype, .rank = (uint8_t)rank, .flags = (uint8_t)flags};
+                 .dtype = (uint8_t)dtype, .rank = (uint8_t)rank, .flags = (uint8_t)flags,
+                 .dims = (int64_t *)(a + 1)};
     for (uint32_t d = 0; d < rank; d++) {
         a->dims[d] = shape[d];
         a->dims[rank + d] = strides[d];

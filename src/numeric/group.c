@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * A group as a kernel of tiles. The kernel depends on structure: functions, dtypes, how many axes are left when they are
- * joined, which places lack which axes and which lie dense along the last one. Extents, strides, addresses and numbers
- * are arguments, so a new size needs no new kernel.
+ * A group as a kernel of tiles. The kernel depends on structure: functions, dtypes, how many axes are left when they
+ * are joined, which places lack which axes and which lie dense along the last one. Extents, strides, addresses and
+ * numbers are arguments, so a new size needs no new kernel.
  *
  *     axes     (2000, 3, 500) dense everywhere            -> (3000000)
  *              (2000, 500) + (500)                        -> (2000, 500), the second place lacks axis 0
@@ -286,7 +286,7 @@ void ts__nd_build_params(group_build *g, ts_builder *b)
 }
 
 /* Numbers of this block's tile along the axes. Axes before the last two share the third axis of the grid. */
-static void build_place_in_grid(group_build *g, ts_builder *b)
+void ts__nd_build_place_in_grid(group_build *g, ts_builder *b)
 {
     uint32_t r = g->k->axes.rank;
     for (uint32_t i = 0; i < 2 && i < r; i++) {
@@ -365,6 +365,71 @@ ts_val ts__nd_emit_stored(const nd_emit *e, nd_val x, ts_dtype dtype)
     return ts_emit(e->b, TS_OP_make_complex, whole, 2, parts, 0, 0);
 }
 
+ts_val ts__nd_build_numbers(const group_build *g, ts_builder *b, uint32_t d)
+{
+    const nd_emit *e = &g->e;
+    int64_t dims[TS_MAX_RANK];
+    ts_type index = g->k->index, line = ts_type_tile(e->module, index, 1, &e->tile[d]);
+    for (uint32_t i = 0; i < e->rank; i++)
+        dims[i] = i == d ? e->tile[d] : 1;
+    ts_val step = ts_reshape(b, ts_emit(b, TS_OP_iota, line, 0, NULL, 0, 0),
+                             ts_type_tile(e->module, index, e->rank, dims));
+    ts_val first = ts_op2(b, TS_OP_muli, g->at[d], ts_int(b, index, e->tile[d]), 0);
+    ts_type whole = ts__nd_emit_type(e, index);
+    return ts_op2(b, TS_OP_addi, ts_broadcast(b, step, whole), ts_broadcast(b, first, whole), 0);
+}
+
+ts_val ts__nd_build_inside(const group_build *g, ts_builder *b, uint32_t axes)
+{
+    ts_val inside = 0;
+    for (uint32_t d = 0; d < g->e.rank; d++) {
+        if (!(axes >> d & 1) || g->k->tile[d] == 1)
+            continue;
+        ts_val end = ts_broadcast(b, g->extent[d], ts__nd_emit_type(&g->e, g->k->index));
+        ts_val in = ts_cmp(b, TS_OP_cmpi, TS_LT, ts__nd_build_numbers(g, b, d), end, 0);
+        inside = inside ? ts_op2(b, TS_OP_andi, inside, in, 0) : in;
+    }
+    return inside;
+}
+
+static nd_val build_operand(const group_build *g, const nd_node *node, uint32_t i)
+{
+    uint32_t source = key_source(g->k->group, node, (int)i);
+    if (source < ND_GROUP_NODES)
+        return g->node[source];
+    source -= ND_GROUP_NODES;
+    return source < ND_GROUP_MEMORY ? g->place[source] : g->number[source - ND_GROUP_MEMORY];
+}
+
+/* Pointers to elements behind a place, and which of them are of elements that there are. */
+static ts_val build_pointers(const group_build *g, ts_builder *b, uint32_t p, ts_val offsets)
+{
+    ts_type pointer = ts_val_type(g->e.fn, g->pointer[p]);
+    return ts_op2(b, TS_OP_offset, ts_broadcast(b, g->pointer[p], ts__nd_emit_type(&g->e, pointer)), offsets, 0);
+}
+
+static nd_val build_gather(const group_build *g, const nd_node *node)
+{
+    ts_builder *b = g->e.b;
+    uint32_t p = key_source(g->k->group, node, 0) - ND_GROUP_NODES;
+    nd_val offsets = ts__nd_emit_cast(&g->e, build_operand(g, node, 1), (ts_dtype)node->in[1].dtype, TS_DTYPE_int64);
+    ts_val opnds[2] = {build_pointers(g, b, p, offsets.re), ts__nd_build_inside(g, b, UINT32_MAX)};
+    ts_dtype dtype = (ts_dtype)node->in[0].dtype;
+    ts_type type = ts__nd_emit_type(&g->e, ts__nd_memory_type(dtype));
+    bool masked = opnds[1] != 0;
+    ts_val x = ts_emit(b, TS_OP_load_ptr_tko, type, masked ? 2 : 1, opnds, 0, masked ? TS_F_MASK : 0);
+    return ts__nd_emit_loaded(&g->e, x, dtype);
+}
+
+void ts__nd_build_scatter(group_build *g, ts_builder *b, uint32_t p, uint32_t value, uint32_t offsets)
+{
+    ts_dtype dtype = (ts_dtype)g->k->group->places[p].dtype;
+    ts_val opnds[3] = {build_pointers(g, b, p, g->node[offsets].re), ts__nd_emit_stored(&g->e, g->node[value], dtype),
+                       ts__nd_build_inside(g, b, UINT32_MAX)};
+    bool masked = opnds[2] != 0;
+    (void)ts_emit(b, TS_OP_store_ptr_tko, TS_T_token, masked ? 3 : 2, opnds, 0, masked ? TS_F_MASK : 0);
+}
+
 static void build_load(group_build *g, ts_builder *b, uint32_t p)
 {
     ts_dtype dtype = (ts_dtype)g->k->group->places[p].dtype;
@@ -389,15 +454,6 @@ static void build_number(group_build *g, ts_builder *b, uint32_t n)
         x->im = ts_broadcast(b, x->im, ts__nd_emit_type(&g->e, ts__nd_emit_scalar(dtype)));
 }
 
-static nd_val build_operand(const group_build *g, const nd_node *node, uint32_t i)
-{
-    uint32_t source = key_source(g->k->group, node, (int)i);
-    if (source < ND_GROUP_NODES)
-        return g->node[source];
-    source -= ND_GROUP_NODES;
-    return source < ND_GROUP_MEMORY ? g->place[source] : g->number[source - ND_GROUP_MEMORY];
-}
-
 static void build_node(group_build *g, uint32_t n)
 {
     const nd_node *node = g->k->group->nodes[n];
@@ -405,12 +461,12 @@ static void build_node(group_build *g, uint32_t n)
     const ts_nd_info *row = ts_nd_get((ts_nd_fn)node->fn);
     nd_emit e = ts__nd_emit_at(&g->e, loop);
     nd_val x[3] = {{0}};
-    for (uint32_t i = 0; i < node->n_in; i++) {
+    for (uint32_t i = 0; i < node->n_in && node->fn != TS_ND_gather; i++) {
         bool is_condition = node->fn == TS_ND_select && i == 0;
         x[i] = ts__nd_emit_cast(&g->e, build_operand(g, node, i), (ts_dtype)node->in[i].dtype,
                              is_condition ? TS_DTYPE_bool_ : loop);
     }
-    nd_val y = ts__nd_emit_fn(&e, (ts_nd_fn)node->fn, x);
+    nd_val y = node->fn == TS_ND_gather ? build_gather(g, node) : ts__nd_emit_fn(&e, (ts_nd_fn)node->fn, x);
     if (row->result == ND_IS_BOOL)
         result = TS_DTYPE_bool_;
     else if (row->result == ND_IS_PART && e.kind == 'c')
@@ -459,7 +515,7 @@ static void group_write(void *user, ts_module *module, ts_builder *b)
     g->e = (nd_emit){.b = b, .fn = fn, .module = module, .rank = k->axes.rank};
     memcpy(g->e.tile, k->tile, sizeof k->tile);
     ts__nd_build_params(g, b);
-    build_place_in_grid(g, b);
+    ts__nd_build_place_in_grid(g, b);
     ts__nd_build_values(g, b);
     for (uint32_t p = 0; p < k->group->n_places; p++)
         if (k->group->places[p].store)
@@ -482,20 +538,29 @@ uint64_t ts__nd_group_bytes(const group_kernel *k)
     return bytes;
 }
 
+void ts__nd_kernel_grid(const group_kernel *k, int64_t grid[3])
+{
+    uint32_t r = k->axes.rank;
+    grid[0] = k->n_tiles[r - 1];
+    grid[1] = r > 1 ? k->n_tiles[r - 2] : 1;
+    grid[2] = 1;
+    for (uint32_t d = 0; d + 2 < r; d++)
+        grid[2] *= k->n_tiles[d];
+}
+
 ts_status ts__nd_group_run(nd_group *group, ts_error *err)
 {
     group_kernel k = {.group = group};
     nd_launch launch = {.n = 0};
     if (!ts__nd_axes_of(group, 0, &k.axes))
-        return ts_fail(err, TS_UNSUPPORTED, "arrays whose strides are no multiples of their elements, or with more than "
-                       "%d axes that do not lie as one, are not supported yet; copy them first", TS_MAX_RANK);
+        return ts_fail(err, TS_UNSUPPORTED, "arrays whose strides are no multiples of their elements, or with more "
+                       "than %d axes that do not lie as one, are not supported yet; copy them first", TS_MAX_RANK);
     ts__nd_kernel_tiles(&k);
     ts__nd_kernel_places(&k);
     if (ts__nd_kernel_is_wide(&k))
         return ts_fail(err, TS_UNSUPPORTED, "a value of arrays that needs more than %d numbers", TS_LAUNCH_ARGS);
-    int64_t grid[3] = {k.n_tiles[k.axes.rank - 1], k.axes.rank > 1 ? k.n_tiles[k.axes.rank - 2] : 1, 1};
-    for (uint32_t d = 0; d + 2 < k.axes.rank; d++)
-        grid[2] *= k.n_tiles[d];
+    int64_t grid[3];
+    ts__nd_kernel_grid(&k, grid);
     ts__text_init(&launch.key, group->graph->alloc);
     key_byte(&launch, 'E');
     ts__nd_kernel_key(&k, &launch);

@@ -20,7 +20,8 @@ typedef struct group_kernel {
     nd_axes axes;
     ts_type index; /* i32, or i64 for what is large */
     int64_t tile[TS_MAX_RANK], n_tiles[TS_MAX_RANK];
-    uint8_t lacks[ND_GROUP_MEMORY], dense[ND_GROUP_MEMORY]; /* bit d: no step along axis d; 1: steps of 1 along the last */
+    uint8_t lacks[ND_GROUP_MEMORY]; /* bit d: the place makes no step along axis d */
+    uint8_t dense[ND_GROUP_MEMORY]; /* 1: it makes steps of 1 along the last axis */
 } group_kernel;
 
 /* What building a kernel needs: parameters, the block's place along the axes, values so far. */
@@ -40,11 +41,18 @@ void ts__nd_kernel_places(group_kernel *k);
 bool ts__nd_kernel_is_wide(const group_kernel *k); /* too many arguments for a launch */
 void ts__nd_kernel_key(const group_kernel *k, nd_launch *launch);
 void ts__nd_kernel_args(const group_kernel *k, nd_launch *launch);
+void ts__nd_kernel_grid(const group_kernel *k, int64_t grid[3]); /* a block for each tile */
 void ts__nd_build_params(group_build *g, ts_builder *b);
+void ts__nd_build_place_in_grid(group_build *g, ts_builder *b); /* g->at of such a grid */
 /* Everything that the group reads and computes, at the place that g->at says. */
 void ts__nd_build_values(group_build *g, ts_builder *b);
 /* The view of a place along the axes that it has: its tiles, and which one `at` is; how many axes these are. */
 uint32_t ts__nd_build_view(group_build *g, ts_builder *b, uint32_t p, ts_val *view, ts_val *at);
+/* Numbers of elements along an axis, in this block's tile; where they lie inside of all of these axes (0: all do). */
+ts_val ts__nd_build_numbers(const group_build *g, ts_builder *b, uint32_t d);
+ts_val ts__nd_build_inside(const group_build *g, ts_builder *b, uint32_t axes);
+/* Writes a node's value to the places behind place p that the node `offsets` says. */
+void ts__nd_build_scatter(group_build *g, ts_builder *b, uint32_t p, uint32_t value, uint32_t offsets);
 uint64_t ts__nd_group_bytes(const group_kernel *k); /* that it reads and writes */
 
 #endif

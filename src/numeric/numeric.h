@@ -10,6 +10,7 @@
  *   kernels.c   kernels by key, launches
  *   emit*.c     what each function computes, as IR
  *   fold.c      reductions
+ *   places.c    elements at places that arrays say
  *
  * A storage is memory with, at times, a value that waits: the node that will compute its whole contents. Nodes are
  * values: they never change, and read buffers that nobody writes to while they wait. So a call that replaces all of a
@@ -129,6 +130,9 @@ bool ts__nd_arg(const ts_nd *a, char *data, int64_t *room, ts_arg *out);
 /* Operand `i` of a node, whose shape and order are set, is `a` broadcast: what it waits for becomes part of the node's
  * value, or is computed. */
 TS_CHECKED ts_status ts__nd_take_array(nd_node *node, int i, ts_nd *a, ts_error *err);
+
+/* A node whose value is `x` in another dtype, broadcast to the shape of `like`. */
+TS_CHECKED ts_status ts__nd_value_node(ts_nd *x, ts_dtype dtype, const ts_nd *like, nd_node **out, ts_error *err);
 
 /* ---- cut.c, group.c, kernels.c ------------------------------------------------------------------------------ */
 

@@ -11,7 +11,8 @@
 #include "numeric/numeric.h"
 
 static const ts_nd_info promote_rows[TS_ND_COUNT] = {
-#define TS_ND(name, n_in, loops, missing, result, how, emit, doc) {#name, loops, doc, n_in, ND_IS_##missing, ND_IS_##result},
+#define TS_ND(name, n_in, loops, missing, result, how, emit, doc) \
+    {#name, loops, doc, n_in, ND_IS_##missing, ND_IS_##result},
 #include "tessera/numeric.def"
 };
 

@@ -10,67 +10,21 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as _numpy
-from numpy import (  # dtypes, scalars and what describes them are NumPy's own
-    bool_,
-    byte,
-    complex64,
-    complex128,
-    complexfloating,
-    double,
-    dtype,
-    e,
-    errstate,
-    euler_gamma,
-    exceptions,
-    finfo,
-    float16,
-    float32,
-    float64,
-    floating,
-    generic,
-    half,
-    iinfo,
-    inexact,
-    inf,
-    int8,
-    int16,
-    int32,
-    int64,
-    intc,
-    integer,
-    intp,
-    isdtype,
-    issubdtype,
-    long,
-    longlong,
-    nan,
-    newaxis,
-    number,
-    pi,
-    printoptions,
-    set_printoptions,
-    short,
-    signedinteger,
-    single,
-    ubyte,
-    uint,
-    uint8,
-    uint16,
-    uint32,
-    uint64,
-    uintc,
-    uintp,
-    ulong,
-    ulonglong,
-    unsignedinteger,
-    ushort,
-)
 
 from . import _functions, _index, _methods, _operators, _reduce, _setup, _ufunc
 from ._ndarray import ndarray
 
-bool = _numpy.bool  # noqa: A001
-cdouble, csingle = complex128, complex64
+# dtypes, scalars and what describes them are NumPy's own
+_NUMPYS = """
+    bool_ byte complex64 complex128 complexfloating double dtype e errstate euler_gamma exceptions
+    finfo float16 float32 float64 floating generic half iinfo inexact inf int8 int16 int32 int64
+    intc integer intp isdtype issubdtype long longlong nan newaxis number pi printoptions
+    set_printoptions short signedinteger single ubyte uint uint8 uint16 uint32 uint64 uintc uintp
+    ulong ulonglong unsignedinteger ushort
+"""
+globals().update({_name: getattr(_numpy, _name) for _name in _NUMPYS.split()})
+bool = _numpy.bool
+cdouble, csingle = _numpy.complex128, _numpy.complex64
 __array_api_version__ = "2025.12"
 
 _setup.setup(
@@ -104,13 +58,14 @@ def __dir__() -> list[str]:
 
 
 def __getattr__(name: str) -> Any:
-    if name.startswith("_") or not hasattr(_numpy, name):
+    theirs = None if name.startswith("_") else getattr(_numpy, name, None)
+    if theirs is None or isinstance(theirs, type) or not callable(theirs):
         raise AttributeError(f"module 'tessera.numeric' has no attribute {name!r}")
-    if not callable(getattr(_numpy, name)) or isinstance(getattr(_numpy, name), type):
-        raise AttributeError(f"module 'tessera.numeric' has no attribute {name!r} yet")
 
     def missing(*args: Any, **options: Any) -> Any:
-        raise NotImplementedError(f"tessera.numeric.{name} is not there yet; numpy.{name}(numpy.asarray(x)) is")
+        raise NotImplementedError(
+            f"tessera.numeric.{name} is not there yet; numpy.{name}(numpy.asarray(x)) is"
+        )
 
     missing.__name__ = name
     return missing

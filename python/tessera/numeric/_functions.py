@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import builtins
+import itertools
 import math
 import operator
 from typing import Any
@@ -15,7 +16,14 @@ from ._ndarray import ndarray
 from ._setup import dtype_of, of_numpy, to_numpy
 from ._ufunc import FUNCTIONS, copy_of
 
-_abs, _any, _all, _max, _min, _sum = builtins.abs, builtins.any, builtins.all, builtins.max, builtins.min, builtins.sum
+_abs, _any, _all, _max, _min, _sum = (
+    builtins.abs,
+    builtins.any,
+    builtins.all,
+    builtins.max,
+    builtins.min,
+    builtins.sum,
+)
 normalize = numpy.lib.array_utils.normalize_axis_index
 normalize_many = numpy.lib.array_utils.normalize_axis_tuple
 
@@ -36,10 +44,14 @@ def check_order(order: Any, allowed: str = "CFAK") -> str:
     return order.upper()
 
 
-def empty(shape: Any, dtype: Any = float, order: str = "C", *, device: Any = None, like: Any = None) -> ndarray:
+def empty(
+    shape: Any, dtype: Any = float, order: str = "C", *, device: Any = None, like: Any = None
+) -> ndarray:
     """A new array whose elements are anything."""
     check_device(device)
-    return _core.numeric_empty(shape, float if dtype is None else dtype, check_order(order, "CF") == "F")
+    return _core.numeric_empty(
+        shape, float if dtype is None else dtype, check_order(order, "CF") == "F"
+    )
 
 
 def full(shape: Any, fill_value: Any, dtype: Any = None, order: str = "C", *, device: Any = None,
@@ -52,12 +64,16 @@ def full(shape: Any, fill_value: Any, dtype: Any = None, order: str = "C", *, de
     return made
 
 
-def zeros(shape: Any, dtype: Any = float, order: str = "C", *, device: Any = None, like: Any = None) -> ndarray:
+def zeros(
+    shape: Any, dtype: Any = float, order: str = "C", *, device: Any = None, like: Any = None
+) -> ndarray:
     """A new array of zeros."""
     return full(shape, 0, float if dtype is None else dtype, order, device=device)
 
 
-def ones(shape: Any, dtype: Any = None, order: str = "C", *, device: Any = None, like: Any = None) -> ndarray:
+def ones(
+    shape: Any, dtype: Any = None, order: str = "C", *, device: Any = None, like: Any = None
+) -> ndarray:
     """A new array of ones."""
     return full(shape, 1, float if dtype is None else dtype, order, device=device)
 
@@ -76,7 +92,9 @@ def _like(prototype: Any, dtype: Any, order: str, shape: Any, device: Any) -> nd
     shape = a.shape if shape is None else shape
     axes = _axes_as(a, order)
     made = empty([shape[d] for d in axes], dtype)
-    return made.transpose([axes.index(d) for d in range(a.ndim)]) if axes != [*range(a.ndim)] else made
+    return (
+        made.transpose([axes.index(d) for d in range(a.ndim)]) if axes != [*range(a.ndim)] else made
+    )
 
 
 def _axes_as(a: ndarray, order: str) -> list[int]:
@@ -93,7 +111,9 @@ def empty_like(prototype: Any, /, dtype: Any = None, order: str = "K", subok: bo
                device: Any = None) -> ndarray:  # fmt: skip
     """A new array as ``prototype`` whose elements are anything."""
     made = _like(prototype, dtype, order, shape, device)
-    return made._view(0, made.dtype, made.shape, made.strides) if made.base is not None else made
+    return (
+        made._view(0, made.dtype, made.shape, made.strides, True) if made.base is not None else made
+    )
 
 
 def full_like(a: Any, fill_value: Any, dtype: Any = None, order: str = "K", subok: bool = True, shape: Any = None, *,
@@ -122,17 +142,26 @@ def array(object: Any, dtype: Any = None, *, copy: Any = True, order: str = "K",
     order = check_order(order)
     if isinstance(object, ndarray):
         a, is_new = object, False
-    elif isinstance(object, (numpy.ndarray, numpy.generic)) or hasattr(object, "__array_interface__"):
+    elif isinstance(object, (numpy.ndarray, numpy.generic)) or hasattr(
+        object, "__array_interface__"
+    ):
         shared = numpy.asarray(object)
         is_new = not isinstance(object, numpy.ndarray) and shared.base is None
         a = of_numpy(shared, private=is_new)
     else:
-        made = numpy.array(object, None if dtype is None else dtype_of(dtype), order=None if order == "K" else order)
+        made = numpy.array(
+            object,
+            None if dtype is None else dtype_of(dtype),
+            order=None if order == "K" else order,
+        )
         shares = isinstance(object, (memoryview, bytearray, bytes))
         a, is_new = of_numpy(made, private=not shares), not shares
     wanted = a.dtype if dtype is None else dtype_of(dtype)
-    lies = order == "K" or (order == "A" and a.flags.forc) or (a.flags.c_contiguous and order == "C") or (
-        a.flags.f_contiguous and order == "F"
+    lies = (
+        order == "K"
+        or (order == "A" and a.flags.forc)
+        or (a.flags.c_contiguous and order == "C")
+        or (a.flags.f_contiguous and order == "F")
     )
     if (copy and not is_new) or wanted != a.dtype or not lies:
         if copy is False:
@@ -145,11 +174,17 @@ def array(object: Any, dtype: Any = None, *, copy: Any = True, order: str = "K",
 
 def astype_as(a: ndarray, dtype: Any, order: str) -> ndarray:
     """A new array with the elements of ``a`` in another dtype."""
-    if a.ndim and order in "CFK" and not (order == "K" and a.base is not None and _any(s <= 0 for s in a.strides)):
+    if (
+        a.ndim
+        and order in "CFK"
+        and not (order == "K" and a.base is not None and _any(s <= 0 for s in a.strides))
+    ):
         return copy_of(a, dtype=dtype, casting="unsafe", order=order)
     made = _like(a, dtype, order, None, None)
     made[...] = a
-    return made
+    return (
+        made._view(0, made.dtype, made.shape, made.strides, True) if made.base is not None else made
+    )
 
 
 def asarray(a: Any, dtype: Any = None, order: Any = None, *, device: Any = None, copy: Any = None,
@@ -186,7 +221,9 @@ def from_dlpack(x: Any, /, *, device: Any = None, copy: Any = None) -> ndarray:
     return array(numpy.from_dlpack(x), copy=bool(copy))
 
 
-def frombuffer(buffer: Any, dtype: Any = float, count: int = -1, offset: int = 0, *, like: Any = None) -> ndarray:
+def frombuffer(
+    buffer: Any, dtype: Any = float, count: int = -1, offset: int = 0, *, like: Any = None
+) -> ndarray:
     """An array in the memory of a buffer."""
     return of_numpy(numpy.frombuffer(buffer, dtype, count, offset))
 
@@ -201,10 +238,12 @@ def _iota(n: int, dtype: Any) -> ndarray:
     return array(numpy.arange(n, dtype=dtype), copy=None)
 
 
-def arange(*args: Any, dtype: Any = None, device: Any = None, like: Any = None, **named: Any) -> ndarray:
+def arange(start_or_stop: Any, /, stop: Any = None, step: Any = 1, *, dtype: Any = None, device: Any = None,
+           like: Any = None) -> ndarray:  # fmt: skip
     """Numbers from start, by step, before stop."""
     check_device(device)
-    return of_numpy(numpy.arange(*args, dtype=None if dtype is None else dtype_of(dtype), **named), private=True)
+    dtype = None if dtype is None else dtype_of(dtype)
+    return of_numpy(numpy.arange(start_or_stop, stop, step, dtype=dtype), private=True)
 
 
 def linspace(start: Any, stop: Any, num: Any = 50, endpoint: bool = True, retstep: bool = False, dtype: Any = None,
@@ -223,7 +262,11 @@ def linspace(start: Any, stop: Any, num: Any = 50, endpoint: bool = True, retste
     along = _iota(num, found).reshape((-1,) + (1,) * gap.ndim)
     if parts > 0:
         step = gap / parts
-        made = along * step if not (_abs(to_numpy(asarray(step), True)) == 0).any() else along / parts * gap
+        made = (
+            along * step
+            if not (_abs(to_numpy(asarray(step), True)) == 0).any()
+            else along / parts * gap
+        )
     else:
         step, made = asarray(math.nan), along * gap
     made = made + first
@@ -268,7 +311,7 @@ def _operand(each: Any) -> Any:
     return dtype_of(each)
 
 
-def promote_types(type1: Any, type2: Any) -> numpy.dtype[Any]:
+def promote_types(type1: Any, type2: Any, /) -> numpy.dtype[Any]:
     """The least dtype that holds both."""
     return _core.numeric_promote(dtype_of(type1), dtype_of(type2))
 
@@ -278,7 +321,9 @@ def can_cast(from_: Any, to: Any, casting: str = "safe") -> bool:
     if type(from_) in (int, float, complex):
         raise TypeError("can_cast() does not support Python ints, floats, and complex because the result used to depend "
                         "on the value.")  # fmt: skip
-    return _core.numeric_can_cast(from_.dtype if isinstance(from_, ndarray) else dtype_of(from_), dtype_of(to), casting)
+    return _core.numeric_can_cast(
+        from_.dtype if isinstance(from_, ndarray) else dtype_of(from_), dtype_of(to), casting
+    )
 
 
 def astype(x: Any, dtype: Any, /, *, copy: bool = True, device: Any = None) -> ndarray:
@@ -373,7 +418,12 @@ def ravel(a: Any, order: str = "C") -> ndarray:
         axes = _axes_as(a, "K")
         a = a.transpose(axes) if axes != [*range(a.ndim)] else a
         order = "C"
-    return reshape(a, (-1,) if a.size else (0,), order)
+    made = reshape(a, (-1,) if a.size else (0,), order)
+    return (
+        made
+        if may_share_memory(made, a) or not a.size
+        else made._view(0, a.dtype, made.shape, made.strides, True)
+    )
 
 
 def transpose(a: Any, axes: Any = None) -> ndarray:
@@ -416,7 +466,9 @@ def moveaxis(a: Any, source: Any, destination: Any) -> ndarray:
     source = normalize_many(source, a.ndim, "source")
     destination = normalize_many(destination, a.ndim, "destination")
     if len(source) != len(destination):
-        raise ValueError("`source` and `destination` arguments must have the same number of elements")
+        raise ValueError(
+            "`source` and `destination` arguments must have the same number of elements"
+        )
     axes = [d for d in range(a.ndim) if d not in source]
     for to, d in sorted(zip(destination, source, strict=True)):
         axes.insert(to, d)
@@ -429,16 +481,24 @@ def rollaxis(a: Any, axis: int, start: int = 0) -> ndarray:
     axis = normalize(axis, a.ndim)
     start = start + a.ndim if start < 0 else start
     if not 0 <= start <= a.ndim:
-        raise numpy.exceptions.AxisError(f"'start' arg requires {-a.ndim} <= start < {a.ndim + 1}, but {start} was passed in")
+        raise numpy.exceptions.AxisError(
+            f"'start' arg requires {-a.ndim} <= start < {a.ndim + 1}, but {start} was passed in"
+        )
     return moveaxis(a, axis, start - (axis < start))
 
 
 def squeeze(a: Any, axis: Any = None) -> ndarray:
     """A view without axes of extent 1."""
     a = asarray(a)
-    gone = [d for d in range(a.ndim) if a.shape[d] == 1] if axis is None else normalize_many(axis, a.ndim)
+    gone = (
+        [d for d in range(a.ndim) if a.shape[d] == 1]
+        if axis is None
+        else normalize_many(axis, a.ndim)
+    )
     if _any(a.shape[d] != 1 for d in gone):
         raise ValueError("cannot select an axis to squeeze out which has size not equal to one")
+    if not gone:
+        return a
     kept = [d for d in range(a.ndim) if d not in gone]
     return a._view(0, a.dtype, [a.shape[d] for d in kept], [a.strides[d] for d in kept])
 
@@ -470,7 +530,8 @@ def broadcast_to(array: Any, shape: Any, subok: bool = False) -> ndarray:
             f"requested shape {shape}"
         )
     strides = [0] * up + [
-        0 if n == 1 and m != 1 else s for n, m, s in zip(a.shape, shape[up:], a.strides, strict=True)
+        0 if n == 1 and m != 1 else s
+        for n, m, s in zip(a.shape, shape[up:], a.strides, strict=True)
     ]
     view = a._view(0, a.dtype, shape, strides)
     view._writeable = False
@@ -499,12 +560,15 @@ def atleast_2d(*arys: Any) -> Any:
 def atleast_3d(*arys: Any) -> Any:
     """Arrays of at least three axes."""
     made = tuple(
-        a if a.ndim > 2 else a[:, :, None] if a.ndim == 2 else a.reshape(1, -1, 1) for a in map(asarray, arys)
+        a if a.ndim > 2 else a[:, :, None] if a.ndim == 2 else a.reshape(1, -1, 1)
+        for a in map(asarray, arys)
     )
     return made[0] if len(made) == 1 else made
 
 
-def diagonal(a: Any, offset: int = 0, axis1: int = 0, axis2: int = 1, *, writeable: bool = False) -> ndarray:
+def diagonal(
+    a: Any, offset: int = 0, axis1: int = 0, axis2: int = 1, *, writeable: bool = False
+) -> ndarray:
     """A view of diagonals, read-only."""
     a = asarray(a)
     if a.ndim < 2:
@@ -594,13 +658,17 @@ def concatenate(arrays: Any, /, axis: Any = 0, out: Any = None, *, dtype: Any = 
         columns = _all(a.flags.fnc for a in parts)
         out = empty(shape, found, "F" if columns else "C")
     elif dtype is not None:
-        raise TypeError("concatenate() only takes `out` or `dtype` as an argument, but both were provided.")
+        raise TypeError(
+            "concatenate() only takes `out` or `dtype` as an argument, but both were provided."
+        )
     elif out.shape != tuple(shape):
         raise ValueError("Output array is the wrong shape")
     at = 0
     for a in parts:
         if not can_cast(a, out.dtype, casting):
-            raise TypeError(f"Cannot cast array data from {a.dtype!r} to {out.dtype!r} according to the rule '{casting}'")
+            raise TypeError(
+                f"Cannot cast array data from {a.dtype!r} to {out.dtype!r} according to the rule '{casting}'"
+            )
         key = (slice(None),) * axis + (slice(at, at + a.shape[axis]),)
         out[key] = a
         at += a.shape[axis]
@@ -610,7 +678,9 @@ def concatenate(arrays: Any, /, axis: Any = 0, out: Any = None, *, dtype: Any = 
 concat = concatenate
 
 
-def stack(arrays: Any, axis: int = 0, out: Any = None, *, dtype: Any = None, casting: str = "same_kind") -> ndarray:
+def stack(
+    arrays: Any, axis: int = 0, out: Any = None, *, dtype: Any = None, casting: str = "same_kind"
+) -> ndarray:
     """Arrays of one shape side by side along a new axis."""
     parts = [asarray(a) for a in arrays]
     if not parts:
@@ -618,20 +688,26 @@ def stack(arrays: Any, axis: int = 0, out: Any = None, *, dtype: Any = None, cas
     if len({a.shape for a in parts}) != 1:
         raise ValueError("all input arrays must have the same shape")
     axis = normalize(axis, parts[0].ndim + 1)
-    return concatenate([expand_dims(a, axis) for a in parts], axis, out, dtype=dtype, casting=casting)
+    return concatenate(
+        [expand_dims(a, axis) for a in parts], axis, out, dtype=dtype, casting=casting
+    )
 
 
 def vstack(tup: Any, *, dtype: Any = None, casting: str = "same_kind") -> ndarray:
     """Arrays one below the other."""
     parts = atleast_2d(*tup)
-    return concatenate(parts if isinstance(parts, tuple) else [parts], 0, dtype=dtype, casting=casting)
+    return concatenate(
+        parts if isinstance(parts, tuple) else [parts], 0, dtype=dtype, casting=casting
+    )
 
 
 def hstack(tup: Any, *, dtype: Any = None, casting: str = "same_kind") -> ndarray:
     """Arrays side by side."""
     parts = atleast_1d(*tup)
     parts = parts if isinstance(parts, tuple) else (parts,)
-    return concatenate(parts, 0 if parts and parts[0].ndim == 1 else 1, dtype=dtype, casting=casting)
+    return concatenate(
+        parts, 0 if parts and parts[0].ndim == 1 else 1, dtype=dtype, casting=casting
+    )
 
 
 def dstack(tup: Any) -> ndarray:
@@ -668,7 +744,7 @@ def array_split(ary: Any, indices_or_sections: Any, axis: int = 0) -> list[ndarr
         for i in range(parts):
             bounds.append(bounds[-1] + each + (i < extra))
     key = (slice(None),) * normalize(axis, a.ndim)
-    return [a[(*key, slice(i, j))] for i, j in zip(bounds, bounds[1:])]  # noqa: B905
+    return [a[(*key, slice(i, j))] for i, j in itertools.pairwise(bounds)]
 
 
 def split(ary: Any, indices_or_sections: Any, axis: int = 0) -> list[ndarray]:
@@ -743,7 +819,9 @@ def append(arr: Any, values: Any, axis: Any = None) -> ndarray:
 def copyto(dst: ndarray, src: Any, casting: str = "same_kind", where: Any = True) -> None:
     """Elements of one array into another."""
     if not isinstance(dst, ndarray):
-        raise TypeError(f"copyto() argument 1 must be tessera.numeric.ndarray, not {type(dst).__name__}")
+        raise TypeError(
+            f"copyto() argument 1 must be tessera.numeric.ndarray, not {type(dst).__name__}"
+        )
     copy_of(src, dst, casting=casting, where=where)
 
 

@@ -1,23 +1,393 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Indexing by arrays."""
+"""Indexing by arrays: places are computed as any other array, in the kernel that reads or writes the elements."""
 
 from __future__ import annotations
 
+import builtins
+import math
+import operator
 from typing import Any
 
+import numpy
+
+from .. import _core
+from . import _functions as f
 from ._ndarray import ndarray
+from ._reduce import max as _greatest
+from ._reduce import min as _least
+from ._setup import to_numpy
+from ._ufunc import FUNCTIONS, select
 
 INNER = ("get_item", "set_item")
+_any, _all = builtins.any, builtins.all
+
+
+# -- keys ----------------------------------------------------------------------------------------------
+
+
+def _item(item: Any) -> Any:
+    """One item of a key: None, Ellipsis, a slice, or an array of integers or bools."""
+    if item is None or item is Ellipsis or isinstance(item, slice):
+        return item
+    if isinstance(item, (list, tuple)) and not item:
+        return f.empty((0,), numpy.intp)
+    if not isinstance(item, (ndarray, numpy.ndarray, numpy.generic, list, tuple, int)) and hasattr(
+        item, "__index__"
+    ):
+        item = operator.index(item)
+    try:
+        made = f.asarray(item)
+    except (TypeError, ValueError) as error:
+        raise _bad_key() from error
+    if made.dtype.kind not in "iub":
+        if made.size == 0 and isinstance(item, (list, tuple)):
+            return made.astype(numpy.intp)
+        raise _bad_key()
+    return made
+
+
+def _bad_key() -> IndexError:
+    return IndexError(
+        "only integers, slices (`:`), ellipsis (`...`), numpy.newaxis (`None`) and integer or boolean arrays are valid "
+        "indices"
+    )
+
+
+class Places:
+    """A key applied to an array: a view of it, and element places in that view."""
+
+    def __init__(self, a: ndarray, key: Any) -> None:
+        items = [_item(item) for item in (key if isinstance(key, tuple) else (key,))]
+        used = sum((1 if item.dtype.kind != "b" else item.ndim) if isinstance(item, ndarray) else item is not None
+                   and item is not Ellipsis for item in items)  # fmt: skip
+        dots = [i for i, item in enumerate(items) if item is Ellipsis]
+        if len(dots) > 1:
+            raise IndexError("an index can only have a single ellipsis ('...')")
+        if used > a.ndim:
+            raise IndexError(
+                f"too many indices for array: array is {a.ndim}-dimensional, but {used} were indexed"
+            )
+        rest = [slice(None)] * (a.ndim - used)
+        at = dots[0] if dots else len(items)
+        items[at : at + 1] = rest
+        self.unique = False
+        basic, arrays, axes, axis, place = [], [], [], 0, 0
+        turns = []  # of items in turn: True where an array stands
+        for item in items:
+            if not isinstance(item, ndarray):
+                basic.append(item)
+                turns.append(False)
+                axis += item is not None
+                place += 1
+                continue
+            turns.append(True)
+            if item.dtype.kind != "b":
+                arrays.append(self._wrap(item, a.shape[axis], axis))
+                axes.append(place)
+                basic.append(slice(None))
+                axis, place = axis + 1, place + 1
+                continue
+            for d, n in enumerate(item.shape):
+                if a.shape[axis + d] != n:
+                    raise IndexError(
+                        f"boolean index did not match indexed array along axis {axis + d}; size of axis is "
+                        f"{a.shape[axis + d]} but size of corresponding boolean axis is {n}"
+                    )
+            self.unique = builtins.sum(isinstance(i, ndarray) for i in items) == 1
+            if not item.ndim:
+                basic.append(None)
+                axes.append(place)
+                arrays.append(f.zeros((1 if item else 0,), numpy.intp))
+                place += 1
+            for found in nonzero(item) if item.ndim else ():
+                arrays.append(found)
+                axes.append(place)
+                basic.append(slice(None))
+                axis, place = axis + 1, place + 1
+        view = a[tuple(basic)] if basic else a
+        try:
+            shape = numpy.broadcast_shapes(*(each.shape for each in arrays))
+        except ValueError:
+            shapes = " ".join(str(each.shape).replace(" ", "") for each in arrays)
+            raise IndexError(
+                f"shape mismatch: indexing arrays could not be broadcast together with shapes {shapes} "
+            ) from None
+        kept = [d for d in range(view.ndim) if d not in axes]
+        self.view, self.shape = view, shape
+        self.rest = tuple(view.shape[d] for d in kept)
+        first = turns.index(True) if True in turns else 0
+        together = _all(turns[first : first + builtins.sum(turns)])
+        self.before = len([d for d in kept if d < axes[0]]) if together and axes else 0
+        self.offsets = self._offsets(arrays, axes, kept)
+
+    @staticmethod
+    def _wrap(index: ndarray, extent: int, axis: int) -> ndarray:
+        if index.size:
+            low, high = int(_least(index)), int(_greatest(index))
+            bad = low if low < -extent else high
+            if low < -extent or high >= extent:
+                raise IndexError(f"index {bad} is out of bounds for axis {axis} with size {extent}")
+            index = index.astype(numpy.intp, copy=False)
+            return f.asarray(select(index < 0, index + extent, index)) if low < 0 else index
+        return index.astype(numpy.intp, copy=False)
+
+    def _offsets(self, arrays: list[ndarray], axes: list[int], kept: list[int]) -> ndarray:
+        item = self.view.itemsize
+        rank = self.before + len(self.shape) + len(kept) - self.before
+        made: Any = None
+        for d, extent in zip(kept, self.rest, strict=True):
+            i = kept.index(d)
+            at = i if i < self.before else i + len(self.shape)
+            along = f.arange(extent, dtype=numpy.intp) * (self.view.strides[d] // item)
+            along = along.reshape([extent if k == at else 1 for k in range(rank)])
+            made = along if made is None else made + along
+        for d, each in zip(axes, arrays, strict=True):
+            along = f.asarray(each * (self.view.strides[d] // item))
+            along = along.reshape([1] * (len(self.shape) - along.ndim) + [*along.shape])
+            along = along.reshape(
+                [1] * self.before + [*along.shape] + [1] * (len(kept) - self.before)
+            )
+            made = along if made is None else made + along
+        whole = self.rest[: self.before] + self.shape + self.rest[self.before :]
+        made = f.asarray(made)
+        return made if made.shape == whole else f.broadcast_to(made, whole)
 
 
 def get_item(a: ndarray, key: Any) -> Any:
     """``a[key]`` where the key is more than integers and slices."""
-    raise NotImplementedError("tessera.numeric: indexing by arrays is not there yet")
+    places = Places(a, key)
+    made = _core.numeric_gather(places.view, places.offsets)
+    return made if made.ndim or isinstance(key, (ndarray, numpy.ndarray)) else made._scalar()
 
 
 def set_item(a: ndarray, key: Any, value: Any) -> None:
     """``a[key] = value`` where the key is more than integers and slices."""
-    raise NotImplementedError("tessera.numeric: indexing by arrays is not there yet")
+    if isinstance(key, (ndarray, numpy.ndarray)) and key.dtype == bool and key.shape == a.shape:
+        values = value if type(value) in (bool, int, float, complex) else f.asarray(value)
+        if not isinstance(values, ndarray) or values.ndim == 0:
+            f.copy_of(values, a, where=key, casting="unsafe")
+            return
+    places = Places(a, key)
+    values = f.asarray(value, a.dtype if type(value) in (bool, int, float, complex) else None)
+    while values.ndim > len(places.offsets.shape) and values.shape[0] == 1:
+        values = values[0]
+    shape = places.offsets.shape
+    up = len(shape) - values.ndim
+    if up < 0 or _any(n not in (1, m) for n, m in zip(values.shape, shape[up:], strict=True)):
+        if isinstance(key, (ndarray, numpy.ndarray)) and key.dtype == bool and values.ndim == 1:
+            raise ValueError(
+                f"NumPy boolean array indexing assignment cannot assign {values.size} input values to the {shape[0]} "
+                "output values where the mask is true"
+            )
+        raise ValueError(
+            f"shape mismatch: value array of shape {values.shape} could not be broadcast to indexing result of shape "
+            f"{shape}"
+        )
+    _core.numeric_scatter(places.view, places.offsets, values, places.unique)
 
 
-METHODS: dict[str, Any] = {}
+# -- places of true elements ---------------------------------------------------------------------------
+
+
+def flatnonzero(a: Any) -> ndarray:
+    """Places of elements that are not 0, in the array along one axis."""
+    from tessera import compute
+
+    flags = f.ravel(f.asarray(a) != 0)
+    flags = flags if flags.flags.c_contiguous else flags.copy()
+    places, count = f.empty(flags.size, numpy.int64), f.empty(1, numpy.int64)
+    if not flags.size:
+        return places
+    numbers = compute.CountingIterator(numpy.int64(0))
+    compute.select_flagged(
+        d_in=numbers,
+        d_flags=to_numpy(flags).view(numpy.uint8),
+        d_out=to_numpy(places),
+        d_num_selected_out=to_numpy(count),
+        num_items=flags.size,
+    )
+    return places[: int(count[0])].copy()
+
+
+def nonzero(a: Any) -> tuple[ndarray, ...]:
+    """Places of elements that are not 0, an array for each axis."""
+    a = f.asarray(a)
+    if not a.ndim:
+        raise ValueError(
+            "Calling nonzero on 0d arrays is not allowed. Use np.atleast_1d(scalar).nonzero() instead."
+        )
+    places, made = flatnonzero(a), []
+    for extent in a.shape[:0:-1]:
+        made.append(places % extent)
+        places = places // extent
+    return (places, *made[::-1])
+
+
+def argwhere(a: Any) -> ndarray:
+    """Places of elements that are not 0, a row for each."""
+    a = f.asarray(a)
+    if not a.ndim:
+        return f.zeros((int(bool(a)), 0), numpy.int64)
+    return f.stack(nonzero(a), -1)
+
+
+def where(condition: Any, x: Any = None, y: Any = None, /) -> Any:
+    """Elements of x where the condition holds, else of y; without these its places."""
+    if x is None and y is None:
+        return nonzero(condition)
+    if x is None or y is None:
+        raise ValueError("either both or neither of x and y should be given")
+    made = select(condition, x, y)
+    return made if isinstance(made, ndarray) else f.asarray(made)
+
+
+# -- functions that take indices -----------------------------------------------------------------------
+
+
+def _take_places(a: ndarray, indices: Any, axis: Any, mode: str) -> tuple[ndarray, int, ndarray]:
+    if mode not in ("raise", "wrap", "clip"):
+        raise ValueError(f"clipmode not understood: {mode!r}")
+    if axis is None:
+        a, axis = f.ravel(a), 0
+    axis = f.normalize(axis, a.ndim)
+    places = _item(indices)
+    if not isinstance(places, ndarray) or places.dtype.kind not in "iu":
+        raise TypeError(
+            "Cannot cast array data from dtype('float64') to dtype('int64') according to the rule 'safe'"
+        )
+    extent = a.shape[axis]
+    if mode == "wrap" and extent:
+        places = f.asarray(places % extent)
+    if mode == "clip":
+        places = f.asarray(FUNCTIONS["minimum"](FUNCTIONS["maximum"](places, 0), extent - 1))
+    return a, axis, places
+
+
+def take(a: Any, indices: Any, axis: Any = None, out: Any = None, mode: str = "raise") -> Any:
+    """Elements at places along an axis."""
+    a, axis, places = _take_places(f.asarray(a), indices, axis, mode)
+    if not a.shape[axis] and places.size:
+        raise IndexError("cannot do a non-empty take from an empty axes.")
+    made = get_item(a, (slice(None),) * axis + (places,))
+    if out is not None:
+        if out.shape != made.shape:
+            raise ValueError("output array does not match result of ndarray.take")
+        return f.copy_of(made, out, casting="unsafe")
+    return made
+
+
+def put(a: ndarray, ind: Any, v: Any, mode: str = "raise") -> None:
+    """Values to places of the array along one axis."""
+    if not isinstance(a, ndarray):
+        raise TypeError(f"argument 1 must be tessera.numeric.ndarray, not {type(a).__name__}")
+    flat = f.arange(a.size).reshape(a.shape) if not a.flags.c_contiguous else None
+    _, _, places = _take_places(a, ind, None, mode)
+    places = f.ravel(places)
+    values = f.ravel(f.asarray(v))
+    if not places.size or not values.size:
+        return
+    if values.size != places.size:
+        values = take(values, f.arange(places.size) % values.size)
+    if flat is None:
+        set_item(f.reshape(a, -1), places, values)
+    else:
+        places = Places._wrap(places, a.size, 0)
+        set_item(a, unravel_index(places, a.shape), values)
+
+
+def unravel_index(indices: Any, shape: Any, order: str = "C") -> tuple[Any, ...]:
+    """Places along one axis as places along each of a shape."""
+    shape = tuple(shape) if hasattr(shape, "__iter__") else (shape,)
+    places, made = f.asarray(indices), []
+    if places.dtype.kind not in "iu":
+        raise TypeError("only int indices permitted")
+    if places.size and (int(_least(places)) < 0 or int(_greatest(places)) >= math.prod(shape)):
+        raise ValueError(
+            f"index {int(_greatest(places))} is out of bounds for array with size {math.prod(shape)}"
+        )
+    for extent in shape if order == "F" else shape[::-1]:
+        made.append(places % extent)
+        places = places // extent
+    return tuple(made if order == "F" else made[::-1])
+
+
+def take_along_axis(arr: Any, indices: Any, axis: Any = -1) -> ndarray:
+    """Elements at places along an axis, other places as they are."""
+    arr = f.asarray(arr)
+    if axis is None:
+        arr, axis = f.ravel(arr), 0
+    return arr[_along(arr, indices, axis)]
+
+
+def put_along_axis(arr: ndarray, indices: Any, values: Any, axis: Any) -> None:
+    """Values to places along an axis."""
+    if axis is None:
+        put(arr, indices, values)
+        return
+    arr[_along(arr, indices, axis)] = values
+
+
+def _along(arr: ndarray, indices: Any, axis: int) -> tuple[Any, ...]:
+    indices = f.asarray(indices)
+    if indices.dtype.kind not in "iu":
+        raise IndexError("`indices` must be an integer array")
+    if arr.ndim != indices.ndim:
+        raise ValueError("`indices` and `arr` must have the same number of dimensions")
+    axis = f.normalize(axis, arr.ndim)
+    return tuple(
+        indices if d == axis else f.arange(n).reshape([n if k == d else 1 for k in range(arr.ndim)])
+        for d, n in enumerate(arr.shape)
+    )
+
+
+def compress(condition: Any, a: Any, axis: Any = None, out: Any = None) -> ndarray:
+    """Slices along an axis where a condition holds."""
+    return take(a, flatnonzero(condition), axis, out)
+
+
+def extract(condition: Any, arr: Any) -> ndarray:
+    """Elements where a condition holds."""
+    return take(f.ravel(f.asarray(arr)), flatnonzero(condition))
+
+
+def repeat(a: Any, repeats: Any, axis: Any = None) -> ndarray:
+    """Elements several times in turn."""
+    a = f.asarray(a)
+    if axis is None:
+        a, axis = f.ravel(a), 0
+    counts = f.asarray(repeats)
+    n = a.shape[axis]
+    places = numpy.repeat(numpy.arange(n), to_numpy(f.broadcast_to(counts, (n,)), True))
+    return take(a, f.asarray(places), axis)
+
+
+def place(arr: ndarray, mask: Any, vals: Any) -> None:
+    """Values to where a mask holds, in turn."""
+    values, found = f.ravel(vals), flatnonzero(mask)
+    if found.size and not values.size:
+        raise ValueError("Cannot insert from an empty array!")
+    if found.size:
+        put(arr, found, values)
+
+
+def putmask(a: ndarray, /, mask: Any, values: Any) -> None:
+    """Values of the same places to where a mask holds; repeated if they are fewer."""
+    values = f.asarray(values)
+    if values.shape != a.shape:
+        values = take(f.ravel(values), f.arange(a.size) % values.size).reshape(a.shape)
+    f.copyto(a, values, casting="unsafe", where=mask)
+
+
+def _method(function: Any) -> Any:
+    def method(self: ndarray, *args: Any, **options: Any) -> Any:
+        return function(self, *args, **options)
+
+    method.__name__, method.__doc__ = function.__name__, function.__doc__
+    return method
+
+
+def _compress(self: ndarray, condition: Any, axis: Any = None, out: Any = None) -> ndarray:
+    return compress(condition, self, axis, out)
+
+
+METHODS = {g.__name__: _method(g) for g in (take, put, nonzero, repeat)} | {"compress": _compress}

@@ -18,7 +18,11 @@ def astype(self: ndarray, dtype: Any, order: str = "K", casting: str = "unsafe",
             f"Cannot cast array data from {self.dtype!r} to {dtype!r} according to the rule '{casting}'"
         )
     order = f.check_order(order)
-    if not copy and dtype == self.dtype and (order in "KA" or self.flags["C" if order == "C" else "F"]):
+    if (
+        not copy
+        and dtype == self.dtype
+        and (order in "KA" or self.flags["C" if order == "C" else "F"])
+    ):
         return self
     return f.astype_as(self, dtype, order)
 
@@ -51,14 +55,18 @@ def transpose(self: ndarray, *axes: Any) -> ndarray:
 def view(self: ndarray, dtype: Any = None, type: Any = None) -> ndarray:
     """The same memory, as another dtype if one is given."""
     if type is not None and type is not ndarray:
-        raise NotImplementedError("tessera.numeric.ndarray.view: classes derived from ndarray are not supported")
+        raise NotImplementedError(
+            "tessera.numeric.ndarray.view: classes derived from ndarray are not supported"
+        )
     if dtype is None or dtype is ndarray:
         return self._view(0, self.dtype, self.shape, self.strides)
     dtype = f.dtype_of(dtype)
     shape, strides = [*self.shape], [*self.strides]
     if dtype.itemsize != self.itemsize:
         if not shape:
-            raise ValueError("Changing the dtype of a 0d array is only supported if the itemsize is unchanged")
+            raise ValueError(
+                "Changing the dtype of a 0d array is only supported if the itemsize is unchanged"
+            )
         if strides[-1] != self.itemsize and shape[-1] != 1:
             raise ValueError(
                 "To change to a dtype of a different size, the last axis must be contiguous"

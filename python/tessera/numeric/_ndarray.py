@@ -93,7 +93,9 @@ class Flags:
         setattr(self, self._attribute(name), value)
 
     def __repr__(self) -> str:
-        return "\n".join(f"  {name.upper()} : {getattr(self, name)}" for name in self._names.values())
+        return "\n".join(
+            f"  {name.upper()} : {getattr(self, name)}" for name in self._names.values()
+        )
 
 
 class ndarray(_core.NumericArray):
@@ -162,7 +164,14 @@ class ndarray(_core.NumericArray):
             raise ValueError("Unable to avoid copy while creating an array as requested.")
         return shared.astype(dtype)
 
-    def __dlpack__(self, *, stream: Any = None, max_version: Any = None, dl_device: Any = None, copy: Any = None) -> Any:
+    def __dlpack__(
+        self,
+        *,
+        stream: Any = None,
+        max_version: Any = None,
+        dl_device: Any = None,
+        copy: Any = None,
+    ) -> Any:
         return _setup.to_numpy(self.copy() if copy else self).__dlpack__(
             stream=stream, max_version=max_version, dl_device=dl_device, copy=None
         )
@@ -289,4 +298,4 @@ class ndarray(_core.NumericArray):
         self[...] = value
 
 
-from . import _functions  # noqa: E402  they need the class
+from . import _functions

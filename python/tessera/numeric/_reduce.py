@@ -16,7 +16,14 @@ from ._ufunc import FUNCTIONS, copy_of
 INNER = ("fold", "scalar_of")
 _NoValue = numpy._NoValue
 _divide, _multiply, _sqrt = FUNCTIONS["divide"], FUNCTIONS["multiply"], FUNCTIONS["sqrt"]
-_combine = {"sum": "add", "prod": "multiply", "max": "maximum", "min": "minimum", "all": "logical_and", "any": "logical_or"}
+_combine = {
+    "sum": "add",
+    "prod": "multiply",
+    "max": "maximum",
+    "min": "minimum",
+    "all": "logical_and",
+    "any": "logical_or",
+}
 
 
 def _axes(a: ndarray, axis: Any) -> tuple[int, ...]:
@@ -54,11 +61,15 @@ def _mask(a: ndarray, where: Any) -> Any:
         return None
     mask = asarray(where)
     if mask.dtype != bool:
-        raise TypeError(f"Cannot cast array data from {mask.dtype!r} to dtype('bool') according to the rule 'safe'")
+        raise TypeError(
+            f"Cannot cast array data from {mask.dtype!r} to dtype('bool') according to the rule 'safe'"
+        )
     return mask
 
 
-def fold(name: str, a: Any, axis: Any, dtype: Any, out: Any, keepdims: Any, initial: Any, where: Any) -> Any:
+def fold(
+    name: str, a: Any, axis: Any, dtype: Any, out: Any, keepdims: Any, initial: Any, where: Any
+) -> Any:
     """One of the C library's reductions, with everything that NumPy's take."""
     a = asarray(a)
     axes = _axes(a, axis)
@@ -67,7 +78,9 @@ def fold(name: str, a: Any, axis: Any, dtype: Any, out: Any, keepdims: Any, init
         target = out.dtype if dtype is None and isinstance(out, ndarray) else None
         dtype = dtype_of(dtype) if dtype is not None else target or _sum_dtype(a.dtype)
         if dtype.kind == "b":  # sums of bools are bools where a bool is asked for
-            return fold("any" if name == "sum" else "all", a, axis, None, out, keepdims, initial, where)
+            return fold(
+                "any" if name == "sum" else "all", a, axis, None, out, keepdims, initial, where
+            )
         if target is not None and numpy.promote_types(target, a.dtype) != target:
             dtype = _sum_dtype(a.dtype)
     elif dtype is not None:
@@ -81,11 +94,17 @@ def fold(name: str, a: Any, axis: Any, dtype: Any, out: Any, keepdims: Any, init
     if a.size == 0 and not no_start and name in ("max", "min"):
         shape = [1 if d in axes else n for d, n in enumerate(a.shape)]
         made = asarray(numpy.full(shape, initial, a.dtype))
-        made = made if keepdims is True else made.reshape([n for d, n in enumerate(a.shape) if d not in axes])
+        made = (
+            made
+            if keepdims is True
+            else made.reshape([n for d, n in enumerate(a.shape) if d not in axes])
+        )
         return _into(made, out)
     if mask is not None and mask.ndim > a.ndim:
         raise ValueError("where= has more axes than the array")
-    made = _core.numeric_fold(name, a, axes, dtype, keepdims is not _NoValue and bool(keepdims), mask)
+    made = _core.numeric_fold(
+        name, a, axes, dtype, keepdims is not _NoValue and bool(keepdims), mask
+    )
     if not no_start:
         made = asarray(FUNCTIONS[_combine[name]](made, asarray(initial, made.dtype)))
     return _into(made, out)
@@ -118,12 +137,16 @@ def min(a: Any, axis: Any = None, out: Any = None, keepdims: Any = _NoValue, ini
 amax, amin = max, min
 
 
-def all(a: Any, axis: Any = None, out: Any = None, keepdims: Any = _NoValue, *, where: Any = _NoValue) -> Any:
+def all(
+    a: Any, axis: Any = None, out: Any = None, keepdims: Any = _NoValue, *, where: Any = _NoValue
+) -> Any:
     """Whether all are true along axes."""
     return fold("all", a, axis, None, out, keepdims, None, where)
 
 
-def any(a: Any, axis: Any = None, out: Any = None, keepdims: Any = _NoValue, *, where: Any = _NoValue) -> Any:
+def any(
+    a: Any, axis: Any = None, out: Any = None, keepdims: Any = _NoValue, *, where: Any = _NoValue
+) -> Any:
     """Whether one is true along axes."""
     return fold("any", a, axis, None, out, keepdims, None, where)
 
@@ -136,7 +159,9 @@ def _place(name: str, a: Any, axis: Any, out: Any, keepdims: Any) -> Any:
         a, axis = ravel(a), 0
     if not rank:
         a, axis = a.reshape(1), 0
-    made = _core.numeric_fold(name, a, (normalize(axis, a.ndim),), None, keeps and a.ndim == rank, None)
+    made = _core.numeric_fold(
+        name, a, (normalize(axis, a.ndim),), None, keeps and a.ndim == rank, None
+    )
     if keeps and made.ndim != rank:
         made = made.reshape((1,) * rank)
     return _into(made, out)
@@ -210,7 +235,11 @@ def var(a: Any, axis: Any = None, dtype: Any = None, out: Any = None, ddof: Any 
         asarray(sum(a, axis, inner, keepdims=True, where=where)), n
     )  # fmt: skip
     away = asarray(FUNCTIONS["subtract"](a, middle, dtype=inner))
-    square = away.real * away.real + away.imag * away.imag if inner.kind == "c" else _multiply(away, away)
+    square = (
+        away.real * away.real + away.imag * away.imag
+        if inner.kind == "c"
+        else _multiply(away, away)
+    )
     total = asarray(sum(square, axis, keepdims=keeps, where=where))
     n = n if type(n) is int or keeps else n.reshape(total.shape)
     rest = builtins.max(n - ddof, 0) if type(n) is int else FUNCTIONS["maximum"](n - ddof, 0)
@@ -227,7 +256,12 @@ def std(a: Any, axis: Any = None, dtype: Any = None, out: Any = None, ddof: Any 
 
 def ptp(a: Any, axis: Any = None, out: Any = None, keepdims: Any = _NoValue) -> Any:
     """The greatest less the least along axes."""
-    return _into(asarray(FUNCTIONS["subtract"](max(a, axis, keepdims=keepdims), min(a, axis, keepdims=keepdims))), out)
+    return _into(
+        asarray(
+            FUNCTIONS["subtract"](max(a, axis, keepdims=keepdims), min(a, axis, keepdims=keepdims))
+        ),
+        out,
+    )
 
 
 def count_nonzero(a: Any, axis: Any = None, *, keepdims: bool = False) -> Any:
@@ -244,4 +278,6 @@ def _method(function: Any) -> Any:
     return method
 
 
-METHODS = {f.__name__: _method(f) for f in (sum, prod, max, min, all, any, argmax, argmin, mean, var, std)}
+METHODS = {
+    f.__name__: _method(f) for f in (sum, prod, max, min, all, any, argmax, argmin, mean, var, std)
+}

@@ -93,7 +93,5 @@ def convert(value: Any, dtype: Any = None) -> Any:
 
 def setup(array_class: type, **hooks: Any) -> None:
     """Tells the C half everything; called once, when the class is there."""
-    hooks.update(
-        convert=convert, dtype_of=dtype_of, scalar=scalar, integer_type=numpy.integer
-    )
+    hooks.update(convert=convert, dtype_of=dtype_of, scalar=scalar, integer_type=numpy.integer)
     _core.numeric_setup(array_class, DTYPES, hooks)

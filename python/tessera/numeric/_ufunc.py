@@ -7,7 +7,7 @@ from typing import Any
 
 from .. import _core
 
-INNER = ("copy", "select", "always", "never")  # rows that are no functions of NumPy
+INNER = ("copy", "select", "gather", "always", "never")  # rows that are no functions of NumPy
 
 ALIASES = {
     "abs": "absolute",
@@ -81,8 +81,12 @@ class ufunc(_core.NumericFunction):
         if self.nin != 2:
             raise ValueError("reduce only supported for binary functions")
         if self.__name__ not in FOLDS:
-            raise NotImplementedError(f"tessera.numeric.{self.__name__}.reduce is not supported yet")
-        return _reduce.fold(FOLDS[self.__name__][0], array, axis, dtype, out, keepdims, initial, where)
+            raise NotImplementedError(
+                f"tessera.numeric.{self.__name__}.reduce is not supported yet"
+            )
+        return _reduce.fold(
+            FOLDS[self.__name__][0], array, axis, dtype, out, keepdims, initial, where
+        )
 
     def outer(self, A: Any, B: Any, /, **options: Any) -> Any:
         """The function of every element of A with every element of B."""
@@ -95,9 +99,13 @@ class ufunc(_core.NumericFunction):
 
     def accumulate(self, array: Any, axis: int = 0, dtype: Any = None, out: Any = None) -> Any:
         """The reduction of the first elements, for each number of them."""
-        raise NotImplementedError(f"tessera.numeric.{self.__name__}.accumulate is not supported yet")
+        raise NotImplementedError(
+            f"tessera.numeric.{self.__name__}.accumulate is not supported yet"
+        )
 
-    def reduceat(self, array: Any, indices: Any, axis: int = 0, dtype: Any = None, out: Any = None) -> Any:
+    def reduceat(
+        self, array: Any, indices: Any, axis: int = 0, dtype: Any = None, out: Any = None
+    ) -> Any:
         """Reductions of slices."""
         raise NotImplementedError(f"tessera.numeric.{self.__name__}.reduceat is not supported yet")
 
@@ -106,6 +114,8 @@ class ufunc(_core.NumericFunction):
         raise NotImplementedError(f"tessera.numeric.{self.__name__}.at is not supported yet")
 
 
-FUNCTIONS: dict[str, ufunc] = {name: ufunc(name) for name in _core.NUMERIC_FUNCTIONS if name not in INNER}
+FUNCTIONS: dict[str, ufunc] = {
+    name: ufunc(name) for name in _core.NUMERIC_FUNCTIONS if name not in INNER
+}
 FUNCTIONS.update({alias: FUNCTIONS[name] for alias, name in ALIASES.items()})
 copy_of, select = ufunc("copy"), ufunc("select")

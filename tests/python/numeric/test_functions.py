@@ -1,0 +1,164 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Elementwise functions against NumPy, dtype by dtype, over numbers at the edges. Functions that IEEE 754 determines are
+the same to the bit; the others lie within a few units in the last place of NumPy's, which has errors of its own."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import tessera.numeric as tn
+from tessera import _core
+from tessera.numeric import _ufunc
+
+DTYPES = "?bBiqQefdFD"
+ULPS = {
+    name: 4
+    for name in [
+        "arccos",
+        "arccosh",
+        "arcsin",
+        "arcsinh",
+        "arctan",
+        "arctan2",
+        "arctanh",
+        "cbrt",
+        "cos",
+        "cosh",
+        "degrees",
+        "exp",
+        "exp2",
+        "expm1",
+        "hypot",
+        "log",
+        "log10",
+        "log1p",
+        "log2",
+        "logaddexp",
+        "logaddexp2",
+        "power",
+        "float_power",
+        "radians",
+        "sin",
+        "sinh",
+        "tan",
+        "tanh",
+        "absolute",
+        "divide",
+        "reciprocal",
+        "multiply",
+        "square",
+    ]
+}
+EXACT_WHEN_REAL = ("absolute", "divide", "reciprocal", "multiply", "square")
+FUNCTIONS = [name for name in _core.NUMERIC_FUNCTIONS if name not in _ufunc.INNER]
+
+
+def numbers(dtype, seed):
+    """A few hundred numbers of a dtype: edges, small ones, random ones."""
+    rng, dtype = np.random.default_rng(seed), np.dtype(dtype)
+    if dtype.kind == "b":
+        return rng.integers(0, 2, 130).astype(bool)
+    if dtype.kind in "iu":
+        info = np.iinfo(dtype)
+        edges = [info.min, info.max, 0, 1, 2, 3, 5, 7]
+        return np.concatenate([np.array(edges, dtype), rng.integers(0, 100, 122).astype(dtype)])
+    if dtype.kind == "c":
+        return (numbers("f8", seed)[:130] + 1j * numbers("f8", seed + 1)[:130]).astype(dtype)
+    edges = [0.0, -0.0, 1, -1, np.inf, -np.inf, np.nan, 0.5, 1.5, -2.5, 1e-3, 3]
+    with np.errstate(all="ignore"):
+        return np.concatenate([edges, rng.standard_normal(118) * 5]).astype(dtype)
+
+
+def assert_close(ours, theirs, name, kind):
+    ours = np.asarray(ours)
+    assert ours.dtype == theirs.dtype and ours.shape == theirs.shape
+    if kind == "c" or (name in ULPS and ours.dtype.kind == "f" and name not in EXACT_WHEN_REAL):
+        if ours.dtype.kind == "b":
+            np.testing.assert_array_equal(ours, theirs)
+            return
+        eps = np.finfo(ours.dtype).eps * ULPS.get(name, 0)
+        np.testing.assert_allclose(
+            ours, theirs, rtol=eps, atol=eps * 4 if kind == "c" else eps / 64
+        )
+    else:
+        np.testing.assert_array_equal(ours, theirs)
+        if ours.dtype.kind == "f" and name not in ("maximum", "minimum", "fmax", "fmin"):
+            numbers = ~np.isnan(theirs)
+            np.testing.assert_array_equal(np.signbit(ours[numbers]), np.signbit(theirs[numbers]))
+
+
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_results_are_numpys(name):
+    ours, theirs = getattr(tn, name), getattr(np, name)
+    for dtype in DTYPES:
+        x = [numbers(dtype, 3 * i + 1) for i in range(ours.nin)]
+        if ours.nin == 2:
+            x[1] = np.roll(x[1], 17)
+        if name in ("power", "left_shift", "right_shift") and np.dtype(dtype).kind in "iu":
+            x[1] = np.abs(x[1] % 9)
+        if name == "reciprocal" and np.dtype(dtype).kind in "iu":
+            x[0] = np.maximum(x[0], 1)  # of 0 NumPy gives anything
+        if np.dtype(dtype).kind == "c":  # products of infinities differ by how they are written
+            x = [np.where(np.isfinite(each) & (each != 0), each, 1 + 1j) for each in x]
+        try:
+            with np.errstate(all="ignore"):
+                wanted = theirs(*x)
+        except TypeError:
+            with pytest.raises(TypeError):
+                ours(*map(tn.array, x))
+            continue
+        try:
+            got = ours(*map(tn.array, x))
+        except TypeError as error:
+            assert np.dtype(dtype).kind == "c" and "yet" in str(error)
+            continue
+        assert_close(got, wanted, name, np.dtype(dtype).kind)
+
+
+@pytest.mark.parametrize("source", "?bBiIqQefdFD")
+def test_conversions_are_numpys(source):
+    x = numbers(source, 5)
+    with np.errstate(all="ignore"):
+        x = np.where(
+            np.isfinite(x) & (np.abs(x.astype("D")) < 1e9), x, np.ones((), x.dtype)
+        ).astype(source)
+    for target in "?bBhHiIqQefdFD":
+        with np.testing.suppress_warnings() as quiet:
+            quiet.filter(np.exceptions.ComplexWarning)
+            quiet.filter(RuntimeWarning)
+            wanted = x.astype(target)
+        np.testing.assert_array_equal(
+            np.asarray(tn.array(x).astype(target)), wanted, err_msg=f"{source} {target}"
+        )
+
+
+def test_keywords_are_numpys():
+    x, y = np.arange(6.0).reshape(2, 3), np.arange(3.0)
+    a, b = tn.array(x), tn.array(y)
+    out = tn.zeros((2, 3), "f4")
+    assert tn.add(a, b, out) is out and tn.add(a, b, out=(out,)) is out
+    np.testing.assert_array_equal(np.asarray(out), (x + y).astype("f4"))
+    np.testing.assert_array_equal(np.asarray(tn.add(a, b, dtype="f4")), np.add(x, y, dtype="f4"))
+    mask = x > 2
+    out = tn.full((2, 3), 9.0)
+    tn.multiply(a, 2, out=out, where=tn.array(mask))
+    np.testing.assert_array_equal(
+        np.asarray(out), np.multiply(x, 2, out=np.full((2, 3), 9.0), where=mask)
+    )
+    with pytest.raises(TypeError, match="Cannot cast ufunc 'add' output"):
+        tn.add(a, b, out=tn.zeros((2, 3), int))
+    with pytest.raises(TypeError, match="unexpected keyword"):
+        tn.add(a, b, nonsense=1)
+    with pytest.raises(ValueError, match="casting must be one of"):
+        tn.add(a, b, casting="bold")
+    with pytest.raises(ValueError, match=r"\(2,3\) \(4,\)"):
+        tn.add(a, tn.ones(4))
+    with pytest.raises(ValueError, match="read-only"):
+        tn.add(a, b, out=tn.broadcast_to(a, (2, 3)))
+
+
+def test_missing_functions_say_so():
+    with pytest.raises(NotImplementedError, match="tessera.numeric.i0"):
+        tn.i0(tn.ones(3))
+    with pytest.raises(AttributeError):
+        getattr(tn, "nothing_of_this_name")  # noqa: B009

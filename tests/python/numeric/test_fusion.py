@@ -1,0 +1,110 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What waits becomes few kernels: launches and bytes are counted."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import tessera.numeric as tn
+from tessera import _core
+
+N = 100_000
+
+
+@pytest.fixture(autouse=True)
+def settled():
+    _core.numeric_flush()
+
+
+class Count:
+    def __enter__(self):
+        self.before = _core.numeric_stats()
+        return self
+
+    def __exit__(self, *_):
+        _core.numeric_flush()
+        after = _core.numeric_stats()
+        for name, value in after.items():
+            setattr(self, name, value - self.before[name])
+
+
+def chain(x, y):
+    return ((x * 2 + y) * x - y) * 0.5 + (x - 1) * (y + 2)
+
+
+def test_a_chain_of_nine_is_one_kernel_that_reads_and_writes_once():
+    x, y = np.random.default_rng(0).random((2, N), "f4")
+    a, b = tn.array(x), tn.array(y)
+    with Count() as count:
+        z = chain(a, b)
+    assert (count.launched, count.nodes, count.bytes) == (1, 9, 3 * 4 * N)
+    np.testing.assert_array_equal(np.asarray(z), chain(x, y))
+
+
+def test_another_size_needs_no_other_kernel():
+    for n in (N, N + 1, 3 * N):
+        with Count() as count:
+            z = chain(tn.ones(n, "f4"), tn.ones(n, "f4"))
+        del z
+        if n != N:
+            assert count.kernels == 0
+
+
+def test_several_results_come_from_one_kernel():
+    a = tn.array(np.arange(N, dtype="f8"))
+    with Count() as count:
+        b = a * 2
+        c = b + 1
+        d = c * b
+    assert count.launched == 1
+    assert d[3] == 6 * 7 and c[3] == 7 and b[3] == 6
+
+
+def test_what_nobody_reads_is_not_computed():
+    a = tn.array(np.ones(N))
+    with Count() as count:
+        for _ in range(100):
+            b = a * 2
+        del b
+    assert count.launched == 0
+
+
+def test_reductions_compute_what_they_fold():
+    a = tn.array(np.arange(N, dtype="f8"))
+    with Count() as count:
+        total = ((a + 1) * 2).sum()
+    assert total == np.arange(2, 2 * N + 2, 2).sum()
+    assert count.bytes < 9 * N  # reads once, stores no elements
+    x = tn.array(np.random.default_rng(1).random((500, 300)))
+    with Count() as count:
+        e = tn.exp(x - x.max(axis=1, keepdims=True))
+        y = e / e.sum(axis=1, keepdims=True)
+    assert count.launched <= 4 and abs(float(y.sum()) - 500) < 1e-9
+
+
+def test_in_place_chains_use_the_memory_again():
+    a = tn.array(np.ones(N))
+    with Count() as count:
+        a += 1
+        a *= 3
+        a -= 2
+    assert (count.launched, count.bytes) == (1, 16 * N)
+    assert a[0] == 4 and a[N - 1] == 4
+
+
+def test_products_and_sums_are_rounded_each():
+    x = np.random.default_rng(2).random((3, N), "f4")
+    a, b, c = (tn.array(each) for each in x)
+    np.testing.assert_array_equal(np.asarray(a * b + c), x[0] * x[1] + x[2])
+
+
+def test_broadcast_and_strided_operands():
+    x = np.random.default_rng(3).random((300, 400))
+    a = tn.array(x)
+    for f in (
+        lambda m: m + m[0],
+        lambda m: m + m[:, :1],
+        lambda m: m[::2, ::-1] * m[1::2],
+        lambda m: m.T[:300] - m[:, :300],
+    ):
+        np.testing.assert_array_equal(np.asarray(f(a)), f(x))

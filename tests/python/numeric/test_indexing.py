@@ -1,0 +1,124 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Indexing by arrays against NumPy: reading, writing, wrong keys."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import tessera.numeric as tn
+
+X = np.random.default_rng(1).integers(0, 100, (6, 7, 8))
+KEYS = [
+    np.array([0, 2, -1]),
+    (np.array([1, 2]), np.array([3, 4])),
+    (slice(1, 3), np.array([0, -1])),
+    (np.array([0, 1]), slice(None), np.array([2, 3])),
+    (0, np.array([1, 2])),
+    (np.array([0, 1]), 0, slice(None), None),
+    (..., np.array([[1, 2], [3, 4]])),
+    [1, 2, 3],
+    (None, np.array([1])),
+    (np.array([[1], [2]]), np.array([3, 4, 5])),
+    X > 50,
+    X[:, :, 0] > 50,
+    (slice(None), X[0] > 50),
+    (0, X[0] > 30),
+    ([0, 1], [1, 2], [2, 3]),
+    [],
+    (np.array([], int), 0),
+    (slice(None, None, -2), np.array([3, 3])),
+    True,
+    False,
+    (np.array([True] * 6), np.array([1] * 6)),
+]
+
+
+def ours(key):
+    if isinstance(key, tuple):
+        return tuple(map(ours, key))
+    return tn.array(key) if isinstance(key, np.ndarray) else key
+
+
+@pytest.mark.parametrize("number", range(len(KEYS)))
+def test_reading_and_writing_is_numpys(number):
+    key = KEYS[number]
+    x, a = X.copy(), tn.array(X)
+    wanted, got = x[key], a[ours(key)]
+    np.testing.assert_array_equal(np.asarray(got), wanted)
+    assert np.asarray(got).shape == wanted.shape
+    x[key], a[ours(key)] = 7, 7
+    np.testing.assert_array_equal(np.asarray(a), x)
+    values = np.arange(wanted.size).reshape(wanted.shape)
+    x[key], a[ours(key)] = values, values  # of duplicate places the last value stays
+    np.testing.assert_array_equal(np.asarray(a), x)
+
+
+@pytest.mark.parametrize(
+    "key",
+    [np.array([6]), np.array([-7]), np.array([1.5]), (np.array([0]),) * 4, np.zeros(5, bool), [[1, 2], [3]],
+     (np.array([1, 2]), np.array([1, 2, 3]))],
+    ids=str,
+)  # fmt: skip
+def test_wrong_keys_are_index_errors(key):
+    with pytest.raises(IndexError):
+        tn.array(X)[ours(key)]
+    with pytest.raises(IndexError):
+        tn.array(X)[ours(key)] = 1
+
+
+def test_values_that_do_not_fit_are_refused():
+    a = tn.zeros((3, 4))
+    with pytest.raises(ValueError, match="could not be broadcast"):
+        a[tn.array([0, 1])] = tn.ones(3)
+    with pytest.raises(ValueError, match="cannot assign 3 input values to the 12"):
+        a[a == 0] = tn.ones(3)
+
+
+def test_many_places_and_their_order():
+    x = np.random.default_rng(2).integers(0, 1000, 50000)
+    a, b = np.zeros(1000, int), tn.zeros(1000, int)
+    a[x] = np.arange(50000)
+    b[x] = np.arange(50000)
+    np.testing.assert_array_equal(np.asarray(b), a)
+    np.testing.assert_array_equal(np.asarray(tn.take(b, x + 0)), a[x])
+    np.testing.assert_array_equal(np.asarray(tn.flatnonzero(b % 3)), np.flatnonzero(a % 3))
+
+
+@pytest.mark.parametrize("name", ["take", "compress", "extract", "nonzero", "argwhere", "where", "repeat", "take_along_axis",
+                                  "unravel_index", "put", "place", "putmask", "put_along_axis"])  # fmt: skip
+def test_functions_are_numpys(name):
+    x = X[0].copy()
+    order = np.argsort(x, axis=1)
+    calls = {
+        "take": [
+            (x, [0, -1]),
+            (x, [[1, 2]], 1),
+            (x, 70, None, None, "wrap"),
+            (x, [99], 0, None, "clip"),
+        ],
+        "compress": [([0, 1, 1], x, 0), ([1, 0], x)],
+        "extract": [(x > 50, x)],
+        "nonzero": [(x > 50,)],
+        "argwhere": [(x > 50,)],
+        "where": [(x > 50, x, -1), (x > 50, 1.5, x[0])],
+        "repeat": [(x, 2), (x, 3, 1), (x, np.arange(7), 0)],
+        "take_along_axis": [(x, order, 1)],
+        "unravel_index": [(np.array([3, 50]), (7, 8)), (5, (2, 3))],
+        "put": [([0, -1, 3], [7, 8])],
+        "place": [(x > 50, [1, 2])],
+        "putmask": [(x > 50, [1, 2, 3])],
+        "put_along_axis": [(order[:, :1], 99, 1)],
+    }
+    for args in calls[name]:
+        if name in ("put", "place", "putmask", "put_along_axis"):
+            wanted, got = x.copy(), tn.array(x)
+            getattr(np, name)(wanted, *args)
+            getattr(tn, name)(got, *args)
+        else:
+            wanted, got = getattr(np, name)(*args), getattr(tn, name)(*args)
+        for one, other in zip(
+            *((each,) if not isinstance(each, tuple) else each for each in (got, wanted)),
+            strict=True,
+        ):
+            np.testing.assert_array_equal(np.asarray(one), other)
+            assert np.asarray(one).dtype == np.asarray(other).dtype

@@ -1,0 +1,102 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Reductions against NumPy: every axis, dtypes, where=, initial=, empty arrays."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import tessera.numeric as tn
+
+TOLERANCE = {"e": 2e-2, "f": 2e-5, "d": 1e-12, "F": 2e-5, "D": 1e-12}
+
+
+def same(ours, theirs, tolerance=0.0):
+    ours, theirs = np.asarray(ours), np.asarray(theirs)
+    assert ours.dtype == theirs.dtype and ours.shape == theirs.shape
+    np.testing.assert_allclose(ours, theirs, rtol=tolerance, atol=tolerance * 10)
+
+
+@pytest.mark.parametrize(
+    "shape", [(5,), (3, 4), (40, 300), (2, 3, 4), (3, 500, 2), (1, 1), (90000,)], ids=str
+)
+def test_every_axis_is_numpys(shape):
+    x = np.random.default_rng(len(shape)).integers(-9, 9, shape)
+    a = tn.array(x)
+    axes = [None, *range(-1, len(shape)), *([(0, 1), ()] if len(shape) > 1 else [])]
+    for axis in axes:
+        for name in ("sum", "max", "all", "mean"):
+            same(getattr(tn, name)(a, axis=axis), getattr(np, name)(x, axis=axis), 1e-12)
+        if not isinstance(axis, tuple):
+            same(tn.argmin(a, axis=axis), np.argmin(x, axis=axis))
+    same(a.sum(axis=0, keepdims=True), x.sum(axis=0, keepdims=True))
+
+
+@pytest.mark.parametrize("dtype", "?bBiQefdFD")
+def test_every_dtype_is_numpys(dtype):
+    rng = np.random.default_rng(7)
+    x = (rng.integers(0, 7, (20, 30)) - (3 if dtype not in "?BQ" else 0)).astype(dtype)
+    a = tn.array(x)
+    for name in ("sum", "prod", "max", "min", "any", "argmax", "argmin", "mean", "var", "std"):
+        with np.errstate(all="ignore"):
+            part = x[:, :4] if name == "prod" else x
+            wanted = getattr(np, name)(part, axis=1)
+        same(
+            getattr(tn, name)(tn.array(part), axis=1), wanted, TOLERANCE.get(wanted.dtype.char, 0.0)
+        )
+    assert isinstance(a.sum(), np.generic) and a.sum().dtype == x.sum().dtype
+
+
+def test_nan_wins_and_the_first_of_equal_ones():
+    x = np.array([[1.0, np.nan, 3, np.nan], [5, 5, 2, 2]])
+    a = tn.array(x)
+    same(a.max(axis=1), x.max(axis=1))
+    same(a.argmax(axis=1), x.argmax(axis=1))
+    same(a.argmin(axis=1), x.argmin(axis=1))
+
+
+def test_where_initial_and_dtype():
+    x = np.arange(12.0).reshape(3, 4)
+    a, mask = tn.array(x), x % 2 == 0
+    same(tn.sum(a, where=mask), np.sum(x, where=mask))
+    same(tn.sum(a, axis=0, initial=5, where=mask), np.sum(x, axis=0, initial=5, where=mask))
+    same(tn.max(a, axis=1, initial=6, where=mask), np.max(x, axis=1, initial=6, where=mask))
+    same(tn.mean(a, axis=1, where=mask), np.mean(x, axis=1, where=mask))
+    same(tn.var(a, axis=1, ddof=1), np.var(x, axis=1, ddof=1), 1e-14)
+    same(tn.sum(a.astype("i1"), dtype="i2"), np.sum(x.astype("i1"), dtype="i2"))
+    same(tn.add.reduce(a), np.add.reduce(x))
+    same(tn.logical_or.reduce(a > 3, axis=1), np.logical_or.reduce(x > 3, axis=1))
+    out = tn.zeros(4)
+    assert tn.sum(a, axis=0, out=out) is out
+    same(out, x.sum(axis=0))
+    with pytest.raises(ValueError, match="identity"):
+        tn.max(a, where=mask)
+    with pytest.raises(ValueError, match="wrong shape"):
+        tn.sum(a, axis=0, out=tn.zeros(3))
+    with pytest.raises(np.exceptions.AxisError):
+        tn.sum(a, axis=2)
+    with pytest.raises(ValueError, match="repeated axis"):
+        tn.sum(a, axis=(0, 0))
+
+
+def test_of_nothing():
+    for shape, axis in (((0,), None), ((0, 3), 0), ((3, 0), 0)):
+        x, a = np.zeros(shape), tn.zeros(shape)
+        same(a.sum(axis=axis), x.sum(axis=axis))
+        same(a.prod(axis=axis), x.prod(axis=axis))
+        same(a.all(axis=axis), x.all(axis=axis))
+    with pytest.raises(ValueError, match="no identity"):
+        tn.zeros(0).max()
+    with pytest.raises(ValueError, match="empty sequence"):
+        tn.zeros(0).argmax()
+    with np.testing.suppress_warnings() as quiet:
+        quiet.filter(RuntimeWarning)
+        assert np.isnan(tn.zeros(0).mean())
+
+
+def test_large_sums_are_the_same_each_time_and_near_numpys():
+    x = np.random.default_rng(0).random(1_000_003)
+    a = tn.array(x)
+    assert a.sum() == a.sum()
+    assert abs(a.sum() - x.sum()) < 1e-8
+    assert tn.array(x.astype("f4")).max() == x.astype("f4").max()
+    assert (a.reshape(-1)[:1_000_000].reshape(4, -1).sum(axis=1) > 0).all()
