@@ -258,7 +258,7 @@ static PyObject *get_transposed(PyObject *self, void *unused)
     return numeric_wrap(STATE(self), out, base ? base : self);
 }
 
-/* _view(offset, dtype, shape, strides, owns): bytes behind the first element; the caller has checked that it lies inside.
+/* _view(offset, dtype, shape, strides, owns): bytes behind the first element; the caller has checked the bounds.
  * owns: the view counts as an array of its own, since the other one goes. */
 static PyObject *numeric_view(PyObject *self, PyObject *args)
 {
@@ -611,7 +611,8 @@ static PyObject *numeric_compare(PyObject *x, PyObject *y, int how)
 /* ---- the type ------------------------------------------------------------------------------------ */
 
 static PyMethodDef numeric_methods[] = {
-    {"_view", numeric_view, METH_VARARGS, "_view(offset, dtype, shape, strides, owns=False, /)\n--\n\nAnother view of the memory."},
+    {"_view", numeric_view, METH_VARARGS, "_view(offset, dtype, shape, strides, owns=False, /)\n--\n\n"
+     "Another view of the memory."},
     {"_scalar", numeric_item, METH_NOARGS, "The first element, as NumPy's scalar."},
     {"_address", numeric_address, METH_NOARGS, "Address of the first element."},
     {"_shares", numeric_shares, METH_VARARGS, "_shares(other, exact, /)\n--\n\nWhether memory is shared."},

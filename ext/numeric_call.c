@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Calls of elementwise functions: operands and keywords to C form, results to arrays or NumPy's scalars. NumericFunction
- * is a function as an object; tessera.numeric.ufunc derives from it.
+ * Calls of elementwise functions: operands and keywords to C form, results to arrays or NumPy's scalars.
+ * NumericFunction is a function as an object; tessera.numeric.ufunc derives from it.
  */
 #include "numeric.h"
 #include <math.h>

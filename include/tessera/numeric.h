@@ -3,6 +3,10 @@
  * Arrays that compute: NumPy's arrays and elementwise functions for any language. A call on large arrays is only noted;
  * when an element is wanted, what was noted becomes one kernel for each shape. docs/adr/0027-lazy-arrays.md.
  *
+ * What computes is a graph: the arrays of one device, and the calls on them that wait. A call checks everything at
+ * once, as NumPy does: dtypes, shapes, casts, whether it may write. What it gives is an array like any other; whether
+ * its elements are there already cannot be seen. Writes are ordered with reads as the calls are.
+ *
  *     ts_nd_graph *graph;
  *     ts_nd *x, *y;
  *     ts_nd_graph_create(device, &graph, &err);
@@ -24,7 +28,8 @@
 extern "C" {
 #endif
 
-/* The greatest rank, as NumPy's. */
+/* The greatest rank, as NumPy's. Kernels know fewer axes (TS_MAX_RANK), counted after those that lie as one are
+ * joined. */
 #define TS_ND_RANK 64
 
 /* TS_ND_add ..: a row of tessera/numeric.def each. */
@@ -41,7 +46,7 @@ typedef struct ts_nd_info {
     uint8_t n_in, missing, result;
 } ts_nd_info;
 TS_API const ts_nd_info *ts_nd_get(ts_nd_fn fn);
-/* The function of this name; TS_ND_COUNT when there is none. */
+/* The function of this name, which is NumPy's; TS_ND_COUNT when there is none. */
 TS_API ts_nd_fn ts_nd_find(const char *name);
 
 /* ---- dtypes -------------------------------------------------------------------------------------- */
@@ -49,7 +54,7 @@ TS_API ts_nd_fn ts_nd_find(const char *name);
 /* How freely numbers may change their dtype, from strict to any, as NumPy's casting=: not at all; not at all (byte
  * order does not exist here); where no value changes; also within a kind, as float64 to float32; always. */
 typedef enum ts_nd_casting { TS_ND_NO, TS_ND_EQUIV, TS_ND_SAFE, TS_ND_SAME_KIND, TS_ND_UNSAFE } ts_nd_casting;
-/* The dtype that holds both (NEP 50); TS_DTYPE_NONE when there is none. */
+/* The dtype that holds both (NEP 50), as float64 for int64 and float32; TS_DTYPE_NONE when there is none. */
 TS_API ts_dtype ts_nd_promote(ts_dtype a, ts_dtype b);
 /* The dtype of a with a number of the host language of kind 'i', 'f' or 'c', which gives way to a's. a TS_DTYPE_NONE:
  * that number alone. */
@@ -67,8 +72,8 @@ typedef struct ts_nd_store ts_nd_store;
 enum { TS_ND_READONLY = 1, TS_ND_PRIVATE = 2 };
 
 /* A view of a storage: element [i, j, ...] lies at offset + i * strides[0] + j * strides[1] + ... bytes in it. Read
- * freely; made by the functions below and never changed afterwards, but for its flags. The storage may not have been computed
- * yet: its memory is asked for by ts_nd_memory. */
+ * freely; made by the functions below and never changed afterwards, but for its flags. The storage may not have been
+ * computed yet: its memory is asked for by ts_nd_memory. */
 typedef struct ts_nd {
     ts_nd_graph *graph;
     ts_nd_store *store;
@@ -78,7 +83,8 @@ typedef struct ts_nd {
     uint8_t dtype, rank, flags;
     int64_t *dims;  /* extents, then strides in bytes */
 } ts_nd;
-/* Extents, and steps in bytes, of each axis. */
+/* Extents of the axes, and their steps in bytes. An axis of extent 1 may have any step; one of a broadcast array has
+ * 0. */
 static inline const int64_t *ts_nd_shape(const ts_nd *a)
 {
     return a->dims;
@@ -95,7 +101,8 @@ TS_API void ts_nd_graph_destroy(ts_nd_graph *graph);
 /* Calls on at most `small` elements run at once, for waiting costs more than it gains; negative: only asks. Returns the
  * number before. */
 TS_API int64_t ts_nd_graph_small(ts_nd_graph *graph, int64_t small);
-/* What the graph has done: kernels launched, kernels made, nodes that wait, bytes that kernels read and wrote. */
+/* What the graph has done: kernels launched, kernels made, nodes computed, nodes that wait, bytes that kernels read and
+ * wrote, each place once for each kernel. For tests and tools that ask how well calls were fused. */
 typedef struct ts_nd_stats {
     uint64_t n_launched, n_kernels, n_nodes, n_waiting, bytes;
 } ts_nd_stats;
@@ -105,7 +112,8 @@ TS_API void ts_nd_graph_stats(const ts_nd_graph *graph, ts_nd_stats *out);
  * Owns: *out is a new reference, ended by ts_nd_release. Errors: TS_SHAPE, TS_NOMEM. */
 TS_API TS_CHECKED ts_status ts_nd_empty(ts_nd_graph *graph, ts_dtype dtype, uint32_t rank, const int64_t *shape,
                                         bool columns, ts_nd **out, ts_error *err);
-/* An array in memory of `buffer`, which gets a reference of its own; strides in bytes. What lies outside the graph may
+/* An array in memory of `buffer` (a NumPy array's, a file's, another library's), which gets a reference of its own;
+ * strides in bytes. What lies outside the graph may
  * look at this memory and write to it at any time, so calls that read it or write to it run at once. */
 TS_API TS_CHECKED ts_status ts_nd_wrap(ts_nd_graph *graph, ts_buffer *buffer, int64_t offset, ts_dtype dtype,
                                        uint32_t rank, const int64_t *shape, const int64_t *strides, uint32_t flags,
@@ -124,14 +132,16 @@ TS_API void ts_nd_release(ts_nd *a);
  * graph, unless `lasting`: then the storage stays there for as long as it lives, and calls on it run at once.
  * *buffer (may be NULL) is borrowed. Errors: as launches. */
 TS_API TS_CHECKED ts_status ts_nd_memory(ts_nd *a, bool lasting, void **data, ts_buffer **buffer, ts_error *err);
-/* Computes all that waits. */
+/* Computes all that waits, in few kernels; the device may still be at work when it returns. */
 TS_API TS_CHECKED ts_status ts_nd_flush(ts_nd_graph *graph, ts_error *err);
-/* Whether the elements of both may share memory: same storage and, with `exact`, a byte in common. */
+/* Whether the elements of both may share memory: same storage and, with `exact`, a byte in common. Storages that were
+ * made by ts_nd_wrap may share memory with each other. */
 TS_API bool ts_nd_shares(const ts_nd *a, const ts_nd *b, bool exact);
 
 /* ---- calls --------------------------------------------------------------------------------------- */
 
-/* An operand: an array, or a number of the host language, which gives way to the dtypes of arrays. */
+/* An operand: an array, or a number of the host language, which gives way to the dtypes of arrays: 1.5 with a float32
+ * array is a float32, and so is 1; a bool does not give way, it is of the least kind anyway. */
 typedef struct ts_nd_operand {
     ts_nd *array; /* borrowed; NULL: the number */
     char kind;    /* of the number: 'b', 'i', 'f', 'c' */
@@ -141,10 +151,11 @@ typedef struct ts_nd_operand {
     double f, im;
 } ts_nd_operand;
 
-/* One call of an elementwise function. Zero members are defaults. */
+/* One call of an elementwise function, as NumPy's f(x, y, out=, where=, dtype=, casting=, order=). Zero members are
+ * defaults. Operands and `out` may overlap in any way: the result is as if operands were copied first. */
 typedef struct ts_nd_call {
     ts_nd_fn fn;
-    ts_nd_operand in[3];
+    ts_nd_operand in[3];   /* as many as the function takes */
     ts_nd *out;            /* NULL: a new array */
     ts_nd *where;          /* bool; where it is false, the result keeps what `out` holds */
     ts_dtype dtype;        /* of the loop; 0: as NumPy chooses */
@@ -155,7 +166,8 @@ typedef struct ts_nd_call {
  * casting), TS_OVERFLOW (a number that its dtype does not hold), TS_VALUE (`out` is read-only). */
 TS_API TS_CHECKED ts_status ts_nd_run(ts_nd_graph *graph, const ts_nd_call *call, ts_nd **result, ts_error *err);
 
-/* The shape that both broadcast to, in place of *rank and *shape. Errors: TS_SHAPE. */
+/* The shape that both broadcast to, in place of *rank and *shape, which has room for TS_ND_RANK: axes are compared from
+ * the last one on, and an extent of 1 becomes the other's. Errors: TS_SHAPE. */
 TS_API TS_CHECKED ts_status ts_nd_broadcast(uint32_t *rank, int64_t *shape, uint32_t other_rank, const int64_t *other,
                                             ts_error *err);
 

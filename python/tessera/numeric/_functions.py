@@ -189,7 +189,7 @@ def astype_as(a: ndarray, dtype: Any, order: str) -> ndarray:
 
 def asarray(a: Any, dtype: Any = None, order: Any = None, *, device: Any = None, copy: Any = None,
             like: Any = None) -> ndarray:  # fmt: skip
-    """``a`` as an array: itself where it is one; in the memory of NumPy's and other libraries' where that is possible."""
+    """``a`` as an array: itself where it is one, in the memory of other libraries' where that is possible."""
     check_device(device)
     if type(a) is ndarray and dtype is None and order is None and not copy:
         return a
@@ -319,7 +319,8 @@ def promote_types(type1: Any, type2: Any, /) -> numpy.dtype[Any]:
 def can_cast(from_: Any, to: Any, casting: str = "safe") -> bool:
     """Whether a conversion is allowed by a rule."""
     if type(from_) in (int, float, complex):
-        raise TypeError("can_cast() does not support Python ints, floats, and complex because the result used to depend "
+        raise TypeError("can_cast() does not support Python ints, floats, and complex because the result used to "
+                        "depend "
                         "on the value.")  # fmt: skip
     return _core.numeric_can_cast(
         from_.dtype if isinstance(from_, ndarray) else dtype_of(from_), dtype_of(to), casting

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import operator
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy
 
@@ -15,7 +15,7 @@ from . import _setup
 class Flags:
     """How an array lies in memory, by NumPy's names: ``a.flags.c_contiguous``, ``a.flags["WRITEABLE"]``."""
 
-    _names = {
+    _names: ClassVar = {
         "C": "c_contiguous",
         "F": "f_contiguous",
         "O": "owndata",

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Elementwise functions against NumPy, dtype by dtype, over numbers at the edges. Functions that IEEE 754 determines are
-the same to the bit; the others lie within a few units in the last place of NumPy's, which has errors of its own."""
+"""Elementwise functions against NumPy, dtype by dtype, over numbers at the edges. Functions that IEEE 754 determines
+are the same to the bit; the others lie within a few units in the last place of NumPy's, which has errors of its own."""
 
 from __future__ import annotations
 

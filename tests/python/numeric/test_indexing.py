@@ -84,8 +84,24 @@ def test_many_places_and_their_order():
     np.testing.assert_array_equal(np.asarray(tn.flatnonzero(b % 3)), np.flatnonzero(a % 3))
 
 
-@pytest.mark.parametrize("name", ["take", "compress", "extract", "nonzero", "argwhere", "where", "repeat", "take_along_axis",
-                                  "unravel_index", "put", "place", "putmask", "put_along_axis"])  # fmt: skip
+NAMES = [
+    "take",
+    "compress",
+    "extract",
+    "nonzero",
+    "argwhere",
+    "where",
+    "repeat",
+    "take_along_axis",
+    "unravel_index",
+    "put",
+    "place",
+    "putmask",
+    "put_along_axis",
+]
+
+
+@pytest.mark.parametrize("name", NAMES)
 def test_functions_are_numpys(name):
     x = X[0].copy()
     order = np.argsort(x, axis=1)

@@ -1,0 +1,130 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Arrays that compute, without Python: chains become one kernel, writes are ordered with reads, reductions, gather
+ * and scatter, what is refused.
+ */
+#include "check.h"
+#include "tessera/numeric.h"
+
+enum { N = 30000 };
+
+static ts_error err;
+
+static ts_nd_graph *graph_new(void)
+{
+    ts_device *device;
+    ts_nd_graph *graph;
+    CHECK_OK(ts_device_get(TS_DEVICE_CPU, 0, &device, &err));
+    CHECK_OK(ts_nd_graph_create(device, &graph, &err));
+    return graph;
+}
+
+static float *data_of(ts_nd *a)
+{
+    void *data;
+    CHECK_OK(ts_nd_memory(a, false, &data, NULL, &err));
+    return data;
+}
+
+/* 0, 1, .. modulo 100 */
+static ts_nd *ramp(ts_nd_graph *graph, int64_t n)
+{
+    ts_nd *a;
+    CHECK_OK(ts_nd_empty(graph, TS_DTYPE_float32, 1, &n, false, &a, &err));
+    float *data = data_of(a);
+    for (int64_t i = 0; i < n; i++)
+        data[i] = (float)(i % 100);
+    return a;
+}
+
+static ts_nd *call2(ts_nd_graph *graph, ts_nd_fn fn, ts_nd *x, ts_nd_operand y, ts_nd *out)
+{
+    ts_nd_call call = {.fn = fn, .in = {{.array = x}, y}, .out = out};
+    ts_nd *result;
+    CHECK_OK(ts_nd_run(graph, &call, &result, &err));
+    return result;
+}
+
+static void chains_are_one_kernel(void)
+{
+    ts_nd_graph *graph = graph_new();
+    ts_nd *x = ramp(graph, N);
+    ts_nd *a = call2(graph, TS_ND_multiply, x, (ts_nd_operand){.kind = 'i', .i = 3}, NULL);
+    ts_nd *b = call2(graph, TS_ND_add, a, (ts_nd_operand){.array = x}, NULL);
+    ts_nd_stats stats;
+    ts_nd_release(a);
+    ts_nd_graph_stats(graph, &stats);
+    CHECK_INT((int64_t)stats.n_launched, 0);
+    float *data = data_of(b);
+    for (int i = 0; i < N; i++)
+        CHECK(data[i] == 4 * (float)(i % 100));
+    ts_nd_graph_stats(graph, &stats);
+    CHECK_INT((int64_t)stats.n_launched, 1);
+    CHECK_INT((int64_t)stats.bytes, 2 * 4 * N);
+    ts_nd_release(b), ts_nd_release(x);
+    ts_nd_graph_destroy(graph);
+}
+
+static void writes_are_ordered_with_reads(void)
+{
+    ts_nd_graph *graph = graph_new();
+    ts_nd *x = ramp(graph, N), *same, *before, *view;
+    ts_nd_operand one = {.kind = 'i', .i = 1};
+    before = call2(graph, TS_ND_add, x, one, NULL);
+    same = call2(graph, TS_ND_multiply, x, (ts_nd_operand){.kind = 'i', .i = 2}, x);
+    CHECK(same == x);
+    ts_nd_release(same);
+    int64_t half = N / 2, stride = 8;
+    CHECK_OK(ts_nd_view(x, 0, TS_DTYPE_float32, 1, &half, &stride, 0, &view, &err));
+    ts_nd_release(call2(graph, TS_ND_add, view, one, view));
+    CHECK(data_of(before)[7] == 8);
+    CHECK(data_of(x)[6] == 13 && data_of(x)[7] == 14);
+    ts_nd_release(view), ts_nd_release(before), ts_nd_release(x);
+    ts_nd_graph_destroy(graph);
+}
+
+static void folds_and_places(void)
+{
+    ts_nd_graph *graph = graph_new();
+    ts_nd *x = ramp(graph, N), *y = call2(graph, TS_ND_add, x, (ts_nd_operand){.kind = 'i', .i = 1}, NULL), *sum, *got;
+    ts_nd_reduction reduction = {.fold = TS_ND_SUM, .x = y, .axes = 1, .dtype = TS_DTYPE_float32};
+    CHECK_OK(ts_nd_reduce(graph, &reduction, &sum, &err));
+    CHECK(*data_of(sum) == 50.5f * N);
+    int64_t shape = 2, *places;
+    ts_nd *offsets;
+    CHECK_OK(ts_nd_empty(graph, TS_DTYPE_int64, 1, &shape, false, &offsets, &err));
+    places = (int64_t *)(void *)data_of(offsets);
+    places[0] = 42, places[1] = 7;
+    CHECK_OK(ts_nd_gather(y, offsets, &got, &err));
+    CHECK(data_of(got)[0] == 43 && data_of(got)[1] == 8);
+    CHECK_OK(ts_nd_scatter(x, offsets, got, 0, &err));
+    CHECK(data_of(x)[42] == 43 && data_of(x)[7] == 8 && data_of(y)[7] == 8);
+    ts_nd_release(got), ts_nd_release(offsets), ts_nd_release(sum), ts_nd_release(y), ts_nd_release(x);
+    ts_nd_graph_destroy(graph);
+}
+
+static void mistakes_are_refused(void)
+{
+    ts_nd_graph *graph = graph_new();
+    ts_nd *x = ramp(graph, 3), *y = ramp(graph, 4), *none;
+    ts_nd_call call = {.fn = TS_ND_add, .in = {{.array = x}, {.array = y}}};
+    CHECK_INT(ts_nd_run(graph, &call, &none, &err), TS_SHAPE);
+    CHECK_STR(err.text, "operands could not be broadcast together with shapes (3,) (4,) ");
+    call = (ts_nd_call){.fn = TS_ND_invert, .in = {{.array = x}}};
+    CHECK_INT(ts_nd_run(graph, &call, &none, &err), TS_TYPE);
+    x->flags = TS_ND_READONLY;
+    call = (ts_nd_call){.fn = TS_ND_negative, .in = {{.array = x}}, .out = x};
+    CHECK_INT(ts_nd_run(graph, &call, &none, &err), TS_VALUE);
+    CHECK(!none);
+    ts_nd_release(x), ts_nd_release(y);
+    ts_nd_graph_destroy(graph);
+}
+
+int main(void)
+{
+    chains_are_one_kernel();
+    writes_are_ordered_with_reads();
+    folds_and_places();
+    mistakes_are_refused();
+    return check_done();
+}
