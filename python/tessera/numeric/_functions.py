@@ -149,11 +149,11 @@ def array(object: Any, dtype: Any = None, *, copy: Any = True, order: str = "K",
         is_new = not isinstance(object, numpy.ndarray) and shared.base is None
         a = of_numpy(shared, private=is_new)
     else:
-        made = numpy.array(
-            object,
-            None if dtype is None else dtype_of(dtype),
-            order=None if order == "K" else order,
-        )
+        asked: Any = {
+            "dtype": None if dtype is None else dtype_of(dtype),
+            "order": None if order == "K" else order,
+        }
+        made = numpy.array(object, **asked)
         shares = isinstance(object, (memoryview, bytearray, bytes))
         a, is_new = of_numpy(made, private=not shares), not shares
     wanted = a.dtype if dtype is None else dtype_of(dtype)
@@ -800,14 +800,13 @@ def roll(a: Any, shift: Any, axis: Any = None) -> ndarray:
     if axis is None:
         return reshape(roll(ravel(a), shift, 0), a.shape)
     axes = normalize_many(axis, a.ndim, allow_duplicate=True)
-    shifts = [int(s) for s, _ in numpy.broadcast(shift, axes)]
-    axes = [int(d) for _, d in numpy.broadcast(shift, axes)]
-    for by, d in zip(shifts, axes, strict=True):
+    shifts = [(int(s), int(d)) for s, d in numpy.broadcast(shift, axes)]
+    for by, d in shifts:
         by = by % a.shape[d] if a.shape[d] else 0
         if by:
             key = (slice(None),) * d
             a = concatenate([a[(*key, slice(-by, None))], a[(*key, slice(None, -by))]], d)
-    return a if _any(shifts) and a.base is None and a.size else copy(a)
+    return a if _any(by for by, _ in shifts) and a.base is None and a.size else copy(a)
 
 
 def append(arr: Any, values: Any, axis: Any = None) -> ndarray:

@@ -236,7 +236,7 @@ class ndarray(_core.NumericArray):
         """Nested lists of Python's numbers."""
         return _setup.to_numpy(self, briefly=True).tolist()
 
-    def tobytes(self, order: str = "C") -> bytes:
+    def tobytes(self, order: Any = "C") -> bytes:
         """The elements' bytes."""
         return _setup.to_numpy(self, briefly=True).tobytes(order)
 
