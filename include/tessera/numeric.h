@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * Arrays that compute: NumPy's arrays and elementwise functions for any language. A call on large arrays is only noted;
- * when an element is wanted, what was noted becomes one kernel for each shape. docs/adr/0027-lazy-arrays.md.
+ * when an element is wanted, what was noted becomes one kernel for each shape. docs/adr/0028-lazy-arrays.md.
  *
  * What computes is a graph: the arrays of one device, and the calls on them that wait. A call checks everything at
  * once, as NumPy does: dtypes, shapes, casts, whether it may write. What it gives is an array like any other; whether
