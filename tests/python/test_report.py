@@ -270,6 +270,19 @@ def widened_kernel(a, b, c, T: ct.Constant[int]):
     ct.store(c, index=(0, 0), tile=acc)
 
 
+@ct.kernel
+def pieces_kernel(x, y, out, T: ct.Constant[int]):
+    for i in range(ct.cdiv(x.shape[0], T)):
+        t = ct.load(x, index=(i,), shape=(T,)) + ct.load(y, index=(i,), shape=(T,))
+        ct.store(out, index=(i,), tile=t / ct.sum(t))
+
+
+def test_what_is_left_of_trips_at_once_is_not_copied_ahead():
+    x = np.zeros(1 << 16, np.float32)
+    report = pieces_kernel.report(x, x.copy(), x.copy(), 1024, grid=(1,), target="sm_90")
+    assert report.notes("pipeline", "registers") and not report.notes("pipeline", "cp.async")
+
+
 @pytest.mark.parametrize("target", ["sm_80", "sm_90", "sm_120"])
 def test_tiles_that_operands_are_computed_from_are_copied_ahead(target):
     a = np.zeros((64, 256), np.int8)

@@ -418,6 +418,17 @@ static bool ahead_applies(const ts_fn *fn, const ts_pass_env *env)
     return !ts__pass_plan(env) && fn->level == TS_LEVEL_T;
 }
 
+/* Not what is left of a loop that takes several trips at once: it begins where that ended, and has few trips. */
+static bool ahead_is_copied(const ahead_job *job, ts_val loop)
+{
+    if (job->trips[loop] != AHEAD_COPY)
+        return false;
+    for (ts_val v = 1; v < loop; v++)
+        if (ts_at(job->fn, v)->op == TS_OP_for && ts_opnd(job->fn, v, 1) == ts_opnd(job->fn, loop, 0))
+            return false;
+    return true;
+}
+
 bool ts__ahead_copies(const ts_fn *fn, const ts_pass_env *env, ts_arena *arena, uint32_t threads, uint8_t *copied)
 {
     ahead_job job = {.fn = fn, .threads = threads};
@@ -426,7 +437,7 @@ bool ts__ahead_copies(const ts_fn *fn, const ts_pass_env *env, ts_arena *arena, 
     if (!ahead_plan(&job, env, arena))
         return false;
     for (ts_val loop = 1; loop < fn->inst.n; loop++)
-        for (ts_val v = loop + 1; job.trips[loop] == AHEAD_COPY && v < job.shape.end[loop]; v++)
+        for (ts_val v = loop + 1; ahead_is_copied(&job, loop) && v < job.shape.end[loop]; v++)
             copied[v] = job.early[v] && ts_at(fn, v)->op == TS_OP_load_view_tko;
     return true;
 }
