@@ -99,9 +99,13 @@ def test_sums_are_the_same_bits_every_time():
 
 
 @pytest.mark.parametrize("op", ["argmax", "argmin"])
-@pytest.mark.parametrize("shape", [(1,), (70001,), (3, 5, 7), (2, 3000, 3)])
+@pytest.mark.parametrize(
+    "shape", [(1,), (70001,), (3, 5, 7), (2, 3000, 3), (7, 200), (5, 1024), (6, 3000)]
+)
 def test_places_of_extremes(op, shape):
-    for x in (numbers(shape, "float32"), numbers(shape, "int8"), np.full(shape, -np.inf, "f4")):
+    some = numbers(shape, "float32")
+    some[numbers(shape, "float32") > 2] = np.nan
+    for x in (some, numbers(shape, "float32"), numbers(shape, "int8"), np.full(shape, -np.inf, "f4")):
         for axis in (None, *range(len(shape))):
             wanted = getattr(np, op)(x, axis)
             out = np.zeros(np.shape(wanted) or (1,), np.int64)

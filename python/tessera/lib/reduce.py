@@ -184,12 +184,28 @@ def _place(best: Any, place: Any, LARGEST: Any, B: Any, C: Any) -> Any:
     return ct.reshape(ct.min(ct.where(same, place, 2**31 - 1), axis=1), (B, 1, C))
 
 
+@ct.function
+def _chunk_of(x, chunk, ONE, B, N, C):
+    """Tile ``chunk`` along the axis, which may be another for each result."""
+    outer, inner, zero = ct.bid(0), ct.bid(2), ct.PaddingMode.ZERO
+    if ONE:
+        return ct.load(x, index=(outer, 0, inner), shape=(B, N, C), padding_mode=zero)
+    if B * C == 1:
+        i = ct.reshape(chunk, ())
+        return ct.load(x, index=(outer, i, inner), shape=(B, N, C), padding_mode=zero)
+    row = outer * B + ct.reshape(ct.arange(B, dtype=ct.int32), (B, 1, 1))
+    col = inner * C + ct.reshape(ct.arange(C, dtype=ct.int32), (1, 1, C))
+    along = ct.reshape(ct.arange(N, dtype=ct.int32), (1, N, 1))
+    return ct.gather(x, (row, chunk * N + along, col))
+
+
 @ct.kernel
 def arg_fold_kernel(
     x, values, places, LARGEST: ct.Constant[bool], NEUTRAL: ct.Constant, HALF: ct.Constant[bool],
-    B: ct.Constant[int], N: ct.Constant[int], C: ct.Constant[int],
+    B: ct.Constant[int], N: ct.Constant[int], C: ct.Constant[int], ONE: ct.Constant[bool],
 ):  # fmt: skip
-    """arg_kernel for the CPU: finds the first tile that holds the winner, then its place there."""
+    """arg_kernel for the CPU: finds the first tile that holds the winner, then its place there. ONE: there is but one
+    tile along the axis."""
     outer, part, inner, n = ct.bid(0), ct.bid(1), ct.bid(2), x.shape[1]
     dtype = ct.float32 if HALF else x.dtype
     whole = n // N
@@ -208,10 +224,9 @@ def arg_fold_kernel(
         best = ct.where(better, top, best)
         chunk = ct.where(better, whole, chunk)
     along = ct.reshape(ct.arange(N, dtype=ct.int32), (1, N, 1))
-    row = outer * B + ct.reshape(ct.arange(B, dtype=ct.int32), (B, 1, 1))
-    col = inner * C + ct.reshape(ct.arange(C, dtype=ct.int32), (1, 1, C))
-    t = ct.astype(ct.gather(x, (row, chunk * N + along, col)), dtype)
-    same = ((t == best) | ((t != t) & (best != best))) & (along < n - chunk * N)
+    t = ct.astype(_chunk_of(x, chunk, ONE, B, N, C), dtype)
+    # a NaN wins, so where there is one only NaNs are winners
+    same = ((t == best) | (t != t)) & (along < n - chunk * N)
     place = ct.min(ct.where(same, chunk * N + along, 2**31 - 1), axis=1)
     ct.store(values, index=(outer, part, inner), tile=best)
     ct.store(places, index=(outer, part, inner), tile=ct.reshape(place, (B, 1, C)))
@@ -241,14 +256,16 @@ def _split_for_cpu(
     outer: int, n: int, inner: int, is_place: bool
 ) -> tuple[tuple[int, int, int], int]:
     """Long stretches of memory: rows of 4,096 columns at most, eight at a time, whose running results
-    stay in the first cache; without columns behind the axis as much of it, a quarter where it is
-    read again for a place."""
+    stay in the first cache; without columns behind the axis as much of it, or an eighth of a long
+    one and a quarter of a short one, where it is read again for a place."""
 
     def below(n: int, most: int) -> int:
         return 1 << (max(1, min(n, most)).bit_length() - 1)
 
     c = next_power_of_two(inner) if inner < 64 else below(inner, 4096)
-    size = 1024 if is_place and c == 1 else 4096
+    size = 4096
+    if is_place and c == 1:
+        size = 1024 if n <= 1024 else 512
     along = below(n, max(8, size // c))
     b = min(next_power_of_two(outer), max(1, size // (c * along)))
     blocks = -(-outer // b) * -(-inner // c)
@@ -366,12 +383,11 @@ def arg_reduce(op: str, x: Any, out: Any, axis: int | None = None, stream: Any =
     grid = (ct.cdiv(shape[0], tile[0]), parts, ct.cdiv(shape[2], tile[2]))
     worst = neutral(MAX if largest else MIN, x)
     half = wide_dtype(x) != dtype_name(x)
-    ct.launch(
-        stream,
-        grid,
-        arg_kernel if on_gpu(x) else arg_fold_kernel,
-        (view("arg_reduce", "x", x, shape), values, places, largest, worst, half, *tile),
-    )
+    args = (view("arg_reduce", "x", x, shape), values, places, largest, worst, half, *tile)
+    if on_gpu(x):
+        ct.launch(stream, grid, arg_kernel, args)
+    else:
+        ct.launch(stream, grid, arg_fold_kernel, (*args, shape[1] <= tile[1]))
     merge = (tile[0], next_power_of_two(parts), tile[2])
     result = view("arg_reduce", "out", out, (shape[0], 1, shape[2]))
     ct.launch(
