@@ -23,16 +23,46 @@ import numpy
 
 from .types import TypeDescriptor
 
-__all__ = ["before_tile", "ended", "memory_of", "next_tile"]
+__all__ = ["Counts", "before_tile", "ended", "memory_of", "next_tile"]
 
 _WIDTH = 32
-_START, _END = 0, 1  # counters: blocks that have begun, blocks that have ended; then flags of tiles, groups, spans
+_START, _END = 0, 1  # counters: blocks that have begun, blocks that have ended; then words of tiles, groups, spans
+_COUNTERS = 2
+
+
+class Counts(TypeDescriptor):
+    """The type of numbers of items: whole, not less than 0, and less than 2**62."""
+
+    def __init__(self) -> None:
+        super().__init__(numpy.int64)
 
 
 def memory_of(kind: TypeDescriptor, tiles: int) -> tuple[tuple[Any, int], tuple[Any, int]]:
-    """The temporary memory of a scan, for `Memory.take`: counters and flags, and the published values."""
+    """The temporary memory of a scan, for `Memory.take`: counters and words, and the published values."""
     n = tiles + -(-tiles // _WIDTH) + -(-tiles // _WIDTH**2) + 1
-    return (numpy.int32, n + 2), (kind.dtype, n)
+    if _words(kind) is not None:
+        return (numpy.int64, n + _COUNTERS), (numpy.int8, 1)
+    return (numpy.int32, n + _COUNTERS), (kind.dtype, n)
+
+
+def _words(kind: TypeDescriptor) -> tuple[Callable[..., Any], Callable[..., Any]] | None:
+    """The functions of a kernel that make one word of a value, not 0, and the value of a word; None: it is too great,
+    and what is published is a flag beside the value."""
+    from ..cuda._device import reinterpreted
+
+    if isinstance(kind, Counts):
+        return lambda value: 2 * value + 1, lambda word: word >> 1
+    if kind.size != 4 or kind.dtype.kind not in "iuf":
+        return None
+    dtype = kind.dtype.type
+
+    def word_of(value: Any) -> Any:
+        return numpy.int64(reinterpreted(value, numpy.uint32)) + (1 << 32)
+
+    def value_of(word: Any) -> Any:
+        return reinterpreted(numpy.uint32(word), dtype)
+
+    return word_of, value_of
 
 
 def next_tile() -> Callable[..., Any]:
@@ -43,7 +73,7 @@ def next_tile() -> Callable[..., Any]:
         if threadIdx.x == 0:
             s[0] = atomic.add(flags, _START, 1)
         syncthreads()
-        return numpy.int64(s[0])
+        return numpy.int64(numpy.uint32(s[0]))  # so the compiler knows that no index is negative
 
     return ticket
 
@@ -68,27 +98,14 @@ def before_tile(kind: TypeDescriptor, op: Callable[..., Any], has_init: bool, wa
     """The function of a kernel that publishes the total of a tile and gives what comes before it, to all threads;
     something, for the first tile without an initial value.
 
-    It takes ``tile, tiles, total, init, flags, values``. All threads call it, 64 or more. With ``waits=False`` one
+    It takes ``tile, tiles, total, init, flags, values``. All threads call it, 96 or more. With ``waits=False`` one
     block takes all tiles, in their order, so that nothing is waited for.
     """
     from ..coop._values import shared_like
     from ..coop._warp_scan import reduce_lanes
-    from ..cuda import atomic, ldcv, syncthreads, threadfence, threadIdx
+    from ..cuda import syncthreads, threadIdx
 
-    get, put, cast = kind.get, kind.put, kind.cast
-
-    def publish(flags: Any, values: Any, at: Any, value: Any) -> None:
-        put(values, at, value)
-        if waits:
-            threadfence()
-            atomic.exch(flags, 2 + at, 1)
-
-    def awaited(flags: Any, values: Any, at: Any) -> Any:
-        if waits:
-            while ldcv(flags, 2 + at) == 0:
-                pass
-            threadfence()
-        return get(values, at)
+    cast, (publish, awaited) = kind.cast, _talking(kind, waits)
 
     def before(tile: Any, tiles: Any, total: Any, init: Any, flags: Any, values: Any) -> Any:
         t = threadIdx.x
@@ -96,7 +113,7 @@ def before_tile(kind: TypeDescriptor, op: Callable[..., Any], has_init: bool, wa
         n_tiles, n_groups = tile % _WIDTH, group % _WIDTH
         groups = tiles
         spans = groups + (tiles + (_WIDTH - 1)) // _WIDTH
-        found = shared_like(3, total)
+        found = shared_like(4, total)
         if t == 0:
             publish(flags, values, tile, total)
         if t < 2 * _WIDTH:
@@ -108,11 +125,13 @@ def before_tile(kind: TypeDescriptor, op: Callable[..., Any], has_init: bool, wa
             part = reduce_lanes(part, op, _WIDTH, n_tiles if t < _WIDTH else n_groups)
             if lane == 0:
                 found[t // _WIDTH] = part
+        elif t == 2 * _WIDTH and span > 0:
+            found[3] = awaited(flags, values, spans + span)
         syncthreads()
         if t == 0:
             here, has = total, has_init or span > 0
             if span > 0:
-                here = awaited(flags, values, spans + span)
+                here = found[3]
             elif has_init:
                 here = cast(init)
             if n_tiles == _WIDTH - 1:
@@ -130,3 +149,37 @@ def before_tile(kind: TypeDescriptor, op: Callable[..., Any], has_init: bool, wa
         return found[2]
 
     return before
+
+
+def _talking(kind: TypeDescriptor, waits: bool) -> tuple[Callable[..., Any], Callable[..., Any]]:
+    """The functions of a kernel that publish a value, and wait for one. A value that fits goes with its flag in one
+    word: then nothing has to be written before another thing, and it is there with one read."""
+    from ..cuda import atomic, ldcv, threadfence
+
+    get, put, words = kind.get, kind.put, _words(kind)
+    if words is not None:
+        word_of, value_of = words
+
+    def publish_word(flags: Any, values: Any, at: Any, value: Any) -> None:
+        atomic.exch(flags, _COUNTERS + at, word_of(value))
+
+    def awaited_word(flags: Any, values: Any, at: Any) -> Any:
+        word = ldcv(flags, _COUNTERS + at)
+        while waits and word == 0:
+            word = ldcv(flags, _COUNTERS + at)
+        return value_of(word)
+
+    def publish(flags: Any, values: Any, at: Any, value: Any) -> None:
+        put(values, at, value)
+        if waits:
+            threadfence()
+            atomic.exch(flags, _COUNTERS + at, 1)
+
+    def awaited(flags: Any, values: Any, at: Any) -> Any:
+        if waits:
+            while ldcv(flags, _COUNTERS + at) == 0:
+                pass
+            threadfence()
+        return get(values, at)
+
+    return (publish, awaited) if words is None else (publish_word, awaited_word)

@@ -32,7 +32,7 @@ __all__ = ["fits", "memory_of", "sort_in_sweeps"]
 Function = Callable[..., Any]
 _MOST_STAGED = 64  # bytes of an item that goes through shared memory, so that neighbours are written together
 _VALUES, _WARPS, _PLACES = THREADS, THREADS // 32, 8  # a thread for each value of a digit
-_COUNTED = 16  # items of a thread, in the read that counts
+_COUNTED, _BLOCKS = 8, 1024  # in the read that counts: items of a thread in one round, blocks at most
 _TAG = 48  # the bits of a published word below are the count
 
 # Where things are among the counters; [1] is of `ended`.
@@ -41,7 +41,7 @@ _NO_PLACE = -1  # of a sweep that moves items and leaves their order
 
 
 def _per_thread(nbytes: int) -> int:
-    return max(1, min(8, 64 // nbytes))
+    return max(1, min(16, 80 // nbytes))
 
 
 def _digit(width: int, bits: Function) -> Function:
@@ -82,7 +82,12 @@ def _counting(digits: Digits, load: Function, number: Function) -> Callable[...,
     from ..cuda import atomic, blockIdx, gridDim, shared, syncthreads, threadfence, threadIdx
 
     places, bits, plan = digits.places, digits.bits, _planning(digits)
-    each, digit = tuple(range(places)), _digit(digits.width, digits.bits)
+    each, digit, rounds = tuple(range(places)), _digit(digits.width, digits.bits), tuple(range(_COUNTED))
+
+    def pair(src: Any, i: Any) -> Any:
+        """An item, and the one before it; of none something."""
+        at = max(i, 0)
+        return load(src, at), load(src, max(at - 1, 0))
 
     def count(src: Any, count_: Any, aside: Any, counts: Any, published: Any) -> None:
         s, word = shared.array(places * _VALUES, numpy.int32), shared.array(1, numpy.int32)
@@ -92,13 +97,14 @@ def _counting(digits: Digits, load: Function, number: Function) -> Callable[...,
         for i in range(numpy.int64(blockIdx.x) * THREADS + t, published.shape[0], gridDim.x * THREADS):
             published[i] = 0
         syncthreads()
-        first = numpy.int64(blockIdx.x) * (THREADS * _COUNTED) + t
-        for j in range(_COUNTED):
-            if first + j * THREADS < n:
-                item = load(src, first + j * THREADS)
-                falls |= bits(item) < bits(load(src, max(first + (j * THREADS - 1), 0)))
-                for q in each:
-                    atomic.add(s, q * _VALUES + digit(item, q), 1)
+        for at in range(numpy.int64(blockIdx.x) * THREADS * _COUNTED, n, gridDim.x * THREADS * _COUNTED):
+            items = tuple(pair(src, min(at + t + j * THREADS, n - 1)) for j in rounds)
+            for j in rounds:
+                if at + t + j * THREADS < n:
+                    item, before = items[j]
+                    falls |= bits(item) < bits(before)
+                    for q in each:
+                        atomic.add(s, q * _VALUES + digit(item, q), 1)
         if falls:
             counts[_FALLS] = 1
         syncthreads()
@@ -155,34 +161,85 @@ def _looking_back() -> Function:
     return before
 
 
+def _loading(kind: Any, items: int, load: Function) -> Function:
+    """The function of a kernel that reads a thread's items of a tile, all at once: 32 neighbours by a warp."""
+    from ..cuda import threadIdx
+
+    each, cast = tuple(range(items)), kind.cast
+
+    def loaded(src: Any, first: Any, here: Any) -> Any:
+        mine = threadIdx.x // 32 * (32 * items) + threadIdx.x % 32
+        return tuple(cast(load(src, first + min(mine + j * 32, here - 1))) for j in each)
+
+    return loaded
+
+
 def _within(digits: Digits, items: int) -> Function:
-    """The function of a kernel that ranks a block's items by digit: gives each with its digit and its place among those
-    of its warp, and to thread d how many of digit d the block has; in ``ranks`` are then the starts of each warp."""
+    """The function of a kernel that ranks a block's items by digit: gives for each its place among those of its warp,
+    and to thread d how many of digit d the block has; in ``ranks`` are then the starts of each warp."""
     from ..cuda import syncthreads, threadIdx
 
-    each, digit, rank = tuple(range(items)), _digit(digits.width, digits.bits), _ranking()
+    each, digit, rank = tuple(range(items)), _digit_of_tile(digits, items), _ranking()
 
-    def within(read: Any, s: Any, first: Any, here: Any, place: Any, ranks: Any) -> Any:
+    def within(loaded: Any, here: Any, place: Any, ranks: Any) -> Any:
         t = threadIdx.x
         for w in range(_WARPS):
             ranks[w * _VALUES + t] = 0
         syncthreads()
-        row, mine = t // 32 * _VALUES, t // 32 * (32 * items) + t % 32
-        kept: Any = ()
-        for j in each:  # what is missing in the last tile counts as last
-            i = mine + j * 32
-            item = read(s, first + min(i, here - 1))
-            d = digit(item, place) if i < here else numpy.int32(_VALUES - 1)
-            kept += ((item, d, rank(ranks, row, d)),)
+        row, ups = t // 32 * _VALUES, ()
+        for j in each:
+            ups += (rank(ranks, row, digit(loaded[j], j, here, place)),)
         syncthreads()
         total = numpy.int32(0)
         for w in range(_WARPS):
             count = ranks[w * _VALUES + t]
             ranks[w * _VALUES + t] = total
             total += count
-        return kept, total
+        return ups, total
 
     return within
+
+
+def _digit_of_tile(digits: Digits, items: int) -> Function:
+    """The function of a kernel that gives the digit of a thread's j-th item; what is missing in the last tile counts as
+    last."""
+    from ..cuda import threadIdx
+
+    digit = _digit(digits.width, digits.bits)
+
+    def digit_of(item: Any, j: Any, here: Any, place: Any) -> Any:
+        i = threadIdx.x // 32 * (32 * items) + threadIdx.x % 32 + j * 32
+        return digit(item, place) if i < here else numpy.int32(_VALUES - 1)
+
+    return digit_of
+
+
+def _storing(digits: Digits, kind: Any, items: int, store: Function) -> Function:
+    """The function of a kernel that writes a tile's items where they go: through shared memory, so that neighbours are
+    written together, unless they are great."""
+    from ..cuda import syncthreads, threadIdx
+
+    get, put, staged = kind.get, kind.put, kind.size <= _MOST_STAGED
+    each, digit, digit_of = tuple(range(items)), _digit(digits.width, digits.bits), _digit_of_tile(digits, items)
+
+    def stored(dst: Any, loaded: Any, ups: Any, here: Any, place: Any, ranks: Any, starts: Any, s: Any) -> None:
+        t = threadIdx.x
+        row, mine = t // 32 * _VALUES, t // 32 * (32 * items) + t % 32
+        for j in each:
+            d = digit_of(loaded[j], j, here, place)
+            if staged:
+                put(s, ranks[row + d] + ups[j], loaded[j])
+            elif mine + j * 32 < here:
+                store(dst, starts[d] + (ranks[row + d] + ups[j]), loaded[j])
+        if staged:
+            syncthreads()
+            for j in each:
+                i = j * THREADS + t
+                if i < here:
+                    item = get(s, i)
+                    store(dst, starts[digit(item, place)] + i, item)
+
+    return stored
 
 
 def _sweeping(
@@ -192,34 +249,24 @@ def _sweeping(
     from ..cuda import atomic, gridDim, shared, syncthreads, threadIdx
 
     kind: Any = source.value_type
-    dtype, get, put, cast = kind.dtype, kind.get, kind.put, kind.cast
-    in_source, in_output, in_other = source.load(), output.load(), other.load()
-    to_output, to_other = output.store(), other.store()
-    items, staged = _per_thread(kind.size), kind.size <= _MOST_STAGED
-    each, per_tile = tuple(range(items)), items * THREADS
-    digit, within = _digit(digits.width, digits.bits), _within(digits, items)
-    before_tile, end = _looking_back(), ended()
+    dtype, items, staged = kind.dtype, _per_thread(kind.size), kind.size <= _MOST_STAGED
+    per_tile, within, before_tile, end = items * THREADS, _within(digits, items), _looking_back(), ended()
+    of_source, of_output, of_other = (_loading(kind, items, it.load()) for it in (source, output, other))
+    to_output, to_other = (_storing(digits, kind, items, it.store()) for it in (output, other))
 
-    def read(of: Any, i: Any) -> Any:
-        from_source, from_output, src, out, alt = of
-        if from_source:
-            return cast(in_source(src, i))
-        if from_output:
-            return cast(in_output(out, i))
-        return cast(in_other(alt, i))
-
-    def write(to: Any, i: Any, item: Any) -> None:
-        into_output, out, alt = to
-        if into_output:
-            to_output(out, i, item)
-        else:
-            to_other(alt, i, item)
-
-    def move(of: Any, to: Any, tile: Any, n: Any, sweep: Any, counts: Any, published: Any, starts: Any) -> None:
+    def move(
+        src: Any, out: Any, alt: Any, tile: Any, n: Any, sweep: Any, left: Any, counts: Any, published: Any, starts: Any
+    ) -> None:
         s, ranks = shared.array(per_tile if staged else 1, dtype), shared.array(_WARPS * _VALUES, numpy.int32)
         t, place, first = threadIdx.x, counts[_ORDER + sweep], tile * per_tile
         here = numpy.int32(min(n - first, per_tile))
-        kept, total = within(read, of, first, here, place, ranks)
+        if sweep == 0:
+            loaded = of_source(src, first, here)
+        elif left % 2 == 0:
+            loaded = of_output(out, first, here)
+        else:
+            loaded = of_other(alt, first, here)
+        ups, total = within(loaded, here, place, ranks)
         there = total - (per_tile - here) if t == _VALUES - 1 else total
         inside = exclusive_sum(total, threads=THREADS)
         outside = numpy.int64(0) if place == _NO_PLACE else counts[_DIGITS + place * _VALUES + t]
@@ -227,20 +274,10 @@ def _sweeping(
         for w in range(_WARPS):
             ranks[w * _VALUES + t] += inside
         syncthreads()
-        row, mine = t // 32 * _VALUES, t // 32 * (32 * items) + t % 32
-        for j in each:
-            item, d, up = kept[j]
-            if staged:
-                put(s, ranks[row + d] + up, item)
-            elif mine + j * 32 < here:
-                write(to, starts[d] + (ranks[row + d] + up), item)
-        if staged:
-            syncthreads()
-            for j in each:
-                i = j * THREADS + t
-                if i < here:
-                    item = get(s, i)
-                    write(to, starts[digit(item, place)] + i, item)
+        if left % 2 == 1:
+            to_output(out, loaded, ups, here, place, ranks, starts, s)
+        else:
+            to_other(alt, loaded, ups, here, place, ranks, starts, s)
 
     def sweep(
         src: Any, out: Any, alt: Any, count: Any, number_: Any, is_last: Any, counts: Any, published: Any
@@ -251,11 +288,10 @@ def _sweeping(
             if threadIdx.x == 0:
                 starts[0] = atomic.add(counts, _TICKETS + number_, numpy.int64(1))
             syncthreads()
-            tile = starts[0]
+            tile = numpy.int64(numpy.uint32(starts[0]))  # so the compiler knows that no index is negative
             syncthreads()
             if tile * per_tile < n:
-                of, to = (number_ == 0, left % 2 == 0, src, out, alt), (left % 2 == 1, out, alt)
-                move(of, to, tile, n, number_, counts, published, starts)
+                move(src, out, alt, tile, n, number_, left, counts, published, starts)
         if is_last:
             end(counts, gridDim.x, word)
 
@@ -271,6 +307,7 @@ def _sorting(digits: Digits, number: Function, source: Iterator, output: Iterato
     dtype, get, put, cast, load, store = kind.dtype, kind.get, kind.put, kind.cast, source.load(), output.store()
     items, places = _per_thread(kind.size), digits.places
     each, per_tile, within = tuple(range(items)), items * THREADS, _within(digits, items)
+    of_tile, digit_of = _loading(kind, items, get), _digit_of_tile(digits, items)
 
     def sort(src: Any, dst: Any, count: Any) -> None:
         s, ranks = shared.array(per_tile, dtype), shared.array(_WARPS * _VALUES, numpy.int32)
@@ -281,15 +318,15 @@ def _sorting(digits: Digits, number: Function, source: Iterator, output: Iterato
         syncthreads()
         row = t // 32 * _VALUES
         for place in range(places if here > 0 else 0):
-            kept, total = within(get, s, 0, here, place, ranks)
+            loaded = of_tile(s, 0, here)
+            ups, total = within(loaded, here, place, ranks)
             inside = exclusive_sum(total, threads=THREADS)
             if syncthreads_or(total == per_tile) == 0:
                 for w in range(_WARPS):
                     ranks[w * _VALUES + t] += inside
                 syncthreads()
                 for j in each:
-                    item, d, up = kept[j]
-                    put(s, ranks[row + d] + up, item)
+                    put(s, ranks[row + digit_of(loaded[j], j, here, place)] + ups[j], loaded[j])
                 syncthreads()
         for j in each:
             if j * THREADS + t < here:
@@ -329,7 +366,8 @@ def sort_in_sweeps(
     if sweeps % 2 == 1 and aside:
         sweeps += 1
     counting = kernel_of(_counting, key, lambda: (digits, source.load(), n.load()))
-    counting[-(-n.most // (THREADS * _COUNTED)), THREADS, stream](source.state, n.state, aside, counts, published)
+    blocks = min(-(-n.most // (THREADS * _COUNTED)), _BLOCKS)
+    counting[blocks, THREADS, stream](source.state, n.state, aside, counts, published)
     kernel = kernel_of(_sweeping, key, lambda: (digits, n.load(), source, output, other))
     for sweep in range(sweeps):
         kernel[_tiles(source, n.most), THREADS, stream](

@@ -26,7 +26,7 @@ from .types import TypeDescriptor
 __all__ = ["Scanned", "exclusive_scan", "inclusive_scan", "launch_scan", "run_scan", "scan_memory"]
 
 Function = Callable[..., Any]
-_SHARED = 16384  # bytes of the items of a tile, at most
+_SHARED = 32768  # bytes of the items of a tile, at most
 
 
 class Scanned(NamedTuple):
@@ -53,6 +53,7 @@ def _threads(kind: TypeDescriptor) -> int:
 def _scanning(what: Scanned, number: Function, waits: bool) -> Callable[..., None]:
     """The kernel: a block for each tile, or, where blocks must not wait for each other, one for all."""
     from ..coop._block_scan import scan_threads
+    from ..coop._memory import slot, slots
     from ..cuda import shared, syncthreads, threadIdx
 
     kind, load, op, emit, finish = what.kind, what.load, what.op, what.emit, what.finish
@@ -60,41 +61,46 @@ def _scanning(what: Scanned, number: Function, waits: bool) -> Callable[..., Non
     items, threads, has_init = _items(kind), _threads(kind), what.init is not None
     initial = what.init if what.init is not None else _nothing
     ticket, end, before = next_tile(), ended(), before_tile(kind, op, has_init, waits)
-    per_tile = items * threads
+    per_tile, each = items * threads, tuple(range(items))
 
     def scan_tile(
         s: Any, tile: Any, ins: Any, n: Any, outs: Any, init: Any, flags: Any, values: Any, tiles: Any
     ) -> None:
-        t = threadIdx.x
-        first = tile * per_tile
-        here = min(n - first, per_tile)
-        for j in range(items):
-            if j * threads + t < here:
-                put(s, j * threads + t, cast(load(ins, first + (j * threads + t))))
+        t, first = threadIdx.x, tile * per_tile
+        here, mine = min(n - first, per_tile), threadIdx.x * items
+        if here == per_tile:  # all loads are under way at once
+            loaded = tuple(cast(load(ins, first + t + j * threads)) for j in each)
+            for j in each:
+                put(s, slot(j * threads + t), loaded[j])
+        else:  # after the last item stand others like it, and what they give is never used
+            for j in range(items):
+                put(s, slot(j * threads + t), cast(load(ins, min(first + (j * threads + t), n - 1))))
         syncthreads()
-        mine = t * items
-        total = get(s, min(mine, here - 1))
-        for j in range(1, items):
-            if mine + j < here:
-                total = cast(op(total, get(s, mine + j)))
+        total = get(s, slot(mine))
+        for j in each[1:]:
+            if waits or mine + j < here:
+                total = cast(op(total, get(s, slot(mine + j))))
         _, up, whole = scan_threads(total, op, threads)
-        # the last tile may have fewer items; what stands after them is never used
-        running = before(tile, tiles, whole, initial(init), flags, values)
-        has = has_init or tile > 0
+        start = before(tile, tiles, whole, initial(init), flags, values)
+        running, has = start, has_init or tile > 0
         if t > 0:
-            running = cast(op(running, up)) if has else up
+            running = cast(op(start, up)) if has else up
             has = True
-        for j in range(items):
-            if mine + j < here:
-                after = get(s, mine + j)
-                if has:
-                    after = cast(op(running, after))
-                emit(outs, ins, first + (mine + j), running, after)
+        for j in each:
+            after = get(s, slot(mine + j))
+            if has and (waits or mine + j < here):
+                after = cast(op(running, after))
+            put(s, slot(mine + j), after)
+            running, has = after, True
+        syncthreads()
+        for j in each:  # neighbours by neighbours, so that what is stored side by side is stored at once
+            i = j * threads + t
+            if i < here:
+                after = get(s, slot(i))
+                emit(outs, ins, first + i, start if i == 0 else get(s, slot(max(i - 1, 0))), after)
                 if finish is not None:
-                    if first + (mine + j) == n - 1:
+                    if first + i == n - 1:
                         finish(outs, after)
-                running = after
-                has = True
 
     def scan_of(s: Any, tile: Any, ins: Any, n: Any, outs: Any, init: Any, flags: Any, values: Any, tiles: Any) -> None:
         if tile * per_tile < n:
@@ -104,16 +110,17 @@ def _scanning(what: Scanned, number: Function, waits: bool) -> Callable[..., Non
                 finish(outs, cast(what.none))
 
     def scan(ins: Any, n: Any, outs: Any, init: Any, flags: Any, values: Any, tiles: Any) -> None:
-        s, word = shared.array(per_tile, dtype), shared.array(1, numpy.int32)
+        s, word = shared.array(slots(per_tile), dtype), shared.array(1, numpy.int32)
         tile = ticket(flags, word)
         scan_of(s, tile, ins, number(n), outs, init, flags, values, tiles)
         end(flags, tiles, word)
 
     def scan_alone(ins: Any, n: Any, outs: Any, init: Any, flags: Any, values: Any, tiles: Any) -> None:
-        s = shared.array(per_tile, dtype)
+        s, word = shared.array(slots(per_tile), dtype), shared.array(1, numpy.int32)
         for tile in range(tiles):
             scan_of(s, tile, ins, number(n), outs, init, flags, values, tiles)
             syncthreads()
+        end(flags, 1, word)
 
     return scan if waits else scan_alone
 

@@ -12,8 +12,8 @@ from typing import Any
 
 import numpy
 
-from . import types
 from ._engine import POOL, Count, Memory, algorithm, apart, checked_count, items_in, stream_of
+from ._lookback import Counts
 from ._scan import Scanned, run_scan
 from ._text import written
 from .iterators import Iterator, iterator_of
@@ -26,7 +26,7 @@ __all__ = [
 ]  # fmt: skip
 
 Function = Callable[..., Any]
-_COUNT = types.int64
+_COUNT = Counts()
 PAIR = gpu_struct({"first": numpy.int64, "second": numpy.int64}, "Counts")
 
 

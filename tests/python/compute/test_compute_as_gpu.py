@@ -176,8 +176,8 @@ def test_radix_sorts_in_sweeps(rng):
 @pytest.mark.usefixtures("interpreted")
 def test_radix_sorts_that_need_fewer_sweeps(rng):
     """Digits in which all keys agree; what is in order, alike; one block; each also in place."""
-    low = rng.integers(0, 256, 2500).astype(np.uint32) << 8
-    spread, one, same = low | rng.integers(0, 256, 2500).astype(np.uint32) << 24, low | 7, np.full(2500, 9, np.uint32)
+    low = rng.integers(0, 256, N).astype(np.uint32) << 8
+    spread, one, same = low | rng.integers(0, 256, N).astype(np.uint32) << 24, low | 7, np.full(N, 9, np.uint32)
     for x in (spread, one, np.sort(spread), same, spread[:2048], one[:3]):
         n, want = x.size, np.argsort(x, kind="stable")
         out, places = np.zeros_like(x), np.zeros(n, np.int32)
