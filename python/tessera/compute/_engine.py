@@ -27,12 +27,13 @@ from .types import TypeDescriptor, type_of
 
 __all__ = [
     "POOL", "THREADS", "Count", "Made", "Memory", "algorithm", "apart", "checked_count", "count_of", "init_of",
-    "items_in", "kernel_of", "kind_text", "on_cpu", "stream_of",
+    "items_in", "keep", "kernel_of", "kind_text", "on_cpu", "stream_of",
 ]  # fmt: skip
 
 THREADS = 256  # of a block, for all algorithms that do not say otherwise
 POOL: Any = enum.Enum("_Storage", "POOL").POOL  # temporary memory: of the pool, where the caller gives none
 _READ_LATER = ("d_", "k", "num_")  # how the names of arguments begin that a kernel reads
+_MOST_MADE = 1024  # kernels, and objects of `make_..`, that are kept; the oldest ones go first
 _MOST_KEPT = 1 << 20  # bytes of temporaries that are kept for the next call on the default stream
 
 _kernels: dict[Any, Any] = {}
@@ -45,10 +46,16 @@ def kernel_of(make: Callable[..., Any], key: Any, parts: Callable[[], tuple[Any,
     """The kernel that ``make(*parts())`` gives, made once for a key."""
     kernel = _kernels.get((make, key))
     if kernel is None:
-        made = _jitted(make(*parts()))
-        with _lock:
-            kernel = _kernels.setdefault((make, key), made)
+        kernel = keep(_kernels, (make, key), _jitted(make(*parts())))
     return kernel
+
+
+def keep(made: dict[Any, Any], key: Any, value: Any) -> Any:
+    """What is kept for a key, which is the value if nothing was; of too many the oldest are forgotten."""
+    with _lock:
+        while len(made) >= _MOST_MADE and key not in made:
+            del made[next(iter(made))]
+        return made.setdefault(key, value)
 
 
 def _jitted(function: Callable[..., Any]) -> Any:

@@ -9,7 +9,7 @@ import threading
 from typing import Any
 
 from . import _histogram, _reduce, _scan, _search, _segmented, _segments, _select, _sort, _transform
-from ._engine import Made, kind_text
+from ._engine import Made, keep, kind_text
 
 __all__ = ["MAKERS", "deserialize", "serialize"]
 
@@ -52,7 +52,7 @@ def _maker(name: str) -> Any:
             raise TypeError("h_lower_level and h_upper_level must be of one dtype")
         kinds = {k: kind_text(operators, k, v) for k, v in given.items() if k not in _COUNTS}
         key = (name, threading.get_ident(), *sorted(kinds.items()))
-        return _made.setdefault(key, Made(name, function, operators, kinds, phases))
+        return keep(_made, key, Made(name, function, operators, kinds, phases))
 
     make.__name__ = make.__qualname__ = f"make_{name}"
     made = (

@@ -3,14 +3,11 @@
 
 from __future__ import annotations
 
-import itertools
+import hashlib
 import linecache
 from typing import Any
 
 __all__ = ["written"]
-
-_numbers = itertools.count()
-
 
 def written(text: str, space: dict[str, Any], what: str) -> dict[str, Any]:
     """Runs the text in a namespace, which then has its functions; compilers and debuggers find their source.
@@ -23,7 +20,7 @@ def written(text: str, space: dict[str, Any], what: str) -> dict[str, Any]:
     what : str
         What messages call the place.
     """
-    file = f"<{what} {next(_numbers)}>"
+    file = f"<{what} {hashlib.sha256(text.encode()).hexdigest()[:12]}>"  # one for each text
     linecache.cache[file] = (len(text), None, text.splitlines(True), file)
     space.setdefault("__name__", __name__)
     exec(compile(text, file, "exec"), space)  # noqa: S102

@@ -149,7 +149,7 @@ def _in_a_row(array: Any, dtype: numpy.dtype[Any]) -> Any:
     return found.reshape(found.size)
 
 
-@functools.cache
+@functools.lru_cache(1024)
 def _array_functions(kind: TypeDescriptor, moved: bool) -> tuple[Function, Function]:
     get, put = kind.get, kind.put
 
@@ -527,12 +527,12 @@ def _by_index(items: list[str], functions: tuple[Function, ...], cls: Any) -> Fu
     return space["load"]  # type: ignore[no-any-return]
 
 
-@functools.cache
+@functools.lru_cache(1024)
 def _zipped(kinds: tuple[TypeDescriptor, ...]) -> TypeDescriptor:
     return types.struct({f"field_{i}": kind for i, kind in enumerate(kinds)}, "Zip")
 
 
-@functools.cache
+@functools.lru_cache(1024)
 def _tuple_class(n: int) -> Any:
     import collections
 

@@ -234,9 +234,8 @@ def key_of(value: Any, seen: dict[int, int]) -> Any:
         seen[id(value)] = len(seen)
         code = value.__code__
         cells = tuple(key_of(_content(cell), seen) for cell in value.__closure__ or ())
-        names = sorted({name for c in _codes(code) for name in c.co_names} & value.__globals__.keys())
-        spoken = tuple((name, key_of(value.__globals__[name], seen)) for name in names)
-        return code, cells, spoken, key_of(value.__defaults__, seen)
+        names = {name for c in _codes(code) for name in c.co_names}
+        return code, cells, _spoken(value.__globals__, names, seen), key_of(value.__defaults__, seen)
     if isinstance(value, tuple):
         return type(value), tuple(key_of(item, seen) for item in value)
     if isinstance(value, (int, float, complex, str, bytes, numpy.generic)) or value is None:
@@ -246,9 +245,26 @@ def key_of(value: Any, seen: dict[int, int]) -> Any:
     helper = getattr(value, "__tessera_helper__", None)
     if isinstance(helper, FunctionType):
         return key_of(helper, seen)
-    if isinstance(value, (type, ModuleType)):
-        return value
-    return _Same(value)
+    return value if isinstance(value, type) else _Same(value)
+
+
+def _spoken(space: Any, names: set[str], seen: dict[int, int]) -> tuple[Any, ...]:
+    """Keys of what code finds under its names: among globals, and in modules that are found there."""
+    found = []
+    for name in sorted(names & space.keys()):
+        value = space[name]
+        if not isinstance(value, ModuleType):
+            found.append((name, key_of(value, seen)))
+        elif id(value) in seen or value.__name__.partition(".")[0] in _FIXED:
+            found.append((name, value.__name__))
+        else:
+            seen[id(value)] = len(seen)
+            found.append((name, value.__name__, _spoken(vars(value), names, seen)))
+    return tuple(found)
+
+
+# Modules in which nothing changes that operators name.
+_FIXED = {"builtins", "cmath", "cuda", "math", "ml_dtypes", "numba", "numpy", "operator", "tessera"}
 
 
 def may_raise(key: Any) -> bool:

@@ -1,8 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """What is kept from call to call: kernels for operators, and temporary memory."""
 
+import linecache
 import subprocess
 import sys
+import types
 
 import numpy as np
 import pytest
@@ -42,6 +44,38 @@ def test_operators_that_name_a_function_again():
         op = composed(twice, after, inner)
         compute.unary_transform(d_in=X, d_out=out, op=op, num_items=len(X))
         assert np.array_equal(out, op(X)), inner
+
+
+def test_values_of_modules_that_operators_name():
+    """They count as they are, under whatever module they stand: one that is loaded again is the same."""
+    given = types.ModuleType("given")
+    given.inner = types.ModuleType("given.inner")
+    space = {"given": given}
+    exec("op = lambda x: x * given.factor + given.inner.bias", space)  # noqa: S102
+    out = np.zeros_like(X)
+    for factor, bias in ((2, 5), (3, 5), (3, 7), (2, 5)):
+        given.factor, given.inner.bias = factor, bias
+        compute.unary_transform(d_in=X, d_out=out, op=space["op"], num_items=len(X))
+        assert np.array_equal(out, X * factor + bias)
+    before = len(_engine._kernels)
+    space["given"] = types.ModuleType("given")
+    vars(space["given"]).update(factor=2, inner=given.inner)
+    compute.unary_transform(d_in=X, d_out=out, op=space["op"], num_items=len(X))
+    assert np.array_equal(out, X * 2 + 5) and len(_engine._kernels) == before
+
+
+def test_kernels_that_are_kept_are_not_more_and_more(monkeypatch):
+    monkeypatch.setattr(_engine, "_MOST_MADE", 4)
+    compute.clear_all_caches()
+    out = np.zeros_like(X)
+    for k in range(7):
+        compute.unary_transform(d_in=X, d_out=out, op=lambda x, k=k: x + k, num_items=len(X))
+        assert np.array_equal(out, X + k) and len(_engine._kernels) <= 4
+    lines = len(linecache.cache)
+    for _ in range(3):
+        compute.clear_all_caches()
+        compute.unary_transform(d_in=X, d_out=out, op=twice, num_items=len(X))
+    assert len(linecache.cache) == lines
 
 
 LOST = """
