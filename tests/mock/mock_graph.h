@@ -8,7 +8,7 @@
 #include "mock.h"
 #include <stdbool.h>
 
-enum { GRAPH_EDGES = 16, GRAPH_KEPT = 32, GRAPH_BRANCHES = 4 };
+enum { GRAPH_EDGES = 16, GRAPH_KEPT = 128, GRAPH_BRANCHES = 4 };
 enum { MOCK_GRAPH_PARAMS = 16 };
 enum { BAD_VALUE = 1, OUT_OF_MEMORY = 2, BAD_HANDLE = 400, UNSUPPORTED = 900, UNJOINED = 904, UPDATE_FAILED = 910 };
 

@@ -161,7 +161,9 @@ class DeviceNDArrayBase:
 
     @property
     def __cuda_array_interface__(self) -> dict[str, Any]:
-        stream = getattr(self.stream, "_address", self.stream) if self.stream else 0
+        stream = self.stream or 0
+        if hasattr(stream, "__cuda_stream__"):  # ours, those of others, and a builder of a graph
+            stream = stream.__cuda_stream__()[1]
         return {
             "shape": self.shape,
             "strides": None if self.is_c_contiguous() else self.strides,
