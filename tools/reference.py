@@ -4,6 +4,7 @@ them fresh."""
 
 from __future__ import annotations
 
+import enum
 import importlib
 import inspect
 import sys
@@ -119,6 +120,10 @@ def _public(name: str, level: str) -> Iterator[str]:
     for word in sorted(module.__all__):
         thing = getattr(module, word)
         if not callable(thing):
+            continue
+        if isinstance(thing, enum.EnumMeta):
+            names = ", ".join(f"`{member}`" for member in thing.__members__)
+            yield from (f"{level} {word}", "", inspect.getdoc(thing) or "", "", f"Members: {names}.", "")
             continue
         yield from _entry(f"{name}.{word}", thing, level)
         if isinstance(thing, type):
