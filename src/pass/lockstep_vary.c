@@ -132,6 +132,7 @@ static bool vary_one(const lockstep *c, ts_val v)
     case TS_OP_elect:
     case TS_OP_mma_sync:
     case TS_OP_ldmatrix:
+    case TS_OP_wgmma:
         return true;
     case TS_OP_vote:
     case TS_OP_redux:

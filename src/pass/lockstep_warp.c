@@ -454,6 +454,9 @@ bool lock_warp(lockstep *c, ts_val v)
     case TS_OP_nanosleep:
     case TS_OP_gdc_wait:
     case TS_OP_gdc_launch_dependents:
+    case TS_OP_wgmma_fence:
+    case TS_OP_wgmma_commit:
+    case TS_OP_wgmma_wait:
     case TS_OP_mbar_init:
     case TS_OP_mbar_inval:
     case TS_OP_mbar_arrive:

@@ -19,7 +19,7 @@ __all__ = [
     "selp", "shared", "shfl_down_sync",
     "shfl_sync", "shfl_up_sync", "shfl_xor_sync", "stcg", "stcs", "store_vector", "stwb", "stwt", "syncthreads",
     "syncthreads_and", "syncthreads_count", "syncthreads_or", "syncwarp", "threadfence",
-    "threadfence_block", "threadfence_system", "threadIdx", "warpsize",
+    "threadfence_block", "threadfence_system", "threadIdx", "warpsize", "wgmma",
 ]  # fmt: skip
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -481,6 +481,75 @@ class cg:
     @_op("cg_this_cluster")
     def this_cluster() -> Any:
         """The group of all threads of the block's cluster, a ``ClusterGroup``."""
+
+
+class wgmma:
+    """Products of matrices on tensor cores by the 128 threads of four warps, out of shared memory, while they do other
+    things: ``c + a @ b.T`` for 64 rows of a and n of b. sm_90 alone; the CPU device has it, too, with k ascending.
+
+    Operands are arrays in shared memory of three axes, ``(chunks, rows, numbers of 16 bytes)``: number k of a row is
+    ``x[k // 8, row, k % 8]`` where numbers have two bytes. One product takes two chunks. ``c`` is a tuple of n / 2
+    numbers: thread t of warp w has rows ``16 * w + t // 4`` and 8 behind, columns ``8 * i + t % 4 * 2`` and the next,
+    in the order of ``cuda.mma``: four of each eight columns.
+
+    ====================================  ==========================  =========
+    elements of a and b                   k of one product            c
+    ====================================  ==========================  =========
+    float16, bfloat16                     16                          float32
+    float32, as TF32                      8                           float32
+    int8, uint8                           32                          int32
+    float8 (e4m3, e5m2)                   32                          float32
+    ====================================  ==========================  =========
+
+    What threads wrote to shared memory is seen after ``bulk.fence()`` by those threads and a barrier. Between ``mma``
+    and the ``wait`` for it the numbers of ``c`` are not looked at, and its operands are not written.
+
+    Examples
+    --------
+    >>> @cuda.jit
+    ... def product(a, b, c):  # in shared memory: a (4, 64, 8), b (4, 32, 8), float16; c: 16 numbers
+    ...     cuda.wgmma.fence()
+    ...     for chunk in range(0, 4, 2):
+    ...         c = cuda.wgmma.mma(a, (chunk, 0), b, (chunk, 0), c)
+    ...     cuda.wgmma.commit()
+    ...     cuda.wgmma.wait()
+    ...     return c
+    """
+
+    __tessera_names__ = True
+
+    @staticmethod
+    @_op("wgmma_fence")
+    def fence() -> None:
+        """Before the first product, and after the thread has touched ``c`` or a fragment."""
+
+    @staticmethod
+    @_op("wgmma_mma")
+    def mma(a: Any, a_index: Any, b: Any, b_index: Any, c: Any, accumulate: Any = True) -> Any:
+        """Begins a product, and gives what c will be.
+
+        Parameters
+        ----------
+        a, a_index : array and (chunk, row)
+            64 rows from there on. Or a fragment, a tuple of numbers as ``mma.load_a`` gives them for the 16 rows of
+            this warp; its index is ``None``.
+        b, b_index : array and (chunk, row)
+            n rows from there on, the columns of the result.
+        c : tuple of numbers
+            n / 2 of them; n is 8, 16, 24 .. 256.
+        accumulate : bool
+            Whether c counts; else the product alone is given.
+        """
+
+    @staticmethod
+    @_op("wgmma_commit")
+    def commit() -> None:
+        """Makes a group of the products begun since the last one."""
+
+    @staticmethod
+    @_op("wgmma_wait")
+    def wait(pending: Any = 0) -> None:
+        """Waits until at most ``pending`` (a constant) groups are unfinished."""
 
 
 class mbarrier:

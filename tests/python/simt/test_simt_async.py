@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import pathlib
 
+import ml_dtypes
 import numpy as np
 import pytest
 from simt_run import LowerError, assemble, message, needs_ptxas, run
@@ -229,6 +230,89 @@ def test_fragments_by_ldmatrix() -> None:
     np.testing.assert_array_equal(out, x.astype(F) @ y.astype(F))
 
 
+# ---- products by four warps ---------------------------------------------------------------------------------------
+
+M16 = {1: (16, 8, 32), 2: (16, 8, 16), 4: (16, 8, 8)}
+
+
+def by_warpgroups(dtype: type, n: int, k: int, how: str = "shared"):
+    """x @ y.T, 64 rows of x for each four warps; how: a fragment, or an early end of other threads, which makes one
+    tile of the block on a CPU."""
+    each = 16 // np.dtype(dtype).itemsize
+    acc = np.int32 if np.dtype(dtype).kind in "iu" else F
+    registers, ends = how == "registers", how == "ends"
+
+    def kernel(x, y, out):
+        if ends and cuda.threadIdx.x >= x.shape[0] * 2:
+            return
+        a = cuda.shared.array((k // each, 128, each), x.dtype, 128)
+        b = cuda.shared.array((k // each, n, each), x.dtype, 128)
+        t, rows = cuda.threadIdx.x, x.shape[0]
+        for i in range(t, rows * k, 2 * rows):
+            a[i % k // each, i // k, i % each] = x[i // k, i % k]
+        for i in range(t, n * k, 2 * rows):
+            b[i % k // each, i // k, i % each] = y[i // k, i % k]
+        cuda.bulk.fence()
+        cuda.syncthreads()
+        c = (acc(1),) * (n // 2)
+        cuda.wgmma.fence()
+        for chunk in range(0, k // each, 2):
+            if registers:
+                mine = cuda.mma.load_a(x, (t // 32 * 16, chunk * each), M16[x.dtype.itemsize])
+                c = cuda.wgmma.mma(mine, None, b, (chunk, 0), c)
+            else:
+                c = cuda.wgmma.mma(a, (chunk, t // 128 * 64), b, (chunk, 0), c, chunk > 0)
+        cuda.wgmma.commit()
+        cuda.wgmma.wait()
+        row, column = t // 32 * 16 + t % 32 // 4, t % 4 * 2
+        for i, v in enumerate(c):
+            out[row + i // 2 % 2 * 8, i // 4 * 8 + column + i % 2] = v
+
+    return kernel
+
+
+@pytest.mark.parametrize("dtype", [H, ml_dtypes.bfloat16, F, np.int8, np.uint8, ml_dtypes.float8_e5m2])
+@pytest.mark.parametrize("how", ["shared", "registers", "ends"])
+def test_products_by_four_warps(dtype: type, how: str) -> None:
+    if how == "registers" and np.dtype(dtype).kind == "V" and np.dtype(dtype).itemsize == 1:
+        return  # mma.load_a has no float8
+    n, k, rows = (16, 64, 64) if how == "registers" else (24, 64, 128)
+    rng = np.random.default_rng(5)
+    least, most = (0, 256) if dtype is np.uint8 else (-4, 5)
+    x, y = rng.integers(least, most, (rows, k)), rng.integers(least, most, (n, k))
+    acc = np.int32 if np.dtype(dtype).kind in "iu" else F
+    kernel, block = by_warpgroups(dtype, n, k, how), (384 if how == "ends" else 2 * rows,)
+    *_, out = everywhere(kernel, x.astype(dtype), y.astype(dtype), np.zeros((rows, n), acc), block=block)
+    np.testing.assert_array_equal(out, x @ y.T + (how == "registers"))
+
+
+def test_products_of_what_was_not_fenced_are_found() -> None:
+    def kernel(x):
+        a = cuda.shared.array((2, 64, 8), np.float16, 128)
+        b = cuda.shared.array((2, 8, 8), np.float16, 128)
+        a[0, cuda.threadIdx.x % 64, 0] = x[0]
+        cuda.syncthreads()
+        cuda.wgmma.fence()
+        cuda.wgmma.mma(a, (0, 0), b, (0, 0), (x[0],) * 4)
+        cuda.wgmma.commit()
+        cuda.wgmma.wait()
+
+    assert "without fence" in watched(kernel, np.ones(1, F), block=128)
+    with pytest.raises(ValueError, match="a multiple of 128 threads"):
+        cuda.jit(kernel)[1, 64](np.ones(1, F))
+
+
+@needs_ptxas
+def test_products_by_four_warps_assemble(tmp_path: pathlib.Path) -> None:
+    for dtype in (H, F, np.uint8):
+        args = np.zeros((128, 64), dtype), np.zeros((64, 64), dtype), np.zeros((128, 64), F)
+        kernels = [by_warpgroups(dtype, 64, 64, how) for how in ("shared", "registers")]
+        for kernel in kernels:
+            assert "wgmma.mma_async.sync.aligned.m64n64k" in assemble(kernel, args, 90, tmp_path)
+    with pytest.raises(Exception, match="wgmma exists on sm_90a only"):
+        assemble(kernels[0], args, 100, tmp_path)
+
+
 # ---- mbarriers, bulk copies --------------------------------------------------------------------------------------
 
 
@@ -415,6 +499,9 @@ def test_it_assembles(target: int, tmp_path: pathlib.Path) -> None:
         (lambda x, s, b: cuda.mma.ldmatrix(s, 0, 1, True), "only matrices of 16 bits are transposed"),
         (lambda x, s, b: cuda.mma.stmatrix(s, 0, (1.0,) * 3), "1, 2 or 4 numbers"),
         (lambda x, s, b: cuda.mma.ldmatrix(b, 0, 1), "an array of numbers of 8, 16 or 32 bits"),
+        (lambda x, s, b: cuda.wgmma.mma(s, (0, 0), s, (0, 0), (x[0],) * 4), "(chunks, rows, numbers of 16 bytes)"),
+        (lambda x, s, b: cuda.wgmma.mma(x, (0, 0), b, (0, 0), (x[0],) * 4), "no tensor core multiplies such operands"),
+        (lambda x, s, b: cuda.wgmma.mma(s, (0, 0), s, (0, 0), (x[0],) * 3), "a tuple of n / 2 numbers of float32"),
         (lambda x, s, b: cuda.asm("mov.b32 $0, $2;", np.int32, np.int32(1)), "$2, but there are 1 result and 1 value"),
         (lambda x, s, b: cuda.asm("", np.int8), "registers hold bool and numbers of 16, 32 and 64 bits"),
         (lambda x, s, b: cuda.asm("", None, "text"), "takes numbers and arrays"),
