@@ -150,10 +150,10 @@ static PyObject *tools_compile_plan(PyObject *module, PyObject *args)
         return NULL;
     const ts_plan *plan = &code.plan;
     PyObject *result = Py_BuildValue(
-        "y#{s:s,s:I,s:I,s:I,s:I,s:i,s:i,s:i}", (const char *)code.bytes, (Py_ssize_t)code.n_bytes, "name", plan->name,
-        "threads", plan->threads, "shared_bytes", plan->shared_bytes, "cluster", plan->cluster, "n_tmaps",
+        "y#{s:s,s:I,s:I,s:I,s:I,s:i,s:i,s:i,s:i}", (const char *)code.bytes, (Py_ssize_t)code.n_bytes, "name",
+        plan->name, "threads", plan->threads, "shared_bytes", plan->shared_bytes, "cluster", plan->cluster, "n_tmaps",
         plan->n_tmaps, "persistent", plan->persistent, "error_param", plan->error_param, "cooperative",
-        plan->cooperative);
+        plan->cooperative, "result", plan->result);
     ts_code_deinit(&code);
     return result;
 }

@@ -224,6 +224,7 @@ typedef struct ts_plan {
     uint8_t carveout; /* as in ts_hints */
     uint8_t dynamic_shared; /* a kernel of threads that uses dynamic shared memory: the launch must give some */
     uint8_t together;       /* of a kernel of threads: its blocks must have a multiple of so many; 0: any number */
+    uint8_t function, result; /* a function for other code: a ts_function; ts_dtype of what it gives, 0: nothing */
     /* Blocks wait for each other: all of a launch run at once. On a GPU the launch adds a pointer to 8 bytes that
      * are zero. */
     uint8_t cooperative;
@@ -283,7 +284,8 @@ TS_API void ts_code_deinit(ts_code *code);
     X(max_registers)    /* of a thread, at most; for kernels of threads */                          \
     X(carveout)         /* percent of the L1 cache that shared memory should get, plus 2; 1: the driver's choice */ \
     X(lines)            /* of the source in a GPU's code: 1 for profilers, 2 for debuggers too */    \
-    X(tables)           /* 1: tables of lists may come among a GPU's parameters (ts_plan.table_bytes) */
+    X(tables)           /* 1: tables of lists may come among a GPU's parameters (ts_plan.table_bytes) */     \
+    X(function)         /* no kernel of threads, a function for a GPU's other code; a ts_function */
 typedef struct ts_hints {
 #define X(name) uint8_t name;
     TS_HINTS(X)
@@ -295,6 +297,8 @@ typedef struct ts_hints {
  * RETURNS: a function that gives a value on some of its paths only does not compile; else the others give zero. */
 enum { TS_CHECK_RAISES = 1, TS_CHECK_BOUNDS = 2, TS_CHECK_IMPLIED = 4, TS_CHECK_ALL = 7, TS_CHECK_WATCHED = 8 };
 enum { TS_CHECK_RETURNS = 16 };
+/* How other code calls a function: as C does; or as numba does, which says where the result goes and gets a status. */
+typedef enum ts_function { TS_FUNCTION_NONE, TS_FUNCTION_C, TS_FUNCTION_NUMBA } ts_function;
 enum { TS_OPT_LEVEL = 3 }; /* opt_level of a kernel that does not say */
 /* Plans of a kernel of tiles, from fast to modest: 1 overlaps less and asks for no number of blocks, 2 does without
  * wgmma. A launch takes the next one where the driver cannot assemble the code, or has to run its products one after

@@ -204,6 +204,8 @@ static ts_status compile_fn(compile_run *run, ts_error *err)
     if (plan->thread_kernel)
         plan->threads = 32u * run->fn->num_warps;
     plan->carveout = run->fn->carveout;
+    plan->function = run->env.hints->function;
+    plan->result = run->fn->result_dtype;
     const char *name = ts_str_get(run->fn->module, run->fn->name);
     size_t n = strlen(name);
     if (n >= sizeof plan->name)
@@ -291,7 +293,10 @@ ts_status ts__compile_module(ts_module *module, const char *entry, const ts_hint
 {
     static const ts_hints none = {0};
     ts_fn *fn;
-    TS_TRY(ts__compile_entry(module, entry, &fn, err));
+    if (hints && hints->function && module->fns.n)
+        fn = module->fns.at[0];
+    else
+        TS_TRY(ts__compile_entry(module, entry, &fn, err));
     ts_arena scratch;
     ts__arena_init(&scratch, alloc);
     memset(out, 0, sizeof *out);

@@ -133,6 +133,7 @@ struct ts_fn {
     const ts_type *result; /* types of what it returns; none for a kernel. In the module's arena */
     /* hints of the kernel, 0 = not given */
     uint8_t num_ctas, occupancy, num_warps, opt_level, max_registers, carveout, lines;
+    uint8_t result_dtype; /* ts_dtype of what a function for other code gives; 0: nothing, or it is none */
     bool checked; /* report out-of-bounds gathers and scatters */
     bool overlap; /* the memory of different parameters may be the same */
     uint8_t n_lists, list[TS_FN_LISTS]; /* parameters that are tables of lists, where the hint `tables` is given */

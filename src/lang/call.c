@@ -381,7 +381,7 @@ static void call_ends(fr *f)
     ts_end(&f->b, opener, 0, NULL);
 }
 
-static ts_status call_body(fr *f, const fr_scope *scope, fr_value *out)
+ts_status fr_call_body(fr *f, const fr_scope *scope, fr_value *out)
 {
     fr_flow flow;
     if (ts_pack_node(&f->pack, scope->root)->kind == TS_AST_Lambda)
@@ -433,7 +433,7 @@ static ts_status call_inline(fr *f, const fr_function *fn, uint32_t node, fr_arg
     if (fn->is_context)
         return fr_context_make(f, fn, frame, out);
     f->frame = frame;
-    TS_TRY(call_body(f, scope, out));
+    TS_TRY(fr_call_body(f, scope, out));
     TS_TRY(call_wants_value(f, scope, out));
     frame->is_over = true;
     f->frame = frame->caller;
@@ -461,7 +461,7 @@ ts_status fr_call_root(fr *f, const fr_function *fn, uint32_t n, const fr_value 
     fr_at(f, fn->root);
     TS_TRY(call_positionals(f, fn->root, n, values, &args));
     TS_TRY(call_bind(f, fn, scope, &args, f->frame->slots));
-    return call_body(f, scope, out);
+    return fr_call_body(f, scope, out);
 }
 
 ts_status fr_call_op(fr *f, uint32_t node, const char *name, uint32_t n, const fr_value *values,

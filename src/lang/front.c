@@ -327,6 +327,47 @@ static const char *front_symbol(fr *f, const char *name)
     return symbol ? symbol : "kernel";
 }
 
+/* The number that a function for other code returns, or nothing. */
+static ts_status front_result(fr *f, const fr_value *value)
+{
+    ts_fn *fn = f->b.fn;
+    ts_dtype dtype = TS_DTYPE_NONE;
+    fr_value tile;
+    if (value->kind == FR_NONE) {
+        ts_term(&f->b, TS_OP_return, 0, NULL);
+        ts_fn_set_results(fn, 0, NULL);
+        return TS_OK;
+    }
+    if (value->kind == FR_NUMBER)
+        TS_TRY(fr_default_dtype(f, value, &dtype));
+    else if (value->kind == FR_TILE)
+        dtype = (ts_dtype)value->dtype;
+    if (!dtype || fr_is_complex(value))
+        return fr_error(f, f->frame->scope->root, TS_TILETYPE,
+                        "a function that other code calls returns a real number or nothing, found %s\n"
+                        "  help: store it where a pointer points that the caller gives", fr_say(f, value));
+    TS_TRY(f->dialect->cast(f, value, dtype, &tile));
+    TS_TRY(fr_as_tile(f, &tile, &tile));
+    ts_type type = ts_type_of(fn, tile.as.v);
+    ts_term(&f->b, TS_OP_return, 1, &tile.as.v);
+    ts_fn_set_results(fn, 1, &type);
+    fn->result_dtype = (uint8_t)dtype;
+    return TS_OK;
+}
+
+/* A function for other code: what it returns is its result, and one `return` ends it. */
+static ts_status front_function_of_threads(fr *f, const ts_spec *spec, size_t n)
+{
+    fr_value value;
+    f->frame->is_kernel = false;
+    f->b.fn->entry = false;
+    TS_TRY(front_bind(f, spec, n));
+    TS_TRY(fr_call_body(f, f->frame->scope, &value));
+    fr_at(f, f->frame->scope->root);
+    TS_TRY(front_result(f, &value));
+    return ts_builder_status(&f->b, f->err);
+}
+
 static ts_status front_body(fr *f, const ts_spec *spec, size_t n)
 {
     fr_flow flow;
@@ -363,7 +404,8 @@ static ts_status front_kernel(fr *f, const ts_spec *spec, size_t n)
     }
     TS_TRY(fr_scope_of(f, f->pack.functions[0].root, &scope));
     TS_TRY(fr_frame_open(f, &like, scope, &f->frame));
-    ts_status status = front_body(f, spec, n);
+    bool function = f->hints && f->hints->function && f->dialect->level == TS_LEVEL_S;
+    ts_status status = function ? front_function_of_threads(f, spec, n) : front_body(f, spec, n);
     f->frame = NULL;
     return status;
 }

@@ -582,6 +582,8 @@ uint32_t fr_class_op(fr *f, const fr_value *cls, const char *name);
 ts_status fr_op_value(fr *f, uint32_t row, fr_value *out);
 ts_status fr_call_node(fr *f, uint32_t node, fr_value *out);
 /* A packed function called by nobody: opens its frame (f->frame), gives what it returns. */
+/* The statements of the frame's function, whose slots have its arguments. */
+ts_status fr_call_body(fr *f, const fr_scope *scope, fr_value *out);
 ts_status fr_call_root(fr *f, const fr_function *fn, uint32_t n, const fr_value *args, fr_value *out);
 /* A function, operation or builtin called with positional values; an operation by name. */
 ts_status fr_call_value(fr *f, const fr_value *callee, uint32_t node, uint32_t n, const fr_value *args, fr_value *out);

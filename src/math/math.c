@@ -164,18 +164,23 @@ static ts_val math_rewrite(math_walk *w, const math_row *row, const ts_inst *ins
     return narrow && keeps ? ts_cast(b, TS_OP_ftof, z, elem, 0) : z;
 }
 
-/* Division and square root of f32 are IEEE; fastmath takes the machine's quick ones. */
-static bool math_is_quick(const math_walk *w, const ts_inst *inst)
+/* What fastmath makes of arithmetic in f32 on a GPU, as attribute bits: division and square root are the machine's
+ * quick ones, and what threads compute flushes subnormals. */
+static uint32_t math_quick(const math_walk *w, const ts_inst *inst)
 {
-    return (inst->op == TS_OP_divf || inst->op == TS_OP_sqrt) && TS_A_ROUND(inst->aux) == TS_RN &&
-           math_is_fast(w) && w->env->target != TS_TARGET_CPU &&
-           ts_type_elem(w->from->module, inst->type) == TS_T_f32;
+    static const uint8_t flushing[] = {TS_OP_addf, TS_OP_subf, TS_OP_mulf, TS_OP_fma,
+                                       TS_OP_divf, TS_OP_sqrt, TS_OP_maxf, TS_OP_minf};
+    if (!math_is_fast(w) || w->env->target == TS_TARGET_CPU || ts_type_elem(w->from->module, inst->type) != TS_T_f32)
+        return 0;
+    bool quick = (inst->op == TS_OP_divf || inst->op == TS_OP_sqrt) && TS_A_ROUND(inst->aux) == TS_RN;
+    bool flushes = w->from->level == TS_LEVEL_S && memchr(flushing, (int)inst->op, sizeof flushing);
+    return (quick ? (uint32_t)TS_APPROX : 0) | (flushes ? (uint32_t)TS_A_FTZ : 0);
 }
 
 static bool math_needed(const math_walk *w)
 {
     for (ts_val v = 1; v < w->from->inst.n; v++)
-        if (math_find(w, v) || math_is_quick(w, ts_at(w->from, v)))
+        if (math_find(w, v) || math_quick(w, ts_at(w->from, v)))
             return true;
     return false;
 }
@@ -195,14 +200,15 @@ static void math_one(math_walk *w, ts_val v)
 {
     const ts_inst *inst = ts_at(w->from, v);
     const math_row *row = math_find(w, v);
-    ts_val x[2];
+    uint32_t quick = row ? 0 : math_quick(w, inst);
+    ts_val x[3];
     w->b.loc = w->from->loc.at[v];
-    for (uint32_t i = 0; math_is_quick(w, inst) && i < inst->n_opnd; i++)
+    for (uint32_t i = 0; quick && i < inst->n_opnd; i++)
         x[i] = w->map[inst->opnd[i]];
     if (row)
         w->map[v] = math_rewrite(w, row, inst);
-    else if (math_is_quick(w, inst))
-        w->map[v] = ts_emit(&w->b, (ts_op)inst->op, inst->type, inst->n_opnd, x, inst->aux | TS_APPROX, 0);
+    else if (quick)
+        w->map[v] = ts_emit(&w->b, (ts_op)inst->op, inst->type, inst->n_opnd, x, inst->aux | quick, 0);
     else
         ts__copy(&w->b, w->from, v, w->map);
 }

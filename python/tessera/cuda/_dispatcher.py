@@ -21,7 +21,7 @@ from ._overload import EXACT, NONE, Overload, conversion
 from ._signature import Signature, normalize
 from ._typeof import typeof
 
-__all__ = ["Dispatcher", "kernel_around"]
+__all__ = ["Dispatcher", "converting", "kernel_around"]
 
 _VARARGS, _VARKEYWORDS = 4, 8  # flags of code objects
 _EMPTY_ROW = (_core.PARAM_REVERSED, 0, 0, 0, 0, 0, 0, ())
@@ -66,6 +66,7 @@ class Dispatcher(_core.ThreadKernel):  # type: ignore[misc]
         self.specializations: dict[Any, Dispatcher] = {}
         self.specialized = False
         self._can_compile = True
+        self._called = 0  # compiled as a function that other code calls (see _compile.py)
         self._on_specialised: Callable[[Any], object] | None = None
         self._pack: Any = None
         self._latest: Dispatcher | None = None  # what recompile() made: launches go to it
@@ -135,6 +136,7 @@ class Dispatcher(_core.ThreadKernel):  # type: ignore[misc]
             "lines": 2 if self.options.debug else int(self.options.lineinfo),
             "max_registers": self.options.max_registers or 0,
             "carveout": 0 if self.options.shared_memory_carveout is None else self.options.shared_memory_carveout + 2,
+            "function": self._called,
             **_bounds_hints(self.options.launch_bounds),
         }
         return ((0, tuple(given.get(name, 0) for name in _core.HINTS)),)
@@ -338,7 +340,7 @@ class Dispatcher(_core.ThreadKernel):  # type: ignore[misc]
             self.compile(sig)
         if self.options.device:
             if len(signatures) == 1:
-                self.__tessera_helper__ = _converting(self.py_func, normalize(signatures[0]))
+                self.__tessera_helper__ = converting(self.py_func, normalize(signatures[0]))
             return
         self.disable_compile()
         self.specialized = len(signatures) == 1
@@ -499,7 +501,7 @@ def _unsaid(blocks: int) -> None:
     """The grid of a kernel of Tessera's is not the user's choice, so there is nothing to warn about."""
 
 
-def _converting(function: Any, sig: Signature) -> Any:
+def converting(function: Any, sig: Signature) -> Any:
     """A function that converts numbers to the types of a signature, and the result: what kernels call of
     ``@cuda.jit("int32(int32)", device=True)``."""
     code = function.__code__

@@ -24,6 +24,11 @@ def number_of(type_: types.Type) -> int:
     return _NUMBER.get(getattr(type_, "__tessera_dtype__", ""), 0)
 
 
+def type_of_number(number: int) -> types.Type:
+    """The scalar type with the number of a dtype; 0: void."""
+    return types.SCALARS[_core.DTYPES[number - 1][0].removesuffix("_")] if number else types.void
+
+
 # ---- what a type promises the compiler -------------------------------------------------------------
 
 
@@ -155,15 +160,17 @@ def _pointing(dispatcher: Dispatcher, args: tuple[types.Type, ...]) -> Dispatche
     from ._linking import _pointer
 
     names = dispatcher.py_func.__code__.co_varnames[: len(args)]
-    space: dict[str, Any] = {"function_": dispatcher.py_func, "pointer_": _pointer}
+    space: dict[str, Any] = {"__name__": __name__, "function_": dispatcher.py_func, "pointer_": _pointer}
     given = []
     for i, (name, type_) in enumerate(zip(names, args)):
         space[f"type{i}_"] = getattr(type_, "dtype", None)
         given.append(f"pointer_({name}, type{i}_)" if isinstance(type_, types.CPointer) else name)
-    name = dispatcher.py_func.__code__.co_name
-    text = f"def {name}({', '.join(names)}):\n    function_({', '.join(given)})\n"
+    name = dispatcher.__name__ if dispatcher.__name__.isidentifier() else "pointing"
+    text = f"def {name}({', '.join(names)}):\n    return function_({', '.join(given)})\n"
     exec(compile(text, f"<{name} of {args}>", "exec"), space)
-    return type(dispatcher)(space[name], dispatcher.options, text)
+    made = type(dispatcher)(space[name], dispatcher.options, text)
+    made._called = dispatcher._called
+    return made
 
 
 # ---- the overload ----------------------------------------------------------------------------------

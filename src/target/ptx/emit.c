@@ -203,6 +203,10 @@ void ts__emit_param(ts_ptx *e, ts_val v, const ts_inst *inst)
 {
     int i = (int)v - 1, bits = (int)emit_param_bytes(e, v - 1, inst->type) * 8;
     const ts_ptx_type *t = ts__ptx_type(e, inst->type);
+    if (!e->fn->entry) {
+        ts__ptx_take_param(e, v);
+        return;
+    }
     if (t->class == TS_RC_P) {
         ts_reg temp = ts__ptx_temp(e, TS_RC_R);
         PUT("ld.param.u$i $r, [p$i];\nsetp.ne.u32 $v, $r, 0;\n", bits, temp, i, v, temp);
@@ -358,7 +362,8 @@ void ts__emit_break(ts_ptx *e, ts_val v, const ts_inst *inst)
 
 void ts__emit_return(ts_ptx *e, ts_val v, const ts_inst *inst)
 {
-    (void)v, (void)inst;
+    if (!e->fn->entry)
+        ts__ptx_put_result(e, inst->n_opnd ? ts_opnd(e->fn, v, 0) : 0);
     PUT("ret;\n");
 }
 
@@ -433,6 +438,27 @@ static void emit_params(ts_ptx *e, ts_text *out)
         ts__text_printf(out, "%s\n    .param .align 8 .b8 tables[%u]", comma, e->plan->table_bytes);
 }
 
+/* `.entry` of a kernel; of a function for other code its result, and its parameters as C passes them. */
+static void emit_prototype(ts_ptx *e, ts_text *out)
+{
+    const char *name = e->plan->name[0] ? e->plan->name : ts_str_get(e->fn->module, e->fn->name);
+    if (e->fn->entry) {
+        ts__text_printf(out, ".visible .entry %s(", name);
+        emit_params(e, out);
+    } else {
+        bool numba = e->plan->function == TS_FUNCTION_NUMBA;
+        ts__text_puts(out, ".visible .func ");
+        if (numba || e->fn->n_results)
+            ts__text_printf(out, "(.param .%s func_retval0) ",
+                           numba ? "b32" : ts__ptx_param_type(e, e->fn->result[0]));
+        ts__text_printf(out, "%s(%s", name, numba ? "\n    .param .b64 result" : "");
+        for (uint32_t i = 0; i < e->fn->n_params; i++)
+            ts__text_printf(out, "%s\n    .param .%s p%u", i || numba ? "," : "",
+                            ts__ptx_param_type(e, ts_type_of(e->fn, i + 1)), i);
+    }
+    ts__text_puts(out, ")\n");
+}
+
 static void emit_directives(ts_ptx *e, ts_text *out)
 {
     if (e->plan->cluster > 1)
@@ -467,12 +493,10 @@ static void emit_declarations(ts_ptx *e, ts_text *out)
 
 static void emit_module(ts_ptx *e, ts_text *out)
 {
-    const char *name = e->plan->name[0] ? e->plan->name : ts_str_get(e->fn->module, e->fn->name);
     emit_header(e, out);
-    ts__text_printf(out, ".visible .entry %s(", name);
-    emit_params(e, out);
-    ts__text_puts(out, ")\n");
-    emit_directives(e, out);
+    emit_prototype(e, out);
+    if (e->fn->entry)
+        emit_directives(e, out);
     ts__text_puts(out, "{\n");
     emit_declarations(e, out);
     ts__text_put(out, ts__text_get(&e->text), e->text.n);
@@ -532,6 +556,9 @@ static ts_status emit_check(const ts_fn *fn, const ts_plan *plan, const ts_sm *s
         if (ts_type_kind(fn->module, ts_type_of(fn, v)) == TS_KIND_TILE)
             return ts_fail(err, TS_UNSUPPORTED, "PTX: %s (%%%u) still has a tile type; lower it to threads first",
                            ts_info(ts_at(fn, v))->name, v);
+    if (!fn->entry && (plan->shared_bytes || plan->cooperative || plan->error_param))
+        return ts_fail(err, TS_UNSUPPORTED, "a function that other code calls has no %s, which its kernel would have "
+                       "to know of; pass a pointer to it", plan->shared_bytes ? "shared memory" : "barriers of the grid");
     if (plan->shared_bytes > sm->dynamic_shared)
         return ts_fail(err, TS_UNSUPPORTED, "the kernel needs %u bytes of shared memory, %s has %u; use smaller %s",
                        plan->shared_bytes, sm->name, sm->dynamic_shared, plan->thread_kernel ? "arrays" : "tiles");

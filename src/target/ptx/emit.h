@@ -104,6 +104,11 @@ void ts__ptx_fail(ts_ptx *e, ts_status status, const char *format, ...) TS_PRINT
 /* States that the text needs this PTX version, or this architecture too. */
 void ts__ptx_need(ts_ptx *e, uint32_t version);
 bool ts__ptx_need_sm(ts_ptx *e, uint32_t sm, const char *what);
+/* How C passes a number of the type (emit_call.c): 32 bits or 64. A parameter, and the result, of a function. */
+const char *ts__ptx_param_type(const ts_ptx *e, ts_type type);
+void ts__ptx_take_param(ts_ptx *e, ts_val v);
+void ts__ptx_put_result(ts_ptx *e, ts_val v); /* 0: nothing */
+
 ts_reg ts__ptx_temp(ts_ptx *e, ts_reg_class class);
 /* {%r1, %r2} */
 void ts__ptx_list(ts_ptx *e, const ts_reg *regs, uint32_t n);

@@ -8,6 +8,8 @@
  *             the result is stored where a0 points; r is the status, which numba's own functions set
  *
  * Without a result the name is "c void f" and "numba void f"; the instruction then gives 0.
+ *
+ * A function for other code (the hint `function`) takes its parameters and gives its result in the same way.
  */
 #include "target/ptx/emit.h"
 #include <string.h>
@@ -28,7 +30,7 @@ static call_name call_name_of(const char *text)
 }
 
 /* The type of a parameter: bits, for linkers compare prototypes. */
-static const char *call_param(const ts_ptx *e, ts_type type)
+const char *ts__ptx_param_type(const ts_ptx *e, ts_type type)
 {
     uint32_t class = ts__ptx_type(e, type)->class;
     return class == TS_RC_RD || class == TS_RC_D ? "b64" : "b32";
@@ -38,7 +40,7 @@ static const char *call_param(const ts_ptx *e, ts_type type)
 static const char *call_access(const ts_ptx *e, ts_type type)
 {
     uint32_t class = ts__ptx_type(e, type)->class;
-    return class == TS_RC_F ? "f32" : class == TS_RC_D ? "f64" : call_param(e, type);
+    return class == TS_RC_F ? "f32" : class == TS_RC_D ? "f64" : ts__ptx_param_type(e, type);
 }
 
 /* The value as it is passed: in a register of 32 bits or more. */
@@ -81,7 +83,8 @@ static void call_declare(ts_ptx *e, const call_name *name, const ts_inst *inst, 
         ts__text_puts(&line, ".param .b64 a0");
     for (uint32_t i = 0; i < inst->n_opnd; i++) {
         bool first = i == 0 && !name->is_numba;
-        ts__text_printf(&line, "%s.param .%s a%u", first ? "" : ", ", call_param(e, ts_type_of(e->fn, opnds[i])),
+        ts_type type = ts_type_of(e->fn, opnds[i]);
+        ts__text_printf(&line, "%s.param .%s a%u", first ? "" : ", ", ts__ptx_param_type(e, type),
                         i + name->is_numba);
     }
     ts__text_puts(&line, ");\n");
@@ -114,7 +117,8 @@ static void call_sequence(ts_ptx *e, const call_name *name, const ts_inst *inst,
     for (uint32_t i = 0; i < inst->n_opnd; i++) {
         ts_type type = ts_type_of(e->fn, opnds[i]);
         uint32_t at = i + name->is_numba;
-        PUT(".param .$s a$L;\nst.param.$s [a$L], $r;\n", call_param(e, type), at, call_access(e, type), at, args[i]);
+        PUT(".param .$s a$L;\nst.param.$s [a$L], $r;\n", ts__ptx_param_type(e, type), at, call_access(e, type), at,
+            args[i]);
     }
     if (result)
         PUT(".param .$s rv;\ncall (rv), $s, (", result, name->symbol);
@@ -145,7 +149,7 @@ void ts__emit_foreign(ts_ptx *e, ts_val v, const ts_inst *inst)
     const ts_val *opnds = ts_opnds(e->fn, inst);
     call_name name = call_name_of(ts_str_get(e->fn->module, inst->aux));
     const ts_ptx_type *t = ts__ptx_type(e, ts_type_of(e->fn, v));
-    const char *result = name.is_numba ? "b32" : name.is_void ? NULL : call_param(e, ts_type_of(e->fn, v));
+    const char *result = name.is_numba ? "b32" : name.is_void ? NULL : ts__ptx_param_type(e, ts_type_of(e->fn, v));
     bool narrow = t->class == TS_RC_P || t->class == TS_RC_H, is_direct = !name.is_numba && !name.is_void;
     ts_reg *args = TS_NEW_N(&e->arena, ts_reg, inst->n_opnd + 1), generic = 0, local = 0, into;
     if (!args)
@@ -163,4 +167,40 @@ void ts__emit_foreign(ts_ptx *e, ts_val v, const ts_inst *inst)
         PUT("mov.b32 $v, 0;\n", v);
     else if (name.is_numba)
         call_load(e, v, local);
+}
+
+/* ---- the other side: a function that other code calls ------------------------------------------------ */
+
+void ts__ptx_take_param(ts_ptx *e, ts_val v)
+{
+    ts_type type = ts_type_of(e->fn, v);
+    const ts_ptx_type *t = ts__ptx_type(e, type);
+    bool narrow = t->class == TS_RC_P || t->class == TS_RC_H;
+    ts_reg wide = narrow ? ts__ptx_temp(e, TS_RC_R) : e->reg[v];
+    PUT("ld.param.$s $r, [p$i];\n", call_access(e, type), wide, (int)v - 1);
+    if (narrow)
+        call_narrow(e, v, wide);
+}
+
+/* Stored where numba's callers want it, and the status that they look at. */
+static void call_put_numba(ts_ptx *e, ts_val v)
+{
+    ts_reg status = ts__ptx_temp(e, TS_RC_R);
+    if (v) {
+        const ts_ptx_type *t = ts__ptx_type(e, ts_type_of(e->fn, v));
+        ts_reg at = ts__ptx_temp(e, TS_RC_RD), x = t->class == TS_RC_P ? call_widen(e, v) : ts__ptx_in_reg(e, v);
+        PUT("ld.param.b64 $r, [result];\nst.$s [$r], $r;\n", at,
+            t->class == TS_RC_P || t->bits == 8 ? "u8" : t->b, at, x);
+    }
+    PUT("mov.b32 $r, 0;\nst.param.b32 [func_retval0], $r;\n", status, status);
+}
+
+void ts__ptx_put_result(ts_ptx *e, ts_val v)
+{
+    if (e->plan->function == TS_FUNCTION_NUMBA)
+        call_put_numba(e, v);
+    else if (v) {
+        ts_reg wide = call_widen(e, v);
+        PUT("st.param.$s [func_retval0], $r;\n", call_access(e, ts_type_of(e->fn, v)), wide);
+    }
 }

@@ -179,8 +179,11 @@ static bool reg_is_remote(const ts_ptx *e, ts_val from)
 const char *ts__ptx_space(const ts_ptx *e, ts_val pointer)
 {
     static const char *const names[] = {".global", ".shared", ".local"};
+    static const char generic[8] = ""; /* other code calls with pointers to whatever it has */
     ts_type type = ts__ptx_type_of(e, pointer);
     uint8_t space = ts_type_is_scalar(type) ? TS_GLOBAL : ts_type_get(e->fn->module, type)->space;
+    if (space == TS_GLOBAL && !e->fn->entry)
+        return generic;
     return space == TS_SHARED && reg_is_remote(e, pointer) ? ".shared::cluster" : names[space];
 }
 

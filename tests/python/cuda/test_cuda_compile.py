@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import math
 import pathlib
 import re
 import shutil
@@ -35,7 +36,8 @@ def test_kernels_become_ptx(cc: Any, target: str) -> None:
         ({"abi": "fortran"}, NotImplementedError, "Unsupported ABI: fortran"),
         ({"output": "sass"}, NotImplementedError, "Unsupported output type: sass"),
         ({"device": False}, NotImplementedError, "The C ABI is not supported for kernels"),
-        ({}, NotImplementedError, "device functions"),
+        ({"output": "ltoir"}, NotImplementedError, "LTO-IR is not made"),
+        ({"abi_info": {"abi_name": "a b"}}, ValueError, "'a b' is no name of a function in PTX"),
         ({"forceinline": True}, ValueError, "forced inlining in LTO-IR"),
         ({"device": False, "abi": "numba", "cc": (7, 5)}, cuda.errors.CCSupportError, "the oldest is 8.0"),
         ({"device": False, "abi": "numba", "launch_bounds": (1, 2, 3, 4)}, ValueError, "Got 4 launch bounds"),
@@ -281,3 +283,112 @@ def test_a_launch_beyond_its_bounds_is_refused() -> None:
     assert (x == 1).all()
     with pytest.raises(ValueError, match="promises blocks of at most 64 threads"):
         kernel[1, 128](x)
+
+
+# ---- functions for other code ------------------------------------------------------------------------------
+
+
+def add(x: Any, y: Any) -> Any:
+    return x + y
+
+
+def least(p: Any, n: Any) -> Any:
+    found = p[0]
+    for i in range(1, n):
+        if p[i] < found:
+            found = p[i]
+    return found
+
+
+def same(x: Any, y: Any) -> Any:
+    return x == y
+
+
+def scaled(x: Any) -> None:
+    x[0] *= 2
+
+
+FUNCTIONS = [
+    (add, "float32(float32, float32)", types.float32, "b32"),
+    (add, (types.float32, types.float32), types.float32, "b32"),
+    (add, (types.int32, types.int32), types.int64, "b64"),
+    (add, types.int16(types.int16, types.int16), types.int16, "b32"),
+    (add, (types.float64, types.int8), types.float64, "b64"),
+    (add, (types.float16, types.float16), types.float16, "b32"),
+    (same, (types.uint64, types.uint64), types.boolean, "b32"),
+    (least, (types.CPointer(types.uint8), types.int32), types.uint8, "b32"),
+    (scaled, (types.float32[::1],), types.void, ""),
+]
+
+
+def assembled(text: str, tmp_path: pathlib.Path) -> None:
+    if shutil.which("ptxas"):
+        (tmp_path / "x.ptx").write_text(text)
+        subprocess.run(["ptxas", "-c", "-arch=sm_80", "-o", tmp_path / "x.cubin", tmp_path / "x.ptx"], check=True)
+
+
+@pytest.mark.parametrize(("function", "sig", "result", "bits"), FUNCTIONS)
+def test_functions_become_ptx(function: Any, sig: Any, result: Any, bits: str, tmp_path: pathlib.Path) -> None:
+    text, found = cuda.compile(function, sig, cc=(8, 0))
+    given = rf"\(\.param \.{bits} func_retval0\) " if bits else ""
+    assert found == result and re.search(rf"\.visible \.func {given}{function.__name__}\(", text)
+    assert ".entry" not in text and "global" not in text  # pointers lead anywhere
+    assembled(text, tmp_path)
+    text, found = cuda.compile_ptx(function, sig, device=True, cc=(8, 0), abi_info={"abi_name": "_Z1fv"})
+    assert found == result
+    assert re.search(r"\.func \(\.param \.b32 func_retval0\) _Z1fv\(\s*\.param \.b64 result,", text)
+    assembled(text, tmp_path)
+
+
+@pytest.mark.parametrize("abi", ["c", "numba"])
+@pytest.mark.parametrize("type_", ["float32", "int8", "bool_", "float64", "uint64"])
+def test_callers_find_what_they_declare(abi: str, type_: str, tmp_path: pathlib.Path) -> None:
+    kind = getattr(types, type_)
+    declared = cuda.declare_device("add", kind(kind, kind), abi=abi)
+
+    def kernel(x: Any) -> None:
+        x[0] = declared(x[1], x[2])
+
+    caller, _ = cuda.compile_ptx(kernel, (kind[::1],), cc=(8, 0))
+    code, _ = cuda.compile(add, kind(kind, kind), cc=(8, 0), abi=abi)
+    assert (".extern .func (.param .b64" in caller) == (abi == "c" and kind.bitwidth == 64)
+    assembled(code + re.sub(r"^\.(version|target|address|extern).*$", "", caller, flags=re.M), tmp_path)
+
+
+def wide(x: Any) -> Any:
+    return x, x
+
+
+def named_i(x: Any) -> Any:
+    return x + x
+
+
+def sharing(x: Any) -> Any:
+    s = cuda.shared.array(32, types.float32)
+    s[cuda.threadIdx.x] = x
+    cuda.syncthreads()
+    return s[31 - cuda.threadIdx.x]
+
+
+@pytest.mark.parametrize(
+    ("function", "type_", "text"),
+    [
+        (wide, types.float32, "returns a real number or nothing, found tuple"),
+        (named_i, types.complex64, "found complex64 scalar"),
+        (sharing, types.float32, "has no shared memory"),
+    ],
+)
+def test_functions_that_other_code_cannot_call(function: Any, type_: Any, text: str) -> None:
+    with pytest.raises(cuda.errors.NumbaError, match=text):
+        cuda.compile(function, (type_,))
+
+
+def test_fastmath_is_seen_in_ptx() -> None:
+    def quick(x: Any, y: Any, z: Any) -> Any:
+        return math.sqrt((x * y + z) / y)
+
+    arguments = (types.float32,) * 3
+    exact, _ = cuda.compile(quick, arguments)
+    assert all(word in exact for word in ("fma.rn.f32", "div.rn.f32", "sqrt.rn.f32")) and "ftz" not in exact
+    fast, _ = cuda.compile(quick, arguments, fastmath=True)
+    assert all(word in fast for word in ("fma.rn.ftz.f32", "div.approx.ftz.f32", "sqrt.approx.ftz.f32"))
