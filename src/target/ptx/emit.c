@@ -558,7 +558,8 @@ static ts_status emit_check(const ts_fn *fn, const ts_plan *plan, const ts_sm *s
                            ts_info(ts_at(fn, v))->name, v);
     if (!fn->entry && (plan->shared_bytes || plan->cooperative || plan->error_param))
         return ts_fail(err, TS_UNSUPPORTED, "a function that other code calls has no %s, which its kernel would have "
-                       "to know of; pass a pointer to it", plan->shared_bytes ? "shared memory" : "barriers of the grid");
+                       "to know of; pass a pointer to it",
+                       plan->shared_bytes ? "shared memory" : "barriers of the grid");
     if (plan->shared_bytes > sm->dynamic_shared)
         return ts_fail(err, TS_UNSUPPORTED, "the kernel needs %u bytes of shared memory, %s has %u; use smaller %s",
                        plan->shared_bytes, sm->name, sm->dynamic_shared, plan->thread_kernel ? "arrays" : "tiles");
