@@ -5,10 +5,11 @@ from __future__ import annotations
 
 import argparse
 import importlib
+import os
 import pathlib
 import sys
 
-from .common import emit, machine
+from .common import ONE_THREAD, emit, is_one_thread, machine
 
 # Each question and the options that its `tables` takes beside device, rounds and small.
 QUESTIONS: dict[str, tuple[str, ...]] = {
@@ -38,6 +39,10 @@ def main() -> int:
     parser.add_argument(
         "--small", action="store_true", help="small data: tries the programs, measures nothing"
     )
+    parser.add_argument(
+        "--one-thread", action="store_true",
+        help="on the CPU: its time on one thread, everybody's; the least of all rounds",
+    )
     parser.add_argument("--seconds", type=float, help="stop asking when this time has passed")
     parser.add_argument("--random", type=int, default=1000, help="products: how many shapes")
     parser.add_argument("--seed", type=int, default=12, help="products: of the shapes")
@@ -52,6 +57,8 @@ def main() -> int:
     parser.add_argument("--markdown", type=pathlib.Path)
     parser.add_argument("--json", type=pathlib.Path)
     options = parser.parse_args()
+    if options.one_thread and not is_one_thread():  # libraries read the variables when they are loaded
+        os.execve(sys.executable, [sys.executable, "-m", "bench", *sys.argv[1:]], os.environ | ONE_THREAD)
     options.device = options.device or ("cuda" if options.questions == [EVERYTHING] else "cpu")
     if options.questions == [EVERYTHING]:
         if not options.out:

@@ -4,11 +4,26 @@ The sums are those of NumPy, wherever the elements lie, and what a kernel reads 
 
 from __future__ import annotations
 
+import os
+import pathlib
+import re
+import subprocess
+import sys
+
 import numpy as np
 import pytest
 import tessera.tile as ct
 
 N = 256
+
+
+def dumped(script: str, cache: pathlib.Path) -> str:
+    """What a process that runs the script gives to LLVM."""
+    here = str(pathlib.Path(__file__).parent)
+    path = os.pathsep.join([here, *filter(None, sys.path)])
+    env = os.environ | {"TESSERA_DUMP_LLVM": "1", "TESSERA_CACHE_DIR": str(cache), "PYTHONPATH": path}
+    done = subprocess.run([sys.executable, "-c", script], env=env, capture_output=True, text=True, check=True)
+    return done.stderr
 
 
 @ct.kernel
@@ -104,3 +119,17 @@ def test_the_values_are_the_counts():
     both = np.arange(N, dtype=np.int32)
     ct.launch(None, (1, 1, 1), count_ones, (both, both, N // 2))
     np.testing.assert_array_equal(both, np.arange(N) + 1)
+
+
+PLACES = """
+import numpy as np
+from test_counts import count_ones
+import tessera.tile as ct
+ct.launch(None, (1, 1, 1), count_ones, (np.zeros(512, np.int32), np.zeros(300, np.int32), 256))
+"""
+
+
+def test_places_are_made_of_indices_and_not_of_addresses(tmp_path):
+    text = dumped(PLACES, tmp_path)
+    assert "ts__rt_tally_begin" in text
+    assert not re.search(r"(sub|lshr|icmp ult) <\d+ x i64>", text)

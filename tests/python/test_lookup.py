@@ -6,12 +6,14 @@ from __future__ import annotations
 
 import ctypes
 import mmap
+import pathlib
 from typing import Any
 
 import numpy as np
 import pytest
 import tessera.tile as ct
 from tessera import cuda
+from test_counts import dumped
 
 N = 128
 PAGE = mmap.PAGESIZE
@@ -95,3 +97,19 @@ def test_threads():
     out = np.zeros(1000, np.uint8)
     lookup_of_threads[8, 128](table, indices, out)
     np.testing.assert_array_equal(out, table[indices])
+
+
+BYTES = """
+import numpy as np
+from test_lookup import lookup
+import tessera.tile as ct
+x = np.zeros(256, np.uint8)
+ct.launch(None, (1, 1, 1), lookup, (x, x, x.copy(), 0, 128))
+"""
+
+
+@pytest.mark.skipif(
+    "avx512vbmi" not in pathlib.Path("/proc/cpuinfo").read_text().split(), reason="needs AVX-512 VBMI"
+)
+def test_registers_are_taken_where_there_are_some(tmp_path):
+    assert "vpermi2var" in dumped(BYTES, tmp_path)

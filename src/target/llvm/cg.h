@@ -368,7 +368,7 @@ cg_ix cg_mapped(cg *e, ts_val v, cg_ix ix); /* coordinates of operand 0 of a sha
 
 /* ---- lookup.c -----------------------------------------------------------------------------------*/
 
-/* The scalar that tile v has in every element; 0: it is not made so. */
+/* The scalar that tile v has in every element, as it was before assumptions; 0: it is not made so. */
 ts_val cg_one_for_all(const cg *e, ts_val v);
 typedef struct cg_lookup { /* bytes of memory from `base` on, chosen by bytes */
     ts_val base, index;

@@ -14,12 +14,10 @@ enum { LOOKUP_BYTES = 256, LOOKUP_PAGE = 4096, LOOKUP_BITS = 6 /* log2 of the by
 
 ts_val cg_one_for_all(const cg *e, ts_val v)
 {
-    for (const ts_inst *inst = ts_at(e->fn, v); cg_is_tile(e, v); inst = ts_at(e->fn, v)) {
-        if (inst->op != TS_OP_broadcast && inst->op != TS_OP_reshape && inst->op != TS_OP_assume)
-            return 0;
+    const ts_inst *inst = ts_at(e->fn, v);
+    for (; inst->op == TS_OP_broadcast || inst->op == TS_OP_reshape || inst->op == TS_OP_assume; inst = ts_at(e->fn, v))
         v = inst->opnd[0];
-    }
-    return v;
+    return cg_is_tile(e, v) ? 0 : v;
 }
 
 /* The byte that an index is made of by widening; 0: it is not. */

@@ -151,8 +151,8 @@ static void tally_count(cg *e, int64_t n, cg_ref constant)
     cg_loop_end(e, &l);
 }
 
-/* The number that is added to the array's own address, if the addresses are made so, before it was widened with its
- * sign: as an unsigned number of either width it is below TALLY_SLOTS or not. 0: they are not made so. */
+/* The number that is added to the array's own address, if the addresses are made so, before it was widened: with its
+ * sign or without, as an unsigned number of either width it is below TALLY_SLOTS or not. 0: they are not made so. */
 static ts_val tally_index(const cg *e, ts_val address)
 {
     const ts_inst *inst = ts_at(e->fn, address), *from;
@@ -162,7 +162,7 @@ static ts_val tally_index(const cg *e, ts_val address)
     if (cg_one_for_all(e, inst->opnd[0]) != e->tally.root)
         return 0;
     from = ts_at(e->fn, index);
-    if (from->op == TS_OP_exti && !(from->aux & TS_A_UNSIGNED) && e->val[index].form == CG_LAZY)
+    if (from->op == TS_OP_exti && e->val[index].form == CG_LAZY)
         index = from->opnd[0];
     ts_type elem = ts_type_elem(e->m, ts_type_of(e->fn, index));
     return elem == TS_T_i32 || elem == TS_T_i64 ? index : 0;
