@@ -294,6 +294,9 @@ cg_ref cg_splat(cg *e, cg_reg reg, uint32_t bits, cg_ref scalar);
 cg_ref cg_const(cg *e, cg_reg reg, uint32_t bits, uint64_t payload);
 cg_ref cg_lanes(cg *e, cg_reg reg, uint32_t bits, const int64_t *value); /* one constant a lane */
 cg_ref cg_pick(cg *e, cg_reg reg, uint32_t bits, cg_ref x, uint32_t to_bits, const int32_t *lane); /* shuffle */
+/* stride.c: how many elements of `bytes` the lanes lie apart, 1 to 4, else 0; and a load of all of them. */
+uint32_t cg_stride(const cg_axis *a, uint32_t bits, uint32_t bytes);
+cg_ref cg_stride_load(cg *e, cg_reg reg, uint32_t bits, cg_ref first, uint32_t step, uint32_t bytes);
 cg_ref cg_join(cg *e, cg_reg reg, uint32_t bits, cg_ref low, cg_ref high); /* concatenation */
 
 cg_ref cg_add(cg *e, cg_ref a, cg_ref b);

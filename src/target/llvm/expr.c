@@ -486,31 +486,63 @@ static bool expr_runs(cg *e, ts_val ptrs, cg_ix ix, uint32_t bytes, bool same, u
            expr_runs(e, ptrs, expr_half(e, ix, true), bytes, same, depth + 1);
 }
 
-/* Two ways to an access: the run of neighbours, and behind `slow`, where an index of a lane that is here is negative,
- * lane by lane. */
+/* Two ways to an access: the run of neighbours, or of lanes a few elements apart that are all here, and behind `slow`,
+ * where that is not so or an index of a lane that is here is negative, lane by lane. */
 typedef struct expr_ways {
     cg_ref first;
-    uint32_t slow, on, fast_end;
+    uint32_t step, slow, on, fast_end;
 } expr_ways;
 
+/* i1: are all lanes of the mask (0: none of them) set? */
+static cg_ref expr_all(cg *e, cg_ref mask, uint32_t bits, bool set)
+{
+    cg_ref all = cg_new(e, "bitcast %s %r to i%d", cg_type(e, CG_I1, bits), mask, (int64_t)1 << bits);
+    return cg_new(e, "icmp eq i%d %r, %d", (int64_t)1 << bits, all, (int64_t)(set ? -1 : 0));
+}
+
+static void expr_ways_part(cg *e, expr_ways *w, cg_ref cond)
+{
+    uint32_t fast = cg_label(e);
+    w->slow = cg_label(e);
+    w->on = cg_label(e);
+    cg_line(e, "br i1 %r, label %b, label %b", cond, fast, w->slow);
+    cg_block(e, fast);
+}
+
 /* Begins the first way, if there are two. */
-static bool expr_ways_begin(cg *e, expr_ways *w, ts_val ptrs, cg_ix ix, uint32_t bytes, cg_ref mask)
+static bool expr_ways_begin(cg *e, expr_ways *w, ts_val ptrs, cg_ix ix, uint32_t bytes, cg_ref mask, bool strides)
 {
     cg_axis a;
     cg_ref negative;
-    uint32_t bits = cg_index_of(e, ix)->bits, fast = cg_label(e);
+    uint32_t bits = cg_index_of(e, ix)->bits;
     if (!bits || !cg_affine_wrapped(e, ptrs, ix, &a, &negative))
         return false;
-    for (uint32_t b = 0; b < bits; b++)
-        if (a.lane[b] != (int64_t)bytes << b)
-            return false;
-    *w = (expr_ways){.first = cg_new(e, "inttoptr i64 %r to ptr", a.base), .slow = cg_label(e), .on = cg_label(e)};
+    *w = (expr_ways){.step = cg_stride(&a, bits, bytes)};
+    if (!w->step || (w->step > 1 && !strides))
+        return false;
+    w->first = cg_new(e, "inttoptr i64 %r to ptr", a.base);
     if (mask)
         negative = cg_bin(e, "and", CG_I1, bits, negative, mask);
-    cg_ref all = cg_new(e, "bitcast %s %r to i%d", cg_type(e, CG_I1, bits), negative, (int64_t)1 << bits);
-    cg_ref none = cg_new(e, "icmp eq i%d %r, 0", (int64_t)1 << bits, all);
-    cg_line(e, "br i1 %r, label %b, label %b", none, fast, w->slow);
-    cg_block(e, fast);
+    cg_ref fine = expr_all(e, negative, bits, false);
+    if (mask && w->step > 1)
+        fine = cg_bin(e, "and", CG_I1, 0, fine, expr_all(e, mask, bits, true));
+    expr_ways_part(e, w, fine);
+    return true;
+}
+
+/* The same of lanes that lie apart for sure; without a mask there is one way, and `step` alone is set. */
+static bool expr_stride_begin(cg *e, expr_ways *w, ts_val ptrs, cg_ix ix, uint32_t bytes, cg_ref mask)
+{
+    cg_axis a;
+    uint32_t bits = cg_index_of(e, ix)->bits;
+    if (!bits || !cg_affine(e, ptrs, ix, &a))
+        return false;
+    *w = (expr_ways){.step = cg_stride(&a, bits, bytes)};
+    if (w->step < 2)
+        return false;
+    w->first = cg_new(e, "inttoptr i64 %r to ptr", a.base);
+    if (mask)
+        expr_ways_part(e, w, expr_all(e, mask, bits, true));
     return true;
 }
 
@@ -553,9 +585,15 @@ static cg_ref expr_load_lanes(cg *e, ts_val v, cg_ix ix, cg_ref mask, cg_ref pad
     ts_type elem = ts_type_elem(e->m, ts_type_of(e->fn, v));
     cg_reg reg = cg_reg_of(e, elem), in_mem = reg == CG_I1 ? CG_I8 : reg;
     uint32_t bits = cg_index_of(e, ix)->bits;
-    if (expr_ways_begin(e, &ways, ptrs, ix, cg_elem_bytes(e, elem), mask))
-        fast = expr_load_run(e, elem, bits, ways.first, mask, pad);
-    else if (expr_lookup_begin(e, &ways, ptrs, elem, ix, mask, &look)) {
+    uint32_t bytes = (uint32_t)cg_elem_bytes(e, elem);
+    if (expr_ways_begin(e, &ways, ptrs, ix, bytes, mask, true))
+        fast = ways.step > 1 ? cg_stride_load(e, in_mem, bits, ways.first, ways.step, bytes)
+                             : expr_load_run(e, elem, bits, ways.first, mask, pad);
+    else if (expr_stride_begin(e, &ways, ptrs, ix, bytes, mask)) {
+        fast = cg_stride_load(e, in_mem, bits, ways.first, ways.step, bytes);
+        if (!mask)
+            return fast;
+    } else if (expr_lookup_begin(e, &ways, ptrs, elem, ix, mask, &look)) {
         fast = cg_lookup_make(e, &look, ix);
         fast = mask ? cg_sel(e, in_mem, bits, mask, fast, pad) : fast;
     }
@@ -678,7 +716,7 @@ void cg_scatter(cg *e, ts_val v, cg_ix ix)
         expr_store_run(e, elem, bits, first, mask, value);
         return;
     }
-    bool two = expr_ways_begin(e, &ways, x[0], ix, (uint32_t)align, mask);
+    bool two = expr_ways_begin(e, &ways, x[0], ix, (uint32_t)align, mask, false);
     if (two) {
         expr_store_run(e, elem, bits, ways.first, mask, value);
         expr_ways_slow(e, &ways);
