@@ -289,3 +289,33 @@ def test_tiles_that_operands_are_computed_from_are_copied_ahead(target):
     report = widened_kernel.report(a, a.reshape(256, 64), np.zeros((64, 64), np.float32), 64, grid=(1,), target=target)
     said = [n["text"] for n in report.notes("pipeline", "cp.async")]
     assert said == ["each trip copies 8192 bytes for the next one"]
+
+
+@ct.kernel
+def norm_kernel(x, out, T: ct.Constant[int]):
+    total = ct.zeros((1, T), dtype=ct.float32)
+    for i in range(ct.cdiv(x.shape[1], T)):
+        total = total + ct.load(x, index=(ct.bid(0), i), shape=(1, T)).astype(ct.float32)
+    mean = ct.sum(total, axis=1, keepdims=True) / x.shape[1]
+    for i in range(ct.cdiv(x.shape[1], T)):
+        t = ct.load(x, index=(ct.bid(0), i), shape=(1, T)).astype(ct.float32)
+        ct.store(out, index=(ct.bid(0), i), tile=(t - mean).astype(out.dtype))
+
+
+@ct.kernel
+def mean_kernel(x, out, T: ct.Constant[int]):
+    total = ct.zeros((1, T), dtype=ct.float32)
+    for i in range(ct.cdiv(x.shape[1], T)):
+        total = total + ct.load(x, index=(ct.bid(0), i), shape=(1, T)).astype(ct.float32)
+    ct.store(out, index=(ct.bid(0), 0), tile=ct.sum(total, axis=1, keepdims=True).astype(out.dtype))
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float16"])
+def test_kernels_that_go_over_a_row_again_have_many_warps_and_trips(dtype):
+    x = np.zeros((4, 16384), dtype)
+    again = norm_kernel.report(x, x.copy(), 1024, grid=(4,), target="sm_90")
+    once = mean_kernel.report(x, x.copy(), 1024, grid=(4,), target="sm_90")
+    assert (again["threads"], once["threads"]) == (512, 128)
+    assert {n["text"] for n in again.notes("pipeline", "registers")} == {"loads of 4 trips at once"}
+    asked = ct.kernel(norm_kernel.__wrapped__, num_worker_warps=4).report(x, x.copy(), 1024, grid=(4,), target="sm_90")
+    assert asked["threads"] == 128

@@ -30,6 +30,7 @@
  * the loop's number, out of arrays that the loop does not write. Trips keep their order, so results stay what they are.
  * Cost: linear, and the code of a few trips.
  */
+#include "gpu/plan/again.h"
 #include "gpu/plan/ahead.h"
 #include "ir/note.h"
 #include "gpu/plan/assign.h"
@@ -64,6 +65,7 @@ typedef struct ahead_job {
     bool asked;        /* for that many, by the hint num_stages */
     bool copies;       /* the target has cp.async */
     bool products;     /* the function has some */
+    bool again;        /* loops go over the same memory */
     ts_val *values;    /* that the loop at hand carries */
 } ahead_job;
 
@@ -203,7 +205,7 @@ static uint32_t ahead_trips(ahead_job *job, ts_val loop)
         return loads > AHEAD_VECTOR_BYTES && ahead_next_trip(job, loop, loads, false) == AHEAD_COPY ? AHEAD_COPY : 0;
     if (!counts)
         return ahead_next_trip(job, loop, loads, safe);
-    if (widest <= AHEAD_VECTOR_BYTES && !job->asked)
+    if (widest <= AHEAD_VECTOR_BYTES && !job->asked && !job->again)
         most = TS_MIN(most, (uint32_t)AHEAD_VECTOR_TRIPS);
     while (loads && trips < most && trips * loads < AHEAD_BYTES && 2 * trips * loads / 4 + held <= room)
         trips *= 2;
@@ -403,6 +405,7 @@ static bool ahead_plan(ahead_job *job, const ts_pass_env *env, ts_arena *arena)
     job->most = asked ? TS_MIN(asked, (uint32_t)AHEAD_TRIPS) : AHEAD_TRIPS;
     job->copies = env->target >= TS_TARGET_SM80;
     job->products = ahead_has_products(job->fn);
+    job->again = ts__again(job->fn, arena);
     job->early = TS_NEW_N(arena, uint8_t, n);
     job->trips = TS_NEW_N(arena, uint8_t, n);
     if (!job->early || !job->trips || !ts__shape_of(job->fn, arena, &job->shape) ||
@@ -421,12 +424,7 @@ static bool ahead_applies(const ts_fn *fn, const ts_pass_env *env)
 /* Not what is left of a loop that takes several trips at once: it begins where that ended, and has few trips. */
 static bool ahead_is_copied(const ahead_job *job, ts_val loop)
 {
-    if (job->trips[loop] != AHEAD_COPY)
-        return false;
-    for (ts_val v = 1; v < loop; v++)
-        if (ts_at(job->fn, v)->op == TS_OP_for && ts_opnd(job->fn, v, 1) == ts_opnd(job->fn, loop, 0))
-            return false;
-    return true;
+    return job->trips[loop] == AHEAD_COPY && !ts__again_goes_on(job->fn, loop);
 }
 
 bool ts__ahead_copies(const ts_fn *fn, const ts_pass_env *env, ts_arena *arena, uint32_t threads, uint8_t *copied)

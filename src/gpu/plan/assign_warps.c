@@ -4,9 +4,12 @@
  * (assign.h): from the largest tile that is loaded or stored, the widths of its elements and the kernel's hints.
  */
 #include "ir/commute.h"
+#include "gpu/plan/again.h"
 #include "gpu/plan/assign.h"
 
 enum { WARPS_MOST = 5 }; /* log2, in a thread block */
+/* Kernels that go over the same memory in one loop after another (again.h), in pieces up to so many elements, log2. */
+enum { WARPS_AGAIN = 4, WARPS_PIECE = 11 };
 
 typedef struct warps_sizes {
     uint32_t bits, least, most; /* largest tile of a memory access; element bytes */
@@ -125,6 +128,9 @@ void ts__assign_warps(ts_assign *out, const ts_fn *fn, const ts_pass_env *env)
     if (sizes.bits > TS_LAYOUT_LANES + out->vec)
         warps = TS_MIN(!sizes.reduces ? 4u : sizes.bits > TS_LAYOUT_LANES + out->vec + 4 ? 3u : 2u,
                        sizes.bits - TS_LAYOUT_LANES - out->vec);
+    bool pieces = sizes.bits > TS_LAYOUT_LANES + WARPS_AGAIN && sizes.bits <= WARPS_PIECE;
+    if (!sizes.mma_bits && sizes.reduces && pieces && ts__again(fn, env->scratch))
+        warps = WARPS_AGAIN;
     if (sizes.mma_bits)
         warps = warps_of_products(&sizes, warps);
     if (sizes.mma_bits >= 11 && sizes.reduces && sizes.mma_rows > 4) /* attention: 16 whole rows a warp */
