@@ -51,6 +51,13 @@ def test_what_was_wrong_assembles():
     assert not wrong
 
 
+@pytest.mark.parametrize(("device", "seeds"), [("cpu", 8), ("eval90", 40)])
+def test_kernels_that_copy_and_multiply_asynchronously(device, seeds):
+    for seed in range(seeds):
+        outcome = generators.GENERATORS["hardware"](seed).run(device)
+        assert outcome.kind == "passed", f"seed {seed}: {outcome.text}"
+
+
 @pytest.mark.parametrize("name", generators.GENERATORS)
 def test_a_seed_always_makes_the_same_program(name):
     make = generators.GENERATORS[name]

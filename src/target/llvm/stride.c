@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Lanes that lie two, three or four elements apart, as where each thread has that many neighbours: the stretch is loaded
- * in whole vectors, and each lane's element is taken out of them. Gathers of a few lanes cost as much as those loads
- * together. The last vector ends with the last lane's element, so that nothing behind it is read:
+ * Lanes that lie two, three or four elements apart, as where each thread has that many neighbours: the stretch is
+ * loaded in whole vectors, and each lane's element is taken out of them. Gathers of a few lanes cost as much as those
+ * loads together. The last vector ends with the last lane's element, so that nothing behind it is read:
  *
  *     four lanes, step 2     v = x[0 .. 3], w = x[3 .. 6]     shufflevector v, w: v[0], v[2], w[1], w[3]
  */

@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Protocol
 
-from . import complex_kernels, constants, corpus, irtext, kernels, networks, order, threads
+from . import complex_kernels, constants, corpus, hardware, irtext, kernels, networks, order, threads
 from .program import Outcome
 
 
@@ -26,6 +26,7 @@ GENERATORS: dict[str, Callable[[int], Case]] = {
     "complex": complex_kernels.generate,
     "irtext": irtext.generate,
     "threads": threads.generate,
+    "hardware": hardware.generate,
     "constants": constants.generate,
 }
 MIXED = ["kernels", "order"] * 9 + ["networks", "complex", "functions"]
