@@ -17,6 +17,7 @@ from .iterators import (
     ArrayIterator,
     ConstantIterator,
     CountingIterator,
+    DiscardIterator,
     Iterator,
     PermutationIterator,
     ReverseIterator,
@@ -343,22 +344,32 @@ def _merged_sets(
     if a.value_type is None or b.value_type is None:
         raise TypeError("the types of the items must be known; give value_type to the iterators")
     memory = Memory(storage, stream)
+
+    def differ(one: Iterator, k: int, other: Iterator, l: int, to: Any, sizes: Any, at: int, below: Any) -> Any:
+        return set_difference(d_in1=one, num_items1=k, d_in2=other, num_items2=l, d_out=to, comp=op,
+                              d_num_out=ArrayIterator(sizes, at), stream=stream or None, temp_storage=below)  # fmt: skip
+
+    nowhere = DiscardIterator(b)  # as many bytes are needed for any output
+    nbytes = max(differ(one, k, one, k, nowhere, _NO_SIZES, 0, None) for one, k in ((a, n), (b, m)))
     found = memory.take(
-        (numpy.int32, 1), (numpy.int64, 2), (a.value_type.dtype, n if symmetric else 0), (b.value_type.dtype, m)
-    )
+        (numpy.int32, 1), (numpy.int64, 2), (a.value_type.dtype, n if symmetric else 0), (b.value_type.dtype, m),
+        memory.need_of(nbytes),
+    )  # fmt: skip
     if found is None:
         return memory.nbytes
-    sizes, first, second = found[1], a, ArrayIterator(found[3])
+    sizes, first, second, below = found[1], a, ArrayIterator(found[3]), memory.inner(found[4])
     generate(d_out=sizes, op=lambda i: n, num_items=2, stream=stream or None)
     aside = [(b, m, a, n, second, 1)]
     if symmetric:
         first = ArrayIterator(found[2])
         aside.append((a, n, b, m, first, 0))
     for one, k, other, l, to, at in aside:
-        set_difference(d_in1=one, num_items1=k, d_in2=other, num_items2=l, d_out=to, d_num_out=ArrayIterator(sizes, at),
-                       comp=op, stream=stream or None)  # fmt: skip
+        differ(one, k, other, l, to, sizes, at, below)
     _merge(first, second, output, n + m, sizes, op, stream, count)
     return None
+
+
+_NO_SIZES = numpy.empty(2, numpy.int64)
 
 
 @algorithm

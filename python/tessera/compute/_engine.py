@@ -27,7 +27,7 @@ from .types import TypeDescriptor, type_of
 
 __all__ = [
     "POOL", "THREADS", "Count", "Made", "Memory", "algorithm", "apart", "checked_count", "count_of", "init_of",
-    "items_in", "keep", "kernel_of", "kind_text", "on_cpu", "stream_of",
+    "items_in", "keep", "kernel_of", "kind_text", "on_cpu", "range_of", "stream_of",
 ]  # fmt: skip
 
 THREADS = 256  # of a block, for all algorithms that do not say otherwise
@@ -173,23 +173,27 @@ def items_in(value: Any, name: str, *sequences: tuple[str, Iterator]) -> Count:
 def apart(*sequences: tuple[str, Iterator]) -> None:
     """Refuses arrays that share memory with the first one, which is read while the others are written."""
     (name, source), *outputs = sequences
-    first = _range_of(source)
+    first = _range(source)
     for what, it in outputs:
-        other = _range_of(it)
+        other = _range(it)
         if first and other and first[0] < other[1] and other[0] < first[1]:
             raise ValueError(f"{what} shares memory with {name}, which is read while it is written; give another array")
 
 
-def _range_of(it: Iterator) -> tuple[int, int] | None:
-    """The addresses of the elements of an array; None: of something else, or none."""
+def _range(it: Iterator) -> tuple[int, int] | None:
     array = getattr(it, "array", None)
-    interface = getattr(array, "__array_interface__", None) or getattr(array, "__cuda_array_interface__", None)
-    if not interface or not array.shape[0]:  # type: ignore[union-attr]
+    return None if array is None else range_of(array)
+
+
+def range_of(array: Any) -> tuple[int, int] | None:
+    """The addresses from which on, and before which, the elements of an array are; None: there are none."""
+    interface = array.__array_interface__ if isinstance(array, numpy.ndarray) else array.__cuda_array_interface__
+    size, shape = numpy.dtype(array.dtype).itemsize, interface["shape"]
+    if 0 in shape:
         return None
-    size, start = it.value_type.size, interface["data"][0]  # type: ignore[union-attr]
-    step = (interface.get("strides") or (size,))[0]
-    last = start + step * (array.shape[0] - 1)  # type: ignore[union-attr]
-    return min(start, last), max(start, last) + size
+    steps = [(extent - 1) * stride for extent, stride in zip(shape, interface.get("strides") or (size,))]
+    start = interface["data"][0]
+    return start + sum(min(0, step) for step in steps), start + sum(max(0, step) for step in steps) + size
 
 
 def init_of(value: Any, name: str) -> tuple[TypeDescriptor, Any]:

@@ -58,7 +58,7 @@ def _setting(number: Function) -> Callable[..., None]:
 
 def _find(source: Iterator, op: Operator, d_out: Any, num_items: Any, stream: Any, name: str) -> None:
     output, stream = iterator_of(d_out, "d_out"), stream_of(stream)
-    if output.value_type != int64 or output.kind[0] != "array":
+    if output.value_type != int64 or not getattr(output, "is_in_a_row", False):
         raise TypeError("d_out must be an array of numpy.int64")
     n = items_in(num_items, "num_items", (name, source))
     place = output.state[0]

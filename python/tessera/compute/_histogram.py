@@ -191,7 +191,8 @@ def _histogram(rule: _Bins, samples: Any, d_histogram: Any, num_samples: Any, st
     output, stream, bins = iterator_of(d_histogram, "d_histogram"), stream_of(stream), rule.n
     n = checked_count(num_samples, "num_samples", ("d_samples", samples))
     checked_count(bins, "the number of bins", ("d_histogram", output))
-    if output.value_type is None or output.value_type.dtype.kind not in "iu" or output.kind[0] != "array":
+    is_in_a_row = getattr(output, "is_in_a_row", False)
+    if output.value_type is None or output.value_type.dtype.kind not in "iu" or not is_in_a_row:
         raise TypeError("d_histogram must be an array of whole numbers")
     if storage is None:
         return 1

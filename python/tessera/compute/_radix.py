@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 
 import numpy
 
-from ._engine import Count, kernel_of
+from ._engine import Count, kernel_of, range_of
 from .iterators import ArrayIterator, Iterator, ZipIterator
 
 __all__ = ["Digits", "memory_of", "other_of", "others_of", "overlap", "parts_of", "sort_by_digits"]
@@ -178,22 +178,13 @@ def _arrays_of(it: Iterator) -> list[Any] | None:
     return [it.array] if isinstance(it, ArrayIterator) else None
 
 
-def _range_of(array: Any) -> tuple[int, int]:
-    """The addresses from which on, and before which, an array is, at least."""
-    interface = array.__array_interface__ if isinstance(array, numpy.ndarray) else array.__cuda_array_interface__
-    size, shape = numpy.dtype(array.dtype).itemsize, interface["shape"]
-    strides = interface.get("strides") or (size,)
-    steps = [(extent - 1) * stride for extent, stride in zip(shape, strides)]
-    return interface["data"][0] + min(0, *steps, 0), interface["data"][0] + max(0, *steps, 0) + size
-
-
 def overlap(source: Iterator, output: Iterator) -> bool:
     """Whether items of the source may be where output is written."""
     read, written = _arrays_of(source), _arrays_of(output)
     if read is None or written is None:
         return True
-    ranges = [_range_of(array) for array in written]
-    return any(a < end and start < b for a, b in map(_range_of, read) for start, end in ranges)
+    reads, writes = (list(filter(None, map(range_of, arrays))) for arrays in (read, written))
+    return any(a < end and start < b for a, b in reads for start, end in writes)
 
 
 def _fields(it: Iterator) -> tuple[Iterator, ...]:

@@ -14,6 +14,7 @@ zip of arrays is as fast as the loop that a user would write.
 from __future__ import annotations
 
 import functools
+import math
 from collections.abc import Callable
 from typing import Any
 
@@ -84,8 +85,8 @@ class ArrayIterator(Iterator):
     Parameters
     ----------
     array
-        An array of a device or of NumPy. One of several axes is taken in the order of its memory, which must have no
-        gaps.
+        An array of a device or of NumPy. One of several axes is taken in the order of its memory if that has no gaps,
+        else in the order of its indices, the last one first.
     offset : int
     """
 
@@ -95,18 +96,23 @@ class ArrayIterator(Iterator):
         self.value_type = types.from_numpy_dtype(dtype_of(array))
         self.array, self.offset = _in_a_row(array, self.value_type.dtype), offset
         self.state = (self.array, offset) if offset else (self.array,)
-        self.kind = ("array", self.value_type.dtype, bool(offset))
+        self.kind = ("array", self.value_type.dtype, bool(offset), len(self.array.shape))
 
     @property
     def length(self) -> int:  # type: ignore[override]
         """Elements from the first one on."""
-        return int(self.array.shape[0]) - self.offset
+        return math.prod(self.array.shape) - self.offset
+
+    @property
+    def is_in_a_row(self) -> bool:
+        """Whether it has one axis, so that kernels may index it."""
+        return len(self.array.shape) == 1 and not self.offset
 
     def load(self) -> Function:
-        return _array_functions(self.value_type, bool(self.offset))[0]
+        return _array_functions(self.value_type, bool(self.offset), len(self.array.shape))[0]
 
     def store(self) -> Function:
-        return _array_functions(self.value_type, bool(self.offset))[1]
+        return _array_functions(self.value_type, bool(self.offset), len(self.array.shape))[1]
 
     def __add__(self, offset: int) -> Iterator:
         return ArrayIterator(self.array, self.offset + offset)
@@ -126,15 +132,13 @@ def dtype_of(array: Any) -> numpy.dtype[Any]:
 
 
 def _in_a_row(array: Any, dtype: numpy.dtype[Any]) -> Any:
-    """The array with one axis, and with fields that launches see."""
+    """The array with fields that launches see, and with one axis if its memory has no gaps."""
     shape = getattr(array, "shape", None)
     if shape is not None and len(shape) == 1 and (dtype.names is None or isinstance(array, numpy.ndarray)):
         return array
     if isinstance(array, numpy.ndarray):
-        flat = array.reshape(-1, order="F" if array.flags.f_contiguous else "C")
-        if not (array.flags.c_contiguous or array.flags.f_contiguous):
-            raise ValueError("Non-contiguous arrays are not supported. They have one axis, or their memory has no gaps")
-        return flat
+        is_c, is_f = array.flags.c_contiguous, array.flags.f_contiguous
+        return array.reshape(-1, order="C" if is_c else "F") if is_c or is_f else array
     from ..cuda import as_cuda_array
 
     found = as_cuda_array(array)
@@ -142,16 +146,32 @@ def _in_a_row(array: Any, dtype: numpy.dtype[Any]) -> Any:
         found = found.view(dtype)
     if found.ndim == 1:
         return found
-    if found.is_f_contiguous() and not found.is_c_contiguous():
-        found = found.T
-    if not found.is_c_contiguous():
-        raise ValueError("Non-contiguous arrays are not supported. They have one axis, or their memory has no gaps")
-    return found.reshape(found.size)
+    is_c, is_f = found.is_c_contiguous(), found.is_f_contiguous()
+    return found.reshape(found.size, order="C" if is_c else "F") if is_c or is_f else found
+
+
+def _at(axes: int) -> Function:
+    """The function of a kernel that gives the indices of item i of an array with several axes."""
+    lines, names = ["def at(a, i):"], [f"i{axis}" for axis in range(axes)]
+    for axis in reversed(range(1, axes)):
+        lines += [f"    {names[axis]} = i % a.shape[{axis}]", f"    i = i // a.shape[{axis}]"]
+    lines += [f"    return i, {', '.join(names[1:])}", ""]
+    return written("\n".join(lines), {}, "view")["at"]  # type: ignore[no-any-return]
 
 
 @functools.lru_cache(1024)
-def _array_functions(kind: TypeDescriptor, moved: bool) -> tuple[Function, Function]:
+def _array_functions(kind: TypeDescriptor, moved: bool, axes: int) -> tuple[Function, Function]:
     get, put = kind.get, kind.put
+    if axes > 1:
+        at = _at(axes)
+
+        def load_at(s: Any, i: Any) -> Any:
+            return get(s[0], at(s[0], s[1] + i if moved else i))
+
+        def store_at(s: Any, i: Any, v: Any) -> None:
+            put(s[0], at(s[0], s[1] + i if moved else i), v)
+
+        return load_at, store_at
 
     def load(s: Any, i: Any) -> Any:
         return get(s[0], i)
@@ -302,7 +322,8 @@ class CacheModifiedInputIterator(ArrayIterator):
         self.modifier, self.kind = modifier, (*self.kind, modifier)
 
     def load(self) -> Function:
-        if self.value_type.dtype.names is not None or self.value_type.dtype.kind == "c":  # type: ignore[union-attr]
+        kind: Any = self.value_type
+        if kind.dtype.names is not None or kind.dtype.kind == "c" or len(self.array.shape) > 1:
             return super().load()
         from .. import cuda
 
@@ -416,8 +437,8 @@ class ReverseIterator(Iterator):
     def __init__(self, underlying: Any, _at: bool = False) -> None:
         under = iterator_of(underlying, "underlying")
         if not isinstance(underlying, Iterator):
-            under = ArrayIterator(underlying, under.array.shape[0] - 1)  # type: ignore[attr-defined]
-            under.kind = (*under.kind[:2], True)
+            under = ArrayIterator(underlying, (under.length or 0) - 1)
+            under.kind, under.state = (*under.kind[:2], True, *under.kind[3:]), (under.array, under.offset)
         self.underlying, self.value_type, self.state = under, under.value_type, under.state
         self.length = under.offset + 1 if isinstance(under, ArrayIterator) else None
         self.is_input_iterator, self.is_output_iterator = under.is_input_iterator, under.is_output_iterator

@@ -3,6 +3,7 @@
 reference interpreter in several orders of threads, against NumPy."""
 
 import os
+import re
 import shutil
 import subprocess
 import types
@@ -21,8 +22,8 @@ N = 4500  # two tiles of a scan, two leaves of a reduction
 class Interpreted:
     """A kernel that a launch hands to the interpreter, and that waits there until it has ended."""
 
-    def __init__(self, function, schedule):
-        self.function, self.schedule, self.assembled = function, schedule, set()
+    def __init__(self, function, schedule, target):
+        self.function, self.schedule, self.target, self.assembled = function, schedule, target, set()
 
     def __getitem__(self, launch):
         blocks, threads, _ = launch
@@ -32,7 +33,7 @@ class Interpreted:
             if self.schedule == 0 and kinds not in self.assembled:
                 assembled(self.function, kinds)
                 self.assembled.add(kinds)
-            run(self.function, *args, grid=(blocks,), block=(threads,), target=90, schedule=self.schedule)
+            run(self.function, *args, grid=(blocks,), block=(threads,), target=self.target, schedule=self.schedule)
 
         return call
 
@@ -42,6 +43,9 @@ def assembled(function, kinds):
     if ASSEMBLER is None:
         return
     text, _ = cuda.compile_ptx(function, kinds, cc=(9, 0))
+    for block in re.findall(r"mov\.u32 (%r\d+), %ctaid\.x;", text):  # places are numbers of 64 bits
+        uses = re.findall(rf"^(\S+) [^\n]*{block}\b[^\n]*", text, re.MULTILINE)
+        assert not [use for use in uses if use.startswith(("mul.lo", "mad.lo", "shl", "add", "sub"))], uses
     command = [ASSEMBLER, "-arch=sm_90a", "-v", "-o", os.devnull, "-"]
     done = subprocess.run(command, input=text, capture_output=True, text=True, check=False)
     assert done.returncode == 0 and "0 bytes stack frame" in done.stderr, f"{function.__name__}: {done.stderr}"
@@ -52,13 +56,13 @@ def interpreted(request, monkeypatch):
     interpret(monkeypatch, request.param)
 
 
-def interpret(monkeypatch, schedule):
+def interpret(monkeypatch, schedule, target=90):
     """From here on algorithms take their forms for a GPU, and the interpreter runs them."""
     gpu = types.SimpleNamespace(_current_device=lambda: 1, DEVICE_CUDA=1)
     monkeypatch.setattr(_engine, "_core", gpu)
     monkeypatch.setattr(_engine, "_kernels", {})
     monkeypatch.setattr(_engine, "_kept", {})
-    monkeypatch.setattr(_engine, "_jitted", lambda function: Interpreted(function, schedule))
+    monkeypatch.setattr(_engine, "_jitted", lambda function: Interpreted(function, schedule, target))
     monkeypatch.setattr(_engine, "_is_lost", lambda array: False)
     monkeypatch.setattr(cuda, "device_array", lambda n, dtype, stream=None: np.zeros(n, dtype), raising=False)
 
@@ -129,20 +133,42 @@ def test_histograms_and_searches(rng):
     assert n[0] == np.flatnonzero(x == 77)[0]
 
 
-@pytest.mark.parametrize("op", (compute.OpKind.PLUS, lambda a, b: a + b * 1))
-def test_sums_have_the_same_bits_on_a_cpu(rng, monkeypatch, op):
-    lengths = (1, 255, 257, 4096, 4097, 40_000)
-    items = [(rng.random(n) * 10.0 ** rng.integers(-3, 3, n)).astype(np.float32) for n in lengths]
+def sums_of(x):
+    """Sums of floats of all kinds: whole, of the first items, of parts, of runs."""
+    n, found = x.size, []
+    add, zero = (lambda a, b: a + b * a.dtype(1)), x.dtype.type(1)
+    for op in (compute.OpKind.PLUS, add):
+        one = np.zeros(1, x.dtype)
+        for k in (1, 257, 4097, n):
+            compute.reduce_into(d_in=x, d_out=one, num_items=k, op=op, h_init=zero, determinism=GPU_TO_GPU)
+            found.append(one.tobytes())
+    out, runs, count = np.zeros_like(x), np.zeros(n, np.int64), np.zeros(1, np.int64)
+    compute.inclusive_scan(d_in=x, d_out=out, num_items=n, op=compute.OpKind.PLUS)
+    found.append(out.tobytes())
+    cuts = np.array([0, 1, 1, 700, n])
+    compute.segmented_reduce(
+        d_in=x, d_out=out, num_segments=4, start_offsets_in=cuts[:-1], end_offsets_in=cuts[1:], h_init=zero, op=add
+    )
+    found.append(out[:4].tobytes())
+    compute.reduce_by_key(
+        d_in_keys=np.arange(n) // 900, d_in_values=x, d_out_keys=runs, d_out_values=out, d_num_runs_out=count, op=add,
+        num_items=n,
+    )  # fmt: skip
+    return [*found, out[: count[0]].tobytes()]
 
-    def sums():
-        out = np.zeros(len(items), np.float32)
-        for i, x in enumerate(items):
-            compute.reduce_into(d_in=x, d_out=out[i : i + 1], num_items=x.size, op=op, h_init=np.float32(1))
-        return out.tobytes()
 
-    on_a_cpu = sums()
-    interpret(monkeypatch, 0)
-    assert sums() == on_a_cpu
+GPU_TO_GPU = compute.Determinism.GPU_TO_GPU
+
+
+@pytest.mark.parametrize(("dtype", "targets"), ((np.float16, (90,)), (np.float32, (80, 90, 100)), (np.float64, (90,))))
+def test_sums_have_the_same_bits_on_a_cpu_and_all_gpus(rng, monkeypatch, dtype, targets):
+    x = (rng.standard_normal(9000) * 10.0 ** rng.integers(-2, 2, 9000)).astype(dtype)
+    monkeypatch.setattr(_segmented, "SPANS", 256)
+    on_a_cpu = sums_of(x)
+    for target in targets:
+        with monkeypatch.context() as patch:
+            interpret(patch, 7 if target == 80 else 1, target)
+            assert sums_of(x) == on_a_cpu, target
 
 
 @pytest.mark.usefixtures("interpreted")
@@ -248,3 +274,11 @@ def test_the_first_few(rng):
         assert np.array_equal(at[:few], want) and np.array_equal(out[:few], x[want]) and (at[few:] == -7).all()
         compute.nth_element(d_in=x, d_out=out, n=few, num_items=x.size)
         assert out[0] == np.sort(x)[few]
+
+
+@pytest.mark.usefixtures("interpreted")
+def test_views(rng):
+    whole, out = rng.integers(0, 99, (30, 5, 80)), np.zeros((30, 3, 40), np.int64)
+    compute.inclusive_scan(d_in=whole[:, 2, ::2], d_out=out[:, 1], num_items=1200, op=compute.OpKind.PLUS)
+    assert np.array_equal(out[:, 1].ravel(), np.cumsum(whole[:, 2, ::2]))
+    assert not out[:, 0].any() and not out[:, 2].any()

@@ -119,3 +119,30 @@ def test_watched_scans(monkeypatch):
         assert np.array_equal(scan(lambda a, b: b + a), sums())
     finally:
         compute.clear_all_caches()
+
+
+def test_memory_of_the_caller_is_all_that_is_taken(monkeypatch):
+    """Also by the algorithms that an algorithm stands on."""
+    n, add, zero = 3000, compute.OpKind.PLUS, np.int64(0)
+    x, out, one = np.sort(np.random.default_rng(0).integers(0, 99, n)), np.zeros(2 * n, np.int64), np.zeros(2, np.int64)
+    parts = {"num_segments": 2, "start_offsets_in": np.array([0, 7]), "end_offsets_in": np.array([7, n])}
+    array = {"d_in": x, "d_out": out, "num_items": n}
+    keys = {"d_in_keys": x, "d_out_keys": out, "num_items": n}
+    sets = {"d_in1": x, "num_items1": n, "d_in2": x, "num_items2": 9, "d_out": out, "d_num_out": one}
+    calls = [
+        (compute.argmin, array), (compute.adjacent_difference, array), (compute.inclusive_scan, {**array, "op": add}),
+        (compute.nth_element, {**array, "n": 9}), (compute.top_k, {**keys, "k": 9}), (compute.radix_sort, keys),
+        (compute.merge_sort, {**keys, "op": lambda a, b: a < b}), (compute.segmented_sort, {**keys, **parts}),
+        (compute.segmented_top_k, {**keys, **parts, "k": 2}), (compute.set_union, sets),
+        (compute.segmented_reduce, {"d_in": x, "d_out": out, "op": add, "h_init": zero, **parts}),
+        (compute.segmented_inclusive_scan, {**array, **parts, "op": add}), (compute.set_symmetric_difference, sets),
+        (compute.remove_if, {**array, "d_num_selected_out": one, "cond": lambda v: v > 3}),
+    ]  # fmt: skip
+
+    def pooled(*given):
+        raise AssertionError("memory of the pool")
+
+    monkeypatch.setattr(_engine.Memory, "_pooled", pooled)
+    for function, given in calls:
+        storage = np.zeros(function(**given, temp_storage=None), np.uint8)
+        function(**given, temp_storage=storage)

@@ -52,7 +52,6 @@ class Stream:
         (lambda: reduce(stream=Stream((1, 5))), TypeError, "unsupported __cuda_stream__ version 1"),
         (lambda: reduce(stream=Stream((0, "a"))), TypeError, "invalid stream handle 'a'"),
         (lambda: reduce(temp_storage=np.zeros(1, np.int8)), ValueError, "temp_storage has 1 bytes, 512 are needed"),
-        (lambda: reduce(d_in=np.zeros((4, 4))[:, ::2]), ValueError, "Non-contiguous arrays are not supported"),
         (lambda: reduce(d_out=compute.CountingIterator(INIT)), ValueError, "does not support output operations"),
         (lambda: select(d_in=compute.TransformOutputIterator(OUT, abs, np.int32)), ValueError, "input operations"),
         (lambda: compute.TransformOutputIterator(OUT, lambda v: v), ValueError, "annotate the parameter"),

@@ -11,6 +11,14 @@ from tessera import compute, cuda
 LENGTHS = (0, 1, 5, 300, 4097, 9000)
 
 
+def test_more_items_than_32_bits_count():
+    one, n = np.zeros(1, np.int64), 2**31 + 5
+    compute.reduce_into(
+        d_in=compute.ConstantIterator(np.int64(1)), d_out=one, num_items=n, op=compute.OpKind.PLUS, h_init=np.int64(0)
+    )
+    assert one[0] == n
+
+
 @pytest.fixture
 def rng(request):
     return np.random.default_rng(sum(map(ord, request.node.name)))
