@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Random kernels of threads, as `threads` makes them, in which blocks also copy asynchronously, arrive at mbarriers, move
-matrices through shared memory, multiply them, and read and write neighbours at once.
+"""Random kernels of threads, as `threads` makes them, in which blocks also copy asynchronously, arrive at mbarriers,
+move matrices through shared memory, multiply them, and read and write neighbours at once.
 
-What it compares is the same: the interpreter of the text as it is written, which makes copies as late as it can, with the
-CPU device, which makes them at once, and with the interpreter of what the passes made for a GPU.
+What it compares is the same: the interpreter of the text as it is written, which makes copies as late as it can, with
+the CPU device, which makes them at once, and with the interpreter of what the passes made for a GPU.
 """
 
 from __future__ import annotations
