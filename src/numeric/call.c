@@ -324,14 +324,15 @@ static ts_status call_part_from(nd_node *node, const ts_nd *out, char *data, ts_
 }
 
 /* Computes a node now, into memory that is there. */
-static ts_status call_now(ts_nd_graph *graph, nd_node *node, ts_nd *out, ts_error *err)
+static ts_status call_now(ts_nd_graph *graph, nd_node *node, ts_nd *out, bool is_new, ts_error *err)
 {
     nd_group group;
     TS_TRY(ts__nd_store_fill(out->store, err));
     char *data = (char *)ts_buffer_data(out->store->buffer) + out->offset;
     if (!node->count)
         return TS_OK;
-    TS_TRY(call_part_from(node, out, data, err));
+    if (!is_new)
+        TS_TRY(call_part_from(node, out, data, err));
     ts__nd_group_begin(&group, graph, node);
     if (!ts__nd_group_add(&group, node) || !ts__nd_group_store(&group, node, data, out->store->buffer, node->order))
         return ts_fail(err, TS_INTERNAL, "a value of arrays is too large for a kernel");
@@ -367,7 +368,7 @@ static ts_status call_check_power(const call_of *c, ts_error *err)
 static ts_status call_finish(const call_of *c, nd_node *node, ts_nd *out, bool waits, ts_error *err)
 {
     if (!waits)
-        return call_now(c->graph, node, out, err);
+        return call_now(c->graph, node, out, !c->call->out, err);
     node->references++;
     ts__nd_store_set(out->store, node);
     return c->graph->n_waiting >= ND_WAITING ? ts_nd_flush(c->graph, err) : TS_OK;
@@ -397,7 +398,11 @@ static bool call_is_seen(const call_of *c)
 
 ts_status ts_nd_run(ts_nd_graph *graph, const ts_nd_call *call, ts_nd **result, ts_error *err)
 {
-    call_of c = {.graph = graph, .call = call, .row = ts_nd_get(call->fn)};
+    call_of c; /* without its shape, which is filled as far as it has axes */
+    c.graph = graph;
+    c.call = call;
+    c.row = ts_nd_get(call->fn);
+    c.rank = 0;
     ts_nd *out = call->out;
     *result = NULL;
     if (out && out->flags & TS_ND_READONLY)

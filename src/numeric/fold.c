@@ -367,13 +367,15 @@ static void fold_grid(fold_of *f, int64_t grid[3])
 
 static ts_status fold_launch(fold_of *f, nd_group *group, const int64_t grid[3], ts_error *err)
 {
-    nd_launch launch = {.n = 0};
-    char head[4] = {'F', (char)f->fold, (char)f->loop, (char)(f->pieces > 1)};
-    ts__text_init(&launch.key, group->graph->alloc);
-    ts__text_put(&launch.key, head, sizeof head);
-    ts__text_putc(&launch.key, (char)(f->mask ? group->n_nodes : 0));
+    nd_launch launch;
+    launch.n = launch.n_key = 0;
+    ts__nd_launch_key(&launch, 'F');
+    ts__nd_launch_key(&launch, f->fold);
+    ts__nd_launch_key(&launch, f->loop);
+    ts__nd_launch_key(&launch, f->pieces > 1);
+    ts__nd_launch_key(&launch, f->mask ? group->n_nodes : 0);
     for (uint32_t d = 0; d < f->k.axes.rank; d++)
-        ts__text_putc(&launch.key, (char)f->k.axes.folded[d]);
+        ts__nd_launch_key(&launch, f->k.axes.folded[d]);
     ts__nd_kernel_key(&f->k, &launch);
     ts__nd_kernel_args(&f->k, &launch);
     ts__nd_launch_int(&launch, f->k.index, f->per_piece);
@@ -475,7 +477,11 @@ static ts_dtype fold_loop(const ts_nd_reduction *r)
 
 static ts_status fold_run(const ts_nd_reduction *r, ts_nd *out, ts_error *err)
 {
-    fold_of f = {.fold = r->fold, .loop = fold_loop(r), .result = (ts_dtype)out->dtype};
+    fold_of f; /* large, and filled as far as it is used */
+    f.fold = r->fold;
+    f.loop = fold_loop(r);
+    f.result = (ts_dtype)out->dtype;
+    f.value = f.mask = NULL;
     ts_nd_graph *graph = r->x->graph;
     if (!r->x->count)
         return fold_empty(r, out, err);

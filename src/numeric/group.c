@@ -136,11 +136,6 @@ void ts__nd_kernel_places(group_kernel *k)
 
 /* ---- arguments and key --------------------------------------------------------------------------- */
 
-static void key_byte(nd_launch *launch, uint32_t byte)
-{
-    ts__text_putc(&launch->key, (char)byte);
-}
-
 void ts__nd_launch_pointer(nd_launch *launch, char *data, ts_buffer *buffer, ts_dtype dtype)
 {
     ts_arg *arg = &launch->args[launch->n++];
@@ -210,27 +205,27 @@ static uint32_t group_n_in(const nd_node *node)
 void ts__nd_kernel_key(const group_kernel *k, nd_launch *launch)
 {
     const nd_group *group = k->group;
-    key_byte(launch, k->axes.rank);
-    key_byte(launch, k->index);
+    ts__nd_launch_key(launch, k->axes.rank);
+    ts__nd_launch_key(launch, k->index);
     for (uint32_t d = 0; d < k->axes.rank; d++)
-        key_byte(launch, (uint32_t)ts_log2((uint64_t)k->tile[d]));
+        ts__nd_launch_key(launch, (uint32_t)ts_log2((uint64_t)k->tile[d]));
     for (uint32_t p = 0; p < group->n_places; p++) {
         const nd_place *place = &group->places[p];
-        key_byte(launch, place->dtype);
-        key_byte(launch, k->lacks[p]);
-        key_byte(launch, k->dense[p]);
-        key_byte(launch, place->store ? group_index(group, place->store) : UINT8_MAX);
+        ts__nd_launch_key(launch, place->dtype);
+        ts__nd_launch_key(launch, k->lacks[p]);
+        ts__nd_launch_key(launch, k->dense[p]);
+        ts__nd_launch_key(launch, place->store ? group_index(group, place->store) : UINT8_MAX);
     }
-    key_byte(launch, UINT8_MAX);
+    ts__nd_launch_key(launch, UINT8_MAX);
     for (uint32_t n = 0; n < group->n_nodes; n++) {
         const nd_node *node = group->nodes[n];
-        key_byte(launch, node->fn);
-        key_byte(launch, node->loop);
-        key_byte(launch, node->dtype);
-        key_byte(launch, node->has_where);
+        ts__nd_launch_key(launch, node->fn);
+        ts__nd_launch_key(launch, node->loop);
+        ts__nd_launch_key(launch, node->dtype);
+        ts__nd_launch_key(launch, node->has_where);
         for (uint32_t i = 0; i < group_n_in(node); i++) {
-            key_byte(launch, key_source(group, node, (int)i));
-            key_byte(launch, node->in[i].dtype);
+            ts__nd_launch_key(launch, key_source(group, node, (int)i));
+            ts__nd_launch_key(launch, node->in[i].dtype);
         }
     }
 }
@@ -550,8 +545,10 @@ void ts__nd_kernel_grid(const group_kernel *k, int64_t grid[3])
 
 ts_status ts__nd_group_run(nd_group *group, ts_error *err)
 {
-    group_kernel k = {.group = group};
-    nd_launch launch = {.n = 0};
+    group_kernel k; /* as the launch, large and filled as far as it is used */
+    nd_launch launch;
+    k.group = group;
+    launch.n = launch.n_key = 0;
     if (!ts__nd_axes_of(group, 0, &k.axes))
         return ts_fail(err, TS_UNSUPPORTED, "arrays whose strides are no multiples of their elements, or with more "
                        "than %d axes that do not lie as one, are not supported yet; copy them first", TS_MAX_RANK);
@@ -561,8 +558,7 @@ ts_status ts__nd_group_run(nd_group *group, ts_error *err)
         return ts_fail(err, TS_UNSUPPORTED, "a value of arrays that needs more than %d numbers", TS_LAUNCH_ARGS);
     int64_t grid[3];
     ts__nd_kernel_grid(&k, grid);
-    ts__text_init(&launch.key, group->graph->alloc);
-    key_byte(&launch, 'E');
+    ts__nd_launch_key(&launch, 'E');
     ts__nd_kernel_key(&k, &launch);
     ts__nd_kernel_args(&k, &launch);
     group->graph->stats.bytes += ts__nd_group_bytes(&k);

@@ -43,11 +43,11 @@ void ts__nd_kernels_destroy(ts_nd_graph *graph)
 }
 
 /* The entry of a key, or the empty one where it belongs. */
-static kernels_entry *kernels_slot(struct nd_kernels *kernels, const ts_text *key, uint64_t hash)
+static kernels_entry *kernels_slot(struct nd_kernels *kernels, const nd_launch *launch, uint64_t hash)
 {
     for (uint64_t i = hash;; i++) {
         kernels_entry *entry = &kernels->slots[i % KERNELS_SLOTS];
-        if (!entry->kernel || (entry->hash == hash && entry->n == key->n && memcmp(entry->key, key->at, key->n) == 0))
+        if (!entry->kernel || (entry->hash == hash && entry->n == launch->n_key && memcmp(entry->key, launch->key, entry->n) == 0))
             return entry;
     }
 }
@@ -76,33 +76,32 @@ static ts_status kernels_write(ts_nd_graph *graph, nd_build *build, void *user, 
     return TS_OK;
 }
 
-static ts_status kernels_keep(ts_nd_graph *graph, const ts_text *key, uint64_t hash, ts_kernel *kernel, ts_error *err)
+static ts_status kernels_keep(ts_nd_graph *graph, const nd_launch *launch, uint64_t hash, ts_kernel *kernel,
+                              ts_error *err)
 {
     if (graph->kernels->n >= KERNELS_MOST)
         kernels_clear(graph->alloc, graph->kernels);
-    kernels_entry *entry = kernels_slot(graph->kernels, key, hash);
-    char *copy = graph->alloc->resize(graph->alloc->user, NULL, 0, key->n);
+    kernels_entry *entry = kernels_slot(graph->kernels, launch, hash);
+    char *copy = graph->alloc->resize(graph->alloc->user, NULL, 0, launch->n_key);
     if (!copy)
         return ts_fail(err, TS_NOMEM, "out of memory for kernels of arrays");
-    memcpy(copy, key->at, key->n);
-    *entry = (kernels_entry){hash, kernel, key->n, copy};
+    memcpy(copy, launch->key, launch->n_key);
+    *entry = (kernels_entry){hash, kernel, launch->n_key, copy};
     graph->kernels->n++;
     return TS_OK;
 }
 
-static ts_status kernels_find(ts_nd_graph *graph, const ts_text *key, nd_build *build, void *user, ts_kernel **out,
+static ts_status kernels_find(ts_nd_graph *graph, const nd_launch *launch, nd_build *build, void *user, ts_kernel **out,
                               ts_error *err)
 {
-    uint64_t hash = ts__hash(key->at, key->n, 11);
-    if (key->failed)
-        return ts_fail(err, TS_NOMEM, "out of memory for kernels of arrays");
-    kernels_entry *entry = graph->kernels ? kernels_slot(graph->kernels, key, hash) : NULL;
+    uint64_t hash = ts__hash(launch->key, launch->n_key, 11);
+    kernels_entry *entry = graph->kernels ? kernels_slot(graph->kernels, launch, hash) : NULL;
     if (entry && entry->kernel) {
         *out = entry->kernel;
         return TS_OK;
     }
     TS_TRY(kernels_write(graph, build, user, out, err));
-    ts_status status = kernels_keep(graph, key, hash, *out, err);
+    ts_status status = kernels_keep(graph, launch, hash, *out, err);
     if (status != TS_OK)
         ts_kernel_release(*out);
     return status;
@@ -112,10 +111,7 @@ ts_status ts__nd_launch_run(ts_nd_graph *graph, nd_launch *launch, const int64_t
                          ts_error *err)
 {
     ts_kernel *kernel;
-    ts_status status = kernels_find(graph, &launch->key, build, user, &kernel, err);
-    ts__text_deinit(&launch->key);
-    if (status != TS_OK)
-        return status;
+    TS_TRY(kernels_find(graph, launch, build, user, &kernel, err));
     graph->stats.n_launched++;
     return ts_launch(NULL, grid, kernel, launch->args, launch->n, 0, err);
 }

@@ -30,6 +30,7 @@ enum {
     ND_WAITING = 24,    /* nodes that wait, before all are computed; of one value, nodes and loads below it */
     ND_GROUP_NODES = 2 * ND_WAITING,
     ND_GROUP_MEMORY = 48, /* places that a group reads and writes */
+    ND_KEY = 32 + 4 * ND_GROUP_MEMORY + 14 * ND_GROUP_NODES, /* bytes that say which kernel it is */
     ND_TILE = 1024        /* elements of a tile of a kernel */
 };
 
@@ -162,10 +163,16 @@ void ts__nd_kernels_destroy(ts_nd_graph *graph);
 
 /* A kernel in the making: its key, and the arguments of this launch. */
 typedef struct nd_launch {
-    ts_text key;
-    uint32_t n;
+    uint32_t n, n_key;
+    uint8_t key[ND_KEY];
     ts_arg args[TS_LAUNCH_ARGS];
 } nd_launch;
+/* One more byte of the key; what is no byte, or does not fit, is a mistake of the library. */
+static inline void ts__nd_launch_key(nd_launch *launch, uint32_t byte)
+{
+    ts_assert(byte <= UINT8_MAX && launch->n_key < ND_KEY);
+    launch->key[launch->n_key++] = (uint8_t)byte;
+}
 void ts__nd_launch_pointer(nd_launch *launch, char *data, ts_buffer *buffer, ts_dtype dtype);
 void ts__nd_launch_scalar(nd_launch *launch, ts_dtype dtype, uint64_t bits);
 void ts__nd_launch_int(nd_launch *launch, ts_type type, int64_t value); /* i32 or i64 */

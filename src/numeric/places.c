@@ -66,7 +66,7 @@ static void places_write(void *user, ts_module *module, ts_builder *b)
 
 static ts_status places_run(places_scatter *s, nd_group *group, ts_error *err)
 {
-    nd_launch launch = {.n = 0};
+    nd_launch launch;
     int64_t grid[3] = {1, 1, 1};
     s->k.group = group;
     if (!ts__nd_axes_of(group, 0, &s->k.axes))
@@ -75,8 +75,8 @@ static ts_status places_run(places_scatter *s, nd_group *group, ts_error *err)
     ts__nd_kernel_places(&s->k);
     if (s->unique)
         ts__nd_kernel_grid(&s->k, grid);
-    ts__text_init(&launch.key, group->graph->alloc);
-    ts__text_putc(&launch.key, s->unique ? 'S' : 's');
+    launch.n = launch.n_key = 0;
+    ts__nd_launch_key(&launch, s->unique ? 'S' : 's');
     ts__nd_kernel_key(&s->k, &launch);
     ts__nd_kernel_args(&s->k, &launch);
     group->graph->stats.bytes += ts__nd_group_bytes(&s->k);
