@@ -405,7 +405,7 @@ static PyObject *call_can_cast(PyObject *module, PyObject *args)
     return PyBool_FromLong(ts_nd_can_cast(a, b, casting));
 }
 
-/* numeric_fold(name, x, axes, dtype or None, keepdims, where or None): the reduction, an array. */
+/* numeric_fold(name, x, axes, dtype or None, keepdims, where or None, running): the reduction, an array. */
 static PyObject *call_fold(PyObject *module, PyObject *args)
 {
     static const char *const names[TS_ND_FOLDS] = {[TS_ND_SUM] = "sum", [TS_ND_PROD] = "prod", [TS_ND_MAX] = "max",
@@ -414,14 +414,15 @@ static PyObject *call_fold(PyObject *module, PyObject *args)
     core_state *state = PyModule_GetState(module);
     const char *name;
     PyObject *x, *axes, *dtype, *where;
-    int keeps;
+    int keeps, running = 0;
     int64_t dims[TS_ND_RANK];
     uint32_t n;
     ts_nd_reduction reduction = {.fold = TS_ND_FOLDS};
     ts_nd *result;
     ts_error err;
     PyTypeObject *type = state->numeric->array_type;
-    if (!PyArg_ParseTuple(args, "sO!OOpO:numeric_fold", &name, type, &x, &axes, &dtype, &keeps, &where) ||
+    if (!PyArg_ParseTuple(args, "sO!OOpO|p:numeric_fold", &name, type, &x, &axes, &dtype, &keeps, &where,
+                          &running) ||
         numeric_dims_of(axes, &n, dims) < 0 ||
         (dtype != Py_None && numeric_dtype_of(state, dtype, &reduction.dtype) < 0))
         return NULL;
@@ -436,7 +437,7 @@ static PyObject *call_fold(PyObject *module, PyObject *args)
     reduction.where = where == Py_None ? NULL : ND(where);
     reduction.keeps = keeps;
     NUMERIC_BEGIN(state);
-    ts_status status = ts_nd_reduce(reduction.x->graph, &reduction, &result, &err);
+    ts_status status = (running ? ts_nd_accumulate : ts_nd_reduce)(reduction.x->graph, &reduction, &result, &err);
     NUMERIC_END(state);
     return status == TS_OK ? numeric_wrap(state, result, NULL) : core_raise(state, &err);
 }
@@ -478,7 +479,7 @@ static PyObject *call_scatter(PyObject *module, PyObject *args)
 static PyMethodDef call_functions[] = {
     {"numeric_gather", call_gather, METH_VARARGS, "numeric_gather(from, offsets, /)\n--\n\n"},
     {"numeric_scatter", call_scatter, METH_VARARGS, "numeric_scatter(to, offsets, values, unique, /)\n--\n\n"},
-    {"numeric_fold", call_fold, METH_VARARGS, "numeric_fold(name, x, axes, dtype, keepdims, where, /)\n--\n\n"},
+    {"numeric_fold", call_fold, METH_VARARGS, "numeric_fold(name, x, axes, dtype, keepdims, where, running=False, /)\n--\n\n"},
     {"numeric_promote", call_promote, METH_VARARGS, "The dtype that holds all of them."},
     {"numeric_can_cast", call_can_cast, METH_VARARGS, "numeric_can_cast(from, to, casting, /)\n--\n\n"},
     {NULL, NULL, 0, NULL},

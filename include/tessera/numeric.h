@@ -193,6 +193,11 @@ typedef struct ts_nd_reduction {
 TS_API TS_CHECKED ts_status ts_nd_reduce(ts_nd_graph *graph, const ts_nd_reduction *reduction, ts_nd **result,
                                          ts_error *err);
 
+/* The same of the first elements along one axis, for each number of them, in that order: an array of x's shape. Of SUM,
+ * PROD, MAX, MIN, ALL and ANY, without `where`. Owns: *result, a new array. */
+TS_API TS_CHECKED ts_status ts_nd_accumulate(ts_nd_graph *graph, const ts_nd_reduction *reduction, ts_nd **result,
+                                             ts_error *err);
+
 /* ---- elements at places -------------------------------------------------------------------------- */
 
 /* result[i] = the element `offsets[i]` elements behind element [0, ...] of `from`; they must lie inside, which nobody

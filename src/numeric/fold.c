@@ -16,6 +16,7 @@ enum { FOLD_BLOCKS = 64, FOLD_PIECE = 1 << 15, FOLD_PIECES = 256 };
 typedef struct fold_of {
     group_kernel k;
     ts_nd_fold fold;
+    bool is_scan;
     ts_dtype loop, result;
     nd_node *value, *mask; /* of the group; mask NULL: none */
     uint32_t out;          /* the place of the result */
@@ -330,6 +331,112 @@ static void fold_write(void *user, ts_module *module, ts_builder *b)
     ts__delete(alloc, g, sizeof *g);
 }
 
+/* ---- running folds ------------------------------------------------------------------------------- */
+
+/* Values with what came before them in their first place along the axis, so that a scan goes on from there. */
+static fold_acc scan_joined(const group_build *g, ts_builder *b, const fold_of *f, fold_acc x, fold_acc carry)
+{
+    nd_emit e = ts__nd_emit_at(&g->e, f->loop);
+    uint32_t d = f->piece_axis;
+    if (g->e.tile[d] == 1)
+        return fold_two(&e, f->fold, x, carry);
+    ts_val first = ts_op2(b, TS_OP_muli, g->at[d], ts_int(b, g->k->index, e.tile[d]), 0);
+    ts_val start = ts_broadcast(b, first, ts__nd_emit_type(&e, g->k->index));
+    ts_val is_first = ts_cmp(b, TS_OP_cmpi, TS_EQ, ts__nd_build_numbers(g, b, d), start, 0);
+    nd_val choice[3] = {{is_first, 0}, fold_two(&e, f->fold, x, carry).value, x.value};
+    return (fold_acc){.value = ts__nd_emit_fn(&e, TS_ND_select, choice)};
+}
+
+static fold_acc scan_tile(const group_build *g, ts_builder *b, const fold_of *f, fold_acc x)
+{
+    nd_emit e = ts__nd_emit_at(&g->e, f->loop), one = e;
+    ts_val values[3], element[3], before[3];
+    uint64_t neutral[2] = {fold_neutral(f->fold, f->loop, false), fold_neutral(f->fold, f->loop, true)};
+    uint32_t n = fold_pack(&x, values);
+    if (g->e.tile[f->piece_axis] == 1)
+        return x;
+    one.rank = 0;
+    ts_val scan = ts_reduce_begin(b, TS_OP_scan, f->piece_axis, false, n, values, neutral);
+    for (uint32_t i = 0; i < n; i++) {
+        element[i] = ts_region_arg(e.fn, scan, 2 * i);
+        before[i] = ts_region_arg(e.fn, scan, 2 * i + 1);
+    }
+    fold_acc both = fold_two(&one, f->fold, fold_unpack(&x, element), fold_unpack(&x, before));
+    (void)fold_pack(&both, values);
+    ts_term(b, TS_OP_yield, n, values);
+    ts_end_like(b, scan);
+    for (uint32_t i = 0; i < n; i++)
+        values[i] = ts_res(b, scan, i);
+    return fold_unpack(&x, values);
+}
+
+/* The last of each row of a tile, everywhere in the row. */
+static ts_val scan_last(const group_build *g, ts_builder *b, const fold_of *f, ts_val x)
+{
+    const nd_emit *e = &g->e;
+    uint32_t d = f->piece_axis;
+    ts_type elem = ts_type_elem(e->module, ts_val_type(e->fn, x));
+    int64_t dims[TS_MAX_RANK];
+    ts_val opnds[1 + TS_MAX_RANK] = {x};
+    memcpy(dims, e->tile, sizeof dims);
+    dims[d] = 1;
+    for (uint32_t i = 0; i < e->rank; i++)
+        opnds[1 + i] = ts_int(b, TS_T_i32, i == d ? e->tile[d] - 1 : 0);
+    ts_type last = ts_type_tile(e->module, elem, e->rank, dims);
+    return ts_broadcast(b, ts_emit(b, TS_OP_extract, last, 1 + e->rank, opnds, 0, 0), ts__nd_emit_type(e, elem));
+}
+
+static void scan_step(group_build *g, ts_builder *b, const fold_of *f, fold_acc *carry)
+{
+    uint32_t at;
+    ts_val view, place[TS_MAX_RANK];
+    ts__nd_build_values(g, b);
+    (void)fold_node(f->k.group, f->value, &at);
+    fold_acc x = scan_tile(g, b, f, scan_joined(g, b, f, (fold_acc){.value = g->node[at]}, *carry));
+    nd_val result = ts__nd_emit_cast(&g->e, x.value, f->loop, f->result);
+    if (ts__nd_build_view(g, b, f->out, &view, place))
+        ts_store_view(b, view, ts__nd_emit_stored(&g->e, result, f->result), place, 0);
+    carry->value.re = scan_last(g, b, f, x.value.re);
+    if (x.value.im)
+        carry->value.im = scan_last(g, b, f, x.value.im);
+}
+
+static void scan_write(void *user, ts_module *module, ts_builder *b)
+{
+    const fold_of *f = user;
+    ts_fn *fn = ts_fn_create(module, "scan", TS_LEVEL_T);
+    const ts_alloc *alloc = f->k.group->graph->alloc;
+    group_build *g = ts__new(alloc, sizeof *g); /* NULL: the verifier misses the end */
+    if (!g)
+        return;
+    ts_builder_reset(b, fn);
+    ts_builder_fold(b, true);
+    g->k = &f->k;
+    g->e = (nd_emit){.b = b, .fn = fn, .module = module, .rank = f->k.axes.rank};
+    memcpy(g->e.tile, f->k.tile, sizeof f->k.tile);
+    ts__nd_build_params(g, b);
+    ts_type index = f->k.index;
+    ts_val unused[2] = {ts_fn_param(b, index), ts_fn_param(b, index)}, values[3];
+    (void)unused;
+    nd_emit e = ts__nd_emit_at(&g->e, f->loop);
+    fold_place_in_grid(g, b, f);
+    fold_acc carry = fold_begin(&e, f);
+    uint32_t d = f->piece_axis, n = fold_pack(&carry, values);
+    ts_val end = ts_op2(b, TS_OP_addi, g->extent[d], ts_int(b, index, f->k.tile[d] - 1), 0);
+    end = ts_op2(b, TS_OP_divi, end, ts_int(b, index, f->k.tile[d]), 0);
+    ts_val loop = ts_for_begin(b, ts_int(b, index, 0), end, ts_int(b, index, 1), n, values, 0);
+    g->at[d] = ts_region_arg(fn, loop, 0);
+    for (uint32_t i = 0; i < n; i++)
+        values[i] = ts_region_arg(fn, loop, 1 + i);
+    carry = fold_unpack(&carry, values);
+    scan_step(g, b, f, &carry);
+    (void)fold_pack(&carry, values);
+    ts_term(b, TS_OP_continue, n, values);
+    ts_end_like(b, loop);
+    ts_term(b, TS_OP_return, 0, NULL);
+    ts__delete(alloc, g, sizeof *g);
+}
+
 /* ---- running ------------------------------------------------------------------------------------- */
 
 /* Tiles of kept axes are the blocks; pieces where those are few and the elements many. */
@@ -356,7 +463,7 @@ static void fold_grid(fold_of *f, int64_t grid[3])
         }
     f->pieces = 1;
     f->per_piece = outer;
-    bool few = grid[0] * grid[1] < FOLD_BLOCKS && folded > 2 * FOLD_PIECE && outer > 1 && !fold_is_arg(f->fold);
+    bool few = grid[0] * grid[1] < FOLD_BLOCKS && folded > 2 * FOLD_PIECE && outer > 1 && !fold_is_arg(f->fold) && !f->is_scan;
     if (!few)
         return;
     int64_t most = TS_MIN(TS_MIN((int64_t)FOLD_PIECES, outer), folded / FOLD_PIECE);
@@ -369,7 +476,7 @@ static ts_status fold_launch(fold_of *f, nd_group *group, const int64_t grid[3],
 {
     nd_launch launch;
     launch.n = launch.n_key = 0;
-    ts__nd_launch_key(&launch, 'F');
+    ts__nd_launch_key(&launch, f->is_scan ? 'A' : 'F');
     ts__nd_launch_key(&launch, f->fold);
     ts__nd_launch_key(&launch, f->loop);
     ts__nd_launch_key(&launch, f->pieces > 1);
@@ -382,10 +489,10 @@ static ts_status fold_launch(fold_of *f, nd_group *group, const int64_t grid[3],
     ts__nd_launch_int(&launch, f->k.index, f->piece_count);
     group->graph->stats.bytes += ts__nd_group_bytes(&f->k);
     group->graph->stats.n_nodes += group->n_nodes;
-    return ts__nd_launch_run(group->graph, &launch, grid, fold_write, f, err);
+    return ts__nd_launch_run(group->graph, &launch, grid, f->is_scan ? scan_write : fold_write, f, err);
 }
 
-static ts_status fold_run(const ts_nd_reduction *r, ts_nd *out, ts_error *err);
+static ts_status fold_run(const ts_nd_reduction *r, bool is_scan, ts_nd *out, ts_error *err);
 
 /* The fold of what pieces gave, a row each, into `out`, which is dense. */
 static ts_status fold_pieces(const fold_of *f, const ts_nd_reduction *r, ts_nd *parts, ts_nd *out, ts_error *err)
@@ -395,7 +502,7 @@ static ts_status fold_pieces(const fold_of *f, const ts_nd_reduction *r, ts_nd *
     ts_nd_reduction second = {.fold = r->fold, .x = parts, .axes = 1, .dtype = f->loop};
     ts_nd *row;
     TS_TRY(ts_nd_view(out, 0, (ts_dtype)out->dtype, 2, shape, strides, 0, &row, err));
-    ts_status status = fold_run(&second, row, err);
+    ts_status status = fold_run(&second, false, row, err);
     ts_nd_release(row);
     return status;
 }
@@ -409,7 +516,7 @@ static ts_status fold_into(fold_of *f, const ts_nd_reduction *r, ts_nd *out, ts_
     ts_nd *parts;
     TS_TRY(ts__nd_store_fill(out->store, err));
     for (uint32_t d = 0; d < r->x->rank; d++)
-        strides[d] = r->axes >> d & 1 ? 0 : ts_nd_strides(out)[d];
+        strides[d] = r->axes >> d & 1 && !f->is_scan ? 0 : ts_nd_strides(out)[d];
     ts__nd_group_begin(&group, graph, f->value);
     bool fits = ts__nd_group_add(&group, f->value) && (!f->mask || ts__nd_group_add(&group, f->mask));
     f->out = group.n_places;
@@ -464,10 +571,10 @@ static ts_status fold_empty(const ts_nd_reduction *r, ts_nd *out, ts_error *err)
     return TS_OK;
 }
 
-/* The dtype of accumulators: narrow floats are summed in float32. */
-static ts_dtype fold_loop(const ts_nd_reduction *r)
+/* The dtype of accumulators: narrow floats are summed in float32, but for running sums, which are all stored. */
+static ts_dtype fold_loop(const ts_nd_reduction *r, bool is_scan)
 {
-    bool narrow = r->dtype == TS_DTYPE_float16 || r->dtype == TS_DTYPE_bfloat16;
+    bool narrow = !is_scan && (r->dtype == TS_DTYPE_float16 || r->dtype == TS_DTYPE_bfloat16);
     if (r->fold == TS_ND_ALL || r->fold == TS_ND_ANY)
         return TS_DTYPE_bool_;
     if (r->fold == TS_ND_SUM || r->fold == TS_ND_PROD)
@@ -475,11 +582,12 @@ static ts_dtype fold_loop(const ts_nd_reduction *r)
     return r->dtype && !fold_is_arg(r->fold) ? r->dtype : (ts_dtype)r->x->dtype;
 }
 
-static ts_status fold_run(const ts_nd_reduction *r, ts_nd *out, ts_error *err)
+static ts_status fold_run(const ts_nd_reduction *r, bool is_scan, ts_nd *out, ts_error *err)
 {
     fold_of f; /* large, and filled as far as it is used */
     f.fold = r->fold;
-    f.loop = fold_loop(r);
+    f.is_scan = is_scan;
+    f.loop = fold_loop(r, is_scan);
     f.result = (ts_dtype)out->dtype;
     f.value = f.mask = NULL;
     ts_nd_graph *graph = r->x->graph;
@@ -508,7 +616,7 @@ ts_status ts_nd_reduce(ts_nd_graph *graph, const ts_nd_reduction *r, ts_nd **res
     for (uint32_t d = 0; d < r->x->rank; d++)
         shape[d] = r->axes >> d & 1 ? 1 : ts_nd_shape(r->x)[d];
     TS_TRY(ts_nd_empty(graph, dtype, r->x->rank, shape, false, &out, err));
-    ts_status status = fold_run(r, out, err);
+    ts_status status = fold_run(r, false, out, err);
     for (uint32_t d = 0; d < r->x->rank; d++)
         if (!(r->axes >> d & 1)) {
             kept[rank] = shape[d];
@@ -523,5 +631,21 @@ ts_status ts_nd_reduce(ts_nd_graph *graph, const ts_nd_reduction *r, ts_nd **res
         *result = out;
     else
         ts_nd_release(out);
+    return status;
+}
+
+ts_status ts_nd_accumulate(ts_nd_graph *graph, const ts_nd_reduction *r, ts_nd **result, ts_error *err)
+{
+    bool is_truth = r->fold == TS_ND_ALL || r->fold == TS_ND_ANY;
+    ts_dtype dtype = is_truth ? TS_DTYPE_bool_ : r->dtype ? r->dtype : (ts_dtype)r->x->dtype;
+    *result = NULL;
+    if (fold_is_arg(r->fold) || r->where || !ts_is_pow2((int64_t)r->axes))
+        return ts_fail(err, TS_VALUE, "an accumulation is of one axis, without a mask, and of no argument function");
+    TS_TRY(ts_nd_empty(graph, dtype, r->x->rank, ts_nd_shape(r->x), false, result, err));
+    ts_status status = r->x->count ? fold_run(r, true, *result, err) : ts__nd_store_fill((*result)->store, err);
+    if (status != TS_OK) {
+        ts_nd_release(*result);
+        *result = NULL;
+    }
     return status;
 }

@@ -13,7 +13,7 @@ from ._functions import asarray, dtype_of, normalize, normalize_many, ravel
 from ._ndarray import ndarray
 from ._ufunc import FUNCTIONS, copy_of
 
-INNER = ("fold", "scalar_of")
+INNER = ("fold", "accumulate", "scalar_of")
 _NoValue = numpy._NoValue
 _divide, _multiply, _sqrt = FUNCTIONS["divide"], FUNCTIONS["multiply"], FUNCTIONS["sqrt"]
 _combine = {
@@ -254,6 +254,64 @@ def std(a: Any, axis: Any = None, dtype: Any = None, out: Any = None, ddof: Any 
     return _into(asarray(_sqrt(made)), out)
 
 
+def accumulate(name: str, a: Any, axis: Any, dtype: Any, out: Any) -> ndarray:
+    """One of the C library's reductions of the first elements, for each number of them."""
+    a = asarray(a)
+    if axis is None:
+        a, axis = ravel(a), 0
+    if not a.ndim:
+        a = a.reshape(1)
+    axis = normalize(axis, a.ndim)
+    if name in ("sum", "prod"):
+        dtype = _sum_dtype(a.dtype) if dtype is None else dtype_of(dtype)
+    elif dtype is not None:
+        a = a.astype(dtype, copy=False)
+    made = _core.numeric_fold(name, a, (axis,), dtype, True, None, True)
+    if out is None:
+        return made
+    if out.shape != made.shape:
+        raise ValueError(f"provided out is the wrong size for the accumulation: {out.shape}, not {made.shape}")
+    return copy_of(made, out, casting="unsafe")
+
+
+def cumsum(a: Any, axis: Any = None, dtype: Any = None, out: Any = None) -> ndarray:
+    """Sums of the first elements along an axis."""
+    return accumulate("sum", a, axis, dtype, out)
+
+
+def cumprod(a: Any, axis: Any = None, dtype: Any = None, out: Any = None) -> ndarray:
+    """Products of the first elements along an axis."""
+    return accumulate("prod", a, axis, dtype, out)
+
+
+def _cumulative(name: str, x: Any, axis: Any, dtype: Any, out: Any, include_initial: bool) -> ndarray:
+    from ._functions import concatenate, full
+
+    x = asarray(x)
+    if x.ndim == 0:
+        x = x.reshape(1)
+    if axis is None and x.ndim > 1:
+        raise ValueError("For arrays which have more than one dimension ``axis`` argument is required.")
+    axis = normalize(0 if axis is None else axis, x.ndim)
+    made = accumulate(name, x, axis, dtype, None if include_initial else out)
+    if include_initial:
+        shape = [1 if d == axis else n for d, n in enumerate(x.shape)]
+        made = concatenate([full(shape, name == "prod", made.dtype), made], axis, out)
+    return made
+
+
+def cumulative_sum(x: Any, /, *, axis: Any = None, dtype: Any = None, out: Any = None,
+                   include_initial: bool = False) -> ndarray:  # fmt: skip
+    """Sums of the first elements along an axis; of none too if asked for."""
+    return _cumulative("sum", x, axis, dtype, out, include_initial)
+
+
+def cumulative_prod(x: Any, /, *, axis: Any = None, dtype: Any = None, out: Any = None,
+                    include_initial: bool = False) -> ndarray:  # fmt: skip
+    """Products of the first elements along an axis; of none too if asked for."""
+    return _cumulative("prod", x, axis, dtype, out, include_initial)
+
+
 def ptp(a: Any, axis: Any = None, out: Any = None, keepdims: Any = _NoValue) -> Any:
     """The greatest less the least along axes."""
     return _into(
@@ -279,5 +337,5 @@ def _method(function: Any) -> Any:
 
 
 METHODS = {
-    f.__name__: _method(f) for f in (sum, prod, max, min, all, any, argmax, argmin, mean, var, std)
+    f.__name__: _method(f) for f in (sum, prod, max, min, all, any, argmax, argmin, mean, var, std, cumsum, cumprod)
 }

@@ -99,9 +99,15 @@ class ufunc(_core.NumericFunction):
 
     def accumulate(self, array: Any, axis: int = 0, dtype: Any = None, out: Any = None) -> Any:
         """The reduction of the first elements, for each number of them."""
-        raise NotImplementedError(
-            f"tessera.numeric.{self.__name__}.accumulate is not supported yet"
-        )
+        from . import _reduce
+
+        if self.nin != 2:
+            raise ValueError("accumulate only supported for binary functions")
+        if self.__name__ not in FOLDS:
+            raise NotImplementedError(
+                f"tessera.numeric.{self.__name__}.accumulate is not supported yet"
+            )
+        return _reduce.accumulate(FOLDS[self.__name__][0], array, axis, dtype, out)
 
     def reduceat(
         self, array: Any, indices: Any, axis: int = 0, dtype: Any = None, out: Any = None
