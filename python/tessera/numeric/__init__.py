@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as _numpy
 
-from . import _functions, _index, _methods, _operators, _reduce, _setup, _ufunc
+from . import _functions, _index, _linear, _methods, _operators, _reduce, _setup, _sort, _ufunc
 from ._ndarray import ndarray
 
 # dtypes, scalars and what describes them are NumPy's own
@@ -31,10 +31,10 @@ _setup.setup(
     ndarray,
     get_item=_index.get_item,
     set_item=_index.set_item,
-    matmul=_operators.matmul_operator,
+    matmul=_linear.matmul_operator,
     power=_operators.power_operator,
 )
-_MODULES = (_functions, _reduce, _index, _operators)
+_MODULES = (_functions, _reduce, _index, _operators, _sort, _linear)
 for _module in _MODULES:
     globals().update(
         {
@@ -48,8 +48,10 @@ for _module in _MODULES:
         }
     )
 globals().update(_ufunc.FUNCTIONS)
-_methods.install(_methods.METHODS | _reduce.METHODS | _index.METHODS | _operators.METHODS)
+for _module in (_methods, *_MODULES[1:]):
+    _methods.install(_module.METHODS)
 concat, permute_dims, asanyarray = _functions.concat, _functions.permute_dims, _functions.asanyarray
+amax, amin, around = _reduce.max, _reduce.min, _operators.around
 asnumpy, ufunc = _functions.asnumpy, _ufunc.ufunc
 
 

@@ -1,15 +1,24 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Operators and functions that are made of several calls."""
+"""Functions that are made of a few calls: rounding, comparing whole arrays, parts of complex numbers, triangles, grids."""
 
 from __future__ import annotations
 
+import builtins
+import math
+import operator
 from typing import Any
 
-from ._ndarray import ndarray
-from ._ufunc import FUNCTIONS
+import numpy
 
-INNER = ("matmul_operator", "power_operator")
+from . import _functions as f
+from . import _reduce as r
+from ._ndarray import ndarray
+from ._ufunc import FUNCTIONS, select
+
+INNER = ("power_operator",)
+_NoValue = numpy._NoValue
 _power, _square = FUNCTIONS["power"], FUNCTIONS["square"]
+_maximum, _minimum, _isnan = FUNCTIONS["maximum"], FUNCTIONS["minimum"], FUNCTIONS["isnan"]
 
 
 def power_operator(x: Any, y: Any, out: Any = None) -> Any:
@@ -20,9 +29,412 @@ def power_operator(x: Any, y: Any, out: Any = None) -> Any:
     return _power(x, y, out)
 
 
-def matmul_operator(x: Any, y: Any, out: Any = None) -> Any:
-    """``x @ y``."""
-    raise NotImplementedError("tessera.numeric.matmul is not there yet")
+# -- numbers -------------------------------------------------------------------------------------------
 
 
-METHODS: dict[str, Any] = {}
+def divmod(x1: Any, x2: Any, /, out: Any = None, *, where: Any = True, casting: str = "same_kind", order: str = "K",
+           dtype: Any = None, subok: bool = True) -> Any:  # fmt: skip
+    """Quotients rounded down and what they leave."""
+    one, other = (None, None) if out is None else out
+    options = {"where": where, "casting": casting, "order": order, "dtype": dtype}
+    return FUNCTIONS["floor_divide"](x1, x2, one, **options), FUNCTIONS["remainder"](
+        x1, x2, other, **options
+    )
+
+
+def clip(a: Any, a_min: Any = _NoValue, a_max: Any = _NoValue, out: Any = None, *, min: Any = _NoValue,
+         max: Any = _NoValue, **options: Any) -> Any:  # fmt: skip
+    """Elements brought between two limits."""
+    if a_min is _NoValue and a_max is _NoValue:
+        a_min, a_max = None if min is _NoValue else min, None if max is _NoValue else max
+    elif a_min is _NoValue:
+        raise TypeError("clip() missing 1 required positional argument: 'a_min'")
+    elif a_max is _NoValue:
+        raise TypeError("clip() missing 1 required positional argument: 'a_max'")
+    elif min is not _NoValue or max is not _NoValue:
+        raise ValueError(
+            "Passing `min` or `max` keyword argument when `a_min` and `a_max` are provided is forbidden."
+        )
+    a = f.asarray(a)
+    if a_min is None and a_max is None:
+        return FUNCTIONS["positive"](a, out, **options) if a.dtype != bool else f.copy(a)
+    if a_min is None:
+        return _minimum(a, a_max, out, **options)
+    if a_max is None:
+        return _maximum(a, a_min, out, **options)
+    return _minimum(_maximum(a, a_min, **options), a_max, out, **options)
+
+
+def round(a: Any, decimals: int = 0, out: Any = None) -> Any:
+    """Elements rounded to decimals, halves to even."""
+    a, decimals = f.asarray(a), operator.index(decimals)
+    rint = FUNCTIONS["rint"]
+    if a.dtype.kind in "iu" and decimals >= 0:
+        return r.scalar_of(f.copy(a)) if out is None else f.copy_of(a, out)
+    if a.dtype.kind == "b":
+        a = a.astype(numpy.float16)
+    if decimals == 0:
+        return rint(a, out)
+    by = 10.0 ** builtins.abs(decimals)
+    if a.dtype.kind in "iu":
+        made = f.asarray(rint(f.asarray(a / by)) * by).astype(a.dtype)
+        return r.scalar_of(made) if out is None else f.copy_of(made, out)
+    if a.dtype.kind == "c":
+        made = f.empty(a.shape, a.dtype)
+        made.real, made.imag = round(a.real, decimals), round(a.imag, decimals)
+        return r.scalar_of(made) if out is None else f.copy_of(made, out)
+    made = rint(a * by) / by if decimals > 0 else rint(a / by) * by
+    return made if out is None else f.copy_of(made, out)
+
+
+around = round
+
+
+def fix(x: Any, out: Any = None) -> Any:
+    """Elements without their fraction."""
+    return FUNCTIONS["trunc"](x, out)
+
+
+def nan_to_num(
+    x: Any, copy: bool = True, nan: Any = 0.0, posinf: Any = None, neginf: Any = None
+) -> Any:
+    """NaN and infinities replaced by numbers."""
+    x = f.array(x, copy=copy or None)
+    if x.dtype.kind not in "fc":
+        return r.scalar_of(x)
+    parts = (x.real, x.imag) if x.dtype.kind == "c" else (x,)
+    for part in parts:
+        info = numpy.finfo(part.dtype)
+        high, low = info.max if posinf is None else posinf, info.min if neginf is None else neginf
+        f.copyto(part, nan, where=part != part)
+        f.copyto(part, high, where=part == math.inf)
+        f.copyto(part, low, where=part == -math.inf)
+    return r.scalar_of(x)
+
+
+def real(val: Any) -> Any:
+    """The real part."""
+    return r.scalar_of(f.asarray(val).real)
+
+
+def imag(val: Any) -> Any:
+    """The imaginary part."""
+    return r.scalar_of(f.asarray(val).imag)
+
+
+def angle(z: Any, deg: bool = False) -> Any:
+    """Angles of complex numbers."""
+    z = f.asarray(z)
+    made = (
+        FUNCTIONS["arctan2"](z.imag, z.real)
+        if z.dtype.kind == "c"
+        else FUNCTIONS["arctan2"](z * 0, z)
+    )
+    return made * (180 / math.pi) if deg else made
+
+
+def iscomplexobj(x: Any) -> bool:
+    """Whether the dtype is complex."""
+    return f.asarray(x).dtype.kind == "c"
+
+
+def isrealobj(x: Any) -> bool:
+    """Whether the dtype is not complex."""
+    return not iscomplexobj(x)
+
+
+def iscomplex(x: Any) -> Any:
+    """Whether the imaginary part is not 0."""
+    x = f.asarray(x)
+    return x.imag != 0 if x.dtype.kind == "c" else r.scalar_of(f.zeros(x.shape, bool))
+
+
+def isreal(x: Any) -> Any:
+    """Whether the imaginary part is 0."""
+    return f.asarray(x).imag == 0
+
+
+def isposinf(x: Any, out: Any = None) -> Any:
+    """Whether it is positive infinity."""
+    return FUNCTIONS["equal"](x, math.inf, out)
+
+
+def isneginf(x: Any, out: Any = None) -> Any:
+    """Whether it is negative infinity."""
+    return FUNCTIONS["equal"](x, -math.inf, out)
+
+
+def sinc(x: Any) -> Any:
+    """sin(pi x) / (pi x); 1 at 0."""
+    x = f.asarray(x) * math.pi
+    y = f.asarray(select(x == 0, 1e-20, x))
+    return FUNCTIONS["sin"](y) / y
+
+
+# -- whole arrays --------------------------------------------------------------------------------------
+
+
+def isclose(a: Any, b: Any, rtol: Any = 1e-05, atol: Any = 1e-08, equal_nan: bool = False) -> Any:
+    """Whether elements are nearly equal."""
+    a, b = f.asarray(a), f.asarray(b)
+    if b.dtype.kind in "iu":
+        b = b.astype(numpy.float64)
+    gap = (
+        FUNCTIONS["absolute"](a ^ b) if a.dtype == b.dtype == bool else FUNCTIONS["absolute"](a - b)
+    )
+    near = gap <= atol + rtol * FUNCTIONS["absolute"](b)
+    made = (near & FUNCTIONS["isfinite"](b)) | (a == b)
+    return made | (_isnan(a) & _isnan(b)) if equal_nan else made
+
+
+def allclose(
+    a: Any, b: Any, rtol: float = 1e-05, atol: float = 1e-08, equal_nan: bool = False
+) -> bool:
+    """Whether all elements are nearly equal."""
+    return builtins.bool(r.all(isclose(a, b, rtol, atol, equal_nan)))
+
+
+def array_equal(a1: Any, a2: Any, equal_nan: bool = False) -> bool:
+    """Whether shapes and all elements are equal."""
+    a, b = f.asarray(a1), f.asarray(a2)
+    if a.shape != b.shape:
+        return False
+    same = a == b
+    if equal_nan and a.dtype.kind in "fc" and b.dtype.kind in "fc":
+        same = same | (_isnan(a) & _isnan(b))
+    return builtins.bool(r.all(same))
+
+
+def array_equiv(a1: Any, a2: Any) -> bool:
+    """Whether all elements are equal after broadcasting."""
+    a, b = f.asarray(a1), f.asarray(a2)
+    try:
+        numpy.broadcast_shapes(a.shape, b.shape)
+    except ValueError:
+        return False
+    return builtins.bool(r.all(a == b))
+
+
+def diff(
+    a: Any, n: int = 1, axis: int = -1, prepend: Any = _NoValue, append: Any = _NoValue
+) -> ndarray:
+    """Differences of neighbours, n times."""
+    a = f.asarray(a)
+    if n == 0:
+        return a
+    if n < 0:
+        raise ValueError(f"order must be non-negative but got {n!r}")
+    if not a.ndim:
+        raise ValueError("diff requires input that is at least one dimensional")
+    axis = f.normalize(axis, a.ndim)
+    parts = [a]
+    for given, place in ((prepend, 0), (append, len(parts) + 1)):
+        if given is not _NoValue:
+            part = f.asarray(given)
+            if not part.ndim:
+                part = f.broadcast_to(part, [1 if d == axis else m for d, m in enumerate(a.shape)])
+            parts.insert(place, part)
+    if len(parts) > 1:
+        a = f.concatenate(parts, axis)
+    less = FUNCTIONS["not_equal"] if a.dtype == bool else FUNCTIONS["subtract"]
+    key = (slice(None),) * axis
+    for _ in range(n):
+        a = f.asarray(less(a[(*key, slice(1, None))], a[(*key, slice(None, -1))]))
+    return a
+
+
+def average(
+    a: Any,
+    axis: Any = None,
+    weights: Any = None,
+    returned: bool = False,
+    *,
+    keepdims: Any = _NoValue,
+) -> Any:
+    """Means, of elements by weights."""
+    a = f.asarray(a)
+    if weights is None:
+        made = r.mean(a, axis, keepdims=keepdims)
+        total = a.dtype.type(0) + a.size / builtins.max(f.asarray(made).size, 1)
+    else:
+        w = f.asarray(weights)
+        if w.shape != a.shape:
+            if axis is None:
+                raise TypeError("Axis must be specified when shapes of a and weights differ.")
+            place = f.normalize(axis, a.ndim)
+            if w.shape != (a.shape[place],):
+                raise ValueError(
+                    "Shape of weights must be consistent with shape of a along specified axis."
+                )
+            w = w.reshape([n if d == place else 1 for d, n in enumerate(a.shape)])
+        dtype = f.result_type(a, w, numpy.float64) if a.dtype.kind in "biu" else f.result_type(a, w)
+        total = r.sum(f.broadcast_to(w, a.shape), axis, dtype, keepdims=keepdims)
+        if builtins.bool(r.any(f.asarray(total) == 0)):
+            raise ZeroDivisionError("Weights sum to zero, can't be normalized")
+        made = r.sum(FUNCTIONS["multiply"](a, w, dtype=dtype), axis, keepdims=keepdims) / total
+    if not returned:
+        return made
+    return made, f.broadcast_to(total, f.asarray(made).shape).copy() if f.asarray(
+        made
+    ).ndim else total
+
+
+def _without_nan(a: Any, value: Any) -> tuple[ndarray, Any]:
+    a = f.asarray(a)
+    if a.dtype.kind not in "fc":
+        return a, None
+    mask = _isnan(a)
+    return f.asarray(select(mask, value, a)), mask
+
+
+def nansum(a: Any, axis: Any = None, dtype: Any = None, out: Any = None, keepdims: Any = _NoValue,
+           initial: Any = _NoValue, where: Any = _NoValue) -> Any:  # fmt: skip
+    """Sums without NaN."""
+    return r.sum(_without_nan(a, 0)[0], axis, dtype, out, keepdims, initial, where)
+
+
+def nanprod(a: Any, axis: Any = None, dtype: Any = None, out: Any = None, keepdims: Any = _NoValue,
+            initial: Any = _NoValue, where: Any = _NoValue) -> Any:  # fmt: skip
+    """Products without NaN."""
+    return r.prod(_without_nan(a, 1)[0], axis, dtype, out, keepdims, initial, where)
+
+
+def nancumsum(a: Any, axis: Any = None, dtype: Any = None, out: Any = None) -> Any:
+    """Sums of the first elements without NaN."""
+    return r.cumsum(_without_nan(a, 0)[0], axis, dtype, out)
+
+
+def nancumprod(a: Any, axis: Any = None, dtype: Any = None, out: Any = None) -> Any:
+    """Products of the first elements without NaN."""
+    return r.cumprod(_without_nan(a, 1)[0], axis, dtype, out)
+
+
+def nanmean(a: Any, axis: Any = None, dtype: Any = None, out: Any = None, keepdims: Any = _NoValue, *,
+            where: Any = _NoValue) -> Any:  # fmt: skip
+    """Means without NaN."""
+    a = f.asarray(a)
+    if a.dtype.kind not in "fc":
+        return r.mean(a, axis, dtype, out, keepdims, where=where)
+    good = f.asarray(~_isnan(a))
+    return r.mean(a, axis, dtype, out, keepdims, where=good if where is _NoValue else good & where)
+
+
+# -- making --------------------------------------------------------------------------------------------
+
+
+def tri(
+    N: int, M: int | None = None, k: int = 0, dtype: Any = float, *, like: Any = None
+) -> ndarray:
+    """Ones at and below a diagonal, zeros above it."""
+    columns = N if M is None else M
+    return f.asarray(f.arange(N)[:, None] >= f.arange(-k, columns - k)).astype(dtype)
+
+
+def tril(m: Any, k: int = 0) -> ndarray:
+    """The elements at and below a diagonal."""
+    m = f.asarray(m)
+    return f.asarray(select(tri(*m.shape[-2:], k=k, dtype=bool), m, m.dtype.type(0)))
+
+
+def triu(m: Any, k: int = 0) -> ndarray:
+    """The elements at and above a diagonal."""
+    m = f.asarray(m)
+    return f.asarray(select(tri(*m.shape[-2:], k=k - 1, dtype=bool), m.dtype.type(0), m))
+
+
+def diag(v: Any, k: int = 0) -> ndarray:
+    """A matrix with a diagonal, or the diagonal of a matrix."""
+    v = f.asarray(v)
+    if v.ndim == 2:
+        return f.diagonal(v, k)
+    if v.ndim != 1:
+        raise ValueError("Input must be 1- or 2-d.")
+    n = v.shape[0] + builtins.abs(k)
+    made = f.zeros((n, n), v.dtype)
+    f.diagonal(made, k, writeable=True)[...] = v
+    return made
+
+
+def diagflat(v: Any, k: int = 0) -> ndarray:
+    """A matrix with all elements on a diagonal."""
+    return diag(f.ravel(v), k)
+
+
+def meshgrid(
+    *xi: Any, copy: bool = True, sparse: bool = False, indexing: str = "xy"
+) -> tuple[ndarray, ...]:
+    """Coordinates along axes as arrays of a grid."""
+    if indexing not in ("xy", "ij"):
+        raise ValueError("Valid values for `indexing` are 'xy' and 'ij'.")
+    rank = len(xi)
+    made = [
+        f.ravel(x).reshape([-1 if k == d else 1 for k in range(rank)]) for d, x in enumerate(xi)
+    ]
+    if indexing == "xy" and rank > 1:
+        made = [f.swapaxes(x, 0, 1) for x in made]
+    if not sparse:
+        made = list(f.broadcast_arrays(*made))
+    return tuple(x.copy() for x in made) if copy else tuple(made)
+
+
+def indices(dimensions: Any, dtype: Any = int, sparse: bool = False) -> Any:
+    """The index along each axis, as arrays of a shape."""
+    dimensions = tuple(dimensions)
+    rank = len(dimensions)
+    made = [
+        f.arange(n, dtype=dtype).reshape([-1 if k == d else 1 for k in range(rank)])
+        for d, n in enumerate(dimensions)
+    ]
+    if sparse:
+        return tuple(made)
+    whole = f.empty((rank, *dimensions), dtype)
+    for d, x in enumerate(made):
+        whole[d] = x
+    return whole
+
+
+def fromfunction(
+    function: Any, shape: Any, *, dtype: Any = float, like: Any = None, **kwargs: Any
+) -> Any:
+    """A function of the indices of all elements."""
+    return function(*indices(shape, dtype), **kwargs)
+
+
+def logspace(start: Any, stop: Any, num: int = 50, endpoint: bool = True, base: Any = 10.0, dtype: Any = None,
+             axis: int = 0) -> Any:  # fmt: skip
+    """Numbers evenly spaced in their logarithm."""
+    made = _power(base, f.linspace(start, stop, num, endpoint, axis=axis))
+    return made if dtype is None else f.asarray(made).astype(dtype)
+
+
+def vander(x: Any, N: int | None = None, increasing: bool = False) -> ndarray:
+    """Powers of a vector's elements as columns."""
+    x = f.asarray(x)
+    if x.ndim != 1:
+        raise ValueError("x must be a one-dimensional array or sequence.")
+    n = x.shape[0] if N is None else N
+    powers = f.arange(n) if increasing else f.arange(n)[::-1]
+    dtype = f.result_type(x, int)
+    return f.asarray(_power(x.astype(dtype)[:, None], powers))
+
+
+def isscalar(element: Any) -> bool:
+    """Whether it is a number."""
+    return numpy.isscalar(element)
+
+
+def _clip(
+    self: ndarray, min: Any = _NoValue, max: Any = _NoValue, out: Any = None, **options: Any
+) -> Any:
+    """Elements brought between two limits."""
+    return clip(
+        self, None if min is _NoValue else min, None if max is _NoValue else max, out, **options
+    )
+
+
+def _round(self: ndarray, decimals: int = 0, out: Any = None) -> Any:
+    """Elements rounded to decimals."""
+    return round(self, decimals, out)
+
+
+METHODS: dict[str, Any] = {"clip": _clip, "round": _round}

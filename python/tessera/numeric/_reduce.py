@@ -270,7 +270,9 @@ def accumulate(name: str, a: Any, axis: Any, dtype: Any, out: Any) -> ndarray:
     if out is None:
         return made
     if out.shape != made.shape:
-        raise ValueError(f"provided out is the wrong size for the accumulation: {out.shape}, not {made.shape}")
+        raise ValueError(
+            f"provided out is the wrong size for the accumulation: {out.shape}, not {made.shape}"
+        )
     return copy_of(made, out, casting="unsafe")
 
 
@@ -284,14 +286,18 @@ def cumprod(a: Any, axis: Any = None, dtype: Any = None, out: Any = None) -> nda
     return accumulate("prod", a, axis, dtype, out)
 
 
-def _cumulative(name: str, x: Any, axis: Any, dtype: Any, out: Any, include_initial: bool) -> ndarray:
+def _cumulative(
+    name: str, x: Any, axis: Any, dtype: Any, out: Any, include_initial: bool
+) -> ndarray:
     from ._functions import concatenate, full
 
     x = asarray(x)
     if x.ndim == 0:
         x = x.reshape(1)
     if axis is None and x.ndim > 1:
-        raise ValueError("For arrays which have more than one dimension ``axis`` argument is required.")
+        raise ValueError(
+            "For arrays which have more than one dimension ``axis`` argument is required."
+        )
     axis = normalize(0 if axis is None else axis, x.ndim)
     made = accumulate(name, x, axis, dtype, None if include_initial else out)
     if include_initial:
@@ -337,5 +343,6 @@ def _method(function: Any) -> Any:
 
 
 METHODS = {
-    f.__name__: _method(f) for f in (sum, prod, max, min, all, any, argmax, argmin, mean, var, std, cumsum, cumprod)
+    f.__name__: _method(f)
+    for f in (sum, prod, max, min, all, any, argmax, argmin, mean, var, std, cumsum, cumprod)
 }

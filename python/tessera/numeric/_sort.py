@@ -1,0 +1,297 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Sorting and what stands on it, by the algorithms of tessera.compute."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy
+
+from . import _functions as f
+from ._index import flatnonzero, take
+from ._ndarray import ndarray
+from ._reduce import cumsum, scalar_of
+from ._setup import to_numpy
+from ._ufunc import FUNCTIONS, select
+
+INNER = ("ordered",)
+_NoValue = numpy._NoValue
+
+
+def _keys(a: ndarray) -> ndarray:
+    """Keys that radix sort orders as NumPy does: every NaN last."""
+    if a.dtype.kind == "c":
+        raise NotImplementedError("tessera.numeric: sorting complex numbers is not there yet")
+    if a.dtype.kind == "f":
+        a = f.asarray(select(a != a, numpy.array(numpy.nan, a.dtype), a))
+    return a
+
+
+def ordered(a: ndarray, places: bool, descending: bool = False) -> tuple[ndarray, ndarray | None]:
+    """Rows of a (.., n) sorted, stable; with the places where elements came from."""
+    from tessera import compute
+
+    keys = _keys(a)
+    keys = keys.copy("C") if keys is a or not keys.flags.c_contiguous else keys
+    n, rows = a.shape[-1], a.size // max(a.shape[-1], 1)
+    made = f.empty(a.shape, a.dtype)
+    if not a.size:
+        return made, f.empty(a.shape, numpy.int64) if places else None
+    options: dict[str, Any] = {
+        "d_in_keys": to_numpy(keys).reshape(-1),
+        "d_out_keys": to_numpy(made).reshape(-1),
+    }
+    found = None
+    if places:
+        found = f.empty(a.shape, numpy.int64)
+        along = f.broadcast_to(f.arange(n), a.shape).copy()
+        options |= {
+            "d_in_values": to_numpy(along).reshape(-1),
+            "d_out_values": to_numpy(found).reshape(-1),
+        }
+    options["order"] = compute.SortOrder.DESCENDING if descending else compute.SortOrder.ASCENDING
+    options["num_items"] = a.size
+    if rows == 1:
+        compute.radix_sort(**options)
+    else:
+        bounds = numpy.arange(rows + 1, dtype=numpy.int64) * n
+        compute.segmented_sort(
+            **options, num_segments=rows, start_offsets_in=bounds[:-1], end_offsets_in=bounds[1:]
+        )
+    return made, found
+
+
+def _along(a: Any, axis: Any, kind: Any, order: Any, stable: Any) -> tuple[ndarray, int]:
+    if order is not None:
+        raise ValueError("Cannot specify order when the array has no fields.")
+    if kind is not None and stable is not None:
+        raise ValueError("`kind` and keyword parameters can't be provided at the same time.")
+    if kind is not None and (not isinstance(kind, str) or kind.lower()[:1] not in tuple("qmhs")):
+        raise ValueError(f"sort kind must be one of 'quick', 'heap', or 'stable' (got {kind!r})")
+    a = f.asarray(a)
+    if axis is None:
+        return f.ravel(a), 0
+    return a, f.normalize(axis, a.ndim)
+
+
+def sort(
+    a: Any, axis: Any = -1, kind: Any = None, order: Any = None, *, stable: Any = None
+) -> ndarray:
+    """A sorted copy, NaN last."""
+    a, axis = _along(a, axis, kind, order, stable)
+    made, _ = ordered(f.moveaxis(a, axis, -1), False)
+    return f.moveaxis(made, -1, axis).copy() if axis != a.ndim - 1 else made.copy()
+
+
+def argsort(
+    a: Any, axis: Any = -1, kind: Any = None, order: Any = None, *, stable: Any = None
+) -> ndarray:
+    """Places of elements in sorted order; equal ones stay in order."""
+    a, axis = _along(a, axis, kind, order, stable)
+    if not a.ndim:
+        return f.zeros((), numpy.int64)
+    _, made = ordered(f.moveaxis(a, axis, -1), True)
+    assert made is not None
+    return f.moveaxis(made, -1, axis).copy() if axis != a.ndim - 1 else made.copy()
+
+
+def partition(
+    a: Any, kth: Any, axis: Any = -1, kind: str = "introselect", order: Any = None
+) -> ndarray:
+    """A copy with the elements at the places kth where sorting would put them."""
+    a = f.asarray(a)
+    extent = a.size if axis is None else a.shape[f.normalize(axis, a.ndim)]
+    if any(not -extent <= int(k) < extent for k in numpy.atleast_1d(numpy.asarray(kth))):
+        raise ValueError(f"kth(={kth}) out of bounds ({extent})")
+    return sort(a, axis)
+
+
+def argpartition(
+    a: Any, kth: Any, axis: Any = -1, kind: str = "introselect", order: Any = None
+) -> ndarray:
+    """Places of elements as `partition` puts them."""
+    partition(a, kth, axis)
+    return argsort(a, axis)
+
+
+def searchsorted(a: Any, v: Any, side: str = "left", sorter: Any = None) -> Any:
+    """Where elements of v would be put into sorted a."""
+    from tessera import compute
+
+    if side not in ("left", "right"):
+        raise ValueError(f"search side must be 'left' or 'right' (got {side!r})")
+    a, is_number = f.asarray(a), not isinstance(v, (ndarray, numpy.ndarray, list, tuple))
+    if a.ndim != 1:
+        raise ValueError("object of too small depth for desired array")
+    if sorter is not None:
+        a = take(a, sorter)
+    v = f.asarray(
+        v, a.dtype if is_number and type(v) in (int, float) and a.dtype.kind in "fc" else None
+    )
+    dtype = f.result_type(a, v)
+    if dtype.kind in "fc":
+        return _search_floats(a.astype(dtype, copy=False), v.astype(dtype, copy=False), side)
+    data, keys = (x.astype(dtype).copy("C") for x in (a, v))
+    made = f.empty(keys.shape, numpy.uintp)
+    search = compute.lower_bound if side == "left" else compute.upper_bound
+    if keys.size:
+        search(d_data=to_numpy(data), num_items=data.size, d_values=to_numpy(keys).reshape(-1), num_values=keys.size,
+               d_out=to_numpy(made).reshape(-1))  # fmt: skip
+    return scalar_of(made.astype(numpy.int64))
+
+
+def _search_floats(a: ndarray, v: ndarray, side: str) -> Any:
+    """The same of floats: NaN is above all numbers, so those are searched, and NaN has its own answer."""
+    from tessera import compute
+
+    if a.dtype.kind == "c":
+        raise NotImplementedError("tessera.numeric.searchsorted: complex numbers are not there yet")
+    data, keys = a.copy("C"), v.copy("C")
+    n = data.size - int(f.asarray(data != data).sum())
+    made = f.empty(keys.shape, numpy.uintp)
+    search = compute.lower_bound if side == "left" else compute.upper_bound
+    if keys.size:
+        search(d_data=to_numpy(data), num_items=n, d_values=to_numpy(keys).reshape(-1), num_values=keys.size,
+               d_out=to_numpy(made).reshape(-1))  # fmt: skip
+    made = made.astype(numpy.int64)
+    return scalar_of(f.asarray(select(keys != keys, n if side == "left" else data.size, made)))
+
+
+# -- sets ----------------------------------------------------------------------------------------------
+
+
+class UniqueAllResult(NamedTuple):
+    values: ndarray
+    indices: ndarray
+    inverse_indices: ndarray
+    counts: ndarray
+
+
+class UniqueCountsResult(NamedTuple):
+    values: ndarray
+    counts: ndarray
+
+
+class UniqueInverseResult(NamedTuple):
+    values: ndarray
+    inverse_indices: ndarray
+
+
+def _unique(a: ndarray, equal_nan: bool) -> tuple[ndarray, ndarray, ndarray, ndarray]:
+    """Values, first places, which value each element is, counts."""
+    keys, places = ordered(f.ravel(a), True)
+    assert places is not None
+    n = keys.size
+    if not n:
+        return keys, places, places, places
+    new = f.ones(n, bool)
+    same = keys[1:] == keys[:-1]
+    if equal_nan and keys.dtype.kind == "f":
+        same = same | ((keys[1:] != keys[1:]) & (keys[:-1] != keys[:-1]))
+    new[1:] = ~same
+    first = flatnonzero(new)
+    inverse = f.empty(n, numpy.int64)
+    inverse[places] = cumsum(new) - 1
+    counts = f.concatenate([first[1:], f.array([n])]) - first
+    return take(keys, first), take(places, first), inverse, counts
+
+
+def unique(ar: Any, return_index: bool = False, return_inverse: bool = False, return_counts: bool = False,
+           axis: Any = None, *, equal_nan: bool = True, sorted: bool = True) -> Any:  # fmt: skip
+    """The different elements, sorted; with first places, which each one is, and how many."""
+    a = f.asarray(ar)
+    if axis is not None and a.ndim != 1:
+        raise NotImplementedError("tessera.numeric.unique: axis= is not there yet")
+    values, first, inverse, counts = _unique(a, equal_nan)
+    wanted = [values]
+    wanted += [first] if return_index else []
+    wanted += [inverse.reshape(a.shape)] if return_inverse else []
+    wanted += [counts] if return_counts else []
+    return wanted[0] if len(wanted) == 1 else tuple(wanted)
+
+
+def unique_all(x: Any) -> UniqueAllResult:
+    """The different elements with everything that is known of them; no NaN equals another."""
+    x = f.asarray(x)
+    values, first, inverse, counts = _unique(x, False)
+    return UniqueAllResult(values, first, inverse.reshape(x.shape), counts)
+
+
+def unique_counts(x: Any) -> UniqueCountsResult:
+    """The different elements and how many of each there are; no NaN equals another."""
+    values, _, _, counts = _unique(f.asarray(x), False)
+    return UniqueCountsResult(values, counts)
+
+
+def unique_inverse(x: Any) -> UniqueInverseResult:
+    """The different elements and which each one is; no NaN equals another."""
+    x = f.asarray(x)
+    values, _, inverse, _ = _unique(x, False)
+    return UniqueInverseResult(values, inverse.reshape(x.shape))
+
+
+def unique_values(x: Any) -> ndarray:
+    """The different elements; no NaN equals another."""
+    return _unique(f.asarray(x), False)[0]
+
+
+def isin(element: Any, test_elements: Any, assume_unique: bool = False, invert: bool = False, *,
+         kind: Any = None) -> Any:  # fmt: skip
+    """Whether elements are among others."""
+    element, others = f.asarray(element), f.ravel(test_elements)
+    dtype = f.result_type(element, others)
+    element, others = element.astype(dtype, copy=False), sort(others.astype(dtype, copy=False))
+    if not others.size:
+        found = f.zeros(element.shape, bool)
+    else:
+        places = FUNCTIONS["minimum"](searchsorted(others, element), others.size - 1)
+        found = f.asarray(take(others, places) == element)
+    return scalar_of(f.asarray(~found)) if invert else scalar_of(found)
+
+
+def bincount(x: Any, /, weights: Any = None, minlength: int = 0) -> ndarray:
+    """How often each whole number occurs."""
+    x = f.asarray(x)
+    if x.ndim != 1:
+        raise ValueError(
+            "object too deep for desired array"
+            if x.ndim
+            else "object of too small depth for desired array"
+        )
+    if x.dtype.kind not in "iub":
+        raise TypeError(
+            f"Cannot cast array data from {x.dtype!r} to dtype('int64') according to the rule 'safe'"
+        )
+    if weights is not None:
+        raise NotImplementedError("tessera.numeric.bincount: weights= is not there yet")
+    if minlength < 0:
+        raise ValueError("'minlength' must not be negative")
+    values, _, _, counts = _unique(x.astype(numpy.int64), True)
+    if values.size and int(values[0]) < 0:
+        raise ValueError("'list' argument must have no negative elements")
+    made = f.zeros(max(minlength, int(values[-1]) + 1 if values.size else 0), numpy.int64)
+    if values.size:
+        made[values] = counts
+    return made
+
+
+def _sort_in_place(
+    self: ndarray, axis: int = -1, kind: Any = None, order: Any = None, *, stable: Any = None
+) -> None:
+    """Sorts the array."""
+    self[...] = sort(self, axis, kind, order, stable=stable)
+
+
+def _argsort(
+    self: ndarray, axis: Any = -1, kind: Any = None, order: Any = None, *, stable: Any = None
+) -> ndarray:
+    """Places of elements in sorted order."""
+    return argsort(self, axis, kind, order, stable=stable)
+
+
+def _searchsorted(self: ndarray, v: Any, side: str = "left", sorter: Any = None) -> Any:
+    """Where elements of v would be put into this array."""
+    return searchsorted(self, v, side, sorter)
+
+
+METHODS = {"sort": _sort_in_place, "argsort": _argsort, "searchsorted": _searchsorted}
