@@ -36,7 +36,7 @@ ROOMS = {
     "gpu/lower": "base table ir pass gpu/layout gpu/plan",
     "gpu/schedule": "base table ir pass gpu/layout gpu/plan gpu/lower",
     "gpu": "base table ir pass target/ptx gpu/plan gpu/schedule",
-    "lang": "base table ir",
+    "lang": "base table ir math",
     "compile": "base table ir eval pass lang gpu target/llvm target/ptx",
     "device": "base table",
     "device/cpu": "base table runtime device",
@@ -45,7 +45,7 @@ ROOMS = {
     "array": "base table device registry",
     "run": "base table ir compile target/llvm device registry array",
     "lib": "base table device registry array run",
-    "numeric": "base table device registry array run",
+    "numeric": "base table ir math device registry array run",
 }
 
 

@@ -13,7 +13,6 @@
  *     attr.c    attributes, methods, subscripts       diag.c     messages
  *     complex.c arithmetic of complex numbers         record.c   dataclasses and named tuples
  *     loop.c    for and while     sequence.c what a `for` of run time runs over
- *     cmath.c   functions of complex numbers
  *     struct.c  elements of arrays that are records of NumPy or texts
  *     simt_op.def, simt/ the thread language; both languages' tables are in their dialect.c (fr_dialect)
  *     host.c    expressions that the host evaluates
@@ -462,18 +461,6 @@ ts_status fr_complex_convert(fr *f, const fr_value *v, ts_dtype to, uint32_t rou
 /* For what is not defined for complex numbers: an error where an argument is one, an array of them or their dtype. */
 ts_status fr_only_real(fr *f, uint32_t node, const char *name, uint32_t n, const fr_value *args);
 
-/* cmath.c: functions of complex numbers given and made as their parts, tiles or scalars of f32 or f64. */
-#define FR_CMATH(X)                                                                                                    \
-    X(exp) X(exp2) X(expm1) X(log) X(log2) X(log10) X(log1p) X(sqrt) X(sin) X(cos) X(tan) X(sinh) X(cosh) X(tanh)      \
-    X(asin) X(acos) X(atan) X(asinh) X(acosh) X(atanh) X(rect) /* of size and angle */
-typedef enum fr_cmath {
-#define X(name) FR_CMATH_##name,
-    FR_CMATH(X)
-#undef X
-    FR_CMATH_COUNT
-} fr_cmath;
-void fr_cmath_call(fr *f, fr_cmath which, const ts_val z[2], ts_val out[2]);
-void fr_cmath_pow(fr *f, const ts_val x[2], const ts_val y[2], ts_val out[2]);
 
 /* attr.c */
 ts_status fr_attribute(fr *f, uint32_t node, fr_value *out);

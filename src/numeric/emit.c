@@ -4,6 +4,7 @@
  * NumPy bit for bit where IEEE 754 determines them: sums and products are `exact`, never joined to an fma.
  */
 #include "numeric/numeric.h"
+#include "math/cmath.h"
 #include <math.h>
 
 /* ---- words --------------------------------------------------------------------------------------- */
@@ -371,25 +372,42 @@ static nd_val nd_emit_isfinite(const nd_emit *e, const nd_val *x)
 /* A row is an operation of the IR, a function of math.def, or an emitter. */
 typedef struct emit_row {
     nd_emitter *emit;
-    const char *fn;
-    ts_op op;
+    const char *name;
+    ts_op op; /* TS_OP_none: `name` is one of math.def */
 } emit_row;
 
-#define ROW_OP(name) {.op = TS_OP_##name}
-#define ROW_FN(name) {.fn = #name}
+#define ROW_OP(text) {.op = TS_OP_##text, .name = #text}
+#define ROW_FN(text) {.name = #text}
 #define ROW_OWN(name) {.emit = nd_emit_##name}
 static const emit_row emit_rows[TS_ND_COUNT] = {
 #define TS_ND(name, n_in, loops, missing, result, how, emit, doc) ROW_##how(emit),
 #include "tessera/numeric.def"
 };
 
+static nd_val emit_complex(const nd_emit *e, const char *name, nd_val x)
+{
+    static const char *const names[TS_CMATH_COUNT] = {
+#define X(text) #text,
+        TS_CMATH(X)
+#undef X
+    };
+    ts_val z[2] = {x.re, x.im}, out[2] = {0, 0};
+    for (int fn = 0; fn < TS_CMATH_COUNT; fn++)
+        if (strcmp(names[fn], name) == 0)
+            ts__cmath_call(e->b, (ts_cmath)fn, z, out);
+    ts_assert(out[0]);
+    return (nd_val){out[0], out[1]};
+}
+
 nd_val ts__nd_emit_fn(const nd_emit *e, ts_nd_fn fn, const nd_val *x)
 {
     const emit_row *row = &emit_rows[fn];
     if (row->emit)
         return row->emit(e, x);
-    if (row->fn)
-        return (nd_val){.re = ts__nd_emit_math(e, row->fn, x[0].re, x[1].re)};
+    if (e->kind == 'c')
+        return emit_complex(e, row->name, x[0]);
+    if (!row->op)
+        return (nd_val){.re = ts__nd_emit_math(e, row->name, x[0].re, x[1].re)};
     return (nd_val){.re = ts_nd_get(fn)->n_in == 2 ? ts__nd_emit_op2(e, row->op, x[0].re, x[1].re)
                                                : ts__nd_emit_op1(e, row->op, x[0].re)};
 }

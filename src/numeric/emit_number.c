@@ -4,6 +4,7 @@
  * may fault, so integers are divided by 1 where the divisor is 0, and give 0 there.
  */
 #include "numeric/numeric.h"
+#include "math/cmath.h"
 #include <math.h>
 
 #define OP1(op, x) ts__nd_emit_op1(e, TS_OP_##op, x)
@@ -123,6 +124,11 @@ nd_val nd_emit_power(const nd_emit *e, const nd_val *x)
 {
     if (e->kind == 'f')
         return REAL(OP2(pow, x[0].re, x[1].re));
+    if (e->kind == 'c') {
+        ts_val a[2] = {x[0].re, x[0].im}, b[2] = {x[1].re, x[1].im}, out[2];
+        ts__cmath_pow(e->b, a, b, out);
+        return (nd_val){out[0], out[1]};
+    }
     return REAL(number_power(e, x[0].re, x[1].re));
 }
 
@@ -133,6 +139,10 @@ nd_val nd_emit_sign(const nd_emit *e, const nd_val *x)
     ts_val zero = NUMBER(0), one = NUMBER(1), re = x[0].re;
     if (e->kind == 'u')
         return REAL(PICK(IS(NE, re, zero), one, zero));
+    if (e->kind == 'c') { /* z / |z|; 0 of 0 */
+        ts_val size = ts__nd_emit_math(e, "hypot", re, x[0].im), none = IS(EQ, size, zero);
+        return (nd_val){PICK(none, zero, OP2(divf, re, size)), PICK(none, zero, OP2(divf, x[0].im, size))};
+    }
     return REAL(PICK(IS(GT, re, zero), one, PICK(IS(LT, re, zero), NUMBER(-1), PICK(IS(EQ, re, zero), zero, re))));
 }
 

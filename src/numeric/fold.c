@@ -445,6 +445,7 @@ static void fold_grid(fold_of *f, int64_t grid[3])
     int64_t folded = 1, outer = 1;
     bool is_first = true, has_axis = false;
     grid[0] = grid[1] = grid[2] = 1;
+    f->piece_axis = 0;
     f->piece_count = 1;
     for (uint32_t d = f->k.axes.rank; d-- > 0;) {
         if (f->k.axes.folded[d]) {
@@ -634,6 +635,16 @@ ts_status ts_nd_reduce(ts_nd_graph *graph, const ts_nd_reduction *r, ts_nd **res
     return status;
 }
 
+/* Of one element or none: itself. */
+static ts_status scan_none(const ts_nd_reduction *r, ts_nd *out, ts_error *err)
+{
+    ts_nd_call call = {.fn = TS_ND_copy, .in = {{.array = r->x}}, .out = out, .casting = TS_ND_UNSAFE};
+    ts_nd *same;
+    TS_TRY(ts_nd_run(r->x->graph, &call, &same, err));
+    ts_nd_release(same);
+    return TS_OK;
+}
+
 ts_status ts_nd_accumulate(ts_nd_graph *graph, const ts_nd_reduction *r, ts_nd **result, ts_error *err)
 {
     bool is_truth = r->fold == TS_ND_ALL || r->fold == TS_ND_ANY;
@@ -642,7 +653,8 @@ ts_status ts_nd_accumulate(ts_nd_graph *graph, const ts_nd_reduction *r, ts_nd *
     if (fold_is_arg(r->fold) || r->where || !ts_is_pow2((int64_t)r->axes))
         return ts_fail(err, TS_VALUE, "an accumulation is of one axis, without a mask, and of no argument function");
     TS_TRY(ts_nd_empty(graph, dtype, r->x->rank, ts_nd_shape(r->x), false, result, err));
-    ts_status status = r->x->count ? fold_run(r, true, *result, err) : ts__nd_store_fill((*result)->store, err);
+    int64_t extent = ts_nd_shape(r->x)[ts_log2(r->axes)];
+    ts_status status = extent > 1 && r->x->count ? fold_run(r, true, *result, err) : scan_none(r, *result, err);
     if (status != TS_OK) {
         ts_nd_release(*result);
         *result = NULL;

@@ -26,6 +26,7 @@ globals().update({_name: getattr(_numpy, _name) for _name in _NUMPYS.split()})
 bool = _numpy.bool
 cdouble, csingle = _numpy.complex128, _numpy.complex64
 __array_api_version__ = "2025.12"
+__array_namespace_info__ = _numpy.__array_namespace_info__
 
 _setup.setup(
     ndarray,

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * Complex numbers in kernels of threads: operators, attributes, and the functions of cmath, NumPy and Python that take
- * them, a table of names. Sums and products of constants are constants; all else is code (lang/complex.c, cmath.c).
+ * them, a table of names. Sums and products of constants are constants; all else is code (lang/complex.c, math/cmath.c).
  * Part of the front end (lower.h).
  */
 #include "lang/simt/op.h"
+#include "math/cmath.h"
 #include <math.h>
 
 static ts_dtype complex_of(ts_dtype dtype)
@@ -88,7 +89,7 @@ static ts_status complex_power(fr *f, const fr_value *x, const fr_value *y, ts_d
         return complex_products(f, &base, n, out);
     TS_TRY(complex_take(f, &base, dtype, &dtype, a));
     TS_TRY(complex_take(f, y, dtype, &dtype, b));
-    fr_cmath_pow(f, a, b, a);
+    ts__cmath_pow(&f->b, a, b, a);
     return complex_give(f, dtype, a, out);
 }
 
@@ -166,7 +167,7 @@ static ts_status complex_function(fr *f, const complex_call *c, fr_value *out)
     ts_val z[2];
     ts_dtype dtype;
     TS_TRY(complex_take(f, &c->args[0], 0, &dtype, z));
-    fr_cmath_call(f, (fr_cmath)c->x, z, z);
+    ts__cmath_call(&f->b, (ts_cmath)c->x, z, z);
     return complex_give(f, dtype, z, out);
 }
 
@@ -237,7 +238,7 @@ static ts_status complex_make(fr *f, const complex_call *c, fr_value *out)
     TS_TRY(fr_simt_cast(f, &part[0], complex_part_of(dtype), &z[0]));
     TS_TRY(fr_simt_cast(f, &part[1], complex_part_of(dtype), &z[1]));
     if (c->x)
-        fr_cmath_call(f, FR_CMATH_rect, z, z);
+        ts__cmath_call(&f->b, TS_CMATH_rect, z, z);
     return complex_give(f, dtype, z, out);
 }
 
@@ -363,11 +364,11 @@ static const struct complex_row {
     complex_fn *lower;
     uint32_t x;
 } complex_rows[] = {
-#define FN(name, fn) {name, COMPLEX_CMATH | COMPLEX_NUMPY, 1, 1, complex_function, FR_CMATH_##fn}
-#define NP(name, fn) {name, COMPLEX_NUMPY, 1, 1, complex_function, FR_CMATH_##fn}
+#define FN(name, fn) {name, COMPLEX_CMATH | COMPLEX_NUMPY, 1, 1, complex_function, TS_CMATH_##fn}
+#define NP(name, fn) {name, COMPLEX_NUMPY, 1, 1, complex_function, TS_CMATH_##fn}
 #define ARC(short, long, fn)                                                                                           \
-    {short, COMPLEX_CMATH, 1, 1, complex_function, FR_CMATH_##fn},                                                     \
-        {long, COMPLEX_NUMPY, 1, 1, complex_function, FR_CMATH_##fn}
+    {short, COMPLEX_CMATH, 1, 1, complex_function, TS_CMATH_##fn},                                                     \
+        {long, COMPLEX_NUMPY, 1, 1, complex_function, TS_CMATH_##fn}
 #define OPERATOR(name, n, operator) {name, COMPLEX_NUMPY, n, n, complex_operator, TS_OPERATOR_##operator}
 #define QUESTION(name, which) {name, COMPLEX_CMATH | COMPLEX_NUMPY, 1, 1, complex_question, which}
     FN("exp", exp), FN("log10", log10), FN("sqrt", sqrt), FN("sin", sin), FN("cos", cos), FN("tan", tan),
@@ -376,7 +377,7 @@ static const struct complex_row {
     ARC("atan", "arctan", atan), ARC("asinh", "arcsinh", asinh), ARC("acosh", "arccosh", acosh),
     ARC("atanh", "arctanh", atanh), QUESTION("isnan", COMPLEX_ISNAN),
     QUESTION("isinf", COMPLEX_ISINF), QUESTION("isfinite", COMPLEX_ISFINITE),
-    {"log", COMPLEX_CMATH, 1, 2, complex_log, FR_CMATH_log},
+    {"log", COMPLEX_CMATH, 1, 2, complex_log, TS_CMATH_log},
     {"phase", COMPLEX_CMATH, 1, 1, complex_real, COMPLEX_ANGLE},
     {"angle", COMPLEX_NUMPY, 1, 1, complex_real, COMPLEX_ANGLE},
     {"polar", COMPLEX_CMATH, 1, 1, complex_polar, 0},

@@ -13,10 +13,10 @@
  *     sin, cos, tan, asin, atan   of the hyperbolic ones, turned by i
  *     pow                |a|^re(b) e^(-im(b) arg(a)), turned by the angle; 1 for b = 0, 0 and NaN for a = 0
  *
- * Bounds of the error in ulps of the size of the result: tests/python/simt/test_simt_complex.py. Part of the front end
- * (lower.h).
+ * Bounds of the error in ulps of the size of the result: tests/python/simt/test_simt_complex.py.
  */
-#include "lang/lower.h"
+#include "math/cmath.h"
+#include "ir/ir.h"
 #include <float.h>
 #include <math.h>
 
@@ -442,30 +442,30 @@ static void cm_atan(const cmath *c, const ts_val z[2], ts_val out[2])
 
 /* ---- the table ------------------------------------------------------------------------------------------------ */
 
-static cmath cm_begin(fr *f, const ts_val z[2])
+static cmath cm_begin(ts_builder *b, const ts_val z[2])
 {
-    ts_type type = ts_type_of(f->b.fn, z[0]);
-    return (cmath){&f->b, type, ts_type_elem(f->module, type) == TS_T_f64};
+    ts_type type = ts_type_of(b->fn, z[0]);
+    return (cmath){b, type, ts_type_elem(b->fn->module, type) == TS_T_f64};
 }
 
-void fr_cmath_call(fr *f, fr_cmath which, const ts_val z[2], ts_val out[2])
+void ts__cmath_call(ts_builder *b, ts_cmath which, const ts_val z[2], ts_val out[2])
 {
-    static cmath_fn *const functions[FR_CMATH_COUNT] = {
+    static cmath_fn *const functions[TS_CMATH_COUNT] = {
 #define X(name) cm_##name,
-        FR_CMATH(X)
+        TS_CMATH(X)
 #undef X
     };
     ts_val given[2] = {z[0], z[1]};
-    cmath c = cm_begin(f, z);
+    cmath c = cm_begin(b, z);
     functions[which](&c, given, out);
 }
 
-void fr_cmath_pow(fr *f, const ts_val x[2], const ts_val y[2], ts_val out[2])
+void ts__cmath_pow(ts_builder *b, const ts_val x[2], const ts_val y[2], ts_val out[2])
 {
-    const cmath c = cm_begin(f, x);
+    const cmath c = cm_begin(b, x);
     ts_val size = cm_hypot(&c, x[0], x[1]), at = cm_angle(&c, x[1], x[0]), one = cm_number(&c, 1);
     ts_val zero = cm_number(&c, 0), nan = cm_number(&c, NAN), real = cm_is_number(&c, TS_EQ, y[1], 0);
-    ts_val length = ts_op2(&f->b, TS_OP_pow, size, y[0], 0), phase = cm_mul(&c, at, y[0]);
+    ts_val length = ts_op2(b, TS_OP_pow, size, y[0], 0), phase = cm_mul(&c, at, y[0]);
     ts_val shrunk = cm_mul(&c, length, cm_op(&c, TS_OP_exp, cm_neg(&c, cm_mul(&c, at, y[1]))));
     ts_val turned = cm_add(&c, phase, cm_mul(&c, y[1], cm_op(&c, TS_OP_log, size)));
     length = cm_select(&c, real, length, shrunk);
