@@ -479,7 +479,8 @@ static PyObject *call_scatter(PyObject *module, PyObject *args)
 static PyMethodDef call_functions[] = {
     {"numeric_gather", call_gather, METH_VARARGS, "numeric_gather(from, offsets, /)\n--\n\n"},
     {"numeric_scatter", call_scatter, METH_VARARGS, "numeric_scatter(to, offsets, values, unique, /)\n--\n\n"},
-    {"numeric_fold", call_fold, METH_VARARGS, "numeric_fold(name, x, axes, dtype, keepdims, where, running=False, /)\n--\n\n"},
+    {"numeric_fold", call_fold, METH_VARARGS, "numeric_fold(name, x, axes, dtype, keepdims, where, running=False, /)"
+     "\n--\n\n"},
     {"numeric_promote", call_promote, METH_VARARGS, "The dtype that holds all of them."},
     {"numeric_can_cast", call_can_cast, METH_VARARGS, "numeric_can_cast(from, to, casting, /)\n--\n\n"},
     {NULL, NULL, 0, NULL},

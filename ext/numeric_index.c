@@ -148,6 +148,23 @@ PyObject *numeric_subscript(PyObject *self, PyObject *key)
     return scalar;
 }
 
+/* Whether a value of an element has axes, or is a sequence; with the exception. */
+static bool index_refuses(core_state *state, PyObject *value)
+{
+    bool has_axes = PyList_Check(value) || PyTuple_Check(value);
+    if (numeric_is_array(state, value))
+        has_axes = ND(value)->rank > 0;
+    else if (!has_axes && !PyLong_Check(value) && !PyFloat_Check(value) && !PyComplex_Check(value)) {
+        PyObject *rank = PyObject_GetAttrString(value, "ndim");
+        has_axes = rank && PyObject_IsTrue(rank) == 1;
+        Py_XDECREF(rank);
+        PyErr_Clear();
+    }
+    if (has_axes)
+        PyErr_SetString(PyExc_ValueError, "setting an array element with a sequence.");
+    return has_axes;
+}
+
 int numeric_ass_subscript(PyObject *self, PyObject *key, PyObject *value)
 {
     core_state *state = ((numeric_array *)self)->state;
@@ -169,6 +186,8 @@ int numeric_ass_subscript(PyObject *self, PyObject *key, PyObject *value)
         Py_XDECREF(done);
         return done ? 0 : -1;
     }
+    if (picks && index_refuses(state, value))
+        return -1;
     ts_nd *view = index_make(state, &v);
     if (!view)
         return -1;

@@ -23,29 +23,43 @@ static bool call_takes_part(const call_of *c, uint32_t i)
 }
 
 
-static ts_status call_promote(call_of *c, ts_error *err)
+/* The dtype that the arrays among the operands have together, and the greatest kind of number beside them. `each`: each
+ * array counts for itself, as the function's loops have it. */
+static ts_dtype call_strong(const call_of *c, bool each, const char **weak, bool *is_big)
 {
     static const char kinds[] = "bifc";
-    const char *weak = NULL;
     ts_dtype dtype = TS_DTYPE_NONE;
-    bool is_big = false;
     for (uint32_t i = 0; i < c->row->n_in; i++) {
         const ts_nd_operand *in = &c->call->in[i];
         if (!call_takes_part(c, i))
             continue;
         const char *kind = in->array ? NULL : strchr(kinds, in->kind);
-        is_big |= in->is_big;
+        *is_big |= in->is_big;
         if (in->array || in->kind == 'b') {
             ts_dtype own = in->array ? (ts_dtype)in->array->dtype : TS_DTYPE_bool_;
+            own = each ? ts__nd_operand_dtype(c->call->fn, own) : own;
             dtype = dtype ? ts_nd_promote(dtype, own) : own;
             if (!dtype)
-                return ts_fail(err, TS_TYPE, "ufunc '%s': no dtype holds its operands", c->row->name);
-        } else if (!weak || kind > weak)
-            weak = kind;
+                return TS_DTYPE_NONE;
+        } else if (!*weak || kind > *weak)
+            *weak = kind;
     }
-    c->promoted = !weak ? dtype
-                  : *weak == 'i' && is_big && (!dtype || nd_kind(dtype) == 'b') ? TS_DTYPE_uint64
-                                                                        : ts_nd_promote_weak(dtype, *weak);
+    return dtype;
+}
+
+static ts_status call_promote(call_of *c, ts_error *err)
+{
+    const char *weak = NULL;
+    bool is_big = false;
+    ts_dtype dtype = call_strong(c, false, &weak, &is_big);
+    if (!dtype && !weak)
+        return ts_fail(err, TS_TYPE, "ufunc '%s': no dtype holds its operands", c->row->name);
+    if (!weak)
+        c->promoted = call_strong(c, true, &weak, &is_big);
+    else if (*weak == 'i' && is_big && (!dtype || nd_kind(dtype) == 'b'))
+        c->promoted = TS_DTYPE_uint64;
+    else
+        c->promoted = ts_nd_promote_weak(dtype, *weak);
     return TS_OK;
 }
 

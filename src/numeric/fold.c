@@ -464,8 +464,8 @@ static void fold_grid(fold_of *f, int64_t grid[3])
         }
     f->pieces = 1;
     f->per_piece = outer;
-    bool few = grid[0] * grid[1] < FOLD_BLOCKS && folded > 2 * FOLD_PIECE && outer > 1 && !fold_is_arg(f->fold) && !f->is_scan;
-    if (!few)
+    bool few = grid[0] * grid[1] < FOLD_BLOCKS && folded > 2 * FOLD_PIECE && outer > 1;
+    if (!few || fold_is_arg(f->fold) || f->is_scan)
         return;
     int64_t most = TS_MIN(TS_MIN((int64_t)FOLD_PIECES, outer), folded / FOLD_PIECE);
     f->per_piece = (outer + most - 1) / most;

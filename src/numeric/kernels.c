@@ -47,7 +47,8 @@ static kernels_entry *kernels_slot(struct nd_kernels *kernels, const nd_launch *
 {
     for (uint64_t i = hash;; i++) {
         kernels_entry *entry = &kernels->slots[i % KERNELS_SLOTS];
-        if (!entry->kernel || (entry->hash == hash && entry->n == launch->n_key && memcmp(entry->key, launch->key, entry->n) == 0))
+        if (!entry->kernel || (entry->hash == hash && entry->n == launch->n_key &&
+                               memcmp(entry->key, launch->key, entry->n) == 0))
             return entry;
     }
 }

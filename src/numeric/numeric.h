@@ -95,6 +95,9 @@ static inline char nd_kind(ts_dtype dtype)
 /* The dtypes in which a function computes operands of `dtype` and gives its result. */
 TS_CHECKED ts_status ts__nd_loop(ts_nd_fn fn, ts_dtype dtype, ts_dtype *loop, ts_dtype *result, ts_error *err);
 
+/* What an operand counts as when the dtype of a call is found: where a function has loops of floats only, each integer
+ * is the least float that holds it. */
+ts_dtype ts__nd_operand_dtype(ts_nd_fn fn, ts_dtype dtype);
 /* Names as NumPy has them in messages. */
 const char *ts__nd_dtype_name(ts_dtype dtype);
 const char *ts__nd_casting_name(ts_nd_casting casting);

@@ -148,6 +148,14 @@ static ts_dtype promote_missing(const ts_nd_info *row, ts_dtype dtype)
     }
 }
 
+ts_dtype ts__nd_operand_dtype(ts_nd_fn fn, ts_dtype dtype)
+{
+    const ts_nd_info *row = &promote_rows[fn];
+    bool is_missing = row->missing == ND_IS_HALF && !promote_has(row, dtype);
+    ts_dtype half = is_missing ? promote_missing(row, dtype) : TS_DTYPE_NONE;
+    return half ? half : dtype;
+}
+
 static ts_status promote_fail(const ts_nd_info *row, ts_dtype dtype, ts_error *err)
 {
     if (dtype == TS_DTYPE_bool_ && strcmp(row->name, "subtract") == 0)

@@ -14,7 +14,7 @@ PAGES = [
     "README.md", "docs/guide/tiles.md", "docs/guide/arrays.md", "docs/performance.md", "docs/guide/from-cuda-python.md",
     "docs/guide/host-objects.md", "docs/guide/asyncio-and-graphs.md", "docs/guide/from-cutile.md",
     "docs/guide/from-triton.md", "docs/guide/from-numba.md", "docs/reference/python.md", "docs/guide/coop.md",
-    "docs/guide/hardware.md",
+    "docs/guide/hardware.md", "docs/guide/numeric.md",
 ]
 # What the pages whose programs go on from one to the next leave out; those of COMPLETE are run as they are.
 COMPLETE = ("docs/guide/host-objects.md", "docs/guide/asyncio-and-graphs.md", "docs/guide/from-cutile.md",

@@ -329,6 +329,8 @@ def can_cast(from_: Any, to: Any, casting: str = "safe") -> bool:
 
 def astype(x: Any, dtype: Any, /, *, copy: bool = True, device: Any = None) -> ndarray:
     """A copy of an array in another dtype."""
+    if isinstance(x, numpy.generic):
+        x = asarray(x)
     if not isinstance(x, ndarray):
         raise TypeError(f"Input should be an array. It is a {type(x)} instead.")
     check_device(device)

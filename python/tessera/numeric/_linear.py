@@ -50,7 +50,8 @@ def product(a: ndarray, b: ndarray) -> ndarray:
     """a (.., M, K) @ b (.., K, N); leading axes broadcast."""
     if a.shape[-1] != b.shape[-2]:
         raise ValueError(
-            "matmul: Input operand 1 has a mismatch in its core dimension 0, with gufunc signature (n?,k),(k,m?)->(n?,m?) "
+            "matmul: Input operand 1 has a mismatch in its core dimension 0, with gufunc signature "
+            "(n?,k),(k,m?)->(n?,m?) "
             f"(size {b.shape[-2]} is different from {a.shape[-1]})"
         )
     dtype = f.result_type(a, b)
@@ -69,6 +70,17 @@ def product(a: ndarray, b: ndarray) -> ndarray:
     return _folded(a, b)
 
 
+_NoValue = numpy._NoValue
+
+
+def _refuse(name: str, axes: Any, keepdims: Any, signature: Any) -> None:
+    """Keywords of NumPy's products that are not there yet."""
+    if axes is not _NoValue or keepdims or signature is not None:
+        raise NotImplementedError(
+            f"tessera.numeric.{name}: axes=, keepdims= and signature= are not supported yet"
+        )
+
+
 def _given(made: ndarray, out: Any, dtype: Any = None, casting: str = "same_kind") -> Any:
     if dtype is not None:
         made = made.astype(dtype, casting=casting)
@@ -80,9 +92,11 @@ def _given(made: ndarray, out: Any, dtype: Any = None, casting: str = "same_kind
     return copy_of(made, out, casting=casting)
 
 
-def matmul(x1: Any, x2: Any, /, out: Any = None, *, casting: str = "same_kind", order: str = "K", dtype: Any = None,
-           subok: bool = True) -> Any:  # fmt: skip
+def matmul(x1: Any, x2: Any, /, out: Any = None, *, axes: Any = _NoValue, axis: Any = _NoValue, keepdims: bool = False,
+           casting: str = "same_kind", order: str = "K", dtype: Any = None, subok: bool = True,
+           signature: Any = None) -> Any:  # fmt: skip
     """Products of matrices; vectors are rows before and columns behind."""
+    _refuse("matmul", axes if axis is _NoValue else axis, keepdims, signature)
     a, b = f.asarray(x1), f.asarray(x2)
     for i, x in enumerate((a, b)):
         if not x.ndim:
@@ -163,11 +177,13 @@ def tensordot(a: Any, b: Any, axes: Any = 2) -> Any:
     return scalar_of(made)
 
 
-def vecdot(x1: Any, x2: Any, /, out: Any = None, *, casting: str = "same_kind", order: str = "K", dtype: Any = None,
-           subok: bool = True, axis: int = -1) -> Any:  # fmt: skip
+def vecdot(x1: Any, x2: Any, /, out: Any = None, *, axes: Any = _NoValue, axis: Any = _NoValue, keepdims: bool = False,
+           casting: str = "same_kind", order: str = "K", dtype: Any = None, subok: bool = True,
+           signature: Any = None) -> Any:  # fmt: skip
     """Sums of products along an axis, elements of x1 conjugated."""
+    _refuse("vecdot", axes, keepdims, signature)
     a, b = f.asarray(x1), f.asarray(x2)
-    a, b = f.moveaxis(a, axis, -1), f.moveaxis(b, axis, -1)
+    a, b = (f.moveaxis(x, -1 if axis is _NoValue else axis, -1) for x in (a, b))
     if a.shape[-1] != b.shape[-1]:
         raise ValueError(f"vecdot: extents {a.shape[-1]} and {b.shape[-1]} of the axis differ")
     products = f.asarray(_multiply(_conjugate(a) if a.dtype.kind == "c" else a, b))
@@ -177,17 +193,21 @@ def vecdot(x1: Any, x2: Any, /, out: Any = None, *, casting: str = "same_kind", 
     return _given(f.asarray(made), out, dtype, casting)
 
 
-def matvec(x1: Any, x2: Any, /, out: Any = None, *, casting: str = "same_kind", order: str = "K", dtype: Any = None,
-           subok: bool = True) -> Any:  # fmt: skip
+def matvec(x1: Any, x2: Any, /, out: Any = None, *, axes: Any = _NoValue, axis: Any = _NoValue, keepdims: bool = False,
+           casting: str = "same_kind", order: str = "K", dtype: Any = None, subok: bool = True,
+           signature: Any = None) -> Any:  # fmt: skip
     """Products of matrices with vectors."""
+    _refuse("matvec", axes if axis is _NoValue else axis, keepdims, signature)
     return _given(
         f.asarray(product(f.asarray(x1), f.asarray(x2)[..., None])[..., 0]), out, dtype, casting
     )
 
 
-def vecmat(x1: Any, x2: Any, /, out: Any = None, *, casting: str = "same_kind", order: str = "K", dtype: Any = None,
-           subok: bool = True) -> Any:  # fmt: skip
+def vecmat(x1: Any, x2: Any, /, out: Any = None, *, axes: Any = _NoValue, axis: Any = _NoValue, keepdims: bool = False,
+           casting: str = "same_kind", order: str = "K", dtype: Any = None, subok: bool = True,
+           signature: Any = None) -> Any:  # fmt: skip
     """Products of vectors, conjugated, with matrices."""
+    _refuse("vecmat", axes if axis is _NoValue else axis, keepdims, signature)
     a = f.asarray(x1)
     a = f.asarray(_conjugate(a)) if a.dtype.kind == "c" else a
     return _given(

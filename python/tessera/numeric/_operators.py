@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Functions that are made of a few calls: rounding, comparing whole arrays, parts of complex numbers, triangles, grids."""
+"""Functions that are made of a few calls: rounding, comparing whole arrays, parts of complex numbers, grids."""
 
 from __future__ import annotations
 
@@ -32,18 +32,22 @@ def power_operator(x: Any, y: Any, out: Any = None) -> Any:
 # -- numbers -------------------------------------------------------------------------------------------
 
 
-def divmod(x1: Any, x2: Any, /, out: Any = None, *, where: Any = True, casting: str = "same_kind", order: str = "K",
-           dtype: Any = None, subok: bool = True) -> Any:  # fmt: skip
+def divmod(x1: Any, x2: Any, /, out: Any = (None, None), *, where: Any = True, casting: str = "same_kind",
+           order: str = "K", dtype: Any = None, subok: bool = True, signature: Any = None) -> Any:  # fmt: skip
     """Quotients rounded down and what they leave."""
-    one, other = (None, None) if out is None else out
+    one, other = out
     options = {"where": where, "casting": casting, "order": order, "dtype": dtype}
+    if signature is not None:
+        raise NotImplementedError(
+            "tessera.numeric.divmod: signature= is not supported yet; use dtype="
+        )
     return FUNCTIONS["floor_divide"](x1, x2, one, **options), FUNCTIONS["remainder"](
         x1, x2, other, **options
     )
 
 
 def clip(a: Any, a_min: Any = _NoValue, a_max: Any = _NoValue, out: Any = None, *, min: Any = _NoValue,
-         max: Any = _NoValue, **options: Any) -> Any:  # fmt: skip
+         max: Any = _NoValue, **kwargs: Any) -> Any:  # fmt: skip
     """Elements brought between two limits."""
     if a_min is _NoValue and a_max is _NoValue:
         a_min, a_max = None if min is _NoValue else min, None if max is _NoValue else max
@@ -57,12 +61,12 @@ def clip(a: Any, a_min: Any = _NoValue, a_max: Any = _NoValue, out: Any = None, 
         )
     a = f.asarray(a)
     if a_min is None and a_max is None:
-        return FUNCTIONS["positive"](a, out, **options) if a.dtype != bool else f.copy(a)
+        return FUNCTIONS["positive"](a, out, **kwargs) if a.dtype != bool else f.copy(a)
     if a_min is None:
-        return _minimum(a, a_max, out, **options)
+        return _minimum(a, a_max, out, **kwargs)
     if a_max is None:
-        return _maximum(a, a_min, out, **options)
-    return _minimum(_maximum(a, a_min, **options), a_max, out, **options)
+        return _maximum(a, a_min, out, **kwargs)
+    return _minimum(_maximum(a, a_min, **kwargs), a_max, out, **kwargs)
 
 
 def round(a: Any, decimals: int = 0, out: Any = None) -> Any:
@@ -106,7 +110,7 @@ def nan_to_num(
     for part in parts:
         info = numpy.finfo(part.dtype)
         high, low = info.max if posinf is None else posinf, info.min if neginf is None else neginf
-        f.copyto(part, nan, where=part != part)
+        f.copyto(part, nan, where=_isnan(part))
         f.copyto(part, high, where=part == math.inf)
         f.copyto(part, low, where=part == -math.inf)
     return r.scalar_of(x)
@@ -333,13 +337,13 @@ def tri(
 def tril(m: Any, k: int = 0) -> ndarray:
     """The elements at and below a diagonal."""
     m = f.asarray(m)
-    return f.asarray(select(tri(*m.shape[-2:], k=k, dtype=bool), m, m.dtype.type(0)))
+    return f.asarray(select(tri(m.shape[-2], m.shape[-1], k, bool), m, m.dtype.type(0)))
 
 
 def triu(m: Any, k: int = 0) -> ndarray:
     """The elements at and above a diagonal."""
     m = f.asarray(m)
-    return f.asarray(select(tri(*m.shape[-2:], k=k - 1, dtype=bool), m.dtype.type(0), m))
+    return f.asarray(select(tri(m.shape[-2], m.shape[-1], k - 1, bool), m.dtype.type(0), m))
 
 
 def diag(v: Any, k: int = 0) -> ndarray:

@@ -15,7 +15,7 @@ from ._setup import to_numpy
 from ._ufunc import FUNCTIONS, select
 
 INNER = ("ordered",)
-_NoValue = numpy._NoValue
+_isnan = FUNCTIONS["isnan"]
 
 
 def _keys(a: ndarray) -> ndarray:
@@ -23,7 +23,7 @@ def _keys(a: ndarray) -> ndarray:
     if a.dtype.kind == "c":
         raise NotImplementedError("tessera.numeric: sorting complex numbers is not there yet")
     if a.dtype.kind == "f":
-        a = f.asarray(select(a != a, numpy.array(numpy.nan, a.dtype), a))
+        a = f.asarray(select(_isnan(a), numpy.array(numpy.nan, a.dtype), a))
     return a
 
 
@@ -147,14 +147,14 @@ def _search_floats(a: ndarray, v: ndarray, side: str) -> Any:
     if a.dtype.kind == "c":
         raise NotImplementedError("tessera.numeric.searchsorted: complex numbers are not there yet")
     data, keys = a.copy("C"), v.copy("C")
-    n = data.size - int(f.asarray(data != data).sum())
+    n = data.size - int(f.asarray(_isnan(data)).sum())
     made = f.empty(keys.shape, numpy.uintp)
     search = compute.lower_bound if side == "left" else compute.upper_bound
     if keys.size:
         search(d_data=to_numpy(data), num_items=n, d_values=to_numpy(keys).reshape(-1), num_values=keys.size,
                d_out=to_numpy(made).reshape(-1))  # fmt: skip
     made = made.astype(numpy.int64)
-    return scalar_of(f.asarray(select(keys != keys, n if side == "left" else data.size, made)))
+    return scalar_of(f.asarray(select(_isnan(keys), n if side == "left" else data.size, made)))
 
 
 # -- sets ----------------------------------------------------------------------------------------------
@@ -246,7 +246,7 @@ def isin(element: Any, test_elements: Any, assume_unique: bool = False, invert: 
     else:
         places = FUNCTIONS["minimum"](searchsorted(others, element), others.size - 1)
         found = f.asarray(take(others, places) == element)
-    return scalar_of(f.asarray(~found)) if invert else scalar_of(found)
+    return f.asarray(FUNCTIONS["logical_not"](found)) if invert else scalar_of(found)
 
 
 def bincount(x: Any, /, weights: Any = None, minlength: int = 0) -> ndarray:

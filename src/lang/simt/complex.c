@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * Complex numbers in kernels of threads: operators, attributes, and the functions of cmath, NumPy and Python that take
- * them, a table of names. Sums and products of constants are constants; all else is code (lang/complex.c, math/cmath.c).
- * Part of the front end (lower.h).
+ * them, a table of names. Sums and products of constants are constants; all else is code (lang/complex.c,
+ * math/cmath.c). Part of the front end (lower.h).
  */
 #include "lang/simt/op.h"
 #include "math/cmath.h"
