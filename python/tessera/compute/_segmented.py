@@ -9,7 +9,8 @@
             --> the block that ends last puts together what spans have left of parts that began before them
 
 Where spans and tiles are depends on the lengths of the parts only, so the bits of floats are the same on all devices.
-Two launches; the number of items is found on the device. Where no part is long, one thread takes each.
+Two launches; the number of items is found on the device. Where no part is long, one thread takes each. On a CPU the same
+is done by one thread a block, with the same bits.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ import numpy
 from numpy import int64
 
 from . import types
-from ._engine import POOL, THREADS, Count, Memory, algorithm, checked_count, init_of, kernel_of, stream_of
+from ._engine import POOL, THREADS, Count, Memory, algorithm, checked_count, init_of, kernel_of, on_cpu, stream_of
 from ._scan import Scanned, launch_scan, scan_memory
 from .iterators import iterator_of
 from .op import operator_of
@@ -76,14 +77,9 @@ def _ended_at(offsets: Any, low: Any, high: Any, step: Any) -> Any:
     return low
 
 
-def _balanced(
-    load: Function, start: Function, store: Function, op: Function, kind: TypeDescriptor, cast_out: Function
-) -> Callable[..., None]:
-    from ..coop._block_scan import scan_threads
-    from ..cuda import atomic, blockIdx, gridDim, shared, syncthreads, threadfence, threadIdx
-
-    (carried, record), cast, zero = _records(kind), kind.cast, kind.zero
-    Carried, Span, get, put = carried.cls, record.cls, record.get, record.put
+def _of_carried(carried: Any, store: Function, op: Function, kind: TypeDescriptor, cast_out: Function) -> Any:
+    """Functions of a kernel: puts together what two runs of steps left; stores the result of a part."""
+    Carried, cast = carried.cls, kind.cast
 
     def joined(a: Any, b: Any) -> Any:
         if b.ended != 0:
@@ -100,22 +96,22 @@ def _balanced(
             total = cast(op(total, all_.value))
         store(out, part, cast_out(total))
 
-    def scanned(mine: Any, before: Any) -> Any:
-        """What stands before this thread's steps, and all, after what stands before the block's."""
-        _, up, all_ = scan_threads(mine, joined, THREADS)
-        return before if threadIdx.x == 0 else joined(before, up), joined(before, all_)
+    return joined, emit
 
-    def take(
-        src: Any, starts: Any, offsets: Any, parts: Any, out: Any, init: Any, spans: Any, first: Any, last: Any,
-        ends: Any, before: Any,
-    ) -> Any:  # fmt: skip
-        """The steps of a tile; what is left after them."""
-        at = first + threadIdx.x * STEPS
-        part = _ended_at(offsets, ends[0], ends[1], min(at, last))
-        item = at - part
+
+def _walking(
+    carried: Any, load: Function, start: Function, op: Function, kind: TypeDescriptor, emit: Function
+) -> Function:
+    """The function of a kernel that takes a few steps: gives what they leave, the first part that ended among them
+    (less than 0: none) with its items among them, and where the next step is."""
+    Carried, cast, zero = carried.cls, kind.cast, kind.zero
+
+    def walk(
+        src: Any, starts: Any, offsets: Any, out: Any, init: Any, first: Any, last: Any, part: Any, item: Any
+    ) -> Any:
         mine, head, ended_first = Carried(0, 0, cast(zero)), Carried(0, 0, cast(zero)), int64(-1)
         for j in range(STEPS):
-            if at + j < last:
+            if first + j < last:
                 if offsets[part + 1] <= item:
                     if mine.ended != 0:
                         emit(out, part, init, mine)
@@ -129,6 +125,35 @@ def _balanced(
                         v = cast(op(mine.value, v))
                     mine = Carried(mine.ended, 1, v)
                     item += 1
+        return mine, ended_first, head, part, item
+
+    return walk
+
+
+def _balanced(
+    load: Function, start: Function, store: Function, op: Function, kind: TypeDescriptor, cast_out: Function
+) -> Callable[..., None]:
+    from ..coop._block_scan import scan_threads
+    from ..cuda import atomic, blockIdx, gridDim, shared, syncthreads, threadfence, threadIdx
+
+    (carried, record), cast, zero = _records(kind), kind.cast, kind.zero
+    Carried, Span, get, put = carried.cls, record.cls, record.get, record.put
+    joined, emit = _of_carried(carried, store, op, kind, cast_out)
+    walk = _walking(carried, load, start, op, kind, emit)
+
+    def scanned(mine: Any, before: Any) -> Any:
+        """What stands before this thread's steps, and all, after what stands before the block's."""
+        _, up, all_ = scan_threads(mine, joined, THREADS)
+        return before if threadIdx.x == 0 else joined(before, up), joined(before, all_)
+
+    def take(
+        src: Any, starts: Any, offsets: Any, parts: Any, out: Any, init: Any, spans: Any, first: Any, last: Any,
+        ends: Any, before: Any,
+    ) -> Any:  # fmt: skip
+        """The steps of a tile; what is left after them."""
+        at = first + threadIdx.x * STEPS
+        part = _ended_at(offsets, ends[0], ends[1], min(at, last))
+        mine, ended_first, head, _, _ = walk(src, starts, offsets, out, init, at, last, part, min(at, last) - part)
         mine_before, after = scanned(mine, before)
         if ended_first >= 0:
             whole = joined(mine_before, head)
@@ -176,6 +201,108 @@ def _balanced(
             if mine.part >= 0:
                 emit(out, mine.part, init, joined(before, Carried(0, mine.head.has, mine.head.value)))
             syncthreads()
+
+    return reduce
+
+
+def _balanced_on_cpu(
+    load: Function, start: Function, store: Function, op: Function, kind: TypeDescriptor, cast_out: Function
+) -> Callable[..., None]:
+    """The same for a CPU, with the same bits: one thread a block does what THREADS of a GPU do, tile by tile."""
+    from ..cuda import atomic, blockIdx, gridDim, local, threadfence
+
+    (carried, record), dtype, cast, zero = _records(kind), kind.dtype, kind.cast, kind.zero
+    Carried, Span, of_carried = carried.cls, record.cls, carried.dtype
+    get, put, value_of, put_value = carried.get, carried.put, kind.get, kind.put
+    get_span, put_span = record.get, record.put
+    joined, emit = _of_carried(carried, store, op, kind, cast_out)
+    walk, warps = _walking(carried, load, start, op, kind, emit), THREADS // 32
+
+    def befores(s: Any, sums: Any, before: Any) -> Any:
+        """Makes of what each thread has what stands before it, as `coop.block` scans it; gives all."""
+        for d in (1, 2, 4, 8, 16):
+            for warp in range(0, THREADS, 32):
+                for t in range(warp + 31, warp + d - 1, -1):
+                    put(s, t, joined(get(s, t - d), get(s, t)))
+        all_ = get(s, 31)
+        for w in range(1, warps):
+            put(sums, w, all_)
+            all_ = joined(all_, get(s, w * 32 + 31))
+        for w in range(warps - 1, -1, -1):
+            for t in range(w * 32 + 31, w * 32, -1):
+                up = get(s, t - 1)
+                if w > 0:
+                    up = joined(get(sums, w), up)
+                put(s, t, joined(before, up))
+            put(s, w * 32, joined(before, get(sums, w)) if w > 0 else before)
+        return joined(before, all_)
+
+    def inside(src: Any, first: Any, v: Any) -> Any:
+        """A tile without an end: its items put together."""
+        for t in range(THREADS):
+            total = cast(load(src, first + t * STEPS))
+            for j in range(1, STEPS):
+                total = cast(op(total, cast(load(src, first + (t * STEPS + j)))))
+            put_value(v, t, total)
+        for d in (1, 2, 4, 8, 16):
+            for t in range(0, THREADS, 2 * d):
+                put_value(v, t, cast(op(value_of(v, t), value_of(v, t + d))))
+        total = value_of(v, 0)
+        for t in range(32, THREADS, 32):
+            total = cast(op(total, value_of(v, t)))
+        return total
+
+    def reduce(
+        src: Any, starts: Any, offsets: Any, parts: Any, out: Any, init: Any, spans: Any, counter: Any
+    ) -> None:
+        s, heads, sums = local.array(THREADS, of_carried), local.array(THREADS, of_carried), local.array(8, of_carried)
+        v, ended, b = local.array(THREADS, dtype), local.array(THREADS, numpy.int64), blockIdx.x
+        steps = offsets[parts] + parts
+        span = (steps + (SPANS * TILE - 1)) // (SPANS * TILE) * TILE
+        begin = min(b * span, steps)
+        end = min(begin + span, steps)
+        carry, nothing = Carried(0, 0, cast(zero)), Carried(0, 0, cast(zero))
+        left = Span(-1, nothing, nothing)
+        part = _ended_at(offsets, max(begin - offsets[parts], 0), min(begin, parts), begin)
+        item = begin - part
+        for first in range(begin, end, TILE):
+            if first + TILE <= end and offsets[part + 1] - item >= TILE:
+                total = inside(src, int64(start(starts, part)) + (item - offsets[part]), v)
+                carry = joined(carry, Carried(0, 1, total))
+                item += TILE
+            else:
+                last = min(first + TILE, end)
+                for t in range(THREADS):
+                    mine, ended_first, head, part, item = walk(
+                        src, starts, offsets, out, init, first + t * STEPS, last, part, item
+                    )
+                    put(s, t, mine)
+                    put(heads, t, head)
+                    ended[t] = ended_first
+                carry = befores(s, sums, carry)
+                for t in range(THREADS):
+                    if ended[t] >= 0:
+                        before = get(s, t)
+                        if before.ended != 0:
+                            emit(out, ended[t], init, joined(before, get(heads, t)))
+                        else:
+                            all_ = joined(before, get(heads, t))
+                            left = Span(ended[t], all_, all_)
+        put_span(spans, b, Span(left.part, left.head, carry))
+        threadfence()
+        if atomic.add(counter, 0, 1) < gridDim.x - 1:
+            return
+        threadfence()
+        counter[0] = 0
+        carry = nothing
+        for first in range(0, SPANS, THREADS):
+            for t in range(THREADS):
+                put(s, t, get_span(spans, first + t).tail)
+            carry = befores(s, sums, carry)
+            for t in range(THREADS):
+                left = get_span(spans, first + t)
+                if left.part >= 0:
+                    emit(out, left.part, init, joined(get(s, t), Carried(0, left.head.has, left.head.value)))
 
     return reduce
 
@@ -258,9 +385,10 @@ def segmented_reduce(
             numpy.int32(0), memory.stream, scanned,
         )  # fmt: skip
         kernel = kernel_of(
-            _balanced, key, lambda: (source.load(), starts.load(), output.store(), op.function, kind, cast_out)
-        )
-        kernel[SPANS, THREADS, memory.stream](
+            _balanced_on_cpu if on_cpu() else _balanced, key,
+            lambda: (source.load(), starts.load(), output.store(), op.function, kind, cast_out),
+        )  # fmt: skip
+        kernel[SPANS, 1 if on_cpu() else THREADS, memory.stream](
             source.state, starts.state, offsets, parts, output.state, init, spans, counter
         )
     return None
