@@ -133,6 +133,36 @@ static int tools_code(core_state *state, PyObject *args, ts_code *code)
     return status == TS_OK ? 0 : -1;
 }
 
+/* notes_of(prepared, specs, target, x, y, z): what the compiler notes; blocks of so many threads, for the CPU. */
+static PyObject *tools_notes(PyObject *module, PyObject *args)
+{
+    core_state *state = PyModule_GetState(module);
+    PyObject *prepared, *values;
+    int target;
+    ts_spec block = {.kind = TS_SPEC_BLOCK};
+    tools_request request = {0};
+    ts_error err;
+    char *text;
+    size_t n;
+    if (!PyArg_ParseTuple(args, "OOiLLL:notes_of", &prepared, &values, &target, &block.dims[0], &block.dims[1],
+                          &block.dims[2]) || tools_request_of(state, prepared, values, &request) < 0)
+        return NULL;
+    const ts_source *source = &request.prepared.desc.source;
+    if (request.n_spec < TS_LAUNCH_ARGS)
+        request.spec[request.n_spec++] = block;
+    ts_report_request wanted = {.pack = source->bytes, .n_pack = source->n, .host = source->host,
+                                .spec = request.spec, .n_spec = request.n_spec,
+                                .hints = tools_hints(&request, target), .target = (ts_target)target};
+    ts_status status = ts_report_notes(&wanted, &text, &n, &err);
+    PyBuffer_Release(&request.prepared.pack);
+    if (status != TS_OK)
+        return core_raise(state, &err);
+    PyObject *result = PyUnicode_DecodeUTF8(text, (Py_ssize_t)n, "replace");
+    const ts_alloc *alloc = ts_alloc_default();
+    alloc->resize(alloc->user, text, n + 1, 0);
+    return result;
+}
+
 static PyObject *tools_compile(PyObject *module, PyObject *args)
 {
     ts_code code;
@@ -234,6 +264,9 @@ static PyMethodDef tools_functions[] = {
      "compile(prepared, args, target, /)\n--\n\nCode of a prepared kernel for a target number."},
     {"compile_plan", tools_compile_plan, METH_VARARGS,
      "compile_plan(prepared, args, target, /)\n--\n\nThe same with what a launch must know, as a dictionary."},
+    {"notes_of", tools_notes, METH_VARARGS,
+     "notes_of(prepared, specs, target, x, y, z, /)\n--\n\nWhat the compiler notes while it makes code for blocks of "
+     "so many threads, as text."},
     {"specs_of", tools_specs_of, METH_VARARGS,
      "specs_of(prepared, args, /)\n--\n\nWhat a launch with these arguments is compiled for, as bytes that the "
      "others here take for arguments."},

@@ -43,6 +43,7 @@ extern "C" {
     X(missed, "a better way that was not taken, and why")                                          \
     X(move, "a tile that changes its layout")                                                      \
     X(pipeline, "loads that run ahead of their loop")                                              \
+    X(threads, "how a CPU runs the threads of a block")                                            \
     X(warning, "something that costs much speed")
 
 typedef enum ts_note_kind {
@@ -249,6 +250,10 @@ typedef struct ts_report {
  * those of ts_compile; TS_UNSUPPORTED for a kernel of threads, whose work depends on the block of each launch.
  * Threads: safe. */
 TS_API TS_CHECKED ts_status ts_report_make(const ts_report_request *request, ts_report **out, ts_error *err);
+/* What the compiler notes while it makes the request's code, by line: "k.py:12:5: load gather: ..". For kernels of
+ * threads too; for the CPU the last of `spec` is then their block (TS_SPEC_BLOCK). Owns: *out, *n bytes and a NUL,
+ * freed by alloc->resize(user, *out, *n + 1, 0). Errors: those of ts_compile. Threads: safe. */
+TS_API TS_CHECKED ts_status ts_report_notes(const ts_report_request *request, char **out, size_t *n, ts_error *err);
 /* NULL is fine. */
 TS_API void ts_report_destroy(ts_report *report);
 /* Takes the assembler's word on the code: registers, spills, warnings. Residency, waves and prediction are computed

@@ -19,6 +19,8 @@ typedef struct ts_probe {
 TS_CHECKED ts_status ts__compile_entry(ts_module *module, const char *entry, ts_fn **out, ts_error *err);
 int64_t ts__compile_limit_ns(void); /* of ts_compile_limit; 0: none */
 /* The TS_SPEC_BLOCK behind the arguments, which *n_spec counts no more; NULL: there is none. */
+/* Gives a text of a report to the caller, or ends it where memory ran out. */
+TS_CHECKED ts_status ts__report_hand_over(ts_text *text, char **out, size_t *n, ts_error *err);
 const ts_spec *ts__compile_block(const ts_spec *spec, size_t *n_spec);
 /* From a module to code; `entry` NULL = the only one; `block` and `probe` may be NULL. */
 TS_CHECKED ts_status ts__compile_module(ts_module *module, const char *entry, const ts_hints *hints, ts_target target,

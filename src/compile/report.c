@@ -322,6 +322,59 @@ ts_status ts_report_make(const ts_report_request *request, ts_report **out, ts_e
     return status;
 }
 
+static void report_put_note(ts_text *text, const ts_note_entry *note)
+{
+    const char *file = strrchr(note->file, '/');
+    if (note->line)
+        ts__text_printf(text, "%s:%u:%u: ", file ? file + 1 : note->file, note->line, note->column + 1);
+    ts__text_printf(text, "%s %s%s: %s\n", report_kinds[note->kind], note->kind == TS_NOTE_missed ? "not " : "",
+                    note->what, note->text);
+}
+
+/* Copies of code are noted alike. */
+static bool report_is_told(const report_impl *impl, uint32_t i)
+{
+    const ts_note_entry *a = &impl->notes[i], *b = impl->notes;
+    for (; b < a; b++)
+        if (a->kind == b->kind && a->line == b->line && a->column == b->column && strcmp(a->what, b->what) == 0 &&
+            strcmp(a->text, b->text) == 0 && strcmp(a->file, b->file) == 0)
+            return true;
+    return false;
+}
+
+static ts_status report_notes(report_impl *impl, char **out, size_t *n, ts_error *err)
+{
+    ts_report_request request = *impl->request;
+    ts_module *module = NULL;
+    const ts_spec *block = ts__compile_block(request.spec, &request.n_spec);
+    impl->request = &request;
+    TS_TRY(report_module(impl, &module, err));
+    module->noting = true;
+    TS_TRY(ts__compile_module(module, NULL, request.hints, request.target, block, NULL, impl->alloc,
+                              &impl->report.code, err));
+    report_take_notes(impl, module);
+    ts_text text;
+    ts__text_init(&text, impl->alloc);
+    for (uint32_t i = 0; i < impl->n_notes; i++)
+        if (!report_is_told(impl, i))
+            report_put_note(&text, &impl->notes[i]);
+    text.failed |= impl->arena.failed;
+    return ts__report_hand_over(&text, out, n, err);
+}
+
+ts_status ts_report_notes(const ts_report_request *request, char **out, size_t *n, ts_error *err)
+{
+    report_impl impl = {.alloc = request->alloc ? request->alloc : ts_alloc_default(), .request = request};
+    *out = NULL;
+    *n = 0;
+    impl.report.code.alloc = impl.alloc;
+    ts__arena_init(&impl.arena, impl.alloc);
+    ts_status status = report_notes(&impl, out, n, err);
+    ts_code_deinit(&impl.report.code);
+    ts__arena_deinit(&impl.arena);
+    return status;
+}
+
 void ts_report_destroy(ts_report *report)
 {
     if (!report)

@@ -4,6 +4,7 @@
  * source line, the assembler's warnings last. docs/performance.md reads one line by line.
  */
 #include "tessera/report.h"
+#include "compile/compile.h"
 #include "base/base.h"
 
 /* 1.10 T, 65.5 k, 12: three digits and a prefix. */
@@ -175,6 +176,18 @@ static void text_notes(ts_text *t, const ts_report *r)
     }
 }
 
+ts_status ts__report_hand_over(ts_text *text, char **out, size_t *n, ts_error *err)
+{
+    if (!text->failed)
+        *out = text->alloc->resize(text->alloc->user, text->at, text->cap, text->n + 1);
+    if (*out) {
+        *n = text->n;
+        return TS_OK;
+    }
+    ts__text_deinit(text);
+    return ts_fail(err, TS_NOMEM, "out of memory while printing a report");
+}
+
 ts_status ts_report_text(const ts_report *report, const ts_alloc *alloc, char **out, size_t *n, ts_error *err)
 {
     ts_text text;
@@ -187,12 +200,5 @@ ts_status ts_report_text(const ts_report *report, const ts_alloc *alloc, char **
     text_roof(&text, report);
     text_nests(&text, report);
     text_notes(&text, report);
-    if (!text.failed)
-        *out = text.alloc->resize(text.alloc->user, text.at, text.cap, text.n + 1);
-    if (*out) {
-        *n = text.n;
-        return TS_OK;
-    }
-    ts__text_deinit(&text);
-    return ts_fail(err, TS_NOMEM, "out of memory while printing a report");
+    return ts__report_hand_over(&text, out, n, err);
 }

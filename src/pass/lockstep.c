@@ -23,6 +23,7 @@
  * Cost: linear, but for lockstep_vary.c. Read next: lockstep.h.
  */
 #include "ir/mma.h"
+#include "ir/note.h"
 #include "pass/lockstep.h"
 #include <stdarg.h>
 #include <stdio.h>
@@ -502,6 +503,20 @@ static bool lock_decide(lockstep *c)
     return ts__lock_split(c);
 }
 
+/* How the threads of a block run, for inspect_cpu(). */
+static void lock_note(const lockstep *c)
+{
+    ts_val at = c->fn->n_params + 1;
+    if (c->alone)
+        ts__note(c->fn, at, TS_NOTE_threads, "single", "the one thread of a block is a loop like C's");
+    else if (c->width == LOCK_WARP && c->by_warp)
+        ts__note(c->fn, at, TS_NOTE_threads, "warps", "%u threads at a time, each value a vector; runs of statements "
+                 "between two barriers are loops over %u warps", LOCK_WARP, (c->n_threads + LOCK_WARP - 1) / LOCK_WARP);
+    else
+        ts__note(c->fn, at, TS_NOTE_threads, "block", "all %u threads at once, step by step: barriers stand where "
+                 "threads may part, or threads end before them", c->n_threads);
+}
+
 ts_status ts__pass_lockstep(ts_fn *fn, ts_pass_env *env, ts_error *err)
 {
     lockstep *c = TS_NEW(env->scratch, lockstep);
@@ -513,6 +528,7 @@ ts_status ts__pass_lockstep(ts_fn *fn, ts_pass_env *env, ts_error *err)
     c->map = TS_NEW_N(env->scratch, ts_val, fn->inst.n);
     if (!fresh || !c->map || !ts__shape_of(fn, env->scratch, &c->shape) || !lock_decide(c))
         return ts_fail(err, TS_NOMEM, "out of memory in pass lockstep");
+    lock_note(c);
     fresh->level = TS_LEVEL_T;
     fresh->num_warps = 0;
     ts__builder_init(&c->b, fresh);

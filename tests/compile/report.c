@@ -81,6 +81,37 @@ static void an_element_at_a_time_says_why(void)
     free(text);
 }
 
+static void notes_alone_are_text(void)
+{
+    static const char text[] = "thread entry @k(%p: ptr<f32>) {\n"
+                               "  %t = sreg tid.x : i32\n"
+                               "  %q = offset %p, %t : ptr<f32>\n"
+                               "  %x = ld n=1 %q : f32\n"
+                               "  st n=1 %q, %x\n"
+                               "  return\n"
+                               "}\n";
+    const ts_spec block = {.kind = TS_SPEC_BLOCK, .dims = {64, 1, 1}};
+    ts_report_request request = copy_request(TS_TARGET_CPU, text, NULL);
+    char *notes;
+    size_t n;
+    request.spec = &block;
+    request.n_spec = 1;
+    ts_status status = ts_report_notes(&request, &notes, &n, &err);
+    if (status == TS_NODEVICE) /* no LLVM here */
+        return;
+    CHECK_INT(status, TS_OK);
+    if (status != TS_OK)
+        return;
+    CHECK(n == strlen(notes) && strstr(notes, "threads warps: 32 threads at a time"));
+    CHECK(strstr(notes, "load vector: neighbours") && strstr(notes, "store vector: neighbours"));
+    const ts_alloc *alloc = ts_alloc_default();
+    alloc->resize(alloc->user, notes, n + 1, 0);
+    request.text = "thread";
+    request.n_text = 6;
+    CHECK_INT(ts_report_notes(&request, &notes, &n, &err), TS_PARSE);
+    CHECK(!notes && !n);
+}
+
 static void logs_of_assemblers(void)
 {
     ts_resources x;
@@ -195,6 +226,7 @@ int main(void)
 {
     a_copy_is_bound_by_memory();
     an_element_at_a_time_says_why();
+    notes_alone_are_text();
     logs_of_assemblers();
     the_assembler_has_the_last_word();
     the_text_names_what_matters();

@@ -410,6 +410,25 @@ class Dispatcher(_core.ThreadKernel):  # type: ignore[misc]
         """PTX, by signature."""
         return self._all(signature, Overload.inspect_asm)
 
+    def inspect_cpu(self, signature: Any = None, blockdim: Any = 256) -> Any:
+        """What the CPU device makes of the kernel, by signature: see Notes.
+
+        Parameters
+        ----------
+        signature : signature, optional
+            One that it was compiled for; None: a dictionary of all.
+        blockdim : int or tuple of int
+            Threads of a block, for which code of a CPU is made.
+
+        Notes
+        -----
+        The text has a line for each decision. ``threads``: ``warps`` (32 at a time, each value a vector), ``block``
+        (all at once, the slow way) or ``single`` (blocks of one thread, as C's loops). ``load`` and ``store``:
+        ``vector`` (neighbours), ``strided`` (elements a few apart), ``uniform`` (one element for all), ``table``,
+        ``gather`` and ``scatter`` (elements apart), ``scalar``. Where a place has two, the compiler made two copies.
+        """
+        return self._all(signature, lambda overload: overload.inspect_cpu(blockdim))
+
     def inspect_lto_ptx(self, signature: Any = None) -> Any:
         """As ``inspect_asm``: there is no separate linking step."""
         return self.inspect_asm(signature)

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from ._dispatcher import Dispatcher
     from ._overload import Overload
 
-__all__ = ["fact_of", "resident_blocks", "stats_of"]
+__all__ = ["block_of", "fact_of", "resident_blocks", "stats_of"]
 
 # The driver's numbers of these attributes (CU_FUNC_ATTRIBUTE_*).
 _ATTRIBUTES = {
@@ -91,6 +91,15 @@ def resident_blocks(overload: Overload, blockdim: Any, shared_bytes: int) -> int
     threads = prod(blockdim) if isinstance(blockdim, (tuple, list)) else int(blockdim)
     each = kernel.occupancy.max_active_blocks_per_multiprocessor(threads, plan["shared_bytes"] + shared_bytes)
     return each * int(device.properties.multiprocessor_count)
+
+
+def block_of(blockdim: Any) -> tuple[int, int, int]:
+    """Threads along x, y and z."""
+    given = tuple(blockdim) if isinstance(blockdim, (tuple, list)) else (blockdim,)
+    if len(given) > 3 or not all(isinstance(n, int) and n > 0 for n in given) or prod(given) > 1024:
+        raise ValueError(f"a block has 1 to 1024 threads, an int or a tuple of up to three, not {blockdim!r}")
+    x, y, z = (*given, 1, 1)[:3]
+    return x, y, z
 
 
 class _Stats(dict):  # type: ignore[type-arg]

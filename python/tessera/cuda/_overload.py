@@ -274,6 +274,18 @@ class Overload(_core.ThreadKernel):  # type: ignore[misc]
         """As ``ptx``."""
         return self.ptx
 
+    def inspect_cpu(self, blockdim: Any = 256) -> str:
+        """What the CPU device makes of the kernel, line by line: how the threads of a block of ``blockdim`` (int, or
+        tuple of up to 3) run, and how memory is read and written."""
+        from ._facts import block_of
+
+        block = block_of(blockdim)
+        try:
+            prepared = self._prepare()
+            return str(_core.notes_of(prepared, self._specs(prepared[-1]), _core.TARGETS["cpu"], *block))
+        except Exception as error:
+            raise self._failed(error) from None
+
     def __reduce__(self) -> Any:
         raise RuntimeError(f"Cannot pickle unfinalized kernel {self.entry_name}: pickle the function it was made of")
 

@@ -4,6 +4,7 @@
  * to memory, constants and scalars. Shape operations only change the coordinates. What was made once
  * for the same coordinates in the same block is found again in the memo. See cg.h.
  */
+#include "ir/note.h"
 #include "target/llvm/cg.h"
 
 #include <stdio.h>
@@ -575,6 +576,23 @@ static cg_ref expr_load_run(cg *e, ts_type elem, uint32_t bits, cg_ref first, cg
                          (int64_t)cg_elem_bytes(e, elem));
 }
 
+/* What an access of threads, or of pointers of a tile, becomes: for inspect_cpu(). */
+typedef enum expr_way { EXPR_ONE, EXPR_SAME, EXPR_RUN, EXPR_STRIDE, EXPR_TABLE, EXPR_APART } expr_way;
+
+/* `maybe`: only where a condition of run time holds, else lane by lane. */
+static void expr_note(const cg *e, ts_val v, bool store, expr_way way, bool maybe)
+{
+    static const char *const words[][2] = {[EXPR_ONE] = {"scalar", "one element"},
+                                           [EXPR_SAME] = {"uniform", "one element for all threads of a vector"},
+                                           [EXPR_RUN] = {"vector", "neighbours"},
+                                           [EXPR_STRIDE] = {"strided", "elements a few apart, out of vectors"},
+                                           [EXPR_TABLE] = {"table", "out of registers that hold a table of bytes"},
+                                           [EXPR_APART] = {"gather", "elements that may lie apart, one by one"}};
+    const char *what = store && way == EXPR_APART ? "scatter" : words[way][0];
+    ts__note(e->fn, v, store ? TS_NOTE_store : TS_NOTE_load, what, "%s%s", words[way][1],
+             maybe ? ", where no index is negative or the table fits; else one by one" : "");
+}
+
 /* Lanes that lie apart, or may. */
 static cg_ref expr_load_lanes(cg *e, ts_val v, cg_ix ix, cg_ref mask, cg_ref pad)
 {
@@ -586,17 +604,23 @@ static cg_ref expr_load_lanes(cg *e, ts_val v, cg_ix ix, cg_ref mask, cg_ref pad
     cg_reg reg = cg_reg_of(e, elem), in_mem = reg == CG_I1 ? CG_I8 : reg;
     uint32_t bits = cg_index_of(e, ix)->bits;
     uint32_t bytes = (uint32_t)cg_elem_bytes(e, elem);
-    if (expr_ways_begin(e, &ways, ptrs, ix, bytes, mask, true))
+    expr_way way = EXPR_STRIDE;
+    if (expr_ways_begin(e, &ways, ptrs, ix, bytes, mask, true)) {
+        way = ways.step > 1 ? EXPR_STRIDE : EXPR_RUN;
         fast = ways.step > 1 ? cg_stride_load(e, in_mem, bits, ways.first, ways.step, bytes)
                              : expr_load_run(e, elem, bits, ways.first, mask, pad);
-    else if (expr_stride_begin(e, &ways, ptrs, ix, bytes, mask)) {
+    } else if (expr_stride_begin(e, &ways, ptrs, ix, bytes, mask)) {
         fast = cg_stride_load(e, in_mem, bits, ways.first, ways.step, bytes);
-        if (!mask)
+        if (!mask) {
+            expr_note(e, v, false, way, false);
             return fast;
+        }
     } else if (expr_lookup_begin(e, &ways, ptrs, elem, ix, mask, &look)) {
+        way = EXPR_TABLE;
         fast = cg_lookup_make(e, &look, ix);
         fast = mask ? cg_sel(e, in_mem, bits, mask, fast, pad) : fast;
     }
+    expr_note(e, v, false, fast ? way : EXPR_APART, fast != 0);
     if (fast)
         expr_ways_slow(e, &ways);
     cg_scope_open(e);
@@ -624,6 +648,8 @@ static cg_ref expr_load_ptr(cg *e, ts_val v, cg_ix ix)
         cg_ref low = expr_load_ptr(e, v, expr_half(e, ix, false)), high = expr_load_ptr(e, v, expr_half(e, ix, true));
         return cg_join(e, reg, bits - 1, low, high);
     }
+    if (!bits || run || same)
+        expr_note(e, v, false, !bits ? EXPR_ONE : same ? EXPR_SAME : EXPR_RUN, false);
     cg_ref mask = m == TS_NO ? 0 : expr_at(e, x[m], ix);
     cg_ref pad = d == TS_NO ? cg_const(e, in_mem, bits, 0) : expr_at(e, x[d], ix);
     if (d != TS_NO && reg == CG_I1)
@@ -708,6 +734,8 @@ void cg_scatter(cg *e, ts_val v, cg_ix ix)
     cg_ref value = expr_at(e, x[1], ix), mask = m == TS_NO ? 0 : expr_at(e, x[m], ix);
     if (reg == CG_I1)
         value = cg_conv(e, "zext", CG_I1, CG_I8, bits, value);
+    if (!bits || run)
+        expr_note(e, v, true, bits ? EXPR_RUN : EXPR_ONE, false);
     if (!bits) {
         expr_store_one(e, x[0], elem, expr_at(e, x[0], ix), mask, value);
         return;
@@ -717,6 +745,7 @@ void cg_scatter(cg *e, ts_val v, cg_ix ix)
         return;
     }
     bool two = expr_ways_begin(e, &ways, x[0], ix, (uint32_t)align, mask, false);
+    expr_note(e, v, true, two ? EXPR_RUN : EXPR_APART, two);
     if (two) {
         expr_store_run(e, elem, bits, ways.first, mask, value);
         expr_ways_slow(e, &ways);

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import numpy
@@ -106,3 +107,26 @@ def test_grids_have_the_limits_of_gpus(grid: Any, good: bool) -> None:
     else:
         with pytest.raises(ValueError, match="y and z 0 to 65535"):
             kernel[grid, 1](x)
+
+
+def test_what_the_cpu_device_makes_of_a_kernel() -> None:
+    @cuda.jit
+    def kernel(x: Any, y: Any) -> None:
+        i = cuda.grid(1)
+        y[i] = x[i] + x[int(x[i])] + x[0]
+        y[int(x[i])] = 1
+
+    kernel[1, 32](numpy.zeros(96), numpy.zeros(96))
+    (signature,) = kernel.signatures
+    line = kernel.py_func.__code__.co_firstlineno + 3
+    text = kernel.inspect_cpu(signature)
+    assert kernel.inspect_cpu() == {signature: text} and "threads warps: 32 threads at a time" in text
+    for place, what in ((f"{line}:16", "load vector"), (f"{line}:23", "load gather"), (f"{line}:38", "load scalar"),
+                        (f"{line}:9", "store vector"), (f"{line + 1}:9", "store scatter")):  # fmt: skip
+        assert re.search(rf"{place}: {what}: ", text), (place, what, text)
+    assert "threads single" in kernel.inspect_cpu(signature, blockdim=1)
+    assert "loops over 4 warps" in kernel.overloads[signature].inspect_cpu((16, 8))
+    with pytest.raises(ValueError, match="1 to 1024 threads"):
+        kernel.inspect_cpu(blockdim=(32, 64))
+    with pytest.raises(KeyError, match="was not compiled"):
+        kernel.inspect_cpu((types.float32,))
