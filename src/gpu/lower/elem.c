@@ -32,27 +32,35 @@ static ts_val elem_root(ts_lower *lw, ts_val x, ts_val *most)
     return ts_op3(&lw->b, TS_OP_fma, rest, half, root, 0);
 }
 
-/* One region for what is rare: where `rare` holds, the results in `opnds` (from 1 on) are made by `inst` itself. */
-static ts_val *elem_or_cold(ts_lower *lw, const ts_inst *inst, const ts_linear *layout, ts_val rare, ts_vals *opnds,
-                            const ts_val *const from[3])
+/* One region for what is rare: where `rare` holds, the results in `opnds` (from 1 on) are made by `inst` itself; they
+ * become those of the region. */
+static void elem_or_cold(ts_lower *lw, const ts_inst *inst, const ts_linear *layout, ts_val rare, ts_vals *opnds,
+                         const ts_val *const from[3])
 {
-    ts_val *out = ts__lower_regs(lw, layout);
     ts_vals yields = {0};
-    uint32_t repeats = ts__lower_repeats(layout), n = 1u << layout->n_reg;
     if (!opnds->v.n)
-        return out;
+        return;
     opnds->v.at[0] = rare;
     ts_val opener = ts_emit(&lw->b, TS_OP_cold, TS_T_none, opnds->v.n, opnds->v.at, 0, 0);
-    for (uint32_t r = 0; r < n; r++) {
+    for (uint32_t r = 0; r < 1u << layout->n_reg; r++) {
         ts_val x[2] = {from[0][r], inst->n_opnd > 1 ? from[1][r] : 0};
-        if (!(r & repeats))
+        if (!(r & ts__lower_repeats(layout)))
             (void)TS_PUSH(lw->arena, &yields.v,
                           ts_emit(&lw->b, (ts_op)inst->op, TS_T_f32, inst->n_opnd, x, inst->aux, 0));
     }
     ts_term(&lw->b, TS_OP_yield, yields.v.n, yields.v.at);
     ts_end_like(&lw->b, opener);
-    for (uint32_t r = 0, next = lw->fn->inst.n - yields.v.n; r < n; r++)
-        out[r] = r & repeats ? out[r & ~repeats] : next++;
+    for (uint32_t i = 1; i < opnds->v.n; i++)
+        opnds->v.at[i] = lw->fn->inst.n - opnds->v.n + i;
+}
+
+/* The registers of `layout` with the results in `opnds`. */
+static ts_val *elem_results(ts_lower *lw, const ts_linear *layout, const ts_vals *opnds)
+{
+    ts_val *out = ts__lower_regs(lw, layout);
+    uint32_t repeats = ts__lower_repeats(layout);
+    for (uint32_t r = 0, next = 1; opnds->v.n && r < 1u << layout->n_reg; r++)
+        out[r] = r & repeats ? out[r & ~repeats] : opnds->v.at[next++];
     return out;
 }
 
@@ -66,7 +74,8 @@ static ts_val *elem_roots(ts_lower *lw, const ts_inst *inst, const ts_val *const
         if (!(r & ts__lower_repeats(layout)))
             (void)TS_PUSH(lw->arena, &opnds.v, elem_root(lw, from[0][r], &most));
     ts_val rare = ts_cmp(&lw->b, TS_OP_cmpi, TS_GE, most, ts__lower_i32(lw, ROOT_MANY), TS_A_UNSIGNED);
-    return elem_or_cold(lw, inst, layout, rare, &opnds, from);
+    elem_or_cold(lw, inst, layout, rare, &opnds, from);
+    return elem_results(lw, layout, &opnds);
 }
 
 /* ---- quotients with one divisor ------------------------------------------------------------------------------ */
@@ -74,7 +83,8 @@ static ts_val *elem_roots(ts_lower *lw, const ts_inst *inst, const ts_val *const
 /* Exact quotients of f32 by a divisor that all registers share: with its correctly rounded reciprocal each one is a
  * product, and a correction by its remainder (Markstein, "Computation of elementary functions", 1990). That holds
  * where nothing over- or underflows on the way: divisors from 2^-30 to 2^30, dividends that are zero or from 2^-90 to
- * 2^90. For others, which are looked for once for several registers, the division is made as usual. */
+ * 2^90. For others, which are looked for once for several registers, the division is made as usual. Zeros are looked for
+ * together with them, and told from them where there is one or the other. */
 enum { QUOTIENT_MOST = 90, QUOTIENT_DIVISOR = 30, QUOTIENT_REGS = 2 };
 
 /* Bits of the f32 2^exponent. */
@@ -97,22 +107,44 @@ static bool elem_shares_divisor(const ts_lower *lw, const ts_inst *inst, ts_val 
     return !ts__const_bits(lw->fn, by[0], &bits) || !(bits >> 31 & 1);
 }
 
-/* The greatest magnitude so far, and in *small the greatest of the words that are above 2^32 - 2 * least exactly for
- * dividends that are too small but not zero. */
-static void elem_dividend(ts_lower *lw, ts_val x, ts_val *great, ts_val *small)
+/* Twice a dividend's magnitude less that of the least: what is above the span of those from 2^-90 to 2^90 is zero, too
+ * small, or too great. */
+static ts_val elem_dividend(ts_lower *lw, ts_val x)
+{
+    ts_val bits = ts_cast(&lw->b, TS_OP_bitcast, x, TS_T_i32, 0), twice = ts_op2(&lw->b, TS_OP_addi, bits, bits, 0);
+    return ts__lower_op(lw, TS_OP_subi, twice, (int32_t)(2u * (uint32_t)elem_power(-QUOTIENT_MOST)), 0);
+}
+
+/* i1: some dividend is none of these, nor zero. */
+static ts_val elem_dividends_off(ts_lower *lw, const ts_val *x, const ts_linear *layout)
 {
     ts_builder *b = &lw->b;
-    ts_val bits = ts_cast(b, TS_OP_bitcast, x, TS_T_i32, 0), magnitude = ts_op1(b, TS_OP_absf, x, 0);
-    ts_val twice = ts_op2(b, TS_OP_addi, bits, bits, 0);
-    twice = ts__lower_op(lw, TS_OP_subi, twice, (int32_t)(2u * (uint32_t)elem_power(-QUOTIENT_MOST)), 0);
-    *great = *great ? ts_op2(b, TS_OP_maxf, *great, magnitude, 0) : magnitude;
-    *small = *small ? ts_op2(b, TS_OP_maxi, *small, twice, TS_A_UNSIGNED) : twice;
+    ts_val great = 0, small = 0, most = ts_bits(b, TS_T_f32, (uint32_t)elem_power(QUOTIENT_MOST));
+    for (uint32_t r = 0; r < 1u << layout->n_reg; r++) {
+        if (r & ts__lower_repeats(layout))
+            continue;
+        ts_val magnitude = ts_op1(b, TS_OP_absf, x[r], 0), word = elem_dividend(lw, x[r]);
+        great = great ? ts_op2(b, TS_OP_maxf, great, magnitude, 0) : magnitude;
+        small = small ? ts_op2(b, TS_OP_maxi, small, word, TS_A_UNSIGNED) : word;
+    }
+    ts_val zero = ts__lower_i32(lw, (int32_t)(0u - 2u * (uint32_t)elem_power(-QUOTIENT_MOST)));
+    ts_val off = ts_cmp(b, TS_OP_cmpi, TS_GT, small, zero, TS_A_UNSIGNED);
+    return ts_op2(b, TS_OP_ori, off, ts_cmp(b, TS_OP_cmpf, TS_GT, great, most, 0), 0); /* a NaN's quotient is one */
+}
+
+/* i1: the divisor is too small or too great. */
+static ts_val elem_divisor_off(ts_lower *lw, ts_val by)
+{
+    ts_val off = ts_cast(&lw->b, TS_OP_bitcast, by, TS_T_i32, 0);
+    off = ts__lower_op(lw, TS_OP_subi, off, elem_power(-QUOTIENT_DIVISOR), 0);
+    ts_val span = ts__lower_i32(lw, elem_power(QUOTIENT_DIVISOR) - elem_power(-QUOTIENT_DIVISOR));
+    return ts_cmp(&lw->b, TS_OP_cmpi, TS_GT, off, span, TS_A_UNSIGNED);
 }
 
 static ts_val *elem_quotients(ts_lower *lw, const ts_inst *inst, const ts_val *const from[3], const ts_linear *layout)
 {
     ts_builder *b = &lw->b;
-    ts_val by = from[1][0], great = 0, small = 0;
+    ts_val by = from[1][0], most = 0;
     ts_vals opnds = {0};
     ts_val inverse = ts_op2(b, TS_OP_divf, ts_float(b, TS_T_f32, 1), by, TS_RN);
     ts_val minus = ts_op1(b, TS_OP_negf, inverse, 0);
@@ -120,20 +152,25 @@ static ts_val *elem_quotients(ts_lower *lw, const ts_inst *inst, const ts_val *c
     for (uint32_t r = 0; r < 1u << layout->n_reg; r++) {
         if (r & ts__lower_repeats(layout))
             continue;
-        ts_val x = from[0][r], guess = ts_op2(b, TS_OP_mulf, x, inverse, 0);
+        ts_val x = from[0][r], guess = ts_op2(b, TS_OP_mulf, x, inverse, 0), word = elem_dividend(lw, x);
         ts_val rest = ts_op3(b, TS_OP_fma, by, guess, ts_op1(b, TS_OP_negf, x, 0), 0);
-        elem_dividend(lw, x, &great, &small);
+        most = most ? ts_op2(b, TS_OP_maxi, most, word, TS_A_UNSIGNED) : word;
         (void)TS_PUSH(lw->arena, &opnds.v, ts_op3(b, TS_OP_fma, rest, minus, guess, 0));
     }
-    ts_val off = ts_cast(b, TS_OP_bitcast, by, TS_T_i32, 0);
-    off = ts__lower_op(lw, TS_OP_subi, off, elem_power(-QUOTIENT_DIVISOR), 0);
-    ts_val span = ts__lower_i32(lw, elem_power(QUOTIENT_DIVISOR) - elem_power(-QUOTIENT_DIVISOR));
-    ts_val zero = ts__lower_i32(lw, (int32_t)(0u - 2u * (uint32_t)elem_power(-QUOTIENT_MOST)));
-    ts_val rare = ts_cmp(b, TS_OP_cmpi, TS_GT, off, span, TS_A_UNSIGNED);
-    rare = ts_op2(b, TS_OP_ori, rare, ts_cmp(b, TS_OP_cmpi, TS_GT, small, zero, TS_A_UNSIGNED), 0);
-    ts_val most = ts_bits(b, TS_T_f32, (uint32_t)elem_power(QUOTIENT_MOST));
-    rare = ts_op2(b, TS_OP_ori, rare, ts_cmp(b, TS_OP_cmpf, TS_GT, great, most, 0), 0);
-    return elem_or_cold(lw, inst, layout, rare, &opnds, from);
+    ts_val divisor = elem_divisor_off(lw, by);
+    int64_t span = 2 * ((int64_t)elem_power(QUOTIENT_MOST) - elem_power(-QUOTIENT_MOST));
+    ts_val off = ts_cmp(b, TS_OP_cmpi, TS_GT, most, ts__lower_i32(lw, (int32_t)(uint32_t)span), TS_A_UNSIGNED);
+    if (!opnds.v.n)
+        return elem_results(lw, layout, &opnds);
+    opnds.v.at[0] = ts_op2(b, TS_OP_ori, divisor, off, 0);
+    ts_val opener = ts_emit(b, TS_OP_cold, TS_T_none, opnds.v.n, opnds.v.at, 0, 0);
+    ts_val rare = ts_op2(b, TS_OP_ori, divisor, elem_dividends_off(lw, from[0], layout), 0);
+    elem_or_cold(lw, inst, layout, rare, &opnds, from);
+    ts_term(b, TS_OP_yield, opnds.v.n - 1, opnds.v.at + 1);
+    ts_end_like(b, opener);
+    for (uint32_t i = 1; i < opnds.v.n; i++)
+        opnds.v.at[i] = lw->fn->inst.n - opnds.v.n + i;
+    return elem_results(lw, layout, &opnds);
 }
 
 /* ---- elementwise ------------------------------------------------------------------------------------------- */
