@@ -83,8 +83,8 @@ static ts_val *elem_roots(ts_lower *lw, const ts_inst *inst, const ts_val *const
 /* Exact quotients of f32 by a divisor that all registers share: with its correctly rounded reciprocal each one is a
  * product, and a correction by its remainder (Markstein, "Computation of elementary functions", 1990). That holds
  * where nothing over- or underflows on the way: divisors from 2^-30 to 2^30, dividends that are zero or from 2^-90 to
- * 2^90. For others, which are looked for once for several registers, the division is made as usual. Zeros are looked for
- * together with them, and told from them where there is one or the other. */
+ * 2^90. For others, which are looked for once for several registers, the division is made as usual. Zeros are looked
+ * for together with them, and told from them where there is one or the other. */
 enum { QUOTIENT_MOST = 90, QUOTIENT_DIVISOR = 30, QUOTIENT_REGS = 2 };
 
 /* Bits of the f32 2^exponent. */
