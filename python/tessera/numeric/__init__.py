@@ -11,14 +11,26 @@ from typing import Any
 
 import numpy as _numpy
 
-from . import _functions, _index, _linear, _methods, _operators, _reduce, _setup, _sort, _ufunc
+from . import (
+    _functions,
+    _index,
+    _linear,
+    _methods,
+    _more,
+    _operators,
+    _reduce,
+    _setup,
+    _sort,
+    _ufunc,
+)
+from . import linalg as linalg
 from ._ndarray import ndarray
 
 # dtypes, scalars and what describes them are NumPy's own
 _NUMPYS = """
     bool_ byte complex64 complex128 complexfloating double dtype e errstate euler_gamma exceptions
-    finfo float16 float32 float64 floating generic half iinfo inexact inf int8 int16 int32 int64
-    intc integer intp isdtype issubdtype long longlong nan newaxis number pi printoptions
+    finfo float16 float32 float64 floating generic half iinfo index_exp inexact inf int8 int16 int32 int64
+    intc integer intp isdtype issubdtype long longlong nan newaxis number pi printoptions s_
     set_printoptions short signedinteger single ubyte uint uint8 uint16 uint32 uint64 uintc uintp
     ulong ulonglong unsignedinteger ushort
 """
@@ -35,7 +47,7 @@ _setup.setup(
     matmul=_linear.matmul_operator,
     power=_operators.power_operator,
 )
-_MODULES = (_functions, _reduce, _index, _operators, _sort, _linear)
+_MODULES = (_functions, _reduce, _index, _operators, _sort, _linear, _more)
 for _module in _MODULES:
     globals().update(
         {

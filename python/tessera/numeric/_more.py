@@ -1,0 +1,387 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Functions on top of the others: sets, inserting and deleting, blocks, indices of triangles and diagonals."""
+
+from __future__ import annotations
+
+import math
+import operator
+from typing import Any
+
+import numpy
+
+from . import _functions as f
+from . import _reduce as r
+from ._index import flatnonzero, take, unravel_index
+from ._ndarray import ndarray
+from ._operators import diff
+from ._setup import to_numpy
+from ._sort import isin, sort, unique
+from ._ufunc import FUNCTIONS
+
+INNER: tuple[str, ...] = ()
+METHODS: dict[str, Any] = {}
+
+
+# -- sets ----------------------------------------------------------------------------------------------
+
+
+def union1d(ar1: Any, ar2: Any) -> ndarray:
+    """The different elements of both, sorted."""
+    return unique(f.concatenate([f.ravel(ar1), f.ravel(ar2)]))
+
+
+def intersect1d(
+    ar1: Any, ar2: Any, assume_unique: bool = False, return_indices: bool = False
+) -> Any:
+    """The different elements that are in both, sorted; with their first places."""
+    a, first = unique(ar1, return_index=True)
+    b, other = unique(ar2, return_index=True)
+    both = f.asarray(isin(a, b))
+    values = a[both]
+    if not return_indices:
+        return values.astype(f.result_type(a, b), copy=False)
+    return values, first[both], other[f.asarray(isin(b, a))]
+
+
+def setdiff1d(ar1: Any, ar2: Any, assume_unique: bool = False) -> ndarray:
+    """Elements of the first that are not in the second."""
+    a = f.ravel(ar1) if assume_unique else unique(ar1)
+    return a[f.asarray(isin(a, ar2, invert=True))]
+
+
+def setxor1d(ar1: Any, ar2: Any, assume_unique: bool = False) -> ndarray:
+    """The different elements that are in one of them, sorted."""
+    return sort(f.concatenate([setdiff1d(ar1, ar2), setdiff1d(ar2, ar1)]))
+
+
+def ediff1d(ary: Any, to_end: Any = None, to_begin: Any = None) -> ndarray:
+    """Differences of neighbours along one axis, with others before and behind."""
+    a = f.ravel(ary)
+    parts = [diff(a)]
+    for given, place in ((to_begin, 0), (to_end, 2)):
+        if given is None:
+            continue
+        part = f.ravel(given)
+        if not f.can_cast(part.dtype, a.dtype, "same_kind"):
+            name = "to_begin" if place == 0 else "to_end"
+            raise TypeError(
+                f"dtype of `{name}` must be compatible with input `ary` under the `same_kind` rule."
+            )
+        parts.insert(place, part.astype(a.dtype, copy=False))
+    return f.concatenate(parts)
+
+
+# -- inserting and deleting ------------------------------------------------------------------------------
+
+
+def _places(obj: Any, extent: int) -> Any:
+    """The places that slices, masks and integers mean, as NumPy's array: they say how large the result is."""
+    if isinstance(obj, slice):
+        return numpy.arange(*obj.indices(extent))
+    found = numpy.asarray(to_numpy(obj, True) if isinstance(obj, ndarray) else obj)
+    if found.dtype == bool:
+        if found.shape != (extent,):
+            raise ValueError(
+                f"boolean array argument obj to delete must be one dimensional and match the axis length of {extent}"
+            )
+        return numpy.flatnonzero(found)
+    if found.size == 0 and not isinstance(obj, (numpy.ndarray, ndarray)):
+        found = found.astype(numpy.intp)
+    if found.dtype.kind not in "iu":
+        raise IndexError("arrays used as indices must be of integer (or boolean) type")
+    if ((found < -extent) | (found >= extent)).any():
+        bad = found[(found < -extent) | (found >= extent)].flat[0]
+        raise IndexError(f"index {bad} is out of bounds for axis 0 with size {extent}")
+    return found % max(extent, 1)
+
+
+def delete(arr: Any, obj: Any, axis: Any = None) -> ndarray:
+    """A copy without the elements at places along an axis."""
+    a = f.asarray(arr)
+    if axis is None:
+        a, axis = f.ravel(a), 0
+    axis = f.normalize(axis, a.ndim)
+    keep = numpy.ones(a.shape[axis], bool)
+    keep[_places(obj, a.shape[axis])] = False
+    return take(a, numpy.flatnonzero(keep), axis)
+
+
+def insert(arr: Any, obj: Any, values: Any, axis: Any = None) -> ndarray:
+    """A copy with values before places along an axis."""
+    a = f.asarray(arr)
+    if axis is None:
+        a, axis = f.ravel(a), 0
+    axis = f.normalize(axis, a.ndim)
+    extent = a.shape[axis]
+    is_number = numpy.ndim(obj) == 0 and not isinstance(obj, slice)
+    if isinstance(obj, slice) or getattr(obj, "dtype", None) == bool:
+        places = _places(obj, extent)
+    else:
+        places = numpy.atleast_1d(
+            numpy.asarray(to_numpy(obj, True) if isinstance(obj, ndarray) else obj)
+        )
+        places = places.astype(numpy.intp) if places.size == 0 else places
+        if places.dtype.kind not in "iu":
+            raise IndexError("arrays used as indices must be of integer (or boolean) type")
+        if ((places < -extent) | (places > extent)).any():
+            raise IndexError(
+                f"index {places.flat[0]} is out of bounds for axis {axis} with size {extent}"
+            )
+        places = numpy.where(places < 0, places + extent, places)
+    new = f.array(values, a.dtype, copy=None, ndmin=a.ndim)
+    if is_number:
+        new = f.moveaxis(new, 0, axis)
+    n = new.shape[axis] if is_number else places.size
+    at = numpy.repeat(places, n) if is_number else places
+    order = numpy.argsort(at, kind="stable")
+    at[order] += numpy.arange(n)
+    old = numpy.ones(extent + n, bool)
+    old[at] = False
+    shape = [extent + n if d == axis else m for d, m in enumerate(a.shape)]
+    made = f.empty(shape, a.dtype)
+    key = (slice(None),) * axis
+    made[(*key, at)] = new
+    made[(*key, numpy.flatnonzero(old))] = a
+    return made
+
+
+def resize(a: Any, new_shape: Any) -> ndarray:
+    """The elements in another shape, repeated or cut."""
+    new_shape = (new_shape,) if isinstance(new_shape, (int, numpy.integer)) else tuple(new_shape)
+    if any(n < 0 for n in new_shape):
+        raise ValueError("all elements of `new_shape` must be non-negative")
+    a, n = f.ravel(a), math.prod(new_shape)
+    if not n or not a.size:
+        return f.zeros(new_shape, a.dtype)
+    return f.reshape(f.tile(a, -(-n // a.size))[:n], new_shape)
+
+
+def block(arrays: Any) -> ndarray:
+    """Nested lists of arrays as one array: the innermost lists along the last axis."""
+
+    def depth(x: Any) -> int:
+        if isinstance(x, tuple):
+            raise TypeError("arrays is a tuple. Only lists can be used to arrange blocks, and np.block does not allow "
+                            "implicit conversion from tuple to ndarray.")  # fmt: skip
+        if not isinstance(x, list):
+            return 0
+        if not x:
+            raise ValueError("List at arrays cannot be empty")
+        depths = {depth(each) for each in x}
+        if len(depths) > 1:
+            raise ValueError("List depths are mismatched")
+        return 1 + depths.pop()
+
+    def rank(x: Any) -> int:
+        return max(map(rank, x)) if isinstance(x, list) else f.asarray(x).ndim
+
+    def join(x: Any, axis: int) -> ndarray:
+        if not isinstance(x, list):
+            part = f.asarray(x)
+            return part.reshape((1,) * (whole - part.ndim) + part.shape)
+        return f.concatenate([join(each, axis + 1) for each in x], axis)
+
+    levels = depth(arrays)
+    whole = max(levels, rank(arrays))
+    made = join(arrays, -levels)
+    return made.copy() if not levels else made
+
+
+def apply_along_axis(func1d: Any, axis: int, arr: Any, *args: Any, **kwargs: Any) -> ndarray:
+    """A Python function of every line along an axis."""
+    a = f.asarray(arr)
+    axis = f.normalize(axis, a.ndim)
+    lines = f.moveaxis(a, axis, -1)
+    outer = lines.shape[:-1]
+    if not math.prod(outer):
+        raise ValueError("Cannot apply_along_axis when any iteration dimensions are 0")
+    made = [f.asarray(func1d(lines[at], *args, **kwargs)) for at in numpy.ndindex(*outer)]
+    whole = f.stack(made).reshape((*outer, *made[0].shape))
+    inner = range(len(outer), whole.ndim)
+    return f.moveaxis(whole, list(inner), [axis + i for i in range(len(inner))]).copy()
+
+
+def apply_over_axes(func: Any, a: Any, axes: Any) -> ndarray:
+    """A function of the array and an axis, for one axis after the other."""
+    a = f.asarray(a)
+    for axis in f.normalize_many(axes, a.ndim):
+        made = f.asarray(func(a, axis))
+        if made.ndim != a.ndim:
+            made = f.expand_dims(made, axis)
+        if made.ndim != a.ndim:
+            raise ValueError("function is not returning an array of the correct shape")
+        a = made
+    return a
+
+
+# -- indices -----------------------------------------------------------------------------------------------
+
+
+def _triangle(mask: Any) -> tuple[ndarray, ...]:
+    return unravel_index(flatnonzero(mask), mask.shape)
+
+
+def tril_indices(n: int, k: int = 0, m: int | None = None) -> tuple[ndarray, ...]:
+    """Places of the elements at and below a diagonal."""
+    from ._operators import tri
+
+    return _triangle(tri(n, m, k, bool))
+
+
+def triu_indices(n: int, k: int = 0, m: int | None = None) -> tuple[ndarray, ...]:
+    """Places of the elements at and above a diagonal."""
+    from ._operators import tri
+
+    return _triangle(f.asarray(FUNCTIONS["logical_not"](tri(n, m, k - 1, bool))))
+
+
+def tril_indices_from(arr: Any, k: int = 0) -> tuple[ndarray, ...]:
+    """Places of the elements of a matrix at and below a diagonal."""
+    if f.asarray(arr).ndim != 2:
+        raise ValueError("input array must be 2-d")
+    return tril_indices(arr.shape[-2], k, arr.shape[-1])
+
+
+def triu_indices_from(arr: Any, k: int = 0) -> tuple[ndarray, ...]:
+    """Places of the elements of a matrix at and above a diagonal."""
+    if f.asarray(arr).ndim != 2:
+        raise ValueError("input array must be 2-d")
+    return triu_indices(arr.shape[-2], k, arr.shape[-1])
+
+
+def diag_indices(n: int, ndim: int = 2) -> tuple[ndarray, ...]:
+    """Places of the diagonal of an array whose axes are all n long."""
+    return (f.arange(n),) * ndim
+
+
+def fill_diagonal(a: ndarray, val: Any, wrap: bool = False) -> None:
+    """Makes the elements of the diagonal those of `val`, in turn."""
+    if a.ndim < 2:
+        raise ValueError("array must be at least 2-d")
+    if a.ndim > 2 and len(set(a.shape)) != 1:
+        raise ValueError("All dimensions of input must be of equal length")
+    if wrap:
+        raise NotImplementedError("tessera.numeric.fill_diagonal: wrap= is not there yet")
+    n = min(a.shape)
+    diagonal = a._view(0, a.dtype, (n,), (sum(a.strides),))
+    values = f.ravel(f.asarray(val, a.dtype))
+    diagonal[...] = values[0] if values.size == 1 else resize(values, n)
+
+
+def ix_(*args: Any) -> tuple[ndarray, ...]:
+    """Vectors as indices of a grid."""
+    made = []
+    for d, each in enumerate(args):
+        x = f.asarray(each)
+        if x.ndim != 1:
+            raise ValueError("Cross index must be 1 dimensional")
+        x = flatnonzero(x) if x.dtype == bool else x if x.size else x.astype(numpy.intp)
+        made.append(x.reshape([-1 if k == d else 1 for k in range(len(args))]))
+    return tuple(made)
+
+
+def geomspace(
+    start: Any, stop: Any, num: int = 50, endpoint: bool = True, dtype: Any = None, axis: int = 0
+) -> ndarray:
+    """Numbers evenly spaced in their logarithm, from start to stop."""
+    first, last = f.asarray(start) * 1.0, f.asarray(stop) * 1.0
+    if bool(r.any(f.asarray(first == 0))) or bool(r.any(f.asarray(last == 0))):
+        raise ValueError("Geometric sequence cannot include zero")
+    sign = FUNCTIONS["sign"](first)
+    if bool(r.any(f.asarray(sign != FUNCTIONS["sign"](last)))):
+        raise NotImplementedError(
+            "tessera.numeric.geomspace: numbers of both signs are not there yet"
+        )
+    log = FUNCTIONS["log10"]
+    made = (
+        f.asarray(
+            FUNCTIONS["power"](10.0, f.linspace(log(first / sign), log(last / sign), num, endpoint))
+        )
+        * sign
+    )
+    if num > 0:
+        made[0] = first
+        if num > 1 and endpoint:
+            made[-1] = last
+    made = f.moveaxis(made, 0, axis) if axis else made
+    return made if dtype is None else made.astype(dtype)
+
+
+def trapezoid(y: Any, x: Any = None, dx: Any = 1.0, axis: int = -1) -> Any:
+    """The integral of points along an axis by trapezia."""
+    y = f.asarray(y)
+    axis = f.normalize(axis, y.ndim)
+    step: Any = dx
+    if x is not None:
+        x = f.asarray(x)
+        step = diff(x, axis=axis if x.ndim > 1 else -1)
+        if x.ndim == 1:
+            step = step.reshape([-1 if d == axis else 1 for d in range(y.ndim)])
+    key = (slice(None),) * axis
+    parts = step * (y[(*key, slice(1, None))] + y[(*key, slice(None, -1))]) / 2.0
+    return r.sum(parts, axis)
+
+
+def median(
+    a: Any, axis: Any = None, out: Any = None, overwrite_input: bool = False, keepdims: bool = False
+) -> Any:
+    """The middle of sorted elements along axes; NaN where one is."""
+    a = f.asarray(a)
+    axes = tuple(range(a.ndim)) if axis is None else f.normalize_many(axis, a.ndim)
+    kept = [d for d in range(a.ndim) if d not in axes]
+    lines = a.transpose([*kept, *axes]).reshape([a.shape[d] for d in kept] + [-1])
+    n = lines.shape[-1]
+    if not n:
+        return r.mean(a, axis, out=out, keepdims=keepdims)
+    ordered = sort(lines)
+    middle = r.mean(ordered[..., (n - 1) // 2 : n // 2 + 1], -1)
+    made = f.asarray(middle)
+    if a.dtype.kind == "f":
+        made = (
+            f.asarray(FUNCTIONS["add"](made, f.asarray(ordered[..., -1]) * 0))
+            if _has_nan(ordered)
+            else made
+        )
+    if keepdims:
+        made = made.reshape([1 if d in axes else n for d, n in enumerate(a.shape)])
+    return r.scalar_of(made) if out is None else f.copy_of(made, out)
+
+
+def _has_nan(ordered: ndarray) -> bool:
+    return bool(r.any(FUNCTIONS["isnan"](ordered[..., -1])))
+
+
+def digitize(x: Any, bins: Any, right: bool = False) -> Any:
+    """Which of monotonic bins numbers lie in."""
+    from ._sort import searchsorted
+
+    edges = f.asarray(bins)
+    steps = diff(edges)
+    if bool(r.all(f.asarray(steps >= 0))):
+        return searchsorted(edges, x, "left" if right else "right")
+    if not bool(r.all(f.asarray(steps <= 0))):
+        raise ValueError("bins must be monotonically increasing or decreasing")
+    return edges.size - searchsorted(edges[::-1], x, "right" if right else "left")
+
+
+def mask_indices(n: int, mask_func: Any, k: Any = 0) -> tuple[ndarray, ...]:
+    """Places where a function of a matrix of ones is not 0."""
+    return _triangle(f.asarray(mask_func(f.ones((n, n), int), k)) != 0)
+
+
+def ravel_multi_index(multi_index: Any, dims: Any, mode: Any = "raise", order: str = "C") -> Any:
+    """Places along each axis as places along one."""
+    dims = tuple(dims) if hasattr(dims, "__iter__") else (operator.index(dims),)
+    parts = [f.asarray(x) for x in multi_index]
+    modes = (mode,) * len(dims) if isinstance(mode, str) else tuple(mode)
+    if len(parts) != len(dims):
+        raise ValueError(f"parameter multi_index must be a sequence of length {len(dims)}")
+    total: Any = 0
+    pairs = list(zip(parts, dims, modes, strict=True))
+    for x, extent, how in pairs if order == "C" else pairs[::-1]:
+        if how == "raise" and x.size and (int(r.min(x)) < 0 or int(r.max(x)) >= extent):
+            raise ValueError("invalid entry in coordinates array")
+        x = x % extent if how == "wrap" else x
+        x = FUNCTIONS["minimum"](FUNCTIONS["maximum"](x, 0), extent - 1) if how == "clip" else x
+        total = total * extent + x
+    return total
