@@ -19,9 +19,20 @@ from ._ndarray import ndarray
 from ._ufunc import FUNCTIONS
 
 __all__ = [
-    *("LinAlgError", "cross", "diagonal", "matmul", "matrix_norm", "matrix_power", "matrix_transpose", "norm"),
-    *("outer", "tensordot", "trace", "vecdot", "vector_norm"),
-]  # fmt: skip
+    "LinAlgError",
+    "cross",
+    "diagonal",
+    "matmul",
+    "matrix_norm",
+    "matrix_power",
+    "matrix_transpose",
+    "norm",
+    "outer",
+    "tensordot",
+    "trace",
+    "vecdot",
+    "vector_norm",
+]
 _absolute, _power, _sqrt = FUNCTIONS["absolute"], FUNCTIONS["power"], FUNCTIONS["sqrt"]
 
 
