@@ -224,8 +224,8 @@ typedef enum ts_sreg { /* sreg kinds; x, y, z follow each other */
  * memory of the block of its own.
  * ld, st: kind = ts_cache_use, number = elements (1, 2, 4, 8, 16); ld extra bit 0 = masked-off elements may
  * be anything (else they are the pad, or zero). */
-typedef enum ts_cache_use { TS_CACHE_NONE, TS_CACHE_NC /* read-only */, TS_CACHE_STREAM, TS_CACHE_VOLATILE,
-    TS_CACHE_RELAXED, TS_CACHE_ACQUIRE, TS_CACHE_RELEASE } ts_cache_use;
+typedef enum ts_cache_use { TS_CACHE_NONE, TS_CACHE_NC /* read-only */, TS_CACHE_L2 /* alone */, TS_CACHE_STREAM,
+    TS_CACHE_VOLATILE, TS_CACHE_RELAXED, TS_CACHE_ACQUIRE, TS_CACHE_RELEASE } ts_cache_use;
 /* shfl kinds; number = clamp/segment word, 31 for idx/bfly/down and 0 for up */
 typedef enum ts_shfl { TS_SHFL_IDX, TS_SHFL_UP, TS_SHFL_DOWN, TS_SHFL_BFLY } ts_shfl;
 /* vote: i1 -> i1 (any, all) or i32 (ballot; active: the lanes that are here; waits for none).  redux kinds: ts_rmw. */

@@ -19,7 +19,7 @@ static const char *const text_sreg[] = {
     "nctaid.y", "nctaid.z",     "ntid.x",     "ntid.y",   "ntid.z",  "laneid",     "warpid",
     "smid",     "cluster_rank", "cluster_id", "ncluster", "clock64", "lanemask_lt",
     "shared_bytes", "cluster_size"};
-static const char *const text_cache[] = {NULL,      "nc",      "stream", "volatile",
+static const char *const text_cache[] = {NULL,      "nc",      "l2", "stream", "volatile",
                                          "relaxed", "acquire", "release"};
 static const char *const text_shfl[] = {"idx", "up", "down", "bfly"};
 static const char *const text_vote[] = {"any", "all", "ballot", "active"};

@@ -62,8 +62,8 @@ static void what_cannot_be_compiled_is_named(void)
         ts_status status;
         const char *words;
     } cases[] = {
-        {"thread entry @k() num_warps=1 {\n  bulk_commit\n  return\n}\n", TS_TARGET_CPU, TS_UNSUPPORTED,
-         "kernel 'k': 'bulk_commit' is not compiled for the CPU; launch the kernel on a GPU, or do without it"},
+        {"thread entry @k() num_warps=1 {\n  tma_prefetch map=0\n  return\n}\n", TS_TARGET_CPU, TS_UNSUPPORTED,
+         "kernel 'k': 'tma_prefetch' is not compiled for the CPU; launch the kernel on a GPU, or do without it"},
         {"thread entry @k() {\n  return\n}\n", TS_TARGET_CPU, TS_VALUE,
          "kernel 'k' is written for threads, found a block of (0, 0, 0): say how many threads a block has, 1 to 1024"},
         {"thread entry @k() num_warps=1 {\n"

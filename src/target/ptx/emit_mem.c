@@ -21,8 +21,8 @@ typedef struct mem_access {
 
 static const char *mem_ld_modifier(uint32_t cache)
 {
-    static const char *const names[] = {[TS_CACHE_NONE] = "", [TS_CACHE_NC] = "", [TS_CACHE_STREAM] = "",
-        [TS_CACHE_VOLATILE] = ".volatile", [TS_CACHE_RELAXED] = ".relaxed.gpu",
+    static const char *const names[] = {[TS_CACHE_NONE] = "", [TS_CACHE_NC] = "", [TS_CACHE_L2] = "",
+        [TS_CACHE_STREAM] = "", [TS_CACHE_VOLATILE] = ".volatile", [TS_CACHE_RELAXED] = ".relaxed.gpu",
         [TS_CACHE_ACQUIRE] = ".acquire.gpu", [TS_CACHE_RELEASE] = ".release.gpu"};
     return cache < TS_COUNT(names) ? names[cache] : "";
 }
@@ -31,6 +31,8 @@ static const char *mem_ld_suffix(ts_ptx *e, uint32_t cache, bool store)
 {
     if (cache == TS_CACHE_NC)
         return store ? "" : ".nc";
+    if (cache == TS_CACHE_L2)
+        return ".cg";
     if (cache != TS_CACHE_STREAM)
         return "";
     ts__ptx_need(e, 74);

@@ -486,6 +486,11 @@ def test_hints_of_caches(dtype: str) -> None:
         np.testing.assert_array_equal(out, x[::-1])
 
 
+def test_hints_that_name_the_cache_of_the_device() -> None:
+    text, _ = cuda.compile_ptx(hinted(cuda.ldcg, cuda.stcg).py_func, "void(float32[:, ::1], float32[:, ::1])")
+    assert "ld.global.cg.f32" in text and "st.global.cg.f32" in text
+
+
 TABLE = np.arange(12.0).reshape(3, 4)
 
 
