@@ -80,6 +80,9 @@ void cpu_pool_run(cpu_pool *pool, cpu_work_fn *work, void *user, int64_t n_items
  * cpu_pool_scratch. False: no memory, or given up. */
 bool cpu_pool_run_scratch(cpu_pool *pool, cpu_work_fn *work, cpu_idle_fn *idle, void *user, int64_t n_items,
                           int64_t chunk, size_t scratch_bytes);
+/* n items, each by a thread of its own, all at once: they may wait for each other. False: the pool is taken, or has
+ * not so many threads; then none ran. */
+bool cpu_pool_run_all(cpu_pool *pool, cpu_work_fn *work, void *user, uint32_t n);
 static inline void *cpu_pool_scratch(const cpu_pool *pool, uint32_t worker)
 {
     return pool->scratch ? pool->scratch + worker * pool->scratch_each : NULL;
@@ -97,18 +100,17 @@ void cpu_fp_leave(cpu_fp_state state);
 enum { CPU_MEETING_MOST = TS_CPU_COOPERATIVE_BLOCKS };
 typedef void cpu_meeting_fn(void *user, uint32_t block);
 typedef struct cpu_meeting {
-    pthread_mutex_t lock;
-    pthread_cond_t changed;
+    pthread_mutex_t lock;          /* the two counts */
     uint32_t n_present, n_waiting; /* blocks that have not ended; those of them that wait */
-    uint64_t round;                /* how often all have met */
-    bool begun, given_up;
-    cpu_meeting_fn *work;
+    ts_signal round, begun;        /* raised each time that all have met; once, for threads made for the launch */
+    bool given_up, spins;
+    cpu_meeting_fn *work;          /* this and `user` are the caller's, all else is cpu_meeting_run's */
     void *user;
 } cpu_meeting;
 
-/* Runs `work` for n blocks at once, block 0 in the caller. False: memory is out, or the system has no more threads;
- * then none ran. */
-bool cpu_meeting_run(cpu_meeting *m, const ts_alloc *alloc, uint32_t n, cpu_meeting_fn *work, void *user);
+/* Runs `work` for n blocks at once, block 0 in the caller. `pool` is not held by the caller. False: memory is out, or
+ * the system has no more threads; then none ran. */
+bool cpu_meeting_run(cpu_meeting *m, cpu_pool *pool, uint32_t n);
 /* Called by a block: waits until all that have not ended wait here, or `ends` says that the launch does. */
 void cpu_meeting_wait(cpu_meeting *m, bool (*ends)(const void *user), const void *user);
 

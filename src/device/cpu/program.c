@@ -289,12 +289,13 @@ static void program_meeting_block(void *user, uint32_t block)
 static bool program_cooperate(ts_cpu *cpu, cpu_run *run, int64_t n_blocks)
 {
     size_t each = ((size_t)run->program->base.plan.scratch_bytes + 4095) & ~(size_t)4095;
-    program_meeting meeting = {.run = run, .each_bytes = each};
+    program_meeting meeting = {.base.work = program_meeting_block, .run = run, .each_bytes = each};
+    meeting.base.user = &meeting;
     meeting.scratch = each ? cpu_memory_get(&cpu->memory, each * (size_t)n_blocks) : NULL;
     if (each && !meeting.scratch)
         return false;
     run->meeting = &meeting;
-    bool ran = cpu_meeting_run(&meeting.base, cpu->base.alloc, (uint32_t)n_blocks, program_meeting_block, &meeting);
+    bool ran = cpu_meeting_run(&meeting.base, &cpu->pool, (uint32_t)n_blocks);
     cpu_memory_put(&cpu->memory, meeting.scratch);
     return ran;
 }

@@ -230,6 +230,8 @@ static void *pool_main(void *argument)
 static void pool_start(cpu_pool *pool)
 {
     sigset_t all, old;
+    if (pool->n_started + 1 >= pool->n_threads || atomic_load(&pool->stop))
+        return;
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &old); /* signals are for the program's own threads */
     while (pool->n_started + 1 < pool->n_threads) {
@@ -258,8 +260,7 @@ static void pool_wait(cpu_pool *pool)
 static void pool_run_locked(cpu_pool *pool, cpu_work_fn *work, cpu_idle_fn *idle, void *user, int64_t n_items,
                             int64_t chunk)
 {
-    if (pool->n_started + 1 < pool->n_threads && !atomic_load(&pool->stop))
-        pool_start(pool);
+    pool_start(pool);
     pool->work = work;
     pool->idle = idle;
     pool->user = user;
@@ -285,6 +286,18 @@ void cpu_pool_run(cpu_pool *pool, cpu_work_fn *work, void *user, int64_t n_items
     }
     pool_run_locked(pool, work, NULL, user, n_items, chunk);
     pthread_mutex_unlock(&pool->lock);
+}
+
+bool cpu_pool_run_all(cpu_pool *pool, cpu_work_fn *work, void *user, uint32_t n)
+{
+    if (n > pool->n_threads || pthread_mutex_trylock(&pool->lock) != 0)
+        return false;
+    pool_start(pool);
+    bool ok = n <= pool->n_started + 1;
+    if (ok)
+        pool_run_locked(pool, work, NULL, user, n, 1);
+    pthread_mutex_unlock(&pool->lock);
+    return ok;
 }
 
 /* False: given up. */
