@@ -106,7 +106,8 @@ def reduce_by_key(
 
     key = ("reduce by key", op.key, same.key, kinds_of([keys, values], [out_keys, out_values, count]))
     ins, outs = (keys.state, values.state, n.state), (out_keys.state, out_values.state, count.state)
-    return run_scan(make, pair, key, n, ins, outs, numpy.int32(0), Memory(temp_storage, stream_of(stream)))
+    memory = Memory(temp_storage, stream_of(stream))
+    return run_scan(make, pair, key, n, ins, outs, numpy.int32(0), memory, op.is_exact(kind))
 
 
 @algorithm
@@ -180,7 +181,8 @@ def _scan_by_key(
     ins = (keys.state, values.state, init)
     if n.most == 0 and storage is not None:
         return None
-    return run_scan(make, pair, key, n, ins, (output.state,), numpy.int32(0), Memory(storage, stream_of(stream)))
+    memory = Memory(storage, stream_of(stream))
+    return run_scan(make, pair, key, n, ins, (output.state,), numpy.int32(0), memory, op.is_exact(kind))
 
 
 @algorithm

@@ -26,8 +26,8 @@ from .op import operator_of
 from .types import TypeDescriptor, type_of
 
 __all__ = [
-    "POOL", "THREADS", "Count", "Made", "Memory", "algorithm", "apart", "checked_count", "count_of", "init_of",
-    "items_in", "keep", "kernel_of", "kind_text", "on_cpu", "range_of", "stream_of",
+    "POOL", "THREADS", "Count", "Made", "Memory", "algorithm", "apart", "checked_count", "cores_for", "count_of",
+    "init_of", "items_in", "keep", "kernel_of", "kind_text", "on_cpu", "range_of", "stream_of",
 ]  # fmt: skip
 
 THREADS = 256  # of a block, for all algorithms that do not say otherwise
@@ -68,6 +68,19 @@ def _jitted(function: Callable[..., Any]) -> Any:
 def on_cpu() -> bool:
     """Whether kernels run on the CPU device, where those of one thread a block are as C's loops."""
     return bool(_core._current_device() < _core.DEVICE_CUDA)
+
+
+def cores_for(n: int, least: int) -> int:
+    """How many blocks that wait for each other n items are shared by on the CPU device: one for each core, if each gets
+    ``least`` items."""
+    return max(1, min(_cores(), n // least))
+
+
+@functools.cache
+def _cores() -> int:
+    from ..cuda import get_current_device
+
+    return min(int(get_current_device().MULTIPROCESSOR_COUNT), int(_core.CPU_COOPERATIVE_BLOCKS))
 
 
 def clear_all_caches() -> None:

@@ -3,6 +3,10 @@
 
 Each block counts in shared memory and adds its bins to the result at its end; with more bins than fit there it adds to
 the result at once. Two launches; each sample is read once.
+
+On a CPU a block is a thread of a core, with bins of its own, several of each where there are few: neighbours are often
+equal, and one number cannot be added to twice in a turn. Then the blocks meet and put together what they have. One
+launch.
 """
 
 from __future__ import annotations
@@ -12,7 +16,10 @@ from typing import Any, NamedTuple
 
 import numpy
 
-from ._engine import POOL, THREADS, algorithm, checked_count, count_of, kernel_of, stream_of
+from ..cuda.libdevice import umul64hi
+from ._engine import (
+    POOL, THREADS, Memory, algorithm, checked_count, cores_for, count_of, kernel_of, on_cpu, stream_of,
+)  # fmt: skip
 from .iterators import iterator_of
 
 __all__ = ["histogram_even", "histogram_range"]
@@ -20,6 +27,8 @@ __all__ = ["histogram_even", "histogram_range"]
 Function = Callable[..., Any]
 ITEMS = 16  # of a thread
 _MOST_SHARED = 8192  # bins
+_LEAST = 1 << 15  # samples that are worth a core
+_COPIES, _MOST_COPIED = 4, 1024  # of each bin on a CPU, with at most so many bins
 
 
 def _zeroing() -> Callable[..., None]:
@@ -72,6 +81,33 @@ def _counting(load: Function, bin_of: Function, count: Any, in_shared: bool) -> 
     return histogram
 
 
+def _counting_in_chunks(load: Function, bin_of: Function, count: Any, copies: int) -> Callable[..., None]:
+    from ..cuda import blockIdx, cg, gridDim
+
+    each = tuple(range(copies))
+
+    def histogram(samples: Any, n: Any, levels: Any, out: Any, bins: Any, counts: Any) -> None:
+        part, parts, row = numpy.int64(blockIdx.x), numpy.int64(gridDim.x), bins + 1  # the first is of samples in none
+        mine, first, last = part * copies * row, n * part // parts, n * (part + 1) // parts
+        for b in range(mine, mine + copies * row):
+            counts[b] = 0
+        whole = first + (last - first) // copies * copies
+        for i in range(first, whole, copies):
+            for c in each:
+                counts[numpy.uint64(mine + c * row + 1 + bin_of(load(samples, i + c), levels, bins))] += 1
+        for i in range(whole, last):
+            counts[numpy.uint64(mine + 1 + bin_of(load(samples, i), levels, bins))] += 1
+        if parts > 1:
+            cg.this_grid().sync()
+        for b in range(bins * part // parts, bins * (part + 1) // parts):
+            total = numpy.int64(0)
+            for c in range(parts * copies):
+                total += counts[c * row + 1 + b]
+            out[b] = count(total)
+
+    return histogram
+
+
 def _even_floats(cast: Function) -> Function:
     """The bin of a float: where it would be by its value, moved by one where rounding has put it past an edge."""
 
@@ -86,11 +122,32 @@ def _even_floats(cast: Function) -> Function:
     return bin_of
 
 
+def _above(v: Any, low: Any, width: Any) -> Any:
+    """How far a sample is above the first edge, modulo 2^64; the width or more where it is in no bin."""
+    if v.dtype.kind == "u" and v.dtype.itemsize == 8 and low < 0:
+        end = numpy.int64(width) + low
+        return numpy.uint64(v) - numpy.uint64(low) if end > 0 and v < numpy.uint64(end) else width
+    return numpy.uint64(numpy.int64(v) - low)
+
+
 def _even_ints(v: Any, levels: Any, bins: Any) -> Any:
-    low, high, width = levels
-    if v < low or v >= high:
+    """Divides by what 2^64 is divided by the width, which is one less than the quotient at most."""
+    low, width, inverse = levels
+    above = _above(v, low, width)
+    if above >= width:
         return -1
-    return numpy.int64((numpy.uint64(v) - numpy.uint64(low)) * numpy.uint64(bins) // width)
+    scaled = above * numpy.uint64(bins)
+    quotient = numpy.uint64(umul64hi(scaled, inverse))
+    if scaled - quotient * width >= width:
+        quotient += numpy.uint64(1)
+    return numpy.int64(quotient)
+
+
+def _each_int(v: Any, levels: Any, bins: Any) -> Any:
+    """Where bins are of one number each."""
+    low, width, _ = levels
+    above = _above(v, low, width)
+    return -1 if above >= width else numpy.int64(above)
 
 
 def _range(load: Function) -> Function:
@@ -154,7 +211,9 @@ def histogram_even(
     if of is not None and of.kind in "iub" and low.dtype.kind in "iu":
         width = numpy.uint64(int(high) - int(low))
         if int(width) * bins < 1 << 64:
-            rule = _Bins("ints", lambda: _even_ints, (numpy.int64(low), numpy.int64(high), width), bins)
+            key, made = ("each int", lambda: _each_int) if int(width) == bins else ("ints", lambda: _even_ints)
+            inverse = numpy.uint64(((1 << 64) - 1) // int(width))
+            rule = _Bins(key, made, (numpy.int64(low), width, inverse), bins)
             return _histogram(rule, samples, d_histogram, num_samples, stream, temp_storage)
     kind = numpy.dtype(numpy.result_type(low.dtype, of if of is not None else low.dtype))
     if kind.kind != "f" or kind.itemsize < 4:
@@ -194,9 +253,20 @@ def _histogram(rule: _Bins, samples: Any, d_histogram: Any, num_samples: Any, st
     is_in_a_row = getattr(output, "is_in_a_row", False)
     if output.value_type is None or output.value_type.dtype.kind not in "iu" or not is_in_a_row:
         raise TypeError("d_histogram must be an array of whole numbers")
+    cast, in_shared = output.value_type.cast, bins <= _MOST_SHARED
+    if on_cpu():
+        parts, copies = cores_for(n, max(_LEAST, bins)), _COPIES if bins <= _MOST_COPIED else 1
+        memory = Memory(storage, stream)
+        counts = numpy.int32 if n < 1 << 31 else numpy.int64
+        found = memory.take((counts, parts * copies * (bins + 1)), counters=0)
+        if found is None:
+            return memory.nbytes
+        key = (rule.key, samples.kind, output.kind, copies)
+        kernel = kernel_of(_counting_in_chunks, key, lambda: (samples.load(), rule.make(), cast, copies))
+        kernel[parts, 1, stream](samples.state, n, rule.levels, output.state[0], bins, found[0])
+        return None
     if storage is None:
         return 1
-    cast, in_shared = output.value_type.cast, bins <= _MOST_SHARED
     kernel_of(_zeroing, output.kind, tuple)[-(-bins // THREADS), THREADS, stream](output.state[0], bins)
     if n:
         key = (rule.key, samples.kind, output.kind, in_shared)

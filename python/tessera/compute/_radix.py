@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 
 import numpy
 
-from ._engine import Count, kernel_of, range_of
+from ._engine import Count, cores_for, kernel_of, range_of
 from .iterators import ArrayIterator, Iterator, ZipIterator
 
 __all__ = ["Digits", "memory_of", "other_of", "others_of", "overlap", "parts_of", "sort_by_digits"]
@@ -203,12 +203,7 @@ def other_of(output: Iterator, arrays: list[Any]) -> Iterator:
 
 
 def parts_of(n: int) -> int:
-    most = n // _PART
-    if most < 2:
-        return 1
-    from ..cuda import get_current_device
-
-    return min(int(get_current_device().MULTIPROCESSOR_COUNT), most)
+    return cores_for(n, _PART)
 
 
 def memory_of(output: Iterator, n: int) -> list[tuple[Any, int]]:

@@ -16,7 +16,10 @@ from typing import Any
 
 import numpy
 
-from ._engine import POOL, THREADS, Memory, algorithm, checked_count, init_of, items_in, kernel_of, on_cpu, stream_of
+from ._chunks import trees
+from ._engine import (
+    POOL, THREADS, Memory, algorithm, checked_count, cores_for, init_of, items_in, kernel_of, on_cpu, stream_of,
+)  # fmt: skip
 from .determinism import Determinism
 from .iterators import iterator_of
 from .op import operator_of
@@ -28,7 +31,7 @@ Function = Callable[..., Any]
 
 ITEMS = 16  # of a thread
 LEAF = THREADS * ITEMS
-RUN = 8  # leaves of a thread of a CPU
+_CORE = 8  # leaves that are worth a core
 
 
 def _reducing(
@@ -102,37 +105,32 @@ def _finishing(store: Function, op: Function, cast: Function, out_cast: Function
     return finish
 
 
-def _reducing_in_chunks(
-    load: Function, store: Function, op: Function, kind: TypeDescriptor, out_cast: Function, in_order: bool,
-    has_init: bool, number: Function,
-) -> Callable[..., None]:  # fmt: skip
-    """The same for a CPU, with the same bits: one thread a block does what THREADS of a GPU do, leaf by leaf."""
-    from ..cuda import atomic, blockIdx, gridDim, local, threadfence
+def _leaves(load: Function, op: Function, kind: TypeDescriptor, in_order: bool) -> tuple[Function, Function]:
+    """Functions of a kernel of one thread, with the bits of `_reducing`: a leaf, as THREADS of a GPU put it together;
+    and m values as `coop.block.reduce` puts those of as many threads together."""
+    get, put, cast = kind.get, kind.put, kind.cast
+    in_pairs, in_full_pairs = trees(kind, op)
 
-    dtype, get, put, cast, zero = kind.dtype, kind.get, kind.put, kind.cast, kind.zero
-    finish = _finishing(store, op, cast, out_cast, has_init)
-
-    def together(s: Any, m: Any) -> Any:
-        """The first m values as `coop.block.reduce` puts those of as many threads together."""
-        for d in (1, 2, 4, 8, 16):
-            for t in range(0, m - d, 2 * d):
-                put(s, t, cast(op(get(s, t), get(s, t + d))))
+    def of_warps(s: Any, m: Any) -> Any:
         total = get(s, 0)
-        for t in range(32, m, 32):
-            total = cast(op(total, get(s, t)))
+        for w in range(1, (m + 31) // 32):
+            total = cast(op(total, get(s, w)))
         return total
 
-    def leaf_of(src: Any, s: Any, first: Any, n: Any) -> Any:
-        """How many values the items of a leaf give, which are left in ``s``."""
-        last = min(first + LEAF, n)
-        if in_order:
-            m = (last - first + (ITEMS - 1)) // ITEMS
-            for t in range(m):
-                total = cast(load(src, first + t * ITEMS))
-                for i in range(first + t * ITEMS + 1, min(first + t * ITEMS + ITEMS, last)):
-                    total = cast(op(total, cast(load(src, i))))
-                put(s, t, total)
-            return m
+    def together(s: Any, m: Any) -> Any:
+        in_pairs(s, m)
+        return of_warps(s, m)
+
+    def in_order_of(src: Any, s: Any, first: Any, last: Any) -> Any:
+        m = (last - first + (ITEMS - 1)) // ITEMS
+        for t in range(m):
+            total = cast(load(src, first + t * ITEMS))
+            for i in range(first + t * ITEMS + 1, min(first + t * ITEMS + ITEMS, last)):
+                total = cast(op(total, cast(load(src, i))))
+            put(s, t, total)
+        return m
+
+    def in_rows_of(src: Any, s: Any, first: Any, last: Any) -> Any:
         m = min(last - first, THREADS)
         for t in range(m):
             put(s, t, cast(load(src, first + t)))
@@ -141,17 +139,47 @@ def _reducing_in_chunks(
                 put(s, t, cast(op(get(s, t), cast(load(src, row + t)))))
         return m
 
-    def reduce(src: Any, count: Any, out: Any, init: Any, parts: Any, counter: Any, run: Any) -> None:
-        s, n = local.array(THREADS, dtype), number(count)
+    def full_rows(src: Any, s: Any, first: Any) -> None:
+        for t in range(THREADS):
+            total = cast(load(src, first + t))
+            for row in tuple(range(1, ITEMS)):  # written out, so that LLVM takes threads side by side
+                total = cast(op(total, cast(load(src, first + t + row * THREADS))))
+            put(s, t, total)
+
+    def leaf_of(src: Any, s: Any, other: Any, first: Any, n: Any) -> Any:
+        last = min(first + LEAF, n)
+        if in_order:
+            return together(s, in_order_of(src, s, first, last))
+        if last - first == LEAF:
+            full_rows(src, s, first)
+            in_full_pairs(s, other, THREADS)
+            return of_warps(other, THREADS)
+        return together(s, in_rows_of(src, s, first, last))
+
+    return leaf_of, together
+
+
+def _reducing_in_chunks(
+    load: Function, store: Function, op: Function, kind: TypeDescriptor, out_cast: Function, in_order: bool,
+    has_init: bool, number: Function,
+) -> Callable[..., None]:  # fmt: skip
+    """The same for a CPU, with the same bits: one block of one thread for each core, which does leaf by leaf."""
+    from ..cuda import blockIdx, cg, gridDim, local
+
+    dtype, get, put, cast, zero = kind.dtype, kind.get, kind.put, kind.cast, kind.zero
+    finish = _finishing(store, op, cast, out_cast, has_init)
+    leaf_of, together = _leaves(load, op, kind, in_order)
+
+    def reduce(src: Any, count: Any, out: Any, init: Any, parts: Any) -> None:
+        s, other, n = local.array(THREADS, dtype), local.array(THREADS, dtype), number(count)
+        block, blocks = numpy.int64(blockIdx.x), numpy.int64(gridDim.x)
         leaves = (n + (LEAF - 1)) // LEAF
-        begin = blockIdx.x * run
-        for leaf in range(begin, min(begin + run, leaves)):
-            put(parts, leaf, together(s, leaf_of(src, s, leaf * LEAF, n)))
-        threadfence()
-        if atomic.add(counter, 0, 1) < gridDim.x - 1:
+        for leaf in range(leaves * block // blocks, leaves * (block + 1) // blocks):
+            put(parts, leaf, leaf_of(src, s, other, leaf * LEAF, n))
+        if blocks > 1:
+            cg.this_grid().sync()
+        if block > 0:
             return
-        threadfence()
-        counter[0] = 0
         total = cast(zero)
         if leaves > 1:
             each = (leaves + (THREADS - 1)) // THREADS
@@ -212,7 +240,7 @@ def reduce_into(
     _same_structs(h_init, source, output, kind)
     memory = Memory(temp_storage, stream)
     leaves = max(1, -(-n.most // LEAF))
-    found = memory.take((numpy.int32, 1), (kind.dtype, leaves))
+    found = memory.take((numpy.int32, 1), (kind.dtype, leaves), counters=0 if on_cpu() else 1)
     if found is None:
         return memory.nbytes
     out_cast = (output.value_type or kind).cast
@@ -222,11 +250,11 @@ def reduce_into(
         of_items = source.load(), output.store(), op.function, kind, out_cast
         return *of_items, not op.commutative, h_init is not None, n.load()
 
-    given = (source.state, n.state, output.state, init, found[1], found[0])
+    given = (source.state, n.state, output.state, init, found[1])
     if on_cpu():
-        kernel_of(_reducing_in_chunks, key, pieces)[-(-leaves // RUN), 1, stream](*given, RUN)
+        kernel_of(_reducing_in_chunks, key, pieces)[cores_for(leaves, _CORE), 1, stream](*given)
     else:
-        kernel_of(_reducing, key, pieces)[leaves, THREADS, stream](*given)
+        kernel_of(_reducing, key, pieces)[leaves, THREADS, stream](*given, found[0])
     return None
 
 

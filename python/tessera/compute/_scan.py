@@ -7,7 +7,7 @@
             --> emit(outs, i, before, after) for each item, in the order of the items
 
 One launch, which reads and writes each item once. A plain scan stores ``after`` or ``before``; a selection scans counts
-and stores the items themselves where the counts say.
+and stores the items themselves where the counts say. On a CPU chunks are scanned (_chunks.py).
 """
 
 from __future__ import annotations
@@ -17,7 +17,8 @@ from typing import Any, NamedTuple
 
 import numpy
 
-from ._engine import POOL, THREADS, Count, Memory, algorithm, init_of, items_in, kernel_of, stream_of
+from ._chunks import launch_chunks, memory_of_chunks
+from ._engine import POOL, THREADS, Count, Memory, algorithm, init_of, items_in, kernel_of, on_cpu, stream_of
 from ._lookback import before_tile, ended, memory_of, next_tile
 from .iterators import Iterator, iterator_of
 from .op import may_raise, operator_of
@@ -135,34 +136,45 @@ def _tiles(kind: TypeDescriptor, n: int) -> int:
 
 def scan_memory(kind: TypeDescriptor, n: int) -> tuple[tuple[Any, int], tuple[Any, int]]:
     """What `launch_scan` takes of temporary memory: counters, and values."""
+    if on_cpu():
+        return (numpy.int32, 1), memory_of_chunks(kind, n)
     return memory_of(kind, _tiles(kind, n))
 
 
 def run_scan(
     make: Callable[[], Scanned], kind: TypeDescriptor, key: Any, n: Count, ins: Any, outs: Any, init: Any,
-    memory: Memory,
+    memory: Memory, exact: bool = False,
 ) -> int | None:  # fmt: skip
     """Scans n items: ``make`` says what, and is called once for a key.
+
+    Parameters
+    ----------
+    exact : bool
+        The result is the same in any order of steps: of whole numbers, for example.
 
     Returns
     -------
     int or None
         The bytes of temporary memory, if the caller only asks.
     """
-    found = memory.take(*scan_memory(kind, n.most))
+    found = memory.take(*scan_memory(kind, n.most), counters=0 if on_cpu() else 1)
     if found is None:
         return memory.nbytes
-    launch_scan(make, kind, key, n, ins, outs, init, memory.stream, found)
+    launch_scan(make, kind, key, n, ins, outs, init, memory.stream, found, exact)
     return None
 
 
 def launch_scan(
     make: Callable[[], Scanned], kind: TypeDescriptor, key: Any, n: Count, ins: Any, outs: Any, init: Any, stream: Any,
-    taken: list[Any],
+    taken: list[Any], exact: bool = False,
 ) -> None:  # fmt: skip
     """`run_scan` in memory that was taken. An operator that raises may end any block, so no other one may wait for it:
     then one block takes all tiles, with the same bits."""
     waits = not may_raise(key)
+    if on_cpu():
+        tile = None if exact else (_items(kind), _threads(kind))
+        launch_chunks(make, (key, n.kind), n, tile, waits, stream, (ins, n.state, outs, init, taken[1]))
+        return
     kernel = kernel_of(_scanning, (key, n.kind), lambda: (make(), n.load(), waits))
     tiles = _tiles(kind, n.most)
     kernel[tiles if waits else 1, _threads(kind), stream](ins, n.state, outs, init, *taken, tiles)
@@ -217,7 +229,7 @@ def _scan(
     memory = Memory(storage, stream_of(stream))
     if n.most == 0 and storage is not None:
         return None
-    return run_scan(make, kind, key, n, source.state, output.state, init, memory)
+    return run_scan(make, kind, key, n, source.state, output.state, init, memory, op.is_exact(kind))
 
 
 def _first(load: Function) -> Function:

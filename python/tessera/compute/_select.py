@@ -12,7 +12,8 @@ from typing import Any
 
 import numpy
 
-from ._engine import POOL, Count, Memory, algorithm, apart, checked_count, items_in, stream_of
+from ._chunks import Chosen, choose_in_chunks
+from ._engine import POOL, Count, Memory, algorithm, apart, checked_count, items_in, on_cpu, stream_of
 from ._lookback import Counts
 from ._scan import Scanned, run_scan
 from ._text import written
@@ -61,12 +62,18 @@ def chosen(
     """
     others = rest or []
 
-    def make() -> Scanned:
-        flag = choose()
+    def parts() -> Chosen:
         loads = tuple(it.load() for it in sources)
-        puts = moves(loads, outputs, 0)
-        puts_rest = moves(loads, others, len(outputs))
         put_count, as_count = counts.store(), cast_of(counts)
+        puts, puts_rest = moves(loads, outputs, 0), moves(loads, others, len(outputs))
+
+        def finish(outs: Any, total: Any) -> None:
+            put_count(outs[-1], 0, as_count(total))
+
+        return Chosen(choose(), puts, None if rest is None else puts_rest, finish)
+
+    def make() -> Scanned:
+        flag, puts, puts_rest, finish = parts()
 
         def load(ins: Any, i: Any) -> Any:
             return 1 if flag(ins, i) else 0
@@ -80,9 +87,6 @@ def chosen(
                 if 0 <= i - after:
                     puts_rest(outs, ins, i - after, i)
 
-        def finish(outs: Any, total: Any) -> None:
-            put_count(outs[-1], 0, as_count(total))
-
         return Scanned(_COUNT, load, _add, emit, finish, _none)
 
     ins = (*(it.state for it in sources), extra, n.most)
@@ -90,8 +94,10 @@ def chosen(
         apart(("d_in", sources[0]), ("d_out", out))
     checked_count(1, "the number of counts", ("the array of counts", counts))
     outs = (*(it.state for it in (*outputs, *others)), counts.state)
-    kinds = kinds_of(sources, outputs, others, [counts])
-    return run_scan(make, _COUNT, (key, kinds), n, ins, outs, numpy.int32(0), memory)
+    key = key, kinds_of(sources, outputs, others, [counts])
+    if on_cpu():
+        return choose_in_chunks(parts, (key, n.kind), n, ins, outs, memory, rest is not None)
+    return run_scan(make, _COUNT, key, n, ins, outs, numpy.int32(0), memory, True)
 
 
 def kinds_of(*lists: list[Iterator]) -> Any:
@@ -309,4 +315,4 @@ def three_way_partition(
         apart(("d_in", source), ("an output", out))
     checked_count(2, "the number of counts", ("d_num_selected_out", count))
     memory = Memory(temp_storage, stream_of(stream))
-    return run_scan(make, PAIR.__tessera_type__, key, n, (source.state, n.most), outs, numpy.int32(0), memory)
+    return run_scan(make, PAIR.__tessera_type__, key, n, (source.state, n.most), outs, numpy.int32(0), memory, True)

@@ -138,6 +138,10 @@ class Operator(NamedTuple):
         """Whether it may be applied to the items in any order."""
         return self.known in COMMUTATIVE
 
+    def is_exact(self, kind: Any) -> bool:
+        """Whether values of a type may be put together by it in any order of steps, with the same result."""
+        return self.commutative and kind.dtype.kind in "iub"
+
 
 def operator_of(op: Any, arguments: int, what: str = "op") -> Operator:
     """The operator that an argument stands for.

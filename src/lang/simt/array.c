@@ -143,7 +143,8 @@ fr_counts fr_simt_counts_up(const fr *f, ts_val start, ts_val stop, ts_val step)
     return fr_simt_width(f, start, 0) < 64 ? FR_COUNTS_UP_UNSIGNED : FR_COUNTS_TURNS;
 }
 
-/* The low 32 bits of an integer: sums and products are computed of their parts' low bits. */
+/* The low 32 bits of an integer: sums and products are computed of their parts' low bits. An index as a whole (depth 0)
+ * has no others, in an array whose elements 32 bits count. */
 static ts_val array_narrow(fr *f, ts_val v, uint32_t depth)
 {
     ts_builder *b = &f->b;
@@ -161,7 +162,7 @@ static ts_val array_narrow(fr *f, ts_val v, uint32_t depth)
         ts_val x = array_narrow(f, inst.opnd[0], depth + 1);
         return ts_op2(b, (ts_op)inst.op, x, array_narrow(f, inst.opnd[1], depth + 1), 0);
     }
-    return ts_cast(b, TS_OP_trunci, v, TS_T_i32, 0);
+    return ts_cast(b, TS_OP_trunci, v, TS_T_i32, depth ? 0 : TS_A_NSW);
 }
 
 /* ---- numbers of a view -------------------------------------------------------------------------------- */

@@ -463,11 +463,22 @@ static cg_ref elem_select(const elem_op *o, const cg_ref *x)
     return cg_sel(o->e, o->out, o->bits, x[0], x[1], x[2]);
 }
 
+/* The 64 bits that an index of 32 was made of without loss, where there are such: LLVM then sees how it moves from turn
+ * to turn, which 32 bits that may wrap hide. 0: none. */
+static cg_ref elem_whole_index(const elem_op *o, ts_val by)
+{
+    const ts_inst *inst = ts_at(o->e->fn, by);
+    bool is_whole = !o->bits && inst->op == TS_OP_trunci && inst->aux & TS_A_NSW &&
+                    ts_type_of(o->e->fn, inst->opnd[0]) == TS_T_i64;
+    return is_whole ? cg_scalar(o->e, inst->opnd[0]) : 0;
+}
+
 static cg_ref elem_offset(const elem_op *o, const cg_ref *x)
 {
     cg *e = o->e;
     ts_val by = ts_opnds(e->fn, o->inst)[1];
-    cg_ref i = cg_conv(e, "sext", cg_reg_of(e, ts_type_of(e->fn, by)), CG_I64, o->bits, x[1]);
+    cg_ref whole = elem_whole_index(o, by);
+    cg_ref i = whole ? whole : cg_conv(e, "sext", cg_reg_of(e, ts_type_of(e->fn, by)), CG_I64, o->bits, x[1]);
     uint32_t bytes = cg_elem_bytes(e, ts_type_get(e->m, o->from)->elem);
     return cg_bin(e, "add", CG_I64, o->bits, x[0],
                   cg_bin(e, "mul", CG_I64, o->bits, i, cg_const(e, CG_I64, o->bits, bytes)));
