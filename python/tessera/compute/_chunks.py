@@ -211,10 +211,16 @@ def _tiles(what: Any, items: int, threads: int) -> tuple[Function, Function]:
             if has or t > 0:
                 after = cast(op(running, after))
             emit(outs, ins, at_item, running, after)
-            for i in range(at_item + 1, min(at_item + items, last)):
-                running = after
-                after = cast(op(running, cast(load(ins, i))))
-                emit(outs, ins, i, running, after)
+            if at_item + items <= last:
+                for j in range(1, items):
+                    running = after
+                    after = cast(op(running, cast(load(ins, at_item + j))))
+                    emit(outs, ins, at_item + j, running, after)
+            else:
+                for i in range(at_item + 1, last):
+                    running = after
+                    after = cast(op(running, cast(load(ins, i))))
+                    emit(outs, ins, i, running, after)
         return after
 
     return total_of, scan_tile
