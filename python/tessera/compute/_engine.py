@@ -21,6 +21,7 @@ from typing import Any, NamedTuple
 import numpy
 
 from .. import _core
+from ._replay import derived, forget, forget_mine, is_lost, looks_at_addresses, noted, recorded, replayed, takes, wanted
 from .iterators import Iterator, iterator_of
 from .op import operator_of
 from .types import TypeDescriptor, type_of
@@ -47,7 +48,7 @@ def kernel_of(make: Callable[..., Any], key: Any, parts: Callable[[], tuple[Any,
     kernel = _kernels.get((make, key))
     if kernel is None:
         kernel = keep(_kernels, (make, key), _jitted(make(*parts())))
-    return kernel
+    return noted(kernel)
 
 
 def keep(made: dict[Any, Any], key: Any, value: Any) -> Any:
@@ -88,6 +89,7 @@ def clear_all_caches() -> None:
     with _lock:
         _kernels.clear()
         _kept.clear()
+    forget()
 
 
 def stream_of(stream: Any) -> Any:
@@ -200,6 +202,7 @@ def _range(it: Iterator) -> tuple[int, int] | None:
 
 def range_of(array: Any) -> tuple[int, int] | None:
     """The addresses from which on, and before which, the elements of an array are; None: there are none."""
+    looks_at_addresses()
     interface = array.__array_interface__ if isinstance(array, numpy.ndarray) else array.__cuda_array_interface__
     size, shape = numpy.dtype(array.dtype).itemsize, interface["shape"]
     if 0 in shape:
@@ -228,22 +231,49 @@ def algorithm(function: Callable[..., Any]) -> Callable[..., Any]:
 
     @functools.wraps(function)
     def call(**given: Any) -> Any:
-        above, _calls.taken = getattr(_calls, "taken", None), []
-        try:
-            result = function(**given)
-            if any(name.startswith(_READ_LATER) and _of_host(value) for name, value in given.items()):
-                from ..cuda._dispatcher import _wait
-
-                _wait(given.get("stream") or 0)
-            _keep(_calls.taken)
-        except BaseException:
-            _forget_temporaries()
-            raise
-        finally:
-            _calls.taken = above
-        return result
+        return _again(function, function, given)
 
     return call
+
+
+def _again(key: Any, function: Callable[..., Any], given: dict[str, Any]) -> Any:
+    """Calls a function, by the short way where ``key`` was called like this before."""
+    try:
+        if replayed(key, given):
+            return None
+    except BaseException:
+        _forget_temporaries()
+        raise
+    return _called(key, function, given)
+
+
+def _waiting(stream: Any) -> Callable[[], Any]:
+    """The function that waits for what was launched."""
+    from ..cuda._dispatcher import _wait
+
+    if stream == 0 and on_cpu():
+        return functools.partial(_core.synchronize, "cpu")
+    return functools.partial(_wait, stream)
+
+
+def _called(key: Any, function: Callable[..., Any], given: dict[str, Any]) -> Any:
+    above, _calls.taken = getattr(_calls, "taken", None), []
+    recording, wait, went_well = wanted(key, given), None, False
+    try:
+        result = function(**given)
+        if any(name.startswith(_READ_LATER) and _of_host(value) for name, value in given.items()):
+            wait = _waiting(given.get("stream") or 0)
+            wait()
+        _keep(_calls.taken)
+        went_well = result is None
+    except BaseException:
+        _forget_temporaries()
+        raise
+    finally:
+        _calls.taken = above
+        if recording is not None:
+            recorded(key, recording, went_well, wait)
+    return result
 
 
 def _keep(taken: list[Any]) -> None:
@@ -256,6 +286,7 @@ def _keep(taken: list[Any]) -> None:
 
 def _forget_temporaries() -> None:
     """Gives back what this thread keeps for its next calls: counters of a kernel that failed may not be zero."""
+    forget_mine()
     with _lock:
         for key in [key for key in _kept if key[1] == threading.get_ident()]:
             del _kept[key]
@@ -300,7 +331,8 @@ class Memory:
             raise ValueError(f"temp_storage has {whole.shape[0]} bytes, {self.nbytes} are needed")
         arrays, at = [], 0
         for (dtype, count), size in zip(needs, sizes):
-            arrays.append(whole[at : at + numpy.dtype(dtype).itemsize * max(1, count)].view(dtype))
+            piece = functools.partial(_piece, at=at, nbytes=numpy.dtype(dtype).itemsize * max(1, count), dtype=dtype)
+            arrays.append(derived(self.storage, piece))
             at += size
         self._clear(arrays[:counters])
         return arrays
@@ -319,28 +351,22 @@ class Memory:
         key = (_core._current_device(), threading.get_ident(), needs)
         with _lock:
             found = None if self.stream else _kept.pop(key, None)  # an algorithm that this one stands on takes others
-        is_new = found is None or _is_lost(found[0])
+        is_new = found is None or is_lost(found[0])
         if found is None or is_new:
             found = [cuda.device_array(max(1, count), dtype, stream=self.stream) for dtype, count in needs]
         if is_new or on_cpu():  # there a kernel may have been interrupted, or ended by what an operator raised
             self._clear(found[:counters])
         taken = getattr(_calls, "taken", None)
-        if taken is not None and self.nbytes <= _MOST_KEPT and not self.stream:
+        is_kept = taken is not None and self.nbytes <= _MOST_KEPT and not self.stream
+        if is_kept:
             taken.append((key, found))
+        takes(found, is_kept)
         return found
 
     def _clear(self, arrays: list[Any]) -> None:
         for counters in arrays:
             n = counters.shape[0]
             kernel_of(_clearing, None, tuple)[-(-n // THREADS), THREADS, self.stream](counters, n)
-
-
-def _is_lost(array: Any) -> bool:
-    """Whether the memory of an array has ended with its device, which was reset."""
-    try:
-        return not array.gpu_data.array.ptr
-    except BufferError:
-        return True
 
 
 def _clearing() -> Callable[..., None]:
@@ -352,6 +378,10 @@ def _clearing() -> Callable[..., None]:
             counters[i] = 0
 
     return clear
+
+
+def _piece(storage: Any, at: int, nbytes: int, dtype: Any) -> Any:
+    return _bytes(storage)[at : at + nbytes].view(dtype)
 
 
 def _bytes(storage: Any) -> Any:
@@ -390,6 +420,9 @@ class Made:
     def __call__(self, *storage: Any, **given: Any) -> Any:
         if self._two_phases:
             given["temp_storage"] = storage[0] if storage else given.get("temp_storage")
+        return _again(self, self._checked, given)
+
+    def _checked(self, **given: Any) -> Any:
         for name, kind in self.kinds.items():
             if name in given and kind_text(self._operators, name, given[name]) != kind:
                 raise TypeError(

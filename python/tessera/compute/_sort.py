@@ -21,6 +21,7 @@ import numpy
 from . import _onesweep, _radix
 from ._engine import POOL, THREADS, Count, Memory, algorithm, count_of, items_in, kernel_of, on_cpu, stream_of
 from ._radix import Digits
+from ._replay import derived
 from .iterators import ArrayIterator, Iterator, ZipIterator, iterator_of
 from .op import Operator, operator_of
 from .types import TypeDescriptor
@@ -336,7 +337,7 @@ def bits_of(array: Any) -> Any:
     it: Any = iterator_of(array, "d_in_keys")
     bits = numpy.dtype(f"u{dtype.itemsize}")
     if dtype != bits:
-        it = ArrayIterator(_viewed(it.array, bits))
+        it = ArrayIterator(derived(it.array, functools.partial(_viewed, dtype=bits)))
     return it, dtype
 
 

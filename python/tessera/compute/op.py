@@ -238,7 +238,7 @@ def key_of(value: Any, seen: dict[int, int]) -> Any:
         seen[id(value)] = len(seen)
         code = value.__code__
         cells = tuple(key_of(_content(cell), seen) for cell in value.__closure__ or ())
-        names = {name for c in _codes(code) for name in c.co_names}
+        names = {name for c in codes_of(code) for name in c.co_names}
         return code, cells, _spoken(value.__globals__, names, seen), key_of(value.__defaults__, seen)
     if isinstance(value, tuple):
         return type(value), tuple(key_of(item, seen) for item in value)
@@ -274,7 +274,7 @@ _FIXED = {"builtins", "cmath", "cuda", "math", "ml_dtypes", "numba", "numpy", "o
 def may_raise(key: Any) -> bool:
     """Whether code in a key has ``raise`` or ``assert``."""
     if isinstance(key, CodeType):
-        return any(i.opname == "RAISE_VARARGS" for code in _codes(key) for i in dis.get_instructions(code))
+        return any(i.opname == "RAISE_VARARGS" for code in codes_of(key) for i in dis.get_instructions(code))
     return isinstance(key, tuple) and any(map(may_raise, key))
 
 
@@ -300,5 +300,5 @@ def _content(cell: CellType) -> Any:
         return None
 
 
-def _codes(code: CodeType) -> list[CodeType]:
-    return [code] + [c for const in code.co_consts if isinstance(const, CodeType) for c in _codes(const)]
+def codes_of(code: CodeType) -> list[CodeType]:
+    return [code] + [c for const in code.co_consts if isinstance(const, CodeType) for c in codes_of(const)]

@@ -63,7 +63,9 @@ def interpret(monkeypatch, schedule, target=90):
     monkeypatch.setattr(_engine, "_kernels", {})
     monkeypatch.setattr(_engine, "_kept", {})
     monkeypatch.setattr(_engine, "_jitted", lambda function: Interpreted(function, schedule, target))
-    monkeypatch.setattr(_engine, "_is_lost", lambda array: False)
+    monkeypatch.setattr(_engine, "is_lost", lambda array: False)
+    monkeypatch.setattr(_engine, "replayed", lambda key, given: False)
+    monkeypatch.setattr(_engine, "wanted", lambda key, given: None)
     monkeypatch.setattr(cuda, "device_array", lambda n, dtype, stream=None: np.zeros(n, dtype), raising=False)
 
 

@@ -1,0 +1,318 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Calls that were made before, made again: their launches, without finding out anew what to launch.
+
+    a call --> its launches are noted: kernel, configuration, arguments
+           --> a function is written, which asks whether other arguments are like those, and launches the same with them
+
+Arguments are alike if the host could do nothing else with them: arrays of one dtype and length, the same numbers, the
+same operators, of the same code and with the same meanings of the names in it. Only then is a call made again; all
+others go the long way. It is noted the second time that numbers of items are the same, so calls of ever other lengths
+are not.
+"""
+
+from __future__ import annotations
+
+import builtins
+import enum
+import threading
+from collections.abc import Callable
+from types import BuiltinFunctionType, FunctionType, ModuleType
+from typing import Any
+
+import numpy
+
+from .. import _core
+from ._text import written
+from .op import codes_of
+
+__all__ = [
+    "Recording", "derived", "forget", "forget_mine", "is_lost", "looks_at_addresses", "noted", "recorded", "replayed",
+    "takes", "wanted",
+]  # fmt: skip
+
+_MOST = 8  # calls of a function that a thread remembers
+_MOST_WRITTEN = 64  # that are written for a function and a thread, in all
+_MOST_COMPARED = 64  # bytes of an array
+_CONSTANTS = (int, float, complex, bool, str, numpy.generic, enum.Enum, type(None))
+
+
+class _Known(threading.local):
+    """What a thread knows of its calls."""
+
+    def __init__(self) -> None:
+        self.era = _era[0]
+        self.replays: dict[Any, list[Callable[[dict[str, Any]], bool]]] = {}
+        self.seen: dict[Any, Any] = {}
+        self.written: dict[Any, int] = {}
+        self.recording: Recording | None = None
+
+
+_era = [0]
+_known = _Known()
+
+
+def forget() -> None:
+    """Forgets all calls, of all threads."""
+    _era[0] += 1
+
+
+def forget_mine() -> None:
+    """Forgets the calls of this thread."""
+    _known.replays.clear()
+
+
+def replayed(function: Any, given: dict[str, Any]) -> bool:
+    """Makes a call again, if it is like one before."""
+    replays = _known.replays.get(function)
+    if replays is None or _known.recording is not None:
+        return False
+    try:
+        for replay in replays:
+            if replay(given):
+                return True
+    except BufferError:  # memory has ended with its device; if the user's has, the long way says so
+        forget_mine()
+    return False
+
+
+def wanted(function: Any, given: dict[str, Any]) -> Recording | None:
+    """What notes this call, if it is worth it, and none is being noted already: this one is part of that."""
+    known = _known
+    if known.era != _era[0]:
+        known.__init__()  # type: ignore[misc]
+    if known.recording is not None or given.get("stream") is not None:
+        return None
+    signature = tuple(value for value in given.values() if type(value) is int)
+    if known.seen.get(function) != signature:
+        known.seen[function] = signature
+        return None
+    if known.written.get(function, 0) >= _MOST_WRITTEN:
+        return None
+    known.recording = Recording(given)
+    return known.recording
+
+
+def recorded(function: Any, recording: Recording, went_well: bool, wait: Callable[[], Any] | None) -> None:
+    """Ends a recording."""
+    _known.recording = None
+    _known.written[function] = _known.written.get(function, 0) + 1
+    replay = _written(recording, wait) if went_well and recording.is_whole else None
+    if replay is not None:
+        _known.replays[function] = [replay, *_known.replays.get(function, ())][:_MOST]
+
+
+class _Noted:
+    """A kernel whose launches are noted."""
+
+    def __init__(self, kernel: Any, recording: Recording) -> None:
+        self._kernel, self._recording = kernel, recording
+
+    def __getitem__(self, config: Any) -> Callable[..., None]:
+        launch = self._kernel[config]
+
+        def call(*args: Any) -> None:
+            launch(*args)
+            self._recording.launches.append((launch, args))
+
+        return call
+
+
+class Recording:
+    """The launches of a call."""
+
+    def __init__(self, given: dict[str, Any]) -> None:
+        self.given = given
+        self.launches: list[tuple[Any, tuple[Any, ...]]] = []
+        self.temporaries: list[Any] = []
+        self.derived: dict[int, tuple[Any, Any, Callable[[Any], Any]]] = {}
+        self.by_address = False  # whether what is done depends on which arrays share memory
+        self.is_whole = True
+
+
+def noted(kernel: Any) -> Any:
+    """The kernel, or what notes its launches."""
+    recording = _known.recording
+    return kernel if recording is None else _Noted(kernel, recording)
+
+
+def looks_at_addresses() -> None:
+    """Says that what is done now depends on where arrays are."""
+    if _known.recording is not None:
+        _known.recording.by_address = True
+
+
+def takes(arrays: list[Any], is_kept: bool) -> None:
+    """Says that the call has taken temporary memory, and whether it is the thread's."""
+    recording = _known.recording
+    if recording is not None:
+        recording.temporaries += arrays
+        recording.is_whole &= is_kept
+
+
+def derived(array: Any, how: Callable[[Any], Any]) -> Any:
+    """``how(array)``, an array on the same memory, which is made again of another array."""
+    made = how(array)
+    recording = _known.recording
+    if recording is not None:
+        recording.derived[id(made)] = made, array, how
+    return made
+
+
+# ---- writing
+
+
+class _Text:
+    """The function that is written, and what it names."""
+
+    def __init__(self, recording: Recording) -> None:
+        self.recording = recording
+        self.space: dict[str, Any] = {
+            "ndarray": numpy.ndarray, "FunctionType": FunctionType, "share": numpy.may_share_memory,
+            "current": _core._current_device, "type": builtins.type,
+        }  # fmt: skip
+        self.passed: set[int] = set()  # arrays that launches get
+        self.names = {id(value): f"a{i}" for i, value in enumerate(recording.given.values()) if _is_array(value)}
+
+    def constant(self, value: Any) -> str:
+        name = f"c{len(self.space)}"
+        self.space[name] = value
+        return name
+
+    def argument(self, value: Any) -> str:
+        """An argument of a launch; raises LookupError if it cannot be made again."""
+        if id(value) in self.names:
+            self.passed.add(id(value))
+            return self.names[id(value)]
+        if id(value) in self.recording.derived:
+            _, array, how = self.recording.derived[id(value)]
+            return f"{self.constant(how)}({self.argument(array)})"
+        if type(value) is tuple:
+            return f"({''.join(self.argument(item) + ', ' for item in value)})"
+        if isinstance(value, _CONSTANTS) or self._is_temporary(value):
+            return self.constant(value)
+        raise LookupError(value)
+
+    def _is_temporary(self, value: Any) -> bool:
+        if any(value is array for array in self.recording.temporaries):
+            return True
+        base = getattr(value, "gpu_data", None)
+        return base is not None and any(_within(value, array) for array in self.recording.temporaries)
+
+    def conditions(self) -> list[str]:
+        given = list(self.recording.given.values())
+        found = [self._condition(f"a{i}", value) for i, value in enumerate(given)]
+        found.sort(key=len)  # numbers first
+        found += [self._content(f"a{i}", value) for i, value in enumerate(given) if id(value) in self.unread()]
+        if self.recording.by_address:
+            found += self._apart([(f"a{i}", value) for i, value in enumerate(given) if _is_array(value)])
+        return found
+
+    def unread(self) -> set[int]:
+        """Arrays that no launch gets: the host has read them."""
+        return self.names.keys() - self.passed
+
+    def _content(self, name: str, value: Any) -> str:
+        if type(value) is not numpy.ndarray or value.nbytes > _MOST_COMPARED:
+            raise LookupError(value)
+        return f"{name}.tobytes() == {value.tobytes()!r}"
+
+    def _condition(self, name: str, value: Any) -> str:
+        kind = type(value)
+        if kind is int:
+            return f"type({name}) is {self.constant(int)} and {name} == {value}"
+        if value is None or isinstance(value, (bool, enum.Enum, BuiltinFunctionType, numpy.ufunc)):
+            return f"{name} is {self.constant(value)}"
+        if _is_array(value):
+            return (
+                f"type({name}) is {self.constant(kind)} and {name}.dtype is {self.constant(value.dtype)} and "
+                f"{name}.shape == {self.constant(value.shape)}"
+            )
+        if isinstance(value, numpy.generic):
+            return f"type({name}) is {self.constant(kind)} and {name}.tobytes() == {value.tobytes()!r}"
+        if kind is FunctionType:
+            return self._function(name, value)
+        raise LookupError(value)
+
+    def _function(self, name: str, value: Any) -> str:
+        """A function that captures nothing, and names modules, classes and builtins only."""
+        if value.__closure__ or value.__defaults__ or value.__kwdefaults__:
+            raise LookupError(value)
+        text = f"type({name}) is FunctionType and {name}.__code__ is {self.constant(value.__code__)}"
+        text += f" and {name}.__defaults__ is None and {name}.__closure__ is None"
+        for word in sorted({word for code in codes_of(value.__code__) for word in code.co_names}):
+            meaning = value.__globals__.get(word, self)
+            if meaning is self:
+                text += f" and {word!r} not in {name}.__globals__"
+            elif isinstance(meaning, (type, ModuleType)):
+                text += f" and {name}.__globals__.get({word!r}) is {self.constant(meaning)}"
+            else:
+                raise LookupError(value)
+        return text
+
+    def _apart(self, arrays: list[tuple[str, Any]]) -> list[str]:
+        found = []
+        for i, (a, x) in enumerate(arrays):
+            for b, y in arrays[i + 1 :]:
+                if x is y:
+                    found.append(f"{a} is {b}")
+                elif type(x) is numpy.ndarray and type(y) is numpy.ndarray and not numpy.may_share_memory(x, y):
+                    found.append(f"not share({a}, {b})")
+                else:
+                    raise LookupError(y)
+        return found
+
+
+def _is_array(value: Any) -> bool:
+    """An array of one axis, whose dtype and shape say all that matters."""
+    if type(value) is numpy.ndarray:
+        return value.ndim == 1
+    return hasattr(value, "__cuda_array_interface__") and len(getattr(value, "shape", ())) == 1
+
+
+def _within(view: Any, array: Any) -> bool:
+    at, start = (int(x.__cuda_array_interface__["data"][0]) for x in (view, array))
+    return start <= at < start + array.nbytes
+
+
+def _written(recording: Recording, wait: Callable[[], Any] | None) -> Callable[[dict[str, Any]], bool] | None:
+    text = _Text(recording)
+    try:
+        launches = [
+            f"{text.constant(launch)}({', '.join(map(text.argument, args))})" for launch, args in recording.launches
+        ]
+        conditions = text.conditions()
+    except LookupError:
+        return None
+    text.space["names"] = tuple(recording.given)
+    text.space["era"], text.space["then"] = _era, _era[0]
+    text.space["device"] = _core._current_device()
+    text.space["busy"] = []
+    if wait is not None:
+        launches.append(f"{text.constant(wait)}()")
+    for array in recording.temporaries[:1]:
+        conditions.append(f"{text.constant(array.gpu_data.array)}.ptr")  # raises BufferError after a reset
+    values = "".join(f"a{i}, " for i in range(len(recording.given)))
+    lines = [
+        "def replay(given):",
+        "    if tuple(given) != names:",
+        "        return False",
+        f"    {values} = given.values()",
+        f"    if not ({' and '.join(conditions)} and current() == device and era[0] == then and not busy):",
+        "        return False",
+        "    busy.append(1)",  # a handler of a signal may call the same, in the middle
+        "    try:",
+        *(f"        {launch}" for launch in launches),
+        "    finally:",
+        "        busy.clear()",
+        "    return True",
+        "",
+    ]
+    return written("\n".join(lines), text.space, "replay")["replay"]  # type: ignore[no-any-return]
+
+
+def is_lost(array: Any) -> bool:
+    """Whether the memory of an array has ended with its device, which was reset."""
+    try:
+        return not array.gpu_data.array.ptr
+    except BufferError:
+        return True

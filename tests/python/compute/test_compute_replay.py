@@ -1,0 +1,227 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Calls that are made again without finding out anew what to launch: only where nothing else could happen."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+from tessera import compute, cuda
+from tessera.compute import _engine
+
+PLUS = compute.OpKind.PLUS
+long_ways: list[str] = []
+factor = np.float32(2)
+
+
+@pytest.fixture(autouse=True)
+def counted(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Counts what takes the long way."""
+    long_ways.clear()
+    plain = _engine._called
+
+    def called(key: Any, function: Callable[..., Any], given: dict[str, Any]) -> Any:
+        long_ways.append(function.__name__)
+        return plain(key, function, given)
+
+    monkeypatch.setattr(_engine, "_called", called)
+    _engine.clear_all_caches()
+
+
+def total(x: Any, init: Any = np.float32(0), **more: Any) -> float:
+    out = np.zeros(1, np.float32)
+    compute.reduce_into(d_in=x, d_out=out, num_items=len(x), op=more.pop("op", PLUS), h_init=init, **more)
+    return float(out[0])
+
+
+def ways(call: Callable[[], Any]) -> int:
+    before = len(long_ways)
+    call()
+    return len(long_ways) - before
+
+
+def test_the_third_call_and_those_after_it_take_the_short_way() -> None:
+    for turn in range(5):
+        x = np.full(1000, turn, np.float32)
+        assert total(x) == 1000 * turn
+    assert long_ways == ["reduce_into"] * 2
+
+
+def test_other_arguments_take_the_long_way() -> None:
+    x = np.ones(1000, np.float32)
+    for _ in range(3):
+        total(x)
+    assert ways(lambda: total(x)) == 0
+    assert ways(lambda: total(x, np.float32(-0.0))) == 1
+    assert ways(lambda: total(x, np.float64(0))) == 1
+    assert ways(lambda: total(x[:999])) == 1
+    assert ways(lambda: total(x.astype(np.float64))) == 1
+    assert ways(lambda: total(x, op=compute.OpKind.MAXIMUM)) == 1
+    assert ways(lambda: total(x.reshape(500, 2).T[0])) == 1
+    with pytest.raises(ValueError, match="has 999 elements"):
+        compute.reduce_into(d_in=x[:999], d_out=x, num_items=1000, op=PLUS, h_init=np.float32(0))
+
+
+def test_views_with_strides_are_summed_right() -> None:
+    x = np.arange(2000, dtype=np.float32)
+    for _ in range(3):
+        total(x[:1000])
+    assert total(x[::2]) == x[::2].sum()
+    assert total(x[999::-1]) == x[:1000].sum()
+
+
+def test_the_initial_value_and_the_number_count() -> None:
+    x = np.ones(100, np.float32)
+    for _ in range(3):
+        assert total(x, np.float32(1)) == 101
+        assert total(x, np.float32(2)) == 102
+    out = np.zeros(1, np.float32)
+    for n in (10, 10, 10, 20, 10):
+        compute.reduce_into(d_in=x, d_out=out, num_items=n, op=PLUS, h_init=np.float32(0))
+        assert out[0] == n
+
+
+def test_an_initial_value_in_an_array_of_the_host_is_read_each_time() -> None:
+    x, out, init = np.ones(10, np.float32), np.zeros(1, np.float32), np.zeros(1, np.float32)
+    for turn in range(6):
+        init[0] = turn // 3
+        compute.reduce_into(d_in=x, d_out=out, num_items=10, op=PLUS, h_init=init)
+        assert out[0] == 10 + turn // 3
+
+
+def test_objects_and_memory_of_the_caller_take_the_short_way() -> None:
+    x, out = np.arange(5000, dtype=np.int32), np.zeros(5000, np.int32)
+    scan = compute.make_inclusive_scan(d_in=x, d_out=out, op=PLUS, init_value=None)
+    given = {"d_in": x, "d_out": out, "op": PLUS, "init_value": None, "num_items": 5000}
+    storage = np.zeros(scan(None, **given), np.uint8)
+    for _ in range(3):
+        scan(storage, **given)
+    assert ways(lambda: scan(storage.copy(), **given)) == 0
+    np.testing.assert_array_equal(out, np.cumsum(x))
+    assert scan(None, **given) == storage.size
+    with pytest.raises(ValueError, match="are needed"):
+        scan(storage[:-1], **given)
+    with pytest.raises(TypeError, match="another kind"):
+        scan(storage, **{**given, "d_in": x.astype(np.float64)})
+
+
+def test_an_operator_that_names_a_number_sees_its_change() -> None:
+    x, out = np.ones(10, np.float32), np.zeros(10, np.float32)
+    global factor
+    for turn in range(4):
+        factor = np.float32(turn)
+        compute.unary_transform(d_in=x, d_out=out, num_items=10, op=lambda v: v * factor)
+        assert (out == turn).all()
+    for turn in range(4):
+        compute.unary_transform(d_in=x, d_out=out, num_items=10, op=lambda v: v * turn)  # noqa: B023
+        assert (out == turn).all()
+
+
+def test_an_operator_whose_names_change_their_meaning() -> None:
+    x, out = np.full(10, 3, np.float32), np.zeros(10, np.float32)
+    space: dict[str, Any] = {"np": np}
+    exec("op = lambda v: abs(v) + np.float32(1)", space)
+
+    def call() -> float:
+        compute.unary_transform(d_in=x, d_out=out, num_items=10, op=space["op"])
+        return float(out[0])
+
+    for _ in range(3):
+        assert call() == 4
+    assert ways(call) == 0
+    space["abs"] = lambda v: v * 2
+    assert call() == 7
+
+
+def test_arrays_that_share_memory_are_refused_still() -> None:
+    x, count = np.arange(100.0), np.zeros(1, np.int64)
+
+    def call(out: Any) -> None:
+        compute.select(d_in=x, d_out=out, d_num_selected_out=count, cond=lambda v: v > 50, num_items=100)
+
+    for _ in range(3):
+        call(np.zeros(100))
+    assert ways(lambda: call(np.zeros(100))) == 0
+    with pytest.raises(ValueError, match="shares memory"):
+        call(x)
+
+
+def test_a_sort_in_place_is_another_call() -> None:
+    x = np.random.default_rng(0).random(50000)
+    out = np.zeros_like(x)
+    for _ in range(3):
+        compute.radix_sort(d_in_keys=x.view(np.uint64), d_out_keys=out.view(np.uint64), num_items=x.size)
+    keys = x.view(np.uint64).copy()
+    compute.radix_sort(d_in_keys=keys, d_out_keys=keys, num_items=keys.size)
+    np.testing.assert_array_equal(keys.view(np.float64), np.sort(x))
+
+
+def test_floats_are_sorted_as_bits_of_the_array_at_hand() -> None:
+    rng = np.random.default_rng(0)
+    for _ in range(4):
+        x = rng.random(1000)
+        out = np.zeros_like(x)
+        compute.radix_sort(d_in_keys=x, d_out_keys=out, num_items=1000)
+        np.testing.assert_array_equal(out, np.sort(x))
+    assert len(long_ways) == 2
+
+
+def test_arrays_of_a_device() -> None:
+    for turn in range(4):
+        x, out = cuda.to_device(np.full(100, turn, np.int32)), cuda.device_array(100, np.int32)
+        compute.inclusive_scan(d_in=x, d_out=out, num_items=100, op=PLUS)
+        np.testing.assert_array_equal(out.copy_to_host(), turn * np.arange(1, 101))
+    assert len(long_ways) == 2
+
+
+def test_calls_of_ever_other_lengths_are_not_noted(monkeypatch: pytest.MonkeyPatch) -> None:
+    x = np.ones(100, np.float32)
+    monkeypatch.setattr(_engine, "recorded", None)  # would be called
+    for n in range(1, 20):
+        total(x[:n])
+
+
+def test_a_call_within_a_call_is_part_of_it() -> None:
+    x, out = np.ones(100, np.int32), np.zeros(1, np.int64)
+    for _ in range(3):
+        compute.count_if(d_in=x, d_out=out, cond=lambda v: v > 0, num_items=100)
+        assert out[0] == 100
+        x[0] = 1
+    x[:50] = 0
+    compute.count_if(d_in=x, d_out=out, cond=lambda v: v > 0, num_items=100)
+    assert out[0] == 50
+
+
+def test_other_threads_remember_for_themselves() -> None:
+    import threading
+
+    found: list[float] = []
+
+    def work() -> None:
+        x = np.ones(5000, np.float32)
+        found.extend(total(x) for _ in range(20))
+
+    threads = [threading.Thread(target=work) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert found == [5000.0] * 80
+
+
+def test_what_a_reset_takes_away_is_made_anew() -> None:
+    x = np.ones(100, np.float32)
+    for _ in range(3):
+        total(x)
+    cuda.get_current_device().reset()
+    assert total(x) == 100
+
+
+def test_clearing_caches_forgets_calls() -> None:
+    x = np.ones(100, np.float32)
+    for _ in range(3):
+        total(x)
+    compute.clear_all_caches()
+    assert ways(lambda: total(x)) == 1
