@@ -14,7 +14,7 @@ from .common import ONE_THREAD, emit, is_one_thread, machine
 # Each question and the options that its `tables` takes beside device, rounds and small.
 QUESTIONS: dict[str, tuple[str, ...]] = {
     "memory": (), "vector": (), "gemm": (), "attention": (), "launch": (), "bindings": (),
-    "host": (), "process": (), "soak": (), "overlap": (), "cpu": (), "threads_cpu": (), "algorithms": (),
+    "host": (), "process": (), "soak": (), "overlap": (), "cpu": (), "threads_cpu": (), "algorithms": ("seconds",),
     "products": ("seconds", "random", "seed", "state"),
     "threads": ("seconds",), "chain": ("seconds",), "tutorials": ("seconds", "state"),
     "samples": ("seconds", "state", "suite", "peer"),

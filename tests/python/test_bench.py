@@ -151,11 +151,22 @@ def test_kernels_of_threads_on_the_cpu(monkeypatch, capsys):
     assert "C: not measured" in capsys.readouterr().err
 
 
-def test_algorithms_beside_numpy():
+def test_algorithms_beside_numpy(monkeypatch):
+    from bench import algorithms, common
+
+    monkeypatch.setattr(common, "quiet", lambda: None)
+    found = list(algorithms.tables("cpu", 1, True))
+    rows = found[: len(algorithms.ROWS)]
+    assert {row.group for row in algorithms.ROWS} == {*range(1, 19)} and all(table.of("tessera") for table in rows)
+    assert sum(table.of("numpy") is not None for table in rows) > 30
+    assert [table.question[:3] for table in found[len(rows) :]] == ["20.", "22.", "22."]
+
+
+def test_algorithms_end_in_time(capsys):
     from bench import algorithms
 
-    found = list(algorithms.tables("cpu", 3, True))
-    assert len(found) == 8 and all(table.of("tessera") and table.of("numpy") for table in found)
+    assert list(algorithms.tables("cpu", 1, True, seconds=-1.0)) == []
+    assert "tables are left out" in capsys.readouterr().err
 
 
 def test_what_compiles_ahead_ends_in_time_and_survives_crashes(monkeypatch):
