@@ -224,6 +224,8 @@ def sort_by_digits(
         lambda: (digits.places, digits.bits, source, output, other, n.load()),
     )  # fmt: skip
     counts = counts.reshape(parts, _MOST_PLACES * _VALUES)
+    if n.most < 1 << 32:
+        starts = starts.view(numpy.uint32)[: parts * _VALUES]  # places without a sign count from no end
     kernel[parts, 1, stream](
         source.state, output.state, other.state, n.state, overlap(source, output), counts,
         starts.reshape(parts, _VALUES), falls,
