@@ -211,14 +211,6 @@ def test_other_threads_remember_for_themselves() -> None:
     assert found == [5000.0] * 80
 
 
-def test_what_a_reset_takes_away_is_made_anew() -> None:
-    x = np.ones(100, np.float32)
-    for _ in range(3):
-        total(x)
-    cuda.get_current_device().reset()
-    assert total(x) == 100
-
-
 def test_clearing_caches_forgets_calls() -> None:
     x = np.ones(100, np.float32)
     for _ in range(3):
