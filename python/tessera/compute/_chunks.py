@@ -206,11 +206,11 @@ def _tiles(what: Any, items: int, threads: int) -> tuple[Function, Function]:
                 elif t > _WIDTH:
                     up = cast(op(of_warp, up))
                 running = cast(op(running, up)) if has else up
-            at_item = first + t * items
+            at_item, last_of_before = first + t * items, after
             after = cast(load(ins, at_item))
             if has or t > 0:
                 after = cast(op(running, after))
-            emit(outs, ins, at_item, running, after)
+            emit(outs, ins, at_item, last_of_before, after)
             if at_item + items <= last:
                 for j in range(1, items):
                     running = after

@@ -23,7 +23,7 @@ import numpy
 
 from .. import _core
 from ._text import written
-from .op import codes_of
+from .op import FIXED, codes_of
 
 __all__ = [
     "Recording", "derived", "forget", "forget_mine", "is_lost", "looks_at_addresses", "noted", "recorded", "replayed",
@@ -234,7 +234,7 @@ class _Text:
         raise LookupError(value)
 
     def _function(self, name: str, value: Any) -> str:
-        """A function that captures nothing, and names modules, classes and builtins only."""
+        """A function that captures nothing, and names fixed modules, classes and builtins only."""
         if value.__closure__ or value.__defaults__ or value.__kwdefaults__:
             raise LookupError(value)
         text = f"type({name}) is FunctionType and {name}.__code__ is {self.constant(value.__code__)}"
@@ -243,7 +243,7 @@ class _Text:
             meaning = value.__globals__.get(word, self)
             if meaning is self:
                 text += f" and {word!r} not in {name}.__globals__"
-            elif isinstance(meaning, (type, ModuleType)):
+            elif isinstance(meaning, type) or _is_fixed(meaning):
                 text += f" and {name}.__globals__.get({word!r}) is {self.constant(meaning)}"
             else:
                 raise LookupError(value)
@@ -260,6 +260,11 @@ class _Text:
                 else:
                     raise LookupError(y)
         return found
+
+
+def _is_fixed(value: Any) -> bool:
+    """Whether it is a module in which nothing changes."""
+    return isinstance(value, ModuleType) and value.__name__.partition(".")[0] in FIXED
 
 
 def _is_array(value: Any) -> bool:

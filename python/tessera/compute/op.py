@@ -259,7 +259,7 @@ def _spoken(space: Any, names: set[str], seen: dict[int, int]) -> tuple[Any, ...
         value = space[name]
         if not isinstance(value, ModuleType):
             found.append((name, key_of(value, seen)))
-        elif id(value) in seen or value.__name__.partition(".")[0] in _FIXED:
+        elif id(value) in seen or value.__name__.partition(".")[0] in FIXED:
             found.append((name, value.__name__))
         else:
             seen[id(value)] = len(seen)
@@ -268,7 +268,7 @@ def _spoken(space: Any, names: set[str], seen: dict[int, int]) -> tuple[Any, ...
 
 
 # Modules in which nothing changes that operators name.
-_FIXED = {"builtins", "cmath", "cuda", "math", "ml_dtypes", "numba", "numpy", "operator", "tessera"}
+FIXED = {"builtins", "cmath", "cuda", "math", "ml_dtypes", "numba", "numpy", "operator", "tessera"}
 
 
 def may_raise(key: Any) -> bool:
