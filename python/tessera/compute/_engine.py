@@ -13,6 +13,7 @@ from __future__ import annotations
 import enum
 import functools
 import hashlib
+import math
 import threading
 from collections.abc import Callable
 from types import CodeType
@@ -204,11 +205,12 @@ def range_of(array: Any) -> tuple[int, int] | None:
     """The addresses from which on, and before which, the elements of an array are; None: there are none."""
     looks_at_addresses()
     interface = array.__array_interface__ if isinstance(array, numpy.ndarray) else array.__cuda_array_interface__
-    size, shape = numpy.dtype(array.dtype).itemsize, interface["shape"]
+    size, shape, start = numpy.dtype(interface["typestr"]).itemsize, interface["shape"], interface["data"][0]
     if 0 in shape:
         return None
-    steps = [(extent - 1) * stride for extent, stride in zip(shape, interface.get("strides") or (size,))]
-    start = interface["data"][0]
+    if interface.get("strides") is None:
+        return start, start + math.prod(shape) * size
+    steps = [(extent - 1) * stride for extent, stride in zip(shape, interface["strides"])]
     return start + sum(min(0, step) for step in steps), start + sum(max(0, step) for step in steps) + size
 
 

@@ -95,3 +95,24 @@ def test_outputs_that_share_memory_with_a_view():
         compute.select(d_in=x[:, 3], d_out=x[5], d_num_selected_out=count, cond=bool, num_items=40)
     with pytest.raises(TypeError, match="d_out must be an array of numpy.int64"):
         compute.find_if(d_in=x[0], d_out=x[::2, ::2], cond=bool, num_items=40)
+
+
+class Foreign:
+    """An array of a library whose dtypes are its own, as torch's are; without gaps, so without strides."""
+
+    dtype = "its own"
+
+    def __init__(self, array):
+        self.array, self.shape = array, array.shape
+        self.__cuda_array_interface__ = dict(array.__cuda_array_interface__, strides=None)
+
+
+def test_arrays_whose_dtype_is_of_their_library():
+    x, out, count = cuda.to_device(WHOLE[0]), cuda.device_array(WHOLE[0].shape, np.int64), cuda.device_array(1, np.int64)
+    call = {"d_num_selected_out": count, "cond": lambda v: v > 0, "num_items": WHOLE[0].size}
+    compute.select(d_in=Foreign(x), d_out=Foreign(out), **call)
+    wanted = WHOLE[0][WHOLE[0] > 0]
+    assert count.copy_to_host()[0] == len(wanted)
+    assert np.array_equal(out.copy_to_host().ravel()[: len(wanted)], wanted)
+    with pytest.raises(ValueError, match="d_out shares memory with d_in"):
+        compute.select(d_in=Foreign(x), d_out=Foreign(x.ravel()[200:].reshape(4, -1)), **call)
