@@ -5,8 +5,12 @@ the CPU device, watched, and as PTX that assembles."""
 
 from __future__ import annotations
 
+import os
 import pathlib
+import subprocess
+import sys
 
+import drivers
 import ml_dtypes
 import numpy as np
 import pytest
@@ -471,6 +475,74 @@ def test_it_assembles(target: int, tmp_path: pathlib.Path) -> None:
             assert "mul.hi.u32 %r" in text and "// $\n" in text
         if kernel is neighbours:
             assert "ld.shared::cluster.f32" in text and "st.shared.f32" in text
+
+
+# ---- on the device of the machine ------------------------------------------------------------------------------------
+
+MACHINE = """
+import numpy as np
+import test_simt_async as t
+from tessera import core, cuda
+
+rng, gpu = np.random.default_rng(8), core.system.get_num_devices() > 0
+hopper, f32 = cuda.get_current_device().compute_capability == (9, 0), np.float32
+
+def ran(kernel, grid, block, *args, cluster=None):
+    config = (grid, block, 0, 0, cluster) if cluster else (grid, block)
+    cuda.jit(kernel)[config](*args)
+    cuda.synchronize()
+    return args[-1]
+
+x = np.arange(256, dtype=f32)
+assert (ran(t.vectors, 2, 32, x, np.zeros_like(x)).reshape(-1, 4) == x.reshape(-1, 4)[:, ::-1]).all()
+x, y = rng.integers(-3, 4, (32, 100)).astype(f32), rng.integers(-3, 4, (64, 100)).astype(f32)
+assert (ran(t.pipelined, (2, 1), 256, x, y, np.zeros((32, 64), f32)) == x @ y.T).all()
+x, y = rng.integers(-4, 5, (16, 16)).astype(np.float16), rng.integers(-4, 5, (16, 8)).astype(np.float16)
+assert (ran(t.tensor_product, 1, 32, x, y, np.zeros((16, 8), f32)) == x.astype(f32) @ y.astype(f32)).all()
+x = np.arange(64, dtype=np.int32)
+wanted = sum((x[::-1] + turn) * x * turn for turn in range(3))
+assert (ran(t.arrivals, 1, 64, x, np.zeros(64, np.int64)) == wanted).all()
+
+def three(x, out):
+    i = cuda.grid(1)
+    high, odd = cuda.asm(
+        "{ .reg .b32 low; and.b32 low, $2, 1; setp.ne.s32 $1, low, 0; lop3.b32 $0, $2, $3, $4, 0x96; }",
+        (np.uint32, np.bool_), x[i], np.uint32(5), np.uint32(9),
+    )
+    out[i] = high if odd else x[i]
+
+if gpu:
+    x = np.arange(64, dtype=np.uint32)
+    assert (ran(three, 2, 32, x, np.zeros_like(x)) == np.where(x % 2, x ^ 5 ^ 9, x)).all()
+if hopper:
+    x = np.arange(5 * 128, dtype=f32).reshape(5, 128)
+    assert (ran(t.rows, 1, 128, x, np.zeros_like(x)) == 2 * x[:, ::-1]).all()
+    for dtype in (np.float16, np.int8, f32):
+        for how in ("shared", "registers", "ends"):
+            n, k, rows = 24, 64, 128
+            x, y = rng.integers(-4, 5, (rows, k)).astype(dtype), rng.integers(-4, 5, (n, k)).astype(dtype)
+            acc = np.int32 if dtype is np.int8 else f32
+            kernel, block = t.by_warpgroups(dtype, n, k, how), 384 if how == "ends" else 256
+            out = ran(kernel, 1, block, x, y, np.zeros((rows, n), acc))
+            assert (out == x.astype(int) @ y.astype(int).T + (how == "registers")).all(), (dtype, how)
+if hopper and gpu:
+    x = np.arange(128, dtype=f32)
+    pairs = x.reshape(2, 2, 32)
+    wanted = pairs[:, ::-1, ::-1] + pairs + np.array([0, 1], f32)[:, None]
+    assert (ran(t.neighbours, 4, 32, x, np.zeros_like(x), cluster=(2, 1, 1)) == wanted.ravel()).all()
+print("fine")
+"""
+
+
+@pytest.mark.parametrize("where", ["cpu", pytest.param("gpu", marks=pytest.mark.gpu)])
+def test_on_the_device_of_the_machine(where: str, tmp_path: pathlib.Path) -> None:
+    script = tmp_path / "machine.py"
+    script.write_text(MACHINE)
+    environment = dict(drivers.of_machine()) if where == "gpu" else dict(os.environ)
+    folders = [str(pathlib.Path(__file__).parent), *sys.path, environment.get("PYTHONPATH", "")]
+    environment["PYTHONPATH"] = os.pathsep.join(folders)
+    done = subprocess.run([sys.executable, str(script)], capture_output=True, text=True, env=environment)
+    assert done.stdout == "fine\n", done.stderr
 
 
 # ---- mistakes ----------------------------------------------------------------------------------------------------
