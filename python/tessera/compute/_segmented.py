@@ -9,8 +9,8 @@
             --> the block that ends last puts together what spans have left of parts that began before them
 
 Where spans and tiles are depends on the lengths of the parts only, so the bits of floats are the same on all devices.
-Two launches; the number of items is found on the device. Where no part is long, one thread takes each. On a CPU the same
-is done by one thread a block, with the same bits.
+Two launches; the number of items is found on the device. Where no part is long, one thread takes each. On a CPU the
+same is done by one thread a block, with the same bits.
 """
 
 from __future__ import annotations
