@@ -108,7 +108,8 @@ class Foreign:
 
 
 def test_arrays_whose_dtype_is_of_their_library():
-    x, out, count = cuda.to_device(WHOLE[0]), cuda.device_array(WHOLE[0].shape, np.int64), cuda.device_array(1, np.int64)
+    x, count = cuda.to_device(WHOLE[0]), cuda.device_array(1, np.int64)
+    out = cuda.device_array(WHOLE[0].shape, np.int64)
     call = {"d_num_selected_out": count, "cond": lambda v: v > 0, "num_items": WHOLE[0].size}
     compute.select(d_in=Foreign(x), d_out=Foreign(out), **call)
     wanted = WHOLE[0][WHOLE[0] > 0]
