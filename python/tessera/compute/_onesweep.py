@@ -23,7 +23,6 @@ from typing import Any
 import numpy
 
 from ._engine import THREADS, Count, kernel_of
-from ._lookback import ended
 from ._radix import Digits, other_of, others_of, overlap
 from .iterators import Iterator
 
@@ -32,16 +31,18 @@ __all__ = ["fits", "memory_of", "sort_in_sweeps"]
 Function = Callable[..., Any]
 _MOST_STAGED = 64  # bytes of an item that goes through shared memory, so that neighbours are written together
 _VALUES, _WARPS, _PLACES = THREADS, THREADS // 32, 8  # a thread for each value of a digit
+_BITS = tuple(range(8))
 _COUNTED, _BLOCKS = 8, 1024  # in the read that counts: items of a thread in one round, blocks at most
+_WINDOW = 4  # tiles before its own that a thread asks at once
 _TAG = 48  # the bits of a published word below are the count
 
-# Where things are among the counters; [1] is of `ended`.
-_COUNTING_ENDED, _FALLS, _N_SWEEPS, _TICKETS, _ORDER, _DIGITS = 0, 2, 3, 4, 16, 32
+# Where things are among the counters.
+_COUNTING_ENDED, _SWEEPING_ENDED, _FALLS, _N_SWEEPS, _TICKETS, _ORDER, _DIGITS = 0, 1, 2, 3, 4, 16, 32
 _NO_PLACE = -1  # of a sweep that moves items and leaves their order
 
 
 def _per_thread(nbytes: int) -> int:
-    return max(1, min(16, 80 // nbytes))
+    return max(1, min(24, 96 // nbytes))
 
 
 def _digit(width: int, bits: Function) -> Function:
@@ -123,13 +124,35 @@ def _counting(digits: Digits, load: Function, number: Function) -> Callable[...,
     return count
 
 
+def _ended() -> Function:
+    """The function of a kernel that the block calls last: the last of all makes the counters zero again."""
+    from ..cuda import atomic, blockDim, syncthreads, threadIdx
+
+    def end(counters: Any, blocks: Any, s: Any) -> None:
+        syncthreads()
+        if threadIdx.x == 0:
+            s[0] = atomic.add(counters, _SWEEPING_ENDED, 1) == blocks - 1
+        syncthreads()
+        if s[0] != 0:
+            for i in range(threadIdx.x, counters.shape[0], blockDim.x):
+                counters[i] = 0
+
+    return end
+
+
 def _ranking() -> Function:
-    """The function of a kernel that gives the place of a lane's item among those of its digit in its warp so far."""
-    from ..cuda import lanemask_lt, match_any_sync, popc, syncwarp
+    """The function of a kernel that gives the place of a lane's item among those of its digit in its warp so far. Bits
+    of the digits are compared by eight votes, which are faster than one `match_any_sync`: 8.5 for 11.3 ms, 2^28 items
+    on an H100."""
+    from ..cuda import ballot_sync, lanemask_lt, popc, syncwarp
 
     def rank(counts: Any, row: Any, digit: Any) -> Any:
-        alike = match_any_sync(0xFFFFFFFF, digit)
-        lower = alike & lanemask_lt()
+        alike = numpy.uint32(0xFFFFFFFF)
+        for bit in _BITS:
+            is_set = (digit >> bit) & 1 != 0
+            vote = numpy.uint32(ballot_sync(0xFFFFFFFF, is_set))
+            alike = numpy.uint32(alike & (vote if is_set else numpy.uint32(~vote)))
+        lower = numpy.uint32(alike & lanemask_lt())
         before = counts[row + digit]
         syncwarp()
         if lower == 0:
@@ -144,17 +167,22 @@ def _looking_back() -> Function:
     """The function of a kernel that publishes a tile's count of one digit and gives that of all tiles before it."""
     from ..cuda import atomic, ldcv
 
+    window = tuple(range(_WINDOW))
+
     def before(published: Any, tile: Any, digit: Any, sweep: Any, count: Any) -> Any:
         of_tile = numpy.int64(2 * sweep + 1)
         of_all, found, at = of_tile + 1, numpy.int64(0), tile - 1
         if tile > 0:
             atomic.exch(published, tile * _VALUES + digit, of_tile << _TAG | count)
         while at >= 0:
-            word = ldcv(published, at * _VALUES + digit)
-            tag = word >> _TAG
-            if tag >= of_tile:
-                found += word & ((1 << _TAG) - 1)
-                at = numpy.int64(-1) if tag == of_all else at - 1
+            words = tuple(ldcv(published, numpy.uint64(max(at - k, 0) * _VALUES + digit)) for k in window)
+            goes_on = True
+            for word in words:
+                tag = word >> _TAG
+                goes_on = goes_on and tag >= of_tile and at >= 0
+                if goes_on:
+                    found += word & ((1 << _TAG) - 1)
+                    at = numpy.int64(-1) if tag == of_all else at - 1
         atomic.exch(published, tile * _VALUES + digit, of_all << _TAG | (found + count))
         return found
 
@@ -175,8 +203,9 @@ def _loading(kind: Any, items: int, load: Function) -> Function:
 
 
 def _within(digits: Digits, items: int) -> Function:
-    """The function of a kernel that ranks a block's items by digit: gives for each its place among those of its warp,
-    and to thread d how many of digit d the block has; in ``ranks`` are then the starts of each warp."""
+    """The function of a kernel that ranks a block's items by digit: gives for each its digit and, in the bits above it,
+    its place among those of its warp, and to thread d how many of digit d the block has; in ``ranks`` are then the
+    starts of each warp."""
     from ..cuda import syncthreads, threadIdx
 
     each, digit, rank = tuple(range(items)), _digit_of_tile(digits, items), _ranking()
@@ -186,16 +215,17 @@ def _within(digits: Digits, items: int) -> Function:
         for w in range(_WARPS):
             ranks[w * _VALUES + t] = 0
         syncthreads()
-        row, ups = t // 32 * _VALUES, ()
+        row, codes = t // 32 * _VALUES, ()
         for j in each:
-            ups += (rank(ranks, row, digit(loaded[j], j, here, place)),)
+            d = digit(loaded[j], j, here, place)
+            codes += (numpy.int32(rank(ranks, row, d) << 8 | d),)
         syncthreads()
         total = numpy.int32(0)
         for w in range(_WARPS):
             count = ranks[w * _VALUES + t]
             ranks[w * _VALUES + t] = total
             total += count
-        return ups, total
+        return codes, total
 
     return within
 
@@ -220,17 +250,18 @@ def _storing(digits: Digits, kind: Any, items: int, store: Function) -> Function
     from ..cuda import syncthreads, threadIdx
 
     get, put, staged = kind.get, kind.put, kind.size <= _MOST_STAGED
-    each, digit, digit_of = tuple(range(items)), _digit(digits.width, digits.bits), _digit_of_tile(digits, items)
+    each, digit = tuple(range(items)), _digit(digits.width, digits.bits)
 
-    def stored(dst: Any, loaded: Any, ups: Any, here: Any, place: Any, ranks: Any, starts: Any, s: Any) -> None:
+    def stored(dst: Any, loaded: Any, codes: Any, here: Any, place: Any, ranks: Any, starts: Any, s: Any) -> None:
         t = threadIdx.x
         row, mine = t // 32 * _VALUES, t // 32 * (32 * items) + t % 32
         for j in each:
-            d = digit_of(loaded[j], j, here, place)
+            d = codes[j] & (_VALUES - 1)
+            to = ranks[row + d] + (codes[j] >> 8)
             if staged:
-                put(s, ranks[row + d] + ups[j], loaded[j])
+                put(s, to, loaded[j])
             elif mine + j * 32 < here:
-                store(dst, starts[d] + (ranks[row + d] + ups[j]), loaded[j])
+                store(dst, starts[d] + to, loaded[j])
         if staged:
             syncthreads()
             for j in each:
@@ -250,7 +281,7 @@ def _sweeping(
 
     kind: Any = source.value_type
     dtype, items, staged = kind.dtype, _per_thread(kind.size), kind.size <= _MOST_STAGED
-    per_tile, within, before_tile, end = items * THREADS, _within(digits, items), _looking_back(), ended()
+    per_tile, within, before_tile, end = items * THREADS, _within(digits, items), _looking_back(), _ended()
     of_source, of_output, of_other = (_loading(kind, items, it.load()) for it in (source, output, other))
     to_output, to_other = (_storing(digits, kind, items, it.store()) for it in (output, other))
 
@@ -266,7 +297,7 @@ def _sweeping(
             loaded = of_output(out, first, here)
         else:
             loaded = of_other(alt, first, here)
-        ups, total = within(loaded, here, place, ranks)
+        codes, total = within(loaded, here, place, ranks)
         there = total - (per_tile - here) if t == _VALUES - 1 else total
         inside = exclusive_sum(total, threads=THREADS)
         outside = numpy.int64(0) if place == _NO_PLACE else counts[_DIGITS + place * _VALUES + t]
@@ -275,9 +306,9 @@ def _sweeping(
             ranks[w * _VALUES + t] += inside
         syncthreads()
         if left % 2 == 1:
-            to_output(out, loaded, ups, here, place, ranks, starts, s)
+            to_output(out, loaded, codes, here, place, ranks, starts, s)
         else:
-            to_other(alt, loaded, ups, here, place, ranks, starts, s)
+            to_other(alt, loaded, codes, here, place, ranks, starts, s)
 
     def sweep(
         src: Any, out: Any, alt: Any, count: Any, number_: Any, is_last: Any, counts: Any, published: Any
@@ -307,7 +338,7 @@ def _sorting(digits: Digits, number: Function, source: Iterator, output: Iterato
     dtype, get, put, cast, load, store = kind.dtype, kind.get, kind.put, kind.cast, source.load(), output.store()
     items, places = _per_thread(kind.size), digits.places
     each, per_tile, within = tuple(range(items)), items * THREADS, _within(digits, items)
-    of_tile, digit_of = _loading(kind, items, get), _digit_of_tile(digits, items)
+    of_tile = _loading(kind, items, get)
 
     def sort(src: Any, dst: Any, count: Any) -> None:
         s, ranks = shared.array(per_tile, dtype), shared.array(_WARPS * _VALUES, numpy.int32)
@@ -319,14 +350,14 @@ def _sorting(digits: Digits, number: Function, source: Iterator, output: Iterato
         row = t // 32 * _VALUES
         for place in range(places if here > 0 else 0):
             loaded = of_tile(s, 0, here)
-            ups, total = within(loaded, here, place, ranks)
+            codes, total = within(loaded, here, place, ranks)
             inside = exclusive_sum(total, threads=THREADS)
             if syncthreads_or(total == per_tile) == 0:
                 for w in range(_WARPS):
                     ranks[w * _VALUES + t] += inside
                 syncthreads()
                 for j in each:
-                    put(s, ranks[row + digit_of(loaded[j], j, here, place)] + ups[j], loaded[j])
+                    put(s, ranks[row + (codes[j] & (_VALUES - 1))] + (codes[j] >> 8), loaded[j])
                 syncthreads()
         for j in each:
             if j * THREADS + t < here:

@@ -13,7 +13,7 @@ import pytest
 from simt_run import run
 
 from tessera import compute, cuda
-from tessera.compute import _engine, _segmented
+from tessera.compute import _engine, _onesweep, _segmented
 
 ASSEMBLER = shutil.which("ptxas")
 N = 4500  # two tiles of a scan, two leaves of a reduction
@@ -64,6 +64,7 @@ def interpret(monkeypatch, schedule, target=90):
     monkeypatch.setattr(_engine, "_kept", {})
     monkeypatch.setattr(_engine, "_jitted", lambda function: Interpreted(function, schedule, target))
     monkeypatch.setattr(_engine, "is_lost", lambda array: False)
+    monkeypatch.setattr(_onesweep, "_per_thread", lambda nbytes: max(1, min(8, 64 // nbytes)))  # so N are many tiles
     monkeypatch.setattr(_engine, "replayed", lambda key, given: False)
     monkeypatch.setattr(_engine, "wanted", lambda key, given: None)
     monkeypatch.setattr(cuda, "device_array", lambda n, dtype, stream=None: np.zeros(n, dtype), raising=False)
