@@ -3,7 +3,8 @@
 and CuPy on a GPU? What does the first call of one cost, and what the next ones?
 
 2^16, 2^20, 2^24 and 2^28 items (on the CPU 2^24 at most), fresh random ones (algorithm_rows.py); bytes are the least
-that an algorithm has to move. All results are checked against NumPy. With --seconds rows that come too late are left out.
+that an algorithm has to move. All results are checked against NumPy. With --seconds rows that come too late are left
+out.
 """
 
 from __future__ import annotations
