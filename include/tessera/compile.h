@@ -322,8 +322,8 @@ TS_API double ts_compile_limit(double seconds);
  * code is then cached, loaded and launched like any other. */
 typedef enum ts_source_kind {
     TS_SOURCE_PYTHON, /* bytes: a packed Python function, as ts_compile takes it */
-    TS_SOURCE_TEXT,   /* bytes: IR text (docs/guide/ir.md); its first function is the kernel */
-    TS_SOURCE_MODULE, /* module: IR that was built (ir.h); its first function is the kernel */
+    TS_SOURCE_TEXT,   /* bytes: IR text (docs/guide/ir.md); its first entry is the kernel */
+    TS_SOURCE_MODULE, /* module: IR that was built (ir.h); its first entry is the kernel */
     TS_SOURCE_CUSTOM  /* compile: makes the code from bytes and user */
 } ts_source_kind;
 

@@ -812,6 +812,8 @@ ts_status ts__module_read(ts_arena *arena, const char *text, size_t n, ts_module
         return ts_fail(err, TS_NOMEM, "out of memory while reading");
     while (ts__lex_peek(&r.l))
         TS_TRY(read_item(&r));
+    if (r.l.at < r.l.end)
+        return ts__lex_fail(&r.l, "a zero byte stands in the text; give the number of its characters as n");
     if (ts__module_failed(r.l.m))
         return read_nomem(&r);
     *out = r.l.m;

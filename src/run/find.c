@@ -94,7 +94,8 @@ ts_status ts_kernel_find(const ts_kernel_desc *desc, ts_kernel **out, ts_error *
 {
     ts_text key;
     *out = NULL;
-    if (desc->source.kind == TS_SOURCE_MODULE && !desc->source.module)
+    const ts_source *source = &desc->source;
+    if (source->kind == TS_SOURCE_MODULE ? !source->module : source->n && !source->bytes)
         return ts_kernel_create(desc, out, err);
     ts__text_init(&key, NULL);
     find_key(&key, desc);

@@ -61,15 +61,20 @@ static void locations_survive_when_asked_for(void)
         TS_PRINT_LOC);
 }
 
-static void error_is(const char *source, const char *part)
+static void error_of(const char *source, size_t n, const char *part)
 {
     ts_arena arena;
     ts_module *m;
     ts__arena_init(&arena, NULL);
-    CHECK_INT(ts__module_read(&arena, source, strlen(source), &m, &err), TS_PARSE);
+    CHECK_INT(ts__module_read(&arena, source, n, &m, &err), TS_PARSE);
     CHECK(m == NULL);
     CHECK_STR(err.text, part);
     ts__arena_deinit(&arena);
+}
+
+static void error_is(const char *source, const char *part)
+{
+    error_of(source, strlen(source), part);
 }
 
 static void errors_name_line_and_column(void)
@@ -83,6 +88,8 @@ static void errors_name_line_and_column(void)
              "tensor_view<..> and its views");
     error_is("func @k(%1: i32, %1: i32) {}", "1:25: %1 is defined twice");
     error_is("what", "1:1: a module holds functions (entry, func) and globals (global, constant), found 'what'");
+    error_of("entry @k() {\n  return\n}\n\0func", 29,
+             "4:1: a zero byte stands in the text; give the number of its characters as n");
 }
 
 int main(void)

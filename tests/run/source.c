@@ -63,6 +63,10 @@ static void a_source_that_is_none_is_refused(void)
     CHECK_INT(ts_kernel_create(&module, &kernel, &err), TS_VALUE);
     CHECK_INT(ts_kernel_find(&module, &kernel, &err), TS_VALUE);
     CHECK_INT(ts_kernel_create(&custom, &kernel, &err), TS_VALUE);
+    ts_kernel_desc text = {.name = "k", .source = {.kind = TS_SOURCE_TEXT, .n = 9}};
+    CHECK_INT(ts_kernel_create(&text, &kernel, &err), TS_VALUE);
+    CHECK_STR(err.text, "kernel 'k': the source has 9 bytes, but source.bytes is NULL");
+    CHECK_INT(ts_kernel_find(&text, &kernel, &err), TS_VALUE);
 }
 
 static void equal_contents_find_the_same_kernel(void)
