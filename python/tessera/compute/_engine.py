@@ -64,7 +64,7 @@ def _jitted(function: Callable[..., Any]) -> Any:
     from ..cuda._dispatcher import kernel_around
     from ..cuda._options import options_of
 
-    return kernel_around(function, options_of({}))
+    return kernel_around(function, options_of({}), own_grid=True)
 
 
 def on_cpu() -> bool:

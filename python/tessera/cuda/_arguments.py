@@ -88,11 +88,18 @@ def _moved(value: Any, device: int, copies_in: bool, copies_out: bool, back: lis
         if copies_out:
             back.append(lambda: records.copy_to_host(value))
         return records
-    place = f"cuda:{device & 255}"
-    array = _core.copy_of(value, place) if copies_in else _core.empty(value.shape, value.dtype, place)
+    place, turned = f"cuda:{device & 255}", _is_fortran(value)
+    there = value.T if turned else value
+    array = _core.copy_of(there, place) if copies_in else _core.empty(there.shape, there.dtype, place)
     if copies_out:
-        back.append(lambda: _copied_back(array, value))
-    return array
+        back.append(lambda: _copied_back(array, there))
+    return array.transpose() if turned else array
+
+
+def _is_fortran(value: Any) -> bool:
+    """Whether the first index of a NumPy array is the one whose elements lie side by side; its copy keeps to that."""
+    flags = getattr(value, "flags", None)
+    return getattr(flags, "f_contiguous", False) and not flags.c_contiguous
 
 
 def _copied_back(array: Any, value: Any) -> None:

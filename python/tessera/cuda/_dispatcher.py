@@ -507,17 +507,18 @@ class Dispatcher(_core.ThreadKernel):  # type: ignore[misc]
         return f"<{'device function' if self.options.device else 'kernel'} {self.__qualname__}>"
 
 
-def kernel_around(function: Any, options: Options, source: str | None = None) -> Dispatcher:
+def kernel_around(function: Any, options: Options, source: str | None = None, own_grid: bool = False) -> Dispatcher:
     """A kernel of Tessera's that calls a function of the user's for its value. What that raises is heard of where the
-    results are waited for, and it must give a value on each of its paths."""
+    results are waited for, and it must give a value on each of its paths. ``own_grid``: Tessera chooses the grid."""
     made = Dispatcher(function, options._replace(checked=options.checked | RAISES | RETURNS), source)
     made._waits = bool(options.checked)
-    made._small_grid = _unsaid
+    if own_grid:
+        made._small_grid = _unsaid
     return made
 
 
 def _unsaid(blocks: int) -> None:
-    """The grid of a kernel of Tessera's is not the user's choice, so there is nothing to warn about."""
+    """Nothing to warn the user about, who has not chosen the grid."""
 
 
 def converting(function: Any, sig: Signature) -> Any:

@@ -75,7 +75,7 @@ class Reduce:
 
         space: dict[str, Any] = {"__name__": __name__, "grid": grid, "core": self._functor}
         exec(compile(source, f"<reduction by {self.__name__}>", "exec"), space)  # noqa: S102
-        return kernel_around(space["kernel"], options_of({}), source)
+        return kernel_around(space["kernel"], options_of({}), source, own_grid=True)
 
     def __call__(self, arr: Any, size: int | None = None, res: Any = None, init: Any = 0, stream: Any = 0) -> Any:
         """Puts the elements together.
