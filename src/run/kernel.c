@@ -146,7 +146,8 @@ static ts_status kernel_check(const ts_kernel_desc *desc, ts_error *err)
         return ts_fail(err, TS_VALUE, "kernel '%s': %d is not a kind of source; give a ts_source_kind", name,
                        (int)source->kind);
     if (source->kind != TS_SOURCE_MODULE && source->n && !source->bytes)
-        return ts_fail(err, TS_VALUE, "kernel '%s': the source has %zu bytes, but source.bytes is NULL", name, source->n);
+        return ts_fail(err, TS_VALUE, "kernel '%s': the source has %zu bytes, but source.bytes is NULL", name,
+                       source->n);
     if (source->kind == TS_SOURCE_MODULE && !source->module)
         return ts_fail(err, TS_VALUE, "kernel '%s': the source is a module, but source.module is NULL", name);
     if (source->kind == TS_SOURCE_CUSTOM && !source->compile)
