@@ -147,6 +147,9 @@ static inline void core_live(core_state *state, int kind, int by)
 
 /* error.c: sets the Python exception of `err` and returns NULL. */
 PyObject *core_raise(core_state *state, const ts_error *err);
+PyObject *core_tuple(const int64_t *values, Py_ssize_t n); /* of ints; NULL with exception */
+/* The text as a string of Python; frees it, which the default allocation gave. */
+PyObject *core_text(char *text, size_t n);
 int core_errors_init(core_state *state);
 
 /* Arguments of a METH_FASTCALL | METH_KEYWORDS method by name; out[i] stays NULL where nothing is given. */

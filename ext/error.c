@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * Status codes to Python exceptions, by the table in tessera/base.h: a name with a dot is a class of
- * tessera._errors, others are builtins.
+ * tessera._errors, others are builtins. And what the core gives as objects of Python: extents, texts.
  */
 #include "core.h"
 #include <string.h>
@@ -123,4 +123,25 @@ PyObject *core_raise(core_state *state, const ts_error *err)
     Py_XDECREF(made);
     Py_XDECREF(failure);
     return NULL;
+}
+
+PyObject *core_tuple(const int64_t *values, Py_ssize_t n)
+{
+    PyObject *tuple = PyTuple_New(n);
+    for (Py_ssize_t d = 0; tuple && d < n; d++) {
+        PyObject *item = PyLong_FromLongLong(values[d]);
+        if (!item)
+            Py_CLEAR(tuple);
+        else
+            PyTuple_SET_ITEM(tuple, d, item);
+    }
+    return tuple;
+}
+
+PyObject *core_text(char *text, size_t n)
+{
+    PyObject *result = PyUnicode_DecodeUTF8(text, (Py_ssize_t)n, "replace");
+    const ts_alloc *alloc = ts_alloc_default();
+    alloc->resize(alloc->user, text, n + 1, 0);
+    return result;
 }

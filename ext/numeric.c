@@ -23,19 +23,6 @@ ts_nd_graph *numeric_graph(core_state *state)
     return n->graph;
 }
 
-PyObject *numeric_tuple(const int64_t *values, uint32_t n)
-{
-    PyObject *tuple = PyTuple_New(n);
-    for (uint32_t d = 0; tuple && d < n; d++) {
-        PyObject *item = PyLong_FromLongLong(values[d]);
-        if (!item)
-            Py_CLEAR(tuple);
-        else
-            PyTuple_SET_ITEM(tuple, d, item);
-    }
-    return tuple;
-}
-
 int numeric_dims_of(PyObject *object, uint32_t *rank, int64_t dims[TS_ND_RANK])
 {
     PyObject *items = PySequence_Check(object) ? PySequence_Tuple(object) : NULL;
@@ -177,13 +164,13 @@ static PyObject *numeric_item(PyObject *self, PyObject *unused)
 static PyObject *get_shape(PyObject *self, void *unused)
 {
     (void)unused;
-    return numeric_tuple(ts_nd_shape(ND(self)), ND(self)->rank);
+    return core_tuple(ts_nd_shape(ND(self)), ND(self)->rank);
 }
 
 static PyObject *get_strides(PyObject *self, void *unused)
 {
     (void)unused;
-    return numeric_tuple(ts_nd_strides(ND(self)), ND(self)->rank);
+    return core_tuple(ts_nd_strides(ND(self)), ND(self)->rank);
 }
 
 static PyObject *get_dtype(PyObject *self, void *unused)

@@ -47,7 +47,6 @@ PyObject *numeric_wrap(core_state *state, ts_nd *nd, PyObject *base); /* takes t
 PyObject *numeric_scalar(core_state *state, ts_nd *nd);
 int numeric_dtype_of(core_state *state, PyObject *object, ts_dtype *out); /* dtype, type or name; 0, or -1 */
 int numeric_dims_of(PyObject *object, uint32_t *rank, int64_t dims[TS_ND_RANK]);
-PyObject *numeric_tuple(const int64_t *values, uint32_t n);
 ts_nd_graph *numeric_graph(core_state *state); /* NULL with exception */
 
 /* numeric_call.c */

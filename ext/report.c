@@ -74,10 +74,7 @@ static PyObject *report_text(core_state *state, const ts_report *report)
     ts_error err;
     if (ts_report_text(report, NULL, &text, &n, &err) != TS_OK)
         return core_raise(state, &err);
-    PyObject *result = PyUnicode_DecodeUTF8(text, (Py_ssize_t)n, "replace");
-    const ts_alloc *alloc = ts_alloc_default();
-    alloc->resize(alloc->user, text, n + 1, 0);
-    return result;
+    return core_text(text, n);
 }
 
 /* None where no assembler has spoken. */

@@ -106,10 +106,7 @@ static PyObject *tools_lower_text(PyObject *module, PyObject *args)
     PyBuffer_Release(&request.prepared.pack);
     if (status != TS_OK)
         return core_raise(state, &err);
-    PyObject *result = PyUnicode_DecodeUTF8(text, (Py_ssize_t)n, "replace");
-    const ts_alloc *alloc = ts_alloc_default();
-    alloc->resize(alloc->user, text, n + 1, 0);
-    return result;
+    return core_text(text, n);
 }
 
 /* Code for another target than the device at hand. */
@@ -157,10 +154,7 @@ static PyObject *tools_notes(PyObject *module, PyObject *args)
     PyBuffer_Release(&request.prepared.pack);
     if (status != TS_OK)
         return core_raise(state, &err);
-    PyObject *result = PyUnicode_DecodeUTF8(text, (Py_ssize_t)n, "replace");
-    const ts_alloc *alloc = ts_alloc_default();
-    alloc->resize(alloc->user, text, n + 1, 0);
-    return result;
+    return core_text(text, n);
 }
 
 static PyObject *tools_compile(PyObject *module, PyObject *args)

@@ -492,19 +492,6 @@ static const struct {
 
 /* ---- attributes --------------------------------------------------------------------------------------------- */
 
-static PyObject *view_tuple(const int64_t *values, int32_t n)
-{
-    PyObject *tuple = PyTuple_New(n);
-    for (int32_t d = 0; tuple && d < n; d++) {
-        PyObject *item = PyLong_FromLongLong(values[d]);
-        if (!item)
-            Py_CLEAR(tuple);
-        else
-            PyTuple_SET_ITEM(tuple, d, item);
-    }
-    return tuple;
-}
-
 static PyObject *view_get_ptr(PyObject *self, void *unused)
 {
     (void)unused;
@@ -513,13 +500,13 @@ static PyObject *view_get_ptr(PyObject *self, void *unused)
 static PyObject *view_get_shape(PyObject *self, void *unused)
 {
     (void)unused;
-    return view_tuple(VIEW(self)->dims, VIEW(self)->ndim);
+    return core_tuple(VIEW(self)->dims, VIEW(self)->ndim);
 }
 static PyObject *view_get_strides(PyObject *self, void *unused)
 {
     (void)unused;
     return VIEW(self)->is_dense ? Py_NewRef(Py_None)
-                                : view_tuple(VIEW(self)->dims + VIEW(self)->ndim, VIEW(self)->ndim);
+                                : core_tuple(VIEW(self)->dims + VIEW(self)->ndim, VIEW(self)->ndim);
 }
 static PyObject *view_get_size(PyObject *self, void *unused)
 {

@@ -287,17 +287,10 @@ static void fold_place_in_grid(group_build *g, ts_builder *b, const fold_of *f)
 static void fold_write(void *user, ts_module *module, ts_builder *b)
 {
     const fold_of *f = user;
-    ts_fn *fn = ts_fn_create(module, "fold", TS_LEVEL_T);
     const ts_alloc *alloc = f->k.group->graph->alloc;
-    group_build *g = ts__new(alloc, sizeof *g); /* NULL: the verifier misses the end */
+    group_build *g = ts__nd_build_begin(&f->k, "fold", module, b);
     if (!g)
         return;
-    ts_builder_reset(b, fn);
-    ts_builder_fold(b, true);
-    g->k = &f->k;
-    g->e = (nd_emit){.b = b, .fn = fn, .module = module, .rank = f->k.axes.rank};
-    memcpy(g->e.tile, f->k.tile, sizeof f->k.tile);
-    ts__nd_build_params(g, b);
     g->extent[TS_MAX_RANK - 1] = ts_fn_param(b, f->k.index);
     ts_val count = ts_fn_param(b, f->k.index);
     nd_emit e = ts__nd_emit_at(&g->e, f->loop);
@@ -404,17 +397,10 @@ static void scan_step(group_build *g, ts_builder *b, const fold_of *f, fold_acc 
 static void scan_write(void *user, ts_module *module, ts_builder *b)
 {
     const fold_of *f = user;
-    ts_fn *fn = ts_fn_create(module, "scan", TS_LEVEL_T);
     const ts_alloc *alloc = f->k.group->graph->alloc;
-    group_build *g = ts__new(alloc, sizeof *g); /* NULL: the verifier misses the end */
+    group_build *g = ts__nd_build_begin(&f->k, "scan", module, b);
     if (!g)
         return;
-    ts_builder_reset(b, fn);
-    ts_builder_fold(b, true);
-    g->k = &f->k;
-    g->e = (nd_emit){.b = b, .fn = fn, .module = module, .rank = f->k.axes.rank};
-    memcpy(g->e.tile, f->k.tile, sizeof f->k.tile);
-    ts__nd_build_params(g, b);
     ts_type index = f->k.index;
     ts_val unused[2] = {ts_fn_param(b, index), ts_fn_param(b, index)}, values[3];
     (void)unused;
@@ -425,9 +411,9 @@ static void scan_write(void *user, ts_module *module, ts_builder *b)
     ts_val end = ts_op2(b, TS_OP_addi, g->extent[d], ts_int(b, index, f->k.tile[d] - 1), 0);
     end = ts_op2(b, TS_OP_divi, end, ts_int(b, index, f->k.tile[d]), 0);
     ts_val loop = ts_for_begin(b, ts_int(b, index, 0), end, ts_int(b, index, 1), n, values, 0);
-    g->at[d] = ts_region_arg(fn, loop, 0);
+    g->at[d] = ts_region_arg(g->e.fn, loop, 0);
     for (uint32_t i = 0; i < n; i++)
-        values[i] = ts_region_arg(fn, loop, 1 + i);
+        values[i] = ts_region_arg(g->e.fn, loop, 1 + i);
     carry = fold_unpack(&carry, values);
     scan_step(g, b, f, &carry);
     (void)fold_pack(&carry, values);

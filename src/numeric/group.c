@@ -260,7 +260,7 @@ ts_type ts__nd_memory_type(ts_dtype dtype)
     return dtype == TS_DTYPE_bool_ ? TS_T_i8 : ts_dtype_get(dtype)->scalar;
 }
 
-void ts__nd_build_params(group_build *g, ts_builder *b)
+static void build_params(group_build *g, ts_builder *b)
 {
     const group_kernel *k = g->k;
     uint32_t r = k->axes.rank;
@@ -496,20 +496,28 @@ void ts__nd_build_values(group_build *g, ts_builder *b)
         build_node(g, n);
 }
 
-static void group_write(void *user, ts_module *module, ts_builder *b)
+group_build *ts__nd_build_begin(const group_kernel *k, const char *name, ts_module *module, ts_builder *b)
 {
-    const group_kernel *k = user;
-    ts_fn *fn = ts_fn_create(module, "elementwise", TS_LEVEL_T);
-    const ts_alloc *alloc = k->group->graph->alloc;
-    group_build *g = ts__new(alloc, sizeof *g); /* NULL: the verifier misses the end */
+    ts_fn *fn = ts_fn_create(module, name, TS_LEVEL_T);
+    group_build *g = ts__new(k->group->graph->alloc, sizeof *g);
     if (!g)
-        return;
+        return NULL;
     ts_builder_reset(b, fn);
     ts_builder_fold(b, true);
     g->k = k;
     g->e = (nd_emit){.b = b, .fn = fn, .module = module, .rank = k->axes.rank};
     memcpy(g->e.tile, k->tile, sizeof k->tile);
-    ts__nd_build_params(g, b);
+    build_params(g, b);
+    return g;
+}
+
+static void group_write(void *user, ts_module *module, ts_builder *b)
+{
+    const group_kernel *k = user;
+    const ts_alloc *alloc = k->group->graph->alloc;
+    group_build *g = ts__nd_build_begin(k, "elementwise", module, b);
+    if (!g)
+        return;
     ts__nd_build_place_in_grid(g, b);
     ts__nd_build_values(g, b);
     for (uint32_t p = 0; p < k->group->n_places; p++)

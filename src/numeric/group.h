@@ -42,7 +42,9 @@ bool ts__nd_kernel_is_wide(const group_kernel *k); /* too many arguments for a l
 void ts__nd_kernel_key(const group_kernel *k, nd_launch *launch);
 void ts__nd_kernel_args(const group_kernel *k, nd_launch *launch);
 void ts__nd_kernel_grid(const group_kernel *k, int64_t grid[3]); /* a block for each tile */
-void ts__nd_build_params(group_build *g, ts_builder *b);
+/* Begins the function `name` of a kernel and its parameters; freed by its writer. NULL without memory, which the
+ * verifier then finds, as the function has no end. */
+group_build *ts__nd_build_begin(const group_kernel *k, const char *name, ts_module *module, ts_builder *b);
 void ts__nd_build_place_in_grid(group_build *g, ts_builder *b); /* g->at of such a grid */
 /* Everything that the group reads and computes, at the place that g->at says. */
 void ts__nd_build_values(group_build *g, ts_builder *b);

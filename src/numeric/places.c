@@ -43,17 +43,10 @@ static void places_walk(group_build *g, ts_builder *b, const places_scatter *s, 
 static void places_write(void *user, ts_module *module, ts_builder *b)
 {
     const places_scatter *s = user;
-    ts_fn *fn = ts_fn_create(module, "scatter", TS_LEVEL_T);
     const ts_alloc *alloc = s->k.group->graph->alloc;
-    group_build *g = ts__new(alloc, sizeof *g); /* NULL: the verifier misses the end */
+    group_build *g = ts__nd_build_begin(&s->k, "scatter", module, b);
     if (!g)
         return;
-    ts_builder_reset(b, fn);
-    ts_builder_fold(b, true);
-    g->k = &s->k;
-    g->e = (nd_emit){.b = b, .fn = fn, .module = module, .rank = s->k.axes.rank};
-    memcpy(g->e.tile, s->k.tile, sizeof s->k.tile);
-    ts__nd_build_params(g, b);
     if (s->unique) {
         ts__nd_build_place_in_grid(g, b);
         ts__nd_build_values(g, b);

@@ -4,6 +4,10 @@
 from __future__ import annotations
 
 import ctypes
+import os
+from collections.abc import Iterator
+
+import pytest
 
 
 class MockTensorMap(ctypes.Structure):
@@ -45,3 +49,13 @@ class MockState(ctypes.Structure):
         *((name, ctypes.c_uint) for name in ("n_pools", "n_green", "n_access_calls", "n_trims")),
         ("tmap", MockTensorMap * 16), ("code", ctypes.c_char * 1024),
     ]  # fmt: skip
+
+
+@pytest.fixture
+def mock() -> Iterator[MockState]:
+    """The mock as new, in a process that has it as its driver; for `conftest.py` of folders on_mock."""
+    state = MockState.in_dll(ctypes.CDLL(os.environ["TESSERA_CUDA_DRIVER"]), "mock_state_data")
+    state.alloc_failures = state.sticky = state.busy = 0
+    state.n_values = 0
+    yield state
+    state.sticky = 0
