@@ -258,12 +258,13 @@ ts_status eval_print(const eval_run *run, ts_val at, ts_str format, const eval_a
         } else if (p[1] == '%') {
             ts__text_putc(&out, '%');
             p += 2;
-        } else if (ts__conversion_at(p, &c) && used < n) {
-            const eval_arg *arg = &args[used++];
+        } else if (ts__conversion_at(p, &c) && used + c.pair < n) {
+            const eval_arg *arg = &args[used], *imag = arg + c.pair;
             ts_type elem = ts_type_elem(run->module, arg->type);
             ts__printed tile = {ts_type_is_scalar(elem) ? elem : TS_T_i64, ts_type_rank(run->module, arg->type),
-                                ts_type_dims(run->module, arg->type), eval_printed, arg->value};
+                                ts_type_dims(run->module, arg->type), eval_printed, arg->value, imag->value};
             ts__print_tile(&out, &c, &tile);
+            used += c.pair ? 2 : 1;
             p += c.n;
         } else {
             ts__text_deinit(&out);

@@ -8,23 +8,29 @@
 
 #include "ir/ir.h"
 
-/* One conversion: "%-8.3f" with its length modifiers taken out. */
+/* One conversion: "%-8.3f" with its length modifiers taken out. "%.2jf", of print_tko alone, is a complex number: it
+ * takes two values, the real and the imaginary part, and writes both, "1.00-2.00j". */
 typedef struct ts__conversion {
     char head[32]; /* per cent sign, flags, width, precision */
     char letter;
+    bool pair;
     size_t n; /* characters of the format it took */
 } ts__conversion;
 
 /* At a per cent sign. False when malformed, longer than `head` has room for, or of an unknown letter. */
 bool ts__conversion_at(const char *format, ts__conversion *out);
 
-/* A tile to print: a scalar element type (i64 for pointers), extents, and its elements' payloads by index. */
+/* The head for the imaginary part of a pair, which has a sign always. `head` as above, or longer: `n` characters. */
+void ts__conversion_imag(const char *head, size_t n, char out[40]);
+
+/* A tile to print: a scalar element type (i64 for pointers), extents, and its elements' payloads by index; `imag` is
+ * the other half of a pair. */
 typedef struct ts__printed {
     ts_type elem;
     uint32_t rank;
     const int64_t *dims;
     uint64_t (*get)(const void *user, int64_t i);
-    const void *user;
+    const void *user, *imag;
 } ts__printed;
 
 /* "[[1, 2], [3, 4]]"; a scalar without brackets. A letter that does not fit the element gives way to f or d. */

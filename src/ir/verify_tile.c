@@ -703,10 +703,30 @@ int ts__format_args(const char *s)
         ts__conversion c = {.n = 2};
         if (s[1] != '%' && !ts__conversion_at(s, &c))
             return -1;
-        count += s[1] != '%';
+        count += s[1] == '%' ? 0 : c.pair ? 2 : 1;
         s += c.n;
     }
     return count;
+}
+
+/* Both parts of a complex number are floats of one type. */
+static ts_status vt_pairs(const ts__verify *c)
+{
+    uint32_t at = 0;
+    for (const char *s = ts_str_get(c->m, c->inst->aux); (s = strchr(s, '%'));) {
+        ts__conversion found = {.n = 2};
+        if (s[1] != '%' && ts__conversion_at(s, &found)) {
+            ts_type type = ts__verify_opnd(c, at);
+            TS__WANT(c, !found.pair || c->inst->op == TS_OP_print_tko, "%%j%c is for print_tko", found.letter);
+            TS__WANT(c,
+                     !found.pair || (ts_type_is_float(c->m, ts_type_elem(c->m, type)) &&
+                                     type == ts__verify_opnd(c, at + 1)),
+                     "%%j%c prints two floats of one type", found.letter);
+            at += found.pair ? 2 : 1;
+        }
+        s += found.n;
+    }
+    return TS_OK;
 }
 
 ts_status ts__verify_format(const ts__verify *c)
@@ -716,7 +736,7 @@ ts_status ts__verify_format(const ts__verify *c)
     TS__WANT(c, (uint32_t)wanted == c->n, "the format wants %d values, found %u", wanted, c->n);
     for (uint32_t i = 0; i < c->n; i++)
         TS__WANT(c, ts__is_tile_like(c->m, ts__verify_opnd(c, i)), "value %u cannot be printed", i);
-    return TS_OK;
+    return vt_pairs(c);
 }
 
 static ts_status vt_print(const ts__verify *c)

@@ -189,6 +189,19 @@ static const char *format_real(fr *f, const format_spec *s, double x)
                       type == lower ? digits : format_upper(f, digits));
 }
 
+/* Both parts, the second with a sign, filled as one. */
+static const char *format_complex(fr *f, const format_spec *s, const fr_value *v)
+{
+    format_spec re = *s, im;
+    re.width = 0;
+    im = re;
+    im.sign = '+';
+    const char *text = !s->type && s->precision < 0
+                           ? fr_plain_text(f, v)
+                           : fr_textf(f, "%s%sj", format_real(f, &re, v->as.c[0]), format_real(f, &im, v->as.c[1]));
+    return format_pad(f, s, '>', "", text);
+}
+
 static const char *format_text(fr *f, const format_spec *s, const char *text)
 {
     const char *end = text;
@@ -203,7 +216,10 @@ static bool format_fits(const format_spec *s, const fr_value *v)
         return false;
     if (v->kind == FR_STR)
         return !s->sign && !s->alternate && !s->group && s->align != '=' && (!s->type || s->type == 's');
-    if (v->cat >= FR_COMPLEX)
+    if (v->cat == FR_COMPLEX)
+        return !s->zero && s->align != '=' &&
+               (s->type ? format_in(s->type, "eEfFgG") : s->precision < 0 && !s->sign);
+    if (v->cat > FR_COMPLEX)
         return false;
     if (v->cat < FR_FLOAT && (!s->type || format_in(s->type, "dboxX")))
         return s->precision < 0 && !(s->group == ',' && format_in(s->type, "boxX"));
@@ -220,6 +236,7 @@ ts_status fr_format(fr *f, const fr_value *v, const char *text, fr_value *out)
     bool whole = v->cat < FR_FLOAT && (!s.type || format_in(s.type, "dboxX"));
     *out = fr_text(v->kind == FR_STR ? format_text(f, &s, v->as.text)
                    : whole           ? format_int(f, &s, v->as.i)
+                   : v->cat == FR_COMPLEX ? format_complex(f, &s, v)
                                      : format_real(f, &s, fr_as_double(v)));
     return TS_OK;
 }

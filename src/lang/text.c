@@ -24,6 +24,20 @@ const char *fr_real_text(fr *f, double x)
     return fr_textf(f, "%.*f", TS_MAX(1, digits - 1 - exponent), x);
 }
 
+/* "(1-2j)", or "2j" where there is no real part, as Python. */
+static const char *text_complex(fr *f, double re, double im)
+{
+    const char *part[2];
+    for (int i = 0; i < 2; i++) {
+        const char *text = fr_real_text(f, i ? im : re);
+        size_t n = strlen(text);
+        part[i] = fr_textf(f, "%.*s", (int)(n > 2 && !strcmp(text + n - 2, ".0") ? n - 2 : n), text);
+    }
+    if (re == 0 && !signbit(re))
+        return fr_textf(f, "%sj", part[1]);
+    return fr_textf(f, "(%s%s%sj)", part[0], *part[1] == '-' ? "" : "+", part[1]);
+}
+
 const char *fr_plain_text(fr *f, const fr_value *v)
 {
     int64_t i;
@@ -41,10 +55,8 @@ const char *fr_plain_text(fr *f, const fr_value *v)
             return v->as.i ? "True" : "False";
         if (v->cat == FR_INT)
             return fr_is_int(v, &i) ? fr_textf(f, "%lld", (long long)i) : fr_int_text(f, v->as.i, 10);
-        if (v->cat == FR_COMPLEX) {
-            const char *im = fr_real_text(f, v->as.c[1]);
-            return fr_textf(f, "(%s%s%sj)", fr_real_text(f, v->as.c[0]), *im == '-' ? "" : "+", im);
-        }
+        if (v->cat == FR_COMPLEX)
+            return text_complex(f, v->as.c[0], v->as.c[1]);
         return fr_real_text(f, v->as.f);
     default:
         return NULL;

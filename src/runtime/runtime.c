@@ -445,9 +445,12 @@ void ts__rt_print(const ts_cpu_env *env, const char *format, const int64_t *type
             p += *p == '%' && p[1] == '%' ? 2 : 1;
             continue;
         }
-        rt_printed from = {types[0] < TS_T_token ? (ts_type)types[0] : TS_T_i64, *tiles++};
-        ts__print_tile(&out, &c, &(ts__printed){from.elem, (uint32_t)types[1], types + 2, rt_printed_at, &from});
-        types += 2 + types[1];
+        int64_t words = 2 + types[1];
+        ts_type elem = types[0] < TS_T_token ? (ts_type)types[0] : TS_T_i64;
+        rt_printed from = {elem, tiles[0]}, imag = {elem, tiles[c.pair]};
+        ts__print_tile(&out, &c, &(ts__printed){elem, (uint32_t)types[1], types + 2, rt_printed_at, &from, &imag});
+        types += c.pair ? 2 * words : words;
+        tiles += c.pair ? 2 : 1;
         p += c.n;
     }
     env->print(env->print_user, ts__text_get(&out), out.n);

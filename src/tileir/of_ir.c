@@ -4,6 +4,7 @@
  * that walks the recipe, the others have a function each. Every value is a tile there, of rank 0 for our scalars.
  * Operations that only we have (math functions, complex numbers, calls) are an error that names them.
  */
+#include "ir/format.h"
 #include "ir/ir.h"
 #include "ir/scalar.h"
 #include "tileir/tileir.h"
@@ -570,6 +571,32 @@ static ts_status back_access(back *b, tileir_region *region, ts_val v)
     return back_push(b, region, &op);
 }
 
+/* A text; in the format of a print a complex number is its two parts, one after the other: the dialect has no better. */
+static uint32_t back_format(back *b, const char *text, bool print)
+{
+    ts_text out;
+    if (!print)
+        return back_str(b, text);
+    ts__text_init(&out, b->scratch->alloc);
+    while (*text) {
+        ts__conversion c = {.n = 1};
+        char imag[40];
+        if (*text == '%' && text[1] == '%')
+            c.n = 2;
+        else if (*text == '%' && ts__conversion_at(text, &c) && c.pair) {
+            ts__conversion_imag(c.head, strlen(c.head), imag);
+            ts__text_printf(&out, "%s%c%s%cj", c.head, c.letter, imag, c.letter);
+        }
+        if (!c.pair)
+            ts__text_put(&out, text, c.n);
+        text += c.n;
+    }
+    b->m->arena.failed |= out.failed;
+    uint32_t str = back_str(b, ts__text_get(&out));
+    ts__text_deinit(&out);
+    return str;
+}
+
 /* print_tko, assert, get_global: a text. An assert's index and extent are for our messages alone. */
 static ts_status back_text(back *b, tileir_region *region, ts_val v)
 {
@@ -583,7 +610,7 @@ static ts_status back_text(back *b, tileir_region *region, ts_val v)
         back_flag(&op, "token");
     }
     if (op.attr)
-        op.attr[0] = back_number(TILEIR_KIND_str, back_str(b, ts_str_get(b->from->module, inst->aux)));
+        op.attr[0] = back_number(TILEIR_KIND_str, back_format(b, ts_str_get(b->from->module, inst->aux), print));
     if (inst->type)
         back_result(b, &op, v);
     return back_push(b, region, &op);

@@ -847,6 +847,26 @@ static void print_follows_the_c_format_with_whole_tiles(void)
     ts__text_deinit(&text);
 }
 
+static void print_joins_the_parts_of_complex_numbers(void)
+{
+    tk k;
+    ts_text text;
+    ts__text_init(&text, NULL);
+    tk_begin(&k, TS_T_i32);
+    ts_builder *b = &k.b;
+    k.env.print = tk_sink;
+    k.env.print_user = &text;
+    ts_val i = ts_emit(b, TS_OP_iota, tk_tile1(&k, TS_T_i32, 2), 0, NULL, 0, 0);
+    ts_val re = ts_cast(b, TS_OP_itof, i, TS_T_f32, 0), im = ts_op1(b, TS_OP_negf, re, 0);
+    ts_val one = ts_float(b, TS_T_f64, 1);
+    static const char format[] = "%.1jf %jg %d\n";
+    ts_emit(b, TS_OP_print_tko, TS_T_token, 5, (ts_val[]){re, im, one, one, ts_int(b, TS_T_i32, 7)},
+            ts_intern(k.m, format, sizeof format - 1), 0);
+    CHECK_OK(tk_end(&k, NULL));
+    CHECK_STR(ts__text_get(&text), "[0.0-0.0j, 1.0-1.0j] 1+1j 7\n");
+    ts__text_deinit(&text);
+}
+
 static void token_operations_do_nothing(void)
 {
     tk k;
@@ -1085,6 +1105,7 @@ int main(void)
     a_failed_assert_and_division_by_zero_are_faults();
     a_bounds_check_tells_index_and_extent();
     print_follows_the_c_format_with_whole_tiles();
+    print_joins_the_parts_of_complex_numbers();
     token_operations_do_nothing();
     mma_multiplies_in_every_type();
     mmai_reads_signs_as_told();

@@ -144,6 +144,21 @@ static void print_writes_narrow_elements(void)
     CHECK(n > 60);
 }
 
+/* Few, which one printf holds, and many, which loops print. */
+static void print_writes_complex_numbers(void)
+{
+    size_t n = check_prints(
+        "entry @k(%1: i32) {\n"
+        "  %2 = iota : tile<8xi32>\n  %3 = reshape %2 : tile<2x4xi32>\n  %4 = itof %3 : tile<2x4xf32>\n"
+        "  %5 = negf %4 : tile<2x4xf32>\n  %6 = constant 1.5 : f64\n"
+        "  %7 = print_tko \"%jf %.2jf %d\\n\" %4, %5, %6, %6, %1 : token\n  return\n}\n");
+    CHECK(n > 150);
+    n = check_prints("entry @k(%1: i32) {\n"
+                     "  %2 = iota : tile<64xi32>\n  %3 = itof %2 : tile<64xf16>\n  %4 = negf %3 : tile<64xf16>\n"
+                     "  %5 = print_tko \"%+5.1jf|\\n\" %3, %4 : token\n  return\n}\n");
+    CHECK(n > 64 * 11);
+}
+
 /* Where instructions of an operation lie in the lowered function. */
 static uint32_t places(const ts_fn *fn, ts_op op, ts_val *first, ts_val *last)
 {
@@ -192,6 +207,7 @@ int main(void)
     passing_assert_leaves_the_record_alone();
     print_writes_what_the_tile_kernel_prints();
     print_writes_narrow_elements();
+    print_writes_complex_numbers();
     what_one_printf_holds_is_one_printf();
     a_line_of_several_printfs_is_made_under_a_lock();
     return check_done();

@@ -179,6 +179,8 @@ static const rule rules_tile[] = {
     {"  %y = print_tko \"%qd\" %n : token\n", "malformed or not supported"},
     {"  %y = print_tko \"%08d%12345678901234567890.1234567890d\" %n, %n : token\n", "malformed or not supported"},
     {"  %y = print_tko \"%q\" %n : token\n", "malformed"},
+    {"  %y = print_tko \"%jf\" %n : token\n", "the format wants 2 values, found 1"},
+    {"  %y = print_tko \"%d %jf\" %n, %n, %n : token\n", "%jf prints two floats of one type"},
     {"  %y = alloca bytes=4 align=3 : ptr<f32>\n", "the alignment is a power of two"},
     {"  %y = get_global \"nothing\" : ptr<f32>\n", "the module has no global @nothing; declare it"},
     {"  bar_sync\n", "does not belong to the tile level"},
@@ -214,6 +216,7 @@ static const rule rules_thread[] = {
     {"  %y = cvt_pack f32 %x, %x : i32\n", "cvt_pack makes"},
     {"  %y = atom cas relaxed device %p, %x : f32\n", "takes 3 operands"},
     {"  printf \"%d\"\n", "the format wants 1 values"},
+    {"  %f = constant 1.0 : f32\n  printf \"%jf\" %f, %f\n", "%jf is for print_tko"},
 };
 
 static void rule_is_enforced(const rule *r, const char *head)

@@ -70,6 +70,12 @@ def many(a, b, idx, out, counts, n):
     ct.store(out, (0, 0), ct.cumsum(acc, 1) + ct.expand_dims(row, 1) + ct.permute(acc, (1, 0)))
 
 
+def test_a_complex_number_is_printed_as_its_parts():
+    """The dialect has no conversion for one."""
+    ir = 'entry @show(%1: f32) {\n  %2 = print_tko "100%% %5.1jf %d\\n" %1, %1, %1 : token\n  return\n}\n'
+    assert '"100%% %5.1f%+5.1fj %d' in str(tileir.read(_core.tileir_of_ir(ir, "sm_90", 133)))
+
+
 def arguments():
     rng = np.random.default_rng(5)
     a, b = rng.random((16, 16), np.float32), rng.random((48, 16), np.float32)

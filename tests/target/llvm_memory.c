@@ -388,6 +388,18 @@ static void prints_look_the_same(void)
     run_check(&k.r, "print");
 }
 
+static void complex_numbers_print_the_same(void)
+{
+    bank k;
+    bank_begin(&k, TS_T_f32, TS_T_f32);
+    ts_builder *b = &k.r.b;
+    ts_val re = load(&k, k.in[0], tile2(&k, TS_T_f32, 2, 4)), one = ts_float(b, TS_T_f64, 1.5);
+    ts_val x[] = {re, ts_op1(b, TS_OP_negf, re, 0), run_id(&k.r, 0), one, one};
+    const char *format = "x = %6.2jf, id %d: %jg\n";
+    ts_emit(b, TS_OP_print_tko, TS_T_token, 5, x, ts_intern(k.r.m, format, strlen(format)), 0);
+    run_check(&k.r, "print of complex numbers");
+}
+
 static void asserts_leave_a_fault(void)
 {
     bank k;
@@ -519,6 +531,7 @@ int main(void)
     }
     atomics();
     prints_look_the_same();
+    complex_numbers_print_the_same();
     asserts_leave_a_fault();
     bounds_leave_the_first_index_outside();
     globals_and_allocas_hold_data();

@@ -242,7 +242,7 @@ def grid_dependency_control_launch_dependents() -> Any:
 
 @op
 def printf(format: str, *args: Any) -> Any:
-    """Prints scalars or whole tiles with a C format; slow, for debugging."""
+    """Prints scalars or whole tiles with a C format; slow, for debugging. ``%f`` prints complex numbers, too."""
 
 
 @op

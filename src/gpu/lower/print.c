@@ -6,6 +6,7 @@
 #include "gpu/lower/code.h"
 #include "gpu/lower/convert.h"
 #include "gpu/lower/op.h"
+#include "ir/format.h"
 #include <stdio.h>
 
 enum { PRINT_VALUES = 32 }; /* of one printf */
@@ -22,9 +23,10 @@ typedef struct print_value {
     ts_val base;         /* the scalar, or a pointer to the tile */
     ts_type type, elem;  /* type 0: a scalar */
     uint32_t bytes, at;  /* of an element; where the tile lies */
-    const char *spec;    /* its conversion, "%5.1f" */
+    const char *spec;    /* its conversion, "%5.1f"; a complex number's, "%5.1jf", with the imaginary part after it */
     size_t n_spec;
     bool loops;          /* its elements are read by loops: they do not fit one printf */
+    bool pair;           /* a complex number */
 } print_value;
 
 /* ---- a line ----------------------------------------------------------------------------------------------------- */
@@ -94,12 +96,11 @@ static void print_release(ts_lower *lw, ts_val lock)
 
 /* ---- values ----------------------------------------------------------------------------------------------------- */
 
-/* A conversion with the letter and length that fit the value in C's varargs. */
-static void print_scalar(ts_lower *lw, print_line *line, const print_value *of, ts_val value)
+/* A conversion, with the letter and length that fit the value in C's varargs. */
+static void print_number(ts_lower *lw, print_line *line, const char *spec, size_t n, ts_val value)
 {
     char text[64];
-    const char *spec = of->spec;
-    size_t n = of->n_spec, head = 1;
+    size_t head = 1;
     ts_type type = ts_type_of(lw->fn, value);
     char letter = spec[n - 1];
     bool is_float = ts_type_is_float(lw->module, type), wide = ts_type_bits(lw->module, type) == 64;
@@ -117,6 +118,20 @@ static void print_scalar(ts_lower *lw, print_line *line, const print_value *of, 
     int made =
         snprintf(text, sizeof text, "%.*s%s%c", (int)TS_MIN(head, 48u), spec, !is_float && wide ? "ll" : "", letter);
     print_say(lw, line, text, (size_t)made, value);
+}
+
+/* An element; of a pair both parts. */
+static void print_scalar(ts_lower *lw, print_line *line, const print_value *of, const ts_val value[2])
+{
+    char spec[48];
+    print_number(lw, line, of->spec, of->n_spec, value[0]);
+    if (!of->pair)
+        return;
+    ts__conversion_imag(of->spec, of->n_spec - 2, spec); /* without jf */
+    size_t n = strlen(spec);
+    spec[n] = of->spec[of->n_spec - 1];
+    print_number(lw, line, spec, n + 1, value[1]);
+    print_say(lw, line, "j", 1, 0);
 }
 
 static void print_axis(ts_lower *lw, print_line *line, const print_value *t, uint32_t axis, ts_val at);
@@ -150,10 +165,13 @@ static void print_axis(ts_lower *lw, print_line *line, const print_value *t, uin
 {
     ts_builder *b = &lw->b;
     if (axis == ts_type_rank(lw->module, t->type)) {
-        ts_val x, bytes = ts_op2(b, TS_OP_muli, at, ts__lower_i32(lw, t->bytes), 0);
+        ts_val x[2] = {0}, bytes = ts_op2(b, TS_OP_muli, at, ts__lower_i32(lw, t->bytes), 0);
         ts_type memory = ts__lower_memory_type(lw, t->elem);
-        ts__lower_ld(lw, memory, ts__lower_ptr(lw, t->base, bytes, 0), 1, TS_CACHE_NONE, 0, 0, &x);
-        print_scalar(lw, line, t, ts__lower_from_memory(lw, x, t->elem));
+        for (uint32_t i = 0; i < 1u + t->pair; i++) {
+            ts__lower_ld(lw, memory, ts__lower_ptr(lw, t[i].base, bytes, 0), 1, TS_CACHE_NONE, 0, 0, &x[i]);
+            x[i] = ts__lower_from_memory(lw, x[i], t->elem);
+        }
+        print_scalar(lw, line, t, x);
         return;
     }
     int64_t n = ts_type_dims(lw->module, t->type)[axis];
@@ -184,11 +202,13 @@ static void print_text(ts_lower *lw, print_line *line, ts_val v, print_value *va
             p++;
         p += *p != 0;
         t->n_spec = (size_t)(p - t->spec);
+        t->pair = used < n && memchr(t->spec, 'j', t->n_spec) && strchr("eEfFgGaA", p[-1]);
+        used += t->pair;
         text = p;
         if (t->type)
             print_axis(lw, line, t, 0, ts__lower_i32(lw, 0));
         else
-            print_scalar(lw, line, t, t->base);
+            print_scalar(lw, line, t, (ts_val[]){t->base, t[t->pair].base});
     }
     print_say(lw, line, text, strlen(text), 0);
     print_flush(lw, line);

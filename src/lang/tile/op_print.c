@@ -41,8 +41,9 @@ static ts_status print_value(fr *f, print_out *p, const fr_value *v)
 
 enum { PRINT_WIDEST = 256 }; /* characters of one printed number */
 
-/* Python's format specification as a C conversion: flags, width, precision, type. */
-static ts_status print_spec(fr *f, print_out *p, const fr_value *v, const char *spec)
+/* Python's format specification as a C conversion: flags, width, precision, type. `pair`: v is the
+ * real part of a complex number. */
+static ts_status print_spec(fr *f, print_out *p, const fr_value *v, const char *spec, bool pair)
 {
     const char *left = *spec == '<' ? "-" : "";
     spec += *spec == '<' || *spec == '>';
@@ -69,22 +70,31 @@ static ts_status print_spec(fr *f, print_out *p, const fr_value *v, const char *
     if (type == 'd' && !fr_dtype_is_signed((ts_dtype)v->dtype) && v->dtype != TS_DTYPE_bool_)
         type = 'u';
     ts__text_printf(&p->format, "%%%s%.*s%s%c", left, (int)(flags + width + precision), spec,
-                   !real && wide ? "ll" : "", type);
+                   pair ? "j" : !real && wide ? "ll" : "", type);
     return TS_OK;
 }
 
-static ts_status print_item(fr *f, print_out *p, const fr_value *v, const char *spec);
+/* The two values of a complex number. */
+static ts_status print_parts(fr *f, print_out *p, const fr_value *v, fr_value *re)
+{
+    fr_value im;
+    TS_TRY(fr_complex_parts(f, v, re, &im));
+    TS_TRY(print_widen(f, re));
+    TS_TRY(print_widen(f, &im));
+    TS_TRY(print_value(f, p, re));
+    return print_value(f, p, &im);
+}
 
-/* "(1.0 + 2.0j)"; of a tile "([1.0, 2.0] + [3.0, 4.0]j)". */
+/* As Python and NumPy: "(1.000000+2.000000j)", with a specification 1.00+2.00j; of a tile
+ * "[1.000000+2.000000j, 3.000000-4.000000j]". */
 static ts_status print_complex(fr *f, print_out *p, const fr_value *v, const char *spec)
 {
-    fr_value re, im;
-    TS_TRY(fr_complex_parts(f, v, &re, &im));
-    print_literal(p, "(");
-    TS_TRY(print_item(f, p, &re, spec));
-    print_literal(p, " + ");
-    TS_TRY(print_item(f, p, &im, spec));
-    print_literal(p, "j)");
+    fr_value re;
+    TS_TRY(print_parts(f, p, v, &re));
+    bool alone = !*spec && !fr_shape_of(f, &re).rank;
+    print_literal(p, alone ? "(" : "");
+    TS_TRY(print_spec(f, p, &re, spec, true));
+    print_literal(p, alone ? ")" : "");
     return TS_OK;
 }
 
@@ -114,7 +124,7 @@ static ts_status print_item(fr *f, print_out *p, const fr_value *v, const char *
     if (fr_is_complex(&tile))
         return print_complex(f, p, &tile, spec);
     TS_TRY(print_widen(f, &tile));
-    TS_TRY(print_spec(f, p, &tile, spec));
+    TS_TRY(print_spec(f, p, &tile, spec, false));
     return print_value(f, p, &tile);
 }
 
@@ -176,15 +186,19 @@ static ts_status print_conversion(fr *f, const fr_call *c, print_out *p, const c
                         c->n_rest);
     fr_value v;
     TS_TRY(fr_as_tile(f, &c->rest[(*next)++], &v));
-    bool real = fr_dtype_cat((ts_dtype)v.dtype) == FR_FLOAT;
+    bool complex = fr_is_complex(&v), real = complex || fr_dtype_cat((ts_dtype)v.dtype) == FR_FLOAT;
     if (real != (strchr("eEfFgGaA", type) != NULL))
         return fr_error(f, c->node, TS_TILETYPE, "printf(): '%%%c' does not print %s", type,
                         fr_say(f, &v));
+    *at = s + n + length + 1;
+    if (complex) {
+        ts__text_printf(&p->format, "%%%.*sj%c", (int)n, s, type);
+        return print_parts(f, p, &v, &v);
+    }
     TS_TRY(print_widen(f, &v));
     ts__text_printf(&p->format, "%%%.*s%s%c", (int)n, s,
                    !real && fr_dtype_bits((ts_dtype)v.dtype) == 64 ? "ll" : "",
                    type == 'i' ? 'd' : type);
-    *at = s + n + length + 1;
     return print_value(f, p, &v);
 }
 

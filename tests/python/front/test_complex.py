@@ -250,7 +250,47 @@ def test_printing(capfd):
 
     ct.launch(None, (1,), ct.kernel(show), (np.array([1 + 2j, 0.5], np.complex64),))
     tessera.synchronize()
-    assert capfd.readouterr().out == "(1.500000 + 2.000000j) (1.0-2.0j)\n"
+    assert capfd.readouterr().out == "(1.500000+2.000000j) (1-2j)\n"
+
+
+X = np.array([1 + 2j, -0.5 - 0j, 3e4j, complex(np.nan, -np.inf)], np.complex64)
+CONSTANTS = (1 - 2j, 2j, -0.0 + 1j, 1.5e-7 - 3e20j, complex("nan-infj"))
+
+
+def test_printed_as_numpy_does():
+    """Elements of tiles as NumPy writes complex numbers with as many digits, numbers known at compile time as Python."""
+
+    def show(x):
+        t = ct.load(x, 0, (4,))
+        ct.print(t)
+        print(f"{t:.2f} {ct.reshape(t, (2, 2)):+.1e}", f"{ct.sum(ct.real(t[0:2])):.1f} {t[0]:.3f}", (t[0], 1))
+        ct.printf("%5.1f|%g %d\n", t, t[0], 7)
+
+    def row(spec):
+        return "[" + ", ".join(f"{z:{spec}}" for z in X) + "]"
+
+    rows = row(".6f"), row(".2f"), row("+.1e").split(", ")
+    square = f"{', '.join(rows[2][:2])}], [{', '.join(rows[2][2:])}"
+    want = f"{rows[0]}\n{rows[1]} [{square}] 0.5 1.000+2.000j ((1.000000+2.000000j), 1)\n"
+    want += "[" + ", ".join(f"{z.real:5.1f}{z.imag:+5.1f}j" for z in X) + "]|1+2j 7\n"
+    for target in (0, 80, 90):
+        assert run(show, X, target=target) == want
+
+
+def test_constants_print_as_in_python():
+    def show(x):
+        for z in CONSTANTS:
+            ct.print(z, f"{z} {z:.2f} {z:>12} {z:12.3e}|", str(z))
+
+    want = "".join(f"{z} {z} {z:.2f} {z:>12} {z:12.3e}| {z}\n" for z in CONSTANTS)
+    assert run(show, X) == want
+
+
+def test_printing_refused():
+    for call in (lambda x: ct.printf("%d", ct.load(x, 0, (4,))), lambda x: ct.print(f"{ct.load(x, 0, (4,)):d}"),
+                 lambda x: ct.print(f"{1j:05.1f}")):  # fmt: skip
+        with pytest.raises(LowerError, match="complex|does not fit"):
+            run(call, X)
 
 
 def code_for(target, dtype):
