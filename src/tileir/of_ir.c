@@ -571,7 +571,7 @@ static ts_status back_access(back *b, tileir_region *region, ts_val v)
     return back_push(b, region, &op);
 }
 
-/* A text; in the format of a print a complex number is its two parts, one after the other: the dialect has no better. */
+/* A text; in the format of a print a complex number is its two parts, one after the other: the dialect has no more. */
 static uint32_t back_format(back *b, const char *text, bool print)
 {
     ts_text out;

@@ -258,7 +258,7 @@ CONSTANTS = (1 - 2j, 2j, -0.0 + 1j, 1.5e-7 - 3e20j, complex("nan-infj"))
 
 
 def test_printed_as_numpy_does():
-    """Elements of tiles as NumPy writes complex numbers with as many digits, numbers known at compile time as Python."""
+    """Elements of tiles as NumPy writes them with as many digits, numbers known at compile time as Python."""
 
     def show(x):
         t = ct.load(x, 0, (4,))
