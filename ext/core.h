@@ -281,6 +281,7 @@ typedef struct core_kernel_facts {
 } core_kernel_facts;
 core_kernel_facts *core_kernel_view(PyObject *kernel);
 int core_threads_init(PyObject *module, core_state *state); /* threads.c */
+int core_fft_init(PyObject *module, core_state *state); /* fft.c */
 int core_numeric_init(PyObject *module, core_state *state); /* numeric.c, with what follows */
 int core_numeric_traverse(core_state *state, visitproc visit, void *arg);
 void core_numeric_clear(core_state *state);

@@ -51,6 +51,7 @@ static int module_exec(PyObject *module)
         core_xla_init(module, state) < 0 ||
         core_report_init(module, state) < 0 || core_evaluate_init(module, state) < 0 ||
         core_view_init(module, state) < 0 || core_numeric_init(module, state) < 0 ||
+        core_fft_init(module, state) < 0 ||
         core_numbers_init(module, state) < 0)
         return -1;
     return 0;

@@ -23,6 +23,7 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 ROOMS = {
     "base": "",
     "table": "base",
+    "fft": "base",
     "ir": "base table",
     "math": "base table ir",
     "tileir": "base table ir",

@@ -16,6 +16,7 @@
  *     graph.h     graphs of the CPU device: work recorded once and run many times
  *     array.h     counted memory and strided views on it, DLPack
  *     numeric.h   arrays that compute: elementwise functions and reductions as NumPy's, noted and fused
+ *     fft.h       Fourier transforms of lines in host memory
  *     native.h    the device's own handles, for code that talks to its driver as well
  *     lib.h       kernels that come with the library: matrix products by shape and dtype
  *     report.h    what a kernel costs, counted before it runs
@@ -28,6 +29,7 @@
 #include "tessera/base.h"
 #include "tessera/compile.h"
 #include "tessera/device.h"
+#include "tessera/fft.h"
 #include "tessera/graph.h"
 #include "tessera/ir.h"
 #include "tessera/launch.h"

@@ -23,6 +23,7 @@ from . import (
     _sort,
     _ufunc,
 )
+from . import fft as fft
 from . import linalg as linalg
 from ._ndarray import ndarray
 

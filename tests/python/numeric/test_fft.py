@@ -1,0 +1,122 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Transforms against NumPy's: lengths of every kind, axes, norms, places in memory, both precisions, mistakes."""
+
+from __future__ import annotations
+
+import inspect
+
+import numpy as np
+import pytest
+import tessera.numeric as tn
+
+RNG = np.random.default_rng(0)
+LENGTHS = [*range(1, 68), 74, 128, 243, 1000, 1009, 1024, 2 * 1009, 31 * 32, 37 * 37]
+
+
+def numbers(shape, dtype="D"):
+    x = RNG.standard_normal(shape)
+    return (x + 1j * RNG.standard_normal(shape) if dtype in "FD" else x).astype(dtype)
+
+
+def close(ours, theirs, ulps=8):
+    assert isinstance(ours, tn.ndarray)
+    found = np.asarray(ours)
+    assert found.dtype == theirs.dtype and found.shape == theirs.shape
+    tiny = np.finfo(theirs.dtype).eps * (np.abs(theirs).max() if theirs.size else 1)
+    assert np.abs(found - theirs).max(initial=0) <= ulps * tiny
+
+
+@pytest.mark.parametrize("n", LENGTHS)
+def test_every_length(n):
+    z, x = numbers((2, n)), numbers((2, n), "d")
+    close(tn.fft.fft(tn.array(z)), np.fft.fft(z))
+    close(tn.fft.ifft(tn.array(z)), np.fft.ifft(z))
+    close(tn.fft.rfft(tn.array(x)), np.fft.rfft(x))
+    half = z[:, : n // 2 + 1]
+    close(tn.fft.irfft(tn.array(half), n), np.fft.irfft(half, n))
+    close(tn.fft.hfft(tn.array(half), n), np.fft.hfft(half, n))
+    close(tn.fft.ihfft(tn.array(x)), np.fft.ihfft(x))
+
+
+@pytest.mark.parametrize("name", ["fft", "ifft", "rfft", "irfft", "hfft", "ihfft"])
+@pytest.mark.parametrize("norm", [None, "backward", "ortho", "forward"])
+def test_axes_lengths_and_norms(name, norm):
+    ours, theirs = getattr(tn.fft, name), getattr(np.fft, name)
+    x = numbers((4, 5, 6), "d" if name in ("rfft", "ihfft") else "D")
+    for axis in (0, 1, -1):
+        for n in (None, 1, 3, 4, 9):
+            close(ours(tn.array(x), n, axis, norm), theirs(x, n, axis, norm))
+    view = tn.array(x)[::-1, ::2].swapaxes(0, 2)
+    close(ours(view, None, 0, norm), theirs(x[::-1, ::2].swapaxes(0, 2), None, 0, norm))
+
+
+@pytest.mark.parametrize("dtype", "?bHiqefdFD")
+def test_dtypes(dtype):
+    x = RNG.integers(0, 2, (3, 12)).astype(dtype)
+    close(tn.fft.fft(tn.array(x)), np.fft.fft(x))
+    close(tn.fft.irfft(tn.array(x)), np.fft.irfft(x))
+    if dtype not in "FD":
+        close(tn.fft.rfft(tn.array(x)), np.fft.rfft(x))
+
+
+@pytest.mark.parametrize("name", ["fftn", "ifftn", "rfftn", "irfftn", "fft2", "ifft2", "rfft2", "irfft2"])  # fmt: skip
+def test_several_axes(name):
+    ours, theirs = getattr(tn.fft, name), getattr(np.fft, name)
+    x = numbers((4, 5, 6), "d" if name[0] == "r" else "D")
+    for options in ({}, {"axes": (0, 1)}, {"s": (3, 8), "axes": (2, 0)}, {"s": (-1, 2), "axes": (1, -1)},
+                    {"norm": "ortho"}):  # fmt: skip
+        close(ours(tn.array(x), **options), theirs(x, **options))
+    with pytest.warns(DeprecationWarning):
+        close(ours(tn.array(x), s=(4, 4), axes=None), theirs(x, s=(4, 4), axes=(-2, -1)))
+
+
+def test_into_an_array():
+    x = numbers((3, 8))
+    out = tn.empty((3, 8), complex)
+    assert tn.fft.fft(tn.array(x), out=out) is out
+    close(out, np.fft.fft(x))
+    both = tn.array(x)
+    assert tn.fft.fft(both, axis=0, out=both) is both
+    close(both, np.fft.fft(x, axis=0))
+    made = tn.empty((5, 4, 5), complex)
+    close(tn.fft.rfftn(tn.ones((5, 4, 8)), out=made), np.fft.rfftn(np.ones((5, 4, 8))))
+    with pytest.raises(ValueError, match="wrong shape"):
+        tn.fft.fft(tn.array(x), out=tn.empty((3, 9), complex))
+
+
+def test_waiting_values_and_empty_arrays():
+    x = numbers((1000, 8))
+    close(tn.fft.fft(tn.array(x) * 2 + 1) - 1, np.fft.fft(x * 2 + 1) - 1)
+    close(tn.fft.fft(tn.empty((0, 4))), np.fft.fft(np.empty((0, 4))))
+
+
+def test_mistakes():
+    for bad, error in (
+        ({"n": 0}, ValueError),
+        ({"norm": "other"}, ValueError),
+        ({"axis": 3}, np.exceptions.AxisError),
+    ):
+        with pytest.raises(error):
+            tn.fft.fft(tn.ones(4), **bad)
+    with pytest.raises(TypeError, match="real"):
+        tn.fft.rfft(tn.ones(4, complex))
+    with pytest.raises(ValueError, match="different lengths"):
+        tn.fft.fftn(tn.ones((4, 4)), s=(4,), axes=(0, 1))
+
+
+@pytest.mark.parametrize("n", [1, 2, 9, 10])
+def test_frequencies_and_shifts(n):
+    np.testing.assert_array_equal(np.asarray(tn.fft.fftfreq(n, 0.3)), np.fft.fftfreq(n, 0.3))
+    np.testing.assert_array_equal(np.asarray(tn.fft.rfftfreq(n, 0.3)), np.fft.rfftfreq(n, 0.3))
+    x = np.arange(3 * n).reshape(3, n)
+    for axes in (None, 0, 1, (0, 1), (1,)):
+        for name in ("fftshift", "ifftshift"):
+            ours = getattr(tn.fft, name)(tn.array(x), axes)
+            np.testing.assert_array_equal(np.asarray(ours), getattr(np.fft, name)(x, axes))
+
+
+@pytest.mark.parametrize("name", tn.fft.__all__)
+def test_signatures_are_numpys(name):
+    ours, theirs = (inspect.signature(getattr(m.fft, name)).parameters for m in (tn, np))
+    assert list(ours) == list(theirs)
+    assert [p.default for p in ours.values()] == [p.default for p in theirs.values()]
