@@ -271,16 +271,14 @@ def _of_both(name: str, d_in1: Any, num_items1: Any, d_in2: Any, num_items2: Any
     wanted = name == "intersection"
 
     def choose() -> Function:
-        load = a.load()
-        before_a, before_b, upto_b = _before(op, False)(load), _before(op, False)(b.load()), _before(op, True)(b.load())
-        number = m.load()
+        before, upto, number = _before(op, False), _before(op, True), m.load()
+        before_a, before_b, upto_b = before(a.load()), before(b.load()), upto(b.load())
 
-        def flag(ins: Any, i: Any) -> Any:
-            second, size = ins[-2][0], number(ins[-2][1])
-            v = load(ins[0], i)
+        def flag(ins: Any, i: Any, v: Any) -> Any:
+            second, size = ins[-1][0], number(ins[-1][1])
             rank = i - before_a(ins[0], i + 1, v)
             there = upto_b(second, size, v) - before_b(second, size, v)
-            return (rank < there) == wanted
+            return ((rank < there) == wanted,)
 
         return flag
 
@@ -293,7 +291,7 @@ def _set(
 ) -> Any:  # fmt: skip
     a, n, choose, key, extra = _of_both(name, d_in1, num_items1, d_in2, num_items2, comp)
     output, count = iterator_of(d_out, "d_out"), iterator_of(d_num_out, "d_num_out")
-    return chosen(choose, key, n, [a], [output], extra, count, Memory(storage, stream_of(stream)))
+    return chosen(choose, 1, key, n, [a], [[output]], extra, count, Memory(storage, stream_of(stream)))
 
 
 @algorithm

@@ -27,14 +27,19 @@ __all__ = ["exclusive_scan_by_key", "inclusive_scan_by_key", "reduce_by_key", "r
 Function = Callable[..., Any]
 
 
-def _pair(kind: types.TypeDescriptor) -> Any:
-    """The struct of a count of runs and a value of the type."""
-    return types.struct({"runs": numpy.int64, "value": kind}, "Run")
+def _pair(kind: types.TypeDescriptor, n: int) -> Any:
+    """The struct of a count of up to n runs and a value of the type."""
+    return types.struct({"runs": numpy.int32 if n < 1 << 31 else numpy.int64, "value": kind}, "Run")
 
 
 def _begins(op: Operator, keys: Iterator) -> Function:
     load, equal = keys.load(), op.function
-    return lambda ins, i: i == 0 or not equal(load(ins[0], i - 1), load(ins[0], i))
+
+    def begins(ins: Any, i: Any) -> Any:
+        same = bool(equal(load(ins[0], max(i - 1, 0)), load(ins[0], i)))  # without a branch: loads do not wait for it
+        return i == 0 or not same
+
+    return begins
 
 
 def _engine(pair: Any, kind: types.TypeDescriptor, begins: Function, load: Function, op: Function) -> tuple[Any, Any]:
@@ -84,7 +89,7 @@ def reduce_by_key(
     op, same = operator_of(op, 2), _equality(equal)
     kind = _known(out_values.value_type or values.value_type, "d_out_values")
     n = items_in(num_items, "num_items", ("d_in_keys", keys), ("d_in_values", values))
-    pair = _pair(kind)
+    pair = _pair(kind, n.most)
 
     def make() -> Scanned:
         begins = _begins(same, keys)
@@ -93,18 +98,24 @@ def reduce_by_key(
         as_key, as_value, as_count = cast_of(out_keys), cast_of(out_values), cast_of(count)
         number = n.load()
 
-        def emit(outs: Any, ins: Any, i: Any, before: Any, after: Any) -> None:
+        def look(ins: Any, i: Any) -> Any:
+            last = number(ins[2]) - 1
+            next_begins = begins(ins, min(i + 1, last))
+            return key_of(ins[0], i), i == last or next_begins
+
+        def emit(outs: Any, ins: Any, i: Any, before: Any, after: Any, seen: Any) -> None:
+            key, is_last = seen
             if i == 0 or after[0] != before[0]:
-                put_key(outs[0], after[0] - 1, as_key(key_of(ins[0], i)))
-            if i == number(ins[2]) - 1 or begins(ins, i + 1):
+                put_key(outs[0], after[0] - 1, as_key(key))
+            if is_last:
                 put_value(outs[1], after[0] - 1, as_value(after[1]))
 
         def finish(outs: Any, total: Any) -> None:
             put_count(outs[2], 0, as_count(total[0]))
 
-        return Scanned(pair, read, joined, emit, finish, None, (0, kind.zero))
+        return Scanned(pair, read, joined, emit, finish, None, (0, kind.zero), look)
 
-    key = ("reduce by key", op.key, same.key, kinds_of([keys, values], [out_keys, out_values, count]))
+    key = ("reduce by key", pair.dtype, op.key, same.key, kinds_of([keys, values], [out_keys, out_values, count]))
     ins, outs = (keys.state, values.state, n.state), (out_keys.state, out_values.state, count.state)
     memory = Memory(temp_storage, stream_of(stream))
     return run_scan(make, pair, key, n, ins, outs, numpy.int32(0), memory, op.is_exact(kind))
@@ -156,7 +167,7 @@ def _scan_by_key(
     )  # fmt: skip
     kind = _known(kind, "d_out_values")
     n = items_in(num_items, "num_items", ("d_in_keys", keys), ("d_in_values", values), ("d_out_values", output))
-    pair = _pair(kind)
+    pair = _pair(kind, n.most)
 
     def make() -> Scanned:
         begins, function, cast, put = _begins(same, keys), op.function, kind.cast, output.store()
@@ -177,7 +188,8 @@ def _scan_by_key(
 
         return Scanned(pair, read, joined, emit)
 
-    key = ("scan by key", inclusive, op.key, same.key, kind, init_value is None, kinds_of([keys, values], [output]))
+    of_types = pair.dtype, kind, kinds_of([keys, values], [output])
+    key = ("scan by key", inclusive, op.key, same.key, init_value is None, of_types)
     ins = (keys.state, values.state, init)
     if n.most == 0 and storage is not None:
         return None

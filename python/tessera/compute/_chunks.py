@@ -319,7 +319,8 @@ def launch_chunks(
     """
     per_tile = 1 if tile is None else tile[0] * tile[1]
     parts = cores_for(n.most, max(_LEAST, per_tile)) if waits else 1
-    chunk = per_tile * min(_CHUNK if tile is None else _TILES, max(1, -(-n.most // (parts * per_tile))))
+    most = min(_CHUNK if tile is None else _TILES, max(1, _CHUNK // per_tile))
+    chunk = per_tile * min(most, max(1, -(-n.most // (parts * per_tile))))
     if tile is None:
         kernel = kernel_of(_scanning, key, lambda: (make(), n.load()))
     else:
@@ -415,7 +416,7 @@ def _choosing(what: Chosen, number: Function) -> Callable[..., None]:
 def choose_in_chunks(
     make: Callable[[], Chosen], key: Any, n: Count, ins: Any, outs: Any, memory: Memory, has_rest: bool
 ) -> int | None:
-    """`chosen` on a CPU."""
+    """`run_choice` of one class on a CPU."""
     parts = cores_for(n.most, _LEAST)
     chunk = 64 * min(_CHUNK // 64, max(1, -(-n.most // (64 * parts))))
     room = parts * (chunk + 64)

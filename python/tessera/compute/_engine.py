@@ -44,11 +44,13 @@ _lock = threading.Lock()
 _calls = threading.local()  # `taken`: temporary memory that the call under way is to keep
 
 
-def kernel_of(make: Callable[..., Any], key: Any, parts: Callable[[], tuple[Any, ...]]) -> Any:
-    """The kernel that ``make(*parts())`` gives, made once for a key."""
+def kernel_of(
+    make: Callable[..., Any], key: Any, parts: Callable[[], tuple[Any, ...]], bounds: tuple[int, ...] = ()
+) -> Any:
+    """The kernel that ``make(*parts())`` gives, made once for a key; ``bounds`` are its launch bounds."""
     kernel = _kernels.get((make, key))
     if kernel is None:
-        kernel = keep(_kernels, (make, key), _jitted(make(*parts())))
+        kernel = keep(_kernels, (make, key), _jitted(make(*parts()), bounds))
     return noted(kernel)
 
 
@@ -60,11 +62,11 @@ def keep(made: dict[Any, Any], key: Any, value: Any) -> Any:
         return made.setdefault(key, value)
 
 
-def _jitted(function: Callable[..., Any]) -> Any:
+def _jitted(function: Callable[..., Any], bounds: tuple[int, ...]) -> Any:
     from ..cuda._dispatcher import kernel_around
     from ..cuda._options import options_of
 
-    return kernel_around(function, options_of({}), own_grid=True)
+    return kernel_around(function, options_of({"launch_bounds": bounds} if bounds else {}), own_grid=True)
 
 
 def on_cpu() -> bool:

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Histograms: how many samples fall into each of many bins.
 
-Each block counts in shared memory and adds its bins to the result at its end; with more bins than fit there it adds to
-the result at once. Two launches; each sample is read once.
+Each block counts in shared memory and adds its bins to the result at its end: few bins in several copies, so that warps
+do not wait for each other; with more bins than fit there it adds to the result at once. Two launches; each sample is
+read once.
 
 On a CPU a block is a thread of a core, with bins of its own, several of each where there are few: neighbours are often
 equal, and one number cannot be added to twice in a turn. Then the blocks meet and put together what they have. One
@@ -25,8 +26,9 @@ from .iterators import iterator_of
 __all__ = ["histogram_even", "histogram_range"]
 
 Function = Callable[..., Any]
-ITEMS = 16  # of a thread
+ITEMS = 16  # of a thread in each round
 _MOST_SHARED = 8192  # bins
+_ROUNDS, _BLOCKS = 16, 1024  # rounds of a block, at most; blocks, about
 _LEAST = 1 << 15  # samples that are worth a core
 _COPIES, _MOST_COPIED = 4, 1024  # of each bin on a CPU, with at most so many bins
 
@@ -51,32 +53,51 @@ class _Bins(NamedTuple):
     n: int
 
 
-def _counting(load: Function, bin_of: Function, count: Any, in_shared: bool) -> Callable[..., None]:
+def _copies(bins: int) -> int:
+    """Copies of the bins that a block has in shared memory, each for some of its warps; 0: there is none."""
+    return 0 if bins > _MOST_SHARED else 8 if bins <= 256 else 2 if bins <= 1024 else 1
+
+
+def _counting(load: Function, bin_of: Function, count: Any, copies: int) -> Callable[..., None]:
     from ..cuda import atomic, blockIdx, shared, syncthreads, threadIdx
 
-    def histogram(samples: Any, n: Any, levels: Any, out: Any, bins: Any) -> None:
+    per_copy = THREADS // max(1, copies)  # threads
+    size = {8: 256, 2: 1024, 1: _MOST_SHARED, 0: 1}[copies]
+
+    def histogram(samples: Any, n: Any, levels: Any, out: Any, bins: Any, rounds: Any) -> None:
+        s = shared.array(max(1, copies) * size, numpy.int32)
         t = threadIdx.x
-        at = blockIdx.x * (THREADS * ITEMS) + t
-        if in_shared:
-            s = shared.array(_MOST_SHARED, numpy.int32)
-            for b in range(t, bins, THREADS):
+        row = t // per_copy * size
+
+        def add(v: Any) -> None:
+            b = bin_of(v, levels, bins)
+            if b >= 0:
+                if copies:
+                    atomic.add(s, row + b, 1)
+                else:
+                    atomic.add(out, b, count(1))
+
+        if copies:
+            for b in range(t, bins if copies == 1 else copies * size, THREADS):
                 s[b] = 0
             syncthreads()
-            for j in range(ITEMS):
-                if at + j * THREADS < n:
-                    b = bin_of(load(samples, at + j * THREADS), levels, bins)
-                    if b >= 0:
-                        atomic.add(s, b, 1)
+        at = numpy.int64(blockIdx.x) * rounds * (THREADS * ITEMS) + t
+        last = min(n, at - t + rounds * (THREADS * ITEMS))
+        while at + (ITEMS - 1) * THREADS < last:
+            for v in tuple(load(samples, at + j * THREADS) for j in range(ITEMS)):
+                add(v)
+            at += ITEMS * THREADS
+        while at < last:
+            add(load(samples, at))
+            at += THREADS
+        if copies:
             syncthreads()
             for b in range(t, bins, THREADS):
-                if s[b] != 0:
-                    atomic.add(out, b, count(s[b]))
-        else:
-            for j in range(ITEMS):
-                if at + j * THREADS < n:
-                    b = bin_of(load(samples, at + j * THREADS), levels, bins)
-                    if b >= 0:
-                        atomic.add(out, b, count(1))
+                total = s[b]
+                for c in range(1, copies):
+                    total += s[c * size + b]
+                if total != 0:
+                    atomic.add(out, b, count(total))
 
     return histogram
 
@@ -108,7 +129,7 @@ def _counting_in_chunks(load: Function, bin_of: Function, count: Any, copies: in
     return histogram
 
 
-def _even_floats(cast: Function) -> Function:
+def _even_floats(cast: Function, whole: Function) -> Function:
     """The bin of a float: where it would be by its value, moved by one where rounding has put it past an edge."""
 
     def bin_of(v: Any, levels: Any, bins: Any) -> Any:
@@ -116,8 +137,7 @@ def _even_floats(cast: Function) -> Function:
         x = cast(v)
         if not (x >= low and x < high):
             return -1
-        b = min(int((x - low) * step), bins - 1)
-        return b
+        return min(whole((x - low) * step), bins - 1)
 
     return bin_of
 
@@ -148,6 +168,13 @@ def _each_int(v: Any, levels: Any, bins: Any) -> Any:
     low, width, _ = levels
     above = _above(v, low, width)
     return -1 if above >= width else numpy.int64(above)
+
+
+def _even_powers(v: Any, levels: Any, bins: Any) -> Any:
+    """The bin of an integer where each bin has a power of two of them."""
+    low, width, shift = levels
+    above = _above(v, low, width)
+    return -1 if above >= width else numpy.int64(above >> shift)
 
 
 def _range(load: Function) -> Function:
@@ -210,17 +237,22 @@ def histogram_even(
     of = samples.value_type and samples.value_type.dtype
     if of is not None and of.kind in "iub" and low.dtype.kind in "iu":
         width = numpy.uint64(int(high) - int(low))
-        if int(width) * bins < 1 << 64:
+        step, odd = divmod(int(width), bins)
+        is_power = not odd and step & step - 1 == 0
+        if is_power or int(width) * bins < 1 << 64:
             key, made = ("each int", lambda: _each_int) if int(width) == bins else ("ints", lambda: _even_ints)
-            inverse = numpy.uint64(((1 << 64) - 1) // int(width))
-            rule = _Bins(key, made, (numpy.int64(low), width, inverse), bins)
+            more = numpy.uint64(((1 << 64) - 1) // int(width))
+            if is_power and step > 1:
+                key, made, more = "powers", lambda: _even_powers, numpy.uint64(step.bit_length() - 1)
+            rule = _Bins(key, made, (numpy.int64(low), width, more), bins)
             return _histogram(rule, samples, d_histogram, num_samples, stream, temp_storage)
     kind = numpy.dtype(numpy.result_type(low.dtype, of if of is not None else low.dtype))
     if kind.kind != "f" or kind.itemsize < 4:
         kind = numpy.dtype(numpy.float64 if kind.kind != "f" else numpy.float32)
     step = kind.type(bins) / (kind.type(high) - kind.type(low))
     edges = (kind.type(low), kind.type(high), kind.type(step))
-    rule = _Bins(("floats", kind), lambda: _even_floats(kind.type), edges, bins)
+    whole = numpy.int32 if bins < 1 << 31 else numpy.int64
+    rule = _Bins(("floats", kind, whole), lambda: _even_floats(kind.type, whole), edges, bins)
     return _histogram(rule, samples, d_histogram, num_samples, stream, temp_storage)
 
 
@@ -253,7 +285,7 @@ def _histogram(rule: _Bins, samples: Any, d_histogram: Any, num_samples: Any, st
     is_in_a_row = getattr(output, "is_in_a_row", False)
     if output.value_type is None or output.value_type.dtype.kind not in "iu" or not is_in_a_row:
         raise TypeError("d_histogram must be an array of whole numbers")
-    cast, in_shared = output.value_type.cast, bins <= _MOST_SHARED
+    cast, copies = output.value_type.cast, _copies(bins)
     if on_cpu():
         parts, copies = cores_for(n, max(_LEAST, bins)), _COPIES if bins <= _MOST_COPIED else 1
         memory = Memory(storage, stream)
@@ -269,7 +301,9 @@ def _histogram(rule: _Bins, samples: Any, d_histogram: Any, num_samples: Any, st
         return 1
     kernel_of(_zeroing, output.kind, tuple)[-(-bins // THREADS), THREADS, stream](output.state[0], bins)
     if n:
-        key = (rule.key, samples.kind, output.kind, in_shared)
-        kernel = kernel_of(_counting, key, lambda: (samples.load(), rule.make(), cast, in_shared))
-        kernel[-(-n // (THREADS * ITEMS)), THREADS, stream](samples.state, n, rule.levels, output.state[0], bins)
+        key = (rule.key, samples.kind, output.kind, copies)
+        kernel = kernel_of(_counting, key, lambda: (samples.load(), rule.make(), cast, copies))
+        rounds = max(1, min(_ROUNDS, n // (THREADS * ITEMS * _BLOCKS)))
+        blocks = -(-n // (THREADS * ITEMS * rounds))
+        kernel[blocks, THREADS, stream](samples.state, n, rule.levels, output.state[0], bins, rounds)
     return None

@@ -12,6 +12,10 @@ the same each time, where look-back as published (Merrill and Garland, "Single-p
 look-back", 2016) adds what it happens to find. A span is 1,024 tiles, so only that many tiles apart does one wait for
 another's sum to be carried on. Tiles are numbered by a counter in the order in which blocks start, so what a tile waits
 for is under way.
+
+A value is published as words of 64 bits: 32 bits of it, and a 1 above them which says that they are there. So no fence
+stands between a value and a flag, and a wait is as long as one load takes. Each word that is published is awaited by a
+tile of one span; the tile of that span that ends last makes them zero again for the next launch.
 """
 
 from __future__ import annotations
@@ -23,163 +27,227 @@ import numpy
 
 from .types import TypeDescriptor
 
-__all__ = ["Counts", "before_tile", "ended", "memory_of", "next_tile"]
+__all__ = ["before_tile", "clearing", "ended", "memory_of", "next_tile"]
 
 _WIDTH = 32
-_START, _END = 0, 1  # counters: blocks that have begun, blocks that have ended; then words of tiles, groups, spans
-_COUNTERS = 2
+_SPAN = _WIDTH * _WIDTH
+_TICKET = 0  # words: tiles that have begun; for each span, tiles that have ended; then those of tiles, groups, spans
+_THERE = 1 << 32
 
 
-class Counts(TypeDescriptor):
-    """The type of numbers of items: whole, not less than 0, and less than 2**62."""
-
-    def __init__(self) -> None:
-        super().__init__(numpy.int64)
-
-
-def memory_of(kind: TypeDescriptor, tiles: int) -> tuple[tuple[Any, int], tuple[Any, int]]:
-    """The temporary memory of a scan, for `Memory.take`: counters and words, and the published values."""
-    n = tiles + -(-tiles // _WIDTH) + -(-tiles // _WIDTH**2) + 1
-    if _words(kind) is not None:
-        return (numpy.int64, n + _COUNTERS), (numpy.int8, 1)
-    return (numpy.int32, n + _COUNTERS), (kind.dtype, n)
+def _pieces(dtype: numpy.dtype[Any]) -> int:
+    """The words that a value is published as: each number of it by itself."""
+    if dtype.names is not None:
+        return sum(_pieces(dtype[name]) for name in dtype.names)
+    return -(-dtype.itemsize // 4)
 
 
-def _words(kind: TypeDescriptor) -> tuple[Callable[..., Any], Callable[..., Any]] | None:
-    """The functions of a kernel that make one word of a value, not 0, and the value of a word; None: it is too great,
-    and what is published is a flag beside the value."""
-    from ..cuda._device import reinterpreted
+def memory_of(kind: TypeDescriptor, tiles: int) -> tuple[Any, int]:
+    """The temporary memory of a scan, for `Memory.take`."""
+    spans = -(-tiles // _SPAN)
+    return numpy.int64, 1 + spans + (tiles + -(-tiles // _WIDTH) + spans) * _pieces(kind.dtype)
 
-    if isinstance(kind, Counts):
-        return lambda value: 2 * value + 1, lambda word: word >> 1
-    if kind.size != 4 or kind.dtype.kind not in "iuf":
-        return None
-    dtype = kind.dtype.type
 
-    def word_of(value: Any) -> Any:
-        return numpy.int64(reinterpreted(value, numpy.uint32)) + (1 << 32)
-
-    def value_of(word: Any) -> Any:
-        return reinterpreted(numpy.uint32(word), dtype)
-
-    return word_of, value_of
+def _places(tiles: Any) -> Any:
+    """Where the words of tiles, groups and spans begin, in values after those that count; and how many spans there
+    are. In kernels."""
+    groups = tiles
+    spans = groups + (tiles + (_WIDTH - 1)) // _WIDTH
+    return groups, spans, (tiles + (_SPAN - 1)) // _SPAN
 
 
 def next_tile() -> Callable[..., Any]:
-    """The function of a kernel that gives a block the number of its tile; ``s`` is a shared array of one int32."""
-    from ..cuda import atomic, syncthreads, threadIdx
+    """The function of a kernel that gives a block the number of its tile, and takes how many blocks there are."""
+    from ..cuda import atomic, shared, syncthreads, threadIdx
 
-    def ticket(flags: Any, s: Any) -> Any:
+    def ticket(words: Any, blocks: Any) -> Any:
+        s = shared.array(1, numpy.int64)
         if threadIdx.x == 0:
-            s[0] = atomic.add(flags, _START, 1)
+            s[0] = atomic.add(words, _TICKET, 1)
+            if s[0] == blocks - 1:
+                words[_TICKET] = 0
         syncthreads()
-        return numpy.int64(numpy.uint32(s[0]))  # so the compiler knows that no index is negative
+        return s[0]
 
     return ticket
 
 
-def ended() -> Callable[..., Any]:
-    """The function of a kernel that the block calls last: the last of all makes counters and flags zero again."""
-    from ..cuda import atomic, blockDim, syncthreads, threadIdx
+def ended(kind: TypeDescriptor) -> Callable[..., Any]:
+    """The function of a kernel that the block calls once it knows what comes before its tile: the last one of a span
+    makes what was published for it zero again."""
+    from ..cuda import atomic, shfl_sync, threadIdx
 
-    def end(flags: Any, tiles: Any, s: Any) -> None:
-        syncthreads()
-        if threadIdx.x == 0:
-            s[0] = atomic.add(flags, _END, 1) == tiles - 1
-        syncthreads()
-        if s[0] != 0:
-            for i in range(threadIdx.x, flags.shape[0], blockDim.x):
-                flags[i] = 0
+    pieces = _pieces(kind.dtype)
+
+    def clear(words: Any, first: Any, n: Any) -> None:
+        for i in range(threadIdx.x, n * pieces, _WIDTH):
+            words[first * pieces + i] = 0
+
+    def end(words: Any, tile: Any, tiles: Any) -> None:
+        if threadIdx.x < _WIDTH:
+            groups, spans, n_spans = _places(tiles)
+            span, done = tile // _SPAN, tile * 0
+            here = min(tiles - span * _SPAN, _SPAN)
+            if threadIdx.x == 0:
+                done = atomic.add(words, 1 + span, 1) + 1
+            done = shfl_sync(0xFFFFFFFF, done, 0)
+            if done == here:
+                values = words[1 + n_spans :]
+                clear(values, span * _SPAN, here)
+                clear(values, groups + span * _WIDTH, (here + (_WIDTH - 1)) // _WIDTH)
+                clear(values, spans + span, 1)
+                if threadIdx.x == 0:
+                    words[1 + span] = 0
 
     return end
+
+
+def clearing() -> Callable[..., Any]:
+    """The function of a kernel of one block that makes all words zero."""
+    from ..cuda import blockDim, threadIdx
+
+    def clear(words: Any) -> None:
+        for i in range(threadIdx.x, words.shape[0], blockDim.x):
+            words[i] = 0
+
+    return clear
+
+
+def _published(waits: bool) -> tuple[Callable[..., Any], Callable[..., Any]]:
+    """Functions of a kernel: one publishes a value at a place, one waits for that of a place."""
+    from ..cuda import atomic, ldcv
+    from ..cuda._device import parts, reinterpreted, whole
+
+    bits_of = {1: numpy.uint8, 2: numpy.uint16, 4: numpy.uint32, 8: numpy.uint64}
+
+    def cut(x: Any) -> Any:
+        """A number as pieces of 32 bits."""
+        if x.dtype.kind == "c":
+            return cut(x.real) + cut(x.imag)
+        if x.dtype.kind == "b":
+            return (numpy.uint32(x),)
+        size = x.dtype.itemsize
+        bits = reinterpreted(x, bits_of[size])
+        if size == 8:
+            return numpy.uint32(bits), numpy.uint32(bits >> numpy.uint64(32))
+        return (numpy.uint32(bits),)
+
+    def joined(like: Any, some: Any) -> Any:
+        """The number that such pieces are of."""
+        if like.dtype.kind == "c":
+            half = len(some) // 2
+            return like.dtype(joined(like.real, some[:half]) + joined(like.imag, some[half:]) * 1j)
+        if like.dtype.kind == "b":
+            return some[0] != 0
+        size = like.dtype.itemsize
+        if size == 8:
+            return reinterpreted(numpy.uint64(some[0]) | numpy.uint64(some[1]) << numpy.uint64(32), like.dtype)
+        return reinterpreted(bits_of[size](some[0]), like.dtype)
+
+    def all_pieces(value: Any) -> Any:
+        pieces: Any = ()
+        for number in parts(value):
+            pieces += cut(number)
+        return pieces
+
+    def publish(values: Any, at: Any, value: Any) -> None:
+        pieces = all_pieces(value)
+        for k in tuple(range(len(pieces))):
+            atomic.exch(values, at * len(pieces) + k, numpy.int64(pieces[k]) | _THERE)
+
+    def read(values: Any, at: Any, n: Any) -> Any:
+        return tuple(ldcv(values, at * n + k) for k in range(n))
+
+    def awaited(values: Any, at: Any, like: Any) -> Any:
+        n = len(all_pieces(like))
+        found = read(values, at, n)
+        while waits and missing(found):
+            found = read(values, at, n)
+        numbers: Any = ()
+        k = 0
+        for number in parts(like):
+            m = len(cut(number))
+            numbers += (joined(number, tuple(numpy.uint32(word) for word in found[k : k + m])),)
+            k += m
+        return whole(like, numbers)
+
+    def missing(found: Any) -> Any:
+        there = found[0]
+        for word in found[1:]:
+            there &= word
+        return there < _THERE
+
+    return publish, awaited
 
 
 def before_tile(kind: TypeDescriptor, op: Callable[..., Any], has_init: bool, waits: bool) -> Callable[..., Any]:
     """The function of a kernel that publishes the total of a tile and gives what comes before it, to all threads;
     something, for the first tile without an initial value.
 
-    It takes ``tile, tiles, total, init, flags, values``. All threads call it, 96 or more. With ``waits=False`` one
-    block takes all tiles, in their order, so that nothing is waited for.
+    It takes ``tile, tiles, total, init, words``. All threads call it, 64 or more. With ``waits=False`` one block takes
+    all tiles, in their order, so that nothing is waited for.
     """
     from ..coop._values import shared_like
     from ..coop._warp_scan import reduce_lanes
     from ..cuda import syncthreads, threadIdx
 
-    cast, (publish, awaited) = kind.cast, _talking(kind, waits)
+    cast = kind.cast
+    publish, awaited = _published(waits)
 
-    def before(tile: Any, tiles: Any, total: Any, init: Any, flags: Any, values: Any) -> Any:
+    def publish_tile(values: Any, tile: Any, total: Any, tiles: Any) -> None:
+        if tile % _WIDTH < _WIDTH - 1 and tile != tiles - 1:  # or else there is none that it comes before
+            publish(values, tile, total)
+
+    def publish_group(values: Any, tile: Any, before: Any, total: Any, tiles: Any) -> None:
+        if tile % _WIDTH == _WIDTH - 1 and tile % _SPAN != _SPAN - 1 and tile != tiles - 1:
+            publish(values, tiles + tile // _WIDTH, cast(op(before, total)))
+
+    def by_lanes(values: Any, tile: Any, tiles: Any, total: Any) -> Any:
+        """What the tiles of the group before this one have, what the groups of the span have, and what comes before the
+        span."""
         t = threadIdx.x
-        group, span = tile // _WIDTH, tile // _WIDTH**2
-        n_tiles, n_groups = tile % _WIDTH, group % _WIDTH
-        groups = tiles
-        spans = groups + (tiles + (_WIDTH - 1)) // _WIDTH
-        found = shared_like(4, total)
-        if t == 0:
-            publish(flags, values, tile, total)
-        if t < 2 * _WIDTH:
-            part, lane = total, t % _WIDTH
+        n_tiles, n_groups = numpy.int32(tile % _WIDTH), numpy.int32(tile // _WIDTH % _WIDTH)
+        groups, spans, _ = _places(tiles)
+        found = shared_like(3, total)
+        if t < _WIDTH:
+            if t == 0:
+                publish_tile(values, tile, total, tiles)
+            part = total
             if t < n_tiles:
-                part = awaited(flags, values, tile - n_tiles + t)
-            elif t >= _WIDTH and lane < n_groups:
-                part = awaited(flags, values, groups + group - n_groups + lane)
-            part = reduce_lanes(part, op, _WIDTH, n_tiles if t < _WIDTH else n_groups)
+                part = awaited(values, tile - n_tiles + t, total)
+            part = reduce_lanes(part, op, _WIDTH, n_tiles)
+            if t == 0:
+                found[0] = part
+                publish_group(values, tile, part, total, tiles)
+        elif t < 2 * _WIDTH:
+            part, lane = total, t - _WIDTH
+            if lane < n_groups:
+                part = awaited(values, groups + tile // _WIDTH - n_groups + lane, total)
+            elif lane == _WIDTH - 1 and tile >= _SPAN:
+                found[2] = awaited(values, spans + tile // _SPAN, total)
+            part = reduce_lanes(part, op, _WIDTH, n_groups)
             if lane == 0:
-                found[t // _WIDTH] = part
-        elif t == 2 * _WIDTH and span > 0:
-            found[3] = awaited(flags, values, spans + span)
+                found[1] = part
         syncthreads()
-        if t == 0:
-            here, has = total, has_init or span > 0
-            if span > 0:
-                here = found[3]
-            elif has_init:
-                here = cast(init)
-            if n_tiles == _WIDTH - 1:
-                of_group = cast(op(found[0], total))
-                publish(flags, values, groups + group, of_group)
-                if n_groups == _WIDTH - 1:
-                    of_span = cast(op(found[1], of_group))
-                    publish(flags, values, spans + span + 1, cast(op(here, of_span)) if has else of_span)
-            if n_groups > 0:
-                here = cast(op(here, found[1])) if has else found[1]
-            if n_tiles > 0:
-                here = cast(op(here, found[0])) if has or n_groups > 0 else found[0]
-            found[2] = here
-        syncthreads()
-        return found[2]
+        return found
+
+    def before(tile: Any, tiles: Any, total: Any, init: Any, words: Any) -> Any:
+        span, has_tiles, has_groups = tile // _SPAN, tile % _WIDTH > 0, tile // _WIDTH % _WIDTH > 0
+        _, spans, n_spans = _places(tiles)
+        values = words[1 + n_spans :]
+        found = by_lanes(values, tile, tiles, total)
+        here, has = total, has_init or span > 0
+        if span > 0:
+            here = found[2]
+        elif has_init:
+            here = cast(init)
+        if threadIdx.x == 0 and tile % _SPAN == _SPAN - 1 and tile != tiles - 1:
+            of_span = cast(op(found[1], cast(op(found[0], total))))
+            publish(values, spans + span + 1, cast(op(here, of_span)) if has else of_span)
+        if has_groups:
+            here = cast(op(here, found[1])) if has else found[1]
+        if has_tiles:
+            here = cast(op(here, found[0])) if has or has_groups else found[0]
+        return here
 
     return before
-
-
-def _talking(kind: TypeDescriptor, waits: bool) -> tuple[Callable[..., Any], Callable[..., Any]]:
-    """The functions of a kernel that publish a value, and wait for one. A value that fits goes with its flag in one
-    word: then nothing has to be written before another thing, and it is there with one read."""
-    from ..cuda import atomic, ldcv, threadfence
-
-    get, put, words = kind.get, kind.put, _words(kind)
-    if words is not None:
-        word_of, value_of = words
-
-    def publish_word(flags: Any, values: Any, at: Any, value: Any) -> None:
-        atomic.exch(flags, _COUNTERS + at, word_of(value))
-
-    def awaited_word(flags: Any, values: Any, at: Any) -> Any:
-        word = ldcv(flags, _COUNTERS + at)
-        while waits and word == 0:
-            word = ldcv(flags, _COUNTERS + at)
-        return value_of(word)
-
-    def publish(flags: Any, values: Any, at: Any, value: Any) -> None:
-        put(values, at, value)
-        if waits:
-            threadfence()
-            atomic.exch(flags, _COUNTERS + at, 1)
-
-    def awaited(flags: Any, values: Any, at: Any) -> Any:
-        if waits:
-            while ldcv(flags, _COUNTERS + at) == 0:
-                pass
-            threadfence()
-        return get(values, at)
-
-    return (publish, awaited) if words is None else (publish_word, awaited_word)

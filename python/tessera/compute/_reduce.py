@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Reductions: all items put together by an operator.
 
-    n items --> leaves of LEAF items, each by one block, in a fixed order --> one part per leaf
-            --> the block that ends last puts the parts together          --> init op parts --> the result
+    n items --> leaves of LEAF items, each by one block, in a fixed order   --> one part per leaf
+            --> the block that ends last of GROUP puts their parts together --> one part per group
+            --> the block that ends last of all puts these together         --> init op parts --> the result
 
 One launch, which reads each item once. The order in which items are combined depends on their number alone, so the bits
 of the result are the same on every GPU and on the CPU, each time. Operators that are known to be commutative take items
@@ -31,6 +32,7 @@ Function = Callable[..., Any]
 
 ITEMS = 16  # of a thread
 LEAF = THREADS * ITEMS
+GROUP = THREADS  # leaves
 _CORE = 8  # leaves that are worth a core
 
 
@@ -59,33 +61,49 @@ def _reducing(
                     total = cast(op(total, cast(load(src, at + j * step))))
         return block.reduce(total, op, threads=THREADS, num_valid=m)
 
-    def together(parts: Any, leaves: Any) -> Any:
-        first = threadIdx.x * ((leaves + (THREADS - 1)) // THREADS)
-        run = (leaves + (THREADS - 1)) // THREADS
-        total = get(parts, min(first, leaves - 1))
-        for j in range(first + 1, min(first + run, leaves)):
-            total = cast(op(total, get(parts, j)))
-        return block.reduce(total, op, threads=THREADS, num_valid=(leaves + run - 1) // run)
+    def together(parts: Any, at: Any, m: Any) -> Any:
+        """The m parts from one on."""
+        run = (m + (THREADS - 1)) // THREADS
+        first = threadIdx.x * run
+        total = get(parts, at + min(first, m - 1))
+        for j in range(first + 1, min(first + run, m)):
+            total = cast(op(total, get(parts, at + j)))
+        return block.reduce(total, op, threads=THREADS, num_valid=(m + run - 1) // run)
 
-    def reduce(src: Any, count: Any, out: Any, init: Any, parts: Any, counter: Any) -> None:
+    def is_last(parts: Any, at: Any, total: Any, is_there: Any, counters: Any, counter: Any, blocks: Any) -> Any:
+        """Leaves a part for the last of some blocks, which makes their counter zero again; whether this is the one."""
+        last = shared.array(1, numpy.int32)
+        if threadIdx.x == 0:
+            if is_there:
+                put(parts, at, total)
+            threadfence()
+            last[0] = atomic.add(counters, counter, 1) == blocks - 1
+            if last[0] != 0:
+                counters[counter] = 0
+        syncthreads()
+        if last[0] == 0:
+            return False
+        threadfence()
+        return True
+
+    def reduce(src: Any, count: Any, out: Any, init: Any, parts: Any, counters: Any) -> None:
         t, n, first, total = threadIdx.x, number(count), blockIdx.x * LEAF, cast(zero)
         if first < n:
             total = leaf_of(src, first, n)
         if gridDim.x > 1:
-            last = shared.array(1, numpy.int32)
-            if t == 0:
-                if first < n:
-                    put(parts, blockIdx.x, total)
-                threadfence()
-                last[0] = atomic.add(counter, 0, 1) == gridDim.x - 1
-            syncthreads()
-            if last[0] == 0:
+            group, groups, leaves = blockIdx.x // GROUP, (gridDim.x + (GROUP - 1)) // GROUP, (n + (LEAF - 1)) // LEAF
+            blocks = min(gridDim.x - group * GROUP, GROUP)
+            if not is_last(parts, blockIdx.x, total, first < n, counters, 1 + group, blocks):
                 return
-            threadfence()
-            if n > 0:
-                total = together(parts, (n + (LEAF - 1)) // LEAF)
+            here = min(leaves - group * GROUP, GROUP)
+            if here > 0:
+                total = together(parts, group * GROUP, here)
+            if groups > 1:
+                if not is_last(parts, gridDim.x + group, total, here > 0, counters, 0, groups):
+                    return
+                if n > 0:
+                    total = together(parts, gridDim.x, (leaves + (GROUP - 1)) // GROUP)
         if t == 0:
-            counter[0] = 0
             finish(out, init, total, n)
 
     return reduce
@@ -170,6 +188,17 @@ def _reducing_in_chunks(
     finish = _finishing(store, op, cast, out_cast, has_init)
     leaf_of, together = _leaves(load, op, kind, in_order)
 
+    def run_of(parts: Any, at: Any, s: Any, m: Any) -> Any:
+        """The m parts from one on, as a block of a GPU puts them together."""
+        each = (m + (THREADS - 1)) // THREADS
+        threads = (m + (each - 1)) // each
+        for t in range(threads):
+            part = get(parts, at + t * each)
+            for j in range(t * each + 1, min(t * each + each, m)):
+                part = cast(op(part, get(parts, at + j)))
+            put(s, t, part)
+        return together(s, threads)
+
     def reduce(src: Any, count: Any, out: Any, init: Any, parts: Any) -> None:
         s, other, n = local.array(THREADS, dtype), local.array(THREADS, dtype), number(count)
         block, blocks = numpy.int64(blockIdx.x), numpy.int64(gridDim.x)
@@ -180,18 +209,11 @@ def _reducing_in_chunks(
             cg.this_grid().sync()
         if block > 0:
             return
-        total = cast(zero)
-        if leaves > 1:
-            each = (leaves + (THREADS - 1)) // THREADS
-            m = (leaves + (each - 1)) // each
-            for t in range(m):
-                part = get(parts, t * each)
-                for j in range(t * each + 1, min(t * each + each, leaves)):
-                    part = cast(op(part, get(parts, j)))
-                put(s, t, part)
-            total = together(s, m)
-        elif leaves == 1:
-            total = get(parts, 0)
+        groups, total = (leaves + (GROUP - 1)) // GROUP, cast(zero)
+        for group in range(groups):
+            put(parts, leaves + group, run_of(parts, group * GROUP, s, min(leaves - group * GROUP, GROUP)))
+        if groups > 0:
+            total = run_of(parts, leaves, s, groups)
         finish(out, init, total, n)
 
     return reduce
@@ -228,7 +250,7 @@ def reduce_into(
 
     Notes
     -----
-    One pass over the items in one launch; 1 value of temporary memory for each 4,096 items.
+    One pass over the items in one launch; about 1 value of temporary memory for each 4,096 items.
     """
     source, output, op = iterator_of(d_in, "d_in"), iterator_of(d_out, "d_out"), operator_of(op, 2)
     if h_init is None and Determinism(determinism) is Determinism.NOT_GUARANTEED:
@@ -240,7 +262,8 @@ def reduce_into(
     _same_structs(h_init, source, output, kind)
     memory = Memory(temp_storage, stream)
     leaves = max(1, -(-n.most // LEAF))
-    found = memory.take((numpy.int32, 1), (kind.dtype, leaves), counters=0 if on_cpu() else 1)
+    groups = -(-leaves // GROUP)
+    found = memory.take((numpy.int32, 1 + groups), (kind.dtype, leaves + groups), counters=0 if on_cpu() else 1)
     if found is None:
         return memory.nbytes
     out_cast = (output.value_type or kind).cast

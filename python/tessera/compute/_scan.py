@@ -2,12 +2,13 @@
 """Scans, and the one kernel on which everything stands that puts items where a scan says.
 
     n items --> tiles of THREADS * items, numbered in the order in which blocks begin
-            --> load(ins, i) of each, into shared memory --> threads' totals, scanned in the block
+            --> load(ins, i) of each, striped, then turned so that a thread has neighbours
+            --> threads' totals, scanned in the block
             --> what comes before the tile (_lookback.py)
-            --> emit(outs, i, before, after) for each item, in the order of the items
+            --> turned back --> emit(outs, ins, i, before, after) for each item, neighbours by neighbouring lanes
 
-One launch, which reads and writes each item once. A plain scan stores ``after`` or ``before``; a selection scans counts
-and stores the items themselves where the counts say. On a CPU chunks are scanned (_chunks.py).
+One launch, which reads and writes each item once. A plain scan stores ``after`` or ``before``; others do with them what
+they like. On a CPU chunks are scanned (_chunks.py).
 """
 
 from __future__ import annotations
@@ -19,12 +20,12 @@ import numpy
 
 from ._chunks import launch_chunks, memory_of_chunks
 from ._engine import POOL, THREADS, Count, Memory, algorithm, init_of, items_in, kernel_of, on_cpu, stream_of
-from ._lookback import before_tile, ended, memory_of, next_tile
+from ._lookback import before_tile, clearing, ended, memory_of, next_tile
 from .iterators import Iterator, iterator_of
 from .op import may_raise, operator_of
 from .types import TypeDescriptor
 
-__all__ = ["Scanned", "exclusive_scan", "inclusive_scan", "launch_scan", "run_scan", "scan_memory"]
+__all__ = ["Scanned", "exclusive_scan", "inclusive_scan", "launch_scan", "over_tiles", "run_scan", "scan_memory"]
 
 Function = Callable[..., Any]
 _SHARED = 32768  # bytes of the items of a tile, at most
@@ -36,15 +37,17 @@ class Scanned(NamedTuple):
     kind: TypeDescriptor  # of the values that are put together
     load: Function  # load(ins, i): the value of item i
     op: Function
-    emit: Function  # emit(outs, ins, i, before, after): what is done for item i; before is not there for the first
+    emit: Function  # emit(outs, ins, i, before, after, ..): done for item i; before is not there for the first
     finish: Function | None = None  # finish(outs, total): done once, at the end
     init: Function | None = None  # init(state): the initial value; None: the first item starts
     none: Any = 0  # the total of no items, for `finish`
+    look: Function | None = None  # look(ins, i): the last argument of `emit`, read for many items at once
 
 
 def _items(kind: TypeDescriptor) -> int:
-    """Items of a thread."""
-    return max(1, min(16, _SHARED // (THREADS * kind.size)))
+    """Items of a thread, a power of two."""
+    most = max(1, min(32, _SHARED // (THREADS * kind.size)))
+    return 1 << most.bit_length() - 1
 
 
 def _threads(kind: TypeDescriptor) -> int:
@@ -52,78 +55,127 @@ def _threads(kind: TypeDescriptor) -> int:
 
 
 def _scanning(what: Scanned, number: Function, waits: bool) -> Callable[..., None]:
-    """The kernel: a block for each tile, or, where blocks must not wait for each other, one for all."""
     from ..coop._block_scan import scan_threads
     from ..coop._memory import slot, slots
-    from ..cuda import shared, syncthreads, threadIdx
+    from ..coop._values import shared_like
+    from ..cuda import syncthreads, syncwarp, threadIdx
 
-    kind, load, op, emit, finish = what.kind, what.load, what.op, what.emit, what.finish
-    get, put, cast, dtype = kind.get, kind.put, kind.cast, kind.dtype
+    kind, load, op, finish, look = what.kind, what.load, what.op, what.finish, what.look
+    cast, done = kind.cast, _emitting(what)
     items, threads, has_init = _items(kind), _threads(kind), what.init is not None
     initial = what.init if what.init is not None else _nothing
-    ticket, end, before = next_tile(), ended(), before_tile(kind, op, has_init, waits)
-    per_tile, each = items * threads, tuple(range(items))
+    end, before = ended(kind), before_tile(kind, op, has_init, waits)
+    each, per_tile = tuple(range(items)), items * threads
 
-    def scan_tile(
-        s: Any, tile: Any, ins: Any, n: Any, outs: Any, init: Any, flags: Any, values: Any, tiles: Any
-    ) -> None:
+    def loaded(ins: Any, first: Any, mine: Any, here: Any) -> Any:
+        """Items of a warp, striped; of the last tile, whose items end early, the last one again and again."""
+        if here == per_tile:
+            return tuple(cast(load(ins, first + mine + 32 * j)) for j in each)
+        return tuple(cast(load(ins, first + min(mine + 32 * j, here - 1))) for j in each)
+
+    def scan(tile: Any, tiles: Any, ins: Any, n: Any, outs: Any, init: Any, words: Any) -> None:
         t, first = threadIdx.x, tile * per_tile
-        here, mine = min(n - first, per_tile), threadIdx.x * items
-        if here == per_tile:  # all loads are under way at once
-            loaded = tuple(cast(load(ins, first + t + j * threads)) for j in each)
-            for j in each:
-                put(s, slot(j * threads + t), loaded[j])
-        else:  # after the last item stand others like it, and what they give is never used
-            for j in range(items):
-                put(s, slot(j * threads + t), cast(load(ins, min(first + (j * threads + t), n - 1))))
-        syncthreads()
-        total = get(s, slot(mine))
-        for j in each[1:]:
-            if waits or mine + j < here:
-                total = cast(op(total, get(s, slot(mine + j))))
-        _, up, whole = scan_threads(total, op, threads)
-        start = before(tile, tiles, whole, initial(init), flags, values)
-        running, has = start, has_init or tile > 0
-        if t > 0:
-            running = cast(op(start, up)) if has else up
-            has = True
+        here = numpy.int32(min(n - first, per_tile))
+        mine, at = t // 32 * (32 * items) + t % 32, t * items  # of the first item: striped in the warp, and blocked
+        striped = loaded(ins, first, mine, here)
+        place = shared_like(slots(per_tile + 1) + 1, striped[0], True)
         for j in each:
-            after = get(s, slot(mine + j))
-            if has and (waits or mine + j < here):
-                after = cast(op(running, after))
-            put(s, slot(mine + j), after)
-            running, has = after, True
+            place[slot(mine) + 33 * j] = striped[j]
+        syncwarp()
+        blocked = tuple(place[slot(at) + j] for j in each)
+        total = blocked[0]
+        for j in each[1:]:
+            if waits or at + j < here:  # what stands for items that are not there is never used
+                total = cast(op(total, blocked[j]))
+        _, up, whole = scan_threads(total, op, threads)
+        running = before(tile, tiles, whole, initial(init), words)
+        if waits:
+            end(words, tile, tiles)
+        has = has_init or tile > 0
+        if t == 0:
+            place[0] = running
+        else:
+            running = cast(op(running, up)) if has else up
+            has = True
+        after = blocked[0]
+        if has and (waits or at < here):
+            after = cast(op(running, after))
+        for j in each[1:]:
+            place[slot(at) + j] = after
+            if waits or at + j < here:
+                after = cast(op(after, blocked[j]))
+        place[slot(at + items)] = after
         syncthreads()
-        for j in each:  # neighbours by neighbours, so that what is stored side by side is stored at once
-            i = j * threads + t
-            if i < here:
-                after = get(s, slot(i))
-                emit(outs, ins, first + i, start if i == 0 else get(s, slot(max(i - 1, 0))), after)
-                if finish is not None:
-                    if first + i == n - 1:
-                        finish(outs, after)
+        seen = tuple(0 if look is None else look(ins, first + min(mine + 32 * j, here - 1)) for j in each)
+        for j in each:  # the item at a place has what comes before it there, and what comes after it one further on
+            previous, after = place[slot(mine) + 33 * j], place[slot(mine + 1) + 33 * j]
+            if mine + 32 * j < here:
+                done(outs, ins, first + mine + 32 * j, previous, after, seen[j])
+        if finish is not None:
+            if t == 0 and tile == tiles - 1:
+                finish(outs, place[slot(here)])
 
-    def scan_of(s: Any, tile: Any, ins: Any, n: Any, outs: Any, init: Any, flags: Any, values: Any, tiles: Any) -> None:
+    return over_tiles(scan, _finishing_none(what), number, waits, per_tile)
+
+
+def _emitting(what: Scanned) -> Function:
+    emit, look = what.emit, what.look
+    if look is not None:
+        return emit
+    return lambda outs, ins, i, before, after, seen: emit(outs, ins, i, before, after)
+
+
+def _looking(what: Scanned) -> Scanned:
+    """The same without ``look``: ``emit`` looks by itself."""
+    emit, look = what.emit, what.look
+    if look is None:
+        return what
+
+    def emit_seen(outs: Any, ins: Any, i: Any, before: Any, after: Any) -> None:
+        emit(outs, ins, i, before, after, look(ins, i))
+
+    return what._replace(emit=emit_seen, look=None)
+
+
+def _finishing_none(what: Scanned) -> Function:
+    none, finish, cast = what.none, what.finish, what.kind.cast
+
+    def finish_none(outs: Any) -> None:
+        if finish is not None:
+            finish(outs, cast(none))
+
+    return finish_none
+
+
+def over_tiles(
+    body: Function, finish_none: Function, number: Function, waits: bool, per_tile: int
+) -> Callable[..., None]:
+    """The kernel that calls ``body(tile, tiles, ins, n, outs, init, words)``, once the number of items is known: by a
+    block for each tile, or, where blocks must not wait for each other, by one."""
+    from ..cuda import syncthreads, threadIdx
+
+    ticket, clear = next_tile(), clearing()
+
+    def take_one(ins: Any, count: Any, outs: Any, init: Any, words: Any, blocks: Any) -> None:
+        n, tile = number(count), ticket(words, blocks)
         if tile * per_tile < n:
-            scan_tile(s, tile, ins, n, outs, init, flags, values, tiles)
-        elif tile == 0 and finish is not None:
+            body(tile, (n + (per_tile - 1)) // per_tile, ins, n, outs, init, words)
+        elif tile == 0:
             if threadIdx.x == 0:
-                finish(outs, cast(what.none))
+                finish_none(outs)
 
-    def scan(ins: Any, n: Any, outs: Any, init: Any, flags: Any, values: Any, tiles: Any) -> None:
-        s, word = shared.array(slots(per_tile), dtype), shared.array(1, numpy.int32)
-        tile = ticket(flags, word)
-        scan_of(s, tile, ins, number(n), outs, init, flags, values, tiles)
-        end(flags, tiles, word)
-
-    def scan_alone(ins: Any, n: Any, outs: Any, init: Any, flags: Any, values: Any, tiles: Any) -> None:
-        s, word = shared.array(slots(per_tile), dtype), shared.array(1, numpy.int32)
+    def take_all(ins: Any, count: Any, outs: Any, init: Any, words: Any, blocks: Any) -> None:
+        n = number(count)
+        tiles = (n + (per_tile - 1)) // per_tile
         for tile in range(tiles):
-            scan_of(s, tile, ins, number(n), outs, init, flags, values, tiles)
+            body(tile, tiles, ins, n, outs, init, words)
             syncthreads()
-        end(flags, 1, word)
+        if n == 0:
+            if threadIdx.x == 0:
+                finish_none(outs)
+        clear(words)
 
-    return scan if waits else scan_alone
+    return take_one if waits else take_all
 
 
 def _nothing(init: Any) -> Any:
@@ -134,10 +186,10 @@ def _tiles(kind: TypeDescriptor, n: int) -> int:
     return max(1, -(-n // (_items(kind) * _threads(kind))))
 
 
-def scan_memory(kind: TypeDescriptor, n: int) -> tuple[tuple[Any, int], tuple[Any, int]]:
-    """What `launch_scan` takes of temporary memory: counters, and values."""
+def scan_memory(kind: TypeDescriptor, n: int) -> tuple[Any, int]:
+    """What `launch_scan` takes of temporary memory, which on a GPU are counters."""
     if on_cpu():
-        return (numpy.int32, 1), memory_of_chunks(kind, n)
+        return memory_of_chunks(kind, n)
     return memory_of(kind, _tiles(kind, n))
 
 
@@ -157,27 +209,31 @@ def run_scan(
     int or None
         The bytes of temporary memory, if the caller only asks.
     """
-    found = memory.take(*scan_memory(kind, n.most), counters=0 if on_cpu() else 1)
+    found = memory.take(scan_memory(kind, n.most), counters=0 if on_cpu() else 1)
     if found is None:
         return memory.nbytes
-    launch_scan(make, kind, key, n, ins, outs, init, memory.stream, found, exact)
+    launch_scan(make, kind, key, n, ins, outs, init, memory.stream, found[0], exact)
     return None
 
 
 def launch_scan(
     make: Callable[[], Scanned], kind: TypeDescriptor, key: Any, n: Count, ins: Any, outs: Any, init: Any, stream: Any,
-    taken: list[Any], exact: bool = False,
+    words: Any, exact: bool = False,
 ) -> None:  # fmt: skip
     """`run_scan` in memory that was taken. An operator that raises may end any block, so no other one may wait for it:
     then one block takes all tiles, with the same bits."""
     waits = not may_raise(key)
     if on_cpu():
         tile = None if exact else (_items(kind), _threads(kind))
-        launch_chunks(make, (key, n.kind), n, tile, waits, stream, (ins, n.state, outs, init, taken[1]))
+        given = ins, n.state, outs, init, words
+        launch_chunks(lambda: _looking(make()), (key, n.kind), n, tile, waits, stream, given)
         return
-    kernel = kernel_of(_scanning, (key, n.kind), lambda: (make(), n.load(), waits))
-    tiles = _tiles(kind, n.most)
-    kernel[tiles if waits else 1, _threads(kind), stream](ins, n.state, outs, init, *taken, tiles)
+    # blocks of a multiprocessor that there are registers for, at least: on an H200 four take 681 us, three 823
+    threads = _threads(kind)
+    bounds = (threads, 4 if kind.size <= 4 else 3) if kind.size <= 16 else ()
+    kernel = kernel_of(_scanning, (key, n.kind), lambda: (make(), n.load(), waits), bounds)
+    blocks = _tiles(kind, n.most) if waits else 1
+    kernel[blocks, threads, stream](ins, n.state, outs, init, words, blocks)
 
 
 def _initial(value: Any, name: str) -> tuple[TypeDescriptor, Any, Iterator | None]:

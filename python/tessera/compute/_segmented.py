@@ -371,18 +371,18 @@ def segmented_reduce(
                 source.state, starts.state, ends.state, output.state, init, parts
             )
         return None
-    flags, values = scan_memory(_PLACES, parts)
     found = memory.take(
-        flags, (numpy.int32, 1), values, (numpy.int64, parts + 1), (_records(kind)[1].dtype, SPANS), counters=2
-    )
+        scan_memory(_PLACES, parts), (numpy.int32, 1), (numpy.int64, parts + 1), (_records(kind)[1].dtype, SPANS),
+        counters=2,
+    )  # fmt: skip
     if found is None:
         return memory.nbytes
     if parts:
-        scanned, counter, offsets, spans = [found[0], found[2]], found[1], found[3], found[4]
+        words, counter, offsets, spans = found
         of_ends, states = ("offsets", starts.kind, ends.kind), (starts.state, ends.state)
         launch_scan(
             lambda: _offsets(starts, ends), _PLACES, of_ends, Count(parts, parts, None), states, offsets,
-            numpy.int32(0), memory.stream, scanned,
+            numpy.int32(0), memory.stream, words,
         )  # fmt: skip
         kernel = kernel_of(
             _balanced_on_cpu if on_cpu() else _balanced, key,

@@ -84,10 +84,9 @@ class _Parts:
         self.starts, self.ends = iterator_of(starts, "start_offsets_in"), iterator_of(ends, "end_offsets_in")
         given = ("start_offsets_in", self.starts), ("end_offsets_in", self.ends)
         self.number, self.n = checked_segments(num_segments, *given), n
-        flags, values = scan_memory(_GROUPS, n)
-        self.counters, self.needs = flags, [values, (numpy.int64, n)]
+        self.counters = scan_memory(_GROUPS, n)
 
-    def group(self, flags: Any, values: Any, groups: Any, stream: Any, has_alone: bool) -> None:
+    def group(self, words: Any, groups: Any, stream: Any, has_alone: bool) -> None:
         """Fills ``groups``; with ``has_alone`` items in no part have one each."""
         kernel_of(_clearing, None, tuple)[-(-self.n // THREADS), THREADS, stream](groups, self.n)
         if self.number:
@@ -98,7 +97,7 @@ class _Parts:
             )
         launch_scan(
             lambda: _grouping(has_alone), _GROUPS, ("groups", has_alone), Count(self.n, self.n, None), groups, groups,
-            numpy.int32(0), stream, [flags, values],
+            numpy.int32(0), stream, words,
         )  # fmt: skip
 
 
@@ -148,16 +147,16 @@ def _sort_needs(parts: _Parts, sources: list[Iterator]) -> list[tuple[Any, int]]
     """What `_sort_parts` takes of temporary memory; the first two are counters."""
     kind = ZipIterator(ArrayIterator(numpy.empty(0, numpy.int64)), *sources)
     counters, *others = memory_for(kind, kind, parts.n)
-    return [parts.counters, counters, *parts.needs, (numpy.int64, parts.n), *others]
+    return [parts.counters, counters, (numpy.int64, parts.n), (numpy.int64, parts.n), *others]
 
 
 def _sort_parts(
     parts: _Parts, digits: Digits, sources: list[Iterator], outputs: list[Iterator], stream: Any, taken: list[Any]
 ) -> None:
     """Sorts parts by their keys, the first of the sources, and puts them where they stood."""
-    flags, counters, values, groups, sorted_groups, *others = taken
+    words, counters, groups, sorted_groups, *others = taken
     n = Count(parts.n, parts.n, None)
-    parts.group(flags, values, groups, stream, True)
+    parts.group(words, groups, stream, True)
     unsorted = ZipIterator(ArrayIterator(groups), *sources)
     sorted_ = ZipIterator(ArrayIterator(sorted_groups), *outputs)
     by_group = of_field(Digits((2 * parts.n).bit_length(), numpy.uint64, "group"), 0)
@@ -202,12 +201,12 @@ def _scan(
         )  # fmt: skip
 
     counting = CountingIterator(numpy.int64(0))  # as many bytes are needed with these keys
-    found = memory.take(parts.counters, *parts.needs, memory.need_of(inner(counting, None)))
+    found = memory.take(parts.counters, (numpy.int64, n), memory.need_of(inner(counting, None)))
     if found is None:
         return memory.nbytes
     if n:
-        flags, values, groups, below = found
-        parts.group(flags, values, groups, memory.stream, False)
+        words, groups, below = found
+        parts.group(words, groups, memory.stream, False)
         inner(groups, memory.inner(below))
     return None
 

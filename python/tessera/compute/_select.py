@@ -1,8 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Selections and partitions: items that a condition chooses, side by side in the order in which they stand.
+"""Selections and partitions: items that conditions choose, side by side in the order in which they stand.
 
-Each is a scan of counts (see `_scan.py`): item i goes where the number of chosen items before it says. All are stable,
-and one launch; items are read twice, the second time out of a cache.
+All are stable, and one launch (see `_choose.py`).
 """
 
 from __future__ import annotations
@@ -10,42 +9,15 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-import numpy
-
-from ._chunks import Chosen, choose_in_chunks
+from ._choose import Choice, run_choice
 from ._engine import POOL, Count, Memory, algorithm, apart, checked_count, items_in, on_cpu, stream_of
-from ._lookback import Counts
-from ._scan import Scanned, run_scan
 from ._text import written
 from .iterators import Iterator, iterator_of
 from .op import Operator, operator_of
-from .struct import gpu_struct
 
-__all__ = [
-    "PAIR", "add_pairs", "moves", "no_pair", "partition", "select", "select_flagged", "three_way_partition", "unique",
-    "unique_by_key",
-]  # fmt: skip
+__all__ = ["moves", "partition", "select", "select_flagged", "three_way_partition", "unique", "unique_by_key"]
 
 Function = Callable[..., Any]
-_COUNT = Counts()
-PAIR = gpu_struct({"first": numpy.int64, "second": numpy.int64}, "Counts")
-
-
-def _add(a: Any, b: Any) -> Any:
-    return a + b
-
-
-def add_pairs(a: Any, b: Any) -> Any:
-    return PAIR(a.first + b.first, a.second + b.second)
-
-
-def _none(state: Any) -> Any:
-    """What was chosen before the first item."""
-    return 0
-
-
-def no_pair(state: Any) -> Any:
-    return PAIR(0, 0)
 
 
 def cast_of(it: Iterator) -> Function:
@@ -53,51 +25,38 @@ def cast_of(it: Iterator) -> Function:
 
 
 def chosen(
-    choose: Callable[[], Function], key: Any, n: Count, sources: list[Iterator], outputs: list[Iterator], extra: Any,
-    counts: Iterator, memory: Memory, rest: list[Iterator] | None = None,
+    choose: Callable[[], Function], classes: int, key: Any, n: Count, sources: list[Iterator],
+    outputs: list[list[Iterator]], extra: Any, counts: Iterator, memory: Memory,
 ) -> Any:  # fmt: skip
-    """Writes the items of the sources that ``choose()(ins, i)`` says to the outputs, and their number to ``counts``.
+    """Writes the items of the sources that are of a class to its outputs, and their numbers to ``counts``.
+    ``choose()(ins, i, item)`` is a bool for each class, of which one may be true. What is in no class goes to the
+    outputs after those of the classes, if there are any.
 
-    ``ins`` is the states of the sources, ``extra`` and how many items there may be. With ``rest``, the others go there.
+    ``ins`` is the states of the sources, and ``extra``.
     """
-    others = rest or []
+    every = [it for some in outputs for it in some]
 
-    def parts() -> Chosen:
+    def make() -> Choice:
         loads = tuple(it.load() for it in sources)
+        firsts = [sum(map(len, outputs[:c])) for c in range(len(outputs))]
+        every_move = tuple(moves(loads, some, first) for some, first in zip(outputs, firsts))
         put_count, as_count = counts.store(), cast_of(counts)
-        puts, puts_rest = moves(loads, outputs, 0), moves(loads, others, len(outputs))
 
-        def finish(outs: Any, total: Any) -> None:
-            put_count(outs[-1], 0, as_count(total))
+        def finish(outs: Any, totals: Any) -> None:
+            c = 0
+            for total in totals:
+                put_count(outs[-1], c, as_count(total))
+                c += 1
 
-        return Chosen(choose(), puts, None if rest is None else puts_rest, finish)
+        return Choice(lambda ins, i: loads[0](ins[0], i), choose(), every_move, finish)
 
-    def make() -> Scanned:
-        flag, puts, puts_rest, finish = parts()
-
-        def load(ins: Any, i: Any) -> Any:
-            return 1 if flag(ins, i) else 0
-
-        def emit(outs: Any, ins: Any, i: Any, before: Any, after: Any) -> None:
-            # an operator that raises ends its thread, and counts after it are anything: nothing is written beyond
-            if after != before:
-                if 0 <= before < ins[-1]:
-                    puts(outs, ins, before, i)
-            elif rest is not None:
-                if 0 <= i - after:
-                    puts_rest(outs, ins, i - after, i)
-
-        return Scanned(_COUNT, load, _add, emit, finish, _none)
-
-    ins = (*(it.state for it in sources), extra, n.most)
-    for out in (*outputs, *others):
+    for out in every:
         apart(("d_in", sources[0]), ("d_out", out))
-    checked_count(1, "the number of counts", ("the array of counts", counts))
-    outs = (*(it.state for it in (*outputs, *others)), counts.state)
-    key = key, kinds_of(sources, outputs, others, [counts])
-    if on_cpu():
-        return choose_in_chunks(parts, (key, n.kind), n, ins, outs, memory, rest is not None)
-    return run_scan(make, _COUNT, key, n, ins, outs, numpy.int32(0), memory, True)
+    checked_count(classes, "the number of counts", ("the array of counts", counts))
+    ins, outs = (*(it.state for it in sources), extra), (*(it.state for it in every), counts.state)
+    kind, key = sources[0].value_type, (key, classes, kinds_of(sources, *outputs, [counts]))
+    size, has_rest = 8 if kind is None else kind.size, len(outputs) > classes
+    return run_choice(make, classes, has_rest, size, key, n, ins, outs, memory)
 
 
 def kinds_of(*lists: list[Iterator]) -> Any:
@@ -105,20 +64,21 @@ def kinds_of(*lists: list[Iterator]) -> Any:
 
 
 def moves(loads: tuple[Function, ...], outputs: list[Iterator], first: int) -> Function:
-    """The function of a kernel that writes item i of each source to place ``to`` of its output."""
+    """The function of a kernel that writes item i of each source to place ``to`` of its output; that of the first
+    source is at hand."""
     space: dict[str, Any] = {}
     lines = []
     for k, it in enumerate(outputs):
         space[f"L{k}"], space[f"S{k}"], space[f"C{k}"] = loads[k], it.store(), cast_of(it)
-        lines.append(f"    S{k}(outs[{first + k}], to, C{k}(L{k}(ins[{k}], i)))")
-    text = "\n".join(["def move(outs, ins, to, i):", *(lines or ["    pass"]), ""])
+        lines.append(f"    S{k}(outs[{first + k}], to, C{k}({f'L{k}(ins[{k}], i)' if k else 'item'}))")
+    text = "\n".join(["def move(outs, ins, to, i, item):", *lines, ""])
     written(text, space, "moves")
     return space["move"]  # type: ignore[no-any-return]
 
 
-def _condition(op: Operator, source: Iterator) -> Function:
-    load, function = source.load(), op.function
-    return lambda ins, i: bool(function(load(ins[0], i)))
+def _condition(op: Operator) -> Function:
+    function = op.function
+    return lambda ins, i, item: (bool(function(item)),)
 
 
 @algorithm
@@ -149,7 +109,7 @@ def select(
     op = operator_of(cond, 1, "cond")
     n = items_in(num_items, "num_items", ("d_in", source))
     memory = Memory(temp_storage, stream_of(stream))
-    return chosen(lambda: _condition(op, source), ("select", op.key), n, [source], [output], 0, count, memory)
+    return chosen(lambda: _condition(op), 1, ("select", op.key), n, [source], [[output]], 0, count, memory)
 
 
 @algorithm
@@ -174,10 +134,10 @@ def select_flagged(
 
     def choose() -> Function:
         load = flags.load()
-        return lambda ins, i: bool(load(ins[-2], i))
+        return lambda ins, i, item: (bool(load(ins[-1], i)),)
 
     memory = Memory(temp_storage, stream_of(stream))
-    return chosen(choose, ("flagged", flags.kind), n, [source], [output], flags.state, count, memory)
+    return chosen(choose, 1, ("flagged", flags.kind), n, [source], [[output]], flags.state, count, memory)
 
 
 @algorithm
@@ -197,15 +157,21 @@ def partition(
     rest, op = iterator_of(d_rest_out, "d_rest_out"), operator_of(cond, 1, "cond")
     n = items_in(num_items, "num_items", ("d_in", source))
     memory = Memory(temp_storage, stream_of(stream))
-    return chosen(
-        lambda: _condition(op, source), ("partition", op.key), n, [source], [output], 0, count, memory, [rest]
-    )
+    outputs = [[output], [rest]]
+    return chosen(lambda: _condition(op), 1, ("partition", op.key), n, [source], outputs, 0, count, memory)
 
 
 def _starts(op: Operator, keys: Iterator) -> Function:
     """The function of a kernel that says whether an item is the first of those that are equal in a row."""
     load, equal = keys.load(), op.function
-    return lambda ins, i: i == 0 or not equal(load(ins[0], i - 1), load(ins[0], i))
+    if on_cpu():
+        return lambda ins, i, item: (i == 0 or not equal(load(ins[0], i - 1), item),)
+
+    def starts(ins: Any, i: Any, item: Any) -> Any:
+        same = bool(equal(load(ins[0], max(i - 1, 0)), item))  # without a branch, so that loads do not wait for it
+        return (i == 0 or not same,)
+
+    return starts
 
 
 @algorithm
@@ -231,7 +197,7 @@ def unique_by_key(
     count, op = iterator_of(d_out_num_selected, "d_out_num_selected"), operator_of(op, 2)
     n = items_in(num_items, "num_items", ("d_in_keys", keys), ("d_in_items", items))
     memory = Memory(temp_storage, stream_of(stream))
-    return chosen(lambda: _starts(op, keys), ("unique", op.key), n, [keys, items], outputs, 0, count, memory)
+    return chosen(lambda: _starts(op, keys), 1, ("unique", op.key), n, [keys, items], [outputs], 0, count, memory)
 
 
 @algorithm
@@ -254,7 +220,7 @@ def unique(
     op = operator_of(op, 2)
     n = items_in(num_items, "num_items", ("d_in", source))
     memory = Memory(temp_storage, stream_of(stream))
-    return chosen(lambda: _starts(op, source), ("unique", op.key), n, [source], [output], 0, count, memory)
+    return chosen(lambda: _starts(op, source), 1, ("unique", op.key), n, [source], [[output]], 0, count, memory)
 
 
 @algorithm
@@ -280,39 +246,14 @@ def three_way_partition(
     two = operator_of(select_second_part_op, 1, "select_second_part_op")
     n = items_in(num_items, "num_items", ("d_in", source))
 
-    def make() -> Scanned:
-        read = source.load()
-        is_first, is_second = _condition(one, source), _condition(two, source)
-        stores, casts = tuple(it.store() for it in outputs), tuple(map(cast_of, outputs))
-        put_count, as_count = count.store(), cast_of(count)
+    def choose() -> Function:
+        is_first, is_second = one.function, two.function
 
-        def load(ins: Any, i: Any) -> Any:
-            if is_first(ins, i):
-                return PAIR(1, 0)
-            return PAIR(0, 1 if is_second(ins, i) else 0)
+        def flags(ins: Any, i: Any, item: Any) -> Any:
+            first = bool(is_first(item))
+            return first, False if first else bool(is_second(item))
 
-        def emit(outs: Any, ins: Any, i: Any, before: Any, after: Any) -> None:
-            v = read(ins[0], i)
-            to, n = i - after.first - after.second, ins[1]
-            if after.first != before.first:
-                if 0 <= before.first < n:
-                    stores[0](outs[0], before.first, casts[0](v))
-            elif after.second != before.second:
-                if 0 <= before.second < n:
-                    stores[1](outs[1], before.second, casts[1](v))
-            elif 0 <= to < n:
-                stores[2](outs[2], to, casts[2](v))
+        return flags
 
-        def finish(outs: Any, total: Any) -> None:
-            put_count(outs[3], 0, as_count(total.first))
-            put_count(outs[3], 1, as_count(total.second))
-
-        return Scanned(PAIR.__tessera_type__, load, add_pairs, emit, finish, no_pair, (0, 0))
-
-    key = ("three ways", one.key, two.key, kinds_of([source], outputs, [count]))
-    outs = (*(it.state for it in outputs), count.state)
-    for out in outputs:
-        apart(("d_in", source), ("an output", out))
-    checked_count(2, "the number of counts", ("d_num_selected_out", count))
-    memory = Memory(temp_storage, stream_of(stream))
-    return run_scan(make, PAIR.__tessera_type__, key, n, (source.state, n.most), outs, numpy.int32(0), memory, True)
+    key, each = ("three ways", one.key, two.key), [[it] for it in outputs]
+    return chosen(choose, 2, key, n, [source], each, 0, count, Memory(temp_storage, stream_of(stream)))

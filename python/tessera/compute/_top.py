@@ -20,6 +20,7 @@ from typing import Any, NamedTuple
 import numpy
 
 from . import _onesweep
+from ._choose import PAIR, add_pairs
 from ._engine import (
     POOL,
     THREADS,
@@ -35,7 +36,7 @@ from ._engine import (
 )
 from ._radix import Digits, parts_of
 from ._scan import Scanned, launch_scan, scan_memory
-from ._select import PAIR, add_pairs, moves, no_pair
+from ._select import moves
 from ._sort import SortOrder, bits_of, bits_out, by_digits, digits_of, memory_for, of_field, pairs_of
 from .iterators import ArrayIterator, Iterator, ZipIterator
 
@@ -166,18 +167,17 @@ def _taking(order: _Order, load: Function, put: Function) -> Scanned:
         elif after.second != before.second and before.second < left:
             put(outs, ins, few - left + before.second, few, i)
 
-    return Scanned(PAIR.__tessera_type__, compared, add_pairs, emit, None, no_pair)
+    return Scanned(PAIR.__tessera_type__, compared, add_pairs, emit, None, lambda state: PAIR(0, 0))
 
 
 def _gpu_needs(n: int) -> list[tuple[Any, int]]:
-    flags, values = scan_memory(PAIR.__tessera_type__, n)
-    return [flags, (numpy.int64, 1 + _VALUES), values, (numpy.int64, 2)]
+    return [scan_memory(PAIR.__tessera_type__, n), (numpy.int64, 1 + _VALUES), (numpy.int64, 2)]
 
 
 def _take_on_gpu(
     order: _Order, load: Function, put: Any, key: Any, ins: Any, outs: Any, stream: Any, found: list[Any], taken: Any
 ) -> None:
-    flags, counts, values, last = found
+    words, counts, last = found
     n, few = order.n, order.few
     counting = kernel_of(_counting, (key, order.key), lambda: (order, load))
     blocks = min(-(-n.most // (THREADS * _COUNTED)), _BLOCKS)
@@ -185,7 +185,7 @@ def _take_on_gpu(
         counting[blocks, THREADS, stream](ins, n.state, few.state, place, counts, last, taken)
     launch_scan(
         lambda: _taking(order, load, put()), PAIR.__tessera_type__, ("top", key, order.key), n, (*ins, last, taken),
-        outs, numpy.int32(0), stream, [flags, values],
+        outs, numpy.int32(0), stream, words,
     )  # fmt: skip
 
 
@@ -292,9 +292,9 @@ def _take(
 
         def put_there(outs: Any, ins: Any, to: Any, few: Any, i: Any) -> None:
             if not only_last:
-                move(outs, ins, to, i)
+                move(outs, ins, to, i, load(ins[0], i))
             elif to == few - 1:
-                move(outs, ins, 0, i)
+                move(outs, ins, 0, i, load(ins[0], i))
 
         return put_there
 

@@ -173,17 +173,18 @@ def _array_functions(kind: TypeDescriptor, moved: bool, axes: int) -> tuple[Func
 
         return load_at, store_at
 
+    # without a sign: algorithms know no index below zero, which kernels would take to count from the end
     def load(s: Any, i: Any) -> Any:
-        return get(s[0], i)
+        return get(s[0], numpy.uint64(i))
 
     def store(s: Any, i: Any, v: Any) -> None:
-        put(s[0], i, v)
+        put(s[0], numpy.uint64(i), v)
 
     def load_from(s: Any, i: Any) -> Any:
-        return get(s[0], s[1] + i)
+        return get(s[0], numpy.uint64(s[1] + i))
 
     def store_from(s: Any, i: Any, v: Any) -> None:
-        put(s[0], s[1] + i, v)
+        put(s[0], numpy.uint64(s[1] + i), v)
 
     return (load_from, store_from) if moved else (load, store)
 

@@ -10,6 +10,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+from numpy import int32
+
 from . import _device as cuda
 from ._device import parts, whole
 
@@ -34,9 +36,14 @@ class Places:
         return len(self.arrays[0])
 
 
-def shared_like(n: int, like: Any) -> Any:
-    """Memory of the block for ``n`` values like this one."""
-    return Places(tuple(cuda.shared.array(n, part.dtype) for part in parts(like)), like)
+def shared_like(n: int, like: Any, wide: bool = False) -> Any:
+    """Memory of the block for ``n`` values like this one. ``wide``: whole numbers of less than 32 bits are in words of
+    their own, so that threads with neighbouring ones meet different banks."""
+    return Places(tuple(cuda.shared.array(n, _word(part.dtype) if wide else part.dtype) for part in parts(like)), like)
+
+
+def _word(dtype: Any) -> Any:
+    return int32 if dtype.kind in "biu" and dtype.itemsize < 4 else dtype
 
 
 def local_like(n: int, like: Any) -> Any:

@@ -13,7 +13,7 @@ import pytest
 from simt_run import run
 
 from tessera import compute, cuda
-from tessera.compute import _engine, _onesweep, _segmented
+from tessera.compute import _engine, _onesweep, _reduce, _scan, _segmented
 
 ASSEMBLER = shutil.which("ptxas")
 N = 4500  # two tiles of a scan, two leaves of a reduction
@@ -51,6 +51,13 @@ def assembled(function, kinds):
     assert done.returncode == 0 and "0 bytes stack frame" in done.stderr, f"{function.__name__}: {done.stderr}"
 
 
+def not_again(monkeypatch):
+    """Calls are made the long way, with kernels that are made anew."""
+    monkeypatch.setattr(_engine, "_kernels", {})
+    monkeypatch.setattr(_engine, "replayed", lambda key, given: False)
+    monkeypatch.setattr(_engine, "wanted", lambda key, given: None)
+
+
 @pytest.fixture(params=(0, 7))
 def interpreted(request, monkeypatch):
     interpret(monkeypatch, request.param)
@@ -60,13 +67,11 @@ def interpret(monkeypatch, schedule, target=90):
     """From here on algorithms take their forms for a GPU, and the interpreter runs them."""
     gpu = types.SimpleNamespace(_current_device=lambda: 1, DEVICE_CUDA=1)
     monkeypatch.setattr(_engine, "_core", gpu)
-    monkeypatch.setattr(_engine, "_kernels", {})
     monkeypatch.setattr(_engine, "_kept", {})
-    monkeypatch.setattr(_engine, "_jitted", lambda function: Interpreted(function, schedule, target))
+    monkeypatch.setattr(_engine, "_jitted", lambda function, bounds: Interpreted(function, schedule, target))
     monkeypatch.setattr(_engine, "is_lost", lambda array: False)
     monkeypatch.setattr(_onesweep, "_per_thread", lambda nbytes: max(1, min(8, 64 // nbytes)))  # so N are many tiles
-    monkeypatch.setattr(_engine, "replayed", lambda key, given: False)
-    monkeypatch.setattr(_engine, "wanted", lambda key, given: None)
+    not_again(monkeypatch)
     monkeypatch.setattr(cuda, "device_array", lambda n, dtype, stream=None: np.zeros(n, dtype), raising=False)
 
 
@@ -167,11 +172,41 @@ GPU_TO_GPU = compute.Determinism.GPU_TO_GPU
 def test_sums_have_the_same_bits_on_a_cpu_and_all_gpus(rng, monkeypatch, dtype, targets):
     x = (rng.standard_normal(9000) * 10.0 ** rng.integers(-2, 2, 9000)).astype(dtype)
     monkeypatch.setattr(_segmented, "SPANS", 256)
+    monkeypatch.setattr(_reduce, "GROUP", 2)  # of three leaves
+    not_again(monkeypatch)
     on_a_cpu = sums_of(x)
     for target in targets:
         with monkeypatch.context() as patch:
             interpret(patch, 7 if target == 80 else 1, target)
             assert sums_of(x) == on_a_cpu, target
+
+
+@pytest.mark.parametrize("with_init", (False, True))
+def test_scans_have_the_same_bits_on_a_cpu(rng, monkeypatch, with_init):
+    """Tiles of 128 items: 34 of them are more than a group."""
+    monkeypatch.setattr(_scan, "_items", lambda kind: 2)
+    monkeypatch.setattr(_scan, "_threads", lambda kind: 64)
+    not_again(monkeypatch)
+    lengths = (1, 63, 127, 129, 128 * 34 + 5)
+    items = [(rng.random(n) * 10.0 ** rng.integers(-3, 3, n)).astype(np.float32) for n in lengths]
+    init = {"init_value": np.float32(0.1)} if with_init else {}
+
+    def sums():
+        found = []
+        for x in items:
+            out = np.zeros_like(x)
+            compute.inclusive_scan(d_in=x, d_out=out, num_items=x.size, op=compute.OpKind.PLUS, **init)
+            found.append(out)
+            if with_init:
+                out = np.zeros_like(x)
+                compute.exclusive_scan(d_in=x, d_out=out, num_items=x.size, op=compute.OpKind.PLUS, **init)
+                found.append(out)
+        cuda.synchronize()
+        return [out.tobytes() for out in found]
+
+    on_a_cpu = sums()
+    interpret(monkeypatch, 0)
+    assert sums() == on_a_cpu
 
 
 @pytest.mark.usefixtures("interpreted")

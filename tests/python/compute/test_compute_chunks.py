@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 import pytest
 from tessera import compute
-from tessera.compute import _engine, _reduce, _scan, _select
+from tessera.compute import _choose, _engine, _reduce, _scan
 
 PLUS = compute.OpKind.PLUS
 LENGTHS = (1, 33, 4095, 4097, 20000, 140000)
@@ -27,13 +27,15 @@ def scaled(a: Any, b: Any) -> Any:
 @pytest.fixture(params=[1, 3])
 def cores(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> int:
     monkeypatch.setattr(_engine, "_cores", lambda: request.param)
+    monkeypatch.setattr(_engine, "replayed", lambda key, given: False)
+    monkeypatch.setattr(_engine, "wanted", lambda key, given: None)
     return int(request.param)
 
 
 def as_for_gpus(monkeypatch: pytest.MonkeyPatch, call: Callable[[], Any]) -> Any:
     """What it gives with the code for GPUs, on the CPU device."""
     with monkeypatch.context() as patch:
-        for module in (_scan, _select, _reduce):
+        for module in (_scan, _choose, _reduce):
             patch.setattr(module, "on_cpu", lambda: False)
         return call()
 
@@ -56,8 +58,13 @@ def test_scans_of_floats_have_the_bits_of_gpus(op: Any, cores: int, monkeypatch:
         assert both() == as_for_gpus(monkeypatch, both), n
 
 
+@pytest.mark.parametrize("group", [_reduce.GROUP, 4])
 @pytest.mark.parametrize("op", [PLUS, scaled])
-def test_reductions_of_floats_have_the_bits_of_gpus(op: Any, cores: int, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_reductions_of_floats_have_the_bits_of_gpus(
+    op: Any, group: int, cores: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(_reduce, "GROUP", group)
+    monkeypatch.setattr(_engine, "_kernels", {})
     for n in LENGTHS:
         x = floats(n)
 

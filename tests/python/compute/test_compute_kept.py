@@ -147,3 +147,10 @@ def test_memory_of_the_caller_is_all_that_is_taken(monkeypatch):
     for function, given in calls:
         storage = np.zeros(function(**given, temp_storage=None), np.uint8)
         function(**given, temp_storage=storage)
+
+
+def test_arrays_with_dtypes_of_their_own_have_a_range():
+    """Those of torch are no dtypes of NumPy."""
+    interface = {"shape": (4, 3), "typestr": "<f4", "data": (1024, False), "strides": (-16, 4), "version": 3}
+    array = types.SimpleNamespace(__cuda_array_interface__=interface, dtype="torch.float32")
+    assert _engine.range_of(array) == (1024 - 48, 1024 + 8 + 4)

@@ -7,9 +7,23 @@ import numpy as np
 import pytest
 
 from tessera import compute, cuda
+from tessera.compute import _choose, _engine, _scan
 
 LENGTHS = (0, 1, 2, 31, 33, 255, 256, 257, 2047, 2048, 2049, 4095, 4096, 4097, 8193, 70_000)
 DTYPES = (np.int8, np.uint16, np.int64, np.float32, np.complex64)
+
+
+@pytest.fixture(params=("chunks", "block"))
+def form(request, monkeypatch):
+    """Scans and selections as they are for a CPU, and, on the CPU device and in small tiles, as they are for a GPU."""
+    for module in (_choose, _scan):
+        monkeypatch.setattr(module, "on_cpu", lambda: request.param == "chunks")
+        if request.param == "block":
+            monkeypatch.setattr(module, "_items", lambda kind: 2)
+    monkeypatch.setattr(_engine, "_kernels", {})
+    monkeypatch.setattr(_engine, "replayed", lambda key, given: False)
+    monkeypatch.setattr(_engine, "wanted", lambda key, given: None)
+    return request.param
 
 
 @pytest.fixture
@@ -23,6 +37,10 @@ def items(rng, n, dtype):
 
 def last(a, b):
     return b
+
+
+def first(a, b):
+    return a
 
 
 def affine(a, b):
@@ -56,6 +74,7 @@ def composed(x, start):
     return out
 
 
+@pytest.mark.usefixtures("form")
 @pytest.mark.parametrize("n", (1, 5, 300, 4097, 9000))
 def test_structs_in_reductions_and_scans(rng, n):
     x = np.zeros(n, Affine.dtype)
@@ -72,6 +91,7 @@ def test_structs_in_reductions_and_scans(rng, n):
     assert [tuple(v) for v in out] == [(2, 1), *want[:-1]]
 
 
+@pytest.mark.usefixtures("form")
 @pytest.mark.parametrize("dtype", (np.int8, np.int64, np.float32, np.complex64))
 def test_scans_are_numpy_cumsum(rng, dtype):
     for n in LENGTHS:
@@ -99,6 +119,41 @@ def test_float_sums_have_the_same_bits_each_time(rng):
     assert abs(one[0] - exact) <= 1e-6 * exact and abs(out[-1] - exact) <= 1e-5 * exact
 
 
+@pytest.mark.parametrize("n", (64 * 1024, 64 * 1024 * 2 + 1, 200_003))
+def test_tiles_of_many_spans_hand_on_what_comes_before_them(rng, monkeypatch, form, n):
+    """Tiles of 64 items: 1,024 of them are a span. What they publish is zero again in the end, for the next call."""
+    monkeypatch.setattr(_scan, "_items", lambda kind: 1)
+    monkeypatch.setattr(_scan, "_threads", lambda kind: 64)
+    monkeypatch.setattr(_engine, "_kept", {})
+    x = rng.integers(-9, 9, n).astype(np.int64)
+    wide, out = np.zeros(n, Affine.dtype), np.zeros(n, np.int64)
+    wide["s"], wide["t"] = 1, x
+    for _ in range(2):
+        compute.inclusive_scan(d_in=x, d_out=out, num_items=n, op=compute.OpKind.PLUS)
+        compute.exclusive_scan(d_in=wide, d_out=wide, num_items=n, op=affine, init_value=Affine(1, 5))
+        cuda.synchronize()
+        assert np.array_equal(out, np.cumsum(x)) and np.array_equal(wide["t"], np.cumsum(x) - x + 5)
+        wide["s"], wide["t"] = 1, x
+    words = [arrays[0] for arrays in _engine._kept.values()]
+    assert words and (form == "chunks" or not any(np.any(array.copy_to_host()) for array in words))
+
+
+def test_values_of_all_kinds_are_published(rng, form):
+    """Numbers of 1 to 16 bytes, of which tiles publish 32 bits in a word."""
+    for dtype in (np.bool_, np.int8, np.float16, np.uint32, np.float64, np.complex128, "m8[s]"):
+        if form == "chunks" and dtype == "m8[s]":
+            continue  # kernels see arrays of times on a device as whole numbers, so chunks cannot leave them there
+        x = rng.integers(0, 2, 9000).astype(np.int64).astype(dtype)
+        out = np.zeros_like(x)
+        compute.inclusive_scan(d_in=x, d_out=out, num_items=x.size, op=last)
+        cuda.synchronize()
+        assert np.array_equal(out, x), dtype
+        compute.exclusive_scan(d_in=x, d_out=out, num_items=x.size, op=first, init_value=x[5:6])
+        cuda.synchronize()
+        assert (out == x[5]).all(), dtype
+
+
+@pytest.mark.usefixtures("form")
 def test_selections_are_numpy_masks(rng):
     for dtype, n in itertools.product((np.uint8, np.float64), (0, 1, 257, 4097, 9000)):
         x = rng.integers(0, 100, n).astype(dtype)
@@ -127,6 +182,7 @@ def test_selections_are_numpy_masks(rng):
         )
 
 
+@pytest.mark.usefixtures("form")
 def test_unique_keeps_the_first_of_each_run(rng):
     for n in LENGTHS:
         keys, values = np.sort(rng.integers(0, max(1, n // 3), n)), np.arange(n)
