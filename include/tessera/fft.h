@@ -25,7 +25,8 @@ extern "C" {
  * Owns: *out is the caller's, ended by ts_fft_destroy. Errors: TS_VALUE for n < 1 or too large, TS_NOMEM. */
 typedef struct ts_fft ts_fft;
 TS_API TS_CHECKED ts_status ts_fft_create(const ts_alloc *alloc, int64_t n, bool real, ts_fft **out, ts_error *err);
-TS_API void ts_fft_destroy(ts_fft *plan); /* NULL: nothing */
+/* Ends a plan that no call uses any more; NULL: nothing to do. */
+TS_API void ts_fft_destroy(ts_fft *plan);
 
 #define TS_FFT_RANK 64
 
