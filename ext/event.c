@@ -161,8 +161,8 @@ static PyObject *event_record(PyObject *self, PyObject *const *args, Py_ssize_t 
     ts_event *raw = core_event_get(self); /* last: a stream of another library runs Python, which may close */
     if (!raw)
         return NULL;
-    if (stream == &room) /* another library's: of the event's device */
-        room.device = event->device;
+    if (stream == &room && ts_stream_find(event->device, room.native, &room, &err) != TS_OK)
+        return core_raise(event->state, &err); /* another library's: of the event's device */
     CORE_BEGIN_USE(event->state, raw, stream); /* the driver waits while the stream's queue is full */
     status = ts_event_record(raw, stream, &err);
     CORE_END_USE(event->state);

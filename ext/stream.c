@@ -419,15 +419,13 @@ int core_device_from(core_state *state, PyObject *object, ts_device **out)
     return -1;
 }
 
-/* The default streams of the driver (handles up to CU_STREAM_PER_THREAD) are the CPU's too; others are the driver's. */
-static int stream_of_cpu(ts_device *device, const ts_stream *given, const ts_stream **out)
+/* The stream with the number that room->native is. */
+static int stream_of_number(core_state *state, ts_device *device, ts_stream *room)
 {
-    enum { PER_THREAD = 2 };
-    *out = ts_device_default_stream(device);
-    if (!given || given->native <= PER_THREAD)
+    ts_error err;
+    if (ts_stream_find(device, room->native, room, &err) == TS_OK)
         return 0;
-    PyErr_Format(PyExc_ValueError, "stream handle %p is not a stream of the CPU device; use None or a stream made for "
-                                   "this device", (void *)given->native);
+    core_raise(state, &err);
     return -1;
 }
 
@@ -445,12 +443,9 @@ int core_stream_for(core_state *state, PyObject *object, ts_device **device, ts_
     }
     if (!*device && core_current_device(state, device) < 0)
         return -1;
-    if (!(ts_device_caps_of(*device) & TS_DEVICE_NATIVE))
-        return stream_of_cpu(*device, *out, out);
     if (*out)
-        room->device = *device;
-    else
-        *out = ts_device_default_stream(*device);
+        return stream_of_number(state, *device, room);
+    *out = ts_device_default_stream(*device);
     return 0;
 }
 

@@ -115,6 +115,9 @@ typedef struct ts_device_ops {
     /* The stream is of the script's device. The script is borrowed: retain it for work that runs later. */
     ts_status (*script_launch)(ts_script *script, const ts_stream *stream, ts_error *err);
 
+    /* Optional (NULL: its numbers are a driver's). Gives the stream with this number, which *out has. */
+    ts_status (*stream_find)(ts_device *device, uintptr_t native, ts_stream *out, ts_error *err);
+
     /* ---- the driver's own objects; all optional together: NULL where there is no driver ---- */
     ts_status (*stream_adopt)(ts_device *device, uintptr_t native, ts_stream **out, ts_error *err);
     ts_status (*event_adopt)(ts_device *device, uintptr_t native, uint32_t flags, ts_event **out, ts_error *err);

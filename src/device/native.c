@@ -32,6 +32,12 @@ ts_status ts_stream_adopt(ts_device *device, uintptr_t native, ts_stream **out, 
                                      : native_missing(err, "streams of a driver");
 }
 
+ts_status ts_stream_find(ts_device *device, uintptr_t native, ts_stream *out, ts_error *err)
+{
+    *out = (ts_stream){device, native, NULL};
+    return device->ops->stream_find ? device->ops->stream_find(device, native, out, err) : TS_OK;
+}
+
 ts_status ts_event_create_with(ts_device *device, const ts_stream *stream, uint32_t flags, ts_event **out,
                                ts_error *err)
 {

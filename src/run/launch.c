@@ -39,7 +39,7 @@ ts_status ts__launch_device(const launch_frame *frame, const ts_stream *given, t
     else if (given->device)
         *stream = given;
     else {
-        *room = (ts_stream){device, given->native, given->impl};
+        TS_TRY(ts_stream_find(device, given->native, room, err));
         *stream = room;
     }
     return TS_OK;

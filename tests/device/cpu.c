@@ -575,6 +575,24 @@ static void who_waits_for_streams_that_block_can_give_up(void)
     ts__cpu_destroy(device);
 }
 
+static void a_stream_is_found_by_its_number(void)
+{
+    ts_device *device = device_new(2, NULL);
+    ts_stream *own = NULL, found;
+    CHECK_OK(ts_stream_create(device, &own, &err));
+    CHECK_OK(ts_stream_find(device, own->native, &found, &err));
+    CHECK(found.impl == own->impl && found.native == own->native && found.device == device);
+    for (uintptr_t number = 0; number < 3; number++) {
+        CHECK_OK(ts_stream_find(device, number, &found, &err));
+        CHECK(found.impl == ts_device_default_stream(device)->impl);
+    }
+    uintptr_t number = own->native;
+    ts_stream_destroy(own);
+    CHECK_INT(ts_stream_find(device, number, &found, &err), TS_VALUE);
+    CHECK(strstr(err.text, "is not a stream of the CPU device") != NULL);
+    ts__cpu_destroy(device);
+}
+
 static void a_stream_that_is_destroyed_ends_its_work_first(void)
 {
     ts_device *device = device_new(2, NULL);
@@ -939,6 +957,7 @@ int main(void)
     notices_come_in_stream_order_and_at_once_when_nothing_is_left();
     the_default_stream_comes_after_streams_that_block();
     who_waits_for_streams_that_block_can_give_up();
+    a_stream_is_found_by_its_number();
     a_stream_that_is_destroyed_ends_its_work_first();
     a_signal_ends_a_wait();
     memory_is_reused_and_aligned();

@@ -403,6 +403,21 @@ def test_events_take_streams_of_others_as_of_their_own_device():
         event.record(1234)
 
 
+def test_streams_of_the_cpu_are_found_by_their_numbers():
+    """As other libraries hand streams on: launches, events and a numba stream of that number."""
+    from tessera import cuda
+
+    own, x, out = tessera.Stream("cpu"), np.ones(64, np.float32), np.ones(3, np.float32)
+    number = int(own.handle)
+    ct.launch(number, (1,), extremes_kernel, (x, out))
+    tessera.Event("cpu").record(number)
+    cuda.external_stream(number).synchronize()
+    assert out[2] == 64
+    own.close()
+    with pytest.raises(ValueError, match=f"{number:#x} is not a stream of the CPU device"):
+        ct.launch(number, (1,), extremes_kernel, (x, out))
+
+
 @ct.kernel(checked=True)
 def count_kernel(out, step):
     n = 0

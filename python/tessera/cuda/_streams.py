@@ -6,7 +6,6 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import threading
-import weakref
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -27,9 +26,6 @@ __all__ = [
 
 
 _TOKENS = {0: "Default CUDA stream", 1: "Legacy default CUDA stream", 2: "Per-thread default CUDA stream"}
-
-# Streams of the CPU device by their handles, which only this process knows.
-_of_cpu: weakref.WeakValueDictionary[int, Any] = weakref.WeakValueDictionary()
 
 
 class Stream(core.Stream):
@@ -98,8 +94,6 @@ def _text_of(stream: Any) -> str:
 def stream() -> Stream:
     """A new stream of the current device."""
     made: Any = core.Device()._create_stream(Stream, None, core.StreamOptions(nonblocking=False))
-    if made._device < _core.DEVICE_CUDA:
-        _of_cpu[made._address] = made
     return made  # type: ignore[no-any-return]
 
 
@@ -126,7 +120,7 @@ def per_thread_default_stream() -> Stream:
 def external_stream(ptr: int) -> Stream:
     """A stream of another library, by its handle."""
     if int(ptr) <= 2 or _core.device_count("cuda") == 0:
-        return _of_cpu.get(int(ptr)) or _token(int(ptr))
+        return _token(int(ptr))
     return Stream.from_handle(int(ptr))  # type: ignore[return-value]
 
 

@@ -246,6 +246,7 @@ static const ts_device_ops cpu_ops = {
     .stream_create = cpu_stream_make,
     .cancel = cpu_cancel,
     .stream_destroy = cpu_stream_end,
+    .stream_find = cpu_stream_find,
     .stream_retain = cpu_stream_retain,
     .stream_release = cpu_stream_release,
     .stream_sync = cpu_stream_sync,

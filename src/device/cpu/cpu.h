@@ -163,6 +163,7 @@ static inline ts_cpu *cpu_of(const ts_device *device)
 /* stream.c */
 ts_status cpu_stream_make(ts_device *device, const ts_stream_options *options, ts_stream **out, ts_error *err);
 void cpu_stream_end(ts_stream *stream);
+ts_status cpu_stream_find(ts_device *device, uintptr_t native, ts_stream *out, ts_error *err);
 void cpu_stream_retain(ts_stream *stream);
 void cpu_stream_release(ts_stream *stream);
 ts_status cpu_stream_sync(const ts_stream *stream, int64_t limit_ns, ts_error *err);

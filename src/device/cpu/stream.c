@@ -45,13 +45,36 @@ struct cpu_stream {
 
 /* ---- finding the stream ------------------------------------------------------------------------- */
 
+static ts_status stream_unknown(uintptr_t native, ts_error *err)
+{
+    return ts_fail(err, TS_VALUE, "stream handle 0x%llx is not a stream of the CPU device; use None or a stream made for "
+                                  "this device", (unsigned long long)native);
+}
+
+/* The default streams of the driver, whose numbers are up to CU_STREAM_PER_THREAD, are the CPU's too. */
+ts_status cpu_stream_find(ts_device *device, uintptr_t native, ts_stream *out, ts_error *err)
+{
+    enum { PER_THREAD = 2 };
+    ts_cpu *cpu = cpu_of(device);
+    *out = cpu->default_stream->base;
+    if (native <= PER_THREAD)
+        return TS_OK;
+    pthread_mutex_lock(&cpu->lock);
+    cpu_stream *stream = cpu->streams;
+    while (stream && ((uintptr_t)stream != native || stream->dropped))
+        stream = stream->next;
+    if (stream)
+        *out = stream->base;
+    pthread_mutex_unlock(&cpu->lock);
+    return stream ? TS_OK : stream_unknown(native, err);
+}
+
 static ts_status stream_of(const ts_stream *stream, cpu_stream **out, ts_error *err)
 {
     ts_cpu *cpu = cpu_of(stream->device);
     *out = stream->impl ? stream->impl : cpu->default_stream;
     if (!stream->impl && stream->native)
-        return ts_fail(err, TS_VALUE, "stream handle 0x%llx is not a stream of the CPU device; use None or a "
-                                      "stream made for this device", (unsigned long long)stream->native);
+        return stream_unknown(stream->native, err);
     if ((*out)->forks != atomic_load_explicit(&cpu->forks, memory_order_relaxed) && !(*out)->is_inline)
         return ts_fail(err, TS_RUNTIME, "this stream was made before fork() and its thread is in the parent "
                                         "process; make a new stream in the child");
