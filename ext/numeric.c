@@ -9,18 +9,52 @@
 
 /* ---- words --------------------------------------------------------------------------------------- */
 
-ts_nd_graph *numeric_graph(core_state *state)
+/* The number of the graph of a device, made where it is the first; -1 with exception. */
+static int numeric_place(core_state *state, ts_device *device)
+{
+    numeric_state *n = state->numeric;
+    ts_error err;
+    for (int i = 0; i < NUMERIC_DEVICES; i++) {
+        if (!n->graphs[i] && ts_nd_graph_create(device, &n->graphs[i], &err) != TS_OK) {
+            core_raise(state, &err);
+            return -1;
+        }
+        if (ts_nd_graph_device(n->graphs[i]) == device)
+            return i;
+    }
+    PyErr_SetString(PyExc_RuntimeError, "arrays lie on too many devices");
+    return -1;
+}
+
+ts_nd_graph *numeric_host(core_state *state)
 {
     ts_device *device;
-    ts_error err;
-    numeric_state *n = state->numeric;
-    if (n->graph)
-        return n->graph;
-    if (core_device_of(state, Py_None, &device) < 0)
+    if (!state->numeric->graphs[0] &&
+        (core_device_of(state, Py_None, &device) < 0 || numeric_place(state, device) < 0))
         return NULL;
-    if (ts_nd_graph_create(device, &n->graph, &err) != TS_OK)
-        core_raise(state, &err);
-    return n->graph;
+    return state->numeric->graphs[0];
+}
+
+ts_nd_graph *numeric_graph(core_state *state)
+{
+    numeric_state *n = state->numeric;
+    PyObject *number;
+    ts_nd_graph *host = numeric_host(state);
+    if (!host || PyContextVar_Get(n->current, Py_None, &number) < 0)
+        return NULL;
+    ts_nd_graph *graph = number == Py_None ? n->graph : n->graphs[PyLong_AsLong(number) % NUMERIC_DEVICES];
+    Py_DECREF(number);
+    return graph ? graph : host;
+}
+
+PyObject *numeric_move(core_state *state, PyObject *array, ts_nd_graph *graph)
+{
+    ts_nd *moved;
+    ts_error err;
+    NUMERIC_BEGIN(state);
+    ts_status status = ts_nd_to(ND(array), graph, &moved, &err);
+    NUMERIC_END(state);
+    return status == TS_OK ? numeric_wrap(state, moved, NULL) : core_raise(state, &err);
 }
 
 int numeric_dims_of(PyObject *object, uint32_t *rank, int64_t dims[TS_ND_RANK])
@@ -140,13 +174,10 @@ static PyObject *numeric_element(core_state *state, const void *data, ts_dtype d
 
 PyObject *numeric_scalar(core_state *state, ts_nd *nd)
 {
-    void *data;
     ts_error err;
     char room[16];
     NUMERIC_BEGIN(state);
-    ts_status status = ts_nd_memory(nd, false, &data, NULL, &err);
-    if (status == TS_OK)
-        memcpy(room, data, ts_dtype_bytes((ts_dtype)nd->dtype));
+    ts_status status = ts_nd_read(nd, room, &err);
     NUMERIC_END(state);
     if (status != TS_OK)
         return core_raise(state, &err);
@@ -279,9 +310,81 @@ static PyObject *numeric_address(PyObject *self, PyObject *unused)
     return data || !PyErr_Occurred() ? PyLong_FromVoidPtr(data) : NULL;
 }
 
-/* __array_interface__, so that NumPy shares the memory: data that others see stays where it is. */
-static PyObject *get_interface(PyObject *self, void *briefly)
+static char interface_brief, interface_cuda;
+#define INTERFACE_BRIEF ((void *)&interface_brief)
+#define INTERFACE_CUDA ((void *)&interface_cuda)
+
+/* "cpu", "cuda:0" */
+static PyObject *numeric_device_name(const ts_nd_graph *graph)
 {
+    uint16_t id = ts_device_id(ts_nd_graph_device(graph));
+    if (TS_DEVICE_ID_KIND(id) == TS_DEVICE_CPU)
+        return PyUnicode_FromString("cpu");
+    return PyUnicode_FromFormat("cuda:%d", (int)TS_DEVICE_ID_ORDINAL(id));
+}
+
+static bool numeric_is_host(PyObject *self)
+{
+    return ts_device_caps_of(ts_nd_graph_device(ND(self)->graph)) & TS_DEVICE_HOST_MEMORY;
+}
+
+static PyObject *get_device(PyObject *self, void *unused)
+{
+    (void)unused;
+    return numeric_device_name(ND(self)->graph);
+}
+
+/* _to(device or None): a copy on another device; None: where new arrays lie. */
+static PyObject *numeric_to(PyObject *self, PyObject *name)
+{
+    core_state *state = STATE(self);
+    ts_device *device;
+    int place = -1;
+    if (name == Py_None) {
+        ts_nd_graph *graph = numeric_graph(state);
+        return graph ? numeric_move(state, self, graph) : NULL;
+    }
+    if (core_device_of(state, name, &device) == 0)
+        place = numeric_place(state, device);
+    return place < 0 ? NULL : numeric_move(state, self, state->numeric->graphs[place]);
+}
+
+/* __tessera_argument__: what a kernel is given for the array. A view of its memory, which stays where it is. */
+static PyObject *get_argument(PyObject *self, void *unused)
+{
+    (void)unused;
+    core_state *state = STATE(self);
+    ts_nd *a = ND(self);
+    void *data;
+    ts_buffer *buffer;
+    ts_array *array;
+    ts_error err;
+    int64_t strides[TS_ND_RANK], item = (int64_t)ts_dtype_bytes((ts_dtype)a->dtype);
+    if (numeric_is_host(self) && *ts_dtype_get((ts_dtype)a->dtype)->format)
+        return PyMemoryView_FromObject(self);
+    for (uint32_t d = 0; d < a->rank; d++)
+        strides[d] = ts_nd_strides(a)[d] / item;
+    NUMERIC_BEGIN(state);
+    ts_status status = ts_nd_memory(a, true, &data, &buffer, &err);
+    uint64_t offset = status == TS_OK ? (uint64_t)((char *)data - (char *)ts_buffer_data(buffer)) : 0;
+    if (status == TS_OK)
+        status = ts_array_of(buffer, offset, (ts_dtype)a->dtype, a->rank, ts_nd_shape(a), strides, &array, &err);
+    if (status == TS_OK && a->flags & TS_ND_READONLY)
+        array->flags |= TS_ARRAY_READONLY;
+    NUMERIC_END(state);
+    return status == TS_OK ? core_array_wrap(state, array) : core_raise(state, &err);
+}
+
+/* __array_interface__, so that NumPy shares the memory: data that others see stays where it is. */
+static PyObject *get_interface(PyObject *self, void *how)
+{
+    bool briefly = how == INTERFACE_BRIEF, on_gpu = how == INTERFACE_CUDA;
+    if (on_gpu == numeric_is_host(self)) {
+        PyObject *device = get_device(self, NULL);
+        PyErr_Format(PyExc_AttributeError, "the array lies on %U", device);
+        Py_XDECREF(device);
+        return NULL;
+    }
     const ts_dtype_info *info = ts_dtype_get((ts_dtype)ND(self)->dtype);
     void *data = numeric_data(self, !briefly);
     PyObject *shape = data ? get_shape(self, NULL) : NULL, *strides = shape ? get_strides(self, NULL) : NULL;
@@ -334,6 +437,10 @@ static int numeric_getbuffer(PyObject *self, Py_buffer *view, int flags)
     ts_nd *a = ND(self);
     const char *format = ts_dtype_get((ts_dtype)a->dtype)->format;
     view->obj = NULL;
+    if (!numeric_is_host(self)) {
+        PyErr_SetString(PyExc_BufferError, "the array lies on a GPU; numpy.asarray(a) copies it");
+        return -1;
+    }
     if (!*format || ((flags & PyBUF_WRITABLE) == PyBUF_WRITABLE && a->flags & TS_ND_READONLY)) {
         PyErr_SetString(PyExc_BufferError, *format ? "the array is read-only" : "this dtype has no buffer format");
         return -1;
@@ -393,17 +500,15 @@ static PyObject *numeric_of_memory(PyObject *module, PyObject *args)
     ts_buffer *buffer;
     ts_nd *out = NULL;
     ts_error err;
-    ts_nd_graph *graph = numeric_graph(state);
-    ts_device *device;
-    if (!graph || core_device_of(state, Py_None, &device) < 0 ||
-        !PyArg_ParseTuple(args, "KLOLOOOi", &address, &bytes, &owner, &offset, &dtype_object, &shape_object,
+    ts_nd_graph *graph = numeric_host(state);
+    if (!graph || !PyArg_ParseTuple(args, "KLOLOOOi", &address, &bytes, &owner, &offset, &dtype_object, &shape_object,
                           &strides_object, &flags) ||
         numeric_dtype_of(state, dtype_object, &dtype) < 0 || numeric_dims_of(shape_object, &rank, shape) < 0 ||
         numeric_dims_of(strides_object, &other, strides) < 0)
         return NULL;
     NUMERIC_BEGIN(state);
-    ts_status status = ts_buffer_wrap(device, (void *)(uintptr_t)address, (uint64_t)bytes, numeric_drop, owner, &buffer,
-                                      &err);
+    ts_status status = ts_buffer_wrap(ts_nd_graph_device(graph), (void *)(uintptr_t)address, (uint64_t)bytes,
+                                      numeric_drop, owner, &buffer, &err);
     if (status == TS_OK) {
         Py_INCREF(owner);
         status = ts_nd_wrap(graph, buffer, offset, dtype, rank, shape, strides, (uint32_t)flags, &out, &err);
@@ -498,15 +603,47 @@ static PyObject *numeric_flush(PyObject *module, PyObject *unused)
 {
     (void)unused;
     core_state *state = PyModule_GetState(module);
-    ts_nd_graph *graph = numeric_graph(state);
+    ts_status status = TS_OK;
     ts_error err;
-    if (!graph)
-        return NULL;
     NUMERIC_BEGIN(state);
-    ts_status status = ts_nd_flush(graph, &err);
+    for (int i = 0; i < NUMERIC_DEVICES && state->numeric->graphs[i] && status == TS_OK; i++)
+        status = ts_nd_flush(state->numeric->graphs[i], &err);
     NUMERIC_END(state);
     if (status != TS_OK)
         return core_raise(state, &err);
+    Py_RETURN_NONE;
+}
+
+/* numeric_place(device or None): the number of its graph, for `numeric_current`; None: where new arrays lie. */
+static PyObject *numeric_place_of(PyObject *module, PyObject *name)
+{
+    core_state *state = PyModule_GetState(module);
+    ts_nd_graph *graph = numeric_graph(state);
+    ts_device *device = graph ? ts_nd_graph_device(graph) : NULL;
+    if (!graph || (name != Py_None && core_device_of(state, name, &device) < 0))
+        return NULL;
+    int place = numeric_place(state, device);
+    return place < 0 ? NULL : PyLong_FromLong(place);
+}
+
+/* numeric_device_name(number): "cpu", "cuda:0" */
+static PyObject *numeric_name_of(PyObject *module, PyObject *number)
+{
+    core_state *state = PyModule_GetState(module);
+    long i = PyLong_AsLong(number);
+    if (i < 0 || i >= NUMERIC_DEVICES || !state->numeric->graphs[i])
+        return PyErr_Occurred() ? NULL : PyErr_Format(PyExc_ValueError, "%R is the number of no device in use", number);
+    return numeric_device_name(state->numeric->graphs[i]);
+}
+
+/* numeric_default(number): where new arrays lie that no `device` says. */
+static PyObject *numeric_default(PyObject *module, PyObject *number)
+{
+    core_state *state = PyModule_GetState(module);
+    long i = PyLong_AsLong(number);
+    if (i < 0 || i >= NUMERIC_DEVICES || !state->numeric->graphs[i])
+        return PyErr_Occurred() ? NULL : PyErr_Format(PyExc_ValueError, "%R is the number of no device in use", number);
+    state->numeric->graph = state->numeric->graphs[i];
     Py_RETURN_NONE;
 }
 
@@ -601,6 +738,7 @@ static PyMethodDef numeric_methods[] = {
     {"_view", numeric_view, METH_VARARGS, "_view(offset, dtype, shape, strides, owns=False, /)\n--\n\n"
      "Another view of the memory."},
     {"_scalar", numeric_item, METH_NOARGS, "The first element, as NumPy's scalar."},
+    {"_to", numeric_to, METH_O, "_to(device, /)\n--\n\nA copy on a device; None: where new arrays lie."},
     {"_address", numeric_address, METH_NOARGS, "Address of the first element."},
     {"_shares", numeric_shares, METH_VARARGS, "_shares(other, exact, /)\n--\n\nWhether memory is shared."},
     {NULL, NULL, 0, NULL},
@@ -618,7 +756,11 @@ static PyGetSetDef numeric_getset[] = {
     {"T", get_transposed, NULL, "A view with the axes reversed.", NULL},
     {"_writeable", get_writeable, set_writeable, "Whether it may be written to.", NULL},
     {"__array_interface__", get_interface, NULL, "NumPy's description of the memory.", NULL},
-    {"_interface", get_interface, NULL, "The same, for one look at the memory: it may move with the next call.", "b"},
+    {"_interface", get_interface, NULL, "The same, for one look at the memory: it may move with the next call.",
+     INTERFACE_BRIEF},
+    {"__cuda_array_interface__", get_interface, NULL, "Numba's description of memory on a GPU.", INTERFACE_CUDA},
+    {"__tessera_argument__", get_argument, NULL, "What a kernel is given for the array.", NULL},
+    {"device", get_device, NULL, "Where the array lies: 'cpu', 'cuda:0'.", NULL},
     {NULL, NULL, NULL, NULL, NULL},
 };
 
@@ -655,6 +797,9 @@ static PyMethodDef numeric_functions[] = {
     {"numeric_small", numeric_small, METH_O, "numeric_small(elements, /)\n--\n\nCalls on so many run at once."},
     {"numeric_stats", numeric_stats, METH_NOARGS, "What the graph has done, a dict."},
     {"numeric_flush", numeric_flush, METH_NOARGS, "Computes all that waits."},
+    {"numeric_place", numeric_place_of, METH_O, "numeric_place(device, /)\n--\n\nThe number of a device's graph."},
+    {"numeric_device_name", numeric_name_of, METH_O, "numeric_device_name(number, /)\n--\n\nThe device of a graph."},
+    {"numeric_default", numeric_default, METH_O, "numeric_default(number, /)\n--\n\nWhere new arrays lie."},
     {NULL, NULL, 0, NULL},
 };
 
@@ -667,8 +812,11 @@ int core_numeric_init(PyObject *module, core_state *state)
     }
     PyTypeObject *type = (PyTypeObject *)PyType_FromModuleAndSpec(module, &numeric_spec, NULL);
     state->numeric->array_type = type;
-    if (!type || PyModule_AddObjectRef(module, "NumericArray", (PyObject *)type) < 0 ||
-        numeric_call_init(module, state) < 0)
+    state->numeric->current = PyContextVar_New("numeric_current", NULL);
+    if (!type || !state->numeric->current ||
+        PyModule_AddObjectRef(module, "numeric_current", state->numeric->current) < 0 ||
+        PyModule_AddObjectRef(module, "NumericArray", (PyObject *)type) < 0 || numeric_call_init(module, state) < 0 ||
+        numeric_routine_init(module) < 0)
         return -1;
     return PyModule_AddFunctions(module, numeric_functions);
 }

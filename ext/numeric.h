@@ -9,10 +9,14 @@
 #include "core.h"
 #include "tessera/numeric.h"
 
+enum { NUMERIC_DEVICES = 64 };
+
 /* What the module knows of the Python half (tessera/numeric/_setup.py); all of it owned. */
 typedef struct numeric_state {
-    ts_nd_graph *graph;
+    ts_nd_graph *graphs[NUMERIC_DEVICES]; /* of the devices in use; the first is the CPU's */
+    ts_nd_graph *graph;                   /* of the default device */
     PyTypeObject *array_type, *function_type;
+    PyObject *current;                    /* ContextVar: the number of a graph, where `device` says one */
     PyTypeObject *array_class;            /* tessera.numeric.ndarray */
     PyObject *dtypes[TS_DTYPE_COUNT];     /* NumPy's dtype objects; NULL: NumPy has none */
     PyObject *scalar_types[TS_DTYPE_COUNT];
@@ -47,7 +51,11 @@ PyObject *numeric_wrap(core_state *state, ts_nd *nd, PyObject *base); /* takes t
 PyObject *numeric_scalar(core_state *state, ts_nd *nd);
 int numeric_dtype_of(core_state *state, PyObject *object, ts_dtype *out); /* dtype, type or name; 0, or -1 */
 int numeric_dims_of(PyObject *object, uint32_t *rank, int64_t dims[TS_ND_RANK]);
-ts_nd_graph *numeric_graph(core_state *state); /* NULL with exception */
+/* Where new arrays lie, and where those of host memory do; NULL with exception. */
+ts_nd_graph *numeric_graph(core_state *state);
+ts_nd_graph *numeric_host(core_state *state);
+/* A copy of an array in another graph. */
+PyObject *numeric_move(core_state *state, PyObject *array, ts_nd_graph *graph);
 
 /* numeric_call.c */
 /* An operand of a call; what had to be converted is kept in *held. 1; 0: it is none of ours; -1 with exception. */
@@ -56,6 +64,9 @@ int numeric_operand(core_state *state, PyObject *object, ts_nd_operand *out, PyO
 PyObject *numeric_call(core_state *state, ts_nd_fn fn, PyObject *const *x, PyObject *out);
 int numeric_assign(core_state *state, ts_nd *out, PyObject *value); /* casts as NumPy's assignment does */
 int numeric_call_init(PyObject *module, core_state *state);
+
+/* numeric_routine.c */
+int numeric_routine_init(PyObject *module);
 
 /* numeric_index.c */
 PyObject *numeric_subscript(PyObject *self, PyObject *key);

@@ -49,6 +49,33 @@ static bool call_number(PyObject *object, ts_nd_operand *out)
     return true;
 }
 
+/* NumPy's scalar of a dtype of ours as a number of that dtype: 1; 0: it is none; -1 with exception. */
+static int call_scalar(core_state *state, PyObject *object, ts_nd_operand *out)
+{
+    int dtype = 1;
+    while (dtype < TS_DTYPE_COUNT && (PyObject *)Py_TYPE(object) != state->numeric->scalar_types[dtype])
+        dtype++;
+    if (dtype == TS_DTYPE_COUNT)
+        return 0;
+    char kind = ts_dtype_get((ts_dtype)dtype)->kind;
+    int truth = kind == 'b' ? PyObject_IsTrue(object) : 0;
+    PyObject *number = kind == 'f' ? PyNumber_Float(object) : kind == 'i' || kind == 'u' ? PyNumber_Long(object) : NULL;
+    out->kind = kind == 'u' ? 'i' : kind;
+    out->dtype = (ts_dtype)dtype;
+    out->i = truth;
+    if (kind == 'f' && number)
+        out->f = PyFloat_AS_DOUBLE(number);
+    else if (number)
+        call_int(number, out);
+    else if (kind == 'c') {
+        Py_complex parts = PyComplex_AsCComplex(object);
+        out->f = parts.real;
+        out->im = parts.imag;
+    }
+    Py_XDECREF(number);
+    return truth < 0 || PyErr_Occurred() ? -1 : 1;
+}
+
 int numeric_operand(core_state *state, PyObject *object, ts_nd_operand *out, PyObject **held)
 {
     *out = (ts_nd_operand){0};
@@ -59,6 +86,9 @@ int numeric_operand(core_state *state, PyObject *object, ts_nd_operand *out, PyO
     }
     if (call_number(object, out))
         return 1;
+    int got = call_scalar(state, object, out);
+    if (got)
+        return got;
     PyObject *array = PyObject_CallOneArg(state->numeric->convert, object);
     if (!array || array == Py_NotImplemented) {
         Py_XDECREF(array);
@@ -69,13 +99,10 @@ int numeric_operand(core_state *state, PyObject *object, ts_nd_operand *out, PyO
     return 1;
 }
 
-static PyObject *call_run(core_state *state, const ts_nd_call *call, PyObject *out)
+static PyObject *call_run(core_state *state, ts_nd_graph *graph, const ts_nd_call *call, PyObject *out)
 {
-    ts_nd_graph *graph = numeric_graph(state);
     ts_nd *result;
     ts_error err;
-    if (!graph)
-        return NULL;
     NUMERIC_BEGIN(state);
     ts_status status = ts_nd_run(graph, call, &result, &err);
     if (status == TS_OK && out)
@@ -94,19 +121,57 @@ static PyObject *call_run(core_state *state, const ts_nd_call *call, PyObject *o
     return scalar;
 }
 
-/* Operands of a call in place; NULL with exception, NotImplemented where one is none of ours. */
-static PyObject *call_with(core_state *state, ts_nd_call *call, PyObject *const *x, PyObject *out)
+/* What was converted, in host memory, becomes an array of the graph: 0, or -1 with exception. */
+static int call_place(core_state *state, ts_nd_graph *graph, PyObject **held, ts_nd **array)
+{
+    if (!*held || (*array)->graph == graph)
+        return 0;
+    PyObject *moved = numeric_move(state, *held, graph);
+    if (!moved)
+        return -1;
+    Py_SETREF(*held, moved);
+    *array = ND(moved);
+    return 0;
+}
+
+enum { CALL_WHERE = 3, CALL_HELD }; /* operands, then the mask */
+
+/* Where a call computes: where its arrays lie; of what was converted, where new arrays do; of numbers alone, here. */
+static ts_nd_graph *call_graph(core_state *state, ts_nd_call *call, PyObject **held)
+{
+    ts_nd_graph *graph = call->out ? call->out->graph : NULL;
+    bool any = false;
+    for (int i = 0; i < CALL_WHERE && !graph; i++) {
+        graph = call->in[i].array && !held[i] ? call->in[i].array->graph : NULL;
+        any |= held[i] != NULL;
+    }
+    if (!graph && call->where && !held[CALL_WHERE])
+        graph = call->where->graph;
+    if (!graph)
+        graph = any || call->where ? numeric_graph(state) : numeric_host(state);
+    for (int i = 0; i < CALL_WHERE && graph; i++)
+        if (call_place(state, graph, &held[i], &call->in[i].array) < 0)
+            return NULL;
+    return graph && call_place(state, graph, &held[CALL_WHERE], &call->where) == 0 ? graph : NULL;
+}
+
+/* Operands of a call in place; `where` (or NULL) is a converted mask and is taken. NULL with exception, NotImplemented
+ * where one operand is none of ours. */
+static PyObject *call_with(core_state *state, ts_nd_call *call, PyObject *const *x, PyObject *out, PyObject *where)
 {
     uint32_t n = ts_nd_get(call->fn)->n_in;
-    PyObject *held[3] = {NULL}, *result = NULL;
+    PyObject *held[CALL_HELD] = {[CALL_WHERE] = where}, *result = NULL;
+    ts_nd_graph *graph = NULL;
     int got = 1;
     for (uint32_t i = 0; i < n && got > 0; i++)
         got = numeric_operand(state, x[i], &call->in[i], &held[i]);
     if (got > 0)
-        result = call_run(state, call, out);
+        graph = call_graph(state, call, held);
     else if (got == 0)
         result = Py_NewRef(Py_NotImplemented);
-    for (uint32_t i = 0; i < n; i++)
+    if (graph)
+        result = call_run(state, graph, call, out);
+    for (uint32_t i = 0; i < CALL_HELD; i++)
         Py_XDECREF(held[i]);
     return result;
 }
@@ -114,7 +179,7 @@ static PyObject *call_with(core_state *state, ts_nd_call *call, PyObject *const 
 PyObject *numeric_call(core_state *state, ts_nd_fn fn, PyObject *const *x, PyObject *out)
 {
     ts_nd_call call = {.fn = fn, .out = out ? ND(out) : NULL};
-    return call_with(state, &call, x, out);
+    return call_with(state, &call, x, out, NULL);
 }
 
 int numeric_assign(core_state *state, ts_nd *out, PyObject *value)
@@ -122,13 +187,14 @@ int numeric_assign(core_state *state, ts_nd *out, PyObject *value)
     ts_nd_call call = {.fn = TS_ND_copy, .out = out, .casting = TS_ND_UNSAFE};
     PyObject *held;
     int got = numeric_operand(state, value, &call.in[0], &held);
-    ts_nd_graph *graph = got > 0 ? numeric_graph(state) : NULL;
     ts_error err;
     ts_nd *result;
     if (got == 0)
         PyErr_Format(PyExc_TypeError, "a %.200s is no array", Py_TYPE(value)->tp_name);
-    if (!graph)
+    if (got <= 0 || call_place(state, out->graph, &held, &call.in[0].array) < 0) {
+        Py_XDECREF(held);
         return -1;
+    }
     /* an array of more axes is taken if the leading ones are 1 */
     NUMERIC_BEGIN(state);
     ts_nd *from = call.in[0].array, *view = NULL;
@@ -141,10 +207,10 @@ int numeric_assign(core_state *state, ts_nd *out, PyObject *value)
                             ts_nd_strides(from) + extra, 0, &view, &err);
         call.in[0].array = view;
     }
-    if (!from) /* an integer must fit; others are converted */
+    if (!from && !call.in[0].dtype) /* an integer must fit; others are converted */
         call.dtype = (ts_dtype)out->dtype;
     if (status == TS_OK)
-        status = ts_nd_run(graph, &call, &result, &err);
+        status = ts_nd_run(out->graph, &call, &result, &err);
     if (status == TS_OK)
         ts_nd_release(result);
     ts_nd_release(view);
@@ -205,19 +271,19 @@ static int call_out(core_state *state, PyObject *object, PyObject **out)
 
 typedef struct call_options {
     ts_nd_call call;
-    PyObject *out, *where; /* borrowed; owned */
+    PyObject *out, *where; /* borrowed; a converted mask, owned */
 } call_options;
 
 static int call_where(core_state *state, PyObject *object, call_options *options)
 {
     if (object == Py_True)
         return 0;
-    PyObject *array = numeric_is_array(state, object) ? Py_NewRef(object)
-                                                      : PyObject_CallFunction(state->numeric->convert, "OO", object,
-                                                                              state->numeric->dtypes[TS_DTYPE_bool_]);
+    PyObject *array = object;
+    if (!numeric_is_array(state, object))
+        options->where = array = PyObject_CallFunction(state->numeric->convert, "OO", object,
+                                                       state->numeric->dtypes[TS_DTYPE_bool_]);
     if (!array)
         return -1;
-    options->where = array;
     options->call.where = ND(array);
     if (options->call.where->dtype == TS_DTYPE_bool_)
         return 0;
@@ -286,9 +352,9 @@ static PyObject *call_vector(PyObject *self, PyObject *const *args, size_t flags
     PyObject *result = NULL;
     if (ok == 0) {
         options.call.out = options.out ? ND(options.out) : NULL;
-        result = call_with(state, &options.call, args, options.out);
-    }
-    Py_XDECREF(options.where);
+        result = call_with(state, &options.call, args, options.out, options.where);
+    } else
+        Py_XDECREF(options.where);
     if (result == Py_NotImplemented) {
         Py_DECREF(result);
         return PyErr_Format(PyExc_TypeError, "ufunc '%s' not supported for the input types", info->name);

@@ -98,6 +98,7 @@ static inline const int64_t *ts_nd_strides(const ts_nd *a)
  * ts_nd_graph_destroy when no array is left. Errors: TS_NOMEM. */
 TS_API TS_CHECKED ts_status ts_nd_graph_create(ts_device *device, ts_nd_graph **out, ts_error *err);
 TS_API void ts_nd_graph_destroy(ts_nd_graph *graph);
+TS_API ts_device *ts_nd_graph_device(const ts_nd_graph *graph);
 /* Calls on at most `small` elements run at once, for waiting costs more than it gains; negative: only asks. Returns the
  * number before. */
 TS_API int64_t ts_nd_graph_small(ts_nd_graph *graph, int64_t small);
@@ -134,6 +135,11 @@ TS_API void ts_nd_release(ts_nd *a);
 TS_API TS_CHECKED ts_status ts_nd_memory(ts_nd *a, bool lasting, void **data, ts_buffer **buffer, ts_error *err);
 /* Computes all that waits, in few kernels; the device may still be at work when it returns. */
 TS_API TS_CHECKED ts_status ts_nd_flush(ts_nd_graph *graph, ts_error *err);
+/* Computes what the array waits for and copies element [0, ...] to host memory at `out`. */
+TS_API TS_CHECKED ts_status ts_nd_read(ts_nd *a, void *out, ts_error *err);
+/* The elements as a new array of another graph, in memory of its device; the axes lie in the same order. The same graph
+ * gives a copy. Owns: *out, a new reference. Errors: as launches, TS_NOMEM. */
+TS_API TS_CHECKED ts_status ts_nd_to(ts_nd *a, ts_nd_graph *graph, ts_nd **out, ts_error *err);
 /* Whether the elements of both may share memory: same storage and, with `exact`, a byte in common. Storages that were
  * made by ts_nd_wrap may share memory with each other. */
 TS_API bool ts_nd_shares(const ts_nd *a, const ts_nd *b, bool exact);
@@ -141,9 +147,11 @@ TS_API bool ts_nd_shares(const ts_nd *a, const ts_nd *b, bool exact);
 /* ---- calls --------------------------------------------------------------------------------------- */
 
 /* An operand: an array, or a number of the host language, which gives way to the dtypes of arrays: 1.5 with a float32
- * array is a float32, and so is 1; a bool does not give way, it is of the least kind anyway. */
+ * array is a float32, and so is 1; a bool does not give way, it is of the least kind anyway. A number with a dtype of
+ * its own counts as an array of no axes would. */
 typedef struct ts_nd_operand {
-    ts_nd *array; /* borrowed; NULL: the number */
+    ts_nd *array;   /* borrowed; NULL: the number */
+    ts_dtype dtype; /* of the number; 0: it gives way */
     char kind;    /* of the number: 'b', 'i', 'f', 'c' */
     bool is_big;  /* 'i': `i` holds 2^63 to 2^64 - 1 */
     bool is_huge; /* 'i': no 64 bits hold it; `f` has its sign */
@@ -163,7 +171,8 @@ typedef struct ts_nd_call {
     char order;            /* of a new array: 'C', 'F', or 0: as the operands lie */
 } ts_nd_call;
 /* Owns: *result, a new reference (of `out` if given). Errors: TS_SHAPE (extents that do not fit), TS_TYPE (no loop,
- * casting), TS_OVERFLOW (a number that its dtype does not hold), TS_VALUE (`out` is read-only). */
+ * casting), TS_OVERFLOW (a number that its dtype does not hold), TS_VALUE (`out` is read-only, or an array lies on
+ * another device than the graph's). */
 TS_API TS_CHECKED ts_status ts_nd_run(ts_nd_graph *graph, const ts_nd_call *call, ts_nd **result, ts_error *err);
 
 /* The shape that both broadcast to, in place of *rank and *shape, which has room for TS_ND_RANK: axes are compared from

@@ -22,6 +22,13 @@ static bool call_takes_part(const call_of *c, uint32_t i)
     return !(c->call->fn == TS_ND_select && i == 0) && !(c->call->fn == TS_ND_gather && i == 1);
 }
 
+/* Of an operand that does not give way; NONE: it does. */
+static ts_dtype call_own_dtype(const ts_nd_operand *in)
+{
+    if (in->array)
+        return (ts_dtype)in->array->dtype;
+    return in->dtype ? in->dtype : in->kind == 'b' ? TS_DTYPE_bool_ : TS_DTYPE_NONE;
+}
 
 /* The dtype that the arrays among the operands have together, and the greatest kind of number beside them. `each`: each
  * array counts for itself, as the function's loops have it. */
@@ -33,16 +40,17 @@ static ts_dtype call_strong(const call_of *c, bool each, const char **weak, bool
         const ts_nd_operand *in = &c->call->in[i];
         if (!call_takes_part(c, i))
             continue;
-        const char *kind = in->array ? NULL : strchr(kinds, in->kind);
-        *is_big |= in->is_big;
-        if (in->array || in->kind == 'b') {
-            ts_dtype own = in->array ? (ts_dtype)in->array->dtype : TS_DTYPE_bool_;
+        ts_dtype own = call_own_dtype(in);
+        if (own) {
             own = each ? ts__nd_operand_dtype(c->call->fn, own) : own;
             dtype = dtype ? ts_nd_promote(dtype, own) : own;
             if (!dtype)
                 return TS_DTYPE_NONE;
-        } else if (!*weak || kind > *weak)
-            *weak = kind;
+            continue;
+        }
+        const char *kind = strchr(kinds, in->kind);
+        *is_big |= in->is_big;
+        *weak = !*weak || kind > *weak ? kind : *weak;
     }
     return dtype;
 }
@@ -70,7 +78,7 @@ static ts_status call_check_inputs(const call_of *c, ts_error *err)
         const ts_nd_operand *in = &c->call->in[i];
         if (!call_takes_part(c, i))
             continue;
-        ts_dtype from = in->array ? (ts_dtype)in->array->dtype : TS_DTYPE_NONE;
+        ts_dtype from = in->array ? (ts_dtype)in->array->dtype : in->dtype;
         bool is_truth = c->row->missing == ND_IS_TRUTH && c->loop == TS_DTYPE_bool_;
         if (from && !is_truth && !ts_nd_can_cast(from, c->loop, casting))
             return ts_fail(err, TS_TYPE, "Cannot cast ufunc '%s' input %u from dtype('%s') to dtype('%s') with casting "
@@ -215,7 +223,7 @@ static bool call_is_value(const ts_nd *a, const nd_node *node)
     size_t bytes = node->rank * sizeof *node->shape;
     return value && a->rank == node->rank && value->rank == node->rank && value->dtype == a->dtype && a->offset == 0 &&
            memcmp(ts_nd_shape(a), node->shape, bytes) == 0 && memcmp(value->shape, node->shape, bytes) == 0 &&
-           memcmp(ts_nd_strides(a), value->order, bytes) == 0 && memcmp(node->order, value->order, bytes) == 0;
+           memcmp(ts_nd_strides(a), value->order, bytes) == 0 && nd_same_order(node, value);
 }
 
 
@@ -245,6 +253,7 @@ static ts_status call_take_number(const call_of *c, nd_node *node, int i, ts_err
     const ts_nd_operand *in = &c->call->in[i];
     ts_dtype dtype = c->call->fn == TS_ND_select && i == 0 ? TS_DTYPE_bool_ : c->loop;
     nd_in *to = &node->in[i];
+    dtype = in->dtype ? in->dtype : dtype;
     *to = (nd_in){.kind = ND_IN_NUMBER, .dtype = (uint8_t)dtype};
     int side = ts__nd_number(in, dtype, to->bits);
     if (!side)
@@ -368,11 +377,10 @@ static ts_status call_check_power(const call_of *c, ts_error *err)
     if (y->array && y->array->count && nd_kind((ts_dtype)y->array->dtype) == 'i') {
         ts_nd_reduction least = {.fold = TS_ND_MIN, .x = y->array, .axes = UINT64_MAX};
         ts_nd *found;
-        void *data;
+        int8_t bytes[16] = {0}; /* little endian: the last one has the sign */
         TS_TRY(ts_nd_reduce(c->graph, &least, &found, err));
-        ts_status status = ts_nd_memory(found, false, &data, NULL, err);
-        const int8_t *last = data; /* little endian: the byte with the sign */
-        negative = status == TS_OK && last[ts_dtype_bytes((ts_dtype)found->dtype) - 1] < 0;
+        ts_status status = ts_nd_read(found, bytes, err);
+        negative = bytes[ts_dtype_bytes((ts_dtype)found->dtype) - 1] < 0;
         ts_nd_release(found);
         TS_TRY(status);
     }
@@ -410,6 +418,14 @@ static bool call_is_seen(const call_of *c)
     return seen;
 }
 
+static ts_status call_devices(const call_of *c, ts_error *err)
+{
+    for (uint32_t i = 0; i < c->row->n_in; i++)
+        TS_TRY(ts__nd_same_device(c->graph, c->call->in[i].array, c->row->name, err));
+    TS_TRY(ts__nd_same_device(c->graph, c->call->where, c->row->name, err));
+    return ts__nd_same_device(c->graph, c->call->out, c->row->name, err);
+}
+
 ts_status ts_nd_run(ts_nd_graph *graph, const ts_nd_call *call, ts_nd **result, ts_error *err)
 {
     call_of c; /* without its shape, which is filled as far as it has axes */
@@ -421,6 +437,7 @@ ts_status ts_nd_run(ts_nd_graph *graph, const ts_nd_call *call, ts_nd **result, 
     *result = NULL;
     if (out && out->flags & TS_ND_READONLY)
         return ts_fail(err, TS_VALUE, "output array is read-only");
+    TS_TRY(call_devices(&c, err));
     TS_TRY(call_dtypes(&c, err));
     TS_TRY(call_shape(&c, err));
     if (call->fn == TS_ND_power && nd_kind(c.loop) == 'i')

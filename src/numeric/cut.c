@@ -90,7 +90,7 @@ static bool cut_fits(const nd_group *group, const nd_node *like, const nd_node *
 {
     size_t bytes = like->rank * sizeof *like->shape;
     return node->rank == group->rank && memcmp(node->shape, like->shape, bytes) == 0 &&
-           memcmp(node->order, like->order, bytes) == 0;
+           nd_same_order(node, like);
 }
 
 /* Whether an operand of some node in the group is read from this buffer in another way than element for element. */

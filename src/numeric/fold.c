@@ -595,6 +595,7 @@ ts_status ts_nd_reduce(ts_nd_graph *graph, const ts_nd_reduction *r, ts_nd **res
     int64_t shape[TS_ND_RANK], kept[TS_ND_RANK], strides[TS_ND_RANK];
     uint32_t rank = 0;
     bool is_truth = r->fold == TS_ND_ALL || r->fold == TS_ND_ANY;
+    TS_TRY(ts__nd_same_device(r->x->graph, r->where, "reduce", err));
     ts_dtype dtype = is_truth ? TS_DTYPE_bool_ : fold_is_arg(r->fold) ? TS_DTYPE_int64
                                                 : r->dtype            ? r->dtype
                                                                       : (ts_dtype)r->x->dtype;

@@ -28,6 +28,11 @@ void ts_nd_graph_destroy(ts_nd_graph *graph)
     ts__delete(graph->alloc, graph, sizeof *graph);
 }
 
+ts_device *ts_nd_graph_device(const ts_nd_graph *graph)
+{
+    return graph->device;
+}
+
 int64_t ts_nd_graph_small(ts_nd_graph *graph, int64_t small)
 {
     int64_t before = graph->small;

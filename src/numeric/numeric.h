@@ -11,6 +11,7 @@
  *   emit*.c     what each function computes, as IR
  *   fold.c      reductions
  *   places.c    elements at places that arrays say
+ *   move.c      arrays to other devices, elements to host memory
  *
  * A storage is memory with, at times, a value that waits: the node that will compute its whole contents. Nodes are
  * values: they never change, and read buffers that nobody writes to while they wait. So a call that replaces all of a
@@ -128,6 +129,25 @@ bool ts__nd_dense(ts_dtype dtype, uint32_t rank, const int64_t *shape, const uin
 nd_node *ts__nd_node_new(ts_nd_graph *graph, ts_nd_fn fn, uint32_t rank, const int64_t *shape);
 /* The array as argument of ts_arg_overlap; false where it has more axes than those know. `room` for two ranks. */
 bool ts__nd_arg(const ts_nd *a, char *data, int64_t *room, ts_arg *out);
+
+/* ---- move.c -------------------------------------------------------------------------------------- */
+
+typedef struct ts_nd_name {
+    char text[16];
+} ts_nd_name;
+void ts__nd_device_name(const ts_nd_graph *graph, ts_nd_name *out); /* "cpu", "cuda:0" */
+/* TS_VALUE where the array lies on another device than the graph's; NULL lies anywhere. */
+TS_CHECKED ts_status ts__nd_same_device(const ts_nd_graph *graph, const ts_nd *a, const char *function, ts_error *err);
+
+/* Whether the values of two nodes of one shape lie in the same order of axes; their elements may differ in size. */
+static inline bool nd_same_order(const nd_node *a, const nd_node *b)
+{
+    int64_t x = (int64_t)ts_dtype_bytes((ts_dtype)a->dtype), y = (int64_t)ts_dtype_bytes((ts_dtype)b->dtype);
+    for (uint32_t d = 0; d < a->rank; d++)
+        if (a->order[d] * y != b->order[d] * x)
+            return false;
+    return true;
+}
 
 /* ---- call.c -------------------------------------------------------------------------------------- */
 

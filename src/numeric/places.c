@@ -103,6 +103,8 @@ ts_status ts_nd_scatter(ts_nd *to, ts_nd *offsets, ts_nd *values, uint32_t flags
         return ts_fail(err, TS_VALUE, "assignment destination is read-only");
     if (!offsets->count)
         return TS_OK;
+    TS_TRY(ts__nd_same_device(to->graph, offsets, "scatter", err));
+    TS_TRY(ts__nd_same_device(to->graph, values, "scatter", err));
     TS_TRY(ts_nd_flush(to->graph, err)); /* nothing that waits may read what changes */
     if (ts_nd_shares(to, values, false)) {
         ts_nd_call call = {.fn = TS_ND_copy, .in = {{.array = values}}};

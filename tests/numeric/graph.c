@@ -120,11 +120,39 @@ static void mistakes_are_refused(void)
     ts_nd_graph_destroy(graph);
 }
 
+static void arrays_move_between_graphs(void)
+{
+    ts_nd_graph *here = graph_new(), *there = graph_new();
+    ts_nd *x = ramp(here, N), *y = call2(here, TS_ND_add, x, (ts_nd_operand){.kind = 'i', .i = 1}, NULL), *moved, *sum;
+    int64_t shape[2] = {3, N / 6}, strides[2] = {4, 24};
+    ts_nd *view;
+    float first;
+    CHECK_OK(ts_nd_view(y, 8, TS_DTYPE_float32, 2, shape, strides, 0, &view, &err));
+    CHECK_OK(ts_nd_to(view, there, &moved, &err));
+    CHECK(moved->graph == there && ts_nd_graph_device(there) == ts_nd_graph_device(here));
+    ts_nd_call call = {.fn = TS_ND_add, .in = {{.array = y}, {.array = moved}}};
+    CHECK_INT(ts_nd_run(here, &call, &sum, &err), TS_VALUE);
+    CHECK(strstr(err.text, "different devices"));
+    call = (ts_nd_call){.fn = TS_ND_add, .in = {{.array = moved}, {.kind = 'f', .dtype = TS_DTYPE_float64, .f = 0.5}}};
+    CHECK_OK(ts_nd_run(there, &call, &sum, &err)); /* a number with a dtype counts as an array */
+    CHECK_INT(sum->dtype, TS_DTYPE_float64);
+    CHECK_OK(ts_nd_read(moved, &first, &err));
+    CHECK(first == 3);
+    ts_nd_release(x), ts_nd_release(y), ts_nd_release(view);
+    ts_nd_graph_destroy(here);
+    double *data;
+    CHECK_OK(ts_nd_memory(sum, false, (void **)&data, NULL, &err));
+    CHECK(data[0] == 3.5); /* strides of a new array are the operand's order: axis 0 is the inner one */
+    ts_nd_release(moved), ts_nd_release(sum);
+    ts_nd_graph_destroy(there);
+}
+
 int main(void)
 {
     chains_are_one_kernel();
     writes_are_ordered_with_reads();
     folds_and_places();
     mistakes_are_refused();
+    arrays_move_between_graphs();
     return check_done();
 }

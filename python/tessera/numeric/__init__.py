@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as _numpy
 
+from .. import _core
 from . import (
     _functions,
     _index,
@@ -52,7 +53,7 @@ _MODULES = (_functions, _reduce, _index, _operators, _sort, _linear, _more)
 for _module in _MODULES:
     globals().update(
         {
-            _name: _thing
+            _name: _core.NumericRoutine(_thing)
             for _name, _thing in vars(_module).items()
             if callable(_thing)
             and getattr(_thing, "__module__", "") == _module.__name__
@@ -64,9 +65,17 @@ for _module in _MODULES:
 globals().update(_ufunc.FUNCTIONS)
 for _module in (_methods, *_MODULES[1:]):
     _methods.install(_module.METHODS)
-concat, permute_dims, asanyarray = _functions.concat, _functions.permute_dims, _functions.asanyarray
-amax, amin, around = _reduce.max, _reduce.min, _operators.around
+_ALIASES = {
+    "amax": "max",
+    "amin": "min",
+    "around": "round",
+    "asanyarray": "asarray",
+    "concat": "concatenate",
+    "permute_dims": "transpose",
+}
+globals().update({_alias: globals()[_name] for _alias, _name in _ALIASES.items()})
 asnumpy, ufunc = _functions.asnumpy, _ufunc.ufunc
+default_device, device = _setup.default_device, _setup.device
 
 
 def __dir__() -> list[str]:

@@ -13,7 +13,7 @@ import numpy
 
 from .. import _core
 from ._ndarray import ndarray
-from ._setup import dtype_of, of_numpy, to_numpy
+from ._setup import dtype_of, of_numpy, on, place, to_numpy
 from ._ufunc import FUNCTIONS, copy_of
 
 _abs, _any, _all, _max, _min, _sum = (
@@ -31,11 +31,6 @@ normalize_many = numpy.lib.array_utils.normalize_axis_tuple
 # -- making --------------------------------------------------------------------------------------------
 
 
-def check_device(device: Any) -> None:
-    if device not in (None, "cpu"):
-        raise ValueError(f'Device not understood. Only "cpu" is allowed, but received: {device}')
-
-
 def check_order(order: Any, allowed: str = "CFAK") -> str:
     if order is None:
         return "K" if "K" in allowed else "C"
@@ -48,7 +43,8 @@ def empty(
     shape: Any, dtype: Any = float, order: str = "C", *, device: Any = None, like: Any = None
 ) -> ndarray:
     """A new array whose elements are anything."""
-    check_device(device)
+    if device is not None:
+        return on(device, empty, shape, dtype, order)
     return _core.numeric_empty(
         shape, float if dtype is None else dtype, check_order(order, "CF") == "F"
     )
@@ -79,7 +75,8 @@ def ones(
 
 
 def _like(prototype: Any, dtype: Any, order: str, shape: Any, device: Any) -> ndarray:
-    check_device(device)
+    if device is not None:
+        return on(device, _like, prototype, dtype, order, shape, None)
     a = asarray(prototype)
     dtype = a.dtype if dtype is None else dtype
     order = check_order(order)
@@ -190,7 +187,8 @@ def astype_as(a: ndarray, dtype: Any, order: str) -> ndarray:
 def asarray(a: Any, dtype: Any = None, order: Any = None, *, device: Any = None, copy: Any = None,
             like: Any = None) -> ndarray:  # fmt: skip
     """``a`` as an array: itself where it is one, in the memory of other libraries' where that is possible."""
-    check_device(device)
+    if device is not None:
+        return place(array(a, dtype, copy=copy, order="K" if order is None else order), device)
     if type(a) is ndarray and dtype is None and order is None and not copy:
         return a
     return array(a, dtype, copy=copy, order="K" if order is None else order)
@@ -217,7 +215,8 @@ def copy(a: Any, order: str = "K", subok: bool = False) -> ndarray:
 
 def from_dlpack(x: Any, /, *, device: Any = None, copy: Any = None) -> ndarray:
     """An array in the memory of an object with ``__dlpack__``."""
-    check_device(device)
+    if device is not None:
+        return on(device, from_dlpack, x, copy=copy)
     return array(numpy.from_dlpack(x), copy=bool(copy))
 
 
@@ -241,7 +240,8 @@ def _iota(n: int, dtype: Any) -> ndarray:
 def arange(start_or_stop: Any, /, stop: Any = None, step: Any = 1, *, dtype: Any = None, device: Any = None,
            like: Any = None) -> ndarray:  # fmt: skip
     """Numbers from start, by step, before stop."""
-    check_device(device)
+    if device is not None:
+        return on(device, arange, start_or_stop, stop, step, dtype=dtype)
     dtype = None if dtype is None else dtype_of(dtype)
     return of_numpy(numpy.arange(start_or_stop, stop, step, dtype=dtype), private=True)
 
@@ -249,7 +249,8 @@ def arange(start_or_stop: Any, /, stop: Any = None, step: Any = 1, *, dtype: Any
 def linspace(start: Any, stop: Any, num: Any = 50, endpoint: bool = True, retstep: bool = False, dtype: Any = None,
              axis: int = 0, *, device: Any = None) -> Any:  # fmt: skip
     """``num`` numbers from start to stop, evenly spaced."""
-    check_device(device)
+    if device is not None:
+        return on(device, linspace, start, stop, num, endpoint, retstep, dtype, axis)
     num = operator.index(num)
     if num < 0:
         raise ValueError(f"Number of samples, {num}, must be non-negative.")
@@ -333,8 +334,7 @@ def astype(x: Any, dtype: Any, /, *, copy: bool = True, device: Any = None) -> n
         x = asarray(x)
     if not isinstance(x, ndarray):
         raise TypeError(f"Input should be an array. It is a {type(x)} instead.")
-    check_device(device)
-    return x.astype(dtype, copy=copy)
+    return place(x.astype(dtype, copy=copy), x.device if device is None else device)
 
 
 # -- shapes --------------------------------------------------------------------------------------------

@@ -15,7 +15,7 @@ from . import _functions as f
 from ._ndarray import ndarray
 from ._reduce import max as _greatest
 from ._reduce import min as _least
-from ._setup import to_numpy
+from ._setup import memory, to_numpy
 from ._ufunc import FUNCTIONS, select
 
 INNER = ("get_item", "set_item")
@@ -201,9 +201,9 @@ def flatnonzero(a: Any) -> ndarray:
     numbers = compute.CountingIterator(numpy.int64(0))
     compute.select_flagged(
         d_in=numbers,
-        d_flags=to_numpy(flags).view(numpy.uint8),
-        d_out=to_numpy(places),
-        d_num_selected_out=to_numpy(count),
+        d_flags=memory(flags.view(numpy.uint8)),
+        d_out=memory(places),
+        d_num_selected_out=memory(count),
         num_items=flags.size,
     )
     return places[: int(count[0])].copy()

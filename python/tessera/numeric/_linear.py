@@ -14,7 +14,7 @@ from ._ndarray import ndarray
 from ._reduce import any as _any_of
 from ._reduce import scalar_of
 from ._reduce import sum as _sum_of
-from ._setup import to_numpy
+from ._setup import memory
 from ._ufunc import FUNCTIONS, copy_of
 
 INNER = ("product", "matmul_operator")
@@ -38,7 +38,7 @@ def _by_kernel(a: ndarray, b: ndarray) -> ndarray | None:
         return None
     made = f.empty((a.shape[0], b.shape[1]), a.dtype)
     a, b = (x if _is_plain(x) else x.copy() for x in (a, b))
-    gemm.gemm(to_numpy(a, True), to_numpy(b, True), to_numpy(made, True))
+    gemm.gemm(memory(a, True), memory(b, True), memory(made, True))
     return made
 
 

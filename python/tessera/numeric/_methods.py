@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from .. import _core
 from . import _functions as f
 from ._ndarray import ndarray
 
@@ -122,4 +123,4 @@ METHODS = {
 def install(methods: dict[str, Any]) -> None:
     """Makes them methods of the class."""
     for name, function in methods.items():
-        setattr(ndarray, name, function)
+        setattr(ndarray, name, _core.NumericRoutine(function))

@@ -116,11 +116,6 @@ class ndarray(_core.NumericArray):
         return Flags(self)
 
     @property
-    def device(self) -> str:
-        """Where the array lies."""
-        return "cpu"
-
-    @property
     def mT(self) -> ndarray:
         """A view with the last two axes exchanged."""
         if self.ndim < 2:
@@ -141,7 +136,7 @@ class ndarray(_core.NumericArray):
         """The imaginary part: a view; zeros, read-only, where the array is real."""
         if self.dtype.kind == "c":
             return self._part(self.itemsize // 2)
-        made = _functions.zeros(self.shape, self.dtype)
+        made = _functions.zeros(self.shape, self.dtype, device=self.device)
         made.flags.writeable = False
         return made
 
@@ -155,7 +150,9 @@ class ndarray(_core.NumericArray):
         return self._view(offset, f"f{self.itemsize // 2}", self.shape, self.strides)
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> numpy.ndarray[Any, Any]:
-        if copy:
+        if copy is False and self.device != "cpu":
+            raise ValueError(f"an array on {self.device} is copied to become NumPy's, and copy=False forbids that")
+        if copy or self.device != "cpu":
             return numpy.array(_setup.to_numpy(self, briefly=True), dtype)
         shared = _setup.to_numpy(self)
         if dtype is None or numpy.dtype(dtype) == shared.dtype:
@@ -172,12 +169,16 @@ class ndarray(_core.NumericArray):
         dl_device: Any = None,
         copy: Any = None,
     ) -> Any:
-        return _setup.to_numpy(self.copy() if copy else self).__dlpack__(
+        lies_here = self.device == "cpu" or dl_device == (1, 0)
+        made = self.copy() if copy else self
+        given = _setup.to_numpy(made) if lies_here else made.__tessera_argument__
+        return given.__dlpack__(
             stream=stream, max_version=max_version, dl_device=dl_device, copy=None
         )
 
     def __dlpack_device__(self) -> tuple[int, int]:
-        return (1, 0)
+        kind, _, number = self.device.partition(":")
+        return (1, 0) if kind == "cpu" else (2, int(number))
 
     def __array_namespace__(self, *, api_version: str | None = None) -> Any:
         import tessera.numeric
@@ -187,10 +188,14 @@ class ndarray(_core.NumericArray):
         return tessera.numeric
 
     def to_device(self, device: Any, /, *, stream: Any = None) -> ndarray:
-        """The array on a device: itself."""
-        if device != "cpu":
-            raise ValueError(f"unsupported device {device!r}; arrays are on 'cpu'")
-        return self
+        """The array on a device: itself where it lies there, else a copy."""
+        if stream is not None:
+            raise ValueError("tessera.numeric.ndarray.to_device: stream= must be None")
+        return _setup.place(self, device)
+
+    def get(self) -> numpy.ndarray[Any, Any]:
+        """A copy as NumPy's array (CuPy's name)."""
+        return _functions.asnumpy(self)
 
     def __array_ufunc__(self, function: Any, method: str, *inputs: Any, **options: Any) -> Any:
         """NumPy's functions on our arrays are ours."""

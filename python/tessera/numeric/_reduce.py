@@ -11,6 +11,7 @@ import numpy
 from .. import _core
 from ._functions import asarray, dtype_of, normalize, normalize_many, ravel
 from ._ndarray import ndarray
+from ._setup import memory
 from ._ufunc import FUNCTIONS, copy_of
 
 INNER = ("fold", "accumulate", "scalar_of")
@@ -32,7 +33,7 @@ def _axes(a: ndarray, axis: Any) -> tuple[int, ...]:
 
 def scalar_of(made: ndarray) -> Any:
     """NumPy's scalar where it would give one."""
-    return made if made.ndim else made._scalar()
+    return made if made.ndim or isinstance(made, numpy.generic) else made._scalar()
 
 
 def _into(made: ndarray, out: Any) -> Any:
@@ -159,9 +160,12 @@ def _place(name: str, a: Any, axis: Any, out: Any, keepdims: Any) -> Any:
         a, axis = ravel(a), 0
     if not rank:
         a, axis = a.reshape(1), 0
-    made = _core.numeric_fold(
-        name, a, (normalize(axis, a.ndim),), None, keeps and a.ndim == rank, None
-    )
+    axis = normalize(axis, a.ndim)
+    if _is_long(a, axis):
+        made = _place_of_long(name, a)
+        made = made.reshape((1,) * a.ndim if keeps and a.ndim == rank else (*a.shape[:axis], *a.shape[axis + 1 :]))
+    else:
+        made = _core.numeric_fold(name, a, (axis,), None, keeps and a.ndim == rank, None)
     if keeps and made.ndim != rank:
         made = made.reshape((1,) * rank)
     return _into(made, out)
@@ -208,8 +212,8 @@ def mean(a: Any, axis: Any = None, dtype: Any = None, out: Any = None, keepdims:
     n = _count(a, axis, where, keeps)
     if type(n) is int and n == 0:
         _warn_empty("Mean of empty slice.")
-    total = asarray(sum(a, axis, inner, keepdims=keeps, where=where))
-    return _into(asarray(_divide(total, n)).astype(outer, copy=False), out)
+    total = sum(a, axis, inner, keepdims=keeps, where=where)
+    return _into(_divide(total, n).astype(outer, copy=False), out)
 
 
 def _warn_empty(text: str) -> None:
@@ -232,7 +236,7 @@ def var(a: Any, axis: Any = None, dtype: Any = None, out: Any = None, ddof: Any 
     if type(n) is int and n <= ddof:
         _warn_empty("Degrees of freedom <= 0 for slice")
     middle = asarray(mean) if mean is not _NoValue else _divide(
-        asarray(sum(a, axis, inner, keepdims=True, where=where)), n
+        sum(a, axis, inner, keepdims=True, where=where), n
     )  # fmt: skip
     away = asarray(FUNCTIONS["subtract"](a, middle, dtype=inner))
     square = (
@@ -240,18 +244,53 @@ def var(a: Any, axis: Any = None, dtype: Any = None, out: Any = None, ddof: Any 
         if inner.kind == "c"
         else _multiply(away, away)
     )
-    total = asarray(sum(square, axis, keepdims=keeps, where=where))
+    total = sum(square, axis, keepdims=keeps, where=where)
     n = n if type(n) is int or keeps else n.reshape(total.shape)
     rest = builtins.max(n - ddof, 0) if type(n) is int else FUNCTIONS["maximum"](n - ddof, 0)
     outer = numpy.empty(0, outer).real.dtype
-    return _into(asarray(_divide(total, rest)).astype(outer, copy=False), out)
+    return _into(_divide(total, rest).astype(outer, copy=False), out)
 
 
 def std(a: Any, axis: Any = None, dtype: Any = None, out: Any = None, ddof: Any = 0, keepdims: Any = _NoValue, *,
         where: Any = _NoValue, mean: Any = _NoValue, correction: Any = _NoValue) -> Any:  # fmt: skip
     """Standard deviations along axes."""
     made = var(a, axis, dtype, None, ddof, keepdims, where=where, mean=mean, correction=correction)
-    return _into(asarray(_sqrt(made)), out)
+    return _into(_sqrt(made), out)
+
+
+LONG = 1 << 15  # elements of one row, from which on a GPU folds its pieces side by side
+SCANS = {"sum": "PLUS", "prod": "MULTIPLIES"}
+
+
+def _is_long(a: ndarray, axis: int) -> bool:
+    """Whether one row on a GPU is so long that one block should not walk it alone."""
+    return a.size >= LONG and a.shape[axis] == a.size and a.device != "cpu"
+
+
+def _scanned(name: str, a: ndarray, dtype: Any) -> ndarray:
+    """A running reduction of one long row, by the scan of tessera.compute."""
+    from tessera import compute
+
+    from ._functions import empty
+
+    made, row = empty(a.shape, dtype), ravel(a).astype(dtype).copy("C")
+    compute.inclusive_scan(d_in=memory(row), d_out=memory(made.reshape(-1)), op=getattr(compute.OpKind, SCANS[name]),
+                           num_items=a.size)  # fmt: skip
+    return made
+
+
+def _place_of_long(name: str, a: ndarray) -> Any:
+    """The place of the greatest or least of one long row: of pieces side by side, then of what these give."""
+    from ._functions import arange, concatenate
+
+    row, pieces = ravel(a), 512
+    row = row if row.strides[0] == row.itemsize else row.copy()
+    length = row.size // pieces
+    first = row[: pieces * length].reshape(pieces, length)
+    places = asarray(_core.numeric_fold(name, first, (1,), None, False, None)) + arange(0, pieces * length, length)
+    places = concatenate([places, arange(pieces * length, row.size)])
+    best = _core.numeric_fold(name, _core.numeric_gather(row, places), (0,), None, True, None)
+    return _core.numeric_gather(places, best)
 
 
 def accumulate(name: str, a: Any, axis: Any, dtype: Any, out: Any) -> ndarray:
@@ -266,7 +305,10 @@ def accumulate(name: str, a: Any, axis: Any, dtype: Any, out: Any) -> ndarray:
         dtype = _sum_dtype(a.dtype) if dtype is None else dtype_of(dtype)
     elif dtype is not None:
         a = a.astype(dtype, copy=False)
-    made = _core.numeric_fold(name, a, (axis,), dtype, True, None, True)
+    if _is_long(a, axis) and name in SCANS and dtype is not None and dtype.char in "ilqfd":
+        made = _scanned(name, a, dtype)
+    else:
+        made = _core.numeric_fold(name, a, (axis,), dtype, True, None, True)
     if out is None:
         return made
     if out.shape != made.shape:

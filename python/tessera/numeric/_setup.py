@@ -49,8 +49,71 @@ class Memory:
         self.owner = owner
 
 
+class device:
+    """Where arrays are made: ``with numeric.device("cuda"): ...``; ``"cpu"``, ``"cuda"`` or ``"cuda:1"``.
+
+    A call computes where its arrays lie. Lists and NumPy's arrays among its operands are copied there; arrays of two
+    devices in one call are a ValueError that names both. Of this thread and of tasks begun inside.
+
+    Raises
+    ------
+    ValueError
+        The name is none of a device.
+    DeviceNotFoundError
+        This machine has no such device.
+    """
+
+    def __init__(self, name: Any) -> None:
+        self._place = _core.numeric_place(name)
+        self._tokens: list[Any] = []
+
+    def __enter__(self) -> device:  # noqa: PYI034  no Self in Python 3.10
+        self._tokens.append(_core.numeric_current.set(self._place))
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        _core.numeric_current.reset(self._tokens.pop())
+
+    def __repr__(self) -> str:
+        return f"device({_core.numeric_device_name(self._place)!r})"
+
+    def __str__(self) -> str:
+        return str(_core.numeric_device_name(self._place))
+
+
+def default_device(name: Any = None) -> str:
+    """Where arrays are made outside of `device`; with a name it is that device from now on, in all threads."""
+    if name is not None:
+        _core.numeric_default(_core.numeric_place(name))
+    return str(_core.numeric_device_name(_core.numeric_place(None)))
+
+
+def place(a: Any, where: Any = None) -> Any:
+    """The array where new ones lie, or on a device: itself where it is there."""
+    if _core.numeric_place(where) == _core.numeric_place(a.device):
+        return a
+    return a._to(where)
+
+
+def on(where: Any, function: Any, *args: Any, **options: Any) -> Any:
+    """What a function gives while a device is current."""
+    with device(where):
+        return function(*args, **options)
+
+
+def memory(a: Any, briefly: bool = False) -> Any:
+    """What kernels of the library take in place of an array, to read or to write: it lies where the array does."""
+    return to_numpy(a, briefly) if a.device == "cpu" else a.__tessera_argument__
+
+
 def of_numpy(array: numpy.ndarray[Any, Any], private: bool = False) -> Any:
-    """An array in the memory of NumPy's; ``private``: nobody else will look at it."""
+    """An array where new ones lie: in the memory of NumPy's, if that is host memory; ``private``: nobody else will look
+    at it."""
+    return place(of_host(array, private))
+
+
+def of_host(array: numpy.ndarray[Any, Any], private: bool = False) -> Any:
+    """An array in the memory of NumPy's, on the CPU."""
     if array.dtype not in _core_numbers:
         raise TypeError(
             f"tessera.numeric has no arrays of dtype {array.dtype}; it has bool, integers, floats and complex numbers"
@@ -71,7 +134,12 @@ _core_numbers = {dtype for dtype in DTYPES if dtype is not None} | {
 
 
 def to_numpy(array: Any, briefly: bool = False) -> numpy.ndarray[Any, Any]:
-    """NumPy's array in the memory of ours. ``briefly``: for one look; nothing may be called on arrays meanwhile."""
+    """NumPy's array in the memory of ours; of an array on a GPU a read-only copy. ``briefly``: for one look; nothing
+    may be called on arrays meanwhile."""
+    if array.device != "cpu":
+        made = to_numpy(array._to("cpu"))
+        made.flags.writeable = False
+        return made
     interface = array._interface if briefly else array.__array_interface__
     if interface["typestr"][1] != "V":
         return numpy.asarray(Memory(interface, array))
@@ -83,15 +151,16 @@ def convert(value: Any, dtype: Any = None) -> Any:
     """An operand that is no array of ours and no number of Python's: an array, or NotImplemented."""
     if isinstance(value, (numpy.ndarray, numpy.generic)):
         made = numpy.asarray(value, dtype)
-        return of_numpy(made, private=made is not value)
+        return of_host(made, private=made is not value)
     if getattr(type(value), "__array_ufunc__", True) is None:
         return NotImplemented
     if isinstance(value, int) and dtype is None:  # subclasses of int, as enumerations
         value = int(value)
-    return of_numpy(numpy.array(value, dtype), private=True)
+    return of_host(numpy.array(value, dtype), private=True)
 
 
 def setup(array_class: type, **hooks: Any) -> None:
     """Tells the C half everything; called once, when the class is there."""
+    hooks = {name: _core.NumericRoutine(hook) for name, hook in hooks.items()}
     hooks.update(convert=convert, dtype_of=dtype_of, scalar=scalar, integer_type=numpy.integer)
     _core.numeric_setup(array_class, DTYPES, hooks)

@@ -11,7 +11,7 @@ from . import _functions as f
 from ._index import flatnonzero, take
 from ._ndarray import ndarray
 from ._reduce import cumsum, scalar_of
-from ._setup import to_numpy
+from ._setup import memory
 from ._ufunc import FUNCTIONS, select
 
 INNER = ("ordered",)
@@ -38,23 +38,23 @@ def ordered(a: ndarray, places: bool, descending: bool = False) -> tuple[ndarray
     if not a.size:
         return made, f.empty(a.shape, numpy.int64) if places else None
     options: dict[str, Any] = {
-        "d_in_keys": to_numpy(keys).reshape(-1),
-        "d_out_keys": to_numpy(made).reshape(-1),
+        "d_in_keys": memory(keys.reshape(-1)),
+        "d_out_keys": memory(made.reshape(-1)),
     }
     found = None
     if places:
         found = f.empty(a.shape, numpy.int64)
         along = f.broadcast_to(f.arange(n), a.shape).copy()
         options |= {
-            "d_in_values": to_numpy(along).reshape(-1),
-            "d_out_values": to_numpy(found).reshape(-1),
+            "d_in_values": memory(along.reshape(-1)),
+            "d_out_values": memory(found.reshape(-1)),
         }
     options["order"] = compute.SortOrder.DESCENDING if descending else compute.SortOrder.ASCENDING
     options["num_items"] = a.size
     if rows == 1:
         compute.radix_sort(**options)
     else:
-        bounds = numpy.arange(rows + 1, dtype=numpy.int64) * n
+        bounds = memory(f.arange(0, (rows + 1) * n, n))
         compute.segmented_sort(
             **options, num_segments=rows, start_offsets_in=bounds[:-1], end_offsets_in=bounds[1:]
         )
@@ -135,8 +135,8 @@ def searchsorted(a: Any, v: Any, side: str = "left", sorter: Any = None) -> Any:
     made = f.empty(keys.shape, numpy.uintp)
     search = compute.lower_bound if side == "left" else compute.upper_bound
     if keys.size:
-        search(d_data=to_numpy(data), num_items=data.size, d_values=to_numpy(keys).reshape(-1), num_values=keys.size,
-               d_out=to_numpy(made).reshape(-1))  # fmt: skip
+        search(d_data=memory(data), num_items=data.size, d_values=memory(keys.reshape(-1)), num_values=keys.size,
+               d_out=memory(made.reshape(-1)))  # fmt: skip
     return scalar_of(made.astype(numpy.int64))
 
 
@@ -151,8 +151,8 @@ def _search_floats(a: ndarray, v: ndarray, side: str) -> Any:
     made = f.empty(keys.shape, numpy.uintp)
     search = compute.lower_bound if side == "left" else compute.upper_bound
     if keys.size:
-        search(d_data=to_numpy(data), num_items=n, d_values=to_numpy(keys).reshape(-1), num_values=keys.size,
-               d_out=to_numpy(made).reshape(-1))  # fmt: skip
+        search(d_data=memory(data), num_items=n, d_values=memory(keys.reshape(-1)), num_values=keys.size,
+               d_out=memory(made.reshape(-1)))  # fmt: skip
     made = made.astype(numpy.int64)
     return scalar_of(f.asarray(select(_isnan(keys), n if side == "left" else data.size, made)))
 

@@ -108,3 +108,12 @@ def test_broadcast_and_strided_operands():
         lambda m: m.T[:300] - m[:, :300],
     ):
         np.testing.assert_array_equal(np.asarray(f(a)), f(x))
+
+
+def test_dtypes_of_other_sizes_stay_in_one_kernel():
+    x = np.arange(5000, dtype="f4") - 2500
+    a = tn.array(x)
+    launched = _core.numeric_stats()["launched"]
+    made = tn.where(a > 3, a.astype("f8") * 2, -a)
+    assert (np.asarray(made) == np.where(x > 3, x.astype("f8") * 2, -x)).all()
+    assert _core.numeric_stats()["launched"] == launched + 1

@@ -1,0 +1,34 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Array programs on a GPU against NumPy: the random programs of the CPU, and what has a path of its own there."""
+
+from __future__ import annotations
+
+import numpy
+import pytest
+import tessera.numeric as np
+
+from tests.python.numeric import test_random_programs
+
+
+@pytest.fixture(autouse=True)
+def on_the_gpu():
+    np.default_device("cuda")
+    yield
+    np.default_device("cpu")
+
+
+@pytest.mark.parametrize("small", [8192, 0], ids=["at once", "waiting"])
+@pytest.mark.parametrize("seed", range(12))
+def test_random_programs_are_numpys(seed: int, small: int) -> None:
+    test_random_programs.test_programs_do_what_numpys_do(seed, small)
+
+
+@pytest.mark.parametrize("dtype", ["f4", "f8", "i4", "i8"])
+@pytest.mark.parametrize("n", [1 << 15, 100003])
+def test_long_rows_are_folded_in_pieces(dtype: str, n: int) -> None:
+    x = numpy.random.default_rng(n).integers(-50, 50, n).astype(dtype)
+    a = np.asarray(x)
+    assert a.argmax() == x.argmax() and a.argmin() == x.argmin()
+    assert (numpy.asarray(np.cumsum(a)) == numpy.cumsum(x)).all()
+    assert (numpy.asarray(np.sort(a)) == numpy.sort(x)).all() and (a[a > 3].get() == x[x > 3]).all()
+    assert a.sum() == x.sum() and a.max() == x.max()

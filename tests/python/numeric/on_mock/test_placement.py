@@ -1,0 +1,102 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Arrays on a GPU: where they are made, how they move, what is refused. The mock launches nothing, so what is looked at
+are devices, copies and the number of kernels."""
+
+from __future__ import annotations
+
+import threading
+
+import numpy
+import pytest
+import tessera.numeric as np
+from tessera import _core
+
+
+def test_device_says_where_arrays_are_made(mock) -> None:
+    with np.device("cuda"):
+        a = np.arange(5.0)
+        assert a.device == "cuda:0" and np.default_device() == "cuda:0"
+        assert np.zeros(3, device="cpu").device == "cpu"
+        with np.device("cpu"):
+            assert np.ones(3).device == "cpu"
+    assert np.ones(3).device == "cpu" and np.ones(3, device="cuda").device == "cuda:0"
+    assert a.__dlpack_device__() == (2, 0) and repr(np.device("cuda")) == "device('cuda:0')"
+
+
+def test_default_device_is_of_all_threads_and_device_of_one(mock) -> None:
+    seen = []
+    with np.device("cuda"):
+        thread = threading.Thread(target=lambda: seen.append(np.default_device()))
+        thread.start()
+        thread.join()
+    assert np.default_device("cuda") == "cuda:0"
+    try:
+        assert np.asarray([1, 2]).device == "cuda:0"
+    finally:
+        np.default_device("cpu")
+    assert seen == ["cpu"]
+
+
+def test_arrays_come_and_go_by_copies(mock) -> None:
+    x = numpy.arange(12, dtype="i2").reshape(3, 4)
+    for host in (x, x.T, x[::-1, ::2], x[:0], numpy.float32(3) + numpy.zeros(())):
+        a = np.asarray(host, device="cuda")
+        assert a.device == "cuda:0" and a.shape == host.shape and a.dtype == host.dtype
+        assert (numpy.asarray(a) == host).all() and (a.get() == host).all() and a.tolist() == host.tolist()
+        assert a.to_device("cuda") is a and a.to_device("cpu").device == "cpu"
+    a = np.asarray(x, device="cuda")
+    got = numpy.asarray(a)
+    got[0, 0] = 7
+    assert int(a[0, 0]) == 0 and a[1, 2] == 6 and repr(a) == repr(x)
+    with pytest.raises(ValueError, match="an array on cuda:0 is copied"):
+        numpy.asarray(a, copy=False)
+
+
+def test_waiting_values_are_launched_once_on_their_device(mock) -> None:
+    a = np.asarray(numpy.ones(4096, "f4"), device="cuda")
+    mock.n_launches = 0
+    b = np.sqrt(a * 2 + [1.0] * 4096 - numpy.float32(1)) + numpy.ones(4096, "f4")
+    assert b.device == "cuda:0" and mock.n_launches == 0
+    _core.numeric_flush()
+    assert mock.n_launches == 1
+
+
+def test_a_call_is_where_its_arrays_are(mock) -> None:
+    a = np.asarray(numpy.arange(24.0).reshape(4, 6), device="cuda")
+    made = [
+        a.sum(0), a.mean(axis=1), np.cumsum(a, 1), np.concatenate([a, a]), np.where(a > 0, a, 0), a.T.copy(),
+        np.tril(a), np.diff(a), np.roll(a, 1), a.imag, np.meshgrid(a[0], a[1])[0], np.full_like(a, 3), a @ a.T,
+        np.add.outer(a, a), np.clip(a, 0, 1), a.astype("f2"), np.linspace(a[0], a[1], 3),
+    ]  # fmt: skip
+    assert {x.device for x in made} == {"cuda:0"}
+    assert np.default_device() == "cpu"
+    with pytest.raises(TypeError):
+        np.concatenate([a, a], axis="no")
+    assert np.default_device() == "cpu"
+
+
+def test_arrays_of_two_devices_are_refused_by_name(mock) -> None:
+    a, b = np.ones(3, device="cuda"), np.ones(3)
+    for call in (
+        lambda: a + b, lambda: np.add(b, 1, out=a), lambda: np.add(a, 1, where=b > 0), lambda: np.where(b > 0, a, 0),
+        lambda: a.__setitem__(slice(None), b), lambda: a.sum(where=b > 0),
+    ):  # fmt: skip
+        with pytest.raises(ValueError, match=r"lie on different devices, .*(cpu|cuda:0).*to_device"):
+            call()
+
+
+def test_memory_of_a_gpu_is_handed_out_as_such(mock) -> None:
+    a = np.ones((3, 4), "f4", device="cuda")
+    interface = a.__cuda_array_interface__
+    assert interface["typestr"] == "<f4" and interface["shape"] == (3, 4) and interface["strides"] == (16, 4)
+    assert not hasattr(a, "__array_interface__") and not hasattr(np.ones(3), "__cuda_array_interface__")
+    with pytest.raises(BufferError, match="lies on a GPU"):
+        memoryview(a)
+    assert a.__dlpack__() is not None
+
+
+@pytest.mark.parametrize("name", ["tpu", "cuda:x", 3, "cuda:77"])
+def test_devices_that_there_are_not(mock, name) -> None:
+    with pytest.raises((ValueError, RuntimeError), match=r"device|GPU"):
+        np.device(name)
+    assert np.default_device() == "cpu"
