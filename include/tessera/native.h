@@ -47,9 +47,9 @@ TS_API TS_CHECKED ts_status ts_stream_create_with(ts_device *device, const ts_st
 /* Takes a stream that the driver has made: it is destroyed with *out. On failure it is still the caller's. GPU only:
  * TS_UNSUPPORTED on the CPU. */
 TS_API TS_CHECKED ts_status ts_stream_adopt(ts_device *device, uintptr_t native, ts_stream **out, ts_error *err);
-/* The stream of a device by its number, `native` of another ts_stream. Numbers below 3 are default streams. A GPU's are
- * taken as they are, as the driver does. Borrowed: *out is valid for as long as the stream. Errors: TS_VALUE for a number
- * that no stream of the CPU device has. */
+/* The stream of a device by its number, `native` of another ts_stream. Numbers below 3 are default streams. A GPU's
+ * are taken as they are, as the driver does. Borrowed: *out is valid for as long as the stream. Errors: TS_VALUE for
+ * a number that no stream of the CPU device has. */
 TS_API TS_CHECKED ts_status ts_stream_find(ts_device *device, uintptr_t native, ts_stream *out, ts_error *err);
 /* An event with flags (ts_event_flags), made in the context of `stream`, which may be NULL. Owns: *out, ended by
  * ts_event_destroy. Errors: TS_NOMEM, TS_DEVICE, also for flags that do not go together. */

@@ -47,8 +47,8 @@ struct cpu_stream {
 
 static ts_status stream_unknown(uintptr_t native, ts_error *err)
 {
-    return ts_fail(err, TS_VALUE, "stream handle 0x%llx is not a stream of the CPU device; use None or a stream made for "
-                                  "this device", (unsigned long long)native);
+    return ts_fail(err, TS_VALUE, "stream handle 0x%llx is not a stream of the CPU device; use None or a stream made "
+                                  "for this device", (unsigned long long)native);
 }
 
 /* The default streams of the driver, whose numbers are up to CU_STREAM_PER_THREAD, are the CPU's too. */
