@@ -120,7 +120,7 @@ class _Packer:
         at = self.by_id.get(key)
         if at is None:
             at = self.by_id[key] = self.make(obj, key)
-            self.made[at] = obj
+            self.made.setdefault(at, obj)  # the first: a type with a struct has the number of its class
             self.keep.append(obj)
         return at
 

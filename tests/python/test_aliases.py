@@ -144,6 +144,9 @@ def lambda_double(x):
 from numba import cuda, float32, types, typeof
 from numba.cuda import types as same
 assert cuda is tessera.cuda and types is same and float32 is types.float32 and str(typeof(3)) == "int64"
+from numba.cuda import HAS_NUMBA, itanium_mangler
+from numba.cuda.cudaimpl import lower
+assert HAS_NUMBA and lower is cuda.extending.lower_builtin and itanium_mangler is cuda.itanium_mangler
 import math, numba, numpy
 assert numba.vectorize(math.erf)(numpy.ones(2))[0] == math.erf(1.0)
 assert numba.vectorize(["f8(f8)"])(lambda_double)(numpy.ones(2)).tolist() == [2, 2]

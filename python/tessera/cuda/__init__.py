@@ -9,11 +9,15 @@ docs/guide/threads.md.
 from __future__ import annotations
 
 import importlib
+import importlib.util
 from typing import Any
 
 from .._core import keep_sources as _keep_sources
 
 _keep_sources()  # of exec() and its like, from here on
+
+HAS_NUMBA = importlib.util.find_spec("numba") is not None
+"""Whether ``import numba`` works: the package is installed, or ``python -m tessera run`` answers for it."""
 
 # Where each name of the host side is; a module is imported when one of its names is first used.
 _NAMES: dict[str, str] = {
@@ -48,7 +52,10 @@ _TYPES = (
     "complex128 void intp uintp intc uintc b1 i1 i2 i4 i8 u1 u2 u4 u8 f2 f4 f8 c8 c16 "
     "char double float_ int_ long_ longlong short size_t ssize_t uchar uint ulong ulonglong ushort voidptr none byte"
 ).split()
-_MODULES = ("bf16", "config", "errors", "extending", "fp8", "kernels", "libdevice", "launchconfig", "random", "types")
+_MODULES = (
+    "bf16", "config", "errors", "extending", "fp8", "itanium_mangler", "kernels", "libdevice", "launchconfig", "random",
+    "types",
+)  # fmt: skip
 
 __all__ = [*_NAMES, *_TYPES, *_MODULES]
 

@@ -448,10 +448,11 @@ class Dispatcher(_core.ThreadKernel):  # type: ignore[misc]
     inspect_sass_cfg = inspect_sass
 
     def inspect_types(self, file: Any = None) -> None:
-        """Prints the signatures and the kernel's IR."""
+        """Prints the signatures, the types of the kernel's variables and its IR."""
         for args, overload in self.overloads.items():
             print(f"{self.__name__} {args}", file=file)
             print("-" * 80, file=file)
+            print(overload._type_annotation, file=file)
             print(overload.inspect_ir(), file=file)
             print("=" * 80, file=file)
 

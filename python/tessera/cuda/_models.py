@@ -67,19 +67,23 @@ def _members(type_: Any) -> list[tuple[str, Any]] | None:
     return found
 
 
+def _names(type_: Any, members: list[tuple[str, Any]]) -> list[str]:
+    """What the members are called in Python."""
+    return [_attributes.get((type(type_), member), member) for member, _ in members]
+
+
 def record_of(type_: Any) -> Any:
     """The frozen dataclass of a type whose model is a struct; None of others."""
     members = _members(type_)
     if members is None:
         return None
     if type_ not in _records:
-        names = [_attributes.get((type(type_), member), member) for member, _ in members]
-        made = _records[type_] = dataclasses.make_dataclass(type_.name, names, frozen=True)
-        _keep(made, _blank(type_))
+        made = _records[type_] = dataclasses.make_dataclass(type_.name, _names(type_, members), frozen=True)
+        _keep(made, type_, _blank(type_))
     return _records[type_]
 
 
-def _keep(record: Any, blank: Any) -> None:
+def _keep(record: Any, type_: Any, blank: Any) -> None:
     """Tells ``cuda.local.array(n, type)`` and ``cuda.shared.array`` how values are kept."""
 
     def local_places(shape):  # type: ignore[no-untyped-def]
@@ -88,6 +92,7 @@ def _keep(record: Any, blank: Any) -> None:
     def shared_places(shape):  # type: ignore[no-untyped-def]
         return shared_like(shape, blank)
 
+    record.__tessera_type__ = type_  # what overloads see of a value
     record.__local_places__, record.__shared_places__ = staticmethod(local_places), staticmethod(shared_places)
 
 
@@ -100,7 +105,8 @@ def layout_of(type_: Any) -> Any:
     members = _members(type_)
     if members is None:
         return as_dtype(type_)
-    return numpy.dtype([(name, layout_of(of)) for name, of in members], align=True)
+    of = (layout_of(of) for _, of in members)
+    return numpy.dtype(list(zip(_names(type_, members), of)), align=True)
 
 
 def _blank(type_: Any) -> Any:

@@ -181,17 +181,17 @@ class Module(Opaque):
 class _Of(Type):
     """A type made of another one."""
 
-    word = ""
+    word, form = "", "{}({})"
 
     def __init__(self, dtype: Type) -> None:
         self.dtype = self.yield_type = dtype
-        super().__init__(f"{self.word}({dtype})")
+        super().__init__(self.form.format(self.word, dtype))
 
 
 class RangeType(_Of):
     """A ``range`` of integers."""
 
-    word = "range_state"
+    word, form = "range_state", "{}_{}"
 
     @property
     def iterator_type(self) -> Type:
@@ -201,7 +201,7 @@ class RangeType(_Of):
 class RangeIteratorType(_Of):
     """What iterates over a ``range``."""
 
-    word = "range_iter"
+    word, form = "range_iter", "{}_{}"
 
 
 class UniTupleIter(_Of):

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import functools
 from typing import TYPE_CHECKING, Any
 
 from .. import _core
@@ -10,6 +11,7 @@ from . import types
 from ._signature import Signature
 
 if TYPE_CHECKING:
+    from ._annotation import CodeLibrary, TypeAnnotation
     from ._dispatcher import Dispatcher
 
 __all__ = ["Overload", "conversion", "spec_of", "target_of_device"]
@@ -82,6 +84,14 @@ def _record_spec(type_: types.Type, dtype: Any, host: Any) -> bytes:
     return record_spec(host.element(dtype), min(align, 16).bit_length() - 1) + bytes(specs_of([elements]))
 
 
+def _element_of(type_: types.Type) -> Any:
+    """The NumPy dtype of records and texts, of one's own types with a struct too; None of others."""
+    from ._models import layout_of, record_of
+
+    dtype = getattr(type_, "__tessera_element__", None)
+    return layout_of(type_) if dtype is None and record_of(type_) is not None else dtype
+
+
 def _spec(type_: types.Type, host: Any) -> bytes:
     from ..tile.compilation._signature import spec_head, specs_of, tuple_spec
 
@@ -91,7 +101,7 @@ def _spec(type_: types.Type, host: Any) -> bytes:
         cls = getattr(type_, "instance_class", None)
         head = tuple_spec(len(type_), 0 if cls is None else host.record_class(cls)[0])
         return head + b"".join(_spec(item, host) for item in type_)
-    dtype = getattr(type_.dtype if isinstance(type_, types.Array) else type_, "__tessera_element__", None)
+    dtype = _element_of(type_.dtype if isinstance(type_, types.Array) else type_)
     if dtype is not None:
         return _record_spec(type_, dtype, host)
     return bytes(specs_of([_constraint(type_)]))
@@ -129,8 +139,18 @@ def _scalar_conversion(found: Any, wanted: Any) -> int:
     return UNSAFE
 
 
+def _same_elements(found: types.Type, wanted: types.Type) -> bool:
+    """Whether elements lie in memory alike: records for one's own types with a struct."""
+    if found == wanted:
+        return True
+    dtype = getattr(found, "__tessera_element__", None)
+    return dtype is not None and dtype == _element_of(wanted)
+
+
 def _array_conversion(found: types.Array, wanted: types.Array) -> int:
-    if found.dtype != wanted.dtype or found.ndim != wanted.ndim or (found.readonly and wanted.mutable):
+    if found.ndim != wanted.ndim or (found.readonly and wanted.mutable):
+        return NONE
+    if not _same_elements(found.dtype, wanted.dtype):
         return NONE
     fits = wanted.layout == "A" or found.layout == wanted.layout or (found.ndim <= 1 and found.layout in "CF")
     return (EXACT if found == wanted else SAFE) if fits else NONE
@@ -256,6 +276,23 @@ class Overload(_core.ThreadKernel):  # type: ignore[misc]
             except Exception as error:
                 raise self._failed(error) from None
         return self._code[target]
+
+    @functools.cached_property
+    def _type_annotation(self) -> TypeAnnotation:
+        """The types of the kernel's variables."""
+        from ._annotation import TypeAnnotation
+
+        try:
+            return TypeAnnotation(self)
+        except Exception as error:
+            raise self._failed(error) from None
+
+    @property
+    def _codelibrary(self) -> CodeLibrary:
+        """The kernel's code, and what is linked to it."""
+        from ._annotation import CodeLibrary
+
+        return CodeLibrary(self)
 
     @property
     def ptx(self) -> str:

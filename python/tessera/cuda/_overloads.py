@@ -92,9 +92,13 @@ def _scalar(dtype: Any) -> types.Type:
 
 
 def _array(value: Any) -> types.Type:
-    strides = value.strides
-    unit = len(strides) == 1 and not hasattr(strides[0], "_number") and strides[0] in (1, _itemsize(value.dtype))
-    return types.Array(_scalar(value.dtype), len(value.shape), "C" if unit else "A")
+    strides, shape = value.strides, value.shape
+    known = bool(strides) and not any(hasattr(n, "_number") for n in (*strides, *shape[1:]))
+    step, rows = strides[-1] if known else 0, known and strides[-1] in (1, _itemsize(value.dtype))
+    for axis in range(len(strides) - 2, -1, -1) if rows else ():
+        step *= shape[axis + 1]
+        rows = rows and strides[axis] == step
+    return types.Array(_scalar(value.dtype), len(shape), "C" if rows else "A")
 
 
 def _itemsize(dtype: Any) -> int:
@@ -118,13 +122,28 @@ def _kept(value: Any, literal: bool) -> types.Type | None:
     return None
 
 
+def _of_fields(value: Any, literal: bool) -> types.Type | None:
+    """Of an instance of a dataclass: one's own type where that has a struct, an array of values, or by its fields."""
+    from ._places import Places
+
+    own: types.Type | None = getattr(value, "__tessera_type__", None)
+    if own is not None:
+        return own
+    if isinstance(value, Places):
+        return types.Array(type_of(value.like), 1, "C")
+    fields = getattr(type(value), "__dataclass_fields__", None)
+    if fields is None:
+        return None
+    return types.Dataclass([type_of(getattr(value, name), literal) for name in fields], type(value))
+
+
 def type_of(value: Any, literal: bool = False) -> types.Type:
     """The type of a value of a kernel that is being compiled.
 
     Notes
     -----
-    An array of one dimension whose elements are known to lie one behind the other is ``C``, every other ``A``: what
-    else a kernel was compiled for is not part of a value's type here.
+    An array whose elements are known to lie one behind the other (one of one dimension, memory of the kernel's own) is
+    ``C``, every other ``A``: what else a kernel was compiled for is not part of a value's type here.
     """
     from .._proxies import Array, Proxy, Tile
 
@@ -135,6 +154,8 @@ def type_of(value: Any, literal: bool = False) -> types.Type:
     if isinstance(value, Proxy):
         return types.Function(repr(value))
     kept = _kept(value, literal)
+    if kept is None and not isinstance(value, type):
+        kept = _of_fields(value, literal)
     if kept is not None:
         return kept
     from .._foreign import dtype_name

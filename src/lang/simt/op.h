@@ -32,6 +32,8 @@ enum {
 };
 
 /* ---- typing.c: numba's rules ------------------------------------------------------------------ */
+/* The type of a value as numba writes it: "Literal[int](1)", "array(float32, 1d, A)", "class(float32)". */
+const char *fr_simt_type_text(fr *f, const fr_value *v);
 
 /* The dtypes that an operator's operands are converted to, and that of the result. */
 typedef struct fr_rule {

@@ -38,8 +38,11 @@ static ts_status memory_extent(fr *f, const fr_call *c, const fr_value *v, int64
         return fr_error(f, c->at[0], TS_TILETYPE,
                         "%s(): the shape must be an integer or a tuple of them, known at compile time\n  found: %s\n"
                         "  help: use a literal, or a global or closure variable; what only the launch knows is dynamic "
-                        "shared memory, shape 0",
-                        fr_op_name(c), fr_say(f, v));
+                        "shared memory, shape 0\n"
+                        "  note: No implementation of function Function(<function %s.array>) found for signature:\n \n "
+                        ">>> array(shape=%s, dtype=%s)",
+                        fr_op_name(c), fr_say(f, v), c->op->x == TS_OP_shared_alloc ? "shared" : "local",
+                        fr_simt_type_text(f, &c->arg[0]), fr_simt_type_text(f, &c->arg[1]));
     return TS_OK;
 }
 
@@ -152,6 +155,27 @@ static ts_status memory_place(fr *f, const fr_call *c, uint32_t i, const fr_valu
     return TS_OK;
 }
 
+/* One integer for each axis. */
+static ts_status memory_check_index(fr *f, const fr_call *c, const fr_value *index)
+{
+    const fr_value *items = index->kind == FR_TUPLE ? index->as.items : index;
+    uint32_t n = index->kind == FR_TUPLE ? index->n : 1;
+    uint32_t rank = c->arg[0].kind == FR_ARRAY ? c->arg[0].as.array->rank : n;
+    if (n != rank)
+        return fr_error(f, c->at[1], TS_TILETYPE, "%s(): Expected %u indices, got %s\n  found: %s\n  help: write one "
+                        "index for each axis, in a tuple", fr_op_name(c), rank,
+                        index->kind == FR_TUPLE ? fr_textf(f, "%u", n) : "a scalar", fr_say(f, index));
+    for (uint32_t d = 0; d < n; d++) {
+        const fr_value *v = &items[d];
+        bool is_constant = v->kind == FR_NUMBER;
+        fr_cat cat = is_constant ? (fr_cat)v->cat : v->kind == FR_TILE ? fr_dtype_cat((ts_dtype)v->dtype) : FR_INT;
+        if (cat >= FR_FLOAT)
+            return fr_error(f, c->at[1], TS_TILETYPE, "%s(): %s is not a valid index\n  found: %s\n  help: convert it "
+                            "with int(x)", fr_op_name(c), fr_simt_type_text(f, v), fr_say(f, v));
+    }
+    return TS_OK;
+}
+
 static ts_status memory_address(fr *f, const fr_call *c, const fr_value *index, ts_dtype *dtype, ts_val *out)
 {
     return memory_place(f, c, 0, index, FR_CHECKED, dtype, out);
@@ -161,6 +185,7 @@ ts_status fr_simt_load_hint(fr *f, const fr_call *c, fr_value *out)
 {
     ts_dtype dtype;
     ts_val address;
+    TS_TRY(memory_check_index(f, c, &c->arg[1]));
     TS_TRY(memory_address(f, c, &c->arg[1], &dtype, &address));
     *out = fr_simt_load(f, dtype, address, c->op->x);
     return TS_OK;
@@ -171,6 +196,7 @@ ts_status fr_simt_store_hint(fr *f, const fr_call *c, fr_value *out)
     ts_dtype dtype;
     ts_val address;
     *out = fr_none();
+    TS_TRY(memory_check_index(f, c, &c->arg[1]));
     TS_TRY(memory_address(f, c, &c->arg[1], &dtype, &address));
     return fr_simt_store(f, dtype, address, &c->arg[2], c->op->x);
 }

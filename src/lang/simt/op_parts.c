@@ -27,13 +27,34 @@ ts_status fr_simt_numbers(fr *f, const fr_call *c, uint32_t i, uint32_t *n, fr_v
     return TS_OK;
 }
 
+/* A record of NumPy as the tuple of its fields, which are read; other values stay. */
+static ts_status parts_of_record(fr *f, uint32_t node, const fr_value *v, fr_value *out)
+{
+    const fr_element *e = v->kind == FR_ARRAY && !v->as.array->rank ? v->as.array->element : NULL;
+    fr_value *items = e && e->n_fields ? TS_NEW_N(f->arena, fr_value, e->n_fields) : NULL;
+    *out = *v;
+    if (!e || !e->n_fields)
+        return TS_OK;
+    if (!items)
+        return fr_oom(f);
+    for (uint32_t i = 0; i < e->n_fields; i++) {
+        fr_value field;
+        TS_TRY(fr_simt_field(f, node, v, &e->fields[i], &field));
+        TS_TRY(parts_of_record(f, node, &field, &items[i]));
+    }
+    return fr_container(f, FR_TUPLE, e->n_fields, items, out);
+}
+
 /* Literals get the dtype that they have as variables. */
 ts_status fr_simt_parts(fr *f, const fr_call *c, fr_value *out)
 {
-    fr_value *leaves;
+    fr_value *leaves, value;
+    fr_call call = *c;
     ts_dtype dtype;
     uint32_t n;
-    TS_TRY(fr_simt_numbers(f, c, 0, &n, &leaves));
+    TS_TRY(parts_of_record(f, c->node, &c->arg[0], &value));
+    call.arg[0] = value;
+    TS_TRY(fr_simt_numbers(f, parts_are_numbers(&value) ? &call : c, 0, &n, &leaves));
     for (uint32_t i = 0; i < n; i++) {
         TS_TRY(fr_simt_dtype(f, &leaves[i], &dtype));
         TS_TRY(fr_simt_convert(f, &leaves[i], dtype, &leaves[i]));

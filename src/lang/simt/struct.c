@@ -203,18 +203,19 @@ static ts_status struct_put_text(fr *f, const fr_array *a, ts_val address, const
     return TS_OK;
 }
 
-/* Items of a tuple, or fields of a record of another layout, by their positions. */
+/* Items of a tuple, fields of a dataclass or of a record of another layout, by their positions. */
 static ts_status struct_put_fields(fr *f, const fr_array *a, ts_val address, const fr_value *value)
 {
     fr_value one, item;
-    uint32_t n = value->kind == FR_TUPLE ? value->n : value->as.array->element->n_fields;
+    bool items = value->kind == FR_TUPLE || value->kind == FR_RECORD;
+    uint32_t n = items ? value->n : value->as.array->element->n_fields;
     if (!a->element->n_fields || n != a->element->n_fields)
         return fr_error(f, 0, TS_TILETYPE, "%s of %u items cannot be stored in %s\n  help: give as many items as it "
                         "has fields, %u, or assign one field: a[i].name = x",
                         value->kind == FR_TUPLE ? "a tuple" : "a record", n, a->element->name, a->element->n_fields);
     TS_TRY(struct_one(f, a, address, &one));
     for (uint32_t i = 0; i < n; i++) {
-        if (value->kind == FR_TUPLE)
+        if (items)
             item = value->as.items[i];
         else
             TS_TRY(fr_simt_field(f, f->node, value, &value->as.array->element->fields[i], &item));
@@ -273,7 +274,7 @@ static ts_status struct_put_element(fr *f, const fr_array *a, ts_val address, co
     const fr_element *e = a->element, *other = from ? from->element : NULL;
     if (value->kind == FR_STR)
         return struct_put_text(f, a, address, value);
-    if (value->kind == FR_TUPLE)
+    if (value->kind == FR_TUPLE || (value->kind == FR_RECORD && e->n_fields))
         return struct_put_fields(f, a, address, value);
     if (fr_same_element(e, other)) {
         struct_copy(f, address, from->base, e->bytes, TS_MIN(a->align, from->align));

@@ -201,3 +201,33 @@ ts_dtype fr_simt_counter(uint32_t n, const ts_dtype *dtypes)
     }
     return without_sign ? TS_DTYPE_uint64 : narrow ? TS_DTYPE_int32 : TS_DTYPE_int64;
 }
+
+/* ---- types in words -------------------------------------------------------------------------------------- */
+
+static const char *typing_items(fr *f, const fr_value *tuple)
+{
+    const char *text = "";
+    for (uint32_t i = 0; i < tuple->n; i++)
+        text = fr_textf(f, "%s%s%s", text, i ? ", " : "", fr_simt_type_text(f, &tuple->as.items[i]));
+    return fr_textf(f, "Tuple(%s)", text);
+}
+
+const char *fr_simt_type_text(fr *f, const fr_value *v)
+{
+    int64_t i, step;
+    ts_dtype dtype = v->kind == FR_TILE || v->kind == FR_NUMBER ? (ts_dtype)v->dtype : TS_DTYPE_NONE;
+    const fr_array *a = v->kind == FR_ARRAY ? v->as.array : NULL;
+    if (v->kind == FR_NUMBER && !dtype && fr_is_int(v, &i))
+        return fr_textf(f, "Literal[int](%lld)", (long long)i);
+    if (v->kind == FR_NUMBER && !dtype && fr_default_dtype(f, v, &dtype) != TS_OK)
+        return fr_say(f, v);
+    if (dtype)
+        return dtype == TS_DTYPE_bool_ ? "bool" : ts_dtype_name(dtype);
+    if (a && !a->element) {
+        bool unit = a->rank == 1 && fr_is_int(&a->stride[0], &step) && step == 1;
+        return fr_textf(f, "array(%s, %ud, %c)", ts_dtype_name((ts_dtype)a->dtype), a->rank, unit ? 'C' : 'A');
+    }
+    if (v->kind == FR_DTYPE)
+        return fr_textf(f, "class(%s)", ts_dtype_name((ts_dtype)v->dtype));
+    return v->kind == FR_TUPLE ? typing_items(f, v) : v->kind == FR_NONE ? "none" : fr_say(f, v);
+}
