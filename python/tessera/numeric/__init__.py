@@ -26,6 +26,8 @@ from . import (
 )
 from . import fft as fft
 from . import linalg as linalg
+from . import random as random
+from ._host import host_calls as host_calls
 from ._ndarray import ndarray
 
 # dtypes, scalars and what describes them are NumPy's own

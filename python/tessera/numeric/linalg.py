@@ -1,5 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Linear algebra: products and norms. Factorizations are not there yet and say so."""
+"""Linear algebra: NumPy's functions on matrices and stacks of them.
+
+Products, powers and norms are Tessera's own kernels. Factorizations and what follows from them (``solve``, ``inv``,
+``det``, ``svd``, ``eigh``, ...) are LAPACK's on the host, the copy that NumPy brings; ``tessera.numeric.host_calls()``
+counts them.
+"""
 
 from __future__ import annotations
 
@@ -14,26 +19,178 @@ from . import _functions as f
 from . import _linear
 from . import _reduce as r
 from ._functions import matrix_transpose
-from ._linear import cross, matmul, outer, tensordot, vecdot
+from ._host import on_host
 from ._ndarray import ndarray
 from ._ufunc import FUNCTIONS
 
-__all__ = [
+_absolute, _power, _sqrt = FUNCTIONS["absolute"], FUNCTIONS["power"], FUNCTIONS["sqrt"]
+_conjugate, _multiply = FUNCTIONS["conjugate"], FUNCTIONS["multiply"]
+
+# -- LAPACK --------------------------------------------------------------------------------------------
+
+_LAPACK = {
+    "cholesky": "The triangular L of a Hermitian, positive definite a = L @ L.conj().T; upper: U of U.conj().T @ U.",
+    "cond": "How much solutions of a @ x = b may change with b, by a norm p: norm(a) * norm(inv(a)).",
+    "det": "Determinants, by LU.",
+    "eig": "Eigenvalues and right eigenvectors of matrices of any kind.",
+    "eigh": "Eigenvalues, ascending, and eigenvectors of symmetric or Hermitian matrices: one triangle is read.",
+    "eigvals": "Eigenvalues of matrices of any kind.",
+    "eigvalsh": "Eigenvalues, ascending, of symmetric or Hermitian matrices, of which one triangle is read.",
+    "inv": "Inverses.",
+    "lstsq": "The x of least norm(b - a @ x), with residuals, the rank of a and its singular values.",
+    "qr": "The factors Q, of orthonormal columns, and R, upper triangular, of a = Q @ R.",
+    "slogdet": "Signs and logarithms of the absolute values of determinants.",
+    "solve": "The x of a @ x = b.",
+    "svd": "The singular value decomposition U @ diag(S) @ Vh.",
+    "svdvals": "Singular values, descending.",
+}
+_lapack = {
+    name: on_host(f"linalg.{name}", getattr(numpy.linalg, name), doc)
+    for name, doc in _LAPACK.items()
+}
+for _function in _lapack.values():
+    _function.__module__ = __name__
+globals().update(_lapack)
+_inv, _solve, _svd, _eigvalsh = (_lapack[name] for name in ("inv", "solve", "svd", "eigvalsh"))
+
+__all__ = [  # noqa: PLE0604
+    *_LAPACK,
     "LinAlgError",
     "cross",
     "diagonal",
     "matmul",
     "matrix_norm",
     "matrix_power",
+    "matrix_rank",
     "matrix_transpose",
+    "multi_dot",
     "norm",
     "outer",
+    "pinv",
     "tensordot",
+    "tensorinv",
+    "tensorsolve",
     "trace",
     "vecdot",
     "vector_norm",
 ]
-_absolute, _power, _sqrt = FUNCTIONS["absolute"], FUNCTIONS["power"], FUNCTIONS["sqrt"]
+
+
+def _values(a: Any, hermitian: bool = False) -> ndarray:
+    """Singular values, descending."""
+    return f.asarray(_svd(a, compute_uv=False, hermitian=hermitian))
+
+
+def _tolerance(rtol: Any, largest: ndarray) -> Any:
+    """rtol, one for each matrix, times the largest singular values."""
+    rtol = f.asarray(rtol)
+    return f.asarray(_multiply(rtol[..., None] if rtol.ndim else rtol, largest))
+
+
+def matrix_rank(A: Any, tol: Any = None, hermitian: bool = False, *, rtol: Any = None) -> Any:
+    """How many singular values are greater than tol, or than rtol times the greatest."""
+    if rtol is not None and tol is not None:
+        raise ValueError("`tol` and `rtol` can't be both set.")
+    a = f.asarray(A)
+    if a.ndim < 2:
+        return int(not r.all(a == 0))
+    values = _values(a, hermitian)
+    if tol is None:
+        if rtol is None:
+            rtol = max(a.shape[-2:]) * numpy.finfo(values.dtype).eps
+        limit = _tolerance(rtol, r.max(values, -1, keepdims=True, initial=0))
+    else:
+        limit = f.asarray(tol)
+        limit = limit[..., None] if limit.ndim else limit
+    return r.count_nonzero(values > limit, -1)
+
+
+_NoValue = numpy._NoValue
+
+
+def pinv(a: Any, rcond: Any = None, hermitian: bool = False, *, rtol: Any = _NoValue) -> ndarray:
+    """The pseudo-inverse by singular values; those up to rtol times the greatest count as zeros."""
+    if rcond is not None and rtol is not _NoValue:
+        raise ValueError("`rtol` and `rcond` can't be both set.")
+    a = f.asarray(a)
+    if rcond is None:
+        if rtol is _NoValue:
+            rcond = 1e-15
+        elif rtol is None:
+            kind = a.dtype if a.dtype.kind in "fc" else numpy.dtype(float)
+            rcond = max(a.shape[-2:]) * numpy.finfo(kind).eps
+        else:
+            rcond = rtol
+    if a.size == 0:
+        kind = numpy.float64 if a.dtype.kind not in "fc" else a.dtype
+        return f.empty((*a.shape[:-2], a.shape[-1], a.shape[-2]), kind)
+    u, s, vt = _svd(f.asarray(_conjugate(a)), full_matrices=False, hermitian=hermitian)
+    large = s > _tolerance(rcond, r.max(s, -1, keepdims=True)).astype(s.dtype)
+    inverse = f.asarray(FUNCTIONS["divide"](1, s, where=large, out=f.zeros_like(s)))
+    return _linear.matmul(matrix_transpose(vt), _multiply(inverse[..., None], matrix_transpose(u)))
+
+
+def tensorsolve(a: Any, b: Any, axes: Any = None) -> ndarray:
+    """The x of tensordot(a, x, x.ndim) = b; axes of a are moved behind the others first."""
+    a, b = f.asarray(a), f.asarray(b)
+    if axes is not None:
+        order = [d for d in range(a.ndim) if d not in axes]
+        a = a.transpose([*order, *axes])
+    shape = a.shape[b.ndim :]
+    n = math.prod(shape)
+    if a.size != n * n:
+        raise LinAlgError(
+            "Input arrays must satisfy the requirement prod(a.shape[b.ndim:]) == prod(a.shape[:b.ndim])"
+        )
+    return f.asarray(_solve(a.reshape(n, n), b.ravel())).reshape(shape)
+
+
+def tensorinv(a: Any, ind: int = 2) -> ndarray:
+    """The inverse of a as a map from its axes behind `ind` to those before."""
+    a = f.asarray(a)
+    if ind <= 0:
+        raise ValueError("Invalid ind argument.")
+    shape = a.shape[ind:] + a.shape[:ind]
+    return f.asarray(_inv(a.reshape(math.prod(a.shape[ind:]), -1))).reshape(shape)
+
+
+# -- products ------------------------------------------------------------------------------------------
+
+
+def matmul(x1: Any, x2: Any, /) -> Any:
+    """Products of matrices."""
+    return _linear.matmul(x1, x2)
+
+
+def tensordot(x1: Any, x2: Any, /, *, axes: Any = 2) -> Any:
+    """Sums of products over some axes of both."""
+    return _linear.tensordot(x1, x2, axes)
+
+
+def vecdot(x1: Any, x2: Any, /, *, axis: int = -1) -> Any:
+    """Sums of products along an axis, elements of x1 conjugated."""
+    return _linear.vecdot(x1, x2, axis=axis)
+
+
+def outer(x1: Any, x2: Any, /) -> ndarray:
+    """Products of every element of a vector with every one of another."""
+    x1, x2 = f.asarray(x1), f.asarray(x2)
+    if x1.ndim != 1 or x2.ndim != 1:
+        raise ValueError(
+            f"Input arrays must be one-dimensional, but they are {x1.ndim=} and {x2.ndim=}."
+        )
+    return _linear.outer(x1, x2)
+
+
+def cross(x1: Any, x2: Any, /, *, axis: int = -1) -> ndarray:
+    """Vector products along an axis of three elements."""
+    x1, x2 = f.asarray(x1), f.asarray(x2)
+    if x1.shape[axis] != 3 or x2.shape[axis] != 3:
+        raise ValueError(
+            "Both input arrays must be (arrays of) 3-dimensional vectors, but they are "
+            f"{x1.shape[axis]} and {x2.shape[axis]} dimensional instead."
+        )
+    return _linear.cross(x1, x2, axis=axis)
 
 
 def diagonal(x: Any, /, *, offset: int = 0) -> ndarray:
@@ -47,20 +204,76 @@ def trace(x: Any, /, *, offset: int = 0, dtype: Any = None) -> Any:
 
 
 def matrix_power(a: Any, n: Any) -> ndarray:
-    """Matrices multiplied with themselves, n times."""
-    a, n = f.asarray(a), operator.index(n)
-    if a.ndim < 2 or a.shape[-1] != a.shape[-2]:
-        raise LinAlgError("Last 2 dimensions of the array must be square")
-    if n < 0:
-        raise NotImplementedError(
-            "tessera.numeric.linalg.matrix_power: negative powers are not there yet"
+    """Matrices multiplied with themselves, n times; their inverses for n below 0."""
+    a = f.asarray(a)
+    if a.ndim < 2:
+        raise LinAlgError(
+            f"{a.ndim}-dimensional array given. Array must be at least two-dimensional"
         )
-    made = f.broadcast_to(f.eye(a.shape[-1], dtype=a.dtype), a.shape).copy()
+    if a.shape[-1] != a.shape[-2]:
+        raise LinAlgError("Last 2 dimensions of the array must be square")
+    try:
+        n = operator.index(n)
+    except TypeError as error:
+        raise TypeError("exponent must be an integer") from error
+    if n < 0:
+        a, n = f.asarray(_inv(a)), -n
+    if n == 0:
+        return f.broadcast_to(f.eye(a.shape[-1], dtype=a.dtype), a.shape).copy()
+    made = None
     while n:
-        made = matmul(made, a) if n & 1 else made
+        if n & 1:
+            made = a.copy() if made is None else _linear.matmul(made, a)
         n >>= 1
-        a = matmul(a, a) if n else a
-    return made
+        a = _linear.matmul(a, a) if n else a
+    return f.asarray(made)
+
+
+def _chain(extents: list[int]) -> list[list[int]]:
+    """Where products of matrices, extents[i] by extents[i + 1], are split so that the fewest numbers are multiplied."""
+    n = len(extents) - 1
+    cost = [[0] * n for _ in range(n)]
+    at = [[0] * n for _ in range(n)]
+    for length in range(1, n):
+        for i in range(n - length):
+            j = i + length
+            cost[i][j], at[i][j] = min(
+                (
+                    cost[i][k] + cost[k + 1][j] + extents[i] * extents[k + 1] * extents[j + 1],
+                    k,
+                )
+                for k in range(i, j)
+            )
+    return at
+
+
+def multi_dot(arrays: Any, *, out: Any = None) -> Any:
+    """The product of several matrices, in the order of fewest operations."""
+    parts = [f.asarray(a) for a in arrays]
+    if len(parts) < 2:
+        raise ValueError("Expecting at least two arrays.")
+    ranks = parts[0].ndim, parts[-1].ndim
+    parts[0] = f.atleast_2d(parts[0])
+    if ranks[1] == 1:
+        parts[-1] = parts[-1][:, None]
+    for a in parts:
+        if a.ndim != 2:
+            raise LinAlgError(f"{a.ndim}-dimensional array given. Array must be two-dimensional")
+    at = _chain([*(a.shape[0] for a in parts), parts[-1].shape[1]])
+
+    def product(i: int, j: int) -> Any:
+        if i == j:
+            return parts[i]
+        return _linear.dot(product(i, at[i][j]), product(at[i][j] + 1, j))
+
+    made = f.asarray(product(0, len(parts) - 1))
+    made = made[0] if ranks[0] == 1 else made
+    if ranks[1] == 1:
+        made = f.asarray(made)[..., 0]
+    return r.scalar_of(f.asarray(made)) if out is None else f.copy_of(made, out)
+
+
+# -- norms ---------------------------------------------------------------------------------------------
 
 
 def _float(x: Any) -> ndarray:
@@ -73,7 +286,7 @@ def vector_norm(x: Any, /, *, axis: Any = None, keepdims: bool = False, ord: Any
     x = _float(x)
     size = f.asarray(_absolute(x))
     if ord == math.inf:
-        return r.max(size, axis, keepdims=keepdims)
+        return r.max(size, axis, keepdims=keepdims, initial=0)
     if ord == -math.inf:
         return r.min(size, axis, keepdims=keepdims)
     if ord == 0:
@@ -82,51 +295,62 @@ def vector_norm(x: Any, /, *, axis: Any = None, keepdims: bool = False, ord: Any
         return r.sum(size, axis, keepdims=keepdims)
     if isinstance(ord, str):
         raise ValueError(f"Invalid norm order '{ord}' for vectors")  # noqa: TRY004  as NumPy's
-    if ord == 2:
+    if ord is None or ord == 2:
         return _sqrt(r.sum(size * size, axis, keepdims=keepdims))
     return _power(r.sum(_power(size, ord), axis, keepdims=keepdims), 1.0 / ord)
 
 
+def _by_values(x: ndarray, ord: Any, keepdims: bool) -> Any:
+    """Norms that are the greatest or least singular value, or the sum of all."""
+    values = _values(x)
+    if ord == "nuc":
+        made = r.sum(values, -1)
+    else:
+        made = r.max(values, -1, initial=0) if ord == 2 else r.min(values, -1)
+    made = f.asarray(made)
+    return r.scalar_of(made[..., None, None] if keepdims else made)
+
+
 def matrix_norm(x: Any, /, *, keepdims: bool = False, ord: Any = "fro") -> Any:
-    """Norms of matrices: 'fro', 1, -1, inf, -inf."""
+    """Norms of matrices: 'fro', 'nuc', and of orders 1, 2, inf and their opposites."""
     x = _float(x)
     if x.ndim < 2:
-        raise ValueError("matrix_norm needs an array of at least two axes")
+        raise ValueError("Improper number of dimensions to norm.")
     size = f.asarray(_absolute(x))
-    if ord in (None, "fro"):
+    if ord in (None, "fro", "f"):
         return _sqrt(r.sum(size * size, (-2, -1), keepdims=keepdims))
+    if ord in (2, -2, "nuc"):
+        return _by_values(x, ord, keepdims)
     axis = {1: -2, -1: -2, math.inf: -1, -math.inf: -1}.get(ord)
     if axis is None:
-        raise NotImplementedError(
-            f"tessera.numeric.linalg.matrix_norm: ord={ord!r} is not there yet"
-        )
+        raise ValueError("Invalid norm order for matrices.")
     sums = f.asarray(r.sum(size, axis, keepdims=True))
-    made = f.asarray((r.max if ord > 0 else r.min)(sums, (-2, -1), keepdims=keepdims))
-    return r.scalar_of(made)
+    if ord < 0:
+        return r.min(sums, (-2, -1), keepdims=keepdims)
+    return r.max(sums, (-2, -1), keepdims=keepdims, initial=0)
 
 
 def norm(x: Any, ord: Any = None, axis: Any = None, keepdims: bool = False) -> Any:
     """Norms of vectors (one axis) or matrices (two)."""
     x = f.asarray(x)
-    if axis is None and ord is None:
-        return vector_norm(x, keepdims=keepdims)
-    axes = tuple(range(x.ndim)) if axis is None else f.normalize_many(axis, x.ndim)
+    if axis is None:
+        if ord is None or (ord in ("f", "fro") and x.ndim == 2) or (ord == 2 and x.ndim == 1):
+            return vector_norm(x, keepdims=keepdims)
+        axes = tuple(range(x.ndim))
+    else:
+        if not isinstance(axis, tuple):
+            try:
+                axis = (operator.index(axis),)
+            except TypeError as error:
+                raise TypeError("'axis' must be None, an integer or a tuple of integers") from error
+        axes = f.normalize_many(axis, x.ndim, allow_duplicate=True)
     if len(axes) == 1:
-        return vector_norm(x, axis=axes[0], keepdims=keepdims, ord=2 if ord is None else ord)
+        return vector_norm(x, axis=axes[0], keepdims=keepdims, ord=ord)
     if len(axes) != 2:
         raise ValueError("Improper number of dimensions to norm.")
-    if ord is None or ord == "fro":
+    if axes[0] == axes[1]:
+        raise ValueError("Duplicate axes given.")
+    if ord is None:
         return vector_norm(x, axis=axes, keepdims=keepdims)
     made = f.asarray(matrix_norm(f.moveaxis(x, axes, (-2, -1)), ord=ord))
     return f.expand_dims(made, axes) if keepdims else r.scalar_of(made)
-
-
-def __getattr__(name: str) -> Any:
-    if name.startswith("_") or not callable(getattr(numpy.linalg, name, None)):
-        raise AttributeError(f"module 'tessera.numeric.linalg' has no attribute {name!r}")
-
-    def missing(*args: Any, **options: Any) -> Any:
-        raise NotImplementedError(f"tessera.numeric.linalg.{name} is not there yet")
-
-    missing.__name__ = name
-    return missing

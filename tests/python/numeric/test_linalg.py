@@ -1,7 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Norms and powers of matrices against NumPy; what is missing says so."""
+"""Linear algebra against NumPy: products, norms, powers, factorizations of matrices and stacks of them, mistakes."""
 
 from __future__ import annotations
+
+import inspect
+import itertools
 
 import numpy as np
 import pytest
@@ -50,6 +53,136 @@ def test_large_products(shape, dtype):
     )
 
 
-def test_what_is_missing_says_so():
-    with pytest.raises(NotImplementedError, match="linalg.svd"):
-        tn.linalg.svd(tn.eye(2))
+CALLS = {
+    "cholesky": [{}, {"upper": True}],
+    "cond": [{}, {"p": 1}, {"p": "fro"}, {"p": -2}],
+    "det": [{}],
+    "eigh": [{}, {"UPLO": "U"}],
+    "eigvalsh": [{}],
+    "inv": [{}],
+    "matrix_rank": [{}, {"tol": 0.5}, {"rtol": 0.1}, {"hermitian": True}],
+    "pinv": [{}, {"rcond": 0.1}, {"rtol": None}, {"hermitian": True}],
+    "qr": [{}, {"mode": "complete"}, {"mode": "r"}],
+    "slogdet": [{}],
+    "svd": [{}, {"full_matrices": False}, {"compute_uv": False}],
+    "svdvals": [{}],
+}
+
+
+def same(found, wanted):
+    if isinstance(wanted, tuple):
+        assert type(found) is type(wanted)
+        for one, other in zip(found, wanted, strict=True):
+            same(one, other)
+        return
+    assert isinstance(found, tn.ndarray) == isinstance(wanted, np.ndarray)
+    assert np.asarray(found).dtype == np.asarray(wanted).dtype
+    scale = np.abs(wanted).max() if np.size(wanted) else 1
+    limit = (
+        200 * (np.finfo(wanted.dtype).eps if np.asarray(wanted).dtype.kind in "fc" else 0) * scale
+    )
+    np.testing.assert_allclose(np.asarray(found), wanted, rtol=0, atol=limit)
+
+
+@pytest.mark.parametrize("name", CALLS)
+@pytest.mark.parametrize("dtype", "fdFDi")
+def test_factorizations(name, dtype):
+    rng = np.random.default_rng(3)
+    x = rng.integers(-4, 5, (5, 4, 4))
+    x = (x @ x.swapaxes(-1, -2) + 4 * np.eye(4)).astype(dtype)
+    if dtype in "FD":
+        x += 1j * np.array([[0, 1, 0, 0], [-1, 0, 0, 0], [0, 0, 0, 2], [0, 0, -2, 0]], dtype)
+    for options in CALLS[name]:
+        if dtype == "i" and "rtol" in options:  # NumPy asks for the precision of integers
+            continue
+        ours, theirs = getattr(tn.linalg, name), getattr(np.linalg, name)
+        same(ours(tn.array(x), **options), theirs(x, **options))
+        same(ours(tn.array(x[0].T.copy()).T, **options), theirs(x[0], **options))
+
+
+def test_eigenvalues_of_any_matrix():
+    x = np.array([[1.0, 2.0], [-3.0, 0.5]])
+    values, vectors = tn.linalg.eig(tn.array(x))
+    np.testing.assert_allclose(np.asarray(tn.array(x) @ vectors - vectors * values), 0, atol=1e-14)
+    same(tn.linalg.eigvals(tn.array(np.triu(X))), np.linalg.eigvals(np.triu(X)))
+
+
+def test_solutions():
+    rng = np.random.default_rng(5)
+    a, b = rng.standard_normal((3, 4, 4)), rng.standard_normal((4, 2))
+    same(tn.linalg.solve(tn.array(a), tn.array(b)), np.linalg.solve(a, b))
+    same(tn.linalg.solve(a[0], tn.array(b[:, 0]) * 1), np.linalg.solve(a[0], b[:, 0]))
+    for ours, theirs in zip(
+        tn.linalg.lstsq(tn.array(a[0][:, :2]), tn.array(b)),
+        np.linalg.lstsq(a[0][:, :2], b),
+        strict=True,
+    ):
+        same(ours, theirs) if isinstance(theirs, np.ndarray) else None
+    t = rng.standard_normal((2, 3, 6))
+    same(
+        tn.linalg.tensorinv(tn.array(t.reshape(6, 2, 3)), 1),
+        np.linalg.tensorinv(t.reshape(6, 2, 3), 1),
+    )
+    same(
+        tn.linalg.tensorsolve(tn.array(t), tn.array(b[:2, 0:1]).repeat(3, 1)),
+        np.linalg.tensorsolve(t, b[:2, 0:1].repeat(3, 1)),
+    )
+    same(tn.linalg.matrix_power(tn.array(a), -2), np.linalg.matrix_power(a, -2))
+
+
+def test_products_of_several():
+    rng = np.random.default_rng(6)
+    for extents in ([3, 4], [10, 2, 8, 3], [2, 30, 4, 6, 5]):
+        parts = [rng.standard_normal(s) for s in itertools.pairwise(extents)]
+        if len(parts) < 2:
+            with pytest.raises(ValueError, match="at least two"):
+                tn.linalg.multi_dot(list(map(tn.array, parts)))
+            continue
+        same(tn.linalg.multi_dot(list(map(tn.array, parts))), np.linalg.multi_dot(parts))
+        rows = [parts[0][0], *parts[1:-1], parts[-1][:, 0]]
+        same(tn.linalg.multi_dot(list(map(tn.array, rows))), np.linalg.multi_dot(rows))
+
+
+@pytest.mark.parametrize("order", [None, "fro", "nuc", 1, -1, 2, -2, np.inf, -np.inf])
+def test_matrix_norms(order):
+    for x in (X, X.astype("f4"), X + 1j):
+        for keep in (False, True):
+            if order is not None:
+                same(
+                    tn.linalg.matrix_norm(tn.array(x), ord=order, keepdims=keep),
+                    np.linalg.matrix_norm(x, ord=order, keepdims=keep),
+                )
+            same(
+                tn.linalg.norm(tn.array(x), order, (0, 2), keep),
+                np.linalg.norm(x, order, (0, 2), keep),
+            )
+
+
+def test_mistakes_are_numpys():
+    bad = {
+        "solve": (tn.zeros((2, 2)), tn.ones(2)), "inv": (tn.zeros((2, 2)),), "cholesky": (-tn.eye(2),),
+        "det": (tn.ones((2, 3)),), "svd": (tn.ones(3),), "tensorsolve": (tn.ones((2, 3)), tn.ones(2)),
+        "multi_dot": ([tn.ones((2, 2)), tn.ones((2, 2, 2)), tn.ones(2)],), "matrix_power": (tn.ones(3), 2),
+    }  # fmt: skip
+    for name, arguments in bad.items():
+        with pytest.raises(tn.linalg.LinAlgError):
+            getattr(tn.linalg, name)(*arguments)
+    with pytest.raises(TypeError, match="float16"):
+        tn.linalg.inv(tn.ones((2, 2), "e"))
+
+
+def test_what_the_host_computes_is_counted():
+    before = tn.host_calls().get("linalg.svd", 0)
+    tn.linalg.svd(tn.eye(2))
+    tn.linalg.norm(tn.eye(2))
+    assert tn.host_calls()["linalg.svd"] == before + 1
+    assert "linalg.norm" not in tn.host_calls()
+
+
+@pytest.mark.parametrize("name", tn.linalg.__all__)
+def test_signatures_are_numpys(name):
+    if name != "LinAlgError":
+        ours, theirs = (inspect.signature(getattr(m.linalg, name)).parameters for m in (tn, np))
+        assert [(p.name, p.kind, p.default) for p in ours.values()] == [
+            (p.name, p.kind, p.default) for p in theirs.values()
+        ]

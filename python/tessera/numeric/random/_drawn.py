@@ -1,0 +1,109 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Methods that draw from a stream of NumPy's: one function for each name, with NumPy's signature."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable
+from typing import Any
+
+import numpy
+
+from .. import _functions as f
+from .._host import call
+from .._index import take as places_taken
+from .._ndarray import ndarray
+from .._ufunc import copy_of
+
+# What methods give, for their documentation.
+DOCS = {
+    "beta": "Numbers of the beta distribution of shapes a and b, in [0, 1].",
+    "binomial": "How many of n trials succeed, each with probability p.",
+    "bytes": "Random bytes.",
+    "chisquare": "Sums of df squared normal numbers.",
+    "choice": "Elements of a, or of range(a), with or without replacement, with probabilities p.",
+    "dirichlet": "Vectors of numbers that sum to 1, of the Dirichlet distribution of parameters alpha.",
+    "exponential": "Numbers of the exponential distribution with this mean.",
+    "f": "Numbers of the F distribution.",
+    "gamma": "Numbers of the gamma distribution.",
+    "geometric": "How many trials it takes until one succeeds, each with probability p.",
+    "gumbel": "Numbers of the Gumbel distribution.",
+    "hypergeometric": "How many good ones are among nsample drawn from ngood and nbad.",
+    "integers": "Integers from low on, below high (endpoint: up to high), all equally likely.",
+    "laplace": "Numbers of the double exponential distribution.",
+    "logistic": "Numbers of the logistic distribution.",
+    "lognormal": "Numbers whose logarithms are normal.",
+    "logseries": "Integers of the logarithmic series distribution.",
+    "multinomial": "How often each of several outcomes comes up in n trials.",
+    "multivariate_hypergeometric": "How many of each colour are among nsample drawn.",
+    "multivariate_normal": "Vectors of normal numbers with this mean and covariance.",
+    "negative_binomial": "How many trials fail until n succeed, each with probability p.",
+    "noncentral_chisquare": "Numbers of the noncentral chi-square distribution.",
+    "noncentral_f": "Numbers of the noncentral F distribution.",
+    "normal": "Normal numbers of mean loc and standard deviation scale.",
+    "pareto": "Numbers of the Pareto II distribution.",
+    "permutation": "range(x), or a copy of x along an axis, in random order.",
+    "permuted": "A copy of x whose lines along an axis are in random order, each in its own.",
+    "poisson": "How many events happen when lam are expected.",
+    "power": "Numbers in [0, 1] of density a * x ** (a - 1).",
+    "rand": "Numbers in [0, 1), all equally likely, of the shape given by the arguments.",
+    "randint": "Integers from low on, below high, all equally likely.",
+    "randn": "Normal numbers of mean 0 and standard deviation 1, of the shape given by the arguments.",
+    "random": "Numbers in [0, 1), all equally likely.",
+    "random_integers": "Integers from low to high, all equally likely; deprecated, randint is what to use.",
+    "random_sample": "Numbers in [0, 1), all equally likely.",
+    "rayleigh": "Numbers of the Rayleigh distribution.",
+    "standard_cauchy": "Numbers of the Cauchy distribution.",
+    "standard_exponential": "Numbers of the exponential distribution with mean 1.",
+    "standard_gamma": "Numbers of the gamma distribution with scale 1.",
+    "standard_normal": "Normal numbers of mean 0 and standard deviation 1.",
+    "standard_t": "Numbers of Student's t distribution.",
+    "tomaxint": "Integers from 0 to the greatest there is.",
+    "triangular": "Numbers of the triangular distribution.",
+    "uniform": "Numbers from low on, below high, all equally likely.",
+    "vonmises": "Angles of the von Mises distribution.",
+    "wald": "Numbers of the inverse Gaussian distribution.",
+    "weibull": "Numbers of the Weibull distribution.",
+    "zipf": "Integers of Zipf's distribution.",
+}
+
+
+def drawn(kind: type, name: str) -> Callable[..., Any]:
+    """A method that has the object of `kind` in `_stream` draw; results go to out= if it is given."""
+    theirs = getattr(kind, name)
+    signature = inspect.signature(theirs)
+    takes_out = "out" in signature.parameters
+
+    def method(self: Any, *args: Any, **options: Any) -> Any:
+        out = options.pop("out", None) if takes_out else None
+        if takes_out and out is None and len(args) >= len(signature.parameters) - 1:
+            *args, out = args  # type: ignore[assignment]
+        function = getattr(self._stream, name)
+        if out is None:
+            return call(f"random.{name}", function, *args, **options)
+        if not isinstance(out, ndarray):
+            raise TypeError("out= is an array of tessera.numeric")
+        return _into(name, function, signature, out, args, options)
+
+    method.__name__ = method.__qualname__ = name
+    method.__doc__ = DOCS[name]
+    method.__signature__ = signature  # type: ignore[attr-defined]
+    return method
+
+
+def _into(name: str, function: Any, signature: Any, out: ndarray, args: Any, options: Any) -> Any:
+    """Draws as many numbers as `out` takes, checked as NumPy does on an array of this kind."""
+    given = signature.bind(None, *args, **options).arguments
+    given.pop("self")
+    if not out.flags.forc or not out.flags.writeable:
+        raise ValueError(
+            "Supplied output array must be contiguous, writable, aligned, and in machine byte-order."
+        )
+    room = numpy.empty(out.shape, out.dtype, "F" if out.flags.fnc else "C")
+    made = call(f"random.{name}", function, **given, out=room)
+    return copy_of(made, out)
+
+
+def shuffled(x: Any, order: Any, axis: int = 0) -> None:
+    """Puts the elements of x along an axis in an order."""
+    x[...] = places_taken(x, f.array(order, copy=None), axis)

@@ -1,0 +1,77 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The Generator: numbers of every distribution from a stream of bits."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy
+
+from .. import _functions as f
+from .._host import give, take
+from .._ndarray import ndarray
+from ._bits import PCG64
+from ._drawn import DOCS, drawn, shuffled
+
+
+class Generator:
+    """Draws from a bit generator, such as ``PCG64(seed)``: the numbers of NumPy's Generator."""
+
+    _poisson_lam_max = numpy.random.Generator._poisson_lam_max
+
+    def __init__(self, bit_generator: Any) -> None:
+        self._stream = numpy.random.Generator(bit_generator)
+
+    @property
+    def bit_generator(self) -> Any:
+        """The stream of bits, an object of NumPy's."""
+        return self._stream.bit_generator
+
+    def spawn(self, n_children: int) -> list[Generator]:
+        """Generators of streams of their own, by the seed of this one."""
+        return [Generator(each.bit_generator) for each in self._stream.spawn(n_children)]
+
+    def shuffle(self, x: Any, axis: int = 0) -> None:
+        """Puts the elements of x along an axis in random order, in place."""
+        if not isinstance(x, ndarray):
+            self._stream.shuffle(x, axis)
+            return
+        if not x.flags.writeable:
+            raise ValueError("array is read-only")
+        n = x.shape[f.normalize(axis, x.ndim)]
+        order = numpy.arange(n)
+        self._stream.shuffle(order)
+        shuffled(x, order, axis)
+
+    def permuted(self, x: Any, *, axis: Any = None, out: Any = None) -> Any:
+        """A copy of x whose lines along an axis are in random order, each in its own."""
+        made = give(self._stream.permuted(take(f.asarray(x)), axis=axis))
+        if out is None:
+            return made
+        if not isinstance(out, ndarray):
+            raise TypeError("out= is an array of tessera.numeric")
+        if out.shape != made.shape:
+            raise ValueError("out must have the same shape as x")
+        return f.copy_of(made, out)
+
+    def __repr__(self) -> str:
+        return f"{self} at 0x{id(self):X}"
+
+    def __str__(self) -> str:
+        return f"{type(self).__name__}({type(self.bit_generator).__name__})"
+
+    def __reduce__(self) -> Any:
+        return Generator, (self.bit_generator,)
+
+
+for _name in dir(numpy.random.Generator):
+    if _name in DOCS and not hasattr(Generator, _name):
+        setattr(Generator, _name, drawn(numpy.random.Generator, _name))
+
+
+def default_rng(seed: Any = None) -> Generator:
+    """A Generator of this seed, on PCG64; a bit generator or a Generator is taken as it is."""
+    if isinstance(seed, Generator):
+        return seed
+    seed = getattr(seed, "_bit_generator", getattr(seed, "bit_generator", seed))
+    return Generator(seed if hasattr(seed, "capsule") else PCG64(seed))

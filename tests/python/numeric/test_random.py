@@ -1,0 +1,200 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Random streams against NumPy's: the same numbers of the same seeds, method by method."""
+
+from __future__ import annotations
+
+import copy
+import inspect
+import pickle
+
+import numpy as np
+import pytest
+import tessera.numeric as tn
+from tessera.numeric import random as ours
+
+BITS = ["PCG64", "PCG64DXSM", "Philox", "MT19937", "SFC64"]
+ARGUMENTS = {
+    "beta": (2.0, 3.0), "binomial": (10, 0.3), "chisquare": (3.0,), "dirichlet": ([1.0, 2.0, 3.0],), "f": (3.0, 4.0),
+    "gamma": (2.5,), "geometric": (0.2,), "hypergeometric": (5, 6, 4), "integers": (3, 1000), "logseries": (0.4,),
+    "multinomial": (10, [0.2, 0.3, 0.5]), "multivariate_hypergeometric": ([4, 5, 6], 7),
+    "multivariate_normal": ([0.0, 1.0], [[2.0, 0.5], [0.5, 1.0]]), "negative_binomial": (5, 0.4),
+    "noncentral_chisquare": (3.0, 2.0), "noncentral_f": (3.0, 4.0, 2.0), "pareto": (3.0,), "poisson": (4.5,),
+    "power": (2.0,), "randint": (3, 1000), "random_integers": (3, 9), "standard_gamma": (2.0,), "standard_t": (4.0,),
+    "triangular": (0.0, 1.0, 3.0), "vonmises": (0.5, 2.0), "wald": (1.0, 2.0), "weibull": (2.0,), "zipf": (2.5,),
+}  # fmt: skip
+IN_PLACE = {
+    "bytes",
+    "choice",
+    "permutation",
+    "permuted",
+    "rand",
+    "randn",
+    "shuffle",
+    "spawn",
+    "seed",
+}
+
+
+def methods(kind):
+    return [
+        n
+        for n in dir(kind)
+        if n[0] != "_" and n not in IN_PLACE | {"bit_generator", "get_state", "set_state"}
+    ]
+
+
+def same(found, wanted):
+    assert isinstance(found, tn.ndarray) == isinstance(wanted, np.ndarray)
+    assert np.asarray(found).dtype == np.asarray(wanted).dtype
+    np.testing.assert_array_equal(np.asarray(found), wanted)
+
+
+def pair(name="PCG64", seed=7):
+    return ours.Generator(getattr(ours, name)(seed)), np.random.Generator(
+        getattr(np.random, name)(seed)
+    )
+
+
+@pytest.mark.parametrize("bits", BITS)
+def test_bit_generators(bits):
+    a, b = pair(bits)
+    same(a.bit_generator.random_raw(5), b.bit_generator.random_raw(5))
+    for name in ("random", "standard_normal", "standard_exponential"):
+        for dtype in ("f4", "f8"):
+            same(getattr(a, name)(1000, dtype=dtype), getattr(b, name)(1000, dtype=dtype))
+    for dtype in "?bBhHiIqQ":
+        high = 2 if dtype == "?" else 100
+        same(a.integers(0, high, 77, dtype=dtype), b.integers(0, high, 77, dtype=dtype))
+    np.testing.assert_equal(copy.deepcopy(np.asarray(a.random(3))), b.random(3))
+    state = a.bit_generator.state
+    first = a.random(4)
+    a.bit_generator.state = state
+    same(a.random(4), np.asarray(first))
+    again = pickle.loads(pickle.dumps(a))
+    same(again.random(4), np.asarray(a.random(4)))
+    assert isinstance(again, ours.Generator) and type(again.bit_generator) is getattr(ours, bits)
+
+
+@pytest.mark.parametrize("name", methods(np.random.Generator))
+def test_generator(name):
+    a, b = pair()
+    arguments = ARGUMENTS.get(name, ())
+    for size in (None, 5, (2, 3), 0):
+        same(getattr(a, name)(*arguments, size=size), getattr(b, name)(*arguments, size=size))
+    if not any(isinstance(x, list) for x in arguments):
+        lists = [np.full((2, 1), x) for x in arguments]
+        same(getattr(a, name)(*map(tn.array, lists)), getattr(b, name)(*lists))
+    assert inspect.signature(getattr(ours.Generator, name)) == inspect.signature(
+        getattr(np.random.Generator, name)
+    )
+
+
+@pytest.mark.parametrize("name", methods(np.random.RandomState))
+@pytest.mark.filterwarnings("ignore::DeprecationWarning")
+def test_legacy(name):
+    a, b = ours.RandomState(3), np.random.RandomState(3)
+    arguments = ARGUMENTS.get(name, ())
+    for size in (None, 5, (2, 3)):
+        same(getattr(a, name)(*arguments, size=size), getattr(b, name)(*arguments, size=size))
+    if name != "tomaxint":
+        ours.seed(5)
+        wanted = getattr(np.random.RandomState(5), name)(*arguments, size=4)
+        same(getattr(ours, name)(*arguments, size=4), wanted)
+
+
+def test_legacy_shapes_and_state():
+    a, b = ours.RandomState(3), np.random.RandomState(3)
+    same(a.rand(2, 3), b.rand(2, 3))
+    same(a.randn(4), b.randn(4))
+    assert a.bytes(9) == b.bytes(9)
+    state = a.get_state()
+    first = np.asarray(a.rand(3))
+    a.set_state(state)
+    same(pickle.loads(pickle.dumps(a)).rand(3), first)
+    same(a.rand(3), first)
+
+
+def test_orders_and_choices():
+    for a, b in (pair(), (ours.RandomState(2), np.random.RandomState(2))):
+        for n in (1, 2, 17, 1000):
+            x = np.arange(3 * n).reshape(n, 3)
+            y, ones = tn.array(x), tn.arange(n)
+            a.shuffle(y), b.shuffle(x)
+            same(y, x)
+            line = np.arange(n)
+            a.shuffle(ones), b.shuffle(line)
+            same(ones, line)
+            same(a.permutation(n), b.permutation(n))
+            same(a.permutation(tn.array(x)), b.permutation(x))
+            same(a.choice(n, 4), b.choice(n, 4))
+            same(a.choice(tn.arange(n), n, False), b.choice(np.arange(n), n, False))
+        same(a.choice(3, 5, p=tn.array([0.2, 0.3, 0.5])), b.choice(3, 5, p=[0.2, 0.3, 0.5]))
+    a, b = pair()
+    x = np.arange(12).reshape(3, 4)
+    for axis in (None, 0, 1):
+        same(a.permuted(tn.array(x), axis=axis), b.permuted(x, axis=axis))
+    y = tn.array(x)
+    a.shuffle(y, axis=1), b.shuffle(x, axis=1)
+    same(y, x)
+    items, theirs = [*range(9)], [*range(9)]
+    a.shuffle(items), b.shuffle(theirs)
+    assert items == theirs
+
+
+def test_into_arrays():
+    a, b = pair()
+    for name, arguments in (
+        ("random", ()),
+        ("standard_normal", ()),
+        ("standard_exponential", ()),
+        ("standard_gamma", (2.0,)),
+    ):
+        for dtype in "fd":
+            out = tn.empty((3, 4), dtype)
+            assert getattr(a, name)(*arguments, out=out, dtype=dtype) is out
+            same(out, getattr(b, name)(*arguments, (3, 4), dtype=dtype))
+    out = tn.empty(5)
+    waiting = out + 0
+    assert a.random(None, float, out) is out and waiting.shape == (5,)
+    with pytest.raises(TypeError):
+        a.random(out=tn.empty(5, "f4"))
+    with pytest.raises(ValueError, match="contiguous"):
+        a.random(out=tn.empty((4, 4))[:, ::2])
+    with pytest.raises(TypeError, match=r"tessera\.numeric"):
+        a.random(out=np.empty(3))
+
+
+def test_seeds_and_streams():
+    same(
+        ours.default_rng(tn.array([1, 2, 3])).random(3), np.random.default_rng([1, 2, 3]).random(3)
+    )
+    rng = ours.default_rng(1)
+    assert ours.default_rng(rng) is rng
+    same(ours.default_rng(np.random.PCG64(4)).random(3), np.random.default_rng(4).random(3))
+    for mine, theirs in zip(rng.spawn(2), np.random.default_rng(1).spawn(2), strict=True):
+        same(mine.random(2), theirs.random(2))
+    ours.seed(11)
+    same(ours.random(3), np.random.RandomState(11).random(3))
+    before = ours.get_bit_generator()
+    try:
+        ours.set_bit_generator(ours.PCG64(3))
+        ours.seed(4)
+        same(ours.random(2), np.random.Generator(np.random.PCG64(4)).random(2))
+    finally:
+        ours.set_bit_generator(before)
+
+
+def test_mistakes():
+    rng = ours.default_rng(0)
+    for bad in (
+        lambda: rng.integers(5, 2),
+        lambda: rng.normal(scale=-1),
+        lambda: rng.choice(0, 3),
+        lambda: rng.random(-1),
+    ):
+        with pytest.raises(ValueError):
+            bad()
+    x = tn.arange(4)
+    x.flags.writeable = False
+    with pytest.raises(ValueError, match="read-only"):
+        rng.shuffle(x)
