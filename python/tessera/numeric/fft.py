@@ -2,7 +2,8 @@
 """Discrete Fourier transforms: NumPy's functions, any length, complex and real, along any axes.
 
 Lines are transformed in host memory by the library's own code (``include/tessera/fft.h``), in float64; what comes in
-single precision is given in single precision.
+single precision is given in single precision. Arrays of a GPU are copied there and back, which
+``tessera.numeric.host_calls()`` counts.
 """
 
 from __future__ import annotations
@@ -17,8 +18,9 @@ import numpy
 
 from .. import _core
 from . import _functions as f
+from ._host import count
 from ._ndarray import ndarray
-from ._setup import of_numpy, to_numpy
+from ._setup import of_numpy, place, to_numpy
 from ._ufunc import FUNCTIONS, copy_of
 
 __all__ = [
@@ -84,6 +86,9 @@ def _lines(
         raise TypeError(
             f"a transform of real numbers cannot take {a.dtype}; fft, or the real part, is what can"
         )
+    if a.device != "cpu":
+        count("fft")
+        a = place(a, "cpu")
     source = to_numpy(_source(a, reals != "from"), True)
     dtype = source.dtype if reals is None else _other(source.dtype)
     extent = n // 2 + 1 if reals == "from" else n
@@ -284,3 +289,6 @@ def fftshift(x: Any, axes: Any = None) -> ndarray:
 def ifftshift(x: Any, axes: Any = None) -> ndarray:
     """The inverse of :func:`fftshift`."""
     return _shifted(x, axes, -1)
+
+
+globals().update({_name: _core.NumericRoutine(globals()[_name]) for _name in __all__})

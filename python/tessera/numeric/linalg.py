@@ -15,6 +15,7 @@ from typing import Any
 import numpy
 from numpy.linalg import LinAlgError
 
+from .. import _core
 from . import _functions as f
 from . import _linear
 from . import _reduce as r
@@ -48,8 +49,6 @@ _lapack = {
     name: on_host(f"linalg.{name}", getattr(numpy.linalg, name), doc)
     for name, doc in _LAPACK.items()
 }
-for _function in _lapack.values():
-    _function.__module__ = __name__
 globals().update(_lapack)
 _inv, _solve, _svd, _eigvalsh = (_lapack[name] for name in ("inv", "solve", "svd", "eigvalsh"))
 
@@ -354,3 +353,8 @@ def norm(x: Any, ord: Any = None, axis: Any = None, keepdims: bool = False) -> A
         return vector_norm(x, axis=axes, keepdims=keepdims)
     made = f.asarray(matrix_norm(f.moveaxis(x, axes, (-2, -1)), ord=ord))
     return f.expand_dims(made, axes) if keepdims else r.scalar_of(made)
+
+
+globals().update(
+    {_name: _core.NumericRoutine(globals()[_name]) for _name in __all__ if _name != "LinAlgError"}
+)
