@@ -28,6 +28,7 @@ TS_API TS_CHECKED ts_status ts_fft_create(const ts_alloc *alloc, int64_t n, bool
 /* Ends a plan that no call uses any more; NULL: nothing to do. */
 TS_API void ts_fft_destroy(ts_fft *plan);
 
+/* The most axes that lines may lie along. */
 #define TS_FFT_RANK 64
 
 /* The lines of one call: shape[rank] of them, whose first elements are from_strides and to_strides bytes apart.
