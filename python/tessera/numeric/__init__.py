@@ -13,6 +13,7 @@ import numpy as _numpy
 
 from .. import _core
 from . import (
+    _einsum,
     _functions,
     _index,
     _linear,
@@ -51,7 +52,7 @@ _setup.setup(
     matmul=_linear.matmul_operator,
     power=_operators.power_operator,
 )
-_MODULES = (_functions, _reduce, _index, _operators, _sort, _linear, _more)
+_MODULES = (_functions, _reduce, _index, _operators, _sort, _linear, _einsum, _more)
 for _module in _MODULES:
     globals().update(
         {

@@ -17,7 +17,7 @@ from ._reduce import sum as _sum_of
 from ._setup import memory
 from ._ufunc import FUNCTIONS, copy_of
 
-INNER = ("product", "matmul_operator")
+INNER = ("contracted", "product", "matmul_operator")
 _multiply, _conjugate = FUNCTIONS["multiply"], FUNCTIONS["conjugate"]
 LARGE = 1 << 15  # multiplications from which on the library's kernels are faster than a fold
 
@@ -61,55 +61,172 @@ def product(a: ndarray, b: ndarray) -> ndarray:
     if made is not None:
         return made
     if work >= LARGE and dtype.char in "efd":
-        shape = numpy.broadcast_shapes(a.shape[:-2], b.shape[:-2])
-        a, b = f.broadcast_to(a, shape + a.shape[-2:]), f.broadcast_to(b, shape + b.shape[-2:])
-        made = f.empty((*shape, a.shape[-2], b.shape[-1]), dtype)
-        for at in numpy.ndindex(*shape):
-            made[at] = product(a[at], b[at])
-        return made
+        return _by_batched_kernel(a, b)
     return _folded(a, b)
+
+
+def _by_batched_kernel(a: ndarray, b: ndarray) -> ndarray:
+    """Stacks of products by tessera.lib; leading axes broadcast."""
+    from tessera.lib import gemm
+
+    shape = numpy.broadcast_shapes(a.shape[:-2], b.shape[:-2])
+    (m, k), n = a.shape[-2:], b.shape[-1]
+    made = f.empty((*shape, m, n), a.dtype)
+    if not made.size or not k:
+        return f.zeros((*shape, m, n), a.dtype)
+    x = f.broadcast_to(a, (*shape, m, k)).reshape(-1, m, k)
+    y = f.broadcast_to(b, (*shape, k, n)).reshape(-1, k, n)
+    x, y = (each if _is_plain(each) else each.copy() for each in (x, y))
+    gemm.batched_gemm(memory(x, True), memory(y, True), memory(made.reshape(-1, m, n), True))
+    return made
+
+
+def contracted(a: ndarray, b: ndarray) -> ndarray:
+    """As :func:`product`; rows of one vector with columns of many are a fold, which needs no tiles."""
+    if a.shape[-2] == 1 or b.shape[-1] == 1:
+        return _folded(a, b)
+    return product(a, b)
 
 
 _NoValue = numpy._NoValue
 
 
-def _refuse(name: str, axes: Any, keepdims: Any, signature: Any) -> None:
-    """Keywords of NumPy's products that are not there yet."""
-    if axes is not _NoValue or keepdims or signature is not None:
-        raise NotImplementedError(
-            f"tessera.numeric.{name}: axes=, keepdims= and signature= are not supported yet"
+def _entries(name: str, axes: Any, cores: tuple[int, ...]) -> list[tuple[int, ...]]:
+    """axes= of a product: a tuple for each operand and for the result, of as many axes as its core has."""
+    if not isinstance(axes, list):
+        raise TypeError("axes should be a list.")
+    if len(axes) == len(cores) - 1 and not cores[-1]:
+        axes = [*axes, ()]
+    if len(axes) != len(cores):
+        raise ValueError(
+            f"axes should be a list with an entry for all {len(cores)} inputs and outputs; entry for outputs can only be "
+            "omitted if none of them has core axes."
         )
+    made = []
+    for i, (each, n) in enumerate(zip(axes, cores, strict=True)):
+        if not isinstance(each, tuple):
+            if n != 1:
+                raise TypeError(f"{name}: axes item {i} should be a tuple.")
+            each = (operator.index(each),)
+        if len(each) != n:
+            raise numpy.exceptions.AxisError(
+                f"{name}: operand {i} has {n} core dimensions, but {len(each)} dimensions are specified by axes tuple."
+            )
+        made.append(each)
+    return made
 
 
-def _given(made: ndarray, out: Any, dtype: Any = None, casting: str = "same_kind") -> Any:
+def _placed(
+    name: str, operands: list[ndarray], cores: tuple[int, ...], options: dict[str, Any]
+) -> tuple[list[ndarray], tuple[int, ...] | None]:
+    """Operands whose core axes are the last ones, and the axes that the result's shall become; None: the last."""
+    axes, axis = options.get("axes", _NoValue), options.get("axis", _NoValue)
+    keeps = options.get("keepdims", False)
+    if options.get("signature") is not None:
+        raise NotImplementedError(f"tessera.numeric.{name}: signature= is not supported yet")
+    if (axis is not _NoValue or keeps) and cores != (1, 1, 0):
+        word = "keepdims" if axis is _NoValue else "axis"
+        raise TypeError(f"{name}() does not support {word}: its operands have cores of different rank")
+    if axes is not _NoValue and axis is not _NoValue:
+        raise TypeError("cannot specify both 'axis' and 'axes'")
+    if axis is not _NoValue:
+        axes = [(operator.index(axis),)] * 2 + [(operator.index(axis),) if keeps else ()]
+    elif keeps and axes is _NoValue:
+        axes = [(-1,)] * 3
+    if axes is _NoValue:
+        return operands, None
+    entries = _entries(name, axes, (*cores[:2], 1) if keeps else cores)
+    moved = [
+        f.moveaxis(x, entry, range(-n, 0)) if n else x
+        for x, entry, n in zip(operands, entries, cores, strict=False)
+    ]
+    return moved, entries[-1]
+
+
+def _product_of(
+    name: str, core: Any, x1: Any, x2: Any, cores: tuple[int, ...], out: Any, options: dict[str, Any]
+) -> Any:
+    """A product with everything that NumPy's take: `core` of operands whose core axes are the last ones."""
+    operands = [f.asarray(x1), f.asarray(x2)]
+    if name == "matmul":
+        _check_ranks(operands)
+        least = [min(x.ndim, 2) for x in operands]
+        cores = (*least, sum(least) - 2)
+    dtype = None if options.get("dtype") is None else f.dtype_of(options["dtype"])
+    casting = options.get("casting", "same_kind")
     if dtype is not None:
-        made = made.astype(dtype, casting=casting)
+        operands = [_cast(name, x, dtype, casting) for x in operands]
+    (a, b), places = _placed(name, operands, cores, options)
+    made = f.asarray(core(a, b))
+    if options.get("keepdims"):
+        made = made[..., None]
+    if places:
+        made = f.moveaxis(made, range(-len(places), 0), places)
+    if out is None and options.get("order", "K") in ("F", "C"):
+        made = f.asarray(made, order=options["order"])
+    return _given(made, out, casting)
+
+
+def _cast(name: str, x: ndarray, dtype: numpy.dtype[Any], casting: str) -> ndarray:
+    if not f.can_cast(x.dtype, dtype, casting):
+        raise TypeError(
+            f"Cannot cast ufunc '{name}' input from {x.dtype!r} to {dtype!r} with casting rule '{casting}'"
+        )
+    return x.astype(dtype, copy=False)
+
+
+def _check_ranks(operands: list[ndarray]) -> None:
+    for i, x in enumerate(operands):
+        if not x.ndim:
+            raise ValueError(
+                f"matmul: Input operand {i} does not have enough dimensions (has 0, gufunc core with signature "
+                "(n?,k),(k,m?)->(n?,m?) requires 1)"
+            )
+
+
+def _given(made: ndarray, out: Any, casting: str = "same_kind") -> Any:
     if out is None:
         return scalar_of(made)
     out = out[0] if isinstance(out, tuple) else out
+    if out is None:
+        return scalar_of(made)
+    if not isinstance(out, ndarray):
+        raise TypeError("return arrays must be of ArrayType")
     if out.shape != made.shape:
         raise ValueError(f"out has shape {out.shape}, but the product has {made.shape}")
     return copy_of(made, out, casting=casting)
+
+
+def _matmul(a: ndarray, b: ndarray) -> ndarray:
+    made = product(a[None] if a.ndim == 1 else a, b[:, None] if b.ndim == 1 else b)
+    if b.ndim == 1:
+        made = f.asarray(made)[..., 0]
+    if a.ndim == 1:
+        made = made[..., 0, :] if b.ndim > 1 else made[..., 0]
+    return made
+
+
+def _vecdot(a: ndarray, b: ndarray) -> Any:
+    if a.shape[-1] != b.shape[-1]:
+        raise ValueError(
+            "vecdot: Input operand 1 has a mismatch in its core dimension 0, with gufunc signature (n),(n)->() "
+            f"(size {b.shape[-1]} is different from {a.shape[-1]})"
+        )
+    products = f.asarray(_multiply(_conjugated(a), b))
+    return _any_of(products, -1) if products.dtype == bool else _sum_of(products, -1, products.dtype)
+
+
+def _conjugated(a: ndarray) -> ndarray:
+    return f.asarray(_conjugate(a)) if a.dtype.kind == "c" else a
 
 
 def matmul(x1: Any, x2: Any, /, out: Any = None, *, axes: Any = _NoValue, axis: Any = _NoValue, keepdims: bool = False,
            casting: str = "same_kind", order: str = "K", dtype: Any = None, subok: bool = True,
            signature: Any = None) -> Any:  # fmt: skip
     """Products of matrices; vectors are rows before and columns behind."""
-    _refuse("matmul", axes if axis is _NoValue else axis, keepdims, signature)
-    a, b = f.asarray(x1), f.asarray(x2)
-    for i, x in enumerate((a, b)):
-        if not x.ndim:
-            raise ValueError(
-                f"matmul: Input operand {i} does not have enough dimensions (has 0, gufunc core with signature "
-                "(n?,k),(k,m?)->(n?,m?) requires 1)"
-            )
-    made = product(a[None] if a.ndim == 1 else a, b[:, None] if b.ndim == 1 else b)
-    if b.ndim == 1:
-        made = made[..., 0]
-    if a.ndim == 1:
-        made = made[..., 0, :] if b.ndim > 1 else made[..., 0]
-    return _given(f.asarray(made), out, dtype, casting)
+    options = {"axes": axes, "axis": axis, "keepdims": keepdims, "casting": casting, "order": order, "dtype": dtype,
+               "signature": signature}  # fmt: skip
+    return _product_of("matmul", _matmul, x1, x2, (2, 2, 2), out, options)
 
 
 def matmul_operator(x: Any, y: Any, out: Any = None) -> Any:
@@ -181,25 +298,19 @@ def vecdot(x1: Any, x2: Any, /, out: Any = None, *, axes: Any = _NoValue, axis: 
            casting: str = "same_kind", order: str = "K", dtype: Any = None, subok: bool = True,
            signature: Any = None) -> Any:  # fmt: skip
     """Sums of products along an axis, elements of x1 conjugated."""
-    _refuse("vecdot", axes, keepdims, signature)
-    a, b = f.asarray(x1), f.asarray(x2)
-    a, b = (f.moveaxis(x, -1 if axis is _NoValue else axis, -1) for x in (a, b))
-    if a.shape[-1] != b.shape[-1]:
-        raise ValueError(f"vecdot: extents {a.shape[-1]} and {b.shape[-1]} of the axis differ")
-    products = f.asarray(_multiply(_conjugate(a) if a.dtype.kind == "c" else a, b))
-    made = (
-        _any_of(products, -1) if products.dtype == bool else _sum_of(products, -1, products.dtype)
-    )
-    return _given(f.asarray(made), out, dtype, casting)
+    options = {"axes": axes, "axis": axis, "keepdims": keepdims, "casting": casting, "order": order, "dtype": dtype,
+               "signature": signature}  # fmt: skip
+    return _product_of("vecdot", _vecdot, x1, x2, (1, 1, 0), out, options)
 
 
 def matvec(x1: Any, x2: Any, /, out: Any = None, *, axes: Any = _NoValue, axis: Any = _NoValue, keepdims: bool = False,
            casting: str = "same_kind", order: str = "K", dtype: Any = None, subok: bool = True,
            signature: Any = None) -> Any:  # fmt: skip
     """Products of matrices with vectors."""
-    _refuse("matvec", axes if axis is _NoValue else axis, keepdims, signature)
-    return _given(
-        f.asarray(product(f.asarray(x1), f.asarray(x2)[..., None])[..., 0]), out, dtype, casting
+    options = {"axes": axes, "axis": axis, "keepdims": keepdims, "casting": casting, "order": order, "dtype": dtype,
+               "signature": signature}  # fmt: skip
+    return _product_of(
+        "matvec", lambda a, b: product(a, b[..., None])[..., 0], x1, x2, (2, 1, 1), out, options
     )
 
 
@@ -207,11 +318,10 @@ def vecmat(x1: Any, x2: Any, /, out: Any = None, *, axes: Any = _NoValue, axis: 
            casting: str = "same_kind", order: str = "K", dtype: Any = None, subok: bool = True,
            signature: Any = None) -> Any:  # fmt: skip
     """Products of vectors, conjugated, with matrices."""
-    _refuse("vecmat", axes if axis is _NoValue else axis, keepdims, signature)
-    a = f.asarray(x1)
-    a = f.asarray(_conjugate(a)) if a.dtype.kind == "c" else a
-    return _given(
-        f.asarray(product(a[..., None, :], f.asarray(x2))[..., 0, :]), out, dtype, casting
+    options = {"axes": axes, "axis": axis, "keepdims": keepdims, "casting": casting, "order": order, "dtype": dtype,
+               "signature": signature}  # fmt: skip
+    return _product_of(
+        "vecmat", lambda a, b: product(_conjugated(a)[..., None, :], b)[..., 0, :], x1, x2, (1, 2, 1), out, options
     )
 
 

@@ -1,0 +1,158 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Einstein sums and products of matrices against NumPy: random subscripts, paths, views, axes= and mistakes."""
+
+from __future__ import annotations
+
+import inspect
+
+import numpy as np
+import pytest
+import tessera.numeric as tn
+
+EXTENTS = {"a": 2, "b": 3, "c": 4, "d": 5, "e": 1}
+
+
+def same(found, wanted):
+    found, wanted = np.asarray(found), np.asarray(wanted)
+    assert found.dtype == wanted.dtype and found.shape == wanted.shape
+    limit = 0 if wanted.dtype.kind in "biu" else 1e-12 if wanted.dtype.char in "dD" else 1e-4
+    np.testing.assert_allclose(found, wanted, rtol=limit, atol=limit)
+
+
+def program(seed):
+    """Subscripts, operands and whether they are given as lists."""
+    rng = np.random.default_rng(seed)
+    dtype = rng.choice([*"dfDFi?b"])
+    n = rng.integers(1, 5)
+    words, arrays, dots = [], [], rng.random() < 0.3
+    for _ in range(n):
+        word = "".join(rng.choice([*EXTENTS], rng.integers(0, 4)))
+        shape = [EXTENTS[c] if rng.random() < 0.9 else 1 for c in word]
+        if dots:
+            at, extra = rng.integers(0, len(word) + 1), rng.integers(0, 3)
+            shape[at:at] = [2, 3][2 - extra :]
+            word = word[:at] + "..." + word[at:]
+        for i, c in enumerate(word):  # axes of one label in one operand are alike
+            if c in word[:i] and c != ".":
+                return program(seed + 1000)
+        words.append(word)
+        arrays.append(rng.integers(-3, 4, shape).astype(dtype))
+    used = sorted({c for word in words for c in word if c != "."})
+    output = [c for c in used if rng.random() < 0.5]
+    rng.shuffle(output)
+    text = ",".join(words)
+    if rng.random() < 0.8:
+        text += "->" + ("..." if dots else "") + "".join(output)
+    return text, arrays
+
+
+@pytest.mark.parametrize("seed", range(60))
+def test_random_sums(seed):
+    text, arrays = program(seed)
+    wanted = np.einsum(text, *arrays)
+    ours = [tn.array(a) for a in arrays]
+    same(tn.einsum(text, *ours), wanted)
+    for optimize in (True, "optimal"):
+        same(tn.einsum(text, *ours, optimize=optimize), wanted)
+    out = tn.empty(wanted.shape, wanted.dtype)
+    assert tn.einsum(text, *ours, out=out) is out
+    same(out, wanted)
+
+
+def test_large_ones_go_through_the_products():
+    rng = np.random.default_rng(1)
+    x, y, z = (
+        rng.standard_normal((6, 40, 50)),
+        rng.standard_normal((6, 50, 30)),
+        rng.standard_normal((30, 40)),
+    )
+    for text, arrays in (("bij,bjk->bik", (x, y)), ("bij,bjk,kl->bil", (x, y, z)), ("bij,bij->b", (x, x)),
+                         ("bij,bjk->ki", (x, y))):  # fmt: skip
+        for optimize in (False, True):
+            found = tn.einsum(text, *map(tn.array, arrays), optimize=optimize)
+            np.testing.assert_allclose(
+                np.asarray(found), np.einsum(text, *arrays, optimize=True), rtol=1e-11
+            )
+
+
+def test_repeated_labels_and_views():
+    x = np.arange(27.0).reshape(3, 3, 3)
+    a = tn.array(x)
+    for text in ("iij->j", "iii", "iij->ij", "ijj", "iii->i"):
+        same(tn.einsum(text, a), np.einsum(text, x))
+    diagonal = tn.einsum("iii->i", a)
+    diagonal[...] = 0
+    assert tn.shares_memory(diagonal, a) and float(a[1, 1, 1]) == 0
+    assert tn.shares_memory(tn.einsum("ijk->kji", a), a)
+
+
+def test_lists_and_options():
+    x = np.arange(12).reshape(3, 4)
+    same(
+        tn.einsum(tn.array(x), [0, 1], tn.array(x), [2, 1], [0, 2]),
+        np.einsum(x, [0, 1], x, [2, 1], [0, 2]),
+    )
+    same(
+        tn.einsum(tn.array(x), [Ellipsis, 1], [1, Ellipsis]),
+        np.einsum(x, [Ellipsis, 1], [1, Ellipsis]),
+    )
+    same(tn.einsum("ij->j", tn.array(x), dtype="f8"), np.einsum("ij->j", x, dtype="f8"))
+    assert tn.einsum("ij->ji", tn.array(x), order="C").flags.c_contiguous
+    assert (
+        tn.einsum_path("ij,jk,kl", *[tn.ones((3, 3))] * 3)[0]
+        == np.einsum_path("ij,jk,kl", *[np.ones((3, 3))] * 3)[0]
+    )
+    assert [*inspect.signature(tn.einsum).parameters] == [*inspect.signature(np.einsum).parameters]
+
+
+@pytest.mark.parametrize("bad", [
+    ("",), ("i", 0), ("ij", [0, 0]), ("i..", [0]), ("i%", [0]), ("i->ij", [0]), ("ij->iji", [[0]]), ("i,j", [0]),
+    ("i", [0], [0]), ("...i->i", [[0]]), ("ij,jk", np.ones((2, 3)), np.ones((2, 3))), ("ii", np.ones((2, 3))), (),
+])  # fmt: skip
+def test_mistakes(bad):
+    with pytest.raises(ValueError):
+        np.einsum(*bad)
+    with pytest.raises(ValueError):
+        tn.einsum(*bad)
+
+
+def test_mistakes_in_options():
+    for options, error in (({"casting": "any"}, ValueError), ({"order": "Q"}, ValueError), ({"more": 1}, TypeError),
+                           ({"dtype": "i4"}, TypeError), ({"out": 3}, TypeError)):  # fmt: skip
+        with pytest.raises(error):
+            tn.einsum("i->", tn.ones(3), **options)
+
+
+@pytest.mark.parametrize(
+    "options", [{"axes": [(1, 0), (-1, 1), (0, 2)]}, {"dtype": "f8"}, {"order": "F"}]
+)
+def test_products_with_options(options):
+    x, y = np.arange(24, dtype="i4").reshape(3, 4, 2), np.arange(30, dtype="i4").reshape(2, 5, 3)
+    x, y = x[:, :3] * 1, y[:, :3] * 1
+    if "axes" not in options:
+        x, y = x.swapaxes(1, 2) * 1, y.swapaxes(1, 2)[:1].repeat(3, 0)
+    same(tn.matmul(tn.array(x), tn.array(y), **options), np.matmul(x, y, **options))
+
+
+def test_products_along_axes():
+    x, y = np.arange(24.0).reshape(2, 3, 4), np.arange(24.0)[::-1].reshape(2, 3, 4) + 1j
+    for options in (
+        {"axis": 0},
+        {"axis": 1, "keepdims": True},
+        {"axes": [1, 1]},
+        {"axes": [1, 1, ()]},
+        {"keepdims": True},
+    ):
+        same(tn.vecdot(tn.array(y), tn.array(x), **options), np.vecdot(y, x, **options))
+    same(
+        tn.matvec(tn.array(x), tn.array(x[:, 0]), axes=[(1, 2), 1, 0]),
+        np.matvec(x, x[:, 0], axes=[(1, 2), 1, 0]),
+    )
+    same(
+        tn.vecmat(tn.array(y[:, :, 0]), tn.array(x), axes=[1, (1, 2), 0]),
+        np.vecmat(y[:, :, 0], x, axes=[1, (1, 2), 0]),
+    )
+    for bad, error in (({"axes": 3}, TypeError), ({"axes": [(0, 1)]}, ValueError), ({"axis": 1}, TypeError),
+                       ({"axes": [(0,), (0, 1), (0, 1)]}, np.exceptions.AxisError)):  # fmt: skip
+        with pytest.raises(error):
+            tn.matmul(tn.array(x), tn.array(x), **bad)
