@@ -104,7 +104,8 @@
  *     mbar_wait            ptr, parity i32: returns when the phase of that parity has completed
  *     st_async             shared pointer, value (32 or 64 bits), barrier pointer in the same block of the cluster,
  *                          [pred]
- *     tma_load             shared pointer, barrier pointer, coordinates innermost first, [pred]
+ *     tma_load             shared pointer, barrier pointer, coordinates innermost first, [pred]; a mask of blocks of
+ *                          the cluster: to the same place of each of them, whose own barrier counts the bytes
  *     tma_store, _reduce   shared pointer, coordinates innermost first, [pred]
  *     wgmma                accumulators.., a (descriptor i64, or 4 registers TS_MMA_A_REGS), b desc i64,
  *                          scale-d i1 -> accumulators (in place: the operand dies)
@@ -237,7 +238,8 @@ typedef enum ts_fence { TS_FENCE_CTA, TS_FENCE_GPU, TS_FENCE_SYS, TS_FENCE_PROXY
 /* cp_async: number = bytes (4, 8, 16).  cp_async_wait, wgmma_wait: number = pending groups allowed.
  * mbar_init: number = arrivals.  mbar_expect: arrives once and expects the bytes of its operand.
  * bulk_wait: number = pending groups, extra bit 0 = .read.
- * tma_*: kind = index in the launch plan's tensor maps, number = rank; tma_reduce extra = ts_rmw.
+ * tma_*: kind = index in the launch plan's tensor maps, number = rank; tma_reduce extra = ts_rmw; tma_load extra =
+ * mask of the first eight blocks of the cluster that get the tile, 0 = this one alone.
  * ldmatrix, stmatrix: number = matrices (1, 2, 4), extra bit 0 = transposed; registers are i32.
  * prmt: number = selector.  setmaxnreg: number = registers, extra bit 0 = increase. */
 

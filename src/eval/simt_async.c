@@ -276,29 +276,45 @@ static uint32_t async_shared_offset(const async_box *box, uint32_t offset, int64
     return simt_swizzle(address, box->map->swizzle) - SIMT_SHARED_BASE;
 }
 
+/* Sends for a box: to shared memory at `address`, counted by the mbarrier at `mbar`. */
+static ts_status async_send(simt_warp *w, ts_val v, simt_tma tma, uint64_t bytes, uint64_t address, uint64_t mbar)
+{
+    simt_place to, at;
+    simt_mbar *bar;
+    TS_TRY(async_mbar(w, v, mbar, &at, &bar));
+    TS_TRY(simt_smem(w, v, address, bytes, SIMT_ASYNC_WRITE, &to));
+    tma.to = to.offset;
+    tma.rank = to.cta->rank;
+    tma.mbar = at.offset;
+    tma.mbar_rank = at.cta->rank;
+    memset(to.cta->shadow + to.offset, SIMT_TMA_FLIGHT, bytes);
+    return TS_PUSH(&w->cta->machine->arena, &at.cta->tma, tma) ? TS_OK : simt_nomem(w);
+}
+
+/* The same place in another block of the cluster. */
+static uint64_t async_in_block(uint64_t address, uint32_t rank)
+{
+    return (address & (((uint64_t)1 << SIMT_RANK_SHIFT) - 1)) | (uint64_t)rank << SIMT_RANK_SHIFT;
+}
+
 ts_status simt_tma_load(simt_warp *w, ts_val v)
 {
-    uint32_t map = TS_S_KIND(ts_at(simt_fn_of(w), v)->aux);
+    uint32_t map = TS_S_KIND(ts_at(simt_fn_of(w), v)->aux), blocks = TS_S_EXTRA(ts_at(simt_fn_of(w), v)->aux);
     for (uint32_t m = simt_predicated(w, v); m;) {
         uint32_t lane = simt_next(&m);
-        simt_place to, at;
-        simt_mbar *bar;
         async_box box;
         simt_tma tma = {.map = map, .at = v};
-        uint64_t address = simt_opnd(w, v, 0)[lane];
+        uint64_t address = simt_opnd(w, v, 0)[lane], mbar = simt_opnd(w, v, 1)[lane];
         async_coordinates(w, v, 2, lane, tma.coord);
         TS_TRY(async_open(w, v, map, tma.coord, &box));
         TS_TRY(async_check_map(w, v, &box, address));
-        TS_TRY(async_mbar(w, v, simt_opnd(w, v, 1)[lane], &at, &bar));
         uint64_t bytes = (uint64_t)async_count(&box) * box.map->elem_bytes;
-        TS_TRY(simt_smem(w, v, address, bytes, SIMT_ASYNC_WRITE, &to));
-        tma.to = to.offset;
-        tma.rank = to.cta->rank;
-        tma.mbar = at.offset;
-        tma.mbar_rank = at.cta->rank;
-        memset(to.cta->shadow + to.offset, SIMT_TMA_FLIGHT, bytes);
-        if (!TS_PUSH(&w->cta->machine->arena, &at.cta->tma, tma))
-            return simt_nomem(w);
+        if (!blocks)
+            TS_TRY(async_send(w, v, tma, bytes, address, mbar));
+        for (uint32_t left = blocks; left; left &= left - 1) {
+            uint32_t rank = (uint32_t)__builtin_ctz(left);
+            TS_TRY(async_send(w, v, tma, bytes, async_in_block(address, rank), async_in_block(mbar, rank)));
+        }
     }
     return TS_OK;
 }

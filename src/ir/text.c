@@ -92,6 +92,7 @@ static const ts__field text_bytes[] = {NUMBER("bytes", 8, 16)};
 static const ts__field text_pending[] = {NUMBER("pending", 8, 16), BIT("read", 24)};
 static const ts__field text_count[] = {NUMBER("count", 8, 16)};
 static const ts__field text_map[] = {NUMBER("map", 0, 8), NUMBER("rank", 8, 16)};
+static const ts__field text_map_load[] = {NUMBER("map", 0, 8), NUMBER("rank", 8, 16), NUMBER("blocks", 24, 8)};
 static const ts__field text_map_reduce[] = {NAMED("mode", text_rmw, 24, 8, true),
                                             NUMBER("map", 0, 8), NUMBER("rank", 8, 16)};
 static const ts__field text_matrix[] = {NUMBER("n", 8, 16), BIT("trans", 24)};
@@ -113,7 +114,7 @@ static const struct {
     {TS_OP_cluster_arrive, LIST(text_cluster)}, {TS_OP_grid_sync, LIST(text_grid)},
     {TS_OP_cp_async, LIST(text_bytes)},      {TS_OP_cp_async_wait, LIST(text_pending)},
     {TS_OP_wgmma_wait, LIST(text_pending)},  {TS_OP_bulk_wait, LIST(text_pending)},
-    {TS_OP_mbar_init, LIST(text_count)},     {TS_OP_tma_load, LIST(text_map)},
+    {TS_OP_mbar_init, LIST(text_count)},     {TS_OP_tma_load, LIST(text_map_load)},
     {TS_OP_tma_store, LIST(text_map)},       {TS_OP_tma_prefetch, LIST(text_map)},
     {TS_OP_tma_reduce, LIST(text_map_reduce)}, {TS_OP_ldmatrix, LIST(text_matrix)},
     {TS_OP_stmatrix, LIST(text_matrix)},     {TS_OP_prmt, LIST(text_prmt)},

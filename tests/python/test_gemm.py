@@ -326,6 +326,27 @@ def test_slender_products_are_those_of_float64(m: int) -> None:
     assert np.abs(c - a.astype(np.float64) @ b).max() < 1e-4
 
 
+@pytest.mark.parametrize("tile", [(256, 256), (256, 128), (128, 128), (256, 128, 64), (128, 128, 64)])
+def test_blocks_of_a_pair_bring_each_other_what_both_read(tile: tuple[int, ...]) -> None:
+    a, b, c = (np.zeros((512, 512), np.float16) for _ in range(3))
+    wide = len(tile) == 3
+    paired = (gemm.wide_gemm_kernel if wide else gemm.gemm_kernel).replace_hints(num_ctas=2)
+    code = hopper(paired, a, b.T, c, *tile, 64, 8, False, False, *(() if wide else (1,)))
+    assert b".reqnctapercluster 2, 1, 1" in code and b"%clusterid.x" in code
+    assert code.count(b".multicast::cluster") == (2 if wide and tile[0] == 256 else 1)
+    assert code.count(b"mapa") == code.count(b"mbarrier.arrive.shared::cluster") == 2 * (1 + wide)
+
+
+def test_pairs_need_arrays_that_tma_reads_and_halves_that_wgmma_takes() -> None:
+    a, b, c = (np.zeros((333, 333), np.float16) for _ in range(3))
+    paired = gemm.gemm_kernel.replace_hints(num_ctas=2)
+    code = hopper(paired, a, b, c, 256, 128, 64, 8, False, False, 1)  # without TMA: halves, nothing shared
+    assert b".reqnctapercluster 2, 1, 1" in code and b"multicast" not in code
+    a, b, c = (np.zeros((512, 512), np.float16) for _ in range(3))
+    code = hopper(paired, a, b, c, 64, 32, 64, 8, False, False, 1)
+    assert b"reqnctapercluster" not in code
+
+
 def test_one_row_travels_by_tma_and_a_cluster_shares_the_steps() -> None:
     a, b, c = np.zeros((1, 512), np.float16), np.zeros((512, 64), np.float16), np.zeros((1, 64))
     c = c.astype(np.float16)

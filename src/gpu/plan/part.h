@@ -17,6 +17,12 @@ typedef struct ts_part_way {
     uint32_t n;
 } ts_part_way;
 
+/* It acts, but all blocks may do it. */
+static inline bool ts_part_orders_grids(ts_op op)
+{
+    return op == TS_OP_gdc_wait_tko || op == TS_OP_gdc_launch_dependents_tko;
+}
+
 /* How often instructions read `v`. */
 uint32_t ts__part_uses(const ts_fn *fn, ts_val v);
 /* Follows operand `v` of a product back to its load from a partition view, through permutes, reshapes, assumptions and

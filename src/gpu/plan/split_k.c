@@ -5,19 +5,15 @@
  * nothing but elementwise work, loads and stores through views. A part of the sum is laid out as the store wants it.
  */
 #include "gpu/plan/assign.h"
+#include "gpu/plan/part.h"
 #include "ir/note.h"
 
 /* ---- which loop ------------------------------------------------------------------------------------------ */
 
-static bool split_orders_grids(ts_op op)
-{
-    return op == TS_OP_gdc_wait_tko || op == TS_OP_gdc_launch_dependents_tko;
-}
-
 static bool split_acts_before(const ts_fn *fn, ts_val loop)
 {
     for (ts_val v = 1; v < loop; v++)
-        if (ts_info(ts_at(fn, v))->flags & (TS_WRITE | TS_SIDE) && !split_orders_grids((ts_op)ts_at(fn, v)->op))
+        if (ts_info(ts_at(fn, v))->flags & (TS_WRITE | TS_SIDE) && !ts_part_orders_grids((ts_op)ts_at(fn, v)->op))
             return true;
     return false;
 }
@@ -46,7 +42,7 @@ static bool split_divides(const ts_fn *fn, ts_val v)
         return TS_M_GET_ORDER(inst->aux) == TS_WEAK;
     default:
         return !(ts_info(inst)->flags & (TS_READ | TS_WRITE | TS_SIDE | TS_REGION)) ||
-               split_orders_grids((ts_op)inst->op);
+               ts_part_orders_grids((ts_op)inst->op);
     }
 }
 
@@ -61,7 +57,7 @@ static bool split_divides_behind(const ts_fn *fn, ts_val v)
 void ts__split_plan(const ts_fn *fn, const ts_shape *shape, ts_tma *tma)
 {
     const ts_wgmma *product = tma->products.n == 1 ? &tma->products.at[0] : NULL;
-    if (fn->num_ctas <= 1 || !product || !product->waits_next_step || tma->groups.n != 1)
+    if (fn->num_ctas <= 1 || tma->rank || !product || !product->waits_next_step || tma->groups.n != 1)
         return;
     ts_val loop = shape->parent[product->mma];
     uint32_t stages = tma->groups.at[0].bytes * tma->groups.at[0].stages;

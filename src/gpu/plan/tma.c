@@ -11,6 +11,7 @@
  */
 #include "gpu/plan/tma_plan.h"
 #include "ir/note.h"
+#include "gpu/plan/pair.h"
 #include "gpu/plan/resident.h"
 #include "gpu/plan/rotate.h"
 #include "table/sm.h"
@@ -147,15 +148,27 @@ static void tma_count_uses(ts_tma_work *w)
     }
 }
 
+static void tma_find_own(ts_tma_work *w)
+{
+    for (ts_val v = w->out->rank; v && v < w->fn->inst.n; v++) {
+        const ts_inst *inst = ts_at(w->fn, v);
+        w->own[v] = v == w->out->rank;
+        for (uint32_t i = 0; i < inst->n_opnd && !w->own[v]; i++)
+            w->own[v] = w->own[ts_opnds(w->fn, inst)[i]];
+    }
+}
+
 ts_status ts__tma_begin(ts_tma_work *w, ts_error *err)
 {
     const ts_fn *fn = w->fn;
     w->uses = TS_NEW_N(w->arena, uint32_t, fn->inst.n);
     w->edges = TS_NEW_N(w->arena, uint32_t, fn->inst.n);
+    w->own = TS_NEW_N(w->arena, uint8_t, fn->inst.n);
     w->out->slice = TS_NEW_N(w->arena, uint8_t, fn->inst.n);
-    if (!w->uses || !w->edges || !w->out->slice || !ts__shape_of(fn, w->arena, &w->shape))
+    if (!w->uses || !w->edges || !w->own || !w->out->slice || !ts__shape_of(fn, w->arena, &w->shape))
         return ts_fail(err, TS_NOMEM, "out of memory while planning the operands of products");
     tma_count_uses(w);
+    tma_find_own(w);
     ts__tma_count_edges(w);
     for (ts_val v = 1; v < fn->inst.n; v++)
         if (ts_at(fn, v)->op == TS_OP_mmaf || ts_at(fn, v)->op == TS_OP_mmai)
@@ -166,7 +179,7 @@ ts_status ts__tma_begin(ts_tma_work *w, ts_error *err)
 ts_status ts__tma_plan(const ts_fn *fn, const ts_pass_env *env, ts_arena *arena, ts_tma *out, ts_error *err)
 {
     ts_tma_work w = {.fn = fn, .module = fn->module, .env = env, .arena = arena, .out = out};
-    *out = (ts_tma){0};
+    *out = (ts_tma){.rank = ts__pair_rank(fn)};
     if (env->target != TS_TARGET_SM90 || ts__pass_plan(env) > 1)
         return TS_OK;
     uint32_t n_tmaps = env->plan->n_tmaps;

@@ -25,6 +25,7 @@ typedef struct ts_tma_work {
     ts_shape shape;
     uint32_t *uses;  /* [value] without tokens */
     uint32_t *edges; /* [value] uses on the way to a product's operand */
+    uint8_t *own;    /* [value] follows from the rank of the block (out->rank), which loops do not carry */
 } ts_tma_work;
 
 /* ---- tma.c ---- */

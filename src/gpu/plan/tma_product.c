@@ -148,6 +148,21 @@ static bool product_may_be_short(const ts_tma_load *load, const ts_plan_tmap *ma
     return !mn_major && !map->nan_fill && load->rows <= TS_TMA_BOX && (rows->param >= 0 || rows->value < load->rows);
 }
 
+/* A tile that both blocks of a cluster load: each brings half of its panels, or of the rows of the only one. */
+static void product_share(const ts_tma_work *w, ts_tma_load *load, ts_plan_tmap *map)
+{
+    bool by_rows = load->inner * load->elem_bytes == load->span;
+    uint32_t rank = ts_type_rank(w->module, ts_type_of(w->fn, load->load));
+    if (!w->out->rank || load->start || (by_rows && load->rows < 2 * TS_TMA_ROWS_LEAST))
+        return;
+    for (uint32_t i = 0; i < rank; i++)
+        if (w->own[ts_opnd(w->fn, load->load, 1 + i)])
+            return;
+    load->shared = true;
+    if (by_rows)
+        map->box[load->rows_dim] = TS_MIN(load->rows / 2, (uint32_t)TS_TMA_BOX);
+}
+
 /* Adds the load behind operand `v`; TS_NO when it cannot be made by TMA, or by copies. */
 static uint32_t product_operand(ts_tma_work *w, ts_val v, uint32_t rank, const product_row *row, uint32_t k_axis,
                                 bool *mn_major)
@@ -171,7 +186,8 @@ static uint32_t product_operand(ts_tma_work *w, ts_val v, uint32_t rank, const p
     if (copied)
         return TS_PUSH(w->arena, &w->out->loads, load) ? w->out->loads.n - 1 : TS_NO;
     load.tmap = w->env->plan->n_tmaps;
-    map.clip = product_may_be_short(&load, &map, *mn_major) ? (uint8_t)load.rows_dim : 0;
+    product_share(w, &load, &map);
+    map.clip = !load.shared && product_may_be_short(&load, &map, *mn_major) ? (uint8_t)load.rows_dim : 0;
     if (!TS_PUSH(w->arena, &w->out->loads, load))
         return TS_NO;
     w->env->plan->tmap[w->env->plan->n_tmaps++] = map;

@@ -73,6 +73,7 @@ static bool slice_value(ts_tma_work *w, ts_val v)
     case TS_OP_constant:
     case TS_OP_get_tile_block_id:
     case TS_OP_get_num_tile_blocks:
+    case TS_OP_sreg:
         return true;
     case TS_OP_get_tensor_shape:
     case TS_OP_get_index_space_shape:

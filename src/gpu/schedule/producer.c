@@ -226,17 +226,44 @@ uint32_t ts__tma_coordinates(ts_lower *lw, ts_val v, const ts_tma_load *load, ts
     return n;
 }
 
+/* What this block brings of a tile: all of it; or half, to both blocks of a cluster. */
+typedef struct pipe_share {
+    uint32_t inner, rows, blocks; /* blocks: mask of those that get it, 0 = this one */
+    ts_val inner_from, row_from, bytes_from; /* 0 = from the first on */
+} pipe_share;
+
+static pipe_share pipe_share_of(ts_lower *lw, const ts_tma_load *load)
+{
+    pipe_share share = {.inner = load->inner, .rows = load->rows};
+    if (!load->shared)
+        return share;
+    ts_val rank = ts_emit(&lw->b, TS_OP_sreg, TS_T_i32, 0, NULL, TS_S(TS_SREG_CLUSTER_RANK, 0, 0), 0);
+    bool by_rows = load->inner * load->elem_bytes == load->span;
+    *(by_rows ? &share.rows : &share.inner) /= 2;
+    *(by_rows ? &share.row_from : &share.inner_from) =
+        ts__lower_op(lw, TS_OP_muli, rank, by_rows ? share.rows : share.inner, 0);
+    share.bytes_from = ts__lower_op(lw, TS_OP_muli, rank, load->bytes / 2, 0);
+    share.blocks = (1u << ts_tma_readers(pipe_tma(lw))) - 1;
+    return share;
+}
+
+static ts_val pipe_from(ts_lower *lw, ts_val from, uint32_t at)
+{
+    return from ? ts__lower_add(lw, from, at) : at ? ts__lower_i32(lw, at) : 0;
+}
+
 static void pipe_copy(ts_lower *lw, const ts_tma_load *load, ts_val stage_at, ts_val bar)
 {
-    uint32_t panel = load->span / load->elem_bytes, step = TS_MIN(load->rows, (uint32_t)TS_TMA_BOX);
-    ts_assert(load->inner % panel == 0 && load->rows % step == 0 && load->tmap < lw->env->plan->n_tmaps);
-    for (uint32_t inner = 0; inner < load->inner; inner += panel)
-        for (uint32_t row = 0; row < load->rows; row += step) {
+    pipe_share share = pipe_share_of(lw, load);
+    uint32_t panel = load->span / load->elem_bytes, step = TS_MIN(share.rows, (uint32_t)TS_TMA_BOX);
+    ts_assert(share.inner % panel == 0 && share.rows % step == 0 && load->tmap < lw->env->plan->n_tmaps);
+    for (uint32_t inner = 0; inner < share.inner; inner += panel)
+        for (uint32_t row = 0; row < share.rows; row += step) {
             uint32_t offset = load->offset + inner / panel * load->rows * load->span + row * load->span;
-            ts_val opnds[2 + TS_MAX_RANK] = {ts__lower_ptr(lw, stage_at, 0, offset), bar};
-            ts_val at = inner ? ts__lower_i32(lw, inner) : 0, from = row ? ts__lower_i32(lw, row) : 0;
+            ts_val opnds[2 + TS_MAX_RANK] = {ts__lower_ptr(lw, stage_at, share.bytes_from, offset), bar};
+            ts_val at = pipe_from(lw, share.inner_from, inner), from = pipe_from(lw, share.row_from, row);
             uint32_t rank = ts__tma_coordinates(lw, load->load, load, at, from, opnds + 2);
-            ts_emit(&lw->b, TS_OP_tma_load, TS_T_none, 2 + rank, opnds, TS_S(load->tmap, rank, 0), 0);
+            ts_emit(&lw->b, TS_OP_tma_load, TS_T_none, 2 + rank, opnds, TS_S(load->tmap, rank, share.blocks), 0);
         }
 }
 
@@ -333,10 +360,17 @@ static void pipe_producer(ts_lower *lw)
         tma->loops.at[i].count = tma->loops.at[i].start = 0;
 }
 
+/* The two blocks of a cluster; relaxed: the other one's barriers are made, nothing else is said of memory. */
+static void pipe_meet(ts_lower *lw, bool relaxed)
+{
+    ts_emit(&lw->b, TS_OP_cluster_arrive, TS_T_none, 0, NULL, TS_S(relaxed, 0, 0), 0);
+    ts_emit(&lw->b, TS_OP_cluster_wait, TS_T_none, 0, NULL, 0, 0);
+}
+
 static void pipe_init(ts_lower *lw)
 {
     const ts_tma *tma = pipe_tma(lw);
-    uint32_t warps = 1u << lw->assign.n_warp;
+    uint32_t warps = ts_tma_readers(tma) << lw->assign.n_warp;
     ts_val first = ts_cmp(&lw->b, TS_OP_cmpi, TS_EQ, lw->tid, ts__lower_i32(lw, 0), 0),
            opener = ts_if_begin(&lw->b, first);
     for (uint32_t i = 0; i < (tma->one_ring ? 1 : tma->groups.n); i++)
@@ -349,6 +383,15 @@ static void pipe_init(ts_lower *lw)
     ts_emit(&lw->b, TS_OP_fence, TS_T_none, 0, NULL, TS_S(TS_FENCE_MBAR_INIT, 0, 0), 0);
     ts_if_end(&lw->b, opener);
     ts_emit(&lw->b, TS_OP_bar_sync, TS_T_none, 0, NULL, TS_S(0, 0, 0), 0);
+    if (tma->rank)
+        pipe_meet(lw, true);
+}
+
+/* Memory of a block is gone when it ends: not before the other one has arrived for the last time. */
+static void pipe_leave(ts_lower *lw)
+{
+    if (ts_tma_produces(pipe_tma(lw)) && pipe_tma(lw)->rank)
+        pipe_meet(lw, false);
 }
 
 static void pipe_setmaxnreg(ts_lower *lw, bool producer)
@@ -415,5 +458,6 @@ const ts_strategy ts__strategy_producer = {
     .loop_next = ts__ring_loop_next,
     .loop_types = pipe_loop_types,
     .loop_results = ts__ring_loop_take,
+    .leave = pipe_leave,
     .load = pipe_load,
 };

@@ -122,16 +122,20 @@ const ts_val *ts__wgmma_fragments(ts_lower *lw, ts_val v, uint32_t *n)
 
 /* ---- waiting and releasing ------------------------------------------------------------------------------ */
 
-static ts_val wgmma_lane0(ts_lower *lw)
-{
-    return ts_cmp(&lw->b, TS_OP_cmpi, TS_EQ, ts__lower_op(lw, TS_OP_andi, lw->tid, 31, 0), ts__lower_i32(lw, 0), 0);
-}
-
-/* One arrival of every consumer warp on the empty barrier of the stage of step `count`. */
+/* One arrival of every consumer warp on the empty barrier of the stage of step `count`, in each block that fills it:
+ * a lane for each. */
 static void wgmma_release(ts_lower *lw, const ts_tma_group *group, ts_val count, ts_val pred)
 {
-    ts_val bar = ts__ring_barrier(lw, group, group->empty, count);
-    pred = ts__lower_and(lw, pred, wgmma_lane0(lw));
+    uint32_t readers = ts_tma_readers(&lw->assign.tma);
+    ts_val bar = ts__ring_barrier(lw, group, group->empty, count), lane = ts__lower_op(lw, TS_OP_andi, lw->tid, 31, 0);
+    if (readers > 1) {
+        ts_val opnds[] = {bar, ts__lower_op(lw, TS_OP_andi, lane, readers - 1, 0)};
+        bar = ts_emit(&lw->b, TS_OP_mapa, ts_type_of(lw->fn, bar), 2, opnds, 0, 0);
+    }
+    ts_val zero = ts__lower_i32(lw, 0);
+    ts_val one = readers > 1 ? ts_cmp(&lw->b, TS_OP_cmpi, TS_LT, lane, ts__lower_i32(lw, readers), 0)
+                             : ts_cmp(&lw->b, TS_OP_cmpi, TS_EQ, lane, zero, 0);
+    pred = ts__lower_and(lw, pred, one);
     ts_emit(&lw->b, TS_OP_mbar_arrive, TS_T_none, 2, (ts_val[]){bar, pred}, 0, TS_F_MASK);
 }
 

@@ -467,10 +467,14 @@ void ts__emit_tma_load(ts_ptx *e, ts_val v, const ts_inst *inst)
     (void)v;
     if (!mem_tma_check(e, inst, 2))
         return;
-    PUT("$gcp.async.bulk.tensor.$id.shared::cluster.global.tile.mbarrier::complete_tx::bytes $a, ", mem_pred(e, inst),
-        (int)TS_S_NUMBER(inst->aux), opnds[0]);
+    int blocks = (int)TS_S_EXTRA(inst->aux);
+    PUT("$gcp.async.bulk.tensor.$id.shared::cluster.global.tile.mbarrier::complete_tx::bytes$s $a, ",
+        mem_pred(e, inst), (int)TS_S_NUMBER(inst->aux), blocks ? ".multicast::cluster" : "", opnds[0]);
     mem_tma_source(e, inst, opnds + 2);
-    PUT(", $a;\n", opnds[1]);
+    PUT(", $a", opnds[1]);
+    if (blocks)
+        PUT(", $i", blocks);
+    PUT(";\n");
 }
 
 void ts__emit_tma_store(ts_ptx *e, ts_val v, const ts_inst *inst)
