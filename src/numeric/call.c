@@ -207,33 +207,50 @@ static void call_order(const call_of *c, uint8_t *order)
         }
 }
 
-static void call_strides(const ts_nd *a, uint32_t rank, const int64_t *shape, int64_t *strides)
+/* How the axes of a call lie among those of a node with more: a call on narrow values has the shape that they have for
+ * the user, its node theirs. */
+typedef struct call_lift {
+    uint32_t rank;            /* of the call */
+    uint8_t axis[TS_ND_RANK]; /* of the node, for each axis of more than one element */
+} call_lift;
+
+/* Strides of an operand along the node's axes. */
+static void call_strides(const ts_nd *a, const nd_node *node, const call_lift *lift, int64_t *strides)
 {
-    uint32_t up = rank - a->rank;
-    for (uint32_t d = 0; d < rank; d++) {
-        bool is_there = d >= up && ts_nd_shape(a)[d - up] != 1 && shape[d] != 1;
-        strides[d] = is_there ? ts_nd_strides(a)[d - up] : 0;
-    }
+    uint32_t rank = lift ? lift->rank : node->rank, up = rank - a->rank;
+    memset(strides, 0, node->rank * sizeof *strides);
+    for (uint32_t d = up; d < rank; d++)
+        if (ts_nd_shape(a)[d - up] != 1)
+            strides[lift ? lift->axis[d] : d] = ts_nd_strides(a)[d - up];
 }
 
-/* Whether the value that an array waits for is, element for element, an operand of the node. */
-static bool call_is_value(const ts_nd *a, const nd_node *node)
+/* Whether the value that an array waits for is, element for element, an operand of the node; `strides` as above. */
+static bool call_is_value(const ts_nd *a, const nd_node *node, const int64_t *strides)
 {
     const nd_node *value = a->store->value;
     size_t bytes = node->rank * sizeof *node->shape;
-    return value && a->rank == node->rank && value->rank == node->rank && value->dtype == a->dtype && a->offset == 0 &&
-           memcmp(ts_nd_shape(a), node->shape, bytes) == 0 && memcmp(value->shape, node->shape, bytes) == 0 &&
-           memcmp(ts_nd_strides(a), value->order, bytes) == 0 && nd_same_order(node, value);
+    if (!value || value->rank != node->rank || value->dtype != a->dtype || a->offset ||
+        memcmp(value->shape, node->shape, bytes) != 0 || (node->rows && value->rows && node->rows != value->rows))
+        return false;
+    if (!value->is_narrow)
+        return a->rank == node->rank && memcmp(ts_nd_shape(a), node->shape, bytes) == 0 &&
+               memcmp(ts_nd_strides(a), value->order, bytes) == 0 && nd_same_order(node, value);
+    for (uint32_t d = 0; d < node->rank; d++)
+        if (node->shape[d] > 1 && strides[d] != value->order[d])
+            return false;
+    return true;
 }
 
-
-ts_status ts__nd_take_array(nd_node *node, int i, ts_nd *a, ts_error *err)
+static ts_status call_take_array(nd_node *node, int i, ts_nd *a, const call_lift *lift, ts_error *err)
 {
     nd_in *in = &node->in[i];
-    if (call_is_value(a, node) && node->weight + a->store->value->weight < ND_WAITING) {
-        *in = (nd_in){.kind = ND_IN_NODE, .dtype = a->dtype, .node = a->store->value};
-        in->node->references++;
-        node->weight = (uint8_t)(node->weight + in->node->weight);
+    nd_node *value = a->store->value;
+    call_strides(a, node, lift, node->strides[i]);
+    if (call_is_value(a, node, node->strides[i]) && node->weight + value->weight < ND_WAITING) {
+        *in = (nd_in){.kind = ND_IN_NODE, .dtype = a->dtype, .node = value};
+        value->references++;
+        node->weight = (uint8_t)(node->weight + value->weight);
+        node->rows |= value->rows;
         return TS_OK;
     }
     void *data;
@@ -241,9 +258,47 @@ ts_status ts__nd_take_array(nd_node *node, int i, ts_nd *a, ts_error *err)
     TS_TRY(ts_nd_memory(a, false, &data, &buffer, err));
     *in = (nd_in){.kind = ND_IN_LOAD, .dtype = a->dtype, .buffer = buffer, .data = data};
     ts_buffer_retain(buffer);
-    call_strides(a, node->rank, node->shape, node->strides[i]);
     node->weight++;
     return TS_OK;
+}
+
+ts_status ts__nd_take_array(nd_node *node, int i, ts_nd *a, ts_error *err)
+{
+    return call_take_array(node, i, a, NULL, err);
+}
+
+/* Whether a call's shape is that of the narrow value that an operand waits for, and how their axes match. */
+static bool call_lift_to(const call_of *c, const ts_nd *a, call_lift *lift)
+{
+    const nd_node *value = a->store->value;
+    uint32_t e = 0, up = c->rank - a->rank;
+    if (!value || !value->is_narrow || value->dtype != a->dtype || a->offset)
+        return false;
+    for (uint32_t d = 0; d < c->rank; d++) {
+        if (c->shape[d] == 1)
+            continue;
+        while (e < value->rank && (value->rows >> e & 1 || value->shape[e] == 1))
+            e++;
+        if (e == value->rank || d < up || value->shape[e] != ts_nd_shape(a)[d - up] || c->shape[d] != value->shape[e] ||
+            value->order[e] != ts_nd_strides(a)[d - up])
+            return false;
+        lift->axis[d] = (uint8_t)e++;
+    }
+    while (e < value->rank && (value->rows >> e & 1 || value->shape[e] == 1))
+        e++;
+    lift->rank = c->rank;
+    return e == value->rank;
+}
+
+/* The narrow value whose shape the call's node takes; NULL: it takes that of the call. */
+static const nd_node *call_narrow(const call_of *c, call_lift *lift)
+{
+    if (c->call->where || c->call->fn == TS_ND_gather)
+        return NULL;
+    for (uint32_t i = 0; i < c->row->n_in; i++)
+        if (c->call->in[i].array && call_lift_to(c, c->call->in[i].array, lift))
+            return c->call->in[i].array->store->value;
+    return NULL;
 }
 
 /* Comparisons with an integer that the loop's dtype does not hold have one answer: the number becomes the nearest one,
@@ -272,6 +327,9 @@ static ts_status call_take_number(const call_of *c, nd_node *node, int i, ts_err
 
 ts_status ts__nd_value_node(ts_nd *x, ts_dtype dtype, const ts_nd *like, nd_node **out, ts_error *err)
 {
+    *out = NULL;
+    if (x->store->value && x->store->value->rows)
+        TS_TRY(ts_nd_flush(x->graph, err));
     nd_node *node = ts__nd_node_new(x->graph, TS_ND_copy, like->rank, ts_nd_shape(like));
     *out = node;
     if (!node)
@@ -283,12 +341,12 @@ ts_status ts__nd_value_node(ts_nd *x, ts_dtype dtype, const ts_nd *like, nd_node
     return ts__nd_take_array(node, 0, x, err);
 }
 
-static ts_status call_take(const call_of *c, nd_node *node, ts_error *err)
+static ts_status call_take(const call_of *c, nd_node *node, const call_lift *lift, ts_error *err)
 {
     ts_nd *out = c->call->out;
     for (uint32_t i = 0; i < c->row->n_in; i++) {
         ts_nd *a = c->call->in[i].array;
-        TS_TRY(a ? ts__nd_take_array(node, (int)i, a, err) : call_take_number(c, node, (int)i, err));
+        TS_TRY(a ? call_take_array(node, (int)i, a, lift, err) : call_take_number(c, node, (int)i, err));
     }
     if (!c->call->where)
         return TS_OK;
@@ -426,9 +484,39 @@ static ts_status call_devices(const call_of *c, ts_error *err)
     return ts__nd_same_device(c->graph, c->call->out, c->row->name, err);
 }
 
+/* The node of a call whose shape is known, without its operands; lift NULL: of the call's shape. */
+static nd_node *call_node(const call_of *c, const ts_nd *out, const nd_node *narrow, const call_lift *lift)
+{
+    nd_node *node = ts__nd_node_new(c->graph, c->call->fn, lift ? narrow->rank : c->rank,
+                                    lift ? narrow->shape : c->shape);
+    if (!node)
+        return NULL;
+    node->loop = (uint8_t)c->loop;
+    node->dtype = out->dtype;
+    node->n_in = c->row->n_in;
+    node->weight = 1;
+    if (!lift) {
+        memcpy(node->order, ts_nd_strides(out), c->rank * sizeof *node->order);
+        return node;
+    }
+    node->is_narrow = true;
+    node->rows = narrow->rows;
+    call_strides(out, node, lift, node->order);
+    return node;
+}
+
+static int64_t call_count(const call_of *c)
+{
+    int64_t count = 1;
+    for (uint32_t d = 0; d < c->rank; d++)
+        count *= c->shape[d];
+    return count;
+}
+
 ts_status ts_nd_run(ts_nd_graph *graph, const ts_nd_call *call, ts_nd **result, ts_error *err)
 {
     call_of c; /* without its shape, which is filled as far as it has axes */
+    call_lift lift;
     c.graph = graph;
     c.call = call;
     c.row = ts_nd_get(call->fn);
@@ -442,26 +530,19 @@ ts_status ts_nd_run(ts_nd_graph *graph, const ts_nd_call *call, ts_nd **result, 
     TS_TRY(call_shape(&c, err));
     if (call->fn == TS_ND_power && nd_kind(c.loop) == 'i')
         TS_TRY(call_check_power(&c, err));
-    bool is_whole = out && !out->store->lasting && ts__nd_is_whole(out);
-    int64_t count = 1;
-    for (uint32_t d = 0; d < c.rank; d++)
-        count *= c.shape[d];
-    bool waits = (!out || is_whole) && count > graph->small && !call_is_seen(&c);
+    bool may_wait = (!out || (!out->store->lasting && ts__nd_is_whole(out))) && !call_is_seen(&c);
+    const nd_node *narrow = may_wait ? call_narrow(&c, &lift) : NULL;
+    bool waits = may_wait && (narrow || call_count(&c) > graph->small);
     if (!waits && out)
         TS_TRY(call_settle(graph, err));
     if (out)
         ts_nd_retain(out);
     else
         TS_TRY(call_result(&c, &out, err));
-    nd_node *node = ts__nd_node_new(graph, call->fn, c.rank, c.shape);
+    nd_node *node = call_node(&c, out, narrow, narrow ? &lift : NULL);
     ts_status status = node ? TS_OK : ts_fail(err, TS_NOMEM, "out of memory for an array");
     if (node) {
-        node->loop = (uint8_t)c.loop;
-        node->dtype = out->dtype;
-        node->n_in = c.row->n_in;
-        node->weight = 1;
-        memcpy(node->order, ts_nd_strides(out), c.rank * sizeof *node->order);
-        status = call_take(&c, node, err);
+        status = call_take(&c, node, narrow ? &lift : NULL, err);
         if (status == TS_OK)
             status = call_finish(&c, node, out, waits, err);
         ts__nd_node_release(graph, node);

@@ -15,6 +15,7 @@ void ts__nd_group_begin(nd_group *group, ts_nd_graph *graph, const nd_node *like
     group->rank = like->rank;
     group->shape = like->shape;
     group->n_nodes = group->n_places = group->n_numbers = 0;
+    group->rows = 0;
 }
 
 static bool group_has(const nd_group *group, const nd_node *node)
@@ -67,15 +68,18 @@ static bool group_add(nd_group *group, nd_node *node)
     if (group->n_nodes == ND_GROUP_NODES)
         return false;
     group->nodes[group->n_nodes++] = node;
+    group->rows |= node->is_narrow ? node->rows : 0;
     return true;
 }
 
 bool ts__nd_group_add(nd_group *group, nd_node *node)
 {
     uint32_t nodes = group->n_nodes, places = group->n_places, numbers = group->n_numbers;
+    uint64_t rows = group->rows;
     if (group_add(group, node))
         return true;
     group->n_nodes = nodes, group->n_places = places, group->n_numbers = numbers;
+    group->rows = rows;
     return false;
 }
 
@@ -86,10 +90,12 @@ bool ts__nd_group_store(nd_group *group, nd_node *node, char *data, ts_buffer *b
 
 /* ---- all that waits ------------------------------------------------------------------------------ */
 
+/* `like`: a node of the group that is not narrow, or its only ones. Rows of a group are along the same axes. */
 static bool cut_fits(const nd_group *group, const nd_node *like, const nd_node *node)
 {
     size_t bytes = like->rank * sizeof *like->shape;
-    return node->rank == group->rank && memcmp(node->shape, like->shape, bytes) == 0 &&
+    bool same_rows = !group->rows || !node->rows || group->rows == node->rows;
+    return node->rank == group->rank && same_rows && memcmp(node->shape, like->shape, bytes) == 0 &&
            nd_same_order(node, like);
 }
 
@@ -165,6 +171,7 @@ static ts_status cut_one(ts_nd_graph *graph, ts_error *err)
             continue;
         if (group.n_places + 1 >= ND_GROUP_MEMORY - n || !ts__nd_group_add(&group, node))
             break;
+        like = like->is_narrow ? node : like;
         roots[n++] = node;
     }
     if (!n)

@@ -112,12 +112,12 @@ static ts_val fold_bits(const nd_emit *e, uint64_t bits)
     return ts_bits(e->b, ts__nd_emit_type(e, e->scalar), bits);
 }
 
-static fold_acc fold_begin(const nd_emit *e, const fold_of *f)
+static fold_acc fold_begin(const nd_emit *e, ts_nd_fold fold)
 {
-    fold_acc acc = {{fold_bits(e, fold_neutral(f->fold, f->loop, false)), 0}, 0};
+    fold_acc acc = {{fold_bits(e, fold_neutral(fold, e->loop, false)), 0}, 0};
     if (e->kind == 'c')
-        acc.value.im = fold_bits(e, fold_neutral(f->fold, f->loop, true));
-    if (fold_is_arg(f->fold))
+        acc.value.im = fold_bits(e, fold_neutral(fold, e->loop, true));
+    if (fold_is_arg(fold))
         acc.index = ts_int(e->b, ts__nd_emit_type(e, TS_T_i64), INT64_MAX);
     return acc;
 }
@@ -169,6 +169,17 @@ static ts_val fold_inside(const group_build *g, ts_builder *b, const fold_of *f)
     return inside;
 }
 
+/* What is not inside becomes the neutral element. */
+static fold_acc fold_masked(const nd_emit *e, ts_nd_fold fold, fold_acc x, ts_val inside)
+{
+    fold_acc none = fold_begin(e, fold);
+    nd_val choice[3] = {{inside, 0}, x.value, none.value};
+    x.value = ts__nd_emit_fn(e, TS_ND_select, choice);
+    if (x.index)
+        x.index = ts_select(e->b, inside, x.index, none.index);
+    return x;
+}
+
 /* The accumulators with this block's next tile. */
 static fold_acc fold_tile(group_build *g, ts_builder *b, const fold_of *f, fold_acc acc)
 {
@@ -187,13 +198,8 @@ static fold_acc fold_tile(group_build *g, ts_builder *b, const fold_of *f, fold_
         }
     if (fold_is_arg(f->fold) && !x.index)
         x.index = ts_int(b, ts__nd_emit_type(&e, TS_T_i64), 0);
-    if (inside) {
-        fold_acc none = fold_begin(&e, f);
-        nd_val choice[3] = {{inside, 0}, x.value, none.value};
-        x.value = ts__nd_emit_fn(&e, TS_ND_select, choice);
-        if (x.index)
-            x.index = ts_select(b, inside, x.index, none.index);
-    }
+    if (inside)
+        x = fold_masked(&e, f->fold, x, inside);
     return fold_two(&e, f->fold, x, acc);
 }
 
@@ -229,35 +235,47 @@ static fold_acc fold_walk(group_build *g, ts_builder *b, const fold_of *f, uint3
     return fold_unpack(&acc, values);
 }
 
-/* Joins the accumulators along a folded axis; it stays, with extent 1. */
-static fold_acc fold_join(group_build *g, ts_builder *b, const fold_of *f, uint32_t d, fold_acc acc)
+/* Joins the accumulators along an axis of their tile; it stays, with extent 1, and `e` is of such tiles then. */
+static fold_acc fold_join(nd_emit *e, ts_nd_fold fold, uint32_t d, fold_acc acc)
 {
-    nd_emit e = ts__nd_emit_at(&g->e, f->loop), one = e;
+    nd_emit one = *e;
     ts_val values[3], x[3], y[3];
     uint32_t n = fold_pack(&acc, values);
-    uint64_t neutral[3] = {fold_neutral(f->fold, f->loop, false)};
+    uint64_t neutral[3] = {fold_neutral(fold, e->loop, false)};
     if (acc.value.im)
-        neutral[1] = fold_neutral(f->fold, f->loop, true);
+        neutral[1] = fold_neutral(fold, e->loop, true);
     if (acc.index)
         neutral[n - 1] = INT64_MAX;
     one.rank = 0;
-    ts_val reduce = ts_reduce_begin(b, TS_OP_reduce, d, false, n, values, neutral);
+    ts_val reduce = ts_reduce_begin(e->b, TS_OP_reduce, d, false, n, values, neutral);
     for (uint32_t i = 0; i < n; i++) {
-        x[i] = ts_region_arg(e.fn, reduce, 2 * i);
-        y[i] = ts_region_arg(e.fn, reduce, 2 * i + 1);
+        x[i] = ts_region_arg(e->fn, reduce, 2 * i);
+        y[i] = ts_region_arg(e->fn, reduce, 2 * i + 1);
     }
-    fold_acc both = fold_two(&one, f->fold, fold_unpack(&acc, x), fold_unpack(&acc, y));
+    fold_acc both = fold_two(&one, fold, fold_unpack(&acc, x), fold_unpack(&acc, y));
     (void)fold_pack(&both, values);
-    ts_term(b, TS_OP_yield, n, values);
-    ts_end_like(b, reduce);
-    g->e.tile[d] = 1;
+    ts_term(e->b, TS_OP_yield, n, values);
+    ts_end_like(e->b, reduce);
+    e->tile[d] = 1;
     for (uint32_t i = 0; i < n; i++)
-        values[i] = ts_res(b, reduce, i);
+        values[i] = ts_res(e->b, reduce, i);
     for (uint32_t i = 0; i < n; i++) {
-        ts_type elem = ts_type_elem(e.module, ts_val_type(e.fn, values[i]));
-        values[i] = ts_reshape(b, values[i], ts__nd_emit_type(&g->e, elem));
+        ts_type elem = ts_type_elem(e->module, ts_val_type(e->fn, values[i]));
+        values[i] = ts_reshape(e->b, values[i], ts__nd_emit_type(e, elem));
     }
     return fold_unpack(&acc, values);
+}
+
+nd_val ts__nd_fold_tile(const nd_emit *e, ts_nd_fold fold, nd_val x, ts_val inside, uint32_t axes)
+{
+    nd_emit tile = *e;
+    fold_acc acc = {.value = x};
+    if (inside)
+        acc = fold_masked(e, fold, acc, inside);
+    for (uint32_t d = 0; d < e->rank; d++)
+        if (axes >> d & 1 && e->tile[d] > 1)
+            acc = fold_join(&tile, fold, d, acc);
+    return acc.value;
 }
 
 /* Kept axes: the last one along the grid's x, the others together along y. */
@@ -295,10 +313,11 @@ static void fold_write(void *user, ts_module *module, ts_builder *b)
     ts_val count = ts_fn_param(b, f->k.index);
     nd_emit e = ts__nd_emit_at(&g->e, f->loop);
     fold_place_in_grid(g, b, f);
-    fold_acc acc = fold_walk(g, b, f, 0, fold_begin(&e, f));
+    fold_acc acc = fold_walk(g, b, f, 0, fold_begin(&e, f->fold));
     for (uint32_t d = 0; d < g->e.rank; d++)
         if (f->k.axes.folded[d] && f->k.tile[d] > 1)
-            acc = fold_join(g, b, f, d, acc);
+            acc = fold_join(&e, f->fold, d, acc);
+    memcpy(g->e.tile, e.tile, sizeof e.tile);
     nd_val result = acc.index ? (nd_val){.re = acc.index}
                               : ts__nd_emit_cast(&g->e, acc.value, f->loop, f->result);
     ts_val whole = ts__nd_emit_stored(&g->e, result, f->result), view, at[TS_MAX_RANK];
@@ -406,7 +425,7 @@ static void scan_write(void *user, ts_module *module, ts_builder *b)
     (void)unused;
     nd_emit e = ts__nd_emit_at(&g->e, f->loop);
     fold_place_in_grid(g, b, f);
-    fold_acc carry = fold_begin(&e, f);
+    fold_acc carry = fold_begin(&e, f->fold);
     uint32_t d = f->piece_axis, n = fold_pack(&carry, values);
     ts_val end = ts_op2(b, TS_OP_addi, g->extent[d], ts_int(b, index, f->k.tile[d] - 1), 0);
     end = ts_op2(b, TS_OP_divi, end, ts_int(b, index, f->k.tile[d]), 0);
@@ -590,6 +609,72 @@ static ts_status fold_run(const ts_nd_reduction *r, bool is_scan, ts_nd *out, ts
     return status;
 }
 
+/* ---- rows ---------------------------------------------------------------------------------------- */
+
+/* Whether tiles hold whole rows: several short ones. It depends on the shape alone, and so does the order of sums. */
+static bool fold_is_row(const ts_nd_reduction *r)
+{
+    int64_t row = 1, most = ND_ROW, kept = 1;
+    for (uint32_t d = 0; d < r->x->rank; d++) {
+        bool folded = r->axes >> d & 1;
+        int64_t extent = ts_nd_shape(r->x)[d];
+        kept *= folded ? 1 : extent;
+        row *= folded ? nd_up(TS_MIN(extent, 2 * ND_ROW)) : 1;
+        if (row > ND_ROW)
+            return false;
+        if (extent > 1)
+            most = folded ? ND_ROW : ND_COLUMN;
+    }
+    return r->x->count && !r->where && !fold_is_arg(r->fold) && kept > 1 && row > 1 && row <= most;
+}
+
+/* The node of a fold along rows; `out` has the shape of x with extent 1 along them. */
+static ts_status row_node(const ts_nd_reduction *r, const ts_nd *out, nd_node **result, ts_error *err)
+{
+    nd_node *node = ts__nd_node_new(r->x->graph, TS_ND_copy, r->x->rank, ts_nd_shape(r->x));
+    *result = node;
+    if (!node)
+        return ts_fail(err, TS_NOMEM, "out of memory for an array");
+    node->fold = (uint8_t)(r->fold + 1);
+    node->loop = (uint8_t)fold_loop(r, false);
+    node->dtype = out->dtype;
+    node->n_in = node->weight = 1;
+    node->is_narrow = true;
+    node->rows = r->axes;
+    for (uint32_t d = 0; d < node->rank; d++)
+        node->order[d] = r->axes >> d & 1 ? 0 : ts_nd_strides(out)[d];
+    return ts__nd_take_array(node, 0, r->x, err);
+}
+
+static ts_status row_now(nd_node *node, ts_nd *out, ts_error *err)
+{
+    nd_group group;
+    TS_TRY(ts__nd_store_fill(out->store, err));
+    ts_buffer *buffer = out->store->buffer;
+    ts__nd_group_begin(&group, out->graph, node);
+    if (!ts__nd_group_add(&group, node) ||
+        !ts__nd_group_store(&group, node, ts_buffer_data(buffer), buffer, node->order))
+        return ts_fail(err, TS_INTERNAL, "a value of arrays is too large for a kernel");
+    out->graph->stats.n_nodes += group.n_nodes;
+    return ts__nd_group_run(&group, err);
+}
+
+static ts_status row_run(const ts_nd_reduction *r, ts_nd *out, ts_error *err)
+{
+    nd_node *node;
+    ts_nd_graph *graph = r->x->graph;
+    bool waits = r->x->count > graph->small && !r->x->store->lasting;
+    ts_status status = row_node(r, out, &node, err);
+    if (status == TS_OK && waits) {
+        node->references++;
+        ts__nd_store_set(out->store, node);
+        status = graph->n_waiting >= ND_WAITING ? ts_nd_flush(graph, err) : TS_OK;
+    } else if (status == TS_OK)
+        status = row_now(node, out, err);
+    ts__nd_node_release(graph, node);
+    return status;
+}
+
 ts_status ts_nd_reduce(ts_nd_graph *graph, const ts_nd_reduction *r, ts_nd **result, ts_error *err)
 {
     int64_t shape[TS_ND_RANK], kept[TS_ND_RANK], strides[TS_ND_RANK];
@@ -604,7 +689,7 @@ ts_status ts_nd_reduce(ts_nd_graph *graph, const ts_nd_reduction *r, ts_nd **res
     for (uint32_t d = 0; d < r->x->rank; d++)
         shape[d] = r->axes >> d & 1 ? 1 : ts_nd_shape(r->x)[d];
     TS_TRY(ts_nd_empty(graph, dtype, r->x->rank, shape, false, &out, err));
-    ts_status status = fold_run(r, false, out, err);
+    ts_status status = fold_is_row(r) ? row_run(r, out, err) : fold_run(r, false, out, err);
     for (uint32_t d = 0; d < r->x->rank; d++)
         if (!(r->axes >> d & 1)) {
             kept[rank] = shape[d];

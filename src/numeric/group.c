@@ -115,6 +115,25 @@ void ts__nd_kernel_tiles(group_kernel *k)
         k->n_tiles[d] = (k->axes.extent[d] + k->tile[d] - 1) / k->tile[d];
 }
 
+/* Tiles that hold whole rows, which lie along the folded axes. */
+static void kernel_row_tiles(group_kernel *k)
+{
+    uint32_t r = k->axes.rank;
+    int64_t left = ND_TILE;
+    for (uint32_t d = 0; d < r; d++) {
+        k->tile[d] = k->axes.folded[d] ? nd_up(k->axes.extent[d]) : 1;
+        left = TS_MAX(left / k->tile[d], 1);
+    }
+    left = k->axes.folded[r - 1] ? left : TS_MAX(left, ND_COLUMN); /* neighbours are read together */
+    for (uint32_t d = r; d-- > 0 && left > 1;)
+        if (!k->axes.folded[d]) {
+            k->tile[d] = TS_MIN(left, nd_up(k->axes.extent[d]));
+            break;
+        }
+    for (uint32_t d = 0; d < r; d++)
+        k->n_tiles[d] = (k->axes.extent[d] + k->tile[d] - 1) / k->tile[d];
+}
+
 void ts__nd_kernel_places(group_kernel *k)
 {
     uint32_t r = k->axes.rank;
@@ -208,7 +227,7 @@ void ts__nd_kernel_key(const group_kernel *k, nd_launch *launch)
     ts__nd_launch_key(launch, k->axes.rank);
     ts__nd_launch_key(launch, k->index);
     for (uint32_t d = 0; d < k->axes.rank; d++)
-        ts__nd_launch_key(launch, (uint32_t)ts_log2((uint64_t)k->tile[d]));
+        ts__nd_launch_key(launch, (uint32_t)ts_log2((uint64_t)k->tile[d]) | (k->axes.folded[d] ? 128 : 0));
     for (uint32_t p = 0; p < group->n_places; p++) {
         const nd_place *place = &group->places[p];
         ts__nd_launch_key(launch, place->dtype);
@@ -222,7 +241,8 @@ void ts__nd_kernel_key(const group_kernel *k, nd_launch *launch)
         ts__nd_launch_key(launch, node->fn);
         ts__nd_launch_key(launch, node->loop);
         ts__nd_launch_key(launch, node->dtype);
-        ts__nd_launch_key(launch, node->has_where);
+        ts__nd_launch_key(launch, node->has_where | node->is_narrow << 1);
+        ts__nd_launch_key(launch, node->fold);
         for (uint32_t i = 0; i < group_n_in(node); i++) {
             ts__nd_launch_key(launch, key_source(group, node, (int)i));
             ts__nd_launch_key(launch, node->in[i].dtype);
@@ -293,10 +313,15 @@ void ts__nd_build_place_in_grid(group_build *g, ts_builder *b)
     ts_val rest = ts_block_id(b, 2);
     rest = g->k->index == TS_T_i64 ? ts_cast(b, TS_OP_exti, rest, TS_T_i64, 0) : rest;
     for (uint32_t d = r - 2; d-- > 1;) {
+        if (g->k->axes.folded[d]) /* one tile holds it */
+            continue;
         g->at[d] = ts_op2(b, TS_OP_remi, rest, g->extent[d], 0);
         rest = ts_op2(b, TS_OP_divi, rest, g->extent[d], 0);
     }
     g->at[0] = rest;
+    for (uint32_t d = 0; d + 2 < r; d++)
+        if (g->k->axes.folded[d])
+            g->at[d] = ts_int(b, g->k->index, 0);
 }
 
 /* The view of a place along the axes that it has: its tiles, and where this block's lies. */
@@ -325,16 +350,23 @@ uint32_t ts__nd_build_view(group_build *g, ts_builder *b, uint32_t p, ts_val *vi
     return n;
 }
 
-/* A tile as one of the whole shape: axes that its place lacks are 1 wide, then spread. */
-static ts_val build_spread(const group_build *g, ts_builder *b, uint32_t p, ts_val x)
+/* A tile as one of the shape of `e`: axes that its place lacks are 1 wide, then spread. */
+static ts_val build_spread(const group_build *g, const nd_emit *e, uint32_t p, ts_val x)
 {
-    const nd_emit *e = &g->e;
     int64_t dims[TS_MAX_RANK];
     ts_type elem = ts_type_elem(e->module, ts_val_type(e->fn, x));
     for (uint32_t d = 0; d < e->rank; d++)
         dims[d] = g->k->lacks[p] >> d & 1 ? 1 : e->tile[d];
     ts_type narrow = ts_type_tile(e->module, elem, e->rank, dims);
-    return ts_broadcast(b, ts_reshape(b, x, narrow), ts__nd_emit_type(e, elem));
+    return ts_broadcast(e->b, ts_reshape(e->b, x, narrow), ts__nd_emit_type(e, elem));
+}
+
+static nd_val build_wide(const nd_emit *e, nd_val x)
+{
+    x.re = ts_broadcast(e->b, x.re, ts__nd_emit_type(e, ts_type_elem(e->module, ts_val_type(e->fn, x.re))));
+    if (x.im)
+        x.im = ts_broadcast(e->b, x.im, ts_val_type(e->fn, x.re));
+    return x;
 }
 
 nd_val ts__nd_emit_loaded(const nd_emit *e, ts_val x, ts_dtype dtype)
@@ -389,11 +421,15 @@ ts_val ts__nd_build_inside(const group_build *g, ts_builder *b, uint32_t axes)
 
 static nd_val build_operand(const group_build *g, const nd_node *node, uint32_t i)
 {
+    bool narrow = node->is_narrow && !node->fold;
     uint32_t source = key_source(g->k->group, node, (int)i);
     if (source < ND_GROUP_NODES)
-        return g->node[source];
+        return narrow ? g->narrow_node[source] : g->node[source];
     source -= ND_GROUP_NODES;
-    return source < ND_GROUP_MEMORY ? g->place[source] : g->number[source - ND_GROUP_MEMORY];
+    if (source < ND_GROUP_MEMORY)
+        return narrow ? g->narrow_place[source] : g->place[source];
+    source -= ND_GROUP_MEMORY;
+    return narrow ? g->narrow_number[source] : g->number[source];
 }
 
 /* Pointers to elements behind a place, and which of them are of elements that there are. */
@@ -425,40 +461,54 @@ void ts__nd_build_scatter(group_build *g, ts_builder *b, uint32_t p, uint32_t va
     (void)ts_emit(b, TS_OP_store_ptr_tko, TS_T_token, masked ? 3 : 2, opnds, 0, masked ? TS_F_MASK : 0);
 }
 
+/* Axes (bits) that the kernel folds: its tiles hold them whole. */
+static uint32_t build_rows(const group_build *g)
+{
+    uint32_t rows = 0;
+    for (uint32_t d = 0; d < g->e.rank; d++)
+        rows |= (uint32_t)g->k->axes.folded[d] << d;
+    return g->k->group->rows ? rows : 0;
+}
+
 static void build_load(group_build *g, ts_builder *b, uint32_t p)
 {
     ts_dtype dtype = (ts_dtype)g->k->group->places[p].dtype;
+    uint32_t rows = build_rows(g);
+    bool is_narrow = rows && (g->k->lacks[p] & rows) == rows;
+    const nd_emit *e = is_narrow ? &g->narrow : &g->e;
     ts_val view, at[TS_MAX_RANK], x;
     if (ts__nd_build_view(g, b, p, &view, at))
-        x = build_spread(g, b, p, ts_load_view(b, view, at, 0));
+        x = build_spread(g, e, p, ts_load_view(b, view, at, 0));
     else {
         x = ts_emit(b, TS_OP_load_ptr_tko, ts__nd_memory_type(dtype), 1, &g->pointer[p], 0, 0);
-        x = ts_broadcast(b, x, ts__nd_emit_type(&g->e, ts__nd_memory_type(dtype)));
+        x = ts_broadcast(b, x, ts__nd_emit_type(e, ts__nd_memory_type(dtype)));
     }
-    g->place[p] = ts__nd_emit_loaded(&g->e, x, dtype);
+    g->place[p] = g->narrow_place[p] = ts__nd_emit_loaded(e, x, dtype);
+    if (is_narrow)
+        g->place[p] = build_wide(&g->e, g->place[p]);
 }
 
 static void build_number(group_build *g, ts_builder *b, uint32_t n)
 {
-    ts_dtype dtype = (ts_dtype)g->k->group->numbers[n]->dtype;
     nd_val *x = &g->number[n];
-    if (dtype == TS_DTYPE_bool_)
+    if (g->k->group->numbers[n]->dtype == TS_DTYPE_bool_)
         x->re = ts_cmp(b, TS_OP_cmpi, TS_NE, x->re, ts_int(b, TS_T_i32, 0), 0);
-    x->re = ts_broadcast(b, x->re, ts__nd_emit_type(&g->e, ts__nd_emit_scalar(dtype)));
-    if (x->im)
-        x->im = ts_broadcast(b, x->im, ts__nd_emit_type(&g->e, ts__nd_emit_scalar(dtype)));
+    if (g->k->group->rows)
+        g->narrow_number[n] = build_wide(&g->narrow, *x);
+    *x = build_wide(&g->e, *x);
 }
 
-static void build_node(group_build *g, uint32_t n)
+/* A function of elements, in tiles as wide as the node's value. */
+static nd_val build_function(const group_build *g, const nd_node *node)
 {
-    const nd_node *node = g->k->group->nodes[n];
     ts_dtype loop = (ts_dtype)node->loop, result = loop;
     const ts_nd_info *row = ts_nd_get((ts_nd_fn)node->fn);
-    nd_emit e = ts__nd_emit_at(&g->e, loop);
+    const nd_emit *tile = node->is_narrow ? &g->narrow : &g->e;
+    nd_emit e = ts__nd_emit_at(tile, loop);
     nd_val x[3] = {{0}};
     for (uint32_t i = 0; i < node->n_in && node->fn != TS_ND_gather; i++) {
         bool is_condition = node->fn == TS_ND_select && i == 0;
-        x[i] = ts__nd_emit_cast(&g->e, build_operand(g, node, i), (ts_dtype)node->in[i].dtype,
+        x[i] = ts__nd_emit_cast(tile, build_operand(g, node, i), (ts_dtype)node->in[i].dtype,
                              is_condition ? TS_DTYPE_bool_ : loop);
     }
     nd_val y = node->fn == TS_ND_gather ? build_gather(g, node) : ts__nd_emit_fn(&e, (ts_nd_fn)node->fn, x);
@@ -466,22 +516,52 @@ static void build_node(group_build *g, uint32_t n)
         result = TS_DTYPE_bool_;
     else if (row->result == ND_IS_PART && e.kind == 'c')
         result = (ts_dtype)ts_dtype_get(loop)->part;
-    y = ts__nd_emit_cast(&g->e, y, result, (ts_dtype)node->dtype);
+    y = ts__nd_emit_cast(tile, y, result, (ts_dtype)node->dtype);
     if (node->has_where) {
-        nd_emit own = ts__nd_emit_at(&g->e, (ts_dtype)node->dtype);
+        nd_emit own = ts__nd_emit_at(tile, (ts_dtype)node->dtype);
         nd_val all[3] = {build_operand(g, node, node->n_in), y, build_operand(g, node, node->n_in + 1)};
         y = ts__nd_emit_fn(&own, TS_ND_select, all);
     }
-    g->node[n] = y;
+    return y;
 }
 
+/* The fold of whole rows. */
+static nd_val build_fold(const group_build *g, ts_builder *b, const nd_node *node)
+{
+    uint32_t rows = build_rows(g);
+    nd_emit e = ts__nd_emit_at(&g->e, (ts_dtype)node->loop);
+    nd_val x = ts__nd_emit_cast(&g->e, build_operand(g, node, 0), (ts_dtype)node->in[0].dtype, (ts_dtype)node->loop);
+    x = ts__nd_fold_tile(&e, (ts_nd_fold)(node->fold - 1), x, ts__nd_build_inside(g, b, rows), rows);
+    return ts__nd_emit_cast(&g->narrow, x, (ts_dtype)node->loop, (ts_dtype)node->dtype);
+}
+
+static void build_node(group_build *g, ts_builder *b, uint32_t n)
+{
+    const nd_node *node = g->k->group->nodes[n];
+    if (node->fold)
+        g->narrow_node[n] = build_fold(g, b, node);
+    else
+        g->node[n] = g->narrow_node[n] = build_function(g, node);
+    if (node->is_narrow)
+        g->node[n] = build_wide(&g->e, g->narrow_node[n]);
+}
 static void build_store(group_build *g, ts_builder *b, uint32_t p)
 {
     const nd_place *place = &g->k->group->places[p];
-    nd_val x = g->node[group_index(g->k->group, place->store)];
+    bool narrow = place->store->is_narrow;
+    uint32_t node = group_index(g->k->group, place->store), n;
+    int64_t dims[TS_MAX_RANK];
     ts_val view, at[TS_MAX_RANK];
-    if (ts__nd_build_view(g, b, p, &view, at))
-        ts_store_view(b, view, ts__nd_emit_stored(&g->e, x, (ts_dtype)place->dtype), at, 0);
+    if (!(n = ts__nd_build_view(g, b, p, &view, at)))
+        return;
+    ts_val x = ts__nd_emit_stored(narrow ? &g->narrow : &g->e, narrow ? g->narrow_node[node] : g->node[node],
+                                  (ts_dtype)place->dtype);
+    for (uint32_t d = 0, i = 0; d < g->e.rank; d++)
+        if (!(g->k->lacks[p] >> d & 1))
+            dims[i++] = g->e.tile[d];
+    if (narrow)
+        x = ts_reshape(b, x, ts_type_tile(g->e.module, ts__nd_memory_type((ts_dtype)place->dtype), n, dims));
+    ts_store_view(b, view, x, at, 0);
 }
 
 void ts__nd_build_values(group_build *g, ts_builder *b)
@@ -493,7 +573,7 @@ void ts__nd_build_values(group_build *g, ts_builder *b)
     for (uint32_t n = 0; n < group->n_numbers; n++)
         build_number(g, b, n);
     for (uint32_t n = 0; n < group->n_nodes; n++)
-        build_node(g, n);
+        build_node(g, b, n);
 }
 
 group_build *ts__nd_build_begin(const group_kernel *k, const char *name, ts_module *module, ts_builder *b)
@@ -507,6 +587,9 @@ group_build *ts__nd_build_begin(const group_kernel *k, const char *name, ts_modu
     g->k = k;
     g->e = (nd_emit){.b = b, .fn = fn, .module = module, .rank = k->axes.rank};
     memcpy(g->e.tile, k->tile, sizeof k->tile);
+    g->narrow = g->e;
+    for (uint32_t d = 0; d < k->axes.rank; d++)
+        g->narrow.tile[d] = k->axes.folded[d] ? 1 : k->tile[d];
     build_params(g, b);
     return g;
 }
@@ -551,16 +634,33 @@ void ts__nd_kernel_grid(const group_kernel *k, int64_t grid[3])
         grid[2] *= k->n_tiles[d];
 }
 
+/* Of narrow values alone, each is computed once: their shape has extent 1 along the rows. */
+static void group_shrink(nd_group *group, int64_t *shape)
+{
+    for (uint32_t n = 0; n < group->n_nodes; n++)
+        if (group->nodes[n]->fold || !group->nodes[n]->is_narrow)
+            return;
+    for (uint32_t d = 0; d < group->rank; d++)
+        shape[d] = group->rows >> d & 1 ? 1 : group->shape[d];
+    group->shape = shape;
+}
+
 ts_status ts__nd_group_run(nd_group *group, ts_error *err)
 {
+    int64_t shape[TS_ND_RANK];
+    if (group->rows)
+        group_shrink(group, shape);
     group_kernel k; /* as the launch, large and filled as far as it is used */
     nd_launch launch;
     k.group = group;
     launch.n = launch.n_key = 0;
-    if (!ts__nd_axes_of(group, 0, &k.axes))
+    if (!ts__nd_axes_of(group, group->rows, &k.axes))
         return ts_fail(err, TS_UNSUPPORTED, "arrays whose strides are no multiples of their elements, or with more "
                        "than %d axes that do not lie as one, are not supported yet; copy them first", TS_MAX_RANK);
-    ts__nd_kernel_tiles(&k);
+    if (group->rows)
+        kernel_row_tiles(&k);
+    else
+        ts__nd_kernel_tiles(&k);
     ts__nd_kernel_places(&k);
     if (ts__nd_kernel_is_wide(&k))
         return ts_fail(err, TS_UNSUPPORTED, "a value of arrays that needs more than %d numbers", TS_LAUNCH_ARGS);

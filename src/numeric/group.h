@@ -27,9 +27,10 @@ typedef struct group_kernel {
 /* What building a kernel needs: parameters, the block's place along the axes, values so far. */
 typedef struct group_build {
     const group_kernel *k;
-    nd_emit e;
+    nd_emit e, narrow; /* narrow: tiles are 1 wide along folded axes (nd_node) */
     ts_val pointer[ND_GROUP_MEMORY], extent[TS_MAX_RANK], stride[ND_GROUP_MEMORY][TS_MAX_RANK], at[TS_MAX_RANK];
-    nd_val number[ND_GROUP_NODES * 2], place[ND_GROUP_MEMORY], node[ND_GROUP_NODES];
+    nd_val number[ND_GROUP_NODES * 2], place[ND_GROUP_MEMORY], node[ND_GROUP_NODES]; /* as whole tiles */
+    nd_val narrow_number[ND_GROUP_NODES * 2], narrow_place[ND_GROUP_MEMORY], narrow_node[ND_GROUP_NODES];
 } group_build;
 
 /* Axes of the group's shape, at least one; those of `folded` (bits) are not joined with others. False: too many are

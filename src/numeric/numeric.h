@@ -31,8 +31,10 @@ enum {
     ND_WAITING = 24,    /* nodes that wait, before all are computed; of one value, nodes and loads below it */
     ND_GROUP_NODES = 2 * ND_WAITING,
     ND_GROUP_MEMORY = 48, /* places that a group reads and writes */
-    ND_KEY = 32 + 4 * ND_GROUP_MEMORY + 14 * ND_GROUP_NODES, /* bytes that say which kernel it is */
-    ND_TILE = 1024        /* elements of a tile of a kernel */
+    ND_KEY = 32 + 4 * ND_GROUP_MEMORY + 16 * ND_GROUP_NODES, /* bytes that say which kernel it is */
+    ND_TILE = 1024,       /* elements of a tile of a kernel */
+    ND_ROW = 4096,        /* elements of a row that one tile holds, so that its fold can be used in the same kernel */
+    ND_COLUMN = 64        /* the same, of rows that do not lie along the last axis */
 };
 
 typedef struct nd_node nd_node;
@@ -47,18 +49,29 @@ typedef struct nd_in {
     uint64_t bits[2];  /* NUMBER, in `dtype`; the imaginary part second */
 } nd_in;
 
-/* A value that waits, or the one that is being computed. */
+/* A value that waits, or the one that is being computed.
+ *
+ * Rows: a fold along axes, as the maximum of each row, is a node of its operand's shape whose value is the same all
+ * along these axes: it is narrow. So are functions of narrow values and numbers. Functions of narrow values and others
+ * are nodes like any; a kernel with narrow ones holds whole rows in its tiles.
+ *
+ *     m = x.max(axis=1, keepdims=True)    (2000, 1) for the user; a node of (2000, 500), narrow along axis 1
+ *     y = x - m                           a node of (2000, 500)
+ */
 struct nd_node {
     uint32_t references;
     uint16_t fn;
     uint8_t loop, dtype, n_in; /* dtypes of the computation and of the result */
     uint8_t rank, has_where, weight;
+    uint8_t fold;  /* 0: a function of elements; else the ts_nd_fold + 1 of operand 0 along `rows` */
+    bool is_narrow;
+    uint64_t rows; /* bits: axes along which it, or a value that it is computed of, is narrow */
     int64_t count;
     ts_nd_store *store;     /* whose value it is; NULL: of none any more */
     ts_buffer *done;        /* computed: here, as the storage of a new array of this shape and order */
     nd_node *next, **link;  /* of the graph's list, while it has a store */
     nd_in in[ND_INPUTS];    /* operands; then mask and old contents if has_where */
-    int64_t *shape, *order; /* extents; strides in bytes of the result */
+    int64_t *shape, *order; /* extents; strides in bytes of the result, 0 along axes where it is narrow */
     int64_t *strides[ND_INPUTS]; /* of a LOAD, bytes */
 };
 
@@ -86,6 +99,12 @@ struct ts_nd_graph {
 /* Words of numeric.def. */
 enum { ND_IS_NO, ND_IS_UP, ND_IS_HALF, ND_IS_DOUBLE, ND_IS_TRUTH };
 enum { ND_IS_SAME, ND_IS_BOOL, ND_IS_PART };
+
+/* The least power of two that is not less. */
+static inline int64_t nd_up(int64_t extent)
+{
+    return extent > 1 ? (int64_t)2 << ts_log2((uint64_t)extent - 1) : 1;
+}
 
 /* ---- promote.c ----------------------------------------------------------------------------------- */
 
@@ -142,6 +161,8 @@ TS_CHECKED ts_status ts__nd_same_device(const ts_nd_graph *graph, const ts_nd *a
 /* Whether the values of two nodes of one shape lie in the same order of axes; their elements may differ in size. */
 static inline bool nd_same_order(const nd_node *a, const nd_node *b)
 {
+    if (a->is_narrow || b->is_narrow)
+        return true;
     int64_t x = (int64_t)ts_dtype_bytes((ts_dtype)a->dtype), y = (int64_t)ts_dtype_bytes((ts_dtype)b->dtype);
     for (uint32_t d = 0; d < a->rank; d++)
         if (a->order[d] * y != b->order[d] * x)
@@ -155,7 +176,7 @@ static inline bool nd_same_order(const nd_node *a, const nd_node *b)
  * value, or is computed. */
 TS_CHECKED ts_status ts__nd_take_array(nd_node *node, int i, ts_nd *a, ts_error *err);
 
-/* A node whose value is `x` in another dtype, broadcast to the shape of `like`. */
+/* A node whose value is `x` in another dtype, broadcast to the shape of `like`; narrow values below it are computed. */
 TS_CHECKED ts_status ts__nd_value_node(ts_nd *x, ts_dtype dtype, const ts_nd *like, nd_node **out, ts_error *err);
 
 /* ---- cut.c, group.c, kernels.c ------------------------------------------------------------------------------ */
@@ -171,6 +192,7 @@ typedef struct nd_place {
 typedef struct nd_group {
     ts_nd_graph *graph;
     uint32_t rank, n_nodes, n_places, n_numbers;
+    uint64_t rows; /* of its narrow nodes; 0: it has none */
     const int64_t *shape;
     nd_node *nodes[ND_GROUP_NODES]; /* operands before those who use them */
     nd_place places[ND_GROUP_MEMORY];
@@ -205,14 +227,21 @@ typedef void nd_build(void *user, ts_module *module, ts_builder *b);
 TS_CHECKED ts_status ts__nd_launch_run(ts_nd_graph *graph, nd_launch *launch, const int64_t grid[3], nd_build *build,
                                     void *user, ts_error *err);
 
+/* ---- fold.c -------------------------------------------------------------------------------------- */
+
+typedef struct nd_val nd_val;
+typedef struct nd_emit nd_emit;
+/* A tile folded along axes (bits), which stay with extent 1; what is not inside (0: all is) does not count. */
+nd_val ts__nd_fold_tile(const nd_emit *e, ts_nd_fold fold, nd_val x, ts_val inside, uint32_t axes);
+
 /* ---- emit.c -------------------------------------------------------------------------------------- */
 
 /* A value in a kernel: complex ones as their parts. */
-typedef struct nd_val {
+struct nd_val {
     ts_val re, im;
-} nd_val;
+};
 /* What functions are written with: a builder, the dtype of the loop, the shape of the tiles. */
-typedef struct nd_emit {
+struct nd_emit {
     ts_builder *b;
     ts_fn *fn;
     ts_module *module;
@@ -221,7 +250,7 @@ typedef struct nd_emit {
     ts_type scalar; /* of the loop, of its part if complex */
     uint32_t rank;
     int64_t tile[TS_MAX_RANK];
-} nd_emit;
+};
 typedef nd_val nd_emitter(const nd_emit *e, const nd_val *x);
 nd_emit ts__nd_emit_at(const nd_emit *e, ts_dtype loop);
 ts_type ts__nd_emit_type(const nd_emit *e, ts_type scalar); /* a tile of these elements */
