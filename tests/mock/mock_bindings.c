@@ -157,6 +157,10 @@ static cuda_result more_IpcOpenMemHandle(cuda_ptr *memory, handle64 handle, unsi
     memcpy(memory, &handle, sizeof *memory);
     return flags == 1 && handle.bytes[63] == 63 ? CUDA_OK : BAD_VALUE;
 }
+static cuda_result more_IpcCloseMemHandle(cuda_ptr memory)
+{
+    return memory ? CUDA_OK : BAD_VALUE;
+}
 /* A struct of 8 bytes by value. */
 static cuda_result more_MemPrefetchAsync(cuda_ptr memory, size_t bytes, location where, unsigned flags, void *stream)
 {
@@ -395,6 +399,7 @@ static const mock_row rows[] = {
     ROW("cuMemsetD8", MemsetD8),
     ROW("cuIpcGetMemHandle", IpcGetMemHandle),
     ROW("cuIpcOpenMemHandle", IpcOpenMemHandle),
+    ROW("cuIpcCloseMemHandle", IpcCloseMemHandle),
     ROW("cuMemPrefetchAsync", MemPrefetchAsync),
     ROW("cuPointerGetAttribute", PointerGetAttribute),
     ROW("cuPointerGetAttributes", PointerGetAttributes),

@@ -195,7 +195,7 @@ class _Text:
     def _is_temporary(self, value: Any) -> bool:
         if any(value is array for array in self.recording.temporaries):
             return True
-        base = getattr(value, "gpu_data", None)
+        base = getattr(value, "_memory", None)
         return base is not None and any(_within(value, array) for array in self.recording.temporaries)
 
     def conditions(self) -> list[str]:
@@ -295,7 +295,7 @@ def _written(recording: Recording, wait: Callable[[], Any] | None) -> Callable[[
     if wait is not None:
         launches.append(f"{text.constant(wait)}()")
     for array in recording.temporaries[:1]:
-        conditions.append(f"{text.constant(array.gpu_data.array)}.ptr")  # raises BufferError after a reset
+        conditions.append(f"{text.constant(array._memory.array)}.ptr")  # raises BufferError after a reset
     values = "".join(f"a{i}, " for i in range(len(recording.given)))
     lines = [
         "def replay(given):",
@@ -318,6 +318,6 @@ def _written(recording: Recording, wait: Callable[[], Any] | None) -> Callable[[
 def is_lost(array: Any) -> bool:
     """Whether the memory of an array has ended with its device, which was reset."""
     try:
-        return not array.gpu_data.array.ptr
+        return not array._memory.array.ptr
     except BufferError:
         return True

@@ -38,8 +38,7 @@ class CodeLibrary:
     @property
     def _linking_files(self) -> set[str]:
         """Names of the files and texts that are linked to the kernel, as ``link=`` and ``declare_device`` gave them."""
-        *_, host = self._overload._prepare()
-        return {str(getattr(link, "name", link)) for link in getattr(host, "links", ()) or ()}
+        return {str(link.name) for link in self._overload._links()}
 
     def get_asm_str(self, cc: Any = None) -> str:
         """PTX, for a GPU of a compute capability or the current one."""

@@ -65,7 +65,8 @@ class InOut(_Hint):
 def _is_record(value: Any) -> bool:
     """A record of NumPy, or an array of records, texts or dates."""
     kind = getattr(getattr(value, "dtype", None), "kind", "")
-    return kind in tuple("VSUmM") and type(value).__module__.partition(".")[0] == "numpy"
+    one_time = kind in ("m", "M") and value.shape == ()
+    return kind in tuple("VSUmM") and not one_time and type(value).__module__.partition(".")[0] == "numpy"
 
 
 def _is_host(value: Any) -> bool:
@@ -163,16 +164,26 @@ def prepared(args: tuple[Any, ...], device: int, extensions: tuple[Any, ...], st
     return tuple(found), back
 
 
+def _wants_dressing(value: Any, device: int) -> bool:
+    """Whether it is device memory that C does not take by itself: that of the CPU device behind another object, and
+    arrays of dates of others."""
+    if not hasattr(value, "__cuda_array_interface__") or hasattr(value, "__tessera_argument__"):
+        return False
+    return device < CUDA or getattr(getattr(value, "dtype", None), "kind", "") in ("m", "M")
+
+
 def _argument(value: Any, device: int, back: list[Callable[[], Any]]) -> Any:
     if isinstance(value, _Hint):
         return _moved(value.array(), device, value.copies_in, value.copies_out, back)
     if isinstance(value, tuple):
         items = [_argument(item, device, back) for item in value]
         return type(value)(*items) if hasattr(value, "_fields") else tuple(items)
-    if device < CUDA and hasattr(value, "__cuda_array_interface__") and not hasattr(value, "__tessera_argument__"):
+    if isinstance(value, _core.Buffer):
+        return value.view("uint8")
+    if _wants_dressing(value, device):
         from ._device_array import as_device_array
 
-        return as_device_array(value)  # memory of the CPU device behind another object
+        return as_device_array(value)
     if device >= CUDA and _is_host(value):
         _warn_of_copy()
         return _moved(value, device, True, True, back)

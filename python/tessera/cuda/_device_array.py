@@ -103,13 +103,13 @@ class DeviceNDArrayBase:
         self._set(gpu_data, _at(gpu_data.address, shape, strides, dtype), stream)
 
     def _set(self, memory: Memory, elements: Any, stream: Any) -> None:
-        self.gpu_data, self._elements, self.stream = memory, elements, stream
+        self._memory, self._elements, self.stream = memory, elements, stream
         self._argument: Any = None
 
     def _with(self, elements: Any) -> Any:
         """Another view of the same memory."""
         made = object.__new__(type(self))
-        made._set(self.gpu_data, elements, self.stream)
+        made._set(self._memory, elements, self.stream)
         return made
 
     # ---- what it is
@@ -121,7 +121,7 @@ class DeviceNDArrayBase:
     size = property(lambda self: self._elements.size)
     nbytes = property(lambda self: self._elements.nbytes)
     itemsize = property(lambda self: self._elements.itemsize)
-    alloc_size = property(lambda self: self.gpu_data.size if self.gpu_data.size else self.nbytes)
+    alloc_size = property(lambda self: self._memory.size if self._memory.size else self.nbytes)
     base = None
 
     @property
@@ -156,8 +156,17 @@ class DeviceNDArrayBase:
         return int(self._elements.__array_interface__["data"][0])
 
     @property
+    def gpu_data(self) -> Memory:
+        """The memory that the elements lie in, from the first byte to the last: of a slice part of the array's."""
+        if not self.size:
+            return self._memory
+        low, high = (int(end) for end in numpy.lib.array_utils.byte_bounds(self._elements))
+        start = low - self._memory.address
+        return self._memory if high - low == self._memory.size else self._memory.view(start, start + high - low)
+
+    @property
     def _offset(self) -> int:
-        return self._address - self.gpu_data.address if self.size else 0
+        return self._address - self._memory.address if self.size else 0
 
     @property
     def __cuda_array_interface__(self) -> dict[str, Any]:
@@ -187,18 +196,16 @@ class DeviceNDArrayBase:
         size = self.itemsize
         if name and all(s % size == 0 for s in self.strides):
             strides = tuple(s // size for s in self.strides)
-            return self.gpu_data.array._part(self._offset, name, self.shape, strides)
-        if as_argument and self.dtype.kind in "mM" and all(s % size == 0 for s in self.strides):
-            return self._with(self._elements.view("i8"))._array()
+            return self._memory.array._part(self._offset, name, self.shape, strides)
         if as_argument:
             from .._structs import Structured
 
-            return Structured(self.dtype, self.gpu_data.array._part(self._offset, "uint8", self.shape, self.strides))
-        return self.gpu_data.array._part(self._offset, "uint8", (*self.shape, size), (*self.strides, 1))
+            return Structured(self.dtype, self._memory.array._part(self._offset, "uint8", self.shape, self.strides))
+        return self._memory.array._part(self._offset, "uint8", (*self.shape, size), (*self.strides, 1))
 
     @property
     def _on_host(self) -> bool:
-        return str(self.gpu_data.array.device) == "cpu"
+        return str(self._memory.array.device) == "cpu"
 
     def bind(self, stream: Any = 0) -> Any:
         """The same array with another stream."""
@@ -210,7 +217,7 @@ class DeviceNDArrayBase:
         return len(self._elements)
 
     def __repr__(self) -> str:
-        return f"<{type(self).__name__} {self.dtype} {self.shape} on {self.gpu_data.array.device}>"
+        return f"<{type(self).__name__} {self.dtype} {self.shape} on {self._memory.array.device}>"
 
     # ---- copies
 
@@ -390,7 +397,7 @@ class DeviceNDArray(DeviceNDArrayBase):
         found = self._index(item)
         if found.ndim == 0 and not _has_ellipsis(item):
             if found.dtype.names is not None:
-                return DeviceRecord(found.dtype, stream, self.gpu_data, found)
+                return DeviceRecord(found.dtype, stream, self._memory, found)
             return self._with(found)._read(stream)[()]
         return self._with(found)
 
@@ -445,7 +452,7 @@ class DeviceRecord(DeviceNDArrayBase):
 
     def _with(self, elements: Any) -> Any:
         made = object.__new__(DeviceNDArray)
-        made._set(self.gpu_data, elements, self.stream)
+        made._set(self._memory, elements, self.stream)
         return made
 
     @property
@@ -459,7 +466,7 @@ class DeviceRecord(DeviceNDArrayBase):
         """A field after the work of a stream."""
         found = self._elements[name]
         if found.dtype.names is not None and found.ndim == 0:
-            return DeviceRecord(found.dtype, stream, self.gpu_data, found)
+            return DeviceRecord(found.dtype, stream, self._memory, found)
         made = self._with(found)
         return made._read(stream)[()] if found.ndim == 0 else made
 

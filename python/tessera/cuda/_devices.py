@@ -433,6 +433,10 @@ def is_supported_version() -> bool:
 
 def cuda_error() -> CudaSupportError | None:
     """Why no kernel can run; None where they can."""
+    if config.DISABLE_CUDA and _core.device_count("cuda") > 0:
+        from ._memory import DISABLED
+
+        return CudaSupportError(DISABLED)
     if is_available():
         return None
     return CudaSupportError(f"there is no GPU, and no LLVM for the CPU device: {_core.llvm_info()['error']}")

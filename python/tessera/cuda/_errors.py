@@ -7,7 +7,7 @@ import builtins
 from typing import Any
 
 from .. import _errors
-from ..bindings._errors import CUDAError
+from ..bindings._errors import CUDAError, NVRTCError
 
 __all__ = [
     "CCSupportError",
@@ -174,8 +174,12 @@ class NvrtcError(Exception):
     """NVRTC refused."""
 
 
-class NvrtcCompilationError(NvrtcError):
+class NvrtcCompilationError(NvrtcError, NVRTCError):
     """CUDA C that does not compile."""
+
+    def __init__(self, msg: str = "", code: Any = None) -> None:
+        RuntimeError.__init__(self, msg)
+        self.function, self.code = "nvrtcCompileProgram", code
 
 
 class NvrtcSupportError(ImportError):

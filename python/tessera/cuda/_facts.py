@@ -58,10 +58,22 @@ def _target() -> int:
     return target_of_device()
 
 
+def _loaded(overload: Overload, target: int) -> tuple[Any, dict[str, Any]]:
+    """The driver's kernel, with the code that is linked to it, and what a launch must know of it."""
+    from ..core import ObjectCode
+
+    (code, plan), links = overload.code(target), overload._links()
+    if links:
+        from ._linking import linked
+
+        return ObjectCode.from_cubin(linked(code, links)).get_kernel(plan["name"]), plan
+    return ObjectCode.from_ptx(code).get_kernel(plan["name"]), plan
+
+
 def fact_of(overload: Overload, name: str) -> int:
     """A number of the code of one signature, as the driver tells it. On the CPU device what the kernel asks for by
     itself (its arrays, its bounds); DeviceError for registers, which only a GPU has."""
-    from ..core import Device, ObjectCode
+    from ..core import Device
 
     device = Device()
     if name == "shared_mem_per_block" or (device.device_id < 0 and name in _ASKED):
@@ -72,7 +84,7 @@ def fact_of(overload: Overload, name: str) -> int:
         raise cpu_cannot("registers to ask for")
     from ..bindings import driver
 
-    kernel = ObjectCode.from_ptx(overload.ptx.encode()).get_kernel(overload.code(int(device.arch))[1]["name"])
+    kernel, _ = _loaded(overload, int(device.arch))
     attribute = driver.CUfunction_attribute(_ATTRIBUTES[name])
     found = int(driver.checked.cuKernelGetAttribute(attribute, kernel.handle, device.device_id))
     return found + _constant_bytes(overload) if name == "const_mem_size" else found
@@ -81,13 +93,12 @@ def fact_of(overload: Overload, name: str) -> int:
 def resident_blocks(overload: Overload, blockdim: Any, shared_bytes: int) -> int:
     """How many blocks of a kernel the current device runs at once."""
     from .. import _core
-    from ..core import Device, ObjectCode
+    from ..core import Device
 
     device = Device()
     if device.device_id < 0:
         return int(_core.CPU_COOPERATIVE_BLOCKS)
-    code, plan = overload.code(int(device.arch))
-    kernel = ObjectCode.from_ptx(code).get_kernel(plan["name"])
+    kernel, plan = _loaded(overload, int(device.arch))
     threads = prod(blockdim) if isinstance(blockdim, (tuple, list)) else int(blockdim)
     each = kernel.occupancy.max_active_blocks_per_multiprocessor(threads, plan["shared_bytes"] + shared_bytes)
     return each * int(device.properties.multiprocessor_count)

@@ -135,7 +135,7 @@ class _HostArray(numpy.ndarray):
         if base is self:
             return self._device
         offset = self.__array_interface__["data"][0] - base.__array_interface__["data"][0]
-        memory = base._device.gpu_data.view(offset)
+        memory = base._device._memory.view(offset)
         return DeviceNDArray(self.shape, self.strides, self.dtype, 0, memory)
 
 

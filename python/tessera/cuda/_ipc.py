@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import contextlib
+import math
 from collections.abc import Iterator
 from typing import Any
 
@@ -12,11 +13,10 @@ import numpy
 from .. import _core
 from ..core._errors import cpu_cannot
 from ..core._place import CUDA, in_context
-from ._device_array import DeviceNDArray, row_major
+from ._device_array import DeviceNDArray, _prepared_shape, row_major
 from ._managers import IpcHandle
-from ._memory import of_address
 
-__all__ = ["IpcArrayHandle", "handle_of", "handle_of_memory", "open_ipc_array"]
+__all__ = ["IpcArrayHandle", "closed", "handle_of", "handle_of_memory", "open_ipc_array", "opened"]
 
 
 def _ordinal() -> int:
@@ -27,13 +27,24 @@ def _ordinal() -> int:
 
 
 def handle_of_memory(address: int, size: int) -> IpcHandle:
-    """What another process opens memory with."""
+    """What another process opens memory with.
+
+    Raises
+    ------
+    RuntimeError
+        The memory came out of a pool.
+    """
     from ..bindings import driver
 
     with in_context(_ordinal()):
         base, _ = driver.checked.cuMemGetAddressRange(address)
-        handle = bytes(memoryview(driver.checked.cuIpcGetMemHandle(address)))
-    return IpcHandle(None, handle, size, None, address - int(base))
+        status, found = driver.cuIpcGetMemHandle(address)
+    if status:
+        raise RuntimeError(
+            f"other processes cannot open the memory at {address:#x} ({status.name}): it is part of a pool or of no "
+            "GPU; copy it into an array of cuda.to_device() or cuda.device_array()"
+        )
+    return IpcHandle(None, bytes(memoryview(found)), size, None, address - int(base))
 
 
 class IpcArrayHandle:
@@ -41,27 +52,14 @@ class IpcArrayHandle:
 
     def __init__(self, ipc_handle: IpcHandle, array_desc: dict[str, Any]) -> None:
         self._ipc_handle, self._array_desc = ipc_handle, array_desc
-        self._opened: Any = None
 
     def open(self) -> DeviceNDArray:
-        """The array. RuntimeError in the process that made it."""
-        from ..bindings import driver
-
-        with in_context(_ordinal()):
-            record = driver.CUipcMemHandle()
-            memoryview(record)[:] = self._ipc_handle.handle
-            address = int(driver.checked.cuIpcOpenMemHandle(record, 1))
-        self._opened = address
-        memory = of_address(address + self._ipc_handle.offset, self._ipc_handle.size, self)
-        return DeviceNDArray(**self._array_desc, gpu_data=memory)
+        """The array. RuntimeError in the process that made it; ValueError where it is open."""
+        return self._ipc_handle.open_array(None, **self._array_desc)
 
     def close(self) -> None:
         """Closes what ``open`` opened."""
-        if self._opened is not None:
-            from ..bindings import driver
-
-            driver.checked.cuIpcCloseMemHandle(self._opened)
-            self._opened = None
+        self._ipc_handle.close()
 
     def __enter__(self) -> DeviceNDArray:
         return self.open()
@@ -70,17 +68,30 @@ class IpcArrayHandle:
         self.close()
 
     def __reduce__(self) -> Any:
-        handle = self._ipc_handle
-        return _again, (handle.handle, handle.size, handle.offset, self._array_desc)
+        return IpcArrayHandle, (self._ipc_handle, self._array_desc)
 
 
-def _again(handle: bytes, size: int, offset: int, desc: dict[str, Any]) -> IpcArrayHandle:
-    return IpcArrayHandle(IpcHandle(None, handle, size, None, offset), desc)
+def opened(handle: bytes) -> int:
+    """The address of another process's memory."""
+    from ..bindings import driver
+
+    with in_context(_ordinal()):
+        record = driver.CUipcMemHandle()
+        memoryview(record)[:] = handle
+        return int(driver.checked.cuIpcOpenMemHandle(record, 1))
+
+
+def closed(address: int) -> None:
+    """Ends what ``opened`` began."""
+    from ..bindings import driver
+
+    with in_context(_ordinal()):
+        driver.checked.cuIpcCloseMemHandle(address)
 
 
 def handle_of(array: Any) -> IpcArrayHandle:
     """``array.get_ipc_handle()``."""
-    memory = handle_of_memory(array._address, array.alloc_size)
+    memory = handle_of_memory(array._address, array.gpu_data.size)
     return IpcArrayHandle(memory, {"shape": array.shape, "strides": array.strides, "dtype": array.dtype})
 
 
@@ -89,8 +100,8 @@ def open_ipc_array(
     handle: Any, shape: Any, dtype: Any, strides: Any = None, offset: int = 0
 ) -> Iterator[DeviceNDArray]:
     """An array of another process by the bytes of a handle of the driver."""
-    dtype = numpy.dtype(dtype)
-    strides = row_major(tuple(shape), dtype.itemsize) if strides is None else strides
-    size = dtype.itemsize * int(numpy.prod(shape))
-    with _again(bytes(handle), size, offset, {"shape": shape, "strides": strides, "dtype": dtype}) as array:
+    found, extents = numpy.dtype(dtype), _prepared_shape(shape)
+    strides = row_major(extents, found.itemsize) if strides is None else strides
+    memory = IpcHandle(None, bytes(handle), found.itemsize * math.prod(extents), None, offset)
+    with IpcArrayHandle(memory, {"shape": extents, "strides": strides, "dtype": found}) as array:
         yield array

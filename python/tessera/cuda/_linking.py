@@ -6,12 +6,13 @@ from __future__ import annotations
 import functools
 import io
 import os
+import re
 import warnings
 from collections.abc import Callable
 from typing import Any
 
 from . import types
-from ._device import _op
+from ._device import _op, cg
 from ._errors import LinkerError
 from ._options import links_of
 from ._signature import normalize
@@ -146,8 +147,10 @@ class ffi:
     from_buffer = staticmethod(from_buffer)
 
 
-def _calls(name: str, text: str, result: Any, params: Any) -> Any:
+def _calls(name: str, text: str, result: Any, params: Any, cooperative: bool) -> Any:
     def foreign(*args):  # type: ignore[no-untyped-def]
+        if cooperative:
+            cg.this_grid()
         return _foreign(text, result, params, *args)
 
     foreign.__name__ = foreign.__qualname__ = name  # for messages
@@ -167,7 +170,7 @@ class ExternFunction:
         name, sig = self.name, self.sig
         result = None if sig.return_type == types.none else _passed(name, sig.return_type)
         text = f"{self.abi} {'' if result else 'void '}{name}"
-        return _calls(name, text, result, tuple(_passed(name, arg) for arg in sig.args))
+        return _calls(name, text, result, tuple(_passed(name, arg) for arg in sig.args), self.use_cooperative)
 
     def __call__(self, *args: Any) -> Any:
         raise NotImplementedError(f"{self.name}() is a function of other code: kernels call it, the host does not")
@@ -225,13 +228,28 @@ def _object_of(link: LinkableCode, arch: str) -> Any:
     from ..core import ObjectCode
 
     if link.kind == "cu":
-        return compiled_cu(link, arch)
+        known = link.__dict__.setdefault("_compiled", {})  # by architecture: warnings come once
+        if arch not in known:
+            known[arch] = compiled_cu(link, arch)
+        return known[arch]
     data = link.data
     data = data.encode() if isinstance(data, str) else bytes(data)
     make = {"ptx": ObjectCode.from_ptx, "cubin": ObjectCode.from_cubin, "fatbin": ObjectCode.from_fatbin,
             "library": ObjectCode.from_library, "object": ObjectCode.from_object,
             "ltoir": ObjectCode.from_ltoir}  # fmt: skip
     return make[link.kind](data, name=link.name)
+
+
+def compile_early(ptx: bytes, links: tuple[LinkableCode, ...]) -> None:
+    """Compiles the CUDA C++ among what a kernel is linked with, so that its errors and warnings come before a launch."""
+    for link in links:
+        if link.kind == "cu":
+            _object_of(link, _arch_of(ptx))
+
+
+def _arch_of(ptx: bytes) -> str:
+    found = re.search(rb"\.target\s+(sm_\w+)", ptx)
+    return found[1].decode() if found else "sm_80"
 
 
 def compiled_cu(link: LinkableCode, arch: str) -> Any:
@@ -260,7 +278,8 @@ def compiled_cu(link: LinkableCode, arch: str) -> Any:
     try:
         made = Program(text, "c++", options).compile("ptx", logs=log)
     except Refused as error:
-        raise NvrtcCompilationError(f"NVRTC Compilation failure whilst compiling {link.name}:\n\n{error}") from None
+        text = f"NVRTC Compilation failure whilst compiling {link.name}:\n\n{error}"
+        raise NvrtcCompilationError(text, error.code) from None
     except DynamicLibNotFoundError as error:
         raise NvrtcSupportError(
             f"{link.name} is CUDA C++, which NVRTC compiles, and that was not found: install nvidia-cuda-nvrtc, or "
@@ -279,12 +298,9 @@ def linked(ptx: bytes, links: tuple[LinkableCode, ...]) -> bytes:
     LinkerError
         With the linker's messages.
     """
-    import re
-
     from ..core import Linker, LinkerOptions, ObjectCode
 
-    found = re.search(rb"\.target\s+(sm_\w+)", ptx)
-    arch = found[1].decode() if found else "sm_80"
+    arch = _arch_of(ptx)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", RuntimeWarning)  # that the driver links
         pieces = [ObjectCode.from_ptx(ptx), *(_object_of(link, arch) for link in links)]

@@ -159,11 +159,61 @@ class GetIpcHandleMixin:
         return handle_of_memory(int(memory.device_pointer_value), memory.size)
 
 
+class _HandleBytes(bytes):
+    """The driver's handle: 64 bytes."""
+
+    @property
+    def reserved(self) -> bytes:
+        """The bytes, as the driver's struct names them."""
+        return bytes(self)
+
+
 class IpcHandle:
-    """Memory of another process, by its handle."""
+    """Memory of another process, by its handle; travels by pickle.
+
+    Attributes
+    ----------
+    handle : bytes
+    size : int
+        Bytes, from ``offset`` on.
+    """
 
     def __init__(self, base: Any, handle: Any, size: int, source_info: Any = None, offset: int = 0) -> None:
-        self.base, self.handle, self.size, self.source_info, self.offset = base, handle, size, source_info, offset
+        self.base, self.size, self.source_info, self.offset = base, size, source_info, offset
+        self.handle = _HandleBytes(getattr(handle, "reserved", handle))
+        self._opened: int | None = None
+
+    def open(self, context: Any = None) -> Any:
+        """The memory. ValueError where it is open."""
+        from ._ipc import opened
+        from ._memory import of_address
+
+        if self._opened is not None:
+            raise ValueError("IpcHandle is already opened; close() it first")
+        self._opened = opened(self.handle)
+        return of_address(self._opened + self.offset, self.size, self)
+
+    def open_array(self, context: Any, shape: Any, dtype: Any, strides: Any = None) -> Any:
+        """The memory as a device array."""
+        import numpy
+
+        from ._device_array import DeviceNDArray, _prepared_shape, row_major
+
+        extents, found = _prepared_shape(shape), numpy.dtype(dtype)
+        strides = row_major(extents, found.itemsize) if strides is None else strides
+        return DeviceNDArray(extents, strides, found, gpu_data=self.open(context))
+
+    def close(self) -> None:
+        """Closes what ``open`` opened."""
+        from ._ipc import closed
+
+        if self._opened is None:
+            raise ValueError("IpcHandle not opened")
+        address, self._opened = self._opened, None
+        closed(address)
+
+    def __reduce__(self) -> Any:
+        return IpcHandle, (None, bytes(self.handle), self.size, self.source_info, self.offset)
 
 
 class _Builtin(BaseCUDAMemoryManager):

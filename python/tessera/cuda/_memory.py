@@ -1,6 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Device memory of arrays: where it comes from (pools of Tessera, or a memory manager of the user), and when it goes
-back."""
+"""Device memory of arrays: where it comes from (the driver, or a memory manager of the user), and when it goes back.
+
+Arrays of a GPU are allocated by the driver one by one, as numba's are, because any of them may be asked for what another
+process opens it with (``get_ipc_handle``): pools do not share single pieces so. Copies for one launch come out of
+Tessera's pool."""
 
 from __future__ import annotations
 
@@ -11,10 +14,22 @@ from collections.abc import Iterator
 from typing import Any
 
 from .. import _core
-from ..core._place import CUDA
+from ..bindings._errors import CUDAError
+from ..core._place import CUDA, in_context
 from . import config
+from ._errors import CudaDriverError, CudaSupportError
 
 __all__ = ["Deallocations", "Memory", "allocate", "deallocations", "defer_cleanup", "of_address"]
+
+
+DISABLED = (
+    "CUDA is disabled due to setting NUMBA_DISABLE_CUDA=1 in the environment, or cuda.config.DISABLE_CUDA; without it "
+    "the GPU is used"
+)
+FORKED = (
+    "CUDA initialized before forking: the NVIDIA driver does not work in the child of a process that has used it; start "
+    "processes by spawn"
+)
 
 
 class Deallocations:
@@ -72,8 +87,6 @@ def memory_info() -> tuple[int, int]:
     number = _core._current_device()
     if number >= CUDA:
         from ..bindings import driver
-        from ..core._place import in_context
-
         with in_context(number & 255):
             free, total = driver.checked.cuMemGetInfo()
         return int(free), int(total)
@@ -159,12 +172,71 @@ def allocate(nbytes: int) -> Memory:
     if manager is not None:
         pointer = manager.memalloc(nbytes)
         return of_address(int(pointer.device_pointer_value), nbytes, pointer)
+    if config.DISABLE_CUDA and _core._current_device() >= CUDA:
+        raise CudaSupportError(DISABLED)
+    make = _shareable if _core._current_device() >= CUDA and nbytes else _pooled
     try:
-        array = _core.empty(max(nbytes, 1), "uint8", device_text())
+        array = make(nbytes)
     except MemoryError:
         deallocations.clear()
-        array = _core.empty(max(nbytes, 1), "uint8", device_text())
+        array = make(nbytes)
     return Memory(array, nbytes, counted=True)
+
+
+def _pooled(nbytes: int) -> Any:
+    return _core.empty(max(nbytes, 1), "uint8", device_text())
+
+
+class _Allocated:
+    """Memory of a GPU that the driver hands out by itself, outside of pools: other processes can open it."""
+
+    def __init__(self, nbytes: int, ordinal: int) -> None:
+        from ..bindings import driver
+
+        status, *_ = driver.cuInit(0)
+        if status == driver.CUresult.CUDA_ERROR_NOT_INITIALIZED:
+            raise CudaDriverError(FORKED)
+        with in_context(ordinal):
+            status, address = driver.cuMemAlloc(nbytes)
+        if status == driver.CUresult.CUDA_ERROR_OUT_OF_MEMORY:
+            raise MemoryError(f"the GPU has no room for {nbytes} bytes")
+        if status:
+            raise CUDAError("cuMemAlloc", status, f"{nbytes} bytes")
+        self.address = int(address)
+        weakref.finalize(self, _freed, self.address, ordinal).atexit = False
+
+
+def _freed(address: int, ordinal: int) -> None:
+    from ..bindings import driver
+
+    with in_context(ordinal):
+        driver.cuMemFree(address)
+
+
+def _shareable(nbytes: int) -> Any:
+    ordinal = _core._current_device() & 255
+    owner = _Allocated(nbytes, ordinal)
+    return _array_at(owner.address, nbytes, owner, ordinal)
+
+
+class _OnDevice:
+    """Memory that a GPU uses, wherever it lies, for ``from_dlpack``."""
+
+    def __init__(self, buffer: Any, ordinal: int) -> None:
+        self._buffer, self._ordinal = buffer, ordinal
+
+    def __dlpack_device__(self) -> tuple[int, int]:
+        return 2, self._ordinal
+
+    def __dlpack__(self, max_version: Any = None, **options: Any) -> Any:
+        return self._buffer._dlpack(2, self._ordinal, max_version is not None)
+
+
+def _array_at(address: int, nbytes: int, owner: Any, ordinal: int) -> Any:
+    """Bytes that a GPU uses, as an array of it; host memory that is mapped, too."""
+    from ..core import Buffer
+
+    return _core.from_dlpack(_OnDevice(Buffer.from_handle(address, nbytes, owner=owner), ordinal)).view("uint8")
 
 
 def of_address(address: int, nbytes: int, owner: Any) -> Memory:
@@ -178,9 +250,7 @@ def of_address(address: int, nbytes: int, owner: Any) -> Memory:
         block: Any = (ctypes.c_ubyte * nbytes).from_address(address)
         block._owner = owner
         return Memory(_core.from_dlpack(numpy.frombuffer(block, numpy.uint8)), nbytes, owner)
-    from ..core import Buffer
-
-    return Memory(Buffer.from_handle(address, nbytes, owner=owner).view("uint8"), nbytes, owner)
+    return Memory(_array_at(address, nbytes, owner, number & 255), nbytes, owner)
 
 
 @contextlib.contextmanager

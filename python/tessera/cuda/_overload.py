@@ -209,6 +209,7 @@ class Overload(_core.ThreadKernel):  # type: ignore[misc]
         self.signature = Signature(types.none, args)
         self.entry_name = self.__name__ = dispatcher.__name__
         self.launch_config_sensitive = False
+        self._waits = dispatcher._waits  # a launch with an explicit signature raises what its threads raise, too
         self._code: dict[int, tuple[bytes, dict[str, Any]]] = {}
 
     def mark_launch_config_sensitive(self) -> None:
@@ -255,10 +256,20 @@ class Overload(_core.ThreadKernel):  # type: ignore[misc]
     def _failed(self, error: BaseException) -> BaseException:
         return self._written._failed(error)
 
+    def _links(self) -> tuple[Any, ...]:
+        """Code of others that is linked to the kernel."""
+        *_, host = self._prepare()
+        return tuple(host.links)
+
     def bind(self) -> None:
-        """Compiles the kernel: mistakes in it are raised here."""
+        """Compiles the kernel: mistakes in it, and in CUDA C++ that is linked to it, are raised here."""
         try:
             self._lowered()
+            links = self._links()
+            if links and _core._current_device() >= _core.DEVICE_CUDA:
+                from ._linking import compile_early
+
+                compile_early(self.code(target_of_device())[0], links)
         except Exception as error:
             raise self._failed(error) from None
 

@@ -121,6 +121,8 @@ def external_stream(ptr: int) -> Stream:
     """A stream of another library, by its handle."""
     if int(ptr) <= 2 or _core.device_count("cuda") == 0:
         return _token(int(ptr))
+    if _core.device_count("cuda") == 1:  # the driver need not be asked whose it is
+        return Stream._wrap(_core.DEVICE_CUDA, int(ptr), None, False)  # type: ignore[attr-defined,no-any-return]
     return Stream.from_handle(int(ptr))  # type: ignore[return-value]
 
 
