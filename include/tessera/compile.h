@@ -322,8 +322,8 @@ TS_API double ts_compile_limit(double seconds);
  * code is then cached, loaded and launched like any other. */
 typedef enum ts_source_kind {
     TS_SOURCE_PYTHON, /* bytes: a packed Python function, as ts_compile takes it */
-    TS_SOURCE_TEXT,   /* bytes: IR text (docs/guide/ir.md); its first entry is the kernel */
-    TS_SOURCE_MODULE, /* module: IR that was built (ir.h); its first entry is the kernel */
+    TS_SOURCE_TEXT,   /* bytes: IR text (docs/guide/ir.md); `entry` is the kernel */
+    TS_SOURCE_MODULE, /* module: IR that was built (ir.h); `entry` is the kernel */
     TS_SOURCE_CUSTOM  /* compile: makes the code from bytes and user */
 } ts_source_kind;
 
@@ -352,11 +352,13 @@ struct ts_source {
     void *user;              /* CUSTOM: for `compile`; the code must not depend on it */
     const char *compiler;    /* CUSTOM: name and version of the compiler, part of the cache's key; NULL: no cache */
     ts_host host;            /* PYTHON: who evaluates its expressions of the host language; zeros: nobody */
+    const char *entry;       /* TEXT, MODULE: the kernel by its name, without "@"; NULL: the first entry */
 };
 
 /* Compiles a source of any kind. The parameters of an IR kernel must be those that a launch with these arguments passes
  * (see above: "Kernel parameters"): pointer, extents and strides of each array, each number.
- * Errors: as ts_compile; TS_PARSE and TS_VERIFY for wrong IR; TS_TYPE for parameters that do not fit the arguments. */
+ * Errors: as ts_compile; TS_PARSE and TS_VERIFY for wrong IR; TS_TYPE for parameters that do not fit the arguments;
+ * TS_NOTFOUND and TS_VALUE as ts_compile_text for an `entry`. */
 TS_API TS_CHECKED ts_status ts_compile_source(const ts_source *source, const ts_spec *spec, size_t n_spec,
                                               const ts_hints *hints, ts_target target, const ts_alloc *alloc,
                                               ts_code *out, ts_error *err);

@@ -188,6 +188,7 @@ typedef struct ts_report_request {
     /* Instead of a pack: IR text. */
     const char *text;
     size_t n_text;
+    const char *entry; /* of the text: as of a ts_source */
     ts_target target;
     const char *const *names;    /* of the top-level arguments, for texts; may be NULL */
     size_t n_names;

@@ -285,7 +285,8 @@ static ts_status report_fill(report_impl *impl, ts_error *err)
     ts_probe probe = {report_look, impl};
     TS_TRY(report_module(impl, &module, err));
     module->noting = true;
-    TS_TRY(ts__compile_module(module, NULL, q->hints, q->target, NULL, &probe, impl->alloc, &impl->report.code, err));
+    TS_TRY(ts__compile_module(module, q->entry, q->hints, q->target, NULL, &probe, impl->alloc, &impl->report.code,
+                              err));
     const ts_plan *plan = &impl->report.code.plan;
     if (plan->thread_kernel) /* its work and how many blocks an SM holds depend on the block of each launch */
         return ts_fail(err, TS_UNSUPPORTED, "kernel '%s' is written for threads; cost reports are made of kernels of "
@@ -350,7 +351,7 @@ static ts_status report_notes(report_impl *impl, char **out, size_t *n, ts_error
     impl->request = &request;
     TS_TRY(report_module(impl, &module, err));
     module->noting = true;
-    TS_TRY(ts__compile_module(module, NULL, request.hints, request.target, block, NULL, impl->alloc,
+    TS_TRY(ts__compile_module(module, request.entry, request.hints, request.target, block, NULL, impl->alloc,
                               &impl->report.code, err));
     report_take_notes(impl, module);
     ts_text text;

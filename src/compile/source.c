@@ -25,16 +25,58 @@ static ts_status source_param_bad(const ts_fn *fn, ts_val v, size_t argument, co
     return status;
 }
 
+static bool source_is_index(const ts_fn *fn, ts_val v)
+{
+    ts_type type = v <= fn->n_params ? ts_type_of(fn, v) : TS_T_none;
+    return type == TS_T_i32 || type == TS_T_i64;
+}
+
+/* Integers that the arguments after one pass before anything else. */
+static uint32_t source_integers_after(const ts_spec *spec, size_t n_spec, size_t argument)
+{
+    uint32_t n = 0;
+    for (size_t i = argument + 1; i < n_spec; i++) {
+        ts_type elem = spec[i].kind == TS_SPEC_SCALAR ? source_elem(spec[i].dtype) : TS_T_none;
+        if (elem == TS_T_i32 || elem == TS_T_i64)
+            n++;
+        else if (spec[i].kind == TS_SPEC_SCALAR || spec[i].kind == TS_SPEC_ARRAY || spec[i].kind == TS_SPEC_LIST)
+            break;
+    }
+    return n;
+}
+
+/* Of an array whose pointer is parameter v: as many integers must follow as its extents and strides, and the integer
+ * arguments behind it, are. */
+static ts_status source_check_rank(const ts_fn *fn, ts_val v, const ts_spec *spec, size_t n_spec, size_t argument,
+                                   ts_error *err)
+{
+    uint32_t n = 0, rank = spec[argument].rank, after = source_integers_after(spec, n_spec, argument);
+    char fits[64] = "";
+    while (source_is_index(fn, v + 1 + n))
+        n++;
+    if (n == 2 * rank + after)
+        return TS_OK;
+    if (n >= after && (n - after) % 2 == 0)
+        snprintf(fits, sizeof fits, ": an array of rank %u fits", (n - after) / 2);
+    return ts_fail(err, TS_TYPE, "kernel '%s': argument %zu is an array of rank %u, which passes a pointer, %u extents "
+                   "and %u strides, but %u integers follow that pointer (parameter %u), %u of them for the arguments "
+                   "after it%s", ts_str_get(fn->module, fn->name), argument, rank, rank, rank, n, v - 1,
+                   TS_MIN(n, after), fits);
+}
+
 /* The parameters of one array: pointer, extents, strides. Numbers may be wider than needed: a slot has 64
  * bits. */
-static ts_status source_check_array(const ts_fn *fn, ts_val *v, const ts_spec *s, size_t argument, ts_error *err)
+static ts_status source_check_array(const ts_fn *fn, ts_val *v, const ts_spec *spec, size_t n_spec, size_t argument,
+                                    ts_error *err)
 {
+    const ts_spec *s = &spec[argument];
     ts_type elem = s->dtype == TS_DTYPE_bool_ ? TS_T_i8 : source_elem(s->dtype);
     bool is_ptr = *v <= fn->n_params && ts_type_kind(fn->module, ts_type_of(fn, *v)) == TS_KIND_PTR;
     char wanted[96];
     snprintf(wanted, sizeof wanted, "a pointer to %s", ts_scalar_name(elem));
     if (!is_ptr || ts_type_get(fn->module, ts_type_of(fn, *v))->elem != elem)
         return source_param_bad(fn, *v, argument, wanted, err);
+    TS_TRY(source_check_rank(fn, *v, spec, n_spec, argument, err));
     ++*v;
     snprintf(wanted, sizeof wanted, "an extent or stride of %u bits", s->index_bits);
     for (uint32_t i = 0; i < 2u * s->rank; i++, ++*v) {
@@ -66,7 +108,7 @@ static ts_status source_check_params(const ts_fn *fn, const ts_spec *spec, size_
     for (size_t i = 0; i < n_spec; i++) {
         ts_type number = spec[i].dtype == TS_DTYPE_bool_ ? TS_T_i32 : source_elem(spec[i].dtype);
         if (spec[i].kind == TS_SPEC_ARRAY)
-            TS_TRY(source_check_array(fn, &v, &spec[i], i, err));
+            TS_TRY(source_check_array(fn, &v, spec, n_spec, i, err));
         else if (spec[i].kind == TS_SPEC_SCALAR) {
             if (v > fn->n_params || ts_type_of(fn, v) != number)
                 return source_param_bad(fn, v, i, ts_scalar_name(number), err);
@@ -88,8 +130,8 @@ static ts_status source_ir(const ts_source *source, const ts_spec *spec, size_t 
 {
     TS_TRY(ts__module_read(arena, source->bytes, source->n, module, err));
     TS_TRY(ts_module_verify(*module, err));
-    ts_fn *fn; /* the first entry, as the compiler takes it */
-    TS_TRY(ts__compile_entry(*module, NULL, &fn, err));
+    ts_fn *fn;
+    TS_TRY(ts__compile_entry(*module, source->entry, &fn, err));
     TS_TRY(source_check_params(fn, spec, n_spec, err));
     for (size_t i = 0; i < n_spec; i++)
         if (spec[i].overlap || spec[i].same_as)
@@ -117,7 +159,7 @@ ts_status ts_compile_source(const ts_source *source, const ts_spec *spec, size_t
     const ts_spec *block = ts__compile_block(spec, &n_spec);
     ts_status status = source_ir(&text, spec, n_spec, &arena, &module, err);
     if (status == TS_OK)
-        status = ts__compile_module(module, NULL, hints, target, block, NULL, alloc, out, err);
+        status = ts__compile_module(module, source->entry, hints, target, block, NULL, alloc, out, err);
     if (printed)
         arena.alloc->resize(arena.alloc->user, printed, text.n + 1, 0);
     ts__arena_deinit(&arena);

@@ -25,6 +25,7 @@ ts_fn *ts__fn_create_like(const ts_fn *like)
     memset(&fn->inst, 0, sizeof fn->inst);
     memset(&fn->loc, 0, sizeof fn->loc);
     memset(&fn->pool, 0, sizeof fn->pool);
+    memset(&fn->text_at, 0, sizeof fn->text_at);
     if (!TS_PUSH(fn->module->arena, &fn->inst, (ts_inst){.op = TS_OP_none}) ||
         !TS_PUSH(fn->module->arena, &fn->loc, 0))
         return NULL;

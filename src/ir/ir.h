@@ -128,6 +128,8 @@ struct ts_fn {
     TS_VEC(ts_inst) inst;  /* inst.at[0] is `none`; `param`s come first, in order */
     TS_VEC(ts_loc) loc;    /* parallel to inst */
     TS_VEC(uint32_t) pool; /* long operand lists and attributes */
+    /* For messages: where each instruction's line begins in the module's text; empty where it was built or changed. */
+    TS_VEC(uint32_t) text_at;
     uint32_t n_params;
     uint32_t n_results;
     const ts_type *result; /* types of what it returns; none for a kernel. In the module's arena */
@@ -157,6 +159,7 @@ typedef struct ts_dense { /* elements as in memory: little endian, i1 one byte e
 struct ts_module {
     ts_arena *arena; /* borrowed; of a module of ts_module_create or ts_module_read its own */
     ts_str name;
+    const char *text; /* that it was read from, for messages; NULL: it was built */
     TS_VEC(ts_type_info) type; /* [id - TS_T_FIRST_COMPOSITE] */
     TS_VEC(const char *) str;
     TS_VEC(ts_loc_info) locs;

@@ -76,16 +76,23 @@ bool ts__lex_is(ts__lex *l, const char *punctuation)
     return true;
 }
 
+ts_status ts__lex_fail_wanted(ts__lex *l, const char *wanted)
+{
+    if (!ts__lex_peek(l))
+        return ts__lex_fail(l, "the text ends where %s is wanted", wanted);
+    const char *end = l->at;
+    while (end < l->end && end - l->at < 20 && *end != ' ' && *end != '\n')
+        end++;
+    return ts__lex_fail(l, "%s is wanted here, found '%.*s'", wanted, (int)(end - l->at), l->at);
+}
+
 ts_status ts__lex_want(ts__lex *l, const char *punctuation)
 {
     if (ts__lex_is(l, punctuation))
         return TS_OK;
-    if (l->at == l->end)
-        return ts__lex_fail(l, "the text ends where '%s' is wanted", punctuation);
-    const char *end = l->at;
-    while (end < l->end && end - l->at < 20 && *end != ' ' && *end != '\n')
-        end++;
-    return ts__lex_fail(l, "'%s' is wanted here, found '%.*s'", punctuation, (int)(end - l->at), l->at);
+    char wanted[24];
+    snprintf(wanted, sizeof wanted, "'%s'", punctuation);
+    return ts__lex_fail_wanted(l, wanted);
 }
 
 ts__piece ts__lex_word(ts__lex *l)
@@ -623,7 +630,7 @@ static ts_status lex_type_at(ts__lex *l, uint32_t depth, ts_type *type)
         return ts__lex_fail(l, "types are nested deeper than %d", TS__MAX_TYPE_NEST);
     ts__piece word = ts__lex_word(l);
     if (!word.n)
-        return ts__lex_fail(l, "a type is wanted here");
+        return ts__lex_fail_wanted(l, "a type");
     for (ts_type t = 0; t < TS_T_FIRST_COMPOSITE; t++)
         if (ts__piece_is(word, ts_scalar_name(t))) {
             *type = t;

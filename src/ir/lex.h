@@ -29,6 +29,8 @@ typedef struct ts__lex {
 
 /* "line:column: message", TS_PARSE. */
 TS_CHECKED ts_status ts__lex_fail(const ts__lex *l, const char *format, ...) TS_PRINTF(2, 3);
+/* The same, that `wanted` is wanted here, and what stands here. */
+TS_CHECKED ts_status ts__lex_fail_wanted(ts__lex *l, const char *wanted);
 
 char ts__lex_peek(ts__lex *l); /* next character that is no space or comment; 0 at the end */
 bool ts__lex_value_follows(const ts__lex *l);         /* a '%' comes next, and on the same line */

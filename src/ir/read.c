@@ -10,6 +10,7 @@
  * Words, numbers and types are read by lex.c.
  */
 #include "ir/lex.h"
+#include <stdio.h>
 
 typedef struct read_ctx {
     ts__lex l;
@@ -18,6 +19,7 @@ typedef struct read_ctx {
     uint32_t depth;
     const char *counted; /* lines up to here are in n_lines */
     uint32_t n_lines;
+    uint32_t statement;  /* where the statement that is read begins in the text */
 } read_ctx;
 
 typedef TS_VEC(ts__piece) read_pieces;
@@ -354,9 +356,13 @@ static ts_status read_roles(read_ctx *r, read_line *line)
 
 static ts_status read_one_result(read_ctx *r, read_line *line)
 {
-    if (line->types.n != 1)
-        return ts__lex_fail(&r->l, "%s has one result: ': type' is wanted here",
-                            ts__ops[line->op].name);
+    if (!line->types.n) {
+        char wanted[96];
+        snprintf(wanted, sizeof wanted, "%s has one result: ': type'", ts__ops[line->op].name);
+        return ts__lex_fail_wanted(&r->l, wanted);
+    }
+    if (line->types.n > 1)
+        return ts__lex_fail(&r->l, "%s has one result, not %u", ts__ops[line->op].name, line->types.n);
     if (line->names.n > 1)
         return ts__lex_fail(&r->l, "%s has one result, not %u", ts__ops[line->op].name,
                             line->names.n);
@@ -389,9 +395,12 @@ static ts_status read_constant(read_ctx *r, read_line *line)
     const char *start = r->l.at;
     while (r->l.at < r->l.end && *r->l.at != ':' && *r->l.at != '\n')
         r->l.at++;
+    int n = (int)TS_MIN(r->l.at - start, 40);
     TS_TRY(read_result_types(r, &line->types));
-    if (line->types.n != 1 || line->names.n > 1)
-        return ts__lex_fail(&r->l, "constant has one result: 'constant 3 : i32'");
+    if (line->types.n != 1 || line->names.n > 1) {
+        r->l.at = start;
+        return ts__lex_fail(&r->l, "constant has one result, as 'constant 3 : i32', found '%.*s'", n, start);
+    }
     const char *end = r->l.at;
     r->l.at = start;
     TS_TRY(ts__lex_payload(&r->l, ts_type_elem(r->l.m, line->types.at[0]), &payload));
@@ -655,13 +664,22 @@ static ts_status read_no_operation(read_ctx *r, ts__piece word)
                         near ? near : "docs/reference/ir.md lists them", near ? "'?" : "");
 }
 
-static ts_status read_statement(read_ctx *r)
+/* Notes for the instructions so far that they come from the statement before, and that another one begins at `begins`,
+ * which it gives back. */
+static uint32_t read_mark(read_ctx *r, uint32_t begins)
+{
+    ts_fn *fn = r->b.fn;
+    uint32_t before = r->statement;
+    while (fn->text_at.n < fn->inst.n && TS_PUSH(r->arena, &fn->text_at, before))
+        ;
+    r->statement = begins;
+    return before;
+}
+
+static ts_status read_statement_here(read_ctx *r)
 {
     read_line line = {0};
     ts_fn *fn = r->b.fn;
-    if (!ts__lex_peek(&r->l))
-        return ts__lex_fail(&r->l, "the text ends inside @%s, which begins in line %u: a '}' is missing",
-                            ts_str_get(r->l.m, fn->name), fn->line);
     TS_TRY(read_result_names(r, &line.names));
     ts__piece word = ts__lex_word(&r->l);
     line.op = ts_op_find(word.at, word.n);
@@ -676,6 +694,17 @@ static ts_status read_statement(read_ctx *r)
     }
     TS_TRY(read_region(r, &line));
     return read_loc(r, fn->inst.n - line.types.n - 1);
+}
+
+static ts_status read_statement(read_ctx *r)
+{
+    if (!ts__lex_peek(&r->l))
+        return ts__lex_fail(&r->l, "the text ends inside @%s, which begins in line %u: a '}' is missing",
+                            ts_str_get(r->l.m, r->b.fn->name), r->b.fn->line);
+    uint32_t around = read_mark(r, (uint32_t)(r->l.at - r->l.text));
+    TS_TRY(read_statement_here(r));
+    (void)read_mark(r, around); /* a block's end is its opener's */
+    return TS_OK;
 }
 
 static ts_status read_params(read_ctx *r)
@@ -743,6 +772,14 @@ static uint32_t read_line_here(read_ctx *r)
     return 1 + r->n_lines;
 }
 
+static const char *read_line_begin(const read_ctx *r)
+{
+    const char *at = r->l.at;
+    while (at > r->l.text && at[-1] != '\n')
+        at--;
+    return at;
+}
+
 static ts_status read_fn(read_ctx *r, ts_level level, bool entry)
 {
     ts_str name;
@@ -752,6 +789,7 @@ static ts_status read_fn(read_ctx *r, ts_level level, bool entry)
         return read_nomem(r);
     fn->entry = entry;
     fn->line = read_line_here(r);
+    r->statement = (uint32_t)(read_line_begin(r) - r->l.text);
     ts__builder_init(&r->b, fn);
     ts__lex_forget_names(&r->l);
     TS_TRY(read_params(r));
@@ -808,8 +846,9 @@ ts_status ts__module_read(ts_arena *arena, const char *text, size_t n, ts_module
     read_ctx r = {.l = {.text = text, .at = text, .end = text + n, .err = err}, .arena = arena, .counted = text};
     *out = NULL;
     r.l.m = ts__module_create(arena);
-    if (!r.l.m)
+    if (!r.l.m || n >= UINT32_MAX)
         return ts_fail(err, TS_NOMEM, "out of memory while reading");
+    r.l.m->text = ts__arena_text(arena, text, n);
     while (ts__lex_peek(&r.l))
         TS_TRY(read_item(&r));
     if (r.l.at < r.l.end)

@@ -17,7 +17,11 @@
 #include "ir/verify.h"
 #include <stdio.h>
 
-enum { VERIFY_REDUCTION_MOST = 1 << 16 }; /* instructions of functions called in one reduction */
+enum {
+    VERIFY_REDUCTION_MOST = 1 << 16, /* instructions of functions called in one reduction */
+    VERIFY_NAME = 24,                /* characters of what an instruction is called in a message */
+    VERIFY_LINE = 400                /* of a line of text that is shown */
+};
 
 typedef struct verify_fn {
     ts__verify c;
@@ -41,21 +45,46 @@ static void verify_place(const ts__verify *c, ts_text *out)
         ts__text_printf(out, "\n  %s %s:%u:%u", n ? "called from" : "at", ts_str_get(c->m, l->file),
                        l->line, l->col);
     }
-    if (c->fn->line && !(c->v < c->fn->loc.n && c->fn->loc.at[c->v]))
-        ts__text_printf(out, "\n  in @%s, which begins in line %u of the text", ts_str_get(c->m, c->fn->name),
-                        c->fn->line);
+}
+
+/* The line of the text that an instruction was read from; NULL: it was not, or has changed since. */
+static const char *verify_line(const ts__verify *c, ts_val v, uint32_t *number)
+{
+    const ts_fn *fn = c->fn;
+    if (!c->m->text || fn->text_at.n != fn->inst.n || v >= fn->inst.n)
+        return NULL;
+    *number = 1;
+    for (const char *at = c->m->text; at < c->m->text + fn->text_at.at[v]; at++)
+        *number += *at == '\n';
+    return c->m->text + fn->text_at.at[v];
+}
+
+/* An instruction in a message: its line in the text, or its number. */
+static const char *verify_name(const ts__verify *c, ts_val v, char room[VERIFY_NAME])
+{
+    uint32_t line;
+    if (verify_line(c, v, &line))
+        snprintf(room, VERIFY_NAME, "line %u", line);
+    else
+        snprintf(room, VERIFY_NAME, "%%%u", v);
+    return room;
 }
 
 static ts_status verify_say(const ts__verify *c, const char *rule)
 {
     ts_text text;
     ts__text_init(&text, c->m->arena->alloc);
-    if (c->v) {
+    char room[VERIFY_NAME];
+    uint32_t number;
+    const char *line = verify_line(c, c->v, &number);
+    if (c->v)
         ts__text_puts(&text, "\n  ");
+    if (c->v && line)
+        ts__text_put(&text, line, TS_MIN(strcspn(line, "\n"), (size_t)VERIFY_LINE));
+    else if (c->v)
         ts__print_inst(c->fn, c->v, &text);
-    }
     verify_place(c, &text);
-    ts_fail(c->err, TS_VERIFY, "@%s, %%%u: %.2000s%s", ts_str_get(c->m, c->fn->name), c->v,
+    ts_fail(c->err, TS_VERIFY, "@%s, %s: %.2000s%s", ts_str_get(c->m, c->fn->name), verify_name(c, c->v, room),
             rule, ts__text_get(&text));
     ts__text_deinit(&text);
     return TS_VERIFY;
@@ -209,16 +238,17 @@ static ts_status verify_close(verify_fn *f, ts_val opener, ts_val v)
              ts_info(c->inst)->name);
     f->closes[v] = opener;
     const ts_op_info *info = ts_info(ts_at(c->fn, opener));
+    char room[VERIFY_NAME];
     TS__WANT(c, verify_is_term(c->fn, v - 1),
-             "the region of %%%u ends without yield, continue, break or return", opener);
+             "the region of %s ends without yield, continue, break or return", verify_name(c, opener, room));
     if (c->inst->op == TS_OP_else) {
         TS__WANT(c, ts_at(c->fn, opener)->op == TS_OP_if, "%s has no else", info->name);
-        TS__WANT(c, !f->other[opener], "%%%u has an else already", opener);
+        TS__WANT(c, !f->other[opener], "%s has an else already", verify_name(c, opener, room));
         f->other[opener] = v;
         return TS_OK;
     }
     TS__WANT(c, ts_at(c->fn, opener)->op != TS_OP_if || f->other[opener],
-             "the if at %%%u has no else", opener);
+             "the if at %s has no else", verify_name(c, opener, room));
     f->end[opener] = v;
     verify_count_res(f, opener, v + 1);
     return TS_OK;
@@ -292,10 +322,11 @@ static ts_status verify_values(const verify_fn *f)
         return TS_OK;
     for (uint32_t i = 0; i < c->inst->n_opnd; i++) {
         ts_val d = c->opnd[i];
-        TS__WANT(c, d && ts_type_of(c->fn, d), "operand %u, %%%u, has no value", i, d);
+        char room[VERIFY_NAME];
+        TS__WANT(c, d && ts_type_of(c->fn, d), "operand %u, %s, has no value", i, verify_name(c, d, room));
         TS__WANT(c, d < c->v, "operand %%%u is defined later", d);
         TS__WANT(c, !f->region[d] || f->open[f->region[d]],
-                 "operand %%%u was defined in a region that has ended", d);
+                 "operand %u, %s, was defined in a region that has ended", i, verify_name(c, d, room));
     }
     return TS_OK;
 }
@@ -343,8 +374,9 @@ static ts_status verify_return(const ts__verify *c, ts_val opener)
         TS__WANT(c, c->n == 0, "a kernel returns nothing, here are %u values; store them, or make it a func", c->n);
         return TS_OK;
     }
-    TS__WANT(c, !opener, "a func has one return, at its end; yield the values of this path out of %%%u, and return "
-                         "the results of that", opener);
+    char room[VERIFY_NAME];
+    TS__WANT(c, !opener, "a func has one return, at its end; yield the values of this path out of %s, and return "
+                         "the results of that", verify_name(c, opener, room));
     TS__WANT(c, c->n == fn->n_results, "return gives %u values, the function has %u results", c->n, fn->n_results);
     for (uint32_t i = 0; i < c->n; i++)
         TS__SAME_TYPE(c, ts__verify_opnd(c, i), fn->result[i], "value %u has another type than result %u of the "
@@ -445,12 +477,16 @@ static ts_status verify_reduction_inst(const ts__verify *c, const ts_fn *fn, ts_
         TS__WANT(c, *left, "the functions called in a reduction have too many instructions");
         return TS_OK;
     }
+    ts__verify of_fn = *c;
+    of_fn.fn = fn;
+    char room[VERIFY_NAME];
+    const char *it = verify_name(&of_fn, v, room);
     const char *of = fn == c->fn ? "" : " of @", *name = fn == c->fn ? "" : ts_str_get(c->m, fn->name);
     uint16_t flags = op < TS_OP_COUNT ? ts__ops[op].flags : 0;
     TS__WANT(c, flags & (TS_PURE | TS_TERM) && !(flags & TS_REGION),
-             "%%%u%s%s does not belong in a reduction: only pure operations do", v, of, name);
+             "%s%s%s does not belong in a reduction: only pure operations do", it, of, name);
     TS__WANT(c, !inst->type || (ts__type_known(c->m, inst->type) && ts_type_rank(c->m, inst->type) == 0),
-             "%%%u%s%s is a tile: a reduction works on scalars", v, of, name);
+             "%s%s%s is a tile: a reduction works on scalars", it, of, name);
     return TS_OK;
 }
 
@@ -483,17 +519,18 @@ static ts_status verify_cold_body(const verify_fn *f)
 {
     const ts__verify *c = &f->c;
     for (ts_val v = c->v + 1; v < f->end[c->v]; v++) {
+        char room[VERIFY_NAME];
         const ts_inst *inst = ts_at(c->fn, v);
         uint32_t op = inst->op;
         if (ts__ops[op].flags & TS_ELEM)
             TS__WANT(c, ts__same_shape(c->m, inst->type, ts__verify_opnd(c, 0)),
-                     "%%%u has another shape than the condition", v);
+                     "%s has another shape than the condition", verify_name(c, v, room));
         else
             TS__WANT(c,
                      op == TS_OP_constant || op == TS_OP_broadcast || op == TS_OP_reshape ||
                          op == TS_OP_cold || op == TS_OP_end || op == TS_OP_res ||
                          op == TS_OP_yield,
-                     "%%%u does not belong in a cold path: only elementwise operations do", v);
+                     "%s does not belong in a cold path: only elementwise operations do", verify_name(c, v, room));
     }
     return TS_OK;
 }
@@ -717,7 +754,7 @@ static ts_status verify_complex(const ts__verify *c)
              "%s does not take complex numbers: it works on their parts (real, imag, make_complex)",
              ts_info(c->inst)->name);
     TS__WANT(c, !found || c->inst->op != TS_OP_param || !c->fn->entry,
-             "a kernel does not take complex numbers as parameters; pass the two parts of %%%u", c->v);
+             "a kernel does not take complex numbers as parameters; pass its two parts");
     return TS_OK;
 }
 

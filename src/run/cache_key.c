@@ -176,9 +176,10 @@ void ts__cache_key(ts_cache *cache, ts_text *key, const ts_source *source, const
 {
     pthread_once(&key_process.once, key_start);
     const char *stop = getenv("TS_STOP"), *bisect = getenv("TS_BISECT"), *skip = getenv("TS_SKIP"); /* of passes */
-    const char *compiler = source->compiler;
+    const char *compiler = source->compiler, *entry = source->entry;
     uint64_t sizes[] = {(uint64_t)target, n_spec, source->n, stop ? strlen(stop) : 0, bisect ? strlen(bisect) : 0,
-                        (uint64_t)source->kind, compiler ? strlen(compiler) : 0, skip ? strlen(skip) : 0};
+                        (uint64_t)source->kind, compiler ? strlen(compiler) : 0, skip ? strlen(skip) : 0,
+                        entry ? strlen(entry) : 0};
     key->n = 0;
     ts__text_put(key, (const char *)&key_process.build, sizeof key_process.build);
     ts__text_put(key, (const char *)sizes, sizeof sizes);
@@ -186,6 +187,7 @@ void ts__cache_key(ts_cache *cache, ts_text *key, const ts_source *source, const
     ts__text_put(key, bisect, sizes[4]);
     ts__text_put(key, compiler, sizes[6]);
     ts__text_put(key, skip, sizes[7]);
+    ts__text_put(key, entry, sizes[8]);
     if (target == TS_TARGET_CPU) {
         ts_digest llvm = key_llvm(ts__cache_disk_of(cache));
         ts__text_put(key, (const char *)&key_process.cpu, sizeof key_process.cpu);

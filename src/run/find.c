@@ -56,6 +56,7 @@ static void find_key(ts_text *key, const ts_kernel_desc *desc)
     find_put_text(key, desc->name);
     find_put_text(key, desc->file);
     find_put_text(key, source->compiler);
+    find_put_text(key, source->entry);
     find_put_params(key, desc->params, desc->params ? desc->n_params : 0);
     if (source->kind == TS_SOURCE_MODULE)
         ts__module_key(source->module, key);

@@ -58,6 +58,7 @@ static void kernel_delete(ts_kernel *kernel)
     kernel_delete_params(alloc, kernel->params, kernel->n_params);
     ts__delete(alloc, (void *)(uintptr_t)kernel->source.bytes, kernel->source.n + 1);
     ts__string_delete(alloc, (char *)(uintptr_t)kernel->source.compiler);
+    ts__string_delete(alloc, (char *)(uintptr_t)kernel->source.entry);
     ts__string_delete(alloc, kernel->name);
     ts__string_delete(alloc, kernel->file);
     ts__lock_deinit(&kernel->lock);
@@ -103,7 +104,7 @@ static ts_status kernel_copy_source(ts_kernel *kernel, const ts_source *from, ts
     ts_source *to = &kernel->source;
     char *bytes = NULL;
     *to = *from;
-    to->bytes = NULL, to->module = NULL, to->compiler = NULL, to->n = 0;
+    to->bytes = NULL, to->module = NULL, to->compiler = NULL, to->entry = NULL, to->n = 0;
     kernel->array_mask = from->kind == TS_SOURCE_TEXT || from->kind == TS_SOURCE_MODULE ? WORD_OF_IR : UINT64_MAX;
     if (from->kind == TS_SOURCE_MODULE) {
         to->kind = TS_SOURCE_TEXT;
@@ -115,7 +116,9 @@ static ts_status kernel_copy_source(ts_kernel *kernel, const ts_source *from, ts
     to->bytes = bytes;
     if (from->compiler)
         to->compiler = ts__string(kernel->alloc, from->compiler);
-    if (!bytes || (from->compiler && !to->compiler))
+    if (from->entry)
+        to->entry = ts__string(kernel->alloc, from->entry);
+    if (!bytes || (from->compiler && !to->compiler) || (from->entry && !to->entry))
         return ts_fail(err, TS_NOMEM, "out of memory for a kernel");
     if (from->kind != TS_SOURCE_MODULE && from->n)
         memcpy(bytes, from->bytes, from->n);
@@ -153,6 +156,9 @@ static ts_status kernel_check(const ts_kernel_desc *desc, ts_error *err)
     if (source->kind == TS_SOURCE_CUSTOM && !source->compile)
         return ts_fail(err, TS_VALUE, "kernel '%s': the source is custom, but source.compile is NULL; give a function "
                        "that compiles it", name);
+    if (source->kind == TS_SOURCE_PYTHON && source->entry)
+        return ts_fail(err, TS_VALUE, "kernel '%s': source.entry chooses a kernel of IR; a packed function is one",
+                       name);
     for (size_t i = 0; desc->params && i < desc->n_params; i++)
         TS_TRY(kernel_check_param(name, &desc->params[i], 0, err));
     return TS_OK;
@@ -173,7 +179,7 @@ ts_status ts_kernel_create(const ts_kernel_desc *desc, ts_kernel **out, ts_error
     kernel->n_by_target = TS_MIN(desc->n_by_target, (size_t)TS_LAUNCH_TARGETS);
     if (kernel->n_by_target)
         memcpy(kernel->by_target, desc->by_target, kernel->n_by_target * sizeof *desc->by_target);
-    kernel->name = ts__string(alloc, desc->name);
+    kernel->name = ts__string(alloc, desc->name ? desc->name : desc->source.entry);
     kernel->file = ts__string(alloc, desc->file);
     atomic_store(&kernel->table, kernel_table_new(alloc, KERNEL_SLOTS, NULL));
     bool ok = kernel_copy_params(alloc, desc->params, desc->n_params, &kernel->params, &kernel->n_params) &&

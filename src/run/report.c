@@ -37,6 +37,7 @@ static ts_status report_make(const launch_frame *frame, const ts_report_request 
     if (kernel->source.kind == TS_SOURCE_TEXT) {
         request.text = kernel->source.bytes;
         request.n_text = kernel->source.n;
+        request.entry = kernel->source.entry;
     } else {
         request.pack = kernel->source.bytes;
         request.n_pack = kernel->source.n;

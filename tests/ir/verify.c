@@ -86,7 +86,7 @@ static const rule rules_tile[] = {
     {"  return\n}\nentry @e() : i32 {\n", "a kernel returns nothing, and this entry has 1 results"},
     {"  %r = reduce axis=0 (%i) identity(0) args(%a, %b) : i32 {\n    call @f %q, %b\n    yield %b\n  }\n" FUNC(
          "(%q: ptr<i32>, %b: i32)") "  %s = store_ptr_tko %q, %b : token\n",
-     "%3 of @f does not belong in a reduction: only pure operations do"},
+     "line 13 of @f does not belong in a reduction: only pure operations do"},
     /* types */
     {"  %y = constant 0 : tile<3xi32>\n", "extent 3 of axis 0 is not a power of two"},
     {"  %y = constant 0 : tile<8192x4096xi32>\n", "more than 16777216 elements"},
@@ -244,7 +244,7 @@ static void a_function_without_return_is_named_with_its_line(void)
 {
     static const char *const wanted[] = {
         "the function @open does not end with return; add 'return' behind its last instruction",
-        "in @open, which begins in line 5 of the text"};
+        "@open, line 6: "};
     static const char source[] = "entry @whole() {\n  return\n}\n\nentry @open(%n: i32) {\n  %y = addi %n, %n : "
     "i32\n}\n";
     ts_arena arena;
@@ -255,6 +255,38 @@ static void a_function_without_return_is_named_with_its_line(void)
     for (size_t i = 0; i < TS_COUNT(wanted); i++)
         CHECK(strstr(err.text, wanted[i]) != NULL);
     ts__arena_deinit(&arena);
+}
+
+/* What is wrong is shown as it was written, the line with the user's names, also of blocks; what was changed since has
+ * its number. */
+static void text_is_shown_as_it_was_written(void)
+{
+    static const struct {
+        const char *body, *wanted;
+    } cases[] = {
+        {"  // why\n  %sum = addi %n, %x : i32\n",
+         "@k, line 3: operand 1 has another type than operand 0: found f32, wanted i32\n  %sum = addi %n, %x : i32"},
+        {"  %c = cmpi lt %n, %n : i1\n  if %c {\n    %q = addf %n, %n : i32\n    yield\n  } else {\n    yield\n  }\n",
+         "@k, line 4: addf works on f16, bf16, f32 and f64: found i32\n  %q = addf %n, %n : i32"},
+        {"  %c = cmpi lt %n, %n : i1\n  if %c {\n    yield\n  }\n", "the if at line 3 has no else\n  if %c {"},
+    };
+    for (size_t i = 0; i < TS_COUNT(cases); i++) {
+        char text[512];
+        ts_arena arena;
+        ts_module *m = NULL;
+        ts__arena_init(&arena, NULL);
+        snprintf(text, sizeof text, "entry @k(%%n: i32, %%x: f32) {\n%s  return\n}\n", cases[i].body);
+        CHECK_OK(ts__module_read(&arena, text, strlen(text), &m, &err));
+        memset(text, '?', sizeof text); /* the module does not need the caller's text */
+        CHECK_INT(m ? ts_module_verify(m, &err) : TS_OK, TS_VERIFY);
+        CHECK(strstr(err.text, cases[i].wanted) != NULL);
+        if (!strstr(err.text, cases[i].wanted))
+            fprintf(stderr, "%s\n", err.text);
+        m->fns.at[0]->text_at.n--;
+        CHECK_INT(ts_module_verify(m, &err), TS_VERIFY);
+        CHECK(strstr(err.text, "@k, %") != NULL);
+        ts__arena_deinit(&arena);
+    }
 }
 
 /* ---- damage ---------------------------------------------------------------------------------- */
@@ -340,6 +372,7 @@ int main(void)
                          "thread entry @k(%p: ptr<f32>, %n: i32, %x: f32, %h: f16, %c: i1) {\n  %s "
                          "= shared offset=0 : ptr<f32, shared>\n");
     a_function_without_return_is_named_with_its_line();
+    text_is_shown_as_it_was_written();
     damaged_functions_are_reported_or_harmless();
     return check_done();
 }

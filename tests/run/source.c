@@ -46,13 +46,70 @@ static void ir_must_take_what_the_arguments_pass(void)
     CHECK_INT(text_checked(ir_text, &other, 1), TS_TYPE);
     other = array, other.rank = 2;
     CHECK_INT(text_checked(ir_text, &other, 1), TS_TYPE);
-    CHECK(strstr(err.text, "missing"));
+    CHECK(strstr(err.text, "argument 0 is an array of rank 2, which passes a pointer, 2 extents and 2 strides, but 2 "
+                           "integers follow that pointer (parameter 0), 0 of them for the arguments after it: an array "
+                           "of rank 1 fits") != NULL);
     CHECK_INT(text_checked(ir_text, &array, 0), TS_TYPE);
     CHECK_INT(text_checked(ir_text, (ts_spec[]){array, {.kind = TS_SPEC_INT}}, 2), TS_TYPE);
     CHECK_INT(text_checked("module @m\n", &array, 1), TS_NOTFOUND);
     char text[512]; /* a function before the kernel is not it */
     snprintf(text, sizeof text, "func @f(%%x: i32) {\n  return\n}\n%s", ir_text);
     CHECK_INT(text_checked(text, &array, 1), TS_OK);
+}
+
+/* Integers after an array may be its own or other arguments. */
+static void a_wrong_rank_is_told_by_the_argument(void)
+{
+    static const char text[] = "entry @k(%p: ptr<f32>, %n: i32, %m: i32, %s: i32, %t: i32, %q: i64, %o: ptr<f32>, "
+                               "%l: i32, %d: i32) {\n  return\n}\n";
+    ts_spec two = {.kind = TS_SPEC_ARRAY, .dtype = TS_DTYPE_float32, .rank = 2, .index_bits = 32};
+    ts_spec one = two, three = two;
+    ts_spec number = {.kind = TS_SPEC_SCALAR, .dtype = TS_DTYPE_int64};
+    one.rank = 1, three.rank = 3;
+    CHECK_INT(text_checked(text, (ts_spec[]){two, number, one}, 3), TS_OK);
+    CHECK_INT(text_checked(text, (ts_spec[]){one, number, one}, 3), TS_TYPE);
+    CHECK(strstr(err.text, "argument 0 is an array of rank 1") && strstr(err.text, "an array of rank 2 fits"));
+    CHECK_INT(text_checked(text, (ts_spec[]){three, number, one}, 3), TS_TYPE);
+    CHECK(strstr(err.text, "an array of rank 2 fits") != NULL);
+    CHECK_INT(text_checked(text, (ts_spec[]){two, number, two}, 3), TS_TYPE);
+    CHECK(strstr(err.text, "argument 2 is an array of rank 2") && strstr(err.text, "an array of rank 1 fits"));
+}
+
+static const char two_entries[] =
+    "entry @one(%p: ptr<i32>, %n: i32, %s: i32) {\n  %x = constant 1 : i32\n  %t = store_ptr_tko %p, %x : token\n"
+    "  return\n}\nfunc @helper() {\n  return\n}\n"
+    "entry @two(%p: ptr<i32>, %n: i32, %s: i32) {\n  %x = constant 2 : i32\n  %t = store_ptr_tko %p, %x : token\n"
+    "  return\n}\n";
+
+/* Launches an entry of two_entries on the CPU; what it stored, or minus the status. */
+static int64_t launch_entry(const char *entry)
+{
+    ts_kernel *kernel;
+    int32_t data = 0;
+    int64_t one = 1, grid[3] = {1, 1, 1};
+    ts_source source = {.kind = TS_SOURCE_TEXT, .bytes = two_entries, .n = sizeof two_entries - 1, .entry = entry};
+    ts_arg arg = {.kind = TS_SPEC_ARRAY, .dtype = TS_DTYPE_int32, .rank = 1,
+                  .device = TS_DEVICE_ID(TS_DEVICE_CPU, 0), .value.data = &data, .shape = &one};
+    CHECK_OK(ts_kernel_find(&(ts_kernel_desc){.source = source}, &kernel, &err));
+    CHECK_STR(ts_kernel_name(kernel), entry ? entry : "");
+    ts_status status = ts_launch(NULL, grid, kernel, &arg, 1, 0, &err);
+    ts_kernel_release(kernel);
+    return status == TS_OK ? data : status;
+}
+
+static void an_entry_is_chosen_by_its_name(void)
+{
+    CHECK_INT(launch_entry(NULL), 1);
+    CHECK_INT(launch_entry("two"), 2);
+    CHECK_INT(launch_entry("one"), 1);
+    CHECK_INT(launch_entry("three"), TS_NOTFOUND);
+    CHECK(strstr(err.text, "no entry named 'three'; its entries are @one, @two") != NULL);
+    CHECK_INT(launch_entry("helper"), TS_VALUE);
+    CHECK(strstr(err.text, "@helper is a func, which kernels call; the entries of the module are @one, @two") != NULL);
+    ts_kernel *kernel;
+    ts_kernel_desc python = {.name = "k", .source = {.bytes = "", .entry = "two"}};
+    CHECK_INT(ts_kernel_create(&python, &kernel, &err), TS_VALUE);
+    CHECK_STR(err.text, "kernel 'k': source.entry chooses a kernel of IR; a packed function is one");
 }
 
 static void a_source_that_is_none_is_refused(void)
@@ -89,7 +146,9 @@ static void keys_tell_compilers_apart(void)
     const ts_source sources[] = {{.kind = TS_SOURCE_CUSTOM, .bytes = "a", .n = 1, .compiler = "mine 1"},
                                  {.kind = TS_SOURCE_CUSTOM, .bytes = "a", .n = 1, .compiler = "mine 2"},
                                  {.kind = TS_SOURCE_CUSTOM, .bytes = "b", .n = 1, .compiler = "mine 1"},
-                                 {.kind = TS_SOURCE_TEXT, .bytes = "a", .n = 1}, {.bytes = "a", .n = 1}};
+                                 {.kind = TS_SOURCE_TEXT, .bytes = "a", .n = 1}, {.bytes = "a", .n = 1},
+                                 {.kind = TS_SOURCE_TEXT, .bytes = "a", .n = 1, .entry = "e"},
+                                 {.kind = TS_SOURCE_TEXT, .bytes = "a", .n = 1, .entry = "f"}};
     ts_text keys[TS_COUNT(sources)];
     for (size_t i = 0; i < TS_COUNT(sources); i++) {
         ts__text_init(&keys[i], NULL);
@@ -150,6 +209,8 @@ int main(void)
 {
     CHECK_INT(setenv("TESSERA_CACHE_DIR", "off", 1), 0);
     ir_must_take_what_the_arguments_pass();
+    a_wrong_rank_is_told_by_the_argument();
+    an_entry_is_chosen_by_its_name();
     a_source_that_is_none_is_refused();
     equal_contents_find_the_same_kernel();
     keys_tell_compilers_apart();
