@@ -94,6 +94,9 @@ typedef enum ts_spec_kind {
                        * host's pack describes: records, texts, or numbers that lie at any bytes */
 } ts_spec_kind;
 
+/* Below this, an extent rounded up to a tile and the position of any element still fit in 31 bits. */
+#define TS_INDEX32_MAX (((int64_t)1 << 31) - ((int64_t)1 << 25))
+
 /* One argument. For arrays every bit mask has bit d for dimension d. What is promised here (alignment, divisibility,
  * extents of 1) is compiled into the code and not checked by it: the launch makes the specs from the arguments
  * themselves, and a client that writes them by hand must keep to them.
@@ -105,7 +108,8 @@ typedef enum ts_spec_kind {
  *     the constant 128:              {.kind = TS_SPEC_INT, .value = 128} */
 typedef struct ts_spec {
     uint8_t kind, dtype, rank;
-    uint8_t index_bits;     /* 32 or 64: type of shape and stride parameters */
+    uint8_t index_bits;     /* 32 or 64: type of shape and stride parameters; 32 where no extent is above TS_INDEX32_MAX
+                             * and no element lies farther from the first one */
     uint8_t align16;        /* base pointer is a multiple of 16 bytes */
     uint8_t unit_stride;    /* stride == 1 */
     uint8_t stride_div16;   /* stride * itemsize is a multiple of 16 bytes */

@@ -84,11 +84,18 @@ static ts_val front_div_by(fr *f, ts_val v, uint64_t divisor)
                    ts_pool_add(&f->b, TS_COUNT(words), words), 0);
 }
 
-static ts_val front_not_negative(fr *f, ts_val v)
+/* From 0 to most; 0: no bound above. */
+static ts_val front_not_negative(fr *f, ts_val v, uint32_t most)
 {
-    static const uint32_t words[] = {TS_ASSUME_BOUNDED, 1, 0, 0, 0, 0, 0};
+    uint32_t words[] = {TS_ASSUME_BOUNDED, 1, 0, 0, most != 0, most, 0};
     return ts_emit(&f->b, TS_OP_assume, ts_type_of(f->b.fn, v), 1, &v,
                    ts_pool_add(&f->b, TS_COUNT(words), words), 0);
+}
+
+/* What an extent is at most: only integers of 64 bits, which tile kernels have few of, are narrower by it. */
+static uint32_t front_most(const fr *f, ts_dtype index)
+{
+    return index == TS_DTYPE_int32 && f->dialect->level == TS_LEVEL_S ? (uint32_t)TS_INDEX32_MAX : 0;
 }
 
 ts_val fr_known_base(fr *f, const ts_spec *s, ts_val base)
@@ -102,8 +109,8 @@ fr_value fr_known_extent(fr *f, const ts_spec *s, uint32_t d, ts_val param, ts_d
         return fr_strict(index, s->dims[d]);
     if (s->shape_one >> d & 1)
         return fr_strict(index, 1);
-    return fr_tile(index,
-                   front_div_by(f, front_not_negative(f, param), s->shape_div16 >> d & 1 ? 16 : 0));
+    ts_val extent = front_not_negative(f, param, front_most(f, index));
+    return fr_tile(index, front_div_by(f, extent, s->shape_div16 >> d & 1 ? 16 : 0));
 }
 
 fr_value fr_known_stride(fr *f, const ts_spec *s, uint32_t d, ts_val param, ts_dtype index)
@@ -113,7 +120,7 @@ fr_value fr_known_stride(fr *f, const ts_spec *s, uint32_t d, ts_val param, ts_d
         return fr_strict(index, s->strides[d]);
     if (s->unit_stride >> d & 1)
         return fr_strict(index, 1);
-    ts_val stride = s->loose ? param : front_not_negative(f, param);
+    ts_val stride = s->loose ? param : front_not_negative(f, param, 0);
     return fr_tile(index, front_div_by(f, stride, s->stride_div16 >> d & 1 ? 16 / bytes : 0));
 }
 
@@ -159,7 +166,7 @@ static ts_status front_list(fr *f, const ts_spec *element, ts_val *next, fr_valu
     if (!list)
         return fr_oom(f);
     list->base = front_div_by(f, (*next)++, 8);
-    list->length = front_not_negative(f, (*next)++);
+    list->length = front_not_negative(f, (*next)++, 0);
     list->element = *element;
     *out = (fr_value){.kind = FR_LIST, .as.list = list};
     return TS_OK;

@@ -14,7 +14,7 @@
  *     %c = ld %9
  *
  * An index is seen as a sum of products of at most two values, modulo its width. Of 32 bits in global memory: an access
- * that was made lies in its array, whose indices are below 2^31 - 2^25 (ARGS_LIMIT32), so the difference of two of
+ * that was made lies in its array, whose indices are below TS_INDEX32_MAX, so the difference of two of
  * them fits 32 bits, and is what was computed modulo 2^32. A step known at compile time is right by itself: two numbers
  * of 32 bits and a small step are equal where they are equal modulo 2^32. What an index is more than a value is such a
  * step, too. In shared memory, and of 64 bits, addresses wrap alike. Cost: linear times the addresses looked at

@@ -12,8 +12,6 @@
 #include <stdlib.h>
 #include <tessera/array.h>
 
-/* Below this, an extent rounded up to a tile and the position of any element still fit in 31 bits. */
-#define ARGS_LIMIT32 (((int64_t)1 << 31) - ((int64_t)1 << 25))
 
 __extension__ typedef __int128 args_wide; /* int64 and uint64 */
 
@@ -173,7 +171,7 @@ static bool args_is_long(const ts_arg *arg)
 {
     bool is = false;
     for (uint32_t i = 0; i < arg->rank; i++)
-        is |= arg->shape[i] > ARGS_LIMIT32;
+        is |= arg->shape[i] > TS_INDEX32_MAX;
     return is;
 }
 
@@ -206,7 +204,7 @@ static inline ts_status args_read_array(args_walk *walk, const ts_arg *arg, uint
     }
     if (!regular && !empty)
         TS_TRY(args_check_apart(walk, arg, out->strides, item, &reach, &below));
-    wide |= (!empty && (int64_t)reach > ARGS_LIMIT32) || flags & TS_PARAM_INDEX64;
+    wide |= (!empty && (int64_t)reach > TS_INDEX32_MAX) || flags & TS_PARAM_INDEX64;
     if (flags & TS_PARAM_STATIC_STRIDES)
         marks &= ~((uint64_t)UINT8_MAX << WORD_UNIT);
     out->bytes = empty ? 0 : (reach + 1) * bytes;

@@ -4,8 +4,12 @@
  */
 #include "lang/simt/op.h"
 
+/* The extents of a block are read before its number: ptxas 13.0 keeps the first one of `number * extent` in a
+ * uniform register, and a number takes 13 cycles to get there, on each axis. dce takes them away where unused. */
 static ts_val thread_sreg(fr *f, uint32_t kind)
 {
+    if (kind >= TS_SREG_CTAID && kind <= TS_SREG_CTAID_Z)
+        ts_emit(&f->b, TS_OP_sreg, TS_T_i32, 0, NULL, TS_S(TS_SREG_NTID + (kind - TS_SREG_CTAID), 0, 0), 0);
     return ts_emit(&f->b, TS_OP_sreg, TS_T_i32, 0, NULL, TS_S(kind, 0, 0), 0);
 }
 

@@ -633,6 +633,18 @@ void ts__emit_ptr_cast(ts_ptx *e, ts_val v, const ts_inst *inst)
         PUT("cvt.$s.$s $v, $r;\n", to->u, from->u, v, ts__ptx_in_reg(e, inst->opnd[0]));
 }
 
+/* base + index * scale, sign-extended. Of two instructions ptxas makes one IMAD.WIDE, of one a pair of LEA: fewer to
+ * issue where threads wait for memory, or a shorter way where the loops of tile kernels are scheduled by it. */
+static void alu_wide_sum(ts_ptx *e, ts_val v, ts_reg index, uint32_t scale, ts_reg base)
+{
+    if (!e->plan->thread_kernel) {
+        PUT("mad.wide.s32 $v, $r, $i, $r;\n", v, index, (int)scale, base);
+        return;
+    }
+    ts_reg bytes = ts__ptx_temp(e, TS_RC_RD);
+    PUT("mul.wide.s32 $r, $r, $i;\nadd.s64 $v, $r, $r;\n", bytes, index, (int)scale, v, base, bytes);
+}
+
 /* pointer + index: `scale` bytes each. The index is sign-extended to the pointer's width. */
 static void alu_pointer(ts_ptx *e, ts_val v, const ts_inst *inst, uint32_t scale)
 {
@@ -648,7 +660,7 @@ static void alu_pointer(ts_ptx *e, ts_val v, const ts_inst *inst, uint32_t scale
     index = alu_clean(e, inst->opnd[1], ts_type_of(e->fn, inst->opnd[1]), false);
     if (i->class == TS_RC_H || i->class == (wide ? TS_RC_R : TS_RC_RD)) {
         if (wide && i->class == TS_RC_R && scale > 1) {
-            PUT("mad.wide.s32 $v, $r, $i, $r;\n", v, index, (int)scale, base);
+            alu_wide_sum(e, v, index, scale, base);
             return;
         }
         ts_reg cast = ts__ptx_temp(e, (ts_reg_class)p->class);

@@ -145,7 +145,7 @@ def test_the_centre_of_a_stencil_gives_its_neighbours() -> None:
     x, out = np.zeros((8, 12), F), np.zeros((8, 12), F)
     text = ptx(kernel, x, out)
     assert "+-4]" in text and "+4]" in text
-    assert text.count("mad.wide") == 3
+    assert text.count("mul.wide") == 3
 
 
 def orders(steps: tuple[tuple[int, int, int], ...]):
@@ -177,3 +177,46 @@ def test_reads_and_writes_at_random(seed: int) -> None:
     steps = [(int(rng.integers(6)), int(rng.integers(8)), int(rng.integers(8))) for _ in range(rng.integers(4, 18))]
     arrays = [rng.integers(0, 9, 256).astype(F) for _ in range(2)]
     same_as_written(orders(tuple(steps)), arrays, 32, 4 * int(rng.integers(4)))
+
+
+def test_a_loop_carries_the_index_that_its_counter_multiplies() -> None:
+    def rows(x, out, first):
+        i = cuda.threadIdx.x
+        total = F(0)
+        for r in range(x.shape[0]):
+            if first + r >= 0:  # the index of what is not looked at may be far outside
+                total += x[first + r, i]
+        for r in range(max(first, -9), x.shape[0], 3):
+            if r >= 0:
+                out[r, i] = total + x[r, i]
+
+    x = np.random.default_rng(0).standard_normal((7, 32)).astype(F)
+    for first in (0, -2, -(2**40)):
+        same_as_written_with(rows, [x, np.zeros_like(x)], first)
+    loops = ptx(rows, x, x, -2).split("\nL")[1:]
+    assert loops and not any("mul.lo" in loop.split("bra L")[0] for loop in loops)
+
+
+def same_as_written_with(kernel, arrays: list[np.ndarray], number: int) -> None:
+    wanted, found = ([aligned(a) for a in arrays] for _ in range(2))
+    run(kernel, *wanted, number, block=(32,))
+    run(kernel, *found, number, block=(32,), target=90, facts=True)
+    for x, y in zip(found, wanted, strict=True):
+        np.testing.assert_array_equal(x, y)
+
+
+def test_short_choices_are_selected() -> None:
+    def edits(one, two, out):
+        row = cuda.local.array(9, np.int32)
+        for k in range(9):
+            row[k] = out[k]
+        for k in range(8):
+            row[k + 1] = row[0] if one[0] == two[k] else min(row[0], row[k + 1], row[k]) + 1
+        for k in range(9):
+            out[k] = row[k]
+
+    rng = np.random.default_rng(1)
+    one, two, row = (rng.integers(0, 3, n).astype(dtype) for n, dtype in ((1, "u1"), (8, "u1"), (9, "i4")))
+    same_as_written(edits, [one, two, row], 1)
+    text = ptx(edits, one, two, row)
+    assert text.count("selp") == 8 and "bra" not in text
