@@ -249,8 +249,14 @@ static int call_casting(PyObject *object, ts_nd_casting *out)
     return -1;
 }
 
-/* out=: an array, or a tuple of one; *out stays NULL for None. */
-static int call_out(core_state *state, PyObject *object, PyObject **out)
+typedef struct call_options {
+    ts_nd_call call;
+    PyObject *out, *where; /* borrowed; a converted mask, owned */
+    bool as_array; /* out=...: an array also where the result has no axes */
+} call_options;
+
+/* out=: an array, or a tuple of one; it stays NULL for None and for an ellipsis. */
+static int call_out(core_state *state, PyObject *object, call_options *options)
 {
     if (PyTuple_Check(object)) {
         if (PyTuple_GET_SIZE(object) != 1) {
@@ -259,20 +265,16 @@ static int call_out(core_state *state, PyObject *object, PyObject **out)
         }
         object = PyTuple_GET_ITEM(object, 0);
     }
-    if (object == Py_None)
+    options->as_array = object == Py_Ellipsis;
+    if (object == Py_None || object == Py_Ellipsis)
         return 0;
     if (!numeric_is_array(state, object)) {
         PyErr_SetString(PyExc_TypeError, "return arrays must be of ArrayType");
         return -1;
     }
-    *out = object;
+    options->out = object;
     return 0;
 }
-
-typedef struct call_options {
-    ts_nd_call call;
-    PyObject *out, *where; /* borrowed; a converted mask, owned */
-} call_options;
 
 static int call_where(core_state *state, PyObject *object, call_options *options)
 {
@@ -314,7 +316,7 @@ static int call_keyword(core_state *state, const char *function, PyObject *name,
     if (!text)
         return -1;
     if (strcmp(text, "out") == 0)
-        return call_out(state, value, &options->out);
+        return call_out(state, value, options);
     if (strcmp(text, "where") == 0)
         return call_where(state, value, options);
     if (strcmp(text, "dtype") == 0)
@@ -344,7 +346,7 @@ static PyObject *call_vector(PyObject *self, PyObject *const *args, size_t flags
     if (n < info->n_in || n > info->n_in + 1)
         return PyErr_Format(PyExc_TypeError, "%s() takes from %d to %d positional arguments but %zd were given",
                             info->name, info->n_in, info->n_in + 1, n);
-    if (n > info->n_in && call_out(state, args[info->n_in], &options.out) < 0)
+    if (n > info->n_in && call_out(state, args[info->n_in], &options) < 0)
         return NULL;
     int ok = 0;
     for (Py_ssize_t i = 0; i < n_names && ok == 0; i++)
@@ -359,6 +361,8 @@ static PyObject *call_vector(PyObject *self, PyObject *const *args, size_t flags
         Py_DECREF(result);
         return PyErr_Format(PyExc_TypeError, "ufunc '%s' not supported for the input types", info->name);
     }
+    if (result && options.as_array && !numeric_is_array(state, result))
+        Py_SETREF(result, PyObject_CallOneArg(state->numeric->convert, result));
     return result;
 }
 

@@ -7,6 +7,7 @@ each shape; those on small arrays run at once. What is missing raises ``NotImple
 
 from __future__ import annotations
 
+import importlib as _importlib
 from typing import Any
 
 import numpy as _numpy
@@ -16,9 +17,11 @@ from . import (
     _einsum,
     _functions,
     _index,
+    _io,
     _linear,
     _methods,
     _more,
+    _numpys,
     _operators,
     _reduce,
     _setup,
@@ -66,7 +69,8 @@ for _module in _MODULES:
         }
     )
 globals().update(_ufunc.FUNCTIONS)
-for _module in (_methods, *_MODULES[1:]):
+globals().update(_io.FUNCTIONS)
+for _module in (_methods, _io, *_MODULES[1:]):
     _methods.install(_module.METHODS)
 _ALIASES = {
     "amax": "max",
@@ -77,8 +81,12 @@ _ALIASES = {
     "permute_dims": "transpose",
 }
 globals().update({_alias: globals()[_name] for _alias, _name in _ALIASES.items()})
-asnumpy, ufunc = _functions.asnumpy, _ufunc.ufunc
+asnumpy, memmap, ufunc = _functions.asnumpy, _io.memmap, _ufunc.ufunc
 default_device, device = _setup.default_device, _setup.device
+
+
+# Modules that are imported when they are asked for.
+_LAZY = {name: name for name in ("lib", "polynomial", "testing")} | {"emath": "lib.scimath"}
 
 
 def __dir__() -> list[str]:
@@ -86,7 +94,12 @@ def __dir__() -> list[str]:
 
 
 def __getattr__(name: str) -> Any:
+    if name in _LAZY:
+        return _importlib.import_module(f"{__name__}.{_LAZY[name]}")
     theirs = None if name.startswith("_") else getattr(_numpy, name, None)
+    adopted = None if theirs is None else _numpys.find(name)
+    if adopted is not None:
+        return adopted
     if theirs is None or isinstance(theirs, type) or not callable(theirs):
         raise AttributeError(f"module 'tessera.numeric' has no attribute {name!r}")
 

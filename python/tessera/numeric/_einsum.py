@@ -85,8 +85,8 @@ def _split(part: str, what: str) -> tuple[str, str | None]:
     for c in before + behind:
         if c not in _LETTERS:
             if c == ".":
-                raise ValueError("einstein sum subscripts string contains a '.' that is not part of an ellipsis ('...') "
-                                 f"in {what}")  # fmt: skip
+                raise ValueError("einstein sum subscripts string contains a '.' that is not part of an ellipsis "
+                                 f"('...') in {what}")  # fmt: skip
             raise ValueError(
                 f"invalid subscript '{c}' in einstein sum subscripts string, subscripts must be letters"
             )
@@ -123,8 +123,8 @@ def _result_labels(part: str | None, all_labels: list[Label]) -> list[Label]:
                 f"einstein sum subscripts string includes output subscript '{c}' multiple times"
             )
         if c not in all_labels:
-            raise ValueError(f"einstein sum subscripts string included output subscript '{c}' which never appeared in an "
-                             "input")  # fmt: skip
+            raise ValueError(f"einstein sum subscripts string included output subscript '{c}' which never appeared in "
+                             "an input")  # fmt: skip
     if spread and behind is None:
         raise ValueError("output had too few broadcast dimensions: its subscripts have no ellipsis")
     return [*before, *spread, *(behind or "")]

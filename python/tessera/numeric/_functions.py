@@ -137,6 +137,10 @@ def array(object: Any, dtype: Any = None, *, copy: Any = True, order: str = "K",
           ndmax: int = 0, like: Any = None) -> ndarray:  # fmt: skip
     """An array of anything like an array; a copy unless ``copy`` says otherwise."""
     order = check_order(order)
+    if not isinstance(object, (ndarray, numpy.ndarray, numpy.generic)) and hasattr(
+        type(object), "__array__"
+    ):
+        object = _array_of(object)
     if isinstance(object, ndarray):
         a, is_new = object, False
     elif isinstance(object, (numpy.ndarray, numpy.generic)) or hasattr(
@@ -167,6 +171,12 @@ def array(object: Any, dtype: Any = None, *, copy: Any = True, order: str = "K",
     if ndmin > a.ndim:
         a = a.reshape((1,) * (ndmin - a.ndim) + a.shape)
     return a
+
+
+def _array_of(object: Any) -> Any:
+    """What an object's ``__array__`` gives where it is an array of ours; else the object, which NumPy reads."""
+    made = object if hasattr(object, "__array_interface__") else object.__array__()
+    return made if isinstance(made, (ndarray, numpy.ndarray)) else object
 
 
 def astype_as(a: ndarray, dtype: Any, order: str) -> ndarray:

@@ -54,6 +54,13 @@ def give(made: Any) -> Any:
     return made
 
 
+def holds_ours(x: Any) -> bool:
+    """Whether it is an array of ours, or holds one."""
+    if type(x) in (list, tuple):
+        return any(map(holds_ours, x))
+    return isinstance(x, ndarray)
+
+
 def call(name: str, function: Callable[..., Any], *args: Any, **options: Any) -> Any:
     """A function of NumPy's on arrays of ours, counted under a name."""
     count(name)

@@ -99,8 +99,8 @@ def _entries(name: str, axes: Any, cores: tuple[int, ...]) -> list[tuple[int, ..
         axes = [*axes, ()]
     if len(axes) != len(cores):
         raise ValueError(
-            f"axes should be a list with an entry for all {len(cores)} inputs and outputs; entry for outputs can only be "
-            "omitted if none of them has core axes."
+            f"axes should be a list with an entry for all {len(cores)} inputs and outputs; entry for outputs can only "
+            "be omitted if none of them has core axes."
         )
     made = []
     for i, (each, n) in enumerate(zip(axes, cores, strict=True)):
@@ -357,6 +357,46 @@ def cross(
                          f"{x.shape[-1]} and {y.shape[-1]} dimensional instead.")  # fmt: skip
     parts = [x[..., i] * y[..., k] - x[..., k] * y[..., i] for i, k in ((1, 2), (2, 0), (0, 1))]
     return f.moveaxis(f.stack([f.asarray(p) for p in parts], -1), -1, axisc)
+
+
+def _slid(a: ndarray, v: ndarray, mode: str) -> ndarray:
+    """Sums of products of v with every stretch of a, which is not the shorter one."""
+    n, m = a.size, v.size
+    begin, count = {"valid": (m - 1, n - m + 1), "same": (m - 1 - m // 2, n), "full": (0, n + m - 1)}[mode]
+    padded = f.zeros(n + 2 * (m - 1), a.dtype)
+    padded[m - 1 : m - 1 + n] = a
+    step = padded.itemsize
+    windows = padded._view(begin * step, padded.dtype, (count, m), (step, step))
+    return f.asarray(contracted(windows, v[:, None])[:, 0])
+
+
+def _lines(a: Any, v: Any, mode: Any) -> tuple[ndarray, ndarray, str]:
+    a, v = f.array(a, copy=None, ndmin=1), f.array(v, copy=None, ndmin=1)
+    if a.ndim != 1 or v.ndim != 1:
+        raise ValueError("object too deep for desired array")
+    for name, x in (("a", a), ("v", v)):
+        if not x.size:
+            raise ValueError(f"{name} cannot be empty")
+    if mode not in ("valid", "same", "full"):
+        raise ValueError(f"mode must be one of 'valid', 'same', or 'full' (got {mode!r})")
+    dtype = f.result_type(a, v)
+    return a.astype(dtype, copy=False), v.astype(dtype, copy=False), mode
+
+
+def convolve(a: Any, v: Any, mode: str = "full") -> ndarray:
+    """The convolution of two vectors: all of it, as long as the longer one, or where they overlap wholly."""
+    a, v, mode = _lines(a, v, mode)
+    if v.size > a.size:
+        a, v = v, a
+    return _slid(a, v[::-1], mode)
+
+
+def correlate(a: Any, v: Any, mode: str = "valid") -> ndarray:
+    """The cross-correlation of two vectors, elements of v conjugated."""
+    a, v, mode = _lines(a, v, mode)
+    if v.size > a.size:
+        return _conjugated(_slid(v, _conjugated(a), mode))[::-1].copy()
+    return _slid(a, _conjugated(v), mode)
 
 
 METHODS = {

@@ -32,6 +32,8 @@ DTYPES = (None, *(_dtype("bool" if name == "bool_" else name) for name, *_ in _c
 
 def dtype_of(what: Any) -> numpy.dtype[Any]:
     """What ``dtype=`` takes as NumPy's dtype, native byte order."""
+    if isinstance(what, type) and issubclass(what, numpy.dtype):  # a class, as numpy.dtypes.Float64DType
+        what = what()
     found = numpy.dtype(what)
     return found if found.isnative else found.newbyteorder("=")
 

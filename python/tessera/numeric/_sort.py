@@ -294,4 +294,24 @@ def _searchsorted(self: ndarray, v: Any, side: str = "left", sorter: Any = None)
     return searchsorted(self, v, side, sorter)
 
 
-METHODS = {"sort": _sort_in_place, "argsort": _argsort, "searchsorted": _searchsorted}
+def _partition(
+    self: ndarray, kth: Any, axis: int = -1, kind: str = "introselect", order: Any = None
+) -> None:
+    """Puts the elements that sorting would put at places kth there, lesser ones before them."""
+    self[...] = partition(self, kth, axis, kind, order)
+
+
+def _argpartition(
+    self: ndarray, kth: Any, axis: Any = -1, kind: str = "introselect", order: Any = None
+) -> ndarray:
+    """Places of elements in an order that `partition` makes."""
+    return argpartition(self, kth, axis, kind, order)
+
+
+METHODS = {
+    "sort": _sort_in_place,
+    "argsort": _argsort,
+    "searchsorted": _searchsorted,
+    "partition": _partition,
+    "argpartition": _argpartition,
+}

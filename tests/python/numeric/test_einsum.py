@@ -156,3 +156,16 @@ def test_products_along_axes():
                        ({"axes": [(0,), (0, 1), (0, 1)]}, np.exceptions.AxisError)):  # fmt: skip
         with pytest.raises(error):
             tn.matmul(tn.array(x), tn.array(x), **bad)
+
+
+@pytest.mark.parametrize("mode", ["valid", "same", "full"])
+@pytest.mark.parametrize("n", [1, 2, 5, 8])
+@pytest.mark.parametrize("m", [1, 2, 3, 4, 9])
+def test_convolutions(n, m, mode):
+    for dtype in "bdF":
+        x, y = (np.arange(k) * 3 % 7 - 2 for k in (n, m))
+        x, y = x.astype(dtype), (y + 1j if dtype == "F" else y).astype(dtype)
+        same(tn.convolve(tn.array(x), tn.array(y), mode), np.convolve(x, y, mode))
+        same(tn.correlate(tn.array(x), tn.array(y), mode), np.correlate(x, y, mode))
+    with pytest.raises(ValueError, match="empty"):
+        tn.convolve(tn.ones(0), tn.ones(2))

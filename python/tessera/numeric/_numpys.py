@@ -1,0 +1,200 @@
+# SPDX-License-Identifier: Apache-2.0
+"""NumPy's functions that are written in Python, run on arrays of ours.
+
+Many functions of NumPy are Python programs on its arrays (``percentile``, ``pad``, ``polyfit``, the package
+``polynomial``). Those that have no counterpart here are *adopted*: the installed NumPy's module is executed once more,
+in a namespace whose imports of ``numpy`` are answered by this package. Nothing of it is copied, and what it computes
+is computed by our kernels. What such a program asks of NumPy's C code that we do not have is called on the host and
+counted (:func:`host_calls`).
+"""
+
+from __future__ import annotations
+
+import builtins
+import importlib
+import importlib.util
+import types
+from typing import Any
+
+import numpy
+
+from . import _host
+from ._functions import asarray
+from ._setup import of_numpy
+
+# Modules whose functions stay NumPy's: they configure, print, describe. Arrays of ours are lent to them.
+_KEPT = {
+    "numpy._core.arrayprint",
+    "numpy._core._internal",
+    "numpy._core._ufunc_config",
+    "numpy._core.getlimits",
+    "numpy._core.numerictypes",
+    "numpy._core.overrides",
+    "numpy._globals",
+    "numpy._pytesttester",
+    "numpy._utils",
+    "numpy.__config__",
+    "numpy.lib._array_utils_impl",
+    "numpy.lib._type_check_impl",
+    "numpy.lib._utils_impl",
+    "numpy.matrixlib.defmatrix",
+}
+# Modules of NumPy that have a module here, in which they are executed.
+_HOMES = {"numpy.polynomial": "tessera.numeric.polynomial"}
+# Modules of NumPy that are written anew here; every other name is looked for in the package itself.
+_OWN = {"numpy.linalg": "linalg", "numpy.fft": "fft", "numpy.random": "random"}
+_adopted: dict[str, dict[str, Any]] = {}
+
+
+def _undecorated(*args: Any, **options: Any) -> Any:
+    """In place of decorators that make functions dispatch, or rename them."""
+    return lambda function: function
+
+
+def _asanyarray(a: Any, *args: Any, **options: Any) -> Any:
+    """An array of anything, but for objects that do not take part in arithmetic of arrays, as polynomials."""
+    return a if getattr(type(a), "__array_ufunc__", True) is None else asarray(a, *args, **options)
+
+
+_STAND_INS = {
+    "asanyarray": _asanyarray,
+    "array_function_dispatch": _undecorated,
+    "set_module": _undecorated,
+    "finalize_array_function_like": lambda function: function,
+    "add_docstring": lambda *args: None,
+    "add_newdoc": lambda *args: None,
+}
+
+
+class View:
+    """A module of NumPy as adopted programs see it: our functions where we have them."""
+
+    def __init__(self, module: str) -> None:
+        self.__name__ = module
+
+    def __getattr__(self, name: str) -> Any:
+        return _resolve(self.__name__, name)
+
+
+def _package() -> Any:
+    return importlib.import_module("tessera.numeric")
+
+
+def _implementation(thing: Any) -> Any:
+    """The Python function behind a function that dispatches, or the first one of a class; else the thing."""
+    if isinstance(thing, type):
+        members = (getattr(each, "__func__", each) for each in vars(thing).values())
+        return next((each for each in members if isinstance(each, types.FunctionType)), thing)
+    return getattr(thing, "_implementation", thing)
+
+
+def source_of(thing: Any) -> str | None:
+    """The module of NumPy whose Python program makes this function, class or object; None: none does."""
+    function = _implementation(thing)
+    if not isinstance(function, types.FunctionType) and not isinstance(
+        thing, (type, types.BuiltinFunctionType)
+    ):
+        function = _implementation(type(thing))
+    module = getattr(function, "__globals__", {}).get("__name__", "")
+    return module if module.startswith("numpy.") else None
+
+
+def lent(thing: Any, counted: bool) -> Any:
+    """A function of NumPy's that gets NumPy's arrays for ours and whose results are ours."""
+
+    def function(*args: Any, **options: Any) -> Any:
+        if counted and _host.holds_ours([*args, *options.values()]):
+            return _host.call(thing.__name__, thing, *args, **options)
+        return _host.give(thing(*_host.take(args), **_host.take(options)))
+
+    function.__name__ = function.__qualname__ = thing.__name__
+    function.__doc__ = f"NumPy's {thing.__name__}."
+    return function
+
+
+def _resolve(module: str, name: str) -> Any:
+    """What a name of a module of NumPy is to adopted programs."""
+    if name in _STAND_INS:
+        return _STAND_INS[name]
+    home = getattr(_package(), _OWN[module]) if module in _OWN else _package()
+    ours = None if name.startswith("_") else vars(home).get(name)
+    if ours is not None:
+        return ours
+    theirs = getattr(importlib.import_module(module), name)
+    if isinstance(theirs, types.ModuleType):
+        return View(theirs.__name__) if theirs.__name__.startswith("numpy") else theirs
+    return _resolved(theirs, name)
+
+
+def _resolved(theirs: Any, name: str) -> Any:
+    if isinstance(theirs, type) and issubclass(theirs, (BaseException, numpy.generic, numpy.dtype)):
+        return theirs
+    source = source_of(theirs)
+    if source in _KEPT:
+        return lent(theirs, False) if callable(theirs) and not isinstance(theirs, type) else theirs
+    if source:
+        names = adopt(source)
+        return names[name] if name in names else names[_implementation(theirs).__name__]
+    if isinstance(theirs, numpy.ndarray):
+        return of_numpy(theirs.copy(), private=True)
+    if isinstance(theirs, (numpy.ufunc, types.BuiltinFunctionType)) or hasattr(
+        theirs, "_implementation"
+    ):
+        return lent(theirs, True)
+    return theirs
+
+
+def _import(
+    name: str, globals: Any = None, locals: Any = None, fromlist: Any = (), level: int = 0
+) -> Any:
+    """The ``__import__`` of adopted programs."""
+    whole = name
+    if level:
+        whole = importlib.util.resolve_name("." * level + name, globals["__tessera_package__"])
+    if whole != "numpy" and not whole.startswith("numpy."):
+        return builtins.__import__(name, globals, locals, fromlist, level)
+    importlib.import_module(whole)
+    return View(whole if fromlist else "numpy")
+
+
+def adopt_into(namespace: dict[str, Any], module: str) -> None:
+    """Executes a module of NumPy in a namespace."""
+    spec = importlib.util.find_spec(module)
+    assert spec is not None and spec.loader is not None
+    code = spec.loader.get_code(module)  # type: ignore[attr-defined]
+    is_package = spec.submodule_search_locations is not None
+    _adopted[module] = namespace
+    doc = namespace.get("__doc__")
+    namespace["__tessera_package__"] = module if is_package else module.rpartition(".")[0]
+    namespace["__builtins__"] = vars(builtins) | {"__import__": _import}
+    try:
+        exec(code, namespace)  # noqa: S102  a module of the installed NumPy
+    except BaseException:
+        del _adopted[module]
+        raise
+    namespace["__doc__"] = doc
+
+
+def adopt(module: str) -> dict[str, Any]:
+    """The names of a module of NumPy, executed on our arrays; once a process."""
+    if module not in _adopted:
+        home = next(
+            (h for m, h in _HOMES.items() if module == m or module.startswith(f"{m}.")), None
+        )
+        if home:
+            top = next(m for m, h in _HOMES.items() if h == home)
+            importlib.import_module(home + module[len(top) :])
+        else:
+            adopt_into({"__name__": "tessera.numeric", "__doc__": None}, module)
+    return _adopted[module]
+
+
+def find(name: str) -> Any:
+    """NumPy's function, class or object of this name as a Python program on our arrays; None: it is none."""
+    theirs = getattr(numpy, name, None)
+    if theirs is None or isinstance(theirs, types.ModuleType):
+        return None
+    source = source_of(theirs)
+    if source is None:
+        return None
+    return _resolved(theirs, name)

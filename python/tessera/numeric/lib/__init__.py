@@ -1,0 +1,13 @@
+# SPDX-License-Identifier: Apache-2.0
+"""NumPy's ``lib``: views by strides, helpers for axes, files of arrays."""
+
+from numpy.lib import NumpyVersion as NumpyVersion
+from numpy.lib import add_docstring as add_docstring
+from numpy.lib import introspect as introspect
+
+from . import array_utils as array_utils
+from . import format as format
+from . import mixins as mixins
+from . import npyio as npyio
+from . import scimath as scimath
+from . import stride_tricks as stride_tricks

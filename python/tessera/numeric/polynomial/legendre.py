@@ -1,0 +1,6 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Legendre series."""
+
+from .._numpys import adopt_into
+
+adopt_into(globals(), "numpy.polynomial.legendre")

@@ -1,0 +1,138 @@
+# SPDX-License-Identifier: Apache-2.0
+"""NumPy's Python programs on arrays of ours, its packages polynomial, lib and testing: against NumPy, and that our
+kernels compute them."""
+
+from __future__ import annotations
+
+import pickle
+
+import numpy as np
+import pytest
+import tessera.numeric as tn
+
+X = np.arange(20.0) * 7 % 11
+M = X.reshape(4, 5)
+CALLS = {
+    "array2string": [(X,)], "base_repr": [(5,)], "blackman": [(5,)], "convolve": [(X, np.ones(3))],
+    "corrcoef": [(M,)], "correlate": [(X, np.arange(3.0))], "cov": [(M,), (M, M)], "diag_indices_from": [(M[:, :4],)],
+    "gradient": [(X,), (M,), (X, 2.0)], "hanning": [(5,)], "histogram": [(X,), (X, 4), (X, [0, 3, 9])],
+    "histogram2d": [(X, X[::-1])], "i0": [(X,)], "interp": [(np.array([0.5, 1.5]), np.arange(3), X[:3])],
+    "isfortran": [(M,), (M.T,)], "kaiser": [(5, 2.0)], "nanargmax": [(X,)], "nanmedian": [(X,)],
+    "nanpercentile": [(X, 30)], "nanstd": [(M, 1)], "nanvar": [(X,)], "pad": [(X, 2), (M, 1, "edge")],
+    "percentile": [(X, 30), (M, [10, 50], 0)], "piecewise": [(X, [X > 3, X <= 3], [1, 2])], "poly": [(X[:3],)],
+    "polyadd": [(X[:3], X[:2])], "polydiv": [(X[1:5], X[1:3])], "polyfit": [(X, X**2 + 1, 2)], "polymul": [(X, X[:3])],
+    "polyval": [(X[:3], X)], "quantile": [(X, 0.3)], "real_if_close": [(X + 0j,)], "roots": [([1, -3, 2],)],
+    "select": [([X > 5, X < 2], [X, -X])], "trim_zeros": [(np.array([0, 1, 2, 0]),)], "typename": [("d",)],
+    "unwrap": [(X,)],
+}  # fmt: skip
+HOST = {"interp", "linalg.eigvals", "linalg.lstsq", "linalg.inv", "seterr", "geterr"}
+
+
+def ours(x):
+    if isinstance(x, np.ndarray):
+        return tn.array(x)
+    return [ours(each) for each in x] if isinstance(x, list) else x
+
+
+def same(found, wanted):
+    if isinstance(wanted, (tuple, list)):
+        assert len(found) == len(wanted)
+        for one, other in zip(found, wanted, strict=True):
+            same(one, other)
+    elif isinstance(wanted, (str, bool)):
+        assert found == wanted
+    else:
+        assert isinstance(found, tn.ndarray) == isinstance(wanted, np.ndarray), type(found)
+        assert np.asarray(found).dtype == np.asarray(wanted).dtype
+        np.testing.assert_allclose(np.asarray(found), wanted, rtol=1e-10, atol=1e-10)
+
+
+@pytest.mark.parametrize("name", CALLS)
+def test_functions(name):
+    before = tn.host_calls()
+    for arguments in CALLS[name]:
+        same(getattr(tn, name)(*map(ours, arguments)), getattr(np, name)(*arguments))
+    new = {key for key, n in tn.host_calls().items() if n != before.get(key, 0)}
+    assert new <= HOST, new
+
+
+def test_objects_that_are_indexed_or_called():
+    same(tn.r_[1:3, 5, 0.5], np.r_[1:3, 5, 0.5])
+    same(tn.c_[tn.arange(3), tn.arange(3)], np.c_[np.arange(3), np.arange(3)])
+    same(tn.mgrid[0:2, 0:3], np.mgrid[0:2, 0:3])
+    same(tn.poly1d([1, 2, 3])(tn.arange(3)), np.poly1d([1, 2, 3])(np.arange(3)))
+    made = pickle.loads(pickle.dumps(tn.poly1d([1, 2])))
+    assert type(made) is tn.poly1d and made.order == 1
+
+
+@pytest.mark.parametrize(
+    "name", ["Polynomial", "Chebyshev", "Hermite", "HermiteE", "Laguerre", "Legendre"]
+)
+def test_series(name):
+    mine, theirs = getattr(tn.polynomial, name), getattr(np.polynomial, name)
+    p, q, a, b = mine([1, 2, 3]), mine([0, 1]), theirs([1, 2, 3]), theirs([0, 1])
+    for found, wanted in ((p + q, a + b), (p * q, a * b), (p**2, a**2), (p // q, a // b), (p.deriv(), a.deriv()),
+                          (p.integ(), a.integ())):  # fmt: skip
+        assert isinstance(found, mine)
+        same(found.coef, wanted.coef)
+    same(p(tn.array(X)), a(X))
+    same(
+        mine.fit(tn.array(X[:6]), tn.arange(6.0), 2).coef, theirs.fit(X[:6], np.arange(6.0), 2).coef
+    )
+    same(
+        p.convert(kind=tn.polynomial.Polynomial).coef, a.convert(kind=np.polynomial.Polynomial).coef
+    )
+    assert str(p) == str(a)
+    assert pickle.loads(pickle.dumps(p)) == p and type(p).__module__.startswith(
+        "tessera.numeric.polynomial"
+    )
+
+
+def test_modules_of_series():
+    from tessera.numeric.polynomial import chebyshev, polynomial
+
+    same(chebyshev.chebval(tn.array(X), [1, 2, 3]), np.polynomial.chebyshev.chebval(X, [1, 2, 3]))
+    same(polynomial.polyvander(tn.array(X), 3), np.polynomial.polynomial.polyvander(X, 3))
+    assert chebyshev.Chebyshev is tn.polynomial.Chebyshev
+
+
+def test_views_by_strides():
+    from tessera.numeric.lib import stride_tricks
+
+    a = tn.array(X)
+    for found, wanted in (
+        (
+            stride_tricks.as_strided(a, (4, 3), (16, 8)),
+            np.lib.stride_tricks.as_strided(X, (4, 3), (16, 8)),
+        ),
+        (stride_tricks.sliding_window_view(a, 4), np.lib.stride_tricks.sliding_window_view(X, 4)),
+        (
+            stride_tricks.sliding_window_view(tn.array(M), (2, 3)),
+            np.lib.stride_tricks.sliding_window_view(M, (2, 3)),
+        ),
+    ):
+        same(found, wanted)
+        assert found.strides == wanted.strides and tn.shares_memory(found, found.base)
+    assert not stride_tricks.sliding_window_view(a, 4).flags.writeable
+    with pytest.raises(ValueError, match="memory has 160"):
+        stride_tricks.as_strided(a, (30,), (8,))
+    with pytest.raises(ValueError, match="larger"):
+        stride_tricks.sliding_window_view(a, 21)
+    low, high = tn.lib.array_utils.byte_bounds(a[::-1])
+    assert high - low == 160
+    same(tn.emath.sqrt(tn.array([-1.0, 4.0])), np.emath.sqrt(np.array([-1.0, 4.0])))
+
+
+def test_testing_takes_our_arrays():
+    tn.testing.assert_array_equal(tn.arange(3), [0, 1, 2])
+    with pytest.raises(AssertionError):
+        tn.testing.assert_allclose(tn.ones(3), tn.zeros(3))
+
+
+def test_classes_of_dtypes():
+    assert tn.ones(2, np.dtypes.Float32DType).dtype == np.float32
+
+
+def test_ellipsis_as_out_gives_an_array():
+    made = tn.true_divide(3, 2, out=...)
+    assert isinstance(made, tn.ndarray) and made.shape == () and float(made) == 1.5

@@ -1,0 +1,59 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Files of arrays: written by one library and read by the other."""
+
+from __future__ import annotations
+
+import io
+
+import numpy as np
+import pytest
+import tessera.numeric as tn
+
+X = np.arange(12, dtype="f4").reshape(3, 4)
+
+
+def same(found, wanted):
+    assert isinstance(found, tn.ndarray) and found.dtype == wanted.dtype
+    np.testing.assert_array_equal(np.asarray(found), wanted)
+
+
+def test_npy_and_npz(tmp_path):
+    for x in (X, X.T, X[::2], X + 1j, X > 3, np.float64(2.5) + np.zeros(())):
+        tn.save(tmp_path / "a.npy", tn.array(x))
+        same(tn.load(tmp_path / "a.npy"), x)
+        np.testing.assert_array_equal(np.load(tmp_path / "a.npy"), x)
+    for write in (tn.savez, tn.savez_compressed):
+        write(tmp_path / "b.npz", tn.array(X), named=tn.arange(3))
+        with tn.load(tmp_path / "b.npz") as found:
+            assert sorted(found) == ["arr_0", "named"] and len(found) == 2
+            same(found["arr_0"], X)
+            same(found["named"], np.arange(3))
+    buffer = io.BytesIO()
+    tn.save(buffer, tn.array(X) * 2)
+    buffer.seek(0)
+    same(tn.load(buffer), X * 2)
+
+
+def test_text_and_bytes(tmp_path):
+    tn.savetxt(tmp_path / "a.txt", tn.array(X))
+    same(tn.loadtxt(tmp_path / "a.txt"), np.loadtxt(tmp_path / "a.txt"))
+    same(tn.genfromtxt(tmp_path / "a.txt"), np.genfromtxt(tmp_path / "a.txt"))
+    tn.array(X).tofile(tmp_path / "a.bin")
+    same(tn.fromfile(tmp_path / "a.bin", "f4"), X.ravel())
+    same(tn.fromiter(range(5), int), np.arange(5))
+    same(tn.fromstring("1 2 3", sep=" "), np.array([1.0, 2, 3]))
+    tn.array(X).dump(tmp_path / "a.pkl")
+    same(tn.load(tmp_path / "a.pkl", allow_pickle=True), X)
+
+
+def test_memory_of_a_file(tmp_path):
+    X.tofile(tmp_path / "a.bin")
+    a = tn.memmap(tmp_path / "a.bin", "f4", "r+", shape=(3, 4))
+    same(a, X)
+    a[1] = 7
+    a.base.flush()
+    assert (np.fromfile(tmp_path / "a.bin", "f4")[4:8] == 7).all()
+    tn.save(tmp_path / "b.npy", tn.array(X))
+    same(tn.load(tmp_path / "b.npy", mmap_mode="r"), X)
+    with pytest.raises(ValueError, match="read-only"):
+        tn.load(tmp_path / "b.npy", mmap_mode="r")[0] = 1
