@@ -492,7 +492,7 @@ static void view_load(ts_lower *lw, view_access *a, ts_val v, ts_val *out)
     }
 }
 
-void ts__view_load_copied(ts_lower *lw, ts_val v, const ts_linear *home, uint32_t at)
+void ts__view_load_copied(ts_lower *lw, ts_val v, const ts_linear *home, uint32_t at, ts_val slot)
 {
     view_access a;
     ts_val *out = ts__lower_regs(lw, home);
@@ -503,6 +503,8 @@ void ts__view_load_copied(ts_lower *lw, ts_val v, const ts_linear *home, uint32_
         a.axis[axis].step = step;
     }
     ts_val mine = ts__lower_op(lw, TS_OP_muli, ts__lower_flat(lw, home), a.bytes, 0);
+    if (slot)
+        mine = ts_op2(&lw->b, TS_OP_addi, mine, slot, 0);
     a.corner = ts__lower_ptr(lw, ts__shared_pointer(lw, a.elem, at), mine, 0);
     ts__lower_accesses(lw, v);
     if (ts__pad_bits(a.elem, a.info->padding, lw->tile->checked)) /* copies fill up with zeros */

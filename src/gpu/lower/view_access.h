@@ -45,8 +45,8 @@ bool ts__view_whole_vectors(const view_access *a);
 void ts__view_single(view_access *a); /* no vectors */
 ts_val ts__view_pad(ts_lower *lw, const view_access *a); /* an element outside the array */
 /* Load `v`, whose elements each thread has copied to shared memory for itself, as they lie in the tile, from byte `at`
- * on. */
-void ts__view_load_copied(ts_lower *lw, ts_val v, const ts_linear *home, uint32_t at);
+ * + slot on; a slot of 0 is none. */
+void ts__view_load_copied(ts_lower *lw, ts_val v, const ts_linear *home, uint32_t at, ts_val slot);
 void ts__lower_load_nibbles(ts_lower *lw, ts_val v);
 void ts__lower_store_nibbles(ts_lower *lw, ts_val v);
 
