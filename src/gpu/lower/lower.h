@@ -50,6 +50,13 @@ typedef struct ts_faults {
     ts_text messages;  /* NUL-separated */
 } ts_faults;
 
+/* An operand of a product that stays in shared memory for the next one (mma.c). */
+typedef struct ts_kept {
+    ts_val x;
+    const ts_linear *from;
+    uint32_t offset[TS_LAYOUT_BITS], at, bytes;
+} ts_kept;
+
 typedef struct ts_lower {
     const ts_fn *tile; /* from */
     ts_fn *fn;         /* to */
@@ -69,6 +76,7 @@ typedef struct ts_lower {
     ts_access_order order;
     ts_cluster cluster;
     ts_faults faults;
+    TS_VEC(ts_kept) kept;
     const struct ts_strategies *strategies; /* strategy.h */
     void **state;                           /* of each of them */
 } ts_lower;

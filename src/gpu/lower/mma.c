@@ -21,6 +21,7 @@ ts_mma_shape ts__mma_shape(const ts_lower *lw, ts_val v)
 }
 
 enum { MMA_MAX_OPERANDS = 12 };
+enum { MMA_KEPT = 32768 }; /* bytes of operands that stay in shared memory between products */
 
 /* One instruction: log2 of its shape, registers, elements of A and B in a 32-bit register (log2). */
 typedef struct mma_row {
@@ -152,6 +153,67 @@ void ts__mma_prepare(ts_lower *lw, mma_source *s)
     if (s->shared && !s->placed)
         s->at = ts__lower_to_shared(lw, s->x, ts__lower_elem(lw, s->x), s->from, ts__lower_get(lw, s->x, s->from),
                                    s->move.offset);
+}
+
+/* ---- operands of several products --------------------------------------------------------------------------- */
+
+/* Does a product behind `v`, before control flow, read tile `x` too? */
+static bool mma_reads_again(const ts_lower *lw, ts_val v, ts_val x)
+{
+    for (ts_val u = v + 1; u < lw->tile->inst.n; u++) {
+        const ts_inst *inst = ts_at(lw->tile, u);
+        if (inst->op == TS_OP_end || ts_info(inst)->flags & (TS_REGION | TS_TERM))
+            return false;
+        bool reads = lw->assign.mma_path[u] == TS_MMA_PATH_SYNC;
+        if (reads && (ts_opnd(lw->tile, u, 0) == x || ts_opnd(lw->tile, u, 1) == x))
+            return true;
+    }
+    return false;
+}
+
+/* Where a product before this one has left the operand, in the order that this one reads. */
+static bool mma_find(const ts_lower *lw, mma_source *s)
+{
+    for (uint32_t i = 0; s->shared && i < lw->kept.n; i++) {
+        const ts_kept *kept = &lw->kept.at[i];
+        if (kept->x != s->x || kept->from != s->from ||
+            memcmp(kept->offset, s->move.offset, s->from->bits * sizeof *kept->offset) != 0)
+            continue;
+        s->at = kept->at;
+        return true;
+    }
+    return false;
+}
+
+static void mma_keep(ts_lower *lw, const mma_source *s)
+{
+    ts_kept kept = {.x = s->x, .from = s->from, .at = s->at, .bytes = s->size};
+    memcpy(kept.offset, s->move.offset, sizeof kept.offset);
+    (void)TS_PUSH(lw->arena, &lw->kept, kept);
+}
+
+static uint32_t mma_kept_bytes(const ts_lower *lw)
+{
+    uint32_t sum = 0;
+    for (uint32_t i = 0; i < lw->kept.n; i++)
+        sum += lw->kept.at[i].bytes;
+    return sum;
+}
+
+/* Gives back what product `v` has written and no later one reads, and what it was the last to read. */
+static void mma_release(ts_lower *lw, ts_val v, const mma_source *s)
+{
+    if (s->shared && !s->placed && !s->kept) {
+        if (mma_reads_again(lw, v, s->x) && mma_kept_bytes(lw) + s->size <= MMA_KEPT)
+            mma_keep(lw, s);
+        else
+            ts__shared_done(lw, s->at, s->size);
+    }
+    for (uint32_t i = lw->kept.n; i-- > 0;)
+        if (!mma_reads_again(lw, v, lw->kept.at[i].x)) {
+            ts__shared_done(lw, lw->kept.at[i].at, lw->kept.at[i].bytes);
+            lw->kept.at[i] = lw->kept.at[--lw->kept.n];
+        }
 }
 
 uint32_t ts__mma_reg(const ts_linear *layout, uint32_t flat)
@@ -319,8 +381,10 @@ static void mma_open(ts_lower *lw, ts_val v, mma_job *job)
     for (uint32_t i = 0; i < 2; i++) {
         mma_source *s = &job->side[i].source;
         ts__mma_source(lw, v, i, s);
-        ts__mma_prepare(lw, s);
-        placed = placed && (!s->shared || s->placed);
+        s->kept = mma_find(lw, s);
+        if (!s->kept)
+            ts__mma_prepare(lw, s);
+        placed = placed && (!s->shared || s->placed || s->kept);
     }
     if (!placed)
         ts__lower_barrier(lw);
@@ -365,8 +429,7 @@ static void mma_sync(ts_lower *lw, ts_val v)
     for (uint32_t r = 0; r < 1u << job.c->n_reg; r++)
         job.acc[r] = half ? ts_cast(&lw->b, TS_OP_ftof, job.acc[r & ~repeats], TS_T_f16, 0) : job.acc[r & ~repeats];
     for (uint32_t i = 0; i < 2; i++)
-        if (job.side[i].source.shared && !job.side[i].source.placed)
-            ts__shared_done(lw, job.side[i].source.at, job.side[i].source.size);
+        mma_release(lw, v, &job.side[i].source);
     ts__lower_set(lw, v, job.c, job.acc);
 }
 

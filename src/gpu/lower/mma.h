@@ -27,6 +27,7 @@ typedef struct mma_source {
     bool shared, by_matrix, trans;
     uint32_t at, bytes, size;
     ts_val placed;              /* a pipeline has put it there already: pointer; 0 = no */
+    bool kept;                  /* a product before this one has written it */
 } mma_source;
 ts_mma_shape ts__mma_shape(const ts_lower *lw, ts_val mma);
 /* The register whose fixed part is `flat` (bits that are not in registers are ignored). */
