@@ -7,7 +7,8 @@
  *     %y = load_view_tko %w, %i                  %a = ftof %x : tile<1024xf32>
  *     %b = ftof %y : tile<1024xf32>              %b = ftof %y : tile<1024xf32>
  *
- * The branches around large loads keep the assembler from doing it. Between two accesses that write or order memory,
+ * The branches around large loads keep the assembler from doing it. A load alone moves where much arithmetic stands in
+ * front of it, random numbers of a counter, say. Between two accesses that write or order memory,
  * and within one region, loads through views whose place follows from scalars move up to the first of them, together
  * with those scalars, as long as what is alive then leaves two blocks room in the registers of a multiprocessor. Tiles
  * at constant places stay where they are: other blocks have brought them to L2, and so long as nobody needs them they
@@ -18,6 +19,8 @@
 
 /* Bytes of a block that tiles may take: two blocks of 256 threads with 96 registers each, of 128. */
 enum { EARLY_BYTES = 96 << 10 };
+/* Operations on tiles that are worth moving one load for: masks and offsets have fewer. */
+enum { EARLY_WORK = 24 };
 
 typedef struct early_job {
     ts_fn *fn;
@@ -105,7 +108,7 @@ static uint32_t early_mark(early_job *job, ts_val first, ts_val end)
     uint32_t n = 0;
     for (ts_val v = first; v < end; v++)
         n += early_is_load(job->fn, v);
-    if (n < 2)
+    if (!n)
         return 0;
     n = 0;
     for (ts_val v = 1; v < first; v++)
@@ -120,23 +123,25 @@ static uint32_t early_mark(early_job *job, ts_val first, ts_val end)
     return n;
 }
 
-/* Arithmetic on tiles stands between two of the loads. */
+/* Arithmetic on tiles stands between two of the loads, or much of it before the first. */
 static bool early_helps(const early_job *job, ts_val first, ts_val end)
 {
-    bool load = false, work = false;
+    uint32_t before = 0, between = 0;
+    bool load = false;
     for (ts_val v = first; v < end; v++) {
-        bool moves = job->early[v] && early_is_load(job->fn, v);
-        if (moves && work)
+        bool moves = job->early[v] && early_is_load(job->fn, v), work = !moves && early_bytes(job->fn, v);
+        if (moves && (between || before >= EARLY_WORK))
             return true;
         load = load || moves;
-        work = work || (load && !moves && early_bytes(job->fn, v));
+        between += load && work;
+        before += !load && work;
     }
     return false;
 }
 
 static void early_run(early_job *job, ts_val first, ts_val end)
 {
-    bool moves = early_mark(job, first, end) > 1 && early_helps(job, first, end);
+    bool moves = early_mark(job, first, end) && early_helps(job, first, end);
     for (ts_val v = first; moves && v < end; v++)
         if (job->early[v])
             ts__copy(&job->b, job->fn, v, job->map);
@@ -158,7 +163,7 @@ static void early_readers(early_job *job, const ts_shape *shape)
         }
 }
 
-/* Is there anything to do: two loads of tiles, no product? */
+/* Is there anything to do: a load of a tile, no product? */
 static bool early_concerns(const ts_fn *fn)
 {
     uint32_t loads = 0;
@@ -168,7 +173,7 @@ static bool early_concerns(const ts_fn *fn)
             return false;
         loads += op == TS_OP_load_view_tko;
     }
-    return loads > 1 && !fn->checked;
+    return loads && !fn->checked;
 }
 
 ts_status ts__pass_early(ts_fn *fn, ts_pass_env *env, ts_error *err)
