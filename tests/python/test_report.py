@@ -249,6 +249,44 @@ def test_loops_that_copy_rows_ahead_say_so():
 
 
 @ct.kernel
+def weighted_kernel(x, weight, out, M: ct.Constant[int], N: ct.Constant[int]):
+    w = ct.load(weight, index=(0,), shape=(N,))
+    for i in range(ct.bid(0), ct.cdiv(x.shape[0], M), ct.num_blocks(0)):
+        t = ct.load(x, index=(i, 0), shape=(M, N)).astype(ct.float32)
+        ct.store(out, index=(i, 0), tile=(t * w - ct.max(t, axis=1, keepdims=True)).astype(out.dtype))
+
+
+def test_rows_with_little_on_its_way_are_copied_two_trips_ahead():
+    x = np.zeros((64, 1024), np.float16)
+    report = weighted_kernel.report(x, x[0].copy(), x.copy(), 8, 1024, grid=(8,), target="sm_90")
+    said = [n["text"] for n in report.notes("pipeline", "cp.async")]
+    assert said == ["each trip copies 16384 bytes for the one after the next"]
+
+
+def test_weights_of_rows_are_loaded_before_the_loop_as_it_wants_them():
+    x = np.zeros((64, 1024), np.float16)
+    report = weighted_kernel.report(x, x[0].copy(), x.copy(), 8, 1024, grid=(8,), target="sm_90")
+    assert [n["text"] for n in report.notes("load", "vector")] == ["16 bytes an access"]
+    assert all("partial results" in n["text"] for n in report.notes("move"))
+
+
+@ct.kernel
+def constant_trips_kernel(x, out, TRIPS: ct.Constant[int]):
+    total = ct.zeros((128,), dtype=ct.float32)
+    for i in range(TRIPS):
+        total = total + ct.load(x, index=(i,), shape=(128,))
+    ct.store(out, index=(0,), tile=total)
+
+
+@pytest.mark.parametrize("trips, at_once", [(2, 2), (3, 2), (4, 2), (8, 2)])
+def test_a_known_number_of_trips_bounds_those_at_once(trips, at_once):
+    x = np.zeros(2048, np.float32)
+    report = constant_trips_kernel.report(x, x[:128].copy(), trips, grid=(1,), target="sm_90")
+    said = [n["text"] for n in report.notes("pipeline", "registers")]
+    assert said == [f"loads of {at_once} trips at once"]
+
+
+@ct.kernel
 def widening_kernel(x, out, T: ct.Constant[int]):
     ct.store(out, index=(ct.bid(0),), tile=ct.load(x, index=(ct.bid(0),), shape=(T,)).astype(out.dtype))
 

@@ -398,11 +398,30 @@ static ts_val convert_slice(ts_lower *lw, ts_val v, uint32_t first, ts_type part
     return sum;
 }
 
+/* Registers of a part that threads have: those of the whole without the dropped bits. */
+static bool convert_pick(ts_lower *lw, ts_val v, const ts_linear *from, const ts_linear *to)
+{
+    ts_linear same;
+    ts_part part;
+    if (!lw->assign.home[ts_opnd(lw->tile, v, 0)] || !ts__extract_registers(lw->tile, v, from, &same, &part) ||
+        !ts__linear_equal(&same, to))
+        return false;
+    const ts_val *reg = ts__lower_get(lw, ts_opnd(lw->tile, v, 0), from);
+    ts_val *out = ts__lower_regs(lw, to);
+    for (uint32_t r = 0, n = 0; r < 1u << from->n_reg; r++)
+        if ((r & part.dropped) == part.set)
+            out[n++] = reg[r];
+    ts__lower_set(lw, v, to, out);
+    return true;
+}
+
 void ts__lower_extract(ts_lower *lw, ts_val v)
 {
     ts_val x = ts_opnd(lw->tile, v, 0);
     ts_type whole = ts_type_of(lw->tile, x), part = ts_type_of(lw->tile, v), elem = ts__lower_elem(lw, v);
     const ts_linear *from = ts__lower_home(lw, x), *to = ts__lower_home(lw, v);
+    if (convert_pick(lw, v, from, to))
+        return;
     const ts_val *reg = ts__lower_get(lw, x, from);
     uint32_t flat[TS_LAYOUT_BITS], embed[TS_LAYOUT_BITS] = {0}, bytes = convert_bytes(lw, elem, from->bits);
     convert_note(lw, v, bytes);

@@ -101,6 +101,7 @@ static void assign_elementwise(assign_work *w, ts_val v)
 {
     uint32_t depth;
     const ts_linear *home = assign_pick(w, ts_at(w->fn, v), 0, &depth), *around = assign_cold_around(w, v);
+    home = home ? home : w->out->want[v];
     if (home)
         assign_set(w, v, around ? around : home);
     else
@@ -175,6 +176,17 @@ static void assign_usual(assign_work *w, ts_val v)
 {
     if (assign_is_tile(w, v))
         assign_set(w, v, assign_default(w, v));
+}
+
+static void assign_extract(assign_work *w, ts_val v)
+{
+    const ts_linear *from = w->out->home[ts_opnd(w->fn, v, 0)];
+    ts_linear to;
+    ts_part part;
+    if (from && ts__extract_registers(w->fn, v, from, &to, &part))
+        assign_set_copy(w, v, &to);
+    else
+        assign_usual(w, v);
 }
 
 /* A tile that TMA loads goes to shared memory and stays there. */
@@ -325,7 +337,7 @@ static assign_fn *const assign_table[TS_OP_COUNT] = {
     [TS_OP_assume] = assign_reshape,
     [TS_OP_permute] = assign_permute,
     [TS_OP_cat] = assign_cat,
-    [TS_OP_extract] = assign_usual,
+    [TS_OP_extract] = assign_extract,
     [TS_OP_insert] = assign_usual,
     [TS_OP_pack] = assign_usual,
     [TS_OP_unpack] = assign_usual,
@@ -400,7 +412,9 @@ ts_status ts__assign_run(const ts_fn *fn, const ts_pass_env *env, ts_arena *aren
     ts__assign_warps(out, fn, env);
     ts__assign_mma_paths(out, fn, env->target);
     assign_rounds(&w);
-    if (!w.failed && ts__assign_vectors(out, fn))
+    bool vectors = !w.failed && ts__assign_vectors(out, fn, &w.shape);
+    bool early = !w.failed && ts__assign_early(out, fn, &w.shape);
+    if (vectors || early)
         assign_rounds(&w);
     ts__split_apart(out);
     if (w.failed)

@@ -12,6 +12,8 @@
  *     assign_warps.c    warps, thread blocks, vectors of a thread
  *     assign_layout.c   the usual layouts, of tiles and of views
  *     assign_load.c     homes of loads, from who reads them; assign_vector.c: of rows and columns beside products
+ *     assign_extract.c  parts of a tile that stay in the registers where they are
+ *     assign_early.c    homes of free values that much work leads to
  *     assign_mma.c      paths and fragments of products; assign_fma.c: of those without tensor cores
  */
 #ifndef TS_GPU_PLAN_ASSIGN_H
@@ -34,7 +36,7 @@ typedef struct ts_assign {
     bool scans;
     bool reduces;              /* it has reductions: warps get whole rows of products */
     const ts_linear **home;    /* [value]; NULL = free, scalar, view or token */
-    const ts_linear **want;    /* [load] the home that its readers want (assign_vector.c); NULL = the usual one */
+    const ts_linear **want;    /* [load, free value] the home that its readers want (assign_vector.c, assign_early.c) */
     const ts_linear **work;    /* [reduce, scan, atomic ..] the layout the operation works in */
     uint8_t *mma_path;             /* [mma] ts_mma_path */
     uint8_t *row;              /* [mma] ts_mma row for SYNC */
@@ -60,7 +62,15 @@ void ts__split_together(ts_assign *assign); /* behind the loop the blocks are on
 const ts_linear *ts__assign_load(ts_assign *out, const ts_fn *fn, ts_val v);
 const ts_linear *ts__assign_product(ts_assign *out, const ts_fn *fn, ts_val v);
 /* Between two rounds: fills `want`; true when there is anything new. */
-bool ts__assign_vectors(ts_assign *out, const ts_fn *fn);
+bool ts__assign_vectors(ts_assign *out, const ts_fn *fn, const ts_shape *shape);
+bool ts__assign_early(ts_assign *out, const ts_fn *fn, const ts_shape *shape);
+
+/* Register bits of a tile that one of its parts does without, and their values. */
+typedef struct ts_part {
+    uint32_t dropped, set;
+} ts_part;
+/* Does every thread have its elements of part `v` of a tile in `from` among its registers? `to`: the part's layout. */
+bool ts__extract_registers(const ts_fn *fn, ts_val v, const ts_linear *from, ts_linear *to, ts_part *part);
 
 const ts_linear *ts__assign_intern(ts_assign *assign, const ts_linear *layout);
 /* The usual layout of a tile type: axes from last to first, or from `first` when it is an axis. */

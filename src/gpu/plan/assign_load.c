@@ -5,6 +5,7 @@
  *     only results of products on wgmma    their fragments, or a slice of those
  *     broadcast to such a fragment         as assign_vector.c wants it
  *     a product, through shared memory     vectors of 16 bytes, or such that turn
+ *     parts of the tile alone              threads have both elements of a pair
  *     all others                           coalesced
  *
  * Cost: for each load the instructions behind it until its reader is found.
@@ -127,6 +128,43 @@ static const ts_linear *load_to_result(const load_work *w, ts_val v)
     return ts__assign_intern(w->out, &layout);
 }
 
+static bool load_is_read(const load_work *w, ts_val v, ts_val reader)
+{
+    const ts_inst *inst = ts_at(w->fn, reader);
+    for (uint32_t i = 0; inst->op != TS_OP_token && i < inst->n_opnd; i++)
+        if (ts_opnds(w->fn, inst)[i] == v)
+            return true;
+    return false;
+}
+
+/* Readers of `v`, through reshapes, are parts of it that threads take out of their registers in that layout. */
+static bool load_is_parted(const load_work *w, ts_val v, const ts_linear *layout)
+{
+    bool found = false;
+    for (ts_val u = v + 1; u < w->fn->inst.n; u++) {
+        const ts_inst *inst = ts_at(w->fn, u);
+        ts_linear to;
+        ts_part part;
+        if (!load_is_read(w, v, u))
+            continue;
+        bool parted = inst->op == TS_OP_reshape ? load_is_parted(w, u, layout)
+                                                : inst->op == TS_OP_extract &&
+                                                      ts__extract_registers(w->fn, u, layout, &to, &part);
+        if (!parted)
+            return false;
+        found = true;
+    }
+    return found;
+}
+
+/* Pairs side by side, where the usual layout of the view would part them. */
+static const ts_linear *load_pairs(const load_work *w, ts_val v, const ts_linear *usual)
+{
+    ts_type type = ts_type_of(w->fn, v);
+    const ts_linear *pairs = ts__assign_blocked(w->out, w->fn->module, type, TS_NO, 1, false);
+    return usual && pairs && !load_is_parted(w, v, usual) && load_is_parted(w, v, pairs) ? pairs : usual;
+}
+
 const ts_linear *ts__assign_load(ts_assign *out, const ts_fn *fn, ts_val v)
 {
     load_work w = {.fn = fn, .out = out};
@@ -136,5 +174,5 @@ const ts_linear *ts__assign_load(ts_assign *out, const ts_fn *fn, ts_val v)
         found = out->want[v];
     if (!found)
         found = load_operand(&w, v, ts__view_unit_axis(fn, view));
-    return found ? found : ts__assign_for_view(out, fn, view, ts_type_of(fn, v));
+    return found ? found : load_pairs(&w, v, ts__assign_for_view(out, fn, view, ts_type_of(fn, v)));
 }

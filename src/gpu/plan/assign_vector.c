@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Homes of loaded vectors beside products on wgmma (assign.h): a row or column that is broadcast to an accumulator
- * (a bias, the log-sum-exp of attention) is loaded at once as the fragments want it, by several threads where they
- * share it, instead of being moved there through shared memory in every step.
+ * Homes of loaded vectors (assign.h): a row or column that is broadcast to a larger tile is loaded at once as that
+ * wants it, by several threads where they share it, instead of being moved there through shared memory in every step.
+ * Beside products on wgmma, where tiles are accumulators (a bias, the log-sum-exp of attention), and of vectors that
+ * are loaded before the loop that reads them (the weights of a norm of many rows).
  *
  *     %b = load_view_tko ..  : tile<1x128xf32>        wanted: the home of %y without the bits of axis 0
  *     %c = broadcast %b      : tile<64x128xf32>
@@ -12,11 +13,14 @@
  */
 #include "gpu/plan/assign.h"
 
-enum { VECTOR_BITS = 9, VECTOR_STEPS = 12 };
+/* Most elements of a vector beside products, log2; steps of the way to it; before loops: its registers, log2. */
+enum { VECTOR_BITS = 9, VECTOR_STEPS = 12, VECTOR_REGS = 4 };
 
 typedef struct vector_work {
     const ts_fn *fn;
     ts_assign *out;
+    const ts_shape *shape;
+    ts_val reader;
     bool found;
 } vector_work;
 
@@ -33,7 +37,16 @@ static bool vector_is_one(const vector_work *w, ts_val v)
     uint32_t n = 0;
     for (uint32_t i = 0; i < ts_type_rank(w->fn->module, type); i++)
         n += dims[i] > 1;
-    return n <= 1 && ts_type_count(w->fn->module, type) <= 1 << VECTOR_BITS;
+    return n <= 1 && (!w->out->tma.active || ts_type_count(w->fn->module, type) <= 1 << VECTOR_BITS);
+}
+
+/* Is the load made before the outermost loop that its reader stands in? */
+static bool vector_is_before(const vector_work *w, ts_val load)
+{
+    ts_val loop = 0;
+    for (ts_val p = w->shape->parent[w->reader]; p; p = w->shape->parent[p])
+        loop = ts_at(w->fn, p)->op == TS_OP_for || ts_at(w->fn, p)->op == TS_OP_loop ? p : loop;
+    return load < loop && !w->shape->parent[load];
 }
 
 /* Flat bits of the axes along which `v` repeats its operand. */
@@ -50,7 +63,8 @@ static uint32_t vector_repeated(const vector_work *w, ts_val v)
 static void vector_want(vector_work *w, ts_val v, const ts_linear *layout)
 {
     const ts_tma_load *tma = ts__tma_load_of(&w->out->tma, v);
-    if ((tma && !ts_tma_is_vector(tma)) || w->out->want[v] || ts__linear_equal(layout, w->out->home[v]))
+    if ((tma && !ts_tma_is_vector(tma)) || w->out->want[v] || ts__linear_equal(layout, w->out->home[v]) ||
+        (!w->out->tma.active && (layout->n_reg > VECTOR_REGS || !vector_is_before(w, v))))
         return;
     w->out->want[v] = ts__assign_intern(w->out, layout);
     w->found = true;
@@ -70,11 +84,12 @@ static void vector_follow(vector_work *w, ts_val v, const ts_linear *layout, uin
         vector_follow(w, ts_opnds(w->fn, inst)[i], layout, steps + 1);
 }
 
-bool ts__assign_vectors(ts_assign *out, const ts_fn *fn)
+bool ts__assign_vectors(ts_assign *out, const ts_fn *fn, const ts_shape *shape)
 {
-    vector_work w = {.fn = fn, .out = out};
-    for (ts_val v = 1; out->tma.active && v < fn->inst.n; v++) {
+    vector_work w = {.fn = fn, .out = out, .shape = shape};
+    for (ts_val v = 1; v < fn->inst.n; v++) {
         const ts_inst *inst = ts_at(fn, v);
+        w.reader = v;
         if (!(ts_info(inst)->flags & TS_ELEM) || !out->home[v])
             continue;
         for (uint32_t i = 0; i < inst->n_opnd; i++) {

@@ -39,6 +39,28 @@ def test_trips_at_once_are_the_trips(pieces, dtype):
     assert np.array_equal(last, wanted)
 
 
+def known_sums(x, out, last, T: ct.Constant[int], N: ct.Constant[int]):
+    """The same over N pieces, a number that is known; pointers, whose stores another one may meet."""
+    at, total = ct.arange(T, dtype=ct.int32), ct.zeros((T,), dtype=ct.float32)
+    for i in range(N):
+        total = total + ct.gather(x, i * T + at).astype(ct.float32)
+        ct.scatter(out, i * T + at, total)
+    ct.store(last, index=(0,), tile=total)
+
+
+@pytest.mark.parametrize("pieces", range(10))
+@pytest.mark.parametrize("dtype", ["float32", "float16"])
+def test_a_known_number_of_trips_are_the_trips(pieces, dtype):
+    x = np.random.default_rng(pieces).integers(-99, 99, pieces * 128 - 3 * (pieces > 0)).astype(dtype)
+    out, last = np.full(pieces * 128, 7, np.float32), np.full(128, 7, np.float32)
+    run(known_sums, x, out, last, Const(128), Const(pieces), target=90, facts=True)
+    wide = np.zeros(pieces * 128, np.float32)
+    wide[: x.size] = x
+    wanted = wide.reshape(pieces, 128).cumsum(0)
+    assert np.array_equal(out.reshape(pieces, 128), wanted)
+    assert np.array_equal(last, wanted[-1] if pieces else np.zeros(128))
+
+
 def spread(x, T: ct.Constant[int]):
     """Each piece from the one before, in place."""
     for i in range(1, ct.cdiv(x.shape[0], T)):
@@ -200,6 +222,48 @@ def test_copied_rows_are_padded_as_they_ask(cols, schedule):
     out = np.zeros((7, 1), np.float32)
     run(greatest, x, out, Const(4096), grid=(2, 1, 1), target=90, facts=True, schedule=schedule)
     assert np.array_equal(out, x.max(1, keepdims=True))
+
+
+def pairs_of_rows(x, weight, out, M: ct.Constant[int], N: ct.Constant[int]):
+    """Little on its way: copied two trips ahead. The weights are loaded as every row wants them."""
+    w = ct.load(weight, index=(0,), shape=(N,))
+    for i in range(ct.bid(0), ct.cdiv(x.shape[0], M), ct.num_blocks(0)):
+        t = ct.load(x, index=(i, 0), shape=(M, N), padding_mode=ZERO)
+        top = ct.max(t, axis=1, keepdims=True)
+        ct.store(out, index=(i, 0), tile=t * w + top)
+
+
+@pytest.mark.parametrize("trips", range(7))
+@pytest.mark.parametrize("cols", [1024, 1016, 1001])
+@pytest.mark.parametrize("schedule", range(2))
+def test_rows_that_are_copied_two_trips_ahead_are_those_of_their_trip(trips, cols, schedule):
+    random = np.random.default_rng(trips * cols)
+    x, w = (random.integers(-9, 9, shape).astype(np.float16) for shape in ((8 * trips - (trips > 1), cols), cols))
+    out = np.full(x.shape, 7, np.float16)
+    run(pairs_of_rows, x, w, out, Const(8), Const(1024), grid=(2, 1, 1), target=90, facts=True, schedule=schedule)
+    wide = np.zeros((x.shape[0], 1024), np.float16)
+    wide[:, :cols] = x
+    assert np.array_equal(out, x * w + wide.max(1, keepdims=True))
+
+
+def drawn(x, out, seed: int, T: ct.Constant[int]):
+    """A long chain of an index, read beside what is loaded, and once more behind it."""
+    i = ct.bid(0)
+    at = ct.astype(i * T + ct.arange(T, dtype=ct.int32), ct.uint32)
+    for _ in ct.static_iter(range(12)):
+        at = (at ^ ct.uint32(seed)) * ct.uint32(0x9E3779B9) + (at >> ct.uint32(7))
+    t = ct.load(x, index=(i,), shape=(T,))
+    ct.store(out, index=(i,), tile=ct.where(ct.astype(at >> ct.uint32(31), ct.int32) == 1, t / 3.0, t))
+
+
+def test_numbers_that_are_drawn_early_are_those_of_their_element():
+    x = np.random.default_rng(5).standard_normal(1000).astype(np.float32)
+    out = np.full(1000, 7, np.float32)
+    run(drawn, x, out, 77, Const(512), grid=(2, 1, 1), target=90, facts=True)
+    at = np.arange(1024, dtype=np.uint32)
+    for _ in range(12):
+        at = (at ^ np.uint32(77)) * np.uint32(0x9E3779B9) + (at >> np.uint32(7))
+    assert np.array_equal(out, np.where(at[:1000] >> 31 == 1, x / np.float32(3), x))
 
 
 def rows_then(x, out, T: ct.Constant[int]):
