@@ -349,10 +349,10 @@ static PyObject *numeric_to(PyObject *self, PyObject *name)
     return place < 0 ? NULL : numeric_move(state, self, state->numeric->graphs[place]);
 }
 
-/* __tessera_argument__: what a kernel is given for the array. A view of its memory, which stays where it is. */
-static PyObject *get_argument(PyObject *self, void *unused)
+/* __tessera_argument__: what a kernel is given for the array: a view of its memory, which stays where it is. */
+static PyObject *get_argument(PyObject *self, void *how)
 {
-    (void)unused;
+    bool briefly = how == INTERFACE_BRIEF;
     core_state *state = STATE(self);
     ts_nd *a = ND(self);
     void *data;
@@ -360,12 +360,12 @@ static PyObject *get_argument(PyObject *self, void *unused)
     ts_array *array;
     ts_error err;
     int64_t strides[TS_ND_RANK], item = (int64_t)ts_dtype_bytes((ts_dtype)a->dtype);
-    if (numeric_is_host(self) && *ts_dtype_get((ts_dtype)a->dtype)->format)
+    if (!briefly && numeric_is_host(self) && *ts_dtype_get((ts_dtype)a->dtype)->format)
         return PyMemoryView_FromObject(self);
     for (uint32_t d = 0; d < a->rank; d++)
         strides[d] = ts_nd_strides(a)[d] / item;
     NUMERIC_BEGIN(state);
-    ts_status status = ts_nd_memory(a, true, &data, &buffer, &err);
+    ts_status status = ts_nd_memory(a, !briefly, &data, &buffer, &err);
     uint64_t offset = status == TS_OK ? (uint64_t)((char *)data - (char *)ts_buffer_data(buffer)) : 0;
     if (status == TS_OK)
         status = ts_array_of(buffer, offset, (ts_dtype)a->dtype, a->rank, ts_nd_shape(a), strides, &array, &err);
@@ -760,6 +760,7 @@ static PyGetSetDef numeric_getset[] = {
      INTERFACE_BRIEF},
     {"__cuda_array_interface__", get_interface, NULL, "Numba's description of memory on a GPU.", INTERFACE_CUDA},
     {"__tessera_argument__", get_argument, NULL, "What a kernel is given for the array.", NULL},
+    {"_brief_argument", get_argument, NULL, "The same, for one call: the memory may move with the next.", INTERFACE_BRIEF},
     {"device", get_device, NULL, "Where the array lies: 'cpu', 'cuda:0'.", NULL},
     {NULL, NULL, NULL, NULL, NULL},
 };

@@ -11,7 +11,12 @@
 #include "numeric/group.h"
 #include <math.h>
 
-enum { FOLD_BLOCKS = 64, FOLD_PIECE = 1 << 15, FOLD_PIECES = 256 };
+enum {
+    FOLD_BLOCKS = 2048,     /* that keep a large device busy; fewer are cut into pieces */
+    FOLD_PIECE = 1 << 14,   /* elements that a block folds at least, where it is a piece */
+    FOLD_WIDTH = 128,       /* of a tile along kept axes, of the same in a running reduction */
+    FOLD_SCAN_WIDTH = 32
+};
 
 typedef struct fold_of {
     group_kernel k;
@@ -469,10 +474,10 @@ static void fold_grid(fold_of *f, int64_t grid[3])
         }
     f->pieces = 1;
     f->per_piece = outer;
-    bool few = grid[0] * grid[1] < FOLD_BLOCKS && folded > 2 * FOLD_PIECE && outer > 1;
-    if (!few || fold_is_arg(f->fold) || f->is_scan)
+    int64_t blocks = grid[0] * grid[1], total = folded * f->piece_count;
+    int64_t most = TS_MIN(TS_MIN((FOLD_BLOCKS + blocks - 1) / blocks, outer), total / blocks / FOLD_PIECE);
+    if (most < 2 || f->is_scan || (fold_is_arg(f->fold) && f->piece_count > 1))
         return;
-    int64_t most = TS_MIN(TS_MIN((int64_t)FOLD_PIECES, outer), folded / FOLD_PIECE);
     f->per_piece = (outer + most - 1) / most;
     f->pieces = (outer + f->per_piece - 1) / f->per_piece;
     grid[2] = f->pieces;
@@ -513,6 +518,30 @@ static ts_status fold_pieces(const fold_of *f, const ts_nd_reduction *r, ts_nd *
     return status;
 }
 
+/* Of what pieces gave, the places of their best elements, the place of the best of all. */
+static ts_status fold_arg_pieces(const ts_nd_reduction *r, ts_nd *parts, ts_nd *out, ts_error *err)
+{
+    uint32_t axis = 0;
+    while (ts_nd_shape(r->x)[axis] == 1)
+        axis++;
+    int64_t step = ts_nd_strides(r->x)[axis] / (int64_t)ts_dtype_bytes((ts_dtype)r->x->dtype);
+    ts_nd_call scale = {.fn = TS_ND_multiply, .in = {{.array = parts}, {.kind = 'i', .i = step}}};
+    ts_nd *offsets = NULL, *values = NULL, *best = NULL, *found = NULL, *same = NULL;
+    ts_status status = ts_nd_run(out->graph, &scale, &offsets, err);
+    if (status == TS_OK)
+        status = ts_nd_gather(r->x, offsets, &values, err);
+    ts_nd_reduction second = {.fold = r->fold, .x = values, .axes = 3};
+    if (status == TS_OK)
+        status = ts_nd_reduce(out->graph, &second, &best, err);
+    if (status == TS_OK)
+        status = ts_nd_gather(parts, best, &found, err);
+    ts_nd_call copy = {.fn = TS_ND_copy, .in = {{.array = found}}, .out = out};
+    if (status == TS_OK)
+        status = ts_nd_run(out->graph, &copy, &same, err);
+    ts_nd_release(offsets), ts_nd_release(values), ts_nd_release(best), ts_nd_release(found), ts_nd_release(same);
+    return status;
+}
+
 /* The fold of what the group computes into `out`, whose axes are those of the shape, folded ones with extent 1. */
 static ts_status fold_into(fold_of *f, const ts_nd_reduction *r, ts_nd *out, ts_error *err)
 {
@@ -534,7 +563,7 @@ static ts_status fold_into(fold_of *f, const ts_nd_reduction *r, ts_nd *out, ts_
     if (!fits || !ts__nd_axes_of(&group, r->axes, &f->k.axes))
         return ts_fail(err, TS_UNSUPPORTED, "a reduction of arrays whose axes do not lie as %d or fewer is not "
                        "supported yet; copy them first", TS_MAX_RANK);
-    ts__nd_kernel_tiles(&f->k);
+    ts__nd_kernel_walk_tiles(&f->k, f->is_scan ? FOLD_SCAN_WIDTH : FOLD_WIDTH);
     ts__nd_kernel_places(&f->k);
     fold_grid(f, grid);
     if (f->k.axes.rank == TS_MAX_RANK || ts__nd_kernel_is_wide(&f->k))
@@ -542,18 +571,18 @@ static ts_status fold_into(fold_of *f, const ts_nd_reduction *r, ts_nd *out, ts_
     if (f->pieces == 1)
         return fold_launch(f, &group, grid, err);
     int64_t shape[2] = {f->pieces, f->piece_count};
-    f->result = f->loop;
-    TS_TRY(ts_nd_empty(graph, f->loop, 2, shape, false, &parts, err));
+    f->result = fold_is_arg(f->fold) ? TS_DTYPE_int64 : f->loop;
+    TS_TRY(ts_nd_empty(graph, f->result, 2, shape, false, &parts, err));
     ts_status status = ts__nd_store_fill(parts->store, err);
     if (status == TS_OK) {
         nd_place *place = &group.places[f->out];
         place->data = ts_buffer_data(parts->store->buffer);
         place->buffer = parts->store->buffer;
-        place->dtype = (uint8_t)f->loop;
+        place->dtype = (uint8_t)f->result;
         status = fold_launch(f, &group, grid, err);
     }
     if (status == TS_OK)
-        status = fold_pieces(f, r, parts, out, err);
+        status = fold_is_arg(f->fold) ? fold_arg_pieces(r, parts, out, err) : fold_pieces(f, r, parts, out, err);
     ts_nd_release(parts);
     return status;
 }
@@ -599,6 +628,8 @@ static ts_status fold_run(const ts_nd_reduction *r, bool is_scan, ts_nd *out, ts
     ts_nd_graph *graph = r->x->graph;
     if (!r->x->count)
         return fold_empty(r, out, err);
+    if (fold_is_arg(r->fold) && r->x->store->value && r->x->count > 2 * FOLD_PIECE)
+        TS_TRY(ts_nd_flush(graph, err)); /* pieces look at elements again */
     ts_status status = ts__nd_value_node(r->x, f.loop, r->x, &f.value, err);
     if (status == TS_OK && r->where)
         status = ts__nd_value_node(r->where, TS_DTYPE_bool_, r->x, &f.mask, err);

@@ -115,6 +115,18 @@ void ts__nd_kernel_tiles(group_kernel *k)
         k->n_tiles[d] = (k->axes.extent[d] + k->tile[d] - 1) / k->tile[d];
 }
 
+void ts__nd_kernel_walk_tiles(group_kernel *k, int64_t width)
+{
+    uint32_t r = k->axes.rank;
+    ts__nd_kernel_tiles(k);
+    if (r < 2 || k->axes.folded[r - 1] || !k->axes.folded[r - 2] || k->tile[r - 1] < width)
+        return;
+    k->tile[r - 1] = width;
+    k->tile[r - 2] = TS_MIN(nd_up(k->axes.extent[r - 2]), ND_TILE / width);
+    for (uint32_t d = r - 2; d < r; d++)
+        k->n_tiles[d] = (k->axes.extent[d] + k->tile[d] - 1) / k->tile[d];
+}
+
 /* Tiles that hold whole rows, which lie along the folded axes. */
 static void kernel_row_tiles(group_kernel *k)
 {

@@ -37,6 +37,9 @@ typedef struct group_build {
  * left, or strides are no multiples of elements. */
 bool ts__nd_axes_of(const nd_group *group, uint64_t folded, nd_axes *axes);
 void ts__nd_kernel_tiles(group_kernel *k);
+/* Tiles of a kernel that walks folded axes: narrow along the kept ones where the last axis is kept, so that there are
+ * many blocks. */
+void ts__nd_kernel_walk_tiles(group_kernel *k, int64_t width);
 /* Which places lack which axes, and the width of indices; after the tiles are chosen. */
 void ts__nd_kernel_places(group_kernel *k);
 bool ts__nd_kernel_is_wide(const group_kernel *k); /* too many arguments for a launch */

@@ -82,7 +82,7 @@ _ALIASES = {
 }
 globals().update({_alias: globals()[_name] for _alias, _name in _ALIASES.items()})
 asnumpy, memmap, ufunc = _functions.asnumpy, _io.memmap, _ufunc.ufunc
-default_device, device = _setup.default_device, _setup.device
+default_device, device, wait = _setup.default_device, _setup.device, _setup.wait
 
 
 # Modules that are imported when they are asked for.

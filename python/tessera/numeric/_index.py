@@ -201,9 +201,9 @@ def flatnonzero(a: Any) -> ndarray:
     numbers = compute.CountingIterator(numpy.int64(0))
     compute.select_flagged(
         d_in=numbers,
-        d_flags=memory(flags.view(numpy.uint8)),
-        d_out=memory(places),
-        d_num_selected_out=memory(count),
+        d_flags=memory(flags.view(numpy.uint8), True),
+        d_out=memory(places, True),
+        d_num_selected_out=memory(count, True),
         num_items=flags.size,
     )
     return places[: int(count[0])].copy()

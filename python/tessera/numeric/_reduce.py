@@ -161,11 +161,7 @@ def _place(name: str, a: Any, axis: Any, out: Any, keepdims: Any) -> Any:
     if not rank:
         a, axis = a.reshape(1), 0
     axis = normalize(axis, a.ndim)
-    if _is_long(a, axis):
-        made = _place_of_long(name, a)
-        made = made.reshape((1,) * a.ndim if keeps and a.ndim == rank else (*a.shape[:axis], *a.shape[axis + 1 :]))
-    else:
-        made = _core.numeric_fold(name, a, (axis,), None, keeps and a.ndim == rank, None)
+    made = _core.numeric_fold(name, a, (axis,), None, keeps and a.ndim == rank, None)
     if keeps and made.ndim != rank:
         made = made.reshape((1,) * rank)
     return _into(made, out)
@@ -258,7 +254,7 @@ def std(a: Any, axis: Any = None, dtype: Any = None, out: Any = None, ddof: Any 
     return _into(_sqrt(made), out)
 
 
-LONG = 1 << 15  # elements of one row, from which on a GPU folds its pieces side by side
+LONG = 1 << 15  # elements of one row, from which on a GPU scans its pieces side by side
 SCANS = {"sum": "PLUS", "prod": "MULTIPLIES"}
 
 
@@ -273,24 +269,11 @@ def _scanned(name: str, a: ndarray, dtype: Any) -> ndarray:
 
     from ._functions import empty
 
-    made, row = empty(a.shape, dtype), ravel(a).astype(dtype).copy("C")
-    compute.inclusive_scan(d_in=memory(row), d_out=memory(made.reshape(-1)), op=getattr(compute.OpKind, SCANS[name]),
+    made, row = empty(a.shape, dtype), ravel(a).astype(dtype, copy=False)
+    row = row if row.flags.c_contiguous else row.copy()
+    compute.inclusive_scan(d_in=memory(row, True), d_out=memory(made.reshape(-1), True), op=getattr(compute.OpKind, SCANS[name]),
                            num_items=a.size)  # fmt: skip
     return made
-
-
-def _place_of_long(name: str, a: ndarray) -> Any:
-    """The place of the greatest or least of one long row: of pieces side by side, then of what these give."""
-    from ._functions import arange, concatenate
-
-    row, pieces = ravel(a), 512
-    row = row if row.strides[0] == row.itemsize else row.copy()
-    length = row.size // pieces
-    first = row[: pieces * length].reshape(pieces, length)
-    places = asarray(_core.numeric_fold(name, first, (1,), None, False, None)) + arange(0, pieces * length, length)
-    places = concatenate([places, arange(pieces * length, row.size)])
-    best = _core.numeric_fold(name, _core.numeric_gather(row, places), (0,), None, True, None)
-    return _core.numeric_gather(places, best)
 
 
 def accumulate(name: str, a: Any, axis: Any, dtype: Any, out: Any) -> ndarray:

@@ -97,6 +97,18 @@ def place(a: Any, where: Any = None) -> Any:
     return a._to(where)
 
 
+def wait(*arrays: Any) -> None:
+    """Computes what arrays wait for, all that waits if none is given, and waits until their devices are done.
+
+    For timing, and before other programs look at memory; reading an element does the same for its array.
+    """
+    from tessera import synchronize
+
+    _core.numeric_flush()
+    for where in {a.device for a in arrays} or {default_device()}:
+        synchronize(where)
+
+
 def on(where: Any, function: Any, *args: Any, **options: Any) -> Any:
     """What a function gives while a device is current."""
     with device(where):
@@ -105,7 +117,9 @@ def on(where: Any, function: Any, *args: Any, **options: Any) -> Any:
 
 def memory(a: Any, briefly: bool = False) -> Any:
     """What kernels of the library take in place of an array, to read or to write: it lies where the array does."""
-    return to_numpy(a, briefly) if a.device == "cpu" else a.__tessera_argument__
+    if a.device == "cpu":
+        return to_numpy(a, briefly)
+    return a._brief_argument if briefly else a.__tessera_argument__
 
 
 def of_numpy(array: numpy.ndarray[Any, Any], private: bool = False) -> Any:

@@ -32,29 +32,29 @@ def ordered(a: ndarray, places: bool, descending: bool = False) -> tuple[ndarray
     from tessera import compute
 
     keys = _keys(a)
-    keys = keys.copy("C") if keys is a or not keys.flags.c_contiguous else keys
+    keys = keys if keys.flags.c_contiguous else keys.copy("C")
     n, rows = a.shape[-1], a.size // max(a.shape[-1], 1)
     made = f.empty(a.shape, a.dtype)
     if not a.size:
         return made, f.empty(a.shape, numpy.int64) if places else None
     options: dict[str, Any] = {
-        "d_in_keys": memory(keys.reshape(-1)),
-        "d_out_keys": memory(made.reshape(-1)),
+        "d_in_keys": memory(keys.reshape(-1), True),
+        "d_out_keys": memory(made.reshape(-1), True),
     }
     found = None
     if places:
         found = f.empty(a.shape, numpy.int64)
         along = f.broadcast_to(f.arange(n), a.shape).copy()
         options |= {
-            "d_in_values": memory(along.reshape(-1)),
-            "d_out_values": memory(found.reshape(-1)),
+            "d_in_values": memory(along.reshape(-1), True),
+            "d_out_values": memory(found.reshape(-1), True),
         }
     options["order"] = compute.SortOrder.DESCENDING if descending else compute.SortOrder.ASCENDING
     options["num_items"] = a.size
     if rows == 1:
         compute.radix_sort(**options)
     else:
-        bounds = memory(f.arange(0, (rows + 1) * n, n))
+        bounds = memory(f.arange(0, (rows + 1) * n, n), True)
         compute.segmented_sort(
             **options, num_segments=rows, start_offsets_in=bounds[:-1], end_offsets_in=bounds[1:]
         )
@@ -80,7 +80,7 @@ def sort(
     """A sorted copy, NaN last."""
     a, axis = _along(a, axis, kind, order, stable)
     made, _ = ordered(f.moveaxis(a, axis, -1), False)
-    return f.moveaxis(made, -1, axis).copy() if axis != a.ndim - 1 else made.copy()
+    return f.moveaxis(made, -1, axis).copy() if axis != a.ndim - 1 else made
 
 
 def argsort(
@@ -92,7 +92,7 @@ def argsort(
         return f.zeros((), numpy.int64)
     _, made = ordered(f.moveaxis(a, axis, -1), True)
     assert made is not None
-    return f.moveaxis(made, -1, axis).copy() if axis != a.ndim - 1 else made.copy()
+    return f.moveaxis(made, -1, axis).copy() if axis != a.ndim - 1 else made
 
 
 def partition(
@@ -135,8 +135,8 @@ def searchsorted(a: Any, v: Any, side: str = "left", sorter: Any = None) -> Any:
     made = f.empty(keys.shape, numpy.uintp)
     search = compute.lower_bound if side == "left" else compute.upper_bound
     if keys.size:
-        search(d_data=memory(data), num_items=data.size, d_values=memory(keys.reshape(-1)), num_values=keys.size,
-               d_out=memory(made.reshape(-1)))  # fmt: skip
+        search(d_data=memory(data, True), num_items=data.size, d_values=memory(keys.reshape(-1), True), num_values=keys.size,
+               d_out=memory(made.reshape(-1), True))  # fmt: skip
     return scalar_of(made.astype(numpy.int64))
 
 
@@ -151,8 +151,8 @@ def _search_floats(a: ndarray, v: ndarray, side: str) -> Any:
     made = f.empty(keys.shape, numpy.uintp)
     search = compute.lower_bound if side == "left" else compute.upper_bound
     if keys.size:
-        search(d_data=memory(data), num_items=n, d_values=memory(keys.reshape(-1)), num_values=keys.size,
-               d_out=memory(made.reshape(-1)))  # fmt: skip
+        search(d_data=memory(data, True), num_items=n, d_values=memory(keys.reshape(-1), True), num_values=keys.size,
+               d_out=memory(made.reshape(-1), True))  # fmt: skip
     made = made.astype(numpy.int64)
     return scalar_of(f.asarray(select(_isnan(keys), n if side == "left" else data.size, made)))
 

@@ -100,3 +100,25 @@ def test_large_sums_are_the_same_each_time_and_near_numpys():
     assert abs(a.sum() - x.sum()) < 1e-8
     assert tn.array(x.astype("f4")).max() == x.astype("f4").max()
     assert (a.reshape(-1)[:1_000_000].reshape(4, -1).sum(axis=1) > 0).all()
+
+
+@pytest.mark.parametrize("shape", [(1 << 17,), (70000, 1), (1, 40000)])
+@pytest.mark.parametrize("dtype", ["f4", "i2"])
+def test_places_in_long_rows_are_the_first_of_equal_ones(shape, dtype):
+    x = np.random.default_rng(1).integers(-500, 500, shape).astype(dtype)
+    if dtype == "f4":
+        x.flat[x.size // 2] = np.nan
+    a = tn.array(x)
+    for name in ("argmax", "argmin"):
+        assert getattr(tn, name)(a) == getattr(np, name)(x)
+        axis = int(np.argmax(shape))
+        made = getattr(tn, name)(a[::-1] + 0, axis=axis, keepdims=True)
+        assert (np.asarray(made) == getattr(np, name)(x[::-1], axis=axis, keepdims=True)).all()
+
+
+@pytest.mark.parametrize("shape", [(3000, 200), (40, 5000), (7, 300, 65), (1 << 18,)])
+@pytest.mark.parametrize("axis", [0, -1, None])
+def test_sums_in_pieces_are_numpys(shape, axis):
+    x = np.random.default_rng(2).integers(-9, 9, shape).astype("f4")
+    assert (np.asarray(tn.sum(tn.array(x), axis)) == np.sum(x, axis)).all()
+    assert (np.asarray(tn.cumsum(tn.array(x), axis)) == np.cumsum(x, axis)).all()

@@ -100,3 +100,12 @@ def test_devices_that_there_are_not(mock, name) -> None:
     with pytest.raises((ValueError, RuntimeError), match=r"device|GPU"):
         np.device(name)
     assert np.default_device() == "cpu"
+
+
+def test_wait_computes_what_waits(mock) -> None:
+    a = np.ones(5000, device="cuda") * 2
+    assert _core.numeric_stats()["waiting"] == 0
+    with np.device("cuda"):
+        assert _core.numeric_stats()["waiting"] == 1
+        np.wait(a)
+        assert _core.numeric_stats()["waiting"] == 0
