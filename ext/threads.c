@@ -170,22 +170,6 @@ static int threads_device(core_state *state, const threads_places *places, const
     return *out ? 0 : core_current_device(state, out);
 }
 
-/* Few blocks leave most of a GPU idle: kernel._small_grid(blocks) says so, once for each kernel. */
-static int threads_see_grid(threads_launch *self, const ts_device *device)
-{
-    enum { ENOUGH = 128 };
-    const int64_t *grid = self->config.grid;
-    core_kernel_facts *facts = core_kernel_view(self->kernel);
-    if (grid[0] * grid[1] * grid[2] >= ENOUGH || CORE_GET(facts->has_warned) ||
-        TS_DEVICE_ID_KIND(ts_device_id(device)) != TS_DEVICE_CUDA ||
-        !PyObject_HasAttrString((PyObject *)Py_TYPE(self->kernel), "_small_grid"))
-        return 0;
-    CORE_SET(facts->has_warned, true);
-    PyObject *result = PyObject_CallMethod(self->kernel, "_small_grid", "L", (long long)(grid[0] * grid[1] * grid[2]));
-    Py_XDECREF(result);
-    return result ? 0 : -1;
-}
-
 static ts_status threads_run(const ts_stream *stream, const ts_launch_config *config, ts_kernel *kernel,
                              core_frame *frame, ts_error *err)
 {
@@ -210,7 +194,10 @@ static int threads_launch_frame(threads_launch *self, const ts_stream *stream, t
     if (!stream)
         stream = ts_device_default_stream(device);
     else if (!stream->device) {
-        room = (ts_stream){device, stream->native, stream->impl};
+        if (ts_stream_find(device, stream->native, &room, &err) != TS_OK) {
+            core_raise(state, &err);
+            return -1;
+        }
         stream = &room;
     }
     bool lent = frame->has_host_memory && way != THREADS_KEPT && stream->impl;
@@ -256,8 +243,6 @@ static enum threads_outcome threads_try(threads_launch *self, ts_kernel *kernel,
         return THREADS_FAILED;
     if (places.host && TS_DEVICE_ID_KIND(ts_device_id(device)) == TS_DEVICE_CUDA)
         return THREADS_PYTHON;
-    if (threads_see_grid(self, device) < 0)
-        return THREADS_FAILED;
     ts_kernel_get_stats(kernel, &before);
     uintptr_t native = stream ? stream->native : 0;
     if (threads_launch_frame(self, stream, device, kernel, frame, way) < 0 ||
@@ -601,6 +586,21 @@ static PyType_Spec threads_spec = {"tessera._core.ThreadLaunch", sizeof(threads_
 
 /* ---- kernel[...] --------------------------------------------------------------------------------------*/
 
+/* Few blocks leave most of a GPU idle: kernel._small_grid(blocks) says so, once for each kernel. */
+static int threads_see_grid(const threads_launch *self)
+{
+    enum { ENOUGH = 128 };
+    const int64_t *grid = self->config.grid;
+    core_kernel_facts *facts = core_kernel_view(self->kernel);
+    if (grid[0] * grid[1] * grid[2] >= ENOUGH || CORE_GET(facts->has_warned) ||
+        !PyObject_HasAttrString((PyObject *)Py_TYPE(self->kernel), "_small_grid"))
+        return 0;
+    CORE_SET(facts->has_warned, true);
+    PyObject *result = PyObject_CallMethod(self->kernel, "_small_grid", "L", (long long)(grid[0] * grid[1] * grid[2]));
+    Py_XDECREF(result);
+    return result ? 0 : -1;
+}
+
 /* kernel[grid, block[, stream[, shared bytes[, cluster]]]]; stream 0 is the default one. */
 static PyObject *threads_subscript(PyObject *kernel, PyObject *given)
 {
@@ -618,7 +618,7 @@ static PyObject *threads_subscript(PyObject *kernel, PyObject *given)
     for (Py_ssize_t i = 0; i < n; i++)
         item[i] = PyTuple_GET_ITEM(given, i);
     threads_launch *self = (threads_launch *)threads_make(state, state->thread_launch_type, kernel, item[2]);
-    if (self && threads_config(item[0], item[1], item[3], item[4], &self->config) < 0)
+    if (self && (threads_config(item[0], item[1], item[3], item[4], &self->config) < 0 || threads_see_grid(self) < 0))
         Py_CLEAR(self);
     return (PyObject *)self;
 }

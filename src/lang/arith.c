@@ -911,6 +911,21 @@ static ts_status arith_is_equal(fr *f, bool is, const fr_value *x, const fr_valu
     return a == b ? f->dialect->compare(f, is ? TS_OPERATOR_Eq : TS_OPERATOR_NotEq, x, y, out) : TS_OK;
 }
 
+/* The same for tuples: item by item. */
+static ts_status arith_tuples_are(fr *f, ts_operator op, const fr_value *x, const fr_value *y, fr_value *out)
+{
+    bool alike = x->n == y->n && x->cls == y->cls;
+    for (uint32_t i = 0; i < x->n && alike; i++) {
+        fr_value one;
+        TS_TRY(fr_compare(f, TS_OPERATOR_Is, &x->as.items[i], &y->as.items[i], &one));
+        alike = one.kind != FR_NUMBER || one.as.i;
+    }
+    *out = fr_bool(op == TS_OPERATOR_IsNot);
+    if (!alike)
+        return TS_OK;
+    return arith_compare_tuples(f, op == TS_OPERATOR_Is ? TS_OPERATOR_Eq : TS_OPERATOR_NotEq, x, y, out);
+}
+
 /* Where arguments that are members of an Enum come as their values: a member beside a number is its value. */
 static ts_status arith_plain_members(fr *f, const fr_value **x, const fr_value **y, fr_value room[2])
 {
@@ -932,6 +947,8 @@ ts_status fr_compare(fr *f, ts_operator op, const fr_value *x, const fr_value *y
         bool none = x->kind == FR_NONE || y->kind == FR_NONE;
         if (f->dialect->numbers_are && arith_is_numeric(x) && arith_is_numeric(y))
             return arith_is_equal(f, op == TS_OPERATOR_Is, x, y, out);
+        if (f->dialect->numbers_are && x->kind == FR_TUPLE && y->kind == FR_TUPLE)
+            return arith_tuples_are(f, op, x, y, out);
         if (!none && (!arith_has_identity(x) || !arith_has_identity(y)))
             return fr_bad_operands(f, op, x, y, "`is` compares constants; use == for what the kernel computes");
         bool same = none ? x->kind == y->kind : fr_same(f, x, y);

@@ -84,12 +84,23 @@ static fr_value *control_copy(fr *f, const fr_value *slots, uint32_t n)
     return copy;
 }
 
-/* The leaves of a variable; where the dialect says so, a zero for one without a value, and for None. Of a member of an
- * enumeration of numbers its number, which it becomes where it meets another one. */
+/* A member of an enumeration of numbers is its number where it meets another value; of any enumeration whose value is
+ * one where arguments come so, too. */
+static ts_status control_member(fr *f, const fr_value **v, fr_value *room)
+{
+    TS_TRY(fr_member_value(f, v, room));
+    if ((*v)->kind != FR_ENUM || !f->dialect->numbers_are)
+        return TS_OK;
+    TS_TRY(fr_object(f, f->pack.objects[(*v)->as.object].z, room));
+    *v = room->kind == FR_NUMBER ? room : *v;
+    return TS_OK;
+}
+
+/* The leaves of a variable; where the dialect says so, a zero for one without a value, and for None. */
 static uint32_t control_flatten(fr *f, const fr_value *v, fr_value *leaves)
 {
     fr_value room;
-    if (fr_member_value(f, &v, &room) != TS_OK)
+    if (control_member(f, &v, &room) != TS_OK)
         return 0;
     if ((v->kind != FR_UNBOUND && v->kind != FR_NONE) || !f->dialect->has_zeros)
         return fr_flatten(v, leaves);
@@ -239,8 +250,8 @@ static ts_status control_merge_both(control_if *c, uint32_t i)
     c->merged[i] = *a;
     if (fr_same(f, a, b))
         return TS_OK;
-    TS_TRY(fr_member_value(f, &a, &room[0]));
-    TS_TRY(fr_member_value(f, &b, &room[1]));
+    TS_TRY(control_member(f, &a, &room[0]));
+    TS_TRY(control_member(f, &b, &room[1]));
     c->merged[i] = a->kind == FR_UNBOUND || (a->kind == FR_NONE && f->dialect->has_zeros) ? *b : *a;
     if (fr_same(f, a, b))
         return TS_OK;

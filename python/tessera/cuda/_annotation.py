@@ -19,7 +19,7 @@ from . import types
 if TYPE_CHECKING:
     from ._overload import Overload
 
-__all__ = ["CodeLibrary", "TypeAnnotation"]
+__all__ = ["CodeLibrary", "TypeAnnotation", "result_of"]
 
 _SEEN = "_tessera_seen"
 
@@ -84,6 +84,20 @@ class TypeAnnotation:
 
     def __str__(self) -> str:
         return "\n".join(f"# {name} : {type_}" for name, type_ in self.typemap.items())
+
+
+def result_of(function: Any, args: tuple[types.Type, ...]) -> types.Type:
+    """What a function of elements of these types gives."""
+    from ._dispatcher import kernel_of
+    from ._overload import Overload as Kernel
+
+    names = [f"a{i}" for i in range(len(args))]
+    given = ", ".join(f"{name}[0]" for name in names)
+    text = f"def kernel({', '.join(names)}):\n    result = core({given})\n"
+    space: dict[str, Any] = {"__name__": __name__, "core": function}
+    exec(compile(text, f"<the result of {function.__name__}>", "exec"), space)
+    kernel = kernel_of(space["kernel"], text)
+    return Kernel(kernel, tuple(types.Array(t, 1, "C") for t in args))._type_annotation.typemap["result"]
 
 
 def _asking(function: Any, seen: Any) -> tuple[Any, str]:

@@ -269,7 +269,7 @@ async def awaited(dispatcher: Dispatcher, launch: Any, args: tuple[Any, ...], na
     whole = dispatcher._complete(args, named)
     order = stream_of(None if isinstance(launch.stream, int) else launch.stream, _place(whole))
     passed, back = prepared(tuple(whole), _device_of_stream(order), tuple(dispatcher.extensions), order)
-    kernel = dispatcher if dispatcher._can_compile else dispatcher._best(dispatcher._given(passed))
+    kernel = dispatcher if dispatcher._can_compile else dispatcher._best(dispatcher._typed(passed))
     run = _core.ThreadLaunch(kernel, launch.griddim, launch.blockdim, order, launch.sharedmem, launch.cluster).run_kept
     await finished(lambda: run(*passed), order, (whole, passed, exports(whole), dispatcher))
     for copy in back:

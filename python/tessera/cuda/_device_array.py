@@ -63,6 +63,13 @@ def sync(stream: Any, on_host: bool) -> None:
         _default_of_cpu().sync()
 
 
+def _wait_for_default() -> None:
+    """What is written without a stream is there when the call returns."""
+    from ._streams import default_stream
+
+    default_stream().synchronize()
+
+
 def _prepared_shape(shape: Any) -> tuple[int, ...]:
     import operator
 
@@ -420,9 +427,10 @@ class DeviceNDArray(DeviceNDArrayBase):
         self._put(key, value, stream)
 
     def _put(self, key: Any, value: Any, stream: Any) -> None:
+        from ._assign import assign, can_assign
+
         to = self._with(self._elements[key] if isinstance(key, str) else self._index(key))
-        given = value.copy_to_host() if isinstance(value, DeviceNDArrayBase) else value
-        given = as_device_array(given)._read() if is_cuda_array(given) else numpy.asarray(given)
+        given = as_device_array(value) if is_cuda_array(value) else numpy.asarray(value)
         if given.ndim > to.ndim and any(n != 1 for n in given.shape[: given.ndim - to.ndim]):
             raise ValueError(f"Can't assign {given.ndim}-D array to {to.ndim}-D self")
         given = given.reshape(given.shape[max(0, given.ndim - to.ndim) :])
@@ -431,7 +439,14 @@ class DeviceNDArray(DeviceNDArrayBase):
                 raise ValueError(
                     f"Can't copy sequence with size {found} to array axis {to.ndim - 1 - axis} with dimension {wanted}"
                 )
-        to._write(given, stream)
+        if not to.size:
+            return
+        if can_assign(to, given, stream):
+            assign(to, given, stream)
+        else:
+            to._write(given if isinstance(given, numpy.ndarray) else given._read(), stream)
+        if not stream:
+            _wait_for_default()
 
     def __iter__(self) -> Iterator[Any]:
         return (self[i] for i in range(len(self)))

@@ -16,8 +16,8 @@ from .._source import snapshot_of
 from . import types
 from ._errors import NumbaDebugInfoWarning, NumbaPerformanceWarning, TypingError, raised, translated
 from ._forall import ForAll
-from ._options import IMPLIED, RAISES, RETURNS, Options
-from ._overload import EXACT, NONE, Overload, conversion
+from ._options import IMPLIED, RAISES, RETURNS, Options, options_of
+from ._overload import EXACT, NONE, Overload, conversion, reread
 from ._signature import Signature, normalize
 from ._typeof import typeof
 
@@ -210,7 +210,11 @@ class Dispatcher(_core.ThreadKernel):  # type: ignore[misc]
         run = launch.run
         if self._compile_hook is not None and self._typed(args) not in self.overloads:
             launch._within(self._compile_hook, self._given(args))
-        kernel = self._latest if self._can_compile else self._best(passed)
+        kernel: Any = self._latest
+        if not self._can_compile:
+            found = self._typed(passed)
+            kernel = self._best(found)
+            passed = (*map(reread, passed, found, kernel.argtypes), *passed[len(found) :])
         if self._by_config is not None:
             kernel = self._for_config(launch)
         if kernel is not None:
@@ -230,7 +234,7 @@ class Dispatcher(_core.ThreadKernel):  # type: ignore[misc]
         return awaited(self, launch, args, named)
 
     def _small_grid(self, blocks: int) -> None:
-        """The first launch of few blocks on a GPU; called by ext/threads.c."""
+        """The first configuration of few blocks; called by ext/threads.c."""
         from . import config
 
         if config.CUDA_LOW_OCCUPANCY_WARNINGS and not config.DISABLE_PERFORMANCE_WARNINGS and blocks:
@@ -278,9 +282,8 @@ class Dispatcher(_core.ThreadKernel):  # type: ignore[misc]
         overload.launch_config_sensitive |= self._by_config is not None
         return overload
 
-    def _best(self, args: tuple[Any, ...]) -> Overload:
-        """The overload of explicit signatures for these arguments."""
-        found = self._typed(args)
+    def _best(self, found: tuple[types.Type, ...]) -> Overload:
+        """The overload of explicit signatures for arguments of these types."""
         exact = self.overloads.get(found)
         if exact is not None:
             return exact
@@ -515,6 +518,13 @@ def kernel_around(function: Any, options: Options, source: str | None = None, ow
     made._waits = bool(options.checked)
     if own_grid:
         made._small_grid = _unsaid
+    return made
+
+
+def kernel_of(function: Any, source: str) -> Dispatcher:
+    """A kernel of Tessera's own, which chooses its grid."""
+    made = Dispatcher(function, options_of({}), source)
+    made._small_grid = _unsaid
     return made
 
 

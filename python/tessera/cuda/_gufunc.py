@@ -45,6 +45,15 @@ class _Loop(NamedTuple):
     kernels: dict[int, Any]
 
 
+def _conversion(dtype: Any) -> Any:
+    """What a kernel converts an element with: dates and spans have come with their unit."""
+    return _itself if dtype.kind in "mM" else dtype.type
+
+
+def _itself(value: Any) -> Any:
+    return value
+
+
 class GUFunc:
     """What ``vectorize`` and ``guvectorize`` make.
 
@@ -82,9 +91,14 @@ class GUFunc:
 
     def _operands(self, found: Signature) -> tuple[Any, ...]:
         if self.elementwise:
-            if found.return_type in (None, types.none):
+            result = found.return_type
+            if result is None:
+                from ._annotation import result_of
+
+                result = result_of(self.py_func, found.args)
+            if result == types.none:
                 raise TypeError(f"vectorized functions return a value: write float32(float32), not {found}")
-            return (*found.args, found.return_type)
+            return (*found.args, result)
         if found.return_type not in (None, types.none):
             raise TypeError(
                 f"guvectorized functions cannot return values: signature {found} specifies {found.return_type} return "
@@ -100,7 +114,7 @@ class GUFunc:
             scalars = [not isinstance(t, types.Array) for t in loop.args]
             source = source_of(self.layout, n_loop, self.elementwise, scalars)
             space: dict[str, Any] = {"__name__": __name__, "grid": grid, "core": self.py_func}
-            space.update({f"type{i}": dtype.type for i, dtype in enumerate(loop.dtypes)})
+            space.update({f"type{i}": _conversion(dtype) for i, dtype in enumerate(loop.dtypes)})
             exec(compile(source, f"<{self.__name__} over {n_loop} dimensions>", "exec"), space)  # noqa: S102
             loop.kernels[n_loop] = kernel_around(space["kernel"], self._options, source)
         return loop.kernels[n_loop]
@@ -321,7 +335,8 @@ def vectorize(ftylist_or_function: Any = (), *, target: str = "cuda", **named: A
     Parameters
     ----------
     ftylist_or_function : str, Signature or list of them
-        The types of arguments and result; the first that the arguments can be cast to safely is taken.
+        The types of arguments and result; the first that the arguments can be cast to safely is taken. Without a
+        result (``(int32, int32)``), its type is that of what the function returns.
     target : str
         ``"cuda"``: the current device. ``"cpu"``, ``"parallel"``: the CPU device.
 

@@ -5,6 +5,7 @@ CPU device all of it is plain memory."""
 from __future__ import annotations
 
 import contextlib
+import ctypes
 from collections.abc import Iterator
 from typing import Any
 
@@ -29,11 +30,18 @@ __all__ = [
 ]  # fmt: skip
 
 
+def _lent(cls: Any, host: int, device: int, size: int, owner: Any = None, finalizer: Any = None) -> Any:
+    """Memory of both sides, a ``cls``, which NumPy takes as a buffer (before Python 3.12 those of ctypes alone are)."""
+    members = {"__module__": cls.__module__, "host": property(lambda made: numpy.frombuffer(made, numpy.uint8)[:size])}
+    block: Any = type(cls.__name__, (cls, ctypes.c_ubyte * max(size, 1)), members)
+    made = block.from_address(host)
+    cls.__init__(made, None, device, size, owner, finalizer)
+    return made
+
+
 def _plain(size: int, cls: type) -> Any:
     block = numpy.empty(max(size, 1), numpy.uint8)
-    made: Any = cls(None, block.ctypes.data, size, block)
-    made.host = block
-    return made
+    return _lent(cls, block.ctypes.data, block.ctypes.data, size, block)
 
 
 def _driver() -> Any:
@@ -52,17 +60,7 @@ def host_block(size: int, mapped: bool = False, portable: bool = False, wc: bool
         flags = int(portable) | int(mapped) << 1 | int(wc) << 2  # CU_MEMHOSTALLOC_*
         address = int(driver.checked.cuMemHostAlloc(max(size, 1), flags))
         device = int(driver.checked.cuMemHostGetDevicePointer(address, 0)) if mapped else address
-    made: Any = cls(None, device, size, None, lambda: driver.cuMemFreeHost(address))
-    made.host = _host_view(address, size, made)
-    return made
-
-
-def _host_view(address: int, size: int, owner: Any) -> Any:
-    import ctypes
-
-    block: Any = (ctypes.c_ubyte * max(size, 1)).from_address(address)
-    block._owner = owner
-    return numpy.frombuffer(block, numpy.uint8)
+    return _lent(cls, address, device, size, None, lambda: driver.cuMemFreeHost(address))
 
 
 def pinned_block(owner: Any, pointer: int, size: int, mapped: bool = False) -> Any:
@@ -85,9 +83,7 @@ def managed_block(size: int, attach_global: bool = True) -> Any:
     driver = _driver()
     with in_context(number & 255):
         address = int(driver.checked.cuMemAllocManaged(max(size, 1), 1 if attach_global else 2))
-    made: Any = MemoryPointer(None, address, size, None, lambda: driver.cuMemFree(address))
-    made.host = _host_view(address, size, made)
-    return made
+    return _lent(MemoryPointer, address, address, size, None, lambda: driver.cuMemFree(address))
 
 
 def _shaped(shape: Any, dtype: Any, strides: Any, order: str) -> tuple[Any, Any, Any, int]:
@@ -107,8 +103,6 @@ class _HostArray(numpy.ndarray):
 
     @property
     def device_ctypes_pointer(self) -> Any:
-        import ctypes
-
         return ctypes.c_size_t(self._whole()._address)
 
     @property

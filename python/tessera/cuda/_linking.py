@@ -241,7 +241,7 @@ def _object_of(link: LinkableCode, arch: str) -> Any:
 
 
 def compile_early(ptx: bytes, links: tuple[LinkableCode, ...]) -> None:
-    """Compiles the CUDA C++ among what a kernel is linked with, so that its errors and warnings come before a launch."""
+    """Compiles the CUDA C++ that a kernel is linked with, so that its errors and warnings come before a launch."""
     for link in links:
         if link.kind == "cu":
             _object_of(link, _arch_of(ptx))

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Device memory of arrays: where it comes from (the driver, or a memory manager of the user), and when it goes back.
 
-Arrays of a GPU are allocated by the driver one by one, as numba's are, because any of them may be asked for what another
-process opens it with (``get_ipc_handle``): pools do not share single pieces so. Copies for one launch come out of
-Tessera's pool."""
+Arrays of a GPU are allocated by the driver one by one, as numba's are, because any of them may be asked for what
+another process opens it with (``get_ipc_handle``): pools do not share single pieces so. Copies for one launch come out
+of Tessera's pool."""
 
 from __future__ import annotations
 
@@ -27,8 +27,8 @@ DISABLED = (
     "the GPU is used"
 )
 FORKED = (
-    "CUDA initialized before forking: the NVIDIA driver does not work in the child of a process that has used it; start "
-    "processes by spawn"
+    "CUDA initialized before forking: the NVIDIA driver does not work in the child of a process that has used it; "
+    "start processes by spawn"
 )
 
 

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from ._annotation import CodeLibrary, TypeAnnotation
     from ._dispatcher import Dispatcher
 
-__all__ = ["Overload", "conversion", "spec_of", "target_of_device"]
+__all__ = ["Overload", "conversion", "reread", "spec_of", "target_of_device"]
 
 _NUMBER = {name: number for number, (name, *_) in enumerate(_core.DTYPES, 1)}
 
@@ -147,13 +147,32 @@ def _same_elements(found: types.Type, wanted: types.Type) -> bool:
     return dtype is not None and dtype == _element_of(wanted)
 
 
+def _is_reread(found: types.Type, wanted: types.Type) -> bool:
+    """Whether the elements are integers of the other sign: their bits are read as the signature says."""
+    both = isinstance(found, types.Integer) and isinstance(wanted, types.Integer)
+    return both and found.bitwidth == wanted.bitwidth and found != wanted
+
+
 def _array_conversion(found: types.Array, wanted: types.Array) -> int:
+    reread = _is_reread(found.dtype, wanted.dtype)
     if found.ndim != wanted.ndim or (found.readonly and wanted.mutable):
         return NONE
-    if not _same_elements(found.dtype, wanted.dtype):
+    if not reread and not _same_elements(found.dtype, wanted.dtype):
         return NONE
     fits = wanted.layout == "A" or found.layout == wanted.layout or (found.ndim <= 1 and found.layout in "CF")
-    return (EXACT if found == wanted else SAFE) if fits else NONE
+    return (EXACT if found == wanted else UNSAFE if reread else SAFE) if fits else NONE
+
+
+def reread(value: Any, found: types.Type, wanted: types.Type) -> Any:
+    """An argument as the signature's integers, where they differ in sign: a view of the same memory."""
+    arrays = isinstance(found, types.Array) and isinstance(wanted, types.Array)
+    if not arrays or not _is_reread(found.dtype, wanted.dtype):
+        return value
+    if not isinstance(value, _core.Array) and not hasattr(value, "__array_interface__"):
+        from ._device_array import as_device_array, is_cuda_array
+
+        value = as_device_array(value) if is_cuda_array(value) else _core.from_dlpack(value)
+    return value.view(wanted.dtype.name)
 
 
 def conversion(found: types.Type, wanted: types.Type) -> int:

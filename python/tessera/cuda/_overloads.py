@@ -125,10 +125,13 @@ def _kept(value: Any, literal: bool) -> types.Type | None:
 def _of_fields(value: Any, literal: bool) -> types.Type | None:
     """Of an instance of a dataclass: one's own type where that has a struct, an array of values, or by its fields."""
     from ._places import Places
+    from ._times import Date, Span
 
     own: types.Type | None = getattr(value, "__tessera_type__", None)
     if own is not None:
         return own
+    if isinstance(value, (Date, Span)):
+        return (types.NPDatetime if isinstance(value, Date) else types.NPTimedelta)(value.unit)
     if isinstance(value, Places):
         return types.Array(type_of(value.like), 1, "C")
     fields = getattr(type(value), "__dataclass_fields__", None)

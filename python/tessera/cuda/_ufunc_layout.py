@@ -7,7 +7,7 @@ import re
 from collections.abc import Sequence
 from typing import NamedTuple
 
-__all__ = ["Layout", "parsed_layout", "source_of"]
+__all__ = ["Layout", "parsed_layout", "places_of", "source_of"]
 
 
 class Layout(NamedTuple):
@@ -38,17 +38,21 @@ def parsed_layout(text: str) -> Layout:
     return layout
 
 
+def places_of(n_loop: int, name: str) -> list[str]:
+    """Lines of a kernel by which thread i of n gets the indices k0, k1 .. of the array of that name."""
+    lines, left = ["    i = grid(1)", "    if i < n:"], "i"
+    for d in range(n_loop - 1, 0, -1):
+        lines.append(f"        k{d} = {left} % {name}.shape[{d}]")
+        lines.append(f"        r{d} = {left} // {name}.shape[{d}]")
+        left = f"r{d}"
+    return [*lines, f"        k0 = {left}"]
+
+
 def source_of(layout: Layout, n_loop: int, elementwise: bool, scalars: Sequence[bool]) -> str:
     """A kernel for loops of so many dimensions; ``scalars``: which operands are numbers by their type."""
     names = [f"a{i}" for i in range(len(layout.operands))]
     places = [f"k{d}" for d in range(n_loop)]
-    lines = [f"def kernel(n, {', '.join(names)}):", "    i = grid(1)", "    if i < n:"]
-    left = "i"
-    for d in range(n_loop - 1, 0, -1):
-        lines.append(f"        k{d} = {left} % {names[-1]}.shape[{d}]")
-        lines.append(f"        r{d} = {left} // {names[-1]}.shape[{d}]")
-        left = f"r{d}"
-    lines.append(f"        k0 = {left}")
+    lines = [f"def kernel(n, {', '.join(names)}):", *places_of(n_loop, names[-1])]
     place = ", ".join(places)
     if elementwise:
         given = ", ".join(f"type{i}({name}[{place}])" for i, name in enumerate(names[:-1]))

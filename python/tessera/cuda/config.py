@@ -6,6 +6,8 @@ from __future__ import annotations
 import os
 from typing import Any
 
+from .. import _core
+
 # Name, default. A variable that is no number where one is expected is left at its default.
 _ROWS: dict[str, Any] = {
     "ENABLE_CUDASIM": 0,
@@ -18,7 +20,6 @@ _ROWS: dict[str, Any] = {
     "CUDA_LOG_SIZE": 1024,
     "CUDA_VERBOSE_JIT_LOG": 1,
     "CUDA_PER_THREAD_DEFAULT_STREAM": 0,
-    "CUDA_LOW_OCCUPANCY_WARNINGS": 1,
     "CUDA_WARN_ON_IMPLICIT_COPY": 1,
     "DISABLE_PERFORMANCE_WARNINGS": 0,
     "CUDA_INCLUDE_PATH": "",
@@ -52,6 +53,8 @@ _ROWS: dict[str, Any] = {
     "DISABLE_JIT": 0,
 }
 
+
+_OF_GPU = ("CUDA_LOW_OCCUPANCY_WARNINGS",)  # 1 where the current device is a GPU, unless somebody sets them
 
 _VARIABLES = {  # where the name of the variable is another one
     "CUDA_DEALLOCS_COUNT": "CUDA_MAX_PENDING_DEALLOCS_COUNT",
@@ -88,10 +91,16 @@ def reload_config() -> None:
     globals()["FORCE_CUDA_CC"] = _cc(globals()["FORCE_CUDA_CC"])
     globals()["CUDA_DEFAULT_PTX_CC"] = _cc(globals()["CUDA_DEFAULT_PTX_CC"]) or (7, 5)
     globals()["CUDA_DEBUGINFO_DEFAULT"] = globals()["CUDA_DEBUGINFO"]
+    for name in _OF_GPU:
+        globals().pop(name, None)
+        if f"NUMBA_{name}" in os.environ:
+            globals()[name] = _read(name, 1)
 
 
 reload_config()
 
 
 def __getattr__(name: str) -> Any:
+    if name in _OF_GPU:
+        return int(_core._current_device() >= _core.DEVICE_CUDA)
     raise AttributeError(f"tessera.cuda.config has no setting {name!r}")

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import ctypes
 import sys
+import warnings
 from typing import Any
 
 import numpy
@@ -237,3 +238,83 @@ def test_an_array_of_a_tuple_by_an_index_of_run_time() -> None:
 
     with pytest.raises(cuda.errors.TypingError, match="its items are not alike"):
         differ[1, 1](c, y)
+
+
+@pytest.mark.parametrize("make", [lambda: 0, cuda.stream, cuda.default_stream, cuda.legacy_default_stream,
+                                  cuda.per_thread_default_stream])  # fmt: skip
+def test_elements_are_written_in_the_order_of_a_stream(make: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    stream, waits = make(), []
+    device, wanted = cuda.to_device(host(), stream=stream), host()
+    row = cuda.to_device(numpy.arange(6, dtype="i4"))
+    increase[(1, 1), (8, 8), stream](device)
+    wanted += 1
+    kind = type(cuda.stream())
+    monkeypatch.setattr(kind, "synchronize", lambda self, old=kind.synchronize: waits.append(old(self)))
+    for key, value, same in (
+        (0, 5, 5), ((1, 2), 7.5, 7.5), (numpy.s_[:, ::2], numpy.arange(4)[:, None], numpy.arange(4)[:, None]),
+        (2, row, numpy.arange(6)), (numpy.s_[::-1, 1], row[:4], numpy.arange(4)), (numpy.s_[1:1], 3, 3),
+    ):  # fmt: skip
+        device[key] = value
+        wanted[key] = same
+    assert len(waits) == (0 if stream else 5)  # one wait each, where there is no stream
+    device.setitem((0, 0), 1, stream=stream)
+    wanted[0, 0] = 1
+    monkeypatch.undo()
+    numpy.testing.assert_array_equal(device.copy_to_host(), wanted)
+
+
+def test_many_elements_of_one_device() -> None:
+    from tessera.cuda._assign import assign
+
+    device, wanted = cuda.to_device(numpy.zeros((3, 2000), "c8")), numpy.zeros((3, 2000), "c8")
+    assign(device, numpy.asarray(1 + 2j), 0)
+    assign(device._with(device._elements[1, ::3]), cuda.to_device(numpy.arange(667)), 0)
+    wanted[...], wanted[1, ::3] = 1 + 2j, numpy.arange(667)
+    numpy.testing.assert_array_equal(device.copy_to_host(), wanted)
+
+
+def test_integers_of_the_other_sign_are_read_as_the_signature_says() -> None:
+    torch = pytest.importorskip("torch")
+
+    @cuda.jit("void(uint32[:, :])")
+    def halve(x: Any) -> None:
+        i, j = cuda.grid(2)
+        x[i, j] //= 2
+
+    for x in (numpy.full((2, 3), -1, "i4"), torch.full((2, 3), -1, dtype=torch.int32)):
+        halve[1, (2, 3)](x)
+        assert (x == 2**31 - 1).all()
+    device = cuda.to_device(numpy.full((2, 3), -2, "i4"))
+    halve[1, (2, 3)](device)
+    assert (device.copy_to_host() == 2**31 - 1).all()
+    with pytest.raises(TypeError, match="No matching definition"):
+        halve[1, 1](numpy.zeros((2, 3), "i8"))
+
+
+def test_host_memory_of_a_context_is_a_buffer() -> None:
+    import gc
+    import weakref
+
+    memory = cuda.current_context().memhostalloc(32, mapped=True)
+    assert isinstance(memory, cuda.MappedMemory) and memory.size == memory.host.size == 32
+    elements = numpy.ndarray(8, "i4", buffer=memory)
+    elements[:] = 3
+    assert bytes(memoryview(memory)[:4]) == numpy.int32(3).tobytes()
+    ended = weakref.ref(memory)
+    del memory, elements
+    gc.collect()
+    assert ended() is None
+
+
+def test_few_blocks_are_warned_of_where_that_is_asked(monkeypatch: pytest.MonkeyPatch) -> None:
+    kernel, other = cuda.jit(nothing), cuda.jit(nothing)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        kernel[1, 1]()
+    monkeypatch.setattr(cuda.config, "CUDA_LOW_OCCUPANCY_WARNINGS", 1, raising=False)
+    with pytest.warns(cuda.errors.NumbaPerformanceWarning, match="Grid size 1 "):
+        other[1, 1]
+
+
+def nothing() -> None:
+    pass

@@ -223,3 +223,22 @@ def test_arrays_of_others_are_taken_by_their_interface() -> None:
     assert add(Foreign(x), 6).copy_to_host().tolist() == [6, 7, 8]
     add(numpy.arange(3.0), 6, out=Foreign(out))
     assert out.copy_to_host().tolist() == [6, 7, 8]
+
+
+def test_the_type_of_the_result_is_found() -> None:
+    days = cuda.from_dtype(numpy.dtype("M8[D]"))
+
+    @cuda.vectorize([(days, days), (int32, float32)])
+    def between(a: Any, b: Any) -> Any:
+        return b - a
+
+    first = numpy.arange("2005-02", "2005-04", dtype="M8[D]")
+    second = first + numpy.arange(first.size) ** 2
+    found = between(first, second)
+    assert found.dtype == "m8[D]" and (found == second - first).all()
+    assert between.types[1] == "(int32, float32, float64) -> none"
+    with pytest.raises(TypeError, match="return a value"):
+
+        @cuda.vectorize([(int32,)])
+        def nothing(a: Any) -> None:
+            pass

@@ -223,3 +223,30 @@ def test_a_list_that_is_written_out_is_a_tuple(target):
     x = np.zeros(4, np.int64)
     run(kernel, x, block=(4,), target=target)
     assert x.tolist() == [9, 106, 103, 0]
+
+
+class Place(enum.Enum):
+    here = 1
+    there = 2
+
+
+def either(x, pair, other, out):
+    place = Place.here if x[0] > 0 else Place.there
+    out[0] = place == Place.here
+    for i in range(2):
+        if x[i] < 0:
+            place = Place.there
+    out[1] = place == Place.there
+    out[2] = pair is other
+    out[3] = pair is not other
+    out[4] = pair is (other[0], 2.0)
+    out[5] = pair is (1, 2, 3)
+
+
+@TARGETS
+def test_members_from_two_branches_and_tuples_are_values(target: int) -> None:
+    out = np.zeros(6, "?")
+    run(either, np.array([1, -1]), (1, 2), (1, 2), out, target=target)
+    assert out.tolist() == [True, True, True, False, False, False]
+    run(either, np.array([-1, 1]), (1, 2), (1, 3), out, target=target)
+    assert out.tolist() == [False, True, False, True, False, False]
