@@ -33,6 +33,7 @@ _NAMES: dict[str, str] = {
         "_host_memory": "managed_array mapped mapped_array mapped_array_like pinned pinned_array pinned_array_like",
         "_gufunc": "guvectorize vectorize",
         "_reduction": "Reduce reduce",
+        "_stencil": "StencilFunc stencil",
         "_compile": "compile compile_all compile_for_current_device compile_ptx compile_ptx_for_current_device",
         "_linking": "Archive CUSource Cubin Fatbin LTOIR LinkableCode Object PTXSource declare_device",
         "_memory": "defer_cleanup",

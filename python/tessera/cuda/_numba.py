@@ -10,7 +10,7 @@ from typing import Any
 
 __version__ = "0.62.0"
 _FROM_CUDA = ("types", "typeof", "from_dtype", "guvectorize", "config", "errors", "literal_unroll", "literally")
-_COMPILERS = ("stencil", "cfunc", "jitclass")
+_COMPILERS = ("cfunc", "jitclass")
 
 
 def vectorize(ftylist_or_function: Any = (), **options: Any) -> Any:
@@ -22,6 +22,13 @@ def vectorize(ftylist_or_function: Any = (), **options: Any) -> Any:
 
         return numpy.vectorize(ftylist_or_function)
     return of_cuda(ftylist_or_function, **{"target": "cpu", **options})
+
+
+def stencil(func_or_mode: Any = "constant", **options: Any) -> Any:
+    """As ``cuda.stencil`` on the CPU device, unless a target is named."""
+    from ._stencil import stencil as of_cuda
+
+    return of_cuda(func_or_mode, **{"target": "cpu", **options})
 
 
 class _HostFunction:
