@@ -16,13 +16,13 @@
 #include "gpu/plan/ahead.h"
 #include "gpu/plan/depth.h"
 #include "gpu/plan/halve.h"
-#include "gpu/plan/pair.h"
+#include "gpu/plan/team.h"
 #include "gpu/plan/walk.h"
 #include "gpu/schedule/schedule.h"
 
 ts_status ts__gpu_lower(ts_fn *fn, ts_pass_env *env, ts_error *err)
 {
-    TS_TRY(ts__pair_run(fn, env, err));
+    TS_TRY(ts__team_run(fn, env, err));
     TS_TRY(ts__halve_run(fn, env, err));
     TS_TRY(ts__depth_run(fn, env, err));
     TS_TRY(ts__walk_run(fn, env, err));

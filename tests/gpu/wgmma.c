@@ -6,7 +6,7 @@
  * sums are exact whatever their order.
  */
 #include "target/ptx/ptx.h"
-#include "gpu/plan/pair.h"
+#include "gpu/plan/team.h"
 #include "gpu/schedule/schedule.h"
 #include "eval/eval.h"
 #include "assemble.h"
@@ -475,8 +475,8 @@ static void stores_inside_loops_leave_by_tma(void)
     }
 }
 
-/* A kernel with a loop over tiles, for pairs of blocks. */
-static void pair_agrees(const shape *s)
+/* A kernel with a loop over tiles, for `ctas` blocks a tile. */
+static void team_agrees(const shape *s)
 {
     static char text[8192];
     static const ts_hints none;
@@ -484,13 +484,13 @@ static void pair_agrees(const shape *s)
     persistent_text(s, "bf16", text, sizeof text);
     kit_begin(&k, text);
     kit_begin(&lowered, text);
-    lowered.fn->num_ctas = 2;
+    lowered.fn->num_ctas = (uint8_t)s->ctas;
     ts_pass_env env = {&lowered.scratch, TS_TARGET_SM90, &none, &lowered.plan};
-    CHECK_OK(ts__pair_run(lowered.fn, &env, &err));
-    CHECK(ts__pair_rank(lowered.fn));
+    CHECK_OK(ts__team_run(lowered.fn, &env, &err));
+    CHECK(ts__team_rank(lowered.fn));
     kit_lower(&lowered);
     assemble(&lowered);
-    CHECK_INT((int)lowered.plan.cluster, 2);
+    CHECK_INT((int)lowered.plan.cluster, s->ctas);
     CHECK(strstr(ts__text_get(&lowered.text), ".multicast::cluster") != NULL);
     prepare("bf16", WORDS, WORDS);
     uint64_t numbers[] = {(uint64_t)s->m, (uint64_t)s->n, (uint64_t)s->k};
@@ -501,17 +501,18 @@ static void pair_agrees(const shape *s)
 }
 
 /* Work behind the product that reads another array, and two stores. */
-static void pairs_of_blocks_make_a_half_each(void)
+static void teams_of_blocks_make_a_part_each(void)
 {
     static const shape shapes[] = {
-        {.bm = 256, .bn = 128, .bk = 64, .m = 264, .n = 264, .k = 136}, /* rows; half of b's */
-        {.bm = 128, .bn = 256, .bk = 32, .m = 136, .n = 520, .k = 72},  /* columns */
-        {.bm = 128, .bn = 128, .bk = 64, .m = 264, .n = 136, .k = 584}, /* the same, warpgroups in turns */
-        {.bm = 128, .bn = 32, .bk = 128, .m = 24, .n = 72, .k = 200},   /* rows; one of b's two panels */
-        {.bm = 256, .bn = 64, .bk = 64, .m = 264, .n = 133, .k = 136, .align_n = 1}, /* stored by rows */
+        {.bm = 256, .bn = 128, .bk = 64, .m = 264, .n = 264, .k = 136, .ctas = 2}, /* rows; half of b's */
+        {.bm = 512, .bn = 64, .bk = 64, .m = 520, .n = 72, .k = 136, .ctas = 4},   /* a quarter */
+        {.bm = 128, .bn = 256, .bk = 32, .m = 136, .n = 520, .k = 72, .ctas = 2},  /* columns */
+        {.bm = 128, .bn = 256, .bk = 64, .m = 136, .n = 264, .k = 200, .ctas = 4}, /* the same, warpgroups in turns */
+        {.bm = 128, .bn = 32, .bk = 128, .m = 24, .n = 72, .k = 200, .ctas = 2},   /* rows; one of b's two panels */
+        {.bm = 256, .bn = 64, .bk = 64, .m = 264, .n = 133, .k = 136, .align_n = 1, .ctas = 2}, /* stored by rows */
     };
     for (size_t i = 0; i < TS_COUNT(shapes); i += check_step(2))
-        pair_agrees(&shapes[i]);
+        team_agrees(&shapes[i]);
 }
 
 static void tile_of_two_products_is_loaded_once(void)
@@ -823,7 +824,7 @@ int main(void)
     pipeline_goes_on_from_tile_to_tile();
     loops_one_after_the_other_share_a_ring_and_turns();
     stores_inside_loops_leave_by_tma();
-    pairs_of_blocks_make_a_half_each();
+    teams_of_blocks_make_a_part_each();
     tile_of_two_products_is_loaded_once();
     bf16_results_leave_by_stmatrix_and_tma();
     attention_overlaps_its_two_products();

@@ -334,7 +334,18 @@ def test_blocks_of_a_pair_bring_each_other_what_both_read(tile: tuple[int, ...])
     code = hopper(paired, a, b.T, c, *tile, 64, 8, False, False, *(() if wide else (1,)))
     assert b".reqnctapercluster 2, 1, 1" in code and b"%clusterid.x" in code
     assert code.count(b".multicast::cluster") == (2 if wide and tile[0] == 256 else 1)
-    assert code.count(b"mapa") == code.count(b"mbarrier.arrive.shared::cluster") == 2 * (1 + wide)
+    assert code.count(b"mapa") == code.count(b"mbarrier.arrive.shared::cluster") == 2
+
+
+@pytest.mark.parametrize("tile", [(512, 128), (128, 256), (512, 256, 32), (256, 64, 32)])
+def test_four_blocks_bring_a_quarter_each(tile: tuple[int, ...]) -> None:
+    a, b, c = (np.zeros((512, 512), np.float16) for _ in range(3))
+    wide = len(tile) == 3
+    kernel = (gemm.wide_gemm_kernel if wide else gemm.gemm_kernel).replace_hints(num_ctas=4)
+    code = hopper(kernel, a, b.T, c, *tile, 64, 8, False, False, *(() if wide else (1,)))
+    assert b".reqnctapercluster 4, 1, 1" in code
+    assert code.count(b".multicast::cluster") == (2 if wide else 1)
+    assert code.count(b"mapa") == 2  # one ring for all operands of a step
 
 
 def test_pairs_need_arrays_that_tma_reads_and_halves_that_wgmma_takes() -> None:

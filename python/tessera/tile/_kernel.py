@@ -141,8 +141,8 @@ class kernel(_core.Kernel):  # type: ignore[misc]
     ----------
     num_ctas : int or ByTarget, optional
         Thread blocks of a GPU that work on one tile block: a power of two from 1 to 16. In a kernel of one
-        product they share its loop over K; two of them share the rows or columns of products in a loop over
-        tiles, and of tiles that are too large for one.
+        product they share its loop over K; two or four share the rows or columns of products in a loop
+        over tiles, and of tiles that are too large for one.
     occupancy : int or ByTarget, optional
         Tile blocks to keep on one multiprocessor, 1 to 32.
     opt_level : int or ByTarget

@@ -376,7 +376,7 @@ static void lower_grid(ts_lower *lw, ts_val v)
     const ts_inst *inst = ts_at(lw->tile, v);
     bool id = inst->op == TS_OP_get_tile_block_id;
     uint32_t sreg = (id ? TS_SREG_CTAID : TS_SREG_NCTAID) + inst->aux;
-    if ((lw->assign.n_cta || lw->assign.tma.split || lw->assign.paired) && inst->aux == 0)
+    if ((lw->assign.n_cta || lw->assign.tma.split || lw->assign.log_team) && inst->aux == 0)
         sreg = id ? TS_SREG_CLUSTER_ID : TS_SREG_NCLUSTER;
     lw->values.scalar[v] = ts_emit(&lw->b, TS_OP_sreg, TS_T_i32, 0, NULL, TS_S(sreg, 0, 0), 0);
 }
@@ -563,7 +563,7 @@ ts_status ts__lower_with(ts_fn *fn, ts_pass_env *env, const ts_strategies *strat
     TS_TRY(ts_builder_status(&lw.b, err));
     ts_assert(!lw.open.n && !lw.values.scope.n); /* every region was closed */
     env->plan->threads = ts__lower_threads(&lw);
-    uint32_t log_cluster = TS_MAX(lw.assign.n_cta, TS_MAX(lw.assign.tma.log_split, (uint32_t)lw.assign.paired));
+    uint32_t log_cluster = TS_MAX(lw.assign.n_cta, TS_MAX(lw.assign.tma.log_split, lw.assign.log_team));
     if (log_cluster)
         env->plan->cluster = 1u << log_cluster;
     env->plan->shared_bytes = lw.shared.peak;

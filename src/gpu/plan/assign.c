@@ -11,7 +11,7 @@
  */
 #include "ir/commute.h"
 #include "gpu/plan/assign.h"
-#include "gpu/plan/pair.h"
+#include "gpu/plan/team.h"
 
 typedef struct assign_work {
     const ts_fn *fn;
@@ -406,7 +406,7 @@ ts_status ts__assign_run(const ts_fn *fn, const ts_pass_env *env, ts_arena *aren
     w.depth = TS_NEW_N(arena, uint8_t, fn->inst.n);
     if (!w.depth || !assign_tables(out, arena, fn->inst.n) || !ts__shape_of(fn, arena, &w.shape))
         return ts_fail(err, TS_NOMEM, "out of memory while assigning layouts");
-    out->paired = ts__pair_rank(fn) != 0;
+    out->log_team = ts__team_rank(fn) ? (uint32_t)ts_log2(fn->num_ctas) : 0;
     TS_TRY(ts__tma_plan(fn, env, arena, &out->tma, err));
     TS_TRY(ts__copied_plan(fn, env, arena, &out->tma, err));
     ts__assign_warps(out, fn, env);

@@ -30,7 +30,7 @@ typedef enum ts_mma_path { TS_MMA_PATH_NONE, TS_MMA_PATH_FMA, TS_MMA_PATH_SYNC, 
 typedef struct ts_assign {
     uint32_t n_warp;           /* log2 of the warps of a tile block */
     uint32_t n_cta;            /* log2 of the thread blocks that share it; their number is the upper warp bits */
-    bool paired;               /* two blocks make half of its products each, by their rank (pair.c) */
+    uint32_t log_team;         /* log2 of the blocks that make a part of its products each, by their rank (team.c) */
     uint32_t vec;              /* log2 of the elements a thread holds side by side */
     /* the function has scans, or reductions in order: warps get the uppermost bits of tiles */
     bool scans;

@@ -106,7 +106,7 @@ ts_status ts__copied_plan(const ts_fn *fn, const ts_pass_env *env, ts_arena *are
     ts_alias alias;
     if (out->active || env->target != TS_TARGET_SM90 || ts__pass_plan(env) > 1)
         return TS_OK;
-    *out = (ts_tma){.copied = true};
+    *out = (ts_tma){.copied = true, .team = 1};
     bool noting = fn->module->noting;
     fn->module->noting = false; /* why TMA cannot was said before */
     ts_status status = ts__tma_begin(&w, err);

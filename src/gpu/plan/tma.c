@@ -11,7 +11,7 @@
  */
 #include "gpu/plan/tma_plan.h"
 #include "ir/note.h"
-#include "gpu/plan/pair.h"
+#include "gpu/plan/team.h"
 #include "gpu/plan/resident.h"
 #include "gpu/plan/rotate.h"
 #include "table/sm.h"
@@ -179,7 +179,9 @@ ts_status ts__tma_begin(ts_tma_work *w, ts_error *err)
 ts_status ts__tma_plan(const ts_fn *fn, const ts_pass_env *env, ts_arena *arena, ts_tma *out, ts_error *err)
 {
     ts_tma_work w = {.fn = fn, .module = fn->module, .env = env, .arena = arena, .out = out};
-    *out = (ts_tma){.rank = ts__pair_rank(fn)};
+    *out = (ts_tma){.rank = ts__team_rank(fn), .team = 1};
+    if (out->rank)
+        out->team = fn->num_ctas;
     if (env->target != TS_TARGET_SM90 || ts__pass_plan(env) > 1)
         return TS_OK;
     uint32_t n_tmaps = env->plan->n_tmaps;

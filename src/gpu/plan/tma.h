@@ -8,7 +8,7 @@
  *     schedule/producer.c   rings of stages, barriers, the producer warp, the carried step counters
  *     schedule/clip.c       tiles with more rows than their array
  *     depth.c          loops over k in steps too long for a ring
- *     pair.c           two blocks of a cluster that make half of the results each
+ *     team.c           blocks of a cluster that make a part of the results each
  *     walk.c           which tile blocks a thread block takes; resident.c: thread blocks of a multiprocessor
  *     copied.c         what TMA cannot bring: cp.async of all threads fills the ring instead of the producer
  *     rotate_plan.c    loops of two chained products whose steps overlap; rotate.c lowers them
@@ -34,8 +34,8 @@
  * arrival of every consumer warp that works on a tile; a consumer waits for `full` of a step before it reads the stage,
  * and arrives at `empty` only after the wait for the last product that reads it.
  *
- * Where two blocks of a cluster make half of the results each (pair.c), each brings half of the operand that both read
- * to both: `full` of each counts the bytes that come from both, and `empty` the arrivals of the consumers of both.
+ * Where the blocks of a cluster make a part of the results each (team.c), each brings a part of the operand that all
+ * read to all: `full` of each counts the bytes that come from all, and `empty` the arrivals of the consumers of all.
  *
  * Named barriers: 0 all threads, or all consumers; TS_BAR_WARPGROUP + i warpgroup i of the consumers; TS_BAR_TURN + i
  * it is the turn of warpgroup i to issue its products (rotated loops, ping-pong).
@@ -66,7 +66,7 @@ typedef struct ts_tma_load {
     uint32_t group, offset;         /* offset in a stage */
     bool by_consumers;                  /* by the consumers: `load` is what they computed, no map, no producer */
     uint32_t rows_dim;              /* of the tensor map */
-    bool shared;                    /* two blocks of a cluster bring half of it each, for both */
+    bool shared, by_rows;           /* the blocks of a team bring a part each, for all: panels, or rows of each */
     ts_val rows_here;               /* thread value: rows that a copy brings, when clipped (schedule/clip.c) */
     uint32_t slice_axis;            /* of the array, when the view is of a slice; */
     ts_val start, extent;           /* its first row and its rows, tile values; 0 = no slice */
@@ -126,7 +126,8 @@ typedef struct ts_tma {
     ts_val split, sum; /* loop whose trips 2^log_split blocks share, 0 = none; its result, */
     const ts_linear *share; /* dealt out to them */
     uint32_t log_split;
-    ts_val rank;      /* of a block of two that make half of the results each (pair.c), 0 = none */
+    ts_val rank;      /* of a block of a team whose blocks make a part of the results each (team.c), 0 = none; */
+    uint32_t team;    /* how many they are, else 1: so many read what each of them fills */
     bool active, staged; /* staged: the function has stores through the staging */
     bool copied;         /* all threads bring the operands by cp.async (copied.c): no producer, no tensor maps */
 } ts_tma;
@@ -154,11 +155,6 @@ bool ts__copied_describe(const ts_fn *fn, ts_val v, const uint32_t axes[2], ts_t
 static inline bool ts_tma_produces(const ts_tma *tma)
 {
     return tma->active && !tma->copied;
-}
-/* How many blocks a stage waits for before it is filled again. */
-static inline uint32_t ts_tma_readers(const ts_tma *tma)
-{
-    return tma->rank ? 2 : 1;
 }
 /* log2 of all consumer warps. */
 static inline uint32_t ts_tma_consumers(const ts_tma *tma)

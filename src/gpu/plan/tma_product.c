@@ -148,19 +148,20 @@ static bool product_may_be_short(const ts_tma_load *load, const ts_plan_tmap *ma
     return !mn_major && !map->nan_fill && load->rows <= TS_TMA_BOX && (rows->param >= 0 || rows->value < load->rows);
 }
 
-/* A tile that both blocks of a cluster load: each brings half of its panels, or of the rows of the only one. */
+/* A tile that all blocks of a team load: each brings so many of its panels, or of the rows of each. */
 static void product_share(const ts_tma_work *w, ts_tma_load *load, ts_plan_tmap *map)
 {
-    bool by_rows = load->inner * load->elem_bytes == load->span;
-    uint32_t rank = ts_type_rank(w->module, ts_type_of(w->fn, load->load));
-    if (!w->out->rank || load->start || (by_rows && load->rows < 2 * TS_TMA_ROWS_LEAST))
+    uint32_t rank = ts_type_rank(w->module, ts_type_of(w->fn, load->load)), n = w->out->team;
+    bool by_rows = load->inner * load->elem_bytes / load->span % n != 0;
+    if (!w->out->rank || load->start || (by_rows && load->rows % (n * TS_TMA_ROWS_LEAST)))
         return;
     for (uint32_t i = 0; i < rank; i++)
         if (w->own[ts_opnd(w->fn, load->load, 1 + i)])
             return;
     load->shared = true;
+    load->by_rows = by_rows;
     if (by_rows)
-        map->box[load->rows_dim] = TS_MIN(load->rows / 2, (uint32_t)TS_TMA_BOX);
+        map->box[load->rows_dim] = TS_MIN(load->rows / n, (uint32_t)TS_TMA_BOX);
 }
 
 /* Adds the load behind operand `v`; TS_NO when it cannot be made by TMA, or by copies. */

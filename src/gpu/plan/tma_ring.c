@@ -34,6 +34,25 @@ static void ring_read_last(ts_tma_group *group, const ts_wgmma *product, ts_val 
     group->waits_next_step = !within && (product->waits_next_step || product->deferred);
 }
 
+static bool ring_waits_next_step(const ts_tma_work *w, ts_val mma)
+{
+    for (uint32_t i = 0; i < w->out->products.n; i++)
+        if (w->out->products.at[i].mma == mma)
+            return w->out->products.at[i].waits_next_step;
+    return false;
+}
+
+/* The group of operand a, where a product before this one reads it in the same step: TS_NO = there is none. What both
+ * read comes and goes together, so that the loop needs one ring, of any number of stages. */
+static uint32_t ring_of_other(const ts_tma_work *w, const ts_wgmma *product, ts_val loop)
+{
+    uint32_t group = product->a == TS_NO ? TS_NO : w->out->loads.at[product->a].group;
+    const ts_tma_group *g = group == TS_NO ? NULL : &w->out->groups.at[group];
+    bool together = g && loop && g->loop == loop && !g->within && w->shape.parent[g->first] == loop &&
+                    w->shape.parent[product->mma] == loop && !ts__rotated(w->out, loop);
+    return together && product->waits_next_step && ring_waits_next_step(w, g->first) ? group : TS_NO;
+}
+
 /* A stage is released after the product, or after a whole loop of products; loads outside loops never. */
 static bool ring_join(ts_tma_work *w, uint32_t load, const ts_wgmma *product)
 {
@@ -47,8 +66,10 @@ static bool ring_join(ts_tma_work *w, uint32_t load, const ts_wgmma *product)
         ring_read_last(group, product, within);
         return alike && within != TS_NO;
     }
+    uint32_t other = ring_of_other(w, product, loop);
     for (uint32_t i = 0; i < w->out->groups.n; i++)
-        if (w->out->groups.at[i].loop == loop && (w->out->copied || w->out->groups.at[i].first == product->mma))
+        if (w->out->groups.at[i].loop == loop &&
+            (w->out->copied || i == other || w->out->groups.at[i].first == product->mma))
             group = &w->out->groups.at[i];
     if (!group) {
         ts_tma_group fresh = {.loop = loop, .first = product->mma, .at = TS_NO};

@@ -226,7 +226,7 @@ uint32_t ts__tma_coordinates(ts_lower *lw, ts_val v, const ts_tma_load *load, ts
     return n;
 }
 
-/* What this block brings of a tile: all of it; or half, to both blocks of a cluster. */
+/* What this block brings of a tile: all of it; or a part, to all blocks of a team. */
 typedef struct pipe_share {
     uint32_t inner, rows, blocks; /* blocks: mask of those that get it, 0 = this one */
     ts_val inner_from, row_from, bytes_from; /* 0 = from the first on */
@@ -237,13 +237,14 @@ static pipe_share pipe_share_of(ts_lower *lw, const ts_tma_load *load)
     pipe_share share = {.inner = load->inner, .rows = load->rows};
     if (!load->shared)
         return share;
+    uint32_t n = pipe_tma(lw)->team;
     ts_val rank = ts_emit(&lw->b, TS_OP_sreg, TS_T_i32, 0, NULL, TS_S(TS_SREG_CLUSTER_RANK, 0, 0), 0);
-    bool by_rows = load->inner * load->elem_bytes == load->span;
-    *(by_rows ? &share.rows : &share.inner) /= 2;
-    *(by_rows ? &share.row_from : &share.inner_from) =
-        ts__lower_op(lw, TS_OP_muli, rank, by_rows ? share.rows : share.inner, 0);
-    share.bytes_from = ts__lower_op(lw, TS_OP_muli, rank, load->bytes / 2, 0);
-    share.blocks = (1u << ts_tma_readers(pipe_tma(lw))) - 1;
+    *(load->by_rows ? &share.rows : &share.inner) /= n;
+    *(load->by_rows ? &share.row_from : &share.inner_from) =
+        ts__lower_op(lw, TS_OP_muli, rank, load->by_rows ? share.rows : share.inner, 0);
+    uint32_t panel = load->rows * load->span;
+    share.bytes_from = ts__lower_op(lw, TS_OP_muli, rank, (load->by_rows ? panel : load->bytes) / n, 0);
+    share.blocks = (1u << n) - 1;
     return share;
 }
 
@@ -360,7 +361,7 @@ static void pipe_producer(ts_lower *lw)
         tma->loops.at[i].count = tma->loops.at[i].start = 0;
 }
 
-/* The two blocks of a cluster; relaxed: the other one's barriers are made, nothing else is said of memory. */
+/* The blocks of a team; relaxed: the barriers of all are made, nothing else is said of memory. */
 static void pipe_meet(ts_lower *lw, bool relaxed)
 {
     ts_emit(&lw->b, TS_OP_cluster_arrive, TS_T_none, 0, NULL, TS_S(relaxed, 0, 0), 0);
@@ -370,7 +371,7 @@ static void pipe_meet(ts_lower *lw, bool relaxed)
 static void pipe_init(ts_lower *lw)
 {
     const ts_tma *tma = pipe_tma(lw);
-    uint32_t warps = ts_tma_readers(tma) << lw->assign.n_warp;
+    uint32_t warps = tma->team << lw->assign.n_warp;
     ts_val first = ts_cmp(&lw->b, TS_OP_cmpi, TS_EQ, lw->tid, ts__lower_i32(lw, 0), 0),
            opener = ts_if_begin(&lw->b, first);
     for (uint32_t i = 0; i < (tma->one_ring ? 1 : tma->groups.n); i++)
@@ -387,7 +388,7 @@ static void pipe_init(ts_lower *lw)
         pipe_meet(lw, true);
 }
 
-/* Memory of a block is gone when it ends: not before the other one has arrived for the last time. */
+/* Memory of a block is gone when it ends: not before the others have arrived for the last time. */
 static void pipe_leave(ts_lower *lw)
 {
     if (ts_tma_produces(pipe_tma(lw)) && pipe_tma(lw)->rank)

@@ -126,7 +126,7 @@ const ts_val *ts__wgmma_fragments(ts_lower *lw, ts_val v, uint32_t *n)
  * a lane for each. */
 static void wgmma_release(ts_lower *lw, const ts_tma_group *group, ts_val count, ts_val pred)
 {
-    uint32_t readers = ts_tma_readers(&lw->assign.tma);
+    uint32_t readers = lw->assign.tma.team;
     ts_val bar = ts__ring_barrier(lw, group, group->empty, count), lane = ts__lower_op(lw, TS_OP_andi, lw->tid, 31, 0);
     if (readers > 1) {
         ts_val opnds[] = {bar, ts__lower_op(lw, TS_OP_andi, lane, readers - 1, 0)};
