@@ -4,6 +4,7 @@
  * device of its first argument, whatever device is current, so the function itself need not think of devices.
  */
 #include "numeric.h"
+#include <string.h>
 #include <structmember.h>
 
 typedef struct numeric_routine {
@@ -145,13 +146,14 @@ static PyMemberDef routine_members[] = {
     {"__wrapped__", T_OBJECT, offsetof(numeric_routine, function), READONLY, "The function as it is written."},
     {NULL, 0, 0, 0, NULL},
 };
+/* The first slot is what NumericBuiltin lacks: in a class it does not become a method, as NumPy's functions in C. */
 static PyType_Slot routine_slots[] = {
+    {Py_tp_descr_get, routine_bind},
     {Py_tp_new, routine_new},
     {Py_tp_traverse, routine_traverse},
     {Py_tp_clear, routine_clear},
     {Py_tp_dealloc, routine_dealloc},
     {Py_tp_call, PyVectorcall_Call},
-    {Py_tp_descr_get, routine_bind},
     {Py_tp_getattro, routine_attribute},
     {Py_tp_repr, routine_repr},
     {Py_tp_methods, routine_methods},
@@ -159,15 +161,20 @@ static PyType_Slot routine_slots[] = {
     {Py_tp_members, routine_members},
     {0, NULL},
 };
-static PyType_Spec routine_spec = {"tessera._core.NumericRoutine", sizeof(numeric_routine), 0,
-                                   Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_GC | Py_TPFLAGS_HAVE_VECTORCALL |
-                                       Py_TPFLAGS_METHOD_DESCRIPTOR,
-                                   routine_slots};
+#define ROUTINE_FLAGS (Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_GC | Py_TPFLAGS_HAVE_VECTORCALL)
+static PyType_Spec routine_specs[] = {
+    {"tessera._core.NumericRoutine", sizeof(numeric_routine), 0, ROUTINE_FLAGS | Py_TPFLAGS_METHOD_DESCRIPTOR,
+     routine_slots},
+    {"tessera._core.NumericBuiltin", sizeof(numeric_routine), 0, ROUTINE_FLAGS, routine_slots + 1},
+};
 
 int numeric_routine_init(PyObject *module)
 {
-    PyObject *type = PyType_FromModuleAndSpec(module, &routine_spec, NULL);
-    int done = type ? PyModule_AddObjectRef(module, "NumericRoutine", type) : -1;
-    Py_XDECREF(type);
+    int done = 0;
+    for (size_t i = 0; i < sizeof routine_specs / sizeof *routine_specs && done == 0; i++) {
+        PyObject *type = PyType_FromModuleAndSpec(module, &routine_specs[i], NULL);
+        done = type ? PyModule_AddObjectRef(module, strrchr(routine_specs[i].name, '.') + 1, type) : -1;
+        Py_XDECREF(type);
+    }
     return done;
 }

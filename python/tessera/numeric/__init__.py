@@ -8,6 +8,7 @@ each shape; those on small arrays run at once. What is missing raises ``NotImple
 from __future__ import annotations
 
 import importlib as _importlib
+import types as _types
 from typing import Any
 
 import numpy as _numpy
@@ -59,7 +60,11 @@ _MODULES = (_functions, _reduce, _index, _operators, _sort, _linear, _einsum, _m
 for _module in _MODULES:
     globals().update(
         {
-            _name: _core.NumericRoutine(_thing)
+            _name: (
+                _core.NumericBuiltin
+                if isinstance(getattr(_numpy, _name), _types.BuiltinFunctionType)
+                else _core.NumericRoutine
+            )(_thing)
             for _name, _thing in vars(_module).items()
             if callable(_thing)
             and getattr(_thing, "__module__", "") == _module.__name__

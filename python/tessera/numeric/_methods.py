@@ -113,6 +113,14 @@ def setflags(self: ndarray, write: Any = None, align: Any = None, uic: Any = Non
         self.flags.writeable = write
 
 
+def __array_wrap__(
+    self: ndarray, array: Any, context: Any = None, return_scalar: bool = False
+) -> Any:
+    """The array that a function of NumPy's has made, as one of ours."""
+    made = f.asarray(array)
+    return made._scalar() if return_scalar and not made.ndim else made
+
+
 METHODS = {
     name: thing
     for name, thing in globals().items()

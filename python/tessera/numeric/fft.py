@@ -256,21 +256,22 @@ def irfft2(
 # -- frequencies ---------------------------------------------------------------------------------------
 
 
-def fftfreq(n: int, d: float = 1.0, device: Any = None) -> ndarray:
+def fftfreq(n: int, d: float = 1.0, device: Any = None, *, dtype: Any = None) -> ndarray:
     """The frequencies of the elements of a transform of n numbers that are d apart."""
     if not isinstance(n, (int, numpy.integer)):
         raise ValueError("n should be an integer")  # noqa: TRY004  as NumPy's
     places = f.arange(n, device=device)
     half = (n - 1) // 2 + 1
     places[half:] -= n
-    return places * (1.0 / (n * d))
+    return (places * (1.0 / (n * d))).astype(float if dtype is None else dtype, copy=False)
 
 
-def rfftfreq(n: int, d: float = 1.0, device: Any = None) -> ndarray:
+def rfftfreq(n: int, d: float = 1.0, device: Any = None, *, dtype: Any = None) -> ndarray:
     """The frequencies of the elements of a real transform of n numbers that are d apart."""
     if not isinstance(n, (int, numpy.integer)):
         raise ValueError("n should be an integer")  # noqa: TRY004  as NumPy's
-    return f.arange(n // 2 + 1, device=device) * (1.0 / (n * d))
+    made = f.arange(n // 2 + 1, device=device) * (1.0 / (n * d))
+    return made.astype(float if dtype is None else dtype, copy=False)
 
 
 def _shifted(x: Any, axes: Any, towards: int) -> ndarray:

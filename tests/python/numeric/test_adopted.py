@@ -136,3 +136,14 @@ def test_classes_of_dtypes():
 def test_ellipsis_as_out_gives_an_array():
     made = tn.true_divide(3, 2, out=...)
     assert isinstance(made, tn.ndarray) and made.shape == () and float(made) == 1.5
+
+
+def test_functions_that_numpy_has_in_c_do_not_become_methods():
+    class Case:
+        array, total = tn.array, tn.sum
+
+    assert Case().array([1, 2]).tolist() == [1, 2]
+    assert pickle.loads(pickle.dumps(tn.array)) is tn.array
+    with pytest.raises(TypeError):
+        Case().total(axis=0)
+    assert tn.ones(3).__array_wrap__(np.arange(2)).tolist() == [0, 1]

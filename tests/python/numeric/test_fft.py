@@ -118,5 +118,6 @@ def test_frequencies_and_shifts(n):
 @pytest.mark.parametrize("name", tn.fft.__all__)
 def test_signatures_are_numpys(name):
     ours, theirs = (inspect.signature(getattr(m.fft, name)).parameters for m in (tn, np))
+    ours = {name: p for name, p in ours.items() if name != "dtype"}  # of the array API
     assert list(ours) == list(theirs)
     assert [p.default for p in ours.values()] == [p.default for p in theirs.values()]
