@@ -176,9 +176,10 @@ def installed(folder: str) -> Count:
             total.add(Count(int(done.returncode == 0), int(done.returncode != 0)))
             print(f"  {'ok  ' if not done.returncode else 'FAIL'} installed library: {name}", flush=True)
         print(done.stderr, end="")
-        beyond = [p.name for p in pathlib.Path(place).rglob("*") if p.suffix == ".py" or p.name.startswith(("_core", "_bind"))]
+        files = [p.name for p in pathlib.Path(place).rglob("*")]
+        beyond = [name for name in files if name.endswith(".py") or name.startswith(("_core", "_bindings"))]
         total.add(Count(int(not beyond), int(bool(beyond))))
-        print(f"  {'FAIL' if beyond else 'ok  '} installed library: nothing of Python {' '.join(beyond[:3])}", flush=True)
+        print(f"  {'FAIL' if beyond else 'ok  '} installed library: no Python {' '.join(beyond[:3])}", flush=True)
     return total
 
 

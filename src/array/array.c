@@ -54,10 +54,13 @@ ts_status ts__array_new(ts_buffer *buffer, void *data, ts_dtype dtype, uint32_t 
 ts_status ts_array_empty(ts_device *device, const ts_stream *stream, ts_dtype dtype, uint32_t rank,
                          const int64_t *shape, ts_array **out, ts_error *err)
 {
+    TS_NEED(err, out);
+    *out = NULL;
+    TS_NEED(err, device);
+    TS_NEED_N(err, shape, rank);
     int64_t strides[TS_ARRAY_RANK];
     uint64_t bytes;
     ts_buffer *buffer;
-    *out = NULL;
     TS_TRY(array_check_shape(dtype, rank, shape, err));
     if (!ts__array_dense(dtype, rank, shape, strides, &bytes))
         return ts_fail(err, TS_SHAPE, "the array would have more than 2^62 bytes");
@@ -71,6 +74,10 @@ ts_status ts_array_empty(ts_device *device, const ts_stream *stream, ts_dtype dt
 ts_status ts_array_full(ts_device *device, const ts_stream *stream, ts_dtype dtype, uint64_t bits, uint32_t rank,
                         const int64_t *shape, ts_array **out, ts_error *err)
 {
+    TS_NEED(err, out);
+    *out = NULL;
+    TS_NEED(err, device);
+    TS_NEED_N(err, shape, rank);
     TS_TRY(ts_array_empty(device, stream, dtype, rank, shape, out, err));
     if (!stream)
         stream = ts_device_default_stream(device);
@@ -79,14 +86,17 @@ ts_status ts_array_full(ts_device *device, const ts_stream *stream, ts_dtype dty
     ts_status status = ts_mem_fill(stream, (*out)->data, bits, word, words, err);
     if (status != TS_OK) {
         ts_array_release(*out);
-        *out = NULL;
-    }
+        }
     return status;
 }
 
 ts_status ts_array_zeros(ts_device *device, const ts_stream *stream, ts_dtype dtype, uint32_t rank,
                          const int64_t *shape, ts_array **out, ts_error *err)
 {
+    TS_NEED(err, out);
+    *out = NULL;
+    TS_NEED(err, device);
+    TS_NEED_N(err, shape, rank);
     return ts_array_full(device, stream, dtype, 0, rank, shape, out, err);
 }
 
@@ -103,9 +113,12 @@ void ts__array_strides(const ts_layout *layout, bool empty, int64_t *strides)
 ts_status ts_array_of(ts_buffer *buffer, uint64_t offset, ts_dtype dtype, uint32_t rank, const int64_t *shape,
                       const int64_t *strides, ts_array **out, ts_error *err)
 {
+    TS_NEED(err, out);
+    *out = NULL;
+    TS_NEED(err, buffer);
+    TS_NEED_N(err, shape, rank);
     int64_t kept[TS_ARRAY_RANK];
     layout_span span = {0};
-    *out = NULL;
     TS_TRY(array_check_shape(dtype, rank, shape, err));
     TS_TRY(ts_buffer_check(buffer, err));
     uint32_t bytes = (uint32_t)ts_dtype_bytes(dtype);

@@ -7,7 +7,9 @@
 
 ts_status ts_buffer_create(ts_device *device, const ts_stream *stream, uint64_t bytes, ts_buffer **out, ts_error *err)
 {
+    TS_NEED(err, out);
     *out = NULL;
+    TS_NEED(err, device);
     if (!stream)
         stream = ts_device_default_stream(device);
     ts_buffer *buffer = ts__new(device->alloc, sizeof *buffer);
@@ -32,7 +34,10 @@ ts_status ts_buffer_create(ts_device *device, const ts_stream *stream, uint64_t 
 ts_status ts_buffer_wrap(ts_device *device, void *data, uint64_t bytes, void (*release)(void *user), void *user,
                          ts_buffer **out, ts_error *err)
 {
+    TS_NEED(err, out);
     *out = NULL;
+    TS_NEED(err, device);
+    TS_NEED_N(err, data, bytes);
     ts_buffer *buffer = ts__new(device->alloc, sizeof *buffer);
     if (!buffer)
         return ts_fail(err, TS_NOMEM, "out of memory for an array");
@@ -72,6 +77,7 @@ static void buffer_give_back(ts_buffer *buffer)
 
 ts_status ts_buffer_free(ts_buffer *buffer, ts_error *err)
 {
+    TS_NEED(err, buffer);
     uint32_t lent = 0;
     if (atomic_compare_exchange_strong(&buffer->lent, &lent, BUFFER_FREED))
         buffer_give_back(buffer);
@@ -84,6 +90,7 @@ ts_status ts_buffer_free(ts_buffer *buffer, ts_error *err)
 /* A failing exchange reads the count anew: a free or another lend came between. */
 ts_status ts_buffer_lend(ts_buffer *buffer, ts_error *err)
 {
+    TS_NEED(err, buffer);
     uint32_t lent = atomic_load(&buffer->lent);
     do {
         TS_TRY(ts_buffer_check(buffer, err));
@@ -109,6 +116,7 @@ void ts_buffer_release(ts_buffer *buffer)
 
 ts_status ts_buffer_check(const ts_buffer *buffer, ts_error *err)
 {
+    TS_NEED(err, buffer);
     if (ts__buffer_is_there(buffer))
         return TS_OK;
     return ts_fail(err, TS_BUFFER, atomic_load_explicit(&buffer->lent, memory_order_relaxed) == BUFFER_FREED

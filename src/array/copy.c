@@ -221,6 +221,7 @@ static ts_status copy_host(copy_job job, ts_error *err)
 ts_status ts_array_from_host(ts_array *array, const ts_stream *stream, const void *host, const int64_t *host_strides,
                              ts_error *err)
 {
+    TS_NEED(err, array);
     if (array->flags & TS_ARRAY_READONLY)
         return ts_fail(err, TS_BUFFER, "the array is read-only; copy it to change it");
     return copy_host((copy_job){array, stream, (char *)(uintptr_t)host, host_strides, false}, err);
@@ -229,6 +230,7 @@ ts_status ts_array_from_host(ts_array *array, const ts_stream *stream, const voi
 ts_status ts_array_to_host(const ts_array *array, const ts_stream *stream, void *host, const int64_t *host_strides,
                            ts_error *err)
 {
+    TS_NEED(err, array);
     return copy_host((copy_job){array, stream, host, host_strides, true}, err);
 }
 
@@ -261,7 +263,9 @@ static ts_status copy_across(const ts_array *from, ts_array *to, const ts_stream
 ts_status ts_array_copy(const ts_array *array, ts_device *device, const ts_stream *stream, ts_array **out,
                         ts_error *err)
 {
+    TS_NEED(err, out);
     *out = NULL;
+    TS_NEED(err, array);
     TS_TRY(ts_buffer_check(array->buffer, err));
     if (!device)
         device = array->device;

@@ -57,6 +57,7 @@ static ts_status dlpack_check_offset(const ts_dl_tensor *tensor, ts_error *err)
 
 ts_status ts_dl_check(const ts_dl_tensor *tensor, int32_t most_axes, ts_error *err)
 {
+    TS_NEED(err, tensor);
     TS_TRY(dlpack_check_offset(tensor, err));
     ts_layout layout = dlpack_layout(tensor);
     return ts_layout_check(&layout, most_axes, err);
@@ -86,6 +87,7 @@ static ts_status dlpack_check(const ts_dl_tensor *tensor, ts_dtype *dtype, uint1
 
 ts_status ts_arg_of_dlpack(const ts_dl_tensor *tensor, ts_arg *out, ts_error *err)
 {
+    TS_NEED(err, tensor, out);
     ts_dtype dtype;
     uint16_t device = 0;
     TS_TRY(dlpack_check(tensor, &dtype, &device, err));
@@ -160,9 +162,11 @@ static ts_status dlpack_begin(ts_array *array, dlpack_export **out, ts_dl_tensor
 
 ts_status ts_array_to_dlpack(ts_array *array, ts_dl_managed **out, ts_error *err)
 {
+    TS_NEED(err, out);
+    *out = NULL;
+    TS_NEED(err, array);
     dlpack_export *export;
     ts_dl_tensor tensor;
-    *out = NULL;
     if (array->flags & TS_ARRAY_READONLY)
         return ts_fail(err, TS_BUFFER, "a read-only array cannot be handed out in the old DLPack form; ask for version "
                                        "1.0, or copy it");
@@ -174,9 +178,11 @@ ts_status ts_array_to_dlpack(ts_array *array, ts_dl_managed **out, ts_error *err
 
 ts_status ts_array_to_dlpack_versioned(ts_array *array, ts_dl_managed_versioned **out, ts_error *err)
 {
+    TS_NEED(err, out);
+    *out = NULL;
+    TS_NEED(err, array);
     dlpack_export *export;
     ts_dl_tensor tensor;
-    *out = NULL;
     TS_TRY(dlpack_begin(array, &export, &tensor, err));
     export->managed.versioned = (ts_dl_managed_versioned){
         .major = DL_MAJOR, .minor = DL_MINOR, .context = export, .deleter = dlpack_end_versioned,
@@ -230,12 +236,17 @@ static ts_status dlpack_import(const ts_dl_tensor *tensor, void (*release)(void 
 
 ts_status ts_array_from_dlpack(ts_dl_managed *managed, ts_array **out, ts_error *err)
 {
+    TS_NEED(err, out);
+    *out = NULL;
+    TS_NEED(err, managed);
     return dlpack_import(&managed->tensor, dlpack_release_old, managed, 0, out, err);
 }
 
 ts_status ts_array_from_dlpack_versioned(ts_dl_managed_versioned *managed, ts_array **out, ts_error *err)
 {
+    TS_NEED(err, out);
     *out = NULL;
+    TS_NEED(err, managed);
     if (managed->major != DL_MAJOR)
         return ts_fail(err, TS_BUFFER, "a tensor of DLPack version %u.%u cannot be taken; this library knows version 1",
                        managed->major, managed->minor);

@@ -3,6 +3,7 @@
  * What is wrong with the description of an array, in words. The check itself: layout.h.
  */
 #include "array/layout.h"
+#include "base/base.h"
 #include <stdio.h>
 
 static void layout_tuple(const int64_t *values, int32_t n, char *room, size_t bytes)
@@ -60,6 +61,7 @@ ts_status ts__layout_fail(layout_flaw flaw, const ts_layout *layout, int32_t mos
 
 ts_status ts_layout_check(const ts_layout *layout, int32_t most_axes, ts_error *err)
 {
+    TS_NEED(err, layout);
     layout_span span;
     layout_flaw flaw = ts__layout_flaw(layout, most_axes, &span);
     return flaw == LAYOUT_GOOD ? TS_OK : ts__layout_fail(flaw, layout, most_axes, err);

@@ -40,8 +40,10 @@ static uint64_t view_steps(int64_t start, int64_t stop, int64_t step)
 ts_status ts_array_slice(const ts_array *array, uint32_t axis, int64_t start, int64_t stop, int64_t step,
                          ts_array **out, ts_error *err)
 {
-    int64_t shape[TS_ARRAY_RANK], strides[TS_ARRAY_RANK], last = start, offset;
+    TS_NEED(err, out);
     *out = NULL;
+    TS_NEED(err, array);
+    int64_t shape[TS_ARRAY_RANK], strides[TS_ARRAY_RANK], last = start, offset;
     TS_TRY(view_check_axis(array, axis, err));
     if (step == 0)
         return ts_fail(err, TS_VALUE, "slice step cannot be zero");
@@ -62,8 +64,10 @@ ts_status ts_array_slice(const ts_array *array, uint32_t axis, int64_t start, in
 
 ts_status ts_array_pick(const ts_array *array, uint32_t axis, int64_t index, ts_array **out, ts_error *err)
 {
-    int64_t shape[TS_ARRAY_RANK], strides[TS_ARRAY_RANK];
+    TS_NEED(err, out);
     *out = NULL;
+    TS_NEED(err, array);
+    int64_t shape[TS_ARRAY_RANK], strides[TS_ARRAY_RANK];
     TS_TRY(view_check_axis(array, axis, err));
     if (index < 0 || index >= array->shape[axis])
         return ts_fail(err, TS_INDEX, "index %lld is out of bounds for axis %u with size %lld", (long long)index, axis,
@@ -78,9 +82,11 @@ ts_status ts_array_pick(const ts_array *array, uint32_t axis, int64_t index, ts_
 
 ts_status ts_array_transpose(const ts_array *array, const uint32_t *axes, ts_array **out, ts_error *err)
 {
+    TS_NEED(err, out);
+    *out = NULL;
+    TS_NEED(err, array);
     int64_t shape[TS_ARRAY_RANK], strides[TS_ARRAY_RANK];
     uint32_t seen = 0;
-    *out = NULL;
     for (uint32_t d = 0; d < array->rank; d++) {
         uint32_t from = axes ? axes[d] : array->rank - 1u - d;
         TS_TRY(view_check_axis(array, from, err));
@@ -166,9 +172,13 @@ static bool view_regroup(const ts_array *array, uint32_t rank, const int64_t *sh
 
 ts_status ts_array_reshape(const ts_array *array, uint32_t rank, const int64_t *asked, ts_array **out, ts_error *err)
 {
+    TS_NEED(err, out);
+    *out = NULL;
+    TS_NEED(err, array);
+    if (!asked && rank)
+        return ts__fail_null(err, __func__, "shape");
     int64_t shape[TS_ARRAY_RANK], strides[TS_ARRAY_RANK];
     uint64_t bytes;
-    *out = NULL;
     if (rank > TS_ARRAY_RANK)
         return ts_fail(err, TS_SHAPE, "an array of %u axes is not possible; the most is %d", rank, TS_ARRAY_RANK);
     TS_TRY(view_infer(array, rank, asked, shape, err));
@@ -204,9 +214,11 @@ static ts_status view_resize(uint32_t rank, int64_t *shape, int64_t *strides, in
 
 ts_status ts_array_view(const ts_array *array, ts_dtype dtype, ts_array **out, ts_error *err)
 {
+    TS_NEED(err, out);
+    *out = NULL;
+    TS_NEED(err, array);
     int64_t shape[TS_ARRAY_RANK], strides[TS_ARRAY_RANK];
     int64_t from = (int64_t)ts_dtype_bytes((ts_dtype)array->dtype), to = (int64_t)ts_dtype_bytes(dtype);
-    *out = NULL;
     if (dtype <= TS_DTYPE_NONE || dtype >= TS_DTYPE_COUNT)
         return ts_fail(err, TS_TYPE, "dtype %d is unknown", (int)dtype);
     memcpy(shape, array->shape, sizeof shape);

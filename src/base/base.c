@@ -66,6 +66,11 @@ ts_status ts_fail(ts_error *err, ts_status status, const char *format, ...)
     return status;
 }
 
+ts_status ts__fail_null(ts_error *err, const char *function, const char *argument)
+{
+    return ts_fail(err, TS_VALUE, "%s(): %s is NULL", function, argument);
+}
+
 /* ---- allocation ------------------------------------------------------------------------------*/
 
 static void *base_resize(void *user, void *block, size_t old_bytes, size_t new_bytes)

@@ -20,6 +20,25 @@
 #define TS_MIN(a, b) ((a) < (b) ? (a) : (b))
 #define TS_MAX(a, b) ((a) > (b) ? (a) : (b))
 
+/* ---- arguments of public functions ---------------------------------------------------------------- */
+
+/* TS_VALUE, "ts_launch(): kernel is NULL". */
+ts_status ts__fail_null(ts_error *err, const char *function, const char *argument);
+
+/* At the head of a public function: returns where one of up to four pointers is NULL. */
+#define TS_NEED(err, ...) TS__NEED_PICK(__VA_ARGS__, TS__NEED4, TS__NEED3, TS__NEED2, TS__NEED1, )(err, __VA_ARGS__)
+#define TS__NEED_PICK(a, b, c, d, macro, ...) macro
+#define TS__NEED1(err, a) TS_NEED_N(err, a, 1)
+#define TS__NEED2(err, a, b) TS__NEED1(err, a); TS__NEED1(err, b)
+#define TS__NEED3(err, a, ...) TS__NEED1(err, a); TS__NEED2(err, __VA_ARGS__)
+#define TS__NEED4(err, a, ...) TS__NEED1(err, a); TS__NEED3(err, __VA_ARGS__)
+/* The same for an array of n, which may be NULL where it has nothing. */
+#define TS_NEED_N(err, array, n)                                                                   \
+    do {                                                                                           \
+        if (!(array) && (n))                                                                       \
+            return ts__fail_null(err, __func__, #array);                                           \
+    } while (0)
+
 /* ---- arena ---------------------------------------------------------------------------------- */
 
 typedef struct ts_arena_block ts_arena_block;

@@ -343,12 +343,17 @@ ts_status ts__compile_python(const ts_source *source, const ts_spec *spec, size_
 ts_status ts_compile(const void *pack, size_t n_pack, const ts_spec *spec, size_t n_spec, const ts_hints *hints,
                      ts_target target, const ts_alloc *alloc, ts_code *out, ts_error *err)
 {
+    TS_NEED(err, out);
+    TS_NEED_N(err, pack, n_pack);
+    TS_NEED_N(err, spec, n_spec);
     return ts__compile_python(&(ts_source){.bytes = pack, .n = n_pack}, spec, n_spec, hints, target, alloc, out, err);
 }
 
 ts_status ts_compile_text(const char *text, size_t n, const char *entry, ts_target target, const ts_alloc *alloc,
                           ts_code *out, ts_error *err)
 {
+    TS_NEED(err, out);
+    TS_NEED_N(err, text, n);
     ts_arena arena;
     ts__arena_init(&arena, alloc);
     ts_module *module = NULL;
@@ -365,10 +370,13 @@ ts_status ts_compile_text(const char *text, size_t n, const char *entry, ts_targ
 ts_status ts_lower_source(const ts_source *source, const ts_spec *spec, size_t n_spec, const ts_hints *hints,
                           uint32_t flags, const ts_alloc *alloc, char **out, size_t *n, ts_error *err)
 {
+    TS_NEED(err, out);
+    *out = NULL;
+    TS_NEED(err, source, n);
+    TS_NEED_N(err, spec, n_spec);
     ts_arena arena;
     ts_text text;
     ts_module *module = NULL;
-    *out = NULL;
     *n = 0;
     ts__arena_init(&arena, alloc);
     ts__text_init(&text, alloc);
@@ -386,5 +394,10 @@ ts_status ts_lower_source(const ts_source *source, const ts_spec *spec, size_t n
 ts_status ts_lower_text(const void *pack, size_t n_pack, const ts_spec *spec, size_t n_spec, const ts_hints *hints,
                         const ts_alloc *alloc, char **out, size_t *n, ts_error *err)
 {
+    TS_NEED(err, out);
+    *out = NULL;
+    TS_NEED(err, n);
+    TS_NEED_N(err, pack, n_pack);
+    TS_NEED_N(err, spec, n_spec);
     return ts_lower_source(&(ts_source){.bytes = pack, .n = n_pack}, spec, n_spec, hints, 0, alloc, out, n, err);
 }

@@ -119,6 +119,9 @@ static ts_status interpret_module(ts_module *module, const char *entry, const ts
 ts_status ts_interpret_pack(const void *pack, size_t n_pack, const ts_spec *spec, size_t n_spec,
                             const ts_hints *hints, const ts_interpret *run, ts_error *err)
 {
+    TS_NEED(err, run);
+    TS_NEED_N(err, pack, n_pack);
+    TS_NEED_N(err, spec, n_spec);
     ts_arena arena;
     ts_module *module = NULL;
     ts__arena_init(&arena, NULL);
@@ -132,6 +135,8 @@ ts_status ts_interpret_pack(const void *pack, size_t n_pack, const ts_spec *spec
 
 ts_status ts_interpret_text(const char *text, size_t n, const char *entry, const ts_interpret *run, ts_error *err)
 {
+    TS_NEED(err, run);
+    TS_NEED_N(err, text, n);
     ts_arena arena;
     ts_module *module = NULL;
     ts__arena_init(&arena, NULL);

@@ -304,8 +304,10 @@ static ts_status report_fill(report_impl *impl, ts_error *err)
 
 ts_status ts_report_make(const ts_report_request *request, ts_report **out, ts_error *err)
 {
-    const ts_alloc *alloc = request->alloc ? request->alloc : ts_alloc_default();
+    TS_NEED(err, out);
     *out = NULL;
+    TS_NEED(err, request);
+    const ts_alloc *alloc = request->alloc ? request->alloc : ts_alloc_default();
     report_impl *impl = alloc->resize(alloc->user, NULL, 0, sizeof *impl);
     if (!impl)
         return ts_fail(err, TS_NOMEM, "out of memory while making a report");
@@ -365,8 +367,10 @@ static ts_status report_notes(report_impl *impl, char **out, size_t *n, ts_error
 
 ts_status ts_report_notes(const ts_report_request *request, char **out, size_t *n, ts_error *err)
 {
-    report_impl impl = {.alloc = request->alloc ? request->alloc : ts_alloc_default(), .request = request};
+    TS_NEED(err, out);
     *out = NULL;
+    TS_NEED(err, request, n);
+    report_impl impl = {.alloc = request->alloc ? request->alloc : ts_alloc_default(), .request = request};
     *n = 0;
     impl.report.code.alloc = impl.alloc;
     ts__arena_init(&impl.arena, impl.alloc);

@@ -190,8 +190,10 @@ ts_status ts__report_hand_over(ts_text *text, char **out, size_t *n, ts_error *e
 
 ts_status ts_report_text(const ts_report *report, const ts_alloc *alloc, char **out, size_t *n, ts_error *err)
 {
-    ts_text text;
+    TS_NEED(err, out);
     *out = NULL;
+    TS_NEED(err, report, n);
+    ts_text text;
     *n = 0;
     ts__text_init(&text, alloc ? alloc : ts_alloc_default());
     text_head(&text, report);

@@ -142,6 +142,8 @@ static ts_status source_ir(const ts_source *source, const ts_spec *spec, size_t 
 ts_status ts_compile_source(const ts_source *source, const ts_spec *spec, size_t n_spec, const ts_hints *hints,
                             ts_target target, const ts_alloc *alloc, ts_code *out, ts_error *err)
 {
+    TS_NEED(err, source, out);
+    TS_NEED_N(err, spec, n_spec);
     memset(out, 0, sizeof *out);
     if (source->kind == TS_SOURCE_CUSTOM)
         return source->compile(source, spec, n_spec, hints, target, alloc, out, err);

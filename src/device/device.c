@@ -60,17 +60,20 @@ uint32_t ts_device_epoch(const ts_device *device)
 
 ts_status ts_device_query(ts_device *device, ts_device_info *out, ts_error *err)
 {
+    TS_NEED(err, device, out);
     memset(out, 0, sizeof *out);
     return device->ops->query(device, out, err);
 }
 
 ts_status ts_device_sync(ts_device *device, int64_t limit_ns, ts_error *err)
 {
+    TS_NEED(err, device);
     return device->ops->sync(device, limit_ns, err);
 }
 
 ts_status ts_device_reset(ts_device *device, ts_error *err)
 {
+    TS_NEED(err, device);
     ts_status status = device->ops->reset(device, err);
     atomic_fetch_add(&device->epoch, 1);
     return status;
@@ -116,7 +119,9 @@ static ts_status device_stream(ts_device *device, const ts_stream **stream, ts_e
 
 ts_status ts_mem_alloc(ts_device *device, const ts_stream *stream, uint64_t bytes, void **out, ts_error *err)
 {
+    TS_NEED(err, out);
     *out = NULL;
+    TS_NEED(err, device);
     TS_TRY(device_stream(device, &stream, err));
     if (bytes == 0)
         return TS_OK;
@@ -137,6 +142,9 @@ void ts_mem_free(ts_device *device, const ts_stream *stream, void *memory, uint6
 ts_status ts_mem_copy(const ts_stream *stream, void *to, ts_mem_side to_side, const void *from,
                       ts_mem_side from_side, uint64_t bytes, ts_error *err)
 {
+    TS_NEED(err, stream);
+    TS_NEED_N(err, to, bytes);
+    TS_NEED_N(err, from, bytes);
     if (bytes == 0)
         return TS_OK;
     if (!to || !from)
@@ -147,6 +155,8 @@ ts_status ts_mem_copy(const ts_stream *stream, void *to, ts_mem_side to_side, co
 ts_status ts_mem_fill(const ts_stream *stream, void *to, uint64_t pattern, uint32_t elem_bytes, uint64_t count,
                       ts_error *err)
 {
+    TS_NEED(err, stream);
+    TS_NEED_N(err, to, count);
     if (elem_bytes != 1 && elem_bytes != 2 && elem_bytes != 4 && elem_bytes != 8)
         return ts_fail(err, TS_VALUE, "elements of %u bytes cannot be filled; use 1, 2, 4 or 8", elem_bytes);
     if (count == 0)
@@ -158,7 +168,9 @@ ts_status ts_mem_fill(const ts_stream *stream, void *to, uint64_t pattern, uint3
 
 ts_status ts_host_alloc(ts_device *device, uint64_t bytes, void **out, ts_error *err)
 {
+    TS_NEED(err, out);
     *out = NULL;
+    TS_NEED(err, device);
     return bytes ? device->ops->host_alloc(device, bytes, out, err) : TS_OK;
 }
 
@@ -172,6 +184,9 @@ void ts_host_free(ts_device *device, void *memory, uint64_t bytes)
 
 ts_status ts_stream_create(ts_device *device, ts_stream **out, ts_error *err)
 {
+    TS_NEED(err, out);
+    *out = NULL;
+    TS_NEED(err, device);
     return ts_stream_create_with(device, NULL, out, err);
 }
 
@@ -183,17 +198,20 @@ void ts_stream_destroy(ts_stream *stream)
 
 ts_status ts_stream_sync(const ts_stream *stream, int64_t limit_ns, ts_error *err)
 {
+    TS_NEED(err, stream);
     return stream->device->ops->stream_sync(stream, limit_ns, err);
 }
 
 ts_status ts_stream_done(const ts_stream *stream, bool *done, ts_error *err)
 {
+    TS_NEED(err, stream, done);
     *done = false;
     return stream->device->ops->stream_done(stream, done, err);
 }
 
 ts_status ts_stream_wait_event(const ts_stream *stream, ts_event *event, ts_error *err)
 {
+    TS_NEED(err, stream, event);
     if (event->device->ops != stream->device->ops)
         return ts_fail(err, TS_VALUE, "the event belongs to another kind of device; wait for it on the host with "
                                       "sync() instead");
@@ -202,21 +220,27 @@ ts_status ts_stream_wait_event(const ts_stream *stream, ts_event *event, ts_erro
 
 ts_status ts_stream_call(const ts_stream *stream, void (*function)(void *user), void *user, ts_error *err)
 {
+    TS_NEED(err, stream, function);
     return stream->device->ops->stream_call(stream, function, user, err);
 }
 
 ts_status ts_stream_notify(const ts_stream *stream, ts_notice *notice, ts_error *err)
 {
+    TS_NEED(err, stream, notice);
     return stream->device->ops->stream_notify(stream, notice, err);
 }
 
 ts_status ts_stream_fault(const ts_stream *stream, uint64_t mark, ts_error *err)
 {
+    TS_NEED(err, stream);
     return stream->device->ops->stream_fault(stream, mark, err);
 }
 
 ts_status ts_event_create(ts_device *device, ts_event **out, ts_error *err)
 {
+    TS_NEED(err, out);
+    *out = NULL;
+    TS_NEED(err, device);
     return ts_event_create_with(device, NULL, 0, out, err);
 }
 
@@ -228,29 +252,34 @@ void ts_event_destroy(ts_event *event)
 
 ts_status ts_event_record(ts_event *event, const ts_stream *stream, ts_error *err)
 {
+    TS_NEED(err, event);
     TS_TRY(device_stream(event->device, &stream, err));
     return event->device->ops->event_record(event, stream, err);
 }
 
 ts_status ts_event_sync(ts_event *event, int64_t limit_ns, ts_error *err)
 {
+    TS_NEED(err, event);
     return event->device->ops->event_sync(event, limit_ns, err);
 }
 
 ts_status ts_event_done(ts_event *event, bool *done, ts_error *err)
 {
+    TS_NEED(err, event, done);
     *done = false;
     return event->device->ops->event_done(event, done, err);
 }
 
 ts_status ts_event_notify(ts_event *event, ts_notice *notice, bool *taken, ts_error *err)
 {
+    TS_NEED(err, event, notice, taken);
     *taken = false;
     return event->device->ops->event_notify(event, notice, taken, err);
 }
 
 ts_status ts_event_elapsed(ts_event *begin, ts_event *end, double *ns, ts_error *err)
 {
+    TS_NEED(err, begin, end, ns);
     *ns = 0;
     if (begin->device != end->device)
         return ts_fail(err, TS_VALUE, "the two events belong to different devices");
@@ -264,7 +293,9 @@ ts_status ts_event_elapsed(ts_event *begin, ts_event *end, double *ns, ts_error 
 ts_status ts_program_load(ts_device *device, const ts_code *code, const char *name, const char *file,
                           ts_program **out, ts_error *err)
 {
+    TS_NEED(err, out);
     *out = NULL;
+    TS_NEED(err, device, code);
     if (code->plan.target != (uint32_t)device->target)
         return ts_fail(err, TS_VALUE, "code for target %u cannot be loaded on a device of target %u",
                        code->plan.target, (unsigned)device->target);
@@ -308,6 +339,7 @@ void ts_program_resources(const ts_program *program, ts_resources *out)
 ts_status ts_program_launch(ts_program *program, const ts_stream *stream, const uint32_t grid[3],
                             const uint64_t *params, uint32_t flags, ts_error *err)
 {
+    TS_NEED(err, program, stream, grid);
     ts_device *device = program->device;
     if (stream->device != device)
         return ts_fail(err, TS_VALUE, "the stream belongs to another device than the kernel");

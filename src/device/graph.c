@@ -14,14 +14,17 @@ static ts_status graph_missing(ts_error *err)
 
 ts_status ts_record_begin(const ts_stream *stream, ts_error *err)
 {
+    TS_NEED(err, stream);
     const ts_device_ops *ops = stream->device->ops;
     return ops->record_begin ? ops->record_begin(stream, err) : graph_missing(err);
 }
 
 ts_status ts_record_end(const ts_stream *stream, ts_piece **out, ts_error *err)
 {
-    const ts_device_ops *ops = stream->device->ops;
+    TS_NEED(err, out);
     *out = NULL;
+    TS_NEED(err, stream);
+    const ts_device_ops *ops = stream->device->ops;
     return ops->record_end ? ops->record_end(stream, out, err) : graph_missing(err);
 }
 
@@ -70,7 +73,10 @@ static ts_status graph_check(const ts_step *steps, size_t n, ts_error *err)
 ts_status ts_script_create(ts_device *device, const ts_step *steps, size_t n, void (*end)(void *user), void *user,
                            ts_script **out, ts_error *err)
 {
+    TS_NEED(err, out);
     *out = NULL;
+    TS_NEED(err, device);
+    TS_NEED_N(err, steps, n);
     if (!device->ops->script_launch)
         return graph_missing(err);
     TS_TRY(graph_check(steps, n, err));
@@ -109,6 +115,7 @@ void ts_script_release(ts_script *script)
 
 ts_status ts_script_launch(ts_script *script, const ts_stream *stream, ts_error *err)
 {
+    TS_NEED(err, script);
     if (stream->device == script->device)
         return script->device->ops->script_launch(script, stream, err);
     char room[64];

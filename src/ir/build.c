@@ -221,6 +221,8 @@ void ts__builder_init(ts_builder *b, ts_fn *fn)
 
 ts_status ts_builder_create(ts_fn *fn, ts_builder **out, ts_error *err)
 {
+    TS_NEED(err, out);
+    *out = NULL;
     const ts_alloc *alloc = fn ? fn->module->arena->alloc : NULL;
     *out = alloc ? alloc->resize(alloc->user, NULL, 0, sizeof **out) : NULL;
     if (!*out)
@@ -252,6 +254,7 @@ void ts_builder_fold(ts_builder *b, bool fold)
 
 ts_status ts_builder_status(const ts_builder *b, ts_error *err)
 {
+    TS_NEED(err, b);
     if (b->too_many)
         return ts_fail(err, TS_TILEVALUE, "an operation of more than %d values (a print, or what a loop or branch "
                        "changes); divide it", TS_MAX_OPNDS);

@@ -26,6 +26,8 @@ static void module_arena_delete(ts_arena *arena)
 
 ts_status ts_module_create(const ts_alloc *alloc, ts_module **out, ts_error *err)
 {
+    TS_NEED(err, out);
+    *out = NULL;
     ts_arena *arena = module_arena_new(alloc);
     *out = arena ? ts__module_create(arena) : NULL;
     if (*out)
@@ -44,6 +46,7 @@ void ts_module_destroy(ts_module *module)
 /* The module is the first thing of its arena, so it comes to lie at the same place; only the oldest block is kept. */
 ts_status ts_module_clear(ts_module *module, ts_error *err)
 {
+    TS_NEED(err, module);
     ts_arena *arena = module->arena;
     ts__arena_rewind(arena, module->start);
     arena->failed = false;
@@ -56,8 +59,10 @@ ts_status ts_module_clear(ts_module *module, ts_error *err)
 
 ts_status ts_module_read(const char *text, size_t n, const ts_alloc *alloc, ts_module **out, ts_error *err)
 {
-    ts_arena *arena = module_arena_new(alloc);
+    TS_NEED(err, out);
     *out = NULL;
+    TS_NEED_N(err, text, n);
+    ts_arena *arena = module_arena_new(alloc);
     if (!arena)
         return ts_fail(err, TS_NOMEM, "out of memory for a module");
     ts_status status = ts__module_read(arena, text, n, out, err);
@@ -79,6 +84,9 @@ ts_status ts__text_take(ts_text *text, char **out, size_t *n, ts_error *err)
 
 ts_status ts_module_print(const ts_module *module, const ts_alloc *alloc, char **out, size_t *n, ts_error *err)
 {
+    TS_NEED(err, out);
+    *out = NULL;
+    TS_NEED(err, module, n);
     ts_text text;
     ts__text_init(&text, alloc);
     ts__print_module(module, TS_PRINT_LOC, &text);

@@ -849,6 +849,7 @@ static ts_status verify_all(verify_fn *f, const ts_fn *fn)
 
 ts_status ts_fn_verify(const ts_fn *fn, ts_error *err)
 {
+    TS_NEED(err, fn);
     verify_fn f = {.c = {.fn = fn, .m = fn->module, .err = err}};
     if (ts__module_failed(fn->module))
         return ts_fail(err, TS_NOMEM, "out of memory before @%s could be verified",
@@ -885,8 +886,10 @@ static ts_status verify_global(const ts_module *m, const ts_global *g, ts_error 
     return TS_OK;
 }
 
-ts_status ts_module_verify(const ts_module *m, ts_error *err)
+ts_status ts_module_verify(const ts_module *module, ts_error *err)
 {
+    TS_NEED(err, module);
+    const ts_module *m = module;
     for (uint32_t i = 0; i < m->globals.n; i++)
         TS_TRY(verify_global(m, &m->globals.at[i], err));
     for (uint32_t i = 0; i < m->fns.n; i++) {

@@ -456,6 +456,7 @@ static void plan_grouped(plan_job *job, ts_gemm_plan *out)
 
 ts_status ts_gemm_plan_make(const ts_gemm_desc *desc, ts_gemm_plan *out, ts_error *err)
 {
+    TS_NEED(err, desc, out);
     *out = (ts_gemm_plan){.hints.opt_level = TS_OPT_LEVEL, .copies = {{.unit = -1}, {.unit = -1}}};
     TS_TRY(plan_check(desc, err));
     const ts_arg *a = desc->a, *b = desc->b;

@@ -48,6 +48,7 @@ const char *ts_lib_kernel_name(ts_lib_kernel kernel)
 
 ts_status ts_lib_kernel_desc(ts_lib_kernel kernel, ts_kernel_desc *out, ts_error *err)
 {
+    TS_NEED(err, out);
     *out = (ts_kernel_desc){0};
     TS_TRY(lib_check(kernel, err));
     out->name = lib_rows[kernel].function;
@@ -89,8 +90,9 @@ static ts_status lib_add(ts_lib_kernel kernel, const ts_hints *hints, ts_kernel 
 
 ts_status ts_lib_kernel_get(ts_lib_kernel kernel, const ts_hints *hints, ts_kernel **out, ts_error *err)
 {
-    static const ts_hints own = {.opt_level = TS_OPT_LEVEL};
+    TS_NEED(err, out);
     *out = NULL;
+    static const ts_hints own = {.opt_level = TS_OPT_LEVEL};
     TS_TRY(lib_check(kernel, err));
     hints = hints ? hints : &own;
     *out = lib_find(kernel, hints);

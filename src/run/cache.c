@@ -72,6 +72,8 @@ static bool cache_is_sound(const char *file, size_t n, const void *key, size_t n
 
 ts_status ts_cache_read_entry(const void *bytes, size_t n, ts_cached *out, ts_error *err)
 {
+    TS_NEED(err, out);
+    TS_NEED_N(err, bytes, n);
     cache_head head;
     ts_plan plan;
     *out = (ts_cached){0};

@@ -93,8 +93,10 @@ static void find_keep(const ts_text *key, uint64_t hash, ts_kernel *kernel)
 
 ts_status ts_kernel_find(const ts_kernel_desc *desc, ts_kernel **out, ts_error *err)
 {
-    ts_text key;
+    TS_NEED(err, out);
     *out = NULL;
+    TS_NEED(err, desc);
+    ts_text key;
     const ts_source *source = &desc->source;
     if (source->kind == TS_SOURCE_MODULE ? !source->module : source->n && !source->bytes)
         return ts_kernel_create(desc, out, err);

@@ -166,8 +166,10 @@ static ts_status kernel_check(const ts_kernel_desc *desc, ts_error *err)
 
 ts_status ts_kernel_create(const ts_kernel_desc *desc, ts_kernel **out, ts_error *err)
 {
-    const ts_alloc *alloc = desc->alloc ? desc->alloc : ts_alloc_default();
+    TS_NEED(err, out);
     *out = NULL;
+    TS_NEED(err, desc);
+    const ts_alloc *alloc = desc->alloc ? desc->alloc : ts_alloc_default();
     TS_TRY(kernel_check(desc, err));
     ts_kernel *kernel = ts__new(alloc, sizeof *kernel);
     if (!kernel)

@@ -295,23 +295,30 @@ static inline ts_status launch_run(const ts_stream *given, const int64_t grid[3]
 ts_status ts_launch(const ts_stream *given, const int64_t grid[3], ts_kernel *kernel, const ts_arg *args, size_t n,
                     uint32_t flags, ts_error *err)
 {
+    TS_NEED(err, grid, kernel);
+    TS_NEED_N(err, args, n);
     return launch_run(given, grid, kernel, args, n, flags, NULL, err);
 }
 
 ts_status ts_launch_config_run(const ts_stream *given, const ts_launch_config *config, ts_kernel *kernel,
                                const ts_arg *args, size_t n, ts_error *err)
 {
+    TS_NEED(err, config, kernel);
+    TS_NEED_N(err, args, n);
     return launch_run(given, config->grid, kernel, args, n, config->flags, config, err);
 }
 
 ts_status ts_kernel_prepare(const ts_stream *given, ts_kernel *kernel, const ts_arg *args, size_t n,
                             const ts_plan **plan, ts_error *err)
 {
+    TS_NEED(err, plan);
+    *plan = NULL;
+    TS_NEED(err, kernel);
+    TS_NEED_N(err, args, n);
     launch_frame frame;
     ts_stream room;
     const ts_stream *stream = NULL;
     const kernel_entry *entry;
-    *plan = NULL;
     TS_TRY(ts__frame_fill(&frame, kernel, args, n, err));
     TS_TRY(ts__launch_device(&frame, given, &room, &stream, err));
     TS_TRY(launch_find(kernel, &frame, stream->device, &entry, err));
@@ -322,6 +329,8 @@ ts_status ts_kernel_prepare(const ts_stream *given, ts_kernel *kernel, const ts_
 ts_status ts_kernel_spec(const ts_kernel *kernel, const ts_arg *args, size_t n, ts_spec *spec, size_t *n_spec,
                          ts_error *err)
 {
+    TS_NEED(err, kernel, spec, n_spec);
+    TS_NEED_N(err, args, n);
     launch_frame frame;
     *n_spec = 0;
     TS_TRY(ts__frame_fill(&frame, kernel, args, n, err));

@@ -85,11 +85,14 @@ static ts_status report_assemble(const launch_frame *frame, ts_kernel *kernel, t
 ts_status ts_kernel_report(const ts_stream *given, ts_kernel *kernel, const ts_arg *args, size_t n,
                            const int64_t grid[3], ts_target target, ts_report **out, ts_error *err)
 {
+    TS_NEED(err, out);
+    *out = NULL;
+    TS_NEED(err, kernel, grid);
+    TS_NEED_N(err, args, n);
     launch_frame frame;
     ts_stream room;
     const ts_stream *stream;
     ts_machine machine;
-    *out = NULL;
     if (kernel->source.kind == TS_SOURCE_CUSTOM)
         return ts_fail(err, TS_UNSUPPORTED, "kernel '%s' was compiled by a compiler of its own, of which no report is "
                        "known; give its source as Python or IR", kernel->name);

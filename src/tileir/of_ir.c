@@ -874,9 +874,11 @@ static ts_status back_module(back *b, const ts_module *ir)
 ts_status ts_tileir_of_ir(const ts_module *ir, uint32_t version, const char *arch, const ts_alloc *alloc,
                           ts_tileir **out, ts_error *err)
 {
+    TS_NEED(err, out);
+    *out = NULL;
+    TS_NEED(err, ir);
     const ts_alloc *from = alloc ? alloc : ts_alloc_default();
     ts_arena scratch;
-    *out = NULL;
     TS_TRY(ts_module_verify(ir, err));
     ts_tileir *m = from->resize(from->user, NULL, 0, sizeof *m);
     if (!m)

@@ -386,8 +386,12 @@ static void print_fn(print *p, const tileir_fn *fn)
     ts__text_puts(p->out, "\n}\n");
 }
 
-ts_status ts_tileir_print(const ts_tileir *m, const ts_alloc *alloc, char **out, size_t *n, ts_error *err)
+ts_status ts_tileir_print(const ts_tileir *module, const ts_alloc *alloc, char **out, size_t *n, ts_error *err)
 {
+    TS_NEED(err, out);
+    *out = NULL;
+    TS_NEED(err, module, n);
+    const ts_tileir *m = module;
     ts_text text;
     ts__text_init(&text, alloc ? alloc : ts_alloc_default());
     print p = {m, NULL, &text, 0};

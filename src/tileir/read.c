@@ -323,8 +323,10 @@ static ts_status read_all(tileir_cursor *c)
 
 ts_status ts_tileir_read(const void *bytes, size_t n, const ts_alloc *alloc, ts_tileir **out, ts_error *err)
 {
-    const ts_alloc *from = alloc ? alloc : ts_alloc_default();
+    TS_NEED(err, out);
     *out = NULL;
+    TS_NEED_N(err, bytes, n);
+    const ts_alloc *from = alloc ? alloc : ts_alloc_default();
     ts_tileir *m = from->resize(from->user, NULL, 0, sizeof *m);
     if (!m)
         return ts_fail(err, TS_NOMEM, "out of memory for a module of Tile IR");

@@ -698,12 +698,15 @@ static ts_status conv_module(conv *c, const char *kernel)
     return ts_module_verify(c->out, c->err);
 }
 
-ts_status ts_tileir_to_ir(const ts_tileir *m, const char *kernel, const ts_alloc *alloc, ts_module **out,
+ts_status ts_tileir_to_ir(const ts_tileir *module, const char *kernel, const ts_alloc *alloc, ts_module **out,
                           ts_error *err)
 {
+    TS_NEED(err, out);
+    *out = NULL;
+    TS_NEED(err, module);
+    const ts_tileir *m = module;
     ts_arena arena;
     conv c = {.m = m, .arena = &arena, .err = err};
-    *out = NULL;
     TS_TRY(ts_module_create(alloc, &c.out, err));
     ts__arena_init(&arena, m->arena.alloc);
     ts_status status = conv_module(&c, kernel);

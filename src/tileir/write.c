@@ -500,11 +500,14 @@ static ts_status write_file(writer *w)
     return TS_OK;
 }
 
-ts_status ts_tileir_write(const ts_tileir *m, uint32_t version, const ts_alloc *alloc, char **out, size_t *n,
+ts_status ts_tileir_write(const ts_tileir *module, uint32_t version, const ts_alloc *alloc, char **out, size_t *n,
                           ts_error *err)
 {
-    ts_text file;
+    TS_NEED(err, out);
     *out = NULL;
+    TS_NEED(err, module, n);
+    const ts_tileir *m = module;
+    ts_text file;
     if (version < TS_TILEIR_OLDEST || version > TS_TILEIR_NEWEST)
         return ts_fail(err, TS_VALUE, "Tile IR %u.%u is not known; 13.1 to 13.4 are", version / 10, version % 10);
     ts__text_init(&file, alloc ? alloc : ts_alloc_default());
