@@ -546,7 +546,25 @@ static PyObject *call_scatter(PyObject *module, PyObject *args)
     Py_RETURN_NONE;
 }
 
+/* numeric_compress(from or None, mask): elements, or places, where the mask is true. */
+static PyObject *call_compress(PyObject *module, PyObject *const *args, Py_ssize_t n)
+{
+    core_state *state = PyModule_GetState(module);
+    ts_nd *result;
+    ts_error err;
+    if (n != 2 || (args[0] != Py_None && !numeric_is_array(state, args[0])) || !numeric_is_array(state, args[1])) {
+        PyErr_SetString(PyExc_TypeError, "numeric_compress takes an array or None, and an array");
+        return NULL;
+    }
+    NUMERIC_BEGIN(state);
+    ts_status status = ts_nd_compress(args[0] == Py_None ? NULL : ND(args[0]), ND(args[1]), &result, &err);
+    NUMERIC_END(state);
+    return status == TS_OK ? numeric_wrap(state, result, NULL) : core_raise(state, &err);
+}
+
 static PyMethodDef call_functions[] = {
+    {"numeric_compress", (PyCFunction)(void (*)(void))call_compress, METH_FASTCALL,
+     "numeric_compress(from, mask, /)\n--\n\n"},
     {"numeric_gather", call_gather, METH_VARARGS, "numeric_gather(from, offsets, /)\n--\n\n"},
     {"numeric_scatter", call_scatter, METH_VARARGS, "numeric_scatter(to, offsets, values, unique, /)\n--\n\n"},
     {"numeric_fold", call_fold, METH_VARARGS, "numeric_fold(name, x, axes, dtype, keepdims, where, running=False, /)"

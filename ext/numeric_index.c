@@ -4,6 +4,7 @@
  * Python half (tessera/numeric/_index.py).
  */
 #include "numeric.h"
+#include <string.h>
 
 typedef struct index_view {
     const ts_nd *a;
@@ -128,11 +129,30 @@ static void index_drop(core_state *state, ts_nd *nd)
     NUMERIC_END(state);
 }
 
+/* Whether the key is a mask for all elements. */
+static bool index_is_mask(core_state *state, const ts_nd *a, PyObject *key)
+{
+    return numeric_is_array(state, key) && ND(key)->dtype == TS_DTYPE_bool_ && a->rank && ND(key)->rank == a->rank &&
+           memcmp(ts_nd_shape(a), ts_nd_shape(ND(key)), a->rank * sizeof(int64_t)) == 0;
+}
+
+static PyObject *index_masked(core_state *state, ts_nd *a, ts_nd *mask)
+{
+    ts_nd *result;
+    ts_error err;
+    NUMERIC_BEGIN(state);
+    ts_status status = ts_nd_compress(a, mask, &result, &err);
+    NUMERIC_END(state);
+    return status == TS_OK ? numeric_wrap(state, result, NULL) : core_raise(state, &err);
+}
+
 PyObject *numeric_subscript(PyObject *self, PyObject *key)
 {
     core_state *state = ((numeric_array *)self)->state;
     index_view v;
     bool picks;
+    if (index_is_mask(state, ND(self), key))
+        return index_masked(state, ND(self), ND(key));
     int got = index_read(state, ND(self), key, &v, &picks);
     if (got <= 0)
         return got < 0 ? NULL : PyObject_CallFunctionObjArgs(state->numeric->get_item, self, key, NULL);

@@ -12,7 +12,130 @@ typedef struct numeric_routine {
     vectorcallfunc vectorcall;
     core_state *state;
     PyObject *function;
+    int shortcut; /* a ts_nd_fold, or one of those below; -1: none */
 } numeric_routine;
+
+enum { ROUTINE_RESHAPE = TS_ND_FOLDS, ROUTINE_RAVEL };
+
+/* ---- shortcuts: the commonest calls, without Python. NULL without exception: it is none of these calls ---- */
+
+/* axis=None or a number, as bits; 0: another kind, or out of range. */
+static uint64_t routine_axes(const ts_nd *a, PyObject *axis)
+{
+    uint64_t all = a->rank < 64 ? ((uint64_t)1 << a->rank) - 1 : UINT64_MAX;
+    if (!axis || axis == Py_None)
+        return all;
+    if (!PyLong_CheckExact(axis))
+        return 0;
+    int overflow;
+    long d = PyLong_AsLongAndOverflow(axis, &overflow);
+    d += d < 0 ? a->rank : 0;
+    return overflow || d < 0 || d >= a->rank ? 0 : (uint64_t)1 << d;
+}
+
+/* What sums are computed in: at least the platform's integer. */
+static ts_dtype routine_sum_dtype(ts_dtype dtype)
+{
+    char kind = ts_dtype_get(dtype)->kind;
+    return kind == 'u' ? TS_DTYPE_uint64 : kind == 'i' || kind == 'b' ? TS_DTYPE_int64 : dtype;
+}
+
+/* a.sum(), a.max(axis), np.any(a, axis=1, keepdims=True) .. */
+static PyObject *routine_fold(core_state *state, ts_nd_fold fold, PyObject *const *args, Py_ssize_t n, PyObject *names)
+{
+    const ts_nd *a = ND(args[0]);
+    PyObject *axis = n > 1 ? args[1] : NULL, *keeps = Py_False;
+    ts_nd *result;
+    ts_error err;
+    bool is_sum = fold == TS_ND_SUM || fold == TS_ND_PROD, is_arg = fold == TS_ND_ARGMAX || fold == TS_ND_ARGMIN;
+    for (Py_ssize_t i = 0; names && i < PyTuple_GET_SIZE(names); i++) {
+        PyObject *name = PyTuple_GET_ITEM(names, i);
+        if (PyUnicode_CompareWithASCIIString(name, "axis") == 0 && n == 1)
+            axis = args[n + i];
+        else if (PyUnicode_CompareWithASCIIString(name, "keepdims") == 0 && PyBool_Check(args[n + i]))
+            keeps = args[n + i];
+        else
+            return NULL;
+    }
+    uint64_t axes = n <= 2 && a->rank && a->count ? routine_axes(a, axis) : 0;
+    if (!axes || (is_arg && a->rank > 1 && (!axis || axis == Py_None)) || ts_dtype_get((ts_dtype)a->dtype)->kind == 'c')
+        return NULL;
+    ts_nd_reduction reduction = {.fold = fold, .x = ND(args[0]), .axes = axes, .keeps = keeps == Py_True,
+                                 .dtype = is_sum ? routine_sum_dtype((ts_dtype)a->dtype) : TS_DTYPE_NONE};
+    NUMERIC_BEGIN(state);
+    ts_status status = ts_nd_reduce(a->graph, &reduction, &result, &err);
+    NUMERIC_END(state);
+    if (status != TS_OK)
+        return core_raise(state, &err);
+    if (result->rank)
+        return numeric_wrap(state, result, NULL);
+    PyObject *scalar = numeric_scalar(state, result);
+    NUMERIC_BEGIN(state);
+    ts_nd_release(result);
+    NUMERIC_END(state);
+    return scalar;
+}
+
+/* a.reshape(3, -1), np.reshape(a, (3, 4)), a.ravel(), of arrays that lie row-major. */
+static PyObject *routine_reshape(core_state *state, PyObject *const *args, Py_ssize_t n)
+{
+    const ts_nd *a = ND(args[0]);
+    int64_t shape[TS_ND_RANK], strides[TS_ND_RANK], step = (int64_t)ts_dtype_bytes((ts_dtype)a->dtype), known = 1;
+    int unknown = -1;
+    ts_nd *out;
+    ts_error err;
+    PyObject *const *items = args + 1;
+    if (n-- == 2 && PyTuple_CheckExact(args[1])) {
+        items = &PyTuple_GET_ITEM(args[1], 0);
+        n = PyTuple_GET_SIZE(args[1]);
+    }
+    if (n > TS_ND_RANK || !a->count)
+        return NULL;
+    for (uint32_t d = a->rank; d-- > 0; step *= ts_nd_shape(a)[d])
+        if (ts_nd_shape(a)[d] != 1 && ts_nd_strides(a)[d] != step)
+            return NULL;
+    for (Py_ssize_t d = 0; d < n; d++) {
+        int overflow = 0;
+        shape[d] = PyLong_CheckExact(items[d]) ? PyLong_AsLongLongAndOverflow(items[d], &overflow) : -2;
+        if (overflow || shape[d] < -1 || (shape[d] == -1 && unknown >= 0))
+            return NULL;
+        unknown = shape[d] == -1 ? (int)d : unknown;
+        if (shape[d] != -1 && __builtin_mul_overflow(known, shape[d], &known))
+            return NULL;
+    }
+    if (!known || a->count % known || (unknown < 0 && known != a->count))
+        return NULL;
+    if (unknown >= 0)
+        shape[unknown] = a->count / known;
+    step = (int64_t)ts_dtype_bytes((ts_dtype)a->dtype);
+    for (Py_ssize_t d = n; d-- > 0; step *= shape[d])
+        strides[d] = step;
+    NUMERIC_BEGIN(state);
+    ts_status status = ts_nd_view(a, 0, (ts_dtype)a->dtype, (uint32_t)n, shape, strides, a->flags, &out, &err);
+    NUMERIC_END(state);
+    PyObject *base = ((numeric_array *)args[0])->base;
+    return status == TS_OK ? numeric_wrap(state, out, base ? base : args[0]) : core_raise(state, &err);
+}
+
+static PyObject *routine_short(const numeric_routine *self, PyObject *const *args, Py_ssize_t n, PyObject *names)
+{
+    PyObject *minus_one, *both[2], *made;
+    if (self->shortcut < TS_ND_FOLDS)
+        return routine_fold(self->state, (ts_nd_fold)self->shortcut, args, n, names);
+    if (names)
+        return NULL;
+    if (self->shortcut == ROUTINE_RESHAPE)
+        return n > 1 ? routine_reshape(self->state, args, n) : NULL;
+    if (n > 1 || !(minus_one = PyLong_FromLong(-1)))
+        return NULL;
+    both[0] = args[0];
+    both[1] = minus_one;
+    made = routine_reshape(self->state, both, 2);
+    Py_DECREF(minus_one);
+    return made;
+}
+
+/* ---- calls ---------------------------------------------------------------------------------------- */
 
 /* The graph of the first argument, or of the first element of a list; NULL: it is no array of ours. */
 static ts_nd_graph *routine_graph(core_state *state, PyObject *const *args, Py_ssize_t n)
@@ -51,7 +174,13 @@ static PyObject *routine_elsewhere(numeric_routine *self, ts_nd_graph *graph, Py
 static PyObject *routine_call(PyObject *object, PyObject *const *args, size_t flags, PyObject *names)
 {
     numeric_routine *self = (numeric_routine *)object;
-    ts_nd_graph *graph = routine_graph(self->state, args, PyVectorcall_NARGS(flags));
+    Py_ssize_t n = PyVectorcall_NARGS(flags);
+    if (self->shortcut >= 0 && n && numeric_is_array(self->state, args[0])) {
+        PyObject *made = routine_short(self, args, n, names);
+        if (made || PyErr_Occurred())
+            return made;
+    }
+    ts_nd_graph *graph = routine_graph(self->state, args, n);
     if (!graph || graph == numeric_graph(self->state))
         return PyObject_Vectorcall(self->function, args, flags, names);
     return routine_elsewhere(self, graph, args, flags, names);
@@ -59,14 +188,26 @@ static PyObject *routine_call(PyObject *object, PyObject *const *args, size_t fl
 
 static PyObject *routine_new(PyTypeObject *type, PyObject *args, PyObject *kwargs)
 {
+    static const char *const names[] = {
+        [TS_ND_SUM] = "sum", [TS_ND_PROD] = "prod", [TS_ND_MAX] = "max", [TS_ND_MIN] = "min", [TS_ND_ALL] = "all",
+        [TS_ND_ANY] = "any", [TS_ND_ARGMAX] = "argmax", [TS_ND_ARGMIN] = "argmin", [ROUTINE_RESHAPE] = "reshape",
+        [ROUTINE_RAVEL] = "ravel"};
     PyObject *function;
     if (!PyArg_ParseTuple(args, "O:NumericRoutine", &function) || (kwargs && PyDict_GET_SIZE(kwargs)))
         return NULL;
+    PyObject *name = PyObject_GetAttrString(function, "__name__");
+    if (!name)
+        return NULL;
+    int shortcut = (int)(sizeof names / sizeof *names);
+    while (--shortcut >= 0 && PyUnicode_CompareWithASCIIString(name, names[shortcut]) != 0)
+        continue;
+    Py_DECREF(name);
     numeric_routine *self = (numeric_routine *)type->tp_alloc(type, 0);
     if (self) {
         self->vectorcall = routine_call;
         self->state = core_state_of_type(type);
         self->function = Py_NewRef(function);
+        self->shortcut = shortcut;
     }
     return (PyObject *)self;
 }

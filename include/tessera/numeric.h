@@ -207,6 +207,10 @@ TS_API TS_CHECKED ts_status ts_nd_reduce(ts_nd_graph *graph, const ts_nd_reducti
 TS_API TS_CHECKED ts_status ts_nd_accumulate(ts_nd_graph *graph, const ts_nd_reduction *reduction, ts_nd **result,
                                              ts_error *err);
 
+/* The product of two matrices, a (M, K) and b (K, N) of one dtype, as a fold of products: for small ones.
+ * Owns: *result, a new array. Errors: TS_SHAPE. */
+TS_API TS_CHECKED ts_status ts_nd_product(ts_nd *a, ts_nd *b, ts_nd **result, ts_error *err);
+
 /* ---- elements at places -------------------------------------------------------------------------- */
 
 /* result[i] = the element `offsets[i]` elements behind element [0, ...] of `from`; they must lie inside, which nobody
@@ -217,6 +221,10 @@ TS_API TS_CHECKED ts_status ts_nd_gather(ts_nd *from, ts_nd *offsets, ts_nd **re
  * (read-only). */
 TS_API TS_CHECKED ts_status ts_nd_scatter(ts_nd *to, ts_nd *offsets, ts_nd *values, uint32_t flags, ts_error *err);
 enum { TS_ND_UNIQUE = 1 };
+/* The elements of `from` where `mask`, bool and of as many elements, is true, in row-major order; `from` NULL: their
+ * places among all elements, int64. Its length is read from the device. Owns: *result, a new array of one axis.
+ * Errors: TS_VALUE. */
+TS_API TS_CHECKED ts_status ts_nd_compress(ts_nd *from, ts_nd *mask, ts_nd **result, ts_error *err);
 
 #ifdef __cplusplus
 }

@@ -764,3 +764,26 @@ ts_status ts_nd_accumulate(ts_nd_graph *graph, const ts_nd_reduction *r, ts_nd *
     }
     return status;
 }
+
+ts_status ts_nd_product(ts_nd *a, ts_nd *b, ts_nd **result, ts_error *err)
+{
+    ts_nd *left = NULL, *right = NULL, *products = NULL;
+    *result = NULL;
+    if (a->rank != 2 || b->rank != 2 || ts_nd_shape(a)[1] != ts_nd_shape(b)[0] || a->dtype != b->dtype)
+        return ts_fail(err, TS_SHAPE, "a product is of matrices (M, K) and (K, N) of one dtype");
+    const int64_t *x = a->dims, *y = b->dims;
+    int64_t shape[3] = {x[0], x[1], 1}, strides[3] = {x[2], x[3], 0};
+    int64_t other[3] = {1, y[0], y[1]}, steps[3] = {0, y[2], y[3]}, small = ts_nd_graph_small(a->graph, 0);
+    ts_status status = ts_nd_view(a, 0, (ts_dtype)a->dtype, 3, shape, strides, 0, &left, err);
+    if (status == TS_OK)
+        status = ts_nd_view(b, 0, (ts_dtype)b->dtype, 3, other, steps, 0, &right, err);
+    ts_nd_call multiply = {.fn = TS_ND_multiply, .in = {{.array = left}, {.array = right}}, .order = 'C'};
+    if (status == TS_OK)
+        status = ts_nd_run(a->graph, &multiply, &products, err);
+    (void)ts_nd_graph_small(a->graph, small);
+    ts_nd_reduction sum = {.fold = TS_ND_SUM, .x = products, .axes = 2, .dtype = (ts_dtype)a->dtype};
+    if (status == TS_OK)
+        status = ts_nd_reduce(a->graph, &sum, result, err);
+    ts_nd_release(left), ts_nd_release(right), ts_nd_release(products);
+    return status;
+}

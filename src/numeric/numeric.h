@@ -11,6 +11,7 @@
  *   emit*.c     what each function computes, as IR
  *   fold.c      reductions
  *   places.c    elements at places that arrays say
+ *   compress.c  elements where a mask is true
  *   move.c      arrays to other devices, elements to host memory
  *
  * A storage is memory with, at times, a value that waits: the node that will compute its whole contents. Nodes are
@@ -226,6 +227,11 @@ typedef void nd_build(void *user, ts_module *module, ts_builder *b);
 /* Launches the kernel of this key, which `build` writes where it is not known yet. */
 TS_CHECKED ts_status ts__nd_launch_run(ts_nd_graph *graph, nd_launch *launch, const int64_t grid[3], nd_build *build,
                                     void *user, ts_error *err);
+
+/* ---- compress.c ---------------------------------------------------------------------------------- */
+
+/* ts_nd_compress of arrays of one axis, as on devices whose memory is not the host's. */
+TS_CHECKED ts_status ts__nd_compress_by_kernels(ts_nd *from, ts_nd *mask, ts_nd **result, ts_error *err);
 
 /* ---- fold.c -------------------------------------------------------------------------------------- */
 

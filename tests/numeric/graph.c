@@ -4,7 +4,7 @@
  * and scatter, what is refused.
  */
 #include "check.h"
-#include "tessera/numeric.h"
+#include "numeric/numeric.h"
 
 enum { N = 30000 };
 
@@ -147,6 +147,34 @@ static void arrays_move_between_graphs(void)
     ts_nd_graph_destroy(there);
 }
 
+/* Elements below 50 of a ramp, by the kernels of other devices and as here. */
+static void masks_choose_elements(void)
+{
+    static const int64_t lengths[] = {1, 1000, 1024, 16384, 16385, N, 70000};
+    ts_nd_graph *graph = graph_new();
+    for (size_t i = 0; i < sizeof lengths / sizeof *lengths; i++) {
+        int64_t n = lengths[i], whole = n / 100 * 50, rest = n % 100 < 50 ? n % 100 : 50;
+        ts_nd *x = ramp(graph, n), *made[4];
+        ts_nd *mask = call2(graph, TS_ND_less, x, (ts_nd_operand){.kind = 'i', .i = 50}, NULL);
+        CHECK_OK(ts__nd_compress_by_kernels(x, mask, &made[0], &err));
+        CHECK_OK(ts__nd_compress_by_kernels(NULL, mask, &made[1], &err));
+        CHECK_OK(ts_nd_compress(x, mask, &made[2], &err));
+        CHECK_OK(ts_nd_compress(NULL, mask, &made[3], &err));
+        for (int k = 0; k < 4; k++) {
+            CHECK_INT(made[k]->count, whole + rest);
+            void *data;
+            CHECK_OK(ts_nd_memory(made[k], false, &data, NULL, &err));
+            for (int64_t j = 0; j < made[k]->count; j++) {
+                int64_t place = j / 50 * 100 + j % 50;
+                CHECK(k % 2 ? ((int64_t *)data)[j] == place : ((float *)data)[j] == (float)(place % 100));
+            }
+            ts_nd_release(made[k]);
+        }
+        ts_nd_release(x), ts_nd_release(mask);
+    }
+    ts_nd_graph_destroy(graph);
+}
+
 int main(void)
 {
     chains_are_one_kernel();
@@ -154,5 +182,6 @@ int main(void)
     folds_and_places();
     mistakes_are_refused();
     arrays_move_between_graphs();
+    masks_choose_elements();
     return check_done();
 }

@@ -15,7 +15,7 @@ from . import _functions as f
 from ._ndarray import ndarray
 from ._reduce import max as _greatest
 from ._reduce import min as _least
-from ._setup import memory, to_numpy
+from ._setup import to_numpy
 from ._ufunc import FUNCTIONS, select
 
 INNER = ("get_item", "set_item")
@@ -191,22 +191,7 @@ def set_item(a: ndarray, key: Any, value: Any) -> None:
 
 def flatnonzero(a: Any) -> ndarray:
     """Places of elements that are not 0, in the array along one axis."""
-    from tessera import compute
-
-    flags = f.ravel(f.asarray(a) != 0)
-    flags = flags if flags.flags.c_contiguous else flags.copy()
-    places, count = f.empty(flags.size, numpy.int64), f.empty(1, numpy.int64)
-    if not flags.size:
-        return places
-    numbers = compute.CountingIterator(numpy.int64(0))
-    compute.select_flagged(
-        d_in=numbers,
-        d_flags=memory(flags.view(numpy.uint8), True),
-        d_out=memory(places, True),
-        d_num_selected_out=memory(count, True),
-        num_items=flags.size,
-    )
-    return places[: int(count[0])].copy()
+    return _core.numeric_compress(None, f.asarray(f.asarray(a) != 0))
 
 
 def nonzero(a: Any) -> tuple[ndarray, ...]:

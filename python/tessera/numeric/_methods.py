@@ -41,6 +41,8 @@ def flatten(self: ndarray, order: str = "C") -> ndarray:
 
 def reshape(self: ndarray, *shape: Any, order: str = "C", copy: Any = None) -> ndarray:
     """The same elements in another shape: a view where that is possible."""
+    if not shape:
+        raise TypeError("reshape() takes exactly 1 argument (0 given)")
     if len(shape) == 1 and shape[0] is None:
         return self
     return f.reshape(self, shape[0] if len(shape) == 1 else shape, order, copy=copy)

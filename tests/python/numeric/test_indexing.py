@@ -138,3 +138,15 @@ def test_functions_are_numpys(name):
         ):
             np.testing.assert_array_equal(np.asarray(one), other)
             assert np.asarray(one).dtype == np.asarray(other).dtype
+
+
+@pytest.mark.parametrize("n", [0, 1, 1000, 1024, 40000])
+@pytest.mark.parametrize("dtype", ["?", "i2", "f4", "f8", "c16"])
+def test_masks_choose_elements_however_they_lie(n, dtype):
+    rng = np.random.default_rng(n)
+    x, mask = rng.integers(0, 5, (n, 3)).astype(dtype), rng.random((n, 3)) > 0.5
+    for y, m in ((x, mask), (x.T, mask.T), (x[::-1], mask), (x[:, 1], mask[:, 2])):
+        made = tn.asarray(y)[tn.asarray(m)]
+        assert made.dtype == y.dtype and (np.asarray(made) == y[m]).all()
+        for found, wanted in zip(tn.nonzero(tn.asarray(m)), np.nonzero(m), strict=True):
+            assert found.dtype == wanted.dtype and (np.asarray(found) == wanted).all()
