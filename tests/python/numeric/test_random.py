@@ -198,3 +198,46 @@ def test_mistakes():
     x.flags.writeable = False
     with pytest.raises(ValueError, match="read-only"):
         rng.shuffle(x)
+
+
+@pytest.mark.parametrize("bits", ["PCG64", "Philox"])
+@pytest.mark.parametrize("dtype", ["f4", "f8"])
+def test_streams_that_jump_are_drawn_in_parallel(bits, dtype):
+    """Long arrays: the same numbers as one after the other, and the stream stands behind them."""
+    a, b = pair(bits)
+    for shape in (1 << 13, (3, 5000), 70000, 8195, (1 << 13) + 2, 1 << 17, 5):
+        before = tn.host_calls().get("random.random", 0)
+        stands = b.bit_generator.state
+        same(a.random(shape, dtype), b.random(shape, dtype))
+        aligned = bits == "PCG64" or stands["buffer_pos"] == 4
+        small = np.prod(shape) < 1 << 13 or (
+            dtype == "f4" and (np.prod(shape) % 2 or stands["has_uint32"])
+        )
+        assert tn.host_calls().get("random.random", 0) - before == (
+            0 if aligned and not small else 1
+        )
+        np.testing.assert_equal(where(a), where(b))
+    same(a.uniform(-2, 7.5, 1 << 14), b.uniform(-2, 7.5, 1 << 14))
+    out, wanted = tn.empty((64, 256), dtype), np.empty((64, 256), dtype)
+    assert a.random(out=out, dtype=dtype) is out
+    b.random(out=wanted, dtype=dtype)
+    same(out, wanted)
+    same(a.normal(size=9), b.normal(size=9))
+
+
+def where(generator):
+    """The state, without the half of a word that is not waiting to be drawn."""
+
+    def plain(x):
+        return {k: plain(v) for k, v in x.items()} if isinstance(x, dict) else np.asarray(x)
+
+    state = plain(generator.bit_generator.state)
+    return state if state["has_uint32"] else state | {"uinteger": 0}
+
+
+def test_a_counter_that_passes_its_word():
+    state = np.random.Philox(1).state
+    state["state"]["counter"][0] = 2**64 - 5
+    a, b = pair("Philox")
+    a.bit_generator.state = b.bit_generator.state = state
+    same(a.random(1 << 14), b.random(1 << 14))

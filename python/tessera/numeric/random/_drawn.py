@@ -80,10 +80,12 @@ def drawn(kind: type, name: str) -> Callable[..., Any]:
             *args, out = args  # type: ignore[assignment]
         function = getattr(self._stream, name)
         if out is None:
-            return call(f"random.{name}", function, *args, **options)
+            with self._lock:
+                return call(f"random.{name}", function, *args, **options)
         if not isinstance(out, ndarray):
             raise TypeError("out= is an array of tessera.numeric")
-        return _into(name, function, signature, out, args, options)
+        with self._lock:
+            return _into(name, function, signature, out, args, options)
 
     method.__name__ = method.__qualname__ = name
     method.__doc__ = DOCS[name]

@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+import math
+import threading
 from typing import Any
 
 import numpy
@@ -10,8 +12,11 @@ import numpy
 from .. import _functions as f
 from .._host import give, take
 from .._ndarray import ndarray
+from . import _parallel
 from ._bits import PCG64
 from ._drawn import DOCS, drawn, shuffled
+
+_random, _uniform = (drawn(numpy.random.Generator, name) for name in ("random", "uniform"))
 
 
 class Generator:
@@ -21,6 +26,7 @@ class Generator:
 
     def __init__(self, bit_generator: Any) -> None:
         self._stream = numpy.random.Generator(bit_generator)
+        self._lock = threading.Lock()
 
     @property
     def bit_generator(self) -> Any:
@@ -30,6 +36,31 @@ class Generator:
     def spawn(self, n_children: int) -> list[Generator]:
         """Generators of streams of their own, by the seed of this one."""
         return [Generator(each.bit_generator) for each in self._stream.spawn(n_children)]
+
+    def random(self, size: Any = None, dtype: Any = numpy.float64, out: Any = None) -> Any:
+        """Numbers in [0, 1), all equally likely."""
+        if isinstance(out, ndarray) and out.shape != () and (size is None or size == out.shape):
+            fits = out.dtype == numpy.dtype(dtype) and out.flags.c_contiguous
+            shape: Any = out.shape if fits else None
+        else:
+            shape = size if out is None else None
+        with self._lock:
+            made = _parallel.random(self.bit_generator, shape, dtype)
+        if made is None:
+            return _random(self, size, dtype, out)
+        return made if out is None else f.copy_of(made, out)
+
+    def uniform(self, low: Any = 0.0, high: Any = 1.0, size: Any = None) -> Any:
+        """Numbers from low on, below high, all equally likely."""
+        made = None
+        if isinstance(low, (int, float)) and isinstance(high, (int, float)) and low <= high:
+            reach = float(high) - float(low)
+            if math.isfinite(reach):
+                with self._lock:
+                    made = _parallel.random(self.bit_generator, size, numpy.float64)
+        if made is None:
+            return _uniform(self, low, high, size)
+        return f.asarray(made * reach + float(low))
 
     def shuffle(self, x: Any, axis: int = 0) -> None:
         """Puts the elements of x along an axis in random order, in place."""
@@ -64,6 +95,8 @@ class Generator:
         return Generator, (self.bit_generator,)
 
 
+Generator.random.__signature__ = _random.__signature__  # type: ignore[attr-defined]
+Generator.uniform.__signature__ = _uniform.__signature__  # type: ignore[attr-defined]
 for _name in dir(numpy.random.Generator):
     if _name in DOCS and not hasattr(Generator, _name):
         setattr(Generator, _name, drawn(numpy.random.Generator, _name))

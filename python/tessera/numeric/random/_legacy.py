@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import inspect
+import threading
 from collections.abc import Callable
 from typing import Any
 
@@ -26,6 +27,7 @@ class RandomState:
             bits._legacy_seeding(seed)
             seed = bits
         self._stream = numpy.random.RandomState(seed)
+        self._lock = threading.Lock()
 
     @property
     def _bit_generator(self) -> Any:
