@@ -784,7 +784,8 @@ static PyGetSetDef numeric_getset[] = {
      INTERFACE_BRIEF},
     {"__cuda_array_interface__", get_interface, NULL, "Numba's description of memory on a GPU.", INTERFACE_CUDA},
     {"__tessera_argument__", get_argument, NULL, "What a kernel is given for the array.", NULL},
-    {"_brief_argument", get_argument, NULL, "The same, for one call: the memory may move with the next.", INTERFACE_BRIEF},
+    {"_brief_argument", get_argument, NULL, "The same, for one call: the memory may move with the next.",
+     INTERFACE_BRIEF},
     {"device", get_device, NULL, "Where the array lies: 'cpu', 'cuda:0'.", NULL},
     {NULL, NULL, NULL, NULL, NULL},
 };

@@ -392,8 +392,8 @@ def _reshaped_strides(a: ndarray, shape: tuple[int, ...], order: str) -> tuple[i
 def _new_shape(a: ndarray, shape: Any) -> tuple[int, ...]:
     if isinstance(shape, (int, numpy.integer)) or not hasattr(shape, "__iter__"):
         shape = (shape,)
-    made = [operator.index(n) for n in shape]
-    if made.count(-1) > 1 or _any(n < -1 for n in made):
+    made = [_max(operator.index(n), -1) for n in shape]  # NumPy takes any negative number as unknown
+    if made.count(-1) > 1:
         raise ValueError("can only specify one unknown dimension")
     if -1 in made:
         rest = math.prod(n for n in made if n != -1)

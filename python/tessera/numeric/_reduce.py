@@ -271,8 +271,12 @@ def _scanned(name: str, a: ndarray, dtype: Any) -> ndarray:
 
     made, row = empty(a.shape, dtype), ravel(a).astype(dtype, copy=False)
     row = row if row.flags.c_contiguous else row.copy()
-    compute.inclusive_scan(d_in=memory(row, True), d_out=memory(made.reshape(-1), True), op=getattr(compute.OpKind, SCANS[name]),
-                           num_items=a.size)  # fmt: skip
+    compute.inclusive_scan(
+        d_in=memory(row, True),
+        d_out=memory(made.reshape(-1), True),
+        op=getattr(compute.OpKind, SCANS[name]),
+        num_items=a.size,
+    )
     return made
 
 

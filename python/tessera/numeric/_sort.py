@@ -135,8 +135,8 @@ def searchsorted(a: Any, v: Any, side: str = "left", sorter: Any = None) -> Any:
     made = f.empty(keys.shape, numpy.uintp)
     search = compute.lower_bound if side == "left" else compute.upper_bound
     if keys.size:
-        search(d_data=memory(data, True), num_items=data.size, d_values=memory(keys.reshape(-1), True), num_values=keys.size,
-               d_out=memory(made.reshape(-1), True))  # fmt: skip
+        search(d_data=memory(data, True), num_items=data.size, d_values=memory(keys.reshape(-1), True),
+               num_values=keys.size, d_out=memory(made.reshape(-1), True))  # fmt: skip
     return scalar_of(made.astype(numpy.int64))
 
 

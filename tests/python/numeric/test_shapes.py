@@ -187,7 +187,10 @@ def test_signatures_are_numpys(name):
     assert [(p.name, p.kind) for p in ours.parameters.values() if p.name != "like"] == wanted
 
 
-@pytest.mark.parametrize("shape", [(24,), (4, -1), (-1,), (2, 3, 4), (1, 24, 1), (5, 5), (-1, -1), (-2, 12), (0, 24), (25,), ()])  # fmt: skip
+@pytest.mark.parametrize(
+    "shape",
+    [(24,), (4, -1), (-1,), (2, 3, 4), (1, 24, 1), (5, 5), (-1, -1), (-2, 12), (0, 24), (25,), ()],
+)
 def test_reshape_in_each_way_to_call_it(shape):
     x = np.arange(24.0).reshape(4, 6)
     for call in (
@@ -210,10 +213,13 @@ def test_reductions_in_each_way_to_call_them():
     x = np.arange(24, dtype="i2").reshape(4, 6) - 7
     a = tn.array(x)
     for call in (
-        lambda m, a: a.sum(), lambda m, a: a.sum(1), lambda m, a: a.sum(axis=-1, keepdims=True), lambda m, a: m.max(a, 0),
-        lambda m, a: m.prod(a, axis=None), lambda m, a: a.argmax(), lambda m, a: a.argmin(axis=0), lambda m, a: a.any(0),
+        lambda m, a: a.sum(), lambda m, a: a.sum(1), lambda m, a: a.sum(axis=-1, keepdims=True),
+        lambda m, a: m.max(a, 0),
+        lambda m, a: m.prod(a, axis=None), lambda m, a: a.argmax(), lambda m, a: a.argmin(axis=0),
+        lambda m, a: a.any(0),
         lambda m, a: a.sum(dtype="f4"), lambda m, a: a.sum(2), lambda m, a: a.max(axis=(0, 1)),
-        lambda m, a: a.sum(foo=1), lambda m, a: a.min(initial=-100), lambda m, a: a[:, :0].sum(1), lambda m, a: a[:0].max(),
+        lambda m, a: a.sum(foo=1), lambda m, a: a.min(initial=-100), lambda m, a: a[:, :0].sum(1),
+        lambda m, a: a[:0].max(),
         lambda m, a: m.sum(a > 3), lambda m, a: m.all(a.astype("u1")), lambda m, a: m.sum(a.astype("u1"), 1),
     ):  # fmt: skip
         try:
