@@ -13,7 +13,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-
 from tessera import cuda
 
 
@@ -153,13 +152,13 @@ except KeyboardInterrupt:
 
 def test_kernels_from_many_threads() -> None:
     arrays = [np.zeros(1000, np.int64) for _ in range(8)]
-    failures: list[BaseException] = []
+    failures: list[Exception] = []
 
     def work(x: np.ndarray) -> None:
         try:
             for _ in range(50):
                 add_one[4, 256](x)
-        except BaseException as failure:
+        except Exception as failure:
             failures.append(failure)
 
     threads = [threading.Thread(target=work, args=(x,)) for x in arrays]
