@@ -218,6 +218,15 @@ class NumbaExperimentalFeatureWarning(NumbaWarning):
     """Something that may change."""
 
 
+class _LaunchError(ValueError, CUDAError):
+    """A configuration that no GPU takes: a ValueError, and what the driver would say."""
+
+    def __init__(self, msg: str) -> None:
+        RuntimeError.__init__(self, f"CUDA_ERROR_INVALID_VALUE: {msg}")
+        self.function, self.code = "cuLaunchKernelEx", None  # type: ignore[assignment]
+
+
+_LAUNCH = ("a GPU takes at most", "a block has at most")  # src/run/launch.c, src/pass/lockstep.c
 _RETURNS = "a kernel returns nothing, found"  # src/lang/stmt.c
 _BY_CLASS: dict[type, type[NumbaError]] = {
     _errors.TileSyntaxError: UnsupportedError,
@@ -230,6 +239,8 @@ def translated(error: BaseException) -> BaseException:
     """What the compiler, or the driver, raised, as users of numba catch it."""
     if isinstance(error, CUDAError) and not isinstance(error, CudaDriverError):
         return CudaAPIError(int(error.code), str(error)).with_traceback(error.__traceback__)
+    if type(error) is ValueError and any(words in str(error) for words in _LAUNCH):
+        return _LaunchError(str(error)).with_traceback(error.__traceback__)
     internal = isinstance(error, _errors.TileInternalError)
     if not isinstance(error, _errors.TileError) or isinstance(error, NumbaError) or internal:
         return error

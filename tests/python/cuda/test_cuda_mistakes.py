@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from tessera import cuda
+from tessera import bindings, cuda
 
 CONSTANTS, HUGE = np.arange(5.0), np.arange(5000.0)
 
@@ -261,3 +261,14 @@ def test_a_message_begins_with_the_line_of_the_user() -> None:
     assert first.startswith(f"{__file__}:{kernel.py_func.__code__.co_firstlineno + 2}:16: whole()"), first
     assert any("coop/_values.py" in line and "seen here, in 'typed'" in line for line in rest)
     assert not any("is called here, in 'kernel'" in line for line in rest)  # that is the first line
+
+
+def test_a_block_that_no_gpu_takes_is_what_the_driver_says() -> None:
+    kernel = cuda.jit("void()")(nothing_at_all)
+    with pytest.raises(bindings.CUDAError, match="CUDA_ERROR_INVALID_VALUE") as raised:
+        kernel[1, 1025]()
+    assert isinstance(raised.value, ValueError) and "1024" in str(raised.value)
+
+
+def nothing_at_all() -> None:
+    pass
