@@ -37,6 +37,29 @@ _operators: dict[type, int] = {
 }
 
 
+def _with_starred_keys(node: Any) -> Any:
+    """``{**d}`` with the key ``*d``, whose value is not looked at."""
+    pairs = [(_copied(_ast.Starred(value, _ast.Load()), value), _copied(_ast.Constant(None), value)) if key is None
+             else (key, value) for key, value in zip(node.keys, node.values, strict=True)]  # fmt: skip
+    return _copied(_ast.Dict([key for key, _ in pairs], [value for _, value in pairs]), node)
+
+
+def _with_tuples(node: Any) -> Any:
+    """``x in {a, b}`` as ``x in (a, b)``."""
+    inside = [type(op) in (_ast.In, _ast.NotIn) and type(part) is _ast.Set
+              for op, part in zip(node.ops, node.comparators, strict=True)]  # fmt: skip
+    parts = [_copied(_ast.Tuple(part.elts, _ast.Load()), part) if yes else part
+             for yes, part in zip(inside, node.comparators, strict=True)]  # fmt: skip
+    return _copied(_ast.Compare(node.left, node.ops, parts), node)
+
+
+def _copied(made: Any, node: Any) -> Any:
+    """A node that stands where another does."""
+    for name in ("lineno", "col_offset", "end_lineno", "end_col_offset"):
+        setattr(made, name, getattr(node, name, None))
+    return made
+
+
 class Walker:
     """Packs the tree of one function and finds what its free names mean."""
 
@@ -145,7 +168,9 @@ class Walker:
         elif kind is _ast.Call and self.static_call(node):
             return self.static(node, plan, self.static_call(node))
         elif kind is _ast.Dict and None in node.keys:
-            return self.emit(tables.NODES["Unsupported"][0], node, [self.packer.text("** in a dict display")])
+            node = _with_starred_keys(node)
+        elif kind is _ast.Compare and any(type(part) is _ast.Set for part in node.comparators):
+            node = _with_tuples(node)
         elif kind is _ast.Assert and self.only_ends():
             return self.assertion(node)
         elif kind is _ast.FunctionDef or kind is _ast.Lambda:

@@ -211,7 +211,9 @@ static ts_status attr_small(fr *f, const fr_value *v, const char *name, fr_value
 
 static ts_status attr_method(fr *f, const fr_value *v, const char *name, fr_value *out, bool *found)
 {
-    const char *builtin = v->kind == FR_DICT ? fr_textf(f, "dict.%s", name) : "";
+    const char *builtin = v->kind == FR_DICT  ? fr_textf(f, "dict.%s", name)
+                          : v->kind == FR_STR ? fr_textf(f, "str.%s", name)
+                                              : "";
     *found = fr_has_builtin(builtin);
     if (*found)
         return fr_bind(f, &(fr_value){.kind = FR_BUILTIN, .as.text = builtin}, v, out);

@@ -5,6 +5,7 @@
  */
 #include "lang/lower.h"
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 typedef struct builtin_call {
@@ -373,20 +374,64 @@ static ts_status builtin_type(fr *f, const builtin_call *c, fr_value *out)
     return fr_error(f, c->node, TS_TILETYPE, "type() of %s\n  help: isinstance(x, ct.Tile), or x.dtype", fr_say(f, v));
 }
 
+/* Constants decide where they can; of the others the truths are joined. */
 static ts_status builtin_any(fr *f, const builtin_call *c, fr_value *out)
 {
     fr_value items;
-    bool truth, is_any = c->name[1] == 'n', found = false;
+    bool known, truth, is_any = c->name[1] == 'n', found = false;
+    ts_val cond, all = 0;
+    if (c->args->kind == FR_TILE && fr_shape_of(f, c->args).rank)
+        return fr_error(f, c->node, TS_TILETYPE, "%s() of %s\n  help: ct.%s(tile) reduces a tile", c->name,
+                        fr_say(f, c->args), c->name);
     TS_TRY(fr_items(f, &c->args[0], c->name, &items));
     for (uint32_t i = 0; i < items.n; i++) {
-        if (!fr_truth(&items.as.items[i], &truth))
-            return fr_error(f, c->node, TS_TILETYPE,
-                            "%s() of %s, which is not known at compile time", c->name,
-                            fr_say(f, &items.as.items[i]));
-        found |= truth == is_any;
+        TS_TRY(fr_condition(f, c->node, &items.as.items[i], &known, &truth, &cond));
+        found |= known && truth == is_any;
+        if (!known)
+            all = all ? ts_op2(&f->b, is_any ? TS_OP_ori : TS_OP_andi, all, cond, 0) : cond;
     }
-    *out = fr_bool(found == is_any);
+    *out = found || !all ? fr_bool(found == is_any) : fr_tile(TS_DTYPE_bool_, all);
     return TS_OK;
+}
+
+/* To an integer, halves to even, or to so many digits behind the point, as Python's round. */
+static ts_status builtin_round(fr *f, const builtin_call *c, fr_value *out)
+{
+    enum { MOST = 300 };
+    const fr_value *v = c->args;
+    char room[2 * MOST + 40];
+    int64_t digits = 0;
+    bool found = false, to_digits = c->n > 1 && c->args[1].kind != FR_NONE;
+    TS_TRY(builtin_method(f, c, "__round__", out, &found));
+    if (found)
+        return TS_OK;
+    if (to_digits && (!fr_is_int(&c->args[1], &digits) || digits < 0 || digits > MOST))
+        return fr_error(f, c->node, TS_TILEVALUE, "round() to %s digits: from 0 to %d are", fr_say(f, &c->args[1]),
+                        MOST);
+    if (v->kind == FR_NUMBER && v->cat < FR_FLOAT) {
+        *out = fr_number(v->as.i);
+        return TS_OK;
+    }
+    if (v->kind == FR_NUMBER && isfinite(v->as.f) && (to_digits || fabs(v->as.f) < 1e37)) {
+        snprintf(room, sizeof room, "%.*f", (int)digits, v->as.f);
+        *out = to_digits ? fr_real(strtod(room, NULL)) : fr_number((fr_int)rint(v->as.f));
+        return TS_OK;
+    }
+    if (v->kind == FR_TILE && !to_digits && !fr_dtype_is_float((ts_dtype)v->dtype)) {
+        *out = *v;
+        return TS_OK;
+    }
+    if (v->kind != FR_TILE || to_digits)
+        return fr_error(f, c->node, TS_TILEVALUE, "round() of %s%s", fr_say(f, v),
+                        to_digits ? "\n  help: digits are for numbers known at compile time; ct.round(x * 100) / 100"
+                                  : "");
+    TS_TRY(fr_call_op(f, c->node, "round", 1, v, out));
+    return fr_shape_of(f, out).rank ? TS_OK : fr_convert(f, out, TS_DTYPE_int32, TS_RN, out);
+}
+
+static ts_status builtin_text_method(fr *f, const builtin_call *c, fr_value *out)
+{
+    return fr_text_method(f, c->node, c->name + strlen("str."), c->n, c->args, out);
 }
 
 static ts_status builtin_get(fr *f, const builtin_call *c, fr_value *out)
@@ -448,6 +493,18 @@ static const struct {
     {"type", 1, 1, builtin_type, true, true},
     {"any", 1, 1, builtin_any, false, true},
     {"all", 1, 1, builtin_any, false, true},
+    {"round", 1, 2, builtin_round, false, false},
+    {"str.upper", 1, 1, builtin_text_method, true, false},
+    {"str.lower", 1, 1, builtin_text_method, true, false},
+    {"str.strip", 1, 1, builtin_text_method, true, false},
+    {"str.lstrip", 1, 1, builtin_text_method, true, false},
+    {"str.rstrip", 1, 1, builtin_text_method, true, false},
+    {"str.startswith", 2, 2, builtin_text_method, true, false},
+    {"str.endswith", 2, 2, builtin_text_method, true, false},
+    {"str.replace", 3, 3, builtin_text_method, true, false},
+    {"str.split", 2, 2, builtin_text_method, true, false},
+    {"str.count", 2, 2, builtin_text_method, true, false},
+    {"str.join", 2, 2, builtin_text_method, true, false},
     {"dict.get", 2, 3, builtin_get, true, true},
     {"dict.keys", 1, 1, builtin_column, true, true},
     {"dict.values", 1, 1, builtin_column, true, true},

@@ -100,29 +100,52 @@ static ts_status expr_list(fr *f, uint32_t node, const ts_node *n, fr_value *out
                     "lists are not part of the %s\n  help: use a tuple: (a, b)", f->dialect->language);
 }
 
+typedef TS_VEC(fr_value) expr_pairs; /* key, value, key, ... */
+
 /* A key that stands twice has its last value and stands, as written, in its first place. */
+static ts_status expr_pair(fr *f, uint32_t node, expr_pairs *pairs, const fr_value *key, const fr_value *value)
+{
+    uint32_t at;
+    if (key->kind == FR_TILE || key->kind == FR_ARRAY || key->kind == FR_DICT)
+        return fr_error(f, node, TS_TILETYPE, "the keys of a dict are known at compile time, found %s", fr_say(f, key));
+    TS_TRY(fr_find_key(f, pairs->at, pairs->n / 2, key, &at));
+    if (at < pairs->n / 2)
+        pairs->at[2 * at + 1] = *value;
+    else if (!TS_PUSH(f->arena, pairs, *key) || !TS_PUSH(f->arena, pairs, *value))
+        return fr_oom(f);
+    return TS_OK;
+}
+
+/* **dict */
+static ts_status expr_merge(fr *f, uint32_t node, expr_pairs *pairs)
+{
+    fr_value dict;
+    TS_TRY(fr_expr(f, node, &dict));
+    if (dict.kind != FR_DICT)
+        return fr_error(f, node, TS_TILETYPE, "** takes a dict, found %s", fr_say(f, &dict));
+    for (uint32_t i = 0; i < dict.n; i++)
+        TS_TRY(expr_pair(f, node, pairs, &dict.as.items[2 * i], &dict.as.items[2 * i + 1]));
+    return TS_OK;
+}
+
 static ts_status expr_dict(fr *f, uint32_t node, const ts_node *n, fr_value *out)
 {
-    uint32_t count, made = 0;
+    uint32_t count;
     const uint32_t *keys = ts_pack_list(&f->pack, n->f[0], &count), *values = ts_pack_list(&f->pack, n->f[1], &count);
-    fr_value *items = TS_NEW_N(f->arena, fr_value, 2 * (size_t)count + 1), key, value;
-    if (!items)
-        return fr_oom(f);
+    expr_pairs pairs = {0};
+    fr_value key, value;
     for (uint32_t i = 0; i < count; i++) {
-        uint32_t at;
+        const ts_node *k = ts_pack_node(&f->pack, keys[i]);
+        if (k->kind == TS_AST_Starred) {
+            TS_TRY(expr_merge(f, k->f[0], &pairs));
+            continue;
+        }
         TS_TRY(fr_expr(f, keys[i], &key));
         TS_TRY(fr_expr(f, values[i], &value));
-        if (key.kind == FR_TILE || key.kind == FR_ARRAY || key.kind == FR_DICT)
-            return fr_error(f, keys[i], TS_TILETYPE, "the keys of a dict are known at compile time, found %s",
-                            fr_say(f, &key));
-        TS_TRY(fr_find_key(f, items, made, &key, &at));
-        if (at == made)
-            items[2 * at] = key;
-        items[2 * at + 1] = value;
-        made += at == made;
+        TS_TRY(expr_pair(f, keys[i], &pairs, &key, &value));
     }
     fr_at(f, node);
-    return fr_container(f, FR_DICT, 2 * made, items, out);
+    return fr_container(f, FR_DICT, pairs.n, pairs.at, out);
 }
 
 static ts_status expr_starred(fr *f, uint32_t node, const ts_node *n, fr_value *out)

@@ -581,6 +581,8 @@ ts_status fr_call_row(fr *f, uint32_t node, uint32_t row, uint32_t n, const fr_v
 /* Does the operation compute a value from values, and nothing else? */
 bool fr_op_is_value(const fr *f, uint32_t row);
 bool fr_has_builtin(const char *name);
+/* text_method.c: a method of a text, args[0]. */
+ts_status fr_text_method(fr *f, uint32_t node, const char *method, uint32_t n, const fr_value *args, fr_value *out);
 ts_status fr_call_builtin(fr *f, uint32_t node, const char *name, uint32_t n, const fr_value *args, fr_value *out);
 /* What a tuple, static_iter or constant range holds, as a tuple. */
 ts_status fr_items(fr *f, const fr_value *v, const char *what, fr_value *out);

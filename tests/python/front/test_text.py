@@ -3,6 +3,7 @@
 
 import dataclasses
 import enum
+import runpy
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -221,3 +222,43 @@ def test_an_assertion_tells_values_of_run_time():
     assert printed(kernel, 4) == []
     with pytest.raises(LowerError, match=r"block \(0, 0, 0\): n is \.\.\., wanted more than 3"):
         printed(kernel, 2)
+
+
+TEXTS = ("", "abc", " Ab\tcab ", "éé b", "a.b..c", "  ")
+
+
+def test_methods_of_texts_are_pythons():
+    def show(x):
+        for t in TEXTS:
+            print(repr((t.strip(), t.lstrip(), t.rstrip(), t.replace("ab", "-"), t.replace("b", ""), t.split("."))))
+            print(repr((t.startswith("a"), t.endswith(("c", " ")), t.startswith(()), t.count("b"), t.endswith(""))))
+            print(repr(("/".join((t, "x", t)), "".join(()), t.startswith("abcd"))))
+        print("aBz[`{0".upper() + "AbZ[`{9".lower())
+
+    want = []
+    for t in TEXTS:
+        split = tuple(t.split("."))
+        want += [repr((t.strip(), t.lstrip(), t.rstrip(), t.replace("ab", "-"), t.replace("b", ""), split))]
+        want += [repr((t.startswith("a"), t.endswith(("c", " ")), False, t.count("b"), True))]
+        want += [repr(("/".join((t, "x", t)), "", t.startswith("abcd")))]
+    assert printed(show) == [*want, "aBz[`{0".upper() + "AbZ[`{9".lower()]
+
+
+REFUSED = [
+    ('"é".upper()', "letters beyond ASCII"), ('"a".split("")', "split() by an empty string"),
+    ('"a".startswith(1)', "takes a string or a tuple of strings"), ('"a".join((1,))', "join() takes strings"),
+    ('"a".count(2)', "count() takes strings"), ('"a".title()', "has no attribute 'title'"),
+    ('"a".replace("", "b")', "replace() of an empty string"), ("round(1.5, -1)", "round() to constant -1 digits"),
+    ("round(ct.bid(0) * 0.5, 1)", "digits are for numbers known"), ('round("a")', "round() of string"),
+    ("any(ct.load(x, 0, 4) > 1)", "ct.any(tile) reduces a tile"), ("{**(1, 2)}", "** takes a dict, found"),
+    ("len({1, 1})", "a set display"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("call, text", REFUSED)
+def test_calls_that_are_refused(tmp_path, call, text):
+    (tmp_path / "k.py").write_text(f"import tessera.tile as ct\ndef k(x):\n    {call}\n")
+    names = runpy.run_path(str(tmp_path / "k.py"))
+    with pytest.raises(LowerError) as caught:
+        run(names["k"], np.zeros(4, np.int32))
+    assert text in str(caught.value)

@@ -294,3 +294,47 @@ def test_division_by_zero_gives_zero_in_tiles_and_scalars_everywhere(dtype, kern
             np.where(y == 0, 0, -(-x.astype(object) // np.where(y == 0, 1, y))).astype(dtype)])
     np.testing.assert_array_equal(seen, wanted)
     np.testing.assert_array_equal(ran, wanted)
+
+
+# ---- builtins ---------------------------------------------------------------------------------------
+
+
+def test_round_is_pythons():
+    def kernel(out, x, n):
+        digits = round(1234.5678, 3) == 1234.568 and round(2.5, None) == 2 and round(0.15, 1) == 0.1
+        t = round(ct.astype(ct.arange(4, dtype=ct.int32), ct.float32) * 0.5)
+        values = (round(2.5), round(-3.5), round(7), round(True), round(x), round(n), digits, ct.sum(t))
+        for i, v in ct.static_iter(enumerate(values)):
+            ct.scatter(out, i, ct.astype(v, ct.int32))
+        ct.static_assert(t.dtype == ct.float32)
+
+    assert ints(kernel, 3.5, 9) == [2, -4, 7, 1, 4, 9, 1, 0 + 0 + 1 + 2]
+    assert ints(kernel, -2.5, -9)[4:6] == [-2, -9]
+
+
+def test_any_and_all_of_run_time_scalars():
+    def kernel(out, n):
+        t = ct.arange(4, dtype=ct.int32)
+        values = (
+            any((n > 1, n > 5)), all((n > 1, n > 5)), any((n, 0)), all((n, 1, n > 2)), any((n > 100, True)),
+            all((n > 100, False)), any(x > n for x in ct.static_iter((1, 2, 3))), any((ct.sum(t) > n, n > 100)),
+        )  # fmt: skip
+        for i, v in ct.static_iter(enumerate(values)):
+            ct.scatter(out, i, ct.astype(v, ct.int32))
+
+    for n in (0, 2, 3, 6, 7):
+        want = [n > 1 or n > 5, n > 5, n != 0, n > 2, True, False, n < 3, n < 6]
+        assert ints(kernel, n) == [int(w) for w in want], n
+
+
+def test_dicts_are_merged_and_sets_searched():
+    outer = {"a": 1, "b": 2}
+
+    def kernel(out, n):
+        d = {"z": 0, **outer, "b": 5, **{"c": n}}
+        known = tuple(d.keys()) == ("z", "a", "b", "c") and "q" not in {"a", "b"} and 3 in {1, 2, 3}
+        values = (d["c"] + d["a"], n in {4, 7}, known, d["b"])
+        for i, v in ct.static_iter(enumerate(values)):
+            ct.scatter(out, i, ct.astype(v, ct.int32))
+
+    assert ints(kernel, 7)[:4] == [8, 1, 1, 5] and ints(kernel, 5)[:4] == [6, 0, 1, 5]
