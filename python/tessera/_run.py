@@ -36,9 +36,12 @@ ALIASES = {
     "cuda.jit": "tessera.cuda._auto",
     "cuda.pathfinder": "tessera.pathfinder",
     "cuda.profiler": "tessera.profiler",
+    "numba.cuda.cudadrv": "tessera.cuda._cudadrv",
     "numba.cuda": "tessera.cuda",
     "pycuda": "tessera.pycuda",
 }
+# Packages under the alias's own name, so that modules which others add to them are found, too.
+PACKAGES = {"numba.cuda.cudadrv"}
 # Packages that others may have, and the module that answers where they do not. `cuda` is a package without a file
 # (CUDA Python's parts share the name): ours then has the folders of the others.
 PARENTS = {
@@ -94,6 +97,16 @@ class _Loader(importlib.abc.Loader):
         module.__spec__ = self.spec  # the import system has put the alias's spec there
 
 
+class _Package(importlib.abc.Loader):
+    """Gives a package without code."""
+
+    def create_module(self, spec: importlib.machinery.ModuleSpec) -> None:
+        return None
+
+    def exec_module(self, module: types.ModuleType) -> None:
+        pass
+
+
 class _Finder(importlib.abc.MetaPathFinder):
     """Finds the aliased modules, and their parents where there are no real ones."""
 
@@ -103,6 +116,8 @@ class _Finder(importlib.abc.MetaPathFinder):
     def find_spec(
         self, name: str, path: Sequence[str] | None, target: types.ModuleType | None = None
     ) -> importlib.machinery.ModuleSpec | None:
+        if name in PACKAGES:
+            return importlib.machinery.ModuleSpec(name, _Package(), is_package=True)
         ours = _target(name)
         if ours and _exists(ours):
             return importlib.machinery.ModuleSpec(name, _Loader())

@@ -146,6 +146,15 @@ from numba.cuda import types as same
 assert cuda is tessera.cuda and types is same and float32 is types.float32 and str(typeof(3)) == "int64"
 from numba.cuda import HAS_NUMBA, itanium_mangler
 from numba.cuda.cudaimpl import lower
+from numba.cuda.cudadrv import devicearray, error
+from numba.cuda.cudadrv.devicearray import DeviceNDArray
+import numba.cuda.cudadrv
+assert numba.cuda.cudadrv.devicearray is devicearray and isinstance(cuda.device_array(1), DeviceNDArray)
+assert error.CudaSupportError is cuda.CudaSupportError
+try:
+    from numba.cuda.cudadrv import nvvm
+except ImportError:
+    pass
 assert HAS_NUMBA and lower is cuda.extending.lower_builtin and itanium_mangler is cuda.itanium_mangler
 import math, numba, numpy
 assert numba.vectorize(math.erf)(numpy.ones(2))[0] == math.erf(1.0)

@@ -282,9 +282,9 @@ class DeviceNDArrayBase:
             return
         if is_cuda_array(ary):
             other = as_device_array(ary)
-            _check_shapes(self, other)
             if not _is_dense(self) or not _is_dense(other):
                 raise ValueError(errmsg_contiguous_buffer)
+            _check_shapes(self, other)
             if self.strides != other.strides:
                 raise ValueError(f"incompatible strides: {self.strides} vs. {other.strides}")
             self._write(other._read(stream), stream)
