@@ -505,13 +505,21 @@ static int args_scalar(core_frame *frame, ts_dtype dtype, const Py_buffer *view)
     return arg ? 0 : -1;
 }
 
+/* The dtype of a scalar of NumPy that its class says, as a word that is remembered with the class: the name of
+ * object.dtype is computed by Python each time, which costs more than the launch. None of classes that are made by
+ * Python, whose names may be anything. */
+static const void *args_scalar_dtype(PyTypeObject *type)
+{
+    bool own = !(type->tp_flags & Py_TPFLAGS_HEAPTYPE) && strncmp(type->tp_name, "numpy.", 6) == 0;
+    return (const void *)(uintptr_t)(own ? core_dtype_named(type->tp_name + 6) : TS_DTYPE_NONE);
+}
+
 /* NumPy scalars: their bytes are the element. */
 static int args_take_scalar(core_state *state, core_frame *frame, PyObject *object, const void *extra)
 {
-    (void)extra;
-    ts_dtype dtype;
+    ts_dtype dtype = (ts_dtype)(uintptr_t)extra;
     Py_buffer view;
-    if (core_own_dtype(state, object, &dtype) < 0)
+    if (dtype == TS_DTYPE_NONE && core_own_dtype(state, object, &dtype) < 0)
         return -1;
     if (PyObject_GetBuffer(object, &view, PyBUF_SIMPLE) < 0)
         return -1;
@@ -524,7 +532,7 @@ static int args_take_scalar(core_state *state, core_frame *frame, PyObject *obje
 static int args_take_void(core_state *state, core_frame *frame, PyObject *object, const void *extra)
 {
     return args_takes_structs(frame) ? args_take_later(state, frame, object, extra)
-                                     : args_take_scalar(state, frame, object, extra);
+                                     : args_take_scalar(state, frame, object, NULL);
 }
 
 /* Items by a tuple that the frame keeps alive: another thread may change a list while the kernel runs.
@@ -669,7 +677,7 @@ static core_taker args_find(core_state *state, PyTypeObject *type)
     if (args_is_of(type, "numpy.void"))
         return (core_taker){type, args_take_void, NULL};
     if (args_is_of(type, "numpy.generic"))
-        return (core_taker){type, args_take_scalar, NULL};
+        return (core_taker){type, args_take_scalar, args_scalar_dtype(type)};
     if (type != &PyLong_Type && type != &PyFloat_Type && args_is_number(type) &&
         PyObject_HasAttrString(as_object, "__members__"))
         return (core_taker){type, args_take_member, NULL};

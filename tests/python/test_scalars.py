@@ -108,6 +108,14 @@ def test_a_python_float_takes_part_as_float32_and_a_numpy_one_as_its_dtype():
         ct.launch(None, (1,), scale_kernel, (x, out, np.float64(0.1)))
 
 
+def test_a_class_of_the_users_own_does_not_say_its_dtype_by_its_name():
+    place, real, whole = np.zeros(1, np.int32), np.zeros(1), np.zeros(1, np.uint64)
+    for name in ("int8", "numpy.int8"):
+        value = type(name, (np.float64,), {"__module__": "numpy"})(2.5)
+        ct.launch(None, (1,), KERNELS["plain"], (place, real, whole, value))
+        assert NAMES[place[0]] == "float64" and real[0] == 2.5
+
+
 @pytest.mark.parametrize("value", [True, 5, 0, np.bool_(True)])
 def test_a_bool_may_be_an_int(value):
     place, real, whole = np.zeros(1, np.int32), np.zeros(1), np.zeros(1, np.uint64)
