@@ -165,3 +165,16 @@ def test_it_becomes_ptx() -> None:
     args = (types.NPDatetime("D")[:], types.NPTimedelta("s")[:], fine, fine)
     text, _ = cuda.compile_ptx(moved.py_func, args, cc=(9, 0))
     assert ".entry" in text
+
+
+@cuda.jit
+def in_other_units(a, out):
+    i = cuda.grid(1)
+    if i < out.size:
+        out[i] = a[i] + a[i]
+
+
+def test_arrays_of_a_device_keep_their_units() -> None:
+    a, out = np.arange(5).astype("m8[s]"), cuda.to_device(np.zeros(5, "m8[ms]"))
+    in_other_units[1, 32](cuda.to_device(a), out)
+    assert np.array_equal(out.copy_to_host(), (a + a).astype("m8[ms]"))
