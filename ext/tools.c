@@ -237,7 +237,41 @@ static PyObject *tools_cache_entry(PyObject *module, PyObject *object)
     return Py_BuildValue("(sIK)", entry.name, entry.target, (unsigned long long)entry.n_code);
 }
 
+static PyObject *tools_cache_keep(PyObject *module, PyObject *args)
+{
+    (void)module;
+    const char *name;
+    Py_buffer key, bytes;
+    if (!PyArg_ParseTuple(args, "sy*y*", &name, &key, &bytes))
+        return NULL;
+    Py_BEGIN_ALLOW_THREADS
+    ts_cache_keep(name, key.buf, (size_t)key.len, bytes.buf, (size_t)bytes.len);
+    Py_END_ALLOW_THREADS
+    PyBuffer_Release(&key);
+    PyBuffer_Release(&bytes);
+    Py_RETURN_NONE;
+}
+
+static PyObject *tools_cache_kept(PyObject *module, PyObject *object)
+{
+    (void)module;
+    ts_code found;
+    Py_buffer key;
+    if (PyObject_GetBuffer(object, &key, PyBUF_SIMPLE) < 0)
+        return NULL;
+    ts_cache_kept(key.buf, (size_t)key.len, &found);
+    PyBuffer_Release(&key);
+    PyObject *bytes = found.bytes ? PyBytes_FromStringAndSize((const char *)found.bytes, (Py_ssize_t)found.n_bytes)
+                                  : Py_NewRef(Py_None);
+    ts_code_deinit(&found);
+    return bytes;
+}
+
 static PyMethodDef tools_functions[] = {
+    {"cache_keep", tools_cache_keep, METH_VARARGS,
+     "cache_keep(name, key, bytes, /)\n--\n\nKeeps bytes beside compiled code."},
+    {"cache_kept", tools_cache_kept, METH_O,
+     "cache_kept(key, /)\n--\n\nThe bytes that were kept under a key, or None."},
     {"compile_limit", tools_compile_limit, METH_O,
      "compile_limit(seconds, /)\n--\n\nHow long compilations may take from now on, 0: any time; gives the limit "
      "before."},

@@ -236,6 +236,14 @@ TS_API void ts_kernel_get_stats(const ts_kernel *kernel, ts_kernel_stats *out);
  * write to it, and what is read from it would be run. NULL: it is kept, or none is wanted. Borrowed for good. */
 TS_API const char *ts_cache_problem(void);
 
+/* Bytes of a client's own, kept beside compiled code under a key of its own: what costs more to make than to read, such
+ * as the syntax tree of a function. They count and age as code does. Trouble with files is never an error. `name` is
+ * what tools list. */
+TS_API void ts_cache_keep(const char *name, const void *key, size_t n_key, const void *bytes, size_t n);
+/* Gives what was kept under the key, in this process or one before. Owns: *out, by ts_code_deinit; its `bytes` are NULL
+ * where there is nothing. */
+TS_API void ts_cache_kept(const void *key, size_t n_key, ts_code *out);
+
 /* What a file of the cache of compiled code holds, for tools that list it. */
 typedef struct ts_cached {
     char name[128];    /* symbol of the entry */

@@ -57,7 +57,7 @@ def entries(folder: Path) -> list[Entry]:
             status = path.stat()
         except (OSError, ValueError):  # of another version, another's, or gone meanwhile
             continue
-        name = TARGETS.get(target, str(target))
+        name = TARGETS.get(target, str(target)) if target else "source"  # what _core.cache_keep was given
         found.append(Entry(path, kernel, name, code_bytes, status.st_size, status.st_mtime))
     return sorted(found, key=lambda entry: -entry.used)
 

@@ -334,6 +334,49 @@ ts_status ts__cache_shared(ts_cache **out, ts_error *err)
     return cache_own.error.status == TS_OK ? TS_OK : ts_fail(err, cache_own.error.status, "%s", cache_own.error.text);
 }
 
+/* ---- bytes of clients ------------------------------------------------------------------------------------------ */
+
+/* The cache, if there is one, and the key with what no key of code begins with. */
+static ts_cache *cache_of_clients(ts_text *full, const void *key, size_t n_key)
+{
+    static const char kept[] = "kept for a client";
+    ts_cache *cache;
+    ts_error err;
+    if (ts__cache_shared(&cache, &err) != TS_OK || !cache)
+        return NULL;
+    ts__text_init(full, cache->alloc);
+    ts__text_put(full, kept, sizeof kept);
+    ts__text_put(full, key, n_key);
+    if (!full->failed)
+        return cache;
+    ts__text_deinit(full);
+    return NULL;
+}
+
+void ts_cache_keep(const char *name, const void *key, size_t n_key, const void *bytes, size_t n)
+{
+    ts_text full;
+    ts_cache *cache = cache_of_clients(&full, key, n_key);
+    if (!cache)
+        return;
+    ts_code code = {.bytes = (uint8_t *)(uintptr_t)bytes, .n_bytes = n};
+    snprintf(code.plan.name, sizeof code.plan.name, "%s", name);
+    ts__cache_put(cache, full.at, full.n, &code);
+    ts__text_deinit(&full);
+}
+
+void ts_cache_kept(const void *key, size_t n_key, ts_code *out)
+{
+    ts_text full;
+    ts_cache *cache = cache_of_clients(&full, key, n_key);
+    *out = (ts_code){.alloc = ts_alloc_default()};
+    if (!cache)
+        return;
+    if (ts__cache_get(cache, full.at, full.n, ts_alloc_default(), out) == TS_CACHE_MISS)
+        *out = (ts_code){.alloc = ts_alloc_default()};
+    ts__text_deinit(&full);
+}
+
 const char *ts_cache_problem(void)
 {
     ts_cache *cache;

@@ -4,6 +4,7 @@
  * miss, many writers and a size limit are survived, and places that cannot be used do no harm.
  */
 #include "run/cache.h"
+#include "tessera/launch.h"
 #include "run/cache_disk.h"
 #include "device/setup.h"
 #include <errno.h>
@@ -424,6 +425,34 @@ static void keys_tell_inputs_apart(void)
         ts__text_deinit(&keys[i]);
 }
 
+/* In the process's own cache, whose directory is the first thing that main sets. */
+static void clients_keep_bytes(void)
+{
+    ts_code found;
+    ts_cached entry;
+    char path[600], head[64] = {0};
+    ts_cache_kept("tree", 4, &found);
+    CHECK(found.bytes == NULL);
+    ts_code_deinit(&found);
+    ts_cache_keep("tree of f", "tree", 4, "a\0b", 3);
+    find_entry(getenv("TESSERA_CACHE_DIR"), path, sizeof path);
+    ts_cache_keep("tree of g", "treetop", 7, "other", 5);
+    ts_cache_kept("tree", 4, &found);
+    CHECK(found.n_bytes == 3 && memcmp(found.bytes, "a\0b", 3) == 0);
+    ts_code_deinit(&found);
+    ts_cache_kept("tre", 3, &found);
+    CHECK(found.bytes == NULL);
+    ts_code_deinit(&found);
+    ts_cache *cache;
+    CHECK_INT(ts__cache_shared(&cache, &err), TS_OK);
+    CHECK_INT(get(cache, "tree", NULL), TS_CACHE_MISS); /* no key of code is one of a client */
+    FILE *file = fopen(path, "rb");
+    CHECK(file && fread(head, 1, sizeof head, file) == sizeof head);
+    if (file)
+        fclose(file);
+    CHECK_INT(ts_cache_read_entry(head, sizeof head, &entry, &err), TS_VALUE); /* half of one is none */
+}
+
 static void failing_allocations_are_misses(void)
 {
     char dir[300], text[] = "the code";
@@ -448,6 +477,10 @@ int main(void)
     snprintf(root, sizeof root, "%s/tessera-cache-XXXXXX", check_tmp());
     CHECK(mkdtemp(root) != NULL);
     alarm(120); /* a file that is waited for ends the test */
+    char own[300];
+    snprintf(own, sizeof own, "%s/own", root);
+    setenv("TESSERA_CACHE_DIR", own, 1);
+    clients_keep_bytes();
     code_comes_back_from_memory_and_from_disk();
     damaged_entries_are_misses();
     foreign_files_are_not_believed();

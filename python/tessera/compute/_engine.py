@@ -23,6 +23,7 @@ import numpy
 
 from .. import _core
 from ._replay import derived, forget, forget_mine, is_lost, looks_at_addresses, noted, recorded, replayed, takes, wanted
+from ._store import kernel_by_name, name_of
 from .iterators import Iterator, iterator_of
 from .op import operator_of
 from .types import TypeDescriptor, type_of
@@ -38,6 +39,7 @@ _READ_LATER = ("d_", "k", "num_")  # how the names of arguments begin that a ker
 _MOST_MADE = 1024  # kernels, and objects of `make_..`, that are kept; the oldest ones go first
 _MOST_KEPT = 1 << 20  # bytes of temporaries that are kept for the next call on the default stream
 
+_keeps = True  # what the next process needs of kernels; tests that change how they are made turn it off
 _kernels: dict[Any, Any] = {}
 _kept: dict[Any, list[Any]] = {}
 _lock = threading.Lock()
@@ -50,8 +52,16 @@ def kernel_of(
     """The kernel that ``make(*parts())`` gives, made once for a key; ``bounds`` are its launch bounds."""
     kernel = _kernels.get((make, key))
     if kernel is None:
-        kernel = keep(_kernels, (make, key), _jitted(make(*parts()), bounds))
+        kernel = keep(_kernels, (make, key), _found(make, key, parts, bounds))
     return noted(kernel)
+
+
+def _found(make: Callable[..., Any], key: Any, parts: Callable[[], tuple[Any, ...]], bounds: tuple[int, ...]) -> Any:
+    def build() -> Any:
+        return _jitted(make(*parts()), bounds)
+
+    name = name_of(make, key, _options(bounds)) if _keeps else None
+    return kernel_by_name(name, build, lambda function, source: _jitted(function, bounds, source))
 
 
 def keep(made: dict[Any, Any], key: Any, value: Any) -> Any:
@@ -62,11 +72,16 @@ def keep(made: dict[Any, Any], key: Any, value: Any) -> Any:
         return made.setdefault(key, value)
 
 
-def _jitted(function: Callable[..., Any], bounds: tuple[int, ...]) -> Any:
+def _jitted(function: Callable[..., Any], bounds: tuple[int, ...], source: str | None = None) -> Any:
     from ..cuda._dispatcher import kernel_around
+
+    return kernel_around(function, _options(bounds), source, own_grid=True)
+
+
+def _options(bounds: tuple[int, ...]) -> Any:
     from ..cuda._options import options_of
 
-    return kernel_around(function, options_of({"launch_bounds": bounds} if bounds else {}), own_grid=True)
+    return options_of({"launch_bounds": bounds} if bounds else {})
 
 
 def on_cpu() -> bool:

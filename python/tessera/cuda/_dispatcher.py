@@ -68,6 +68,7 @@ class Dispatcher(_core.ThreadKernel):  # type: ignore[misc]
         self._can_compile = True
         self._called = 0  # compiled as a function that other code calls (see _compile.py)
         self._on_specialised: Callable[[Any], object] | None = None
+        self._on_packed: Callable[[], object] | None = None
         self._pack: Any = None
         self._latest: Dispatcher | None = None  # what recompile() made: launches go to it
         self._compile_hook: Callable[..., Any] | None = None
@@ -110,6 +111,8 @@ class Dispatcher(_core.ThreadKernel):  # type: ignore[misc]
                 host.on_loaded = hook_of(self, host.links)
             self._pack = pack, host
             self._snapshot = None
+            if self._on_packed is not None:
+                self._on_packed()
         if code.co_flags & (_VARARGS | _VARKEYWORDS):
             raise TypingError(f"kernel '{self.__name__}' cannot take *args or **kwargs; take a tuple")
         pack, host = self._pack
@@ -130,7 +133,7 @@ class Dispatcher(_core.ThreadKernel):  # type: ignore[misc]
 
     def _hints(self) -> Any:
         given = {
-            "opt_level": _core.OPT_LEVEL if self.options.opt else 0,
+            "opt_level": _core.OPT_LEVEL if self.options.opt else 1,  # 0 would be what is not said
             "checked": self.options.checked,
             "fastmath": int(self.options.fastmath),
             "lines": 2 if self.options.debug else int(self.options.lineinfo),

@@ -308,8 +308,9 @@ ts_status ts__llvm_target(ts_fn *fn, ts_pass_env *env, const ts_llvm_host *host,
     if (status == TS_OK && getenv("TESSERA_DUMP_LLVM"))
         fputs(ts__text_get(&text), stderr);
     ts_llvm_options chosen = *options;
-    chosen.level = text.n > EMIT_LONG_BYTES ? 0 : chosen.level;
-    if (!chosen.passes && text.n <= EMIT_LONG_BYTES)
+    bool is_quick = text.n > EMIT_LONG_BYTES || fn->opt_level == 1; /* 0: not said */
+    chosen.level = is_quick ? 0 : chosen.level;
+    if (!chosen.passes && !is_quick)
         chosen.passes = env->serial ? TS_LLVM_PASSES_SERIAL : env->lanes ? TS_LLVM_PASSES_LANES : TS_LLVM_PASSES;
     if (status == TS_OK)
         status = ts__llvm_compile(ts__text_get(&text), text.n, host, &chosen, code->alloc,

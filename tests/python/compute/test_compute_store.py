@@ -1,0 +1,122 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What one process keeps of kernels for the next: it is the same kernel, and nothing else passes for it."""
+
+import os
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+from tessera import _pack, compute
+from tessera.compute import _engine, _store
+
+N = 1000
+X = np.arange(N) % 7
+
+
+@pytest.fixture
+def packed(monkeypatch, tmp_path):
+    """The names of functions that are packed, with nothing kept by tests before."""
+    found, pack = [], _pack.pack_kernel
+
+    def pack_kernel(function, *given):
+        found.append(function.__name__)
+        return pack(function, *given)
+
+    monkeypatch.setattr(_pack, "pack_kernel", pack_kernel)
+    monkeypatch.setattr(_engine, "_keeps", True)
+    library = _store._library()
+    monkeypatch.setattr(_store, "_library", lambda: f"{library} {tmp_path} {os.getpid()}")
+    compute.clear_all_caches()
+    yield found
+    compute.clear_all_caches()
+
+
+def transformed(op):
+    """As the next process would do it."""
+    out = np.zeros_like(X)
+    compute.clear_all_caches()
+    compute.unary_transform(d_in=X, d_out=out, op=op, num_items=N)
+    return out
+
+
+def test_nothing_is_packed_a_second_time(packed):
+    for _ in range(2):
+        compute.clear_all_caches()
+        out, one, n = np.zeros_like(X), np.zeros(1, X.dtype), np.zeros(1, np.int64)
+        compute.inclusive_scan(d_in=X, d_out=out, num_items=N, op=compute.OpKind.PLUS)
+        assert np.array_equal(out, np.cumsum(X))
+        compute.reduce_into(d_in=X, d_out=one, num_items=N, op=lambda a, b: a + b, h_init=np.int64(3))
+        assert one[0] == X.sum() + 3
+        compute.select(d_in=X, d_out=out, d_num_selected_out=n, num_items=N, cond=lambda v: v > 3)
+        assert np.array_equal(out[: n[0]], X[X > 3])
+        compute.radix_sort(d_in_keys=X, d_out_keys=out, num_items=N)
+        assert np.array_equal(out, np.sort(X))
+    assert len(packed) == len(set(packed)) == 5  # one more makes counters zero
+
+
+def test_operators_of_other_code_are_other_kernels(packed):
+    assert np.array_equal(transformed(lambda x: x + 1), X + 1)
+    assert np.array_equal(transformed(lambda x: x + 2), X + 2)
+    space = {"factor": 2}
+    for factor in (2, 5, 2):
+        space["factor"] = factor
+        exec("op = lambda x: x * factor", space)  # noqa: S102
+        assert np.array_equal(transformed(space["op"]), X * factor)
+    assert len(packed) == 4
+
+
+def test_what_other_processes_do_not_know_is_packed(packed):
+    table = np.arange(7) * 3
+    for _ in range(2):
+        assert np.array_equal(transformed(lambda x: table[x]), X * 3)
+    Pair = compute.gpu_struct({"s": np.int64, "t": np.int64}, "Pair")
+    for _ in range(2):
+        pairs = np.ones(N, Pair.dtype)
+        compute.clear_all_caches()
+        compute.inclusive_scan(d_in=pairs, d_out=pairs, num_items=N, op=lambda a, b: Pair(a.s + b.s, b.t))
+        assert np.array_equal(pairs["s"], np.arange(1, N + 1)) and (pairs["t"] == 1).all()
+    assert len(packed) >= 2
+
+
+def test_arrays_of_structs_ask_the_host(packed):
+    """Sums of runs keep pairs of a count and a sum, which a launch hands over."""
+    keys, values = np.arange(N) // 10, np.ones(N, np.float32)
+    for _ in range(2):
+        compute.clear_all_caches()
+        out_keys, out, n = np.zeros_like(keys), np.zeros(N, np.float32), np.zeros(1, np.int64)
+        compute.reduce_by_key(
+            d_in_keys=keys, d_in_values=values, d_out_keys=out_keys, d_out_values=out, d_num_runs_out=n, num_items=N,
+            op=compute.OpKind.PLUS,
+        )  # fmt: skip
+        assert n[0] == N // 10 and (out[: n[0]] == 10).all()
+
+
+def test_exceptions_are_those_of_the_operator(packed):
+    def op(x):
+        if x > 5:
+            raise ValueError("too much")
+        return x
+
+    for _ in range(2):
+        with pytest.raises(ValueError, match="too much"):
+            transformed(op)
+    assert packed
+
+
+def test_another_process_packs_nothing(tmp_path):
+    program = (
+        "import sys, numpy as np\n"
+        "from tessera import _pack, compute\n"
+        "if sys.argv[1:]: _pack.pack_kernel = None\n"
+        "x = np.arange(9.0)\n"
+        "compute.inclusive_scan(d_in=x, d_out=x, num_items=9, op=compute.OpKind.PLUS)\n"
+        "print(x[-1])\n"
+    )
+    for arguments in ((), ("second",)):
+        done = subprocess.run(
+            [sys.executable, "-c", program, *arguments], capture_output=True, text=True, check=False,
+            env={**os.environ, "TESSERA_CACHE_DIR": str(tmp_path)},
+        )  # fmt: skip
+        assert done.stdout == "36.0\n", done.stderr
