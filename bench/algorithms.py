@@ -3,8 +3,8 @@
 and CuPy on a GPU? What does the first call of one cost, and what the next ones?
 
 2^16, 2^20, 2^24 and 2^28 items (on the CPU 2^24 at most), fresh random ones (algorithm_rows.py); bytes are the least
-that an algorithm has to move. All results are checked against NumPy. With --seconds rows that come too late are left
-out.
+that an algorithm has to move. All results are checked against NumPy; of more than 2^20 items on a GPU those of Tessera,
+against torch (algorithm_device.py). With --seconds rows that come too late are left out.
 """
 
 from __future__ import annotations
@@ -20,12 +20,15 @@ from typing import Any
 
 import numpy as np
 
+from .algorithm_device import OnDevice
 from .algorithm_rows import ROWS, Arrays, Row
 from .common import Figure, Peer, Table, compare, have
 
 EXPONENTS = (16, 20, 24, 28)
 MOST_ON_CPU = 24
-_LEAST_ROUNDS, _SECONDS = 5, 2.0  # rounds of a table, and how long they may take before there are fewer
+_LEAST_ROUNDS = 5  # of a table
+_SECONDS = {"cpu": 2.0, "cuda": 0.1}  # how long the rounds of ours may take before there are fewer
+_BY_NUMPY = 20  # up to 2^20 items NumPy makes and checks all on a GPU
 
 
 class _Side:
@@ -58,7 +61,10 @@ class _Side:
             return cuda.to_device(x)
         if x.dtype.names:
             return self.cupy.asarray(x.view(np.uint8)).view(x.dtype)
-        return (self.module if self.name == "cupy" else self.cupy).asarray(x)
+        return self.of_cupy().asarray(x)
+
+    def of_cupy(self) -> Any:
+        return self.module if self.name == "cupy" else self.cupy
 
     def back(self, x: Any) -> np.ndarray:
         if isinstance(x, np.ndarray):
@@ -70,12 +76,31 @@ class _Side:
         return np.asarray(x.get()) if hasattr(x, "get") else np.asarray(x)
 
 
-def _by_algorithm(side: _Side, row: Row, data: Arrays, n: int) -> Peer:
+class _OnHost:
+    """The items of a row as NumPy makes them, put where each library wants them."""
+
+    def __init__(self, row: Row, n: int) -> None:
+        self.data = row.data(np.random.default_rng(n), n)
+
+    def lend(self, side: _Side) -> Arrays:
+        return {name: side.put(x) for name, x in self.data.items()}
+
+    def new(self, side: _Side, name: str, count: int, dtype: Any) -> Any:
+        return side.put(np.zeros(count, dtype))
+
+    def segments(self) -> int:
+        return int(self.data["starts"].size)
+
+
+_Items = Any  # _OnHost or OnDevice
+
+
+def _by_algorithm(side: _Side, row: Row, items: _Items, n: int) -> Peer:
     """Tessera, and cuda.compute, which is called alike."""
-    there = {name: side.put(x) for name, x in data.items()}
-    out = {name: side.put(np.zeros(max(1, m), dtype)) for name, (m, dtype) in row.out(n).items()}
+    there, needs = items.lend(side), row.out(n)
     if row.group in (10, 11):
-        out["out"] = side.put(np.zeros(data["starts"].size if row.group == 10 else n, np.float32))
+        needs["out"] = (items.segments() if row.group == 10 else n, np.float32)
+    out = {name: items.new(side, name, max(1, m), dtype) for name, (m, dtype) in needs.items()}
 
     def result() -> np.ndarray:
         return row.result({name: side.back(x) for name, x in out.items()})
@@ -83,8 +108,8 @@ def _by_algorithm(side: _Side, row: Row, data: Arrays, n: int) -> Peer:
     return Peer(side.name, lambda: row.ours(side.module, there, out, n), result)
 
 
-def _by_call(side: _Side, row: Row, data: Arrays) -> Peer:
-    there = {name: side.put(x) for name, x in data.items()}
+def _by_call(side: _Side, row: Row, items: _Items) -> Peer:
+    there = items.lend(side)
     kept: list[Any] = [None]
 
     def run() -> None:
@@ -155,16 +180,16 @@ def _numba() -> dict[str, Callable[[Any, Arrays], Any]]:
     return called
 
 
-def _peers(row: Row, data: Arrays, n: int, device: str) -> Iterator[Peer]:
-    yield _by_algorithm(_Side("tessera", device), row, data, n)
+def _peers(row: Row, items: _Items, n: int, device: str) -> Iterator[Peer]:
+    yield _by_algorithm(_Side("tessera", device), row, items, n)
     on_device = ("numpy", "torch") if device == "cpu" else ("torch", "cupy")
     for name in on_device:
         if name in row.peers and have(name):
-            yield _by_call(_Side(name, device), row, data)
+            yield _by_call(_Side(name, device), row, items)
     if device == "cpu" and row.name in _numba():
-        yield Peer("numba", *_kept(_numba()[row.name], data))
+        yield Peer("numba", *_kept(_numba()[row.name], items.data))
     if device != "cpu" and row.there and have("cuda") and have("cupy") and _has_cuda_compute():
-        yield _by_algorithm(_Side("cuda.compute", device), row, data, n)
+        yield _by_algorithm(_Side("cuda.compute", device), row, items, n)
 
 
 def _kept(call: Callable[[Any, Arrays], Any], data: Arrays) -> tuple[Callable[[], None], Callable[[], np.ndarray]]:
@@ -183,7 +208,7 @@ def _has_cuda_compute() -> bool:
         return False
 
 
-def _rounds(peers: list[Peer], rounds: int) -> int:
+def _rounds(peers: list[Peer], device: str, rounds: int) -> int:
     """Fewer rounds where a run takes long."""
     start = time.perf_counter()
     try:
@@ -191,22 +216,38 @@ def _rounds(peers: list[Peer], rounds: int) -> int:
     except Exception:  # `compare` says so
         return rounds
     once = time.perf_counter() - start
-    return max(_LEAST_ROUNDS, min(rounds, int(_SECONDS / max(once, 1e-9))))
+    return max(_LEAST_ROUNDS, min(rounds, int(_SECONDS[device] / max(once, 1e-9))))
 
 
 def _table(row: Row, n: int, device: str, rounds: int) -> Table:
-    data = row.data(np.random.default_rng(n), n)
     table = Table(f"{row.group}. {row.name}, {n:,} items", "GB/s", row.bytes * n * 1e-9, "")
-    wanted = np.atleast_1d(row.wanted(data)).astype(np.float64)
+    if device != "cpu" and n > 1 << _BY_NUMPY and have("torch"):
+        return _checked_there(table, row, n, device, rounds)
+    items = _OnHost(row, n)
+    wanted = np.atleast_1d(row.wanted(items.data)).astype(np.float64)
 
     def check(found: np.ndarray) -> np.ndarray:
         if found.shape != wanted.shape:
             raise ValueError(f"{found.shape[0]} results, not {wanted.shape[0]}")
         return wanted
 
-    peers = list(_peers(row, data, n, device))
+    peers = list(_peers(row, items, n, device))
     compare(table, peers[:1], check, row.tolerance, device, 0, busy=True)  # sums of others may be less exact
-    return compare(table, peers, check, max(row.tolerance, 1e-3), device, _rounds(peers, rounds), busy=True)
+    return compare(table, peers, check, max(row.tolerance, 1e-3), device, _rounds(peers, device, rounds), busy=True)
+
+
+def _checked_there(table: Table, row: Row, n: int, device: str, rounds: int) -> Table:
+    """Data and the answer of torch, where the items are."""
+    items = OnDevice(row, n, device)
+    peers = list(_peers(row, items, n, device))
+    compare(table, peers[:1], None, 0, device, 0, busy=True)
+    error = items.error()
+    if error > max(row.tolerance, 1e-4):
+        raise SystemExit(f"{table.question}: tessera's result is wrong: {error:.2e} from torch's")
+    compare(table, peers, None, 0, device, _rounds(peers, device, rounds), busy=True)
+    for figure in table.figures[:1]:
+        figure.error = error
+    return table
 
 
 # ---- what a first call costs, and the next ones

@@ -288,12 +288,13 @@ def sanitized_tree(folder: str) -> dict[str, str]:
 
 def step_long(options: argparse.Namespace) -> Count:
     """The long form: 200,000 tile programs, both sorts of input and all of the C tests' cases under the sanitizers,
-    fuzz targets.
+    fuzz targets, all cases of the algorithms.
     """
     total = tiles("all", "--count", "200000")
     if not build("build-test"):
         return Count(failed=1)
     env = {"TESSERA_LIBRARY": str(ROOT / "build-test" / "libtessera.so")}
+    total.add(step_python(options, "tests/python/compute", TESSERA_TEST_LONG="1"))
     total.add(tiles("all", "--device", "eval90", "--count", "50000", env=env))
     total.add(tiles("all", "--device", "ptx90", "--count", "30000"))
     total.add(tiles("threads", "--device", "ptx90", "--seed", "10000", "--count", "10000", env=env))
@@ -311,15 +312,16 @@ def step_long(options: argparse.Namespace) -> Count:
     return total
 
 
-def step_python(_: argparse.Namespace) -> Count:
+def step_python(_: argparse.Namespace, folder: str = "tests/python", **more: str) -> Count:
     """The Python tests, against the installed package."""
-    command = [sys.executable, "-m", "pytest", "-rs", "tests/python"]
+    command = [sys.executable, "-m", "pytest", "-rs", folder]
     if importlib.util.find_spec("xdist"):  # side by side; a GPU of the machine is shared by at most four processes
         command += ["-n", str(min(len(os.sched_getaffinity(0)), 4))]
     env = dict(
         os.environ,
         TESSERA_CACHE_DIR="off",
         TESSERA_LIBRARY=str(ROOT / "build-test" / "libtessera.so"),
+        **more,
     )
     done = subprocess.run(
         command,

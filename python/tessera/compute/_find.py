@@ -161,13 +161,17 @@ def _best(less: bool, d_in: Any, d_out: Any, num_items: Any, stream: Any, storag
         raise TypeError("d_in: the type of its items is not known; give value_type to the iterator")
     if isinstance(num_items, int) and not num_items:
         raise ValueError("num_items is 0; the place of the least or greatest item needs one")
-    place = gpu_struct({"value": source.value_type, "index": numpy.int64}, "Place")
-    key = ("arg", less, source.value_type)
+    most = items_in(num_items, "num_items", ("d_in", source)).most
+    whole = numpy.int32 if most < 1 << 31 else numpy.int64
+    place = gpu_struct({"value": source.value_type, "index": whole}, "Place")
+    key = ("arg", less, source.value_type, whole)
 
     def better(a: Any, b: Any) -> Any:
-        if (b[0] < a[0] if less else b[0] > a[0]) or (b[0] != b[0] and a[0] == a[0]):
-            return b
-        return a
+        """The one whose value is the best, NaN before all numbers; of equal ones that which comes first."""
+        no_a, no_b = a[0] != a[0], b[0] != b[0]
+        is_better = (b[0] < a[0] if less else b[0] > a[0]) or (no_b and not no_a)
+        is_equal = b[0] == a[0] or (no_a and no_b)
+        return b if is_better or (is_equal and b[1] < a[1]) else a
 
     output = iterator_of(d_out, "d_out")
     store, cast = output.store(), cast_of(output)
@@ -185,8 +189,8 @@ def _best(less: bool, d_in: Any, d_out: Any, num_items: Any, stream: Any, storag
             return put
 
     return reduce_into(
-        d_in=ZipIterator(source, CountingIterator(numpy.int64(0))), d_out=Index(), num_items=num_items,
-        op=Operator(better, key, None, (2,)), stream=stream, temp_storage=storage,
+        d_in=ZipIterator(source, CountingIterator(whole(0))), d_out=Index(), num_items=num_items,
+        op=Operator(better, key, None, (2,), True), stream=stream, temp_storage=storage,
     )  # fmt: skip
 
 
@@ -247,6 +251,6 @@ def minmax(*, d_in: Any, d_out: Any, num_items: int, stream: Any = None, temp_st
 
     pairs = TransformIterator(source, Operator(lambda v: both(v, v), ("twice", source.value_type), None, (1,)), both)
     return reduce_into(
-        d_in=pairs, d_out=Two(), num_items=num_items, op=Operator(wider, ("minmax", source.value_type), None, (2,)),
+        d_in=pairs, d_out=Two(), num_items=num_items, op=Operator(wider, ("minmax", source.value_type), None, (2,), True),
         stream=stream, temp_storage=temp_storage,
     )  # fmt: skip

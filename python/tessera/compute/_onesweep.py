@@ -23,7 +23,7 @@ from typing import Any
 import numpy
 
 from ._engine import THREADS, Count, kernel_of
-from ._radix import Digits, other_of, others_of, overlap
+from ._radix import Digits, arrays_of, other_of, others_of, overlap
 from .iterators import Iterator
 
 __all__ = ["fits", "memory_of", "sort_in_sweeps"]
@@ -33,8 +33,10 @@ _MOST_STAGED = 64  # bytes of an item that goes through shared memory, so that n
 _VALUES, _WARPS, _PLACES = THREADS, THREADS // 32, 8  # a thread for each value of a digit
 _BITS = tuple(range(8))
 _COUNTED, _BLOCKS = 8, 1024  # in the read that counts: items of a thread in one round, blocks at most
+_COPIES = 4
 _WINDOW = 4  # tiles before its own that a thread asks at once
 _TAG = 48  # the bits of a published word below are the count
+_FEW = 1 << 31  # items, whose places are numbers of 32 bits
 
 # Where things are among the counters.
 _COUNTING_ENDED, _SWEEPING_ENDED, _FALLS, _N_SWEEPS, _TICKETS, _ORDER, _DIGITS = 0, 1, 2, 3, 4, 16, 32
@@ -45,10 +47,12 @@ def _per_thread(nbytes: int) -> int:
     return max(1, min(24, 96 // nbytes))
 
 
-def _digit(width: int, bits: Function) -> Function:
-    def digit(item: Any, place: Any) -> Any:
+def _digit(bits: Function) -> Function:
+    """The function of a kernel that gives a digit of an item: the bits of a mask that stand above ``shift`` others."""
+
+    def digit(item: Any, shift: Any, mask: Any) -> Any:
         v = bits(item)
-        return numpy.int32(v >> v.dtype(8 * place) & v.dtype(255)) if 0 <= 8 * place < width else numpy.int32(0)
+        return numpy.int32(v >> v.dtype(shift)) & mask
 
     return digit
 
@@ -79,39 +83,59 @@ def _planning(digits: Digits) -> Function:
     return plan
 
 
+def _copies(places: int) -> int:
+    """How often a block has the counts of each digit, so that lanes seldom add to one word at once."""
+    return max(1, min(_COPIES, 8 // places))
+
+
 def _counting(digits: Digits, load: Function, number: Function) -> Callable[..., None]:
     from ..cuda import atomic, blockIdx, gridDim, shared, syncthreads, threadfence, threadIdx
 
     places, bits, plan = digits.places, digits.bits, _planning(digits)
-    each, digit, rounds = tuple(range(places)), _digit(digits.width, digits.bits), tuple(range(_COUNTED))
+    each, digit, rounds = tuple(range(places)), _digit(bits), tuple(range(_COUNTED))
+    per_round, copies = THREADS * _COUNTED, _copies(places)
 
-    def pair(src: Any, i: Any) -> Any:
-        """An item, and the one before it; of none something."""
-        at = max(i, 0)
-        return load(src, at), load(src, max(at - 1, 0))
+    def look(src: Any, first: Any, here: Any, s: Any, is_full: bool) -> Any:
+        """Counts the digits of a round; whether an item is less than the one before it."""
+        t, falls, at = threadIdx.x, False, first + threadIdx.x
+        if is_full:
+            items = tuple(load(src, at + j * THREADS) for j in rounds)
+            before = (load(src, max(at - 1, 0)), *(load(src, at + (j * THREADS - 1)) for j in rounds[1:]))
+        else:
+            places_ = tuple(min(t + j * THREADS, here - 1) for j in rounds)
+            items = tuple(load(src, first + i) for i in places_)
+            before = tuple(load(src, max(first + i - 1, 0)) for i in places_)
+        for j in rounds:
+            if is_full or t + j * THREADS < here:
+                falls |= bits(items[j]) < bits(before[j])
+                for q in each:
+                    d = digit(items[j], 8 * q, numpy.int32(_VALUES - 1))
+                    atomic.add(s[q], d * copies + t % copies, 1)
+        return falls
 
     def count(src: Any, count_: Any, aside: Any, counts: Any, published: Any) -> None:
-        s, word = shared.array(places * _VALUES, numpy.int32), shared.array(1, numpy.int32)
-        t, n, falls = threadIdx.x, number(count_), False
+        s = tuple(shared.array(_VALUES * copies, numpy.int32) for _ in each)
+        t, n, falls, word = threadIdx.x, number(count_), False, shared.array(1, numpy.int32)
         for q in each:
-            s[q * _VALUES + t] = 0
+            for k in range(copies):
+                s[q][k * _VALUES + t] = 0
         for i in range(numpy.int64(blockIdx.x) * THREADS + t, published.shape[0], gridDim.x * THREADS):
             published[i] = 0
         syncthreads()
-        for at in range(numpy.int64(blockIdx.x) * THREADS * _COUNTED, n, gridDim.x * THREADS * _COUNTED):
-            items = tuple(pair(src, min(at + t + j * THREADS, n - 1)) for j in rounds)
-            for j in rounds:
-                if at + t + j * THREADS < n:
-                    item, before = items[j]
-                    falls |= bits(item) < bits(before)
-                    for q in each:
-                        atomic.add(s, q * _VALUES + digit(item, q), 1)
+        for at in range(numpy.int64(blockIdx.x) * per_round, n, gridDim.x * per_round):
+            if at + per_round <= n:
+                falls |= look(src, at, numpy.int32(per_round), s, True)
+            else:
+                falls |= look(src, at, numpy.int32(n - at), s, False)
         if falls:
             counts[_FALLS] = 1
         syncthreads()
         for q in each:
-            if s[q * _VALUES + t] != 0:
-                atomic.add(counts, _DIGITS + q * _VALUES + t, numpy.int64(s[q * _VALUES + t]))
+            found = numpy.int32(0)
+            for c in range(copies):
+                found += s[q][t * copies + c]
+            if found != 0:
+                atomic.add(counts, _DIGITS + q * _VALUES + t, numpy.int64(found))
         threadfence()
         syncthreads()
         if t == 0:
@@ -149,7 +173,7 @@ def _ranking() -> Function:
     def rank(counts: Any, row: Any, digit: Any) -> Any:
         alike = numpy.uint32(0xFFFFFFFF)
         for bit in _BITS:
-            is_set = (digit >> bit) & 1 != 0
+            is_set = digit & (1 << bit) != 0
             vote = numpy.uint32(ballot_sync(0xFFFFFFFF, is_set))
             alike = numpy.uint32(alike & (vote if is_set else numpy.uint32(~vote)))
         lower = numpy.uint32(alike & lanemask_lt())
@@ -189,14 +213,22 @@ def _looking_back() -> Function:
     return before
 
 
-def _loading(kind: Any, items: int, load: Function) -> Function:
-    """The function of a kernel that reads a thread's items of a tile, all at once: 32 neighbours by a warp."""
+def _place_of(items: int) -> Function:
+    """The function of a kernel that says where in its tile the first item of a thread is; its others are each 32
+    further on."""
     from ..cuda import threadIdx
 
-    each, cast = tuple(range(items)), kind.cast
+    return lambda: threadIdx.x // 32 * (32 * items) + threadIdx.x % 32
 
-    def loaded(src: Any, first: Any, here: Any) -> Any:
-        mine = threadIdx.x // 32 * (32 * items) + threadIdx.x % 32
+
+def _loading(kind: Any, items: int, load: Function) -> Function:
+    """The function of a kernel that reads a thread's items of a tile, all at once: 32 neighbours by a warp."""
+    each, cast, mine_of = tuple(range(items)), kind.cast, _place_of(items)
+
+    def loaded(src: Any, first: Any, here: Any, is_full: bool) -> Any:
+        mine = mine_of()
+        if is_full:
+            return tuple(cast(load(src, first + mine + j * 32)) for j in each)
         return tuple(cast(load(src, first + min(mine + j * 32, here - 1))) for j in each)
 
     return loaded
@@ -205,19 +237,21 @@ def _loading(kind: Any, items: int, load: Function) -> Function:
 def _within(digits: Digits, items: int) -> Function:
     """The function of a kernel that ranks a block's items by digit: gives for each its digit and, in the bits above it,
     its place among those of its warp, and to thread d how many of digit d the block has; in ``ranks`` are then the
-    starts of each warp."""
+    starts of each warp. What is missing in the last tile counts as of the last digit."""
     from ..cuda import syncthreads, threadIdx
 
-    each, digit, rank = tuple(range(items)), _digit_of_tile(digits, items), _ranking()
+    each, digit, rank, mine_of = tuple(range(items)), _digit(digits.bits), _ranking(), _place_of(items)
 
-    def within(loaded: Any, here: Any, place: Any, ranks: Any) -> Any:
-        t = threadIdx.x
+    def within(loaded: Any, here: Any, shift: Any, mask: Any, ranks: Any, is_full: bool) -> Any:
+        t, mine = threadIdx.x, mine_of()
         for w in range(_WARPS):
             ranks[w * _VALUES + t] = 0
         syncthreads()
         row, codes = t // 32 * _VALUES, ()
         for j in each:
-            d = digit(loaded[j], j, here, place)
+            d = digit(loaded[j], shift, mask)
+            if not is_full:
+                d = d if mine + j * 32 < here else numpy.int32(_VALUES - 1)
             codes += (numpy.int32(rank(ranks, row, d) << 8 | d),)
         syncthreads()
         total = numpy.int32(0)
@@ -230,51 +264,73 @@ def _within(digits: Digits, items: int) -> Function:
     return within
 
 
-def _digit_of_tile(digits: Digits, items: int) -> Function:
-    """The function of a kernel that gives the digit of a thread's j-th item; what is missing in the last tile counts as
-    last."""
-    from ..cuda import threadIdx
-
-    digit = _digit(digits.width, digits.bits)
-
-    def digit_of(item: Any, j: Any, here: Any, place: Any) -> Any:
-        i = threadIdx.x // 32 * (32 * items) + threadIdx.x % 32 + j * 32
-        return digit(item, place) if i < here else numpy.int32(_VALUES - 1)
-
-    return digit_of
-
-
-def _storing(digits: Digits, kind: Any, items: int, store: Function) -> Function:
+def _storing(digits: Digits, kind: Any, items: int, store: Function, place_kind: Any) -> Function:
     """The function of a kernel that writes a tile's items where they go: through shared memory, so that neighbours are
     written together, unless they are great."""
     from ..cuda import syncthreads, threadIdx
 
     get, put, staged = kind.get, kind.put, kind.size <= _MOST_STAGED
-    each, digit = tuple(range(items)), _digit(digits.width, digits.bits)
+    each, digit, mine_of = tuple(range(items)), _digit(digits.bits), _place_of(items)
 
-    def stored(dst: Any, loaded: Any, codes: Any, here: Any, place: Any, ranks: Any, starts: Any, s: Any) -> None:
-        t = threadIdx.x
-        row, mine = t // 32 * _VALUES, t // 32 * (32 * items) + t % 32
+    def stored(
+        dst: Any, loaded: Any, codes: Any, here: Any, shift: Any, mask: Any, ranks: Any, starts: Any, s: Any,
+        is_full: bool,
+    ) -> None:  # fmt: skip
+        t, row, mine = threadIdx.x, threadIdx.x // 32 * _VALUES, mine_of()
         for j in each:
             d = codes[j] & (_VALUES - 1)
             to = ranks[row + d] + (codes[j] >> 8)
             if staged:
                 put(s, to, loaded[j])
-            elif mine + j * 32 < here:
-                store(dst, starts[d] + to, loaded[j])
+            elif is_full or mine + j * 32 < here:
+                store(dst, place_kind(starts[d] + to), loaded[j])
         if staged:
             syncthreads()
             for j in each:
                 i = j * THREADS + t
-                if i < here:
+                if is_full or i < here:
                     item = get(s, i)
-                    store(dst, starts[digit(item, place)] + i, item)
+                    store(dst, place_kind(starts[digit(item, shift, mask)] + i), item)
 
     return stored
 
 
+def _reading(loads: tuple[Function, ...], alike: bool) -> Function:
+    """The function of a kernel that reads a tile: in the first sweep of the source, then of where the one before wrote.
+    ``alike``: these are arrays of one type, so that the code is there once."""
+    of_source, of_output, of_other = loads
+
+    def read_one(src: Any, out: Any, alt: Any, sweep: Any, left: Any, first: Any, here: Any, is_full: bool) -> Any:
+        return of_source(src if sweep == 0 else (out if left % 2 == 0 else alt), first, here, is_full)
+
+    def read(src: Any, out: Any, alt: Any, sweep: Any, left: Any, first: Any, here: Any, is_full: bool) -> Any:
+        if sweep == 0:
+            return of_source(src, first, here, is_full)
+        if left % 2 == 0:
+            return of_output(out, first, here, is_full)
+        return of_other(alt, first, here, is_full)
+
+    return read_one if alike else read
+
+
+def _writing(stores: tuple[Function, ...], alike: bool) -> Function:
+    """The same for what writes a tile."""
+    to_output, to_other = stores
+
+    def write_one(out: Any, alt: Any, left: Any, *tile: Any) -> None:
+        to_output(out if left % 2 == 1 else alt, *tile)
+
+    def write(out: Any, alt: Any, left: Any, *tile: Any) -> None:
+        if left % 2 == 1:
+            to_output(out, *tile)
+        else:
+            to_other(alt, *tile)
+
+    return write_one if alike else write
+
+
 def _sweeping(
-    digits: Digits, number: Function, source: Iterator, output: Iterator, other: Iterator
+    digits: Digits, number: Function, source: Iterator, output: Iterator, other: Iterator, alike: bool, place_kind: Any
 ) -> Callable[..., None]:
     from ..coop.block import exclusive_sum
     from ..cuda import atomic, gridDim, shared, syncthreads, threadIdx
@@ -282,45 +338,45 @@ def _sweeping(
     kind: Any = source.value_type
     dtype, items, staged = kind.dtype, _per_thread(kind.size), kind.size <= _MOST_STAGED
     per_tile, within, before_tile, end = items * THREADS, _within(digits, items), _looking_back(), _ended()
-    of_source, of_output, of_other = (_loading(kind, items, it.load()) for it in (source, output, other))
-    to_output, to_other = (_storing(digits, kind, items, it.store()) for it in (output, other))
+    read = _reading(tuple(_loading(kind, items, it.load()) for it in (source, output, other)), alike)
+    write = _writing(tuple(_storing(digits, kind, items, it.store(), place_kind) for it in (output, other)), alike)
 
     def move(
         src: Any, out: Any, alt: Any, tile: Any, n: Any, sweep: Any, left: Any, counts: Any, published: Any, starts: Any
     ) -> None:
         s, ranks = shared.array(per_tile if staged else 1, dtype), shared.array(_WARPS * _VALUES, numpy.int32)
         t, place, first = threadIdx.x, counts[_ORDER + sweep], tile * per_tile
+        shift, mask = numpy.int32(8 * max(place, 0)), numpy.int32(0 if place == _NO_PLACE else _VALUES - 1)
         here = numpy.int32(min(n - first, per_tile))
-        if sweep == 0:
-            loaded = of_source(src, first, here)
-        elif left % 2 == 0:
-            loaded = of_output(out, first, here)
+        if here == per_tile:
+            loaded = read(src, out, alt, sweep, left, first, here, True)
+            codes, total = within(loaded, here, shift, mask, ranks, True)
         else:
-            loaded = of_other(alt, first, here)
-        codes, total = within(loaded, here, place, ranks)
+            loaded = read(src, out, alt, sweep, left, first, here, False)
+            codes, total = within(loaded, here, shift, mask, ranks, False)
         there = total - (per_tile - here) if t == _VALUES - 1 else total
         inside = exclusive_sum(total, threads=THREADS)
         outside = numpy.int64(0) if place == _NO_PLACE else counts[_DIGITS + place * _VALUES + t]
-        starts[t] = outside + before_tile(published, tile, t, sweep, numpy.int64(there)) - inside
+        starts[t] = place_kind(outside + before_tile(published, tile, t, sweep, numpy.int64(there)) - inside)
         for w in range(_WARPS):
             ranks[w * _VALUES + t] += inside
         syncthreads()
-        if left % 2 == 1:
-            to_output(out, loaded, codes, here, place, ranks, starts, s)
+        if here == per_tile:
+            write(out, alt, left, loaded, codes, here, shift, mask, ranks, starts, s, True)
         else:
-            to_other(alt, loaded, codes, here, place, ranks, starts, s)
+            write(out, alt, left, loaded, codes, here, shift, mask, ranks, starts, s, False)
 
     def sweep(
         src: Any, out: Any, alt: Any, count: Any, number_: Any, is_last: Any, counts: Any, published: Any
     ) -> None:
-        starts, word = shared.array(_VALUES, numpy.int64), shared.array(1, numpy.int32)
+        starts, word = shared.array(_VALUES, place_kind), shared.array(1, numpy.int32)
+        ticket = shared.array(1, numpy.int64)
         n, left = number(count), counts[_N_SWEEPS] - number_
         if left > 0:
             if threadIdx.x == 0:
-                starts[0] = atomic.add(counts, _TICKETS + number_, numpy.int64(1))
+                ticket[0] = atomic.add(counts, _TICKETS + number_, numpy.int64(1))
             syncthreads()
-            tile = numpy.int64(numpy.uint32(starts[0]))  # so the compiler knows that no index is negative
-            syncthreads()
+            tile = numpy.int64(numpy.uint32(ticket[0]))  # so the compiler knows that no index is negative
             if tile * per_tile < n:
                 move(src, out, alt, tile, n, number_, left, counts, published, starts)
         if is_last:
@@ -349,8 +405,8 @@ def _sorting(digits: Digits, number: Function, source: Iterator, output: Iterato
         syncthreads()
         row = t // 32 * _VALUES
         for place in range(places if here > 0 else 0):
-            loaded = of_tile(s, 0, here)
-            codes, total = within(loaded, here, place, ranks)
+            loaded = of_tile(s, 0, here, False)
+            codes, total = within(loaded, here, 8 * place, numpy.int32(_VALUES - 1), ranks, False)
             inside = exclusive_sum(total, threads=THREADS)
             if syncthreads_or(total == per_tile) == 0:
                 for w in range(_WARPS):
@@ -383,6 +439,14 @@ def memory_of(source: Iterator, output: Iterator, n: int) -> list[tuple[Any, int
     return [(numpy.int64, counters), (numpy.int64, published), *others_of(output, n)]
 
 
+def _are_alike(*sequences: Iterator) -> bool:
+    """Whether kernels may take one for another: arrays of one type."""
+    from ..cuda import typeof
+
+    first, *others = ([typeof(array) for array in arrays_of(it) or ()] for it in sequences)
+    return bool(first) and all(other == first for other in others)
+
+
 def sort_in_sweeps(
     digits: Digits, source: Iterator, output: Iterator, n: Count, stream: Any, memory: list[Any]
 ) -> None:
@@ -399,7 +463,10 @@ def sort_in_sweeps(
     counting = kernel_of(_counting, key, lambda: (digits, source.load(), n.load()))
     blocks = min(-(-n.most // (THREADS * _COUNTED)), _BLOCKS)
     counting[blocks, THREADS, stream](source.state, n.state, aside, counts, published)
-    kernel = kernel_of(_sweeping, key, lambda: (digits, n.load(), source, output, other))
+    alike = _are_alike(source, output, other)
+    place_kind = numpy.uint32 if n.most < _FEW else numpy.int64
+    parts = digits, n.load(), source, output, other, alike, place_kind
+    kernel = kernel_of(_sweeping, (key, alike, place_kind), lambda: parts)
     for sweep in range(sweeps):
         kernel[_tiles(source, n.most), THREADS, stream](
             source.state, output.state, other.state, n.state, sweep, sweep == sweeps - 1, counts, published

@@ -20,7 +20,7 @@ import numpy
 from ._engine import Count, cores_for, kernel_of, range_of
 from .iterators import ArrayIterator, Iterator, ZipIterator
 
-__all__ = ["Digits", "memory_of", "other_of", "others_of", "overlap", "parts_of", "sort_by_digits"]
+__all__ = ["Digits", "arrays_of", "memory_of", "other_of", "others_of", "overlap", "parts_of", "sort_by_digits"]
 
 Function = Callable[..., Any]
 _PART = 1 << 14  # items of a block, at least
@@ -170,17 +170,17 @@ def _sorting(
     return sort
 
 
-def _arrays_of(it: Iterator) -> list[Any] | None:
+def arrays_of(it: Iterator) -> list[Any] | None:
     """The arrays that a sequence is made of; None where it is computed from others."""
     if isinstance(it, ZipIterator):
-        each = [_arrays_of(child) for child in it.children]
+        each = [arrays_of(child) for child in it.children]
         return None if None in each else [array for arrays in each for array in arrays or ()]
     return [it.array] if isinstance(it, ArrayIterator) else None
 
 
 def overlap(source: Iterator, output: Iterator) -> bool:
     """Whether items of the source may be where output is written."""
-    read, written = _arrays_of(source), _arrays_of(output)
+    read, written = arrays_of(source), arrays_of(output)
     if read is None or written is None:
         return True
     reads, writes = (list(filter(None, map(range_of, arrays))) for arrays in (read, written))

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Reductions: all items put together by an operator.
 
-    n items --> leaves of LEAF items, each by one block, in a fixed order   --> one part per leaf
+    n items --> leaves of LEAF items, a few by each block, in a fixed order --> one part per leaf
             --> the block that ends last of GROUP puts their parts together --> one part per group
             --> the block that ends last of all puts these together         --> init op parts --> the result
 
@@ -30,10 +30,11 @@ __all__ = ["reduce_into"]
 
 Function = Callable[..., Any]
 
-ITEMS = 16  # of a thread
+ITEMS = 32  # of a thread, in a leaf
 LEAF = THREADS * ITEMS
 GROUP = THREADS  # leaves
-_CORE = 8  # leaves that are worth a core
+_CORE = 4  # leaves that are worth a core
+_RUN, _FULL = 4, 1 << 12  # leaves of a block where there are more leaves than fill a GPU
 
 
 def _reducing(
@@ -70,12 +71,10 @@ def _reducing(
             total = cast(op(total, get(parts, at + j)))
         return block.reduce(total, op, threads=THREADS, num_valid=(m + run - 1) // run)
 
-    def is_last(parts: Any, at: Any, total: Any, is_there: Any, counters: Any, counter: Any, blocks: Any) -> Any:
-        """Leaves a part for the last of some blocks, which makes their counter zero again; whether this is the one."""
+    def is_last(counters: Any, counter: Any, blocks: Any) -> Any:
+        """Whether this block is the last of some, which makes their counter zero again; it sees what they have put."""
         last = shared.array(1, numpy.int32)
         if threadIdx.x == 0:
-            if is_there:
-                put(parts, at, total)
             threadfence()
             last[0] = atomic.add(counters, counter, 1) == blocks - 1
             if last[0] != 0:
@@ -86,23 +85,29 @@ def _reducing(
         threadfence()
         return True
 
-    def reduce(src: Any, count: Any, out: Any, init: Any, parts: Any, counters: Any) -> None:
-        t, n, first, total = threadIdx.x, number(count), blockIdx.x * LEAF, cast(zero)
-        if first < n:
-            total = leaf_of(src, first, n)
+    def reduce(src: Any, count: Any, out: Any, init: Any, parts: Any, counters: Any, most: Any, run: Any) -> None:
+        t, n, first, total = threadIdx.x, number(count), blockIdx.x * run, cast(zero)
+        leaves = (n + (LEAF - 1)) // LEAF
+        for leaf in range(first, min(first + run, leaves)):
+            total = leaf_of(src, leaf * LEAF, n)
+            if t == 0:
+                put(parts, leaf, total)
+            syncthreads()
         if gridDim.x > 1:
-            group, groups, leaves = blockIdx.x // GROUP, (gridDim.x + (GROUP - 1)) // GROUP, (n + (LEAF - 1)) // LEAF
-            blocks = min(gridDim.x - group * GROUP, GROUP)
-            if not is_last(parts, blockIdx.x, total, first < n, counters, 1 + group, blocks):
+            group, groups, blocks_of = first // GROUP, (most + (GROUP - 1)) // GROUP, GROUP // run
+            if not is_last(counters, 1 + group, min(gridDim.x - group * blocks_of, blocks_of)):
                 return
             here = min(leaves - group * GROUP, GROUP)
             if here > 0:
                 total = together(parts, group * GROUP, here)
             if groups > 1:
-                if not is_last(parts, gridDim.x + group, total, here > 0, counters, 0, groups):
+                if t == 0:
+                    if here > 0:
+                        put(parts, most + group, total)
+                if not is_last(counters, 0, groups):
                     return
                 if n > 0:
-                    total = together(parts, gridDim.x, (leaves + (GROUP - 1)) // GROUP)
+                    total = together(parts, most, (leaves + (GROUP - 1)) // GROUP)
         if t == 0:
             finish(out, init, total, n)
 
@@ -250,7 +255,7 @@ def reduce_into(
 
     Notes
     -----
-    One pass over the items in one launch; about 1 value of temporary memory for each 4,096 items.
+    One pass over the items in one launch; about 1 value of temporary memory for each 8,192 items.
     """
     source, output, op = iterator_of(d_in, "d_in"), iterator_of(d_out, "d_out"), operator_of(op, 2)
     if h_init is None and Determinism(determinism) is Determinism.NOT_GUARANTEED:
@@ -277,7 +282,8 @@ def reduce_into(
     if on_cpu():
         kernel_of(_reducing_in_chunks, key, pieces)[cores_for(leaves, _CORE), 1, stream](*given)
     else:
-        kernel_of(_reducing, key, pieces)[leaves, THREADS, stream](*given, found[0])
+        run = 1 if leaves < _FULL else _RUN
+        kernel_of(_reducing, key, pieces)[-(-leaves // run), THREADS, stream](*given, found[0], leaves, run)
     return None
 
 

@@ -132,11 +132,12 @@ class Operator(NamedTuple):
     key: Any  # operators with the same key have the same code, captured arrays included
     known: OpKind | None  # the well-known operator that it is
     counts: tuple[int, ...] | None  # of arguments that it takes; None: any
+    in_any_order: bool = False  # it is commutative, though not well-known
 
     @property
     def commutative(self) -> bool:
         """Whether it may be applied to the items in any order."""
-        return self.known in COMMUTATIVE
+        return self.in_any_order or self.known in COMMUTATIVE
 
     def is_exact(self, kind: Any) -> bool:
         """Whether values of a type may be put together by it in any order of steps, with the same result."""

@@ -16,7 +16,7 @@ from tessera import compute, cuda
 from tessera.compute import _engine, _onesweep, _reduce, _scan, _segmented
 
 ASSEMBLER = shutil.which("ptxas")
-N = 4500  # two tiles of a scan, two leaves of a reduction
+N = 4500  # two tiles of a scan, five leaves of a reduction
 
 
 class Interpreted:
@@ -60,7 +60,15 @@ def not_again(monkeypatch):
 
 @pytest.fixture(params=(0, 7))
 def interpreted(request, monkeypatch):
+    small_leaves(monkeypatch)
     interpret(monkeypatch, request.param)
+
+
+def small_leaves(monkeypatch):
+    """Leaves of 1,024 items, groups of four of them."""
+    monkeypatch.setattr(_reduce, "ITEMS", 4)
+    monkeypatch.setattr(_reduce, "LEAF", 4 * _reduce.THREADS)
+    monkeypatch.setattr(_reduce, "GROUP", 4)
 
 
 def interpret(monkeypatch, schedule, target=90):
@@ -68,8 +76,10 @@ def interpret(monkeypatch, schedule, target=90):
     gpu = types.SimpleNamespace(_current_device=lambda: 1, DEVICE_CUDA=1)
     monkeypatch.setattr(_engine, "_core", gpu)
     monkeypatch.setattr(_engine, "_kept", {})
-    monkeypatch.setattr(_engine, "_jitted", lambda function, bounds: Interpreted(function, schedule, target))
+    monkeypatch.setattr(_engine, "_jitted", lambda function, bounds, source=None: Interpreted(function, schedule, target))
     monkeypatch.setattr(_engine, "is_lost", lambda array: False)
+    monkeypatch.setattr(_reduce, "_FULL", 4)  # from four leaves on, blocks take several
+    monkeypatch.setattr(_reduce, "_RUN", 2)
     monkeypatch.setattr(_onesweep, "_per_thread", lambda nbytes: max(1, min(8, 64 // nbytes)))  # so N are many tiles
     not_again(monkeypatch)
     monkeypatch.setattr(cuda, "device_array", lambda n, dtype, stream=None: np.zeros(n, dtype), raising=False)
@@ -147,7 +157,7 @@ def sums_of(x):
     add, zero = (lambda a, b: a + b * a.dtype(1)), x.dtype.type(1)
     for op in (compute.OpKind.PLUS, add):
         one = np.zeros(1, x.dtype)
-        for k in (1, 257, 4097, n):
+        for k in (1, 257, 1025, n):
             compute.reduce_into(d_in=x, d_out=one, num_items=k, op=op, h_init=zero, determinism=GPU_TO_GPU)
             found.append(one.tobytes())
     out, runs, count = np.zeros_like(x), np.zeros(n, np.int64), np.zeros(1, np.int64)
@@ -172,7 +182,7 @@ GPU_TO_GPU = compute.Determinism.GPU_TO_GPU
 def test_sums_have_the_same_bits_on_a_cpu_and_all_gpus(rng, monkeypatch, dtype, targets):
     x = (rng.standard_normal(9000) * 10.0 ** rng.integers(-2, 2, 9000)).astype(dtype)
     monkeypatch.setattr(_segmented, "SPANS", 256)
-    monkeypatch.setattr(_reduce, "GROUP", 2)  # of three leaves
+    small_leaves(monkeypatch)
     not_again(monkeypatch)
     on_a_cpu = sums_of(x)
     for target in targets:
@@ -210,8 +220,9 @@ def test_scans_have_the_same_bits_on_a_cpu(rng, monkeypatch, with_init):
 
 
 @pytest.mark.usefixtures("interpreted")
-def test_radix_sorts_in_sweeps(rng):
-    """Digits: of one place, an odd number of them in place, all of floats; tiles of 2,048 and of 256 items."""
+def test_radix_sorts_in_sweeps(rng, monkeypatch):
+    """Digits: of one place, an odd number of them in place, all of floats; tiles of 2,048 and of 256 items; places of
+    64 and of 32 bits; a source that is no array like the output."""
     x = rng.integers(0, 2**20, N).astype(np.uint32)
     out, places = x.copy(), np.arange(N, dtype=np.int32)
     compute.radix_sort(
@@ -221,6 +232,10 @@ def test_radix_sorts_in_sweeps(rng):
     small, found = rng.integers(-99, 99, 2049).astype(np.int8), np.zeros(2049, np.int8)
     compute.radix_sort(d_in_keys=small, d_out_keys=found, num_items=2049, order=compute.SortOrder.DESCENDING)
     assert np.array_equal(found, np.sort(small)[::-1])
+    monkeypatch.setattr(_onesweep, "_FEW", 0)
+    strided, kept = np.repeat(rng.integers(0, 2**30, 2500).astype(np.uint32), 2)[::2], np.zeros(2500, np.uint32)
+    compute.radix_sort(d_in_keys=strided, d_out_keys=kept, num_items=2500)
+    assert np.array_equal(kept, np.sort(strided))
     y, z = rng.standard_normal(700).astype(np.float32), np.zeros(700, np.float32)
     wide, kept = np.zeros((700, 9)), np.zeros((700, 9))
     wide[:] = np.arange(700)[:, None]
@@ -240,8 +255,9 @@ def test_radix_sorts_in_sweeps(rng):
 @pytest.mark.usefixtures("interpreted")
 def test_radix_sorts_that_need_fewer_sweeps(rng):
     """Digits in which all keys agree; what is in order, alike; one block; each also in place."""
-    low = rng.integers(0, 256, N).astype(np.uint32) << 8
-    spread, one, same = low | rng.integers(0, 256, N).astype(np.uint32) << 24, low | 7, np.full(N, 9, np.uint32)
+    n = 2100
+    low = rng.integers(0, 256, n).astype(np.uint32) << 8
+    spread, one, same = low | rng.integers(0, 256, n).astype(np.uint32) << 24, low | 7, np.full(n, 9, np.uint32)
     for x in (spread, one, np.sort(spread), same, spread[:2048], one[:3]):
         n, want = x.size, np.argsort(x, kind="stable")
         out, places = np.zeros_like(x), np.zeros(n, np.int32)

@@ -3,10 +3,13 @@
 
 import numpy as np
 import pytest
+from long_form import unless_short
 
 from tessera import compute
 
-DTYPES = (np.bool_, np.int8, np.uint8, np.int16, np.float16, np.uint32, np.int32, np.float32, np.int64, np.float64)
+DTYPES = unless_short(
+    (np.bool_, np.int8, np.float16, np.uint32, np.float64), (np.uint8, np.int16, np.int32, np.float32, np.int64)
+)
 LENGTHS = (1, 255, 4097, 32_769, 70_000)  # of one part, and of two on two cores
 
 
@@ -58,7 +61,7 @@ def test_all_bits_sort_as_numpy_sorts_them(rng, dtype):
             assert out.tobytes() == x[of_numpy(x, descending=True)].tobytes(), n
 
 
-@pytest.mark.parametrize("bits", ((0, 0), (0, 1), (3, 9), (7, 24), (8, 16), (31, 32), (0, 25)))
+@pytest.mark.parametrize("bits", unless_short(((0, 0), (3, 9), (0, 25)), ((0, 1), (7, 24), (8, 16), (31, 32))))
 def test_some_bits_and_the_same_arrays(rng, bits):
     """One to four places: items end in the output after any number of moves, also where it is the input."""
     begin, end = bits
@@ -100,7 +103,7 @@ def test_steps_and_structs(rng):
 
 
 def test_many_items_in_memory_of_the_caller(rng):
-    n = 1 << 22
+    n = 1 << 20
     x, v = rng.standard_normal(n).astype(np.float32), np.arange(n, dtype=np.uint32)
     out, places = np.empty_like(x), np.empty_like(v)
     given = {"d_in_keys": x, "d_out_keys": out, "d_in_values": v, "d_out_values": places, "num_items": n}
