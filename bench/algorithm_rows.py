@@ -158,9 +158,9 @@ def first_of(o: Arrays) -> np.ndarray:
 
 def in_leaves(x: np.ndarray) -> np.ndarray:
     """The sum of float32 in the order that docs/guide/algorithms.md speaks of: the same bits everywhere."""
-    rows = x.reshape(-1, 32, 256)
+    rows = x.reshape(-1, min(32, x.size // 256), 256)
     total = rows[:, 0]
-    for r in range(1, 32):
+    for r in range(1, rows.shape[1]):
         total = total + rows[:, r]
     leaves = _together(total)
     each = -(-leaves.size // 256)
