@@ -167,7 +167,7 @@ class _Text:
     def __init__(self, recording: Recording) -> None:
         self.recording = recording
         self.space: dict[str, Any] = {
-            "ndarray": numpy.ndarray, "FunctionType": FunctionType, "share": numpy.may_share_memory,
+            "ndarray": numpy.ndarray, "FunctionType": FunctionType, "share": _share,
             "current": _core._current_device, "type": builtins.type,
         }  # fmt: skip
         self.passed: set[int] = set()  # arrays that launches get
@@ -255,11 +255,35 @@ class _Text:
             for b, y in arrays[i + 1 :]:
                 if x is y:
                     found.append(f"{a} is {b}")
-                elif type(x) is numpy.ndarray and type(y) is numpy.ndarray and not numpy.may_share_memory(x, y):
+                elif not _share(x, y):
                     found.append(f"not share({a}, {b})")
                 else:
                     raise LookupError(y)
         return found
+
+
+def _share(a: Any, b: Any) -> bool:
+    """Whether two arrays of one axis may share memory, by where they begin and end."""
+    if type(a) is numpy.ndarray and type(b) is numpy.ndarray:
+        return numpy.may_share_memory(a, b)
+    (start, end), (other, other_end) = _ends(a), _ends(b)
+    return start < other_end and other < end
+
+
+def _ends(array: Any) -> tuple[int, int]:
+    """The first address of an array of one axis, and the one behind it."""
+    elements = getattr(array, "_elements", array)  # of ours an array of NumPy in its place
+    if hasattr(elements, "data_ptr"):  # of torch
+        start, size = elements.data_ptr(), elements.element_size()
+        step = elements.stride(0) * size
+    elif type(elements) is numpy.ndarray:
+        start, step, size = elements.__array_interface__["data"][0], elements.strides[0], elements.itemsize
+    else:
+        interface = elements.__cuda_array_interface__
+        start, size = interface["data"][0], numpy.dtype(interface["typestr"]).itemsize
+        step = (interface.get("strides") or (size,))[0]
+    far = (array.shape[0] - 1) * step
+    return (start + min(far, 0), start + max(far, 0) + size) if array.shape[0] else (0, 0)
 
 
 def _is_fixed(value: Any) -> bool:

@@ -19,7 +19,7 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy
-from numpy import int64
+from numpy import int32, int64
 
 from . import types
 from ._engine import POOL, THREADS, Count, Memory, algorithm, checked_count, init_of, kernel_of, on_cpu, stream_of
@@ -34,6 +34,8 @@ Function = Callable[..., Any]
 STEPS, SPANS = 8, 1024
 TILE = THREADS * STEPS
 _SHORT = 64  # items of a part that one thread takes
+_RESIDENT = 3  # blocks of a multiprocessor that there are registers for, at least
+_MOST_STAGED = 16  # bytes of an item that goes through shared memory
 
 _PLACES = types.int64
 
@@ -62,7 +64,7 @@ def _offsets(starts: Any, ends: Any) -> Scanned:
 def _records(kind: TypeDescriptor) -> tuple[Any, Any]:
     """What steps leave behind: whether a part ended among them, whether items stand after the last end, and these put
     together. And what a span does: the first part that ended there, its items in the span; what the last steps left."""
-    carried = types.struct({"ended": int64, "has": int64, "value": kind}, "Carried")
+    carried = types.struct({"ended": int32, "has": int32, "value": kind}, "Carried")
     return carried, types.struct({"part": int64, "head": carried, "tail": carried}, "Span")
 
 
@@ -130,30 +132,115 @@ def _walking(
     return walk
 
 
+def _staging(load: Function, start: Function, kind: TypeDescriptor) -> Function:
+    """The function of a kernel by which a block has a tile at hand: in ``rel`` where its parts end, counted from its
+    first item; and in ``items`` the items, unless they are great or the parts do not stand in a row. Gives whether they
+    do."""
+    from ..coop._memory import slot
+    from ..cuda import syncthreads_or, threadIdx
+
+    put, cast, is_small = kind.put, kind.cast, kind.size <= _MOST_STAGED
+    rounds = tuple(range(STEPS))
+
+    def stage(src: Any, starts: Any, offsets: Any, parts: Any, low: Any, first: Any, ends: Any, rel: Any, items: Any,
+              n_items: Any) -> Any:  # fmt: skip
+        t, shift, apart = threadIdx.x, int64(start(starts, low)) - offsets[low], not is_small
+        for k in range(t, ends, THREADS):
+            end = offsets[low + k + 1]
+            rel[k] = int32(end - first)
+            if low + k + 1 < parts:
+                apart |= int64(start(starts, low + k + 1)) - end != shift
+        in_a_row = syncthreads_or(apart) == 0
+        if in_a_row:
+            for j in rounds:
+                i = j * THREADS + t
+                if i < n_items:
+                    put(items, slot(i), cast(load(src, first + shift + i)))
+        return in_a_row
+
+    return stage
+
+
+def _walking_there(
+    carried: Any, load: Function, start: Function, op: Function, kind: TypeDescriptor, emit: Function
+) -> Function:
+    """`_walking` of a tile that is staged, from step ``at`` of it on."""
+    from ..coop._memory import slot
+
+    Carried, get, cast, zero, each = carried.cls, kind.get, kind.cast, kind.zero, tuple(range(STEPS))
+
+    def walk(
+        src: Any, starts: Any, offsets: Any, out: Any, init: Any, at: Any, here: Any, low: Any, first: Any, ends: Any,
+        rel: Any, items: Any, in_a_row: Any,
+    ) -> Any:  # fmt: skip
+        mine, head, ended_first = Carried(0, 0, cast(zero)), Carried(0, 0, cast(zero)), int64(-1)
+        k, high = int32(0), ends  # the parts that ended before
+        while k < high:
+            mid = (k + high) // 2
+            if rel[mid] <= at - 1 - mid:
+                k = int32(mid + 1)
+            else:
+                high = int32(mid)
+        i = int32(at - k)
+        for j in each:
+            if at + j < here:
+                if k < ends and rel[min(k, ends - 1)] <= i:
+                    if mine.ended != 0:
+                        emit(out, low + k, init, mine)
+                    else:
+                        head, ended_first = mine, low + k
+                    mine = Carried(1, 0, cast(zero))
+                    k = int32(k + 1)
+                else:
+                    v = cast(zero)
+                    if in_a_row:
+                        v = cast(get(items, slot(i)))
+                    else:
+                        v = cast(load(src, int64(start(starts, low + k)) + (first + i - offsets[low + k])))
+                    if mine.has != 0:
+                        v = cast(op(mine.value, v))
+                    mine = Carried(mine.ended, 1, v)
+                    i = int32(i + 1)
+        return mine, ended_first, head
+
+    return walk
+
+
 def _balanced(
     load: Function, start: Function, store: Function, op: Function, kind: TypeDescriptor, cast_out: Function
 ) -> Callable[..., None]:
     from ..coop._block_scan import scan_threads
+    from ..coop._memory import slot, slots
     from ..cuda import atomic, blockIdx, gridDim, shared, syncthreads, threadfence, threadIdx
 
     (carried, record), cast, zero = _records(kind), kind.cast, kind.zero
-    Carried, Span, get, put = carried.cls, record.cls, record.get, record.put
+    Carried, Span, get, put, item_of = carried.cls, record.cls, record.get, record.put, kind.get
     joined, emit = _of_carried(carried, store, op, kind, cast_out)
-    walk = _walking(carried, load, start, op, kind, emit)
+    stage, walk = _staging(load, start, kind), _walking_there(carried, load, start, op, kind, emit)
+    dtype, room = kind.dtype, slots(TILE) if kind.size <= _MOST_STAGED else 1
 
     def scanned(mine: Any, before: Any) -> Any:
         """What stands before this thread's steps, and all, after what stands before the block's."""
         _, up, all_ = scan_threads(mine, joined, THREADS)
         return before if threadIdx.x == 0 else joined(before, up), joined(before, all_)
 
+    def inside(items: Any) -> Any:
+        """A tile without an end: its items put together."""
+        at = threadIdx.x * STEPS
+        total = item_of(items, slot(at))
+        for j in tuple(range(1, STEPS)):
+            total = cast(op(total, item_of(items, slot(at + j))))
+        _, _, all_ = scan_threads(total, op, THREADS)
+        return Carried(0, 1, all_)
+
     def take(
-        src: Any, starts: Any, offsets: Any, parts: Any, out: Any, init: Any, spans: Any, first: Any, last: Any,
-        ends: Any, before: Any,
+        src: Any, starts: Any, offsets: Any, out: Any, init: Any, spans: Any, at: Any, here: Any, low: Any, first: Any,
+        ends: Any, rel: Any, items: Any, in_a_row: Any, before: Any,
     ) -> Any:  # fmt: skip
         """The steps of a tile; what is left after them."""
-        at = first + threadIdx.x * STEPS
-        part = _ended_at(offsets, ends[0], ends[1], min(at, last))
-        mine, ended_first, head, _, _ = walk(src, starts, offsets, out, init, at, last, part, min(at, last) - part)
+        mine, ended_first, head = walk(
+            src, starts, offsets, out, init, at, here, low, first, ends, rel, items, in_a_row
+        )
         mine_before, after = scanned(mine, before)
         if ended_first >= 0:
             whole = joined(mine_before, head)
@@ -163,26 +250,45 @@ def _balanced(
                 put(spans, blockIdx.x, Span(ended_first, whole, whole))
         return after
 
+    def span_of(
+        src: Any, starts: Any, offsets: Any, parts: Any, out: Any, init: Any, spans: Any, begin: Any, end: Any,
+        carry: Any,
+    ) -> Any:  # fmt: skip
+        """The tiles of a block; what is left after them."""
+        places, rel, items = shared.array(2, int64), shared.array(TILE, int32), shared.array(room, dtype)
+        t = threadIdx.x
+        for at in range(begin, end, TILE):
+            last = min(at + TILE, end)
+            syncthreads()
+            if t < 2:
+                place = last if t == 1 else at
+                places[t] = _ended_at(offsets, max(place - offsets[parts], 0), min(place, parts), place)
+            syncthreads()
+            low, here = places[0], int32(last - at)
+            ends, first = int32(places[1] - low), at - low
+            in_a_row = stage(src, starts, offsets, parts, low, first, ends, rel, items, here - ends)
+            syncthreads()
+            if in_a_row and ends == 0 and here == TILE:
+                carry = joined(carry, inside(items))
+            else:
+                mine = min(t * STEPS, here)
+                carry = take(
+                    src, starts, offsets, out, init, spans, mine, here, low, first, ends, rel, items, in_a_row, carry
+                )
+        syncthreads()
+        return carry
+
     def reduce(
         src: Any, starts: Any, offsets: Any, parts: Any, out: Any, init: Any, spans: Any, counter: Any
     ) -> None:
-        ends, is_last, t = shared.array(2, numpy.int64), shared.array(1, numpy.int32), threadIdx.x
+        is_last, t = shared.array(1, int32), threadIdx.x
         steps = offsets[parts] + parts
         span = (steps + (SPANS * TILE - 1)) // (SPANS * TILE) * TILE
         begin = min(blockIdx.x * span, steps)
-        end = min(begin + span, steps)
         carry = Carried(0, 0, cast(zero))
         if t == 0:
             put(spans, blockIdx.x, Span(-1, carry, carry))
-        for first in range(begin, end, TILE):
-            last = min(first + TILE, end)
-            syncthreads()
-            if t < 2:
-                place = last if t == 1 else first
-                ends[t] = _ended_at(offsets, max(place - offsets[parts], 0), min(place, parts), place)
-            syncthreads()
-            carry = take(src, starts, offsets, parts, out, init, spans, first, last, ends, carry)
-        syncthreads()
+        carry = span_of(src, starts, offsets, parts, out, init, spans, begin, min(begin + span, steps), carry)
         if t == 0:
             left = get(spans, blockIdx.x)
             put(spans, blockIdx.x, Span(left.part, left.head, carry))
@@ -387,6 +493,7 @@ def segmented_reduce(
         kernel = kernel_of(
             _balanced_on_cpu if on_cpu() else _balanced, key,
             lambda: (source.load(), starts.load(), output.store(), op.function, kind, cast_out),
+            (THREADS, _RESIDENT) if kind.size <= _MOST_STAGED and not on_cpu() else (),
         )  # fmt: skip
         kernel[SPANS, 1 if on_cpu() else THREADS, memory.stream](
             source.state, starts.state, offsets, parts, output.state, init, spans, counter

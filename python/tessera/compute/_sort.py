@@ -21,7 +21,6 @@ import numpy
 from . import _onesweep, _radix
 from ._engine import POOL, THREADS, Count, Memory, algorithm, count_of, items_in, kernel_of, on_cpu, stream_of
 from ._radix import Digits
-from ._replay import derived
 from .iterators import ArrayIterator, Iterator, ZipIterator, iterator_of
 from .op import Operator, operator_of
 from .types import TypeDescriptor
@@ -328,17 +327,13 @@ def _by(op: Operator, source: Iterator, pairs: bool) -> _Items:
 
 
 def bits_of(array: Any) -> Any:
-    """The array as whole numbers without a sign, and what they stood for."""
+    """The array as keys whose bits have an order, and their dtype."""
     from .iterators import dtype_of
 
     dtype = dtype_of(array)
     if dtype.kind not in "iufb" and dtype.name != "bfloat16" or dtype.itemsize > 8:
         raise TypeError(f"keys of {dtype} have no order of bits; use merge_sort with a comparison")
-    it: Any = iterator_of(array, "d_in_keys")
-    bits = numpy.dtype(f"u{dtype.itemsize}")
-    if dtype != bits:
-        it = ArrayIterator(derived(it.array, functools.partial(_viewed, dtype=bits)))
-    return it, dtype
+    return iterator_of(array, "d_in_keys"), dtype
 
 
 def bits_out(array: Any, dtype: Any) -> Any:
@@ -349,16 +344,10 @@ def bits_out(array: Any, dtype: Any) -> Any:
     return output
 
 
-def _viewed(array: Any, dtype: Any) -> Any:
-    if isinstance(array, numpy.ndarray):
-        return array.view(dtype)
-    from ..cuda import as_cuda_array
-
-    return as_cuda_array(array).view(dtype)
-
-
 def _in_order(dtype: Any, begin: int, end: int, descending: bool) -> Function:
     """The function of a kernel that turns the bits of a key into a number without a sign in the same order."""
+    from ..cuda._device import reinterpreted
+
     width = dtype.itemsize * 8
     kind = numpy.dtype(f"u{dtype.itemsize}").type
     top, last = kind(1 << width - 1), kind(width - 1)
@@ -366,7 +355,11 @@ def _in_order(dtype: Any, begin: int, end: int, descending: bool) -> Function:
     is_float, is_signed = dtype.kind == "f" or dtype.name == "bfloat16", dtype.kind == "i"
     every = kind((1 << width) - 1)
 
-    def ordered(v: Any) -> Any:
+    def bits(key: Any) -> Any:
+        return kind(key) if dtype.kind in "ub" else reinterpreted(key, kind)
+
+    def ordered(key: Any) -> Any:
+        v = bits(key)
         if is_float:
             if v == top:
                 v = kind(0)  # -0.0 and 0.0 are equal

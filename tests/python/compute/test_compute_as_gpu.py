@@ -292,7 +292,12 @@ def test_parts_of_all_lengths(rng, monkeypatch):
     parts = {"num_segments": len(lengths), "start_offsets_in": cuts[:-1], "end_offsets_in": cuts[1:]}
     out, scanned = np.zeros(len(lengths), np.int64), np.zeros(N, np.int64)
     compute.segmented_reduce(d_in=x, d_out=out, op=lambda a, b: a + b, h_init=np.int64(0), **parts)
-    assert out.tolist() == [x[a:b].sum() for a, b in zip(cuts, cuts[1:])]
+    sums = [x[a:b].sum() for a, b in zip(cuts, cuts[1:])]
+    assert out.tolist() == sums
+    order = rng.permutation(len(lengths))  # not in a row
+    apart = {"num_segments": len(lengths), "start_offsets_in": cuts[:-1][order], "end_offsets_in": cuts[1:][order]}
+    compute.segmented_reduce(d_in=x, d_out=out, op=lambda a, b: a + b, h_init=np.int64(0), **apart)
+    assert out.tolist() == [sums[i] for i in order]
     compute.segmented_inclusive_scan(d_in=x, d_out=scanned, op=lambda a, b: b, num_items=N, **parts)
     assert np.array_equal(scanned[: cuts[-1]], x[: cuts[-1]])
 

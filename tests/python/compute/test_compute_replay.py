@@ -3,13 +3,14 @@
 
 from __future__ import annotations
 
+import types
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 import pytest
 from tessera import compute, cuda
-from tessera.compute import _engine
+from tessera.compute import _engine, _replay
 
 PLUS = compute.OpKind.PLUS
 long_ways: list[str] = []
@@ -174,6 +175,32 @@ def test_arrays_of_a_device() -> None:
         compute.inclusive_scan(d_in=x, d_out=out, num_items=100, op=PLUS)
         np.testing.assert_array_equal(out.copy_to_host(), turn * np.arange(1, 101))
     assert len(long_ways) == 2
+
+
+def test_arrays_of_a_device_that_may_not_share_memory() -> None:
+    for turn in range(4):
+        x = cuda.to_device(np.arange(100, dtype=np.float32) + turn)
+        out, n = cuda.device_array(100, np.float32), cuda.device_array(1, np.int64)
+        compute.select(d_in=x, d_out=out, d_num_selected_out=n, cond=lambda v: v > 50, num_items=100)
+        assert n.copy_to_host()[0] == 49 + turn and out.copy_to_host()[0] == 51
+    assert len(long_ways) == 2
+    with pytest.raises(ValueError, match="shares memory"):
+        compute.select(d_in=x, d_out=x[:], d_num_selected_out=n, cond=lambda v: v > 50, num_items=100)
+
+
+def test_where_arrays_begin_and_end() -> None:
+    x = np.zeros(20, np.int16)
+    start = x.__array_interface__["data"][0]
+    of_torch = types.SimpleNamespace(
+        data_ptr=lambda: start + 8, stride=lambda axis: 2, element_size=lambda: 2, shape=(4,)
+    )
+    interface = {"shape": (3,), "strides": (-4,), "typestr": "<i2", "data": (start + 30, False), "version": 3}
+    of_others = types.SimpleNamespace(__cuda_array_interface__=interface, shape=(3,))
+    ours = cuda.to_device(x)[3::4]
+    address = ours.__cuda_array_interface__["data"][0]
+    assert _replay._ends(x) == (start, start + 40) and _replay._ends(of_torch) == (start + 8, start + 22)
+    assert _replay._ends(of_others) == (start + 22, start + 32) and _replay._ends(ours) == (address, address + 34)
+    assert not _replay._share(of_torch, of_others) and _replay._share(x, of_torch) and not _replay._share(x[:0], ours)
 
 
 def test_calls_of_ever_other_lengths_are_not_noted(monkeypatch: pytest.MonkeyPatch) -> None:
