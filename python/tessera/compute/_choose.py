@@ -26,7 +26,7 @@ from .op import may_raise
 from .struct import gpu_struct
 from .types import TypeDescriptor
 
-__all__ = ["PAIR", "Choice", "add_pairs", "run_choice"]
+__all__ = ["PAIR", "Choice", "add_pairs", "choice_memory", "launch_choice", "run_choice"]
 
 Function = Callable[..., Any]
 _ITEM_BYTES = 128  # of the items of a thread, about
@@ -220,13 +220,29 @@ def run_choice(
             return choose_in_chunks(lambda: _listed(make()), (key, n.kind), n, ins, outs, memory, has_rest)
         none = numpy.int32(0)
         return run_scan(lambda: _scanned(make()), _PAIR, key, n, (ins, n.most), outs, none, memory, True)
-    items = _items(size)
-    tiles, waits = max(1, -(-n.most // (items * THREADS))), not may_raise(key)
-    found = memory.take(memory_of(_counts(classes)[0], tiles))
+    found = memory.take(choice_memory(classes, size, n.most))
     if found is None:
         return memory.nbytes
+    launch_choice(make, classes, size, key, n, ins, outs, memory.stream, found[0])
+    return None
+
+
+def _tiles(size: int, n: int) -> int:
+    return max(1, -(-n // (_items(size) * THREADS)))
+
+
+def choice_memory(classes: int, size: int, n: int) -> tuple[Any, int]:
+    """What `launch_choice` takes of temporary memory, which are counters."""
+    return memory_of(_counts(classes)[0], _tiles(size, n))
+
+
+def launch_choice(
+    make: Callable[[], Choice], classes: int, size: int, key: Any, n: Count, ins: Any, outs: Any, stream: Any,
+    words: Any,
+) -> None:  # fmt: skip
+    """`run_choice` on a GPU in memory that was taken."""
+    items, waits = _items(size), not may_raise(key)
     bounds = (THREADS, _RESIDENT)
     kernel = kernel_of(_choosing, (key, n.kind), lambda: (make(), classes, items, n.load(), waits), bounds)
-    blocks = tiles if waits else 1
-    kernel[blocks, THREADS, memory.stream](ins, n.state, outs, numpy.int32(0), found[0], blocks)
-    return None
+    blocks = _tiles(size, n.most) if waits else 1
+    kernel[blocks, THREADS, stream](ins, n.state, outs, numpy.int32(0), words, blocks)

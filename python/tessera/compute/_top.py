@@ -20,7 +20,7 @@ from typing import Any, NamedTuple
 import numpy
 
 from . import _onesweep
-from ._choose import PAIR, add_pairs
+from ._choose import Choice, choice_memory, launch_choice
 from ._engine import (
     POOL,
     THREADS,
@@ -35,7 +35,6 @@ from ._engine import (
     stream_of,
 )
 from ._radix import Digits, parts_of
-from ._scan import Scanned, launch_scan, scan_memory
 from ._select import moves
 from ._sort import SortOrder, bits_of, bits_out, by_digits, digits_of, memory_for, of_field, pairs_of
 from .iterators import ArrayIterator, Iterator, ZipIterator
@@ -47,6 +46,7 @@ _BITS = 11
 _VALUES = 1 << _BITS
 _COUNTED = 16  # items of a thread of a GPU, in one round
 _BLOCKS = 1024  # of a GPU, at most: each adds its counts to those of all
+_TAKEN = 8  # bytes of a number, at most: of how many a thread keeps as many as fit
 
 
 class _Order(NamedTuple):
@@ -97,6 +97,7 @@ def _counting(order: _Order, load: Function) -> Callable[..., None]:
 
     items_of, few_of, word, top = order.n.load(), order.few.load(), order.word, order.places - 1
     (number, agrees, digit), each = _numbers(order, load), tuple(range(_VALUES // THREADS))
+    rounds, per_round = tuple(range(_COUNTED)), THREADS * _COUNTED
 
     def choose(counts: Any, last: Any, prefix: Any, left: Any) -> None:
         t, total = threadIdx.x, numpy.int64(0)
@@ -128,12 +129,15 @@ def _counting(order: _Order, load: Function) -> Callable[..., None]:
         for j in each:
             s[j * THREADS + t] = 0
         syncthreads()
-        for first in range(numpy.int64(blockIdx.x) * THREADS * _COUNTED, n, gridDim.x * THREADS * _COUNTED):
-            for j in range(_COUNTED):
-                if first + j * THREADS + t < n:
-                    v = number(ins, first + j * THREADS + t)
-                    if agrees(v, place, prefix):
-                        atomic.add(s, digit(v, place), 1)
+        for first in range(numpy.int64(blockIdx.x) * per_round, n, gridDim.x * per_round):
+            at, here = first + t, numpy.int32(min(n - first, per_round))
+            if here == per_round:
+                found = tuple(number(ins, at + j * THREADS) for j in rounds)
+            else:
+                found = tuple(number(ins, first + min(t + j * THREADS, here - 1)) for j in rounds)
+            for j in rounds:
+                if t + j * THREADS < here and agrees(found[j], place, prefix):
+                    atomic.add(s, digit(found[j], place), 1)
         syncthreads()
         for j in each:
             if s[j * THREADS + t] != 0:
@@ -152,26 +156,30 @@ def _counting(order: _Order, load: Function) -> Callable[..., None]:
     return count
 
 
-def _taking(order: _Order, load: Function, put: Function) -> Scanned:
-    """The scan that puts what is taken where as many stand before it: with ``put(outs, ins, to, few, i)``."""
+def _taking(order: _Order, load: Function, put: Function) -> Choice:
+    """What is taken goes where as many stand before it: with ``put(outs, ins, to, few, i)``."""
     number, word = _numbers(order, load)[0], order.word
 
-    def compared(ins: Any, i: Any) -> Any:
-        v, last = number(ins, i), word(ins[-2][0])
-        return PAIR(1 if v < last else 0, 1 if v == last else 0)
+    def compared(ins: Any, i: Any, v: Any) -> Any:
+        last = word(ins[-2][0])
+        return v < last, v == last
 
-    def emit(outs: Any, ins: Any, i: Any, before: Any, after: Any) -> None:
+    def put_less(outs: Any, ins: Any, to: Any, i: Any, v: Any) -> None:
+        put(outs, ins, to, ins[-1][0], i)
+
+    def put_equal(outs: Any, ins: Any, to: Any, i: Any, v: Any) -> None:
         few, left = ins[-1][0], ins[-2][1]
-        if after.first != before.first:
-            put(outs, ins, before.first, few, i)
-        elif after.second != before.second and before.second < left:
-            put(outs, ins, few - left + before.second, few, i)
+        if to < left:
+            put(outs, ins, few - left + to, few, i)
 
-    return Scanned(PAIR.__tessera_type__, compared, add_pairs, emit, None, lambda state: PAIR(0, 0))
+    def finish(outs: Any, counts: Any) -> None:
+        pass
+
+    return Choice(number, compared, (put_less, put_equal), finish)
 
 
 def _gpu_needs(n: int) -> list[tuple[Any, int]]:
-    return [scan_memory(PAIR.__tessera_type__, n), (numpy.int64, 1 + _VALUES), (numpy.int64, 2)]
+    return [choice_memory(2, _TAKEN, n), (numpy.int64, 1 + _VALUES), (numpy.int64, 2)]
 
 
 def _take_on_gpu(
@@ -183,9 +191,9 @@ def _take_on_gpu(
     blocks = min(-(-n.most // (THREADS * _COUNTED)), _BLOCKS)
     for place in reversed(range(order.places)):
         counting[blocks, THREADS, stream](ins, n.state, few.state, place, counts, last, taken)
-    launch_scan(
-        lambda: _taking(order, load, put()), PAIR.__tessera_type__, ("top", key, order.key), n, (*ins, last, taken),
-        outs, numpy.int32(0), stream, words,
+    launch_choice(
+        lambda: _taking(order, load, put()), 2, _TAKEN, ("top", key, order.key), n, (*ins, last, taken), outs, stream,
+        words,
     )  # fmt: skip
 
 
