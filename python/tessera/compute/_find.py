@@ -251,6 +251,7 @@ def minmax(*, d_in: Any, d_out: Any, num_items: int, stream: Any = None, temp_st
 
     pairs = TransformIterator(source, Operator(lambda v: both(v, v), ("twice", source.value_type), None, (1,)), both)
     return reduce_into(
-        d_in=pairs, d_out=Two(), num_items=num_items, op=Operator(wider, ("minmax", source.value_type), None, (2,), True),
+        d_in=pairs, d_out=Two(), num_items=num_items,
+        op=Operator(wider, ("minmax", source.value_type), None, (2,), True),
         stream=stream, temp_storage=temp_storage,
     )  # fmt: skip

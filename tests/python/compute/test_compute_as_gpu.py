@@ -76,7 +76,8 @@ def interpret(monkeypatch, schedule, target=90):
     gpu = types.SimpleNamespace(_current_device=lambda: 1, DEVICE_CUDA=1)
     monkeypatch.setattr(_engine, "_core", gpu)
     monkeypatch.setattr(_engine, "_kept", {})
-    monkeypatch.setattr(_engine, "_jitted", lambda function, bounds, source=None: Interpreted(function, schedule, target))
+    made = lambda function, bounds, source=None: Interpreted(function, schedule, target)  # noqa: E731
+    monkeypatch.setattr(_engine, "_jitted", made)
     monkeypatch.setattr(_engine, "is_lost", lambda array: False)
     monkeypatch.setattr(_reduce, "_FULL", 4)  # from four leaves on, blocks take several
     monkeypatch.setattr(_reduce, "_RUN", 2)
