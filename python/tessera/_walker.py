@@ -333,6 +333,8 @@ class Walker:
     def site_of(self, node: Any) -> str:
         """What Python is asked for where this is called, for messages; "" for others."""
         known, value = self.host(node)
+        if known and isinstance(value, type) and (value.__module__, value.__name__) == ("numpy", "dtype"):
+            return "dtype()"
         return getattr(value, "__tessera_site__", "") if known and isinstance(value, FunctionType) else ""
 
     def member_of(self, node: Any, is_method: bool) -> int:

@@ -184,3 +184,27 @@ def test_indices_of_loads_with_hints(index: str, rank: int, words: str) -> None:
     exec(f"def store(x):\n    cuda.stwt(x, {index}, 1)\n", space)
     with pytest.raises(TypingError, match=words):
         cuda.compile_ptx(space["store"], (types.Array(types.float32, rank, "C"),))
+
+
+FIELDS = [("a", "i4"), ("b", "f8")]
+
+
+def test_dtypes_that_numpy_makes() -> None:
+    @cuda.jit
+    def kernel(x):
+        records = cuda.local.array(4, dtype=np.dtype(FIELDS))
+        words = cuda.shared.array(4, np.dtype("int16"))
+        words[0] = 70000
+        records[0].b = 1.5
+        x[0], x[1] = records[0].b, words[0]
+
+    x = np.zeros(2)
+    kernel[1, 1](x)
+    assert x.tolist() == [1.5, 4464]
+
+    @cuda.jit
+    def wrong(x):
+        cuda.shared.array(4, np.dtype("O"))
+
+    with pytest.raises(TypingError, match=r"(?s)ObjectDType, which kernels cannot hold.*np.dtype"):
+        wrong[1, 1](x)
