@@ -408,7 +408,22 @@ static PyObject *function_nin(PyObject *self, void *unused)
     return PyLong_FromLong(ts_nd_get(((call_function *)self)->fn)->n_in);
 }
 
+static PyObject *function_loops(PyObject *self, void *unused)
+{
+    (void)unused;
+    return PyUnicode_FromString(ts_nd_get(((call_function *)self)->fn)->loops);
+}
+
+static PyObject *function_result(PyObject *self, void *unused)
+{
+    (void)unused;
+    static const char *const names[] = {"same", "bool", "part"}; /* numeric.def's words in their order */
+    return PyUnicode_FromString(names[ts_nd_get(((call_function *)self)->fn)->result]);
+}
+
 static PyGetSetDef function_getset[] = {
+    {"_loops", function_loops, NULL, "Kinds of numbers that it computes in (numeric.def).", NULL},
+    {"_result", function_result, NULL, "'same', 'bool' or 'part' (numeric.def).", NULL},
     {"__name__", function_name, NULL, "NumPy's name.", NULL},
     {"_doc", function_doc, NULL, "One sentence.", NULL},
     {"nin", function_nin, NULL, "Number of operands.", NULL},

@@ -56,7 +56,27 @@ class ufunc(_core.NumericFunction):
     @property
     def identity(self) -> Any:
         """The neutral element of its reduction; None: it has none."""
-        return FOLDS.get(self.__name__, (None, None))[1]
+        from ._ufunc_methods import IDENTITIES
+
+        return FOLDS.get(self.__name__, (None, IDENTITIES.get(self.__name__)))[1]
+
+    @property
+    def types(self) -> list[str]:
+        """Its loops, as ``"ff->f"`` by letters of dtypes."""
+        from ._ufunc_methods import types
+
+        return types(self._loops, self._result, self.nin)
+
+    @property
+    def ntypes(self) -> int:
+        """How many loops it has."""
+        return len(self.types)
+
+    @property
+    def __signature__(self) -> Any:
+        from ._ufunc_methods import signature
+
+        return signature(self.nin)
 
     @property
     def signature(self) -> None:
@@ -81,9 +101,9 @@ class ufunc(_core.NumericFunction):
         if self.nin != 2:
             raise ValueError("reduce only supported for binary functions")
         if self.__name__ not in FOLDS:
-            raise NotImplementedError(
-                f"tessera.numeric.{self.__name__}.reduce is not supported yet"
-            )
+            from . import _ufunc_methods
+
+            return _ufunc_methods.reduce(self, array, axis, dtype, out, keepdims, initial, where)
         return _reduce.fold(
             FOLDS[self.__name__][0], array, axis, dtype, out, keepdims, initial, where
         )
@@ -104,20 +124,26 @@ class ufunc(_core.NumericFunction):
         if self.nin != 2:
             raise ValueError("accumulate only supported for binary functions")
         if self.__name__ not in FOLDS:
-            raise NotImplementedError(
-                f"tessera.numeric.{self.__name__}.accumulate is not supported yet"
-            )
+            from . import _ufunc_methods
+
+            return _ufunc_methods.accumulate(self, array, axis, dtype, out)
         return _reduce.accumulate(FOLDS[self.__name__][0], array, axis, dtype, out)
 
     def reduceat(
         self, array: Any, indices: Any, axis: int = 0, dtype: Any = None, out: Any = None
     ) -> Any:
-        """Reductions of slices."""
-        raise NotImplementedError(f"tessera.numeric.{self.__name__}.reduceat is not supported yet")
+        """Reductions of the slices that indices begin; of one element where the next index is not greater."""
+        from . import _ufunc_methods
 
-    def at(self, a: Any, indices: Any, b: Any = None, /) -> None:
-        """In place at indices, each time that one occurs."""
-        raise NotImplementedError(f"tessera.numeric.{self.__name__}.at is not supported yet")
+        if self.nin != 2:
+            raise ValueError("reduceat only supported for binary functions")
+        return _ufunc_methods.reduceat(self, array, indices, axis, dtype, out)
+
+    def at(self, a: Any, indices: Any, *b: Any) -> None:
+        """``a[indices] = f(a[indices], b)``, once for each time that an index occurs, in order."""
+        from . import _ufunc_methods
+
+        _ufunc_methods.at(self, a, indices, *b)
 
 
 FUNCTIONS: dict[str, ufunc] = {
