@@ -198,6 +198,35 @@ static PyObject *get_shape(PyObject *self, void *unused)
     return core_tuple(ts_nd_shape(ND(self)), ND(self)->rank);
 }
 
+/* a.shape = ..: the same elements in another shape, where a view can have it. */
+static int set_shape(PyObject *self, PyObject *shape, void *unused)
+{
+    (void)unused;
+    PyObject *made = shape ? PyObject_CallMethod(self, "_reshaped_in_place", "(O)", shape) : NULL;
+    if (!made) {
+        if (!shape)
+            PyErr_SetString(PyExc_AttributeError, "Cannot delete array shape");
+        return -1;
+    }
+    Py_DECREF(made);
+    return 0;
+}
+
+/* _become(other): this object is that array from now on; views of what it was stay. */
+static PyObject *numeric_become(PyObject *self, PyObject *other)
+{
+    core_state *state = STATE(self);
+    if (!numeric_is_array(state, other))
+        return PyErr_Format(PyExc_TypeError, "_become takes an array");
+    ts_nd *before = ND(self);
+    NUMERIC_BEGIN(state);
+    ts_nd_retain(ND(other));
+    ND(self) = ND(other);
+    ts_nd_release(before);
+    NUMERIC_END(state);
+    Py_RETURN_NONE;
+}
+
 static PyObject *get_strides(PyObject *self, void *unused)
 {
     (void)unused;
@@ -763,13 +792,14 @@ static PyMethodDef numeric_methods[] = {
      "Another view of the memory."},
     {"_scalar", numeric_item, METH_NOARGS, "The first element, as NumPy's scalar."},
     {"_to", numeric_to, METH_O, "_to(device, /)\n--\n\nA copy on a device; None: where new arrays lie."},
+    {"_become", numeric_become, METH_O, "_become(other, /)\n--\n\nThis object is another array from now on."},
     {"_address", numeric_address, METH_NOARGS, "Address of the first element."},
     {"_shares", numeric_shares, METH_VARARGS, "_shares(other, exact, /)\n--\n\nWhether memory is shared."},
     {NULL, NULL, 0, NULL},
 };
 
 static PyGetSetDef numeric_getset[] = {
-    {"shape", get_shape, NULL, "Extents, a tuple of ints.", NULL},
+    {"shape", get_shape, set_shape, "Extents, a tuple of ints.", NULL},
     {"strides", get_strides, NULL, "Steps in bytes along each axis.", NULL},
     {"dtype", get_dtype, NULL, "NumPy's dtype of the elements.", NULL},
     {"ndim", get_ndim, NULL, "Number of axes.", NULL},

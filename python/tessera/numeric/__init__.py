@@ -16,6 +16,7 @@ import numpy as _numpy
 from .. import _core
 from . import (
     _einsum,
+    _flat,
     _functions,
     _index,
     _io,
@@ -24,6 +25,7 @@ from . import (
     _more,
     _numpys,
     _operators,
+    _parts,
     _reduce,
     _setup,
     _sort,
@@ -42,6 +44,9 @@ _NUMPYS = """
     intc integer intp isdtype issubdtype long longlong nan newaxis number pi printoptions s_
     set_printoptions short signedinteger single ubyte uint uint8 uint16 uint32 uint64 uintc uintp
     ulong ulonglong unsignedinteger ushort
+    False_ ScalarType True_ base_repr binary_repr bytes_ character clongdouble datetime64 dtypes flexible
+    format_float_positional format_float_scientific get_printoptions geterr geterrcall int_ little_endian longdouble
+    min_scalar_type object_ sctypeDict seterr seterrcall str_ timedelta64 typecodes typing void
 """
 globals().update({_name: getattr(_numpy, _name) for _name in _NUMPYS.split()})
 bool = _numpy.bool
@@ -56,7 +61,7 @@ _setup.setup(
     matmul=_linear.matmul_operator,
     power=_operators.power_operator,
 )
-_MODULES = (_functions, _reduce, _index, _operators, _sort, _linear, _einsum, _more)
+_MODULES = (_functions, _reduce, _index, _operators, _sort, _linear, _einsum, _more, _parts)
 for _module in _MODULES:
     globals().update(
         {
@@ -74,6 +79,7 @@ for _module in _MODULES:
         }
     )
 globals().update(_ufunc.FUNCTIONS)
+globals().update(_parts.FUNCTIONS_OF_PARTS)
 globals().update(_io.FUNCTIONS)
 for _module in (_methods, _io, *_MODULES[1:]):
     _methods.install(_module.METHODS)
@@ -87,6 +93,7 @@ _ALIASES = {
 }
 globals().update({_alias: globals()[_name] for _alias, _name in _ALIASES.items()})
 asnumpy, memmap, ufunc = _functions.asnumpy, _io.memmap, _ufunc.ufunc
+flatiter = _flat.flatiter
 default_device, device, wait = _setup.default_device, _setup.device, _setup.wait
 
 

@@ -108,6 +108,22 @@ class ndarray(_core.NumericArray):
     __array_priority__ = 1000.0
     __module__ = "tessera.numeric"
 
+    def __new__(  # noqa: PYI034
+        cls,
+        shape: Any,
+        dtype: Any = float,
+        buffer: Any = None,
+        offset: int = 0,
+        strides: Any = None,
+        order: Any = None,
+    ) -> ndarray:
+        """A new array, or one in the memory of a buffer."""
+        if buffer is None and strides is None:
+            return _functions.empty(shape, dtype, "C" if order is None else order)
+        if isinstance(buffer, ndarray):
+            buffer = _setup.to_numpy(buffer)
+        return _setup.of_numpy(numpy.ndarray(shape, dtype, buffer, offset, strides, order))
+
     # -- memory ------------------------------------------------------------------------------------
 
     @property
@@ -297,6 +313,58 @@ class ndarray(_core.NumericArray):
 
     def __rdivmod__(self, other: Any) -> Any:
         return other // self, other % self
+
+    def __imatmul__(self, other: Any) -> ndarray:  # noqa: PYI034
+        made = _functions.asarray(self @ other)
+        if made.shape != self.shape:
+            raise ValueError(f"non-broadcastable output operand with shape {self.shape} doesn't match {made.shape}")
+        return _functions.copy_of(made, self)
+
+    @property
+    def flat(self) -> Any:
+        """The elements along one axis, to read and to write."""
+        from ._flat import flatiter
+
+        return flatiter(self)
+
+    @flat.setter
+    def flat(self, value: Any) -> None:
+        self.flat[...] = value
+
+    @property
+    def data(self) -> memoryview:
+        """The memory as a buffer."""
+        return memoryview(self)
+
+    def _reshaped_in_place(self, shape: Any) -> None:
+        try:
+            made = _functions.reshape(self, shape, copy=False)
+        except ValueError as error:
+            if "copy" not in str(error):
+                raise
+            raise AttributeError(
+                "Incompatible shape for in-place modification. Use `.reshape()` to make a copy with the desired shape."
+            ) from None
+        self._become(made)
+
+    def resize(self, *new_shape: Any, refcheck: bool = True) -> None:
+        """Gives the array another shape, in place; new elements are 0. Views of it keep what they were."""
+        shape = new_shape[0] if len(new_shape) == 1 and not isinstance(new_shape[0], int) else new_shape
+        if shape is None or shape == ():
+            return
+        if self.base is not None:
+            raise ValueError("cannot resize this array: it does not own its data")
+        made = _functions.zeros(shape, self.dtype, device=self.device)
+        n = min(made.size, self.size)
+        made.reshape(-1)[:n] = _functions.ravel(self)[:n]
+        self._become(made)
+
+    def byteswap(self, inplace: bool = False) -> ndarray:
+        """The elements with their bytes in the other order."""
+        whole = _functions.array(self, order="C")
+        part = max(self.itemsize // (2 if self.dtype.kind == "c" else 1), 1)
+        turned = whole.view("u1").reshape(-1, part)[:, ::-1].copy().reshape(-1).view(self.dtype).reshape(self.shape)
+        return _functions.copy_of(turned, self) if inplace else turned
 
     def fill(self, value: Any) -> None:
         """Makes every element ``value``."""

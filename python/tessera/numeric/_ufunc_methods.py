@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What functions of elements do beyond calls: in place at indices, reductions of slices and in order, tables of loops."""
+"""What functions of elements do beyond calls: at indices in place, reductions of slices and in order, their loops."""
 
 from __future__ import annotations
 
@@ -143,8 +143,8 @@ def reduce(function: Any, a: Any, axis: Any, dtype: Any, out: Any, keepdims: Any
     if name == "logical_xor":
         a = a.astype(bool)
     kept = [1 if d in axes else n for d, n in enumerate(a.shape)]
-    for axis in sorted(axes, reverse=True):
-        rows = f.moveaxis(a, axis, 0)
+    for d in sorted(axes, reverse=True):
+        rows = f.moveaxis(a, d, 0)
         if rows.shape[0]:
             a = f.asarray(_one_by_one(function, rows, start))
         elif identity is None and start is None:

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 import tessera.numeric as tn
 
-OTHERS = ["subtract", "bitwise_and", "bitwise_xor", "fmax", "hypot", "floor_divide", "logaddexp", "logical_xor", "power"]
+OTHERS = ["subtract", "bitwise_and", "bitwise_xor", "fmax", "hypot", "floor_divide", "logaddexp", "power"]
 NAMES = [name for name, thing in vars(tn).items() if isinstance(thing, tn.ufunc)]
 
 
@@ -73,7 +73,7 @@ def test_reductions_of_other_functions(name, axis):
 def test_reduceat(indices, axis):
     x = np.arange(24.0).reshape(4, 6)
     for name in ("add", "maximum", "subtract", "multiply"):
-        both(lambda m, a: getattr(m, name).reduceat(a, indices, axis), x)
+        both(lambda m, a, name=name: getattr(m, name).reduceat(a, indices, axis), x)
 
 
 @pytest.mark.parametrize("name", NAMES)

@@ -1,0 +1,113 @@
+# SPDX-License-Identifier: Apache-2.0
+"""``a.flat``: the elements along one axis, row-major, to read and to write."""
+
+from __future__ import annotations
+
+import operator
+from typing import Any
+
+import numpy
+
+from . import _functions as f
+from ._ndarray import ndarray
+
+
+class flatiter:
+    """The elements of an array in row-major order: indexed as an array of one axis, and an iterator."""
+
+    __module__ = "tessera.numeric"
+
+    def __init__(self, array: ndarray) -> None:
+        self._array, self._next = array, 0
+
+    @property
+    def base(self) -> ndarray:
+        """The array."""
+        return self._array
+
+    @property
+    def index(self) -> int:
+        """The place of the next element."""
+        return self._next
+
+    @property
+    def coords(self) -> tuple[int, ...]:
+        """The indices of the next element."""
+        return tuple(map(int, numpy.unravel_index(self._next, self._array.shape)))
+
+    def __len__(self) -> int:
+        return self._array.size
+
+    def __iter__(self) -> flatiter:
+        return self
+
+    def __next__(self) -> Any:
+        if self._next >= self._array.size:
+            raise StopIteration
+        self._next += 1
+        return self[self._next - 1]
+
+    def _key(self, key: Any) -> Any:
+        if isinstance(key, tuple):
+            if len(key) > 1:
+                raise IndexError("unsupported iterator index")
+            key = key[0] if key else ...
+        if key is None or (isinstance(key, (float, numpy.floating))):
+            raise IndexError("unsupported iterator index")
+        if hasattr(key, "__index__") and not hasattr(key, "__len__") and not isinstance(key, (bool, numpy.bool)):
+            place = operator.index(key)
+            if not -len(self) <= place < len(self):
+                raise IndexError(f"index {place} is out of bounds for size {len(self)}")
+        return key
+
+    def __getitem__(self, key: Any) -> Any:
+        made = f.ravel(self._array)[self._key(key)]
+        return made.copy() if isinstance(made, ndarray) else made
+
+    def __setitem__(self, key: Any, value: Any) -> None:
+        key, line = self._key(key), f.ravel(self._array)
+        if not self._array.flags.writeable:
+            raise ValueError("underlying array is read-only")
+        values = f.ravel(value)
+        n = f.asarray(f.arange(line.size)[key]).size
+        if not n:
+            return
+        if not values.size:
+            raise ValueError("cannot copy from an empty array")
+        if values.size not in (1, n):
+            from ._index import take
+
+            values = take(values, f.arange(n) % values.size)
+        one = not f.asarray(line[key]).ndim
+        if one and f.asarray(value).ndim:
+            raise ValueError("Error setting single item of array.")
+        line[key] = values[0] if one else values
+        if not f.may_share_memory(line, self._array):
+            self._array[...] = line.reshape(self._array.shape)
+
+    def copy(self) -> ndarray:
+        """The elements as an array of one axis."""
+        return self._array.flatten()
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> Any:
+        return numpy.asarray(self.copy(), dtype)
+
+    def __eq__(self, other: object) -> Any:
+        return self.copy() == other
+
+    def __ne__(self, other: object) -> Any:
+        return self.copy() != other
+
+    def __lt__(self, other: Any) -> Any:
+        return self.copy() < other
+
+    def __le__(self, other: Any) -> Any:
+        return self.copy() <= other
+
+    def __gt__(self, other: Any) -> Any:
+        return self.copy() > other
+
+    def __ge__(self, other: Any) -> Any:
+        return self.copy() >= other
+
+    __hash__ = None  # type: ignore[assignment]

@@ -1,0 +1,214 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Functions of elements that are made of others: parts of floats, common divisors, bits; some with two results."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable
+from typing import Any
+
+import numpy
+
+from . import _functions as f
+from . import _ufunc_methods
+from ._reduce import any as _any_of
+from ._reduce import scalar_of
+from ._ufunc import FUNCTIONS, select
+
+_abs, _copysign, _trunc = FUNCTIONS["absolute"], FUNCTIONS["copysign"], FUNCTIONS["trunc"]
+_FLOATS = {1: "f2", 2: "f4"}  # what integers of so many bytes become
+_BITS = {"e": ("u2", 10, 15), "f": ("u4", 23, 127), "d": ("u8", 52, 1023)}  # view, bits of the fraction, bias
+
+
+class Composed:
+    """A function of elements as NumPy's ufuncs, made of other functions: ``f(x, out=None, *, where=True, ...)``."""
+
+    __module__ = "tessera.numeric"
+
+    def __init__(self, function: Callable[..., Any], nout: int, identity: Any = None) -> None:
+        self.__name__ = self.__qualname__ = function.__name__.strip("_")
+        self.__doc__ = function.__doc__
+        self._function, self.nout, self.identity = function, nout, identity
+        self.nin = len(inspect.signature(function).parameters)
+        self.nargs, self.signature = self.nin + nout, None
+
+    @property
+    def __signature__(self) -> inspect.Signature:
+        made = _ufunc_methods.signature(self.nin)
+        if self.nout == 1:
+            return made
+        given = [
+            p.replace(default=(None,) * self.nout) if p.name == "out" else p for p in made.parameters.values()
+        ]
+        return made.replace(parameters=given)
+
+    def __repr__(self) -> str:
+        return f"<ufunc '{self.__name__}'>"
+
+    def __reduce__(self) -> str:
+        return self.__name__
+
+    def __call__(self, *given: Any, out: Any = None, where: Any = True, casting: str = "same_kind", order: str = "K",
+                 dtype: Any = None, subok: bool = True, signature: Any = None) -> Any:  # fmt: skip
+        if not self.nin <= len(given) <= self.nargs:
+            raise TypeError(
+                f"{self.__name__}() takes from {self.nin} to {self.nargs} positional arguments but {len(given)} were "
+                "given"
+            )
+        if dtype is not None or signature is not None:
+            raise NotImplementedError(
+                f"tessera.numeric.{self.__name__}: dtype= and signature= are not supported yet"
+            )
+        outs = list(given[self.nin :]) or (list(out) if isinstance(out, tuple) else [out])
+        outs += [None] * (self.nout - len(outs))
+        made = self._function(*(f.asarray(x) for x in given[: self.nin]))
+        made = made if self.nout > 1 else (made,)
+        kept = [
+            scalar_of(f.asarray(x)) if to is None else f.copy_of(x, to, where=where, casting=casting)
+            for x, to in zip(made, outs, strict=True)
+        ]
+        return tuple(kept) if self.nout > 1 else kept[0]
+
+    def outer(self, A: Any, B: Any, /, **options: Any) -> Any:
+        """The function of every element of A with every element of B."""
+        a, b = f.asarray(A), f.asarray(B)
+        return self(a[(...,) + (None,) * b.ndim], b, **options)
+
+    def reduce(self, array: Any, axis: Any = 0, dtype: Any = None, out: Any = None, keepdims: bool = False,
+               initial: Any = None, where: Any = True) -> Any:  # fmt: skip
+        """The function of all elements along axes."""
+        if (self.nin, self.nout) != (2, 1):
+            raise ValueError("reduce only supported for binary functions")
+        return _ufunc_methods.reduce(self, array, axis, dtype, out, keepdims, initial, where)
+
+    def accumulate(self, array: Any, axis: int = 0, dtype: Any = None, out: Any = None) -> Any:
+        """The reduction of the first elements, for each number of them."""
+        if (self.nin, self.nout) != (2, 1):
+            raise ValueError("accumulate only supported for binary functions")
+        return _ufunc_methods.accumulate(self, array, axis, dtype, out)
+
+    def at(self, a: Any, indices: Any, *b: Any) -> None:
+        """``a[indices] = f(a[indices], b)``, once for each time that an index occurs, in order."""
+        if self.nout > 1:
+            raise ValueError("Only single output ufuncs supported at this time")
+        _ufunc_methods.at(self, a, indices, *b)
+
+
+def _floats(name: str, x: Any) -> Any:
+    if x.dtype.kind not in "biuf":
+        raise TypeError(f"ufunc '{name}' not supported for the input types")
+    return x if x.dtype.kind == "f" else x.astype(_FLOATS.get(x.itemsize, "f8"))
+
+
+def _frexp(x: Any) -> tuple[Any, Any]:
+    """Fractions of 0.5 to 1 and exponents of two that make the numbers."""
+    x = f.asarray(_floats("frexp", x))
+    view, bits, bias = _BITS[x.dtype.char]
+    special = (x == 0) | ~FUNCTIONS["isfinite"](x)
+    tiny = f.asarray(_abs(x) < numpy.finfo(x.dtype).tiny)
+    lift = bits + 2
+    lifted = f.asarray(select(tiny, x * x.dtype.type(2.0**lift), x)).copy()
+    whole = lifted.view(view)
+    exponent = (whole >> bits) & (2 * bias + 1)
+    fraction = f.asarray(whole & ~numpy.dtype(view).type((2 * bias + 1) << bits))
+    fraction = f.asarray(fraction | numpy.dtype(view).type((bias - 1) << bits)).copy().view(x.dtype)
+    exponent = f.asarray(exponent).astype("i4") - (bias - 1) - lift * tiny.astype("i4")
+    return select(special, x, fraction), f.asarray(select(special, 0, exponent)).astype("i4")
+
+
+def _power_of_two(n: Any) -> Any:
+    return f.asarray((n + 1023) << 52).copy().view("f8")
+
+
+def _ldexp(x1: Any, x2: Any) -> Any:
+    """x1 * 2**x2."""
+    x1 = f.asarray(_floats("ldexp", x1))
+    if x2.dtype.kind not in "biu":
+        raise TypeError("ufunc 'ldexp' not supported for the input types")
+    if x2.dtype.kind == "u" and x2.itemsize == 8:
+        raise TypeError("ufunc 'ldexp' not supported for the input types")
+    n = FUNCTIONS["maximum"](FUNCTIONS["minimum"](x2.astype("i8"), 2100), -2100)
+    once = f.asarray(n // 3)
+    made = x1.astype("f8") * _power_of_two(once) * _power_of_two(once) * _power_of_two(f.asarray(n - 2 * once))
+    return f.asarray(made).astype(x1.dtype)
+
+
+def _modf(x: Any) -> tuple[Any, Any]:
+    """What stands behind the point, and before it."""
+    x = f.asarray(_floats("modf", x))
+    whole = _trunc(x)
+    return _copysign(select(FUNCTIONS["isinf"](x), x.dtype.type(0), x - whole), x), whole
+
+
+def _integers(name: str, a: Any, b: Any) -> tuple[Any, Any]:
+    dtype = f.result_type(a, b)
+    if dtype.kind not in "iu":
+        raise TypeError(f"ufunc '{name}' not supported for the input types")
+    shape = numpy.broadcast_shapes(a.shape, b.shape)
+    return tuple(f.asarray(_abs(f.broadcast_to(x.astype(dtype), shape))) for x in (a, b))  # type: ignore[return-value]
+
+
+def _gcd(x1: Any, x2: Any) -> Any:
+    """Greatest common divisors."""
+    a, b = _integers("gcd", x1, x2)
+    while bool(_any_of(b != 0)):
+        some = f.asarray(b != 0)
+        rest = a % f.asarray(select(some, b, b.dtype.type(1)))
+        a, b = f.asarray(select(some, b, a)), f.asarray(select(some, rest, b))
+    return a
+
+
+def _lcm(x1: Any, x2: Any) -> Any:
+    """Least common multiples."""
+    a, b = _integers("lcm", x1, x2)
+    divisor = f.asarray(_gcd(a, b))
+    return a // f.asarray(select(divisor == 0, divisor.dtype.type(1), divisor)) * b
+
+
+def _bitwise_count(x: Any) -> Any:
+    """How many bits of the distance from 0 are set."""
+    if x.dtype.kind not in "iu":
+        raise TypeError("ufunc 'bitwise_count' not supported for the input types")
+    n = f.asarray(_abs(x)).astype(f"u{x.itemsize}").astype("u8")
+    one, two, four = (numpy.uint64(int(digits * 8, 16)) for digits in ("55", "33", "0f"))
+    n = n - ((n >> 1) & one)
+    n = (n & two) + ((n >> 2) & two)
+    n = ((n + (n >> 4)) & four) * numpy.uint64(0x0101010101010101) >> 56
+    return f.asarray(n).astype("u1")
+
+
+FUNCTIONS_OF_PARTS = {
+    made.__name__: made
+    for made in (
+        Composed(_frexp, 2),
+        Composed(_ldexp, 1),
+        Composed(_modf, 2),
+        Composed(_gcd, 1, 0),
+        Composed(_lcm, 1),
+        Composed(_bitwise_count, 1),
+    )
+}
+
+
+INNER = ("Composed",)
+METHODS: dict[str, Any] = {}
+
+
+def lexsort(keys: Any, axis: Any = -1) -> Any:
+    """Places that sort by several keys, the last one first."""
+    from ._sort import argsort
+
+    keys = [f.asarray(key) for key in keys] if isinstance(keys, (list, tuple)) else [*f.asarray(keys)]
+    if not keys:
+        raise TypeError("need sequence of keys with len > 0 in lexsort")
+    if len({key.shape for key in keys}) > 1:
+        raise ValueError("all keys need to be the same shape")
+    if not keys[0].ndim:
+        return numpy.int64(0)
+    axis = f.normalize(axis, keys[0].ndim)
+    from ._index import take_along_axis
+
+    places = argsort(keys[0], axis, "stable")
+    for key in keys[1:]:
+        places = take_along_axis(places, argsort(take_along_axis(key, places, axis), axis, "stable"), axis)
+    return places

@@ -1,0 +1,99 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Parts of floats, divisors, bits, sorting by several keys; flat, shape and resize of arrays: against NumPy."""
+
+from __future__ import annotations
+
+import inspect
+
+import numpy as np
+import pytest
+import tessera.numeric as tn
+
+SPECIAL = [0.0, -0.0, np.inf, -np.inf, np.nan, 1, -1.5, 0.5, 5e-324, 1e-310, 3.7e300, -2.0**-1030, 6e-8, 1e-40]
+
+
+def same(made, wanted):
+    assert np.asarray(made).dtype == np.asarray(wanted).dtype
+    assert isinstance(made, tn.ndarray) == isinstance(wanted, np.ndarray)
+    np.testing.assert_array_equal(np.asarray(made), wanted)
+
+
+@pytest.mark.parametrize("dtype", ["f2", "f4", "f8", "i4", "u1"])
+def test_parts_of_floats_to_the_bit(dtype):
+    x = np.array(SPECIAL).astype(dtype) if dtype[0] == "f" else np.arange(0, 9).astype(dtype)
+    for name in ("frexp", "modf"):
+        for made, wanted in zip(getattr(tn, name)(tn.array(x)), getattr(np, name)(x), strict=True):
+            same(made, wanted)
+            assert (np.signbit(np.asarray(made)) == np.signbit(wanted)).all()
+    for n in (0, 1, -1, 30, -30, 1100, -1100, 5000, -5000):
+        same(tn.ldexp(tn.array(x), n), np.ldexp(x, n))
+    out = tn.empty(x.shape, "f8"), tn.empty(x.shape, "i8")
+    made = tn.frexp(tn.array(x), *out)
+    assert made[0] is out[0] and made[1] is out[1]
+    same(tn.frexp(2.5)[0], np.frexp(2.5)[0])
+
+
+@pytest.mark.parametrize("dtype", ["i1", "i4", "u8", "i8"])
+def test_divisors_and_bits(dtype):
+    rng = np.random.default_rng(0)
+    x, y = (rng.integers(0 if dtype[0] == "u" else -60, 100, 200).astype(dtype) for _ in range(2))
+    a, b = tn.array(x), tn.array(y)
+    same(tn.gcd(a, b), np.gcd(x, y))
+    same(tn.lcm(a, b), np.lcm(x, y))
+    same(tn.bitwise_count(a), np.bitwise_count(x))
+    same(tn.gcd.reduce(a[:5] * 6), np.gcd.reduce(x[:5] * 6))
+    same(tn.gcd.outer(a[:3], b[:4]), np.gcd.outer(x[:3], y[:4]))
+    same(tn.lexsort((a % 5, b % 5)), np.lexsort((x % 5, y % 5)))
+    with pytest.raises(TypeError):
+        tn.gcd(a, 1.5)
+    for name in ("gcd", "frexp", "bitwise_count"):
+        assert str(inspect.signature(getattr(tn, name))) == str(inspect.signature(getattr(np, name)))
+
+
+@pytest.mark.parametrize("order", ["C", "F"])
+@pytest.mark.parametrize("key", [0, -1, slice(1, 7, 2), [0, 3, 3], ..., np.array([True, False] * 6), [5]])
+def test_flat_reads_and_writes_row_major(order, key):
+    x = np.arange(12.0).reshape(3, 4).copy(order)
+    a = tn.array(x)
+    same(a.flat[key], x.flat[key])
+    for value in (7, [1, 2], np.arange(12) * 10):
+        if isinstance(key, int) and np.ndim(value):
+            with pytest.raises(ValueError, match="single item"):
+                a.flat[key] = value
+            continue
+        a.flat[key], x.flat[key] = value, value
+        same(a, x)
+    a.flat, x.flat = [1, 2, 3], [1, 2, 3]
+    same(a, x)
+    assert len(a.flat) == 12 and list(a.flat) == list(x.flat) and (a.flat.copy() == x.flat.copy()).all()
+    it, theirs = a.flat, x.flat
+    assert next(it) == next(theirs) and it.index == theirs.index and it.coords == theirs.coords and it.base is a
+    for bad in (12, -13, (1, 2), 1.5):
+        with pytest.raises(IndexError):
+            a.flat[bad]
+
+
+def test_shape_and_resize_in_place():
+    x = np.arange(12.0)
+    a = tn.array(x)
+    view = a[:3]
+    a.shape = (3, -1)
+    assert a.shape == (3, 4) and view.shape == (3,)
+    a[0, 0] = 9
+    assert view[0] == 9
+    with pytest.raises(ValueError, match="cannot reshape"):
+        a.shape = (5,)
+    with pytest.raises(AttributeError, match="Incompatible shape"):
+        a.T.shape = (12,)
+    b = tn.array(x)
+    b.resize(2, 8)
+    x.resize((2, 8), refcheck=False)
+    same(b, x)
+    with pytest.raises(ValueError, match="does not own"):
+        a[:2].resize(3)
+    same(tn.array([1, 256], "i4").byteswap(), np.array([1, 256], "i4").byteswap())
+    same(tn.ndarray((2, 2), "i4", np.arange(6, dtype="i4"), 4), np.ndarray((2, 2), "i4", np.arange(6, dtype="i4"), 4))
+    m, n = tn.eye(3), np.eye(3)
+    m @= m * 2
+    n @= n * 2
+    same(m, n)
