@@ -23,11 +23,13 @@ struct ts_buffer {
     void *user;
 };
 
-/* Whether the memory is there: neither freed nor lost in a reset of its device. ts_buffer_check says what is wrong. */
+/* Whether the memory is there: neither freed nor lost in a reset of its device, which takes that of others too, unless
+ * it is the host's. ts_buffer_check says what is wrong. */
 static inline bool ts__buffer_is_there(const ts_buffer *buffer)
 {
     return atomic_load_explicit(&buffer->lent, memory_order_relaxed) != BUFFER_FREED &&
-           (buffer->release || buffer->epoch == atomic_load_explicit(&buffer->device->epoch, memory_order_relaxed));
+           (buffer->epoch == atomic_load_explicit(&buffer->device->epoch, memory_order_relaxed) ||
+            (buffer->release && buffer->device->ops->caps & TS_DEVICE_HOST_MEMORY));
 }
 
 /* ts_buffer_note_stream. */

@@ -31,3 +31,5 @@ def test_a_fault_names_the_kernel_and_kernels_run_after_the_reset(mock: MockStat
     writes[1, 64](cuda.to_device(host))
     cuda.synchronize()
     assert mock.n_launches == before + 1
+    with pytest.raises(BufferError, match="argument .x.: the memory of the array .* lost when its device was reset"):
+        writes[1, 64](lost)
