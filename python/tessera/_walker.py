@@ -112,6 +112,14 @@ class Walker:
             meant = self.meant[id(node)] = (True, getattr(value, node.attr)) if found else (False, None)
         return meant
 
+    def is_of_class(self, node: Any) -> bool:
+        """Whether an attribute is one of a class that is nothing else in kernels: a constant or a static method."""
+        known, value = self.host(node.value)
+        if not known or not isinstance(value, type) or not self.host(node)[0]:
+            return False
+        at = self.packer.object(value)
+        return at not in self.packer.attributes and self.packer.objects[at][0] == tables.OPAQUE
+
     def resolve_attribute(self, node: Any, name: str) -> None:
         self.packer.names.add(name)
         known, value = self.host(node)
@@ -148,6 +156,8 @@ class Walker:
             function = self.member_of(node, False)
             if function:
                 return self.member_call(function, node, node.value, [], [])
+            if self.is_of_class(node):
+                return self.emit(_plans[_ast.Constant][0], node, [self.packer.object(self.host(node)[1])])
             self.resolve_attribute(node.value, node.attr)
         elif (
             kind is _ast.Call

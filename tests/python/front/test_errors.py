@@ -127,9 +127,9 @@ def list_display(x, y):
     ct.store(y, 0, z[0])
 
 
-@wrong("SYNTAX", "'** in a dict display'")
+@wrong("TILETYPE", "** takes a dict, found a tuple")
 def dict_display(x, y):
-    z = {**{"a": 1}}  # here
+    z = {**(1, 2)}  # here
     ct.store(y, 0, z["a"])
 
 

@@ -338,3 +338,33 @@ def test_dicts_are_merged_and_sets_searched():
             ct.scatter(out, i, ct.astype(v, ct.int32))
 
     assert ints(kernel, 7)[:4] == [8, 1, 1, 5] and ints(kernel, 5)[:4] == [6, 0, 1, 5]
+
+
+class Space:
+    """A class that is nothing else in kernels: a place for names."""
+
+    K = 3
+
+    class Inner:
+        Z = 4
+
+    @staticmethod
+    def add(t, n=1):
+        return t + n + Space.K
+
+    def plain(self):
+        return self * 2
+
+
+def test_classes_hold_constants_and_functions():
+    def kernel(out):
+        values = (Space.K, Space.Inner.Z, Space.add(1), Space.add(1, n=Space.Inner.Z), Space.plain(5))
+        for i, v in ct.static_iter(enumerate(values)):
+            ct.scatter(out, i, v)
+
+    def missing(out):
+        ct.scatter(out, 0, Space.Q)
+
+    assert ints(kernel)[:5] == [3, 4, 5, 8, 10]
+    with pytest.raises(LowerError, match="'Space'.* has no attribute 'Q'"):
+        run(missing, np.zeros(8, np.int32))
