@@ -8,6 +8,7 @@
  * the buffer protocol for host memory, __cuda_array_interface__, __dlpack__.
  */
 #include "host.h"
+#include "tessera/graph.h"
 #include <string.h>
 #include <structmember.h>
 
@@ -247,6 +248,37 @@ int core_frame_hold(core_frame *frame, PyObject *object)
     return 0;
 }
 
+/* Whether the kernel's language takes arrays of records, and numbers at any bytes. */
+static bool args_takes_structs(const core_frame *frame)
+{
+    const core_evaluator *evaluator = frame->kernel ? ts_kernel_host(frame->kernel)->user : NULL;
+    return evaluator && evaluator->takes_structs;
+}
+
+/* An array of a GPU comes after the work of the stream that it names. Kernels of threads leave the wait to Python, where
+ * users may switch it off (tessera.cuda.config). */
+static int args_after_stream(core_state *state, const core_frame *frame, PyObject *dict, uint16_t id)
+{
+    ts_error err;
+    ts_device *device;
+    ts_stream stream;
+    PyObject *given = PyDict_Check(dict) ? PyDict_GetItemWithError(dict, state->name_stream) : NULL; /* borrowed */
+    if (!given || given == Py_None)
+        return PyErr_Occurred() ? -1 : 0;
+    uintptr_t native = (uintptr_t)PyLong_AsUnsignedLongLong(given);
+    if (PyErr_Occurred())
+        return -1;
+    if (args_takes_structs(frame)) {
+        PyErr_SetString(PyExc_TypeError, "the array comes after the work of a stream: pass cuda.as_cuda_array(array)");
+        return -1;
+    }
+    if (ts_device_by_id(id, &device, &err) != TS_OK || ts_stream_find(device, native, &stream, &err) != TS_OK) {
+        core_raise(state, &err);
+        return -1;
+    }
+    return ts_record_active(&stream) ? 0 : core_wait_stream(state, &stream);
+}
+
 static int args_take_interface(core_state *state, core_frame *frame, PyObject *object, PyObject *name, uint16_t device)
 {
     core_foreign foreign;
@@ -254,7 +286,9 @@ static int args_take_interface(core_state *state, core_frame *frame, PyObject *o
     PyObject *dict = PyObject_GetAttr(object, name);
     if (!dict)
         return -1;
-    if (core_foreign_of_interface(state, object, dict, device, read, &foreign) == 0)
+    bool gpu = TS_DEVICE_ID_KIND(device) == TS_DEVICE_CUDA;
+    if ((!gpu || args_after_stream(state, frame, dict, device) == 0) &&
+        core_foreign_of_interface(state, object, dict, device, read, &foreign) == 0)
         dims = core_frame_dims(frame, 2 * (size_t)foreign.layout.rank);
     ts_arg *arg = dims ? core_frame_next(frame) : NULL;
     if (arg) {
@@ -304,13 +338,6 @@ static int args_take_later(core_state *state, core_frame *frame, PyObject *objec
     arg->value.data = object;
     frame->has_constants = true;
     return 0;
-}
-
-/* Whether the kernel's language takes arrays of records, and numbers at any bytes. */
-static bool args_takes_structs(const core_frame *frame)
-{
-    const core_evaluator *evaluator = frame->kernel ? ts_kernel_host(frame->kernel)->user : NULL;
-    return evaluator && evaluator->takes_structs;
 }
 
 /* Elements that are no numbers, or not at multiples of their size. */

@@ -165,11 +165,12 @@ def prepared(args: tuple[Any, ...], device: int, extensions: tuple[Any, ...], st
 
 
 def _wants_dressing(value: Any, device: int) -> bool:
-    """Whether it is device memory that C does not take by itself: that of the CPU device behind another object, and
-    arrays of dates of others."""
-    if not hasattr(value, "__cuda_array_interface__") or hasattr(value, "__tessera_argument__"):
+    """Whether it is device memory that C does not take by itself: that of the CPU device behind another object, arrays
+    of others with a stream whose work comes first, and with dates."""
+    desc = None if hasattr(value, "__tessera_argument__") else getattr(value, "__cuda_array_interface__", None)
+    if not isinstance(desc, dict):
         return False
-    return device < CUDA or getattr(getattr(value, "dtype", None), "kind", "") in ("m", "M")
+    return device < CUDA or desc.get("stream") is not None or desc.get("typestr", "")[1:2] in ("m", "M")
 
 
 def _argument(value: Any, device: int, back: list[Callable[[], Any]]) -> Any:

@@ -9,6 +9,7 @@ from typing import Any
 import numpy
 import pytest
 from tessera import core, cuda
+from tessera import tile as ct
 from tessera.cuda import config
 from tessera.cuda._ipc import opened
 
@@ -127,3 +128,46 @@ def test_exceptions_of_kernels_with_signatures_are_waited_for() -> None:
 def failing(x: Any) -> None:
     if x == 1:
         raise ValueError
+
+
+class OnStream:
+    """Another library's array, which the work of a stream makes."""
+
+    def __init__(self, array: Any, stream: Any) -> None:
+        self.__cuda_array_interface__ = array.__cuda_array_interface__ | {"stream": stream}
+
+
+def test_kernels_come_after_the_stream_of_an_array(mock: MockState, monkeypatch: pytest.MonkeyPatch) -> None:
+    mock.n_values = 4
+    array, other = cuda.to_device(numpy.zeros(100, "f4")), core.Device(0).create_stream()
+    waits: list[int] = []
+    kind = type(cuda.stream())
+    monkeypatch.setattr(kind, "synchronize", lambda self: waits.append(int(self)))
+
+    @cuda.jit
+    def kernel(x: Any, by: Any) -> None:
+        x[cuda.grid(1)] *= by
+
+    kernel[128, 32](OnStream(array, None), 3.0)
+    assert not waits
+    kernel[128, 32](OnStream(array, int(other.handle)), 3.0)
+    assert waits == [int(other.handle)] and mock.values[0] == array._address
+    monkeypatch.setattr(config, "CUDA_ARRAY_INTERFACE_SYNC", 0)
+    kernel[128, 32](OnStream(array, int(other.handle)), 3.0)
+    assert len(waits) == 1
+
+
+def test_kernels_of_tiles_come_after_it_too(mock: MockState) -> None:
+    @ct.kernel
+    def fill(x: Any) -> None:
+        ct.store(x, (0,), ct.full((16,), 1.0, ct.float32))
+
+    array, other = cuda.to_device(numpy.zeros(100, "f4")), core.Device(0).create_stream()
+    ct.launch(None, (1,), fill, (OnStream(array, None),))
+    mock.busy = 3  # so many times streams say that they are not ready
+    ct.launch(None, (1,), fill, (OnStream(array, None),))
+    assert mock.busy == 3
+    ct.launch(None, (1,), fill, (OnStream(array, int(other.handle)),))
+    assert mock.busy == 0
+    with pytest.raises((TypeError, ValueError)):
+        ct.launch(None, (1,), fill, (OnStream(array, "text"),))
