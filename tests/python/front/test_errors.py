@@ -127,7 +127,7 @@ def list_display(x, y):
     ct.store(y, 0, z[0])
 
 
-@wrong("TILETYPE", "** takes a dict, found a tuple")
+@wrong("TILETYPE", "** takes a dict, found tuple")
 def dict_display(x, y):
     z = {**(1, 2)}  # here
     ct.store(y, 0, z["a"])
