@@ -111,17 +111,30 @@ static void alu_bf16_by_fma(ts_ptx *e, ts_val v, const ts_inst *inst)
         PUT("mov.b16 $r, 0xBF80;\nfma.rn.bf16 $v, $r, $r, $r;\n", one, v, y, one, x);
 }
 
+/* The x of x * 2: a sum is the same number without an immediate, as nvcc writes it. */
+static ts_val alu_doubled(const ts_ptx *e, const ts_inst *inst)
+{
+    uint64_t bits, two = inst->type == TS_T_f64 ? UINT64_C(0x4000000000000000) : 0x40000000;
+    if (inst->op != TS_OP_mulf || (inst->type != TS_T_f32 && inst->type != TS_T_f64))
+        return 0;
+    for (uint32_t i = 0; i < 2; i++)
+        if (ts__ptx_const(e, inst->opnd[i], &bits) && bits == two)
+            return inst->opnd[1 - i];
+    return 0;
+}
+
 void ts__emit_binf(ts_ptx *e, ts_val v, const ts_inst *inst)
 {
     const char *round = ts__ptx_round[TS_A_ROUND(inst->aux)], *stem = ts_info(inst)->ptx;
     bool nearest = round[2] == 'n';
+    ts_val x = alu_doubled(e, inst);
     if (alu_is_half(inst->type) && !nearest)
         alu_via_f32(e, v, inst, stem, round, round);
     else if (inst->type == TS_T_bf16 && e->sm->number < 90)
         alu_bf16_by_fma(e, v, inst);
     else
-        PUT("$s$s$s.$s $v, $v, $v;\n", stem, round, alu_ftz(inst->type, inst->aux),
-            ts__ptx_type(e, inst->type)->f, v, inst->opnd[0], inst->opnd[1]);
+        PUT("$s$s$s.$s $v, $v, $v;\n", x ? "add" : stem, round, alu_ftz(inst->type, inst->aux),
+            ts__ptx_type(e, inst->type)->f, v, x ? x : inst->opnd[0], x ? x : inst->opnd[1]);
 }
 
 void ts__emit_fma(ts_ptx *e, ts_val v, const ts_inst *inst)

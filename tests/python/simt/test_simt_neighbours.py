@@ -220,3 +220,14 @@ def test_short_choices_are_selected() -> None:
     same_as_written(edits, [one, two, row], 1)
     text = ptx(edits, one, two, row)
     assert text.count("selp") == 8 and "bra" not in text
+
+
+def test_twice_a_number_is_a_sum() -> None:
+    def doubled(x, out):
+        i = cuda.threadIdx.x
+        out[i] = x[i] * F(2)
+
+    x = np.array([1.5, -0.0, 0.0, 1e-45, -3e38, 3e38, np.inf, -np.inf, np.nan] + [1] * 23, F)
+    with np.errstate(over="ignore"):
+        same_as_written(doubled, [x, np.zeros_like(x)], 32)
+    assert "add.rn.f32" in ptx(doubled, x, x) and "mul.rn" not in ptx(doubled, x, x)
