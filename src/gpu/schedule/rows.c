@@ -163,6 +163,15 @@ static uint32_t rows_room(ts_lower *lw, ts_val loop)
     return taken > lw->shared.limit ? 0 : TS_MIN(lw->shared.limit / 2, lw->shared.limit - taken);
 }
 
+/* A kernel that takes several rows a trip has few blocks, as many as there are multiprocessors, say; one that takes a
+ * row has many, and enough on their way: another slot costs softmax of 4096 columns 1.5 % (H200). */
+static bool rows_are_several(const ts_lower *lw, ts_val load)
+{
+    ts_type type = ts_type_of(lw->tile, load);
+    uint32_t rank = ts_type_rank(lw->module, type);
+    return rank && ts_type_count(lw->module, type) > ts_type_dims(lw->module, type)[rank - 1];
+}
+
 /* Another slot, where the shared memory of ROWS_THREADS threads has room for it, and one has little on its way. */
 static uint32_t rows_slots(const ts_lower *lw, uint32_t bytes)
 {
@@ -198,7 +207,8 @@ static void rows_begin(ts_lower *lw, ts_val loop, ts_vals *values)
     uint32_t first = state->loads.n, bytes = rows_loads(lw, loop);
     if (!bytes)
         return;
-    rows_loop l = {.loop = loop, .bytes = bytes, .slots = rows_has_products(lw, loop) ? 1 : rows_slots(lw, bytes)};
+    bool one = rows_has_products(lw, loop) || !rows_are_several(lw, state->loads.at[first].load);
+    rows_loop l = {.loop = loop, .bytes = bytes, .slots = one ? 1 : rows_slots(lw, bytes)};
     uint32_t at = ts__shared_fix(lw, l.slots * bytes, 16, state->loads.at[first].load);
     for (uint32_t i = first; i < state->loads.n; i++)
         state->loads.at[i].at += at;
