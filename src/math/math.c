@@ -196,6 +196,40 @@ bool ts__math_is_left(const ts_fn *fn)
     return false;
 }
 
+/* The sine or cosine of the same value as `v`, which is the other one, before control flow; 0: there is none. */
+static ts_val math_partner(const math_walk *w, ts_val v)
+{
+    const ts_inst *inst = ts_at(w->from, v);
+    ts_op other = inst->op == TS_OP_sin ? TS_OP_cos : TS_OP_sin;
+    for (ts_val u = v + 1; u < w->from->inst.n; u++) {
+        const ts_inst *at = ts_at(w->from, u);
+        if (at->op == TS_OP_end || ts_info(at)->flags & (TS_REGION | TS_TERM))
+            return 0;
+        if (at->op == other && at->opnd[0] == inst->opnd[0] && at->aux == inst->aux)
+            return u;
+    }
+    return 0;
+}
+
+/* Sine and cosine of one value share the way of huge ones, which is longer than all the rest. */
+static bool math_both(math_walk *w, const math_row *row, ts_val v)
+{
+    const ts_inst *inst = ts_at(w->from, v);
+    ts_type elem = ts_type_elem(w->from->module, inst->type);
+    if ((inst->op != TS_OP_sin && inst->op != TS_OP_cos) || (elem != TS_T_f32 && elem != TS_T_f64) ||
+        inst->aux & TS_A_FTZ || (elem == TS_T_f32 && math_is_approx(w, row, inst->aux)))
+        return false;
+    ts_val partner = math_partner(w, v), two[2];
+    if (!partner)
+        return false;
+    ts_math m;
+    ts__math_init(&m, &w->b, w->map[inst->opnd[0]], true);
+    ts__math_sincos(&m, w->map[inst->opnd[0]], two);
+    w->map[v] = two[inst->op == TS_OP_cos];
+    w->map[partner] = two[inst->op != TS_OP_cos];
+    return true;
+}
+
 static void math_one(math_walk *w, ts_val v)
 {
     const ts_inst *inst = ts_at(w->from, v);
@@ -205,6 +239,8 @@ static void math_one(math_walk *w, ts_val v)
     w->b.loc = w->from->loc.at[v];
     for (uint32_t i = 0; quick && i < inst->n_opnd; i++)
         x[i] = w->map[inst->opnd[i]];
+    if (row && (w->map[v] || math_both(w, row, v))) /* written already, with its partner */
+        return;
     if (row)
         w->map[v] = math_rewrite(w, row, inst);
     else if (quick)

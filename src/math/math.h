@@ -72,6 +72,8 @@ ts_val ts__math_log1p_both(ts_math *m, ts_val x, ts_val tail, ts_val doublings);
 ts_val ts__math_power(ts_math *m, ts_val e);
 /* sin(x + eighths pi / 4 + more), x > 0, eighths 1 or -1, |more| below 0.1; the angle is rounded once. */
 ts_val ts__math_sin_beside(ts_math *m, ts_val x, int eighths, ts_val more);
+/* sin x and cos x, the same bits as one by one, with one cold region. */
+void ts__math_sincos(ts_math *m, ts_val x, ts_val out[2]);
 /* a > 0 as significand in [1, 2) and exponent. */
 ts_val ts__math_significand(ts_math *m, ts_val a, ts_val *e);
 

@@ -281,6 +281,22 @@ static ts_val trig_sine(ts_math *m, ts_val x, trig_kind kind)
     return trig_half_wave(m, ts_res(m->b, opener, 0), ts_res(m->b, opener, 1));
 }
 
+void ts__math_sincos(ts_math *m, ts_val x, ts_val out[2])
+{
+    ts_val four[4];
+    four[0] = trig_reduce(m, x, trig_round(m, x, TRIG_SIN, &four[1]));
+    four[2] = trig_reduce(m, x, trig_round(m, x, TRIG_COS, &four[3]));
+    ts_val opener = ts_cold_begin(m->b, trig_is_huge(m, x), 4, four);
+    four[0] = trig_huge(m, x, TRIG_SIN, &four[1]).head;
+    four[2] = trig_huge(m, x, TRIG_COS, &four[3]).head;
+    ts_term(m->b, TS_OP_yield, 4, four);
+    ts_end_like(m->b, opener);
+    for (uint32_t i = 0; i < 4; i++)
+        four[i] = ts_res(m->b, opener, i);
+    out[0] = trig_half_wave(m, four[0], four[1]);
+    out[1] = trig_half_wave(m, four[2], four[3]);
+}
+
 ts_val ts__math_sin(ts_math *m, ts_val x)
 {
     return trig_sine(m, x, TRIG_SIN);

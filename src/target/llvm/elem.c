@@ -269,6 +269,19 @@ static cg_ref elem_minmaxi(const elem_op *o, const cg_ref *x)
     return cg_sel(o->e, o->reg, o->bits, cg_cmp(o->e, op, o->reg, o->bits, x[0], x[1]), x[0], x[1]);
 }
 
+/* The unsigned value is a constant below `width`, a power of two, or the bits that such a one leaves or changes. */
+static bool elem_is_below(const ts_fn *fn, ts_val v, uint32_t width)
+{
+    const ts_inst *inst = ts_at(fn, v);
+    uint64_t bits;
+    if (ts__const_bits(fn, v, &bits))
+        return bits < width;
+    bool mask = inst->op == TS_OP_andi || inst->op == TS_OP_xori;
+    if (!mask || !ts__const_bits(fn, ts_opnds(fn, inst)[1], &bits) || bits >= width)
+        return false;
+    return inst->op == TS_OP_andi || elem_is_below(fn, ts_opnds(fn, inst)[0], width);
+}
+
 /* A count at or above the width gives 0, or the sign for arithmetic shifts right. */
 static cg_ref elem_shift(const elem_op *o, const cg_ref *x)
 {
@@ -276,9 +289,7 @@ static cg_ref elem_shift(const elem_op *o, const cg_ref *x)
     bool left = o->inst->op == TS_OP_shli, sign = !left && !(o->inst->aux & TS_A_UNSIGNED);
     const char *op = left ? "shl" : sign ? "ashr" : "lshr";
     uint32_t width = o->from == TS_T_i4 ? 4 : elem_width(o->reg);
-    uint64_t count;
-    ts_val by = ts_opnds(e->fn, o->inst)[1];
-    if (ts__const_bits(e->fn, by, &count) && count < width)
+    if (elem_is_below(e->fn, ts_opnds(e->fn, o->inst)[1], width))
         return cg_bin(e, op, o->reg, o->bits, x[0], x[1]);
     cg_ref limit = cg_const(e, o->reg, o->bits, width - 1);
     cg_ref over = cg_cmp(e, "icmp ugt", o->reg, o->bits, x[1], limit);

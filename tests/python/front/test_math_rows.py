@@ -90,6 +90,32 @@ def test_two_results_are_those_of_numpy(dtype):
     assert not out[4][np.isfinite(x)].any() and not out[5][np.isfinite(x)].any()
 
 
+@pytest.mark.parametrize("dtype", ["float32", "float64", "float16"])
+def test_sine_beside_cosine_has_the_bits_of_each_alone(dtype):
+    def both(x, sine, cosine):
+        tile = ct.load(x, 0, N)
+        ct.store(cosine, 0, ct.cos(tile))
+        ct.store(sine, 0, ct.sin(tile))
+
+    def one(x, out):
+        ct.store(out, 0, ct.sin(ct.load(x, 0, N)))
+
+    def other(x, out):
+        ct.store(out, 0, ct.cos(ct.load(x, 0, N)))
+
+    x, _ = operands("X", dtype)
+    x[::5] *= np.asarray(1e3, dtype)
+    out = [[np.zeros(N, dtype) for _ in range(4)] for _ in range(2)]
+    run(both, x, *out[0][:2], target=90)
+    run(one, x, out[0][2], target=90)
+    run(other, x, out[0][3], target=90)
+    ct.launch(None, (1,), ct.kernel(both), (x, *out[1][:2]))
+    ct.launch(None, (1,), ct.kernel(one), (x, out[1][2]))
+    ct.launch(None, (1,), ct.kernel(other), (x, out[1][3]))
+    bits = [[np.nan_to_num(z, nan=7).tobytes() for z in row] for row in out]
+    assert bits[0] == bits[1] and bits[0][:2] == bits[0][2:]
+
+
 @pytest.mark.parametrize(("dtype", "most"), [("float32", 13), ("float64", 23)])
 def test_gamma_of_integers_is_the_factorial(dtype, most):
     def kernel(x, gamma, log):
