@@ -270,6 +270,33 @@ def test_weights_of_rows_are_loaded_before_the_loop_as_it_wants_them():
     assert all("partial results" in n["text"] for n in report.notes("move"))
 
 
+def test_single_rows_are_copied_for_the_next_trip_alone():
+    x = np.zeros((64, 4096), np.float32)
+    report = top_kernel.report(x, x.copy(), 4096, grid=(8,), target="sm_90")
+    said = [n["text"] for n in report.notes("pipeline", "cp.async")]
+    assert said == ["each trip copies 16384 bytes for the next one"]
+
+
+@ct.kernel
+def top_kernel(x, out, T: ct.Constant[int]):
+    for row in range(ct.bid(0), x.shape[0], ct.num_blocks(0)):
+        t = ct.load(x, index=(row, 0), shape=(1, T))
+        ct.store(out, index=(row, 0), tile=t - ct.max(t, axis=1, keepdims=True))
+
+
+@ct.kernel
+def whole_kernel(x, w, out, M: ct.Constant[int], N: ct.Constant[int]):
+    t = ct.load(x, index=(ct.bid(0), 0), shape=(M, N))
+    ct.store(out, index=(ct.bid(0), 0), tile=ct.matmul(ct.load(w, index=(0, 0), shape=(16, M)), t).astype(out.dtype))
+
+
+@pytest.mark.parametrize("rows, warps", [(16, 4), (32, 4), (64, 8), (128, 16)])
+def test_large_tiles_beside_small_products_have_more_warps(rows, warps):
+    x, w = np.zeros((rows, 256), np.float16), np.zeros((16, rows), np.float16)
+    report = whole_kernel.report(x, w, np.zeros((16, 256), np.float16), rows, 256, grid=(1,), target="sm_90")
+    assert report["threads"] == 32 * warps
+
+
 @ct.kernel
 def constant_trips_kernel(x, out, TRIPS: ct.Constant[int]):
     total = ct.zeros((128,), dtype=ct.float32)
