@@ -596,6 +596,7 @@ static PyObject *numeric_setup(PyObject *module, PyObject *args)
         const char *name;
         PyObject **field;
     } fields[] = {{"convert", &n->convert}, {"dtype_of", &n->dtype_of}, {"integer_type", &n->integer_type},
+                  {"report", &n->report},
                   {"get_item", &n->get_item}, {"set_item", &n->set_item}, {"matmul", &n->matmul},
                   {"power", &n->power},
                   {"scalar", &n->scalar}};

@@ -23,6 +23,7 @@ typedef struct numeric_state {
     PyObject *numbers;                    /* dtype object -> number of the ts_dtype */
     PyObject *convert;                    /* function: what is no array and no number -> ndarray, or NotImplemented */
     PyObject *dtype_of;                   /* function: what dtype= takes -> dtype object */
+    PyObject *report;                     /* function: name and faults of a call -> warnings, exceptions */
     PyObject *integer_type;               /* numpy.integer */
     PyObject *scalar, *get_item, *set_item, *matmul, *power; /* power is the last */
     core_mutex lock;

@@ -99,6 +99,14 @@ int numeric_operand(core_state *state, PyObject *object, ts_nd_operand *out, PyO
     return 1;
 }
 
+/* Tells of faults as numpy.errstate wants it: 0, or -1 with exception. */
+static int call_report(core_state *state, ts_nd_fn fn, uint32_t faults)
+{
+    PyObject *done = PyObject_CallFunction(state->numeric->report, "sI", ts_nd_get(fn)->name, faults);
+    Py_XDECREF(done);
+    return done ? 0 : -1;
+}
+
 static PyObject *call_run(core_state *state, ts_nd_graph *graph, const ts_nd_call *call, PyObject *out)
 {
     ts_nd *result;
@@ -107,9 +115,18 @@ static PyObject *call_run(core_state *state, ts_nd_graph *graph, const ts_nd_cal
     ts_status status = ts_nd_run(graph, call, &result, &err);
     if (status == TS_OK && out)
         ts_nd_release(result);
+    uint32_t faults = ts_nd_graph_faults(graph);
     NUMERIC_END(state);
     if (status != TS_OK)
         return core_raise(state, &err);
+    if (faults && call_report(state, call->fn, faults) < 0) {
+        if (!out) {
+            NUMERIC_BEGIN(state);
+            ts_nd_release(result);
+            NUMERIC_END(state);
+        }
+        return NULL;
+    }
     if (out)
         return Py_NewRef(out);
     if (result->rank)
@@ -214,10 +231,11 @@ int numeric_assign(core_state *state, ts_nd *out, PyObject *value)
     if (status == TS_OK)
         ts_nd_release(result);
     ts_nd_release(view);
+    uint32_t faults = ts_nd_graph_faults(out->graph);
     NUMERIC_END(state);
     Py_XDECREF(held);
     if (status == TS_OK)
-        return 0;
+        return faults ? call_report(state, call.fn, faults) : 0;
     if (status == TS_SHAPE)
         PyErr_SetString(PyExc_ValueError, err.text);
     else

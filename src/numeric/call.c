@@ -418,7 +418,11 @@ static ts_status call_now(ts_nd_graph *graph, nd_node *node, ts_nd *out, bool is
     if (!ts__nd_group_add(&group, node) || !ts__nd_group_store(&group, node, data, out->store->buffer, node->order))
         return ts_fail(err, TS_INTERNAL, "a value of arrays is too large for a kernel");
     graph->stats.n_nodes += group.n_nodes;
-    return ts__nd_group_run(&group, err);
+    nd_check check; /* large, and filled as far as it is used */
+    ts__nd_check_begin(&check, node, out);
+    TS_TRY(ts__nd_group_run(&group, err));
+    graph->faults |= ts__nd_check_end(&check, node, data);
+    return TS_OK;
 }
 
 /* Everything that waits and may read the storage that is about to change in part. */

@@ -33,6 +33,13 @@ ts_device *ts_nd_graph_device(const ts_nd_graph *graph)
     return graph->device;
 }
 
+uint32_t ts_nd_graph_faults(ts_nd_graph *graph)
+{
+    uint32_t faults = graph->faults;
+    graph->faults = 0;
+    return faults;
+}
+
 int64_t ts_nd_graph_small(ts_nd_graph *graph, int64_t small)
 {
     int64_t before = graph->small;

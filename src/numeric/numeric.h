@@ -11,6 +11,7 @@
  *   emit*.c     what each function computes, as IR
  *   fold.c      reductions
  *   places.c    elements at places that arrays say
+ *   check.c     division by zero and its like
  *   compress.c  elements where a mask is true
  *   move.c      arrays to other devices, elements to host memory
  *
@@ -92,6 +93,7 @@ struct ts_nd_graph {
     uint32_t n_waiting, n_arrays;
     int64_t small;
     ts_nd_stats stats;
+    uint32_t faults; /* of calls since they were asked for */
     struct nd_kernels *kernels; /* group.c */
     ts_module *module;
     ts_builder *builder;
@@ -227,6 +229,16 @@ typedef void nd_build(void *user, ts_module *module, ts_builder *b);
 /* Launches the kernel of this key, which `build` writes where it is not known yet. */
 TS_CHECKED ts_status ts__nd_launch_run(ts_nd_graph *graph, nd_launch *launch, const int64_t grid[3], nd_build *build,
                                     void *user, ts_error *err);
+
+/* ---- check.c ------------------------------------------------------------------------------------- */
+
+typedef struct nd_check {
+    bool wanted;
+    char *kept, copy[8192]; /* memory that the call replaces, which was an operand, as it was; NULL: none is */
+} nd_check;
+void ts__nd_check_begin(nd_check *check, const nd_node *node, const ts_nd *out);
+/* Faults (TS_ND_DIVIDE ..) of a node whose values are at `data`. */
+uint32_t ts__nd_check_end(const nd_check *check, const nd_node *node, const char *data);
 
 /* ---- compress.c ---------------------------------------------------------------------------------- */
 

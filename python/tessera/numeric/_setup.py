@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+import sys
+import warnings
 from typing import Any
 
 import numpy
@@ -175,8 +177,41 @@ def convert(value: Any, dtype: Any = None) -> Any:
     return of_host(numpy.array(value, dtype), private=True)
 
 
+_FAULTS = {1: ("divide", "divide by zero", 1), 2: ("over", "overflow", 2), 4: ("invalid", "invalid value", 8)}
+
+
+def report(function: str, faults: int) -> None:
+    """Tells of faults in a call as NumPy's errstate wants it."""
+    wanted: Any = numpy.geterr()
+    name = "cast" if function == "copy" else function
+    for bit, (kind, words, code) in _FAULTS.items():
+        if not faults & bit or wanted[kind] == "ignore":
+            continue
+        text = f"{words} encountered in {name}"
+        if wanted[kind] == "raise":
+            raise FloatingPointError(text)
+        if wanted[kind] == "warn":
+            warnings.warn(text, RuntimeWarning, stacklevel=2)
+        elif wanted[kind] == "print":
+            print(f"Warning: {text}", file=sys.stderr)
+        else:
+            _call_or_log(wanted[kind], words, text, code)
+
+
+def _call_or_log(how: str, words: str, text: str, code: int) -> None:
+    target: Any = numpy.geterrcall()
+    if target is None:
+        raise NameError(
+            f"{how} specified for {words} (in {text.rsplit(' ', 1)[1]}) but no object with write method found"
+        )
+    if how == "call":
+        target(words, code)
+    else:
+        target.write(f"Warning: {text}\n")
+
+
 def setup(array_class: type, **hooks: Any) -> None:
     """Tells the C half everything; called once, when the class is there."""
     hooks = {name: _core.NumericRoutine(hook) for name, hook in hooks.items()}
-    hooks.update(convert=convert, dtype_of=dtype_of, scalar=scalar, integer_type=numpy.integer)
+    hooks.update(report=report, convert=convert, dtype_of=dtype_of, scalar=scalar, integer_type=numpy.integer)
     _core.numeric_setup(array_class, DTYPES, hooks)

@@ -1,0 +1,185 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * What went wrong in a call on few elements in host memory: division by zero, overflow, invalid operations, as NumPy
+ * reports them. It is read off operands and results, for flags of the processor also tell of elements that only fill a
+ * tile. A result that is finite everywhere costs one look at each element.
+ */
+#include "numeric/numeric.h"
+#include <math.h>
+
+enum { CHECK_MOST = 4096, CHECK_KEPT = 8192 }; /* elements; bytes of a storage that the call replaces */
+
+void ts__nd_check_begin(nd_check *check, const nd_node *node, const ts_nd *out)
+{
+    uint64_t bytes = out->store->buffer ? ts_buffer_bytes(out->store->buffer) : 0;
+    const ts_nd_info *row = ts_nd_get((ts_nd_fn)node->fn);
+    char loop = nd_kind((ts_dtype)node->loop), result = nd_kind((ts_dtype)node->dtype);
+    bool divides = node->fn == TS_ND_floor_divide || node->fn == TS_ND_remainder || node->fn == TS_ND_fmod;
+    bool is_cast = node->fn == TS_ND_copy && nd_kind((ts_dtype)node->in[0].dtype) == 'f' && result != 'b';
+    bool computes = row->result != ND_IS_BOOL && (loop == 'f' || loop == 'c') && node->fn != TS_ND_select &&
+                    node->fn != TS_ND_gather && node->fn != TS_ND_copy;
+    bool in_host = ts_device_caps_of(out->graph->device) & TS_DEVICE_HOST_MEMORY;
+    check->wanted = in_host && !node->has_where && node->count <= CHECK_MOST &&
+                    (computes || is_cast || (divides && loop != 'b'));
+    check->kept = NULL;
+    for (uint32_t i = 0; i < node->n_in && check->wanted; i++) {
+        check->wanted = node->in[i].kind != ND_IN_NODE;
+        if (node->in[i].kind != ND_IN_LOAD || node->in[i].buffer != out->store->buffer)
+            continue;
+        check->wanted = bytes <= CHECK_KEPT;
+        if (!check->wanted || check->kept)
+            continue;
+        check->kept = ts_buffer_data(out->store->buffer);
+        memcpy(check->copy, check->kept, bytes);
+    }
+}
+
+/* An element as two doubles, enough to tell what it is. */
+static void check_read(const void *data, ts_dtype dtype, double x[2])
+{
+    const ts_dtype_info *info = ts_dtype_get(dtype);
+    x[1] = 0;
+    switch (dtype) {
+    case TS_DTYPE_float16: x[0] = ts__f16_to_f64(*(const uint16_t *)data); break;
+    case TS_DTYPE_bfloat16: x[0] = ts__bf16_to_f64(*(const uint16_t *)data); break;
+    case TS_DTYPE_float32: x[0] = *(const float *)data; break;
+    case TS_DTYPE_float64: x[0] = *(const double *)data; break;
+    case TS_DTYPE_complex64: x[0] = ((const float *)data)[0], x[1] = ((const float *)data)[1]; break;
+    case TS_DTYPE_complex128: x[0] = ((const double *)data)[0], x[1] = ((const double *)data)[1]; break;
+    case TS_DTYPE_int8: x[0] = *(const int8_t *)data; break;
+    case TS_DTYPE_int16: x[0] = *(const int16_t *)data; break;
+    case TS_DTYPE_int32: x[0] = *(const int32_t *)data; break;
+    case TS_DTYPE_int64: x[0] = (double)*(const int64_t *)data; break;
+    case TS_DTYPE_uint16: x[0] = *(const uint16_t *)data; break;
+    case TS_DTYPE_uint32: x[0] = *(const uint32_t *)data; break;
+    case TS_DTYPE_uint64: x[0] = (double)*(const uint64_t *)data; break;
+    default: x[0] = *(const uint8_t *)data; break;
+    }
+    ts_assert(info->bits <= 128);
+}
+
+/* Operand `i` at the element with these offsets along the axes. */
+static void check_operand(const nd_check *check, const nd_node *node, uint32_t i, const int64_t *at, double x[2])
+{
+    const nd_in *in = &node->in[i];
+    ts_dtype part = (ts_dtype)ts_dtype_get((ts_dtype)in->dtype)->part;
+    if (in->kind == ND_IN_NUMBER) {
+        double other[2];
+        check_read(&in->bits[0], part ? part : (ts_dtype)in->dtype, x);
+        if (part) {
+            check_read(&in->bits[1], part, other);
+            x[1] = other[0];
+        }
+        return;
+    }
+    const char *data = in->data;
+    if (check->kept && (char *)ts_buffer_data(in->buffer) == check->kept)
+        data = check->copy + (in->data - check->kept);
+    for (uint32_t d = 0; d < node->rank; d++)
+        data += at[d] * node->strides[i][d];
+    check_read(data, (ts_dtype)in->dtype, x);
+}
+
+/* Where a function has a pole, whose value is infinite exactly. */
+static bool check_is_pole(ts_nd_fn fn, const double x[2], const double y[2])
+{
+    switch (fn) {
+    case TS_ND_divide:
+    case TS_ND_floor_divide: return y[0] == 0 && y[1] == 0;
+    case TS_ND_power:
+    case TS_ND_float_power: return x[0] == 0 && x[1] == 0 && y[0] < 0;
+    case TS_ND_reciprocal:
+    case TS_ND_log:
+    case TS_ND_log2:
+    case TS_ND_log10: return x[0] == 0 && x[1] == 0;
+    case TS_ND_log1p: return x[0] == -1;
+    case TS_ND_arctanh: return fabs(x[0]) == 1;
+    default: return false;
+    }
+}
+
+/* Integers: quotients by zero, and the one quotient that does not fit. */
+static uint32_t check_integers(const nd_node *node, const double x[2], const double y[2])
+{
+    const ts_dtype_info *info = ts_dtype_get((ts_dtype)node->loop);
+    if (y[0] == 0)
+        return TS_ND_DIVIDE;
+    bool least = info->kind == 'i' && x[0] == -ldexp(1, info->bits - 1) && y[0] == -1;
+    return least && node->fn == TS_ND_floor_divide ? TS_ND_OVERFLOW : 0;
+}
+
+static uint32_t check_cast(const nd_node *node, const double x[2], const double r[2])
+{
+    const ts_dtype_info *info = ts_dtype_get((ts_dtype)node->dtype);
+    if (info->kind == 'f' || info->kind == 'c')
+        return isfinite(x[0]) && isinf(r[0]) ? TS_ND_OVERFLOW : 0;
+    double most = ldexp(1, info->bits - (info->kind == 'i')), least = info->kind == 'i' ? -most : 0;
+    return trunc(x[0]) >= least && x[0] < most ? 0 : TS_ND_INVALID;
+}
+
+static uint32_t check_element(const nd_check *check, const nd_node *node, const int64_t *at, const double r[2])
+{
+    double x[3][2] = {{0}};
+    bool finite = true, nan = false;
+    for (uint32_t i = 0; i < node->n_in; i++) {
+        check_operand(check, node, i, at, x[i]);
+        finite &= isfinite(x[i][0]) && isfinite(x[i][1]);
+        nan |= isnan(x[i][0]) || isnan(x[i][1]);
+    }
+    if (node->fn == TS_ND_copy)
+        return check_cast(node, x[0], r);
+    char loop = nd_kind((ts_dtype)node->loop);
+    if (loop == 'i' || loop == 'u')
+        return check_integers(node, x[0], x[1]);
+    uint32_t faults = 0;
+    if ((isnan(r[0]) || isnan(r[1])) && !nan)
+        faults |= TS_ND_INVALID;
+    if ((isinf(r[0]) || isinf(r[1])) && finite)
+        faults |= check_is_pole((ts_nd_fn)node->fn, x[0], x[1]) ? TS_ND_DIVIDE : TS_ND_OVERFLOW;
+    return faults;
+}
+
+/* Whether values that lie without gaps are all finite; false also where that is not seen at once. */
+static bool check_is_fine(const nd_node *node, const char *data)
+{
+    int64_t step = (int64_t)ts_dtype_bytes((ts_dtype)node->dtype), n = node->count;
+    uint64_t bad = 0;
+    for (uint32_t d = node->rank; d-- > 0; step *= node->shape[d])
+        if (node->shape[d] > 1 && node->order[d] != step)
+            return false;
+    switch (node->dtype) {
+    case TS_DTYPE_complex64: n *= 2; /* fall through */
+    case TS_DTYPE_float32:
+        for (int64_t i = 0; i < n; i++)
+            bad |= (((const uint32_t *)(const void *)data)[i] & 0x7f800000) == 0x7f800000;
+        return !bad;
+    case TS_DTYPE_complex128: n *= 2; /* fall through */
+    case TS_DTYPE_float64:
+        for (int64_t i = 0; i < n; i++)
+            bad |= (((const uint64_t *)(const void *)data)[i] & 0x7ff0000000000000) == 0x7ff0000000000000;
+        return !bad;
+    default: return false;
+    }
+}
+
+uint32_t ts__nd_check_end(const nd_check *check, const nd_node *node, const char *data)
+{
+    int64_t at[TS_ND_RANK] = {0};
+    char kind = nd_kind((ts_dtype)node->dtype), loop = nd_kind((ts_dtype)node->loop);
+    bool every = node->fn == TS_ND_copy || loop == 'i' || loop == 'u', is_float = kind == 'f' || kind == 'c';
+    uint32_t faults = 0;
+    if (!check->wanted || (!every && check_is_fine(node, data)))
+        return 0;
+    for (int64_t n = 0; n < node->count; n++) {
+        const char *place = data;
+        double r[2];
+        for (uint32_t d = 0; d < node->rank; d++)
+            place += at[d] * node->order[d];
+        check_read(place, (ts_dtype)node->dtype, r);
+        if (every || !is_float || !isfinite(r[0]) || !isfinite(r[1]))
+            faults |= check_element(check, node, at, r);
+        for (uint32_t d = node->rank; d-- > 0 && ++at[d] == node->shape[d];)
+            at[d] = 0;
+    }
+    return faults;
+}

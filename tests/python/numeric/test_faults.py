@@ -1,0 +1,67 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Division by zero, overflow and invalid operations on few elements are told as NumPy tells them."""
+
+from __future__ import annotations
+
+import warnings
+
+import numpy as np
+import pytest
+import tessera.numeric as tn
+
+CALLS = {
+    "pole": lambda m, a: 1 / (a - a), "none": lambda m, a: (a - a) / (a - a), "finite": lambda m, a: a / 3,
+    "log0": lambda m, a: m.log(a - a), "log": lambda m, a: m.log(-a), "sqrt": lambda m, a: m.sqrt(-a),
+    "exp": lambda m, a: m.exp(a * 1000), "square": lambda m, a: (a * 1e30) * (a * 1e30),
+    "inf": lambda m, a: a * np.inf - np.inf, "nan in": lambda m, a: a * np.nan + 1, "inf in": lambda m, a: a / np.inf,
+    "power": lambda m, a: (a - a) ** -1.0, "remainder": lambda m, a: a % (a - a), "arcsin": lambda m, a: m.arcsin(a * 2),
+    "arctanh": lambda m, a: m.arctanh(a / a), "floor": lambda m, a: a // (a - a), "masked": lambda m, a: m.divide(
+        a, a - a, out=m.zeros(a.shape, a.dtype), where=a < 0), "minimum": lambda m, a: m.minimum(a, np.inf),
+}  # fmt: skip
+
+
+def told(call, m, a):
+    with warnings.catch_warnings(record=True) as seen:
+        warnings.simplefilter("always")
+        call(m, a)
+    return sorted({str(each.message) for each in seen if each.category is RuntimeWarning})
+
+
+@pytest.mark.parametrize("name", CALLS)
+@pytest.mark.parametrize("dtype", ["f4", "f8"])
+def test_faults_are_those_of_numpy(name, dtype):
+    for x in (np.arange(1, 9).astype(dtype), np.arange(1, 13).astype(dtype).reshape(3, 4)[:, ::2].T):
+        assert told(CALLS[name], tn, tn.array(x)) == told(CALLS[name], np, x)
+
+
+def test_integers_and_casts():
+    x = np.array([1, -128, 0, 5], "i1")
+    for call in (
+        lambda m, a: a // 0, lambda m, a: a % m.asarray([0, 1, 2, 3], "i1"), lambda m, a: a // np.int8(-1),
+        lambda m, a: a // 2, lambda m, a: m.asarray([1e300, 1.0]).astype("f4"), lambda m, a: m.asarray([1.0]).astype("i4"),
+    ):  # fmt: skip
+        assert told(call, tn, tn.array(x)) == told(call, np, x)
+
+
+def test_faults_in_place_see_what_was_there():
+    def call(m, a):
+        a /= a - a
+        a[1:] /= a[:-1] - a[:-1]
+
+    assert told(call, tn, tn.array([1.0, 0.0, 2.0])) == told(call, np, np.array([1.0, 0.0, 2.0]))
+
+
+def test_errstate_says_what_becomes_of_faults():
+    a, said = tn.array([1.0, 0.0]), []
+    with np.errstate(all="ignore"):
+        assert not told(lambda m, a: 1 / a, tn, a)
+    with np.errstate(divide="raise"), pytest.raises(FloatingPointError, match="divide by zero encountered in divide"):
+        1 / a
+    with np.errstate(divide="call", call=lambda words, code: said.append((words, code))):
+        1 / a
+    assert said == [("divide by zero", 1)]
+    with np.errstate(invalid="raise"):
+        b = tn.array([1.0, 0.0])
+        with pytest.raises(FloatingPointError):
+            b /= b
+        assert (1 / tn.array([1.0]))[0] == 1
