@@ -474,6 +474,8 @@ static ts_status call_result(const call_of *c, ts_nd **result, ts_error *err)
 /* Whether an operand lies in memory that others may change before the call would run. */
 static bool call_is_seen(const call_of *c)
 {
+    if (c->graph->may_wait)
+        return false;
     bool seen = c->call->where && c->call->where->store->lasting;
     for (uint32_t i = 0; i < c->row->n_in; i++)
         seen |= c->call->in[i].array && c->call->in[i].array->store->lasting;

@@ -778,12 +778,21 @@ ts_status ts_nd_product(ts_nd *a, ts_nd *b, ts_nd **result, ts_error *err)
     if (status == TS_OK)
         status = ts_nd_view(b, 0, (ts_dtype)b->dtype, 3, other, steps, 0, &right, err);
     ts_nd_call multiply = {.fn = TS_ND_multiply, .in = {{.array = left}, {.array = right}}, .order = 'C'};
+    a->graph->may_wait = true;
     if (status == TS_OK)
         status = ts_nd_run(a->graph, &multiply, &products, err);
+    a->graph->may_wait = false;
     (void)ts_nd_graph_small(a->graph, small);
     ts_nd_reduction sum = {.fold = TS_ND_SUM, .x = products, .axes = 2, .dtype = (ts_dtype)a->dtype};
     if (status == TS_OK)
         status = ts_nd_reduce(a->graph, &sum, result, err);
+    void *data;
+    if (status == TS_OK && (a->store->lasting || b->store->lasting))
+        status = ts_nd_memory(*result, false, &data, NULL, err);
+    if (status != TS_OK) {
+        ts_nd_release(*result);
+        *result = NULL;
+    }
     ts_nd_release(left), ts_nd_release(right), ts_nd_release(products);
     return status;
 }

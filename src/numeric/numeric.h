@@ -93,6 +93,7 @@ struct ts_nd_graph {
     uint32_t n_waiting, n_arrays;
     int64_t small;
     ts_nd_stats stats;
+    bool may_wait;   /* on memory known outside too: the caller computes at once */
     uint32_t faults; /* of calls since they were asked for */
     struct nd_kernels *kernels; /* group.c */
     ts_module *module;

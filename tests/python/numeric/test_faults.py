@@ -14,8 +14,9 @@ CALLS = {
     "log0": lambda m, a: m.log(a - a), "log": lambda m, a: m.log(-a), "sqrt": lambda m, a: m.sqrt(-a),
     "exp": lambda m, a: m.exp(a * 1000), "square": lambda m, a: (a * 1e30) * (a * 1e30),
     "inf": lambda m, a: a * np.inf - np.inf, "nan in": lambda m, a: a * np.nan + 1, "inf in": lambda m, a: a / np.inf,
-    "power": lambda m, a: (a - a) ** -1.0, "remainder": lambda m, a: a % (a - a), "arcsin": lambda m, a: m.arcsin(a * 2),
-    "arctanh": lambda m, a: m.arctanh(a / a), "floor": lambda m, a: a // (a - a), "masked": lambda m, a: m.divide(
+    "power": lambda m, a: (a - a) ** -1.0, "remainder": lambda m, a: a % (a - a),
+    "arcsin": lambda m, a: m.arcsin(a * 2), "arctanh": lambda m, a: m.arctanh(a / a),
+    "floor": lambda m, a: a // (a - a), "masked": lambda m, a: m.divide(
         a, a - a, out=m.zeros(a.shape, a.dtype), where=a < 0), "minimum": lambda m, a: m.minimum(a, np.inf),
 }  # fmt: skip
 
@@ -38,7 +39,8 @@ def test_integers_and_casts():
     x = np.array([1, -128, 0, 5], "i1")
     for call in (
         lambda m, a: a // 0, lambda m, a: a % m.asarray([0, 1, 2, 3], "i1"), lambda m, a: a // np.int8(-1),
-        lambda m, a: a // 2, lambda m, a: m.asarray([1e300, 1.0]).astype("f4"), lambda m, a: m.asarray([1.0]).astype("i4"),
+        lambda m, a: a // 2, lambda m, a: m.asarray([1e300, 1.0]).astype("f4"),
+        lambda m, a: m.asarray([1.0]).astype("i4"),
     ):  # fmt: skip
         assert told(call, tn, tn.array(x)) == told(call, np, x)
 

@@ -186,3 +186,12 @@ def test_signatures_are_numpys(name):
         assert [(p.name, p.kind, p.default) for p in ours.values()] == [
             (p.name, p.kind, p.default) for p in theirs.values()
         ]
+
+
+def test_small_products_of_shared_memory_are_computed_at_once():
+    x = np.arange(9.0).reshape(3, 3)
+    wanted = x @ x
+    a = tn.asarray(x)
+    made = a @ a
+    x[...] = 0
+    assert (np.asarray(made) == wanted).all()
