@@ -93,9 +93,8 @@ int numeric_dtype_of(core_state *state, PyObject *object, ts_dtype *out)
     return number ? 0 : -1;
 }
 
-PyObject *numeric_wrap(core_state *state, ts_nd *nd, PyObject *base)
+static PyObject *numeric_wrap_as(core_state *state, ts_nd *nd, PyObject *base, PyTypeObject *type)
 {
-    PyTypeObject *type = state->numeric->array_class;
     numeric_array *self = (numeric_array *)type->tp_alloc(type, 0);
     if (!self) {
         ts_nd_release(nd);
@@ -105,6 +104,11 @@ PyObject *numeric_wrap(core_state *state, ts_nd *nd, PyObject *base)
     self->nd = nd;
     self->base = Py_XNewRef(base);
     return (PyObject *)self;
+}
+
+PyObject *numeric_wrap(core_state *state, ts_nd *nd, PyObject *base)
+{
+    return numeric_wrap_as(state, nd, base, state->numeric->array_class);
 }
 
 static void numeric_dealloc(PyObject *self)
@@ -329,6 +333,26 @@ static PyObject *numeric_view(PyObject *self, PyObject *args)
         return core_raise(STATE(self), &err);
     PyObject *base = ((numeric_array *)self)->base;
     return numeric_wrap(STATE(self), out, owns ? NULL : base ? base : self);
+}
+
+/* _as(type): a view as an object of a class that derives from ndarray, which has not been initialised. */
+static PyObject *numeric_as(PyObject *self, PyObject *object)
+{
+    core_state *state = STATE(self);
+    PyTypeObject *type = (PyTypeObject *)object;
+    if (!PyType_Check(object) || !PyType_IsSubtype(type, state->numeric->array_class))
+        return PyErr_Format(PyExc_TypeError, "%R is no class that derives from tessera.numeric.ndarray", object);
+    const ts_nd *from = ND(self);
+    ts_nd *out;
+    ts_error err;
+    NUMERIC_BEGIN(state);
+    ts_status status = ts_nd_view(ND(self), 0, (ts_dtype)from->dtype, from->rank, ts_nd_shape(from),
+                                  ts_nd_strides(from), from->flags, &out, &err);
+    NUMERIC_END(state);
+    if (status != TS_OK)
+        return core_raise(state, &err);
+    PyObject *base = ((numeric_array *)self)->base;
+    return numeric_wrap_as(state, out, base ? base : self, type);
 }
 
 /* _address(): of the first element, for as long as the array lives. */
@@ -789,6 +813,7 @@ static PyObject *numeric_compare(PyObject *x, PyObject *y, int how)
 /* ---- the type ------------------------------------------------------------------------------------ */
 
 static PyMethodDef numeric_methods[] = {
+    {"_as", numeric_as, METH_O, "_as(type, /)\n--\n\nA view as an object of a class that derives from ndarray."},
     {"_view", numeric_view, METH_VARARGS, "_view(offset, dtype, shape, strides, owns=False, /)\n--\n\n"
      "Another view of the memory."},
     {"_scalar", numeric_item, METH_NOARGS, "The first element, as NumPy's scalar."},

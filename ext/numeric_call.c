@@ -193,8 +193,51 @@ static PyObject *call_with(core_state *state, ts_nd_call *call, PyObject *const 
     return result;
 }
 
+/* ---- derived classes ----------------------------------------------------------------------------- */
+
+/* The first of n operands whose class derives from ndarray; NULL: none does. */
+static PyObject *derived_among(core_state *state, PyObject *const *x, Py_ssize_t n)
+{
+    for (Py_ssize_t i = 0; i < n; i++)
+        if (x[i] && Py_TYPE(x[i]) != state->numeric->array_class && numeric_is_array(state, x[i]))
+            return x[i];
+    return NULL;
+}
+
+/* What an operand of a derived class makes of a result, by its __array_wrap__; takes the result. */
+static PyObject *derived_wrap(core_state *state, PyObject *operand, PyObject *function, PyObject *const *x, int n,
+                              PyObject *result)
+{
+    bool is_scalar = !numeric_is_array(state, result);
+    if (is_scalar)
+        Py_SETREF(result, PyObject_CallOneArg(state->numeric->convert, result));
+    PyObject *args = result ? PyTuple_New(n) : NULL, *made = NULL;
+    for (Py_ssize_t i = 0; args && i < n; i++)
+        PyTuple_SET_ITEM(args, i, Py_NewRef(x[i]));
+    if (args)
+        made = PyObject_CallMethod(operand, "__array_wrap__", "O(OOi)O", result, function, args, 0,
+                                   is_scalar ? Py_True : Py_False);
+    Py_XDECREF(args);
+    Py_XDECREF(result);
+    return made;
+}
+
+/* An operator of a derived class: the function of the package, which wraps. */
+static PyObject *derived_call(ts_nd_fn fn, PyObject *const *x)
+{
+    const ts_nd_info *info = ts_nd_get(fn);
+    PyObject *package = PyImport_ImportModule("tessera.numeric");
+    PyObject *function = package ? PyObject_GetAttrString(package, info->name) : NULL;
+    PyObject *result = function ? PyObject_Vectorcall(function, x, info->n_in, NULL) : NULL;
+    Py_XDECREF(function);
+    Py_XDECREF(package);
+    return result;
+}
+
 PyObject *numeric_call(core_state *state, ts_nd_fn fn, PyObject *const *x, PyObject *out)
 {
+    if (!out && derived_among(state, x, ts_nd_get(fn)->n_in))
+        return derived_call(fn, x);
     ts_nd_call call = {.fn = fn, .out = out ? ND(out) : NULL};
     return call_with(state, &call, x, out, NULL);
 }
@@ -379,6 +422,9 @@ static PyObject *call_vector(PyObject *self, PyObject *const *args, size_t flags
         Py_DECREF(result);
         return PyErr_Format(PyExc_TypeError, "ufunc '%s' not supported for the input types", info->name);
     }
+    PyObject *derived = result && !options.out ? derived_among(state, args, info->n_in) : NULL;
+    if (derived)
+        return derived_wrap(state, derived, self, args, info->n_in, result);
     if (result && options.as_array && !numeric_is_array(state, result))
         Py_SETREF(result, PyObject_CallOneArg(state->numeric->convert, result));
     return result;
@@ -443,6 +489,7 @@ static PyGetSetDef function_getset[] = {
     {"_loops", function_loops, NULL, "Kinds of numbers that it computes in (numeric.def).", NULL},
     {"_result", function_result, NULL, "'same', 'bool' or 'part' (numeric.def).", NULL},
     {"__name__", function_name, NULL, "NumPy's name.", NULL},
+    {"__qualname__", function_name, NULL, "NumPy's name.", NULL},
     {"_doc", function_doc, NULL, "One sentence.", NULL},
     {"nin", function_nin, NULL, "Number of operands.", NULL},
     {NULL, NULL, NULL, NULL, NULL},

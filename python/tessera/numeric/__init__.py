@@ -87,7 +87,6 @@ _ALIASES = {
     "amax": "max",
     "amin": "min",
     "around": "round",
-    "asanyarray": "asarray",
     "concat": "concatenate",
     "permute_dims": "transpose",
 }
@@ -98,7 +97,7 @@ default_device, device, wait = _setup.default_device, _setup.device, _setup.wait
 
 
 # Modules that are imported when they are asked for.
-_LAZY = {name: name for name in ("lib", "polynomial", "testing")} | {"emath": "lib.scimath"}
+_LAZY = {name: name for name in ("lib", "ma", "polynomial", "testing")} | {"emath": "lib.scimath"}
 
 
 def __dir__() -> list[str]:

@@ -142,7 +142,8 @@ def array(object: Any, dtype: Any = None, *, copy: Any = True, order: str = "K",
     ):
         object = _array_of(object)
     if isinstance(object, ndarray):
-        a, is_new = object, False
+        a = object if type(object) is ndarray else object._view(0, object.dtype, object.shape, object.strides)
+        is_new = False
     elif isinstance(object, (numpy.ndarray, numpy.generic)) or hasattr(
         object, "__array_interface__"
     ):
@@ -170,7 +171,18 @@ def array(object: Any, dtype: Any = None, *, copy: Any = True, order: str = "K",
         a = astype_as(a, wanted, order)
     if ndmin > a.ndim:
         a = a.reshape((1,) * (ndmin - a.ndim) + a.shape)
-    return a
+    return a if type(a) is type(object) is ndarray else _as_class(a, object if subok else None)
+
+
+def _as_class(a: ndarray, like: Any) -> ndarray:
+    """An array of the class of another one, ndarray if that is none."""
+    kind = type(like) if isinstance(like, ndarray) else ndarray
+    if type(a) is kind:
+        return a
+    made = a.view() if kind is ndarray else a._as(kind)
+    if kind is not ndarray:
+        made.__array_finalize__(like)
+    return made
 
 
 def _array_of(object: Any) -> Any:
@@ -204,7 +216,12 @@ def asarray(a: Any, dtype: Any = None, order: Any = None, *, device: Any = None,
     return array(a, dtype, copy=copy, order="K" if order is None else order)
 
 
-asanyarray = asarray
+def asanyarray(a: Any, dtype: Any = None, order: Any = None, *, device: Any = None, copy: Any = None,
+               like: Any = None) -> ndarray:  # fmt: skip
+    """``a`` as an array, as :func:`asarray`; objects of derived classes stay what they are."""
+    if isinstance(a, ndarray) and (dtype, order, device) == (None, None, None) and not copy:
+        return a
+    return _as_class(asarray(a, dtype, order, device=device, copy=copy), a)
 
 
 def ascontiguousarray(a: Any, dtype: Any = None, *, like: Any = None) -> ndarray:

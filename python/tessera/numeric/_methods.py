@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import builtins
 from typing import Any
 
 from .. import _core
@@ -57,11 +58,13 @@ def transpose(self: ndarray, *axes: Any) -> ndarray:
 
 def view(self: ndarray, dtype: Any = None, type: Any = None) -> ndarray:
     """The same memory, as another dtype if one is given."""
+    if isinstance(dtype, builtins.type) and issubclass(dtype, ndarray):
+        dtype, type = None, dtype
     if type is not None and type is not ndarray:
-        raise NotImplementedError(
-            "tessera.numeric.ndarray.view: classes derived from ndarray are not supported"
-        )
-    if dtype is None or dtype is ndarray:
+        made = (self if dtype is None else view(self, dtype))._as(type)
+        made.__array_finalize__(self)
+        return made
+    if dtype is None:
         return self._view(0, self.dtype, self.shape, self.strides)
     dtype = f.dtype_of(dtype)
     shape, strides = [*self.shape], [*self.strides]
@@ -120,7 +123,9 @@ def __array_wrap__(
 ) -> Any:
     """The array that a function of NumPy's has made, as one of ours."""
     made = f.asarray(array)
-    return made._scalar() if return_scalar and not made.ndim else made
+    if return_scalar and not made.ndim:
+        return made._scalar()
+    return made if builtins.type(self) is ndarray else made.view(builtins.type(self))
 
 
 METHODS = {

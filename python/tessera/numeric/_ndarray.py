@@ -98,6 +98,18 @@ class Flags:
         )
 
 
+# NumPy's functions that are operators of Python's, by their names in the module operator.
+_OPERATORS = {
+    "add": "add", "bitwise_and": "and_", "bitwise_or": "or_", "bitwise_xor": "xor", "divide": "truediv", "equal": "eq",
+    "floor_divide": "floordiv", "greater": "gt", "greater_equal": "ge", "less": "lt", "less_equal": "le",
+    "multiply": "mul", "not_equal": "ne", "power": "pow", "remainder": "mod", "subtract": "sub",
+}  # fmt: skip
+
+
+def _is_derived(x: Any) -> bool:
+    return isinstance(x, ndarray) and type(x) is not ndarray
+
+
 class ndarray(_core.NumericArray):
     """NumPy's array, whose operations wait and are computed together.
 
@@ -119,10 +131,24 @@ class ndarray(_core.NumericArray):
     ) -> ndarray:
         """A new array, or one in the memory of a buffer."""
         if buffer is None and strides is None:
-            return _functions.empty(shape, dtype, "C" if order is None else order)
-        if isinstance(buffer, ndarray):
-            buffer = _setup.to_numpy(buffer)
-        return _setup.of_numpy(numpy.ndarray(shape, dtype, buffer, offset, strides, order))
+            made = _functions.empty(shape, dtype, "C" if order is None else order)
+        else:
+            if isinstance(buffer, ndarray):
+                buffer = _setup.to_numpy(buffer)
+            theirs = numpy.ndarray(shape, dtype, buffer, offset, strides, order)
+            made = _setup.of_numpy(theirs)
+        if cls is ndarray:
+            return made
+        derived = made._as(cls)
+        derived.__array_finalize__(None)
+        return derived
+
+    def __init__(self, *args: Any, **options: Any) -> None:
+        pass
+
+    def __array_finalize__(self, obj: Any, /) -> None:
+        """What a derived class does when an object of it is made from another array; nothing here."""
+
 
     # -- memory ------------------------------------------------------------------------------------
 
@@ -214,9 +240,12 @@ class ndarray(_core.NumericArray):
         return _functions.asnumpy(self)
 
     def __array_ufunc__(self, function: Any, method: str, *inputs: Any, **options: Any) -> Any:
-        """NumPy's functions on our arrays are ours."""
+        """NumPy's functions on our arrays are ours; with an object of a derived class they are its operators."""
         import tessera.numeric
 
+        by_operator = getattr(operator, _OPERATORS.get(function.__name__, ""), None)
+        if by_operator and method == "__call__" and not options and _is_derived(inputs[1]):
+            return by_operator(_functions.asarray(inputs[0]), inputs[1])
         ours = getattr(tessera.numeric, function.__name__, None)
         if ours is None:
             return NotImplemented

@@ -11,6 +11,7 @@ counted (:func:`host_calls`).
 from __future__ import annotations
 
 import builtins
+import functools
 import importlib
 import importlib.util
 import types
@@ -18,8 +19,10 @@ from typing import Any
 
 import numpy
 
+from .. import _core
 from . import _host
-from ._functions import asarray
+from ._functions import asanyarray
+from ._ndarray import ndarray
 from ._setup import of_numpy
 
 # Modules whose functions stay NumPy's: they configure, print, describe. Arrays of ours are lent to them.
@@ -36,11 +39,10 @@ _KEPT = {
     "numpy.__config__",
     "numpy.lib._array_utils_impl",
     "numpy.lib._type_check_impl",
-    "numpy.lib._utils_impl",
     "numpy.matrixlib.defmatrix",
 }
 # Modules of NumPy that have a module here, in which they are executed.
-_HOMES = {"numpy.polynomial": "tessera.numeric.polynomial"}
+_HOMES = {"numpy.polynomial": "tessera.numeric.polynomial", "numpy.ma": "tessera.numeric.ma"}
 # Modules of NumPy that are written anew here; every other name is looked for in the package itself.
 _OWN = {"numpy.linalg": "linalg", "numpy.fft": "fft", "numpy.random": "random"}
 _adopted: dict[str, dict[str, Any]] = {}
@@ -53,7 +55,9 @@ def _undecorated(*args: Any, **options: Any) -> Any:
 
 def _asanyarray(a: Any, *args: Any, **options: Any) -> Any:
     """An array of anything, but for objects that do not take part in arithmetic of arrays, as polynomials."""
-    return a if getattr(type(a), "__array_ufunc__", True) is None else asarray(a, *args, **options)
+    return (
+        a if getattr(type(a), "__array_ufunc__", True) is None else asanyarray(a, *args, **options)
+    )
 
 
 _STAND_INS = {
@@ -112,14 +116,38 @@ def lent(thing: Any, counted: bool) -> Any:
     return function
 
 
+def _is_derived(x: Any) -> bool:
+    if type(x) in (list, tuple):
+        return any(map(_is_derived, x))
+    return isinstance(x, ndarray) and type(x) is not ndarray
+
+
+def _for_derived(ours: Any, module: str, name: str) -> Any:
+    """Our function, but NumPy's program of that name for arrays of derived classes, whose indexing it uses."""
+    theirs = getattr(importlib.import_module(module), name, None)
+    source = source_of(theirs) if isinstance(ours, _core.NumericRoutine) else None
+    if source is None or source in _KEPT or source.startswith("numpy._core"):
+        return ours
+
+    @functools.wraps(ours.__wrapped__)
+    def either(*args: Any, **options: Any) -> Any:
+        if any(map(_is_derived, args)):
+            return adopt(source)[name](*args, **options)
+        return ours(*args, **options)
+
+    return either
+
+
 def _resolve(module: str, name: str) -> Any:
     """What a name of a module of NumPy is to adopted programs."""
     if name in _STAND_INS:
         return _STAND_INS[name]
+    if _home(module) and name in adopt(module):
+        return adopt(module)[name]
     home = getattr(_package(), _OWN[module]) if module in _OWN else _package()
     ours = None if name.startswith("_") else vars(home).get(name)
     if ours is not None:
-        return ours
+        return _for_derived(ours, module, name)
     theirs = getattr(importlib.import_module(module), name)
     if isinstance(theirs, types.ModuleType):
         return View(theirs.__name__) if theirs.__name__.startswith("numpy") else theirs
@@ -161,7 +189,9 @@ def adopt_into(namespace: dict[str, Any], module: str) -> None:
     """Executes a module of NumPy in a namespace."""
     spec = importlib.util.find_spec(module)
     assert spec is not None and spec.loader is not None
-    code = spec.loader.get_code(module)  # type: ignore[attr-defined]
+    # without its assertions, some of which look for sentences in documentation
+    source = spec.loader.get_source(module)  # type: ignore[attr-defined]
+    code = compile(source, spec.origin or module, "exec", dont_inherit=True, optimize=1)
     is_package = spec.submodule_search_locations is not None
     _adopted[module] = namespace
     doc = namespace.get("__doc__")
@@ -175,15 +205,22 @@ def adopt_into(namespace: dict[str, Any], module: str) -> None:
     namespace["__doc__"] = doc
 
 
+@functools.cache
+def _home(module: str) -> str | None:
+    """The module here in which one of NumPy's is executed; None: it has none."""
+    for theirs, ours in _HOMES.items():
+        if module == theirs or module.startswith(f"{theirs}."):
+            name = ours + module[len(theirs) :]
+            return name if importlib.util.find_spec(name) else None
+    return None
+
+
 def adopt(module: str) -> dict[str, Any]:
     """The names of a module of NumPy, executed on our arrays; once a process."""
     if module not in _adopted:
-        home = next(
-            (h for m, h in _HOMES.items() if module == m or module.startswith(f"{m}.")), None
-        )
+        home = _home(module)
         if home:
-            top = next(m for m, h in _HOMES.items() if h == home)
-            importlib.import_module(home + module[len(top) :])
+            importlib.import_module(home)
         else:
             adopt_into({"__name__": "tessera.numeric", "__doc__": None}, module)
     return _adopted[module]

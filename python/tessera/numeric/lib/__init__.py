@@ -11,3 +11,12 @@ from . import mixins as mixins
 from . import npyio as npyio
 from . import scimath as scimath
 from . import stride_tricks as stride_tricks
+
+
+def __getattr__(name: str) -> object:
+    """Private modules, for NumPy's programs that reach into them."""
+    from .._numpys import View
+
+    if not name.startswith("_") or name.startswith("__"):
+        raise AttributeError(f"module 'tessera.numeric.lib' has no attribute {name!r}")
+    return View(f"numpy.lib.{name}")

@@ -82,7 +82,10 @@ def _four(table: Any, at: Any) -> Any:
 
 
 @ct.kernel
-def pcg64_kernel(out, state, powers, lanes, LANES: ct.Constant[int], TILES: ct.Constant[int], POWERS: ct.Constant[int]):  # fmt: skip
+def pcg64_kernel(
+    out, state, powers, lanes,
+    LANES: ct.Constant[int], TILES: ct.Constant[int], POWERS: ct.Constant[int],
+):  # fmt: skip
     """state: its two words. powers: the maps of TILES * LANES * 2**k steps; lanes: those of 1, 2, .. LANES steps."""
     block = ct.bid(0)
     high, low = _word(state, 0, 0), _word(state, 0, 1)

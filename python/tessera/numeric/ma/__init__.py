@@ -1,0 +1,6 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Masked arrays: NumPy's package, a Python program, on arrays of ours."""
+
+from .._numpys import adopt_into
+
+adopt_into(globals(), "numpy.ma")

@@ -1,0 +1,112 @@
+# SPDX-License-Identifier: Apache-2.0
+# ruff: noqa: F821  names of the adopted program
+"""The masked array and its functions."""
+
+from typing import Any
+
+import numpy
+
+from .._numpys import adopt_into
+from .._setup import to_numpy
+
+adopt_into(globals(), "numpy.ma.core")
+
+
+def _theirs(self: Any) -> Any:
+    """NumPy's masked array in the same memory: for what needs arrays of objects, which ours are not."""
+    mask = self._mask
+    mask = mask if mask is nomask else to_numpy(mask.view(ndarray), True)
+    return numpy.ma.MaskedArray(to_numpy(self._data, True), mask)
+
+
+def _insert_masked_print(self: Any) -> Any:
+    """What is printed."""
+    return _theirs(self)._insert_masked_print()
+
+
+def tolist(self: Any, fill_value: Any = None) -> Any:
+    """Nested lists of Python's numbers, None or fill_value where they are masked."""
+    return _theirs(self).tolist(fill_value)
+
+
+def var(
+    self: Any,
+    axis: Any = None,
+    dtype: Any = None,
+    out: Any = None,
+    ddof: Any = 0,
+    keepdims: Any = numpy._NoValue,
+    mean: Any = numpy._NoValue,
+) -> Any:
+    """The variance along axes of what is not masked."""
+    keeps = {} if keepdims is numpy._NoValue else {"keepdims": keepdims}
+    rest = self.count(axis=axis, **keeps) - ddof
+    middle = self.mean(axis, dtype, keepdims=True) if mean is numpy._NoValue else mean
+    away = self - middle
+    square = away.real**2 + away.imag**2 if away.dtype.kind == "c" else away**2
+    total = square.sum(axis, **keeps)
+    made = (
+        masked_where(rest <= 0, divide(total, rest))
+        if numpy.ndim(rest)
+        else (masked if rest <= 0 else divide(total, rest))
+    )
+    if out is None:
+        return made
+    out[...] = filled(made, numpy.nan if out.dtype.kind in "fc" else 0)
+    if isinstance(out, MaskedArray):
+        out.__setmask__(getmask(made))
+    return out
+
+
+def _extreme(name: str, start: Any) -> Any:
+    """min or max of what is not masked; start: what is put in place of the rest."""
+
+    def method(
+        self: Any,
+        axis: Any = None,
+        out: Any = None,
+        fill_value: Any = None,
+        keepdims: Any = numpy._NoValue,
+    ) -> Any:
+        keeps = {} if keepdims is numpy._NoValue else {"keepdims": keepdims}
+        gone = _check_mask_axis(self._mask, axis, **keeps)
+        filled_in = self.filled(start(self) if fill_value is None else fill_value)
+        made = getattr(filled_in, name)(axis=axis, **keeps)
+        if out is not None:
+            out[...] = made
+            if isinstance(out, MaskedArray):
+                out.__setmask__(gone)
+            return out
+        if not isinstance(made, ndarray):
+            return masked if gone else made
+        made = made.view(type(self))
+        made.__setmask__(gone)
+        if numpy.ndim(gone):
+            made._data[gone] = made.fill_value
+        return made
+
+    method.__name__ = method.__qualname__ = name
+    method.__doc__ = f"The {name}imum along axes of what is not masked."
+    return method
+
+
+def take(self: Any, indices: Any, axis: Any = None, out: Any = None, mode: str = "raise") -> Any:
+    """Elements at places along an axis; those at masked places are masked."""
+    at, gone = filled(indices, 0), getmask(indices)
+    if self._mask is not nomask:
+        gone = ndarray.take(self._mask, at, axis, mode=mode) | gone
+    made = ndarray.take(self._data, at, axis, mode=mode)
+    if not isinstance(made, ndarray):
+        made = masked if gone else made
+    else:
+        made = made.view(type(self))
+        made.__setmask__(gone)
+    if out is None:
+        return made
+    out[...] = made
+    return out
+
+
+_min, _max = _extreme("min", minimum_fill_value), _extreme("max", maximum_fill_value)
+for _method in (_min, _max, take, var, _insert_masked_print, tolist):
+    setattr(MaskedArray, _method.__name__, _method)

@@ -1,0 +1,127 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Masked arrays, classes derived from ndarray and ``a.flat``, against NumPy's."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import tessera.numeric as tn
+
+PROGRAMS = {
+    "printing": lambda m: repr(m.ma.array([1.0, 2, 3], mask=[0, 1, 0])),
+    "sum": lambda m: m.ma.array([1.0, 2, 3], mask=[0, 1, 0]).sum(),
+    "std": lambda m: m.ma.array([1.0, 2, 3], mask=[0, 1, 0]).std(),
+    "mean of rows": lambda m: m.ma.array([[1.0, 2], [3, 5]], mask=[[0, 1], [1, 1]]).mean(1).tolist(),
+    "variances": lambda m: m.ma.array([[1.0, 2], [3, 5]], mask=[[0, 1], [0, 0]]).var(0).tolist(),
+    "filled": lambda m: (m.ma.array([1.0, 2, 3], mask=[0, 1, 0]) + 1).filled(0).tolist(),
+    "where": lambda m: m.ma.masked_where(m.arange(5) > 2, m.arange(5)).tolist(),
+    "invalid": lambda m: m.ma.masked_invalid(m.array([1, m.nan])).tolist(),
+    "median": lambda m: m.ma.median(m.ma.array([1.0, 2, 3, 9], mask=[0, 1, 0, 0])),
+    "average": lambda m: m.ma.average(m.ma.array([1.0, 2, 3], mask=[0, 1, 0])),
+    "indexing": lambda m: m.ma.array([[1, 2], [3, 4]], mask=[[0, 1], [0, 0]])[0].tolist(),
+    "assignment": lambda m: assigned(m),
+    "concatenate": lambda m: m.ma.concatenate([m.ma.array([1], mask=[1]), m.arange(2)]).tolist(),
+    "domain": lambda m: m.ma.sqrt(m.ma.array([-1.0, 4])).tolist(),
+    "negative": lambda m: (-m.ma.array([1, 2], mask=[0, 1])).tolist(),
+    "argsort": lambda m: m.ma.array([3, 1, 2], mask=[1, 0, 0]).argsort().tolist(),
+    "sort": lambda m: m.ma.sort(m.ma.array([3, 1, 2], mask=[1, 0, 0])).tolist(),
+    "product": lambda m: (m.ma.array([1.0, 2], mask=[0, 1]) * m.ma.array([1.0, 2], mask=[0, 0])).tolist(),
+    "divide by zero": lambda m: (m.ma.array([1.0, 2]) / m.array([0.0, 1])).tolist(),
+    "compare": lambda m: (m.ma.array([1, 2], mask=[0, 1]) == m.ma.array([1, 2], mask=[1, 1])).tolist(),
+    "scalar first": lambda m: (np.float64(2) - m.ma.array([1.0, 2], mask=[0, 1])).tolist(),
+    "scalar compared": lambda m: (np.int64(2) == m.ma.array([1, 2], mask=[0, 1])).tolist(),
+    "runs": lambda m: m.ma.notmasked_contiguous(m.ma.array([1.0, 2, 3], mask=[0, 1, 0])),
+    "singleton": lambda m: m.ma.array([1, 2], mask=[0, 1])[1] is m.ma.masked,
+    "unique": lambda m: m.ma.unique(m.ma.array([1, 2, 1], mask=[0, 1, 0])).tolist(),
+    "dot": lambda m: m.ma.dot(m.ma.array([[1.0, 2]], mask=[[0, 1]]), m.ma.array([[1.0], [2]])).tolist(),
+    "extremes": lambda m: [x.tolist() for x in extremes(m)],
+    "compressed": lambda m: m.ma.array([1, 2, 3], mask=[0, 1, 0]).compressed().tolist(),
+    "count": lambda m: int(m.ma.array([[1, 2], [3, 4]], mask=[[0, 1], [1, 1]]).count()),
+    "cumsum": lambda m: m.ma.array([1, 2, 3], mask=[0, 1, 0]).cumsum().tolist(),
+    "fit": lambda m: m.ma.polyfit(m.ma.array([1.0, 2, 3]), m.ma.array([1.0, 2, 3]), 1).round(6).tolist(),
+    "shape": lambda m: m.ma.array([1, 2, 3, 4], mask=[0, 1, 0, 0]).reshape(2, 2).T.tolist(),
+}  # fmt: skip
+
+
+def assigned(m):
+    a = m.ma.array([1.0, 2, 3, 4], mask=[0, 1, 0, 0])
+    a[1], a[2] = 7, m.ma.masked
+    a += 1
+    return a.tolist()
+
+
+def extremes(m):
+    a = m.ma.array([[1, 2], [3, 4]], mask=[[1, 1], [0, 1]])
+    return a.min(0), a.max(1), a.min(), a.max(), a.take([1, 0], 0)
+
+
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_masked_arrays(name):
+    found, wanted = PROGRAMS[name](tn), PROGRAMS[name](np)
+    if isinstance(wanted, (float, np.floating)):
+        assert type(found) is type(wanted)
+        np.testing.assert_allclose(found, wanted, rtol=1e-14)
+    else:
+        assert found == wanted
+
+
+def test_masked_arrays_hold_ours():
+    a = tn.ma.array([1.0, 2.0], mask=[0, 1])
+    assert type(a.data) is tn.ndarray and isinstance(a, tn.ndarray) and type(a.mask) is tn.ndarray
+    assert type(a + 1) is tn.ma.MaskedArray is type(tn.exp(a))
+
+
+class Named(tn.ndarray):
+    def __array_finalize__(self, obj):
+        self.name = getattr(obj, "name", "none")
+
+
+def test_derived_classes():
+    a = Named((2, 3), int)
+    assert a.name == "none" and a.shape == (2, 3)
+    a[...] = 1
+    a.name = "mine"
+    b = a.view(Named)
+    assert b.name == "mine" and tn.shares_memory(a, b)
+    assert type(tn.asarray(a)) is tn.ndarray and tn.asanyarray(a) is a
+    assert type(tn.array(a)) is tn.ndarray and tn.array(a, subok=True).name == "mine"
+    assert type(a + 1) is Named is type(-a) and type(a.view(tn.ndarray)) is tn.ndarray
+    with pytest.raises(TypeError, match="derives"):
+        a._as(int)
+
+
+def test_setting_the_shape():
+    a = tn.arange(6)
+    a.shape = 2, -1
+    assert a.shape == (2, 3) and a[1, 0] == 3
+    with pytest.raises(AttributeError, match="in-place"):
+        a.T.shape = (6,)
+    with pytest.raises(ValueError, match="size"):
+        a.shape = (4,)
+
+
+def flat_program(m):
+    a = m.arange(12).reshape(3, 4)
+    parts = [
+        [int(x) for x in a.T.flat],
+        int(a.flat[5]),
+        a.flat[2:9:3].tolist(),
+        a.flat[[1, -1]].tolist(),
+        len(a.flat),
+    ]
+    a.flat[3] = 50
+    a.T.flat[1:4] = [7, 8, 9]
+    a.flat[[0, 5]] = -1
+    parts.append(a.tolist())
+    a.flat = [1, 2, 3]
+    parts += [a.tolist(), (a.flat == 2).tolist(), a.flat.copy().tolist()]
+    rest = a.flat
+    next(rest)
+    return [*parts, rest.index, tuple(map(int, rest.coords))]
+
+
+def test_flat():
+    assert flat_program(tn) == flat_program(np)
+    for bad in (99, (1, 2)):
+        with pytest.raises(IndexError):
+            tn.arange(3).flat[bad]
