@@ -163,11 +163,12 @@ def _leaves(load: Function, op: Function, kind: TypeDescriptor, in_order: bool) 
         return m
 
     def full_rows(src: Any, s: Any, first: Any) -> None:
+        """The same of a full leaf, whose counts LLVM knows. Row by row: many rows at once come slowly from memory."""
         for t in range(THREADS):
-            total = cast(load(src, first + t))
-            for row in tuple(range(1, ITEMS)):  # written out, so that LLVM takes threads side by side
-                total = cast(op(total, cast(load(src, first + t + row * THREADS))))
-            put(s, t, total)
+            put(s, t, cast(load(src, first + t)))
+        for row in range(1, ITEMS):
+            for t in range(THREADS):
+                put(s, t, cast(op(get(s, t), cast(load(src, first + row * THREADS + t)))))
 
     def leaf_of(src: Any, s: Any, other: Any, first: Any, n: Any) -> Any:
         last = min(first + LEAF, n)
