@@ -380,7 +380,7 @@ class Memory:
         is_kept = taken is not None and self.nbytes <= _MOST_KEPT and not self.stream
         if is_kept:
             taken.append((key, found))
-        takes(found, is_kept)
+        takes(found, None if is_kept else [(max(1, count), dtype) for dtype, count in needs])
         return found
 
     def _clear(self, arrays: list[Any]) -> None:

@@ -18,6 +18,7 @@ from typing import Any, NamedTuple
 import numpy
 
 from ._engine import Count, cores_for, kernel_of, range_of
+from ._replay import derived
 from .iterators import ArrayIterator, Iterator, ZipIterator
 
 __all__ = ["Digits", "arrays_of", "memory_of", "other_of", "others_of", "overlap", "parts_of", "sort_by_digits"]
@@ -223,10 +224,13 @@ def sort_by_digits(
         _sorting, (digits.places, digits.key, source.kind, output.kind, n.kind),
         lambda: (digits.places, digits.bits, source, output, other, n.load()),
     )  # fmt: skip
-    counts = counts.reshape(parts, _MOST_PLACES * _VALUES)
-    if n.most < 1 << 32:
-        starts = starts.view(numpy.uint32)[: parts * _VALUES]  # places without a sign count from no end
+    place = numpy.uint32 if n.most < 1 << 32 else numpy.int64  # places without a sign count from no end
     kernel[parts, 1, stream](
-        source.state, output.state, other.state, n.state, overlap(source, output), counts,
-        starts.reshape(parts, _VALUES), falls,
+        source.state, output.state, other.state, n.state, overlap(source, output),
+        _in_rows(counts, numpy.int64, parts, _MOST_PLACES * _VALUES), _in_rows(starts, place, parts, _VALUES), falls,
     )  # fmt: skip
+
+
+def _in_rows(array: Any, dtype: Any, rows: int, width: int) -> Any:
+    """Memory as rows of numbers."""
+    return derived(array, lambda array: array.view(dtype)[: rows * width].reshape(rows, width))

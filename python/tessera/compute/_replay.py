@@ -123,7 +123,8 @@ class Recording:
     def __init__(self, given: dict[str, Any]) -> None:
         self.given = given
         self.launches: list[tuple[Any, tuple[Any, ...]]] = []
-        self.temporaries: list[Any] = []
+        self.temporaries: list[Any] = []  # that are kept for the next call
+        self.anew: list[tuple[Any, int, Any]] = []  # and others: arrays, their lengths and dtypes
         self.derived: dict[int, tuple[Any, Any, Callable[[Any], Any]]] = {}
         self.by_address = False  # whether what is done depends on which arrays share memory
         self.is_whole = True
@@ -141,12 +142,16 @@ def looks_at_addresses() -> None:
         _known.recording.by_address = True
 
 
-def takes(arrays: list[Any], is_kept: bool) -> None:
-    """Says that the call has taken temporary memory, and whether it is the thread's."""
+def takes(arrays: list[Any], needs: list[tuple[int, Any]] | None) -> None:
+    """Says that the call has taken temporary memory: the thread's, or arrays of these lengths and dtypes, which each
+    call takes anew."""
     recording = _known.recording
-    if recording is not None:
+    if recording is None:
+        return
+    if needs is None:
         recording.temporaries += arrays
-        recording.is_whole &= is_kept
+    else:
+        recording.anew += [(array, *need) for array, need in zip(arrays, needs)]
 
 
 def derived(array: Any, how: Callable[[Any], Any]) -> Any:
@@ -168,10 +173,12 @@ class _Text:
         self.recording = recording
         self.space: dict[str, Any] = {
             "ndarray": numpy.ndarray, "FunctionType": FunctionType, "share": _share,
+            "same": _same,
             "current": _core._current_device, "type": builtins.type,
         }  # fmt: skip
         self.passed: set[int] = set()  # arrays that launches get
         self.names = {id(value): f"a{i}" for i, value in enumerate(recording.given.values()) if _is_array(value)}
+        self.anew = {id(array): f"t{i}" for i, (array, *_) in enumerate(recording.anew)}
 
     def constant(self, value: Any) -> str:
         name = f"c{len(self.space)}"
@@ -183,6 +190,8 @@ class _Text:
         if id(value) in self.names:
             self.passed.add(id(value))
             return self.names[id(value)]
+        if id(value) in self.anew:
+            return self.anew[id(value)]
         if id(value) in self.recording.derived:
             _, array, how = self.recording.derived[id(value)]
             return f"{self.constant(how)}({self.argument(array)})"
@@ -234,11 +243,15 @@ class _Text:
         raise LookupError(value)
 
     def _function(self, name: str, value: Any) -> str:
-        """A function that captures nothing, and names fixed modules, classes and builtins only."""
-        if value.__closure__ or value.__defaults__ or value.__kwdefaults__:
+        """A function that captures constants and classes only, and names fixed modules, classes and builtins only."""
+        if value.__defaults__ or value.__kwdefaults__:
             raise LookupError(value)
         text = f"type({name}) is FunctionType and {name}.__code__ is {self.constant(value.__code__)}"
-        text += f" and {name}.__defaults__ is None and {name}.__closure__ is None"
+        text += f" and {name}.__defaults__ is None"
+        for i, cell in enumerate(value.__closure__ or ()):
+            if not isinstance(_captured(cell), (type, *_CONSTANTS)):
+                raise LookupError(value)
+            text += f" and same({name}.__closure__[{i}], {self.constant(_captured(cell))})"
         for word in sorted({word for code in codes_of(value.__code__) for word in code.co_names}):
             meaning = value.__globals__.get(word, self)
             if meaning is self:
@@ -260,6 +273,22 @@ class _Text:
                 else:
                     raise LookupError(y)
         return found
+
+
+def _captured(cell: Any) -> Any:
+    """What a function captures in a cell; of an empty one the cell."""
+    try:
+        return cell.cell_contents
+    except ValueError:
+        return cell
+
+
+def _same(cell: Any, wanted: Any) -> bool:
+    """Whether a cell holds a constant, or this class."""
+    value = _captured(cell)
+    return value is wanted or (
+        type(value) is type(wanted) and not isinstance(value, type) and repr(value) == repr(wanted)
+    )
 
 
 def _share(a: Any, b: Any) -> bool:
@@ -315,7 +344,7 @@ def _written(recording: Recording, wait: Callable[[], Any] | None) -> Callable[[
     text.space["names"] = tuple(recording.given)
     text.space["era"], text.space["then"] = _era, _era[0]
     text.space["device"] = _core._current_device()
-    text.space["busy"] = []
+    text.space["busy"], text.space["new"] = [], _new
     if wait is not None:
         launches.append(f"{text.constant(wait)}()")
     for array in recording.temporaries[:1]:
@@ -328,6 +357,7 @@ def _written(recording: Recording, wait: Callable[[], Any] | None) -> Callable[[
         f"    {values} = given.values()",
         f"    if not ({' and '.join(conditions)} and current() == device and era[0] == then and not busy):",
         "        return False",
+        *(f"    {text.anew[id(array)]} = new({n}, {text.constant(dtype)})" for array, n, dtype in recording.anew),
         "    busy.append(1)",  # a handler of a signal may call the same, in the middle
         "    try:",
         *(f"        {launch}" for launch in launches),
@@ -337,6 +367,12 @@ def _written(recording: Recording, wait: Callable[[], Any] | None) -> Callable[[
         "",
     ]
     return written("\n".join(lines), text.space, "replay")["replay"]  # type: ignore[no-any-return]
+
+
+def _new(n: int, dtype: Any) -> Any:
+    from ..cuda import device_array
+
+    return device_array(n, dtype)
 
 
 def is_lost(array: Any) -> bool:

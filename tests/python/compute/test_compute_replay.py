@@ -120,6 +120,38 @@ def test_an_operator_that_names_a_number_sees_its_change() -> None:
         assert (out == turn).all()
 
 
+def below(limit: Any) -> Callable[[Any], Any]:
+    return lambda v: v < limit
+
+
+def test_an_operator_that_captures_numbers_takes_the_short_way() -> None:
+    x, out, count = np.arange(100.0), np.zeros(100), np.zeros(1, np.int64)
+
+    def call(limit: Any) -> int:
+        compute.select(d_in=x, d_out=out, d_num_selected_out=count, cond=below(limit), num_items=100)
+        return int(count[0])
+
+    for _ in range(3):
+        assert call(np.float32(50)) == 50 and call(20) == 20
+    assert ways(lambda: call(np.float32(50))) == 0 and ways(lambda: call(20)) == 0
+    assert ways(lambda: call(20.0)) == 1 and call(np.float32(30)) == 30
+    table = np.zeros(3)
+    for turn in range(3):  # an array is no constant
+        table[0] = turn
+        compute.unary_transform(d_in=x, d_out=out, num_items=100, op=lambda v: v + table[0])  # noqa: B023
+        assert out[1] == 1 + turn
+
+
+def test_much_temporary_memory_is_taken_anew() -> None:
+    rng, n = np.random.default_rng(0), 300_000
+    assert 4 * n > _engine._MOST_KEPT
+    for _ in range(4):
+        x, out = rng.integers(0, 1 << 32, n, np.uint32), np.zeros(n, np.uint32)
+        compute.radix_sort(d_in_keys=x, d_out_keys=out, num_items=n)
+        np.testing.assert_array_equal(out, np.sort(x))
+    assert len(long_ways) == 2 and not _engine._kept
+
+
 def test_an_operator_whose_names_change_their_meaning() -> None:
     x, out = np.full(10, 3, np.float32), np.zeros(10, np.float32)
     space: dict[str, Any] = {"np": np}
