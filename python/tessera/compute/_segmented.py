@@ -132,6 +132,24 @@ def _walking(
     return walk
 
 
+def _ends_in_tile() -> Function:
+    """The function of a kernel by which a block finds how many parts end among the ``here`` steps before step ``last``,
+    from part ``low`` on: every eighth is looked at by a thread, then those between two of them."""
+    from ..cuda import syncthreads_count, threadIdx
+
+    def ends_in_tile(offsets: Any, parts: Any, low: Any, here: Any, last: Any) -> Any:
+        t = threadIdx.x
+        part = low + t * STEPS
+        found = syncthreads_count(t * STEPS < here and part < parts and offsets[part + 1] <= last - 1 - part)
+        if found == 0:
+            return int32(0)
+        part = low + (found - 1) * STEPS + t
+        more = syncthreads_count(t < STEPS and part < parts and offsets[part + 1] <= last - 1 - part)
+        return int32((found - 1) * STEPS + more)
+
+    return ends_in_tile
+
+
 def _staging(load: Function, start: Function, kind: TypeDescriptor) -> Function:
     """The function of a kernel by which a block has a tile at hand: in ``rel`` where its parts end, counted from its
     first item; and in ``items`` the items, unless they are great or the parts do not stand in a row. Gives whether they
@@ -217,6 +235,7 @@ def _balanced(
     Carried, Span, get, put, item_of = carried.cls, record.cls, record.get, record.put, kind.get
     joined, emit = _of_carried(carried, store, op, kind, cast_out)
     stage, walk = _staging(load, start, kind), _walking_there(carried, load, start, op, kind, emit)
+    ends_in_tile = _ends_in_tile()
     dtype, room = kind.dtype, slots(TILE) if kind.size <= _MOST_STAGED else 1
 
     def scanned(mine: Any, before: Any) -> Any:
@@ -255,17 +274,16 @@ def _balanced(
         carry: Any,
     ) -> Any:  # fmt: skip
         """The tiles of a block; what is left after them."""
-        places, rel, items = shared.array(2, int64), shared.array(TILE, int32), shared.array(room, dtype)
+        place, rel, items = shared.array(1, int64), shared.array(TILE, int32), shared.array(room, dtype)
         t = threadIdx.x
+        if t == 0:
+            place[0] = _ended_at(offsets, max(begin - offsets[parts], 0), min(begin, parts), begin)
+        syncthreads()
+        low = place[0]
         for at in range(begin, end, TILE):
             last = min(at + TILE, end)
-            syncthreads()
-            if t < 2:
-                place = last if t == 1 else at
-                places[t] = _ended_at(offsets, max(place - offsets[parts], 0), min(place, parts), place)
-            syncthreads()
-            low, here = places[0], int32(last - at)
-            ends, first = int32(places[1] - low), at - low
+            here, first = int32(last - at), at - low
+            ends = ends_in_tile(offsets, parts, low, here, last)
             in_a_row = stage(src, starts, offsets, parts, low, first, ends, rel, items, here - ends)
             syncthreads()
             if in_a_row and ends == 0 and here == TILE:
@@ -275,6 +293,7 @@ def _balanced(
                 carry = take(
                     src, starts, offsets, out, init, spans, mine, here, low, first, ends, rel, items, in_a_row, carry
                 )
+            low += ends
         syncthreads()
         return carry
 
