@@ -49,6 +49,7 @@ class Choice(NamedTuple):
     flags: Function  # flags(ins, i, item): a tuple of one or two bools, whether item i is of class 0, of class 1
     moves: tuple[Function, ...]  # of each class, perhaps also of the rest: move(outs, ins, to, i, item)
     finish: Function  # finish(outs, counts): a tuple of the items of each class
+    meets: Function | None = None  # meets(ins, i, before, item): the same as flags, with the item before at hand
 
 
 def _items(size: int) -> int:
@@ -66,7 +67,8 @@ def _counts(classes: int) -> tuple[TypeDescriptor, Function, Function]:
 def _choosing(what: Choice, classes: int, items: int, number: Function, waits: bool) -> Callable[..., None]:
     from ..cuda import ballot_sync, lanemask_lt, popc, shared, syncthreads, threadIdx
 
-    load, flags, moves, finish = what
+    load, flags, moves, finish = what[:4]
+    (edge_of, before_of), meets = _before(load, what.meets is not None), _meeting(what)
     has_rest = len(moves) > classes
     kind, together, add = _counts(classes)
     end, before = ended(kind), before_tile(kind, add, True, waits)
@@ -97,12 +99,13 @@ def _choosing(what: Choice, classes: int, items: int, number: Function, waits: b
         """The thread's items, their classes and ranks, and how many of each class the warp has."""
         places = tuple(first + mine + 32 * j if is_full else first + min(mine + 32 * j, here - 1) for j in each)
         kept = tuple(load(ins, i) for i in places)
+        edge = edge_of(ins, first + mine, kept)
         codes: Any = ()  # of two items each
         counts = tuple(numpy.int32(0) for _ in each_class)
         first_of_two = numpy.int32(0)
         for j in each:
             is_there = is_full or mine + 32 * j < here
-            flag = flags(ins, places[j], kept[j])
+            flag = meets(ins, places[j], before_of(edge, kept, j), kept[j])
             code, counts = ranked(flag, is_there, counts, threadIdx.x % 32 + 32 * j)
             if j % 2 == 0:
                 first_of_two = numpy.int32(code)
@@ -159,9 +162,34 @@ def _choosing(what: Choice, classes: int, items: int, number: Function, waits: b
     return over_tiles(choose, lambda outs: finish(outs, (0,) * classes), number, waits, per_tile)
 
 
+def _meeting(what: Choice) -> Function:
+    flags, meets = what.flags, what.meets
+    return (lambda ins, i, before, item: flags(ins, i, item)) if meets is None else meets
+
+
+def _before(load: Function, wanted: bool) -> tuple[Function, Function]:
+    """Functions of a kernel: what stands before a warp's items, and the item before a thread's j-th one. The lane before
+    holds it; the first lane has the last one's of the row before."""
+    from ..cuda import shfl_sync, threadIdx
+
+    def edge_of(ins: Any, at: Any, kept: Any) -> Any:
+        return load(ins, max(at - 1, 0)) if wanted else kept[0]
+
+    def before(edge: Any, kept: Any, j: int) -> Any:
+        if not wanted:
+            return edge
+        lane = threadIdx.x % 32
+        up = shfl_sync(0xFFFFFFFF, kept[max(j - 1, 0)] if lane == 31 else kept[j], (lane + 31) % 32)
+        if j == 0:
+            up = edge if lane == 0 else up
+        return up
+
+    return edge_of, before
+
+
 def _listed(what: Choice) -> Chosen:
     """One class, as chunks of a CPU take it."""
-    load, flags, moves, finish = what
+    load, flags, moves, finish = what[:4]
     move, move_rest = moves[0], moves[-1]
 
     def put(outs: Any, ins: Any, to: Any, i: Any) -> None:
@@ -178,7 +206,7 @@ def _listed(what: Choice) -> Chosen:
 
 def _scanned(what: Choice) -> Scanned:
     """Two classes, as a scan of counts, whose ``ins`` are those of the choice, and how many items there may be."""
-    load, flags, moves, finish = what
+    load, flags, moves, finish = what[:4]
     first, second, rest, has_rest = moves[0], moves[1], moves[-1], len(moves) > 2
 
     def counts(ins: Any, i: Any) -> Any:

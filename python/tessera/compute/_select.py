@@ -10,7 +10,7 @@ from collections.abc import Callable
 from typing import Any
 
 from ._choose import Choice, run_choice
-from ._engine import POOL, Count, Memory, algorithm, apart, checked_count, items_in, on_cpu, stream_of
+from ._engine import POOL, Count, Memory, algorithm, apart, checked_count, items_in, stream_of
 from ._text import written
 from .iterators import Iterator, iterator_of
 from .op import Operator, operator_of
@@ -27,10 +27,11 @@ def cast_of(it: Iterator) -> Function:
 def chosen(
     choose: Callable[[], Function], classes: int, key: Any, n: Count, sources: list[Iterator],
     outputs: list[list[Iterator]], extra: Any, counts: Iterator, memory: Memory,
+    meet: Callable[[], Function | None] = lambda: None,
 ) -> Any:  # fmt: skip
     """Writes the items of the sources that are of a class to its outputs, and their numbers to ``counts``.
-    ``choose()(ins, i, item)`` is a bool for each class, of which one may be true. What is in no class goes to the
-    outputs after those of the classes, if there are any.
+    ``choose()(ins, i, item)`` is a bool for each class, of which one may be true; so is ``meet()(ins, i, before,
+    item)``. What is in no class goes to the outputs after those of the classes, if there are any.
 
     ``ins`` is the states of the sources, and ``extra``.
     """
@@ -48,7 +49,7 @@ def chosen(
                 put_count(outs[-1], c, as_count(total))
                 c += 1
 
-        return Choice(lambda ins, i: loads[0](ins[0], i), choose(), every_move, finish)
+        return Choice(lambda ins, i: loads[0](ins[0], i), choose(), every_move, finish, meet())
 
     for out in every:
         apart(("d_in", sources[0]), ("d_out", out))
@@ -164,14 +165,18 @@ def partition(
 def _starts(op: Operator, keys: Iterator) -> Function:
     """The function of a kernel that says whether an item is the first of those that are equal in a row."""
     load, equal = keys.load(), op.function
-    if on_cpu():
-        return lambda ins, i, item: (i == 0 or not equal(load(ins[0], i - 1), item),)
+    return lambda ins, i, item: (i == 0 or not equal(load(ins[0], i - 1), item),)
 
-    def starts(ins: Any, i: Any, item: Any) -> Any:
-        same = bool(equal(load(ins[0], max(i - 1, 0)), item))  # without a branch, so that loads do not wait for it
+
+def _begins(op: Operator) -> Function:
+    """The same with the item before at hand."""
+    equal = op.function
+
+    def begins(ins: Any, i: Any, before: Any, item: Any) -> Any:
+        same = bool(equal(before, item))  # without a branch
         return (i == 0 or not same,)
 
-    return starts
+    return begins
 
 
 @algorithm
@@ -197,7 +202,8 @@ def unique_by_key(
     count, op = iterator_of(d_out_num_selected, "d_out_num_selected"), operator_of(op, 2)
     n = items_in(num_items, "num_items", ("d_in_keys", keys), ("d_in_items", items))
     memory = Memory(temp_storage, stream_of(stream))
-    return chosen(lambda: _starts(op, keys), 1, ("unique", op.key), n, [keys, items], [outputs], 0, count, memory)
+    starts, begins = (lambda: _starts(op, keys)), lambda: _begins(op)
+    return chosen(starts, 1, ("unique", op.key), n, [keys, items], [outputs], 0, count, memory, begins)
 
 
 @algorithm
@@ -220,7 +226,8 @@ def unique(
     op = operator_of(op, 2)
     n = items_in(num_items, "num_items", ("d_in", source))
     memory = Memory(temp_storage, stream_of(stream))
-    return chosen(lambda: _starts(op, source), 1, ("unique", op.key), n, [source], [[output]], 0, count, memory)
+    starts, begins = (lambda: _starts(op, source)), lambda: _begins(op)
+    return chosen(starts, 1, ("unique", op.key), n, [source], [[output]], 0, count, memory, begins)
 
 
 @algorithm
