@@ -6,8 +6,8 @@ do not wait for each other; with more bins than fit there it adds to the result 
 read once.
 
 On a CPU a block is a thread of a core, with bins of its own, several of each where there are few: neighbours are often
-equal, and one number cannot be added to twice in a turn. Then the blocks meet and put together what they have. One
-launch.
+equal, and one number cannot be added to twice in a turn. Then the blocks meet and put together what they have. Samples
+of one byte are counted by their values; which bins these are in is asked once for each value. One launch.
 """
 
 from __future__ import annotations
@@ -31,6 +31,7 @@ _MOST_SHARED = 8192  # bins
 _ROUNDS, _BLOCKS = 16, 1024  # rounds of a block, at most; blocks, about
 _LEAST = 1 << 15  # samples that are worth a core
 _COPIES, _MOST_COPIED = 4, 1024  # of each bin on a CPU, with at most so many bins
+_VALUES, _VALUE_COPIES = 256, 8  # of a byte, and copies of their counts
 
 
 def _zeroing() -> Callable[..., None]:
@@ -125,6 +126,45 @@ def _counting_in_chunks(load: Function, bin_of: Function, count: Any, copies: in
             for c in range(parts * copies):
                 total += counts[c * row + 1 + b]
             out[b] = count(total)
+
+    return histogram
+
+
+def _counting_bytes(load: Function, bin_of: Function, count: Any, dtype: Any) -> Callable[..., None]:
+    """The same of samples of one byte."""
+    from ..cuda import blockIdx, cg, gridDim
+    from ..cuda._device import reinterpreted
+
+    each, is_bool = tuple(range(_VALUE_COPIES)), dtype.kind == "b"
+
+    def value_of(b: Any) -> Any:
+        return b != 0 if is_bool else reinterpreted(numpy.uint8(b), dtype)
+
+    def byte_of(v: Any) -> Any:
+        return numpy.uint64(numpy.uint8(v) if is_bool else reinterpreted(v, numpy.uint8))
+
+    def histogram(samples: Any, n: Any, levels: Any, out: Any, bins: Any, counts: Any) -> None:
+        part, parts = numpy.int64(blockIdx.x), numpy.int64(gridDim.x)
+        mine, first, last = part * (_VALUE_COPIES * _VALUES), n * part // parts, n * (part + 1) // parts
+        for b in range(mine, mine + _VALUE_COPIES * _VALUES):
+            counts[b] = 0
+        whole = first + (last - first) // _VALUE_COPIES * _VALUE_COPIES
+        for i in range(first, whole, _VALUE_COPIES):
+            for c in each:
+                counts[numpy.uint64(mine + c * _VALUES) + byte_of(load(samples, i + c))] += 1
+        for i in range(whole, last):
+            counts[numpy.uint64(mine) + byte_of(load(samples, i))] += 1
+        for b in range(bins * part // parts, bins * (part + 1) // parts):
+            out[b] = 0
+        if parts > 1:
+            cg.this_grid().sync()
+        if part == 0:
+            for b in range(2 if is_bool else _VALUES):
+                total, place = numpy.int64(0), bin_of(value_of(b), levels, bins)
+                for c in range(parts * _VALUE_COPIES):
+                    total += counts[c * _VALUES + b]
+                if place >= 0:
+                    out[place] += count(total)
 
     return histogram
 
@@ -288,13 +328,20 @@ def _histogram(rule: _Bins, samples: Any, d_histogram: Any, num_samples: Any, st
     cast, copies = output.value_type.cast, _copies(bins)
     if on_cpu():
         parts, copies = cores_for(n, max(_LEAST, bins)), _COPIES if bins <= _MOST_COPIED else 1
+        dtype = samples.value_type and samples.value_type.dtype
+        is_bytes = dtype is not None and dtype.kind in "iub" and dtype.itemsize == 1
         memory = Memory(storage, stream)
         counts = numpy.int32 if n < 1 << 31 else numpy.int64
-        found = memory.take((counts, parts * copies * (bins + 1)), counters=0)
+        found = memory.take(
+            (counts, parts * (_VALUE_COPIES * _VALUES if is_bytes else copies * (bins + 1))), counters=0
+        )
         if found is None:
             return memory.nbytes
         key = (rule.key, samples.kind, output.kind, copies)
-        kernel = kernel_of(_counting_in_chunks, key, lambda: (samples.load(), rule.make(), cast, copies))
+        if is_bytes:
+            kernel = kernel_of(_counting_bytes, key, lambda: (samples.load(), rule.make(), cast, dtype))
+        else:
+            kernel = kernel_of(_counting_in_chunks, key, lambda: (samples.load(), rule.make(), cast, copies))
         kernel[parts, 1, stream](samples.state, n, rule.levels, output.state[0], bins, found[0])
         return None
     if storage is None:
