@@ -32,7 +32,7 @@ _FROM = ("builtins", "math", "numpy", "operator", "tessera")  # modules whose na
 
 
 class _Unknown(Exception):
-    """A key holds what has no name."""
+    """A key holds what has no name, or the library's files are not at hand."""
 
 
 @functools.cache
@@ -40,22 +40,25 @@ def _library() -> str:
     """The library's files as they are, Python and NumPy."""
     base = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
     files = []
-    for folder in _FOLDERS:
-        with os.scandir(os.path.join(base, folder)) as entries:
-            for entry in entries:
-                if entry.name.endswith((".py", ".so")):
-                    status = entry.stat()
-                    files.append((folder, entry.name, status.st_size, status.st_mtime_ns))
+    try:
+        for folder in _FOLDERS:
+            with os.scandir(os.path.join(base, folder)) as entries:
+                for entry in entries:
+                    if entry.name.endswith((".py", ".so")):
+                        status = entry.stat()
+                        files.append((folder, entry.name, status.st_size, status.st_mtime_ns))
+    except OSError:  # in an archive
+        raise _Unknown from None
     return repr((base, sys.version, numpy.__version__, sorted(files)))
 
 
 def name_of(make: Callable[..., Any], key: Any, options: Any) -> bytes | None:
     """A name that is equal for one kernel in all processes; None: there is none."""
     try:
-        said = "\n".join(_said(key))
+        library, said = _library(), "\n".join(_said(key))
     except _Unknown:
         return None
-    text = f"{_library()}\n{make.__module__}.{make.__qualname__}\n{options}\n{said}"
+    text = f"{library}\n{make.__module__}.{make.__qualname__}\n{options}\n{said}"
     return text.encode("utf-8", "surrogatepass")
 
 

@@ -93,6 +93,18 @@ def test_arrays_of_structs_ask_the_host(packed):
         assert n[0] == N // 10 and (out[: n[0]] == 10).all()
 
 
+def test_a_library_without_files_keeps_nothing(packed, monkeypatch):
+    def scandir(folder):
+        raise NotADirectoryError(folder)
+
+    monkeypatch.undo()
+    monkeypatch.setattr(_store.os, "scandir", scandir)
+    _store._library.cache_clear()
+    assert _store.name_of(transformed, ("a",), None) is None
+    monkeypatch.undo()
+    assert _store.name_of(transformed, ("a",), None) is not None
+
+
 def test_exceptions_are_those_of_the_operator(packed):
     def op(x):
         if x > 5:
