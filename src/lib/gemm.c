@@ -43,7 +43,7 @@ typedef struct gemm_call {
     ts_stream own;
     const gemm_ready *ready;
     ts_arg args[3];          /* a, b, c */
-    gemm_matrix copies[2];   /* of a and b, where their axes are exchanged */
+    gemm_matrix copies[2];   /* of a and b, where they are copied */
     gemm_room rooms[3];
     size_t n_rooms;
 } gemm_call;
@@ -190,25 +190,28 @@ static int64_t gemm_tiles(const int64_t *shape, int64_t rows, int64_t cols)
     return gemm_cdiv(shape[0], rows) * gemm_cdiv(shape[1], cols);
 }
 
-/* Takes operand `i` from a copy; the launch's arguments get source and copy. */
+/* Takes operand `i` from a copy with longer lines; the launch's arguments get source and copy. */
 static ts_status gemm_copy_operand(gemm_call *call, int i, ts_arg *args, gemm_matrix room[2], ts_error *err)
 {
     const ts_gemm_copy *wanted = &call->ready->plan.copies[i];
     ts_arg *array = &call->args[i];
     uint64_t bytes = ts_dtype_bytes((ts_dtype)array->dtype);
-    gemm_matrix *copy = &call->copies[i];
     void *memory;
     TS_TRY(room_get(call, (uint64_t)wanted->shape[0] * (uint64_t)wanted->shape[1] * bytes, &memory, err));
-    ts_arg dense = {.kind = TS_SPEC_ARRAY, .dtype = array->dtype, .rank = 2, .device = array->device,
-                    .value.data = memory, .shape = wanted->shape};
-    args[0] = *array, args[1] = dense;
+    gemm_matrix *lines = &room[1];
+    *lines = (gemm_matrix){{.kind = TS_SPEC_ARRAY, .dtype = array->dtype, .rank = 2, .device = array->device,
+                            .value.data = memory}, {wanted->shape[0], array->shape[wanted->unit]},
+                           {wanted->shape[1], 1}};
+    lines->arg.shape = lines->shape, lines->arg.strides = lines->strides;
+    args[0] = *array, args[1] = lines->arg;
+    call->copies[i] = *lines;
+    call->copies[i].arg.shape = call->copies[i].shape, call->copies[i].arg.strides = call->copies[i].strides;
     if (wanted->unit == 0) {
         matrix_turn(array, &room[0]);
         args[0] = room[0].arg;
-        matrix_turn(&dense, copy);
-        dense = copy->arg;
+        matrix_turn(&lines->arg, &call->copies[i]);
     }
-    *array = dense;
+    *array = call->copies[i].arg;
     return TS_OK;
 }
 
@@ -216,15 +219,15 @@ static ts_status gemm_copy_operand(gemm_call *call, int i, ts_arg *args, gemm_ma
 static ts_status gemm_copy(gemm_call *call, ts_error *err)
 {
     ts_arg args[6];
-    gemm_matrix room[2];
+    gemm_matrix room[2][2];
     size_t n = 0;
     int64_t blocks = 0;
     for (int i = 0; i < 2; i++) {
         const ts_gemm_copy *wanted = &call->ready->plan.copies[i];
         if (wanted->unit < 0)
             continue;
-        TS_TRY(gemm_copy_operand(call, i, args + n, &room[i], err));
-        blocks += gemm_tiles(wanted->shape, TS_GEMM_COPY_ROWS, TS_GEMM_COPY_COLUMNS);
+        TS_TRY(gemm_copy_operand(call, i, args + n, room[i], err));
+        blocks += gemm_tiles(args[n + 1].shape, TS_GEMM_COPY_ROWS, TS_GEMM_COPY_COLUMNS);
         n += 2;
     }
     if (!n)

@@ -5,7 +5,7 @@
  *
  *     gemm_cost.c   products on wgmma and those that read operands as they lie, by the estimated time of every option;
  *                   tiles of the others, of grouped products and of the CPU
- *     gemm_deep.c   products that are deep but small: pieces of K
+ *     gemm_deep.c   products without wgmma that are deep but small: pieces of K
  *     gemm_plan.c   arrays as they lie: which of these to ask, copies, grid and constants of the kernel
  *     gemm.c        the launch
  */
@@ -36,7 +36,7 @@ typedef struct gemm_shape {
     int32_t after;
     bool clusters;      /* the GPU's blocks can share a product's loop over K: with wgmma */
     bool ragged[2];     /* lines of a, of b do not begin at multiples of 128 bytes */
-    bool copied;        /* a or b is copied before */
+    bool across[2];     /* lines of a, of b do not lie along K */
     bool trims;         /* the CPU's code leaves out most of what lies beyond the arrays (target/llvm/mma.c) */
 } gemm_shape;
 
@@ -47,6 +47,7 @@ typedef struct gemm_option {
     int32_t pieces;  /* of K */
     int32_t tail;    /* parts of the tiles that are left over behind the last whole wave */
     int32_t ctas;    /* blocks of a cluster that share a tile's steps along K; 0: none, a block makes many tiles */
+    int32_t team;    /* blocks of a cluster that make a part of a tile each; 0: none */
     int32_t stages;  /* of the pipeline; 0: as many as fit */
     bool swapped;    /* c is made transposed */
     bool shared;     /* two blocks share a multiprocessor */
@@ -70,6 +71,8 @@ gemm_option ts__gemm_cheapest(const gemm_shape *shape, double *clocks);
 gemm_option ts__gemm_raw(const gemm_shape *shape, double *clocks);
 /* Clocks of copies of so many bytes. */
 double ts__gemm_copying(int64_t bytes);
+/* How many clusters of so many blocks run at once, one on each multiprocessor; 0 or 1: single blocks. */
+int64_t ts__gemm_clusters(int64_t sms, int32_t blocks);
 /* How many stages a block's pipeline gets. */
 int32_t ts__gemm_stages(const gemm_option *option);
 /* The tile without wgmma that leaves the busiest multiprocessor the least to do. */
@@ -79,8 +82,7 @@ gemm_option ts__gemm_grouped(const gemm_shape *shape, bool wgmma, gemm_kind kind
 /* The cheapest tile of a CPU; large products get 256 x 256 x 256. */
 gemm_option ts__gemm_on_cpu(const gemm_shape *shape);
 
-/* Deep products; false: whole tiles keep the chip busy, or the products are not what takes time. */
-bool ts__gemm_deep(const gemm_shape *shape, gemm_option *out);
+/* Deep products without wgmma; false: whole tiles keep the chip busy, or the products are not what takes time. */
 bool ts__gemm_deep_other(const gemm_shape *shape, gemm_kind kind, gemm_option *out);
 
 /* A plan with what its launch needs. */

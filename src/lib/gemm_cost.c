@@ -13,26 +13,31 @@
 /* Rows, columns and steps of 128 bytes along K of a product; `batch`: how many; how much longer the lines of its
  * operands take than those that lie well. */
 typedef struct cost_product {
-    int64_t rows, cols, steps, batch;
+    int64_t rows, cols, steps, batch, sms;
     double row_lines, col_lines;
+    bool row_across, col_across; /* the lines lie along rows or columns, not along K */
     int32_t after;
 } cost_product;
 
 typedef enum cost_ways { /* what there are kernels for */
     COST_WALK = 1,       /* blocks that walk over many tiles */
     COST_CUT = 2,        /* pieces of K */
-    COST_ALONE = 4,      /* a block or a cluster for each tile, and tiles of other widths */
-    COST_FINE = 8        /* with COST_CUT and COST_ALONE: more counts of pieces, clusters of four */
+    COST_CLUSTERS = 4    /* a block or a cluster for each tile, teams, and tiles of other widths */
 } cost_ways;
 
 typedef struct cost_search {
     cost_product product;
-    int64_t sms;
     cost_ways ways;
     bool has_best;
     double least;
     gemm_option best;
 } cost_search;
+
+/* What one block makes of a tile, and the part of its operands that it brings itself (gpu/plan/team.c). */
+typedef struct cost_block {
+    int32_t rows, cols, more, all_rows, all_cols; /* all: of the tile */
+    double row_part, col_part;
+} cost_block;
 
 /* ---- estimates ------------------------------------------------------------------------------------- */
 
@@ -47,13 +52,33 @@ static double cost_instruction(int32_t columns)
     return columns == 0 ? 0 : columns >= 64 ? columns / 2.0 : COST_NARROW + columns / 4.0;
 }
 
-/* 128 bytes of K: products, or the operands' way to shared memory at `rate` bytes a clock. */
-static double cost_step(const cost_product *product, int32_t rows, int32_t cols, int32_t more, double rate)
+static cost_block cost_block_of(const gemm_option *option)
 {
-    double products = rows / 16.0 * (cost_instruction(cols) + cost_instruction(more));
-    double operands = (rows * product->row_lines + (cols + more) * product->col_lines) * 128 / rate;
-    double both = cost_together(products, operands, COST_TOGETHER);
-    return more ? both * COST_WIDER : both;
+    cost_block block = {option->rows, option->cols, option->more, option->rows, option->cols + option->more, 1, 1};
+    int32_t n = TS_MAX(1, option->team), least = option->more ? TS_MIN(option->cols, option->more) : option->cols;
+    if (n == 1)
+        return block;
+    bool by_rows = option->rows >= 128 * n || (least < 32 * n && option->rows >= 64 * n);
+    *(by_rows ? &block.rows : &block.cols) /= n;
+    block.more /= by_rows ? 1 : n;
+    *(by_rows ? &block.col_part : &block.row_part) = 1.0 / n;
+    return block;
+}
+
+/* Boxes that reach beyond an array take longer, where they are not cut to it (gpu/schedule/clip.c). */
+static double cost_bytes_a_step(const cost_product *product, const cost_block *block)
+{
+    double row_over = product->row_across && block->all_rows > product->rows ? COST_OVER : 1;
+    double col_over = product->col_across && block->all_cols > product->cols ? COST_OVER : 1;
+    return 128 * (block->rows * product->row_lines * row_over * block->row_part +
+                  (block->cols + block->more) * product->col_lines * col_over * block->col_part);
+}
+
+/* 128 bytes of K: products, or the operands' way to shared memory at `rate` bytes a clock. */
+static double cost_step(const cost_product *product, const cost_block *block, double rate)
+{
+    double products = block->rows / 16.0 * (cost_instruction(block->cols) + cost_instruction(block->more));
+    return cost_together(products, cost_bytes_a_step(product, block) / rate, COST_TOGETHER);
 }
 
 static int64_t cost_rows(const cost_product *product, const gemm_option *option)
@@ -66,11 +91,15 @@ static int64_t cost_cols(const cost_product *product, const gemm_option *option)
     return gemm_cdiv(product->cols, option->cols + option->more);
 }
 
+static int64_t cost_tiles(const cost_product *product, const gemm_option *option)
+{
+    return product->batch * cost_rows(product, option) * cost_cols(product, option);
+}
+
 /* A block for each tile, its pieces and its shares. */
 static int64_t cost_blocks(const cost_product *product, const gemm_option *option)
 {
-    return product->batch * cost_rows(product, option) * cost_cols(product, option) * option->pieces *
-           TS_MAX(1, option->ctas);
+    return cost_tiles(product, option) * option->pieces * TS_MAX(1, option->ctas);
 }
 
 /* Whether blocks walk over many tiles. */
@@ -79,50 +108,83 @@ static bool cost_walks(const gemm_option *option)
     return !option->ctas && option->pieces == 1;
 }
 
-/* Tiles of another width have a power of two of stages. */
-int32_t ts__gemm_stages(const gemm_option *option)
+int64_t ts__gemm_clusters(int64_t sms, int32_t blocks)
 {
-    int32_t room = option->shared ? GEMM_HALF : cost_walks(option) ? GEMM_WALKING : GEMM_WHOLE;
-    int32_t most = TS_MIN(8, room / (128 * (option->rows + option->cols + option->more)));
-    return option->more ? 1 << ts_log2((uint64_t)most) : most;
+    return TS_MAX(1, blocks <= 2 ? sms / TS_MAX(1, blocks) : (sms - sms / GEMM_APART) / blocks);
 }
 
-/* Bytes a clock that arrive in a multiprocessor; `neighbours`: two blocks on it read at once. */
-static double cost_rate(const gemm_option *option, bool neighbours)
+static int32_t cost_cluster(const gemm_option *option)
 {
-    int32_t on_the_way = ts__gemm_stages(option) * 128 * (option->rows + option->cols + option->more);
-    return fmin(COST_ARRIVAL, (neighbours ? 2 : 1) * on_the_way / COST_LATENCY);
+    return TS_MAX(1, TS_MAX(option->team, option->ctas));
+}
+
+/* Clusters, or single blocks, that run at once with one block on each multiprocessor. */
+static int64_t cost_units(const cost_product *product, const gemm_option *option)
+{
+    return ts__gemm_clusters(product->sms, cost_cluster(option));
+}
+
+int32_t ts__gemm_stages(const gemm_option *option)
+{
+    cost_block block = cost_block_of(option);
+    int32_t room = option->shared ? GEMM_HALF : cost_walks(option) ? GEMM_WALKING : GEMM_WHOLE;
+    return TS_MAX(1, TS_MIN(8, room / (128 * (block.rows + block.cols + block.more))));
+}
+
+/* Two blocks on a multiprocessor read at once. */
+static bool cost_has_neighbours(const cost_product *product, const gemm_option *option)
+{
+    return option->shared && cost_blocks(product, option) > product->sms;
+}
+
+/* Bytes a clock that arrive in a multiprocessor. */
+static double cost_rate(const cost_product *product, const gemm_option *option, const cost_block *block)
+{
+    int32_t on_the_way = ts__gemm_stages(option) * 128 * (block->rows + block->cols + block->more);
+    int64_t clusters = cost_tiles(product, option) * option->pieces;
+    int64_t active = TS_MIN(clusters, cost_units(product, option)) * cost_cluster(option);
+    double deep = (cost_has_neighbours(product, option) ? COST_NEIGHBOURS : 1) * on_the_way / COST_LATENCY;
+    return fmin(fmin(COST_ARRIVAL, COST_L2 / (double)active), deep);
+}
+
+/* What a kind of kernel needs for its steps. */
+static double cost_kind(const cost_product *product, const gemm_option *option)
+{
+    double kind = cost_walks(option)                     ? COST_WALKING
+                  : cost_has_neighbours(product, option) ? COST_BOTH
+                                                         : COST_ALONE;
+    return kind * (option->team ? COST_TEAM : 1) * (option->more ? COST_WIDER : 1);
 }
 
 /* Clocks of the busiest multiprocessor for whole tiles and the parts of those that are left over. Small tiles are made
  * by two groups of warps in turn: what comes after one's products runs beside the next one's. */
-static double cost_walk(const cost_product *product, const gemm_option *option, int64_t sms, double end)
+static double cost_walk(const cost_product *product, const gemm_option *option, const cost_block *block, double end)
 {
-    double rate = cost_rate(option, false), steps = (double)product->steps;
-    int64_t tiles = cost_blocks(product, option), area = option->rows * option->cols;
+    double rate = cost_rate(product, option, block), steps = (double)product->steps, kind = cost_kind(product, option);
+    int64_t tiles = cost_tiles(product, option), units = cost_units(product, option);
+    int32_t area = block->rows * block->cols;
     bool has_tail = option->tail > 1, in_turn = !option->more && area >= 1 << 13 && area <= 1 << 14;
-    int64_t whole = has_tail ? tiles / sms : gemm_cdiv(tiles, sms), rest = has_tail ? tiles % sms : 0;
-    double last = in_turn ? 2 * end : 0;
-    if (in_turn)
-        end = 0;
-    double step = cost_step(product, option->rows, option->cols, option->more, rate);
-    double work = (double)whole * (steps * step + end) + last;
-    double part = steps * cost_step(product, option->rows, option->cols / option->tail, 0, rate) + end / option->tail;
-    return work + (double)gemm_cdiv(rest * option->tail, sms) * part;
+    int64_t whole = has_tail ? tiles / units : gemm_cdiv(tiles, units), rest = has_tail ? tiles % units : 0;
+    double last = in_turn ? 2 * end : 0, step = cost_step(product, block, rate) * kind;
+    double work = (double)whole * (steps * step + (in_turn ? 0 : end)) + last + COST_WALK_START;
+    cost_block part = *block;
+    part.cols /= option->tail;
+    double each = steps * cost_step(product, &part, rate) * kind + end / option->tail;
+    return work + (has_tail ? (double)gemm_cdiv(rest * option->tail, units) * each * COST_TAIL : 0);
 }
 
 /* Clocks of the busiest multiprocessor. */
-static double cost_work(const cost_product *product, const gemm_option *option, int64_t sms)
+static double cost_work(const cost_product *product, const gemm_option *option)
 {
-    double end = (double)((int64_t)option->rows * (option->cols + option->more) * product->after) * COST_OUT;
+    cost_block block = cost_block_of(option);
+    double end = (double)((int64_t)block.rows * (block.cols + block.more) * product->after) * COST_OUT;
     if (cost_walks(option))
-        return cost_walk(product, option, sms, end);
-    int64_t blocks = cost_blocks(product, option), each = gemm_cdiv(blocks, sms);
-    int64_t rounds = option->shared ? gemm_cdiv(blocks, 2 * sms) : each;
+        return cost_walk(product, option, &block, end);
+    int64_t clusters = cost_tiles(product, option) * option->pieces, units = cost_units(product, option);
+    int64_t each = gemm_cdiv(clusters, units), rounds = option->shared ? gemm_cdiv(clusters, 2 * units) : each;
     int64_t depth = gemm_cdiv(product->steps, option->pieces * TS_MAX(1, option->ctas));
-    double rate = cost_rate(option, option->shared && blocks > sms);
-    double one = (double)depth * cost_step(product, option->rows, option->cols, 0, rate);
-    return (double)each * one + (double)rounds * end + (double)(rounds - 1) * COST_ROUND;
+    double step = cost_step(product, &block, cost_rate(product, option, &block)) * cost_kind(product, option);
+    return (double)each * (double)depth * step + (double)rounds * end + (double)(rounds - 1) * COST_ROUND;
 }
 
 /* That a product reads and writes. */
@@ -151,20 +213,19 @@ double ts__gemm_copying(int64_t bytes)
     return bytes ? COST_COPY + 2 * (double)bytes / COST_COPY_RATE : 0;
 }
 
-/* What it takes to add up sums of pieces or of a cluster's blocks. */
+/* What it takes to add up sums of pieces and of a cluster's blocks. */
 static double cost_adding(const cost_product *product, const gemm_option *option)
 {
-    double tile = option->rows * option->cols;
-    double tiles = (double)cost_rows(product, option) * (double)cost_cols(product, option);
-    if (option->pieces > 1)
-        return cost_pieces(option->pieces, tiles * tile);
-    return option->ctas > 1 ? COST_MEETING + COST_TRAVEL * tile * (option->ctas - 1) : 0;
+    double tile = (double)option->rows * (option->cols + option->more);
+    double travels = COST_TRAVEL * option->rows * option->cols * (option->ctas - 1);
+    double meeting = option->ctas > 1 ? COST_MEETING + travels : 0;
+    return meeting + cost_pieces(option->pieces, (double)cost_tiles(product, option) * tile);
 }
 
-static bool cost_starts_early(const cost_product *product, const gemm_option *option, int64_t sms, double work)
+static bool cost_starts_early(const cost_product *product, const gemm_option *option, double work)
 {
     double moved = cost_bytes(product);
-    bool has_room = option->shared || option->pieces > 1 || cost_blocks(product, option) * 2 <= sms;
+    bool has_room = option->shared || option->pieces > 1 || cost_blocks(product, option) * 2 <= product->sms;
     return has_room || moved <= COST_EARLY_BYTES || work > COST_EARLY_WORK * moved / COST_MEMORY;
 }
 
@@ -173,8 +234,8 @@ static bool cost_starts_early(const cost_product *product, const gemm_option *op
 /* Options that take the same time are compared by their members in this order, and the first of them is taken. */
 static bool cost_is_before(const gemm_option *x, const gemm_option *y)
 {
-    const int32_t of_x[] = {x->rows, x->cols, x->pieces, x->swapped, x->tail, x->ctas, x->more, x->shared, x->early};
-    const int32_t of_y[] = {y->rows, y->cols, y->pieces, y->swapped, y->tail, y->ctas, y->more, y->shared, y->early};
+    const int32_t of_x[] = {x->rows, x->cols, x->pieces, x->swapped, x->tail, x->ctas, x->more, x->shared, x->team};
+    const int32_t of_y[] = {y->rows, y->cols, y->pieces, y->swapped, y->tail, y->ctas, y->more, y->shared, y->team};
     for (size_t i = 0; i < TS_COUNT(of_x); i++)
         if (of_x[i] != of_y[i])
             return of_x[i] < of_y[i];
@@ -194,88 +255,86 @@ static void cost_keep(cost_search *search, gemm_option option, double clocks)
 static void cost_consider(cost_search *search, gemm_option option)
 {
     const cost_product *product = &search->product;
-    double work = cost_work(product, &option, search->sms), memory = cost_memory(product, &option);
-    option.early = cost_starts_early(product, &option, search->sms, work);
-    double start = COST_START + cost_adding(product, &option) - (option.early ? COST_HEAD_START : 0);
-    double across = option.swapped ? COST_ACROSS * option.rows * (option.cols + option.more) : 0;
+    cost_block block = cost_block_of(&option);
+    double work = cost_work(product, &option), memory = cost_memory(product, &option);
+    option.early = cost_starts_early(product, &option, work);
+    double start = COST_START + cost_adding(product, &option) + (option.team ? COST_TEAM_START : 0);
+    double across = option.swapped ? COST_ACROSS * block.rows * (block.cols + block.more) : 0;
     cost_keep(search, option, start + across + cost_together(work, memory, COST_OVERLAP));
 }
 
 /* Tiles behind the last whole wave may be made in parts. */
-static void cost_consider_tails(cost_search *search, gemm_option option)
+static void cost_consider_tails(cost_search *search, gemm_option option, int32_t most)
 {
-    int64_t tiles = cost_blocks(&search->product, &option);
-    bool is_large = option.rows * option.cols >= 1 << 14 && option.cols >= 128;
-    int32_t most = is_large && tiles > search->sms && tiles % search->sms ? 4 : 1;
+    int64_t tiles = cost_tiles(&search->product, &option), units = cost_units(&search->product, &option);
+    bool is_large = option.rows * option.cols >= 1 << 14 && option.cols >= 128 && !option.more;
+    most = is_large && tiles > units && tiles % units ? most : 1;
     for (option.tail = 1; option.tail <= most; option.tail *= 2)
         cost_consider(search, option);
 }
 
-/* Pieces of large tiles, so many that blocks fill more than half the chip. */
+/* Pieces of four steps or more, so many that blocks fill a third of the chip, up to three on each multiprocessor. */
 static void cost_consider_pieces(cost_search *search, gemm_option option)
 {
-    static const int32_t counts[] = {2, 3, 4, 8, 16};
-    int64_t tiles = cost_blocks(&search->product, &option), sms = search->sms;
-    for (size_t i = 0; i < TS_COUNT(counts) && option.rows * option.cols >= 1 << 13; i++) {
-        int64_t halves = 2 * tiles * counts[i];
-        option.pieces = counts[i];
-        if (sms < halves && halves <= 2 * sms && search->product.steps >= 8 * counts[i])
-            cost_consider(search, option);
-    }
-}
-
-/* Pieces of four steps or more of any tile, up to two blocks for each multiprocessor. */
-static void cost_consider_fine_pieces(cost_search *search, gemm_option option)
-{
     static const int32_t counts[] = {2, 3, 4, 5, 6, 7, 8, 10, 12, 16};
-    int64_t tiles = cost_blocks(&search->product, &option);
+    int64_t tiles = cost_tiles(&search->product, &option), sms = search->product.sms;
     for (size_t i = 0; i < TS_COUNT(counts); i++) {
+        int64_t blocks = tiles * counts[i];
         option.pieces = counts[i];
-        if (tiles * option.pieces <= 2 * search->sms && search->product.steps >= 4 * option.pieces)
+        if (sms <= 3 * blocks && blocks <= 3 * sms && search->product.steps >= 4 * counts[i])
             cost_consider(search, option);
     }
 }
 
-/* A block or a cluster of two or four for each tile; small tiles may lie two on a multiprocessor. */
-static void cost_consider_fine_alone(cost_search *search, gemm_option option)
+/* Pieces whose steps clusters share. */
+static void cost_consider_shared_pieces(cost_search *search, gemm_option option)
+{
+    int64_t tiles = cost_tiles(&search->product, &option), sms = search->product.sms;
+    for (option.pieces = 2; option.pieces <= 16; option.pieces *= 2)
+        for (option.ctas = 2; option.ctas <= 8; option.ctas *= 2) {
+            int64_t blocks = tiles * option.pieces * option.ctas;
+            if (blocks <= 2 * sms && blocks * 8 >= sms && search->product.steps >= 3 * option.pieces * option.ctas)
+                cost_consider(search, option);
+        }
+}
+
+/* A block for each tile, or a cluster that shares its steps; small tiles may lie two on a multiprocessor. */
+static void cost_consider_alone(cost_search *search, gemm_option option)
 {
     static const struct {
         int32_t ctas, steps; /* of a cluster; the least along K */
-    } clusters[] = {{1, 1}, {2, 8}, {4, 16}};
-    int64_t tiles = cost_blocks(&search->product, &option);
+    } clusters[] = {{1, 1}, {2, 6}, {4, 12}, {8, 24}};
+    int64_t tiles = cost_tiles(&search->product, &option), sms = search->product.sms;
     bool is_small = option.rows * option.cols <= 1 << 13 && option.rows <= 128;
     for (size_t i = 0; i < TS_COUNT(clusters); i++) {
-        if (tiles * clusters[i].ctas > 2 * search->sms || search->product.steps < clusters[i].steps)
+        int64_t blocks = tiles * clusters[i].ctas;
+        bool fits = clusters[i].ctas < 4 ? blocks <= 4 * sms : 4 * blocks <= 5 * sms;
+        if (!fits || search->product.steps < clusters[i].steps)
             continue;
-        gemm_option both = option;
-        option.ctas = both.ctas = clusters[i].ctas;
-        both.shared = true;
+        option.ctas = clusters[i].ctas;
+        option.shared = false;
         cost_consider(search, option);
-        if (is_small && ts__gemm_stages(&both) >= 4 && clusters[i].ctas <= 2)
-            cost_consider(search, both);
+        option.shared = true;
+        if (is_small && ts__gemm_stages(&option) >= 3 && 2 * blocks > sms)
+            cost_consider(search, option);
     }
 }
 
-/* A block for each tile, two on a multiprocessor where they find room with all stages, or with half of them; and a
- * cluster of the first of these. */
-static void cost_consider_alone(cost_search *search, gemm_option option)
+static void cost_consider_team(cost_search *search, gemm_option option)
 {
-    const cost_product *product = &search->product;
-    int64_t tiles = cost_blocks(product, &option);
-    bool is_small = option.rows * option.cols <= 1 << 13 && option.rows <= 128;
-    gemm_option both = option;
-    option.ctas = both.ctas = 1;
-    both.shared = true;
-    bool only_both = is_small && ts__gemm_stages(&both) == 8 && option.rows == 64;
-    if (tiles <= 2 * search->sms && !only_both)
-        cost_consider(search, option);
-    if (tiles <= 2 * search->sms && is_small && ts__gemm_stages(&both) >= 4)
-        cost_consider(search, both);
-    gemm_option cluster = only_both ? both : option;
-    cluster.ctas = 2;
-    bool is_line = cost_rows(product, &option) == 1 || cost_cols(product, &option) == 1;
-    if (tiles <= search->sms && product->steps >= 16 && is_line)
-        cost_consider(search, cluster);
+    int64_t tiles = cost_tiles(&search->product, &option), units = cost_units(&search->product, &option);
+    cost_consider_tails(search, option, 2);
+    if (option.more || option.rows * option.cols <= 1 << 15)
+        return;
+    for (option.pieces = 2; option.pieces <= 8; option.pieces += option.pieces < 4 ? 1 : 2)
+        if (tiles * option.pieces <= 2 * units && search->product.steps >= 6 * option.pieces)
+            cost_consider(search, option);
+}
+
+/* Most of the tile lies in the product. */
+static bool cost_suits(const cost_product *product, int32_t rows, int32_t cols)
+{
+    return (rows <= 64 || rows < 2 * product->rows) && (cols <= 16 || cols < 2 * product->cols);
 }
 
 static void cost_consider_all(cost_search *search, int32_t depth, bool swapped)
@@ -284,25 +343,31 @@ static void cost_consider_all(cost_search *search, int32_t depth, bool swapped)
 #define GEMM_TILE(rows, cols) {rows, cols},
 #include "lib/gemm.def"
     };
-    static const int32_t wide[][3] = {
-#define GEMM_WIDE(rows, cols, more) {rows, cols, more},
+    static const int32_t wide[][4] = {
+#define GEMM_WIDE(rows, cols, more) {rows, cols, more, 0},
+#include "lib/gemm.def"
+#define GEMM_TEAM(blocks, rows, cols, more) {rows, cols, more, blocks},
 #include "lib/gemm.def"
     };
+    const cost_product *product = &search->product;
     for (size_t i = 0; i < TS_COUNT(tiles); i++) {
         gemm_option option = gemm_option_of(tiles[i][0], tiles[i][1], depth);
         option.swapped = swapped;
-        if (!(search->ways & COST_ALONE) || cost_blocks(&search->product, &option) > search->sms)
-            cost_consider_tails(search, option);
-        bool is_fine = search->ways & COST_FINE;
+        if (!cost_suits(product, option.rows, option.cols) && option.rows * option.cols != 64 * 64)
+            continue;
+        cost_consider_tails(search, option, 4);
         if (search->ways & COST_CUT)
-            (is_fine ? cost_consider_fine_pieces : cost_consider_pieces)(search, option);
-        if (search->ways & COST_ALONE)
-            (is_fine ? cost_consider_fine_alone : cost_consider_alone)(search, option);
+            cost_consider_pieces(search, option);
+        if (search->ways & COST_CLUSTERS) {
+            cost_consider_alone(search, option);
+            cost_consider_shared_pieces(search, option);
+        }
     }
-    for (size_t i = 0; i < TS_COUNT(wide) && search->ways & COST_ALONE; i++) {
+    for (size_t i = 0; i < TS_COUNT(wide) && search->ways & COST_CLUSTERS; i++) {
         gemm_option option = gemm_option_of(wide[i][0], wide[i][1], depth);
-        option.more = wide[i][2], option.swapped = swapped;
-        cost_consider(search, option);
+        option.more = wide[i][2], option.swapped = swapped, option.team = wide[i][3];
+        if (cost_suits(product, option.rows, option.cols + option.more))
+            cost_consider_team(search, option);
     }
 }
 
@@ -311,18 +376,18 @@ static cost_product cost_product_of(const gemm_shape *shape, bool swapped)
 {
     return (cost_product){.rows = swapped ? shape->n : shape->m, .cols = swapped ? shape->m : shape->n,
                           .steps = gemm_cdiv(shape->k, 128 / shape->item_bytes), .batch = TS_MAX(1, shape->batch),
-                          .row_lines = shape->ragged[swapped] ? COST_RAGGED : 1,
-                          .col_lines = shape->ragged[!swapped] ? COST_RAGGED : 1, .after = shape->after};
+                          .sms = shape->sms, .row_lines = shape->ragged[swapped] ? COST_RAGGED : 1,
+                          .col_lines = shape->ragged[!swapped] ? COST_RAGGED : 1,
+                          .row_across = shape->across[swapped], .col_across = shape->across[!swapped],
+                          .after = shape->after};
 }
 
 gemm_option ts__gemm_cheapest(const gemm_shape *shape, double *clocks)
 {
     int32_t depth = (int32_t)(128 / shape->item_bytes);
-    cost_search search = {.product = cost_product_of(shape, false), .sms = shape->sms, .ways = COST_WALK};
+    cost_search search = {.product = cost_product_of(shape, false), .ways = COST_WALK};
     if (!shape->batch && shape->after == 1)
-        search.ways |= shape->clusters ? COST_CUT | COST_ALONE : COST_CUT;
-    if (shape->ragged[0] || shape->ragged[1] || shape->copied)
-        search.ways |= COST_FINE;
+        search.ways |= shape->clusters ? COST_CUT | COST_CLUSTERS : COST_CUT;
     cost_consider_all(&search, depth, false);
     if (search.ways & COST_CUT) {
         search.product = cost_product_of(shape, true);
@@ -342,8 +407,22 @@ static double cost_raw(const gemm_shape *shape, const gemm_option *option, int64
     int64_t steps = gemm_cdiv(gemm_cdiv(shape->k, option->depth), option->pieces);
     double blocks = fmax(1, (double)(tiles * option->pieces) / ((double)shape->sms * COST_RAW_BLOCKS));
     double work = blocks * (double)steps * (COST_RAW_STEP + step * option->depth);
-    double memory = 2 * ((m + n) * (double)shape->k + m * n) / COST_MEMORY;
-    return cost_together(work, memory, COST_OVERLAP) + cost_pieces(option->pieces, area * (double)tiles);
+    double memory = 2 * ((m + n) * (double)shape->k + m * n) / COST_RAW_MEMORY;
+    return COST_RAW_START + cost_together(work, memory, 2) + cost_pieces(option->pieces, area * (double)tiles);
+}
+
+static void cost_consider_raw(cost_search *search, const gemm_shape *shape, gemm_option option)
+{
+    static const int32_t counts[] = {1, 2, 3, 4, 6, 8, 12, 16, 24, 32};
+    int64_t rows = option.swapped ? shape->n : shape->m, cols = option.swapped ? shape->m : shape->n;
+    int64_t tiles = gemm_cdiv(rows, option.rows) * gemm_cdiv(cols, option.cols);
+    if (option.rows >= 4 * TS_MAX(rows, 16) || option.cols >= 4 * TS_MAX(cols, 16))
+        return;
+    for (size_t i = 0; i < TS_COUNT(counts); i++) {
+        option.pieces = counts[i];
+        if (counts[i] == 1 || (tiles * counts[i] <= 8 * shape->sms && shape->k >= 96 * counts[i]))
+            cost_keep(search, option, cost_raw(shape, &option, tiles));
+    }
 }
 
 gemm_option ts__gemm_raw(const gemm_shape *shape, double *clocks)
@@ -353,13 +432,12 @@ gemm_option ts__gemm_raw(const gemm_shape *shape, double *clocks)
 #include "lib/gemm.def"
     };
     cost_search search = {0};
-    for (size_t i = 0; i < TS_COUNT(tiles); i++) {
-        gemm_option option = gemm_option_of(tiles[i][0], tiles[i][1], tiles[i][2]);
-        int64_t count = gemm_cdiv(shape->m, option.rows) * gemm_cdiv(shape->n, option.cols);
-        for (option.pieces = 1; option.pieces <= 16; option.pieces *= 2)
-            if (option.pieces == 1 || (count * option.pieces <= 6 * shape->sms && shape->k >= 96 * option.pieces))
-                cost_keep(&search, option, cost_raw(shape, &option, count));
+    for (size_t i = 0; i < 2 * TS_COUNT(tiles); i++) {
+        gemm_option option = gemm_option_of(tiles[i / 2][0], tiles[i / 2][1], tiles[i / 2][2]);
+        option.swapped = i % 2;
+        cost_consider_raw(&search, shape, option);
     }
+    ts_assert(search.has_best);
     *clocks = search.least;
     return search.best;
 }
@@ -407,7 +485,7 @@ gemm_option ts__gemm_grouped(const gemm_shape *shape, bool wgmma, gemm_kind kind
         return gemm_option_of(cost_others[best].rows, cost_others[best].cols, cost_others[best].depth);
     for (size_t i = 0; i < TS_COUNT(tiles); i++) {
         double rows = tiles[i][0], waste = rows / 2; /* a group's last tile is half full */
-        double step = cost_step(&product, tiles[i][0], tiles[i][1], 0, COST_ARRIVAL);
+        double step = cost_step(&product, &(cost_block){tiles[i][0], tiles[i][1], 0, 0, 0, 1, 1}, COST_ARRIVAL);
         double cost = ((double)shape->m + waste) / rows * (double)gemm_cdiv(shape->n, tiles[i][1]) * step;
         if (i && cost >= least)
             continue;

@@ -1,12 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Products that are deep but small: how many pieces of K keep a GPU busy, and which tile then takes the least time.
- * Times are in clocks of one multiprocessor of an H200; the tables are in gemm.def.
+ * Products without wgmma that are deep but small: how many pieces of K keep a GPU busy, and which tile then takes the
+ * least time. Times are in clocks of one multiprocessor of an H200; the tables are in gemm.def.
  */
 #include "lib/gemm.h"
 #include <math.h>
-
-/* ---- on wgmma -------------------------------------------------------------------------------------- */
 
 typedef struct deep_best {
     bool has_any;
@@ -20,49 +18,6 @@ static void deep_keep(deep_best *best, double cost, gemm_option option)
         return;
     *best = (deep_best){true, cost, option};
 }
-
-/* `step`: clocks of 128 bytes of K. */
-static double deep_cost(const gemm_shape *shape, const gemm_option *option, int64_t steps, int64_t step)
-{
-    double work = (double)gemm_cdiv(steps, option->pieces * option->ctas) * (double)step;
-    double sums = option->ctas > 1 ? GEMM_DEEP_MEETING : 0;
-    if (option->pieces > 1) /* whole clocks */
-        sums = GEMM_DEEP_ADDING + floor(option->pieces * (double)shape->m * (double)shape->n * 8 / GEMM_DEEP_RATE);
-    return GEMM_DEEP_START + work + sums;
-}
-
-bool ts__gemm_deep(const gemm_shape *shape, gemm_option *out)
-{
-    static const struct {
-        int32_t rows, cols, alone, shared;
-    } tiles[] = {
-#define GEMM_DEEP(rows, cols, alone, shared) {rows, cols, alone, shared},
-#include "lib/gemm.def"
-    };
-    int64_t depth = 128 / shape->item_bytes, steps = gemm_cdiv(shape->k, depth), sms = shape->sms;
-    if (TS_MIN(shape->m, shape->n) <= 32 || steps < 16 || shape->m * shape->n > sms * 128 * 128 * 2 / 3)
-        return false;
-    deep_best best = {0};
-    for (size_t i = 0; i < TS_COUNT(tiles); i++) {
-        int64_t count = gemm_cdiv(shape->m, tiles[i].rows) * gemm_cdiv(shape->n, tiles[i].cols);
-        if (count > sms)
-            continue;
-        int64_t most = TS_MIN(16, TS_MIN(sms / count, steps / 8)); /* at least 8 steps for each */
-        gemm_option option = gemm_option_of(tiles[i].rows, tiles[i].cols, (int32_t)depth);
-        option.ctas = 1;
-        deep_keep(&best, deep_cost(shape, &option, steps, tiles[i].alone), option);
-        option.ctas = 2;
-        if (most >= 2)
-            deep_keep(&best, deep_cost(shape, &option, steps, tiles[i].shared), option);
-        option.ctas = 1;
-        for (option.pieces = 2; option.pieces <= most; option.pieces++)
-            deep_keep(&best, deep_cost(shape, &option, steps, tiles[i].alone), option);
-    }
-    *out = best.option;
-    return best.has_any && best.option.pieces * best.option.ctas > 1;
-}
-
-/* ---- without wgmma --------------------------------------------------------------------------------- */
 
 enum { DEEP_SPEEDS = 8, DEEP_PIECES = 64 };
 

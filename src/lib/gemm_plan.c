@@ -205,51 +205,30 @@ static int64_t plan_stride(const ts_arg *array, uint32_t axis)
     return axis ? 1 : array->shape[1];
 }
 
-/* The copy that TMA needs, which can load a matrix as it is with one axis of unit stride (that of K if `major`) and
- * everything else in units of 16 bytes. */
-static ts_gemm_copy plan_copy(const ts_arg *array, int32_t k_axis, bool major)
+/* Whether TMA can load a matrix as it is: one axis of unit stride (that of K if `major`), and everything else in units
+ * of 16 bytes. `*unit`: that axis, or the one that a copy should have it along. */
+static bool plan_lies(const ts_arg *array, int32_t k_axis, bool major, int32_t *unit)
 {
-    int64_t bytes = (int64_t)ts_dtype_bytes((ts_dtype)array->dtype), step = 16 / bytes;
-    int32_t unit = -1;
+    int64_t step = 16 / (int64_t)ts_dtype_bytes((ts_dtype)array->dtype);
+    *unit = -1;
     for (int32_t axis = 0; axis < 2; axis++) /* the last one, if both are */
         if (plan_stride(array, (uint32_t)axis) == 1 && (!major || axis == k_axis))
-            unit = axis;
+            *unit = axis;
     bool is_aligned = ((uintptr_t)array->value.data & 15) == 0;
-    if (unit >= 0 && is_aligned && plan_stride(array, 1 - (uint32_t)unit) % step == 0)
-        return (ts_gemm_copy){.unit = -1};
-    unit = unit < 0 ? k_axis : unit;
-    return (ts_gemm_copy){unit, {array->shape[1 - unit], gemm_cdiv(array->shape[unit], step) * step}};
+    bool lies = *unit >= 0 && is_aligned && plan_stride(array, 1 - (uint32_t)*unit) % step == 0;
+    *unit = *unit < 0 ? k_axis : *unit;
+    return lies;
+}
+
+/* A copy whose lines begin at multiples of 128 bytes, or of 16 where lines are short. */
+static ts_gemm_copy plan_copy(const ts_arg *array, int32_t unit)
+{
+    int64_t bytes = (int64_t)ts_dtype_bytes((ts_dtype)array->dtype), line = array->shape[unit];
+    int64_t step = (line * bytes >= GEMM_LONG_LINE ? 128 : 16) / bytes;
+    return (ts_gemm_copy){unit, {array->shape[1 - unit], gemm_cdiv(line, step) * step}};
 }
 
 /* ---- one product on a GPU -------------------------------------------------------------------------- */
-
-/* 65 to 128 rows of 16-bit elements beside a large operand that a cluster of two for each 64 of its columns reads: as
- * rows of the transposed product, with six stages, an H200 takes 0.94 of the time of other plans. */
-static bool plan_is_tall(const gemm_shape *shape)
-{
-    int64_t blocks = 2 * gemm_cdiv(shape->n, 64);
-    return shape->item_bytes == 2 && 64 < shape->m && shape->m <= 128 && shape->k >= 8192 &&
-           shape->sms * 3 / 4 <= blocks && blocks <= shape->sms;
-}
-
-/* Few tiles in both directions. Blocks that share multiprocessors are spread unevenly when they start early, which only
- * short products make up for. */
-static bool plan_deep(const gemm_shape *shape, bool wgmma, gemm_kind kind, gemm_option *out)
-{
-    int64_t low = TS_MIN(shape->m, shape->n), high = TS_MAX(shape->m, shape->n);
-    if (wgmma && shape->clusters && plan_is_tall(shape)) {
-        *out = gemm_option_of(64, 128, 64);
-        out->swapped = true, out->ctas = 2, out->stages = 6;
-        return true;
-    }
-    if (!wgmma) {
-        bool is_deep = ts__gemm_deep_other(shape, kind, out);
-        out->early = shape->k < 4096;
-        return is_deep;
-    }
-    bool is_compact = shape->m * shape->n <= shape->sms << 12 && (low > 128 || high < 1024);
-    return shape->clusters && is_compact && ts__gemm_deep(shape, out);
-}
 
 static gemm_kind plan_kind(uint8_t dtype)
 {
@@ -265,57 +244,55 @@ static bool plan_on_wgmma(const plan_job *job)
     return job->fast || !plan_is_float8(dtype);
 }
 
-/* How the lines of one product's operands begin, as they lie or as they are copied. Returns the bytes of copies. */
-static int64_t plan_look(const ts_gemm_desc *desc, const ts_gemm_plan *plan, gemm_shape *shape)
+/* The cheapest option on wgmma with operands that lie as they do, or copied where `copied` has their bit. */
+static double plan_with_copies(plan_job *job, const int32_t unit[2], uint32_t copied, gemm_option *option,
+                               ts_gemm_copy copies[2])
 {
-    const ts_arg *const operands[] = {desc->a, desc->b};
-    int64_t copied = 0;
-    for (int i = 0; i < 2; i++) {
-        const ts_gemm_copy *copy = &plan->copies[i];
-        uint32_t unit = plan_stride(operands[i], 1) == 1 ? 1 : 0;
-        int64_t line = copy->unit >= 0 ? copy->shape[1] : plan_stride(operands[i], 1 - unit);
-        shape->ragged[i] = line * shape->item_bytes % 128 != 0;
-        if (copy->unit >= 0)
-            copied += operands[i]->shape[0] * operands[i]->shape[1] * shape->item_bytes;
+    const ts_arg *const operands[] = {job->desc->a, job->desc->b};
+    int64_t bytes = 0;
+    double clocks;
+    for (uint32_t i = 0; i < 2; i++) {
+        const ts_arg *array = operands[i];
+        int64_t line = plan_stride(array, 1 - (uint32_t)unit[i]);
+        copies[i] = copied >> i & 1 ? plan_copy(array, unit[i]) : (ts_gemm_copy){.unit = -1};
+        line = copies[i].unit < 0 ? line : copies[i].shape[1];
+        bytes += copies[i].unit < 0 ? 0 : copies[i].shape[0] * copies[i].shape[1] * job->shape.item_bytes;
+        job->shape.across[i] = unit[i] != (i ? 0 : 1);
+        job->shape.ragged[i] = line * job->shape.item_bytes % 128 != 0;
     }
-    shape->copied = copied > 0;
-    return copied;
+    *option = ts__gemm_cheapest(&job->shape, &clocks);
+    return clocks + ts__gemm_copying(bytes);
 }
 
-/* Few rows beside an operand of 16 MiB or more, which is read once: a copy of it would take longer than the product. */
-static bool plan_is_low(const gemm_shape *shape, gemm_option *out)
-{
-    if (shape->m > 16 || shape->n * shape->k < 1 << 23)
-        return false;
-    *out = gemm_option_of(16, 64, 64);
-    for (int32_t pieces = 8; pieces >= 2 && out->pieces == 1; pieces /= 2)
-        if (shape->k >= 256 * pieces && gemm_cdiv(shape->n, 64) * pieces <= 6 * shape->sms)
-            out->pieces = pieces;
-    return true;
-}
-
-/* The option for one product on wgmma; `*shares`: it does without, and blocks share multiprocessors. */
+/* The option for one product on wgmma: operands that TMA cannot read are copied, others where that makes up for lines
+ * that begin between multiples of 128 bytes. `*shares`: it does without, and blocks share multiprocessors. */
 static gemm_option plan_choose_wgmma(plan_job *job, ts_gemm_plan *out, bool *shares)
 {
-    gemm_shape *shape = &job->shape;
-    bool is_16_bit = shape->item_bytes == 2;
-    gemm_option option;
-    double clocks, raw_clocks;
-    out->copies[0] = plan_copy(job->desc->a, 1, !is_16_bit);
-    out->copies[1] = plan_copy(job->desc->b, 0, !is_16_bit);
-    int64_t copied = plan_look(job->desc, out, shape);
-    bool lies_well = !copied && !shape->ragged[0] && !shape->ragged[1];
-    if ((lies_well || !is_16_bit) && plan_deep(shape, true, GEMM_KINDS, &option))
-        return option;
-    option = ts__gemm_cheapest(shape, &clocks);
-    if (!copied || !is_16_bit)
-        return option;
-    gemm_option raw = ts__gemm_raw(shape, &raw_clocks);
-    if (!plan_is_low(shape, &raw) && raw_clocks >= clocks + ts__gemm_copying(copied))
-        return option;
+    bool is_16_bit = job->shape.item_bytes == 2;
+    int32_t unit[2];
+    uint32_t needed = !plan_lies(job->desc->a, 1, !is_16_bit, &unit[0]);
+    needed |= (uint32_t)!plan_lies(job->desc->b, 0, !is_16_bit, &unit[1]) << 1;
+    gemm_option best, option;
+    double least = plan_with_copies(job, unit, needed, &best, out->copies), clocks;
+    uint32_t ragged = (job->shape.ragged[0] ? 1u : 0u) | (job->shape.ragged[1] ? 2u : 0u);
+    for (uint32_t more = 1; more < 4; more++) {
+        ts_gemm_copy copies[2];
+        if (more & (needed | ~ragged))
+            continue;
+        clocks = plan_with_copies(job, unit, needed | more, &option, copies);
+        if (clocks >= least)
+            continue;
+        least = clocks, best = option;
+        memcpy(out->copies, copies, sizeof copies);
+    }
+    if (!needed || !is_16_bit)
+        return best;
+    option = ts__gemm_raw(&job->shape, &clocks);
+    if (clocks >= least)
+        return best;
     out->copies[0].unit = out->copies[1].unit = -1;
     *shares = true;
-    return raw;
+    return option;
 }
 
 /* The option for one product; `*shares`: blocks that make many tiles share multiprocessors. */
@@ -326,7 +303,10 @@ static gemm_option plan_choose(plan_job *job, ts_gemm_plan *out, bool *shares)
     *shares = !plan_on_wgmma(job);
     if (!*shares)
         return plan_choose_wgmma(job, out, shares);
-    return plan_deep(&job->shape, false, kind, &option) ? option : ts__gemm_without_wgmma(&job->shape, kind);
+    if (!ts__gemm_deep_other(&job->shape, kind, &option))
+        return ts__gemm_without_wgmma(&job->shape, kind);
+    option.early = job->shape.k < GEMM_EARLY_K; /* others are spread unevenly over multiprocessors that they share */
+    return option;
 }
 
 /* ---- writing a plan -------------------------------------------------------------------------------- */
@@ -361,10 +341,10 @@ static void plan_write(const plan_job *job, const gemm_option *option, ts_lib_ke
     out->flags = option->early ? TS_LAUNCH_PDL : 0;
     out->swapped = option->swapped;
     out->grid[0] = blocks, out->grid[1] = out->grid[2] = 1;
-    if (option->ctas) {
-        out->hints.num_ctas = (uint8_t)option->ctas;
-        out->hints.num_stages = (uint8_t)(option->shared ? ts__gemm_stages(option) : option->stages);
-        out->hints.occupancy = option->shared ? 2 : 0;
+    out->hints.num_ctas = (uint8_t)TS_MAX(option->ctas, option->team);
+    if (option->shared) {
+        out->hints.num_stages = (uint8_t)ts__gemm_stages(option);
+        out->hints.occupancy = 2;
     }
     plan_put_constants(job, option, out);
 }
@@ -381,9 +361,7 @@ static void plan_one(plan_job *job, ts_gemm_plan *out)
                            : option.more     ? TS_LIB_wide_gemm
                                              : TS_LIB_gemm;
     if (!shares && !option.ctas && option.pieces == 1)
-        blocks = TS_MIN(blocks, job->shape.sms);
-    if (option.pieces > 1)
-        option.ctas = 0;
+        blocks = TS_MIN(blocks, ts__gemm_clusters(job->shape.sms, option.team));
     plan_write(job, &option, kernel, blocks, out);
     if (option.pieces == 1)
         return;

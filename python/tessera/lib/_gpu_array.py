@@ -86,8 +86,8 @@ def copied(arrays: list[Any], copies: Sequence[Copy | None], stream: Any) -> lis
             continue
         unit, shape = wanted
         source = array if unit == 1 else array.T
-        copy = room(shape, dtype_name(array), device_of(array), stream)
-        blocks += ct.cdiv(shape[0], COPY_TILE[0]) * ct.cdiv(shape[1], COPY_TILE[1])
+        copy = room(shape, dtype_name(array), device_of(array), stream)[:, : array.shape[unit]]
+        blocks += ct.cdiv(shape[0], COPY_TILE[0]) * ct.cdiv(copy.shape[1], COPY_TILE[1])
         pairs += [source, copy]
         found[i] = copy if unit == 1 else copy.T
     if pairs:

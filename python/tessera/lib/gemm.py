@@ -302,8 +302,9 @@ def gemm(
 
     Notes
     -----
-    On a GPU operands whose rows are not aligned to 16 bytes are copied first, and a product with few tiles is cut
-    along K. The result does not depend on the order in which blocks run.
+    On a GPU operands whose rows are not aligned to 16 bytes are copied first, where reading them as they lie takes
+    longer, and others whose rows do not begin at multiples of 128 bytes where that pays; a product with few tiles is
+    cut along K. The result does not depend on the order in which blocks run.
     """
     if tile is not None:
         tile = check.tile("gemm", "tile", tile, 3)

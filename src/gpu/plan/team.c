@@ -24,8 +24,8 @@
 #include "ir/note.h"
 #include "pass/alias.h"
 
-/* Rows that each keeps of a product where it can, and must, columns that it must; log2 of the sums that eight warps have
- * registers for; bound of an index, far outside of every array of such tiles. */
+/* Rows that each keeps of a product where it can, and must, columns that it must; log2 of the sums that eight warps
+ * have registers for; bound of an index, far outside of every array of such tiles. */
 enum { TEAM_ROWS = 128, TEAM_LEAST_ROWS = 64, TEAM_COLUMNS = 32, TEAM_LOG_SUMS = 15, TEAM_FAR = 1 << 25 };
 
 typedef struct team_job {
