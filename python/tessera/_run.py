@@ -9,6 +9,7 @@ package is touched. A real ``cuda`` package that is installed keeps its other su
 
 from __future__ import annotations
 
+import builtins
 import importlib
 import importlib.abc
 import importlib.machinery
@@ -17,6 +18,7 @@ import runpy
 import sys
 import types
 from collections.abc import Sequence
+from typing import Any
 
 from ._errors import did_you_mean
 
@@ -36,6 +38,7 @@ ALIASES = {
     "cuda.jit": "tessera.cuda._auto",
     "cuda.pathfinder": "tessera.pathfinder",
     "cuda.profiler": "tessera.profiler",
+    "cupynumeric": "tessera.numeric",
     "numba.cuda.cudadrv": "tessera.cuda._cudadrv",
     "numba.cuda": "tessera.cuda",
     "pycuda": "tessera.pycuda",
@@ -56,11 +59,12 @@ PARENTS = {
 }
 # Tells child processes what to do; _alias/sitecustomize.py reads it.
 VARIABLE = "TESSERA_ALIASES"
-USAGE = """usage: python -m tessera run [--strict] (SCRIPT | -m MODULE) [ARGS...]
+USAGE = """usage: python -m tessera run [--strict] [--numpy] (SCRIPT | -m MODULE) [ARGS...]
 
 The script's `cuda.tile`, `cuda.tiles`, `cuda.bindings`, `cuda.compute`, `cuda.coop`, `cuda.core`, `cuda.jit`,
-`cuda.pathfinder`, `cuda.profiler`, `numba.cuda` and `pycuda` are Tessera's, in child processes too. Other parts of an
-installed `cuda` or `numba` package stay importable, unless --strict."""
+`cuda.pathfinder`, `cuda.profiler`, `cupynumeric`, `numba.cuda` and `pycuda` are Tessera's, in child processes too.
+Other parts of an installed `cuda` or `numba` package stay importable, unless --strict. With --numpy the script's own
+`import numpy` gives `tessera.numeric`; what it imports has NumPy."""
 # Modules of cuda-python 11, and where their names are since.
 RETIRED = {
     "cuda.cuda": "cuda.bindings.driver",
@@ -169,16 +173,36 @@ def _tell_children(strict: bool) -> None:
     os.environ[VARIABLE] = "strict" if strict else "1"
 
 
+def _import_of_numpy(name: str, globals: Any = None, locals: Any = None, fromlist: Any = (), level: int = 0) -> Any:
+    """``__import__`` of a script whose NumPy is `tessera.numeric`."""
+    if level or name.partition(".")[0] != "numpy":
+        return builtins.__import__(name, globals, locals, fromlist, level)
+    package = importlib.import_module("tessera.numeric")
+    module: Any = package
+    for part in name.split(".")[1:]:
+        module = getattr(module, part)
+    return module if fromlist else package
+
+
+def _script_globals(numpy: bool) -> dict[str, Any]:
+    if not numpy:
+        return {}
+    return {"__builtins__": {**vars(builtins), "__import__": _import_of_numpy}}
+
+
 def main(arguments: list[str]) -> int:
     """Runs a script or module as ``__main__`` with the rest of the line as its arguments."""
-    strict = arguments[:1] == ["--strict"]
-    words = arguments[1:] if strict else arguments
+    words, options = arguments, set()
+    while words[:1] in (["--strict"], ["--numpy"]):
+        options.add(words[0])
+        words = words[1:]
+    strict, given = "--strict" in options, _script_globals("--numpy" in options)
     is_module = words[:1] == ["-m"]
     if words[:1] in (["-h"], ["--help"]):
         print(USAGE)
         return 0
     if words and words[0].startswith("-") and not is_module:
-        hint = did_you_mean(words[0], ["--strict", "--help", "-m"])
+        hint = did_you_mean(words[0], ["--strict", "--numpy", "--help", "-m"])
         print(f"tessera run: there is no option {words[0]!r}{hint}\n{USAGE}", file=sys.stderr)
         return 2
     if len(words) < 1 + is_module:
@@ -193,11 +217,11 @@ def main(arguments: list[str]) -> int:
         if is_module:
             sys.argv = words[1:]
             sys.path.insert(0, os.getcwd())
-            runpy.run_module(words[1], run_name="__main__", alter_sys=True)
+            runpy.run_module(words[1], given, run_name="__main__", alter_sys=True)
         else:
             sys.argv = words
             sys.path.insert(0, os.path.dirname(os.path.realpath(words[0])))
-            runpy.run_path(words[0], run_name="__main__")
+            runpy.run_path(words[0], given, run_name="__main__")
     except SystemExit as exc:
         if exc.code:
             raise
