@@ -203,14 +203,32 @@ class _Allocated:
         if status:
             raise CUDAError("cuMemAlloc", status, f"{nbytes} bytes")
         self.address = int(address)
-        weakref.finalize(self, _freed, self.address, ordinal).atexit = False
+        weakref.finalize(self, _freed, self.address, ordinal, _token(ordinal)).atexit = False
 
 
-def _freed(address: int, ordinal: int) -> None:
+_tokens: dict[int, Any] = {}
+
+
+def _token(ordinal: int) -> Any:
+    """An array of the GPU that a reset makes invalid."""
+    if ordinal not in _tokens or _is_lost(_tokens[ordinal]):
+        _tokens[ordinal] = _core.empty(1, "uint8", f"cuda:{ordinal}")
+    return _tokens[ordinal]
+
+
+def _is_lost(array: Any) -> bool:
+    try:
+        return not array.ptr
+    except BufferError:
+        return True
+
+
+def _freed(address: int, ordinal: int, token: Any) -> None:
     from ..bindings import driver
 
-    with in_context(ordinal):
-        driver.cuMemFree(address)
+    if not _is_lost(token):  # a reset has freed it, and the address may be another's since
+        with in_context(ordinal):
+            driver.cuMemFree(address)
 
 
 def _shareable(nbytes: int) -> Any:

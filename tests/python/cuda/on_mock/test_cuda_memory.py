@@ -171,3 +171,27 @@ def test_kernels_of_tiles_come_after_it_too(mock: MockState) -> None:
     assert mock.busy == 0
     with pytest.raises((TypeError, ValueError)):
         ct.launch(None, (1,), fill, (OnStream(array, "text"),))
+
+
+def test_memory_is_freed_once(mock: MockState, monkeypatch: pytest.MonkeyPatch) -> None:
+    from tessera import _core
+    from tessera.bindings import driver
+    from tessera.cuda._memory import deallocations
+
+    freed: list[int] = []
+    monkeypatch.setattr(driver, "cuMemFree", freed.append)
+    deallocations.clear()
+    freed.clear()
+    one = cuda.to_device(numpy.zeros(3))
+    address = one.gpu_data.address
+    del one
+    deallocations.clear()
+    assert freed == [address]
+    two = cuda.to_device(numpy.zeros(3))
+    _core.reset("cuda:0")
+    with pytest.raises(BufferError):
+        two.copy_to_host()
+    del two
+    deallocations.clear()
+    assert freed == [address]  # the reset has freed the other
+    assert cuda.to_device(numpy.ones(2)).copy_to_host().tolist() == [1, 1]
