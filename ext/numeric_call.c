@@ -193,6 +193,16 @@ static PyObject *call_with(core_state *state, ts_nd_call *call, PyObject *const 
     return result;
 }
 
+/* A result of no axes, NumPy's scalar, as an array where new ones lie; takes the scalar. */
+static PyObject *call_array_of(core_state *state, PyObject *scalar)
+{
+    PyObject *made = PyObject_CallOneArg(state->numeric->convert, scalar);
+    Py_DECREF(scalar);
+    if (made && numeric_is_array(state, made) && ND(made)->graph != numeric_graph(state))
+        Py_SETREF(made, PyObject_CallMethod(made, "_to", "O", Py_None));
+    return made;
+}
+
 /* ---- derived classes ----------------------------------------------------------------------------- */
 
 /* The first of n operands whose class derives from ndarray; NULL: none does. */
@@ -210,7 +220,7 @@ static PyObject *derived_wrap(core_state *state, PyObject *operand, PyObject *fu
 {
     bool is_scalar = !numeric_is_array(state, result);
     if (is_scalar)
-        Py_SETREF(result, PyObject_CallOneArg(state->numeric->convert, result));
+        result = call_array_of(state, result);
     PyObject *args = result ? PyTuple_New(n) : NULL, *made = NULL;
     for (Py_ssize_t i = 0; args && i < n; i++)
         PyTuple_SET_ITEM(args, i, Py_NewRef(x[i]));
@@ -426,7 +436,7 @@ static PyObject *call_vector(PyObject *self, PyObject *const *args, size_t flags
     if (derived)
         return derived_wrap(state, derived, self, args, info->n_in, result);
     if (result && options.as_array && !numeric_is_array(state, result))
-        Py_SETREF(result, PyObject_CallOneArg(state->numeric->convert, result));
+        result = call_array_of(state, result);
     return result;
 }
 

@@ -19,15 +19,19 @@ from ._ufunc import FUNCTIONS, copy_of
 
 INNER = ("contracted", "product", "matmul_operator")
 _multiply, _conjugate = FUNCTIONS["multiply"], FUNCTIONS["conjugate"]
+SMALL = 1 << 10  # multiplications of one matrix of a stack up to which a fold is faster than tiles
 LARGE = 1 << 15  # multiplications from which on the library's kernels are faster than a fold
+
+
+def _summed(products: ndarray, axis: int) -> ndarray:
+    if products.dtype == bool:
+        return f.asarray(_any_of(products, axis))
+    return f.asarray(_sum_of(products, axis, products.dtype))
 
 
 def _folded(a: ndarray, b: ndarray) -> ndarray:
     """a (.., M, K) @ b (.., K, N) as a fold of products, which are not stored."""
-    products = _multiply(a[..., :, :, None], b[..., None, :, :])
-    if products.dtype == bool:
-        return f.asarray(_any_of(products, -2))
-    return f.asarray(_sum_of(products, -2, products.dtype))
+    return _summed(f.asarray(_multiply(a[..., :, :, None], b[..., None, :, :])), -2)
 
 
 def _by_kernel(a: ndarray, b: ndarray) -> ndarray | None:
@@ -60,7 +64,7 @@ def product(a: ndarray, b: ndarray) -> ndarray:
     made = _by_kernel(a, b) if work >= LARGE else None
     if made is not None:
         return made
-    if work >= LARGE and dtype.char in "efd":
+    if work >= LARGE and a.shape[-2] * a.shape[-1] * b.shape[-1] > SMALL and dtype.char in "efd":
         return _by_batched_kernel(a, b)
     return _folded(a, b)
 
@@ -82,10 +86,11 @@ def _by_batched_kernel(a: ndarray, b: ndarray) -> ndarray:
 
 
 def contracted(a: ndarray, b: ndarray) -> ndarray:
-    """As :func:`product`; rows of one vector with columns of many are a fold, which needs no tiles."""
-    if a.shape[-2] == 1 or b.shape[-1] == 1:
-        return _folded(a, b)
-    return product(a, b)
+    """As :func:`product`; vectors with matrices are folds along rows or columns, which need no tiles."""
+    if b.shape[-1] == 1 and a.shape[-1] == b.shape[-2]:
+        products = f.asarray(_multiply(a, b[..., None, :, 0]))
+        return _summed(products, -1)[..., None]
+    return _folded(a, b) if a.shape[-2] == 1 and a.shape[-1] == b.shape[-2] else product(a, b)
 
 
 _NoValue = numpy._NoValue
@@ -198,7 +203,8 @@ def _given(made: ndarray, out: Any, casting: str = "same_kind") -> Any:
 
 
 def _matmul(a: ndarray, b: ndarray) -> ndarray:
-    made = product(a[None] if a.ndim == 1 else a, b[:, None] if b.ndim == 1 else b)
+    multiply = contracted if a.ndim == 1 or b.ndim == 1 else product
+    made = multiply(a[None] if a.ndim == 1 else a, b[:, None] if b.ndim == 1 else b)
     if b.ndim == 1:
         made = f.asarray(made)[..., 0]
     if a.ndim == 1:
@@ -212,8 +218,7 @@ def _vecdot(a: ndarray, b: ndarray) -> Any:
             "vecdot: Input operand 1 has a mismatch in its core dimension 0, with gufunc signature (n),(n)->() "
             f"(size {b.shape[-1]} is different from {a.shape[-1]})"
         )
-    products = f.asarray(_multiply(_conjugated(a), b))
-    return _any_of(products, -1) if products.dtype == bool else _sum_of(products, -1, products.dtype)
+    return _summed(f.asarray(_multiply(_conjugated(a), b)), -1)
 
 
 def _conjugated(a: ndarray) -> ndarray:
@@ -310,7 +315,7 @@ def matvec(x1: Any, x2: Any, /, out: Any = None, *, axes: Any = _NoValue, axis: 
     options = {"axes": axes, "axis": axis, "keepdims": keepdims, "casting": casting, "order": order, "dtype": dtype,
                "signature": signature}  # fmt: skip
     return _product_of(
-        "matvec", lambda a, b: product(a, b[..., None])[..., 0], x1, x2, (2, 1, 1), out, options
+        "matvec", lambda a, b: contracted(a, b[..., None])[..., 0], x1, x2, (2, 1, 1), out, options
     )
 
 
@@ -321,7 +326,7 @@ def vecmat(x1: Any, x2: Any, /, out: Any = None, *, axes: Any = _NoValue, axis: 
     options = {"axes": axes, "axis": axis, "keepdims": keepdims, "casting": casting, "order": order, "dtype": dtype,
                "signature": signature}  # fmt: skip
     return _product_of(
-        "vecmat", lambda a, b: product(_conjugated(a)[..., None, :], b)[..., 0, :], x1, x2, (1, 2, 1), out, options
+        "vecmat", lambda a, b: contracted(_conjugated(a)[..., None, :], b)[..., 0, :], x1, x2, (1, 2, 1), out, options
     )
 
 

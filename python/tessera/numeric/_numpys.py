@@ -226,6 +226,7 @@ def adopt(module: str) -> dict[str, Any]:
     return _adopted[module]
 
 
+@functools.cache
 def find(name: str) -> Any:
     """NumPy's function, class or object of this name as a Python program on our arrays; None: it is none."""
     theirs = getattr(numpy, name, None)
@@ -234,4 +235,5 @@ def find(name: str) -> Any:
     source = source_of(theirs)
     if source is None:
         return None
-    return _resolved(theirs, name)
+    found = _resolved(theirs, name)
+    return _core.NumericRoutine(found) if isinstance(found, types.FunctionType) else found

@@ -24,3 +24,9 @@ def test_transforms_factorizations_and_random_numbers_lie_where_asked(mock) -> N
         drawn = np.random.default_rng(1).normal(size=3)
     assert drawn.device == "cuda:0"
     assert (drawn.get() == numpy.random.default_rng(1).normal(size=3)).all()
+
+
+def test_results_of_no_axes_lie_where_new_arrays_do(mock) -> None:
+    with np.device("cuda"):
+        made = np.add(numpy.float64(3), 2, out=...)
+        assert made.device == "cuda:0"
