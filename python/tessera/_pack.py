@@ -196,6 +196,11 @@ class _Packer:
         if numpy:
             return self.add(tables.BUILTIN, self.text(f"numpy.{numpy}"))
         self.links += getattr(obj, "__tessera_links__", ())
+        functools = sys.modules.get("functools")  # who has none has made no partial
+        if functools and isinstance(obj, functools.partial):
+            from ._partial import function_of
+
+            return self.make_callable(function_of(obj), obj, key)
         helper = self.helper(obj)
         if isinstance(helper, FunctionType):
             return self.make_callable(helper, obj, key)

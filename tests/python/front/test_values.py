@@ -3,6 +3,8 @@
 """Values known at compile time and the run-time scalars among them: tuples, comprehensions, typed constants,
 literals that meet bools, division by zero."""
 
+import functools
+
 import ml_dtypes
 import numpy as np
 import pytest
@@ -368,3 +370,30 @@ def test_classes_hold_constants_and_functions():
     assert ints(kernel)[:5] == [3, 4, 5, 8, 10]
     with pytest.raises(LowerError, match="'Space'.* has no attribute 'Q'"):
         run(missing, np.zeros(8, np.int32))
+
+
+def weighted(a, b, c=1, *, d=0):
+    return a * b + c + d
+
+
+TWICE = functools.partial(weighted, 2)
+MOVED = functools.partial(TWICE, c=7)
+
+
+def test_partial_functions_are_called():
+    by_name = functools.partial(weighted, b=3, d=5)
+    total = functools.partial(ct.sum, axis=0)
+
+    def kernel(out):
+        t = ct.arange(4, dtype=ct.int32)
+        values = (TWICE(5), TWICE(5, 2, d=3), MOVED(4, d=1), by_name(2, c=9), by_name(2, d=0), total(t), MOVED(1, c=0))
+        for i, v in ct.static_iter(enumerate(values)):
+            ct.scatter(out, i, v)
+
+    def many(out):
+        ct.scatter(out, 0, TWICE(1, 2, 3))
+
+    want = [TWICE(5), TWICE(5, 2, d=3), MOVED(4, d=1), by_name(2, c=9), by_name(2, d=0), 6, MOVED(1, c=0)]
+    assert ints(kernel)[:7] == want
+    with pytest.raises(LowerError, match=r"weighted\(\) takes .* arguments, got 4"):
+        run(many, np.zeros(8, np.int32))
