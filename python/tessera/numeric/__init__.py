@@ -31,9 +31,6 @@ from . import (
     _sort,
     _ufunc,
 )
-from . import fft as fft
-from . import linalg as linalg
-from . import random as random
 from ._host import host_calls as host_calls
 from ._ndarray import ndarray
 
@@ -97,11 +94,12 @@ default_device, device, wait = _setup.default_device, _setup.device, _setup.wait
 
 
 # Modules that are imported when they are asked for.
-_LAZY = {name: name for name in ("lib", "ma", "polynomial", "testing")} | {"emath": "lib.scimath"}
+_LAZY = {_name: _name for _name in "fft lib linalg ma polynomial random testing".split()}
+_LAZY["emath"] = "lib.scimath"
 
 
 def __dir__() -> list[str]:
-    return sorted(name for name in globals() if not name.startswith("_"))
+    return sorted({name for name in globals() if not name.startswith("_")} | {*_LAZY})
 
 
 def __getattr__(name: str) -> Any:

@@ -12,7 +12,6 @@ import numpy
 from .. import _functions as f
 from .._host import give, take
 from .._ndarray import ndarray
-from . import _parallel
 from ._bits import PCG64
 from ._drawn import DOCS, drawn, shuffled
 
@@ -37,6 +36,15 @@ class Generator:
         """Generators of streams of their own, by the seed of this one."""
         return [Generator(each.bit_generator) for each in self._stream.spawn(n_children)]
 
+    def _parallel(self, size: Any, dtype: Any) -> ndarray | None:
+        """Numbers drawn by all of a device at once; None: NumPy is to draw them."""
+        if size is None or (isinstance(size, int) and size < 1 << 13):
+            return None
+        from . import _parallel
+
+        with self._lock:
+            return _parallel.random(self.bit_generator, size, dtype)
+
     def random(self, size: Any = None, dtype: Any = numpy.float64, out: Any = None) -> Any:
         """Numbers in [0, 1), all equally likely."""
         if isinstance(out, ndarray) and out.shape != () and (size is None or size == out.shape):
@@ -44,8 +52,7 @@ class Generator:
             shape: Any = out.shape if fits else None
         else:
             shape = size if out is None else None
-        with self._lock:
-            made = _parallel.random(self.bit_generator, shape, dtype)
+        made = self._parallel(shape, dtype)
         if made is None:
             return _random(self, size, dtype, out)
         return made if out is None else f.copy_of(made, out)
@@ -56,8 +63,7 @@ class Generator:
         if isinstance(low, (int, float)) and isinstance(high, (int, float)) and low <= high:
             reach = float(high) - float(low)
             if math.isfinite(reach):
-                with self._lock:
-                    made = _parallel.random(self.bit_generator, size, numpy.float64)
+                made = self._parallel(size, numpy.float64)
         if made is None:
             return _uniform(self, low, high, size)
         return f.asarray(made * reach + float(low))
