@@ -366,14 +366,14 @@ class Memory:
         return POOL if self.storage is POOL else taken
 
     def _pooled(self, needs: tuple[tuple[Any, int], ...], counters: int) -> list[Any]:
-        from .. import cuda
+        from ..cuda._arrays import pooled_array
 
         key = (_core._current_device(), threading.get_ident(), needs)
         with _lock:
             found = None if self.stream else _kept.pop(key, None)  # an algorithm that this one stands on takes others
         is_new = found is None or is_lost(found[0])
         if found is None or is_new:
-            found = [cuda.device_array(max(1, count), dtype, stream=self.stream) for dtype, count in needs]
+            found = [pooled_array(max(1, count), dtype, self.stream) for dtype, count in needs]
         if is_new or on_cpu():  # there a kernel may have been interrupted, or ended by what an operator raised
             self._clear(found[:counters])
         taken = getattr(_calls, "taken", None)

@@ -370,9 +370,9 @@ def _written(recording: Recording, wait: Callable[[], Any] | None) -> Callable[[
 
 
 def _new(n: int, dtype: Any) -> Any:
-    from ..cuda import device_array
+    from ..cuda._arrays import pooled_array
 
-    return device_array(n, dtype)
+    return pooled_array(n, dtype)
 
 
 def is_lost(array: Any) -> bool:

@@ -83,9 +83,9 @@ def _moved(value: Any, device: int, copies_in: bool, copies_out: bool, back: lis
     if device < CUDA:
         return value if copies_out or not hasattr(value, "copy") else value.copy()
     if _is_record(value):
-        from ._arrays import to_device
+        from ._arrays import placed
 
-        records = to_device(value)
+        records = placed(value)
         if copies_out:
             back.append(lambda: records.copy_to_host(value))
         return records

@@ -50,7 +50,13 @@ def device_array(
     if order not in ("C", "F"):
         raise ValueError(f"must be either C/F order, not {order!r}")
     strides = row_major(shape, found.itemsize, order) if strides is None else _prepared_shape(strides)
-    return DeviceNDArray(shape, strides, found, stream)
+    return DeviceNDArray(shape, strides, found, stream, shared=True)
+
+
+def pooled_array(shape: Any, dtype: Any, stream: Any = 0) -> DeviceNDArray:
+    """A new array out of Tessera's pool, for what no other process opens."""
+    shape, found = _prepared_shape(shape), dtype_of(dtype)
+    return DeviceNDArray(shape, row_major(shape, found.itemsize), found, stream)
 
 
 def like(ary: Any) -> tuple[Any, Any, Any]:
@@ -73,7 +79,7 @@ def like(ary: Any) -> tuple[Any, Any, Any]:
 def device_array_like(ary: Any, stream: Any = 0) -> DeviceNDArray:
     """A new device array with shape, dtype and order of axes of another array."""
     shape, strides, dtype = like(ary if hasattr(ary, "dtype") else numpy.asarray(ary))
-    return DeviceNDArray(shape, strides, dtype, stream)
+    return DeviceNDArray(shape, strides, dtype, stream, shared=True)
 
 
 def to_device(obj: Any, stream: Any = 0, copy: bool = True, to: Any = None) -> Any:
@@ -96,29 +102,33 @@ def to_device(obj: Any, stream: Any = 0, copy: bool = True, to: Any = None) -> A
         return obj
     if is_cuda_array(obj):
         return as_device_array(obj)
+    return placed(obj, stream, copy, True)
+
+
+def placed(obj: Any, stream: Any = 0, copy: bool = True, shared: bool = False) -> Any:
+    """A host array or record in device memory, out of Tessera's pool unless it is to be shared."""
     if isinstance(obj, numpy.void):
-        record = DeviceRecord(obj.dtype, stream)
+        record = DeviceRecord(obj.dtype, stream, shared=shared)
         if copy:
             record._write(numpy.asarray(obj), stream)
         return record
     host = numpy.asarray(obj) if not isinstance(obj, numpy.ndarray) else obj
-    made = _of_host(host, stream)
+    made = _of_host(host, stream, shared)
     if copy and host.size:
         core = without_broadcast(host)
         made._with(made._elements[core])._write(host[core], stream)
     return made
 
 
-def _of_host(host: Any, stream: Any) -> DeviceNDArray:
+def _of_host(host: Any, stream: Any, shared: bool) -> DeviceNDArray:
     """Room for a host array; axes that are broadcast stay so."""
     zero = [s == 0 and n > 1 for s, n in zip(host.strides, host.shape)]
     if not any(zero):
-        if host.size == 0:
-            return DeviceNDArray(host.shape, host.strides, host.dtype, stream)
-        return device_array_like(host, stream)
+        strides = host.strides if host.size == 0 else like(host)[1]
+        return DeviceNDArray(host.shape, strides, host.dtype, stream, shared=shared)
     kept = [n for n, z in zip(host.shape, zero) if not z]
     steps = iter(row_major(tuple(kept), host.itemsize))
-    return DeviceNDArray(host.shape, [0 if z else next(steps) for z in zero], host.dtype, stream)
+    return DeviceNDArray(host.shape, [0 if z else next(steps) for z in zero], host.dtype, stream, shared=shared)
 
 
 def as_cuda_array(obj: Any, sync: bool = True) -> DeviceNDArray:

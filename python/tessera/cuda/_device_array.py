@@ -98,7 +98,9 @@ class DeviceNDArrayBase:
     __array_priority__ = 100
     _is_mapped = _is_managed = False
 
-    def __init__(self, shape: Any, strides: Any, dtype: Any, stream: Any = 0, gpu_data: Any = None) -> None:
+    def __init__(
+        self, shape: Any, strides: Any, dtype: Any, stream: Any = 0, gpu_data: Any = None, shared: bool = False
+    ) -> None:
         shape = _prepared_shape(shape)
         strides = _prepared_shape(strides)
         dtype = numpy.dtype(dtype)
@@ -106,7 +108,7 @@ class DeviceNDArrayBase:
             raise ValueError("strides not match ndim")
         if gpu_data is None:
             extent = dtype.itemsize + sum((n - 1) * abs(s) for n, s in zip(shape, strides))
-            gpu_data = allocate(0 if 0 in shape else extent)
+            gpu_data = allocate(0 if 0 in shape else extent, shared)
         self._set(gpu_data, _at(gpu_data.address, shape, strides, dtype), stream)
 
     def _set(self, memory: Memory, elements: Any, stream: Any) -> None:
@@ -459,9 +461,11 @@ class DeviceNDArray(DeviceNDArrayBase):
 class DeviceRecord(DeviceNDArrayBase):
     """One record in device memory: ``r["field"]`` fetches, ``r["field"] = v`` stores."""
 
-    def __init__(self, dtype: Any, stream: Any = 0, gpu_data: Any = None, elements: Any = None) -> None:
+    def __init__(
+        self, dtype: Any, stream: Any = 0, gpu_data: Any = None, elements: Any = None, shared: bool = False
+    ) -> None:
         if elements is None:
-            super().__init__((), (), dtype, stream, gpu_data)
+            super().__init__((), (), dtype, stream, gpu_data, shared)
         else:
             self._set(gpu_data, elements, stream)
 

@@ -235,7 +235,7 @@ class _Builtin(BaseCUDAMemoryManager):
     def memalloc(self, size: int) -> Any:
         from ._memory import allocate
 
-        return allocate(size)
+        return allocate(size, shared=True)
 
     def reset(self) -> None:
         self.deallocations.clear()

@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Device memory of arrays: where it comes from (the driver, or a memory manager of the user), and when it goes back.
+"""Device memory of arrays: where it comes from (pools of Tessera, the driver, or a memory manager of the user), and
+when it goes back.
 
-Arrays of a GPU are allocated by the driver one by one, as numba's are, because any of them may be asked for what
-another process opens it with (``get_ipc_handle``): pools do not share single pieces so. Copies for one launch come out
-of Tessera's pool."""
+Arrays that a user makes on a GPU are allocated by the driver one by one, as numba's are, because any of them may be
+asked for what another process opens it with (``get_ipc_handle``): pools do not share single pieces so. Copies for
+launches, results of ufuncs and what algorithms keep come out of Tessera's pool."""
 
 from __future__ import annotations
 
@@ -164,8 +165,15 @@ def device_text(number: int | None = None) -> str:
     return "cpu" if number < CUDA else f"cuda:{number & 255}"
 
 
-def allocate(nbytes: int) -> Memory:
-    """New memory of the current device."""
+def allocate(nbytes: int, shared: bool = False) -> Memory:
+    """New memory of the current device.
+
+    Parameters
+    ----------
+    nbytes : int
+    shared : bool
+        Other processes may open it: on a GPU it comes from the driver itself, which takes longer than a pool.
+    """
     from ._managers import chosen
 
     manager = chosen()
@@ -174,7 +182,7 @@ def allocate(nbytes: int) -> Memory:
         return of_address(int(pointer.device_pointer_value), nbytes, pointer)
     if config.DISABLE_CUDA and _core._current_device() >= CUDA:
         raise CudaSupportError(DISABLED)
-    make = _shareable if _core._current_device() >= CUDA and nbytes else _pooled
+    make = _shareable if shared and nbytes and _core._current_device() >= CUDA else _pooled
     try:
         array = make(nbytes)
     except MemoryError:
@@ -227,7 +235,7 @@ def _freed(address: int, ordinal: int, token: Any) -> None:
     from ..bindings import driver
 
     if not _is_lost(token):  # a reset has freed it, and the address may be another's since
-        with in_context(ordinal):
+        with contextlib.suppress(CUDAError), in_context(ordinal):
             driver.cuMemFree(address)
 
 

@@ -136,9 +136,9 @@ def _placed(arr: Any, n: int, stream: Any) -> Any:
         return as_device_array(arr)
     if _core._current_device() < CUDA:
         return arr
-    from ._arrays import to_device
+    from ._arrays import placed
 
-    return to_device(numpy.asarray(arr)[:n], stream)
+    return placed(numpy.asarray(arr)[:n], stream)
 
 
 def _again(data: bytes) -> Reduce:

@@ -30,9 +30,9 @@ def operand_of(given: Any, number: int, stream: Any) -> Any:
         host = numpy.ascontiguousarray(host)
     if number < CUDA:
         return host
-    from ._arrays import to_device
+    from ._arrays import placed
 
-    return to_device(host, stream)
+    return placed(host, stream)
 
 
 def _has_device_items(given: Any) -> bool:
@@ -56,9 +56,9 @@ def cast_to(array: Any, dtype: Any, elementwise: bool) -> Any:
     if array.dtype == dtype or (elementwise and array.dtype.kind in "biufc"):
         return array
     if isinstance(array, DeviceNDArrayBase):
-        from ._arrays import to_device
+        from ._arrays import placed
 
-        return to_device(array.copy_to_host().astype(dtype), array.stream)
+        return placed(array.copy_to_host().astype(dtype), array.stream)
     return array.astype(dtype)
 
 

@@ -195,3 +195,22 @@ def test_memory_is_freed_once(mock: MockState, monkeypatch: pytest.MonkeyPatch) 
     deallocations.clear()
     assert freed == [address]  # the reset has freed the other
     assert cuda.to_device(numpy.ones(2)).copy_to_host().tolist() == [1, 1]
+
+
+def test_results_and_copies_come_out_of_the_pool(mock: MockState, monkeypatch: pytest.MonkeyPatch) -> None:
+    from tessera.cuda import _memory
+
+    asked: list[int] = []
+    shareable = _memory._shareable
+    monkeypatch.setattr(_memory, "_shareable", lambda nbytes: asked.append(nbytes) or shareable(nbytes))
+    cuda.device_array(3, "f4"), cuda.device_array_like(numpy.zeros(2)), cuda.to_device(numpy.zeros((2, 2)))
+    cuda.to_device(numpy.zeros(1, [("a", "i4")])[0])
+    assert asked == [12, 16, 32, 4]
+
+    @cuda.vectorize(["f8(f8)"])
+    def same(x: Any) -> Any:
+        return x
+
+    same(numpy.zeros(5))
+    same(cuda.device_array(5))
+    assert asked == [12, 16, 32, 4, 40]
