@@ -19,7 +19,7 @@ import numpy
 
 from ..cuda.libdevice import umul64hi
 from ._engine import (
-    POOL, THREADS, Memory, algorithm, checked_count, cores_for, count_of, kernel_of, on_cpu, stream_of,
+    POOL, THREADS, Memory, algorithm, checked_count, cores_for, count_of, items_in, kernel_of, on_cpu, stream_of,
 )  # fmt: skip
 from .iterators import iterator_of
 
@@ -59,14 +59,14 @@ def _copies(bins: int) -> int:
     return 0 if bins > _MOST_SHARED else 8 if bins <= 256 else 2 if bins <= 1024 else 1
 
 
-def _counting(load: Function, bin_of: Function, count: Any, copies: int) -> Callable[..., None]:
+def _counting(load: Function, bin_of: Function, count: Any, copies: int, number: Function) -> Callable[..., None]:
     from ..cuda import atomic, blockIdx, shared, syncthreads, threadIdx
 
     per_copy = THREADS // max(1, copies)  # threads
     size = {8: 256, 2: 1024, 1: _MOST_SHARED, 0: 1}[copies]
 
-    def histogram(samples: Any, n: Any, levels: Any, out: Any, bins: Any, rounds: Any) -> None:
-        s = shared.array(max(1, copies) * size, numpy.int32)
+    def histogram(samples: Any, n_: Any, levels: Any, out: Any, bins: Any, rounds: Any) -> None:
+        n, s = number(n_), shared.array(max(1, copies) * size, numpy.int32)
         t = threadIdx.x
         row = t // per_copy * size
 
@@ -103,12 +103,15 @@ def _counting(load: Function, bin_of: Function, count: Any, copies: int) -> Call
     return histogram
 
 
-def _counting_in_chunks(load: Function, bin_of: Function, count: Any, copies: int) -> Callable[..., None]:
+def _counting_in_chunks(
+    load: Function, bin_of: Function, count: Any, copies: int, number: Function
+) -> Callable[..., None]:
     from ..cuda import blockIdx, cg, gridDim
 
     each = tuple(range(copies))
 
-    def histogram(samples: Any, n: Any, levels: Any, out: Any, bins: Any, counts: Any) -> None:
+    def histogram(samples: Any, n_: Any, levels: Any, out: Any, bins: Any, counts: Any) -> None:
+        n = number(n_)
         part, parts, row = numpy.int64(blockIdx.x), numpy.int64(gridDim.x), bins + 1  # the first is of samples in none
         mine, first, last = part * copies * row, n * part // parts, n * (part + 1) // parts
         for b in range(mine, mine + copies * row):
@@ -130,7 +133,7 @@ def _counting_in_chunks(load: Function, bin_of: Function, count: Any, copies: in
     return histogram
 
 
-def _counting_bytes(load: Function, bin_of: Function, count: Any, dtype: Any) -> Callable[..., None]:
+def _counting_bytes(load: Function, bin_of: Function, count: Any, dtype: Any, number: Function) -> Callable[..., None]:
     """The same of samples of one byte."""
     from ..cuda import blockIdx, cg, gridDim
     from ..cuda._device import reinterpreted
@@ -143,8 +146,8 @@ def _counting_bytes(load: Function, bin_of: Function, count: Any, dtype: Any) ->
     def byte_of(v: Any) -> Any:
         return numpy.uint64(numpy.uint8(v) if is_bool else reinterpreted(v, numpy.uint8))
 
-    def histogram(samples: Any, n: Any, levels: Any, out: Any, bins: Any, counts: Any) -> None:
-        part, parts = numpy.int64(blockIdx.x), numpy.int64(gridDim.x)
+    def histogram(samples: Any, n_: Any, levels: Any, out: Any, bins: Any, counts: Any) -> None:
+        n, part, parts = number(n_), numpy.int64(blockIdx.x), numpy.int64(gridDim.x)
         mine, first, last = part * (_VALUE_COPIES * _VALUES), n * part // parts, n * (part + 1) // parts
         for b in range(mine, mine + _VALUE_COPIES * _VALUES):
             counts[b] = 0
@@ -254,7 +257,8 @@ def histogram_even(
         Edges of bins: one more than bins.
     lower_level, upper_level : numpy.number
         Of one dtype; samples below the first, or not below the second, and NaN are not counted.
-    num_samples : int
+    num_samples : int, or array of a device
+        Of an array the first element counts, as it is when the histogram is made.
     h_num_output_levels, h_lower_level, h_upper_level
         The same three as arrays of one element.
     stream, temp_storage
@@ -320,37 +324,38 @@ def histogram_range(
 
 def _histogram(rule: _Bins, samples: Any, d_histogram: Any, num_samples: Any, stream: Any, storage: Any) -> Any:
     output, stream, bins = iterator_of(d_histogram, "d_histogram"), stream_of(stream), rule.n
-    n = checked_count(num_samples, "num_samples", ("d_samples", samples))
+    n = items_in(num_samples, "num_samples", ("d_samples", samples))
     checked_count(bins, "the number of bins", ("d_histogram", output))
     is_in_a_row = getattr(output, "is_in_a_row", False)
     if output.value_type is None or output.value_type.dtype.kind not in "iu" or not is_in_a_row:
         raise TypeError("d_histogram must be an array of whole numbers")
     cast, copies = output.value_type.cast, _copies(bins)
     if on_cpu():
-        parts, copies = cores_for(n, max(_LEAST, bins)), _COPIES if bins <= _MOST_COPIED else 1
+        parts, copies = cores_for(n.most, max(_LEAST, bins)), _COPIES if bins <= _MOST_COPIED else 1
         dtype = samples.value_type and samples.value_type.dtype
         is_bytes = dtype is not None and dtype.kind in "iub" and dtype.itemsize == 1
         memory = Memory(storage, stream)
-        counts = numpy.int32 if n < 1 << 31 else numpy.int64
+        counts = numpy.int32 if n.most < 1 << 31 else numpy.int64
         found = memory.take(
             (counts, parts * (_VALUE_COPIES * _VALUES if is_bytes else copies * (bins + 1))), counters=0
         )
         if found is None:
             return memory.nbytes
-        key = (rule.key, samples.kind, output.kind, copies)
+        key = (rule.key, samples.kind, output.kind, copies, n.kind)
         if is_bytes:
-            kernel = kernel_of(_counting_bytes, key, lambda: (samples.load(), rule.make(), cast, dtype))
+            kernel = kernel_of(_counting_bytes, key, lambda: (samples.load(), rule.make(), cast, dtype, n.load()))
         else:
-            kernel = kernel_of(_counting_in_chunks, key, lambda: (samples.load(), rule.make(), cast, copies))
-        kernel[parts, 1, stream](samples.state, n, rule.levels, output.state[0], bins, found[0])
+            of_chunks = lambda: (samples.load(), rule.make(), cast, copies, n.load())  # noqa: E731
+            kernel = kernel_of(_counting_in_chunks, key, of_chunks)
+        kernel[parts, 1, stream](samples.state, n.state, rule.levels, output.state[0], bins, found[0])
         return None
     if storage is None:
         return 1
     kernel_of(_zeroing, output.kind, tuple)[-(-bins // THREADS), THREADS, stream](output.state[0], bins)
-    if n:
-        key = (rule.key, samples.kind, output.kind, copies)
-        kernel = kernel_of(_counting, key, lambda: (samples.load(), rule.make(), cast, copies))
-        rounds = max(1, min(_ROUNDS, n // (THREADS * ITEMS * _BLOCKS)))
-        blocks = -(-n // (THREADS * ITEMS * rounds))
-        kernel[blocks, THREADS, stream](samples.state, n, rule.levels, output.state[0], bins, rounds)
+    if n.most:
+        key = (rule.key, samples.kind, output.kind, copies, n.kind)
+        kernel = kernel_of(_counting, key, lambda: (samples.load(), rule.make(), cast, copies, n.load()))
+        rounds = max(1, min(_ROUNDS, n.most // (THREADS * ITEMS * _BLOCKS)))
+        blocks = -(-n.most // (THREADS * ITEMS * rounds))
+        kernel[blocks, THREADS, stream](samples.state, n.state, rule.levels, output.state[0], bins, rounds)
     return None

@@ -88,6 +88,16 @@ def test_searches(given):
     assert place[0] == (X[:n] == 7).sum()
 
 
+@pytest.mark.parametrize("dtype", (np.uint8, np.int64, np.float32))
+def test_histograms(given, dtype):
+    count, n = given
+    out, x = np.full(10, -7), X.astype(dtype)
+    levels = {"num_output_levels": 11, "lower_level": dtype(5), "upper_level": dtype(45)}
+    compute.histogram_even(d_samples=x, d_histogram=out, num_samples=count, **levels)
+    inside = X[:n][(X[:n] >= 5) & (X[:n] < 45)]
+    assert np.array_equal(out, np.bincount((inside - 5) // 4, minlength=10))
+
+
 def test_one_algorithm_counts_for_the_next():
     """Nothing is waited for between them."""
     x, out, total = cuda.to_device(X), cuda.device_array(N, np.int64), cuda.device_array(1, np.int64)
