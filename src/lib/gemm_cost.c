@@ -225,7 +225,8 @@ static double cost_adding(const cost_product *product, const gemm_option *option
 static bool cost_starts_early(const cost_product *product, const gemm_option *option, double work)
 {
     double moved = cost_bytes(product);
-    bool has_room = option->shared || option->pieces > 1 || cost_blocks(product, option) * 2 <= product->sms;
+    int64_t blocks = cost_blocks(product, option) * TS_MAX(1, option->team);
+    bool has_room = option->shared || option->pieces > 1 || blocks * 2 <= product->sms;
     return has_room || moved <= COST_EARLY_BYTES || work > COST_EARLY_WORK * moved / COST_MEMORY;
 }
 
@@ -308,7 +309,7 @@ static void cost_consider_alone(cost_search *search, gemm_option option)
     bool is_small = option.rows * option.cols <= 1 << 13 && option.rows <= 128;
     for (size_t i = 0; i < TS_COUNT(clusters); i++) {
         int64_t blocks = tiles * clusters[i].ctas;
-        bool fits = clusters[i].ctas < 4 ? blocks <= 4 * sms : 4 * blocks <= 5 * sms;
+        bool fits = clusters[i].ctas < 4 ? blocks <= 2 * sms : 4 * blocks <= 5 * sms;
         if (!fits || search->product.steps < clusters[i].steps)
             continue;
         option.ctas = clusters[i].ctas;

@@ -52,10 +52,10 @@ static void plans_of_a_gpu_compute_the_product(void)
         ts_lib_kernel kernel;
         bool swapped, copies[2];
     } cases[] = {
-        {TS_DTYPE_int8, 16, 300, 33, ROWS, ROWS, 0, TS_TARGET_SM90, 2, TS_LIB_gemm, true, {true, true}},
+        {TS_DTYPE_int8, 16, 300, 33, ROWS, ROWS, 0, TS_TARGET_SM90, 2, TS_LIB_wide_gemm, false, {true, true}},
         {TS_DTYPE_int8, 16, 40, 64, COLUMNS, COLUMNS, 0, TS_TARGET_SM80, 108, TS_LIB_gemm, false, {true, false}},
         {TS_DTYPE_int8, 17, 300, 64, ROWS, COLUMNS, 0, TS_TARGET_SM90, 4, TS_LIB_wide_gemm, false, {false, false}},
-        {TS_DTYPE_int8, 16, 128, 64, ROWS, ROWS, 0, TS_TARGET_SM90, 2, TS_LIB_slender_gemm, true, {false, true}},
+        {TS_DTYPE_int8, 16, 128, 64, ROWS, ROWS, 0, TS_TARGET_SM90, 2, TS_LIB_slender_gemm, false, {false, true}},
         {TS_DTYPE_float16, 16, 40, 512, ROWS, ROWS, 1, TS_TARGET_SM90, 132, TS_LIB_slender_gemm, false, {true, true}},
         {TS_DTYPE_float16, 16, 40, 33, ROWS, ROWS, 1, TS_TARGET_SM90, 132, TS_LIB_gemm, false, {false, false}},
         {TS_DTYPE_float16, 40, 16, 8191, ROWS, ROWS, 0, TS_TARGET_SM80, 108, TS_LIB_split_gemm, true, {false, false}},
