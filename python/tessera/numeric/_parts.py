@@ -140,6 +140,13 @@ def _modf(x: Any) -> tuple[Any, Any]:
     return _copysign(select(FUNCTIONS["isinf"](x), x.dtype.type(0), x - whole), x), whole
 
 
+def _spacing(x: Any) -> Any:
+    """Distances to the next number away from 0."""
+    x = f.asarray(_floats("spacing", x))
+    distance = f.asarray(_abs(x))
+    return _copysign(FUNCTIONS["nextafter"](distance, numpy.inf) - distance, x)
+
+
 def _integers(name: str, a: Any, b: Any) -> tuple[Any, Any]:
     dtype = f.result_type(a, b)
     if dtype.kind not in "iu":
@@ -183,6 +190,7 @@ FUNCTIONS_OF_PARTS = {
         Composed(_frexp, 2),
         Composed(_ldexp, 1),
         Composed(_modf, 2),
+        Composed(_spacing, 1),
         Composed(_gcd, 1, 0),
         Composed(_lcm, 1),
         Composed(_bitwise_count, 1),

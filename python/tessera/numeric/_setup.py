@@ -138,6 +138,8 @@ def of_host(array: numpy.ndarray[Any, Any], private: bool = False) -> Any:
         )
     if not array.dtype.isnative:
         array, private = array.astype(array.dtype.newbyteorder("=")), True
+    if not array.flags.aligned:
+        array, private = array.copy(), True
     low, high = numpy.lib.array_utils.byte_bounds(array)
     address = array.__array_interface__["data"][0]
     flags = (0 if array.flags.writeable else READONLY) | (PRIVATE if private else 0)

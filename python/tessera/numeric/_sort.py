@@ -20,17 +20,29 @@ _isnan = FUNCTIONS["isnan"]
 
 def _keys(a: ndarray) -> ndarray:
     """Keys that radix sort orders as NumPy does: every NaN last."""
-    if a.dtype.kind == "c":
-        raise NotImplementedError("tessera.numeric: sorting complex numbers is not there yet")
     if a.dtype.kind == "f":
         a = f.asarray(select(_isnan(a), numpy.array(numpy.nan, a.dtype), a))
     return a
+
+
+def _ordered_complex(a: ndarray, descending: bool) -> tuple[ndarray, ndarray]:
+    """Rows of complex numbers: by real, then imaginary parts; those with NaN last, in imaginary parts before real."""
+    from ._index import take_along_axis
+
+    last = _isnan(a.real).astype("i1") * 2 + _isnan(a.imag)
+    places = f.broadcast_to(f.arange(a.shape[-1]), a.shape).copy()
+    for key in (a.imag, a.real, f.asarray(last)):
+        _, step = ordered(take_along_axis(key, places, -1).copy(), True, descending)
+        places = take_along_axis(places, step, -1)
+    return take_along_axis(a, places, -1), places
 
 
 def ordered(a: ndarray, places: bool, descending: bool = False) -> tuple[ndarray, ndarray | None]:
     """Rows of a (.., n) sorted, stable; with the places where elements came from."""
     from tessera import compute
 
+    if a.dtype.kind == "c":
+        return _ordered_complex(a, descending)
     keys = _keys(a)
     keys = keys if keys.flags.c_contiguous else keys.copy("C")
     n, rows = a.shape[-1], a.size // max(a.shape[-1], 1)
@@ -101,6 +113,8 @@ def partition(
     """A copy with the elements at the places kth where sorting would put them."""
     a = f.asarray(a)
     extent = a.size if axis is None else a.shape[f.normalize(axis, a.ndim)]
+    if not a.size:
+        return f.ravel(a).copy() if axis is None else a.copy()
     if any(not -extent <= int(k) < extent for k in numpy.atleast_1d(numpy.asarray(kth))):
         raise ValueError(f"kth(={kth}) out of bounds ({extent})")
     return sort(a, axis)

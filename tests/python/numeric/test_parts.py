@@ -97,3 +97,23 @@ def test_shape_and_resize_in_place():
     m @= m * 2
     n @= n * 2
     same(m, n)
+
+
+def test_complex_numbers_are_sorted_by_real_then_imaginary_parts():
+    rng = np.random.default_rng(1)
+    x = (rng.integers(-2, 3, (4, 30)) + 1j * rng.integers(-2, 3, (4, 30))).astype("c8")
+    x[1, 3], x[2, 4], x[3, 5:8] = np.nan, complex(1, np.nan), [complex(np.nan, 2), complex(np.nan, np.nan), np.inf]
+    for axis in (0, 1):
+        same(tn.sort(tn.array(x), axis), np.sort(x, axis))
+        same(tn.argsort(tn.array(x), axis, stable=True), np.argsort(x, axis, stable=True))
+    same(tn.sort(tn.array(x), None), np.sort(x, None))
+
+
+def test_spacing_empty_partitions_and_memory_that_is_not_aligned():
+    for dtype in ("f4", "f8"):  # of negative float16 NumPy gives the positive distance
+        x = np.array([0.0, 1, -2, 1e-5, np.nan, 65504]).astype(dtype)
+        same(tn.spacing(tn.array(x)), np.spacing(x))
+    for axis in (0, 1, None):
+        same(tn.partition(tn.zeros((3, 0)), 0, axis), np.partition(np.zeros((3, 0)), 0, axis))
+    odd = np.frombuffer(bytes(range(33)), "u1")[1:].view("f8")
+    assert (np.asarray(tn.asarray(odd) + 0) == odd).all()
