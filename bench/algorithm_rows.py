@@ -107,7 +107,8 @@ SHAPES: dict[str, Callable[[np.ndarray], np.ndarray]] = {
 
 def in_shape(name: str) -> Data:
     shape = SHAPES[name]
-    return Data(lambda rng, n: {"x": np.ascontiguousarray(shape(rng.integers(0, 1 << 32, n, np.uint32)))}, "shape", name)
+    made = lambda rng, n: {"x": np.ascontiguousarray(shape(rng.integers(0, 1 << 32, n, np.uint32)))}  # noqa: E731
+    return Data(made, "shape", name)
 
 
 def _two_sets(rng: np.random.Generator, n: int) -> Arrays:

@@ -168,8 +168,8 @@ def _meeting(what: Choice) -> Function:
 
 
 def _before(load: Function, wanted: bool) -> tuple[Function, Function]:
-    """Functions of a kernel: what stands before a warp's items, and the item before a thread's j-th one. The lane before
-    holds it; the first lane has the last one's of the row before."""
+    """Functions of a kernel: what stands before a warp's items, and the item before a thread's j-th one. The lane
+    before holds it; the first lane has the last one's of the row before."""
     from ..cuda import shfl_sync, threadIdx
 
     def edge_of(ins: Any, at: Any, kept: Any) -> Any:
