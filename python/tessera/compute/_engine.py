@@ -37,7 +37,8 @@ THREADS = 256  # of a block, for all algorithms that do not say otherwise
 POOL: Any = enum.Enum("_Storage", "POOL").POOL  # temporary memory: of the pool, where the caller gives none
 _READ_LATER = ("d_", "k", "num_")  # how the names of arguments begin that a kernel reads
 _MOST_MADE = 1024  # kernels, and objects of `make_..`, that are kept; the oldest ones go first
-_MOST_KEPT = 1 << 20  # bytes of temporaries that are kept for the next call on the default stream
+_MOST_KEPT = 1 << 24  # bytes of temporaries of a call that are kept for the next on the default stream: new ones cost
+_ALL_KEPT = 1 << 28  # 0.1 ms after a wait, as drivers give memory back then; and of all calls
 
 _keeps = True  # what the next process needs of kernels; tests that change how they are made turn it off
 _kernels: dict[Any, Any] = {}
@@ -299,8 +300,10 @@ def _called(key: Any, function: Callable[..., Any], given: dict[str, Any]) -> An
 def _keep(taken: list[Any]) -> None:
     """Keeps the temporary memory of a call that went well for the next one."""
     with _lock:
+        room = _ALL_KEPT - sum(array.nbytes for arrays in _kept.values() for array in arrays)
         for key, arrays in taken:
-            if len(_kept) < 64:
+            room -= sum(array.nbytes for array in arrays)
+            if len(_kept) < 64 and room >= 0:
                 _kept[key] = arrays
 
 

@@ -142,7 +142,8 @@ def test_an_operator_that_captures_numbers_takes_the_short_way() -> None:
         assert out[1] == 1 + turn
 
 
-def test_much_temporary_memory_is_taken_anew() -> None:
+def test_much_temporary_memory_is_taken_anew(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(_engine, "_MOST_KEPT", 1 << 20)
     rng, n = np.random.default_rng(0), 300_000
     assert 4 * n > _engine._MOST_KEPT
     for _ in range(4):
