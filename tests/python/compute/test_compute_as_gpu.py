@@ -83,7 +83,7 @@ def interpret(monkeypatch, schedule, target=90):
     monkeypatch.setattr(_reduce, "_RUN", 2)
     monkeypatch.setattr(_onesweep, "_per_thread", lambda nbytes: max(1, min(8, 64 // nbytes)))  # so N are many tiles
     not_again(monkeypatch)
-    monkeypatch.setattr(cuda, "device_array", lambda n, dtype, stream=None: np.zeros(n, dtype), raising=False)
+    monkeypatch.setattr("tessera.cuda._arrays.pooled_array", lambda n, dtype, stream=None: np.zeros(n, dtype))
 
 
 @pytest.fixture
