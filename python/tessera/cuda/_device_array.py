@@ -435,7 +435,8 @@ class DeviceNDArray(DeviceNDArrayBase):
         given = as_device_array(value) if is_cuda_array(value) else numpy.asarray(value)
         if given.ndim > to.ndim and any(n != 1 for n in given.shape[: given.ndim - to.ndim]):
             raise ValueError(f"Can't assign {given.ndim}-D array to {to.ndim}-D self")
-        given = given.reshape(given.shape[max(0, given.ndim - to.ndim) :])
+        if given.ndim > to.ndim:
+            given = _first_of(given, given.ndim - to.ndim)
         for axis, (wanted, found) in enumerate(zip(reversed(to.shape), reversed(given.shape))):
             if found not in (1, wanted):
                 raise ValueError(
@@ -507,6 +508,12 @@ class ManagedNDArray(DeviceNDArray):
     """An array whose memory moves between host and device by itself."""
 
     _is_managed = True
+
+
+def _first_of(array: Any, axes: int) -> Any:
+    """The first element along so many axes, as a view."""
+    index = (*(0 for _ in range(axes)), Ellipsis)
+    return array[index] if isinstance(array, numpy.ndarray) else array._with(array._elements[index])
 
 
 def _has_ellipsis(item: Any) -> bool:

@@ -237,7 +237,7 @@ _BY_CLASS: dict[type, type[NumbaError]] = {
 
 def translated(error: BaseException) -> BaseException:
     """What the compiler, or the driver, raised, as users of numba catch it."""
-    if isinstance(error, CUDAError) and not isinstance(error, CudaDriverError):
+    if isinstance(error, CUDAError) and not isinstance(error, (CudaDriverError, NvrtcError, _LaunchError)):
         return CudaAPIError(int(error.code), str(error)).with_traceback(error.__traceback__)
     if type(error) is ValueError and any(words in str(error) for words in _LAUNCH):
         return _LaunchError(str(error)).with_traceback(error.__traceback__)

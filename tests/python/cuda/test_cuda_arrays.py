@@ -252,11 +252,14 @@ def test_elements_are_written_in_the_order_of_a_stream(make: Any, monkeypatch: p
     monkeypatch.setattr(kind, "synchronize", lambda self, old=kind.synchronize: waits.append(old(self)))
     for key, value, same in (
         (0, 5, 5), ((1, 2), 7.5, 7.5), (numpy.s_[:, ::2], numpy.arange(4)[:, None], numpy.arange(4)[:, None]),
-        (2, row, numpy.arange(6)), (numpy.s_[::-1, 1], row[:4], numpy.arange(4)), (numpy.s_[1:1], 3, 3),
+        (2, row, numpy.arange(6)), (numpy.s_[::-1, 1], row[:4], numpy.arange(4)),
+        (numpy.s_[3, ::2], row[::2], numpy.arange(6)[::2]),
+        (numpy.s_[3, :3], row[1:4].reshape(1, 3), numpy.arange(1, 4)),
+        (numpy.s_[1:1], 3, 3),
     ):  # fmt: skip
         device[key] = value
         wanted[key] = same
-    assert len(waits) == (0 if stream else 5)  # one wait each, where there is no stream
+    assert len(waits) == (0 if stream else 7)  # one wait each, where there is no stream
     device.setitem((0, 0), 1, stream=stream)
     wanted[0, 0] = 1
     monkeypatch.undo()

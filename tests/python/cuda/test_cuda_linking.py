@@ -139,3 +139,11 @@ def test_files_that_cannot_be_linked_are_named(tmp_path: pathlib.Path) -> None:
     ):
         with pytest.raises(error, match=text):
             cuda.jit("void()", link=[str(tmp_path / name)])(kernel)
+
+
+def test_errors_of_compilers_stay_what_they_are() -> None:
+    from tessera.bindings import NVRTCError
+    from tessera.cuda._errors import NvrtcCompilationError, translated
+
+    error = NvrtcCompilationError("error.cu", None)
+    assert translated(error) is error and isinstance(error, NVRTCError) and str(error) == "error.cu"
