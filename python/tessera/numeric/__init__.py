@@ -94,7 +94,7 @@ default_device, device, wait = _setup.default_device, _setup.device, _setup.wait
 
 
 # Modules that are imported when they are asked for.
-_LAZY = {_name: _name for _name in "fft lib linalg ma polynomial random testing".split()}
+_LAZY = {_name: _name for _name in ("fft", "lib", "linalg", "ma", "polynomial", "random", "testing")}
 _LAZY["emath"] = "lib.scimath"
 
 
