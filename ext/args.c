@@ -255,8 +255,8 @@ static bool args_takes_structs(const core_frame *frame)
     return evaluator && evaluator->takes_structs;
 }
 
-/* An array of a GPU comes after the work of the stream that it names. Kernels of threads leave the wait to Python, where
- * users may switch it off (tessera.cuda.config). */
+/* An array of a GPU comes after the work of the stream that it names. Kernels of threads leave the wait to Python,
+ * where users may switch it off (tessera.cuda.config). */
 static int args_after_stream(core_state *state, const core_frame *frame, PyObject *dict, uint16_t id)
 {
     ts_error err;
