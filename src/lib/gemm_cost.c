@@ -194,13 +194,13 @@ static double cost_bytes(const cost_product *product)
     return (double)product->batch * ((rows + cols) * (double)product->steps * 128 + 2 * rows * cols);
 }
 
-/* Clocks until all of that has moved. */
+/* Clocks until all of that has moved; what fits L2 may be there from the kernel before. */
 static double cost_memory(const cost_product *product, const gemm_option *option)
 {
     int64_t rows = cost_rows(product, option), cols = cost_cols(product, option);
     double again = (double)(product->rows * TS_MIN(1, cols - 1) + product->cols * TS_MIN(1, rows - 1));
     double more = COST_AGAIN * (double)product->batch * again * (double)product->steps * 128;
-    return (cost_bytes(product) + more) / COST_MEMORY;
+    return (cost_bytes(product) + more) / COST_MEMORY * (cost_bytes(product) <= COST_EARLY_BYTES ? COST_FITS : 1);
 }
 
 static double cost_pieces(int32_t pieces, double elements)
@@ -309,7 +309,7 @@ static void cost_consider_alone(cost_search *search, gemm_option option)
     bool is_small = option.rows * option.cols <= 1 << 13 && option.rows <= 128;
     for (size_t i = 0; i < TS_COUNT(clusters); i++) {
         int64_t blocks = tiles * clusters[i].ctas;
-        bool fits = clusters[i].ctas < 4 ? blocks <= 2 * sms : 4 * blocks <= 5 * sms;
+        bool fits = clusters[i].ctas < 4 ? blocks <= 4 * sms : 4 * blocks <= 5 * sms;
         if (!fits || search->product.steps < clusters[i].steps)
             continue;
         option.ctas = clusters[i].ctas;
