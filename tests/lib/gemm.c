@@ -39,8 +39,8 @@ static void products_are_those_of_a_double_loop(void)
     }
 }
 
-/* What GPUs are given, as their kernels compute it on the CPU device. Which plan a product gets follows from the table of
- * costs (tests/golden/gemm_plans.txt); together they are of all kinds. */
+/* What GPUs are given, as their kernels compute it on the CPU device. Which plan a product gets follows from the table
+ * of costs (tests/golden/gemm_plans.txt); together they are of all kinds. */
 static void plans_of_a_gpu_compute_the_product(void)
 {
     static const struct {
