@@ -10,7 +10,7 @@ from typing import Any
 import numpy
 
 from .. import _core
-from ._device_array import DeviceNDArrayBase
+from ._device_array import DeviceNDArray, DeviceNDArrayBase, row_major
 from ._ufunc_layout import places_of
 
 __all__ = ["assign", "can_assign"]
@@ -51,6 +51,10 @@ def assign(to: Any, given: Any, stream: Any) -> None:
         Broadcasts to its shape.
     """
     is_number = given.ndim == 0 and not isinstance(given, DeviceNDArrayBase)
+    if _moves(to, given):
+        copy = DeviceNDArray(given.shape, row_major(given.shape, given.itemsize), given.dtype, stream)
+        assign(copy, given, stream)
+        given = copy
     if to.ndim == 0:
         to = to._with(to._elements.reshape(1))
     value = given.astype(to.dtype)[()] if is_number else _spread(to, given)
@@ -58,9 +62,18 @@ def assign(to: Any, given: Any, stream: Any) -> None:
     kernel[blocks, THREADS, stream](to.size, to, value)
 
 
+def _moves(to: Any, given: Any) -> bool:
+    """Whether a thread could write what another one is yet to read: both are in the same memory, at other places."""
+    if not isinstance(given, DeviceNDArrayBase):
+        return False
+    is_itself = all(getattr(to, fact) == getattr(given, fact) for fact in ("_address", "shape", "strides", "dtype"))
+    return not is_itself and bool(numpy.may_share_memory(to._elements, given._elements, max_work=1))
+
+
 def _spread(to: Any, given: Any) -> Any:
-    """An array as one of the shape that is wanted, where the kernel can read it."""
+    """An array as one of the shape that is wanted, where the kernel can read it; a copy of one of the host, whose
+    elements the caller may change meanwhile."""
     if isinstance(given, DeviceNDArrayBase):
         return given._with(numpy.broadcast_to(given._elements, to.shape))
-    whole = numpy.ascontiguousarray(numpy.broadcast_to(given, to.shape), to.dtype)
+    whole = numpy.array(numpy.broadcast_to(given, to.shape), to.dtype, order="C")
     return whole if to._on_host else _core.copy_of(whole, str(to._memory.array.device))

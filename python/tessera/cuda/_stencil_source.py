@@ -68,11 +68,22 @@ class Indices:
 
     def __init__(self, body: Body, relative: frozenset[str], ndim: int, space: dict[str, Any]) -> None:
         self.body, self.relative, self.ndim, self.space = body, relative, ndim, space
-        self.locals = _constant_locals(body)
+        self.locals: dict[str, int | None] = {}
+        self._find_locals()
         self.all: list[list[Any]] = []
         for node in ast.walk(body.tree):
             if isinstance(node, ast.Subscript) and isinstance(node.value, ast.Name) and node.value.id in relative:
                 self.all.append(self._axes(node))
+
+    def _find_locals(self) -> None:
+        """Names that the function binds: the value of those that one plain assignment binds on every path, None for
+        the others."""
+        bound = [n.id for n in ast.walk(self.body.tree) if isinstance(n, ast.Name) and not isinstance(n.ctx, ast.Load)]
+        self.locals = dict.fromkeys((*self.body.params, *bound))
+        for statement in self.body.tree.body:  # not what stands in a branch or a loop, which may not run
+            target = statement.targets[0] if isinstance(statement, ast.Assign) else None
+            if isinstance(target, ast.Name) and (*self.body.params, *bound).count(target.id) == 1:
+                self.locals[target.id] = self._constant(statement.value)
 
     def _axes(self, node: Any) -> list[Any]:
         name = self.body.name
@@ -129,9 +140,7 @@ class Indices:
             return node.value if isinstance(node.value, int) else None
         if isinstance(node, ast.Name):
             known: Any = self.locals[node.id] if node.id in self.locals else self.space.get(node.id)
-            if isinstance(known, ast.AST):
-                return self._constant(known)
-            return int(known) if hasattr(known, "__index__") and node.id not in self.body.params else None
+            return int(known) if hasattr(known, "__index__") else None
         if isinstance(node, ast.UnaryOp) and isinstance(node.op, (ast.USub, ast.UAdd)):
             value = self._constant(node.operand)
             return -value if value is not None and isinstance(node.op, ast.USub) else value
@@ -162,20 +171,6 @@ _SUMS: dict[Any, Any] = {
     ast.Add: lambda x, y: x + y, ast.Sub: lambda x, y: x - y, ast.Mult: lambda x, y: x * y,
     ast.FloorDiv: lambda x, y: x // y if y else None,
 }  # fmt: skip
-
-
-def _constant_locals(body: Body) -> dict[str, Any]:
-    """Names that the function binds: the value of those that one plain assignment binds, None for the others."""
-    found: dict[str, Any] = {}
-    for node in ast.walk(body.tree):
-        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
-            found[node.id] = None if node.id in found else 0
-    for node in ast.walk(body.tree):
-        if isinstance(node, ast.Assign) and len(node.targets) == 1:
-            target = node.targets[0]
-            if isinstance(target, ast.Name) and found[target.id] == 0:
-                found[target.id] = node.value
-    return {name: None if value == 0 else value for name, value in found.items()}
 
 
 # ---- the kernel ----------------------------------------------------------------------------------------------------

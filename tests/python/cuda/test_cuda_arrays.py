@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import ctypes
 import sys
+import threading
 import warnings
 from typing import Any
 
@@ -274,6 +275,39 @@ def test_many_elements_of_one_device() -> None:
     assign(device._with(device._elements[1, ::3]), cuda.to_device(numpy.arange(667)), 0)
     wanted[...], wanted[1, ::3] = 1 + 2j, numpy.arange(667)
     numpy.testing.assert_array_equal(device.copy_to_host(), wanted)
+
+
+LAPS = [
+    (numpy.s_[1:], numpy.s_[:-1]), (numpy.s_[:-1], numpy.s_[1:]), (numpy.s_[:], numpy.s_[::-1]),
+    (numpy.s_[::2], numpy.s_[:2500]), (numpy.s_[:], numpy.s_[7]), (numpy.s_[:], numpy.s_[:]),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("to", "given"), LAPS, ids=map(str, range(len(LAPS))))
+def test_parts_that_overlap_are_copied_first(to: Any, given: Any) -> None:
+    from tessera.cuda._assign import assign
+
+    device, wanted, stream = cuda.to_device(numpy.arange(5000.0)), numpy.arange(5000.0), cuda.stream()
+    source = device._with(device._index(given))  # `device[7]` would fetch the element
+    for _ in range(3):
+        device.setitem(to, source, stream)
+        wanted[to] = wanted[given].copy()
+    stream.synchronize()
+    numpy.testing.assert_array_equal(device.copy_to_host(), wanted)
+    assign(device._with(device._elements[to]), source, 0)  # what is done without a stream on a GPU
+    wanted[to] = wanted[given].copy()
+    numpy.testing.assert_array_equal(device.copy_to_host(), wanted)
+
+
+def test_host_arrays_may_change_once_they_are_assigned() -> None:
+    device, stream, event = cuda.to_device(numpy.zeros(5000)), cuda.stream(), threading.Event()
+    stream.add_callback(lambda *_: event.wait(20))
+    given = numpy.arange(5000.0)
+    device.setitem(slice(None), given, stream)
+    given[:] = -1
+    event.set()
+    stream.synchronize()
+    numpy.testing.assert_array_equal(device.copy_to_host(), numpy.arange(5000.0))
 
 
 def test_integers_of_the_other_sign_are_read_as_the_signature_says() -> None:

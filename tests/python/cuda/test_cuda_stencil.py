@@ -126,6 +126,48 @@ def test_cval_and_out() -> None:
     np.testing.assert_allclose(cuda.stencil(lambda a: a[0] * a[1])(z, out=out)[:4], z[:4] * z[1:])
 
 
+def given_or_one(a, d, c):
+    if c > 0:
+        d = 1
+    return a[d]
+
+
+def one_or_nothing(a, c):
+    if c > 0:
+        j = 1
+    return a[j]
+
+
+def of_the_last_trip(a, c):
+    for _ in range(c):
+        j = 1
+    return a[j]
+
+
+def one_more(a, d):
+    d = d + 1
+    return a[d]
+
+
+def of_itself(a):
+    j = j + 1  # noqa: F821
+    return a[j]
+
+
+@pytest.mark.parametrize(("function", "args"), [(given_or_one, (100, 0)), (one_or_nothing, (0,)),
+                         (of_the_last_trip, (0,)), (one_more, (100,)), (of_itself, ())])  # fmt: skip
+def test_a_name_that_not_every_path_binds_once_is_not_constant(function: Any, args: tuple) -> None:
+    with pytest.raises(NumbaValueError, match="not constant, 'neighborhood' option required"):
+        cuda.stencil(function)(np.arange(6.0), *args)
+
+
+def test_a_parameter_that_is_bound_again_is_read_within_the_neighborhood() -> None:
+    found = cuda.stencil(neighborhood=((0, 2),))(given_or_one)
+    x = np.arange(6.0)
+    np.testing.assert_array_equal(found(x, 2, 0), [2, 3, 4, 5, 0, 0])
+    np.testing.assert_array_equal(found(x, 2, 1), [1, 2, 3, 4, 0, 0])
+
+
 def test_a_neighborhood_that_only_the_running_function_uses() -> None:
     @cuda.stencil(neighborhood=((-2, 1),))
     def total(a):

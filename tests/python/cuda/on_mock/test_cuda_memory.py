@@ -214,3 +214,15 @@ def test_results_and_copies_come_out_of_the_pool(mock: MockState, monkeypatch: p
     same(numpy.zeros(5))
     same(cuda.device_array(5))
     assert asked == [12, 16, 32, 4, 40]
+
+
+def test_parts_that_overlap_are_copied_before_a_kernel_writes_them(mock: MockState) -> None:
+    device = cuda.to_device(numpy.zeros(5000))
+    for to, given, launches in (
+        (numpy.s_[1:], device[:-1], 2), (numpy.s_[:], device[::-1], 2), (numpy.s_[:], device, 1),
+        (numpy.s_[:2500], device[2500:], 1), (numpy.s_[::2], device[1::2], 1),
+        (numpy.s_[:], cuda.to_device(numpy.zeros(5000)), 1),
+    ):  # fmt: skip
+        before = mock.n_launches
+        device[to] = given
+        assert mock.n_launches - before == launches, (to, given)
