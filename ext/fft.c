@@ -29,14 +29,23 @@ static PyObject *fft_plan(PyObject *module, PyObject *args)
     return capsule;
 }
 
-/* The last axis is that of the lines, the others are of one shape. */
-static bool fft_fits(const Py_buffer *from, const Py_buffer *to)
+/* Whether a buffer holds such numbers in the machine's byte order: Zf, Zd complex, f, d real. */
+static bool fft_holds(const Py_buffer *view, bool is_real, bool single)
 {
-    bool fits = from->ndim == to->ndim && from->ndim >= 1 && from->ndim <= TS_FFT_RANK && from->format && to->format;
+    const char *format = view->format ? view->format : "";
+    format += *format == '@' || *format == '=';
+    return strcmp(format, is_real ? single ? "f" : "d" : single ? "Zf" : "Zd") == 0;
+}
+
+/* The last axis is that of the lines, as long in the target as the plan makes them; the others are of one shape. */
+static bool fft_fits(const ts_fft *plan, bool inverse, const Py_buffer *from, const Py_buffer *to)
+{
+    bool is_real = ts_fft_is_real(plan), single = from->format && strchr(from->format, 'f');
+    bool fits = from->ndim == to->ndim && from->ndim >= 1 && from->ndim <= TS_FFT_RANK;
     for (int d = 0; fits && d + 1 < from->ndim; d++)
         fits = from->shape[d] == to->shape[d];
-    return fits && strchr("fd", from->format[strlen(from->format) - 1]) &&
-           strchr("fd", to->format[strlen(to->format) - 1]);
+    return fits && to->shape[to->ndim - 1] == ts_fft_result(plan, inverse) &&
+           fft_holds(from, is_real && !inverse, single) && fft_holds(to, is_real && inverse, single);
 }
 
 static void fft_lines_of(ts_fft_lines *lines, const Py_buffer *from, const Py_buffer *to)
@@ -70,7 +79,7 @@ static PyObject *fft_run(PyObject *module, PyObject *args)
         return NULL;
     }
     PyObject *result = NULL;
-    if (fft_fits(&from, &to)) {
+    if (fft_fits(plan, inverse, &from, &to)) {
         ts_fft_lines lines = {.inverse = inverse, .factor = factor};
         ts_status status;
         fft_lines_of(&lines, &from, &to);
@@ -79,8 +88,10 @@ static PyObject *fft_run(PyObject *module, PyObject *args)
         Py_END_ALLOW_THREADS
         result = status == TS_OK ? Py_NewRef(Py_None) : core_raise(PyModule_GetState(module), &err);
     } else
-        PyErr_SetString(PyExc_TypeError, "fft_run: two arrays of floats or complex numbers, whose shapes differ in "
-                                         "the last axis only, are wanted");
+        PyErr_Format(PyExc_TypeError, "fft_run: two arrays of one precision are wanted, of the numbers (complex or "
+                     "real) that the plan transforms, whose shapes differ in the last axis only; the target's is %lld "
+                     "long",
+                     (long long)ts_fft_result(plan, inverse));
     PyBuffer_Release(&from);
     PyBuffer_Release(&to);
     return result;

@@ -13,26 +13,46 @@
 static int numeric_place(core_state *state, ts_device *device)
 {
     numeric_state *n = state->numeric;
+    ts_status status = TS_OK;
     ts_error err;
-    for (int i = 0; i < NUMERIC_DEVICES; i++) {
-        if (!n->graphs[i] && ts_nd_graph_create(device, &n->graphs[i], &err) != TS_OK) {
-            core_raise(state, &err);
-            return -1;
-        }
-        if (ts_nd_graph_device(n->graphs[i]) == device)
-            return i;
+    int i = 0;
+    NUMERIC_BEGIN(state);
+    while (i < NUMERIC_DEVICES && n->graphs[i] && ts_nd_graph_device(n->graphs[i]) != device)
+        i++;
+    if (i < NUMERIC_DEVICES && !n->graphs[i]) {
+        ts_nd_graph *made = NULL;
+        status = ts_nd_graph_create(device, &made, &err);
+        CORE_SET(n->graphs[i], made);
     }
-    PyErr_SetString(PyExc_RuntimeError, "arrays lie on too many devices");
+    NUMERIC_END(state);
+    if (status == TS_OK && i < NUMERIC_DEVICES)
+        return i;
+    if (status == TS_OK)
+        PyErr_SetString(PyExc_RuntimeError, "arrays lie on too many devices");
+    else
+        core_raise(state, &err);
     return -1;
 }
 
 ts_nd_graph *numeric_host(core_state *state)
 {
     ts_device *device;
-    if (!state->numeric->graphs[0] &&
+    if (!CORE_GET(state->numeric->graphs[0]) &&
         (core_device_of(state, Py_None, &device) < 0 || numeric_place(state, device) < 0))
         return NULL;
     return state->numeric->graphs[0];
+}
+
+/* The graph of a number that numeric_place() gave; NULL with exception. */
+static ts_nd_graph *numeric_numbered(core_state *state, PyObject *number)
+{
+    long i = PyLong_AsLong(number);
+    if (i == -1 && PyErr_Occurred())
+        return NULL;
+    ts_nd_graph *graph = i >= 0 && i < NUMERIC_DEVICES ? CORE_GET(state->numeric->graphs[i]) : NULL;
+    if (!graph)
+        PyErr_Format(PyExc_ValueError, "%R is the number of no device in use", number);
+    return graph;
 }
 
 ts_nd_graph *numeric_graph(core_state *state)
@@ -42,9 +62,10 @@ ts_nd_graph *numeric_graph(core_state *state)
     ts_nd_graph *host = numeric_host(state);
     if (!host || PyContextVar_Get(n->current, Py_None, &number) < 0)
         return NULL;
-    ts_nd_graph *graph = number == Py_None ? n->graph : n->graphs[PyLong_AsLong(number) % NUMERIC_DEVICES];
+    ts_nd_graph *graph = number == Py_None ? CORE_GET(n->graph) : numeric_numbered(state, number);
+    bool is_default = number == Py_None;
     Py_DECREF(number);
-    return graph ? graph : host;
+    return graph || !is_default ? graph : host;
 }
 
 PyObject *numeric_move(core_state *state, PyObject *array, ts_nd_graph *graph)
@@ -366,6 +387,7 @@ static PyObject *numeric_address(PyObject *self, PyObject *unused)
 static char interface_brief, interface_cuda;
 #define INTERFACE_BRIEF ((void *)&interface_brief)
 #define INTERFACE_CUDA ((void *)&interface_cuda)
+enum { INTERFACE_STREAM = 1 }; /* the legacy default stream in the interface's words: graphs compute on it */
 
 /* "cpu", "cuda:0" */
 static PyObject *numeric_device_name(const ts_nd_graph *graph)
@@ -434,7 +456,8 @@ static PyObject *get_interface(PyObject *self, void *how)
     bool briefly = how == INTERFACE_BRIEF, on_gpu = how == INTERFACE_CUDA;
     if (on_gpu == numeric_is_host(self)) {
         PyObject *device = get_device(self, NULL);
-        PyErr_Format(PyExc_AttributeError, "the array lies on %U", device);
+        if (device)
+            PyErr_Format(PyExc_AttributeError, "the array lies on %U", device);
         Py_XDECREF(device);
         return NULL;
     }
@@ -445,9 +468,15 @@ static PyObject *get_interface(PyObject *self, void *how)
         Py_XDECREF(shape);
         return NULL;
     }
-    return Py_BuildValue("{s:i,s:s,s:(KO),s:N,s:N}", "version", 3, "typestr", info->typestr, "data",
-                         (unsigned long long)(uintptr_t)data, ND(self)->flags & TS_ND_READONLY ? Py_True : Py_False,
-                         "shape", shape, "strides", strides);
+    PyObject *made = Py_BuildValue("{s:i,s:s,s:(KO),s:N,s:N}", "version", 3, "typestr", info->typestr, "data",
+                                   (unsigned long long)(uintptr_t)data,
+                                   ND(self)->flags & TS_ND_READONLY ? Py_True : Py_False, "shape", shape, "strides",
+                                   strides);
+    PyObject *stream = made && on_gpu ? PyLong_FromLong(INTERFACE_STREAM) : NULL;
+    if (made && on_gpu && (!stream || PyDict_SetItemString(made, "stream", stream) < 0))
+        Py_CLEAR(made);
+    Py_XDECREF(stream);
+    return made;
 }
 
 /* _shares(other, exact) */
@@ -684,20 +713,18 @@ static PyObject *numeric_place_of(PyObject *module, PyObject *name)
 static PyObject *numeric_name_of(PyObject *module, PyObject *number)
 {
     core_state *state = PyModule_GetState(module);
-    long i = PyLong_AsLong(number);
-    if (i < 0 || i >= NUMERIC_DEVICES || !state->numeric->graphs[i])
-        return PyErr_Occurred() ? NULL : PyErr_Format(PyExc_ValueError, "%R is the number of no device in use", number);
-    return numeric_device_name(state->numeric->graphs[i]);
+    ts_nd_graph *graph = numeric_numbered(state, number);
+    return graph ? numeric_device_name(graph) : NULL;
 }
 
 /* numeric_default(number): where new arrays lie that no `device` says. */
 static PyObject *numeric_default(PyObject *module, PyObject *number)
 {
     core_state *state = PyModule_GetState(module);
-    long i = PyLong_AsLong(number);
-    if (i < 0 || i >= NUMERIC_DEVICES || !state->numeric->graphs[i])
-        return PyErr_Occurred() ? NULL : PyErr_Format(PyExc_ValueError, "%R is the number of no device in use", number);
-    state->numeric->graph = state->numeric->graphs[i];
+    ts_nd_graph *graph = numeric_numbered(state, number);
+    if (!graph)
+        return NULL;
+    CORE_SET(state->numeric->graph, graph);
     Py_RETURN_NONE;
 }
 

@@ -172,9 +172,22 @@ static ts_nd_graph *call_graph(core_state *state, ts_nd_call *call, PyObject **h
     return graph && call_place(state, graph, &held[CALL_WHERE], &call->where) == 0 ? graph : NULL;
 }
 
-/* Operands of a call in place; `where` (or NULL) is a converted mask and is taken. NULL with exception, NotImplemented
- * where one operand is none of ours. */
-static PyObject *call_with(core_state *state, ts_nd_call *call, PyObject *const *x, PyObject *out, PyObject *where)
+/* The arrays of a call as they are now. Conversions run code of Python, which may give an array another header
+ * (numeric_become), so this comes behind the last of them. */
+static void call_arrays(core_state *state, ts_nd_call *call, PyObject *const *x, uint32_t n, PyObject *out,
+                        PyObject *mask)
+{
+    for (uint32_t i = 0; i < n; i++)
+        if (numeric_is_array(state, x[i]))
+            call->in[i].array = ND(x[i]);
+    call->out = out ? ND(out) : NULL;
+    call->where = mask ? ND(mask) : NULL;
+}
+
+/* Operands of a call in place; `mask` is an array or NULL, `where` a converted mask, which is taken, or NULL. NULL with
+ * exception, NotImplemented where one operand is none of ours. */
+static PyObject *call_with(core_state *state, ts_nd_call *call, PyObject *const *x, PyObject *out, PyObject *mask,
+                           PyObject *where)
 {
     uint32_t n = ts_nd_get(call->fn)->n_in;
     PyObject *held[CALL_HELD] = {[CALL_WHERE] = where}, *result = NULL;
@@ -182,6 +195,7 @@ static PyObject *call_with(core_state *state, ts_nd_call *call, PyObject *const 
     int got = 1;
     for (uint32_t i = 0; i < n && got > 0; i++)
         got = numeric_operand(state, x[i], &call->in[i], &held[i]);
+    call_arrays(state, call, x, n, out, mask ? mask : where);
     if (got > 0)
         graph = call_graph(state, call, held);
     else if (got == 0)
@@ -232,24 +246,23 @@ static PyObject *derived_wrap(core_state *state, PyObject *operand, PyObject *fu
     return made;
 }
 
-/* An operator of a derived class: the function of the package, which wraps. */
-static PyObject *derived_call(ts_nd_fn fn, PyObject *const *x)
-{
-    const ts_nd_info *info = ts_nd_get(fn);
-    PyObject *package = PyImport_ImportModule("tessera.numeric");
-    PyObject *function = package ? PyObject_GetAttrString(package, info->name) : NULL;
-    PyObject *result = function ? PyObject_Vectorcall(function, x, info->n_in, NULL) : NULL;
-    Py_XDECREF(function);
-    Py_XDECREF(package);
-    return result;
-}
-
 PyObject *numeric_call(core_state *state, ts_nd_fn fn, PyObject *const *x, PyObject *out)
 {
-    if (!out && derived_among(state, x, ts_nd_get(fn)->n_in))
-        return derived_call(fn, x);
-    ts_nd_call call = {.fn = fn, .out = out ? ND(out) : NULL};
-    return call_with(state, &call, x, out, NULL);
+    const ts_nd_info *info = ts_nd_get(fn);
+    ts_nd_call call = {.fn = fn};
+    PyObject *result = call_with(state, &call, x, out, NULL, NULL);
+    PyObject *derived = result && !out && result != Py_NotImplemented ? derived_among(state, x, info->n_in) : NULL;
+    if (!derived)
+        return result;
+    PyObject *package = PyImport_ImportModule("tessera.numeric");
+    PyObject *function = package ? PyObject_GetAttrString(package, info->name) : NULL;
+    Py_XDECREF(package);
+    if (function)
+        result = derived_wrap(state, derived, function, x, info->n_in, result);
+    else
+        Py_CLEAR(result);
+    Py_XDECREF(function);
+    return result;
 }
 
 int numeric_assign(core_state *state, ts_nd *out, PyObject *value)
@@ -322,7 +335,8 @@ static int call_casting(PyObject *object, ts_nd_casting *out)
 
 typedef struct call_options {
     ts_nd_call call;
-    PyObject *out, *where; /* borrowed; a converted mask, owned */
+    PyObject *out, *mask; /* arrays, borrowed */
+    PyObject *where;      /* a converted mask, owned */
     bool as_array; /* out=...: an array also where the result has no axes */
 } call_options;
 
@@ -351,17 +365,16 @@ static int call_where(core_state *state, PyObject *object, call_options *options
 {
     if (object == Py_True)
         return 0;
-    PyObject *array = object;
-    if (!numeric_is_array(state, object))
+    PyObject *array = options->mask = numeric_is_array(state, object) ? object : NULL;
+    if (!array)
         options->where = array = PyObject_CallFunction(state->numeric->convert, "OO", object,
                                                        state->numeric->dtypes[TS_DTYPE_bool_]);
     if (!array)
         return -1;
-    options->call.where = ND(array);
-    if (options->call.where->dtype == TS_DTYPE_bool_)
+    if (ND(array)->dtype == TS_DTYPE_bool_)
         return 0;
     PyErr_Format(PyExc_TypeError, "Cannot cast array data from %R to dtype('bool') according to the rule 'safe'",
-                 state->numeric->dtypes[options->call.where->dtype]);
+                 state->numeric->dtypes[ND(array)->dtype]);
     return -1;
 }
 
@@ -423,10 +436,9 @@ static PyObject *call_vector(PyObject *self, PyObject *const *args, size_t flags
     for (Py_ssize_t i = 0; i < n_names && ok == 0; i++)
         ok = call_keyword(state, info->name, PyTuple_GET_ITEM(names, i), args[n + i], &options);
     PyObject *result = NULL;
-    if (ok == 0) {
-        options.call.out = options.out ? ND(options.out) : NULL;
-        result = call_with(state, &options.call, args, options.out, options.where);
-    } else
+    if (ok == 0)
+        result = call_with(state, &options.call, args, options.out, options.mask, options.where);
+    else
         Py_XDECREF(options.where);
     if (result == Py_NotImplemented) {
         Py_DECREF(result);

@@ -122,11 +122,33 @@ static ts_nd *index_make(core_state *state, const index_view *v)
     return NULL;
 }
 
+/* The header of an array, held: an index may run code of Python, which gives the array another (numeric_become). */
+static ts_nd *index_hold(core_state *state, PyObject *array)
+{
+    NUMERIC_BEGIN(state);
+    ts_nd *nd = ND(array);
+    ts_nd_retain(nd);
+    NUMERIC_END(state);
+    return nd;
+}
+
 static void index_drop(core_state *state, ts_nd *nd)
 {
     NUMERIC_BEGIN(state);
     ts_nd_release(nd);
     NUMERIC_END(state);
+}
+
+/* The view that a key names, a new reference; *got as index_read, and -1 where the view fails. */
+static ts_nd *index_view_of(core_state *state, PyObject *self, PyObject *key, int *got, bool *picks)
+{
+    index_view v;
+    ts_nd *a = index_hold(state, self), *view = NULL;
+    *got = index_read(state, a, key, &v, picks);
+    if (*got > 0 && !(view = index_make(state, &v)))
+        *got = -1;
+    index_drop(state, a);
+    return view;
 }
 
 /* Whether the key is a mask for all elements. */
@@ -149,16 +171,13 @@ static PyObject *index_masked(core_state *state, ts_nd *a, ts_nd *mask)
 PyObject *numeric_subscript(PyObject *self, PyObject *key)
 {
     core_state *state = ((numeric_array *)self)->state;
-    index_view v;
     bool picks;
+    int got;
     if (index_is_mask(state, ND(self), key))
         return index_masked(state, ND(self), ND(key));
-    int got = index_read(state, ND(self), key, &v, &picks);
-    if (got <= 0)
-        return got < 0 ? NULL : PyObject_CallFunctionObjArgs(state->numeric->get_item, self, key, NULL);
-    ts_nd *view = index_make(state, &v);
+    ts_nd *view = index_view_of(state, self, key, &got, &picks);
     if (!view)
-        return NULL;
+        return got < 0 ? NULL : PyObject_CallFunctionObjArgs(state->numeric->get_item, self, key, NULL);
     if (!picks) {
         PyObject *base = ((numeric_array *)self)->base;
         return numeric_wrap(state, view, base ? base : self);
@@ -188,8 +207,8 @@ static bool index_refuses(core_state *state, PyObject *value)
 int numeric_ass_subscript(PyObject *self, PyObject *key, PyObject *value)
 {
     core_state *state = ((numeric_array *)self)->state;
-    index_view v;
     bool picks;
+    int got;
     if (!value) {
         PyErr_SetString(PyExc_ValueError, "cannot delete array elements");
         return -1;
@@ -198,20 +217,15 @@ int numeric_ass_subscript(PyObject *self, PyObject *key, PyObject *value)
         PyErr_SetString(PyExc_ValueError, "assignment destination is read-only");
         return -1;
     }
-    int got = index_read(state, ND(self), key, &v, &picks);
+    ts_nd *view = index_view_of(state, self, key, &got, &picks);
     if (got < 0)
         return -1;
-    if (got == 0) {
+    if (!view) {
         PyObject *done = PyObject_CallFunctionObjArgs(state->numeric->set_item, self, key, value, NULL);
         Py_XDECREF(done);
         return done ? 0 : -1;
     }
-    if (picks && index_refuses(state, value))
-        return -1;
-    ts_nd *view = index_make(state, &v);
-    if (!view)
-        return -1;
-    got = numeric_assign(state, view, value);
+    got = picks && index_refuses(state, value) ? -1 : numeric_assign(state, view, value);
     index_drop(state, view);
     return got;
 }

@@ -163,10 +163,14 @@ static PyObject *routine_elsewhere(numeric_routine *self, ts_nd_graph *graph, Py
     PyObject *result = PyObject_Vectorcall(self->function, args, flags, names);
     PyObject *type, *value, *trace;
     PyErr_Fetch(&type, &value, &trace);
-    if (PyContextVar_Reset(n->current, token) < 0)
-        Py_CLEAR(result);
-    else
+    if (PyContextVar_Reset(n->current, token) == 0)
         PyErr_Restore(type, value, trace);
+    else {
+        Py_CLEAR(result);
+        Py_XDECREF(type);
+        Py_XDECREF(value);
+        Py_XDECREF(trace);
+    }
     Py_DECREF(token);
     return result;
 }

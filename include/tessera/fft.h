@@ -27,6 +27,10 @@ typedef struct ts_fft ts_fft;
 TS_API TS_CHECKED ts_status ts_fft_create(const ts_alloc *alloc, int64_t n, bool real, ts_fft **out, ts_error *err);
 /* Ends a plan that no call uses any more; NULL: nothing to do. */
 TS_API void ts_fft_destroy(ts_fft *plan);
+/* Whether the plan is real, and the elements of a line that a call of it writes: n, or n / 2 + 1 of a real plan that is
+ * not inverse. */
+TS_API bool ts_fft_is_real(const ts_fft *plan);
+TS_API int64_t ts_fft_result(const ts_fft *plan, bool inverse);
 
 /* The most axes that lines may lie along. */
 #define TS_FFT_RANK 64

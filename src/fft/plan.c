@@ -216,3 +216,13 @@ void ts_fft_destroy(ts_fft *plan)
     plan_free(plan->alloc, plan->filter, plan->filter_bytes);
     plan_free(plan->alloc, plan, sizeof *plan);
 }
+
+bool ts_fft_is_real(const ts_fft *plan)
+{
+    return plan->real;
+}
+
+int64_t ts_fft_result(const ts_fft *plan, bool inverse)
+{
+    return plan->real && !inverse ? plan->n / 2 + 1 : plan->n;
+}

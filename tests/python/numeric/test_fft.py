@@ -8,6 +8,7 @@ import inspect
 import numpy as np
 import pytest
 import tessera.numeric as tn
+from tessera import _core
 
 RNG = np.random.default_rng(0)
 LENGTHS = [*range(1, 68), 74, 128, 243, 1000, 1009, 1024, 2 * 1009, 31 * 32, 37 * 37]
@@ -121,3 +122,25 @@ def test_signatures_are_numpys(name):
     ours = {name: p for name, p in ours.items() if name != "dtype"}  # of the array API
     assert list(ours) == list(theirs)
     assert [p.default for p in ours.values()] == [p.default for p in theirs.values()]
+
+
+@pytest.mark.parametrize(
+    ("real", "inverse", "source", "target", "length"),
+    [
+        (False, False, "D", "F", 8),
+        (False, False, "F", "D", 8),
+        (False, False, "d", "D", 8),
+        (False, True, "D", "d", 8),
+        (True, False, "D", "D", 5),
+        (True, True, "d", "d", 8),
+        (False, False, ">c16", "D", 8),
+        (False, False, "D", ">c16", 8),
+        (False, False, "D", "D", 7),
+        (True, False, "d", "D", 4),
+        (True, True, "D", "d", 5),
+    ],
+)
+def test_a_plan_refuses_arrays_that_it_would_overrun(real, inverse, source, target, length):
+    plan = _core.fft_plan(8, real)
+    with pytest.raises(TypeError, match="one precision"):
+        _core.fft_run(plan, np.zeros((2, 8), source), np.zeros((2, length), target), inverse, 1.0)

@@ -88,6 +88,7 @@ def test_arrays_of_two_devices_are_refused_by_name(mock) -> None:
 def test_memory_of_a_gpu_is_handed_out_as_such(mock) -> None:
     a = np.ones((3, 4), "f4", device="cuda")
     interface = a.__cuda_array_interface__
+    assert interface["stream"] == 1  # graphs compute on the legacy default stream
     assert interface["typestr"] == "<f4" and interface["shape"] == (3, 4) and interface["strides"] == (16, 4)
     assert not hasattr(a, "__array_interface__") and not hasattr(np.ones(3), "__cuda_array_interface__")
     with pytest.raises(BufferError, match="lies on a GPU"):
