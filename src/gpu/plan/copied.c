@@ -118,7 +118,7 @@ ts_status ts__copied_plan(const ts_fn *fn, const ts_pass_env *env, ts_arena *are
     for (uint32_t i = 0; fits && i < out->products.n; i++)
         ts__note_refile(fn, out->products.at[i].mma, TS_NOTE_missed, "wgmma", "tma");
     if (!fits)
-        *out = (ts_tma){0};
+        *out = (ts_tma){.team = 1};
     out->active = fits;
     return status == TS_OK && arena->failed
                ? ts_fail(err, TS_NOMEM, "out of memory while planning the operands of products") : status;

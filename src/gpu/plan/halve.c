@@ -49,13 +49,6 @@ static uint32_t halve_axis(const halve_job *job, ts_val v)
     return ts_type_rank(job->fn->module, ts_type_of(job->fn, v)) - job->back;
 }
 
-/* A constant with one value. */
-static bool halve_is_splat(const ts_fn *fn, ts_val v)
-{
-    uint64_t bits;
-    return ts_at(fn, v)->op == TS_OP_constant && !ts_at(fn, v)->aux && ts__const_bits(fn, v, &bits);
-}
-
 /* One product and what loads its operands; gives the product, or 0. */
 static ts_val halve_body(const halve_job *job)
 {
@@ -115,7 +108,7 @@ static bool halve_is_even(const halve_job *job, ts_val v)
 {
     const ts_inst *inst = ts_at(job->fn, v);
     if (inst->op != TS_OP_broadcast)
-        return halve_is_splat(job->fn, v);
+        return ts__part_is_splat(job->fn, v);
     ts_type from = ts_type_of(job->fn, inst->opnd[0]);
     return !job->part[inst->opnd[0]] && ts_type_dims(job->fn->module, from)[halve_axis(job, inst->opnd[0])] == 1;
 }
@@ -184,7 +177,7 @@ static bool halve_fits(halve_job *job, ts_val loop)
 {
     const ts_inst *inst = ts_at(job->fn, loop);
     job->loop = loop;
-    if (inst->op != TS_OP_for || inst->n_opnd != 4 || !halve_is_splat(job->fn, ts_opnd(job->fn, loop, 3)))
+    if (inst->op != TS_OP_for || inst->n_opnd != 4 || !ts__part_is_splat(job->fn, ts_opnd(job->fn, loop, 3)))
         return false;
     job->mma = halve_body(job);
     memset(job->part, 0, job->fn->inst.n);

@@ -15,6 +15,12 @@ uint32_t ts__part_uses(const ts_fn *fn, ts_val v)
     return n;
 }
 
+bool ts__part_is_splat(const ts_fn *fn, ts_val v)
+{
+    uint64_t bits;
+    return ts_at(fn, v)->op == TS_OP_constant && !ts_at(fn, v)->aux && ts__const_bits(fn, v, &bits);
+}
+
 bool ts__part_follow(const ts_fn *fn, const ts_shape *shape, ts_val v, uint32_t axis, ts_op also, ts_part_way *out)
 {
     ts_val way[TS_PART_WAY], region = shape->parent[v];

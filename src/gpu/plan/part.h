@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * Shorter tiles in the place of those that a kernel names: what plan/depth.c (along k) and plan/halve.c (rows or
- * columns of a result) share.
+ * columns of a result) share with plan/team.c.
  */
 #ifndef TS_GPU_PLAN_PART_H
 #define TS_GPU_PLAN_PART_H
@@ -25,6 +25,8 @@ static inline bool ts_part_orders_grids(ts_op op)
 
 /* How often instructions read `v`. */
 uint32_t ts__part_uses(const ts_fn *fn, ts_val v);
+/* A constant with one value: it is the same in every part. */
+bool ts__part_is_splat(const ts_fn *fn, ts_val v);
 /* Follows operand `v` of a product back to its load from a partition view, through permutes, reshapes, assumptions and
  * `also` (0: nothing else); false unless every value on the way has one reader, in the product's region. */
 bool ts__part_follow(const ts_fn *fn, const ts_shape *shape, ts_val v, uint32_t axis, ts_op also, ts_part_way *out);

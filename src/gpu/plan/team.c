@@ -57,13 +57,6 @@ static bool team_is_tile(const team_job *job, ts_val v)
     return ts_type_kind(job->fn->module, ts_type_of(job->fn, v)) == TS_KIND_TILE;
 }
 
-/* A constant with one value: a part of it is made where one is wanted. */
-static bool team_is_splat(const ts_fn *fn, ts_val v)
-{
-    uint64_t bits;
-    return ts_at(fn, v)->op == TS_OP_constant && !ts_at(fn, v)->aux && ts__const_bits(fn, v, &bits);
-}
-
 /* Nothing that only one block must do, and no access that depends on the order of others. */
 static bool team_may(const ts_fn *fn)
 {
@@ -117,7 +110,7 @@ static bool team_choose(team_job *job)
 static void team_set(team_job *job, ts_val v, uint32_t axis)
 {
     ts_type type = ts_type_of(job->fn, v);
-    if (team_is_splat(job->fn, v) || job->axis[v] == axis + 1)
+    if (ts__part_is_splat(job->fn, v) || job->axis[v] == axis + 1)
         return;
     bool fits = axis != TS_NO && !job->axis[v] && team_is_tile(job, v) && axis < ts_type_rank(job->fn->module, type) &&
                 ts_type_dims(job->fn->module, type)[axis] % job->n == 0;
@@ -308,7 +301,7 @@ static void team_copy(team_job *job, ts_val v)
     const ts_fn *fn = job->fn;
     for (uint32_t i = 0; i < ts_at(fn, v)->n_opnd && ts_at(fn, v)->op != TS_OP_constant; i++) {
         ts_val x = ts_opnd(fn, v, i);
-        uint32_t axis = team_is_splat(fn, x) && team_is_tile(job, x) ? team_wanted(job, v, i) : TS_NO;
+        uint32_t axis = ts__part_is_splat(fn, x) && team_is_tile(job, x) ? team_wanted(job, v, i) : TS_NO;
         if (axis == TS_NO)
             continue;
         ts__copy(&job->b, fn, x, job->map);
@@ -316,9 +309,9 @@ static void team_copy(team_job *job, ts_val v)
     }
     ts__copy(&job->b, fn, v, job->map);
     for (uint32_t i = 0; i < ts_at(fn, v)->n_opnd && ts_at(fn, v)->op != TS_OP_constant; i++)
-        if (team_is_splat(fn, ts_opnd(fn, v, i)))
+        if (ts__part_is_splat(fn, ts_opnd(fn, v, i)))
             job->map[ts_opnd(fn, v, i)] = job->whole[ts_opnd(fn, v, i)];
-    if (team_is_splat(fn, v))
+    if (ts__part_is_splat(fn, v))
         job->whole[v] = job->map[v];
 }
 

@@ -132,9 +132,8 @@ static void wgmma_release(ts_lower *lw, const ts_tma_group *group, ts_val count,
         ts_val opnds[] = {bar, ts__lower_op(lw, TS_OP_andi, lane, readers - 1, 0)};
         bar = ts_emit(&lw->b, TS_OP_mapa, ts_type_of(lw->fn, bar), 2, opnds, 0, 0);
     }
-    ts_val zero = ts__lower_i32(lw, 0);
     ts_val one = readers > 1 ? ts_cmp(&lw->b, TS_OP_cmpi, TS_LT, lane, ts__lower_i32(lw, readers), 0)
-                             : ts_cmp(&lw->b, TS_OP_cmpi, TS_EQ, lane, zero, 0);
+                             : ts_cmp(&lw->b, TS_OP_cmpi, TS_EQ, lane, ts__lower_i32(lw, 0), 0);
     pred = ts__lower_and(lw, pred, one);
     ts_emit(&lw->b, TS_OP_mbar_arrive, TS_T_none, 2, (ts_val[]){bar, pred}, 0, TS_F_MASK);
 }
