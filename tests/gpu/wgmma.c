@@ -475,23 +475,21 @@ static void stores_inside_loops_leave_by_tma(void)
     }
 }
 
-/* A kernel with a loop over tiles, for `ctas` blocks a tile. */
-static void team_agrees(const shape *s)
+/* A kernel with a loop over tiles, for `ctas` blocks a tile, which are a team or not. */
+static void team_agrees(const shape *s, const char *text, bool team)
 {
-    static char text[8192];
     static const ts_hints none;
     kit k, lowered;
-    persistent_text(s, "bf16", text, sizeof text);
     kit_begin(&k, text);
     kit_begin(&lowered, text);
     lowered.fn->num_ctas = (uint8_t)s->ctas;
     ts_pass_env env = {&lowered.scratch, TS_TARGET_SM90, &none, &lowered.plan};
     CHECK_OK(ts__team_run(lowered.fn, &env, &err));
-    CHECK(ts__team_rank(lowered.fn));
+    CHECK_INT(ts__team_rank(lowered.fn) != 0, team);
     kit_lower(&lowered);
     assemble(&lowered);
-    CHECK_INT((int)lowered.plan.cluster, s->ctas);
-    CHECK(strstr(ts__text_get(&lowered.text), ".multicast::cluster") != NULL);
+    CHECK_INT((int)lowered.plan.cluster, team ? s->ctas : 0);
+    CHECK_INT(strstr(ts__text_get(&lowered.text), ".multicast::cluster") != NULL, team);
     prepare("bf16", WORDS, WORDS);
     uint64_t numbers[] = {(uint64_t)s->m, (uint64_t)s->n, (uint64_t)s->k};
     run_with(&k, &lowered, numbers, 3, (const uint32_t[]){2, 1, 1}, sizeof tile_side.c / 2);
@@ -511,8 +509,43 @@ static void teams_of_blocks_make_a_part_each(void)
         {.bm = 128, .bn = 32, .bk = 128, .m = 24, .n = 72, .k = 200, .ctas = 2},   /* rows; one of b's two panels */
         {.bm = 256, .bn = 64, .bk = 64, .m = 264, .n = 133, .k = 136, .align_n = 1, .ctas = 2}, /* stored by rows */
     };
-    for (size_t i = 0; i < TS_COUNT(shapes); i += check_step(2))
-        team_agrees(&shapes[i]);
+    static char text[8192];
+    for (size_t i = 0; i < TS_COUNT(shapes); i += check_step(2)) {
+        persistent_text(&shapes[i], "bf16", text, sizeof text);
+        team_agrees(&shapes[i], text, true);
+    }
+}
+
+/* C = A B (B transposed) but for zeros beyond a row or column, which iota numbers along axis `masked`. */
+static void masked_text(const shape *s, int masked, char *text, size_t size)
+{
+    static char plain[8192], before[512];
+    const char *axis = masked ? "" : "x1";
+    persistent_text(s, "bf16", plain, sizeof plain);
+    int count = masked ? s->bn : s->bm;
+    snprintf(before, sizeof before,
+             "    %%80 = iota : tile<%dxi32>\n    %%81 = reshape %%80 : tile<%s%d%sxi32>\n"
+             "    %%82 = broadcast %%81 : tile<%dx%dxi32>\n    %%83 = constant %d : tile<%dx%dxi32>\n"
+             "    %%84 = cmpi lt %%82, %%83 : tile<%dx%dxi1>\n    %%85 = select %%84, %%51, %%23 : tile<%dx%dxf32>\n",
+             count, masked ? "1x" : "", count, axis, s->bm, s->bn, count - 3, s->bm, s->bn, s->bm, s->bn, s->bm, s->bn);
+    char *at = strstr(plain, "    %52 = "), *read = strstr(plain, "%53 = ftof %51");
+    CHECK(at && read);
+    memcpy(read, "%53 = ftof %85", strlen("%53 = ftof %85"));
+    snprintf(text, size, "%.*s%s%s", (int)(at - plain), plain, before, at);
+}
+
+/* What numbers elements along the axis that is parted stays whole, and so does the function. */
+static void teams_leave_what_numbers_their_axis(void)
+{
+    static const shape shapes[] = {
+        {.bm = 256, .bn = 128, .bk = 64, .m = 264, .n = 264, .k = 136, .ctas = 2}, /* rows */
+        {.bm = 128, .bn = 256, .bk = 64, .m = 136, .n = 264, .k = 72, .ctas = 4},  /* columns */
+    };
+    static char text[8192];
+    for (size_t i = 0; i < 2 * TS_COUNT(shapes); i++) {
+        masked_text(&shapes[i / 2], i % 2, text, sizeof text);
+        team_agrees(&shapes[i / 2], text, i / 2 != i % 2);
+    }
 }
 
 static void tile_of_two_products_is_loaded_once(void)
@@ -825,6 +858,7 @@ int main(void)
     loops_one_after_the_other_share_a_ring_and_turns();
     stores_inside_loops_leave_by_tma();
     teams_of_blocks_make_a_part_each();
+    teams_leave_what_numbers_their_axis();
     tile_of_two_products_is_loaded_once();
     bf16_results_leave_by_stmatrix_and_tma();
     attention_overlaps_its_two_products();

@@ -215,6 +215,15 @@ static void team_access(team_job *job, ts_val v)
         job->failed = job->failed || !team_index(job, v, tile);
 }
 
+/* What knows no parts, as iota, which has no operands either. */
+static void team_whole(team_job *job, ts_val v)
+{
+    const ts_inst *inst = ts_at(job->fn, v);
+    job->failed = job->failed || job->axis[v];
+    for (uint32_t i = 0; i < inst->n_opnd; i++)
+        job->failed = job->failed || job->axis[ts_opnds(job->fn, inst)[i]];
+}
+
 static void team_visit(team_job *job, ts_val v)
 {
     const ts_inst *inst = ts_at(job->fn, v);
@@ -230,8 +239,7 @@ static void team_visit(team_job *job, ts_val v)
     else if (flags & TS_ELEM)
         team_elementwise(job, v);
     else if (inst->op != TS_OP_arg && inst->op != TS_OP_res && inst->op != TS_OP_continue)
-        for (uint32_t i = 0; i < inst->n_opnd; i++) /* what knows no parts */
-            job->failed = job->failed || job->axis[ts_opnds(job->fn, inst)[i]] || job->axis[v];
+        team_whole(job, v);
 }
 
 static bool team_stores_parts(const team_job *job)
