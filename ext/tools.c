@@ -259,7 +259,9 @@ static PyObject *tools_cache_kept(PyObject *module, PyObject *object)
     Py_buffer key;
     if (PyObject_GetBuffer(object, &key, PyBUF_SIMPLE) < 0)
         return NULL;
+    Py_BEGIN_ALLOW_THREADS
     ts_cache_kept(key.buf, (size_t)key.len, &found);
+    Py_END_ALLOW_THREADS
     PyBuffer_Release(&key);
     PyObject *bytes = found.bytes ? PyBytes_FromStringAndSize((const char *)found.bytes, (Py_ssize_t)found.n_bytes)
                                   : Py_NewRef(Py_None);

@@ -86,7 +86,8 @@ ts_status ts_array_full(ts_device *device, const ts_stream *stream, ts_dtype dty
     ts_status status = ts_mem_fill(stream, (*out)->data, bits, word, words, err);
     if (status != TS_OK) {
         ts_array_release(*out);
-        }
+        *out = NULL;
+    }
     return status;
 }
 

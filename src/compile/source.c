@@ -11,6 +11,12 @@ static ts_type source_elem(uint8_t dtype)
     return ts_dtype_get((ts_dtype)dtype)->scalar;
 }
 
+/* What a number is passed as. */
+static ts_type source_number(uint8_t dtype)
+{
+    return dtype == TS_DTYPE_bool_ ? TS_T_i32 : source_elem(dtype);
+}
+
 static ts_status source_param_bad(const ts_fn *fn, ts_val v, size_t argument, const char *wanted, ts_error *err)
 {
     ts_text found;
@@ -36,8 +42,8 @@ static uint32_t source_integers_after(const ts_spec *spec, size_t n_spec, size_t
 {
     uint32_t n = 0;
     for (size_t i = argument + 1; i < n_spec; i++) {
-        ts_type elem = spec[i].kind == TS_SPEC_SCALAR ? source_elem(spec[i].dtype) : TS_T_none;
-        if (elem == TS_T_i32 || elem == TS_T_i64)
+        ts_type number = spec[i].kind == TS_SPEC_SCALAR ? source_number(spec[i].dtype) : TS_T_none;
+        if (number == TS_T_i32 || number == TS_T_i64)
             n++;
         else if (spec[i].kind == TS_SPEC_SCALAR || spec[i].kind == TS_SPEC_ARRAY || spec[i].kind == TS_SPEC_LIST)
             break;
@@ -106,10 +112,10 @@ static ts_status source_check_params(const ts_fn *fn, const ts_spec *spec, size_
     const char *name = ts_str_get(fn->module, fn->name);
     ts_val v = 1;
     for (size_t i = 0; i < n_spec; i++) {
-        ts_type number = spec[i].dtype == TS_DTYPE_bool_ ? TS_T_i32 : source_elem(spec[i].dtype);
         if (spec[i].kind == TS_SPEC_ARRAY)
             TS_TRY(source_check_array(fn, &v, spec, n_spec, i, err));
         else if (spec[i].kind == TS_SPEC_SCALAR) {
+            ts_type number = source_number(spec[i].dtype);
             if (v > fn->n_params || ts_type_of(fn, v) != number)
                 return source_param_bad(fn, v, i, ts_scalar_name(number), err);
             v++;

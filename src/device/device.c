@@ -147,8 +147,6 @@ ts_status ts_mem_copy(const ts_stream *stream, void *to, ts_mem_side to_side, co
     TS_NEED_N(err, from, bytes);
     if (bytes == 0)
         return TS_OK;
-    if (!to || !from)
-        return ts_fail(err, TS_VALUE, "cannot copy %llu bytes from or to address 0", (unsigned long long)bytes);
     return stream->device->ops->copy(stream, to, to_side, from, from_side, bytes, err);
 }
 
@@ -161,7 +159,7 @@ ts_status ts_mem_fill(const ts_stream *stream, void *to, uint64_t pattern, uint3
         return ts_fail(err, TS_VALUE, "elements of %u bytes cannot be filled; use 1, 2, 4 or 8", elem_bytes);
     if (count == 0)
         return TS_OK;
-    if (!to || (uintptr_t)to % elem_bytes)
+    if ((uintptr_t)to % elem_bytes)
         return ts_fail(err, TS_VALUE, "address %p is not aligned to elements of %u bytes", to, elem_bytes);
     return stream->device->ops->fill(stream, to, pattern, elem_bytes, count, err);
 }

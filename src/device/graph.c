@@ -115,7 +115,7 @@ void ts_script_release(ts_script *script)
 
 ts_status ts_script_launch(ts_script *script, const ts_stream *stream, ts_error *err)
 {
-    TS_NEED(err, script);
+    TS_NEED(err, script, stream);
     if (stream->device == script->device)
         return script->device->ops->script_launch(script, stream, err);
     char room[64];

@@ -40,7 +40,10 @@ ts_status ts_stream_find(ts_device *device, uintptr_t native, ts_stream *out, ts
 {
     TS_NEED(err, device, out);
     *out = (ts_stream){device, native, NULL};
-    return device->ops->stream_find ? device->ops->stream_find(device, native, out, err) : TS_OK;
+    ts_status status = device->ops->stream_find ? device->ops->stream_find(device, native, out, err) : TS_OK;
+    if (status != TS_OK)
+        *out = (ts_stream){0};
+    return status;
 }
 
 ts_status ts_event_create_with(ts_device *device, const ts_stream *stream, uint32_t flags, ts_event **out,

@@ -845,8 +845,10 @@ ts_status ts__module_read(ts_arena *arena, const char *text, size_t n, ts_module
 {
     read_ctx r = {.l = {.text = text, .at = text, .end = text + n, .err = err}, .arena = arena, .counted = text};
     *out = NULL;
+    if (n >= UINT32_MAX)
+        return ts_fail(err, TS_VALUE, "a text of %zu bytes is too long to read; a module has less than 4 GiB", n);
     r.l.m = ts__module_create(arena);
-    if (!r.l.m || n >= UINT32_MAX)
+    if (!r.l.m)
         return ts_fail(err, TS_NOMEM, "out of memory while reading");
     r.l.m->text = ts__arena_text(arena, text, n);
     while (ts__lex_peek(&r.l))

@@ -324,7 +324,7 @@ static ts_status verify_values(const verify_fn *f)
         ts_val d = c->opnd[i];
         char room[VERIFY_NAME];
         TS__WANT(c, d && ts_type_of(c->fn, d), "operand %u, %s, has no value", i, verify_name(c, d, room));
-        TS__WANT(c, d < c->v, "operand %%%u is defined later", d);
+        TS__WANT(c, d < c->v, "operand %u, %s, is defined later", i, verify_name(c, d, room));
         TS__WANT(c, !f->region[d] || f->open[f->region[d]],
                  "operand %u, %s, was defined in a region that has ended", i, verify_name(c, d, room));
     }
@@ -480,13 +480,12 @@ static ts_status verify_reduction_inst(const ts__verify *c, const ts_fn *fn, ts_
     ts__verify of_fn = *c;
     of_fn.fn = fn;
     char room[VERIFY_NAME];
-    const char *it = verify_name(&of_fn, v, room);
     const char *of = fn == c->fn ? "" : " of @", *name = fn == c->fn ? "" : ts_str_get(c->m, fn->name);
     uint16_t flags = op < TS_OP_COUNT ? ts__ops[op].flags : 0;
     TS__WANT(c, flags & (TS_PURE | TS_TERM) && !(flags & TS_REGION),
-             "%s%s%s does not belong in a reduction: only pure operations do", it, of, name);
+             "%s%s%s does not belong in a reduction: only pure operations do", verify_name(&of_fn, v, room), of, name);
     TS__WANT(c, !inst->type || (ts__type_known(c->m, inst->type) && ts_type_rank(c->m, inst->type) == 0),
-             "%s%s%s is a tile: a reduction works on scalars", it, of, name);
+             "%s%s%s is a tile: a reduction works on scalars", verify_name(&of_fn, v, room), of, name);
     return TS_OK;
 }
 

@@ -152,7 +152,6 @@ ts_status ts_device_get(ts_device_kind kind, int ordinal, ts_device **out, ts_er
 ts_status ts_device_by_id(uint16_t id, ts_device **out, ts_error *err)
 {
     TS_NEED(err, out);
-    *out = NULL;
     *out = id < TS_COUNT(registry_known) ? atomic_load_explicit(&registry_known[id], memory_order_acquire) : NULL;
     if (*out)
         return TS_OK;

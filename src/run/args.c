@@ -12,7 +12,6 @@
 #include <stdlib.h>
 #include <tessera/array.h>
 
-
 __extension__ typedef __int128 args_wide; /* int64 and uint64 */
 
 /* For what few launches have: kept out of the way of those that have it not. */

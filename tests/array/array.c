@@ -161,6 +161,25 @@ static void strided_copies_match_index_arithmetic(void)
     }
 }
 
+static ts_status no_fill(const ts_stream *stream, void *to, uint64_t pattern, uint32_t bytes, uint64_t n, ts_error *e)
+{
+    (void)stream, (void)to, (void)pattern, (void)bytes, (void)n;
+    return ts_fail(e, TS_RUNTIME, "no fill");
+}
+
+static void an_array_that_is_not_filled_is_none(void)
+{
+    const ts_device_ops *ops = cpu->ops;
+    ts_device_ops failing = *ops;
+    failing.fill = no_fill;
+    cpu->ops = &failing;
+    ts_array *full, *zeros;
+    ts_status a = ts_array_full(cpu, NULL, TS_DTYPE_int32, 7, 1, INTS(3), &full, &err);
+    ts_status b = ts_array_zeros(cpu, NULL, TS_DTYPE_int32, 1, INTS(3), &zeros, &err);
+    cpu->ops = ops;
+    CHECK(a == TS_RUNTIME && b == TS_RUNTIME && !full && !zeros);
+}
+
 static void full_zeros_and_copies(void)
 {
     ts_array *a, *b, *c;
@@ -431,6 +450,7 @@ int main(void)
     views_of_other_dtypes();
     strided_copies_match_index_arithmetic();
     full_zeros_and_copies();
+    an_array_that_is_not_filled_is_none();
     impossible_arrays_are_refused();
     dlpack_round_trip();
     dlpack_of_others_is_checked_and_deleted_once();

@@ -589,6 +589,7 @@ static void a_stream_is_found_by_its_number(void)
     uintptr_t number = own->native;
     ts_stream_destroy(own);
     CHECK_INT(ts_stream_find(device, number, &found, &err), TS_VALUE);
+    CHECK(!found.device && !found.native && !found.impl);
     CHECK(strstr(err.text, "is not a stream of the CPU device") != NULL);
     ts__cpu_destroy(device);
 }

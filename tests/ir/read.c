@@ -92,10 +92,23 @@ static void errors_name_line_and_column(void)
              "4:1: a zero byte stands in the text; give the number of its characters as n");
 }
 
+/* As many bytes as places do not count: refused before any is read. */
+static void a_text_that_is_too_long_is_refused(void)
+{
+    ts_arena arena;
+    ts_module *m;
+    ts__arena_init(&arena, NULL);
+    CHECK_INT(ts__module_read(&arena, "", UINT32_MAX, &m, &err), TS_VALUE);
+    CHECK_STR(err.text, "a text of 4294967295 bytes is too long to read; a module has less than 4 GiB");
+    CHECK(m == NULL);
+    ts__arena_deinit(&arena);
+}
+
 int main(void)
 {
     module_reads_and_prints_the_same();
     locations_survive_when_asked_for();
     errors_name_line_and_column();
+    a_text_that_is_too_long_is_refused();
     return check_done();
 }

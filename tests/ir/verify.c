@@ -329,6 +329,20 @@ static void damage(ts_fn *fn)
     }
 }
 
+static void an_operand_that_is_defined_later_is_named(void)
+{
+    static const char source[] =
+        "entry @k(%n: i32) {\n  %a = addi %n, %n : i32\n  %b = addi %a, %n : i32\n  return\n}\n";
+    ts_arena arena;
+    ts_module *m;
+    ts__arena_init(&arena, NULL);
+    CHECK_OK(ts__module_read(&arena, source, sizeof source - 1, &m, &err));
+    m->fns.at[0]->inst.at[2].opnd[1] = 3;
+    CHECK_INT(ts_module_verify(m, &err), TS_VERIFY);
+    CHECK(strstr(err.text, "@k, line 2: operand 1, line 3, is defined later") != NULL);
+    ts__arena_deinit(&arena);
+}
+
 static void damaged_functions_are_reported_or_harmless(void)
 {
     static char source[1 << 16];
@@ -373,6 +387,7 @@ int main(void)
                          "= shared offset=0 : ptr<f32, shared>\n");
     a_function_without_return_is_named_with_its_line();
     text_is_shown_as_it_was_written();
+    an_operand_that_is_defined_later_is_named();
     damaged_functions_are_reported_or_harmless();
     return check_done();
 }

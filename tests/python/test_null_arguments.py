@@ -35,7 +35,6 @@ OPTIONAL_OF = {
 DEFAULT_STREAM = {
     "ts_array_empty", "ts_array_full", "ts_array_zeros", "ts_buffer_create", "ts_event_create_with", "ts_event_record",
     "ts_kernel_prepare", "ts_kernel_report", "ts_launch", "ts_launch_config_run", "ts_mem_alloc", "ts_pool_alloc",
-    "ts_script_launch",
 }  # fmt: skip
 
 

@@ -73,6 +73,11 @@ static void a_wrong_rank_is_told_by_the_argument(void)
     CHECK(strstr(err.text, "an array of rank 2 fits") != NULL);
     CHECK_INT(text_checked(text, (ts_spec[]){two, number, two}, 3), TS_TYPE);
     CHECK(strstr(err.text, "argument 2 is an array of rank 2") && strstr(err.text, "an array of rank 1 fits"));
+    const char *flag = "entry @k(%p: ptr<f32>, %n: i32, %s: i32, %flag: i32) {\n  return\n}\n"; /* a bool is an i32 */
+    number.dtype = TS_DTYPE_bool_;
+    CHECK_INT(text_checked(flag, (ts_spec[]){one, number}, 2), TS_OK);
+    CHECK_INT(text_checked(flag, (ts_spec[]){two, number}, 2), TS_TYPE);
+    CHECK(strstr(err.text, "an array of rank 1 fits") != NULL);
 }
 
 static const char two_entries[] =

@@ -56,9 +56,10 @@ ts_status cpu_stream_find(ts_device *device, uintptr_t native, ts_stream *out, t
 {
     enum { PER_THREAD = 2 };
     ts_cpu *cpu = cpu_of(device);
-    *out = cpu->default_stream->base;
-    if (native <= PER_THREAD)
+    if (native <= PER_THREAD) {
+        *out = cpu->default_stream->base;
         return TS_OK;
+    }
     pthread_mutex_lock(&cpu->lock);
     cpu_stream *stream = cpu->streams;
     while (stream && ((uintptr_t)stream != native || stream->dropped))
