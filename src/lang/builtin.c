@@ -8,21 +8,13 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-typedef struct builtin_call {
-    uint32_t node, n;
-    const char *name;
-    const fr_value *args;
-} builtin_call;
-
-typedef ts_status builtin_fn(fr *f, const builtin_call *c, fr_value *out);
-
 static bool builtin_is_int(const fr *f, const fr_value *v)
 {
     return (v->kind == FR_NUMBER && v->cat != FR_FLOAT) ||
            (v->kind == FR_TILE && fr_dtype_is_int((ts_dtype)v->dtype) && !fr_shape_of(f, v).rank);
 }
 
-static ts_status builtin_range(fr *f, const builtin_call *c, fr_value *out)
+static ts_status builtin_range(fr *f, const fr_builtin_call *c, fr_value *out)
 {
     fr_value *parts = TS_NEW_N(f->arena, fr_value, 3);
     if (!parts)
@@ -39,23 +31,15 @@ static ts_status builtin_range(fr *f, const builtin_call *c, fr_value *out)
     return TS_OK;
 }
 
-static fr_int builtin_characters(const char *text)
-{
-    fr_int n = 0;
-    for (; *text; text++)
-        n += (*text & 0xC0) != 0x80;
-    return n;
-}
-
 /* By a method of the user's class; `found` where there is one. */
-static ts_status builtin_method(fr *f, const builtin_call *c, const char *name, fr_value *out, bool *found)
+static ts_status builtin_method(fr *f, const fr_builtin_call *c, const char *name, fr_value *out, bool *found)
 {
     fr_value method;
     TS_TRY(fr_record_method(f, &c->args[0], name, &method, found));
     return *found ? fr_call_value(f, &method, c->node, 0, NULL, out) : TS_OK;
 }
 
-static ts_status builtin_len(fr *f, const builtin_call *c, fr_value *out)
+static ts_status builtin_len(fr *f, const fr_builtin_call *c, fr_value *out)
 {
     const fr_value *v = &c->args[0];
     bool found;
@@ -65,7 +49,7 @@ static ts_status builtin_len(fr *f, const builtin_call *c, fr_value *out)
     if (v->kind == FR_TUPLE || v->kind == FR_ITER || v->kind == FR_DICT)
         *out = fr_number(v->n);
     else if (v->kind == FR_STR)
-        *out = fr_number(builtin_characters(v->as.text));
+        *out = fr_number(fr_characters(v->as.text));
     else if (v->kind == FR_LIST)
         *out = fr_tile(TS_DTYPE_int32, v->as.list->length);
     else
@@ -98,7 +82,7 @@ static ts_status builtin_greater(fr *f, bool is_max, const fr_value *x, const fr
     return TS_OK;
 }
 
-static ts_status builtin_minmax(fr *f, const builtin_call *c, fr_value *out)
+static ts_status builtin_minmax(fr *f, const fr_builtin_call *c, fr_value *out)
 {
     const fr_value *items = c->args;
     uint32_t n = c->n;
@@ -117,7 +101,7 @@ static ts_status builtin_minmax(fr *f, const builtin_call *c, fr_value *out)
     return TS_OK;
 }
 
-static ts_status builtin_op(fr *f, const builtin_call *c, fr_value *out)
+static ts_status builtin_op(fr *f, const fr_builtin_call *c, fr_value *out)
 {
     bool found = false;
     if (strcmp(c->name, "abs") == 0)
@@ -153,7 +137,7 @@ static bool builtin_int_text(const char *text, fr_int *out)
 }
 
 /* int(x), float(x), bool(x): numbers stay loose, tiles become int32, float32, bool_. */
-static ts_status builtin_cast(fr *f, const builtin_call *c, fr_value *out)
+static ts_status builtin_cast(fr *f, const fr_builtin_call *c, fr_value *out)
 {
     const fr_value *v = &c->args[0];
     ts_dtype dtype = c->name[0] == 'i'   ? TS_DTYPE_int32
@@ -200,12 +184,12 @@ static ts_status builtin_cast(fr *f, const builtin_call *c, fr_value *out)
     return TS_OK;
 }
 
-static ts_status builtin_tuple(fr *f, const builtin_call *c, fr_value *out)
+static ts_status builtin_tuple(fr *f, const fr_builtin_call *c, fr_value *out)
 {
     return c->n ? fr_items(f, &c->args[0], "tuple()", out) : fr_tuple(f, 0, NULL, out);
 }
 
-static ts_status builtin_str(fr *f, const builtin_call *c, fr_value *out)
+static ts_status builtin_str(fr *f, const fr_builtin_call *c, fr_value *out)
 {
     const fr_value *v = &c->args[0];
     TS_TRY(fr_text_of(f, v, c->name[0] == 'r', out));
@@ -221,7 +205,7 @@ static ts_status builtin_str(fr *f, const builtin_call *c, fr_value *out)
     return fr_container(f, FR_FSTRING, 2, pair, out);
 }
 
-static ts_status builtin_getattr(fr *f, const builtin_call *c, fr_value *out)
+static ts_status builtin_getattr(fr *f, const fr_builtin_call *c, fr_value *out)
 {
     if (c->args[1].kind != FR_STR)
         return fr_error(f, c->node, TS_TILETYPE,
@@ -239,7 +223,7 @@ static ts_status builtin_getattr(fr *f, const builtin_call *c, fr_value *out)
     return TS_OK;
 }
 
-static ts_status builtin_slice(fr *f, const builtin_call *c, fr_value *out)
+static ts_status builtin_slice(fr *f, const fr_builtin_call *c, fr_value *out)
 {
     fr_value *parts = TS_NEW_N(f->arena, fr_value, 3);
     if (!parts)
@@ -250,7 +234,7 @@ static ts_status builtin_slice(fr *f, const builtin_call *c, fr_value *out)
     return fr_container(f, FR_SLICE, 3, parts, out);
 }
 
-static ts_status builtin_sum(fr *f, const builtin_call *c, fr_value *out)
+static ts_status builtin_sum(fr *f, const fr_builtin_call *c, fr_value *out)
 {
     fr_value items;
     if (c->args[0].kind == FR_TILE)
@@ -263,7 +247,7 @@ static ts_status builtin_sum(fr *f, const builtin_call *c, fr_value *out)
     return TS_OK;
 }
 
-static ts_status builtin_enumerate(fr *f, const builtin_call *c, fr_value *out)
+static ts_status builtin_enumerate(fr *f, const fr_builtin_call *c, fr_value *out)
 {
     fr_value items, *made;
     if (c->n > 1 && (c->args[1].kind != FR_NUMBER || c->args[1].cat > FR_INT))
@@ -278,7 +262,7 @@ static ts_status builtin_enumerate(fr *f, const builtin_call *c, fr_value *out)
     return fr_tuple(f, items.n, made, out);
 }
 
-static ts_status builtin_zip(fr *f, const builtin_call *c, fr_value *out)
+static ts_status builtin_zip(fr *f, const fr_builtin_call *c, fr_value *out)
 {
     uint32_t n = UINT32_MAX;
     fr_value *columns = TS_NEW_N(f->arena, fr_value, c->n + 1),
@@ -301,7 +285,7 @@ static ts_status builtin_zip(fr *f, const builtin_call *c, fr_value *out)
     return fr_tuple(f, n, made, out);
 }
 
-static ts_status builtin_reversed(fr *f, const builtin_call *c, fr_value *out)
+static ts_status builtin_reversed(fr *f, const fr_builtin_call *c, fr_value *out)
 {
     fr_value items;
     TS_TRY(fr_items(f, &c->args[0], "reversed()", &items));
@@ -312,25 +296,25 @@ static ts_status builtin_reversed(fr *f, const builtin_call *c, fr_value *out)
 }
 
 /* enumerate, zip and reversed: of tuples they are a tuple. */
-static ts_status builtin_sequence(fr *f, const builtin_call *c, fr_value *out)
+static ts_status builtin_sequence(fr *f, const fr_builtin_call *c, fr_value *out)
 {
     bool done;
     TS_TRY(fr_sequence_call(f, c->name, c->n, c->args, out, &done));
     if (done)
         return TS_OK;
-    builtin_fn *of_tuples = c->name[0] == 'e' ? builtin_enumerate : c->name[0] == 'z' ? builtin_zip : builtin_reversed;
+    fr_builtin *of_tuples = c->name[0] == 'e' ? builtin_enumerate : c->name[0] == 'z' ? builtin_zip : builtin_reversed;
     return of_tuples(f, c, out);
 }
 
-static ts_status builtin_hasattr(fr *f, const builtin_call *c, fr_value *out)
+static ts_status builtin_hasattr(fr *f, const fr_builtin_call *c, fr_value *out)
 {
     fr_value missing = {.kind = FR_UNBOUND}, args[3] = {c->args[0], c->args[1], missing};
-    TS_TRY(builtin_getattr(f, &(builtin_call){c->node, 3, c->name, args}, out));
+    TS_TRY(builtin_getattr(f, &(fr_builtin_call){c->node, 3, c->name, args}, out));
     *out = fr_bool(out->kind != FR_UNBOUND);
     return TS_OK;
 }
 
-static ts_status builtin_isinstance(fr *f, const builtin_call *c, fr_value *out)
+static ts_status builtin_isinstance(fr *f, const fr_builtin_call *c, fr_value *out)
 {
     const fr_value *classes = &c->args[1];
     uint32_t n = 1;
@@ -356,7 +340,7 @@ static ts_status builtin_isinstance(fr *f, const builtin_call *c, fr_value *out)
 }
 
 /* The class of a constant. */
-static ts_status builtin_type(fr *f, const builtin_call *c, fr_value *out)
+static ts_status builtin_type(fr *f, const fr_builtin_call *c, fr_value *out)
 {
     static const char *const names[] = {"bool", "int", "float", "complex", "str", "tuple", "dict", "range", "slice"};
     const fr_value *v = &c->args[0];
@@ -375,7 +359,7 @@ static ts_status builtin_type(fr *f, const builtin_call *c, fr_value *out)
 }
 
 /* Constants decide where they can; of the others the truths are joined. */
-static ts_status builtin_any(fr *f, const builtin_call *c, fr_value *out)
+static ts_status builtin_any(fr *f, const fr_builtin_call *c, fr_value *out)
 {
     fr_value items;
     bool known, truth, is_any = c->name[1] == 'n', found = false;
@@ -395,7 +379,7 @@ static ts_status builtin_any(fr *f, const builtin_call *c, fr_value *out)
 }
 
 /* To an integer, halves to even, or to so many digits behind the point, as Python's round. */
-static ts_status builtin_round(fr *f, const builtin_call *c, fr_value *out)
+static ts_status builtin_round(fr *f, const fr_builtin_call *c, fr_value *out)
 {
     enum { MOST = 300 };
     const fr_value *v = c->args;
@@ -406,8 +390,8 @@ static ts_status builtin_round(fr *f, const builtin_call *c, fr_value *out)
     if (found)
         return TS_OK;
     if (to_digits && (!fr_is_int(&c->args[1], &digits) || digits < 0 || digits > MOST))
-        return fr_error(f, c->node, TS_TILEVALUE, "round() to %s digits: from 0 to %d are", fr_say(f, &c->args[1]),
-                        MOST);
+        return fr_error(f, c->node, TS_TILEVALUE, "round(): digits must be 0 to %d, found %s", MOST,
+                        fr_say(f, &c->args[1]));
     if (v->kind == FR_NUMBER && v->cat < FR_FLOAT) {
         *out = fr_number(v->as.i);
         return TS_OK;
@@ -429,12 +413,7 @@ static ts_status builtin_round(fr *f, const builtin_call *c, fr_value *out)
     return fr_shape_of(f, out).rank ? TS_OK : fr_convert(f, out, TS_DTYPE_int32, TS_RN, out);
 }
 
-static ts_status builtin_text_method(fr *f, const builtin_call *c, fr_value *out)
-{
-    return fr_text_method(f, c->node, c->name + strlen("str."), c->n, c->args, out);
-}
-
-static ts_status builtin_get(fr *f, const builtin_call *c, fr_value *out)
+static ts_status builtin_get(fr *f, const fr_builtin_call *c, fr_value *out)
 {
     const fr_value *dict = &c->args[0];
     *out = c->n > 2 ? c->args[2] : fr_none();
@@ -446,7 +425,7 @@ static ts_status builtin_get(fr *f, const builtin_call *c, fr_value *out)
 }
 
 /* Keys, values or pairs of a dict, as a tuple. */
-static ts_status builtin_column(fr *f, const builtin_call *c, fr_value *out)
+static ts_status builtin_column(fr *f, const fr_builtin_call *c, fr_value *out)
 {
     const fr_value *dict = &c->args[0];
     char which = c->name[strlen("dict.")];
@@ -464,7 +443,7 @@ static ts_status builtin_column(fr *f, const builtin_call *c, fr_value *out)
 static const struct {
     const char *name;
     uint32_t least, most;
-    builtin_fn *call;
+    fr_builtin *call;
     bool is_complex;    /* takes complex numbers; what is called for it may still refuse them */
     bool keeps_members; /* takes members of enumerations as they are, not as their values */
 } builtin_rows[] = {
@@ -494,17 +473,17 @@ static const struct {
     {"any", 1, 1, builtin_any, false, true},
     {"all", 1, 1, builtin_any, false, true},
     {"round", 1, 2, builtin_round, false, false},
-    {"str.upper", 1, 1, builtin_text_method, true, false},
-    {"str.lower", 1, 1, builtin_text_method, true, false},
-    {"str.strip", 1, 1, builtin_text_method, true, false},
-    {"str.lstrip", 1, 1, builtin_text_method, true, false},
-    {"str.rstrip", 1, 1, builtin_text_method, true, false},
-    {"str.startswith", 2, 2, builtin_text_method, true, false},
-    {"str.endswith", 2, 2, builtin_text_method, true, false},
-    {"str.replace", 3, 3, builtin_text_method, true, false},
-    {"str.split", 2, 2, builtin_text_method, true, false},
-    {"str.count", 2, 2, builtin_text_method, true, false},
-    {"str.join", 2, 2, builtin_text_method, true, false},
+    {"str.upper", 1, 1, fr_text_upper, true, false},
+    {"str.lower", 1, 1, fr_text_lower, true, false},
+    {"str.strip", 1, 1, fr_text_strip, true, false},
+    {"str.lstrip", 1, 1, fr_text_lstrip, true, false},
+    {"str.rstrip", 1, 1, fr_text_rstrip, true, false},
+    {"str.startswith", 2, 2, fr_text_startswith, true, false},
+    {"str.endswith", 2, 2, fr_text_endswith, true, false},
+    {"str.replace", 3, 3, fr_text_replace, true, false},
+    {"str.split", 2, 2, fr_text_split, true, false},
+    {"str.count", 2, 2, fr_text_count, true, false},
+    {"str.join", 2, 2, fr_text_join, true, false},
     {"dict.get", 2, 3, builtin_get, true, true},
     {"dict.keys", 1, 1, builtin_column, true, true},
     {"dict.values", 1, 1, builtin_column, true, true},
@@ -558,7 +537,7 @@ static builtin_math builtin_math_find(const char *name)
     return (builtin_math){.name = name};
 }
 
-static ts_status builtin_math_constant(fr *f, const builtin_call *c, const builtin_math *row, fr_value *out)
+static ts_status builtin_math_constant(fr *f, const fr_builtin_call *c, const builtin_math *row, fr_value *out)
 {
     double x = fr_as_double(&c->args[0]);
     x = row->one ? row->one(x) : row->two(x, fr_as_double(&c->args[1]));
@@ -569,7 +548,7 @@ static ts_status builtin_math_constant(fr *f, const builtin_call *c, const built
     return TS_OK;
 }
 
-static ts_status builtin_call_math(fr *f, const builtin_call *c, const char *name, fr_value *out)
+static ts_status builtin_call_math(fr *f, const fr_builtin_call *c, const char *name, fr_value *out)
 {
     const builtin_math row = builtin_math_find(name);
     const char *help = row.help ? row.help : "", *lead = row.help ? "\n  help: " : "";
@@ -611,7 +590,7 @@ static const struct {
     {"invert", 1, TS_OPERATOR_Invert},     {"inv", 1, TS_OPERATOR_Invert},  {"not_", 1, TS_OPERATOR_Not},
 };
 
-static ts_status builtin_call_operator(fr *f, const builtin_call *c, const char *name, fr_value *out)
+static ts_status builtin_call_operator(fr *f, const fr_builtin_call *c, const char *name, fr_value *out)
 {
     uint32_t i = 0;
     while (i < TS_COUNT(builtin_operators) && strcmp(builtin_operators[i].name, name) != 0)
@@ -639,7 +618,7 @@ bool fr_has_builtin(const char *name)
 }
 
 /* Members of enumerations of numbers and texts become what they are. */
-static ts_status builtin_plain(fr *f, builtin_call *c)
+static ts_status builtin_plain(fr *f, fr_builtin_call *c)
 {
     const fr_value *value;
     fr_value room, *plain = TS_NEW_N(f->arena, fr_value, c->n + 1);
@@ -657,7 +636,7 @@ static ts_status builtin_plain(fr *f, builtin_call *c)
 ts_status fr_call_builtin(fr *f, uint32_t node, const char *name, uint32_t n, const fr_value *args,
                           fr_value *out)
 {
-    builtin_call c = {node, n, name, args};
+    fr_builtin_call c = {node, n, name, args};
     bool done = false;
     if (f->dialect->builtin)
         TS_TRY(f->dialect->builtin(f, node, name, n, args, out, &done));

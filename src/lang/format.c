@@ -28,14 +28,6 @@ static int format_bytes(const char *text)
     return n;
 }
 
-static long format_characters(const char *text)
-{
-    long n = 0;
-    for (; *text; text++)
-        n += (*text & 0xC0) != 0x80;
-    return n;
-}
-
 static bool format_in(char c, const char *set)
 {
     return c && strchr(set, c);
@@ -88,7 +80,7 @@ static bool format_parse(const char *text, format_spec *s)
 static const char *format_pad(fr *f, const format_spec *s, char standard, const char *prefix, const char *body)
 {
     char align = s->align ? s->align : standard;
-    long lacks = s->width - format_characters(prefix) - format_characters(body), left;
+    long lacks = s->width - fr_characters(prefix) - fr_characters(body), left;
     const char *pads[2] = {"", ""};
     if (lacks <= 0)
         return fr_textf(f, "%s%s", prefix, body);

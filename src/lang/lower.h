@@ -305,6 +305,14 @@ fr_value fr_real(double x);                         /* loose */
 fr_value fr_strict(ts_dtype dtype, fr_int i);       /* integer or bool dtype; wraps */
 fr_value fr_tile(ts_dtype dtype, ts_val v);
 fr_value fr_text(const char *text);
+/* How many characters a text has: bytes of UTF-8 that begin one. */
+static inline long fr_characters(const char *text)
+{
+    long n = 0;
+    for (; *text; text++)
+        n += (*text & 0xC0) != 0x80;
+    return n;
+}
 fr_value fr_dtype_value(ts_dtype dtype);
 ts_status fr_tuple(fr *f, uint32_t n, const fr_value *items, fr_value *out);
 /* A container of n items of the kind; the items are kept, not copied. Errors when it nests or grows
@@ -581,8 +589,16 @@ ts_status fr_call_row(fr *f, uint32_t node, uint32_t row, uint32_t n, const fr_v
 /* Does the operation compute a value from values, and nothing else? */
 bool fr_op_is_value(const fr *f, uint32_t row);
 bool fr_has_builtin(const char *name);
-/* text_method.c: a method of a text, args[0]. */
-ts_status fr_text_method(fr *f, uint32_t node, const char *method, uint32_t n, const fr_value *args, fr_value *out);
+/* A row of the builtins, with as many arguments as it says. */
+typedef struct fr_builtin_call {
+    uint32_t node, n;
+    const char *name;
+    const fr_value *args;
+} fr_builtin_call;
+typedef ts_status fr_builtin(fr *f, const fr_builtin_call *c, fr_value *out);
+/* text_method.c: methods of a text, the first argument. */
+fr_builtin fr_text_upper, fr_text_lower, fr_text_strip, fr_text_lstrip, fr_text_rstrip, fr_text_startswith;
+fr_builtin fr_text_endswith, fr_text_replace, fr_text_split, fr_text_count, fr_text_join;
 ts_status fr_call_builtin(fr *f, uint32_t node, const char *name, uint32_t n, const fr_value *args, fr_value *out);
 /* What a tuple, static_iter or constant range holds, as a tuple. */
 ts_status fr_items(fr *f, const fr_value *v, const char *what, fr_value *out);

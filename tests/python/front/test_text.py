@@ -244,11 +244,37 @@ def test_methods_of_texts_are_pythons():
     assert printed(show) == [*want, "aBz[`{0".upper() + "AbZ[`{9".lower()]
 
 
+SPACES = "".join(chr(i) for i in range(1, 0x110000) if chr(i).isspace())
+WIDE = (
+    *(f"{c}{c}é {c}" for c in SPACES), SPACES, SPACES + "aé" + SPACES, "\u200b a\ufeff", "\x1ba\x1b", "\xa0\x85é",
+)  # fmt: skip
+
+
+def test_spaces_are_unicodes():
+    assert len(SPACES) == 29
+
+    def show(x):
+        for t in WIDE:
+            print(t.strip() + "|" + t.lstrip().replace("\n", "n") + "|")
+            print("|" + t.rstrip().replace("\n", "n"))
+
+    want = [(t.strip() + "|" + t.lstrip().replace("\n", "n") + "|", "|" + t.rstrip().replace("\n", "n")) for t in WIDE]
+    assert run(show, np.zeros(4, np.int32)).split("\n")[:-1] == [line for pair in want for line in pair]
+
+
+def test_an_empty_text_stands_between_all_characters():
+    def show(x):
+        print("abc".count(""), "".count(""), "é€𝄞".count(""), "aaaa".count("aa"))
+
+    assert printed(show) == ["4 1 4 2"]
+
+
 REFUSED = [
     ('"é".upper()', "letters beyond ASCII"), ('"a".split("")', "split() by an empty string"),
     ('"a".startswith(1)', "takes a string or a tuple of strings"), ('"a".join((1,))', "join() takes strings"),
     ('"a".count(2)', "count() takes strings"), ('"a".title()', "has no attribute 'title'"),
-    ('"a".replace("", "b")', "replace() of an empty string"), ("round(1.5, -1)", "round() to constant -1 digits"),
+    ('"a".replace("", "b")', "replace() of an empty string"),
+    ("round(1.5, -1)", "digits must be 0 to 300, found constant -1"),
     ("round(ct.bid(0) * 0.5, 1)", "digits are for numbers known"), ('round("a")', "round() of string"),
     ("any(ct.load(x, 0, 4) > 1)", "ct.any(tile) reduces a tile"), ("{**(1, 2)}", "** takes a dict, found"),
     ("len({1, 1})", "a set display"),
