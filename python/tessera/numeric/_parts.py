@@ -75,7 +75,7 @@ class Composed:
         return self(a[(...,) + (None,) * b.ndim], b, **options)
 
     def reduce(self, array: Any, axis: Any = 0, dtype: Any = None, out: Any = None, keepdims: bool = False,
-               initial: Any = None, where: Any = True) -> Any:  # fmt: skip
+               initial: Any = numpy._NoValue, where: Any = True) -> Any:  # fmt: skip
         """The function of all elements along axes."""
         if (self.nin, self.nout) != (2, 1):
             raise ValueError("reduce only supported for binary functions")

@@ -4,6 +4,8 @@
 from __future__ import annotations
 
 import inspect
+import math
+from collections.abc import Iterator
 from typing import Any
 
 import numpy
@@ -27,6 +29,11 @@ IDENTITIES = {
     "logical_xor": False,
 }
 ANY_ORDER = (*IDENTITIES, "fmax", "fmin")
+# Functions whose at joins the values of a place first, and kinds of elements: not products of floats, that overflow.
+JOINED = {
+    **dict.fromkeys(("add", "maximum", "minimum", "fmax", "fmin"), "biufc"),
+    **dict.fromkeys(("multiply", "bitwise_and", "bitwise_or", "bitwise_xor", "gcd"), "biu"),
+}
 _LETTERS = {"?": "?", "i": "bBhHiIlLqQ", "f": "efd", "c": "FD"}
 
 
@@ -64,17 +71,40 @@ def signature(nin: int) -> inspect.Signature:
 # -- at ------------------------------------------------------------------------------------------------
 
 
-def _rounds(places: ndarray) -> list[ndarray | None]:
-    """Which elements go in turn, so that none of a round are at the same place; [None]: all at once."""
-    order = argsort(places, kind="stable")
-    lined = places[order]
-    first = f.concatenate([f.ones(1, bool), lined[1:] != lined[:-1]])
+def _turns(places: ndarray) -> ndarray | None:
+    """How many equal places stand before each of sorted ones; None: none are equal."""
+    first = f.concatenate([f.ones(1, bool), places[1:] != places[:-1]])
     if bool(first.all()):
-        return [None]
+        return None
     along = f.arange(places.size)
-    begin = _core.numeric_fold("max", f.asarray(select(first, along, 0)), (0,), None, True, None, True)
-    turn = along - begin
-    return [order[turn == i] for i in range(int(turn.max()) + 1)]
+    return along - _core.numeric_fold("max", f.asarray(select(first, along, 0)), (0,), None, True, None, True)
+
+
+def _rounds(places: ndarray) -> Iterator[ndarray | None]:
+    """Which elements go in turn, so that none of a round are at the same place; None: all at once."""
+    order = argsort(places, kind="stable")
+    turn = _turns(places[order])
+    if turn is None:
+        yield None
+        return
+    order, begin = order[argsort(turn, kind="stable")], 0
+    for n in numpy.bincount(numpy.asarray(turn)).tolist():
+        yield order[begin : begin + n]
+        begin += n
+
+
+def _joined(function: Any, places: ndarray, values: ndarray) -> tuple[ndarray, ndarray]:
+    """Each place once, and all of its values by an associative function: pairs of neighbours, again and again."""
+    order = argsort(places, kind="stable")
+    places, values = places[order], values[order]
+    while (turn := _turns(places)) is not None:
+        second = f.asarray(turn % 2 == 1)
+        stays = f.asarray(turn % 2 == 0)
+        pairs = f.concatenate([second[1:], f.zeros(1, bool)])[stays]
+        made, places = values[stays], places[stays]
+        made[pairs] = function(made[pairs], values[second])
+        values = made
+    return places, values
 
 
 def at(function: Any, a: Any, indices: Any, *given: Any) -> None:
@@ -97,6 +127,8 @@ def at(function: Any, a: Any, indices: Any, *given: Any) -> None:
         if type(values) not in (int, float, complex):
             values = f.ravel(f.broadcast_to(f.asarray(values), places.offsets.shape))
             values = values.copy() if f.may_share_memory(values, a) else values
+        if a.dtype.kind in JOINED.get(function.__name__, "") and f.result_type(a, values) == a.dtype and flat.size:
+            flat, values = _joined(function, flat, f.broadcast_to(f.asarray(values, a.dtype), flat.shape))
     for chosen in _rounds(flat) if flat.size else ():
         here = flat if chosen is None else flat[chosen]
         other = values[chosen] if chosen is not None and isinstance(values, ndarray) else values
@@ -109,59 +141,84 @@ def at(function: Any, a: Any, indices: Any, *given: Any) -> None:
 # -- reductions in order -------------------------------------------------------------------------------
 
 
-def _one_by_one(function: Any, a: ndarray, start: Any) -> Any:
-    """The function of slices along axis 0, in order, or pair by pair where the order is free."""
-    if function.__name__ in ANY_ORDER:
-        while a.shape[0] > 1:
-            half = a.shape[0] // 2
-            made = f.asarray(function(a[:half], a[half : 2 * half]))
-            a = f.concatenate([made, a[2 * half :]]) if a.shape[0] % 2 else made
-        return a[0] if start is None else function(start, a[0])
-    acc = a[0] if start is None else function(start, a[0])
-    for i in range(1, a.shape[0]):
-        acc = function(acc, a[i])
+def _loop(function: Any, a: ndarray, dtype: Any = None) -> tuple[ndarray, Any]:
+    """The array as the function's loop of one dtype takes it, and that dtype."""
+    a = a if dtype is None else a.astype(dtype)
+    if function.__name__ == "logical_xor" and dtype is None:
+        a = a.astype(bool)
+    empty = f.empty(0, a.dtype)
+    kind = f.asarray(function(empty, empty)).dtype
+    if kind == bool and a.dtype != bool:
+        raise TypeError(
+            f"no loop of {function.__name__} takes and gives one dtype for elements of {a.dtype}: it gives bool"
+        )
+    return a, kind
+
+
+def _one_by_one(function: Any, rows: ndarray, mask: ndarray | None, start: Any, kind: Any) -> ndarray:
+    """The function of a start (None: the first) and slices along axis 0 in order, less what a mask leaves out."""
+    begin = 0 if start is not None else 1
+    acc = f.full(rows.shape[1:], start, kind) if start is not None else rows[0].astype(kind)
+    for i in range(begin, rows.shape[0]):
+        acc = f.asarray(function(acc, rows[i], out=acc, where=mask[i]) if mask is not None else function(acc, rows[i]))
     return acc
 
 
-def reduce(function: Any, a: Any, axis: Any, dtype: Any, out: Any, keepdims: Any, initial: Any, where: Any) -> Any:
-    """The reduction of a function that is no fold of the C library."""
-    from ._reduce import _into
+def _pair_by_pair(function: Any, rows: ndarray) -> ndarray:
+    """The function of slices along axis 0 in any order."""
+    while rows.shape[0] > 1:
+        half = rows.shape[0] // 2
+        made = f.asarray(function(rows[:half], rows[half : 2 * half]))
+        rows = f.concatenate([made, rows[2 * half :]]) if rows.shape[0] % 2 else made
+    return rows[0]
 
-    a = f.asarray(a) if dtype is None else f.asarray(a).astype(dtype)
-    name, identity = function.__name__, IDENTITIES.get(function.__name__)
-    axes = tuple(range(a.ndim)) if axis is None else f.normalize_many(axis, a.ndim)
-    if len(axes) > 1 and name not in ANY_ORDER:
+
+def reduce(function: Any, a: Any, axis: Any, dtype: Any, out: Any, keepdims: Any, initial: Any, where: Any) -> Any:
+    """The reduction of a function that is no fold of the C library; initial=None: without its neutral element."""
+    from ._reduce import _axes, _into, _mask
+
+    a, kind = _loop(function, f.asarray(a), dtype)
+    name, axes, mask = function.__name__, _axes(a, axis), _mask(a, where)
+    free = name in ANY_ORDER
+    if len(axes) > 1 and not free:
         raise ValueError(f"reduction operation '{name}' is not reorderable, so at most one axis may be specified")
-    start = None if initial is None or initial is numpy._NoValue else initial
-    if where is not True:
-        if identity is None and start is None:
-            raise ValueError(
-                f"reduction operation '{name}' does not have an identity, so to use a where mask one has to specify "
-                "'initial'"
-            )
-        a = f.asarray(select(where, a, identity if start is None else start))
-    if name == "logical_xor":
-        a = a.astype(bool)
-    kept = [1 if d in axes else n for d, n in enumerate(a.shape)]
-    for d in sorted(axes, reverse=True):
-        rows = f.moveaxis(a, d, 0)
-        if rows.shape[0]:
-            a = f.asarray(_one_by_one(function, rows, start))
-        elif identity is None and start is None:
-            raise ValueError(f"zero-size array to reduction operation {name} which has no identity")
-        else:
-            kind = f.asarray(function(rows[:0], rows[:0])).dtype
-            a = f.full(rows.shape[1:], identity if start is None else start, kind)
-        start = None
-    return _into(a.reshape(kept) if keepdims is True else a, out)
+    neutral = None if initial is None else IDENTITIES.get(name)
+    neutral = None if neutral is None else f.asarray(neutral).astype(kind)
+    start = neutral if initial is None or initial is numpy._NoValue else f.asarray(initial, kind)
+    if mask is not None and start is None:
+        raise ValueError(
+            f"reduction operation '{name}' does not have an identity, so to use a where mask one has to specify "
+            "'initial'"
+        )
+    kept = tuple(1 if d in axes else n for d, n in enumerate(a.shape))
+    rest = tuple(n for d, n in enumerate(a.shape) if d not in axes)
+    n = math.prod(a.shape[d] for d in axes)
+    if free:
+        a = a.astype(kind, copy=False)
+        if mask is not None:  # a start is neutral where it is taken more than once: fmax, fmin
+            a, mask = f.asarray(select(mask, a, start if neutral is None else neutral)), None
+
+    def rows_of(x: ndarray) -> ndarray:
+        return f.moveaxis(x, axes, tuple(range(len(axes)))).reshape(n, *rest)
+
+    if not n and start is None:
+        raise ValueError(f"zero-size array to reduction operation {name} which has no identity")
+    if free and n:
+        made = _pair_by_pair(function, rows_of(a))
+        if start is not None and (start is not neutral or n == 1):  # of one, too, hypot and gcd are not negative
+            made = f.asarray(function(start, made))
+    else:
+        mask = None if mask is None else rows_of(f.broadcast_to(mask, a.shape))
+        made = _one_by_one(function, rows_of(a), mask, start, kind)
+    return _into(made.reshape(kept) if keepdims is True else made, out)
 
 
 def accumulate(function: Any, a: Any, axis: Any, dtype: Any, out: Any) -> Any:
     """The reduction of the first elements, for each number of them."""
-    a = f.asarray(a) if dtype is None else f.asarray(a).astype(dtype)
+    a, kind = _loop(function, f.asarray(a), dtype)
     axis = f.normalize(axis, a.ndim)
     rows = f.moveaxis(a, axis, 0)
-    made = f.empty(rows.shape, f.asarray(function(rows[:0], rows[:0])).dtype)
+    made = f.empty(rows.shape, kind)
     if rows.shape[0]:
         made[0] = rows[0]
     for i in range(1, rows.shape[0]):
@@ -181,9 +238,9 @@ def reduceat(function: Any, a: Any, indices: Any, axis: Any, dtype: Any, out: An
             raise IndexError(f"index {i} out-of-bounds in {function.__name__}.reduceat [0, {n})")
     ends = [*places[1:], n][: len(places)]
     parts = [
-        f.asarray(function.reduce(rows[i : j if j > i else i + 1], 0, dtype))
+        f.asarray(function.reduce(rows[i : j if j > i else i + 1], 0, dtype, initial=None))
         for i, j in zip(places, ends, strict=True)
     ]
-    kind = f.asarray(function.reduce(rows[:1], 0, dtype)).dtype if n else a.dtype
+    kind = f.asarray(function.reduce(rows[:1], 0, dtype, initial=None)).dtype if n else a.dtype
     made = f.stack(parts, axis) if parts else f.empty((*a.shape[:axis], 0, *a.shape[axis + 1 :]), kind)
     return made if out is None else f.copy_of(made, out[0] if isinstance(out, tuple) else out, casting="unsafe")
