@@ -503,7 +503,7 @@ static PyObject *function_loops(PyObject *self, void *unused)
 static PyObject *function_result(PyObject *self, void *unused)
 {
     (void)unused;
-    static const char *const names[] = {"same", "bool", "part"}; /* numeric.def's words in their order */
+    static const char *const names[] = {[TS_ND_IS_SAME] = "same", [TS_ND_IS_BOOL] = "bool", [TS_ND_IS_PART] = "part"};
     return PyUnicode_FromString(names[ts_nd_get(((call_function *)self)->fn)->result]);
 }
 
@@ -580,9 +580,6 @@ static PyObject *call_can_cast(PyObject *module, PyObject *args)
 /* numeric_fold(name, x, axes, dtype or None, keepdims, where or None, running): the reduction, an array. */
 static PyObject *call_fold(PyObject *module, PyObject *args)
 {
-    static const char *const names[TS_ND_FOLDS] = {[TS_ND_SUM] = "sum", [TS_ND_PROD] = "prod", [TS_ND_MAX] = "max",
-                                                   [TS_ND_MIN] = "min", [TS_ND_ALL] = "all", [TS_ND_ANY] = "any",
-                                                   [TS_ND_ARGMAX] = "argmax", [TS_ND_ARGMIN] = "argmin"};
     core_state *state = PyModule_GetState(module);
     const char *name;
     PyObject *x, *axes, *dtype, *where;
@@ -601,7 +598,7 @@ static PyObject *call_fold(PyObject *module, PyObject *args)
     for (uint32_t i = 0; i < n; i++)
         reduction.axes |= (uint64_t)1 << (dims[i] & 63);
     for (int fold = 0; fold < TS_ND_FOLDS; fold++)
-        if (strcmp(names[fold], name) == 0)
+        if (strcmp(ts_nd_fold_name((ts_nd_fold)fold), name) == 0)
             reduction.fold = (ts_nd_fold)fold;
     if (reduction.fold == TS_ND_FOLDS)
         return PyErr_Format(PyExc_ValueError, "there is no reduction named %s", name);

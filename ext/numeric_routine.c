@@ -11,7 +11,7 @@ typedef struct numeric_routine {
     PyObject_HEAD
     vectorcallfunc vectorcall;
     core_state *state;
-    PyObject *function;
+    PyObject *function, *module; /* module: its name, where users find the function */
     int shortcut; /* a ts_nd_fold, or one of those below; -1: none */
 } numeric_routine;
 
@@ -192,18 +192,17 @@ static PyObject *routine_call(PyObject *object, PyObject *const *args, size_t fl
 
 static PyObject *routine_new(PyTypeObject *type, PyObject *args, PyObject *kwargs)
 {
-    static const char *const names[] = {
-        [TS_ND_SUM] = "sum", [TS_ND_PROD] = "prod", [TS_ND_MAX] = "max", [TS_ND_MIN] = "min", [TS_ND_ALL] = "all",
-        [TS_ND_ANY] = "any", [TS_ND_ARGMAX] = "argmax", [TS_ND_ARGMIN] = "argmin", [ROUTINE_RESHAPE] = "reshape",
-        [ROUTINE_RAVEL] = "ravel"};
-    PyObject *function;
-    if (!PyArg_ParseTuple(args, "O:NumericRoutine", &function) || (kwargs && PyDict_GET_SIZE(kwargs)))
+    static const char *const views[] = {"reshape", "ravel"};
+    PyObject *function, *module;
+    if (!PyArg_ParseTuple(args, "OU:NumericRoutine", &function, &module) || (kwargs && PyDict_GET_SIZE(kwargs)))
         return NULL;
     PyObject *name = PyObject_GetAttrString(function, "__name__");
     if (!name)
         return NULL;
-    int shortcut = (int)(sizeof names / sizeof *names);
-    while (--shortcut >= 0 && PyUnicode_CompareWithASCIIString(name, names[shortcut]) != 0)
+    int shortcut = ROUTINE_RAVEL + 1;
+    while (--shortcut >= 0 &&
+           PyUnicode_CompareWithASCIIString(name, shortcut < TS_ND_FOLDS ? ts_nd_fold_name((ts_nd_fold)shortcut)
+                                                                         : views[shortcut - TS_ND_FOLDS]) != 0)
         continue;
     Py_DECREF(name);
     numeric_routine *self = (numeric_routine *)type->tp_alloc(type, 0);
@@ -211,6 +210,7 @@ static PyObject *routine_new(PyTypeObject *type, PyObject *args, PyObject *kwarg
         self->vectorcall = routine_call;
         self->state = core_state_of_type(type);
         self->function = Py_NewRef(function);
+        self->module = Py_NewRef(module);
         self->shortcut = shortcut;
     }
     return (PyObject *)self;
@@ -234,6 +234,7 @@ static void routine_dealloc(PyObject *self)
     PyTypeObject *type = Py_TYPE(self);
     PyObject_GC_UnTrack(self);
     (void)routine_clear(self);
+    Py_XDECREF(((numeric_routine *)self)->module);
     type->tp_free(self);
     Py_DECREF(type);
 }
@@ -244,11 +245,11 @@ static PyObject *routine_bind(PyObject *self, PyObject *object, PyObject *type)
     return object ? PyMethod_New(self, object) : Py_NewRef(self);
 }
 
-/* Name, signature and documentation are the function's; users find it in tessera.numeric. */
+/* Name, signature and documentation are the function's. */
 static PyObject *routine_attribute(PyObject *self, PyObject *name)
 {
     if (PyUnicode_CompareWithASCIIString(name, "__module__") == 0)
-        return PyUnicode_FromString("tessera.numeric");
+        return Py_NewRef(((numeric_routine *)self)->module);
     PyObject *own = PyObject_GenericGetAttr(self, name);
     PyObject *function = ((numeric_routine *)self)->function;
     if (own || !function || !PyErr_ExceptionMatches(PyExc_AttributeError))
@@ -259,13 +260,14 @@ static PyObject *routine_attribute(PyObject *self, PyObject *name)
 
 static PyObject *routine_repr(PyObject *self)
 {
-    PyObject *name = PyObject_GetAttrString(((numeric_routine *)self)->function, "__qualname__");
-    PyObject *text = name ? PyUnicode_FromFormat("<function tessera.numeric.%U>", name) : NULL;
+    const numeric_routine *routine = (numeric_routine *)self;
+    PyObject *name = PyObject_GetAttrString(routine->function, "__qualname__");
+    PyObject *text = name ? PyUnicode_FromFormat("<function %U.%U>", routine->module, name) : NULL;
     Py_XDECREF(name);
     return text;
 }
 
-/* Pickled by its name. */
+/* Pickled by its name, which pickle looks up in its module. */
 static PyObject *routine_reduce(PyObject *self, PyObject *unused)
 {
     (void)unused;

@@ -39,8 +39,10 @@ typedef enum ts_nd_fn {
     TS_ND_COUNT
 } ts_nd_fn;
 
+/* What the dtype of a result is: that of the loop, bool, or of a complex loop its part. */
+typedef enum ts_nd_outcome { TS_ND_IS_SAME, TS_ND_IS_BOOL, TS_ND_IS_PART } ts_nd_outcome;
 /* What a row says: name and kinds of numbers of its loops (numeric.def), number of operands, what operands of other
- * kinds become and what the result is (numbers of the library's own), and a sentence for users. */
+ * kinds become (a number of the library's own), the ts_nd_outcome, and a sentence for users. */
 typedef struct ts_nd_info {
     const char *name, *loops, *doc;
     uint8_t n_in, missing, result;
@@ -191,6 +193,8 @@ TS_API TS_CHECKED ts_status ts_nd_broadcast(uint32_t *rank, int64_t *shape, uint
 typedef enum ts_nd_fold {
     TS_ND_SUM, TS_ND_PROD, TS_ND_MAX, TS_ND_MIN, TS_ND_ALL, TS_ND_ANY, TS_ND_ARGMAX, TS_ND_ARGMIN, TS_ND_FOLDS
 } ts_nd_fold;
+/* NumPy's name of it: "sum", "argmax" .. */
+TS_API const char *ts_nd_fold_name(ts_nd_fold fold);
 /* One reduction. What x waits for is computed in the same kernel, and not stored by it. */
 typedef struct ts_nd_reduction {
     ts_nd_fold fold;

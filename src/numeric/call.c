@@ -92,13 +92,13 @@ static ts_status call_dtypes(call_of *c, ts_error *err)
 {
     TS_TRY(call_promote(c, err));
     ts_dtype asked = c->call->dtype;
-    if (asked && c->row->result != ND_IS_BOOL)
+    if (asked && c->row->result != TS_ND_IS_BOOL)
         c->promoted = asked;
     TS_TRY(ts__nd_loop(c->call->fn, c->promoted, &c->loop, &c->result, err));
-    if (asked && c->row->result == ND_IS_BOOL && asked != TS_DTYPE_bool_)
+    if (asked && c->row->result == TS_ND_IS_BOOL && asked != TS_DTYPE_bool_)
         return ts_fail(err, TS_TYPE, "No loop matching the specified signature and casting was found for ufunc %s",
                        c->row->name);
-    if (asked && c->row->result == ND_IS_SAME && c->result != asked)
+    if (asked && c->row->result == TS_ND_IS_SAME && c->result != asked)
         return ts_fail(err, TS_TYPE, "No loop matching the specified signature and casting was found for ufunc %s",
                        c->row->name);
     if (asked)
@@ -313,7 +313,7 @@ static ts_status call_take_number(const call_of *c, nd_node *node, int i, ts_err
     int side = ts__nd_number(in, dtype, to->bits);
     if (!side)
         return TS_OK;
-    if (c->row->result == ND_IS_BOOL && c->row->n_in == 2 && c->row->missing == ND_IS_NO) {
+    if (c->row->result == TS_ND_IS_BOOL && c->row->n_in == 2 && c->row->missing == ND_IS_NO) {
         node->fn = (uint16_t)ts__nd_compare_far((ts_nd_fn)node->fn, i == 0 ? -side : side);
         return TS_OK;
     }

@@ -16,7 +16,7 @@ void ts__nd_check_begin(nd_check *check, const nd_node *node, const ts_nd *out)
     char loop = nd_kind((ts_dtype)node->loop), result = nd_kind((ts_dtype)node->dtype);
     bool divides = node->fn == TS_ND_floor_divide || node->fn == TS_ND_remainder || node->fn == TS_ND_fmod;
     bool is_cast = node->fn == TS_ND_copy && nd_kind((ts_dtype)node->in[0].dtype) == 'f' && result != 'b';
-    bool computes = row->result != ND_IS_BOOL && (loop == 'f' || loop == 'c') && node->fn != TS_ND_select &&
+    bool computes = row->result != TS_ND_IS_BOOL && (loop == 'f' || loop == 'c') && node->fn != TS_ND_select &&
                     node->fn != TS_ND_gather && node->fn != TS_ND_copy;
     bool in_host = ts_device_caps_of(out->graph->device) & TS_DEVICE_HOST_MEMORY;
     check->wanted = in_host && !node->has_where && node->count <= CHECK_MOST &&

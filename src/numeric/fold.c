@@ -597,8 +597,7 @@ static ts_status fold_empty(const ts_nd_reduction *r, ts_nd *out, ts_error *err)
         return ts_fail(err, TS_VALUE, "zero-size array to reduction operation %s which has no identity",
                        r->fold == TS_ND_MAX ? "maximum" : "minimum");
     if (fold_is_arg(r->fold))
-        return ts_fail(err, TS_VALUE, "attempt to get %s of an empty sequence",
-                       r->fold == TS_ND_ARGMAX ? "argmax" : "argmin");
+        return ts_fail(err, TS_VALUE, "attempt to get %s of an empty sequence", ts_nd_fold_name(r->fold));
     ts_nd_call call = {.fn = TS_ND_copy, .in = {{.kind = 'i', .i = neutral[r->fold]}}, .out = out,
                        .casting = TS_ND_UNSAFE};
     TS_TRY(ts_nd_run(r->x->graph, &call, &same, err));
@@ -795,4 +794,12 @@ ts_status ts_nd_product(ts_nd *a, ts_nd *b, ts_nd **result, ts_error *err)
     }
     ts_nd_release(left), ts_nd_release(right), ts_nd_release(products);
     return status;
+}
+
+const char *ts_nd_fold_name(ts_nd_fold fold)
+{
+    static const char *const names[TS_ND_FOLDS] = {
+        [TS_ND_SUM] = "sum", [TS_ND_PROD] = "prod", [TS_ND_MAX] = "max",       [TS_ND_MIN] = "min",
+        [TS_ND_ALL] = "all", [TS_ND_ANY] = "any",   [TS_ND_ARGMAX] = "argmax", [TS_ND_ARGMIN] = "argmin"};
+    return names[fold];
 }

@@ -524,9 +524,9 @@ static nd_val build_function(const group_build *g, const nd_node *node)
                              is_condition ? TS_DTYPE_bool_ : loop);
     }
     nd_val y = node->fn == TS_ND_gather ? build_gather(g, node) : ts__nd_emit_fn(&e, (ts_nd_fn)node->fn, x);
-    if (row->result == ND_IS_BOOL)
+    if (row->result == TS_ND_IS_BOOL)
         result = TS_DTYPE_bool_;
-    else if (row->result == ND_IS_PART && e.kind == 'c')
+    else if (row->result == TS_ND_IS_PART && e.kind == 'c')
         result = (ts_dtype)ts_dtype_get(loop)->part;
     y = ts__nd_emit_cast(tile, y, result, (ts_dtype)node->dtype);
     if (node->has_where) {

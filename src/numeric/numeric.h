@@ -100,9 +100,8 @@ struct ts_nd_graph {
     ts_builder *builder;
 };
 
-/* Words of numeric.def. */
+/* What numeric.def says of missing loops. */
 enum { ND_IS_NO, ND_IS_UP, ND_IS_HALF, ND_IS_DOUBLE, ND_IS_TRUTH };
-enum { ND_IS_SAME, ND_IS_BOOL, ND_IS_PART };
 
 /* The least power of two that is not less. */
 static inline int64_t nd_up(int64_t extent)

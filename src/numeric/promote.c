@@ -12,7 +12,7 @@
 
 static const ts_nd_info promote_rows[TS_ND_COUNT] = {
 #define TS_ND(name, n_in, loops, missing, result, how, emit, doc) \
-    {#name, loops, doc, n_in, ND_IS_##missing, ND_IS_##result},
+    {#name, loops, doc, n_in, ND_IS_##missing, TS_ND_IS_##result},
 #include "tessera/numeric.def"
 };
 
@@ -180,8 +180,8 @@ ts_status ts__nd_loop(ts_nd_fn fn, ts_dtype dtype, ts_dtype *loop, ts_dtype *res
         *loop = TS_DTYPE_complex128;
     if (!*loop)
         return promote_fail(row, dtype, err);
-    bool is_part = row->result == ND_IS_PART && nd_kind(*loop) == 'c';
-    *result = row->result == ND_IS_BOOL ? TS_DTYPE_bool_ : is_part ? (ts_dtype)ts_dtype_get(*loop)->part : *loop;
+    bool is_part = row->result == TS_ND_IS_PART && nd_kind(*loop) == 'c';
+    *result = row->result == TS_ND_IS_BOOL ? TS_DTYPE_bool_ : is_part ? (ts_dtype)ts_dtype_get(*loop)->part : *loop;
     return TS_OK;
 }
 

@@ -66,7 +66,7 @@ for _module in _MODULES:
                 _core.NumericBuiltin
                 if isinstance(getattr(_numpy, _name), _types.BuiltinFunctionType)
                 else _core.NumericRoutine
-            )(_thing)
+            )(_thing, __name__)
             for _name, _thing in vars(_module).items()
             if callable(_thing)
             and getattr(_thing, "__module__", "") == _module.__name__

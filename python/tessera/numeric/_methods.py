@@ -138,4 +138,4 @@ METHODS = {
 def install(methods: dict[str, Any]) -> None:
     """Makes them methods of the class."""
     for name, function in methods.items():
-        setattr(ndarray, name, _core.NumericRoutine(function))
+        setattr(ndarray, name, _core.NumericRoutine(function, ndarray.__module__))

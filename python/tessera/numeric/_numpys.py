@@ -236,4 +236,4 @@ def find(name: str) -> Any:
     if source is None:
         return None
     found = _resolved(theirs, name)
-    return _core.NumericRoutine(found) if isinstance(found, types.FunctionType) else found
+    return _core.NumericRoutine(found, "tessera.numeric") if isinstance(found, types.FunctionType) else found

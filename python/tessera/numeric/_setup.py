@@ -214,6 +214,6 @@ def _call_or_log(how: str, words: str, text: str, code: int) -> None:
 
 def setup(array_class: type, **hooks: Any) -> None:
     """Tells the C half everything; called once, when the class is there."""
-    hooks = {name: _core.NumericRoutine(hook) for name, hook in hooks.items()}
+    hooks = {name: _core.NumericRoutine(hook, __name__) for name, hook in hooks.items()}
     hooks.update(report=report, convert=convert, dtype_of=dtype_of, scalar=scalar, integer_type=numpy.integer)
     _core.numeric_setup(array_class, DTYPES, hooks)

@@ -292,4 +292,4 @@ def ifftshift(x: Any, axes: Any = None) -> ndarray:
     return _shifted(x, axes, -1)
 
 
-globals().update({_name: _core.NumericRoutine(globals()[_name]) for _name in __all__})
+globals().update({_name: _core.NumericRoutine(globals()[_name], __name__) for _name in __all__})

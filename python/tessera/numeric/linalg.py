@@ -356,5 +356,5 @@ def norm(x: Any, ord: Any = None, axis: Any = None, keepdims: bool = False) -> A
 
 
 globals().update(
-    {_name: _core.NumericRoutine(globals()[_name]) for _name in __all__ if _name != "LinAlgError"}
+    {_name: _core.NumericRoutine(globals()[_name], __name__) for _name in __all__ if _name != "LinAlgError"}
 )

@@ -4,11 +4,13 @@ kernels compute them."""
 
 from __future__ import annotations
 
+import importlib
 import pickle
 
 import numpy as np
 import pytest
 import tessera.numeric as tn
+from tessera import _core
 
 X = np.arange(20.0) * 7 % 11
 M = X.reshape(4, 5)
@@ -147,3 +149,15 @@ def test_functions_that_numpy_has_in_c_do_not_become_methods():
     with pytest.raises(TypeError):
         Case().total(axis=0)
     assert tn.ones(3).__array_wrap__(np.arange(2)).tolist() == [0, 1]
+
+
+@pytest.mark.parametrize("module", ["tessera.numeric", "tessera.numeric.linalg", "tessera.numeric.fft"])
+def test_functions_are_pickled_by_their_public_name(module):
+    home = importlib.import_module(module)
+    routines = {name: thing for name, thing in vars(home).items() if isinstance(thing, _core.NumericRoutine)}
+    for name, thing in routines.items():
+        if not name.startswith("_"):
+            assert pickle.loads(pickle.dumps(thing)) is thing, name
+            assert thing.__module__ == module and repr(thing).startswith(f"<function {module}.")
+    assert len(routines) > 10
+
