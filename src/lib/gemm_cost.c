@@ -205,7 +205,7 @@ static double cost_memory(const cost_product *product, const gemm_option *option
 
 static double cost_pieces(int32_t pieces, double elements)
 {
-    return pieces > 1 ? COST_PIECES + 8 * pieces * elements / COST_PIECES_RATE : 0;
+    return pieces > 1 ? COST_PIECES + pieces * (COST_PIECE + 8 * elements / COST_PIECES_RATE) : 0;
 }
 
 double ts__gemm_copying(int64_t bytes)
@@ -259,7 +259,8 @@ static void cost_consider(cost_search *search, gemm_option option)
     cost_block block = cost_block_of(&option);
     double work = cost_work(product, &option), memory = cost_memory(product, &option);
     option.early = cost_starts_early(product, &option, work);
-    double start = COST_START + cost_adding(product, &option) + (option.team ? COST_TEAM_START : 0);
+    double start = COST_START + cost_adding(product, &option) + (option.team ? COST_TEAM_START : 0) +
+                   (option.early ? 0 : COST_LATE);
     double across = option.swapped ? COST_ACROSS * block.rows * (block.cols + block.more) : 0;
     cost_keep(search, option, start + across + cost_together(work, memory, COST_OVERLAP));
 }
@@ -299,7 +300,8 @@ static void cost_consider_shared_pieces(cost_search *search, gemm_option option)
         }
 }
 
-/* A block for each tile, or a cluster that shares its steps; small tiles may lie two on a multiprocessor. */
+/* A block for each tile, or a cluster that shares its steps; small tiles may lie two on a multiprocessor, not for
+ * fewer stages where each has one to itself. */
 static void cost_consider_alone(cost_search *search, gemm_option option)
 {
     static const struct {
@@ -315,8 +317,10 @@ static void cost_consider_alone(cost_search *search, gemm_option option)
         option.ctas = clusters[i].ctas;
         option.shared = false;
         cost_consider(search, option);
+        int32_t stages = ts__gemm_stages(&option);
         option.shared = true;
-        if (is_small && ts__gemm_stages(&option) >= 3 && 2 * blocks > sms)
+        bool has_stages = ts__gemm_stages(&option) >= (blocks > sms ? 3 : stages);
+        if (is_small && has_stages && 2 * blocks > sms)
             cost_consider(search, option);
     }
 }
