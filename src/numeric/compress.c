@@ -72,7 +72,7 @@ static ts_status compress_on_host(ts_nd *from, ts_nd *mask, ts_nd **result, ts_e
     if (status == TS_OK)
         compress_host(data, flags, mask->count, count, ts_dtype_bytes(dtype), out);
     else
-        ts_nd_release(*result);
+        ts_nd_release(*result), *result = NULL;
     return status;
 }
 
@@ -289,7 +289,7 @@ static ts_status compress_flat(ts_nd *a, ts_nd **flat, ts_error *err)
 ts_status ts_nd_compress(ts_nd *from, ts_nd *mask, ts_nd **result, ts_error *err)
 {
     ts_nd *flags = NULL, *values = NULL;
-    bool on_host __attribute__((unused)) = ts_device_caps_of(mask->graph->device) & TS_DEVICE_HOST_MEMORY;
+    bool on_host = ts_device_caps_of(mask->graph->device) & TS_DEVICE_HOST_MEMORY;
     *result = NULL;
     if (mask->dtype != TS_DTYPE_bool_ || (from && from->count != mask->count))
         return ts_fail(err, TS_VALUE, "a mask is bool and has as many elements as the array");

@@ -55,13 +55,16 @@ class flatiter:
         if key is None or (isinstance(key, (float, numpy.floating))):
             raise IndexError("unsupported iterator index")
         if hasattr(key, "__index__") and not hasattr(key, "__len__") and not isinstance(key, (bool, numpy.bool)):
-            place = operator.index(key)
-            if not -len(self) <= place < len(self):
-                raise IndexError(f"index {place} is out of bounds for size {len(self)}")
+            key = operator.index(key)
+            if not -len(self) <= key < len(self):
+                raise IndexError(f"index {key} is out of bounds for size {len(self)}")
         return key
 
     def __getitem__(self, key: Any) -> Any:
-        made = f.ravel(self._array)[self._key(key)]
+        key = self._key(key)
+        if isinstance(key, int) and not isinstance(key, bool):  # one element: no copy of the others
+            return self._array[tuple(map(int, numpy.unravel_index(key % len(self), self._array.shape)))]
+        made = f.ravel(self._array)[key]
         return made.copy() if isinstance(made, ndarray) else made
 
     def __setitem__(self, key: Any, value: Any) -> None:

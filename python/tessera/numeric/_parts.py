@@ -107,7 +107,8 @@ def _frexp(x: Any) -> tuple[Any, Any]:
     special = (x == 0) | ~FUNCTIONS["isfinite"](x)
     tiny = f.asarray(_abs(x) < numpy.finfo(x.dtype).tiny)
     lift = bits + 2
-    lifted = f.asarray(select(tiny, x * x.dtype.type(2.0**lift), x)).copy()
+    scale = f.asarray(select(tiny, x.dtype.type(2.0**lift), x.dtype.type(1)))  # what is discarded reports faults, too
+    lifted = (x * scale).copy()
     whole = lifted.view(view)
     exponent = (whole >> bits) & (2 * bias + 1)
     fraction = f.asarray(whole & ~numpy.dtype(view).type((2 * bias + 1) << bits))
@@ -127,9 +128,11 @@ def _ldexp(x1: Any, x2: Any) -> Any:
         raise TypeError("ufunc 'ldexp' not supported for the input types")
     if x2.dtype.kind == "u" and x2.itemsize == 8:
         raise TypeError("ufunc 'ldexp' not supported for the input types")
-    n = FUNCTIONS["maximum"](FUNCTIONS["minimum"](x2.astype("i8"), 2100), -2100)
-    once = f.asarray(n // 3)
-    made = x1.astype("f8") * _power_of_two(once) * _power_of_two(once) * _power_of_two(f.asarray(n - 2 * once))
+    made, n = x1.astype("f8"), x2.astype("i8")
+    for _ in range(2):  # steps down leave more than 53 to go, so that none but the last factor rounds what is kept
+        step = f.asarray(select(n > 1023, 1023, select(n < -1022, -969, 0)))
+        made, n = made * _power_of_two(step), n - step
+    made = made * _power_of_two(FUNCTIONS["maximum"](FUNCTIONS["minimum"](n, 1023), -1022))
     return f.asarray(made).astype(x1.dtype)
 
 
@@ -137,7 +140,9 @@ def _modf(x: Any) -> tuple[Any, Any]:
     """What stands behind the point, and before it."""
     x = f.asarray(_floats("modf", x))
     whole = _trunc(x)
-    return _copysign(select(FUNCTIONS["isinf"](x), x.dtype.type(0), x - whole), x), whole
+    endless = FUNCTIONS["isinf"](x)
+    zero = x.dtype.type(0)
+    return _copysign(select(endless, zero, x) - select(endless, zero, whole), x), whole
 
 
 def _spacing(x: Any) -> Any:
@@ -147,17 +152,17 @@ def _spacing(x: Any) -> Any:
     return _copysign(FUNCTIONS["nextafter"](distance, numpy.inf) - distance, x)
 
 
-def _integers(name: str, a: Any, b: Any) -> tuple[Any, Any]:
+def _integers(name: str, a: Any, b: Any) -> tuple[Any, Any, Any]:
+    """Distances from 0 without signs, and the dtype of the result."""
     dtype = f.result_type(a, b)
     if dtype.kind not in "iu":
         raise TypeError(f"ufunc '{name}' not supported for the input types")
     shape = numpy.broadcast_shapes(a.shape, b.shape)
-    return tuple(f.asarray(_abs(f.broadcast_to(x.astype(dtype), shape))) for x in (a, b))  # type: ignore[return-value]
+    a, b = (f.asarray(_abs(f.broadcast_to(x.astype(dtype), shape))).astype(f"u{dtype.itemsize}") for x in (a, b))
+    return a, b, dtype
 
 
-def _gcd(x1: Any, x2: Any) -> Any:
-    """Greatest common divisors."""
-    a, b = _integers("gcd", x1, x2)
+def _divisor(a: Any, b: Any) -> Any:
     while bool(_any_of(b != 0)):
         some = f.asarray(b != 0)
         rest = a % f.asarray(select(some, b, b.dtype.type(1)))
@@ -165,11 +170,17 @@ def _gcd(x1: Any, x2: Any) -> Any:
     return a
 
 
+def _gcd(x1: Any, x2: Any) -> Any:
+    """Greatest common divisors."""
+    a, b, dtype = _integers("gcd", x1, x2)
+    return _divisor(a, b).astype(dtype)
+
+
 def _lcm(x1: Any, x2: Any) -> Any:
     """Least common multiples."""
-    a, b = _integers("lcm", x1, x2)
-    divisor = f.asarray(_gcd(a, b))
-    return a // f.asarray(select(divisor == 0, divisor.dtype.type(1), divisor)) * b
+    a, b, dtype = _integers("lcm", x1, x2)
+    divisor = f.asarray(_divisor(a, b))
+    return f.asarray(a // f.asarray(select(divisor == 0, divisor.dtype.type(1), divisor)) * b).astype(dtype)
 
 
 def _bitwise_count(x: Any) -> Any:

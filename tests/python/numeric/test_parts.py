@@ -33,6 +33,32 @@ def test_parts_of_floats_to_the_bit(dtype):
     same(tn.frexp(2.5)[0], np.frexp(2.5)[0])
 
 
+@pytest.mark.parametrize("dtype", ["f2", "f4", "f8"])
+def test_parts_report_no_faults_of_what_is_discarded(dtype):
+    x = np.array([np.finfo(dtype).max, np.inf, -np.inf, np.nan, np.finfo(dtype).smallest_subnormal, 0, 1.5], dtype)
+    with np.errstate(all="raise"):
+        for name in ("frexp", "modf"):
+            for made, wanted in zip(getattr(tn, name)(tn.array(x)), getattr(np, name)(x), strict=True):
+                same(made, wanted)
+
+
+def test_ldexp_rounds_once():
+    rng = np.random.default_rng(0)
+    x = np.concatenate([np.full(8, 11 * 5e-324), 5e-324 * rng.integers(1, 99, 500), rng.uniform(-4, 4, 1500)])
+    n = np.concatenate([np.arange(-8, 0), rng.integers(-9, 2, 500), rng.integers(-1080, -960, 1500)]).astype("i4")
+    same(tn.ldexp(tn.array(x), tn.array(n)), np.ldexp(x, n))
+    same(tn.ldexp(tn.array(x), tn.array(-2 * n)), np.ldexp(x, -2 * n))
+    y, n = rng.uniform(-4, 4, 1000).astype("f4"), rng.integers(-152, -120, 1000).astype("i4")
+    same(tn.ldexp(tn.array(y), tn.array(n)), np.ldexp(y, n))
+
+
+@pytest.mark.parametrize("dtype", ["i1", "i2", "i8"])
+def test_divisors_of_the_least_integer(dtype):
+    x = np.array([np.iinfo(dtype).min, np.iinfo(dtype).max, 6, 0, -1, -96], dtype)
+    for name in ("gcd", "lcm"):
+        same(getattr(tn, name).outer(tn.array(x), tn.array(x)), getattr(np, name).outer(x, x))
+
+
 @pytest.mark.parametrize("dtype", ["i1", "i4", "u8", "i8"])
 def test_divisors_and_bits(dtype):
     rng = np.random.default_rng(0)
@@ -71,6 +97,19 @@ def test_flat_reads_and_writes_row_major(order, key):
     for bad in (12, -13, (1, 2), 1.5):
         with pytest.raises(IndexError):
             a.flat[bad]
+
+
+def test_flat_steps_over_elements_and_not_over_copies(monkeypatch):
+    x = np.arange(12.0).reshape(3, 4).copy("F")
+    a, seen = tn.array(x), []
+    monkeypatch.setattr("tessera.numeric._functions.ravel", None)
+    for value in a.flat:
+        seen.append(value)
+        a[2, 3] = -1.0  # what is written meanwhile is seen
+    assert seen == [*range(11), -1] and type(seen[0]) is np.float64
+    assert a.flat[-2] == 10 and tn.array(3).flat[0] == 3
+    with pytest.raises(IndexError):
+        a.flat[12]
 
 
 def test_shape_and_resize_in_place():
