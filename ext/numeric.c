@@ -132,6 +132,48 @@ PyObject *numeric_wrap(core_state *state, ts_nd *nd, PyObject *base)
     return numeric_wrap_as(state, nd, base, state->numeric->array_class);
 }
 
+#ifdef Py_GIL_DISABLED
+typedef struct numeric_former {
+    struct numeric_former *next;
+    ts_nd *nd;
+} numeric_former;
+
+/* Gives the array another header, under the lock, and takes it: 0, or -1. Other threads may be reading the one before,
+ * without the lock, so that ends with the array. */
+static int numeric_exchange(numeric_array *self, ts_nd *next)
+{
+    numeric_former *former = PyMem_RawMalloc(sizeof *former);
+    if (!former)
+        return -1;
+    *former = (numeric_former){self->formers, self->nd};
+    self->formers = former;
+    CORE_SET(self->nd, next);
+    return 0;
+}
+
+static void numeric_end_formers(numeric_array *self)
+{
+    for (numeric_former *former = self->formers, *next; former; former = next) {
+        next = former->next;
+        ts_nd_release(former->nd);
+        PyMem_RawFree(former);
+    }
+}
+#else
+static int numeric_exchange(numeric_array *self, ts_nd *next)
+{
+    ts_nd *before = self->nd;
+    self->nd = next;
+    ts_nd_release(before);
+    return 0;
+}
+
+static void numeric_end_formers(numeric_array *self)
+{
+    (void)self;
+}
+#endif
+
 static void numeric_dealloc(PyObject *self)
 {
     PyTypeObject *type = Py_TYPE(self);
@@ -139,6 +181,7 @@ static void numeric_dealloc(PyObject *self)
     if (ND(self)) {
         NUMERIC_BEGIN(state);
         ts_nd_release(ND(self));
+        numeric_end_formers((numeric_array *)self);
         NUMERIC_END(state);
     }
     Py_XDECREF(((numeric_array *)self)->base);
@@ -243,13 +286,14 @@ static PyObject *numeric_become(PyObject *self, PyObject *other)
     core_state *state = STATE(self);
     if (!numeric_is_array(state, other))
         return PyErr_Format(PyExc_TypeError, "_become takes an array");
-    ts_nd *before = ND(self);
     NUMERIC_BEGIN(state);
-    ts_nd_retain(ND(other));
-    ND(self) = ND(other);
-    ts_nd_release(before);
+    ts_nd *next = ND(other);
+    ts_nd_retain(next);
+    int done = numeric_exchange((numeric_array *)self, next);
+    if (done < 0)
+        ts_nd_release(next);
     NUMERIC_END(state);
-    Py_RETURN_NONE;
+    return done == 0 ? Py_NewRef(Py_None) : PyErr_NoMemory();
 }
 
 static PyObject *get_strides(PyObject *self, void *unused)

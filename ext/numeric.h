@@ -34,6 +34,9 @@ typedef struct numeric_array {
     core_state *state;
     ts_nd *nd;
     PyObject *base; /* whose memory this is, as NumPy's; NULL: its own */
+#ifdef Py_GIL_DISABLED
+    struct numeric_former *formers; /* headers that it had (numeric_become) */
+#endif
 } numeric_array;
 #define ND(object) (((numeric_array *)(object))->nd)
 

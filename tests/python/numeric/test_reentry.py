@@ -65,7 +65,7 @@ def test_an_index_may_reshape_the_array():
         assert a[18, 0] == -1 and a.sum() == 276 - 18 - 1
 
 
-def test_a_transform_of_another_thread_sees_a_whole_array():
+def test_a_call_beside_a_thread_that_reshapes_sees_a_whole_array():
     a, stop = tn.arange(6.0), threading.Event()
 
     def reshape():
