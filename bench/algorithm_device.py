@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from .algorithm_rows import Row
+from .algorithm_rows import Row, in_leaves
 
 Tensors = dict[str, Any]
 Check = Callable[..., float]
@@ -114,6 +114,11 @@ def _total(t: Any, dtype: Any, a: Tensors, o: Tensors) -> float:
     return _equal(o["out"], a["x"].sum(dtype=t.int64).reshape(1).to(o["out"].dtype))
 
 
+def _bits(t: Any, dtype: Any, a: Tensors, o: Tensors) -> float:
+    """The sum with the bits of every device; NumPy adds what came to the host."""
+    return _equal(o["out"].cpu(), t.from_numpy(in_leaves(a["x"].cpu().numpy())))
+
+
 def _scan(t: Any, dtype: Any, a: Tensors, o: Tensors) -> float:
     if dtype.kind == "f":
         return _near(o["out"], a["x"].double().cumsum(0))
@@ -184,7 +189,7 @@ def _counted(o: Tensors) -> Any:
 
 
 CHECKS: dict[str, Check] = {
-    "total": _total, "scan": _scan, "averages": _averages, "sort": _sort, "select": _select, "parts": _parts,
+    "total": _total, "bits": _bits, "scan": _scan, "averages": _averages, "sort": _sort, "select": _select, "parts": _parts,
     "segment_sums": _segment_sums, "sorted_segments": _sorted_segments, "bins": _bins, "run_sums": _run_sums,
     "greatest": lambda t, dtype, a, o: _equal(o["out"], a["x"].max().reshape(1)),
     "greatest_place": lambda t, dtype, a, o: _equal(a["x"][o["out"]], a["x"].max().reshape(1)),

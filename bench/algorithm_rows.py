@@ -477,7 +477,7 @@ ROWS = [
         {"numpy": lambda np_, a: a["x"].argmax(), "torch": lambda t, a: a["x"].argmax(),
          "cupy": lambda cp, a: a["x"].argmax()}, check="greatest_place"),
     Row(2, "sum, f32, with the bits of every device", floats, one(np.float32), total("PLUS", np.float32(0)),
-        lambda a: in_leaves(a["x"]), 4, _SUM, tolerance=0, check="total"),
+        lambda a: in_leaves(a["x"]), 4, _SUM, tolerance=0, check="bits"),
     Row(3, "inclusive scan, f32", floats, same(np.float32), scan, lambda a: np.cumsum(a["x"], dtype=np.float64), 8,
         _SCAN, there=True, check="scan"),
     Row(3, "inclusive scan, i32", words(np.int32, 100), same(np.int32), scan,

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The benchmarks of bench/ that want a GPU for minutes: what they compare, skip and keep, tried on the CPU."""
 
+import dataclasses
 import io
 import json
 import math
@@ -10,6 +11,7 @@ import shutil
 import sys
 import time
 
+import numpy as np
 import pytest
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2]))
@@ -160,6 +162,25 @@ def test_algorithms_beside_numpy(monkeypatch):
     assert {row.group for row in algorithms.ROWS} == {*range(1, 19)} and all(table.of("tessera") for table in rows)
     assert sum(table.of("numpy") is not None for table in rows) > 30
     assert [table.question[:3] for table in found[len(rows) :]] == ["20.", "22.", "22."]
+
+
+def test_bits_are_checked_where_the_items_are(monkeypatch):
+    pytest.importorskip("torch")
+    from bench import algorithms, common
+
+    monkeypatch.setattr(common, "quiet", lambda: None)
+    row = next(row for row in algorithms.ROWS if "bits" in row.name)
+
+    def almost(c, a, o, n):
+        row.ours(c, a, o, n)
+        o["out"][:] = np.nextafter(o["out"], np.float32(np.inf))
+
+    def checked(row):
+        return algorithms._checked_there(common.Table(row.name, "GB/s", 1.0, ""), row, 1 << 21, "cpu", 1)
+
+    assert checked(row).of("tessera").error == 0
+    with pytest.raises(SystemExit, match="result is wrong"):
+        checked(dataclasses.replace(row, ours=almost))
 
 
 def test_algorithms_end_in_time(capsys):
