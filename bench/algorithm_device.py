@@ -190,7 +190,8 @@ def _counted(o: Tensors) -> Any:
 
 CHECKS: dict[str, Check] = {
     "total": _total, "bits": _bits, "scan": _scan, "averages": _averages, "sort": _sort, "select": _select,
-    "parts": _parts, "segment_sums": _segment_sums, "sorted_segments": _sorted_segments, "bins": _bins, "run_sums": _run_sums,
+    "parts": _parts, "segment_sums": _segment_sums, "sorted_segments": _sorted_segments, "bins": _bins,
+    "run_sums": _run_sums,
     "greatest": lambda t, dtype, a, o: _equal(o["out"], a["x"].max().reshape(1)),
     "greatest_place": lambda t, dtype, a, o: _equal(a["x"][o["out"]], a["x"].max().reshape(1)),
     "mapped": lambda t, dtype, a, o: _near(o["out"], a["x"].double().sqrt() + (-a["y"].double()).exp()),
