@@ -18,9 +18,9 @@ from . import _functions as f
 from ._linear import contracted
 from ._ndarray import ndarray
 from ._reduce import any as _any_of
-from ._reduce import scalar_of
+from ._reduce import into, scalar_of
 from ._reduce import sum as _sum_of
-from ._ufunc import FUNCTIONS, copy_of
+from ._ufunc import FUNCTIONS
 
 INNER = ("Term",)
 METHODS: dict[str, Any] = {}
@@ -316,19 +316,7 @@ def einsum(*operands: Any, out: Any = None, optimize: Any = False, **kwargs: Any
         term = _folded(terms, set(result))
     made = _ordered(term, result)
     if out is not None:
-        return _given(made, out, "unsafe" if optimize else casting)  # as NumPy's
+        return into(made, out, "unsafe" if optimize else casting)  # as NumPy's
     if order == "A":
         order = "F" if all(a.flags.f_contiguous for a in arrays) else "C"
     return scalar_of(f.asarray(made, order=order) if order in "CF" else made)
-
-
-def _given(made: ndarray, out: Any, casting: str) -> ndarray:
-    if not isinstance(out, ndarray):
-        raise TypeError("out= is an array of tessera.numeric")
-    if out.shape != made.shape:
-        raise ValueError(f"out has shape {out.shape}, but the sum has {made.shape}")
-    if not f.can_cast(made.dtype, out.dtype, casting):
-        raise TypeError(
-            f"the sum, of {made.dtype!r}, cannot be cast to {out.dtype!r} according to the rule '{casting}'"
-        )
-    return copy_of(made, out, casting="unsafe")

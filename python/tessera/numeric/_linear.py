@@ -12,10 +12,10 @@ import numpy
 from . import _functions as f
 from ._ndarray import ndarray
 from ._reduce import any as _any_of
-from ._reduce import scalar_of
+from ._reduce import into, scalar_of
 from ._reduce import sum as _sum_of
 from ._setup import memory
-from ._ufunc import FUNCTIONS, copy_of
+from ._ufunc import FUNCTIONS
 
 INNER = ("contracted", "product", "matmul_operator")
 _multiply, _conjugate = FUNCTIONS["multiply"], FUNCTIONS["conjugate"]
@@ -169,7 +169,7 @@ def _product_of(
         made = f.moveaxis(made, range(-len(places), 0), places)
     if out is None and options.get("order", "K") in ("F", "C"):
         made = f.asarray(made, order=options["order"])
-    return _given(made, out, casting)
+    return into(made, out, casting)
 
 
 def _cast(name: str, x: ndarray, dtype: numpy.dtype[Any], casting: str) -> ndarray:
@@ -187,19 +187,6 @@ def _check_ranks(operands: list[ndarray]) -> None:
                 f"matmul: Input operand {i} does not have enough dimensions (has 0, gufunc core with signature "
                 "(n?,k),(k,m?)->(n?,m?) requires 1)"
             )
-
-
-def _given(made: ndarray, out: Any, casting: str = "same_kind") -> Any:
-    if out is None:
-        return scalar_of(made)
-    out = out[0] if isinstance(out, tuple) else out
-    if out is None:
-        return scalar_of(made)
-    if not isinstance(out, ndarray):
-        raise TypeError("return arrays must be of ArrayType")
-    if out.shape != made.shape:
-        raise ValueError(f"out has shape {out.shape}, but the product has {made.shape}")
-    return copy_of(made, out, casting=casting)
 
 
 def _matmul(a: ndarray, b: ndarray) -> ndarray:
@@ -245,12 +232,12 @@ def dot(a: Any, b: Any, out: Any = None) -> Any:
     """Sums of products over the last axis of a and the last but one of b."""
     a, b = f.asarray(a), f.asarray(b)
     if not a.ndim or not b.ndim:
-        return _given(f.asarray(_multiply(a, b)), out)
+        return into(f.asarray(_multiply(a, b)), out)
     if b.ndim == 1 or a.ndim <= 2 and b.ndim == 2:
         if a.shape[-1] != b.shape[0 if b.ndim == 1 else -2]:
             raise ValueError(f"shapes {a.shape} and {b.shape} not aligned")
         return matmul(a, b, out)
-    return _given(f.asarray(tensordot(a, b, (-1, -2))), out)
+    return into(f.asarray(tensordot(a, b, (-1, -2))), out)
 
 
 def vdot(a: Any, b: Any, /) -> Any:

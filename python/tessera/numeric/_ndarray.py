@@ -106,7 +106,8 @@ _OPERATORS = {
 }  # fmt: skip
 
 
-def _is_derived(x: Any) -> bool:
+def is_derived(x: Any) -> bool:
+    """Is x an array of a derived class?"""
     return isinstance(x, ndarray) and type(x) is not ndarray
 
 
@@ -244,7 +245,7 @@ class ndarray(_core.NumericArray):
         import tessera.numeric
 
         by_operator = getattr(operator, _OPERATORS.get(function.__name__, ""), None)
-        if by_operator and method == "__call__" and not options and _is_derived(inputs[1]):
+        if by_operator and method == "__call__" and not options and is_derived(inputs[1]):
             return by_operator(_functions.asarray(inputs[0]), inputs[1])
         ours = getattr(tessera.numeric, function.__name__, None)
         if ours is None:

@@ -22,7 +22,7 @@ import numpy
 from .. import _core
 from . import _host
 from ._functions import asanyarray
-from ._ndarray import ndarray
+from ._ndarray import is_derived
 from ._setup import of_numpy
 
 # Modules whose functions stay NumPy's: they configure, print, describe. Arrays of ours are lent to them.
@@ -119,7 +119,7 @@ def lent(thing: Any, counted: bool) -> Any:
 def _is_derived(x: Any) -> bool:
     if type(x) in (list, tuple):
         return any(map(_is_derived, x))
-    return isinstance(x, ndarray) and type(x) is not ndarray
+    return is_derived(x)
 
 
 def _for_derived(ours: Any, module: str, name: str) -> Any:

@@ -14,7 +14,7 @@ from ._ndarray import ndarray
 from ._setup import memory
 from ._ufunc import FUNCTIONS, copy_of
 
-INNER = ("fold", "accumulate", "scalar_of")
+INNER = ("fold", "accumulate", "into", "scalar_of")
 _NoValue = numpy._NoValue
 _divide, _multiply, _sqrt = FUNCTIONS["divide"], FUNCTIONS["multiply"], FUNCTIONS["sqrt"]
 _combine = {
@@ -36,18 +36,16 @@ def scalar_of(made: ndarray) -> Any:
     return made if made.ndim or isinstance(made, numpy.generic) else made._scalar()
 
 
-def _into(made: ndarray, out: Any) -> Any:
+def into(made: ndarray, out: Any, casting: str = "same_kind") -> Any:
+    """A result, in the array that out= names, by itself or in a tuple, where it names one."""
+    out = out[0] if isinstance(out, tuple) else out
     if out is None:
         return scalar_of(made)
-    if isinstance(out, tuple):
-        (out,) = out
     if not isinstance(out, ndarray):
         raise TypeError("return arrays must be of ArrayType")
     if out.shape != made.shape:
-        raise ValueError(
-            f"output parameter for reduction operation has the wrong shape: {out.shape}, not {made.shape}"
-        )
-    return copy_of(made, out)
+        raise ValueError(f"the output array has the wrong shape: {out.shape}, but the result has {made.shape}")
+    return copy_of(made, out, casting=casting)
 
 
 def _sum_dtype(dtype: Any) -> Any:
@@ -100,7 +98,7 @@ def fold(
             if keepdims is True
             else made.reshape([n for d, n in enumerate(a.shape) if d not in axes])
         )
-        return _into(made, out)
+        return into(made, out)
     if mask is not None and mask.ndim > a.ndim:
         raise ValueError("where= has more axes than the array")
     made = _core.numeric_fold(
@@ -108,7 +106,7 @@ def fold(
     )
     if not no_start:
         made = asarray(FUNCTIONS[_combine[name]](made, asarray(initial, made.dtype)))
-    return _into(made, out)
+    return into(made, out)
 
 
 def sum(a: Any, axis: Any = None, dtype: Any = None, out: Any = None, keepdims: Any = _NoValue,
@@ -164,7 +162,7 @@ def _place(name: str, a: Any, axis: Any, out: Any, keepdims: Any) -> Any:
     made = _core.numeric_fold(name, a, (axis,), None, keeps and a.ndim == rank, None)
     if keeps and made.ndim != rank:
         made = made.reshape((1,) * rank)
-    return _into(made, out)
+    return into(made, out)
 
 
 def argmax(a: Any, axis: Any = None, out: Any = None, *, keepdims: Any = _NoValue) -> Any:
@@ -209,7 +207,7 @@ def mean(a: Any, axis: Any = None, dtype: Any = None, out: Any = None, keepdims:
     if type(n) is int and n == 0:
         _warn_empty("Mean of empty slice.")
     total = sum(a, axis, inner, keepdims=keeps, where=where)
-    return _into(_divide(total, n).astype(outer, copy=False), out)
+    return into(_divide(total, n).astype(outer, copy=False), out)
 
 
 def _warn_empty(text: str) -> None:
@@ -244,14 +242,14 @@ def var(a: Any, axis: Any = None, dtype: Any = None, out: Any = None, ddof: Any 
     n = n if type(n) is int or keeps else n.reshape(total.shape)
     rest = builtins.max(n - ddof, 0) if type(n) is int else FUNCTIONS["maximum"](n - ddof, 0)
     outer = numpy.empty(0, outer).real.dtype
-    return _into(_divide(total, rest).astype(outer, copy=False), out)
+    return into(_divide(total, rest).astype(outer, copy=False), out)
 
 
 def std(a: Any, axis: Any = None, dtype: Any = None, out: Any = None, ddof: Any = 0, keepdims: Any = _NoValue, *,
         where: Any = _NoValue, mean: Any = _NoValue, correction: Any = _NoValue) -> Any:  # fmt: skip
     """Standard deviations along axes."""
     made = var(a, axis, dtype, None, ddof, keepdims, where=where, mean=mean, correction=correction)
-    return _into(_sqrt(made), out)
+    return into(_sqrt(made), out)
 
 
 LONG = 1 << 15  # elements of one row, from which on a GPU scans its pieces side by side
@@ -349,7 +347,7 @@ def cumulative_prod(x: Any, /, *, axis: Any = None, dtype: Any = None, out: Any 
 
 def ptp(a: Any, axis: Any = None, out: Any = None, keepdims: Any = _NoValue) -> Any:
     """The greatest less the least along axes."""
-    return _into(
+    return into(
         asarray(
             FUNCTIONS["subtract"](max(a, axis, keepdims=keepdims), min(a, axis, keepdims=keepdims))
         ),

@@ -175,7 +175,7 @@ def _pair_by_pair(function: Any, rows: ndarray) -> ndarray:
 
 def reduce(function: Any, a: Any, axis: Any, dtype: Any, out: Any, keepdims: Any, initial: Any, where: Any) -> Any:
     """The reduction of a function that is no fold of the C library; initial=None: without its neutral element."""
-    from ._reduce import _axes, _into, _mask
+    from ._reduce import _axes, _mask, into
 
     a, kind = _loop(function, f.asarray(a), dtype)
     name, axes, mask = function.__name__, _axes(a, axis), _mask(a, where)
@@ -210,7 +210,7 @@ def reduce(function: Any, a: Any, axis: Any, dtype: Any, out: Any, keepdims: Any
     else:
         mask = None if mask is None else rows_of(f.broadcast_to(mask, a.shape))
         made = _one_by_one(function, rows_of(a), mask, start, kind)
-    return _into(made.reshape(kept) if keepdims is True else made, out)
+    return into(made.reshape(kept) if keepdims is True else made, out)
 
 
 def accumulate(function: Any, a: Any, axis: Any, dtype: Any, out: Any) -> Any:

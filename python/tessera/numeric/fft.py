@@ -20,8 +20,9 @@ from .. import _core
 from . import _functions as f
 from ._host import count
 from ._ndarray import ndarray
+from ._reduce import into
 from ._setup import of_numpy, place, to_numpy
-from ._ufunc import FUNCTIONS, copy_of
+from ._ufunc import FUNCTIONS
 
 __all__ = [
     "fft",
@@ -101,7 +102,7 @@ def _lines(
     given = of_numpy(made, private=True)
     if reals == "to" and a.dtype == numpy.float16:  # NumPy keeps that real dtype
         given = given.astype(a.dtype)
-    return _given(given, out)
+    return into(given, out)
 
 
 def _other(dtype: Any) -> numpy.dtype[Any]:
@@ -110,17 +111,6 @@ def _other(dtype: Any) -> numpy.dtype[Any]:
     if dtype.kind == "c":
         return numpy.dtype(numpy.float32 if single else numpy.float64)
     return numpy.dtype(numpy.complex64 if single else numpy.complex128)
-
-
-def _given(made: ndarray, out: Any) -> ndarray:
-    if out is None:
-        return made
-    out = out[0] if isinstance(out, tuple) else out
-    if not isinstance(out, ndarray):
-        raise TypeError("return arrays must be of ArrayType")
-    if out.shape != made.shape:
-        raise ValueError(f"output array has wrong shape: {out.shape}, not {made.shape}.")
-    return copy_of(made, out)
 
 
 # -- along one axis ------------------------------------------------------------------------------------
