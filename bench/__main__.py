@@ -15,12 +15,13 @@ from .common import ONE_THREAD, emit, is_one_thread, machine
 QUESTIONS: dict[str, tuple[str, ...]] = {
     "memory": (), "vector": (), "gemm": (), "attention": (), "launch": (), "bindings": (),
     "host": (), "process": (), "soak": (), "overlap": (), "cpu": (), "threads_cpu": (), "algorithms": ("seconds",),
+    "arrays": (),
     "products": ("seconds", "random", "seed", "state"),
     "threads": ("seconds",), "chain": ("seconds",), "tutorials": ("seconds", "state"),
     "samples": ("seconds", "state", "suite", "peer"),
 }  # fmt: skip
 # Those that a plain `python -m bench` leaves out: they want options, or a GPU for minutes.
-ASKED_FOR = ("products", "chain", "tutorials", "samples", "threads")
+ASKED_FOR = ("products", "chain", "tutorials", "samples", "threads", "arrays")
 
 
 EVERYTHING = "all-gpu"  # runs those as processes of their own

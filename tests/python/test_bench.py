@@ -183,6 +183,24 @@ def test_bits_are_checked_where_the_items_are(monkeypatch):
         checked(dataclasses.replace(row, ours=almost))
 
 
+def test_array_programs_are_right_and_timed():
+    from bench import arrays
+
+    found = list(arrays.tables("cpu", 1, True))
+    assert len(found) == len(arrays.PROGRAMS)
+    assert all({"tessera", "numpy"} <= {figure.peer for figure in table.figures} for table in found)
+    assert not [t.note for t in found if t.note]
+
+
+def test_an_array_program_that_is_wrong_is_not_timed(monkeypatch):
+    from bench import arrays
+
+    bad = arrays.PROGRAMS[0]._replace(run=lambda np_, x: x if np_ is np else x + 1)
+    monkeypatch.setattr(arrays, "PROGRAMS", [bad])
+    with pytest.raises(SystemExit, match="tessera's result is wrong"):
+        next(arrays.tables("cpu", 1, True))
+
+
 def test_algorithms_end_in_time(capsys):
     from bench import algorithms
 
