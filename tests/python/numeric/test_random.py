@@ -6,11 +6,13 @@ from __future__ import annotations
 import copy
 import inspect
 import pickle
+import threading
 
 import numpy as np
 import pytest
 import tessera.numeric as tn
 from tessera.numeric import random as ours
+from tessera.numeric.random._bits import lock_of
 
 BITS = ["PCG64", "PCG64DXSM", "Philox", "MT19937", "SFC64"]
 ARGUMENTS = {
@@ -241,3 +243,91 @@ def test_a_counter_that_passes_its_word():
     a, b = pair("Philox")
     a.bit_generator.state = b.bit_generator.state = state
     same(a.random(1 << 14), b.random(1 << 14))
+
+
+def in_threads(n, work):
+    begin = threading.Barrier(n)
+
+    def one(i):
+        begin.wait()
+        work(i)
+
+    threads = [threading.Thread(target=one, args=(i,)) for i in range(n)]
+    for each in threads:
+        each.start()
+    for each in threads:
+        each.join()
+
+
+@pytest.mark.parametrize("kind", [np.random.PCG64, ours.PCG64, ours.Philox])
+def test_generators_of_one_stream_share_its_lock(kind):
+    bits, found = kind(5), []
+
+    def draw(i):
+        rng = ours.Generator(bits)
+        for k in range(10):
+            found.append(np.asarray(rng.random(8192 if (i + k) % 2 else 4096)))
+
+    in_threads(4, draw)
+    numbers = np.concatenate(found)
+    assert len(np.unique(numbers)) == len(numbers)
+    wanted = np.random.Generator(getattr(np.random, kind.__name__)(5)).random(len(numbers))
+    np.testing.assert_array_equal(np.sort(numbers), np.sort(wanted))
+
+
+@pytest.mark.parametrize(
+    "work",
+    [
+        lambda rng: rng.shuffle(tn.arange(9)),
+        lambda rng: rng.shuffle([1, 2, 3]),
+        lambda rng: rng.permuted(tn.arange(9)),
+        lambda rng: rng.integers(5, size=3),
+        lambda rng: rng.random(10000),
+        lambda rng: rng.spawn(2),
+        lambda rng: rng.bit_generator.random_raw(3),
+        lambda rng: rng.bit_generator.state,
+        lambda rng: setattr(rng.bit_generator, "state", ours.PCG64(3).state),
+        lambda rng: rng.bit_generator.advance(3),
+        lambda rng: rng.bit_generator.jumped(),
+    ],
+)
+def test_what_draws_waits_for_the_lock_of_the_stream(work):
+    check_waits(ours.default_rng(3), work)
+
+
+@pytest.mark.parametrize(
+    "work",
+    [
+        lambda legacy: legacy.seed(4),
+        lambda legacy: legacy.set_state(np.random.RandomState(4).get_state()),
+        lambda legacy: legacy.get_state(),
+        lambda legacy: legacy.shuffle(tn.arange(9)),
+        lambda legacy: legacy.rand(3),
+    ],
+)
+def test_legacy_streams_wait_too(work):
+    check_waits(ours.RandomState(3), work)
+
+
+def check_waits(rng, work):
+    done = threading.Event()
+    thread = threading.Thread(target=lambda: (work(rng), done.set()))
+    with lock_of(rng._stream):
+        thread.start()
+        assert not done.wait(0.05)
+    assert done.wait(30)
+    thread.join()
+
+
+def test_orders_are_counted():
+    rng, legacy = ours.default_rng(1), ours.RandomState(1)
+    for name, work in (
+        ("random.permuted", lambda: rng.permuted(tn.arange(4))),
+        ("random.shuffle", lambda: rng.shuffle(tn.arange(4))),
+        ("random.shuffle", lambda: legacy.shuffle(tn.arange(4))),
+        ("random.shuffle", lambda: ours.shuffle(tn.arange(4))),
+        ("random.random_raw", lambda: rng.bit_generator.random_raw(4)),
+    ):
+        before = tn.host_calls().get(name, 0)
+        work()
+        assert tn.host_calls()[name] == before + 1

@@ -3,11 +3,27 @@
 
 from __future__ import annotations
 
+import contextlib
+import functools
+import threading
 from typing import Any
 
 import numpy
 
-from .._host import give, take
+from .._host import call, give, take
+
+_twice: Any = type(threading.RLock())
+_shared = threading.RLock()
+
+
+def lock_of(stream: Any) -> contextlib.AbstractContextManager[Any]:
+    """The lock of a bit generator, or of what draws from one: whoever draws or sets a state holds it.
+
+    It is NumPy's own, which its functions take again; where they cannot (a NumPy whose lock is not reentrant), all
+    streams have one lock of ours.
+    """
+    own: Any = getattr(stream, "_bit_generator", stream).lock
+    return own if isinstance(own, _twice) else _shared
 
 
 class SeedSequence(numpy.random.SeedSequence):
@@ -15,6 +31,17 @@ class SeedSequence(numpy.random.SeedSequence):
 
     def __init__(self, entropy: Any = None, **options: Any) -> None:
         super().__init__(take(entropy), **take(options))
+
+
+def _locked(theirs: Any) -> Any:
+    """A method of NumPy's that looks at a stream's state, or changes it."""
+
+    @functools.wraps(theirs)
+    def method(self: Any, *args: Any, **options: Any) -> Any:
+        with lock_of(self):
+            return theirs(self, *take(args), **take(options))
+
+    return method
 
 
 def _made(name: str, doc: str) -> Any:
@@ -27,21 +54,28 @@ def _made(name: str, doc: str) -> Any:
 
     def random_raw(self: Any, size: Any = None, output: bool = True) -> Any:
         """The next numbers of 64 bits of the stream (32 for MT19937)."""
-        return give(theirs.random_raw(self, size, output))
+        with lock_of(self):
+            return call("random.random_raw", theirs.random_raw, self, size, output)
+
+    def get_state(self: Any) -> Any:
+        with lock_of(self):
+            return give(theirs.state.__get__(self))
 
     def set_state(self: Any, value: Any) -> None:
-        theirs.state.__set__(self, take(value))
+        with lock_of(self):
+            theirs.state.__set__(self, take(value))
 
     state = property(
-        lambda self: give(theirs.state.__get__(self)),
+        get_state,
         set_state,
         None,
         "Where the stream is, as a dict.",
     )
     members: dict[str, Any] = {"__doc__": doc, "__module__": __name__.rpartition(".")[0]}
     members.update(__init__=__init__, random_raw=random_raw, state=state)
-    if name == "MT19937":
-        members["_legacy_seeding"] = lambda self, seed: theirs._legacy_seeding(self, take(seed))
+    for each in ("advance", "jumped", "spawn", "_legacy_seeding"):
+        if hasattr(theirs, each):
+            members[each] = _locked(getattr(theirs, each))
     return type(name, (theirs,), members)
 
 

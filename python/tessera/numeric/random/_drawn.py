@@ -10,10 +10,11 @@ from typing import Any
 import numpy
 
 from .. import _functions as f
-from .._host import call
+from .._host import call, count
 from .._index import take as places_taken
 from .._ndarray import ndarray
 from .._ufunc import copy_of
+from ._bits import lock_of
 
 # What methods give, for their documentation.
 DOCS = {
@@ -78,13 +79,14 @@ def drawn(kind: type, name: str) -> Callable[..., Any]:
         out = options.pop("out", None) if takes_out else None
         if takes_out and out is None and len(args) >= len(signature.parameters) - 1:
             *args, out = args  # type: ignore[assignment]
-        function = getattr(self._stream, name)
+        stream = self._stream
+        function = getattr(stream, name)
         if out is None:
-            with self._lock:
+            with lock_of(stream):
                 return call(f"random.{name}", function, *args, **options)
         if not isinstance(out, ndarray):
             raise TypeError("out= is an array of tessera.numeric")
-        with self._lock:
+        with lock_of(stream):
             return _into(name, function, signature, out, args, options)
 
     method.__name__ = method.__qualname__ = name
@@ -106,6 +108,15 @@ def _into(name: str, function: Any, signature: Any, out: ndarray, args: Any, opt
     return copy_of(made, out)
 
 
-def shuffled(x: Any, order: Any, axis: int = 0) -> None:
-    """Puts the elements of x along an axis in an order."""
-    x[...] = places_taken(x, f.array(order, copy=None), axis)
+def shuffle(stream: Any, x: Any, *axis: int) -> None:
+    """Puts the elements of x along an axis in random order, in place."""
+    if isinstance(x, ndarray):
+        if not x.flags.writeable:
+            raise ValueError("array is read-only")
+        order = numpy.arange(x.shape[f.normalize(*axis, x.ndim)] if axis else len(x))
+        shuffle(stream, order)
+        x[...] = places_taken(x, f.array(order, copy=None), *(axis or (0,)))
+        return
+    with lock_of(stream):
+        count("random.shuffle")
+        stream.shuffle(x, *axis)

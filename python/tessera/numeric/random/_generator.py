@@ -4,16 +4,15 @@
 from __future__ import annotations
 
 import math
-import threading
 from typing import Any
 
 import numpy
 
 from .. import _functions as f
-from .._host import give, take
+from .._host import call
 from .._ndarray import ndarray
-from ._bits import PCG64
-from ._drawn import DOCS, drawn, shuffled
+from ._bits import PCG64, lock_of
+from ._drawn import DOCS, drawn, shuffle
 
 _random, _uniform = (drawn(numpy.random.Generator, name) for name in ("random", "uniform"))
 
@@ -25,7 +24,6 @@ class Generator:
 
     def __init__(self, bit_generator: Any) -> None:
         self._stream = numpy.random.Generator(bit_generator)
-        self._lock = threading.Lock()
 
     @property
     def bit_generator(self) -> Any:
@@ -34,7 +32,8 @@ class Generator:
 
     def spawn(self, n_children: int) -> list[Generator]:
         """Generators of streams of their own, by the seed of this one."""
-        return [Generator(each.bit_generator) for each in self._stream.spawn(n_children)]
+        with lock_of(self._stream):
+            return [Generator(each.bit_generator) for each in self._stream.spawn(n_children)]
 
     def _parallel(self, size: Any, dtype: Any) -> ndarray | None:
         """Numbers drawn by all of a device at once; None: NumPy is to draw them."""
@@ -42,7 +41,7 @@ class Generator:
             return None
         from . import _parallel
 
-        with self._lock:
+        with lock_of(self._stream):
             return _parallel.random(self.bit_generator, size, dtype)
 
     def random(self, size: Any = None, dtype: Any = numpy.float64, out: Any = None) -> Any:
@@ -70,19 +69,13 @@ class Generator:
 
     def shuffle(self, x: Any, axis: int = 0) -> None:
         """Puts the elements of x along an axis in random order, in place."""
-        if not isinstance(x, ndarray):
-            self._stream.shuffle(x, axis)
-            return
-        if not x.flags.writeable:
-            raise ValueError("array is read-only")
-        n = x.shape[f.normalize(axis, x.ndim)]
-        order = numpy.arange(n)
-        self._stream.shuffle(order)
-        shuffled(x, order, axis)
+        shuffle(self._stream, x, axis)
 
     def permuted(self, x: Any, *, axis: Any = None, out: Any = None) -> Any:
         """A copy of x whose lines along an axis are in random order, each in its own."""
-        made = give(self._stream.permuted(take(f.asarray(x)), axis=axis))
+        x = f.asarray(x)
+        with lock_of(self._stream):
+            made = call("random.permuted", self._stream.permuted, x, axis=axis)
         if out is None:
             return made
         if not isinstance(out, ndarray):

@@ -4,16 +4,14 @@
 from __future__ import annotations
 
 import inspect
-import threading
 from collections.abc import Callable
 from typing import Any
 
 import numpy
 
 from .._host import give, take
-from .._ndarray import ndarray
-from ._bits import MT19937
-from ._drawn import DOCS, drawn, shuffled
+from ._bits import MT19937, lock_of
+from ._drawn import DOCS, drawn, shuffle
 
 
 class RandomState:
@@ -27,7 +25,6 @@ class RandomState:
             bits._legacy_seeding(seed)
             seed = bits
         self._stream = numpy.random.RandomState(seed)
-        self._lock = threading.Lock()
 
     @property
     def _bit_generator(self) -> Any:
@@ -35,24 +32,22 @@ class RandomState:
 
     def seed(self, seed: Any = None) -> None:
         """Begins the stream of this seed."""
-        self._stream.seed(take(seed))
+        with lock_of(self._stream):
+            self._stream.seed(take(seed))
 
     def get_state(self, legacy: bool = True) -> Any:
         """The state of the stream: a tuple, or a dict."""
-        return give(self._stream.get_state(legacy))
+        with lock_of(self._stream):
+            return give(self._stream.get_state(legacy))
 
     def set_state(self, state: Any) -> None:
         """Goes on from a state that get_state gave."""
-        self._stream.set_state(take(state))
+        with lock_of(self._stream):
+            self._stream.set_state(take(state))
 
     def shuffle(self, x: Any) -> None:
         """Puts the elements of x along the first axis in random order, in place."""
-        if not isinstance(x, ndarray):
-            self._stream.shuffle(x)
-            return
-        order = numpy.arange(len(x))
-        self._stream.shuffle(order)
-        shuffled(x, order)
+        shuffle(self._stream, x)
 
     def __repr__(self) -> str:
         return f"{self} at 0x{id(self):X}"
@@ -102,7 +97,9 @@ def seed(seed: Any = None) -> None:
     if isinstance(bits, numpy.random.MT19937):
         _global.seed(seed)
     else:
-        bits.state = type(bits)(seed).state
+        state = type(bits)(seed).state
+        with lock_of(bits):
+            bits.state = state
 
 
 FUNCTIONS["seed"] = seed
