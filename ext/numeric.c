@@ -339,6 +339,14 @@ static PyObject *get_base(PyObject *self, void *unused)
     return Py_NewRef(base ? base : Py_None);
 }
 
+/* What _view may reach: bytes of the storage before and from the first element on. */
+static PyObject *get_room(PyObject *self, void *unused)
+{
+    (void)unused;
+    const ts_nd *a = ND(self);
+    return Py_BuildValue("LL", (long long)a->offset, (long long)(ts_nd_store_bytes(a) - a->offset));
+}
+
 static PyObject *get_writeable(PyObject *self, void *unused)
 {
     (void)unused;
@@ -905,6 +913,7 @@ static PyGetSetDef numeric_getset[] = {
     {"nbytes", get_nbytes, NULL, "Bytes of all elements.", NULL},
     {"base", get_base, NULL, "Whose memory this is; None: its own.", NULL},
     {"T", get_transposed, NULL, "A view with the axes reversed.", NULL},
+    {"_room", get_room, NULL, "Bytes of the memory before the first element, and from it on.", NULL},
     {"_writeable", get_writeable, set_writeable, "Whether it may be written to.", NULL},
     {"__array_interface__", get_interface, NULL, "NumPy's description of the memory.", NULL},
     {"_interface", get_interface, NULL, "The same, for one look at the memory: it may move with the next call.",

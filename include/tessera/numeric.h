@@ -125,6 +125,8 @@ TS_API TS_CHECKED ts_status ts_nd_empty(ts_nd_graph *graph, ts_dtype dtype, uint
 TS_API TS_CHECKED ts_status ts_nd_wrap(ts_nd_graph *graph, ts_buffer *buffer, int64_t offset, ts_dtype dtype,
                                        uint32_t rank, const int64_t *shape, const int64_t *strides, uint32_t flags,
                                        ts_nd **out, ts_error *err);
+/* Bytes of the storage that `a` is a view of; element [0, ...] lies at a->offset in it. */
+TS_API int64_t ts_nd_store_bytes(const ts_nd *a);
 /* Another view of the same storage, `offset` bytes behind element [0, ...] of `a`; it must lie inside, which nobody
  * checks here. Reads nothing and computes nothing. */
 TS_API TS_CHECKED ts_status ts_nd_view(const ts_nd *a, int64_t offset, ts_dtype dtype, uint32_t rank,

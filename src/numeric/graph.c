@@ -249,6 +249,11 @@ ts_status ts_nd_wrap(ts_nd_graph *graph, ts_buffer *buffer, int64_t offset, ts_d
     return status;
 }
 
+int64_t ts_nd_store_bytes(const ts_nd *a)
+{
+    return a->store->bytes;
+}
+
 ts_status ts_nd_view(const ts_nd *a, int64_t offset, ts_dtype dtype, uint32_t rank, const int64_t *shape,
                      const int64_t *strides, uint32_t flags, ts_nd **out, ts_error *err)
 {

@@ -456,6 +456,19 @@ def ravel(a: Any, order: str = "C") -> ndarray:
     )
 
 
+def listed(given: tuple[Any, ...]) -> tuple[int, ...] | None:
+    """Integers that a method takes one by one or as one sequence; None for the one None."""
+    if len(given) == 1:
+        (only,) = given
+        if only is None:
+            return None
+        try:
+            return (operator.index(only),)
+        except TypeError:
+            given = only
+    return tuple(map(operator.index, given))
+
+
 def transpose(a: Any, axes: Any = None) -> ndarray:
     """A view with axes in another order; reversed if none is given."""
     a = asarray(a)

@@ -51,9 +51,7 @@ def reshape(self: ndarray, *shape: Any, order: str = "C", copy: Any = None) -> n
 
 def transpose(self: ndarray, *axes: Any) -> ndarray:
     """A view with axes in another order; reversed if none is given."""
-    if len(axes) == 1 and not isinstance(axes[0], int):
-        axes = axes[0]
-    return f.transpose(self, axes or (None if axes is None or axes == () else axes))
+    return f.transpose(self, f.listed(axes) if axes else None)
 
 
 def view(self: ndarray, dtype: Any = None, type: Any = None) -> ndarray:

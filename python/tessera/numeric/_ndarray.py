@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import importlib
 import operator
 from typing import Any, ClassVar
 
@@ -10,6 +11,17 @@ import numpy
 
 from .. import _core
 from . import _setup
+
+
+def _home_of(module: str) -> Any:
+    """The module here that has the functions of one of NumPy's; None: there is none."""
+    top, _, rest = module.partition(".")
+    if top != "numpy":
+        return None
+    try:
+        return importlib.import_module(f"tessera.numeric.{rest}".rstrip("."))
+    except ModuleNotFoundError:
+        return None
 
 
 class Flags:
@@ -150,7 +162,6 @@ class ndarray(_core.NumericArray):
     def __array_finalize__(self, obj: Any, /) -> None:
         """What a derived class does when an object of it is made from another array; nothing here."""
 
-
     # -- memory ------------------------------------------------------------------------------------
 
     @property
@@ -194,7 +205,9 @@ class ndarray(_core.NumericArray):
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> numpy.ndarray[Any, Any]:
         if copy is False and self.device != "cpu":
-            raise ValueError(f"an array on {self.device} is copied to become NumPy's, and copy=False forbids that")
+            raise ValueError(
+                f"an array on {self.device} is copied to become NumPy's, and copy=False forbids that"
+            )
         if copy or self.device != "cpu":
             return numpy.array(_setup.to_numpy(self, briefly=True), dtype)
         shared = _setup.to_numpy(self)
@@ -259,12 +272,8 @@ class ndarray(_core.NumericArray):
         return ours(*inputs, **options)
 
     def __array_function__(self, function: Any, types: Any, args: Any, options: Any) -> Any:
-        import tessera.numeric
-
-        ours = getattr(tessera.numeric, function.__name__, None)
-        if ours is None:
-            return NotImplemented
-        return ours(*args, **options)
+        ours = getattr(_home_of(str(function.__module__)), function.__name__, None)
+        return ours(*args, **options) if callable(ours) else NotImplemented
 
     # -- elements ----------------------------------------------------------------------------------
 
@@ -347,7 +356,9 @@ class ndarray(_core.NumericArray):
     def __imatmul__(self, other: Any) -> ndarray:  # noqa: PYI034
         made = _functions.asarray(self @ other)
         if made.shape != self.shape:
-            raise ValueError(f"non-broadcastable output operand with shape {self.shape} doesn't match {made.shape}")
+            raise ValueError(
+                f"non-broadcastable output operand with shape {self.shape} doesn't match {made.shape}"
+            )
         return _functions.copy_of(made, self)
 
     @property
@@ -379,8 +390,8 @@ class ndarray(_core.NumericArray):
 
     def resize(self, *new_shape: Any, refcheck: bool = True) -> None:
         """Gives the array another shape, in place; new elements are 0. Views of it keep what they were."""
-        shape = new_shape[0] if len(new_shape) == 1 and not isinstance(new_shape[0], int) else new_shape
-        if shape is None or shape == ():
+        shape = _functions.listed(new_shape)
+        if shape is None or not new_shape:
             return
         if self.base is not None:
             raise ValueError("cannot resize this array: it does not own its data")
@@ -393,7 +404,14 @@ class ndarray(_core.NumericArray):
         """The elements with their bytes in the other order."""
         whole = _functions.array(self, order="C")
         part = max(self.itemsize // (2 if self.dtype.kind == "c" else 1), 1)
-        turned = whole.view("u1").reshape(-1, part)[:, ::-1].copy().reshape(-1).view(self.dtype).reshape(self.shape)
+        turned = (
+            whole.view("u1")
+            .reshape(-1, part)[:, ::-1]
+            .copy()
+            .reshape(-1)
+            .view(self.dtype)
+            .reshape(self.shape)
+        )
         return _functions.copy_of(turned, self) if inplace else turned
 
     def fill(self, value: Any) -> None:

@@ -118,6 +118,21 @@ def test_views_by_strides():
     assert not stride_tricks.sliding_window_view(a, 4).flags.writeable
     with pytest.raises(ValueError, match="memory has 160"):
         stride_tricks.as_strided(a, (30,), (8,))
+    part = X.copy()[5:]
+    for x, shape, strides in (
+        (a[5:], (20,), (8,)), (a[:3], (5,), (-8,)), (a[18:], (3,), (8,)), (a[::-1], (2,), (8,)), (a, (20,), (2**60,)),
+        (a[:4], (3, 4), (-8, 8)), (tn.asarray(part), (3,), (-8,)), (a + 1, (2,), (-8,)),
+    ):  # fmt: skip
+        with pytest.raises(ValueError, match="its memory has"):
+            stride_tricks.as_strided(x, shape, strides)
+    with pytest.raises(ValueError, match="negative"):
+        stride_tricks.as_strided(a, (-1,), (8,))
+    same(stride_tricks.as_strided(a[5:], (6,), (-8,)), X[5::-1])
+    same(stride_tricks.as_strided(a[:3], (20,), (8,)), X)
+    kept = (b := tn.array(X))[5:]
+    b.resize(100)
+    with pytest.raises(ValueError, match="its memory has 160"):
+        stride_tricks.as_strided(kept, (50,), (8,))
     with pytest.raises(ValueError, match="larger"):
         stride_tricks.sliding_window_view(a, 21)
     low, high = tn.lib.array_utils.byte_bounds(a[::-1])

@@ -195,3 +195,35 @@ def test_small_products_of_shared_memory_are_computed_at_once():
     made = a @ a
     x[...] = 0
     assert (np.asarray(made) == wanted).all()
+
+
+@pytest.mark.parametrize(
+    "name", ["trace", "diagonal", "inv", "svdvals", "matrix_transpose", "vector_norm", "det"]
+)
+def test_functions_of_numpy_with_our_arrays(name):
+    x = np.arange(18.0).reshape(2, 3, 3) ** 1.5 + np.eye(3)
+    made = getattr(np.linalg, name)(tn.array(x))
+    assert isinstance(made, (tn.ndarray, np.generic))
+    np.testing.assert_allclose(np.asarray(made), getattr(np.linalg, name)(x), rtol=1e-9)
+
+
+def test_functions_of_numpys_other_modules_with_our_arrays():
+    x = np.array([-1.0, 4.0, 9.0, 2.0])
+    for function in (
+        np.fft.fft,
+        np.fft.rfft,
+        np.fft.fftshift,
+        np.emath.sqrt,
+        np.trace,
+        np.lib.stride_tricks.sliding_window_view,
+    ):
+        arguments = (x.reshape(2, 2),) if function is np.trace else (x,)
+        arguments += (2,) * (function is np.lib.stride_tricks.sliding_window_view)
+        made = function(*(tn.array(a) if isinstance(a, np.ndarray) else a for a in arguments))
+        assert isinstance(made, (tn.ndarray, np.generic)), function
+        np.testing.assert_allclose(np.asarray(made), function(*arguments), rtol=1e-12)
+
+    class Foreign:
+        __module__, __name__ = "numpyish.linalg", "inv"
+
+    assert tn.ones(3).__array_function__(Foreign(), (), (), {}) is NotImplemented

@@ -231,3 +231,45 @@ def test_reductions_in_each_way_to_call_them():
         made = call(tn, a)
         assert np.asarray(made).dtype == wanted.dtype and (np.asarray(made) == wanted).all()
         assert isinstance(made, tn.ndarray) == isinstance(wanted, np.ndarray)
+
+
+@pytest.mark.parametrize(
+    "axes",
+    [(), (None,), (1, 0), ((1, 0),), ([-1, 0],), (np.array([1, 0]),), (np.int64(1), np.int8(0))],
+)
+def test_axes_of_the_method_transpose(axes):
+    x = np.arange(6).reshape(2, 3)
+    np.testing.assert_array_equal(np.asarray(tn.array(x).transpose(*axes)), x.transpose(*axes))
+    if axes and isinstance(axes[0], np.ndarray):
+        axes = (tn.array(axes[0]),)
+        np.testing.assert_array_equal(np.asarray(tn.array(x).transpose(*axes)), x.T)
+
+
+def test_axes_that_the_method_transpose_refuses():
+    assert tn.ones(3).transpose(np.int64(0)).shape == (3,)
+    assert tn.array(5.0).transpose(()).shape == ()
+    for axes in ((), (np.int64(0),), ([0, 0],)):
+        with pytest.raises(ValueError):
+            tn.ones((2, 2)).transpose(*axes or ((),))
+
+
+@pytest.mark.parametrize(
+    "shape", [(), (None,), (5,), (np.int64(5),), ((2, 3),), (np.array([3, 2]),), (2, 2), ((),)]
+)
+def test_shapes_of_the_method_resize(shape):
+    x = np.arange(4.0)
+    a = tn.array(x)
+    a.resize(*shape)
+    x.resize(*shape)
+    np.testing.assert_array_equal(np.asarray(a), x)
+    assert a.shape == x.shape
+    if shape and isinstance(shape[0], np.ndarray):
+        a.resize(tn.array([1, 2]))
+        assert a.shape == (1, 2)
+
+
+def test_weights_of_cov():
+    x, weights = np.arange(8.0).reshape(2, 4) ** 2, np.array([1, 2, 1, 3])
+    for name in ("aweights", "fweights"):
+        made = tn.cov(tn.array(x), **{name: tn.array(weights)})
+        np.testing.assert_allclose(np.asarray(made), np.cov(x, **{name: weights}))

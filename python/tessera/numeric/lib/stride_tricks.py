@@ -18,20 +18,14 @@ from .._ndarray import ndarray
 
 
 def _check_room(x: ndarray, shape: tuple[int, ...], strides: tuple[int, ...]) -> None:
-    """That a view stays in the memory that its array's elements span."""
-    pairs = zip(shape, strides, strict=True)
-    reach = [(n - 1) * step for n, step in pairs]
+    """That a view stays in the memory of its array: of all of it, where the array is a part."""
+    reach = [(n - 1) * step for n, step in zip(shape, strides, strict=True)]
     low, high = sum(min(r, 0) for r in reach), sum(max(r, 0) for r in reach) + x.itemsize
-    own = [(n - 1) * step for n, step in zip(x.shape, x.strides, strict=True)]
-    base = x
-    while isinstance(base.base, ndarray):
-        base = base.base
-    before = sum(min(r, 0) for r in own)
-    room = base.nbytes
-    if 0 not in shape and (high - low > room or (low < 0 and base is x and low < before)):
+    before, behind = x._room
+    if 0 not in shape and (-low > before or high > behind):
         raise ValueError(
-            f"a view of shape {shape} and strides {strides} reaches over {high - low} bytes; the array's memory has "
-            f"{room}"
+            f"a view of shape {shape} and strides {strides} reaches from byte {low} to {high} of the array's first "
+            f"element; its memory has {before + behind}, from {-before} to {behind}"
         )
 
 
@@ -42,6 +36,8 @@ def as_strided(
     x = f.asarray(x)
     shape = x.shape if shape is None else tuple(map(operator.index, shape))
     strides = x.strides if strides is None else tuple(map(operator.index, strides))
+    if any(n < 0 for n in shape):
+        raise ValueError(f"negative dimensions are not allowed: {shape}")
     if len(shape) != len(strides):
         raise ValueError("mismatch in length of strides and shape")
     _check_room(x, shape, strides)
