@@ -11,9 +11,11 @@ counted (:func:`host_calls`).
 from __future__ import annotations
 
 import builtins
+import contextlib
 import functools
 import importlib
 import importlib.util
+import threading
 import types
 from typing import Any
 
@@ -45,7 +47,11 @@ _KEPT = {
 _HOMES = {"numpy.polynomial": "tessera.numeric.polynomial", "numpy.ma": "tessera.numeric.ma"}
 # Modules of NumPy that are written anew here; every other name is looked for in the package itself.
 _OWN = {"numpy.linalg": "linalg", "numpy.fft": "fft", "numpy.random": "random"}
+# Adopted modules, also those that are being executed, which only the thread that executes them may see: others wait for
+# the lock, or, of a module with a home, for Python's lock of its import. Under ours no home is ever imported, for homes
+# take it while they are.
 _adopted: dict[str, dict[str, Any]] = {}
+_lock = threading.RLock()
 
 
 def _undecorated(*args: Any, **options: Any) -> Any:
@@ -186,7 +192,12 @@ def _import(
 
 
 def adopt_into(namespace: dict[str, Any], module: str) -> None:
-    """Executes a module of NumPy in a namespace."""
+    """Executes a module of NumPy in a namespace, while other threads wait."""
+    with contextlib.nullcontext() if _home(module) else _lock:
+        _execute(namespace, module)
+
+
+def _execute(namespace: dict[str, Any], module: str) -> None:
     spec = importlib.util.find_spec(module)
     assert spec is not None and spec.loader is not None
     # without its assertions, some of which look for sentences in documentation
@@ -217,13 +228,14 @@ def _home(module: str) -> str | None:
 
 def adopt(module: str) -> dict[str, Any]:
     """The names of a module of NumPy, executed on our arrays; once a process."""
-    if module not in _adopted:
-        home = _home(module)
-        if home:
-            importlib.import_module(home)
-        else:
+    home = _home(module)
+    if home:
+        importlib.import_module(home)
+        return _adopted[module]
+    with _lock:
+        if module not in _adopted:
             adopt_into({"__name__": "tessera.numeric", "__doc__": None}, module)
-    return _adopted[module]
+        return _adopted[module]
 
 
 @functools.cache

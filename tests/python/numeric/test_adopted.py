@@ -6,6 +6,8 @@ from __future__ import annotations
 
 import importlib
 import pickle
+import subprocess
+import sys
 
 import numpy as np
 import pytest
@@ -176,3 +178,34 @@ def test_functions_are_pickled_by_their_public_name(module):
             assert thing.__module__ == module and repr(thing).startswith(f"<function {module}.")
     assert len(routines) > 10
 
+
+
+FIRST_USE = """
+import sys, threading
+import tessera.numeric as tn
+sys.setswitchinterval(1e-6)
+calls = [
+    lambda: tn.percentile(tn.arange(5.0), 50), lambda: tn.poly1d([1, 2])(2), lambda: tn.polynomial.Polynomial([1, 2])(2),
+    lambda: tn.ma.array([1, 2], mask=[0, 1]).sum(), lambda: tn.pad(tn.arange(3), 1).sum(), lambda: tn.emath.sqrt(4.0),
+    lambda: tn.polynomial.Chebyshev([1, 2])(2),
+    lambda: tn.gradient(tn.arange(3.0))[0], lambda: tn.ma.median([1, 2, 3]), lambda: tn.percentile(tn.arange(3.0), 50),
+]
+found, begin = {}, threading.Barrier(len(calls))
+def work(i):
+    begin.wait()
+    try:
+        found[i] = float(calls[i]())
+    except BaseException as error:
+        found[i] = repr(error)
+threads = [threading.Thread(target=work, args=(i,), daemon=True) for i in range(len(calls))]
+for each in threads: each.start()
+for each in threads: each.join(60)
+print([found.get(i) for i in range(len(calls))])
+"""
+
+
+def test_first_uses_in_threads():
+    made = subprocess.run(
+        [sys.executable, "-c", FIRST_USE], check=False, capture_output=True, text=True, timeout=100
+    )
+    assert made.stdout.split("\n")[0] == "[2.0, 4.0, 5.0, 1.0, 3.0, 2.0, 5.0, 1.0, 2.0, 1.0]", made
