@@ -40,7 +40,6 @@ _KEPT = {
     "numpy._utils",
     "numpy.__config__",
     "numpy.lib._array_utils_impl",
-    "numpy.lib._type_check_impl",
     "numpy.matrixlib.defmatrix",
 }
 # Modules of NumPy that have a module here, in which they are executed.
