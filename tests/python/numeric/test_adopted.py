@@ -185,13 +185,13 @@ def test_functions_are_pickled_by_their_public_name(module):
     assert len(routines) > 10
 
 
-
 FIRST_USE = """
 import sys, threading
 import tessera.numeric as tn
 sys.setswitchinterval(1e-6)
 calls = [
-    lambda: tn.percentile(tn.arange(5.0), 50), lambda: tn.poly1d([1, 2])(2), lambda: tn.polynomial.Polynomial([1, 2])(2),
+    lambda: tn.percentile(tn.arange(5.0), 50), lambda: tn.poly1d([1, 2])(2),
+    lambda: tn.polynomial.Polynomial([1, 2])(2),
     lambda: tn.ma.array([1, 2], mask=[0, 1]).sum(), lambda: tn.pad(tn.arange(3), 1).sum(), lambda: tn.emath.sqrt(4.0),
     lambda: tn.polynomial.Chebyshev([1, 2])(2),
     lambda: tn.gradient(tn.arange(3.0))[0], lambda: tn.ma.median([1, 2, 3]), lambda: tn.percentile(tn.arange(3.0), 50),
