@@ -45,7 +45,17 @@ __all__ = [
     "rfftn",
 ]
 _conjugate = FUNCTIONS["conjugate"]
-_plan = functools.lru_cache(64)(_core.fft_plan)
+
+# Plans that are kept for the next call: 64 of up to this length, a few MB each at most. A longer one is made by each
+# call, which takes a part of the transform's time, and goes with it.
+_KEPT_LENGTH = 1 << 16
+_kept_plan = functools.lru_cache(64)(_core.fft_plan)
+
+
+def _plan(n: int, real: bool) -> Any:
+    return (_kept_plan if n <= _KEPT_LENGTH else _core.fft_plan)(n, real)
+
+
 
 # norm: the power of the length by which a transform and its inverse are divided
 _POWERS = {None: (0, 1), "backward": (0, 1), "ortho": (0.5, 0.5), "forward": (1, 0)}

@@ -144,3 +144,12 @@ def test_a_plan_refuses_arrays_that_it_would_overrun(real, inverse, source, targ
     plan = _core.fft_plan(8, real)
     with pytest.raises(TypeError, match="one precision"):
         _core.fft_run(plan, np.zeros((2, 8), source), np.zeros((2, length), target), inverse, 1.0)
+
+
+def test_plans_of_great_lengths_are_not_kept():
+    kept = tn.fft._kept_plan
+    kept.cache_clear()
+    tn.fft.rfft(np.zeros(1 << 17))
+    assert kept.cache_info().currsize == 0
+    tn.fft.rfft(np.zeros(1 << 10))
+    assert kept.cache_info().currsize == 1
