@@ -297,10 +297,8 @@ typedef struct ts_hints {
 } ts_hints;
 /* Bits of `checked` of a kernel of threads, what is reported: what the program raises; indices out of bounds; what
  * Python raises by itself (divisions by zero, names without a value, shapes that do not fit). WATCHED: the interpreter
- * runs launches on the CPU device, and reports what threads do to each other (docs/adr/0026-watched-threads.md).
- * RETURNS: a function that gives a value on some of its paths only does not compile; else the others give zero. */
+ * runs launches on the CPU device, and reports what threads do to each other (docs/adr/0026-watched-threads.md). */
 enum { TS_CHECK_RAISES = 1, TS_CHECK_BOUNDS = 2, TS_CHECK_IMPLIED = 4, TS_CHECK_ALL = 7, TS_CHECK_WATCHED = 8 };
-enum { TS_CHECK_RETURNS = 16 };
 /* How other code calls a function: as C does; or as numba does, which says where the result goes and gets a status. */
 typedef enum ts_function { TS_FUNCTION_NONE, TS_FUNCTION_C, TS_FUNCTION_NUMBA } ts_function;
 enum { TS_OPT_LEVEL = 3 }; /* opt_level of a kernel that does not say */

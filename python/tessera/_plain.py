@@ -5,12 +5,12 @@ which names a function binds, what expressions of numbers are."""
 from __future__ import annotations
 
 import _ast
+import operator
 from types import BuiltinFunctionType, FunctionType, ModuleType
 from typing import TYPE_CHECKING, Any
 
 from . import _records as records
 from ._foreign import dtype_name
-from ._source import compiled
 
 if TYPE_CHECKING:
     from ._walker import Walker
@@ -116,26 +116,44 @@ def bound_names(node: Any) -> set[str]:
     return names
 
 
-def _is_constant(node: Any) -> bool:
-    """An expression of numbers alone."""
-    if isinstance(node, _ast.BinOp):
-        return _is_constant(node.left) and _is_constant(node.right)
+_UNARY = {_ast.USub: operator.neg, _ast.UAdd: operator.pos, _ast.Invert: operator.invert, _ast.Not: operator.not_}
+_BINARY = {
+    _ast.Add: operator.add, _ast.Sub: operator.sub, _ast.Mult: operator.mul, _ast.Div: operator.truediv,
+    _ast.FloorDiv: operator.floordiv, _ast.Mod: operator.mod, _ast.Pow: operator.pow, _ast.LShift: operator.lshift,
+    _ast.RShift: operator.rshift, _ast.BitOr: operator.or_, _ast.BitXor: operator.xor, _ast.BitAnd: operator.and_,
+}  # fmt: skip
+_MOST_BITS = 1 << 16  # of an integer that is folded
+
+
+def _value_of(node: Any) -> Any:
+    """The value of an expression of numbers alone, else None."""
     if isinstance(node, _ast.UnaryOp):
-        return _is_constant(node.operand)
-    return isinstance(node, _ast.Constant) and isinstance(node.value, (int, float, complex))
+        value = _value_of(node.operand)
+        return None if value is None else _UNARY[type(node.op)](value)
+    if not isinstance(node, _ast.BinOp):
+        is_number = isinstance(node, _ast.Constant) and isinstance(node.value, (int, float, complex))
+        return node.value if is_number else None
+    left, right = _value_of(node.left), _value_of(node.right)
+    if left is None or right is None or type(node.op) not in _BINARY:
+        return None
+    if isinstance(node.op, (_ast.Pow, _ast.LShift)) and isinstance(left, int) and isinstance(right, int):
+        bits = right if isinstance(node.op, _ast.LShift) else left.bit_length() * right
+        if bits > _MOST_BITS:
+            return None
+    return _BINARY[type(node.op)](left, right)
 
 
 def folded(node: Any) -> Any:
-    """What Python makes of an expression of numbers before numba reads it: 10**19 is an int of Python, not of 64 bits.
-
-    Python itself folds it; what it leaves, as 1 // 0, stays as it is.
+    """What Python makes of an expression of numbers before it is typed: 10**19 and -2**63 are ints of Python, not of
+    64 bits. What raises, as 1 // 0, stays as it is.
     """
-    if not _is_constant(node):
+    try:
+        value = _value_of(node)
+    except (ArithmeticError, TypeError, ValueError):
         return node
-    code = compiled(_ast.Expression(node), "<kernel>", "eval")
-    if code.co_stacksize != 1 or len(code.co_consts) != 1:
+    if value is None:
         return node
-    made = _ast.Constant(code.co_consts[0])
+    made = _ast.Constant(value)
     for name in ("lineno", "col_offset", "end_lineno", "end_col_offset"):
         setattr(made, name, getattr(node, name))
     return made

@@ -134,7 +134,7 @@ class Walker:
             table[name] = self.packer.object(getattr(value, name))
 
     def node(self, node: Any) -> int:
-        if type(node) is _ast.BinOp and self.packer.dialect == "thread":
+        if type(node) in (_ast.BinOp, _ast.UnaryOp) and self.packer.dialect == "thread":
             node = folded(node)
         kind = type(node)
         plan = _plans.get(kind)

@@ -406,8 +406,7 @@ ts_status fr_call_body(fr *f, const fr_scope *scope, fr_value *out)
 static ts_status call_wants_value(fr *f, const fr_scope *scope, const fr_value *out)
 {
     const ts_pack_function *functions = f->pack.functions;
-    bool strict = f->hints && f->hints->checked & TS_CHECK_RETURNS;
-    if (!strict || out->kind != FR_NONE || f->frame->is_discarded || functions[f->frame->function].is_library ||
+    if (out->kind != FR_NONE || f->frame->is_discarded || functions[f->frame->function].is_library ||
         !functions[f->frame->caller->function].is_library)
         return TS_OK;
     return fr_error(f, scope->root, TS_TILETYPE, "'%s' returns nothing where a value is wanted\n"

@@ -233,7 +233,7 @@ static bool control_meet(const control_if *c, uint32_t i, const fr_value *a, con
     const fr *f = c->f;
     bool zero_a = a->kind == FR_UNBOUND || a->kind == FR_NONE, zero_b = b->kind == FR_UNBOUND || b->kind == FR_NONE;
     const fr_value *bound = zero_a ? b : a;
-    bool strict = f->hints && f->hints->checked & TS_CHECK_RETURNS && !f->frame->is_discarded;
+    bool strict = f->frame->caller && !f->frame->is_discarded; /* of a compiled function the other paths give zero */
     if ((zero_a || zero_b) && strict && control_is_result(c, i))
         return false;
     if (zero_a || zero_b)

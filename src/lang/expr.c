@@ -94,8 +94,11 @@ static ts_status expr_tuple(fr *f, uint32_t node, const ts_node *n, fr_value *ou
 /* Threads have no lists: what one is written for, nothing changes. */
 static ts_status expr_list(fr *f, uint32_t node, const ts_node *n, fr_value *out)
 {
-    if (f->dialect->level == TS_LEVEL_S)
-        return expr_items(f, n->f[0], out);
+    if (f->dialect->level == TS_LEVEL_S) {
+        TS_TRY(expr_items(f, n->f[0], out));
+        out->cat = 1;
+        return TS_OK;
+    }
     return fr_error(f, node, TS_SYNTAX,
                     "lists are not part of the %s\n  help: use a tuple: (a, b)", f->dialect->language);
 }

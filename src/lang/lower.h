@@ -39,7 +39,7 @@ typedef enum fr_kind {
     FR_ELLIPSIS,
     FR_NUMBER,    /* constant: cat, dtype (0 = loose), as.i, as.f or as.c */
     FR_STR,       /* as.text; n 1: bytes of Python, a character each */
-    FR_TUPLE,     /* n items; cls: the RECORD of a named tuple, 0 of others */
+    FR_TUPLE,     /* n items; cls: the RECORD of a named tuple, 0 of others; cat: 1 where it is written as a list */
     FR_RECORD,    /* instance of a dataclass: an item for each field; cls: its RECORD */
     FR_TILE,      /* as.v of dtype; scalars are tiles of rank 0 */
     FR_ARRAY,

@@ -10,13 +10,13 @@ from collections.abc import Callable
 from typing import Any
 
 from .. import _core
-from .._arguments import bound
+from .._arguments import bound, parameter_names
 from .._errors import KernelError
 from .._source import snapshot_of
 from . import types
 from ._errors import NumbaDebugInfoWarning, NumbaPerformanceWarning, TypingError, raised, translated
 from ._forall import ForAll
-from ._options import IMPLIED, RAISES, RETURNS, Options, options_of
+from ._options import IMPLIED, RAISES, Options, options_of
 from ._overload import EXACT, NONE, Overload, conversion, reread
 from ._signature import Signature, normalize
 from ._typeof import typeof
@@ -118,7 +118,7 @@ class Dispatcher(_core.ThreadKernel):  # type: ignore[misc]
         pack, host = self._pack
         self._adds = bool(host.captured)
         named = (f"array {i} that it names" for i in range(len(host.captured)))
-        rows = tuple((name, *_EMPTY_ROW) for name in (*code.co_varnames[: code.co_argcount], *named))
+        rows = tuple((name, *_EMPTY_ROW) for name in (*parameter_names(self.py_func), *named))
         return self.__name__, code.co_filename, pack, rows, self._hints(), host
 
     def _look_for_source(self) -> None:
@@ -326,11 +326,10 @@ class Dispatcher(_core.ThreadKernel):  # type: ignore[misc]
         return known
 
     def _check_count(self, args: tuple[types.Type, ...]) -> None:
-        code = self.py_func.__code__
-        if len(args) != code.co_argcount and not code.co_flags & _VARARGS:
+        takes = len(parameter_names(self.py_func))
+        if len(args) != takes and not self.py_func.__code__.co_flags & _VARARGS:
             raise TypeError(
-                f"the signature of '{self.__name__}' has {len(args)} arguments, but the function takes "
-                f"{code.co_argcount}"
+                f"the signature of '{self.__name__}' has {len(args)} arguments, but the function takes {takes}"
             )
 
     def compile_device(self, args: Any, return_type: Any = None) -> Overload:
@@ -516,8 +515,8 @@ class Dispatcher(_core.ThreadKernel):  # type: ignore[misc]
 
 def kernel_around(function: Any, options: Options, source: str | None = None, own_grid: bool = False) -> Dispatcher:
     """A kernel of Tessera's that calls a function of the user's for its value. What that raises is heard of where the
-    results are waited for, and it must give a value on each of its paths. ``own_grid``: Tessera chooses the grid."""
-    made = Dispatcher(function, options._replace(checked=options.checked | RAISES | RETURNS), source)
+    results are waited for. ``own_grid``: Tessera chooses the grid."""
+    made = Dispatcher(function, options._replace(checked=options.checked | RAISES), source)
     made._waits = bool(options.checked)
     if own_grid:
         made._small_grid = _unsaid

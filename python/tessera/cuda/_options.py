@@ -14,7 +14,7 @@ from ._errors import DeprecationError, NumbaDeprecationWarning, NumbaInvalidConf
 __all__ = ["Options", "links_of", "options_of"]
 
 RAISES, BOUNDS, IMPLIED = _core.CHECK_RAISES, _core.CHECK_BOUNDS, _core.CHECK_IMPLIED  # bits of the hint `checked`
-WATCHED, RETURNS = _core.CHECK_WATCHED, _core.CHECK_RETURNS
+WATCHED = _core.CHECK_WATCHED
 _GONE = ("argtypes", "restype", "bind")
 _CARVEOUTS = {"default": -1, "maxl1": 0, "maxshared": 100}
 

@@ -252,6 +252,9 @@ static ts_status array_items(fr *f, uint32_t node, const fr_array *a, const fr_v
     fr_value none = fr_none(), whole = {.kind = FR_SLICE, .as.items = TS_NEW_N(f->arena, fr_value, 3)};
     if (!whole.as.items)
         return fr_oom(f);
+    if (index->kind == FR_TUPLE && index->cat)
+        return fr_error(f, node, TS_TILETYPE, "a list as an index picks rows in NumPy; kernels index with integers and "
+                        "slices\n  help: write a loop over the list, or x[i, j] for one element");
     for (uint32_t i = 0; i < 3; i++)
         whole.as.items[i] = none;
     for (uint32_t i = 0; i < given; i++) {

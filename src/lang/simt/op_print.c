@@ -59,8 +59,15 @@ static ts_status print_add(fr *f, print_parts *parts, const fr_value *v)
         return print_text(f, parts, ")");
     }
     if (v->kind == FR_FSTRING) {
-        for (uint32_t i = 0; i < v->n; i++)
-            TS_TRY(print_add(f, parts, &v->as.items[2 * i]));
+        for (uint32_t i = 0; i < v->n; i++) {
+            const fr_value *item = &v->as.items[2 * i];
+            if (item[1].as.text[0])
+                return fr_error(f, 0, TS_TILETYPE, "print() of threads formats no value of run time, found %s with the "
+                                "format specification '%s'\n  help: leave it out; floats come with six digits, or "
+                                "store the value in an array and format it on the host",
+                                fr_say(f, item), item[1].as.text);
+            TS_TRY(print_add(f, parts, item));
+        }
         return TS_OK;
     }
     if (fr_is_complex(v))
