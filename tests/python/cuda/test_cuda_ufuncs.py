@@ -12,6 +12,7 @@ import numpy
 import pytest
 from tessera import cuda
 from tessera.cuda import float32, float64, int32, void
+from tessera.cuda.errors import TypingError
 
 
 @cuda.vectorize([int32(int32, int32), float32(float32, float32), float64(float64, float64)])
@@ -237,7 +238,7 @@ def test_the_type_of_the_result_is_found() -> None:
     found = between(first, second)
     assert found.dtype == "m8[D]" and (found == second - first).all()
     assert between.types[1] == "(int32, float32, float64) -> none"
-    with pytest.raises(TypeError, match="return a value"):
+    with pytest.raises(TypingError, match="returns nothing where a value is wanted"):
 
         @cuda.vectorize([(int32,)])
         def nothing(a: Any) -> None:
