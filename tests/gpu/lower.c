@@ -115,6 +115,59 @@ static void too_large_a_tile_is_a_clear_error(void)
     kit_end(&k);
 }
 
+static void *no_memory(void *user, void *block, size_t old_bytes, size_t new_bytes)
+{
+    return new_bytes > old_bytes ? NULL : ts_alloc_default()->resize(user, block, old_bytes, new_bytes);
+}
+
+/* Rows that are copied to shared memory a trip ahead; lowered in `room` bytes of scratch memory. */
+static ts_status rows_in(size_t room, bool *copies)
+{
+    enum { ALL = 1 << 24 };
+    static const ts_alloc none = {no_memory, NULL};
+    static const ts_hints hints;
+    kit k;
+    kit_begin(&k, "entry @k(%1: ptr<f32>, %2: ptr<f32>, %3: i32) {\n"
+                  "  %4 = assume div_by(16) %1 : ptr<f32>\n"
+                  "  %5 = make_tensor_view %4, %3 : tensor_view<?x8192xf32, strides=[8192, 1]>\n"
+                  "  %6 = make_partition_view %5 : partition_view<[2, 8192], "
+                  "tensor_view<?x8192xf32, strides=[8192, 1]>>\n"
+                  "  %7 = make_tensor_view %2 : tensor_view<2x8192xf32, strides=[8192, 1]>\n"
+                  "  %8 = make_partition_view %7 : partition_view<[2, 8192], "
+                  "tensor_view<2x8192xf32, strides=[8192, 1]>>\n"
+                  "  %9 = get_tile_block_id axis=0 : i32\n  %10 = get_num_tile_blocks axis=0 : i32\n"
+                  "  %11 = constant 0 : i32\n  %12 = constant 0.0 : tile<2x8192xf32>\n"
+                  "  %13 = for %14 in (%9, %3, %10) iter(%15 = %12) : tile<2x8192xf32> {\n"
+                  "    %16 = load_view_tko %6, %14, %11 : tile<2x8192xf32>\n"
+                  "    %17 = addf %15, %16 : tile<2x8192xf32>\n    continue %17\n  }\n"
+                  "  %18 = store_view_tko %8, %13, %11, %11 : token\n  return\n}\n");
+    ts_pass_env env = {&k.scratch, TS_TARGET_SM90, &hints, &k.plan};
+    CHECK_OK(ts__run_passes(k.fn, "fold fma dce licm math legalize fold dce licm", &env, &err));
+    CHECK(ts__arena_get(&k.scratch, ALL));
+    ts__arena_rewind(&k.scratch, (ts_arena_mark){ts__arena_at(&k.scratch).block, 0});
+    CHECK(ts__arena_get(&k.scratch, ALL - room));
+    const ts_alloc *alloc = k.scratch.alloc;
+    k.scratch.alloc = &none;
+    ts_status status = ts__lower_run(k.fn, &env, &k.messages, &err);
+    k.scratch.alloc = alloc;
+    for (ts_val v = 1; v < k.fn->inst.n; v++)
+        *copies = *copies || ts_at(k.fn, v)->op == TS_OP_cp_async;
+    kit_end(&k);
+    return status;
+}
+
+static void rows_ahead_do_without_memory(void)
+{
+    enum { STEP = 256 };
+    ts_status status = TS_NOMEM;
+    bool copies = false;
+    size_t room = STEP;
+    for (; status == TS_NOMEM && room < (1 << 20); room += STEP)
+        status = rows_in(room, &copies);
+    CHECK_OK(status);
+    CHECK(copies);
+}
+
 int main(void)
 {
     have_ptxas = has_assembler();
@@ -124,5 +177,6 @@ int main(void)
     every_tile_operation_has_a_lowering();
     small_tile_uses_one_warp();
     too_large_a_tile_is_a_clear_error();
+    rows_ahead_do_without_memory();
     return check_done();
 }

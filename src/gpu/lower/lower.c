@@ -553,7 +553,7 @@ ts_status ts__lower_with(ts_fn *fn, ts_pass_env *env, const ts_strategies *strat
     ts__hook_plan(&lw);
     ts_val first = lower_entry(&lw);
     ts__hook_begin(&lw);
-    for (ts_val v = first; v < fn->inst.n && lw.status == TS_OK; v++)
+    for (ts_val v = first; v < fn->inst.n && lw.status == TS_OK && !lw.arena->failed; v++)
         v = ts__lower_inst(&lw, v);
     *messages = lw.faults.messages;
     if (lw.status != TS_OK)

@@ -42,6 +42,8 @@ typedef struct ts_assign {
     uint8_t *row;              /* [mma] ts_mma row for SYNC */
     ts_tma tma;                /* products on wgmma, loads by TMA */
     TS_VEC(const ts_linear *) interned;
+    ts_linear spare[32]; /* in turn for what is not interned as memory is out, until all stops at the next operation */
+    uint32_t n_spare;
     ts_arena *arena;
 } ts_assign;
 

@@ -21,10 +21,11 @@ const ts_linear *ts__assign_intern(ts_assign *assign, const ts_linear *layout)
         if (ts__linear_equal(assign->interned.at[i], layout))
             return assign->interned.at[i];
     ts_linear *copy = TS_NEW(assign->arena, ts_linear);
-    if (!copy)
-        return layout;
+    if (!copy) /* `layout` may be a caller's own: whoever asks last before all gives up needs one that stays */
+        copy = &assign->spare[assign->n_spare++ % TS_COUNT(assign->spare)];
     *copy = *layout;
-    (void)TS_PUSH(assign->arena, &assign->interned, copy);
+    if (!assign->arena->failed)
+        (void)TS_PUSH(assign->arena, &assign->interned, copy);
     return copy;
 }
 

@@ -194,9 +194,8 @@ static uint32_t rows_loads(ts_lower *lw, ts_val loop)
         if (bytes > room - all)
             continue;
         rows_load row = {loop, v, lw->assign.home[v], all};
-        all += bytes;
         ts__lower_before_load(lw, v);
-        (void)TS_PUSH(lw->arena, &state->loads, row);
+        all += TS_PUSH(lw->arena, &state->loads, row) ? bytes : 0;
     }
     return all;
 }
