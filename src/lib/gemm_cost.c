@@ -492,7 +492,7 @@ gemm_option ts__gemm_grouped(const gemm_shape *shape, bool wgmma, gemm_kind kind
         double rows = tiles[i][0], waste = rows / 2; /* a group's last tile is half full */
         double step = cost_step(&product, &(cost_block){tiles[i][0], tiles[i][1], 0, 0, 0, 1, 1}, COST_ARRIVAL);
         double cost = ((double)shape->m + waste) / rows * (double)gemm_cdiv(shape->n, tiles[i][1]) * step;
-        if (i && cost >= least)
+        if (i && cost >= 0.95 * least) /* near a tie the first one stays: low tiles read the matrices more often */
             continue;
         best = i;
         least = cost;

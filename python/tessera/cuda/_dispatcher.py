@@ -546,7 +546,7 @@ def converting(function: Any, sig: Signature) -> Any:
         given.append(f"type{i}_({name})" if isinstance(type_, types.Number) else name)
     call = f"function_({', '.join(given)})"
     back = f"result_({call})" if isinstance(sig.return_type, types.Number) else call
-    text = f"def {code.co_name}({', '.join(names)}):\n    return {back}\n"
+    text = f"def {code.co_name}({', '.join(names)}):\n    {'' if sig.return_type == types.void else 'return '}{back}\n"
     if not code.co_name.isidentifier() or code.co_flags & (_VARARGS | _VARKEYWORDS) or code.co_kwonlyargcount:
         return function
     exec(compile(text, f"<{code.co_name} of {sig}>", "exec"), space)

@@ -3,7 +3,10 @@
 
 from __future__ import annotations
 
+import dis
 import functools
+import itertools
+from types import CodeType
 from typing import TYPE_CHECKING, Any
 
 from .. import _core
@@ -192,6 +195,16 @@ def conversion(found: types.Type, wanted: types.Type) -> int:
     return _scalar_conversion(found, wanted)
 
 
+def _gives_value(code: CodeType) -> bool:
+    """Whether a function has a return with another value than None."""
+    found = list(dis.get_instructions(code))
+    return any(
+        (last.opname == "RETURN_CONST" and last.argval is not None)
+        or (last.opname == "RETURN_VALUE" and not (before.opname == "LOAD_CONST" and before.argval is None))
+        for before, last in itertools.pairwise(found)
+    )
+
+
 def _pointing(dispatcher: Dispatcher, args: tuple[types.Type, ...]) -> Dispatcher:
     """A kernel that calls this one with pointers where the signature has them; without any, the kernel itself."""
     if not any(isinstance(arg, types.CPointer) for arg in args):
@@ -205,7 +218,8 @@ def _pointing(dispatcher: Dispatcher, args: tuple[types.Type, ...]) -> Dispatche
         space[f"type{i}_"] = getattr(type_, "dtype", None)
         given.append(f"pointer_({name}, type{i}_)" if isinstance(type_, types.CPointer) else name)
     name = dispatcher.__name__ if dispatcher.__name__.isidentifier() else "pointing"
-    text = f"def {name}({', '.join(names)}):\n    return function_({', '.join(given)})\n"
+    back = "return " if _gives_value(dispatcher.py_func.__code__) else ""
+    text = f"def {name}({', '.join(names)}):\n    {back}function_({', '.join(given)})\n"
     exec(compile(text, f"<{name} of {args}>", "exec"), space)
     made = type(dispatcher)(space[name], dispatcher.options, text)
     made._called = dispatcher._called

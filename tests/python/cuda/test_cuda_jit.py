@@ -335,3 +335,17 @@ def test_a_counter_that_wraps_goes_on() -> None:
     assert (x == 11).all()
     steps[1, 768](x, 6 << 60)
     assert not x.any()
+
+
+def test_a_device_function_of_a_void_signature_is_called_as_a_statement() -> None:
+    @cuda.jit("void(int32[:], int32)", device=True)  # type: ignore[untyped-decorator]
+    def put(x, i):
+        x[i] = 3 * i
+
+    @cuda.jit  # type: ignore[untyped-decorator]
+    def kernel(x):
+        put(x, cuda.grid(1))
+
+    x = numpy.zeros(4, numpy.int32)
+    kernel[1, 4](x)
+    assert x.tolist() == [0, 3, 6, 9]
