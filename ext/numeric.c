@@ -252,6 +252,17 @@ PyObject *numeric_scalar(core_state *state, ts_nd *nd)
     return numeric_element(state, room, (ts_dtype)nd->dtype);
 }
 
+PyObject *numeric_result(core_state *state, ts_nd *nd)
+{
+    if (nd->rank)
+        return numeric_wrap(state, nd, NULL);
+    PyObject *scalar = numeric_scalar(state, nd);
+    NUMERIC_BEGIN(state);
+    ts_nd_release(nd);
+    NUMERIC_END(state);
+    return scalar;
+}
+
 static PyObject *numeric_item(PyObject *self, PyObject *unused)
 {
     (void)unused;

@@ -53,6 +53,8 @@ static inline bool numeric_is_array(core_state *state, PyObject *object)
 PyObject *numeric_wrap(core_state *state, ts_nd *nd, PyObject *base); /* takes the reference; borrows base */
 /* The element of an array of no axes, or at an address, as NumPy's scalar. */
 PyObject *numeric_scalar(core_state *state, ts_nd *nd);
+/* What a call gives: an array, or the scalar of a result without axes. Takes the reference. */
+PyObject *numeric_result(core_state *state, ts_nd *nd);
 int numeric_dtype_of(core_state *state, PyObject *object, ts_dtype *out); /* dtype, type or name; 0, or -1 */
 int numeric_dims_of(PyObject *object, uint32_t *rank, int64_t dims[TS_ND_RANK]);
 /* Where new arrays lie, and where those of host memory do; NULL with exception. */

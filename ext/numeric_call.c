@@ -129,13 +129,7 @@ static PyObject *call_run(core_state *state, ts_nd_graph *graph, const ts_nd_cal
     }
     if (out)
         return Py_NewRef(out);
-    if (result->rank)
-        return numeric_wrap(state, result, NULL);
-    PyObject *scalar = numeric_scalar(state, result);
-    NUMERIC_BEGIN(state);
-    ts_nd_release(result);
-    NUMERIC_END(state);
-    return scalar;
+    return numeric_result(state, result);
 }
 
 /* What was converted, in host memory, becomes an array of the graph: 0, or -1 with exception. */

@@ -67,13 +67,7 @@ static PyObject *routine_fold(core_state *state, ts_nd_fold fold, PyObject *cons
     NUMERIC_END(state);
     if (status != TS_OK)
         return core_raise(state, &err);
-    if (result->rank)
-        return numeric_wrap(state, result, NULL);
-    PyObject *scalar = numeric_scalar(state, result);
-    NUMERIC_BEGIN(state);
-    ts_nd_release(result);
-    NUMERIC_END(state);
-    return scalar;
+    return numeric_result(state, result);
 }
 
 /* a.reshape(3, -1), np.reshape(a, (3, 4)), a.ravel(), of arrays that lie row-major. */

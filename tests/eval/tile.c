@@ -827,15 +827,20 @@ static void tk_sink(void *user, const char *text, size_t n)
     ts__text_put(user, text, n);
 }
 
+static void tk_begin_printing(tk *k, ts_text *text)
+{
+    ts__text_init(text, NULL);
+    tk_begin(k, TS_T_i32);
+    k->env.print = tk_sink;
+    k->env.print_user = text;
+}
+
 static void print_follows_the_c_format_with_whole_tiles(void)
 {
     tk k;
     ts_text text;
-    ts__text_init(&text, NULL);
-    tk_begin(&k, TS_T_i32);
+    tk_begin_printing(&k, &text);
     ts_builder *b = &k.b;
-    k.env.print = tk_sink;
-    k.env.print_user = &text;
     ts_val x = ts_emit(b, TS_OP_iota, tk_tile1(&k, TS_T_i32, 4), 0, NULL, 0, 0);
     ts_val token = ts_emit(b, TS_OP_make_token, TS_T_token, 0, NULL, 0, 0);
     ts_val opnds[] = {ts_reshape(b, x, tk_tile2(&k, TS_T_i32, 2, 2)), ts_float(b, TS_T_f16, 1.5),
@@ -851,11 +856,8 @@ static void print_joins_the_parts_of_complex_numbers(void)
 {
     tk k;
     ts_text text;
-    ts__text_init(&text, NULL);
-    tk_begin(&k, TS_T_i32);
+    tk_begin_printing(&k, &text);
     ts_builder *b = &k.b;
-    k.env.print = tk_sink;
-    k.env.print_user = &text;
     ts_val i = ts_emit(b, TS_OP_iota, tk_tile1(&k, TS_T_i32, 2), 0, NULL, 0, 0);
     ts_val re = ts_cast(b, TS_OP_itof, i, TS_T_f32, 0), im = ts_op1(b, TS_OP_negf, re, 0);
     ts_val one = ts_float(b, TS_T_f64, 1);
