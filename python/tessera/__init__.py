@@ -8,6 +8,7 @@ milliseconds and neither NumPy nor a GPU driver; both are looked for when they a
 from __future__ import annotations
 
 import atexit
+import time
 from typing import TYPE_CHECKING, Any
 
 from ._core import (
@@ -38,6 +39,7 @@ from ._errors import (
     TileValueError,
 )
 
+_started = time.time_ns()  # before any file with kernels is imported
 atexit.register(_tell_faults)  # while the drivers of all libraries are there
 
 if TYPE_CHECKING:

@@ -22,7 +22,7 @@ from . import _records as records
 from . import _structs as structs
 from ._foreign import LIBRARIES, dtype_name
 from ._host import Host, Site
-from ._source import Snapshot, source_of
+from ._source import Snapshot, tree_of
 from ._walker import Walker
 
 __all__ = ["pack_function", "pack_kernel"]
@@ -338,7 +338,7 @@ class _Packer:
         row = [0] * 9
         self.functions.append(row)
         try:
-            node, shift, source = source_of(fn, self.snapshot)
+            node, shift, source = tree_of(fn, self.snapshot)
         except TileSyntaxError as exc:
             self.objects[at] = (tables.OPAQUE, self.text(str(exc)), 1, 0)
             row[1] = self.text(fn.__name__)

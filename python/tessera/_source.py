@@ -22,14 +22,19 @@ from typing import Any
 
 from ._core import kept_sources
 
-__all__ = ["FUTURES", "Snapshot", "place", "snapshot_of", "source_of", "walk"]
+__all__ = ["FUTURES", "Snapshot", "place", "snapshot_of", "source_of", "tree_of", "walk"]
 
 _PY_CF_ONLY_AST = 0x400
 FUTURES = 0x1FF0000  # flags of code made under `from __future__ import ...`
 
 Snapshot = tuple[str, bytes]  # path, contents
 
+_OURS = os.path.dirname(os.path.abspath(__file__)) + os.sep
+_LONG_BEFORE = 10**10  # ns
+_MOST_TREES = 1024
+
 _latest: dict[str, tuple[tuple[int, int, int], Snapshot]] = {}
+_trees: dict[int, tuple[CodeType, tuple[Any, int, str]]] = {}  # by the id of the code, which is kept
 
 
 def snapshot_of(fn: FunctionType, source: str | None = None) -> Snapshot | None:
@@ -178,6 +183,21 @@ def _not_available(fn: FunctionType, why: str, way_out: str = _CHANGED) -> Excep
     )
 
 
+def tree_of(fn: FunctionType, snapshot: Snapshot | None = None) -> tuple[Any, int, str]:
+    """What `source_of` gives, found once for a code: a tree that must not be changed.
+
+    Functions that are made again and again, as those of algorithms for each dtype, are read once. What is written to a
+    file later changes nothing: the code is the same.
+    """
+    code = fn.__code__
+    known = _trees.get(id(code))
+    if known is None:
+        while len(_trees) >= _MOST_TREES:
+            _trees.pop(next(iter(_trees)), None)
+        known = _trees[id(code)] = code, source_of(fn, snapshot)
+    return known[1]
+
+
 def source_of(fn: FunctionType, snapshot: Snapshot | None = None) -> tuple[Any, int, str]:
     """The ``ast`` node of ``fn``, what to add to its line numbers, and its source text.
 
@@ -228,11 +248,18 @@ def _is_rebuilt(fn: FunctionType) -> bool:
         return False
     loader = fn.__globals__.get("__loader__")
     kind = loader if isinstance(loader, type) else type(loader)
-    return loader is None or kind.__module__ in (
-        "_frozen_importlib_external",
-        "_frozen_importlib",
-        "zipimport",
-    )
+    return (loader is None or kind.__module__ in _LOADERS) and not _is_as_installed(fn.__code__.co_filename)
+
+
+_LOADERS = ("_frozen_importlib_external", "_frozen_importlib", "zipimport")
+
+
+def _is_as_installed(path: str) -> bool:
+    """Whether a file of this package was written, renamed or installed long before the package was imported: then it
+    is what was imported, and its code need not be compared, which is half of what reading a function takes."""
+    from . import _started
+
+    return path.startswith(_OURS) and os.stat(path).st_ctime_ns < _started - _LONG_BEFORE
 
 
 def _is_code_of(node: Any, fn: FunctionType) -> bool:
@@ -313,12 +340,10 @@ def _constant_key(value: Any) -> Any:
 
 
 def _lambda_of(fn: FunctionType, lines: list[str]) -> tuple[Any, int, str]:
-    tree = compiled("".join(lines), "<kernel>", "exec", _PY_CF_ONLY_AST)
-    found = [
-        node
-        for node in walk(tree)
-        if isinstance(node, _ast.Lambda) and _is_lambda(node, fn.__code__)
-    ]
+    found = [node for node in _lambdas(_around(fn, lines)) if _is_lambda(node, fn.__code__)]
+    if len(found) != 1:
+        tree = compiled("".join(lines), "<kernel>", "exec", _PY_CF_ONLY_AST)
+        found = [node for node in _lambdas(tree) if _is_lambda(node, fn.__code__)]
     if len(found) != 1:
         raise _not_available(
             fn,
@@ -328,6 +353,40 @@ def _lambda_of(fn: FunctionType, lines: list[str]) -> tuple[Any, int, str]:
         )
     first = fn.__code__.co_firstlineno - 1
     return found[0], 0, "".join(lines[first : found[0].end_lineno])
+
+
+def _around(fn: FunctionType, lines: list[str]) -> Any:
+    """The tree of the function or class that a lambda stands in, with the line numbers of the file; or None."""
+    outer = [part for part in fn.__qualname__.split(".") if part.isidentifier()]
+    words = {f"{word} {outer[-1]}" for word in ("def", "class")} if outer else set()
+    first = fn.__code__.co_firstlineno - 1
+    while first > 0 and " ".join(lines[first].replace("(", " ").replace(":", " ").split()[:2]) not in words:
+        first -= 1
+    base, end = _indent(lines[first]), first + 1
+    while end < len(lines) and (not lines[end].strip() or _indent(lines[end]) > base):
+        end += 1
+    if first == 0 or end < fn.__code__.co_firstlineno:
+        return None
+    before = "\n" * (first - 1) + ("if 1:\n" if base else "\n")
+    try:
+        return compiled(before + "".join(lines[first:end]), "<kernel>", "exec", _PY_CF_ONLY_AST)
+    except SyntaxError:  # a text in it has lines that begin further left
+        return None
+
+
+def _lambdas(tree: Any) -> list[Any]:
+    """All lambdas below a node."""
+    found, todo = [], [] if tree is None else [tree]
+    while todo:
+        node = todo.pop()
+        if type(node) is _ast.Lambda:
+            found.append(node)
+        for value in node.__dict__.values():
+            if isinstance(value, list):
+                todo += [child for child in value if isinstance(child, _ast.AST)]
+            elif isinstance(value, _ast.AST):
+                todo.append(value)
+    return found
 
 
 def _is_lambda(node: Any, code: CodeType) -> bool:

@@ -60,6 +60,19 @@ def _copied(made: Any, node: Any) -> Any:
     return made
 
 
+def _moved(node: Any, lines: int) -> Any:
+    """A copy of an expression, so many lines further down."""
+    if isinstance(node, list):
+        return [_moved(item, lines) for item in node]
+    if not isinstance(node, _ast.AST):
+        return node
+    made = type(node)(**{name: _moved(getattr(node, name, None), lines) for name in node._fields})
+    if hasattr(node, "lineno"):
+        _place(made, node)
+        made.lineno, made.end_lineno = node.lineno + lines, node.end_lineno + lines
+    return made
+
+
 class Walker:
     """Packs the tree of one function and finds what its free names mean."""
 
@@ -411,10 +424,7 @@ class Walker:
 
     def compiled(self, node: Any, names: list[str], space: dict[str, Any]) -> FunctionType:
         """The expression as a function of local names; its other names are those of ``space``."""
-        for n in walk(node):
-            if hasattr(n, "lineno"):
-                n.lineno += self.shift
-                n.end_lineno += self.shift
+        node = _moved(node, self.shift)
         arguments = _ast.arguments(
             posonlyargs=[_place(_ast.arg(arg=n), node) for n in names],
             args=[], kwonlyargs=[], kw_defaults=[], defaults=[]

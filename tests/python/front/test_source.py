@@ -2,6 +2,7 @@
 """What was imported is what runs: files that change between import and first launch, and code without a file."""
 
 import importlib
+import os
 import subprocess
 import sys
 import textwrap
@@ -11,6 +12,7 @@ import numpy as np
 import pytest
 import tessera
 import tessera.tile as ct
+from tessera import _source
 from tessera._pack import pack_function
 
 KERNEL = """
@@ -102,6 +104,81 @@ def test_an_edited_operator_is_seen(made):
     path.write_text(path.read_text().replace("local(2) * other", "local(2) + other"))
     with pytest.raises(tessera.TileSyntaxError, match="'plain' in line 12 is another now"):
         pack_function(module.plain)
+
+
+@pytest.fixture
+def read(monkeypatch):
+    """The names of functions whose source is read, from now on."""
+    found, source_of = [], _source.source_of
+
+    def reads(fn, snapshot=None):
+        found.append(fn.__name__)
+        return source_of(fn, snapshot)
+
+    monkeypatch.setattr(_source, "source_of", reads)
+    return found
+
+
+def test_a_code_is_read_once_whatever_it_captures(read):
+    def kernel_of(n):
+        twice = lambda x: x * n
+
+        def k(out):
+            ct.scatter(out, 0, twice(3) + ct.static_eval(n % 7 + len("ab")))
+
+        return ct.kernel(k)
+
+    assert [result(kernel_of(n)) for n in (2, 5, 9)] == [10, 22, 31]
+    assert sorted(read) == ["<lambda>", "k"]
+
+
+def test_an_expression_of_the_host_has_its_line_each_time():
+    def kernel_of(n):
+        def k(out):
+            ct.scatter(out, 0, ct.static_eval(1 // n))  # here
+
+        return ct.kernel(k)
+
+    with open(__file__, encoding="utf-8") as file:
+        line = next(i for i, text in enumerate(file, 1) if text.endswith("# here\n"))
+    for _ in range(2):
+        with pytest.raises(tessera.TileStaticEvalError, match=f"test_source.py:{line}:"):
+            result(kernel_of(0))
+
+
+def test_a_lambda_is_found_among_the_lines_of_its_function(monkeypatch):
+    texts, compiled = [], _source.compiled
+    monkeypatch.setattr(_source, "compiled", lambda text, *given: [compiled(text, *given), texts.append(text)][0])
+
+    def lambdas(n):
+        return (lambda x: x + n), (lambda x: x * n)
+
+    plus, times = lambdas(3)
+    node, shift, text = _source.source_of(times)
+    assert (node.lineno, shift) == (times.__code__.co_firstlineno, 0) and "return (lambda" in text
+    assert node.col_offset > _source.source_of(plus)[0].col_offset
+    assert all("def test_" not in text for text in texts)
+
+
+@pytest.mark.parametrize("text", ["at the margin", " a little further right"])
+def test_a_lambda_behind_a_text_at_the_margin_is_found(tmp_path, text):
+    path = tmp_path / "margin.py"
+    path.write_text(f'class C:\n    def f(self):\n        """\n{text}\n"""\n        return lambda x: x * 7\n')
+    space = {}
+    exec(compile(path.read_text(), str(path), "exec"), space)
+    assert _source.source_of(space["C"]().f())[0].lineno == 6
+
+
+def test_files_of_this_package_that_are_older_than_the_process_are_not_compared(monkeypatch):
+    compared = []
+    monkeypatch.setattr(_source, "_is_code_of", lambda node, fn: [compared.append(fn)] == [None])
+    monkeypatch.setattr(tessera, "_started", os.stat(_source.__file__).st_ctime_ns + 11 * 10**9)
+    _source.source_of(_source.source_of)
+    assert compared == []
+    monkeypatch.setattr(tessera, "_started", os.stat(_source.__file__).st_ctime_ns)  # written in the meantime, perhaps
+    _source.source_of(_source.source_of)
+    _source.source_of(textwrap.dedent)  # not ours
+    assert [fn.__name__ for fn in compared] == ["source_of", "dedent"]
 
 
 def test_a_zipped_module_has_its_source(tmp_path, monkeypatch):
