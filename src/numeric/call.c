@@ -241,15 +241,40 @@ static bool call_is_value(const ts_nd *a, const nd_node *node, const int64_t *st
     return true;
 }
 
+/* Nodes below `node` that bear no mark of this count yet, and what they load; at most about `most`. */
+static uint32_t call_below(nd_node *node, uint32_t mark, uint32_t most)
+{
+    uint32_t n = 1;
+    if (node->mark == mark || node->done)
+        return 0;
+    node->mark = mark;
+    for (int i = 0; i < ND_INPUTS && n < most; i++)
+        n += node->in[i].kind == ND_IN_NODE ? call_below(node->in[i].node, mark, most - n)
+                                            : node->in[i].kind == ND_IN_LOAD;
+    return n;
+}
+
+/* What the node weighs with one more operand: the sum, or, where that is too much, each value below counted once. */
+static uint32_t call_weight(ts_nd_graph *graph, nd_node *node, nd_node *value)
+{
+    uint32_t sum = (uint32_t)node->weight + value->weight, mark;
+    if (sum < ND_WAITING)
+        return sum;
+    mark = ++graph->mark;
+    sum = call_below(node, mark, ND_WAITING);
+    return sum < ND_WAITING ? sum + call_below(value, mark, ND_WAITING) : sum;
+}
+
 static ts_status call_take_array(nd_node *node, int i, ts_nd *a, const call_lift *lift, ts_error *err)
 {
     nd_in *in = &node->in[i];
     nd_node *value = a->store->value;
     call_strides(a, node, lift, node->strides[i]);
-    if (call_is_value(a, node, node->strides[i]) && node->weight + value->weight < ND_WAITING) {
+    uint32_t weight = call_is_value(a, node, node->strides[i]) ? call_weight(a->graph, node, value) : ND_WAITING;
+    if (weight < ND_WAITING) {
         *in = (nd_in){.kind = ND_IN_NODE, .dtype = a->dtype, .node = value};
         value->references++;
-        node->weight = (uint8_t)(node->weight + value->weight);
+        node->weight = (uint8_t)weight;
         node->rows |= value->rows;
         return TS_OK;
     }

@@ -208,6 +208,7 @@ static ts_status compress_run(nd_node *value, nd_node *mask, ts_nd *counts, ts_n
     c.k.group = &group;
     if (!ts__nd_axes_of(&group, 0, &c.k.axes) || c.k.axes.rank != 1)
         return ts_fail(err, TS_INTERNAL, "a mask of one axis became %u axes", c.k.axes.rank);
+    c.k.own = 0;
     ts__nd_kernel_tiles(&c.k);
     ts__nd_kernel_places(&c.k);
     launch.n = launch.n_key = 0;

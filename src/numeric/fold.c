@@ -61,6 +61,24 @@ static ts_val fold_wins(const nd_emit *e, ts_nd_fold fold, fold_acc x, fold_acc 
     return ts__nd_emit_either(e, better, ts__nd_emit_both(e, same, before));
 }
 
+/* The same where x comes later than the accumulator's element, as in a walk. */
+static ts_val fold_wins_later(const nd_emit *e, ts_nd_fold fold, fold_acc x, fold_acc acc)
+{
+    nd_val both[2] = {x.value, acc.value};
+    if (e->kind != 'f')
+        return e->kind == 'c' ? fold_wins(e, fold, x, acc)
+                              : ts__nd_emit_fn(e, fold == TS_ND_ARGMAX ? TS_ND_greater : TS_ND_less, both).re;
+    ts_val other = fold_is_nan(e, acc.value);
+    ts_val worse = ts__nd_emit_fn(e, fold == TS_ND_ARGMAX ? TS_ND_less_equal : TS_ND_greater_equal, both).re;
+    return ts__nd_emit_not(e, ts__nd_emit_either(e, worse, other)); /* x NaN: nothing is worse */
+}
+
+static fold_acc fold_choice(const nd_emit *e, ts_val wins, fold_acc x, fold_acc acc)
+{
+    nd_val choice[3] = {{wins, 0}, x.value, acc.value};
+    return (fold_acc){ts__nd_emit_fn(e, TS_ND_select, choice), ts_select(e->b, wins, x.index, acc.index)};
+}
+
 static fold_acc fold_two(const nd_emit *e, ts_nd_fold fold, fold_acc x, fold_acc acc)
 {
     static const ts_nd_fn fns[] = {[TS_ND_SUM] = TS_ND_add,     [TS_ND_PROD] = TS_ND_multiply,
@@ -69,9 +87,7 @@ static fold_acc fold_two(const nd_emit *e, ts_nd_fold fold, fold_acc x, fold_acc
     nd_val both[2] = {acc.value, x.value};
     if (!fold_is_arg(fold))
         return (fold_acc){.value = ts__nd_emit_fn(e, fns[fold], both)};
-    ts_val wins = fold_wins(e, fold, x, acc);
-    nd_val choice[3] = {{wins, 0}, x.value, acc.value};
-    return (fold_acc){ts__nd_emit_fn(e, TS_ND_select, choice), ts_select(e->b, wins, x.index, acc.index)};
+    return fold_choice(e, fold_wins(e, fold, x, acc), x, acc);
 }
 
 /* ---- neutral elements ---------------------------------------------------------------------------- */
@@ -117,13 +133,12 @@ static ts_val fold_bits(const nd_emit *e, uint64_t bits)
     return ts_bits(e->b, ts__nd_emit_type(e, e->scalar), bits);
 }
 
+/* Without an index, which argument functions get where their walk begins. */
 static fold_acc fold_begin(const nd_emit *e, ts_nd_fold fold)
 {
     fold_acc acc = {{fold_bits(e, fold_neutral(fold, e->loop, false)), 0}, 0};
     if (e->kind == 'c')
         acc.value.im = fold_bits(e, fold_neutral(fold, e->loop, true));
-    if (fold_is_arg(fold))
-        acc.index = ts_int(e->b, ts__nd_emit_type(e, TS_T_i64), INT64_MAX);
     return acc;
 }
 
@@ -174,15 +189,21 @@ static ts_val fold_inside(const group_build *g, ts_builder *b, const fold_of *f)
     return inside;
 }
 
-/* What is not inside becomes the neutral element. */
+/* What is not inside becomes the neutral element, which wins over nothing. */
 static fold_acc fold_masked(const nd_emit *e, ts_nd_fold fold, fold_acc x, ts_val inside)
 {
-    fold_acc none = fold_begin(e, fold);
-    nd_val choice[3] = {{inside, 0}, x.value, none.value};
+    nd_val choice[3] = {{inside, 0}, x.value, fold_begin(e, fold).value};
     x.value = ts__nd_emit_fn(e, TS_ND_select, choice);
-    if (x.index)
-        x.index = ts_select(e->b, inside, x.index, none.index);
     return x;
+}
+
+/* Numbers of this block's elements along the folded axis, of which argument functions have one; 0 without one. */
+static ts_val fold_numbers(const group_build *g, ts_builder *b, const fold_of *f)
+{
+    for (uint32_t d = g->e.rank; d-- > 0;)
+        if (f->k.axes.folded[d])
+            return ts__nd_build_numbers(g, b, d);
+    return ts_int(b, ts__nd_emit_type(&g->e, g->k->index), 0);
 }
 
 /* The accumulators with this block's next tile. */
@@ -195,17 +216,11 @@ static fold_acc fold_tile(group_build *g, ts_builder *b, const fold_of *f, fold_
     ts_val inside = fold_inside(g, b, f);
     (void)fold_node(f->k.group, f->value, &at);
     x.value = g->node[at];
-    for (uint32_t d = 0; fold_is_arg(f->fold) && d < e.rank; d++)
-        if (f->k.axes.folded[d]) {
-            x.index = ts__nd_build_numbers(g, b, d);
-            if (g->k->index == TS_T_i32)
-                x.index = ts_cast(b, TS_OP_exti, x.index, TS_T_i64, 0);
-        }
-    if (fold_is_arg(f->fold) && !x.index)
-        x.index = ts_int(b, ts__nd_emit_type(&e, TS_T_i64), 0);
+    x.index = fold_is_arg(f->fold) ? fold_numbers(g, b, f) : 0;
+    acc.index = acc.index ? acc.index : x.index;
     if (inside)
         x = fold_masked(&e, f->fold, x, inside);
-    return fold_two(&e, f->fold, x, acc);
+    return acc.index ? fold_choice(&e, fold_wins_later(&e, f->fold, x, acc), x, acc) : fold_two(&e, f->fold, x, acc);
 }
 
 /* Loops over folded axes from `d` on, around fold_tile. */
@@ -217,15 +232,16 @@ static fold_acc fold_walk(group_build *g, ts_builder *b, const fold_of *f, uint3
         d++;
     if (d == g->e.rank)
         return fold_tile(g, b, f, acc);
-    ts_val begin = ts_int(b, index, 0), tile = ts_int(b, index, f->k.tile[d]), one = ts_int(b, index, 1);
-    ts_val end = ts_op2(b, TS_OP_addi, g->extent[d], ts_int(b, index, f->k.tile[d] - 1), 0);
-    end = ts_op2(b, TS_OP_divi, end, tile, 0);
+    ts_val begin = ts_int(b, index, 0), end = ts__nd_build_tiles(g, b, d), one = ts_int(b, index, 1);
     if (f->pieces > 1 && d == f->piece_axis) {
         ts_val piece = ts_block_id(b, 2), per = g->extent[TS_MAX_RANK - 1];
         piece = index == TS_T_i64 ? ts_cast(b, TS_OP_exti, piece, TS_T_i64, 0) : piece;
         begin = ts_op2(b, TS_OP_muli, piece, per, 0);
         end = ts_op2(b, TS_OP_mini, end, ts_op2(b, TS_OP_addi, begin, per, 0), 0);
     }
+    g->at[d] = begin;
+    if (fold_is_arg(f->fold)) /* elements as good as the neutral one win over nothing: the first one's number stays */
+        acc.index = fold_numbers(g, b, f);
     uint32_t n = fold_pack(&acc, values);
     ts_val loop = ts_for_begin(b, begin, end, one, n, values, 0);
     g->at[d] = ts_region_arg(g->e.fn, loop, 0);
@@ -250,7 +266,7 @@ static fold_acc fold_join(nd_emit *e, ts_nd_fold fold, uint32_t d, fold_acc acc)
     if (acc.value.im)
         neutral[1] = fold_neutral(fold, e->loop, true);
     if (acc.index)
-        neutral[n - 1] = INT64_MAX;
+        neutral[n - 1] = ts_type_elem(e->module, ts_val_type(e->fn, acc.index)) == TS_T_i32 ? INT32_MAX : INT64_MAX;
     one.rank = 0;
     ts_val reduce = ts_reduce_begin(e->b, TS_OP_reduce, d, false, n, values, neutral);
     for (uint32_t i = 0; i < n; i++) {
@@ -283,30 +299,6 @@ nd_val ts__nd_fold_tile(const nd_emit *e, ts_nd_fold fold, nd_val x, ts_val insi
     return acc.value;
 }
 
-/* Kept axes: the last one along the grid's x, the others together along y. */
-static void fold_place_in_grid(group_build *g, ts_builder *b, const fold_of *f)
-{
-    ts_val rest = 0;
-    ts_type index = g->k->index;
-    bool is_first = true;
-    for (uint32_t d = g->e.rank; d-- > 0;) {
-        if (f->k.axes.folded[d])
-            continue;
-        ts_val at = is_first ? ts_block_id(b, 0) : rest ? rest : ts_block_id(b, 1);
-        if (index == TS_T_i64 && (is_first || !rest))
-            at = ts_cast(b, TS_OP_exti, at, TS_T_i64, 0);
-        if (is_first)
-            g->at[d] = at;
-        else {
-            ts_val tiles = ts_op2(b, TS_OP_addi, g->extent[d], ts_int(b, index, f->k.tile[d] - 1), 0);
-            tiles = ts_op2(b, TS_OP_divi, tiles, ts_int(b, index, f->k.tile[d]), 0);
-            g->at[d] = ts_op2(b, TS_OP_remi, at, tiles, 0);
-            rest = ts_op2(b, TS_OP_divi, at, tiles, 0);
-        }
-        is_first = false;
-    }
-}
-
 static void fold_write(void *user, ts_module *module, ts_builder *b)
 {
     const fold_of *f = user;
@@ -317,13 +309,14 @@ static void fold_write(void *user, ts_module *module, ts_builder *b)
     g->extent[TS_MAX_RANK - 1] = ts_fn_param(b, f->k.index);
     ts_val count = ts_fn_param(b, f->k.index);
     nd_emit e = ts__nd_emit_at(&g->e, f->loop);
-    fold_place_in_grid(g, b, f);
+    ts__nd_build_place_in_grid(g, b);
     fold_acc acc = fold_walk(g, b, f, 0, fold_begin(&e, f->fold));
     for (uint32_t d = 0; d < g->e.rank; d++)
         if (f->k.axes.folded[d] && f->k.tile[d] > 1)
             acc = fold_join(&e, f->fold, d, acc);
     memcpy(g->e.tile, e.tile, sizeof e.tile);
-    nd_val result = acc.index ? (nd_val){.re = acc.index}
+    bool is_short = fold_is_arg(f->fold) && f->k.index == TS_T_i32;
+    nd_val result = acc.index ? (nd_val){.re = is_short ? ts_cast(b, TS_OP_exti, acc.index, TS_T_i64, 0) : acc.index}
                               : ts__nd_emit_cast(&g->e, acc.value, f->loop, f->result);
     ts_val whole = ts__nd_emit_stored(&g->e, result, f->result), view, at[TS_MAX_RANK];
     if (f->pieces > 1) {
@@ -429,11 +422,10 @@ static void scan_write(void *user, ts_module *module, ts_builder *b)
     ts_val unused[2] = {ts_fn_param(b, index), ts_fn_param(b, index)}, values[3];
     (void)unused;
     nd_emit e = ts__nd_emit_at(&g->e, f->loop);
-    fold_place_in_grid(g, b, f);
+    ts__nd_build_place_in_grid(g, b);
     fold_acc carry = fold_begin(&e, f->fold);
     uint32_t d = f->piece_axis, n = fold_pack(&carry, values);
-    ts_val end = ts_op2(b, TS_OP_addi, g->extent[d], ts_int(b, index, f->k.tile[d] - 1), 0);
-    end = ts_op2(b, TS_OP_divi, end, ts_int(b, index, f->k.tile[d]), 0);
+    ts_val end = ts__nd_build_tiles(g, b, d);
     ts_val loop = ts_for_begin(b, ts_int(b, index, 0), end, ts_int(b, index, 1), n, values, 0);
     g->at[d] = ts_region_arg(g->e.fn, loop, 0);
     for (uint32_t i = 0; i < n; i++)
@@ -453,8 +445,8 @@ static void scan_write(void *user, ts_module *module, ts_builder *b)
 static void fold_grid(fold_of *f, int64_t grid[3])
 {
     int64_t folded = 1, outer = 1;
-    bool is_first = true, has_axis = false;
-    grid[0] = grid[1] = grid[2] = 1;
+    bool has_axis = false;
+    ts__nd_kernel_grid(&f->k, 1, grid);
     f->piece_axis = 0;
     f->piece_count = 1;
     for (uint32_t d = f->k.axes.rank; d-- > 0;) {
@@ -462,9 +454,7 @@ static void fold_grid(fold_of *f, int64_t grid[3])
             folded *= f->k.axes.extent[d];
             continue;
         }
-        grid[is_first ? 0 : 1] *= f->k.n_tiles[d];
         f->piece_count *= f->k.axes.extent[d];
-        is_first = false;
     }
     for (uint32_t d = 0; d < f->k.axes.rank && !has_axis; d++)
         if (f->k.axes.folded[d]) {
@@ -641,19 +631,20 @@ static ts_status fold_run(const ts_nd_reduction *r, bool is_scan, ts_nd *out, ts
 
 /* ---- rows ---------------------------------------------------------------------------------------- */
 
-/* Whether tiles hold whole rows: several short ones. It depends on the shape alone, and so does the order of sums. */
+/* Whether tiles hold whole rows: several short ones. It depends on shape and dtype alone, as the order of sums does. */
 static bool fold_is_row(const ts_nd_reduction *r)
 {
-    int64_t row = 1, most = ND_ROW, kept = 1;
+    int64_t whole = ND_ROW_BYTES / TS_MAX(4, (int64_t)ts_dtype_bytes(fold_loop(r, false)));
+    int64_t row = 1, most = whole, kept = 1;
     for (uint32_t d = 0; d < r->x->rank; d++) {
         bool folded = r->axes >> d & 1;
         int64_t extent = ts_nd_shape(r->x)[d];
         kept *= folded ? 1 : extent;
-        row *= folded ? nd_up(TS_MIN(extent, 2 * ND_ROW)) : 1;
-        if (row > ND_ROW)
+        row *= folded ? nd_up(TS_MIN(extent, 2 * whole)) : 1;
+        if (row > whole)
             return false;
         if (extent > 1)
-            most = folded ? ND_ROW : ND_COLUMN;
+            most = folded ? whole : ND_COLUMN;
     }
     return r->x->count && !r->where && !fold_is_arg(r->fold) && kept > 1 && row > 1 && row <= most;
 }

@@ -6,12 +6,19 @@
  *
  *     axes     (2000, 3, 500) dense everywhere            -> (3000000)
  *              (2000, 500) + (500)                        -> (2000, 500), the second place lacks axis 0
- *     tile     last axis 16, 128 or 1024 wide; what is left of 1024 along the axis before; 1 along others
- *     grid     tiles of the last axis, of the axis before, all others together
+ *     tile     last axis 16, 128, 256 or 1024 wide; what is left of 1024 along the axis before; 1 along others
+ *              (2000, 500) with a place that lies transposed: squares
+ *     grid     tiles of the last axis, of the axis before, all others together; all of them where those are too many
  *
  * Pointers are passed as arrays of no axes: bounds and strides are the group's own numbers.
  */
+#include "ir/ir.h"
 #include "numeric/group.h"
+
+enum {
+    GROUP_GRID = 65535,          /* blocks along the second and third axis of a GPU's grid */
+    GROUP_BLOCK_WORDS = 1 << 12, /* of a row, of 4 bytes, that a block of a cluster holds */
+};
 
 /* ---- axes ---------------------------------------------------------------------------------------- */
 
@@ -101,18 +108,65 @@ bool ts__nd_axes_of(const nd_group *group, uint64_t folded, nd_axes *axes)
 
 /* ---- shape of the kernel ------------------------------------------------------------------------- */
 
+static void kernel_count_tiles(group_kernel *k)
+{
+    for (uint32_t d = 0; d < k->axes.rank; d++)
+        k->n_tiles[d] = (k->axes.extent[d] + k->tile[d] - 1) / k->tile[d];
+}
+
+/* Elements of a tile along the last of several axes: few of them are beyond its end. */
+static int64_t kernel_width(int64_t inner)
+{
+    int64_t whole = (inner + ND_TILE - 1) / ND_TILE * ND_TILE;
+    return inner <= 16 ? 16 : inner <= 128 ? 128 : whole - inner > whole / 8 ? 256 : ND_TILE;
+}
+
 void ts__nd_kernel_tiles(group_kernel *k)
 {
     uint32_t r = k->axes.rank;
     int64_t inner = k->axes.extent[r - 1], left = ND_TILE;
     for (uint32_t d = 0; d < r; d++)
         k->tile[d] = 1;
-    k->tile[r - 1] = inner <= 16 && r > 1 ? 16 : inner <= 128 ? 128 : ND_TILE;
+    k->tile[r - 1] = r > 1 ? kernel_width(inner) : inner <= 128 ? 128 : ND_TILE;
     left /= k->tile[r - 1];
     if (r > 1)
         k->tile[r - 2] = k->axes.extent[r - 2] < left ? TS_MIN(left, 8) : left;
-    for (uint32_t d = 0; d < r; d++)
-        k->n_tiles[d] = (k->axes.extent[d] + k->tile[d] - 1) / k->tile[d];
+    kernel_count_tiles(k);
+}
+
+/* The axis before the last along which some place lies dense, while another does along the last one; 0 in *found: there
+ * is none. */
+static bool kernel_is_turned(const group_kernel *k, uint32_t *found)
+{
+    uint32_t r = k->axes.rank;
+    bool straight = false, turned = false;
+    for (uint32_t p = 0; p < k->group->n_places; p++) {
+        straight |= k->axes.stride[p][r - 1] == 1;
+        for (uint32_t d = 0; d + 1 < r && !turned; d++)
+            if (k->axes.stride[p][d] == 1 && k->axes.stride[p][r - 1] > 1 && k->axes.extent[d] >= ND_SQUARE / 4) {
+                turned = true;
+                *found = d;
+            }
+    }
+    return straight && turned && k->axes.extent[r - 1] >= ND_SQUARE / 4;
+}
+
+/* Tiles of a kernel without folds. Squares where places lie transposed to each other, so that all are read and written
+ * along lines of memory. */
+static void kernel_elementwise_tiles(group_kernel *k)
+{
+    uint32_t r = k->axes.rank, d = 0, bytes = 0;
+    ts__nd_kernel_tiles(k);
+    if (!kernel_is_turned(k, &d))
+        return;
+    for (uint32_t p = 0; p < k->group->n_places; p++)
+        bytes = TS_MAX(bytes, (uint32_t)ts_dtype_bytes((ts_dtype)k->group->places[p].dtype));
+    for (; d + 2 < r; d++)
+        axes_swap(&k->axes, k->group->n_places, d, d + 1);
+    for (d = 0; d + 2 < r; d++)
+        k->tile[d] = 1;
+    k->tile[r - 2] = k->tile[r - 1] = bytes > 4 ? ND_SQUARE / 2 : ND_SQUARE;
+    kernel_count_tiles(k);
 }
 
 void ts__nd_kernel_walk_tiles(group_kernel *k, int64_t width)
@@ -123,8 +177,7 @@ void ts__nd_kernel_walk_tiles(group_kernel *k, int64_t width)
         return;
     k->tile[r - 1] = width;
     k->tile[r - 2] = TS_MIN(nd_up(k->axes.extent[r - 2]), ND_TILE / width);
-    for (uint32_t d = r - 2; d < r; d++)
-        k->n_tiles[d] = (k->axes.extent[d] + k->tile[d] - 1) / k->tile[d];
+    kernel_count_tiles(k);
 }
 
 /* Tiles that hold whole rows, which lie along the folded axes. */
@@ -142,8 +195,7 @@ static void kernel_row_tiles(group_kernel *k)
             k->tile[d] = TS_MIN(left, nd_up(k->axes.extent[d]));
             break;
         }
-    for (uint32_t d = 0; d < r; d++)
-        k->n_tiles[d] = (k->axes.extent[d] + k->tile[d] - 1) / k->tile[d];
+    kernel_count_tiles(k);
 }
 
 void ts__nd_kernel_places(group_kernel *k)
@@ -153,11 +205,12 @@ void ts__nd_kernel_places(group_kernel *k)
     for (uint32_t p = 0; p < k->group->n_places; p++) {
         int64_t reach = 0;
         k->lacks[p] = 0;
+        k->unit[p] = (uint8_t)r;
         for (uint32_t d = 0; d < r; d++) {
             k->lacks[p] |= (uint8_t)((k->axes.stride[p][d] == 0) << d);
+            k->unit[p] = k->axes.stride[p][d] == 1 ? (uint8_t)d : k->unit[p];
             reach += axes_size(k->axes.stride[p][d]) * k->axes.extent[d];
         }
-        k->dense[p] = k->axes.stride[p][r - 1] == 1;
         large |= reach > INT32_MAX;
     }
     for (uint32_t d = 0; d < r; d++)
@@ -238,13 +291,14 @@ void ts__nd_kernel_key(const group_kernel *k, nd_launch *launch)
     const nd_group *group = k->group;
     ts__nd_launch_key(launch, k->axes.rank);
     ts__nd_launch_key(launch, k->index);
+    ts__nd_launch_key(launch, k->own);
     for (uint32_t d = 0; d < k->axes.rank; d++)
         ts__nd_launch_key(launch, (uint32_t)ts_log2((uint64_t)k->tile[d]) | (k->axes.folded[d] ? 128 : 0));
     for (uint32_t p = 0; p < group->n_places; p++) {
         const nd_place *place = &group->places[p];
         ts__nd_launch_key(launch, place->dtype);
         ts__nd_launch_key(launch, k->lacks[p]);
-        ts__nd_launch_key(launch, k->dense[p]);
+        ts__nd_launch_key(launch, k->unit[p]);
         ts__nd_launch_key(launch, place->store ? group_index(group, place->store) : UINT8_MAX);
     }
     ts__nd_launch_key(launch, UINT8_MAX);
@@ -272,7 +326,7 @@ void ts__nd_kernel_args(const group_kernel *k, nd_launch *launch)
         ts__nd_launch_int(launch, k->index, k->axes.extent[d]);
     for (uint32_t p = 0; p < group->n_places; p++)
         for (uint32_t d = 0; d < r; d++)
-            if (!(k->lacks[p] >> d & 1) && !(d == r - 1 && k->dense[p]))
+            if (!(k->lacks[p] >> d & 1) && d != k->unit[p])
                 ts__nd_launch_int(launch, k->index, k->axes.stride[p][d]);
     for (uint32_t n = 0; n < group->n_numbers; n++)
         ts__nd_launch_number(launch, (ts_dtype)group->numbers[n]->dtype, group->numbers[n]->bits);
@@ -302,7 +356,7 @@ static void build_params(group_build *g, ts_builder *b)
         g->extent[d] = ts_fn_param(b, k->index);
     for (uint32_t p = 0; p < k->group->n_places; p++)
         for (uint32_t d = 0; d < r; d++)
-            if (!(k->lacks[p] >> d & 1) && !(d == r - 1 && k->dense[p]))
+            if (!(k->lacks[p] >> d & 1) && d != k->unit[p])
                 g->stride[p][d] = ts_fn_param(b, k->index);
     for (uint32_t n = 0; n < k->group->n_numbers; n++) {
         ts_dtype dtype = (ts_dtype)k->group->numbers[n]->dtype;
@@ -312,28 +366,40 @@ static void build_params(group_build *g, ts_builder *b)
     }
 }
 
-/* Numbers of this block's tile along the axes. Axes before the last two share the third axis of the grid. */
+static ts_val build_block_id(const group_build *g, ts_builder *b, uint32_t axis)
+{
+    ts_val at = ts_block_id(b, axis);
+    return g->k->index == TS_T_i64 ? ts_cast(b, TS_OP_exti, at, TS_T_i64, 0) : at;
+}
+
+ts_val ts__nd_build_tiles(const group_build *g, ts_builder *b, uint32_t d)
+{
+    ts_type index = g->k->index;
+    ts_val end = ts_op2(b, TS_OP_addi, g->extent[d], ts_int(b, index, g->k->tile[d] - 1), 0);
+    return g->k->tile[d] == 1 ? g->extent[d] : ts_op2(b, TS_OP_divi, end, ts_int(b, index, g->k->tile[d]), 0);
+}
+
 void ts__nd_build_place_in_grid(group_build *g, ts_builder *b)
 {
-    uint32_t r = g->k->axes.rank;
-    for (uint32_t i = 0; i < 2 && i < r; i++) {
-        ts_val at = ts_block_id(b, i);
-        g->at[r - 1 - i] = g->k->index == TS_T_i64 ? ts_cast(b, TS_OP_exti, at, TS_T_i64, 0) : at;
-    }
-    if (r < 3)
-        return;
-    ts_val rest = ts_block_id(b, 2);
-    rest = g->k->index == TS_T_i64 ? ts_cast(b, TS_OP_exti, rest, TS_T_i64, 0) : rest;
-    for (uint32_t d = r - 2; d-- > 1;) {
-        if (g->k->axes.folded[d]) /* one tile holds it */
+    const group_kernel *k = g->k;
+    uint32_t outermost = 0, n = 0;
+    ts_val rest = 0;
+    while (outermost + 1 < k->axes.rank && k->axes.folded[outermost])
+        outermost++;
+    for (uint32_t d = k->axes.rank; d-- > 0;) {
+        if (k->axes.folded[d]) {
+            g->at[d] = ts_int(b, k->index, 0);
             continue;
-        g->at[d] = ts_op2(b, TS_OP_remi, rest, g->extent[d], 0);
-        rest = ts_op2(b, TS_OP_divi, rest, g->extent[d], 0);
+        }
+        if (n++ < k->own) {
+            g->at[d] = build_block_id(g, b, n - 1);
+            continue;
+        }
+        rest = rest ? rest : build_block_id(g, b, k->own);
+        ts_val tiles = d == outermost ? 0 : ts__nd_build_tiles(g, b, d);
+        g->at[d] = tiles ? ts_op2(b, TS_OP_remi, rest, tiles, 0) : rest;
+        rest = tiles ? ts_op2(b, TS_OP_divi, rest, tiles, 0) : rest;
     }
-    g->at[0] = rest;
-    for (uint32_t d = 0; d + 2 < r; d++)
-        if (g->k->axes.folded[d])
-            g->at[d] = ts_int(b, g->k->index, 0);
 }
 
 /* The view of a place along the axes that it has: its tiles, and where this block's lies. */
@@ -346,7 +412,7 @@ uint32_t ts__nd_build_view(group_build *g, ts_builder *b, uint32_t p, ts_val *vi
     for (uint32_t d = 0; d < r; d++) {
         if (k->lacks[p] >> d & 1)
             continue;
-        bool is_unit = d == r - 1 && k->dense[p];
+        bool is_unit = d == k->unit[p];
         dims[n] = TS_DYNAMIC;
         strides[n] = is_unit ? 1 : TS_DYNAMIC;
         tile[n] = k->tile[d];
@@ -606,6 +672,23 @@ group_build *ts__nd_build_begin(const group_kernel *k, const char *name, ts_modu
     return g;
 }
 
+/* Long rows are shared by the blocks of a cluster, 32 words a thread (python/tessera/lib/_rows.py measured it); GPUs
+ * without clusters give one block more warps. */
+static void group_share(const group_kernel *k, ts_fn *fn)
+{
+    int64_t words = 1;
+    uint32_t most = 4;
+    for (uint32_t d = 0; d < k->axes.rank; d++)
+        words *= k->tile[d];
+    for (uint32_t p = 0; p < k->group->n_places; p++)
+        most = TS_MAX(most, (uint32_t)ts_dtype_bytes((ts_dtype)k->group->places[p].dtype));
+    int64_t blocks = words * most / 4 / GROUP_BLOCK_WORDS;
+    if (!k->group->rows || blocks < 2)
+        return;
+    fn->num_ctas = (uint8_t)TS_MIN(blocks, 8);
+    fn->num_warps = (uint8_t)(blocks > 8 ? 8 : 4);
+}
+
 static void group_write(void *user, ts_module *module, ts_builder *b)
 {
     const group_kernel *k = user;
@@ -613,6 +696,7 @@ static void group_write(void *user, ts_module *module, ts_builder *b)
     group_build *g = ts__nd_build_begin(k, "elementwise", module, b);
     if (!g)
         return;
+    group_share(k, g->e.fn);
     ts__nd_build_place_in_grid(g, b);
     ts__nd_build_values(g, b);
     for (uint32_t p = 0; p < k->group->n_places; p++)
@@ -636,14 +720,21 @@ uint64_t ts__nd_group_bytes(const group_kernel *k)
     return bytes;
 }
 
-void ts__nd_kernel_grid(const group_kernel *k, int64_t grid[3])
+void ts__nd_kernel_grid(group_kernel *k, uint32_t own, int64_t grid[3])
 {
-    uint32_t r = k->axes.rank;
-    grid[0] = k->n_tiles[r - 1];
-    grid[1] = r > 1 ? k->n_tiles[r - 2] : 1;
-    grid[2] = 1;
-    for (uint32_t d = 0; d + 2 < r; d++)
-        grid[2] *= k->n_tiles[d];
+    uint32_t n = 0;
+    grid[0] = grid[1] = grid[2] = 1;
+    for (uint32_t d = k->axes.rank; d-- > 0;)
+        if (!k->axes.folded[d]) {
+            grid[TS_MIN(n, own)] *= k->n_tiles[d];
+            n++;
+        }
+    bool fits = grid[1] <= GROUP_GRID && grid[2] <= GROUP_GRID;
+    k->own = (uint8_t)(fits ? own : 0);
+    if (!fits) {
+        grid[0] *= grid[1] * grid[2];
+        grid[1] = grid[2] = 1;
+    }
 }
 
 /* Of narrow values alone, each is computed once: their shape has extent 1 along the rows. */
@@ -672,12 +763,12 @@ ts_status ts__nd_group_run(nd_group *group, ts_error *err)
     if (group->rows)
         kernel_row_tiles(&k);
     else
-        ts__nd_kernel_tiles(&k);
+        kernel_elementwise_tiles(&k);
     ts__nd_kernel_places(&k);
     if (ts__nd_kernel_is_wide(&k))
         return ts_fail(err, TS_UNSUPPORTED, "a value of arrays that needs more than %d numbers", TS_LAUNCH_ARGS);
     int64_t grid[3];
-    ts__nd_kernel_grid(&k, grid);
+    ts__nd_kernel_grid(&k, 2, grid);
     ts__nd_launch_key(&launch, 'E');
     ts__nd_kernel_key(&k, &launch);
     ts__nd_kernel_args(&k, &launch);

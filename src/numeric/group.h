@@ -21,7 +21,8 @@ typedef struct group_kernel {
     ts_type index; /* i32, or i64 for what is large */
     int64_t tile[TS_MAX_RANK], n_tiles[TS_MAX_RANK];
     uint8_t lacks[ND_GROUP_MEMORY]; /* bit d: the place makes no step along axis d */
-    uint8_t dense[ND_GROUP_MEMORY]; /* 1: it makes steps of 1 along the last axis */
+    uint8_t unit[ND_GROUP_MEMORY];  /* the axis along which it makes steps of 1; the rank: none */
+    uint8_t own; /* so many of the last axes that are not folded have an axis of the grid; the others share the next */
 } group_kernel;
 
 /* What building a kernel needs: parameters, the block's place along the axes, values so far. */
@@ -45,11 +46,13 @@ void ts__nd_kernel_places(group_kernel *k);
 bool ts__nd_kernel_is_wide(const group_kernel *k); /* too many arguments for a launch */
 void ts__nd_kernel_key(const group_kernel *k, nd_launch *launch);
 void ts__nd_kernel_args(const group_kernel *k, nd_launch *launch);
-void ts__nd_kernel_grid(const group_kernel *k, int64_t grid[3]); /* a block for each tile */
+/* A block for each tile of the axes that are not folded; `own` (group_kernel) at most 2. It is part of the key. */
+void ts__nd_kernel_grid(group_kernel *k, uint32_t own, int64_t grid[3]);
 /* Begins the function `name` of a kernel and its parameters; freed by its writer. NULL without memory, which the
  * verifier then finds, as the function has no end. */
 group_build *ts__nd_build_begin(const group_kernel *k, const char *name, ts_module *module, ts_builder *b);
-void ts__nd_build_place_in_grid(group_build *g, ts_builder *b); /* g->at of such a grid */
+void ts__nd_build_place_in_grid(group_build *g, ts_builder *b); /* g->at of such a grid; 0 along folded axes */
+ts_val ts__nd_build_tiles(const group_build *g, ts_builder *b, uint32_t d); /* how many there are along an axis */
 /* Everything that the group reads and computes, at the place that g->at says. */
 void ts__nd_build_values(group_build *g, ts_builder *b);
 /* The view of a place along the axes that it has: its tiles, and which one `at` is; how many axes these are. */

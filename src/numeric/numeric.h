@@ -35,7 +35,8 @@ enum {
     ND_GROUP_MEMORY = 48, /* places that a group reads and writes */
     ND_KEY = 32 + 4 * ND_GROUP_MEMORY + 16 * ND_GROUP_NODES, /* bytes that say which kernel it is */
     ND_TILE = 1024,       /* elements of a tile of a kernel */
-    ND_ROW = 4096,        /* elements of a row that one tile holds, so that its fold can be used in the same kernel */
+    ND_SQUARE = 64,       /* a side of its tiles where places lie transposed to each other */
+    ND_ROW_BYTES = 1 << 17, /* of a row that one tile holds, so that its fold can be used in the same kernel */
     ND_COLUMN = 64        /* the same, of rows that do not lie along the last axis */
 };
 
@@ -61,7 +62,7 @@ typedef struct nd_in {
  *     y = x - m                           a node of (2000, 500)
  */
 struct nd_node {
-    uint32_t references;
+    uint32_t references, mark; /* mark: of the count of values that met it last (call.c) */
     uint16_t fn;
     uint8_t loop, dtype, n_in; /* dtypes of the computation and of the result */
     uint8_t rank, has_where, weight;
@@ -90,7 +91,7 @@ struct ts_nd_graph {
     ts_device *device;
     const ts_alloc *alloc;
     nd_node *first, **last; /* nodes with a store, in the order of their calls */
-    uint32_t n_waiting, n_arrays;
+    uint32_t n_waiting, n_arrays, mark;
     int64_t small;
     ts_nd_stats stats;
     bool may_wait;   /* on memory known outside too: the caller computes at once */

@@ -31,9 +31,8 @@ static void places_walk(group_build *g, ts_builder *b, const places_scatter *s, 
         ts__nd_build_scatter(g, b, s->to, s->value, s->offsets);
         return;
     }
-    ts_val zero = ts_int(b, index, 0), one = ts_int(b, index, 1), tile = ts_int(b, index, g->k->tile[d]);
-    ts_val end = ts_op2(b, TS_OP_addi, g->extent[d], ts_int(b, index, g->k->tile[d] - 1), 0);
-    ts_val loop = ts_for_begin(b, zero, ts_op2(b, TS_OP_divi, end, tile, 0), one, 0, NULL, 0);
+    ts_val zero = ts_int(b, index, 0), one = ts_int(b, index, 1);
+    ts_val loop = ts_for_begin(b, zero, ts__nd_build_tiles(g, b, d), one, 0, NULL, 0);
     g->at[d] = ts_region_arg(g->e.fn, loop, 0);
     places_walk(g, b, s, d + 1);
     ts_term(b, TS_OP_continue, 0, NULL);
@@ -66,8 +65,9 @@ static ts_status places_run(places_scatter *s, nd_group *group, ts_error *err)
         return ts_fail(err, TS_UNSUPPORTED, "indices with more than %d axes that do not lie as one", TS_MAX_RANK);
     ts__nd_kernel_tiles(&s->k);
     ts__nd_kernel_places(&s->k);
+    s->k.own = 0;
     if (s->unique)
-        ts__nd_kernel_grid(&s->k, grid);
+        ts__nd_kernel_grid(&s->k, 2, grid);
     launch.n = launch.n_key = 0;
     ts__nd_launch_key(&launch, s->unique ? 'S' : 's');
     ts__nd_kernel_key(&s->k, &launch);

@@ -117,3 +117,34 @@ def test_dtypes_of_other_sizes_stay_in_one_kernel():
     made = tn.where(a > 3, a.astype("f8") * 2, -a)
     assert (np.asarray(made) == np.where(x > 3, x.astype("f8") * 2, -x)).all()
     assert _core.numeric_stats()["launched"] == launched + 1
+
+
+def test_values_used_twice_count_once():
+    x = np.random.default_rng(2).random(N)
+    a = tn.array(x)
+    with Count() as count:
+        for _ in range(9):  # as a tree, 2^9 values
+            a = a * a + 0.25
+    for _ in range(9):
+        x = x * x + 0.25
+    assert (count.launched, count.nodes) == (1, 18)
+    np.testing.assert_array_equal(np.asarray(a), x)
+
+
+@pytest.mark.parametrize("dtype", ["u1", "f4", "f8", "c16"])
+@pytest.mark.parametrize(
+    "shape, order",
+    [((200, 300), (1, 0)), ((16, 17), (1, 0)), ((3, 70, 130), (2, 1, 0)), ((30, 40, 50), (1, 2, 0)),
+     ((2, 65, 3, 66), (0, 3, 2, 1)), ((5, 1000), (1, 0))],
+)  # fmt: skip
+def test_places_that_lie_transposed_to_each_other(dtype, shape, order):
+    x = np.random.default_rng(3).integers(0, 200, shape).astype(dtype)
+    a, y = tn.array(x), x.transpose(order)
+    small = _core.numeric_small(0)
+    with Count() as count:
+        b = a.transpose(order).copy()
+        c = tn.add(b, a.transpose(order), order="C")
+    _core.numeric_small(small)
+    assert count.launched <= 2
+    np.testing.assert_array_equal(np.asarray(b), y)
+    np.testing.assert_array_equal(np.asarray(c), y + y)

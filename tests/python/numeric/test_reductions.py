@@ -122,3 +122,20 @@ def test_sums_in_pieces_are_numpys(shape, axis):
     x = np.random.default_rng(2).integers(-9, 9, shape).astype("f4")
     assert (np.asarray(tn.sum(tn.array(x), axis)) == np.sum(x, axis)).all()
     assert (np.asarray(tn.cumsum(tn.array(x), axis)) == np.cumsum(x, axis)).all()
+
+
+@pytest.mark.parametrize("dtype", ["f2", "f4", "f8", "i4", "u1", "?"])
+@pytest.mark.parametrize("shape", [(3000,), (3, 2500), (700, 40), (6, 1, 90), (1, 1)])
+def test_places_of_ends_of_equal_elements_and_of_nan(shape, dtype):
+    rng = np.random.default_rng(8)
+    least, most = (0, 1) if dtype == "?" else (-np.inf, np.inf) if dtype[0] == "f" else (
+        np.iinfo(dtype).min, np.iinfo(dtype).max)  # fmt: skip
+    cases = [rng.integers(0, 3, shape), np.full(shape, least), np.full(shape, most)]
+    if dtype[0] == "f":
+        cases.append(np.where(rng.random(shape) < 0.01, np.nan, cases[0]))
+    for case in cases:
+        x = case.astype(dtype)
+        for axis in (None, *range(x.ndim)):
+            for name in ("argmax", "argmin"):
+                found = getattr(tn, name)(tn.array(x), axis)
+                np.testing.assert_array_equal(np.asarray(found), getattr(np, name)(x, axis))

@@ -10,7 +10,7 @@ import tessera.numeric as tn
 from tessera import _core
 
 SHAPES = [
-    ((64, 100), 1), ((30, 1024), 1), ((3, 4096), 1), ((20, 5000), 1), ((5, 6, 7, 80), 3), ((60, 50), 0),
+    ((64, 100), 1), ((30, 1024), 1), ((3, 4096), 1), ((4, 9000), 1), ((2, 20000), 1), ((5, 6, 7, 80), 3), ((60, 50), 0),
     ((4, 9, 33), (0, 1)), ((70, 1), 0), ((6, 1), 1),
 ]  # fmt: skip
 
@@ -62,7 +62,7 @@ def test_rows_are_numpys_in_one_kernel(function, shape, axis):
     assert made.shape == wanted.shape and made.dtype == wanted.dtype
     np.testing.assert_allclose(np.asarray(made), wanted, rtol=1e-11, atol=1e-13)
     row = np.prod([shape[d] for d in np.atleast_1d(axis)])
-    assert n == 1 or row > 4096 or row == x.size or row == 1  # longer or single rows are folded by themselves
+    assert n == 1 or row > 16384 or row == x.size or row == 1  # longer or single rows are folded by themselves
 
 
 @pytest.mark.parametrize("dtype", ["f2", "f4", "i4", "u1", "c16", "?"])
@@ -77,7 +77,7 @@ def test_every_fold_and_dtype(name, dtype):
         assert (np.asarray(made) == wanted).all()
 
 
-@pytest.mark.parametrize("n", [1000, 1024, 3000, 4096])
+@pytest.mark.parametrize("n", [1000, 1024, 3000, 4096, 30000])
 def test_sums_have_the_same_bits_fused_or_not(n):
     x = tn.array(data((10, n), "f4"))
     alone = np.asarray(x.sum(1))

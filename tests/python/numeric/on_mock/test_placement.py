@@ -110,3 +110,12 @@ def test_wait_computes_what_waits(mock) -> None:
         assert _core.numeric_stats()["waiting"] == 1
         np.wait(a)
         assert _core.numeric_stats()["waiting"] == 0
+
+
+def test_more_tiles_than_an_axis_of_the_grid_has(mock) -> None:
+    with np.device("cuda"):
+        a, row = np.empty((70_000, 1100), "f4"), np.ones(1100, "f4")
+        for made in (a + row, a / a.sum(axis=1, keepdims=True), np.empty((70_000, 3, 600), "f4").sum(axis=1)):
+            np.wait(made)
+            assert mock.grid[0] >= 70_000 and tuple(mock.grid[1:]) == (1, 1)
+            del made
