@@ -96,13 +96,27 @@ static ts_status control_member(fr *f, const fr_value **v, fr_value *room)
     return TS_OK;
 }
 
-/* The leaves of a variable; where the dialect says so, a zero for one without a value, and for None. */
-static uint32_t control_flatten(fr *f, const fr_value *v, fr_value *leaves)
+/* Whether the i-th slot holds what the function returns. */
+static bool control_is_result(const control_if *c, uint32_t i)
+{
+    return c->slots[i] == c->f->frame->scope->n_slots + FR_SLOT_RESULT;
+}
+
+/* A variable without a value is zero where the dialect says so. None is, too, as a result that nobody reads. */
+static bool control_is_zero(const control_if *c, uint32_t i, const fr_value *v)
+{
+    const fr_frame *frame = c->f->frame;
+    bool unread = control_is_result(c, i) && (!frame->caller || frame->is_discarded);
+    return c->f->dialect->has_zeros && (v->kind == FR_UNBOUND || (v->kind == FR_NONE && unread));
+}
+
+/* The leaves of the i-th slot's value. */
+static uint32_t control_flatten(const control_if *c, uint32_t i, const fr_value *v, fr_value *leaves)
 {
     fr_value room;
-    if (control_member(f, &v, &room) != TS_OK)
+    if (control_member(c->f, &v, &room) != TS_OK)
         return 0;
-    if ((v->kind != FR_UNBOUND && v->kind != FR_NONE) || !f->dialect->has_zeros)
+    if (!control_is_zero(c, i, v))
         return fr_flatten(v, leaves);
     if (leaves)
         leaves[0] = fr_bool(false);
@@ -130,7 +144,7 @@ static ts_status control_yield_then(control_if *c)
     fr *f = c->f;
     uint32_t n = 0;
     for (uint32_t i = 0; i < c->n_slots; i++)
-        n += control_flatten(f, &c->side[0].slots[c->slots[i]], NULL);
+        n += control_flatten(c, i, &c->side[0].slots[c->slots[i]], NULL);
     fr_value *leaves = TS_NEW_N(f->arena, fr_value, n + 1);
     c->yielded = TS_NEW_N(f->arena, ts_val, n + 1);
     c->first = TS_NEW_N(f->arena, uint32_t, c->n_slots + 1);
@@ -138,7 +152,7 @@ static ts_status control_yield_then(control_if *c)
         return fr_oom(f);
     for (uint32_t i = 0; i < c->n_slots; i++) {
         c->first[i] = c->n_yield;
-        c->n_yield += control_flatten(f, &c->side[0].slots[c->slots[i]], leaves + c->n_yield);
+        c->n_yield += control_flatten(c, i, &c->side[0].slots[c->slots[i]], leaves + c->n_yield);
     }
     c->placeholder = TS_NEW_N(f->arena, ts_val, n + 1);
     if (!c->placeholder)
@@ -195,12 +209,6 @@ static bool control_pair(fr *f, const fr_value *a, const fr_value *b, ts_dtype *
     return !fr_dtype_is_restricted(*dtype) && fr_joins(a, *dtype) && fr_joins(b, *dtype);
 }
 
-/* Whether the i-th slot holds what the function returns. */
-static bool control_is_result(const control_if *c, uint32_t i)
-{
-    return c->slots[i] == c->f->frame->scope->n_slots + FR_SLOT_RESULT;
-}
-
 static const char *control_conflict(control_if *c, uint32_t i, const fr_value *a, const fr_value *b)
 {
     fr *f = c->f;
@@ -231,13 +239,13 @@ static ts_status control_add(control_if *c, const control_leaf *leaf)
 static bool control_meet(const control_if *c, uint32_t i, const fr_value *a, const fr_value *b)
 {
     const fr *f = c->f;
-    bool zero_a = a->kind == FR_UNBOUND || a->kind == FR_NONE, zero_b = b->kind == FR_UNBOUND || b->kind == FR_NONE;
+    bool zero_a = control_is_zero(c, i, a), zero_b = control_is_zero(c, i, b);
     const fr_value *bound = zero_a ? b : a;
-    bool strict = f->frame->caller && !f->frame->is_discarded; /* of a compiled function the other paths give zero */
+    bool strict = f->frame->caller && !f->frame->is_discarded; /* a path without a result is a mistake */
     if ((zero_a || zero_b) && strict && control_is_result(c, i))
         return false;
     if (zero_a || zero_b)
-        return f->dialect->has_zeros && (bound->kind == FR_NUMBER || bound->kind == FR_TILE);
+        return bound->kind == FR_NUMBER || bound->kind == FR_TILE || (zero_a && zero_b);
     return a->kind != FR_CONFLICT && b->kind != FR_CONFLICT && fr_same_skeleton(f, a, b);
 }
 
@@ -252,17 +260,17 @@ static ts_status control_merge_both(control_if *c, uint32_t i)
         return TS_OK;
     TS_TRY(control_member(f, &a, &room[0]));
     TS_TRY(control_member(f, &b, &room[1]));
-    c->merged[i] = a->kind == FR_UNBOUND || (a->kind == FR_NONE && f->dialect->has_zeros) ? *b : *a;
+    c->merged[i] = control_is_zero(c, i, a) ? *b : *a;
     if (fr_same(f, a, b))
         return TS_OK;
-    uint32_t n = control_flatten(f, a, NULL), keep = c->leaves.n;
-    bool fine = control_meet(c, i, a, b) && n == control_flatten(f, b, NULL);
+    uint32_t n = control_flatten(c, i, a, NULL), keep = c->leaves.n;
+    bool fine = control_meet(c, i, a, b) && n == control_flatten(c, i, b, NULL);
     fr_value *la = TS_NEW_N(f->arena, fr_value, n + 1), *lb = TS_NEW_N(f->arena, fr_value, n + 1);
     if (!la || !lb)
         return fr_oom(f);
     if (fine) {
-        control_flatten(f, a, la);
-        control_flatten(f, b, lb);
+        control_flatten(c, i, a, la);
+        control_flatten(c, i, b, lb);
     }
     for (uint32_t j = 0; j < n && fine; j++) {
         control_leaf leaf = {.number = {la[j], lb[j]}, .same = fr_same(f, &la[j], &lb[j])};

@@ -658,7 +658,7 @@ typedef struct fr_dialect {
     bool counts_down;  /* range takes constant steps below zero */
     bool iterates_arrays; /* `for` runs over the items of an array */
     bool numbers_are;  /* `is` of numbers: whether they are equal and of one type */
-    bool has_zeros;    /* a variable without a value on some path, or None there, is zero on it */
+    bool has_zeros;    /* a variable without a value on some path is zero on it */
     const fr_op *ops;
     uint32_t n_ops;
     const fr_method *methods;

@@ -8,11 +8,16 @@
 #include "ir/mma.h"
 #include <stdio.h>
 
-/* A grid of threads may have more blocks along x. The limits are all ones. */
+/* A grid of threads may have more blocks along x, and has one at least, as drivers want it. The limits are all ones. */
 static ts_status launch_check_grid(const ts_kernel *kernel, const int64_t grid[3], bool threads, ts_error *err)
 {
     int64_t x = threads ? TS_GRID_THREADS_X : TS_GRID_MAX, yz = threads ? TS_GRID_THREADS_YZ : TS_GRID_MAX;
-    if ((uint64_t)grid[0] <= (uint64_t)x && (uint64_t)(grid[1] | grid[2]) <= (uint64_t)yz)
+    bool fits = (uint64_t)grid[0] <= (uint64_t)x && (uint64_t)(grid[1] | grid[2]) <= (uint64_t)yz;
+    if (fits && threads && !(grid[0] && grid[1] && grid[2]))
+        return ts_fail(err, TS_VALUE, "kernel '%s': grid (%lld, %lld, %lld) has no blocks; each axis must have 1 at "
+                       "least. Where there is nothing to do, do not launch", kernel->name, (long long)grid[0],
+                       (long long)grid[1], (long long)grid[2]);
+    if (fits)
         return TS_OK;
     return ts_fail(err, TS_VALUE, "kernel '%s': grid (%lld, %lld, %lld) is out of range; x must be 0 to %lld, y and z "
                                   "0 to %lld, and 0 launches nothing", kernel->name, (long long)grid[0],

@@ -226,7 +226,7 @@ class _LaunchError(ValueError, CUDAError):
         self.function, self.code = "cuLaunchKernelEx", None  # type: ignore[assignment]
 
 
-_LAUNCH = ("a GPU takes at most", "a block has at most")  # src/run/launch.c, src/pass/lockstep.c
+_LAUNCH = ("a GPU takes at most", "a block has at most", "has no blocks")  # src/run/launch.c, src/pass/lockstep.c
 _RETURNS = "a kernel returns nothing, found"  # src/lang/stmt.c
 _BY_CLASS: dict[type, type[NumbaError]] = {
     _errors.TileSyntaxError: UnsupportedError,

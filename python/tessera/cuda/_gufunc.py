@@ -35,6 +35,7 @@ __all__ = ["guvectorize", "vectorize"]
 
 THREADS = 256
 _TARGETS = ("cuda", "cpu", "parallel")
+_NUMBERS = (int, float, complex)
 
 
 class _Loop(NamedTuple):
@@ -48,6 +49,18 @@ class _Loop(NamedTuple):
 def _conversion(dtype: Any) -> Any:
     """What a kernel converts an element with: dates and spans have come with their unit."""
     return _itself if dtype.kind in "mM" else dtype.type
+
+
+def _kept(given: Any, found: Any, wanted: Any) -> bool:
+    """Whether a cast to a signature's dtype keeps every value."""
+    return numpy.can_cast(found, wanted, "safe")
+
+
+def _weak(given: Any, found: Any, wanted: Any) -> bool:
+    """The same, but a Python number has a kind and no size: 1.5 is a float32 where the signature says so."""
+    if type(given) is int and wanted.kind in "iu":
+        return int(numpy.iinfo(wanted).min) <= given <= int(numpy.iinfo(wanted).max)
+    return numpy.can_cast(found, wanted, "same_kind" if type(given) in _NUMBERS else "safe")
 
 
 def _itself(value: Any) -> Any:
@@ -139,7 +152,7 @@ class GUFunc:
         host = not any(is_cuda_array(a) for a in (*inputs, *(o for o in outputs if o is not None)))
         number = CUDA - 1 if self.target != "cuda" else _core._current_device()
         arrays = [operand_of(a, number, stream) for a in inputs]
-        loop = self._resolved([a.dtype for a in arrays])
+        loop = self._resolved(inputs, [a.dtype for a in arrays])
         arrays = [cast_to(a, dtype, self.elementwise) for a, dtype in zip(arrays, loop.dtypes)]
         shape, sizes = self._shapes(arrays)
         results, back = self._results(outputs, shape, sizes, loop, host, number, stream)
@@ -164,20 +177,28 @@ class GUFunc:
             raise ValueError(f"{self.__name__}() has {self.nout} outputs, but out has {len(given)}")
         return list(args[: self.nin]), given or [None] * self.nout
 
-    def _resolved(self, found: list[Any]) -> _Loop:
-        """The signature for these dtypes: the same, else the first whose dtypes they can be cast to safely."""
+    def _resolved(self, inputs: list[Any], found: list[Any]) -> _Loop:
+        """The signature for these dtypes: the same, else the first to which inputs are cast without loss."""
         for loop in self._loops:
             if all(f == w for f, w in zip(found, loop.dtypes)):
                 return loop
-        casting: Any
-        for casting in ("safe", "same_kind"):
-            fits = [x for x in self._loops if all(numpy.can_cast(f, w, casting) for f, w in zip(found, x.dtypes))]
-            if fits:
-                return fits[0]
+        alone = all(type(x) in _NUMBERS for x in inputs)  # Python numbers among themselves have their dtypes
+        for fits in (_kept, _weak) if alone else (_weak,):
+            for loop in self._loops:
+                if all(map(fits, inputs, found, loop.dtypes)):
+                    return loop
         raise TypeError(
             f"no matching signature of {self.__name__}() for ({', '.join(map(str, found))}); it has "
-            f"{'; '.join(self.types)}"
+            f"{'; '.join(self.types)}. Inputs are cast where every value is kept: convert them with astype, or add a "
+            "signature"
         )
+
+    def _writable(self, i: int, given: Any, dtype: Any) -> None:
+        if not numpy.can_cast(dtype, given.dtype, "same_kind"):
+            raise TypeError(
+                f"{self.__name__}(): output {i} has dtype {given.dtype}, to which {dtype} is not cast (same_kind); "
+                "give an array of another dtype"
+            )
 
     def _shapes(self, arrays: list[Any]) -> tuple[tuple[int, ...], dict[str, int]]:
         """The loop's shape and the extents of core dimensions."""
@@ -212,6 +233,8 @@ class GUFunc:
                 given = given.reshape(wanted)  # numba takes out=(4,) where the loop makes it (1, 4)
             if given is not None and tuple(given.shape) != wanted:
                 raise ValueError(f"{self.__name__}(): out has shape {given.shape}; it must be {wanted}")
+            if given is not None:
+                self._writable(len(results), given, dtype)
             made = self._result(given, wanted, dtype, host, number, stream)
             results.append(made)
             back.append(given)

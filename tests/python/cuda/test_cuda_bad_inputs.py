@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from tessera import cuda
+from tessera import bindings, cuda
 
 
 @cuda.jit
@@ -81,6 +81,8 @@ BAD: dict[str, tuple[Any, type[Exception], str]] = {
     "a huge grid": (lambda: add_one[1 << 31, 32](X), ValueError, "2147483647"),
     "a huge grid along y": (lambda: add_one[(1, 70000), 32](X), ValueError, "65535"),
     "a grid below zero": (lambda: add_one[-1, 32](X), ValueError, "-1"),
+    "a grid of nothing": (lambda: add_one[0, 32](X), ValueError, r"grid \(0, 1, 1\) has no blocks"),
+    "a grid of nothing along z": (lambda: add_one[(1, 1, 0), 32](X), bindings.CUDAError, "INVALID_VALUE.*has no"),
     "a grid of text": (lambda: add_one["1", 32](X), TypeError, "sequence of integers"),
     "an index outside": (lambda: checked[1, 32](X.copy()), IndexError, r"tid=\[4, 0, 0\]|index 4"),
     "a division by zero": (lambda: divided[1, 4](X.copy(), X * 0), ZeroDivisionError, "tid="),

@@ -140,6 +140,28 @@ def calls_deep(x: Any) -> None:
     x[0] = deep(100_000)
 
 
+@pytest.mark.parametrize(
+    ("body", "words"),
+    [
+        ("x[0] = 1 if x[1] > 0 else None", "conditional expression differ in type\n(.|\n)*constant 1 and None"),
+        ("y = None\nif x[0] > 0:\n    y = x[1]\nx[0] = y", "'y' has different types(.|\n)*None in the other"),
+        ("y = None\nif x[0] > 0:\n    y = x[1]\nif y is None:\n    x[0] = 1", "None in the other"),
+        ("y = None\nfor i in range(x.size):\n    y = x[i]\nx[0] = y", "'y' changes its type(.|\n)*None before it"),
+        ("def f(a):\n    if a > 0:\n        return a\nx[0] = f(x[1])", "returns nothing from one branch"),
+    ],
+)
+def test_none_beside_a_number_is_no_zero(body: str, words: str) -> None:
+    with pytest.raises(cuda.errors.TypingError, match=words):
+        made(body)[1, 1](np.ones(3))
+
+
+def test_a_result_that_nobody_reads_may_be_none_or_a_number() -> None:
+    x = np.ones(3)
+    loop = "    for i in range(3):\n        if x[i] > 4:\n            return i\n"
+    made("def f(a):\n    if a > 4:\n        return\n" + loop + "    x[1] = 5\nf(x[0])\nx[2] = x[1]")[1, 1](x)
+    assert x.tolist() == [1, 5, 5]
+
+
 def test_recursion_that_is_too_deep_names_the_limit_and_each_caller_once() -> None:
     with pytest.raises(Exception, match=r"'deep' calls itself on every path, or more than \d\d\d+ times") as raised:
         calls_deep[1, 1](np.zeros(1))

@@ -74,6 +74,30 @@ def test_the_signature_is_the_first_that_is_safe() -> None:
         add(1j, 2)
 
 
+def test_inputs_are_cast_without_loss_and_outputs_within_their_kind() -> None:
+    single = cuda.vectorize(["float32(float32, float32)"])(lambda a, b: a * b)
+    x = numpy.array([1.5, 2.5], "f4")
+    assert single(x, numpy.int16(2)).tolist() == [3, 5] and single(x, 2).dtype == single(x, 0.1).dtype == "f4"
+    for lossy in (x.astype("f8"), numpy.float64(2), numpy.arange(2), [1.5, 2.5], 1j):
+        with pytest.raises(TypeError, match="no matching signature.*convert them with astype"):
+            single(x, lossy)
+    out = numpy.empty(2, "f2")
+    assert single(x, x, out=out) is out and out.tolist() == [2.25, 6.25]
+    for mistaken in (numpy.empty(2, "i4"), cuda.device_array(2, "i4")):
+        with pytest.raises(TypeError, match="output 0 has dtype int32, to which float32 is not cast"):
+            single(x, x, out=mistaken)
+    rows = cuda.guvectorize(["void(f4[:], f4[:])"], "(n)->()")(lambda row, total: None)
+    with pytest.raises(TypeError, match="no matching signature"):
+        rows(numpy.ones((2, 3)))
+
+
+def test_a_python_int_has_no_size() -> None:
+    small = cuda.vectorize(["int8(int8, int8)", "int64(int64, int64)"])(lambda a, b: a + b)
+    x = numpy.ones(3, "i1")
+    assert small(x, 100).dtype == "i1" and small(x, 300).dtype == "i8"
+    assert add(numpy.float32([1]), 2).dtype == (numpy.float32([1]) + 2).dtype
+
+
 def test_results_are_where_the_inputs_are() -> None:
     x = numpy.arange(10, dtype="f4")
     d = cuda.to_device(x)
