@@ -6,7 +6,7 @@
  *
  *     axes     (2000, 3, 500) dense everywhere            -> (3000000)
  *              (2000, 500) + (500)                        -> (2000, 500), the second place lacks axis 0
- *     tile     last axis 16, 128, 256 or 1024 wide; what is left of 1024 along the axis before; 1 along others
+ *     tile     last axis 16, 64, 256 or 1024 wide; what is left of 1024 along the axis before; 1 along others
  *              (2000, 500) with a place that lies transposed: squares
  *     grid     tiles of the last axis, of the axis before, all others together; all of them where those are too many
  *
@@ -117,8 +117,13 @@ static void kernel_count_tiles(group_kernel *k)
 /* Elements of a tile along the last of several axes: few of them are beyond its end. */
 static int64_t kernel_width(int64_t inner)
 {
-    int64_t whole = (inner + ND_TILE - 1) / ND_TILE * ND_TILE;
-    return inner <= 16 ? 16 : inner <= 128 ? 128 : whole - inner > whole / 8 ? 256 : ND_TILE;
+    int64_t width = inner <= 16 ? 16 : ND_TILE;
+    for (; width > 64; width /= 4) {
+        int64_t whole = (inner + width - 1) / width * width;
+        if (whole - inner <= whole / 8)
+            break;
+    }
+    return width;
 }
 
 void ts__nd_kernel_tiles(group_kernel *k)

@@ -3,7 +3,7 @@
  * Tiles of short rows that stick out of their array, between it and a dense copy in scratch:
  *
  *     for each row:  inside = every other coordinate lies in the array
- *         for each vector of the row:  lanes that lie in the array, of a row inside, by a masked load or store
+ *         for each vector of a row inside:  lanes that lie in the array, by a masked load or store
  *
  * What ts__rt_view_in and _out do for any tile; a call of them costs as much as some twenty such rows.
  *
@@ -50,24 +50,55 @@ static void edge_masks(edge *s)
     }
 }
 
-static void edge_row(edge *s, cg_ref inside, cg_ref offset)
+/* A row inside of the array: the lanes that the masks let through. */
+static void edge_row(edge *s, cg_ref offset)
 {
     cg *e = s->e;
     for (uint32_t j = 0; j < s->n_vectors; j++) {
-        cg_ref step = cg_int(e, (int64_t)j << s->bits), mask = s->mask[j];
+        cg_ref step = cg_int(e, (int64_t)j << s->bits);
         cg_ref p = cg_new(e, "getelementptr %s, ptr %r, i64 %r", cg_type(e, s->reg, 0), s->a->array,
                           cg_add(e, offset, step));
-        if (inside)
-            mask = cg_new(e, "select i1 %r, %s %r, %s zeroinitializer", inside, cg_type(e, CG_I1, s->bits), mask,
-                          cg_type(e, CG_I1, s->bits));
         s->at.axis[s->a->inner].base = step;
         cg_ix ix = cg_intern(e, &s->at);
         if (s->in)
             cg_store(e, &s->tile, ix,
-                     cg_masked_load(e, s->a->elem, s->bits, p, mask, cg_const(e, s->reg, s->bits, s->a->pad)));
+                     cg_masked_load(e, s->a->elem, s->bits, p, s->mask[j], cg_const(e, s->reg, s->bits, s->a->pad)));
         else
-            cg_masked_store(e, s->a->elem, s->bits, p, mask, cg_load(e, &s->tile, ix));
+            cg_masked_store(e, s->a->elem, s->bits, p, s->mask[j], cg_load(e, &s->tile, ix));
     }
+}
+
+static void edge_padding(edge *s)
+{
+    cg *e = s->e;
+    for (uint32_t j = 0; j < s->n_vectors && s->in; j++) {
+        s->at.axis[s->a->inner].base = cg_int(e, (int64_t)j << s->bits);
+        cg_store(e, &s->tile, cg_intern(e, &s->at), cg_const(e, s->reg, s->bits, s->a->pad));
+    }
+}
+
+/* Rows outside are branched around: what a mask of zeros hides may be no memory, which costs a processor an assist of
+ * some hundred cycles a vector. */
+static void edge_branch(edge *s, cg_ref inside, cg_ref offset)
+{
+    cg *e = s->e;
+    if (!inside) {
+        edge_row(s, offset);
+        return;
+    }
+    uint32_t yes = cg_label(e), no = cg_label(e), on = cg_label(e);
+    cg_line(e, "br i1 %r, label %b, label %b", inside, yes, no);
+    cg_block(e, yes);
+    cg_scope_open(e);
+    edge_row(s, offset);
+    cg_scope_close(e);
+    cg_br(e, on);
+    cg_block(e, no);
+    cg_scope_open(e);
+    edge_padding(s);
+    cg_scope_close(e);
+    cg_br(e, on);
+    cg_block(e, on);
 }
 
 static void edge_loops(edge *s, uint32_t axis, cg_ref inside, cg_ref offset)
@@ -75,7 +106,7 @@ static void edge_loops(edge *s, uint32_t axis, cg_ref inside, cg_ref offset)
     cg *e = s->e;
     cg_loop l;
     if (axis == s->a->rank) {
-        edge_row(s, inside, offset);
+        edge_branch(s, inside, offset);
         return;
     }
     const cg_ref *where = s->a->where + 3 * axis;
