@@ -544,7 +544,7 @@ static int64_t call_count(const call_of *c)
     return count;
 }
 
-ts_status ts_nd_run(ts_nd_graph *graph, const ts_nd_call *call, ts_nd **result, ts_error *err)
+static ts_status call_run(ts_nd_graph *graph, const ts_nd_call *call, uint64_t key, ts_nd **result, ts_error *err)
 {
     call_of c; /* without its shape, which is filled as far as it has axes */
     call_lift lift;
@@ -553,7 +553,6 @@ ts_status ts_nd_run(ts_nd_graph *graph, const ts_nd_call *call, ts_nd **result, 
     c.row = ts_nd_get(call->fn);
     c.rank = 0;
     ts_nd *out = call->out;
-    *result = NULL;
     if (out && out->flags & TS_ND_READONLY)
         return ts_fail(err, TS_VALUE, "output array is read-only");
     TS_TRY(call_devices(&c, err));
@@ -578,9 +577,25 @@ ts_status ts_nd_run(ts_nd_graph *graph, const ts_nd_call *call, ts_nd **result, 
             status = call_finish(&c, node, out, waits, err);
         ts__nd_node_release(graph, node);
     }
+    if (status == TS_OK && key && !waits)
+        ts__nd_quick_note(graph, call, key, c.loop, out);
     if (status == TS_OK)
         *result = out;
     else
         ts_nd_release(out);
+    return status;
+}
+
+ts_status ts_nd_run(ts_nd_graph *graph, const ts_nd_call *call, ts_nd **result, ts_error *err)
+{
+    const ts_nd *like;
+    uint64_t key = ts__nd_quick_key(graph, call, &like);
+    *result = NULL;
+    if (key)
+        TS_TRY(ts__nd_quick_run(graph, call, key, like, result, err));
+    if (*result)
+        return TS_OK;
+    ts_status status = call_run(graph, call, key, result, err);
+    graph->note.wanted = false;
     return status;
 }

@@ -37,7 +37,6 @@ void ts__nd_check_begin(nd_check *check, const nd_node *node, const ts_nd *out)
 /* An element as two doubles, enough to tell what it is. */
 static void check_read(const void *data, ts_dtype dtype, double x[2])
 {
-    const ts_dtype_info *info = ts_dtype_get(dtype);
     x[1] = 0;
     switch (dtype) {
     case TS_DTYPE_float16: x[0] = ts__f16_to_f64(*(const uint16_t *)data); break;
@@ -55,7 +54,6 @@ static void check_read(const void *data, ts_dtype dtype, double x[2])
     case TS_DTYPE_uint64: x[0] = (double)*(const uint64_t *)data; break;
     default: x[0] = *(const uint8_t *)data; break;
     }
-    ts_assert(info->bits <= 128);
 }
 
 /* Operand `i` at the element with these offsets along the axes. */
@@ -139,15 +137,10 @@ static uint32_t check_element(const nd_check *check, const nd_node *node, const 
     return faults;
 }
 
-/* Whether values that lie without gaps are all finite; false also where that is not seen at once. */
-static bool check_is_fine(const nd_node *node, const char *data)
+bool ts__nd_check_finite(ts_dtype dtype, int64_t n, const char *data)
 {
-    int64_t step = (int64_t)ts_dtype_bytes((ts_dtype)node->dtype), n = node->count;
     uint64_t bad = 0;
-    for (uint32_t d = node->rank; d-- > 0; step *= node->shape[d])
-        if (node->shape[d] > 1 && node->order[d] != step)
-            return false;
-    switch (node->dtype) {
+    switch (dtype) {
     case TS_DTYPE_complex64: n *= 2; /* fall through */
     case TS_DTYPE_float32:
         for (int64_t i = 0; i < n; i++)
@@ -160,6 +153,16 @@ static bool check_is_fine(const nd_node *node, const char *data)
         return !bad;
     default: return false;
     }
+}
+
+/* Whether the node's values lie without gaps and are all finite; false also where that is not seen at once. */
+static bool check_is_fine(const nd_node *node, const char *data)
+{
+    int64_t step = (int64_t)ts_dtype_bytes((ts_dtype)node->dtype);
+    for (uint32_t d = node->rank; d-- > 0; step *= node->shape[d])
+        if (node->shape[d] > 1 && node->order[d] != step)
+            return false;
+    return ts__nd_check_finite((ts_dtype)node->dtype, node->count, data);
 }
 
 uint32_t ts__nd_check_end(const nd_check *check, const nd_node *node, const char *data)

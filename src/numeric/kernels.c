@@ -80,8 +80,10 @@ static ts_status kernels_write(ts_nd_graph *graph, nd_build *build, void *user, 
 static ts_status kernels_keep(ts_nd_graph *graph, const nd_launch *launch, uint64_t hash, ts_kernel *kernel,
                               ts_error *err)
 {
-    if (graph->kernels->n >= KERNELS_MOST)
+    if (graph->kernels->n >= KERNELS_MOST) {
         kernels_clear(graph->alloc, graph->kernels);
+        ts__nd_quick_forget(graph);
+    }
     kernels_entry *entry = kernels_slot(graph->kernels, launch, hash);
     char *copy = graph->alloc->resize(graph->alloc->user, NULL, 0, launch->n_key);
     if (!copy)
@@ -114,5 +116,8 @@ ts_status ts__nd_launch_run(ts_nd_graph *graph, nd_launch *launch, const int64_t
     ts_kernel *kernel;
     TS_TRY(kernels_find(graph, launch, build, user, &kernel, err));
     graph->stats.n_launched++;
-    return ts_launch(NULL, grid, kernel, launch->args, launch->n, 0, err);
+    TS_TRY(ts_launch(NULL, grid, kernel, launch->args, launch->n, 0, err));
+    if (graph->note.wanted)
+        ts__nd_quick_launched(graph, kernel, launch);
+    return TS_OK;
 }

@@ -12,6 +12,7 @@
  *   fold.c      reductions
  *   places.c    elements at places that arrays say
  *   check.c     division by zero and its like
+ *   quick.c     small calls that look like one before
  *   compress.c  elements where a mask is true
  *   move.c      arrays to other devices, elements to host memory
  *
@@ -87,6 +88,22 @@ struct ts_nd_store {
     int64_t bytes;
 };
 
+enum { ND_QUICK_BITS = 7, ND_NOTE_WORDS = 12 };
+/* What is known of small calls that look alike (quick.c). */
+typedef struct nd_quick {
+    uint64_t key; /* 0: none */
+    ts_program *program;
+    uint8_t loop, result;
+    bool checks; /* results must be finite, else faults are looked for */
+} nd_quick;
+/* The program and the words of the last launch, where they were wanted. */
+typedef struct nd_note {
+    bool wanted;
+    ts_program *program;
+    uint32_t n;
+    uint64_t words[ND_NOTE_WORDS];
+} nd_note;
+
 struct ts_nd_graph {
     ts_device *device;
     const ts_alloc *alloc;
@@ -99,6 +116,8 @@ struct ts_nd_graph {
     struct nd_kernels *kernels; /* group.c */
     ts_module *module;
     ts_builder *builder;
+    nd_note note;
+    nd_quick quick[1 << ND_QUICK_BITS];
 };
 
 /* What numeric.def says of missing loops. */
@@ -240,6 +259,21 @@ typedef struct nd_check {
 void ts__nd_check_begin(nd_check *check, const nd_node *node, const ts_nd *out);
 /* Faults (TS_ND_DIVIDE ..) of a node whose values are at `data`. */
 uint32_t ts__nd_check_end(const nd_check *check, const nd_node *node, const char *data);
+
+/* Whether numbers without gaps are all finite; false where their dtype is not looked at. */
+bool ts__nd_check_finite(ts_dtype dtype, int64_t n, const char *data);
+
+/* ---- quick.c ------------------------------------------------------------------------------------- */
+
+/* The key of a call on few elements, and an array of its shape; 0: it goes the long way. */
+uint64_t ts__nd_quick_key(const ts_nd_graph *graph, const ts_nd_call *call, const ts_nd **like);
+/* The call, if one that looks like it is known; else *result stays NULL, its launch is noted, and ts__nd_quick_note
+ * keeps it. */
+TS_CHECKED ts_status ts__nd_quick_run(ts_nd_graph *graph, const ts_nd_call *call, uint64_t key, const ts_nd *like,
+                                      ts_nd **result, ts_error *err);
+void ts__nd_quick_launched(ts_nd_graph *graph, const ts_kernel *kernel, const nd_launch *launch);
+void ts__nd_quick_note(ts_nd_graph *graph, const ts_nd_call *call, uint64_t key, ts_dtype loop, const ts_nd *out);
+void ts__nd_quick_forget(ts_nd_graph *graph); /* the kernels go */
 
 /* ---- compress.c ---------------------------------------------------------------------------------- */
 

@@ -1,0 +1,206 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Calls on few elements that look like one before: the same function of arrays of the same dtypes, whole and of one
+ * shape, and of numbers of the same kinds. Their dtypes, kernel and code are known; what changes are addresses, the
+ * number of elements and the numbers. So such a call is an array, a few words of arguments and a launch, and takes a
+ * third of the time of one that goes through call.c.
+ *
+ *     key      function, what each operand is, whether there are few or very few elements
+ *     noted    after a call that went the long way: its program, if the arguments of its launch are those expected here
+ *
+ * Whatever is not exactly that goes the long way, and so do calls whose results are not all finite, which may have
+ * faults to tell of (check.c).
+ */
+#include "numeric/group.h"
+#include "run/launch.h"
+
+static_assert(TS_DTYPE_COUNT <= 32, "a dtype has five bits of the key");
+
+enum { QUICK_MOST = ND_TILE, QUICK_FEW = 128 }; /* elements of one tile; of a narrow one (ts__nd_kernel_tiles) */
+
+/* ---- the key ------------------------------------------------------------------------------------- */
+
+/* Whether the array's memory is there, its elements lie in row-major order without gaps, and nothing is waited for. */
+static bool quick_is_plain(const ts_nd_graph *graph, const ts_nd *a)
+{
+    const int64_t *shape = ts_nd_shape(a), *strides = ts_nd_strides(a);
+    int64_t step = (int64_t)ts_dtype_bytes((ts_dtype)a->dtype);
+    const ts_nd_store *store = a->store;
+    if (a->graph != graph || store->value || !store->buffer || !ts__buffer_is_there(store->buffer))
+        return false;
+    for (uint32_t d = a->rank; d-- > 0; step *= shape[d])
+        if (strides[d] != step && shape[d] != 1)
+            return false;
+    return true;
+}
+
+static char *quick_data(const ts_nd *a)
+{
+    return (char *)ts_buffer_data(a->store->buffer) + a->offset;
+}
+
+/* The first operand that is the same array, or i. */
+static uint32_t quick_same(const ts_nd_call *call, uint32_t i)
+{
+    const ts_nd *a = call->in[i].array;
+    for (uint32_t k = 0; k < i; k++) {
+        const ts_nd *b = call->in[k].array;
+        if (b && b->dtype == a->dtype && quick_data(a) == quick_data(b))
+            return k;
+    }
+    return i;
+}
+
+uint64_t ts__nd_quick_key(const ts_nd_graph *graph, const ts_nd_call *call, const ts_nd **like)
+{
+    uint32_t n_in = ts_nd_get(call->fn)->n_in;
+    uint64_t key = (uint64_t)call->fn + 1;
+    *like = NULL;
+    if (call->out || call->where || call->dtype || call->order || call->casting || call->fn == TS_ND_gather)
+        return 0;
+    for (uint32_t i = 0; i < n_in; i++) {
+        const ts_nd_operand *in = &call->in[i];
+        const ts_nd *a = in->array;
+        if (!a) {
+            if (in->is_big || in->is_huge)
+                return 0;
+            key = key << 9 | (in->dtype ? 128u | (uint64_t)in->dtype : 256u | (uint64_t)(in->kind & 31));
+            continue;
+        }
+        if (!quick_is_plain(graph, a) || a->count < 2 || a->count > TS_MIN(graph->small, QUICK_MOST))
+            return 0;
+        if (*like && (a->rank != (*like)->rank ||
+                      memcmp(ts_nd_shape(a), ts_nd_shape(*like), a->rank * sizeof(int64_t)) != 0))
+            return 0;
+        *like = a;
+        key = key << 9 | a->dtype | quick_same(call, i) << 5;
+    }
+    return *like ? key << 1 | ((*like)->count <= QUICK_FEW) : 0;
+}
+
+/* ---- arguments ----------------------------------------------------------------------------------- */
+
+/* The words of the call's launch, as group.c orders them: places that are read, the result, elements, numbers. False:
+ * a number is not of its dtype. */
+static bool quick_words(const ts_nd_call *call, ts_dtype loop, const ts_nd *out, nd_note *note)
+{
+    uint32_t n_in = ts_nd_get(call->fn)->n_in;
+    note->n = 0;
+    for (uint32_t i = 0; i < n_in; i++)
+        if (call->in[i].array && quick_same(call, i) == i)
+            note->words[note->n++] = (uintptr_t)quick_data(call->in[i].array);
+    note->words[note->n++] = (uintptr_t)quick_data(out);
+    note->words[note->n++] = (uint64_t)out->count;
+    for (uint32_t i = 0; i < n_in; i++) {
+        const ts_nd_operand *in = &call->in[i];
+        ts_dtype dtype = in->dtype ? in->dtype : call->fn == TS_ND_select && i == 0 ? TS_DTYPE_bool_ : loop;
+        if (in->array)
+            continue;
+        if (ts__nd_number(in, dtype, &note->words[note->n]) != 0)
+            return false;
+        note->n += ts_dtype_get(dtype)->part ? 2 : 1;
+    }
+    return true;
+}
+
+static nd_quick *quick_slot(ts_nd_graph *graph, uint64_t key)
+{
+    return &graph->quick[key * 0x9E3779B97F4A7C15u >> (64 - ND_QUICK_BITS)];
+}
+
+/* ---- noting -------------------------------------------------------------------------------------- */
+
+void ts__nd_quick_launched(ts_nd_graph *graph, const ts_kernel *kernel, const nd_launch *launch)
+{
+    launch_frame frame; /* large, and filled as far as it is used */
+    nd_note *note = &graph->note;
+    note->wanted = false;
+    note->program = NULL;
+    if (launch->n > ND_NOTE_WORDS || ts__frame_fill(&frame, kernel, launch->args, launch->n, NULL) != TS_OK ||
+        frame.n_params != launch->n)
+        return;
+    const kernel_entry *entry =
+        ts__kernel_find(kernel, &frame, graph->device, ts__frame_hash(&frame, ts_device_id(graph->device)));
+    note->program = entry ? entry->program : NULL;
+    note->n = frame.n_params;
+    memcpy(note->words, frame.params, frame.n_params * sizeof *note->words);
+}
+
+/* Functions whose operands are looked at, by values that a kernel does not see or that a check wants all of. */
+static bool quick_may(ts_nd_fn fn, ts_dtype loop, ts_dtype result, bool *checks)
+{
+    char kind = nd_kind(loop);
+    bool is_float = kind == 'f' || kind == 'c', is_whole = ts_dtype_get(result)->bits >= 32;
+    bool divides = fn == TS_ND_floor_divide || fn == TS_ND_remainder || fn == TS_ND_fmod;
+    *checks = is_float && ts_nd_get(fn)->result != TS_ND_IS_BOOL && fn != TS_ND_select;
+    return fn != TS_ND_copy && fn != TS_ND_power && fn != TS_ND_float_power && (is_float || !divides) &&
+           (!*checks || is_whole);
+}
+
+void ts__nd_quick_note(ts_nd_graph *graph, const ts_nd_call *call, uint64_t key, ts_dtype loop, const ts_nd *out)
+{
+    nd_note expected = {0}, *note = &graph->note;
+    nd_quick quick = {.key = key, .loop = (uint8_t)loop, .result = out->dtype, .program = note->program};
+    note->wanted = false;
+    if (!note->program || !quick_may(call->fn, loop, (ts_dtype)out->dtype, &quick.checks) ||
+        !quick_is_plain(graph, out) || !quick_words(call, loop, out, &expected))
+        return;
+    quick.checks = quick.checks && ts_device_caps_of(graph->device) & TS_DEVICE_HOST_MEMORY;
+    if (expected.n == note->n && memcmp(expected.words, note->words, note->n * sizeof *note->words) == 0)
+        *quick_slot(graph, key) = quick;
+}
+
+void ts__nd_quick_forget(ts_nd_graph *graph)
+{
+    memset(graph->quick, 0, sizeof graph->quick);
+}
+
+/* ---- running ------------------------------------------------------------------------------------- */
+
+/* That the call reads and writes. */
+static uint64_t quick_bytes(const ts_nd_call *call, const ts_nd *out)
+{
+    uint64_t each = ts_dtype_bytes((ts_dtype)out->dtype);
+    for (uint32_t i = 0; i < ts_nd_get(call->fn)->n_in; i++)
+        if (call->in[i].array && quick_same(call, i) == i)
+            each += ts_dtype_bytes((ts_dtype)call->in[i].array->dtype);
+    return each * (uint64_t)out->count;
+}
+
+static ts_status quick_launch(ts_nd_graph *graph, const nd_quick *quick, const ts_nd_call *call, const nd_note *note,
+                              const ts_nd *out, ts_error *err)
+{
+    static const ts_launch_shape shape = {.grid = {1, 1, 1}};
+    const ts_stream *stream = graph->device->default_stream;
+    for (uint32_t i = 0; i < ts_nd_get(call->fn)->n_in; i++)
+        if (call->in[i].array)
+            ts__buffer_note_stream(call->in[i].array->store->buffer, stream);
+    graph->stats.n_launched++;
+    graph->stats.n_nodes++;
+    graph->stats.bytes += quick_bytes(call, out);
+    return graph->device->ops->launch(quick->program, stream, &shape, note->words, 0, err);
+}
+
+ts_status ts__nd_quick_run(ts_nd_graph *graph, const ts_nd_call *call, uint64_t key, const ts_nd *like, ts_nd **result,
+                           ts_error *err)
+{
+    const nd_quick *quick = quick_slot(graph, key);
+    const ts_device *device = graph->device;
+    nd_note note;
+    ts_nd *out;
+    if (quick->key != key || quick->program->epoch != atomic_load_explicit(&device->epoch, memory_order_relaxed)) {
+        graph->note.wanted = true;
+        return TS_OK;
+    }
+    TS_TRY(ts_nd_empty(graph, (ts_dtype)quick->result, like->rank, ts_nd_shape(like), false, &out, err));
+    ts_status status = ts__nd_store_fill(out->store, err);
+    bool known = status == TS_OK && quick_words(call, (ts_dtype)quick->loop, out, &note);
+    if (known)
+        status = quick_launch(graph, quick, call, &note, out, err);
+    if (known && status == TS_OK &&
+        (!quick->checks || ts__nd_check_finite((ts_dtype)out->dtype, out->count, quick_data(out))))
+        *result = out;
+    else
+        ts_nd_release(out);
+    return status;
+}

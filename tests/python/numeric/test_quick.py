@@ -1,0 +1,85 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Small calls that look like one before go a short way (src/numeric/quick.c): the same results, bits and warnings."""
+
+from __future__ import annotations
+
+import warnings
+
+import numpy as np
+import pytest
+import tessera.numeric as tn
+from tessera import _core
+
+DTYPES = ["?", "i1", "i4", "f4", "f8", "c8"]
+NUMBERS = [2, -1, 1.5, True, 2j, np.float32(3), 2**40]
+CALLS = {
+    "add": lambda m, x, y: x + y, "same": lambda m, x, y: x + x, "number": lambda m, x, y: x * y,
+    "compare": lambda m, x, y: x < y, "where": lambda m, x, y: m.where(x > 1, x, y), "divide": lambda m, x, y: x / y,
+    "floor": lambda m, x, y: x // y, "sine": lambda m, x, y: m.sin(x) - y, "hypot": lambda m, x, y: m.hypot(y, x),
+    "and": lambda m, x, y: x & y, "absolute": lambda m, x, y: abs(x), "twice": lambda m, x, y: (x + y) + (x + y),
+}  # fmt: skip
+
+
+def outcome(call, m, *operands):
+    with warnings.catch_warnings(record=True) as seen:
+        warnings.simplefilter("always")
+        try:
+            made = call(m, *operands)
+        except (TypeError, OverflowError) as mistake:
+            return type(mistake), None
+    told = {str(each.message) for each in seen if each.category is RuntimeWarning}
+    return np.asarray(made), {text.split(" encountered")[0] for text in told}
+
+
+@pytest.mark.parametrize("name", CALLS)
+def test_calls_that_look_alike_are_numpys(name):
+    rng = np.random.default_rng(len(name))
+    for _ in range(24):
+        shape = [(100,), (10, 10), (2,), (129,), (5, 1, 7), (1,), ()][rng.integers(7)]
+        dtype, other = rng.choice(DTYPES, 2)
+        x = rng.integers(0, 6, shape).astype(dtype)
+        y = rng.integers(0, 6, shape).astype(other) if rng.random() < 0.6 else NUMBERS[rng.integers(len(NUMBERS))]
+        a = tn.array(x)
+        b = tn.array(y) if isinstance(y, np.ndarray) else y
+        if x.ndim and rng.random() < 0.2:
+            x, a = x[::-1], a[::-1]
+        found, told = outcome(CALLS[name], tn, a, b)
+        wanted, wanted_told = outcome(CALLS[name], np, x, y)
+        if isinstance(found, type) or isinstance(wanted, type):
+            assert found is wanted or issubclass(found, NotImplementedError)
+            continue
+        assert found.dtype == wanted.dtype and found.shape == wanted.shape
+        np.testing.assert_allclose(found, wanted, rtol=1e-5)
+        if wanted.dtype.kind in "fc":
+            assert told == wanted_told
+
+
+def test_the_same_bits_as_the_long_way():
+    rng = np.random.default_rng(0)
+    for dtype in ("f4", "f8", "c16", "i4"):
+        a, b = (tn.array(rng.integers(1, 9, (9, 11)).astype(dtype)) for _ in range(2))
+        for call in (lambda x, y: x / y, lambda x, y: tn.exp(x) - y, lambda x, y: x * 3 + y):
+            quick = [np.asarray(call(a, b)) for _ in range(3)]
+            small = _core.numeric_small(0)
+            long = np.asarray(call(a, b))
+            _core.numeric_small(small)
+            for each in quick:
+                np.testing.assert_array_equal(each, long)
+
+
+def test_each_call_is_counted():
+    a, b = tn.ones(100, "f4"), tn.ones(100, "f4")
+    for operands, read in (((a, b), 2), ((a, a), 1), ((a, 2), 1)):
+        for _ in range(3):
+            before = _core.numeric_stats()
+            tn.add(*operands)
+            after = _core.numeric_stats()
+            moved = {name: after[name] - before[name] for name in ("launched", "nodes", "bytes")}
+            assert moved == {"launched": 1, "nodes": 1, "bytes": (read + 1) * 400}
+
+
+def test_what_waits_is_computed_first():
+    a = tn.ones((600, 2), "f8")
+    part = (a * 2).sum(0)  # waits: a fold along short rows
+    for _ in range(3):
+        assert list(np.asarray(part + 1)) == [1201.0, 1201.0]
