@@ -116,22 +116,32 @@ def wide_gemm_kernel(
     GROUP: ct.Constant[int], TF32: ct.Constant[bool], FAST: ct.Constant[bool],
 ):  # fmt: skip
     """gemm_kernel for tiles of TN + MORE columns, two products that share what they read of a: the first columns of c
-    in tiles of TN, the others in as many of MORE."""
+    in tiles of TN, the others in as many of MORE. Three, where MORE is the sum of two powers of two: the last columns
+    in tiles of the lesser one."""
     begin()
+    LAST = MORE & -MORE
+    NEXT = MORE - LAST if MORE > LAST else MORE
     rows, cols = ct.cdiv(c.shape[0], TM), ct.cdiv(c.shape[1], TN + MORE)
-    first = cols * (TN // MORE)
+    next = cols * (TN // NEXT)
+    last = cols * ((TN + NEXT) // LAST)
     for tile in range(ct.bid(0), rows * cols, ct.num_blocks(0)):
         m, n = place(tile, rows, cols, GROUP)
         acc = ct.zeros((TM, TN), dtype=accumulator(a.dtype))
-        more = ct.zeros((TM, MORE), dtype=accumulator(a.dtype))
+        more = ct.zeros((TM, NEXT), dtype=accumulator(a.dtype))
+        rest = ct.zeros((TM, LAST), dtype=accumulator(a.dtype))
         for k in range(ct.cdiv(a.shape[1], TK)):
             x = ct.load(a, index=(m, k), shape=(TM, TK), padding_mode=ct.PaddingMode.ZERO)
             y = ct.load(b, index=(k, n), shape=(TK, TN), padding_mode=ct.PaddingMode.ZERO)
-            z = ct.load(b, index=(k, first + n), shape=(TK, MORE), padding_mode=ct.PaddingMode.ZERO)
+            z = ct.load(b, index=(k, next + n), shape=(TK, NEXT), padding_mode=ct.PaddingMode.ZERO)
             acc = multiply(x, y, acc, TF32, FAST)
             more = multiply(x, z, more, TF32, FAST)
+            if MORE > LAST:
+                w = ct.load(b, index=(k, last + n), shape=(TK, LAST), padding_mode=ct.PaddingMode.ZERO)
+                rest = multiply(x, w, rest, TF32, FAST)
         ct.store(c, index=(m, n), tile=ct.astype(acc, c.dtype))
-        ct.store(c, index=(m, first + n), tile=ct.astype(more, c.dtype))
+        ct.store(c, index=(m, next + n), tile=ct.astype(more, c.dtype))
+        if MORE > LAST:
+            ct.store(c, index=(m, last + n), tile=ct.astype(rest, c.dtype))
 
 
 @ct.kernel

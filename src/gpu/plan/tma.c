@@ -132,6 +132,7 @@ static bool tma_fits(ts_tma_work *w)
     if (!tma_depths(w))
         return tma_refuse(w, "the tiles do not fit shared memory");
     ts__tma_place(w);
+    ts__tma_join(w);
     ts__split_plan(w->fn, &w->shape, w->out);
     return true;
 }

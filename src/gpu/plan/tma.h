@@ -11,6 +11,7 @@
  *     team.c           blocks of a cluster that make a part of the results each
  *     walk.c           which tile blocks a thread block takes; resident.c: thread blocks of a multiprocessor
  *     copied.c         what TMA cannot bring: cp.async of all threads fills the ring instead of the producer
+ *     tma_join.c       products side by side that become one instruction
  *     rotate_plan.c    loops of two chained products whose steps overlap; rotate.c lowers them
  *     pingpong.c          persistent loops whose tiles two consumer warpgroups take in turn
  *     wgmma.c          descriptors, the product itself, waiting and releasing
@@ -51,8 +52,9 @@ enum { TS_BAR_WARPGROUP = 1, TS_BAR_TURN = 3 };
 /* Threads of a warpgroup. */
 enum { TS_WARPGROUP = 128 };
 /* Limits of the hardware (PTX ISA 9.0, tensors): rows of a box; bytes of the widest swizzle and of the narrowest, the
- * rows after which a swizzle repeats, and the alignment that the widest one needs. */
-enum { TS_TMA_BOX = 256, TS_TMA_SPAN = 128, TS_TMA_SPAN_LEAST = 32, TS_TMA_ROWS_LEAST = 8, TS_TMA_ALIGN = 1024 };
+ * rows after which a swizzle repeats, and the alignment that the widest one needs; its number in a map. */
+enum { TS_TMA_BOX = 256, TS_TMA_SPAN = 128, TS_TMA_SPAN_LEAST = 32, TS_TMA_ROWS_LEAST = 8, TS_TMA_ALIGN = 1024,
+       TS_TMA_WIDEST = 3 };
 
 /* One load of a tile of two extents > 1: `inner` lies side by side in memory, `rows` are the other. In
  * shared memory: panels of `span` bytes of the inner axis, row r of a panel at r * span, 16-byte chunks XORed with
@@ -105,6 +107,7 @@ typedef struct ts_wgmma {
     bool waits_next_step, zero;       /* accumulates in place over a loop; starts from zero */
     bool deferred;           /* only the next trip reads it, behind another product's wait: has none itself */
     bool lazy;               /* is waited for where its result is first read */
+    ts_val with;             /* the product in whose instructions it is issued (tma_join.c); 0: in its own */
     uint32_t flying;         /* while lowering a lazy one that is not waited for yet: its number of commits; else 0 */
 } ts_wgmma;
 

@@ -160,7 +160,7 @@ static bool map_shape(const ts_type_info *view, ts_tma_load *load, ts_plan_tmap 
     load->bytes = load->inner * load->rows * load->elem_bytes;
     if (load->span < TS_TMA_SPAN_LEAST || load->rows < TS_TMA_ROWS_LEAST)
         return false;
-    map->swizzle = (uint8_t)(load->span == 128 ? 3 : load->span == 64 ? 2 : 1);
+    map->swizzle = (uint8_t)(load->span == TS_TMA_SPAN ? TS_TMA_WIDEST : load->span == 64 ? 2 : 1);
     for (uint32_t i = 0; i < rank; i++)
         if (view->dims[i] != 1 && i != load->inner_axis && i != load->rows_axis)
             return false;

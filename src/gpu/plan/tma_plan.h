@@ -8,6 +8,7 @@
  *     tma_ring.c      groups of loads and their rings
  *     tma_slice.c     what the producer warp computes
  *     tma_stages.c    depth and place of the rings in shared memory
+ *     tma_join.c      which products share instructions
  *
  * Functions that return bool give false when the function cannot take this path; tma.c says why and gives it up.
  */
@@ -82,5 +83,10 @@ void ts__tma_pingpong(ts_tma_work *w);
 bool ts__tma_stages(ts_tma_work *w, uint32_t limit, uint32_t least);
 /* Offsets in shared memory, from the depths. */
 void ts__tma_place(ts_tma_work *w);
+
+/* ---- tma_join.c ---- */
+
+/* Marks the products that are issued with another one. All else is decided. */
+void ts__tma_join(ts_tma_work *w);
 
 #endif

@@ -247,6 +247,25 @@ static bool product_extents(const ts_tma_work *w, ts_val v, const product_row *r
            log[0] + log[1] <= PRODUCT_LOG_MN;
 }
 
+/* Columns of b beside those of a product before, which multiplies the same a, in lines along N: where they fill no panel
+ * of the widest swizzle, one is copied all the same, so that one instruction can go over both (tma_join.c). */
+static void product_widen(ts_tma_work *w, const ts_wgmma *p)
+{
+    ts_tma_load *load = &w->out->loads.at[p->b];
+    uint32_t panel = TS_TMA_SPAN / load->elem_bytes;
+    bool beside = false;
+    for (uint32_t i = 0; i < w->out->products.n; i++) {
+        const ts_wgmma *q = &w->out->products.at[i];
+        beside = beside || (q->a == p->a && q->trans_b && w->shape.parent[q->mma] == w->shape.parent[p->mma] &&
+                            w->out->loads.at[q->b].span == TS_TMA_SPAN);
+    }
+    if (!beside || !p->trans_b || p->a == TS_NO || w->out->copied || load->inner >= panel)
+        return;
+    load->inner = panel, load->span = TS_TMA_SPAN, load->bytes = load->rows * load->span;
+    w->env->plan->tmap[load->tmap].box[0] = panel;
+    w->env->plan->tmap[load->tmap].swizzle = TS_TMA_WIDEST;
+}
+
 void ts__tma_product(ts_tma_work *w, ts_val v)
 {
     const ts_inst *inst = ts_at(w->fn, v);
@@ -280,6 +299,7 @@ void ts__tma_product(ts_tma_work *w, ts_val v)
     }
     product.zero = product_is_zero(w, inst->opnd[2]);
     product.waits_next_step = !in_regs && !ts__tma_by_consumers(w, &product) && ts__tma_waits_next_step(w, v);
+    product_widen(w, &product);
     (void)TS_PUSH(w->arena, &w->out->products, product);
 }
 

@@ -190,7 +190,7 @@ static uint32_t wgmma_next_step_in(const ts_lower *lw, ts_val loop)
 {
     uint32_t n = 0;
     for (uint32_t i = 0; i < lw->assign.tma.products.n; i++)
-        n += lw->assign.tma.products.at[i].waits_next_step &&
+        n += lw->assign.tma.products.at[i].waits_next_step && !lw->assign.tma.products.at[i].with &&
             lw->shape.parent[lw->assign.tma.products.at[i].mma] == loop;
     return n;
 }
@@ -243,25 +243,48 @@ static void wgmma_loop_end(ts_lower *lw, ts_val loop)
 
 /* ---- the product ------------------------------------------------------------------------------------------ */
 
+typedef struct wgmma_sums {
+    ts_val mma;
+    uint32_t log_n;
+    ts_linear layout;
+    ts_val *acc; /* in, then out */
+} wgmma_sums;
+
+enum { WGMMA_PARTS = 4, WGMMA_COLUMNS = 256 }; /* of a job, with tiles of different widths; of an instruction */
+
 typedef struct wgmma_job {
     const ts_wgmma *product;
     ts_wgmma_split split;
     uint32_t log_k, step_k, n;   /* k of one instruction; columns of one instruction */
     wgmma_operand a, b;
     const ts_val *fragments;     /* a in registers */
-    ts_val *acc;                 /* in, then out */
+    uint32_t n_parts;
+    wgmma_sums parts[WGMMA_PARTS]; /* side by side: the product, and those that are issued with it */
 } wgmma_job;
+
+/* The accumulators of one instruction, which goes over all parts, or over some columns of the only one. */
+static uint32_t wgmma_accumulators(const wgmma_job *job, uint32_t block, uint32_t columns, ts_val *out[128])
+{
+    uint32_t n = 0;
+    for (uint32_t p = 0; p < job->n_parts; p++) {
+        const wgmma_sums *part = &job->parts[p];
+        ts_val *acc = part->acc + ((size_t)block << (part->log_n - 1)) + columns / 2;
+        for (uint32_t i = 0; i < TS_MIN(WGMMA_COLUMNS, 1u << part->log_n) / 2; i++)
+            out[n++] = acc + i;
+    }
+    ts_assert(n == job->n / 2 && job->n % 8 == 0);
+    return n;
+}
 
 static void wgmma_one(ts_lower *lw, const wgmma_job *job, uint32_t block, uint32_t columns, uint32_t k)
 {
-    ts_val opnds[128 + 6];
-    ts_type types[128];
-    uint32_t n_acc = job->n / 2, n = 0, flags = job->product->trans_b ? TS_MMA_TRANS_B : 0;
-    ts_assert(n_acc <= TS_COUNT(types) && job->n % 8 == 0);
-    ts_val *acc = job->acc + ((size_t)block << (job->split.log_n - 1)) + columns / 2;
-    for (; n < n_acc; n++) {
-        opnds[n] = acc[n];
-        types[n] = ts_type_of(lw->fn, acc[n]);
+    ts_val opnds[WGMMA_COLUMNS / 2 + 6], *acc[WGMMA_COLUMNS / 2];
+    ts_type types[WGMMA_COLUMNS / 2];
+    uint32_t flags = job->product->trans_b ? TS_MMA_TRANS_B : 0;
+    uint32_t n_acc = wgmma_accumulators(job, block, columns, acc), n = n_acc;
+    for (uint32_t i = 0; i < n_acc; i++) {
+        opnds[i] = *acc[i];
+        types[i] = ts_type_of(lw->fn, *acc[i]);
     }
     if (job->fragments) {
         flags |= TS_MMA_A_REGS;
@@ -277,14 +300,15 @@ static void wgmma_one(ts_lower *lw, const wgmma_job *job, uint32_t block, uint32
     ts_val v =
         ts_emit_multi(&lw->b, TS_OP_wgmma, n, opnds, TS_MMA_ATTR(job->product->row, job->n, flags), 0, n_acc, types);
     for (uint32_t i = 0; i < n_acc; i++)
-        acc[i] = v + 1 + i;
+        *acc[i] = v + 1 + i;
 }
 
 static void wgmma_issue(ts_lower *lw, const wgmma_job *job)
 {
+    uint32_t most = job->n_parts > 1 ? job->n : 1u << job->split.log_n;
     ts_emit(&lw->b, TS_OP_wgmma_fence, TS_T_none, 0, NULL, 0, 0);
     for (uint32_t block = 0; block < 1u << (job->split.log_m - 6); block++)
-        for (uint32_t columns = 0; columns < 1u << job->split.log_n; columns += job->n)
+        for (uint32_t columns = 0; columns < most; columns += job->n)
             for (uint32_t k = 0; k < 1u << job->log_k; k += job->step_k)
                 wgmma_one(lw, job, block, columns, k);
     ts_emit(&lw->b, TS_OP_wgmma_commit, TS_T_none, 0, NULL, 0, 0);
@@ -370,6 +394,28 @@ static void wgmma_operand_of(ts_lower *lw, ts_val v, wgmma_operand *x, uint32_t 
     wgmma_describe(lw, x, extent);
 }
 
+/* The product `v`, and those that are issued with it. */
+static void wgmma_parts(ts_lower *lw, ts_val v, wgmma_job *job)
+{
+    const ts_tma *tma = &lw->assign.tma;
+    for (uint32_t i = 0; i < tma->products.n; i++) {
+        uint32_t log[3];
+        ts_val mma = tma->products.at[i].mma;
+        if (mma != v && tma->products.at[i].with != v)
+            continue;
+        ts_assert(job->n_parts < WGMMA_PARTS);
+        wgmma_sums *part = &job->parts[job->n_parts++];
+        wgmma_extents(lw, mma, log);
+        part->mma = mma;
+        part->layout = ts__wgmma_layout_c(log[0], log[1], lw->assign.n_warp);
+        part->log_n = ts__wgmma_split_of(log[0], log[1], lw->assign.n_warp).log_n;
+        part->acc = ts__lower_regs(lw, &part->layout);
+        memcpy(part->acc, ts__lower_get(lw, ts_opnd(lw->tile, mma, 2), &part->layout),
+               sizeof *part->acc << part->layout.n_reg);
+        job->n += TS_MIN(WGMMA_COLUMNS, 1u << part->log_n);
+    }
+}
+
 const ts_val *ts__wgmma_start(ts_lower *lw, ts_val v, const ts_val *fragments)
 {
     static const uint8_t ks[] = {
@@ -381,10 +427,7 @@ const ts_val *ts__wgmma_start(ts_lower *lw, ts_val v, const ts_val *fragments)
     wgmma_extents(lw, v, log);
     wgmma_job job = {.product = product, .log_k = log[2], .step_k = ks[product->row]};
     job.split = ts__wgmma_split_of(log[0], log[1], lw->assign.n_warp);
-    job.n = TS_MIN(256u, 1u << job.split.log_n);
-    ts_linear c = ts__wgmma_layout_c(log[0], log[1], lw->assign.n_warp);
-    job.acc = ts__lower_regs(lw, &c);
-    memcpy(job.acc, ts__lower_get(lw, ts_opnd(lw->tile, v, 2), &c), sizeof *job.acc << c.n_reg);
+    wgmma_parts(lw, v, &job);
     uint32_t n = 0;
     if (product->a == TS_NO && fragments)
         n = 1u << (ts__wgmma_layout_a(log[0], log[1], log[2], lw->assign.n_warp).n_reg - 1);
@@ -394,7 +437,8 @@ const ts_val *ts__wgmma_start(ts_lower *lw, ts_val v, const ts_val *fragments)
         wgmma_operand_of(lw, v, &job.a, product->a, product->trans_a, job.split.m);
     wgmma_operand_of(lw, v, &job.b, product->b, product->trans_b, job.split.n);
     wgmma_issue(lw, &job);
-    ts__lower_set(lw, v, &c, job.acc);
+    for (uint32_t i = 0; i < job.n_parts; i++)
+        ts__lower_set(lw, job.parts[i].mma, &job.parts[i].layout, job.parts[i].acc);
     return fragments ? fragments + n : NULL;
 }
 
@@ -438,6 +482,10 @@ static bool wgmma_product(ts_lower *lw, ts_val v)
         return false;
     ts_tma *tma = &lw->assign.tma;
     const ts_wgmma *product = ts__wgmma_of(tma, v);
+    if (product->with) { /* it was issued with the other, whose wait covers what it reads */
+        wgmma_release_all(lw, product);
+        return true;
+    }
     ts__wgmma_start(lw, v, NULL);
     if (product->lazy)
         tma->products.at[product - tma->products.at].flying = tma->commits;
