@@ -554,6 +554,13 @@ static void view_store_cut(ts_lower *lw, const view_access *a, uint32_t r, ts_va
     ts_if_end(&lw->b, opener);
 }
 
+void ts__view_store_vector(ts_lower *lw, const view_access *a, uint32_t r, const ts_val *values)
+{
+    ts_val inside = view_vector_inside(lw, a, r);
+    ts__lower_st(lw, ts__view_pointer(lw, a, r), 1u << a->log_vec, values, a->cache, inside);
+    view_store_cut(lw, a, r, inside, values);
+}
+
 static void view_store_all(ts_lower *lw, const view_access *a, bool checked, const ts_val *regs)
 {
     uint32_t repeats = ts__linear_replicas(a->layout).reg;
@@ -561,12 +568,12 @@ static void view_store_all(ts_lower *lw, const view_access *a, bool checked, con
         ts_val values[16];
         if (r & (repeats | a->vector))
             continue;
-        ts_val pred = checked ? view_vector_inside(lw, a, r) : a->only;
         for (uint32_t k = 0; k < 1u << a->log_vec; k++)
             values[k] = regs[r ^ a->member[k]];
-        ts__lower_st(lw, ts__view_pointer(lw, a, r), 1u << a->log_vec, values, a->cache, pred);
         if (checked)
-            view_store_cut(lw, a, r, pred, values);
+            ts__view_store_vector(lw, a, r, values);
+        else
+            ts__lower_st(lw, ts__view_pointer(lw, a, r), 1u << a->log_vec, values, a->cache, a->only);
     }
 }
 

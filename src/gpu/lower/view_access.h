@@ -43,6 +43,8 @@ ts_val ts__view_inside(ts_lower *lw, const view_access *a, uint32_t r);
 /* Vectors may be predicated as a whole: the extent and the corner are multiples of their size. */
 bool ts__view_whole_vectors(const view_access *a);
 void ts__view_single(view_access *a); /* no vectors */
+/* The vector of register r, or as much of it as lies in the array. */
+void ts__view_store_vector(ts_lower *lw, const view_access *a, uint32_t r, const ts_val *values);
 ts_val ts__view_pad(ts_lower *lw, const view_access *a); /* an element outside the array */
 /* Load `v`, whose elements each thread has copied to shared memory for itself, as they lie in the tile, from byte `at`
  * + slot on; a slot of 0 is none. */

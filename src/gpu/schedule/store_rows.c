@@ -2,9 +2,10 @@
  *
  * Results that TMA cannot store (rows not aligned to 16 bytes, arrays that are also loaded, kernels with atomics):
  * a unit in shared memory (tma_store.c) is read back row by row and leaves in vectors as wide as the alignment allows,
- * the lanes of a warp side by side. A warp reads only the 16 rows that it wrote.
+ * the lanes of a warp side by side. A warp reads only the 16 rows that it wrote; of one that is stored transposed (`across`)
+ * columns of all four warps.
  *
- *     registers of a unit        vector, columns left over, rows left over
+ *     registers of a unit        vector, columns left over, rows left over (across: vector, columns left over)
  *     registers of the tile      those, then units side by side, then blocks of 64 rows
  */
 #include "gpu/schedule/tma_store.h"
@@ -46,11 +47,29 @@ static ts_linear rows_unit(const ts_lower *lw, const store_job *job, uint32_t lo
     return layout;
 }
 
+/* Vectors down a column, the lanes of a warp too, then columns. */
+static ts_linear rows_unit_across(const ts_lower *lw, const store_job *job, uint32_t log_vec, uint32_t log_row)
+{
+    ts_linear layout = {.bits = (uint8_t)(log_row + 6), .n_warp = (uint8_t)lw->assign.n_warp};
+    uint32_t n = 0, log_columns = rows_log(job->columns);
+    for (uint32_t i = 0; i < 6 + log_columns; i++) {
+        uint32_t column = i < 6 ? 1u << (log_row + i) : 1u << (i - 6);
+        if (i < log_vec || n == TS_LAYOUT_LANES + 2)
+            rows_reg(&layout, column);
+        else if (n < TS_LAYOUT_LANES)
+            layout.lane[n++] = column;
+        else
+            layout.warp[n++ - TS_LAYOUT_LANES] = column;
+    }
+    return layout;
+}
+
 /* The same rows of every unit: the tile has more columns, more rows, and a second warpgroup's part. */
 static ts_linear rows_whole(const ts_lower *lw, const store_job *job, uint32_t log_vec)
 {
     uint32_t log_row = job->log_n + (job->columns_apart != 0);
-    ts_linear layout = rows_unit(lw, job, log_vec, log_row);
+    ts_linear layout = job->across ? rows_unit_across(lw, job, log_vec, log_row)
+                                   : rows_unit(lw, job, log_vec, log_row);
     layout.bits = job->layout->bits;
     for (uint32_t i = rows_log(job->columns); i < job->log_n; i++)
         rows_reg(&layout, 1u << i);
@@ -65,26 +84,29 @@ static ts_linear rows_whole(const ts_lower *lw, const store_job *job, uint32_t l
 static void rows_offsets(const store_job *job, store_rows *rows)
 {
     uint32_t log_columns = rows_log(job->columns), span = job->tile.span;
-    for (uint32_t i = 0; i < log_columns; i++)
-        rows->offset[i] = 1u << i;
-    for (uint32_t i = 0; i < 6; i++) {
+    uint32_t *along = rows->offset + (job->across ? log_columns : 0);
+    uint32_t *down = rows->offset + (job->across ? 0 : log_columns);
+    for (uint32_t i = 0; i < (job->across ? 6 : log_columns); i++)
+        along[i] = 1u << i;
+    for (uint32_t i = 0; i < (job->across ? log_columns : 6); i++) {
         uint32_t turn = (1u << i) >> (7 - rows_log(span)) & ((span >> 4) - 1);
-        rows->offset[log_columns + i] = ((span << i) ^ turn << 4) / job->tile.elem_bytes;
+        down[i] = ((span << i) ^ turn << 4) / job->tile.elem_bytes;
     }
 }
 
 bool ts__store_rows_plan(ts_lower *lw, const store_job *job, store_rows *rows)
 {
-    uint32_t log_vec = TS_MIN(4 - rows_log(job->tile.elem_bytes), rows_log(job->columns));
+    uint32_t log_vec = TS_MIN(4 - rows_log(job->tile.elem_bytes), job->across ? 6 : rows_log(job->columns));
     for (;; log_vec = rows->access.log_vec) {
         rows->whole = rows_whole(lw, job, log_vec);
         ts__view_describe(lw, &rows->access, job->store, 2, &rows->whole);
-        if (rows->access.unit != rows->access.rank - 1)
+        if (rows->access.unit != rows->access.rank - (job->across ? 2 : 1))
             return false;
         if (rows->access.log_vec >= log_vec)
             break;
     }
-    rows->unit = rows_unit(lw, job, log_vec, rows_log(job->columns));
+    rows->unit = job->across ? rows_unit_across(lw, job, log_vec, rows_log(job->columns))
+                             : rows_unit(lw, job, log_vec, rows_log(job->columns));
     rows_offsets(job, rows);
     return true;
 }
@@ -106,7 +128,6 @@ void ts__store_rows_send(ts_lower *lw, const store_job *job, const store_rows *r
             continue;
         for (uint32_t k = 0; k < 1u << a->log_vec; k++)
             values[k] = regs[r ^ a->member[k]];
-        ts__lower_st(lw, ts__view_pointer(lw, a, whole), 1u << a->log_vec, values, TS_CACHE_NONE,
-                    ts__view_inside(lw, a, whole));
+        ts__view_store_vector(lw, a, whole, values);
     }
 }

@@ -7,7 +7,9 @@
  *
  *     16 bits    stmatrix, four 8x8 blocks at once        32 bits    two columns of a row at once
  *
- * Neither has bank conflicts: the 16-byte chunk of a row is XORed with the row. A sum (atomic_red_view_tko) takes the
+ * Neither has bank conflicts: the 16-byte chunk of a row is XORed with the row. Where the array's rows lie along the
+ * tile's columns (the result is stored transposed: `across`), a row of a unit is a column of the tile, 64 elements of 16
+ * bits, and stmatrix transposes. A sum (atomic_red_view_tko) takes the
  * same way: the copy adds. Where a unit waits:
  *
  *     in the stages       free behind the last product of the function: all units at once
@@ -126,16 +128,18 @@ static bool store_is_sum(const ts_lower *lw, ts_val v)
 static bool store_shape(store_job *job, uint32_t rank)
 {
     const ts_tma_load *tile = &job->tile;
-    uint32_t rows_of = 0;
-    job->columns = tile->span / tile->elem_bytes;
-    if (tile->inner_axis != rank - 1 || tile->span < TS_TMA_SPAN_LEAST || job->columns > 1u << job->log_n ||
-        (tile->elem_bytes != 2 && tile->elem_bytes != 4))
+    uint32_t rows_of = 0, bytes = tile->elem_bytes, n = 1u << job->log_n;
+    job->across = tile->inner_axis != rank - 1;
+    job->columns = job->across ? TS_MIN(n, (uint32_t)STORE_ROWS) : tile->span / bytes;
+    bool fits = job->across ? bytes == 2 && tile->span == TS_TMA_SPAN && job->columns >= STORE_COLUMNS
+                            : (bytes == 2 || bytes == 4) && tile->span >= TS_TMA_SPAN_LEAST && job->columns <= n;
+    if (!fits)
         return false;
     job->units = (1u << job->log_m) / STORE_ROWS * ((1u << job->log_n) / job->columns);
     for (uint32_t i = 1; i < job->map.rank; i++)
         rows_of = job->map.box[i] > 1 ? i : rows_of;
     if (rows_of)
-        job->map.box[rows_of] = STORE_ROWS;
+        job->map.box[rows_of] = job->across ? job->columns : STORE_ROWS;
     return true;
 }
 
@@ -144,8 +148,9 @@ static void store_rows_shape(ts_lower *lw, store_job *job, uint32_t rank)
 {
     ts_type type = ts_type_of(lw->tile, ts_opnd(lw->tile, job->store, 1));
     uint32_t bytes = ts_type_bits(lw->module, ts_type_elem(lw->module, type)) / 8;
-    uint32_t inner = (uint32_t)ts_type_dims(lw->module, type)[rank - 1];
-    job->tile = (ts_tma_load){.inner_axis = rank - 1,
+    uint32_t unit = ts__view_unit_axis(lw->tile, ts_opnd(lw->tile, job->store, 0));
+    uint32_t axis = unit == rank - 2 ? unit : rank - 1, inner = (uint32_t)ts_type_dims(lw->module, type)[axis];
+    job->tile = (ts_tma_load){.inner_axis = axis,
                               .elem_bytes = bytes,
                               .inner = inner,
                               .span = TS_MIN((uint32_t)TS_TMA_SPAN, inner * bytes)};
@@ -222,9 +227,22 @@ static ts_val store_reg(ts_lower *lw, const store_job *job, const store_unit *un
     return ts__epilogue_reg(lw, ts_opnd(lw->tile, job->store, 1), job->layout, r);
 }
 
+/* Lane l has column l % 8 of matrix l / 8: of the upper or lower 8 rows, then 8 columns further. */
+static ts_val store_thread_across(ts_lower *lw, const store_job *job, ts_val lane)
+{
+    ts_val further = ts__lower_op(lw, TS_OP_shli, ts__lower_op(lw, TS_OP_shri, lane, 4, TS_A_UNSIGNED), 3, 0);
+    ts_val row = ts_op2(&lw->b, TS_OP_ori, ts__lower_op(lw, TS_OP_andi, lane, 7, 0), further, 0);
+    ts_val lower = ts__lower_op(lw, TS_OP_andi, ts__lower_op(lw, TS_OP_shri, lane, 3, TS_A_UNSIGNED), 1, 0);
+    ts_val warp = ts__lower_op(lw, TS_OP_andi, ts__lower_op(lw, TS_OP_shri, lw->tid, 5, TS_A_UNSIGNED), 3, 0);
+    ts_val chunk = ts_op2(&lw->b, TS_OP_ori, ts__lower_op(lw, TS_OP_shli, warp, 1, 0), lower, 0);
+    return store_thread(lw, job, row, chunk, 0);
+}
+
 static ts_val store_thread_of_matrices(ts_lower *lw, const store_job *job)
 {
     ts_val lane = ts__lower_op(lw, TS_OP_andi, lw->tid, 31, 0);
+    if (job->across)
+        return store_thread_across(lw, job, lane);
     ts_val row = store_row(lw, ts__lower_op(lw, TS_OP_andi, lane, 15, 0));
     return store_thread(lw, job, row, ts__lower_op(lw, TS_OP_shri, lane, 4, TS_A_UNSIGNED), 0);
 }
@@ -232,11 +250,12 @@ static ts_val store_thread_of_matrices(ts_lower *lw, const store_job *job)
 static void store_matrices(ts_lower *lw, const store_job *job, const store_unit *unit)
 {
     for (uint32_t column = 0; column < job->columns; column += 16) {
-        ts_val opnds[5] = {store_pointer(lw, job, unit, 0, column)};
+        ts_val opnds[5] = {job->across ? store_pointer(lw, job, unit, column, 0)
+                                       : store_pointer(lw, job, unit, 0, column)};
         for (uint32_t i = 0; i < 4; i++)
             opnds[1 + i] = ts__wgmma_pair(lw, store_reg(lw, job, unit, i & 1, column + 8 * (i >> 1), 0),
                                          store_reg(lw, job, unit, i & 1, column + 8 * (i >> 1), 1));
-        ts_emit(&lw->b, TS_OP_stmatrix, TS_T_none, 5, opnds, TS_S(0, 4, 0), 0);
+        ts_emit(&lw->b, TS_OP_stmatrix, TS_T_none, 5, opnds, TS_S(0, 4, job->across), 0);
     }
 }
 
@@ -282,7 +301,8 @@ static void store_copy(ts_lower *lw, const store_job *job, const store_unit *uni
     ts_val column = store_sum(lw, ts__store_apart(lw, job, job->columns_apart), unit->column);
     ts_val row = store_sum(lw, ts__store_apart(lw, job, job->rows_apart), STORE_ROWS * unit->block);
     opnds[0] = group ? ts__lower_ptr(lw, opnds[0], group, 0) : opnds[0];
-    uint32_t rank = ts__tma_coordinates(lw, job->store, &job->tile, column, row, opnds + 1);
+    uint32_t rank = job->across ? ts__tma_coordinates(lw, job->store, &job->tile, row, column, opnds + 1)
+                                : ts__tma_coordinates(lw, job->store, &job->tile, column, row, opnds + 1);
     ts_emit(&lw->b, job->sums ? TS_OP_tma_reduce : TS_OP_tma_store, TS_T_none, 1 + rank, opnds,
             TS_S(job->tile.tmap, rank, job->sums ? TS_RMW_ADDF : 0), 0);
 }
@@ -393,7 +413,8 @@ static void store_by_tma(ts_lower *lw, store_job *job, ts_val thread)
     lw->assign.tma.staged = true;
 }
 
-/* A slot is written again after a barrier of the warp that read it; what TMA still reads there is waited for. */
+/* A slot is written again after a barrier of the warp that read it, or of the warpgroup: across, each warp sends columns
+ * that all have written. What TMA still reads there is waited for. */
 static void store_by_rows(ts_lower *lw, const store_job *job, const store_rows *rows, ts_val thread)
 {
     ts__note(lw->tile, job->store, TS_NOTE_store, "vector", "%u bytes an access, through shared memory",
@@ -403,8 +424,13 @@ static void store_by_rows(ts_lower *lw, const store_job *job, const store_rows *
     else
         store_begin(lw, job);
     for (uint32_t i = 0; i < job->units; i++) {
-        ts_emit(&lw->b, TS_OP_warp_sync, TS_T_none, 0, NULL, 0, 0);
+        if (!job->across)
+            ts_emit(&lw->b, TS_OP_warp_sync, TS_T_none, 0, NULL, 0, 0);
+        else if (i && job->slots == 1)
+            store_barrier(lw, job);
         store_write(lw, job, i, thread);
+        if (job->across)
+            store_barrier(lw, job);
         ts__store_rows_send(lw, job, rows, i, i % job->slots);
     }
 }

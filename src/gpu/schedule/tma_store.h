@@ -8,11 +8,12 @@
 #include "gpu/lower/view_access.h"
 #include "gpu/schedule/schedule.h"
 
-enum { STORE_ROWS = 64 };
+enum { STORE_ROWS = 64, STORE_COLUMNS = 16 }; /* of a unit; the fewest of one that is stored transposed */
 
 typedef struct store_job {
     ts_val store;
     bool by_tma, sums;             /* sums: adds to the array */
+    bool across;                   /* the array's rows lie along the tile's columns */
     ts_tma_load tile;
     ts_plan_tmap map;
     const ts_linear *layout;
@@ -26,7 +27,7 @@ typedef struct store_job {
 
 static inline uint32_t ts__store_unit_bytes(const store_job *job)
 {
-    return STORE_ROWS * job->tile.span;
+    return STORE_ROWS * job->columns * job->tile.elem_bytes;
 }
 /* What the warpgroup adds: its index times `apart`; 0 = nothing. */
 ts_val ts__store_apart(ts_lower *lw, const store_job *job, uint32_t apart);
