@@ -247,8 +247,8 @@ static bool product_extents(const ts_tma_work *w, ts_val v, const product_row *r
            log[0] + log[1] <= PRODUCT_LOG_MN;
 }
 
-/* Columns of b beside those of a product before, which multiplies the same a, in lines along N: where they fill no panel
- * of the widest swizzle, one is copied all the same, so that one instruction can go over both (tma_join.c). */
+/* Columns of b beside those of a product before, which multiplies the same a, in lines along N: where they fill no
+ * panel of the widest swizzle, one is copied all the same, so that one instruction can go over both (tma_join.c). */
 static void product_widen(ts_tma_work *w, const ts_wgmma *p)
 {
     ts_tma_load *load = &w->out->loads.at[p->b];

@@ -2,8 +2,8 @@
  *
  * Results that TMA cannot store (rows not aligned to 16 bytes, arrays that are also loaded, kernels with atomics):
  * a unit in shared memory (tma_store.c) is read back row by row and leaves in vectors as wide as the alignment allows,
- * the lanes of a warp side by side. A warp reads only the 16 rows that it wrote; of one that is stored transposed (`across`)
- * columns of all four warps.
+ * the lanes of a warp side by side. A warp reads only the 16 rows that it wrote; of one that is stored transposed
+ * (`across`) columns of all four warps.
  *
  *     registers of a unit        vector, columns left over, rows left over (across: vector, columns left over)
  *     registers of the tile      those, then units side by side, then blocks of 64 rows

@@ -8,8 +8,8 @@
  *     16 bits    stmatrix, four 8x8 blocks at once        32 bits    two columns of a row at once
  *
  * Neither has bank conflicts: the 16-byte chunk of a row is XORed with the row. Where the array's rows lie along the
- * tile's columns (the result is stored transposed: `across`), a row of a unit is a column of the tile, 64 elements of 16
- * bits, and stmatrix transposes. A sum (atomic_red_view_tko) takes the
+ * tile's columns (the result is stored transposed: `across`), a row of a unit is a column of the tile, 64 elements of
+ * 16 bits, and stmatrix transposes. A sum (atomic_red_view_tko) takes the
  * same way: the copy adds. Where a unit waits:
  *
  *     in the stages       free behind the last product of the function: all units at once
@@ -413,8 +413,8 @@ static void store_by_tma(ts_lower *lw, store_job *job, ts_val thread)
     lw->assign.tma.staged = true;
 }
 
-/* A slot is written again after a barrier of the warp that read it, or of the warpgroup: across, each warp sends columns
- * that all have written. What TMA still reads there is waited for. */
+/* A slot is written again after a barrier of the warp that read it, or of the warpgroup: across, each warp sends
+ * columns that all have written. What TMA still reads there is waited for. */
 static void store_by_rows(ts_lower *lw, const store_job *job, const store_rows *rows, ts_val thread)
 {
     ts__note(lw->tile, job->store, TS_NOTE_store, "vector", "%u bytes an access, through shared memory",

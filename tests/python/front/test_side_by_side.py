@@ -1,0 +1,90 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Products as thread code for sm_90, as the library's kernels write them: tiles side by side that share instructions,
+results that are stored transposed or into rows that no copy of 16 bytes begins at."""
+
+import numpy as np
+import pytest
+import tessera
+from lower import Const, run
+from tessera.lib import gemm
+
+PLAIN, WIDE, SLENDER = gemm.gemm_kernel, gemm.wide_gemm_kernel, gemm.slender_gemm_kernel
+CONSTANTS = {PLAIN: (64, 8, False, False, 1), WIDE: (64, 8, False, False), SLENDER: (64, 8, False, False)}
+
+
+def whole(rng: np.random.Generator, rows: int, cols: int) -> np.ndarray:
+    """Small whole numbers, whose sums are exact; rows begin at multiples of 16 bytes."""
+    room = rng.integers(-2, 3, (rows, -(-cols // 8) * 8)).astype(np.float16)
+    return room[:, :cols]
+
+
+def operands(shape: tuple[int, int, int], order: str) -> tuple[np.ndarray, np.ndarray]:
+    rng = np.random.default_rng(sum(shape))
+    m, n, k = shape
+    a = whole(rng, k, m).T if order[0] == "T" else whole(rng, m, k)
+    b = whole(rng, n, k).T if order[1] == "T" else whole(rng, k, n)
+    return a, b
+
+
+CASES = [
+    # kernel, tile, shape, order, columns from row to row of c, transposed, blocks
+    (WIDE, (64, 64, 48), (70, 200, 72), "NT", 200, False, 2),  # lines along K: 112 columns at once
+    (WIDE, (64, 64, 32), (70, 90, 72), "TN", 96, False, 2),  # along N: the last tile fills no panel
+    (WIDE, (64, 64, 16), (70, 90, 72), "TN", 91, True, 2),
+    (WIDE, (128, 32, 16), (75, 130, 40), "NN", 131, True, 2),
+    (WIDE, (64, 32, 16), (135, 75, 40), "NN", 136, True, 3),
+    (PLAIN, (64, 128), (75, 135, 40), "NN", 136, True, 2),
+    (PLAIN, (64, 128), (75, 135, 40), "NN", 135, True, 2),
+    (PLAIN, (64, 16), (37, 65, 40), "NT", 72, True, 3),
+    (PLAIN, (128, 32), (61, 130, 40), "NT", 134, True, 3),
+    (SLENDER, (128, 64), (61, 130, 40), "NT", 136, True, 4),
+    (PLAIN, (64, 64), (75, 70, 40), "NN", 80, False, 3),
+    (WIDE, (64, 32, 16), (75, 90, 40), "NN", 96, False, 2),  # nothing beside the array is written
+]
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda c: f"{c[0].__name__}-{c[1]}-{c[3]}-{c[4]}-{'T' * c[5]}")
+def test_results_are_exact_and_nothing_beside_them_is_written(case) -> None:
+    kernel, tile, shape, order, line, transposed, blocks = case
+    a, b = operands(shape, order)
+    room = np.full((shape[0], line), np.nan, np.float16)
+    c = room[:, : shape[1]]
+    arrays = (b.T, a.T, c.T) if transposed else (a, b, c)
+    constants = [Const(x) for x in (*tile, *CONSTANTS[kernel])]
+    run(kernel._function, *arrays, *constants, grid=(blocks, 1, 1), target=90, facts=True, schedule=1)
+    np.testing.assert_array_equal(c, a.astype(np.float64) @ b.astype(np.float64))
+    assert np.isnan(room[:, shape[1] :]).all()
+
+
+def code_of(kernel, tile: tuple[int, ...], order: str, transposed: bool = False) -> bytes:
+    a, b, c = (np.zeros((256, 256), np.float16) for _ in range(3))
+    a, b = (x.T if o == "T" else x for x, o in zip((a, b), order, strict=True))
+    arrays = (b.T, a.T, c.T) if transposed else (a, b, c)
+    return bytes(tessera._core.compile(kernel._prepare(), (*arrays, *tile, *CONSTANTS[kernel]), 90))
+
+
+@pytest.mark.parametrize(
+    ("tile", "order", "columns"),
+    [
+        ((128, 128, 32), "NT", [160]),
+        ((128, 128, 48), "NT", [176]),
+        ((256, 128, 64), "NN", [192]),
+        ((128, 128, 96), "TN", [224]),
+        ((128, 64, 16), "TN", [80]),
+        ((128, 128, 48), "TN", [160, 16]),  # two tiles that fill no panel are not one
+        ((128, 256, 32), "NT", [256, 32]),  # more than an instruction has
+        ((64, 512, 32), "NT", [256, 16]),  # each warpgroup makes half of the columns
+    ],
+)
+def test_tiles_side_by_side_share_instructions(tile, order, columns) -> None:
+    code = code_of(WIDE, tile, order)
+    found = {n for n in range(8, 257, 8) if b"wgmma.mma_async.sync.aligned.m64n%dk16" % n in code}
+    assert found == set(columns)
+    assert code.count(b"wgmma.commit_group") == len(columns)
+
+
+@pytest.mark.parametrize("kernel", [PLAIN, SLENDER])
+def test_transposed_results_go_through_shared_memory(kernel) -> None:
+    code = code_of(kernel, (128, 128), "NN", transposed=True)
+    assert code.count(b".trans.shared.b16") == 8 and b"st.global" not in code
+    assert code.count(b"cp.async.bulk.tensor.2d.global.shared::cta") > 0
