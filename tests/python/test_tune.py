@@ -17,7 +17,8 @@ import tessera
 import tessera.tile as ct
 from tessera import tune
 from tessera.tile._kernel import _HINTS
-from tessera.tune import _arrays, _store, _time
+from tessera.tune import _arrays, _search, _store, _time
+from tessera.tune._trial import Trials
 
 FAST = {"rounds": 5, "seconds": 0.2, "quiet": True}
 
@@ -608,6 +609,56 @@ def test_a_kernel_that_does_not_end_on_a_gpu_ends_the_search():
         _time.Stuck, match=r"within 0.05 s, and a kernel on a GPU cannot be stopped"
     ):
         clock._wait_for_end()
+
+
+@ct.kernel
+def fault_kernel(x, out):
+    ct.assert_(ct.gather(x, 0) != 0, "zero")
+    ct.store(out, index=(0,), tile=ct.full((2,), 7, dtype=ct.int32))
+
+
+def test_a_variant_that_nobody_can_stop_runs_in_a_process_of_its_own(monkeypatch):
+    """As on a GPU: the process is killed, the search goes on, with a new process, and arguments are as before."""
+    made = []
+
+    def trials(clock):
+        made.append(Trials(clock.device, clock.limit_s))
+        return made[0]
+
+    monkeypatch.setattr(_search, "_trials", trials)
+    monkeypatch.setattr(_time.Clock, "limited", lambda self, job, runs=1: job())  # nothing is stopped here
+    args = {c: (np.full(1, c == "b", np.int32), np.zeros(2, np.int32)) for c in "abc"}
+    result = tune.search(
+        spin_kernel, lambda c: (1,), args.get, list(args), hints_fn=lambda c: {}, check=False, limit_s=0.3, keep=False,
+        quiet=True, rounds=3,
+    )  # fmt: skip
+    assert {m.config for m in result.successes} == {"a", "c"}
+    assert result.failures == [("b", TimeoutError, "one run did not end within 0.3 s")]
+    assert made[0].process is None
+    assert all((out == 0).all() for _, out in args.values())
+
+
+def test_trials_tell_what_happened():
+    x, out = np.ones(1, np.int32), tessera.zeros(2, "int32")
+
+    class Local:
+        def __reduce__(self):
+            raise TypeError("not to be sent")
+
+    with Trials("cpu", 5.0) as trials:
+        assert trials.run(fault_kernel, (1,), (x, out))
+        first = trials.process
+        assert trials.run(scale_kernel.replace_hints(num_ctas=1), (1,), (out, out, 2, 3))
+        assert trials.process is first
+        assert not trials.run(scale_kernel, (1,), (x, out, Local(), 3))
+        with pytest.raises(RuntimeError, match="KernelError: .*zero"):
+            trials.run(fault_kernel.replace_hints(), (1,), (np.zeros(1, np.int32), out))
+        assert trials.process is None
+        assert trials.run(fault_kernel, (1,), (x, out))
+        trials.process.kill()
+        with pytest.raises(RuntimeError, match="the process that ran it ended"):
+            trials.run(fault_kernel, (1,), (x, out))
+    assert (out.numpy() == 0).all()
 
 
 def test_every_hint_of_a_kernel_is_one_of_the_compiler():

@@ -41,9 +41,8 @@ def exhaustive_search(
     quiet : bool
         No progress bar, and the result is not printed.
     single_run_timeout_sec : float, optional
-        A configuration whose single run takes longer has failed. The CPU stops it. A kernel on a
-        GPU cannot be stopped: one that does not end is a RuntimeError that names it.
-
+        A configuration whose single run takes longer has failed. The CPU stops it; on a GPU its first
+        run is that of a process of its own, as ``limit_s`` of ``tessera.tune.search`` says.
     flush_l2 : bool
         Sweep the L2 cache of a GPU before each sample.
 

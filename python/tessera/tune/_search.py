@@ -8,6 +8,7 @@ is right and the search says so. Afterwards the outputs hold what the best varia
 
 from __future__ import annotations
 
+import contextlib
 import os
 from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
@@ -23,6 +24,7 @@ from . import _arrays, _numbers, _progress, _space, _store
 from ._check import Check
 from ._result import Measurement, TuningResult
 from ._time import Candidate, Clock, Stuck, race
+from ._trial import Trials
 
 __all__ = ["search"]
 
@@ -122,8 +124,15 @@ def _candidate(variant: _Variant, clock: Clock) -> Candidate:
     return Candidate(variant.config, launch)
 
 
+def _trials(clock: Clock) -> Any:
+    """Where variants run first that nobody could stop here; None: they need not."""
+    is_wanted = clock.gpu and clock.limit_s < inf
+    return Trials(clock.device, clock.limit_s) if is_wanted else contextlib.nullcontext()
+
+
 def _admit(
-    work: _Work, variants: list[_Variant], check: Check | None, clock: Clock, step: Callable[[], None],
+    work: _Work, variants: list[_Variant], check: Check | None, clock: Clock, trials: Trials | None,
+    step: Callable[[], None],
 ) -> list[Candidate]:  # fmt: skip
     """Runs each variant for the first times: those that run, in time and rightly, may race."""
     admitted: list[Candidate] = []
@@ -132,6 +141,8 @@ def _admit(
             candidate = _candidate(variant, clock)
             try:
                 job = None
+                if trials:
+                    trials.run(variant.kernel, variant.grid, variant.args)
                 if check:
                     job = partial(check.run, variant.args, variant.written, candidate.launch)
                 clock.first(candidate, job)
@@ -228,7 +239,10 @@ def search(
     limit_s : float, optional
         A variant of which any run takes longer has failed; inf: none has. The CPU stops it; with a
         limit each run is a thread's, which adds up to 0.1 ms to its time. A kernel on a GPU cannot
-        be stopped: one that does not end is a RuntimeError that names it, and ends the search.
+        be stopped; with a limit each variant first runs once in a process of its own, with copies of
+        the arguments, which is killed when the limit is over. Kernels and arguments that cannot be
+        sent there, and later runs, have only this process: one that does not end is a RuntimeError
+        that names it, and ends the search.
     threads : int, optional
         Compile so many at once; by default one for each core, at most 16.
     keep : bool
@@ -247,8 +261,8 @@ def search(
     ValueError, TypeError
         The space is empty; a number means nothing, such as 0 ``seconds``.
     RuntimeError
-        No configuration could be run, or most disagree with the first; a kernel on a GPU went
-        beyond ``limit_s``, or in its first run beyond ``seconds``.
+        No configuration could be run, or most disagree with the first; a kernel on a GPU that only
+        this process could run went beyond ``limit_s``, or in its first run beyond ``seconds``.
 
     Notes
     -----
@@ -275,7 +289,8 @@ def search(
         clock = Clock(device, stream, inf if limit_s is None else limit_s, first_s, swept=sweep)
         checks = _check_of(variants, check, tolerance, reference, clock)
         progress.stage("checking", len(variants))
-        candidates = _admit(work, variants, checks, clock, progress.step)
+        with _trials(clock) as trials:
+            candidates = _admit(work, variants, checks, clock, trials, progress.step)
         progress.stage("timing", rounds * len(candidates))
         if not work.interrupted:
             _race(work, candidates, clock, rounds, seconds, progress.step)

@@ -32,6 +32,10 @@ class Stuck(RuntimeError):
     """A kernel on a GPU does not end: nothing more can be timed."""
 
 
+def late(limit_s: float) -> TimeoutError:
+    return TimeoutError(f"one run did not end within {limit_s:g} s")
+
+
 @ct.kernel
 def sweep_kernel(buffer, TILE: ct.Constant[int]):
     ct.store(buffer, index=(ct.bid(0),), tile=ct.zeros((TILE,), dtype=ct.int32))
@@ -63,7 +67,7 @@ class Clock:
 
     ``limit_s`` bounds each run, ``first_s`` the first of each candidate. With a limit the CPU runs
     on ``stream``, one of its own if need be, which can be cancelled; a kernel on a GPU cannot be
-    stopped.
+    stopped here (_trial.py).
     """
 
     TILE, SHORT_US = 4096, 200.0
@@ -121,7 +125,7 @@ class Clock:
             try:
                 return future.result(self.limit_s * runs + GRACE_S)
             except FutureTimeout:
-                raise TimeoutError(f"one run did not end within {self.limit_s:g} s") from None
+                raise late(self.limit_s) from None
             finally:
                 while not future.done():  # also after Ctrl-C; what waits its turn comes next
                     self.stream._cancel()
