@@ -125,7 +125,8 @@ PI_2, PI_4, TAN8 = (
     mp.pi / 4 * mp.mpf("1.0005"),
     mp.tan(mp.pi / 8) * mp.mpf("1.0001"),
 )
-exp_tail, exp_weight = over(lambda r: (mp.exp(r) - 1 - r) / r**2, 0.5), lambda r: r**2 / mp.exp(r)
+exp_tail, exp_weight = over(lambda r: mp.expm1(r) / r, 1), lambda r: abs(r) / mp.exp(r)
+expm1_tail, expm1_weight = over(lambda r: (mp.exp(r) - 1 - r) / r**2, 0.5), lambda r: r**2 / mp.exp(r)
 exp2_tail, exp2_weight = over(lambda r: (2**r - 1) / r, LN2), lambda r: abs(r) * 2**-r
 tan_tail, atan_tail = tail(mp.tan, lambda d: d, 3), tail(mp.atan, lambda d: d, 3)
 sinh_tail, cosh_tail = tail(mp.sinh, lambda d: d, 3), tail(mp.cosh, lambda d: 1, 2)
@@ -284,6 +285,8 @@ MID, K_GAMMA = (mp.mpf("4.75"), mp.mpf("3.75")), mp.mpf("1.375")
 TABLES = {
     "exp_f32": (exp_tail, 6, E_LO, E_HI, exp_weight, 24),
     "exp_f64": (exp_tail, 11, E_LO, E_HI, exp_weight, 53),
+    "expm1_f32": (expm1_tail, 6, E_LO, E_HI, expm1_weight, 24),
+    "expm1_f64": (expm1_tail, 11, E_LO, E_HI, expm1_weight, 53),
     "exp2_f32": (exp2_tail, 6, -H, H, exp2_weight, 24),
     "exp2_f64": (exp2_tail, 12, -H, H, exp2_weight, 53),
     "log_f32": (log1p_tail, 9, -T, T, lambda x: abs(x), 24),

@@ -2,9 +2,9 @@
  *
  * exp, exp2, exp10, expm1, log, log2, log10, log1p.
  *
- * exp: k = round(x / ln 2), r = x - k ln 2 in two steps that are exact where they must be, exp(r) =
- * 1 + (r + r^2 P(r)), then 2^k is added into the exponent field. Results that overflow or are
- * subnormal take the cold path, which scales by 2^(k/2) twice and so rounds once.
+ * exp: k = round(x / ln 2), r = x - k ln 2 in two steps that are exact where they must be, exp(r) = 1 + r P(r), then
+ * 2^k is added into the exponent field. Results that overflow or are subnormal take the cold path, which scales by
+ * 2^(k/2) twice and so rounds once. What wants exp(r) - 1 takes r + r^2 P(r), right to the last places near 0.
  * log: x = 2^e (1 + f) with f in [-1/3, 1/3]; log(1 + f) = f + f^2 P(f) in f32; in f64, where P would be
  * long, f - f^2/2 + s (f^2/2 + s^2 Q(s^2)) with s = f / (2 + f). Subnormals and specials are cold.
  * exp10: 2^(x log2 10) with the product in two parts. expm1: 2^k expm1(r) + (2^k - 1). log10: log2's sum with e log10 2
@@ -18,15 +18,16 @@ typedef struct explog_table {
     double fast;                /* |x| below this neither overflows nor becomes subnormal */
     double least, most;         /* beyond these exp is 0 or inf */
     double fast2, least2, most2; /* the same for exp2 */
-    int n_exp, n_exp2, n_log;
-    double exp[12], exp2[12], log[10], log2[10]; /* log2: f32 only, log's over ln 2 */
+    int n_exp, n_expm1, n_exp2, n_log;
+    double exp[11], expm1[11], exp2[12], log[10], log2[10]; /* log2: f32 only, log's over ln 2 */
     double ln2_lo;              /* ln 2 - round(ln 2) */
     double log2e_lo;            /* 1/ln 2 - round(1/ln 2) */
 } explog_table;
 
-/* Coefficients: tools/minimax.py, tables exp_*, exp2_*, log_*. */
+/* Coefficients: tools/minimax.py, tables exp_*, expm1_*, exp2_*, log_*. */
 static const explog_table explog_tables[2] = {
-    {0x1.715476p+0, 0x1.62e4p-1, 0x1.7f7d1cp-20, 87.0, -104.5, 89.0, 125.5, -151.0, 129.0, 6, 6, 9,
+    {0x1.715476p+0, 0x1.62e4p-1, 0x1.7f7d1cp-20, 87.0, -104.5, 89.0, 125.5, -151.0, 129.0, 6, 6, 6, 9,
+     {1, 0.49999994, 0.166665196, 0.0416682474, 0.00836884044, 0.00138227502},
      {0.5, 0.166666657, 0.0416664593, 0.00833356287, 0.00139354519, 0.000197474379},
      {0.693147182, 0.240226477, 0.0555035919, 0.00961849838, 0.00133911893, 0.000153300556},
      {-0.5, 0.333332241, -0.249996886, 0.200100332, -0.166854709, 0.140110895, -0.121149465, 0.139615938,
@@ -35,7 +36,10 @@ static const explog_table explog_tables[2] = {
       -0.192283422},
      -0x1.05c610p-29, 0x1.4ae0cp-26},
     {0x1.71547652b82fep+0, 0x1.62e42fefa38p-1, 0x1.ef35793c7673p-45, 708.0, -746.0, 710.0, 1021.5, -1076.0, 1025.0,
-     11, 12, 8,
+     11, 11, 12, 8,
+     {0x1.0000000000000p+0, 0x1.000000000000ap-1, 0x1.55555555554fep-3, 0x1.555555555064ep-5, 0x1.1111111126aafp-7,
+      0x1.6c16c1849d02cp-10, 0x1.a01a01305a8acp-13, 0x1.a01998de0b6a1p-16, 0x1.71df1750abc37p-19, 0x1.28ae85df3e854p-22,
+      0x1.ad96c5eccfb07p-26},
      {0x1.0000000000000p-1, 0x1.555555555555bp-3, 0x1.555555555553ep-5, 0x1.111111110ee0fp-7,
       0x1.6c16c16c22224p-10, 0x1.a01a01b2e5a7dp-13, 0x1.a01a0166e5973p-16, 0x1.71ddf174e4147p-19,
       0x1.27e567a4068e1p-22, 0x1.af69d9797ad4cp-26, 0x1.1e9967e6cca93p-29},
@@ -67,14 +71,15 @@ ts_val ts__math_exp_rest(ts_math *m, ts_val x, double bias, ts_val *k)
 ts_val ts__math_expm1_rest(ts_math *m, ts_val r)
 {
     const explog_table *t = explog_of(m);
-    return m_fma(m, m_mul(m, r, r), ts__math_poly(m, r, t->exp, t->n_exp), r);
+    return m_fma(m, m_mul(m, r, r), ts__math_poly(m, r, t->expm1, t->n_expm1), r);
 }
 
 /* exp of the part of x that is left; *k has round(x / ln 2) + bias in its low bits. */
 static ts_val exp_reduced(ts_math *m, ts_val x, double bias, ts_val *k)
 {
+    const explog_table *t = explog_of(m);
     ts_val r = ts__math_exp_rest(m, x, bias, k);
-    return m_add(m, ts__math_expm1_rest(m, r), m_c(m, 1));
+    return m_fma(m, ts__math_poly(m, r, t->exp, t->n_exp), r, m_c(m, 1));
 }
 
 static ts_val exp2_reduced(ts_math *m, ts_val x, double bias, ts_val *k)

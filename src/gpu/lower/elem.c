@@ -7,29 +7,18 @@
 #include "gpu/lower/code.h"
 #include "gpu/lower/op.h"
 #include "gpu/lower/strategy.h"
+#include "pass/quick.h"
 
 enum { ELEM_COLD_VALUES = 8 }; /* as many as ts_cold_begin takes */
 
 /* ---- square roots ------------------------------------------------------------------------------------------ */
 
-/* The exact root of f32 is an approximation, one step of Newton's method, and a test whether that was right: of numbers
- * from 2^-101 on up to infinity. For several registers the test is made once. */
+/* The exact root of f32 is written with its rare path apart (pass/quick.h), which is asked for once for several
+ * registers. */
 static bool elem_is_root(const ts_lower *lw, const ts_inst *inst, ts_val v, const ts_linear *layout)
 {
     return inst->op == TS_OP_sqrt && inst->aux == TS_RN && ts__lower_elem(lw, v) == TS_T_f32 &&
            layout->n_reg > (uint32_t)__builtin_popcount(ts__lower_repeats(layout));
-}
-
-/* Root and half of its reciprocal from the approximate one; the remainder x - root^2 is exact. */
-static ts_val elem_root(ts_lower *lw, ts_val x, ts_val *most)
-{
-    enum { ROOT_LEAST = 0x0D000000 };
-    ts_val y = ts_op1(&lw->b, TS_OP_rsqrt, x, TS_APPROX | TS_A_FTZ), root = ts_op2(&lw->b, TS_OP_mulf, x, y, 0);
-    ts_val rest = ts_op3(&lw->b, TS_OP_fma, ts_op1(&lw->b, TS_OP_negf, root, 0), root, x, 0);
-    ts_val half = ts_op2(&lw->b, TS_OP_mulf, y, ts_float(&lw->b, TS_T_f32, 0.5), 0);
-    ts_val far = ts__lower_op(lw, TS_OP_subi, ts_cast(&lw->b, TS_OP_bitcast, x, TS_T_i32, 0), ROOT_LEAST, 0);
-    *most = *most ? ts_op2(&lw->b, TS_OP_maxi, *most, far, TS_A_UNSIGNED) : far;
-    return ts_op3(&lw->b, TS_OP_fma, rest, half, root, 0);
 }
 
 /* One region for what is rare: where `rare` holds, the results in `opnds` (from 1 on) are made by `inst` itself; they
@@ -66,14 +55,16 @@ static ts_val *elem_results(ts_lower *lw, const ts_linear *layout, const ts_vals
 
 static ts_val *elem_roots(ts_lower *lw, const ts_inst *inst, const ts_val *const from[3], const ts_linear *layout)
 {
-    enum { ROOT_MANY = 0x72800000 };
     ts_val most = 0;
     ts_vals opnds = {0};
     (void)TS_PUSH(lw->arena, &opnds.v, 0);
     for (uint32_t r = 0; r < 1u << layout->n_reg; r++)
-        if (!(r & ts__lower_repeats(layout)))
-            (void)TS_PUSH(lw->arena, &opnds.v, elem_root(lw, from[0][r], &most));
-    ts_val rare = ts_cmp(&lw->b, TS_OP_cmpi, TS_GE, most, ts__lower_i32(lw, ROOT_MANY), TS_A_UNSIGNED);
+        if (!(r & ts__lower_repeats(layout))) {
+            (void)TS_PUSH(lw->arena, &opnds.v, ts__quick_root(&lw->b, from[0][r]));
+            ts_val word = ts__quick_root_word(&lw->b, from[0][r]);
+            most = most ? ts_op2(&lw->b, TS_OP_maxi, most, word, TS_A_UNSIGNED) : word;
+        }
+    ts_val rare = ts_cmp(&lw->b, TS_OP_cmpi, TS_GE, most, ts__lower_i32(lw, TS_QUICK_ROOT), TS_A_UNSIGNED);
     elem_or_cold(lw, inst, layout, rare, &opnds, from);
     return elem_results(lw, layout, &opnds);
 }

@@ -146,6 +146,13 @@ void ts__emit_fma(ts_ptx *e, ts_val v, const ts_inst *inst)
         inst->opnd[0], inst->opnd[1], inst->opnd[2]);
 }
 
+static bool alu_is_one(const ts_ptx *e, ts_val v)
+{
+    uint64_t bits, one = ts__ptx_type_of(e, v) == TS_T_f64 ? UINT64_C(0x3FF0000000000000) : 0x3F800000;
+    return ts__ptx_const(e, v, &bits) && bits == one;
+}
+
+/* A quotient of 1 has an instruction of its own. */
 void ts__emit_divf(ts_ptx *e, ts_val v, const ts_inst *inst)
 {
     ts_round round = TS_A_ROUND(inst->aux);
@@ -156,6 +163,11 @@ void ts__emit_divf(ts_ptx *e, ts_val v, const ts_inst *inst)
     }
     if (inst->type == TS_T_f64)
         how = ts__ptx_round[round];
+    if (alu_is_one(e, inst->opnd[0]) && round != TS_FULL) {
+        PUT("rcp$s$s.$s $v, $v;\n", how, alu_ftz(inst->type, inst->aux), ts__ptx_type(e, inst->type)->f, v,
+            inst->opnd[1]);
+        return;
+    }
     PUT("div$s$s.$s $v, $v, $v;\n", how, alu_ftz(inst->type, inst->aux), ts__ptx_type(e, inst->type)->f, v,
         inst->opnd[0], inst->opnd[1]);
 }
