@@ -35,7 +35,11 @@ class Portable(_pack._Packer):
     """A packer whose files are named from python/ on: a pack is the same on every machine."""
 
     def text(self, value: str) -> int:
-        return super().text(value.removeprefix(f"{PACKAGES}/"))
+        return super().text(self.portable(value))
+
+    @staticmethod
+    def portable(value: str) -> str:
+        return value.removeprefix(f"{PACKAGES}/")
 
 
 def rows() -> list[tuple[str, str, str]]:

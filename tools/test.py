@@ -85,12 +85,12 @@ def counts(text: str) -> Count:
     return total
 
 
-def program(path: pathlib.Path, env: dict[str, str], limit: int) -> Count:
+def program(path: pathlib.Path, env: dict[str, str], limit: int, *more: str) -> Count:
     """Runs a test program for at most `limit` seconds."""
     start = time.monotonic()
     try:
         mock = {"TESSERA_CUDA_DRIVER": str(path.parent / "libcuda_mock.so")}
-        done = run([str(path)], timeout=limit, env={**env, **(mock if "mock" in path.name else {})})
+        done = run([str(path), *more], timeout=limit, env={**env, **(mock if "mock" in path.name else {})})
         found, code = counts(done.stdout), done.returncode
         output = done.stdout + done.stderr
     except subprocess.TimeoutExpired:
@@ -295,6 +295,7 @@ def step_long(options: argparse.Namespace) -> Count:
         return Count(failed=1)
     env = {"TESSERA_LIBRARY": str(ROOT / "build-test" / "libtessera.so")}
     total.add(step_python(options, "tests/python/compute", TESSERA_TEST_LONG="1"))
+    total.add(program(ROOT / "build-test" / "test_lib_compute", {}, 3600, "--every"))
     total.add(tiles("all", "--device", "eval90", "--count", "50000", env=env))
     total.add(tiles("all", "--device", "ptx90", "--count", "30000"))
     total.add(tiles("threads", "--device", "ptx90", "--seed", "10000", "--count", "10000", env=env))
@@ -341,7 +342,7 @@ def step_python(_: argparse.Namespace, folder: str = "tests/python", **more: str
     )
 
 
-GENERATORS = ("reference", "gen_language", "gen_lib", "gen_packages")  # what they write is in the tree
+GENERATORS = ("reference", "gen_language", "gen_lib", "gen_compute", "gen_packages")  # what they write is in the tree
 
 
 def step_tree(_: argparse.Namespace) -> Count:

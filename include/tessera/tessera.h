@@ -18,6 +18,7 @@
  *     numeric.h   arrays that compute: elementwise functions and reductions as NumPy's, noted and fused
  *     fft.h       Fourier transforms of lines in host memory
  *     native.h    the device's own handles, for code that talks to its driver as well
+ *     compute.h   algorithms: reductions, scans, sorts
  *     lib.h       kernels that come with the library: matrix products by shape and dtype
  *     report.h    what a kernel costs, counted before it runs
  *     tileir.h    CUDA Tile IR bytecode, read and written
@@ -28,6 +29,7 @@
 #include "tessera/array.h"
 #include "tessera/base.h"
 #include "tessera/compile.h"
+#include "tessera/compute.h"
 #include "tessera/device.h"
 #include "tessera/fft.h"
 #include "tessera/graph.h"

@@ -49,6 +49,10 @@ def _rounds() -> tuple[Function, Function]:
     return chunk_of, count_before
 
 
+def _same(init: Any) -> Any:
+    return init
+
+
 def _ending(what: Any) -> Function:
     """The function of a kernel that says the total of no items."""
     finish, none, cast = what.finish, what.none, what.kind.cast
@@ -65,9 +69,9 @@ def _scanning(what: Any, number: Function) -> Callable[..., None]:
     """Where the order of steps does not count."""
     from ..cuda import blockIdx, cg, gridDim
 
-    load, op, emit, finish, init_of = what.load, what.op, what.emit, what.finish, what.init
+    load, op, emit, finish, init_of = what.load, what.op, what.emit, what.finish, what.init or _same
     get, put, cast = what.kind.get, what.kind.put, what.kind.cast
-    has_init = init_of is not None
+    has_init = what.init is not None
     chunk_of, _ = _rounds()
     end_of_none = _ending(what)
 
@@ -230,9 +234,9 @@ def _scanning_tiles(what: Any, number: Function, items: int, threads: int) -> Ca
     """Where the order of steps counts."""
     from ..cuda import blockIdx, cg, gridDim, local
 
-    kind, op, finish, init_of = what.kind, what.op, what.finish, what.init
+    kind, op, finish, init_of = what.kind, what.op, what.finish, what.init or _same
     dtype, get, put, cast = kind.dtype, kind.get, kind.put, kind.cast
-    has_init, load = init_of is not None, what.load
+    has_init, load = what.init is not None, what.load
     total_of, scan_tile = _tiles(what, items, threads)
     in_pairs, _ = trees(kind, op)
     chunk_of, _ = _rounds()

@@ -1,0 +1,215 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The kernels of algorithms that programs without Python get (include/tessera/compute.h), by the choices that they can
+be made for. Only tools/gen_compute.py imports this; it packs them (docs/adr/0029-algorithms-in-c.md).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import numpy
+
+from ..cuda._dispatcher import _bounds_hints
+from . import _chunks, _lookback, _onesweep, _radix, _reduce, _scan, _sort, types
+from ._engine import THREADS
+from .iterators import ArrayIterator, ZipIterator
+
+__all__ = ["COMBINES", "KERNELS", "NUMBERS", "Choice", "Kernel"]
+
+INTS = [f"{sign}int{bits}" for sign in ("", "u") for bits in (8, 16, 32, 64)]
+FLOATS = ["float16", "bfloat16", "float32", "float64"]
+COMBINES = ["add", "multiply", "min", "max", "and", "or", "xor"]
+FLAG = [0, 1]
+SIZES = [4, 8]  # bytes of a value that goes with a key
+
+Choice = dict[str, Any]
+
+
+class Kernel(NamedTuple):
+    """An algorithm's kernel: what it can be made for, and how."""
+
+    axes: dict[str, list[Any]]
+    make: Callable[[Choice], Any]  # the kernel's function
+    facts: Callable[[Choice], dict[str, int]]  # what the host needs to know, of the first axis
+
+
+def kind_of(name: str) -> Any:
+    return types.from_numpy_dtype(types.bfloat16.dtype if name == "bfloat16" else name)  # type: ignore[attr-defined]
+
+
+def combining(name: str) -> Any:
+    """The operators of `OpKind`, as one function that asks which it is."""
+    which = COMBINES.index(name)
+
+    def combine(a: Any, b: Any) -> Any:
+        if which == 0:
+            return a + b
+        if which == 1:
+            return a * b
+        if which == 2:
+            return b if b < a else a  # noqa: FURB136
+        if which == 3:
+            return b if a < b else a  # noqa: FURB136
+        if which == 4:
+            return a & b
+        if which == 5:
+            return a | b
+        return a ^ b
+
+    return combine
+
+
+def counting(on_device: int) -> Any:
+    """The number of items out of its argument, see `Count.load`."""
+    is_there = bool(on_device)
+
+    def number(n: Any) -> Any:
+        if is_there:
+            return min(max(numpy.int64(n[0][0]), 0), n[1])
+        return n
+
+    return number
+
+
+def sequence(dtype: Any) -> Any:
+    return ArrayIterator(numpy.zeros(1, dtype))
+
+
+def functions_of(kind: Any) -> tuple[Any, Any]:
+    it = sequence(kind.dtype)
+    return it.load(), it.store()
+
+
+def reducing(maker: Any) -> Callable[[Choice], Any]:
+    def make(c: Choice) -> Any:
+        kind = kind_of(c["dtype"])
+        parts = *functions_of(kind), combining(c["combine"]), kind, kind.cast, False, bool(c["initial"])
+        return maker(*parts, counting(c["counted"]))
+
+    return make
+
+
+def scanned(c: Choice, initial: Any) -> Any:
+    kind = kind_of(c["dtype"])
+    (load, store), cast, is_inclusive = functions_of(kind), kind.cast, not c["exclusive"]
+
+    def emit(outs: Any, ins: Any, i: Any, before: Any, after: Any) -> None:
+        store(outs, i, cast(after if is_inclusive else before))
+
+    return _scan.Scanned(kind, load, combining(c["combine"]), emit, None, initial if c["initial"] else None)
+
+
+def digits(c: Choice, dtype: Any, is_pair: bool) -> Any:
+    found = _sort.digits_of(dtype, None, None, _sort.SortOrder(c["descending"]))
+    return _sort.of_field(found, 0) if is_pair else found
+
+
+class Own(types.TypeDescriptor):
+    """A type whose functions are its own, also where keys are of the same dtype: packs are alike then."""
+
+    __eq__ = object.__eq__
+    __hash__ = object.__hash__
+
+
+def sorted_of(c: Choice) -> tuple[Any, Any]:
+    """The digits, and items as source and output have them."""
+    name, size = c.get("pair", (c.get("dtype"), None))
+    keys = sequence(kind_of(name).dtype)
+    if size is None:
+        return digits(c, keys.value_type.dtype, False), keys
+    values = sequence(f"u{size}")
+    values.value_type = Own(f"u{size}")
+    items = ZipIterator(keys, values)
+    return digits(c, keys.value_type.dtype, True), items
+
+
+def sorting_on_cpu(c: Choice) -> Any:
+    found, items = sorted_of(c)
+    return _radix._sorting(found.places, found.bits, items, items, items, counting(c["counted"]))
+
+
+def sorting_one_tile(c: Choice) -> Any:
+    found, items = sorted_of(c)
+    return _onesweep._sorting(found, counting(c["counted"]), items, items)
+
+
+def counting_digits(c: Choice) -> Any:
+    found, items = sorted_of(c)
+    return _onesweep._counting(found, items.load(), counting(c["counted"]))
+
+
+def sweeping(c: Choice) -> Any:
+    found, items = sorted_of(c)
+    place = numpy.int64 if c["wide"] else numpy.uint32
+    return _onesweep._sweeping(found, counting(c["counted"]), items, items, items, True, place)
+
+
+def no_facts(c: Choice) -> dict[str, int]:
+    return {}
+
+
+def facts_of_scan(c: Choice) -> dict[str, int]:
+    kind = kind_of(c["dtype"])
+    items, threads = _scan._items(kind), _scan._threads(kind)
+    hints = bounds(threads, 4 if kind.size <= 4 else 3)
+    return {"tile": items * threads, "pieces": _lookback._pieces(kind.dtype), **hints}
+
+
+def facts_of_sort(c: Choice) -> dict[str, int]:
+    _, items = sorted_of(c)
+    size = items.value_type.size
+    given = bounds(THREADS, _onesweep._RESIDENT) if size <= 4 else {}
+    return {"tile": _onesweep._per_thread(size) * THREADS, **given}
+
+
+def bounds(*given: int) -> dict[str, int]:
+    hints = _bounds_hints(given)
+    return {"warps": hints["num_worker_warps"], "occupancy": hints["occupancy"]}
+
+
+def in_tiles(c: Choice) -> Any:
+    what = scanned(c, _chunks._same)
+    return _chunks._scanning_tiles(what, counting(c["counted"]), _scan._items(what.kind), _scan._threads(what.kind))
+
+
+def in_chunks(c: Choice) -> Any:
+    return _chunks._scanning(scanned(c, _chunks._same), counting(c["counted"]))
+
+
+def looking_back(c: Choice) -> Any:
+    return _scan._scanning(scanned(c, _scan._nothing), counting(c["counted"]), True)
+
+
+def scan_axes(dtypes: list[str]) -> dict[str, list[Any]]:
+    return {"dtype": dtypes, "combine": COMBINES, "initial": FLAG, "exclusive": FLAG, "counted": FLAG}
+
+
+REDUCED = {"dtype": INTS + FLOATS, "combine": COMBINES, "initial": FLAG, "counted": FLAG}
+KEYS = {"dtype": INTS + FLOATS, "descending": FLAG, "counted": FLAG}
+PAIRS = {"pair": [(name, size) for name in INTS + FLOATS for size in SIZES], "descending": FLAG, "counted": FLAG}
+WIDE = {"wide": FLAG}
+KERNELS = {
+    "reduce_cpu": Kernel(REDUCED, reducing(_reduce._reducing_in_chunks), no_facts),
+    "reduce_gpu": Kernel(REDUCED, reducing(_reduce._reducing), no_facts),
+    "scan_ints_cpu": Kernel(scan_axes(INTS), in_chunks, facts_of_scan),
+    "scan_floats_cpu": Kernel(scan_axes(FLOATS), in_tiles, facts_of_scan),
+    "scan_gpu": Kernel(scan_axes(INTS + FLOATS), looking_back, facts_of_scan),
+    "sort_cpu": Kernel(KEYS, sorting_on_cpu, no_facts),
+    "sort_pairs_cpu": Kernel(PAIRS, sorting_on_cpu, no_facts),
+    "sort_tile_gpu": Kernel(KEYS, sorting_one_tile, facts_of_sort),
+    "sort_tile_pairs_gpu": Kernel(PAIRS, sorting_one_tile, facts_of_sort),
+    "sort_count_gpu": Kernel(KEYS, counting_digits, no_facts),
+    "sort_count_pairs_gpu": Kernel(PAIRS, counting_digits, no_facts),
+    "sort_sweep_gpu": Kernel(KEYS | WIDE, sweeping, facts_of_sort),
+    "sort_sweep_pairs_gpu": Kernel(PAIRS | WIDE, sweeping, facts_of_sort),
+}
+
+# What both sides go by; written once, in Python.
+NUMBERS = {
+    "LEAF": _reduce.LEAF, "GROUP": _reduce.GROUP, "CORE": _reduce._CORE, "RUN": _reduce._RUN, "FULL": _reduce._FULL,
+    "THREADS": THREADS, "WIDTH": _lookback._WIDTH, "SPAN": _lookback._SPAN,
+    "CHUNK": _chunks._CHUNK, "TILES": _chunks._TILES, "LEAST": _chunks._LEAST,
+    "PART": _radix._PART, "VALUES": _radix._VALUES, "PLACES": _radix._MOST_PLACES,
+    "DIGITS": _onesweep._DIGITS, "COUNTED": _onesweep._COUNTED, "BLOCKS": _onesweep._BLOCKS,
+}  # fmt: skip

@@ -1,0 +1,111 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Inside the algorithms. A call goes through these hands:
+ *
+ *     compute.c         its arrays and options as they were given --> checked, with one axis; temporary memory;
+ *                       reductions and scans
+ *     compute_sort.c    sorts
+ *     compute_kernel.c  which kernel, made by which choices --> a ts_kernel, made once
+ *     compute.def       the kernels, and the numbers that Python's side goes by, too: written by tools/gen_compute.py
+ */
+#ifndef TS_LIB_COMPUTE_H
+#define TS_LIB_COMPUTE_H
+
+#include "base/base.h"
+#include "lib/compute.def"
+#include "tessera/compute.h"
+
+/* The index of a choice on the axis `pair`: dtype of the key, bytes of the value (4 or 8). */
+#define COMPUTE_PAIR(dtype, bytes) ((uint32_t)(dtype) * 2 + ((bytes) == 8))
+
+/* A choice of a kernel, and what the host needs to know of the kernel that it makes. */
+typedef struct compute_choice {
+    bool there;
+    uint16_t first, n;  /* of its compute_changes */
+    uint16_t tile;      /* items of a block */
+    uint8_t pieces;     /* words that a value is published as */
+    uint8_t warps, occupancy; /* hints */
+} compute_choice;
+
+typedef struct compute_axis_choices {
+    const compute_choice *at;
+    uint32_t n;
+} compute_axis_choices;
+
+/* A kernel, and the index of a choice on each of its axes; the others are 0. */
+typedef struct compute_key {
+    compute_number number;
+    uint8_t at[COMPUTE_AXES];
+} compute_key;
+
+/* The choice of a key on an axis; NULL where there is none. */
+const compute_choice *ts__compute_choice(const compute_key *key, compute_axis axis);
+/* The kernel, made at the first call of the process. Owns: borrowed for good. Errors: TS_NOMEM. */
+TS_CHECKED ts_status ts__compute_kernel(const compute_key *key, ts_kernel **out, ts_error *err);
+
+/* ---- calls --------------------------------------------------------------------------------------------- */
+
+enum { COMPUTE_ROOMS = 6, COMPUTE_ARGS = 32 };
+
+/* An array with one axis. */
+typedef struct compute_array {
+    ts_arg arg;
+    int64_t n, stride;
+} compute_array;
+
+typedef struct compute_call {
+    const char *name;  /* for messages */
+    const ts_stream *stream;
+    ts_stream own;
+    ts_compute_options options;
+    bool is_gpu;       /* kernels of GPUs, which tests run on the CPU, too */
+    int64_t n;         /* items, at most */
+    ts_arg *args;      /* of the launch that is put together */
+    size_t n_args;
+    void *rooms[COMPUTE_ROOMS]; /* temporary memory */
+    uint64_t room_bytes[COMPUTE_ROOMS];
+    size_t n_rooms;
+    ts_arg space[COMPUTE_ARGS];
+} compute_call;
+
+/* What `ts_reduce` and the others do, with a call that says its name and whether it is for a GPU. */
+TS_CHECKED ts_status ts__compute_reduce(compute_call *call, const ts_arg *in, const ts_arg *result, ts_combine op,
+                                        ts_error *err);
+TS_CHECKED ts_status ts__compute_scan(compute_call *call, const ts_arg *in, const ts_arg *out, ts_combine op,
+                                      ts_error *err);
+TS_CHECKED ts_status ts__compute_sort(compute_call *call, const ts_arg keys[2], const ts_arg values[2], ts_error *err);
+
+/* A call with its options; `array` says the device. Errors: TS_VALUE, TS_TYPE. */
+TS_CHECKED ts_status ts__compute_begin(compute_call *call, const char *name, const ts_stream *stream,
+                                       const ts_arg *array, const ts_compute_options *options, ts_error *err);
+TS_CHECKED ts_status ts__compute_flags(const compute_call *call, uint32_t taken, ts_error *err);
+/* An array of a call as one with one axis. Errors: TS_VALUE, TS_TYPE, TS_SHAPE, naming it. */
+TS_CHECKED ts_status ts__compute_array(const compute_call *call, const char *name, const ts_arg *array, bool is_written,
+                                       compute_array *out, ts_error *err);
+/* The initial value and the count of the options. */
+TS_CHECKED ts_status ts__compute_number_checks(const compute_call *call, bool takes_initial, ts_error *err);
+/* Temporary memory of these sizes, which ts__compute_end gives back. *only_asks: the caller wants to know how much. */
+TS_CHECKED ts_status ts__compute_rooms(compute_call *call, const uint64_t *bytes, size_t n, bool *only_asks,
+                                       ts_error *err);
+void ts__compute_end(compute_call *call);
+/* Parts on the CPU device, of which each has `least` items or more. */
+TS_CHECKED ts_status ts__compute_parts(const compute_call *call, int64_t n, int64_t least, int64_t *out, ts_error *err);
+
+/* Arguments, one after the other. */
+void ts__compute_begin_args(compute_call *call);
+void ts__compute_put(compute_call *call, ts_arg arg);
+void ts__compute_put_int(compute_call *call, int64_t value);
+void ts__compute_put_tuple(compute_call *call, int64_t n);
+void ts__compute_put_array(compute_call *call, const compute_array *array); /* as an iterator's state */
+void ts__compute_put_count(compute_call *call);
+/* Room `i` as an array; `shape` is borrowed until the launch. */
+void ts__compute_put_room(compute_call *call, size_t i, ts_dtype dtype, uint8_t rank, const int64_t *shape);
+TS_CHECKED ts_status ts__compute_launch(compute_call *call, const compute_key *key, int64_t blocks, uint32_t threads,
+                                        ts_error *err);
+
+static inline int64_t compute_cdiv(int64_t a, int64_t b)
+{
+    return (a + b - 1) / b;
+}
+
+#endif

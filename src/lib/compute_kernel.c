@@ -1,0 +1,184 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The kernels of algorithms: packs with choices (compute.def).
+ *
+ *     text          base64 of numbers of seven bits a byte, then of the strings: a pack (src/lang/pack.h) without what
+ *                   follows from the rest, which is magic, version, where strings begin, and places in files
+ *       --> words   the pack of the first choice on each axis
+ *       --> changes which words the other choices make into what
+ *       --> ts_kernel, which is kept
+ */
+#include "base/lock.h"
+#include "lib/compute.h"
+#include <stdatomic.h>
+
+typedef struct compute_change {
+    uint32_t at, word;
+} compute_change;
+
+typedef struct compute_row {
+    const char *function, *file;
+    const ts_param *params;
+    size_t n_params;
+    const char *const *text;
+    const compute_change *changes;
+    compute_axis_choices axes[COMPUTE_AXES];
+} compute_row;
+
+#define COMPUTE_TABLES
+#include "lib/compute.def"
+
+enum { COMPUTE_MOST = 1280, COMPUTE_HEAD = 8, COMPUTE_NODE = 9, COMPUTE_OBJECT = 4, COMPUTE_FUNCTION = 9 };
+
+static struct {
+    ts_lock lock; /* making */
+    _Atomic(ts_kernel *) made[COMPUTE_COUNT][COMPUTE_MOST]; /* by the choices as digits of one number */
+} compute_kernels = {.lock = TS_LOCK_INIT};
+
+/* ---- packs ------------------------------------------------------------------------------------------- */
+
+typedef struct compute_reader {
+    const char *const *rows;
+    const char *next;
+    uint32_t bits, n_bits;
+} compute_reader;
+
+static uint32_t reader_digit(char c)
+{
+    if (c >= 'A' && c <= 'Z')
+        return (uint32_t)(c - 'A');
+    if (c >= 'a' && c <= 'z')
+        return (uint32_t)(c - 'a' + 26);
+    if (c >= '0' && c <= '9')
+        return (uint32_t)(c - '0' + 52);
+    return c == '+' ? 62 : c == '/' ? 63 : 0;
+}
+
+static uint8_t reader_byte(compute_reader *r)
+{
+    while (r->n_bits < 8) {
+        while (!*r->next)
+            r->next = *r->rows++;
+        r->bits = r->bits << 6 | reader_digit(*r->next++);
+        r->n_bits += 6;
+    }
+    r->n_bits -= 8;
+    return (uint8_t)(r->bits >> r->n_bits);
+}
+
+static uint32_t reader_number(compute_reader *r)
+{
+    uint32_t value = 0;
+    for (uint32_t shift = 0;; shift += 7) {
+        uint8_t byte = reader_byte(r);
+        value |= (uint32_t)(byte & 127) << shift;
+        if (byte < 128)
+            return value;
+    }
+}
+
+typedef struct compute_pack {
+    uint32_t *words;
+    size_t n_words, bytes;
+} compute_pack;
+
+/* The words between the head and the strings. */
+static void pack_fill(compute_reader *r, compute_pack *pack)
+{
+    uint32_t *words = pack->words, n_strings = words[2], n_nodes = words[3];
+    size_t at = COMPUTE_HEAD + n_strings;
+    for (uint32_t i = 0; i < n_nodes; i++, at += COMPUTE_NODE)
+        for (uint32_t k = 0; k < COMPUTE_NODE; k++)
+            words[at + k] = k == 0 || k > 4 ? reader_number(r) : 0;
+    for (; at < pack->n_words; at++)
+        words[at] = reader_number(r);
+    char *strings = (char *)(words + pack->n_words);
+    for (uint32_t i = 0, n = 0; i < words[7]; i++) {
+        if (i == 0 || !strings[i - 1])
+            words[COMPUTE_HEAD + n++] = i;
+        strings[i] = (char)reader_byte(r);
+    }
+}
+
+/* Owns: out->words, of `alloc`. */
+static ts_status pack_read(const compute_row *row, const ts_alloc *alloc, compute_pack *out, ts_error *err)
+{
+    compute_reader r = {row->text + 1, row->text[0], 0, 0};
+    uint32_t head[COMPUTE_HEAD] = {COMPUTE_MAGIC, COMPUTE_VERSION};
+    for (int i = 2; i < COMPUTE_HEAD; i++)
+        head[i] = reader_number(&r);
+    out->n_words = COMPUTE_HEAD + (size_t)head[2] + (size_t)head[3] * COMPUTE_NODE + head[4] +
+                   (size_t)head[5] * COMPUTE_OBJECT + (size_t)head[6] * COMPUTE_FUNCTION;
+    out->bytes = out->n_words * 4 + head[7];
+    out->words = alloc->resize(alloc->user, NULL, 0, out->bytes);
+    if (!out->words)
+        return ts_fail(err, TS_NOMEM, "out of memory for kernel '%s' of an algorithm", row->function);
+    memcpy(out->words, head, sizeof head);
+    pack_fill(&r, out);
+    return TS_OK;
+}
+
+/* ---- kernels ----------------------------------------------------------------------------------------- */
+
+const compute_choice *ts__compute_choice(const compute_key *key, compute_axis axis)
+{
+    const compute_axis_choices *choices = &compute_rows[key->number].axes[axis];
+    const compute_choice *choice = choices->at + key->at[axis];
+    return key->at[axis] < choices->n && choice->there ? choice : NULL;
+}
+
+static uint32_t key_index(const compute_key *key)
+{
+    uint32_t index = 0;
+    for (int axis = 0; axis < COMPUTE_AXES; axis++) {
+        uint32_t n = compute_rows[key->number].axes[axis].n;
+        index = n ? index * n + key->at[axis] : index;
+    }
+    ts_assert(index < COMPUTE_MOST);
+    return index;
+}
+
+/* Makes the words of the pack those of the choices; hints are what the choices say. */
+static void key_apply(const compute_key *key, compute_pack *pack, ts_hints *hints)
+{
+    const compute_row *row = &compute_rows[key->number];
+    for (int axis = 0; axis < COMPUTE_AXES; axis++) {
+        const compute_choice *choice = row->axes[axis].n ? ts__compute_choice(key, (compute_axis)axis) : NULL;
+        if (!choice)
+            continue;
+        for (uint32_t i = choice->first; i < (uint32_t)choice->first + choice->n; i++)
+            pack->words[row->changes[i].at] = row->changes[i].word;
+        hints->num_worker_warps = choice->warps ? choice->warps : hints->num_worker_warps;
+        hints->occupancy = choice->occupancy ? choice->occupancy : hints->occupancy;
+    }
+}
+
+static ts_status kernel_make(const compute_key *key, ts_kernel **out, ts_error *err)
+{
+    const compute_row *row = &compute_rows[key->number];
+    const ts_alloc *alloc = ts_alloc_default();
+    ts_kernel_desc desc = {.name = row->function, .file = row->file, .params = row->params, .n_params = row->n_params,
+                           .hints.opt_level = TS_OPT_LEVEL};
+    compute_pack pack;
+    TS_TRY(pack_read(row, alloc, &pack, err));
+    key_apply(key, &pack, &desc.hints);
+    desc.source.bytes = pack.words, desc.source.n = pack.bytes;
+    ts_status status = ts_kernel_create(&desc, out, err);
+    alloc->resize(alloc->user, pack.words, pack.bytes, 0);
+    return status;
+}
+
+ts_status ts__compute_kernel(const compute_key *key, ts_kernel **out, ts_error *err)
+{
+    _Atomic(ts_kernel *) *place = &compute_kernels.made[key->number][key_index(key)];
+    *out = atomic_load_explicit(place, memory_order_acquire);
+    if (*out)
+        return TS_OK;
+    ts__lock_take(&compute_kernels.lock);
+    *out = atomic_load_explicit(place, memory_order_acquire); /* another thread may have been faster */
+    ts_status status = *out ? TS_OK : kernel_make(key, out, err);
+    if (status == TS_OK)
+        atomic_store_explicit(place, *out, memory_order_release);
+    ts__lock_give(&compute_kernels.lock);
+    return status;
+}

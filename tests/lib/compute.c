@@ -1,0 +1,342 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Algorithms without Python on the CPU device, against simple loops: reductions, scans and sorts of all dtypes at
+ * lengths around tiles, also by the kernels of GPUs, and what is refused. With `--every`: every dtype with every
+ * operator, which takes minutes of compiling.
+ */
+#include "../check.h"
+#include "lib/compute.h"
+#include "tessera/array.h"
+#include "tessera/device.h"
+
+static ts_error err;
+static bool every; /* dtype with every operator */
+
+enum { MOST = 70000 };
+
+/* ---- arrays ------------------------------------------------------------------------------------------------ */
+
+static ts_arg array_of(void *data, ts_dtype dtype, const int64_t *n)
+{
+    return (ts_arg){.kind = TS_SPEC_ARRAY, .dtype = (uint8_t)dtype, .rank = 1, .shape = n, .value.data = data,
+                    .device = TS_DEVICE_ID(TS_DEVICE_CPU, 0)};
+}
+
+static void put(void *data, ts_dtype dtype, int64_t i, int64_t value)
+{
+    size_t bytes = ts_dtype_bytes(dtype);
+    double d = (double)value;
+    float f = (float)value;
+    uint32_t f_bits;
+    uint16_t h = ts__f16_from_f64(d);
+    memcpy(&f_bits, &f, 4);
+    f_bits >>= 16;
+    const void *from = dtype == TS_DTYPE_float64    ? (const void *)&d
+                       : dtype == TS_DTYPE_float32  ? (const void *)&f
+                       : dtype == TS_DTYPE_bfloat16 ? (const void *)&f_bits
+                       : dtype == TS_DTYPE_float16  ? (const void *)&h
+                                                    : (const void *)&value;
+    memcpy((char *)data + (size_t)i * bytes, from, bytes);
+}
+
+static int64_t get(const void *data, ts_dtype dtype, int64_t i)
+{
+    size_t bytes = ts_dtype_bytes(dtype);
+    const char *at = (const char *)data + (size_t)i * bytes;
+    uint64_t bits = 0;
+    memcpy(&bits, at, bytes);
+    float f;
+    double d;
+    uint32_t high = (uint32_t)bits << 16;
+    memcpy(&f, dtype == TS_DTYPE_bfloat16 ? (const void *)&high : (const void *)at, 4 * (bytes != 1));
+    memcpy(&d, at, bytes == 8 ? 8 : 0);
+    if (dtype == TS_DTYPE_float64)
+        return (int64_t)d;
+    if (dtype == TS_DTYPE_float32 || dtype == TS_DTYPE_bfloat16)
+        return (int64_t)f;
+    if (dtype == TS_DTYPE_float16)
+        return (int64_t)ts__f16_to_f64((uint16_t)bits);
+    bool is_negative = ts_dtype_get(dtype)->is_signed && bits >> (8 * bytes - 1) && bytes < 8;
+    return is_negative ? (int64_t)(bits | ~UINT64_C(0) << 8 * bytes) : (int64_t)bits;
+}
+
+static bool is_float(ts_dtype dtype)
+{
+    return dtype == TS_DTYPE_float16 || dtype == TS_DTYPE_bfloat16 || dtype == TS_DTYPE_float32 ||
+           dtype == TS_DTYPE_float64;
+}
+
+static uint64_t chance(uint64_t *state)
+{
+    *state = *state * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
+    return *state >> 33;
+}
+
+/* Values whose combinations are exact in every dtype, in any order: sums stay small, products are 1 or -1. */
+static void fill(void *data, ts_dtype dtype, ts_combine op, int64_t n, uint64_t seed)
+{
+    int64_t before = 0;
+    for (int64_t i = 0; i < n; i++) {
+        int64_t value = (int64_t)(chance(&seed) % 200) - 100, sum = value % 5;
+        if (is_float(dtype) && op == TS_COMBINE_add)
+            value = sum - before;
+        if (is_float(dtype) && op == TS_COMBINE_multiply)
+            value = value < 0 ? -1 : 1;
+        before = sum;
+        put(data, dtype, i, value);
+    }
+}
+
+/* In the dtype, in which integers wrap. */
+static int64_t combined(ts_dtype dtype, ts_combine op, int64_t a, int64_t b)
+{
+    int64_t room, x = 0;
+    bool less = dtype == TS_DTYPE_uint64 ? (uint64_t)b < (uint64_t)a : b < a;
+    switch (op) {
+    case TS_COMBINE_add: x = (int64_t)((uint64_t)a + (uint64_t)b); break;
+    case TS_COMBINE_multiply: x = (int64_t)((uint64_t)a * (uint64_t)b); break;
+    case TS_COMBINE_min: x = less ? b : a; break;
+    case TS_COMBINE_max: x = less ? a : b; break;
+    case TS_COMBINE_and: x = a & b; break;
+    case TS_COMBINE_or: x = a | b; break;
+    default: x = a ^ b;
+    }
+    put(&room, dtype, 0, x);
+    return get(&room, dtype, 0);
+}
+
+/* ---- reductions and scans ---------------------------------------------------------------------------------- */
+
+static uint64_t in_room[MOST], out_room[MOST], values_room[MOST], moved_room[MOST];
+static int64_t lengths[] = {0, 1, 2, 31, 33, 4096, 8192, 8193, 33000, MOST};
+
+static ts_status run_call(bool as_gpu, bool scans, const ts_arg *in, const ts_arg *out, ts_combine op,
+                          const ts_compute_options *options)
+{
+    compute_call call;
+    ts_status status = ts__compute_begin(&call, "test", NULL, in, options, &err);
+    call.is_gpu = as_gpu;
+    if (status != TS_OK)
+        return status;
+    return scans ? ts__compute_scan(&call, in, out, op, &err) : ts__compute_reduce(&call, in, out, op, &err);
+}
+
+static void check_scan(ts_dtype dtype, ts_combine op, const ts_compute_options *options, int64_t n)
+{
+    int64_t running = options->initial ? options->initial->value.i : 0, wrong = 0;
+    bool has = options->initial != NULL, exclusive = (options->flags & TS_COMPUTE_EXCLUSIVE) != 0;
+    for (int64_t i = 0; i < n; i++) {
+        int64_t item = get(in_room, dtype, i), after = has ? combined(dtype, op, running, item) : item;
+        wrong += get(out_room, dtype, i) != (exclusive ? running : after);
+        running = after, has = true;
+    }
+    CHECK_INT(wrong, 0);
+}
+
+static void check_reduce(ts_dtype dtype, ts_combine op, const ts_compute_options *options, int64_t n)
+{
+    int64_t total = options->initial ? options->initial->value.i : get(in_room, dtype, 0);
+    if (!n && !options->initial)
+        total = 77; /* as it was */
+    for (int64_t i = options->initial ? 0 : 1; i < n; i++)
+        total = combined(dtype, op, total, get(in_room, dtype, i));
+    CHECK_INT(get(out_room, dtype, 0), total);
+}
+
+/* Of all lengths. `form` 0: plain, 1: with an initial value, 2: exclusive, or with a count on the device. */
+static void runs(bool as_gpu, bool scans, ts_dtype dtype, ts_combine op, int form)
+{
+    static const ts_arg three = {.kind = TS_SPEC_INT, .value.i = 3}, one = {.kind = TS_SPEC_INT, .value.i = 1};
+    static int64_t count;
+    static const int64_t n_count = 1;
+    ts_arg count_arg = array_of(&count, TS_DTYPE_int64, &n_count);
+    ts_compute_options options = {.initial = !form ? NULL : op == TS_COMBINE_multiply ? &one : &three,
+                                  .flags = scans && form == 2 ? TS_COMPUTE_EXCLUSIVE : 0,
+                                  .count = form == 2 ? &count_arg : NULL};
+    for (size_t k = 0; k < TS_COUNT(lengths); k++) {
+        int64_t n = lengths[k];
+        ts_arg in = array_of(in_room, dtype, &n), out = array_of(out_room, dtype, scans ? &n : &n_count);
+        fill(in_room, dtype, op, n, 17 + k);
+        put(out_room, dtype, 0, 77);
+        count = form == 2 && k % 2 ? n - n / 3 : n + 5; /* more than there are: all */
+        CHECK_OK(run_call(as_gpu, scans, &in, &out, op, &options));
+        n = options.count ? TS_MIN(n, count) : n;
+        (scans ? check_scan : check_reduce)(dtype, op, &options, n);
+    }
+}
+
+static const ts_dtype dtypes[] = {
+    TS_DTYPE_int8, TS_DTYPE_int16, TS_DTYPE_int32, TS_DTYPE_int64, TS_DTYPE_uint8, TS_DTYPE_uint16, TS_DTYPE_uint32,
+    TS_DTYPE_uint64, TS_DTYPE_float16, TS_DTYPE_bfloat16, TS_DTYPE_float32, TS_DTYPE_float64,
+};
+
+static void combinations_are_those_of_a_loop(void)
+{
+    static const struct {
+        bool as_gpu, scans;
+        ts_dtype dtype;
+        ts_combine op;
+        int form;
+    } cases[] = {
+        {false, false, TS_DTYPE_float32, TS_COMBINE_add, 0}, {true, false, TS_DTYPE_int64, TS_COMBINE_xor, 2},
+        {false, true, TS_DTYPE_int32, TS_COMBINE_add, 0},    {false, true, TS_DTYPE_int16, TS_COMBINE_multiply, 2},
+        {false, true, TS_DTYPE_bfloat16, TS_COMBINE_add, 1},
+    };
+    for (size_t i = 0; i < TS_COUNT(cases) && !every; i++)
+        runs(cases[i].as_gpu, cases[i].scans, cases[i].dtype, cases[i].op, cases[i].form);
+    for (size_t d = 0; d < TS_COUNT(dtypes) && every; d++)
+        for (int op = 0; op < (is_float(dtypes[d]) ? TS_COMBINE_and : TS_COMBINE_COUNT); op++)
+            for (int k = 0; k < 4; k++)
+                runs(k & 1, (k & 2) != 0, dtypes[d], (ts_combine)op, (int)(d + (size_t)op) % 3);
+}
+
+/* Sums of int8 as int32, of every third element; then those of sums, in their place. */
+static void strides_dtypes_and_places_may_differ(void)
+{
+    static int8_t bytes[3000];
+    static int32_t sums[1000];
+    int64_t n = 1000, stride = 3, wanted = 0, shape[] = {10, 100}, strides[] = {100, 1}, gaps[] = {200, 1}, wrong = 0;
+    for (int i = 0; i < 3000; i++)
+        bytes[i] = (int8_t)(i % 101);
+    ts_arg in = array_of(bytes, TS_DTYPE_int8, &n), out = array_of(sums, TS_DTYPE_int32, &n);
+    in.strides = &stride;
+    CHECK_OK(ts_scan(NULL, &in, &out, TS_COMBINE_add, NULL, &err));
+    for (int i = 0; i < 1000; i++)
+        wrong += sums[i] != (int32_t)(wanted += bytes[3 * i]);
+    in = out, in.rank = 2, in.shape = shape, in.strides = strides;
+    wanted = 0;
+    for (int i = 0; i < 1000; i++)
+        wanted += sums[i];
+    CHECK_OK(ts_scan(NULL, &in, &in, TS_COMBINE_add, NULL, &err));
+    wrong += sums[999] != (int32_t)wanted;
+    CHECK_INT(wrong, 0);
+    in.strides = gaps;
+    CHECK_INT(ts_scan(NULL, &in, &out, TS_COMBINE_add, NULL, &err), TS_SHAPE);
+    CHECK(strstr(err.text, "ts_scan: in has 2 axes and gaps") != NULL);
+}
+
+/* ---- sorts --------------------------------------------------------------------------------------------------- */
+
+static const void *sorted_keys;
+static ts_dtype sorted_dtype;
+static bool sorted_down;
+
+static int compare(const void *x, const void *y)
+{
+    int64_t i = *(const int64_t *)x, j = *(const int64_t *)y;
+    int64_t a = get(sorted_keys, sorted_dtype, i), b = get(sorted_keys, sorted_dtype, j);
+    int order = sorted_dtype == TS_DTYPE_uint64 ? ((uint64_t)a > (uint64_t)b) - ((uint64_t)a < (uint64_t)b)
+                                                : (a > b) - (a < b);
+    order = sorted_down ? -order : order;
+    return order ? order : (i > j) - (i < j);
+}
+
+static void sorts(bool as_gpu, ts_dtype dtype, int value_bytes, bool down, bool in_place)
+{
+    static int64_t order[MOST];
+    ts_dtype of_value = value_bytes == 8 ? TS_DTYPE_float64 : TS_DTYPE_int32;
+    for (size_t k = 0; k < TS_COUNT(lengths); k++) {
+        int64_t n = lengths[k], wrong = 0;
+        compute_call call;
+        ts_compute_options options = {.flags = down ? TS_COMPUTE_DESCENDING : 0};
+        fill(in_room, dtype, TS_COMBINE_min, n, 3 + k);
+        memcpy(out_room, in_room, sizeof in_room);
+        for (int64_t i = 0; i < n; i++)
+            put(values_room, of_value, i, i), order[i] = i;
+        ts_arg keys[] = {array_of(in_place ? out_room : in_room, dtype, &n), array_of(out_room, dtype, &n)};
+        ts_arg values[] = {array_of(values_room, of_value, &n), array_of(moved_room, of_value, &n)};
+        CHECK_OK(ts__compute_begin(&call, "test", NULL, keys, &options, &err));
+        call.is_gpu = as_gpu;
+        CHECK_OK(ts__compute_sort(&call, keys, value_bytes ? values : NULL, &err));
+        sorted_keys = in_room, sorted_dtype = dtype, sorted_down = down;
+        qsort(order, (size_t)n, sizeof *order, compare);
+        for (int64_t i = 0; i < n; i++) {
+            wrong += get(out_room, dtype, i) != get(in_room, dtype, order[i]);
+            wrong += value_bytes && get(moved_room, of_value, i) != order[i];
+        }
+        CHECK_INT(wrong, 0);
+    }
+}
+
+static void sorts_are_stable_and_in_order(void)
+{
+    sorts(false, TS_DTYPE_int16, 8, true, true);
+    for (size_t d = 0; d < TS_COUNT(dtypes) && every; d++)
+        for (int k = 0; k < 4; k++)
+            sorts(k & 1, dtypes[d], k & 2 ? 4 << d % 2 : 0, d % 3 == 1, d % 2 == 1);
+}
+
+/* ---- options -------------------------------------------------------------------------------------------------- */
+
+static void memory_may_be_the_callers(void)
+{
+    static _Alignas(256) char memory[1 << 20];
+    int64_t n = 50000, one = 1;
+    uint64_t need = 0;
+    ts_arg in = array_of(in_room, TS_DTYPE_float32, &n), out = array_of(out_room, TS_DTYPE_float32, &one);
+    fill(in_room, TS_DTYPE_float32, TS_COMBINE_add, n, 5);
+    ts_compute_options options = {.need = &need};
+    CHECK_OK(ts_reduce(NULL, &in, &out, TS_COMBINE_add, &options, &err));
+    CHECK(need > 0 && need <= sizeof memory && need % 256 == 0);
+    options = (ts_compute_options){.memory = memory, .memory_bytes = need};
+    CHECK_OK(ts_reduce(NULL, &in, &out, TS_COMBINE_add, &options, &err));
+    check_reduce(TS_DTYPE_float32, TS_COMBINE_add, &(ts_compute_options){0}, n);
+    options.memory_bytes = need - 1;
+    CHECK_INT(ts_reduce(NULL, &in, &out, TS_COMBINE_add, &options, &err), TS_VALUE);
+    CHECK(strstr(err.text, "are needed, aligned to 256") != NULL);
+    options = (ts_compute_options){.memory = memory + 8, .memory_bytes = sizeof memory - 8};
+    CHECK_INT(ts_reduce(NULL, &in, &out, TS_COMBINE_add, &options, &err), TS_VALUE);
+}
+
+static void expect(ts_status found, ts_status wanted, const char *words)
+{
+    CHECK_INT(found, wanted);
+    CHECK(strstr(err.text, words) != NULL);
+}
+
+static void what_cannot_be_done_is_refused(void)
+{
+    int64_t n = 100, one = 1, none = 0, step = 2;
+    ts_arg in = array_of(in_room, TS_DTYPE_float32, &n), out = array_of(out_room, TS_DTYPE_float32, &n), bad = out;
+    ts_arg number = {.kind = TS_SPEC_NONE}, few = array_of(out_room, TS_DTYPE_float32, &one), keys[] = {in, out};
+    ts_compute_options options = {.flags = TS_COMPUTE_EXCLUSIVE};
+    expect(ts_reduce(NULL, NULL, &out, TS_COMBINE_add, NULL, &err), TS_VALUE, "ts_reduce");
+    expect(ts_reduce(NULL, &in, &number, TS_COMBINE_add, NULL, &err), TS_TYPE, "result is not an array");
+    expect(ts_reduce(NULL, &in, &out, TS_COMBINE_or, NULL, &err), TS_TYPE, "are of integers, found float32");
+    expect(ts_reduce(NULL, &in, &out, (ts_combine)99, NULL, &err), TS_VALUE, "99 is no operator");
+    expect(ts_reduce(NULL, &in, &out, TS_COMBINE_add, &options, &err), TS_VALUE, "not its own");
+    expect(ts_scan(NULL, &in, &out, TS_COMBINE_add, &options, &err), TS_VALUE, "begins with its initial value");
+    expect(ts_scan(NULL, &in, &few, TS_COMBINE_add, NULL, &err), TS_SHAPE, "out has 1 items, in 100");
+    few.shape = &none;
+    expect(ts_reduce(NULL, &in, &few, TS_COMBINE_add, NULL, &err), TS_VALUE, "result has no elements");
+    bad.dtype = TS_DTYPE_complex64;
+    expect(ts_reduce(NULL, &in, &bad, TS_COMBINE_add, NULL, &err), TS_TYPE, "from float32 to complex64");
+    bad = out, bad.readonly = 1;
+    expect(ts_scan(NULL, &in, &bad, TS_COMBINE_add, NULL, &err), TS_VALUE, "out is read-only");
+    bad = in, bad.value.data = in_room + 1;
+    expect(ts_scan(NULL, &in, &bad, TS_COMBINE_add, NULL, &err), TS_VALUE, "shares memory with in");
+    keys[1] = bad;
+    expect(ts_sort(NULL, keys, NULL, NULL, &err), TS_VALUE, "shares memory");
+    keys[1] = out, keys[1].strides = &step;
+    expect(ts_sort(NULL, keys, NULL, NULL, &err), TS_SHAPE, "stride of 2");
+    keys[1] = out, keys[1].dtype = TS_DTYPE_int32;
+    expect(ts_sort(NULL, keys, NULL, NULL, &err), TS_TYPE, "a sort keeps the dtype");
+    keys[1] = out;
+    ts_arg values[] = {array_of(values_room, TS_DTYPE_int8, &n), array_of(moved_room, TS_DTYPE_int8, &n)};
+    expect(ts_sort(NULL, keys, values, NULL, &err), TS_TYPE, "values of 4 or 8 bytes");
+    options = (ts_compute_options){.count = &in};
+    expect(ts_sort(NULL, keys, NULL, &options, &err), TS_TYPE, "count has 100 elements of float32");
+    options = (ts_compute_options){.initial = &number};
+    expect(ts_reduce(NULL, &in, &out, TS_COMBINE_add, &options, &err), TS_TYPE, "initial value is not a number");
+}
+
+int main(int argc, char **argv)
+{
+    every = argc > 1 && strcmp(argv[1], "--every") == 0;
+    combinations_are_those_of_a_loop();
+    strides_dtypes_and_places_may_differ();
+    sorts_are_stable_and_in_order();
+    memory_may_be_the_callers();
+    what_cannot_be_done_is_refused();
+    return check_done();
+}
