@@ -5,18 +5,21 @@
  * number of elements and the numbers. So such a call is an array, a few words of arguments and a launch, and takes a
  * third of the time of one that goes through call.c.
  *
- *     key      function, what each operand is, whether there are few or very few elements
+ *     key      function, what each operand is, where the result goes, whether there are few or very few elements
  *     noted    after a call that went the long way: its program, if the arguments of its launch are those expected here
  *
  * Whatever is not exactly that goes the long way, and so do calls whose results are not all finite, which may have
- * faults to tell of (check.c).
+ * faults to tell of (check.c). A result that goes into an operand is put back first.
  */
 #include "numeric/group.h"
 #include "run/launch.h"
 
 static_assert(TS_DTYPE_COUNT <= 32, "a dtype has five bits of the key");
 
-enum { QUICK_MOST = ND_TILE, QUICK_FEW = 128 }; /* elements of one tile; of a narrow one (ts__nd_kernel_tiles) */
+enum {
+    QUICK_MOST = ND_TILE, QUICK_FEW = 128, /* elements of one tile; of a narrow one (ts__nd_kernel_tiles) */
+    QUICK_KEPT = 4096                      /* bytes that are put back */
+};
 
 /* ---- the key ------------------------------------------------------------------------------------- */
 
@@ -39,6 +42,11 @@ static char *quick_data(const ts_nd *a)
     return (char *)ts_buffer_data(a->store->buffer) + a->offset;
 }
 
+static int64_t quick_size(const ts_nd *a)
+{
+    return a->count * (int64_t)ts_dtype_bytes((ts_dtype)a->dtype);
+}
+
 /* The first operand that is the same array, or i. */
 static uint32_t quick_same(const ts_nd_call *call, uint32_t i)
 {
@@ -51,31 +59,49 @@ static uint32_t quick_same(const ts_nd_call *call, uint32_t i)
     return i;
 }
 
+/* An operand in the key: the number's kind or dtype, or the array's dtype, which operand it repeats, and whether the
+ * result goes there. 0: the call goes the long way. */
+static uint64_t quick_operand(const ts_nd_graph *graph, const ts_nd_call *call, uint32_t i, const ts_nd **like)
+{
+    const ts_nd_operand *in = &call->in[i];
+    const ts_nd *a = in->array, *out = call->out;
+    if (!a && (in->is_big || in->is_huge))
+        return 0;
+    if (!a)
+        return in->dtype ? 256u | (uint64_t)in->dtype : 512u | (uint64_t)(in->kind & 31);
+    if (!quick_is_plain(graph, a) ||
+        (*like && (a->rank != (*like)->rank ||
+                   memcmp(ts_nd_shape(a), ts_nd_shape(*like), a->rank * sizeof(int64_t)) != 0)))
+        return 0;
+    *like = a;
+    bool into = out && quick_data(a) == quick_data(out) && a->dtype == out->dtype;
+    if (out && !into) {
+        const char *from = quick_data(a), *to = quick_data(out);
+        bool apart = from + quick_size(a) <= to || to + quick_size(out) <= from;
+        if (!apart)
+            return 0;
+    }
+    return a->dtype | (uint64_t)quick_same(call, i) << 5 | (uint64_t)into << 7 | 1024u;
+}
+
 uint64_t ts__nd_quick_key(const ts_nd_graph *graph, const ts_nd_call *call, const ts_nd **like)
 {
-    uint32_t n_in = ts_nd_get(call->fn)->n_in;
+    const ts_nd *out = *like = call->out;
     uint64_t key = (uint64_t)call->fn + 1;
-    *like = NULL;
-    if (call->out || call->where || call->dtype || call->order || call->casting || call->fn == TS_ND_gather)
+    if (call->where || call->order || call->fn == TS_ND_gather || (call->dtype && (!out || call->dtype != out->dtype)))
         return 0;
-    for (uint32_t i = 0; i < n_in; i++) {
-        const ts_nd_operand *in = &call->in[i];
-        const ts_nd *a = in->array;
-        if (!a) {
-            if (in->is_big || in->is_huge)
-                return 0;
-            key = key << 9 | (in->dtype ? 128u | (uint64_t)in->dtype : 256u | (uint64_t)(in->kind & 31));
-            continue;
-        }
-        if (!quick_is_plain(graph, a) || a->count < 2 || a->count > TS_MIN(graph->small, QUICK_MOST))
+    if (out && (graph->first || out->flags & TS_ND_READONLY || !quick_is_plain(graph, out)))
+        return 0;
+    key = key << 11 | (out ? 32u | out->dtype : 0) | (uint64_t)(call->dtype != 0) << 6 | (uint64_t)call->casting << 7;
+    for (uint32_t i = 0; i < ts_nd_get(call->fn)->n_in; i++) {
+        uint64_t one = quick_operand(graph, call, i, like);
+        if (!one)
             return 0;
-        if (*like && (a->rank != (*like)->rank ||
-                      memcmp(ts_nd_shape(a), ts_nd_shape(*like), a->rank * sizeof(int64_t)) != 0))
-            return 0;
-        *like = a;
-        key = key << 9 | a->dtype | quick_same(call, i) << 5;
+        key = key << 11 | one;
     }
-    return *like ? key << 1 | ((*like)->count <= QUICK_FEW) : 0;
+    if (!*like || (*like)->count < 2 || (*like)->count > TS_MIN(graph->small, QUICK_MOST))
+        return 0;
+    return key << 1 | ((*like)->count <= QUICK_FEW);
 }
 
 /* ---- arguments ----------------------------------------------------------------------------------- */
@@ -110,6 +136,12 @@ static nd_quick *quick_slot(ts_nd_graph *graph, uint64_t key)
 
 /* ---- noting -------------------------------------------------------------------------------------- */
 
+static ts_program *quick_program(const ts_device *device, const ts_kernel *kernel, const launch_frame *frame)
+{
+    const kernel_entry *entry = ts__kernel_find(kernel, frame, device, ts__frame_hash(frame, device->id));
+    return entry ? entry->program : NULL;
+}
+
 void ts__nd_quick_launched(ts_nd_graph *graph, const ts_kernel *kernel, const nd_launch *launch)
 {
     launch_frame frame; /* large, and filled as far as it is used */
@@ -119,22 +151,25 @@ void ts__nd_quick_launched(ts_nd_graph *graph, const ts_kernel *kernel, const nd
     if (launch->n > ND_NOTE_WORDS || ts__frame_fill(&frame, kernel, launch->args, launch->n, NULL) != TS_OK ||
         frame.n_params != launch->n)
         return;
-    const kernel_entry *entry =
-        ts__kernel_find(kernel, &frame, graph->device, ts__frame_hash(&frame, ts_device_id(graph->device)));
-    note->program = entry ? entry->program : NULL;
+    note->program = quick_program(graph->device, kernel, &frame);
+    if (note->program && frame.may_share && ts__frame_note_shared(&frame, &note->program->plan))
+        note->program = quick_program(graph->device, kernel, &frame);
     note->n = frame.n_params;
     memcpy(note->words, frame.params, frame.n_params * sizeof *note->words);
 }
 
-/* Functions whose operands are looked at, by values that a kernel does not see or that a check wants all of. */
-static bool quick_may(ts_nd_fn fn, ts_dtype loop, ts_dtype result, bool *checks)
+/* Not: functions whose operands are looked at, by values that a kernel does not see or that a check wants all of. */
+static bool quick_may(const ts_nd_call *call, ts_dtype loop, ts_dtype result, bool *checks)
 {
-    char kind = nd_kind(loop);
-    bool is_float = kind == 'f' || kind == 'c', is_whole = ts_dtype_get(result)->bits >= 32;
+    ts_nd_fn fn = call->fn;
+    const ts_nd *from = call->in[0].array;
+    bool is_float = nd_kind(loop) == 'f' || nd_kind(loop) == 'c', is_whole = ts_dtype_get(result)->bits >= 32;
     bool divides = fn == TS_ND_floor_divide || fn == TS_ND_remainder || fn == TS_ND_fmod;
+    *checks = false;
+    if (fn == TS_ND_copy)
+        return from ? from->dtype == result || nd_kind((ts_dtype)from->dtype) != 'f' : !call->in[0].dtype;
     *checks = is_float && ts_nd_get(fn)->result != TS_ND_IS_BOOL && fn != TS_ND_select;
-    return fn != TS_ND_copy && fn != TS_ND_power && fn != TS_ND_float_power && (is_float || !divides) &&
-           (!*checks || is_whole);
+    return fn != TS_ND_power && fn != TS_ND_float_power && (is_float || !divides) && (!*checks || is_whole);
 }
 
 void ts__nd_quick_note(ts_nd_graph *graph, const ts_nd_call *call, uint64_t key, ts_dtype loop, const ts_nd *out)
@@ -142,7 +177,7 @@ void ts__nd_quick_note(ts_nd_graph *graph, const ts_nd_call *call, uint64_t key,
     nd_note expected = {0}, *note = &graph->note;
     nd_quick quick = {.key = key, .loop = (uint8_t)loop, .result = out->dtype, .program = note->program};
     note->wanted = false;
-    if (!note->program || !quick_may(call->fn, loop, (ts_dtype)out->dtype, &quick.checks) ||
+    if (!note->program || !quick_may(call, loop, (ts_dtype)out->dtype, &quick.checks) ||
         !quick_is_plain(graph, out) || !quick_words(call, loop, out, &expected))
         return;
     quick.checks = quick.checks && ts_device_caps_of(graph->device) & TS_DEVICE_HOST_MEMORY;
@@ -181,26 +216,58 @@ static ts_status quick_launch(ts_nd_graph *graph, const nd_quick *quick, const t
     return graph->device->ops->launch(quick->program, stream, &shape, note->words, 0, err);
 }
 
+/* What the call is about to write over, while an operand lies there. */
+typedef struct quick_kept {
+    int64_t n; /* bytes; 0: nothing is kept */
+    char bytes[QUICK_KEPT];
+} quick_kept;
+
+/* False: it is too much. */
+static bool quick_keep(const nd_quick *quick, const ts_nd_call *call, quick_kept *kept)
+{
+    kept->n = 0;
+    for (uint32_t i = 0; i < ts_nd_get(call->fn)->n_in && call->out && quick->checks; i++)
+        if (call->in[i].array && quick_data(call->in[i].array) == quick_data(call->out))
+            kept->n = quick_size(call->out);
+    if (kept->n > QUICK_KEPT)
+        return false;
+    if (kept->n)
+        memcpy(kept->bytes, quick_data(call->out), (size_t)kept->n);
+    return true;
+}
+
+static ts_status quick_into(ts_nd_graph *graph, const nd_quick *quick, const ts_nd_call *call, ts_nd *out,
+                            ts_nd **result, ts_error *err)
+{
+    nd_note note;
+    quick_kept kept; /* large, and filled as far as it is used */
+    if (!quick_words(call, (ts_dtype)quick->loop, out, &note) || !quick_keep(quick, call, &kept))
+        return TS_OK;
+    TS_TRY(quick_launch(graph, quick, call, &note, out, err));
+    if (!quick->checks || ts__nd_check_finite((ts_dtype)out->dtype, out->count, quick_data(out)))
+        *result = out;
+    else if (kept.n)
+        memcpy(quick_data(out), kept.bytes, (size_t)kept.n);
+    return TS_OK;
+}
+
 ts_status ts__nd_quick_run(ts_nd_graph *graph, const ts_nd_call *call, uint64_t key, const ts_nd *like, ts_nd **result,
                            ts_error *err)
 {
     const nd_quick *quick = quick_slot(graph, key);
-    const ts_device *device = graph->device;
-    nd_note note;
-    ts_nd *out;
-    if (quick->key != key || quick->program->epoch != atomic_load_explicit(&device->epoch, memory_order_relaxed)) {
+    ts_nd *out = call->out;
+    if (quick->key != key || quick->program->epoch != atomic_load_explicit(&graph->device->epoch, memory_order_relaxed)) {
         graph->note.wanted = true;
         return TS_OK;
     }
-    TS_TRY(ts_nd_empty(graph, (ts_dtype)quick->result, like->rank, ts_nd_shape(like), false, &out, err));
-    ts_status status = ts__nd_store_fill(out->store, err);
-    bool known = status == TS_OK && quick_words(call, (ts_dtype)quick->loop, out, &note);
-    if (known)
-        status = quick_launch(graph, quick, call, &note, out, err);
-    if (known && status == TS_OK &&
-        (!quick->checks || ts__nd_check_finite((ts_dtype)out->dtype, out->count, quick_data(out))))
-        *result = out;
+    if (out)
+        ts_nd_retain(out);
     else
+        TS_TRY(ts_nd_empty(graph, (ts_dtype)quick->result, like->rank, ts_nd_shape(like), false, &out, err));
+    ts_status status = ts__nd_store_fill(out->store, err);
+    if (status == TS_OK)
+        status = quick_into(graph, quick, call, out, result, err);
+    if (!*result)
         ts_nd_release(out);
     return status;
 }

@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
@@ -73,10 +72,7 @@ def _file_function(name: str) -> Callable[..., Any]:
 
     function.__name__ = function.__qualname__ = name
     function.__doc__ = _DOCS[name]
-    try:
-        function.__signature__ = inspect.signature(getattr(numpy, name))  # type: ignore[attr-defined]
-    except ValueError:
-        pass  # some of NumPy's functions in C have none
+    function.__wrapped__ = getattr(numpy, name)  # type: ignore[attr-defined]  # its signature, for who asks
     return function
 
 

@@ -83,3 +83,42 @@ def test_what_waits_is_computed_first():
     part = (a * 2).sum(0)  # waits: a fold along short rows
     for _ in range(3):
         assert list(np.asarray(part + 1)) == [1201.0, 1201.0]
+
+
+INTO = {
+    "number": lambda m, x, y: x.__iadd__(2), "array": lambda m, x, y: x.__imul__(y), "itself": lambda m, x, y: x.__isub__(x),
+    "pole": lambda m, x, y: m.divide(x, y - y, out=x), "far": lambda m, x, y: m.multiply(x, 1e30, out=y),
+    "other": lambda m, x, y: m.add(x, x, out=y), "shifted": lambda m, x, y: m.add(x[1:], x[:-1], out=x[1:]),
+    "part": lambda m, x, y: x.__setitem__(slice(2, 5), 7), "all": lambda m, x, y: y.__setitem__(..., x),
+    "reversed": lambda m, x, y: x.__setitem__(..., x[::-1]), "cast": lambda m, x, y: x.__setitem__(..., 2.75),
+    "half": lambda m, x, y: x.__setitem__(slice(3, None), y[3:]), "true": lambda m, x, y: m.less(x, y, out=x == y),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("dtype", ["f4", "f8", "i4"])
+def test_writes_that_look_alike_are_numpys(dtype):
+    rng = np.random.default_rng(4)
+    x, y = rng.integers(1, 5, (2, 12)).astype(dtype)
+    a, b = tn.array(x), tn.array(y)
+    for _ in range(150):
+        name = rng.choice(list(INTO))
+        if dtype == "i4" and name in ("pole", "far"):
+            continue
+        found, told = outcome(INTO[name], tn, a, b)
+        wanted, wanted_told = outcome(INTO[name], np, x, y)
+        assert told == wanted_told and (isinstance(wanted, type) or wanted.shape == found.shape)
+        np.testing.assert_array_equal(np.asarray(tn.array(a)), x)
+        np.testing.assert_array_equal(np.asarray(tn.array(b)), y)
+        if not (np.isfinite(x).all() and np.isfinite(y).all() and np.abs(x).max() < 1e6):
+            x[...], y[...] = rng.integers(1, 5, (2, 12))
+            a[...], b[...] = x, y
+
+
+def test_what_may_not_be_written_is_refused_each_time():
+    a = tn.ones(9, "f4")
+    a += 1
+    a += 1
+    a.flags.writeable = False
+    with pytest.raises(ValueError, match="read-only"):
+        a += 1
+    assert float(a[0]) == 3
