@@ -108,6 +108,10 @@ int numeric_dtype_of(core_state *state, PyObject *object, ts_dtype *out)
     if (made)
         number = PyDict_GetItemWithError(n->numbers, made);
     *out = number ? (ts_dtype)PyLong_AsLong(number) : TS_DTYPE_NONE;
+    bool is_name = PyUnicode_CheckExact(object) ||
+                   (PyType_Check(object) && !PyType_HasFeature((PyTypeObject *)object, Py_TPFLAGS_HEAPTYPE));
+    if (made && number && is_name && PyDict_SetItem(n->numbers, object, number) < 0) /* it means the same next time */
+        PyErr_Clear();
     if (!number && !PyErr_Occurred())
         PyErr_Format(PyExc_TypeError, "tessera.numeric has no arrays of dtype %R", made);
     Py_XDECREF(made);

@@ -68,6 +68,8 @@ PyObject *numeric_move(core_state *state, PyObject *array, ts_nd_graph *graph);
 int numeric_operand(core_state *state, PyObject *object, ts_nd_operand *out, PyObject **held);
 /* fn(x, y), or the in-place form where `out` is an array. */
 PyObject *numeric_call(core_state *state, ts_nd_fn fn, PyObject *const *x, PyObject *out);
+/* Tells of faults as numpy.errstate wants it: 0, or -1 with exception. */
+int numeric_report(core_state *state, ts_nd_fn fn, uint32_t faults);
 int numeric_assign(core_state *state, ts_nd *out, PyObject *value); /* casts as NumPy's assignment does */
 int numeric_call_init(PyObject *module, core_state *state);
 

@@ -99,8 +99,7 @@ int numeric_operand(core_state *state, PyObject *object, ts_nd_operand *out, PyO
     return 1;
 }
 
-/* Tells of faults as numpy.errstate wants it: 0, or -1 with exception. */
-static int call_report(core_state *state, ts_nd_fn fn, uint32_t faults)
+int numeric_report(core_state *state, ts_nd_fn fn, uint32_t faults)
 {
     PyObject *done = PyObject_CallFunction(state->numeric->report, "sI", ts_nd_get(fn)->name, faults);
     Py_XDECREF(done);
@@ -119,7 +118,7 @@ static PyObject *call_run(core_state *state, ts_nd_graph *graph, const ts_nd_cal
     NUMERIC_END(state);
     if (status != TS_OK)
         return core_raise(state, &err);
-    if (faults && call_report(state, call->fn, faults) < 0) {
+    if (faults && numeric_report(state, call->fn, faults) < 0) {
         if (!out) {
             NUMERIC_BEGIN(state);
             ts_nd_release(result);
@@ -295,7 +294,7 @@ int numeric_assign(core_state *state, ts_nd *out, PyObject *value)
     NUMERIC_END(state);
     Py_XDECREF(held);
     if (status == TS_OK)
-        return faults ? call_report(state, call.fn, faults) : 0;
+        return faults ? numeric_report(state, call.fn, faults) : 0;
     if (status == TS_SHAPE)
         PyErr_SetString(PyExc_ValueError, err.text);
     else

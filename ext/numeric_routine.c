@@ -15,7 +15,10 @@ typedef struct numeric_routine {
     int shortcut; /* a ts_nd_fold, or one of those below; -1: none */
 } numeric_routine;
 
-enum { ROUTINE_RESHAPE = TS_ND_FOLDS, ROUTINE_RAVEL };
+enum { ROUTINE_RESHAPE = TS_ND_FOLDS, ROUTINE_RAVEL, ROUTINE_COPY, ROUTINE_ASTYPE, ROUTINE_MEAN, ROUTINE_ZEROS,
+       ROUTINE_ONES, ROUTINE_EMPTY, ROUTINE_SHORTCUTS };
+static const char *const routine_names[] = {"reshape", "ravel", "copy", "astype", "mean", "zeros", "ones", "empty"};
+static_assert(sizeof routine_names / sizeof *routine_names == ROUTINE_SHORTCUTS - TS_ND_FOLDS, "a name each");
 
 /* ---- shortcuts: the commonest calls, without Python. NULL without exception: it is none of these calls ---- */
 
@@ -40,13 +43,34 @@ static ts_dtype routine_sum_dtype(ts_dtype dtype)
     return kind == 'u' ? TS_DTYPE_uint64 : kind == 'i' || kind == 'b' ? TS_DTYPE_int64 : dtype;
 }
 
-/* a.sum(), a.max(axis), np.any(a, axis=1, keepdims=True) .. */
-static PyObject *routine_fold(core_state *state, ts_nd_fold fold, PyObject *const *args, Py_ssize_t n, PyObject *names)
+/* A sum divided by the number of elements in it; takes the sum. */
+static ts_status routine_divide(ts_nd *sum, int64_t n, ts_nd **out, ts_error *err)
+{
+    ts_nd_call call = {.fn = TS_ND_divide, .in = {{.array = sum}, {.kind = 'i', .i = n}}};
+    ts_status status = ts_nd_run(sum->graph, &call, out, err);
+    ts_nd_release(sum);
+    return status;
+}
+
+static int64_t routine_count(const ts_nd *a, uint64_t axes)
+{
+    int64_t n = 1;
+    for (uint32_t d = 0; d < a->rank; d++)
+        n *= axes >> d & 1 ? ts_nd_shape(a)[d] : 1;
+    return n;
+}
+
+/* a.sum(), a.max(axis), np.any(a, axis=1, keepdims=True), a.mean() .. */
+static PyObject *routine_fold(core_state *state, int which, PyObject *const *args, Py_ssize_t n, PyObject *names)
 {
     const ts_nd *a = ND(args[0]);
     PyObject *axis = n > 1 ? args[1] : NULL, *keeps = Py_False;
+    bool is_mean = which == ROUTINE_MEAN;
+    ts_nd_fold fold = is_mean ? TS_ND_SUM : (ts_nd_fold)which;
     ts_nd *result;
     ts_error err;
+    if (is_mean && a->dtype != TS_DTYPE_float32 && a->dtype != TS_DTYPE_float64)
+        return NULL;
     bool is_sum = fold == TS_ND_SUM || fold == TS_ND_PROD, is_arg = fold == TS_ND_ARGMAX || fold == TS_ND_ARGMIN;
     for (Py_ssize_t i = 0; names && i < PyTuple_GET_SIZE(names); i++) {
         PyObject *name = PyTuple_GET_ITEM(names, i);
@@ -64,6 +88,8 @@ static PyObject *routine_fold(core_state *state, ts_nd_fold fold, PyObject *cons
                                  .dtype = is_sum ? routine_sum_dtype((ts_dtype)a->dtype) : TS_DTYPE_NONE};
     NUMERIC_BEGIN(state);
     ts_status status = ts_nd_reduce(a->graph, &reduction, &result, &err);
+    if (status == TS_OK && is_mean)
+        status = routine_divide(result, routine_count(a, axes), &result, &err);
     NUMERIC_END(state);
     if (status != TS_OK)
         return core_raise(state, &err);
@@ -111,13 +137,110 @@ static PyObject *routine_reshape(core_state *state, PyObject *const *args, Py_ss
     return status == TS_OK ? numeric_wrap(state, out, base ? base : args[0]) : core_raise(state, &err);
 }
 
+/* a.copy(), np.copy(a), a.astype(dtype), of arrays of our own class that have axes and lie row-major. */
+static PyObject *routine_copy(core_state *state, PyObject *const *args, Py_ssize_t n, ts_dtype dtype)
+{
+    const ts_nd *a = ND(args[0]);
+    int64_t step = (int64_t)ts_dtype_bytes((ts_dtype)a->dtype);
+    ts_nd_call call = {.fn = TS_ND_copy, .in = {{.array = ND(args[0])}}, .casting = TS_ND_UNSAFE, .order = 'C'};
+    ts_nd *result;
+    ts_error err;
+    for (uint32_t d = a->rank; d-- > 0; step *= ts_nd_shape(a)[d])
+        if (ts_nd_shape(a)[d] != 1 && ts_nd_strides(a)[d] != step)
+            return NULL;
+    if (!a->rank || !a->count || n > 2 || Py_TYPE(args[0]) != state->numeric->array_class)
+        return NULL;
+    call.dtype = dtype == (ts_dtype)a->dtype ? TS_DTYPE_NONE : dtype;
+    NUMERIC_BEGIN(state);
+    ts_status status = ts_nd_run(a->graph, &call, &result, &err);
+    uint32_t faults = ts_nd_graph_faults(a->graph);
+    NUMERIC_END(state);
+    if (status != TS_OK)
+        return core_raise(state, &err);
+    PyObject *made = numeric_wrap(state, result, NULL);
+    if (made && faults && numeric_report(state, TS_ND_copy, faults) < 0)
+        Py_CLEAR(made);
+    return made;
+}
+
+static PyObject *routine_astype(core_state *state, PyObject *const *args, Py_ssize_t n)
+{
+    ts_dtype dtype, own = (ts_dtype)ND(args[0])->dtype;
+    if (n != 2 || numeric_dtype_of(state, args[1], &dtype) < 0) {
+        PyErr_Clear(); /* the long way says it */
+        return NULL;
+    }
+    bool loses_part = ts_dtype_get(own)->kind == 'c' && ts_dtype_get(dtype)->kind != 'c';
+    return loses_part ? NULL : routine_copy(state, args, n, dtype);
+}
+
+/* The shape that an int or a tuple of ints says; false: another kind. */
+static bool routine_shape(PyObject *object, uint32_t *rank, int64_t *shape)
+{
+    bool is_tuple = PyTuple_CheckExact(object);
+    Py_ssize_t n = is_tuple ? PyTuple_GET_SIZE(object) : 1;
+    for (Py_ssize_t d = 0; d < n && n <= TS_ND_RANK; d++) {
+        PyObject *item = is_tuple ? PyTuple_GET_ITEM(object, d) : object;
+        int overflow = 0;
+        shape[d] = PyLong_CheckExact(item) ? PyLong_AsLongLongAndOverflow(item, &overflow) : -1;
+        if (overflow || shape[d] < 0)
+            return false;
+    }
+    *rank = (uint32_t)n;
+    return n <= TS_ND_RANK;
+}
+
+/* np.zeros((3, 4)), np.ones(5, "f4"), np.empty(n, dtype=..) */
+static PyObject *routine_make(core_state *state, int which, PyObject *const *args, Py_ssize_t n, PyObject *names)
+{
+    enum { SMALL = 1024 }; /* elements whose memory is there at once, so that they are filled the short way */
+    PyObject *asked = n == 2 ? args[1] : NULL;
+    int64_t shape[TS_ND_RANK];
+    uint32_t rank;
+    ts_dtype dtype = TS_DTYPE_float64;
+    ts_nd *made, *same;
+    ts_error err;
+    void *data;
+    if (names && (n != 1 || PyTuple_GET_SIZE(names) != 1 ||
+                  PyUnicode_CompareWithASCIIString(PyTuple_GET_ITEM(names, 0), "dtype") != 0))
+        return NULL;
+    asked = names ? args[1] : asked;
+    if (n < 1 || n > 2 || !routine_shape(args[0], &rank, shape) ||
+        (asked && asked != Py_None && numeric_dtype_of(state, asked, &dtype) < 0)) {
+        PyErr_Clear();
+        return NULL;
+    }
+    ts_nd_graph *graph = numeric_graph(state);
+    if (!graph)
+        return NULL;
+    NUMERIC_BEGIN(state);
+    ts_status status = ts_nd_empty(graph, dtype, rank, shape, false, &made, &err);
+    if (status == TS_OK && which != ROUTINE_EMPTY) {
+        ts_nd_call fill = {.fn = TS_ND_copy, .in = {{.kind = 'i', .i = which == ROUTINE_ONES}}, .out = made,
+                           .dtype = dtype, .casting = TS_ND_UNSAFE};
+        status = made->count <= SMALL ? ts_nd_memory(made, false, &data, NULL, &err) : TS_OK;
+        status = status == TS_OK ? ts_nd_run(graph, &fill, &same, &err) : status;
+        ts_nd_release(made); /* the reference of `same` stays */
+    }
+    NUMERIC_END(state);
+    return status == TS_OK ? numeric_wrap(state, made, NULL) : core_raise(state, &err);
+}
+
 static PyObject *routine_short(const numeric_routine *self, PyObject *const *args, Py_ssize_t n, PyObject *names)
 {
     PyObject *minus_one, *both[2], *made;
-    if (self->shortcut < TS_ND_FOLDS)
-        return routine_fold(self->state, (ts_nd_fold)self->shortcut, args, n, names);
+    if (self->shortcut >= ROUTINE_ZEROS)
+        return routine_make(self->state, self->shortcut, args, n, names);
+    if (!numeric_is_array(self->state, args[0]))
+        return NULL;
+    if (self->shortcut < TS_ND_FOLDS || self->shortcut == ROUTINE_MEAN)
+        return routine_fold(self->state, self->shortcut, args, n, names);
     if (names)
         return NULL;
+    if (self->shortcut == ROUTINE_COPY)
+        return n == 1 ? routine_copy(self->state, args, n, TS_DTYPE_NONE) : NULL;
+    if (self->shortcut == ROUTINE_ASTYPE)
+        return routine_astype(self->state, args, n);
     if (self->shortcut == ROUTINE_RESHAPE)
         return n > 1 ? routine_reshape(self->state, args, n) : NULL;
     if (n > 1 || !(minus_one = PyLong_FromLong(-1)))
@@ -173,7 +296,7 @@ static PyObject *routine_call(PyObject *object, PyObject *const *args, size_t fl
 {
     numeric_routine *self = (numeric_routine *)object;
     Py_ssize_t n = PyVectorcall_NARGS(flags);
-    if (self->shortcut >= 0 && n && numeric_is_array(self->state, args[0])) {
+    if (self->shortcut >= 0 && n) {
         PyObject *made = routine_short(self, args, n, names);
         if (made || PyErr_Occurred())
             return made;
@@ -186,17 +309,16 @@ static PyObject *routine_call(PyObject *object, PyObject *const *args, size_t fl
 
 static PyObject *routine_new(PyTypeObject *type, PyObject *args, PyObject *kwargs)
 {
-    static const char *const views[] = {"reshape", "ravel"};
     PyObject *function, *module;
     if (!PyArg_ParseTuple(args, "OU:NumericRoutine", &function, &module) || (kwargs && PyDict_GET_SIZE(kwargs)))
         return NULL;
     PyObject *name = PyObject_GetAttrString(function, "__name__");
     if (!name)
         return NULL;
-    int shortcut = ROUTINE_RAVEL + 1;
+    int shortcut = ROUTINE_SHORTCUTS;
     while (--shortcut >= 0 &&
            PyUnicode_CompareWithASCIIString(name, shortcut < TS_ND_FOLDS ? ts_nd_fold_name((ts_nd_fold)shortcut)
-                                                                         : views[shortcut - TS_ND_FOLDS]) != 0)
+                                                                         : routine_names[shortcut - TS_ND_FOLDS]) != 0)
         continue;
     Py_DECREF(name);
     numeric_routine *self = (numeric_routine *)type->tp_alloc(type, 0);

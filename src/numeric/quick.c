@@ -88,11 +88,11 @@ uint64_t ts__nd_quick_key(const ts_nd_graph *graph, const ts_nd_call *call, cons
 {
     const ts_nd *out = *like = call->out;
     uint64_t key = (uint64_t)call->fn + 1;
-    if (call->where || call->order || call->fn == TS_ND_gather || (call->dtype && (!out || call->dtype != out->dtype)))
+    if (call->where || call->order == 'F' || call->fn == TS_ND_gather)
         return 0;
     if (out && (graph->first || out->flags & TS_ND_READONLY || !quick_is_plain(graph, out)))
         return 0;
-    key = key << 11 | (out ? 32u | out->dtype : 0) | (uint64_t)(call->dtype != 0) << 6 | (uint64_t)call->casting << 7;
+    key = key << 14 | (out ? 32u | out->dtype : 0) | (uint64_t)call->dtype << 6 | (uint64_t)call->casting << 11;
     for (uint32_t i = 0; i < ts_nd_get(call->fn)->n_in; i++) {
         uint64_t one = quick_operand(graph, call, i, like);
         if (!one)
@@ -158,6 +158,13 @@ void ts__nd_quick_launched(ts_nd_graph *graph, const ts_kernel *kernel, const nd
     memcpy(note->words, frame.params, frame.n_params * sizeof *note->words);
 }
 
+/* Whether a cast has no faults to tell of. */
+static bool quick_is_safe(ts_dtype from, ts_dtype to)
+{
+    bool stays = ts_dtype_get(from)->bits < ts_dtype_get(to)->bits && nd_kind(to) == 'f';
+    return from == to || nd_kind(from) != 'f' || nd_kind(to) == 'b' || stays;
+}
+
 /* Not: functions whose operands are looked at, by values that a kernel does not see or that a check wants all of. */
 static bool quick_may(const ts_nd_call *call, ts_dtype loop, ts_dtype result, bool *checks)
 {
@@ -167,7 +174,7 @@ static bool quick_may(const ts_nd_call *call, ts_dtype loop, ts_dtype result, bo
     bool divides = fn == TS_ND_floor_divide || fn == TS_ND_remainder || fn == TS_ND_fmod;
     *checks = false;
     if (fn == TS_ND_copy)
-        return from ? from->dtype == result || nd_kind((ts_dtype)from->dtype) != 'f' : !call->in[0].dtype;
+        return from ? quick_is_safe((ts_dtype)from->dtype, result) : !call->in[0].dtype;
     *checks = is_float && ts_nd_get(fn)->result != TS_ND_IS_BOOL && fn != TS_ND_select;
     return fn != TS_ND_power && fn != TS_ND_float_power && (is_float || !divides) && (!*checks || is_whole);
 }

@@ -122,3 +122,47 @@ def test_what_may_not_be_written_is_refused_each_time():
     with pytest.raises(ValueError, match="read-only"):
         a += 1
     assert float(a[0]) == 3
+
+
+def test_what_is_made_and_copied_without_python_is_numpys():
+    shapes = [3, 0, (), (2, 3), (4, 1, 2), np.int64(2), [2, 2], -1, (2, -3), 2.0, "3", (1,) * 65]
+    dtypes = [None, "f4", "i2", int, bool, complex, np.float16, np.dtype("u1"), "no such dtype"]
+    for name in ("zeros", "ones", "empty"):
+        for shape in shapes:
+            for dtype in dtypes:
+                for arguments, options in (((shape, dtype), {}), ((shape,), {"dtype": dtype})):
+                    try:
+                        wanted = getattr(np, name)(*arguments, **options)
+                    except (TypeError, ValueError) as mistake:
+                        with pytest.raises(type(mistake)):
+                            getattr(tn, name)(*arguments, **options)
+                        continue
+                    made = getattr(tn, name)(*arguments, **options)
+                    assert (made.shape, made.dtype) == (wanted.shape, wanted.dtype)
+                    assert name == "empty" or (np.asarray(made) == wanted).all()
+    x = np.random.default_rng(5).random((6, 5))
+    for view in (lambda a: a, lambda a: a.T, lambda a: a[::-2], lambda a: a[1:1], lambda a: a[0, :1]):
+        for call in (
+            lambda m, a: a.copy(), lambda m, a: m.copy(a), lambda m, a: a.copy("F"), lambda m, a: a.mean(),
+            lambda m, a: a.mean(0), lambda m, a: m.mean(a, axis=-1, keepdims=True), lambda m, a: a.astype("f4"),
+            lambda m, a: a.astype(int), lambda m, a: a.astype("f4").mean(), lambda m, a: (a * 9).astype("i4").mean(),
+            lambda m, a: (a + 1j).astype("c8"), lambda m, a: a.astype("f8", copy=False),
+        ):  # fmt: skip
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")
+                found, wanted = call(tn, view(tn.array(x))), call(np, view(x))
+            assert (found.shape, found.dtype, type(found) is np.float64) == (
+                wanted.shape, wanted.dtype, type(wanted) is np.float64)  # fmt: skip
+            if wanted.ndim and min(wanted.shape) > 1:
+                assert found.strides == wanted.strides
+            np.testing.assert_allclose(np.asarray(found), wanted, rtol=1e-6)
+
+
+def test_copies_are_of_the_time_of_the_call():
+    a = tn.ones(4, "f4")
+    b, c = a.copy(), a.astype("f8")
+    a[...] = 5
+    assert list(np.asarray(b)) == [1, 1, 1, 1] and list(np.asarray(c)) == [1, 1, 1, 1] and b.base is None
+    a[0] = np.nan
+    with pytest.warns(RuntimeWarning, match="invalid value encountered in cast"):
+        a.astype(int)
