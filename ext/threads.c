@@ -39,12 +39,15 @@ static _Thread_local threads_about threads_now;
 
 /* ---- the configuration ------------------------------------------------------------------------------*/
 
+#define THREADS_ORDER "kernel[griddim, blockdim, stream, sharedmem, cluster]"
+
 static int threads_refuse_type(const char *what, PyObject *given)
 {
     PyObject *list = PySequence_Check(given) && !PyUnicode_Check(given) ? PySequence_List(given) : NULL;
     PyErr_Clear();
-    PyErr_Format(PyExc_TypeError, list ? "%s must be a sequence of integers, got %R" :
-                                         "%s must be a sequence of integers, got [%R]", what, list ? list : given);
+    PyErr_Format(PyExc_TypeError, list ? "%s must be a sequence of integers, got %R; the order is " THREADS_ORDER :
+                                         "%s must be a sequence of integers, got [%R]; the order is " THREADS_ORDER,
+                 what, list ? list : given);
     Py_XDECREF(list);
     return -1;
 }
@@ -608,8 +611,7 @@ static PyObject *threads_subscript(PyObject *kernel, PyObject *given)
     Py_ssize_t n = PyTuple_Check(given) ? PyTuple_GET_SIZE(given) : 0;
     bool has_both = n >= 2 && n <= 5 && PyTuple_GET_ITEM(given, 0) != Py_None && PyTuple_GET_ITEM(given, 1) != Py_None;
     if (!has_both) {
-        PyErr_Format(PyExc_ValueError, "must specify at %s of kernel %R, as kernel[griddim, blockdim, stream, "
-                                       "sharedmem, cluster]; got %R",
+        PyErr_Format(PyExc_ValueError, "must specify at %s of kernel %R, as " THREADS_ORDER "; got %R",
                      n > 5 ? "most the griddim, blockdim, stream, sharedmem and cluster"
                            : "least the griddim and blockdim", kernel, given);
         return NULL;

@@ -223,9 +223,16 @@ def tile_kernel(tile_size: tuple[int, ...] = (64, 64)) -> Callable[[Callable[...
 
     Raises
     ------
+    TypeError
+        Without parentheses: ``@tiles.tile_kernel`` instead of ``@tiles.tile_kernel()``.
     ValueError
         For another tile_size; when the function is called and stores nothing.
     """
+    if callable(tile_size):
+        raise TypeError(
+            f"tiles.tile_kernel: tile_size is the function {getattr(tile_size, '__name__', tile_size)!r}; write "
+            "@tiles.tile_kernel() above it, or a size as @tiles.tile_kernel(tile_size=(64, 64))"
+        )
     size = check.tile("tiles.tile_kernel", "tile_size", tile_size, 3 if len(tuple(tile_size)) == 3 else 2)
     rows, cols, depth = (*size, DEPTH)[:3]
 

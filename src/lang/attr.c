@@ -15,7 +15,7 @@ static const char *attr_class_name(const attr_names *names, uint32_t i)
 {
     const fr_dialect *dialect = names->f->dialect;
     const char *full = fr_string(names->f, names->f->pack.objects[names->v->as.object].x), *dot = strrchr(full, '.');
-    size_t n = dot ? strlen(dot + 1) : 0;
+    size_t n = dot && strcmp(full, dialect->module) != 0 ? strlen(dot + 1) : 0; /* the language itself is no class */
     for (uint32_t row = 0; n && row < dialect->n_ops; row++) {
         const char *op = dialect->ops[row].name;
         if (strncmp(op, dot + 1, n) == 0 && op[n] == '_' && i-- == 0)

@@ -161,8 +161,9 @@ ts_status fr_yield_stmt(fr *f, uint32_t node, const fr_block *rest, fr_flow *flo
     uint32_t value = ts_pack_node(&f->pack, ts_pack_node(&f->pack, node)->f[0])->f[0], n;
     fr_value v = fr_none();
     if (!entry)
-        return fr_error(f, node, TS_SYNTAX, "'yield' stands outside of a context manager\n"
-                        "  help: decorate the function with contextlib.contextmanager and call it in a 'with'");
+        return fr_error(f, node, TS_SYNTAX, "'yield' stands outside of a context manager; kernels and the functions "
+                        "that they call are no generators\n  help: write into an array or return a tuple, or decorate "
+                        "the function with contextlib.contextmanager and call it in a 'with'");
     if (value)
         TS_TRY(fr_expr(f, value, &v));
     const uint32_t *items = ts_pack_list(&f->pack, ts_pack_node(&f->pack, entry->node)->f[0], &n);

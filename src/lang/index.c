@@ -198,6 +198,9 @@ ts_status fr_index_tile(fr *f, const fr_value *tile, const fr_value *index, fr_v
         axes += items[i].kind != FR_NONE && items[i].kind != FR_ELLIPSIS;
         dots += items[i].kind == FR_ELLIPSIS;
     }
+    if (!shape.rank && axes)
+        return fr_error(f, 0, TS_TILETYPE, "%s has no items to index\n  help: a number is used as it is, x[i] reads an "
+                        "array", fr_say(f, tile));
     if (axes > shape.rank || dots > 1 || n > 2 * TS_MAX_RANK)
         return fr_error(f, 0, TS_TILETYPE, "%u axes are indexed in a tile of rank %u", axes, shape.rank);
     *out = *tile;

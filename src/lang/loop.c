@@ -768,6 +768,17 @@ static bool loop_runs(const fr *f, const loop_kind *k, const fr_value *v)
     return numbers && (v->n > MOST_UNROLLED || k->leaves_early || fr_contains(f, k->body, k->n_body, TS_AST_Continue));
 }
 
+static ts_status loop_refuse(fr *f, uint32_t node, const fr_value *v)
+{
+    bool is_number = v->kind == FR_TILE || v->kind == FR_NUMBER;
+    const char *help = is_number ? "\n  help: for i in range(n) counts to a number n" : "";
+    if (v->kind == FR_DICT)
+        help = "\n  help: d.keys(), d.values() and d.items() are tuples";
+    return fr_error(f, node, TS_SYNTAX, "a 'for' runs over range(...), %s, found %s%s",
+                    f->dialect->iterates_arrays ? "an array or a tuple" : "a tuple or ct.static_iter(...)",
+                    fr_say(f, v), help);
+}
+
 static ts_status loop_for(fr *f, const ts_node *n, loop_kind *k)
 {
     fr_value v;
@@ -779,10 +790,7 @@ static ts_status loop_for(fr *f, const ts_node *n, loop_kind *k)
     if (v.kind == FR_ITER || v.kind == FR_TUPLE)
         return loop_static(f, k, &v);
     if (v.kind != FR_RANGE)
-        return fr_error(
-            f, n->f[1], TS_SYNTAX,
-            "a 'for' runs over range(...), a tuple or ct.static_iter(...), found %s%s", fr_say(f, &v),
-            v.kind == FR_DICT ? "\n  help: d.keys(), d.values() and d.items() are tuples" : "");
+        return loop_refuse(f, n->f[1], &v);
     TS_TRY(loop_range(f, k, &v, n->f[1]));
     return loop_lower(f, k);
 }

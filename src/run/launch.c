@@ -188,18 +188,24 @@ static ts_status launch_check_tiles(const ts_kernel *kernel, const ts_launch_con
     return TS_OK;
 }
 
-/* Threads of the block of a kernel of threads: what every GPU takes, and what the kernel promised. */
+/* Threads of the block of a kernel of threads: what every GPU takes. */
+static ts_status launch_check_threads(const ts_kernel *kernel, const uint32_t *block, ts_error *err)
+{
+    if (block[0] > TS_BLOCK_THREADS || block[1] > TS_BLOCK_THREADS || block[2] > TS_BLOCK_THREADS_Z ||
+        block[0] * block[1] * block[2] > TS_BLOCK_THREADS)
+        return ts_fail(err, TS_VALUE, "kernel '%s': a block of (%u, %u, %u) threads; a block has at most %d in all and "
+                       "%d along z, use more blocks", kernel->name, block[0], block[1], block[2], TS_BLOCK_THREADS,
+                       TS_BLOCK_THREADS_Z);
+    return TS_OK;
+}
+
+/* The same: that there are some, and what the kernel promised. */
 static ts_status launch_check_block(const ts_kernel *kernel, const uint32_t *block, const ts_plan *plan, ts_error *err)
 {
     if (!block[0] || !block[1] || !block[2])
         return ts_fail(err, TS_VALUE, "kernel '%s' is written for threads, and a block of (%u, %u, %u) has none; give "
-                       "`block` of ts_launch_config_run, each axis at least 1", kernel->name, block[0], block[1],
+                       "`block` of ts_launch_config, each axis at least 1", kernel->name, block[0], block[1],
                        block[2]);
-    if (block[0] > TS_BLOCK_THREADS || block[1] > TS_BLOCK_THREADS || block[2] > TS_BLOCK_THREADS_Z ||
-        block[0] * block[1] * block[2] > TS_BLOCK_THREADS)
-        return ts_fail(err, TS_VALUE, "kernel '%s': a block of (%u, %u, %u) threads; a GPU takes at most %d in all and "
-                       "%d along z", kernel->name, block[0], block[1], block[2], TS_BLOCK_THREADS,
-                       TS_BLOCK_THREADS_Z);
     if (plan->threads && block[0] * block[1] * block[2] > plan->threads)
         return ts_fail(err, TS_VALUE, "kernel '%s' promises blocks of at most %u threads (num_warps=%u), but (%u, %u, "
                        "%u) are %u; launch smaller blocks, or promise more", kernel->name, plan->threads,
@@ -249,8 +255,8 @@ static ts_status launch_check_config(const ts_kernel *kernel, const ts_launch_co
     TS_TRY(launch_check_cluster(kernel, config, plan, err));
     if (plan->dynamic_shared && !config->shared_bytes)
         return ts_fail(err, TS_VALUE, "kernel '%s' uses dynamic shared memory, and its launch gives it 0 bytes; give "
-                       "kernel[blocks, threads, stream, shared_bytes] the bytes that it needs (shared_bytes of "
-                       "ts_launch_config_run)", kernel->name);
+                       "kernel[blocks, threads, stream, shared_bytes] the bytes that it needs (from C: `shared_bytes` "
+                       "of ts_launch_config)", kernel->name);
     memcpy(shape->block, config->block, sizeof shape->block);
     memcpy(shape->cluster, config->cluster, sizeof shape->cluster);
     shape->shared_bytes = config->shared_bytes;
@@ -270,6 +276,8 @@ static inline ts_status launch_run(const ts_stream *given, const int64_t grid[3]
     const ts_stream *stream = NULL;
     const kernel_entry *entry;
     TS_TRY(launch_check_grid(kernel, grid, config && config->block[0], err));
+    if (config)
+        TS_TRY(launch_check_threads(kernel, config->block, err));
     TS_TRY(ts__frame_fill(&frame, kernel, args, n, err));
     TS_TRY(ts__launch_device(&frame, given, &room, &stream, err));
     bool has_block = config && config->block[0], is_cpu = stream->device->target == TS_TARGET_CPU;

@@ -630,7 +630,7 @@ static void impossible_launches_of_threads_are_refused(void)
     } cases[] = {
         {{.grid = {1, 1, 1}}, "a block of (0, 0, 0) has none"},
         {{.grid = {1, 1, 1}, .block = {32, 0, 1}}, "a block of (32, 0, 1) has none"},
-        {{.grid = {1, 1, 1}, .block = {1025, 1, 1}}, "a GPU takes at most 1024 in all and 64 along z"},
+        {{.grid = {1, 1, 1}, .block = {1025, 1, 1}}, "a block has at most 1024 in all and 64 along z"},
         {{.grid = {1, 1, 1}, .block = {64, 32, 1}}, "a block of (64, 32, 1) threads"},
         {{.grid = {1, 1, 1}, .block = {1, 1, 65}}, "64 along z"},
         {{.grid = {1, 1, 1}, .block = {65536, 65536, 1}}, "at most 1024"},
@@ -658,7 +658,7 @@ static void impossible_launches_of_threads_are_refused(void)
     }
     ts_arg n = {.kind = TS_SPEC_SCALAR, .dtype = TS_DTYPE_int32, .value.bits = 7};
     CHECK_INT(ts_launch(ts_device_default_stream(device), INTS(1, 1, 1), kernel, &n, 1, 0, &err), TS_VALUE);
-    CHECK(strstr(err.text, "give `block` of ts_launch_config_run"));
+    CHECK(strstr(err.text, "give `block` of ts_launch_config"));
     CHECK_INT(mock->n_launches, 0);
     ts_kernel_release(kernel);
 }

@@ -92,6 +92,12 @@ def test_mistakes_are_named() -> None:
         tiles.tile_kernel()(lambda a, out: tiles.store(out, tiles.load(a) if tiles.load(a) else 1))(a, out)
     with pytest.raises(TypeError, match="does not support"):
         tiles.tile_kernel()(lambda a, out: tiles.store(out, tiles.load(a) * np.ones(4)))(a, out)
+    with pytest.raises(TypeError, match="tile_size is the function 'total'; write @tiles.tile_kernel"):
+
+        @tiles.tile_kernel
+        def total(a, out):
+            tiles.store(out, tiles.load(a))
+
     with pytest.raises(ValueError, match="tile_size"):
         tiles.tile_kernel(tile_size=(12, 16))
 

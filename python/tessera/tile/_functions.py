@@ -295,6 +295,7 @@ def topk(x: Any, k: Any, /, axis: Any = -1, *, largest: bool = True) -> Any:
     """
     rows, order, shape = _rows(x, axis)
     static_assert(1 <= k <= rows.shape[1], "topk(): k is from 1 to the extent of the axis")
+    static_assert(k & (k - 1) == 0, "topk(): k is a power of two, as extents of tiles are; take the next one")
     keys, places = _ordered(rows, largest)
     part, made = (rows.shape[0], k), (*shape[:-1], k)
     values = _values(extract(keys, (0, 0), part), x.dtype)

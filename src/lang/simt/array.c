@@ -589,8 +589,10 @@ ts_status fr_simt_set_item(fr *f, uint32_t node, const fr_value *of, const fr_va
     uint32_t n;
     ts_val address;
     if (of->kind != FR_ARRAY)
-        return fr_error(f, node, TS_TILETYPE, "%s takes no item assignment\n  help: only arrays can be changed; pass "
-                        "an array of one element for a number", fr_say(f, of));
+        return fr_error(f, node, TS_TILETYPE, "%s takes no item assignment\n  help: %s", fr_say(f, of),
+                        of->kind == FR_TUPLE ? "tuples, and arrays of the host that a kernel names, are constants; "
+                                               "pass the array as an argument"
+                                             : "only arrays can be changed; pass an array of one element for a number");
     const fr_array *a = of->as.array;
     const fr_field *field;
     TS_TRY(fr_simt_index_field(f, node, of, index, &field));

@@ -43,6 +43,7 @@ STATEMENTS = [
     ("y = {i for i in range(3)}", "'a set comprehension'", "cuda.local.array"),
     ("y = {1}", "'a set display'", "a tuple"),
     ("global y", "'global'", "return the value instead"),
+    ("yield x[0]", "kernels and the functions that they call are no generators", "write into an array"),
     ("raise ValueEror('a')", "name 'ValueEror' is not defined", "did you mean 'ValueError'?"),
     ("raise ValueEror", "name 'ValueEror' is not defined", "did you mean 'ValueError'?"),
 ]
@@ -71,6 +72,9 @@ VALUES = [
     ("i, j = cuda.grid(1)", "cannot unpack int64 scalar into 2 names", "cuda.grid(2) gives two"),
     ("i = cuda.grid(2)\nx[i] = 1", "2 indices for an array of 1 axis", "index each axis once"),
     ("i = cuda.grid(2)\nif i < x.size:\n    x[0] = 1", "cannot compare tuple", "take the items of the tuple"),
+    ("x[0] = cuda.grid(1)[0]", "int64 scalar has no items to index", "x[i] reads an array"),
+    ("C[0] = 1", "takes no item assignment", "of the host that a kernel names, are constants"),
+    ("for v in cuda.grid(1):\n    x[0] = v", "range(...), an array or a tuple, found int64 scalar", "for i in range(n)"),
     ("y = x + 1", "cannot add float64 array", "read and write their elements, x[i]"),
     ("for i in range(0, 10, 0):\n    x[0] = 1", "the step of range is 0; it must not be zero", "-1) down"),
     ("x[0] = HUGE[3]", "numpy.ndarray of 5000 numbers", "at most 4096", "pass the array as an argument"),
@@ -209,6 +213,8 @@ def test_launches_with_too_much_in_the_brackets() -> None:
         made("x[0] = 1")[1, 2, 3, 4, 5, 6]
     with pytest.raises(ValueError, match="must specify at least the griddim and blockdim"):
         made("x[0] = 1")[1]
+    with pytest.raises(TypeError, match="blockdim must be a sequence of integers, got .*; the order is kernel.griddim"):
+        made("x[0] = 1")[1, cuda.stream()]
 
 
 def test_devices_that_are_not_there() -> None:
@@ -290,6 +296,9 @@ def test_a_block_that_no_gpu_takes_is_what_the_driver_says() -> None:
     with pytest.raises(bindings.CUDAError, match="CUDA_ERROR_INVALID_VALUE") as raised:
         kernel[1, 1025]()
     assert isinstance(raised.value, ValueError) and "1024" in str(raised.value)
+    for block in ((2048, 1, 1), (64, 64, 1), (1, 1, 65)):
+        with pytest.raises(bindings.CUDAError, match=f"a block of \\({', '.join(map(str, block))}\\) threads"):
+            kernel[1, block]()
 
 
 def nothing_at_all() -> None:

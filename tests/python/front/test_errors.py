@@ -90,6 +90,16 @@ def function_of_numpy_alone(x, y):
     return np.fromiter(ct.load(x, 0, 16), np.float32)  # here
 
 
+@wrong("TILETYPE", "has no attribute 'softmax'", "ct.exp(x - ct.max(")
+def softmax_of_a_tile(x, y):
+    ct.store(y, 0, ct.softmax(ct.load(x, 0, 4)))  # here
+
+
+@wrong("TILETYPE", "int32 scalar has no items to index", "x[i] reads an array")
+def item_of_a_number(x, y):
+    ct.store(y, 0, ct.bid(0)[0])  # here
+
+
 @wrong("TILETYPE", "has no attribute 'laod'", "did you mean 'load'")
 def misspelt_operation(x, y):
     ct.store(y, 0, ct.laod(x, 0, 16))  # here

@@ -167,7 +167,11 @@ def test_mistakes_are_named():
     def bad_k(x):
         ct.topk(ct.load(x, (0,), (4,)), 8)
 
-    for kernel, text in ((bad_axis, "the axis is out of range"), (bad_k, "k is from 1 to the extent")):
+    def odd_k(x):
+        ct.topk(ct.load(x, (0,), (8,)), 5)
+
+    for kernel, text in ((bad_axis, "the axis is out of range"), (bad_k, "k is from 1 to the extent"),
+                         (odd_k, "k is a power of two")):  # fmt: skip
         with pytest.raises(LowerError, match=text):
             lower(kernel, array_spec())
 
