@@ -86,7 +86,8 @@ def test_what_waits_is_computed_first():
 
 
 INTO = {
-    "number": lambda m, x, y: x.__iadd__(2), "array": lambda m, x, y: x.__imul__(y), "itself": lambda m, x, y: x.__isub__(x),
+    "number": lambda m, x, y: x.__iadd__(2), "array": lambda m, x, y: x.__imul__(y),
+    "itself": lambda m, x, y: x.__isub__(x),
     "pole": lambda m, x, y: m.divide(x, y - y, out=x), "far": lambda m, x, y: m.multiply(x, 1e30, out=y),
     "other": lambda m, x, y: m.add(x, x, out=y), "shifted": lambda m, x, y: m.add(x[1:], x[:-1], out=x[1:]),
     "part": lambda m, x, y: x.__setitem__(slice(2, 5), 7), "all": lambda m, x, y: y.__setitem__(..., x),
