@@ -244,23 +244,48 @@ static PyObject *numeric_element(core_state *state, const void *data, ts_dtype d
     return scalar;
 }
 
-PyObject *numeric_scalar(core_state *state, ts_nd *nd)
+PyObject *numeric_scalar(core_state *state, ts_nd *nd, int64_t offset)
 {
     ts_error err;
     char room[16];
+    ts_dtype dtype = (ts_dtype)nd->dtype;
+    PyTypeObject *type = (PyTypeObject *)state->numeric->scalar_types[dtype];
     NUMERIC_BEGIN(state);
-    ts_status status = ts_nd_read(nd, room, &err);
+    ts_status status = ts_nd_read(nd, offset, room, &err);
     NUMERIC_END(state);
     if (status != TS_OK)
         return core_raise(state, &err);
-    return numeric_element(state, room, (ts_dtype)nd->dtype);
+    if (!(state->numeric->plain_scalars >> dtype & 1))
+        return numeric_element(state, room, dtype);
+    PyObject *scalar = type->tp_alloc(type, 0);
+    if (scalar)
+        memcpy((char *)scalar + sizeof(PyObject), room, ts_dtype_bytes(dtype));
+    return scalar;
+}
+
+/* Whether NumPy's scalar of a dtype is an object with the element behind its header, as the structures of NumPy's
+ * arrayscalars.h are: one that was made of known bytes says so. */
+static bool numeric_is_plain(core_state *state, ts_dtype dtype)
+{
+    char bytes[16];
+    PyTypeObject *type = (PyTypeObject *)state->numeric->scalar_types[dtype];
+    Py_ssize_t n = (Py_ssize_t)ts_dtype_bytes(dtype);
+    for (int i = 0; i < 16; i++)
+        bytes[i] = (char)(0x41 + i); /* a number of every dtype */
+    if (ts_dtype_get(dtype)->kind == 'b' || type->tp_itemsize || type->tp_basicsize < (Py_ssize_t)sizeof(PyObject) + n)
+        return false;
+    PyObject *made = numeric_element(state, bytes, dtype);
+    bool plain = made && Py_TYPE(made) == type && memcmp((char *)made + sizeof(PyObject), bytes, (size_t)n) == 0;
+    Py_XDECREF(made);
+    PyErr_Clear();
+    return plain;
 }
 
 PyObject *numeric_result(core_state *state, ts_nd *nd)
 {
     if (nd->rank)
         return numeric_wrap(state, nd, NULL);
-    PyObject *scalar = numeric_scalar(state, nd);
+    PyObject *scalar = numeric_scalar(state, nd, 0);
     NUMERIC_BEGIN(state);
     ts_nd_release(nd);
     NUMERIC_END(state);
@@ -270,7 +295,7 @@ PyObject *numeric_result(core_state *state, ts_nd *nd)
 static PyObject *numeric_item(PyObject *self, PyObject *unused)
 {
     (void)unused;
-    return numeric_scalar(STATE(self), ND(self));
+    return numeric_scalar(STATE(self), ND(self), 0);
 }
 
 /* ---- attributes ---------------------------------------------------------------------------------- */
@@ -573,7 +598,7 @@ static int numeric_true(PyObject *self)
                                           "check that an array is not empty.");
         return -1;
     }
-    PyObject *scalar = numeric_scalar(STATE(self), ND(self));
+    PyObject *scalar = numeric_scalar(STATE(self), ND(self), 0);
     int truth = scalar ? PyObject_IsTrue(scalar) : -1;
     Py_XDECREF(scalar);
     return truth;
@@ -724,6 +749,9 @@ static PyObject *numeric_setup(PyObject *module, PyObject *args)
         PyObject *hook = PyDict_GetItemString(hooks, fields[i].name);
         Py_XSETREF(*fields[i].field, Py_XNewRef(hook));
     }
+    for (int d = 1; d < TS_DTYPE_COUNT; d++)
+        if (n->scalar_types[d] && PyType_Check(n->scalar_types[d]) && numeric_is_plain(state, (ts_dtype)d))
+            n->plain_scalars |= (uint64_t)1 << d;
     Py_RETURN_NONE;
 }
 

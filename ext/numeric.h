@@ -26,6 +26,7 @@ typedef struct numeric_state {
     PyObject *report;                     /* function: name and faults of a call -> warnings, exceptions */
     PyObject *integer_type;               /* numpy.integer */
     PyObject *scalar, *get_item, *set_item, *matmul, *power; /* power is the last */
+    uint64_t plain_scalars; /* bits of dtypes: scalars whose element lies behind the object's header */
     core_mutex lock;
 } numeric_state;
 
@@ -51,8 +52,8 @@ static inline bool numeric_is_array(core_state *state, PyObject *object)
 
 /* numeric.c */
 PyObject *numeric_wrap(core_state *state, ts_nd *nd, PyObject *base); /* takes the reference; borrows base */
-/* The element of an array of no axes, or at an address, as NumPy's scalar. */
-PyObject *numeric_scalar(core_state *state, ts_nd *nd);
+/* The element `offset` bytes behind the first one, as NumPy's scalar. */
+PyObject *numeric_scalar(core_state *state, ts_nd *nd, int64_t offset);
 /* What a call gives: an array, or the scalar of a result without axes. Takes the reference. */
 PyObject *numeric_result(core_state *state, ts_nd *nd);
 int numeric_dtype_of(core_state *state, PyObject *object, ts_dtype *out); /* dtype, type or name; 0, or -1 */

@@ -168,11 +168,32 @@ static PyObject *index_masked(core_state *state, ts_nd *a, ts_nd *mask)
     return status == TS_OK ? numeric_wrap(state, result, NULL) : core_raise(state, &err);
 }
 
+/* Where the element lies that ints of Python itself name, bytes; false: it is another kind of key, or out of range. */
+static bool index_picks(const ts_nd *a, PyObject *key, int64_t *offset)
+{
+    PyObject *const *items = PyTuple_CheckExact(key) ? &PyTuple_GET_ITEM(key, 0) : &key;
+    Py_ssize_t n = PyTuple_CheckExact(key) ? PyTuple_GET_SIZE(key) : 1;
+    *offset = 0;
+    for (Py_ssize_t d = 0; d < n && n == a->rank; d++) {
+        int overflow = 0;
+        int64_t extent = ts_nd_shape(a)[d], i = -extent - 1;
+        if (PyLong_CheckExact(items[d]))
+            i = PyLong_AsLongLongAndOverflow(items[d], &overflow);
+        if (overflow || i < -extent || i >= extent)
+            return false;
+        *offset += (i < 0 ? i + extent : i) * ts_nd_strides(a)[d];
+    }
+    return n == a->rank;
+}
+
 PyObject *numeric_subscript(PyObject *self, PyObject *key)
 {
     core_state *state = ((numeric_array *)self)->state;
     bool picks;
     int got;
+    int64_t offset;
+    if (index_picks(ND(self), key, &offset))
+        return numeric_scalar(state, ND(self), offset);
     if (index_is_mask(state, ND(self), key))
         return index_masked(state, ND(self), ND(key));
     ts_nd *view = index_view_of(state, self, key, &got, &picks);
@@ -182,7 +203,7 @@ PyObject *numeric_subscript(PyObject *self, PyObject *key)
         PyObject *base = ((numeric_array *)self)->base;
         return numeric_wrap(state, view, base ? base : self);
     }
-    PyObject *scalar = numeric_scalar(state, view);
+    PyObject *scalar = numeric_scalar(state, view, 0);
     index_drop(state, view);
     return scalar;
 }

@@ -143,8 +143,9 @@ TS_API void ts_nd_release(ts_nd *a);
 TS_API TS_CHECKED ts_status ts_nd_memory(ts_nd *a, bool lasting, void **data, ts_buffer **buffer, ts_error *err);
 /* Computes all that waits, in few kernels; the device may still be at work when it returns. */
 TS_API TS_CHECKED ts_status ts_nd_flush(ts_nd_graph *graph, ts_error *err);
-/* Computes what the array waits for and copies element [0, ...] to host memory at `out`. */
-TS_API TS_CHECKED ts_status ts_nd_read(ts_nd *a, void *out, ts_error *err);
+/* Computes what the array waits for and copies the element `offset` bytes behind element [0, ...], which must be one of
+ * the array's, to host memory at `out`. */
+TS_API TS_CHECKED ts_status ts_nd_read(ts_nd *a, int64_t offset, void *out, ts_error *err);
 /* The elements as a new array of another graph, in memory of its device; the axes lie in the same order. The same graph
  * gives a copy. Owns: *out, a new reference. Errors: as launches, TS_NOMEM. */
 TS_API TS_CHECKED ts_status ts_nd_to(ts_nd *a, ts_nd_graph *graph, ts_nd **out, ts_error *err);

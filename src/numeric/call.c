@@ -466,7 +466,7 @@ static ts_status call_check_power(const call_of *c, ts_error *err)
         ts_nd *found;
         int8_t bytes[16] = {0}; /* little endian: the last one has the sign */
         TS_TRY(ts_nd_reduce(c->graph, &least, &found, err));
-        ts_status status = ts_nd_read(found, bytes, err);
+        ts_status status = ts_nd_read(found, 0, bytes, err);
         negative = bytes[ts_dtype_bytes((ts_dtype)found->dtype) - 1] < 0;
         ts_nd_release(found);
         TS_TRY(status);

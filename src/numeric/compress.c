@@ -229,7 +229,7 @@ static ts_status compress_length(ts_nd *counts, ts_nd **sums, int64_t *n, ts_err
     ts_nd *last;
     TS_TRY(ts_nd_accumulate(counts->graph, &running, sums, err));
     TS_TRY(ts_nd_view(*sums, 8 * (counts->count - 1), TS_DTYPE_int64, 0, NULL, NULL, 0, &last, err));
-    ts_status status = ts_nd_read(last, n, err);
+    ts_status status = ts_nd_read(last, 0, n, err);
     ts_nd_release(last);
     return status;
 }

@@ -71,18 +71,18 @@ ts_status ts_nd_to(ts_nd *a, ts_nd_graph *graph, ts_nd **out, ts_error *err)
     return status;
 }
 
-ts_status ts_nd_read(ts_nd *a, void *out, ts_error *err)
+ts_status ts_nd_read(ts_nd *a, int64_t offset, void *out, ts_error *err)
 {
     void *data;
     ts_buffer *buffer;
     ts_array *array;
     TS_TRY(ts_nd_memory(a, false, &data, &buffer, err));
     if (move_is_host(a->graph)) {
-        memcpy(out, data, ts_dtype_bytes((ts_dtype)a->dtype));
+        memcpy(out, (char *)data + offset, ts_dtype_bytes((ts_dtype)a->dtype));
         return TS_OK;
     }
-    uint64_t offset = (uint64_t)((char *)data - (char *)ts_buffer_data(buffer));
-    TS_TRY(ts_array_of(buffer, offset, (ts_dtype)a->dtype, 0, NULL, NULL, &array, err));
+    uint64_t place = (uint64_t)((char *)data + offset - (char *)ts_buffer_data(buffer));
+    TS_TRY(ts_array_of(buffer, place, (ts_dtype)a->dtype, 0, NULL, NULL, &array, err));
     ts_status status = ts_array_to_host(array, NULL, out, NULL, err);
     ts_array_release(array);
     return status;

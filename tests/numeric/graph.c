@@ -136,7 +136,7 @@ static void arrays_move_between_graphs(void)
     call = (ts_nd_call){.fn = TS_ND_add, .in = {{.array = moved}, {.kind = 'f', .dtype = TS_DTYPE_float64, .f = 0.5}}};
     CHECK_OK(ts_nd_run(there, &call, &sum, &err)); /* a number with a dtype counts as an array */
     CHECK_INT(sum->dtype, TS_DTYPE_float64);
-    CHECK_OK(ts_nd_read(moved, &first, &err));
+    CHECK_OK(ts_nd_read(moved, 0, &first, &err));
     CHECK(first == 3);
     ts_nd_release(x), ts_nd_release(y), ts_nd_release(view);
     ts_nd_graph_destroy(here);

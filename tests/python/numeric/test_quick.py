@@ -167,3 +167,19 @@ def test_copies_are_of_the_time_of_the_call():
     a[0] = np.nan
     with pytest.warns(RuntimeWarning, match="invalid value encountered in cast"):
         a.astype(int)
+
+
+@pytest.mark.parametrize("dtype", ["?", "i1", "u2", "i4", "u8", "f2", "f4", "f8", "c8", "c16", "bfloat16"])
+def test_elements_are_numpys_scalars(dtype):
+    if dtype == "bfloat16":
+        dtype = pytest.importorskip("ml_dtypes").bfloat16
+    x = np.array([[1, 0, 3], [2, 5, 7]]).astype(dtype)
+    a = tn.array([[1, 0, 3], [2, 5, 7]]).astype(dtype)
+    for key in [(0, 0), (1, -1), (-2, 2), (np.int64(1), 0)]:
+        found, wanted = a[key], x[key]
+        assert type(found) is type(wanted) and found == wanted and repr(found) == repr(wanted)
+        assert hash(found) == hash(wanted) and (found + found).tobytes() == (wanted + wanted).tobytes()
+    for key in [(2, 0), (0, -4), (0, 0, 0), (2**70, 0), (0.5, 0), ("a", 0)]:
+        with pytest.raises(IndexError):
+            a[key]
+    assert a[True, 1, 1].shape == x[True, 1, 1].shape and a[1].shape == (3,)
