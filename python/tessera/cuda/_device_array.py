@@ -8,6 +8,7 @@ it is the array itself; on a GPU it is never read, only indexed for where its el
 from __future__ import annotations
 
 import functools
+import operator
 from collections.abc import Iterator
 from typing import Any
 
@@ -71,11 +72,12 @@ def _wait_for_default() -> None:
 
 
 def _prepared_shape(shape: Any) -> tuple[int, ...]:
-    import operator
-
-    given = shape if isinstance(shape, (tuple, list, numpy.ndarray)) and numpy.ndim(shape) else (shape,)
+    if type(shape) is int:
+        return (shape,)
+    is_many = type(shape) is tuple or (isinstance(shape, (list, tuple, numpy.ndarray)) and numpy.ndim(shape))
+    given = shape if is_many else (shape,)
     try:
-        return tuple(operator.index(extent) for extent in given)
+        return tuple(map(operator.index, given))
     except TypeError:
         raise TypeError(f"a shape is an int or a sequence of ints, not {shape!r}") from None
 

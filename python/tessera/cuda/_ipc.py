@@ -15,6 +15,7 @@ from ..core._errors import cpu_cannot
 from ..core._place import CUDA, in_context
 from ._device_array import DeviceNDArray, _prepared_shape, row_major
 from ._managers import IpcHandle
+from ._pieces import pieces
 
 __all__ = ["IpcArrayHandle", "closed", "handle_of", "handle_of_memory", "open_ipc_array", "opened"]
 
@@ -44,6 +45,7 @@ def handle_of_memory(address: int, size: int) -> IpcHandle:
             f"other processes cannot open the memory at {address:#x} ({status.name}): it is part of a pool or of no "
             "GPU; copy it into an array of cuda.to_device() or cuda.device_array()"
         )
+    pieces.tell(int(base))
     return IpcHandle(None, bytes(memoryview(found)), size, None, address - int(base))
 
 

@@ -3,22 +3,24 @@
 when it goes back.
 
 Arrays that a user makes on a GPU are allocated by the driver one by one, as numba's are, because any of them may be
-asked for what another process opens it with (``get_ipc_handle``): pools do not share single pieces so. Copies for
-launches, results of ufuncs and what algorithms keep come out of Tessera's pool."""
+asked for what another process opens it with (``get_ipc_handle``): pools do not share single pieces so. _pieces.py keeps
+those that nobody uses any more. Copies for launches, results of ufuncs and what algorithms keep come out of Tessera's
+pool."""
 
 from __future__ import annotations
 
 import contextlib
 import ctypes
+import functools
+import sys
 import weakref
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 from .. import _core
-from ..bindings._errors import CUDAError
 from ..core._place import CUDA, in_context
 from . import config
-from ._errors import CudaDriverError, CudaSupportError
+from ._errors import CudaSupportError
 
 __all__ = ["Deallocations", "Memory", "allocate", "deallocations", "defer_cleanup", "of_address"]
 
@@ -27,11 +29,6 @@ DISABLED = (
     "CUDA is disabled due to setting NUMBA_DISABLE_CUDA=1 in the environment, or cuda.config.DISABLE_CUDA; without it "
     "the GPU is used"
 )
-FORKED = (
-    "CUDA initialized before forking: the NVIDIA driver does not work in the child of a process that has used it; "
-    "start processes by spawn"
-)
-
 
 class Deallocations:
     """Memory that nobody uses any more and that was not given back yet: ten pieces at most, or a part of the device."""
@@ -51,14 +48,19 @@ class Deallocations:
         """Takes memory that nobody uses any more."""
         self._pending.append(memory)
         self._size += size
-        if len(self._pending) > config.CUDA_DEALLOCS_COUNT or self._size > self._max_pending_bytes:
-            self.clear()
+        too_much = len(self._pending) > config.CUDA_DEALLOCS_COUNT or self._size > self._max_pending_bytes
+        if too_much and not self._deferred:
+            self._release()
 
     def clear(self) -> None:
-        """Gives everything back, unless that is put off."""
+        """Gives everything back, unless that is put off; on a GPU to its driver."""
         if not self._deferred:
-            pending, self._pending, self._size = self._pending, [], 0
-            del pending
+            self._release()
+            flush_pieces()
+
+    def _release(self) -> None:
+        pending, self._pending, self._size = self._pending, [], 0
+        del pending
 
     @contextlib.contextmanager
     def disable(self) -> Iterator[None]:
@@ -78,19 +80,33 @@ class Deallocations:
 deallocations = Deallocations()
 
 
-def total_bytes() -> int:
-    """Bytes of memory of the current device."""
+def flush_pieces() -> None:
+    """Gives back to the driver what is kept for further arrays."""
+    found = sys.modules.get(f"{__package__}._pieces")
+    if found is not None:
+        found.pieces.flush()
+
+
+@functools.cache
+def _total_of(number: int) -> int:
     return memory_info()[1]
 
 
+def total_bytes() -> int:
+    """Bytes of memory of the current device."""
+    return _total_of(_core._current_device())
+
+
 def memory_info() -> tuple[int, int]:
-    """(free, total) bytes of the current device."""
+    """(free, total) bytes of the current device; what is kept for further arrays is free."""
     number = _core._current_device()
     if number >= CUDA:
         from ..bindings import driver
+        from ._pieces import pieces
+
         with in_context(number & 255):
             free, total = driver.checked.cuMemGetInfo()
-        return int(free), int(total)
+        return min(int(free) + pieces.bytes(number & 255), int(total)), int(total)
     import os
 
     page = os.sysconf("SC_PAGE_SIZE")
@@ -111,10 +127,13 @@ class Memory:
     def __init__(self, array: Any, size: int, owner: Any = None, counted: bool = False) -> None:
         self.array, self.size, self.owner = array, size, owner
         self._of: Memory | None = None
-        self._views: weakref.WeakSet[Memory] = weakref.WeakSet()
+        self._views: weakref.WeakSet[Memory] | None = None
+        self._counted = counted
         self.address = array.ptr if owner is None else owner_address(owner, array)
-        if counted:
-            weakref.finalize(self, deallocations.add, array, size).atexit = False
+
+    def __del__(self, gone: Deallocations = deallocations, ends: Callable[[], bool] = sys.is_finalizing) -> None:
+        if self._counted and not ends():
+            gone.add(self.array, self.size)
 
     @property
     def device_ctypes_pointer(self) -> ctypes.c_size_t:
@@ -142,14 +161,16 @@ class Memory:
         if not 0 <= start <= stop <= self.size:
             raise RuntimeError(f"size cannot be negative: bytes {start} to {stop} of {self.size}")
         made = Memory(self.array[start:stop], stop - start)
-        made._of = made.owner = self if self._of is None else self._of
-        made._of._views.add(made)
+        whole = made._of = made.owner = self if self._of is None else self._of
+        if whole._views is None:
+            whole._views = weakref.WeakSet()
+        whole._views.add(made)
         return made
 
     @property
     def refct(self) -> int:
         """How many use the memory: this and its views."""
-        return 1 + len(self._views)
+        return 1 + len(self._views or ())
 
     def __int__(self) -> int:
         return int(self.address)
@@ -195,53 +216,11 @@ def _pooled(nbytes: int) -> Any:
     return _core.empty(max(nbytes, 1), "uint8", device_text())
 
 
-class _Allocated:
-    """Memory of a GPU that the driver hands out by itself, outside of pools: other processes can open it."""
-
-    def __init__(self, nbytes: int, ordinal: int) -> None:
-        from ..bindings import driver
-
-        status, *_ = driver.cuInit(0)
-        if status == driver.CUresult.CUDA_ERROR_NOT_INITIALIZED:
-            raise CudaDriverError(FORKED)
-        with in_context(ordinal):
-            status, address = driver.cuMemAlloc(nbytes)
-        if status == driver.CUresult.CUDA_ERROR_OUT_OF_MEMORY:
-            raise MemoryError(f"the GPU has no room for {nbytes} bytes")
-        if status:
-            raise CUDAError("cuMemAlloc", status, f"{nbytes} bytes")
-        self.address = int(address)
-        weakref.finalize(self, _freed, self.address, ordinal, _token(ordinal)).atexit = False
-
-
-_tokens: dict[int, Any] = {}
-
-
-def _token(ordinal: int) -> Any:
-    """An array of the GPU that a reset makes invalid."""
-    if ordinal not in _tokens or _is_lost(_tokens[ordinal]):
-        _tokens[ordinal] = _core.empty(1, "uint8", f"cuda:{ordinal}")
-    return _tokens[ordinal]
-
-
-def _is_lost(array: Any) -> bool:
-    try:
-        return not array.ptr
-    except BufferError:
-        return True
-
-
-def _freed(address: int, ordinal: int, token: Any) -> None:
-    from ..bindings import driver
-
-    if not _is_lost(token):  # a reset has freed it, and the address may be another's since
-        with contextlib.suppress(CUDAError), in_context(ordinal):
-            driver.cuMemFree(address)
-
-
 def _shareable(nbytes: int) -> Any:
+    from ._pieces import Piece
+
     ordinal = _core._current_device() & 255
-    owner = _Allocated(nbytes, ordinal)
+    owner = Piece(nbytes, ordinal)
     return _array_at(owner.address, nbytes, owner, ordinal)
 
 
