@@ -516,36 +516,45 @@ static void teams_of_blocks_make_a_part_each(void)
     }
 }
 
-/* C = A B (B transposed) but for zeros beyond a row or column, which iota numbers along axis `masked`. */
+/* C = A B (B transposed) but for zeros beyond a row (0) or column (1) or below the diagonal (2), by iota. */
 static void masked_text(const shape *s, int masked, char *text, size_t size)
 {
-    static char plain[8192], before[512];
-    const char *axis = masked ? "" : "x1";
+    static char plain[8192], before[1024];
+    int rows = masked == 1 ? 1 : s->bm, columns = masked == 0 ? 1 : s->bn, count = masked == 1 ? s->bn : s->bm;
     persistent_text(s, "bf16", plain, sizeof plain);
-    int count = masked ? s->bn : s->bm;
-    snprintf(before, sizeof before,
-             "    %%80 = iota : tile<%dxi32>\n    %%81 = reshape %%80 : tile<%s%d%sxi32>\n"
-             "    %%82 = broadcast %%81 : tile<%dx%dxi32>\n    %%83 = constant %d : tile<%dx%dxi32>\n"
-             "    %%84 = cmpi lt %%82, %%83 : tile<%dx%dxi1>\n    %%85 = select %%84, %%51, %%23 : tile<%dx%dxf32>\n",
-             count, masked ? "1x" : "", count, axis, s->bm, s->bn, count - 3, s->bm, s->bn, s->bm, s->bn, s->bm, s->bn);
+    int n = snprintf(before, sizeof before, "    %%80 = iota : tile<%dxi32>\n", count);
+    if (masked == 2) /* one iota for both axes */
+        n += snprintf(before + n, sizeof before - (size_t)n,
+                      "    %%81 = reshape %%80 : tile<%dx1xi32>\n    %%86 = reshape %%80 : tile<1x%dxi32>\n"
+                      "    %%83 = broadcast %%86 : tile<%dx%dxi32>\n", rows, columns, s->bm, s->bn);
+    else
+        n += snprintf(before + n, sizeof before - (size_t)n,
+                      "    %%81 = reshape %%80 : tile<%dx%dxi32>\n    %%83 = constant %d : tile<%dx%dxi32>\n", rows,
+                      columns, count - 3, s->bm, s->bn);
+    snprintf(before + n, sizeof before - (size_t)n,
+             "    %%82 = broadcast %%81 : tile<%dx%dxi32>\n    %%84 = cmpi lt %%82, %%83 : tile<%dx%dxi1>\n"
+             "    %%85 = select %%84, %%51, %%23 : tile<%dx%dxf32>\n", s->bm, s->bn, s->bm, s->bn, s->bm, s->bn);
     char *at = strstr(plain, "    %52 = "), *read = strstr(plain, "%53 = ftof %51");
     CHECK(at && read);
     memcpy(read, "%53 = ftof %85", strlen("%53 = ftof %85"));
     snprintf(text, size, "%.*s%s%s", (int)(at - plain), plain, before, at);
 }
 
-/* What numbers elements along the axis that is parted stays whole, and so does the function. */
-static void teams_leave_what_numbers_their_axis(void)
+/* What numbers elements is parted where its reader is, along either axis and along both. */
+static void teams_number_their_parts(void)
 {
     static const shape shapes[] = {
         {.bm = 256, .bn = 128, .bk = 64, .m = 264, .n = 264, .k = 136, .ctas = 2}, /* rows */
         {.bm = 128, .bn = 256, .bk = 64, .m = 136, .n = 264, .k = 72, .ctas = 4},  /* columns */
     };
+    static const shape square = {.bm = 256, .bn = 256, .bk = 64, .m = 264, .n = 264, .k = 72, .ctas = 2};
     static char text[8192];
     for (size_t i = 0; i < 2 * TS_COUNT(shapes); i++) {
         masked_text(&shapes[i / 2], i % 2, text, sizeof text);
-        team_agrees(&shapes[i / 2], text, i / 2 != i % 2);
+        team_agrees(&shapes[i / 2], text, true);
     }
+    masked_text(&square, 2, text, sizeof text);
+    team_agrees(&square, text, true);
 }
 
 static void tile_of_two_products_is_loaded_once(void)
@@ -858,7 +867,7 @@ int main(void)
     loops_one_after_the_other_share_a_ring_and_turns();
     stores_inside_loops_leave_by_tma();
     teams_of_blocks_make_a_part_each();
-    teams_leave_what_numbers_their_axis();
+    teams_number_their_parts();
     tile_of_two_products_is_loaded_once();
     bf16_results_leave_by_stmatrix_and_tma();
     attention_overlaps_its_two_products();

@@ -15,9 +15,10 @@
  * less. Each element's sum stays what it was.
  *
  * Which tiles are parted, and along which axis, spreads from the products through elementwise work, reshapes and values
- * that loops carry, up to loads and stores. The function is left as it is where anything else reads a part, where
- * something may be done once only, and where a loop at its top shares its steps better (split_k.c): tiles must lie in a
- * loop over tiles, or have more sums than a block has registers for. Cost: a few passes.
+ * that loops carry, up to loads and stores. Constants and numbers (iota) are made anew for each reader of a part. The
+ * function is left as it is where anything else reads a part, where something may be done once only, and where a loop
+ * at its top shares its steps better (split_k.c): tiles must lie in a loop over tiles, or have more sums than a block
+ * has registers for. Cost: a few passes.
  */
 #include "gpu/plan/team.h"
 #include "gpu/plan/part.h"
@@ -32,7 +33,7 @@ typedef struct team_job {
     const ts_fn *fn;
     const ts_shape *shape;
     ts_builder b;
-    ts_val *map, *whole; /* [value] in the new function; of constants, as they are there */
+    ts_val *map, *whole; /* [value] in the new function; of constants and numbers, all of them */
     uint8_t *axis;  /* [value] 1 + the axis that is parted; 0 = it stays whole */
     uint32_t n;     /* blocks */
     uint32_t back;  /* of products: 1 the last axis, 2 the one before */
@@ -107,10 +108,16 @@ static bool team_choose(team_job *job)
 
 /* ---- what is parted ----------------------------------------------------------------------------------------- */
 
+/* Each reader has a part or the whole of it, as it wants. */
+static bool team_is_free(const ts_fn *fn, ts_val v)
+{
+    return ts__part_is_splat(fn, v) || ts_at(fn, v)->op == TS_OP_iota;
+}
+
 static void team_set(team_job *job, ts_val v, uint32_t axis)
 {
     ts_type type = ts_type_of(job->fn, v);
-    if (ts__part_is_splat(job->fn, v) || job->axis[v] == axis + 1)
+    if (team_is_free(job->fn, v) || job->axis[v] == axis + 1)
         return;
     bool fits = axis != TS_NO && !job->axis[v] && team_is_tile(job, v) && axis < ts_type_rank(job->fn->module, type) &&
                 ts_type_dims(job->fn->module, type)[axis] % job->n == 0;
@@ -215,7 +222,7 @@ static void team_access(team_job *job, ts_val v)
         job->failed = job->failed || !team_index(job, v, tile);
 }
 
-/* What knows no parts, as iota, which has no operands either. */
+/* What knows no parts. */
 static void team_whole(team_job *job, ts_val v)
 {
     const ts_inst *inst = ts_at(job->fn, v);
@@ -303,23 +310,45 @@ static uint32_t team_wanted(const team_job *job, ts_val v, uint32_t i)
     return team_moves(inst) ? team_axis_before(job, v, job->axis[v] - 1u) : job->axis[as] - 1u;
 }
 
-/* Copies `v`, with parts of constants where it reads those. */
+/* This block's part of the numbers 0, 1, .. of `x`, which a copy of it begins with. */
+static void team_renumber(team_job *job, ts_val x)
+{
+    ts_builder *b = &job->b;
+    if (ts__module_failed(job->fn->module))
+        return;
+    ts_type type = ts_type_of(b->fn, job->map[x]), elem = ts_type_elem(job->fn->module, type);
+    const int64_t one = 1;
+    ts_val first = ts_op2(b, TS_OP_muli, job->rank, ts_int(b, TS_T_i32, ts_type_count(job->fn->module, type)), 0);
+    if (elem != TS_T_i32)
+        first = ts_cast(b, ts_type_bits(job->fn->module, elem) > 32 ? TS_OP_exti : TS_OP_trunci, first, elem, 0);
+    first = ts_broadcast(b, ts_reshape(b, first, ts_type_tile(job->fn->module, elem, 1, &one)), type);
+    job->map[x] = ts_op2(b, TS_OP_addi, job->map[x], first, 0);
+}
+
+/* The part of constant or iota `x` that a reader wants. */
+static void team_copy_free(team_job *job, ts_val x, uint32_t axis)
+{
+    ts__copy(&job->b, job->fn, x, job->map);
+    team_retype(job, x, axis);
+    if (ts_at(job->fn, x)->op == TS_OP_iota)
+        team_renumber(job, x);
+}
+
+/* Copies `v`, with parts of what is free where it reads those. */
 static void team_copy(team_job *job, ts_val v)
 {
     const ts_fn *fn = job->fn;
     for (uint32_t i = 0; i < ts_at(fn, v)->n_opnd && ts_at(fn, v)->op != TS_OP_constant; i++) {
         ts_val x = ts_opnd(fn, v, i);
-        uint32_t axis = ts__part_is_splat(fn, x) && team_is_tile(job, x) ? team_wanted(job, v, i) : TS_NO;
-        if (axis == TS_NO)
-            continue;
-        ts__copy(&job->b, fn, x, job->map);
-        team_retype(job, x, axis);
+        uint32_t axis = team_is_free(fn, x) && team_is_tile(job, x) ? team_wanted(job, v, i) : TS_NO;
+        if (axis != TS_NO)
+            team_copy_free(job, x, axis);
     }
     ts__copy(&job->b, fn, v, job->map);
     for (uint32_t i = 0; i < ts_at(fn, v)->n_opnd && ts_at(fn, v)->op != TS_OP_constant; i++)
-        if (ts__part_is_splat(fn, ts_opnd(fn, v, i)))
+        if (team_is_free(fn, ts_opnd(fn, v, i)))
             job->map[ts_opnd(fn, v, i)] = job->whole[ts_opnd(fn, v, i)];
-    if (ts__part_is_splat(fn, v))
+    if (team_is_free(fn, v))
         job->whole[v] = job->map[v];
 }
 
