@@ -116,6 +116,8 @@ static ts_status call_dtypes(call_of *c, ts_error *err)
 
 ts_status ts_nd_broadcast(uint32_t *rank, int64_t *shape, uint32_t other_rank, const int64_t *other, ts_error *err)
 {
+    TS_NEED(err, rank, shape);
+    TS_NEED_N(err, other, other_rank);
     uint32_t n = TS_MAX(*rank, other_rank), up = n - *rank;
     for (uint32_t i = *rank; i-- > 0 && up;)
         shape[i + up] = shape[i];
@@ -589,8 +591,10 @@ static ts_status call_run(ts_nd_graph *graph, const ts_nd_call *call, uint64_t k
 ts_status ts_nd_run(ts_nd_graph *graph, const ts_nd_call *call, ts_nd **result, ts_error *err)
 {
     const ts_nd *like;
-    uint64_t key = ts__nd_quick_key(graph, call, &like);
+    TS_NEED(err, result);
     *result = NULL;
+    TS_NEED(err, graph, call);
+    uint64_t key = ts__nd_quick_key(graph, call, &like);
     if (key)
         TS_TRY(ts__nd_quick_run(graph, call, key, like, result, err));
     if (*result)

@@ -290,8 +290,10 @@ static ts_status compress_flat(ts_nd *a, ts_nd **flat, ts_error *err)
 ts_status ts_nd_compress(ts_nd *from, ts_nd *mask, ts_nd **result, ts_error *err)
 {
     ts_nd *flags = NULL, *values = NULL;
-    bool on_host = ts_device_caps_of(mask->graph->device) & TS_DEVICE_HOST_MEMORY;
+    TS_NEED(err, result);
     *result = NULL;
+    TS_NEED(err, mask);
+    bool on_host = ts_device_caps_of(mask->graph->device) & TS_DEVICE_HOST_MEMORY;
     if (mask->dtype != TS_DTYPE_bool_ || (from && from->count != mask->count))
         return ts_fail(err, TS_VALUE, "a mask is bool and has as many elements as the array");
     TS_TRY(ts__nd_same_device(mask->graph, from, "compress", err));

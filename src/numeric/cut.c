@@ -196,6 +196,7 @@ static ts_status cut_one(ts_nd_graph *graph, ts_error *err)
 
 ts_status ts_nd_flush(ts_nd_graph *graph, ts_error *err)
 {
+    TS_NEED(err, graph);
     while (graph->first)
         TS_TRY(cut_one(graph, err));
     return TS_OK;
@@ -203,6 +204,7 @@ ts_status ts_nd_flush(ts_nd_graph *graph, ts_error *err)
 
 ts_status ts_nd_memory(ts_nd *a, bool lasting, void **data, ts_buffer **buffer, ts_error *err)
 {
+    TS_NEED(err, a, data);
     if (a->store->value)
         TS_TRY(ts_nd_flush(a->graph, err));
     TS_TRY(ts__nd_store_fill(a->store, err));

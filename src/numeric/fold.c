@@ -696,17 +696,21 @@ static ts_status row_run(const ts_nd_reduction *r, ts_nd *out, ts_error *err)
     return status;
 }
 
-ts_status ts_nd_reduce(ts_nd_graph *graph, const ts_nd_reduction *r, ts_nd **result, ts_error *err)
+ts_status ts_nd_reduce(ts_nd_graph *graph, const ts_nd_reduction *reduction, ts_nd **result, ts_error *err)
 {
+    const ts_nd_reduction *r = reduction;
     int64_t shape[TS_ND_RANK], kept[TS_ND_RANK], strides[TS_ND_RANK];
     uint32_t rank = 0;
+    TS_NEED(err, result);
+    *result = NULL;
+    TS_NEED(err, graph, reduction);
+    TS_NEED(err, reduction->x);
     bool is_truth = r->fold == TS_ND_ALL || r->fold == TS_ND_ANY;
     TS_TRY(ts__nd_same_device(r->x->graph, r->where, "reduce", err));
     ts_dtype dtype = is_truth ? TS_DTYPE_bool_ : fold_is_arg(r->fold) ? TS_DTYPE_int64
                                                 : r->dtype            ? r->dtype
                                                                       : (ts_dtype)r->x->dtype;
     ts_nd *out, *view;
-    *result = NULL;
     for (uint32_t d = 0; d < r->x->rank; d++)
         shape[d] = r->axes >> d & 1 ? 1 : ts_nd_shape(r->x)[d];
     TS_TRY(ts_nd_empty(graph, dtype, r->x->rank, shape, false, &out, err));
@@ -738,11 +742,15 @@ static ts_status scan_none(const ts_nd_reduction *r, ts_nd *out, ts_error *err)
     return TS_OK;
 }
 
-ts_status ts_nd_accumulate(ts_nd_graph *graph, const ts_nd_reduction *r, ts_nd **result, ts_error *err)
+ts_status ts_nd_accumulate(ts_nd_graph *graph, const ts_nd_reduction *reduction, ts_nd **result, ts_error *err)
 {
+    const ts_nd_reduction *r = reduction;
+    TS_NEED(err, result);
+    *result = NULL;
+    TS_NEED(err, graph, reduction);
+    TS_NEED(err, reduction->x);
     bool is_truth = r->fold == TS_ND_ALL || r->fold == TS_ND_ANY;
     ts_dtype dtype = is_truth ? TS_DTYPE_bool_ : r->dtype ? r->dtype : (ts_dtype)r->x->dtype;
-    *result = NULL;
     if (fold_is_arg(r->fold) || r->where || !ts_is_pow2((int64_t)r->axes))
         return ts_fail(err, TS_VALUE, "an accumulation is of one axis, without a mask, and of no argument function");
     TS_TRY(ts_nd_empty(graph, dtype, r->x->rank, ts_nd_shape(r->x), false, result, err));
@@ -758,7 +766,9 @@ ts_status ts_nd_accumulate(ts_nd_graph *graph, const ts_nd_reduction *r, ts_nd *
 ts_status ts_nd_product(ts_nd *a, ts_nd *b, ts_nd **result, ts_error *err)
 {
     ts_nd *left = NULL, *right = NULL, *products = NULL;
+    TS_NEED(err, result);
     *result = NULL;
+    TS_NEED(err, a, b);
     if (a->rank != 2 || b->rank != 2 || ts_nd_shape(a)[1] != ts_nd_shape(b)[0] || a->dtype != b->dtype)
         return ts_fail(err, TS_SHAPE, "a product is of matrices (M, K) and (K, N) of one dtype");
     const int64_t *x = a->dims, *y = b->dims;

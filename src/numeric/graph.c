@@ -10,8 +10,10 @@
 
 ts_status ts_nd_graph_create(ts_device *device, ts_nd_graph **out, ts_error *err)
 {
-    ts_nd_graph *graph = ts__new(device->alloc, sizeof *graph);
+    TS_NEED(err, out);
     *out = NULL;
+    TS_NEED(err, device);
+    ts_nd_graph *graph = ts__new(device->alloc, sizeof *graph);
     if (!graph)
         return ts_fail(err, TS_NOMEM, "out of memory for a graph of arrays");
     *graph = (ts_nd_graph){.device = device, .alloc = device->alloc, .small = 512};
@@ -212,7 +214,10 @@ ts_status ts_nd_empty(ts_nd_graph *graph, ts_dtype dtype, uint32_t rank, const i
 {
     int64_t strides[TS_ND_RANK], count, bytes;
     uint8_t order[TS_ND_RANK];
+    TS_NEED(err, out);
     *out = NULL;
+    TS_NEED(err, graph);
+    TS_NEED_N(err, shape, rank);
     if (rank > TS_ND_RANK)
         return ts_fail(err, TS_VALUE, "maximum supported dimension for an ndarray is currently 64, found %u", rank);
     for (uint32_t d = 0; d < rank; d++) {
@@ -235,7 +240,11 @@ ts_status ts_nd_empty(ts_nd_graph *graph, ts_dtype dtype, uint32_t rank, const i
 ts_status ts_nd_wrap(ts_nd_graph *graph, ts_buffer *buffer, int64_t offset, ts_dtype dtype, uint32_t rank,
                      const int64_t *shape, const int64_t *strides, uint32_t flags, ts_nd **out, ts_error *err)
 {
+    TS_NEED(err, out);
     *out = NULL;
+    TS_NEED(err, graph, buffer);
+    TS_NEED_N(err, shape, rank);
+    TS_NEED_N(err, strides, rank);
     ts_nd_store *store = store_new(graph, (int64_t)ts_buffer_bytes(buffer), err);
     if (!store)
         return TS_NOMEM;
@@ -257,6 +266,11 @@ int64_t ts_nd_store_bytes(const ts_nd *a)
 ts_status ts_nd_view(const ts_nd *a, int64_t offset, ts_dtype dtype, uint32_t rank, const int64_t *shape,
                      const int64_t *strides, uint32_t flags, ts_nd **out, ts_error *err)
 {
+    TS_NEED(err, out);
+    *out = NULL;
+    TS_NEED(err, a);
+    TS_NEED_N(err, shape, rank);
+    TS_NEED_N(err, strides, rank);
     TS_TRY(ts__nd_new(a->graph, a->store, a->offset + offset, dtype, rank, shape, strides, flags, out, err));
     a->store->references++;
     return TS_OK;

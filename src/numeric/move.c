@@ -61,7 +61,9 @@ ts_status ts_nd_to(ts_nd *a, ts_nd_graph *graph, ts_nd **out, ts_error *err)
 {
     ts_nd_call copy = {.fn = TS_ND_copy, .in = {{.array = a}}};
     ts_nd *dense = a;
+    TS_NEED(err, out);
     *out = NULL;
+    TS_NEED(err, a, graph);
     if (ts__nd_is_whole(a))
         ts_nd_retain(dense);
     else
@@ -76,6 +78,7 @@ ts_status ts_nd_read(ts_nd *a, int64_t offset, void *out, ts_error *err)
     void *data;
     ts_buffer *buffer;
     ts_array *array;
+    TS_NEED(err, a, out);
     TS_TRY(ts_nd_memory(a, false, &data, &buffer, err));
     if (move_is_host(a->graph)) {
         memcpy(out, (char *)data + offset, ts_dtype_bytes((ts_dtype)a->dtype));

@@ -8,7 +8,9 @@
 ts_status ts_nd_gather(ts_nd *from, ts_nd *offsets, ts_nd **result, ts_error *err)
 {
     ts_nd *first;
+    TS_NEED(err, result);
     *result = NULL;
+    TS_NEED(err, from, offsets);
     TS_TRY(ts_nd_view(from, 0, (ts_dtype)from->dtype, 0, NULL, NULL, 0, &first, err));
     ts_nd_call call = {.fn = TS_ND_gather, .in = {{.array = first}, {.array = offsets}}};
     ts_status status = ts_nd_run(from->graph, &call, result, err);
@@ -99,6 +101,7 @@ ts_status ts_nd_scatter(ts_nd *to, ts_nd *offsets, ts_nd *values, uint32_t flags
 {
     nd_node *value = NULL, *places = NULL;
     ts_nd *own = values;
+    TS_NEED(err, to, offsets, values);
     if (to->flags & TS_ND_READONLY)
         return ts_fail(err, TS_VALUE, "assignment destination is read-only");
     if (!offsets->count)

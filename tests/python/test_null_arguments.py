@@ -16,8 +16,8 @@ LIBRARY = os.environ.get("TESSERA_LIBRARY", str(ROOT / "build" / "libtessera.so"
 TS_VALUE = -3
 ROOM = 1 << 16
 
-# Headers for one caller alone: what a host may call while it answers, and arrays that compute, for the extension.
-LEFT_OUT = ("host.h", "numeric.h", "fft.h")
+# Headers for one caller alone: what a host may call while it answers.
+LEFT_OUT = ("host.h", "fft.h")
 # May be NULL wherever they stand ...
 OPTIONAL = {
     "alloc", "arch", "axes", "entry", "err", "file", "hints", "host_strides", "info", "name", "options", "release",
@@ -29,7 +29,7 @@ OPTIONAL_OF = {
     "ts_array_to_host": {"stream", "host"},
     "ts_builder_create": {"fn"}, "ts_gemm": {"stream", "a", "b", "c"}, "ts_native_launch": {"stream", "params"},
     "ts_pool_free": {"stream", "memory"}, "ts_program_launch": {"params"}, "ts_script_create": {"end"},
-    "ts_sort": {"values"},
+    "ts_nd_compress": {"from"}, "ts_nd_memory": {"buffer"}, "ts_sort": {"values"},
     "ts_tileir_to_ir": {"kernel"},
 }  # fmt: skip
 # Take NULL as the default stream.
