@@ -516,6 +516,18 @@ static PyObject *numeric_to(PyObject *self, PyObject *name)
     return place < 0 ? NULL : numeric_move(state, self, state->numeric->graphs[place]);
 }
 
+/* Whether the class of an array says `_has_buffer = False`: cupy.ndarray, which no library may read by itself. */
+static bool numeric_is_closed(PyObject *self)
+{
+    if (Py_TYPE(self) == STATE(self)->numeric->array_class)
+        return false;
+    PyObject *has = PyObject_GetAttrString((PyObject *)Py_TYPE(self), "_has_buffer");
+    bool is_closed = has == Py_False;
+    Py_XDECREF(has);
+    PyErr_Clear();
+    return is_closed;
+}
+
 /* __tessera_argument__: what a kernel is given for the array: a view of its memory, which stays where it is. */
 static PyObject *get_argument(PyObject *self, void *how)
 {
@@ -527,7 +539,7 @@ static PyObject *get_argument(PyObject *self, void *how)
     ts_array *array;
     ts_error err;
     int64_t strides[TS_ND_RANK], item = (int64_t)ts_dtype_bytes((ts_dtype)a->dtype);
-    if (!briefly && numeric_is_host(self) && *ts_dtype_get((ts_dtype)a->dtype)->format)
+    if (!briefly && numeric_is_host(self) && *ts_dtype_get((ts_dtype)a->dtype)->format && !numeric_is_closed(self))
         return PyMemoryView_FromObject(self);
     for (uint32_t d = 0; d < a->rank; d++)
         strides[d] = ts_nd_strides(a)[d] / item;
@@ -615,6 +627,10 @@ static int numeric_getbuffer(PyObject *self, Py_buffer *view, int flags)
         PyErr_SetString(PyExc_BufferError, "the array lies on a GPU; numpy.asarray(a) copies it");
         return -1;
     }
+    if (numeric_is_closed(self)) {
+        PyErr_SetString(PyExc_BufferError, "the array's class converts to no buffer; use a.get()");
+        return -1;
+    }
     if (!*format || ((flags & PyBUF_WRITABLE) == PyBUF_WRITABLE && a->flags & TS_ND_READONLY)) {
         PyErr_SetString(PyExc_BufferError, *format ? "the array is read-only" : "this dtype has no buffer format");
         return -1;
@@ -659,14 +675,14 @@ static void numeric_drop(void *user)
     PyGILState_Release(gil);
 }
 
-/* numeric_wrap(address, bytes, owner, offset, dtype, shape, strides, flags): an array in memory of `owner`; flags 1:
- * read-only, 2: nobody else knows the memory. */
+/* numeric_wrap(address, bytes, owner, offset, dtype, shape, strides, flags, place): an array in memory of `owner`.
+ * flags: 1: read-only, 2: nobody else knows the memory. place: the number of the device's graph; the host's without. */
 static PyObject *numeric_of_memory(PyObject *module, PyObject *args)
 {
     core_state *state = PyModule_GetState(module);
     unsigned long long address;
     long long bytes, offset;
-    PyObject *owner, *dtype_object, *shape_object, *strides_object;
+    PyObject *owner, *dtype_object, *shape_object, *strides_object, *place = NULL;
     int flags;
     int64_t shape[TS_ND_RANK], strides[TS_ND_RANK];
     uint32_t rank, other;
@@ -675,8 +691,9 @@ static PyObject *numeric_of_memory(PyObject *module, PyObject *args)
     ts_nd *out = NULL;
     ts_error err;
     ts_nd_graph *graph = numeric_host(state);
-    if (!graph || !PyArg_ParseTuple(args, "KLOLOOOi", &address, &bytes, &owner, &offset, &dtype_object, &shape_object,
-                          &strides_object, &flags) ||
+    if (!graph || !PyArg_ParseTuple(args, "KLOLOOOi|O", &address, &bytes, &owner, &offset, &dtype_object, &shape_object,
+                          &strides_object, &flags, &place) ||
+        (place && !(graph = numeric_numbered(state, place))) ||
         numeric_dtype_of(state, dtype_object, &dtype) < 0 || numeric_dims_of(shape_object, &rank, shape) < 0 ||
         numeric_dims_of(strides_object, &other, strides) < 0)
         return NULL;
@@ -996,8 +1013,8 @@ static PyType_Spec numeric_spec = {"tessera._core.NumericArray", sizeof(numeric_
 static PyMethodDef numeric_functions[] = {
     {"numeric_setup", numeric_setup, METH_VARARGS, "What the Python half of tessera.numeric gives."},
     {"numeric_wrap", numeric_of_memory, METH_VARARGS,
-     "numeric_wrap(address, bytes, owner, offset, dtype, shape, strides, flags, /)\n--\n\nAn array in memory of "
-     "`owner`."},
+     "numeric_wrap(address, bytes, owner, offset, dtype, shape, strides, flags, place=None, /)\n--\n\nAn array in memory "
+     "of `owner`."},
     {"numeric_empty", numeric_empty, METH_VARARGS, "numeric_empty(shape, dtype, columns=False, /)\n--\n\nA new array."},
     {"numeric_small", numeric_small, METH_O, "numeric_small(elements, /)\n--\n\nCalls on so many run at once."},
     {"numeric_stats", numeric_stats, METH_NOARGS, "What the graph has done, a dict."},

@@ -38,7 +38,10 @@ ALIASES = {
     "cuda.jit": "tessera.cuda._auto",
     "cuda.pathfinder": "tessera.pathfinder",
     "cuda.profiler": "tessera.profiler",
+    "cupy.numeric": "tessera.numeric",
+    "cupy": "tessera.cupy",
     "cupynumeric": "tessera.numeric",
+    "cupyx": "tessera.cupyx",
     "numba.cuda.cudadrv": "tessera.cuda._cudadrv",
     "numba.cuda": "tessera.cuda",
     "pycuda": "tessera.pycuda",
@@ -62,7 +65,7 @@ VARIABLE = "TESSERA_ALIASES"
 USAGE = """usage: python -m tessera run [--strict] [--numpy] (SCRIPT | -m MODULE) [ARGS...]
 
 The script's `cuda.tile`, `cuda.tiles`, `cuda.bindings`, `cuda.compute`, `cuda.coop`, `cuda.core`, `cuda.jit`,
-`cuda.pathfinder`, `cuda.profiler`, `cupynumeric`, `numba.cuda` and `pycuda` are Tessera's, in child processes too.
+`cuda.pathfinder`, `cuda.profiler`, `cupy`, `cupynumeric`, `cupyx`, `numba.cuda` and `pycuda` are Tessera's, in child processes too.
 Other parts of an installed `cuda` or `numba` package stay importable, unless --strict. With --numpy the script's own
 `import numpy` gives `tessera.numeric`; what it imports has NumPy."""
 # Modules of cuda-python 11, and where their names are since.

@@ -9,14 +9,14 @@ import importlib.util
 import os
 import sys
 
+if os.environ.get("TESSERA_ALIASES"):
+    from tessera._run import install
+
+    install(os.environ["TESSERA_ALIASES"] == "strict")
+
 _here = os.path.dirname(os.path.abspath(__file__))
 _spec = importlib.machinery.PathFinder.find_spec(
     "sitecustomize", [p for p in sys.path if os.path.abspath(p) != _here]
 )
 if _spec is not None and _spec.loader is not None:
     _spec.loader.exec_module(importlib.util.module_from_spec(_spec))
-
-if os.environ.get("TESSERA_ALIASES"):
-    from tessera._run import install
-
-    install(os.environ["TESSERA_ALIASES"] == "strict")

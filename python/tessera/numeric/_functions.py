@@ -864,7 +864,13 @@ def copyto(dst: ndarray, src: Any, casting: str = "same_kind", where: Any = True
         raise TypeError(
             f"copyto() argument 1 must be tessera.numeric.ndarray, not {type(dst).__name__}"
         )
+    kind = _NUMBER_KINDS.get(type(src))
+    if kind and dst.dtype.kind in "iufc" and "iufc".index(kind) <= "iufc".index(dst.dtype.kind):
+        src = asarray(src, dst.dtype)  # Python's numbers take the dtype of their kind
     copy_of(src, dst, casting=casting, where=where)
+
+
+_NUMBER_KINDS = {int: "i", float: "f", complex: "c"}
 
 
 def may_share_memory(a: Any, b: Any, /, max_work: Any = 0) -> bool:

@@ -231,6 +231,10 @@ def matmul_operator(x: Any, y: Any, out: Any = None) -> Any:
 def dot(a: Any, b: Any, out: Any = None) -> Any:
     """Sums of products over the last axis of a and the last but one of b."""
     a, b = f.asarray(a), f.asarray(b)
+    if isinstance(out, ndarray) and (out.dtype != f.result_type(a, b) or not out.flags.c_contiguous):
+        raise ValueError(
+            "output array is not acceptable (must have the right datatype, number of dimensions, and be a C-Array)"
+        )
     if not a.ndim or not b.ndim:
         return into(f.asarray(_multiply(a, b)), out)
     if b.ndim == 1 or a.ndim <= 2 and b.ndim == 2:

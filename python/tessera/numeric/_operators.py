@@ -35,7 +35,7 @@ def power_operator(x: Any, y: Any, out: Any = None) -> Any:
 def divmod(x1: Any, x2: Any, /, out: Any = (None, None), *, where: Any = True, casting: str = "same_kind",
            order: str = "K", dtype: Any = None, subok: bool = True, signature: Any = None) -> Any:  # fmt: skip
     """Quotients rounded down and what they leave."""
-    one, other = out
+    one, other = out if isinstance(out, tuple) else (out, None)
     options = {"where": where, "casting": casting, "order": order, "dtype": dtype}
     if signature is not None:
         raise NotImplementedError(

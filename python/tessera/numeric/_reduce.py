@@ -147,6 +147,8 @@ def any(
     a: Any, axis: Any = None, out: Any = None, keepdims: Any = _NoValue, *, where: Any = _NoValue
 ) -> Any:
     """Whether one is true along axes."""
+    if a is None:  # NumPy's programs ask for what they have not computed
+        return None
     return fold("any", a, axis, None, out, keepdims, None, where)
 
 

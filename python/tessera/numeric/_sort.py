@@ -10,7 +10,10 @@ import numpy
 from . import _functions as f
 from ._index import flatnonzero, take
 from ._ndarray import ndarray
+from ._reduce import any as _any_of
 from ._reduce import cumsum, scalar_of
+from ._reduce import max as _max_of
+from ._reduce import min as _min_of
 from ._setup import memory
 from ._ufunc import FUNCTIONS, select
 
@@ -159,7 +162,7 @@ def _search_floats(a: ndarray, v: ndarray, side: str) -> Any:
     from tessera import compute
 
     if a.dtype.kind == "c":
-        raise NotImplementedError("tessera.numeric.searchsorted: complex numbers are not there yet")
+        return _search_complex(a, v, side)
     data, keys = a.copy("C"), v.copy("C")
     n = data.size - int(f.asarray(_isnan(data)).sum())
     made = f.empty(keys.shape, numpy.uintp)
@@ -169,6 +172,20 @@ def _search_floats(a: ndarray, v: ndarray, side: str) -> Any:
                d_out=memory(made.reshape(-1), True))  # fmt: skip
     made = made.astype(numpy.int64)
     return scalar_of(f.asarray(select(_isnan(keys), n if side == "left" else data.size, made)))
+
+
+def _search_complex(a: ndarray, v: ndarray, side: str) -> Any:
+    """The same of complex numbers, which have an order but no key: both are sorted together, equals of v first or
+    last."""
+    keys = f.ravel(v)
+    parts = [keys, a] if side == "left" else [a, keys]
+    _, places = ordered(f.concatenate(parts).reshape(1, -1), True)
+    order = f.ravel(f.asarray(places))
+    is_of_a = order >= keys.size if side == "left" else order < a.size
+    before = f.empty(order.shape, numpy.int64)
+    before[order] = cumsum(f.asarray(is_of_a))
+    found = before[: keys.size] if side == "left" else before[a.size :]
+    return scalar_of(found.reshape(v.shape))
 
 
 # -- sets ----------------------------------------------------------------------------------------------
@@ -215,13 +232,35 @@ def unique(ar: Any, return_index: bool = False, return_inverse: bool = False, re
     """The different elements, sorted; with first places, which each one is, and how many."""
     a = f.asarray(ar)
     if axis is not None and a.ndim != 1:
-        raise NotImplementedError("tessera.numeric.unique: axis= is not there yet")
-    values, first, inverse, counts = _unique(a, equal_nan)
+        values, first, inverse, counts = _unique_slices(a, f.normalize(axis, a.ndim))
+    else:
+        values, first, inverse, counts = _unique(a, equal_nan)
+        inverse = inverse.reshape(a.shape)
     wanted = [values]
     wanted += [first] if return_index else []
-    wanted += [inverse.reshape(a.shape)] if return_inverse else []
+    wanted += [inverse] if return_inverse else []
     wanted += [counts] if return_counts else []
     return wanted[0] if len(wanted) == 1 else tuple(wanted)
+
+
+def _unique_slices(a: ndarray, axis: int) -> tuple[ndarray, ndarray, ndarray, ndarray]:
+    """The same of slices along an axis: they are ordered by their first elements, then by the next; no NaN equals
+    another."""
+    moved = f.moveaxis(a, axis, 0)
+    rows = moved.reshape(a.shape[axis], -1 if a.size else 0)
+    n = rows.shape[0]
+    places = f.arange(n)
+    for k in range(rows.shape[1] - 1, -1, -1):
+        _, step = ordered(rows[:, k][places].reshape(1, -1), True)
+        places = places[f.ravel(f.asarray(step))]
+    new = f.ones(n, bool)
+    new[1:] = _any_of(f.asarray(rows[places[1:]] != rows[places[:-1]]), 1) if n else False
+    first = flatnonzero(new)
+    inverse = f.empty(n, numpy.int64)
+    inverse[places] = cumsum(new) - 1
+    counts = f.concatenate([first[1:], f.array([n])]) - first if n else first
+    chosen = places[first]
+    return f.moveaxis(moved[chosen], 0, axis), chosen, inverse, counts
 
 
 def unique_all(x: Any) -> UniqueAllResult:
@@ -276,16 +315,33 @@ def bincount(x: Any, /, weights: Any = None, minlength: int = 0) -> ndarray:
         raise TypeError(
             f"Cannot cast array data from {x.dtype!r} to dtype('int64') according to the rule 'safe'"
         )
-    if weights is not None:
-        raise NotImplementedError("tessera.numeric.bincount: weights= is not there yet")
     if minlength < 0:
         raise ValueError("'minlength' must not be negative")
-    values, _, _, counts = _unique(x.astype(numpy.int64), True)
+    x = x.astype(numpy.int64)
+    if weights is not None:
+        return _weighted(x, f.asarray(weights), minlength)
+    values, _, _, counts = _unique(x, True)
     if values.size and int(values[0]) < 0:
         raise ValueError("'list' argument must have no negative elements")
     made = f.zeros(max(minlength, int(values[-1]) + 1 if values.size else 0), numpy.int64)
     if values.size:
         made[values] = counts
+    return made
+
+
+def _weighted(x: ndarray, weights: ndarray, minlength: int) -> ndarray:
+    """The sum of the weights of each whole number."""
+    if weights.shape != x.shape:
+        raise ValueError("The weights and list don't have the same length.")
+    if not f.can_cast(weights.dtype, numpy.float64, "safe"):
+        raise TypeError(
+            f"Cannot cast array data from {weights.dtype!r} to dtype('float64') according to the rule 'safe'"
+        )
+    if x.size and int(_min_of(x)) < 0:
+        raise ValueError("'list' argument must have no negative elements")
+    made = f.zeros(max(minlength, int(_max_of(x)) + 1 if x.size else 0), numpy.float64)
+    if x.size:
+        FUNCTIONS["add"].at(made, x, weights.astype(numpy.float64))
     return made
 
 

@@ -1,0 +1,229 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Between CuPy's names and `tessera.numeric`, whose functions do the work.
+
+    cupy.f(x)  -->  take: x as an array of tessera.numeric  -->  tessera.numeric.f  -->  give: the result as CuPy's
+
+Arrays of CuPy's are objects of a class of their own (_ndarray.py) over the same memory. What they do otherwise than
+NumPy's is here and there: results of no axes are arrays, and NumPy's arrays are no operands.
+"""
+
+from __future__ import annotations
+
+import functools
+import types
+from typing import Any
+
+import numpy
+
+from .. import _core
+from .. import numeric as tn
+from ..numeric import _setup
+from ..numeric._ndarray import ndarray as Base
+
+__all__ = ["Base", "View", "give", "refuse", "refuse_all", "take", "wrapped"]
+
+# Functions to which NumPy's arrays may be given; they say so by their names or ask about dtypes.
+CONVERTS = frozenset(
+    "array asarray asanyarray ascontiguousarray asfortranarray asarray_chkfinite require asnumpy copyto "
+    "frombuffer fromiter from_dlpack save savez savez_compressed savetxt result_type can_cast min_scalar_type "
+    "promote_types may_share_memory shares_memory isscalar ndim shape size iterable ix_ copy set astype put "
+    "take repeat bincount histogram histogramdd histogram2d percentile quantile".split()
+)
+# Functions whose answer about arrays is an array of CuPy's where NumPy's is a bool.
+ANSWERS = frozenset(["allclose", "array_equal", "array_equiv"])
+_SCALARS = frozenset(dtype.type for dtype in _setup.DTYPES if dtype is not None)
+
+
+@functools.cache
+def _default() -> Any:
+    """Where arrays lie that no device is said for: the first GPU, the CPU where there is none."""
+    return _core.numeric_place("cuda:0") if _core.device_count("cuda") else None
+
+
+def placed(function: Any) -> Any:
+    """What a function gives with new arrays on the current device of CuPy's."""
+    if _default() is None or _core.numeric_current.get(None) is not None:
+        return function()
+    token = _core.numeric_current.set(_default())
+    try:
+        return function()
+    finally:
+        _core.numeric_current.reset(token)
+
+
+def refuse(x: Any) -> None:
+    """NumPy's arrays are no operands: TypeError."""
+    if isinstance(x, numpy.ndarray):
+        raise TypeError(
+            f"Unsupported type {type(x)}: NumPy's arrays are not converted by themselves; use cupy.asarray(x)"
+        )
+
+
+def refuse_all(values: Any) -> None:
+    for x in values:
+        if isinstance(x, numpy.ndarray):
+            refuse(x)
+
+
+def take(x: Any, held: list[Any], strict: bool) -> Any:
+    """An argument as tessera.numeric wants it; `held`: pairs of what it got and what the user gave."""
+    if isinstance(x, Base):
+        made = x if type(x) is Base else x._as(Base)
+        held.append((made, x))
+        return made
+    if type(x) in (list, tuple):
+        return type(x)(take(item, held, strict) for item in x)
+    if strict and isinstance(x, numpy.ndarray):
+        refuse(x)
+    return (
+        getattr(x, "_inner", x)
+        if isinstance(x, (View, ufunc)) or type(x).__name__ == "poly1d"
+        else x
+    )
+
+
+def give(made: Any, held: Any = ()) -> Any:
+    """A result of tessera.numeric's as CuPy's."""
+    if isinstance(made, Base):
+        for taken, given in held:
+            if taken is made:
+                return given if type(given) is not Base else given._as(ndarray)
+        if type(made) is Base:
+            made.__class__ = ndarray  # a new object, which nobody else has
+        return made
+    if type(made) in _SCALARS:
+        return array_of(made)
+    if isinstance(made, tuple):
+        items = [give(item, held) for item in made]
+        return type(made)(*items) if hasattr(made, "_fields") else tuple(items)
+    if type(made) is list:
+        return [give(item, held) for item in made]
+    if isinstance(made, tn.poly1d):
+        from ._classes import poly1d
+
+        return poly1d(made)
+    return made
+
+
+def array_of(scalar: Any) -> Any:
+    """A number as an array of no axes, where new ones lie."""
+    made = placed(lambda: _setup.of_numpy(numpy.asarray(scalar), private=True))
+    made.__class__ = ndarray
+    return made
+
+
+def wrapped(
+    function: Any, name: str = "", strict: bool | None = None, module: str = "tessera.cupy"
+) -> Any:
+    """A function of tessera.numeric as CuPy's."""
+    name = name or function.__name__
+    strict = name not in CONVERTS if strict is None else strict
+    answers = name in ANSWERS
+
+    def call(*args: Any, **options: Any) -> Any:
+        held: list[Any] = []
+        args = tuple([take(x, held, strict) for x in args])
+        if options:
+            options = {key: take(x, held, strict) for key, x in options.items()}
+        made = placed(lambda: function(*args, **options))
+        return (
+            array_of(numpy.bool_(made)) if answers and isinstance(made, bool) else give(made, held)
+        )
+
+    call.__name__ = call.__qualname__ = name
+    call.__doc__, call.__module__ = getattr(function, "__doc__", None), module
+    call.__wrapped__ = function  # type: ignore[attr-defined]
+    return call
+
+
+class ufunc:
+    """An elementwise function on CuPy's arrays and numbers."""
+
+    __module__ = "tessera.cupy"
+
+    def __init__(self, inner: Any) -> None:
+        self._inner = inner
+        self.__name__, self.__doc__ = inner.__name__, inner.__doc__
+
+    def __call__(self, *args: Any, **options: Any) -> Any:
+        refuse_all(args)
+        if options:
+            refuse_all(options.values())
+        made = placed(lambda: self._inner(*args, **options))
+        if type(made) is ndarray:
+            return made
+        return give(made, [(x, x) for x in (*args, *options.values()) if type(x) is Base])
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(object.__getattribute__(self, "_inner"), name)
+
+    def __repr__(self) -> str:
+        return f"<ufunc 'cupy_{self.__name__}'>"
+
+    def __reduce__(self) -> Any:
+        return self.__name__
+
+
+def _method(name: str) -> Any:
+    def call(self: ufunc, *args: Any, **options: Any) -> Any:
+        return wrapped(getattr(self._inner, name), name)(*args, **options)
+
+    call.__name__ = name
+    call.__doc__ = getattr(tn.ufunc, name).__doc__
+    return call
+
+
+for _name in ("accumulate", "at", "outer", "reduce", "reduceat"):
+    setattr(ufunc, _name, _method(_name))
+
+
+class View(types.ModuleType):
+    """A module of tessera.numeric's with CuPy's arrays: its functions are wrapped when they are asked for."""
+
+    def __init__(self, name: str, inner: Any, **own: Any) -> None:
+        super().__init__(name, inner.__doc__)
+        self._inner = inner
+        self.__dict__.update(own)
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("__") or name == "_inner":
+            raise AttributeError(f"module {self.__name__!r} has no attribute {name!r}")
+        try:
+            found = getattr(self._inner, name)
+        except AttributeError:
+            raise AttributeError(f"module {self.__name__!r} has no attribute {name!r}") from None
+        made = of_name(name, found, self.__name__)
+        self.__dict__[name] = made
+        return made
+
+    def __dir__(self) -> list[str]:
+        return sorted({*vars(self), *dir(self._inner)})
+
+
+class Indexed:
+    """What is indexed, not called: ``cupy.r_``, ``cupy.mgrid``."""
+
+    def __init__(self, inner: Any) -> None:
+        self._inner = inner
+
+    def __getitem__(self, key: Any) -> Any:
+        held: list[Any] = []
+        return give(placed(lambda: self._inner[take(key, held, True)]), held)
+
+
+def of_name(name: str, found: Any, module: str) -> Any:
+    """What a name of a module of tessera.numeric is among CuPy's."""
+    if isinstance(found, tn.ufunc):
+        return ufunc(found)
+    if isinstance(found, types.ModuleType):
+        return View(f"{module}.{name}", found)
+    if isinstance(found, type) and issubclass(found, (numpy.generic, numpy.dtype, BaseException)):
+        return found
+    if name in ("r_", "c_", "mgrid", "ogrid"):
+        return Indexed(found)
+    if isinstance(found, type) or not callable(found) or isinstance(found, numpy.dtype):
+        return found
+    return wrapped(found, name, module=module)
+
+
+from ._ndarray import ndarray

@@ -1,0 +1,324 @@
+# SPDX-License-Identifier: Apache-2.0
+"""CuPy's functions that NumPy has not, or that take other things than NumPy's."""
+
+from __future__ import annotations
+
+import functools
+import types
+from collections.abc import Callable
+from typing import Any
+
+import numpy
+
+from .. import numeric as tn
+from ._boundary import Base, give, placed, take
+from ._ndarray import ndarray
+
+__all__ = [
+    "array",
+    "asanyarray",
+    "asarray",
+    "ascontiguousarray",
+    "asfortranarray",
+    "asnumpy",
+    "astype",
+    "byte_bounds",
+    "clear_memo",
+    "copy",
+    "copyto",
+    "fromDlpack",
+    "from_dlpack",
+    "fuse",
+    "get_array_module",
+    "is_available",
+    "make_aligned_dtype",
+    "memoize",
+    "ndim",
+    "result_type",
+    "shape",
+    "show_config",
+    "size",
+]  # fmt: skip
+
+
+def is_available() -> bool:
+    """Whether there is a GPU. Without one arrays lie on the CPU, and everything but CUDA C works."""
+    from .. import device_count
+
+    return device_count("cuda") > 0
+
+
+def _plain(x: Any) -> Any:
+    """Arrays of CuPy's, in lists too, as those of tessera.numeric; lists of them become one array."""
+    if isinstance(x, ndarray):
+        return x._as(Base)
+    if isinstance(x, (list, tuple)) and any(isinstance(y, (Base, list, tuple)) for y in x):
+        items = [_plain(y) for y in x]
+        if any(isinstance(y, Base) for y in items):
+            return tn.stack([tn.asarray(y) for y in items])
+    return x
+
+
+def _foreign(x: Any) -> Any:
+    """An object that shows memory of a GPU, as an array over it."""
+    if hasattr(x, "__cuda_array_interface__") and not isinstance(x, (Base, numpy.ndarray)):
+        from .cuda._memory import adopted
+
+        return adopted(x)
+    return x
+
+
+def array(
+    obj: Any,
+    dtype: Any = None,
+    copy: Any = True,
+    order: Any = "K",
+    subok: bool = False,
+    ndmin: int = 0,
+    *,
+    blocking: bool = False,
+) -> ndarray:
+    """A new array on the current device, of anything like an array: a list, NumPy's array, lists of arrays."""
+    options: dict[str, Any] = {
+        "copy": copy,
+        "order": "K" if order is None else order,
+        "ndmin": ndmin,
+    }
+    given = _foreign(obj)
+
+    def made() -> Any:
+        plain = _plain(given)
+        if isinstance(
+            plain, numpy.ndarray
+        ):  # memory of the host is never shared: on a GPU it cannot be
+            return tn.array(plain, dtype, copy=True, order=options["order"], ndmin=ndmin)
+        return tn.array(plain, dtype, **options)
+
+    result = placed(made)
+    if isinstance(obj, ndarray) and not copy and _is_same(result, obj):
+        return obj
+    return give(result, [(given, given)])  # type: ignore[no-any-return]
+
+
+def _is_same(a: Any, b: ndarray) -> bool:
+    return bool(
+        a.dtype == b.dtype
+        and a.shape == b.shape
+        and a.strides == b.strides
+        and a._address() == b._address()
+    )
+
+
+def asarray(
+    a: Any, dtype: Any = None, order: Any = None, *, blocking: bool = False, copy: Any = None
+) -> ndarray:
+    """``a`` as an array: itself where it is one, else a copy on the current device."""
+    if type(a) is ndarray and dtype is None and order in (None, "K") and not copy:
+        return a
+    if not isinstance(a, Base) and not hasattr(a, "__cuda_array_interface__"):
+        return array(a, dtype, True, order)
+    return array(a, dtype, copy, order)
+
+
+def asanyarray(a: Any, dtype: Any = None, order: Any = None, *, blocking: bool = False) -> ndarray:
+    """As :func:`asarray`."""
+    return (
+        a
+        if isinstance(a, ndarray) and dtype is None and order is None
+        else asarray(a, dtype, order)
+    )
+
+
+def ascontiguousarray(a: Any, dtype: Any = None) -> ndarray:
+    """The array row-major, of at least one axis."""
+    made = asarray(a, dtype, "C")
+    return made if made.ndim else made.reshape(1)
+
+
+def asfortranarray(a: Any, dtype: Any = None) -> ndarray:
+    """The array with its first axis contiguous."""
+    return asarray(a, dtype, "F")
+
+
+def copy(a: Any, order: str = "K") -> ndarray:
+    """A new array with the same elements."""
+    return array(a, order=order)
+
+
+def astype(x: Any, dtype: Any, /, *, copy: bool = True, device: Any = None) -> ndarray:
+    """The array in another dtype."""
+    if not isinstance(x, ndarray):
+        raise TypeError(f"Input should be a cupy array. It is a {type(x)} instead.")
+    return x.astype(dtype, copy=copy)  # type: ignore[no-any-return]
+
+
+def asnumpy(
+    a: Any, stream: Any = None, order: str = "C", out: Any = None, *, blocking: bool = True
+) -> Any:
+    """A copy on the host, as NumPy's array."""
+    if isinstance(a, ndarray):
+        return a.get(stream, order, out, blocking)
+    if hasattr(a, "__cuda_array_interface__"):
+        return array(a).get(stream, order, out, blocking)
+    made = numpy.asarray(tn.asnumpy(a) if isinstance(a, Base) else a, order=order)  # type: ignore[call-overload]
+    if out is None:
+        return made
+    out[...] = made
+    return out
+
+
+def from_dlpack(array: Any, *, device: Any = None, copy: Any = None) -> ndarray:
+    """An array in the memory of an object with ``__dlpack__``."""
+    return give(tn.from_dlpack(_plain(array), copy=copy))  # type: ignore[no-any-return]
+
+
+class _Capsule:
+    def __init__(self, capsule: Any) -> None:
+        self._capsule = capsule
+
+    def __dlpack__(self, **options: Any) -> Any:
+        return self._capsule
+
+    def __dlpack_device__(self) -> tuple[int, int]:
+        return (2, 0) if is_available() else (1, 0)
+
+
+def fromDlpack(dltensor: Any) -> ndarray:
+    """An array in the memory of a capsule of DLPack."""
+    return give(tn.from_dlpack(_Capsule(dltensor)))  # type: ignore[no-any-return]
+
+
+def copyto(dst: Any, src: Any, casting: str = "same_kind", where: Any = None) -> None:
+    """Writes values into an array."""
+    held: list[Any] = []
+    if not isinstance(dst, ndarray):
+        raise TypeError(f"Unsupported type {type(dst)}: the target of copyto is no cupy.ndarray")
+    tn.copyto(
+        take(dst, held, False),
+        take(src, held, False),
+        casting,
+        True if where is None else take(where, held, True),
+    )
+
+
+def get_array_module(*args: Any) -> Any:
+    """The module `cupy` if an argument is one of its arrays, else NumPy."""
+    from .. import cupy
+
+    return cupy if any(isinstance(x, ndarray) for x in args) else numpy
+
+
+def fuse(*args: Any, **options: Any) -> Any:
+    """``@cupy.fuse()``: the function as it is. Chains of operations become one kernel by themselves, called by a
+    decorated function or not."""
+    options.pop("kernel_name", None)
+    if options:
+        raise TypeError(f"fuse() got an unexpected keyword argument {next(iter(options))!r}")
+    if len(args) == 1 and callable(args[0]):
+        return _Fused(args[0])
+    return _Fused
+
+
+class _Fused:
+    """A function that `fuse` has decorated."""
+
+    def __init__(self, function: Callable[..., Any]) -> None:
+        self._function = function
+        functools.update_wrapper(self, function)
+
+    def __call__(self, *args: Any, **options: Any) -> Any:
+        """Calls the function."""
+        return self._function(*args, **options)
+
+    def clear_cache(self) -> None:
+        """Nothing: there is no cache of its own."""
+
+    def __get__(self, object: Any, kind: Any = None) -> Any:
+        return self if object is None else types.MethodType(self, object)
+
+
+_memos: list[Any] = []
+
+
+def memoize(for_each_device: bool = False) -> Any:
+    """``@cupy.memoize()``: results are kept by arguments, with for_each_device by the current device too."""
+
+    def decorator(function: Any) -> Any:
+        known: dict[Any, Any] = {}
+        _memos.append(known)
+
+        @functools.wraps(function)
+        def call(*args: Any, **options: Any) -> Any:
+            from .cuda import Device
+
+            key = (args, frozenset(options.items()), Device().id if for_each_device else None)
+            if key not in known:
+                known[key] = function(*args, **options)
+            return known[key]
+
+        return call
+
+    return decorator
+
+
+def clear_memo() -> None:
+    """Forgets what `memoize` has kept."""
+    for known in _memos:
+        known.clear()
+
+
+def make_aligned_dtype(
+    dtype: Any, *, alignment: Any = None, recurse: bool = True
+) -> numpy.dtype[Any]:
+    """A structured dtype whose fields lie as a C compiler's, each at a multiple of its size."""
+    found = numpy.dtype(dtype)
+    if found.fields is None:
+        return found
+    fields = [
+        (name, make_aligned_dtype(kind) if recurse and kind.fields else kind)
+        for name, (kind, *_) in ((n, found.fields[n]) for n in found.names or ())
+    ]
+    return numpy.dtype(fields, align=True)
+
+
+def byte_bounds(a: ndarray) -> tuple[int, int]:
+    """The addresses of the first byte and behind the last one."""
+    low = high = a._address()
+    for n, step in zip(a.shape, a.strides, strict=True):
+        if n == 0:
+            return a._address(), a._address()
+        low, high = low + min(0, (n - 1) * step), high + max(0, (n - 1) * step)
+    return low, high + a.itemsize
+
+
+def ndim(a: Any) -> int:
+    """The number of axes."""
+    return int(a.ndim) if hasattr(a, "ndim") else numpy.ndim(a)
+
+
+def shape(a: Any) -> tuple[int, ...]:
+    """The extents."""
+    return tuple(a.shape) if hasattr(a, "shape") else numpy.shape(a)
+
+
+def size(a: Any, axis: Any = None) -> int:
+    """The number of elements, of all or along an axis."""
+    if not isinstance(a, Base):
+        return numpy.size(a, axis)
+    return int(tn.size(a._as(Base), axis))
+
+
+def result_type(*args: Any) -> Any:
+    """The dtype that operands become."""
+    held: list[Any] = []
+    return tn.result_type(*[take(x, held, False) for x in args])  # type: ignore[no-any-return]
+
+
+def show_config(*, _full: bool = False) -> None:
+    """Prints what there is."""
+    from .. import __version__, device_count
+
+    print(
+        f"Tessera                      : {__version__}\nNumPy                        : {numpy.__version__}"
+    )
+    print(f"GPUs                         : {device_count('cuda')}")

@@ -1,0 +1,393 @@
+# SPDX-License-Identifier: Apache-2.0
+"""ReductionKernel: what a C expression makes of elements, put together by another one, along axes.
+
+    x of (rows, n) --> c_map of each element --> c_reduce of two values, again and again --> c_post --> y of (rows,)
+
+A block of threads has a row, or a part of one where rows are few: then the parts are put together by a second launch.
+Where
+rows are many or short a thread has a row.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from .. import numeric as tn
+from ._boundary import Base
+from ._c_emit import Body, Unit, cast
+from ._c_parse import CError, Function, Node, Parser, tokens_of
+from ._c_types import LONG
+from ._kernels import launch, launched, unit_of
+from ._params import as_cupys, checked, concrete, dtypes_of, new_array, params_of, values_of
+
+__all__ = ["ReductionKernel"]
+
+THREADS = 256
+SHORT = 32  # elements of a row that one thread has
+MANY = 4096  # rows that are as many threads
+PART = 1 << 14  # elements of a part of a row
+
+_ROWS = """def kernel(rows, n, per, parts, {params}):
+    s = cuda.shared.array({threads}, {type})
+    t = cuda.threadIdx.x
+    row = int64(cuda.blockIdx.x) // parts
+    first = (int64(cuda.blockIdx.x) % parts) * per
+    last = min(n, first + per)
+    j = first + t
+    if j < last:
+        acc = c_map({given})
+        j += {threads}
+        while j < last:
+            acc = c_reduce(acc, c_map({given}))
+            j += {threads}
+        s[t] = acc
+    cuda.syncthreads()
+    count = min(last - first, {threads})
+    k = {half}
+    while k > 0:
+        if t < k and t + k < count:
+            s[t] = c_reduce(s[t], s[t + k])
+        cuda.syncthreads()
+        k = k // 2
+    if t == 0:
+        {end}
+"""
+_THREADS = """def kernel(rows, n, {params}):
+    row = int64(cuda.grid(1))
+    if row < rows:
+        j = int64(0)
+        acc = c_map({given})
+        j += 1
+        while j < n:
+            acc = c_reduce(acc, c_map({given}))
+            j += 1
+        {end}
+"""
+_NOTHING = """def kernel(rows, {params}):
+    row = int64(cuda.grid(1))
+    if row < rows:
+        acc = c_identity()
+        {end}
+"""
+
+
+class ReductionKernel:
+    """A reduction along axes.
+
+    Parameters
+    ----------
+    in_params, out_params : str
+        As of :class:`ElementwiseKernel`.
+    map_expr, reduce_expr, post_map_expr : str
+        Expressions in CUDA C: of the inputs; of two values ``a`` and ``b``; ``y = ..`` of the result ``a``.
+    identity : str
+        The result of no elements; without one those are a ValueError.
+    name : str
+    reduce_type : str, optional
+        The type of values on the way; that of the first output.
+    reduce_dims : bool
+        Accepted.
+    preamble : str
+        Functions, types, constants, #define.
+    options : tuple of str
+        Of a compiler that is not there; accepted.
+    """
+
+    def __init__(
+        self,
+        in_params: str,
+        out_params: str,
+        map_expr: str,
+        reduce_expr: str,
+        post_map_expr: str,
+        identity: Any,
+        name: str = "reduce_kernel",
+        reduce_type: str | None = None,
+        reduce_dims: bool = True,
+        preamble: str = "",
+        options: tuple[str, ...] = (),
+    ) -> None:
+        self.name, self.preamble = name, preamble
+        self.in_params, self.out_params = params_of(in_params, name), params_of(out_params, name)
+        self.params = self.in_params + self.out_params
+        self.nin, self.nout, self.nargs = (
+            len(self.in_params),
+            len(self.out_params),
+            len(self.params),
+        )
+        self.map_expr, self.reduce_expr, self.post_map_expr = map_expr, reduce_expr, post_map_expr
+        self.identity, self.reduce_type = "" if identity is None else str(identity), reduce_type
+        self._kernels: dict[Any, Any] = {}
+
+    def __call__(
+        self,
+        *args: Any,
+        out: Any = None,
+        axis: Any = None,
+        keepdims: bool = False,
+        stream: Any = None,
+        dtype: Any = None,
+    ) -> Any:
+        """The reduction of arrays.
+
+        Parameters
+        ----------
+        args : array or number
+            The inputs; behind them the outputs, or none of those.
+        out : array, optional
+        axis : int or tuple of int, optional
+            None: all.
+        keepdims : bool
+        stream : Stream, optional
+        """
+        if dtype is not None:
+            raise TypeError(f"{self.name}: dtype= is not there; the types of the parameters say it")
+        if stream is not None:
+            with stream:
+                return self(*args, out=out, axis=axis, keepdims=keepdims)
+        if len(args) not in (self.nin, self.nargs):
+            raise TypeError(
+                f"Wrong number of arguments for {self.name!r}: {self.nin} or {self.nargs} expected, found {len(args)}"
+            )
+        if out is not None:
+            if len(args) == self.nargs:
+                raise ValueError("cannot specify 'out' as both a positional and keyword argument")
+            args = (*args, *(out if isinstance(out, tuple) else (out,)))
+        given = [checked(x, self.name) for x in args]
+        types = dtypes_of(self.params[: len(given)], given, {})
+        kinds = tuple(concrete(p, types, self.name) for p in self.params)
+        values = values_of(given, kinds[: len(given)])
+        shape = tuple(tn.broadcast_shapes(*(x.shape for x, p in zip(values, self.in_params, strict=False)
+                                            if isinstance(x, Base) and not p.is_raw)))  # fmt: skip
+        axes = _axes(axis, len(shape))
+        rest = tuple(n for d, n in enumerate(shape) if d not in axes)
+        kept = tuple(1 if d in axes else n for d, n in enumerate(shape)) if keepdims else rest
+        n = math.prod(shape[d] for d in axes)
+        if n == 0 and not self.identity.strip():
+            raise ValueError(
+                f"zero-size array to reduction operation {self.name} which has no identity"
+            )
+        like = next((x for x in values if isinstance(x, Base)), None)
+        outs = list(args[self.nin :])
+        for x in outs:
+            if tuple(x.shape) != kept:
+                raise ValueError(f"{self.name}: out has shape {tuple(x.shape)}, the result {kept}")
+        made = [new_array(rest, k, like) for k in kinds[self.nin :]]
+        if math.prod(rest):
+            self._run(values[: self.nin], made, kinds, types, shape, axes, rest, n)
+        for target, result in zip(outs, made, strict=False):
+            target[...] = as_cupys(result.reshape(kept))
+        outs = outs or [as_cupys(x.reshape(kept)) for x in made]
+        return outs[0] if len(outs) == 1 else tuple(outs)
+
+    def _run(
+        self,
+        values: Any,
+        made: Any,
+        kinds: Any,
+        types: Any,
+        shape: Any,
+        axes: Any,
+        rest: Any,
+        n: int,
+    ) -> None:
+        rows = math.prod(rest)
+        order = [d for d in range(len(shape)) if d not in axes] + list(axes)
+        trailing = order == list(range(len(shape)))
+        args, layouts = [], []
+        for x, p in zip(values, self.in_params, strict=True):
+            if p.is_raw and isinstance(x, Base):
+                args.append(tn.ascontiguousarray(x).reshape(-1))
+                layouts.append("raw")
+            elif isinstance(x, Base):
+                args.append(tn.broadcast_to(x, shape).transpose(order).reshape(rows, n))
+                layouts.append("array")
+            else:
+                args.append(x)
+                layouts.append("number")
+        flat = [x.reshape(-1) for x in made]
+
+        def kernel(form: str) -> Any:
+            key = form, kinds, tuple(sorted(types.items(), key=str)), tuple(layouts), trailing
+            if key not in self._kernels:
+                self._kernels[key] = _Source(self, kinds, types, layouts, trailing).made(form)
+            return self._kernels[key]
+
+        if n == 0:
+            launch(kernel("nothing")[0], -(-rows // THREADS), THREADS, (rows, *flat))
+        elif n <= SHORT or rows >= MANY:
+            launch(kernel("threads")[0], -(-rows // THREADS), THREADS, (rows, n, *args, *flat))
+        else:
+            parts = max(1, min(-(-n // PART), 4096 // rows))
+            per = -(-n // parts)
+            parts = -(-n // per)
+            if parts == 1:
+                launch(kernel("rows")[0], rows, THREADS, (rows, n, n, 1, *args, *flat))
+                return
+            first, kind = kernel("parts")
+            found = new_array(rows * parts, kind, made[0])
+            launch(first, rows * parts, THREADS, (rows, n, per, parts, *args, found))
+            launch(
+                kernel("second")[0],
+                rows,
+                THREADS,
+                (rows, parts, parts, 1, found.reshape(rows, parts), *flat),
+            )
+
+
+def _axes(axis: Any, rank: int) -> tuple[int, ...]:
+    if axis is None:
+        return tuple(range(rank))
+    given = axis if isinstance(axis, (tuple, list)) else (axis,)
+    found = []
+    for d in given:
+        if not -rank <= d < rank:
+            raise tn.exceptions.AxisError(d, rank)
+        found.append(d % rank)
+    if len(set(found)) != len(found):
+        raise ValueError("duplicate value in 'axis'")
+    return tuple(sorted(found))
+
+
+class _Source:
+    """The functions and the text of one kernel."""
+
+    def __init__(
+        self, kernel: ReductionKernel, kinds: Any, types: Any, layouts: Any, trailing: bool
+    ) -> None:
+        self.kernel, self.kinds, self.layouts, self.trailing = kernel, kinds, layouts, trailing
+        self.unit: Unit = unit_of(kernel, kinds, types)
+        if kernel.reduce_type is None:
+            self.type = kinds[kernel.nin]
+        else:
+            words = Parser(tokens_of(kernel.reduce_type), self.unit.types).type()
+            self.type = self.unit.type_of(words, 1)
+        self.unit.types["_type_reduce"] = self.unit.types["type_reduce"] = self.type
+
+    def _expression(self, text: str) -> Node:
+        parser = Parser(tokens_of(text, self.unit.preamble.macros), self.unit.types)
+        node = parser.expression()
+        parser.take(";")
+        if parser.token.kind != "end":
+            raise CError(
+                f"{self.kernel.name}: an expression was expected, found {text!r}; a function of the "
+                f"preamble may have statements"
+            )
+        return node
+
+    def _define(self, name: str, body: Body, params: list[str], result: str) -> None:
+        body.emit(f"return {result}")
+        self.unit.sources.append(
+            f"def {name}({', '.join(params)}):\n" + "\n".join(body.lines) + "\n"
+        )
+
+    def _inputs(self) -> list[str]:
+        prefix = {"raw": "a_", "number": "s_", "array": "p_"}
+        return [
+            f"{prefix[how]}{p.name}"
+            for p, how in zip(self.kernel.in_params, self.layouts, strict=True)
+        ]
+
+    def _map(self) -> None:
+        """c_map: the value of an element."""
+        body, texts = Body(self.unit), self._inputs()
+        for name in ("i", "_i", "_j", "_J", "n"):
+            body.declare(name, LONG, text={"_J": "v__j"}.get(name, f"v_{name}"))
+        body.scopes.append({})
+        for p, kind, how, text in zip(
+            self.kernel.in_params, self.kinds, self.layouts, texts, strict=False
+        ):
+            body.declare(p.name, kind, *(("raw", text) if how == "raw" else ()))
+            if how == "array":
+                body.emit(f"v_{p.name} = {text}[v__i, v__j]")
+            elif how == "number":
+                body.emit(f"v_{p.name} = {text}")
+        body.emit("v_i = v__i * v_n + v__j")
+        node = self._expression(self.kernel.map_expr)
+        if not self.trailing and _names(node) & {"i"}:
+            raise CError(
+                f"{self.kernel.name}: i is understood where the last axes are reduced; _j is the place along them"
+            )
+        text, found = body.value(node)
+        self._define(
+            "c_map",
+            body,
+            ["v__i", "v__j", "v_n", *texts],
+            body.converted(text, found, self.type, node.line),
+        )
+
+    def _reduce(self) -> None:
+        """c_reduce: two values as one."""
+        node = self._expression(self.kernel.reduce_expr)
+        words = (("_type_reduce",), "a"), (("_type_reduce",), "b")
+        body = Node("block", 1, (Node("return", 1, (node,)),))
+        text, _ = self.unit._function(
+            "c_reduce", Function("reduce_expr", ("_type_reduce",), words, body, (), 1), {}
+        )
+        assert text == "c_reduce"
+
+    def _identity(self) -> None:
+        body = Body(self.unit)
+        text, found = body.value(self._expression(self.kernel.identity))
+        self._define("c_identity", body, [], cast(text, found, self.type))
+
+    def _post(self) -> list[str]:
+        """c_post: a tuple of what the outputs become; gives the texts of the outputs."""
+        body = Body(self.unit)
+        body.declare("a", self.type)
+        outs = self.kernel.out_params
+        for p, kind in zip(outs, self.kinds[self.kernel.nin :], strict=True):
+            text = body.declare(p.name, kind).text
+            body.emit(f"{text} = {'False' if kind.kind == 'b' else f'{kind.name}(0)'}")
+        body.run(
+            Parser(
+                tokens_of(self.kernel.post_map_expr, self.unit.preamble.macros), self.unit.types
+            ).statements()
+        )
+        texts = [f"v_{p.name}" for p in outs]
+        self._define(
+            "c_post", body, ["v_a"], f"({', '.join(texts)},)" if len(texts) > 1 else texts[0]
+        )
+        return [f"y_{p.name}" for p in outs]
+
+    def _end(self, acc: str, outs: list[str], indent: int) -> str:
+        if len(outs) == 1:
+            return f"{outs[0]}[row] = c_post({acc})"
+        pad = "\n" + "    " * indent
+        return (
+            f"made = c_post({acc})"
+            + pad
+            + pad.join(f"{y}[row] = made[{k}]" for k, y in enumerate(outs))
+        )
+
+    def made(self, form: str) -> tuple[Any, Any]:
+        """The kernel of a form, and the type of values on the way."""
+        outs = self._post() if form != "parts" else ["found"]
+        inputs = ["found"] if form == "second" else self._inputs()
+        given = f"row, j, n, {', '.join(inputs)}".rstrip(", ")
+        if form == "second":
+            self.unit.sources.append("def c_map(i, j, n, found):\n    return found[i, j]\n")
+        elif form != "nothing":
+            self._map()
+        if form == "nothing":
+            self._identity()
+        else:
+            self._reduce()
+        end = "found[int64(cuda.blockIdx.x)] = s[0]" if form == "parts" else None
+        text = {"threads": _THREADS, "nothing": _NOTHING}.get(form, _ROWS).format(
+            params=", ".join([*([] if form == "nothing" else inputs), *outs]), given=given,
+            threads=THREADS, half=THREADS // 2,
+            type="bool" if self.type.kind == "b" else self.type.name,
+            end=end or self._end("s[0]" if form in ("rows", "second") else "acc", outs, 2),
+        )  # fmt: skip
+        self.unit.space["bool"] = bool
+        return launched(text, self.unit, self.kernel.name), self.type
+
+
+def _names(node: Any) -> set[str]:
+    if isinstance(node, Node):
+        if node.kind == "name":
+            return {node.parts[0]}
+        return set().union(*map(_names, node.parts)) if node.parts else set()
+    return set().union(*map(_names, node)) if isinstance(node, tuple) and node else set()

@@ -1,0 +1,198 @@
+# SPDX-License-Identifier: Apache-2.0
+"""CuPy's names: arrays that nothing converts by itself, results of no axes as arrays, devices, streams, memory."""
+
+import copy
+import pickle
+
+import numpy as np
+import pytest
+import tessera.numeric as tn
+from tessera import cupy as cp
+from tessera import cupyx
+
+
+@pytest.fixture
+def a():
+    return cp.arange(6, dtype="f4")
+
+
+def test_results_of_no_axes_are_arrays(a):
+    for made in (
+        a.sum(),
+        a[2],
+        a.mean(),
+        cp.sqrt(2.0),
+        cp.linalg.norm(a),
+        cp.allclose(a, a),
+        a.max(),
+        cp.dot(a, a),
+        cp.random.rand(),
+    ):
+        assert type(made) is cp.ndarray and made.shape == ()
+    assert float(a.sum()) == 15 and bool(cp.allclose(a, a)) and int(a.argmax()) == 5
+
+
+def test_an_element_is_a_view(a):
+    place = a[2]
+    place[...] = 7
+    assert a.get().tolist() == [0, 1, 7, 3, 4, 5]
+
+
+@pytest.mark.parametrize(
+    "use",
+    [
+        lambda a, x: a + x, lambda a, x: x * a, lambda a, x: cp.add(a, x), lambda a, x: cp.concatenate([a, x]),
+        lambda a, x: np.add(a, x), lambda a, x: np.asarray(a), lambda a, x: cp.sum(x), lambda a, x: a.__setitem__(0, x),
+        lambda a, x: a.dot(x), lambda a, x: a**x, lambda a, x: a < x,
+    ],
+)  # fmt: skip
+def test_numpys_arrays_are_no_operands(a, use):
+    with pytest.raises(TypeError):
+        use(a, np.arange(6, dtype="f4"))
+
+
+def test_no_library_reads_the_memory(a):
+    with pytest.raises(BufferError, match="get"):
+        memoryview(a)
+    assert not hasattr(a, "__array_interface__")
+
+
+def test_numpys_functions_give_cupys_arrays(a):
+    assert type(np.sin(a)) is cp.ndarray
+    assert type(np.sum(a)) is cp.ndarray
+    assert type(np.linalg.norm(a)) is cp.ndarray
+
+
+def test_host_and_back(a):
+    assert isinstance(a.get(), np.ndarray) and cp.asnumpy([1, 2]).tolist() == [1, 2]
+    host = np.arange(4.0)
+    made = cp.asarray(host)
+    made += 1
+    assert host[0] == 0 and cp.asarray(made) is made
+    a.set(np.full(6, 2, "f4"))
+    out = np.empty(6, "f4")
+    assert a.get(out=out) is out and out.tolist() == [2] * 6
+    with pytest.raises(TypeError, match="set"):
+        a.set(np.zeros(6))
+    with pytest.raises(ValueError, match="Shape"):
+        a.set(np.zeros(5, "f4"))
+    assert cp.array([a[0], a[1]]).shape == (2,)
+    assert cp.asnumpy(cp.arange(6).reshape(2, 3).T, order="F").flags.f_contiguous
+
+
+def test_views_and_in_place(a):
+    b = a.reshape(2, 3)
+    assert b.base is a and a.base is None and a.flags.owndata
+    b[0] = 9
+    b += 1
+    b **= 2
+    assert a.get().tolist() == [100, 100, 100, 16, 25, 36]
+    c = b.T
+    assert type(c) is cp.ndarray and type(c.real) is cp.ndarray and c.shape == (3, 2)
+    with pytest.raises(TypeError, match="unhashable"):
+        hash(a)
+
+
+def test_module_of_an_array(a):
+    assert cp.get_array_module(a, 1) is cp and cp.get_array_module(np.zeros(1)) is np
+
+
+def test_pickle_and_copy(a):
+    for made in (pickle.loads(pickle.dumps(a)), copy.deepcopy(a), a.copy()):
+        assert type(made) is cp.ndarray and made is not a and cp.array_equal(made, a)
+    assert pickle.loads(pickle.dumps(cp.add)) is cp.add
+
+
+def test_arrays_of_numeric_stay_apart():
+    x = tn.arange(3)
+    y = cp.asarray(x)
+    assert type(x) is tn.ndarray and type(y) is cp.ndarray and type(x + 1) is tn.ndarray
+
+
+def test_scatter(a):
+    cupyx.scatter_add(a, [0, 0, 1], 1)
+    assert a.get()[:2].tolist() == [2, 2]
+    cupyx.scatter_max(a, cp.array([3, 3]), cp.array([7, 5], "f4"))
+    assert float(a[3]) == 7
+
+
+def test_memory_by_address():
+    room = cp.cuda.alloc(64)
+    made = cp.ndarray((2, 4), "f4", room + 16)
+    made[...] = 3
+    assert made.data.ptr == room.ptr + 16
+    raw = np.empty(8, "f4")
+    (room + 16).copy_to_host(raw.ctypes.data, 32)
+    assert raw.tolist() == [3] * 8
+    with pytest.raises(ValueError, match="behind the pointer"):
+        room.memset(0, 1 << 20)
+    pool = cp.cuda.MemoryPool()
+    held = pool.malloc(1000)
+    assert pool.used_bytes() == 1024 and held.ptr
+    pool.set_limit(size=2048)
+    with pytest.raises(MemoryError, match="limit set to"):
+        pool.malloc(2000)
+
+
+def test_memory_of_an_array(a):
+    turned = cp.ndarray((3, 2), "f4", a.data + 4, strides=(8, -4))
+    assert turned.get().tolist() == [[1, 0], [3, 2], [5, 4]] and turned.data.ptr == a.data.ptr + 4
+    (a.data + 8).copy_from_host(np.full(2, 9, "f4").ctypes.data, 8)
+    assert a.get().tolist() == [0, 1, 9, 9, 4, 5] and a[2:].data.mem.size == 24
+
+
+def test_unowned_memory_is_shared():
+    owner = np.arange(4.0)
+    if cp.is_available():
+        pytest.skip("the address is one of the host")
+    memory = cp.cuda.UnownedMemory(owner.ctypes.data, owner.nbytes, owner)
+    made = cp.ndarray(4, "f8", cp.cuda.MemoryPointer(memory, 0))
+    made += 1
+    assert cp.asnumpy(made).tolist() == [1, 2, 3, 4] and owner.tolist() == [1, 2, 3, 4]
+
+
+def test_streams_and_events(a):
+    with cp.cuda.Stream(non_blocking=True) as stream:
+        assert cp.cuda.get_current_stream() == stream
+        begin = stream.record()
+        b = a * 2
+        end = cp.cuda.Event()
+        end.record()
+        end.synchronize()
+    assert end.done and cp.cuda.get_elapsed_time(begin, end) >= 0 and float(b[5]) == 10
+    assert cp.cuda.get_current_stream() == cp.cuda.Stream.null
+    cp.cuda.Device().synchronize()
+    with pytest.raises(ValueError, match="no device 77"):
+        cp.cuda.Device(77)
+
+
+def test_drawn_numbers_are_numpys_of_the_seed():
+    cp.random.seed(3)
+    got = cp.random.rand(4, dtype="f4")
+    assert got.dtype == "f4" and np.allclose(got.get(), np.random.RandomState(3).rand(4))
+    assert type(cp.random.default_rng(1).integers(10)) is cp.ndarray
+
+
+def test_fused_functions_are_called():
+    @cp.fuse(kernel_name="f")
+    def f(x, y):
+        return cp.sqrt(x * y) + 1
+
+    assert f(cp.ones(3), 4).get().tolist() == [3, 3, 3]
+    with pytest.raises(TypeError, match="unexpected"):
+        cp.fuse(fast=True)
+
+
+def test_times_of_calls(a):
+    from tessera.cupyx.profiler import benchmark
+
+    made = benchmark(lambda: a + 1, n_repeat=3, n_warmup=1, name="add")
+    assert made.cpu_times.shape == (3,) and made.gpu_times.shape == (1, 3) and "add" in str(made)
+    with pytest.raises(ValueError, match="callable"):
+        benchmark(3)
+
+
+def test_missing_names_are_attribute_errors():
+    for module in (cp, cp.linalg, cp.fft, cp.random, cupyx, cp.cuda, cp.cuda.runtime):
+        with pytest.raises(AttributeError, match="no_such_name"):
+            module.no_such_name  # noqa: B018

@@ -1,0 +1,228 @@
+# SPDX-License-Identifier: Apache-2.0
+"""CuPy's kernels of C expressions, against NumPy."""
+
+import numpy as np
+import pytest
+from cupy_expressions import expression
+from tessera import cupy as cp
+from tessera.cupyx import jit
+
+X = np.linspace(-3, 4, 24, dtype="f4")
+
+
+@pytest.fixture
+def x():
+    return cp.array(X)
+
+
+# Statements, what NumPy makes of it; x is float32, z its output.
+STATEMENTS = {
+    "z = x * 2 + 1": lambda x: x * np.float32(2) + np.float32(1),
+    "z = x > 0 ? x : -x;": np.abs,
+    "if (x > 1) { z = 1; } else if (x > 0) z = 2; else z = 3;": lambda x: np.where(
+        x > 1, 1, np.where(x > 0, 2, 3)
+    ),
+    "float s = 0; for (int j = 0; j < 4; ++j) { if (j == 2) continue; s += j; } z = s * x;": lambda x: (
+        4 * x
+    ),
+    "int k = 0; while (true) { if (++k > 5) break; } z = k;": lambda x: np.full_like(x, 6),
+    "int k = 3; do { k--; } while (k > 0); z = k + x;": lambda x: x,
+    "z = (int)x / 2": lambda x: np.trunc(np.trunc(x) / 2),
+    "z = (int)x % 2": lambda x: np.fmod(np.trunc(x), 2),
+    "unsigned int u = -1; z = (u >> 28) + 0 * x": lambda x: np.full_like(x, 15),
+    "z = 5 / 2 + 0 * x": lambda x: np.full_like(x, 2),
+    "char c = 200; z = c + 0 * x": lambda x: np.full_like(x, -56),
+    "long long big = 1LL << 40; z = big >> 38; z += 0 * x": lambda x: np.full_like(x, 4),
+    "z = sinf(x) + sin((double)x) - sin(x)": np.sin,
+    "z = max(x, 1.0f) + min((int)x, 0)": lambda x: np.maximum(x, 1) + np.minimum(np.trunc(x), 0),
+    "z = isnan(x) || !(x == x) ? 0 : pow(x, 2.0f)": lambda x: x * x,
+    "float a[3] = {1, 2}; a[2] = x; z = a[0] + a[1] + a[2]": lambda x: x + 3,
+    "z = -1; for (int j = 0; j < 9; j++) { if (j > x) { z = j; return; } } z = 9;": lambda x: (
+        np.maximum(np.floor(x) + 1, 0)
+    ),
+    "T t = x; { T t = 5; t += 1; } z = t;": lambda x: x,
+    "z = i + n * 0": lambda x: np.arange(x.size),
+    "int q = 0; int r = q++ + ++q; z = r + x * 0": lambda x: np.full_like(x, 2),
+    "z = SQ(x) + half_of(x) + twice(x)": lambda x: x * x + x / 2 + 2 * x,
+    "z = (x > 0 && x < 2) ^ 1": lambda x: ~((x > 0) & (x < 2)),
+    "z = 0x10 + 010 + 1e1f + x * 0": lambda x: np.full_like(x, 34),
+    "z = __popc(7u) + __clz(1) + x * 0": lambda x: np.full_like(x, 34),
+    "z = M_PI * (x != x) + FLT_EPSILON * 0 + static_cast<int>(2.9)": lambda x: np.full_like(x, 2),
+}
+PREAMBLE = """
+#define SQ(v) ((v) * (v))
+typedef float real;
+template <typename S> __device__ S twice(const S& v) { return v * 2; }
+__device__ __forceinline__ real half_of(real v) { if (v > 100) return 0; return v / 2; }
+"""
+
+
+@pytest.mark.parametrize("text", STATEMENTS)
+def test_statements_of_c(x, text):
+    kernel = cp.ElementwiseKernel("T x", "T z", text, preamble=PREAMBLE)
+    np.testing.assert_allclose(kernel(x).get(), STATEMENTS[text](X).astype("f4"), rtol=2e-6)
+
+
+@pytest.mark.parametrize(
+    ("text", "what"),
+    [
+        ("float *p = &x; z = *p", "a pointer"), ("z = foo(x)", r"the function foo\(\)"), ("struct A { int b; };",
+        "a struct"),
+        ("goto end;", "goto"), ("z = y", "the name 'y'"), ("asm(\"\");", "inline assembly"), ("z = (x, 1)", "comma"),
+        ("z = x > 0 ? ++x : 0", "some paths only"), ("break;", "break outside"), ("z = x % 2", "% takes integers"),
+        ("z = 1 +", "line 1"), ("switch (1) {}", "switch"), ("__shared__ float s[3];", "shared memory"),
+        ("z = x.real()", "real"),
+        ("string s;", "';' expected"),
+    ],
+)  # fmt: skip
+def test_what_is_not_understood_is_named(x, text, what):
+    with pytest.raises(ValueError, match=what):
+        cp.ElementwiseKernel("T x", "T z", text)(x)
+
+
+def test_operands_are_broadcast_where_they_lie(x):
+    product = cp.ElementwiseKernel("T x, T y", "T z", "z = x * y", "product")
+    a, b = x.reshape(4, 6), x[:4].reshape(4, 1)
+    want = X.reshape(4, 6) * X[:4].reshape(4, 1)
+    assert np.array_equal(product(a, b).get(), want) and np.array_equal(
+        product(a.T, b.T).get(), want.T
+    )
+    out = cp.zeros((6, 4), "f4").T
+    assert product(a, b, out) is out and np.array_equal(out.get(), want)
+    assert np.array_equal(product(a, 2).get(), X.reshape(4, 6) * 2)
+    assert product(cp.zeros((0, 3)), 1).shape == (0, 3) and product(2.0, 3).shape == ()
+
+
+def test_raw_arguments_are_indexed_by_hand(x):
+    turned = cp.ElementwiseKernel("T x, raw T y", "T z", "z = x + y[_ind.size() - i - 1]")
+    assert np.array_equal(turned(x, x).get(), X + X[::-1])
+    counted = cp.ElementwiseKernel(
+        "raw T x, int32 shift", "raw int32 h", "atomicAdd(&h[(int)x[i] + shift], 1)"
+    )
+    bins = cp.zeros(8, "i4")
+    counted(x, 3, bins, size=x.size)
+    assert bins.get().sum() == 24
+    stepped = cp.ElementwiseKernel(
+        "raw T x", "raw T y", "y[i] = x[i]; y[i] += x.size() + x.shape()[0]"
+    )
+    apart = cp.zeros(12, "f4")[::2]
+    stepped(x[::4], apart, size=6)
+    assert np.array_equal(apart.get(), X[::4] + 12)
+
+
+def test_types_of_arguments(x):
+    same = cp.ElementwiseKernel("T x, T y", "T z", "z = x + y")
+    with pytest.raises(TypeError, match="mismatched"):
+        same(x, cp.zeros(24))
+    with pytest.raises(TypeError, match="Wrong number"):
+        same(x)
+    with pytest.raises(TypeError, match="Unsupported type"):
+        same(x, X)
+    with pytest.raises(ValueError, match="mismatch"):
+        same(x, x, cp.zeros(3, "f4"))
+    with pytest.raises(ValueError, match="parameter name"):
+        cp.ElementwiseKernel("T i", "T z", "z = i")
+    for dtype in "?bBhHiIlLefdFD":
+        ones = cp.ones(3, dtype)
+        assert same(ones, ones).dtype == dtype
+    assert cp.ElementwiseKernel("uint8 x", "uint8 y", "y = x + 250")(
+        cp.array([10], "u1")
+    ).get() == [4]
+    made = cp.ElementwiseKernel("complex64 x", "float32 r", "r = abs(x) + x.real() * x.imag()")(
+        cp.array([3 + 4j], "F")
+    )
+    assert made.get() == [17]
+
+
+def test_several_outputs(x):
+    made = cp.ElementwiseKernel("T x", "T lo, int32 place", "lo = x < 0 ? x : 0; place = i")(x)
+    assert np.array_equal(made[0].get(), np.minimum(X, 0)) and np.array_equal(
+        made[1].get(), np.arange(24)
+    )
+
+
+def test_random_expressions_are_numpys():
+    values = {name: np.arange(-8, 8, dtype="i4") * k for name, k in (("a", 1), ("b", 3), ("c", -2))}
+    arrays = [cp.array(v) for v in values.values()]
+    for seed in range(12):
+        text, want = expression(np.random.RandomState(seed), values)
+        got = cp.ElementwiseKernel("int32 a, int32 b, int32 c", "int32 z", f"z = {text}")(*arrays)
+        assert np.array_equal(got.get(), want), text
+
+
+# -- reductions ------------------------------------------------------------------------------------------
+
+
+NORM = ("T x", "T y", "x * x", "a + b", "y = sqrt(a)", "0", "norm")
+
+
+@pytest.mark.parametrize("shape", [(5, 7), (3, 300), (40, 20000), (5000, 40)])
+@pytest.mark.parametrize("axis", [None, 0, 1])
+def test_reductions_along_axes(shape, axis):
+    host = np.random.RandomState(1).rand(*shape)
+    got = cp.ReductionKernel(*NORM)(cp.array(host), axis=axis)
+    np.testing.assert_allclose(got.get(), np.sqrt((host * host).sum(axis=axis)))
+
+
+def test_reductions_of_other_kinds(x):
+    dot = cp.ReductionKernel("T x, T y", "T z", "x * y", "a + b", "z = a", "0", "dot")
+    assert np.isclose(float(dot(x, x)), (X * X).sum()) and float(dot(cp.zeros(0), cp.zeros(0))) == 0
+    ends = cp.ReductionKernel(
+        "T x", "T lo, T hi", "x", "min(a, b)", "lo = a; hi = -a", None, "ends"
+    )
+    assert [float(v) for v in ends(x)] == [-3, 3]
+    with pytest.raises(ValueError, match="no identity"):
+        ends(cp.zeros(0))
+    count = cp.ReductionKernel("T x", "int64 n", "x > 0 ? 1 : 0", "a + b", "n = a", "0", "count")
+    assert (
+        count(x.reshape(4, 6), axis=1, keepdims=True).shape == (4, 1)
+        and int(count(x)) == (X > 0).sum()
+    )
+    out = cp.zeros(6, "i8")
+    assert count(x.reshape(4, 6), axis=0, out=out) is out and int(out.sum()) == (X > 0).sum()
+    with pytest.raises(ValueError, match="out has shape"):
+        count(x, out=out)
+    wide = cp.ReductionKernel(
+        "float16 x", "float16 y", "x", "a + b", "y = a", "0", "wide", "double"
+    )
+    assert float(wide(cp.ones(3000, "e"))) == 3000
+    with pytest.raises(ValueError, match="expression was expected"):
+        cp.ReductionKernel("T x", "T y", "x; x", "a + b", "y = a", "0")(x)
+
+
+# -- kernels of threads and of CUDA C -----------------------------------------------------------------------
+
+
+@jit.rawkernel(device=True)
+def doubled(value):
+    return value * 2
+
+
+@jit.rawkernel()
+def turn(source, target):
+    s = jit.shared_memory(np.float32, 24)
+    t = jit.threadIdx.x
+    s[t] = doubled(source[t])
+    jit.syncthreads()
+    target[t] = s[23 - t]
+    jit.atomic_add(target, 0, 1.0)
+
+
+def test_kernels_of_threads(x):
+    for launch in (lambda y: turn((1,), (24,), (x, y)), lambda y: turn[1, 24](x, y)):
+        y = cp.zeros(24, "f4")
+        with cp.cuda.Stream():
+            launch(y)
+        assert np.allclose(y.get()[1:], 2 * X[::-1][1:])
+    with pytest.raises(TypeError, match="Unsupported type"):
+        turn[1, 24](X, y)
+
+
+def test_cuda_c_needs_a_gpu():
+    kernel = cp.RawKernel('extern "C" __global__ void k(float *x) { x[0] = 1; }', "k")
+    if cp.is_available():
+        pytest.skip("here is one")
+    with pytest.raises(RuntimeError, match="this machine has none; cupy.ElementwiseKernel"):
+        kernel((1,), (1,), (cp.zeros(1, "f4"),))
+    with pytest.raises(TypeError, match="Exactly one"):
+        cp.RawModule()
