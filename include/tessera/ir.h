@@ -34,6 +34,7 @@
  *
  *     if %c        ; then region, `yield` values, `else`, else region, `yield` values, `end`, `res`es
  *     loop %init.. ; args = carried values; leaves by `break %v..`, repeats by `continue %v..`
+ *     recursion %init..; args = values of a run; `yield`; `recur %v..` inside runs the region anew (thread level)
  *     reduce %x..  ; attr REDUCE; args in pairs per input (element, accumulator); `yield`
  *     scan %x..    ; the same
  *     cold %c, %x..; no args; region; `yield` one value per x; `end`; `res`es: see below
@@ -561,6 +562,10 @@ TS_API ts_val ts_for_begin(ts_builder *b, ts_val lower, ts_val upper, ts_val ste
                            const ts_val *inits, uint32_t attr);
 /* Repeats until `break`, with n carried values as args. */
 TS_API ts_val ts_loop_begin(ts_builder *b, uint32_t n, const ts_val *inits);
+/* At thread level: a region that runs once, with n values as args, and again, inside of itself, for each TS_OP_recur in
+ * it, up to `depth` runs inside each other (1 to TS_RECURSION_MOST). It ends in `yield` with the results. */
+#define TS_RECURSION_MOST 4096
+TS_API ts_val ts_recursion_begin(ts_builder *b, uint32_t depth, uint32_t n, const ts_val *inits);
 /* The seldom path of an elementwise computation (see above); emit its n values (at most 7), then yield, ts_end_like. */
 TS_API ts_val ts_cold_begin(ts_builder *b, ts_val cond, uint32_t n, const ts_val *values);
 /* TS_OP_reduce or TS_OP_scan along `axis` of n tiles of one shape. Args 2 i and 2 i + 1 are an element and the

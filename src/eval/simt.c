@@ -100,6 +100,8 @@ static ts_status simt_move(simt_warp *w, const simt_moves *moves, uint32_t mask)
     return TS_OK;
 }
 
+static ts_status simt_resume(simt_warp *w);
+
 static simt_frame *simt_top(simt_warp *w)
 {
     return w->frame.n ? &w->frame.at[w->frame.n - 1] : NULL;
@@ -107,7 +109,7 @@ static simt_frame *simt_top(simt_warp *w)
 
 static ts_status simt_push(simt_warp *w, simt_frame frame)
 {
-    if (w->frame.n >= 200)
+    if (w->frame.n >= 200 && !ts__has_op(simt_fn_of(w), TS_OP_recur))
         return eval_fail(simt_run(w), frame.opener, TS_VERIFY, "regions nest more than 200 deep");
     return TS_PUSH(&w->cta->machine->arena, &w->frame, frame) ? TS_OK : simt_nomem(w);
 }
@@ -214,6 +216,100 @@ static ts_status simt_call(simt_warp *w, ts_val v)
     return TS_OK;
 }
 
+/* ---- recursion --------------------------------------------------------------------------------------- */
+
+/* Too deep: the lanes end. */
+static ts_status simt_too_deep(simt_warp *w, ts_val v, uint32_t depth)
+{
+    char text[128];
+    uint32_t n = w->cta->machine->block[0], m = w->cta->machine->block[1];
+    snprintf(text, sizeof text, TS_RECURSION_TEXT, depth);
+    for (uint32_t mask = w->active; mask;) {
+        uint32_t lane = simt_next(&mask), t = w->index * SIMT_LANES + lane;
+        ts_fault fault = {.code = TS_FAULT_RAISE, .has_thread = 1, .thread = {t % n, t / n % m, t / n / m}};
+        TS_TRY(eval_fault(simt_run(w), v, fault, text));
+    }
+    w->exited |= w->active;
+    w->active = 0;
+    return simt_resume(w);
+}
+
+/* Is there room for one more run of a region, for the recursion or recur `v`? The depth is that of the outermost. */
+static ts_status simt_room_to_run(simt_warp *w, ts_val v, bool *fine)
+{
+    const ts_fn *fn = simt_fn_of(w);
+    uint32_t n = 0, depth = ts_at(fn, v)->aux;
+    for (uint32_t i = 0; i < w->frame.n; i++) {
+        const ts_inst *inst = ts_at(fn, w->frame.at[i].opener);
+        if (inst->op == TS_OP_recursion && !n)
+            depth = inst->aux;
+        n += inst->op == TS_OP_recursion || inst->op == TS_OP_recur;
+    }
+    *fine = n < depth;
+    return *fine ? TS_OK : simt_too_deep(w, v, depth);
+}
+
+static ts_status simt_recursion(simt_warp *w, ts_val v)
+{
+    bool fine;
+    TS_TRY(simt_room_to_run(w, v, &fine));
+    if (!fine)
+        return TS_OK;
+    TS_TRY(simt_move(w, &(simt_moves){v, 0, v, v + 1}, w->active));
+    TS_TRY(simt_push(w, (simt_frame){.opener = v, .outer = w->active}));
+    w->pc = v + 1;
+    return TS_OK;
+}
+
+/* The lanes that come here run the region anew; what its values were is kept. */
+static ts_status simt_recur(simt_warp *w, ts_val v)
+{
+    const eval_run *run = simt_run(w);
+    ts_val of = ts__recursion_of(run->fn, run->shape.parent, v);
+    size_t n = (size_t)(run->shape.end[of] - of) * SIMT_LANES;
+    bool fine;
+    TS_TRY(simt_room_to_run(w, v, &fine));
+    if (!fine)
+        return TS_OK;
+    ts_arena *arena = &w->cta->machine->arena;
+    uint64_t *room = w->n_recurs < w->kept.n ? NULL : TS_NEW_N(arena, uint64_t, (size_t)run->fn->inst.n * SIMT_LANES);
+    if (w->n_recurs == w->kept.n && (!room || !TS_PUSH(arena, &w->kept, room)))
+        return simt_nomem(w);
+    simt_frame frame = {.opener = v, .outer = w->active, .saved = w->kept.at[w->n_recurs++]};
+    memcpy(frame.saved, simt_reg(w, of), n * sizeof *frame.saved);
+    TS_TRY(simt_move(w, &(simt_moves){v, 0, v, of + 1}, w->active));
+    TS_TRY(simt_push(w, frame));
+    w->pc = of + 1;
+    return TS_OK;
+}
+
+/* Lanes are through with the region that the recur of `frame` ran: their registers are again what they were. */
+static ts_status simt_back(simt_warp *w, ts_val v, const simt_frame *frame)
+{
+    const ts_fn *fn = simt_fn_of(w);
+    ts_arena *arena = &w->cta->machine->arena;
+    ts_arena_mark mark = ts__arena_at(arena);
+    ts_val of = ts__recursion_of(fn, simt_run(w)->shape.parent, frame->opener);
+    uint32_t n = ts_at(fn, v)->n_opnd;
+    uint64_t *given = TS_NEW_N(arena, uint64_t, (size_t)n * SIMT_LANES + 1);
+    if (!given)
+        return simt_nomem(w);
+    for (uint32_t i = 0; i < n; i++)
+        memcpy(given + (size_t)i * SIMT_LANES, simt_opnd(w, v, i), SIMT_LANES * sizeof *given);
+    for (uint32_t m = w->active; m;) {
+        uint32_t lane = simt_next(&m);
+        for (ts_val x = of; x < simt_run(w)->shape.end[of]; x++)
+            simt_reg(w, x)[lane] = frame->saved[(size_t)(x - of) * SIMT_LANES + lane];
+        for (uint32_t i = 0; i < n; i++) {
+            ts_val res = eval_find_res(fn, frame->opener, frame->opener + 1, i);
+            if (res)
+                simt_reg(w, res)[lane] = given[(size_t)i * SIMT_LANES + lane];
+        }
+    }
+    ts__arena_rewind(arena, mark);
+    return TS_OK;
+}
+
 /* The next pass through a loop's body for the lanes that continue. */
 static ts_status simt_again(simt_warp *w, simt_frame *frame)
 {
@@ -249,6 +345,7 @@ static ts_status simt_resume(simt_warp *w)
         } else {
             w->active = top->joined;
             w->pc = eval_after(simt_run(w), top->opener);
+            w->n_recurs -= top->saved != NULL;
             w->frame.n--;
         }
     }
@@ -291,7 +388,7 @@ static ts_status simt_term(simt_warp *w, ts_val v)
     } else if (op == TS_OP_yield || op == TS_OP_return) {
         if (!top)
             return eval_fail(simt_run(w), v, TS_VERIFY, "outside a region");
-        TS_TRY(simt_move(w, &(simt_moves){v, 0, top->opener, 0}, w->active));
+        TS_TRY(top->saved ? simt_back(w, v, top) : simt_move(w, &(simt_moves){v, 0, top->opener, 0}, w->active));
         top->joined |= w->active;
     } else {
         TS_TRY(simt_leave_loop(w, v, op == TS_OP_break));
@@ -351,7 +448,8 @@ static simt_fn *simt_handler(ts_op op)
 {
     static simt_fn *const run[TS_OP_COUNT] = {
         [TS_OP_if] = simt_if, [TS_OP_for] = simt_for, [TS_OP_loop] = simt_loop, [TS_OP_cold] = simt_cold,
-        [TS_OP_call] = simt_call, [TS_OP_ftoi] = simt_ftoi,
+        [TS_OP_call] = simt_call, [TS_OP_ftoi] = simt_ftoi, [TS_OP_recursion] = simt_recursion,
+        [TS_OP_recur] = simt_recur,
 #define X(name) [TS_OP_##name] = simt_##name,
         SIMT_OPS(X)
 #undef X
@@ -403,6 +501,11 @@ static ts_status simt_one(simt_warp *w, ts_val v)
     return eval_fail(simt_run(w), v, TS_VERIFY, "%s does not exist at thread level", ts_info(inst)->name);
 }
 
+static bool simt_jumps(uint32_t op)
+{
+    return op == TS_OP_call || op == TS_OP_recur;
+}
+
 /* Runs a warp until it waits, ends, or has used its slice of instructions. */
 static ts_status simt_run_warp(simt_warp *w, uint32_t slice)
 {
@@ -427,7 +530,7 @@ static ts_status simt_run_warp(simt_warp *w, uint32_t slice)
             continue;
         }
         TS_TRY(simt_one(w, v));
-        if (w->wait == SIMT_RUNS && !(flags & TS_REGION) && ts_at(fn, v)->op != TS_OP_call)
+        if (w->wait == SIMT_RUNS && !(flags & TS_REGION) && !simt_jumps(ts_at(fn, v)->op))
             w->pc = v + 1;
         if (ts_at(fn, v)->op == TS_OP_nanosleep) /* others go on: this one may wait for them */
             return TS_OK;

@@ -10,6 +10,7 @@
  *     loop    lanes that `continue` gather in `again`, lanes that `break` in `joined`; the body is run
  *             anew for `again` until it is empty
  *     call    lanes that call run the function's body and wait in `joined` at its return
+ *     recur   the same with the region of a recursion, whose registers are kept until the lane comes back
  *     a lane that leaves a region by break, continue or return is simply absent from the joins inside
  *
  * Shared memory is an array of bytes with a shadow: a byte may be in flight (TMA or cp.async wrote it and
@@ -46,6 +47,7 @@ typedef struct simt_frame {
     ts_val opener;
     bool in_else;
     uint32_t outer, other, joined, again;
+    uint64_t *saved; /* of a recur: the registers of the run that goes on after it */
 } simt_frame;
 
 /* A cp.async of one lane that has not been waited for. */
@@ -67,6 +69,8 @@ typedef struct simt_warp {
     uint32_t lanes, exited, active;
     ts_val pc;
     TS_VEC(simt_frame) frame;
+    TS_VEC(uint64_t *) kept; /* room for registers, for each recur that is under way, outermost first */
+    uint32_t n_recurs;       /* under way */
     uint64_t *reg;           /* [value * 32 + lane] */
     uint32_t *flight;        /* [value] wgmma group that writes it; 0 none */
     simt_wait wait;

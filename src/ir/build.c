@@ -661,6 +661,14 @@ ts_val ts_loop_begin(ts_builder *b, uint32_t n, const ts_val *inits)
     return opener;
 }
 
+ts_val ts_recursion_begin(ts_builder *b, uint32_t depth, uint32_t n, const ts_val *inits)
+{
+    ts_val opener = ts_emit(b, TS_OP_recursion, TS_T_none, n, inits, depth, 0);
+    for (uint32_t i = 0; i < n; i++)
+        build_arg(b, ts_type_of(b->fn, inits[i]), i);
+    return opener;
+}
+
 ts_val ts_cold_begin(ts_builder *b, ts_val cond, uint32_t n, const ts_val *values)
 {
     ts_val few[8] = {cond};
@@ -855,6 +863,15 @@ bool ts__has_op(const ts_fn *fn, ts_op op)
         if (ts_at(fn, v)->op == op)
             return true;
     return false;
+}
+
+ts_val ts__recursion_of(const ts_fn *fn, const uint32_t *parent, ts_val v)
+{
+    uint32_t left = ts_at(fn, v)->aux + 1;
+    ts_val opener = v;
+    while (left && (opener = parent[opener]))
+        left -= ts_at(fn, opener)->op == TS_OP_recursion;
+    return opener;
 }
 
 uint32_t ts__n_res(const ts_fn *fn, ts_val v)

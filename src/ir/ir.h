@@ -249,6 +249,10 @@ typedef struct ts_shape {
 bool ts__shape_of(const ts_fn *fn, ts_arena *scratch, ts_shape *shape);
 bool ts__is_loop(uint32_t op);
 bool ts__has_op(const ts_fn *fn, ts_op op);
+/* What a run too deep is reported as, with its depth. */
+#define TS_RECURSION_TEXT "RecursionError: more than %u calls of a function inside each other"
+/* The recursion that the recur `v` runs anew; 0: there is none around it. `parent` as in ts_shape. */
+ts_val ts__recursion_of(const ts_fn *fn, const uint32_t *parent, ts_val v);
 /* How many results follow the instruction: those of a region follow its `end`. */
 uint32_t ts__n_res(const ts_fn *fn, ts_val v);
 /* The opener that a terminator's operands go to: its own for yield, its loop for a jump; 0 for return. */

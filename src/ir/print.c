@@ -620,15 +620,21 @@ static void print_plain(print_ctx *p, ts_val v, uint32_t n_res)
 
 /* ---- regions --------------------------------------------------------------------------------- */
 
+/* Arguments that are the operands, one for one. */
+static bool print_is_carried(uint32_t op)
+{
+    return op == TS_OP_loop || op == TS_OP_recursion;
+}
+
 /* Type the argument would have if nothing were said; 0 = always write it. */
 static ts_type print_arg_default(const print_ctx *p, const ts_inst *inst, uint32_t i)
 {
-    uint32_t from = inst->op == TS_OP_for ? (i ? i + 2 : 0) : inst->op == TS_OP_loop ? i : i / 2;
+    uint32_t from = inst->op == TS_OP_for ? (i ? i + 2 : 0) : print_is_carried(inst->op) ? i : i / 2;
     const uint32_t *opnds = ts__opnds_checked(p->fn, inst);
     if (from >= inst->n_opnd || opnds[from] >= p->fn->inst.n)
         return 0;
     ts_type type = ts_type_of(p->fn, opnds[from]);
-    if (inst->op == TS_OP_for || inst->op == TS_OP_loop)
+    if (inst->op == TS_OP_for || print_is_carried(inst->op))
         return type;
     return ts__type_known(p->m, type) ? ts_type_elem(p->m, type) : 0;
 }
@@ -719,6 +725,7 @@ static uint32_t print_wanted_args(const ts_fn *fn, const ts_inst *inst)
     case TS_OP_for:
         return inst->n_opnd >= 3 ? inst->n_opnd - 2u : TS_NO;
     case TS_OP_loop:
+    case TS_OP_recursion:
         return inst->n_opnd;
     case TS_OP_cold:
         return inst->n_opnd ? 0 : TS_NO;
@@ -741,7 +748,7 @@ static bool print_opener(print_ctx *p, ts_val v)
     print_attrs[ts_info(inst)->attr](p, inst);
     if (inst->op == TS_OP_for)
         print_for(p, v);
-    else if (inst->op == TS_OP_loop)
+    else if (print_is_carried(inst->op))
         print_loop(p, v);
     else if (inst->op == TS_OP_if)
         print_if(p, v);

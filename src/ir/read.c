@@ -549,6 +549,8 @@ static ts_status read_for(read_ctx *r, read_line *line, read_args *args)
 
 static ts_status read_loop(read_ctx *r, read_line *line, read_args *args)
 {
+    if (line->op == TS_OP_recursion)
+        TS_TRY(read_fields(r, line));
     TS_TRY(read_iter(r, line, args));
     return read_open(r, line, args, read_loop_arg);
 }
@@ -626,6 +628,7 @@ static ts_status read_region(read_ctx *r, read_line *line)
         TS_TRY(read_for(r, line, &args));
         break;
     case TS_OP_loop:
+    case TS_OP_recursion:
         TS_TRY(read_loop(r, line, &args));
         break;
     case TS_OP_cold:

@@ -98,6 +98,8 @@ static const ts__field text_map_reduce[] = {NAMED("mode", text_rmw, 24, 8, true)
 static const ts__field text_matrix[] = {NUMBER("n", 8, 16), BIT("trans", 24)};
 static const ts__field text_prmt[] = {NUMBER("selector", 8, 16)};
 static const ts__field text_maxnreg[] = {NUMBER("regs", 8, 16), BIT("inc", 24)};
+static const ts__field text_depth[] = {{"depth", NULL, 0, 0, 32, true}};
+static const ts__field text_outer[] = {NUMBER("outer", 0, 8)};
 static const ts__field text_sleep[] = {NUMBER("ns", 8, 16)};
 
 /* clang-format off */
@@ -122,7 +124,8 @@ static const struct {
     {TS_OP_atomic_rmw_tko, LIST(text_atomic)}, {TS_OP_atomic_red_view_tko, LIST(text_atomic)},
     {TS_OP_atom, LIST(text_atomic)},         {TS_OP_red, LIST(text_atomic)},
     {TS_OP_cvt_pack, LIST(text_cvt_pack)},   {TS_OP_cmpf, LIST(text_cmp)},
-    {TS_OP_cmpi, LIST(text_cmp)},
+    {TS_OP_cmpi, LIST(text_cmp)},            {TS_OP_recursion, LIST(text_depth)},
+    {TS_OP_recur, LIST(text_outer)},
 };
 /* clang-format on */
 

@@ -192,6 +192,7 @@ static uint32_t verify_wanted_args(const ts_inst *opener)
     case TS_OP_for:
         return opener->n_opnd >= 3 ? opener->n_opnd - 2u : 1;
     case TS_OP_loop:
+    case TS_OP_recursion:
         return opener->n_opnd;
     case TS_OP_if:
     case TS_OP_cold:
@@ -393,12 +394,13 @@ static ts_status verify_term(const verify_fn *f)
              outer = loop ? ts_at(c->fn, loop)->op : TS_OP_none;
     if (c->inst->op == TS_OP_yield) {
         TS__WANT(c, opener && inner != TS_OP_for && inner != TS_OP_loop,
-                 "yield ends regions of if, cold, reduce and scan");
-        if (inner == TS_OP_if || inner == TS_OP_cold)
+                 "yield ends regions of if, cold, recursion, reduce and scan");
+        if (inner == TS_OP_if || inner == TS_OP_cold || inner == TS_OP_recursion)
             return verify_flow(c, f->n_res[opener], f->first_res[opener], "its opener");
         return TS_OK; /* compared with the inputs by the reduction's rule */
     }
-    TS__WANT(c, outer == TS_OP_none || outer == TS_OP_for || outer == TS_OP_loop,
+    bool returns = c->inst->op == TS_OP_return && outer == TS_OP_recursion; /* it ends the thread */
+    TS__WANT(c, outer == TS_OP_none || outer == TS_OP_for || outer == TS_OP_loop || returns,
              "%s cannot leave the region of %s; end that region with yield", ts_info(c->inst)->name,
              ts__ops[outer].name);
     if (c->inst->op == TS_OP_return)
@@ -411,6 +413,24 @@ static ts_status verify_term(const verify_fn *f)
     bool counted = outer == TS_OP_for;
     return verify_flow(c, ts_at(c->fn, loop)->n_opnd - (counted ? 3u : 0), loop + 1 + counted,
                        "the loop's arguments");
+}
+
+/* The operands and results of a recur are those of its recursion. */
+static ts_status verify_recur(const verify_fn *f)
+{
+    const ts__verify *c = &f->c;
+    ts_val of = ts__recursion_of(c->fn, f->parent, c->v);
+    TS__WANT(c, of, "there is no recursion around this recur%s", c->inst->aux ? " so far out" : "");
+    const ts_inst *opener = ts_at(c->fn, of);
+    TS__WANT(c, c->n == opener->n_opnd, "the recursion takes %u values, not %u", opener->n_opnd, c->n);
+    for (uint32_t i = 0; i < c->n; i++)
+        TS__SAME_TYPE(c, ts__verify_opnd(c, i), ts_type_of(c->fn, of + 1 + i),
+                      "value %u has another type than the recursion's", i);
+    TS__WANT(c, f->n_res[c->v] == f->n_res[of], "the recursion has %u results, not %u", f->n_res[of], f->n_res[c->v]);
+    for (uint32_t i = 0; i < f->n_res[of]; i++)
+        TS__SAME_TYPE(c, ts_type_of(c->fn, f->first_res[c->v] + i), ts_type_of(c->fn, f->first_res[of] + i),
+                      "result %u has another type than the recursion's", i);
+    return TS_OK;
 }
 
 /* ---- openers --------------------------------------------------------------------------------- */
@@ -562,6 +582,11 @@ static ts_status verify_opener(verify_fn *f)
     case TS_OP_for:
         return verify_for(f);
     case TS_OP_loop:
+        TS_TRY(verify_results_flow(f));
+        return verify_carried(f, 0, 0);
+    case TS_OP_recursion:
+        TS__WANT(c, c->inst->aux >= 1 && c->inst->aux <= TS_RECURSION_MOST, "a depth of %u; 1 to %d are possible",
+                 c->inst->aux, TS_RECURSION_MOST);
         TS_TRY(verify_results_flow(f));
         return verify_carried(f, 0, 0);
     case TS_OP_cold:
@@ -771,6 +796,8 @@ static ts_status verify_inst(verify_fn *f)
         TS_TRY(verify_arith_bits(c));
     if (info->rule != TS_RULE_OWN)
         return verify_elementwise(c);
+    if (c->inst->op == TS_OP_recur)
+        return verify_recur(f);
     const ts__verify_rule *rule = verify_rule_of(c->inst->op);
     return rule->check ? rule->check(c) : TS_OK;
 }

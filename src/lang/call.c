@@ -387,6 +387,7 @@ ts_status fr_call_body(fr *f, const fr_scope *scope, fr_value *out)
     if (ts_pack_node(&f->pack, scope->root)->kind == TS_AST_Lambda)
         return fr_expr(f, scope->body[0], out);
     TS_TRY(fr_block_lower(f, &(fr_block){scope->body, scope->n_body, NULL}, &flow));
+    f->frame->raises = flow == FR_ENDS;
     if (flow == FR_ENDS)
         call_ends(f);
     *out = flow == FR_RETURNS ? f->frame->slots[scope->n_slots + FR_SLOT_RESULT]
@@ -413,10 +414,24 @@ static ts_status call_wants_value(fr *f, const fr_scope *scope, const fr_value *
                     "  help: end it with 'return' and the value", f->frame->name);
 }
 
+/* Notes the arguments, for calls of the function inside of it. */
+static ts_status call_give(fr *f, fr_frame *frame)
+{
+    const fr_scope *scope = frame->scope;
+    fr_value *given = TS_NEW_N(f->arena, fr_value, scope->n_args + 1);
+    if (!given)
+        return fr_oom(f);
+    for (uint32_t i = 0; i < scope->n_args; i++)
+        given[i] = frame->slots[fr_slot_of(scope, ts_pack_node(&f->pack, scope->args[i])->f[0]) - 1];
+    frame->given = given;
+    return TS_OK;
+}
+
 static ts_status call_inline(fr *f, const fr_function *fn, uint32_t node, fr_arguments *args,
                              fr_value *out)
 {
     const fr_scope *scope;
+    bool done;
     fr_frame *frame, like = {.function = fn->function,
                              .lexical = fn->lexical,
                              .caller = f->frame,
@@ -431,8 +446,14 @@ static ts_status call_inline(fr *f, const fr_function *fn, uint32_t node, fr_arg
     frame->call_loc = f->b.loc;
     if (fn->is_context)
         return fr_context_make(f, fn, frame, out);
+    TS_TRY(call_give(f, frame));
+    TS_TRY(fr_recurse(f, frame, node, out, &done));
+    if (done)
+        return TS_OK;
     f->frame = frame;
-    TS_TRY(fr_call_body(f, scope, out));
+    fr_point start = fr_here(f);
+    ts_status status = fr_call_body(f, scope, out);
+    TS_TRY(status == TS_RECURSION && f->restart == frame ? fr_recursion_lower(f, frame, &start, out) : status);
     TS_TRY(call_wants_value(f, scope, out));
     frame->is_over = true;
     f->frame = frame->caller;

@@ -622,7 +622,10 @@ ts_status fr_after_loop(fr *f, uint32_t node, const fr_block *rest, fr_flow *flo
     uint32_t base = f->frame->scope->n_slots;
     const fr_value *returned = &f->frame->slots[base + FR_SLOT_RETURNED];
     bool in_loop = f->frame->loop != NULL, truth;
-    if (returned->kind != FR_UNBOUND && control_is_endless(f, node)) {
+    bool never = f->dialect->has_zeros && f->frame->slots[base + FR_SLOT_RESULT].kind == FR_UNBOUND;
+    if (never && returned->kind != FR_UNBOUND) /* no way leads to a return in the loop */
+        f->frame->slots[base + FR_SLOT_RETURNED] = fr_bool(false);
+    if (!never && returned->kind != FR_UNBOUND && control_is_endless(f, node)) {
         *done = true;
         return control_after_returned(f, &(control_after){.node = node}, flow);
     }
@@ -672,22 +675,6 @@ static bool control_is_pure(const fr *f, ts_val from)
     return true;
 }
 
-typedef struct control_mark {
-    uint32_t inst, loc, pool;
-} control_mark;
-
-static control_mark control_here(const fr *f)
-{
-    return (control_mark){f->b.fn->inst.n, f->b.fn->loc.n, f->b.fn->pool.n};
-}
-
-static void control_back(fr *f, control_mark m)
-{
-    f->b.fn->inst.n = m.inst;
-    f->b.fn->loc.n = m.loc;
-    f->b.fn->pool.n = m.pool;
-}
-
 typedef struct control_expr {
     uint32_t node; /* 0: the value below */
     bool as_bool;
@@ -729,7 +716,7 @@ static bool control_is_scalar(const fr *f, const fr_value *v)
 static ts_status control_select(fr *f, ts_val cond, const control_expr *then, const control_expr *other, fr_value *out,
                                 bool *done)
 {
-    control_mark mark = control_here(f);
+    fr_point mark = fr_here(f);
     fr_value a, b;
     ts_dtype dtype;
     ts_type type;
@@ -744,7 +731,7 @@ static ts_status control_select(fr *f, ts_val cond, const control_expr *then, co
     }
     *done = *done && control_is_scalar(f, &a) && control_is_scalar(f, &b) && control_pair(f, &a, &b, &dtype, &type);
     if (!*done) {
-        control_back(f, mark);
+        fr_back(f, &mark);
         return TS_OK;
     }
     TS_TRY(fr_to_tile(f, &a, dtype, &a));
@@ -754,7 +741,7 @@ static ts_status control_select(fr *f, ts_val cond, const control_expr *then, co
 }
 
 /* cond ? then : else. */
-static ts_status control_choose(fr *f, uint32_t node, ts_val cond, control_expr *then, control_expr *other,
+static ts_status control_choose_both(fr *f, uint32_t node, ts_val cond, control_expr *then, control_expr *other,
                                 fr_value *out)
 {
     uint32_t parts[2], n_parts = 0, n, *assigned, slot = f->frame->scope->n_slots + FR_SLOT_EXPR;
@@ -784,6 +771,20 @@ static ts_status control_choose(fr *f, uint32_t node, ts_val cond, control_expr 
     return TS_OK;
 }
 
+/* The same; the other value alone where one needs a result of a recursion that is not known yet. */
+static ts_status control_choose(fr *f, uint32_t node, ts_val cond, control_expr *then, control_expr *other,
+                                fr_value *out)
+{
+    fr_point start = fr_here(f);
+    ts_status status = control_choose_both(f, node, cond, then, other, out);
+    if (f->stopped && fr_stopped(f, status, &start)) {
+        status = control_expr_value(f, then, out);
+        if (f->stopped && fr_stopped(f, status, &start))
+            status = control_expr_value(f, other, out);
+    }
+    return status;
+}
+
 ts_status fr_if_expr(fr *f, uint32_t node, fr_value *out)
 {
     const ts_node *n = ts_pack_node(&f->pack, node);
@@ -802,7 +803,7 @@ ts_status fr_if_expr(fr *f, uint32_t node, fr_value *out)
  * emits is dropped again. */
 static ts_status control_common(fr *f, const char *sign, const control_expr *right, const fr_value *left, ts_dtype *out)
 {
-    control_mark mark = control_here(f);
+    fr_point mark = fr_here(f);
     fr_value v, other = *left;
     uint32_t n, *assigned;
     ts_type type;
@@ -810,12 +811,14 @@ static ts_status control_common(fr *f, const char *sign, const control_expr *rig
     TS_TRY(fr_assigned(f, &right->node, 1, &assigned, &n)); /* by :=, which must not run twice */
     if (n)
         return TS_OK;
+    f->regions++; /* it runs behind a branch */
     TS_TRY(control_expr_value(f, right, &v));
+    f->regions--;
     if (control_is_scalar(f, &v) && !control_pair(f, &other, &v, out, &type))
         TS_TRY(fr_common_dtype(f, sign, &other, &v, out));
     else
         *out = TS_DTYPE_NONE;
-    control_back(f, mark);
+    fr_back(f, &mark);
     return TS_OK;
 }
 
@@ -830,6 +833,18 @@ static ts_status control_bool_step(fr *f, uint32_t node, bool is_and, uint32_t n
         TS_TRY(control_common(f, is_and ? "and" : "or", &right, out, &right.dtype));
     left.dtype = right.dtype;
     return control_choose(f, node, cond, is_and ? &right : &left, is_and ? &left : &right, out);
+}
+
+/* The same; *out stays where the operand needs a result of a recursion that is not known yet. */
+static ts_status control_bool_try(fr *f, uint32_t node, bool is_and, uint32_t next, bool as_bool, fr_value *out)
+{
+    fr_point start = fr_here(f);
+    fr_value left = *out;
+    ts_status status = control_bool_step(f, node, is_and, next, as_bool, out);
+    if (!f->stopped || !fr_stopped(f, status, &start))
+        return status;
+    *out = left;
+    return TS_OK;
 }
 
 /* a and b: the value of one of them, as in Python, or a bool where only the truth is wanted. What is known at compile
@@ -848,7 +863,7 @@ ts_status fr_bool_op(fr *f, uint32_t node, fr_value *out)
         if (known && truth != is_and)
             return TS_OK;
         if (!known)
-            TS_TRY(control_bool_step(f, node, is_and, sides[i], as_bool, out));
+            TS_TRY(control_bool_try(f, node, is_and, sides[i], as_bool, out));
         else
             TS_TRY(as_bool ? fr_test(f, sides[i], out) : fr_expr(f, sides[i], out));
         if (i + 1 == count && !as_bool)

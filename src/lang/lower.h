@@ -9,6 +9,7 @@
  *     control.c if, loops, early return               arith.c    operators
  *     context.c with, generators as context managers  match.c     match
  *     text.c    str(), repr(), f-strings       format.c format specifications of constants
+ *     recurse.c calls that only the running kernel ends
  *     call.c    arguments, inlining                   tile_op.def, tile/op_*.c  the operations of the language
  *     attr.c    attributes, methods, subscripts       diag.c     messages
  *     complex.c arithmetic of complex numbers         record.c   dataclasses and named tuples
@@ -192,8 +193,11 @@ typedef struct fr_frame {
     fr_loop *loop;             /* innermost of this frame */
     bool is_kernel;
     bool is_discarded;         /* nobody uses what the call returns */
+    bool raises;               /* each path of the call ends the thread */
     bool is_over;              /* the call has returned: closures of it hold values that nothing changes */
     bool is_seen;              /* by the walk of value.c through what closures hold */
+    const fr_value *given;          /* the arguments, in the order of the parameters; NULL: of a kernel */
+    struct fr_recursion *recursion; /* it is lowered as one; else NULL (recurse.c) */
     const struct fr_entry *entry;   /* of a generator: the `with` that it runs for (context.c) */
     struct fr_context *context;     /* the innermost `with` that this frame is inside of */
 } fr_frame;
@@ -221,6 +225,9 @@ typedef struct fr {
     uint32_t test;             /* the expression being lowered of which only the truth is wanted */
     uint32_t n_args_of_kernel;
     uint32_t regions;          /* branches and loops of run time around what is being lowered */
+    uint32_t n_recursions;     /* recursions around what is being lowered */
+    fr_frame *restart;         /* with the status TS_RECURSION: the frame that is to be lowered anew as a recursion */
+    bool stopped;              /* with it: the path ends, for it needs a result that is not known yet */
     const char *pure;          /* the operation whose function, which must be pure, is being lowered; else NULL */
     TS_VEC(struct fr_array *) arrays; /* arguments, those in lists left out */
     TS_VEC(fr_value) proxies;  /* what the host was given by number */
@@ -229,6 +236,15 @@ typedef struct fr {
     const char *stack;         /* address near the bottom of the C stack */
     uint32_t steps;            /* expressions evaluated; bounds compile time */
 } fr;
+
+/* A place that the walk can go back to: what was emitted since then is dropped. */
+typedef struct fr_point {
+    uint32_t inst, loc, pool, regions, n_recursions, node;
+    ts_loc place;
+    fr_frame *frame;
+    fr_loop *loop;
+    struct fr_context *context;
+} fr_point;
 
 /* How a range with a step of run time is counted: its turns, or the numbers themselves up to the stop, with a sign or
  * without one. */
@@ -480,6 +496,17 @@ ts_status fr_item(fr *f, uint32_t node, const fr_value *v, const fr_value *index
 ts_status fr_index_tile(fr *f, const fr_value *tile, const fr_value *index, fr_value *out);
 ts_status fr_slice_range(fr *f, const fr_value *slice, int64_t n, int64_t *start, int64_t *step, int64_t *count);
 ts_status fr_index_tuple(fr *f, const fr_value *tuple, const fr_value *index, fr_value *out);
+
+/* recurse.c */
+fr_point fr_here(const fr *f);
+void fr_back(fr *f, const fr_point *p);
+/* Has the path stopped because it needs a result that is not known yet? Then goes back. */
+bool fr_stopped(fr *f, ts_status status, const fr_point *p);
+/* A call with the arguments of `frame`, which is not opened yet: *done where it is one of a recursion around it.
+ * Errors: TS_RECURSION without a message, and f->restart: that frame is a recursion. */
+ts_status fr_recurse(fr *f, fr_frame *frame, uint32_t node, fr_value *out, bool *done);
+/* The function of the frame, lowered from `start` on as a recursion. */
+ts_status fr_recursion_lower(fr *f, fr_frame *frame, const fr_point *start, fr_value *out);
 
 /* context.c */
 /* What a call of a context manager's function gives: the frame with its arguments. */

@@ -343,6 +343,18 @@ static ts_status stmt_lower(fr *f, uint32_t node, const fr_block *rest, fr_flow 
     return TS_OK;
 }
 
+/* A statement that needs the result of a recursion whose type is not known yet ends its path. */
+static ts_status stmt_or_end(fr *f, uint32_t node, const fr_block *rest, fr_flow *flow, bool *done)
+{
+    fr_point start = fr_here(f);
+    ts_status status = stmt_lower(f, node, rest, flow, done);
+    if (!f->stopped || !fr_stopped(f, status, &start))
+        return status;
+    ts_term(&f->b, TS_OP_return, 0, NULL);
+    *flow = FR_ENDS;
+    return TS_OK;
+}
+
 ts_status fr_block_lower(fr *f, const fr_block *block, fr_flow *flow)
 {
     *flow = FR_FALLS;
@@ -355,7 +367,7 @@ ts_status fr_block_lower(fr *f, const fr_block *block, fr_flow *flow)
         for (uint32_t i = 0; i < block->n; i++) {
             fr_block rest = {.at = block->at + i + 1, .n = block->n - i - 1, .next = block->next};
             bool done = false;
-            TS_TRY(stmt_lower(f, block->at[i], &rest, flow, &done));
+            TS_TRY(stmt_or_end(f, block->at[i], &rest, flow, &done));
             if (*flow != FR_FALLS || done)
                 return TS_OK;
         }

@@ -355,6 +355,7 @@ static complex_pair complex_one(complex_walk *w, ts_val v)
             return complex_st(w, v);
         break;
     case TS_OP_for: case TS_OP_loop: case TS_OP_yield: case TS_OP_continue: case TS_OP_break: case TS_OP_return:
+    case TS_OP_recursion: case TS_OP_recur:
     case TS_OP_call:
         return (complex_pair){complex_flow(w, inst), 0};
     case TS_OP_make_tensor_view:

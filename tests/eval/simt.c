@@ -1212,6 +1212,41 @@ static void divergent_lanes_call_one_function(void)
         CHECK_INT(out[i], i * (i & 1 ? 2 : 4));
 }
 
+/* Each run of the region has values of its own; lanes are at different depths. Too deep is a fault, and ends lanes. */
+static void recursion_keeps_the_values_of_each_run(void)
+{
+    sk k;
+    int32_t out[64];
+    for (uint32_t depth = 8; depth >= 4; depth -= 4) {
+        sk_begin(&k, 32, 0);
+        ts_builder *b = &k.b;
+        ts_val n = ts_op2(b, TS_OP_andi, k.tid, sk_i32(&k, 7), 0), one = sk_i32(&k, 1);
+        ts_val of = ts_recursion_begin(b, depth, 1, &n), x = ts_region_arg(b->fn, of, 0);
+        ts_val opener = ts_if_begin(b, ts_cmp(b, TS_OP_cmpi, TS_LT, x, sk_i32(&k, 2), 0));
+        ts_term(b, TS_OP_yield, 1, &x);
+        ts_else(b);
+        ts_val sum = x, less = x;
+        for (int i = 0; i < 2; i++) { /* x + f(x - 1) + f(x - 2) */
+            less = ts_op2(b, TS_OP_subi, less, one, 0);
+            ts_val v = ts_emit_multi(b, TS_OP_recur, 1, &less, 0, 0, 1, (ts_type[]){TS_T_i32}) + 1;
+            sum = ts_op2(b, TS_OP_addi, sum, v, 0);
+        }
+        ts_term(b, TS_OP_yield, 1, &sum);
+        ts_end(b, opener, 1, (ts_type[]){TS_T_i32});
+        ts_term(b, TS_OP_yield, 1, (ts_val[]){ts_res(b, opener, 0)});
+        ts_end(b, of, 1, (ts_type[]){TS_T_i32});
+        sk_give(&k, ts_res(b, of, 0), 1, 0);
+        if (depth == 8)
+            CHECK_OK(sk_end(&k, out, NULL));
+        else
+            CHECK_INT(sk_end(&k, out, NULL), TS_LAUNCH);
+    }
+    CHECK(strstr(err.text, "RecursionError: more than 4 calls") != NULL);
+    static const int32_t wanted[8] = {0, 1, 3, 7, 14, 26, 46, 79};
+    for (int i = 0; i < 32; i++)
+        CHECK_INT(out[i], wanted[i % 8]);
+}
+
 /* ---- kernels of threads ------------------------------------------------------------------------------- */
 
 /* Text run with block (5, 3, 2), cluster and dynamic memory as given; parameter 0 is `out`. */
@@ -1389,6 +1424,7 @@ int main(void)
     a_fault_is_noted_and_its_threads_go_on();
     printf_prints_each_lane_and_trap_stops();
     divergent_lanes_call_one_function();
+    recursion_keeps_the_values_of_each_run();
     blocks_and_clusters_have_three_dimensions();
     arrays_of_shared_memory_lie_apart();
     math_functions_run_in_threads();
