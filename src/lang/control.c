@@ -245,7 +245,7 @@ static bool control_meet(const control_if *c, uint32_t i, const fr_value *a, con
     if ((zero_a || zero_b) && strict && control_is_result(c, i))
         return false;
     if (zero_a || zero_b)
-        return bound->kind == FR_NUMBER || bound->kind == FR_TILE || (zero_a && zero_b);
+        return bound->kind == FR_NUMBER || bound->kind == FR_TILE;
     return a->kind != FR_CONFLICT && b->kind != FR_CONFLICT && fr_same_skeleton(f, a, b);
 }
 
@@ -261,7 +261,7 @@ static ts_status control_merge_both(control_if *c, uint32_t i)
     TS_TRY(control_member(f, &a, &room[0]));
     TS_TRY(control_member(f, &b, &room[1]));
     c->merged[i] = control_is_zero(c, i, a) ? *b : *a;
-    if (fr_same(f, a, b))
+    if (fr_same(f, a, b) || (control_is_zero(c, i, a) && control_is_zero(c, i, b)))
         return TS_OK;
     uint32_t n = control_flatten(c, i, a, NULL), keep = c->leaves.n;
     bool fine = control_meet(c, i, a, b) && n == control_flatten(c, i, b, NULL);

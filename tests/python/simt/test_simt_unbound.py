@@ -173,3 +173,23 @@ def ran(seed: int) -> bool:
 
 def test_random_programs_raise_what_python_raises() -> None:
     assert sum(map(ran, range(40))) > 30
+
+
+def last_great(x: Any, out: Any) -> None:
+    found = np.int64(-1)
+    for i in range(x.size):
+        if x[i] > 0:
+            if x[i] > 1:
+                pair = (i, x[i])
+                kept = pair[0]
+                found = kept
+        else:
+            out[1] += 1
+    out[0] = found
+
+
+def test_a_pair_of_one_path_leaves_other_names_alone() -> None:
+    """It has no value on one path, nor on the other: what meets after it is not moved."""
+    out = np.zeros(2, np.int64)
+    run(last_great, np.array([0, 1, 2, 5, 1, 0]), out)
+    assert out.tolist() == [3, 2]
