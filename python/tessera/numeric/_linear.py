@@ -14,7 +14,7 @@ from ._ndarray import ndarray
 from ._reduce import any as _any_of
 from ._reduce import into, scalar_of
 from ._reduce import sum as _sum_of
-from ._setup import memory
+from ._setup import NO_VALUE, memory
 from ._ufunc import FUNCTIONS
 
 INNER = ("contracted", "product", "matmul_operator")
@@ -93,7 +93,6 @@ def contracted(a: ndarray, b: ndarray) -> ndarray:
     return _folded(a, b) if a.shape[-2] == 1 and a.shape[-1] == b.shape[-2] else product(a, b)
 
 
-_NoValue = numpy._NoValue
 
 
 def _entries(name: str, axes: Any, cores: tuple[int, ...]) -> list[tuple[int, ...]]:
@@ -125,20 +124,20 @@ def _placed(
     name: str, operands: list[ndarray], cores: tuple[int, ...], options: dict[str, Any]
 ) -> tuple[list[ndarray], tuple[int, ...] | None]:
     """Operands whose core axes are the last ones, and the axes that the result's shall become; None: the last."""
-    axes, axis = options.get("axes", _NoValue), options.get("axis", _NoValue)
+    axes, axis = options.get("axes", NO_VALUE), options.get("axis", NO_VALUE)
     keeps = options.get("keepdims", False)
     if options.get("signature") is not None:
         raise NotImplementedError(f"tessera.numeric.{name}: signature= is not supported yet")
-    if (axis is not _NoValue or keeps) and cores != (1, 1, 0):
-        word = "keepdims" if axis is _NoValue else "axis"
+    if (axis is not NO_VALUE or keeps) and cores != (1, 1, 0):
+        word = "keepdims" if axis is NO_VALUE else "axis"
         raise TypeError(f"{name}() does not support {word}: its operands have cores of different rank")
-    if axes is not _NoValue and axis is not _NoValue:
+    if axes is not NO_VALUE and axis is not NO_VALUE:
         raise TypeError("cannot specify both 'axis' and 'axes'")
-    if axis is not _NoValue:
+    if axis is not NO_VALUE:
         axes = [(operator.index(axis),)] * 2 + [(operator.index(axis),) if keeps else ()]
-    elif keeps and axes is _NoValue:
+    elif keeps and axes is NO_VALUE:
         axes = [(-1,)] * 3
-    if axes is _NoValue:
+    if axes is NO_VALUE:
         return operands, None
     entries = _entries(name, axes, (*cores[:2], 1) if keeps else cores)
     moved = [
@@ -212,7 +211,7 @@ def _conjugated(a: ndarray) -> ndarray:
     return f.asarray(_conjugate(a)) if a.dtype.kind == "c" else a
 
 
-def matmul(x1: Any, x2: Any, /, out: Any = None, *, axes: Any = _NoValue, axis: Any = _NoValue, keepdims: bool = False,
+def matmul(x1: Any, x2: Any, /, out: Any = None, *, axes: Any = NO_VALUE, axis: Any = NO_VALUE, keepdims: bool = False,
            casting: str = "same_kind", order: str = "K", dtype: Any = None, subok: bool = True,
            signature: Any = None) -> Any:  # fmt: skip
     """Products of matrices; vectors are rows before and columns behind."""
@@ -290,7 +289,7 @@ def tensordot(a: Any, b: Any, axes: Any = 2) -> Any:
     return scalar_of(made)
 
 
-def vecdot(x1: Any, x2: Any, /, out: Any = None, *, axes: Any = _NoValue, axis: Any = _NoValue, keepdims: bool = False,
+def vecdot(x1: Any, x2: Any, /, out: Any = None, *, axes: Any = NO_VALUE, axis: Any = NO_VALUE, keepdims: bool = False,
            casting: str = "same_kind", order: str = "K", dtype: Any = None, subok: bool = True,
            signature: Any = None) -> Any:  # fmt: skip
     """Sums of products along an axis, elements of x1 conjugated."""
@@ -299,7 +298,7 @@ def vecdot(x1: Any, x2: Any, /, out: Any = None, *, axes: Any = _NoValue, axis: 
     return _product_of("vecdot", _vecdot, x1, x2, (1, 1, 0), out, options)
 
 
-def matvec(x1: Any, x2: Any, /, out: Any = None, *, axes: Any = _NoValue, axis: Any = _NoValue, keepdims: bool = False,
+def matvec(x1: Any, x2: Any, /, out: Any = None, *, axes: Any = NO_VALUE, axis: Any = NO_VALUE, keepdims: bool = False,
            casting: str = "same_kind", order: str = "K", dtype: Any = None, subok: bool = True,
            signature: Any = None) -> Any:  # fmt: skip
     """Products of matrices with vectors."""
@@ -310,7 +309,7 @@ def matvec(x1: Any, x2: Any, /, out: Any = None, *, axes: Any = _NoValue, axis: 
     )
 
 
-def vecmat(x1: Any, x2: Any, /, out: Any = None, *, axes: Any = _NoValue, axis: Any = _NoValue, keepdims: bool = False,
+def vecmat(x1: Any, x2: Any, /, out: Any = None, *, axes: Any = NO_VALUE, axis: Any = NO_VALUE, keepdims: bool = False,
            casting: str = "same_kind", order: str = "K", dtype: Any = None, subok: bool = True,
            signature: Any = None) -> Any:  # fmt: skip
     """Products of vectors, conjugated, with matrices."""

@@ -260,6 +260,8 @@ class ndarray(_core.NumericArray):
         by_operator = getattr(operator, _OPERATORS.get(function.__name__, ""), None)
         if by_operator and method == "__call__" and not options and is_derived(inputs[1]):
             return by_operator(_functions.asarray(inputs[0]), inputs[1])
+        if getattr(numpy, function.__name__, None) is not function:  # another library's, of whatever name
+            return NotImplemented
         ours = getattr(tessera.numeric, function.__name__, None)
         if ours is None:
             return NotImplemented

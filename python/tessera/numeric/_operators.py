@@ -13,10 +13,10 @@ import numpy
 from . import _functions as f
 from . import _reduce as r
 from ._ndarray import ndarray
+from ._setup import NO_VALUE
 from ._ufunc import FUNCTIONS, select
 
 INNER = ("power_operator",)
-_NoValue = numpy._NoValue
 _power, _square = FUNCTIONS["power"], FUNCTIONS["square"]
 _maximum, _minimum, _isnan = FUNCTIONS["maximum"], FUNCTIONS["minimum"], FUNCTIONS["isnan"]
 
@@ -46,16 +46,16 @@ def divmod(x1: Any, x2: Any, /, out: Any = (None, None), *, where: Any = True, c
     )
 
 
-def clip(a: Any, a_min: Any = _NoValue, a_max: Any = _NoValue, out: Any = None, *, min: Any = _NoValue,
-         max: Any = _NoValue, **kwargs: Any) -> Any:  # fmt: skip
+def clip(a: Any, a_min: Any = NO_VALUE, a_max: Any = NO_VALUE, out: Any = None, *, min: Any = NO_VALUE,
+         max: Any = NO_VALUE, **kwargs: Any) -> Any:  # fmt: skip
     """Elements brought between two limits."""
-    if a_min is _NoValue and a_max is _NoValue:
-        a_min, a_max = None if min is _NoValue else min, None if max is _NoValue else max
-    elif a_min is _NoValue:
+    if a_min is NO_VALUE and a_max is NO_VALUE:
+        a_min, a_max = None if min is NO_VALUE else min, None if max is NO_VALUE else max
+    elif a_min is NO_VALUE:
         raise TypeError("clip() missing 1 required positional argument: 'a_min'")
-    elif a_max is _NoValue:
+    elif a_max is NO_VALUE:
         raise TypeError("clip() missing 1 required positional argument: 'a_max'")
-    elif min is not _NoValue or max is not _NoValue:
+    elif min is not NO_VALUE or max is not NO_VALUE:
         raise ValueError(
             "Passing `min` or `max` keyword argument when `a_min` and `a_max` are provided is forbidden."
         )
@@ -220,7 +220,7 @@ def array_equiv(a1: Any, a2: Any) -> bool:
 
 
 def diff(
-    a: Any, n: int = 1, axis: int = -1, prepend: Any = _NoValue, append: Any = _NoValue
+    a: Any, n: int = 1, axis: int = -1, prepend: Any = NO_VALUE, append: Any = NO_VALUE
 ) -> ndarray:
     """Differences of neighbours, n times."""
     a = f.asarray(a)
@@ -233,7 +233,7 @@ def diff(
     axis = f.normalize(axis, a.ndim)
     parts = [a]
     for given, place in ((prepend, 0), (append, len(parts) + 1)):
-        if given is not _NoValue:
+        if given is not NO_VALUE:
             part = f.asarray(given)
             if not part.ndim:
                 part = f.broadcast_to(part, [1 if d == axis else m for d, m in enumerate(a.shape)])
@@ -253,7 +253,7 @@ def average(
     weights: Any = None,
     returned: bool = False,
     *,
-    keepdims: Any = _NoValue,
+    keepdims: Any = NO_VALUE,
 ) -> Any:
     """Means, of elements by weights."""
     a = f.asarray(a)
@@ -291,14 +291,14 @@ def _without_nan(a: Any, value: Any) -> tuple[ndarray, Any]:
     return f.asarray(select(mask, value, a)), mask
 
 
-def nansum(a: Any, axis: Any = None, dtype: Any = None, out: Any = None, keepdims: Any = _NoValue,
-           initial: Any = _NoValue, where: Any = _NoValue) -> Any:  # fmt: skip
+def nansum(a: Any, axis: Any = None, dtype: Any = None, out: Any = None, keepdims: Any = NO_VALUE,
+           initial: Any = NO_VALUE, where: Any = NO_VALUE) -> Any:  # fmt: skip
     """Sums without NaN."""
     return r.sum(_without_nan(a, 0)[0], axis, dtype, out, keepdims, initial, where)
 
 
-def nanprod(a: Any, axis: Any = None, dtype: Any = None, out: Any = None, keepdims: Any = _NoValue,
-            initial: Any = _NoValue, where: Any = _NoValue) -> Any:  # fmt: skip
+def nanprod(a: Any, axis: Any = None, dtype: Any = None, out: Any = None, keepdims: Any = NO_VALUE,
+            initial: Any = NO_VALUE, where: Any = NO_VALUE) -> Any:  # fmt: skip
     """Products without NaN."""
     return r.prod(_without_nan(a, 1)[0], axis, dtype, out, keepdims, initial, where)
 
@@ -313,14 +313,14 @@ def nancumprod(a: Any, axis: Any = None, dtype: Any = None, out: Any = None) -> 
     return r.cumprod(_without_nan(a, 1)[0], axis, dtype, out)
 
 
-def nanmean(a: Any, axis: Any = None, dtype: Any = None, out: Any = None, keepdims: Any = _NoValue, *,
-            where: Any = _NoValue) -> Any:  # fmt: skip
+def nanmean(a: Any, axis: Any = None, dtype: Any = None, out: Any = None, keepdims: Any = NO_VALUE, *,
+            where: Any = NO_VALUE) -> Any:  # fmt: skip
     """Means without NaN."""
     a = f.asarray(a)
     if a.dtype.kind not in "fc":
         return r.mean(a, axis, dtype, out, keepdims, where=where)
     good = f.asarray(~_isnan(a))
-    return r.mean(a, axis, dtype, out, keepdims, where=good if where is _NoValue else good & where)
+    return r.mean(a, axis, dtype, out, keepdims, where=good if where is NO_VALUE else good & where)
 
 
 # -- making --------------------------------------------------------------------------------------------
@@ -428,11 +428,11 @@ def isscalar(element: Any) -> bool:
 
 
 def _clip(
-    self: ndarray, min: Any = _NoValue, max: Any = _NoValue, out: Any = None, **options: Any
+    self: ndarray, min: Any = NO_VALUE, max: Any = NO_VALUE, out: Any = None, **options: Any
 ) -> Any:
     """Elements brought between two limits."""
     return clip(
-        self, None if min is _NoValue else min, None if max is _NoValue else max, out, **options
+        self, None if min is NO_VALUE else min, None if max is NO_VALUE else max, out, **options
     )
 
 

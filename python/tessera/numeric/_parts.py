@@ -13,6 +13,7 @@ from . import _functions as f
 from . import _ufunc_methods
 from ._reduce import any as _any_of
 from ._reduce import scalar_of
+from ._setup import NO_VALUE
 from ._ufunc import FUNCTIONS, select
 
 _abs, _copysign, _trunc = FUNCTIONS["absolute"], FUNCTIONS["copysign"], FUNCTIONS["trunc"]
@@ -75,7 +76,7 @@ class Composed:
         return self(a[(...,) + (None,) * b.ndim], b, **options)
 
     def reduce(self, array: Any, axis: Any = 0, dtype: Any = None, out: Any = None, keepdims: bool = False,
-               initial: Any = numpy._NoValue, where: Any = True) -> Any:  # fmt: skip
+               initial: Any = NO_VALUE, where: Any = True) -> Any:  # fmt: skip
         """The function of all elements along axes."""
         if (self.nin, self.nout) != (2, 1):
             raise ValueError("reduce only supported for binary functions")

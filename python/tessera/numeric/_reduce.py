@@ -11,11 +11,10 @@ import numpy
 from .. import _core
 from ._functions import asarray, dtype_of, normalize, normalize_many, ravel
 from ._ndarray import ndarray
-from ._setup import memory
+from ._setup import NO_VALUE, memory
 from ._ufunc import FUNCTIONS, copy_of
 
 INNER = ("fold", "accumulate", "into", "scalar_of")
-_NoValue = numpy._NoValue
 _divide, _multiply, _sqrt = FUNCTIONS["divide"], FUNCTIONS["multiply"], FUNCTIONS["sqrt"]
 _combine = {
     "sum": "add",
@@ -56,7 +55,7 @@ def _sum_dtype(dtype: Any) -> Any:
 
 
 def _mask(a: ndarray, where: Any) -> Any:
-    if where is True or where is _NoValue:
+    if where is True or where is NO_VALUE:
         return None
     mask = asarray(where)
     if mask.dtype != bool:
@@ -84,7 +83,7 @@ def fold(
             dtype = _sum_dtype(a.dtype)
     elif dtype is not None:
         a = a.astype(dtype, copy=False)
-    no_start = initial is None or initial is _NoValue
+    no_start = initial is None or initial is NO_VALUE
     if name in ("max", "min") and no_start and mask is not None:
         raise ValueError(
             f"reduction operation '{_combine[name]}' does not have an identity, so to use a where mask one has to "
@@ -102,33 +101,33 @@ def fold(
     if mask is not None and mask.ndim > a.ndim:
         raise ValueError("where= has more axes than the array")
     made = _core.numeric_fold(
-        name, a, axes, dtype, keepdims is not _NoValue and bool(keepdims), mask
+        name, a, axes, dtype, keepdims is not NO_VALUE and bool(keepdims), mask
     )
     if not no_start:
         made = asarray(FUNCTIONS[_combine[name]](made, asarray(initial, made.dtype)))
     return into(made, out)
 
 
-def sum(a: Any, axis: Any = None, dtype: Any = None, out: Any = None, keepdims: Any = _NoValue,
-        initial: Any = _NoValue, where: Any = _NoValue) -> Any:  # fmt: skip
+def sum(a: Any, axis: Any = None, dtype: Any = None, out: Any = None, keepdims: Any = NO_VALUE,
+        initial: Any = NO_VALUE, where: Any = NO_VALUE) -> Any:  # fmt: skip
     """Sums along axes."""
     return fold("sum", a, axis, dtype, out, keepdims, initial, where)
 
 
-def prod(a: Any, axis: Any = None, dtype: Any = None, out: Any = None, keepdims: Any = _NoValue,
-         initial: Any = _NoValue, where: Any = _NoValue) -> Any:  # fmt: skip
+def prod(a: Any, axis: Any = None, dtype: Any = None, out: Any = None, keepdims: Any = NO_VALUE,
+         initial: Any = NO_VALUE, where: Any = NO_VALUE) -> Any:  # fmt: skip
     """Products along axes."""
     return fold("prod", a, axis, dtype, out, keepdims, initial, where)
 
 
-def max(a: Any, axis: Any = None, out: Any = None, keepdims: Any = _NoValue, initial: Any = _NoValue,
-        where: Any = _NoValue) -> Any:  # fmt: skip
+def max(a: Any, axis: Any = None, out: Any = None, keepdims: Any = NO_VALUE, initial: Any = NO_VALUE,
+        where: Any = NO_VALUE) -> Any:  # fmt: skip
     """The greatest along axes; NaN where one is."""
     return fold("max", a, axis, None, out, keepdims, initial, where)
 
 
-def min(a: Any, axis: Any = None, out: Any = None, keepdims: Any = _NoValue, initial: Any = _NoValue,
-        where: Any = _NoValue) -> Any:  # fmt: skip
+def min(a: Any, axis: Any = None, out: Any = None, keepdims: Any = NO_VALUE, initial: Any = NO_VALUE,
+        where: Any = NO_VALUE) -> Any:  # fmt: skip
     """The least along axes; NaN where one is."""
     return fold("min", a, axis, None, out, keepdims, initial, where)
 
@@ -137,14 +136,14 @@ amax, amin = max, min
 
 
 def all(
-    a: Any, axis: Any = None, out: Any = None, keepdims: Any = _NoValue, *, where: Any = _NoValue
+    a: Any, axis: Any = None, out: Any = None, keepdims: Any = NO_VALUE, *, where: Any = NO_VALUE
 ) -> Any:
     """Whether all are true along axes."""
     return fold("all", a, axis, None, out, keepdims, None, where)
 
 
 def any(
-    a: Any, axis: Any = None, out: Any = None, keepdims: Any = _NoValue, *, where: Any = _NoValue
+    a: Any, axis: Any = None, out: Any = None, keepdims: Any = NO_VALUE, *, where: Any = NO_VALUE
 ) -> Any:
     """Whether one is true along axes."""
     if a is None:  # NumPy's programs ask for what they have not computed
@@ -154,7 +153,7 @@ def any(
 
 def _place(name: str, a: Any, axis: Any, out: Any, keepdims: Any) -> Any:
     a = asarray(a)
-    keeps = keepdims is not _NoValue and bool(keepdims)
+    keeps = keepdims is not NO_VALUE and bool(keepdims)
     rank = a.ndim
     if axis is None:
         a, axis = ravel(a), 0
@@ -167,12 +166,12 @@ def _place(name: str, a: Any, axis: Any, out: Any, keepdims: Any) -> Any:
     return into(made, out)
 
 
-def argmax(a: Any, axis: Any = None, out: Any = None, *, keepdims: Any = _NoValue) -> Any:
+def argmax(a: Any, axis: Any = None, out: Any = None, *, keepdims: Any = NO_VALUE) -> Any:
     """The place of the greatest, the first of equal ones, along an axis."""
     return _place("argmax", a, axis, out, keepdims)
 
 
-def argmin(a: Any, axis: Any = None, out: Any = None, *, keepdims: Any = _NoValue) -> Any:
+def argmin(a: Any, axis: Any = None, out: Any = None, *, keepdims: Any = NO_VALUE) -> Any:
     """The place of the least, the first of equal ones, along an axis."""
     return _place("argmin", a, axis, out, keepdims)
 
@@ -199,12 +198,12 @@ def _float_of(a: ndarray, dtype: Any) -> tuple[Any, Any]:
     return (numpy.dtype(numpy.float32) if a.dtype == numpy.float16 else a.dtype), a.dtype
 
 
-def mean(a: Any, axis: Any = None, dtype: Any = None, out: Any = None, keepdims: Any = _NoValue, *,
-         where: Any = _NoValue) -> Any:  # fmt: skip
+def mean(a: Any, axis: Any = None, dtype: Any = None, out: Any = None, keepdims: Any = NO_VALUE, *,
+         where: Any = NO_VALUE) -> Any:  # fmt: skip
     """Means along axes."""
     a = asarray(a)
     inner, outer = _float_of(a, dtype)
-    keeps = keepdims is not _NoValue and bool(keepdims)
+    keeps = keepdims is not NO_VALUE and bool(keepdims)
     n = _count(a, axis, where, keeps)
     if type(n) is int and n == 0:
         _warn_empty("Mean of empty slice.")
@@ -218,20 +217,20 @@ def _warn_empty(text: str) -> None:
     warnings.warn(text, RuntimeWarning, stacklevel=3)
 
 
-def var(a: Any, axis: Any = None, dtype: Any = None, out: Any = None, ddof: Any = 0, keepdims: Any = _NoValue, *,
-        where: Any = _NoValue, mean: Any = _NoValue, correction: Any = _NoValue) -> Any:  # fmt: skip
+def var(a: Any, axis: Any = None, dtype: Any = None, out: Any = None, ddof: Any = 0, keepdims: Any = NO_VALUE, *,
+        where: Any = NO_VALUE, mean: Any = NO_VALUE, correction: Any = NO_VALUE) -> Any:  # fmt: skip
     """Variances along axes."""
-    if correction is not _NoValue:
+    if correction is not NO_VALUE:
         if ddof != 0:
             raise ValueError("ddof and correction can't be provided simultaneously.")
         ddof = correction
     a = asarray(a)
     inner, outer = _float_of(a, dtype)
-    keeps = keepdims is not _NoValue and bool(keepdims)
+    keeps = keepdims is not NO_VALUE and bool(keepdims)
     n = _count(a, axis, where, True)
     if type(n) is int and n <= ddof:
         _warn_empty("Degrees of freedom <= 0 for slice")
-    middle = asarray(mean) if mean is not _NoValue else _divide(
+    middle = asarray(mean) if mean is not NO_VALUE else _divide(
         sum(a, axis, inner, keepdims=True, where=where), n
     )  # fmt: skip
     away = asarray(FUNCTIONS["subtract"](a, middle, dtype=inner))
@@ -247,8 +246,8 @@ def var(a: Any, axis: Any = None, dtype: Any = None, out: Any = None, ddof: Any 
     return into(_divide(total, rest).astype(outer, copy=False), out)
 
 
-def std(a: Any, axis: Any = None, dtype: Any = None, out: Any = None, ddof: Any = 0, keepdims: Any = _NoValue, *,
-        where: Any = _NoValue, mean: Any = _NoValue, correction: Any = _NoValue) -> Any:  # fmt: skip
+def std(a: Any, axis: Any = None, dtype: Any = None, out: Any = None, ddof: Any = 0, keepdims: Any = NO_VALUE, *,
+        where: Any = NO_VALUE, mean: Any = NO_VALUE, correction: Any = NO_VALUE) -> Any:  # fmt: skip
     """Standard deviations along axes."""
     made = var(a, axis, dtype, None, ddof, keepdims, where=where, mean=mean, correction=correction)
     return into(_sqrt(made), out)
@@ -347,7 +346,7 @@ def cumulative_prod(x: Any, /, *, axis: Any = None, dtype: Any = None, out: Any 
     return _cumulative("prod", x, axis, dtype, out, include_initial)
 
 
-def ptp(a: Any, axis: Any = None, out: Any = None, keepdims: Any = _NoValue) -> Any:
+def ptp(a: Any, axis: Any = None, out: Any = None, keepdims: Any = NO_VALUE) -> Any:
     """The greatest less the least along axes."""
     return into(
         asarray(

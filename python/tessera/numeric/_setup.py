@@ -148,6 +148,8 @@ def of_host(array: numpy.ndarray[Any, Any], private: bool = False) -> Any:
     )
 
 
+NO_VALUE: Any = numpy._NoValue  # the default of arguments that NumPy tells from None
+
 _core_numbers = {dtype for dtype in DTYPES if dtype is not None} | {
     dtype.newbyteorder() for dtype in DTYPES if dtype is not None
 }

@@ -5,9 +5,8 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy
-
 from .. import _core
+from ._setup import NO_VALUE
 
 INNER = ("copy", "select", "gather", "always", "never")  # rows that are no functions of NumPy
 
@@ -96,7 +95,7 @@ class ufunc(_core.NumericFunction):
         return self.__name__
 
     def reduce(self, array: Any, axis: Any = 0, dtype: Any = None, out: Any = None, keepdims: bool = False,
-               initial: Any = numpy._NoValue, where: Any = True) -> Any:  # fmt: skip
+               initial: Any = NO_VALUE, where: Any = True) -> Any:  # fmt: skip
         """The function of all elements along axes."""
         from . import _reduce
 

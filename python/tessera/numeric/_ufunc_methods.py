@@ -14,8 +14,9 @@ from .. import _core
 from . import _functions as f
 from ._index import Places
 from ._ndarray import ndarray
+from ._setup import NO_VALUE
 from ._sort import argsort
-from ._ufunc import select
+from ._ufunc import FUNCTIONS, select
 
 # Neutral elements of functions that are no fold of the C library, and functions that may take elements in any order.
 IDENTITIES = {
@@ -124,6 +125,8 @@ def at(function: Any, a: Any, indices: Any, *given: Any) -> None:
     values: Any = None
     if given:
         values = given[0]
+        if function.__name__ == "subtract" and a.dtype.kind in "iufc" and f.result_type(a, values) == a.dtype:
+            function, values = FUNCTIONS["add"], FUNCTIONS["negative"](f.asarray(values, a.dtype))
         if type(values) not in (int, float, complex):
             values = f.ravel(f.broadcast_to(f.asarray(values), places.offsets.shape))
             values = values.copy() if f.may_share_memory(values, a) else values
@@ -184,7 +187,7 @@ def reduce(function: Any, a: Any, axis: Any, dtype: Any, out: Any, keepdims: Any
         raise ValueError(f"reduction operation '{name}' is not reorderable, so at most one axis may be specified")
     neutral = None if initial is None else IDENTITIES.get(name)
     neutral = None if neutral is None else f.asarray(neutral).astype(kind)
-    start = neutral if initial is None or initial is numpy._NoValue else f.asarray(initial, kind)
+    start = neutral if initial is None or initial is NO_VALUE else f.asarray(initial, kind)
     if mask is not None and start is None:
         raise ValueError(
             f"reduction operation '{name}' does not have an identity, so to use a where mask one has to specify "

@@ -22,6 +22,7 @@ from . import _reduce as r
 from ._functions import matrix_transpose
 from ._host import on_host
 from ._ndarray import ndarray
+from ._setup import NO_VALUE
 from ._ufunc import FUNCTIONS
 
 _absolute, _power, _sqrt = FUNCTIONS["absolute"], FUNCTIONS["power"], FUNCTIONS["sqrt"]
@@ -104,16 +105,15 @@ def matrix_rank(A: Any, tol: Any = None, hermitian: bool = False, *, rtol: Any =
     return r.count_nonzero(values > limit, -1)
 
 
-_NoValue = numpy._NoValue
 
 
-def pinv(a: Any, rcond: Any = None, hermitian: bool = False, *, rtol: Any = _NoValue) -> ndarray:
+def pinv(a: Any, rcond: Any = None, hermitian: bool = False, *, rtol: Any = NO_VALUE) -> ndarray:
     """The pseudo-inverse by singular values; those up to rtol times the greatest count as zeros."""
-    if rcond is not None and rtol is not _NoValue:
+    if rcond is not None and rtol is not NO_VALUE:
         raise ValueError("`rtol` and `rcond` can't be both set.")
     a = f.asarray(a)
     if rcond is None:
-        if rtol is _NoValue:
+        if rtol is NO_VALUE:
             rcond = 1e-15
         elif rtol is None:
             kind = a.dtype if a.dtype.kind in "fc" else numpy.dtype(float)

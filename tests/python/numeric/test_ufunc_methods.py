@@ -8,6 +8,7 @@ import inspect
 import numpy as np
 import pytest
 import tessera.numeric as tn
+from tessera import _core
 
 OTHERS = ["subtract", "bitwise_and", "bitwise_xor", "fmax", "hypot", "floor_divide", "logaddexp", "power"]
 NAMES = [name for name, thing in vars(tn).items() if isinstance(thing, tn.ufunc)]
@@ -161,3 +162,29 @@ def test_at_takes_few_passes_for_many_equal_indices():
     a = tn.zeros(3)
     at(Add(), a, tn.zeros(1000, int), tn.ones(1000))
     assert a.tolist() == [1000, 0, 0] and len(calls) <= 12 and sum(calls) <= 1001
+
+
+@pytest.mark.parametrize("dtype", ["u1", "f8"])
+def test_subtracting_at_one_place_often_is_quick(dtype):
+    rng = np.random.default_rng(5)
+    places, values = np.zeros(3000, int), rng.integers(0, 4, 3000).astype(dtype)
+    places[::3] = 2
+    x = np.arange(4).astype(dtype)
+    a = tn.array(x)
+    before = _core.numeric_stats()["launched"]
+    tn.subtract.at(a, tn.array(places), tn.array(values))
+    assert _core.numeric_stats()["launched"] - before < 900  # one round for each occurrence would be 2,000
+    np.subtract.at(x, places, values)
+    np.testing.assert_array_equal(np.asarray(a), x)
+
+
+def test_functions_of_other_libraries_are_not_taken_by_name():
+    a = tn.ones(3)
+    ufunc = np.frompyfunc(lambda x: x + 100, 1, 1)
+    with pytest.raises(TypeError):
+        ufunc(a)
+    special = pytest.importorskip("scipy.special")
+    for name in ("log1p", "exp2", "cbrt"):
+        with pytest.raises(TypeError):
+            getattr(special, name)(a)
+    assert isinstance(np.log1p(a), tn.ndarray)

@@ -7,7 +7,7 @@ from typing import Any
 import numpy
 
 from .._numpys import adopt_into
-from .._setup import to_numpy
+from .._setup import NO_VALUE, to_numpy
 
 adopt_into(globals(), "numpy.ma.core")
 
@@ -35,13 +35,13 @@ def var(
     dtype: Any = None,
     out: Any = None,
     ddof: Any = 0,
-    keepdims: Any = numpy._NoValue,
-    mean: Any = numpy._NoValue,
+    keepdims: Any = NO_VALUE,
+    mean: Any = NO_VALUE,
 ) -> Any:
     """The variance along axes of what is not masked."""
-    keeps = {} if keepdims is numpy._NoValue else {"keepdims": keepdims}
+    keeps = {} if keepdims is NO_VALUE else {"keepdims": keepdims}
     rest = self.count(axis=axis, **keeps) - ddof
-    middle = self.mean(axis, dtype, keepdims=True) if mean is numpy._NoValue else mean
+    middle = self.mean(axis, dtype, keepdims=True) if mean is NO_VALUE else mean
     away = self - middle
     square = away.real**2 + away.imag**2 if away.dtype.kind == "c" else away**2
     total = square.sum(axis, **keeps)
@@ -66,9 +66,9 @@ def _extreme(name: str, start: Any) -> Any:
         axis: Any = None,
         out: Any = None,
         fill_value: Any = None,
-        keepdims: Any = numpy._NoValue,
+        keepdims: Any = NO_VALUE,
     ) -> Any:
-        keeps = {} if keepdims is numpy._NoValue else {"keepdims": keepdims}
+        keeps = {} if keepdims is NO_VALUE else {"keepdims": keepdims}
         gone = _check_mask_axis(self._mask, axis, **keeps)
         filled_in = self.filled(start(self) if fill_value is None else fill_value)
         made = getattr(filled_in, name)(axis=axis, **keeps)
