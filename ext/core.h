@@ -281,6 +281,13 @@ typedef struct core_kernel_facts {
 } core_kernel_facts;
 core_kernel_facts *core_kernel_view(PyObject *kernel);
 int core_threads_init(PyObject *module, core_state *state); /* threads.c */
+/* Launches for replay.c. Plain: a ThreadLaunch that nobody listens to, of a kernel without hooks. */
+enum core_launched { CORE_LAUNCH_FAILED = -1, CORE_LAUNCH_DONE, CORE_LAUNCH_OTHER };
+bool core_threads_is_plain(core_state *state, PyObject *launch);
+/* A plain launch with arguments that were read, while no graph is recorded. CORE_LAUNCH_OTHER: not made, its object
+ * has to be called. Sets the exception of what fails. */
+enum core_launched core_threads_launch(PyObject *launch, core_frame *frame);
+int core_replay_init(PyObject *module); /* replay.c */
 int core_fft_init(PyObject *module, core_state *state); /* fft.c */
 int core_numeric_init(PyObject *module, core_state *state); /* numeric.c, with what follows */
 int core_numeric_traverse(core_state *state, visitproc visit, void *arg);

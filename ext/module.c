@@ -45,7 +45,7 @@ static int module_exec(PyObject *module)
         core_pool_init(module, state) < 0 || core_buffer_init(module, state) < 0 ||
         core_native_init(module, state) < 0 ||
         core_host_launch_init(module, state) < 0 || core_kernel_init(module, state) < 0 ||
-        core_threads_init(module, state) < 0 ||
+        core_threads_init(module, state) < 0 || core_replay_init(module) < 0 ||
         core_tools_init(module, state) < 0 || core_source_init(module, state) < 0 ||
         core_tileir_init(module, state) < 0 || core_lib_init(module, state) < 0 ||
         core_xla_init(module, state) < 0 ||

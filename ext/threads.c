@@ -183,6 +183,8 @@ static ts_status threads_run(const ts_stream *stream, const ts_launch_config *co
     return status;
 }
 
+enum threads_outcome { THREADS_FAILED = -1, THREADS_DONE, THREADS_NEW, THREADS_PYTHON };
+
 /* Whether arguments that want Python are an error, and whether host memory that is lent for the call is waited for. */
 enum threads_way { THREADS_ANY, THREADS_STRICT, THREADS_KEPT };
 
@@ -214,18 +216,13 @@ static int threads_launch_frame(threads_launch *self, const ts_stream *stream, t
     return status == TS_OK && waited ? 0 : -1;
 }
 
-enum threads_outcome { THREADS_FAILED = -1, THREADS_DONE, THREADS_NEW, THREADS_PYTHON };
-
-/* Runs the kernel; THREADS_NEW: with code that was not there before; THREADS_PYTHON: not, the arguments want Python. */
-static enum threads_outcome threads_try(threads_launch *self, ts_kernel *kernel, core_frame *frame,
-                                        PyObject *const *args, Py_ssize_t n, enum threads_way way)
+/* Reads the arguments; false: not all of them. `*outcome` says why: with an exception, or Python has to read them. */
+static bool threads_take(threads_launch *self, ts_kernel *kernel, core_frame *frame, PyObject *const *args,
+                         Py_ssize_t n, enum threads_outcome *outcome)
 {
     core_state *state = self->state;
-    ts_stream room;
-    const ts_stream *stream;
-    ts_device *device;
-    ts_kernel_stats before, after;
     frame->kernel = kernel;
+    *outcome = THREADS_PYTHON;
     for (Py_ssize_t i = 0; i < n; i++) {
         size_t from = frame->n;
         if (core_take_object(state, frame, args[i]) < 0 ||
@@ -233,11 +230,26 @@ static enum threads_outcome threads_try(threads_launch *self, ts_kernel *kernel,
             bool other = PyErr_ExceptionMatches(PyExc_TypeError) || PyErr_ExceptionMatches(PyExc_ValueError);
             if (other)
                 PyErr_Clear();
-            return other ? THREADS_PYTHON : THREADS_FAILED; /* Python tells what is wrong, with the argument's name */
+            else
+                *outcome = THREADS_FAILED;
+            return false; /* Python tells what is wrong, with the argument's name */
         }
         if (PyList_Check(args[i]))
-            return THREADS_PYTHON;
+            return false;
     }
+    return true;
+}
+
+/* Runs the kernel with arguments that were read from these objects; THREADS_NEW: with code that was not there before;
+ * THREADS_PYTHON: not, the arguments want Python. */
+static enum threads_outcome threads_run_taken(threads_launch *self, ts_kernel *kernel, core_frame *frame,
+                                              PyObject *const *args, Py_ssize_t n, enum threads_way way)
+{
+    core_state *state = self->state;
+    ts_stream room;
+    const ts_stream *stream;
+    ts_device *device;
+    ts_kernel_stats before, after;
     threads_places places = threads_look(frame, core_kernel_view(self->kernel)->packed);
     if (places.gpu && ts_device_count(TS_DEVICE_CUDA) == 0)
         return THREADS_PYTHON; /* memory that calls itself a GPU's where there is none: the CPU device's, behind another
@@ -253,6 +265,15 @@ static enum threads_outcome threads_try(threads_launch *self, ts_kernel *kernel,
         return THREADS_FAILED;
     ts_kernel_get_stats(kernel, &after);
     return before.n_specialised == after.n_specialised ? THREADS_DONE : THREADS_NEW;
+}
+
+static enum threads_outcome threads_try(threads_launch *self, ts_kernel *kernel, core_frame *frame,
+                                        PyObject *const *args, Py_ssize_t n, enum threads_way way)
+{
+    enum threads_outcome outcome;
+    return threads_take(self, kernel, frame, args, n, &outcome)
+               ? threads_run_taken(self, kernel, frame, args, n, way)
+               : outcome;
 }
 
 static PyObject *threads_tell(threads_launch *self, const char *method, PyObject *const *args, Py_ssize_t n)
@@ -314,6 +335,32 @@ static PyObject *threads_run_all(threads_launch *self, PyObject *const *args, Py
                      ts_kernel_name(kernel));
     core_frame_deinit(&frame);
     return NULL;
+}
+
+bool core_threads_is_plain(core_state *state, PyObject *object)
+{
+    threads_launch *self = (threads_launch *)object;
+    if (!Py_IS_TYPE(object, state->thread_launch_type) || CORE_GET(self->callbacks))
+        return false;
+    bool knows = core_kernel_of(state, self->kernel) != NULL; /* prepared */
+    if (!knows)
+        PyErr_Clear(); /* who calls it hears of it */
+    return knows && !core_kernel_view(self->kernel)->hooked && !core_kernel_view(self->kernel)->adds;
+}
+
+enum core_launched core_threads_launch(PyObject *object, core_frame *frame)
+{
+    threads_launch *self = (threads_launch *)object;
+    ts_kernel *kernel = core_kernel_of(self->state, self->kernel);
+    threads_about before = threads_now;
+    threads_now = (threads_about){self, NULL, 0};
+    enum threads_outcome outcome = threads_run_taken(self, kernel, frame, NULL, 0, THREADS_ANY);
+    threads_now = before;
+    if (outcome == THREADS_FAILED)
+        threads_fail(self->kernel);
+    return outcome == THREADS_FAILED   ? CORE_LAUNCH_FAILED
+           : outcome == THREADS_PYTHON ? CORE_LAUNCH_OTHER
+                                       : CORE_LAUNCH_DONE;
 }
 
 static int threads_announce(threads_launch *self)

@@ -209,9 +209,15 @@ void ts__compute_put(compute_call *call, ts_arg arg)
     call->args[call->n_args++] = arg;
 }
 
+/* Numbers of Python are 64 bits wide in kernels of threads. */
 void ts__compute_put_int(compute_call *call, int64_t value)
 {
-    ts__compute_put(call, (ts_arg){.kind = TS_SPEC_INT, .value.i = value});
+    ts__compute_put(call, (ts_arg){.kind = TS_SPEC_SCALAR, .dtype = TS_DTYPE_int64, .value.i = value});
+}
+
+void ts__compute_put_bool(compute_call *call, bool value)
+{
+    ts__compute_put(call, (ts_arg){.kind = TS_SPEC_SCALAR, .dtype = TS_DTYPE_bool_, .value.i = value});
 }
 
 void ts__compute_put_tuple(compute_call *call, int64_t n)
@@ -239,8 +245,13 @@ void ts__compute_put_count(compute_call *call)
 
 static void put_initial(compute_call *call)
 {
-    ts__compute_put(call, call->options.initial ? *call->options.initial
-                                                : (ts_arg){.kind = TS_SPEC_SCALAR, .dtype = TS_DTYPE_int32});
+    ts_arg initial = call->options.initial ? *call->options.initial : (ts_arg){.kind = TS_SPEC_INT};
+    initial.dtype = initial.kind == TS_SPEC_SCALAR  ? initial.dtype
+                    : initial.kind == TS_SPEC_FLOAT ? TS_DTYPE_float64
+                    : initial.kind == TS_SPEC_BOOL  ? TS_DTYPE_bool_
+                                                    : TS_DTYPE_int64;
+    initial.kind = TS_SPEC_SCALAR;
+    ts__compute_put(call, initial);
 }
 
 void ts__compute_put_room(compute_call *call, size_t i, ts_dtype dtype, uint8_t rank, const int64_t *shape)
@@ -384,8 +395,8 @@ static ts_status scan_check(compute_call *call, const scan_plan *plan, ts_error 
     bool same_steps = in->dtype == out->dtype && plan->in.stride == plan->out.stride;
     bool in_place = same_steps && in->value.data == out->value.data;
     if (!in_place && ts_arg_overlap(in, out) != TS_OVERLAP_NONE)
-        return ts_fail(err, TS_VALUE, "%s: out shares memory with in and is not in its place; pass in, or another array",
-                       call->name);
+        return ts_fail(err, TS_VALUE, "%s: out shares memory with in and is not in its place; pass in itself, or "
+                                      "another array", call->name);
     return TS_OK;
 }
 

@@ -95,6 +95,7 @@ TS_CHECKED ts_status ts__compute_parts(const compute_call *call, int64_t n, int6
 void ts__compute_begin_args(compute_call *call);
 void ts__compute_put(compute_call *call, ts_arg arg);
 void ts__compute_put_int(compute_call *call, int64_t value);
+void ts__compute_put_bool(compute_call *call, bool value);
 void ts__compute_put_tuple(compute_call *call, int64_t n);
 void ts__compute_put_array(compute_call *call, const compute_array *array); /* as an iterator's state */
 void ts__compute_put_count(compute_call *call);

@@ -111,11 +111,6 @@ static void put_other(compute_call *call, const sort_plan *plan)
     }
 }
 
-static void put_bool(compute_call *call, bool value)
-{
-    ts__compute_put(call, (ts_arg){.kind = TS_SPEC_BOOL, .value.i = value});
-}
-
 static ts_status sort_on_cpu(compute_call *call, const sort_plan *plan, ts_error *err)
 {
     compute_key key = sort_key(plan, COMPUTE_sort_cpu);
@@ -125,7 +120,7 @@ static ts_status sort_on_cpu(compute_call *call, const sort_plan *plan, ts_error
     put_items(call, plan, 1);
     put_other(call, plan);
     ts__compute_put_count(call);
-    put_bool(call, plan->in_place);
+    ts__compute_put_bool(call, plan->in_place);
     ts__compute_put_room(call, 0, TS_DTYPE_int64, 2, counts);
     ts__compute_put_room(call, 1, call->n >> 32 ? TS_DTYPE_int64 : TS_DTYPE_uint32, 2, starts);
     ts__compute_put_room(call, 2, TS_DTYPE_int8, 1, &plan->parts);
@@ -150,7 +145,7 @@ static ts_status sort_count(compute_call *call, const sort_plan *plan, const int
     ts__compute_begin_args(call);
     put_items(call, plan, 0);
     ts__compute_put_count(call);
-    put_bool(call, plan->in_place);
+    ts__compute_put_bool(call, plan->in_place);
     ts__compute_put_room(call, 0, TS_DTYPE_int64, 1, counters);
     ts__compute_put_room(call, 1, TS_DTYPE_int64, 1, published);
     TS_TRY(ts_mem_fill(call->stream, call->rooms[0], 0, 8, (uint64_t)*counters, err));
@@ -171,7 +166,7 @@ static ts_status sort_in_sweeps(compute_call *call, const sort_plan *plan, ts_er
         put_other(call, plan);
         ts__compute_put_count(call);
         ts__compute_put_int(call, sweep);
-        put_bool(call, sweep == sweeps - 1);
+        ts__compute_put_bool(call, sweep == sweeps - 1);
         ts__compute_put_room(call, 0, TS_DTYPE_int64, 1, &counters);
         ts__compute_put_room(call, 1, TS_DTYPE_int64, 1, &published);
         TS_TRY(ts__compute_launch(call, &key, plan->tiles, COMPUTE_THREADS, err));

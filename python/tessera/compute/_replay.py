@@ -96,7 +96,7 @@ def recorded(function: Any, recording: Recording, went_well: bool, wait: Callabl
     """Ends a recording."""
     _known.recording = None
     _known.written[function] = _known.written.get(function, 0) + 1
-    replay = _written(recording, wait) if went_well and recording.is_whole else None
+    replay = _made(recording, wait) if went_well and recording.is_whole else None
     if replay is not None:
         _known.replays[function] = [replay, *_known.replays.get(function, ())][:_MOST]
 
@@ -200,6 +200,41 @@ class _Text:
         if isinstance(value, _CONSTANTS) or self._is_temporary(value):
             return self.constant(value)
         raise LookupError(value)
+
+    def part(self, value: Any, places: dict[int, int]) -> tuple[int, Any]:
+        """The same for ext/replay.c."""
+        if id(value) in self.names:
+            self.passed.add(id(value))
+            return _GIVEN, places[id(value)]
+        if type(value) is tuple:
+            return _TUPLE, tuple(self.part(item, places) for item in value)
+        if isinstance(value, _CONSTANTS) or self._is_temporary(value):
+            return _CONSTANT, value
+        raise LookupError(value)
+
+    def question(self, value: Any) -> tuple[Any, ...]:
+        """What is asked of an argument like this one, for ext/replay.c."""
+        if type(value) is int:
+            return _INT, value
+        if value is None or isinstance(value, (bool, enum.Enum, BuiltinFunctionType, numpy.ufunc)):
+            return _IS, value
+        if _is_array(value):
+            return _ARRAY, value
+        text = f"def ask(a):\n    return {self._condition('a', value)}\n"
+        ask = written(text, self.space, "question")["ask"]
+        never_changes = isinstance(value, numpy.generic) and not isinstance(value, numpy.void)
+        return (_ASK, ask, value) if never_changes else (_ASK, ask)
+
+    def pairs(self) -> tuple[tuple[int, int, bool], ...]:
+        """Which arrays are one; others must share no memory."""
+        arrays = [(i, value) for i, value in enumerate(self.recording.given.values()) if _is_array(value)]
+        found = []
+        for at, (i, x) in enumerate(arrays):
+            for j, y in arrays[at + 1 :]:
+                if x is not y and _share(x, y):
+                    raise LookupError(y)
+                found.append((i, j, x is y))
+        return tuple(found)
 
     def _is_temporary(self, value: Any) -> bool:
         if any(value is array for array in self.recording.temporaries):
@@ -330,6 +365,37 @@ def _is_array(value: Any) -> bool:
 def _within(view: Any, array: Any) -> bool:
     at, start = (int(x.__cuda_array_interface__["data"][0]) for x in (view, array))
     return start <= at < start + array.nbytes
+
+
+def _made(recording: Recording, wait: Callable[[], Any] | None) -> Callable[[dict[str, Any]], bool] | None:
+    """What makes the call again: in C, or where that cannot ask what is to be asked, written."""
+    return _in_c(recording, wait) or _written(recording, wait)
+
+
+_IS, _INT, _ARRAY, _ASK = range(4)  # questions of ext/replay.c
+_CONSTANT, _GIVEN, _TUPLE = range(3)  # and parts of arguments of launches
+
+
+def _in_c(recording: Recording, wait: Callable[[], Any] | None) -> Any:
+    text, given = _Text(recording), list(recording.given.values())
+    places = {id(value): i for i, value in enumerate(given)}
+    try:
+        launches = tuple(
+            (launch, tuple(text.part(item, places) for item in args)) for launch, args in recording.launches
+        )
+        questions = tuple(map(text.question, given))
+        apart = text.pairs() if recording.by_address else ()
+    except LookupError:
+        return None
+    is_read = bool(text.unread())  # an array that the host reads is compared by its content
+    on_gpu = _core._current_device() >= _core.DEVICE_CUDA
+    if is_read or recording.anew or (on_gpu and any(type(value) is numpy.ndarray for value in given)):
+        return None
+    alive = recording.temporaries[0]._memory.array if recording.temporaries else None
+    try:
+        return _core.Replay(tuple(recording.given), questions, apart, launches, _era, _era[0], alive, wait)
+    except (TypeError, ValueError):  # arrays that it does not read
+        return None
 
 
 def _written(recording: Recording, wait: Callable[[], Any] | None) -> Callable[[dict[str, Any]], bool] | None:

@@ -277,3 +277,59 @@ def test_clearing_caches_forgets_calls() -> None:
         total(x)
     compute.clear_all_caches()
     assert ways(lambda: total(x)) == 1
+
+
+def kinds_of_replays() -> set[type]:
+    return {type(replay) for replays in _replay._known.replays.values() for replay in replays}
+
+
+def test_calls_are_asked_and_made_in_c() -> None:
+    x, out, n = np.arange(3000, dtype=np.float32), np.zeros(3000, np.float32), np.zeros(1, np.int64)
+    for turn in range(4):
+        assert total(x, np.float32(turn % 2)) == x.sum() + turn % 2
+        compute.select(d_in=x, d_out=out, d_num_selected_out=n, cond=lambda v: v > 999, num_items=3000)
+        assert n[0] == 2000 and np.array_equal(out[:2000], x[1000:])
+        compute.radix_sort(d_in_keys=x[::-1].copy(), d_out_keys=out, num_items=3000)
+        assert np.array_equal(out, x)
+    assert kinds_of_replays() == {_replay._core.Replay}
+    assert ways(lambda: compute.radix_sort(d_in_keys=out, d_out_keys=out, num_items=3000)) == 1  # in place
+
+
+def test_a_replay_asks_its_questions_in_order() -> None:
+    asked: list[Any] = []
+
+    def ask(value: Any) -> bool:
+        asked.append(value)
+        return bool(value == 3)
+
+    def replay_of(*questions: Any) -> Any:
+        names = tuple("abcdefgh"[: len(questions)])
+        return _replay._core.Replay(names, questions, (), (), _replay._era, _replay._era[0], None, None)
+
+    replay = replay_of((0, None), (1, 1 << 70), (3, ask), (3, ask, "kept"), (2, np.zeros(3)))
+    assert replay({"a": None, "b": 1 << 70, "c": 3, "d": "kept", "e": np.ones(3)}) is True
+    assert asked == [3]
+    fitting = {"a": None, "b": 1 << 70, "c": 3, "d": 3, "e": np.ones(3)}
+    assert replay(fitting) is True
+    for name, other in (
+        ("a", 0), ("b", 1), ("b", True), ("b", 1.0), ("c", 2), ("d", "other"), ("e", np.zeros(4)), ("e", [1, 2, 3]),
+        ("e", np.zeros(3, np.float32)), ("e", np.zeros((3, 1))), ("e", np.zeros(3, ">f8")),
+    ):  # fmt: skip
+        assert replay({**fitting, name: other}) is False
+    assert replay({"a": None}) is replay({**fitting, "f": 1}) is False
+    assert replay({**dict.fromkeys("bacde"), **fitting, "a": None}) is False  # another order is another call
+    with pytest.raises(TypeError, match="as one dict"):
+        replay(**fitting)
+    with pytest.raises(TypeError, match="no argument with one axis"):
+        replay_of((2, np.zeros((2, 2))))
+    with pytest.raises(TypeError, match="at most 16 names"):
+        _replay._core.Replay(("a",), (), (), (), [0], 0, None, None)
+
+
+def test_what_a_replay_is_asked_of_may_raise() -> None:
+    def ask(value: Any) -> bool:
+        raise KeyError("mine")
+
+    replay = _replay._core.Replay(("a",), ((3, ask),), (), (), [0], 0, None, None)
+    with pytest.raises(KeyError, match="mine"):
+        replay({"a": 1})
