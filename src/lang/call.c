@@ -407,8 +407,9 @@ ts_status fr_call_body(fr *f, const fr_scope *scope, fr_value *out)
 static ts_status call_wants_value(fr *f, const fr_scope *scope, const fr_value *out)
 {
     const ts_pack_function *functions = f->pack.functions;
+    const fr_frame *caller = f->frame->caller;
     if (out->kind != FR_NONE || f->frame->is_discarded || functions[f->frame->function].is_library ||
-        !functions[f->frame->caller->function].is_library)
+        !functions[caller->function].is_library || caller->is_discarded)
         return TS_OK;
     return fr_error(f, scope->root, TS_TILETYPE, "'%s' returns nothing where a value is wanted\n"
                     "  help: end it with 'return' and the value", f->frame->name);

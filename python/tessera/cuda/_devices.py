@@ -122,6 +122,17 @@ _OF_CPU: dict[str, Callable[[], int]] = {
     "CONCURRENT_MANAGED_ACCESS": lambda: 1,
     "MANAGED_MEMORY": lambda: 1,
     "COOPERATIVE_LAUNCH": lambda: 1,
+    "COMPUTE_CAPABILITY_MAJOR": lambda: (config.FORCE_CUDA_CC or (9, 0))[0],
+    "COMPUTE_CAPABILITY_MINOR": lambda: (config.FORCE_CUDA_CC or (9, 0))[1],
+    "MAX_THREADS_PER_MULTIPROCESSOR": lambda: 2048,
+    "MAX_REGISTERS_PER_BLOCK": lambda: 65536,
+    "TOTAL_CONSTANT_MEMORY": lambda: 64 << 10,
+    "ASYNC_ENGINE_COUNT": lambda: 1,
+    "CONCURRENT_KERNELS": lambda: 1,
+    "CAN_MAP_HOST_MEMORY": lambda: 1,
+    "PAGEABLE_MEMORY_ACCESS": lambda: 1,
+    "INTEGRATED": lambda: 1,
+    "ECC_ENABLED": lambda: 0,
 }
 
 

@@ -57,8 +57,9 @@ def _kept(given: Any, found: Any, wanted: Any) -> bool:
 
 
 def _weak(given: Any, found: Any, wanted: Any) -> bool:
-    """The same, but a Python number has a kind and no size: 1.5 is a float32 where the signature says so."""
-    if type(given) is int and wanted.kind in "iu":
+    """The same, but an integer is looked at itself, and a Python number has a kind and no size: 1.5 is a float32 where
+    the signature says so."""
+    if (type(given) is int or isinstance(given, numpy.integer)) and wanted.kind in "iu":
         return int(numpy.iinfo(wanted).min) <= given <= int(numpy.iinfo(wanted).max)
     return numpy.can_cast(found, wanted, "same_kind" if type(given) in _NUMBERS else "safe")
 

@@ -226,6 +226,7 @@ def test_devices_and_contexts() -> None:
     device = cuda.get_current_device()
     assert device == cuda.gpus[0] == cuda.gpus.current and len(cuda.gpus) == len(cuda.list_devices())
     assert cuda.select_device(0) == device and device.id == 0 and isinstance(device.name, str)
+    assert device.ASYNC_ENGINE_COUNT >= 1 and device.COMPUTE_CAPABILITY_MAJOR == device.compute_capability[0]
     assert isinstance(device.WARP_SIZE, int) and device.uuid[:4] in ("GPU-", "CPU-")
     with pytest.raises(AttributeError, match="NO_SUCH"):
         device.NO_SUCH  # noqa: B018

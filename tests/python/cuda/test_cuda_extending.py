@@ -81,6 +81,25 @@ def test_an_overload_is_chosen_by_types() -> None:
     assert out.tolist() == [1, 2, 3, 2032, 1016, 12, 5, 107]
 
 
+def test_an_overload_that_returns_nothing_is_a_statement() -> None:
+    def tripled(x):
+        """Overloaded."""
+
+    def impl(x):
+        x[0] *= 3
+
+    overload(tripled)(lambda x: impl)
+
+    @cuda.jit
+    def kernel(x):
+        tripled(x)
+        tripled(x)
+
+    x = np.ones(1, np.int32)
+    kernel[1, 1](x)
+    assert x[0] == 9
+
+
 def test_no_overload_is_an_error_with_the_types() -> None:
     @cuda.jit
     def kernel(out):

@@ -74,7 +74,7 @@ VALUES = [
     ("i = cuda.grid(2)\nif i < x.size:\n    x[0] = 1", "cannot compare tuple", "take the items of the tuple"),
     ("x[0] = cuda.grid(1)[0]", "int64 scalar has no items to index", "x[i] reads an array"),
     ("C[0] = 1", "takes no item assignment", "arrays of the host that a kernel names"),
-    ("for v in cuda.grid(1):\n    x[0] = v", "range(...), an array or a tuple, found int64 scalar", "for i in range(n)"),
+    ("for v in cuda.grid(1):\n    x[0] = v", "an array or a tuple, found int64 scalar", "for i in range(n)"),
     ("y = x + 1", "cannot add float64 array", "read and write their elements, x[i]"),
     ("for i in range(0, 10, 0):\n    x[0] = 1", "the step of range is 0; it must not be zero", "-1) down"),
     ("x[0] = HUGE[3]", "numpy.ndarray of 5000 numbers", "at most 4096", "pass the array as an argument"),

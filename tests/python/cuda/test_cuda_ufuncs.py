@@ -91,6 +91,14 @@ def test_inputs_are_cast_without_loss_and_outputs_within_their_kind() -> None:
         rows(numpy.ones((2, 3)))
 
 
+def test_an_integer_of_numpy_is_cast_where_it_fits() -> None:
+    whole, y = cuda.vectorize(["int32(int32, int32)"])(lambda a, b: a * b), numpy.arange(3, dtype="i4")
+    assert whole(y, numpy.int64(2)).tolist() == [0, 2, 4] and whole(y, numpy.uint64(7)).dtype == "i4"
+    for lossy in (numpy.int64(2**40), numpy.array(2), numpy.float64(2)):
+        with pytest.raises(TypeError, match="no matching signature"):
+            whole(y, lossy)
+
+
 def test_a_python_int_has_no_size() -> None:
     small = cuda.vectorize(["int8(int8, int8)", "int64(int64, int64)"])(lambda a, b: a + b)
     x = numpy.ones(3, "i1")
