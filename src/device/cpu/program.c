@@ -14,6 +14,7 @@
 #define PROGRAM_DYNAMIC_NS 200000.0 /* above, threads take small pieces as they become free */
 #define PROGRAM_STEP_NS ((int64_t)1000000)
 enum { PROGRAM_MEASURE_EVERY = 16, PROGRAM_PIECES = 16, PROGRAM_STEP_MAX = 4096 };
+enum { PROGRAM_STACK = 1 << 14 }; /* bytes of scratch that lie on the caller's stack */
 
 typedef struct cpu_program {
     ts_program base;
@@ -199,15 +200,30 @@ static void program_work(void *user, const cpu_piece *piece)
         program_enter(run, piece, cpu_pool_scratch(run->pool, piece->worker));
 }
 
-static bool program_inline(ts_cpu *cpu, cpu_run *run, int64_t n_blocks)
+static void program_run_piece(cpu_run *run, int64_t n_blocks, void *scratch)
 {
-    size_t scratch_bytes = (size_t)run->program->base.plan.scratch_bytes;
-    void *scratch = scratch_bytes ? cpu_memory_get(&cpu->memory, scratch_bytes) : NULL;
-    if (scratch_bytes && !scratch)
-        return false;
     cpu_fp_state state = cpu_fp_enter();
     program_enter(run, &(cpu_piece){.end = n_blocks}, scratch);
     cpu_fp_leave(state);
+}
+
+static void program_inline_on_stack(cpu_run *run, int64_t n_blocks)
+{
+    _Alignas(64) char scratch[PROGRAM_STACK];
+    program_run_piece(run, n_blocks, scratch);
+}
+
+static bool program_inline(ts_cpu *cpu, cpu_run *run, int64_t n_blocks)
+{
+    size_t scratch_bytes = (size_t)run->program->base.plan.scratch_bytes;
+    if (scratch_bytes <= PROGRAM_STACK) {
+        program_inline_on_stack(run, n_blocks);
+        return true;
+    }
+    void *scratch = cpu_memory_get(&cpu->memory, scratch_bytes);
+    if (!scratch)
+        return false;
+    program_run_piece(run, n_blocks, scratch);
     cpu_memory_put(&cpu->memory, scratch);
     return true;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Tiles of short rows that stick out of their array, between it and a dense copy in scratch:
+ * Tiles of short rows, or of one, that stick out of their array, between it and a dense copy in scratch:
  *
  *     for each row:  inside = every other coordinate lies in the array
  *         for each vector of a row inside:  lanes that lie in the array, by a masked load or store
@@ -11,7 +11,7 @@
  */
 #include "target/llvm/cg.h"
 
-enum { EDGE_ROW_BYTES = 256 };
+enum { EDGE_ROW_BYTES = 256, EDGE_ONE_BYTES = 512 }; /* of each of some rows; of a tile that is one row */
 
 typedef struct edge {
     cg *e;
@@ -19,7 +19,7 @@ typedef struct edge {
     cg_mem tile;
     cg_reg reg;
     uint32_t bits, n_vectors;
-    cg_ref mask[EDGE_ROW_BYTES / 16]; /* lanes of each vector of a row */
+    cg_ref mask[EDGE_ONE_BYTES / 16]; /* lanes of each vector of a row */
     cg_index at;                      /* in the tile */
     bool in;
 } edge;
@@ -30,7 +30,8 @@ bool cg_rows_fit(const cg *e, const cg_rows *a)
     int64_t stride;
     for (uint32_t k = 0; k < a->rank; k++)
         rows += (int)k != a->inner && a->dims[k] > 1;
-    return a->inner >= 0 && rows > 0 && (bytes == 4 || bytes == 8) && a->dims[a->inner] * bytes <= EDGE_ROW_BYTES &&
+    return a->inner >= 0 && (bytes == 4 || bytes == 8) &&
+           a->dims[a->inner] * bytes <= (rows ? EDGE_ROW_BYTES : EDGE_ONE_BYTES) &&
            a->dims[a->inner] >= 4 && strncmp(e->host->triple, "x86_64", 6) == 0 && e->host->vector_bytes >= 32 &&
            cg_is_int(e, a->where[3 * a->inner + 2], &stride) && stride == 1;
 }
