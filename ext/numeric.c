@@ -1013,8 +1013,8 @@ static PyType_Spec numeric_spec = {"tessera._core.NumericArray", sizeof(numeric_
 static PyMethodDef numeric_functions[] = {
     {"numeric_setup", numeric_setup, METH_VARARGS, "What the Python half of tessera.numeric gives."},
     {"numeric_wrap", numeric_of_memory, METH_VARARGS,
-     "numeric_wrap(address, bytes, owner, offset, dtype, shape, strides, flags, place=None, /)\n--\n\nAn array in memory "
-     "of `owner`."},
+     "numeric_wrap(address, bytes, owner, offset, dtype, shape, strides, flags, place=None, /)\n--\n\nAn array in "
+     "memory of `owner`."},
     {"numeric_empty", numeric_empty, METH_VARARGS, "numeric_empty(shape, dtype, columns=False, /)\n--\n\nA new array."},
     {"numeric_small", numeric_small, METH_O, "numeric_small(elements, /)\n--\n\nCalls on so many run at once."},
     {"numeric_stats", numeric_stats, METH_NOARGS, "What the graph has done, a dict."},

@@ -387,7 +387,18 @@ static int call_order(PyObject *object, ts_nd_call *call)
     return -1;
 }
 
-static int call_keyword(core_state *state, const char *function, PyObject *name, PyObject *value, call_options *options)
+/* signature=: the dtype of the loop that it names (_ufunc_methods.py). */
+static int call_signature(core_state *state, PyObject *self, PyObject *value, ts_nd_call *call)
+{
+    PyObject *module = PyImport_ImportModule("tessera.numeric._ufunc_methods");
+    PyObject *dtype = module ? PyObject_CallMethod(module, "loop_of", "OO", self, value) : NULL;
+    int done = !dtype ? -1 : dtype == Py_None ? 0 : numeric_dtype_of(state, dtype, &call->loop);
+    Py_XDECREF(module);
+    Py_XDECREF(dtype);
+    return done;
+}
+
+static int call_keyword(core_state *state, PyObject *self, PyObject *name, PyObject *value, call_options *options)
 {
     const char *text = PyUnicode_AsUTF8(name);
     if (!text)
@@ -404,12 +415,10 @@ static int call_keyword(core_state *state, const char *function, PyObject *name,
         return call_order(value, &options->call);
     if (strcmp(text, "subok") == 0)
         return 0;
-    if (strcmp(text, "signature") == 0 || strcmp(text, "sig") == 0) {
-        PyErr_Format(PyExc_NotImplementedError, "tessera.numeric.%s: signature= is not supported yet; use dtype=",
-                     function);
-        return -1;
-    }
-    PyErr_Format(PyExc_TypeError, "%s() got an unexpected keyword argument '%U'", function, name);
+    if (strcmp(text, "signature") == 0 || strcmp(text, "sig") == 0)
+        return call_signature(state, self, value, &options->call);
+    PyErr_Format(PyExc_TypeError, "%s() got an unexpected keyword argument '%U'",
+                 ts_nd_get(((call_function *)self)->fn)->name, name);
     return -1;
 }
 
@@ -427,7 +436,7 @@ static PyObject *call_vector(PyObject *self, PyObject *const *args, size_t flags
         return NULL;
     int ok = 0;
     for (Py_ssize_t i = 0; i < n_names && ok == 0; i++)
-        ok = call_keyword(state, info->name, PyTuple_GET_ITEM(names, i), args[n + i], &options);
+        ok = call_keyword(state, self, PyTuple_GET_ITEM(names, i), args[n + i], &options);
     PyObject *result = NULL;
     if (ok == 0)
         result = call_with(state, &options.call, args, options.out, options.mask, options.where);

@@ -175,7 +175,8 @@ typedef struct ts_nd_call {
     ts_nd_operand in[3];   /* as many as the function takes */
     ts_nd *out;            /* NULL: a new array */
     ts_nd *where;          /* bool; where it is false, the result keeps what `out` holds */
-    ts_dtype dtype;        /* of the loop; 0: as NumPy chooses */
+    ts_dtype dtype;        /* of the result; 0: as NumPy chooses */
+    ts_dtype loop;         /* what operands are computed in; 0: as NumPy chooses */
     ts_nd_casting casting; /* of operands to the loop and of the result to `out`; 0 (NO) counts as SAME_KIND */
     char order;            /* of a new array: 'C', 'F', or 0: as the operands lie */
 } ts_nd_call;

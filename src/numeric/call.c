@@ -91,8 +91,10 @@ static ts_status call_check_inputs(const call_of *c, ts_error *err)
 static ts_status call_dtypes(call_of *c, ts_error *err)
 {
     TS_TRY(call_promote(c, err));
-    ts_dtype asked = c->call->dtype;
-    if (asked && c->row->result != TS_ND_IS_BOOL)
+    ts_dtype asked = c->call->dtype, loop = c->call->loop;
+    if (loop)
+        c->promoted = loop;
+    else if (asked && c->row->result != TS_ND_IS_BOOL)
         c->promoted = asked;
     TS_TRY(ts__nd_loop(c->call->fn, c->promoted, &c->loop, &c->result, err));
     if (asked && c->row->result == TS_ND_IS_BOOL && asked != TS_DTYPE_bool_)
@@ -101,7 +103,7 @@ static ts_status call_dtypes(call_of *c, ts_error *err)
     if (asked && c->row->result == TS_ND_IS_SAME && c->result != asked)
         return ts_fail(err, TS_TYPE, "No loop matching the specified signature and casting was found for ufunc %s",
                        c->row->name);
-    if (asked)
+    if (asked || loop)
         TS_TRY(call_check_inputs(c, err));
     const ts_nd *out = c->call->out;
     ts_nd_casting casting = c->call->casting ? c->call->casting : TS_ND_SAME_KIND;

@@ -88,7 +88,7 @@ uint64_t ts__nd_quick_key(const ts_nd_graph *graph, const ts_nd_call *call, cons
 {
     const ts_nd *out = *like = call->out;
     uint64_t key = (uint64_t)call->fn + 1;
-    if (call->where || call->order == 'F' || call->fn == TS_ND_gather)
+    if (call->where || call->loop || call->order == 'F' || call->fn == TS_ND_gather)
         return 0;
     if (out && (graph->first || out->flags & TS_ND_READONLY || !quick_is_plain(graph, out)))
         return 0;

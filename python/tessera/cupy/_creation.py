@@ -23,6 +23,7 @@ __all__ = [
     "asnumpy",
     "astype",
     "byte_bounds",
+    "choose",
     "clear_memo",
     "copy",
     "copyto",
@@ -32,7 +33,7 @@ __all__ = [
     "get_array_module",
     "is_available",
     "make_aligned_dtype",
-    "memoize",
+    "memoize", "min_scalar_type",
     "ndim",
     "result_type",
     "shape",
@@ -289,6 +290,18 @@ def byte_bounds(a: ndarray) -> tuple[int, int]:
             return a._address(), a._address()
         low, high = low + min(0, (n - 1) * step), high + max(0, (n - 1) * step)
     return low, high + a.itemsize
+
+
+def choose(a: Any, choices: Any, out: Any = None, mode: str = "raise") -> Any:
+    """Elements of several arrays, of which each one is named by an element of ``a``."""
+    held: list[Any] = []
+    given = [take(x, held, True) for x in choices]
+    return give(tn.choose(take(a, held, True), given, take(out, held, True), mode), held)
+
+
+def min_scalar_type(a: Any) -> Any:
+    """The smallest dtype that holds a number; that of an array of axes is its own."""
+    return numpy.min_scalar_type(a.get() if isinstance(a, ndarray) else a)
 
 
 def ndim(a: Any) -> int:

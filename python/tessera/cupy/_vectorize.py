@@ -5,6 +5,8 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy
+
 from .. import cuda
 from .. import numeric as tn
 from ..cuda._typeof import as_dtype
@@ -48,20 +50,25 @@ class vectorize:
     def _kernel(self, dtypes: tuple[Any, ...]) -> tuple[Any, Any]:
         """The kernel for operands of these dtypes, and the dtype of the result, which typing tells."""
         if dtypes not in self._kernels:
-            _, result = cuda.compile_ptx(
-                self.pyfunc,
-                tuple(map(cuda.from_dtype, dtypes)),
-                device=True,
-                abi_info={"abi_name": "f"},
-            )
             names = [f"x{k}" for k in range(len(dtypes))]
             source = _SOURCE.format(
                 params=", ".join(names), given=", ".join(f"{name}[i]" for name in names)
             )
             space = {"__name__": __name__, "cuda": cuda, "function": self.pyfunc}
-            self._kernels[dtypes] = kernel_of(source, space, self.__name__), as_dtype(result)
+            self._kernels[dtypes] = kernel_of(source, space, self.__name__), self._result(dtypes)
         found: tuple[Any, Any] = self._kernels[dtypes]
         return found
+
+    def _result(self, dtypes: tuple[Any, ...]) -> Any:
+        """The dtype of what the function gives for NumPy's ones; what typing says where it takes none of those."""
+        ones = [t.type(1) for t in dtypes]
+        try:
+            return numpy.asarray(self.pyfunc(*ones)).dtype
+        except TypeError:
+            raise
+        except Exception:  # noqa: BLE001  it uses what only kernels have
+            kinds = tuple(map(cuda.from_dtype, dtypes))
+            return as_dtype(cuda.compile_ptx(self.pyfunc, kinds, device=True, abi_info={"abi_name": "f"})[1])
 
     def __call__(self, *args: Any) -> Any:
         """The function of elements."""

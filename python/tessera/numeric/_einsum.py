@@ -305,11 +305,11 @@ def einsum(*operands: Any, out: Any = None, optimize: Any = False, **kwargs: Any
         )
     text, given = _read(operands)
     arrays = [f.asarray(x) for x in given]
-    wanted = _dtype_of(arrays, dtype, casting) if arrays else numpy.dtype(float)
     terms, result = _terms(text, arrays)
     terms = _unbroadcast([_diagonals(term, i) for i, term in enumerate(terms)])
     if len(terms) == 1 and out is None and order not in "CF" and set(terms[0].labels) == set(result) and result:
         return _ordered(terms[0], result).view()  # NumPy gives a view, whatever dtype= says
+    wanted = _dtype_of(arrays, dtype, casting) if arrays else numpy.dtype(float)
     terms = [Term(term.array.astype(wanted, copy=False), term.labels) for term in terms]
     if optimize is not False and len(terms) > 2:
         path = einsum_path(*operands, optimize=optimize)[0][1:]

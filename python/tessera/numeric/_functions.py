@@ -449,6 +449,8 @@ def ravel(a: Any, order: str = "C") -> ndarray:
         a = a.transpose(axes) if axes != [*range(a.ndim)] else a
         order = "C"
     made = reshape(a, (-1,) if a.size else (0,), order)
+    if not made.flags.c_contiguous:
+        made = copy_of(made)
     return (
         made
         if may_share_memory(made, a) or not a.size

@@ -234,6 +234,7 @@ def _take_places(a: ndarray, indices: Any, axis: Any, mode: str) -> tuple[ndarra
         raise ValueError(f"clipmode not understood: {mode!r}")
     if axis is None:
         a, axis = f.ravel(a), 0
+    a = a if a.ndim else a.reshape(1)
     axis = f.normalize(axis, a.ndim)
     places = _item(indices)
     if not isinstance(places, ndarray) or places.dtype.kind not in "iu":

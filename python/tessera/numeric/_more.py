@@ -363,7 +363,49 @@ def digitize(x: Any, bins: Any, right: bool = False) -> Any:
         return searchsorted(edges, x, "left" if right else "right")
     if not bool(r.all(f.asarray(steps <= 0))):
         raise ValueError("bins must be monotonically increasing or decreasing")
-    return edges.size - searchsorted(edges[::-1], x, "right" if right else "left")
+    return edges.size - searchsorted(edges[::-1], x, "left" if right else "right")
+
+
+def packbits(a: Any, /, axis: Any = None, bitorder: str = "big") -> ndarray:
+    """Truths of elements as bits, eight to a byte along an axis; zeros fill the last one."""
+    a = f.asarray(a)
+    if a.dtype.kind not in "biu":
+        raise TypeError("Expected an input array of integer or boolean data type")
+    bits = f.asarray(a != 0)
+    bits, axis = (f.ravel(bits), 0) if axis is None else (bits, f.normalize(axis, bits.ndim))
+    bits = f.moveaxis(bits, axis, -1)
+    n = bits.shape[-1]
+    n_bytes = -(-n // 8)
+    flat = f.zeros((*bits.shape[:-1], 8 * n_bytes), numpy.uint8)
+    flat[..., :n] = bits
+    whole = flat.reshape((*bits.shape[:-1], n_bytes, 8))
+    made = r.sum(f.asarray(whole << _places_of_bits(bitorder)), -1, numpy.uint8)
+    return f.moveaxis(f.asarray(made), -1, axis)
+
+
+def unpackbits(a: Any, /, axis: Any = None, count: Any = None, bitorder: str = "big") -> ndarray:
+    """The bits of bytes along an axis, each an element; so many, zeros behind the last; all but so many if negative."""
+    a = f.asarray(a)
+    if a.dtype != numpy.uint8:
+        raise TypeError("Expected an input array of unsigned byte data type")
+    a, axis = (f.ravel(a), 0) if axis is None else (a, f.normalize(axis, a.ndim))
+    a = f.moveaxis(a, axis, -1)
+    bits = f.asarray((a[..., None] >> _places_of_bits(bitorder)) & 1).reshape((*a.shape[:-1], 8 * a.shape[-1]))
+    if count is not None:
+        n = operator.index(count)
+        if n < -bits.shape[-1]:
+            raise ValueError(f"-count larger than number of elements (expected at least {n}, got {-bits.shape[-1]})")
+        n = n + bits.shape[-1] if n < 0 else n
+        made = f.zeros((*a.shape[:-1], n), numpy.uint8)
+        made[..., : bits.shape[-1]] = bits[..., :n]
+        bits = made
+    return f.moveaxis(bits, -1, axis)
+
+
+def _places_of_bits(bitorder: str) -> ndarray:
+    if bitorder not in ("big", "little"):
+        raise ValueError("'order' must be either 'little' or 'big'")
+    return f.array(range(7, -1, -1) if bitorder == "big" else range(8), numpy.uint8)
 
 
 def mask_indices(n: int, mask_func: Any, k: Any = 0) -> tuple[ndarray, ...]:

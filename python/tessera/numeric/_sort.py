@@ -86,7 +86,7 @@ def _along(a: Any, axis: Any, kind: Any, order: Any, stable: Any) -> tuple[ndarr
     a = f.asarray(a)
     if axis is None:
         return f.ravel(a), 0
-    return a, f.normalize(axis, a.ndim)
+    return a, f.normalize(axis, a.ndim) if a.ndim else f.normalize(axis, 1)
 
 
 def sort(
@@ -217,7 +217,7 @@ def _unique(a: ndarray, equal_nan: bool) -> tuple[ndarray, ndarray, ndarray, nda
         return keys, places, places, places
     new = f.ones(n, bool)
     same = keys[1:] == keys[:-1]
-    if equal_nan and keys.dtype.kind == "f":
+    if equal_nan and keys.dtype.kind in "fc":
         same = same | ((keys[1:] != keys[1:]) & (keys[:-1] != keys[:-1]))
     new[1:] = ~same
     first = flatnonzero(new)
@@ -337,11 +337,12 @@ def _weighted(x: ndarray, weights: ndarray, minlength: int) -> ndarray:
         raise TypeError(
             f"Cannot cast array data from {weights.dtype!r} to dtype('float64') according to the rule 'safe'"
         )
-    if x.size and int(_min_of(x)) < 0:
+    if x.size and bool(_min_of(x) < 0):
         raise ValueError("'list' argument must have no negative elements")
-    made = f.zeros(max(minlength, int(_max_of(x)) + 1 if x.size else 0), numpy.float64)
-    if x.size:
-        FUNCTIONS["add"].at(made, x, weights.astype(numpy.float64))
+    if not x.size:
+        return f.zeros(minlength, numpy.int64)
+    made = f.zeros(max(minlength, int(_max_of(x)) + 1), numpy.float64)
+    FUNCTIONS["add"].at(made, x, weights.astype(numpy.float64))
     return made
 
 

@@ -109,6 +109,15 @@ class ufunc(_core.NumericFunction):
             FOLDS[self.__name__][0], array, axis, dtype, out, keepdims, initial, where
         )
 
+    def resolve_dtypes(self, dtypes: Any, *, signature: Any = None, casting: Any = None,
+                       reduction: bool = False) -> Any:  # fmt: skip
+        """The dtypes that operands and results of a call have, one for each; None for a result: any."""
+        from . import _ufunc_methods
+
+        return _ufunc_methods.resolved(
+            self, dtypes, signature, "same_kind" if casting is None else casting, reduction
+        )
+
     def outer(self, A: Any, B: Any, /, **options: Any) -> Any:
         """The function of every element of A with every element of B."""
         from ._functions import asarray

@@ -50,6 +50,77 @@ def types(loops: str, result: str, nin: int) -> list[str]:
     return made
 
 
+def _named(function: Any, signature: Any) -> list[Any]:
+    """The dtypes that ``signature=`` names, one for each operand and result; None: any."""
+    nin, nout, name = function.nin, function.nout, function.__name__
+    if isinstance(signature, str):
+        given, arrow, results = signature.replace(" ", "").partition("->")
+        if len(given) == 1 and not arrow and nin + nout > 1:
+            raise TypeError("Use `dtype` or  fill the tuple with more than one 'None'.")
+        if (len(given), len(results)) != (nin, nout):
+            raise ValueError(
+                f"a type-string for {name}, {nin} typecode(s) before and {nout} after the -> sign"
+            )
+        signature = (*given, *results)
+    elif not isinstance(signature, tuple):
+        raise TypeError("the signature object to ufunc must be a string or a tuple.")
+    if len(signature) == 1:
+        raise TypeError("Use `dtype` or  fill the tuple with more than one 'None'.")
+    if len(signature) != nin + nout:
+        raise ValueError(f"a type-tuple must be of length 1 or {nin + nout} for ufunc '{name}'")
+    return [None if t is None else f.dtype_of(t) for t in signature]
+
+
+def _loops(function: Any) -> Iterator[list[Any]]:
+    """The dtypes of operands and results of each loop."""
+    for text in function.types:
+        given, _, results = text.partition("->")
+        yield [numpy.dtype(letter) for letter in given + results]
+
+
+def loop_of(function: Any, signature: Any) -> Any:
+    """The dtype of the operands of the loop that ``signature=`` names; None: it names none."""
+    wanted = _named(function, signature)
+    named = wanted if function._result == "same" else wanted[: function.nin]
+    if all(t is None for t in named):
+        return None
+    for loop in _loops(function):
+        if all(t is None or t == have for t, have in zip(wanted, loop, strict=True)):
+            return loop[0]
+    raise TypeError(f"No loop matching the specified signature and casting was found for ufunc {function.__name__}")
+
+
+def resolved(function: Any, dtypes: Any, signature: Any, casting: str, reduction: bool) -> tuple[Any, ...]:
+    """The dtypes of the loop that operands of these dtypes are computed by, in NumPy's order of operands."""
+    n = function.nin + function.nout
+    if len(dtypes) != n:
+        raise TypeError(f"resolve_dtypes: a tuple of {n} dtypes is wanted, found {len(dtypes)}")
+    kinds = {int: "i", float: "f", complex: "c", bool: numpy.dtype(bool)}
+    given = [kinds.get(t, t) if isinstance(t, type) else t for t in dtypes]
+    if reduction:
+        given[0] = given[1] if given[0] is None else given[0]
+    operands = given[: function.nin]
+    if any(t is None for t in operands):
+        raise TypeError("resolve_dtypes: the dtypes of operands must be given")
+    common = _core.numeric_promote(*operands)
+    operands = [common if isinstance(t, str) and t in "ifc" else f.dtype_of(t) for t in operands]
+    named = [None] * n if signature is None else _named(function, signature)
+    for loop in _loops(function):
+        fits = all(t is None or t == have for t, have in zip(named, loop, strict=True))
+        safe = "safe" if signature is None else casting
+        if fits and all(f.can_cast(t, have, safe) for t, have in zip(operands, loop, strict=False)):
+            break
+    else:
+        raise TypeError(f"ufunc '{function.__name__}' did not contain a loop with signature matching types {dtypes}")
+    for target, have in zip(given[function.nin :], loop[function.nin :], strict=True):
+        if target is not None and not f.can_cast(have, f.dtype_of(target), casting):
+            raise TypeError(
+                f"Cannot cast ufunc '{function.__name__}' output from {have!r} to {f.dtype_of(target)!r} with casting rule "
+                f"'{casting}'"
+            )
+    return tuple(loop)
+
+
 def signature(nin: int) -> inspect.Signature:
     """How a function of so many operands is called."""
     kinds = inspect.Parameter
