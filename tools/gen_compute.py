@@ -35,7 +35,7 @@ OUT = ROOT / "src/lib/compute.def"
 MOST = 32  # numbers of a tuple that a kernel captures; all packs have room for as many
 HEAD, NODE, OBJECT, ROW = 8, 9, 4, 9  # words
 TEXT = 110  # characters of a line
-AXES = ["dtype", "pair", "combine", "initial", "exclusive", "descending", "counted", "wide"]
+AXES = ["dtype", "pair", "bytes", "combine", "initial", "exclusive", "descending", "upper", "counted", "wide"]
 
 # ---- packs ------------------------------------------------------------------------------------------------
 
@@ -159,6 +159,8 @@ def place_of(axis: str, choice: Any) -> str:
         return f"TS_DTYPE_{choice}"
     if axis == "pair":
         return f"COMPUTE_PAIR(TS_DTYPE_{choice[0]}, {choice[1]})"
+    if axis == "bytes":
+        return str(choice.bit_length() - 1)
     return f"TS_COMBINE_{choice}" if axis == "combine" else str(choice)
 
 
@@ -176,7 +178,7 @@ def table_rows(table: Table) -> Iterator[str]:
     for axis, choices in kernel.axes.items():
         rows.append(f"static const compute_choice compute_{name}_{axis}[] = {{")
         for choice, changes in zip(choices, table.changes[axis]):
-            facts = kernel.facts(table.first | {axis: choice}) if axis in ("dtype", "pair") else {}
+            facts = kernel.facts(table.first | {axis: choice}) if axis in ("dtype", "pair", "bytes") else {}
             told = "".join(f", .{fact} = {value}" for fact, value in facts.items())
             rows.append(f"    [{place_of(axis, choice)}] = {{true, {len(words)}, {len(changes)}{told}}},")
             words += changes.items()

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Algorithms for programs without Python: reductions, scans, sorts, on the CPU device and on GPUs. Their kernels are
+ * Algorithms for programs without Python, on the CPU device and on GPUs: reductions, scans, sorts, selections, searches. Their kernels are
  * those of tessera.compute, written once, in Python; they lie packed in the library and are compiled for dtypes and
  * operators at the first call, kept in the cache on disk like all others. docs/guide/c.md shows them,
  * examples/c/compute.c is a whole program.
@@ -47,7 +47,8 @@ typedef enum ts_combine {
 
 typedef enum ts_compute_flags {
     TS_COMPUTE_EXCLUSIVE = 1, /* scans: item i of the result is without item i; needs an initial value */
-    TS_COMPUTE_DESCENDING = 2 /* sorts: the greatest first; equal keys stay in order, too */
+    TS_COMPUTE_DESCENDING = 2, /* sorts: the greatest first; equal keys stay in order, too */
+    TS_COMPUTE_UPPER = 4      /* searches: the last place where a value could stand, not the first */
 } ts_compute_flags;
 
 /* What a call may say beside its arrays; all zero, or NULL: nothing. */
@@ -83,6 +84,25 @@ TS_API TS_CHECKED ts_status ts_scan(const ts_stream *stream, const ts_arg *in, c
  * Errors: as ts_reduce; TS_SHAPE for strides and for a result with fewer items than there are. */
 TS_API TS_CHECKED ts_status ts_sort(const ts_stream *stream, const ts_arg keys[2], const ts_arg values[2],
                                     const ts_compute_options *options, ts_error *err);
+
+/* out[0] becomes the items of `in` whose flag is not 0, in their order, and out[1][0] how many they are. One pass, in one
+ * launch; what stands in out[0] after them stays as it is.
+ * Types    `in` and out[0] of one dtype, bools too; flags any numbers or bools; out[1] an integer.
+ * Errors: as ts_reduce; TS_SHAPE for flags or an out[0] with fewer items than `in`; TS_VALUE for results that share
+ * memory with what is read. */
+TS_API TS_CHECKED ts_status ts_select_flagged(const ts_stream *stream, const ts_arg *in, const ts_arg *flags,
+                                      const ts_arg out[2], const ts_compute_options *options, ts_error *err);
+
+/* The same of the first item of each run of equal ones. NaN is equal to nothing. */
+TS_API TS_CHECKED ts_status ts_unique(const ts_stream *stream, const ts_arg *in, const ts_arg out[2],
+                                      const ts_compute_options *options, ts_error *err);
+
+/* places[i] becomes the first place of `sorted`, which is in order, where values[i] could stand, or the last one
+ * (TS_COMPUTE_UPPER). One thread for each value, no temporary memory.
+ * Types    `sorted` and values of one dtype; places integers that hold the number of items.
+ * Errors: as ts_reduce; TS_SHAPE for fewer places than values. */
+TS_API TS_CHECKED ts_status ts_search(const ts_stream *stream, const ts_arg *sorted, const ts_arg *values,
+                                      const ts_arg *places, const ts_compute_options *options, ts_error *err);
 
 #ifdef __cplusplus
 }

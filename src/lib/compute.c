@@ -89,7 +89,7 @@ ts_status ts__compute_array(const compute_call *call, const char *name, const ts
     return TS_OK;
 }
 
-static bool is_integer(uint8_t dtype)
+bool ts__compute_is_integer(uint8_t dtype)
 {
     compute_key key = {.number = COMPUTE_scan_ints_cpu, .at[COMPUTE_dtype] = dtype};
     return ts__compute_choice(&key, COMPUTE_dtype) != NULL;
@@ -107,7 +107,7 @@ static ts_status compute_types(const compute_call *call, const compute_key *key,
         (!ts__compute_choice(&of_in, COMPUTE_dtype) && in->dtype != TS_DTYPE_bool_))
         return ts_fail(err, TS_TYPE, "%s: from %s to %s; it has int8 to uint64, float16, bfloat16, float32 and float64",
                        call->name, ts_dtype_name((ts_dtype)in->dtype), ts_dtype_name((ts_dtype)out->dtype));
-    if (bits && !is_integer(out->dtype))
+    if (bits && !ts__compute_is_integer(out->dtype))
         return ts_fail(err, TS_TYPE, "%s: `and`, `or` and `xor` are of integers, found %s", call->name,
                        ts_dtype_name((ts_dtype)out->dtype));
     return TS_OK;
@@ -125,7 +125,7 @@ ts_status ts__compute_number_checks(const compute_call *call, bool takes_initial
     if (!call->options.count)
         return TS_OK;
     TS_TRY(ts__compute_array(call, "count", call->options.count, false, &count, err));
-    if (count.n != 1 || !is_integer(count.arg.dtype))
+    if (count.n != 1 || !ts__compute_is_integer(count.arg.dtype))
         return ts_fail(err, TS_TYPE, "%s: count has %lld elements of %s; it is one integer", call->name,
                        (long long)count.n, ts_dtype_name((ts_dtype)count.arg.dtype));
     return TS_OK;
@@ -345,14 +345,18 @@ typedef struct scan_plan {
     ts_dtype word;
 } scan_plan;
 
-/* As `_lookback.memory_of`. */
+int64_t ts__compute_words(int64_t tiles, int64_t pieces)
+{
+    int64_t spans = compute_cdiv(tiles, COMPUTE_SPAN);
+    return 1 + spans + (tiles + compute_cdiv(tiles, COMPUTE_WIDTH) + spans) * pieces;
+}
+
 static void scan_plan_gpu(const compute_call *call, scan_plan *plan)
 {
     const compute_choice *facts = ts__compute_choice(&plan->key, COMPUTE_dtype);
-    int64_t tiles = compute_cdiv(call->n, facts->tile), spans = compute_cdiv(tiles, COMPUTE_SPAN);
-    plan->blocks = tiles;
+    plan->blocks = compute_cdiv(call->n, facts->tile);
     plan->word = TS_DTYPE_int64;
-    plan->words[0] = 1 + spans + (tiles + compute_cdiv(tiles, COMPUTE_WIDTH) + spans) * facts->pieces;
+    plan->words[0] = ts__compute_words(plan->blocks, facts->pieces);
 }
 
 /* As `_chunks.launch_chunks`: sums of integers may be put together in any order, those of floats are in tiles. */
@@ -407,7 +411,7 @@ ts_status ts__compute_scan(compute_call *call, const ts_arg *in, const ts_arg *o
     TS_TRY(ts__compute_flags(call, TS_COMPUTE_EXCLUSIVE, err));
     TS_TRY(ts__compute_array(call, "in", in, false, &plan.in, err));
     TS_TRY(ts__compute_array(call, "out", out, true, &plan.out, err));
-    compute_number on_cpu = is_integer(out->dtype) ? COMPUTE_scan_ints_cpu : COMPUTE_scan_floats_cpu;
+    compute_number on_cpu = ts__compute_is_integer(out->dtype) ? COMPUTE_scan_ints_cpu : COMPUTE_scan_floats_cpu;
     plan.key = (compute_key){.number = call->is_gpu ? COMPUTE_scan_gpu : on_cpu,
                              .at = {[COMPUTE_dtype] = out->dtype, [COMPUTE_combine] = (uint8_t)op,
                                     [COMPUTE_initial] = call->options.initial != NULL,

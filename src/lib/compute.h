@@ -5,6 +5,7 @@
  *     compute.c         its arrays and options as they were given --> checked, with one axis; temporary memory;
  *                       reductions and scans
  *     compute_sort.c    sorts
+ *     compute_choose.c  selections and searches
  *     compute_kernel.c  which kernel, made by which choices --> a ts_kernel, made once
  *     compute.def       the kernels, and the numbers that Python's side goes by, too: written by tools/gen_compute.py
  */
@@ -74,6 +75,9 @@ TS_CHECKED ts_status ts__compute_reduce(compute_call *call, const ts_arg *in, co
 TS_CHECKED ts_status ts__compute_scan(compute_call *call, const ts_arg *in, const ts_arg *out, ts_combine op,
                                       ts_error *err);
 TS_CHECKED ts_status ts__compute_sort(compute_call *call, const ts_arg keys[2], const ts_arg values[2], ts_error *err);
+/* `flags` NULL: the first items of runs. */
+TS_CHECKED ts_status ts__compute_select(compute_call *call, const ts_arg *in, const ts_arg *flags, const ts_arg out[2],
+                                        ts_error *err);
 
 /* A call with its options; `array` says the device. Errors: TS_VALUE, TS_TYPE. */
 TS_CHECKED ts_status ts__compute_begin(compute_call *call, const char *name, const ts_stream *stream,
@@ -82,6 +86,7 @@ TS_CHECKED ts_status ts__compute_flags(const compute_call *call, uint32_t taken,
 /* An array of a call as one with one axis. Errors: TS_VALUE, TS_TYPE, TS_SHAPE, naming it. */
 TS_CHECKED ts_status ts__compute_array(const compute_call *call, const char *name, const ts_arg *array, bool is_written,
                                        compute_array *out, ts_error *err);
+bool ts__compute_is_integer(uint8_t dtype); /* of those that algorithms have */
 /* The initial value and the count of the options. */
 TS_CHECKED ts_status ts__compute_number_checks(const compute_call *call, bool takes_initial, ts_error *err);
 /* Temporary memory of these sizes, which ts__compute_end gives back. *only_asks: the caller wants to know how much. */
@@ -90,6 +95,9 @@ TS_CHECKED ts_status ts__compute_rooms(compute_call *call, const uint64_t *bytes
 void ts__compute_end(compute_call *call);
 /* Parts on the CPU device, of which each has `least` items or more. */
 TS_CHECKED ts_status ts__compute_parts(const compute_call *call, int64_t n, int64_t least, int64_t *out, ts_error *err);
+
+/* Words by which tiles learn what comes before them, as `_lookback.memory_of` says; `pieces` for each value. */
+int64_t ts__compute_words(int64_t tiles, int64_t pieces);
 
 /* Arguments, one after the other. */
 void ts__compute_begin_args(compute_call *call);

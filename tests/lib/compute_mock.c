@@ -47,6 +47,7 @@ static void calls_become_launches(void)
     int64_t n = 1000000, few = 5000, one = 1;
     ts_device_info before, after;
     ts_arg x = lay(TS_DTYPE_float32, &n), y = lay(TS_DTYPE_float32, &n), count = lay(TS_DTYPE_uint32, &one);
+    ts_arg places = lay(TS_DTYPE_int64, &n);
     ts_compute_options counted = {.count = &count};
     CHECK_OK(ts_device_query(device, &before, &err));
     for (int again = 0; again < 2; again++) {
@@ -58,6 +59,11 @@ static void calls_become_launches(void)
         CHECK_OK(ts_sort(NULL, (const ts_arg[]){x, y}, NULL, NULL, &err));
         launched(5, (const unsigned[]){489, 163, 163, 163, 163}); /* digits are counted, then four sweeps */
     }
+    CHECK_OK(ts_select_flagged(NULL, &x, &x, (const ts_arg[]){y, count}, NULL, &err));
+    CHECK_OK(ts_unique(NULL, &x, (const ts_arg[]){y, count}, &counted, &err));
+    launched(2, (const unsigned[]){123, 123});
+    CHECK_OK(ts_search(NULL, &x, &x, &places, NULL, &err));
+    launched(1, (const unsigned[]){3907});
     x.shape = y.shape = &few;
     CHECK_OK(ts_sort(NULL, (const ts_arg[]){x, y}, NULL, NULL, &err));
     launched(1, (const unsigned[]){1});

@@ -36,7 +36,7 @@ OPTIONAL_OF = {
 DEFAULT_STREAM = {
     "ts_array_empty", "ts_array_full", "ts_array_zeros", "ts_buffer_create", "ts_event_create_with", "ts_event_record",
     "ts_kernel_prepare", "ts_kernel_report", "ts_launch", "ts_launch_config_run", "ts_mem_alloc", "ts_pool_alloc",
-    "ts_reduce", "ts_scan", "ts_sort",
+    "ts_reduce", "ts_scan", "ts_search", "ts_select_flagged", "ts_sort", "ts_unique",
 }  # fmt: skip
 
 

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import numpy
 
 from ..cuda._dispatcher import _bounds_hints
-from . import _chunks, _lookback, _onesweep, _radix, _reduce, _scan, _sort, types
+from . import _choose, _chunks, _lookback, _onesweep, _radix, _reduce, _scan, _search, _sort, types
 from ._engine import THREADS
 from .iterators import ArrayIterator, ZipIterator
 
@@ -145,6 +145,60 @@ def sweeping(c: Choice) -> Any:
     return _onesweep._sweeping(found, counting(c["counted"]), items, items, items, True, place)
 
 
+def searching(c: Choice) -> Any:
+    """Of any dtype: that of the arrays."""
+    (load, store), is_upper = functions_of(kind_of("int64")), bool(c["upper"])
+
+    def before(a: Any, v: Any) -> Any:
+        if is_upper:
+            return not v < a
+        return a < v
+
+    return _search._searching(load, load, store, numpy.int64, before)
+
+
+def flagged(c: Choice) -> _choose.Choice:
+    """Items whose flag is set, of any dtype. ``ins``: items, flags; ``outs``: items, their number."""
+    load, store = functions_of(kind_of("int64"))
+
+    def move(outs: Any, ins: Any, to: Any, i: Any, item: Any) -> None:
+        store(outs[0], to, item)
+
+    def finish(outs: Any, totals: Any) -> None:
+        store(outs[1], 0, totals[0])
+
+    def flags(ins: Any, i: Any, item: Any) -> Any:
+        return (load(ins[1], i) != 0,)
+
+    return _choose.Choice(lambda ins, i: load(ins[0], i), flags, (move,), finish)
+
+
+def differing(c: Choice) -> _choose.Choice:
+    """Items that are not as the one before. ``ins``: items."""
+    made, (load, _) = flagged(c), functions_of(kind_of("int64"))
+
+    def flags(ins: Any, i: Any, item: Any) -> Any:
+        return (i == 0 or load(ins[0], max(i - 1, 0)) != item,)
+
+    def meets(ins: Any, i: Any, before: Any, item: Any) -> Any:
+        return (i == 0 or before != item,)
+
+    return made._replace(flags=flags, meets=meets)
+
+
+def choosing_in_chunks(what: Callable[[Choice], _choose.Choice]) -> Callable[[Choice], Any]:
+    return lambda c: _chunks._choosing(_choose._listed(what(c)), counting(c["counted"]))
+
+
+def choosing_in_tiles(what: Callable[[Choice], _choose.Choice]) -> Callable[[Choice], Any]:
+    return lambda c: _choose._choosing(what(c), 1, _choose._items(c["bytes"]), counting(c["counted"]), True)
+
+
+def facts_of_choice(c: Choice) -> dict[str, int]:
+    hints = bounds(THREADS, _choose._RESIDENT)
+    return {"tile": _choose._items(c["bytes"]) * THREADS, "pieces": _lookback._pieces(numpy.dtype("i8")), **hints}
+
+
 def no_facts(c: Choice) -> dict[str, int]:
     return {}
 
@@ -189,6 +243,8 @@ REDUCED = {"dtype": INTS + FLOATS, "combine": COMBINES, "initial": FLAG, "counte
 KEYS = {"dtype": INTS + FLOATS, "descending": FLAG, "counted": FLAG}
 PAIRS = {"pair": [(name, size) for name in INTS + FLOATS for size in SIZES], "descending": FLAG, "counted": FLAG}
 WIDE = {"wide": FLAG}
+CHUNKS = {"counted": FLAG}
+TILES = {"bytes": [1, 2, 4, 8], "counted": FLAG}
 KERNELS = {
     "reduce_cpu": Kernel(REDUCED, reducing(_reduce._reducing_in_chunks), no_facts),
     "reduce_gpu": Kernel(REDUCED, reducing(_reduce._reducing), no_facts),
@@ -203,6 +259,11 @@ KERNELS = {
     "sort_count_pairs_gpu": Kernel(PAIRS, counting_digits, no_facts),
     "sort_sweep_gpu": Kernel(KEYS | WIDE, sweeping, facts_of_sort),
     "sort_sweep_pairs_gpu": Kernel(PAIRS | WIDE, sweeping, facts_of_sort),
+    "search": Kernel({"upper": FLAG}, searching, no_facts),
+    "select_cpu": Kernel(CHUNKS, choosing_in_chunks(flagged), no_facts),
+    "unique_cpu": Kernel(CHUNKS, choosing_in_chunks(differing), no_facts),
+    "select_gpu": Kernel(TILES, choosing_in_tiles(flagged), facts_of_choice),
+    "unique_gpu": Kernel(TILES, choosing_in_tiles(differing), facts_of_choice),
 }
 
 # What both sides go by; written once, in Python.

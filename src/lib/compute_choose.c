@@ -1,0 +1,207 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Selections by flags and of first items of runs, and binary searches: python/tessera/compute/_choose.py, _chunks.py
+ * and _search.py. Their kernels take the dtypes of the arrays; only the number of items of a block follows from one.
+ */
+#include "lib/compute.h"
+#include "tessera/array.h"
+#include "tessera/device.h"
+
+typedef struct choose_plan {
+    compute_key key;
+    compute_array in, flags, out, count;
+    bool has_flags;
+    int64_t blocks, chunk;         /* chunk: items of a block in a round, on a CPU */
+    int64_t words[1], room[1], spare[1]; /* elements of temporary memory */
+} choose_plan;
+
+/* ---- checks ---------------------------------------------------------------------------------------------- */
+
+static bool is_number(uint8_t dtype)
+{
+    compute_key key = {.number = COMPUTE_reduce_cpu, .at[COMPUTE_dtype] = dtype};
+    return dtype == TS_DTYPE_bool_ || ts__compute_choice(&key, COMPUTE_dtype);
+}
+
+/* Two arrays of one dtype of numbers. */
+static ts_status check_alike(const compute_call *call, const char *name, const compute_array *a, const char *other,
+                             const compute_array *b, ts_error *err)
+{
+    if (a->arg.dtype == b->arg.dtype && is_number(a->arg.dtype))
+        return TS_OK;
+    return ts_fail(err, TS_TYPE, "%s: %s is of %s, %s of %s; both are of bool, an integer or a float of one dtype",
+                   call->name, name, ts_dtype_name((ts_dtype)a->arg.dtype), other,
+                   ts_dtype_name((ts_dtype)b->arg.dtype));
+}
+
+static ts_status check_items(const compute_call *call, const char *name, const compute_array *array, int64_t n,
+                             ts_error *err)
+{
+    if (array->n >= n)
+        return TS_OK;
+    return ts_fail(err, TS_SHAPE, "%s: %s has %lld items; it needs %lld", call->name, name, (long long)array->n,
+                   (long long)n);
+}
+
+static ts_status check_apart(const compute_call *call, const compute_array *out, const compute_array *other,
+                             ts_error *err)
+{
+    if (ts_arg_overlap(&out->arg, &other->arg) == TS_OVERLAP_NONE)
+        return TS_OK;
+    return ts_fail(err, TS_VALUE, "%s: a result shares memory with an array that is read; pass memory of its own",
+                   call->name);
+}
+
+static ts_status choose_check(const compute_call *call, const choose_plan *plan, ts_error *err)
+{
+    TS_TRY(check_alike(call, "in", &plan->in, "out", &plan->out, err));
+    TS_TRY(check_items(call, "out", &plan->out, plan->in.n, err));
+    TS_TRY(check_items(call, "the number of items", &plan->count, 1, err));
+    TS_TRY(check_apart(call, &plan->out, &plan->in, err));
+    TS_TRY(check_apart(call, &plan->count, &plan->in, err));
+    if (!ts__compute_is_integer(plan->count.arg.dtype))
+        return ts_fail(err, TS_TYPE, "%s: the number of items is of %s; it is an integer", call->name,
+                       ts_dtype_name((ts_dtype)plan->count.arg.dtype));
+    if (!plan->has_flags)
+        return TS_OK;
+    if (!is_number(plan->flags.arg.dtype))
+        return ts_fail(err, TS_TYPE, "%s: flags are of %s; they are numbers or bools", call->name,
+                       ts_dtype_name((ts_dtype)plan->flags.arg.dtype));
+    TS_TRY(check_items(call, "flags", &plan->flags, plan->in.n, err));
+    return check_apart(call, &plan->out, &plan->flags, err);
+}
+
+/* ---- selections ------------------------------------------------------------------------------------------- */
+
+static uint8_t log2_of(size_t bytes)
+{
+    uint8_t log2 = 0;
+    while ((size_t)1 << log2 < bytes)
+        log2++;
+    return log2;
+}
+
+/* As `_chunks.choose_in_chunks`, or `_lookback.memory_of`. */
+static ts_status choose_sizes(const compute_call *call, choose_plan *plan, ts_error *err)
+{
+    enum { BITS = 64 };
+    if (call->is_gpu) {
+        plan->key.at[COMPUTE_bytes] = log2_of(ts_dtype_bytes((ts_dtype)plan->in.arg.dtype));
+        const compute_choice *facts = ts__compute_choice(&plan->key, COMPUTE_bytes);
+        plan->blocks = TS_MAX(1, compute_cdiv(call->n, facts->tile));
+        plan->words[0] = ts__compute_words(plan->blocks, facts->pieces);
+        return TS_OK;
+    }
+    TS_TRY(ts__compute_parts(call, call->n, COMPUTE_LEAST, &plan->blocks, err));
+    int64_t rounds = TS_MAX(1, compute_cdiv(call->n, BITS * plan->blocks));
+    plan->chunk = BITS * TS_MIN(COMPUTE_CHUNK / BITS, rounds);
+    plan->words[0] = 2 * plan->blocks;
+    plan->room[0] = plan->blocks * (plan->chunk + BITS);
+    plan->spare[0] = plan->blocks;
+    return TS_OK;
+}
+
+static ts_status choose_launch(compute_call *call, const choose_plan *plan, ts_error *err)
+{
+    ts__compute_begin_args(call);
+    ts__compute_put_tuple(call, 1 + plan->has_flags);
+    ts__compute_put_array(call, &plan->in);
+    if (plan->has_flags)
+        ts__compute_put_array(call, &plan->flags);
+    ts__compute_put_count(call);
+    ts__compute_put_tuple(call, 2);
+    ts__compute_put_array(call, &plan->out);
+    ts__compute_put_array(call, &plan->count);
+    if (call->is_gpu)
+        ts__compute_put_int(call, 0);
+    ts__compute_put_room(call, 0, TS_DTYPE_int64, 1, plan->words);
+    if (call->is_gpu) {
+        ts__compute_put_int(call, plan->blocks);
+        TS_TRY(ts_mem_fill(call->stream, call->rooms[0], 0, 8, (uint64_t)plan->words[0], err));
+        return ts__compute_launch(call, &plan->key, plan->blocks, COMPUTE_THREADS, err);
+    }
+    ts__compute_put_room(call, 1, TS_DTYPE_uint16, 1, plan->room);
+    ts__compute_put_room(call, 2, TS_DTYPE_uint16, 1, plan->spare);
+    ts__compute_put_int(call, plan->chunk);
+    return ts__compute_launch(call, &plan->key, plan->blocks, 1, err);
+}
+
+ts_status ts__compute_select(compute_call *call, const ts_arg *in, const ts_arg *flags, const ts_arg out[2],
+                             ts_error *err)
+{
+    choose_plan plan = {.has_flags = flags != NULL};
+    bool only_asks;
+    TS_TRY(ts__compute_flags(call, 0, err));
+    TS_TRY(ts__compute_array(call, "in", in, false, &plan.in, err));
+    if (flags)
+        TS_TRY(ts__compute_array(call, "flags", flags, false, &plan.flags, err));
+    TS_TRY(ts__compute_array(call, "out", &out[0], true, &plan.out, err));
+    TS_TRY(ts__compute_array(call, "the number of items", &out[1], true, &plan.count, err));
+    TS_TRY(ts__compute_number_checks(call, false, err));
+    TS_TRY(choose_check(call, &plan, err));
+    call->n = plan.in.n;
+    plan.key = (compute_key){.at[COMPUTE_counted] = call->options.count != NULL};
+    if (flags)
+        plan.key.number = call->is_gpu ? COMPUTE_select_gpu : COMPUTE_select_cpu;
+    else
+        plan.key.number = call->is_gpu ? COMPUTE_unique_gpu : COMPUTE_unique_cpu;
+    TS_TRY(choose_sizes(call, &plan, err));
+    uint64_t bytes[] = {(uint64_t)plan.words[0] * 8, (uint64_t)plan.room[0] * 2, (uint64_t)plan.spare[0] * 2};
+    ts_status status = ts__compute_rooms(call, bytes, call->is_gpu ? 1 : 3, &only_asks, err);
+    if (status == TS_OK && !only_asks)
+        status = choose_launch(call, &plan, err);
+    ts__compute_end(call);
+    return status;
+}
+
+ts_status ts_select_flagged(const ts_stream *stream, const ts_arg *in, const ts_arg *flags, const ts_arg out[2],
+                    const ts_compute_options *options, ts_error *err)
+{
+    compute_call call;
+    TS_NEED(err, in, flags, out);
+    TS_TRY(ts__compute_begin(&call, "ts_select_flagged", stream, in, options, err));
+    return ts__compute_select(&call, in, flags, out, err);
+}
+
+ts_status ts_unique(const ts_stream *stream, const ts_arg *in, const ts_arg out[2], const ts_compute_options *options,
+                    ts_error *err)
+{
+    compute_call call;
+    TS_NEED(err, in, out);
+    TS_TRY(ts__compute_begin(&call, "ts_unique", stream, in, options, err));
+    return ts__compute_select(&call, in, NULL, out, err);
+}
+
+/* ---- searches ---------------------------------------------------------------------------------------------- */
+
+ts_status ts_search(const ts_stream *stream, const ts_arg *sorted, const ts_arg *values, const ts_arg *places,
+                    const ts_compute_options *options, ts_error *err)
+{
+    compute_call call;
+    compute_array in, of, out;
+    bool only_asks;
+    TS_NEED(err, sorted, values, places);
+    TS_TRY(ts__compute_begin(&call, "ts_search", stream, sorted, options, err));
+    TS_TRY(ts__compute_flags(&call, TS_COMPUTE_UPPER, err));
+    TS_TRY(ts__compute_array(&call, "sorted", sorted, false, &in, err));
+    TS_TRY(ts__compute_array(&call, "values", values, false, &of, err));
+    TS_TRY(ts__compute_array(&call, "places", places, true, &out, err));
+    TS_TRY(check_alike(&call, "sorted", &in, "values", &of, err));
+    TS_TRY(check_items(&call, "places", &out, of.n, err));
+    TS_TRY(check_apart(&call, &out, &in, err));
+    TS_TRY(check_apart(&call, &out, &of, err));
+    if (!ts__compute_is_integer(out.arg.dtype) || call.options.count || call.options.initial)
+        return ts_fail(err, TS_TYPE, "ts_search gives places as integers, found %s, and takes no count and no initial "
+                                     "value", ts_dtype_name((ts_dtype)out.arg.dtype));
+    TS_TRY(ts__compute_rooms(&call, NULL, 0, &only_asks, err));
+    if (only_asks || !of.n)
+        return TS_OK;
+    compute_key key = {.number = COMPUTE_search, .at[COMPUTE_upper] = (call.options.flags & TS_COMPUTE_UPPER) != 0};
+    ts__compute_begin_args(&call);
+    ts__compute_put_array(&call, &in);
+    ts__compute_put_int(&call, in.n);
+    ts__compute_put_array(&call, &of);
+    ts__compute_put_int(&call, of.n);
+    ts__compute_put_array(&call, &out);
+    return ts__compute_launch(&call, &key, compute_cdiv(of.n, COMPUTE_THREADS), COMPUTE_THREADS, err);
+}
