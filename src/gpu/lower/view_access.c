@@ -335,6 +335,8 @@ static bool view_is_fixed(const ts_lower *lw, const view_access *a)
     return true;
 }
 
+enum { VIEW_REGISTERS = 65536 }; /* of a multiprocessor */
+
 /* What stands between two loads that may be on their way together. */
 static bool view_is_between(const ts_lower *lw, ts_val v)
 {
@@ -362,6 +364,13 @@ static bool view_goes_along(const ts_lower *lw, const view_access *a, ts_val v, 
     return a->bytes < 4 && n <= 3 && ts_at(lw->tile, v)->op == TS_OP_load_view_tko && view_has_company(lw, v);
 }
 
+/* Half of the registers that a thread can have. Behind a branch all of them hold the tile before anything reads it. */
+static bool view_is_large(const ts_lower *lw, const view_access *a, ts_val v)
+{
+    uint32_t words = (a->bytes << a->layout->n_reg) / 4, threads = 32u << (lw->assign.n_warp - lw->assign.n_cta);
+    return words >= VIEW_REGISTERS / threads / 2 && ts_at(lw->tile, v)->op == TS_OP_load_view_tko;
+}
+
 static view_way view_choose(ts_lower *lw, const view_access *a, ts_val v, ts_val *inside)
 {
     bool known;
@@ -371,7 +380,8 @@ static view_way view_choose(ts_lower *lw, const view_access *a, ts_val v, ts_val
     if (!*inside)
         return VIEW_PLAIN;
     uint32_t n = a->layout->n_reg > a->log_vec ? a->layout->n_reg - a->log_vec : 0;
-    if (ts__view_whole_vectors(a) && (n <= 1 || (n <= 4 && view_is_fixed(lw, a)) || view_goes_along(lw, a, v, n)))
+    if (ts__view_whole_vectors(a) && (n <= 1 || (n <= 4 && view_is_fixed(lw, a)) || view_goes_along(lw, a, v, n) ||
+                                       view_is_large(lw, a, v)))
         return VIEW_PREDICATES; /* straight code: a branch would hold all of a block's weights in registers at once */
     return VIEW_BRANCH;
 }

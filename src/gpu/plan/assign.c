@@ -128,8 +128,7 @@ static void assign_reshape(assign_work *w, ts_val v)
         assign_free(w, v, w->depth[x] + 1u);
 }
 
-/* from[i]: flat bit of the operand that becomes flat bit i of the result. */
-static void assign_permute_bits(const ts_fn *fn, ts_val v, uint8_t *from)
+void ts__permute_bits(const ts_fn *fn, ts_val v, uint8_t *from)
 {
     const uint32_t *axes = ts_pool(fn, ts_at(fn, v)) + 1;
     ts_type type = ts_type_of(fn, v), operand = ts_type_of(fn, ts_opnd(fn, v, 0));
@@ -148,7 +147,7 @@ static void assign_permute(assign_work *w, ts_val v)
         assign_free(w, v, w->depth[x] + 1u);
         return;
     }
-    assign_permute_bits(w->fn, v, from);
+    ts__permute_bits(w->fn, v, from);
     ts_linear layout = ts__linear_permute(w->out->home[x], from);
     assign_set_copy(w, v, &layout);
 }

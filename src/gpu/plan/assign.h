@@ -12,6 +12,7 @@
  *     assign_warps.c    warps, thread blocks, vectors of a thread
  *     assign_layout.c   the usual layouts, of tiles and of views
  *     assign_load.c     homes of loads, from who reads them; assign_vector.c: of rows and columns beside products
+ *     assign_flip.c     tiles that are stored along another axis than they are read along
  *     assign_extract.c  parts of a tile that stay in the registers where they are
  *     assign_early.c    homes of free values that much work leads to
  *     assign_mma.c      paths and fragments of products; assign_fma.c: of those without tensor cores
@@ -67,6 +68,9 @@ const ts_linear *ts__assign_product(ts_assign *out, const ts_fn *fn, ts_val v);
 bool ts__assign_vectors(ts_assign *out, const ts_fn *fn, const ts_shape *shape);
 bool ts__assign_early(ts_assign *out, const ts_fn *fn, const ts_shape *shape);
 
+/* The one instruction that reads `v`; 0 when there are none or several. */
+ts_val ts__only_reader(const ts_fn *fn, ts_val v);
+
 /* Register bits of a tile that one of its parts does without, and their values. */
 typedef struct ts_part {
     uint32_t dropped, set;
@@ -81,6 +85,15 @@ const ts_linear *ts__assign_default(ts_assign *assign, const ts_module *module, 
  * each thread takes as many rows of them, so that it can pass them on along either axis. */
 const ts_linear *ts__assign_blocked(ts_assign *assign, const ts_module *module, ts_type type, uint32_t first,
                                    uint32_t vec, bool square);
+
+/* The axis of a 16-bit load's tile along which it is stored, where it is read along another; else TS_NO. */
+uint32_t ts__flip_across(const ts_fn *fn, ts_val load);
+/* The usual vectors along axis `first`, two of them that are neighbours along `across` in each thread; NULL: threads
+ * have less. */
+const ts_linear *ts__assign_pairs(ts_assign *assign, const ts_module *module, ts_type type, uint32_t first,
+                                  uint32_t across);
+/* from[i]: flat bit of the operand of permute `v` that becomes flat bit i of its result. */
+void ts__permute_bits(const ts_fn *fn, ts_val v, uint8_t *from);
 
 /* The usual layout for a tile of the view: coalesced vectors, or single elements side by side over the lanes. */
 const ts_linear *ts__assign_for_view(ts_assign *assign, const ts_fn *fn, ts_val view, ts_type type);

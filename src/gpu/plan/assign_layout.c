@@ -107,3 +107,20 @@ const ts_linear *ts__assign_for_view(ts_assign *assign, const ts_fn *fn, ts_val 
     uint32_t vec = vectors ? assign->vec : 0;
     return layout_deal(assign, fn->module, type, ts__view_unit_axis(fn, view), vec, false, pieces);
 }
+
+const ts_linear *ts__assign_pairs(ts_assign *assign, const ts_module *module, ts_type type, uint32_t first,
+                                  uint32_t across)
+{
+    uint8_t order[32];
+    ts_linear layout;
+    uint32_t bits = (uint32_t)ts_log2((uint64_t)ts_type_count(module, type)), at = assign->vec, from = at;
+    uint8_t pair = (uint8_t)ts__axis_of(module, type, across).first;
+    if (bits <= TS_LAYOUT_LANES + assign->n_warp + at || ts__axis_of(module, type, first).n < at)
+        return NULL;
+    layout_order(module, type, first, order);
+    while (order[from] != pair)
+        from++;
+    memmove(order + at + 1, order + at, from - at);
+    order[at] = pair;
+    return ts__linear_blocked(&layout, bits, order, at + 1, assign->n_warp) ? ts__assign_intern(assign, &layout) : NULL;
+}

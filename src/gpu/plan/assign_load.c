@@ -6,6 +6,7 @@
  *     broadcast to such a fragment         as assign_vector.c wants it
  *     a product, through shared memory     vectors of 16 bytes, or such that turn
  *     parts of the tile alone              threads have both elements of a pair
+ *     a store along another axis           two rows a thread, as assign_flip.c says
  *     all others                           coalesced
  *
  * Cost: for each load the instructions behind it until its reader is found.
@@ -72,14 +73,13 @@ static const ts_linear *load_operand(const load_work *w, ts_val v, uint32_t unit
     return ts__assign_blocked(w->out, w->fn->module, type, unit, vec, both);
 }
 
-/* The one instruction that reads `v`; 0 when there are none or several. */
-static ts_val load_reader(const load_work *w, ts_val v)
+ts_val ts__only_reader(const ts_fn *fn, ts_val v)
 {
     ts_val reader = 0;
-    for (ts_val u = v + 1; u < w->fn->inst.n; u++) {
-        const ts_inst *inst = ts_at(w->fn, u);
+    for (ts_val u = v + 1; u < fn->inst.n; u++) {
+        const ts_inst *inst = ts_at(fn, u);
         for (uint32_t i = 0; inst->op != TS_OP_token && i < inst->n_opnd; i++)
-            if (ts_opnds(w->fn, inst)[i] == v) {
+            if (ts_opnds(fn, inst)[i] == v) {
                 if (reader && reader != u)
                     return 0;
                 reader = u;
@@ -92,7 +92,7 @@ static ts_val load_reader(const load_work *w, ts_val v)
 static ts_val load_spread(const load_work *w, ts_val v)
 {
     for (uint32_t steps = 0; v && steps < LOAD_MAX_STEPS; steps++) {
-        v = load_reader(w, v);
+        v = ts__only_reader(w->fn, v);
         const ts_inst *inst = ts_at(w->fn, v);
         if (v && inst->op == TS_OP_broadcast)
             return ts__tma_result_of(w->fn, &w->out->tma, inst->type) ? v : 0;
@@ -174,5 +174,8 @@ const ts_linear *ts__assign_load(ts_assign *out, const ts_fn *fn, ts_val v)
         found = out->want[v];
     if (!found)
         found = load_operand(&w, v, ts__view_unit_axis(fn, view));
+    uint32_t across = found ? TS_NO : ts__flip_across(fn, v);
+    if (across != TS_NO)
+        found = ts__assign_pairs(out, fn->module, ts_type_of(fn, v), ts__view_unit_axis(fn, view), across);
     return found ? found : load_pairs(&w, v, ts__assign_for_view(out, fn, view, ts_type_of(fn, v)));
 }

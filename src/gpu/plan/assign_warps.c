@@ -8,16 +8,20 @@
 #include "gpu/plan/assign.h"
 
 enum { WARPS_MOST = 5 }; /* log2, in a thread block */
-/* Kernels that go over the same memory in one loop after another (again.h), in pieces up to so many elements, log2. */
-enum { WARPS_AGAIN = 4, WARPS_PIECE = 11 };
+/* Kernels that go over the same memory in one loop after another (again.h), in pieces up to so many elements, log2, in
+ * vectors of at most so many: rows of 16-bit elements are half as long, and more blocks of them fit the caches (layer
+ * norm f16 4096 x 8192 in pieces of 1024: 42 us with four warps, 50 with eight, 68 with 16; H200). */
+enum { WARPS_AGAIN = 4, WARPS_PIECE = 11, WARPS_WIDE = 2 };
 
+/* Nearly all of what is accessed: all but one part in so many. */
+enum { WARPS_NEARLY = 8 };
 /* Most elements of a warp, log2, 64 a thread, beside products that stand in no loop, with tiles larger than their
  * results (a Fourier transform of 4096 f16 in one block: 331 us with four warps, 234 with eight, 411 with 16; H200). */
 enum { WARPS_SHARE = TS_LAYOUT_LANES + 6 };
 
 typedef struct warps_sizes {
-    uint32_t bits, least, most; /* largest tile of a memory access; element bytes */
-    uint64_t stored[17];        /* elements that one run of each store writes, by their bytes */
+    uint32_t bits, least, most;          /* largest tile of a memory access; element bytes */
+    uint64_t loaded[17], stored[17];     /* elements that one run of each load reads, store writes, by their bytes */
     uint32_t mma_bits, mma_rows, mma_log_regs, any_bits; /* words: of an accumulator, log2 */
     bool reduces, scans;
 } warps_sizes;
@@ -36,19 +40,26 @@ static uint32_t warps_measure_type(const ts_module *module, ts_type type, warps_
     return bytes;
 }
 
-static void warps_measure_store(const ts_module *module, ts_type type, warps_sizes *sizes)
+static void warps_measure_access(const ts_module *module, ts_type type, uint64_t *elements, warps_sizes *sizes)
 {
     uint32_t bytes = warps_measure_type(module, type, sizes);
     if (bytes)
-        sizes->stored[TS_MIN(bytes, 16u)] += (uint64_t)ts_type_count(module, type);
+        elements[TS_MIN(bytes, 16u)] += (uint64_t)ts_type_count(module, type);
 }
 
-/* Bytes of the elements that most of what is stored consists of; 0: nothing is. */
-static uint32_t warps_stored(const warps_sizes *sizes)
+/* Bytes of the elements that most of what is stored consists of, or nearly all that is accessed, as of sums of many
+ * rows of f32 that leave as one of bf16; 0: nothing is. */
+static uint32_t warps_width(const warps_sizes *sizes)
 {
     uint32_t found = 0;
-    for (uint32_t bytes = 2; bytes <= 16; bytes++)
+    uint64_t all = 0;
+    for (uint32_t bytes = 2; bytes <= 16; bytes++) {
+        all += (sizes->loaded[bytes] + sizes->stored[bytes]) * bytes;
         if (sizes->stored[bytes] * bytes > sizes->stored[found] * found)
+            found = bytes;
+    }
+    for (uint32_t bytes = 2; bytes <= 16; bytes++)
+        if ((sizes->loaded[bytes] + sizes->stored[bytes]) * bytes > all - all / WARPS_NEARLY)
             found = bytes;
     return found;
 }
@@ -58,8 +69,8 @@ static uint32_t warps_stored(const warps_sizes *sizes)
  * none writes half a sector of L2 (sums of rows under locks that read f16 and add up f32). */
 static uint32_t warps_vector(const warps_sizes *sizes)
 {
-    uint32_t vec = TS_MIN(16u / sizes->least, TS_MAX(1u, 32u / sizes->most)), stored = warps_stored(sizes);
-    return stored ? TS_MIN(vec, TS_MAX(1u, 16u / stored)) : vec;
+    uint32_t vec = TS_MIN(16u / sizes->least, TS_MAX(1u, 32u / sizes->most)), width = warps_width(sizes);
+    return width ? TS_MIN(vec, TS_MAX(1u, 16u / width)) : vec;
 }
 
 static warps_sizes warps_measure(const ts_fn *fn)
@@ -68,9 +79,9 @@ static warps_sizes warps_measure(const ts_fn *fn)
     for (ts_val v = 1; v < fn->inst.n; v++) {
         const ts_inst *inst = ts_at(fn, v);
         if (inst->op == TS_OP_load_view_tko || inst->op == TS_OP_load_ptr_tko)
-            (void)warps_measure_type(fn->module, inst->type, &sizes);
+            warps_measure_access(fn->module, inst->type, sizes.loaded, &sizes);
         if (inst->op == TS_OP_store_view_tko || inst->op == TS_OP_store_ptr_tko)
-            warps_measure_store(fn->module, ts_type_of(fn, ts_opnd(fn, v, 1)), &sizes);
+            warps_measure_access(fn->module, ts_type_of(fn, ts_opnd(fn, v, 1)), sizes.stored, &sizes);
         uint32_t bits = ts_type_kind(fn->module, inst->type) == TS_KIND_TILE
                             ? (uint32_t)ts_log2((uint64_t)ts_type_count(fn->module, inst->type)) : 0;
         if (inst->op == TS_OP_mmaf || inst->op == TS_OP_mmai) {
@@ -103,6 +114,15 @@ static uint32_t warps_of_products(const warps_sizes *sizes, uint32_t warps)
     return sizes->mma_bits + sizes->mma_log_regs >= 15 ? 3 : 2;
 }
 
+/* log2 of the elements that a thread wants: a vector, two of a tile that is stored along another axis. */
+static uint32_t warps_share(const ts_assign *out, const ts_fn *fn)
+{
+    bool flips = false;
+    for (ts_val v = 1; v < fn->inst.n; v++)
+        flips = flips || ts__flip_across(fn, v) != TS_NO;
+    return out->vec + (flips ? 1 : 0);
+}
+
 /* Thread blocks for a tile block: what the kernel asks for, as far as each gets a warp's vectors. A cluster is one
  * large block to everything but products, whose loops they share (schedule/split_k.c). */
 static uint32_t warps_blocks(const ts_fn *fn, const ts_pass_env *env, const ts_assign *out, const warps_sizes *sizes)
@@ -129,11 +149,11 @@ void ts__assign_warps(ts_assign *out, const ts_fn *fn, const ts_pass_env *env)
     out->n_cta = warps_blocks(fn, env, out, &sizes);
     sizes.bits -= out->n_cta;
     sizes.any_bits -= TS_MIN(sizes.any_bits, out->n_cta);
-    if (sizes.bits > TS_LAYOUT_LANES + out->vec)
-        warps = TS_MIN(!sizes.reduces ? 4u : sizes.bits > TS_LAYOUT_LANES + out->vec + 4 ? 3u : 2u,
-                       sizes.bits - TS_LAYOUT_LANES - out->vec);
+    uint32_t least = TS_LAYOUT_LANES + warps_share(out, fn);
+    if (sizes.bits > least)
+        warps = TS_MIN(!sizes.reduces ? 4u : sizes.bits > least + 4 ? 3u : 2u, sizes.bits - least);
     bool pieces = sizes.bits > TS_LAYOUT_LANES + WARPS_AGAIN && sizes.bits <= WARPS_PIECE;
-    if (!sizes.mma_bits && sizes.reduces && pieces && ts__again(fn, env->scratch))
+    if (!sizes.mma_bits && sizes.reduces && pieces && out->vec <= WARPS_WIDE && ts__again(fn, env->scratch))
         warps = WARPS_AGAIN;
     if (sizes.mma_bits)
         warps = warps_of_products(&sizes, warps);
