@@ -102,6 +102,46 @@ static void small_tile_uses_one_warp(void)
     kit_end(&k);
 }
 
+/* What is stored along another axis than it is loaded along goes to shared memory by words, of 16-bit elements too. */
+static void transpositions_move_words(void)
+{
+    for (size_t i = 0; i < TS_COUNT(kernel_cases); i++) {
+        kit k;
+        uint32_t words = 0;
+        if (strcmp(kernel_cases[i].name, "transpose_f16") != 0)
+            continue;
+        kit_begin(&k, kernel_cases[i].text);
+        CHECK_OK(kit_lower(&k, TS_TARGET_SM90));
+        CHECK_INT(k.plan.threads, 512);
+        for (ts_val v = 1; v < k.fn->inst.n; v++) {
+            const ts_inst *inst = ts_at(k.fn, v);
+            bool shared =
+                inst->op == TS_OP_st && ts_type_get(k.m, ts_type_of(k.fn, ts_opnd(k.fn, v, 0)))->space == TS_SHARED;
+            words += shared && inst->n_opnd >= 3; /* pointer and two halves */
+            CHECK(!shared || inst->n_opnd >= 3);
+        }
+        CHECK_INT(words, 8); /* of 16 elements a thread */
+        kit_end(&k);
+    }
+}
+
+/* f32 that products want as tf32 travels as it is, steps ahead. */
+static void rounded_operands_are_copied(void)
+{
+    for (size_t i = 0; i < TS_COUNT(kernel_cases); i++) {
+        kit k;
+        uint32_t copies = 0;
+        if (strcmp(kernel_cases[i].name, "gemm_tf32_rounded") != 0)
+            continue;
+        kit_begin(&k, kernel_cases[i].text);
+        CHECK_OK(kit_lower(&k, TS_TARGET_SM90));
+        for (ts_val v = 1; v < k.fn->inst.n; v++)
+            copies += ts_at(k.fn, v)->op == TS_OP_cp_async;
+        CHECK(copies > 0);
+        kit_end(&k);
+    }
+}
+
 static void too_large_a_tile_is_a_clear_error(void)
 {
     kit k;
@@ -176,6 +216,8 @@ int main(void)
     every_kernel_assembles_for_every_architecture();
     every_tile_operation_has_a_lowering();
     small_tile_uses_one_warp();
+    transpositions_move_words();
+    rounded_operands_are_copied();
     too_large_a_tile_is_a_clear_error();
     rows_ahead_do_without_memory();
     return check_done();

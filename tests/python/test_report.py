@@ -380,7 +380,7 @@ def test_kernels_that_go_over_a_row_again_have_many_warps_and_trips(dtype):
     x = np.zeros((4, 16384), dtype)
     again = norm_kernel.report(x, x.copy(), 1024, grid=(4,), target="sm_90")
     once = mean_kernel.report(x, x.copy(), 1024, grid=(4,), target="sm_90")
-    assert (again["threads"], once["threads"]) == (512, 128)
+    assert (again["threads"], once["threads"]) == (512 if dtype == "float32" else 128, 128)  # rows half as long
     assert {n["text"] for n in again.notes("pipeline", "registers")} == {"loads of 4 trips at once"}
     asked = ct.kernel(norm_kernel.__wrapped__, num_worker_warps=4).report(x, x.copy(), 1024, grid=(4,), target="sm_90")
     assert asked["threads"] == 128

@@ -46,6 +46,14 @@ typedef struct kernel_case {
     "    %35 = permute [1, 0] %34 : tile<" k "x" n "x" in ">\n"
 #define GEMM(a, b, in, out, mma, zero, m, n, k) GEMM_AND(a, b, in, out, mma, zero, m, n, k, "    continue %36")
 #define GEMM_AND(a, b, in, out, mma, zero, m, n, k, more) \
+    GEMM_BY(a, b, in, out, zero, m, n, k, \
+            "    %36 = " mma " %33, %35, %31 : tile<" m "x" n "x" out ">\n" more)
+/* Operands that are rounded on their way. */
+#define GEMM_TF32(a, b, m, n, k) \
+    GEMM_BY(a, b, "f32", "f32", "0.0", m, n, k, \
+            "    %34 = ftof %33 : tile<" m "x" k "xtf32>\n    %36 = ftof %35 : tile<" k "x" n "xtf32>\n" \
+            "    %37 = mmaf %34, %36, %31 : tile<" m "x" n "xf32>\n    continue %37")
+#define GEMM_BY(a, b, in, out, zero, m, n, k, product) \
     "entry @gemm(%1: ptr<" out ">, %2: ptr<" in ">, %3: ptr<" in ">, %4: i32, %5: i32, %6: i32) {\n" \
     "  %7 = assume div_by(16) %1 : ptr<" out ">\n  %8 = assume div_by(16) %2 : ptr<" in ">\n" \
     "  %9 = assume div_by(16) %3 : ptr<" in ">\n" \
@@ -59,7 +67,7 @@ typedef struct kernel_case {
     "  %27 = divi %26, %24 : i32\n" \
     "  %40 = for %30 in (%21, %27, %22) iter(%31 = %23) : tile<" m "x" n "x" out "> {\n" \
     GEMM_LOAD_A_##a(in, m, n, k) GEMM_LOAD_B_##b(in, m, n, k) \
-    "    %36 = " mma " %33, %35, %31 : tile<" m "x" n "x" out ">\n" more "\n  }\n" \
+    product "\n  }\n" \
     "  %41 = store_view_tko %16, %40, %19, %20 : token\n  return\n}\n"
 
 static const kernel_case kernel_cases[] = {
@@ -92,6 +100,8 @@ static const kernel_case kernel_cases[] = {
      {2, 2, 1}, 0, 'f'},
     {"gemm_tf32_tt", GEMM(T, T, "tf32", "f32", "mmaf", "0.0", "32", "64", "16"), 3, 16384, "zff", 3, {48, 80, 48},
      {2, 2, 1}, 0, 'f'},
+    {"gemm_tf32_rounded", GEMM_TF32(R, R, "32", "64", "16"), 3, 16384, "zff", 3, {48, 80, 112}, {2, 2, 1}, 1e-5, 'f'},
+    {"gemm_tf32_rounded_t", GEMM_TF32(T, R, "64", "32", "32"), 3, 16384, "zff", 3, {80, 48, 64}, {2, 2, 1}, 1e-5, 'f'},
     {"gemm_s8", GEMM(R, T, "i8", "i32", "mmai", "0", "64", "64", "64"), 3, 16384, "zcc", 3, {80, 96, 112}, {2, 2, 1},
      0, 'i'},
     {"gemm_s8_rows", GEMM(R, R, "i8", "i32", "mmai", "0", "32", "64", "32"), 3, 16384, "zcc", 3, {48, 80, 112},
@@ -149,6 +159,21 @@ static const kernel_case kernel_cases[] = {
      "  %21 = store_view_tko %15, %20, %18, %17 : token\n"
      "  return\n}\n",
      2, 8192, "zf", 2, {80, 96}, {3, 2, 1}, 0, 'f'},
+    {"transpose_f16", /* in squares of threads' registers, beyond both ends of the array */
+     "entry @transpose_f16(%1: ptr<f16>, %2: ptr<f16>, %3: i32, %4: i32) {\n"
+     "  %10 = assume div_by(16) %1 : ptr<f16>\n  %11 = assume div_by(16) %2 : ptr<f16>\n"
+     "  %12 = assume div_by(16) %4 : i32\n  %9 = assume div_by(16) %3 : i32\n"
+     "  %13 = make_tensor_view %10, %12, %9, %9 : tensor_view<?x?xf16, strides=[?, 1]>\n"
+     "  %14 = make_tensor_view %11, %9, %12, %12 : tensor_view<?x?xf16, strides=[?, 1]>\n"
+     "  %15 = make_partition_view %13 : partition_view<[64, 128], tensor_view<?x?xf16, strides=[?, 1]>>\n"
+     "  %16 = make_partition_view %14 : partition_view<[128, 64], tensor_view<?x?xf16, strides=[?, 1]>>\n"
+     "  %17 = get_tile_block_id axis=0 : i32\n  %18 = get_tile_block_id axis=1 : i32\n"
+     "  %19 = load_view_tko %16, %17, %18 : tile<128x64xf16>\n"
+     "  %20 = negf %19 : tile<128x64xf16>\n  %21 = reshape %20 : tile<1x128x64xf16>\n"
+     "  %22 = permute [0, 2, 1] %21 : tile<1x64x128xf16>\n  %23 = reshape %22 : tile<64x128xf16>\n"
+     "  %24 = store_view_tko %15, %23, %18, %17 : token\n"
+     "  return\n}\n",
+     2, 8192, "zh", 2, {176, 80}, {2, 2, 1}, 0, 'h'},
     {"gather",
      "entry @gather(%1: ptr<f32>, %2: ptr<f32>, %3: ptr<i32>, %4: i32) {\n"
      "  %10 = iota : tile<256xi32>\n  %11 = get_tile_block_id axis=0 : i32\n  %12 = constant 256 : i32\n"

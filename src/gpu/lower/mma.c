@@ -150,6 +150,7 @@ static void mma_plan(ts_lower *lw, mma_source *s, ts_val x, const ts_linear *fra
 void ts__mma_prepare(ts_lower *lw, mma_source *s)
 {
     s->placed = s->shared ? ts__hook_operand(lw, s->x) : 0;
+    s->rounds = s->placed ? ts__hook_rounds(lw, s->x) : 0;
     if (s->shared && !s->placed)
         s->at = ts__lower_to_shared(lw, s->x, ts__lower_elem(lw, s->x), s->from, ts__lower_get(lw, s->x, s->from),
                                    s->move.offset);
@@ -266,6 +267,15 @@ static void mma_side_open(ts_lower *lw, mma_job *job, uint32_t at)
     side->log_n = s->by_matrix ? TS_MIN(2u, s->fragment.n_reg - pack) : 0;
 }
 
+/* f32 in a register as the nearest tf32. */
+static ts_val mma_round(ts_lower *lw, ts_val conversion, ts_val x)
+{
+    if (ts_type_of(lw->fn, x) != TS_T_f32)
+        x = ts_cast(&lw->b, TS_OP_bitcast, x, TS_T_f32, 0);
+    x = ts_cast(&lw->b, TS_OP_ftof, x, TS_T_tf32, ts_at(lw->tile, conversion)->aux);
+    return ts_cast(&lw->b, TS_OP_bitcast, x, TS_T_f32, 0);
+}
+
 /* Fills 2^log_n registers from `r` on. */
 static void mma_load(ts_lower *lw, const mma_side *side, uint32_t r, ts_val *out)
 {
@@ -274,11 +284,13 @@ static void mma_load(ts_lower *lw, const mma_side *side, uint32_t r, ts_val *out
     uint32_t n = 1u << side->log_n;
     if (!side->source.by_matrix) {
         ts__lower_ld(lw, side->word, at, 1, TS_CACHE_NONE, 0, 0, out);
-        return;
+    } else {
+        ts_val v = ts_emit_multi(&lw->b, TS_OP_ldmatrix, 1, &at, TS_S(0, n, side->source.trans), 0, n, types);
+        for (uint32_t i = 0; i < n; i++)
+            out[i] = v + 1 + i;
     }
-    ts_val v = ts_emit_multi(&lw->b, TS_OP_ldmatrix, 1, &at, TS_S(0, n, side->source.trans), 0, n, types);
-    for (uint32_t i = 0; i < n; i++)
-        out[i] = v + 1 + i;
+    for (uint32_t i = 0; side->source.rounds && i < n; i++)
+        out[i] = mma_round(lw, side->source.rounds, out[i]);
 }
 
 /* How the fragments of a step come: by loads, from values that hold them already, or as loaded before. */

@@ -27,6 +27,7 @@ typedef struct mma_source {
     bool shared, by_matrix, trans;
     uint32_t at, bytes, size;
     ts_val placed;              /* a pipeline has put it there already: pointer; 0 = no */
+    ts_val rounds;              /* as f32, which this conversion makes tf32; 0 = as it is */
     bool kept;                  /* a product before this one has written it */
 } mma_source;
 ts_mma_shape ts__mma_shape(const ts_lower *lw, ts_val mma);

@@ -170,6 +170,13 @@ ts_val ts__hook_operand(ts_lower *lw, ts_val x)
     return answer;
 }
 
+ts_val ts__hook_rounds(ts_lower *lw, ts_val x)
+{
+    ts_val answer = 0;
+    HOOK_EACH(rounds, if ((answer = s->rounds(lw, x))) return answer);
+    return answer;
+}
+
 ts_prefetch *ts__hook_prefetch(ts_lower *lw, ts_val product)
 {
     ts_prefetch *answer = NULL;

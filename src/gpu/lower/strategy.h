@@ -65,6 +65,7 @@ typedef struct ts_strategy {
     /* Operands of products that lie in shared memory already: pointer. A product whose first fragments come a step
      * early reads them from `carried`, calls advance before its last step along k, and reads those for the next. */
     ts_val (*operand)(ts_lower *lw, ts_val x);
+    ts_val (*rounds)(ts_lower *lw, ts_val x); /* the conversion that such an operand still lacks */
     ts_prefetch *(*prefetch)(ts_lower *lw, ts_val product);
     void (*advance)(ts_lower *lw, ts_val product);
 } ts_strategy;
@@ -109,6 +110,7 @@ bool ts__hook_store(ts_lower *lw, ts_val v);
 void ts__hook_read(ts_lower *lw, ts_val v);
 bool ts__hook_barrier(ts_lower *lw);
 ts_val ts__hook_operand(ts_lower *lw, ts_val x);
+ts_val ts__hook_rounds(ts_lower *lw, ts_val x);
 ts_prefetch *ts__hook_prefetch(ts_lower *lw, ts_val product);
 void ts__hook_advance(ts_lower *lw, ts_val product);
 

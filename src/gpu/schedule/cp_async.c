@@ -17,6 +17,7 @@
  * A load qualifies when its tile goes to one product only (through permutes and reshapes), its index follows from the
  * induction variable and nothing in the loop stores to its array; what of a vector lies outside the array is filled
  * with zeros.
+ * f32 that is rounded to tf32 on its way is copied as it is, and rounded where the product reads it.
  * Operands that the loop does not change are written to shared memory once, before it.
  *
  * Products on wgmma whose operands TMA cannot bring (plan/copied.c) have rings of the plan's: the wait is followed by a
@@ -41,6 +42,7 @@ enum { ASYNC_MAX_STAGES = 4, ASYNC_KEEP_FREE = 16384, ASYNC_MAX_REGS = 5 };
 typedef struct async_operand {
     ts_val loop, load, x; /* x: the product's operand; load: 0 = made before the loop */
     ts_val chain[4];      /* permutes and reshapes from the load to x, 0 = none */
+    ts_val rounds;        /* the one among them that makes tf32 of f32, 0 = none */
     const ts_linear *home; /* of the load: which thread copies what */
     uint32_t at, size;    /* first stage, bytes of a stage */
     uint32_t offset[TS_LAYOUT_BITS]; /* of the load's flat bits, in elements */
@@ -131,9 +133,15 @@ static void async_offsets(const ts_lower *lw, async_operand *o, const mma_source
 
 /* ---- copying ---------------------------------------------------------------------------------------------------- */
 
+/* The element that lies in shared memory. */
+static ts_type async_elem(ts_lower *lw, const async_operand *o)
+{
+    return o->rounds ? TS_T_f32 : ts__lower_elem(lw, o->x);
+}
+
 static ts_val async_stage_pointer(ts_lower *lw, const async_operand *o, ts_val stage)
 {
-    ts_val base = ts__shared_pointer(lw, ts__lower_elem(lw, o->x), o->at);
+    ts_val base = ts__shared_pointer(lw, async_elem(lw, o), o->at);
     return stage ? ts__lower_ptr(lw, base, ts_op2(&lw->b, TS_OP_muli, stage, ts__lower_i32(lw, o->size), 0), 0) : base;
 }
 
@@ -206,7 +214,7 @@ static void async_yield(ts_lower *lw, ts_val loop, bool zeros, ts_vals *types)
     types->v.n = 0;
     for (uint32_t i = 0; i < async_of(lw)->operand.n; i++) {
         async_operand *o = &async_of(lw)->operand.at[i];
-        ts_type elem = ts__lower_elem(lw, o->x);
+        ts_type elem = async_elem(lw, o);
         for (uint32_t k = 0; o->loop == loop && o->by_regs && k < o->regs.v.n; k++) {
             (void)TS_PUSH(lw->arena, &values.v, zeros ? ts_bits(&lw->b, elem, 0) : o->regs.v.at[k]);
             (void)TS_PUSH(lw->arena, &types->v, elem);
@@ -244,6 +252,13 @@ static void async_issue(ts_lower *lw, ts_val loop, ts_val iv, ts_val stage)
 
 /* ---- the plan of a loop ----------------------------------------------------------------------------------------- */
 
+/* Makes tf32 of f32, which is as large. */
+static bool async_rounds(const ts_lower *lw, ts_val v)
+{
+    return ts_at(lw->tile, v)->op == TS_OP_ftof && ts__lower_elem(lw, v) == TS_T_tf32 &&
+           ts__lower_elem(lw, ts_opnd(lw->tile, v, 0)) == TS_T_f32;
+}
+
 static void async_try_load(ts_lower *lw, ts_val loop, ts_val load)
 {
     ts_val user = async_user(lw, loop, load), x = load;
@@ -251,12 +266,15 @@ static void async_try_load(ts_lower *lw, ts_val loop, ts_val load)
     async_operand o = {.loop = loop, .load = load, .home = lw->assign.home[load]};
     for (uint32_t i = 0; user && i < TS_COUNT(o.chain); i++) {
         ts_op op = (ts_op)ts_at(lw->tile, user)->op;
-        if (op != TS_OP_permute && op != TS_OP_reshape)
+        if (async_rounds(lw, user))
+            o.rounds = user;
+        else if (op != TS_OP_permute && op != TS_OP_reshape)
             break;
         x = o.chain[i] = user;
         user = async_user(lw, loop, x);
     }
-    if (!user || !async_is_product(lw, user) || TS_M_GET_ORDER(inst->aux) != TS_WEAK || !lw->assign.home[load] ||
+    bool reads = user && async_is_product(lw, user) && !(o.rounds && lw->assign.mma_path[user] != TS_MMA_PATH_SYNC);
+    if (!reads || TS_M_GET_ORDER(inst->aux) != TS_WEAK || !lw->assign.home[load] ||
         !async_loads_only(lw, loop, load) || !ts__copied_view_fits(lw->tile, loop, ts_opnd(lw->tile, load, 0))) {
         ts__note(lw->tile, load, TS_NOTE_missed, "cp.async",
                 "the tile does not go to one product on mma.sync alone, straight from an "
@@ -334,6 +352,12 @@ static ts_val async_place(ts_lower *lw, ts_val x)
     const async_operand *o = async_find(lw, x);
     const async_loop *l = o && o->load ? async_loop_of(lw, o->loop) : NULL;
     return o ? async_stage_pointer(lw, o, l ? l->stage : 0) : 0;
+}
+
+static ts_val async_conversion(ts_lower *lw, ts_val x)
+{
+    const async_operand *o = async_find(lw, x);
+    return o ? o->rounds : 0;
 }
 
 /* Operands made before the loop: one copy in shared memory that every step reads. */
@@ -624,6 +648,7 @@ const ts_strategy ts__strategy_cp_async = {
     .loop_end = async_leave,
     .skips = async_skips,
     .operand = async_place,
+    .rounds = async_conversion,
     .prefetch = async_prefetch,
     .advance = async_advance,
 };
