@@ -115,8 +115,8 @@ def resolved(function: Any, dtypes: Any, signature: Any, casting: str, reduction
     for target, have in zip(given[function.nin :], loop[function.nin :], strict=True):
         if target is not None and not f.can_cast(have, f.dtype_of(target), casting):
             raise TypeError(
-                f"Cannot cast ufunc '{function.__name__}' output from {have!r} to {f.dtype_of(target)!r} with casting rule "
-                f"'{casting}'"
+                f"Cannot cast ufunc '{function.__name__}' output from {have!r} to {f.dtype_of(target)!r} with casting "
+                f"rule '{casting}'"
             )
     return tuple(loop)
 

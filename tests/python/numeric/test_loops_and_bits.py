@@ -32,16 +32,21 @@ X = np.arange(4, dtype="f4")
 @pytest.mark.parametrize(
     ("name", "n", "signature"),
     [
-        ("add", 2, "dd->d"), ("add", 2, "ii->i"), ("add", 2, "DD->D"), ("add", 2, ("f8", None, None)), ("sqrt", 1, "d->d"),
+        ("add", 2, "dd->d"), ("add", 2, "ii->i"), ("add", 2, "DD->D"), ("add", 2, ("f8", None, None)), ("sqrt",
+        1, "d->d"),
         ("add", 2, (None, None, "f8")), ("less", 2, "dd->?"), ("less", 2, (None, None, bool)), ("absolute", 1, "F->f"),
-        ("sin", 1, ("f8", "f8")), ("add", 2, None), ("add", 2, "d"), ("add", 2, "d->d"), ("add", 2, 5), ("add", 2, ("d", "d")),
+        ("sin", 1, ("f8", "f8")), ("add", 2, None), ("add", 2, "d"), ("add", 2, "d->d"), ("add", 2, 5), ("add",
+        2, ("d", "d")),
         ("bitwise_and", 2, "dd->d"),
     ],
 )  # fmt: skip
 def test_loops_by_signature(name, n, signature):
     want, got = both(lambda m: getattr(m, name)(*[m.asarray(X)] * n, signature=signature))
     if isinstance(want, Exception):
-        assert isinstance(got, TypeError if isinstance(want, TypeError) else type(want)), (want, got)
+        assert isinstance(got, TypeError if isinstance(want, TypeError) else type(want)), (
+            want,
+            got,
+        )
     else:
         same(got, want)
 
@@ -52,8 +57,10 @@ F, I, B = np.dtype("f4"), np.dtype("i4"), np.dtype("i1")
 @pytest.mark.parametrize(
     ("name", "dtypes", "options"),
     [
-        ("add", (F, int, None), {}), ("add", (I, F, None), {}), ("sin", (B, None), {}), ("less", (I, np.dtype("u4"), None), {}),
-        ("add", (F, F, I), {}), ("add", (F, F, None), {"signature": "dd->d"}), ("add", (None, F, None), {"reduction": True}),
+        ("add", (F, int, None), {}), ("add", (I, F, None), {}), ("sin", (B, None), {}), ("less", (I, np.dtype("u4"),
+        None), {}),
+        ("add", (F, F, I), {}), ("add", (F, F, None), {"signature": "dd->d"}), ("add", (None, F, None),
+        {"reduction": True}),
         ("add", (I, float, None), {}), ("absolute", (np.dtype("F"), None), {}), ("divide", (I, I, None), {}),
         ("bitwise_and", (F, I, None), {}), ("add", (F, F), {}), ("add", (F, F, I), {"casting": "unsafe"}),
     ],
@@ -61,7 +68,10 @@ F, I, B = np.dtype("f4"), np.dtype("i4"), np.dtype("i1")
 def test_dtypes_of_calls(name, dtypes, options):
     want, got = both(lambda m: getattr(m, name).resolve_dtypes(dtypes, **options))
     if isinstance(want, Exception):
-        assert isinstance(got, TypeError if isinstance(want, TypeError) else type(want)), (want, got)
+        assert isinstance(got, TypeError if isinstance(want, TypeError) else type(want)), (
+            want,
+            got,
+        )
     else:
         assert got == want
 
@@ -79,15 +89,26 @@ def test_bits_of_bytes(shape, order):
                 assert isinstance(got, type(want))
             else:
                 same(got, want)
-    for wrong in (lambda m: m.packbits(m.ones(3)), lambda m: m.unpackbits(m.ones(3)), lambda m: m.packbits([1], 0, "middle")):
+    for wrong in (
+        lambda m: m.packbits(m.ones(3)),
+        lambda m: m.unpackbits(m.ones(3)),
+        lambda m: m.packbits([1], 0, "middle"),
+    ):
         want, got = both(wrong)
         assert isinstance(got, type(want)) and isinstance(got, Exception)
 
 
-@pytest.mark.parametrize(("shape", "axis"), [((20, 3), 0), ((20, 3), 1), ((4, 3, 5), 1), ((0, 3), 0), ((3, 0), 0), ((3, 2), -1)])
+@pytest.mark.parametrize(
+    ("shape", "axis"),
+    [((20, 3), 0), ((20, 3), 1), ((4, 3, 5), 1), ((0, 3), 0), ((3, 0), 0), ((3, 2), -1)],
+)
 def test_different_slices(shape, axis):
     x = R.randint(0, 2, shape)
-    for got, want in zip(tn.unique(tn.asarray(x), True, True, True, axis), np.unique(x, True, True, True, axis), strict=True):
+    for got, want in zip(
+        tn.unique(tn.asarray(x), True, True, True, axis),
+        np.unique(x, True, True, True, axis),
+        strict=True,
+    ):
         same(got, want)
 
 
@@ -95,16 +116,25 @@ def test_weights_and_places():
     x, w = R.randint(0, 5, 50), R.rand(50)
     same(tn.bincount(tn.asarray(x), tn.asarray(w)), np.bincount(x, w))
     same(tn.bincount(tn.asarray(x), w.astype("i4"), 9), np.bincount(x, w.astype("i4"), 9))
-    for wrong in (lambda m: m.bincount(m.asarray(x), w[:3]), lambda m: m.bincount(m.asarray(x), w * 1j)):
+    for wrong in (
+        lambda m: m.bincount(m.asarray(x), w[:3]),
+        lambda m: m.bincount(m.asarray(x), w * 1j),
+    ):
         want, got = both(wrong)
         assert isinstance(got, type(want)) and isinstance(got, Exception)
     bins = np.array([10.0, 4, 4, 1, 1, 0])
     for right in (False, True):
-        same(tn.digitize(tn.arange(6.0), tn.asarray(bins), right), np.digitize(np.arange(6.0), bins, right))
+        same(
+            tn.digitize(tn.arange(6.0), tn.asarray(bins), right),
+            np.digitize(np.arange(6.0), bins, right),
+        )
     z = R.randint(0, 3, 30) + 1j * R.randint(0, 3, 30)
     z[3] = complex(np.nan, 1)
     for side in ("left", "right"):
-        same(tn.searchsorted(tn.asarray(np.sort(z)), tn.asarray(z), side), np.searchsorted(np.sort(z), z, side))
+        same(
+            tn.searchsorted(tn.asarray(np.sort(z)), tn.asarray(z), side),
+            np.searchsorted(np.sort(z), z, side),
+        )
     same(tn.unique(tn.asarray([z[3], z[3], 1])), np.unique([z[3], z[3], 1]))
 
 
