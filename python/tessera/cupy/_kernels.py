@@ -18,16 +18,19 @@ from __future__ import annotations
 import math
 from typing import Any
 
+from .. import _core
 from .. import numeric as tn
 from ._boundary import Base
 from ._c_emit import Body, Unit
 from ._c_parse import CError, Node, Parser, read_preamble, tokens_of
 from ._c_types import LONG
+from ._ndarray import ndarray
 from ._params import as_cupys, checked, concrete, dtypes_of, new_array, params_of, values_of
 
 __all__ = ["THREADS", "ElementwiseKernel", "kernel_of", "launch", "launched", "unit_of"]
 
 THREADS, MOST_BLOCKS = 128, 1 << 20
+MOST_PLANS = 1024
 RESERVED = frozenset({"i", "n"})
 
 
@@ -58,6 +61,26 @@ def launch(kernel: Any, blocks: int, threads: int, args: Any) -> None:
     before_launch(stream)
     kernel[blocks, threads, stream._stream](*args)
     stream._rejoin()
+
+
+_flat = Base.reshape
+_device = Base.device.__get__  # type: ignore[attr-defined]
+
+
+def look(args: Any) -> Any:
+    """How arguments look: what the kernel for them and the shape of its result depend on."""
+    return tuple(
+        [(x.dtype, x.shape, x.strides, _device(x)) if type(x) is ndarray else type(x) for x in args]
+    )
+
+
+def room(shape: Any, kind: Any, place: str) -> Any:
+    """A new array on a device."""
+    token = _core.numeric_current.set(_core.numeric_place(place))
+    try:
+        return _core.numeric_empty(shape, kind)
+    finally:
+        _core.numeric_current.reset(token)
 
 
 class _Layout:
@@ -131,6 +154,7 @@ class ElementwiseKernel:
         if options:
             raise TypeError(f"{name}: ElementwiseKernel has no option {next(iter(options))!r}")
         self._kernels: dict[Any, Any] = {}
+        self._plans: dict[Any, Any] = {}
 
     @property
     def kwargs(self) -> dict[str, Any]:
@@ -152,6 +176,10 @@ class ElementwiseKernel:
             Threads of a block.
         stream : Stream, optional
         """
+        if not options and size is None and block_size == THREADS:
+            plan = self._plans.get(look(args))
+            if plan is not None:
+                return self._again(plan, args)
         stream = options.pop("stream", None)
         if options:
             raise TypeError(f"Wrong arguments {options}")
@@ -186,11 +214,51 @@ class ElementwiseKernel:
             ):
                 raise ValueError("Output array size is Undecided")
             values += made
-        self._run(values, kinds, types, shape, block_size)
+        again = self._run(values, kinds, types, shape, block_size)
+        if again and size is None and block_size == THREADS:
+            self._note(args, again, kinds, shape)
         outs = outs or [as_cupys(x) for x in values[self.nin :]]
+        return self._given(outs)
+
+    def _given(self, outs: list[Any]) -> Any:
         if self.no_return:
             return None
         return outs[0] if len(outs) == 1 and not self.return_tuple else tuple(outs)
+
+    def _note(self, args: Any, kernel: Any, kinds: Any, shape: Any) -> None:
+        """Keeps what is known of a call whose arrays all lie flat, for others that look like it."""
+        arrays = [x for x in args if isinstance(x, Base)]
+        if not arrays or any(type(x) is not ndarray for x in arrays):
+            return
+        if len(self._plans) >= MOST_PLANS:
+            self._plans.clear()
+        converts = [
+            None if isinstance(x, Base) else k.type for x, k in zip(args, kinds, strict=False)
+        ]
+        self._plans[look(args)] = (
+            kernel,
+            math.prod(shape),
+            shape,
+            kinds[self.nin :],
+            converts,
+            arrays[0]._place,
+        )
+
+    def _again(self, plan: Any, args: Any) -> Any:
+        """A call that looks like one before."""
+        kernel, n, shape, kinds, converts, place = plan
+        outs = list(args[self.nin :]) or [room(shape, kind, place) for kind in kinds]
+        values = [
+            _flat(x, -1) if convert is None else convert(x)
+            for x, convert in zip(args[: self.nin], converts, strict=False)
+        ]
+        launch(
+            kernel,
+            min(-(-n // THREADS), MOST_BLOCKS),
+            THREADS,
+            (n, *values, *(_flat(x, -1) for x in outs)),
+        )
+        return self._given([as_cupys(x) for x in outs])
 
     def _shape(self, values: list[Any], size: int | None) -> tuple[int, ...]:
         """The shape that the elements have: that of all arrays that are not raw."""
@@ -217,10 +285,11 @@ class ElementwiseKernel:
                 raise ValueError("Out shape is mismatched")
         return tuple(shape)
 
-    def _run(self, values: list[Any], kinds: Any, types: Any, shape: Any, block: int) -> None:
+    def _run(self, values: list[Any], kinds: Any, types: Any, shape: Any, block: int) -> Any:
+        """Launches; gives the kernel if all arrays lie flat."""
         n = math.prod(shape)
         if not n:
-            return
+            return None
         args, layouts, written = [], [], []
         for k, (x, p) in enumerate(zip(values, self.params, strict=True)):
             if p.is_raw and isinstance(x, Base):
@@ -247,6 +316,7 @@ class ElementwiseKernel:
         launch(kernel, blocks, block, (n, *dims, *args, *extra))
         for x, flat in written:
             x[...] = flat.reshape(x.shape)
+        return kernel if not uses and set(layouts) <= {_Layout.FLAT, _Layout.NUMBER} else None
 
     def _kernel(self, kinds: Any, types: Any, layouts: Any, rank: int) -> tuple[Any, list[str]]:
         key = kinds, tuple(sorted(types.items(), key=str)), layouts, rank

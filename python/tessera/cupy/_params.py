@@ -123,7 +123,8 @@ def values_of(args: Any, kinds: Any) -> list[Any]:
 def new_array(shape: Any, dtype: Any, like: Any = None) -> Any:
     """A result: where its operands lie."""
     if like is not None:
-        return tn.empty(shape, dtype, device=like.device)
+        device = None if like.device == tn.default_device() else like.device
+        return tn.empty(shape, dtype, device=device)
     return placed(lambda: tn.empty(shape, dtype))
 
 

@@ -3,6 +3,7 @@
 
 import numpy as np
 import pytest
+import tessera.numeric as tn
 from cupy_expressions import expression
 from tessera import cupy as cp
 from tessera.cupyx import jit
@@ -132,6 +133,21 @@ def test_types_of_arguments(x):
         cp.array([3 + 4j], "F")
     )
     assert made.get() == [17]
+
+
+def test_calls_that_look_alike(x):
+    product = cp.ElementwiseKernel("T x, T y", "T z", "z = x * y")
+    norm = cp.ReductionKernel("T x, T y", "T z", "x * y", "a + b", "z = a", "0")
+    for a in (x, x.reshape(4, 6), x[::2], x.reshape(4, 6).T, x.astype("f8"), x[:0], tn.asarray(x.get())):
+        host = np.asarray(a if type(a) is tn.ndarray else a.get())
+        for k in (2, 3, 2.5, True, np.float32(4)):
+            if a.dtype == "f4" or not isinstance(k, np.generic):
+                for _ in range(2):
+                    made = product(a, k)
+                    assert type(made) is cp.ndarray and made.base is None and np.array_equal(made.get(), host * k)
+                    assert np.allclose(norm(a, k, axis=-1).get(), (host * k).sum(axis=-1), rtol=1e-5)
+        out = cp.empty(host.shape, host.dtype)
+        assert product(a, a, out) is out and product(a, a, out) is out and np.array_equal(out.get(), host * host)
 
 
 def test_several_outputs(x):
