@@ -212,6 +212,7 @@ static ts_status compress_run(nd_node *value, nd_node *mask, ts_nd *counts, ts_n
     ts__nd_kernel_tiles(&c.k);
     ts__nd_kernel_places(&c.k);
     launch.n = launch.n_key = 0;
+    launch.apart = false;
     ts__nd_launch_key(&launch, c.writes ? 'C' : 'N');
     ts__nd_launch_key(&launch, c.has_value);
     ts__nd_launch_key(&launch, group.n_nodes);

@@ -477,6 +477,7 @@ static ts_status fold_launch(fold_of *f, nd_group *group, const int64_t grid[3],
 {
     nd_launch launch;
     launch.n = launch.n_key = 0;
+    launch.apart = ts__nd_group_is_apart(group);
     ts__nd_launch_key(&launch, f->is_scan ? 'A' : 'F');
     ts__nd_launch_key(&launch, f->fold);
     ts__nd_launch_key(&launch, f->loop);

@@ -756,6 +756,19 @@ static void group_shrink(nd_group *group, int64_t *shape)
     group->shape = shape;
 }
 
+bool ts__nd_group_is_apart(const nd_group *group)
+{
+    for (uint32_t s = 0; s < group->n_places; s++) {
+        const nd_place *to = &group->places[s];
+        if (to->buffer->release) /* memory of others, which may be anybody's */
+            return false;
+        for (uint32_t p = 0; to->store && p < group->n_places; p++)
+            if (p != s && group->places[p].buffer == to->buffer)
+                return false;
+    }
+    return true;
+}
+
 ts_status ts__nd_group_run(nd_group *group, ts_error *err)
 {
     int64_t shape[TS_ND_RANK];
@@ -777,6 +790,7 @@ ts_status ts__nd_group_run(nd_group *group, ts_error *err)
         return ts_fail(err, TS_UNSUPPORTED, "a value of arrays that needs more than %d numbers", TS_LAUNCH_ARGS);
     int64_t grid[3];
     ts__nd_kernel_grid(&k, 2, grid);
+    launch.apart = ts__nd_group_is_apart(group);
     ts__nd_launch_key(&launch, 'E');
     ts__nd_kernel_key(&k, &launch);
     ts__nd_kernel_args(&k, &launch);

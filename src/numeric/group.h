@@ -62,6 +62,7 @@ ts_val ts__nd_build_numbers(const group_build *g, ts_builder *b, uint32_t d);
 ts_val ts__nd_build_inside(const group_build *g, ts_builder *b, uint32_t axes);
 /* Writes a node's value to the places behind place p that the node `offsets` says. */
 void ts__nd_build_scatter(group_build *g, ts_builder *b, uint32_t p, uint32_t value, uint32_t offsets);
+bool ts__nd_group_is_apart(const nd_group *group); /* nd_launch */
 uint64_t ts__nd_group_bytes(const group_kernel *k); /* that it reads and writes */
 
 #endif

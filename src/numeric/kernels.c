@@ -4,12 +4,14 @@
  * written, verified and compiled by the launch, or found in the cache on disk.
  */
 #include "numeric/numeric.h"
+#include "run/launch.h"
 
 enum { KERNELS_SLOTS = 1 << 12, KERNELS_MOST = 3 << 10 };
 
 typedef struct kernels_entry {
     uint64_t hash;
     ts_kernel *kernel;
+    ts_program *program; /* for arrays that lie apart; NULL: not looked up yet */
     size_t n;
     char *key;
 } kernels_entry;
@@ -89,35 +91,85 @@ static ts_status kernels_keep(ts_nd_graph *graph, const nd_launch *launch, uint6
     if (!copy)
         return ts_fail(err, TS_NOMEM, "out of memory for kernels of arrays");
     memcpy(copy, launch->key, launch->n_key);
-    *entry = (kernels_entry){hash, kernel, launch->n_key, copy};
+    *entry = (kernels_entry){hash, kernel, NULL, launch->n_key, copy};
     graph->kernels->n++;
     return TS_OK;
 }
 
-static ts_status kernels_find(ts_nd_graph *graph, const nd_launch *launch, nd_build *build, void *user, ts_kernel **out,
-                              ts_error *err)
+static ts_status kernels_find(ts_nd_graph *graph, const nd_launch *launch, nd_build *build, void *user,
+                              kernels_entry **out, ts_error *err)
 {
     uint64_t hash = ts__hash(launch->key, launch->n_key, 11);
-    kernels_entry *entry = graph->kernels ? kernels_slot(graph->kernels, launch, hash) : NULL;
-    if (entry && entry->kernel) {
-        *out = entry->kernel;
+    ts_kernel *kernel;
+    *out = graph->kernels ? kernels_slot(graph->kernels, launch, hash) : NULL;
+    if (*out && (*out)->kernel)
         return TS_OK;
-    }
-    TS_TRY(kernels_write(graph, build, user, out, err));
-    ts_status status = kernels_keep(graph, launch, hash, *out, err);
+    TS_TRY(kernels_write(graph, build, user, &kernel, err));
+    ts_status status = kernels_keep(graph, launch, hash, kernel, err);
     if (status != TS_OK)
-        ts_kernel_release(*out);
+        ts_kernel_release(kernel);
+    *out = status == TS_OK ? kernels_slot(graph->kernels, launch, hash) : NULL;
     return status;
 }
 
-ts_status ts__nd_launch_run(ts_nd_graph *graph, nd_launch *launch, const int64_t grid[3], nd_build *build, void *user,
-                         ts_error *err)
+/* ---- launches ------------------------------------------------------------------------------------ */
+
+ts_program *ts__nd_launch_program(const ts_device *device, const ts_kernel *kernel, const nd_launch *launch,
+                                  bool apart, launch_frame *frame)
 {
-    ts_kernel *kernel;
-    TS_TRY(kernels_find(graph, launch, build, user, &kernel, err));
+    const kernel_entry *entry = NULL;
+    if (ts__frame_fill(frame, kernel, launch->args, launch->n, NULL) != TS_OK || frame->n_params != launch->n)
+        return NULL;
+    for (bool shared = true; shared; shared = entry && !apart && frame->may_share &&
+                                              ts__frame_note_shared(frame, &entry->program->plan)) {
+        entry = ts__kernel_find(kernel, frame, device, ts__frame_hash(frame, device->id));
+        apart |= entry && !frame->may_share;
+    }
+    return entry ? entry->program : NULL;
+}
+
+/* A launch of arrays that lie apart, whose program is known: what ts_launch would find out is known, too. */
+static ts_status kernels_launch(const ts_nd_graph *graph, ts_program *program, const nd_launch *launch,
+                                const int64_t grid[3], ts_error *err)
+{
+    uint64_t words[TS_LAUNCH_ARGS];
+    const ts_stream *stream = graph->device->default_stream;
+    ts_launch_shape shape = {.grid = {(uint32_t)grid[0], (uint32_t)grid[1], (uint32_t)grid[2]}};
+    for (uint32_t i = 0; i < launch->n; i++) {
+        const ts_arg *arg = &launch->args[i];
+        words[i] = arg->kind == TS_SPEC_ARRAY ? (uintptr_t)arg->value.data : arg->value.bits;
+        if (arg->kind == TS_SPEC_ARRAY)
+            ts__buffer_note_stream(arg->buffer, stream);
+    }
+    return graph->device->ops->launch(program, stream, &shape, words, 0, err);
+}
+
+/* Whether what is written lies apart from what is read, in memory that is there: then the launch is that of a known
+ * program. */
+static bool kernels_is_plain(const nd_launch *launch, const int64_t grid[3])
+{
+    bool plain = launch->apart && grid[0] > 0 && grid[0] <= INT32_MAX && grid[1] > 0 && grid[2] > 0 &&
+                 grid[1] <= UINT16_MAX && grid[2] <= UINT16_MAX;
+    for (uint32_t i = 0; i < launch->n && plain && launch->args[i].kind == TS_SPEC_ARRAY; i++)
+        plain = ts__buffer_is_there(launch->args[i].buffer);
+    return plain;
+}
+
+ts_status ts__nd_launch_run(ts_nd_graph *graph, nd_launch *launch, const int64_t grid[3], nd_build *build, void *user,
+                            ts_error *err)
+{
+    kernels_entry *entry;
+    launch_frame frame; /* large, and filled as far as it is used */
+    TS_TRY(kernels_find(graph, launch, build, user, &entry, err));
+    bool plain = kernels_is_plain(launch, grid);
+    uint32_t epoch = atomic_load_explicit(&graph->device->epoch, memory_order_relaxed);
     graph->stats.n_launched++;
-    TS_TRY(ts_launch(NULL, grid, kernel, launch->args, launch->n, 0, err));
+    if (plain && entry->program && entry->program->epoch == epoch && !graph->note.wanted)
+        return kernels_launch(graph, entry->program, launch, grid, err);
+    TS_TRY(ts_launch(NULL, grid, entry->kernel, launch->args, launch->n, 0, err));
+    if (plain)
+        entry->program = ts__nd_launch_program(graph->device, entry->kernel, launch, true, &frame);
     if (graph->note.wanted)
-        ts__nd_quick_launched(graph, kernel, launch);
+        ts__nd_quick_launched(graph, entry->kernel, launch);
     return TS_OK;
 }

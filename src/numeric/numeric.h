@@ -232,6 +232,7 @@ void ts__nd_kernels_destroy(ts_nd_graph *graph);
 /* A kernel in the making: its key, and the arguments of this launch. */
 typedef struct nd_launch {
     uint32_t n, n_key;
+    bool apart; /* all memory is of the device's own buffers, and what is written is not read */
     uint8_t key[ND_KEY];
     ts_arg args[TS_LAUNCH_ARGS];
 } nd_launch;
@@ -245,6 +246,11 @@ void ts__nd_launch_pointer(nd_launch *launch, char *data, ts_buffer *buffer, ts_
 void ts__nd_launch_scalar(nd_launch *launch, ts_dtype dtype, uint64_t bits);
 void ts__nd_launch_int(nd_launch *launch, ts_type type, int64_t value); /* i32 or i64 */
 void ts__nd_launch_number(nd_launch *launch, ts_dtype dtype, const uint64_t bits[2]);
+struct launch_frame;
+/* The program that a launch of these arguments, which was made, ran; NULL: unknown. Its words are in the frame. `apart`:
+ * as if no arrays shared memory. */
+ts_program *ts__nd_launch_program(const ts_device *device, const ts_kernel *kernel, const nd_launch *launch,
+                                  bool apart, struct launch_frame *frame);
 typedef void nd_build(void *user, ts_module *module, ts_builder *b);
 /* Launches the kernel of this key, which `build` writes where it is not known yet. */
 TS_CHECKED ts_status ts__nd_launch_run(ts_nd_graph *graph, nd_launch *launch, const int64_t grid[3], nd_build *build,

@@ -136,26 +136,17 @@ static nd_quick *quick_slot(ts_nd_graph *graph, uint64_t key)
 
 /* ---- noting -------------------------------------------------------------------------------------- */
 
-static ts_program *quick_program(const ts_device *device, const ts_kernel *kernel, const launch_frame *frame)
-{
-    const kernel_entry *entry = ts__kernel_find(kernel, frame, device, ts__frame_hash(frame, device->id));
-    return entry ? entry->program : NULL;
-}
-
 void ts__nd_quick_launched(ts_nd_graph *graph, const ts_kernel *kernel, const nd_launch *launch)
 {
     launch_frame frame; /* large, and filled as far as it is used */
     nd_note *note = &graph->note;
     note->wanted = false;
     note->program = NULL;
-    if (launch->n > ND_NOTE_WORDS || ts__frame_fill(&frame, kernel, launch->args, launch->n, NULL) != TS_OK ||
-        frame.n_params != launch->n)
+    if (launch->n > ND_NOTE_WORDS)
         return;
-    note->program = quick_program(graph->device, kernel, &frame);
-    if (note->program && frame.may_share && ts__frame_note_shared(&frame, &note->program->plan))
-        note->program = quick_program(graph->device, kernel, &frame);
-    note->n = frame.n_params;
-    memcpy(note->words, frame.params, frame.n_params * sizeof *note->words);
+    note->program = ts__nd_launch_program(graph->device, kernel, launch, false, &frame);
+    note->n = note->program ? frame.n_params : 0;
+    memcpy(note->words, frame.params, note->n * sizeof *note->words);
 }
 
 /* Whether a cast has no faults to tell of. */
