@@ -384,3 +384,20 @@ def test_kernels_that_go_over_a_row_again_have_many_warps_and_trips(dtype):
     assert {n["text"] for n in again.notes("pipeline", "registers")} == {"loads of 4 trips at once"}
     asked = ct.kernel(norm_kernel.__wrapped__, num_worker_warps=4).report(x, x.copy(), 1024, grid=(4,), target="sm_90")
     assert asked["threads"] == 128
+
+
+@ct.kernel
+def columns_kernel(x, out, R: ct.Constant[int], T: ct.Constant[int]):
+    total = ct.zeros((R, T), dtype=ct.float32)
+    for i in range(ct.cdiv(x.shape[0], R)):
+        total = total + ct.load(x, index=(i, ct.bid(0)), shape=(R, T), padding_mode=ct.PaddingMode.ZERO)
+    ct.store(out, index=(ct.bid(0),), tile=ct.sum(total, axis=0))
+
+
+def test_columns_off_vectors_are_summed_in_threads():
+    """Threads have whole columns, where rows would be dealt out to warps; and all registers, which they need."""
+    x, out = np.zeros((64, 250), np.float32), np.zeros(250, np.float32)
+    report = columns_kernel.report(x, out, 64, 1024, grid=(1,), target="sm_90")
+    assert report["shared_bytes"] == 0
+    if report["resources"]:  # ptxas is here
+        assert report["resources"]["registers"] == 65536 // report["threads"]

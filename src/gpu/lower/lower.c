@@ -511,6 +511,8 @@ static void lower_residents(ts_lower *lw)
         blocks = ts__resident_default(lw->tile, threads, lw->arena);
     else
         blocks = ts__resident_code(lw->fn, lw->env->target, wanted, threads, lw->shared.peak, lw->arena);
+    if (!blocks && !lw->assign.tma.active)
+        blocks = ts__resident_full(lw->fn, threads, lw->arena);
     lw->fn->occupancy = (uint8_t)blocks;
     ts__resident_note(lw->tile, 1, wanted, blocks);
 }

@@ -36,6 +36,7 @@ typedef struct ts_assign {
     /* the function has scans, or reductions in order: warps get the uppermost bits of tiles */
     bool scans;
     bool reduces;              /* it has reductions: warps get whole rows of products */
+    bool rows;                 /* some along the last axis of a tile: warps get pieces of rows */
     const ts_linear **home;    /* [value]; NULL = free, scalar, view or token */
     const ts_linear **want;    /* [load, free value] the home that its readers want (assign_vector.c, assign_early.c) */
     const ts_linear **work;    /* [reduce, scan, atomic ..] the layout the operation works in */
@@ -52,7 +53,7 @@ typedef struct ts_assign {
 TS_CHECKED ts_status ts__assign_run(const ts_fn *fn, const ts_pass_env *env, ts_arena *arena, ts_assign *out,
                                    ts_error *err);
 
-/* The steps of ts__assign_run. First: n_warp, n_cta, vec, scans and reduces, then `mma_path`, `row` of products. */
+/* The steps of ts__assign_run. First: n_warp, n_cta, vec, scans, reduces and rows, then `mma_path`, `row` of products. */
 void ts__assign_warps(ts_assign *out, const ts_fn *fn, const ts_pass_env *env);
 void ts__assign_mma_paths(ts_assign *out, const ts_fn *fn, ts_target target);
 /* The blocks of a cluster, which work on their own up to the end of the loop over k that they share

@@ -103,7 +103,7 @@ const ts_linear *ts__assign_for_view(ts_assign *assign, const ts_fn *fn, ts_val 
     bool vectors = assign->scans || ts__view_has_vectors(fn, view);
     /* Rows of any length end within a tile: a warp whose piece lies in the array is spared all masks, and the padding
      * that comes with them (view_access.c, math/explog.c). */
-    bool pieces = assign->scans || (assign->reduces && !vectors);
+    bool pieces = assign->scans || (assign->rows && !vectors);
     uint32_t vec = vectors ? assign->vec : 0;
     return layout_deal(assign, fn->module, type, ts__view_unit_axis(fn, view), vec, false, pieces);
 }

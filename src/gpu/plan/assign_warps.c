@@ -23,7 +23,7 @@ typedef struct warps_sizes {
     uint32_t bits, least, most;          /* largest tile of a memory access; element bytes */
     uint64_t loaded[17], stored[17];     /* elements that one run of each load reads, store writes, by their bytes */
     uint32_t mma_bits, mma_rows, mma_log_regs, any_bits; /* words: of an accumulator, log2 */
-    bool reduces, scans;
+    bool reduces, rows, scans;                                 /* rows: along the last axis of a tile */
 } warps_sizes;
 
 /* Bytes of an element of the accessed tile; 0: it is no tile. */
@@ -94,8 +94,11 @@ static warps_sizes warps_measure(const ts_fn *fn)
         sizes.any_bits = TS_MAX(sizes.any_bits, bits);
         sizes.reduces = sizes.reduces || inst->op == TS_OP_reduce;
         sizes.scans = sizes.scans || inst->op == TS_OP_scan;
-        if (inst->op == TS_OP_reduce) /* in ascending order */
+        if (inst->op == TS_OP_reduce) { /* in ascending order */
             sizes.scans = sizes.scans || !ts__body_commutes(fn, v);
+            uint32_t rank = ts_type_rank(fn->module, ts_type_of(fn, ts_opnd(fn, v, 0)));
+            sizes.rows = sizes.rows || ts_pool(fn, inst)[0] + 1 == rank;
+        }
     }
     if (sizes.least == 16)
         sizes.least = sizes.most = 4;
@@ -146,6 +149,7 @@ void ts__assign_warps(ts_assign *out, const ts_fn *fn, const ts_pass_env *env)
     out->vec = (uint32_t)ts_log2(warps_vector(&sizes));
     out->scans = sizes.scans;
     out->reduces = sizes.reduces;
+    out->rows = sizes.rows;
     out->n_cta = warps_blocks(fn, env, out, &sizes);
     sizes.bits -= out->n_cta;
     sizes.any_bits -= TS_MIN(sizes.any_bits, out->n_cta);

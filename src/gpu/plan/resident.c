@@ -183,6 +183,11 @@ uint32_t ts__resident_default(const ts_fn *tile, uint32_t threads, ts_arena *scr
     return need ? blocks : 0;
 }
 
+uint32_t ts__resident_full(const ts_fn *fn, uint32_t threads, ts_arena *scratch)
+{
+    return resident_pressure(fn, scratch) >= ts__resident_registers(1, threads);
+}
+
 void ts__resident_note(const ts_fn *fn, ts_val v, uint32_t wanted, uint32_t blocks)
 {
     if (blocks < wanted)

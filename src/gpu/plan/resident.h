@@ -28,6 +28,9 @@ uint32_t ts__resident_code(const ts_fn *fn, ts_target target, uint32_t wanted, u
  * bound ptxas (13.0) aims at 32 registers a thread and puts each load behind the use of the one before, so that one
  * load is on its way where several could be. */
 uint32_t ts__resident_default(const ts_fn *tile, uint32_t threads, ts_arena *scratch);
+/* 1 where the values of thread code that are alive at once take all registers of a block, else 0. Where it must spill
+ * without a bound, ptxas (13.0) does with 32 or 64 registers of 128. */
+uint32_t ts__resident_full(const ts_fn *fn, uint32_t threads, ts_arena *scratch);
 /* Says that fewer blocks are resident than were asked for; `v` is an instruction of the tile function. */
 void ts__resident_note(const ts_fn *fn, ts_val v, uint32_t wanted, uint32_t blocks);
 
