@@ -208,7 +208,13 @@ static int replay_launch(const replay_object *self, const replay_call *call, PyO
     int got = 0;
     for (Py_ssize_t i = 0; got == 0 && i < PyTuple_GET_SIZE(parts); i++)
         got = replay_put(self, call, PyTuple_GET_ITEM(parts, i), &frame);
-    enum core_launched how = got < 0 ? CORE_LAUNCH_FAILED : core_threads_launch(launch, &frame);
+    bool is_other = got < 0 && (PyErr_ExceptionMatches(PyExc_TypeError) || PyErr_ExceptionMatches(PyExc_ValueError));
+    if (is_other)
+        PyErr_Clear();
+    is_other |= frame.has_constants; /* as the class of an array of structs is: of the kernel's */
+    enum core_launched how = is_other  ? CORE_LAUNCH_OTHER
+                             : got < 0 ? CORE_LAUNCH_FAILED
+                                       : core_threads_launch(launch, &frame);
     core_frame_deinit(&frame);
     if (how == CORE_LAUNCH_OTHER)
         return replay_call_launch(call, launch, parts);

@@ -190,16 +190,20 @@ ts_status ts_search(const ts_stream *stream, const ts_arg *sorted, const ts_arg 
     TS_TRY(check_items(&call, "places", &out, of.n, err));
     TS_TRY(check_apart(&call, &out, &in, err));
     TS_TRY(check_apart(&call, &out, &of, err));
-    if (!ts__compute_is_integer(out.arg.dtype) || call.options.count || call.options.initial)
-        return ts_fail(err, TS_TYPE, "ts_search gives places as integers, found %s, and takes no count and no initial "
-                                     "value", ts_dtype_name((ts_dtype)out.arg.dtype));
+    TS_TRY(ts__compute_number_checks(&call, false, err));
+    if (!ts__compute_is_integer(out.arg.dtype))
+        return ts_fail(err, TS_TYPE, "ts_search gives places as integers, found %s",
+                       ts_dtype_name((ts_dtype)out.arg.dtype));
     TS_TRY(ts__compute_rooms(&call, NULL, 0, &only_asks, err));
     if (only_asks || !of.n)
         return TS_OK;
-    compute_key key = {.number = COMPUTE_search, .at[COMPUTE_upper] = (call.options.flags & TS_COMPUTE_UPPER) != 0};
+    call.n = in.n;
+    compute_key key = {.number = COMPUTE_search,
+                       .at = {[COMPUTE_upper] = (call.options.flags & TS_COMPUTE_UPPER) != 0,
+                              [COMPUTE_counted] = call.options.count != NULL}};
     ts__compute_begin_args(&call);
     ts__compute_put_array(&call, &in);
-    ts__compute_put_int(&call, in.n);
+    ts__compute_put_count(&call);
     ts__compute_put_array(&call, &of);
     ts__compute_put_int(&call, of.n);
     ts__compute_put_array(&call, &out);

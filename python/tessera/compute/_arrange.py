@@ -10,7 +10,7 @@ from typing import Any
 import numpy
 
 from . import types
-from ._engine import POOL, THREADS, Memory, algorithm, checked_count, items_in, kernel_of, stream_of
+from ._engine import POOL, THREADS, Count, Memory, algorithm, checked_count, items_in, kernel_of, stream_of
 from ._select import cast_of, chosen, kinds_of
 from ._transform import launch_transform
 from .iterators import (
@@ -20,7 +20,6 @@ from .iterators import (
     DiscardIterator,
     Iterator,
     PermutationIterator,
-    ReverseIterator,
     ShuffleIterator,
     iterator_of,
 )
@@ -78,9 +77,15 @@ def scatter(*, d_in: Any, d_indices: Any, d_out: Any, num_items: int, stream: An
 @algorithm
 def reverse(*, d_in: Any, d_out: Any, num_items: int, stream: Any = None) -> None:
     """``d_out[i] = d_in[num_items - 1 - i]``; the output may not be the input."""
-    n = checked_count(num_items, "num_items", ("d_in", iterator_of(d_in, "d_in")))
-    backwards = ReverseIterator(iterator_of(d_in, "d_in") + (n - 1 if n else 0))
-    launch_transform([backwards], d_out, _SAME, n, stream, ["d_in"])
+    source = iterator_of(d_in, "d_in")
+    n = items_in(num_items, "num_items", ("d_in", source), ("d_out", iterator_of(d_out, "d_out")))
+
+    def make(load: Function) -> Function:
+        number = n.load()
+        return lambda s, i: load(s[0], number(s[1]) - 1 - i)
+
+    backwards = _Called(source, n.state, ("reverse", n.kind), make)
+    launch_transform([backwards], d_out, _SAME, num_items, stream, ["d_in"])
 
 
 @algorithm
@@ -136,31 +141,31 @@ def adjacent_difference(
         As for `select`.
     """
     source, output, op = iterator_of(d_in, "d_in"), iterator_of(d_out, "d_out"), operator_of(op, 2)
-    n = checked_count(num_items, "num_items", ("d_in", source), ("d_out", output))
+    n = items_in(num_items, "num_items", ("d_in", source), ("d_out", output))
     memory = Memory(temp_storage, stream_of(stream))
     in_place = source.kind[0] == "array"
     kind: Any = source.value_type if in_place else types.int8
-    found = memory.take((numpy.int32, 1), (kind.dtype, n if in_place else 1))
+    found = memory.take((numpy.int32, 1), (kind.dtype, n.most if in_place else 1))
     if found is None:
         return memory.nbytes
-    if in_place and n:
+    if in_place and n.most:
         aside = ArrayIterator(found[1])
-        launch_transform([source], aside, _SAME, n, stream, ["d_in"])
+        launch_transform([source], aside, _SAME, num_items, stream, ["d_in"])
         source = aside
-    function, step = op.function, 1 if right else -1
+    function, step, number = op.function, 1 if right else -1, n.load()
 
     def make(load: Function) -> Function:
         def call(s: Any, i: Any) -> Any:
-            n, at = s[1], i + step
-            if at < 0 or at >= n:
+            at = i + step
+            if at < 0 or at >= number(s[1]):
                 return cast(load(s[0], i))
             return cast(function(load(s[0], i), load(s[0], at)))
 
         return call
 
     cast = cast_of(output)
-    pairs = _Called(source, n, ("neighbours", op.key, right, output.value_type), make)
-    launch_transform([pairs], output, _SAME, n, stream, ["d_in"])
+    pairs = _Called(source, n.state, ("neighbours", op.key, right, output.value_type, n.kind), make)
+    launch_transform([pairs], output, _SAME, num_items, stream, ["d_in"])
     return None
 
 
@@ -169,7 +174,7 @@ class _Called(Iterator):
 
     def __init__(self, under: Iterator, number: Any, key: Any, make: Callable[[Function], Function]) -> None:
         self.under, self.make, self.value_type = under, make, None
-        self.kind, self.state = ("called", key, under.kind), (under.state, number)
+        self.kind, self.state, self.length = ("called", key, under.kind), (under.state, number), under.length
 
     def load(self) -> Function:
         return self.make(self.under.load())
@@ -199,13 +204,16 @@ def _before(op: Operator, upper: bool) -> Function:
     return count
 
 
-def _merging(a: Function, b: Function, store: Function, cast: Function, op: Operator, put: Any) -> Callable[..., None]:
+def _merging(
+    a: Function, b: Function, store: Function, cast: Function, op: Operator, put: Any, numbers: tuple[Function, ...]
+) -> Callable[..., None]:
     from ..cuda import grid
 
     before_b, upto_a = _before(op, False)(b), _before(op, True)(a)
+    number1, number2 = numbers
 
     def merge(first: Any, second: Any, sizes: Any, out: Any, count: Any) -> None:
-        i, n, m = grid(1), sizes[0], sizes[1]
+        i, n, m = grid(1), number1(sizes[0]), number2(sizes[1])
         if i < n:
             v = a(first, i)
             store(out, i + before_b(second, m, v), cast(v))
@@ -220,9 +228,11 @@ def _merging(a: Function, b: Function, store: Function, cast: Function, op: Oper
 
 
 def _merge(
-    a: Iterator, b: Iterator, output: Iterator, most: int, sizes: Any, op: Operator, stream: Any, count: Any
-) -> None:
-    """Merges as many items as ``sizes`` says, two numbers of the host or an array of a device; at most ``most``."""
+    a: Iterator, b: Iterator, output: Iterator, most: int, sizes: Any, op: Operator, stream: Any, count: Any,
+    counts: tuple[Count, ...] = (Count(0, 0, None),) * 2,
+) -> None:  # fmt: skip
+    """Merges as many items as ``sizes`` says: the states of ``counts``, or an array of a device with two numbers; at
+    most ``most``."""
     put, cast = None, cast_of(output)
     if count is not None:
         as_count, put_count = cast_of(count), count.store()
@@ -230,8 +240,10 @@ def _merge(
         def put(out: Any, i: Any, n: Any) -> None:
             put_count(out, i, as_count(n))
 
-    key = (op.key, isinstance(sizes, tuple), kinds_of([a, b, output], [] if count is None else [count]))
-    kernel = kernel_of(_merging, key, lambda: (a.load(), b.load(), output.store(), cast, op, put))
+    are = isinstance(sizes, tuple), *(n.kind for n in counts)
+    key = (op.key, are, kinds_of([a, b, output], [] if count is None else [count]))
+    numbers = tuple(n.load() for n in counts)
+    kernel = kernel_of(_merging, key, lambda: (a.load(), b.load(), output.store(), cast, op, put, numbers))
     state = numpy.int32(0) if count is None else count.state
     kernel[max(1, -(-most // THREADS)), THREADS, stream](a.state, b.state, sizes, output.state, state)
 
@@ -246,7 +258,8 @@ def merge(
     ----------
     d_in1, d_in2 : array or iterator
         Sorted by `comp`.
-    num_items1, num_items2 : int
+    num_items1, num_items2 : int, or array of a device
+        Of an array the first element counts, as it is when the merge runs; `d_out` has room for all there may be.
     d_out : array or iterator
         None of the inputs.
     comp : function or OpKind, optional
@@ -256,11 +269,11 @@ def merge(
     """
     a, b, output = iterator_of(d_in1, "d_in1"), iterator_of(d_in2, "d_in2"), iterator_of(d_out, "d_out")
     op = operator_of(OpKind.LESS if comp is None else comp, 2, "comp")
-    n, m = checked_count(num_items1, "num_items1", ("d_in1", a)), checked_count(num_items2, "num_items2", ("d_in2", b))
-    checked_count(n + m, "num_items1 + num_items2", ("d_out", output))
-    if not n + m:
-        return
-    _merge(a, b, output, n + m, (n, m), op, stream_of(stream), None)
+    n, m = items_in(num_items1, "num_items1", ("d_in1", a)), items_in(num_items2, "num_items2", ("d_in2", b))
+    most = n.most + m.most
+    checked_count(most, "num_items1 + num_items2", ("d_out", output))
+    if most:
+        _merge(a, b, output, most, (n.state, m.state), op, stream_of(stream), None, (n, m))
 
 
 def _of_both(name: str, d_in1: Any, num_items1: Any, d_in2: Any, num_items2: Any, comp: Any) -> Any:

@@ -154,7 +154,7 @@ def searching(c: Choice) -> Any:
             return not v < a
         return a < v
 
-    return _search._searching(load, load, store, numpy.int64, before)
+    return _search._searching(load, load, store, numpy.int64, before, (counting(c["counted"]), counting(0)))
 
 
 def flagged(c: Choice) -> _choose.Choice:
@@ -259,7 +259,7 @@ KERNELS = {
     "sort_count_pairs_gpu": Kernel(PAIRS, counting_digits, no_facts),
     "sort_sweep_gpu": Kernel(KEYS | WIDE, sweeping, facts_of_sort),
     "sort_sweep_pairs_gpu": Kernel(PAIRS | WIDE, sweeping, facts_of_sort),
-    "search": Kernel({"upper": FLAG}, searching, no_facts),
+    "search": Kernel({"upper": FLAG, "counted": FLAG}, searching, no_facts),
     "select_cpu": Kernel(CHUNKS, choosing_in_chunks(flagged), no_facts),
     "unique_cpu": Kernel(CHUNKS, choosing_in_chunks(differing), no_facts),
     "select_gpu": Kernel(TILES, choosing_in_tiles(flagged), facts_of_choice),

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy
 
-from ._engine import THREADS, algorithm, checked_count, kernel_of, stream_of
+from ._engine import THREADS, algorithm, items_in, kernel_of, stream_of
 from .iterators import Iterator, iterator_of
 from .op import OpKind, operator_of
 
@@ -18,15 +18,17 @@ Function = Callable[..., Any]
 
 
 def _searching(
-    data: Function, value: Function, store: Function, cast: Function, before: Function
+    data: Function, value: Function, store: Function, cast: Function, before: Function, numbers: tuple[Function, ...]
 ) -> Callable[..., None]:
     from ..cuda import grid
 
+    number_of_items, number_of_values = numbers
+
     def search(items: Any, n: Any, values: Any, m: Any, out: Any) -> None:
         t = grid(1)
-        if t < m:
+        if t < number_of_values(m):
             v = value(values, t)
-            low, high = 0, n
+            low, high = 0, number_of_items(n)
             while low < high:
                 mid = (low + high) // 2
                 if before(data(items, mid), v):
@@ -44,18 +46,19 @@ def _search(
     data, values, output = iterator_of(d_data, "d_data"), iterator_of(d_values, "d_values"), iterator_of(d_out, "d_out")
     op, stream = operator_of(OpKind.LESS if comp is None else comp, 2, "comp"), stream_of(stream)
     _check_output(output)
-    n = checked_count(num_items, "num_items", ("d_data", data))
-    m = checked_count(num_values, "num_values", ("d_values", values), ("d_out", output))
-    if m == 0:
+    n = items_in(num_items, "num_items", ("d_data", data))
+    m = items_in(num_values, "num_values", ("d_values", values), ("d_out", output))
+    if m.most == 0:
         return
 
     def parts() -> tuple[Any, ...]:
         less = op.function
         before = (lambda a, v: not less(v, a)) if upper else (lambda a, v: bool(less(a, v)))
-        return data.load(), values.load(), output.store(), output.value_type.cast, before  # type: ignore[union-attr]
+        cast: Any = output.value_type.cast  # type: ignore[union-attr]
+        return data.load(), values.load(), output.store(), cast, before, (n.load(), m.load())
 
-    kernel = kernel_of(_searching, (upper, data.kind, values.kind, output.kind, op.key), parts)
-    kernel[-(-m // THREADS), THREADS, stream](data.state, n, values.state, m, output.state)
+    kernel = kernel_of(_searching, (upper, data.kind, values.kind, output.kind, op.key, n.kind, m.kind), parts)
+    kernel[-(-m.most // THREADS), THREADS, stream](data.state, n.state, values.state, m.state, output.state)
 
 
 def _check_output(output: Iterator) -> None:
@@ -76,9 +79,10 @@ def lower_bound(
     ----------
     d_data : array or iterator
         Sorted by `comp`.
-    num_items : int
+    num_items : int, or array of a device
+        Of an array the first element counts, as it is when the search runs.
     d_values : array or iterator
-    num_values : int
+    num_values : int, or array of a device
     d_out : array of numpy.uintp
     comp : function or OpKind, optional
         Whether one comes before another; without it ``a < b``.

@@ -88,6 +88,22 @@ def test_searches(given):
     assert place[0] == (X[:n] == 7).sum()
 
 
+def test_reversed_merged_searched_and_neighbours(given):
+    count, n = given
+    out, places = np.full(2 * N, -7), np.full(9, 7, np.uint64)
+    compute.reverse(d_in=X, d_out=out, num_items=count)
+    assert np.array_equal(out[:n], X[:n][::-1]) and (out[n:] == -7).all()
+    compute.adjacent_difference(d_in=X, d_out=out, num_items=count, right=True)
+    assert n == 0 or np.array_equal(out[:n], np.append(X[: n - 1] - X[1:n], X[n - 1]))
+    keys = np.sort(X)
+    out[:] = -7
+    compute.merge(d_in1=keys, num_items1=count, d_in2=keys, num_items2=5, d_out=out)
+    assert np.array_equal(out[: n + 5], np.sort(np.append(keys[:n], keys[:5]))) and (out[n + 5 :] == -7).all()
+    values = np.arange(0, 54, 6)
+    compute.upper_bound(d_data=keys, num_items=count, d_values=values, num_values=np.array([8]), d_out=places)
+    assert np.array_equal(places[:8], np.searchsorted(keys[:n], values[:8], "right")) and places[8] == 7
+
+
 @pytest.mark.parametrize("dtype", (np.uint8, np.int64, np.float32))
 def test_histograms(given, dtype):
     count, n = given
@@ -116,4 +132,4 @@ def test_mistakes():
     with pytest.raises(ValueError, match="the host must know how many there may be"):
         compute.for_each(d_in=counting, op=abs, num_items=np.zeros(1, np.int64))
     with pytest.raises(TypeError, match="num_items is a ndarray: .*; give a whole number"):
-        compute.reverse(d_in=X, d_out=X, num_items=np.zeros(1, np.int64))
+        compute.shuffle(d_in=X, d_out=X, num_items=np.zeros(1, np.int64))

@@ -295,6 +295,22 @@ def test_calls_are_asked_and_made_in_c() -> None:
     assert ways(lambda: compute.radix_sort(d_in_keys=out, d_out_keys=out, num_items=3000)) == 1  # in place
 
 
+def test_arrays_of_structs_are_passed_by_their_kernels() -> None:
+    """Those of the caller, and temporary memory of pairs."""
+    Pair = compute.gpu_struct({"s": np.int64, "t": np.int64}, "Pair")
+    keys, values, n = np.arange(3000) // 7, np.ones(3000, np.int64), np.zeros(1, np.int64)
+    pairs, out = np.ones(3000, Pair.dtype), np.zeros(3000, np.int64)
+    for _ in range(4):
+        compute.reduce_by_key(
+            d_in_keys=keys, d_in_values=values, d_out_keys=np.zeros_like(keys), d_out_values=out, d_num_runs_out=n,
+            num_items=3000, op=PLUS,
+        )  # fmt: skip
+        assert n[0] == 429 and (out[:428] == 7).all() and out[428] == 4
+        sums = np.zeros(3000, Pair.dtype)
+        compute.inclusive_scan(d_in=pairs, d_out=sums, num_items=3000, op=lambda a, b: (a.s + b.s, b.t))
+        assert np.array_equal(sums["s"], np.arange(1, 3001))
+
+
 def test_a_replay_asks_its_questions_in_order() -> None:
     asked: list[Any] = []
 
