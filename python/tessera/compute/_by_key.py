@@ -16,11 +16,13 @@ from typing import Any
 import numpy
 
 from . import types
-from ._engine import POOL, Memory, algorithm, init_of, items_in, stream_of
+from ._choose import Choice, run_choice
+from ._engine import POOL, Memory, algorithm, init_of, items_in, on_cpu, stream_of
+from ._runs import Runs, reduce_runs
 from ._scan import Scanned, run_scan
-from ._select import cast_of, kinds_of
+from ._select import cast_of, kinds_of, starts_and_begins
 from .iterators import ConstantIterator, Iterator, iterator_of
-from .op import Operator, operator_of
+from .op import Operator, may_raise, operator_of
 
 __all__ = ["exclusive_scan_by_key", "inclusive_scan_by_key", "reduce_by_key", "run_length_encode"]
 
@@ -42,18 +44,20 @@ def _begins(op: Operator, keys: Iterator) -> Function:
     return begins
 
 
-def _engine(pair: Any, kind: types.TypeDescriptor, begins: Function, load: Function, op: Function) -> tuple[Any, Any]:
+def _reading(pair: Any, kind: types.TypeDescriptor, begins: Function, load: Function) -> Function:
     cls, cast = pair.cls, kind.cast
+    return lambda ins, i: cls(1 if begins(ins, i) else 0, cast(load(ins[1], i)))
 
-    def read(ins: Any, i: Any) -> Any:
-        return cls(1 if begins(ins, i) else 0, cast(load(ins[1], i)))
+
+def _joining(pair: Any, kind: types.TypeDescriptor, op: Function) -> Function:
+    cls, cast = pair.cls, kind.cast
 
     def joined(a: Any, b: Any) -> Any:
         if b[0] > 0:
             return cls(a[0] + b[0], b[1])
         return cls(a[0], cast(op(a[1], b[1])))
 
-    return read, joined
+    return joined
 
 
 @algorithm
@@ -91,34 +95,50 @@ def reduce_by_key(
     n = items_in(num_items, "num_items", ("d_in_keys", keys), ("d_in_values", values))
     pair = _pair(kind, n.most)
 
-    def make() -> Scanned:
-        begins = _begins(same, keys)
-        read, joined = _engine(pair, kind, begins, values.load(), op.function)
-        key_of, put_key, put_value, put_count = keys.load(), out_keys.store(), out_values.store(), count.store()
+    def parts() -> Runs:
+        key_of, load, equal = keys.load(), values.load(), same.function
+        put_key, put_value, put_count = out_keys.store(), out_values.store(), count.store()
         as_key, as_value, as_count = cast_of(out_keys), cast_of(out_values), cast_of(count)
-        number = n.load()
-
-        def look(ins: Any, i: Any) -> Any:
-            last = number(ins[2]) - 1
-            next_begins = begins(ins, min(i + 1, last))
-            return key_of(ins[0], i), i == last or next_begins
-
-        def emit(outs: Any, ins: Any, i: Any, before: Any, after: Any, seen: Any) -> None:
-            key, is_last = seen
-            if i == 0 or after[0] != before[0]:
-                put_key(outs[0], after[0] - 1, as_key(key))
-            if is_last:
-                put_value(outs[1], after[0] - 1, as_value(after[1]))
-
-        def finish(outs: Any, total: Any) -> None:
-            put_count(outs[2], 0, as_count(total[0]))
-
-        return Scanned(pair, read, joined, emit, finish, None, (0, kind.zero), look)
+        return Runs(
+            pair, kind, lambda ins, i: key_of(ins[0], i), lambda a, b: bool(equal(a, b)),
+            lambda ins, i: load(ins[1], i), op.function, _joining(pair, kind, op.function),
+            lambda outs, ins, to, i: put_key(outs[0], to, as_key(key_of(ins[0], i))),
+            lambda outs, to, value: put_value(outs[1], to, as_value(value)),
+            lambda outs, number: put_count(outs[2], 0, as_count(number)),
+        )  # fmt: skip
 
     key = ("reduce by key", pair.dtype, op.key, same.key, kinds_of([keys, values], [out_keys, out_values, count]))
     ins, outs = (keys.state, values.state, n.state), (out_keys.state, out_values.state, count.state)
     memory = Memory(temp_storage, stream_of(stream))
-    return run_scan(make, pair, key, n, ins, outs, numpy.int32(0), memory, op.is_exact(kind))
+    if on_cpu() or may_raise(key):
+
+        def scan() -> Scanned:
+            begins = _begins(same, keys)
+            return _scanned(parts(), begins, _reading(pair, kind, begins, values.load()), n.load())
+
+        return run_scan(scan, pair, key, n, ins, outs, numpy.int32(0), memory, op.is_exact(kind))
+    return reduce_runs(parts, pair, key, n, ins, outs, memory)
+
+
+def _scanned(what: Runs, begins: Function, read: Function, number: Function) -> Scanned:
+    """The same as a scan, whose ``ins`` end with how many items there are."""
+    put_key, put_value = what.put_key, what.put_value
+
+    def look(ins: Any, i: Any) -> Any:
+        last = number(ins[2]) - 1
+        next_begins = begins(ins, min(i + 1, last))
+        return i == last or next_begins
+
+    def emit(outs: Any, ins: Any, i: Any, before: Any, after: Any, is_last: Any) -> None:
+        if i == 0 or after[0] != before[0]:
+            put_key(outs, ins, after[0] - 1, i)
+        if is_last:
+            put_value(outs, after[0] - 1, after[1])
+
+    finish = what.finish
+    return Scanned(
+        what.pair, read, what.joined, emit, lambda outs, total: finish(outs, total[0]), None, (0, what.kind.zero), look
+    )
 
 
 @algorithm
@@ -136,12 +156,44 @@ def run_length_encode(
         As for `reduce_by_key`.
     """
     lengths = iterator_of(d_lengths_out, "d_lengths_out")
+    if not on_cpu():
+        return _measure_runs(d_in, d_unique_out, lengths, d_num_runs_out, num_items, equal, stream, temp_storage)
     dtype = numpy.dtype(numpy.int64) if lengths.value_type is None else lengths.value_type.dtype
     return reduce_by_key(
         d_in_keys=d_in, d_in_values=ConstantIterator(dtype.type(1)), d_out_keys=d_unique_out, d_out_values=lengths,
         d_num_runs_out=d_num_runs_out, op=lambda a, b: a + b, num_items=num_items, equal=equal, stream=stream,
         temp_storage=temp_storage,
     )  # fmt: skip
+
+
+def _measure_runs(
+    d_in: Any, d_unique_out: Any, lengths: Iterator, d_num_runs_out: Any, num_items: Any, equal: Any, stream: Any,
+    storage: Any,
+) -> Any:  # fmt: skip
+    """Chooses the first item of each run; its length is how far the next one is."""
+    source, output = iterator_of(d_in, "d_in"), iterator_of(d_unique_out, "d_unique_out")
+    count, same = iterator_of(d_num_runs_out, "d_num_runs_out"), _equality(equal)
+    n = items_in(num_items, "num_items", ("d_in", source))
+
+    def make() -> Choice:
+        put, put_length, put_count = output.store(), lengths.store(), count.store()
+        as_item, as_length, as_count = cast_of(output), cast_of(lengths), cast_of(count)
+
+        def move(outs: Any, ins: Any, to: Any, i: Any, item: Any) -> None:
+            put(outs[0], to, as_item(item))
+
+        def spans(outs: Any, to: Any, begin: Any, end: Any) -> None:
+            put_length(outs[1], to, as_length(end - begin))
+
+        def finish(outs: Any, totals: Any) -> None:
+            put_count(outs[2], 0, as_count(totals[0]))
+
+        load, begins = source.load(), starts_and_begins(same, source)
+        return Choice(lambda ins, i: load(ins[0], i), begins[0], (move,), finish, begins[1], spans)
+
+    key = ("run lengths", same.key, kinds_of([source], [output, lengths, count]))
+    outs, kind, memory = (output.state, lengths.state, count.state), source.value_type, Memory(storage, stream_of(stream))
+    return run_choice(make, 1, False, None if kind is None else kind.size, key, n, (source.state,), outs, memory, True, True)
 
 
 def _equality(equal: Any) -> Operator:
@@ -171,7 +223,7 @@ def _scan_by_key(
 
     def make() -> Scanned:
         begins, function, cast, put = _begins(same, keys), op.function, kind.cast, output.store()
-        read, joined = _engine(pair, kind, begins, values.load(), function)
+        read, joined = _reading(pair, kind, begins, values.load()), _joining(pair, kind, function)
         as_value = cast_of(output)
 
         def emit(outs: Any, ins: Any, i: Any, before: Any, after: Any) -> None:

@@ -1,13 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
 """The one kernel on which everything stands that moves items to places that conditions decide.
 
-    n items --> tiles, as in _scan.py, in which neighbouring lanes look at neighbouring items
-            --> ballots: how many items of each class stand before a lane's own in its warp; then the warps of the block
+    n items --> tiles, as in _scan.py: each thread has neighbours, and a bit for each that is chosen
+            --> how many of each class the threads of the block before have
+            --> in shared memory the items of a class stand side by side: first class, second class, rest
             --> how many were chosen in the tiles before (_lookback.py)
-            --> each item goes to its place in the output of its class
+            --> neighbours are written by neighbouring lanes to the output of their class
 
-One launch, stable. An item is read once and kept while counts are put together; what a warp writes stands side by side.
-On a CPU one class is listed chunk by chunk, two are scanned (_chunks.py).
+One launch, stable. An item is read once; great ones (`_MOST_STAGED`) again where they are written. On a CPU one class
+is listed chunk by chunk, two are scanned (_chunks.py).
 """
 
 from __future__ import annotations
@@ -29,13 +30,14 @@ from .types import TypeDescriptor
 __all__ = ["PAIR", "Choice", "add_pairs", "choice_memory", "launch_choice", "run_choice"]
 
 Function = Callable[..., Any]
-_ITEM_BYTES = 128  # of the items of a thread, about
-_RESIDENT = 3  # blocks of a multiprocessor that there are registers for, at least
+_ITEM_BYTES = 128  # of shared memory for the items of a thread, at most
+_MOST_STAGED = 16  # bytes of an item that goes through shared memory
+_RESIDENT = 4  # blocks of a multiprocessor that there are registers for, at least
+_WIDE = 1 << 31  # items whose places need 64 bits
+_LOW = 16  # bits of a number of items of a tile
+_MOST_ITEMS = 1 << 48
 PAIR = gpu_struct({"first": numpy.int64, "second": numpy.int64}, "Counts")
 _PAIR: TypeDescriptor = PAIR.__tessera_type__
-_CLASS = 2  # low bits of a number that says an item's class; above them is its rank in the warp
-_CODE = 16  # bits of that number
-_NOWHERE = 3  # the class of what is not there
 
 
 def add_pairs(a: Any, b: Any) -> Any:
@@ -49,142 +51,265 @@ class Choice(NamedTuple):
     flags: Function  # flags(ins, i, item): a tuple of one or two bools, whether item i is of class 0, of class 1
     moves: tuple[Function, ...]  # of each class, perhaps also of the rest: move(outs, ins, to, i, item)
     finish: Function  # finish(outs, counts): a tuple of the items of each class
-    meets: Function | None = None  # meets(ins, i, before, item): the same as flags, with the item before at hand
+    meets: Function | None = None  # meets(before, item, is_first): as flags, of the item and the one before it
+    spans: Function | None = None  # spans(outs, to, begin, end): chosen item number ``to`` is at begin, the next at end
 
 
-def _items(size: int) -> int:
-    """Items of a thread."""
-    return max(1, min(32, _ITEM_BYTES // size))
+class _Shape(NamedTuple):
+    """What the host knows of a choice."""
+
+    classes: int
+    size: int | None  # bytes of an item, if its type is known
+    by_place: bool  # whether moves, or spans, look at i
+    has_spans: bool
+    is_wide: bool
+
+    @property
+    def staged(self) -> bool:
+        return self.size is not None and self.size <= _MOST_STAGED
+
+    @property
+    def items(self) -> int:
+        """Of a thread, a power of two."""
+        each = max(4, self.size or 0) if self.staged else 32
+        most = max(1, min(32, _ITEM_BYTES // (each + (2 if self.staged and self.by_place else 0))))
+        return 1 << most.bit_length() - 1
+
+    @property
+    def published(self) -> TypeDescriptor:
+        """What is published by tiles: a count for each class, perhaps with the place of the last item chosen."""
+        one = types.int64 if self.is_wide else types.int32
+        if self.classes == 1 and not self.has_spans:
+            return one
+        return types.struct({"first": one, "second": one}, "Counts")
+
+    @property
+    def none(self) -> tuple[int, ...]:
+        """What stands before the first tile."""
+        return (0,) * self.classes + ((-1,) if self.has_spans else ())
+
+    def tiles(self, n: int) -> int:
+        return max(1, -(-n // (self.items * THREADS)))
 
 
-def _counts(classes: int) -> tuple[TypeDescriptor, Function, Function]:
-    """What is published by tiles: a count for each class. Its type, how it is made of the counts, and its sum."""
-    if classes == 1:
-        return types.int64, lambda counts: numpy.int64(counts[0]), lambda a, b: a + b
-    return _PAIR, _PAIR.cast, add_pairs
+def _tallies(shape: _Shape) -> tuple[Function, Function, Function]:
+    """Functions of a kernel on the numbers of a tile in one word: makes it of what a thread has, ``words`` with a bit
+    for each chosen item, the first of which is at ``at``; puts two together; the numbers in it."""
+    from ..cuda import clz, popc
+
+    low = numpy.int32((1 << _LOW) - 1)
+    has_spans, is_one = shape.has_spans, len(shape.none) == 1
+
+    def tally(words: Any, at: Any) -> Any:
+        count = numpy.int32(popc(words[0]))
+        if is_one:
+            return count
+        if has_spans:
+            after_last = at + (32 - numpy.int32(clz(words[0]))) if count > 0 else 0
+            return numpy.int32(count | after_last << _LOW)
+        return numpy.int32(count | numpy.int32(popc(words[1])) << _LOW)
+
+    def add(a: Any, b: Any) -> Any:
+        if has_spans:
+            return numpy.int32((a & low) + (b & low) | max(a & ~low, b & ~low))
+        return numpy.int32(a + b)
+
+    def numbers(word: Any) -> Any:
+        return (word,) if is_one else (numpy.int32(word & low), numpy.int32(word >> _LOW))
+
+    return tally, add, numbers
 
 
-def _choosing(what: Choice, classes: int, items: int, number: Function, waits: bool) -> Callable[..., None]:
-    from ..cuda import ballot_sync, lanemask_lt, popc, shared, syncthreads, threadIdx
+def _looking(what: Choice, shape: _Shape) -> tuple[Function, ...]:
+    """Functions of a kernel that read the thread's items of a tile, and the one before them; make neighbours of them;
+    and give for each class a word with a bit for each item that is in it."""
+    from ..coop._memory import slot
+    from ..cuda import syncwarp, threadIdx
 
-    load, flags, moves, finish = what[:4]
-    (edge_of, before_of), meets = _before(load, what.meets is not None), _meeting(what)
-    has_rest = len(moves) > classes
-    kind, together, add = _counts(classes)
-    end, before = ended(kind), before_tile(kind, add, True, waits)
-    each, each_class, per_tile, warps = tuple(range(items)), tuple(range(classes)), items * THREADS, THREADS // 32
+    load, flags, meets, staged = what.load, what.flags, what.meets, shape.staged
+    items, per_tile = shape.items, shape.items * THREADS
+    each, each_class, step = tuple(range(items)), tuple(range(shape.classes)), 32 if staged else 1
+    none = (False,) * shape.classes
 
-    def lanes(mask: Any) -> Any:
-        return numpy.int32(popc(numpy.uint32(mask)))
+    def loaded(ins: Any, first: Any, here: Any) -> Any:
+        """Read side by side by neighbouring lanes where they are turned then; of the last tile, whose items end early,
+        the last one again and again."""
+        t = threadIdx.x
+        mine = t // 32 * (32 * items) + t % 32 if staged else t * items
+        if here == per_tile:
+            return tuple(load(ins, first + mine + step * j) for j in each)
+        return tuple(load(ins, first + min(mine + step * j, here - 1)) for j in each)
 
-    def ranked(flag: Any, is_there: Any, counts: Any, rest: Any) -> Any:
-        """The class of an item with its rank in the warp, and the counts of the warp with it; ``rest`` is its rank in
-        the rest if nothing was chosen before it."""
-        ups: Any = ()
-        more: Any = ()
-        for c in each_class:
-            mask = ballot_sync(0xFFFFFFFF, is_there and flag[c])
-            ups += (counts[c] + lanes(numpy.uint32(mask) & lanemask_lt()),)
-            more += (counts[c] + lanes(mask),)
-            rest -= ups[c]
-        code = coded(rest, classes) if has_rest else numpy.int32(_NOWHERE)
-        for c in each_class:
-            code = coded(ups[c], c) if flag[c] else code
-        return code if is_there else numpy.int32(_NOWHERE), more
+    def edge_of(ins: Any, first: Any, here: Any, found: Any) -> Any:
+        return found[0] if meets is None else load(ins, max(first + min(threadIdx.x * items, here) - 1, 0))
 
-    def coded(rank: Any, cls: Any) -> Any:
-        return numpy.int32(rank) << numpy.int32(_CLASS) | numpy.int32(cls)
-
-    def looked(ins: Any, first: Any, mine: Any, here: Any, is_full: bool) -> Any:
-        """The thread's items, their classes and ranks, and how many of each class the warp has."""
-        places = tuple(first + mine + 32 * j if is_full else first + min(mine + 32 * j, here - 1) for j in each)
-        kept = tuple(load(ins, i) for i in places)
-        edge = edge_of(ins, first + mine, kept)
-        codes: Any = ()  # of two items each
-        counts = tuple(numpy.int32(0) for _ in each_class)
-        first_of_two = numpy.int32(0)
+    def turned(striped: Any, place: Any) -> Any:
+        """What stood side by side in neighbouring lanes, as neighbours of one thread."""
+        if not staged:
+            return striped
+        t = threadIdx.x
+        mine, at = t // 32 * (32 * items) + t % 32, t * items
         for j in each:
-            is_there = is_full or mine + 32 * j < here
-            flag = meets(ins, places[j], before_of(edge, kept, j), kept[j])
-            code, counts = ranked(flag, is_there, counts, threadIdx.x % 32 + 32 * j)
-            if j % 2 == 0:
-                first_of_two = numpy.int32(code)
-            if j % 2 == 1 or j == items - 1:
-                codes += (numpy.int32(first_of_two | code << _CODE if j % 2 else code),)
-        return kept, codes, counts
+            place[slot(mine) + 33 * j] = striped[j]
+        syncwarp()
+        return tuple(place[slot(at) + j] for j in each)
 
-    def of_block(counts: Any, warp: Any) -> Any:
-        """For each class, how many the warps before this one have, and how many the block."""
-        partial = tuple(shared.array(warps, numpy.int32) for _ in each_class)
-        if threadIdx.x % 32 == 0:
+    def met(ins: Any, i: Any, before: Any, item: Any, is_first: Any) -> Any:
+        return flags(ins, i, item) if meets is None else meets(before, item, is_first)
+
+    def asked(ins: Any, first: Any, here: Any, kept: Any, before: Any, is_full: bool) -> Any:
+        at, words = threadIdx.x * items, tuple(numpy.uint32(0) for _ in each_class)
+        for j in each:
+            is_first = first + at == 0 if j == 0 else False
+            flag = none
+            if is_full or at + j < here:  # an operator may count its calls
+                flag = met(ins, first + at + j, before, kept[j], is_first)
+            words = tuple(numpy.uint32(words[c] | numpy.uint32(1 << j if flag[c] else 0)) for c in each_class)
+            before = kept[j]
+        return words
+
+    def flagged(ins: Any, first: Any, here: Any, kept: Any, edge: Any) -> Any:
+        if here == per_tile:
+            return asked(ins, first, here, kept, edge, True)
+        return asked(ins, first, here, kept, edge, False)
+
+    return loaded, edge_of, turned, flagged
+
+
+def _placing(what: Choice, shape: _Shape) -> Function:
+    """The function of a kernel by which the items of each class stand side by side in shared memory, their places in
+    the tile beside them."""
+    from ..cuda import threadIdx
+
+    each, each_class = tuple(range(shape.items)), tuple(range(shape.classes))
+    has_rest, staged, by_place = len(what.moves) > shape.classes, shape.staged, shape.by_place or not shape.staged
+    items, per_tile = shape.items, shape.items * THREADS
+
+    def put(place: Any, places: Any, to: Any, item: Any, at: Any, is_sure: bool) -> None:
+        if is_sure or to < numpy.uint32(per_tile):
+            if staged:
+                place[_slot(to)] = item
+            if by_place:
+                places[to] = numpy.uint16(at)
+
+    def placed(place: Any, places: Any, kept: Any, words: Any, tos: Any, here: Any, is_sure: bool) -> None:
+        """``tos``: where the thread's first item of each class goes, and of the rest."""
+        at = threadIdx.x * items
+        for j in each:
+            bits = tuple(words[c] & numpy.uint32(1 << j) for c in each_class)
+            rest, ups = at + j < here, ()
             for c in each_class:
-                partial[c][warp] = counts[c]
-        syncthreads()
-        ups: Any = ()
-        sums: Any = ()
-        for c in each_class:
-            up = total = numpy.int32(0)
-            for w in tuple(range(warps)):
-                up = total if w == warp else up
-                total = numpy.int32(total + partial[c][w])
-            ups += (up,)
-            sums += (total,)
-        return ups, sums
+                if bits[c] != 0:
+                    put(place, places, tos[c], kept[j], at + j, is_sure)
+                rest = rest and bits[c] == 0
+                ups += (numpy.uint32(tos[c] + (bits[c] >> numpy.uint32(j))),)
+            if has_rest:
+                if rest:
+                    put(place, places, tos[-1], kept[j], at + j, is_sure)
+                ups += (numpy.uint32(tos[-1] + numpy.uint32(1 if rest else 0)),)
+            tos = ups
+
+    return placed
+
+
+def _slot(i: Any) -> Any:
+    """Where the i-th item is in shared memory, of numbers without a sign."""
+    return numpy.uint32(i + (i >> numpy.uint32(5)))
+
+
+def _choosing(what: Choice, shape: _Shape, number: Function, waits: bool) -> Callable[..., None]:
+    from ..coop._block_scan import scan_threads
+    from ..coop._memory import slots
+    from ..cuda import shared, syncthreads, threadIdx
+    from ..cuda._places import shared_like
+
+    load, moves, finish, spans = what.load, what.moves, what.finish, what.spans
+    classes, items, staged, by_place = shape.classes, shape.items, shape.staged, shape.by_place or not shape.staged
+    has_rest, is_one, none = len(moves) > classes, len(shape.none) == 1, shape.none
+    each_class, per_tile = tuple(range(classes)), items * THREADS
+    kind = shape.published
+    (tally, add, numbers), placed = _tallies(shape), _placing(what, shape)
+    loaded, edge_of, turned, flagged = _looking(what, shape)
+    end, before = ended(kind), before_tile(kind, _adding(shape), True, waits)
+    cast = kind.cast
+
+    def within(x: Any, most: Any) -> Any:
+        """Counts are anything after an operator has raised."""
+        return x if waits else min(max(x, 0), most)
+
+    def write(
+        cls: int, outs: Any, ins: Any, first: Any, place: Any, places: Any, low: Any, count: Any, to: Any, last: Any
+    ) -> None:
+        """Moves the items of a class, from ``low`` on in shared memory, to ``to`` and after."""
+        for k in range(threadIdx.x, count, THREADS):
+            q = numpy.uint32(low + k)
+            i = first + numpy.int32(places[q]) if by_place else first
+            moves[cls](outs, ins, to + k, i, place[_slot(q)] if staged else load(ins, i))
+            if spans is not None:
+                begin = last
+                if k > 0:
+                    begin = first + numpy.int32(places[q - numpy.uint32(1)])
+                if to + k > 0:
+                    spans(outs, to + k - 1, begin, i)
 
     def choose(tile: Any, tiles: Any, ins: Any, n: Any, outs: Any, init: Any, words: Any) -> None:
-        t, first = threadIdx.x, tile * per_tile
-        here, mine = numpy.int32(min(n - first, per_tile)), t // 32 * (32 * items) + t % 32
-        if here == per_tile:
-            kept, codes, counts = looked(ins, first, mine, here, True)
-        else:
-            kept, codes, counts = looked(ins, first, mine, here, False)
-        ups, sums = of_block(counts, t // 32)
-        outside = before(tile, tiles, together(sums), together((0,) * classes), words)
+        t, first = threadIdx.x, min(max(tile * per_tile, 0), _MOST_ITEMS)
+        here = numpy.int32(min(n - first, per_tile))
+        found = loaded(ins, first, here)
+        edge, place = edge_of(ins, first, here, found), shared_like(slots(per_tile) if staged else 1, found[0], True)
+        places = shared.array(per_tile if by_place else 1, numpy.uint16)
+        kept = turned(found, place)
+        bits = flagged(ins, first, here, kept, edge)
+        _, up, whole = scan_threads(tally(bits, t * items), add, THREADS)
+        ups, counts = numbers(numpy.int32(0) if t == 0 else up), numbers(whole)
+        published = cast(of_tile(counts, first))
+        outside = before(tile, tiles, published, cast(none if not is_one else none[0]), words)
         if waits:
             end(words, tile, tiles)
-        outside = (outside,) if classes == 1 else (outside[0], outside[1])
-        rest: Any = first + t // 32 * (32 * items)
-        starts: Any = ()  # where the warp's items of each class, and the rest, go
+        outside = (outside,) if is_one else (outside[0], outside[1])
+        low, lows, tos, rest = numpy.int32(0), (), (), min(t * items, here)
         for c in each_class:
-            starts += (outside[c] + ups[c],)
-            rest -= outside[c] + ups[c]
-        starts += (rest,)
-        for j in each:
-            code = numpy.uint32(codes[j // 2]) >> _CODE * (j % 2) & numpy.uint32((1 << _CODE) - 1)
-            for c in tuple(range(len(moves))):
-                if code & _NOWHERE == c:
-                    to = starts[c] + numpy.int32(code >> _CLASS)
-                    if numpy.uint64(to) < numpy.uint64(n):  # counts are anything after an operator has raised
-                        moves[c](outs, ins, to, first + mine + 32 * j, kept[j])
+            lows += (low,)
+            tos += (numpy.uint32(low + ups[c]),)
+            low = numpy.int32(low + within(counts[c], per_tile))
+            rest -= ups[c]
+        placed(place, places, kept, bits, (*tos, numpy.uint32(low + rest)), here, waits)
+        syncthreads()
+        starts_rest = first
+        last = outside[1] if spans is not None else 0
+        for c in each_class:
+            start = min(max(outside[c], 0), _MOST_ITEMS)
+            count = within(counts[c], numpy.int32(max(min(n - start, here), 0)))
+            write(c, outs, ins, first, place, places, lows[c], count, start, last)
+            starts_rest -= outside[c]
+        if has_rest:
+            start = min(max(starts_rest, 0), _MOST_ITEMS)
+            write(classes, outs, ins, first, place, places, low, within(here - low, per_tile), start, last)
         if t == 0 and tile == tiles - 1:
-            finish(outs, tuple(outside[c] + sums[c] for c in each_class))
+            total = tuple(outside[c] + counts[c] for c in each_class)
+            if spans is not None:
+                if total[0] > 0:
+                    spans(outs, total[0] - 1, max(published[1], last), n)
+            finish(outs, total)
+
+    def of_tile(counts: Any, first: Any) -> Any:
+        if is_one:
+            return counts[0]
+        if spans is not None:
+            return counts[0], first + counts[1] - 1 if counts[1] > 0 else -1
+        return counts
 
     return over_tiles(choose, lambda outs: finish(outs, (0,) * classes), number, waits, per_tile)
 
 
-def _meeting(what: Choice) -> Function:
-    flags, meets = what.flags, what.meets
-    return (lambda ins, i, before, item: flags(ins, i, item)) if meets is None else meets
-
-
-def _before(load: Function, wanted: bool) -> tuple[Function, Function]:
-    """Functions of a kernel: what stands before a warp's items, and the item before a thread's j-th one. The lane
-    before holds it; the first lane has the last one's of the row before."""
-    from ..cuda import shfl_sync, threadIdx
-
-    def edge_of(ins: Any, at: Any, kept: Any) -> Any:
-        return load(ins, max(at - 1, 0)) if wanted else kept[0]
-
-    def before(edge: Any, kept: Any, j: int) -> Any:
-        if not wanted:
-            return edge
-        lane = threadIdx.x % 32
-        up = shfl_sync(0xFFFFFFFF, kept[max(j - 1, 0)] if lane == 31 else kept[j], (lane + 31) % 32)
-        if j == 0:
-            up = edge if lane == 0 else up
-        return up
-
-    return edge_of, before
+def _adding(shape: _Shape) -> Function:
+    """The sum of what tiles publish."""
+    if len(shape.none) == 1:
+        return lambda a, b: a + b
+    cast = shape.published.cast
+    if shape.has_spans:
+        return lambda a, b: cast((a[0] + b[0], max(a[1], b[1])))
+    return lambda a, b: cast((a[0] + b[0], a[1] + b[1]))
 
 
 def _listed(what: Choice) -> Chosen:
@@ -232,11 +357,11 @@ def _scanned(what: Choice) -> Scanned:
 
 
 def run_choice(
-    make: Callable[[], Choice], classes: int, has_rest: bool, size: int, key: Any, n: Count, ins: Any, outs: Any,
-    memory: Memory,
+    make: Callable[[], Choice], classes: int, has_rest: bool, size: int | None, key: Any, n: Count, ins: Any,
+    outs: Any, memory: Memory, by_place: bool = True, has_spans: bool = False,
 ) -> int | None:  # fmt: skip
-    """Moves n items of about ``size`` bytes: ``make`` says where, and is called once for a key. What a condition that
-    raises ends is as in `launch_scan`.
+    """Moves n items of ``size`` bytes, if that is known: ``make`` says where, and is called once for a key. What a
+    condition that raises ends is as in `launch_scan`.
 
     Returns
     -------
@@ -248,20 +373,18 @@ def run_choice(
             return choose_in_chunks(lambda: _listed(make()), (key, n.kind), n, ins, outs, memory, has_rest)
         none = numpy.int32(0)
         return run_scan(lambda: _scanned(make()), _PAIR, key, n, (ins, n.most), outs, none, memory, True)
-    found = memory.take(choice_memory(classes, size, n.most))
+    shape = _Shape(classes, size, by_place, has_spans, n.most >= _WIDE)
+    found = memory.take(memory_of(shape.published, shape.tiles(n.most)))
     if found is None:
         return memory.nbytes
-    launch_choice(make, classes, size, key, n, ins, outs, memory.stream, found[0])
+    _launch(make, shape, key, n, ins, outs, memory.stream, found[0])
     return None
-
-
-def _tiles(size: int, n: int) -> int:
-    return max(1, -(-n // (_items(size) * THREADS)))
 
 
 def choice_memory(classes: int, size: int, n: int) -> tuple[Any, int]:
     """What `launch_choice` takes of temporary memory, which are counters."""
-    return memory_of(_counts(classes)[0], _tiles(size, n))
+    shape = _Shape(classes, size, True, False, n >= _WIDE)
+    return memory_of(shape.published, shape.tiles(n))
 
 
 def launch_choice(
@@ -269,8 +392,14 @@ def launch_choice(
     words: Any,
 ) -> None:  # fmt: skip
     """`run_choice` on a GPU in memory that was taken."""
-    items, waits = _items(size), not may_raise(key)
+    _launch(make, _Shape(classes, size, True, False, n.most >= _WIDE), key, n, ins, outs, stream, words)
+
+
+def _launch(
+    make: Callable[[], Choice], shape: _Shape, key: Any, n: Count, ins: Any, outs: Any, stream: Any, words: Any
+) -> None:
+    waits = not may_raise(key)
     bounds = (THREADS, _RESIDENT)
-    kernel = kernel_of(_choosing, (key, n.kind), lambda: (make(), classes, items, n.load(), waits), bounds)
-    blocks = _tiles(size, n.most) if waits else 1
+    kernel = kernel_of(_choosing, (key, n.kind, shape), lambda: (make(), shape, n.load(), waits), bounds)
+    blocks = shape.tiles(n.most) if waits else 1
     kernel[blocks, THREADS, stream](ins, n.state, outs, numpy.int32(0), words, blocks)

@@ -25,7 +25,7 @@ from .iterators import Iterator, iterator_of
 from .op import may_raise, operator_of
 from .types import TypeDescriptor
 
-__all__ = ["Scanned", "exclusive_scan", "inclusive_scan", "launch_scan", "over_tiles", "run_scan", "scan_memory"]
+__all__ = ["Scanned", "exclusive_scan", "inclusive_scan", "launch_scan", "over_tiles", "run_scan", "scan_memory", "tile_of"]
 
 Function = Callable[..., Any]
 _SHARED = 32768  # bytes of the items of a tile, at most
@@ -182,6 +182,11 @@ def _nothing(init: Any) -> Any:
     return init
 
 
+def tile_of(kind: TypeDescriptor) -> tuple[int, int]:
+    """The items of a thread and the threads of a tile: what the bits of floats depend on."""
+    return _items(kind), _threads(kind)
+
+
 def _tiles(kind: TypeDescriptor, n: int) -> int:
     return max(1, -(-n // (_items(kind) * _threads(kind))))
 
@@ -224,7 +229,7 @@ def launch_scan(
     then one block takes all tiles, with the same bits."""
     waits = not may_raise(key)
     if on_cpu():
-        tile = None if exact else (_items(kind), _threads(kind))
+        tile = None if exact else tile_of(kind)
         given = ins, n.state, outs, init, words
         launch_chunks(lambda: _looking(make()), (key, n.kind), n, tile, waits, stream, given)
         return

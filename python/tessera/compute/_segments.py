@@ -16,9 +16,9 @@ from typing import Any
 
 import numpy
 
-from . import types
+from . import _part_sort, types
 from ._by_key import exclusive_scan_by_key, inclusive_scan_by_key
-from ._engine import POOL, THREADS, Count, Memory, algorithm, checked_count, count_of, init_of, kernel_of, stream_of
+from ._engine import POOL, THREADS, Count, Memory, algorithm, checked_count, count_of, init_of, kernel_of, on_cpu, stream_of
 from ._radix import Digits
 from ._scan import Scanned, launch_scan, scan_memory
 from ._segmented import checked_segments
@@ -145,6 +145,8 @@ def _there(*its: Iterator | None) -> list[Iterator]:
 
 def _sort_needs(parts: _Parts, sources: list[Iterator]) -> list[tuple[Any, int]]:
     """What `_sort_parts` takes of temporary memory; the first two are counters."""
+    if not on_cpu():
+        return _part_sort.needs(sources, parts.n)
     kind = ZipIterator(ArrayIterator(numpy.empty(0, numpy.int64)), *sources)
     counters, *others = memory_for(kind, kind, parts.n)
     return [parts.counters, counters, (numpy.int64, parts.n), (numpy.int64, parts.n), *others]
@@ -154,6 +156,9 @@ def _sort_parts(
     parts: _Parts, digits: Digits, sources: list[Iterator], outputs: list[Iterator], stream: Any, taken: list[Any]
 ) -> None:
     """Sorts parts by their keys, the first of the sources, and puts them where they stood."""
+    if not on_cpu():
+        given = parts.starts, parts.ends, parts.number, parts.n, stream, taken
+        return _part_sort.sort_parts(digits, sources, outputs, *given)
     words, counters, groups, sorted_groups, *others = taken
     n = Count(parts.n, parts.n, None)
     parts.group(words, groups, stream, True)

@@ -15,7 +15,8 @@ from ._text import written
 from .iterators import Iterator, iterator_of
 from .op import Operator, operator_of
 
-__all__ = ["moves", "partition", "select", "select_flagged", "three_way_partition", "unique", "unique_by_key"]
+__all__ = ["moves", "partition", "select", "select_flagged", "starts_and_begins", "three_way_partition", "unique",
+"unique_by_key"]
 
 Function = Callable[..., Any]
 
@@ -30,8 +31,8 @@ def chosen(
     meet: Callable[[], Function | None] = lambda: None,
 ) -> Any:  # fmt: skip
     """Writes the items of the sources that are of a class to its outputs, and their numbers to ``counts``.
-    ``choose()(ins, i, item)`` is a bool for each class, of which one may be true; so is ``meet()(ins, i, before,
-    item)``. What is in no class goes to the outputs after those of the classes, if there are any.
+    ``choose()(ins, i, item)`` is a bool for each class, of which one may be true; so is ``meet()(before, item,
+    is_first)``. What is in no class goes to the outputs after those of the classes, if there are any.
 
     ``ins`` is the states of the sources, and ``extra``.
     """
@@ -56,8 +57,8 @@ def chosen(
     checked_count(classes, "the number of counts", ("the array of counts", counts))
     ins, outs = (*(it.state for it in sources), extra), (*(it.state for it in every), counts.state)
     kind, key = sources[0].value_type, (key, classes, kinds_of(sources, *outputs, [counts]))
-    size, has_rest = 8 if kind is None else kind.size, len(outputs) > classes
-    return run_choice(make, classes, has_rest, size, key, n, ins, outs, memory)
+    size, has_rest = None if kind is None else kind.size, len(outputs) > classes
+    return run_choice(make, classes, has_rest, size, key, n, ins, outs, memory, len(sources) > 1)
 
 
 def kinds_of(*lists: list[Iterator]) -> Any:
@@ -162,21 +163,29 @@ def partition(
     return chosen(lambda: _condition(op), 1, ("partition", op.key), n, [source], outputs, 0, count, memory)
 
 
-def _starts(op: Operator, keys: Iterator) -> Function:
-    """The function of a kernel that says whether an item is the first of those that are equal in a row."""
+def starts_and_begins(op: Operator, keys: Iterator) -> tuple[Function, Function]:
+    """Functions of a kernel that say whether an item is the first of those that are equal in a row: one loads the item
+    before, one has it at hand."""
     load, equal = keys.load(), op.function
-    return lambda ins, i, item: (i == 0 or not equal(load(ins[0], i - 1), item),)
+
+    def starts(ins: Any, i: Any, item: Any) -> Any:
+        return (i == 0 or not equal(load(ins[0], i - 1), item),)
+
+    def begins(before: Any, item: Any, is_first: Any) -> Any:
+        return (is_first or not equal(before, item),)
+
+    return starts, begins
 
 
-def _begins(op: Operator) -> Function:
-    """The same with the item before at hand."""
-    equal = op.function
+def _first_of_each(
+    op: Operator, n: Count, sources: list[Iterator], outputs: list[Iterator], count: Iterator, memory: Memory
+) -> Any:
+    """Of each run of equal items of the first source the first one, and those of the others at its place."""
 
-    def begins(ins: Any, i: Any, before: Any, item: Any) -> Any:
-        same = bool(equal(before, item))  # without a branch
-        return (i == 0 or not same,)
+    def function(k: int) -> Callable[[], Function]:
+        return lambda: starts_and_begins(op, sources[0])[k]
 
-    return begins
+    return chosen(function(0), 1, ("unique", op.key), n, sources, [outputs], 0, count, memory, function(1))
 
 
 @algorithm
@@ -202,8 +211,7 @@ def unique_by_key(
     count, op = iterator_of(d_out_num_selected, "d_out_num_selected"), operator_of(op, 2)
     n = items_in(num_items, "num_items", ("d_in_keys", keys), ("d_in_items", items))
     memory = Memory(temp_storage, stream_of(stream))
-    starts, begins = (lambda: _starts(op, keys)), lambda: _begins(op)
-    return chosen(starts, 1, ("unique", op.key), n, [keys, items], [outputs], 0, count, memory, begins)
+    return _first_of_each(op, n, [keys, items], outputs, count, memory)
 
 
 @algorithm
@@ -226,8 +234,7 @@ def unique(
     op = operator_of(op, 2)
     n = items_in(num_items, "num_items", ("d_in", source))
     memory = Memory(temp_storage, stream_of(stream))
-    starts, begins = (lambda: _starts(op, source)), lambda: _begins(op)
-    return chosen(starts, 1, ("unique", op.key), n, [source], [[output]], 0, count, memory, begins)
+    return _first_of_each(op, n, [source], [output], count, memory)
 
 
 @algorithm

@@ -13,7 +13,7 @@ import pytest
 from simt_run import run
 
 from tessera import compute, cuda
-from tessera.compute import _engine, _onesweep, _reduce, _scan, _segmented
+from tessera.compute import _choose, _engine, _onesweep, _reduce, _scan, _segmented
 
 ASSEMBLER = shutil.which("ptxas")
 N = 4500  # two tiles of a scan, five leaves of a reduction
@@ -125,6 +125,105 @@ def test_selections_and_runs(rng):
         op=compute.OpKind.PLUS,
     )  # fmt: skip
     assert np.array_equal(sums[: n[0]], np.bincount(x, np.arange(N))[np.unique(x)])
+
+
+def runs_of(lengths, rng):
+    """Sums of runs of these lengths, of which neighbours have other keys, as bytes."""
+    n, runs = sum(lengths), np.arange(len(lengths)) % 3
+    x, out, sums, number = rng.random(n, np.float32), np.zeros(n, np.int16), np.zeros(n, np.float32), np.zeros(1, int)
+    compute.reduce_by_key(
+        d_in_keys=np.repeat(runs, lengths).astype(np.int16), d_in_values=x, d_out_keys=out, d_out_values=sums,
+        d_num_runs_out=number, num_items=n, op=lambda a, b: a + b,
+    )  # fmt: skip
+    assert number[0] == len(runs) and np.array_equal(out[: len(runs)], runs) and not sums[len(runs) :].any()
+    return sums.tobytes()
+
+
+def test_sums_of_runs_have_the_same_bits_on_a_cpu(monkeypatch):
+    """Runs that end where a tile of 4,096 ends, go on in others, or are tiles of their own; the last tile is full."""
+    mixes = ([1] * 99, [4095, 1], [4096, 1, 5000, 3], [1] * 4097 + [4095], [4000, 90, 7, 3, 4092])
+    not_again(monkeypatch)
+    on_a_cpu = [runs_of(lengths, np.random.default_rng(3)) for lengths in mixes]
+    interpret(monkeypatch, 7)
+    assert [runs_of(lengths, np.random.default_rng(3)) for lengths in mixes] == on_a_cpu
+
+
+def counted_calls(call):
+    """How often a call asks the operator that it is given, of one argument or two."""
+    calls = cuda.to_device(np.zeros(1, np.int64))
+
+    def is_even(*items):
+        cuda.atomic.add(calls, 0, 1)
+        return items[-1] % 2 == 0
+
+    call(is_even)
+    return int(calls.copy_to_host()[0])
+
+
+@pytest.mark.parametrize("on_gpu", (False, True))
+def test_conditions_are_asked_once_of_each_item(rng, monkeypatch, on_gpu):
+    """They may count their calls; the last tile is not full."""
+    not_again(monkeypatch)
+    if on_gpu:
+        small_leaves(monkeypatch)
+        interpret(monkeypatch, 7)
+    x, out, rest, n = rng.integers(0, 99, N), np.zeros(N, np.int64), np.zeros(N, np.int64), np.zeros(2, np.int64)
+    to = {"d_in": x, "num_items": N}
+    some = {"d_num_selected_out": n, **to}
+    parts = {"d_first_part_out": out, "d_second_part_out": rest, "d_unselected_out": np.zeros(N, np.int64)}
+    calls = {
+        "select": lambda op: compute.select(d_out=out, cond=op, **some),
+        "partition": lambda op: compute.partition(d_out=out, d_rest_out=rest, cond=op, **some),
+        "first": lambda op: compute.three_way_partition(
+            select_first_part_op=op, select_second_part_op=lambda v: v > 9, **parts, **some),
+        "unique": lambda op: compute.unique(d_out=out, op=op, **some),
+        "transform": lambda op: compute.unary_transform(d_out=out, op=op, **to),
+        "replace": lambda op: compute.replace_if(d_out=out, cond=op, value=np.int64(0), **to),
+        "count": lambda op: compute.count_if(d_out=n, cond=op, **to),
+        "for each": lambda op: compute.for_each(op=op, **to),
+        "find": lambda op: compute.find_if(d_in=2 * x + 1, d_out=n, cond=op, num_items=N),
+    }  # fmt: skip
+    for name, call in calls.items():
+        assert counted_calls(call) == N - (name == "unique"), name
+
+
+Wide = compute.gpu_struct({"a": np.int64, "b": np.float64, "c": np.int32}, "Wide")
+
+
+def test_choices_of_all_kinds(rng, monkeypatch):
+    """Tiles of 1,024 items and less: of one byte, of 16, of more than goes through shared memory; several outputs."""
+    interpret(monkeypatch, 7)
+    monkeypatch.setattr(_choose, "_ITEM_BYTES", 16)
+    n, number = 2100, np.zeros(2, np.int64)
+    x, at = np.sort(rng.integers(0, 99, n)).astype(np.int8), np.arange(n)
+    out, rest, last = (np.zeros(n, np.int8) for _ in range(3))
+    some = {"d_num_selected_out": number, "num_items": n}
+    compute.partition(d_in=x, d_out=out, d_rest_out=rest, cond=lambda v: v % 3 == 0, **some)
+    assert np.array_equal(np.append(out[: number[0]], rest[: n - number[0]]), x[np.argsort(x % 3 != 0, kind="stable")])
+    compute.three_way_partition(
+        d_in=x, d_first_part_out=out, d_second_part_out=rest, d_unselected_out=last,
+        select_first_part_op=lambda v: v < 9, select_second_part_op=lambda v: v % 2 == 0, **some,
+    )  # fmt: skip
+    found = np.concatenate((out[: number[0]], rest[: number[1]], last[: n - number.sum()]))
+    assert np.array_equal(found, x[np.argsort(np.where(x < 9, 0, 1 + x % 2), kind="stable")])
+    firsts, lengths = np.unique(x, return_index=True)[1], np.zeros(n, np.int32)
+    compute.run_length_encode(d_in=x, d_unique_out=out, d_lengths_out=lengths, d_num_runs_out=number, num_items=n)
+    assert number[0] == len(firsts) and np.array_equal(out[: number[0]], x[firsts])
+    assert np.array_equal(lengths[: number[0]], np.diff(np.append(firsts, n)))
+    wide, kept = np.zeros(n, Wide.dtype), np.zeros(n, Wide.dtype)
+    wide["a"], wide["c"] = x, at
+    compute.unique_by_key(
+        d_in_keys=x, d_in_items=wide, d_out_keys=out, d_out_items=kept, d_out_num_selected=number, num_items=n,
+        op=compute.OpKind.EQUAL_TO,
+    )  # fmt: skip
+    assert np.array_equal(kept[: number[0]]["c"], firsts) and np.array_equal(out[: number[0]], x[firsts])
+    compute.unique(d_in=wide, d_out=kept, d_num_selected_out=number, num_items=n, op=lambda a, b: a.a == b.a)
+    assert np.array_equal(kept[: number[0]]["c"], firsts)
+    pairs, kept = np.zeros(n, Pair.dtype), np.zeros(n, Pair.dtype)
+    pairs["s"], pairs["t"] = x, at
+    for low, high in ((0, n), (n, n), (n - 1, n), (5, 1500)):  # all, none, the last one, some
+        compute.select(d_in=pairs, d_out=kept, cond=lambda v: low <= v.t and v.t < high, **some)  # noqa: B023
+        assert np.array_equal(kept[: number[0]], pairs[max(low, 0) : high])
 
 
 @pytest.mark.usefixtures("interpreted")
@@ -303,6 +402,27 @@ def test_parts_of_all_lengths(rng, monkeypatch):
     assert out.tolist() == [sums[i] for i in order]
     compute.segmented_inclusive_scan(d_in=x, d_out=scanned, op=lambda a, b: b, num_items=N, **parts)
     assert np.array_equal(scanned[: cuts[-1]], x[: cuts[-1]])
+
+
+@pytest.mark.parametrize("dtype", (np.int8, np.float32, np.int64))
+def test_sorts_of_parts(rng, monkeypatch, dtype):
+    """Parts in any order, with gaps: short ones, some that a block sorts, and some of more items than it holds."""
+    interpret(monkeypatch, 7)
+    lengths = np.array([0, 3, 1, 700, 0, 2100, 40, 41, 2, 2060, 5, *rng.integers(0, 6, 40)])
+    cuts = np.cumsum(lengths + rng.integers(0, 3, len(lengths)))
+    starts, ends = cuts - lengths, cuts
+    n, order = int(cuts[-1]) + 3, rng.permutation(len(lengths))
+    x, want = rng.integers(-40, 40, n).astype(dtype), np.arange(n)
+    for a, b in zip(starts, ends):
+        want[a:b] = a + np.argsort(x[a:b], kind="stable")
+    out, places = np.zeros(n, dtype), np.zeros(n, np.int32)
+    parts = {"num_segments": len(order), "start_offsets_in": starts[order], "end_offsets_in": ends[order]}
+    values = {"d_in_values": np.arange(n, dtype=np.int32), "d_out_values": places}
+    compute.segmented_sort(d_in_keys=x, d_out_keys=out, num_items=n, **values, **parts)
+    assert np.array_equal(places, want) and np.array_equal(out, x[want])
+    if dtype == np.float32:
+        compute.segmented_sort(d_in_keys=x, d_out_keys=x, num_items=n, **parts)
+        assert np.array_equal(x, out)
 
 
 @pytest.mark.usefixtures("interpreted")

@@ -55,12 +55,21 @@ def _param(arg: object, host: object = None, facts: bool = False) -> tuple[list[
     return front._param(arg, facts)
 
 
+def _on_the_host(array: object) -> np.ndarray:
+    """An array of the CPU device, as NumPy's."""
+
+    class Lent:
+        __array_interface__ = array.__cuda_array_interface__  # type: ignore[attr-defined]
+
+    return np.asarray(Lent)
+
+
 class Job:
-    """A kernel and its arguments in C form."""
+    """A kernel and its arguments in C form, with those that the launch adds."""
 
     def __init__(self, fn: object, args: tuple, checked: int = 0, facts: bool = False) -> None:
         _, host = _pack.pack_kernel(fn, None, "thread", bool(checked), bool(checked & 4))  # type: ignore[arg-type]
-        parts = [_param(a, host, facts) for a in args]
+        parts = [_param(a, host, facts) for a in (*args, *map(_on_the_host, host.captured))]
         self.pack = host.pack()
         self.specs, self.n = front.spec_of(tuple(p[0] for p in parts))
         front._mark_shared(self.specs, args)
