@@ -2,8 +2,9 @@
 """Histograms: how many samples fall into each of many bins.
 
 Each block counts in shared memory and adds its bins to the result at its end: few bins in several copies, so that warps
-do not wait for each other; with more bins than fit there it adds to the result at once. Two launches; each sample is
-read once.
+do not wait for each other; many in counters of 16 bits, two of them in a word, each of which gives half of what it
+holds to the result before it is full. With more bins than fit there, or few samples for each, it adds to the result at
+once. Two launches; each sample is read once.
 
 On a CPU a block is a thread of a core, with bins of its own, several of each where there are few: neighbours are often
 equal, and one number cannot be added to twice in a turn. Then the blocks meet and put together what they have. Samples
@@ -29,6 +30,8 @@ Function = Callable[..., Any]
 ITEMS = 16  # of a thread in each round
 _MOST_SHARED = 8192  # bins
 _ROUNDS, _BLOCKS = 16, 1024  # rounds of a block, at most; blocks, about
+_EACH = 32  # samples of a bin, for which counters of blocks are worth it
+_PACKED_THREADS = 1024
 _LEAST = 1 << 15  # samples that are worth a core
 _COPIES, _MOST_COPIED = 4, 1024  # of each bin on a CPU, with at most so many bins
 _VALUES, _VALUE_COPIES = 256, 8  # of a byte, and copies of their counts
@@ -101,6 +104,61 @@ def _counting(load: Function, bin_of: Function, count: Any, copies: int, number:
                     atomic.add(out, b, count(total))
 
     return histogram
+
+
+def _counting_packed(load: Function, bin_of: Function, count: Any, number: Function) -> Callable[..., None]:
+    from ..cuda import atomic, blockDim, blockIdx, gridDim, shared, syncthreads, threadIdx
+
+    word, half = numpy.uint32, 1 << 15
+    each = tuple(range(ITEMS))
+
+    def histogram(samples: Any, n_: Any, levels: Any, out: Any, bins: Any) -> None:
+        n, s, t, threads = number(n_), shared.array(0, word), threadIdx.x, blockDim.x
+
+        def add(v: Any) -> None:
+            b = bin_of(v, levels, bins)
+            if b >= 0:
+                at, shift = word(b) >> word(1), (word(b) & word(1)) << word(4)
+                before = atomic.add(s, at, word(1) << shift)
+                if before >> shift & word(0xFFFF) == word(half - 1):  # one thread sees that
+                    atomic.sub(s, at, word(half) << shift)
+                    atomic.add(out, b, count(half))
+
+        for w in range(t, (bins + 1) // 2, threads):
+            s[w] = 0
+        syncthreads()
+        at = numpy.int64(blockIdx.x) * threads * ITEMS + t
+        while at + (ITEMS - 1) * threads < n:
+            for v in tuple(load(samples, at + j * threads) for j in each):
+                add(v)
+            at += gridDim.x * threads * ITEMS
+        for j in each:
+            if at + j * threads < n:
+                add(load(samples, at + j * threads))
+        syncthreads()
+        for b in range(t, bins, threads):
+            total = s[b // 2] >> word(16 * (b % 2)) & word(0xFFFF)
+            if total != 0:
+                atomic.add(out, b, count(total))
+
+    return histogram
+
+
+def _processors() -> int:
+    from ..cuda import get_current_device
+
+    return int(get_current_device().MULTIPROCESSOR_COUNT)
+
+
+def _most_packed() -> int:
+    """Bins that a block of a device has room for in counters of 16 bits."""
+    from ..cuda import get_current_device
+
+    return int(get_current_device().MAX_SHARED_MEMORY_PER_BLOCK_OPTIN) // 4 * 2
+
+
+def _is_packed(bins: int, n: int) -> bool:
+    return bins > _MOST_SHARED and n >= _EACH * bins and bins <= _most_packed()
 
 
 def _counting_in_chunks(
@@ -352,7 +410,14 @@ def _histogram(rule: _Bins, samples: Any, d_histogram: Any, num_samples: Any, st
     if storage is None:
         return 1
     kernel_of(_zeroing, output.kind, tuple)[-(-bins // THREADS), THREADS, stream](output.state[0], bins)
-    if n.most:
+    if _is_packed(bins, n.most):
+        key = (rule.key, samples.kind, output.kind, "packed", n.kind)
+        kernel = kernel_of(_counting_packed, key, lambda: (samples.load(), rule.make(), cast, n.load()))
+        blocks = min(_processors(), -(-n.most // (_PACKED_THREADS * ITEMS)))
+        kernel[blocks, _PACKED_THREADS, stream, (bins + 1) // 2 * 4](
+            samples.state, n.state, rule.levels, output.state[0], bins
+        )
+    elif n.most:
         key = (rule.key, samples.kind, output.kind, copies, n.kind)
         kernel = kernel_of(_counting, key, lambda: (samples.load(), rule.make(), cast, copies, n.load()))
         rounds = max(1, min(_ROUNDS, n.most // (THREADS * ITEMS * _BLOCKS)))

@@ -32,6 +32,7 @@ Function = Callable[..., Any]
 _MOST_STAGED = 64  # bytes of an item that goes through shared memory, so that neighbours are written together
 _VALUES, _WARPS, _PLACES = THREADS, THREADS // 32, 8  # a thread for each value of a digit
 _BITS = tuple(range(8))
+_AT = 11  # bits of a place in the counts of all digits of all warps
 _COUNTED, _BLOCKS = 8, 1024  # in the read that counts: items of a thread in one round, blocks at most
 _COPIES = 4
 _WINDOW = 4  # tiles before its own that a thread asks at once
@@ -171,17 +172,18 @@ def _ranking() -> Function:
     on an H100."""
     from ..cuda import ballot_sync, lanemask_lt, popc, syncwarp
 
-    def rank(counts: Any, row: Any, digit: Any) -> Any:
+    def rank(counts: Any, at: Any, digit: Any) -> Any:
+        """``at``: where the warp's count of the digit is."""
         alike = numpy.uint32(0xFFFFFFFF)
         for bit in _BITS:
             is_set = digit & (1 << bit) != 0
             vote = numpy.uint32(ballot_sync(0xFFFFFFFF, is_set))
             alike = numpy.uint32(alike & (vote if is_set else numpy.uint32(~vote)))
         lower = numpy.uint32(alike & lanemask_lt())
-        before = counts[row + digit]
+        before = counts[at]
         syncwarp()
         if lower == 0:
-            counts[row + digit] = before + numpy.int32(popc(alike))
+            counts[at] = before + numpy.int32(popc(alike))
         syncwarp()
         return before + numpy.int32(popc(lower))
 
@@ -222,6 +224,12 @@ def _place_of(items: int) -> Function:
     return lambda: threadIdx.x // 32 * (32 * items) + threadIdx.x % 32
 
 
+def _place_in_tile(ranks: Any, code: Any) -> Any:
+    """Where in the order of digits an item with such a code is, once ``ranks`` are starts in the tile; unsigned, as
+    negative indices count from the end."""
+    return numpy.uint32(ranks[code & ((1 << _AT) - 1)] + (code >> _AT))
+
+
 def _loading(kind: Any, items: int, load: Function) -> Function:
     """The function of a kernel that reads a thread's items of a tile, all at once: 32 neighbours by a warp."""
     each, cast, mine_of = tuple(range(items)), kind.cast, _place_of(items)
@@ -236,9 +244,10 @@ def _loading(kind: Any, items: int, load: Function) -> Function:
 
 
 def _within(digits: Digits, items: int) -> Function:
-    """The function of a kernel that ranks a block's items by digit: gives for each its digit and, in the bits above it,
-    its place among those of its warp, and to thread d how many of digit d the block has; in ``ranks`` are then the
-    starts of each warp. What is missing in the last tile counts as of the last digit."""
+    """The function of a kernel that ranks a block's items by digit: gives for each where in ``ranks`` the start of its
+    digit in its warp will be and, in the bits above that, its place among those; and to thread d how many of digit d
+    the block has. In ``ranks`` are then the starts in each warp. What is missing in the last tile counts as of the last
+    digit."""
     from ..cuda import syncthreads, threadIdx
 
     each, digit, rank, mine_of = tuple(range(items)), _digit(digits.bits), _ranking(), _place_of(items)
@@ -253,7 +262,7 @@ def _within(digits: Digits, items: int) -> Function:
             d = digit(loaded[j], shift, mask)
             if not is_full:
                 d = d if mine + j * 32 < here else numpy.int32(_VALUES - 1)
-            codes += (numpy.int32(rank(ranks, row, d) << 8 | d),)
+            codes += (numpy.int32(rank(ranks, row + d, d) << _AT | row + d),)
         syncthreads()
         total = numpy.int32(0)
         for w in range(_WARPS):
@@ -270,21 +279,20 @@ def _storing(digits: Digits, kind: Any, items: int, store: Function, place_kind:
     written together, unless they are great."""
     from ..cuda import syncthreads, threadIdx
 
-    get, put, staged = kind.get, kind.put, kind.size <= _MOST_STAGED
+    get, put, staged, place_of = kind.get, kind.put, kind.size <= _MOST_STAGED, _place_in_tile
     each, digit, mine_of = tuple(range(items)), _digit(digits.bits), _place_of(items)
 
     def stored(
         dst: Any, loaded: Any, codes: Any, here: Any, shift: Any, mask: Any, ranks: Any, starts: Any, s: Any,
         is_full: bool,
     ) -> None:  # fmt: skip
-        t, row, mine = threadIdx.x, threadIdx.x // 32 * _VALUES, mine_of()
+        t, mine = threadIdx.x, mine_of()
         for j in each:
-            d = codes[j] & (_VALUES - 1)
-            to = ranks[row + d] + (codes[j] >> 8)
+            to = place_of(ranks, codes[j])
             if staged:
                 put(s, to, loaded[j])
             elif is_full or mine + j * 32 < here:
-                store(dst, place_kind(starts[d] + to), loaded[j])
+                store(dst, place_kind(starts[codes[j] & (_VALUES - 1)] + to), loaded[j])
         if staged:
             syncthreads()
             for j in each:
@@ -395,7 +403,7 @@ def _sorting(digits: Digits, number: Function, source: Iterator, output: Iterato
     dtype, get, put, cast, load, store = kind.dtype, kind.get, kind.put, kind.cast, source.load(), output.store()
     items, places = _per_thread(kind.size), digits.places
     each, per_tile, within = tuple(range(items)), items * THREADS, _within(digits, items)
-    of_tile = _loading(kind, items, get)
+    of_tile, place_of = _loading(kind, items, get), _place_in_tile
 
     def sort(src: Any, dst: Any, count: Any) -> None:
         s, ranks = shared.array(per_tile, dtype), shared.array(_WARPS * _VALUES, numpy.int32)
@@ -404,7 +412,6 @@ def _sorting(digits: Digits, number: Function, source: Iterator, output: Iterato
             if j * THREADS + t < here:
                 put(s, j * THREADS + t, cast(load(src, j * THREADS + t)))
         syncthreads()
-        row = t // 32 * _VALUES
         for place in range(places if here > 0 else 0):
             loaded = of_tile(s, 0, here, False)
             codes, total = within(loaded, here, 8 * place, numpy.int32(_VALUES - 1), ranks, False)
@@ -414,7 +421,7 @@ def _sorting(digits: Digits, number: Function, source: Iterator, output: Iterato
                     ranks[w * _VALUES + t] += inside
                 syncthreads()
                 for j in each:
-                    put(s, ranks[row + (codes[j] & (_VALUES - 1))] + (codes[j] >> 8), loaded[j])
+                    put(s, place_of(ranks, codes[j]), loaded[j])
                 syncthreads()
         for j in each:
             if j * THREADS + t < here:

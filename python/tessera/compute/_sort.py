@@ -349,7 +349,7 @@ def _in_order(dtype: Any, begin: int, end: int, descending: bool) -> Function:
     from ..cuda._device import reinterpreted
 
     width = dtype.itemsize * 8
-    kind = numpy.dtype(f"u{dtype.itemsize}").type
+    kind, signed = (numpy.dtype(f"{sign}{dtype.itemsize}").type for sign in "ui")
     top, last = kind(1 << width - 1), kind(width - 1)
     mask, shift = kind((1 << end - begin) - 1), kind(begin)
     is_float, is_signed = dtype.kind == "f" or dtype.name == "bfloat16", dtype.kind == "i"
@@ -363,7 +363,7 @@ def _in_order(dtype: Any, begin: int, end: int, descending: bool) -> Function:
         if is_float:
             if v == top:
                 v = kind(0)  # -0.0 and 0.0 are equal
-            v = kind(v ^ every) if v >> last else kind(v ^ top)
+            v = kind(v ^ (kind(signed(v) >> signed(last)) | top))  # all bits of a negative one, else the first
         elif is_signed:
             v = kind(v ^ top)
         if descending:

@@ -13,7 +13,7 @@ import pytest
 from simt_run import run
 
 from tessera import compute, cuda
-from tessera.compute import _choose, _engine, _onesweep, _reduce, _scan, _segmented
+from tessera.compute import _choose, _engine, _histogram, _onesweep, _reduce, _scan, _segmented
 
 ASSEMBLER = shutil.which("ptxas")
 N = 4500  # two tiles of a scan, five leaves of a reduction
@@ -26,14 +26,15 @@ class Interpreted:
         self.function, self.schedule, self.target, self.assembled = function, schedule, target, set()
 
     def __getitem__(self, launch):
-        blocks, threads, _ = launch
+        blocks, threads, _, *shared = launch
 
         def call(*args):
             kinds = tuple(cuda.typeof(arg) for arg in args)
             if self.schedule == 0 and kinds not in self.assembled:
                 assembled(self.function, kinds)
                 self.assembled.add(kinds)
-            run(self.function, *args, grid=(blocks,), block=(threads,), target=self.target, schedule=self.schedule)
+            where = {"grid": (blocks,), "block": (threads,), "shared": sum(shared)}
+            run(self.function, *args, **where, target=self.target, schedule=self.schedule)
 
         return call
 
@@ -249,6 +250,21 @@ def test_histograms_and_searches(rng):
     assert np.array_equal(counts, np.bincount(x // 10, minlength=9))
     compute.find_if(d_in=x, d_out=n, cond=lambda v: v == 77, num_items=N)
     assert n[0] == np.flatnonzero(x == 77)[0]
+
+
+def test_histograms_of_many_bins(rng, monkeypatch):
+    """Counters of 16 bits, one of which is given away before it is full; an odd number of bins."""
+    interpret(monkeypatch, 7)
+    for name, value in {"_MOST_SHARED": 8, "_EACH": 1, "_PACKED_THREADS": 64, "ITEMS": 8}.items():
+        monkeypatch.setattr(_histogram, name, value)
+    monkeypatch.setattr(_histogram, "_most_packed", lambda: 100)
+    x, counts = rng.integers(-3, 90, 40_000).astype(np.int32), np.zeros(85, np.int64)
+    x[2000:37_000] = 4
+    compute.histogram_even(
+        d_samples=x, d_histogram=counts, num_output_levels=86, lower_level=np.int32(0), upper_level=np.int32(85),
+        num_samples=x.size,
+    )  # fmt: skip
+    assert np.array_equal(counts, np.bincount(x[(x >= 0) & (x < 85)], minlength=85))
 
 
 def sums_of(x):
