@@ -192,8 +192,9 @@ def _measure_runs(
         return Choice(lambda ins, i: load(ins[0], i), begins[0], (move,), finish, begins[1], spans)
 
     key = ("run lengths", same.key, kinds_of([source], [output, lengths, count]))
-    outs, kind, memory = (output.state, lengths.state, count.state), source.value_type, Memory(storage, stream_of(stream))
-    return run_choice(make, 1, False, None if kind is None else kind.size, key, n, (source.state,), outs, memory, True, True)
+    outs, size = (output.state, lengths.state, count.state), source.value_type and source.value_type.size
+    memory = Memory(storage, stream_of(stream))
+    return run_choice(make, 1, False, size, key, n, (source.state,), outs, memory, True, True)
 
 
 def _equality(equal: Any) -> Operator:

@@ -267,7 +267,7 @@ def _sorting(what: _Items) -> Callable[..., None]:
     return sort_short
 
 
-_BOUNDS = {_sorting: (THREADS, 3)}
+_BOUNDS = {_sorting: (THREADS, 4)}
 
 
 def _placing(what: _Items) -> Callable[..., None]:

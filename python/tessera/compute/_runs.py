@@ -129,7 +129,8 @@ def _reducing(what: Runs, number: Function) -> Callable[..., None]:
             value = values[j] if is_first != 0 else cast(op(value, values[j]))
             count = numpy.int32(count + numpy.int32(is_first))
         starts_here = syncthreads_or(t == 0 and begun & numpy.uint32(1) != 0)
-        goes_on = syncthreads_or(0 < here - at and here - at <= items and done >> numpy.uint32(here - at - 1) & numpy.uint32(1) == 0)
+        left = here - at
+        goes_on = syncthreads_or(0 < left and left <= items and done >> numpy.uint32(left - 1) & numpy.uint32(1) == 0)
         _, up, whole = scan_threads(pair((count, value)), joined, threads)
         outside = before(tile, tiles, whole, whole, words)
         end(words, tile, tiles)

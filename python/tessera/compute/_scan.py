@@ -25,7 +25,8 @@ from .iterators import Iterator, iterator_of
 from .op import may_raise, operator_of
 from .types import TypeDescriptor
 
-__all__ = ["Scanned", "exclusive_scan", "inclusive_scan", "launch_scan", "over_tiles", "run_scan", "scan_memory", "tile_of"]
+__all__ = ["Scanned", "exclusive_scan", "inclusive_scan", "launch_scan", "over_tiles", "run_scan", "scan_memory",
+"tile_of"]
 
 Function = Callable[..., Any]
 _SHARED = 32768  # bytes of the items of a tile, at most

@@ -31,10 +31,10 @@ from .types import TypeDescriptor
 __all__ = ["checked_segments", "segmented_reduce"]
 
 Function = Callable[..., Any]
-STEPS, SPANS = 8, 1024
+STEPS, SPANS = 8, 2048
 TILE = THREADS * STEPS
 _SHORT = 64  # items of a part that one thread takes
-_RESIDENT = 3  # blocks of a multiprocessor that there are registers for, at least
+_RESIDENT = 4  # blocks of a multiprocessor that there are registers for, at least: 600 us for 730, 2^26 items
 _MOST_STAGED = 16  # bytes of an item that goes through shared memory
 
 _PLACES = types.int64
@@ -476,7 +476,7 @@ def segmented_reduce(
     Notes
     -----
     Items are read once, whatever the lengths of the parts are: work is divided by items and ends of parts. Two
-    launches; 8 bytes of temporary memory for each part, and 1,024 values.
+    launches; 8 bytes of temporary memory for each part, and 2,048 values.
     """
     source, output, op = iterator_of(d_in, "d_in"), iterator_of(d_out, "d_out"), operator_of(op, 2)
     starts, ends = iterator_of(start_offsets_in, "start_offsets_in"), iterator_of(end_offsets_in, "end_offsets_in")

@@ -18,7 +18,9 @@ import numpy
 
 from . import _part_sort, types
 from ._by_key import exclusive_scan_by_key, inclusive_scan_by_key
-from ._engine import POOL, THREADS, Count, Memory, algorithm, checked_count, count_of, init_of, kernel_of, on_cpu, stream_of
+from ._engine import (
+    POOL, THREADS, Count, Memory, algorithm, checked_count, count_of, init_of, kernel_of, on_cpu, stream_of,
+)  # fmt: skip
 from ._radix import Digits
 from ._scan import Scanned, launch_scan, scan_memory
 from ._segmented import checked_segments
