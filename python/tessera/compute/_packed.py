@@ -180,8 +180,8 @@ def differing(c: Choice) -> _choose.Choice:
     def flags(ins: Any, i: Any, item: Any) -> Any:
         return (i == 0 or load(ins[0], max(i - 1, 0)) != item,)
 
-    def meets(ins: Any, i: Any, before: Any, item: Any) -> Any:
-        return (i == 0 or before != item,)
+    def meets(before: Any, item: Any, is_first: Any) -> Any:
+        return (is_first or before != item,)
 
     return made._replace(flags=flags, meets=meets)
 
@@ -191,12 +191,16 @@ def choosing_in_chunks(what: Callable[[Choice], _choose.Choice]) -> Callable[[Ch
 
 
 def choosing_in_tiles(what: Callable[[Choice], _choose.Choice]) -> Callable[[Choice], Any]:
-    return lambda c: _choose._choosing(what(c), 1, _choose._items(c["bytes"]), counting(c["counted"]), True)
+    return lambda c: _choose._choosing(what(c), shape_of(c), counting(c["counted"]), True)
+
+
+def shape_of(c: Choice) -> _choose._Shape:
+    return _choose._Shape(1, c["bytes"], False, False, True)
 
 
 def facts_of_choice(c: Choice) -> dict[str, int]:
-    hints = bounds(THREADS, _choose._RESIDENT)
-    return {"tile": _choose._items(c["bytes"]) * THREADS, "pieces": _lookback._pieces(numpy.dtype("i8")), **hints}
+    hints, shape = bounds(THREADS, _choose._RESIDENT), shape_of(c)
+    return {"tile": shape.items * THREADS, "pieces": _lookback._pieces(shape.published.dtype), **hints}
 
 
 def no_facts(c: Choice) -> dict[str, int]:
