@@ -136,6 +136,12 @@ typedef struct simt_cta {
     simt_warp *warp;
 } simt_cta;
 
+/* A tensor map that a tensor_load or tensor_store makes of its operands. Its number follows those of the plan. */
+typedef struct simt_map {
+    ts_plan_tmap map;
+    uint64_t base;
+} simt_map;
+
 typedef struct simt_machine {
     eval_run run;
     const ts_fn *fn;
@@ -150,6 +156,7 @@ typedef struct simt_machine {
     simt_cta *cta;
     uint64_t cluster_phase;
     uint64_t random;
+    TS_VEC(simt_map) made;
     void *mma_tiles; /* scratch of eval/simt_mma.c */
     struct simt_watch *watch; /* of global memory */
     uint64_t *fenced;        /* a bit for each block that has fenced */
@@ -250,7 +257,8 @@ uint32_t simt_swizzle(uint32_t address, uint32_t mode);
     X(popc) X(clz) X(brev) X(shfl) X(vote) X(redux) X(match) X(elect) X(bar_sync) X(bar_arrive)    \
     X(warp_sync) X(grid_sync) X(cluster_arrive) X(cluster_wait) X(fence) X(cp_async) X(foreign)    \
     X(cp_async_commit) X(cp_async_wait) X(mbar_init) X(mbar_inval) X(mbar_arrive) X(mbar_expect) X(mbar_wait)         \
-    X(mapa) X(st_async) X(tma_load) X(tma_store) X(tma_reduce) X(bulk_commit) X(bulk_wait)         \
+    X(mapa) X(st_async) X(tensor_load) X(tensor_store) X(tma_load) X(tma_store) X(tma_reduce)     \
+    X(bulk_commit) X(bulk_wait)                                                                    \
     X(bulk_load) X(bulk_store) X(asm)                                                              \
     X(ldmatrix) X(stmatrix) X(mma_sync) X(wgmma) X(wgmma_commit) X(wgmma_wait) X(trap) X(fault) X(printf)
 #define X(name) ts_status simt_##name(simt_warp *w, ts_val v);

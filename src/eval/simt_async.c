@@ -190,17 +190,18 @@ static void async_slice(async_box *box, const int64_t *coord)
 static ts_status async_open(simt_warp *w, ts_val v, uint32_t index, const int64_t *coord, async_box *box)
 {
     const ts_plan *plan = w->cta->machine->plan;
-    if (index >= plan->n_tmaps)
+    const simt_map *made = index >= TS_PLAN_TMAPS ? &w->cta->machine->made.at[index - TS_PLAN_TMAPS] : NULL;
+    if (!made && index >= plan->n_tmaps)
         return eval_fail(simt_run(w), v, TS_VERIFY, "tensor map %u of %u", index, plan->n_tmaps);
-    const ts_plan_tmap *map = &plan->tmap[index];
+    const ts_plan_tmap *map = made ? &made->map : &plan->tmap[index];
     *box = (async_box){.map = map, .elem = async_elem(map->dtype)};
     if (map->rank == 0 || map->rank > 5 || box->elem == TS_T_none ||
         ts__scalar_bits(box->elem) / 8 != map->elem_bytes ||
-        map->base < 0 || (size_t)map->base >= simt_run(w)->n_params)
+        (!made && (map->base < 0 || (size_t)map->base >= simt_run(w)->n_params)))
         return eval_fail(simt_run(w), v, TS_VERIFY,
                          "tensor map %u: rank %u, type %u of %u bytes, base parameter %d", index,
                          map->rank, map->dtype, map->elem_bytes, map->base);
-    box->base = simt_run(w)->params[map->base];
+    box->base = made ? made->base : simt_run(w)->params[map->base];
     for (uint32_t d = 0; d < map->rank; d++) {
         uint32_t step = map->step[d] ? map->step[d] : 1;
         box->dim[d] = async_num(w, &map->dim[d]);
@@ -315,6 +316,64 @@ ts_status simt_tma_load(simt_warp *w, ts_val v)
             uint32_t rank = (uint32_t)__builtin_ctz(left);
             TS_TRY(async_send(w, v, tma, bytes, async_in_block(address, rank), async_in_block(mbar, rank)));
         }
+    }
+    return TS_OK;
+}
+
+/* The map that the operands of a lane say; `first` of them stand before the extents. */
+static ts_status async_make(simt_warp *w, ts_val v, uint32_t lane, uint32_t first, uint32_t *index)
+{
+    simt_machine *machine = w->cta->machine;
+    const uint32_t *box = ts_pool(machine->fn, ts_at(machine->fn, v));
+    uint32_t global = first == 3 ? 2 : 0, rank = box[0], dtype = 0;
+    ts_type elem = ts_type_get(machine->module, simt_opnd_type(w, v, global))->elem;
+    while (++dtype < TS_DTYPE_COUNT && (ts_dtype_get(dtype)->scalar != elem || ts_dtype_get(dtype)->tma < 0))
+        ;
+    dtype = dtype < TS_DTYPE_COUNT ? dtype : TS_DTYPE_uint8;
+    simt_map made = {.base = simt_opnd(w, v, global)[lane]};
+    made.map = (ts_plan_tmap){.dtype = (uint8_t)ts_dtype_get(dtype)->tma, .rank = (uint8_t)rank,
+                              .elem_bytes = (ts_type_bits(machine->module, elem) + 7) / 8};
+    for (uint32_t d = 0; d < rank; d++) {
+        made.map.box[d] = box[1 + d];
+        made.map.step[d] = 1;
+        made.map.dim[d] = (ts_plan_num){(int64_t)simt_opnd(w, v, first + d)[lane], -1};
+        made.map.stride[d] = (ts_plan_num){d ? (int64_t)simt_opnd(w, v, first + rank + d - 1)[lane] : 1, -1};
+    }
+    for (*index = 0; *index < machine->made.n; *index += 1)
+        if (memcmp(&machine->made.at[*index], &made, sizeof made) == 0)
+            break;
+    if (*index == machine->made.n && !TS_PUSH(&machine->run.arena, &machine->made, made))
+        return simt_nomem(w);
+    *index += TS_PLAN_TMAPS;
+    return TS_OK;
+}
+
+/* The box of a lane, in global memory and from `address` on in shared memory. */
+static ts_status async_box_of(simt_warp *w, ts_val v, uint32_t lane, uint32_t first, simt_tma *tma, async_box *box)
+{
+    uint32_t rank = ts_pool(simt_fn_of(w), ts_at(simt_fn_of(w), v))[0];
+    w->lane = lane;
+    TS_TRY(async_make(w, v, lane, first, &tma->map));
+    for (uint32_t d = 0; d < rank; d++)
+        tma->coord[d] = (int32_t)simt_opnd(w, v, first + 2 * rank - 1 + d)[lane];
+    TS_TRY(async_open(w, v, tma->map, tma->coord, box));
+    return async_check_map(w, v, box, simt_opnd(w, v, first == 3 ? 0 : 1)[lane]);
+}
+
+ts_status simt_tensor_load(simt_warp *w, ts_val v)
+{
+    for (uint32_t m = w->active; m;) {
+        uint32_t lane = simt_next(&m);
+        async_box box;
+        simt_tma tma = {.at = v};
+        uint64_t to = simt_opnd(w, v, 0)[lane], from;
+        TS_TRY(async_box_of(w, v, lane, 3, &tma, &box));
+        uint32_t each = box.map->elem_bytes, n = (uint32_t)async_count(&box);
+        TS_TRY(simt_watch_copy(w, v, to, n * each));
+        for (uint32_t i = 0; i < n; i++)
+            if (async_element(&box, i, &from))
+                TS_TRY(simt_watch_plain(w, v, TS_GLOBAL, from, NULL, each));
+        TS_TRY(async_send(w, v, tma, (uint64_t)n * each, to, simt_opnd(w, v, 1)[lane]));
     }
     return TS_OK;
 }
@@ -518,6 +577,39 @@ static ts_status async_put(simt_warp *w, ts_val v, bool reduce)
         simt_reading reading = {from.cta->rank, from.offset, from.offset + bytes, lane, w->bulk_open[lane], v};
         if (!TS_PUSH(&w->cta->machine->arena, &w->bulk_read, reading))
             return simt_nomem(w);
+    }
+    return TS_OK;
+}
+
+/* Sees to it that the box may be written, and notes that its shared memory is read. */
+static ts_status async_put_box(simt_warp *w, ts_val v, const async_box *box, uint64_t address)
+{
+    uint32_t each = box->map->elem_bytes, n = (uint32_t)async_count(box);
+    simt_place from;
+    uint64_t to;
+    TS_TRY(simt_watch_plain(w, v, TS_SHARED, address, NULL, n * each));
+    TS_TRY(simt_smem(w, v, address, n * each, SIMT_ASYNC_READ, &from));
+    for (uint32_t i = 0; i < n; i++) {
+        const uint8_t *bytes = simt_bytes(&from) + (size_t)i * each;
+        if (!async_element(box, i, &to))
+            continue;
+        TS_TRY(eval_check(simt_run(w), v, to, each));
+        TS_TRY(simt_watch_plain(w, v, TS_GLOBAL, to, bytes, each));
+        TS_TRY(simt_global_touch(w, v, to, bytes, each));
+    }
+    TS_TRY(async_write_box(w, v, box, &from, false));
+    simt_reading reading = {from.cta->rank, from.offset, from.offset + n * each, w->lane, w->bulk_open[w->lane], v};
+    return TS_PUSH(&w->cta->machine->arena, &w->bulk_read, reading) ? TS_OK : simt_nomem(w);
+}
+
+ts_status simt_tensor_store(simt_warp *w, ts_val v)
+{
+    for (uint32_t m = w->active; m;) {
+        uint32_t lane = simt_next(&m);
+        async_box box;
+        simt_tma tma = {.at = v};
+        TS_TRY(async_box_of(w, v, lane, 2, &tma, &box));
+        TS_TRY(async_put_box(w, v, &box, simt_opnd(w, v, 1)[lane]));
     }
     return TS_OK;
 }

@@ -367,6 +367,24 @@ static ts_status vs_tma(const ts__verify *c)
     return vs_pred(c);
 }
 
+static ts_status vs_tensor(const ts__verify *c)
+{
+    const uint32_t *box = ts_pool(c->fn, c->inst);
+    uint32_t rank = box[0], first = c->inst->op == TS_OP_tensor_load ? 3 : 2;
+    TS__WANT(c, rank >= 1 && rank <= 5, "a box has 1 to 5 axes, not %u", rank);
+    TS__WANT(c, c->n == first + 3 * rank - 1, "%s of %u axes takes %u operands, not %u", ts_info(c->inst)->name, rank,
+             first + 3 * rank - 1, c->n);
+    TS_TRY(vs_opnd(c, 0, first == 3 ? 's' : 'g'));
+    TS_TRY(vs_opnd(c, 1, 's'));
+    if (first == 3)
+        TS_TRY(vs_opnd(c, 2, 'g'));
+    for (uint32_t i = first; i < c->n; i++)
+        TS_TRY(vs_opnd(c, i, i < first + 2 * rank - 1 ? 'l' : 'i'));
+    for (uint32_t d = 1; d <= rank; d++)
+        TS__WANT(c, box[d] >= 1 && box[d] <= 256, "a box of %u elements along an axis; 1 to 256 are possible", box[d]);
+    return TS_OK;
+}
+
 static ts_status vs_matrix(const ts__verify *c)
 {
     uint32_t n = TS_S_NUMBER(c->inst->aux);
@@ -550,6 +568,8 @@ const ts__verify_rule ts__verify_simt[TS_OP_COUNT] = {
     [TS_OP_tma_load] = {vs_tma, TS_F_MASK},
     [TS_OP_tma_store] = {vs_tma, TS_F_MASK},
     [TS_OP_tma_reduce] = {vs_tma, TS_F_MASK},
+    [TS_OP_tensor_load] = {vs_tensor, 0},
+    [TS_OP_tensor_store] = {vs_tensor, 0},
     [TS_OP_ldmatrix] = {vs_matrix, 0},
     [TS_OP_stmatrix] = {vs_matrix, 0},
     [TS_OP_mma_sync] = {vs_mma_sync, 0},

@@ -1212,6 +1212,40 @@ static void divergent_lanes_call_one_function(void)
         CHECK_INT(out[i], i * (i & 1 ? 2 : 4));
 }
 
+/* A box of 2 x 4 that begins a row above the array, and ends two columns right of it. */
+static void boxes_are_cut_at_the_edges_of_arrays(void)
+{
+    static const char text[] =
+        "thread entry @k(%x: ptr<i32>, %y: ptr<i32>) {\n"
+        "  %to = shared_alloc bytes=32 align=128 : ptr<i32, shared>\n"
+        "  %bar = shared_alloc bytes=8 align=8 : ptr<i64, shared>\n"
+        "  %n = constant 8 : i64\n  %rows = constant 2 : i64\n  %c = constant 6 : i32\n  %r = constant -1 : i32\n"
+        "  %bytes = constant 32 : i32\n  %zero = constant 0 : i32\n"
+        "  mbar_init count=1 %bar\n  mbar_expect %bar, %bytes\n"
+        "  tensor_load [4, 2] %to, %bar, %x, %n, %rows, %n, %c, %r\n"
+        "  mbar_wait %bar, %zero\n"
+        "  tensor_store [4, 2] %y, %to, %n, %rows, %n, %zero, %zero\n"
+        "  bulk_commit\n  bulk_wait\n  return\n}\n";
+    _Alignas(16) int32_t x[16], y[16];
+    ts_eval_env env = {.block_threads = {1, 1, 1}};
+    for (int i = 0; i < 16; i++) {
+        x[i] = i + 1;
+        y[i] = -1;
+    }
+    ts_arena arena;
+    ts_module *m;
+    ts__arena_init(&arena, NULL);
+    CHECK_OK(ts__module_read(&arena, text, sizeof text - 1, &m, &err));
+    uint64_t params[] = {(uintptr_t)x, (uintptr_t)y};
+    ts_plan plan = {.threads = 1, .n_params = 2, .param_bytes = {8, 8}};
+    CHECK_OK(ts__eval_simt(m->fns.at[0], &plan, params, 2, (uint32_t[3]){1, 1, 1}, &env, &err));
+    for (ts_val v = 1; v < m->fns.at[0]->inst.n; v++)
+        sk_seen[ts_at(m->fns.at[0], v)->op] = true;
+    static const int32_t wanted[16] = {0, 0, 0, 0, -1, -1, -1, -1, 7, 8, 0, 0, -1, -1, -1, -1};
+    CHECK(memcmp(y, wanted, sizeof y) == 0);
+    ts__arena_deinit(&arena);
+}
+
 /* Each run of the region has values of its own; lanes are at different depths. Too deep is a fault, and ends lanes. */
 static void recursion_keeps_the_values_of_each_run(void)
 {
@@ -1424,6 +1458,7 @@ int main(void)
     a_fault_is_noted_and_its_threads_go_on();
     printf_prints_each_lane_and_trap_stops();
     divergent_lanes_call_one_function();
+    boxes_are_cut_at_the_edges_of_arrays();
     recursion_keeps_the_values_of_each_run();
     blocks_and_clusters_have_three_dimensions();
     arrays_of_shared_memory_lie_apart();

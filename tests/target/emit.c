@@ -865,6 +865,7 @@ static void every_thread_level_op_has_a_row(void)
     for (int op = 0; op < TS_OP_COUNT; op++) {
         bool taken = op == TS_OP_call || op == TS_OP_shared_alloc || op == TS_OP_fault || op == TS_OP_grid_sync ||
                      op == TS_OP_recursion || op == TS_OP_recur ||
+                     op == TS_OP_tensor_load || op == TS_OP_tensor_store ||
                      op == TS_OP_make_complex || op == TS_OP_real || op == TS_OP_imag; /* by passes before */
         bool thread = ts__ops[op].level != TS_LEVEL_T && !taken;
         if (thread && !ts__ptx_rows[op].emit)

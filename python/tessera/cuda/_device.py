@@ -19,7 +19,7 @@ __all__ = [
     "selp", "shared", "shfl_down_sync",
     "shfl_sync", "shfl_up_sync", "shfl_xor_sync", "stcg", "stcs", "store_vector", "stwb", "stwt", "syncthreads",
     "syncthreads_and", "syncthreads_count", "syncthreads_or", "syncwarp", "threadfence",
-    "threadfence_block", "threadfence_system", "threadIdx", "warpsize", "wgmma",
+    "threadfence_block", "threadfence_system", "threadIdx", "tma", "warpsize", "wgmma",
 ]  # fmt: skip
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -637,6 +637,33 @@ class bulk:
     @_op("bulk_fence")
     def fence() -> None:
         """What this thread wrote to shared memory is seen by copies that begin after a barrier that follows."""
+
+
+class tma:
+    """Copies of boxes between an array of up to five axes in global memory and shared memory, which one thread begins
+    (GPUs from sm_90 on: tensor maps, which the launch makes of its arguments).
+
+    The array is an argument of the kernel, as it came: its elements lie side by side along the last axis, it begins at
+    a multiple of 16 bytes, and its other strides are multiples of 16 bytes. ``box`` is a tuple of constants, an extent
+    of 1 to 256 for each axis; its rows are multiples of 16 bytes. In shared memory the box is an array in C order, from
+    a multiple of 128 bytes on, where shared arrays that are used so begin.
+    """
+
+    __tessera_names__ = True
+
+    @staticmethod
+    @_op("tma_load")
+    def load(to: Any, to_index: Any, source: Any, index: Any, box: Any, bars: Any, bar: Any) -> None:
+        """Begins to copy the box that begins at ``source[index]`` to ``to[to_index]`` in shared memory. What lies
+        outside of ``source`` comes as zeros; an index may be negative, and counts from the first element then, too. The
+        barrier ``bars[bar]`` counts the bytes of the whole box: somebody must ``mbarrier.expect`` them."""
+
+    @staticmethod
+    @_op("tma_store")
+    def store(to: Any, index: Any, source: Any, source_index: Any, box: Any) -> None:
+        """Begins to copy a box from ``source[source_index]`` on in shared memory to ``to[index]``; nothing is written
+        outside of ``to``. What threads wrote is seen after ``bulk.fence()`` by those and a barrier. The thread that
+        began it makes groups of stores and waits for them: ``bulk.commit``, ``bulk.wait``."""
 
 
 class shared:

@@ -149,6 +149,8 @@ ts_status fr_simt_neighbours(fr *f, const fr_call *c, uint32_t i, ts_dtype *dtyp
  * */
 ts_status fr_simt_check_neighbours(fr *f, const fr_call *c, uint32_t i, const fr_value *count, uint32_t align,
                                    ts_val address);
+/* Element arg[i + 1] of the array of barriers arg[i]. In op_async.c. */
+ts_status fr_simt_mbar_at(fr *f, const fr_call *c, uint32_t i, ts_val *out);
 /* Numbers as registers of 32 bits for the tensor cores, `per` of them each, the first one lowest; and back. In
  * op_mma.c. */
 ts_val fr_simt_pack(fr *f, const ts_val *x, uint32_t per);

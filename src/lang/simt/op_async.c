@@ -112,7 +112,7 @@ ts_status fr_simt_copies(fr *f, const fr_call *c, fr_value *out)
 
 /* ---- mbarriers ------------------------------------------------------------------------------------- */
 
-static ts_status async_barrier(fr *f, const fr_call *c, uint32_t i, ts_val *out)
+ts_status fr_simt_mbar_at(fr *f, const fr_call *c, uint32_t i, ts_val *out)
 {
     fr_value one = fr_number(1);
     ts_dtype dtype;
@@ -138,7 +138,7 @@ ts_status fr_simt_mbar_init(fr *f, const fr_call *c, fr_value *out)
     int64_t n;
     ts_val x[2];
     *out = fr_none();
-    TS_TRY(async_barrier(f, c, 0, &x[0]));
+    TS_TRY(fr_simt_mbar_at(f, c, 0, &x[0]));
     bool known = fr_is_int(&c->arg[2], &n) && n <= 0xFFFF;
     if (known && n < 1)
         return fr_arg_error(f, c, 2, "how many arrivals complete a phase, at least 1");
@@ -152,7 +152,7 @@ ts_status fr_simt_mbar(fr *f, const fr_call *c, fr_value *out)
 {
     ts_val x[2];
     *out = fr_none();
-    TS_TRY(async_barrier(f, c, 0, &x[0]));
+    TS_TRY(fr_simt_mbar_at(f, c, 0, &x[0]));
     if (c->op->y)
         TS_TRY(async_int32(f, c, 2, c->op->x == TS_OP_mbar_wait ? "the phase, an integer: 0 for the first, 1, 2 .."
                                                                 : "bytes, an integer", &x[1]));
@@ -185,7 +185,7 @@ ts_status fr_simt_bulk(fr *f, const fr_call *c, fr_value *out)
     if (each > 1)
         bytes = ts_op2(&f->b, TS_OP_muli, bytes, ts_int(&f->b, TS_T_i32, each), 0);
     if (!stores)
-        TS_TRY(async_barrier(f, c, 5, &bar));
+        TS_TRY(fr_simt_mbar_at(f, c, 5, &bar));
     ts_val opnds[] = {x[0], stores ? x[1] : bar, stores ? bytes : x[1], bytes};
     ts_emit(&f->b, (ts_op)c->op->x, TS_T_none, stores ? 3 : 4, opnds, 0, 0);
     return TS_OK;
