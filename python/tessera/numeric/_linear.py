@@ -93,8 +93,6 @@ def contracted(a: ndarray, b: ndarray) -> ndarray:
     return _folded(a, b) if a.shape[-2] == 1 and a.shape[-1] == b.shape[-2] else product(a, b)
 
 
-
-
 def _entries(name: str, axes: Any, cores: tuple[int, ...]) -> list[tuple[int, ...]]:
     """axes= of a product: a tuple for each operand and for the result, of as many axes as its core has."""
     if not isinstance(axes, list):
