@@ -11,12 +11,12 @@ counted (:func:`host_calls`).
 from __future__ import annotations
 
 import builtins
-import contextlib
 import functools
 import importlib
 import importlib.util
 import threading
 import types
+from collections.abc import Callable
 from typing import Any
 
 import numpy
@@ -47,9 +47,9 @@ _HOMES = {"numpy.polynomial": "tessera.numeric.polynomial", "numpy.ma": "tessera
 # Modules of NumPy that are written anew here; every other name is looked for in the package itself.
 _OWN = {"numpy.linalg": "linalg", "numpy.fft": "fft", "numpy.random": "random"}
 # Adopted modules, also those that are being executed, which only the thread that executes them may see: others wait for
-# the lock, or, of a module with a home, for Python's lock of its import. Under ours no home is ever imported, for homes
-# take it while they are.
+# the lock. Homes are empty when they are imported, and never take the lock then: so a thread may import one under it.
 _adopted: dict[str, dict[str, Any]] = {}
+_homes: dict[str, tuple[dict[str, Any], Callable[[dict[str, Any]], None] | None]] = {}
 _lock = threading.RLock()
 
 
@@ -190,10 +190,25 @@ def _import(
     return View(whole if fromlist else "numpy")
 
 
-def adopt_into(namespace: dict[str, Any], module: str) -> None:
-    """Executes a module of NumPy in a namespace, while other threads wait."""
-    with contextlib.nullcontext() if _home(module) else _lock:
-        _execute(namespace, module)
+def home(
+    namespace: dict[str, Any], module: str, mend: Callable[[dict[str, Any]], None] | None = None
+) -> tuple[Callable[[str], Any], Callable[[], list[str]]]:
+    """``__getattr__`` and ``__dir__`` of the module here that stands for one of NumPy's, which is executed when a name is
+    asked for; its names are the module's from then on. ``mend`` may change them before others see them."""
+    _homes[module] = namespace, mend
+
+    def attribute(name: str) -> Any:
+        if not name.startswith("__") or name == "__all__":
+            names = adopt(module)
+            if name in names:
+                return names[name]
+        raise AttributeError(f"module {namespace['__name__']!r} has no attribute {name!r}")
+
+    def names() -> list[str]:
+        adopt(module)
+        return sorted(namespace)
+
+    return attribute, names
 
 
 def _execute(namespace: dict[str, Any], module: str) -> None:
@@ -204,7 +219,6 @@ def _execute(namespace: dict[str, Any], module: str) -> None:
     code = compile(source, spec.origin or module, "exec", dont_inherit=True, optimize=1)
     is_package = spec.submodule_search_locations is not None
     _adopted[module] = namespace
-    doc = namespace.get("__doc__")
     namespace["__tessera_package__"] = module if is_package else module.rpartition(".")[0]
     namespace["__builtins__"] = vars(builtins) | {"__import__": _import}
     try:
@@ -212,7 +226,11 @@ def _execute(namespace: dict[str, Any], module: str) -> None:
     except BaseException:
         del _adopted[module]
         raise
-    namespace["__doc__"] = doc
+    if module in _homes:
+        own, mend = _homes[module]
+        if mend:
+            mend(namespace)
+        own.update({k: v for k, v in namespace.items() if not k.startswith("__") or k == "__all__"})
 
 
 @functools.cache
@@ -227,13 +245,11 @@ def _home(module: str) -> str | None:
 
 def adopt(module: str) -> dict[str, Any]:
     """The names of a module of NumPy, executed on our arrays; once a process."""
-    home = _home(module)
-    if home:
-        importlib.import_module(home)
-        return _adopted[module]
     with _lock:
         if module not in _adopted:
-            adopt_into({"__name__": "tessera.numeric", "__doc__": None}, module)
+            name = _home(module)
+            own = vars(importlib.import_module(name)) if name else _homes.get(module, ({},))[0]
+            _execute({"__name__": own.get("__name__", "tessera.numeric"), "__doc__": None}, module)
         return _adopted[module]
 
 

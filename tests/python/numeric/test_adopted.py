@@ -215,3 +215,34 @@ def test_first_uses_in_threads():
         [sys.executable, "-c", FIRST_USE], check=False, capture_output=True, text=True, timeout=100
     )
     assert made.stdout.split("\n")[0] == "[2.0, 4.0, 5.0, 1.0, 3.0, 2.0, 5.0, 1.0, 2.0, 1.0]", made
+
+
+_AT_ONCE = """
+import importlib, sys, threading
+sys.setswitchinterval(1e-5)
+import tessera.numeric as tn
+wrong = []
+def run(function, *arguments):
+    try:
+        function(*arguments)
+    except BaseException as error:
+        wrong.append(repr(error))
+def use():
+    assert tn.polynomial.Chebyshev([1, 2])(3) == 7
+    assert tn.ma.array([1, 2], mask=[0, 1]).sum() == 1
+names = ["polynomial.legendre", "polynomial.hermite", "polynomial.laguerre", "polynomial", "ma", "ma.core", "lib.scimath"]
+jobs = [(importlib.import_module, f"tessera.numeric.{name}") for name in names] + [(use,), (use,)]
+threads = [threading.Thread(target=run, args=job, daemon=True) for job in jobs]
+for thread in threads:
+    thread.start()
+for thread in threads:
+    thread.join(30)
+import tessera.numeric.polynomial.legendre as legendre
+assert list(legendre.legadd([1, 2], [3])) == [4, 2] and "legadd" in dir(legendre)
+assert not wrong and not any(thread.is_alive() for thread in threads), wrong
+"""
+
+
+def test_first_uses_in_many_threads_beside_imports():
+    done = subprocess.run([sys.executable, "-c", _AT_ONCE], capture_output=True, text=True, check=False, timeout=120)
+    assert done.returncode == 0, done.stderr

@@ -83,7 +83,7 @@ def test_bits_of_bytes(shape, order):
     for axis in (None, *range(len(shape))):
         same(tn.packbits(tn.asarray(x), axis, order), np.packbits(x, axis, order))
         for count in (None, 5, -3, 100) if x.size else (None,):
-            call = lambda m: m.unpackbits(m.asarray(bytes_), axis, count, order)  # noqa: B023, E731
+            call = lambda m: m.unpackbits(m.asarray(bytes_), axis, count, order)  # noqa: B023
             want, got = both(call)
             if isinstance(want, Exception):
                 assert isinstance(got, type(want))

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Roots, logarithms and powers of real numbers whose results may be complex."""
 
-from .._numpys import adopt_into
+from .._numpys import home
 
-adopt_into(globals(), "numpy.lib._scimath_impl")
+__getattr__, __dir__ = home(globals(), "numpy.lib._scimath_impl")

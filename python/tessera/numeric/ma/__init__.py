@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Masked arrays: NumPy's package, a Python program, on arrays of ours."""
 
-from .._numpys import adopt_into
+from .._numpys import home
 
-adopt_into(globals(), "numpy.ma")
+__getattr__, __dir__ = home(globals(), "numpy.ma")

@@ -6,10 +6,8 @@ from typing import Any
 
 import numpy
 
-from .._numpys import adopt_into
+from .._numpys import home
 from .._setup import NO_VALUE, to_numpy
-
-adopt_into(globals(), "numpy.ma.core")
 
 
 def _theirs(self: Any) -> Any:
@@ -107,6 +105,15 @@ def take(self: Any, indices: Any, axis: Any = None, out: Any = None, mode: str =
     return out
 
 
-_min, _max = _extreme("min", minimum_fill_value), _extreme("max", maximum_fill_value)
-for _method in (_min, _max, take, var, _insert_masked_print, tolist):
-    setattr(MaskedArray, _method.__name__, _method)
+_METHODS = (take, var, _insert_masked_print, tolist)
+
+
+def _mend(names: dict[str, Any]) -> None:
+    """Methods that the adopted program has otherwise; some are functions of the module, too."""
+    ends = (("min", "minimum_fill_value"), ("max", "maximum_fill_value"))
+    for method in (*_METHODS, *(_extreme(name, names[start]) for name, start in ends)):
+        setattr(names["MaskedArray"], method.__name__, method)
+    names.update((method.__name__, method) for method in _METHODS)
+
+
+__getattr__, __dir__ = home(globals(), "numpy.ma.core", _mend)

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Functions of masked arrays: averages, sets, rows and columns, joining."""
 
-from .._numpys import adopt_into
+from .._numpys import home
 
-adopt_into(globals(), "numpy.ma.extras")
+__getattr__, __dir__ = home(globals(), "numpy.ma.extras")

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Hermite series, physicists'."""
 
-from .._numpys import adopt_into
+from .._numpys import home
 
-adopt_into(globals(), "numpy.polynomial.hermite")
+__getattr__, __dir__ = home(globals(), "numpy.polynomial.hermite")

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Laguerre series."""
 
-from .._numpys import adopt_into
+from .._numpys import home
 
-adopt_into(globals(), "numpy.polynomial.laguerre")
+__getattr__, __dir__ = home(globals(), "numpy.polynomial.laguerre")

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """What all series use: trimming, domains, mapping."""
 
-from .._numpys import adopt_into
+from .._numpys import home
 
-adopt_into(globals(), "numpy.polynomial.polyutils")
+__getattr__, __dir__ = home(globals(), "numpy.polynomial.polyutils")
