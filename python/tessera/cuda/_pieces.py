@@ -63,6 +63,9 @@ class _Kept:
 
     def _wait(self) -> bool:
         with in_context(self.ordinal):
+            (status, *captures) = driver.cuStreamIsCapturing(driver.CU_STREAM_LEGACY)
+            if status or any(int(c) for c in captures):  # a wait would end the capture of a graph
+                return False
             (status,) = driver.cuCtxSynchronize()
         self.turn += not status
         return not status

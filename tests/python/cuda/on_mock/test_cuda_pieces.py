@@ -117,3 +117,13 @@ def test_waits_that_fail_leave_it(calls: Calls, monkeypatch: pytest.MonkeyPatch)
     monkeypatch.setattr(driver, "cuCtxSynchronize", lambda: (driver.CUresult.CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED,))
     cuda.device_array(1000, "u1")
     assert calls.taken() == (1, 0, 0) and pieces.bytes(0) == 11 * 1024
+
+
+def test_a_capture_is_not_waited_for(calls: Calls, monkeypatch: pytest.MonkeyPatch) -> None:
+    for _ in range(11):
+        cuda.device_array(1000, "u1")
+    calls.taken()
+    implicit = driver.CUresult.CUDA_ERROR_STREAM_CAPTURE_IMPLICIT
+    monkeypatch.setattr(driver, "cuStreamIsCapturing", lambda stream: (implicit, None))
+    cuda.device_array(1000, "u1")
+    assert calls.taken() == (1, 0, 0)
