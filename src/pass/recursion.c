@@ -21,6 +21,8 @@
 #include "pass/recursion.h"
 #include <stdio.h>
 
+enum { RECURSION_LOCAL = 512 << 10 }; /* bytes of local memory of a GPU's thread (CUDA programming guide, limits) */
+
 typedef struct recursion_ctx {
     recursion_cut cut;
     const ts_fn *fn;
@@ -33,6 +35,8 @@ typedef struct recursion_ctx {
     ts_val *slot;              /* of values that pieces give each other: memory of all frames */
     ts_val *memory;            /* of a `local`: the same */
     bool *crosses;             /* a value needs a slot */
+    uint64_t frame_bytes;      /* the most that a frame has, and of how many */
+    uint32_t depth;
     ts_val back;               /* which piece goes on after the run of each frame */
     TS_VEC(ts_type) reg;       /* types of the registers that edges use */
     ts_val state, sp, *now;    /* and the registers, as they are where code is written */
@@ -413,15 +417,23 @@ static void rec_write(recursion_ctx *c, uint32_t p)
 /* Memory of all frames. */
 static void rec_memory(recursion_ctx *c)
 {
+    uint64_t bytes = 4; /* of a frame */
     for (ts_val v = c->cut.opener + 1; v < c->cut.end; v++) {
         const ts_inst *inst = ts_at(c->fn, v);
         if (inst->op == TS_OP_local) {
             const uint32_t *words = ts_pool(c->fn, inst);
             uint32_t all[3] = {words[0] * c->cut.depth, words[1], words[2]};
+            bytes += words[0];
             c->memory[v] = ts_emit(&c->b, TS_OP_local, inst->type, 0, NULL, ts_pool_add(&c->b, 3, all), 0);
         }
         if (c->crosses[v])
+            bytes += (ts_type_bits(rec_module(c), rec_stored(c, v)) + 7) / 8;
+        if (c->crosses[v])
             c->slot[v] = ts_local_array(&c->b, rec_stored(c, v), c->cut.depth);
+    }
+    if (bytes * c->cut.depth > c->frame_bytes * c->depth) {
+        c->frame_bytes = bytes;
+        c->depth = c->cut.depth;
     }
     c->back = ts_local_array(&c->b, TS_T_i32, c->cut.depth);
 }
@@ -538,6 +550,11 @@ ts_status ts__pass_recursion(ts_fn *fn, ts_pass_env *env, ts_error *err)
     }
     if (ts__module_failed(fn->module) || env->scratch->failed)
         return ts_fail(err, TS_NOMEM, "out of memory in pass recursion");
+    if (c.frame_bytes * c.depth > RECURSION_LOCAL)
+        return ts_fail(err, TS_UNSUPPORTED, "@%s: a call of its recursion keeps %llu bytes, local arrays among them, "
+                       "and %u calls may be inside each other: that is more than the %d bytes that a thread has; use "
+                       "smaller arrays, or a loop", ts_str_get(fn->module, fn->name), (unsigned long long)c.frame_bytes,
+                       c.depth, RECURSION_LOCAL);
     ts__fn_replace(fn, fresh);
     return TS_OK;
 }

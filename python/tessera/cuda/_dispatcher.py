@@ -226,9 +226,18 @@ class Dispatcher(_core.ThreadKernel):  # type: ignore[misc]
             ).run
         run(*passed)
         if back:
-            _wait(launch.stream)
+            self._wait_after(launch.stream)
         for copy in back:
             copy()
+
+    def _wait_after(self, stream: Any) -> None:
+        """Waits for a launch, whose thread may have failed where nothing else is reported: recursion too deep."""
+        try:
+            _wait(stream)
+        except KernelError as error:
+            if error.failure is None or error.failure.object:  # of another kernel, perhaps
+                raise
+            raise self._failed(error) from error
 
     def _async_call(self, launch: Any, args: tuple[Any, ...], named: dict[str, Any]) -> Any:
         """A launch that is awaited; called by ext/threads.c."""

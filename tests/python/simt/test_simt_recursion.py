@@ -258,7 +258,7 @@ def random_kernel(f: Any, pairs: bool) -> Any:
 
 @pytest.mark.parametrize("how", (*TARGETS, "cpu"))
 def test_random_programs(how: Any) -> None:
-    for seed in range(6 if how == "cpu" else 12):
+    for seed in range(3 if how == "cpu" else 12):
         program = random_recursion.Program(seed)
         f = program.functions()["f"]
         out = np.zeros(LANES, np.int64)
@@ -320,6 +320,16 @@ def test_results_have_one_type() -> None:
         grows(x[0])
 
     assert "returns values of different types" in message(kernel, np.zeros(1, np.int64))
+
+
+def test_frames_have_to_fit_a_thread() -> None:
+    def hoards(n):
+        t = simt_run.cuda.local.array(4000, np.float64)
+        t[n] = n
+        return t[n] + hoards(n - 1) if n > 0 else 0.0
+
+    with pytest.raises(cuda.errors.LoweringError, match=r"keeps 320\d\d bytes.* 128 calls .* 524288 bytes"):
+        cuda.jit(lambda_of(hoards))[1, 1](np.zeros(1, np.int64))
 
 
 def test_recursion_that_ends_at_compile_time_is_inlined() -> None:
