@@ -40,6 +40,7 @@ _LAZY = {
     "RawModule": ("._raw", "RawModule"),
     "vectorize": ("._vectorize", "vectorize"),
     "poly1d": ("._classes", "poly1d"),
+    "flatiter": ("._classes", "flatiter"),
     "broadcast": ("._classes", "broadcast"),
     "cuda": (".cuda", ""),
     "testing": (".testing", ""),

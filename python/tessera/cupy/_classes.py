@@ -11,7 +11,7 @@ from .. import numeric as tn
 from ._boundary import Base, give, placed, take
 from ._ndarray import ndarray
 
-__all__ = ["broadcast", "poly1d"]
+__all__ = ["broadcast", "flatiter", "poly1d"]
 
 
 class broadcast:
@@ -31,6 +31,39 @@ class broadcast:
         )
         self.nd = self.ndim = len(self.shape)
         self.size = int(numpy.prod(self.shape, dtype=numpy.int64))
+
+
+class flatiter:
+    """The elements of an array along one axis: indexed, and an iterator."""
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def __init__(self, array: ndarray) -> None:
+        self._array, self._inner = array, tn.flatiter(array._as(Base))
+
+    @property
+    def base(self) -> ndarray:
+        """The array."""
+        return self._array
+
+    def __getitem__(self, key: Any) -> Any:
+        return give(self._inner[take(key, [], False)])
+
+    def __setitem__(self, key: Any, value: Any) -> None:
+        self._inner[take(key, [], False)] = take(value, [], True)
+
+    def __iter__(self) -> flatiter:
+        return self
+
+    def __next__(self) -> Any:
+        return give(next(self._inner))
+
+    def __len__(self) -> int:
+        return len(self._inner)
+
+    def copy(self) -> Any:
+        """The elements as an array of one axis."""
+        return give(self._inner.copy())
 
 
 class poly1d:
@@ -96,5 +129,19 @@ def _operator(name: str) -> Any:
     return call
 
 
-for _name in ["neg", "pos", "mul", "rmul", "add", "radd", "sub", "rsub", "truediv", "rtruediv", "pow", "eq", "ne"]:
+for _name in [
+    "neg",
+    "pos",
+    "mul",
+    "rmul",
+    "add",
+    "radd",
+    "sub",
+    "rsub",
+    "truediv",
+    "rtruediv",
+    "pow",
+    "eq",
+    "ne",
+]:
     setattr(poly1d, f"__{_name}__", _operator(f"__{_name}__"))

@@ -241,7 +241,9 @@ class ndarray(Base):
     @property
     def flat(self) -> Any:
         """The elements along one axis."""
-        return tn.flatiter(self)
+        from ._classes import flatiter
+
+        return flatiter(self)
 
     @flat.setter
     def flat(self, value: Any) -> None:

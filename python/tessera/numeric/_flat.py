@@ -64,29 +64,65 @@ class flatiter:
         key = self._key(key)
         if isinstance(key, int) and not isinstance(key, bool):  # one element: no copy of the others
             return self._array[tuple(map(int, numpy.unravel_index(key % len(self), self._array.shape)))]
+        places = self._places(key)
+        if places is not None:
+            return self._array[places]
         made = f.ravel(self._array)[key]
         return made.copy() if isinstance(made, ndarray) else made
 
+    def _places(self, key: Any) -> tuple[Any, ...] | None:
+        """The index along each axis of the elements that a slice or integers name, where they do not lie along one; None:
+        they do, or the key is another one."""
+        a = self._array
+        if a.flags.c_contiguous or not a.ndim or not a.size:
+            return None
+        if isinstance(key, slice):
+            chosen = f.arange(*key.indices(a.size))
+        elif isinstance(key, (list, numpy.ndarray, ndarray)) and f.asarray(key).dtype.kind in "iu":
+            chosen = f.asarray(key)
+            if chosen.size and (int(chosen.min()) < -a.size or int(chosen.max()) >= a.size):
+                raise IndexError(f"an index is out of bounds for size {a.size}")
+            chosen = f.asarray(chosen % a.size)
+        else:
+            return None
+        places = []
+        for extent in reversed(a.shape):
+            places.append(f.asarray(chosen % extent))
+            chosen = f.asarray(chosen // extent)
+        return tuple(places[::-1])
+
     def __setitem__(self, key: Any, value: Any) -> None:
-        key, line = self._key(key), f.ravel(self._array)
+        key = self._key(key)
         if not self._array.flags.writeable:
             raise ValueError("underlying array is read-only")
         values = f.ravel(value)
+        places = self._places(key)
+        if places is not None and values.size:
+            n = places[0].size
+            self._array[places] = self._in_turn(values, n).reshape(places[0].shape) if n else values[:0]
+            return
+        line = f.ravel(self._array)
         n = f.asarray(f.arange(line.size)[key]).size
         if not n:
             return
         if not values.size:
             raise ValueError("cannot copy from an empty array")
-        if values.size not in (1, n):
-            from ._index import take
-
-            values = take(values, f.arange(n) % values.size)
+        values = self._in_turn(values, n)
         one = not f.asarray(line[key]).ndim
         if one and f.asarray(value).ndim:
             raise ValueError("Error setting single item of array.")
         line[key] = values[0] if one else values
         if not f.may_share_memory(line, self._array):
             self._array[...] = line.reshape(self._array.shape)
+
+    @staticmethod
+    def _in_turn(values: ndarray, n: int) -> ndarray:
+        """So many values, one or each again and again."""
+        if values.size in (1, n):
+            return values if values.size == n else f.broadcast_to(values, (n,))
+        from ._index import take
+
+        return take(values, f.asarray(f.arange(n) % values.size))
 
     def copy(self) -> ndarray:
         """The elements as an array of one axis."""

@@ -160,3 +160,30 @@ def test_views_and_copies():
     assert tn.divmod(tn.asarray([7, 8, 9]), 4, out)[0] is out
     with pytest.raises(ValueError, match="not acceptable"):
         tn.dot(tn.ones((2, 2)), tn.ones((2, 2)), tn.zeros((2, 2), "f4"))
+
+
+FLAT_KEYS = [
+    slice(None),
+    slice(1, 7, 2),
+    slice(None, None, -1),
+    slice(8, 1, -3),
+    [0, -1, 2],
+    np.array([[1, 2], [0, 1]]),
+    slice(50, 60),
+]
+
+
+@pytest.mark.parametrize("key", FLAT_KEYS, ids=str)
+@pytest.mark.parametrize("value", [7, [1, 2, 3], np.arange(4)], ids=str)
+def test_flat_elements_of_arrays_with_gaps(key, value):
+    for shape in ((3, 4), (2, 3, 4), (9,)):
+        room = R.randint(0, 99, [2 * n for n in shape])
+        mine = tn.asarray(room.copy())
+        every = (slice(None, None, 2),) * len(shape)
+        for want, got in ((room[every], mine[every]), (room[every].T[::-1], mine[every].T[::-1])):
+            same(got.flat[key], want.flat[key])
+            want.flat[key] = value
+            got.flat[key] = value
+            same(got, want)
+    with pytest.raises(IndexError):
+        mine[every].flat[[99]]
