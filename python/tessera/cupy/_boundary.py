@@ -225,7 +225,27 @@ def of_name(name: str, found: Any, module: str) -> Any:
         return Indexed(found)
     if isinstance(found, type) or not callable(found) or isinstance(found, numpy.dtype):
         return found
-    return wrapped(found, name, module=module)
+    made = wrapped(found, name, module=module)
+    return (
+        _by_method(made, FOLDS[name])
+        if found is getattr(tn, name, None) and name in FOLDS
+        else made
+    )
+
+
+# Reductions whose methods leave a result of no axes where it is.
+FOLDS = {name: name.removeprefix("a") if name in ("amax", "amin") else name
+         for name in ("sum", "prod", "max", "min", "amax", "amin", "any", "all")}  # fmt: skip
+
+
+def _by_method(function: Any, method: str) -> Any:
+    @functools.wraps(function)
+    def call(a: Any, *args: Any, **options: Any) -> Any:
+        if type(a) is ndarray and not args and not options:
+            return getattr(a, method)()
+        return function(a, *args, **options)
+
+    return call
 
 
 from ._ndarray import ndarray

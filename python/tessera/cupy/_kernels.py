@@ -25,11 +25,21 @@ from ._c_emit import Body, Unit
 from ._c_parse import CError, Node, Parser, read_preamble, tokens_of
 from ._c_types import LONG
 from ._ndarray import ndarray
-from ._params import as_cupys, checked, concrete, dtypes_of, new_array, params_of, values_of
+from ._params import (
+    as_cupys,
+    check_name,
+    checked,
+    concrete,
+    dtypes_of,
+    new_array,
+    params_of,
+    values_of,
+)
 
 __all__ = ["THREADS", "ElementwiseKernel", "kernel_of", "launch", "launched", "unit_of"]
 
 THREADS, MOST_BLOCKS = 128, 1 << 20
+WIDE, MOST_ROWS = 32, 65535  # elements of rows that have blocks of their own, and blocks of rows
 MOST_PLANS = 1024
 RESERVED = frozenset({"i", "n"})
 
@@ -135,6 +145,7 @@ class ElementwiseKernel:
         **options: Any,
     ) -> None:
         self.name, self.operation, self.preamble = name, operation, preamble
+        check_name(name)
         self.in_params = params_of(in_params, name, RESERVED)
         self.out_params = params_of(out_params, name, RESERVED)
         self.params = self.in_params + self.out_params
@@ -309,19 +320,25 @@ class ElementwiseKernel:
                 x = x if shape else x.reshape(1)
             args.append(x)
         rank = max(len(shape), 1) if _Layout.STEPS in layouts else 0
-        kernel, uses = self._kernel(tuple(kinds), types, tuple(layouts), rank)
+        is_wide = rank > 1 and shape[-1] >= WIDE
+        kernel, uses = self._kernel(tuple(kinds), types, tuple(layouts), rank, is_wide)
         extra = [_fact(use, values, self.params, shape) for use in uses]
         dims = [int(d) for d in (shape[1:] if rank else ())]
-        blocks = min(-(-n // block), MOST_BLOCKS)
+        if is_wide:
+            blocks: Any = -(-shape[-1] // block), min(n // shape[-1], MOST_ROWS)
+        else:
+            blocks = min(-(-n // block), MOST_BLOCKS)
         launch(kernel, blocks, block, (n, *dims, *args, *extra))
         for x, flat in written:
             x[...] = flat.reshape(x.shape)
         return kernel if not uses and set(layouts) <= {_Layout.FLAT, _Layout.NUMBER} else None
 
-    def _kernel(self, kinds: Any, types: Any, layouts: Any, rank: int) -> tuple[Any, list[str]]:
-        key = kinds, tuple(sorted(types.items(), key=str)), layouts, rank
+    def _kernel(
+        self, kinds: Any, types: Any, layouts: Any, rank: int, is_wide: bool
+    ) -> tuple[Any, list[str]]:
+        key = kinds, tuple(sorted(types.items(), key=str)), layouts, rank, is_wide
         if key not in self._kernels:
-            source, unit, uses = _Source(self, kinds, types, layouts, rank).made()
+            source, unit, uses = _Source(self, kinds, types, layouts, rank, is_wide).made()
             self._kernels[key] = launched(source, unit, self.name), uses
         found: tuple[Any, list[str]] = self._kernels[key]
         return found
@@ -367,9 +384,16 @@ class _Source:
     """The text of one kernel."""
 
     def __init__(
-        self, kernel: ElementwiseKernel, kinds: Any, types: dict[str, Any], layouts: Any, rank: int
+        self,
+        kernel: ElementwiseKernel,
+        kinds: Any,
+        types: dict[str, Any],
+        layouts: Any,
+        rank: int,
+        is_wide: bool = False,
     ) -> None:
         self.kernel, self.kinds, self.layouts, self.rank = kernel, kinds, layouts, rank
+        self.is_wide = is_wide  # a block has elements of one row, so that no thread divides by the extent of rows
         self.unit = unit_of(kernel, kinds, types)
         self.body = Body(self.unit)
 
@@ -380,11 +404,20 @@ class _Source:
         body, kernel = self.body, self.kernel
         operation = self.parsed(kernel.operation)
         self._declare()
-        body.emit("v_i = int64(cuda.grid(1))")
-        body.emit("v_step = int64(cuda.gridsize(1))")
+        at = "k_last" if self.is_wide else "v_i"
+        body.emit(f"{at} = int64(cuda.grid(1))")
+        if self.is_wide:
+            body.emit(f"k_row = int64(cuda.blockIdx.y)\n    k_rows = v_n // d_{self.rank - 1}")
+        body.emit(f"v_step = int64(cuda.{'gridDim.y' if self.is_wide else 'gridsize(1)'})")
         self._outside(kernel.loop_prep)
-        body.emit("while v_i < v_n:")
+        body.emit(
+            f"while k_row < k_rows and k_last < d_{self.rank - 1}:"
+            if self.is_wide
+            else "while v_i < v_n:"
+        )
         body.indent += 1
+        if self.is_wide:
+            body.emit(f"v_i = k_row * d_{self.rank - 1} + k_last")
         start = len(body.lines)
         self._load(operation)
         body.leave = self._leave
@@ -436,8 +469,10 @@ class _Source:
     def _load(self, operation: Node) -> None:
         body = self.body
         if self.rank > 1:
-            body.emit("k_rest = v_i")
-            for d in range(self.rank - 1, 0, -1):
+            body.emit(f"k_rest = {'k_row' if self.is_wide else 'v_i'}")
+            if self.is_wide:
+                body.emit(f"k_{self.rank - 1} = k_last")
+            for d in range(self.rank - 1 - self.is_wide, 0, -1):
                 body.emit(f"k_{d} = k_rest % d_{d}")
                 body.emit(f"k_rest = k_rest // d_{d}")
             body.emit("k_0 = k_rest")
@@ -455,7 +490,7 @@ class _Source:
             if how != "raw":
                 place = "v_i" if how == _Layout.FLAT else self._places()
                 self.body.emit(f"p_{p.name}[{place}] = v_{p.name}")
-        self.body.emit("v_i += v_step")
+        self.body.emit(f"{'k_row' if self.is_wide else 'v_i'} += v_step")
 
     def _leave(self) -> None:
         self._store()

@@ -9,7 +9,9 @@ from typing import Any
 
 import numpy
 
+from .. import _core
 from .. import numeric as tn
+from ..numeric import _reduce
 from . import _boundary
 from ._boundary import Base, give, refuse, refuse_all, take, wrapped
 
@@ -363,6 +365,27 @@ for _name, _thing in vars(Base).items():
         and not _name.startswith("_")
     ):
         setattr(ndarray, _name, wrapped(_thing, _name))
+
+
+def _fold(name: str) -> Any:
+    """A reduction whose result of no axes stays where it is: nobody waits for it."""
+    theirs = getattr(ndarray, name)
+    sums = name in ("sum", "prod")
+
+    def call(self: Any, *args: Any, **options: Any) -> Any:
+        if args or options or self.dtype.kind not in "biuf" or not self.ndim or not self.size:
+            return theirs(self, *args, **options)
+        dtype = (_reduce._sum_dtype(self.dtype)) if sums else None
+        return give(
+            _core.numeric_fold(name, self._as(Base), tuple(range(self.ndim)), dtype, False, None)
+        )
+
+    call.__name__, call.__doc__ = name, theirs.__doc__
+    return call
+
+
+for _name in ("sum", "prod", "max", "min", "any", "all"):
+    setattr(ndarray, _name, _fold(_name))
 for _name in ("real", "imag", "T", "mT"):
     _inner = getattr(Base, _name)
 

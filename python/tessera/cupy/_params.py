@@ -13,7 +13,7 @@ from .. import numeric as tn
 from ._boundary import Base, placed
 from ._ndarray import ndarray
 
-__all__ = ["Param", "dtypes_of", "numbers_of", "params_of", "values_of"]
+__all__ = ["Param", "check_name", "dtypes_of", "numbers_of", "params_of", "values_of"]
 
 
 class Param(NamedTuple):
@@ -23,6 +23,12 @@ class Param(NamedTuple):
     type: Any
     is_raw: bool
     is_const: bool
+
+
+def check_name(name: str) -> None:
+    """ValueError unless a kernel may have the name."""
+    if not re.fullmatch(r"[A-Za-z_]\w*", name):
+        raise ValueError(f'Invalid kernel name: "{name}"')
 
 
 def params_of(text: str, kernel: str, reserved: frozenset[str] = frozenset()) -> tuple[Param, ...]:

@@ -225,6 +225,7 @@ class RawKernel:
         self._module, self.name = module, name
         self._loaded: dict[int, Any] = {}
         self._wanted: dict[str, int] = {}
+        self._configs: dict[Any, Any] = {}
 
     @classmethod
     def _of(cls, module: RawModule, name: str) -> RawKernel:
@@ -296,14 +297,22 @@ class RawKernel:
 
         kernel = self.kernel
         order = get_current_stream() if stream is None else stream
-        config = core.LaunchConfig(
-            grid=_three(grid), block=_three(block), shmem_size=shared_mem,
-            is_cooperative=self._module.enable_cooperative_groups,
-        )  # fmt: skip
+        key = grid, block, shared_mem
+        config = self._configs.get(key) if type(grid) is tuple and type(block) is tuple else None
+        if config is None:
+            config = self._config(grid, block, shared_mem)
+            if type(grid) is tuple and type(block) is tuple:
+                self._configs[key] = config
         values = [_value(x) for x in args]
         before_launch(order)
         core.launch(order._stream, config, kernel, *values)
         order._rejoin()
+
+    def _config(self, grid: Any, block: Any, shared_mem: int) -> Any:
+        return core.LaunchConfig(
+            grid=_three(grid), block=_three(block), shmem_size=shared_mem,
+            is_cooperative=self._module.enable_cooperative_groups,
+        )  # fmt: skip
 
     def __getattr__(self, name: str) -> Any:
         if name in RawKernel._attributes:

@@ -20,14 +20,24 @@ from ._c_parse import CError, Function, Node, Parser, tokens_of
 from ._c_types import LONG
 from ._kernels import MOST_PLANS, launch, launched, look, room, unit_of
 from ._ndarray import ndarray
-from ._params import as_cupys, checked, concrete, dtypes_of, new_array, params_of, values_of
+from ._params import (
+    as_cupys,
+    check_name,
+    checked,
+    concrete,
+    dtypes_of,
+    new_array,
+    params_of,
+    values_of,
+)
 
 __all__ = ["ReductionKernel"]
 
 _flat = Base.reshape
 THREADS = 256
 SHORT = 32  # elements of a row that one thread has
-MANY = 4096  # rows that are as many threads
+MANY = 4096  # blocks of parts of rows
+MOST_THREADS = 1 << 18
 PART = 1 << 14  # elements of a part of a row
 
 _ROWS = """def kernel(rows, n, per, parts, {params}):
@@ -40,6 +50,10 @@ _ROWS = """def kernel(rows, n, per, parts, {params}):
     if j < last:
         acc = c_map({given})
         j += {threads}
+        while j + {three} < last:
+            one = c_reduce(c_map({given}), c_map({next1}))
+            acc = c_reduce(acc, c_reduce(one, c_reduce(c_map({next2}), c_map({next3}))))
+            j += {four}
         while j < last:
             acc = c_reduce(acc, c_map({given}))
             j += {threads}
@@ -55,13 +69,16 @@ _ROWS = """def kernel(rows, n, per, parts, {params}):
     if t == 0:
         {end}
 """
-_THREADS = """def kernel(rows, n, {params}):
-    row = int64(cuda.grid(1))
-    if row < rows:
-        j = int64(0)
+_THREADS = """def kernel(rows, n, per, parts, {params}):
+    at = int64(cuda.grid(1))
+    row = at % rows
+    part = at // rows
+    if part < parts:
+        j = part * per
+        last = min(n, j + per)
         acc = c_map({given})
         j += 1
-        while j < n:
+        while j < last:
             acc = c_reduce(acc, c_map({given}))
             j += 1
         {end}
@@ -110,6 +127,7 @@ class ReductionKernel:
         preamble: str = "",
         options: tuple[str, ...] = (),
     ) -> None:
+        check_name(name)
         self.name, self.preamble = name, preamble
         self.in_params, self.out_params = params_of(in_params, name), params_of(out_params, name)
         self.params = self.in_params + self.out_params
@@ -260,34 +278,31 @@ class ReductionKernel:
         if n == 0:
             launch(kernel("nothing")[0], -(-rows // THREADS), THREADS, (rows, *flat))
             return None
-        alone: Any = None
-        if n <= SHORT or rows >= MANY:
-            alone = kernel("threads")[0], -(-rows // THREADS), (rows, n)
-        elif n <= PART or rows > MANY // 2:
-            alone = kernel("rows")[0], rows, (rows, n, n, 1)
-        if alone:
-            launch(alone[0], alone[1], THREADS, (*alone[2], *args, *flat))
-            plain = (
-                trailing
-                and "raw" not in layouts
-                and all(x.shape == shape for x in values if isinstance(x, Base))
-            )
-            return (
-                alone
-                if plain and all(x.flags.c_contiguous for x in values if isinstance(x, Base))
-                else None
-            )
-        parts = max(1, min(-(-n // PART), MANY // rows))
+        form, parts = "rows", 1
+        if n <= SHORT or not trailing:
+            form = "threads"
+            parts = max(1, min(n // SHORT, MOST_THREADS // rows))
+        elif n > PART:
+            parts = max(1, min(-(-n // PART), MANY // rows))
         per = -(-n // parts)
         parts = -(-n // per)
-        first, kind = kernel("parts")
-        found = new_array(rows * parts, kind, made[0])
-        launch(first, rows * parts, THREADS, (rows, n, per, parts, *args, found))
+        blocks = rows * parts if form == "rows" else -(-rows * parts // THREADS)
+        if parts == 1:
+            found = kernel(form)[0], blocks, (rows, n, n, 1)
+            launch(found[0], blocks, THREADS, (*found[2], *args, *flat))
+            arrays = [x for x in values if isinstance(x, Base)]
+            plain = trailing and "raw" not in layouts
+            return (
+                found
+                if plain and all(x.shape == shape and x.flags.c_contiguous for x in arrays)
+                else None
+            )
+        first, kind = kernel(f"{form} parts")
+        between = new_array((parts, rows) if form == "threads" else (rows, parts), kind, made[0])
+        launch(first, blocks, THREADS, (rows, n, per, parts, *args, between))
+        blocks = rows if form == "rows" else -(-rows // THREADS)
         launch(
-            kernel("second")[0],
-            rows,
-            THREADS,
-            (rows, parts, parts, 1, found.reshape(rows, parts), *flat),
+            kernel(f"{form} second")[0], blocks, THREADS, (rows, parts, parts, 1, between, *flat)
         )
         return None
 
@@ -419,23 +434,33 @@ class _Source:
 
     def made(self, form: str) -> tuple[Any, Any]:
         """The kernel of a form, and the type of values on the way."""
-        outs = self._post() if form != "parts" else ["found"]
-        inputs = ["found"] if form == "second" else self._inputs()
-        given = f"row, j, n, {', '.join(inputs)}".rstrip(", ")
-        if form == "second":
-            self.unit.sources.append("def c_map(i, j, n, found):\n    return found[i, j]\n")
+        form, _, stage = form.partition(" ")
+        outs = ["found"] if stage == "parts" else self._post()
+        inputs = ["found"] if stage == "second" else self._inputs()
+        if stage == "second":
+            place = "j, i" if form == "threads" else "i, j"
+            self.unit.sources.append(f"def c_map(i, j, n, found):\n    return found[{place}]\n")
         elif form != "nothing":
             self._map()
         if form == "nothing":
             self._identity()
         else:
             self._reduce()
-        end = "found[int64(cuda.blockIdx.x)] = s[0]" if form == "parts" else None
-        text = {"threads": _THREADS, "nothing": _NOTHING}.get(form, _ROWS).format(
-            params=", ".join([*([] if form == "nothing" else inputs), *outs]), given=given,
-            threads=THREADS, half=THREADS // 2,
+        acc, place = (
+            ("s[0]", "row, int64(cuda.blockIdx.x) % parts")
+            if form == "rows"
+            else ("acc", "part, row")
+        )
+        end = f"found[{place}] = {acc}" if stage == "parts" else self._end(acc, outs, 2)
+
+        def given(j: str) -> str:
+            return ", ".join(["row", j, "n", *inputs])
+
+        text = {"threads": _THREADS, "nothing": _NOTHING, "rows": _ROWS}[form].format(
+            params=", ".join([*([] if form == "nothing" else inputs), *outs]), given=given("j"), threads=THREADS,
+            next1=given(f"j + {THREADS}"), next2=given(f"j + {2 * THREADS}"), next3=given(f"j + {3 * THREADS}"),
+            three=3 * THREADS, four=4 * THREADS, half=THREADS // 2, end=end,
             type="bool" if self.type.kind == "b" else self.type.name,
-            end=end or self._end("s[0]" if form in ("rows", "second") else "acc", outs, 2),
         )  # fmt: skip
         self.unit.space["bool"] = bool
         return launched(text, self.unit, self.kernel.name), self.type

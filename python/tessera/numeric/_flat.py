@@ -10,6 +10,7 @@ import numpy
 
 from . import _functions as f
 from ._ndarray import ndarray
+from ._setup import on
 
 
 class flatiter:
@@ -64,15 +65,15 @@ class flatiter:
         key = self._key(key)
         if isinstance(key, int) and not isinstance(key, bool):  # one element: no copy of the others
             return self._array[tuple(map(int, numpy.unravel_index(key % len(self), self._array.shape)))]
-        places = self._places(key)
+        places = on(self._array.device, self._places, key)
         if places is not None:
             return self._array[places]
         made = f.ravel(self._array)[key]
         return made.copy() if isinstance(made, ndarray) else made
 
     def _places(self, key: Any) -> tuple[Any, ...] | None:
-        """The index along each axis of the elements that a slice or integers name, where they do not lie along one; None:
-        they do, or the key is another one."""
+        """The index along each axis of the elements that a slice or integers name; None: the key is another one, or the
+        elements lie along one axis already."""
         a = self._array
         if a.flags.c_contiguous or not a.ndim or not a.size:
             return None
@@ -96,7 +97,7 @@ class flatiter:
         if not self._array.flags.writeable:
             raise ValueError("underlying array is read-only")
         values = f.ravel(value)
-        places = self._places(key)
+        places = on(self._array.device, self._places, key)
         if places is not None and values.size:
             n = places[0].size
             self._array[places] = self._in_turn(values, n).reshape(places[0].shape) if n else values[:0]

@@ -152,8 +152,9 @@ class ufunc(_core.NumericFunction):
     def at(self, a: Any, indices: Any, *b: Any) -> None:
         """``a[indices] = f(a[indices], b)``, once for each time that an index occurs, in order."""
         from . import _ufunc_methods
+        from ._setup import on
 
-        _ufunc_methods.at(self, a, indices, *b)
+        on(getattr(a, "device", None), _ufunc_methods.at, self, a, indices, *b)
 
 
 FUNCTIONS: dict[str, ufunc] = {

@@ -94,6 +94,30 @@ def test_operands_are_broadcast_where_they_lie(x):
     assert product(cp.zeros((0, 3)), 1).shape == (0, 3) and product(2.0, 3).shape == ()
 
 
+def test_rows_of_many_elements(x):
+    product = cp.ElementwiseKernel(
+        "T x, T y", "T z, int64 place", "if (x > 9) continue; z = x * y; place = i"
+    )
+    host = np.arange(2 * 3 * 40.0).reshape(2, 3, 40)
+    a = cp.array(host)
+    for one, other in (
+        (a, a[0]),
+        (a[:, :1], a[0]),
+        (a.transpose(1, 0, 2), a[0, :, None]),
+        (a[..., ::-1], a),
+        (a[:, :, :35], a[:, :, 5:]),
+    ):
+        shape = np.broadcast_shapes(one.shape, other.shape)
+        z, place = cp.zeros(shape), cp.full(shape, -1)
+        product(one, other, z, place)
+        wide = np.broadcast_to(one.get(), shape)
+        want = np.where(wide > 9, 0, wide * other.get())
+        assert np.array_equal(z.get(), want)
+        assert np.array_equal(
+            place.get(), np.where(wide > 9, -1, np.arange(wide.size).reshape(shape))
+        )
+
+
 def test_raw_arguments_are_indexed_by_hand(x):
     turned = cp.ElementwiseKernel("T x, raw T y", "T z", "z = x + y[_ind.size() - i - 1]")
     assert np.array_equal(turned(x, x).get(), X + X[::-1])
@@ -138,16 +162,34 @@ def test_types_of_arguments(x):
 def test_calls_that_look_alike(x):
     product = cp.ElementwiseKernel("T x, T y", "T z", "z = x * y")
     norm = cp.ReductionKernel("T x, T y", "T z", "x * y", "a + b", "z = a", "0")
-    for a in (x, x.reshape(4, 6), x[::2], x.reshape(4, 6).T, x.astype("f8"), x[:0], tn.asarray(x.get())):
+    for a in (
+        x,
+        x.reshape(4, 6),
+        x[::2],
+        x.reshape(4, 6).T,
+        x.astype("f8"),
+        x[:0],
+        tn.asarray(x.get()),
+    ):
         host = np.asarray(a if type(a) is tn.ndarray else a.get())
         for k in (2, 3, 2.5, True, np.float32(4)):
             if a.dtype == "f4" or not isinstance(k, np.generic):
                 for _ in range(2):
                     made = product(a, k)
-                    assert type(made) is cp.ndarray and made.base is None and np.array_equal(made.get(), host * k)
-                    assert np.allclose(norm(a, k, axis=-1).get(), (host * k).sum(axis=-1), rtol=1e-5)
+                    assert (
+                        type(made) is cp.ndarray
+                        and made.base is None
+                        and np.array_equal(made.get(), host * k)
+                    )
+                    assert np.allclose(
+                        norm(a, k, axis=-1).get(), (host * k).sum(axis=-1), rtol=1e-5
+                    )
         out = cp.empty(host.shape, host.dtype)
-        assert product(a, a, out) is out and product(a, a, out) is out and np.array_equal(out.get(), host * host)
+        assert (
+            product(a, a, out) is out
+            and product(a, a, out) is out
+            and np.array_equal(out.get(), host * host)
+        )
 
 
 def test_several_outputs(x):
