@@ -32,6 +32,7 @@ extern "C" {
     X(wide_gemm, gemm, "a b c")                              \
     X(column_gemm, gemm, "a b c")                            \
     X(split_gemm, gemm, "a b parts")                         \
+    X(wide_split_gemm, gemm, "a b parts")                    \
     X(add_pieces, gemm, "parts c")                           \
     X(batched_gemm, gemm, "a b c")                           \
     X(gelu_gemm, gemm, "a b bias residual c")                \

@@ -33,9 +33,12 @@ typedef struct cost_search {
     gemm_option best;
 } cost_search;
 
+enum { COST_PARTS = 3, COST_PANEL = 64, COST_INSTRUCTION = 256 }; /* columns of a panel of 128 bytes, of an instruction */
+
 /* What one block makes of a tile, and the part of its operands that it brings itself (gpu/plan/team.c). */
 typedef struct cost_block {
-    int32_t rows, cols, more, all_rows, all_cols; /* all: of the tile */
+    int32_t rows, all_rows, all_cols; /* all: of the tile */
+    int32_t parts[COST_PARTS];        /* its columns: products side by side */
     double row_part, col_part;
 } cost_block;
 
@@ -54,31 +57,71 @@ static double cost_instruction(int32_t columns)
 
 static cost_block cost_block_of(const gemm_option *option)
 {
-    cost_block block = {option->rows, option->cols, option->more, option->rows, option->cols + option->more, 1, 1};
-    int32_t n = TS_MAX(1, option->team), least = option->more ? TS_MIN(option->cols, option->more) : option->cols;
+    int32_t last = option->more & -option->more, next = option->more - last, n = TS_MAX(1, option->team);
+    cost_block block = {option->rows, option->rows, option->cols + option->more,
+                        {option->cols, next ? next : last, next ? last : 0}, 1, 1};
     if (n == 1)
         return block;
+    int32_t least = option->more ? last : option->cols;
     bool by_rows = option->rows >= 128 * n || (least < 32 * n && option->rows >= 64 * n);
-    *(by_rows ? &block.rows : &block.cols) /= n;
-    block.more /= by_rows ? 1 : n;
+    block.rows /= by_rows ? n : 1;
+    for (int i = 0; i < COST_PARTS; i++)
+        block.parts[i] /= by_rows ? 1 : n;
     *(by_rows ? &block.col_part : &block.row_part) = 1.0 / n;
     return block;
 }
 
-/* Boxes that reach beyond an array take longer, where they are not cut to it (gpu/schedule/clip.c). */
+static int32_t cost_columns(const cost_block *block)
+{
+    return block->parts[0] + block->parts[1] + block->parts[2];
+}
+
+/* Whether part `i` goes on where the one before ends (gpu/plan/tma_join.c): lines along K do, others fill panels. */
+static bool cost_goes_on(const cost_product *product, const cost_block *block, int i)
+{
+    return i && block->parts[i] && (!product->col_across || block->parts[i - 1] % COST_PANEL == 0);
+}
+
+/* Clocks of the products of 32 bytes of K by 64 rows. */
+static double cost_instructions(const cost_product *product, const cost_block *block)
+{
+    int32_t columns = 0;
+    double clocks = 0;
+    for (int i = 0; i < COST_PARTS; i++) {
+        bool joined = cost_goes_on(product, block, i) && columns + block->parts[i] <= COST_INSTRUCTION;
+        clocks += joined ? 0 : cost_instruction(columns);
+        columns = block->parts[i] + (joined ? columns : 0);
+    }
+    return clocks + cost_instruction(columns);
+}
+
+/* Columns that are read: of a whole panel where a part goes on in it. */
+static int32_t cost_read_columns(const cost_product *product, const cost_block *block)
+{
+    int32_t columns = 0;
+    for (int i = 0; i < COST_PARTS; i++)
+        columns += product->col_across && cost_goes_on(product, block, i) ? TS_MAX(COST_PANEL, block->parts[i])
+                                                                         : block->parts[i];
+    return columns;
+}
+
+/* Bytes that a step asks L2 for. Boxes that reach beyond an array take longer, where they are not cut to it
+ * (gpu/schedule/clip.c). */
 static double cost_bytes_a_step(const cost_product *product, const cost_block *block)
 {
     double row_over = product->row_across && block->all_rows > product->rows ? COST_OVER : 1;
     double col_over = product->col_across && block->all_cols > product->cols ? COST_OVER : 1;
     return 128 * (block->rows * product->row_lines * row_over * block->row_part +
-                  (block->cols + block->more) * product->col_lines * col_over * block->col_part);
+                  cost_read_columns(product, block) * product->col_lines * col_over * block->col_part);
 }
 
-/* 128 bytes of K: products, or the operands' way to shared memory at `rate` bytes a clock. */
+/* 128 bytes of K: products, or the operands' way to shared memory: from L2 at `rate` bytes a clock, with what the
+ * others of a team bring no faster than the block takes it in. */
 static double cost_step(const cost_product *product, const cost_block *block, double rate)
 {
-    double products = block->rows / 16.0 * (cost_instruction(block->cols) + cost_instruction(block->more));
-    return cost_together(products, cost_bytes_a_step(product, block) / rate, COST_TOGETHER);
+    double products = block->rows / 16.0 * cost_instructions(product, block);
+    double taken_in = 128.0 * (block->rows + cost_read_columns(product, block)) / COST_INGRESS;
+    return cost_together(products, fmax(cost_bytes_a_step(product, block) / rate, taken_in), COST_TOGETHER);
 }
 
 static int64_t cost_rows(const cost_product *product, const gemm_option *option)
@@ -126,9 +169,11 @@ static int64_t cost_units(const cost_product *product, const gemm_option *option
 
 int32_t ts__gemm_stages(const gemm_option *option)
 {
+    if (option->stages)
+        return option->stages;
     cost_block block = cost_block_of(option);
     int32_t room = option->shared ? GEMM_HALF : cost_walks(option) ? GEMM_WALKING : GEMM_WHOLE;
-    return TS_MAX(1, TS_MIN(8, room / (128 * (block.rows + block.cols + block.more))));
+    return TS_MAX(1, TS_MIN(8, room / (128 * (block.rows + cost_columns(&block)))));
 }
 
 /* Two blocks on a multiprocessor read at once. */
@@ -140,7 +185,7 @@ static bool cost_has_neighbours(const cost_product *product, const gemm_option *
 /* Bytes a clock that arrive in a multiprocessor. */
 static double cost_rate(const cost_product *product, const gemm_option *option, const cost_block *block)
 {
-    int32_t on_the_way = ts__gemm_stages(option) * 128 * (block->rows + block->cols + block->more);
+    int32_t on_the_way = ts__gemm_stages(option) * 128 * (block->rows + cost_columns(block));
     int64_t clusters = cost_tiles(product, option) * option->pieces;
     int64_t active = TS_MIN(clusters, cost_units(product, option)) * cost_cluster(option);
     double deep = (cost_has_neighbours(product, option) ? COST_NEIGHBOURS : 1) * on_the_way / COST_LATENCY;
@@ -153,23 +198,49 @@ static double cost_kind(const cost_product *product, const gemm_option *option)
     double kind = cost_walks(option)                     ? COST_WALKING
                   : cost_has_neighbours(product, option) ? COST_BOTH
                                                          : COST_ALONE;
-    return kind * (option->team ? COST_TEAM : 1) * (option->more ? COST_WIDER : 1);
+    return kind * (option->team ? COST_TEAM : 1) * (option->more ? COST_WIDER : 1) *
+           (option->pieces > 1 ? COST_CUT_UP : 1);
+}
+
+/* That a product reads. */
+static double cost_read(const cost_product *product)
+{
+    double rows = (double)product->rows, cols = (double)product->cols;
+    return (double)product->batch * (rows + cols) * (double)product->steps * 128;
+}
+
+static double cost_written(const cost_product *product)
+{
+    return (double)product->batch * 2 * (double)product->rows * (double)product->cols;
+}
+
+static bool cost_fits(const cost_product *product)
+{
+    return cost_read(product) + cost_written(product) <= COST_EARLY_BYTES;
+}
+
+/* Clocks of a tile's sums on their way out of the registers. */
+static double cost_end(const cost_product *product, const cost_block *block)
+{
+    double sums = (double)((int64_t)block->rows * cost_columns(block) * product->after);
+    return sums * COST_OUT * (cost_fits(product) ? 1 : COST_FAR);
 }
 
 /* Clocks of the busiest multiprocessor for whole tiles and the parts of those that are left over. Small tiles are made
- * by two groups of warps in turn: what comes after one's products runs beside the next one's. */
-static double cost_walk(const cost_product *product, const gemm_option *option, const cost_block *block, double end)
+ * by two groups of warps in turn: what comes after one's products runs in part beside the next one's. */
+static double cost_walk(const cost_product *product, const gemm_option *option, const cost_block *block)
 {
     double rate = cost_rate(product, option, block), steps = (double)product->steps, kind = cost_kind(product, option);
+    double end = cost_end(product, block);
     int64_t tiles = cost_tiles(product, option), units = cost_units(product, option);
-    int32_t area = block->rows * block->cols;
+    int32_t area = block->rows * block->parts[0];
     bool has_tail = option->tail > 1, in_turn = !option->more && area >= 1 << 13 && area <= 1 << 14;
     int64_t whole = has_tail ? tiles / units : gemm_cdiv(tiles, units), rest = has_tail ? tiles % units : 0;
-    double last = in_turn ? 2 * end : 0, step = cost_step(product, block, rate) * kind;
-    double work = (double)whole * (steps * step + (in_turn ? 0 : end)) + last + COST_WALK_START;
+    double step = cost_step(product, block, rate) * kind, between = in_turn ? COST_TURN * end : end + COST_FILL;
+    double work = (double)whole * (steps * step + between) + (in_turn ? end : 0) + COST_WALK_START;
     cost_block part = *block;
-    part.cols /= option->tail;
-    double each = steps * cost_step(product, &part, rate) * kind + end / option->tail;
+    part.parts[0] /= option->tail;
+    double each = steps * cost_step(product, &part, rate) * kind + end / option->tail + COST_FILL;
     return work + (has_tail ? (double)gemm_cdiv(rest * option->tail, units) * each * COST_TAIL : 0);
 }
 
@@ -177,30 +248,24 @@ static double cost_walk(const cost_product *product, const gemm_option *option, 
 static double cost_work(const cost_product *product, const gemm_option *option)
 {
     cost_block block = cost_block_of(option);
-    double end = (double)((int64_t)block.rows * (block.cols + block.more) * product->after) * COST_OUT;
     if (cost_walks(option))
-        return cost_walk(product, option, &block, end);
+        return cost_walk(product, option, &block);
     int64_t clusters = cost_tiles(product, option) * option->pieces, units = cost_units(product, option);
     int64_t each = gemm_cdiv(clusters, units), rounds = option->shared ? gemm_cdiv(clusters, 2 * units) : each;
     int64_t depth = gemm_cdiv(product->steps, option->pieces * TS_MAX(1, option->ctas));
     double step = cost_step(product, &block, cost_rate(product, option, &block)) * cost_kind(product, option);
-    return (double)each * (double)depth * step + (double)rounds * end + (double)(rounds - 1) * COST_ROUND;
+    return (double)each * ((double)depth * step + COST_FILL) + (double)rounds * cost_end(product, &block) +
+           (double)(rounds - 1) * COST_ROUND;
 }
 
-/* That a product reads and writes. */
-static double cost_bytes(const cost_product *product)
-{
-    double rows = (double)product->rows, cols = (double)product->cols;
-    return (double)product->batch * ((rows + cols) * (double)product->steps * 128 + 2 * rows * cols);
-}
-
-/* Clocks until all of that has moved; what fits L2 may be there from the kernel before. */
+/* Clocks until all has moved; what fits L2 may be there from the kernel before. */
 static double cost_memory(const cost_product *product, const gemm_option *option)
 {
     int64_t rows = cost_rows(product, option), cols = cost_cols(product, option);
     double again = (double)(product->rows * TS_MIN(1, cols - 1) + product->cols * TS_MIN(1, rows - 1));
     double more = COST_AGAIN * (double)product->batch * again * (double)product->steps * 128;
-    return (cost_bytes(product) + more) / COST_MEMORY * (cost_bytes(product) <= COST_EARLY_BYTES ? COST_FITS : 1);
+    double moved = cost_read(product) + COST_WRITE * cost_written(product) + more;
+    return moved / COST_MEMORY * (cost_fits(product) ? COST_FITS : 1);
 }
 
 static double cost_pieces(int32_t pieces, double elements)
@@ -224,10 +289,10 @@ static double cost_adding(const cost_product *product, const gemm_option *option
 
 static bool cost_starts_early(const cost_product *product, const gemm_option *option, double work)
 {
-    double moved = cost_bytes(product);
+    double moved = cost_read(product) + cost_written(product);
     int64_t blocks = cost_blocks(product, option) * TS_MAX(1, option->team);
     bool has_room = option->shared || option->pieces > 1 || blocks * 2 <= product->sms;
-    return has_room || moved <= COST_EARLY_BYTES || work > COST_EARLY_WORK * moved / COST_MEMORY;
+    return has_room || cost_fits(product) || work > COST_EARLY_WORK * moved / COST_MEMORY;
 }
 
 /* ---- options --------------------------------------------------------------------------------------- */
@@ -261,7 +326,7 @@ static void cost_consider(cost_search *search, gemm_option option)
     option.early = cost_starts_early(product, &option, work);
     double start = COST_START + cost_adding(product, &option) + (option.team ? COST_TEAM_START : 0) +
                    (option.early ? 0 : COST_LATE);
-    double across = option.swapped ? COST_ACROSS * block.rows * (block.cols + block.more) : 0;
+    double across = option.swapped ? COST_ACROSS * block.rows * cost_columns(&block) : 0;
     cost_keep(search, option, start + across + cost_together(work, memory, COST_OVERLAP));
 }
 
@@ -329,6 +394,8 @@ static void cost_consider_team(cost_search *search, gemm_option option)
 {
     int64_t tiles = cost_tiles(&search->product, &option), units = cost_units(&search->product, &option);
     cost_consider_tails(search, option, 2);
+    if (option.more && !option.team)
+        cost_consider_pieces(search, option);
     if (option.more || option.rows * option.cols <= 1 << 15)
         return;
     for (option.pieces = 2; option.pieces <= 8; option.pieces += option.pieces < 4 ? 1 : 2)
@@ -490,7 +557,7 @@ gemm_option ts__gemm_grouped(const gemm_shape *shape, bool wgmma, gemm_kind kind
         return gemm_option_of(cost_others[best].rows, cost_others[best].cols, cost_others[best].depth);
     for (size_t i = 0; i < TS_COUNT(tiles); i++) {
         double rows = tiles[i][0], waste = rows / 2; /* a group's last tile is half full */
-        double step = cost_step(&product, &(cost_block){tiles[i][0], tiles[i][1], 0, 0, 0, 1, 1}, COST_ARRIVAL);
+        double step = cost_step(&product, &(cost_block){tiles[i][0], 0, 0, {tiles[i][1]}, 1, 1}, COST_ARRIVAL);
         double cost = ((double)shape->m + waste) / rows * (double)gemm_cdiv(shape->n, tiles[i][1]) * step;
         if (i && cost >= 0.95 * least) /* near a tie the first one stays: low tiles read the matrices more often */
             continue;

@@ -336,10 +336,10 @@ static void plan_put_constants(const plan_job *job, const gemm_option *option, t
 {
     plan_put(out, option->rows);
     plan_put(out, option->cols);
-    if (out->kernel == TS_LIB_wide_gemm)
+    if (out->kernel == TS_LIB_wide_gemm || out->kernel == TS_LIB_wide_split_gemm)
         plan_put(out, option->more);
     plan_put(out, option->depth);
-    plan_put(out, out->kernel == TS_LIB_split_gemm ? option->pieces : option->group);
+    plan_put(out, option->pieces > 1 ? option->pieces : option->group);
     if (out->kernel != TS_LIB_gelu_gemm) {
         plan_put(out, job->tf32);
         plan_put(out, job->fast);
@@ -356,7 +356,7 @@ static void plan_write(const plan_job *job, const gemm_option *option, ts_lib_ke
     out->swapped = option->swapped;
     out->grid[0] = blocks, out->grid[1] = out->grid[2] = 1;
     out->hints.num_ctas = (uint8_t)TS_MAX(option->ctas, option->team);
-    out->hints.num_stages = (uint8_t)(option->shared ? ts__gemm_stages(option) : option->stages);
+    out->hints.num_stages = (uint8_t)(option->shared || option->stages ? ts__gemm_stages(option) : 0);
     out->hints.occupancy = option->shared ? 2 : 0;
     plan_put_constants(job, option, out);
 }
@@ -368,17 +368,18 @@ static void plan_one(plan_job *job, ts_gemm_plan *out)
     gemm_option option = plan_choose(job, out, &shares);
     int64_t m = option.swapped ? job->shape.n : job->shape.m, n = option.swapped ? job->shape.m : job->shape.n;
     int64_t rows = gemm_cdiv(m, option.rows), cols = gemm_cdiv(n, option.cols + option.more), blocks = rows * cols;
-    ts_lib_kernel kernel = option.pieces > 1 ? TS_LIB_split_gemm
-                           : option.ctas     ? TS_LIB_slender_gemm
-                           : option.more     ? TS_LIB_wide_gemm
-                                             : TS_LIB_gemm;
+    bool is_cut = option.pieces > 1;
+    ts_lib_kernel kernel = option.more   ? is_cut ? TS_LIB_wide_split_gemm : TS_LIB_wide_gemm
+                           : is_cut      ? TS_LIB_split_gemm
+                           : option.ctas ? TS_LIB_slender_gemm
+                                         : TS_LIB_gemm;
     if (!shares && !option.ctas && option.pieces == 1)
         blocks = TS_MIN(blocks, ts__gemm_clusters(job->shape.sms, option.team));
     plan_write(job, &option, kernel, blocks, out);
     if (option.pieces == 1)
         return;
     out->grid[1] = option.pieces;
-    out->parts[0] = option.pieces, out->parts[1] = rows * option.rows, out->parts[2] = cols * option.cols;
+    out->parts[0] = option.pieces, out->parts[1] = rows * option.rows, out->parts[2] = cols * (option.cols + option.more);
 }
 
 static bool plan_has_dense_rows(const ts_arg *array)

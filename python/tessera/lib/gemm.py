@@ -109,6 +109,33 @@ def slender_gemm_kernel(
     ct.store(c, index=(m, n), tile=ct.astype(acc, c.dtype))
 
 
+@ct.function
+def further(MORE):
+    """The two powers of two that add up to MORE, the greater one first; of a power of two itself, twice."""
+    last = MORE & -MORE
+    return MORE - last if MORE > last else MORE, last
+
+
+@ct.function
+def side_by_side(a, b, m, n, next, last, first_step, end, TM, TN, MORE, TK, TF32, FAST):
+    """Tiles (m, n), (m, next) and (m, last) of a @ b, of TN columns and those of further(MORE), over the given steps
+    of K: two or three products that share what they read of a."""
+    NEXT, LAST = further(MORE)
+    acc = ct.zeros((TM, TN), dtype=accumulator(a.dtype))
+    more = ct.zeros((TM, NEXT), dtype=accumulator(a.dtype))
+    rest = ct.zeros((TM, LAST), dtype=accumulator(a.dtype))
+    for k in range(first_step, end):
+        x = ct.load(a, index=(m, k), shape=(TM, TK), padding_mode=ct.PaddingMode.ZERO)
+        y = ct.load(b, index=(k, n), shape=(TK, TN), padding_mode=ct.PaddingMode.ZERO)
+        z = ct.load(b, index=(k, next), shape=(TK, NEXT), padding_mode=ct.PaddingMode.ZERO)
+        acc = multiply(x, y, acc, TF32, FAST)
+        more = multiply(x, z, more, TF32, FAST)
+        if MORE > LAST:
+            w = ct.load(b, index=(k, last), shape=(TK, LAST), padding_mode=ct.PaddingMode.ZERO)
+            rest = multiply(x, w, rest, TF32, FAST)
+    return acc, more, rest
+
+
 @ct.kernel
 def wide_gemm_kernel(
     a, b, c,
@@ -119,29 +146,17 @@ def wide_gemm_kernel(
     in tiles of TN, the others in as many of MORE. Three, where MORE is the sum of two powers of two: the last columns
     in tiles of the lesser one."""
     begin()
-    LAST = MORE & -MORE
-    NEXT = MORE - LAST if MORE > LAST else MORE
+    NEXT, LAST = further(MORE)
     rows, cols = ct.cdiv(c.shape[0], TM), ct.cdiv(c.shape[1], TN + MORE)
-    next = cols * (TN // NEXT)
-    last = cols * ((TN + NEXT) // LAST)
+    steps = ct.cdiv(a.shape[1], TK)
     for tile in range(ct.bid(0), rows * cols, ct.num_blocks(0)):
         m, n = place(tile, rows, cols, GROUP)
-        acc = ct.zeros((TM, TN), dtype=accumulator(a.dtype))
-        more = ct.zeros((TM, NEXT), dtype=accumulator(a.dtype))
-        rest = ct.zeros((TM, LAST), dtype=accumulator(a.dtype))
-        for k in range(ct.cdiv(a.shape[1], TK)):
-            x = ct.load(a, index=(m, k), shape=(TM, TK), padding_mode=ct.PaddingMode.ZERO)
-            y = ct.load(b, index=(k, n), shape=(TK, TN), padding_mode=ct.PaddingMode.ZERO)
-            z = ct.load(b, index=(k, next + n), shape=(TK, NEXT), padding_mode=ct.PaddingMode.ZERO)
-            acc = multiply(x, y, acc, TF32, FAST)
-            more = multiply(x, z, more, TF32, FAST)
-            if MORE > LAST:
-                w = ct.load(b, index=(k, last + n), shape=(TK, LAST), padding_mode=ct.PaddingMode.ZERO)
-                rest = multiply(x, w, rest, TF32, FAST)
+        next, last = n + cols * (TN // NEXT), n + cols * ((TN + NEXT) // LAST)
+        acc, more, rest = side_by_side(a, b, m, n, next, last, 0, steps, TM, TN, MORE, TK, TF32, FAST)
         ct.store(c, index=(m, n), tile=ct.astype(acc, c.dtype))
-        ct.store(c, index=(m, next + n), tile=ct.astype(more, c.dtype))
+        ct.store(c, index=(m, next), tile=ct.astype(more, c.dtype))
         if MORE > LAST:
-            ct.store(c, index=(m, last + n), tile=ct.astype(rest, c.dtype))
+            ct.store(c, index=(m, last), tile=ct.astype(rest, c.dtype))
 
 
 @ct.kernel
@@ -180,6 +195,29 @@ def split_gemm_kernel(
         y = ct.load(b, index=(k, n), shape=(TK, TN), padding_mode=ct.PaddingMode.ZERO)
         acc = multiply(x, y, acc, TF32, FAST)
     ct.store(parts, index=(piece, m, n), tile=ct.reshape(acc, (1, TM, TN)))
+
+
+@ct.kernel
+def wide_split_gemm_kernel(
+    a, b, parts,
+    TM: ct.Constant[int], TN: ct.Constant[int], MORE: ct.Constant[int], TK: ct.Constant[int],
+    PIECES: ct.Constant[int], TF32: ct.Constant[bool], FAST: ct.Constant[bool],
+):  # fmt: skip
+    """split_gemm_kernel for the tiles of wide_gemm_kernel."""
+    begin()
+    NEXT, LAST = further(MORE)
+    cols = ct.cdiv(b.shape[1], TN + MORE)
+    m, n = place(ct.bid(0), ct.cdiv(a.shape[0], TM), cols, 4)
+    next, last = n + cols * (TN // NEXT), n + cols * ((TN + NEXT) // LAST)
+    piece = ct.bid(1)
+    steps = ct.cdiv(a.shape[1], TK)
+    each = ct.cdiv(steps, PIECES)
+    from_, to = piece * each, min(steps, (piece + 1) * each)
+    acc, more, rest = side_by_side(a, b, m, n, next, last, from_, to, TM, TN, MORE, TK, TF32, FAST)
+    ct.store(parts, index=(piece, m, n), tile=ct.reshape(acc, (1, TM, TN)))
+    ct.store(parts, index=(piece, m, next), tile=ct.reshape(more, (1, TM, NEXT)))
+    if MORE > LAST:
+        ct.store(parts, index=(piece, m, last), tile=ct.reshape(rest, (1, TM, LAST)))
 
 
 @ct.function
@@ -275,6 +313,7 @@ KERNELS = {
     "wide_gemm": wide_gemm_kernel,
     "column_gemm": column_gemm_kernel,
     "split_gemm": split_gemm_kernel,
+    "wide_split_gemm": wide_split_gemm_kernel,
     "batched_gemm": batched_gemm_kernel,
     "gelu_gemm": gelu_gemm_kernel,
 }
