@@ -33,6 +33,8 @@ extern "C" {
     X(column_gemm, gemm, "a b c")                            \
     X(split_gemm, gemm, "a b parts")                         \
     X(wide_split_gemm, gemm, "a b parts")                    \
+    X(raw_gemm, gemm, "a b c")                               \
+    X(raw_split_gemm, gemm, "a b parts")                     \
     X(add_pieces, gemm, "parts c")                           \
     X(batched_gemm, gemm, "a b c")                           \
     X(gelu_gemm, gemm, "a b bias residual c")                \

@@ -37,6 +37,7 @@ typedef struct gemm_shape {
     bool clusters;      /* the GPU's blocks can share a product's loop over K: with wgmma */
     bool ragged[2];     /* lines of a, of b do not begin at multiples of 128 bytes */
     bool across[2];     /* lines of a, of b do not lie along K */
+    int32_t raw_step[2]; /* elements of 16 bits of which lines of a, of b, are multiples, up to 8; of aligned arrays */
     bool trims;         /* the CPU's code leaves out most of what lies beyond the arrays (target/llvm/mma.c) */
 } gemm_shape;
 

@@ -472,14 +472,24 @@ gemm_option ts__gemm_cheapest(const gemm_shape *shape, double *clocks)
 
 /* ---- operands as they lie -------------------------------------------------------------------------- */
 
+/* Clocks of an element of an operand that travels by itself, or in copies of more than one. */
+static double cost_raw_element(int32_t step)
+{
+    return step == 1 ? COST_RAW_OPERAND : COST_RAW_COPY * 2 / step;
+}
+
 static double cost_raw(const gemm_shape *shape, const gemm_option *option, int64_t tiles)
 {
     double area = option->rows * option->cols, m = (double)shape->m, n = (double)shape->n;
-    double step = COST_RAW_PRODUCT * area + COST_RAW_OPERAND * (option->rows + option->cols);
+    bool swapped = option->swapped;
+    double operands = option->rows * cost_raw_element(shape->raw_step[swapped]) +
+                      option->cols * cost_raw_element(shape->raw_step[!swapped]);
+    double step = COST_RAW_PRODUCT * area + operands;
     int64_t steps = gemm_cdiv(gemm_cdiv(shape->k, option->depth), option->pieces);
     double blocks = fmax(1, (double)(tiles * option->pieces) / ((double)shape->sms * COST_RAW_BLOCKS));
     double work = blocks * (double)steps * (COST_RAW_STEP + step * option->depth);
-    double memory = 2 * ((m + n) * (double)shape->k + m * n) / COST_RAW_MEMORY;
+    bool is_far = shape->raw_step[m < n] == 1; /* the greater operand, element by element */
+    double memory = 2 * ((m + n) * (double)shape->k + m * n) / (is_far ? COST_RAW_MEMORY : COST_RAW_COPIES);
     return COST_RAW_START + cost_together(work, memory, 2) + cost_pieces(option->pieces, area * (double)tiles);
 }
 

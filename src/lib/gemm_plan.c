@@ -220,6 +220,16 @@ static bool plan_lies(const ts_arg *array, int32_t k_axis, bool major, int32_t *
     return lies;
 }
 
+/* Elements of 16 bits that a copy of 4, 8 or 16 bytes brings at a time of an array as it lies; 1: one. */
+static int32_t plan_raw_step(const ts_arg *array, int32_t unit)
+{
+    int64_t line = plan_stride(array, 1 - (uint32_t)unit), most = 8;
+    bool is_aligned = ((uintptr_t)array->value.data & 15) == 0;
+    while (most > 1 && (!is_aligned || line % most || plan_stride(array, (uint32_t)unit) != 1))
+        most /= 2;
+    return (int32_t)most;
+}
+
 /* A copy whose lines begin at multiples of 128 bytes, or of 16 where lines are short. */
 static ts_gemm_copy plan_copy(const ts_arg *array, int32_t unit)
 {
@@ -301,6 +311,8 @@ static gemm_option plan_choose_wgmma(plan_job *job, ts_gemm_plan *out, bool *sha
     }
     if (!needed || !is_16_bit)
         return best;
+    job->shape.raw_step[0] = plan_raw_step(job->desc->a, unit[0]);
+    job->shape.raw_step[1] = plan_raw_step(job->desc->b, unit[1]);
     option = ts__gemm_raw(&job->shape, &clocks);
     if (clocks >= least)
         return best;
@@ -340,7 +352,10 @@ static void plan_put_constants(const plan_job *job, const gemm_option *option, t
         plan_put(out, option->more);
     plan_put(out, option->depth);
     plan_put(out, option->pieces > 1 ? option->pieces : option->group);
-    if (out->kernel != TS_LIB_gelu_gemm) {
+    if (out->kernel == TS_LIB_raw_gemm || out->kernel == TS_LIB_raw_split_gemm) {
+        plan_put(out, job->shape.raw_step[option->swapped]);
+        plan_put(out, job->shape.raw_step[!option->swapped]);
+    } else if (out->kernel != TS_LIB_gelu_gemm) {
         plan_put(out, job->tf32);
         plan_put(out, job->fast);
     }
@@ -368,8 +383,9 @@ static void plan_one(plan_job *job, ts_gemm_plan *out)
     gemm_option option = plan_choose(job, out, &shares);
     int64_t m = option.swapped ? job->shape.n : job->shape.m, n = option.swapped ? job->shape.m : job->shape.n;
     int64_t rows = gemm_cdiv(m, option.rows), cols = gemm_cdiv(n, option.cols + option.more), blocks = rows * cols;
-    bool is_cut = option.pieces > 1;
-    ts_lib_kernel kernel = option.more   ? is_cut ? TS_LIB_wide_split_gemm : TS_LIB_wide_gemm
+    bool is_cut = option.pieces > 1, is_raw = shares && (job->shape.raw_step[0] > 1 || job->shape.raw_step[1] > 1);
+    ts_lib_kernel kernel = is_raw        ? is_cut ? TS_LIB_raw_split_gemm : TS_LIB_raw_gemm
+                           : option.more ? is_cut ? TS_LIB_wide_split_gemm : TS_LIB_wide_gemm
                            : is_cut      ? TS_LIB_split_gemm
                            : option.ctas ? TS_LIB_slender_gemm
                                          : TS_LIB_gemm;

@@ -176,15 +176,9 @@ def column_gemm_kernel(
     ct.store(c, index=(ct.bid(0), 0), tile=ct.reshape(ct.astype(acc, c.dtype), (TM, 1)))
 
 
-@ct.kernel
-def split_gemm_kernel(
-    a, b, parts,
-    TM: ct.Constant[int], TN: ct.Constant[int], TK: ct.Constant[int], PIECES: ct.Constant[int],
-    TF32: ct.Constant[bool], FAST: ct.Constant[bool],
-):  # fmt: skip
-    """Each block makes a tile of the sums over one piece of K. Blocks side by side make squares of tiles: what they
-    read at a time comes from L2 once for all of them."""
-    begin()
+@ct.function
+def piece_of(a, b, parts, TM, TN, TK, PIECES, TF32, FAST):
+    """Makes a block's tile of the sums over one piece of K."""
     m, n = place(ct.bid(0), ct.cdiv(a.shape[0], TM), ct.cdiv(b.shape[1], TN), 4)
     piece = ct.bid(1)
     steps = ct.cdiv(a.shape[1], TK)
@@ -195,6 +189,18 @@ def split_gemm_kernel(
         y = ct.load(b, index=(k, n), shape=(TK, TN), padding_mode=ct.PaddingMode.ZERO)
         acc = multiply(x, y, acc, TF32, FAST)
     ct.store(parts, index=(piece, m, n), tile=ct.reshape(acc, (1, TM, TN)))
+
+
+@ct.kernel
+def split_gemm_kernel(
+    a, b, parts,
+    TM: ct.Constant[int], TN: ct.Constant[int], TK: ct.Constant[int], PIECES: ct.Constant[int],
+    TF32: ct.Constant[bool], FAST: ct.Constant[bool],
+):  # fmt: skip
+    """Each block makes a tile of the sums over one piece of K. Blocks side by side make squares of tiles: what they
+    read at a time comes from L2 once for all of them."""
+    begin()
+    piece_of(a, b, parts, TM, TN, TK, PIECES, TF32, FAST)
 
 
 @ct.kernel
@@ -218,6 +224,33 @@ def wide_split_gemm_kernel(
     ct.store(parts, index=(piece, m, next), tile=ct.reshape(more, (1, TM, NEXT)))
     if MORE > LAST:
         ct.store(parts, index=(piece, m, last), tile=ct.reshape(rest, (1, TM, LAST)))
+
+
+@ct.kernel
+def raw_gemm_kernel(
+    a, b, c,
+    TM: ct.Constant[int], TN: ct.Constant[int], TK: ct.Constant[int], GROUP: ct.Constant[int],
+    A_STEP: ct.Constant[int], B_STEP: ct.Constant[int],
+):  # fmt: skip
+    """One tile for each block, of operands whose lines are no multiples of 16 bytes, but of A_STEP and B_STEP elements
+    long: they are read as they lie, so many at a time."""
+    begin()
+    a, b = ct.assume_divisible_by(a, A_STEP), ct.assume_divisible_by(b, B_STEP)
+    m, n = place(ct.bid(0), ct.cdiv(c.shape[0], TM), ct.cdiv(c.shape[1], TN), GROUP)
+    acc = product(a, b, m, n, TM, TN, TK, False, False)
+    ct.store(c, index=(m, n), tile=ct.astype(acc, c.dtype))
+
+
+@ct.kernel
+def raw_split_gemm_kernel(
+    a, b, parts,
+    TM: ct.Constant[int], TN: ct.Constant[int], TK: ct.Constant[int], PIECES: ct.Constant[int],
+    A_STEP: ct.Constant[int], B_STEP: ct.Constant[int],
+):  # fmt: skip
+    """split_gemm_kernel of such operands."""
+    begin()
+    a, b = ct.assume_divisible_by(a, A_STEP), ct.assume_divisible_by(b, B_STEP)
+    piece_of(a, b, parts, TM, TN, TK, PIECES, False, False)
 
 
 @ct.function
@@ -314,6 +347,8 @@ KERNELS = {
     "column_gemm": column_gemm_kernel,
     "split_gemm": split_gemm_kernel,
     "wide_split_gemm": wide_split_gemm_kernel,
+    "raw_gemm": raw_gemm_kernel,
+    "raw_split_gemm": raw_split_gemm_kernel,
     "batched_gemm": batched_gemm_kernel,
     "gelu_gemm": gelu_gemm_kernel,
 }

@@ -14,6 +14,7 @@
 #include "gpu/plan/assign.h"
 
 enum { LOAD_MAX_STEPS = 48 }; /* elementwise operations between a load and its broadcast */
+enum { LOAD_VECTOR = 16, LOAD_COPY_LEAST = 4 }; /* bytes of the widest vector, and of the smallest copy by cp.async */
 
 typedef struct load_work {
     const ts_fn *fn;
@@ -58,6 +59,15 @@ static bool load_is_turned(const load_work *w, ts_val product, uint32_t side)
            ts_type_bits(w->fn->module, ts_type_elem(w->fn->module, ts_type_of(w->fn, x))) >= 32;
 }
 
+/* Bytes of the vectors in which a load for a product travels. Small elements of lines that begin at multiples of 4 or 8
+ * bytes: one copy a thread, so that those of a warp lie side by side. */
+static uint32_t load_vector(const load_work *w, ts_val v, uint32_t bytes)
+{
+    int64_t align = ts__view_align(w->fn, ts_opnd(w->fn, v, 0));
+    return bytes < LOAD_COPY_LEAST && (align == LOAD_COPY_LEAST || align == 2 * LOAD_COPY_LEAST) ? (uint32_t)align
+                                                                                              : LOAD_VECTOR;
+}
+
 /* The layout of a load for a product. It meets no other layout: vectors of 16 bytes, whatever else the function holds.
  * What has to be turned is copied element by element, or, as two such operands would be too many copies, in squares
  * that turn in registers (measured on an H200). NULL: no product reads the load. */
@@ -69,7 +79,7 @@ static const ts_linear *load_operand(const load_work *w, ts_val v, uint32_t unit
     if (!product)
         return NULL;
     bool turned = load_is_turned(w, product, side), both = turned && load_is_turned(w, product, 1 - side);
-    uint32_t vec = turned && !both ? 0 : (uint32_t)ts_log2(TS_MAX(1u, 16 / bytes));
+    uint32_t vec = turned && !both ? 0 : (uint32_t)ts_log2(TS_MAX(1u, load_vector(w, v, bytes) / bytes));
     return ts__assign_blocked(w->out, w->fn->module, type, unit, vec, both);
 }
 

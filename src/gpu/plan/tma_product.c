@@ -247,19 +247,18 @@ static bool product_extents(const ts_tma_work *w, ts_val v, const product_row *r
            log[0] + log[1] <= PRODUCT_LOG_MN;
 }
 
-/* Columns of b beside those of a product before, which multiplies the same a, in lines along N: where they fill no
+/* Columns of b behind those of the product before, which multiplies the same a, in lines along N: where they fill no
  * panel of the widest swizzle, one is copied all the same, so that one instruction can go over both (tma_join.c). */
 static void product_widen(ts_tma_work *w, const ts_wgmma *p)
 {
     ts_tma_load *load = &w->out->loads.at[p->b];
     uint32_t panel = TS_TMA_SPAN / load->elem_bytes;
-    bool beside = false;
-    for (uint32_t i = 0; i < w->out->products.n; i++) {
-        const ts_wgmma *q = &w->out->products.at[i];
-        beside = beside || (q->a == p->a && q->trans_b && w->shape.parent[q->mma] == w->shape.parent[p->mma] &&
-                            w->out->loads.at[q->b].span == TS_TMA_SPAN);
-    }
-    if (!beside || !p->trans_b || p->a == TS_NO || w->out->copied || load->inner >= panel)
+    const ts_wgmma *q = w->out->products.n ? &w->out->products.at[w->out->products.n - 1] : NULL;
+    if (!q || w->out->copied || p->a == TS_NO || q->a != p->a || !p->trans_b || !q->trans_b ||
+        w->shape.parent[q->mma] != w->shape.parent[p->mma] || load->inner >= panel)
+        return;
+    const ts_type_info *before = ts_type_get(w->module, ts_type_of(w->fn, q->mma));
+    if (before->dims[before->rank - 1] % panel)
         return;
     load->inner = panel, load->span = TS_TMA_SPAN, load->bytes = load->rows * load->span;
     w->env->plan->tmap[load->tmap].box[0] = panel;

@@ -105,7 +105,7 @@ uint32_t ts__view_unit_axis(const ts_fn *fn, ts_val view)
     return found;
 }
 
-bool ts__view_has_vectors(const ts_fn *fn, ts_val view)
+int64_t ts__view_align(const ts_fn *fn, ts_val view)
 {
     const ts_type_info *info = ts_type_get(fn->module, ts_type_of(fn, view)),
                        *tensor = ts_type_get(fn->module, info->elem);
@@ -118,5 +118,12 @@ bool ts__view_has_vectors(const ts_fn *fn, ts_val view)
         int64_t stride = at == TS_NO ? ts_power_in(tensor->strides[i]) : ts__lower_divisor(fn, ts_opnd(fn, make, at));
         align = i == skip ? align : TS_MIN(align, stride * bytes);
     }
-    return unit != TS_NO && align >= 2 * (int64_t)bytes;
+    return unit != TS_NO ? align : 0;
+}
+
+bool ts__view_has_vectors(const ts_fn *fn, ts_val view)
+{
+    const ts_type_info *info = ts_type_get(fn->module, ts_type_of(fn, view));
+    uint32_t bits = ts_type_bits(fn->module, ts_type_get(fn->module, info->elem)->elem);
+    return ts__view_align(fn, view) >= 2 * (int64_t)TS_MAX(1u, bits / 8);
 }

@@ -94,6 +94,36 @@ ts_status fr_op_ensure_constant(fr *f, const fr_call *c, fr_value *out)
     return TS_OK;
 }
 
+/* `v` with the promise that it is a multiple of `d`; the IR knows powers of two. */
+static ts_val meta_promise(fr *f, ts_val v, int64_t d)
+{
+    uint64_t power = (uint64_t)d & (0 - (uint64_t)d);
+    uint32_t words[] = {TS_ASSUME_DIV_BY, (uint32_t)power, (uint32_t)(power >> 32), 0, 0, 0};
+    return power > 1 ? ts_emit(&f->b, TS_OP_assume, ts_type_of(f->b.fn, v), 1, &v,
+                               ts_pool_add(&f->b, TS_COUNT(words), words), 0)
+                     : v;
+}
+
+/* Of an array: that its strides are, all but those of 1. */
+static ts_status meta_promise_strides(fr *f, const fr_call *c, int64_t d, fr_value *out)
+{
+    fr_array *a = TS_NEW(f->arena, fr_array);
+    int64_t value;
+    if (!a)
+        return fr_oom(f);
+    *a = *c->arg[0].as.array;
+    for (uint32_t i = 0; i < a->rank; i++) {
+        if (!fr_is_int(&a->stride[i], &value))
+            a->stride[i].as.v = meta_promise(f, a->stride[i].as.v, d);
+        else if (value != 1 && value % d)
+            return fr_error(f, c->at[0], TS_TILEVALUE,
+                            "assume_divisible_by(): the stride of axis %u is %lld, no multiple of %lld", i,
+                            (long long)value, (long long)d);
+    }
+    *out = (fr_value){.kind = FR_ARRAY, .as.array = a};
+    return fr_tensor_view(f, a);
+}
+
 ts_status fr_op_assume_divisible_by(fr *f, const fr_call *c, fr_value *out)
 {
     const fr_value *x = &c->arg[0];
@@ -102,6 +132,8 @@ ts_status fr_op_assume_divisible_by(fr *f, const fr_call *c, fr_value *out)
     if (d <= 0)
         return fr_error(f, c->at[1], TS_TILEVALUE,
                         "assume_divisible_by(): divisor %lld is not positive", (long long)d);
+    if (x->kind == FR_ARRAY)
+        return meta_promise_strides(f, c, d, out);
     *out = *x;
     if (fr_is_int(x, &value)) {
         if (value % d)
@@ -111,12 +143,8 @@ ts_status fr_op_assume_divisible_by(fr *f, const fr_call *c, fr_value *out)
         return TS_OK;
     }
     if (x->kind != FR_TILE || !fr_dtype_is_int((ts_dtype)x->dtype) || fr_shape_of(f, x).rank)
-        return fr_arg_error(f, c, 0, "an integer scalar");
-    uint64_t power = (uint64_t)d & (0 - (uint64_t)d); /* the IR knows powers of two */
-    uint32_t words[] = {TS_ASSUME_DIV_BY, (uint32_t)power, (uint32_t)(power >> 32), 0, 0, 0};
-    if (power > 1)
-        out->as.v = ts_emit(&f->b, TS_OP_assume, ts_type_of(f->b.fn, x->as.v), 1, &x->as.v,
-                            ts_pool_add(&f->b, TS_COUNT(words), words), 0);
+        return fr_arg_error(f, c, 0, "an integer scalar or an array");
+    out->as.v = meta_promise(f, x->as.v, d);
     return TS_OK;
 }
 
