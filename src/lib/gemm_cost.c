@@ -33,7 +33,8 @@ typedef struct cost_search {
     gemm_option best;
 } cost_search;
 
-enum { COST_PARTS = 3, COST_PANEL = 64, COST_INSTRUCTION = 256 }; /* columns of a panel of 128 bytes, of an instruction */
+/* Products side by side; columns of a panel of 128 bytes, and of an instruction. */
+enum { COST_PARTS = 3, COST_PANEL = 64, COST_INSTRUCTION = 256 };
 
 /* What one block makes of a tile, and the part of its operands that it brings itself (gpu/plan/team.c). */
 typedef struct cost_block {
@@ -52,7 +53,7 @@ static double cost_together(double x, double y, double power)
 
 static double cost_instruction(int32_t columns)
 {
-    return columns == 0 ? 0 : columns >= 64 ? columns / 2.0 : COST_NARROW + columns / 4.0;
+    return columns == 0 ? 0 : COST_EACH + (columns >= 64 ? columns / 2.0 : COST_NARROW + columns / 4.0);
 }
 
 static cost_block cost_block_of(const gemm_option *option)
@@ -182,14 +183,26 @@ static bool cost_has_neighbours(const cost_product *product, const gemm_option *
     return option->shared && cost_blocks(product, option) > product->sms;
 }
 
-/* Bytes a clock that arrive in a multiprocessor. */
+/* Steps that a block takes, of all its tiles. */
+static int64_t cost_depth(const cost_product *product, const gemm_option *option)
+{
+    int64_t tiles = cost_tiles(product, option), units = cost_units(product, option);
+    if (cost_walks(option))
+        return product->steps * TS_MAX(1, option->tail > 1 ? tiles / units : gemm_cdiv(tiles, units));
+    int64_t depth = gemm_cdiv(product->steps, option->pieces * TS_MAX(1, option->ctas));
+    return depth * gemm_cdiv(tiles * option->pieces, units);
+}
+
+/* Bytes a clock that arrive in a multiprocessor. Blocks begin together and then drift apart: L2 is asked more often for
+ * what several of them read. */
 static double cost_rate(const cost_product *product, const gemm_option *option, const cost_block *block)
 {
     int32_t on_the_way = ts__gemm_stages(option) * 128 * (block->rows + cost_columns(block));
     int64_t clusters = cost_tiles(product, option) * option->pieces;
     int64_t active = TS_MIN(clusters, cost_units(product, option)) * cost_cluster(option);
     double deep = (cost_has_neighbours(product, option) ? COST_NEIGHBOURS : 1) * on_the_way / COST_LATENCY;
-    return fmin(fmin(COST_ARRIVAL, COST_L2 / (double)active), deep);
+    double together = 1 - COST_DRIFT * (1 - 16 / fmax(16, (double)cost_depth(product, option)));
+    return fmin(fmin(COST_ARRIVAL, COST_L2 * together / (double)active), deep);
 }
 
 /* What a kind of kernel needs for its steps. */

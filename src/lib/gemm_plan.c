@@ -383,7 +383,8 @@ static void plan_one(plan_job *job, ts_gemm_plan *out)
     gemm_option option = plan_choose(job, out, &shares);
     int64_t m = option.swapped ? job->shape.n : job->shape.m, n = option.swapped ? job->shape.m : job->shape.n;
     int64_t rows = gemm_cdiv(m, option.rows), cols = gemm_cdiv(n, option.cols + option.more), blocks = rows * cols;
-    bool is_cut = option.pieces > 1, is_raw = shares && (job->shape.raw_step[0] > 1 || job->shape.raw_step[1] > 1);
+    bool is_cut = option.pieces > 1;
+    bool is_raw = shares && (job->shape.raw_step[0] > 1 || job->shape.raw_step[1] > 1);
     ts_lib_kernel kernel = is_raw        ? is_cut ? TS_LIB_raw_split_gemm : TS_LIB_raw_gemm
                            : option.more ? is_cut ? TS_LIB_wide_split_gemm : TS_LIB_wide_gemm
                            : is_cut      ? TS_LIB_split_gemm

@@ -62,6 +62,8 @@ static void plans_of_a_gpu_compute_the_product(void)
         {TS_DTYPE_float16, 16, 384, 33, COLUMNS, ROWS, 0, TS_TARGET_SM90, 2},
         {TS_DTYPE_float16, 130, 320, 72, ROWS, ROWS, 0, TS_TARGET_SM90, 1},
         {TS_DTYPE_float16, 100, 600, 136, COLUMNS, ROWS, 0, TS_TARGET_SM90, 4},
+        {TS_DTYPE_float16, 16, 80, 2048, COLUMNS, ROWS, 0, TS_TARGET_SM80, 108},
+        {TS_DTYPE_float16, 40, 48, 2048, COLUMNS, ROWS, 0, TS_TARGET_SM90, 2},
     };
     uint32_t kernels = 0, copied = 0, swapped = 0;
     for (size_t i = 0; i < TS_COUNT(cases); i++) {
@@ -82,7 +84,8 @@ static void plans_of_a_gpu_compute_the_product(void)
         end(&a, &b, &c);
     }
     CHECK_INT(kernels, 1u << TS_LIB_gemm | 1u << TS_LIB_wide_gemm | 1u << TS_LIB_slender_gemm |
-                           1u << TS_LIB_split_gemm);
+                           1u << TS_LIB_split_gemm | 1u << TS_LIB_wide_split_gemm | 1u << TS_LIB_raw_gemm |
+                           1u << TS_LIB_raw_split_gemm);
     CHECK_INT(swapped, 3);
     CHECK((copied & 9) == 9 && copied & 6); /* none, both, one */
 }

@@ -23,7 +23,8 @@ static inline uint32_t ts_view_array_axis(const ts_type_info *view, uint32_t axi
 /* The tile axis whose elements lie next to each other in memory; TS_NO when none is known to. One along an array axis
  * with more than one element is preferred: the others have stride 1 by name only. */
 uint32_t ts__view_unit_axis(const ts_fn *fn, ts_val view);
-/* Bytes, a power of two, at multiples of which all lines are known to begin; 0 where no axis is known to have stride 1. */
+/* Bytes, a power of two, at multiples of which all lines are known to begin; 0 where no axis is known to have
+ * stride 1. */
 int64_t ts__view_align(const ts_fn *fn, ts_val view);
 /* False when base or strides are aligned to single elements only: no vectors whatever the layout. */
 bool ts__view_has_vectors(const ts_fn *fn, ts_val view);

@@ -5,7 +5,8 @@ results that are stored transposed or into rows that no copy of 16 bytes begins 
 import numpy as np
 import pytest
 import tessera
-from lower import Const, run
+import tessera.tile as ct
+from lower import Const, LowerError, array, lower, run
 from tessera.lib import gemm
 
 PLAIN, WIDE, SLENDER = gemm.gemm_kernel, gemm.wide_gemm_kernel, gemm.slender_gemm_kernel
@@ -54,6 +55,66 @@ def test_results_are_exact_and_nothing_beside_them_is_written(case) -> None:
     run(kernel._function, *arrays, *constants, grid=(blocks, 1, 1), target=90, facts=True, schedule=1)
     np.testing.assert_array_equal(c, a.astype(np.float64) @ b.astype(np.float64))
     assert np.isnan(room[:, shape[1] :]).all()
+
+
+def test_pieces_of_tiles_side_by_side_add_up() -> None:
+    a, b = operands((70, 150, 136), "NT")
+    parts = np.full((2, 128, 224), np.nan, np.float32)
+    constants = [Const(x) for x in (64, 64, 48, 64, 2, False, False)]
+    run(gemm.wide_split_gemm_kernel._function, a, b, parts, *constants, grid=(4, 2, 1), target=90, facts=True)
+    np.testing.assert_array_equal(parts.sum(0)[:70, :150], a.astype(np.float64) @ b)
+
+
+def off(rng: np.random.Generator, rows: int, cols: int, step: int) -> np.ndarray:
+    """As whole(), but rows begin at multiples of `step` elements, of 8 in no row but the first."""
+    line = -(-cols // step) * step
+    line += step * (line % 8 == 0)
+    room = np.zeros(rows * line + 8, np.float16)
+    room = room[-room.ctypes.data // 2 % 8 :][: rows * line].reshape(rows, line)
+    room[...] = rng.integers(-2, 3, room.shape)
+    return room[:, :cols]
+
+
+@pytest.mark.parametrize(
+    ("tile", "shape", "steps", "pieces"),
+    [
+        ((32, 64, 32), (50, 70, 75), (2, 2), 0),
+        ((64, 32, 64), (51, 35, 131), (1, 4), 0),
+        ((16, 64, 64), (14, 70, 200), (2, 4), 2),
+    ],
+)
+def test_rows_off_16_bytes_are_read_by_copies(tile, shape, steps, pieces) -> None:
+    rng, (m, n, k) = np.random.default_rng(7), shape
+    a, b = off(rng, m, k, steps[0]), off(rng, n, k, steps[1]).T
+    rows, cols = -(-m // tile[0]), -(-n // tile[1])
+    room = np.full((max(1, pieces), rows * tile[0], cols * tile[1]), np.nan, np.float32)
+    kernel, out = (gemm.raw_split_gemm_kernel, room) if pieces else (gemm.raw_gemm_kernel, room[0, :m, :n])
+    constants = [Const(x) for x in (*tile, pieces or 8, *steps)]
+    run(kernel._function, a, b, out, *constants, grid=(rows * cols, max(1, pieces), 1), target=90, facts=True)
+    np.testing.assert_array_equal(room.sum(0)[:m, :n], a.astype(np.float64) @ b)
+
+
+@pytest.mark.parametrize(("step", "copies"), [(1, 0), (2, 4), (4, 8)])
+def test_copies_are_as_wide_as_was_promised(step: int, copies: int) -> None:
+    c = np.zeros((70, 70), np.float16)
+    line = np.zeros(70 * 100 + 8, np.float16)
+    a = line[-line.ctypes.data // 2 % 8 :][: 70 * 100].reshape(70, 100)
+    args = (a, a.T, c, 32, 64, 32, 8, step, step)
+    code = bytes(tessera._core.compile(gemm.raw_gemm_kernel._prepare(), args, 90))
+    found = {w for w in (4, 8, 16) if b"], %d, " % w in code or b"], %d;" % w in code}
+    assert found == ({copies} if copies else set())
+
+
+def test_strides_of_an_array_are_promised() -> None:
+    def kernel(x):
+        y = ct.assume_divisible_by(x, 4)
+        ct.store(y, index=(0, 0), tile=ct.load(y, index=(0, 0), shape=(4, 4)))
+
+    assert "assume div_by(4)" in lower(kernel, array(rank=2, stride_div16=0))
+    fixed = array(rank=2, stride_div16=0, static_stride=1)
+    fixed[0].strides[0] = 6
+    with pytest.raises(LowerError, match="stride of axis 0 is 6, no multiple of 4"):
+        lower(kernel, fixed)
 
 
 def code_of(kernel, tile: tuple[int, ...], order: str, transposed: bool = False) -> bytes:
