@@ -396,7 +396,8 @@ static void plan_one(plan_job *job, ts_gemm_plan *out)
     if (option.pieces == 1)
         return;
     out->grid[1] = option.pieces;
-    out->parts[0] = option.pieces, out->parts[1] = rows * option.rows, out->parts[2] = cols * (option.cols + option.more);
+    out->parts[0] = option.pieces, out->parts[1] = rows * option.rows;
+    out->parts[2] = cols * (option.cols + option.more);
 }
 
 static bool plan_has_dense_rows(const ts_arg *array)

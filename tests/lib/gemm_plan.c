@@ -121,8 +121,8 @@ static void plans_are_as_recorded(const char *path)
 }
 
 /* Plans that well-known products have by times of an H200: another fit of the costs (lib/gemm.def) leaves them, or
- * comes with times of what it takes in their place: 1536 11.6 us (12.4 before), 4096 x 11008 x 4096 503 (505), 8192 x 128
- * x 8192 39.2 (40.2), in one run. */
+ * comes with times of what it takes in their place: 1536 11.6 us (12.4 before), 4096 x 11008 x 4096 503 (505),
+ * 8192 x 128 x 8192 39.2 (40.2), in one run. */
 static void well_known_products_keep_their_plans(void)
 {
     static const char *const kept[] = {
