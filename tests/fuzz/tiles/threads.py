@@ -161,7 +161,8 @@ class Writer:
         if kind == 5:
             return self.emit(f"select {self.any('i1')}, {x}, {y}", t)
         if kind == 6 and t != "f16":
-            return self.emit(f"divf {x}, {y}", t) if r.random() < 0.5 else self.emit(f"sqrt {x}", t)
+            by = f"divf {self.constant(t, '1.0') if r.random() < 0.4 else x}, {y}"
+            return self.emit(by if r.random() < 0.6 else f"sqrt {x}", t)
         if kind == 7 and t != "f16":
             name, n = r.choice(self.functions)
             return self.emit(f"fn {name} {x}{f', {y}' if n == 2 else ''}", t)
