@@ -119,7 +119,8 @@ typedef struct ts_gemm_plan {
     int64_t constants[TS_GEMM_CONSTANTS]; /* in the order of the kernel's parameters behind the arrays */
     bool swapped;            /* the kernel makes c.T = b.T @ a.T: pass the arrays as (b.T, a.T, c.T) */
     ts_gemm_copy copies[2];  /* of a and b, made before */
-    /* split_gemm: the shape of its third array, which add_pieces then adds up into c; else 0. */
+    /* The kernels of pieces of K (split_gemm, wide_split_gemm, raw_split_gemm): the shape of their third array, which
+     * add_pieces then adds up into c; else 0. */
     int64_t parts[3];
     uint8_t sums;            /* ts_dtype of that array, and of all sums */
 } ts_gemm_plan;
