@@ -53,15 +53,15 @@ def _conversion(dtype: Any) -> Any:
 
 def _kept(given: Any, found: Any, wanted: Any) -> bool:
     """Whether a cast to a signature's dtype keeps every value."""
-    return numpy.can_cast(found, wanted, "safe")
+    return bool(numpy.can_cast(found, wanted, "safe"))
 
 
 def _weak(given: Any, found: Any, wanted: Any) -> bool:
     """The same, but an integer is looked at itself, and a Python number has a kind and no size: 1.5 is a float32 where
     the signature says so."""
     if (type(given) is int or isinstance(given, numpy.integer)) and wanted.kind in "iu":
-        return int(numpy.iinfo(wanted).min) <= given <= int(numpy.iinfo(wanted).max)
-    return numpy.can_cast(found, wanted, "same_kind" if type(given) in _NUMBERS else "safe")
+        return bool(int(numpy.iinfo(wanted).min) <= given <= int(numpy.iinfo(wanted).max))
+    return bool(numpy.can_cast(found, wanted, "same_kind" if type(given) in _NUMBERS else "safe"))
 
 
 def _itself(value: Any) -> Any:
@@ -227,7 +227,8 @@ class GUFunc:
         self, outputs: list[Any], shape: Any, sizes: dict[str, int], loop: _Loop, host: bool, number: int, stream: Any
     ) -> tuple[list[Any], list[Any]]:
         """Arrays that the kernel writes, and for each where its elements go (None: it is the result)."""
-        results, back = [], []
+        results: list[Any] = []
+        back: list[Any] = []
         for dims, given, dtype in zip(self.layout.outputs, outputs, loop.dtypes[self.nin :]):
             wanted = (*shape, *(sizes.get(d) or int(d) for d in dims))
             if given is not None and not self.elementwise and squeezed(given.shape) == squeezed(wanted):
