@@ -186,7 +186,8 @@ static void combinations_are_those_of_a_loop(void)
     for (size_t d = 0; d < TS_COUNT(dtypes) && every; d++)
         for (int op = 0; op < (is_float(dtypes[d]) ? TS_COMBINE_and : TS_COMBINE_COUNT); op++)
             for (int k = 0; k < 4; k++)
-                runs(k & 1, (k & 2) != 0, dtypes[d], (ts_combine)op, (int)(d + (size_t)op) % 3);
+                if (!(k & 1) || (d + (size_t)op) % 3 == 0) /* code of a GPU takes a CPU's compiler long */
+                    runs(k & 1, (k & 2) != 0, dtypes[d], (ts_combine)op, (int)(d + (size_t)op) % 3);
 }
 
 /* Sums of int8 as int32, of every third element; then those of sums, in their place. */
@@ -261,7 +262,7 @@ static void sorts_are_stable_and_in_order(void)
 {
     sorts(false, TS_DTYPE_int16, 8, true, true);
     for (size_t d = 0; d < TS_COUNT(dtypes) && every; d++)
-        for (int k = 0; k < 4; k++)
+        for (int k = 0; k < 4; k += 1 + (d % 4 != 0))
             sorts(k & 1, dtypes[d], k & 2 ? 4 << d % 2 : 0, d % 3 == 1, d % 2 == 1);
 }
 
