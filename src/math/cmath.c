@@ -187,14 +187,17 @@ static void cm_rect(const cmath *c, const ts_val z[2], ts_val out[2])
 
 static void cm_exp_of(const cmath *c, ts_op op, ts_val x, ts_val angle, ts_val out[2])
 {
-    ts_val by, pair[2];
+    ts_val by, pair[2], lost = cm_and(c, cm_is_finite(c, x), cm_is_strange(c, angle)), none = cm_sub(c, angle, angle);
     if (op == TS_OP_exp)
         x = cm_drawn(c, x, &by);
     pair[0] = cm_op(c, op, x);
     pair[1] = angle;
     cm_rect(c, pair, out);
-    for (int i = 0; i < 2 && op == TS_OP_exp; i++)
-        out[i] = cm_mul(c, out[i], by);
+    for (int i = 0; i < 2; i++) {
+        if (op == TS_OP_exp)
+            out[i] = cm_mul(c, out[i], by);
+        out[i] = cm_select(c, lost, none, out[i]); /* e^x may be infinite where x is not */
+    }
 }
 
 static void cm_exp(const cmath *c, const ts_val z[2], ts_val out[2])
@@ -211,9 +214,10 @@ static void cm_exp2(const cmath *c, const ts_val z[2], ts_val out[2])
 static void cm_expm1(const cmath *c, const ts_val z[2], ts_val out[2])
 {
     ts_val half = cm_op(c, TS_OP_sin, cm_scale(c, z[1], 0.5)), re = ts_math_call(c->b, TS_MATH_expm1, z[0], 0);
+    ts_val end = cm_and(c, cm_is_inf(c, z[0]), cm_is_strange(c, z[1])), limit = re;
     re = cm_mul(c, re, cm_op(c, TS_OP_cos, z[1]));
     cm_exp(c, z, out);
-    out[0] = cm_sub(c, re, cm_scale(c, cm_mul(c, half, half), 2));
+    out[0] = cm_select(c, end, limit, cm_sub(c, re, cm_scale(c, cm_mul(c, half, half), 2)));
 }
 
 /* What two hyperbolic functions of x make of the angle: (first cos y, second sin y). */
@@ -254,6 +258,7 @@ static void cm_tanh(const cmath *c, const ts_val z[2], ts_val out[2])
     limit = cm_select(c, cm_and(c, cm_is_finite(c, x), cm_is_strange(c, y)), cm_mul(c, y, zero), limit);
     out[0] = cm_select(c, far, cm_sign(c, one, x), re);
     out[0] = cm_select(c, cm_and(c, cm_is_finite(c, x), cm_is_strange(c, y)), cm_sub(c, y, y), out[0]);
+    out[0] = cm_select(c, cm_is_number(c, TS_EQ, x, 0), x, out[0]);
     out[1] = cm_select(c, far, limit, im);
     out[1] = cm_select(c, cm_is_number(c, TS_EQ, y, 0), y, out[1]);
 }
@@ -385,6 +390,8 @@ static void cm_acosh(const cmath *c, const ts_val z[2], ts_val out[2])
     cm_root_at(c, 1, x, y, t);
     ts_val dot = cm_add(c, cm_mul(c, s[0], t[0]), cm_mul(c, s[1], t[1]));
     ts_val re = ts_math_call(c->b, TS_MATH_asinh, dot, 0), im = cm_scale(c, cm_angle(c, s[1], t[0]), 2);
+    ts_val turned = cm_and(c, cm_is_number(c, TS_EQ, x, 0), cm_is_nan(c, y));
+    im = cm_select(c, turned, cm_number(c, 1.5707963267948966), im);
     out[0] = cm_select(c, far, cm_far_log(c, z), re);
     out[1] = cm_select(c, far, cm_angle(c, y, x), im);
 }

@@ -90,22 +90,22 @@ def _along(a: Any, axis: Any, kind: Any, order: Any, stable: Any) -> tuple[ndarr
 
 
 def sort(
-    a: Any, axis: Any = -1, kind: Any = None, order: Any = None, *, stable: Any = None
+    a: Any, axis: Any = -1, kind: Any = None, order: Any = None, *, stable: Any = None, descending: Any = False
 ) -> ndarray:
-    """A sorted copy, NaN last."""
+    """A sorted copy, NaN last. `descending` is of the array standard, not NumPy's: the greatest first, after NaN."""
     a, axis = _along(a, axis, kind, order, stable)
-    made, _ = ordered(f.moveaxis(a, axis, -1), False)
+    made, _ = ordered(f.moveaxis(a, axis, -1), False, bool(descending))
     return f.moveaxis(made, -1, axis).copy() if axis != a.ndim - 1 else made
 
 
 def argsort(
-    a: Any, axis: Any = -1, kind: Any = None, order: Any = None, *, stable: Any = None
+    a: Any, axis: Any = -1, kind: Any = None, order: Any = None, *, stable: Any = None, descending: Any = False
 ) -> ndarray:
-    """Places of elements in sorted order; equal ones stay in order."""
+    """Places of elements in sorted order, or in `descending` order; equal ones stay in order."""
     a, axis = _along(a, axis, kind, order, stable)
     if not a.ndim:
         return f.zeros((), numpy.int64)
-    _, made = ordered(f.moveaxis(a, axis, -1), True)
+    _, made = ordered(f.moveaxis(a, axis, -1), True, bool(descending))
     assert made is not None
     return f.moveaxis(made, -1, axis).copy() if axis != a.ndim - 1 else made
 

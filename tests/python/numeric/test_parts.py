@@ -148,6 +148,17 @@ def test_complex_numbers_are_sorted_by_real_then_imaginary_parts():
     same(tn.sort(tn.array(x), None), np.sort(x, None))
 
 
+@pytest.mark.parametrize("dtype", ["u1", "i4", "f4", "f8", "c8"])
+def test_descending_sorts_keep_equal_elements_in_order(dtype):
+    x = np.random.default_rng(2).integers(0, 5, (4, 30)).astype(dtype)
+    for axis in (0, 1):
+        turned = np.flip(np.argsort(np.flip(x, axis), axis, stable=True), axis)
+        places = x.shape[axis] - 1 - turned
+        same(tn.argsort(tn.array(x), axis, descending=True), places)
+        same(tn.sort(tn.array(x), axis, descending=True), np.take_along_axis(x, places, axis))
+    same(tn.argsort(tn.array([0.0, -0.0, 1.0]), descending=True), np.array([2, 0, 1]))
+
+
 def test_spacing_empty_partitions_and_memory_that_is_not_aligned():
     for dtype in ("f4", "f8"):  # of negative float16 NumPy gives the positive distance
         x = np.array([0.0, 1, -2, 1e-5, np.nan, 65504]).astype(dtype)
