@@ -10,15 +10,19 @@
 
 enum { TENSOR_RANK = 5, TENSOR_BOX = 256, TENSOR_UNIT = 16, TENSOR_ALIGN = 128 };
 
-/* The memory of shared arrays that boxes are copied to begins where TMA wants it. */
+/* The memory of shared arrays that boxes are copied to begins where TMA wants it, and has whole lines for itself: no
+ * barrier lies in a line that a copy writes. */
 static void tensor_align(fr *f, const fr_array *shared)
 {
     ts_fn *fn = f->b.fn;
     ts_val v = shared->base;
     while (ts_at(fn, v)->op == TS_OP_assume || ts_at(fn, v)->op == TS_OP_offset || ts_at(fn, v)->op == TS_OP_ptr_to_ptr)
         v = ts_opnd(fn, v, 0);
-    if (ts_at(fn, v)->op == TS_OP_shared_alloc)
-        fn->pool.at[ts_at(fn, v)->aux + 1] = TS_MAX(fn->pool.at[ts_at(fn, v)->aux + 1], TENSOR_ALIGN);
+    if (ts_at(fn, v)->op != TS_OP_shared_alloc)
+        return;
+    uint32_t *words = fn->pool.at + ts_at(fn, v)->aux;
+    words[0] = (words[0] + TENSOR_ALIGN - 1) / TENSOR_ALIGN * TENSOR_ALIGN;
+    words[1] = TS_MAX(words[1], TENSOR_ALIGN);
 }
 
 /* The array in global memory: argument i. */

@@ -140,6 +140,13 @@ def test_a_pipeline(how: Any) -> None:
 
 
 @simt_run.needs_ptxas
+def test_barriers_lie_in_lines_of_their_own(tmp_path: Any) -> None:
+    x = np.zeros(100, np.float32)
+    text = simt_run.assemble(copies((16,), np.float32), (x, x, 1, 1), 90, tmp_path)
+    assert "mbarrier.init.shared.b64 [smem+128], 1;" in text
+
+
+@simt_run.needs_ptxas
 @pytest.mark.parametrize("target", [90, 100, 120])
 def test_ptxas_takes_it(target: int, tmp_path: Any) -> None:
     x = np.zeros((20, 100), np.float32)
