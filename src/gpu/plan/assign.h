@@ -53,7 +53,7 @@ typedef struct ts_assign {
 TS_CHECKED ts_status ts__assign_run(const ts_fn *fn, const ts_pass_env *env, ts_arena *arena, ts_assign *out,
                                    ts_error *err);
 
-/* The steps of ts__assign_run. First: n_warp, n_cta, vec, scans, reduces and rows, then `mma_path`, `row` of products. */
+/* The steps of ts__assign_run. First: n_warp, n_cta, vec, scans, reduces, rows; then `mma_path`, `row` of products. */
 void ts__assign_warps(ts_assign *out, const ts_fn *fn, const ts_pass_env *env);
 void ts__assign_mma_paths(ts_assign *out, const ts_fn *fn, ts_target target);
 /* The blocks of a cluster, which work on their own up to the end of the loop over k that they share
