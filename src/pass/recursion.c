@@ -370,9 +370,11 @@ static void rec_end(recursion_ctx *c, const recursion_piece *piece)
 {
     ts_builder *b = &c->b;
     const recursion_edge *edge = &piece->edge[0];
+    ts_val *x;
     switch (piece->end) {
     case RECURSION_GO:
-        rec_go(c, edge->to, rec_values(c, edge));
+        if ((x = rec_values(c, edge)))
+            rec_go(c, edge->to, x);
         return;
     case RECURSION_CHOOSE:
         rec_two(c, rec_read(c, piece->value), edge, NULL, &piece->edge[1], NULL);
@@ -385,7 +387,9 @@ static void rec_end(recursion_ctx *c, const recursion_piece *piece)
         rec_call(c, piece);
         return;
     case RECURSION_GIVE: {
-        ts_val *x = rec_values(c, edge), back = ts_load(b, ts_element(b, c->back, c->sp), TS_CACHE_NONE);
+        if (!(x = rec_values(c, edge)))
+            return;
+        ts_val back = ts_load(b, ts_element(b, c->back, c->sp), TS_CACHE_NONE);
         ts_val sp = ts_op2(b, TS_OP_subi, c->sp, rec_int(c, 1), 0);
         rec_yield(c, back, sp, rec_handed(c, edge->n, edge->values, x));
         return;

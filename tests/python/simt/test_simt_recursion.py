@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import os
 from typing import Any
 
 import numpy as np
@@ -14,6 +15,7 @@ from tessera import cuda
 
 TARGETS = (0, 90)
 LANES = 24
+PROGRAMS = int(os.environ.get("TESSERA_RANDOM_RECURSION", "12"))
 
 
 def fib(n):
@@ -258,7 +260,7 @@ def random_kernel(f: Any, pairs: bool) -> Any:
 
 @pytest.mark.parametrize("how", (*TARGETS, "cpu"))
 def test_random_programs(how: Any) -> None:
-    for seed in range(2 if how == "cpu" else 12):
+    for seed in range(PROGRAMS // 6 if how == "cpu" else PROGRAMS):
         program = random_recursion.Program(seed)
         f = program.functions()["f"]
         out = np.zeros(LANES, np.int64)
