@@ -491,6 +491,14 @@ static double cost_raw_element(int32_t step)
     return step == 1 ? COST_RAW_OPERAND : COST_RAW_COPY * 2 / step;
 }
 
+/* Bytes a clock from memory, of the greater operand: element by element, or by copies of lines of 128 bytes or less. */
+static double cost_raw_rate(const gemm_shape *shape, const gemm_option *option)
+{
+    bool is_b = shape->m < shape->n;
+    int32_t line = !shape->across[is_b] ? option->depth : is_b != option->swapped ? option->cols : option->rows;
+    return shape->raw_step[is_b] == 1 ? COST_RAW_MEMORY : COST_RAW_COPIES * fmin(1, line / 64.0);
+}
+
 static double cost_raw(const gemm_shape *shape, const gemm_option *option, int64_t tiles)
 {
     double area = option->rows * option->cols, m = (double)shape->m, n = (double)shape->n;
@@ -501,8 +509,7 @@ static double cost_raw(const gemm_shape *shape, const gemm_option *option, int64
     int64_t steps = gemm_cdiv(gemm_cdiv(shape->k, option->depth), option->pieces);
     double blocks = fmax(1, (double)(tiles * option->pieces) / ((double)shape->sms * COST_RAW_BLOCKS));
     double work = blocks * (double)steps * (COST_RAW_STEP + step * option->depth);
-    bool is_far = shape->raw_step[m < n] == 1; /* the greater operand, element by element */
-    double memory = 2 * ((m + n) * (double)shape->k + m * n) / (is_far ? COST_RAW_MEMORY : COST_RAW_COPIES);
+    double memory = 2 * ((m + n) * (double)shape->k + m * n) / cost_raw_rate(shape, option);
     return COST_RAW_START + cost_together(work, memory, 2) + cost_pieces(option->pieces, area * (double)tiles);
 }
 

@@ -57,7 +57,7 @@ static void plans_become_launches(void)
 {
     runs(TS_DTYPE_float16, 4096, 4096, 4096, 1, (const unsigned[][2]){{10, 1}});
     runs(TS_DTYPE_float32, 128, 128, 4096, 2, (const unsigned[][2]){{1, 20}, {8, 1}}); /* pieces, and their sum */
-    runs(TS_DTYPE_int8, 512, 512, 500, 2, (const unsigned[][2]){{128, 1}, {8, 1}});  /* copies of a and b before */
+    runs(TS_DTYPE_int8, 512, 512, 500, 2, (const unsigned[][2]){{128, 1}, {10, 1}});  /* copies of a and b before */
 }
 
 static void nothing_is_launched_on_another_device(void)
