@@ -73,7 +73,7 @@ def launch(kernel: Any, blocks: int, threads: int, args: Any) -> None:
     stream._rejoin()
 
 
-_flat = Base.reshape
+_view = Base._view
 _device = Base.device.__get__  # type: ignore[attr-defined]
 
 
@@ -82,6 +82,28 @@ def look(args: Any) -> Any:
     return tuple(
         [(x.dtype, x.shape, x.strides, _device(x)) if type(x) is ndarray else type(x) for x in args]
     )
+
+
+def views_of(values: Any, args: Any, kinds: Any) -> Any:
+    """How a kernel sees its arguments: dtype, shape and strides of views of arrays, types of numbers; None: it saw a
+    copy of one."""
+    made: list[Any] = []
+    for x, a, kind in zip(values, args, kinds, strict=False):
+        if not isinstance(x, Base):
+            made.append(kind.type)
+        elif a._address() == x._address():
+            made.append((a.dtype, a.shape, a.strides))
+        else:
+            return None
+    return made
+
+
+def seen(values: Any, converts: Any) -> list[Any]:
+    """Arguments as a kernel sees them."""
+    return [
+        _view(x, 0, *how) if type(how) is tuple else how(x)
+        for x, how in zip(values, converts, strict=True)
+    ]
 
 
 def room(shape: Any, kind: Any, place: str) -> Any:
@@ -236,39 +258,19 @@ class ElementwiseKernel:
             return None
         return outs[0] if len(outs) == 1 and not self.return_tuple else tuple(outs)
 
-    def _note(self, args: Any, kernel: Any, kinds: Any, shape: Any) -> None:
-        """Keeps what is known of a call whose arrays all lie flat, for others that look like it."""
-        arrays = [x for x in args if isinstance(x, Base)]
-        if not arrays or any(type(x) is not ndarray for x in arrays):
-            return
+    def _note(self, args: Any, found: Any, kinds: Any, shape: Any) -> None:
+        """Keeps what is known of a call without raw arrays, for others that look like it."""
         if len(self._plans) >= MOST_PLANS:
             self._plans.clear()
-        converts = [
-            None if isinstance(x, Base) else k.type for x, k in zip(args, kinds, strict=False)
-        ]
-        self._plans[look(args)] = (
-            kernel,
-            math.prod(shape),
-            shape,
-            kinds[self.nin :],
-            converts,
-            arrays[0]._place,
-        )
+        arrays = [x for x in args if isinstance(x, Base)]
+        if arrays and all(type(x) is ndarray for x in arrays):
+            self._plans[look(args)] = *found, shape, kinds[self.nin :], arrays[0]._place
 
     def _again(self, plan: Any, args: Any) -> Any:
         """A call that looks like one before."""
-        kernel, n, shape, kinds, converts, place = plan
+        kernel, blocks, head, converts, shape, kinds, place = plan
         outs = list(args[self.nin :]) or [room(shape, kind, place) for kind in kinds]
-        values = [
-            _flat(x, -1) if convert is None else convert(x)
-            for x, convert in zip(args[: self.nin], converts, strict=False)
-        ]
-        launch(
-            kernel,
-            min(-(-n // THREADS), MOST_BLOCKS),
-            THREADS,
-            (n, *values, *(_flat(x, -1) for x in outs)),
-        )
+        launch(kernel, blocks, THREADS, (*head, *seen((*args[: self.nin], *outs), converts)))
         return self._given([as_cupys(x) for x in outs])
 
     def _shape(self, values: list[Any], size: int | None) -> tuple[int, ...]:
@@ -297,7 +299,7 @@ class ElementwiseKernel:
         return tuple(shape)
 
     def _run(self, values: list[Any], kinds: Any, types: Any, shape: Any, block: int) -> Any:
-        """Launches; gives the kernel if all arrays lie flat."""
+        """Launches; gives what is needed to do so again: kernel, blocks, first arguments, how it sees the others."""
         n = math.prod(shape)
         if not n:
             return None
@@ -331,7 +333,12 @@ class ElementwiseKernel:
         launch(kernel, blocks, block, (n, *dims, *args, *extra))
         for x, flat in written:
             x[...] = flat.reshape(x.shape)
-        return kernel if not uses and set(layouts) <= {_Layout.FLAT, _Layout.NUMBER} else None
+        converts = views_of(values, args, kinds)
+        return (
+            None
+            if uses or "raw" in layouts or converts is None
+            else (kernel, blocks, (n, *dims), converts)
+        )
 
     def _kernel(
         self, kinds: Any, types: Any, layouts: Any, rank: int, is_wide: bool

@@ -18,7 +18,7 @@ from ._boundary import Base
 from ._c_emit import Body, Unit, cast
 from ._c_parse import CError, Function, Node, Parser, tokens_of
 from ._c_types import LONG
-from ._kernels import MOST_PLANS, launch, launched, look, room, unit_of
+from ._kernels import MOST_PLANS, launch, launched, look, room, seen, unit_of, views_of
 from ._ndarray import ndarray
 from ._params import (
     as_cupys,
@@ -217,11 +217,7 @@ class ReductionKernel:
             ):
                 if len(self._plans) >= MOST_PLANS:
                     self._plans.clear()
-                converts = [
-                    None if isinstance(x, Base) else k.type
-                    for x, k in zip(args, kinds, strict=False)
-                ]
-                self._plans[key] = again, converts, rest, kept, kinds[self.nin :], arrays[0]._place
+                self._plans[key] = *again, rest, kept, kinds[self.nin :], arrays[0]._place
         shaped = [as_cupys(x if kept == rest else x.reshape(kept)) for x in made]
         for target, result in zip(outs, shaped, strict=False):
             target[...] = result
@@ -230,13 +226,16 @@ class ReductionKernel:
 
     def _again(self, plan: Any, args: Any) -> Any:
         """A call that looks like one before."""
-        (kernel, blocks, first), converts, rest, kept, kinds, place = plan
+        launches, between, converts, rest, kept, kinds, place = plan
         made = [room(rest, kind, place) for kind in kinds]
-        values = [
-            _flat(x, first[:2]) if convert is None else convert(x)
-            for x, convert in zip(args, converts, strict=True)
-        ]
-        launch(kernel, blocks, THREADS, (*first, *values, *(_flat(x, -1) for x in made)))
+        values: list[Any] = seen(args, converts)
+        last = [_flat(x, -1) for x in made]
+        for kernel, blocks, head in launches[:-1]:
+            values = [*values, room(*between, place)]
+            launch(kernel, blocks, THREADS, (*head, *values))
+            values = values[-1:]
+        kernel, blocks, head = launches[-1]
+        launch(kernel, blocks, THREADS, (*head, *values, *last))
         outs = [as_cupys(x if kept == rest else x.reshape(kept)) for x in made]
         return outs[0] if len(outs) == 1 else tuple(outs)
 
@@ -251,7 +250,7 @@ class ReductionKernel:
         rest: Any,
         n: int,
     ) -> Any:
-        """Launches; gives kernel, blocks and first arguments if it is one launch of arrays as they lie."""
+        """Launches; gives what is needed to do so again: launches, what is between them, how they see arguments."""
         rows = math.prod(rest)
         order = [d for d in range(len(shape)) if d not in axes] + list(axes)
         trailing = order == list(range(len(shape)))
@@ -287,24 +286,19 @@ class ReductionKernel:
         per = -(-n // parts)
         parts = -(-n // per)
         blocks = rows * parts if form == "rows" else -(-rows * parts // THREADS)
-        if parts == 1:
-            found = kernel(form)[0], blocks, (rows, n, n, 1)
-            launch(found[0], blocks, THREADS, (*found[2], *args, *flat))
-            arrays = [x for x in values if isinstance(x, Base)]
-            plain = trailing and "raw" not in layouts
-            return (
-                found
-                if plain and all(x.shape == shape and x.flags.c_contiguous for x in arrays)
-                else None
-            )
-        first, kind = kernel(f"{form} parts")
-        between = new_array((parts, rows) if form == "threads" else (rows, parts), kind, made[0])
-        launch(first, blocks, THREADS, (rows, n, per, parts, *args, between))
-        blocks = rows if form == "rows" else -(-rows // THREADS)
-        launch(
-            kernel(f"{form} second")[0], blocks, THREADS, (rows, parts, parts, 1, between, *flat)
-        )
-        return None
+        last = [*args, *flat]
+        launches, between = [(kernel(form)[0], blocks, (rows, n, n, 1))] if parts == 1 else [], None
+        if parts > 1:
+            first, kind = kernel(f"{form} parts")
+            between = (parts, rows) if form == "threads" else (rows, parts), kind
+            launches = [(first, blocks, (rows, n, per, parts))]
+            last = [new_array(*between, made[0]), *flat]
+            launch(first, blocks, THREADS, (*launches[0][2], *args, last[0]))
+            blocks = rows if form == "rows" else -(-rows // THREADS)
+            launches.append((kernel(f"{form} second")[0], blocks, (rows, parts, parts, 1)))
+        launch(launches[-1][0], launches[-1][1], THREADS, (*launches[-1][2], *last))
+        converts = None if "raw" in layouts else views_of(values, args, kinds)
+        return None if converts is None else (launches, between, converts)
 
 
 def _axes(axis: Any, rank: int) -> tuple[int, ...]:
