@@ -29,22 +29,31 @@ __all__ = [
 ]
 
 Function = Callable[..., Any]
-ITEMS = 8  # of a thread
+ITEMS = 16  # of a thread, all of which are read before the first is looked at
 
 
 def _finding(load: Function, condition: Function, number: Function) -> Callable[..., None]:
     from ..cuda import atomic, blockIdx, ldcv, threadIdx
 
+    each = tuple(range(ITEMS))
+
     def find(src: Any, count: Any, place: Any) -> None:
-        n = number(count)
-        first = blockIdx.x * (THREADS * ITEMS)
+        n, first = number(count), numpy.int64(blockIdx.x) * (THREADS * ITEMS)
         if ldcv(place, 0) < first:
             return  # something before this block's items has been found
-        for j in range(ITEMS):
-            i = first + j * THREADS + threadIdx.x
-            if i < n:
-                if condition(load(src, i)):
-                    atomic.min(place, 0, i)
+        at, found = first + threadIdx.x, numpy.int32(ITEMS)
+        if first + THREADS * ITEMS <= n:
+            items = tuple(load(src, at + j * THREADS) for j in each)
+            for j in each:
+                if condition(items[j]):
+                    found = min(found, numpy.int32(j))
+        else:
+            for j in each:
+                if at + j * THREADS < n:
+                    if condition(load(src, at + j * THREADS)):
+                        found = min(found, numpy.int32(j))
+        if found < ITEMS:
+            atomic.min(place, 0, at + numpy.int64(found) * THREADS)
 
     return find
 
