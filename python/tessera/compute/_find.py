@@ -29,7 +29,7 @@ __all__ = [
 ]
 
 Function = Callable[..., Any]
-ITEMS = 16  # of a thread, all of which are read before the first is looked at
+ITEMS = 32  # of a thread, all of which are read before the first is looked at
 
 
 def _finding(load: Function, condition: Function, number: Function) -> Callable[..., None]:

@@ -217,7 +217,8 @@ def facts_of_scan(c: Choice) -> dict[str, int]:
 def facts_of_sort(c: Choice) -> dict[str, int]:
     _, items = sorted_of(c)
     size = items.value_type.size
-    given = bounds(THREADS, _onesweep._RESIDENT) if size <= 4 else {}
+    limits = _onesweep.sweep_bounds(size)
+    given = bounds(*limits) if limits else {}
     return {"tile": _onesweep._per_thread(size) * THREADS, **given}
 
 

@@ -174,7 +174,7 @@ def _tiles(what: _Items) -> Function:
     from ..cuda._places import shared_like
 
     load, store, kind, each, codes_of = what.load, what.store, what.kind, tuple(range(ITEMS)), _codes(what.digits)
-    (code_of, less, part_of, place_of), merged = codes_of, _merged(codes_of.less)
+    (code_of, _, part_of, place_of), merged, bits = codes_of, _merged(codes_of.less), what.digits.bits
     is_staged, dtype, get, put = kind.size <= _MOST_STAGED, kind.dtype, kind.get, kind.put
 
     def found(offsets: Any, a: Any, b: Any, at: Any) -> Any:
@@ -191,42 +191,53 @@ def _tiles(what: _Items) -> Function:
     def where(begins: Any, offsets: Any, part: Any, at: Any) -> Any:
         return begins[part] + (at - offsets[part])
 
-    def rank(codes: Any, code: Any, first: Any, last: Any) -> Any:
+    def rank(keys: Any, key: Any, first: Any, at: Any, last: Any) -> Any:
         before = numpy.int32(0)
-        for q in range(first, last):
-            before += numpy.int32(1 if less(codes[slot(q)][0], code) else 0)
+        for q in range(first, at):
+            before += numpy.int32(1 if keys[numpy.uint32(q)] <= key else 0)
+        for q in range(at + 1, last):
+            before += numpy.int32(1 if keys[numpy.uint32(q)] < key else 0)
         return before
+
+    def compare(dst: Any, begins: Any, offsets: Any, base: Any, here: Any, parts: Any, places: Any, items: Any) -> None:
+        """Each item finds its place among the others of its part."""
+        t, mine = threadIdx.x, tuple(bits(item) for item in items)
+        keys = shared_like(TILE, mine[0])
+        for j in each:
+            if t + THREADS * j < here:
+                keys[t + THREADS * j] = mine[j]
+        syncthreads()
+        for j in each:
+            if t + THREADS * j < here:
+                first, last = offsets[parts[j]] - base, offsets[parts[j] + 1] - base
+                store(dst, begins[parts[j]] + rank(keys, mine[j], first, places[j], last), items[j])
 
     def sort(src: Any, dst: Any, begins: Any, offsets: Any, a: Any, b: Any, here: Any, is_short: bool) -> None:
         t, base = threadIdx.x, offsets[a]
         places = tuple(numpy.int32(min(t + THREADS * j, here - 1)) for j in each)
         parts = tuple(found(offsets, a, b, base + place) for place in places)
         items = tuple(load(src, where(begins, offsets, parts[j], base + places[j])) for j in each)
+        if is_short:
+            compare(dst, begins, offsets, base, here, parts, places, items)
+            return
         mine = tuple((code_of(parts[j] - a, items[j], places[j]),) for j in each)
         codes, staged = shared_like(slots(TILE), mine[0]), shared.array(TILE if is_staged else 1, dtype)
         for j in each:
             if t + THREADS * j < here:
                 codes[slot(t + THREADS * j)] = mine[j]
-                if is_staged and not is_short:
+                if is_staged:
                     put(staged, t + THREADS * j, items[j])
         syncthreads()
-        if is_short:
-            for j in each:
-                if t + THREADS * j < here:
-                    part, code = part_of(mine[j][0]) + a, mine[j][0]
-                    to = rank(codes, code, offsets[part] - base, offsets[part + 1] - base)
-                    store(dst, begins[part] + to, items[j])
+        merged(codes, here)
+        order = tuple(codes[slot(place)][0] for place in places)
+        if is_staged:
+            sorted_ = tuple(get(staged, place_of(c)) for c in order)
         else:
-            merged(codes, here)
-            order = tuple(codes[slot(place)][0] for place in places)
-            if is_staged:
-                sorted_ = tuple(get(staged, place_of(c)) for c in order)
-            else:
-                sorted_ = tuple(load(src, where(begins, offsets, part_of(c) + a, base + place_of(c))) for c in order)
-                syncthreads()
-            for j in each:
-                if t + THREADS * j < here:
-                    store(dst, where(begins, offsets, part_of(order[j]) + a, base + places[j]), sorted_[j])
+            sorted_ = tuple(load(src, where(begins, offsets, part_of(c) + a, base + place_of(c))) for c in order)
+            syncthreads()
+        for j in each:
+            if t + THREADS * j < here:
+                store(dst, where(begins, offsets, part_of(order[j]) + a, base + places[j]), sorted_[j])
 
     return sort
 

@@ -26,6 +26,8 @@ from .types import TypeDescriptor
 __all__ = ["Runs", "reduce_runs"]
 
 Function = Callable[..., Any]
+_RESIDENT = 5  # blocks of a multiprocessor that there are registers for, at least
+_MOST_ITEMS = 1 << 48
 
 
 class Runs(NamedTuple):
@@ -164,9 +166,6 @@ def _reducing(what: Runs, number: Function) -> Callable[..., None]:
     return over_tiles(reduce, lambda outs: finish(outs, 0), number, True, per_tile)
 
 
-_MOST_ITEMS = 1 << 48
-
-
 def _slot(i: Any) -> Any:
     return numpy.uint32(i + (i >> numpy.uint32(5)))
 
@@ -185,7 +184,7 @@ def reduce_runs(
     if found is None:
         return memory.nbytes
     items, threads = tile_of(pair)
-    kernel = kernel_of(_reducing, (key, n.kind), lambda: (make(), n.load()), (threads, 4) if pair.size <= 16 else ())
+    kernel = kernel_of(_reducing, (key, n.kind), lambda: (make(), n.load()), (threads, _RESIDENT) if pair.size <= 16 else ())
     blocks = max(1, -(-n.most // (items * threads)))
     kernel[blocks, threads, memory.stream](ins, n.state, outs, numpy.int32(0), found[0], blocks)
     return None

@@ -34,7 +34,7 @@ Function = Callable[..., Any]
 STEPS, SPANS = 8, 2048
 TILE = THREADS * STEPS
 _SHORT = 64  # items of a part that one thread takes
-_RESIDENT = 4  # blocks of a multiprocessor that there are registers for, at least: 600 us for 730, 2^26 items
+_RESIDENT = 6  # blocks of a multiprocessor that there are registers for, at least: 513 us for 730, 2^26 items
 _MOST_STAGED = 16  # bytes of an item that goes through shared memory
 
 _PLACES = types.int64
