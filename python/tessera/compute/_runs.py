@@ -184,7 +184,8 @@ def reduce_runs(
     if found is None:
         return memory.nbytes
     items, threads = tile_of(pair)
-    kernel = kernel_of(_reducing, (key, n.kind), lambda: (make(), n.load()), (threads, _RESIDENT) if pair.size <= 16 else ())
+    bounds = (threads, _RESIDENT) if pair.size <= 16 else ()
+    kernel = kernel_of(_reducing, (key, n.kind), lambda: (make(), n.load()), bounds)
     blocks = max(1, -(-n.most // (items * threads)))
     kernel[blocks, threads, memory.stream](ins, n.state, outs, numpy.int32(0), found[0], blocks)
     return None
