@@ -122,7 +122,8 @@ static double cost_step(const cost_product *product, const cost_block *block, do
 {
     double products = block->rows / 16.0 * cost_instructions(product, block);
     double taken_in = 128.0 * (block->rows + cost_read_columns(product, block)) / COST_INGRESS;
-    return cost_together(products, fmax(cost_bytes_a_step(product, block) / rate, taken_in), COST_TOGETHER);
+    double filled = cost_read_columns(product, block) > cost_columns(block) ? COST_PADDED : 1;
+    return cost_together(products, fmax(cost_bytes_a_step(product, block) / rate, taken_in), COST_TOGETHER) * filled;
 }
 
 static int64_t cost_rows(const cost_product *product, const gemm_option *option)
