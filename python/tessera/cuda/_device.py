@@ -645,8 +645,9 @@ class tma:
 
     The array is an argument of the kernel, as it came: its elements lie side by side along the last axis, it begins at
     a multiple of 16 bytes, and its other strides are multiples of 16 bytes. ``box`` is a tuple of constants, an extent
-    of 1 to 256 for each axis; its rows are multiples of 16 bytes. In shared memory the box is an array in C order, from
-    a multiple of 128 bytes on, where shared arrays that are used so begin.
+    of 1 to 256 for each axis; its rows are multiples of 16 bytes, and so is where it begins along the last axis (a
+    ValueError where it is not). In shared memory the box is an array in C order, from a multiple of 128 bytes on, where
+    shared arrays that are used so begin.
     """
 
     __tessera_names__ = True

@@ -167,6 +167,8 @@ typedef struct fr_fault {
 } fr_fault;
 /* Where `fine`, an i1, is false the fault is reported, if any are, and the thread ends. */
 void fr_simt_check(fr *f, ts_val fine, const fr_fault *fault);
+/* The fault is reported always, and the thread goes on. */
+void fr_simt_tell(fr *f, ts_val fine, const fr_fault *fault);
 /* The same for a divisor, where exceptions are reported. */
 void fr_simt_check_zero(fr *f, ts_val y);
 void fr_simt_check_step(fr *f, ts_val fine);

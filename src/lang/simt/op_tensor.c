@@ -7,6 +7,7 @@
  *     tensor_load [32, 8] %to_i, %bars_bar, %x, columns, rows, stride of a row, %column, %row
  */
 #include "lang/simt/op.h"
+#include "tessera/compile.h"
 
 enum { TENSOR_RANK = 5, TENSOR_BOX = 256, TENSOR_UNIT = 16, TENSOR_ALIGN = 128 };
 
@@ -65,6 +66,22 @@ static ts_status tensor_box(fr *f, const fr_call *c, uint32_t i, const fr_array 
     return TS_OK;
 }
 
+/* The place along the last axis is a multiple of 16 bytes, or a GPU ends the kernel with an illegal instruction. What
+ * is not is reported, and rounded down, so that nobody waits for bytes that never come. */
+static ts_val tensor_first(fr *f, const fr_call *c, const fr_array *a, ts_val at)
+{
+    ts_builder *b = &f->b;
+    int64_t known, n = TENSOR_UNIT / (int64_t)ts_dtype_bytes((ts_dtype)a->dtype);
+    if (n < 2 || (ts__const_as_int(b->fn, at, &known) && known % n == 0))
+        return at;
+    ts_val rest = ts_op2(b, TS_OP_andi, at, ts_int(b, TS_T_i32, n - 1), 0);
+    const char *text = fr_textf(f, "ValueError: %s(): the box begins at a multiple of %lld elements (16 bytes) along "
+                                "the last axis", fr_op_name(c), (long long)n);
+    fr_simt_tell(f, ts_cmp(b, TS_OP_cmpi, TS_EQ, rest, ts_int(b, TS_T_i32, 0), 0),
+                 &(fr_fault){.code = TS_FAULT_RAISE, .text = text});
+    return ts_op2(b, TS_OP_andi, at, ts_int(b, TS_T_i32, -n), 0);
+}
+
 /* Extents, strides but the first, and the box's place, innermost axis first. */
 static ts_status tensor_places(fr *f, const fr_call *c, uint32_t i, const fr_array *a, ts_val *x, uint32_t *n)
 {
@@ -83,7 +100,9 @@ static ts_status tensor_places(fr *f, const fr_call *c, uint32_t i, const fr_arr
             TS_TRY(fr_simt_dtype(f, item, &dtype));
         if (!fr_dtype_is_int(dtype))
             return fr_arg_error(f, c, i, "integers, where the box begins");
-        TS_TRY(fr_simt_cast(f, item, TS_DTYPE_int32, &x[(*n)++]));
+        TS_TRY(fr_simt_cast(f, item, TS_DTYPE_int32, &x[*n]));
+        x[*n] = d == rank - 1 ? tensor_first(f, c, a, x[*n]) : x[*n];
+        *n += 1;
     }
     return TS_OK;
 }

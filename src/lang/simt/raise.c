@@ -41,6 +41,16 @@ void fr_simt_check(fr *f, ts_val fine, const fr_fault *fault)
     ts_end(&f->b, opener, 0, NULL);
 }
 
+void fr_simt_tell(fr *f, ts_val fine, const fr_fault *fault)
+{
+    ts_val opener = ts_if_begin(&f->b, fine);
+    ts_term(&f->b, TS_OP_yield, 0, NULL);
+    ts_else(&f->b);
+    raise_fault(f, fault);
+    ts_term(&f->b, TS_OP_yield, 0, NULL);
+    ts_end(&f->b, opener, 0, NULL);
+}
+
 void fr_simt_check_zero(fr *f, ts_val y)
 {
     int64_t known;

@@ -90,6 +90,8 @@ def test_boxes_inside_and_across_edges(case: int, how: Any) -> None:
         x[...], y[...] = rng.integers(1, 100, shape), rng.integers(1, 100, shape)
         low = [0 if turn == 0 else -n for n in box]
         at, to = (tuple(int(rng.integers(a, n + 1)) for a, n in zip(low, shape)) for _ in range(2))
+        unit = max(16 // np.dtype(dtype).itemsize, 1)
+        at, to = ((*p[:-1], p[-1] // unit * unit) for p in (at, to))
         want = y.copy()
         put(want, to, box_of(x, at, box))
         ran(kernel, (x, y, at if len(at) > 1 else at[0], to if len(to) > 1 else to[0]), how)
@@ -137,6 +139,13 @@ def test_a_pipeline(how: Any) -> None:
     else:
         run(doubled, x, y, grid=(3,), block=(64,), target=how)
     np.testing.assert_array_equal(y, 2 * x)
+
+
+@pytest.mark.parametrize("how", WAYS)
+def test_a_box_begins_at_16_bytes(how: Any) -> None:
+    x, y = aligned((12, 32), np.float32), aligned((12, 32), np.float32)
+    with pytest.raises((simt_run.LowerError, ValueError), match=r"load\(\): the box begins at a multiple of 4"):
+        ran(copies((4, 8), np.float32), (x, y, (0, 3), (0, 0)), how)
 
 
 @simt_run.needs_ptxas
