@@ -23,6 +23,7 @@ from . import (
     _linear,
     _methods,
     _more,
+    _namespace,
     _numpys,
     _operators,
     _parts,
@@ -49,7 +50,7 @@ globals().update({_name: getattr(_numpy, _name) for _name in _NUMPYS.split()})
 bool = _numpy.bool
 cdouble, csingle = _numpy.complex128, _numpy.complex64
 __array_api_version__ = "2025.12"
-__array_namespace_info__ = _numpy.__array_namespace_info__
+__array_namespace_info__ = _namespace.__array_namespace_info__
 
 _setup.setup(
     ndarray,

@@ -163,3 +163,13 @@ def test_missing_functions_say_so():
         tn.frompyfunc(abs, 1, 1)
     with pytest.raises(AttributeError):
         getattr(tn, "nothing_of_this_name")  # noqa: B009
+
+
+def test_the_namespace_tells_its_devices_and_dtypes():
+    info, theirs = tn.__array_namespace_info__(), np.__array_namespace_info__()
+    assert info.devices()[0] == info.default_device() == "cpu"
+    assert tn.zeros(2, device=info.devices()[-1]).device == info.devices()[-1]
+    assert info.dtypes(kind=("bool", "integral"), device="cpu") == theirs.dtypes(kind=("bool", "integral"))
+    assert info.default_dtypes() == theirs.default_dtypes() and info.capabilities()["max dimensions"] == 64
+    with pytest.raises(ValueError, match="nowhere"):
+        info.dtypes(device="nowhere")
