@@ -66,8 +66,8 @@ USAGE = """usage: python -m tessera run [--strict] [--numpy] (SCRIPT | -m MODULE
 
 The script's `cuda.tile`, `cuda.tiles`, `cuda.bindings`, `cuda.compute`, `cuda.coop`, `cuda.core`, `cuda.jit`,
 `cuda.pathfinder`, `cuda.profiler`, `cupy`, `cupynumeric`, `cupyx`, `numba.cuda` and `pycuda` are Tessera's, in child
-processes too. Other parts of an installed `cuda` or `numba` package stay importable, unless --strict. With --numpy the script's own
-`import numpy` gives `tessera.numeric`; what it imports has NumPy."""
+processes too. Other parts of an installed `cuda` or `numba` package stay importable, unless --strict. With --numpy
+the script's own `import numpy` gives `tessera.numeric`; what it imports has NumPy."""
 # Modules of cuda-python 11, and where their names are since.
 RETIRED = {
     "cuda.cuda": "cuda.bindings.driver",
