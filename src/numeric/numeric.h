@@ -247,8 +247,8 @@ void ts__nd_launch_scalar(nd_launch *launch, ts_dtype dtype, uint64_t bits);
 void ts__nd_launch_int(nd_launch *launch, ts_type type, int64_t value); /* i32 or i64 */
 void ts__nd_launch_number(nd_launch *launch, ts_dtype dtype, const uint64_t bits[2]);
 struct launch_frame;
-/* The program that a launch of these arguments, which was made, ran; NULL: unknown. Its words are in the frame. `apart`:
- * as if no arrays shared memory. */
+/* The program that a launch of these arguments, which was made, ran; NULL: unknown. Its words are in the frame.
+ * `apart`: as if no arrays shared memory. */
 ts_program *ts__nd_launch_program(const ts_device *device, const ts_kernel *kernel, const nd_launch *launch,
                                   bool apart, struct launch_frame *frame);
 typedef void nd_build(void *user, ts_module *module, ts_builder *b);

@@ -193,8 +193,8 @@ def _import(
 def home(
     namespace: dict[str, Any], module: str, mend: Callable[[dict[str, Any]], None] | None = None
 ) -> tuple[Callable[[str], Any], Callable[[], list[str]]]:
-    """``__getattr__`` and ``__dir__`` of the module here that stands for one of NumPy's, which is executed when a name is
-    asked for; its names are the module's from then on. ``mend`` may change them before others see them."""
+    """``__getattr__`` and ``__dir__`` of the module here that stands for one of NumPy's, which is executed when a name
+    is asked for; its names are the module's from then on. ``mend`` may change them before others see them."""
     _homes[module] = namespace, mend
 
     def attribute(name: str) -> Any:

@@ -230,7 +230,8 @@ def run(function, *arguments):
 def use():
     assert tn.polynomial.Chebyshev([1, 2])(3) == 7
     assert tn.ma.array([1, 2], mask=[0, 1]).sum() == 1
-names = ["polynomial.legendre", "polynomial.hermite", "polynomial.laguerre", "polynomial", "ma", "ma.core", "lib.scimath"]
+names = ["legendre", "hermite", "laguerre"]
+names = [*(f"polynomial.{name}" for name in names), "polynomial", "ma", "ma.core", "lib.scimath"]
 jobs = [(importlib.import_module, f"tessera.numeric.{name}") for name in names] + [(use,), (use,)]
 threads = [threading.Thread(target=run, args=job, daemon=True) for job in jobs]
 for thread in threads:
