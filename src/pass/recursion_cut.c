@@ -119,20 +119,28 @@ static void cut_loop(recursion_cut *c, ts_val v)
     c->current = after;
 }
 
-/* A region inside is entered by its values and by all that it reads from outside: both are copied to its frame. */
+/* The piece takes x, too, where x is made between the outermost recursion's begin and `inner`. */
+static void cut_capture(recursion_cut *c, ts_val inner, uint32_t piece, ts_val x, bool *seen)
+{
+    const ts_inst *inst = ts_at(c->fn, x);
+    if (x <= c->opener || x >= inner || seen[x] || inst->op == TS_OP_constant || !inst->type)
+        return;
+    seen[x] = true;
+    cut_take(c, piece, x, 1);
+}
+
+/* A region inside is entered by its values and by all that it reads from outside: both are copied to its frame. A recur
+ * in it of a recursion around it reads what that one was entered by. */
 static void cut_captures(recursion_cut *c, ts_val inner, uint32_t piece)
 {
     bool *seen = TS_NEW_N(c->scratch, bool, c->fn->inst.n);
-    for (ts_val v = inner + 1; v < c->shape->end[inner] && seen; v++) {
+    for (ts_val v = inner + 1; v < c->shape->end[inner] && seen && !c->scratch->failed; v++) {
         const ts_inst *inst = ts_at(c->fn, v);
-        for (uint32_t i = 0; i < inst->n_opnd; i++) {
-            ts_val x = ts_opnds(c->fn, inst)[i];
-            if (x > c->opener && x < inner && !seen[x] && ts_at(c->fn, x)->op != TS_OP_constant &&
-                ts_at(c->fn, x)->type) {
-                seen[x] = true;
-                cut_take(c, piece, x, 1);
-            }
-        }
+        for (uint32_t i = 0; i < inst->n_opnd; i++)
+            cut_capture(c, inner, piece, ts_opnds(c->fn, inst)[i], seen);
+        ts_val of = inst->op == TS_OP_recur ? ts__recursion_of(c->fn, c->shape->parent, v) : inner;
+        for (uint32_t i = ts_at(c->fn, of)->n_opnd; of < inner && i < cut_piece(c, c->entry[of] - 1)->takes.n; i++)
+            cut_capture(c, inner, piece, cut_piece(c, c->entry[of] - 1)->takes.at[i], seen);
     }
 }
 

@@ -9,14 +9,14 @@ from typing import Any
 
 
 class Program:
-    """The text of functions ``f(n, a, b)`` and ``g(n, a, b)``, which end where n is 0 or less."""
+    """The text of functions ``f(n, a, b)``, ``g`` and ``h``, or fewer, which end where n is 0 or less."""
 
     def __init__(self, seed: int) -> None:
         self.random = random.Random(seed)
         self.pairs = self.random.random() < 0.3  # functions give two numbers
-        self.both = self.random.random() < 0.5
+        self.names = self.random.choice(("f", "f", "fg", "fg", "fgh"))
         self.calls = 0
-        self.text = self.function("f") + (self.function("g") if self.both else "")
+        self.text = "".join(self.function(name) for name in self.names)
 
     def number(self, names: tuple[str, ...]) -> str:
         one = self.random.choice((*names, str(self.random.randrange(9))))
@@ -29,7 +29,7 @@ class Program:
 
     def call(self, names: tuple[str, ...]) -> str:
         self.calls += 1
-        name = self.random.choice("fg") if self.both else "f"
+        name = self.random.choice(self.names)
         passed = "b" if self.random.random() < 0.4 else self.number(names)
         less = self.random.choice((1, 1, 2))
         text = f"{name}(n - {less}, {self.number(names)}, {passed})"

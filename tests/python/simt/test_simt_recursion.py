@@ -106,6 +106,19 @@ def closed(n, a):
     return inner(n) if n < 2 else inner(n) + closed(n - 1, a + 1)
 
 
+def outer(n):
+    return 0 if n <= 0 else outer(n - 1) + middle(n, n * 7)
+
+
+def middle(n, kept):
+    return kept if n <= 0 else innermost(n - 1, kept) + 1
+
+
+def innermost(n, kept):
+    """Does not read what it hands to ``middle`` as it came."""
+    return 0 if n <= 0 else innermost(n - 1, kept) + middle(n - 2, kept)
+
+
 CASES = {
     "fib": (fib, lambda i: (i % 12,)),
     "factorial": (factorial, lambda i: (i,)),
@@ -117,6 +130,7 @@ CASES = {
     "widened": (widened, lambda i: (i % 8,)),
     "ways": (ways, lambda i: (i % 6,)),
     "closed": (closed, lambda i: (i % 4, i)),
+    "outer": (outer, lambda i: (i % 8,)),
 }
 
 
