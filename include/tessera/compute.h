@@ -1,16 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Algorithms for programs without Python, on the CPU device and on GPUs: reductions, scans, sorts, selections, searches. Their kernels are
- * those of tessera.compute, written once, in Python; they lie packed in the library and are compiled for dtypes and
- * operators at the first call, kept in the cache on disk like all others. docs/guide/c.md shows them,
- * examples/c/compute.c is a whole program.
+ * Algorithms for programs without Python, on the CPU device and on GPUs: reductions, scans, sorts, selections,
+ * searches. Their kernels are those of tessera.compute, written once, in Python; they lie packed in the library and are
+ * compiled for dtypes and operators at the first call, kept in the cache on disk like all others. docs/guide/c.md shows
+ * them, examples/c/compute.c is a whole program.
  *
  *     ts_reduce(NULL, &x, &sum, TS_COMBINE_add, NULL, &err);                   sum[0] = x[0] + x[1] + ..
  *     ts_scan(NULL, &x, &sums, TS_COMBINE_add, NULL, &err);                    sums[i] = x[0] + .. + x[i]
  *     ts_sort(NULL, (ts_arg[]){x, sorted}, NULL, NULL, &err);
  *
- * Arrays   ts_args of kind ARRAY, with one axis of any stride, or with several and no gaps: then in the order of their
- *          memory. All of a call are on one device. What is read may be written in place, but not partly.
+ * Arrays   ts_args of kind ARRAY, with one axis and any stride from 0 on, or with several and no gaps: then in the
+ *          order of their memory. All of a call are on one device. Only ts_scan and ts_sort may write what they read,
+ *          all of it in its place.
  * Types    int8 to uint64, float16, bfloat16, float32, float64. Values are converted to the dtype of the result before
  *          they are combined, so sums of small integers wrap as those of that dtype do.
  * Bits     of floats are the same in each run, on the CPU and on every GPU: the order in which values are combined
@@ -85,11 +86,11 @@ TS_API TS_CHECKED ts_status ts_scan(const ts_stream *stream, const ts_arg *in, c
 TS_API TS_CHECKED ts_status ts_sort(const ts_stream *stream, const ts_arg keys[2], const ts_arg values[2],
                                     const ts_compute_options *options, ts_error *err);
 
-/* out[0] becomes the items of `in` whose flag is not 0, in their order, and out[1][0] how many they are. One pass, in one
- * launch; what stands in out[0] after them stays as it is.
+/* out[0] becomes the items of `in` whose flag is not 0, in their order, and out[1][0] how many they are. One pass, in
+ * one launch; what stands in out[0] after them stays as it is.
  * Types    `in` and out[0] of one dtype, bools too; flags any numbers or bools; out[1] an integer.
  * Errors: as ts_reduce; TS_SHAPE for flags or an out[0] with fewer items than `in`; TS_VALUE for results that share
- * memory with what is read. */
+ * memory with what is read or with each other, and for an out[1] that does not hold the number of items of `in`. */
 TS_API TS_CHECKED ts_status ts_select_flagged(const ts_stream *stream, const ts_arg *in, const ts_arg *flags,
                                       const ts_arg out[2], const ts_compute_options *options, ts_error *err);
 
@@ -100,7 +101,8 @@ TS_API TS_CHECKED ts_status ts_unique(const ts_stream *stream, const ts_arg *in,
 /* places[i] becomes the first place of `sorted`, which is in order, where values[i] could stand, or the last one
  * (TS_COMPUTE_UPPER). A count is of the sorted items. One thread for each value, no temporary memory.
  * Types    `sorted` and values of one dtype; places integers that hold the number of items.
- * Errors: as ts_reduce; TS_SHAPE for fewer places than values. */
+ * Errors: as ts_reduce; TS_SHAPE for fewer places than values; TS_VALUE for places that do not hold the number of items,
+ * or share memory with what is read. */
 TS_API TS_CHECKED ts_status ts_search(const ts_stream *stream, const ts_arg *sorted, const ts_arg *values,
                                       const ts_arg *places, const ts_compute_options *options, ts_error *err);
 

@@ -120,8 +120,9 @@ ts_status ts__compute_number_checks(const compute_call *call, bool takes_initial
     compute_array count;
     if (initial && !takes_initial)
         return ts_fail(err, TS_VALUE, "%s takes no initial value; leave it out", call->name);
-    if (kind != TS_SPEC_INT && kind != TS_SPEC_FLOAT && kind != TS_SPEC_BOOL && kind != TS_SPEC_SCALAR)
-        return ts_fail(err, TS_TYPE, "%s: the initial value is not a number", call->name);
+    bool is_number = kind == TS_SPEC_INT || kind == TS_SPEC_FLOAT || kind == TS_SPEC_BOOL || kind == TS_SPEC_SCALAR;
+    if (!is_number || (kind == TS_SPEC_SCALAR && initial && ts_dtype_get((ts_dtype)initial->dtype)->part))
+        return ts_fail(err, TS_TYPE, "%s: the initial value is not a real number", call->name);
     if (!call->options.count)
         return TS_OK;
     TS_TRY(ts__compute_array(call, "count", call->options.count, false, &count, err));

@@ -23,6 +23,20 @@ static bool is_number(uint8_t dtype)
     return dtype == TS_DTYPE_bool_ || ts__compute_choice(&key, COMPUTE_dtype);
 }
 
+/* Integers that hold a number up to n. */
+static ts_status check_holds(const compute_call *call, const char *name, const compute_array *array, int64_t n,
+                             ts_error *err)
+{
+    const ts_dtype_info *info = ts_dtype_get((ts_dtype)array->arg.dtype);
+    uint32_t bits = info->bits - info->is_signed;
+    if (!ts__compute_is_integer(array->arg.dtype))
+        return ts_fail(err, TS_TYPE, "%s: %s is of %s; it takes integers", call->name, name, info->name);
+    if (bits < 63 && n >> bits)
+        return ts_fail(err, TS_VALUE, "%s: %s is of %s, which does not hold %lld; pass a wider one", call->name, name,
+                       info->name, (long long)n);
+    return TS_OK;
+}
+
 /* Two arrays of one dtype of numbers. */
 static ts_status check_alike(const compute_call *call, const char *name, const compute_array *a, const char *other,
                              const compute_array *b, ts_error *err)
@@ -48,8 +62,7 @@ static ts_status check_apart(const compute_call *call, const compute_array *out,
 {
     if (ts_arg_overlap(&out->arg, &other->arg) == TS_OVERLAP_NONE)
         return TS_OK;
-    return ts_fail(err, TS_VALUE, "%s: a result shares memory with an array that is read; pass memory of its own",
-                   call->name);
+    return ts_fail(err, TS_VALUE, "%s: a result shares memory with another array; pass memory of its own", call->name);
 }
 
 static ts_status choose_check(const compute_call *call, const choose_plan *plan, ts_error *err)
@@ -59,15 +72,15 @@ static ts_status choose_check(const compute_call *call, const choose_plan *plan,
     TS_TRY(check_items(call, "the number of items", &plan->count, 1, err));
     TS_TRY(check_apart(call, &plan->out, &plan->in, err));
     TS_TRY(check_apart(call, &plan->count, &plan->in, err));
-    if (!ts__compute_is_integer(plan->count.arg.dtype))
-        return ts_fail(err, TS_TYPE, "%s: the number of items is of %s; it is an integer", call->name,
-                       ts_dtype_name((ts_dtype)plan->count.arg.dtype));
+    TS_TRY(check_apart(call, &plan->count, &plan->out, err));
+    TS_TRY(check_holds(call, "the number of items", &plan->count, plan->in.n, err));
     if (!plan->has_flags)
         return TS_OK;
     if (!is_number(plan->flags.arg.dtype))
         return ts_fail(err, TS_TYPE, "%s: flags are of %s; they are numbers or bools", call->name,
                        ts_dtype_name((ts_dtype)plan->flags.arg.dtype));
     TS_TRY(check_items(call, "flags", &plan->flags, plan->in.n, err));
+    TS_TRY(check_apart(call, &plan->count, &plan->flags, err));
     return check_apart(call, &plan->out, &plan->flags, err);
 }
 
@@ -191,9 +204,7 @@ ts_status ts_search(const ts_stream *stream, const ts_arg *sorted, const ts_arg 
     TS_TRY(check_apart(&call, &out, &in, err));
     TS_TRY(check_apart(&call, &out, &of, err));
     TS_TRY(ts__compute_number_checks(&call, false, err));
-    if (!ts__compute_is_integer(out.arg.dtype))
-        return ts_fail(err, TS_TYPE, "ts_search gives places as integers, found %s",
-                       ts_dtype_name((ts_dtype)out.arg.dtype));
+    TS_TRY(check_holds(&call, "places", &out, in.n, err));
     TS_TRY(ts__compute_rooms(&call, NULL, 0, &only_asks, err));
     if (only_asks || !of.n)
         return TS_OK;

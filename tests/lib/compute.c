@@ -392,14 +392,26 @@ static void what_cannot_be_done_is_refused(void)
     options = (ts_compute_options){.count = &in};
     expect(ts_sort(NULL, keys, NULL, &options, &err), TS_TYPE, "count has 100 elements of float32");
     ts_arg chosen[] = {out, array_of(values_room, TS_DTYPE_int32, &one)};
-    expect(ts_unique(NULL, &out, chosen, NULL, &err), TS_VALUE, "shares memory with an array that is read");
+    expect(ts_unique(NULL, &out, chosen, NULL, &err), TS_VALUE, "shares memory with another array");
+    chosen[1].value.data = (char *)out_room + 396;
+    expect(ts_unique(NULL, &in, chosen, NULL, &err), TS_VALUE, "shares memory with another array");
+    chosen[1].value.data = values_room;
     expect(ts_select_flagged(NULL, &in, &few, chosen, NULL, &err), TS_SHAPE, "flags has 0 items; it needs 100");
     chosen[1].dtype = TS_DTYPE_float32;
-    expect(ts_unique(NULL, &in, chosen, NULL, &err), TS_TYPE, "it is an integer");
+    expect(ts_unique(NULL, &in, chosen, NULL, &err), TS_TYPE, "it takes integers");
+    chosen[1].dtype = TS_DTYPE_int8, n = 128;
+    expect(ts_unique(NULL, &in, chosen, NULL, &err), TS_VALUE, "is of int8, which does not hold 128");
+    n = 127;
+    CHECK_INT(ts_unique(NULL, &in, chosen, NULL, &err), TS_OK);
+    values[1].dtype = TS_DTYPE_uint8, n = 256;
+    expect(ts_search(NULL, &in, &in, &values[1], NULL, &err), TS_VALUE, "places is of uint8, which does not hold 256");
+    n = 100;
     expect(ts_search(NULL, &in, &values[0], &out, NULL, &err), TS_TYPE, "sorted is of float32, values of int8");
-    expect(ts_search(NULL, &in, &in, &out, NULL, &err), TS_TYPE, "gives places as integers, found float32");
+    expect(ts_search(NULL, &in, &in, &out, NULL, &err), TS_TYPE, "places is of float32; it takes integers");
     options = (ts_compute_options){.initial = &number};
-    expect(ts_reduce(NULL, &in, &out, TS_COMBINE_add, &options, &err), TS_TYPE, "initial value is not a number");
+    expect(ts_reduce(NULL, &in, &out, TS_COMBINE_add, &options, &err), TS_TYPE, "initial value is not a real number");
+    number = (ts_arg){.kind = TS_SPEC_SCALAR, .dtype = TS_DTYPE_complex64};
+    expect(ts_reduce(NULL, &in, &out, TS_COMBINE_add, &options, &err), TS_TYPE, "initial value is not a real number");
 }
 
 int main(int argc, char **argv)
