@@ -357,8 +357,6 @@ static ts_val control_move(ts_fn *fn, ts_val start, ts_val placeholder)
 static void control_patch_then(control_if *c)
 {
     ts_fn *fn = c->f->b.fn;
-    ts_inst *yield = &fn->inst.at[c->yield];
-    uint32_t *opnds = yield->n_opnd <= 3 ? yield->opnd : fn->pool.at + yield->opnd[0];
     uint32_t n = 0;
     for (uint32_t i = 0; i < c->leaves.n; i++) {
         control_leaf *leaf = &c->leaves.at[i];
@@ -367,11 +365,10 @@ static void control_patch_then(control_if *c)
         ts_val start = fn->inst.n, made = control_made(c->f, &leaf->number[0], leaf);
         if (made != leaf->value[0] && leaf->placeholder)
             leaf->value[0] = control_move(fn, start, leaf->placeholder);
-        opnds[n++] = leaf->value[0];
+        c->yielded[n++] = leaf->value[0];
     }
-    yield = &fn->inst.at[c->yield];
-    if (yield->n_opnd > 3 && n <= 3)
-        memcpy(yield->opnd, opnds, n * sizeof *opnds);
+    ts_inst *yield = &fn->inst.at[c->yield]; /* only now: what was made may have moved the instructions */
+    memcpy(yield->n_opnd > 3 && n > 3 ? fn->pool.at + yield->opnd[0] : yield->opnd, c->yielded, n * sizeof *c->yielded);
     yield->n_opnd = n & 0x3FFF;
 }
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Loops that threads leave one by one and that change many variables: as many as fit the operands of one instruction
-of the IR run on the CPU device, more are refused by name."""
+of the IR run on the CPU device, more are refused by name. Branches of kernels of all lengths."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-
+import simt_run
 from tessera import cuda
 from tessera.cuda import errors
 
@@ -41,3 +41,16 @@ def test_many_variables(n: int, loop: str, tmp_path: pathlib.Path) -> None:
 def test_too_many_variables_are_refused(tmp_path: pathlib.Path) -> None:
     with pytest.raises(errors.LoweringError, match="more than [0-9]+ values are carried"):
         kernel_of(tmp_path / "more.py", 300, FOR)[1, 32](np.array([1]), np.zeros(1))
+
+
+def test_results_of_branches_stay_where_code_grows(tmp_path: pathlib.Path) -> None:
+    """Whatever number of instructions is before: memory of the code may move while a branch is written."""
+    head = "def pair(k):\n    if k <= 0:\n        return k, 6\n    return k, 2\n"
+    head += "def kernel(out):\n    i = cuda.grid(1)\n    x = i\n"
+    for n in range(70):
+        text = head + "    x = x * i\n" * n + "    a, b = pair(i)\n    out[i] = a * 1000 + b + x * 0\n"
+        path, scope, out = tmp_path / f"grows{n}.py", {"cuda": simt_run.cuda}, np.zeros(3, np.int64)
+        path.write_text(text)
+        exec(compile(text, str(path), "exec"), scope)
+        simt_run.run(scope["kernel"], out, block=(3,), target=0)
+        assert out.tolist() == [6, 1002, 2002], n
