@@ -107,16 +107,9 @@ class Unit:
     def call(self, name: str, given: list[tuple[str, Any]], line: int) -> tuple[str, Any]:
         """A call of a preamble's function: its text and type."""
         kinds = tuple(t for _, t in given)
-        for function in sorted(self.preamble.functions[name], key=lambda f: bool(f.templates)):
-            if len(function.params) == len(given):
-                break
-        else:
-            raise CError(
-                f"line {line} of the kernel: no function {name}() takes {len(given)} arguments"
-            )
-        function = self._best(name, kinds) or function
+        function = self._chosen(name, kinds, line)
         bound = self._bound(function, kinds)
-        key = name, function.line, tuple(bound.items()), kinds if function.templates else ()
+        key = id(function), tuple(bound.items())  # of the preamble's, which lives as long
         if key not in self.made:
             self.made[key] = f"f_{name}_{len(self.made)}", None
             self.made[key] = self._function(self.made[key][0], function, bound)
@@ -127,15 +120,26 @@ class Unit:
         values = [cast(v, t, w) for (v, t), w in zip(given, wanted, strict=True)]
         return f"{text}({', '.join(values)})", result
 
-    def _best(self, name: str, kinds: tuple[Any, ...]) -> Function | None:
-        """The overload whose parameters have just these types."""
-        for function in self.preamble.functions[name]:
-            if (
-                not function.templates
-                and tuple(types.named(w, self.types) for w, _ in function.params) == kinds
-            ):
-                return function
-        return None
+    def _chosen(self, name: str, kinds: tuple[Any, ...], line: int) -> Function:
+        """The overload that C++ takes: of just these types, a template, of promoted types, the only one."""
+        found = [f for f in self.preamble.functions[name] if len(f.params) == len(kinds)]
+        plain = [f for f in found if not f.templates]
+        exact = [f for f in plain if self._kinds_of(f) == kinds]
+        wider = [f for f in plain if self._kinds_of(f) == tuple(map(promoted, kinds))]
+        made = exact or [f for f in found if f.templates] or wider or plain
+        if not made:
+            raise CError(
+                f"line {line} of the kernel: no function {name}() takes {len(kinds)} arguments"
+            )
+        if len(made) > 1:
+            given = ", ".join(t.name for t in kinds)
+            raise CError(
+                f"line {line} of the kernel: {len(made)} functions {name}() may take {given}; cast the arguments"
+            )
+        return made[0]
+
+    def _kinds_of(self, function: Function) -> tuple[Any, ...]:
+        return tuple(types.named(words, self.types) for words, _ in function.params)
 
     def _bound(self, function: Function, kinds: tuple[Any, ...]) -> dict[str, Any]:
         """Types of a template's parameters."""
@@ -166,7 +170,6 @@ class Unit:
                 body.declare(name, self.type_of(words, function.line)).text
                 for words, name in function.params
             ]
-            self.made_result(text, result)
             body.block(function.body)
         finally:
             self.types = before
@@ -174,9 +177,6 @@ class Unit:
             f"def {text}({', '.join(params)}):\n" + "\n".join(body.lines or ["    pass"]) + "\n"
         )
         return text, result
-
-    def made_result(self, text: str, result: Any) -> None:
-        """Nothing: functions that call themselves are refused."""
 
     def constant(self, body: Body, name: str) -> tuple[str, Any] | None:
         node = self.preamble.constants.get(name)
@@ -215,7 +215,7 @@ class Body:
         self, name: str, type: Any, kind: str = "value", text: str = "", extents: Any = ()
     ) -> Variable:
         n = self.count[name] = self.count.get(name, -1) + 1
-        made = Variable(text or (f"v_{name}" if not n else f"v_{name}_{n}"), type, kind, extents)
+        made = Variable(text or (f"v_{name}" if not n else f"v{n}_{name}"), type, kind, extents)
         self.scopes[-1][name] = made
         return made
 
@@ -311,9 +311,11 @@ class Body:
             )
         if op in ("==", "!=", "<", ">", "<=", ">="):
             return both, BOOL
-        if type.kind in "iu" and op in "/%":
+        if type.kind == "i" and op in "/%":
             name = "c_quotient" if op == "/" else "c_remainder"
             return f"{type.name}({name}({cast(a, of_a, type)}, {cast(b, of_b, type)}))", type
+        if type.kind == "u" and op == "/":
+            return f"{type.name}({cast(a, of_a, type)} // {cast(b, of_b, type)})", type
         return (f"{type.name}{both}" if type.kind != "f" else both), type
 
     def _unary_value(self, node: Node, op: str, inner: Node) -> tuple[str, Any]:
@@ -463,6 +465,8 @@ class Body:
         if name in _TESTS and len(values) == 1:
             text, type = values[0]
             if not is_float(type):
+                if name == "signbit" and type.kind == "i":
+                    return f"({text} < {type.name}(0))", BOOL
                 return ("True" if name == "isfinite" else "False"), BOOL
             return (
                 f"(libdevice.{_TESTS[name][type.itemsize == 8]}({cast(text, type, _wide(type))}) != 0)",
@@ -716,7 +720,7 @@ class Body:
     def _after_loop(self, body: Node) -> None:
         """A `return` in a loop of a kernel's statements: it has left the loop, and here goes on to leave."""
         if self.leave is not None and _has_return(body):
-            self.emit("if v_done:")
+            self.emit("if k_done:")
             self.indent += 1
             self._leave()
             self.indent -= 1
@@ -747,7 +751,7 @@ class Body:
                 raise refused("return with a value", node.line)
             if self.loops:
                 self.done = True
-                self.emit("v_done = True")
+                self.emit("k_done = True")
             self._leave()
             return
         if value is None:

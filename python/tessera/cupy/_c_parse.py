@@ -147,7 +147,7 @@ def _expanded(tokens: list[Token], macros: dict[str, Any], inside: tuple[str, ..
                 raise CError(
                     f"line {token.line} of the kernel: {token.text} takes {len(params)} arguments, found {len(values)}"
                 )
-            given = dict(zip(params, values, strict=True))
+            given = {p: _expanded(v, macros, inside) for p, v in zip(params, values, strict=True)}
         replaced: list[Token] = []
         for part in body:
             replaced += given.get(part.text, [part._replace(line=token.line)])

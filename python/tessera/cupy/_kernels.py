@@ -4,13 +4,13 @@
 ElementwiseKernel("T x, T y", "T z", "z = x * y", "product")(a, b)
 
 -->  def kernel(n, p_x, p_y, p_z):                  _c_emit.py writes the statements
-         v_i, v_step = cuda.grid(1), cuda.gridsize(1)
+         v_i, k_step = cuda.grid(1), cuda.gridsize(1)
          while v_i < n:
              v_x = p_x[v_i]
              v_y = p_y[v_i]
              v_z = (v_x * v_y)
              p_z[v_i] = v_z
-             v_i += v_step
+             v_i += k_step
 """
 
 from __future__ import annotations
@@ -415,7 +415,7 @@ class _Source:
         body.emit(f"{at} = int64(cuda.grid(1))")
         if self.is_wide:
             body.emit(f"k_row = int64(cuda.blockIdx.y)\n    k_rows = v_n // d_{self.rank - 1}")
-        body.emit(f"v_step = int64(cuda.{'gridDim.y' if self.is_wide else 'gridsize(1)'})")
+        body.emit(f"k_step = int64(cuda.{'gridDim.y' if self.is_wide else 'gridsize(1)'})")
         self._outside(kernel.loop_prep)
         body.emit(
             f"while k_row < k_rows and k_last < d_{self.rank - 1}:"
@@ -431,7 +431,7 @@ class _Source:
         body.block(operation)
         body.leave = None
         if body.done:
-            body.lines.insert(start, "    " * body.indent + "v_done = False")
+            body.lines.insert(start, "    " * body.indent + "k_done = False")
         self._store()
         body.indent -= 1
         self._outside(kernel.after_loop)
@@ -497,7 +497,7 @@ class _Source:
             if how != "raw":
                 place = "v_i" if how == _Layout.FLAT else self._places()
                 self.body.emit(f"p_{p.name}[{place}] = v_{p.name}")
-        self.body.emit(f"{'k_row' if self.is_wide else 'v_i'} += v_step")
+        self.body.emit(f"{'k_row' if self.is_wide else 'v_i'} += k_step")
 
     def _leave(self) -> None:
         self._store()

@@ -363,11 +363,11 @@ class _Source:
         for p, kind, how, text in zip(
             self.kernel.in_params, self.kinds, self.layouts, texts, strict=False
         ):
-            body.declare(p.name, kind, *(("raw", text) if how == "raw" else ()))
+            made = body.declare(p.name, kind, *(("raw", text) if how == "raw" else ()))
             if how == "array":
-                body.emit(f"v_{p.name} = {text}[v__i, v__j]")
+                body.emit(f"{made.text} = {text}[v__i, v__j]")
             elif how == "number":
-                body.emit(f"v_{p.name} = {text}")
+                body.emit(f"{made.text} = {text}")
         body.emit("v_i = v__i * v_n + v__j")
         node = self._expression(self.kernel.map_expr)
         if not self.trailing and _names(node) & {"i"}:

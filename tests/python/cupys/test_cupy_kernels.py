@@ -45,6 +45,18 @@ STATEMENTS = {
     "T t = x; { T t = 5; t += 1; } z = t;": lambda x: x,
     "z = i + n * 0": lambda x: np.arange(x.size),
     "int q = 0; int r = q++ + ++q; z = r + x * 0": lambda x: np.full_like(x, 2),
+    "z = SQ(SQ(x)) - SQ(x) * SQ(x)": lambda x: 0 * x,
+    "int q = 1; { int q = 2; int q_1 = 30; z = q + q_1 + x * 0; }": lambda x: np.full_like(x, 32),
+    "unsigned long long u = 5; u -= 10; z = u / 3 == 6148914691236517203ULL && u % 7 == 4;": lambda x: (
+        np.ones_like(x)
+    ),
+    "T step = x, done = 1; for (int j = 0; j < 3; j++) { if (j > 1) { z = step + done; return; } } z = 0;": (
+        lambda x: x + 1
+    ),
+    "z = signbit((int)x)": lambda x: np.trunc(x) < 0,
+    "z = kind(1) + 10 * kind(1.0f) + 100 * kind((short)1) + 1000 * kind(1.0) + x * 0": lambda x: (
+        np.full_like(x, 3321)
+    ),
     "z = SQ(x) + half_of(x) + twice(x)": lambda x: x * x + x / 2 + 2 * x,
     "z = (x > 0 && x < 2) ^ 1": lambda x: ~((x > 0) & (x < 2)),
     "z = 0x10 + 010 + 1e1f + x * 0": lambda x: np.full_like(x, 34),
@@ -54,6 +66,8 @@ STATEMENTS = {
 PREAMBLE = """
 #define SQ(v) ((v) * (v))
 typedef float real;
+__device__ int kind(float v) { return 2; } __device__ int kind(int v) { return 1; }
+template <typename S> __device__ int kind(S v) { return 3; }
 template <typename S> __device__ S twice(const S& v) { return v * 2; }
 __device__ __forceinline__ real half_of(real v) { if (v > 100) return 0; return v / 2; }
 """
