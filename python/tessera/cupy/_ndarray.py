@@ -294,8 +294,7 @@ def _in_memory(shape: Any, dtype: Any, memptr: Any, strides: Any, order: Any) ->
     )
     if strides is None:
         strides = _strides(shape, dtype.itemsize, order or "C")
-    low = sum(min(0, (n - 1) * s) for n, s in zip(shape, strides, strict=True))
-    high = sum(max(0, (n - 1) * s) for n, s in zip(shape, strides, strict=True)) + dtype.itemsize
+    low, high = _boundary.ends_of(shape, strides, dtype)
     if memptr is None:
         room = _boundary.placed(lambda: tn.empty(high - low, "u1"))
         return room._view(-low, dtype, shape, strides)

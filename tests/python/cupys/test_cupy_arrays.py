@@ -1,8 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """CuPy's names: arrays that nothing converts by itself, results of no axes as arrays, devices, streams, memory."""
 
+import concurrent.futures
 import copy
 import pickle
+import threading
 
 import numpy as np
 import pytest
@@ -124,8 +126,13 @@ def test_memory_by_address():
     raw = np.empty(8, "f4")
     (room + 16).copy_to_host(raw.ctypes.data, 32)
     assert raw.tolist() == [3] * 8
-    with pytest.raises(ValueError, match="behind the pointer"):
-        room.memset(0, 1 << 20)
+    for outside in (lambda: room.memset(0, 1 << 20), lambda: (room - 16).memset(0, 16), lambda: room.memset(0, -1),
+                    lambda: (made.data - 32).memset(0, 4), lambda: made.data.memset(0, 1 << 20),
+                    lambda: cp.ndarray(999, "f4", room), lambda: cp.ndarray(2, "f4", room, strides=(-4,))):  # fmt: skip
+        with pytest.raises(ValueError):
+            outside()
+    (made.data - 16).memset(0, 16)
+    assert cp.cuda.alloc(np.int64(1024)).mem.size == 1024
     pool = cp.cuda.MemoryPool()
     held = pool.malloc(1000)
     assert pool.used_bytes() == 1024 and held.ptr
@@ -149,6 +156,24 @@ def test_unowned_memory_is_shared():
     made = cp.ndarray(4, "f8", cp.cuda.MemoryPointer(memory, 0))
     made += 1
     assert cp.asnumpy(made).tolist() == [1, 2, 3, 4] and owner.tolist() == [1, 2, 3, 4]
+
+
+@pytest.mark.parametrize("shared", [cp.cuda.Stream, lambda: cp.cuda.Device(0)])
+def test_two_threads_enter_one_object(shared):
+    shared, entered, left = shared(), threading.Event(), threading.Event()
+
+    def other():
+        with shared:
+            entered.set()
+            left.wait(20)
+
+    with concurrent.futures.ThreadPoolExecutor(1) as pool:
+        with shared:
+            waits = pool.submit(other)
+            assert entered.wait(20)
+        left.set()
+        waits.result()
+    assert cp.cuda.get_current_stream() == cp.cuda.Stream.null
 
 
 def test_streams_and_events(a):

@@ -3,12 +3,16 @@
 
 from __future__ import annotations
 
+import contextvars
 from typing import Any
 
 from ... import _core, core
 from ... import numeric as tn
 
 __all__ = ["Device", "get_compute_capability", "get_device_id"]
+
+# How to leave the `with` blocks of this thread: threads may enter one device's object.
+_entered: contextvars.ContextVar[tuple[Any, ...]] = contextvars.ContextVar("cupy_devices_entered", default=())
 
 
 def has_gpu() -> bool:
@@ -42,7 +46,6 @@ class Device:
         if not 0 <= number < _count():
             raise ValueError(f"there is no device {number}; this machine has {_count()}")
         self.id = number
-        self._tokens: list[Any] = []
 
     @classmethod
     def _of_name(cls, name: str) -> Device:
@@ -54,12 +57,14 @@ class Device:
 
     def __enter__(self) -> Device:  # noqa: PYI034  no Self in Python 3.10
         before = _current()
-        self._tokens.append((_core.numeric_current.set(_core.numeric_place(self._name)), before))
+        token = _core.numeric_current.set(_core.numeric_place(self._name))
+        _entered.set((*_entered.get(), (token, before)))
         self._select(self.id)
         return self
 
     def __exit__(self, *exception: object) -> None:
-        token, before = self._tokens.pop()
+        *outer, (token, before) = _entered.get()
+        _entered.set(tuple(outer))
         _core.numeric_current.reset(token)
         self._select(before)
 

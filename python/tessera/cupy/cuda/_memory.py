@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import contextlib
 import ctypes
+import operator
 import weakref
 from collections.abc import Iterator
 from typing import Any
@@ -33,8 +34,9 @@ class Memory:
     """Bytes of the current device."""
 
     def __init__(self, size: Any) -> None:
-        if isinstance(size, int):
-            size = _boundary.placed(lambda n=size: tn.empty(max(n, 1), "u1"))
+        if not isinstance(size, tn.ndarray):
+            n = operator.index(size)
+            size = _boundary.placed(lambda: tn.empty(max(n, 1), "u1"))
         self._bytes: Any = size
         self.size = int(self._bytes.nbytes)
 
@@ -97,8 +99,7 @@ def adopted(x: Any) -> Any:
 
         core.Stream.from_handle(int(shown["stream"])).sync()
     ptr, read_only = shown["data"]
-    low = sum(min(0, (n - 1) * s) for n, s in zip(shape, strides, strict=True))
-    high = sum(max(0, (n - 1) * s) for n, s in zip(shape, strides, strict=True)) + dtype.itemsize
+    low, high = _boundary.ends_of(shape, strides, dtype)
     return _core.numeric_wrap(
         ptr + low,
         high - low,
@@ -152,14 +153,21 @@ class MemoryPointer:
     def __sub__(self, offset: int) -> MemoryPointer:
         return MemoryPointer(self.mem, self._offset - offset)
 
+    def _whole(self) -> Any:
+        """The array that the pointer's offset counts from."""
+        return self.mem._bytes
+
     def _array(self, dtype: Any, shape: Any, strides: Any) -> Any:
-        return self.mem._bytes._as(Base)._view(self._offset, dtype, shape, strides)
+        low, high = _boundary.ends_of(shape, strides, dtype)
+        before, behind = self._whole()._room()
+        if self._offset + low < -before or self._offset + high > behind:
+            raise ValueError(
+                f"bytes {low} to {high} from the pointer on are asked for; there are {-before - self._offset} to "
+                f"{behind - self._offset}"
+            )
+        return self._whole()._as(Base)._view(self._offset, dtype, shape, strides)
 
     def _part(self, size: int) -> Any:
-        if size > self.mem.size - self._offset:
-            raise ValueError(
-                f"{size} bytes are asked for; behind the pointer there are {self.mem.size - self._offset}"
-            )
         return self._array(numpy.dtype("u1"), (size,), (1,))
 
     def copy_from_device(self, src: Any, size: int) -> None:
@@ -231,11 +239,8 @@ class ArrayPointer(MemoryPointer):
     def __sub__(self, offset: int) -> MemoryPointer:
         return ArrayPointer(self._of, self._offset - offset)
 
-    def _array(self, dtype: Any, shape: Any, strides: Any) -> Any:
-        return self._of._as(Base)._view(self._offset, dtype, shape, strides)
-
-    def _part(self, size: int) -> Any:
-        return self._array(numpy.dtype("u1"), (size,), (1,))
+    def _whole(self) -> Any:
+        return self._of
 
 
 def _host_address(mem: Any) -> int:

@@ -19,6 +19,8 @@ from ._device import Device, has_gpu
 __all__ = ["Event", "ExternalStream", "Graph", "Stream", "get_current_stream", "get_elapsed_time"]
 
 _current: contextvars.ContextVar[Any] = contextvars.ContextVar("cupy_stream", default=None)
+# How to leave the `with` blocks of this thread: threads may enter one stream.
+_entered: contextvars.ContextVar[tuple[Any, ...]] = contextvars.ContextVar("cupy_streams_entered", default=())
 
 
 def _device() -> Any:
@@ -66,7 +68,6 @@ class _Streams:
     _stream: Any
     _joins = False  # launches order it with the default stream
     _is_null = False
-    _tokens: list[Any]
 
     @property
     def ptr(self) -> int:
@@ -140,11 +141,13 @@ class _Streams:
         return self
 
     def __enter__(self) -> Any:
-        self._tokens.append(_current.set(self))
+        _entered.set((*_entered.get(), _current.set(self)))
         return self
 
     def __exit__(self, *exception: object) -> None:
-        _current.reset(self._tokens.pop())
+        *outer, token = _entered.get()
+        _current.reset(token)
+        _entered.set(tuple(outer))
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, _Streams) and self.ptr == other.ptr
@@ -191,7 +194,6 @@ class Stream(_Streams):
         ptds: bool = False,
         priority: int | None = None,
     ) -> None:
-        self._tokens = []
         self._is_null = null or (ptds and not has_gpu())
         if self._is_null:
             return
@@ -222,7 +224,7 @@ class Stream(_Streams):
     def from_external(cls, obj: Any) -> Stream:
         """The stream of another library, by its ``__cuda_stream__``."""
         made = cls.__new__(cls)
-        made._tokens, made._is_null, made._joins = [], False, True
+        made._is_null, made._joins = False, True
         made._stream = core.Stream(obj)
         return made
 
@@ -238,7 +240,7 @@ class ExternalStream(_Streams):
     """The stream of another library, by its handle; it stays its maker's."""
 
     def __init__(self, ptr: int, device_id: int = -1) -> None:
-        self._tokens, self._joins = [], True
+        self._joins = True
         if not has_gpu():
             raise ValueError("a stream by its handle is one of a GPU, and this machine has none")
         self._stream = core.Stream.from_handle(int(ptr))
