@@ -81,9 +81,10 @@ class flatiter:
             chosen = f.arange(*key.indices(a.size))
         elif isinstance(key, (list, numpy.ndarray, ndarray)) and f.asarray(key).dtype.kind in "iu":
             chosen = f.asarray(key)
-            if chosen.size and (int(chosen.min()) < -a.size or int(chosen.max()) >= a.size):
-                raise IndexError(f"an index is out of bounds for size {a.size}")
-            chosen = f.asarray(chosen % a.size)
+            for end in (int(chosen.min()), int(chosen.max())) if chosen.size else ():
+                if not -a.size <= end < a.size:
+                    raise IndexError(f"index {end} is out of bounds for size {a.size}")
+            chosen = f.asarray(chosen.astype("i8") % a.size)
         else:
             return None
         places = []

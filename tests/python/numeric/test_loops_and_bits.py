@@ -168,6 +168,7 @@ FLAT_KEYS = [
     slice(None, None, -1),
     slice(8, 1, -3),
     [0, -1, 2],
+    np.array([1, 8, -9], "i1"),
     np.array([[1, 2], [0, 1]]),
     slice(50, 60),
 ]
@@ -185,5 +186,7 @@ def test_flat_elements_of_arrays_with_gaps(key, value):
             want.flat[key] = value
             got.flat[key] = value
             same(got, want)
-    with pytest.raises(IndexError):
+    with pytest.raises(IndexError, match="index 99 is out of bounds for size 9"):
         mine[every].flat[[99]]
+    many = np.arange(600).reshape(2, 300).T
+    same(tn.asarray(many).flat[np.array([100, -3], "i1")], many.flat[np.array([100, -3], "i1")])

@@ -78,6 +78,15 @@ def test_reduceat(indices, axis):
         both(lambda m, a, name=name: getattr(m, name).reduceat(a, indices, axis), x)
 
 
+@pytest.mark.parametrize("values", [2, [1, 2, 3], np.float32(1.5), np.array([1, 2, 3], "i1")], ids=str)
+def test_subtract_at_places(values):
+    for dtype in ("i1", "u2", "f4", "f8") if np.ndim(values) or isinstance(values, int) else ("f4", "f8"):
+        want, got = np.arange(6).astype(dtype), tn.arange(6).astype(dtype)
+        np.subtract.at(want, [0, 0, 5], values)
+        tn.subtract.at(got, [0, 0, 5], values)
+        np.testing.assert_array_equal(tn.asnumpy(got), want)
+
+
 @pytest.mark.parametrize("name", NAMES)
 def test_attributes_are_numpys(name):
     ours, theirs = getattr(tn, name), getattr(np, name)
