@@ -663,8 +663,9 @@ class tma:
     @_op("tma_store")
     def store(to: Any, index: Any, source: Any, source_index: Any, box: Any) -> None:
         """Begins to copy a box from ``source[source_index]`` on in shared memory to ``to[index]``; nothing is written
-        outside of ``to``. What threads wrote is seen after ``bulk.fence()`` by those and a barrier. The thread that
-        began it makes groups of stores and waits for them: ``bulk.commit``, ``bulk.wait``."""
+        outside of ``to``. An index below 0 is a ValueError: GPUs store no box that begins before its array. What
+        threads wrote is seen after ``bulk.fence()`` by those and a barrier. The thread that began it makes groups of
+        stores and waits for them: ``bulk.commit``, ``bulk.wait``."""
 
 
 class shared:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the array standard asks about a module: devices, dtypes, what depends on data (array API 2025.12, inspection)."""
+"""What the array standard asks about a module: devices, dtypes, what depends on data (version 2025.12)."""
 
 from __future__ import annotations
 

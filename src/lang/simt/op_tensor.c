@@ -9,7 +9,7 @@
 #include "lang/simt/op.h"
 #include "tessera/compile.h"
 
-enum { TENSOR_RANK = 5, TENSOR_BOX = 256, TENSOR_UNIT = 16, TENSOR_ALIGN = 128 };
+enum { TENSOR_RANK = 5, TENSOR_BOX = 256, TENSOR_UNIT = 16, TENSOR_ALIGN = 128, TENSOR_FAR = 0x7ffffe00 };
 
 /* The memory of shared arrays that boxes are copied to begins where TMA wants it, and has whole lines for itself: no
  * barrier lies in a line that a copy writes. */
@@ -82,9 +82,24 @@ static ts_val tensor_first(fr *f, const fr_call *c, const fr_array *a, ts_val at
     return ts_op2(b, TS_OP_andi, at, ts_int(b, TS_T_i32, -n), 0);
 }
 
+/* What is written begins at 0 or after along each axis: a GPU loads boxes that begin before, but ends a kernel that
+ * stores one with an illegal instruction. It is reported, and the box put beyond the array: nothing is written. */
+static ts_val tensor_written(fr *f, const fr_call *c, ts_val at)
+{
+    ts_builder *b = &f->b;
+    int64_t known;
+    if (ts__const_as_int(b->fn, at, &known) && known >= 0)
+        return at;
+    ts_val fine = ts_cmp(b, TS_OP_cmpi, TS_GE, at, ts_int(b, TS_T_i32, 0), 0);
+    const char *text = fr_textf(f, "ValueError: %s(): the box to be written begins before the array", fr_op_name(c));
+    fr_simt_tell(f, fine, &(fr_fault){.code = TS_FAULT_RAISE, .text = text});
+    return ts_select(b, fine, at, ts_int(b, TS_T_i32, TENSOR_FAR));
+}
+
 /* Extents, strides but the first, and the box's place, innermost axis first. */
 static ts_status tensor_places(fr *f, const fr_call *c, uint32_t i, const fr_array *a, ts_val *x, uint32_t *n)
 {
+    bool written = c->op->x == TS_OP_tensor_store;
     const fr_value *index = &c->arg[i];
     uint32_t rank = a->rank, given = index->kind == FR_TUPLE ? index->n : 1;
     if (given != rank)
@@ -102,6 +117,7 @@ static ts_status tensor_places(fr *f, const fr_call *c, uint32_t i, const fr_arr
             return fr_arg_error(f, c, i, "integers, where the box begins");
         TS_TRY(fr_simt_cast(f, item, TS_DTYPE_int32, &x[*n]));
         x[*n] = d == rank - 1 ? tensor_first(f, c, a, x[*n]) : x[*n];
+        x[*n] = written ? tensor_written(f, c, x[*n]) : x[*n];
         *n += 1;
     }
     return TS_OK;

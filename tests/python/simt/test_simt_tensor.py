@@ -89,7 +89,7 @@ def test_boxes_inside_and_across_edges(case: int, how: Any) -> None:
         x, y = aligned(shape, dtype), aligned(shape, dtype)
         x[...], y[...] = rng.integers(1, 100, shape), rng.integers(1, 100, shape)
         low = [0 if turn == 0 else -n for n in box]
-        at, to = (tuple(int(rng.integers(a, n + 1)) for a, n in zip(low, shape)) for _ in range(2))
+        at, to = (tuple(int(rng.integers(a, n + 1)) for a, n in zip(first, shape)) for first in (low, [0] * len(box)))
         unit = max(16 // np.dtype(dtype).itemsize, 1)
         at, to = ((*p[:-1], p[-1] // unit * unit) for p in (at, to))
         want = y.copy()
@@ -146,6 +146,15 @@ def test_a_box_begins_at_16_bytes(how: Any) -> None:
     x, y = aligned((12, 32), np.float32), aligned((12, 32), np.float32)
     with pytest.raises((simt_run.LowerError, ValueError), match=r"load\(\): the box begins at a multiple of 4"):
         ran(copies((4, 8), np.float32), (x, y, (0, 3), (0, 0)), how)
+
+
+@pytest.mark.parametrize("how", WAYS)
+def test_a_box_is_not_written_before_the_array(how: Any) -> None:
+    x, y = aligned((12, 32), np.float32), aligned((12, 32), np.float32)
+    x[...] = 1
+    with pytest.raises((simt_run.LowerError, ValueError), match=r"store\(\): the box to be written begins before"):
+        ran(copies((4, 8), np.float32), (x, y, (0, 0), (-1, 0)), how)
+    assert not y.any()
 
 
 @simt_run.needs_ptxas
