@@ -101,8 +101,8 @@ TS_API TS_CHECKED ts_status ts_unique(const ts_stream *stream, const ts_arg *in,
 /* places[i] becomes the first place of `sorted`, which is in order, where values[i] could stand, or the last one
  * (TS_COMPUTE_UPPER). A count is of the sorted items. One thread for each value, no temporary memory.
  * Types    `sorted` and values of one dtype; places integers that hold the number of items.
- * Errors: as ts_reduce; TS_SHAPE for fewer places than values; TS_VALUE for places that do not hold the number of items,
- * or share memory with what is read. */
+ * Errors: as ts_reduce; TS_SHAPE for fewer places than values; TS_VALUE for places that do not hold the number of
+ * items, or share memory with what is read. */
 TS_API TS_CHECKED ts_status ts_search(const ts_stream *stream, const ts_arg *sorted, const ts_arg *values,
                                       const ts_arg *places, const ts_compute_options *options, ts_error *err);
 
