@@ -8,6 +8,7 @@ until then, which cuMemFree would have done for each. What another process has b
 from __future__ import annotations
 
 import contextlib
+import os
 import sys
 import threading
 from collections.abc import Callable
@@ -30,10 +31,11 @@ FORKED = (
 
 class _Kept:
     """What is kept of one GPU until it is reset: ``idle`` by size, addresses and the turn in which they came. A wait
-    ends a turn; what came in an earlier one is not in use."""
+    begins a turn, and then what came before that is not in use: ``waited`` is the last such turn. A collection of
+    garbage may put and drop pieces wherever Python runs, in a wait too."""
 
     def __init__(self, ordinal: int) -> None:
-        self.ordinal, self.turn, self.bytes = ordinal, 1, 0
+        self.ordinal, self.turn, self.waited, self.bytes = ordinal, 1, 0, 0
         self.idle: dict[int, list[tuple[int, int]]] = {}
         self._token = _core.empty(1, "uint8", f"cuda:{ordinal}")  # a reset makes it invalid
 
@@ -51,9 +53,14 @@ class _Kept:
     def take(self, size: int) -> int:
         """The address of a piece of this size; 0: there is none."""
         found = self.idle.get(size)
-        if not found:
+        if not found or (found[0][1] > self.waited and not self._wait()):
             return 0
-        if found[0][1] == self.turn and not self._wait():
+        return self._first(size)
+
+    def _first(self, size: int) -> int:
+        """The address of the piece of a size that came first, which is kept no longer; 0: there is none."""
+        found = self.idle.get(size)
+        if not found:
             return 0
         address, _ = found.pop(0)
         if not found:
@@ -62,24 +69,21 @@ class _Kept:
         return address
 
     def _wait(self) -> bool:
+        ended = self.turn
+        self.turn += 1  # what comes during the wait may be in use after it
         with in_context(self.ordinal):
             (status, *captures) = driver.cuStreamIsCapturing(driver.CU_STREAM_LEGACY)
             if status or any(int(c) for c in captures):  # a wait would end the capture of a graph
                 return False
             (status,) = driver.cuCtxSynchronize()
-        self.turn += not status
+        if not status:
+            self.waited = ended
         return not status
 
     def drop(self, most: int = 0) -> None:
         """Gives back to the driver what is above so many bytes, the size that was kept first before others."""
         while self.bytes > most and self.idle:
-            size = next(iter(self.idle))
-            found = self.idle[size]
-            address, _ = found.pop(0)
-            if not found:
-                del self.idle[size]
-            self.bytes -= size
-            _give_back(address, self.ordinal)
+            _give_back(self._first(next(iter(self.idle))), self.ordinal)
 
 
 def _give_back(address: int, ordinal: int) -> None:
@@ -153,6 +157,14 @@ class _Pieces:
 
 
 pieces = _Pieces()
+
+
+def _renew_lock() -> None:
+    """In the child of a fork, whose other threads are gone with what they held."""
+    pieces._lock = threading.RLock()
+
+
+os.register_at_fork(after_in_child=_renew_lock)
 
 
 class Piece:

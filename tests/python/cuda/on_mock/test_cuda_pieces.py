@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+import concurrent.futures
+import os
 from collections.abc import Iterator
 from typing import Any
 
@@ -117,6 +119,43 @@ def test_waits_that_fail_leave_it(calls: Calls, monkeypatch: pytest.MonkeyPatch)
     monkeypatch.setattr(driver, "cuCtxSynchronize", lambda: (driver.CUresult.CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED,))
     cuda.device_array(1000, "u1")
     assert calls.taken() == (1, 0, 0) and pieces.bytes(0) == 11 * 1024
+
+
+def test_what_comes_during_a_wait_needs_another(calls: Calls, monkeypatch: pytest.MonkeyPatch) -> None:
+    for _ in range(11):
+        cuda.device_array(1000, "u1")
+    late, wait = [cuda.device_array(2000, "u1")], driver.cuCtxSynchronize
+
+    def collecting() -> Any:
+        late.clear()
+        deallocations._release()
+        return wait()
+
+    monkeypatch.setattr(driver, "cuCtxSynchronize", collecting)
+    calls.taken()
+    cuda.device_array(1000, "u1")
+    cuda.device_array(2000, "u1")
+    assert calls.taken() == (0, 0, 2)
+
+
+def test_pieces_that_go_during_a_wait_are_not_handed_out(calls: Calls, monkeypatch: pytest.MonkeyPatch) -> None:
+    for _ in range(11):
+        cuda.device_array(1000, "u1")
+    calls.taken()
+    wait = driver.cuCtxSynchronize
+    monkeypatch.setattr(driver, "cuCtxSynchronize", lambda: (pieces.flush(), wait())[1])
+    assert cuda.device_array(1000, "u1").size == 1000
+    assert calls.taken() == (1, 11, 1) and pieces.bytes(0) == 0
+
+
+def test_a_fork_gives_the_child_a_lock_of_its_own(calls: Calls) -> None:
+    with concurrent.futures.ThreadPoolExecutor(1) as pool:
+        pool.submit(pieces._lock.acquire).result()
+        child = os.fork()
+        if not child:
+            os._exit(0 if pieces._lock.acquire(timeout=5) else 1)
+        pool.submit(pieces._lock.release).result()
+    assert os.waitpid(child, 0)[1] == 0
 
 
 def test_a_capture_is_not_waited_for(calls: Calls, monkeypatch: pytest.MonkeyPatch) -> None:
