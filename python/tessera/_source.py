@@ -213,7 +213,7 @@ def source_of(fn: FunctionType, snapshot: Snapshot | None = None) -> tuple[Any, 
     first, last = code.co_firstlineno - 1, _last_line(code)
     if first < 0 or last > len(lines):
         raise _not_available(fn, f"'{code.co_filename}' is shorter than when it was imported")
-    if fn.__name__ == "<lambda>":
+    if fn.__code__.co_name == "<lambda>":
         return _lambda_of(fn, lines)
     try:
         node, shift = _parse_block(lines, first, last)

@@ -60,15 +60,20 @@ class vectorize:
         return found
 
     def _result(self, dtypes: tuple[Any, ...]) -> Any:
-        """The dtype of what the function gives for NumPy's ones; what typing says where it takes none of those."""
+        """The dtype of what the function gives for NumPy's ones; what typing says where it takes none of those, or
+        gives an integer for ones and may give a float for others."""
         ones = [t.type(1) for t in dtypes]
         try:
-            return numpy.asarray(self.pyfunc(*ones)).dtype
+            found = numpy.asarray(self.pyfunc(*ones)).dtype
         except TypeError:
             raise
         except Exception:  # noqa: BLE001  it uses what only kernels have
-            kinds = tuple(map(cuda.from_dtype, dtypes))
-            return as_dtype(cuda.compile_ptx(self.pyfunc, kinds, device=True, abi_info={"abi_name": "f"})[1])
+            found = None
+        if found is not None and found.kind in "fc":
+            return found
+        kinds = tuple(map(cuda.from_dtype, dtypes))
+        typed = as_dtype(cuda.compile_ptx(self.pyfunc, kinds, device=True, abi_info={"abi_name": "f"})[1])
+        return typed if found is None or typed.kind == "f" else found
 
     def __call__(self, *args: Any) -> Any:
         """The function of elements."""

@@ -340,6 +340,12 @@ def test_functions_become_ptx(function: Any, sig: Any, result: Any, bits: str, t
     assembled(text, tmp_path)
 
 
+def test_a_lambda_gets_a_name() -> None:
+    double = lambda x: x * 2  # noqa: E731
+    text, found = cuda.compile_ptx(double, (cuda.float32,), device=True, cc=(8, 0), abi_info={"abi_name": "double"})
+    assert found == cuda.float64 and re.search(r"\.func .* double\(", text)
+
+
 @pytest.mark.parametrize("abi", ["c", "numba"])
 @pytest.mark.parametrize("type_", ["float32", "int8", "bool_", "float64", "uint64"])
 def test_callers_find_what_they_declare(abi: str, type_: str, tmp_path: pathlib.Path) -> None:

@@ -286,6 +286,13 @@ def test_kernels_of_threads(x):
         turn[1, 24](X, y)
 
 
+def test_vectorized_functions_keep_floats_of_some_elements():
+    x = cp.array([-3, 1, 4], "i4")
+    assert cp.vectorize(lambda v: v if v > 0 else v / 2)(x).get().tolist() == [-1.5, 1, 4]
+    assert cp.vectorize(lambda v: v * 2)(x).dtype == "i4" and cp.vectorize(lambda v: v > 1)(x).dtype == "?"
+    assert cp.vectorize(lambda v: v * 2)(x.astype("c8")).dtype == "c8"
+
+
 def test_cuda_c_needs_a_gpu():
     kernel = cp.RawKernel('extern "C" __global__ void k(float *x) { x[0] = 1; }', "k")
     if cp.is_available():
