@@ -49,8 +49,8 @@
 #include "gpu/layout/layout.h"
 
 enum { TS_BAR_WARPGROUP = 1, TS_BAR_TURN = 3 };
-/* Threads of a warpgroup. */
-enum { TS_WARPGROUP = 128 };
+/* Threads of a warpgroup; columns of a wgmma: at most, and the fewest (PTX ISA 9.0, wgmma.mma_async). */
+enum { TS_WARPGROUP = 128, TS_WGMMA_COLUMNS = 256, TS_WGMMA_COLUMNS_LEAST = 8 };
 /* Limits of the hardware (PTX ISA 9.0, tensors): rows of a box; bytes of the widest swizzle and of the narrowest, the
  * rows after which a swizzle repeats, and the alignment that the widest one needs; its number in a map. */
 enum { TS_TMA_BOX = 256, TS_TMA_SPAN = 128, TS_TMA_SPAN_LEAST = 32, TS_TMA_ROWS_LEAST = 8, TS_TMA_ALIGN = 1024,

@@ -15,8 +15,6 @@
 #include "gpu/plan/rotate.h"
 #include "ir/note.h"
 
-enum { JOIN_COLUMNS = 256 }; /* of an instruction (PTX ISA 9.0, wgmma.mma_async) */
-
 static uint32_t join_columns(const ts_tma_work *w, const ts_wgmma *p)
 {
     ts_type type = ts_type_of(w->fn, p->mma);
@@ -58,7 +56,7 @@ void ts__tma_join(ts_tma_work *w)
     for (uint32_t i = 0; i < w->out->products.n; i++) {
         ts_wgmma *p = &w->out->products.at[i];
         bool may = join_may(w, p);
-        if (may && first && columns + join_columns(w, p) <= JOIN_COLUMNS && join_fits(w, first, last, p)) {
+        if (may && first && columns + join_columns(w, p) <= TS_WGMMA_COLUMNS && join_fits(w, first, last, p)) {
             p->with = first->mma;
             columns += join_columns(w, p);
             ts__note(w->fn, p->mma, TS_NOTE_pipeline, "wgmma", "one instruction of %u columns with the product before",

@@ -250,7 +250,7 @@ typedef struct wgmma_sums {
     ts_val *acc; /* in, then out */
 } wgmma_sums;
 
-enum { WGMMA_PARTS = 4, WGMMA_COLUMNS = 256 }; /* of a job, with tiles of different widths; of an instruction */
+enum { WGMMA_PARTS = TS_WGMMA_COLUMNS / TS_WGMMA_COLUMNS_LEAST }; /* of a job, at most */
 
 typedef struct wgmma_job {
     const ts_wgmma *product;
@@ -269,7 +269,7 @@ static uint32_t wgmma_accumulators(const wgmma_job *job, uint32_t block, uint32_
     for (uint32_t p = 0; p < job->n_parts; p++) {
         const wgmma_sums *part = &job->parts[p];
         ts_val *acc = part->acc + ((size_t)block << (part->log_n - 1)) + columns / 2;
-        for (uint32_t i = 0; i < TS_MIN(WGMMA_COLUMNS, 1u << part->log_n) / 2; i++)
+        for (uint32_t i = 0; i < TS_MIN(TS_WGMMA_COLUMNS, 1u << part->log_n) / 2; i++)
             out[n++] = acc + i;
     }
     ts_assert(n == job->n / 2 && job->n % 8 == 0);
@@ -278,8 +278,8 @@ static uint32_t wgmma_accumulators(const wgmma_job *job, uint32_t block, uint32_
 
 static void wgmma_one(ts_lower *lw, const wgmma_job *job, uint32_t block, uint32_t columns, uint32_t k)
 {
-    ts_val opnds[WGMMA_COLUMNS / 2 + 6], *acc[WGMMA_COLUMNS / 2];
-    ts_type types[WGMMA_COLUMNS / 2];
+    ts_val opnds[TS_WGMMA_COLUMNS / 2 + 6], *acc[TS_WGMMA_COLUMNS / 2];
+    ts_type types[TS_WGMMA_COLUMNS / 2];
     uint32_t flags = job->product->trans_b ? TS_MMA_TRANS_B : 0;
     uint32_t n_acc = wgmma_accumulators(job, block, columns, acc), n = n_acc;
     for (uint32_t i = 0; i < n_acc; i++) {
@@ -412,7 +412,7 @@ static void wgmma_parts(ts_lower *lw, ts_val v, wgmma_job *job)
         part->acc = ts__lower_regs(lw, &part->layout);
         memcpy(part->acc, ts__lower_get(lw, ts_opnd(lw->tile, mma, 2), &part->layout),
                sizeof *part->acc << part->layout.n_reg);
-        job->n += TS_MIN(WGMMA_COLUMNS, 1u << part->log_n);
+        job->n += TS_MIN(TS_WGMMA_COLUMNS, 1u << part->log_n);
     }
 }
 

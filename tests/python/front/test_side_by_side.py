@@ -57,6 +57,30 @@ def test_results_are_exact_and_nothing_beside_them_is_written(case) -> None:
     assert np.isnan(room[:, shape[1] :]).all()
 
 
+def test_many_narrow_tiles_share_an_instruction() -> None:
+    def kernel(a, b, c):
+        s0 = s1 = s2 = s3 = s4 = ct.full((64, 16), 0.0, ct.float32)
+        for k in range(ct.cdiv(a.shape[1], 64)):
+            x = ct.load(a, (0, k), (64, 64))
+            s0 = ct.mma(x, ct.load(b, (0, k), (16, 64)).permute((1, 0)), s0)
+            s1 = ct.mma(x, ct.load(b, (1, k), (16, 64)).permute((1, 0)), s1)
+            s2 = ct.mma(x, ct.load(b, (2, k), (16, 64)).permute((1, 0)), s2)
+            s3 = ct.mma(x, ct.load(b, (3, k), (16, 64)).permute((1, 0)), s3)
+            s4 = ct.mma(x, ct.load(b, (4, k), (16, 64)).permute((1, 0)), s4)
+        ct.store(c, (0, 0), s0)
+        ct.store(c, (0, 1), s1)
+        ct.store(c, (0, 2), s2)
+        ct.store(c, (0, 3), s3)
+        ct.store(c, (0, 4), s4)
+
+    rng = np.random.default_rng(2)
+    a, b, c = whole(rng, 64, 192), whole(rng, 80, 192), np.zeros((64, 80), np.float32)
+    run(kernel, a, b, c, grid=(1, 1, 1), target=90, facts=True)
+    np.testing.assert_array_equal(c, a.astype(np.float64) @ b.T)
+    code = bytes(tessera._core.compile(ct.kernel(kernel)._prepare(), (a, b, c), 90))
+    assert code.count(b"wgmma.mma_async") == code.count(b".m64n80k16") == 4
+
+
 def test_pieces_of_tiles_side_by_side_add_up() -> None:
     a, b = operands((70, 150, 136), "NT")
     parts = np.full((2, 128, 224), np.nan, np.float32)
