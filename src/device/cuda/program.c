@@ -249,13 +249,17 @@ static ts_status program_tmap_failed(const cuda_program *program, uint32_t i, cu
 {
     char text[512];
     const ts_plan_tmap *map = &program->base.plan.tmap[i];
+    uint64_t bits = key->base;
     size_t at = 0;
+    for (uint32_t d = 1; d < map->rank; d++)
+        bits |= key->strides[d - 1];
     for (uint32_t d = 0; d < map->rank && d < 5 && at < sizeof text; d++)
         at += (size_t)snprintf(text + at, sizeof text - at, " %llu (stride %llu, box %u)",
                                (unsigned long long)key->dims[d],
                                (unsigned long long)(d ? key->strides[d - 1] : map->elem_bytes), map->box[d]);
-    return cuda_fail(cuda_of(program->base.device), code, err, "encoding tensor map %u of kernel '%s': extents%s", i,
-                     program->base.name, text);
+    return cuda_fail(cuda_of(program->base.device), code, err, "encoding tensor map %u of kernel '%s': extents%s%s", i,
+                     program->base.name, text, bits % 16 ? "; TMA copies arrays that begin at a multiple of 16 bytes "
+                     "and whose rows do, pass a copy with such rows" : "");
 }
 
 /* The two dimensions that lead back to a slice (ts_plan_tmap). */
