@@ -122,12 +122,12 @@ def test_weights_and_places():
     ):
         want, got = both(wrong)
         assert isinstance(got, type(want)) and isinstance(got, Exception)
-    bins = np.array([10.0, 4, 4, 1, 1, 0])
-    for right in (False, True):
-        same(
-            tn.digitize(tn.arange(6.0), tn.asarray(bins), right),
-            np.digitize(np.arange(6.0), bins, right),
-        )
+    for bins in (np.array([10.0, 4, 4, 1, 1, 0]), np.array([200, 4, 4, 1], "u1"), np.array([1, 3, np.nan])):
+        for right in (False, True):
+            same(
+                tn.digitize(tn.arange(6.0), tn.asarray(bins), right),
+                np.digitize(np.arange(6.0), bins, right),
+            )
     z = R.randint(0, 3, 30) + 1j * R.randint(0, 3, 30)
     z[3] = complex(np.nan, 1)
     for side in ("left", "right"):
