@@ -104,7 +104,7 @@ static int run_on(ts_device *device, bool computes, uint64_t *n_from_disk)
     void *data;
     (void)n_from_disk;
     for (int i = 0; i < N; i++)
-        from[i] = (float)(i * 7919 % 1013) * 0.01f;
+        from[i] = (float)(i % 1013 * 7919 % 1013) * 0.01f;
     check(ts_device_get(TS_DEVICE_CPU, 0, &cpu, &err), "CPU");
     check(ts_nd_graph_create(cpu, &host, &err), "graph");
     check(ts_nd_graph_create(device, &graph, &err), "graph");

@@ -24,7 +24,7 @@ import numpy
 from .. import _core
 from ._replay import derived, forget, forget_mine, is_lost, looks_at_addresses, noted, recorded, replayed, takes, wanted
 from ._store import kernel_by_name, name_of
-from .iterators import Iterator, iterator_of
+from .iterators import Iterator, as_host, iterator_of
 from .op import operator_of
 from .types import TypeDescriptor, type_of
 
@@ -278,6 +278,7 @@ def _waiting(stream: Any) -> Callable[[], Any]:
 
 def _called(key: Any, function: Callable[..., Any], given: dict[str, Any]) -> Any:
     above, _calls.taken = getattr(_calls, "taken", None), []
+    given = {name: as_host(value) for name, value in given.items()}
     recording, wait, went_well = wanted(key, given), None, False
     try:
         result = function(**given)

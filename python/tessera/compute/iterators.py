@@ -31,6 +31,8 @@ __all__ = [
     "ZipIterator",
 ]  # fmt: skip
 
+_HOST = 1  # the memory of the host in `__dlpack_device__`
+
 Function = Callable[..., Any]
 
 
@@ -93,6 +95,7 @@ class ArrayIterator(Iterator):
     is_output_iterator = True
 
     def __init__(self, array: Any, offset: int = 0) -> None:
+        array = as_host(array)
         self.value_type = types.from_numpy_dtype(dtype_of(array))
         self.array, self.offset = _in_a_row(array, self.value_type.dtype), offset
         self.state = (self.array, offset) if offset else (self.array,)
@@ -116,6 +119,14 @@ class ArrayIterator(Iterator):
 
     def __add__(self, offset: int) -> Iterator:
         return ArrayIterator(self.array, self.offset + offset)
+
+
+def as_host(value: Any) -> Any:
+    """An array of another library in host memory, Tessera's or torch's, as one of NumPy; others as they are."""
+    kind = type(value)
+    if kind is numpy.ndarray or not hasattr(kind, "__dlpack_device__") or hasattr(value, "__cuda_array_interface__"):
+        return value
+    return numpy.asarray(value) if value.__dlpack_device__()[0] == _HOST else value
 
 
 def dtype_of(array: Any) -> numpy.dtype[Any]:

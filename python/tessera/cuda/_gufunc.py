@@ -230,7 +230,7 @@ class GUFunc:
         results: list[Any] = []
         back: list[Any] = []
         for dims, given, dtype in zip(self.layout.outputs, outputs, loop.dtypes[self.nin :]):
-            wanted = (*shape, *(sizes.get(d) or int(d) for d in dims))
+            wanted = (*shape, *(sizes[d] if d in sizes else int(d) for d in dims))
             if given is not None and not self.elementwise and squeezed(given.shape) == squeezed(wanted):
                 given = given.reshape(wanted)  # numba takes out=(4,) where the loop makes it (1, 4)
             if given is not None and tuple(given.shape) != wanted:

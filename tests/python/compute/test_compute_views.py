@@ -4,7 +4,8 @@
 import numpy as np
 import pytest
 
-from tessera import compute, cuda
+import tessera
+from tessera import compute, cuda, numeric
 
 RNG = np.random.default_rng(0)
 WHOLE = RNG.integers(-99, 99, (60, 8, 50))
@@ -117,3 +118,23 @@ def test_arrays_whose_dtype_is_of_their_library():
     assert np.array_equal(out.copy_to_host().ravel()[: len(wanted)], wanted)
     with pytest.raises(ValueError, match="d_out shares memory with d_in"):
         compute.select(d_in=Foreign(x), d_out=Foreign(x.ravel()[200:].reshape(4, -1)), **call)
+
+
+@pytest.mark.parametrize("make", (tessera.array, numeric.asarray, lambda x: numeric.asarray(x) * 1))
+def test_arrays_of_others_in_host_memory(make):
+    """They are read and written in place, also within iterators, as counts, as temporary memory, call after call."""
+    x = WHOLE.ravel()[:5000]
+    for _ in range(4):
+        d, out, count, total = make(x), make(np.zeros_like(x)), make(np.zeros(1, np.int64)), make(np.zeros(1, np.int64))
+        compute.select(d_in=d, d_out=out, d_num_selected_out=count, cond=lambda v: v > 0, num_items=x.size)
+        assert np.array_equal(np.asarray(out)[: np.asarray(count)[0]], x[x > 0])
+        compute.reduce_into(d_in=out, d_out=total, num_items=count, op=ADD, h_init=np.int64(0))
+        assert np.asarray(total)[0] == x[x > 0].sum()
+    compute.copy(d_in=compute.ZipIterator(d, d), d_out=compute.ZipIterator(out, compute.DiscardIterator()), num_items=9)
+    assert np.array_equal(np.asarray(out)[:9], x[:9])
+    given = {"d_in": d, "d_out": out, "op": ADD, "num_items": x.size}
+    scratch = make(np.zeros(compute.inclusive_scan(**given, temp_storage=None), np.uint8))
+    compute.inclusive_scan(**given, temp_storage=scratch)
+    assert np.array_equal(np.asarray(out), np.cumsum(x))
+    with pytest.raises(ValueError, match="d_out shares memory with d_in"):
+        compute.select(d_in=d, d_out=d, d_num_selected_out=count, cond=bool, num_items=x.size)

@@ -91,6 +91,12 @@ def test_inputs_are_cast_without_loss_and_outputs_within_their_kind() -> None:
         rows(numpy.ones((2, 3)))
 
 
+def test_no_elements_along_a_core_dimension() -> None:
+    x, y = numpy.ones((7, 3, 4)), numpy.ones((4, 5))
+    for a, b in ((x[:, :0], y), (x, y[:, :0]), (x[:, :, :0], y[:0])):
+        assert numpy.array_equal(matmul(a, b), a @ b)
+
+
 def test_an_integer_of_numpy_is_cast_where_it_fits() -> None:
     whole, y = cuda.vectorize(["int32(int32, int32)"])(lambda a, b: a * b), numpy.arange(3, dtype="i4")
     assert whole(y, numpy.int64(2)).tolist() == [0, 2, 4] and whole(y, numpy.uint64(7)).dtype == "i4"
