@@ -35,8 +35,9 @@ typedef struct recursion_ctx {
     ts_val *slot;              /* of values that pieces give each other: memory of all frames */
     ts_val *memory;            /* of a `local`: the same */
     bool *crosses;             /* a value needs a slot */
-    uint64_t frame_bytes;      /* the most that a frame has, and of how many */
+    uint64_t frame_bytes;      /* of the recursion with the most memory: of a frame, and how many there are */
     uint32_t depth;
+    uint64_t all_bytes;        /* of all recursions, each of which has memory of its own */
     ts_val back;               /* which piece goes on after the run of each frame */
     TS_VEC(ts_type) reg;       /* types of the registers that edges use */
     ts_val state, sp, *now;    /* and the registers, as they are where code is written */
@@ -435,6 +436,7 @@ static void rec_memory(recursion_ctx *c)
         if (c->crosses[v])
             c->slot[v] = ts_local_array(&c->b, rec_stored(c, v), c->cut.depth);
     }
+    c->all_bytes += bytes * c->cut.depth;
     if (bytes * c->cut.depth > c->frame_bytes * c->depth) {
         c->frame_bytes = bytes;
         c->depth = c->cut.depth;
@@ -554,11 +556,12 @@ ts_status ts__pass_recursion(ts_fn *fn, ts_pass_env *env, ts_error *err)
     }
     if (ts__module_failed(fn->module) || env->scratch->failed)
         return ts_fail(err, TS_NOMEM, "out of memory in pass recursion");
-    if (c.frame_bytes * c.depth > RECURSION_LOCAL)
+    if (c.all_bytes > RECURSION_LOCAL)
         return ts_fail(err, TS_UNSUPPORTED, "@%s: a call of its recursion keeps %llu bytes, local arrays among them, "
-                       "and %u calls may be inside each other: that is more than the %d bytes that a thread has; use "
-                       "smaller arrays, or a loop", ts_str_get(fn->module, fn->name), (unsigned long long)c.frame_bytes,
-                       c.depth, RECURSION_LOCAL);
+                       "and %u calls may be inside each other: with all recursions of the kernel these are %llu, more "
+                       "than the %d bytes that a thread has; use smaller arrays, or a loop",
+                       ts_str_get(fn->module, fn->name), (unsigned long long)c.frame_bytes, c.depth,
+                       (unsigned long long)c.all_bytes, RECURSION_LOCAL);
     ts__fn_replace(fn, fresh);
     return TS_OK;
 }

@@ -347,6 +347,18 @@ def test_frames_have_to_fit_a_thread() -> None:
     with pytest.raises(cuda.errors.LoweringError, match=r"keeps 320\d\d bytes.* 128 calls .* 524288 bytes"):
         cuda.jit(lambda_of(hoards))[1, 1](np.zeros(1, np.int64))
 
+    def keeps(n):
+        t = simt_run.cuda.local.array(300, np.float64)
+        t[n] = n
+        return t[n] + keeps(n - 1) if n > 0 else 0.0
+
+    def twice(x):
+        x[0] = keeps(x[0]) + keeps(x[0] + 1)
+
+    cuda.jit(lambda_of(keeps))[1, 1](np.ones(1, np.int64))
+    with pytest.raises(cuda.errors.LoweringError, match=r"keeps 24\d\d bytes.* all recursions of the kernel these are 6"):
+        cuda.jit(twice)[1, 1](np.ones(1, np.int64))
+
 
 def test_recursion_that_ends_at_compile_time_is_inlined() -> None:
     def kernel(x):
