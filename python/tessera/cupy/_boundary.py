@@ -36,6 +36,8 @@ _SCALARS = frozenset(dtype.type for dtype in _setup.DTYPES if dtype is not None)
 
 def ends_of(shape: Any, strides: Any, dtype: Any) -> tuple[int, int]:
     """Where the bytes of an array begin and end, counted from its first element."""
+    if 0 in shape:
+        return 0, 0
     steps = [(n - 1) * s for n, s in zip(shape, strides, strict=True)]
     return sum(min(0, s) for s in steps), sum(max(0, s) for s in steps) + dtype.itemsize
 

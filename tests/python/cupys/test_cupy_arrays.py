@@ -128,10 +128,12 @@ def test_memory_by_address():
     assert raw.tolist() == [3] * 8
     for outside in (lambda: room.memset(0, 1 << 20), lambda: (room - 16).memset(0, 16), lambda: room.memset(0, -1),
                     lambda: (made.data - 32).memset(0, 4), lambda: made.data.memset(0, 1 << 20),
-                    lambda: cp.ndarray(999, "f4", room), lambda: cp.ndarray(2, "f4", room, strides=(-4,))):  # fmt: skip
+                    lambda: cp.ndarray(999, "f4", room), lambda: cp.cuda.alloc(-1024),
+                    lambda: cp.ndarray(2, "f4", room, strides=(-4,))):  # fmt: skip
         with pytest.raises(ValueError):
             outside()
     (made.data - 16).memset(0, 16)
+    assert cp.ndarray((0, 999), "f4", room).shape == (0, 999)
     assert cp.cuda.alloc(np.int64(1024)).mem.size == 1024
     pool = cp.cuda.MemoryPool()
     held = pool.malloc(1000)

@@ -36,6 +36,8 @@ class Memory:
     def __init__(self, size: Any) -> None:
         if not isinstance(size, tn.ndarray):
             n = operator.index(size)
+            if n < 0:
+                raise ValueError(f"memory of {n} bytes is asked for; a size is 0 or more")
             size = _boundary.placed(lambda: tn.empty(max(n, 1), "u1"))
         self._bytes: Any = size
         self.size = int(self._bytes.nbytes)
