@@ -413,7 +413,7 @@ static const struct {
     [TS_AST_Unsupported] = {expr_unsupported},
 };
 
-enum { EXPR_MAX_STACK = 3 << 20, EXPR_MAX_STEPS = 2000000 };
+enum { EXPR_MAX_STACK = 3 << 20 };
 
 /* Functions are inlined: recursion has to end while the kernel is compiled. Between two calls of one function there is
  * a branch of run time, or nothing ever ends it. */
@@ -445,12 +445,12 @@ ts_status fr_check_depth(fr *f, uint32_t node)
     size_t used = (size_t)(f->stack > &here ? f->stack - &here : &here - f->stack);
     if (used > EXPR_MAX_STACK)
         return expr_too_deep(f, node);
-    if (++f->steps > EXPR_MAX_STEPS)
+    if (++f->steps > FR_MAX_STEPS)
         return fr_error(f, node, TS_RECURSION,
                         "the kernel takes more than %d steps to compile\n  help: loop over "
                         "range(...) instead of "
                         "unrolling with ct.static_iter or recursion",
-                        EXPR_MAX_STEPS);
+                        FR_MAX_STEPS);
     return TS_OK;
 }
 

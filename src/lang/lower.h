@@ -181,6 +181,8 @@ typedef struct fr_loop {
     struct fr_carry *carry; /* NULL: unrolled at compile time */
 } fr_loop;
 
+enum { FR_MAX_STEPS = 2000000 }; /* expressions that are evaluated to compile a kernel */
+
 typedef struct fr_frame {
     const fr_scope *scope;
     uint32_t function;         /* packed function: source, file, free names */
@@ -191,6 +193,7 @@ typedef struct fr_frame {
     uint32_t regions;          /* fr.regions where it was called */
     fr_value *slots;
     fr_loop *loop;             /* innermost of this frame */
+    uint32_t n_inlined;        /* calls of the same function inside of it, behind branches of run time */
     bool is_kernel;
     bool is_discarded;         /* nobody uses what the call returns */
     bool raises;               /* each path of the call ends the thread */

@@ -14,7 +14,11 @@
  */
 #include "lang/lower.h"
 
-enum { RECURSE_DEPTH = 128, RECURSE_INLINED = 32, RECURSE_TURNS = 24 };
+/* INLINED: calls of one function inside each other behind branches of run time. CALLS: those of them inside one call of
+ * it, side by side or not: two in each body are twice as many at each depth. STEPS: of compilation; from there on calls
+ * that constants end are looked at, too. */
+enum { RECURSE_DEPTH = 128, RECURSE_INLINED = 32, RECURSE_CALLS = 256, RECURSE_TURNS = 24 };
+enum { RECURSE_STEPS = FR_MAX_STEPS / 4 * 3 };
 
 typedef struct fr_recursion {
     fr_frame *frame;
@@ -289,6 +293,10 @@ static ts_status recurse_turn(fr *f, fr_recursion *r, fr_value *out, bool *done)
     if (status != TS_OK && fr_stopped(f, status, &before) && r->again)
         return TS_OK;
     bool nothing = status == TS_OK && frame->raises && r->called && !r->has_result;
+    if (nothing && r->again) { /* the paths that return come when the arguments are no constants */
+        fr_back(f, &before);
+        return TS_OK;
+    }
     if (nothing || (status == TS_RECURSION && f->frame == before.frame && !f->restart))
         return fr_error(f, frame->scope->root, TS_RECURSION, "cannot type infer runaway recursion: '%s' calls itself "
                         "on every path\n  help: return before the call where it is done", frame->name);
@@ -311,6 +319,7 @@ ts_status fr_recursion_lower(fr *f, fr_frame *frame, const fr_point *start, fr_v
     if (!r)
         return fr_oom(f);
     f->restart = NULL;
+    f->steps = TS_MIN(f->steps, RECURSE_STEPS / 2);
     fr_back(f, start);
     r->frame = frame;
     r->level = f->n_recursions;
@@ -340,6 +349,7 @@ ts_status fr_recurse(fr *f, fr_frame *frame, uint32_t node, fr_value *out, bool 
 {
     fr_frame *outermost = NULL;
     uint32_t n = 0;
+    bool late = f->steps > RECURSE_STEPS;
     *done = false;
     if (f->dialect->level != TS_LEVEL_S)
         return TS_OK;
@@ -351,13 +361,15 @@ ts_status fr_recurse(fr *f, fr_frame *frame, uint32_t node, fr_value *out, bool 
         if (g->recursion)
             return recurse_again(f, g->recursion, frame, node, out);
         *done = false;
-        if (g->regions == f->regions)
+        if (g->regions == f->regions && !late)
             continue;
         n++;
         outermost = g;
         TS_TRY(recurse_same(f, g, frame, &same));
-        if (same)
+        if (same && g->regions != f->regions)
             return recurse_restart(f, g);
     }
-    return n < RECURSE_INLINED ? TS_OK : recurse_restart(f, outermost);
+    if (!outermost || (n < RECURSE_INLINED && ++outermost->n_inlined < RECURSE_CALLS && !late))
+        return TS_OK;
+    return recurse_restart(f, outermost);
 }

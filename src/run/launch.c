@@ -19,9 +19,10 @@ static ts_status launch_check_grid(const ts_kernel *kernel, const int64_t grid[3
                        (long long)grid[1], (long long)grid[2]);
     if (fits)
         return TS_OK;
-    return ts_fail(err, TS_VALUE, "kernel '%s': grid (%lld, %lld, %lld) is out of range; x must be 0 to %lld, y and z "
-                                  "0 to %lld, and 0 launches nothing", kernel->name, (long long)grid[0],
-                   (long long)grid[1], (long long)grid[2], (long long)x, (long long)yz);
+    return ts_fail(err, TS_VALUE, "kernel '%s': grid (%lld, %lld, %lld) is out of range; x must be %d to %lld, y and z "
+                                  "%d to %lld%s", kernel->name, (long long)grid[0], (long long)grid[1],
+                   (long long)grid[2], threads, (long long)x, threads, (long long)yz,
+                   threads ? "" : ", and 0 launches nothing");
 }
 
 ts_status ts__launch_device(const launch_frame *frame, const ts_stream *given, ts_stream *room,

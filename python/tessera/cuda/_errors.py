@@ -11,6 +11,7 @@ from ..bindings._errors import CUDAError, NVRTCError
 
 __all__ = [
     "CCSupportError",
+    "ConstantError",
     "ConstantInferenceError",
     "CudaAPIError",
     "CudaDriverError",
@@ -19,6 +20,7 @@ __all__ = [
     "DeprecationError",
     "ForceLiteralArg",
     "KernelRuntimeError",
+    "LaunchError",
     "LinkerError",
     "LoweringError",
     "NumbaAttributeError",
@@ -42,6 +44,7 @@ __all__ = [
     "NvvmError",
     "NvvmSupportError",
     "RequireLiteralValue",
+    "ReturnedError",
     "TypingError",
     "UnsupportedBytecodeError",
     "UnsupportedError",
@@ -62,11 +65,11 @@ class TypingError(NumbaError):
     """Types that do not fit, or a value that had to be a constant."""
 
 
-class _ReturnError(TypingError, TypeError):
+class ReturnedError(TypingError, TypeError):
     """A kernel that returns something."""
 
 
-class _ConstantError(TypingError, ValueError):
+class ConstantError(TypingError, ValueError):
     """A constant of the right type that means nothing: an extent below zero, an odd alignment."""
 
 
@@ -218,7 +221,7 @@ class NumbaExperimentalFeatureWarning(NumbaWarning):
     """Something that may change."""
 
 
-class _LaunchError(ValueError, CUDAError):
+class LaunchError(ValueError, CUDAError):
     """A configuration that no GPU takes: a ValueError, and what the driver would say."""
 
     def __init__(self, msg: str) -> None:
@@ -231,22 +234,22 @@ _RETURNS = "a kernel returns nothing, found"  # src/lang/stmt.c
 _BY_CLASS: dict[type, type[NumbaError]] = {
     _errors.TileSyntaxError: UnsupportedError,
     _errors.TileUnsupportedFeatureError: LoweringError,
-    _errors.TileValueError: _ConstantError,
+    _errors.TileValueError: ConstantError,
 }
 
 
 def translated(error: BaseException) -> BaseException:
     """What the compiler, or the driver, raised, as users of numba catch it."""
-    if isinstance(error, CUDAError) and not isinstance(error, (CudaDriverError, NvrtcError, _LaunchError)):
+    if isinstance(error, CUDAError) and not isinstance(error, (CudaDriverError, NvrtcError, LaunchError)):
         return CudaAPIError(int(error.code), str(error)).with_traceback(error.__traceback__)
     if type(error) is ValueError and any(words in str(error) for words in _LAUNCH):
-        return _LaunchError(str(error)).with_traceback(error.__traceback__)
+        return LaunchError(str(error)).with_traceback(error.__traceback__)
     internal = isinstance(error, _errors.TileInternalError)
     if not isinstance(error, _errors.TileError) or isinstance(error, NumbaError) or internal:
         return error
     cls = next((c for t, c in _BY_CLASS.items() if isinstance(error, t)), TypingError)
     if _RETURNS in str(error):
-        return _ReturnError(f"CUDA kernel must have void return type: {error}").with_traceback(error.__traceback__)
+        return ReturnedError(f"CUDA kernel must have void return type: {error}").with_traceback(error.__traceback__)
     return cls(str(error)).with_traceback(error.__traceback__)
 
 

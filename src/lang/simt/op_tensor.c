@@ -123,6 +123,82 @@ static ts_status tensor_places(fr *f, const fr_call *c, uint32_t i, const fr_arr
     return TS_OK;
 }
 
+/* What is known of a place in a shared array, in elements from its begin on: the array's extent, and the least and the
+ * most that the place can be; where it is not known, 0 and INT64_MAX. */
+typedef struct tensor_span {
+    bool is_known;
+    int64_t extent, least, most;
+} tensor_span;
+
+static tensor_span tensor_span_of(const fr *f, const fr_array *a, const fr_value *index)
+{
+    tensor_span s = {.is_known = true, .extent = 1};
+    for (uint32_t d = 0; d < a->rank; d++) {
+        const fr_value *item = index->kind == FR_TUPLE ? &index->as.items[d] : index;
+        int64_t n, step, at = 0, most = 0;
+        if (!fr_is_int(&a->shape[d], &n) || !fr_is_int(&a->stride[d], &step) || n < 1 || step < 0)
+            return (tensor_span){0};
+        if (fr_is_int(item, &at)) {
+            most = at += at < 0 ? n : 0;
+        } else {
+            uint32_t bits = item->kind == FR_TILE ? fr_simt_width(f, item->as.v, 0) : 64;
+            most = bits < 31 ? ((int64_t)1 << bits) - 1 : INT32_MAX;
+        }
+        s.extent += (n - 1) * step;
+        s.least += at * step;
+        s.most += most * step;
+    }
+    return s;
+}
+
+/* The last byte of the array where the box may begin, of an extent that only the running kernel knows. */
+static ts_status tensor_last(fr *f, const fr_array *a, int64_t box, ts_val *out)
+{
+    ts_builder *b = &f->b;
+    ts_val last = ts_int(b, TS_T_i64, 1 - box);
+    for (uint32_t d = 0; d < a->rank; d++) {
+        ts_val n, step;
+        TS_TRY(fr_simt_cast(f, &a->shape[d], TS_DTYPE_int64, &n));
+        TS_TRY(fr_simt_cast(f, &a->stride[d], TS_DTYPE_int64, &step));
+        n = ts_op2(b, TS_OP_muli, ts_op2(b, TS_OP_addi, n, ts_int(b, TS_T_i64, -1), 0), step, 0);
+        last = ts_op2(b, TS_OP_addi, last, n, 0);
+    }
+    *out = ts_op2(b, TS_OP_muli, last, ts_int(b, TS_T_i64, (int64_t)ts_dtype_bytes((ts_dtype)a->dtype)), 0);
+    return TS_OK;
+}
+
+/* The box is in the array from its place on: seen while compiling where that is known, else reported by the thread,
+ * and the box put at the array's begin. */
+static ts_status tensor_fits(fr *f, const fr_call *c, uint32_t i, const uint32_t *words, ts_val *place)
+{
+    ts_builder *b = &f->b;
+    const fr_array *a = c->arg[i].as.array;
+    tensor_span s = tensor_span_of(f, a, &c->arg[i + 1]);
+    int64_t box = 1, step;
+    for (uint32_t d = 0; d < words[0]; d++)
+        box *= words[1 + d];
+    for (uint32_t d = 0; d < a->rank; d++)
+        if (fr_is_int(&a->stride[d], &step) && step < 0)
+            return TS_OK; /* which elements lie behind a place is not the array's to say */
+    if (s.is_known && s.least + box > s.extent)
+        return fr_error(f, c->at[i], TS_TILEVALUE, "%s(): a box of %lld elements in a shared array that has %lld from "
+                        "there on\n  found: %s\n  help: make the array as large as the box; boxes are dense in it",
+                        fr_op_name(c), (long long)box, (long long)TS_MAX(s.extent - s.least, 0),
+                        fr_say(f, &c->arg[i]));
+    if (s.is_known && s.most + box <= s.extent)
+        return TS_OK;
+    ts_val last;
+    TS_TRY(tensor_last(f, a, box, &last));
+    ts_val from = ts_op2(b, TS_OP_subi, ts_cast(b, TS_OP_ptr_to_int, *place, TS_T_i32, 0),
+                         ts_cast(b, TS_OP_ptr_to_int, a->base, TS_T_i32, 0), 0);
+    ts_val fine = ts_cmp(b, TS_OP_cmpi, TS_LE, ts_cast(b, TS_OP_exti, from, TS_T_i64, TS_A_UNSIGNED), last, 0);
+    const char *text = fr_textf(f, "ValueError: %s(): the box of %lld elements goes beyond the shared array's end",
+                                fr_op_name(c), (long long)box);
+    fr_simt_tell(f, fine, &(fr_fault){.code = TS_FAULT_RAISE, .text = text});
+    *place = ts_select(b, fine, *place, fr_simt_pointer(f, a, a->base));
+    return TS_OK;
+}
+
 /* Element arg[i + 1] of the array arg[i] in shared memory; `count` elements from there on are in it. */
 static ts_status tensor_shared(fr *f, const fr_call *c, uint32_t i, const fr_array *a, const uint32_t *words,
                                ts_val *out)
@@ -136,6 +212,7 @@ static ts_status tensor_shared(fr *f, const fr_call *c, uint32_t i, const fr_arr
                         "one dtype; x.view(dtype) shows the same bytes as another", fr_op_name(c),
                         ts_dtype_name((ts_dtype)a->dtype), ts_dtype_name(dtype));
     tensor_align(f, c->arg[i].as.array);
+    TS_TRY(tensor_fits(f, c, i, words, out));
     fr_value row = fr_number(words[1]);
     return fr_simt_check_neighbours(f, c, i, &row, TENSOR_ALIGN, *out);
 }

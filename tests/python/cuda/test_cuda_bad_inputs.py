@@ -60,6 +60,15 @@ def checked(x):
     x[cuda.grid(1)] = 1
 
 
+def returns(x):
+    return x[0]
+
+
+@cuda.jit
+def no_extent(x):
+    x[0] = cuda.local.array(-1, np.int64)[0]
+
+
 def still_works() -> None:
     x = np.zeros(100, np.int64)
     add_one[1, 128](x)
@@ -78,7 +87,7 @@ BAD: dict[str, tuple[Any, type[Exception], str]] = {
     "a string": (lambda: add_one[1, 32]("text"), Exception, "str"),
     "nothing": (lambda: add_one[1, 32](), TypeError, "x"),
     "too many arguments": (lambda: add_one[1, 32](X, X), TypeError, "1 argument"),
-    "a huge grid": (lambda: add_one[1 << 31, 32](X), ValueError, "2147483647"),
+    "a huge grid": (lambda: add_one[1 << 31, 32](X), ValueError, "x must be 1 to 2147483647, y and z 1 to 65535$"),
     "a huge grid along y": (lambda: add_one[(1, 70000), 32](X), ValueError, "65535"),
     "a grid below zero": (lambda: add_one[-1, 32](X), ValueError, "-1"),
     "a grid of nothing": (lambda: add_one[0, 32](X), ValueError, r"grid \(0, 1, 1\) has no blocks"),
@@ -97,6 +106,16 @@ def test_bad_input(name: str) -> None:
     with pytest.raises(error, match=words):
         run()
     still_works()
+
+
+def test_exceptions_have_public_names() -> None:
+    found = []
+    for wrong in (lambda: add_one[0, 32](X), lambda: no_extent[1, 1](X), lambda: cuda.jit(returns)[1, 1](X)):
+        with pytest.raises(Exception) as raised:
+            wrong()
+        found.append(type(raised.value).__name__)
+    assert found == ["LaunchError", "ConstantError", "ReturnedError"]
+    assert all(issubclass(getattr(cuda.errors, name), Exception) for name in found)
 
 
 PROGRAM = """

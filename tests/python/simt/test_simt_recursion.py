@@ -360,6 +360,54 @@ def test_frames_have_to_fit_a_thread() -> None:
         cuda.jit(twice)[1, 1](np.ones(1, np.int64))
 
 
+@pytest.mark.parametrize("how", (*TARGETS, "cpu"))
+def test_constants_that_change_on_the_way_become_arguments(how: Any) -> None:
+    def kernel(out):
+        i = simt_run.cuda.grid(1)
+        out[i] = ackermann(2, i % 7) * 1000 + ackermann(1, i)
+
+    out = np.zeros(LANES, np.int64)
+    ran(kernel, out, (), how)
+    assert out.tolist() == [ackermann(2, i % 7) * 1000 + ackermann(1, i) for i in range(LANES)]
+
+
+def halved(low, high, depth):
+    """Two calls in each, which the running kernel or the constant ``depth`` ends."""
+    if depth <= 0 or high - low < 3:
+        return (high - low) * (high + low) + depth
+    middle = (low + high) // 2
+    return halved(low, middle, depth - 1) + halved(middle, high, depth - 1)
+
+
+def doubles(x, n):
+    """Only the constant ``n`` ends it."""
+    return x if n == 0 else doubles(x, n - 1) + doubles(x + 1, n - 1)
+
+
+def test_two_calls_in_each_are_inlined_up_to_a_size() -> None:
+    def deep(out):
+        i = simt_run.cuda.grid(1)
+        out[i] = halved(0, out[i], 20)
+
+    def flat(out):
+        i = simt_run.cuda.grid(1)
+        out[i] = halved(0, out[i], 5)
+
+    x = np.arange(0, 20 * LANES, 20)
+    assert "recursion" in simt_run.ir(deep, x) and "recursion" not in simt_run.ir(flat, x)
+    for kernel, depth in ((deep, 20), (flat, 5)):
+        out = x.copy()
+        ran(kernel, out, (), "cpu")
+        assert out.tolist() == [halved(0, v, depth) for v in x]
+
+
+def test_constants_that_end_it_too_late_are_left_to_the_kernel() -> None:
+    def kernel(out):
+        out[simt_run.cuda.grid(1)] = doubles(simt_run.cuda.grid(1), 17)
+
+    assert "recursion" in simt_run.ir(kernel, np.zeros(1, np.int64))
+
+
 def test_recursion_that_ends_at_compile_time_is_inlined() -> None:
     def kernel(x):
         x[0] = power(x[0], 9)

@@ -213,3 +213,68 @@ def test_a_slice_is_no_argument() -> None:
     kernel = one_copy("cuda.tma.store(x[n:], (0, 0), tile, (0, 0), (8, 32))")
     with pytest.raises(host.errors.LoweringError, match="boxes of arrays that are arguments of the kernel"):
         host.compile_ptx(kernel, "void(float32[:, ::1], int64)", cc=(9, 0))
+
+
+def from_row(room: Any, row: Any = None) -> Any:
+    """A kernel that moves a box of 4 x 8 by a shared array, from a row of it on: a constant, or ``at``."""
+
+    def kernel(x, y, at):
+        tile = cuda.shared.array(room, np.float32)
+        bars = cuda.shared.array(1, np.uint64)
+        first = at if row is None else row
+        if cuda.threadIdx.x == 0:
+            cuda.mbarrier.init(bars, 0, 1)
+            cuda.mbarrier.fence()
+            cuda.mbarrier.expect(bars, 0, 128)
+            cuda.tma.load(tile, (first, 0), x, (0, 0), (4, 8), bars, 0)
+        cuda.mbarrier.wait(bars, 0, 0)
+        if cuda.threadIdx.x == 0:
+            cuda.tma.store(y, (0, 0), tile, (first, 0), (4, 8))
+            cuda.bulk.commit()
+            cuda.bulk.wait()
+
+    return kernel
+
+
+@pytest.mark.parametrize("how", WAYS)
+def test_a_box_ends_in_the_shared_array(how: Any) -> None:
+    x, y = aligned((4, 8), np.float32), aligned((4, 8), np.float32)
+    x[...] = np.arange(32).reshape(4, 8)
+    ran(from_row((12, 8)), (x, y, 8), how)
+    np.testing.assert_array_equal(y, x)
+    for wrong in (12, 100):
+        with pytest.raises((simt_run.LowerError, ValueError), match=r"the box of 32 elements goes beyond the shared"):
+            ran(from_row((12, 8)), (x, y, wrong), how)
+
+
+def test_a_box_that_has_no_room_does_not_compile() -> None:
+    x, y = aligned((4, 8), np.float32), aligned((4, 8), np.float32)
+    for room, row, left in (((2, 8), 0, 16), ((2, 8), None, 16), ((12, 8), 9, 24), ((12, 8), -2, 16)):
+        with pytest.raises(host.errors.ConstantError, match=f"box of 32 elements in a shared array that has {left} "):
+            host.jit(from_row(room, row))[1, 32](x, y, 0)
+
+
+def test_a_box_in_shared_memory_of_the_launch() -> None:
+    x, y = aligned((4, 8), np.float32), aligned((4, 8), np.float32)
+    x[...] = np.arange(32).reshape(4, 8)
+
+    def kernel(x, y, at):
+        tile = cuda.shared.array(0, np.float32)
+        bars = cuda.shared.array(1, np.uint64)
+        if cuda.threadIdx.x == 0:
+            cuda.mbarrier.init(bars, 0, 1)
+            cuda.mbarrier.fence()
+            cuda.mbarrier.expect(bars, 0, 128)
+            cuda.tma.load(tile, at, x, (0, 0), (4, 8), bars, 0)
+        cuda.mbarrier.wait(bars, 0, 0)
+        y[cuda.threadIdx.x // 8, cuda.threadIdx.x % 8] = tile[at + cuda.threadIdx.x]
+
+    host.jit(kernel)[1, 32, 0, 256](x, y, 32)
+    np.testing.assert_array_equal(y, x)
+    with pytest.raises(ValueError, match="goes beyond"):
+        host.jit(kernel)[1, 32, 0, 256](x, y, 64)
+
+
+def test_places_within_the_bound_of_their_bits_are_not_looked_at() -> None:
+    x, y = aligned((20, 100), np.float32), aligned((20, 100), np.float32)
+    assert "goes beyond" not in simt_run.ir(doubled, x, y)
