@@ -239,6 +239,11 @@ def test_a_run_that_takes_too_long_has_failed():
         scale_search([(256, 2)], limit_s=0.0)
 
 
+def test_a_limit_of_years_is_none():
+    result, _ = scale_search([(256, 2)], limit_s=1e10)
+    assert result.best.config == (256, 2)
+
+
 def test_wrong_arguments_name_what_is_wanted():
     product = fresh_product()
     a, b, out = operands(32)

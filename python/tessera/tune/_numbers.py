@@ -10,8 +10,11 @@ from typing import Any
 __all__ = ["count", "seconds"]
 
 
+LONGEST_S = 1e6  # waits of 25 days and more are refused by systems
+
+
 def seconds(name: str, value: Any, *, least: float | None = None, endless: bool = False) -> float:
-    """A time: above 0, or at least ``least``; ``endless``: may be inf."""
+    """A time: above 0, or at least ``least``; ``endless``: may be inf, and is beyond `LONGEST_S`."""
     wanted = "a finite number" if not endless else "a number"
     wanted += " above 0" if least is None else f" of at least {least:g}"
     if isinstance(value, bool) or not isinstance(value, Real):
@@ -20,7 +23,7 @@ def seconds(name: str, value: Any, *, least: float | None = None, endless: bool 
     low = given > 0 if least is None else given >= least
     if not low or (math.isinf(given) and not endless):
         raise ValueError(f"{name} is {value!r}, wanted {wanted}")
-    return given
+    return math.inf if endless and given > LONGEST_S else given
 
 
 def count(name: str, value: Any) -> int:
