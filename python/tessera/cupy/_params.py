@@ -58,13 +58,15 @@ def params_of(text: str, kernel: str, reserved: frozenset[str] = frozenset()) ->
 def _type_of(word: str, kernel: str) -> Any:
     if len(word) == 1 and word not in "?":
         return word
-    names = {"float": "float64", "double": "float64", "int": "int32", "complex": "complex128"}
     try:
-        return numpy.dtype(names.get(word, word))
+        found = numpy.dtype(word)
     except TypeError:
         raise ValueError(
             f"{kernel}: there is no dtype {word!r}; a letter as T stands for one"
         ) from None
+    if found.name != word:  # C and NumPy mean different ones by int and float
+        raise ValueError(f"{kernel}: Wrong type {word}; write the dtype's name, as int32 or float32")
+    return found
 
 
 def checked(x: Any, name: str) -> Any:

@@ -286,6 +286,12 @@ def test_kernels_of_threads(x):
         turn[1, 24](X, y)
 
 
+@pytest.mark.parametrize("word", ["int", "float", "f4", "double", "nothing"])
+def test_types_of_parameters_are_names_of_dtypes(word):
+    with pytest.raises(ValueError, match=f"Wrong type {word}|no dtype '{word}'"):
+        cp.ElementwiseKernel(f"{word} x", "float32 z", "z = x", "named")
+
+
 def test_vectorized_functions_keep_floats_of_some_elements():
     x = cp.array([-3, 1, 4], "i4")
     assert cp.vectorize(lambda v: v if v > 0 else v / 2)(x).get().tolist() == [-1.5, 1, 4]
