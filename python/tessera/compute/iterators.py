@@ -126,7 +126,7 @@ def as_host(value: Any) -> Any:
     kind = type(value)
     if kind is numpy.ndarray or not hasattr(kind, "__dlpack_device__") or hasattr(value, "__cuda_array_interface__"):
         return value
-    return numpy.asarray(value) if value.__dlpack_device__()[0] == _HOST else value
+    return numpy.from_dlpack(value) if value.__dlpack_device__()[0] == _HOST else value
 
 
 def dtype_of(array: Any) -> numpy.dtype[Any]:

@@ -311,13 +311,20 @@ def _strides(shape: tuple[int, ...], step: int, order: str) -> tuple[int, ...]:
     return tuple(made)
 
 
+COMPARISONS = frozenset(["__eq__", "__ne__", "__lt__", "__le__", "__gt__", "__ge__"])
+
+
 def _operator(name: str) -> Any:
     """An operator whose result C makes CuPy's, by `__array_wrap__`."""
     theirs = getattr(Base, name)
 
+    compares = name in COMPARISONS
+
     def call(self: Any, other: Any) -> Any:
         if isinstance(other, numpy.ndarray):
-            refuse(other)
+            if other.ndim or not compares:
+                refuse(other)
+            other = other[()]  # what get() gives of one element
         return theirs(self, other)
 
     call.__name__ = call.__qualname__ = name
@@ -344,8 +351,8 @@ for _names, _make in (
     for _name in [f"__{p}{n}__" for n in _names.split() for p in ("", "r", "i")]:
         if hasattr(Base, _name):
             setattr(ndarray, _name, _make(_name))
-for _name in ["eq", "ne", "lt", "le", "gt", "ge"]:
-    setattr(ndarray, f"__{_name}__", _operator(f"__{_name}__"))
+for _name in sorted(COMPARISONS):
+    setattr(ndarray, _name, _operator(_name))
 
 # Methods that are functions of tessera.numeric with the array in front.
 _OWN = frozenset(vars(ndarray)) | {

@@ -223,3 +223,22 @@ def test_missing_names_are_attribute_errors():
     for module in (cp, cp.linalg, cp.fft, cp.random, cupyx, cp.cuda, cp.cuda.runtime):
         with pytest.raises(AttributeError, match="no_such_name"):
             module.no_such_name  # noqa: B018
+
+
+def test_what_get_gives_of_one_element_is_compared():
+    a = cp.arange(3)
+    assert a[1] == a[1].get() and not a[1] < a[1].get() and (a == a[2].get()).tolist() == [False, False, True]
+    with pytest.raises(TypeError, match="Unsupported type"):
+        a == a.get()  # noqa: B015
+    with pytest.raises(TypeError, match="Unsupported type"):
+        a + a[1].get()
+    like = cp.zeros_like(np.ones((2, 3), "f4"))
+    assert type(like) is cp.ndarray and like.shape == (2, 3) and like.dtype == "f4"
+
+
+def test_algorithms_read_and_write_them():
+    from tessera import compute
+
+    squares, total = compute.TransformIterator(cp.arange(10, dtype="i4"), lambda x: x * x), cp.zeros(1, "i4")
+    compute.reduce_into(d_in=squares, d_out=total, num_items=10, op=compute.OpKind.PLUS, h_init=np.zeros(1, "i4"))
+    assert total[0] == 285
