@@ -181,8 +181,8 @@ typedef struct ts_nd_call {
     char order;            /* of a new array: 'C', 'F', or 0: as the operands lie */
 } ts_nd_call;
 /* Owns: *result, a new reference (of `out` if given). Errors: TS_SHAPE (extents that do not fit), TS_TYPE (no loop,
- * casting), TS_OVERFLOW (a number that its dtype does not hold), TS_VALUE (`out` is read-only, or an array lies on
- * another device than the graph's). */
+ * casting), TS_OVERFLOW (a number that its dtype does not hold), TS_VALUE (no function, an operand that was left out,
+ * `out` is read-only, or an array lies on another device than the graph's). */
 TS_API TS_CHECKED ts_status ts_nd_run(ts_nd_graph *graph, const ts_nd_call *call, ts_nd **result, ts_error *err);
 
 /* The shape that both broadcast to, in place of *rank and *shape, which has room for TS_ND_RANK: axes are compared from

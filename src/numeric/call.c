@@ -71,6 +71,18 @@ static ts_status call_promote(call_of *c, ts_error *err)
     return TS_OK;
 }
 
+/* Refuses operands that were left out. */
+static ts_status call_check_given(const call_of *c, ts_error *err)
+{
+    for (uint32_t i = 0; i < c->row->n_in; i++) {
+        const ts_nd_operand *in = &c->call->in[i];
+        if (!in->array && !in->dtype && !(in->kind && strchr("bifc", in->kind)))
+            return ts_fail(err, TS_VALUE, "ts_nd_run(): '%s' has %u operands, and in[%u] is neither an array nor a "
+                           "number of kind 'b', 'i', 'f' or 'c'", c->row->name, c->row->n_in, i);
+    }
+    return TS_OK;
+}
+
 static ts_status call_check_inputs(const call_of *c, ts_error *err)
 {
     ts_nd_casting casting = c->call->casting ? c->call->casting : TS_ND_SAME_KIND;
@@ -559,6 +571,7 @@ static ts_status call_run(ts_nd_graph *graph, const ts_nd_call *call, uint64_t k
     ts_nd *out = call->out;
     if (out && out->flags & TS_ND_READONLY)
         return ts_fail(err, TS_VALUE, "output array is read-only");
+    TS_TRY(call_check_given(&c, err));
     TS_TRY(call_devices(&c, err));
     TS_TRY(call_dtypes(&c, err));
     TS_TRY(call_shape(&c, err));
@@ -596,6 +609,9 @@ ts_status ts_nd_run(ts_nd_graph *graph, const ts_nd_call *call, ts_nd **result, 
     TS_NEED(err, result);
     *result = NULL;
     TS_NEED(err, graph, call);
+    if ((uint32_t)call->fn >= TS_ND_COUNT)
+        return ts_fail(err, TS_VALUE, "ts_nd_run(): fn is %u, which is no function; ts_nd_find() gives %u for a name "
+                       "that is not there", (uint32_t)call->fn, TS_ND_COUNT);
     uint64_t key = ts__nd_quick_key(graph, call, &like);
     if (key)
         TS_TRY(ts__nd_quick_run(graph, call, key, like, result, err));

@@ -754,6 +754,9 @@ ts_status ts_nd_accumulate(ts_nd_graph *graph, const ts_nd_reduction *reduction,
     ts_dtype dtype = is_truth ? TS_DTYPE_bool_ : r->dtype ? r->dtype : (ts_dtype)r->x->dtype;
     if (fold_is_arg(r->fold) || r->where || !ts_is_pow2((int64_t)r->axes))
         return ts_fail(err, TS_VALUE, "an accumulation is of one axis, without a mask, and of no argument function");
+    if (ts_log2(r->axes) >= r->x->rank)
+        return ts_fail(err, TS_VALUE, "axis %u is out of bounds for array of dimension %u", (uint32_t)ts_log2(r->axes),
+                       r->x->rank);
     TS_TRY(ts_nd_empty(graph, dtype, r->x->rank, ts_nd_shape(r->x), false, result, err));
     int64_t extent = ts_nd_shape(r->x)[ts_log2(r->axes)];
     ts_status status = extent > 1 && r->x->count ? fold_run(r, true, *result, err) : scan_none(r, *result, err);

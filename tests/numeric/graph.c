@@ -112,6 +112,15 @@ static void mistakes_are_refused(void)
     CHECK_STR(err.text, "operands could not be broadcast together with shapes (3,) (4,) ");
     call = (ts_nd_call){.fn = TS_ND_invert, .in = {{.array = x}}};
     CHECK_INT(ts_nd_run(graph, &call, &none, &err), TS_TYPE);
+    call = (ts_nd_call){.fn = ts_nd_find("nothing"), .in = {{.array = x}}};
+    CHECK_INT(ts_nd_run(graph, &call, &none, &err), TS_VALUE);
+    CHECK(strstr(err.text, "which is no function"));
+    call = (ts_nd_call){.fn = TS_ND_add, .in = {{.array = x}}};
+    CHECK_INT(ts_nd_run(graph, &call, &none, &err), TS_VALUE);
+    CHECK(strstr(err.text, "'add' has 2 operands, and in[1] is neither"));
+    ts_nd_reduction beyond = {.fold = TS_ND_SUM, .x = x, .axes = 1 << 1, .dtype = TS_DTYPE_float32};
+    CHECK_INT(ts_nd_accumulate(graph, &beyond, &none, &err), TS_VALUE);
+    CHECK_STR(err.text, "axis 1 is out of bounds for array of dimension 1");
     x->flags = TS_ND_READONLY;
     call = (ts_nd_call){.fn = TS_ND_negative, .in = {{.array = x}}, .out = x};
     CHECK_INT(ts_nd_run(graph, &call, &none, &err), TS_VALUE);
