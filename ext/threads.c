@@ -125,14 +125,16 @@ static int threads_config(PyObject *grid, PyObject *block, PyObject *shared, PyO
 
 /* ---- the launch -------------------------------------------------------------------------------------*/
 
-/* Numbers of Python are 64 bits wide in a kernel of threads: int64 (uint64 from 2^63 on), float64, bool. */
+/* Numbers of Python are 64 bits wide in a kernel of threads: int64 (uint64 from 2^63 on), float64, bool. An int
+ * beyond those stands there as a float64, and stays an int that the launch refuses. */
 static void threads_widen(ts_arg *arg)
 {
     uint8_t dtype = arg->kind == TS_SPEC_INT     ? arg->dtype ? arg->dtype : TS_DTYPE_int64
                     : arg->kind == TS_SPEC_FLOAT ? TS_DTYPE_float64
                     : arg->kind == TS_SPEC_BOOL  ? TS_DTYPE_bool_
                                                  : 0;
-    if (!dtype)
+    bool is_beyond = arg->kind == TS_SPEC_INT && dtype == TS_DTYPE_float64;
+    if (!dtype || is_beyond)
         return;
     arg->kind = TS_SPEC_SCALAR;
     arg->dtype = dtype;

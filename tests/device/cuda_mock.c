@@ -646,7 +646,7 @@ static void impossible_launches_of_threads_are_refused(void)
          "a cluster of (17, 1, 1) blocks; it has 1 to 16"},
         {{.grid = {8, 8, 1}, .block = {32, 1, 1}, .cluster = {2, 0, 1}}, "each axis at least 1"},
         {{.grid = {-1, 1, 1}, .block = {32, 1, 1}}, "grid (-1, 1, 1) is out of range"},
-        {{.grid = {1, 65536, 1}, .block = {32, 1, 1}}, "y and z 0 to 65535"},
+        {{.grid = {1, 65536, 1}, .block = {32, 1, 1}}, "y and z 1 to 65535"},
     };
     ts_device *device;
     ts_kernel *kernel = thread_kernel(thread_text, &device);

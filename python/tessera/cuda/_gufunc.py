@@ -90,7 +90,7 @@ class GUFunc:
 
     @property
     def types(self) -> list[str]:
-        return [str(Signature(types.none, loop.args)) for loop in self._loops]
+        return [str(self._signature(loop)) for loop in self._loops]
 
     signature = property(lambda self: self.layout)
 
@@ -304,7 +304,7 @@ class GUFunc:
     def _signature(self, loop: _Loop) -> Signature:
         if self.elementwise:
             return Signature(loop.args[-1], loop.args[:-1])
-        return Signature(None, loop.args)
+        return Signature(types.none, loop.args)
 
     def __repr__(self) -> str:
         return f"<{'ufunc' if self.elementwise else 'gufunc'} {self.__name__} {self.types}>"

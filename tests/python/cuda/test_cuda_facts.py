@@ -105,7 +105,7 @@ def test_grids_have_the_limits_of_gpus(grid: Any, good: bool) -> None:
         kernel[grid, 1](x)
         assert x[0] == grid[0] - 1
     else:
-        with pytest.raises(ValueError, match="y and z 0 to 65535"):
+        with pytest.raises(ValueError, match="y and z 1 to 65535"):
             kernel[grid, 1](x)
 
 

@@ -255,6 +255,22 @@ def bits_of_ints(out, a, b, c):
     out[2] = c
 
 
+@pytest.mark.parametrize("beyond", [1 << 64, -(1 << 63) - 1, 1 << 70, 1 << 2000])
+def test_ints_beyond_64_bits_are_refused_before_the_launch(beyond: int) -> None:
+    @cuda.jit
+    def kernel(out, n):
+        out[0] = n
+
+    out = numpy.zeros(1)
+    for given in (beyond, beyond, 7, beyond):
+        if given != 7:
+            with pytest.raises(OverflowError, match="does not fit 64 bits"):
+                kernel[1, 1](out, given)
+        else:
+            kernel[1, 1](out, given)
+    assert out.tolist() == [7]
+
+
 def test_ints_with_as_many_bits_as_the_signature_are_taken_as_these() -> None:
     out = numpy.zeros(3, "i8")
     bits_of_ints[1, 1](out, 0xFFFFFFFF, -1, 2**64 - 1)
@@ -281,7 +297,7 @@ def test_a_device_function_with_a_signature_converts_what_it_is_given() -> None:
 
 @pytest.mark.parametrize("grid", [2**31, (1, 65536), (1, 1, 65536)], ids=str)
 def test_grids_that_no_gpu_takes_are_refused(grid: Any) -> None:
-    with pytest.raises(ValueError, match="x must be 0 to 2147483647, y and z 0 to 65535"):
+    with pytest.raises(ValueError, match="x must be 1 to 2147483647, y and z 1 to 65535$"):
         cuda.jit(add)[grid, 1](numpy.ones(1), 2, 3)
 
 

@@ -275,7 +275,7 @@ def test_the_type_of_the_result_is_found() -> None:
     second = first + numpy.arange(first.size) ** 2
     found = between(first, second)
     assert found.dtype == "m8[D]" and (found == second - first).all()
-    assert between.types[1] == "(int32, float32, float64) -> none"
+    assert between.types[1] == "(int32, float32) -> float64"
     with pytest.raises(TypingError, match="returns nothing where a value is wanted"):
 
         @cuda.vectorize([(int32,)])
