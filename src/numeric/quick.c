@@ -255,6 +255,7 @@ ts_status ts__nd_quick_run(ts_nd_graph *graph, const ts_nd_call *call, uint64_t 
     const nd_quick *quick = quick_slot(graph, key);
     const ts_device *device = graph->device;
     ts_nd *out = call->out;
+    graph->note.program = NULL; /* an earlier call's, whose words may be the same: that of other arrays, now freed */
     if (quick->key != key || quick->program->epoch != atomic_load_explicit(&device->epoch, memory_order_relaxed)) {
         graph->note.wanted = true;
         return TS_OK;

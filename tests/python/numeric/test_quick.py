@@ -183,3 +183,18 @@ def test_elements_are_numpys_scalars(dtype):
         with pytest.raises(IndexError):
             a[key]
     assert a[True, 1, 1].shape == x[True, 1, 1].shape and a[1].shape == (3,)
+
+
+def test_results_that_are_not_finite_leave_no_note_of_other_calls():
+    # a call whose result is not finite goes the long way; what is noted then must be of that call
+    inf, nan = np.inf, np.nan
+    pairs = [
+        ([inf, 0], [1, inf]), ([inf, -inf], [1, 0]), ([inf, inf], [1, -inf]), ([inf, inf], [1, 0]),
+        ([-inf, 0], [inf, 0]), ([nan, 0], [nan, 0]), ([2e-8], [0]), ([1], [1 + 3e-5]),
+    ]  # fmt: skip
+    with np.errstate(all="ignore"):
+        for function in ("allclose", "isclose"):
+            for a, b in pairs:
+                for _ in range(3):
+                    made = np.asarray(getattr(tn, function)(a, b))
+                    assert (made == getattr(np, function)(a, b)).all(), (function, a, b)
