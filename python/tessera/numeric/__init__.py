@@ -90,7 +90,7 @@ _ALIASES = {
 }
 globals().update({_alias: globals()[_name] for _alias, _name in _ALIASES.items()})
 asnumpy, memmap, ufunc = _functions.asnumpy, _io.memmap, _ufunc.ufunc
-flatiter = _flat.flatiter
+flatiter, broadcast = _flat.flatiter, _flat.broadcast
 default_device, device, wait = _setup.default_device, _setup.device, _setup.wait
 
 

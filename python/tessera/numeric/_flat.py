@@ -3,7 +3,11 @@
 
 from __future__ import annotations
 
+import inspect
+import itertools
+import math
 import operator
+import warnings
 from typing import Any
 
 import numpy
@@ -34,7 +38,11 @@ class flatiter:
     @property
     def coords(self) -> tuple[int, ...]:
         """The indices of the next element."""
-        return tuple(map(int, numpy.unravel_index(self._next, self._array.shape)))
+        place, made = self._next, []
+        for extent in self._array.shape[:0:-1]:
+            made.append(place % extent if extent else 0)
+            place //= max(extent, 1)
+        return (place, *made[::-1]) if self._array.ndim else ()
 
     def __len__(self) -> int:
         return self._array.size
@@ -51,19 +59,41 @@ class flatiter:
     def _key(self, key: Any) -> Any:
         if isinstance(key, tuple):
             if len(key) > 1:
-                raise IndexError("unsupported iterator index")
+                raise IndexError("too many indices for flat iterator: flat iterator is 1-dimensional, "
+                                 f"but {len(key)} were indexed")  # fmt: skip
             key = key[0] if key else ...
         if key is None or (isinstance(key, (float, numpy.floating))):
-            raise IndexError("unsupported iterator index")
-        if hasattr(key, "__index__") and not hasattr(key, "__len__") and not isinstance(key, (bool, numpy.bool)):
+            raise IndexError("only integers, slices (`:`), ellipsis (`...`) and integer or boolean arrays are "
+                             "valid indices")  # fmt: skip
+        if isinstance(key, (bool, numpy.bool)):
+            warnings.warn("Indexing flat iterators with a 0-dimensional boolean index is deprecated.",
+                          DeprecationWarning, stacklevel=3)  # fmt: skip
+            return slice(0, int(key))
+        if isinstance(key, (list, numpy.ndarray, ndarray)):
+            return self._array_key(key)
+        if hasattr(key, "__index__") and not hasattr(key, "__len__"):
             key = operator.index(key)
             if not -len(self) <= key < len(self):
                 raise IndexError(f"index {key} is out of bounds for size {len(self)}")
         return key
 
+    def _array_key(self, key: Any) -> Any:
+        chosen = f.asarray(key)
+        if isinstance(key, list) and chosen.dtype.kind not in "iu":
+            if chosen.dtype == bool:
+                raise IndexError("boolean indices for iterators are not supported because they are not arrays")
+            if key:
+                warnings.warn("Invalid non-array indices for iterator objects are deprecated.",
+                              DeprecationWarning, stacklevel=4)  # fmt: skip
+            return chosen.astype(numpy.intp)
+        if chosen.dtype == bool and chosen.shape != (len(self),):
+            raise IndexError("boolean index did not match indexed flat iterator along dimension 0; "
+                             f"dimension is {len(self)} but boolean index has shape {chosen.shape}")  # fmt: skip
+        return key if chosen.ndim else self._key(chosen.item())
+
     def __getitem__(self, key: Any) -> Any:
         key = self._key(key)
-        if isinstance(key, int) and not isinstance(key, bool):  # one element: no copy of the others
+        if isinstance(key, int):  # one element: no copy of the others
             return self._array[tuple(map(int, numpy.unravel_index(key % len(self), self._array.shape)))]
         places = on(self._array.device, self._places, key)
         if places is not None:
@@ -104,16 +134,17 @@ class flatiter:
             self._array[places] = self._in_turn(values, n).reshape(places[0].shape) if n else values[:0]
             return
         line = f.ravel(self._array)
-        n = f.asarray(f.arange(line.size)[key]).size
+        places = f.asarray(f.arange(line.size)[key])
+        n = places.size
         if not n:
             return
         if not values.size:
             raise ValueError("cannot copy from an empty array")
         values = self._in_turn(values, n)
-        one = not f.asarray(line[key]).ndim
+        one = not places.ndim
         if one and f.asarray(value).ndim:
             raise ValueError("Error setting single item of array.")
-        line[key] = values[0] if one else values
+        line[key] = values[0] if one else values.reshape(places.shape)
         if not f.may_share_memory(line, self._array):
             self._array[...] = line.reshape(self._array.shape)
 
@@ -126,11 +157,11 @@ class flatiter:
 
         return take(values, f.asarray(f.arange(n) % values.size))
 
-    def copy(self) -> ndarray:
+    def copy(self, /) -> ndarray:
         """The elements as an array of one axis."""
         return self._array.flatten()
 
-    def __array__(self, dtype: Any = None, copy: bool | None = None) -> Any:
+    def __array__(self, dtype: Any = None, /, *, copy: bool | None = None) -> Any:
         return numpy.asarray(self.copy(), dtype)
 
     def __eq__(self, other: object) -> Any:
@@ -152,3 +183,77 @@ class flatiter:
         return self.copy() >= other
 
     __hash__ = None  # type: ignore[assignment]
+
+
+class broadcast:
+    """Arrays brought to one shape: that shape, and their elements side by side in row-major order."""
+
+    __module__ = "tessera.numeric"
+    __signature__ = inspect.Signature([inspect.Parameter("arrays", inspect.Parameter.VAR_POSITIONAL)])
+
+    def __init__(self, *arrays: Any, **options: Any) -> None:
+        if options:
+            raise ValueError(f"broadcast() takes no keyword arguments, found {', '.join(options)}")
+        parts = [x._arrays if isinstance(x, broadcast) else [f.asarray(x)] for x in arrays]
+        self._arrays: list[ndarray] = [*itertools.chain.from_iterable(parts)]
+        if len(self._arrays) > _MOST:
+            raise ValueError(f"broadcast() takes at most {_MOST} arrays, found {len(self._arrays)}")
+        self.shape = self._common_shape()
+        self.index = 0
+
+    def _common_shape(self) -> tuple[int, ...]:
+        """The shape of all, or an error that names two which do not fit."""
+        made: list[int] = []
+        by: list[int] = []  # which array an extent is of
+        for i, a in enumerate(self._arrays):
+            grow = a.ndim - len(made)
+            made, by = [1] * grow + made, [i] * grow + by
+            for d, n in enumerate(a.shape, len(made) - a.ndim):
+                if n != 1 and made[d] not in (1, n):
+                    other = self._arrays[by[d]]
+                    raise ValueError(
+                        "shape mismatch: objects cannot be broadcast to a single shape.  Mismatch is between "
+                        f"arg {by[d]} with shape {other.shape} and arg {i} with shape {a.shape}."
+                    )
+                if n != 1 and made[d] == 1:
+                    made[d], by[d] = n, i
+        return tuple(made)
+
+    @property
+    def nd(self) -> int:
+        """Number of axes."""
+        return len(self.shape)
+
+    ndim = nd
+
+    @property
+    def size(self) -> int:
+        """Number of elements."""
+        return math.prod(self.shape)
+
+    @property
+    def numiter(self) -> int:
+        """Number of arrays."""
+        return len(self._arrays)
+
+    @property
+    def iters(self) -> tuple[flatiter, ...]:
+        """An iterator of each array."""
+        return tuple(map(flatiter, self._arrays))
+
+    def reset(self, /) -> None:
+        """Begins with the first elements again."""
+        self.index = 0
+
+    def __iter__(self) -> broadcast:
+        return self
+
+    def __next__(self) -> tuple[Any, ...]:
+        if self.index >= self.size:
+            raise StopIteration
+        place = tuple(map(int, numpy.unravel_index(self.index, self.shape)))
+        self.index += 1
+        return tuple(f.broadcast_to(a, self.shape)[place] for a in self._arrays)
+
+
+_MOST = 64  # arrays, as NumPy's

@@ -40,11 +40,13 @@ def check_order(order: Any, allowed: str = "CFAK") -> str:
 
 
 def empty(
-    shape: Any, dtype: Any = float, order: str = "C", *, device: Any = None, like: Any = None
+    shape: Any, dtype: Any = None, order: str = "C", *, device: Any = None, like: Any = None
 ) -> ndarray:
     """A new array whose elements are anything."""
     if device is not None:
         return on(device, empty, shape, dtype, order)
+    if isinstance(shape, ndarray):
+        shape = shape.tolist()
     return _core.numeric_empty(
         shape, float if dtype is None else dtype, check_order(order, "CF") == "F"
     )
@@ -61,7 +63,7 @@ def full(shape: Any, fill_value: Any, dtype: Any = None, order: str = "C", *, de
 
 
 def zeros(
-    shape: Any, dtype: Any = float, order: str = "C", *, device: Any = None, like: Any = None
+    shape: Any, dtype: Any = None, order: str = "C", *, device: Any = None, like: Any = None
 ) -> ndarray:
     """A new array of zeros."""
     return full(shape, 0, float if dtype is None else dtype, order, device=device)
@@ -216,6 +218,17 @@ def asarray(a: Any, dtype: Any = None, order: Any = None, *, device: Any = None,
     return array(a, dtype, copy=copy, order="K" if order is None else order)
 
 
+def index_array(indices: Any) -> ndarray:
+    """Indices as an array of integers, or an error."""
+    if isinstance(indices, (list, tuple)) and not asarray(indices).size:
+        raise TypeError("indices must be integral: the provided empty sequence was inferred as float. "
+                        "Wrap it with 'np.array(indices, dtype=np.intp)'")  # fmt: skip
+    places = asarray(indices)
+    if places.dtype.kind not in "iu":
+        raise TypeError("only int indices permitted")
+    return places
+
+
 def asanyarray(a: Any, dtype: Any = None, order: Any = None, *, device: Any = None, copy: Any = None,
                like: Any = None) -> ndarray:  # fmt: skip
     """``a`` as an array, as :func:`asarray`; objects of derived classes stay what they are."""
@@ -340,8 +353,10 @@ def _operand(each: Any) -> Any:
 
 
 def promote_types(type1: Any, type2: Any, /) -> numpy.dtype[Any]:
-    """The least dtype that holds both."""
-    return _core.numeric_promote(dtype_of(type1), dtype_of(type2))
+    """The least dtype that holds both; the first one itself, with its metadata, where they are equal."""
+    one, other = dtype_of(type1), dtype_of(type2)
+    same = isinstance(type1, numpy.dtype) and type1.isnative and type1 == type2
+    return type1 if same else _core.numeric_promote(one, other)
 
 
 def can_cast(from_: Any, to: Any, casting: str = "safe") -> bool:
@@ -615,7 +630,7 @@ def diagonal(
     a: Any, offset: int = 0, axis1: int = 0, axis2: int = 1, *, writeable: bool = False
 ) -> ndarray:
     """A view of diagonals, read-only."""
-    a = asarray(a)
+    a, offset = asarray(a), operator.index(offset)
     if a.ndim < 2:
         raise ValueError("diag requires an array of at least two dimensions")
     one, two = normalize(axis1, a.ndim), normalize(axis2, a.ndim)
@@ -723,11 +738,18 @@ def concatenate(arrays: Any, /, axis: Any = 0, out: Any = None, *, dtype: Any = 
 concat = concatenate
 
 
+def _listed_arrays(arrays: Any) -> Any:
+    """Arrays to join, of a sequence."""
+    if not hasattr(arrays, "__getitem__"):
+        raise TypeError('arrays to stack must be passed as a "sequence" type such as list or tuple.')
+    return arrays
+
+
 def stack(
     arrays: Any, axis: int = 0, out: Any = None, *, dtype: Any = None, casting: str = "same_kind"
 ) -> ndarray:
     """Arrays of one shape side by side along a new axis."""
-    parts = [asarray(a) for a in arrays]
+    parts = [asarray(a) for a in _listed_arrays(arrays)]
     if not parts:
         raise ValueError("need at least one array to stack")
     if len({a.shape for a in parts}) != 1:
@@ -740,7 +762,7 @@ def stack(
 
 def vstack(tup: Any, *, dtype: Any = None, casting: str = "same_kind") -> ndarray:
     """Arrays one below the other."""
-    parts = atleast_2d(*tup)
+    parts = atleast_2d(*_listed_arrays(tup))
     return concatenate(
         parts if isinstance(parts, tuple) else [parts], 0, dtype=dtype, casting=casting
     )
@@ -748,7 +770,7 @@ def vstack(tup: Any, *, dtype: Any = None, casting: str = "same_kind") -> ndarra
 
 def hstack(tup: Any, *, dtype: Any = None, casting: str = "same_kind") -> ndarray:
     """Arrays side by side."""
-    parts = atleast_1d(*tup)
+    parts = atleast_1d(*_listed_arrays(tup))
     parts = parts if isinstance(parts, tuple) else (parts,)
     return concatenate(
         parts, 0 if parts and parts[0].ndim == 1 else 1, dtype=dtype, casting=casting
@@ -757,13 +779,13 @@ def hstack(tup: Any, *, dtype: Any = None, casting: str = "same_kind") -> ndarra
 
 def dstack(tup: Any) -> ndarray:
     """Arrays behind each other along the third axis."""
-    parts = atleast_3d(*tup)
+    parts = atleast_3d(*_listed_arrays(tup))
     return concatenate(parts if isinstance(parts, tuple) else [parts], 2)
 
 
 def column_stack(tup: Any) -> ndarray:
     """Vectors as columns, matrices as they are."""
-    return concatenate([a if a.ndim > 1 else atleast_2d(a).T for a in map(asarray, tup)], 1)
+    return concatenate([a if a.ndim > 1 else atleast_2d(a).T for a in map(asarray, _listed_arrays(tup))], 1)
 
 
 def unstack(x: Any, /, *, axis: int = 0) -> tuple[ndarray, ...]:

@@ -15,6 +15,7 @@ from . import _functions as f
 from ._ndarray import ndarray
 from ._reduce import max as _greatest
 from ._reduce import min as _least
+from ._reduce import scalar_of
 from ._setup import to_numpy
 from ._ufunc import FUNCTIONS, select
 
@@ -284,9 +285,12 @@ def put(a: ndarray, ind: Any, v: Any, mode: str = "raise") -> None:
 def unravel_index(indices: Any, shape: Any, order: str = "C") -> tuple[Any, ...]:
     """Places along one axis as places along each of a shape."""
     shape = tuple(shape) if hasattr(shape, "__iter__") else (shape,)
-    places, made = f.asarray(indices), []
-    if places.dtype.kind not in "iu":
-        raise TypeError("only int indices permitted")
+    places, made = f.index_array(indices), []
+    if not shape and places.ndim:
+        raise ValueError("multiple indices are not supported for 0d array")
+    if math.prod(shape) > numpy.iinfo(numpy.intp).max:
+        raise ValueError("dimensions are too large; arrays and shapes with a total size greater than 'intp' are not "
+                         "supported.")  # fmt: skip
     if places.size and (int(_least(places)) < 0 or int(_greatest(places)) >= math.prod(shape)):
         raise ValueError(
             f"index {int(_greatest(places))} is out of bounds for array with size {math.prod(shape)}"
@@ -336,6 +340,33 @@ def extract(condition: Any, arr: Any) -> ndarray:
     return take(f.ravel(f.asarray(arr)), flatnonzero(condition))
 
 
+def choose(a: Any, choices: Any, out: Any = None, mode: str = "raise") -> Any:
+    """Of several arrays, for each element, that of the number which ``a`` has there."""
+    kept = [x if type(x) in (int, float, complex) else f.asarray(x) for x in choices]
+    if not kept:
+        raise ValueError("choose: at least one array to choose from is wanted")
+    if mode not in ("raise", "wrap", "clip"):
+        raise ValueError(f"clipmode must be one of 'clip', 'raise', or 'wrap' (got {mode!r})")
+    places, last = f.asarray(a), len(kept) - 1
+    if not f.can_cast(places.dtype, numpy.intp, "same_kind"):
+        raise TypeError(f"choose: integers are wanted to choose by, found {places.dtype}")
+    if mode == "raise" and places.size and not 0 <= int(places.min()) <= int(places.max()) <= last:
+        raise ValueError("invalid entry in choice array")
+    if mode == "clip":
+        places = f.asarray(FUNCTIONS["minimum"](FUNCTIONS["maximum"](places, 0), last))
+    elif mode == "wrap":
+        places = f.asarray(places % (last + 1))
+    kind = f.result_type(*kept)
+    made = f.asarray(kept[0], kind)
+    for i, other in enumerate(kept[1:], 1):
+        made = f.asarray(select(f.asarray(places == i), f.asarray(other, kind), made))
+    if not last:
+        made = f.broadcast_to(made, numpy.broadcast_shapes(places.shape, made.shape)).copy()
+    if out is None:
+        return scalar_of(made)
+    return f.copy_of(made, out, casting="unsafe")
+
+
 def repeat(a: Any, repeats: Any, axis: Any = None) -> ndarray:
     """Elements several times in turn."""
     a = f.asarray(a)
@@ -376,4 +407,4 @@ def _compress(self: ndarray, condition: Any, axis: Any = None, out: Any = None) 
     return compress(condition, self, axis, out)
 
 
-METHODS = {g.__name__: _method(g) for g in (take, put, nonzero, repeat)} | {"compress": _compress}
+METHODS = {g.__name__: _method(g) for g in (take, put, nonzero, repeat, choose)} | {"compress": _compress}

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import math
 import operator
+import warnings
 from typing import Any
 
 import numpy
@@ -341,13 +342,22 @@ def kron(a: Any, b: Any) -> ndarray:
 def cross(
     a: Any, b: Any, axisa: int = -1, axisb: int = -1, axisc: int = -1, axis: int | None = None
 ) -> ndarray:
-    """Vector products of vectors of three elements."""
+    """Vector products of vectors of three elements; of two (deprecated), the third is 0."""
     if axis is not None:
         axisa = axisb = axisc = axis
     x, y = f.moveaxis(f.asarray(a), axisa, -1), f.moveaxis(f.asarray(b), axisb, -1)
-    if x.shape[-1] != 3 or y.shape[-1] != 3:
-        raise ValueError("Both input arrays must be (arrays of) 3-dimensional vectors, but they are "
-                         f"{x.shape[-1]} and {y.shape[-1]} dimensional instead.")  # fmt: skip
+    if x.shape[-1] not in (2, 3) or y.shape[-1] not in (2, 3):
+        raise ValueError(f"cross: vectors of 2 or 3 elements are wanted, found {x.shape[-1]} and {y.shape[-1]}")
+    are_flat = x.shape[-1] == y.shape[-1] == 2
+    if 2 in (x.shape[-1], y.shape[-1]):
+        warnings.warn(
+            "Arrays of 2-dimensional vectors are deprecated. Use arrays of 3-dimensional vectors instead.",
+            DeprecationWarning,
+            stacklevel=2,
+        )
+    if are_flat:
+        return f.asarray(x[..., 0] * y[..., 1] - x[..., 1] * y[..., 0])
+    x, y = (v if v.shape[-1] == 3 else f.concatenate([v, f.zeros_like(v[..., :1])], -1) for v in (x, y))
     parts = [x[..., i] * y[..., k] - x[..., k] * y[..., i] for i, k in ((1, 2), (2, 0), (0, 1))]
     return f.moveaxis(f.stack([f.asarray(p) for p in parts], -1), -1, axisc)
 
@@ -370,7 +380,11 @@ def _lines(a: Any, v: Any, mode: Any) -> tuple[ndarray, ndarray, str]:
     for name, x in (("a", a), ("v", v)):
         if not x.size:
             raise ValueError(f"{name} cannot be empty")
-    if mode not in ("valid", "same", "full"):
+    if not isinstance(mode, (str, int)):
+        raise TypeError(f"mode must be one of 'valid', 'same', or 'full', not {type(mode).__name__}")
+    modes = ("valid", "same", "full")
+    mode = modes[mode] if mode in (0, 1, 2) else mode
+    if mode not in modes:
         raise ValueError(f"mode must be one of 'valid', 'same', or 'full' (got {mode!r})")
     dtype = f.result_type(a, v)
     return a.astype(dtype, copy=False), v.astype(dtype, copy=False), mode

@@ -147,7 +147,8 @@ def insert(arr: Any, obj: Any, values: Any, axis: Any = None) -> ndarray:
 
 def resize(a: Any, new_shape: Any) -> ndarray:
     """The elements in another shape, repeated or cut."""
-    new_shape = (new_shape,) if isinstance(new_shape, (int, numpy.integer)) else tuple(new_shape)
+    new_shape = (new_shape,) if isinstance(new_shape, (int, numpy.integer)) else new_shape
+    new_shape = tuple(map(operator.index, new_shape))
     if any(n < 0 for n in new_shape):
         raise ValueError("all elements of `new_shape` must be non-negative")
     a, n = f.ravel(a), math.prod(new_shape)
@@ -277,7 +278,9 @@ def ix_(*args: Any) -> tuple[ndarray, ...]:
         x = f.asarray(each)
         if x.ndim != 1:
             raise ValueError("Cross index must be 1 dimensional")
-        x = flatnonzero(x) if x.dtype == bool else x if x.size else x.astype(numpy.intp)
+        if not x.size and not isinstance(each, (ndarray, numpy.ndarray)):
+            x = x.astype(numpy.intp)  # of nothing, which has no dtype
+        x = flatnonzero(x) if x.dtype == bool else x
         made.append(x.reshape([-1 if k == d else 1 for k in range(len(args))]))
     return tuple(made)
 
@@ -416,13 +419,17 @@ def mask_indices(n: int, mask_func: Any, k: Any = 0) -> tuple[ndarray, ...]:
 def ravel_multi_index(multi_index: Any, dims: Any, mode: Any = "raise", order: str = "C") -> Any:
     """Places along each axis as places along one."""
     dims = tuple(dims) if hasattr(dims, "__iter__") else (operator.index(dims),)
-    parts = [f.asarray(x) for x in multi_index]
+    parts = [f.index_array(x) for x in multi_index]
+    if math.prod(dims) > numpy.iinfo(numpy.intp).max:
+        raise ValueError(f"invalid dims: array size defined by dims {dims} is larger than the maximum possible size")
     modes = (mode,) * len(dims) if isinstance(mode, str) else tuple(mode)
     if len(parts) != len(dims):
         raise ValueError(f"parameter multi_index must be a sequence of length {len(dims)}")
     total: Any = 0
     pairs = list(zip(parts, dims, modes, strict=True))
     for x, extent, how in pairs if order == "C" else pairs[::-1]:
+        if not extent and x.size:
+            raise ValueError("cannot ravel: an axis of dims has no elements")
         if how == "raise" and x.size and (int(r.min(x)) < 0 or int(r.max(x)) >= extent):
             raise ValueError("invalid entry in coordinates array")
         x = x % extent if how == "wrap" else x

@@ -6,6 +6,7 @@ from __future__ import annotations
 import builtins
 import math
 import operator
+import warnings
 from typing import Any
 
 import numpy
@@ -60,6 +61,10 @@ def clip(a: Any, a_min: Any = NO_VALUE, a_max: Any = NO_VALUE, out: Any = None, 
             "Passing `min` or `max` keyword argument when `a_min` and `a_max` are provided is forbidden."
         )
     a = f.asarray(a)
+    if a.dtype.kind in "iu":  # limits that every number of the dtype keeps
+        span = numpy.iinfo(a.dtype)
+        a_min = None if type(a_min) is int and a_min <= span.min else a_min
+        a_max = None if type(a_max) is int and a_max >= span.max else a_max
     if a_min is None and a_max is None:
         return FUNCTIONS["positive"](a, out, **kwargs) if a.dtype != bool else f.copy(a)
     if a_min is None:
@@ -110,20 +115,24 @@ def nan_to_num(
     for part in parts:
         info = numpy.finfo(part.dtype)
         high, low = info.max if posinf is None else posinf, info.min if neginf is None else neginf
-        f.copyto(part, nan, where=_isnan(part))
-        f.copyto(part, high, where=part == math.inf)
-        f.copyto(part, low, where=part == -math.inf)
+        found = _isnan(part), part == math.inf, part == -math.inf  # before any is replaced
+        for value, where in zip((nan, high, low), found, strict=True):
+            f.copyto(part, value, where=where)
     return r.scalar_of(x)
+
+
+def _has_parts(x: Any) -> bool:
+    return hasattr(x, "real") and not isinstance(x, numpy.ndarray)
 
 
 def real(val: Any) -> Any:
     """The real part."""
-    return r.scalar_of(f.asarray(val).real)
+    return val.real if _has_parts(val) else f.asarray(val).real
 
 
 def imag(val: Any) -> Any:
     """The imaginary part."""
-    return r.scalar_of(f.asarray(val).imag)
+    return val.imag if _has_parts(val) else f.asarray(val).imag
 
 
 def angle(z: Any, deg: bool = False) -> Any:
@@ -158,14 +167,21 @@ def isreal(x: Any) -> Any:
     return f.asarray(x).imag == 0
 
 
+def _is_infinity(x: Any, which: float, out: Any) -> Any:
+    x = f.asarray(x)
+    if x.dtype.kind == "c":
+        raise TypeError(f"infinities have no sign in complex numbers, found an array of {x.dtype}")
+    return FUNCTIONS["equal"](x, which, out)
+
+
 def isposinf(x: Any, out: Any = None) -> Any:
     """Whether it is positive infinity."""
-    return FUNCTIONS["equal"](x, math.inf, out)
+    return _is_infinity(x, math.inf, out)
 
 
 def isneginf(x: Any, out: Any = None) -> Any:
     """Whether it is negative infinity."""
-    return FUNCTIONS["equal"](x, -math.inf, out)
+    return _is_infinity(x, -math.inf, out)
 
 
 def sinc(x: Any) -> Any:
@@ -180,15 +196,18 @@ def sinc(x: Any) -> Any:
 
 def isclose(a: Any, b: Any, rtol: Any = 1e-05, atol: Any = 1e-08, equal_nan: bool = False) -> Any:
     """Whether elements are nearly equal."""
-    a, b = f.asarray(a), f.asarray(b)
-    if b.dtype.kind in "iu":
-        b = b.astype(numpy.float64)
-    gap = (
-        FUNCTIONS["absolute"](a ^ b) if a.dtype == b.dtype == bool else FUNCTIONS["absolute"](a - b)
-    )
-    near = gap <= atol + rtol * FUNCTIONS["absolute"](b)
-    made = (near & FUNCTIONS["isfinite"](b)) | (a == b)
-    return made | (_isnan(a) & _isnan(b)) if equal_nan else made
+    numbers = (int, float, complex)  # which take the dtype of arrays
+    a, b, rtol, atol = (x if type(x) in numbers else f.asarray(x) for x in (a, b, rtol, atol))
+    if not builtins.all(builtins.bool(r.all(FUNCTIONS["isfinite"](x))) for x in (rtol, atol)):
+        warnings.warn(f"One of rtol or atol is not valid, atol: {atol}, rtol: {rtol}", RuntimeWarning, stacklevel=2)
+    if isinstance(b, ndarray):
+        b = b.astype(f.result_type(b, 1.0), copy=False)
+    elif type(b) is int:
+        b = float(b)
+    with numpy.errstate(invalid="ignore"):
+        near = builtins.abs(a - b) <= atol + rtol * builtins.abs(b)
+        made = f.asarray(near) & FUNCTIONS["isfinite"](b) | f.asarray(a == b)
+        return made | (_isnan(a) & _isnan(b)) if equal_nan else made
 
 
 def allclose(
@@ -417,9 +436,10 @@ def vander(x: Any, N: int | None = None, increasing: bool = False) -> ndarray:
     if x.ndim != 1:
         raise ValueError("x must be a one-dimensional array or sequence.")
     n = x.shape[0] if N is None else N
-    powers = f.arange(n) if increasing else f.arange(n)[::-1]
-    dtype = f.result_type(x, int)
-    return f.asarray(_power(x.astype(dtype)[:, None], powers))
+    columns = f.ones((x.shape[0], n), f.result_type(x, numpy.int_))
+    columns[:, 1:] = x[:, None]
+    made = r.cumprod(columns, 1)
+    return made if increasing else made[:, ::-1]
 
 
 def isscalar(element: Any) -> bool:

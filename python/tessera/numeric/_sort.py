@@ -231,6 +231,8 @@ def unique(ar: Any, return_index: bool = False, return_inverse: bool = False, re
            axis: Any = None, *, equal_nan: bool = True, sorted: bool = True) -> Any:  # fmt: skip
     """The different elements, sorted; with first places, which each one is, and how many."""
     a = f.asarray(ar)
+    if isinstance(axis, float):
+        raise TypeError("integer argument expected, got float")
     if axis is not None and a.ndim != 1:
         values, first, inverse, counts = _unique_slices(a, f.normalize(axis, a.ndim))
     else:

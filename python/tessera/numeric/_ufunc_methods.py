@@ -287,10 +287,19 @@ def reduce(function: Any, a: Any, axis: Any, dtype: Any, out: Any, keepdims: Any
     return into(made.reshape(kept) if keepdims is True else made, out)
 
 
+def _one_axis(a: ndarray, axis: Any, method: str) -> int:
+    """The axis, from 0; None: the only one."""
+    if axis is None:
+        if a.ndim != 1:
+            raise ValueError(f"{method} does not allow multiple axes")
+        return 0
+    return f.normalize(axis, a.ndim)
+
+
 def accumulate(function: Any, a: Any, axis: Any, dtype: Any, out: Any) -> Any:
     """The reduction of the first elements, for each number of them."""
     a, kind = _loop(function, f.asarray(a), dtype)
-    axis = f.normalize(axis, a.ndim)
+    axis = _one_axis(a, axis, "accumulate")
     rows = f.moveaxis(a, axis, 0)
     made = f.empty(rows.shape, kind)
     if rows.shape[0]:
@@ -304,7 +313,7 @@ def accumulate(function: Any, a: Any, axis: Any, dtype: Any, out: Any) -> Any:
 def reduceat(function: Any, a: Any, indices: Any, axis: Any, dtype: Any, out: Any) -> Any:
     """Reductions of the slices that indices begin; of one element where the next index is not greater."""
     a = f.asarray(a)
-    axis = f.normalize(axis, a.ndim)
+    axis = _one_axis(a, axis, "reduceat")
     rows, places = f.moveaxis(a, axis, 0), [int(i) for i in numpy.asarray(indices)]
     n = rows.shape[0]
     for i in places:

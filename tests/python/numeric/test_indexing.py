@@ -150,3 +150,46 @@ def test_masks_choose_elements_however_they_lie(n, dtype):
         assert made.dtype == y.dtype and (np.asarray(made) == y[m]).all()
         for found, wanted in zip(tn.nonzero(tn.asarray(m)), np.nonzero(m), strict=True):
             assert found.dtype == wanted.dtype and (np.asarray(found) == wanted).all()
+
+
+@pytest.mark.parametrize("mode", ["raise", "wrap", "clip"])
+def test_choose(mode):
+    places = np.array([[0, 2, 1], [1, 2, 0]]) + (0 if mode == "raise" else np.array([[5], [-4]]))
+    choices = [np.arange(3), np.float32([[4], [5]]), 9]
+    wanted = np.choose(places, [np.asarray(c) for c in choices], mode=mode)
+    made = tn.choose(tn.array(places), choices, mode=mode)
+    assert (np.asarray(made) == wanted).all()
+    assert tn.array([0, 1]).choose([np.float32(1), 2.0]).dtype == np.float32
+    with pytest.raises(ValueError, match="invalid entry"):
+        tn.choose([0, 3], [1, 2])
+    with pytest.raises(TypeError, match="integers are wanted"):
+        tn.choose([0.5], [1, 2])
+
+
+def test_flat_keys():
+    a = tn.arange(9).reshape(3, 3)
+    with pytest.warns(DeprecationWarning, match="0-dimensional boolean"):
+        assert a.flat[True].tolist() == [0]
+    with pytest.warns(DeprecationWarning, match="non-array indices"):
+        a.flat[[1.0, 2.0]] = 20
+    a.flat[np.array([[3, 4], [5, 6]])] = [[7, 8], [9, 10]]
+    assert a.tolist() == [[0, 20, 20], [7, 8, 9], [10, 7, 8]]
+    with pytest.raises(IndexError, match="boolean indices for iterators"):
+        a.flat[[True, False]]
+    with pytest.raises(IndexError, match="boolean index did not match"):
+        a.flat[np.zeros(8, bool)]
+    with pytest.raises(IndexError, match="1-dimensional, but 2"):
+        a.flat[1, 2]
+    assert [place for place, _ in tn.ndenumerate(a)] == [*np.ndindex(3, 3)]
+
+
+def test_places_are_checked():
+    for wrong in ((0.5, 1.0), ([], [])):
+        with pytest.raises(TypeError):
+            tn.ravel_multi_index(wrong, (2, 2))
+    with pytest.raises(ValueError, match="array size"):
+        tn.ravel_multi_index(([0], [0]), (2**62, 2))
+    with pytest.raises(ValueError, match="no elements"):
+        tn.ravel_multi_index(np.zeros((2, 1), int), (2, 0), mode="clip")
+    with pytest.raises(ValueError, match="0d array"):
+        tn.unravel_index([0], ())

@@ -273,3 +273,46 @@ def test_weights_of_cov():
     for name in ("aweights", "fweights"):
         made = tn.cov(tn.array(x), **{name: tn.array(weights)})
         np.testing.assert_allclose(np.asarray(made), np.cov(x, **{name: weights}))
+
+
+def test_broadcast():
+    arrays = [tn.zeros((6, 7)), tn.ones((5, 6, 1)), tn.arange(7)]
+    made = tn.broadcast(arrays[0], tn.broadcast(*arrays[1:]))
+    assert (made.shape, made.ndim, made.numiter, made.size) == ((5, 6, 7), 3, 3, 210)
+    assert all(each.base is a for each, a in zip(made.iters, arrays, strict=True))
+    wanted = np.broadcast([[1], [2]], [1, 2, 3])
+    made = tn.broadcast([[1], [2]], [1, 2, 3])
+    assert [tuple(map(int, pair)) for pair in made] == [tuple(map(int, pair)) for pair in wanted]
+    made.reset()
+    assert made.index == 0
+    with pytest.raises(ValueError, match=r"arg 0 with shape \(1, 3\) and arg 2 with shape \(2,\)"):
+        tn.broadcast([[1, 2, 3]], [[4], [5]], [6, 7])
+
+
+def test_joins_want_sequences():
+    for join in (tn.stack, tn.vstack, tn.hstack, tn.dstack, tn.column_stack):
+        with pytest.raises(TypeError, match="sequence"):
+            join(tn.arange(3) for _ in range(2))
+
+
+def test_limits_and_numbers():
+    a = tn.arange(5, dtype="u1")
+    assert tn.clip(a, -1, 3).tolist() == [0, 1, 2, 3, 3]
+    assert tn.clip(a, 1, 2**300).tolist() == [1, 1, 2, 3, 4]
+    below = float(1 - np.finfo("f8").eps)
+    assert tn.isclose(tn.array(below, "f4"), below, atol=0, rtol=0)
+    assert not tn.isclose(tn.array(below, "f4"), np.float64(below), atol=0, rtol=0)
+    with pytest.warns(RuntimeWarning, match="not valid"):
+        tn.isclose([1.0], [1.0], atol=np.nan)
+    assert tn.nan_to_num(np.array([np.nan, np.inf]), nan=np.inf, posinf=9).tolist() == [np.inf, 9]
+    assert tn.vander(np.array([1 + 1j, 1 - 1j]), 3).tolist() == [[2j, 1 + 1j, 1], [-2j, 1 - 1j, 1]]
+    with pytest.raises(TypeError, match="complex"):
+        tn.isposinf([1j])
+    assert isinstance(tn.real(tn.array(1)), tn.ndarray)
+    assert type(tn.real(1)) is int
+    assert tn.promote_types(np.dtype("i4", metadata={1: 1}), np.dtype("i4", metadata={1: 1})).metadata == {1: 1}
+    with pytest.warns(DeprecationWarning, match="2-dimensional"):
+        assert tn.cross([1, 2], [4, 5]) == -3
+    with pytest.warns(DeprecationWarning, match="2-dimensional"):
+        assert tn.cross([1, 2, 3], [4, 5]).tolist() == [-15, 12, -3]
+    assert tn.ones(np.array([2, 3])).shape == tn.ones(tn.array([2, 3])).shape == (2, 3)
