@@ -230,32 +230,25 @@ class Writer:
             self.known(t, v)
 
     def counted(self, inside: Callable[[], object], trips: str) -> None:
-        types = [self.r.choice([*INTS, *FLOATS, *PARTS]) for _ in range(self.r.randrange(3))]
-        first = [self.any(t) for t in types]
+        values = self.carried()
         zero, one = self.constant("i32", 0), self.constant("i32", 1)
-        names, args, i = self.results(types), self.results(types), self.name()
-
-        def body() -> None:
-            self.known("i32", i)
-            for t, v in zip(types, args, strict=True):
-                self.known(t, v)
-            inside()
-            self.line(" ".join(["continue", ", ".join(self.any(t) for t in types)]).rstrip())
-
-        head = f"{', '.join(names)} = " if names else ""
-        carried = ", ".join(f"{a} = {v}" for a, v in zip(args, first, strict=True))
-        tail = f" iter({carried}) : {', '.join(types)}" if names else ""
-        self.region(f"{head}for {i} in ({zero}, {trips}, {one}){tail} {{", body)
-        self.line("}")
-        for t, v in zip(types, names, strict=True):
-            self.known(t, v)
+        self.repeated(inside, values, f"{zero}, {trips}, {one}")
 
     def strided(self, inside: Callable[[], object], first: str, trips: int) -> None:
         """As the loop over a grid: each thread begins at a place of its own."""
-        types = [self.r.choice([*INTS, *FLOATS, *PARTS]) for _ in range(self.r.randrange(3))]
-        given = [self.any(t) for t in types]
+        values = self.carried()
         step = self.r.choice([1, 3, 32, 64])
         last, step_ = self.constant("i32", trips * step + self.r.randrange(8)), self.constant("i32", step)
+        self.repeated(inside, values, f"{first}, {last}, {step_}")
+
+    def carried(self) -> list[tuple[str, str]]:
+        """Types and first values of what a loop hands on."""
+        types = [self.r.choice([*INTS, *FLOATS, *PARTS]) for _ in range(self.r.randrange(3))]
+        return [(t, self.any(t)) for t in types]
+
+    def repeated(self, inside: Callable[[], object], values: list[tuple[str, str]], bounds: str) -> None:
+        """A loop over ``bounds`` (first, last, step) that hands ``values`` on."""
+        types = [t for t, _ in values]
         names, args, i = self.results(types), self.results(types), self.name()
 
         def body() -> None:
@@ -266,9 +259,9 @@ class Writer:
             self.line(" ".join(["continue", ", ".join(self.any(t) for t in types)]).rstrip())
 
         head = f"{', '.join(names)} = " if names else ""
-        carried = ", ".join(f"{a} = {v}" for a, v in zip(args, given, strict=True))
+        carried = ", ".join(f"{a} = {v}" for a, (_, v) in zip(args, values, strict=True))
         tail = f" iter({carried}) : {', '.join(types)}" if names else ""
-        self.region(f"{head}for {i} in ({first}, {last}, {step_}){tail} {{", body)
+        self.region(f"{head}for {i} in ({bounds}){tail} {{", body)
         self.line("}")
         for t, v in zip(types, names, strict=True):
             self.known(t, v)
