@@ -288,13 +288,13 @@ def sanitized_tree(folder: str) -> dict[str, str]:
 
 def step_long(options: argparse.Namespace) -> Count:
     """The long form: 200,000 tile programs, both sorts of input and all of the C tests' cases under the sanitizers,
-    fuzz targets, all cases of the algorithms.
+    fuzz targets, all cases of the Python tests and the algorithms.
     """
     total = tiles("all", "--count", "200000")
     if not build("build-test"):
         return Count(failed=1)
     env = {"TESSERA_LIBRARY": str(ROOT / "build-test" / "libtessera.so")}
-    total.add(step_python(options, "tests/python/compute", TESSERA_TEST_LONG="1"))
+    total.add(step_python(options, TESSERA_TEST_LONG="1"))
     total.add(program(ROOT / "build-test" / "test_lib_compute", {}, 3600, "--every"))
     total.add(tiles("all", "--device", "eval90", "--count", "50000", env=env))
     total.add(tiles("all", "--device", "ptx90", "--count", "30000"))

@@ -60,7 +60,7 @@ def not_again(monkeypatch):
     monkeypatch.setattr(_engine, "wanted", lambda key, given: None)
 
 
-@pytest.fixture(params=(0, 7))
+@pytest.fixture(params=unless_short((7,), (0,)))
 def interpreted(request, monkeypatch):
     small_leaves(monkeypatch)
     interpret(monkeypatch, request.param)

@@ -8,6 +8,7 @@ import warnings
 import numpy as np
 import pytest
 import tessera.numeric as tn
+from long_form import LONG
 from tessera import _core
 
 DTYPES = ["?", "i1", "i4", "f4", "f8", "c8"]
@@ -34,7 +35,7 @@ def outcome(call, m, *operands):
 @pytest.mark.parametrize("name", CALLS)
 def test_calls_that_look_alike_are_numpys(name):
     rng = np.random.default_rng(len(name))
-    for _ in range(24):
+    for _ in range(48 if LONG else 10):
         shape = [(100,), (10, 10), (2,), (129,), (5, 1, 7), (1,), ()][rng.integers(7)]
         dtype, other = rng.choice(DTYPES, 2)
         x = rng.integers(0, 6, shape).astype(dtype)
