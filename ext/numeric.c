@@ -476,22 +476,6 @@ static PyObject *numeric_address(PyObject *self, PyObject *unused)
     return data || !PyErr_Occurred() ? PyLong_FromVoidPtr(data) : NULL;
 }
 
-/* _room(): how many bytes of the memory lie before the first element, and how many from it on. */
-static PyObject *numeric_room(PyObject *self, PyObject *unused)
-{
-    (void)unused;
-    void *data;
-    ts_buffer *buffer;
-    ts_error err;
-    NUMERIC_BEGIN(STATE(self));
-    ts_status status = ts_nd_memory(ND(self), true, &data, &buffer, &err);
-    NUMERIC_END(STATE(self));
-    if (status != TS_OK)
-        return core_raise(STATE(self), &err);
-    long long before = ND(self)->offset;
-    return Py_BuildValue("LL", before, buffer ? (long long)ts_buffer_bytes(buffer) - before : 0LL);
-}
-
 static char interface_brief, interface_cuda;
 #define INTERFACE_BRIEF ((void *)&interface_brief)
 #define INTERFACE_CUDA ((void *)&interface_cuda)
@@ -975,7 +959,6 @@ static PyMethodDef numeric_methods[] = {
     {"_to", numeric_to, METH_O, "_to(device, /)\n--\n\nA copy on a device; None: where new arrays lie."},
     {"_become", numeric_become, METH_O, "_become(other, /)\n--\n\nThis object is another array from now on."},
     {"_address", numeric_address, METH_NOARGS, "Address of the first element."},
-    {"_room", numeric_room, METH_NOARGS, "Bytes of the memory before the first element, and from it on."},
     {"_shares", numeric_shares, METH_VARARGS, "_shares(other, exact, /)\n--\n\nWhether memory is shared."},
     {NULL, NULL, 0, NULL},
 };

@@ -161,7 +161,7 @@ class MemoryPointer:
 
     def _array(self, dtype: Any, shape: Any, strides: Any) -> Any:
         low, high = _boundary.ends_of(shape, strides, dtype)
-        before, behind = self._whole()._room()
+        before, behind = self._whole()._room
         if self._offset + low < -before or self._offset + high > behind:
             raise ValueError(
                 f"bytes {low} to {high} from the pointer on are asked for; there are {-before - self._offset} to "
