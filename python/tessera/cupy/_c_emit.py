@@ -18,7 +18,7 @@ import numpy
 
 from . import _c_types as types
 from ._c_parse import CError, Function, Node, Preamble, refused
-from ._c_types import BOOL, INT, LONG, common, is_complex, is_float, part_of, promoted
+from ._c_types import BOOL, INT, LONG, common, complex_of, is_complex, is_float, part_of, promoted
 
 __all__ = ["Body", "Unit", "Variable"]
 
@@ -38,6 +38,10 @@ def c_remainder(a, b):
     if q < 0 and q * b != a:
         q += 1
     return a - q * b
+
+
+def c_norm(z):
+    return z.real * z.real + z.imag * z.imag
 """
 _ATOMICS = {
     "atomicAdd": "add", "atomicSub": "sub", "atomicMax": "max", "atomicMin": "min", "atomicAnd": "and_",
@@ -543,9 +547,10 @@ class Body:
             )
         if name == "conj":
             return (f"{type.name}({text}.conjugate())", type) if is_complex(type) else (text, type)
-        if name in ("abs", "norm"):
-            length = f"{part.name}(abs({text}))"
-            return (length if name == "abs" else f"({length} * {length})"), part
+        if name == "abs":
+            return f"{part.name}(abs({text}))", part
+        if name == "norm":
+            return f"{part.name}(c_norm({cast(text, type, complex_of(part))}))", part
         if name == "arg":
             return f"{part.name}(cmath.phase({text}))", part
         if name not in _COMPLEX:

@@ -53,6 +53,7 @@ STATEMENTS = {
     "T step = x, done = 1; for (int j = 0; j < 3; j++) { if (j > 1) { z = step + done; return; } } z = 0;": (
         lambda x: x + 1
     ),
+    "z = norm(complex<float>(1, 1)) == 2.0f && norm(x) == x * x": np.ones_like,
     "z = signbit((int)x)": lambda x: np.trunc(x) < 0,
     "z = kind(1) + 10 * kind(1.0f) + 100 * kind((short)1) + 1000 * kind(1.0) + x * 0": lambda x: (
         np.full_like(x, 3321)
