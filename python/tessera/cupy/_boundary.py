@@ -27,7 +27,8 @@ CONVERTS = frozenset(
     "array asarray asanyarray ascontiguousarray asfortranarray asarray_chkfinite require asnumpy copyto "
     "frombuffer fromiter from_dlpack save savez savez_compressed savetxt result_type can_cast min_scalar_type "
     "promote_types may_share_memory shares_memory isscalar ndim shape size iterable ix_ copy set astype put "
-    "take repeat bincount full full_like empty_like zeros_like ones_like fill histogram histogramdd histogram2d percentile quantile".split()
+    "take repeat bincount full full_like empty_like zeros_like ones_like fill histogram histogramdd histogram2d "
+    "percentile quantile".split()
 )
 # Functions whose answer about arrays is an array of CuPy's where NumPy's is a bool.
 ANSWERS = frozenset(["allclose", "array_equal", "array_equiv"])

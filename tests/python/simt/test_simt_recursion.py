@@ -356,7 +356,8 @@ def test_frames_have_to_fit_a_thread() -> None:
         x[0] = keeps(x[0]) + keeps(x[0] + 1)
 
     cuda.jit(lambda_of(keeps))[1, 1](np.ones(1, np.int64))
-    with pytest.raises(cuda.errors.LoweringError, match=r"keeps 24\d\d bytes.* all recursions of the kernel these are 6"):
+    told = r"keeps 24\d\d bytes.* all recursions of the kernel these are 6"
+    with pytest.raises(cuda.errors.LoweringError, match=told):
         cuda.jit(twice)[1, 1](np.ones(1, np.int64))
 
 
