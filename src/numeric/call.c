@@ -90,9 +90,9 @@ static ts_status call_check_inputs(const call_of *c, ts_error *err)
         const ts_nd_operand *in = &c->call->in[i];
         if (!call_takes_part(c, i))
             continue;
-        ts_dtype from = in->array ? (ts_dtype)in->array->dtype : in->dtype;
+        ts_dtype own = call_own_dtype(in), from = own ? own : ts_nd_promote_weak(c->loop, in->kind);
         bool is_truth = c->row->missing == ND_IS_TRUTH && c->loop == TS_DTYPE_bool_;
-        if (from && !is_truth && !ts_nd_can_cast(from, c->loop, casting))
+        if (!is_truth && !ts_nd_can_cast(from, c->loop, casting))
             return ts_fail(err, TS_TYPE, "Cannot cast ufunc '%s' input %u from dtype('%s') to dtype('%s') with casting "
                            "rule '%s'", c->row->name, i, ts__nd_dtype_name(from), ts__nd_dtype_name(c->loop),
                            ts__nd_casting_name(casting));

@@ -265,9 +265,15 @@ class ndarray(_core.NumericArray):
         ours = getattr(tessera.numeric, function.__name__, None)
         if ours is None:
             return NotImplemented
+        outs = options.get("out", ())
+        if outs and all(isinstance(out, numpy.ndarray) for out in outs):  # NumPy's: its memory is written by the host
+            from . import _host
+
+            _host.count(function.__name__)
+            return getattr(function, method)(*_host.take(inputs), **_host.take(options))
         if method != "__call__":
             ours = getattr(ours, method)
-        if "out" in options and len(options["out"]) == 1:
+        if len(outs) == 1:
             options["out"] = options["out"][0]
             if not isinstance(options["out"], ndarray):
                 return NotImplemented

@@ -58,11 +58,17 @@ def _undecorated(*args: Any, **options: Any) -> Any:
     return lambda function: function
 
 
-def _asanyarray(a: Any, *args: Any, **options: Any) -> Any:
-    """An array of anything, but for objects that do not take part in arithmetic of arrays, as polynomials."""
-    return (
-        a if getattr(type(a), "__array_ufunc__", True) is None else asanyarray(a, *args, **options)
-    )
+def _asanyarray(a: Any, dtype: Any = None, *args: Any, **options: Any) -> Any:
+    """An array of anything, but for objects that do not take part in arithmetic of arrays, as polynomials; NumPy's of
+    objects where these are asked for, which functions of Python's are called with."""
+    if getattr(type(a), "__array_ufunc__", True) is None:
+        return a
+    if dtype is object:
+        _host.count("asanyarray of objects")
+        return numpy.array(_host.take(a), object)
+    if type(a) is numpy.ndarray and a.dtype == object:  # what they have given
+        a = a.astype(dtype)
+    return asanyarray(a, dtype, *args, **options)
 
 
 _STAND_INS = {

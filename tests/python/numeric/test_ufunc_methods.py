@@ -197,3 +197,43 @@ def test_functions_of_other_libraries_are_not_taken_by_name():
         with pytest.raises(TypeError):
             getattr(special, name)(a)
     assert isinstance(np.log1p(a), tn.ndarray)
+
+
+def test_numbers_are_cast_to_a_dtype_by_the_rule():
+    a = tn.asarray(np.ones(3, np.float32))
+    for number, dtype in ((1j, "f4"), (1.5, "i4"), (1j, "i8")):
+        x = tn.asarray(np.ones(3, dtype))
+        with pytest.raises(TypeError, match="Cannot cast ufunc 'add' input 1 from dtype.*'same_kind'"):
+            tn.add(x, number, dtype=dtype)
+    assert tn.add(tn.asarray([1]), 1.5, dtype="i4", casting="unsafe").tolist() == [2]
+    assert tn.add(a, 2, dtype="f2").tolist() == [3.0] * 3
+    with pytest.raises(TypeError, match="Cannot cast ufunc 'sin' input 0"):
+        tn.sin(1j, dtype="f4")
+
+
+def test_arrays_of_numpy_take_results():
+    x, ours = np.arange(6, dtype=np.float32), tn.asarray(np.full(3, 2, np.float32))
+    x[::2] *= ours
+    assert x.tolist() == [0, 1, 4, 3, 8, 5]
+    y = x[:3]
+    y += ours
+    assert type(y) is np.ndarray
+    assert x.tolist() == [2, 3, 6, 3, 8, 5]
+    out = np.zeros((), np.float32)
+    assert np.add.reduce(ours, out=out) is out
+    assert out == 6
+    quotient, rest = np.zeros(3, np.float32), np.zeros(3, np.float32)
+    np.divmod(y, ours, out=(quotient, rest))
+    assert (quotient.tolist(), rest.tolist()) == ([1, 1, 3], [0, 1, 0])
+    with pytest.raises(TypeError, match="Cannot cast ufunc 'add' output"):
+        np.add(ours, ours, out=np.zeros(3, np.int32))
+
+
+def test_vectorize_calls_functions_of_python():
+    a, b = tn.asarray(np.arange(3, dtype=np.float32)), tn.asarray([[1], [2]])
+    once = tn.vectorize(lambda x: x / 2)(a)
+    assert type(once) is tn.ndarray
+    assert once.tolist() == [0, 0.5, 1]
+    assert tn.vectorize(lambda x, y: x + y, otypes="d")(a, b).tolist() == [[1, 2, 3], [2, 3, 4]]
+    low, high = tn.vectorize(lambda x: (x - 1, x + 1), cache=True)(a)
+    assert (low.tolist(), high.tolist()) == ([-1, 0, 1], [1, 2, 3])
