@@ -10,7 +10,9 @@ from typing import Any
 import numpy
 
 from . import types
-from ._engine import POOL, THREADS, Count, Memory, algorithm, checked_count, items_in, kernel_of, stream_of
+from ._engine import (
+    POOL, THREADS, Count, Memory, algorithm, checked_count, items_in, kernel_of, stream_of, whole_numbers,
+)  # fmt: skip
 from ._select import cast_of, chosen, kinds_of
 from ._transform import launch_transform
 from .iterators import (
@@ -22,6 +24,7 @@ from .iterators import (
     PermutationIterator,
     ShuffleIterator,
     iterator_of,
+    within_room,
 )
 from .op import OpKind, Operator, operator_of
 
@@ -303,8 +306,8 @@ def _set(
     stream: Any, storage: Any,
 ) -> Any:  # fmt: skip
     a, n, choose, key, extra = _of_both(name, d_in1, num_items1, d_in2, num_items2, comp)
-    output, count = iterator_of(d_out, "d_out"), iterator_of(d_num_out, "d_num_out")
-    return chosen(choose, 1, key, n, [a], [[output]], extra, count, Memory(storage, stream_of(stream)))
+    output, memory = iterator_of(d_out, "d_out"), Memory(storage, stream_of(stream))
+    return chosen(choose, 1, key, n, [a], [[output]], extra, d_num_out, memory, "d_num_out")
 
 
 @algorithm
@@ -320,8 +323,8 @@ def set_intersection(
         Sorted by `comp`.
     num_items1, num_items2 : int
     d_out : array or iterator
-        None of the inputs.
-    d_num_out : array or iterator
+        None of the inputs. Items that it has no room for are not written; `d_num_out` says how many there are.
+    d_num_out : array or iterator of whole numbers
         Its first item becomes the number of them.
     comp : function or OpKind, optional
         Whether one comes before another; without it ``a < b``.
@@ -349,9 +352,9 @@ def _merged_sets(
 ) -> Any:  # fmt: skip
     """What is not in the other sequence is put aside, counted on the device, and merged."""
     a, b = iterator_of(d_in1, "d_in1"), iterator_of(d_in2, "d_in2")
-    output, count = iterator_of(d_out, "d_out"), iterator_of(d_num_out, "d_num_out")
     op, stream = operator_of(OpKind.LESS if comp is None else comp, 2, "comp"), stream_of(stream)
     n, m = checked_count(num_items1, "num_items1", ("d_in1", a)), checked_count(num_items2, "num_items2", ("d_in2", b))
+    output, count = within_room(iterator_of(d_out, "d_out"), n + m), whole_numbers(d_num_out, "d_num_out", n + m, 1)
     if a.value_type is None or b.value_type is None:
         raise TypeError("the types of the items must be known; give value_type to the iterators")
     memory = Memory(storage, stream)

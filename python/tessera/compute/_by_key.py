@@ -17,11 +17,11 @@ import numpy
 
 from . import types
 from ._choose import Choice, run_choice
-from ._engine import POOL, Memory, algorithm, init_of, items_in, on_cpu, stream_of
+from ._engine import POOL, Memory, algorithm, init_of, items_in, on_cpu, stream_of, whole_numbers
 from ._runs import Runs, reduce_runs
 from ._scan import Scanned, run_scan
 from ._select import cast_of, kinds_of, starts_and_begins
-from .iterators import ConstantIterator, Iterator, iterator_of
+from .iterators import ConstantIterator, Iterator, iterator_of, within_room
 from .op import Operator, may_raise, operator_of
 
 __all__ = ["exclusive_scan_by_key", "inclusive_scan_by_key", "reduce_by_key", "run_length_encode"]
@@ -70,8 +70,9 @@ def reduce_by_key(
     Parameters
     ----------
     d_in_keys, d_in_values, d_out_keys, d_out_values : array or iterator
-        Outputs may not be inputs.
-    d_num_runs_out : array or iterator
+        Outputs may not be inputs. Runs that an output has no room for are not written; `d_num_runs_out` says how many
+        there are.
+    d_num_runs_out : array or iterator of whole numbers
         Its first item becomes the number of runs.
     op : function or OpKind
         Associative, of two values of the type of the outputs; it need not be commutative.
@@ -89,10 +90,11 @@ def reduce_by_key(
     """
     keys, values = iterator_of(d_in_keys, "d_in_keys"), iterator_of(d_in_values, "d_in_values")
     out_keys, out_values = iterator_of(d_out_keys, "d_out_keys"), iterator_of(d_out_values, "d_out_values")
-    count = iterator_of(d_num_runs_out, "d_num_runs_out")
     op, same = operator_of(op, 2), _equality(equal)
     kind = _known(out_values.value_type or values.value_type, "d_out_values")
     n = items_in(num_items, "num_items", ("d_in_keys", keys), ("d_in_values", values))
+    count = whole_numbers(d_num_runs_out, "d_num_runs_out", n.most, 1)
+    out_keys, out_values = within_room(out_keys, n.most), within_room(out_values, n.most)
     pair = _pair(kind, n.most)
 
     def parts() -> Runs:
@@ -152,10 +154,12 @@ def run_length_encode(
     ----------
     d_in, d_unique_out : array or iterator
     d_lengths_out : array or iterator of whole numbers
+        Of a dtype that `num_items` fits in.
     d_num_runs_out, num_items, equal, stream, temp_storage
         As for `reduce_by_key`.
     """
-    lengths = iterator_of(d_lengths_out, "d_lengths_out")
+    most = items_in(num_items, "num_items", ("d_in", iterator_of(d_in, "d_in"))).most
+    lengths = whole_numbers(d_lengths_out, "d_lengths_out", most)
     if not on_cpu():
         return _measure_runs(d_in, d_unique_out, lengths, d_num_runs_out, num_items, equal, stream, temp_storage)
     dtype = numpy.dtype(numpy.int64) if lengths.value_type is None else lengths.value_type.dtype
@@ -172,8 +176,9 @@ def _measure_runs(
 ) -> Any:  # fmt: skip
     """Chooses the first item of each run; its length is how far the next one is."""
     source, output = iterator_of(d_in, "d_in"), iterator_of(d_unique_out, "d_unique_out")
-    count, same = iterator_of(d_num_runs_out, "d_num_runs_out"), _equality(equal)
-    n = items_in(num_items, "num_items", ("d_in", source))
+    same, n = _equality(equal), items_in(num_items, "num_items", ("d_in", source))
+    count = whole_numbers(d_num_runs_out, "d_num_runs_out", n.most, 1)
+    output, lengths = within_room(output, n.most), within_room(lengths, n.most)
 
     def make() -> Choice:
         put, put_length, put_count = output.store(), lengths.store(), count.store()

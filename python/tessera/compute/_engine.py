@@ -30,7 +30,7 @@ from .types import TypeDescriptor, type_of
 
 __all__ = [
     "POOL", "THREADS", "Count", "Made", "Memory", "algorithm", "apart", "checked_count", "cores_for", "count_of",
-    "init_of", "items_in", "keep", "kernel_of", "kind_text", "on_cpu", "range_of", "stream_of",
+    "init_of", "items_in", "keep", "kernel_of", "kind_text", "on_cpu", "range_of", "stream_of", "whole_numbers",
 ]  # fmt: skip
 
 THREADS = 256  # of a block, for all algorithms that do not say otherwise
@@ -162,6 +162,27 @@ def checked_count(value: Any, name: str, *sequences: tuple[str, Iterator]) -> in
         if length is not None and found > length:
             raise ValueError(f"{name} is {found}, {what} has {length} elements")
     return found
+
+
+def whole_numbers(value: Any, name: str, most: int = 0, items: int = 0) -> Iterator:
+    """The iterator of an argument whose items are whole numbers, with room for ``items`` of them up to ``most``.
+
+    Raises
+    ------
+    TypeError, ValueError
+        For items of another kind, of a dtype that ends before ``most``, or fewer of them.
+    """
+    it = iterator_of(value, name)
+    dtype = None if it.value_type is None else it.value_type.dtype
+    if dtype is not None and dtype.kind not in "iu":
+        raise TypeError(f"{name} holds {dtype}; give an array of whole numbers")
+    if dtype is not None and most > numpy.iinfo(dtype).max:
+        raise ValueError(
+            f"{name} holds {dtype}, which ends at {numpy.iinfo(dtype).max}, and numbers up to {most} may come; give "
+            "an array of a wider dtype"
+        )
+    checked_count(items, "the number of results", (name, it))
+    return it
 
 
 class Count(NamedTuple):

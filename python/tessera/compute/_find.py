@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy
 
-from ._engine import POOL, THREADS, algorithm, items_in, kernel_of, stream_of
+from ._engine import POOL, THREADS, algorithm, checked_count, items_in, kernel_of, stream_of, whole_numbers
 from ._reduce import reduce_into
 from ._select import cast_of
 from .iterators import CountingIterator, Iterator, TransformIterator, ZipIterator, iterator_of
@@ -69,6 +69,7 @@ def _find(source: Iterator, op: Operator, d_out: Any, num_items: Any, stream: An
     output, stream = iterator_of(d_out, "d_out"), stream_of(stream)
     if output.value_type != int64 or not getattr(output, "is_in_a_row", False):
         raise TypeError("d_out must be an array of numpy.int64")
+    checked_count(1, "the number of results", ("d_out", output))
     n = items_in(num_items, "num_items", (name, source))
     place = output.state[0]
     kernel_of(_setting, (output.kind, n.kind), lambda: (n.load(),))[1, 1, stream](place, n.state)
@@ -182,7 +183,7 @@ def _best(less: bool, d_in: Any, d_out: Any, num_items: Any, stream: Any, storag
         is_equal = b[0] == a[0] or (no_a and no_b)
         return b if is_better or (is_equal and b[1] < a[1]) else a
 
-    output = iterator_of(d_out, "d_out")
+    output = whole_numbers(d_out, "d_out", most - 1)
     store, cast = output.store(), cast_of(output)
 
     class Index(Iterator):
@@ -190,6 +191,7 @@ def _best(less: bool, d_in: Any, d_out: Any, num_items: Any, stream: Any, storag
 
         is_input_iterator, is_output_iterator = False, True
         value_type, state, kind = place.__tessera_type__, output.state, ("index", output.kind)
+        length = output.length
 
         def store(self) -> Function:
             def put(s: Any, i: Any, v: Any) -> None:

@@ -22,13 +22,15 @@ import numpy
 from numpy import int32, int64
 
 from . import types
-from ._engine import POOL, THREADS, Count, Memory, algorithm, checked_count, init_of, kernel_of, on_cpu, stream_of
+from ._engine import (
+    POOL, THREADS, Count, Memory, algorithm, checked_count, init_of, kernel_of, on_cpu, stream_of, whole_numbers,
+)  # fmt: skip
 from ._scan import Scanned, launch_scan, scan_memory
-from .iterators import iterator_of
+from .iterators import Iterator, iterator_of
 from .op import operator_of
 from .types import TypeDescriptor
 
-__all__ = ["checked_segments", "segmented_reduce"]
+__all__ = ["checked_segments", "offsets_of", "segmented_reduce"]
 
 Function = Callable[..., Any]
 STEPS, SPANS = 8, 2048
@@ -45,6 +47,11 @@ def checked_segments(num_segments: Any, *sequences: Any) -> int:
     if isinstance(num_segments, int) and num_segments > 2**31 - 1:
         raise RuntimeError(f"{num_segments} segments are more than the 2147483647 that are possible")
     return checked_count(num_segments, "num_segments", *sequences)
+
+
+def offsets_of(starts: Any, ends: Any) -> tuple[Iterator, Iterator]:
+    """Where parts begin and end, in whole numbers."""
+    return whole_numbers(starts, "start_offsets_in"), whole_numbers(ends, "end_offsets_in")
 
 
 def _offsets(starts: Any, ends: Any) -> Scanned:
@@ -463,8 +470,8 @@ def segmented_reduce(
     d_in, d_out : array or iterator
     num_segments : int
     start_offsets_in, end_offsets_in : array or iterator
-        Where a part begins, and before which item it ends. Parts may overlap and leave gaps; an empty one gives
-        `h_init`.
+        Where a part begins, and before which item it ends, in whole numbers, which are not checked. Parts may
+        overlap and leave gaps; an empty one gives `h_init`.
     op : function or OpKind
         Associative, of two values of the type of `h_init`; it need not be commutative.
     h_init : numpy.ndarray of one element, number of NumPy or struct
@@ -479,7 +486,7 @@ def segmented_reduce(
     launches; 8 bytes of temporary memory for each part, and 2,048 values.
     """
     source, output, op = iterator_of(d_in, "d_in"), iterator_of(d_out, "d_out"), operator_of(op, 2)
-    starts, ends = iterator_of(start_offsets_in, "start_offsets_in"), iterator_of(end_offsets_in, "end_offsets_in")
+    starts, ends = offsets_of(start_offsets_in, end_offsets_in)
     offsets_in = ("start_offsets_in", starts), ("end_offsets_in", ends)
     parts = checked_segments(num_segments, *offsets_in, ("d_out", output))
     kind, init = init_of(h_init, "h_init")

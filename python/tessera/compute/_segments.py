@@ -23,7 +23,7 @@ from ._engine import (
 )  # fmt: skip
 from ._radix import Digits
 from ._scan import Scanned, launch_scan, scan_memory
-from ._segmented import checked_segments
+from ._segmented import checked_segments, offsets_of
 from ._select import cast_of
 from ._sort import (
     SortOrder,
@@ -83,7 +83,7 @@ class _Parts:
     """The parts of n items, and their groups in memory that was taken."""
 
     def __init__(self, starts: Any, ends: Any, num_segments: Any, n: int) -> None:
-        self.starts, self.ends = iterator_of(starts, "start_offsets_in"), iterator_of(ends, "end_offsets_in")
+        self.starts, self.ends = offsets_of(starts, ends)
         given = ("start_offsets_in", self.starts), ("end_offsets_in", self.ends)
         self.number, self.n = checked_segments(num_segments, *given), n
         self.counters = scan_memory(_GROUPS, n)
@@ -117,7 +117,8 @@ def segmented_sort(
         As for `radix_sort`; the number of items is one of the host.
     num_segments : int
     start_offsets_in, end_offsets_in : array or iterator
-        Where a part begins, and before which item it ends. Parts may not overlap; items in none stay where they are.
+        Where a part begins, and before which item it ends, in whole numbers; what is before the first item or
+        behind the last is in no part. Parts may not overlap; items in none stay where they are.
 
     Notes
     -----
@@ -248,7 +249,8 @@ def segmented_exclusive_scan(
         Stands before the first value of each part.
     num_items, num_segments : int
     start_offsets_in, end_offsets_in : array or iterator
-        Where a part begins, and before which item it ends. Parts may not overlap.
+        Where a part begins, and before which item it ends, in whole numbers; what is before the first item or
+        behind the last is in no part. Parts may not overlap.
     stream, temp_storage
         As for `exclusive_scan`.
 
@@ -297,7 +299,8 @@ def segmented_top_k(
         As for `top_k`.
     k, num_segments : int
     start_offsets_in, end_offsets_in : array or iterator
-        Where a part begins, and before which item it ends. Parts may not overlap.
+        Where a part begins, and before which item it ends, in whole numbers; what is before the first item or
+        behind the last is in no part. Parts may not overlap.
 
     Notes
     -----

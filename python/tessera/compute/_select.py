@@ -10,9 +10,9 @@ from collections.abc import Callable
 from typing import Any
 
 from ._choose import Choice, run_choice
-from ._engine import POOL, Count, Memory, algorithm, apart, checked_count, items_in, stream_of
+from ._engine import POOL, Count, Memory, algorithm, apart, items_in, stream_of, whole_numbers
 from ._text import written
-from .iterators import Iterator, iterator_of
+from .iterators import Iterator, iterator_of, within_room
 from .op import Operator, operator_of
 
 __all__ = ["moves", "partition", "select", "select_flagged", "starts_and_begins", "three_way_partition", "unique",
@@ -27,15 +27,19 @@ def cast_of(it: Iterator) -> Function:
 
 def chosen(
     choose: Callable[[], Function], classes: int, key: Any, n: Count, sources: list[Iterator],
-    outputs: list[list[Iterator]], extra: Any, counts: Iterator, memory: Memory,
+    outputs: list[list[Iterator]], extra: Any, d_counts: Any, memory: Memory, name: str = "d_num_selected_out",
     meet: Callable[[], Function | None] = lambda: None,
 ) -> Any:  # fmt: skip
     """Writes the items of the sources that are of a class to its outputs, and their numbers to ``counts``.
     ``choose()(ins, i, item)`` is a bool for each class, of which one may be true; so is ``meet()(before, item,
     is_first)``. What is in no class goes to the outputs after those of the classes, if there are any.
 
-    ``ins`` is the states of the sources, and ``extra``.
+    ``ins`` is the states of the sources, and ``extra``. Items that an output has no room for are lost, but counted.
     """
+    counts = whole_numbers(d_counts, name, n.most, classes)
+    for out in (it for some in outputs for it in some):
+        apart(("d_in", sources[0]), ("d_out", out))
+    outputs = [[within_room(it, n.most) for it in some] for some in outputs]
     every = [it for some in outputs for it in some]
 
     def make() -> Choice:
@@ -52,9 +56,6 @@ def chosen(
 
         return Choice(lambda ins, i: loads[0](ins[0], i), choose(), every_move, finish, meet())
 
-    for out in every:
-        apart(("d_in", sources[0]), ("d_out", out))
-    checked_count(classes, "the number of counts", ("the array of counts", counts))
     ins, outs = (*(it.state for it in sources), extra), (*(it.state for it in every), counts.state)
     kind, key = sources[0].value_type, (key, classes, kinds_of(sources, *outputs, [counts]))
     size, has_rest = None if kind is None else kind.size, len(outputs) > classes
@@ -93,7 +94,8 @@ def select(
     Parameters
     ----------
     d_in, d_out : array or iterator
-    d_num_selected_out : array or iterator
+        Items that an output has no room for are not written; the number of items says how many there are.
+    d_num_selected_out : array or iterator of whole numbers
         Its first item becomes the number of them.
     cond : function or OpKind
         Of one item; what it gives counts as true where Python would say so.
@@ -103,15 +105,11 @@ def select(
     temp_storage
         Memory of the caller; None: nothing is done, and the bytes that would be needed are returned.
     """
-    source, output, count = (
-        iterator_of(d_in, "d_in"),
-        iterator_of(d_out, "d_out"),
-        iterator_of(d_num_selected_out, "d_num_selected_out"),
-    )
+    source, output = iterator_of(d_in, "d_in"), iterator_of(d_out, "d_out")
     op = operator_of(cond, 1, "cond")
     n = items_in(num_items, "num_items", ("d_in", source))
     memory = Memory(temp_storage, stream_of(stream))
-    return chosen(lambda: _condition(op), 1, ("select", op.key), n, [source], [[output]], 0, count, memory)
+    return chosen(lambda: _condition(op), 1, ("select", op.key), n, [source], [[output]], 0, d_num_selected_out, memory)
 
 
 @algorithm
@@ -126,11 +124,7 @@ def select_flagged(
     d_flags : array or iterator
         As many as items.
     """
-    source, output, count = (
-        iterator_of(d_in, "d_in"),
-        iterator_of(d_out, "d_out"),
-        iterator_of(d_num_selected_out, "d_num_selected_out"),
-    )
+    source, output = iterator_of(d_in, "d_in"), iterator_of(d_out, "d_out")
     flags = iterator_of(d_flags, "d_flags")
     n = items_in(num_items, "num_items", ("d_in", source), ("d_flags", flags))
 
@@ -139,7 +133,7 @@ def select_flagged(
         return lambda ins, i, item: (bool(load(ins[-1], i)),)
 
     memory = Memory(temp_storage, stream_of(stream))
-    return chosen(choose, 1, ("flagged", flags.kind), n, [source], [[output]], flags.state, count, memory)
+    return chosen(choose, 1, ("flagged", flags.kind), n, [source], [[output]], flags.state, d_num_selected_out, memory)
 
 
 @algorithm
@@ -151,16 +145,12 @@ def partition(
 
     See `select`.
     """
-    source, output, count = (
-        iterator_of(d_in, "d_in"),
-        iterator_of(d_out, "d_out"),
-        iterator_of(d_num_selected_out, "d_num_selected_out"),
-    )
+    source, output = iterator_of(d_in, "d_in"), iterator_of(d_out, "d_out")
     rest, op = iterator_of(d_rest_out, "d_rest_out"), operator_of(cond, 1, "cond")
     n = items_in(num_items, "num_items", ("d_in", source))
     memory = Memory(temp_storage, stream_of(stream))
     outputs = [[output], [rest]]
-    return chosen(lambda: _condition(op), 1, ("partition", op.key), n, [source], outputs, 0, count, memory)
+    return chosen(lambda: _condition(op), 1, ("partition", op.key), n, [source], outputs, 0, d_num_selected_out, memory)
 
 
 def starts_and_begins(op: Operator, keys: Iterator) -> tuple[Function, Function]:
@@ -178,14 +168,15 @@ def starts_and_begins(op: Operator, keys: Iterator) -> tuple[Function, Function]
 
 
 def _first_of_each(
-    op: Operator, n: Count, sources: list[Iterator], outputs: list[Iterator], count: Iterator, memory: Memory
+    op: Operator, n: Count, sources: list[Iterator], outputs: list[Iterator], count: Any, memory: Memory,
+    name: str = "d_num_selected_out",
 ) -> Any:
     """Of each run of equal items of the first source the first one, and those of the others at its place."""
 
     def function(k: int) -> Callable[[], Function]:
         return lambda: starts_and_begins(op, sources[0])[k]
 
-    return chosen(function(0), 1, ("unique", op.key), n, sources, [outputs], 0, count, memory, function(1))
+    return chosen(function(0), 1, ("unique", op.key), n, sources, [outputs], 0, count, memory, name, function(1))
 
 
 @algorithm
@@ -208,10 +199,10 @@ def unique_by_key(
     """
     keys, items = iterator_of(d_in_keys, "d_in_keys"), iterator_of(d_in_items, "d_in_items")
     outputs = [iterator_of(d_out_keys, "d_out_keys"), iterator_of(d_out_items, "d_out_items")]
-    count, op = iterator_of(d_out_num_selected, "d_out_num_selected"), operator_of(op, 2)
+    op = operator_of(op, 2)
     n = items_in(num_items, "num_items", ("d_in_keys", keys), ("d_in_items", items))
     memory = Memory(temp_storage, stream_of(stream))
-    return _first_of_each(op, n, [keys, items], outputs, count, memory)
+    return _first_of_each(op, n, [keys, items], outputs, d_out_num_selected, memory, "d_out_num_selected")
 
 
 @algorithm
@@ -226,15 +217,11 @@ def unique(
     temp_storage: Any = POOL,
 ) -> Any:
     """Of each run of equal items the first; see `unique_by_key`."""
-    source, output, count = (
-        iterator_of(d_in, "d_in"),
-        iterator_of(d_out, "d_out"),
-        iterator_of(d_num_selected_out, "d_num_selected_out"),
-    )
+    source, output = iterator_of(d_in, "d_in"), iterator_of(d_out, "d_out")
     op = operator_of(op, 2)
     n = items_in(num_items, "num_items", ("d_in", source))
     memory = Memory(temp_storage, stream_of(stream))
-    return _first_of_each(op, n, [source], [output], count, memory)
+    return _first_of_each(op, n, [source], [output], d_num_selected_out, memory)
 
 
 @algorithm
@@ -253,7 +240,7 @@ def three_way_partition(
     d_in, d_first_part_out, d_second_part_out, d_unselected_out, num_items, stream, temp_storage
         As for `select`.
     """
-    source, count = iterator_of(d_in, "d_in"), iterator_of(d_num_selected_out, "d_num_selected_out")
+    source = iterator_of(d_in, "d_in")
     outputs = [iterator_of(d_first_part_out, "d_first_part_out"), iterator_of(d_second_part_out, "d_second_part_out"),
                iterator_of(d_unselected_out, "d_unselected_out")]  # fmt: skip
     one = operator_of(select_first_part_op, 1, "select_first_part_op")
@@ -270,4 +257,4 @@ def three_way_partition(
         return flags
 
     key, each = ("three ways", one.key, two.key), [[it] for it in outputs]
-    return chosen(choose, 2, key, n, [source], each, 0, count, Memory(temp_storage, stream_of(stream)))
+    return chosen(choose, 2, key, n, [source], each, 0, d_num_selected_out, Memory(temp_storage, stream_of(stream)))

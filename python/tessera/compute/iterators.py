@@ -129,6 +129,30 @@ def as_host(value: Any) -> Any:
     return numpy.from_dlpack(value) if value.__dlpack_device__()[0] == _HOST else value
 
 
+class Room(Iterator):
+    """Takes as many items as a sequence has room for; those after them are lost."""
+
+    is_input_iterator, is_output_iterator = False, True
+
+    def __init__(self, under: Iterator) -> None:
+        self.under, self.value_type, self.length = under, under.value_type, under.length
+        self.state, self.kind = (under.state, numpy.int64(under.length or 0)), ("room", under.kind)
+
+    def store(self) -> Function:
+        put = self.under.store()
+
+        def store(s: Any, i: Any, v: Any) -> None:
+            if i < s[1]:
+                put(s[0], i, v)
+
+        return store
+
+
+def within_room(it: Iterator, most: int) -> Iterator:
+    """What may be given up to ``most`` items: the sequence itself, where it has room for as many."""
+    return it if it.length is None or it.length >= most else Room(it)
+
+
 def dtype_of(array: Any) -> numpy.dtype[Any]:
     """The NumPy dtype of an array, of NumPy or of others."""
     dtype = getattr(array, "dtype", None)

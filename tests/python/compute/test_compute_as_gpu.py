@@ -129,6 +129,24 @@ def test_selections_and_runs(rng):
     assert np.array_equal(sums[: n[0]], np.bincount(x, np.arange(N))[np.unique(x)])
 
 
+def test_results_without_room_are_lost_and_counted(monkeypatch):
+    interpret(monkeypatch, 0)
+    x, n = np.arange(N, dtype=np.int32) // 3, np.zeros(1, np.int64)
+    first, second = np.full(9, -1, np.int32), np.full(9, -1, np.int32)
+    compute.run_length_encode(d_in=x, d_unique_out=first[:5], d_lengths_out=second[:3], d_num_runs_out=n, num_items=N)
+    assert (first.tolist(), second.tolist()) == ([0, 1, 2, 3, 4, *[-1] * 4], [3, 3, 3, *[-1] * 6])
+    assert n[0] == x[-1] + 1
+    compute.reduce_by_key(
+        d_in_keys=x, d_in_values=x, d_out_keys=first[:2], d_out_values=second[:4], d_num_runs_out=n, num_items=N,
+        op=compute.OpKind.MAXIMUM,
+    )  # fmt: skip
+    assert (first.tolist(), second.tolist()) == ([0, 1, 2, 3, 4, *[-1] * 4], [0, 1, 2, 3, *[-1] * 5])
+    assert n[0] == x[-1] + 1
+    compute.select(d_in=x, d_out=first[:7], d_num_selected_out=n, cond=lambda v: v >= 7, num_items=N)
+    assert first.tolist() == [*x[21:28], -1, -1]
+    assert n[0] == N - 21
+
+
 def runs_of(lengths, rng):
     """Sums of runs of these lengths, of which neighbours have other keys, as bytes."""
     n, runs = sum(lengths), np.arange(len(lengths)) % 3
