@@ -4,7 +4,7 @@
  * Infinities, NaN and the signs of zero are those of C's Annex G and Python's cmath (which raises where the result is a
  * NaN). One branch of each formula is chosen by selects; what the others compute is dropped.
  *
- *     exp, sinh, cosh    e^x cos y ..; where e^x alone overflows, e^(x - 1) times e
+ *     exp, sinh, cosh    e^x cos y ..; where e^x alone overflows in factors, the least first
  *     tanh               (t (1 + u^2), u / cosh^2 x) / (1 + (t u)^2), t = tanh x, u = tan y; beyond |x| = 22 its limit
  *     log                log hypot(x, y) and the angle; near |z| = 1 log1p((a - 1)(a + 1) + b^2) / 2
  *     sqrt               of the half plane x > 0, scaled; the other one is its mirror image
@@ -165,12 +165,15 @@ static void cm_turned(const cmath *c, void (*of)(const cmath *c, const ts_val z[
 
 /* ---- exponentials ---------------------------------------------------------------------------------- */
 
-/* x drawn towards zero by 1 where e^x is near the end of the format; *by is e there, else 1. */
-static ts_val cm_drawn(const cmath *c, ts_val x, ts_val *by)
+/* x, or the limit with its sign where `size` (x or |x|) is beyond it, which e^size fills the format at; by^2 is e to the
+ * power of what was left off: the result times by, twice, is that of x, also where y is so small that it is finite. */
+static ts_val cm_drawn(const cmath *c, ts_val x, ts_val size, ts_val *by)
 {
-    ts_val big = cm_is(c, TS_GT, cm_abs(c, x), cm_limit(c, 709, 88));
-    *by = cm_select(c, big, cm_number(c, 2.718281828459045), cm_number(c, 1));
-    return cm_select(c, big, cm_sub(c, x, cm_sign(c, cm_number(c, 1), x)), x);
+    ts_val limit = cm_limit(c, 708, 87), most = cm_limit(c, 1400, 160), rest = cm_sub(c, size, limit);
+    ts_val big = cm_and(c, cm_is(c, TS_GT, size, limit), cm_is_finite(c, x));
+    rest = cm_select(c, cm_is(c, TS_GT, rest, most), most, rest);
+    *by = cm_op(c, TS_OP_exp, cm_scale(c, cm_select(c, big, rest, cm_number(c, 0)), 0.5));
+    return cm_select(c, big, cm_sign(c, limit, x), x);
 }
 
 /* size (cos y, sin y); with y = 0 its sign alone, whatever the size. */
@@ -189,13 +192,13 @@ static void cm_exp_of(const cmath *c, ts_op op, ts_val x, ts_val angle, ts_val o
 {
     ts_val by, pair[2], lost = cm_and(c, cm_is_finite(c, x), cm_is_strange(c, angle)), none = cm_sub(c, angle, angle);
     if (op == TS_OP_exp)
-        x = cm_drawn(c, x, &by);
+        x = cm_drawn(c, x, x, &by);
     pair[0] = cm_op(c, op, x);
     pair[1] = angle;
     cm_rect(c, pair, out);
     for (int i = 0; i < 2; i++) {
         if (op == TS_OP_exp)
-            out[i] = cm_mul(c, out[i], by);
+            out[i] = cm_mul(c, cm_mul(c, out[i], by), by);
         out[i] = cm_select(c, lost, none, out[i]); /* e^x may be infinite where x is not */
     }
 }
@@ -223,10 +226,10 @@ static void cm_expm1(const cmath *c, const ts_val z[2], ts_val out[2])
 /* What two hyperbolic functions of x make of the angle: (first cos y, second sin y). */
 static void cm_hyperbolic(const cmath *c, ts_op first, ts_op second, const ts_val z[2], ts_val out[2])
 {
-    ts_val by, x = cm_drawn(c, z[0], &by), y = z[1];
+    ts_val by, x = cm_drawn(c, z[0], cm_abs(c, z[0]), &by), y = z[1];
     ts_val u = cm_op(c, first, x), v = cm_op(c, second, x), strange = cm_is_strange(c, y);
-    ts_val re = cm_mul(c, cm_mul(c, u, cm_op(c, TS_OP_cos, y)), by);
-    ts_val im = cm_mul(c, cm_mul(c, v, cm_op(c, TS_OP_sin, y)), by);
+    ts_val re = cm_mul(c, cm_mul(c, cm_mul(c, u, cm_op(c, TS_OP_cos, y)), by), by);
+    ts_val im = cm_mul(c, cm_mul(c, cm_mul(c, v, cm_op(c, TS_OP_sin, y)), by), by);
     ts_val sign = second == TS_OP_sinh ? cm_sign(c, cm_number(c, 1), x) : cm_number(c, 1);
     ts_val none = cm_and(c, cm_is_number(c, TS_EQ, x, 0), strange);
     re = cm_select(c, cm_and(c, cm_is_inf(c, x), strange), cm_number(c, INFINITY), re);

@@ -432,3 +432,15 @@ def test_a_branch_in_a_loop_makes_a_complex_number(dtype, target):
     out = np.zeros_like(x)
     run(first_in_a_branch, x, out, target=target)
     assert out.tolist() == [1 + 2j, 0, 4 + 3j]
+
+
+@pytest.mark.parametrize("name", ["exp", "sinh", "cosh"])
+def test_parts_stay_finite_where_the_size_overflows(name: str) -> None:
+    """e^x is beyond the format, e^x sin y is not: of e^829 sin 3e-158 the digits are those of e^(829 + log 3e-158)."""
+    x = np.array([829 + 3e-158j, 1440 + 5e-320j, 800 + 0j, 1e300 + 0j])
+    out = np.zeros_like(x)
+    run(kernel_of(getattr(cmath, name)), x, out, grid=(len(x),))
+    factor = 1 if name == "exp" else 0.5
+    assert np.isposinf(out.real).all() and (out.imag[2:] == 0).all()
+    np.testing.assert_allclose(out.imag[0], factor * 3.2154869619e202, rtol=1e-9)
+    np.testing.assert_allclose(out.imag[1], factor * 1.2106514e306, rtol=1e-5)
