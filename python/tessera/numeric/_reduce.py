@@ -70,7 +70,8 @@ def fold(
 ) -> Any:
     """One of the C library's reductions, with everything that NumPy's take."""
     a = asarray(a)
-    axes = _axes(a, axis)
+    scalar = not a.ndim and axis is not None and axis in (0, -1)  # NumPy lets them pass
+    axes = () if scalar else _axes(a, axis)
     mask = _mask(a, where)
     if name in ("sum", "prod"):
         target = out.dtype if dtype is None and isinstance(out, ndarray) else None
@@ -158,7 +159,7 @@ def _place(name: str, a: Any, axis: Any, out: Any, keepdims: Any) -> Any:
     if axis is None:
         a, axis = ravel(a), 0
     if not rank:
-        a, axis = a.reshape(1), 0
+        a = a.reshape(1)
     axis = normalize(axis, a.ndim)
     made = _core.numeric_fold(name, a, (axis,), None, keeps and a.ndim == rank, None)
     if keeps and made.ndim != rank:

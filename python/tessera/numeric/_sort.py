@@ -104,7 +104,7 @@ def argsort(
     """Places of elements in sorted order, or in `descending` order; equal ones stay in order."""
     a, axis = _along(a, axis, kind, order, stable)
     if not a.ndim:
-        return f.zeros((), numpy.int64)
+        return f.zeros(1, numpy.int64)
     _, made = ordered(f.moveaxis(a, axis, -1), True, bool(descending))
     assert made is not None
     return f.moveaxis(made, -1, axis).copy() if axis != a.ndim - 1 else made

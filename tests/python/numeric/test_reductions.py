@@ -139,3 +139,16 @@ def test_places_of_ends_of_equal_elements_and_of_nan(shape, dtype):
             for name in ("argmax", "argmin"):
                 found = getattr(tn, name)(tn.array(x), axis)
                 np.testing.assert_array_equal(np.asarray(found), getattr(np, name)(x, axis))
+
+
+@pytest.mark.parametrize("axis", [0, -1, 1])
+@pytest.mark.parametrize("name", ["sum", "max", "any", "argmax", "argsort", "mean", "std", "count_nonzero"])
+def test_axes_of_arrays_without_axes_are_numpys(name, axis):
+    results = []
+    for m in (np, tn):
+        try:
+            made = np.asarray(getattr(m, name)(m.array(5), axis=axis))
+            results.append((made.tolist(), made.shape))
+        except np.exceptions.AxisError:
+            results.append("AxisError")
+    assert results[0] == results[1]
