@@ -165,8 +165,8 @@ static void cm_turned(const cmath *c, void (*of)(const cmath *c, const ts_val z[
 
 /* ---- exponentials ---------------------------------------------------------------------------------- */
 
-/* x, or the limit with its sign where `size` (x or |x|) is beyond it, which e^size fills the format at; by^2 is e to the
- * power of what was left off: the result times by, twice, is that of x, also where y is so small that it is finite. */
+/* x, or the limit with its sign where `size` (x or |x|) is beyond it; by^2 is e to the power of what was left off: the
+ * result times by, twice, is that of x, also where y is so small that it is finite. */
 static ts_val cm_drawn(const cmath *c, ts_val x, ts_val size, ts_val *by)
 {
     ts_val limit = cm_limit(c, 708, 87), most = cm_limit(c, 1400, 160), rest = cm_sub(c, size, limit);

@@ -244,7 +244,8 @@ static ts_val round_double_nearest(ts_math *m, const ts_legal *l, ts_val *error,
     case TS_OP_fma:
         r = ts_op3(m->b, TS_OP_fma, x[0], x[1], x[2], 0);
         *error = round_fma_error(m, x, r);
-        return round_zero_sum(m, r, m_mul(m, x[0], x[1]), x[2], round);
+        return m_sel(m, m_cmp(m, TS_EQ, *error, m_c(m, 0)), /* a product that underflows is no zero */
+                     round_zero_sum(m, r, m_mul(m, x[0], x[1]), x[2], round), r);
     default:
         r = ts_op2(m->b, l->op, x[0], x[1], 0);
         *error = round_magnitude_error(m, l->op, x[0], x[1], r);

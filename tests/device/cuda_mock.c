@@ -489,7 +489,7 @@ static void queries_fill_everything(void)
     CHECK_STR(info.name, "Mock GPU");
     CHECK(info.ordinal == 1 && info.units == 10 && info.cc_major == 9 && info.target == TS_TARGET_SM90);
     CHECK(info.driver_version == 13000 && info.l2_bytes == CUDA_L2_BYTES && info.memory_bytes == 1 << 30);
-    CHECK(info.shared_bytes_per_block == CUDA_SHARED_OPTIN && info.clock_khz == CUDA_CLOCK_RATE);
+    CHECK(info.shared_bytes_per_block == 99 << 10 && info.clock_khz == CUDA_CLOCK_RATE);
     ts__cuda_close(cuda);
 }
 

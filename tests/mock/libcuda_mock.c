@@ -134,7 +134,8 @@ static cuda_result mock_DeviceGetAttribute(int *value, int attribute, cuda_ordin
     (void)device;
     *value = attribute == CUDA_CC_MAJOR ? M->cc_major : attribute == CUDA_CC_MINOR ? M->cc_minor
              : attribute == CUDA_SM_COUNT ? 10 : attribute == CUDA_POOLS_SUPPORTED ? M->pools
-             : attribute == CUDA_SHARED_OPTIN && M->block_shared ? M->block_shared : attribute;
+             : attribute == CUDA_SHARED_OPTIN ? (M->block_shared ? M->block_shared : 99 << 10)
+             : attribute;
     return CUDA_OK;
 }
 static cuda_result mock_DeviceTotalMem(size_t *bytes, cuda_ordinal device)
