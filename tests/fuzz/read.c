@@ -4,7 +4,8 @@
  *
  *   - reading and verifying never crash;
  *   - what was read prints, and the print reads and prints the same;
- *   - what verifies survives facts and the generic passes, and still verifies after each.
+ *   - what verifies survives facts and the generic passes, and still verifies after each (calls and recursions, which only
+ *     two passes know, are taken out first).
  *
  * Plain build: `read [seconds [seed]]` mutates the golden files; a failure writes fuzz-read.tsir.
  * With libFuzzer: clang -DTS_LIBFUZZER -fsanitize=fuzzer,address tests/fuzz/read.c and the core.
@@ -60,7 +61,7 @@ static void fuzz_passes(ts_module *m, ts_error *err)
             fuzz_fail("facts", "out of memory");
         const char *names = m->fns.at[i]->level == TS_LEVEL_T ? "fold fma dce licm fold dce"
                                                               : "fold dce licm fold dce";
-        const char *first = m->fns.at[i]->level == TS_LEVEL_T ? "inline recursion" : "inline"; /* what others know not */
+        const char *first = m->fns.at[i]->level == TS_LEVEL_T ? "inline recursion" : "inline";
         if (ts__run_passes(m->fns.at[i], first, &env, err) == TS_UNSUPPORTED)
             continue; /* too much of it */
         if (ts__run_passes(m->fns.at[i], names, &env, err) != TS_OK)
