@@ -61,7 +61,7 @@ static void fuzz_passes(ts_module *m, ts_error *err)
             fuzz_fail("facts", "out of memory");
         const char *names = m->fns.at[i]->level == TS_LEVEL_T ? "fold fma dce licm fold dce"
                                                               : "fold dce licm fold dce";
-        const char *first = m->fns.at[i]->level == TS_LEVEL_T ? "inline recursion" : "inline";
+        const char *first = m->fns.at[i]->level == TS_LEVEL_S ? "inline recursion" : "inline";
         if (ts__run_passes(m->fns.at[i], first, &env, err) == TS_UNSUPPORTED)
             continue; /* too much of it */
         if (ts__run_passes(m->fns.at[i], names, &env, err) != TS_OK)
