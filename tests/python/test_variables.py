@@ -34,10 +34,10 @@ def run(tmp_path, name, value):
 @pytest.mark.parametrize(
     "name, value, takes",
     [
-        ("TS_DUMP", "fold,flod", "no pass 'flod'; it takes all, or a list with commas of inline, complex, fold, "),
+        ("TS_DUMP", "fold,flod", "no pass 'flod'; it takes all, or a list with commas of inline, recursion, complex, "),
         ("TS_DUMP", "foldx", "no pass 'foldx'"),
-        ("TS_STOP", "fold,dce", "no pass 'fold,dce'; it takes one of inline, complex, fold, "),
-        ("TS_SKIP", "early,lat", "no pass 'lat'; it takes all, or a list with commas of inline, complex, fold, "),
+        ("TS_STOP", "fold,dce", "no pass 'fold,dce'; it takes one of inline, recursion, complex, "),
+        ("TS_SKIP", "early,lat", "no pass 'lat'; it takes all, or a list with commas of inline, recursion, complex, "),
         ("TS_BISECT", "two", "not a number of steps; give 0 (no step that may be left out) or more"),
         ("TS_BISECT", "-1", "not a number of steps"),
         ("TS_BISECT", "3x", "not a number of steps"),

@@ -23,9 +23,9 @@ def form(request, monkeypatch):
     compiled quickly."""
     for module in (_choose, _scan):
         monkeypatch.setattr(module, "on_cpu", lambda: request.param == "chunks")
-        if request.param == "block":
-            monkeypatch.setattr(module, "_items", lambda kind: 2)
     if request.param == "block":
+        monkeypatch.setattr(_scan, "_items", lambda kind: 2)
+        monkeypatch.setattr(_choose, "_ITEM_BYTES", 16)
         monkeypatch.setattr(_engine, "_options", lambda bounds: options_of({"opt": False, "launch_bounds": bounds}))
     monkeypatch.setattr(_engine, "_kernels", _made[request.param])
     monkeypatch.setattr(_engine, "replayed", lambda key, given: False)

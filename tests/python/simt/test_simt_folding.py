@@ -45,7 +45,7 @@ def test_a_block_of_too_many_threads_is_named(block):
     def kernel(x):
         x[0] = 1
 
-    with pytest.raises(Exception, match="at most 1024 threads, use more blocks|1 to 1024, at the launch"):
+    with pytest.raises(Exception, match="at most 1024 in all and 64 along z, use more blocks|1 to 1024, at the launch"):
         kernel[1, block](np.zeros(1))
 
 
