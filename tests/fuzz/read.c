@@ -4,8 +4,8 @@
  *
  *   - reading and verifying never crash;
  *   - what was read prints, and the print reads and prints the same;
- *   - what verifies survives facts and the generic passes, and still verifies after each (calls and recursions, which only
- *     two passes know, are taken out first).
+ *   - what verifies survives facts and the generic passes, and still verifies after each; calls and recursions, which
+ *     only two passes know, are taken out first.
  *
  * Plain build: `read [seconds [seed]]` mutates the golden files; a failure writes fuzz-read.tsir.
  * With libFuzzer: clang -DTS_LIBFUZZER -fsanitize=fuzzer,address tests/fuzz/read.c and the core.
