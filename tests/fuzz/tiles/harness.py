@@ -18,6 +18,8 @@ import time
 from collections.abc import Iterator
 from typing import Any
 
+import numpy as np
+
 from . import corpus
 from .generators import GENERATORS, MIXED, Case
 from .program import Program
@@ -212,6 +214,7 @@ def parsed() -> argparse.Namespace:
 
 def main() -> int:
     options = parsed()
+    np.seterr(all="ignore")  # of this process: where these modules are imported, warnings stay as they are
     if options.worker:
         serve()
         return 0

@@ -38,7 +38,6 @@ BITS = {
     "complex128": 128,
     **{n: d.itemsize * 8 for n, d in INTS.items()},
 }
-np.seterr(all="ignore")
 
 
 def is_float(dt: str) -> bool:

@@ -166,7 +166,6 @@ def test_copies_are_of_the_time_of_the_call():
     a[...] = 5
     assert list(np.asarray(b)) == [1, 1, 1, 1] and list(np.asarray(c)) == [1, 1, 1, 1] and b.base is None
     a[0] = np.nan
-    assert np.isnan(float(a[0]))  # what waits is not looked at by the cast
     with pytest.warns(RuntimeWarning, match="invalid value encountered in cast"):
         a.astype(int)
 
