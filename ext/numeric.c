@@ -97,26 +97,7 @@ int numeric_dims_of(PyObject *object, uint32_t *rank, int64_t dims[TS_ND_RANK])
     return PyErr_Occurred() ? -1 : 0;
 }
 
-int numeric_dtype_of(core_state *state, PyObject *object, ts_dtype *out)
-{
-    numeric_state *n = state->numeric;
-    PyObject *number = PyObject_Hash(object) == -1 ? NULL : PyDict_GetItemWithError(n->numbers, object);
-    PyErr_Clear();
-    PyObject *made = number ? NULL : PyObject_CallOneArg(n->dtype_of, object);
-    if (!number && !made)
-        return -1;
-    if (made)
-        number = PyDict_GetItemWithError(n->numbers, made);
-    *out = number ? (ts_dtype)PyLong_AsLong(number) : TS_DTYPE_NONE;
-    bool is_name = PyUnicode_CheckExact(object) ||
-                   (PyType_Check(object) && !PyType_HasFeature((PyTypeObject *)object, Py_TPFLAGS_HEAPTYPE));
-    if (made && number && is_name && PyDict_SetItem(n->numbers, object, number) < 0) /* it means the same next time */
-        PyErr_Clear();
-    if (!number && !PyErr_Occurred())
-        PyErr_Format(PyExc_TypeError, "tessera.numeric has no arrays of dtype %R", made);
-    Py_XDECREF(made);
-    return number ? 0 : -1;
-}
+/* ---- objects -------------------------------------------------------------------------------------- */
 
 static PyObject *numeric_wrap_as(core_state *state, ts_nd *nd, PyObject *base, PyTypeObject *type)
 {
@@ -255,6 +236,9 @@ PyObject *numeric_scalar(core_state *state, ts_nd *nd, int64_t offset)
     NUMERIC_END(state);
     if (status != TS_OK)
         return core_raise(state, &err);
+    if (nd->meaning)
+        return PyObject_CallFunction(state->numeric->scalar, "Oy#", numeric_dtype(state, nd), room,
+                                     (Py_ssize_t)ts_dtype_bytes(dtype));
     if (!(state->numeric->plain_scalars >> dtype & 1))
         return numeric_element(state, room, dtype);
     PyObject *scalar = type->tp_alloc(type, 0);
@@ -345,7 +329,7 @@ static PyObject *get_strides(PyObject *self, void *unused)
 static PyObject *get_dtype(PyObject *self, void *unused)
 {
     (void)unused;
-    return Py_NewRef(STATE(self)->numeric->dtypes[ND(self)->dtype]);
+    return Py_NewRef(numeric_dtype(STATE(self), ND(self)));
 }
 
 static PyObject *get_ndim(PyObject *self, void *unused)
@@ -432,18 +416,20 @@ static PyObject *numeric_view(PyObject *self, PyObject *args)
     int64_t shape[TS_ND_RANK], strides[TS_ND_RANK];
     uint32_t rank, other;
     ts_dtype dtype;
+    uint16_t meaning;
     ts_nd *out;
     ts_error err;
     if (!PyArg_ParseTuple(args, "LOOO|p:_view", &offset, &dtype_object, &shape_object, &strides_object,
                           &owns) ||
-        numeric_dtype_of(STATE(self), dtype_object, &dtype) < 0 || numeric_dims_of(shape_object, &rank, shape) < 0 ||
-        numeric_dims_of(strides_object, &other, strides) < 0)
+        numeric_type_of(STATE(self), dtype_object, &dtype, &meaning) < 0 ||
+        numeric_dims_of(shape_object, &rank, shape) < 0 || numeric_dims_of(strides_object, &other, strides) < 0)
         return NULL;
     NUMERIC_BEGIN(STATE(self));
     ts_status status = ts_nd_view(ND(self), offset, dtype, rank, shape, strides, ND(self)->flags, &out, &err);
     NUMERIC_END(STATE(self));
     if (status != TS_OK)
         return core_raise(STATE(self), &err);
+    out->meaning = meaning;
     PyObject *base = ((numeric_array *)self)->base;
     return numeric_wrap(STATE(self), out, owns ? NULL : base ? base : self);
 }
@@ -539,6 +525,8 @@ static PyObject *get_argument(PyObject *self, void *how)
     ts_array *array;
     ts_error err;
     int64_t strides[TS_ND_RANK], item = (int64_t)ts_dtype_bytes((ts_dtype)a->dtype);
+    if (!briefly && numeric_is_host(self) && a->meaning)
+        return PyObject_CallMethod(self, "__array__", NULL);
     if (!briefly && numeric_is_host(self) && *ts_dtype_get((ts_dtype)a->dtype)->format && !numeric_is_closed(self))
         return PyMemoryView_FromObject(self);
     for (uint32_t d = 0; d < a->rank; d++)
@@ -565,14 +553,15 @@ static PyObject *get_interface(PyObject *self, void *how)
         Py_XDECREF(device);
         return NULL;
     }
-    const ts_dtype_info *info = ts_dtype_get((ts_dtype)ND(self)->dtype);
     void *data = numeric_data(self, !briefly);
     PyObject *shape = data ? get_shape(self, NULL) : NULL, *strides = shape ? get_strides(self, NULL) : NULL;
-    if (!strides) {
+    PyObject *typestr = strides ? numeric_typestr(STATE(self), ND(self)) : NULL;
+    if (!typestr) {
         Py_XDECREF(shape);
+        Py_XDECREF(strides);
         return NULL;
     }
-    PyObject *made = Py_BuildValue("{s:i,s:s,s:(KO),s:N,s:N}", "version", 3, "typestr", info->typestr, "data",
+    PyObject *made = Py_BuildValue("{s:i,s:N,s:(KO),s:N,s:N}", "version", 3, "typestr", typestr, "data",
                                    (unsigned long long)(uintptr_t)data,
                                    ND(self)->flags & TS_ND_READONLY ? Py_True : Py_False, "shape", shape, "strides",
                                    strides);
@@ -631,6 +620,10 @@ static int numeric_getbuffer(PyObject *self, Py_buffer *view, int flags)
         PyErr_SetString(PyExc_BufferError, "the array's class converts to no buffer; use a.get()");
         return -1;
     }
+    if (a->meaning) {
+        PyErr_Format(PyExc_ValueError, "cannot include dtype %R in a buffer", numeric_dtype(STATE(self), a));
+        return -1;
+    }
     if (!*format || ((flags & PyBUF_WRITABLE) == PyBUF_WRITABLE && a->flags & TS_ND_READONLY)) {
         PyErr_SetString(PyExc_BufferError, *format ? "the array is read-only" : "this dtype has no buffer format");
         return -1;
@@ -687,6 +680,7 @@ static PyObject *numeric_of_memory(PyObject *module, PyObject *args)
     int64_t shape[TS_ND_RANK], strides[TS_ND_RANK];
     uint32_t rank, other;
     ts_dtype dtype;
+    uint16_t meaning;
     ts_buffer *buffer;
     ts_nd *out = NULL;
     ts_error err;
@@ -694,8 +688,8 @@ static PyObject *numeric_of_memory(PyObject *module, PyObject *args)
     if (!graph || !PyArg_ParseTuple(args, "KLOLOOOi|O", &address, &bytes, &owner, &offset, &dtype_object, &shape_object,
                           &strides_object, &flags, &place) ||
         (place && !(graph = numeric_numbered(state, place))) ||
-        numeric_dtype_of(state, dtype_object, &dtype) < 0 || numeric_dims_of(shape_object, &rank, shape) < 0 ||
-        numeric_dims_of(strides_object, &other, strides) < 0)
+        numeric_type_of(state, dtype_object, &dtype, &meaning) < 0 ||
+        numeric_dims_of(shape_object, &rank, shape) < 0 || numeric_dims_of(strides_object, &other, strides) < 0)
         return NULL;
     NUMERIC_BEGIN(state);
     ts_status status = ts_buffer_wrap(ts_nd_graph_device(graph), (void *)(uintptr_t)address, (uint64_t)bytes,
@@ -705,6 +699,8 @@ static PyObject *numeric_of_memory(PyObject *module, PyObject *args)
         status = ts_nd_wrap(graph, buffer, offset, dtype, rank, shape, strides, (uint32_t)flags, &out, &err);
         ts_buffer_release(buffer);
     }
+    if (status == TS_OK)
+        out->meaning = meaning;
     NUMERIC_END(state);
     return status == TS_OK ? numeric_wrap(state, out, flags & TS_ND_PRIVATE ? NULL : owner) : core_raise(state, &err);
 }
@@ -718,16 +714,20 @@ static PyObject *numeric_empty(PyObject *module, PyObject *args)
     int64_t shape[TS_ND_RANK];
     uint32_t rank;
     ts_dtype dtype;
+    uint16_t meaning;
     ts_nd *out;
     ts_error err;
     ts_nd_graph *graph = numeric_graph(state);
     if (!graph || !PyArg_ParseTuple(args, "OO|p:numeric_empty", &shape_object, &dtype_object, &columns) ||
-        numeric_dims_of(shape_object, &rank, shape) < 0 || numeric_dtype_of(state, dtype_object, &dtype) < 0)
+        numeric_dims_of(shape_object, &rank, shape) < 0 || numeric_type_of(state, dtype_object, &dtype, &meaning) < 0)
         return NULL;
     NUMERIC_BEGIN(state);
     ts_status status = ts_nd_empty(graph, dtype, rank, shape, columns, &out, &err);
     NUMERIC_END(state);
-    return status == TS_OK ? numeric_wrap(state, out, NULL) : core_raise(state, &err);
+    if (status != TS_OK)
+        return core_raise(state, &err);
+    out->meaning = meaning;
+    return numeric_wrap(state, out, NULL);
 }
 
 /* ---- setup --------------------------------------------------------------------------------------- */
@@ -758,7 +758,8 @@ static PyObject *numeric_setup(PyObject *module, PyObject *args)
         const char *name;
         PyObject **field;
     } fields[] = {{"convert", &n->convert}, {"dtype_of", &n->dtype_of}, {"integer_type", &n->integer_type},
-                  {"report", &n->report},
+                  {"report", &n->report}, {"stored_as", &n->stored_as}, {"meant_call", &n->meant_call},
+                  {"meant_cast", &n->meant_cast},
                   {"get_item", &n->get_item}, {"set_item", &n->set_item}, {"matmul", &n->matmul},
                   {"power", &n->power},
                   {"scalar", &n->scalar}};
@@ -1066,4 +1067,6 @@ void core_numeric_clear(core_state *state)
     PyObject **fields = state->numeric ? numeric_fields(state->numeric, &count) : NULL;
     for (size_t i = 0; fields && i < count; i++)
         Py_CLEAR(fields[i]);
+    for (int i = 1; fields && i <= state->numeric->n_meanings; i++)
+        Py_CLEAR(state->numeric->meanings[i]);
 }

@@ -9,7 +9,7 @@
 #include "core.h"
 #include "tessera/numeric.h"
 
-enum { NUMERIC_DEVICES = 64 };
+enum { NUMERIC_DEVICES = 64, NUMERIC_MEANINGS = 4096 };
 
 /* What the module knows of the Python half (tessera/numeric/_setup.py); all of it owned. */
 typedef struct numeric_state {
@@ -20,12 +20,17 @@ typedef struct numeric_state {
     PyTypeObject *array_class;            /* tessera.numeric.ndarray */
     PyObject *dtypes[TS_DTYPE_COUNT];     /* NumPy's dtype objects; NULL: NumPy has none */
     PyObject *scalar_types[TS_DTYPE_COUNT];
-    PyObject *numbers;                    /* dtype object -> number of the ts_dtype */
+    PyObject *numbers;                    /* dtype object -> a ts_dtype, and above it its meaning */
     PyObject *convert;                    /* function: what is no array and no number -> ndarray, or NotImplemented */
     PyObject *dtype_of;                   /* function: what dtype= takes -> dtype object */
     PyObject *report;                     /* function: name and faults of a call -> warnings, exceptions */
+    PyObject *stored_as;                  /* function: dtype object -> the dtype that it is stored as; None: none */
+    PyObject *meant_call;                 /* function: a call whose operands have meanings -> its result */
+    PyObject *meant_cast;                 /* function: value, dtype object -> an array of it */
     PyObject *integer_type;               /* numpy.integer */
     PyObject *scalar, *get_item, *set_item, *matmul, *power; /* power is the last */
+    PyObject **meanings;    /* dtype objects by ts_nd.meaning, from 1 on; owned */
+    uint16_t n_meanings;
     uint64_t plain_scalars; /* bits of dtypes: scalars whose element lies behind the object's header */
     core_mutex lock;
 } numeric_state;
@@ -50,13 +55,21 @@ static inline bool numeric_is_array(core_state *state, PyObject *object)
     return core_is(object, state->numeric->array_type);
 }
 
+/* numeric_type.c */
+int numeric_dtype_of(core_state *state, PyObject *object, ts_dtype *out); /* dtype, type or name; 0, or -1 */
+/* The same, also of dtypes that are stored as another one with a meaning; 0: it has none. */
+int numeric_type_of(core_state *state, PyObject *object, ts_dtype *out, uint16_t *meaning);
+PyObject *numeric_dtype(core_state *state, const ts_nd *nd); /* NumPy's dtype of an array, borrowed */
+PyObject *numeric_typestr(core_state *state, const ts_nd *nd); /* of __array_interface__ */
+/* A value as an array of the dtype of `like`; a new reference, or NULL with exception. */
+PyObject *numeric_meant(core_state *state, PyObject *value, const ts_nd *like);
+
 /* numeric.c */
 PyObject *numeric_wrap(core_state *state, ts_nd *nd, PyObject *base); /* takes the reference; borrows base */
 /* The element `offset` bytes behind the first one, as NumPy's scalar. */
 PyObject *numeric_scalar(core_state *state, ts_nd *nd, int64_t offset);
 /* What a call gives: an array, or the scalar of a result without axes. Takes the reference. */
 PyObject *numeric_result(core_state *state, ts_nd *nd);
-int numeric_dtype_of(core_state *state, PyObject *object, ts_dtype *out); /* dtype, type or name; 0, or -1 */
 int numeric_dims_of(PyObject *object, uint32_t *rank, int64_t dims[TS_ND_RANK]);
 /* Where new arrays lie, and where those of host memory do; NULL with exception. */
 ts_nd_graph *numeric_graph(core_state *state);

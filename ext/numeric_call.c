@@ -177,24 +177,62 @@ static void call_arrays(core_state *state, ts_nd_call *call, PyObject *const *x,
     call->where = mask ? ND(mask) : NULL;
 }
 
-/* Operands of a call in place; `mask` is an array or NULL, `where` a converted mask, which is taken, or NULL. NULL with
- * exception, NotImplemented where one operand is none of ours. */
-static PyObject *call_with(core_state *state, ts_nd_call *call, PyObject *const *x, PyObject *out, PyObject *mask,
-                           PyObject *where)
+typedef struct call_options {
+    ts_nd_call call;
+    PyObject *out, *mask; /* arrays, borrowed */
+    PyObject *where;      /* a converted mask, owned */
+    bool as_array; /* out=...: an array also where the result has no axes */
+    bool is_meant; /* dtype= or signature= name a dtype that has a meaning */
+    PyObject *const *values, *names; /* keywords, borrowed; NULL: none */
+} call_options;
+
+/* Whether a call is about more than numbers: an array among its operands, or `out`, has a meaning. */
+static bool call_is_meant(const call_options *options, uint32_t n)
 {
+    bool meant = options->is_meant || (options->call.out && options->call.out->meaning);
+    for (uint32_t i = 0; i < n; i++)
+        meant |= options->call.in[i].array && options->call.in[i].array->meaning;
+    return meant;
+}
+
+/* Such a call, by Python: name, operands, `out`, keywords. */
+static PyObject *call_meant(core_state *state, const call_options *options, PyObject *const *x, PyObject *const *held)
+{
+    const ts_nd_info *info = ts_nd_get(options->call.fn);
+    PyObject *operands = PyTuple_New(info->n_in), *named = PyDict_New(), *result = NULL;
+    bool made = operands && named;
+    for (uint32_t i = 0; operands && i < info->n_in; i++)
+        PyTuple_SET_ITEM(operands, i, Py_NewRef(held[i] ? held[i] : x[i]));
+    for (Py_ssize_t i = 0; made && options->names && i < PyTuple_GET_SIZE(options->names); i++)
+        made = PyDict_SetItem(named, PyTuple_GET_ITEM(options->names, i), options->values[i]) == 0;
+    if (made)
+        result = PyObject_CallFunction(state->numeric->meant_call, "sOOO", info->name, operands,
+                                       options->out ? options->out : Py_None, named);
+    Py_XDECREF(operands);
+    Py_XDECREF(named);
+    return result;
+}
+
+/* Operands of a call in place; a converted mask is taken. NULL with exception, NotImplemented where one operand is none
+ * of ours. */
+static PyObject *call_with(core_state *state, call_options *options, PyObject *const *x)
+{
+    ts_nd_call *call = &options->call;
     uint32_t n = ts_nd_get(call->fn)->n_in;
-    PyObject *held[CALL_HELD] = {[CALL_WHERE] = where}, *result = NULL;
+    PyObject *held[CALL_HELD] = {[CALL_WHERE] = options->where}, *result = NULL;
     ts_nd_graph *graph = NULL;
     int got = 1;
     for (uint32_t i = 0; i < n && got > 0; i++)
         got = numeric_operand(state, x[i], &call->in[i], &held[i]);
-    call_arrays(state, call, x, n, out, mask ? mask : where);
-    if (got > 0)
-        graph = call_graph(state, call, held);
-    else if (got == 0)
+    call_arrays(state, call, x, n, options->out, options->mask ? options->mask : options->where);
+    if (got == 0)
         result = Py_NewRef(Py_NotImplemented);
+    else if (got > 0 && call_is_meant(options, n))
+        result = call_meant(state, options, x, held);
+    else if (got > 0)
+        graph = call_graph(state, call, held);
     if (graph)
-        result = call_run(state, graph, call, out);
+        result = call_run(state, graph, call, options->out);
     for (uint32_t i = 0; i < CALL_HELD; i++)
         Py_XDECREF(held[i]);
     return result;
@@ -242,8 +280,8 @@ static PyObject *derived_wrap(core_state *state, PyObject *operand, PyObject *fu
 PyObject *numeric_call(core_state *state, ts_nd_fn fn, PyObject *const *x, PyObject *out)
 {
     const ts_nd_info *info = ts_nd_get(fn);
-    ts_nd_call call = {.fn = fn};
-    PyObject *result = call_with(state, &call, x, out, NULL, NULL);
+    call_options options = {.call = {.fn = fn}, .out = out};
+    PyObject *result = call_with(state, &options, x);
     PyObject *derived = result && !out && result != Py_NotImplemented ? derived_among(state, x, info->n_in) : NULL;
     if (!derived)
         return result;
@@ -258,11 +296,28 @@ PyObject *numeric_call(core_state *state, ts_nd_fn fn, PyObject *const *x, PyObj
     return result;
 }
 
+/* A value that is written to `out`, as an operand that means what `out` does. */
+static int assign_operand(core_state *state, ts_nd *out, PyObject *value, ts_nd_operand *in, PyObject **held)
+{
+    int got = 1;
+    *held = NULL;
+    if (!out->meaning || numeric_is_array(state, value))
+        got = numeric_operand(state, value, in, held);
+    if (got <= 0 || (in->array ? in->array->meaning : 0) == out->meaning)
+        return got;
+    PyObject *made = numeric_meant(state, *held ? *held : value, out);
+    Py_XSETREF(*held, made);
+    if (!made)
+        return -1;
+    in->array = ND(made);
+    return 1;
+}
+
 int numeric_assign(core_state *state, ts_nd *out, PyObject *value)
 {
     ts_nd_call call = {.fn = TS_ND_copy, .out = out, .casting = TS_ND_UNSAFE};
-    PyObject *held;
-    int got = numeric_operand(state, value, &call.in[0], &held);
+    PyObject *held = NULL;
+    int got = assign_operand(state, out, value, &call.in[0], &held);
     ts_error err;
     ts_nd *result;
     if (got == 0)
@@ -326,13 +381,6 @@ static int call_casting(PyObject *object, ts_nd_casting *out)
     return -1;
 }
 
-typedef struct call_options {
-    ts_nd_call call;
-    PyObject *out, *mask; /* arrays, borrowed */
-    PyObject *where;      /* a converted mask, owned */
-    bool as_array; /* out=...: an array also where the result has no axes */
-} call_options;
-
 /* out=: an array, or a tuple of one; it stays NULL for None and for an ellipsis. */
 static int call_out(core_state *state, PyObject *object, call_options *options)
 {
@@ -364,16 +412,19 @@ static int call_where(core_state *state, PyObject *object, call_options *options
                                                        state->numeric->dtypes[TS_DTYPE_bool_]);
     if (!array)
         return -1;
-    if (ND(array)->dtype == TS_DTYPE_bool_)
+    if (ND(array)->dtype == TS_DTYPE_bool_ && !ND(array)->meaning)
         return 0;
     PyErr_Format(PyExc_TypeError, "Cannot cast array data from %R to dtype('bool') according to the rule 'safe'",
-                 state->numeric->dtypes[ND(array)->dtype]);
+                 numeric_dtype(state, ND(array)));
     return -1;
 }
 
-static int call_dtype(core_state *state, PyObject *object, ts_nd_call *call)
+static int call_dtype(core_state *state, PyObject *object, call_options *options)
 {
-    return object == Py_None ? 0 : numeric_dtype_of(state, object, &call->dtype);
+    uint16_t meaning = 0;
+    int done = object == Py_None ? 0 : numeric_type_of(state, object, &options->call.dtype, &meaning);
+    options->is_meant |= meaning != 0;
+    return done;
 }
 
 static int call_order(PyObject *object, ts_nd_call *call)
@@ -388,11 +439,13 @@ static int call_order(PyObject *object, ts_nd_call *call)
 }
 
 /* signature=: the dtype of the loop that it names (_ufunc_methods.py). */
-static int call_signature(core_state *state, PyObject *self, PyObject *value, ts_nd_call *call)
+static int call_signature(core_state *state, PyObject *self, PyObject *value, call_options *options)
 {
+    uint16_t meaning = 0;
     PyObject *module = PyImport_ImportModule("tessera.numeric._ufunc_methods");
     PyObject *dtype = module ? PyObject_CallMethod(module, "loop_of", "OO", self, value) : NULL;
-    int done = !dtype ? -1 : dtype == Py_None ? 0 : numeric_dtype_of(state, dtype, &call->loop);
+    int done = !dtype ? -1 : dtype == Py_None ? 0 : numeric_type_of(state, dtype, &options->call.loop, &meaning);
+    options->is_meant |= meaning != 0;
     Py_XDECREF(module);
     Py_XDECREF(dtype);
     return done;
@@ -408,7 +461,7 @@ static int call_keyword(core_state *state, PyObject *self, PyObject *name, PyObj
     if (strcmp(text, "where") == 0)
         return call_where(state, value, options);
     if (strcmp(text, "dtype") == 0)
-        return call_dtype(state, value, &options->call);
+        return call_dtype(state, value, options);
     if (strcmp(text, "casting") == 0)
         return call_casting(value, &options->call.casting);
     if (strcmp(text, "order") == 0)
@@ -416,7 +469,7 @@ static int call_keyword(core_state *state, PyObject *self, PyObject *name, PyObj
     if (strcmp(text, "subok") == 0)
         return 0;
     if (strcmp(text, "signature") == 0 || strcmp(text, "sig") == 0)
-        return call_signature(state, self, value, &options->call);
+        return call_signature(state, self, value, options);
     PyErr_Format(PyExc_TypeError, "%s() got an unexpected keyword argument '%U'",
                  ts_nd_get(((call_function *)self)->fn)->name, name);
     return -1;
@@ -428,7 +481,7 @@ static PyObject *call_vector(PyObject *self, PyObject *const *args, size_t flags
     core_state *state = f->state;
     const ts_nd_info *info = ts_nd_get(f->fn);
     Py_ssize_t n = PyVectorcall_NARGS(flags), n_names = names ? PyTuple_GET_SIZE(names) : 0;
-    call_options options = {.call = {.fn = f->fn}};
+    call_options options = {.call = {.fn = f->fn}, .values = args + n, .names = names};
     if (n < info->n_in || n > info->n_in + 1)
         return PyErr_Format(PyExc_TypeError, "%s() takes from %d to %d positional arguments but %zd were given",
                             info->name, info->n_in, info->n_in + 1, n);
@@ -439,7 +492,7 @@ static PyObject *call_vector(PyObject *self, PyObject *const *args, size_t flags
         ok = call_keyword(state, self, PyTuple_GET_ITEM(names, i), args[n + i], &options);
     PyObject *result = NULL;
     if (ok == 0)
-        result = call_with(state, &options.call, args, options.out, options.mask, options.where);
+        result = call_with(state, &options, args);
     else
         Py_XDECREF(options.where);
     if (result == Py_NotImplemented) {
@@ -605,6 +658,8 @@ static PyObject *call_fold(PyObject *module, PyObject *args)
     if (reduction.fold == TS_ND_FOLDS)
         return PyErr_Format(PyExc_ValueError, "there is no reduction named %s", name);
     reduction.x = ND(x);
+    if (reduction.x->meaning)
+        return PyErr_Format(PyExc_TypeError, "no %s of dtype %R", name, numeric_dtype(state, reduction.x));
     reduction.where = where == Py_None ? NULL : ND(where);
     reduction.keeps = keeps;
     NUMERIC_BEGIN(state);
@@ -639,9 +694,13 @@ static PyObject *call_scatter(PyObject *module, PyObject *args)
     ts_error err;
     if (!PyArg_ParseTuple(args, "O!O!O!p:numeric_scatter", type, &to, type, &offsets, type, &values, &unique))
         return NULL;
+    values = ND(to)->meaning == ND(values)->meaning ? Py_NewRef(values) : numeric_meant(state, values, ND(to));
+    if (!values)
+        return NULL;
     NUMERIC_BEGIN(state);
     ts_status status = ts_nd_scatter(ND(to), ND(offsets), ND(values), unique ? TS_ND_UNIQUE : 0, &err);
     NUMERIC_END(state);
+    Py_DECREF(values);
     if (status != TS_OK)
         return core_raise(state, &err);
     Py_RETURN_NONE;

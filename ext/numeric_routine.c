@@ -69,7 +69,7 @@ static PyObject *routine_fold(core_state *state, int which, PyObject *const *arg
     ts_nd_fold fold = is_mean ? TS_ND_SUM : (ts_nd_fold)which;
     ts_nd *result;
     ts_error err;
-    if (is_mean && a->dtype != TS_DTYPE_float32 && a->dtype != TS_DTYPE_float64)
+    if (a->meaning || (is_mean && a->dtype != TS_DTYPE_float32 && a->dtype != TS_DTYPE_float64))
         return NULL;
     bool is_sum = fold == TS_ND_SUM || fold == TS_ND_PROD, is_arg = fold == TS_ND_ARGMAX || fold == TS_ND_ARGMIN;
     for (Py_ssize_t i = 0; names && i < PyTuple_GET_SIZE(names); i++) {
@@ -148,7 +148,7 @@ static PyObject *routine_copy(core_state *state, PyObject *const *args, Py_ssize
     for (uint32_t d = a->rank; d-- > 0; step *= ts_nd_shape(a)[d])
         if (ts_nd_shape(a)[d] != 1 && ts_nd_strides(a)[d] != step)
             return NULL;
-    if (!a->rank || !a->count || n > 2 || Py_TYPE(args[0]) != state->numeric->array_class)
+    if (!a->rank || !a->count || n > 2 || a->meaning || Py_TYPE(args[0]) != state->numeric->array_class)
         return NULL;
     call.dtype = dtype == (ts_dtype)a->dtype ? TS_DTYPE_NONE : dtype;
     NUMERIC_BEGIN(state);

@@ -83,6 +83,8 @@ typedef struct ts_nd {
     int64_t count;  /* elements */
     uint32_t references;
     uint8_t dtype, rank, flags;
+    uint16_t meaning; /* a number of the client's: what it takes the elements for, as dates. Carried on by views of the
+                       * same dtype, other devices and selections of elements; calls neither read nor set it; 0: none */
     int64_t *dims;  /* extents, then strides in bytes */
 } ts_nd;
 /* Extents of the axes, and their steps in bytes. An axis of extent 1 may have any step; one of a broadcast array has

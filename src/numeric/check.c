@@ -14,7 +14,9 @@ void ts__nd_check_begin(nd_check *check, const nd_node *node, const ts_nd *out)
     uint64_t bytes = out->store->buffer ? ts_buffer_bytes(out->store->buffer) : 0;
     const ts_nd_info *row = ts_nd_get((ts_nd_fn)node->fn);
     char loop = nd_kind((ts_dtype)node->loop), result = nd_kind((ts_dtype)node->dtype);
-    bool divides = node->fn == TS_ND_floor_divide || node->fn == TS_ND_remainder || node->fn == TS_ND_fmod;
+    bool divides = node->fn == TS_ND_floor_divide || node->fn == TS_ND_remainder || node->fn == TS_ND_fmod ||
+                   node->fn == TS_ND_time_divide || node->fn == TS_ND_time_floor_divide ||
+                   node->fn == TS_ND_time_remainder;
     bool is_cast = node->fn == TS_ND_copy && nd_kind((ts_dtype)node->in[0].dtype) == 'f' && result != 'b';
     bool computes = row->result != TS_ND_IS_BOOL && (loop == 'f' || loop == 'c') && node->fn != TS_ND_select &&
                     node->fn != TS_ND_gather && node->fn != TS_ND_copy;
@@ -100,6 +102,9 @@ static bool check_is_pole(ts_nd_fn fn, const double x[2], const double y[2])
 static uint32_t check_integers(const nd_node *node, const double x[2], const double y[2])
 {
     const ts_dtype_info *info = ts_dtype_get((ts_dtype)node->loop);
+    const double none = -ldexp(1, 63); /* NaT */
+    if (node->fn == TS_ND_time_floor_divide && (x[0] == none || y[0] == none))
+        return TS_ND_INVALID;
     if (y[0] == 0)
         return TS_ND_DIVIDE;
     bool least = info->kind == 'i' && x[0] == -ldexp(1, info->bits - 1) && y[0] == -1;

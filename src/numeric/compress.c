@@ -304,5 +304,7 @@ ts_status ts_nd_compress(ts_nd *from, ts_nd *mask, ts_nd **result, ts_error *err
     if (status == TS_OK)
         status = (on_host || !mask->count ? compress_on_host : ts__nd_compress_by_kernels)(values, flags, result, err);
     ts_nd_release(flags), ts_nd_release(values);
+    if (status == TS_OK && from)
+        (*result)->meaning = from->meaning;
     return status;
 }

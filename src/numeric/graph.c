@@ -273,6 +273,7 @@ ts_status ts_nd_view(const ts_nd *a, int64_t offset, ts_dtype dtype, uint32_t ra
     TS_NEED_N(err, strides, rank);
     TS_TRY(ts__nd_new(a->graph, a->store, a->offset + offset, dtype, rank, shape, strides, flags, out, err));
     a->store->references++;
+    (*out)->meaning = dtype == (ts_dtype)a->dtype ? a->meaning : 0;
     return TS_OK;
 }
 

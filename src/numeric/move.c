@@ -70,6 +70,8 @@ ts_status ts_nd_to(ts_nd *a, ts_nd_graph *graph, ts_nd **out, ts_error *err)
         TS_TRY(ts_nd_run(a->graph, &copy, &dense, err));
     ts_status status = move_whole(dense, graph, out, err);
     ts_nd_release(dense);
+    if (status == TS_OK)
+        (*out)->meaning = a->meaning;
     return status;
 }
 

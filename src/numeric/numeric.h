@@ -121,7 +121,7 @@ struct ts_nd_graph {
 };
 
 /* What numeric.def says of missing loops. */
-enum { ND_IS_NO, ND_IS_UP, ND_IS_HALF, ND_IS_DOUBLE, ND_IS_TRUTH };
+enum { ND_IS_NO, ND_IS_UP, ND_IS_HALF, ND_IS_DOUBLE, ND_IS_TRUTH, ND_IS_LONG };
 
 /* The least power of two that is not less. */
 static inline int64_t nd_up(int64_t extent)
@@ -325,6 +325,14 @@ ts_type ts__nd_memory_type(ts_dtype dtype); /* as it lies in memory */
 nd_emitter nd_emit_floor_divide, nd_emit_remainder, nd_emit_fmod, nd_emit_power, nd_emit_degrees, nd_emit_radians,
     nd_emit_logaddexp, nd_emit_logaddexp2, nd_emit_heaviside, nd_emit_rint, nd_emit_floor, nd_emit_ceil,
     nd_emit_trunc, nd_emit_reciprocal, nd_emit_sign, nd_emit_left_shift, nd_emit_right_shift, nd_emit_divide;
+
+/* emit_time.c: those of times */
+nd_emitter nd_emit_time_add, nd_emit_time_subtract, nd_emit_time_multiply, nd_emit_time_divide,
+    nd_emit_time_floor_divide, nd_emit_time_remainder, nd_emit_time_sign, nd_emit_time_equal,
+    nd_emit_time_not_equal, nd_emit_time_less, nd_emit_time_less_equal, nd_emit_time_greater,
+    nd_emit_time_greater_equal, nd_emit_time_maximum, nd_emit_time_fmin, nd_emit_time_scale,
+    nd_emit_time_days_of_years, nd_emit_time_days_of_months, nd_emit_time_years_of_days,
+    nd_emit_time_months_of_days;
 
 /* Short words of emitters. */
 ts_val ts__nd_emit_op1(const nd_emit *e, ts_op op, ts_val x);

@@ -15,6 +15,8 @@ ts_status ts_nd_gather(ts_nd *from, ts_nd *offsets, ts_nd **result, ts_error *er
     ts_nd_call call = {.fn = TS_ND_gather, .in = {{.array = first}, {.array = offsets}}};
     ts_status status = ts_nd_run(from->graph, &call, result, err);
     ts_nd_release(first);
+    if (status == TS_OK)
+        (*result)->meaning = from->meaning;
     return status;
 }
 

@@ -133,7 +133,8 @@ bool ts_nd_can_cast(ts_dtype from, ts_dtype to, ts_nd_casting casting)
 static bool promote_has(const ts_nd_info *row, ts_dtype dtype)
 {
     char kind = nd_kind(dtype);
-    return strchr(row->loops, kind == 'b' ? '?' : kind == 'u' ? 'i' : kind) != NULL;
+    bool is_long = dtype == TS_DTYPE_int64 && strchr(row->loops, 'q');
+    return is_long || strchr(row->loops, kind == 'b' ? '?' : kind == 'u' ? 'i' : kind) != NULL;
 }
 
 static ts_dtype promote_missing(const ts_nd_info *row, ts_dtype dtype)
@@ -144,6 +145,7 @@ static ts_dtype promote_missing(const ts_nd_info *row, ts_dtype dtype)
     case ND_IS_HALF: return is_real ? promote_float(dtype, TS_DTYPE_float16) : TS_DTYPE_NONE;
     case ND_IS_DOUBLE: return is_real ? TS_DTYPE_float64 : TS_DTYPE_NONE;
     case ND_IS_TRUTH: return TS_DTYPE_bool_;
+    case ND_IS_LONG: return is_real ? TS_DTYPE_int64 : TS_DTYPE_NONE;
     default: return TS_DTYPE_NONE;
     }
 }

@@ -42,7 +42,8 @@ _NUMPYS = """
     intc integer intp isdtype issubdtype long longlong nan newaxis number pi printoptions s_
     set_printoptions short signedinteger single ubyte uint uint8 uint16 uint32 uint64 uintc uintp
     ulong ulonglong unsignedinteger ushort
-    False_ ScalarType True_ base_repr binary_repr bytes_ character clongdouble datetime64 dtypes flexible
+    False_ ScalarType True_ base_repr binary_repr busdaycalendar bytes_ character clongdouble datetime64 datetime_data
+    dtypes flexible
     format_float_positional format_float_scientific get_printoptions geterr geterrcall int_ little_endian longdouble
     min_scalar_type object_ sctypeDict seterr seterrcall str_ timedelta64 typecodes typing void
 """
@@ -97,6 +98,7 @@ default_device, device, wait = _setup.default_device, _setup.device, _setup.wait
 # Modules that are imported when they are asked for.
 _LAZY = {_name: _name for _name in ("fft", "lib", "linalg", "ma", "polynomial", "random", "testing")}
 _LAZY["emath"] = "lib.scimath"
+_HOSTED = ("busday_count", "busday_offset", "datetime_as_string", "is_busday")  # NumPy's C code computes them
 
 
 def __dir__() -> list[str]:
@@ -106,6 +108,8 @@ def __dir__() -> list[str]:
 def __getattr__(name: str) -> Any:
     if name in _LAZY:
         return _importlib.import_module(f"{__name__}.{_LAZY[name]}")
+    if name in _HOSTED:
+        return getattr(_importlib.import_module(f"{__name__}._dates"), "HOSTED")[name]
     theirs = None if name.startswith("_") else getattr(_numpy, name, None)
     adopted = None if theirs is None else _numpys.find(name)
     if adopted is not None:

@@ -13,7 +13,7 @@ import numpy
 
 from .. import _core
 from ._ndarray import ndarray
-from ._setup import dtype_of, of_numpy, on, place, to_numpy
+from ._setup import STORED, dtype_of, of_numpy, on, place, to_numpy
 from ._ufunc import FUNCTIONS, copy_of
 
 _abs, _any, _all, _max, _min, _sum = (
@@ -339,7 +339,11 @@ def identity(n: int, dtype: Any = None, *, like: Any = None) -> ndarray:
 
 def result_type(*arrays_and_dtypes: Any) -> numpy.dtype[Any]:
     """The dtype that NumPy's rules give to operands."""
-    return _core.numeric_promote(*(_operand(each) for each in arrays_and_dtypes))
+    given = [_operand(each) for each in arrays_and_dtypes]
+    if _any(not isinstance(each, str) and each.kind in STORED for each in given):  # NumPy knows them
+        weak = {"i": 0, "f": 0.0, "c": 0j}
+        return numpy.result_type(*(weak[each] if isinstance(each, str) else each for each in given))
+    return _core.numeric_promote(*given)
 
 
 def _operand(each: Any) -> Any:
@@ -356,6 +360,8 @@ def promote_types(type1: Any, type2: Any, /) -> numpy.dtype[Any]:
     """The least dtype that holds both; the first one itself, with its metadata, where they are equal."""
     one, other = dtype_of(type1), dtype_of(type2)
     same = isinstance(type1, numpy.dtype) and type1.isnative and type1 == type2
+    if one.kind in STORED or other.kind in STORED:
+        return numpy.promote_types(one, other)
     return type1 if same else _core.numeric_promote(one, other)
 
 
@@ -365,9 +371,10 @@ def can_cast(from_: Any, to: Any, casting: str = "safe") -> bool:
         raise TypeError("can_cast() does not support Python ints, floats, and complex because the result used to "
                         "depend "
                         "on the value.")  # fmt: skip
-    return _core.numeric_can_cast(
-        from_.dtype if isinstance(from_, ndarray) else dtype_of(from_), dtype_of(to), casting
-    )
+    given = from_.dtype if isinstance(from_, ndarray) else dtype_of(from_), dtype_of(to)
+    if _any(each.kind in STORED for each in given):
+        return bool(numpy.can_cast(*given, casting))
+    return _core.numeric_can_cast(*given, casting)
 
 
 def astype(x: Any, dtype: Any, /, *, copy: bool = True, device: Any = None) -> ndarray:

@@ -12,6 +12,7 @@ import numpy
 
 from .. import _core
 from . import _functions as f
+from ._meanings import cast, has_meaning
 from ._ndarray import ndarray
 from ._reduce import max as _greatest
 from ._reduce import min as _least
@@ -164,12 +165,17 @@ def get_item(a: ndarray, key: Any) -> Any:
 def set_item(a: ndarray, key: Any, value: Any) -> None:
     """``a[key] = value`` where the key is more than integers and slices."""
     if isinstance(key, (ndarray, numpy.ndarray)) and key.dtype == bool and key.shape == a.shape:
+        if has_meaning(a) and not isinstance(value, ndarray):
+            value = cast(value, a.dtype)
         values = value if type(value) in (bool, int, float, complex) else f.asarray(value)
         if not isinstance(values, ndarray) or values.ndim == 0:
             f.copy_of(values, a, where=key, casting="unsafe")
             return
     places = Places(a, key)
-    values = f.asarray(value, a.dtype if type(value) in (bool, int, float, complex) else None)
+    if has_meaning(a) and not isinstance(value, ndarray):
+        values = cast(value, a.dtype)
+    else:
+        values = f.asarray(value, a.dtype if type(value) in (bool, int, float, complex) else None)
     while values.ndim > len(places.offsets.shape) and values.shape[0] == 1:
         values = values[0]
     shape = places.offsets.shape

@@ -6,8 +6,12 @@ from __future__ import annotations
 import builtins
 from typing import Any
 
+import numpy
+
 from .. import _core
 from . import _functions as f
+from . import _host
+from ._meanings import has_meaning, module_of
 from ._ndarray import ndarray
 
 
@@ -15,6 +19,10 @@ def astype(self: ndarray, dtype: Any, order: str = "K", casting: str = "unsafe",
            copy: bool = True) -> ndarray:  # fmt: skip
     """The elements in another dtype."""
     dtype = f.dtype_of(dtype)
+    if has_meaning(self):
+        if dtype.kind in "SUT":  # strings, which only NumPy has
+            return _host.call("astype", numpy.ndarray.astype, self, dtype, order, casting)
+        dtype = module_of(self.dtype).fitted(self.dtype, dtype)
     if not f.can_cast(self, dtype, casting):
         raise TypeError(
             f"Cannot cast array data from {self.dtype!r} to {dtype!r} according to the rule '{casting}'"

@@ -9,7 +9,9 @@ from typing import Any
 import numpy
 
 from .. import _core
+from . import _meanings
 from ._functions import asarray, dtype_of, normalize, normalize_many, ravel
+from ._meanings import has_meaning
 from ._ndarray import ndarray
 from ._setup import NO_VALUE, memory
 from ._ufunc import FUNCTIONS, copy_of
@@ -70,6 +72,14 @@ def fold(
 ) -> Any:
     """One of the C library's reductions, with everything that NumPy's take."""
     a = asarray(a)
+    if has_meaning(a):
+        a = a if dtype is None else a.astype(dtype)
+        start = None if initial is NO_VALUE else initial
+
+        def run(name: str, numbers: Any, initial: Any) -> Any:
+            return fold(name, numbers, axis, None, None, keepdims, initial, where)
+
+        return into(_meanings.fold(name, a, start, run), out)
     scalar = not a.ndim and axis is not None and axis in (0, -1)  # NumPy lets them pass
     axes = () if scalar else _axes(a, axis)
     mask = _mask(a, where)
@@ -154,6 +164,7 @@ def any(
 
 def _place(name: str, a: Any, axis: Any, out: Any, keepdims: Any) -> Any:
     a = asarray(a)
+    a = _meanings.module_of(a.dtype).placed(name, a) if has_meaning(a) else a
     keeps = keepdims is not NO_VALUE and bool(keepdims)
     rank = a.ndim
     if axis is None:
@@ -288,6 +299,14 @@ def accumulate(name: str, a: Any, axis: Any, dtype: Any, out: Any) -> ndarray:
     if not a.ndim:
         a = a.reshape(1)
     axis = normalize(axis, a.ndim)
+    if has_meaning(a):
+        a = a if dtype is None else a.astype(dtype)
+
+        def run(name: str, numbers: Any, initial: Any) -> Any:
+            return accumulate(name, numbers, axis, None, None)
+
+        made = _meanings.fold(name, a, None, run)
+        return made if out is None else copy_of(made, out, casting="unsafe")
     if name in ("sum", "prod"):
         dtype = _sum_dtype(a.dtype) if dtype is None else dtype_of(dtype)
     elif dtype is not None:

@@ -132,9 +132,10 @@ def of_numpy(array: numpy.ndarray[Any, Any], private: bool = False) -> Any:
 
 def of_host(array: numpy.ndarray[Any, Any], private: bool = False) -> Any:
     """An array in the memory of NumPy's, on the CPU."""
-    if array.dtype not in _core_numbers:
+    if array.dtype not in _core_numbers and stored_as(array.dtype) is None:
         raise TypeError(
-            f"tessera.numeric has no arrays of dtype {array.dtype}; it has bool, integers, floats and complex numbers"
+            f"tessera.numeric has no arrays of dtype {array.dtype}; it has bool, integers, floats, complex numbers, "
+            "dates and spans of time"
         )
     if not array.dtype.isnative:
         array, private = array.astype(array.dtype.newbyteorder("=")), True
@@ -146,6 +147,15 @@ def of_host(array: numpy.ndarray[Any, Any], private: bool = False) -> Any:
     return _core.numeric_wrap(
         low, high - low, array, address - low, array.dtype, array.shape, array.strides, flags
     )
+
+
+# Dtypes that arrays have beside the library's own, by their kind: what they are stored as (docs/adr/0031-meanings.md).
+STORED: dict[str, numpy.dtype[Any]] = {"M": numpy.dtype(numpy.int64), "m": numpy.dtype(numpy.int64)}
+
+
+def stored_as(dtype: numpy.dtype[Any]) -> numpy.dtype[Any] | None:
+    """The dtype of the library's own that elements of a dtype with a meaning are stored as; None: there is none."""
+    return STORED.get(dtype.kind)
 
 
 NO_VALUE: Any = numpy._NoValue  # the default of arguments that NumPy tells from None
@@ -187,7 +197,7 @@ _FAULTS = {1: ("divide", "divide by zero", 1), 2: ("over", "overflow", 2), 4: ("
 def report(function: str, faults: int) -> None:
     """Tells of faults in a call as NumPy's errstate wants it."""
     wanted: Any = numpy.geterr()
-    name = "cast" if function == "copy" else function
+    name = "cast" if function == "copy" else function.removeprefix("time_")
     for bit, (kind, words, code) in _FAULTS.items():
         if not faults & bit or wanted[kind] == "ignore":
             continue
@@ -217,5 +227,8 @@ def _call_or_log(how: str, words: str, text: str, code: int) -> None:
 def setup(array_class: type, **hooks: Any) -> None:
     """Tells the C half everything; called once, when the class is there."""
     hooks = {name: _core.NumericRoutine(hook, __name__) for name, hook in hooks.items()}
-    hooks.update(report=report, convert=convert, dtype_of=dtype_of, scalar=scalar, integer_type=numpy.integer)
+    from . import _meanings
+
+    hooks.update(report=report, convert=convert, dtype_of=dtype_of, scalar=scalar, integer_type=numpy.integer,
+                 stored_as=stored_as, meant_call=_meanings.call, meant_cast=_meanings.cast)  # fmt: skip
     _core.numeric_setup(array_class, DTYPES, hooks)

@@ -9,6 +9,7 @@ import numpy
 
 from . import _functions as f
 from ._index import flatnonzero, take
+from ._meanings import has_meaning, module_of, plain
 from ._ndarray import ndarray
 from ._reduce import any as _any_of
 from ._reduce import cumsum, scalar_of
@@ -44,6 +45,10 @@ def ordered(a: ndarray, places: bool, descending: bool = False) -> tuple[ndarray
     """Rows of a (.., n) sorted, stable; with the places where elements came from."""
     from tessera import compute
 
+    if has_meaning(a):
+        module = module_of(a.dtype)
+        made, found = ordered(module.above(a), places, descending)
+        return module.from_above(made, a.dtype), found
     if a.dtype.kind == "c":
         return _ordered_complex(a, descending)
     keys = _keys(a)
@@ -146,6 +151,9 @@ def searchsorted(a: Any, v: Any, side: str = "left", sorter: Any = None) -> Any:
         v, a.dtype if is_number and type(v) in (int, float) and a.dtype.kind in "fc" else None
     )
     dtype = f.result_type(a, v)
+    if has_meaning(dtype):
+        above = module_of(dtype).above
+        return searchsorted(above(a.astype(dtype, copy=False)), above(v.astype(dtype, copy=False)), side)
     if dtype.kind in "fc":
         return _search_floats(a.astype(dtype, copy=False), v.astype(dtype, copy=False), side)
     data, keys = (x.astype(dtype).copy("C") for x in (a, v))
@@ -217,6 +225,8 @@ def _unique(a: ndarray, equal_nan: bool) -> tuple[ndarray, ndarray, ndarray, nda
         return keys, places, places, places
     new = f.ones(n, bool)
     same = keys[1:] == keys[:-1]
+    if equal_nan and has_meaning(keys):
+        same = f.asarray(plain(keys)[1:] == plain(keys)[:-1])
     if equal_nan and keys.dtype.kind in "fc":
         same = same | ((keys[1:] != keys[1:]) & (keys[:-1] != keys[:-1]))
     new[1:] = ~same

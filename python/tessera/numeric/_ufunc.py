@@ -8,7 +8,9 @@ from typing import Any
 from .. import _core
 from ._setup import NO_VALUE
 
-INNER = ("copy", "select", "gather", "always", "never")  # rows that are no functions of NumPy
+# Rows that are no functions of NumPy: what others are made of, and functions of times (_dates.py).
+INNER = ("copy", "select", "gather", "always", "never",
+         *(name for name in _core.NUMERIC_FUNCTIONS if name.startswith("time_")))  # fmt: skip
 
 ALIASES = {
     "abs": "absolute",
@@ -64,9 +66,9 @@ class ufunc(_core.NumericFunction):
     @property
     def types(self) -> list[str]:
         """Its loops, as ``"ff->f"`` by letters of dtypes."""
-        from ._ufunc_methods import types
+        from ._ufunc_methods import types, types_of_times
 
-        return types(self._loops, self._result, self.nin)
+        return types(self._loops, self._result, self.nin) + types_of_times(self.__name__)
 
     @property
     def ntypes(self) -> int:
@@ -158,7 +160,9 @@ class ufunc(_core.NumericFunction):
 
 
 FUNCTIONS: dict[str, ufunc] = {
-    name: ufunc(name) for name in _core.NUMERIC_FUNCTIONS if name not in INNER
+    name: ufunc(name)
+    for name in _core.NUMERIC_FUNCTIONS
+    if name not in INNER
 }
 FUNCTIONS.update({alias: FUNCTIONS[name] for alias, name in ALIASES.items()})
 copy_of, select = ufunc("copy"), ufunc("select")

@@ -13,6 +13,7 @@ import numpy
 from .. import _core
 from . import _functions as f
 from ._index import Places
+from ._meanings import has_meaning
 from ._ndarray import ndarray
 from ._setup import NO_VALUE
 from ._sort import argsort
@@ -48,6 +49,11 @@ def types(loops: str, result: str, nin: int) -> list[str]:
             part = {"F": "f", "D": "d"}.get(letter, letter)
             made.append(f"{letter * nin}->{whole or part}")
     return made
+
+
+def types_of_times(name: str) -> list[str]:
+    """The loops of a function that take dates or spans of time, which are NumPy's."""
+    return [text for text in getattr(numpy, name).types if set(text) & {"m", "M"}]
 
 
 def _named(function: Any, signature: Any) -> list[Any]:
@@ -100,6 +106,10 @@ def resolved(function: Any, dtypes: Any, signature: Any, casting: str, reduction
     if reduction:
         given[0] = given[1] if given[0] is None else given[0]
     operands = given[: function.nin]
+    if any(isinstance(t, numpy.dtype) and has_meaning(t) for t in given):  # NumPy's own rules
+        options = {} if signature is None else {"signature": signature}
+        found = getattr(numpy, function.__name__)
+        return found.resolve_dtypes(dtypes, casting=casting, reduction=reduction, **options)
     if any(t is None for t in operands):
         raise TypeError("resolve_dtypes: the dtypes of operands must be given")
     common = _core.numeric_promote(*operands)

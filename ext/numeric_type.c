@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Dtypes: NumPy's objects and the library's numbers. A dtype that the library does not know is *stored* as one that it
+ * does, and the array carries the number of its meaning (ts_nd.meaning): datetime64[D] is int64 that means days. Views
+ * and selections of elements need not know; calls go to Python (numeric/_meanings.py). docs/adr/0031-meanings.md.
+ */
+#include "numeric.h"
+
+enum { MEANING_SHIFT = 8 }; /* numbers: a ts_dtype, and above it a meaning */
+static_assert(TS_DTYPE_COUNT < 1 << MEANING_SHIFT, "a dtype fits below the meaning");
+
+/* A number of a dtype object that is none of the library's, kept in `numbers`; NULL: it has none, or with exception. */
+static PyObject *meaning_make(core_state *state, PyObject *object)
+{
+    numeric_state *n = state->numeric;
+    PyObject *stored = PyObject_CallOneArg(n->stored_as, object), *number, *kept;
+    PyObject *dtype = stored ? PyDict_GetItemWithError(n->numbers, stored) : NULL;
+    Py_XDECREF(stored);
+    if (!dtype)
+        return NULL;
+    if (!n->meanings && !(n->meanings = PyMem_Calloc(NUMERIC_MEANINGS, sizeof *n->meanings)))
+        return PyErr_NoMemory();
+    NUMERIC_BEGIN(state);
+    uint16_t meaning = n->n_meanings + 1 < NUMERIC_MEANINGS ? ++n->n_meanings : 0;
+    if (meaning)
+        n->meanings[meaning] = Py_NewRef(object);
+    NUMERIC_END(state);
+    if (!meaning)
+        return PyErr_Format(PyExc_RuntimeError, "arrays of more than %d dtypes", NUMERIC_MEANINGS);
+    number = PyLong_FromLong(PyLong_AsLong(dtype) | (long)meaning << MEANING_SHIFT);
+    kept = number ? PyDict_SetDefault(n->numbers, object, number) : NULL; /* another thread's, where that was first */
+    Py_XDECREF(number);
+    return kept;
+}
+
+int numeric_type_of(core_state *state, PyObject *object, ts_dtype *out, uint16_t *meaning)
+{
+    numeric_state *n = state->numeric;
+    PyObject *number = PyObject_Hash(object) == -1 ? NULL : PyDict_GetItemWithError(n->numbers, object);
+    PyErr_Clear();
+    PyObject *made = number ? NULL : PyObject_CallOneArg(n->dtype_of, object);
+    if (!number && !made)
+        return -1;
+    if (made)
+        number = PyDict_GetItemWithError(n->numbers, made);
+    if (!number && !PyErr_Occurred())
+        number = meaning_make(state, made);
+    long known = number ? PyLong_AsLong(number) : 0;
+    *out = (ts_dtype)(known & ((1 << MEANING_SHIFT) - 1));
+    *meaning = (uint16_t)(known >> MEANING_SHIFT);
+    bool is_name = PyUnicode_CheckExact(object) ||
+                   (PyType_Check(object) && !PyType_HasFeature((PyTypeObject *)object, Py_TPFLAGS_HEAPTYPE));
+    if (made && number && is_name && PyDict_SetItem(n->numbers, object, number) < 0) /* it means the same next time */
+        PyErr_Clear();
+    if (!number && !PyErr_Occurred())
+        PyErr_Format(PyExc_TypeError, "tessera.numeric has no arrays of dtype %R", made);
+    Py_XDECREF(made);
+    return number ? 0 : -1;
+}
+
+int numeric_dtype_of(core_state *state, PyObject *object, ts_dtype *out)
+{
+    uint16_t meaning;
+    if (numeric_type_of(state, object, out, &meaning) < 0)
+        return -1;
+    if (!meaning)
+        return 0;
+    PyErr_Format(PyExc_TypeError, "an array of dtype %R has no numbers", state->numeric->meanings[meaning]);
+    return -1;
+}
+
+PyObject *numeric_dtype(core_state *state, const ts_nd *nd)
+{
+    return nd->meaning ? state->numeric->meanings[nd->meaning] : state->numeric->dtypes[nd->dtype];
+}
+
+PyObject *numeric_meant(core_state *state, PyObject *value, const ts_nd *like)
+{
+    PyObject *made = PyObject_CallFunctionObjArgs(state->numeric->meant_cast, value, numeric_dtype(state, like), NULL);
+    if (made && !numeric_is_array(state, made)) {
+        PyErr_Format(PyExc_TypeError, "a %.200s is no array", Py_TYPE(made)->tp_name);
+        Py_CLEAR(made);
+    }
+    return made;
+}
+
+PyObject *numeric_typestr(core_state *state, const ts_nd *nd)
+{
+    if (nd->meaning)
+        return PyObject_GetAttrString(numeric_dtype(state, nd), "str");
+    return PyUnicode_FromString(ts_dtype_get((ts_dtype)nd->dtype)->typestr);
+}

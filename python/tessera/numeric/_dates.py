@@ -1,0 +1,416 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Dates and spans of time: datetime64 and timedelta64 of every unit, stored as int64 with NaT as the least.
+
+Which loop a function takes, in which units, and what is refused, NumPy's own ufunc says (``resolve_dtypes``); here is
+what computes the loop. A unit is changed by a factor, or, between months or years and days, by the calendar; both are
+functions of elements and fuse with the rest.
+"""
+
+from __future__ import annotations
+
+import functools
+import math
+from collections.abc import Callable
+from typing import Any
+
+import numpy
+
+from . import _functions as f
+from . import _host
+from ._meanings import has_meaning, meant, plain
+from ._ndarray import ndarray
+from ._setup import of_host, to_numpy
+from ._ufunc import FUNCTIONS, copy_of, select, ufunc
+
+NAT = -(1 << 63)
+INT, FLOAT, BOOL = numpy.dtype(numpy.int64), numpy.dtype(numpy.float64), numpy.dtype(bool)
+
+# -- units ---------------------------------------------------------------------------------------------
+
+# From the coarsest to the finest, and how many of the next one each has; months have none.
+_UNITS = {"Y": 12, "M": 0, "W": 7, "D": 24, "h": 60, "m": 60, "s": 1000, "ms": 1000, "us": 1000, "ns": 1000, "ps": 1000,
+          "fs": 1000, "as": 1}  # fmt: skip
+_ORDER = list(_UNITS)
+_ERA = 146097  # days of 400 years, which a span in months or years is measured by
+_ROOM = 1 << 56  # NumPy refuses factors from here on
+
+
+def unit_of(dtype: Any) -> tuple[str, int]:
+    """The unit and how many of it one step is; "generic": none yet."""
+    unit, steps = numpy.datetime_data(dtype)[:2]
+    return ("us" if unit == "μs" else unit), steps
+
+
+def _factor(coarse: str, fine: str) -> int:
+    """How many of a fine unit one of a coarse one has, from weeks on."""
+    return math.prod(_UNITS[unit] for unit in _ORDER[_ORDER.index(coarse) : _ORDER.index(fine)])
+
+
+def _refused(coarse: str, fine: str) -> OverflowError:
+    return OverflowError(
+        f"Integer overflow while computing the conversion factor between NumPy datetime units {coarse} and {fine}"
+    )
+
+
+def _between(coarse: str, fine: str) -> tuple[int, int]:
+    """How many of a fine unit a coarse one has, as a fraction."""
+    if coarse == fine:
+        return 1, 1
+    if coarse in "YM":
+        months = 12 if coarse == "Y" else 1
+        if fine == "M":
+            return 12, 1
+        if fine == "W":
+            return _ERA, 4800 // months * 7
+        times = _factor("D", fine)
+        if times >= _ROOM:
+            raise _refused(coarse, fine)
+        return _ERA * times, 4800 // months
+    times = _factor(coarse, fine)
+    if times >= _ROOM:
+        raise _refused(coarse, fine)
+    return times, 1
+
+
+@functools.lru_cache(1024)
+def _scale(source: Any, target: Any) -> tuple[int, int]:
+    """What a count is multiplied with and divided by where its unit is changed."""
+    (one, steps), (other, other_steps) = unit_of(source), unit_of(target)
+    if one == "generic":
+        return 1, 1
+    if other == "generic":
+        raise ValueError("Cannot convert from specific units to generic units in NumPy datetimes or timedeltas")
+    turned = _ORDER.index(one) > _ORDER.index(other)
+    up, down = _between(other, one) if turned else _between(one, other)
+    if turned:
+        up, down = down, up
+    up, down = _wrapped(up * steps, 64), _wrapped(down * other_steps, 64)
+    common = math.gcd(up, down)
+    return _wrapped(up // common), _wrapped(down // common)
+
+
+def _wrapped(x: int, bits: int = 63) -> int:
+    """The int64 of the same bits; with bits=64 the uint64."""
+    x &= (1 << 64) - 1
+    return x - (1 << 64) if bits == 63 and x >> 63 else x
+
+
+def _scaled(x: Any, up: int, down: int) -> Any:
+    return x if up == down == 1 else _time["scale"](x, up, down)
+
+
+def _by_calendar(x: Any, source: Any, target: Any) -> Any:
+    """Dates where one of the units is months or years: by the day on which they begin."""
+    (one, steps), (other, other_steps) = unit_of(source), unit_of(target)
+    if one in "YM" and other in "YM":
+        up, down = (12 if unit == "Y" and one != other else 1 for unit in (one, other))
+        return _scaled(x, steps * up, other_steps * down)
+    if one in "YM":
+        days = _time["days_of_years" if one == "Y" else "days_of_months"](x, steps)
+        if other == "W":
+            return _scaled(days, 1, 7 * other_steps)
+        return _scaled(days, _factor("D", other), other_steps)
+    days = _scaled(x, 7 * steps, 1) if one == "W" else _scaled(x, steps, _factor("D", one))
+    return _scaled(_time["years_of_days" if other == "Y" else "months_of_days"](days), 1, other_steps)
+
+
+# -- casts ---------------------------------------------------------------------------------------------
+
+
+def of_floats(x: Any) -> Any:
+    """Floats as counts, rounded towards zero; NaT where int64 does not hold one."""
+    x = f.asarray(x, FLOAT)
+    fits = FUNCTIONS["absolute"](x) < 2.0**63
+    whole = copy_of(f.asarray(select(fits, x, 0.0)), dtype=INT, casting="unsafe")
+    return select(fits, whole, NAT)
+
+
+def fitted(source: Any, dtype: Any) -> Any:
+    """The dtype that `astype` and `dtype=` mean: one without a unit takes that of what is converted."""
+    if source.kind in "mM" and dtype.kind in "mM" and unit_of(dtype)[0] == "generic":
+        return numpy.dtype(f"{dtype.kind}8[{''.join(str(p) for p in unit_of(source)[::-1])}]"
+                           if unit_of(source)[0] != "generic" else f"{dtype.kind}8")  # fmt: skip
+    return dtype
+
+
+def counted(x: Any, dtype: Any) -> Any:
+    """The numbers that an operand is stored as in a dtype: an array, or a number of Python's or NumPy's."""
+    if isinstance(x, int):
+        return int(x)
+    if isinstance(x, float):
+        return int(x) if abs(x) < 2.0**63 else NAT
+    source = x.dtype
+    if source.kind not in "mM":
+        if source.kind in "fc":
+            return of_floats(x.real)
+        return x if source == INT else copy_of(x, dtype=INT, casting="unsafe")
+    numbers = plain(x)
+    if source.kind != dtype.kind or source == dtype:
+        return numbers
+    up, down = _scale(source, dtype)
+    units = unit_of(source)[0], unit_of(dtype)[0]
+    if source.kind == "M" and "generic" not in units and (units[0] in "YM" or units[1] in "YM"):
+        return _by_calendar(numbers, source, dtype)
+    return _scaled(numbers, up, down)
+
+
+def operand(x: Any, dtype: Any) -> Any:
+    """An operand as a loop takes it: what it is stored as in the loop's dtype."""
+    if dtype.kind in "mM":
+        return counted(x, dtype)
+    if isinstance(x, ndarray) and has_meaning(x):
+        return plain(x) if dtype == INT else copy_of(plain(x), dtype=dtype, casting="unsafe")
+    return x
+
+
+def of_any(value: Any, dtype: Any) -> Any:
+    """Anything as an array of ours; what NumPy reads by the dtype (strings, datetime's objects), as that."""
+    if isinstance(value, ndarray):
+        return value
+    made = numpy.asarray(value)
+    if made.dtype.kind in "OSUT":
+        made = made.astype(dtype)
+    return of_host(made, private=True)
+
+
+def assigned(value: Any, dtype: Any) -> ndarray:
+    """A value as assignment converts it to a dtype."""
+    if isinstance(value, (int, float, str)) or value is None:
+        value = numpy.array(value, dtype)
+    value = of_any(value, dtype)
+    if dtype.kind not in "mM":
+        return f.asarray(operand(value, dtype))
+    return meant(f.asarray(counted(value, dtype)), dtype)
+
+
+# -- loops ---------------------------------------------------------------------------------------------
+
+_TIME = """
+    add subtract multiply divide floor_divide remainder sign equal not_equal less less_equal greater greater_equal
+    maximum fmin scale days_of_years days_of_months years_of_days months_of_days
+"""
+_time = {name: ufunc(f"time_{name}") for name in _TIME.split()}
+
+
+def _is_nat(x: Any) -> Any:
+    return FUNCTIONS["equal"](x, NAT)
+
+
+def _of_product(x: Any, y: Any) -> Any:
+    return of_floats(FUNCTIONS["multiply"](_float(x), y))
+
+
+def _of_quotient(x: Any, y: Any) -> Any:
+    return of_floats(FUNCTIONS["divide"](_float(x), y))
+
+
+def _float(x: Any) -> Any:
+    """Counts as floats, NaN for NaT."""
+    return select(_is_nat(x), math.nan, copy_of(f.asarray(x), dtype=FLOAT, casting="unsafe"))
+
+
+def _ratio(x: Any, y: Any) -> Any:
+    return FUNCTIONS["divide"](_float(x), _float(y))
+
+
+def _turned(function: Callable[..., Any]) -> Callable[..., Any]:
+    return lambda x, y, *rest, **options: function(y, x, *rest, **options)
+
+
+def _mean(name: str) -> dict[str, Any]:
+    """The loops of a function that takes dates as well as spans."""
+    return {f"{kind}{kind}": _time[name] for kind in "mM"}
+
+
+# By NumPy's name and the kinds of a loop's operands: a function of elements, or (second table) what is made of some.
+LOOPS: dict[str, dict[str, Any]] = {
+    "add": dict.fromkeys(("mm", "Mm", "mM"), _time["add"]),
+    "subtract": dict.fromkeys(("mm", "Mm", "MM"), _time["subtract"]),
+    "multiply": {"mi": _time["multiply"], "im": _turned(_time["multiply"])},
+    "divide": {"mi": _time["divide"]},
+    "floor_divide": {"mi": _time["divide"], "mm": _time["floor_divide"]},
+    "remainder": {"mm": _time["remainder"]},
+    "sign": {"m": _time["sign"]},
+    **{name: {"m": FUNCTIONS[name]} for name in ("negative", "positive", "absolute")},
+    **{name: _mean(name) for name in ("equal", "not_equal", "less", "less_equal", "greater", "greater_equal")},
+    "maximum": _mean("maximum"),
+    "fmin": _mean("fmin"),
+    **{name: {"mm": FUNCTIONS[name], "MM": FUNCTIONS[name]} for name in ("minimum", "fmax")},
+}
+MADE: dict[str, dict[str, Any]] = {
+    "multiply": {"mf": _of_product, "fm": _turned(_of_product)},
+    "divide": {"mf": _of_quotient, "mm": _ratio},
+    "floor_divide": {"mf": _of_quotient},
+    **{name: dict.fromkeys("mM", _is_nat) for name in ("isnat", "isnan")},
+    "isfinite": dict.fromkeys("mM", lambda x: FUNCTIONS["not_equal"](x, NAT)),
+    "isinf": dict.fromkeys("mM", lambda x: FUNCTIONS["isinf"](x)),
+}
+
+
+@functools.lru_cache(4096)
+def _resolved(name: str, given: tuple[Any, ...], casting: Any, signature: Any) -> tuple[Any, ...]:
+    """The dtypes of the loop that NumPy takes for operands of these dtypes."""
+    options = {} if casting is None else {"casting": casting}
+    if signature is not None:
+        options["signature"] = signature
+    return getattr(numpy, name).resolve_dtypes(given, **options)
+
+
+def _kind(x: Any) -> Any:
+    """What an operand counts as: its dtype, or a type of Python's numbers."""
+    if type(x) in (int, float, complex):
+        return type(x)
+    return BOOL if isinstance(x, bool) else x.dtype
+
+
+def _loop_dtypes(name: str, operands: Any, out: Any, options: dict[str, Any]) -> tuple[Any, ...]:
+    signature = options.pop("signature", options.pop("sig", None))
+    dtype = options.pop("dtype", None)
+    given = (*map(_kind, operands), None if out is None else out.dtype)
+    if dtype is not None:
+        signature = (None,) * len(operands) + (_class_of(dtype),)
+    if isinstance(signature, list):
+        signature = tuple(signature)
+    return _resolved(name, given, options.pop("casting", None), signature)
+
+
+def _class_of(dtype: Any) -> Any:
+    """What dtype= asks for: only which dtype, no unit."""
+    dtype = numpy.dtype(dtype)
+    if dtype.kind in "mM" and unit_of(dtype)[0] != "generic":
+        raise TypeError(
+            "The `dtype` and `signature` arguments to ufuncs only select the general DType and not details such as "
+            "the byte order or time unit. You can avoid this error by using the scalar types `np.float64` or the "
+            "dtype string notation."
+        )
+    return type(dtype) if dtype.kind in "mM" else dtype
+
+
+def call(name: str, operands: tuple[Any, ...], out: Any, options: dict[str, Any]) -> Any:
+    """An elementwise function of operands of which one is a date or a span."""
+    if name == "copy":
+        return _copied(operands[0], out, options)
+    if name == "select":
+        return _selected(*operands)
+    operands = tuple(
+        of_any(x, x) if isinstance(x, (numpy.generic, numpy.ndarray)) else x for x in operands
+    )
+    loop = _loop_dtypes(name, operands, out, options)
+    n, result = len(operands), loop[-1]
+    taken = [operand(x, dtype) for x, dtype in zip(operands, loop, strict=False)]
+    kinds = "".join("i" if dtype.kind in "iu" else dtype.kind for dtype in loop[:n])
+    function = LOOPS.get(name, {}).get(kinds)
+    if function is not None:
+        return _direct(function, taken, result, out, options)
+    if not {"m", "M"} & set(kinds):  # as logical functions, of truth
+        return FUNCTIONS[name](*taken, out, **options)
+    made = MADE.get(name, {}).get(kinds)
+    if made is None:
+        raise TypeError(f"ufunc '{name}' not supported for the input types {', '.join(map(str, loop[:n]))}")
+    made = made(*taken)
+    made = meant(made, result) if result.kind in "mM" else made
+    return made if out is None and not options else copy_of(made, out, **options)
+
+
+def _direct(function: Any, taken: list[Any], result: Any, out: Any, options: dict[str, Any]) -> Any:
+    """A loop that is one function of elements, which writes to `out` itself where that is of the loop's dtype."""
+    if result.kind not in "mM":
+        return function(*taken, out, **options)
+    if out is not None and out.dtype == result:
+        function(*taken, plain(out), **options)
+        return out
+    if out is None:
+        return meant(function(*taken, **options), result)
+    return copy_of(meant(f.asarray(function(*taken)), result), out, casting="unsafe", **options)
+
+
+def _copied(x: Any, out: Any, options: dict[str, Any]) -> Any:
+    """The elements in another dtype, of a new array or in `out`."""
+    casting = options.pop("casting", "same_kind")
+    dtype = options.pop("dtype", None)
+    x = of_any(x, out.dtype if dtype is None and out is not None else dtype) if type(x) not in (int, float) else x
+    target = numpy.dtype(dtype) if dtype is not None else x.dtype if out is None else out.dtype
+    if out is None and isinstance(x, ndarray):
+        target = fitted(x.dtype, target)
+    source = _kind(x)
+    source = numpy.dtype(source) if isinstance(source, type) else source
+    if not numpy.can_cast(source, target, casting):
+        raise TypeError(
+            f"Cannot cast array data from {source!r} to {target!r} according to the rule '{casting}'"
+        )
+    numbers = operand(x, target)
+    if target.kind not in "mM":
+        return copy_of(numbers, out, casting="unsafe", **options) if out is not None else copy_of(
+            f.asarray(numbers), dtype=target, casting="unsafe", **options)  # fmt: skip
+    if out is not None:
+        copy_of(numbers, plain(out), casting="unsafe", **options)
+        return out
+    return meant(copy_of(f.asarray(numbers), dtype=INT, **options), target)
+
+
+def _selected(condition: Any, x: Any, y: Any) -> Any:
+    """Elements of x where a condition holds, else of y, in the dtype that holds both."""
+    x, y = (of_any(each, None) if isinstance(each, (numpy.generic, numpy.ndarray)) else each for each in (x, y))
+    dtype = f.result_type(x, y)
+    if dtype.kind not in "mM":
+        return select(condition, operand(x, dtype), operand(y, dtype))
+    if isinstance(condition, ndarray) and has_meaning(condition):
+        condition = operand(condition, BOOL)
+    return meant(select(condition, counted(x, dtype), counted(y, dtype)), dtype)
+
+
+def is_unequal(error: BaseException) -> bool:
+    """Whether the exception says that two dtypes cannot be compared, so that nothing is equal."""
+    return type(error).__name__ in ("_UFuncNoLoopError", "_UFuncBinaryResolutionError")
+
+
+# -- order and reductions ------------------------------------------------------------------------------
+
+
+def above(a: ndarray) -> ndarray:
+    """Numbers in the order of an array's dates or spans with NaT as the greatest."""
+    return f.asarray(plain(a) - 1)
+
+
+def from_above(made: Any, dtype: Any) -> Any:
+    """Dates or spans of such numbers."""
+    if not isinstance(made, ndarray):  # NumPy's scalar, which would tell of the overflow
+        return meant(numpy.int64(_wrapped(int(made) + 1)), dtype)
+    return meant(made + 1, dtype)
+
+
+def placed(name: str, a: ndarray) -> ndarray:
+    """Numbers whose greatest (argmax) or least is where that of the array is: the first NaT."""
+    return above(a) if name == "argmax" else plain(a)
+
+
+def _check_loop(name: str, dtype: Any) -> None:
+    _resolved(name, (dtype, dtype, None), None, None)
+
+
+def fold(name: str, a: ndarray, initial: Any, run: Callable[..., Any]) -> Any:
+    """A reduction, or a running one, by those of numbers: ``run(name, numbers, initial)``."""
+    if name in ("all", "any"):
+        return run(name, operand(a, BOOL), initial)
+    _check_loop({"sum": "add", "prod": "multiply", "max": "maximum", "min": "minimum"}[name], a.dtype)
+    if initial is not None:
+        initial = counted(of_any(initial, a.dtype), a.dtype) if not isinstance(initial, int) else initial
+    if name == "min":
+        return meant(run(name, plain(a), initial), a.dtype)
+    if name == "max":
+        return from_above(run(name, above(a), None if initial is None else initial - 1), a.dtype)
+    numbers = plain(a)
+    total, none = run("sum", numbers, initial), run("any", f.asarray(_is_nat(numbers)), None)
+    return meant(select(none, NAT, total), a.dtype)
+
+
+# -- functions that NumPy's C code computes ------------------------------------------------------------
+
+
+def _lent(name: str) -> Any:
+    return _host.on_host(name, getattr(numpy, name), getattr(numpy, name).__doc__.split("\n\n")[1].strip())
+
+
+HOSTED = {
+    name: _lent(name) for name in ("busday_count", "busday_offset", "datetime_as_string", "is_busday")
+}
