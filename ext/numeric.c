@@ -947,7 +947,10 @@ static PyObject *numeric_compare(PyObject *x, PyObject *y, int how)
 {
     static const ts_nd_fn fns[] = {[Py_LT] = TS_ND_less, [Py_LE] = TS_ND_less_equal, [Py_EQ] = TS_ND_equal,
                                    [Py_NE] = TS_ND_not_equal, [Py_GT] = TS_ND_greater, [Py_GE] = TS_ND_greater_equal};
-    return operator_binary(fns[how], x, y);
+    PyObject *made = operator_binary(fns[how], x, y);
+    if (made || (how != Py_EQ && how != Py_NE) || !PyErr_ExceptionMatches(PyExc_TypeError))
+        return made;
+    return numeric_unequal(x, y, how == Py_NE);
 }
 
 /* ---- the type ------------------------------------------------------------------------------------ */

@@ -64,6 +64,9 @@ PyObject *numeric_typestr(core_state *state, const ts_nd *nd); /* of __array_int
 /* A value as an array of the dtype of `like`; a new reference, or NULL with exception. */
 PyObject *numeric_meant(core_state *state, PyObject *value, const ts_nd *like);
 
+/* x == y (with `differ` x != y) where the comparison has set TypeError: nothing is equal where no comparison exists. */
+PyObject *numeric_unequal(PyObject *x, PyObject *y, bool differ);
+
 /* numeric.c */
 PyObject *numeric_wrap(core_state *state, ts_nd *nd, PyObject *base); /* takes the reference; borrows base */
 /* The element `offset` bytes behind the first one, as NumPy's scalar. */

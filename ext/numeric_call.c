@@ -305,7 +305,7 @@ static int assign_operand(core_state *state, ts_nd *out, PyObject *value, ts_nd_
         got = numeric_operand(state, value, in, held);
     if (got <= 0 || (in->array ? in->array->meaning : 0) == out->meaning)
         return got;
-    PyObject *made = numeric_meant(state, *held ? *held : value, out);
+    PyObject *made = numeric_meant(state, value, out);
     Py_XSETREF(*held, made);
     if (!made)
         return -1;

@@ -90,3 +90,23 @@ PyObject *numeric_typestr(core_state *state, const ts_nd *nd)
         return PyObject_GetAttrString(numeric_dtype(state, nd), "str");
     return PyUnicode_FromString(ts_dtype_get((ts_dtype)nd->dtype)->typestr);
 }
+
+PyObject *numeric_unequal(PyObject *x, PyObject *y, bool differ)
+{
+    PyObject *type, *error, *trace, *made = NULL;
+    PyErr_Fetch(&type, &error, &trace);
+    PyErr_NormalizeException(&type, &error, &trace);
+    PyObject *module = PyImport_ImportModule("tessera.numeric._meanings");
+    if (module)
+        made = PyObject_CallMethod(module, "unequal", "OOOO", error, x, y, differ ? Py_True : Py_False);
+    Py_XDECREF(module);
+    if (made != Py_None) {
+        Py_XDECREF(type);
+        Py_XDECREF(error);
+        Py_XDECREF(trace);
+        return made;
+    }
+    Py_DECREF(made);
+    PyErr_Restore(type, error, trace);
+    return NULL;
+}

@@ -91,12 +91,6 @@ nd_val nd_emit_time_remainder(const nd_emit *e, const nd_val *x)
     return REAL(PICK(none, NUMBER(INT64_MIN), rest));
 }
 
-nd_val nd_emit_time_sign(const nd_emit *e, const nd_val *x)
-{
-    ts_val zero = NUMBER(0), below = PICK(IS(LT, x[0].re, zero), NUMBER(-1), zero);
-    return REAL(PICK(time_none(e, x[0].re), x[0].re, PICK(IS(GT, x[0].re, zero), NUMBER(1), below)));
-}
-
 /* ---- order --------------------------------------------------------------------------------------- */
 
 /* Of a comparison that NaT, the least number, could meet: the operand that must be a time. */

@@ -328,7 +328,7 @@ nd_emitter nd_emit_floor_divide, nd_emit_remainder, nd_emit_fmod, nd_emit_power,
 
 /* emit_time.c: those of times */
 nd_emitter nd_emit_time_add, nd_emit_time_subtract, nd_emit_time_multiply, nd_emit_time_divide,
-    nd_emit_time_floor_divide, nd_emit_time_remainder, nd_emit_time_sign, nd_emit_time_equal,
+    nd_emit_time_floor_divide, nd_emit_time_remainder, nd_emit_time_equal,
     nd_emit_time_not_equal, nd_emit_time_less, nd_emit_time_less_equal, nd_emit_time_greater,
     nd_emit_time_greater_equal, nd_emit_time_maximum, nd_emit_time_fmin, nd_emit_time_scale,
     nd_emit_time_days_of_years, nd_emit_time_days_of_months, nd_emit_time_years_of_days,

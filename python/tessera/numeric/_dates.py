@@ -19,7 +19,7 @@ from . import _functions as f
 from . import _host
 from ._meanings import has_meaning, meant, plain
 from ._ndarray import ndarray
-from ._setup import of_host, to_numpy
+from ._setup import fitted, of_host, to_numpy
 from ._ufunc import FUNCTIONS, copy_of, select, ufunc
 
 NAT = -(1 << 63)
@@ -125,14 +125,6 @@ def of_floats(x: Any) -> Any:
     return select(fits, whole, NAT)
 
 
-def fitted(source: Any, dtype: Any) -> Any:
-    """The dtype that `astype` and `dtype=` mean: one without a unit takes that of what is converted."""
-    if source.kind in "mM" and dtype.kind in "mM" and unit_of(dtype)[0] == "generic":
-        return numpy.dtype(f"{dtype.kind}8[{''.join(str(p) for p in unit_of(source)[::-1])}]"
-                           if unit_of(source)[0] != "generic" else f"{dtype.kind}8")  # fmt: skip
-    return dtype
-
-
 def counted(x: Any, dtype: Any) -> Any:
     """The numbers that an operand is stored as in a dtype: an array, or a number of Python's or NumPy's."""
     if isinstance(x, int):
@@ -175,8 +167,11 @@ def of_any(value: Any, dtype: Any) -> Any:
 
 def assigned(value: Any, dtype: Any) -> ndarray:
     """A value as assignment converts it to a dtype."""
-    if isinstance(value, (int, float, str)) or value is None:
-        value = numpy.array(value, dtype)
+    value = to_numpy(value) if isinstance(value, ndarray) and not value.ndim else value
+    if not isinstance(value, (ndarray, numpy.ndarray, list, tuple)) or numpy.ndim(value) == 0:
+        made = numpy.empty(1, dtype)
+        made[...] = value  # NumPy converts a single value by rules of its own
+        return of_host(made, private=True).reshape(())
     value = of_any(value, dtype)
     if dtype.kind not in "mM":
         return f.asarray(operand(value, dtype))
@@ -186,7 +181,7 @@ def assigned(value: Any, dtype: Any) -> ndarray:
 # -- loops ---------------------------------------------------------------------------------------------
 
 _TIME = """
-    add subtract multiply divide floor_divide remainder sign equal not_equal less less_equal greater greater_equal
+    add subtract multiply divide floor_divide remainder equal not_equal less less_equal greater greater_equal
     maximum fmin scale days_of_years days_of_months years_of_days months_of_days
 """
 _time = {name: ufunc(f"time_{name}") for name in _TIME.split()}
@@ -217,12 +212,12 @@ def _turned(function: Callable[..., Any]) -> Callable[..., Any]:
     return lambda x, y, *rest, **options: function(y, x, *rest, **options)
 
 
-def _mean(name: str) -> dict[str, Any]:
+def _of_both(name: str) -> dict[str, Any]:
     """The loops of a function that takes dates as well as spans."""
     return {f"{kind}{kind}": _time[name] for kind in "mM"}
 
 
-# By NumPy's name and the kinds of a loop's operands: a function of elements, or (second table) what is made of some.
+# By NumPy's name and the kinds of a loop's operands: one function of elements; below, what is made of some.
 LOOPS: dict[str, dict[str, Any]] = {
     "add": dict.fromkeys(("mm", "Mm", "mM"), _time["add"]),
     "subtract": dict.fromkeys(("mm", "Mm", "MM"), _time["subtract"]),
@@ -230,12 +225,11 @@ LOOPS: dict[str, dict[str, Any]] = {
     "divide": {"mi": _time["divide"]},
     "floor_divide": {"mi": _time["divide"], "mm": _time["floor_divide"]},
     "remainder": {"mm": _time["remainder"]},
-    "sign": {"m": _time["sign"]},
-    **{name: {"m": FUNCTIONS[name]} for name in ("negative", "positive", "absolute")},
-    **{name: _mean(name) for name in ("equal", "not_equal", "less", "less_equal", "greater", "greater_equal")},
-    "maximum": _mean("maximum"),
-    "fmin": _mean("fmin"),
-    **{name: {"mm": FUNCTIONS[name], "MM": FUNCTIONS[name]} for name in ("minimum", "fmax")},
+    **{name: {"m": FUNCTIONS[name]} for name in ("negative", "positive", "absolute", "sign")},  # NaT stays, as numbers do
+    **{name: _of_both(name) for name in ("equal", "not_equal", "less", "less_equal", "greater", "greater_equal")},
+    "maximum": _of_both("maximum"),
+    "fmin": _of_both("fmin"),
+    **{name: dict.fromkeys(("mm", "MM"), FUNCTIONS[name]) for name in ("minimum", "fmax")},
 }
 MADE: dict[str, dict[str, Any]] = {
     "multiply": {"mf": _of_product, "fm": _turned(_of_product)},
@@ -357,11 +351,6 @@ def _selected(condition: Any, x: Any, y: Any) -> Any:
     if isinstance(condition, ndarray) and has_meaning(condition):
         condition = operand(condition, BOOL)
     return meant(select(condition, counted(x, dtype), counted(y, dtype)), dtype)
-
-
-def is_unequal(error: BaseException) -> bool:
-    """Whether the exception says that two dtypes cannot be compared, so that nothing is equal."""
-    return type(error).__name__ in ("_UFuncNoLoopError", "_UFuncBinaryResolutionError")
 
 
 # -- order and reductions ------------------------------------------------------------------------------

@@ -13,7 +13,7 @@ import numpy
 
 from .. import _core
 from ._ndarray import ndarray
-from ._setup import STORED, dtype_of, of_numpy, on, place, to_numpy
+from ._setup import STORED, dtype_of, fitted, of_numpy, on, place, to_numpy
 from ._ufunc import FUNCTIONS, copy_of
 
 _abs, _any, _all, _max, _min, _sum = (
@@ -160,7 +160,7 @@ def array(object: Any, dtype: Any = None, *, copy: Any = True, order: str = "K",
         made = numpy.array(object, **asked)
         shares = isinstance(object, (memoryview, bytearray, bytes))
         a, is_new = of_numpy(made, private=not shares), not shares
-    wanted = a.dtype if dtype is None else dtype_of(dtype)
+    wanted = a.dtype if dtype is None else fitted(a.dtype, dtype_of(dtype))
     lies = (
         order == "K"
         or (order == "A" and a.flags.forc)
@@ -202,7 +202,7 @@ def astype_as(a: ndarray, dtype: Any, order: str) -> ndarray:
     ):
         return copy_of(a, dtype=dtype, casting="unsafe", order=order)
     made = _like(a, dtype, order, None, None)
-    made[...] = a
+    copy_of(a, made, casting="unsafe")
     return (
         made._view(0, made.dtype, made.shape, made.strides, True) if made.base is not None else made
     )
@@ -283,7 +283,8 @@ def arange(start_or_stop: Any, /, stop: Any = None, step: Any = 1, *, dtype: Any
     if device is not None:
         return on(device, arange, start_or_stop, stop, step, dtype=dtype)
     dtype = None if dtype is None else dtype_of(dtype)
-    return of_numpy(numpy.arange(start_or_stop, stop, step, dtype=dtype), private=True)
+    given = (x._scalar() if isinstance(x, ndarray) and not x.ndim else x for x in (start_or_stop, stop, step))
+    return of_numpy(numpy.arange(*given, dtype=dtype), private=True)
 
 
 def linspace(start: Any, stop: Any, num: Any = 50, endpoint: bool = True, retstep: bool = False, dtype: Any = None,

@@ -12,7 +12,7 @@ import numpy
 
 from .. import _core
 from . import _functions as f
-from ._meanings import cast, has_meaning
+from ._meanings import cast, has_meaning, truth
 from ._ndarray import ndarray
 from ._reduce import max as _greatest
 from ._reduce import min as _least
@@ -176,6 +176,11 @@ def set_item(a: ndarray, key: Any, value: Any) -> None:
         values = cast(value, a.dtype)
     else:
         values = f.asarray(value, a.dtype if type(value) in (bool, int, float, complex) else None)
+    if isinstance(key, (ndarray, numpy.ndarray)) and key.dtype == bool and key.shape == a.shape and values.ndim > 1:
+        raise TypeError(
+            "NumPy boolean array indexing assignment requires a 0 or 1-dimensional input, input has "
+            f"{values.ndim} dimensions"
+        )
     while values.ndim > len(places.offsets.shape) and values.shape[0] == 1:
         values = values[0]
     shape = places.offsets.shape
@@ -198,7 +203,7 @@ def set_item(a: ndarray, key: Any, value: Any) -> None:
 
 def flatnonzero(a: Any) -> ndarray:
     """Places of elements that are not 0, in the array along one axis."""
-    return _core.numeric_compress(None, f.asarray(f.asarray(a) != 0))
+    return _core.numeric_compress(None, f.asarray(truth(f.asarray(a))))
 
 
 def nonzero(a: Any) -> tuple[ndarray, ...]:

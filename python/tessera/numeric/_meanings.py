@@ -59,3 +59,18 @@ def cast(value: Any, dtype: Any) -> ndarray:
 def fold(name: str, a: ndarray, initial: Any, run: Any) -> Any:
     """A reduction, or a running one, of elements with a meaning; ``run(name, numbers, initial)`` is that of numbers."""
     return module_of(a.dtype).fold(name, a, initial, run)
+
+
+def unequal(error: TypeError, x: Any, y: Any, differ: bool) -> Any:
+    """What ``x == y`` is, or ``x != y``, where no comparison of the two dtypes exists; None: that is not the reason."""
+    if not hasattr(error, "dtypes") or hasattr(error, "casting"):  # as NumPy's exceptions of loops that are not there
+        return None
+    from ._functions import full
+
+    made = full(numpy.broadcast_shapes(numpy.shape(x), numpy.shape(y)), differ)
+    return made if made.ndim else made._scalar()
+
+
+def truth(a: ndarray) -> Any:
+    """Whether each element is not 0."""
+    return plain(a) != 0

@@ -11,18 +11,18 @@ import numpy
 from .. import _core
 from . import _functions as f
 from . import _host
-from ._meanings import has_meaning, module_of
+from ._meanings import has_meaning
 from ._ndarray import ndarray
+from ._setup import fitted
 
 
 def astype(self: ndarray, dtype: Any, order: str = "K", casting: str = "unsafe", subok: bool = True,
            copy: bool = True) -> ndarray:  # fmt: skip
     """The elements in another dtype."""
     dtype = f.dtype_of(dtype)
-    if has_meaning(self):
-        if dtype.kind in "SUT":  # strings, which only NumPy has
-            return _host.call("astype", numpy.ndarray.astype, self, dtype, order, casting)
-        dtype = module_of(self.dtype).fitted(self.dtype, dtype)
+    if has_meaning(self) and dtype.kind in "OSUT":  # strings and objects, which only NumPy has
+        return _host.call("astype", numpy.ndarray.astype, self, dtype, order, casting)
+    dtype = fitted(self.dtype, dtype)
     if not f.can_cast(self, dtype, casting):
         raise TypeError(
             f"Cannot cast array data from {self.dtype!r} to {dtype!r} according to the rule '{casting}'"

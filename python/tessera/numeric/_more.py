@@ -341,12 +341,8 @@ def median(
     ordered = sort(lines)
     middle = r.mean(ordered[..., (n - 1) // 2 : n // 2 + 1], -1)
     made = f.asarray(middle)
-    if a.dtype.kind == "f":
-        made = (
-            f.asarray(FUNCTIONS["add"](made, f.asarray(ordered[..., -1]) * 0))
-            if _has_nan(ordered)
-            else made
-        )
+    if a.dtype.kind == "m" or (a.dtype.kind == "f" and _has_nan(ordered)):  # NaN and NaT are the last ones
+        made = f.asarray(FUNCTIONS["add"](made, f.asarray(ordered[..., -1]) * 0))
     if keepdims:
         made = made.reshape([1 if d in axes else n for d, n in enumerate(a.shape)])
     return r.scalar_of(made) if out is None else f.copy_of(made, out)

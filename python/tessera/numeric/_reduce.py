@@ -11,7 +11,7 @@ import numpy
 from .. import _core
 from . import _meanings
 from ._functions import asarray, dtype_of, normalize, normalize_many, ravel
-from ._meanings import has_meaning
+from ._meanings import has_meaning, truth
 from ._ndarray import ndarray
 from ._setup import NO_VALUE, memory
 from ._ufunc import FUNCTIONS, copy_of
@@ -378,7 +378,7 @@ def ptp(a: Any, axis: Any = None, out: Any = None, keepdims: Any = NO_VALUE) -> 
 
 def count_nonzero(a: Any, axis: Any = None, *, keepdims: bool = False) -> Any:
     """How many are not 0 along axes."""
-    made = sum(asarray(a) != 0, axis, numpy.int64, keepdims=keepdims)
+    made = sum(truth(asarray(a)), axis, numpy.int64, keepdims=keepdims)
     return made if isinstance(made, ndarray) else numpy.int64(made)
 
 

@@ -158,6 +158,13 @@ def stored_as(dtype: numpy.dtype[Any]) -> numpy.dtype[Any] | None:
     return STORED.get(dtype.kind)
 
 
+def fitted(source: numpy.dtype[Any], dtype: numpy.dtype[Any]) -> numpy.dtype[Any]:
+    """The dtype that a conversion to one gives: of a time without a unit, that with the unit of what is converted."""
+    if source.kind in "mM" and dtype.kind in "mM" and numpy.datetime_data(dtype)[0] == "generic":
+        return numpy.dtype(dtype.kind + source.str[2:])
+    return dtype
+
+
 NO_VALUE: Any = numpy._NoValue  # the default of arguments that NumPy tells from None
 
 _core_numbers = {dtype for dtype in DTYPES if dtype is not None} | {

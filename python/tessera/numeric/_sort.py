@@ -152,6 +152,11 @@ def searchsorted(a: Any, v: Any, side: str = "left", sorter: Any = None) -> Any:
     )
     dtype = f.result_type(a, v)
     if has_meaning(dtype):
+        for given in (a.dtype, v.dtype):
+            if not f.can_cast(given, dtype):
+                raise TypeError(
+                    f"Cannot cast array data from {given!r} to {dtype!r} according to the rule 'safe'"
+                )
         above = module_of(dtype).above
         return searchsorted(above(a.astype(dtype, copy=False)), above(v.astype(dtype, copy=False)), side)
     if dtype.kind in "fc":
@@ -304,7 +309,13 @@ def isin(element: Any, test_elements: Any, assume_unique: bool = False, invert: 
          kind: Any = None) -> Any:  # fmt: skip
     """Whether elements are among others."""
     element, others = f.asarray(element), f.ravel(test_elements)
-    dtype = f.result_type(element, others)
+    try:
+        dtype = f.result_type(element, others)
+        comparable = {element.dtype.kind, others.dtype.kind} != {"M", "m"}
+    except numpy.exceptions.DTypePromotionError:
+        comparable = False
+    if not comparable:  # nothing is equal
+        return scalar_of(f.full(element.shape, bool(invert)))
     element, others = element.astype(dtype, copy=False), sort(others.astype(dtype, copy=False))
     if not others.size:
         found = f.zeros(element.shape, bool)

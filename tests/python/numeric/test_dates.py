@@ -8,8 +8,8 @@ import pickle
 
 import numpy as np
 import pytest
-
 import tessera.numeric as tn
+from tessera import _core
 
 UNITS = ["Y", "M", "W", "D", "h", "m", "s", "ms", "us", "ns", "ps", "fs", "as"]
 
@@ -34,7 +34,8 @@ def test_views_and_elements_keep_the_unit():
     got = tn.array(want)
     assert got.dtype == want.dtype and got[0, 0] == want[0, 0] and type(got[1, 1]) is np.datetime64
     for view in (lambda a: a.T, lambda a: a[:, 1:], lambda a: a[a == a], lambda a: a[[1, 0]], lambda a: a.ravel(),
-                 lambda a: a.copy(), lambda a: a.view("i8"), lambda a: a.view("m8[s]"), lambda a: a.astype("M8")):  # fmt: skip
+                 lambda a: a.copy(), lambda a: a.view("i8"), lambda a: a.view("m8[s]"),
+                 lambda a: a.astype("M8")):  # fmt: skip
         same(view(got), view(want))
     assert repr(got) == repr(want) and got.tolist() == want.tolist()
     same(pickle.loads(pickle.dumps(got)), want)
@@ -69,7 +70,8 @@ def test_arithmetic():
                          lambda d, s, o, i, x: d - o, lambda d, s, o, i, x: s * i, lambda d, s, o, i, x: i * s,
                          lambda d, s, o, i, x: s * x, lambda d, s, o, i, x: s / i, lambda d, s, o, i, x: s / x,
                          lambda d, s, o, i, x: s / o, lambda d, s, o, i, x: s // o, lambda d, s, o, i, x: s % o,
-                         lambda d, s, o, i, x: s // i, lambda d, s, o, i, x: abs(s), lambda d, s, o, i, x: -s):  # fmt: skip
+                         lambda d, s, o, i, x: s // i, lambda d, s, o, i, x: abs(s),
+                         lambda d, s, o, i, x: -s):  # fmt: skip
             args = (days, seconds, other, counts, floats)
             same(function(*map(tn.array, args)), function(*args))
     for compare in (operator.lt, operator.le, operator.gt, operator.ge, operator.eq, operator.ne):
@@ -78,3 +80,42 @@ def test_arithmetic():
     for refused in (lambda d: d + d, lambda d: d * 2, lambda d: -d, lambda d: d.sum(), lambda d: d < 3):
         with pytest.raises(TypeError):
             refused(tn.array(days))
+
+
+def test_what_numpy_computes_is_counted():
+    days = tn.arange("2024-02-26", "2024-03-08", dtype="M8[D]")
+    before = tn.host_calls().get("is_busday", 0)
+    same(tn.is_busday(days), np.is_busday(np.asarray(days)))
+    same(tn.busday_offset(days, 3, roll="forward"), np.busday_offset(np.asarray(days), 3, roll="forward"))
+    assert tn.busday_count("2024-01-01", "2025-01-01") == np.busday_count("2024-01-01", "2025-01-01")
+    assert tn.datetime_as_string(days).tolist() == np.datetime_as_string(np.asarray(days)).tolist()
+    assert days.astype("U").tolist() == np.asarray(days).astype("U").tolist()
+    assert tn.host_calls()["is_busday"] == before + 1 and tn.datetime_data("M8[25s]") == ("s", 25)
+
+
+def test_a_change_of_unit_is_in_the_kernel_that_uses_it():
+    days = tn.array(np.arange(2000).view("M8[D]"))
+    np.testing.assert_array_equal(np.asarray(days + 1), np.arange(1, 2001).view("M8[D]"))  # the array is there
+    days = days.copy()
+    before = _core.numeric_stats()["launched"]
+    made = ((days + 40).astype("M8[M]") - days.astype("M8[M]")) * 2
+    assert _core.numeric_stats()["launched"] == before
+    want = np.arange(2000).view("M8[D]")
+    same(made, ((want + 40).astype("M8[M]") - want.astype("M8[M]")) * 2)
+    assert _core.numeric_stats()["launched"] == before + 1
+
+
+def test_order_and_files(tmp_path):
+    want = np.array(["2001-05-01", "NaT", "1970-01-01", "2001-05-01"], "M8[D]")
+    got = tn.array(want)
+    for function in ("sort", "argsort", "unique", "argmax", "argmin"):
+        same(getattr(tn, function)(got), np.asarray(getattr(np, function)(want)))
+    same(tn.searchsorted(tn.sort(got), want), np.searchsorted(np.sort(want), want))
+    tn.save(tmp_path / "dates.npy", got)
+    same(tn.load(tmp_path / "dates.npy"), want)
+    got[1] = "1999-12-31"
+    got[[0, 2]] = np.datetime64("2000-01-01T05", "h")
+    want[1], want[[0, 2]] = "1999-12-31", np.datetime64("2000-01-01T05", "h")
+    same(got, want)
+    with pytest.raises(TypeError, match="is only|not supported"):
+        tn.isnat(tn.ones(3))
