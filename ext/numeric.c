@@ -22,6 +22,8 @@ static int numeric_place(core_state *state, ts_device *device)
     if (i < NUMERIC_DEVICES && !n->graphs[i]) {
         ts_nd_graph *made = NULL;
         status = ts_nd_graph_create(device, &made, &err);
+        if (status == TS_OK)
+            numeric_doctor_graph(n, made);
         CORE_SET(n->graphs[i], made);
     }
     NUMERIC_END(state);
@@ -164,7 +166,7 @@ static void numeric_dealloc(PyObject *self)
     PyTypeObject *type = Py_TYPE(self);
     core_state *state = STATE(self);
     if (ND(self)) {
-        NUMERIC_BEGIN(state);
+        CORE_LOCK(&state->numeric->lock); /* of no line */
         ts_nd_release(ND(self));
         numeric_end_formers((numeric_array *)self);
         NUMERIC_END(state);
@@ -758,7 +760,7 @@ static PyObject *numeric_setup(PyObject *module, PyObject *args)
         const char *name;
         PyObject **field;
     } fields[] = {{"convert", &n->convert}, {"dtype_of", &n->dtype_of}, {"integer_type", &n->integer_type},
-                  {"report", &n->report}, {"stored_as", &n->stored_as}, {"meant_call", &n->meant_call},
+                  {"libraries", &n->libraries}, {"report", &n->report}, {"stored_as", &n->stored_as}, {"meant_call", &n->meant_call},
                   {"meant_cast", &n->meant_cast},
                   {"get_item", &n->get_item}, {"set_item", &n->set_item}, {"matmul", &n->matmul},
                   {"power", &n->power},
@@ -1039,10 +1041,11 @@ int core_numeric_init(PyObject *module, core_state *state)
     PyTypeObject *type = (PyTypeObject *)PyType_FromModuleAndSpec(module, &numeric_spec, NULL);
     state->numeric->array_type = type;
     state->numeric->current = PyContextVar_New("numeric_current", NULL);
-    if (!type || !state->numeric->current ||
+    state->numeric->names = PyDict_New();
+    if (!type || !state->numeric->names || !state->numeric->current ||
         PyModule_AddObjectRef(module, "numeric_current", state->numeric->current) < 0 ||
         PyModule_AddObjectRef(module, "NumericArray", (PyObject *)type) < 0 || numeric_call_init(module, state) < 0 ||
-        numeric_routine_init(module) < 0)
+        numeric_routine_init(module) < 0 || numeric_doctor_init(module) < 0)
         return -1;
     return PyModule_AddFunctions(module, numeric_functions);
 }
@@ -1072,4 +1075,6 @@ void core_numeric_clear(core_state *state)
         Py_CLEAR(fields[i]);
     for (int i = 1; fields && i <= state->numeric->n_meanings; i++)
         Py_CLEAR(state->numeric->meanings[i]);
+    if (fields)
+        numeric_doctor_end(state);
 }

@@ -10,6 +10,7 @@
 #include "tessera/numeric.h"
 
 enum { NUMERIC_DEVICES = 64, NUMERIC_MEANINGS = 4096 };
+typedef struct numeric_doctor numeric_doctor;
 
 /* What the module knows of the Python half (tessera/numeric/_setup.py); all of it owned. */
 typedef struct numeric_state {
@@ -28,9 +29,12 @@ typedef struct numeric_state {
     PyObject *meant_call;                 /* function: a call whose operands have meanings -> its result */
     PyObject *meant_cast;                 /* function: value, dtype object -> an array of it */
     PyObject *integer_type;               /* numpy.integer */
+    PyObject *libraries;                  /* tuple: how the files of Tessera and NumPy begin, which no user wrote */
+    PyObject *names;                      /* dict: names of events that were told of from Python */
     PyObject *scalar, *get_item, *set_item, *matmul, *power; /* power is the last */
     PyObject **meanings;    /* dtype objects by ts_nd.meaning, from 1 on; owned */
     uint16_t n_meanings;
+    numeric_doctor *doctor, *doctor_kept; /* numeric_doctor.c; the first NULL: nobody is told of events */
     uint64_t plain_scalars; /* bits of dtypes: scalars whose element lies behind the object's header */
     core_mutex lock;
 } numeric_state;
@@ -46,8 +50,19 @@ typedef struct numeric_array {
 } numeric_array;
 #define ND(object) (((numeric_array *)(object))->nd)
 
+/* The same as NUMERIC_BEGIN, and the user's line is noted. */
+void numeric_begin_watched(core_state *state, numeric_doctor *doctor);
+
+static inline void numeric_begin(core_state *state)
+{
+    numeric_doctor *doctor = CORE_GET(state->numeric->doctor);
+    if (doctor)
+        numeric_begin_watched(state, doctor);
+    else
+        CORE_LOCK(&state->numeric->lock);
+}
 /* One thread at a time in a graph (lock.h). */
-#define NUMERIC_BEGIN(state) CORE_LOCK(&(state)->numeric->lock)
+#define NUMERIC_BEGIN(state) numeric_begin(state)
 #define NUMERIC_END(state) CORE_UNLOCK(&(state)->numeric->lock)
 
 static inline bool numeric_is_array(core_state *state, PyObject *object)
@@ -92,6 +107,11 @@ int numeric_call_init(PyObject *module, core_state *state);
 
 /* numeric_routine.c */
 int numeric_routine_init(PyObject *module);
+
+/* numeric_doctor.c */
+int numeric_doctor_init(PyObject *module);
+void numeric_doctor_graph(const numeric_state *n, ts_nd_graph *graph); /* a new graph is watched as others are */
+void numeric_doctor_end(core_state *state);
 
 /* numeric_index.c */
 PyObject *numeric_subscript(PyObject *self, PyObject *key);

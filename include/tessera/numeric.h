@@ -155,6 +155,50 @@ TS_API TS_CHECKED ts_status ts_nd_to(ts_nd *a, ts_nd_graph *graph, ts_nd **out, 
  * made by ts_nd_wrap may share memory with each other. */
 TS_API bool ts_nd_shares(const ts_nd *a, const ts_nd *b, bool exact);
 
+/* ---- what happens, for tools --------------------------------------------------------------------- */
+
+/* TS_ND_EVENT_read ..: a row of tessera/numeric_event.def each; NONE is of no event. */
+typedef enum ts_nd_event_kind {
+    TS_ND_EVENT_NONE,
+#define TS_ND_EVENT(name, title, advice) TS_ND_EVENT_##name,
+#define TS_ND_CAUSE(name, title, advice)
+#include "tessera/numeric_event.def"
+    TS_ND_EVENT_COUNT
+} ts_nd_event_kind;
+/* Why what waits was computed: the name of an event `cut`. */
+typedef enum ts_nd_cause {
+#define TS_ND_EVENT(name, title, advice)
+#define TS_ND_CAUSE(name, title, advice) TS_ND_CAUSE_##name,
+#include "tessera/numeric_event.def"
+    TS_ND_CAUSE_COUNT
+} ts_nd_cause;
+/* Names and sentences of a kind or a cause. */
+typedef struct ts_nd_event_info {
+    const char *name, *title, *advice;
+} ts_nd_event_info;
+TS_API const ts_nd_event_info *ts_nd_event_get(ts_nd_event_kind kind);
+TS_API const ts_nd_event_info *ts_nd_cause_get(ts_nd_cause cause);
+
+/* One event. `name`: of the function, or of the cause; NULL: it has none; it stays for as long as the library is there.
+ * `place`: of the call it happened in; of `unread` that of the call whose value it was. `bytes`: read, written or
+ * copied by it. `ns`: time on the host, without that of events inside of this one, which were told before. */
+typedef struct ts_nd_event {
+    ts_nd_event_kind kind;
+    const char *name;
+    uint32_t place;
+    uint64_t bytes, ns;
+} ts_nd_event;
+/* Who is told of events. `event` is called in the midst of a call: it may not call on arrays. `place` is a number of the
+ * client's own that it sets before calls (a line of a program): values that wait remember it. */
+typedef struct ts_nd_watch {
+    void (*event)(void *user, const ts_nd_event *event);
+    void *user;
+    uint32_t place;
+} ts_nd_watch;
+/* Tells of what happens from now on; NULL: no more. The watch is borrowed until then. Without one a graph keeps no
+ * account and reads no clock. */
+TS_API void ts_nd_graph_watch(ts_nd_graph *graph, ts_nd_watch *watch);
+
 /* ---- calls --------------------------------------------------------------------------------------- */
 
 /* An operand: an array, or a number of the host language, which gives way to the dtypes of arrays: 1.5 with a float32

@@ -286,7 +286,8 @@ static ts_status call_take_array(nd_node *node, int i, ts_nd *a, const call_lift
     nd_in *in = &node->in[i];
     nd_node *value = a->store->value;
     call_strides(a, node, lift, node->strides[i]);
-    uint32_t weight = call_is_value(a, node, node->strides[i]) ? call_weight(a->graph, node, value) : ND_WAITING;
+    bool is_value = call_is_value(a, node, node->strides[i]);
+    uint32_t weight = is_value ? call_weight(a->graph, node, value) : ND_WAITING;
     if (weight < ND_WAITING) {
         *in = (nd_in){.kind = ND_IN_NODE, .dtype = a->dtype, .node = value};
         value->references++;
@@ -296,7 +297,7 @@ static ts_status call_take_array(nd_node *node, int i, ts_nd *a, const call_lift
     }
     void *data;
     ts_buffer *buffer;
-    TS_TRY(ts_nd_memory(a, false, &data, &buffer, err));
+    TS_TRY(ts__nd_memory(a, is_value ? TS_ND_CAUSE_chain : TS_ND_CAUSE_shape, false, &data, &buffer, err));
     *in = (nd_in){.kind = ND_IN_LOAD, .dtype = a->dtype, .buffer = buffer, .data = data};
     ts_buffer_retain(buffer);
     node->weight++;
@@ -370,7 +371,7 @@ ts_status ts__nd_value_node(ts_nd *x, ts_dtype dtype, const ts_nd *like, nd_node
 {
     *out = NULL;
     if (x->store->value && x->store->value->rows)
-        TS_TRY(ts_nd_flush(x->graph, err));
+        TS_TRY(ts__nd_flush(x->graph, TS_ND_CAUSE_shape, err));
     nd_node *node = ts__nd_node_new(x->graph, TS_ND_copy, like->rank, ts_nd_shape(like));
     *out = node;
     if (!node)
@@ -401,6 +402,8 @@ static ts_status call_take(const call_of *c, nd_node *node, const call_lift *lif
 
 /* ---- results ------------------------------------------------------------------------------------- */
 
+static ts_status call_run(ts_nd_graph *graph, const ts_nd_call *call, uint64_t key, ts_nd **result, ts_error *err);
+
 /* A dense copy of what an operand reads, in its place. */
 static ts_status call_copy(nd_node *node, int i, ts_nd *view, ts_error *err)
 {
@@ -409,8 +412,10 @@ static ts_status call_copy(nd_node *node, int i, ts_nd *view, ts_error *err)
     int64_t small = ts_nd_graph_small(graph, INT64_MAX);
     ts_nd_call call = {.fn = TS_ND_copy, .in = {{.array = view}}, .order = 'C'};
     ts_nd *copy;
-    ts_status status = ts_nd_run(graph, &call, &copy, err);
+    nd_event event = nd_event_begin(graph);
+    ts_status status = call_run(graph, &call, 0, &copy, err);
     (void)ts_nd_graph_small(graph, small);
+    nd_event_end(graph, &event, TS_ND_EVENT_copy, ts_nd_get(node->fn)->name, nd_size_of(view));
     if (status != TS_OK)
         return status;
     ts_buffer_release(in->buffer);
@@ -422,6 +427,15 @@ static ts_status call_copy(nd_node *node, int i, ts_nd *view, ts_error *err)
     return TS_OK;
 }
 
+/* Whether strides are those of the result, but for axes of one element. */
+static bool call_steps_alike(const nd_node *node, const int64_t *strides)
+{
+    for (uint32_t d = 0; d < node->rank; d++)
+        if (node->shape[d] > 1 && strides[d] != node->order[d])
+            return false;
+    return true;
+}
+
 /* An operand that the result overlaps in another way than element for element is read from a copy. */
 static ts_status call_part_from(nd_node *node, const ts_nd *out, char *data, ts_error *err)
 {
@@ -430,8 +444,8 @@ static ts_status call_part_from(nd_node *node, const ts_nd *out, char *data, ts_
     bool known = ts__nd_arg(out, data, room, &to);
     for (int i = 0; i < ND_INPUTS; i++) {
         nd_in *in = &node->in[i];
-        if (in->kind != ND_IN_LOAD || (in->data == data && in->dtype == out->dtype &&
-                                       memcmp(node->strides[i], node->order, node->rank * sizeof(int64_t)) == 0))
+        if (in->kind != ND_IN_LOAD ||
+            (in->data == data && in->dtype == out->dtype && call_steps_alike(node, node->strides[i])))
             continue;
         ts_nd *view;
         TS_TRY(ts_nd_wrap(out->graph, in->buffer, in->data - (char *)ts_buffer_data(in->buffer), (ts_dtype)in->dtype,
@@ -469,7 +483,7 @@ static ts_status call_now(ts_nd_graph *graph, nd_node *node, ts_nd *out, bool is
 /* Everything that waits and may read the storage that is about to change in part. */
 static ts_status call_settle(ts_nd_graph *graph, ts_error *err)
 {
-    return graph->first ? ts_nd_flush(graph, err) : TS_OK;
+    return graph->first ? ts__nd_flush(graph, TS_ND_CAUSE_part, err) : TS_OK;
 }
 
 /* Integers have no negative powers; finding out whether there are some computes the exponents. */
@@ -482,7 +496,7 @@ static ts_status call_check_power(const call_of *c, ts_error *err)
         ts_nd *found;
         int8_t bytes[16] = {0}; /* little endian: the last one has the sign */
         TS_TRY(ts_nd_reduce(c->graph, &least, &found, err));
-        ts_status status = ts_nd_read(found, 0, bytes, err);
+        ts_status status = ts__nd_read(found, 0, TS_ND_EVENT_read, "power", bytes, err);
         negative = bytes[ts_dtype_bytes((ts_dtype)found->dtype) - 1] < 0;
         ts_nd_release(found);
         TS_TRY(status);
@@ -496,7 +510,7 @@ static ts_status call_finish(const call_of *c, nd_node *node, ts_nd *out, bool w
         return call_now(c->graph, node, out, !c->call->out, err);
     node->references++;
     ts__nd_store_set(out->store, node);
-    return c->graph->n_waiting >= ND_WAITING ? ts_nd_flush(c->graph, err) : TS_OK;
+    return c->graph->n_waiting >= ND_WAITING ? ts__nd_flush(c->graph, TS_ND_CAUSE_full, err) : TS_OK;
 }
 
 static ts_status call_result(const call_of *c, ts_nd **result, ts_error *err)
@@ -613,11 +627,12 @@ ts_status ts_nd_run(ts_nd_graph *graph, const ts_nd_call *call, ts_nd **result, 
         return ts_fail(err, TS_VALUE, "ts_nd_run(): fn is %u, which is no function; ts_nd_find() gives %u for a name "
                        "that is not there", (uint32_t)call->fn, TS_ND_COUNT);
     uint64_t key = ts__nd_quick_key(graph, call, &like);
-    if (key)
-        TS_TRY(ts__nd_quick_run(graph, call, key, like, result, err));
-    if (*result)
-        return TS_OK;
-    ts_status status = call_run(graph, call, key, result, err);
+    nd_event event = nd_event_begin(graph);
+    ts_status status = key ? ts__nd_quick_run(graph, call, key, like, result, err) : TS_OK;
+    if (status == TS_OK && !*result)
+        status = call_run(graph, call, key, result, err);
     graph->note.wanted = false;
+    if (graph->watch)
+        ts__nd_event_call(graph, &event, call, *result);
     return status;
 }

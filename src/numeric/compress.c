@@ -64,11 +64,11 @@ static ts_status compress_on_host(ts_nd *from, ts_nd *mask, ts_nd **result, ts_e
     void *flags, *data = NULL, *out;
     ts_dtype dtype = from ? (ts_dtype)from->dtype : TS_DTYPE_int64;
     if (from)
-        TS_TRY(ts_nd_memory(from, false, &data, NULL, err));
-    TS_TRY(ts_nd_memory(mask, false, &flags, NULL, err));
+        TS_TRY(ts__nd_memory(from, TS_ND_CAUSE_places, false, &data, NULL, err));
+    TS_TRY(ts__nd_memory(mask, TS_ND_CAUSE_places, false, &flags, NULL, err));
     int64_t count = compress_count(flags, mask->count);
     TS_TRY(ts_nd_empty(mask->graph, dtype, 1, &count, false, result, err));
-    ts_status status = ts_nd_memory(*result, false, &out, NULL, err);
+    ts_status status = ts__nd_memory(*result, TS_ND_CAUSE_places, false, &out, NULL, err);
     if (status == TS_OK)
         compress_host(data, flags, mask->count, count, ts_dtype_bytes(dtype), out);
     else
@@ -177,7 +177,7 @@ static ts_status compress_place(nd_group *group, nd_node *node, ts_nd *a, uint32
     static const int64_t none[TS_ND_RANK];
     void *data;
     ts_buffer *buffer;
-    TS_TRY(ts_nd_memory(a, false, &data, &buffer, err));
+    TS_TRY(ts__nd_memory(a, TS_ND_CAUSE_places, false, &data, &buffer, err));
     if (group->n_places == ND_GROUP_MEMORY)
         return ts_fail(err, TS_INTERNAL, "a value of arrays is too large for a kernel");
     *place = group->n_places;
@@ -230,7 +230,7 @@ static ts_status compress_length(ts_nd *counts, ts_nd **sums, int64_t *n, ts_err
     ts_nd *last;
     TS_TRY(ts_nd_accumulate(counts->graph, &running, sums, err));
     TS_TRY(ts_nd_view(*sums, 8 * (counts->count - 1), TS_DTYPE_int64, 0, NULL, NULL, 0, &last, err));
-    ts_status status = ts_nd_read(last, 0, n, err);
+    ts_status status = ts__nd_read(last, 0, TS_ND_EVENT_read, "a[mask]", n, err);
     ts_nd_release(last);
     return status;
 }

@@ -147,6 +147,8 @@ static void cut_finish(nd_group *group, nd_node **roots, ts_buffer **targets, ui
         ts_nd_store *store = node->store;
         ts_buffer_release(store->buffer);
         store->buffer = targets[i];
+        store->is_unread = group->graph->watch != NULL;
+        store->place = node->place;
         if (node->references > 1) {
             node->done = targets[i];
             ts_buffer_retain(targets[i]);
@@ -194,21 +196,42 @@ static ts_status cut_one(ts_nd_graph *graph, ts_error *err)
     return status;
 }
 
+ts_status ts__nd_flush(ts_nd_graph *graph, ts_nd_cause cause, ts_error *err)
+{
+    ts_status status = TS_OK;
+    bool any = graph->first != NULL;
+    uint64_t before = graph->stats.bytes;
+    nd_event event = nd_event_begin(graph);
+    while (graph->first && status == TS_OK)
+        status = cut_one(graph, err);
+    nd_event_end(graph, &event, any ? TS_ND_EVENT_cut : TS_ND_EVENT_NONE, ts_nd_cause_get(cause)->name,
+                 graph->stats.bytes - before);
+    return status;
+}
+
 ts_status ts_nd_flush(ts_nd_graph *graph, ts_error *err)
 {
     TS_NEED(err, graph);
-    while (graph->first)
-        TS_TRY(cut_one(graph, err));
-    return TS_OK;
+    return ts__nd_flush(graph, TS_ND_CAUSE_flush, err);
 }
 
 ts_status ts_nd_memory(ts_nd *a, bool lasting, void **data, ts_buffer **buffer, ts_error *err)
 {
     TS_NEED(err, a, data);
+    nd_event event = nd_event_begin(a->graph);
+    bool is_first = lasting && !a->store->lasting;
+    ts_status status = ts__nd_memory(a, TS_ND_CAUSE_memory, lasting, data, buffer, err);
+    nd_event_end(a->graph, &event, is_first ? TS_ND_EVENT_exposed : TS_ND_EVENT_NONE, NULL, nd_size_of(a));
+    return status;
+}
+
+ts_status ts__nd_memory(ts_nd *a, ts_nd_cause cause, bool lasting, void **data, ts_buffer **buffer, ts_error *err)
+{
     if (a->store->value)
-        TS_TRY(ts_nd_flush(a->graph, err));
+        TS_TRY(ts__nd_flush(a->graph, cause, err));
     TS_TRY(ts__nd_store_fill(a->store, err));
     a->store->lasting |= lasting;
+    a->store->is_unread = false;
     *data = (char *)ts_buffer_data(a->store->buffer) + a->offset;
     if (buffer)
         *buffer = a->store->buffer;

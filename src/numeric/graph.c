@@ -69,6 +69,7 @@ nd_node *ts__nd_node_new(ts_nd_graph *graph, ts_nd_fn fn, uint32_t rank, const i
     if (!node)
         return NULL;
     *node = (nd_node){.references = 1, .fn = (uint16_t)fn, .rank = (uint8_t)rank, .count = 1};
+    node->place = graph->watch ? graph->watch->place : 0;
     node->shape = (int64_t *)(node + 1);
     node->order = node->shape + rank;
     for (int i = 0; i < ND_INPUTS; i++)
@@ -138,6 +139,8 @@ static void store_release(ts_nd_store *store)
     if (--store->references)
         return;
     ts__nd_store_set(store, NULL);
+    if (store->is_unread)
+        ts__nd_event_unread(store);
     ts_buffer_release(store->buffer);
     ts__delete(store->graph->alloc, store, sizeof *store);
 }

@@ -155,8 +155,8 @@ static bool kernels_is_plain(const nd_launch *launch, const int64_t grid[3])
     return plain;
 }
 
-ts_status ts__nd_launch_run(ts_nd_graph *graph, nd_launch *launch, const int64_t grid[3], nd_build *build, void *user,
-                            ts_error *err)
+static ts_status kernels_run(ts_nd_graph *graph, nd_launch *launch, const int64_t grid[3], nd_build *build, void *user,
+                             ts_error *err)
 {
     kernels_entry *entry;
     launch_frame frame; /* large, and filled as far as it is used */
@@ -172,4 +172,15 @@ ts_status ts__nd_launch_run(ts_nd_graph *graph, nd_launch *launch, const int64_t
     if (graph->note.wanted)
         ts__nd_quick_launched(graph, entry->kernel, launch);
     return TS_OK;
+}
+
+ts_status ts__nd_launch_run(ts_nd_graph *graph, nd_launch *launch, const int64_t grid[3], nd_build *build, void *user,
+                            ts_error *err)
+{
+    uint64_t made = graph->stats.n_kernels;
+    nd_event event = nd_event_begin(graph);
+    ts_status status = kernels_run(graph, launch, grid, build, user, err);
+    bool is_new = graph->stats.n_kernels != made;
+    nd_event_end(graph, &event, is_new ? TS_ND_EVENT_compile : TS_ND_EVENT_kernel, NULL, 0);
+    return status;
 }

@@ -39,7 +39,7 @@ static ts_status move_whole(ts_nd *a, ts_nd_graph *graph, ts_nd **out, ts_error 
     ts_array *from = NULL, *to = NULL;
     TS_TRY(ts_nd_empty(graph, (ts_dtype)a->dtype, a->rank, ts_nd_shape(a), false, out, err));
     memcpy((*out)->dims + a->rank, ts_nd_strides(a), a->rank * sizeof *a->dims);
-    ts_status status = ts_nd_memory(a, false, &data, &buffer, err);
+    ts_status status = ts__nd_memory(a, TS_ND_CAUSE_move, false, &data, &buffer, err);
     if (status == TS_OK && a->count)
         status = ts_array_of(buffer, 0, (ts_dtype)a->dtype, 1, &a->count, NULL, &from, err);
     if (status == TS_OK && a->count)
@@ -68,20 +68,22 @@ ts_status ts_nd_to(ts_nd *a, ts_nd_graph *graph, ts_nd **out, ts_error *err)
         ts_nd_retain(dense);
     else
         TS_TRY(ts_nd_run(a->graph, &copy, &dense, err));
+    nd_event event = nd_event_begin(a->graph);
     ts_status status = move_whole(dense, graph, out, err);
+    ts_nd_event_kind kind = move_is_host(graph) ? TS_ND_EVENT_to_host : TS_ND_EVENT_to_device;
+    nd_event_end(a->graph, &event, a->graph == graph ? TS_ND_EVENT_NONE : kind, NULL, nd_size_of(a));
     ts_nd_release(dense);
     if (status == TS_OK)
         (*out)->meaning = a->meaning;
     return status;
 }
 
-ts_status ts_nd_read(ts_nd *a, int64_t offset, void *out, ts_error *err)
+static ts_status move_read(ts_nd *a, int64_t offset, void *out, ts_error *err)
 {
     void *data;
     ts_buffer *buffer;
     ts_array *array;
-    TS_NEED(err, a, out);
-    TS_TRY(ts_nd_memory(a, false, &data, &buffer, err));
+    TS_TRY(ts__nd_memory(a, TS_ND_CAUSE_read, false, &data, &buffer, err));
     if (move_is_host(a->graph)) {
         memcpy(out, (char *)data + offset, ts_dtype_bytes((ts_dtype)a->dtype));
         return TS_OK;
@@ -91,4 +93,19 @@ ts_status ts_nd_read(ts_nd *a, int64_t offset, void *out, ts_error *err)
     ts_status status = ts_array_to_host(array, NULL, out, NULL, err);
     ts_array_release(array);
     return status;
+}
+
+ts_status ts__nd_read(ts_nd *a, int64_t offset, ts_nd_event_kind kind, const char *name, void *out, ts_error *err)
+{
+    nd_event event = nd_event_begin(a->graph);
+    ts_status status = move_read(a, offset, out, err);
+    nd_event_end(a->graph, &event, kind, name, ts_dtype_bytes((ts_dtype)a->dtype));
+    return status;
+}
+
+ts_status ts_nd_read(ts_nd *a, int64_t offset, void *out, ts_error *err)
+{
+    TS_NEED(err, a, out);
+    bool is_part = a->store->bytes > (int64_t)ts_dtype_bytes((ts_dtype)a->dtype);
+    return ts__nd_read(a, offset, is_part ? TS_ND_EVENT_element_read : TS_ND_EVENT_read, NULL, out, err);
 }

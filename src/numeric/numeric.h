@@ -15,6 +15,7 @@
  *   quick.c     small calls that look like one before
  *   compress.c  elements where a mask is true
  *   move.c      arrays to other devices, elements to host memory
+ *   watch.c     events, for tools
  *
  * A storage is memory with, at times, a value that waits: the node that will compute its whole contents. Nodes are
  * values: they never change, and read buffers that nobody writes to while they wait. So a call that replaces all of a
@@ -71,6 +72,7 @@ struct nd_node {
     bool is_narrow;
     uint64_t rows; /* bits: axes along which it, or a value that it is computed of, is narrow */
     int64_t count;
+    uint32_t place;         /* of the call, where the graph is watched */
     ts_nd_store *store;     /* whose value it is; NULL: of none any more */
     ts_buffer *done;        /* computed: here, as the storage of a new array of this shape and order */
     nd_node *next, **link;  /* of the graph's list, while it has a store */
@@ -81,7 +83,9 @@ struct nd_node {
 
 struct ts_nd_store {
     uint32_t references;
+    uint32_t place;    /* of the call whose value was stored here, while the graph was watched */
     bool lasting;      /* its memory is known outside */
+    bool is_unread;    /* that value has not been read */
     ts_nd_graph *graph;
     ts_buffer *buffer; /* NULL: no memory yet */
     nd_node *value;    /* what its contents are going to be; NULL: the buffer holds them */
@@ -116,6 +120,9 @@ struct ts_nd_graph {
     struct nd_kernels *kernels; /* group.c */
     ts_module *module;
     ts_builder *builder;
+    ts_nd_watch *watch;   /* NULL: nobody is told of events */
+    int64_t inside_ns;    /* watch.c */
+    uint64_t told_bytes;  /* of stats.bytes, those of kernels that were told of */
     nd_note note;
     nd_quick quick[1 << ND_QUICK_BITS];
 };
@@ -123,6 +130,11 @@ struct ts_nd_graph {
 /* What numeric.def says of missing loops. */
 enum { ND_IS_NO, ND_IS_UP, ND_IS_HALF, ND_IS_DOUBLE, ND_IS_TRUTH, ND_IS_LONG };
 
+/* Bytes of the elements. */
+static inline uint64_t nd_size_of(const ts_nd *a)
+{
+    return (uint64_t)a->count * ts_dtype_bytes((ts_dtype)a->dtype);
+}
 /* The least power of two that is not less. */
 static inline int64_t nd_up(int64_t extent)
 {
@@ -178,6 +190,9 @@ typedef struct ts_nd_name {
     char text[16];
 } ts_nd_name;
 void ts__nd_device_name(const ts_nd_graph *graph, ts_nd_name *out); /* "cpu", "cuda:0" */
+/* ts_nd_read, as an event of this kind. */
+TS_CHECKED ts_status ts__nd_read(ts_nd *a, int64_t offset, ts_nd_event_kind kind, const char *name, void *out,
+                                 ts_error *err);
 /* TS_VALUE where the array lies on another device than the graph's; NULL lies anywhere. */
 TS_CHECKED ts_status ts__nd_same_device(const ts_nd_graph *graph, const ts_nd *a, const char *function, ts_error *err);
 
@@ -193,6 +208,34 @@ static inline bool nd_same_order(const nd_node *a, const nd_node *b)
     return true;
 }
 
+/* ---- watch.c ------------------------------------------------------------------------------------- */
+
+/* An event that is going on: when it began, and the time of events inside of the one around it. Zero where nobody
+ * watches. */
+typedef struct nd_event {
+    int64_t begun_ns, outside_ns;
+} nd_event;
+void ts__nd_event_begin(ts_nd_graph *graph, nd_event *event);
+void ts__nd_event_end(ts_nd_graph *graph, const nd_event *event, ts_nd_event_kind kind, const char *name,
+                      uint64_t bytes);
+/* What a call was, as an event, and its end. */
+void ts__nd_event_call(ts_nd_graph *graph, const nd_event *event, const ts_nd_call *call, const ts_nd *result);
+/* The end of a storage. */
+void ts__nd_event_unread(const ts_nd_store *store);
+static inline nd_event nd_event_begin(ts_nd_graph *graph)
+{
+    nd_event event = {0, 0};
+    if (graph->watch)
+        ts__nd_event_begin(graph, &event);
+    return event;
+}
+static inline void nd_event_end(ts_nd_graph *graph, const nd_event *event, ts_nd_event_kind kind, const char *name,
+                                uint64_t bytes)
+{
+    if (graph->watch)
+        ts__nd_event_end(graph, event, kind, name, bytes);
+}
+
 /* ---- call.c -------------------------------------------------------------------------------------- */
 
 /* Operand `i` of a node, whose shape and order are set, is `a` broadcast: what it waits for becomes part of the node's
@@ -203,6 +246,11 @@ TS_CHECKED ts_status ts__nd_take_array(nd_node *node, int i, ts_nd *a, ts_error 
 TS_CHECKED ts_status ts__nd_value_node(ts_nd *x, ts_dtype dtype, const ts_nd *like, nd_node **out, ts_error *err);
 
 /* ---- cut.c, group.c, kernels.c ------------------------------------------------------------------------------ */
+
+/* ts_nd_flush and ts_nd_memory, with the reason. */
+TS_CHECKED ts_status ts__nd_flush(ts_nd_graph *graph, ts_nd_cause cause, ts_error *err);
+TS_CHECKED ts_status ts__nd_memory(ts_nd *a, ts_nd_cause cause, bool lasting, void **data, ts_buffer **buffer,
+                                   ts_error *err);
 
 /* Nodes of one shape with what they read and write. */
 typedef struct nd_place {

@@ -88,7 +88,7 @@ static ts_status places_into(ts_nd *to, nd_node *value, nd_node *offsets, bool u
     places_scatter s = {.unique = unique};
     void *data;
     ts_buffer *buffer;
-    TS_TRY(ts_nd_memory(to, false, &data, &buffer, err));
+    TS_TRY(ts__nd_memory(to, TS_ND_CAUSE_places, false, &data, &buffer, err));
     ts__nd_group_begin(&group, to->graph, value);
     bool fits = ts__nd_group_add(&group, value);
     s.value = group.n_nodes - 1;
@@ -111,7 +111,7 @@ ts_status ts_nd_scatter(ts_nd *to, ts_nd *offsets, ts_nd *values, uint32_t flags
         return TS_OK;
     TS_TRY(ts__nd_same_device(to->graph, offsets, "scatter", err));
     TS_TRY(ts__nd_same_device(to->graph, values, "scatter", err));
-    TS_TRY(ts_nd_flush(to->graph, err)); /* nothing that waits may read what changes */
+    TS_TRY(ts__nd_flush(to->graph, TS_ND_CAUSE_part, err)); /* nothing that waits may read what changes */
     if (ts_nd_shares(to, values, false)) {
         ts_nd_call call = {.fn = TS_ND_copy, .in = {{.array = values}}};
         TS_TRY(ts_nd_run(to->graph, &call, &own, err));

@@ -211,7 +211,10 @@ static ts_status quick_launch(ts_nd_graph *graph, const nd_quick *quick, const t
     graph->stats.n_launched++;
     graph->stats.n_nodes++;
     graph->stats.bytes += quick_bytes(call, out);
-    return graph->device->ops->launch(quick->program, stream, &shape, note->words, 0, err);
+    nd_event event = nd_event_begin(graph);
+    ts_status status = graph->device->ops->launch(quick->program, stream, &shape, note->words, 0, err);
+    nd_event_end(graph, &event, TS_ND_EVENT_kernel, NULL, 0);
+    return status;
 }
 
 /* What the call is about to write over, while an operand lies there. */

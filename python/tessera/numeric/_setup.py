@@ -3,11 +3,14 @@
 
 from __future__ import annotations
 
+import os
 import sys
 import warnings
 from typing import Any
 
 import numpy
+
+import tessera
 
 from .. import _core
 
@@ -164,6 +167,11 @@ def fitted(source: numpy.dtype[Any], dtype: numpy.dtype[Any]) -> numpy.dtype[Any
         return numpy.dtype(dtype.kind + source.str[2:])
     return dtype
 
+# How the files begin that no user wrote: a line of the user's program is one of another file.
+LIBRARIES = tuple(
+    os.path.join(os.path.dirname(os.path.abspath(str(module.__file__))), "")
+    for module in (tessera, numpy)
+) + ("<frozen ",)
 
 NO_VALUE: Any = numpy._NoValue  # the default of arguments that NumPy tells from None
 
@@ -238,4 +246,5 @@ def setup(array_class: type, **hooks: Any) -> None:
 
     hooks.update(report=report, convert=convert, dtype_of=dtype_of, scalar=scalar, integer_type=numpy.integer,
                  stored_as=stored_as, meant_call=_meanings.call, meant_cast=_meanings.cast)  # fmt: skip
+    hooks.update(libraries=LIBRARIES)
     _core.numeric_setup(array_class, DTYPES, hooks)
