@@ -760,8 +760,8 @@ static PyObject *numeric_setup(PyObject *module, PyObject *args)
         const char *name;
         PyObject **field;
     } fields[] = {{"convert", &n->convert}, {"dtype_of", &n->dtype_of}, {"integer_type", &n->integer_type},
-                  {"libraries", &n->libraries}, {"report", &n->report}, {"stored_as", &n->stored_as}, {"meant_call", &n->meant_call},
-                  {"meant_cast", &n->meant_cast},
+                  {"libraries", &n->libraries}, {"report", &n->report}, {"stored_as", &n->stored_as},
+                  {"meant_call", &n->meant_call}, {"meant_cast", &n->meant_cast},
                   {"get_item", &n->get_item}, {"set_item", &n->set_item}, {"matmul", &n->matmul},
                   {"power", &n->power},
                   {"scalar", &n->scalar}};

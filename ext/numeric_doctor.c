@@ -269,7 +269,7 @@ static PyObject *doctor_events(PyObject *module, PyObject *unused)
 
 static int doctor_words(PyObject *all, const ts_nd_event_info *info)
 {
-    PyObject *words = Py_BuildValue("(ss)", info->title, info->advice);
+    PyObject *words = Py_BuildValue("(ssI)", info->title, info->advice, info->from);
     int done = words ? PyDict_SetItemString(all, info->name, words) : -1;
     Py_XDECREF(words);
     return done;
@@ -297,7 +297,7 @@ static PyMethodDef doctor_functions[] = {
     {"numeric_events", doctor_events, METH_NOARGS,
      "numeric_events()\n--\n\n(kind, name, file, function, line, count, ns, bytes) of each line's events."},
     {"numeric_kinds", doctor_kinds, METH_NOARGS,
-     "numeric_kinds()\n--\n\nTitles and advices of kinds of events, and of causes, by name."},
+     "numeric_kinds()\n--\n\nOf kinds of events, and of causes, by name: title, advice, from how many on."},
     {"numeric_user", doctor_user, METH_NOARGS, "numeric_user()\n--\n\nThe nearest frame of the user's program."},
     {NULL, NULL, 0, NULL},
 };

@@ -160,22 +160,24 @@ TS_API bool ts_nd_shares(const ts_nd *a, const ts_nd *b, bool exact);
 /* TS_ND_EVENT_read ..: a row of tessera/numeric_event.def each; NONE is of no event. */
 typedef enum ts_nd_event_kind {
     TS_ND_EVENT_NONE,
-#define TS_ND_EVENT(name, title, advice) TS_ND_EVENT_##name,
-#define TS_ND_CAUSE(name, title, advice)
+#define TS_ND_EVENT(name, from, title, advice) TS_ND_EVENT_##name,
+#define TS_ND_CAUSE(name, from, title, advice)
 #include "tessera/numeric_event.def"
     TS_ND_EVENT_COUNT
 } ts_nd_event_kind;
 /* Why what waits was computed: the name of an event `cut`. */
 typedef enum ts_nd_cause {
-#define TS_ND_EVENT(name, title, advice)
-#define TS_ND_CAUSE(name, title, advice) TS_ND_CAUSE_##name,
+#define TS_ND_EVENT(name, from, title, advice)
+#define TS_ND_CAUSE(name, from, title, advice) TS_ND_CAUSE_##name,
 #include "tessera/numeric_event.def"
     TS_ND_CAUSE_COUNT
 } ts_nd_cause;
-/* Names and sentences of a kind or a cause. */
+/* Names and sentences of a kind or a cause; the advice is for places with so many of them. */
 typedef struct ts_nd_event_info {
     const char *name, *title, *advice;
+    uint32_t from; /* events of a place on which it helps */
 } ts_nd_event_info;
+/* Rows of tessera/numeric_event.def, for messages: both stay. */
 TS_API const ts_nd_event_info *ts_nd_event_get(ts_nd_event_kind kind);
 TS_API const ts_nd_event_info *ts_nd_cause_get(ts_nd_cause cause);
 
@@ -188,12 +190,21 @@ typedef struct ts_nd_event {
     uint32_t place;
     uint64_t bytes, ns;
 } ts_nd_event;
-/* Who is told of events. `event` is called in the midst of a call: it may not call on arrays. `place` is a number of the
- * client's own that it sets before calls (a line of a program): values that wait remember it. */
+/* Who is told of events, as a tool that says which line of a program costs what.
+ *
+ *     static void note(void *user, const ts_nd_event *event)
+ *     {
+ *         printf("line %u: %s\n", event->place, ts_nd_event_get(event->kind)->title);
+ *     }
+ *     ts_nd_watch watch = {note, NULL, 0};
+ *     ts_nd_graph_watch(graph, &watch);
+ *     watch.place = 12;                                              calls that follow are of line 12
+ *
+ * `event` is called in the midst of a call, by its thread: it may not call on arrays of the graph. */
 typedef struct ts_nd_watch {
     void (*event)(void *user, const ts_nd_event *event);
-    void *user;
-    uint32_t place;
+    void *user;     /* the first argument of `event` */
+    uint32_t place; /* a number of the client's own, set before calls; values that wait remember it */
 } ts_nd_watch;
 /* Tells of what happens from now on; NULL: no more. The watch is borrowed until then. Without one a graph keeps no
  * account and reads no clock. */

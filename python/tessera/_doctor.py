@@ -1,5 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""``python -m tessera doctor``: what was found on this machine, and what each missing part would give."""
+"""``python -m tessera doctor``: what was found on this machine, and what each missing part would give.
+
+With a script it is the doctor of its arrays (tessera/numeric/_doctor.py).
+"""
 
 from __future__ import annotations
 
@@ -145,10 +148,11 @@ def report() -> list[Line]:
 
 
 def main(arguments: list[str]) -> int:
-    """Prints the report; 1 if something should be mended."""
+    """Prints the report; 1 if something should be mended. With a script: runs it, and reports what its arrays did."""
     if arguments:
-        print("usage: python -m tessera doctor", file=sys.stderr)
-        return 2
+        from ._run import main as run
+
+        return run(["--doctor", *arguments])
     lines = report()
     for mark, what, text in lines:
         print(f"{mark}  {what:<18} {text}")

@@ -10,6 +10,7 @@ package is touched. A real ``cuda`` package that is installed keeps its other su
 from __future__ import annotations
 
 import builtins
+import contextlib
 import importlib
 import importlib.abc
 import importlib.machinery
@@ -17,7 +18,7 @@ import os
 import runpy
 import sys
 import types
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from ._errors import did_you_mean
@@ -62,12 +63,14 @@ PARENTS = {
 }
 # Tells child processes what to do; _alias/sitecustomize.py reads it.
 VARIABLE = "TESSERA_ALIASES"
-USAGE = """usage: python -m tessera run [--strict] [--numpy] (SCRIPT | -m MODULE) [ARGS...]
+USAGE = """usage: python -m tessera run [--strict] [--numpy] [--doctor] [--json FILE] (SCRIPT | -m MODULE) [ARGS...]
 
 The script's `cuda.tile`, `cuda.tiles`, `cuda.bindings`, `cuda.compute`, `cuda.coop`, `cuda.core`, `cuda.jit`,
 `cuda.pathfinder`, `cuda.profiler`, `cupy`, `cupynumeric`, `cupyx`, `numba.cuda` and `pycuda` are Tessera's, in child
 processes too. Other parts of an installed `cuda` or `numba` package stay importable, unless --strict. With --numpy
-the script's own `import numpy` gives `tessera.numeric`; what it imports has NumPy."""
+the script's own `import numpy` gives `tessera.numeric`; what it imports has NumPy. With --doctor a report follows:
+what the arrays of `tessera.numeric` and `cupy` did at each line, and what it cost; --json writes it to a file."""
+OPTIONS = ("--strict", "--numpy", "--doctor")
 # Modules of cuda-python 11, and where their names are since.
 RETIRED = {
     "cuda.cuda": "cuda.bindings.driver",
@@ -195,17 +198,14 @@ def _script_globals(numpy: bool) -> dict[str, Any]:
 
 def main(arguments: list[str]) -> int:
     """Runs a script or module as ``__main__`` with the rest of the line as its arguments."""
-    words, options = arguments, set()
-    while words[:1] in (["--strict"], ["--numpy"]):
-        options.add(words[0])
-        words = words[1:]
+    words, options, json = _options(arguments)
     strict, given = "--strict" in options, _script_globals("--numpy" in options)
     is_module = words[:1] == ["-m"]
     if words[:1] in (["-h"], ["--help"]):
         print(USAGE)
         return 0
     if words and words[0].startswith("-") and not is_module:
-        hint = did_you_mean(words[0], ["--strict", "--numpy", "--help", "-m"])
+        hint = did_you_mean(words[0], [*OPTIONS, "--json", "--help", "-m"])
         print(f"tessera run: there is no option {words[0]!r}{hint}\n{USAGE}", file=sys.stderr)
         return 2
     if len(words) < 1 + is_module:
@@ -217,18 +217,45 @@ def main(arguments: list[str]) -> int:
     install(strict)
     _tell_children(strict)
     try:
-        if is_module:
-            sys.argv = words[1:]
-            sys.path.insert(0, os.getcwd())
-            runpy.run_module(words[1], given, run_name="__main__", alter_sys=True)
-        else:
-            sys.argv = words
-            sys.path.insert(0, os.path.dirname(os.path.realpath(words[0])))
-            runpy.run_path(words[0], given, run_name="__main__")
+        with _doctor(json) if json or "--doctor" in options else contextlib.nullcontext():
+            if is_module:
+                sys.argv = words[1:]
+                sys.path.insert(0, os.getcwd())
+                runpy.run_module(words[1], given, run_name="__main__", alter_sys=True)
+            else:
+                sys.argv = words
+                sys.path.insert(0, os.path.dirname(os.path.realpath(words[0])))
+                runpy.run_path(words[0], given, run_name="__main__")
     except SystemExit as exc:
         if exc.code:
             raise
     return _left_faults()
+
+
+def _options(arguments: list[str]) -> tuple[list[str], set[str], str]:
+    """The script and its arguments, the options before it, and the file of --json."""
+    words, options, json = arguments, set(), ""
+    while words and (words[0] in OPTIONS or (words[0] == "--json" and len(words) > 1)):
+        options.add(words[0])
+        if words[0] == "--json":
+            json = words[1]
+        words = words[2 if words[0] == "--json" else 1 :]
+    return words, options, json
+
+
+@contextlib.contextmanager
+def _doctor(json: str) -> Iterator[None]:
+    """Watches arrays meanwhile; then prints what it saw, or writes it to a file."""
+    doctor = importlib.import_module("tessera.numeric").doctor()
+    try:
+        with doctor:
+            yield
+    finally:
+        if json:
+            with open(json, "w", encoding="utf-8") as file:
+                file.write(doctor.json() + "\n")
+        else:
+            print(doctor, file=sys.stderr)
 
 
 def _left_faults() -> int:

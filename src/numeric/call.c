@@ -480,10 +480,13 @@ static ts_status call_now(ts_nd_graph *graph, nd_node *node, ts_nd *out, bool is
     return TS_OK;
 }
 
-/* Everything that waits and may read the storage that is about to change in part. */
-static ts_status call_settle(ts_nd_graph *graph, ts_error *err)
+/* Computes what waits, unless nothing of it reads the storage that is about to change: loads hold their buffer. */
+static ts_status call_settle(ts_nd_graph *graph, const ts_nd_store *store, ts_error *err)
 {
-    return graph->first ? ts__nd_flush(graph, TS_ND_CAUSE_part, err) : TS_OK;
+    const ts_buffer *buffer = store->buffer;
+    bool is_alone = !store->lasting && !store->value &&
+                    (!buffer || atomic_load_explicit(&buffer->references, memory_order_relaxed) == 1);
+    return graph->first && !is_alone ? ts__nd_flush(graph, TS_ND_CAUSE_part, err) : TS_OK;
 }
 
 /* Integers have no negative powers; finding out whether there are some computes the exponents. */
@@ -595,7 +598,7 @@ static ts_status call_run(ts_nd_graph *graph, const ts_nd_call *call, uint64_t k
     const nd_node *narrow = may_wait ? call_narrow(&c, &lift) : NULL;
     bool waits = may_wait && (narrow || call_count(&c) > graph->small);
     if (!waits && out)
-        TS_TRY(call_settle(graph, err));
+        TS_TRY(call_settle(graph, out->store, err));
     if (out)
         ts_nd_retain(out);
     else

@@ -11,8 +11,8 @@
 const ts_nd_event_info *ts_nd_event_get(ts_nd_event_kind kind)
 {
     static const ts_nd_event_info rows[TS_ND_EVENT_COUNT] = {
-#define TS_ND_EVENT(name, title, advice) [TS_ND_EVENT_##name] = {#name, title, advice},
-#define TS_ND_CAUSE(name, title, advice)
+#define TS_ND_EVENT(name, from, title, advice) [TS_ND_EVENT_##name] = {#name, title, advice, from},
+#define TS_ND_CAUSE(name, from, title, advice)
 #include "tessera/numeric_event.def"
     };
     return &rows[kind];
@@ -21,8 +21,8 @@ const ts_nd_event_info *ts_nd_event_get(ts_nd_event_kind kind)
 const ts_nd_event_info *ts_nd_cause_get(ts_nd_cause cause)
 {
     static const ts_nd_event_info rows[TS_ND_CAUSE_COUNT] = {
-#define TS_ND_EVENT(name, title, advice)
-#define TS_ND_CAUSE(name, title, advice) [TS_ND_CAUSE_##name] = {#name, title, advice},
+#define TS_ND_EVENT(name, from, title, advice)
+#define TS_ND_CAUSE(name, from, title, advice) [TS_ND_CAUSE_##name] = {#name, title, advice, from},
 #include "tessera/numeric_event.def"
     };
     return &rows[cause];

@@ -18,6 +18,7 @@ from . import (
     _einsum,
     _flat,
     _functions,
+    _host,
     _index,
     _io,
     _linear,
@@ -32,6 +33,10 @@ from . import (
     _sort,
     _ufunc,
 )
+from ._fallback import FallbackWarning as FallbackWarning
+from ._fallback import default_fallback as default_fallback
+from ._fallback import fallback as fallback
+from ._fallback import fallback_report as fallback_report
 from ._host import host_calls as host_calls
 from ._ndarray import ndarray
 
@@ -102,10 +107,12 @@ _HOSTED = ("busday_count", "busday_offset", "datetime_as_string", "is_busday")  
 
 
 def __dir__() -> list[str]:
-    return sorted({name for name in globals() if not name.startswith("_")} | {*_LAZY})
+    return sorted({name for name in globals() if not name.startswith("_")} | {*_LAZY, "doctor"})
 
 
 def __getattr__(name: str) -> Any:
+    if name == "doctor":  # which reads files and writes JSON, as few programs do
+        return _importlib.import_module(f"{__name__}._doctor").doctor
     if name in _LAZY:
         return _importlib.import_module(f"{__name__}.{_LAZY[name]}")
     if name in _HOSTED:
@@ -118,9 +125,8 @@ def __getattr__(name: str) -> Any:
         raise AttributeError(f"module 'tessera.numeric' has no attribute {name!r}")
 
     def missing(*args: Any, **options: Any) -> Any:
-        raise NotImplementedError(
-            f"tessera.numeric.{name} is not there yet; numpy.{name}(numpy.asarray(x)) is"
-        )
+        return _host.absent(f"numpy.{name}", theirs, args, options)
 
-    missing.__name__ = name
+    missing.__name__ = missing.__qualname__ = name
+    missing.__doc__ = f"NumPy's {name}, which is not there yet: the host runs it, as `fallback` says."
     return missing

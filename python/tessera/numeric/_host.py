@@ -14,8 +14,10 @@ from typing import Any
 
 import numpy
 
+from ._fallback import away, by_host
+from ._functions import asnumpy
 from ._ndarray import ndarray
-from ._setup import of_numpy, to_numpy
+from ._setup import is_held, of_numpy, to_numpy
 
 _calls: collections.Counter[str] = collections.Counter()
 
@@ -66,8 +68,54 @@ def holds_ours(x: Any) -> bool:
 def call(name: str, function: Callable[..., Any], *args: Any, **options: Any) -> Any:
     """A function of NumPy's on arrays of ours, counted under a name."""
     count(name)
-    taken = {key: take(each) for key, each in options.items()}
-    return give(function(*(take(each) for each in args), **taken))
+    size = away(args) + away(options)
+    if size:
+        with by_host(name, size):
+            return give(function(*take(args), **take(options)))
+    return give(function(*take(args), **take(options)))
+
+
+class _Copies:
+    """Copies of arrays for a function that may write to them, and takes its time: what it has changed is written
+    back, through views too."""
+
+    def __init__(self) -> None:
+        self.all: list[tuple[ndarray, Any, Any]] = []
+
+    def lend(self, x: Any) -> Any:
+        if isinstance(x, ndarray):
+            made = asnumpy(x)
+            self.all.append((x, made, made.copy()))
+            made.flags.writeable = x.flags.writeable
+            return made
+        if type(x) is dict:
+            return {key: self.lend(each) for key, each in x.items()}
+        return type(x)(map(self.lend, x)) if type(x) in (list, tuple) else x
+
+    def settle(self) -> None:
+        for ours, copy, before in self.all:
+            if copy.flags.writeable and copy.tobytes() != before.tobytes():
+                ours[...] = copy
+
+    def give(self, made: Any) -> Any:
+        """What the function gives as arrays of ours; what we have no dtype for stays NumPy's."""
+        for ours, copy, _ in self.all:
+            if made is copy:
+                return ours
+        if type(made) in (list, tuple):
+            return type(made)(map(self.give, made))
+        is_foreign = isinstance(made, numpy.ndarray) and not is_held(made.dtype)
+        return made if is_foreign else give(made)
+
+
+def absent(name: str, function: Callable[..., Any], args: Any, options: Any) -> Any:
+    """A function of others that we do not have, on copies of arrays, as `fallback` wants it."""
+    copies = _Copies()
+    lent = copies.lend(args), copies.lend(options)
+    with by_host(name, sum(copy.nbytes for _, copy, _ in copies.all), missing=True):
+        made = function(*lent[0], **lent[1])
+        copies.settle()
+        return copies.give(made)
 
 
 def on_host(name: str, function: Callable[..., Any], doc: str) -> Callable[..., Any]:

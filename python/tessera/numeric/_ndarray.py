@@ -261,7 +261,7 @@ class ndarray(_core.NumericArray):
         if by_operator and method == "__call__" and not options and is_derived(inputs[1]):
             return by_operator(_functions.asarray(inputs[0]), inputs[1])
         if getattr(numpy, function.__name__, None) is not function:  # another library's, of whatever name
-            return NotImplemented
+            return self._by_host(function, method, inputs, options)
         ours = getattr(tessera.numeric, function.__name__, None)
         if ours is None:
             return NotImplemented
@@ -278,6 +278,15 @@ class ndarray(_core.NumericArray):
             if not isinstance(options["out"], ndarray):
                 return NotImplemented
         return ours(*inputs, **options)
+
+    def _by_host(self, function: Any, method: str, inputs: Any, options: Any) -> Any:
+        """Another library's ufunc on our arrays, where nobody else among the operands may know better."""
+        from . import _host
+
+        known = (ndarray, numpy.ndarray, numpy.generic, int, float, complex, list)
+        if method != "__call__" or not all(isinstance(x, known) for x in inputs) or is_derived(self):
+            return NotImplemented
+        return _host.absent(f"the ufunc {function.__name__}", function, inputs, options)
 
     def __array_function__(self, function: Any, types: Any, args: Any, options: Any) -> Any:
         ours = getattr(_home_of(str(function.__module__)), function.__name__, None)

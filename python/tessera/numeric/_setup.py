@@ -133,9 +133,14 @@ def of_numpy(array: numpy.ndarray[Any, Any], private: bool = False) -> Any:
     return place(of_host(array, private))
 
 
+def is_held(dtype: numpy.dtype[Any]) -> bool:
+    """Whether arrays may have this dtype."""
+    return dtype in _core_numbers or stored_as(dtype) is not None
+
+
 def of_host(array: numpy.ndarray[Any, Any], private: bool = False) -> Any:
     """An array in the memory of NumPy's, on the CPU."""
-    if array.dtype not in _core_numbers and stored_as(array.dtype) is None:
+    if not is_held(array.dtype):
         raise TypeError(
             f"tessera.numeric has no arrays of dtype {array.dtype}; it has bool, integers, floats, complex numbers, "
             "dates and spans of time"

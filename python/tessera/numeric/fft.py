@@ -18,6 +18,7 @@ import numpy
 
 from .. import _core
 from . import _functions as f
+from ._fallback import by_host
 from ._host import count
 from ._ndarray import ndarray
 from ._reduce import into
@@ -99,7 +100,8 @@ def _lines(
         )
     if a.device != "cpu":
         count("fft")
-        a = place(a, "cpu")
+        with by_host("fft", a.nbytes):
+            return _lines(place(a, "cpu"), n, axis, norm, out, inverse, reals)
     source = to_numpy(_source(a, reals != "from"), True)
     dtype = source.dtype if reals is None else _other(source.dtype)
     extent = n // 2 + 1 if reals == "from" else n
