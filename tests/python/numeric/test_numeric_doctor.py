@@ -82,23 +82,21 @@ def test_a_write_computes_only_what_may_read_there() -> None:
 
 
 def test_what_the_host_computes_is_named() -> None:
-    days = numpy.array(["2026-11-27"], "M8[D]")
     with np.doctor() as d, np.fallback("silent"):
-        np.isnat(days)
+        np.frompyfunc(abs, 1, 1)
         line = here() - 1
-    assert kinds(d, line)["fallback", "numpy.isnat"].seconds > 0
+    assert kinds(d, line)["fallback", "numpy.frompyfunc"].seconds > 0
 
 
 def test_lines_are_the_users_through_functions_of_ours_and_numpys() -> None:
     a = np.ones((50, 60))
     with np.doctor() as d:
-        np.percentile(a, 30)
-        np.testing.assert_allclose(a, 1)
+        np.trim_zeros(a[0])  # NumPy's program on our arrays
         [str(a), list(a[0])]
         line = here() - 1
     assert {(each.file, line - each.line) for each in d.findings if each.kind != "unread"} <= {
-        (__file__, k) for k in range(3)
-    }
+        (__file__, 0), (__file__, 1)
+    }  # fmt: skip
 
 
 def test_doctors_inside_of_each_other_and_of_other_threads() -> None:
