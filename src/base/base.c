@@ -100,7 +100,7 @@ struct ts_arena_block {
 
 void ts__arena_init(ts_arena *arena, const ts_alloc *alloc)
 {
-    *arena = (ts_arena){alloc ? alloc : ts_alloc_default(), NULL, false};
+    *arena = (ts_arena){.alloc = alloc ? alloc : ts_alloc_default()};
 }
 
 void ts__arena_deinit(ts_arena *arena)
@@ -126,6 +126,7 @@ static ts_arena_block *arena_add(ts_arena *arena, size_t bytes)
     if (!block)
         return NULL;
     *block = (ts_arena_block){arena->last, 0, size};
+    arena->bytes += size;
     return arena->last = block;
 }
 
@@ -175,6 +176,7 @@ void ts__arena_rewind(ts_arena *arena, ts_arena_mark mark)
     while (arena->last && arena->last != mark.block) {
         ts_arena_block *block = arena->last;
         arena->last = block->previous;
+        arena->bytes -= block->bytes;
         arena->alloc->resize(arena->alloc->user, block, ARENA_HEADER + block->bytes, 0);
     }
     if (arena->last)

@@ -45,6 +45,7 @@ typedef struct ts_arena_block ts_arena_block;
 typedef struct ts_arena {
     const ts_alloc *alloc;
     ts_arena_block *last;
+    size_t bytes; /* of all blocks */
     bool failed; /* an allocation did not succeed; sticky */
 } ts_arena;
 

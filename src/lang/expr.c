@@ -445,12 +445,12 @@ ts_status fr_check_depth(fr *f, uint32_t node)
     size_t used = (size_t)(f->stack > &here ? f->stack - &here : &here - f->stack);
     if (used > EXPR_MAX_STACK)
         return expr_too_deep(f, node);
-    if (++f->steps > FR_MAX_STEPS)
+    bool is_large = f->arena->bytes >> 20 > FR_MAX_MEBIBYTES;
+    if (++f->steps > FR_MAX_STEPS || is_large)
         return fr_error(f, node, TS_RECURSION,
-                        "the kernel takes more than %d steps to compile\n  help: loop over "
-                        "range(...) instead of "
-                        "unrolling with ct.static_iter or recursion",
-                        FR_MAX_STEPS);
+                        "the kernel takes more than %d %s to compile\n  help: loop over range(...) instead of unrolling "
+                        "with ct.static_iter or recursion; write a function with many returns that calls itself "
+                        "with fewer", is_large ? FR_MAX_MEBIBYTES : FR_MAX_STEPS, is_large ? "MiB" : "steps");
     return TS_OK;
 }
 

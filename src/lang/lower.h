@@ -181,7 +181,8 @@ typedef struct fr_loop {
     struct fr_carry *carry; /* NULL: unrolled at compile time */
 } fr_loop;
 
-enum { FR_MAX_STEPS = 2000000 }; /* expressions that are evaluated to compile a kernel */
+/* Of compiling a kernel: expressions that are evaluated, and MiB that are used for it. */
+enum { FR_MAX_STEPS = 2000000, FR_MAX_MEBIBYTES = 2048 };
 
 typedef struct fr_frame {
     const fr_scope *scope;

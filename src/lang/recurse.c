@@ -290,14 +290,15 @@ static ts_status recurse_turn(fr *f, fr_recursion *r, fr_value *out, bool *done)
     f->regions++;
     f->n_recursions++;
     ts_status status = fr_call_body(f, frame->scope, &result);
-    if (status != TS_OK && fr_stopped(f, status, &before) && r->again)
+    bool stopped = fr_stopped(f, status, &before); /* before a path had returned */
+    if (stopped && r->again)
         return TS_OK;
     bool nothing = status == TS_OK && frame->raises && r->called && !r->has_result;
     if (nothing && r->again) { /* the paths that return come when the arguments are no constants */
         fr_back(f, &before);
         return TS_OK;
     }
-    if (nothing || (status == TS_RECURSION && f->frame == before.frame && !f->restart))
+    if (nothing || stopped)
         return fr_error(f, frame->scope->root, TS_RECURSION, "cannot type infer runaway recursion: '%s' calls itself "
                         "on every path\n  help: return before the call where it is done", frame->name);
     TS_TRY(status);

@@ -16,15 +16,25 @@
  *     }                                                       if (%p2 == done) { break %a2 } else { continue .. }
  *
  * What an edge hands over is carried in registers by type (%a). Memory that the region allocates (`local`) is there for
- * each run. Source: "defunctionalised continuations", Reynolds 1972. Cost: a copy of the function.
+ * each run. Recursions that follow each other use the same arrays, which therefore stand where the function begins.
+ * Source: "defunctionalised continuations", Reynolds 1972. Cost: a copy of the function.
  */
 #include "pass/recursion.h"
 #include <stdio.h>
 
 enum { RECURSION_LOCAL = 512 << 10 }; /* bytes of local memory of a GPU's thread (CUDA programming guide, limits) */
 
+typedef struct recursion_array { /* of all frames, for one recursion after the other */
+    ts_type type;
+    uint32_t words[3];         /* as `local` has them */
+    ts_val at;
+    uint32_t user;             /* the recursion that took it last */
+} recursion_array;
+
 typedef struct recursion_ctx {
     recursion_cut cut;
+    TS_VEC(recursion_cut) cuts; /* of all recursions, in order */
+    TS_VEC(recursion_array) arrays;
     const ts_fn *fn;
     ts_shape shape;
     ts_builder b;
@@ -37,7 +47,6 @@ typedef struct recursion_ctx {
     bool *crosses;             /* a value needs a slot */
     uint64_t frame_bytes;      /* of the recursion with the most memory: of a frame, and how many there are */
     uint32_t depth;
-    uint64_t all_bytes;        /* of all recursions, each of which has memory of its own */
     ts_val back;               /* which piece goes on after the run of each frame */
     TS_VEC(ts_type) reg;       /* types of the registers that edges use */
     ts_val state, sp, *now;    /* and the registers, as they are where code is written */
@@ -419,8 +428,29 @@ static void rec_write(recursion_ctx *c, uint32_t p)
 
 /* ---- the loop ---------------------------------------------------------------------------------------- */
 
-/* Memory of all frames. */
-static void rec_memory(recursion_ctx *c)
+/* An array that recursion `user` has not taken yet; a new one where there is none. */
+static ts_val rec_array(recursion_ctx *c, uint32_t user, ts_type type, const uint32_t words[3])
+{
+    for (uint32_t i = 0; i < c->arrays.n; i++) {
+        recursion_array *array = &c->arrays.at[i];
+        if (array->user != user && array->type == type && !memcmp(array->words, words, sizeof array->words)) {
+            array->user = user;
+            return array->at;
+        }
+    }
+    recursion_array fresh = {.type = type, .words = {words[0], words[1], words[2]}, .user = user};
+    (void)TS_PUSH(c->scratch, &c->arrays, fresh);
+    return 0;
+}
+
+static ts_val rec_slots(recursion_ctx *c, uint32_t user, ts_type elem)
+{
+    uint32_t bytes = (ts_type_bits(rec_module(c), elem) + 7) / 8, words[3] = {bytes * c->cut.depth, bytes, 0};
+    return rec_array(c, user, ts_type_ptr(rec_module(c), elem, TS_LOCAL), words);
+}
+
+/* Memory of all frames of c->cut, recursion number `user` of those that ask. */
+static void rec_memory(recursion_ctx *c, uint32_t user)
 {
     uint64_t bytes = 4; /* of a frame */
     for (ts_val v = c->cut.opener + 1; v < c->cut.end; v++) {
@@ -429,19 +459,18 @@ static void rec_memory(recursion_ctx *c)
             const uint32_t *words = ts_pool(c->fn, inst);
             uint32_t all[3] = {words[0] * c->cut.depth, words[1], words[2]};
             bytes += words[0];
-            c->memory[v] = ts_emit(&c->b, TS_OP_local, inst->type, 0, NULL, ts_pool_add(&c->b, 3, all), 0);
+            c->memory[v] = rec_array(c, user, inst->type, all);
         }
         if (c->crosses[v])
             bytes += (ts_type_bits(rec_module(c), rec_stored(c, v)) + 7) / 8;
         if (c->crosses[v])
-            c->slot[v] = ts_local_array(&c->b, rec_stored(c, v), c->cut.depth);
+            c->slot[v] = rec_slots(c, user, rec_stored(c, v));
     }
-    c->all_bytes += bytes * c->cut.depth;
     if (bytes * c->cut.depth > c->frame_bytes * c->depth) {
         c->frame_bytes = bytes;
         c->depth = c->cut.depth;
     }
-    c->back = ts_local_array(&c->b, TS_T_i32, c->cut.depth);
+    c->back = rec_slots(c, user, TS_T_i32);
 }
 
 /* if (state == p) { the piece } else { all as it is }; state, frame and registers are then what it gives. */
@@ -514,20 +543,49 @@ static void rec_loop(recursion_ctx *c)
         c->map[first + i] = ts_res(b, opener, i);
 }
 
-static void rec_one(recursion_ctx *c, ts_val v)
+/* Cuts recursion v, and finds which values cross and what memory that takes. */
+static void rec_find(recursion_ctx *c, ts_val v)
 {
     c->cut = (recursion_cut){.fn = c->fn, .shape = &c->shape, .scratch = c->scratch, .opener = v,
                              .depth = ts_at(c->fn, v)->aux};
-    c->reg.n = 0;
-    if (!ts__recursion_cut(&c->cut))
+    if (!ts__recursion_cut(&c->cut) || !TS_PUSH(c->scratch, &c->cuts, c->cut))
         return;
-    for (uint32_t i = 0, first = c->cut.end + 1; i < ts__n_res(c->fn, c->cut.end); i++)
-        (void)TS_PUSH(c->scratch, &c->reg, ts_type_of(c->fn, first + i)); /* none where the region never ends */
-    rec_registers(c);
     for (uint32_t p = 0; p < c->cut.pieces.n; p++)
         if (rec_piece(c, p)->n_in > 1)
             rec_walk(c, p);
-    rec_memory(c);
+    rec_memory(c, c->cuts.n);
+}
+
+static void rec_find_all(recursion_ctx *c)
+{
+    for (ts_val v = 1; v < c->fn->inst.n && !c->scratch->failed; v++)
+        if (ts_at(c->fn, v)->op == TS_OP_recursion) {
+            rec_find(c, v);
+            v = rec_after(c, v) - 1;
+        }
+}
+
+/* The arrays of all frames, where the function begins. Returns their bytes. */
+static uint64_t rec_make_arrays(recursion_ctx *c)
+{
+    uint64_t bytes = 0;
+    for (uint32_t i = 0; i < c->arrays.n; i++) {
+        recursion_array *array = &c->arrays.at[i];
+        array->at = ts_emit(&c->b, TS_OP_local, array->type, 0, NULL, ts_pool_add(&c->b, 3, array->words), 0);
+        array->user = TS_NO;
+        bytes += array->words[0];
+    }
+    return bytes;
+}
+
+static void rec_one(recursion_ctx *c, uint32_t i)
+{
+    c->cut = c->cuts.at[i];
+    c->reg.n = 0;
+    for (uint32_t k = 0, first = c->cut.end + 1; k < ts__n_res(c->fn, c->cut.end); k++)
+        (void)TS_PUSH(c->scratch, &c->reg, ts_type_of(c->fn, first + k)); /* none where the region never ends */
+    rec_registers(c);
+    rec_memory(c, i);
     rec_loop(c);
 }
 
@@ -546,22 +604,26 @@ ts_status ts__pass_recursion(ts_fn *fn, ts_pass_env *env, ts_error *err)
     if (!fresh || !c.map || !c.known || !c.crosses || !c.slot || !c.memory || !ts__shape_of(fn, env->scratch, &c.shape))
         return ts_fail(err, TS_NOMEM, "out of memory in pass recursion");
     ts__builder_init(&c.b, fresh);
-    for (ts_val v = 1; v < n && !env->scratch->failed && !ts__module_failed(fn->module); v++) {
+    rec_find_all(&c);
+    uint64_t bytes = 0;
+    for (ts_val v = 1, i = 0; v < n && !env->scratch->failed && !ts__module_failed(fn->module); v++) {
         c.b.loc = fn->loc.at[v];
+        if (v == fn->n_params + 1)
+            bytes = rec_make_arrays(&c);
         if (ts_at(fn, v)->op == TS_OP_recursion) {
-            rec_one(&c, v);
+            rec_one(&c, i++);
             v = rec_after(&c, v) - 1;
         } else
             ts__copy(&c.b, fn, v, c.map);
     }
     if (ts__module_failed(fn->module) || env->scratch->failed)
         return ts_fail(err, TS_NOMEM, "out of memory in pass recursion");
-    if (c.all_bytes > RECURSION_LOCAL)
+    if (bytes > RECURSION_LOCAL)
         return ts_fail(err, TS_UNSUPPORTED, "@%s: a call of its recursion keeps %llu bytes, local arrays among them, "
                        "and %u calls may be inside each other: with all recursions of the kernel these are %llu, more "
                        "than the %d bytes that a thread has; use smaller arrays, or a loop",
                        ts_str_get(fn->module, fn->name), (unsigned long long)c.frame_bytes, c.depth,
-                       (unsigned long long)c.all_bytes, RECURSION_LOCAL);
+                       (unsigned long long)bytes, RECURSION_LOCAL);
     ts__fn_replace(fn, fresh);
     return TS_OK;
 }

@@ -13,7 +13,9 @@ static void arena_rewind_frees_what_came_later(void)
     ts_arena_mark mark = ts__arena_at(&arena);
     for (int i = 0; i < 1000; i++)
         CHECK(ts__arena_get(&arena, 4096) != NULL);
+    CHECK(arena.bytes >= 1000 * 4096 && arena.bytes < 4 * 1000 * 4096);
     ts__arena_rewind(&arena, mark);
+    CHECK(arena.bytes <= 65536);
     CHECK_INT(*first, 7);
     CHECK(ts__arena_get(&arena, 16) != NULL);
     ts__arena_deinit(&arena);

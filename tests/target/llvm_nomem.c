@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Little memory: LLVM, which ends the process when it gets none, is not begun without room, and where memory runs out
+ * Little memory, or stack: LLVM, which ends the process when it gets none, is not begun without room, and where memory runs out
  * in the middle the compilation fails as any other. Every step has a process of its own, with a limit on its address
  * space a little above what it has.
  */
@@ -100,6 +100,20 @@ static void loading_without_room_is_refused_and_not_for_good(void)
 }
 #endif
 
+static void more_stack_than_a_thread_has_is_refused(void)
+{
+    for (int over = 0; over < 2; over++) {
+        ts_text text;
+        ts__text_init(&text, NULL);
+        ts__text_printf(&text, "define void @f(ptr %%p) #0 {\n%%a = alloca [%d x i8]\nstore volatile ptr %%a, ptr %%p\n"
+                        "ret void\n}\nattributes #0 = { \"warn-stack-size\"=\"%d\" }\n",
+                        TS_LLVM_STACK + (over ? 4096 : -4096), TS_LLVM_STACK);
+        CHECK_INT(compile(&text, 0), over ? TS_UNSUPPORTED : TS_OK);
+        CHECK(!over || strstr(err.text, "bytes of stack on the CPU, more than the 4194304"));
+        ts__text_deinit(&text);
+    }
+}
+
 int main(void)
 {
     ts_text text;
@@ -111,6 +125,7 @@ int main(void)
     memory_that_runs_out_is_an_error(&text);
 #endif
     CHECK_OK(compile(&text, 0));
+    more_stack_than_a_thread_has_is_refused();
     ts__text_deinit(&text);
     return check_done();
 }

@@ -217,7 +217,8 @@ static void emit_module(cg *e, ts_text *out)
     ts__text_puts(out, ts__text_get(&e->text));
     ts__text_puts(out, "}\n");
     ts__text_puts(out, ts__text_get(&e->decl));
-    ts__text_puts(out, "attributes #0 = { nounwind \"prefer-vector-width\"=\"512\" \"no-builtins\" }\n");
+    ts__text_printf(out, "attributes #0 = { nounwind \"prefer-vector-width\"=\"512\" \"no-builtins\" "
+                    "\"warn-stack-size\"=\"%d\" }\n", TS_LLVM_STACK);
     emit_metadata(e, out);
 }
 

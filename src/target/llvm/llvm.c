@@ -234,6 +234,7 @@ typedef struct llvm_job {
     void *context, *module, *machine, *object;
     const ts_alloc *alloc; /* of the caller */
     char message[512];     /* first error that LLVM reported */
+    unsigned long stack;   /* bytes of a function that wants more than "warn-stack-size" allows; 0: none does */
 } llvm_job;
 
 static void llvm_keep(llvm_job *job, const char *message)
@@ -251,9 +252,18 @@ static void llvm_take(llvm_job *job, char *message)
 
 static void llvm_diagnose(void *info, void *user)
 {
+    enum { LLVM_ERROR, LLVM_WARNING };
     llvm_job *job = user;
-    if (job->api->GetDiagInfoSeverity(info) == 0)
-        llvm_take(job, job->api->GetDiagInfoDescription(info));
+    int severity = job->api->GetDiagInfoSeverity(info);
+    if (severity > LLVM_WARNING)
+        return;
+    char *message = job->api->GetDiagInfoDescription(info);
+    if (severity == LLVM_ERROR)
+        llvm_keep(job, message);
+    else if (message)
+        (void)sscanf(message, "stack frame size (%lu) exceeds limit", &job->stack);
+    if (message)
+        job->api->DisposeMessage(message);
 }
 
 static bool llvm_parse(llvm_job *job, const char *text, size_t n)
@@ -401,7 +411,11 @@ ts_status ts__llvm_compile(const char *text, size_t n_text, const ts_llvm_host *
     if (!llvm_guarded(&job, text, n_text, host, options, &worked))
         return llvm_starved ? llvm_no_room(room, "compile the kernel", err)
                             : ts_fail(err, TS_INTERNAL, "LLVM %u gave up: %s", llvm_library.info.major, llvm_reason);
-    ts_status status = worked ? llvm_copy(&job, alloc, bytes, n, err)
+    ts_status status = worked && job.stack
+                           ? ts_fail(err, TS_UNSUPPORTED, "its code needs %lu bytes of stack on the CPU, more than the "
+                                     "%d that a thread may have for it; make the kernel smaller", job.stack,
+                                     TS_LLVM_STACK)
+                       : worked ? llvm_copy(&job, alloc, bytes, n, err)
                               : ts_fail(err, TS_INTERNAL, "LLVM %u refused the code made for it: %s",
                                         llvm_library.info.major, job.message);
     llvm_finish(&job);

@@ -36,6 +36,9 @@ const ts_llvm_build *ts__llvm_loaded(void);
 #define TS_LLVM_PASSES_LANES "function(early-cse,instsimplify,loop-mssa(licm),sink)"
 #define TS_LLVM_PASSES_SERIAL "default<O2>"
 
+/* Bytes of stack that a function may use: threads have 8 MiB as a rule, and the caller's is in use. */
+enum { TS_LLVM_STACK = 4 << 20 };
+
 typedef struct ts_llvm_options {
     const char *passes; /* NULL: TS_LLVM_PASSES */
     int level;          /* code generation level 0-3 */
@@ -44,7 +47,8 @@ typedef struct ts_llvm_options {
 } ts_llvm_options;
 
 /* Text of one module -> relocatable object. Owns: *bytes, freed by alloc->resize(.., *n, 0).
- * Threads: safe. Errors: TS_NODEVICE without LLVM, TS_NOMEM, TS_INTERNAL when LLVM refuses the text. */
+ * Threads: safe. Errors: TS_NODEVICE without LLVM, TS_NOMEM, TS_INTERNAL when LLVM refuses the text,
+ * TS_UNSUPPORTED: more stack than TS_LLVM_STACK in a function with the attribute "warn-stack-size" of that number. */
 TS_CHECKED ts_status ts__llvm_compile(const char *text, size_t n_text, const ts_llvm_host *host,
                                      const ts_llvm_options *options, const ts_alloc *alloc,
                                      uint8_t **bytes, size_t *n, ts_error *err);

@@ -347,18 +347,29 @@ def test_frames_have_to_fit_a_thread() -> None:
     with pytest.raises(cuda.errors.LoweringError, match=r"keeps 320\d\d bytes.* 128 calls .* 524288 bytes"):
         cuda.jit(lambda_of(hoards))[1, 1](np.zeros(1, np.int64))
 
+
+@pytest.mark.parametrize("how", (*TARGETS, "cpu"))
+def test_recursions_that_follow_each_other_use_the_same_memory(how: Any) -> None:
     def keeps(n):
         t = simt_run.cuda.local.array(300, np.float64)
         t[n] = n
-        return t[n] + keeps(n - 1) if n > 0 else 0.0
+        return keeps(n - 1) + t[n] if n > 0 else 0.0
 
-    def twice(x):
-        x[0] = keeps(x[0]) + keeps(x[0] + 1)
+    def kernel(out):
+        i = simt_run.cuda.grid(1)
+        if i % 2:
+            out[i] = keeps(i % 8) * 100 + keeps(i % 3)  # 6 x 128 frames of 2,400 bytes are too many
+        else:
+            out[i] = keeps(i % 3) - keeps(i % 8) * 100
+        for _ in range(i % 2):
+            out[i] += keeps(i % 2) + keeps(i % 5) * 0.5
 
-    cuda.jit(lambda_of(keeps))[1, 1](np.ones(1, np.int64))
-    told = r"keeps 24\d\d bytes.* all recursions of the kernel these are 6"
-    with pytest.raises(cuda.errors.LoweringError, match=told):
-        cuda.jit(twice)[1, 1](np.ones(1, np.int64))
+    out = np.zeros(LANES)
+    ran(kernel, out, (), how)
+    total = [n * (n + 1) / 2 for n in range(9)]
+    want = [total[i % 8] * 100 + total[i % 3] + total[1] + total[i % 5] * 0.5 if i % 2
+            else total[i % 3] - total[i % 8] * 100 for i in range(LANES)]
+    assert out.tolist() == want
 
 
 @pytest.mark.parametrize("how", (*TARGETS, "cpu"))
