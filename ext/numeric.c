@@ -961,6 +961,8 @@ static PyMethodDef numeric_methods[] = {
     {"_as", numeric_as, METH_O, "_as(type, /)\n--\n\nA view as an object of a class that derives from ndarray."},
     {"_view", numeric_view, METH_VARARGS, "_view(offset, dtype, shape, strides, owns=False, /)\n--\n\n"
      "Another view of the memory."},
+    {"_meant", (PyCFunction)(void (*)(void))numeric_as_meant, METH_FASTCALL,
+     "_meant(dtype, is_new=False, /)\n--\n\nThe elements as another dtype."},
     {"_scalar", numeric_item, METH_NOARGS, "The first element, as NumPy's scalar."},
     {"_to", numeric_to, METH_O, "_to(device, /)\n--\n\nA copy on a device; None: where new arrays lie."},
     {"_become", numeric_become, METH_O, "_become(other, /)\n--\n\nThis object is another array from now on."},

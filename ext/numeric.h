@@ -79,6 +79,7 @@ PyObject *numeric_typestr(core_state *state, const ts_nd *nd); /* of __array_int
 /* A value as an array of the dtype of `like`; a new reference, or NULL with exception. */
 PyObject *numeric_meant(core_state *state, PyObject *value, const ts_nd *like);
 
+PyObject *numeric_as_meant(PyObject *self, PyObject *const *args, Py_ssize_t n); /* a method */
 /* x == y (with `differ` x != y) where the comparison has set TypeError: nothing is equal where no comparison exists. */
 PyObject *numeric_unequal(PyObject *x, PyObject *y, bool differ);
 

@@ -110,3 +110,32 @@ PyObject *numeric_unequal(PyObject *x, PyObject *y, bool differ)
     PyErr_Restore(type, error, trace);
     return NULL;
 }
+
+/* _meant(dtype, is_new=False): a view of the elements as another dtype of the same size; with is_new the array itself,
+ * which nobody else has seen. */
+PyObject *numeric_as_meant(PyObject *self, PyObject *const *args, Py_ssize_t n)
+{
+    core_state *state = ((numeric_array *)self)->state;
+    ts_nd *a = ND(self), *out;
+    ts_dtype dtype;
+    uint16_t meaning;
+    ts_error err;
+    if (n < 1 || n > 2)
+        return PyErr_Format(PyExc_TypeError, "_meant() takes 1 or 2 arguments, found %zd", n);
+    if (numeric_type_of(state, args[0], &dtype, &meaning) < 0)
+        return NULL;
+    if (ts_dtype_bytes(dtype) != ts_dtype_bytes((ts_dtype)a->dtype))
+        return PyErr_Format(PyExc_ValueError, "elements of %R have another size", args[0]);
+    if (n == 2 && args[1] == Py_True && dtype == (ts_dtype)a->dtype) {
+        a->meaning = meaning;
+        return Py_NewRef(self);
+    }
+    NUMERIC_BEGIN(state);
+    ts_status status = ts_nd_view(a, 0, dtype, a->rank, ts_nd_shape(a), ts_nd_strides(a), a->flags, &out, &err);
+    NUMERIC_END(state);
+    if (status != TS_OK)
+        return core_raise(state, &err);
+    out->meaning = meaning;
+    PyObject *base = ((numeric_array *)self)->base;
+    return numeric_wrap(state, out, base ? base : self);
+}

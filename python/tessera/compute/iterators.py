@@ -126,7 +126,10 @@ def as_host(value: Any) -> Any:
     kind = type(value)
     if kind is numpy.ndarray or not hasattr(kind, "__dlpack_device__") or hasattr(value, "__cuda_array_interface__"):
         return value
-    return numpy.from_dlpack(value) if value.__dlpack_device__()[0] == _HOST else value
+    if value.__dlpack_device__()[0] != _HOST:
+        return value
+    shares = hasattr(value, "__array_interface__")  # also of dtypes that DLPack has not, as dates
+    return numpy.asarray(value) if shares else numpy.from_dlpack(value)
 
 
 class Room(Iterator):

@@ -116,7 +116,7 @@ def __getattr__(name: str) -> Any:
     if name in _LAZY:
         return _importlib.import_module(f"{__name__}.{_LAZY[name]}")
     if name in _HOSTED:
-        return getattr(_importlib.import_module(f"{__name__}._dates"), "HOSTED")[name]
+        return _importlib.import_module(f"{__name__}._dates").HOSTED[name]
     theirs = None if name.startswith("_") else getattr(_numpy, name, None)
     adopted = None if theirs is None else _numpys.find(name)
     if adopted is not None:

@@ -225,7 +225,7 @@ LOOPS: dict[str, dict[str, Any]] = {
     "divide": {"mi": _time["divide"]},
     "floor_divide": {"mi": _time["divide"], "mm": _time["floor_divide"]},
     "remainder": {"mm": _time["remainder"]},
-    **{name: {"m": FUNCTIONS[name]} for name in ("negative", "positive", "absolute", "sign")},  # NaT stays, as numbers do
+    **{name: {"m": FUNCTIONS[name]} for name in ("negative", "positive", "absolute", "sign")},  # as of numbers
     **{name: _of_both(name) for name in ("equal", "not_equal", "less", "less_equal", "greater", "greater_equal")},
     "maximum": _of_both("maximum"),
     "fmin": _of_both("fmin"),
@@ -250,22 +250,24 @@ def _resolved(name: str, given: tuple[Any, ...], casting: Any, signature: Any) -
     return getattr(numpy, name).resolve_dtypes(given, **options)
 
 
+@functools.lru_cache(4096)
+def _plan(name: str, given: tuple[Any, ...], casting: Any, signature: Any) -> tuple[Any, Any, Any]:
+    """The dtypes of a loop, and the function of elements that computes it, or what makes it of several."""
+    loop, n = _resolved(name, given, casting, signature), len(given) - 1
+    kinds = "".join("i" if dtype.kind in "iu" else dtype.kind for dtype in loop[:n])
+    function, made = LOOPS.get(name, {}).get(kinds), MADE.get(name, {}).get(kinds)
+    if function is None and not {"m", "M"} & set(kinds):  # as logical functions, of truth
+        function = FUNCTIONS[name]
+    if function is None and made is None:
+        raise TypeError(f"ufunc '{name}' not supported for the input types {', '.join(map(str, loop[:n]))}")
+    return loop, function, made
+
+
 def _kind(x: Any) -> Any:
     """What an operand counts as: its dtype, or a type of Python's numbers."""
-    if type(x) in (int, float, complex):
-        return type(x)
-    return BOOL if isinstance(x, bool) else x.dtype
-
-
-def _loop_dtypes(name: str, operands: Any, out: Any, options: dict[str, Any]) -> tuple[Any, ...]:
-    signature = options.pop("signature", options.pop("sig", None))
-    dtype = options.pop("dtype", None)
-    given = (*map(_kind, operands), None if out is None else out.dtype)
-    if dtype is not None:
-        signature = (None,) * len(operands) + (_class_of(dtype),)
-    if isinstance(signature, list):
-        signature = tuple(signature)
-    return _resolved(name, given, options.pop("casting", None), signature)
+    if isinstance(x, ndarray):
+        return x.dtype
+    return BOOL if isinstance(x, bool) else type(x)
 
 
 def _class_of(dtype: Any) -> Any:
@@ -281,28 +283,25 @@ def _class_of(dtype: Any) -> Any:
 
 
 def call(name: str, operands: tuple[Any, ...], out: Any, options: dict[str, Any]) -> Any:
-    """An elementwise function of operands of which one is a date or a span."""
+    """An elementwise function of operands of which one is a date or a span: arrays of ours and scalars."""
     if name == "copy":
         return _copied(operands[0], out, options)
     if name == "select":
         return _selected(*operands)
-    operands = tuple(
-        of_any(x, x) if isinstance(x, (numpy.generic, numpy.ndarray)) else x for x in operands
-    )
-    loop = _loop_dtypes(name, operands, out, options)
-    n, result = len(operands), loop[-1]
+    signature, casting = None, None
+    if options:
+        signature = options.pop("signature", options.pop("sig", None))
+        dtype, casting = options.pop("dtype", None), options.pop("casting", None)
+        if dtype is not None:
+            signature = (None,) * len(operands) + (_class_of(dtype),)
+    operands = tuple(of_any(x, None) if isinstance(x, numpy.generic) else x for x in operands)
+    given = (*map(_kind, operands), None if out is None else out.dtype)
+    loop, function, made = _plan(name, given, casting, signature)
     taken = [operand(x, dtype) for x, dtype in zip(operands, loop, strict=False)]
-    kinds = "".join("i" if dtype.kind in "iu" else dtype.kind for dtype in loop[:n])
-    function = LOOPS.get(name, {}).get(kinds)
     if function is not None:
-        return _direct(function, taken, result, out, options)
-    if not {"m", "M"} & set(kinds):  # as logical functions, of truth
-        return FUNCTIONS[name](*taken, out, **options)
-    made = MADE.get(name, {}).get(kinds)
-    if made is None:
-        raise TypeError(f"ufunc '{name}' not supported for the input types {', '.join(map(str, loop[:n]))}")
+        return _direct(function, taken, loop[-1], out, options)
     made = made(*taken)
-    made = meant(made, result) if result.kind in "mM" else made
+    made = meant(made, loop[-1], True) if loop[-1].kind in "mM" else made
     return made if out is None and not options else copy_of(made, out, **options)
 
 
@@ -310,11 +309,11 @@ def _direct(function: Any, taken: list[Any], result: Any, out: Any, options: dic
     """A loop that is one function of elements, which writes to `out` itself where that is of the loop's dtype."""
     if result.kind not in "mM":
         return function(*taken, out, **options)
-    if out is not None and out.dtype == result:
+    if out is None:
+        return meant(function(*taken, **options), result, True)
+    if out.dtype == result:
         function(*taken, plain(out), **options)
         return out
-    if out is None:
-        return meant(function(*taken, **options), result)
     return copy_of(meant(f.asarray(function(*taken)), result), out, casting="unsafe", **options)
 
 

@@ -23,37 +23,46 @@ def has_meaning(x: Any) -> bool:
 
 def plain(a: ndarray) -> ndarray:
     """The numbers of an array: a view."""
-    return a._view(0, STORED[a.dtype.kind], a.shape, a.strides) if has_meaning(a) else a
+    stored = STORED.get(a.dtype.kind)
+    return a if stored is None else a._meant(stored)
 
 
-def meant(made: Any, dtype: Any) -> Any:
-    """Numbers that a call has made, an array or NumPy's scalar, as elements of a dtype."""
-    if isinstance(made, ndarray):
-        return made._view(0, dtype, made.shape, made.strides, made.base is None)
-    return made.view(dtype)
+def meant(made: Any, dtype: Any, is_new: bool = False) -> Any:
+    """Numbers, an array or NumPy's scalar, as elements of a dtype: a view; itself where nobody else has seen it."""
+    return made._meant(dtype, is_new) if isinstance(made, ndarray) else made.view(dtype)
+
+
+_modules: dict[str, Any] = {}
 
 
 def module_of(dtype: Any) -> Any:
     """The module that computes with elements of a dtype."""
-    from . import _dates
+    if dtype.kind not in _modules:
+        from . import _dates
 
-    return _dates
+        _modules.update(dict.fromkeys("mM", _dates))
+    return _modules[dtype.kind]
 
 
 def call(name: str, operands: tuple[Any, ...], out: Any, options: dict[str, Any]) -> Any:
     """An elementwise function, of operands of which one has a meaning, or with a dtype= that has one."""
     options.pop("out", None)
     options.pop("subok", None)
-    things = (*operands, *(() if out is None else (out,)), numpy.dtype(options.get("dtype")))
-    found = next((x for x in things if hasattr(x, "dtype") and has_meaning(x)), things[-1])
-    return module_of(getattr(found, "dtype", found)).call(name, operands, out, options)
+    for x in (*operands, out):
+        if isinstance(x, ndarray) and has_meaning(x):
+            return module_of(x.dtype).call(name, operands, out, options)
+    dtype = numpy.dtype(options.get("dtype", "m8"))  # no dtype=: signature= names one, and only times have such loops
+    return module_of(dtype if has_meaning(dtype) else numpy.dtype("m8")).call(name, operands, out, options)
 
 
 def cast(value: Any, dtype: Any) -> ndarray:
     """A value, of anything, as an array of a dtype, as assignment converts it."""
     dtype = numpy.dtype(dtype)
-    found = value.dtype if isinstance(value, ndarray) and has_meaning(value) and not has_meaning(dtype) else dtype
-    return module_of(found).assigned(value, dtype)
+    if not has_meaning(dtype) and not hasattr(value, "dtype"):
+        from ._functions import asarray
+
+        value = asarray(value)
+    return module_of(dtype if has_meaning(dtype) else value.dtype).assigned(value, dtype)
 
 
 def fold(name: str, a: ndarray, initial: Any, run: Any) -> Any:
