@@ -227,11 +227,11 @@ static PyObject *call_with(core_state *state, call_options *options, PyObject *c
     call_arrays(state, call, x, n, options->out, options->mask ? options->mask : options->where);
     if (got == 0)
         result = Py_NewRef(Py_NotImplemented);
-    else if (got > 0 && call_is_meant(options, n))
-        result = call_meant(state, options, x, held);
     else if (got > 0)
         graph = call_graph(state, call, held);
-    if (graph)
+    if (graph && call_is_meant(options, n))
+        result = call_meant(state, options, x, held);
+    else if (graph)
         result = call_run(state, graph, call, options->out);
     for (uint32_t i = 0; i < CALL_HELD; i++)
         Py_XDECREF(held[i]);

@@ -19,7 +19,7 @@ from . import _functions as f
 from . import _host
 from ._meanings import has_meaning, meant, plain
 from ._ndarray import ndarray
-from ._setup import fitted, of_host, to_numpy
+from ._setup import fitted, of_numpy, to_numpy
 from ._ufunc import FUNCTIONS, copy_of, select, ufunc
 
 NAT = -(1 << 63)
@@ -127,6 +127,8 @@ def of_floats(x: Any) -> Any:
 
 def counted(x: Any, dtype: Any) -> Any:
     """The numbers that an operand is stored as in a dtype: an array, or a number of Python's or NumPy's."""
+    if isinstance(x, numpy.generic) and x.dtype.kind not in "mM":
+        x = x.real.item()
     if isinstance(x, int):
         return int(x)
     if isinstance(x, float):
@@ -162,7 +164,7 @@ def of_any(value: Any, dtype: Any) -> Any:
     made = numpy.asarray(value)
     if made.dtype.kind in "OSUT":
         made = made.astype(dtype)
-    return of_host(made, private=True)
+    return of_numpy(made, private=True)
 
 
 def assigned(value: Any, dtype: Any) -> ndarray:
@@ -171,7 +173,7 @@ def assigned(value: Any, dtype: Any) -> ndarray:
     if not isinstance(value, (ndarray, numpy.ndarray, list, tuple)) or numpy.ndim(value) == 0:
         made = numpy.empty(1, dtype)
         made[...] = value  # NumPy converts a single value by rules of its own
-        return of_host(made, private=True).reshape(())
+        return of_numpy(made, private=True).reshape(())
     value = of_any(value, dtype)
     if dtype.kind not in "mM":
         return f.asarray(operand(value, dtype))
@@ -265,13 +267,15 @@ def _plan(name: str, given: tuple[Any, ...], casting: Any, signature: Any) -> tu
 
 def _kind(x: Any) -> Any:
     """What an operand counts as: its dtype, or a type of Python's numbers."""
-    if isinstance(x, ndarray):
+    if isinstance(x, (ndarray, numpy.generic)):
         return x.dtype
     return BOOL if isinstance(x, bool) else type(x)
 
 
 def _class_of(dtype: Any) -> Any:
     """What dtype= asks for: only which dtype, no unit."""
+    if isinstance(dtype, type) and issubclass(dtype, numpy.dtype):
+        return dtype
     dtype = numpy.dtype(dtype)
     if dtype.kind in "mM" and unit_of(dtype)[0] != "generic":
         raise TypeError(
@@ -294,7 +298,6 @@ def call(name: str, operands: tuple[Any, ...], out: Any, options: dict[str, Any]
         dtype, casting = options.pop("dtype", None), options.pop("casting", None)
         if dtype is not None:
             signature = (None,) * len(operands) + (_class_of(dtype),)
-    operands = tuple(of_any(x, None) if isinstance(x, numpy.generic) else x for x in operands)
     given = (*map(_kind, operands), None if out is None else out.dtype)
     loop, function, made = _plan(name, given, casting, signature)
     taken = [operand(x, dtype) for x, dtype in zip(operands, loop, strict=False)]
@@ -321,12 +324,10 @@ def _copied(x: Any, out: Any, options: dict[str, Any]) -> Any:
     """The elements in another dtype, of a new array or in `out`."""
     casting = options.pop("casting", "same_kind")
     dtype = options.pop("dtype", None)
-    x = of_any(x, out.dtype if dtype is None and out is not None else dtype) if type(x) not in (int, float) else x
     target = numpy.dtype(dtype) if dtype is not None else x.dtype if out is None else out.dtype
-    if out is None and isinstance(x, ndarray):
-        target = fitted(x.dtype, target)
-    source = _kind(x)
-    source = numpy.dtype(source) if isinstance(source, type) else source
+    source = numpy.dtype(_kind(x))
+    if out is None:
+        target = fitted(source, target)
     if not numpy.can_cast(source, target, casting):
         raise TypeError(
             f"Cannot cast array data from {source!r} to {target!r} according to the rule '{casting}'"
@@ -343,7 +344,6 @@ def _copied(x: Any, out: Any, options: dict[str, Any]) -> Any:
 
 def _selected(condition: Any, x: Any, y: Any) -> Any:
     """Elements of x where a condition holds, else of y, in the dtype that holds both."""
-    x, y = (of_any(each, None) if isinstance(each, (numpy.generic, numpy.ndarray)) else each for each in (x, y))
     dtype = f.result_type(x, y)
     if dtype.kind not in "mM":
         return select(condition, operand(x, dtype), operand(y, dtype))
@@ -376,13 +376,15 @@ def _check_loop(name: str, dtype: Any) -> None:
     _resolved(name, (dtype, dtype, None), None, None)
 
 
-def fold(name: str, a: ndarray, initial: Any, run: Callable[..., Any]) -> Any:
+def fold(name: str, a: ndarray, dtype: Any, initial: Any, run: Callable[..., Any]) -> Any:
     """A reduction, or a running one, by those of numbers: ``run(name, numbers, initial)``."""
+    if dtype is not None:
+        _class_of(dtype)  # which has no unit, so the array's remains
     if name in ("all", "any"):
         return run(name, operand(a, BOOL), initial)
     _check_loop({"sum": "add", "prod": "multiply", "max": "maximum", "min": "minimum"}[name], a.dtype)
     if initial is not None:
-        initial = counted(of_any(initial, a.dtype), a.dtype) if not isinstance(initial, int) else initial
+        initial = int(numpy.asarray(to_numpy(initial) if isinstance(initial, ndarray) else initial, a.dtype).view(INT))
     if name == "min":
         return meant(run(name, plain(a), initial), a.dtype)
     if name == "max":

@@ -16,6 +16,7 @@ import numpy
 
 from . import _functions as f
 from ._linear import contracted
+from ._meanings import has_meaning
 from ._ndarray import ndarray
 from ._reduce import any as _any_of
 from ._reduce import into, scalar_of
@@ -310,6 +311,8 @@ def einsum(*operands: Any, out: Any = None, optimize: Any = False, **kwargs: Any
     if len(terms) == 1 and out is None and order not in "CF" and set(terms[0].labels) == set(result) and result:
         return _ordered(terms[0], result).view()  # NumPy gives a view, whatever dtype= says
     wanted = _dtype_of(arrays, dtype, casting) if arrays else numpy.dtype(float)
+    if has_meaning(wanted):
+        raise TypeError("invalid data type for einsum")
     terms = [Term(term.array.astype(wanted, copy=False), term.labels) for term in terms]
     if optimize is not False and len(terms) > 2:
         path = einsum_path(*operands, optimize=optimize)[0][1:]

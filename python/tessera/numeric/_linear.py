@@ -11,6 +11,7 @@ from typing import Any
 import numpy
 
 from . import _functions as f
+from ._meanings import has_meaning
 from ._ndarray import ndarray
 from ._reduce import any as _any_of
 from ._reduce import into, scalar_of
@@ -151,6 +152,9 @@ def _product_of(
 ) -> Any:
     """A product with everything that NumPy's take: `core` of operands whose core axes are the last ones."""
     operands = [f.asarray(x1), f.asarray(x2)]
+    if any(map(has_meaning, operands)):
+        kinds = " and ".join(str(x.dtype) for x in operands)
+        raise TypeError(f"ufunc '{name}' did not contain a loop for operands of {kinds}")
     if name == "matmul":
         _check_ranks(operands)
         least = [min(x.ndim, 2) for x in operands]

@@ -65,14 +65,15 @@ def cast(value: Any, dtype: Any) -> ndarray:
     return module_of(dtype if has_meaning(dtype) else value.dtype).assigned(value, dtype)
 
 
-def fold(name: str, a: ndarray, initial: Any, run: Any) -> Any:
+def fold(name: str, a: ndarray, dtype: Any, initial: Any, run: Any) -> Any:
     """A reduction, or a running one, of elements with a meaning; ``run(name, numbers, initial)`` is that of numbers."""
-    return module_of(a.dtype).fold(name, a, initial, run)
+    return module_of(a.dtype).fold(name, a, dtype, initial, run)
 
 
 def unequal(error: TypeError, x: Any, y: Any, differ: bool) -> Any:
     """What ``x == y`` is, or ``x != y``, where no comparison of the two dtypes exists; None: that is not the reason."""
-    if not hasattr(error, "dtypes") or hasattr(error, "casting"):  # as NumPy's exceptions of loops that are not there
+    is_text = isinstance(x, (str, bytes)) or isinstance(y, (str, bytes))
+    if not is_text and (not hasattr(error, "dtypes") or hasattr(error, "casting")):  # NumPy's of missing loops
         return None
     from ._functions import full
 

@@ -115,6 +115,8 @@ def diagonal(self: ndarray, offset: int = 0, axis1: int = 0, axis2: int = 1) -> 
 
 def conjugate(self: ndarray, out: Any = None) -> ndarray:
     """The numbers with the other imaginary part; the array itself where it is real."""
+    if has_meaning(self):
+        raise TypeError("cannot conjugate non-numeric dtype")
     if out is None and self.dtype.kind != "c":
         return self
     return f.FUNCTIONS["conjugate"](self, out)

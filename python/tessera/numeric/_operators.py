@@ -223,7 +223,7 @@ def array_equal(a1: Any, a2: Any, equal_nan: bool = False) -> bool:
     if a.shape != b.shape:
         return False
     same = a == b
-    if equal_nan and a.dtype.kind in "fc" and b.dtype.kind in "fc":
+    if equal_nan and a.dtype.kind in "fcmM" and b.dtype.kind in "fcmM":
         same = same | (_isnan(a) & _isnan(b))
     return builtins.bool(r.all(same))
 
@@ -356,13 +356,18 @@ def tri(
 def tril(m: Any, k: int = 0) -> ndarray:
     """The elements at and below a diagonal."""
     m = f.asarray(m)
-    return f.asarray(select(tri(m.shape[-2], m.shape[-1], k, bool), m, m.dtype.type(0)))
+    return f.asarray(select(tri(m.shape[-2], m.shape[-1], k, bool), m, _zero_of(m)))
+
+
+def _zero_of(m: ndarray) -> Any:
+    """0 as an element of an array."""
+    return numpy.zeros(1, m.dtype)[0]
 
 
 def triu(m: Any, k: int = 0) -> ndarray:
     """The elements at and above a diagonal."""
     m = f.asarray(m)
-    return f.asarray(select(tri(m.shape[-2], m.shape[-1], k - 1, bool), m.dtype.type(0), m))
+    return f.asarray(select(tri(m.shape[-2], m.shape[-1], k - 1, bool), _zero_of(m), m))
 
 
 def diag(v: Any, k: int = 0) -> ndarray:

@@ -73,13 +73,12 @@ def fold(
     """One of the C library's reductions, with everything that NumPy's take."""
     a = asarray(a)
     if has_meaning(a):
-        a = a if dtype is None else a.astype(dtype)
         start = None if initial is NO_VALUE else initial
 
         def run(name: str, numbers: Any, initial: Any) -> Any:
             return fold(name, numbers, axis, None, None, keepdims, initial, where)
 
-        return into(_meanings.fold(name, a, start, run), out)
+        return into(_meanings.fold(name, a, dtype, start, run), out)
     scalar = not a.ndim and axis is not None and axis in (0, -1)  # NumPy lets them pass
     axes = () if scalar else _axes(a, axis)
     mask = _mask(a, where)
@@ -205,6 +204,8 @@ def _float_of(a: ndarray, dtype: Any) -> tuple[Any, Any]:
     """The dtypes in which a mean is computed and given."""
     if dtype is not None:
         return dtype_of(dtype), dtype_of(dtype)
+    if has_meaning(a):
+        return None, a.dtype
     if a.dtype.kind in "biu":
         return numpy.dtype(float), numpy.dtype(float)
     return (numpy.dtype(numpy.float32) if a.dtype == numpy.float16 else a.dtype), a.dtype
@@ -300,12 +301,11 @@ def accumulate(name: str, a: Any, axis: Any, dtype: Any, out: Any) -> ndarray:
         a = a.reshape(1)
     axis = normalize(axis, a.ndim)
     if has_meaning(a):
-        a = a if dtype is None else a.astype(dtype)
 
         def run(name: str, numbers: Any, initial: Any) -> Any:
             return accumulate(name, numbers, axis, None, None)
 
-        made = _meanings.fold(name, a, None, run)
+        made = _meanings.fold(name, a, dtype, None, run)
         return made if out is None else copy_of(made, out, casting="unsafe")
     if name in ("sum", "prod"):
         dtype = _sum_dtype(a.dtype) if dtype is None else dtype_of(dtype)

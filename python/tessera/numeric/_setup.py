@@ -38,7 +38,10 @@ DTYPES = (None, *(_dtype("bool" if name == "bool_" else name) for name, *_ in _c
 def dtype_of(what: Any) -> numpy.dtype[Any]:
     """What ``dtype=`` takes as NumPy's dtype, native byte order."""
     if isinstance(what, type) and issubclass(what, numpy.dtype):  # a class, as numpy.dtypes.Float64DType
-        what = what()
+        try:
+            what = what()
+        except TypeError:  # its dtypes have parameters, as units
+            what = numpy.empty(0, what).dtype
     found = numpy.dtype(what)
     return found if found.isnative else found.newbyteorder("=")
 

@@ -9,7 +9,7 @@ import pickle
 import numpy as np
 import pytest
 import tessera.numeric as tn
-from tessera import _core
+from tessera import _core, compute
 
 UNITS = ["Y", "M", "W", "D", "h", "m", "s", "ms", "us", "ns", "ps", "fs", "as"]
 
@@ -80,6 +80,34 @@ def test_arithmetic():
     for refused in (lambda d: d + d, lambda d: d * 2, lambda d: -d, lambda d: d.sum(), lambda d: d < 3):
         with pytest.raises(TypeError):
             refused(tn.array(days))
+
+
+def test_functions_of_numpys_programs():
+    for want in (np.array([5, 3, "NaT", 9, 3, 7], "m8[s]"), np.array([5, 3, -2, 9, 3, 7], "M8[D]")):
+        got = tn.array(want)
+        for function in (lambda m, a: m.percentile(a, [25, 60]), lambda m, a: m.diff(a), lambda m, a: m.pad(a, 1),
+                         lambda m, a: m.maximum.accumulate(a), lambda m, a: m.subtract.outer(a, a),
+                         lambda m, a: m.triu(a.reshape(2, 3)), lambda m, a: m.nanmax(a), lambda m, a: m.r_[a, a],
+                         lambda m, a: m.maximum.reduceat(a, [0, 3]), lambda m, a: m.nanmin(a),
+                         lambda m, a: m.select([a > a[1], a == a[0]], [a, a[::-1]], a[0]), lambda m, a: m.ptp(a),
+                         lambda m, a: m.lib.stride_tricks.sliding_window_view(a, 3)):  # fmt: skip
+            same(function(tn, got), np.asarray(function(np, want)))
+        assert tn.array_equal(got, got, equal_nan=True) and not (got == "2000-01-01").any()
+        for refused in (lambda a: a @ a, lambda a: a.conj(), lambda a: tn.einsum("i->", a), lambda a: tn.gcd(a, a)):
+            with pytest.raises(TypeError):
+                refused(got)
+        other = got.copy()
+        tn.maximum.at(other, [0, 0, 1], got[3])
+        same(other, np.concatenate([want[3:4], np.maximum(want[1:2], want[3]), want[2:]]))
+    spans = tn.array(np.array([4, 3, 9], "m8[s]"))
+    assert spans.mean() == np.timedelta64(5, "s") and tn.sum(spans, where=[True, False, True]) == np.timedelta64(13, "s")
+
+
+def test_kernels_take_them():
+    days = tn.array(np.array(["2001-05-01", "1970-01-01", "1999-05-05"], "M8[D]"))
+    made = tn.empty_like(days)
+    compute.merge_sort(d_in_keys=days, d_out_keys=made, num_items=3, op=compute.OpKind.LESS)
+    same(made, np.sort(np.asarray(days)))
 
 
 def test_what_numpy_computes_is_counted():

@@ -7,7 +7,7 @@ import numpy
 import pytest
 import tessera.numeric as np
 
-from tests.python.numeric import test_random_programs
+from tests.python.numeric import test_random_dates, test_random_programs
 
 
 @pytest.fixture(autouse=True)
@@ -32,3 +32,8 @@ def test_long_rows_are_folded_in_pieces(dtype: str, n: int) -> None:
     assert (numpy.asarray(np.cumsum(a)) == numpy.cumsum(x)).all()
     assert (numpy.asarray(np.sort(a)) == numpy.sort(x)).all() and (a[a > 3].get() == x[x > 3]).all()
     assert a.sum() == x.sum() and a.max() == x.max()
+
+
+@pytest.mark.parametrize("small", [512, 0], ids=["at once", "waiting"])
+def test_statements_on_dates_are_numpys(small: int) -> None:
+    test_random_dates.test_statements_are_numpys(small)

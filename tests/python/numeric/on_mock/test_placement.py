@@ -119,3 +119,18 @@ def test_more_tiles_than_an_axis_of_the_grid_has(mock) -> None:
             np.wait(made)
             assert mock.grid[0] >= 70_000 and tuple(mock.grid[1:]) == (1, 1)
             del made
+
+
+def test_dates_stay_on_their_device(mock) -> None:
+    days = np.asarray(numpy.arange(3000).view("M8[D]"), device="cuda")
+    mock.n_launches = 0
+    made = (days + numpy.timedelta64(1, "D")).astype("M8[M]") - numpy.datetime64("1970-01", "M")
+    chosen = np.where(days < numpy.datetime64("1971-01-01"), days, numpy.datetime64("NaT"))
+    assert made.device == chosen.device == "cuda:0" and mock.n_launches == 0
+    assert (made.dtype, chosen.dtype) == (numpy.dtype("m8[M]"), days.dtype)
+    days[5:7] = "1980-01-01"
+    days[days == days] = numpy.datetime64("1999-01-01T05", "h")
+    days += numpy.timedelta64(48, "h")
+    for result in (np.maximum(days, days[3]), np.sort(days), days - days, days == days[0]):
+        assert result.device == "cuda:0"
+    assert days.max().dtype == days.dtype
