@@ -315,7 +315,7 @@ def step_long(options: argparse.Namespace) -> Count:
 
 def step_python(_: argparse.Namespace, folder: str = "tests/python", **more: str) -> Count:
     """The Python tests, against the installed package."""
-    command = [sys.executable, "-m", "pytest", "-rfEs", "--disable-warnings", folder]
+    command = [sys.executable, "-m", "pytest", "-rfEs", "--disable-warnings", "--durations=25", folder]
     if importlib.util.find_spec("xdist"):  # side by side; a GPU of the machine is shared by at most four processes
         command += ["-n", str(min(len(os.sched_getaffinity(0)), 4))]
     env = dict(
