@@ -10,9 +10,10 @@
  *       %8 = trunci %7 : i32                          %7
  *
  * What is known: facts_walk.c. A value whose bounds fit is made of the low halves of its operands, and extended for
- * those who want it whole; fold and dce take away what comes out equal or unused. Counters, carried values and results
- * of regions are narrowed alike. A counter from 0 or above with an end that fits is counted without a sign, so that
- * the last step may go past 2^31. Cost: that of the facts and one copy of the function.
+ * those who want it whole; fold and dce take away what comes out equal or unused. So are quotients that fit without a
+ * sign, and sums, products and so on of which all that is used is the low half. Counters, carried values and results of
+ * regions are narrowed alike. A counter from 0 or above with an end that fits is counted without a sign, so that the
+ * last step may go past 2^31. Cost: that of the facts and one copy of the function.
  */
 #include "pass/facts.h"
 #include "pass/pass.h"
@@ -25,6 +26,7 @@ typedef struct narrow_ctx {
     ts_val *map, *low; /* value -> new value; -> its low 32 bits, where an instruction has them */
     ts_val *opened;    /* opener -> new opener */
     bool *halves;      /* arg or res -> it has 32 bits now */
+    bool *whole;       /* value -> more than its low half is used */
     ts_arena *scratch;
 } narrow_ctx;
 
@@ -39,6 +41,12 @@ static bool narrow_within(const narrow_ctx *c, ts_val v, int64_t lo, int64_t hi)
 static bool narrow_fits(const narrow_ctx *c, ts_val v)
 {
     return narrow_within(c, v, INT32_MIN, INT32_MAX);
+}
+
+/* Whether it fits without a sign. */
+static bool narrow_is_word(const narrow_ctx *c, ts_val v)
+{
+    return narrow_within(c, v, 0, UINT32_MAX);
 }
 
 static bool narrow_is_wide(const narrow_ctx *c, ts_val v)
@@ -61,17 +69,16 @@ static ts_val narrow_low(narrow_ctx *c, ts_val v)
     return ts_cast(&c->b, TS_OP_trunci, c->map[v], TS_T_i32, 0);
 }
 
-static void narrow_is(narrow_ctx *c, ts_val v, ts_val low)
+static void narrow_is(narrow_ctx *c, ts_val v, ts_val low, uint32_t sign)
 {
     c->low[v] = low;
-    c->map[v] = ts_cast(&c->b, TS_OP_exti, low, TS_T_i64, 0);
+    c->map[v] = ts_cast(&c->b, TS_OP_exti, low, TS_T_i64, sign);
 }
 
-/* Whether the low half of the result hangs on the low halves of the operands alone, by the operation or by what is
- * known of the operands. */
-static bool narrow_by_halves(const narrow_ctx *c, const ts_inst *inst)
+/* Whether the low half of the result hangs on the low halves of the operands alone, whatever they are. */
+static bool narrow_by_low(const ts_fn *fn, const ts_inst *inst)
 {
-    bool both = inst->n_opnd >= 2 && narrow_fits(c, inst->opnd[0]) && narrow_fits(c, inst->opnd[1]);
+    int64_t by;
     switch (inst->op) {
     case TS_OP_addi:
     case TS_OP_subi:
@@ -82,26 +89,40 @@ static bool narrow_by_halves(const narrow_ctx *c, const ts_inst *inst)
     case TS_OP_select:
         return true;
     case TS_OP_shli:
-        return narrow_within(c, inst->opnd[1], 0, 31);
-    case TS_OP_shri:
-        return narrow_fits(c, inst->opnd[0]) && narrow_within(c, inst->opnd[1], 0, 31) &&
-               (!(inst->aux & TS_A_UNSIGNED) || narrow_within(c, inst->opnd[0], 0, INT32_MAX));
-    case TS_OP_mini:
-    case TS_OP_maxi:
-        return both;
-    case TS_OP_divi:
-    case TS_OP_remi:
-        return both && narrow_within(c, inst->opnd[1], 1, INT32_MAX) &&
-               (!(inst->aux & TS_A_UNSIGNED) || narrow_within(c, inst->opnd[0], 0, INT32_MAX));
+        return ts__const_as_int(fn, inst->opnd[1], &by) && by >= 0 && by < 32;
     default:
         return false;
     }
 }
 
-/* Promises of no overflow hold for 64 bits, not for 32. */
-static uint32_t narrow_attr(const ts_inst *inst)
+/* Whether it does by what is known of the operands; *attr is then that of the operation on halves. */
+static bool narrow_by_halves(const narrow_ctx *c, const ts_inst *inst, uint32_t *attr)
 {
-    return inst->aux & ~(uint32_t)(TS_A_NSW | TS_A_NUW);
+    if (narrow_by_low(c->fn, inst))
+        return true;
+    if (inst->n_opnd != 2)
+        return false;
+    ts_val x = inst->opnd[0], y = inst->opnd[1];
+    bool shifts = inst->op == TS_OP_shli || inst->op == TS_OP_shri;
+    bool words = narrow_is_word(c, x) && (shifts || narrow_is_word(c, y)); /* a sign changes nothing */
+    bool fit = narrow_fits(c, x) && (shifts || narrow_fits(c, y));
+    if (*attr & TS_A_UNSIGNED && !words)
+        return false;
+    *attr |= words && !fit ? TS_A_UNSIGNED : 0;
+    switch (inst->op) {
+    case TS_OP_shli:
+        return narrow_within(c, y, 0, 31);
+    case TS_OP_shri:
+        return (words || fit) && narrow_within(c, y, 0, 31);
+    case TS_OP_mini:
+    case TS_OP_maxi:
+        return words || fit;
+    case TS_OP_divi:
+    case TS_OP_remi:
+        return (words || fit) && narrow_within(c, y, 1, UINT32_MAX);
+    default:
+        return false;
+    }
 }
 
 static bool narrow_value(narrow_ctx *c, ts_val v, const ts_inst *inst)
@@ -113,22 +134,26 @@ static bool narrow_value(narrow_ctx *c, ts_val v, const ts_inst *inst)
         c->map[v] = ts_bits(&c->b, inst->type, (uint64_t)f->lo);
         return true;
     }
-    if (inst->type != TS_T_i64 || !narrow_fits(c, v))
+    bool fits = narrow_fits(c, v), divides = inst->op == TS_OP_divi || inst->op == TS_OP_remi;
+    if (inst->type != TS_T_i64 || (!fits && c->whole[v] && !(divides && narrow_is_word(c, v))))
         return false;
+    uint32_t sign = fits ? 0 : TS_A_UNSIGNED; /* of what nobody uses whole, either */
     if (inst->op == TS_OP_mul_wide && ts_type_of(c->fn, inst->opnd[0]) == TS_T_i32) {
-        narrow_is(c, v, ts_op2(&c->b, TS_OP_muli, c->map[inst->opnd[0]], c->map[inst->opnd[1]], 0));
+        narrow_is(c, v, ts_op2(&c->b, TS_OP_muli, c->map[inst->opnd[0]], c->map[inst->opnd[1]], 0), sign);
         return true;
     }
     if (inst->op == TS_OP_exti && ts_type_of(c->fn, inst->opnd[0]) == TS_T_i32) {
-        narrow_is(c, v, c->map[inst->opnd[0]]);
+        narrow_is(c, v, c->map[inst->opnd[0]], sign);
         return true;
     }
-    if (!narrow_by_halves(c, inst))
+    uint32_t attr = inst->aux & ~(uint32_t)(TS_A_NSW | TS_A_NUW); /* these promises hold for 64 bits, not for 32 */
+    if (!narrow_by_halves(c, inst, &attr))
         return false;
     bool selects = inst->op == TS_OP_select;
     ts_val x = selects ? c->map[inst->opnd[0]] : narrow_low(c, inst->opnd[0]), y = narrow_low(c, inst->opnd[1]);
     narrow_is(c, v, selects ? ts_select(&c->b, x, y, narrow_low(c, inst->opnd[2]))
-                            : ts_op2(&c->b, (ts_op)inst->op, x, y, narrow_attr(inst)));
+                            : ts_op2(&c->b, (ts_op)inst->op, x, y, attr),
+              sign);
     return true;
 }
 
@@ -138,11 +163,14 @@ static bool narrow_use(narrow_ctx *c, ts_val v, const ts_inst *inst)
     ts_val x = inst->opnd[0];
     if (inst->op == TS_OP_cmpi && ts_type_is_int(c->fn->module, ts_type_of(c->fn, x)) &&
         ts_type_of(c->fn, x) != TS_T_i1) {
-        bool halves = narrow_is_wide(c, x) && narrow_fits(c, x) && narrow_fits(c, inst->opnd[1]);
-        if (halves)
+        if (!narrow_is_wide(c, x))
+            return false;
+        bool fit = narrow_fits(c, x) && narrow_fits(c, inst->opnd[1]);
+        bool words = !fit && narrow_is_word(c, x) && narrow_is_word(c, inst->opnd[1]);
+        if (fit || words)
             c->map[v] = ts_cmp(&c->b, TS_OP_cmpi, TS_A_GET_PRED(inst->aux), narrow_low(c, x),
-                               narrow_low(c, inst->opnd[1]), inst->aux & TS_A_UNSIGNED);
-        return halves;
+                               narrow_low(c, inst->opnd[1]), words ? TS_A_UNSIGNED : inst->aux & TS_A_UNSIGNED);
+        return fit || words;
     }
     if (inst->op == TS_OP_trunci && narrow_is_wide(c, x) && (c->low[x] || narrow_fits(c, x))) {
         ts_val low = narrow_low(c, x);
@@ -182,7 +210,7 @@ static ts_val *narrow_room(narrow_ctx *c, uint32_t n)
 static void narrow_bind(narrow_ctx *c, ts_val v, ts_val made)
 {
     if (c->halves[v])
-        narrow_is(c, v, made);
+        narrow_is(c, v, made, 0);
     else
         c->map[v] = made;
 }
@@ -327,6 +355,18 @@ static bool narrow_inst(narrow_ctx *c, ts_val v, ts_val opener)
     return narrow_value(c, v, inst) || narrow_use(c, v, inst);
 }
 
+/* Finds what is used whole: by all but truncations, and operations by low halves that are not used whole themselves. */
+static void narrow_find_whole(narrow_ctx *c)
+{
+    for (ts_val v = c->fn->inst.n - 1; v >= 1; v--) {
+        const ts_inst *inst = ts_at(c->fn, v);
+        if (inst->op == TS_OP_trunci || (narrow_is_wide(c, v) && !c->whole[v] && narrow_by_low(c->fn, inst)))
+            continue;
+        for (uint32_t i = 0; i < inst->n_opnd; i++)
+            c->whole[ts_opnd(c->fn, v, i)] = true;
+    }
+}
+
 static bool narrow_fn(narrow_ctx *c)
 {
     uint32_t n = c->fn->inst.n;
@@ -356,10 +396,12 @@ ts_status ts__pass_narrow(ts_fn *fn, ts_pass_env *env, ts_error *err)
     c.low = TS_NEW_N(env->scratch, ts_val, n);
     c.opened = TS_NEW_N(env->scratch, ts_val, n);
     c.halves = TS_NEW_N(env->scratch, bool, n);
-    if (!fresh || !c.map || !c.low || !c.opened || !c.halves || !ts__shape_of(fn, env->scratch, &c.shape) ||
+    c.whole = TS_NEW_N(env->scratch, bool, n);
+    if (!fresh || !c.map || !c.low || !c.opened || !c.halves || !c.whole || !ts__shape_of(fn, env->scratch, &c.shape) ||
         !(c.walk = ts__facts_walk(fn, env->most_blocks, env->scratch)))
         return ts_fail(err, TS_NOMEM, "out of memory in pass narrow");
     ts__builder_init(&c.b, fresh);
+    narrow_find_whole(&c);
     if (!narrow_fn(&c))
         return ts_fail(err, TS_NOMEM, "out of memory in pass narrow");
     ts__fn_replace(fn, fresh);

@@ -103,22 +103,20 @@ def _counting(digits: Digits, load: Function, number: Function) -> Callable[...,
     each, digit, rounds = tuple(range(places)), _digit(bits), tuple(range(_COUNTED))
     per_round, copies = THREADS * _COUNTED, _copies(places)
 
-    def look(src: Any, first: Any, here: Any, s: Any, is_full: bool) -> Any:
-        """Counts the digits of a round; whether an item is less than the one before it."""
-        t, falls, at = threadIdx.x, False, first + threadIdx.x
-        if is_full:
-            items = tuple(load(src, at + j * THREADS) for j in rounds)
-            before = (load(src, max(at - 1, 0)), *(load(src, at + (j * THREADS - 1)) for j in rounds[1:]))
-        else:
-            places_ = tuple(min(t + j * THREADS, here - 1) for j in rounds)
-            items = tuple(load(src, first + i) for i in places_)
-            before = tuple(load(src, max(first + i - 1, 0)) for i in places_)
+    def noted(item: Any, before: Any, s: Any) -> Any:
+        """Counts an item's digits; whether it is less than the one before it."""
+        for q in each:
+            d = digit(item, 8 * q, numpy.int32(_VALUES - 1))
+            atomic.add(s[q], d * copies + threadIdx.x % copies, 1)
+        return bits(item) < bits(before)
+
+    def look(src: Any, first: Any, s: Any) -> Any:
+        """The same of a whole round."""
+        falls, at = False, first + threadIdx.x
+        items = tuple(load(src, at + j * THREADS) for j in rounds)
+        before = (load(src, max(at - 1, 0)), *(load(src, at + (j * THREADS - 1)) for j in rounds[1:]))
         for j in rounds:
-            if is_full or t + j * THREADS < here:
-                falls |= bits(items[j]) < bits(before[j])
-                for q in each:
-                    d = digit(items[j], 8 * q, numpy.int32(_VALUES - 1))
-                    atomic.add(s[q], d * copies + t % copies, 1)
+            falls |= noted(items[j], before[j], s)
         return falls
 
     def count(src: Any, count_: Any, aside: Any, counts: Any, published: Any) -> None:
@@ -132,9 +130,10 @@ def _counting(digits: Digits, load: Function, number: Function) -> Callable[...,
         syncthreads()
         for at in range(numpy.int64(blockIdx.x) * per_round, n, gridDim.x * per_round):
             if at + per_round <= n:
-                falls |= look(src, at, numpy.int32(per_round), s, True)
+                falls |= look(src, at, s)
             else:
-                falls |= look(src, at, numpy.int32(n - at), s, False)
+                for i in range(at + t, n, THREADS):
+                    falls |= noted(load(src, i), load(src, max(i - 1, 0)), s)
         if falls:
             counts[_FALLS] = 1
         syncthreads()
@@ -196,6 +195,23 @@ def _ranking() -> Function:
     return rank
 
 
+def _ranking_some() -> Function:
+    """The same where not all lanes have an item, in few instructions."""
+    from ..cuda import lanemask_lt, match_any_sync, popc, syncwarp
+
+    def rank(counts: Any, at: Any, digit: Any, is_there: Any) -> Any:
+        alike = numpy.uint32(match_any_sync(0xFFFFFFFF, digit if is_there else numpy.int32(-1)))
+        lower = numpy.uint32(alike & lanemask_lt())
+        before = counts[at]
+        syncwarp()
+        if is_there and lower == 0:
+            counts[at] = before + numpy.int32(popc(alike))
+        syncwarp()
+        return before + numpy.int32(popc(lower))
+
+    return rank
+
+
 def _looking_back() -> Function:
     """The function of a kernel that publishes a tile's count of one digit and gives that of all tiles before it."""
     from ..cuda import atomic, ldcv
@@ -237,109 +253,136 @@ def _place_in_tile(ranks: Any, code: Any) -> Any:
 
 
 def _loading(kind: Any, items: int, load: Function) -> Function:
-    """The function of a kernel that reads a thread's items of a tile, all at once: 32 neighbours by a warp."""
+    """The function of a kernel that reads a thread's items of a whole tile, all at once: 32 neighbours by a warp."""
     each, cast, mine_of = tuple(range(items)), kind.cast, _place_of(items)
 
-    def loaded(src: Any, first: Any, here: Any, is_full: bool) -> Any:
+    def loaded(src: Any, first: Any) -> Any:
         mine = mine_of()
-        if is_full:
-            return tuple(cast(load(src, first + mine + j * 32)) for j in each)
-        return tuple(cast(load(src, first + min(mine + j * 32, here - 1))) for j in each)
+        return tuple(cast(load(src, first + mine + j * 32)) for j in each)
 
     return loaded
 
 
 def _within(digits: Digits, items: int) -> Function:
-    """The function of a kernel that ranks a block's items by digit: gives for each where in ``ranks`` the start of its
-    digit in its warp will be and, in the bits above that, its place among those; and to thread d how many of digit d
-    the block has. In ``ranks`` are then the starts in each warp. What is missing in the last tile counts as of the last
-    digit."""
-    from ..cuda import syncthreads, threadIdx
+    """The function of a kernel that ranks a thread's items by digit in its warp: gives for each where in ``ranks`` the
+    start of its digit in its warp will be and, in the bits above that, its place among those. In ``ranks`` is then how
+    often each warp has each digit. Items from ``here`` on count as of the last digit."""
+    from ..cuda import threadIdx
 
     each, digit, rank, mine_of = tuple(range(items)), _digit(digits.bits), _ranking(), _place_of(items)
 
-    def within(loaded: Any, here: Any, shift: Any, mask: Any, ranks: Any, is_full: bool) -> Any:
-        t, mine = threadIdx.x, mine_of()
-        for w in range(_WARPS):
-            ranks[w * _VALUES + t] = 0
-        syncthreads()
-        row, codes = t // 32 * _VALUES, ()
+    def within(loaded: Any, here: Any, shift: Any, mask: Any, ranks: Any) -> Any:
+        row, codes = threadIdx.x // 32 * _VALUES, ()
         for j in each:
             d = digit(loaded[j], shift, mask)
-            if not is_full:
-                d = d if mine + j * 32 < here else numpy.int32(_VALUES - 1)
+            if here is not None:
+                d = d if mine_of() + j * 32 < here else numpy.int32(_VALUES - 1)
             codes += (numpy.int32(rank(ranks, row + d, d) << _AT | row + d),)
-        syncthreads()
-        total = numpy.int32(0)
-        for w in range(_WARPS):
-            count = ranks[w * _VALUES + t]
-            ranks[w * _VALUES + t] = total
-            total += count
-        return codes, total
+        return codes
 
     return within
 
 
+def _over_warps() -> tuple[Function, Function]:
+    """Functions of a kernel for the counts of each warp: one makes them zero, one makes them starts in their warp, and
+    gives thread d how many of digit d the block has."""
+    from ..cuda import syncthreads, threadIdx
+
+    def clear(ranks: Any) -> None:
+        for w in range(_WARPS):
+            ranks[w * _VALUES + threadIdx.x] = 0
+        syncthreads()
+
+    def starts(ranks: Any) -> Any:
+        syncthreads()
+        total = numpy.int32(0)
+        for w in range(_WARPS):
+            count = ranks[w * _VALUES + threadIdx.x]
+            ranks[w * _VALUES + threadIdx.x] = total
+            total += count
+        return total
+
+    return clear, starts
+
+
 def _storing(digits: Digits, kind: Any, items: int, store: Function, place_kind: Any) -> Function:
-    """The function of a kernel that writes a tile's items where they go: through shared memory, so that neighbours are
-    written together, unless they are great."""
+    """The function of a kernel that writes a whole tile's items where they go: through shared memory, so that
+    neighbours are written together, unless they are great."""
     from ..cuda import syncthreads, threadIdx
 
     get, put, staged, place_of = kind.get, kind.put, kind.size <= _MOST_STAGED, _place_in_tile
-    each, digit, mine_of = tuple(range(items)), _digit(digits.bits), _place_of(items)
+    each, digit = tuple(range(items)), _digit(digits.bits)
 
-    def stored(
-        dst: Any, loaded: Any, codes: Any, here: Any, shift: Any, mask: Any, ranks: Any, starts: Any, s: Any,
-        is_full: bool,
-    ) -> None:  # fmt: skip
-        t, mine = threadIdx.x, mine_of()
+    def stored(dst: Any, loaded: Any, codes: Any, shift: Any, mask: Any, ranks: Any, starts: Any, s: Any) -> None:
         for j in each:
             to = place_of(ranks, codes[j])
             if staged:
                 put(s, to, loaded[j])
-            elif is_full or mine + j * 32 < here:
+            else:
                 store(dst, place_kind(starts[codes[j] & (_VALUES - 1)] + to), loaded[j])
         if staged:
             syncthreads()
             for j in each:
-                i = j * THREADS + t
-                if is_full or i < here:
-                    item = get(s, i)
-                    store(dst, place_kind(starts[digit(item, shift, mask)] + i), item)
+                i = j * THREADS + threadIdx.x
+                item = get(s, i)
+                store(dst, place_kind(starts[digit(item, shift, mask)] + i), item)
 
     return stored
 
 
+def _walking(digits: Digits, items: int, read_one: Function, write_one: Function, place_kind: Any) -> Function:
+    """The function of a kernel for the last tile, which ends early: one item of a thread after the other, read when
+    they are counted (in ``ranks``) and again when they are written, in few instructions."""
+    from ..cuda import threadIdx
+
+    digit, rank, per_warp = _digit(digits.bits), _ranking_some(), 32 * items
+
+    def walk(
+        src: Any, out: Any, alt: Any, sweep: Any, left: Any, first: Any, here: Any, shift: Any, mask: Any, ranks: Any,
+        starts: Any, writes: bool,
+    ) -> None:  # fmt: skip
+        warp, lane = threadIdx.x // 32, threadIdx.x % 32
+        for at in range(warp * per_warp, min(warp * per_warp + per_warp, here), 32):
+            is_there = at + lane < here
+            item = read_one(src, out, alt, sweep, left, first + min(at + lane, here - 1))
+            d = digit(item, shift, mask)
+            place = rank(ranks, warp * _VALUES + d, d, is_there)
+            if writes and is_there:
+                write_one(out, alt, left, place_kind(starts[d] + place), item)
+
+    return walk
+
+
 def _reading(loads: tuple[Function, ...], alike: bool) -> Function:
-    """The function of a kernel that reads a tile: in the first sweep of the source, then of where the one before wrote.
-    ``alike``: these are arrays of one type, so that the code is there once."""
+    """The function of a kernel that reads at a place: in the first sweep of the source, then of where the one before
+    wrote. ``alike``: these are arrays of one type, so that the code is there once."""
     of_source, of_output, of_other = loads
 
-    def read_one(src: Any, out: Any, alt: Any, sweep: Any, left: Any, first: Any, here: Any, is_full: bool) -> Any:
-        return of_source(src if sweep == 0 else (out if left % 2 == 0 else alt), first, here, is_full)
+    def read_one(src: Any, out: Any, alt: Any, sweep: Any, left: Any, at: Any) -> Any:
+        return of_source(src if sweep == 0 else (out if left % 2 == 0 else alt), at)
 
-    def read(src: Any, out: Any, alt: Any, sweep: Any, left: Any, first: Any, here: Any, is_full: bool) -> Any:
+    def read(src: Any, out: Any, alt: Any, sweep: Any, left: Any, at: Any) -> Any:
         if sweep == 0:
-            return of_source(src, first, here, is_full)
+            return of_source(src, at)
         if left % 2 == 0:
-            return of_output(out, first, here, is_full)
-        return of_other(alt, first, here, is_full)
+            return of_output(out, at)
+        return of_other(alt, at)
 
     return read_one if alike else read
 
 
 def _writing(stores: tuple[Function, ...], alike: bool) -> Function:
-    """The same for what writes a tile."""
+    """The same for what writes: a tile, or an item at a place."""
     to_output, to_other = stores
 
-    def write_one(out: Any, alt: Any, left: Any, *tile: Any) -> None:
-        to_output(out if left % 2 == 1 else alt, *tile)
+    def write_one(out: Any, alt: Any, left: Any, *what: Any) -> None:
+        to_output(out if left % 2 == 1 else alt, *what)
 
-    def write(out: Any, alt: Any, left: Any, *tile: Any) -> None:
+    def write(out: Any, alt: Any, left: Any, *what: Any) -> None:
         if left % 2 == 1:
-            to_output(out, *tile)
+            to_output(out, *what)
         else:
-            to_other(alt, *tile)
+            to_other(alt, *what)
 
     return write_one if alike else write
 
@@ -352,34 +395,39 @@ def _sweeping(
 
     kind: Any = source.value_type
     dtype, items, staged = kind.dtype, _per_thread(kind.size), kind.size <= _MOST_STAGED
-    per_tile, within, before_tile, end = items * THREADS, _within(digits, items), _looking_back(), _ended()
-    read = _reading(tuple(_loading(kind, items, it.load()) for it in (source, output, other)), alike)
-    write = _writing(tuple(_storing(digits, kind, items, it.store(), place_kind) for it in (output, other)), alike)
+    cast, none, nothing, per_tile = kind.cast, kind.zero, (0,) * items, items * THREADS
+    within, before_tile, end, (clear, starts_in) = _within(digits, items), _looking_back(), _ended(), _over_warps()
+    sequences, outputs, last_place = (source, output, other), (output, other), digits.places - 1
+    read = _reading(tuple(_loading(kind, items, it.load()) for it in sequences), alike)
+    write = _writing(tuple(_storing(digits, kind, items, it.store(), place_kind) for it in outputs), alike)
+    read_one = _reading(tuple(_casting(cast, it.load()) for it in sequences), alike)
+    walk = _walking(digits, items, read_one, _writing(tuple(it.store() for it in outputs), alike), place_kind)
 
     def move(
         src: Any, out: Any, alt: Any, tile: Any, n: Any, sweep: Any, left: Any, counts: Any, published: Any, starts: Any
     ) -> None:
         s, ranks = shared.array(per_tile if staged else 1, dtype), shared.array(_WARPS * _VALUES, numpy.int32)
-        t, place, first = threadIdx.x, counts[_ORDER + sweep], tile * per_tile
+        t, place, first = threadIdx.x, min(counts[_ORDER + sweep], last_place), tile * per_tile  # so shifts are small
         shift, mask = numpy.int32(8 * max(place, 0)), numpy.int32(0 if place == _NO_PLACE else _VALUES - 1)
         here = numpy.int32(min(n - first, per_tile))
+        loaded, codes = tuple(cast(none) for _ in nothing), tuple(numpy.int32(0) for _ in nothing)
+        clear(ranks)
         if here == per_tile:
-            loaded = read(src, out, alt, sweep, left, first, here, True)
-            codes, total = within(loaded, here, shift, mask, ranks, True)
+            loaded = read(src, out, alt, sweep, left, first)
+            codes = within(loaded, None, shift, mask, ranks)
         else:
-            loaded = read(src, out, alt, sweep, left, first, here, False)
-            codes, total = within(loaded, here, shift, mask, ranks, False)
-        there = total - (per_tile - here) if t == _VALUES - 1 else total
+            walk(src, out, alt, sweep, left, first, here, shift, mask, ranks, starts, False)
+        total = starts_in(ranks)
         inside = exclusive_sum(total, threads=THREADS)
         outside = numpy.int64(0) if place == _NO_PLACE else counts[_DIGITS + place * _VALUES + t]
-        starts[t] = place_kind(outside + before_tile(published, tile, t, sweep, numpy.int64(there)) - inside)
+        starts[t] = place_kind(outside + before_tile(published, tile, t, sweep, numpy.int64(total)) - inside)
         for w in range(_WARPS):
             ranks[w * _VALUES + t] += inside
         syncthreads()
         if here == per_tile:
-            write(out, alt, left, loaded, codes, here, shift, mask, ranks, starts, s, True)
+            write(out, alt, left, loaded, codes, shift, mask, ranks, starts, s)
         else:
-            write(out, alt, left, loaded, codes, here, shift, mask, ranks, starts, s, False)
+            walk(src, out, alt, sweep, left, first, here, shift, mask, ranks, starts, True)
 
     def sweep(
         src: Any, out: Any, alt: Any, count: Any, number_: Any, is_last: Any, counts: Any, published: Any
@@ -400,6 +448,10 @@ def _sweeping(
     return sweep
 
 
+def _casting(cast: Function, load: Function) -> Function:
+    return lambda src, at: cast(load(src, at))
+
+
 def _sorting(digits: Digits, number: Function, source: Iterator, output: Iterator) -> Callable[..., None]:
     """The kernel of one block for as many items as it holds."""
     from ..coop.block import exclusive_sum
@@ -409,7 +461,7 @@ def _sorting(digits: Digits, number: Function, source: Iterator, output: Iterato
     dtype, get, put, cast, load, store = kind.dtype, kind.get, kind.put, kind.cast, source.load(), output.store()
     items, places = _per_thread(kind.size), digits.places
     each, per_tile, within = tuple(range(items)), items * THREADS, _within(digits, items)
-    of_tile, place_of = _loading(kind, items, get), _place_in_tile
+    (clear, starts_in), place_of, mine_of = _over_warps(), _place_in_tile, _place_of(items)
 
     def sort(src: Any, dst: Any, count: Any) -> None:
         s, ranks = shared.array(per_tile, dtype), shared.array(_WARPS * _VALUES, numpy.int32)
@@ -419,8 +471,11 @@ def _sorting(digits: Digits, number: Function, source: Iterator, output: Iterato
                 put(s, j * THREADS + t, cast(load(src, j * THREADS + t)))
         syncthreads()
         for place in range(places if here > 0 else 0):
-            loaded = of_tile(s, 0, here, False)
-            codes, total = within(loaded, here, 8 * place, numpy.int32(_VALUES - 1), ranks, False)
+            mine = mine_of()
+            loaded = tuple(get(s, min(mine + j * 32, here - 1)) for j in each)
+            clear(ranks)
+            codes = within(loaded, here, 8 * place, numpy.int32(_VALUES - 1), ranks)
+            total = starts_in(ranks)
             inside = exclusive_sum(total, threads=THREADS)
             if syncthreads_or(total == per_tile) == 0:
                 for w in range(_WARPS):

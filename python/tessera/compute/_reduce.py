@@ -48,28 +48,29 @@ def _reducing(
     step, width = (1, ITEMS) if in_order else (THREADS, 1)
     finish = _finishing(store, op, cast, out_cast, has_init)
 
+    def quotient(a: Any, b: Any) -> Any:
+        return numpy.int64(numpy.uint32(a) // numpy.uint32(b))
+
     def leaf_of(src: Any, first: Any, n: Any) -> Any:
+        """A thread's part of a leaf, and how many threads have one."""
         at = first + threadIdx.x * width
         total = cast(load(src, min(at, n - 1)))
-        m = THREADS
         if first + LEAF <= n:
             for j in range(1, ITEMS):
                 total = cast(op(total, cast(load(src, at + j * step))))
-        else:
-            m = min((n - first + (width - 1)) // width, THREADS)
-            for j in range(1, ITEMS):
-                if at + j * step < n:
-                    total = cast(op(total, cast(load(src, at + j * step))))
-        return block.reduce(total, op, threads=THREADS, num_valid=m)
+            return total, numpy.int64(THREADS)
+        for i in range(at + step, min(at + LEAF // THREADS * step, n), step):
+            total = cast(op(total, cast(load(src, i))))
+        return total, min((n - first + (width - 1)) // width, THREADS)
 
     def together(parts: Any, at: Any, m: Any) -> Any:
-        """The m parts from one on."""
-        run = (m + (THREADS - 1)) // THREADS
+        """The same of the m parts from one on."""
+        run = numpy.int32(m + (THREADS - 1)) // THREADS
         first = threadIdx.x * run
         total = get(parts, at + min(first, m - 1))
         for j in range(first + 1, min(first + run, m)):
             total = cast(op(total, get(parts, at + j)))
-        return block.reduce(total, op, threads=THREADS, num_valid=(m + run - 1) // run)
+        return total, quotient(m + (run - 1), run)
 
     def is_last(counters: Any, counter: Any, blocks: Any) -> Any:
         """Whether this block is the last of some, which makes their counter zero again; it sees what they have put."""
@@ -80,36 +81,39 @@ def _reducing(
             if last[0] != 0:
                 counters[counter] = 0
         syncthreads()
-        if last[0] == 0:
-            return False
-        threadfence()
-        return True
+        is_it = last[0] != 0
+        if is_it:
+            threadfence()
+            syncthreads()
+        return is_it
 
     def reduce(src: Any, count: Any, out: Any, init: Any, parts: Any, counters: Any, most: Any, run: Any) -> None:
-        t, n, first, total = threadIdx.x, number(count), blockIdx.x * run, cast(zero)
+        t, n, leaf, total = threadIdx.x, number(count), blockIdx.x * run, cast(zero)
         leaves = (n + (LEAF - 1)) // LEAF
-        for leaf in range(first, min(first + run, leaves)):
-            total = leaf_of(src, leaf * LEAF, n)
-            if t == 0:
-                put(parts, leaf, total)
-            syncthreads()
-        if gridDim.x > 1:
-            group, groups, blocks_of = first // GROUP, (most + (GROUP - 1)) // GROUP, GROUP // run
-            if not is_last(counters, 1 + group, min(gridDim.x - group * blocks_of, blocks_of)):
-                return
-            here = min(leaves - group * GROUP, GROUP)
+        last, group, groups = min(leaf + run, leaves), leaf // GROUP, (most + (GROUP - 1)) // GROUP
+        here, at, level, goes_on = last - leaf, group * GROUP, 0, True
+        while goes_on:  # leaf by leaf, then the parts of a group, then those of all groups
             if here > 0:
-                total = together(parts, group * GROUP, here)
-            if groups > 1:
-                if t == 0:
-                    if here > 0:
-                        put(parts, most + group, total)
-                if not is_last(counters, 0, groups):
-                    return
-                if n > 0:
-                    total = together(parts, most, (leaves + (GROUP - 1)) // GROUP)
-        if t == 0:
-            finish(out, init, total, n)
+                if level == 0:
+                    total, m = leaf_of(src, leaf * LEAF, n)
+                else:
+                    total, m = together(parts, at, here)
+                total = block.reduce(total, op, threads=THREADS, num_valid=m)
+                if t == 0 and level < 2:
+                    put(parts, leaf if level == 0 else most + group, total)
+            leaf, here = leaf + 1, here - 1
+            if level > 0 or here <= 0:
+                counter, blocks, goes_on = 1 + group, numpy.int64(groups), False
+                if level == 0:
+                    each = quotient(GROUP, run)
+                    here, blocks = min(leaves - at, GROUP), min(gridDim.x - group * each, each)
+                else:
+                    here, at, counter = (leaves + (GROUP - 1)) // GROUP, most, numpy.int64(0)
+                if (gridDim.x if level == 0 else groups) > 1 and level < 2:
+                    goes_on = is_last(counters, counter, blocks)
+                elif t == 0:
+                    finish(out, init, total, n)
+                level += 1
 
     return reduce
 

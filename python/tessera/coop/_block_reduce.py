@@ -45,11 +45,12 @@ def reduce_warps(partial: Any, op: Any, warps: int, valid: Any, lanes: bool) -> 
         x = partial[lane if lane < warps else 0]
         return reduce_lanes(x, op, 32, warps if valid is None else valid)
     total = partial[0]
-    for w in tuple(range(1, warps)):
-        if valid is None:
+    if valid is None:
+        for w in tuple(range(1, warps)):
             total = typed(total, op(total, partial[w]))
-        else:
-            total = typed(total, op(total, partial[w])) if w < valid else total
+    else:
+        for w in range(1, valid):
+            total = typed(total, op(total, partial[w]))
     return total
 
 
