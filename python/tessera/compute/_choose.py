@@ -121,59 +121,70 @@ def _tallies(shape: _Shape) -> tuple[Function, Function, Function]:
 
 
 def _looking(what: Choice, shape: _Shape) -> tuple[Function, ...]:
-    """Functions of a kernel that read the thread's items of a tile, and the one before them; make neighbours of them;
-    and give for each class a word with a bit for each item that is in it."""
-    from ..coop._memory import slot
+    """Functions of a kernel that read a tile, give one of the thread's items, which are neighbours, and give for each
+    class a word with a bit for each item that is in it."""
+    from ..coop._memory import slot, slots
     from ..cuda import syncwarp, threadIdx
+    from ..cuda._places import shared_like
 
     load, flags, meets, staged = what.load, what.flags, what.meets, shape.staged
     items, per_tile = shape.items, shape.items * THREADS
-    each, each_class, step = tuple(range(items)), tuple(range(shape.classes)), 32 if staged else 1
-    none = (False,) * shape.classes
+    each, each_class = tuple(range(items)), tuple(range(shape.classes))
 
-    def loaded(ins: Any, first: Any, here: Any) -> Any:
-        """Read side by side by neighbouring lanes where they are turned then; of the last tile, whose items end early,
-        the last one again and again."""
+    def read(ins: Any, first: Any, here: Any) -> Any:
+        """Shared memory with the items of a tile, put there side by side by neighbouring lanes, where they go through
+        it; of the last tile, whose items end early, the last one again and again."""
         t = threadIdx.x
-        mine = t // 32 * (32 * items) + t % 32 if staged else t * items
-        if here == per_tile:
-            return tuple(load(ins, first + mine + step * j) for j in each)
-        return tuple(load(ins, first + min(mine + step * j, here - 1)) for j in each)
+        mine = t // 32 * (32 * items) + t % 32
+        one = load(ins, first + min(mine, here - 1))
+        place = shared_like(slots(per_tile) if staged else 1, one, True)
+        if staged:
+            place[slot(mine)] = one
+            if here == per_tile:
+                striped = tuple(load(ins, first + mine + 32 * j) for j in each[1:])
+                for j in each[1:]:
+                    place[slot(mine) + 33 * j] = striped[j - 1]
+            else:
+                j = 1
+                while j < items:
+                    place[slot(mine) + 33 * j] = load(ins, first + min(mine + 32 * j, here - 1))
+                    j += 1
+            syncwarp()
+        return place
 
-    def edge_of(ins: Any, first: Any, here: Any, found: Any) -> Any:
-        return found[0] if meets is None else load(ins, max(first + min(threadIdx.x * items, here) - 1, 0))
+    def neighbour(ins: Any, first: Any, here: Any, place: Any, j: Any) -> Any:
+        """A thread's item number j."""
+        at = threadIdx.x * items
+        return place[slot(at) + j] if staged else load(ins, first + min(at + j, here - 1))
 
-    def turned(striped: Any, place: Any) -> Any:
-        """What stood side by side in neighbouring lanes, as neighbours of one thread."""
-        if not staged:
-            return striped
-        t = threadIdx.x
-        mine, at = t // 32 * (32 * items) + t % 32, t * items
-        for j in each:
-            place[slot(mine) + 33 * j] = striped[j]
-        syncwarp()
-        return tuple(place[slot(at) + j] for j in each)
+    def edge_of(ins: Any, first: Any, here: Any, item: Any) -> Any:
+        return item if meets is None else load(ins, max(first + min(threadIdx.x * items, here) - 1, 0))
 
-    def met(ins: Any, i: Any, before: Any, item: Any, is_first: Any) -> Any:
-        return flags(ins, i, item) if meets is None else meets(before, item, is_first)
+    def met(ins: Any, i: Any, before: Any, item: Any) -> Any:
+        return flags(ins, i, item) if meets is None else meets(before, item, i == 0)
 
-    def asked(ins: Any, first: Any, here: Any, kept: Any, before: Any, is_full: bool) -> Any:
+    def marked(words: Any, j: Any, flag: Any) -> Any:
+        bit = numpy.uint32(numpy.uint32(1) << numpy.uint32(j))
+        return tuple(numpy.uint32(words[c] | (bit if flag[c] else numpy.uint32(0))) for c in each_class)
+
+    def flagged(ins: Any, first: Any, here: Any, kept: Any, place: Any) -> Any:
+        """An operator may count its calls: it is asked once for each item."""
         at, words = threadIdx.x * items, tuple(numpy.uint32(0) for _ in each_class)
-        for j in each:
-            is_first = first + at == 0 if j == 0 else False
-            flag = none
-            if is_full or at + j < here:  # an operator may count its calls
-                flag = met(ins, first + at + j, before, kept[j], is_first)
-            words = tuple(numpy.uint32(words[c] | numpy.uint32(1 << j if flag[c] else 0)) for c in each_class)
-            before = kept[j]
+        before = edge_of(ins, first, here, kept[0])
+        if here == per_tile:
+            for j in each:
+                words = marked(words, j, met(ins, first + at + j, before, kept[j]))
+                before = kept[j]
+        else:
+            j = 0
+            while j < items and at + j < here:
+                item = neighbour(ins, first, here, place, j)
+                words = marked(words, j, met(ins, first + at + j, before, item))
+                before = item
+                j += 1
         return words
 
-    def flagged(ins: Any, first: Any, here: Any, kept: Any, edge: Any) -> Any:
-        if here == per_tile:
-            return asked(ins, first, here, kept, edge, True)
-        return asked(ins, first, here, kept, edge, False)
-
-    return loaded, edge_of, turned, flagged
+    return read, neighbour, flagged
 
 
 def _placing(what: Choice, shape: _Shape) -> Function:
@@ -219,9 +230,7 @@ def _slot(i: Any) -> Any:
 
 def _choosing(what: Choice, shape: _Shape, number: Function, waits: bool) -> Callable[..., None]:
     from ..coop._block_scan import scan_threads
-    from ..coop._memory import slots
     from ..cuda import shared, syncthreads, threadIdx
-    from ..cuda._places import shared_like
 
     load, moves, finish, spans = what.load, what.moves, what.finish, what.spans
     classes, items, staged, by_place = shape.classes, shape.items, shape.staged, shape.by_place or not shape.staged
@@ -229,7 +238,8 @@ def _choosing(what: Choice, shape: _Shape, number: Function, waits: bool) -> Cal
     each_class, per_tile = tuple(range(classes)), items * THREADS
     kind = shape.published
     (tally, add, numbers), placed = _tallies(shape), _placing(what, shape)
-    loaded, edge_of, turned, flagged = _looking(what, shape)
+    read, neighbour, flagged = _looking(what, shape)
+    each = tuple(range(items))
     end, before = ended(kind), before_tile(kind, _adding(shape), True, waits)
     cast = kind.cast
 
@@ -255,11 +265,10 @@ def _choosing(what: Choice, shape: _Shape, number: Function, waits: bool) -> Cal
     def choose(tile: Any, tiles: Any, ins: Any, n: Any, outs: Any, init: Any, words: Any) -> None:
         t, first = threadIdx.x, min(max(tile * per_tile, 0), _MOST_ITEMS)
         here = numpy.int32(min(n - first, per_tile))
-        found = loaded(ins, first, here)
-        edge, place = edge_of(ins, first, here, found), shared_like(slots(per_tile) if staged else 1, found[0], True)
+        place = read(ins, first, here)
         places = shared.array(per_tile if by_place else 1, numpy.uint16)
-        kept = turned(found, place)
-        bits = flagged(ins, first, here, kept, edge)
+        kept = tuple(neighbour(ins, first, here, place, j) for j in each)
+        bits = flagged(ins, first, here, kept, place)
         _, up, whole = scan_threads(tally(bits, t * items), add, THREADS)
         ups, counts = numbers(numpy.int32(0) if t == 0 else up), numbers(whole)
         published = cast(of_tile(counts, first))

@@ -80,8 +80,10 @@ def ended(kind: TypeDescriptor) -> Callable[..., Any]:
     pieces = _pieces(kind.dtype)
 
     def clear(words: Any, first: Any, n: Any) -> None:
-        for i in range(threadIdx.x, n * pieces, _WIDTH):
+        i = numpy.int64(threadIdx.x)
+        while i < n * pieces:  # seldom called, and small: a `for` would be unrolled
             words[first * pieces + i] = 0
+            i += _WIDTH
 
     def end(words: Any, tile: Any, tiles: Any) -> None:
         if threadIdx.x < _WIDTH:
@@ -160,7 +162,7 @@ def _published(waits: bool) -> tuple[Callable[..., Any], Callable[..., Any]]:
 
     def awaited(values: Any, at: Any, like: Any) -> Any:
         n = len(all_pieces(like))
-        found = read(values, at, n)
+        found = tuple(numpy.int64(0) for _ in range(n)) if waits else read(values, at, n)
         while waits and missing(found):
             found = read(values, at, n)
         numbers: Any = ()
@@ -205,29 +207,26 @@ def before_tile(kind: TypeDescriptor, op: Callable[..., Any], has_init: bool, wa
     def by_lanes(values: Any, tile: Any, tiles: Any, total: Any) -> Any:
         """What the tiles of the group before this one have, what the groups of the span have, and what comes before the
         span."""
-        t = threadIdx.x
-        n_tiles, n_groups = numpy.int32(tile % _WIDTH), numpy.int32(tile // _WIDTH % _WIDTH)
-        groups, spans, _ = _places(tiles)
-        found = shared_like(3, total)
-        if t < _WIDTH:
+        t, found, part, lane = threadIdx.x, shared_like(3, total), total, threadIdx.x % _WIDTH
+        if t < 2 * _WIDTH:  # one warp for the tiles, one for the groups, whose last lane asks what is before the span
             if t == 0:
                 publish_tile(values, tile, total, tiles)
-            part = total
-            if t < n_tiles:
-                part = awaited(values, tile - n_tiles + t, total)
-            part = reduce_lanes(part, op, _WIDTH, n_tiles)
-            if t == 0:
-                found[0] = part
-                publish_group(values, tile, part, total, tiles)
-        elif t < 2 * _WIDTH:
-            part, lane = total, t - _WIDTH
-            if lane < n_groups:
-                part = awaited(values, groups + tile // _WIDTH - n_groups + lane, total)
-            elif lane == _WIDTH - 1 and tile >= _SPAN:
-                found[2] = awaited(values, spans + tile // _SPAN, total)
-            part = reduce_lanes(part, op, _WIDTH, n_groups)
+            groups, spans, _ = _places(tiles)
+            of_tiles = t < _WIDTH
+            n = numpy.int32(tile if of_tiles else tile // _WIDTH) % _WIDTH
+            at = (tile if of_tiles else groups + tile // _WIDTH) - n + lane
+            is_there = lane < n
+            if t == 2 * _WIDTH - 1 and tile >= _SPAN:
+                at, is_there = spans + tile // _SPAN, True
+            if is_there:
+                part = awaited(values, at, total)
+            if t == 2 * _WIDTH - 1:
+                found[2] = part
+            part = reduce_lanes(part, op, _WIDTH, n)
             if lane == 0:
-                found[1] = part
+                found[t // _WIDTH] = part
+            if t == 0:
+                publish_group(values, tile, part, total, tiles)
         syncthreads()
         return found
 

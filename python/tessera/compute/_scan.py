@@ -68,20 +68,28 @@ def _scanning(what: Scanned, number: Function, waits: bool) -> Callable[..., Non
     end, before = ended(kind), before_tile(kind, op, has_init, waits)
     each, per_tile = tuple(range(items)), items * threads
 
-    def loaded(ins: Any, first: Any, mine: Any, here: Any) -> Any:
-        """Items of a warp, striped; of the last tile, whose items end early, the last one again and again."""
+    def read(ins: Any, first: Any, mine: Any, here: Any) -> Any:
+        """Items of a warp, striped, in shared memory; of the last tile, whose items end early, the last one again and
+        again."""
+        one = cast(load(ins, first + min(mine, here - 1)))
+        place = shared_like(slots(per_tile + 1) + 1, one, True)
+        place[slot(mine)] = one
         if here == per_tile:
-            return tuple(cast(load(ins, first + mine + 32 * j)) for j in each)
-        return tuple(cast(load(ins, first + min(mine + 32 * j, here - 1))) for j in each)
+            striped = tuple(cast(load(ins, first + mine + 32 * j)) for j in each[1:])
+            for j in each[1:]:
+                place[slot(mine) + 33 * j] = striped[j - 1]
+        else:
+            j = 1
+            while j < items:
+                place[slot(mine) + 33 * j] = cast(load(ins, first + min(mine + 32 * j, here - 1)))
+                j += 1
+        return place
 
     def scan(tile: Any, tiles: Any, ins: Any, n: Any, outs: Any, init: Any, words: Any) -> None:
         t, first = threadIdx.x, tile * per_tile
         here = numpy.int32(min(n - first, per_tile))
         mine, at = t // 32 * (32 * items) + t % 32, t * items  # of the first item: striped in the warp, and blocked
-        striped = loaded(ins, first, mine, here)
-        place = shared_like(slots(per_tile + 1) + 1, striped[0], True)
-        for j in each:
-            place[slot(mine) + 33 * j] = striped[j]
+        place = read(ins, first, mine, here)
         syncwarp()
         blocked = tuple(place[slot(at) + j] for j in each)
         total = blocked[0]
