@@ -187,8 +187,9 @@ static ts_status threads_run(const ts_stream *stream, const ts_launch_config *co
 
 enum threads_outcome { THREADS_FAILED = -1, THREADS_DONE, THREADS_NEW, THREADS_PYTHON };
 
-/* Whether arguments that want Python are an error, and whether host memory that is lent for the call is waited for. */
-enum threads_way { THREADS_ANY, THREADS_STRICT, THREADS_KEPT };
+/* Whether arguments that want Python are an error, whether host memory that is lent for the call is waited for, and
+ * whether it runs at all. */
+enum threads_way { THREADS_ANY, THREADS_STRICT, THREADS_KEPT, THREADS_PREPARED };
 
 /* Host memory that is lent for this call only is waited for, unless the caller keeps it. */
 static int threads_launch_frame(threads_launch *self, const ts_stream *stream, ts_device *device, ts_kernel *kernel,
@@ -207,10 +208,12 @@ static int threads_launch_frame(threads_launch *self, const ts_stream *stream, t
         }
         stream = &room;
     }
-    bool lent = frame->has_host_memory && way != THREADS_KEPT && stream->impl;
-    bool waits = (lent || core_kernel_view(self->kernel)->waits) && !ts_record_active(stream);
+    bool runs = way != THREADS_PREPARED, lent = frame->has_host_memory && way != THREADS_KEPT && stream->impl;
+    bool waits = runs && (lent || core_kernel_view(self->kernel)->waits) && !ts_record_active(stream);
+    ts_launch_config config = self->config;
+    config.flags |= runs ? 0 : TS_LAUNCH_PREPARE;
     core_use_begin(state, &use, stream, NULL);
-    ts_status status = threads_run(stream, &self->config, kernel, frame, &err);
+    ts_status status = threads_run(stream, &config, kernel, frame, &err);
     bool waited = status != TS_OK || !waits || core_finish_stream(state, stream) == 0;
     core_use_end(state, &use);
     if (status != TS_OK)
@@ -331,6 +334,8 @@ static PyObject *threads_run_all(threads_launch *self, PyObject *const *args, Py
                                                                     : Py_NewRef(Py_None);
     if (way == THREADS_ANY)
         return threads_tell(self, "_launch", args, n);
+    if (way == THREADS_PREPARED)
+        return Py_NewRef(Py_None);
     core_frame_init(&frame); /* once more, for the message */
     if (core_take_vector(self->state, &frame, kernel, args, n) == 0)
         PyErr_Format(PyExc_TypeError, "kernel '%s': arrays of the host cannot be passed to a GPU as they are",
@@ -488,6 +493,11 @@ static PyObject *threads_run_kept(PyObject *self, PyObject *const *args, Py_ssiz
     return threads_run_all((threads_launch *)self, args, n, THREADS_KEPT);
 }
 
+static PyObject *threads_prepare(PyObject *self, PyObject *const *args, Py_ssize_t n)
+{
+    return threads_run_all((threads_launch *)self, args, n, THREADS_PREPARED);
+}
+
 /* _within(function, args): calls it, and this thread is about the launch meanwhile. */
 static PyObject *threads_within(PyObject *self, PyObject *args)
 {
@@ -605,6 +615,9 @@ static PyMethodDef threads_methods[] = {
     {"run_kept", (PyCFunction)(void (*)(void))threads_run_kept, METH_FASTCALL,
      "run_kept(*args)\n--\n\nrun() that never waits: the caller keeps host memory among the arguments until the kernel "
      "has ended."},
+    {"_prepare", (PyCFunction)(void (*)(void))threads_prepare, METH_FASTCALL,
+     "_prepare(*args)\n--\n\nCompiles and loads what a launch with these arguments runs; other threads go on meanwhile. "
+     "Arguments that want Python are left to the launch."},
     {"_within", threads_within, METH_VARARGS, NULL},
     {"__reduce__", threads_reduce, METH_NOARGS, NULL},
     {"async_call", (PyCFunction)(void (*)(void))threads_async_call, METH_VARARGS | METH_KEYWORDS,

@@ -234,7 +234,8 @@ TS_API const char *ts_program_log(const ts_program *program);
 TS_API bool ts_program_is_serialised(const ts_program *program); /* the log has a C75xx */
 
 typedef enum ts_launch_flags {
-    TS_LAUNCH_PDL = 1 /* GPU: may start before the kernel ahead of it has ended (it waits by itself) */
+    TS_LAUNCH_PDL = 1, /* GPU: may start before the kernel ahead of it has ended (it waits by itself) */
+    TS_LAUNCH_PREPARE = 2 /* compiles and loads, and runs nothing: a launch of this configuration finds the code then */
 } ts_launch_flags;
 
 /* Runs the program over grid blocks (each axis 1 to 2^24-1). `params` has plan.n_params slots of 8 bytes,

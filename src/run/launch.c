@@ -287,6 +287,8 @@ static inline ts_status launch_run(const ts_stream *given, const int64_t grid[3]
     if (has_block && (is_cpu || kernel->source.kind != TS_SOURCE_CUSTOM))
         ts__frame_note_block(&frame, config, grid, is_cpu);
     TS_TRY(launch_find(kernel, &frame, stream->device, &entry, err));
+    if (flags & TS_LAUNCH_PREPARE)
+        return TS_OK;
     if (frame.n_readonly)
         TS_TRY(launch_check_readonly(&frame, &entry->program->plan, err));
     ts_launch_shape shape = {.grid = {(uint32_t)grid[0], (uint32_t)grid[1], (uint32_t)grid[2]}};

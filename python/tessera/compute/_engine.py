@@ -6,6 +6,9 @@ An algorithm is a function that makes a kernel of threads for types, iterators a
     arguments --> iterators, operators --> kernel_of(make, key, ..)  made once for a key
                                        --> Memory.take(..)           of the pool, or of the caller
                                        --> kernel[blocks, THREADS, stream](states, numbers)
+
+Where a call for a GPU makes a kernel, its launches from there on are put off until it knows all of them: the code is
+compiled by several threads at once then, and the driver assembles it at once (_ahead.py).
 """
 
 from __future__ import annotations
@@ -22,6 +25,7 @@ from typing import Any, NamedTuple
 import numpy
 
 from .. import _core
+from ._ahead import PutOff, run_all
 from ._replay import derived, forget, forget_mine, is_lost, looks_at_addresses, noted, recorded, replayed, takes, wanted
 from ._store import kernel_by_name, name_of
 from .iterators import Iterator, as_host, iterator_of
@@ -44,7 +48,7 @@ _keeps = True  # what the next process needs of kernels; tests that change how t
 _kernels: dict[Any, Any] = {}
 _kept: dict[Any, list[Any]] = {}
 _lock = threading.Lock()
-_calls = threading.local()  # `taken`: temporary memory that the call under way is to keep
+_calls = threading.local()  # of the call under way: `taken`, temporary memory that it is to keep; `later`, launches
 
 
 def kernel_of(
@@ -54,7 +58,15 @@ def kernel_of(
     kernel = _kernels.get((make, key))
     if kernel is None:
         kernel = keep(_kernels, (make, key), _found(make, key, parts, bounds))
-    return noted(kernel)
+        if getattr(_calls, "taken", None) is not None and _later() is None and not on_cpu():
+            _calls.later = []
+    later = _later()
+    return noted(kernel) if later is None else PutOff(noted(kernel), later)
+
+
+def _later() -> list[Any] | None:
+    """The launches that the call under way has put off, if it puts them off."""
+    return getattr(_calls, "later", None)
 
 
 def _found(make: Callable[..., Any], key: Any, parts: Callable[[], tuple[Any, ...]], bounds: tuple[int, ...]) -> Any:
@@ -280,7 +292,7 @@ def algorithm(function: Callable[..., Any]) -> Callable[..., Any]:
 def _again(key: Any, function: Callable[..., Any], given: dict[str, Any]) -> Any:
     """Calls a function, by the short way where ``key`` was called like this before."""
     try:
-        if replayed(key, given):
+        if _later() is None and replayed(key, given):
             return None
     except BaseException:
         _forget_temporaries()
@@ -303,6 +315,9 @@ def _called(key: Any, function: Callable[..., Any], given: dict[str, Any]) -> An
     recording, wait, went_well = wanted(key, given), None, False
     try:
         result = function(**given)
+        if above is None and _later() is not None:
+            run_all(_calls.later, _core._current_device())
+            _calls.later = None
         asks = given.get("temp_storage", POOL) is None  # how many bytes: nothing runs
         if not asks and any(name.startswith(_READ_LATER) and _of_host(value) for name, value in given.items()):
             wait = _waiting(given.get("stream") or 0)
@@ -314,6 +329,8 @@ def _called(key: Any, function: Callable[..., Any], given: dict[str, Any]) -> An
         raise
     finally:
         _calls.taken = above
+        if above is None:
+            _calls.later = None
         if recording is not None:
             recorded(key, recording, went_well, wait)
     return result

@@ -1,0 +1,68 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Launches of a call that are put off until all are known, so that their code is made by several threads at once.
+
+    kernel[config](args)  -->  noted: launch, args         nothing runs; arguments, and so their memory, are kept
+    run_all               -->  launch._prepare(*args)      once for each kernel, in threads
+                          -->  launch(*args)               in their order
+
+No algorithm looks at results of its launches, so when they run changes nothing. Python packs kernels one at a time; the
+compiler and the driver's assembler work beside that, and beside each other.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import threading
+from collections.abc import Callable
+from typing import Any
+
+__all__ = ["PutOff", "run_all"]
+
+_MOST_THREADS = 16
+
+
+class PutOff:
+    """A kernel whose launches are noted."""
+
+    def __init__(self, kernel: Any, later: list[Any]) -> None:
+        self._kernel, self._later = kernel, later
+
+    def __getitem__(self, config: Any) -> Callable[..., None]:
+        launch = self._kernel[config]
+
+        def call(*args: Any) -> None:
+            self._later.append((self._kernel, launch, args))
+
+        return call
+
+
+def run_all(later: list[Any], device: int) -> None:
+    """Launches all; the code of kernels beside the first is made by other threads, while this one makes the first's."""
+    first = {id(kernel): (launch, args) for kernel, launch, args in reversed(later)}
+    waiting = [of for of in first.values() if hasattr(of[0], "_prepare")]
+    waiting.reverse()
+    threads = [
+        threading.Thread(target=_prepare, args=(waiting, device), daemon=True)
+        for _ in range(min(len(waiting), os.cpu_count() or 1, _MOST_THREADS) - 1)
+    ]
+    for thread in threads:
+        thread.start()
+    if threads:
+        _prepare(waiting, None)
+    for thread in threads:
+        thread.join()
+    for _, launch, args in later:
+        launch(*args)
+
+
+def _prepare(waiting: list[Any], device: int | None) -> None:
+    """Makes the code of one launch after the other. What goes wrong, the launch says."""
+    from ..core._device import device_of
+
+    if device is not None:
+        device_of(device).set_current()
+    while waiting:
+        with contextlib.suppress(Exception):
+            launch, args = waiting.pop()  # another thread may have taken the last one
+            launch._prepare(*args)
