@@ -327,10 +327,12 @@ def _by(op: Operator, source: Iterator, pairs: bool) -> _Items:
 
 
 def bits_of(array: Any) -> Any:
-    """The array as keys whose bits have an order, and their dtype."""
+    """The array, or iterator, as keys whose bits have an order, and their dtype."""
     from .iterators import dtype_of
 
-    dtype = dtype_of(array)
+    if isinstance(array, Iterator) and array.value_type is None:
+        raise TypeError("the type of the keys is not known; give value_type to the iterator")
+    dtype = array.value_type.dtype if isinstance(array, Iterator) else dtype_of(array)
     if dtype.kind not in "iufb" and dtype.name != "bfloat16" or dtype.itemsize > 8:
         raise TypeError(f"keys of {dtype} have no order of bits; use merge_sort with a comparison")
     return iterator_of(array, "d_in_keys"), dtype
@@ -383,7 +385,7 @@ def radix_sort(
 
     Parameters
     ----------
-    d_in_keys : array or DoubleBuffer
+    d_in_keys : array, iterator or DoubleBuffer
         Whole numbers, floats or bools. NaN come last, negative ones first; -0.0 and 0.0 are equal.
     d_out_keys : array
         Of the same dtype; may be that which is sorted. None with a `DoubleBuffer`.

@@ -22,11 +22,26 @@ INNER = ("ordered",)
 _isnan = FUNCTIONS["isnan"]
 
 
+_MANY = 1 << 18  # elements of a GPU whose keys are made as they are read: one pass less
+
+
 def _keys(a: ndarray) -> ndarray:
     """Keys that radix sort orders as NumPy does: every NaN last."""
     if a.dtype.kind == "f":
         a = f.asarray(select(_isnan(a), numpy.array(numpy.nan, a.dtype), a))
     return a
+
+
+def _are_made_as_read(n: int, rows: int) -> bool:
+    """Whether the sort makes its keys by itself. Then nothing is noted of the call, so the host takes longer for it."""
+    from tessera.compute._engine import on_cpu
+
+    return rows == 1 and n >= _MANY and not on_cpu()
+
+
+def _key_of(v: Any) -> Any:
+    """A key in a kernel."""
+    return v if v == v else v.dtype(numpy.nan)  # noqa: PLR0124
 
 
 def _ordered_complex(a: ndarray, descending: bool) -> tuple[ndarray, ndarray]:
@@ -51,14 +66,18 @@ def ordered(a: ndarray, places: bool, descending: bool = False) -> tuple[ndarray
         return module.from_above(made, a.dtype), found
     if a.dtype.kind == "c":
         return _ordered_complex(a, descending)
-    keys = _keys(a)
-    keys = keys if keys.flags.c_contiguous else keys.copy("C")
     n, rows = a.shape[-1], a.size // max(a.shape[-1], 1)
+    as_read = a.dtype.kind == "f" and _are_made_as_read(n, rows)
+    keys = a if as_read else _keys(a)
+    keys = keys if keys.flags.c_contiguous else keys.copy("C")
     made = f.empty(a.shape, a.dtype)
     if not a.size:
         return made, f.empty(a.shape, numpy.int64) if places else None
+    items = memory(keys.reshape(-1), True)
+    if as_read:
+        items = compute.TransformIterator(items, _key_of, compute.types.from_numpy_dtype(a.dtype))
     options: dict[str, Any] = {
-        "d_in_keys": memory(keys.reshape(-1), True),
+        "d_in_keys": items,
         "d_out_keys": memory(made.reshape(-1), True),
     }
     found = None

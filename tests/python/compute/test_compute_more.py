@@ -171,3 +171,26 @@ def test_items_elsewhere(rng):
         assert np.array_equal(done(out), np.where(x < 9, -1, x))
         compute.remove_if(d_in=x, d_out=out, d_num_selected_out=one, cond=lambda v: v < 9, num_items=n)
         assert np.array_equal(done(out)[: one[0]], x[x >= 9])
+
+
+def test_keys_of_iterators_are_sorted(rng):
+    x, out, places = rng.integers(-99, 99, 2000).astype(np.int32), np.zeros(2000, np.int32), np.zeros(2000, np.int64)
+    keys = compute.TransformIterator(x, lambda v: -v, compute.types.int32)
+    order = np.argsort(-x, kind="stable")
+    compute.radix_sort(
+        d_in_keys=keys, d_out_keys=out, d_in_values=compute.CountingIterator(np.int64(0)), d_out_values=places,
+        num_items=2000,
+    )  # fmt: skip
+    assert np.array_equal(out, -x[order]) and np.array_equal(places, order)
+    ends = np.array([0, 700, 2000])
+    compute.segmented_sort(
+        d_in_keys=keys, d_out_keys=out, num_items=2000, num_segments=2, start_offsets_in=ends[:-1],
+        end_offsets_in=ends[1:],
+    )  # fmt: skip
+    assert np.array_equal(out, np.concatenate((np.sort(-x[:700]), np.sort(-x[700:]))))
+    compute.top_k(d_in_keys=keys, d_out_keys=out[:5], num_items=2000, k=5)
+    assert np.array_equal(out[:5], np.sort(-x)[::-1][:5])
+    unknown = compute.TransformIterator(x, lambda v: -v)
+    unknown.value_type = None
+    with pytest.raises(TypeError, match="the type of the keys is not known; give value_type"):
+        compute.radix_sort(d_in_keys=unknown, d_out_keys=out, num_items=2000)

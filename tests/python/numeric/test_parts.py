@@ -8,6 +8,7 @@ import inspect
 import numpy as np
 import pytest
 import tessera.numeric as tn
+from tessera.numeric import _sort
 
 SPECIAL = [0.0, -0.0, np.inf, -np.inf, np.nan, 1, -1.5, 0.5, 5e-324, 1e-310, 3.7e300, -2.0**-1030, 6e-8, 1e-40]
 
@@ -146,6 +147,15 @@ def test_complex_numbers_are_sorted_by_real_then_imaginary_parts():
         same(tn.sort(tn.array(x), axis), np.sort(x, axis))
         same(tn.argsort(tn.array(x), axis, stable=True), np.argsort(x, axis, stable=True))
     same(tn.sort(tn.array(x), None), np.sort(x, None))
+
+
+def test_keys_that_a_sort_makes_put_every_nan_last(monkeypatch):
+    """As large arrays of a GPU are sorted."""
+    x = np.random.default_rng(3).standard_normal(3000).astype("f4")
+    x[::100], x[5::100], x[7:11] = np.nan, -np.nan, [-0.0, 0.0, np.inf, -np.inf]
+    monkeypatch.setattr(_sort, "_are_made_as_read", lambda n, rows: True)
+    same(tn.sort(tn.array(x)), np.sort(x))
+    same(tn.argsort(tn.array(x), stable=True), np.argsort(x, stable=True))
 
 
 @pytest.mark.parametrize("dtype", ["u1", "i4", "f4", "f8", "c8"])
