@@ -616,7 +616,7 @@ static PyMethodDef threads_methods[] = {
      "run_kept(*args)\n--\n\nrun() that never waits: the caller keeps host memory among the arguments until the kernel "
      "has ended."},
     {"_prepare", (PyCFunction)(void (*)(void))threads_prepare, METH_FASTCALL,
-     "_prepare(*args)\n--\n\nCompiles and loads what a launch with these arguments runs; other threads go on meanwhile. "
+     "_prepare(*args)\n--\n\nCompiles and loads what a launch with these arguments runs; other threads go on. "
      "Arguments that want Python are left to the launch."},
     {"_within", threads_within, METH_VARARGS, NULL},
     {"__reduce__", threads_reduce, METH_NOARGS, NULL},
