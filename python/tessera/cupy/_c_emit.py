@@ -20,7 +20,9 @@ from . import _c_types as types
 from ._c_parse import CError, Function, Node, Preamble, refused
 from ._c_types import BOOL, INT, LONG, common, complex_of, is_complex, is_float, part_of, promoted
 
-__all__ = ["Body", "Unit", "Variable"]
+__all__ = ["MARK", "Body", "Unit", "Variable"]
+
+MARK = "  # line "  # ends a line of the kernel's source, with the line of the user's text that it is of
 
 _CASTS = (
     "int8 uint8 int16 uint16 int32 uint32 int64 uint64 float16 float32 float64 complex64 complex128"
@@ -209,9 +211,11 @@ class Body:
         self.uses: set[str] = set()
         self.hoists = True
         self.done = False
+        self.line = 0  # of the user's text, of the statement that is being written
 
     def emit(self, text: str) -> None:
-        self.lines.append("    " * self.indent + text)
+        mark = f"{MARK}{self.line}" if self.line else ""
+        self.lines.append("    " * self.indent + text + mark)
 
     # -- names --------------------------------------------------------------------------------------
 
@@ -611,7 +615,9 @@ class Body:
     # -- statements ---------------------------------------------------------------------------------
 
     def run(self, node: Node) -> None:
+        before, self.line = self.line, node.line
         getattr(self, f"_run_{node.kind}")(node, *node.parts)
+        self.line = before
 
     def block(self, node: Node) -> None:
         """Statements, with names of their own if they are a block."""
@@ -661,6 +667,11 @@ class Body:
     def _declare_array(self, node: Node, words: Any, name: str, extents: Any, value: Any) -> None:
         type, sizes = self.unit.type_of(words, node.line), []
         for extent in extents:
+            if extent is None:
+                if value is None or value.kind != "braces":
+                    raise CError(f"line {node.line} of the kernel: {name}[] needs values in braces, or an extent")
+                sizes.append(len(value.parts))
+                continue
             if extent.kind != "number":
                 raise refused(f"the array {name!r}, whose extent is no number,", node.line)
             sizes.append(int(types.literal(extent.parts[0])[0]))
@@ -669,13 +680,25 @@ class Body:
         self.emit(
             f"{made.text} = cuda.local.array({shape}, {type.name if type != BOOL else 'uint8'})"
         )
-        if value is None:
+        if value is not None:
+            self._fill_array(made, value, ())
+
+    def _fill_array(self, array: Variable, value: Node | None, at: tuple[int, ...]) -> None:
+        """The values in braces of an array, or of its part at a place; what is left out is 0."""
+        if len(at) == len(array.extents):
+            item = f"{array.type.name}(0)" if value is None else self.number(value, array.type)
+            self.emit(f"{array.text}[{', '.join(map(str, at))}] = {item}")
             return
-        if value.kind != "braces" or len(sizes) != 1:
-            raise refused(f"the value of the array {name!r}", node.line)
-        for i in range(sizes[0]):
-            item = self.number(value.parts[i], type) if i < len(value.parts) else f"{type.name}(0)"
-            self.emit(f"{made.text}[{i}] = {item}")
+        if value is not None and value.kind != "braces":
+            raise refused("a value of an array that is not in braces", value.line)
+        values = () if value is None else value.parts
+        extent = array.extents[len(at)]
+        if len(values) > extent:
+            raise CError(
+                f"line {value.line} of the kernel: {len(values)} values in braces for {extent} elements"  # type: ignore[union-attr]
+            )
+        for i in range(extent):
+            self._fill_array(array, values[i] if i < len(values) else None, (*at, i))
 
     def _indented(self, node: Node) -> None:
         self.indent += 1

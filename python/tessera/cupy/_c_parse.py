@@ -425,7 +425,8 @@ class Parser:
                 raise refused("a pointer" if self.token.text == "*" else "a reference", line)
             name, extents, value = self.name(), [], None
             while self.take("["):
-                extents.append(self.expression())
+                is_open = self.token.text == "]" and not extents  # as many as there are values
+                extents.append(None if is_open else self.expression())
                 self.want("]")
             if self.take("="):
                 value = self.braces() if self.token.text == "{" else self.expression()
@@ -439,7 +440,7 @@ class Parser:
         line, values = self.token.line, []
         self.want("{")
         while not self.take("}"):
-            values.append(self.expression())
+            values.append(self.braces() if self.token.text == "{" else self.expression())
             if self.token.text != "}":
                 self.want(",")
         return Node("braces", line, tuple(values))

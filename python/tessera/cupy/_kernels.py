@@ -16,12 +16,13 @@ ElementwiseKernel("T x, T y", "T z", "z = x * y", "product")(a, b)
 from __future__ import annotations
 
 import math
+import re
 from typing import Any
 
 from .. import _core
 from .. import numeric as tn
 from ._boundary import Base
-from ._c_emit import Body, Unit
+from ._c_emit import MARK, Body, Unit
 from ._c_parse import CError, Node, Parser, read_preamble, tokens_of
 from ._c_types import LONG
 from ._ndarray import ndarray
@@ -44,20 +45,36 @@ MOST_PLANS = 1024
 RESERVED = frozenset({"i", "n"})
 
 
-def kernel_of(source: str, space: dict[str, Any], name: str) -> Any:
-    """The kernel of threads of a text, in a namespace."""
+def kernel_of(source: str, space: dict[str, Any], name: str, functions: Any = ()) -> Any:
+    """The kernel of threads of a text, in a namespace; ``functions``: texts of those that it calls."""
     from ..cuda._dispatcher import kernel_around
     from ..cuda._options import options_of
 
     exec(compile(source, f"<cupy kernel {name}>", "exec"), space)  # noqa: S102  written by this package
-    return kernel_around(space["kernel"], options_of({}), source, own_grid=True)
+    kernel: Any = kernel_around(space["kernel"], options_of({}), source, own_grid=True)
+    texts = {re.findall(r"^def (\w+)", text, re.MULTILINE)[0]: text for text in (*functions, source)}
+    fails, kernel._failed = kernel._failed, lambda error: _in_users_words(fails(error), error, texts, name)
+    return kernel
+
+
+def _in_users_words(made: BaseException, error: Any, texts: dict[str, str], name: str) -> BaseException:
+    """What a checked kernel raises, with the line of the user's text in place of ours."""
+    failure = getattr(error, "failure", None)
+    lines = texts.get(getattr(failure, "function", ""), "").split("\n")
+    place = failure.line if failure is not None and 0 < failure.line <= len(lines) else 0
+    _, mark, line = lines[place - 1].rpartition(MARK) if place else ("", "", "")
+    if mark and made.args and isinstance(made.args[0], str):
+        text = "kernel" if failure.function == "kernel" else "preamble"
+        ours = f"In function {failure.function!r}, file {failure.file}, line {failure.line}, "
+        made.args = (made.args[0].replace(ours, f"In line {line} of the {text} of {name!r}, "), *made.args[1:])
+    return made
 
 
 def launched(source: str, unit: Unit, name: str) -> Any:
     """A kernel of threads of a text, with the functions of its preamble."""
     for text in unit.sources:
         exec(compile(text, f"<cupy kernel {name}>", "exec"), unit.space)  # noqa: S102  written by this package
-    return kernel_of(source, unit.space, name)
+    return kernel_of(source, unit.space, name, unit.sources)
 
 
 def launch(kernel: Any, blocks: int, threads: int, args: Any) -> None:

@@ -392,10 +392,14 @@ class _Source:
         )
         assert text == "c_reduce"
 
-    def _identity(self) -> None:
+    def _identity(self, is_used: bool) -> None:
+        """c_identity: what rows without elements become; a mistake in it is one of every row."""
+        if not self.kernel.identity.strip():
+            return
         body = Body(self.unit)
         text, found = body.value(self._expression(self.kernel.identity))
-        self._define("c_identity", body, [], cast(text, found, self.type))
+        if is_used:
+            self._define("c_identity", body, [], cast(text, found, self.type))
 
     def _post(self) -> list[str]:
         """c_post: a tuple of what the outputs become; gives the texts of the outputs."""
@@ -436,9 +440,8 @@ class _Source:
             self.unit.sources.append(f"def c_map(i, j, n, found):\n    return found[{place}]\n")
         elif form != "nothing":
             self._map()
-        if form == "nothing":
-            self._identity()
-        else:
+        self._identity(form == "nothing")
+        if form != "nothing":
             self._reduce()
         acc, place = (
             ("s[0]", "row, int64(cuda.blockIdx.x) % parts")

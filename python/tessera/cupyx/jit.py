@@ -39,7 +39,15 @@ __all__ = [
     "threadIdx", "warpsize",
 ]  # fmt: skip
 
-range = builtins.range
+_range = builtins.range
+_NOTHING: Any = object()
+
+
+def range(start: Any, stop: Any = None, step: Any = None, *, unroll: Any = None) -> Any:
+    """Python's. ``unroll`` is a hint for CuPy's compiler; Tessera's decides by itself what to unroll."""
+    if step is not None:
+        return _range(start, stop, step)
+    return _range(start) if stop is None else _range(start, stop)
 
 
 def shared_memory(dtype: Any, size: Any) -> Any:
@@ -102,6 +110,9 @@ def atomic_xor(array: Any, index: Any, value: Any) -> Any:
     return atomic.xor(array, index, value)
 
 
+_WAYS = "is launched by {0}((blocks,), (threads,), (x, y)), its arguments in one tuple, or by {0}[blocks, threads](x, y)"
+
+
 class _Kernel:
     """A kernel: ``f((blocks,), (threads,), args)`` or ``f[blocks, threads](*args)``."""
 
@@ -110,11 +121,14 @@ class _Kernel:
         self.__name__, self.__doc__ = function.__name__, function.__doc__
 
     def __call__(
-        self, grid: Any, block: Any, args: Any, shared_mem: int = 0, stream: Any = None
-    ) -> None:
+        self, grid: Any = _NOTHING, block: Any = _NOTHING, args: Any = _NOTHING, shared_mem: Any = 0,
+        stream: Any = None, *more: Any,
+    ) -> None:  # fmt: skip
         """Launches, on a stream or on the current one."""
         from ..cupy.cuda._stream import before_launch, get_current_stream
 
+        if args is _NOTHING or more or not isinstance(args, (tuple, list)):
+            raise TypeError(f"kernel {self.__name__!r} {_WAYS.format(self.__name__)}")
         order = get_current_stream() if stream is None else stream
         if order._is_null:
             self._kernel[grid, block, 0, shared_mem](*map(_number, args))
@@ -124,6 +138,10 @@ class _Kernel:
         order._rejoin()
 
     def __getitem__(self, shape: Any) -> Any:
+        if not isinstance(shape, tuple) or len(shape) != 2:
+            raise TypeError(
+                f"kernel {self.__name__!r} {_WAYS.format(self.__name__)}; found {self.__name__}[{shape!r}]"
+            )
         blocks, threads = shape
 
         def launch(*args: Any) -> None:

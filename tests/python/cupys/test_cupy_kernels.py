@@ -18,7 +18,9 @@ def x():
 
 
 # Statements, what NumPy makes of it; x is float32, z its output.
+ARRAY = "int a[] = {4, 2}, b[][2] = {{1}, {3, 5}}; z = a[1] + b[0][1] * x + b[1][1]"
 STATEMENTS = {
+    ARRAY: lambda x: np.full_like(x, 7),
     "z = x * 2 + 1": lambda x: x * np.float32(2) + np.float32(1),
     "z = x > 0 ? x : -x;": np.abs,
     "if (x > 1) { z = 1; } else if (x > 0) z = 2; else z = 3;": lambda x: np.where(
@@ -89,7 +91,8 @@ def test_statements_of_c(x, text):
         ("z = x > 0 ? ++x : 0", "some paths only"), ("break;", "break outside"), ("z = x % 2", "% takes integers"),
         ("z = 1 +", "line 1"), ("switch (1) {}", "switch"), ("__shared__ float s[3];", "shared memory"),
         ("z = x.real()", "real"),
-        ("string s;", "';' expected"),
+        ("string s;", "';' expected"), ("int a[2] = {1, 2, 3}; z = a[0]", "3 values in braces for 2 elements"),
+        ("int a[]; z = 1", r"a\[\] needs values in braces"), ("int a[2] = 5; z = 1", "not in braces"),
     ],
 )  # fmt: skip
 def test_what_is_not_understood_is_named(x, text, what):
@@ -257,6 +260,8 @@ def test_reductions_of_other_kinds(x):
     assert float(wide(cp.ones(3000, "e"))) == 3000
     with pytest.raises(ValueError, match="expression was expected"):
         cp.ReductionKernel("T x", "T y", "x; x", "a + b", "y = a", "0")(x)
+    with pytest.raises(ValueError, match="'zero' is not understood"):
+        cp.ReductionKernel("T x", "T y", "x", "a + b", "y = a", "zero")(x)
 
 
 # -- kernels of threads and of CUDA C -----------------------------------------------------------------------
@@ -285,6 +290,42 @@ def test_kernels_of_threads(x):
         assert np.allclose(y.get()[1:], 2 * X[::-1][1:])
     with pytest.raises(TypeError, match="Unsupported type"):
         turn[1, 24](X, y)
+
+
+@jit.rawkernel()
+def counted(target, n):
+    for j in jit.range(1, 10, 2, unroll=4):
+        target[0] += j
+    for _ in jit.range(n, unroll=True):
+        target[0] += 100
+
+
+def test_loops_take_the_hint_to_unroll():
+    y = cp.zeros(1)
+    counted((1,), (1,), (y, 2))
+    assert float(y[0]) == 225
+
+
+@pytest.mark.parametrize(
+    "launch", [lambda k, x: k((1,), (1,), x, 2), lambda k, x: k(1, 1), lambda k, x: k[4](x, 2), lambda k, x: k[4, 4, 4]]
+)
+def test_a_wrong_launch_says_how_it_is_written(launch, x):
+    with pytest.raises(TypeError, match=r"counted\(\(blocks,\), \(threads,\), \(x, y\)\).*counted\[blocks, threads\]"):
+        launch(counted, x)
+
+
+def test_checked_kernels_name_the_line_of_the_text(monkeypatch):
+    monkeypatch.setenv("TESSERA_CHECKED", "1")
+    far = cp.ElementwiseKernel("raw T x, int64 y", "T z", "T t = 0;\nif (y > 2)\n  t = x[y + 1];\nz = t;", "far")
+    with pytest.raises(IndexError, match=r"In line 3 of the kernel of 'far', tid=\[1, 0, 0\].*index 1001 is out of"):
+        far(cp.zeros(4), cp.array([2, 1000]))
+    helped = cp.ElementwiseKernel("raw T x, int64 y", "T z", "z = f(y)", "helped", preamble="""
+        long long f(long long n) {
+            int a[2] = {1, 2};
+            return a[n];
+        }""")  # fmt: skip
+    with pytest.raises(IndexError, match="In line 4 of the preamble of 'helped'"):
+        helped(cp.zeros(4), cp.array([0, 2]))
 
 
 @pytest.mark.parametrize("word", ["int", "float", "f4", "double", "nothing"])
