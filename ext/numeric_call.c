@@ -184,6 +184,7 @@ typedef struct call_options {
     bool as_array; /* out=...: an array also where the result has no axes */
     bool is_meant; /* dtype= or signature= name a dtype that has a meaning */
     PyObject *const *values, *names; /* keywords, borrowed; NULL: none */
+    bool is_theirs; /* out= is none of our arrays: NumPy's perhaps */
 } call_options;
 
 /* Whether a call is about more than numbers: an array among its operands, or `out`, has a meaning. */
@@ -394,12 +395,29 @@ static int call_out(core_state *state, PyObject *object, call_options *options)
     options->as_array = object == Py_Ellipsis;
     if (object == Py_None || object == Py_Ellipsis)
         return 0;
-    if (!numeric_is_array(state, object)) {
-        PyErr_SetString(PyExc_TypeError, "return arrays must be of ArrayType");
-        return -1;
-    }
+    options->is_theirs = !numeric_is_array(state, object);
     options->out = object;
     return 0;
+}
+
+/* The same call with out= in the memory of another library (_ufunc_methods.py). */
+static PyObject *call_into_theirs(PyObject *self, PyObject *const *args, Py_ssize_t n, PyObject *names)
+{
+    Py_ssize_t all = n + (names ? PyTuple_GET_SIZE(names) : 0);
+    PyObject *module = PyImport_ImportModule("tessera.numeric._ufunc_methods");
+    PyObject *helper = module ? PyObject_GetAttrString(module, "into_theirs") : NULL, *made = NULL;
+    PyObject **given = helper ? PyMem_New(PyObject *, all + 1) : NULL;
+    if (given) {
+        given[0] = self;
+        memcpy(given + 1, args, (size_t)all * sizeof *args);
+        made = PyObject_Vectorcall(helper, given, (size_t)n + 1, names);
+    } else if (helper) {
+        PyErr_NoMemory();
+    }
+    PyMem_Free(given);
+    Py_XDECREF(helper);
+    Py_XDECREF(module);
+    return made;
 }
 
 static int call_where(core_state *state, PyObject *object, call_options *options)
@@ -491,10 +509,12 @@ static PyObject *call_vector(PyObject *self, PyObject *const *args, size_t flags
     for (Py_ssize_t i = 0; i < n_names && ok == 0; i++)
         ok = call_keyword(state, self, PyTuple_GET_ITEM(names, i), args[n + i], &options);
     PyObject *result = NULL;
-    if (ok == 0)
+    if (ok == 0 && !options.is_theirs)
         result = call_with(state, &options, args);
     else
         Py_XDECREF(options.where);
+    if (ok == 0 && options.is_theirs)
+        return call_into_theirs(self, args, n, names);
     if (result == Py_NotImplemented) {
         Py_DECREF(result);
         return PyErr_Format(PyExc_TypeError, "ufunc '%s' not supported for the input types", info->name);

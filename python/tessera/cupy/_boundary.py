@@ -211,6 +211,12 @@ class View(types.ModuleType):
         return sorted({*vars(self), *dir(self._inner)})
 
 
+def view_of(inner: Any, name: str) -> tuple[Any, Any]:
+    """``__getattr__`` and ``__dir__`` of a module whose names are those of a module of ours with CuPy's arrays."""
+    view = View(name, inner)
+    return (lambda attribute: getattr(view, attribute)), (lambda: dir(inner))
+
+
 class Indexed:
     """What is indexed, not called: ``cupy.r_``, ``cupy.mgrid``."""
 

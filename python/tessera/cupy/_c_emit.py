@@ -693,9 +693,9 @@ class Body:
             raise refused("a value of an array that is not in braces", value.line)
         values = () if value is None else value.parts
         extent = array.extents[len(at)]
-        if len(values) > extent:
+        if value is not None and len(values) > extent:
             raise CError(
-                f"line {value.line} of the kernel: {len(values)} values in braces for {extent} elements"  # type: ignore[union-attr]
+                f"line {value.line} of the kernel: {len(values)} values in braces for {extent} elements"
             )
         for i in range(extent):
             self._fill_array(array, values[i] if i < len(values) else None, (*at, i))

@@ -101,8 +101,8 @@ class ndarray(Base):
         return give(self._as(Base)[_plain_key(key)])
 
     def __setitem__(self, key: Any, value: Any) -> None:
-        if isinstance(value, numpy.ndarray) and not _is_whole(key):
-            refuse(value)
+        if not _is_whole(key):
+            _refuse_unless_placed(value, key)
         self._as(Base)[_plain_key(key)] = value._as(Base) if isinstance(value, ndarray) else value
 
     def __iter__(self) -> Any:
@@ -279,8 +279,16 @@ def _plain_key(key: Any) -> Any:
     return key._as(Base) if isinstance(key, ndarray) else key
 
 
+def _refuse_unless_placed(value: Any, key: Any) -> None:
+    """NumPy's arrays are values of places that arrays name, as CuPy has it, and of nothing else."""
+    if isinstance(value, numpy.ndarray) and not any(
+        isinstance(k, (list, Base, numpy.ndarray)) for k in (key if isinstance(key, tuple) else (key,))
+    ):
+        refuse(value)
+
+
 def _scatter(name: str, a: Any, slices: Any, value: Any) -> None:
-    refuse(value)
+    _refuse_unless_placed(value, slices)
     inner = value._as(Base) if isinstance(value, ndarray) else value
     getattr(tn, name).at(a._as(Base), _plain_key(slices), inner)
 

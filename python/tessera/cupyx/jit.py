@@ -110,7 +110,9 @@ def atomic_xor(array: Any, index: Any, value: Any) -> Any:
     return atomic.xor(array, index, value)
 
 
-_WAYS = "is launched by {0}((blocks,), (threads,), (x, y)), its arguments in one tuple, or by {0}[blocks, threads](x, y)"
+_WAYS = (
+    "is launched by {0}((blocks,), (threads,), (x, y)), its arguments in one tuple, or by {0}[blocks, threads](x, y)"
+)
 
 
 class _Kernel:

@@ -7,6 +7,7 @@ import builtins
 import itertools
 import math
 import operator
+import warnings
 from typing import Any
 
 import numpy
@@ -87,7 +88,7 @@ def _like(prototype: Any, dtype: Any, order: str, shape: Any, device: Any) -> nd
     if isinstance(shape, int):
         shape = (shape,)
     if shape is not None and shape != a.shape and (order != "K" or len(shape) != a.ndim):
-        return empty(shape, dtype, "F" if order == "F" or (order in "AK" and a.flags.fnc) else "C")
+        return empty(shape, dtype, "F" if order == "F" or (order == "A" and a.flags.fnc) else "C")
     shape = a.shape if shape is None else shape
     axes = _axes_as(a, order)
     made = empty([shape[d] for d in axes], dtype)
@@ -101,9 +102,22 @@ def _axes_as(a: ndarray, order: str) -> list[int]:
     plain = [*range(a.ndim)]
     if order == "F" or (order == "A" and a.flags.fnc):
         return plain[::-1]
-    if order == "K":
-        return sorted(plain, key=lambda d: -_abs(a.strides[d]))
-    return plain
+    return _as_they_lie(a.strides) if order == "K" else plain
+
+
+def _as_they_lie(strides: tuple[int, ...]) -> list[int]:
+    """Axes by their strides, the longest first; one of stride 0 says nothing of its neighbours, as in NumPy's
+    iterators."""
+    made: list[int] = []  # innermost first
+    for axis in range(len(strides) - 1, -1, -1):
+        place = len(made)
+        for k in range(len(made) - 1, -1, -1):
+            if strides[axis] and strides[made[k]]:
+                if _abs(strides[made[k]]) <= _abs(strides[axis]):
+                    break
+                place = k
+        made.insert(place, axis)
+    return made[::-1]
 
 
 def empty_like(prototype: Any, /, dtype: Any = None, order: str = "K", subok: bool = True, shape: Any = None, *,
@@ -449,6 +463,8 @@ def _new_shape(a: ndarray, shape: Any) -> tuple[int, ...]:
 
 def reshape(a: Any, /, shape: Any, order: str = "C", *, copy: Any = None) -> ndarray:
     """The same elements in another shape: a view where that is possible."""
+    if isinstance(copy, str):
+        raise ValueError("strings are not allowed for 'copy' keyword. Use True/False/None instead.")
     a = asarray(a)
     shape = _new_shape(a, shape)
     order = check_order(order, "CFA")
@@ -558,6 +574,8 @@ def rollaxis(a: Any, axis: int, start: int = 0) -> ndarray:
 def squeeze(a: Any, axis: Any = None) -> ndarray:
     """A view without axes of extent 1."""
     a = asarray(a)
+    if not a.ndim and isinstance(axis, int) and axis in (0, -1):
+        return a
     gone = (
         [d for d in range(a.ndim) if a.shape[d] == 1]
         if axis is None
@@ -737,6 +755,9 @@ def concatenate(arrays: Any, /, axis: Any = 0, out: Any = None, *, dtype: Any = 
             raise TypeError(
                 f"Cannot cast array data from {a.dtype!r} to {out.dtype!r} according to the rule '{casting}'"
             )
+        if a.dtype.kind == "c" and out.dtype.kind != "c":
+            said = "Casting complex values to real discards the imaginary part"
+            warnings.warn(said, numpy.exceptions.ComplexWarning, stacklevel=2)
         key = (slice(None),) * axis + (slice(at, at + a.shape[axis]),)
         out[key] = a
         at += a.shape[axis]
@@ -874,7 +895,10 @@ def roll(a: Any, shift: Any, axis: Any = None) -> ndarray:
     if axis is None:
         return reshape(roll(ravel(a), shift, 0), a.shape)
     axes = normalize_many(axis, a.ndim, allow_duplicate=True)
-    shifts = [(int(s), int(d)) for s, d in numpy.broadcast(shift, axes)]
+    pairs = numpy.broadcast(shift, axes)
+    if pairs.ndim > 1:
+        raise ValueError("'shift' and 'axis' should be scalars or 1D sequences")
+    shifts = [(int(s), int(d)) for s, d in pairs]
     for by, d in shifts:
         by = by % a.shape[d] if a.shape[d] else 0
         if by:
@@ -899,6 +923,13 @@ def copyto(dst: ndarray, src: Any, casting: str = "same_kind", where: Any = True
     kind = _NUMBER_KINDS.get(type(src))
     if kind and dst.dtype.kind in "iufc" and "iufc".index(kind) <= "iufc".index(dst.dtype.kind):
         src = asarray(src, dst.dtype)  # Python's numbers take the dtype of their kind
+    elif isinstance(src, numpy.generic) and casting == "no" and src.dtype != dst.dtype:
+        raise TypeError(f"Cannot cast scalar from {src.dtype!r} to {dst.dtype!r} according to the rule 'no'")
+    src = asarray(src)
+    if src.ndim > dst.ndim and _all(n == 1 for n in src.shape[: src.ndim - dst.ndim]):
+        src = src.reshape(src.shape[src.ndim - dst.ndim :])  # first axes of extent 1 are none
+    if src.ndim > dst.ndim:
+        raise ValueError(f"could not broadcast input array from shape {src.shape} into shape {dst.shape}")
     copy_of(src, dst, casting=casting, where=where)
 
 
@@ -907,7 +938,8 @@ _NUMBER_KINDS = {int: "i", float: "f", complex: "c"}
 
 def may_share_memory(a: Any, b: Any, /, max_work: Any = 0) -> bool:
     """Whether two arrays may have memory in common."""
-    return asarray(a)._shares(asarray(b), False)
+    a, b = asarray(a), asarray(b)
+    return a.size > 0 and b.size > 0 and a._shares(b, False)
 
 
 def shares_memory(a: Any, b: Any, /, max_work: Any = -1) -> bool:

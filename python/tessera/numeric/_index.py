@@ -248,11 +248,14 @@ def _take_places(a: ndarray, indices: Any, axis: Any, mode: str) -> tuple[ndarra
         a, axis = f.ravel(a), 0
     a = a if a.ndim else a.reshape(1)
     axis = f.normalize(axis, a.ndim)
-    places = _item(indices)
-    if not isinstance(places, ndarray) or places.dtype.kind not in "iu":
+    if isinstance(indices, (bool, int, float, list, tuple)):  # Python's numbers become whole ones
+        indices = numpy.array(indices, numpy.intp)
+    places = f.asarray(indices)
+    if places.dtype.kind not in "iub":
         raise TypeError(
-            "Cannot cast array data from dtype('float64') to dtype('int64') according to the rule 'safe'"
+            f"Cannot cast array data from {places.dtype!r} to dtype('int64') according to the rule 'safe'"
         )
+    places = places.astype(numpy.intp) if places.dtype == bool else places
     extent = a.shape[axis]
     if mode == "wrap" and extent:
         places = f.asarray(places % extent)
@@ -296,6 +299,8 @@ def put(a: ndarray, ind: Any, v: Any, mode: str = "raise") -> None:
 def unravel_index(indices: Any, shape: Any, order: str = "C") -> tuple[Any, ...]:
     """Places along one axis as places along each of a shape."""
     shape = tuple(shape) if hasattr(shape, "__iter__") else (shape,)
+    if order not in ("C", "F"):
+        raise ValueError("only 'C' or 'F' order is permitted")
     places, made = f.index_array(indices), []
     if not shape and places.ndim:
         raise ValueError("multiple indices are not supported for 0d array")
@@ -384,6 +389,7 @@ def repeat(a: Any, repeats: Any, axis: Any = None) -> ndarray:
     if axis is None:
         a, axis = f.ravel(a), 0
     counts = f.asarray(repeats)
+    axis = f.normalize(axis, a.ndim)
     n = a.shape[axis]
     places = numpy.repeat(numpy.arange(n), to_numpy(f.broadcast_to(counts, (n,)), True))
     return take(a, f.asarray(places), axis)
@@ -400,10 +406,15 @@ def place(arr: ndarray, mask: Any, vals: Any) -> None:
 
 def putmask(a: ndarray, /, mask: Any, values: Any) -> None:
     """Values of the same places to where a mask holds; repeated if they are fewer."""
-    values = f.asarray(values)
+    given, values = values, f.asarray(values)
     if values.shape != a.shape:
         values = take(f.ravel(values), f.arange(a.size) % values.size).reshape(a.shape)
-    f.copyto(a, values, casting="unsafe", where=mask)
+    is_array = isinstance(given, (ndarray, numpy.ndarray, numpy.generic))
+    if is_array and not f.can_cast(values.dtype, a.dtype, "safe"):
+        raise TypeError(
+            f"Cannot cast array data from {values.dtype!r} to {a.dtype!r} according to the rule 'safe'"
+        )
+    f.copyto(a, values, casting="unsafe", where=f.asarray(mask).astype(bool, copy=False))
 
 
 def _method(function: Any) -> Any:

@@ -404,6 +404,8 @@ def convolve(a: Any, v: Any, mode: str = "full") -> ndarray:
 
 def correlate(a: Any, v: Any, mode: str = "valid") -> ndarray:
     """The cross-correlation of two vectors, elements of v conjugated."""
+    if not f.asarray(a).ndim or not f.asarray(v).ndim:
+        raise ValueError("object of too small depth for desired array")
     a, v, mode = _lines(a, v, mode)
     if v.size > a.size:
         return _conjugated(_slid(v, _conjugated(a), mode))[::-1].copy()

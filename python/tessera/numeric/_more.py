@@ -51,7 +51,13 @@ def setdiff1d(ar1: Any, ar2: Any, assume_unique: bool = False) -> ndarray:
 
 def setxor1d(ar1: Any, ar2: Any, assume_unique: bool = False) -> ndarray:
     """The different elements that are in one of them, sorted."""
-    return sort(f.concatenate([setdiff1d(ar1, ar2), setdiff1d(ar2, ar1)]))
+    if not assume_unique:
+        return sort(f.concatenate([setdiff1d(ar1, ar2), setdiff1d(ar2, ar1)]))
+    both = sort(f.concatenate([f.ravel(ar1), f.ravel(ar2)]))
+    if not both.size:
+        return both
+    differs, end = f.asarray(both[1:] != both[:-1]), f.ones(1, bool)
+    return both[f.concatenate([end, differs]) & f.concatenate([differs, end])]
 
 
 def ediff1d(ary: Any, to_end: Any = None, to_begin: Any = None) -> ndarray:
@@ -345,7 +351,7 @@ def median(
         made = f.asarray(FUNCTIONS["add"](made, f.asarray(ordered[..., -1]) * 0))
     if keepdims:
         made = made.reshape([1 if d in axes else n for d, n in enumerate(a.shape)])
-    return r.scalar_of(made) if out is None else f.copy_of(made, out)
+    return r.into(made, out, "unsafe")
 
 
 def _has_nan(ordered: ndarray) -> bool:
@@ -357,6 +363,10 @@ def digitize(x: Any, bins: Any, right: bool = False) -> Any:
     from ._sort import searchsorted
 
     edges = f.asarray(bins)
+    if f.asarray(x).dtype.kind == "c":
+        raise TypeError("x may not be complex")
+    if edges.dtype.kind == "f" and edges.size and bool(r.all(f.asarray(edges != edges))):
+        return edges.size - searchsorted(edges[::-1], x, "left" if right else "right")
     before, after = edges[:-1], edges[1:]  # differences of numbers without a sign say nothing
     if not bool(r.any(f.asarray(before > after))):
         return searchsorted(edges, x, "left" if right else "right")
@@ -414,11 +424,14 @@ def mask_indices(n: int, mask_func: Any, k: Any = 0) -> tuple[ndarray, ...]:
 
 def ravel_multi_index(multi_index: Any, dims: Any, mode: Any = "raise", order: str = "C") -> Any:
     """Places along each axis as places along one."""
-    dims = tuple(dims) if hasattr(dims, "__iter__") else (operator.index(dims),)
-    parts = [f.index_array(x) for x in multi_index]
+    dims = tuple(map(operator.index, dims)) if hasattr(dims, "__iter__") else (operator.index(dims),)
+    parts = [f.index_array(x).astype(numpy.intp, copy=False) for x in multi_index]
     if math.prod(dims) > numpy.iinfo(numpy.intp).max:
         raise ValueError(f"invalid dims: array size defined by dims {dims} is larger than the maximum possible size")
     modes = (mode,) * len(dims) if isinstance(mode, str) else tuple(mode)
+    for how in modes:
+        if how not in ("clip", "raise", "wrap"):
+            raise ValueError(f"clipmode must be one of 'clip', 'raise', or 'wrap' (got {how!r})")
     if len(parts) != len(dims):
         raise ValueError(f"parameter multi_index must be a sequence of length {len(dims)}")
     total: Any = 0

@@ -35,6 +35,7 @@ class Flags:
         "A": "aligned",
         "X": "writebackifcopy",
     }
+    _other: ClassVar = {"B": "behaved", "CA": "carray", "FA": "farray"}
 
     def __init__(self, array: ndarray) -> None:
         self._array = array
@@ -92,8 +93,28 @@ class Flags:
     def writebackifcopy(self) -> bool:
         return False
 
+    @property
+    def behaved(self) -> bool:
+        return self.writeable
+
+    @property
+    def carray(self) -> bool:
+        return self.writeable and self.c_contiguous
+
+    @property
+    def farray(self) -> bool:
+        return self.writeable and self.fnc
+
+    @property
+    def fortran(self) -> bool:
+        return self.f_contiguous
+
+    @property
+    def num(self) -> int:
+        return sum(bit for name, bit in _FLAG_BITS.items() if getattr(self, name))
+
     def _attribute(self, name: str) -> str:
-        found = self._names.get(name, name.lower())
+        found = self._names.get(name) or self._other.get(name) or name.lower()
         if not isinstance(getattr(Flags, found, None), property):
             raise KeyError("Unknown flag")
         return found
@@ -109,6 +130,8 @@ class Flags:
             f"  {name.upper()} : {getattr(self, name)}" for name in self._names.values()
         )
 
+
+_FLAG_BITS = {"c_contiguous": 1, "f_contiguous": 2, "owndata": 4, "aligned": 256, "writeable": 1024}  # NumPy's numbers
 
 # NumPy's functions that are operators of Python's, by their names in the module operator.
 _OPERATORS = {

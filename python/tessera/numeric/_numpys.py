@@ -208,6 +208,9 @@ def home(
             names = adopt(module)
             if name in names:
                 return names[name]
+            inner = f"{namespace['__name__']}.{name}"
+            if not name.startswith("_") and importlib.util.find_spec(inner) is not None:
+                return importlib.import_module(inner)
         raise AttributeError(f"module {namespace['__name__']!r} has no attribute {name!r}")
 
     def names() -> list[str]:

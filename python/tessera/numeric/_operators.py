@@ -338,6 +338,8 @@ def nanmean(a: Any, axis: Any = None, dtype: Any = None, out: Any = None, keepdi
     a = f.asarray(a)
     if a.dtype.kind not in "fc":
         return r.mean(a, axis, dtype, out, keepdims, where=where)
+    if out is not None and out.dtype.kind not in "fc":
+        raise TypeError("If a is inexact, then out must be inexact")
     good = f.asarray(~_isnan(a))
     return r.mean(a, axis, dtype, out, keepdims, where=good if where is NO_VALUE else good & where)
 
@@ -349,14 +351,14 @@ def tri(
     N: int, M: int | None = None, k: int = 0, dtype: Any = float, *, like: Any = None
 ) -> ndarray:
     """Ones at and below a diagonal, zeros above it."""
-    columns = N if M is None else M
-    return f.asarray(f.arange(N)[:, None] >= f.arange(-k, columns - k)).astype(dtype)
+    columns, first = N if M is None else M, int(-k)
+    return f.asarray(f.arange(N)[:, None] >= f.arange(first, first + columns)).astype(dtype)
 
 
 def tril(m: Any, k: int = 0) -> ndarray:
     """The elements at and below a diagonal."""
     m = f.asarray(m)
-    return f.asarray(select(tri(m.shape[-2], m.shape[-1], k, bool), m, _zero_of(m)))
+    return f.asarray(select(tri(*m.shape[-2:], k=k, dtype=bool), m, _zero_of(m)))
 
 
 def _zero_of(m: ndarray) -> Any:
@@ -367,7 +369,7 @@ def _zero_of(m: ndarray) -> Any:
 def triu(m: Any, k: int = 0) -> ndarray:
     """The elements at and above a diagonal."""
     m = f.asarray(m)
-    return f.asarray(select(tri(m.shape[-2], m.shape[-1], k - 1, bool), _zero_of(m), m))
+    return f.asarray(select(tri(*m.shape[-2:], k=k - 1, dtype=bool), _zero_of(m), m))
 
 
 def diag(v: Any, k: int = 0) -> ndarray:
@@ -431,6 +433,11 @@ def fromfunction(
 def logspace(start: Any, stop: Any, num: int = 50, endpoint: bool = True, base: Any = 10.0, dtype: Any = None,
              axis: int = 0) -> Any:  # fmt: skip
     """Numbers evenly spaced in their logarithm."""
+    if not isinstance(base, (int, float)) and f.asarray(base).ndim:  # each base has numbers of its own
+        given = [f.asarray(v) for v in (start, stop, base)]
+        rank = max(v.ndim for v in given)
+        start, stop, base = (v.reshape((1,) * (rank - v.ndim) + v.shape) for v in given)
+        base = f.expand_dims(base, axis)
     made = _power(base, f.linspace(start, stop, num, endpoint, axis=axis))
     return made if dtype is None else f.asarray(made).astype(dtype)
 
@@ -444,7 +451,7 @@ def vander(x: Any, N: int | None = None, increasing: bool = False) -> ndarray:
     columns = f.ones((x.shape[0], n), f.result_type(x, numpy.int_))
     columns[:, 1:] = x[:, None]
     made = r.cumprod(columns, 1)
-    return made if increasing else made[:, ::-1]
+    return made if increasing else made[:, ::-1].copy()
 
 
 def isscalar(element: Any) -> bool:

@@ -42,11 +42,14 @@ def into(made: ndarray, out: Any, casting: str = "same_kind") -> Any:
     out = out[0] if isinstance(out, tuple) else out
     if out is None:
         return scalar_of(made)
-    if not isinstance(out, ndarray):
+    if not isinstance(out, (ndarray, numpy.ndarray)):
         raise TypeError("return arrays must be of ArrayType")
     if out.shape != made.shape:
         raise ValueError(f"the output array has the wrong shape: {out.shape}, but the result has {made.shape}")
-    return copy_of(made, out, casting=casting)
+    if isinstance(out, ndarray):
+        return copy_of(made, out, casting=casting)
+    numpy.copyto(out, made.__array__(), casting=casting)  # type: ignore[arg-type]
+    return out
 
 
 def _sum_dtype(dtype: Any) -> Any:
@@ -107,7 +110,7 @@ def fold(
             if keepdims is True
             else made.reshape([n for d, n in enumerate(a.shape) if d not in axes])
         )
-        return into(made, out)
+        return into(made, out, "unsafe")
     if mask is not None and mask.ndim > a.ndim:
         raise ValueError("where= has more axes than the array")
     made = _core.numeric_fold(
@@ -115,7 +118,7 @@ def fold(
     )
     if not no_start:
         made = asarray(FUNCTIONS[_combine[name]](made, asarray(initial, made.dtype)))
-    return into(made, out)
+    return into(made, out, "unsafe")  # as NumPy's
 
 
 def sum(a: Any, axis: Any = None, dtype: Any = None, out: Any = None, keepdims: Any = NO_VALUE,
@@ -221,7 +224,7 @@ def mean(a: Any, axis: Any = None, dtype: Any = None, out: Any = None, keepdims:
     if type(n) is int and n == 0:
         _warn_empty("Mean of empty slice.")
     total = sum(a, axis, inner, keepdims=keeps, where=where)
-    return into(_divide(total, n).astype(outer, copy=False), out)
+    return into(_divide(total, n).astype(outer, copy=False), out, "unsafe")
 
 
 def _warn_empty(text: str) -> None:
@@ -256,7 +259,7 @@ def var(a: Any, axis: Any = None, dtype: Any = None, out: Any = None, ddof: Any 
     n = n if type(n) is int or keeps else n.reshape(total.shape)
     rest = builtins.max(n - ddof, 0) if type(n) is int else FUNCTIONS["maximum"](n - ddof, 0)
     outer = numpy.empty(0, outer).real.dtype
-    return into(_divide(total, rest).astype(outer, copy=False), out)
+    return into(_divide(total, rest).astype(outer, copy=False), out, "unsafe")
 
 
 def std(a: Any, axis: Any = None, dtype: Any = None, out: Any = None, ddof: Any = 0, keepdims: Any = NO_VALUE, *,

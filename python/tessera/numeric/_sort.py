@@ -165,6 +165,11 @@ def searchsorted(a: Any, v: Any, side: str = "left", sorter: Any = None) -> Any:
     if a.ndim != 1:
         raise ValueError("object of too small depth for desired array")
     if sorter is not None:
+        sorter = f.asarray(sorter)
+        if sorter.dtype.kind not in "iu":
+            raise TypeError("sorter must only contain integers")
+        if sorter.shape != a.shape:
+            raise ValueError("sorter.size must equal a.size")
         a = take(a, sorter)
     v = f.asarray(
         v, a.dtype if is_number and type(v) in (int, float) and a.dtype.kind in "fc" else None

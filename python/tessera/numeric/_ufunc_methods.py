@@ -294,7 +294,7 @@ def reduce(function: Any, a: Any, axis: Any, dtype: Any, out: Any, keepdims: Any
     else:
         mask = None if mask is None else rows_of(f.broadcast_to(mask, a.shape))
         made = _one_by_one(function, rows_of(a), mask, start, kind)
-    return into(made.reshape(kept) if keepdims is True else made, out)
+    return into(made.reshape(kept) if keepdims is True else made, out, "unsafe")
 
 
 def _one_axis(a: ndarray, axis: Any, method: str) -> int:
@@ -337,3 +337,18 @@ def reduceat(function: Any, a: Any, indices: Any, axis: Any, dtype: Any, out: An
     kind = f.asarray(function.reduce(rows[:1], 0, dtype, initial=None)).dtype if n else a.dtype
     made = f.stack(parts, axis) if parts else f.empty((*a.shape[:axis], 0, *a.shape[axis + 1 :]), kind)
     return made if out is None else f.copy_of(made, out[0] if isinstance(out, tuple) else out, casting="unsafe")
+
+
+def into_theirs(function: Any, *args: Any, **options: Any) -> Any:
+    """A call whose ``out`` is NumPy's array: computed into one of ours, and copied; called by ext/numeric_call.c."""
+    out = options.pop("out", None)
+    if out is None:
+        *args, out = args  # type: ignore[assignment]
+    out = out[0] if isinstance(out, tuple) else out
+    if not isinstance(out, numpy.ndarray):
+        raise TypeError("return arrays must be of ArrayType")
+    like = next((x for x in (*args, *options.values()) if isinstance(x, ndarray)), None)
+    room = f.array(out) if like is None else f.asarray(out, device=like.device, copy=True)
+    function(*args, out=room, **options)
+    numpy.copyto(out, room.__array__())
+    return out

@@ -242,3 +242,13 @@ def test_algorithms_read_and_write_them():
     squares, total = compute.TransformIterator(cp.arange(10, dtype="i4"), lambda x: x * x), cp.zeros(1, "i4")
     compute.reduce_into(d_in=squares, d_out=total, num_items=10, op=compute.OpKind.PLUS, h_init=np.zeros(1, "i4"))
     assert total[0] == 285
+
+
+def test_places_take_values_of_numpys(a):
+    a[[0, 1]] = np.array([5.0, 6])
+    a.scatter_add([1, 1], np.array([1.0, 2]))
+    assert a.get().tolist() == [5, 9, 2, 3, 4, 5]
+    for refused in (lambda: a.__setitem__(slice(2), np.ones(2)), lambda: a.scatter_add(slice(2), np.ones(2))):
+        with pytest.raises(TypeError, match="cupy.asarray"):
+            refused()
+    assert cp.polynomial.polynomial.polycompanion(cp.array([1.0, 2, 3])).shape == (2, 2)

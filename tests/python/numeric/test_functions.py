@@ -173,3 +173,111 @@ def test_the_namespace_tells_its_devices_and_dtypes():
     assert info.default_dtypes() == theirs.default_dtypes() and info.capabilities()["max dimensions"] == 64
     with pytest.raises(ValueError, match="nowhere"):
         info.dtypes(device="nowhere")
+
+
+def test_results_go_into_arrays_of_numpys():
+    a, out = tn.arange(4.0), np.zeros(4, "f4")
+    assert tn.add(a, 1, out=out) is out and out.tolist() == [1, 2, 3, 4]
+    assert tn.sqrt(a, out) is out and tn.add(a, 5, out=(out,), where=[True, False, False, True]) is out
+    np.testing.assert_array_equal(out, np.array([5, 1, np.sqrt(2), 8], "f4"))
+    total = np.zeros((), "i4")
+    assert tn.sum(a + 0.4, out=total) is total and total == 7
+    with pytest.raises(TypeError, match="same_kind"):
+        tn.add(a, 0.5, out=np.zeros(4, int))
+    with pytest.raises(ValueError, match="broadcast"):
+        tn.add(a, 1, out=np.zeros(3))
+    with pytest.raises(TypeError, match="return arrays must be of ArrayType"):
+        tn.add(a, 1, out=[0])
+
+
+# What NumPy does with each, and where each was another thing once.
+AS_NUMPY = {
+    "sums go into integers": lambda m: [
+        getattr(m, name)(m.array([[1.5, 2.5], [3.5, 4.7]]), axis=0, out=m.zeros(2, "i4"))
+        for name in ("sum", "prod", "max", "min", "mean", "var", "median")
+    ],
+    "vectors have triangles": lambda m: [m.tril(m.array([1, 2, 3])), m.triu(m.array([5]), -1)],
+    "diagonals are cut off": lambda m: [m.tri(3, k=-1.5), m.mask_indices(4, m.triu, 0.5)[0]],
+    "flags have short names": lambda m: [
+        m.zeros((2, 3)).flags[k] for k in ("CA", "FA", "B", "FORC", "BEHAVED", "CARRAY")
+    ],
+    "flags are attributes": lambda m: [
+        getattr(m.zeros((2, 3)).T.flags, k) for k in ("behaved", "carray", "farray", "fortran", "num")
+    ],
+    "places are whole": lambda m: m.take(m.arange(5), [1.5, True]),
+    "so are places that are put": lambda m: put(m, [1, 2, 3.2, 100]),
+    "broadcast axes say nothing of an order": lambda m: m.ravel(
+        m.broadcast_to(m.arange(6).reshape(2, 1, 3), (2, 4, 3)).T, "K"
+    ),
+    "places in a shape have 64 bits": lambda m: m.ravel_multi_index((m.array([9], "i1"), m.array([9], "i1")), (90, 90)),
+    "first axes of one element are none": lambda m: copied(m, (2, 3), (1, 2, 3)),
+    "edges of NaN go down": lambda m: [
+        m.digitize(m.array([1, m.nan]), m.array([m.nan] * 3), right) for right in (False, True)
+    ],
+    "masks are truths": lambda m: masked(m, m.array([1.5, 0, 2]), [9, 8, 7]),
+    "elements that occur twice are in none": lambda m: m.setxor1d(m.array([1, 1, 2]), m.array([2, 3, 3]), True),
+    "numbers have no axis to lose": lambda m: [m.squeeze(m.array(3.0), axis=-1)],
+    "new shapes lie by rows": lambda m: [m.empty_like(m.zeros((2, 3, 4)).T, shape=(4, 2)).flags.c_contiguous],
+    "powers lie by rows": lambda m: [m.vander(m.arange(3.0)).flags.c_contiguous],
+    "what is empty shares nothing": lambda m: [m.may_share_memory(*[m.arange(4)[:0]] * 2)],
+    "bases have numbers of their own": lambda m: m.round(m.logspace(0, 2, 5, base=m.array([2.0, 3.0])), 9),
+}
+
+
+def copied(m, shape, given):
+    a = m.zeros(shape)
+    m.copyto(a, m.arange(6.0).reshape(given))
+    return a
+
+
+def masked(m, mask, values):
+    a = m.arange(3)
+    m.putmask(a, mask, values)
+    return a
+
+
+def put(m, places):
+    a = m.arange(5)
+    m.put(a, places, [9], mode="wrap")
+    return a
+
+
+@pytest.mark.parametrize("what", AS_NUMPY)
+def test_as_numpy_does(what):
+    made, wanted = AS_NUMPY[what](tn), AS_NUMPY[what](np)
+    for a, b in zip(made, wanted, strict=True):
+        np.testing.assert_array_equal(np.asarray(a), np.asarray(b))
+
+
+MISTAKES = [
+    (lambda: tn.repeat(tn.zeros((2, 3)), 2, axis=-4), np.exceptions.AxisError, "axis -4"),
+    (lambda: tn.searchsorted(tn.arange(3), 1, sorter=tn.array([0.0, 1, 2])), TypeError, "only contain integers"),
+    (lambda: tn.searchsorted(tn.arange(3), 1, sorter=tn.array([0, 1])), ValueError, "must equal a.size"),
+    (lambda: tn.digitize(tn.array([1j]), tn.array([1.0])), TypeError, "may not be complex"),
+    (lambda: masked(tn, [1, 0, 1], tn.array([1.5])), TypeError, "float64.*'safe'"),
+    (lambda: tn.unravel_index([1], (2, 3), "A"), ValueError, "only 'C' or 'F'"),
+    (lambda: tn.ravel_multi_index(([1], [5]), (2, 3), "bad"), ValueError, "got 'bad'"),
+    (lambda: tn.correlate(tn.array(1.0), tn.ones(2)), ValueError, "too small depth"),
+    (lambda: tn.nanmean(tn.ones(2), out=tn.zeros((), int)), TypeError, "out must be inexact"),
+    (lambda: tn.reshape(tn.arange(6), (2, 3), copy="never"), ValueError, "strings are not allowed"),
+    (lambda: copied(tn, (3,), (2, 3)), ValueError, "could not broadcast"),
+    (lambda: tn.copyto(tn.zeros(2, "f4"), np.float64(1), casting="no"), TypeError, "the rule 'no'"),
+]
+
+
+@pytest.mark.parametrize(("call", "error", "text"), MISTAKES, ids=lambda v: "")
+def test_mistakes_are_numpys(call, error, text):
+    with pytest.raises(error, match=text):
+        call()
+
+
+def test_imaginary_parts_that_are_lost_are_warned_of():
+    with pytest.warns(np.exceptions.ComplexWarning):
+        tn.concatenate([tn.array([1j]), tn.array([2.0])], dtype="f8", casting="unsafe")
+
+
+def test_shifts_that_are_matrices_are_refused():
+    with pytest.raises(ValueError, match="should be scalars or 1D"):
+        tn.roll(tn.arange(6).reshape(2, 3), [[1, 2], [3, 4]], 0)
+    with pytest.raises(TypeError, match="float64.*'safe'"):
+        tn.take(tn.arange(5), tn.array([1.0]))

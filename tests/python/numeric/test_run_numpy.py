@@ -20,7 +20,8 @@ def inside():
     return numpy
 
 a = np.arange(4.0)
-print(type(a).__module__, sqrt is np.sqrt, inside() is np, cupynumeric is np, helper.kind(), numpy.linalg.norm(a) > 3)
+same = cupynumeric.ndarray is np.ndarray
+print(type(a).__module__, sqrt is np.sqrt, inside() is np, same, helper.kind(), numpy.linalg.norm(a) > 3)
 print(default_rng(1).random(2), __name__, statistics.mean([1, 2]))
 """
 

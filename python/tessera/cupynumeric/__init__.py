@@ -1,0 +1,41 @@
+# SPDX-License-Identifier: Apache-2.0
+"""cuPyNumeric's names: NumPy's are those of `tessera.numeric`, whose arrays these are; its own are here.
+
+``import tessera.cupynumeric as np``, or a program as it is with ``python -m tessera run script.py``.
+"""
+
+from __future__ import annotations
+
+import importlib as _importlib
+from typing import Any
+
+import numpy as _numpy
+
+from .. import numeric as _numeric
+from ..numeric import _setup
+
+__version__ = "26.07.00"  # the cuPyNumeric whose names these are
+_OWN = ("linalg", "ndimage", "random")
+# NumPy's names that cuPyNumeric still has, and those that they became.
+_OLD = {"in1d": "isin", "row_stack": "vstack"}
+
+
+def is_supported_dtype(dtype: Any) -> bool:
+    """Whether arrays may have a dtype."""
+    try:
+        return _numpy.dtype(dtype) in [d for d in _setup.DTYPES if d is not None]
+    except TypeError:
+        return False
+
+
+def __dir__() -> list[str]:
+    return sorted({*dir(_numeric), *_OWN, *_OLD, "is_supported_dtype"})
+
+
+def __getattr__(name: str) -> Any:
+    if name in _OWN:
+        return _importlib.import_module(f"{__name__}.{name}")
+    try:
+        return getattr(_numeric, _OLD.get(name, name))
+    except AttributeError:
+        raise AttributeError(f"module 'cupynumeric' has no attribute {name!r}") from None

@@ -1,0 +1,7 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`tessera.scipy.stats` on CuPy's arrays."""
+
+from ...cupy._boundary import view_of
+from ...scipy import stats as _inner
+
+__getattr__, __dir__ = view_of(_inner, __name__)

@@ -1,0 +1,74 @@
+# SPDX-License-Identifier: Apache-2.0
+"""tessera.scipy by closed forms and NumPy, and the names under which CuPy's and cuPyNumeric's programs find it."""
+
+import numpy as np
+import pytest
+import tessera.numeric as tn
+from tessera import cupy as cp
+from tessera import cupynumeric, cupyx
+from tessera.scipy import ndimage, signal
+
+IMAGE = np.array([[1, 1, 0, 0, 2], [0, 0, 0, 2, 2], [3, 0, 0, 0, 0]])
+
+
+def test_regions_are_numbered_in_the_order_of_their_first_elements():
+    made, n = ndimage.label(tn.array(IMAGE))
+    np.testing.assert_array_equal(np.asarray(made), IMAGE)
+    assert n == 3 and ndimage.find_objects(made)[1] == (slice(0, 2), slice(3, 5))
+    snake = np.zeros((31, 31), int)  # one region whose way is long
+    snake[::2] = 1
+    snake[1::4, -1] = snake[3::4, 0] = 1
+    assert ndimage.label(tn.array(snake))[1] == 1
+    counts = ndimage.histogram(tn.array(IMAGE), 0, 4, 2, made, [3, 1])
+    assert [c.tolist() for c in counts] == [[0, 1], [2, 0]]
+    assert ndimage.label(tn.zeros((0, 3)))[1] == 0
+
+
+def test_filters_keep_what_they_must():
+    x = tn.array(np.arange(40.0).reshape(5, 8))
+    np.testing.assert_allclose(float(ndimage.gaussian_filter(x, 1.5, mode="wrap").sum()), 780)
+    np.testing.assert_allclose(np.asarray(ndimage.laplace(x))[1:-1, 1:-1], 0, atol=1e-12)
+    places = np.indices((5, 8))
+    for order in range(6):  # the spline goes through the elements
+        made = ndimage.map_coordinates(x, places, order=order, mode="reflect")
+        np.testing.assert_allclose(np.asarray(made), np.asarray(x), atol=1e-12)
+    np.testing.assert_array_equal(np.asarray(ndimage.rotate(x, 90, order=1)), np.rot90(np.asarray(x)))
+
+
+def test_signals():
+    step = signal.lfilter([1.0], [1.0, -0.5], tn.ones(20))
+    np.testing.assert_allclose(np.asarray(step), 2 - 0.5 ** np.arange(20))
+    a, b = np.arange(9), np.array([1, -2, 1])
+    np.testing.assert_array_equal(np.asarray(signal.convolve(tn.array(a), tn.array(b))), np.convolve(a, b))
+    np.testing.assert_allclose(np.asarray(signal.get_window("hann", 4)), [0, 0.5, 1, 0.5], atol=1e-15)
+
+
+def test_cupyx_has_the_functions_for_its_arrays():
+    x = cp.array(IMAGE)
+    made, n = cupyx.scipy.ndimage.label(x)
+    assert type(made) is cp.ndarray and n == 3
+    out = cp.empty_like(x)
+    assert cupyx.scipy.ndimage.maximum_filter(x, 3, output=out) is out
+    assert type(cupyx.scipy.signal.windows.hann(3)) is cp.ndarray
+    assert type(cupyx.scipy.spatial.distance.cdist(x, x)) is cp.ndarray
+    assert type(cupyx.scipy.linalg.toeplitz(x[0])) is cp.ndarray and "zscore" in dir(cupyx.scipy.stats)
+    with pytest.raises(TypeError, match="cupy.asarray"):
+        cupyx.scipy.ndimage.label(IMAGE)
+    with pytest.raises(AttributeError, match="it has fft, fftpack, linalg, ndimage"):
+        cupyx.scipy.cluster  # noqa: B018
+
+
+def test_cupynumeric_has_names_of_its_own():
+    a = cupynumeric.array([[4.0, 2.0], [2.0, 3.0]])
+    factor = cupynumeric.linalg.cho_factor(a, lower=True)
+    np.testing.assert_allclose(np.asarray(a @ cupynumeric.linalg.cho_solve(factor, tn.ones(2))), [1, 1])
+    np.testing.assert_allclose(np.asarray(cupynumeric.linalg.expm(tn.zeros((2, 2)))), np.eye(2))
+    u, s, vh = cupynumeric.linalg.tssvd(a)
+    np.testing.assert_allclose(np.asarray((u * s) @ vh), np.asarray(a))
+    many = cupynumeric.ndimage.batched_convolve(tn.ones((2, 5)), tn.array([[1.0, 1, 1], [0, 1, 0]]))
+    assert many.shape == (2, 2, 5) and many[:, 0].tolist() == [[3] * 5] * 2
+    drawn = cupynumeric.random.Generator(cupynumeric.random.XORWOW(seed=3)).normal(size=4)
+    assert drawn.shape == (4,) and cupynumeric.in1d([1, 2], [2]).tolist() == [False, True]
+    assert cupynumeric.is_supported_dtype("f4") and not cupynumeric.is_supported_dtype("O")
+    with pytest.raises(AttributeError, match="'cupynumeric' has no attribute 'nothing'"):
+        cupynumeric.nothing  # noqa: B018
