@@ -15,13 +15,13 @@ from .common import ONE_THREAD, emit, is_one_thread, machine
 QUESTIONS: dict[str, tuple[str, ...]] = {
     "memory": (), "vector": (), "gemm": (), "attention": (), "launch": (), "bindings": (),
     "host": (), "process": (), "soak": (), "overlap": (), "cpu": (), "threads_cpu": (), "algorithms": ("seconds",),
-    "arrays": (),
+    "arrays": (), "npbench": ("sizes", "only"),
     "products": ("seconds", "random", "seed", "state"),
     "threads": ("seconds",), "chain": ("seconds",), "tutorials": ("seconds", "state"),
     "samples": ("seconds", "state", "suite", "peer"),
 }  # fmt: skip
 # Those that a plain `python -m bench` leaves out: they want options, or a GPU for minutes.
-ASKED_FOR = ("products", "chain", "tutorials", "samples", "threads", "arrays")
+ASKED_FOR = ("products", "chain", "tutorials", "samples", "threads", "arrays", "npbench")
 
 
 EVERYTHING = "all-gpu"  # runs those as processes of their own
@@ -54,6 +54,8 @@ def main() -> int:
     parser.add_argument(
         "--peer", action="store_true", help="samples: on the installed cuda.tile as well"
     )
+    parser.add_argument("--sizes", default="S", help="npbench: of tiny, S, M, L, with commas between")
+    parser.add_argument("--only", help="npbench: names of kernels, with commas between")
     parser.add_argument("--out", type=pathlib.Path, help=f"{EVERYTHING}: a folder for its tables")
     parser.add_argument("--markdown", type=pathlib.Path)
     parser.add_argument("--json", type=pathlib.Path)

@@ -845,7 +845,7 @@ static PyObject *numeric_default(PyObject *module, PyObject *number)
 
 /* ---- operators ----------------------------------------------------------------------------------- */
 
-enum { MATMUL_SMALL = 1 << 13 }; /* multiplications up to which the operator needs no Python */
+enum { PRODUCT_SMALL = 1 << 13 }; /* multiplications of matrices up to which they need no Python */
 
 static core_state *operator_state(PyObject *x, PyObject *y)
 {
@@ -918,28 +918,28 @@ static PyObject *inplace_power(PyObject *x, PyObject *y, PyObject *modulus)
     return operator_hook(STATE(x)->numeric->power, x, y, x);
 }
 
-/* Small matrices of floats; NULL without exception: they are none. */
-static PyObject *matmul_small(core_state *state, PyObject *x, PyObject *y)
+PyObject *numeric_product(core_state *state, PyObject *x, PyObject *y)
 {
     ts_nd *result;
     ts_error err;
     if (!numeric_is_array(state, x) || !numeric_is_array(state, y))
         return NULL;
     ts_nd *a = ND(x), *b = ND(y);
-    bool fits = a->graph == b->graph && a->rank == 2 && b->rank == 2 && a->dtype == b->dtype && a->count && b->count &&
-                (a->dtype == TS_DTYPE_float32 || a->dtype == TS_DTYPE_float64) &&
-                ts_nd_shape(a)[1] == ts_nd_shape(b)[0] && a->count * ts_nd_shape(b)[1] <= MATMUL_SMALL;
+    bool fits = a->graph == b->graph && a->rank && a->rank <= 2 && b->rank && b->rank <= 2 && a->dtype == b->dtype &&
+                a->count && b->count && a->dtype != TS_DTYPE_bool_ && !a->meaning && !b->meaning &&
+                ts_nd_shape(a)[a->rank - 1] == ts_nd_shape(b)[0] &&
+                (a->rank + b->rank < 4 || a->count * ts_nd_shape(b)[1] <= PRODUCT_SMALL);
     if (!fits)
         return NULL;
     NUMERIC_BEGIN(state);
     ts_status status = ts_nd_product(a, b, &result, &err);
     NUMERIC_END(state);
-    return status == TS_OK ? numeric_wrap(state, result, NULL) : core_raise(state, &err);
+    return status == TS_OK ? numeric_result(state, result) : core_raise(state, &err);
 }
 
 static PyObject *binary_matmul(PyObject *x, PyObject *y)
 {
-    PyObject *made = matmul_small(operator_state(x, y), x, y);
+    PyObject *made = numeric_product(operator_state(x, y), x, y);
     if (made || PyErr_Occurred())
         return made;
     return operator_hook(operator_state(x, y)->numeric->matmul, x, y, NULL);

@@ -95,10 +95,14 @@ ts_nd_graph *numeric_graph(core_state *state);
 ts_nd_graph *numeric_host(core_state *state);
 /* A copy of an array in another graph. */
 PyObject *numeric_move(core_state *state, PyObject *array, ts_nd_graph *graph);
+/* x @ y of vectors, or small matrices, of one dtype of numbers; NULL without exception: they are none. */
+PyObject *numeric_product(core_state *state, PyObject *x, PyObject *y);
 
 /* numeric_call.c */
 /* An operand of a call; what had to be converted is kept in *held. 1; 0: it is none of ours; -1 with exception. */
 int numeric_operand(core_state *state, PyObject *object, ts_nd_operand *out, PyObject **held);
+/* The same of an array or number that needs no conversion; others are 0. */
+int numeric_plain_operand(core_state *state, PyObject *object, ts_nd_operand *out);
 /* fn(x, y), or the in-place form where `out` is an array. */
 PyObject *numeric_call(core_state *state, ts_nd_fn fn, PyObject *const *x, PyObject *out);
 /* Tells of faults as numpy.errstate wants it: 0, or -1 with exception. */

@@ -76,17 +76,20 @@ static int call_scalar(core_state *state, PyObject *object, ts_nd_operand *out)
     return truth < 0 || PyErr_Occurred() ? -1 : 1;
 }
 
-int numeric_operand(core_state *state, PyObject *object, ts_nd_operand *out, PyObject **held)
+int numeric_plain_operand(core_state *state, PyObject *object, ts_nd_operand *out)
 {
     *out = (ts_nd_operand){0};
-    *held = NULL;
     if (numeric_is_array(state, object)) {
         out->array = ND(object);
         return 1;
     }
-    if (call_number(object, out))
-        return 1;
-    int got = call_scalar(state, object, out);
+    return call_number(object, out) ? 1 : call_scalar(state, object, out);
+}
+
+int numeric_operand(core_state *state, PyObject *object, ts_nd_operand *out, PyObject **held)
+{
+    int got = numeric_plain_operand(state, object, out);
+    *held = NULL;
     if (got)
         return got;
     PyObject *array = PyObject_CallOneArg(state->numeric->convert, object);
@@ -321,8 +324,14 @@ int numeric_assign(core_state *state, ts_nd *out, PyObject *value)
     int got = assign_operand(state, out, value, &call.in[0], &held);
     ts_error err;
     ts_nd *result;
+    char kind = ts_dtype_get((ts_dtype)out->dtype)->kind;
     if (got == 0)
         PyErr_Format(PyExc_TypeError, "a %.200s is no array", Py_TYPE(value)->tp_name);
+    if (got > 0 && PyComplex_CheckExact(value) && kind != 'c' && kind != 'b') {
+        PyErr_Format(PyExc_TypeError, "a complex number does not become an element of %R",
+                     state->numeric->dtypes[out->dtype]);
+        got = -1;
+    }
     if (got <= 0 || call_place(state, out->graph, &held, &call.in[0].array) < 0) {
         Py_XDECREF(held);
         return -1;

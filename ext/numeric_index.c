@@ -186,6 +186,25 @@ static bool index_picks(const ts_nd *a, PyObject *key, int64_t *offset)
     return n == a->rank;
 }
 
+/* Whether the key is places along the first axis. */
+static bool index_is_places(core_state *state, PyObject *key)
+{
+    return numeric_is_array(state, key) && ND(key)->dtype == TS_DTYPE_int64;
+}
+
+/* a[places] of few elements; NULL without exception: it is another kind of key. */
+static PyObject *index_taken(core_state *state, PyObject *self, PyObject *key)
+{
+    ts_nd *result;
+    ts_error err;
+    NUMERIC_BEGIN(state);
+    ts_status status = ts_nd_take(ND(self), ND(key), &result, &err);
+    NUMERIC_END(state);
+    if (status != TS_OK)
+        return core_raise(state, &err);
+    return result ? numeric_wrap(state, result, NULL) : NULL;
+}
+
 PyObject *numeric_subscript(PyObject *self, PyObject *key)
 {
     core_state *state = ((numeric_array *)self)->state;
@@ -196,6 +215,9 @@ PyObject *numeric_subscript(PyObject *self, PyObject *key)
         return numeric_scalar(state, ND(self), offset);
     if (index_is_mask(state, ND(self), key))
         return index_masked(state, ND(self), ND(key));
+    PyObject *taken = index_is_places(state, key) ? index_taken(state, self, key) : NULL;
+    if (taken || PyErr_Occurred())
+        return taken;
     ts_nd *view = index_view_of(state, self, key, &got, &picks);
     if (!view)
         return got < 0 ? NULL : PyObject_CallFunctionObjArgs(state->numeric->get_item, self, key, NULL);
@@ -225,6 +247,28 @@ static bool index_refuses(core_state *state, PyObject *value)
     return has_axes;
 }
 
+/* An element that ints name, or few rows at places: 1 if that is done; 0: another kind; -1 with exception. */
+static int index_put(core_state *state, PyObject *self, PyObject *key, PyObject *value)
+{
+    int64_t offset;
+    bool picks = index_picks(ND(self), key, &offset), done;
+    ts_nd_operand operand;
+    ts_error err;
+    if (!picks && !index_is_places(state, key))
+        return 0;
+    int got = numeric_plain_operand(state, value, &operand);
+    if (got <= 0)
+        return got;
+    NUMERIC_BEGIN(state);
+    ts_status status = picks ? ts_nd_set(ND(self), offset, &operand, &done, &err)
+                             : ts_nd_put(ND(self), ND(key), &operand, &done, &err);
+    NUMERIC_END(state);
+    if (status == TS_OK)
+        return done;
+    core_raise(state, &err);
+    return -1;
+}
+
 int numeric_ass_subscript(PyObject *self, PyObject *key, PyObject *value)
 {
     core_state *state = ((numeric_array *)self)->state;
@@ -238,6 +282,9 @@ int numeric_ass_subscript(PyObject *self, PyObject *key, PyObject *value)
         PyErr_SetString(PyExc_ValueError, "assignment destination is read-only");
         return -1;
     }
+    got = index_put(state, self, key, value);
+    if (got)
+        return got < 0 ? -1 : 0;
     ts_nd *view = index_view_of(state, self, key, &got, &picks);
     if (got < 0)
         return -1;

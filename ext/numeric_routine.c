@@ -15,9 +15,10 @@ typedef struct numeric_routine {
     int shortcut; /* a ts_nd_fold, or one of those below; -1: none */
 } numeric_routine;
 
-enum { ROUTINE_RESHAPE = TS_ND_FOLDS, ROUTINE_RAVEL, ROUTINE_COPY, ROUTINE_ASTYPE, ROUTINE_MEAN, ROUTINE_ZEROS,
-       ROUTINE_ONES, ROUTINE_EMPTY, ROUTINE_SHORTCUTS };
-static const char *const routine_names[] = {"reshape", "ravel", "copy", "astype", "mean", "zeros", "ones", "empty"};
+enum { ROUTINE_RESHAPE = TS_ND_FOLDS, ROUTINE_RAVEL, ROUTINE_COPY, ROUTINE_ASTYPE, ROUTINE_MEAN, ROUTINE_DOT,
+       ROUTINE_MATMUL, ROUTINE_ZEROS, ROUTINE_ONES, ROUTINE_EMPTY, ROUTINE_SHORTCUTS };
+static const char *const routine_names[] = {"reshape", "ravel", "copy", "astype", "mean",
+                                            "dot", "matmul", "zeros", "ones", "empty"};
 static_assert(sizeof routine_names / sizeof *routine_names == ROUTINE_SHORTCUTS - TS_ND_FOLDS, "a name each");
 
 /* ---- shortcuts: the commonest calls, without Python. NULL without exception: it is none of these calls ---- */
@@ -237,6 +238,8 @@ static PyObject *routine_short(const numeric_routine *self, PyObject *const *arg
         return routine_fold(self->state, self->shortcut, args, n, names);
     if (names)
         return NULL;
+    if (self->shortcut == ROUTINE_DOT || self->shortcut == ROUTINE_MATMUL)
+        return n == 2 ? numeric_product(self->state, args[0], args[1]) : NULL;
     if (self->shortcut == ROUTINE_COPY)
         return n == 1 ? routine_copy(self->state, args, n, TS_DTYPE_NONE) : NULL;
     if (self->shortcut == ROUTINE_ASTYPE)

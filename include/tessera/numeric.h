@@ -276,11 +276,24 @@ TS_API TS_CHECKED ts_status ts_nd_reduce(ts_nd_graph *graph, const ts_nd_reducti
 TS_API TS_CHECKED ts_status ts_nd_accumulate(ts_nd_graph *graph, const ts_nd_reduction *reduction, ts_nd **result,
                                              ts_error *err);
 
-/* The product of two matrices, a (M, K) and b (K, N) of one dtype, as a fold of products: for small ones.
+/* The product of two matrices or vectors of one dtype, a (M, K) or (K) and b (K, N) or (K), as a fold of products: for
+ * vectors and small matrices. Its axes are M and N, those that there are.
  * Owns: *result, a new array. Errors: TS_SHAPE. */
 TS_API TS_CHECKED ts_status ts_nd_product(ts_nd *a, ts_nd *b, ts_nd **result, ts_error *err);
 
 /* ---- elements at places -------------------------------------------------------------------------- */
+
+/* Few elements of host memory, at once and without a kernel. What is no such call is left: *done false, or *result
+ * NULL, without an error; the functions below do it. Arrays that are read-only, places out of range are among these.
+ *
+ * The element `offset` bytes behind the first one becomes a number, without a fault that NumPy would tell of. */
+TS_API TS_CHECKED ts_status ts_nd_set(ts_nd *a, int64_t offset, const ts_nd_operand *number, bool *done,
+                                      ts_error *err);
+/* a[indices], rows along the first axis, which may be counted from the end. Owns: *result, a new array. */
+TS_API TS_CHECKED ts_status ts_nd_take(ts_nd *a, ts_nd *indices, ts_nd **result, ts_error *err);
+/* a[indices] = values, one after the other: an array of the rows' dtype and shape, or a number. */
+TS_API TS_CHECKED ts_status ts_nd_put(ts_nd *a, ts_nd *indices, const ts_nd_operand *values, bool *done,
+                                      ts_error *err);
 
 /* result[i] = the element `offsets[i]` elements behind element [0, ...] of `from`; they must lie inside, which nobody
  * checks here. `offsets` is int64. Owns: *result, a new reference. */

@@ -9,15 +9,21 @@
 
 enum { CHECK_MOST = 4096, CHECK_KEPT = 8192 }; /* elements; bytes of a storage that the call replaces */
 
+bool ts__nd_check_is_safe(ts_dtype from, ts_dtype to)
+{
+    bool stays = ts_dtype_get(from)->bits < ts_dtype_get(to)->bits && nd_kind(to) == 'f';
+    return from == to || nd_kind(from) != 'f' || nd_kind(to) == 'b' || stays;
+}
+
 void ts__nd_check_begin(nd_check *check, const nd_node *node, const ts_nd *out)
 {
     uint64_t bytes = out->store->buffer ? ts_buffer_bytes(out->store->buffer) : 0;
     const ts_nd_info *row = ts_nd_get((ts_nd_fn)node->fn);
-    char loop = nd_kind((ts_dtype)node->loop), result = nd_kind((ts_dtype)node->dtype);
+    char loop = nd_kind((ts_dtype)node->loop);
     bool divides = node->fn == TS_ND_floor_divide || node->fn == TS_ND_remainder || node->fn == TS_ND_fmod ||
                    node->fn == TS_ND_time_divide || node->fn == TS_ND_time_floor_divide ||
                    node->fn == TS_ND_time_remainder;
-    bool is_cast = node->fn == TS_ND_copy && nd_kind((ts_dtype)node->in[0].dtype) == 'f' && result != 'b';
+    bool is_cast = node->fn == TS_ND_copy && !ts__nd_check_is_safe((ts_dtype)node->in[0].dtype, (ts_dtype)node->dtype);
     bool computes = row->result != TS_ND_IS_BOOL && (loop == 'f' || loop == 'c') && node->fn != TS_ND_select &&
                     node->fn != TS_ND_gather && node->fn != TS_ND_copy;
     bool in_host = ts_device_caps_of(out->graph->device) & TS_DEVICE_HOST_MEMORY;

@@ -14,6 +14,7 @@
  *   check.c     division by zero and its like
  *   quick.c     small calls that look like one before
  *   compress.c  elements where a mask is true
+ *   direct.c    few elements of host memory, without a kernel
  *   move.c      arrays to other devices, elements to host memory
  *   watch.c     events, for tools
  *
@@ -313,6 +314,8 @@ typedef struct nd_check {
 void ts__nd_check_begin(nd_check *check, const nd_node *node, const ts_nd *out);
 /* Faults (TS_ND_DIVIDE ..) of a node whose values are at `data`. */
 uint32_t ts__nd_check_end(const nd_check *check, const nd_node *node, const char *data);
+
+bool ts__nd_check_is_safe(ts_dtype from, ts_dtype to); /* whether a cast has no faults to tell of */
 
 /* Whether numbers without gaps are all finite; false where their dtype is not looked at. */
 bool ts__nd_check_finite(ts_dtype dtype, int64_t n, const char *data);

@@ -149,13 +149,6 @@ void ts__nd_quick_launched(ts_nd_graph *graph, const ts_kernel *kernel, const nd
     memcpy(note->words, frame.params, note->n * sizeof *note->words);
 }
 
-/* Whether a cast has no faults to tell of. */
-static bool quick_is_safe(ts_dtype from, ts_dtype to)
-{
-    bool stays = ts_dtype_get(from)->bits < ts_dtype_get(to)->bits && nd_kind(to) == 'f';
-    return from == to || nd_kind(from) != 'f' || nd_kind(to) == 'b' || stays;
-}
-
 /* Not: functions whose operands are looked at, by values that a kernel does not see or that a check wants all of. */
 static bool quick_may(const ts_nd_call *call, ts_dtype loop, ts_dtype result, bool *checks)
 {
@@ -165,7 +158,7 @@ static bool quick_may(const ts_nd_call *call, ts_dtype loop, ts_dtype result, bo
     bool divides = fn == TS_ND_floor_divide || fn == TS_ND_remainder || fn == TS_ND_fmod;
     *checks = false;
     if (fn == TS_ND_copy)
-        return from ? quick_is_safe((ts_dtype)from->dtype, result) : !call->in[0].dtype;
+        return from ? ts__nd_check_is_safe((ts_dtype)from->dtype, result) : !call->in[0].dtype;
     *checks = is_float && ts_nd_get(fn)->result != TS_ND_IS_BOOL && fn != TS_ND_select;
     return fn != TS_ND_power && fn != TS_ND_float_power && (is_float || !divides) && (!*checks || is_whole);
 }

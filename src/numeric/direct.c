@@ -1,0 +1,176 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Few elements of host memory, read and written in place without a kernel: one element, rows at places that an array
+ * says. Each function says whether the call was one for it; one that was not goes the long way, which also finds the
+ * words for what is wrong.
+ */
+#include "numeric/numeric.h"
+#include <math.h>
+
+enum { DIRECT_BYTES = 1 << 17 }; /* of a result up to which one thread is as fast as a kernel */
+
+static bool direct_is_host(const ts_nd *a)
+{
+    return ts_device_caps_of(a->graph->device) & TS_DEVICE_HOST_MEMORY;
+}
+
+/* The element that a number becomes without anything to tell of; false: it is another kind of number. */
+static bool direct_element(const ts_nd_operand *number, ts_dtype dtype, char element[16])
+{
+    const ts_dtype_info *info = ts_dtype_get(dtype);
+    ts_dtype part = info->part ? (ts_dtype)info->part : dtype;
+    bool is_same = number->dtype == dtype, is_float = info->kind == 'f' || info->kind == 'c';
+    bool fits = number->kind == 'i' || number->kind == 'b' ? is_float || info->kind == 'i' || info->kind == 'u'
+                                                           : number->kind == 'f' ? is_float : info->kind == 'c';
+    bool narrow = ts_dtype_get(part)->bits < 32;
+    bool rounds = is_float && part != TS_DTYPE_float64 && (narrow || fabs(number->f) > 1 || fabs(number->im) > 1);
+    uint64_t bits[2];
+    if (!is_same && (number->dtype || !fits || rounds || number->is_huge || (is_float && number->is_big)))
+        return false;
+    if (ts__nd_number(number, dtype, bits) != 0)
+        return false;
+    memcpy(element, &bits[0], ts_dtype_bytes(part));
+    if (info->part)
+        memcpy(element + ts_dtype_bytes(part), &bits[1], ts_dtype_bytes(part));
+    return true;
+}
+
+/* Memory that is about to change: nothing that waits may read it. */
+static ts_status direct_target(ts_nd *a, char **data, ts_error *err)
+{
+    void *memory;
+    if (a->graph->first)
+        TS_TRY(ts_nd_flush(a->graph, err));
+    TS_TRY(ts_nd_memory(a, false, &memory, NULL, err));
+    *data = memory;
+    return TS_OK;
+}
+
+ts_status ts_nd_set(ts_nd *a, int64_t offset, const ts_nd_operand *number, bool *done, ts_error *err)
+{
+    char element[16], *data;
+    TS_NEED(err, done);
+    *done = false;
+    TS_NEED(err, a, number);
+    if (number->array || a->meaning || a->flags & TS_ND_READONLY || !direct_is_host(a) ||
+        !direct_element(number, (ts_dtype)a->dtype, element))
+        return TS_OK;
+    TS_TRY(direct_target(a, &data, err));
+    memcpy(data + offset, element, ts_dtype_bytes((ts_dtype)a->dtype));
+    *done = true;
+    return TS_OK;
+}
+
+/* ---- rows at places ------------------------------------------------------------------------------ */
+
+/* Rows along the first axis, and which of them. */
+typedef struct direct_rows {
+    int64_t n, extent, step, bytes; /* places; rows of the array, bytes from one to the next, of one */
+    const int64_t *places;
+} direct_rows;
+
+/* Whether axes from `first` on lie row-major without gaps; *bytes is what they take. */
+static bool direct_is_dense(const ts_nd *a, uint32_t first, int64_t *bytes)
+{
+    *bytes = (int64_t)ts_dtype_bytes((ts_dtype)a->dtype);
+    for (uint32_t d = a->rank; d-- > first; *bytes *= ts_nd_shape(a)[d])
+        if (ts_nd_shape(a)[d] != 1 && ts_nd_strides(a)[d] != *bytes)
+            return false;
+    return true;
+}
+
+/* False: there are too many, or one lies outside. */
+static ts_status direct_rows_of(const ts_nd *a, ts_nd *indices, direct_rows *rows, bool *fits, ts_error *err)
+{
+    void *places;
+    int64_t unused;
+    *fits = false;
+    if (a->graph != indices->graph || !direct_is_host(a) || !a->rank || !indices->rank ||
+        a->rank + indices->rank - 1 > TS_ND_RANK || indices->dtype != TS_DTYPE_int64 || indices->meaning ||
+        !direct_is_dense(a, 1, &rows->bytes) || !direct_is_dense(indices, 0, &unused) ||
+        indices->count > DIRECT_BYTES / TS_MAX(rows->bytes, 8))
+        return TS_OK;
+    TS_TRY(ts_nd_memory(indices, false, &places, NULL, err));
+    rows->n = indices->count;
+    rows->extent = ts_nd_shape(a)[0];
+    rows->step = ts_nd_strides(a)[0];
+    rows->places = places;
+    *fits = true;
+    for (int64_t i = 0; i < rows->n; i++)
+        *fits = *fits && rows->places[i] >= -rows->extent && rows->places[i] < rows->extent;
+    return TS_OK;
+}
+
+static int64_t direct_offset(const direct_rows *rows, int64_t i)
+{
+    int64_t place = rows->places[i];
+    return (place < 0 ? place + rows->extent : place) * rows->step;
+}
+
+ts_status ts_nd_take(ts_nd *a, ts_nd *indices, ts_nd **result, ts_error *err)
+{
+    direct_rows rows = {0};
+    bool fits;
+    void *from, *to;
+    int64_t shape[TS_ND_RANK];
+    TS_NEED(err, result);
+    *result = NULL;
+    TS_NEED(err, a, indices);
+    TS_TRY(direct_rows_of(a, indices, &rows, &fits, err));
+    if (!fits)
+        return TS_OK;
+    memcpy(shape, ts_nd_shape(indices), indices->rank * sizeof *shape);
+    memcpy(shape + indices->rank, ts_nd_shape(a) + 1, (a->rank - 1) * sizeof *shape);
+    TS_TRY(ts_nd_memory(a, false, &from, NULL, err));
+    TS_TRY(ts_nd_empty(a->graph, (ts_dtype)a->dtype, indices->rank + a->rank - 1u, shape, false, result, err));
+    (*result)->meaning = a->meaning;
+    ts_status status = ts_nd_memory(*result, false, &to, NULL, err);
+    for (int64_t i = 0; i < rows.n && status == TS_OK && rows.bytes == 8; i++)
+        memcpy((char *)to + i * 8, (char *)from + direct_offset(&rows, i), 8);
+    for (int64_t i = 0; i < rows.n && status == TS_OK && rows.bytes != 8; i++)
+        memcpy((char *)to + i * rows.bytes, (char *)from + direct_offset(&rows, i), (size_t)rows.bytes);
+    if (status != TS_OK)
+        ts_nd_release(*result), *result = NULL;
+    return status;
+}
+
+/* Whether an array is what goes to the rows, one after the other. */
+static bool direct_is_source(const ts_nd *a, const ts_nd *indices, const ts_nd *values)
+{
+    int64_t unused;
+    return values->dtype == a->dtype && values->meaning == a->meaning && values->graph == a->graph &&
+            values->rank == indices->rank + a->rank - 1 &&
+           memcmp(ts_nd_shape(values), ts_nd_shape(indices), indices->rank * sizeof(int64_t)) == 0 &&
+           memcmp(ts_nd_shape(values) + indices->rank, ts_nd_shape(a) + 1, (a->rank - 1) * sizeof(int64_t)) == 0 &&
+           direct_is_dense(values, 0, &unused) && !ts_nd_shares(a, values, false);
+}
+
+ts_status ts_nd_put(ts_nd *a, ts_nd *indices, const ts_nd_operand *values, bool *done, ts_error *err)
+{
+    direct_rows rows = {0};
+    char element[16], *to;
+    void *from = NULL;
+    size_t item;
+    TS_NEED(err, done);
+    *done = false;
+    TS_NEED(err, a, indices, values);
+    item = ts_dtype_bytes((ts_dtype)a->dtype);
+    if (a->flags & TS_ND_READONLY || ts_nd_shares(a, indices, false) ||
+        (values->array ? !direct_is_source(a, indices, values->array)
+                       : a->meaning || !direct_element(values, (ts_dtype)a->dtype, element)))
+        return TS_OK;
+    TS_TRY(direct_rows_of(a, indices, &rows, done, err));
+    if (!*done)
+        return TS_OK;
+    if (values->array)
+        TS_TRY(ts_nd_memory(values->array, false, &from, NULL, err));
+    TS_TRY(direct_target(a, &to, err));
+    for (int64_t i = 0; i < rows.n; i++) {
+        char *row = to + direct_offset(&rows, i);
+        if (from)
+            memcpy(row, (char *)from + i * rows.bytes, (size_t)rows.bytes);
+        for (int64_t at = 0; !from && at < rows.bytes; at += (int64_t)item)
+            memcpy(row + at, element, item);
+    }
+    return TS_OK;
+}

@@ -1,0 +1,126 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Elements and few rows of host memory that are read and written without a kernel; products of vectors and matrices."""
+
+import numpy as np
+import pytest
+
+import tessera.numeric as tn
+from tessera import _core
+
+DTYPES = ["?", "i1", "u2", "i4", "i8", "u8", "f2", "f4", "f8", "c8", "c16"]
+VALUES = [True, 0, 7, -3, 2**40, 0.5, 3.25, float("inf"), float("nan"), 1e300, 1 + 2j, np.float32(0.1), np.int8(-2),
+          np.float64(1e-300)]  # fmt: skip
+
+
+def _outcome(module, array, key, value):
+    a = module.array(array)
+    with np.errstate(all="ignore"):
+        try:
+            a[key] = value
+        except (TypeError, ValueError, OverflowError, IndexError, np.exceptions.ComplexWarning) as e:
+            return type(e)
+    return np.asarray(a)
+
+
+@pytest.mark.filterwarnings("error::numpy.exceptions.ComplexWarning")
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("key", [(1, 2), (-1, -4), ([0, 2],)])
+def test_numbers_become_elements_as_numpys_do(dtype, key):
+    array = np.ones((3, 4), dtype)
+    for value in VALUES:
+        theirs = _outcome(np, array, key if isinstance(key[0], int) else np.array(key[0]), value)
+        ours = _outcome(tn, array, key if isinstance(key[0], int) else tn.array(key[0]), value)
+        if isinstance(value, float) and not abs(value) < 2**63 and array.dtype.kind in "iu":
+            continue  # NumPy's result depends on the processor
+        if isinstance(theirs, type):
+            assert ours is theirs, (dtype, value, ours)
+        else:
+            np.testing.assert_array_equal(ours, theirs, err_msg=f"{dtype} {value}")
+
+
+def test_random_rows_are_numpys():
+    rng = np.random.default_rng(5)
+    for _ in range(300):
+        shape = tuple(rng.integers(1, 6, rng.integers(1, 4)))
+        x = rng.integers(-99, 99, shape).astype(rng.choice(DTYPES[2:]))
+        places = rng.integers(-shape[0], shape[0], tuple(rng.integers(0, 5, rng.integers(1, 3))))
+        turned = rng.random() < 0.3
+        a, b = (m.array(x).T.copy().T if turned else m.array(x) for m in (np, tn))
+        np.testing.assert_array_equal(np.asarray(b[tn.array(places)]), a[places])
+        values = rng.integers(0, 9, places.shape + shape[1:]).astype(rng.choice([x.dtype.str, "i4"]))
+        values = values if rng.random() < 0.7 else 3
+        a[places] = values
+        b[tn.array(places)] = values if isinstance(values, int) else tn.array(values)
+        np.testing.assert_array_equal(np.asarray(b), a)
+
+
+def test_places_out_of_range_and_readonly_arrays():
+    a, wrong = tn.arange(5), tn.array([0, 5])
+    for read in (lambda: a[wrong], lambda: a.__setitem__(wrong, 1), lambda: a[tn.array([-6])]):
+        with pytest.raises(IndexError, match="out of bounds for axis 0 with size 5"):
+            read()
+    a.flags.writeable = False
+    for key in (1, tn.array([1])):
+        with pytest.raises(ValueError, match="read-only"):
+            a[key] = 1
+    np.testing.assert_array_equal(np.asarray(a), np.arange(5))
+
+
+def test_writes_come_after_reads_that_wait():
+    a = tn.ones(5000)
+    twice, thrice = a * 2, a * 3
+    a[3] = 7.0
+    a[tn.array([1, 2])] = 9.0
+    assert float(twice.sum()) == 10000 and float(thrice.sum()) == 15000
+    assert list(np.asarray(a)[:5]) == [1, 9, 9, 7, 1]
+
+
+def test_rows_that_overlap_are_read_first():
+    a, b = np.arange(6), tn.arange(6)
+    a[np.array([1, 2, 3])] = a[:3]
+    b[tn.array([1, 2, 3])] = b[:3]
+    np.testing.assert_array_equal(np.asarray(b), a)
+    a[a] = 0
+    b[b] = 0
+    np.testing.assert_array_equal(np.asarray(b), a)
+
+
+def test_elements_and_rows_launch_nothing():
+    a, places = tn.ones(100), tn.array([1, 5, 7])
+    a[3], _ = 2.0, a[places]
+    before = _core.numeric_stats()["launched"]
+    for i in range(20):
+        a[i] = float(i)
+        a[places] = a[places]
+        a[places] = 4.0
+    assert _core.numeric_stats()["launched"] == before
+
+
+@pytest.mark.parametrize("dtype", DTYPES[1:])
+def test_products_of_vectors_and_matrices(dtype):
+    rng = np.random.default_rng(2)
+    for m, k, n in ((3, 4, 5), (1, 7, 1), (20, 30, 2)):
+        a, b = (rng.integers(0, 4, s).astype(dtype) for s in ((m, k), (k, n)))
+        for x, y in ((a, b), (a[0], b), (a, b[:, 0]), (a[0], b[:, -1]), (a.T, a), (a[:, ::-1], b[::-1])):
+            ours = [tn.array(x) @ tn.array(y), tn.dot(tn.array(x), tn.array(y)), tn.matmul(tn.array(x), tn.array(y))]
+            for found in (*ours, tn.array(x).dot(tn.array(y))):
+                assert type(found) is type(ours[0]) and found.dtype == (x @ y).dtype
+                np.testing.assert_array_equal(np.asarray(found), x @ y)
+
+
+def test_products_whose_shapes_do_not_fit():
+    a = tn.ones((3, 4))
+    for x, y in ((a, a), (a, tn.ones(3)), (tn.ones(2), a), (tn.ones(2), tn.ones(3))):
+        with pytest.raises(ValueError):
+            x @ y
+        with pytest.raises(ValueError):
+            tn.dot(x, y)
+
+
+def test_copies_of_one_dtype_tell_nothing():
+    a = tn.array([1.0, np.nan, np.inf] * 400)
+    with np.errstate(all="raise"):
+        b = tn.zeros(1200)
+        b[:] = a
+        b[1:] = a[:-1]
+    np.testing.assert_array_equal(np.asarray(b)[1:], np.asarray(a)[:-1])

@@ -1,0 +1,57 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The programs of bench/npbench give NumPy's results: some always, all of them with TESSERA_TEST_LONG."""
+
+import os
+import pathlib
+import sys
+
+import pytest
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[3]))
+
+from bench import npbench
+
+FEW = ["adi", "cholesky", "compute", "go_fast", "hdiff", "mandelbrot2", "nussinov", "softmax", "spmv", "vadv"]
+
+
+@pytest.fixture(autouse=True)
+def numpy_alone(monkeypatch):
+    monkeypatch.setattr(npbench, "have", lambda _: False)
+    monkeypatch.setattr(npbench, "quiet", lambda: None)
+
+
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")
+@pytest.mark.parametrize("name", sorted(npbench.kernels()) if os.environ.get("TESSERA_TEST_LONG") else FEW)
+def test_results_are_numpys(name):
+    (summary,) = npbench.tables("cpu", 1, True, "S", name)
+    (row,) = summary.rows
+    assert not row.missing and set(row.times) == {"numpy", "tessera"}
+    assert f"| {name} |" in summary.show()
+
+
+def test_the_set_is_whole_and_wrong_names_are_told():
+    assert len(npbench.kernels()) == 54
+    for sizes, only in (("S,XL", None), ("S", "adi,no")):
+        with pytest.raises(SystemExit, match="none of|is not of"):
+            next(npbench.tables("cpu", 1, False, sizes, only))
+
+
+def test_a_wrong_result_is_named_and_not_timed(monkeypatch):
+    monkeypatch.setattr(npbench, "TOLERANCE", -1.0)
+    (summary,) = npbench.tables("cpu", 1, True, "S", "atax")
+    assert summary.rows[0].missing == {"tessera": "WRONG"} and "tessera" not in summary.rows[0].times
+
+
+def test_what_ran_is_shown_when_it_is_stopped(monkeypatch):
+    measured = npbench._measure
+
+    def stopped(name, *more):
+        if name == "bicg":
+            raise KeyboardInterrupt
+        return measured(name, *more)
+
+    monkeypatch.setattr(npbench, "_measure", stopped)
+    found = npbench.tables("cpu", 1, True, "S", "atax,bicg")
+    assert [row.name for row in next(found).rows] == ["atax"]
+    with pytest.raises(KeyboardInterrupt):
+        next(found)
