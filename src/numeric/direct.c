@@ -139,7 +139,7 @@ static bool direct_is_source(const ts_nd *a, const ts_nd *indices, const ts_nd *
 {
     int64_t unused;
     return values->dtype == a->dtype && values->meaning == a->meaning && values->graph == a->graph &&
-            values->rank == indices->rank + a->rank - 1 &&
+           values->rank == indices->rank + a->rank - 1 &&
            memcmp(ts_nd_shape(values), ts_nd_shape(indices), indices->rank * sizeof(int64_t)) == 0 &&
            memcmp(ts_nd_shape(values) + indices->rank, ts_nd_shape(a) + 1, (a->rank - 1) * sizeof(int64_t)) == 0 &&
            direct_is_dense(values, 0, &unused) && !ts_nd_shares(a, values, false);

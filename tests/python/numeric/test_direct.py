@@ -124,3 +124,13 @@ def test_copies_of_one_dtype_tell_nothing():
         b[:] = a
         b[1:] = a[:-1]
     np.testing.assert_array_equal(np.asarray(b)[1:], np.asarray(a)[:-1])
+
+
+def test_dates_stay_dates():
+    a, b = (m.array(["2020-01-01", "2021-02-03", "2022-03-04"], "M8[D]") for m in (np, tn))
+    a[np.array([0, 2])], b[tn.array([0, 2])] = a[np.array([1, 1])], b[tn.array([1, 1])]
+    a[1], b[1] = np.datetime64("1999-12-31"), np.datetime64("1999-12-31")
+    assert b[tn.array([-1])].dtype == a.dtype
+    np.testing.assert_array_equal(tn.asnumpy(b), a)
+    with pytest.raises(ValueError, match="Could not convert"):
+        b[0] = 1.5
