@@ -9,9 +9,10 @@
 
 enum { DIRECT_BYTES = 1 << 17 }; /* of a result up to which one thread is as fast as a kernel */
 
-static bool direct_is_host(const ts_nd *a)
+/* In host memory, and nobody is to be told of calls, which the long way does. */
+static bool direct_may(const ts_nd *a)
 {
-    return ts_device_caps_of(a->graph->device) & TS_DEVICE_HOST_MEMORY;
+    return !a->graph->watch && ts_device_caps_of(a->graph->device) & TS_DEVICE_HOST_MEMORY;
 }
 
 /* The element that a number becomes without anything to tell of; false: it is another kind of number. */
@@ -52,7 +53,7 @@ ts_status ts_nd_set(ts_nd *a, int64_t offset, const ts_nd_operand *number, bool 
     TS_NEED(err, done);
     *done = false;
     TS_NEED(err, a, number);
-    if (number->array || a->meaning || a->flags & TS_ND_READONLY || !direct_is_host(a) ||
+    if (number->array || a->meaning || a->flags & TS_ND_READONLY || !direct_may(a) ||
         !direct_element(number, (ts_dtype)a->dtype, element))
         return TS_OK;
     TS_TRY(direct_target(a, &data, err));
@@ -85,7 +86,7 @@ static ts_status direct_rows_of(const ts_nd *a, ts_nd *indices, direct_rows *row
     void *places;
     int64_t unused;
     *fits = false;
-    if (a->graph != indices->graph || !direct_is_host(a) || !a->rank || !indices->rank ||
+    if (a->graph != indices->graph || !direct_may(a) || !a->rank || !indices->rank ||
         a->rank + indices->rank - 1 > TS_ND_RANK || indices->dtype != TS_DTYPE_int64 || indices->meaning ||
         !direct_is_dense(a, 1, &rows->bytes) || !direct_is_dense(indices, 0, &unused) ||
         indices->count > DIRECT_BYTES / TS_MAX(rows->bytes, 8))
