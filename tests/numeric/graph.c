@@ -184,6 +184,30 @@ static void masks_choose_elements(void)
     ts_nd_graph_destroy(graph);
 }
 
+/* What a client takes elements for stays where they do, and no call's result has it. */
+static void meanings_are_carried(void)
+{
+    ts_nd_graph *graph = graph_new();
+    int64_t n = 4, step = 4;
+    ts_nd *x = ramp(graph, n), *made[6];
+    x->meaning = 7;
+    ts_nd *mask = call2(graph, TS_ND_less, x, (ts_nd_operand){.kind = 'i', .i = 2}, NULL);
+    ts_nd *places = call2(graph, TS_ND_time_floor_divide, mask, (ts_nd_operand){.kind = 'i', .i = 1}, NULL);
+    CHECK(places->dtype == TS_DTYPE_int64 && !places->meaning && !mask->meaning);
+    CHECK_OK(ts_nd_view(x, 0, TS_DTYPE_float32, 1, &n, &step, 0, &made[0], &err));
+    CHECK_OK(ts_nd_view(x, 0, TS_DTYPE_int32, 1, &n, &step, 0, &made[1], &err));
+    CHECK_OK(ts_nd_gather(x, places, &made[2], &err));
+    CHECK_OK(ts_nd_compress(x, mask, &made[3], &err));
+    CHECK_OK(ts_nd_to(x, graph, &made[4], &err));
+    CHECK_OK(ts_nd_compress(NULL, mask, &made[5], &err));
+    for (int i = 0; i < 6; i++) {
+        CHECK_INT(made[i]->meaning, i == 1 || i == 5 ? 0 : 7);
+        ts_nd_release(made[i]);
+    }
+    ts_nd_release(x), ts_nd_release(mask), ts_nd_release(places);
+    ts_nd_graph_destroy(graph);
+}
+
 int main(void)
 {
     chains_are_one_kernel();
@@ -192,5 +216,6 @@ int main(void)
     mistakes_are_refused();
     arrays_move_between_graphs();
     masks_choose_elements();
+    meanings_are_carried();
     return check_done();
 }

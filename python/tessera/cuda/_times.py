@@ -14,25 +14,16 @@ import dataclasses
 import math
 from typing import Any
 
+from .._units import MONTHS, SIZES, UNITS
 from ._scalar_types import float64, int64
 
 __all__ = ["Date", "Span", "class_of", "instance_of", "value_of"]
 
 NAT = -(1 << 63)
 
-# From the coarsest to the finest, and what each has: months, or attoseconds.
-_DAY = 86400 * 10**18
-_MONTHS = {"Y": 12, "M": 1}
-_SIZES = {
-    "W": 7 * _DAY, "D": _DAY, "h": _DAY // 24, "m": _DAY // 1440, "s": 10**18, "ms": 10**15, "us": 10**12, "ns": 10**9,
-    "ps": 10**6, "fs": 1000, "as": 1,
-}  # fmt: skip
-_UNITS = [*_MONTHS, *_SIZES]
-
-
 def _factors(unit: str) -> dict[str, int]:
     """How many of each unit that is not coarser one of this unit has, where 64 bits hold that."""
-    sizes = _MONTHS if unit in _MONTHS else _SIZES
+    sizes = MONTHS if unit in MONTHS else SIZES
     factors = {other: sizes[unit] // size for other, size in sizes.items() if size <= sizes[unit]}
     return {other: factor for other, factor in factors.items() if factor < 1 << 63}
 
@@ -233,7 +224,7 @@ class Span(_Time):
 
 
 def _made(unit: str) -> tuple[Any, Any]:
-    namespace = {"months": unit in _MONTHS, "rank": _UNITS.index(unit), "unit": unit, "factors": _factors(unit)}
+    namespace = {"months": unit in MONTHS, "rank": UNITS.index(unit), "unit": unit, "factors": _factors(unit)}
     made = []
     for base, name in ((Date, "datetime64"), (Span, "timedelta64")):
         fields = [("value", int)]
@@ -263,7 +254,7 @@ def class_of(dtype: Any) -> Any:
     import numpy
 
     unit, steps = numpy.datetime_data(dtype)
-    if unit not in _UNITS or steps != 1:
+    if unit not in UNITS or steps != 1:
         kind = dtype.kind
         raise TypeError(f"kernels take dates and spans with a unit, not {dtype}: write array.astype('{kind}8[s]')")
     if unit not in _CLASSES:

@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy
 
+from .._units import MONTHS, SIZES, UNITS
 from . import _functions as f
 from . import _host
 from ._meanings import has_meaning, meant, plain
@@ -27,10 +28,6 @@ INT, FLOAT, BOOL = numpy.dtype(numpy.int64), numpy.dtype(numpy.float64), numpy.d
 
 # -- units ---------------------------------------------------------------------------------------------
 
-# From the coarsest to the finest, and how many of the next one each has; months have none.
-_UNITS = {"Y": 12, "M": 0, "W": 7, "D": 24, "h": 60, "m": 60, "s": 1000, "ms": 1000, "us": 1000, "ns": 1000, "ps": 1000,
-          "fs": 1000, "as": 1}  # fmt: skip
-_ORDER = list(_UNITS)
 _ERA = 146097  # days of 400 years, which a span in months or years is measured by
 _ROOM = 1 << 56  # NumPy refuses factors from here on
 
@@ -43,33 +40,22 @@ def unit_of(dtype: Any) -> tuple[str, int]:
 
 def _factor(coarse: str, fine: str) -> int:
     """How many of a fine unit one of a coarse one has, from weeks on."""
-    return math.prod(_UNITS[unit] for unit in _ORDER[_ORDER.index(coarse) : _ORDER.index(fine)])
-
-
-def _refused(coarse: str, fine: str) -> OverflowError:
-    return OverflowError(
-        f"Integer overflow while computing the conversion factor between NumPy datetime units {coarse} and {fine}"
-    )
+    return SIZES[coarse] // SIZES[fine]
 
 
 def _between(coarse: str, fine: str) -> tuple[int, int]:
     """How many of a fine unit a coarse one has, as a fraction."""
-    if coarse == fine:
-        return 1, 1
-    if coarse in "YM":
-        months = 12 if coarse == "Y" else 1
-        if fine == "M":
-            return 12, 1
-        if fine == "W":
-            return _ERA, 4800 // months * 7
-        times = _factor("D", fine)
-        if times >= _ROOM:
-            raise _refused(coarse, fine)
-        return _ERA * times, 4800 // months
-    times = _factor(coarse, fine)
+    if fine in MONTHS:
+        return MONTHS[coarse] // MONTHS[fine], 1
+    measured = coarse in MONTHS  # by the days of an era, where months have no length of their own
+    times = 1 if measured and fine == "W" else _factor("D" if measured else coarse, fine)
     if times >= _ROOM:
-        raise _refused(coarse, fine)
-    return times, 1
+        raise OverflowError(
+            f"Integer overflow while computing the conversion factor between NumPy datetime units {coarse} and {fine}"
+        )
+    if not measured:
+        return times, 1
+    return _ERA * times, 4800 // MONTHS[coarse] * (7 if fine == "W" else 1)
 
 
 @functools.lru_cache(1024)
@@ -80,7 +66,7 @@ def _scale(source: Any, target: Any) -> tuple[int, int]:
         return 1, 1
     if other == "generic":
         raise ValueError("Cannot convert from specific units to generic units in NumPy datetimes or timedeltas")
-    turned = _ORDER.index(one) > _ORDER.index(other)
+    turned = UNITS.index(one) > UNITS.index(other)
     up, down = _between(other, one) if turned else _between(one, other)
     if turned:
         up, down = down, up
@@ -102,10 +88,10 @@ def _scaled(x: Any, up: int, down: int) -> Any:
 def _by_calendar(x: Any, source: Any, target: Any) -> Any:
     """Dates where one of the units is months or years: by the day on which they begin."""
     (one, steps), (other, other_steps) = unit_of(source), unit_of(target)
-    if one in "YM" and other in "YM":
+    if one in MONTHS and other in MONTHS:
         up, down = (12 if unit == "Y" and one != other else 1 for unit in (one, other))
         return _scaled(x, steps * up, other_steps * down)
-    if one in "YM":
+    if one in MONTHS:
         days = _time["days_of_years" if one == "Y" else "days_of_months"](x, steps)
         if other == "W":
             return _scaled(days, 1, 7 * other_steps)
@@ -143,7 +129,7 @@ def counted(x: Any, dtype: Any) -> Any:
         return numbers
     up, down = _scale(source, dtype)
     units = unit_of(source)[0], unit_of(dtype)[0]
-    if source.kind == "M" and "generic" not in units and (units[0] in "YM" or units[1] in "YM"):
+    if source.kind == "M" and "generic" not in units and (units[0] in MONTHS or units[1] in MONTHS):
         return _by_calendar(numbers, source, dtype)
     return _scaled(numbers, up, down)
 
