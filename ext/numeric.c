@@ -233,6 +233,8 @@ PyObject *numeric_scalar(core_state *state, ts_nd *nd, int64_t offset)
     char room[16];
     ts_dtype dtype = (ts_dtype)nd->dtype;
     PyTypeObject *type = (PyTypeObject *)state->numeric->scalar_types[dtype];
+    if (!dtype)
+        return numeric_items_scalar(state, nd, offset);
     NUMERIC_BEGIN(state);
     ts_status status = ts_nd_read(nd, offset, room, &err);
     NUMERIC_END(state);
@@ -334,6 +336,25 @@ static PyObject *get_dtype(PyObject *self, void *unused)
     return Py_NewRef(numeric_dtype(STATE(self), ND(self)));
 }
 
+/* a.dtype = ..: the same memory as another dtype. */
+static int set_dtype(PyObject *self, PyObject *dtype, void *unused)
+{
+    (void)unused;
+    if (!dtype) {
+        PyErr_SetString(PyExc_AttributeError, "Cannot delete array dtype");
+        return -1;
+    }
+    PyObject *made = PyObject_CallMethod(self, "_retyped_in_place", "(O)", dtype);
+    Py_XDECREF(made);
+    return made ? 0 : -1;
+}
+
+static PyObject *get_is_items(PyObject *self, void *unused)
+{
+    (void)unused;
+    return PyBool_FromLong(!ND(self)->dtype);
+}
+
 static PyObject *get_ndim(PyObject *self, void *unused)
 {
     (void)unused;
@@ -349,13 +370,13 @@ static PyObject *get_size(PyObject *self, void *unused)
 static PyObject *get_itemsize(PyObject *self, void *unused)
 {
     (void)unused;
-    return PyLong_FromSize_t(ts_dtype_bytes((ts_dtype)ND(self)->dtype));
+    return PyLong_FromLong((long)ND(self)->item);
 }
 
 static PyObject *get_nbytes(PyObject *self, void *unused)
 {
     (void)unused;
-    return PyLong_FromLongLong(ND(self)->count * (int64_t)ts_dtype_bytes((ts_dtype)ND(self)->dtype));
+    return PyLong_FromLongLong(ND(self)->count * ND(self)->item);
 }
 
 static PyObject *get_base(PyObject *self, void *unused)
@@ -412,28 +433,37 @@ static PyObject *get_transposed(PyObject *self, void *unused)
  * owns: the view counts as an array of its own, since the other one goes. */
 static PyObject *numeric_view(PyObject *self, PyObject *args)
 {
+    core_state *state = STATE(self);
     long long offset;
     int owns = 0;
     PyObject *dtype_object, *shape_object, *strides_object;
-    int64_t shape[TS_ND_RANK], strides[TS_ND_RANK];
-    uint32_t rank, other;
-    ts_dtype dtype;
-    uint16_t meaning;
-    ts_nd *out;
-    ts_error err;
+    numeric_form form;
+    uint32_t other;
     if (!PyArg_ParseTuple(args, "LOOO|p:_view", &offset, &dtype_object, &shape_object, &strides_object,
                           &owns) ||
-        numeric_type_of(STATE(self), dtype_object, &dtype, &meaning) < 0 ||
-        numeric_dims_of(shape_object, &rank, shape) < 0 || numeric_dims_of(strides_object, &other, strides) < 0)
+        numeric_type_of(state, dtype_object, &form.dtype, &form.meaning) < 0 ||
+        numeric_dims_of(shape_object, &form.rank, form.shape) < 0 ||
+        numeric_dims_of(strides_object, &other, form.strides) < 0)
         return NULL;
-    NUMERIC_BEGIN(STATE(self));
-    ts_status status = ts_nd_view(ND(self), offset, dtype, rank, shape, strides, ND(self)->flags, &out, &err);
-    NUMERIC_END(STATE(self));
-    if (status != TS_OK)
-        return core_raise(STATE(self), &err);
-    out->meaning = meaning;
+    ts_nd *out = numeric_view_as(state, ND(self), offset, &form);
     PyObject *base = ((numeric_array *)self)->base;
-    return numeric_wrap(STATE(self), out, owns ? NULL : base ? base : self);
+    return out ? numeric_wrap(state, out, owns ? NULL : base ? base : self) : NULL;
+}
+
+/* _words(most): the elements as words of at most so many bytes along one more axis. */
+static PyObject *numeric_words(PyObject *self, PyObject *most)
+{
+    core_state *state = STATE(self);
+    long bytes = PyLong_AsLong(most);
+    ts_nd *out;
+    ts_error err;
+    if (bytes == -1 && PyErr_Occurred())
+        return NULL;
+    NUMERIC_BEGIN(state);
+    ts_status status = ts_nd_words(ND(self), (uint32_t)bytes, &out, &err);
+    NUMERIC_END(state);
+    PyObject *base = ((numeric_array *)self)->base;
+    return status == TS_OK ? numeric_wrap(state, out, base ? base : self) : core_raise(state, &err);
 }
 
 /* _as(type): a view as an object of a class that derives from ndarray, which has not been initialised. */
@@ -526,9 +556,9 @@ static PyObject *get_argument(PyObject *self, void *how)
     ts_buffer *buffer;
     ts_array *array;
     ts_error err;
-    int64_t strides[TS_ND_RANK], item = (int64_t)ts_dtype_bytes((ts_dtype)a->dtype);
-    if (!briefly && numeric_is_host(self) && a->meaning)
-        return PyObject_CallMethod(self, "__array__", NULL);
+    int64_t strides[TS_ND_RANK], item = a->item;
+    if (!a->dtype || (!briefly && numeric_is_host(self) && a->meaning))
+        return PyObject_CallOneArg(state->numeric->items_lend, self);
     if (!briefly && numeric_is_host(self) && *ts_dtype_get((ts_dtype)a->dtype)->format && !numeric_is_closed(self))
         return PyMemoryView_FromObject(self);
     for (uint32_t d = 0; d < a->rank; d++)
@@ -542,6 +572,16 @@ static PyObject *get_argument(PyObject *self, void *how)
         array->flags |= TS_ARRAY_READONLY;
     NUMERIC_END(state);
     return status == TS_OK ? core_array_wrap(state, array) : core_raise(state, &err);
+}
+
+/* Adds what says which records these are: 0, or -1 with exception. */
+static int get_descr(PyObject *self, PyObject *interface)
+{
+    core_state *state = STATE(self);
+    PyObject *descr = PyObject_CallOneArg(state->numeric->items_descr, numeric_dtype(state, ND(self)));
+    int done = !descr ? -1 : descr == Py_None ? 0 : PyDict_SetItemString(interface, "descr", descr);
+    Py_XDECREF(descr);
+    return done;
 }
 
 /* __array_interface__, so that NumPy shares the memory: data that others see stays where it is. */
@@ -567,6 +607,8 @@ static PyObject *get_interface(PyObject *self, void *how)
                                    (unsigned long long)(uintptr_t)data,
                                    ND(self)->flags & TS_ND_READONLY ? Py_True : Py_False, "shape", shape, "strides",
                                    strides);
+    if (made && !briefly && !ND(self)->dtype && get_descr(self, made) < 0)
+        Py_CLEAR(made);
     PyObject *stream = made && on_gpu ? PyLong_FromLong(INTERFACE_STREAM) : NULL;
     if (made && on_gpu && (!stream || PyDict_SetItemString(made, "stream", stream) < 0))
         Py_CLEAR(made);
@@ -622,6 +664,12 @@ static int numeric_getbuffer(PyObject *self, Py_buffer *view, int flags)
         PyErr_SetString(PyExc_BufferError, "the array's class converts to no buffer; use a.get()");
         return -1;
     }
+    if (!a->dtype) {
+        PyObject *lent = PyObject_CallOneArg(STATE(self)->numeric->items_buffer, self);
+        int got = lent ? PyObject_GetBuffer(lent, view, flags) : -1;
+        Py_XDECREF(lent);
+        return got;
+    }
     if (a->meaning) {
         PyErr_Format(PyExc_ValueError, "cannot include dtype %R in a buffer", numeric_dtype(STATE(self), a));
         return -1;
@@ -639,7 +687,7 @@ static int numeric_getbuffer(PyObject *self, Py_buffer *view, int flags)
         return -1;
     }
     memcpy(dims, a->dims, 2 * (size_t)a->rank * sizeof *dims);
-    Py_ssize_t item = (Py_ssize_t)ts_dtype_bytes((ts_dtype)a->dtype);
+    Py_ssize_t item = a->item;
     *view = (Py_buffer){.buf = data, .obj = Py_NewRef(self), .len = a->count * item, .itemsize = item,
                         .readonly = a->flags & TS_ND_READONLY, .ndim = a->rank, .internal = dims,
                         .format = (char *)(uintptr_t)format, .shape = (Py_ssize_t *)dims,
@@ -679,32 +727,35 @@ static PyObject *numeric_of_memory(PyObject *module, PyObject *args)
     long long bytes, offset;
     PyObject *owner, *dtype_object, *shape_object, *strides_object, *place = NULL;
     int flags;
-    int64_t shape[TS_ND_RANK], strides[TS_ND_RANK];
-    uint32_t rank, other;
-    ts_dtype dtype;
-    uint16_t meaning;
+    numeric_form form;
+    uint32_t other;
     ts_buffer *buffer;
-    ts_nd *out = NULL;
+    ts_nd *whole = NULL, *out;
     ts_error err;
     ts_nd_graph *graph = numeric_host(state);
     if (!graph || !PyArg_ParseTuple(args, "KLOLOOOi|O", &address, &bytes, &owner, &offset, &dtype_object, &shape_object,
                           &strides_object, &flags, &place) ||
         (place && !(graph = numeric_numbered(state, place))) ||
-        numeric_type_of(state, dtype_object, &dtype, &meaning) < 0 ||
-        numeric_dims_of(shape_object, &rank, shape) < 0 || numeric_dims_of(strides_object, &other, strides) < 0)
+        numeric_type_of(state, dtype_object, &form.dtype, &form.meaning) < 0 ||
+        numeric_dims_of(shape_object, &form.rank, form.shape) < 0 ||
+        numeric_dims_of(strides_object, &other, form.strides) < 0)
         return NULL;
     NUMERIC_BEGIN(state);
     ts_status status = ts_buffer_wrap(ts_nd_graph_device(graph), (void *)(uintptr_t)address, (uint64_t)bytes,
                                       numeric_drop, owner, &buffer, &err);
     if (status == TS_OK) {
         Py_INCREF(owner);
-        status = ts_nd_wrap(graph, buffer, offset, dtype, rank, shape, strides, (uint32_t)flags, &out, &err);
+        status = ts_nd_wrap(graph, buffer, 0, TS_DTYPE_uint8, 0, NULL, NULL, (uint32_t)flags, &whole, &err);
         ts_buffer_release(buffer);
     }
-    if (status == TS_OK)
-        out->meaning = meaning;
     NUMERIC_END(state);
-    return status == TS_OK ? numeric_wrap(state, out, flags & TS_ND_PRIVATE ? NULL : owner) : core_raise(state, &err);
+    if (status != TS_OK)
+        return core_raise(state, &err);
+    out = numeric_view_as(state, whole, offset, &form);
+    NUMERIC_BEGIN(state);
+    ts_nd_release(whole);
+    NUMERIC_END(state);
+    return out ? numeric_wrap(state, out, flags & TS_ND_PRIVATE ? NULL : owner) : NULL;
 }
 
 /* numeric_empty(shape, dtype, columns) */
@@ -713,23 +764,14 @@ static PyObject *numeric_empty(PyObject *module, PyObject *args)
     core_state *state = PyModule_GetState(module);
     PyObject *shape_object, *dtype_object;
     int columns = 0;
-    int64_t shape[TS_ND_RANK];
-    uint32_t rank;
-    ts_dtype dtype;
-    uint16_t meaning;
-    ts_nd *out;
-    ts_error err;
+    numeric_form form;
     ts_nd_graph *graph = numeric_graph(state);
     if (!graph || !PyArg_ParseTuple(args, "OO|p:numeric_empty", &shape_object, &dtype_object, &columns) ||
-        numeric_dims_of(shape_object, &rank, shape) < 0 || numeric_type_of(state, dtype_object, &dtype, &meaning) < 0)
+        numeric_dims_of(shape_object, &form.rank, form.shape) < 0 ||
+        numeric_type_of(state, dtype_object, &form.dtype, &form.meaning) < 0)
         return NULL;
-    NUMERIC_BEGIN(state);
-    ts_status status = ts_nd_empty(graph, dtype, rank, shape, columns, &out, &err);
-    NUMERIC_END(state);
-    if (status != TS_OK)
-        return core_raise(state, &err);
-    out->meaning = meaning;
-    return numeric_wrap(state, out, NULL);
+    ts_nd *out = numeric_empty_as(state, graph, &form, columns);
+    return out ? numeric_wrap(state, out, NULL) : NULL;
 }
 
 /* ---- setup --------------------------------------------------------------------------------------- */
@@ -756,12 +798,19 @@ static PyObject *numeric_setup(PyObject *module, PyObject *args)
             return NULL;
         Py_DECREF(number);
     }
+    PyObject *items = PyDict_GetItemString(hooks, "items"), *none = PyLong_FromLong(TS_DTYPE_NONE);
+    int known = items && none ? PyDict_SetItem(n->numbers, items, none) : -1; /* what items are stored as */
+    Py_XDECREF(none);
+    if (known < 0)
+        return NULL;
     struct {
         const char *name;
         PyObject **field;
     } fields[] = {{"convert", &n->convert}, {"dtype_of", &n->dtype_of}, {"integer_type", &n->integer_type},
                   {"libraries", &n->libraries}, {"report", &n->report}, {"stored_as", &n->stored_as},
-                  {"meant_call", &n->meant_call}, {"meant_cast", &n->meant_cast},
+                  {"meant_call", &n->meant_call}, {"meant_cast", &n->meant_cast}, {"items_scalar", &n->items_scalar},
+                  {"items_call", &n->items_call}, {"items_lend", &n->items_lend}, {"items_runs", &n->items_runs},
+                  {"items_buffer", &n->items_buffer}, {"items_descr", &n->items_descr},
                   {"get_item", &n->get_item}, {"set_item", &n->set_item}, {"matmul", &n->matmul},
                   {"power", &n->power},
                   {"scalar", &n->scalar}};
@@ -963,6 +1012,7 @@ static PyMethodDef numeric_methods[] = {
      "Another view of the memory."},
     {"_meant", (PyCFunction)(void (*)(void))numeric_as_meant, METH_FASTCALL,
      "_meant(dtype, is_new=False, /)\n--\n\nThe elements as another dtype."},
+    {"_words", numeric_words, METH_O, "_words(most, /)\n--\n\nThe bytes of elements along one more axis, as words."},
     {"_scalar", numeric_item, METH_NOARGS, "The first element, as NumPy's scalar."},
     {"_to", numeric_to, METH_O, "_to(device, /)\n--\n\nA copy on a device; None: where new arrays lie."},
     {"_become", numeric_become, METH_O, "_become(other, /)\n--\n\nThis object is another array from now on."},
@@ -974,7 +1024,8 @@ static PyMethodDef numeric_methods[] = {
 static PyGetSetDef numeric_getset[] = {
     {"shape", get_shape, set_shape, "Extents, a tuple of ints.", NULL},
     {"strides", get_strides, NULL, "Steps in bytes along each axis.", NULL},
-    {"dtype", get_dtype, NULL, "NumPy's dtype of the elements.", NULL},
+    {"dtype", get_dtype, set_dtype, "NumPy's dtype of the elements.", NULL},
+    {"_is_items", get_is_items, NULL, "Whether the elements are bytes to the library.", NULL},
     {"ndim", get_ndim, NULL, "Number of axes.", NULL},
     {"size", get_size, NULL, "Number of elements.", NULL},
     {"itemsize", get_itemsize, NULL, "Bytes of an element.", NULL},

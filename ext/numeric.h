@@ -31,9 +31,16 @@ typedef struct numeric_state {
     PyObject *integer_type;               /* numpy.integer */
     PyObject *libraries;                  /* tuple: how the files of Tessera and NumPy begin, which no user wrote */
     PyObject *names;                      /* dict: names of events that were told of from Python */
+    PyObject *items_scalar;               /* function: array of items without axes -> scalar */
+    PyObject *items_call;                 /* function: arguments, function, keywords -> result, where some are items */
+    PyObject *items_runs;                 /* function: dtype -> (place, length) of bytes of fields; None: all are */
+    PyObject *items_lend;                 /* function: array of items -> NumPy's, in the same memory */
+    PyObject *items_buffer;               /* function: the same for the buffer protocol */
+    PyObject *items_descr;                /* function: dtype -> descr of __array_interface__; None: it needs none */
     PyObject *scalar, *get_item, *set_item, *matmul, *power; /* power is the last */
     PyObject **meanings;    /* dtype objects by ts_nd.meaning, from 1 on; owned */
     uint16_t n_meanings;
+    uint16_t own_meanings[TS_DTYPE_COUNT]; /* of items that are numbers; 0: none yet */
     numeric_doctor *doctor, *doctor_kept; /* numeric_doctor.c; the first NULL: nobody is told of events */
     uint64_t plain_scalars; /* bits of dtypes: scalars whose element lies behind the object's header */
     core_mutex lock;
@@ -76,6 +83,24 @@ int numeric_dtype_of(core_state *state, PyObject *object, ts_dtype *out); /* dty
 int numeric_type_of(core_state *state, PyObject *object, ts_dtype *out, uint16_t *meaning);
 PyObject *numeric_dtype(core_state *state, const ts_nd *nd); /* NumPy's dtype of an array, borrowed */
 PyObject *numeric_typestr(core_state *state, const ts_nd *nd); /* of __array_interface__ */
+
+/* What an array is to be. */
+typedef struct numeric_form {
+    ts_dtype dtype; /* NONE: items, of which `meaning` says what they are */
+    uint16_t meaning;
+    uint32_t rank;
+    int64_t shape[TS_ND_RANK], strides[TS_ND_RANK]; /* strides: of views */
+} numeric_form;
+/* A new array, a view; of items where the dtype is one of items, or where numbers lie where no kernel reads them. NULL
+ * with exception. */
+ts_nd *numeric_empty_as(core_state *state, ts_nd_graph *graph, const numeric_form *form, bool columns);
+ts_nd *numeric_view_as(core_state *state, const ts_nd *a, int64_t offset, const numeric_form *form);
+/* The runs of bytes of items that a write to them changes, those of their fields: a tuple of (place, length), or None,
+ * all; a new reference, or NULL with exception. */
+PyObject *numeric_runs(core_state *state, const ts_nd *to);
+ts_status numeric_copy_items(ts_nd *from, ts_nd *to, PyObject *runs, ts_error *err);
+/* numeric_scalar() of items. */
+PyObject *numeric_items_scalar(core_state *state, const ts_nd *nd, int64_t offset);
 /* A value as an array of the dtype of `like`; a new reference, or NULL with exception. */
 PyObject *numeric_meant(core_state *state, PyObject *value, const ts_nd *like);
 

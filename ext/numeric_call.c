@@ -307,7 +307,9 @@ static int assign_operand(core_state *state, ts_nd *out, PyObject *value, ts_nd_
     *held = NULL;
     if (!out->meaning || numeric_is_array(state, value))
         got = numeric_operand(state, value, in, held);
-    if (got <= 0 || (in->array ? in->array->meaning : 0) == out->meaning)
+    bool is_alike = (in->array ? in->array->meaning : 0) == out->meaning &&
+                    (!in->array || !in->array->dtype == !out->dtype);
+    if (got <= 0 || is_alike)
         return got;
     PyObject *made = numeric_meant(state, value, out);
     Py_XSETREF(*held, made);
@@ -327,12 +329,14 @@ int numeric_assign(core_state *state, ts_nd *out, PyObject *value)
     char kind = ts_dtype_get((ts_dtype)out->dtype)->kind;
     if (got == 0)
         PyErr_Format(PyExc_TypeError, "a %.200s is no array", Py_TYPE(value)->tp_name);
-    if (got > 0 && PyComplex_CheckExact(value) && kind != 'c' && kind != 'b') {
+    if (got > 0 && out->dtype && PyComplex_CheckExact(value) && kind != 'c' && kind != 'b') {
         PyErr_Format(PyExc_TypeError, "a complex number does not become an element of %R",
                      state->numeric->dtypes[out->dtype]);
         got = -1;
     }
-    if (got <= 0 || call_place(state, out->graph, &held, &call.in[0].array) < 0) {
+    PyObject *runs = got > 0 ? numeric_runs(state, out) : NULL;
+    if (!runs || call_place(state, out->graph, &held, &call.in[0].array) < 0) {
+        Py_XDECREF(runs);
         Py_XDECREF(held);
         return -1;
     }
@@ -350,13 +354,17 @@ int numeric_assign(core_state *state, ts_nd *out, PyObject *value)
     }
     if (!from && !call.in[0].dtype) /* an integer must fit; others are converted */
         call.dtype = (ts_dtype)out->dtype;
-    if (status == TS_OK)
+    if (!out->dtype && status == TS_OK) {
+        status = numeric_copy_items(call.in[0].array, out, runs, &err);
+    } else if (status == TS_OK) {
         status = ts_nd_run(out->graph, &call, &result, &err);
-    if (status == TS_OK)
-        ts_nd_release(result);
+        if (status == TS_OK)
+            ts_nd_release(result);
+    }
     ts_nd_release(view);
     uint32_t faults = ts_nd_graph_faults(out->graph);
     NUMERIC_END(state);
+    Py_DECREF(runs);
     Py_XDECREF(held);
     if (status == TS_OK)
         return faults ? numeric_report(state, call.fn, faults) : 0;

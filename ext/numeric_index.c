@@ -154,7 +154,8 @@ static ts_nd *index_view_of(core_state *state, PyObject *self, PyObject *key, in
 /* Whether the key is a mask for all elements. */
 static bool index_is_mask(core_state *state, const ts_nd *a, PyObject *key)
 {
-    return numeric_is_array(state, key) && ND(key)->dtype == TS_DTYPE_bool_ && a->rank && ND(key)->rank == a->rank &&
+    return numeric_is_array(state, key) && ND(key)->dtype == TS_DTYPE_bool_ && a->dtype && a->rank &&
+           ND(key)->rank == a->rank &&
            memcmp(ts_nd_shape(a), ts_nd_shape(ND(key)), a->rank * sizeof(int64_t)) == 0;
 }
 
@@ -293,7 +294,7 @@ int numeric_ass_subscript(PyObject *self, PyObject *key, PyObject *value)
         Py_XDECREF(done);
         return done ? 0 : -1;
     }
-    got = picks && index_refuses(state, value) ? -1 : numeric_assign(state, view, value);
+    got = picks && view->dtype && index_refuses(state, value) ? -1 : numeric_assign(state, view, value);
     index_drop(state, view);
     return got;
 }

@@ -12,6 +12,7 @@ typedef struct numeric_routine {
     vectorcallfunc vectorcall;
     core_state *state;
     PyObject *function, *module; /* module: its name, where users find the function */
+    bool moves;   /* it takes items: it only moves elements, or asks what they are */
     int shortcut; /* a ts_nd_fold, or one of those below; -1: none */
 } numeric_routine;
 
@@ -101,7 +102,7 @@ static PyObject *routine_fold(core_state *state, int which, PyObject *const *arg
 static PyObject *routine_reshape(core_state *state, PyObject *const *args, Py_ssize_t n)
 {
     const ts_nd *a = ND(args[0]);
-    int64_t shape[TS_ND_RANK], strides[TS_ND_RANK], step = (int64_t)ts_dtype_bytes((ts_dtype)a->dtype), known = 1;
+    int64_t shape[TS_ND_RANK], strides[TS_ND_RANK], step = a->item, known = 1;
     int unknown = -1;
     ts_nd *out;
     ts_error err;
@@ -128,7 +129,7 @@ static PyObject *routine_reshape(core_state *state, PyObject *const *args, Py_ss
         return NULL;
     if (unknown >= 0)
         shape[unknown] = a->count / known;
-    step = (int64_t)ts_dtype_bytes((ts_dtype)a->dtype);
+    step = a->item;
     for (Py_ssize_t d = n; d-- > 0; step *= shape[d])
         strides[d] = step;
     NUMERIC_BEGIN(state);
@@ -142,7 +143,7 @@ static PyObject *routine_reshape(core_state *state, PyObject *const *args, Py_ss
 static PyObject *routine_copy(core_state *state, PyObject *const *args, Py_ssize_t n, ts_dtype dtype)
 {
     const ts_nd *a = ND(args[0]);
-    int64_t step = (int64_t)ts_dtype_bytes((ts_dtype)a->dtype);
+    int64_t step = a->item;
     ts_nd_call call = {.fn = TS_ND_copy, .in = {{.array = ND(args[0])}}, .casting = TS_ND_UNSAFE, .order = 'C'};
     ts_nd *result;
     ts_error err;
@@ -295,10 +296,37 @@ static PyObject *routine_elsewhere(numeric_routine *self, ts_nd_graph *graph, Py
     return result;
 }
 
+/* Whether one of n arguments is an array of items. */
+static bool routine_has_items(core_state *state, PyObject *const *args, Py_ssize_t n)
+{
+    bool has = false;
+    for (Py_ssize_t i = 0; i < n; i++)
+        has |= numeric_is_array(state, args[i]) && !ND(args[i])->dtype;
+    return has;
+}
+
+/* A function that computes, of items: the Python half says what becomes of them (_items.py). */
+static PyObject *routine_of_items(numeric_routine *self, PyObject *const *args, Py_ssize_t n, PyObject *names)
+{
+    PyObject *given = PyTuple_New(n), *options = PyDict_New(), *result = NULL;
+    bool made = given && options;
+    for (Py_ssize_t i = 0; given && i < n; i++)
+        PyTuple_SET_ITEM(given, i, Py_NewRef(args[i]));
+    for (Py_ssize_t i = 0; made && names && i < PyTuple_GET_SIZE(names); i++)
+        made = PyDict_SetItem(options, PyTuple_GET_ITEM(names, i), args[n + i]) == 0;
+    if (made)
+        result = PyObject_CallFunctionObjArgs(self->state->numeric->items_call, given, self->function, options, NULL);
+    Py_XDECREF(given);
+    Py_XDECREF(options);
+    return result;
+}
+
 static PyObject *routine_call(PyObject *object, PyObject *const *args, size_t flags, PyObject *names)
 {
     numeric_routine *self = (numeric_routine *)object;
     Py_ssize_t n = PyVectorcall_NARGS(flags);
+    if (!self->moves && routine_has_items(self->state, args, n + (names ? PyTuple_GET_SIZE(names) : 0)))
+        return routine_of_items(self, args, n, names);
     if (self->shortcut >= 0 && n) {
         PyObject *made = routine_short(self, args, n, names);
         if (made || PyErr_Occurred())
@@ -313,7 +341,9 @@ static PyObject *routine_call(PyObject *object, PyObject *const *args, size_t fl
 static PyObject *routine_new(PyTypeObject *type, PyObject *args, PyObject *kwargs)
 {
     PyObject *function, *module;
-    if (!PyArg_ParseTuple(args, "OU:NumericRoutine", &function, &module) || (kwargs && PyDict_GET_SIZE(kwargs)))
+    int moves = 0;
+    if (!PyArg_ParseTuple(args, "OU|p:NumericRoutine", &function, &module, &moves) ||
+        (kwargs && PyDict_GET_SIZE(kwargs)))
         return NULL;
     PyObject *name = PyObject_GetAttrString(function, "__name__");
     if (!name)
@@ -331,6 +361,7 @@ static PyObject *routine_new(PyTypeObject *type, PyObject *args, PyObject *kwarg
         self->function = Py_NewRef(function);
         self->module = Py_NewRef(module);
         self->shortcut = shortcut;
+        self->moves = moves;
     }
     return (PyObject *)self;
 }

@@ -9,6 +9,24 @@
 enum { MEANING_SHIFT = 8 }; /* numbers: a ts_dtype, and above it a meaning */
 static_assert(TS_DTYPE_COUNT < 1 << MEANING_SHIFT, "a dtype fits below the meaning");
 
+/* The next meaning, of a dtype object; 0 with exception. */
+static uint16_t meaning_new(core_state *state, PyObject *object)
+{
+    numeric_state *n = state->numeric;
+    if (!n->meanings && !(n->meanings = PyMem_Calloc(NUMERIC_MEANINGS, sizeof *n->meanings))) {
+        PyErr_NoMemory();
+        return 0;
+    }
+    NUMERIC_BEGIN(state);
+    uint16_t meaning = n->n_meanings + 1 < NUMERIC_MEANINGS ? ++n->n_meanings : 0;
+    if (meaning)
+        n->meanings[meaning] = Py_NewRef(object);
+    NUMERIC_END(state);
+    if (!meaning)
+        PyErr_Format(PyExc_RuntimeError, "arrays of more than %d dtypes", NUMERIC_MEANINGS);
+    return meaning;
+}
+
 /* A number of a dtype object that is none of the library's, kept in `numbers`; NULL: it has none, or with exception. */
 static PyObject *meaning_make(core_state *state, PyObject *object)
 {
@@ -16,17 +34,9 @@ static PyObject *meaning_make(core_state *state, PyObject *object)
     PyObject *stored = PyObject_CallOneArg(n->stored_as, object), *number, *kept;
     PyObject *dtype = stored ? PyDict_GetItemWithError(n->numbers, stored) : NULL;
     Py_XDECREF(stored);
-    if (!dtype)
-        return NULL;
-    if (!n->meanings && !(n->meanings = PyMem_Calloc(NUMERIC_MEANINGS, sizeof *n->meanings)))
-        return PyErr_NoMemory();
-    NUMERIC_BEGIN(state);
-    uint16_t meaning = n->n_meanings + 1 < NUMERIC_MEANINGS ? ++n->n_meanings : 0;
-    if (meaning)
-        n->meanings[meaning] = Py_NewRef(object);
-    NUMERIC_END(state);
+    uint16_t meaning = dtype ? meaning_new(state, object) : 0;
     if (!meaning)
-        return PyErr_Format(PyExc_RuntimeError, "arrays of more than %d dtypes", NUMERIC_MEANINGS);
+        return NULL;
     number = PyLong_FromLong(PyLong_AsLong(dtype) | (long)meaning << MEANING_SHIFT);
     kept = number ? PyDict_SetDefault(n->numbers, object, number) : NULL; /* another thread's, where that was first */
     Py_XDECREF(number);
@@ -124,7 +134,7 @@ PyObject *numeric_as_meant(PyObject *self, PyObject *const *args, Py_ssize_t n)
         return PyErr_Format(PyExc_TypeError, "_meant() takes 1 or 2 arguments, found %zd", n);
     if (numeric_type_of(state, args[0], &dtype, &meaning) < 0)
         return NULL;
-    if (ts_dtype_bytes(dtype) != ts_dtype_bytes((ts_dtype)a->dtype))
+    if (!dtype || ts_dtype_bytes(dtype) != ts_dtype_bytes((ts_dtype)a->dtype))
         return PyErr_Format(PyExc_ValueError, "elements of %R have another size", args[0]);
     if (n == 2 && args[1] == Py_True && dtype == (ts_dtype)a->dtype) {
         a->meaning = meaning;
@@ -138,4 +148,128 @@ PyObject *numeric_as_meant(PyObject *self, PyObject *const *args, Py_ssize_t n)
     out->meaning = meaning;
     PyObject *base = ((numeric_array *)self)->base;
     return numeric_wrap(state, out, base ? base : self);
+}
+
+/* ---- items ---------------------------------------------------------------------------------------- */
+
+/* Bytes of an element of a dtype that has a meaning; -1 with exception. */
+static int64_t items_bytes(core_state *state, uint16_t meaning)
+{
+    PyObject *size = PyObject_GetAttrString(state->numeric->meanings[meaning], "itemsize");
+    int64_t bytes = size ? PyLong_AsLongLong(size) : -1;
+    Py_XDECREF(size);
+    if (bytes > UINT32_MAX) {
+        PyErr_Format(PyExc_ValueError, "elements of %lld bytes are too large", (long long)bytes);
+        return -1;
+    }
+    return bytes;
+}
+
+ts_nd *numeric_empty_as(core_state *state, ts_nd_graph *graph, const numeric_form *form, bool columns)
+{
+    ts_nd *out = NULL;
+    ts_error err;
+    int64_t bytes = form->dtype ? 0 : items_bytes(state, form->meaning);
+    if (bytes < 0)
+        return NULL;
+    NUMERIC_BEGIN(state);
+    ts_status status = form->dtype ? ts_nd_empty(graph, form->dtype, form->rank, form->shape, columns, &out, &err)
+                                   : ts_nd_empty_items(graph, (uint32_t)bytes, form->rank, form->shape, columns, &out,
+                                                       &err);
+    NUMERIC_END(state);
+    if (status == TS_OK)
+        out->meaning = form->meaning;
+    else
+        core_raise(state, &err);
+    return out;
+}
+
+/* The meaning of items that are numbers of one of the library's dtypes; 0 with exception. */
+static uint16_t items_own(core_state *state, ts_dtype dtype)
+{
+    uint16_t *own = &state->numeric->own_meanings[dtype];
+    if (!*own)
+        *own = meaning_new(state, state->numeric->dtypes[dtype]);
+    return *own;
+}
+
+ts_nd *numeric_view_as(core_state *state, const ts_nd *a, int64_t offset, const numeric_form *form)
+{
+    ts_nd *out = NULL, *items = NULL;
+    ts_error err;
+    int64_t bytes = form->dtype ? 0 : items_bytes(state, form->meaning);
+    if (bytes < 0)
+        return NULL;
+    NUMERIC_BEGIN(state);
+    ts_status status = form->dtype ? ts_nd_view(a, offset, form->dtype, form->rank, form->shape, form->strides,
+                                                a->flags, &out, &err)
+                                   : ts_nd_view_items(a, offset, (uint32_t)bytes, form->rank, form->shape,
+                                                      form->strides, a->flags, &out, &err);
+    NUMERIC_END(state);
+    if (status != TS_OK) {
+        core_raise(state, &err);
+        return NULL;
+    }
+    out->meaning = form->meaning;
+    if (ts_nd_is_aligned(out))
+        return out;
+    uint16_t meaning = form->meaning ? form->meaning : items_own(state, form->dtype);
+    NUMERIC_BEGIN(state);
+    if (meaning)
+        status = ts_nd_view(out, 0, TS_DTYPE_NONE, form->rank, form->shape, form->strides, a->flags, &items, &err);
+    ts_nd_release(out);
+    NUMERIC_END(state);
+    if (items)
+        items->meaning = meaning;
+    else if (meaning)
+        core_raise(state, &err);
+    return items;
+}
+
+PyObject *numeric_items_scalar(core_state *state, const ts_nd *nd, int64_t offset)
+{
+    ts_nd *view;
+    ts_error err;
+    NUMERIC_BEGIN(state);
+    ts_status status = ts_nd_view(nd, offset, TS_DTYPE_NONE, 0, NULL, NULL, nd->flags, &view, &err);
+    NUMERIC_END(state);
+    if (status != TS_OK)
+        return core_raise(state, &err);
+    PyObject *array = numeric_wrap(state, view, NULL);
+    PyObject *scalar = array ? PyObject_CallOneArg(state->numeric->items_scalar, array) : NULL;
+    Py_XDECREF(array);
+    return scalar;
+}
+
+PyObject *numeric_runs(core_state *state, const ts_nd *to)
+{
+    if (to->dtype)
+        return Py_NewRef(Py_None);
+    return PyObject_CallOneArg(state->numeric->items_runs, numeric_dtype(state, to));
+}
+
+static ts_status items_copy_run(ts_nd *from, ts_nd *to, PyObject *run, ts_error *err)
+{
+    ts_nd *source, *target;
+    int64_t place = PyLong_AsLongLong(PyTuple_GET_ITEM(run, 0));
+    uint32_t bytes = (uint32_t)PyLong_AsLongLong(PyTuple_GET_ITEM(run, 1));
+    ts_status status = ts_nd_view_items(from, place, bytes, from->rank, ts_nd_shape(from), ts_nd_strides(from), 0,
+                                        &source, err);
+    if (status != TS_OK)
+        return status;
+    status = ts_nd_view_items(to, place, bytes, to->rank, ts_nd_shape(to), ts_nd_strides(to), to->flags, &target, err);
+    if (status == TS_OK)
+        status = ts_nd_copy_items(source, target, err);
+    ts_nd_release(source), ts_nd_release(target);
+    return status;
+}
+
+ts_status numeric_copy_items(ts_nd *from, ts_nd *to, PyObject *runs, ts_error *err)
+{
+    ts_status status = TS_OK;
+    if (!PyTuple_Check(runs))
+        return ts_nd_copy_items(from, to, err);
+    for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(runs) && status == TS_OK; i++)
+        status = items_copy_run(from, to, PyTuple_GET_ITEM(runs, i), err);
+    return status;
 }

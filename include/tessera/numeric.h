@@ -82,9 +82,10 @@ typedef struct ts_nd {
     int64_t offset; /* of element [0, ...] in the storage, bytes */
     int64_t count;  /* elements */
     uint32_t references;
-    uint8_t dtype, rank, flags;
+    uint8_t dtype, rank, flags; /* dtype: TS_DTYPE_NONE of items */
     uint16_t meaning; /* a number of the client's: what it takes the elements for, as dates. Carried on by views of the
                        * same dtype, other devices and selections of elements; calls neither read nor set it; 0: none */
+    uint32_t item;    /* bytes of an element */
     int64_t *dims;  /* extents, then strides in bytes */
 } ts_nd;
 /* Extents of the axes, and their steps in bytes. An axis of extent 1 may have any step; one of a broadcast array has
@@ -118,7 +119,7 @@ typedef struct ts_nd_stats {
 TS_API void ts_nd_graph_stats(const ts_nd_graph *graph, ts_nd_stats *out);
 
 /* A new array with undefined contents. `columns`: the first axis is the contiguous one, else the last.
- * Owns: *out is a new reference, ended by ts_nd_release. Errors: TS_SHAPE, TS_NOMEM. */
+ * Owns: *out is a new reference, ended by ts_nd_release. Errors: TS_TYPE (no dtype), TS_VALUE, TS_NOMEM. */
 TS_API TS_CHECKED ts_status ts_nd_empty(ts_nd_graph *graph, ts_dtype dtype, uint32_t rank, const int64_t *shape,
                                         bool columns, ts_nd **out, ts_error *err);
 /* An array in memory of `buffer` (a NumPy array's, a file's, another library's), which gets a reference of its own;
@@ -130,10 +131,29 @@ TS_API TS_CHECKED ts_status ts_nd_wrap(ts_nd_graph *graph, ts_buffer *buffer, in
 /* Bytes of the storage that `a` is a view of; element [0, ...] lies at a->offset in it. */
 TS_API int64_t ts_nd_store_bytes(const ts_nd *a);
 /* Another view of the same storage, `offset` bytes behind element [0, ...] of `a`; it must lie inside, which nobody
- * checks here. Reads nothing and computes nothing. */
+ * checks here, and at multiples of an element's size, which kernels rely on. TS_DTYPE_NONE: items of the size of a's
+ * elements. Reads nothing and computes nothing. */
 TS_API TS_CHECKED ts_status ts_nd_view(const ts_nd *a, int64_t offset, ts_dtype dtype, uint32_t rank,
                                        const int64_t *shape, const int64_t *strides, uint32_t flags, ts_nd **out,
                                        ts_error *err);
+
+/* Items: elements of any number of bytes that are no numbers, or none that kernels can read where they lie: records,
+ * texts, numbers in another byte order or at places that are no multiples of their size. Nothing is computed of them;
+ * they are made, viewed, read and copied to other devices, and moved as what ts_nd_words() sees in them. */
+TS_API TS_CHECKED ts_status ts_nd_empty_items(ts_nd_graph *graph, uint32_t item, uint32_t rank, const int64_t *shape,
+                                              bool columns, ts_nd **out, ts_error *err);
+/* A view as ts_nd_view gives, of items of `item` bytes at any places. */
+TS_API TS_CHECKED ts_status ts_nd_view_items(const ts_nd *a, int64_t offset, uint32_t item, uint32_t rank,
+                                             const int64_t *shape, const int64_t *strides, uint32_t flags, ts_nd **out,
+                                             ts_error *err);
+/* The elements of any array as words along one more axis, the last: a view of uint8 to uint64, the widest of at most
+ * `most` bytes that all places allow. Copying words moves elements.
+ * Errors: TS_VALUE (`most` is not 1, 2, 4 or 8, or there is no room for another axis). */
+TS_API TS_CHECKED ts_status ts_nd_words(const ts_nd *a, uint32_t most, ts_nd **out, ts_error *err);
+/* Copies elements of one size, broadcast, byte by byte. Errors: TS_VALUE (of other sizes, read-only), TS_SHAPE. */
+TS_API TS_CHECKED ts_status ts_nd_copy_items(ts_nd *from, ts_nd *to, ts_error *err);
+/* Whether kernels can read elements of the dtype where they lie. */
+TS_API bool ts_nd_is_aligned(const ts_nd *a);
 /* One more reference, one less. What a storage waits for goes with its last array: it is never computed. NULL is fine
  * for release. */
 TS_API void ts_nd_retain(ts_nd *a);

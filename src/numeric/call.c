@@ -521,7 +521,7 @@ static ts_status call_result(const call_of *c, ts_nd **result, ts_error *err)
     uint8_t order[TS_ND_RANK];
     int64_t strides[TS_ND_RANK], count, bytes;
     call_order(c, order);
-    if (!ts__nd_dense(c->result, c->rank, c->shape, order, strides, &count, &bytes))
+    if (!ts__nd_dense((uint32_t)ts_dtype_bytes(c->result), c->rank, c->shape, order, strides, &count, &bytes))
         return ts_fail(err, TS_VALUE, "array is too big; `arr.size * arr.dtype.itemsize` is larger than the maximum "
                        "possible size.");
     TS_TRY(ts_nd_empty(c->graph, c->result, c->rank, c->shape, false, result, err));
@@ -540,12 +540,18 @@ static bool call_is_seen(const call_of *c)
     return seen;
 }
 
-static ts_status call_devices(const call_of *c, ts_error *err)
+static ts_status call_check_array(const call_of *c, const ts_nd *a, ts_error *err)
+{
+    TS_TRY(ts__nd_numbers(a, c->row->name, err));
+    return ts__nd_same_device(c->graph, a, c->row->name, err);
+}
+
+static ts_status call_check_arrays(const call_of *c, ts_error *err)
 {
     for (uint32_t i = 0; i < c->row->n_in; i++)
-        TS_TRY(ts__nd_same_device(c->graph, c->call->in[i].array, c->row->name, err));
-    TS_TRY(ts__nd_same_device(c->graph, c->call->where, c->row->name, err));
-    return ts__nd_same_device(c->graph, c->call->out, c->row->name, err);
+        TS_TRY(call_check_array(c, c->call->in[i].array, err));
+    TS_TRY(call_check_array(c, c->call->where, err));
+    return call_check_array(c, c->call->out, err);
 }
 
 /* The node of a call whose shape is known, without its operands; lift NULL: of the call's shape. */
@@ -589,7 +595,7 @@ static ts_status call_run(ts_nd_graph *graph, const ts_nd_call *call, uint64_t k
     if (out && out->flags & TS_ND_READONLY)
         return ts_fail(err, TS_VALUE, "output array is read-only");
     TS_TRY(call_check_given(&c, err));
-    TS_TRY(call_devices(&c, err));
+    TS_TRY(call_check_arrays(&c, err));
     TS_TRY(call_dtypes(&c, err));
     TS_TRY(call_shape(&c, err));
     if (call->fn == TS_ND_power && nd_kind(c.loop) == 'i')

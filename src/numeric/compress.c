@@ -297,6 +297,7 @@ ts_status ts_nd_compress(ts_nd *from, ts_nd *mask, ts_nd **result, ts_error *err
     bool on_host = ts_device_caps_of(mask->graph->device) & TS_DEVICE_HOST_MEMORY;
     if (mask->dtype != TS_DTYPE_bool_ || (from && from->count != mask->count))
         return ts_fail(err, TS_VALUE, "a mask is bool and has as many elements as the array");
+    TS_TRY(ts__nd_numbers(from, "compress", err));
     TS_TRY(ts__nd_same_device(mask->graph, from, "compress", err));
     ts_status status = compress_flat(mask, &flags, err);
     if (status == TS_OK && from)

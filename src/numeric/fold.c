@@ -706,6 +706,7 @@ ts_status ts_nd_reduce(ts_nd_graph *graph, const ts_nd_reduction *reduction, ts_
     *result = NULL;
     TS_NEED(err, graph, reduction);
     TS_NEED(err, reduction->x);
+    TS_TRY(ts__nd_numbers(r->x, "reduce", err));
     bool is_truth = r->fold == TS_ND_ALL || r->fold == TS_ND_ANY;
     TS_TRY(ts__nd_same_device(r->x->graph, r->where, "reduce", err));
     ts_dtype dtype = is_truth ? TS_DTYPE_bool_ : fold_is_arg(r->fold) ? TS_DTYPE_int64
@@ -750,6 +751,7 @@ ts_status ts_nd_accumulate(ts_nd_graph *graph, const ts_nd_reduction *reduction,
     *result = NULL;
     TS_NEED(err, graph, reduction);
     TS_NEED(err, reduction->x);
+    TS_TRY(ts__nd_numbers(r->x, "accumulate", err));
     bool is_truth = r->fold == TS_ND_ALL || r->fold == TS_ND_ANY;
     ts_dtype dtype = is_truth ? TS_DTYPE_bool_ : r->dtype ? r->dtype : (ts_dtype)r->x->dtype;
     if (fold_is_arg(r->fold) || r->where || !ts_is_pow2((int64_t)r->axes))

@@ -168,7 +168,7 @@ ts_status ts__nd_new(ts_nd_graph *graph, ts_nd_store *store, int64_t offset, ts_
         return ts_fail(err, TS_NOMEM, "out of memory for an array");
     *a = (ts_nd){.graph = graph, .store = store, .offset = offset, .count = 1, .references = 1,
                  .dtype = (uint8_t)dtype, .rank = (uint8_t)rank, .flags = (uint8_t)flags,
-                 .dims = (int64_t *)(a + 1)};
+                 .item = dtype ? (uint32_t)ts_dtype_bytes(dtype) : 0, .dims = (int64_t *)(a + 1)};
     for (uint32_t d = 0; d < rank; d++) {
         a->dims[d] = shape[d];
         a->dims[rank + d] = strides[d];
@@ -194,10 +194,10 @@ void ts_nd_release(ts_nd *a)
     graph->alloc->resize(graph->alloc->user, a, nd_bytes(a->rank), 0);
 }
 
-bool ts__nd_dense(ts_dtype dtype, uint32_t rank, const int64_t *shape, const uint8_t *order, int64_t *strides,
+bool ts__nd_dense(uint32_t item, uint32_t rank, const int64_t *shape, const uint8_t *order, int64_t *strides,
                   int64_t *count, int64_t *bytes)
 {
-    int64_t stride = (int64_t)ts_dtype_bytes(dtype), n = 1;
+    int64_t stride = item, n = 1;
     bool is_empty = false;
     for (uint32_t i = rank; i-- > 0;) {
         uint32_t d = order ? order[i] : i;
@@ -212,14 +212,20 @@ bool ts__nd_dense(ts_dtype dtype, uint32_t rank, const int64_t *shape, const uin
     return stride <= (int64_t)1 << 62;
 }
 
-ts_status ts_nd_empty(ts_nd_graph *graph, ts_dtype dtype, uint32_t rank, const int64_t *shape, bool columns,
-                      ts_nd **out, ts_error *err)
+/* Refuses what is the number of no dtype. */
+static ts_status nd_check_dtype(const char *function, ts_dtype dtype, ts_error *err)
+{
+    if ((uint32_t)dtype < TS_DTYPE_COUNT && dtype != TS_DTYPE_NONE)
+        return TS_OK;
+    return ts_fail(err, TS_TYPE, "%s(): %u is the number of no dtype; those are 1 to %u (TS_DTYPE_..)", function,
+                   (uint32_t)dtype, TS_DTYPE_COUNT - 1);
+}
+
+static ts_status nd_empty(ts_nd_graph *graph, ts_dtype dtype, uint32_t item, uint32_t rank, const int64_t *shape,
+                          bool columns, ts_nd **out, ts_error *err)
 {
     int64_t strides[TS_ND_RANK], count, bytes;
     uint8_t order[TS_ND_RANK];
-    TS_NEED(err, out);
-    *out = NULL;
-    TS_NEED(err, graph);
     TS_NEED_N(err, shape, rank);
     if (rank > TS_ND_RANK)
         return ts_fail(err, TS_VALUE, "maximum supported dimension for an ndarray is currently 64, found %u", rank);
@@ -228,16 +234,37 @@ ts_status ts_nd_empty(ts_nd_graph *graph, ts_dtype dtype, uint32_t rank, const i
         if (shape[d] < 0)
             return ts_fail(err, TS_VALUE, "negative dimensions are not allowed");
     }
-    if (!ts__nd_dense(dtype, rank, shape, columns ? order : NULL, strides, &count, &bytes))
+    if (!ts__nd_dense(item, rank, shape, columns ? order : NULL, strides, &count, &bytes))
         return ts_fail(err, TS_VALUE, "array is too big; `arr.size * arr.dtype.itemsize` is larger than the maximum "
                        "possible size.");
     ts_nd_store *store = store_new(graph, bytes, err);
     if (!store)
         return TS_NOMEM;
     ts_status status = ts__nd_new(graph, store, 0, dtype, rank, shape, strides, 0, out, err);
-    if (status != TS_OK)
+    if (status == TS_OK)
+        (*out)->item = item;
+    else
         store_release(store);
     return status;
+}
+
+ts_status ts_nd_empty(ts_nd_graph *graph, ts_dtype dtype, uint32_t rank, const int64_t *shape, bool columns,
+                      ts_nd **out, ts_error *err)
+{
+    TS_NEED(err, out);
+    *out = NULL;
+    TS_NEED(err, graph);
+    TS_TRY(nd_check_dtype("ts_nd_empty", dtype, err));
+    return nd_empty(graph, dtype, (uint32_t)ts_dtype_bytes(dtype), rank, shape, columns, out, err);
+}
+
+ts_status ts_nd_empty_items(ts_nd_graph *graph, uint32_t item, uint32_t rank, const int64_t *shape, bool columns,
+                            ts_nd **out, ts_error *err)
+{
+    TS_NEED(err, out);
+    *out = NULL;
+    TS_NEED(err, graph);
+    return nd_empty(graph, TS_DTYPE_NONE, item, rank, shape, columns, out, err);
 }
 
 ts_status ts_nd_wrap(ts_nd_graph *graph, ts_buffer *buffer, int64_t offset, ts_dtype dtype, uint32_t rank,
@@ -248,6 +275,7 @@ ts_status ts_nd_wrap(ts_nd_graph *graph, ts_buffer *buffer, int64_t offset, ts_d
     TS_NEED(err, graph, buffer);
     TS_NEED_N(err, shape, rank);
     TS_NEED_N(err, strides, rank);
+    TS_TRY(nd_check_dtype("ts_nd_wrap", dtype, err));
     ts_nd_store *store = store_new(graph, (int64_t)ts_buffer_bytes(buffer), err);
     if (!store)
         return TS_NOMEM;
@@ -274,8 +302,12 @@ ts_status ts_nd_view(const ts_nd *a, int64_t offset, ts_dtype dtype, uint32_t ra
     TS_NEED(err, a);
     TS_NEED_N(err, shape, rank);
     TS_NEED_N(err, strides, rank);
+    if (dtype)
+        TS_TRY(nd_check_dtype("ts_nd_view", dtype, err));
     TS_TRY(ts__nd_new(a->graph, a->store, a->offset + offset, dtype, rank, shape, strides, flags, out, err));
     a->store->references++;
+    if (!dtype)
+        (*out)->item = a->item;
     (*out)->meaning = dtype == (ts_dtype)a->dtype ? a->meaning : 0;
     return TS_OK;
 }
@@ -284,7 +316,7 @@ ts_status ts_nd_view(const ts_nd *a, int64_t offset, ts_dtype dtype, uint32_t ra
 bool ts__nd_is_whole(const ts_nd *a)
 {
     const int64_t *shape = ts_nd_shape(a), *strides = ts_nd_strides(a);
-    int64_t item = (int64_t)ts_dtype_bytes((ts_dtype)a->dtype), reach = 0;
+    int64_t item = a->item, reach = 0;
     if (a->offset || a->count * item != a->store->bytes)
         return false;
     for (uint32_t d = 0; d < a->rank; d++) {
@@ -297,19 +329,19 @@ bool ts__nd_is_whole(const ts_nd *a)
 
 bool ts__nd_arg(const ts_nd *a, char *data, int64_t *room, ts_arg *out)
 {
-    int64_t item = (int64_t)ts_dtype_bytes((ts_dtype)a->dtype);
+    int64_t unit = a->dtype ? a->item : 1; /* items count as their bytes, along one more axis */
     uint32_t n = 0;
-    for (uint32_t d = 0; d < a->rank; d++) {
-        int64_t extent = ts_nd_shape(a)[d], stride = ts_nd_strides(a)[d];
+    for (uint32_t d = 0; d < a->rank + (a->dtype ? 0u : 1u); d++) {
+        int64_t extent = d < a->rank ? ts_nd_shape(a)[d] : a->item, stride = d < a->rank ? ts_nd_strides(a)[d] : 1;
         if (extent == 1)
             continue;
-        if (n == TS_ARRAY_RANK || stride % item)
+        if (n == TS_ARRAY_RANK || stride % unit)
             return false;
         room[n] = extent;
-        room[TS_ARRAY_RANK + n++] = stride / item;
+        room[TS_ARRAY_RANK + n++] = stride / unit;
     }
-    *out = (ts_arg){.kind = TS_SPEC_ARRAY, .dtype = a->dtype, .rank = (uint8_t)n, .value.data = data, .shape = room,
-                    .strides = room + TS_ARRAY_RANK};
+    *out = (ts_arg){.kind = TS_SPEC_ARRAY, .dtype = a->dtype ? a->dtype : TS_DTYPE_uint8, .rank = (uint8_t)n,
+                    .value.data = data, .shape = room, .strides = room + TS_ARRAY_RANK};
     return true;
 }
 

@@ -64,6 +64,8 @@ ts_status ts_nd_to(ts_nd *a, ts_nd_graph *graph, ts_nd **out, ts_error *err)
     TS_NEED(err, out);
     *out = NULL;
     TS_NEED(err, a, graph);
+    if (!a->dtype)
+        return ts__nd_items_to(a, graph, out, err);
     if (ts__nd_is_whole(a))
         ts_nd_retain(dense);
     else
@@ -85,11 +87,12 @@ static ts_status move_read(ts_nd *a, int64_t offset, void *out, ts_error *err)
     ts_array *array;
     TS_TRY(ts__nd_memory(a, TS_ND_CAUSE_read, false, &data, &buffer, err));
     if (move_is_host(a->graph)) {
-        memcpy(out, (char *)data + offset, ts_dtype_bytes((ts_dtype)a->dtype));
+        memcpy(out, (char *)data + offset, a->item);
         return TS_OK;
     }
+    int64_t bytes = a->item;
     uint64_t place = (uint64_t)((char *)data + offset - (char *)ts_buffer_data(buffer));
-    TS_TRY(ts_array_of(buffer, place, (ts_dtype)a->dtype, 0, NULL, NULL, &array, err));
+    TS_TRY(ts_array_of(buffer, place, TS_DTYPE_uint8, 1, &bytes, NULL, &array, err));
     ts_status status = ts_array_to_host(array, NULL, out, NULL, err);
     ts_array_release(array);
     return status;

@@ -17,6 +17,7 @@
  *   direct.c    few elements of host memory, without a kernel
  *   move.c      arrays to other devices, elements to host memory
  *   watch.c     events, for tools
+ *   items.c     arrays of bytes that are no numbers
  *
  * A storage is memory with, at times, a value that waits: the node that will compute its whole contents. Nodes are
  * values: they never change, and read buffers that nobody writes to while they wait. So a call that replaces all of a
@@ -179,11 +180,18 @@ void ts__nd_node_release(ts_nd_graph *graph, nd_node *node);
 /* Whether the array is all of its storage, each element once. */
 bool ts__nd_is_whole(const ts_nd *a);
 /* Strides of a new array, bytes: axis order[0] outermost. NULL: row-major. False if there are too many bytes. */
-bool ts__nd_dense(ts_dtype dtype, uint32_t rank, const int64_t *shape, const uint8_t *order, int64_t *strides,
+bool ts__nd_dense(uint32_t item, uint32_t rank, const int64_t *shape, const uint8_t *order, int64_t *strides,
                   int64_t *count, int64_t *bytes);
 nd_node *ts__nd_node_new(ts_nd_graph *graph, ts_nd_fn fn, uint32_t rank, const int64_t *shape);
 /* The array as argument of ts_arg_overlap; false where it has more axes than those know. `room` for two ranks. */
 bool ts__nd_arg(const ts_nd *a, char *data, int64_t *room, ts_arg *out);
+
+/* ---- items.c ------------------------------------------------------------------------------------- */
+
+/* TS_TYPE where the array holds items, which nothing can be computed of; NULL holds numbers. */
+TS_CHECKED ts_status ts__nd_numbers(const ts_nd *a, const char *function, ts_error *err);
+/* ts_nd_to of items. */
+TS_CHECKED ts_status ts__nd_items_to(ts_nd *a, ts_nd_graph *graph, ts_nd **out, ts_error *err);
 
 /* ---- move.c -------------------------------------------------------------------------------------- */
 

@@ -11,6 +11,7 @@ ts_status ts_nd_gather(ts_nd *from, ts_nd *offsets, ts_nd **result, ts_error *er
     TS_NEED(err, result);
     *result = NULL;
     TS_NEED(err, from, offsets);
+    TS_TRY(ts__nd_numbers(from, "gather", err));
     TS_TRY(ts_nd_view(from, 0, (ts_dtype)from->dtype, 0, NULL, NULL, 0, &first, err));
     ts_nd_call call = {.fn = TS_ND_gather, .in = {{.array = first}, {.array = offsets}}};
     ts_status status = ts_nd_run(from->graph, &call, result, err);
@@ -109,6 +110,8 @@ ts_status ts_nd_scatter(ts_nd *to, ts_nd *offsets, ts_nd *values, uint32_t flags
         return ts_fail(err, TS_VALUE, "assignment destination is read-only");
     if (!offsets->count)
         return TS_OK;
+    TS_TRY(ts__nd_numbers(to, "scatter", err));
+    TS_TRY(ts__nd_numbers(values, "scatter", err));
     TS_TRY(ts__nd_same_device(to->graph, offsets, "scatter", err));
     TS_TRY(ts__nd_same_device(to->graph, values, "scatter", err));
     TS_TRY(ts__nd_flush(to->graph, TS_ND_CAUSE_part, err)); /* nothing that waits may read what changes */

@@ -29,7 +29,7 @@ static bool quick_is_plain(const ts_nd_graph *graph, const ts_nd *a)
     const int64_t *shape = ts_nd_shape(a), *strides = ts_nd_strides(a);
     int64_t step = (int64_t)ts_dtype_bytes((ts_dtype)a->dtype);
     const ts_nd_store *store = a->store;
-    if (a->graph != graph || store->value || !store->buffer || !ts__buffer_is_there(store->buffer))
+    if (a->graph != graph || !a->dtype || store->value || !store->buffer || !ts__buffer_is_there(store->buffer))
         return false;
     for (uint32_t d = a->rank; d-- > 0; step *= shape[d])
         if (strides[d] != step && shape[d] != 1)

@@ -73,7 +73,7 @@ for _module in _MODULES:
                 _core.NumericBuiltin
                 if isinstance(getattr(_numpy, _name), _types.BuiltinFunctionType)
                 else _core.NumericRoutine
-            )(_thing, __name__)
+            )(_thing, __name__, _module.__name__ in _setup.MOVE)
             for _name, _thing in vars(_module).items()
             if callable(_thing)
             and getattr(_thing, "__module__", "") == _module.__name__
@@ -101,7 +101,7 @@ default_device, device, wait = _setup.default_device, _setup.device, _setup.wait
 
 
 # Modules that are imported when they are asked for.
-_LAZY = {_name: _name for _name in ("fft", "lib", "linalg", "ma", "polynomial", "random", "testing")}
+_LAZY = {_name: _name for _name in ("fft", "lib", "linalg", "ma", "polynomial", "random", "rec", "testing")}
 _LAZY["emath"] = "lib.scimath"
 _HOSTED = ("busday_count", "busday_offset", "datetime_as_string", "is_busday")  # NumPy's C code computes them
 

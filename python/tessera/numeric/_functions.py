@@ -14,7 +14,7 @@ import numpy
 
 from .. import _core
 from ._ndarray import ndarray
-from ._setup import STORED, dtype_of, fitted, of_numpy, on, place, to_numpy
+from ._setup import ITEMS, OWN, dtype_of, fitted, of_numpy, on, place, stored_as, to_numpy
 from ._ufunc import FUNCTIONS, copy_of
 
 _abs, _any, _all, _max, _min, _sum = (
@@ -40,6 +40,12 @@ def check_order(order: Any, allowed: str = "CFAK") -> str:
     return order.upper()
 
 
+def _is_subarray(dtype: Any) -> bool:
+    """Whether elements of a dtype are arrays themselves, whose axes an array of it has at its end."""
+    may_be = isinstance(dtype, (tuple, numpy.dtype)) or (isinstance(dtype, str) and "(" in dtype)
+    return may_be and dtype_of(dtype).subdtype is not None
+
+
 def empty(
     shape: Any, dtype: Any = None, order: str = "C", *, device: Any = None, like: Any = None
 ) -> ndarray:
@@ -48,6 +54,9 @@ def empty(
         return on(device, empty, shape, dtype, order)
     if isinstance(shape, ndarray):
         shape = shape.tolist()
+    if _is_subarray(dtype):
+        dtype, inner = dtype_of(dtype).subdtype
+        shape = (*(shape if hasattr(shape, "__iter__") else (shape,)), *inner)
     return _core.numeric_empty(
         shape, float if dtype is None else dtype, check_order(order, "CF") == "F"
     )
@@ -63,11 +72,20 @@ def full(shape: Any, fill_value: Any, dtype: Any = None, order: str = "C", *, de
     return made
 
 
+def _filled(made: ndarray, value: int) -> ndarray:
+    """A new array filled with 0 or 1; of items 0 is all bytes 0."""
+    if value or not made._is_items:
+        made[...] = value
+    elif made.nbytes:
+        made._words(8)[...] = 0
+    return made
+
+
 def zeros(
     shape: Any, dtype: Any = None, order: str = "C", *, device: Any = None, like: Any = None
 ) -> ndarray:
     """A new array of zeros."""
-    return full(shape, 0, float if dtype is None else dtype, order, device=device)
+    return _filled(empty(shape, dtype, order, device=device), 0)
 
 
 def ones(
@@ -140,7 +158,7 @@ def full_like(a: Any, fill_value: Any, dtype: Any = None, order: str = "K", subo
 def zeros_like(a: Any, dtype: Any = None, order: str = "K", subok: bool = True, shape: Any = None, *,
                device: Any = None) -> ndarray:  # fmt: skip
     """A new array of zeros as ``a``."""
-    return full_like(a, 0, dtype, order, subok, shape, device=device)
+    return _filled(_like(a, dtype, order, shape, device), 0)
 
 
 def ones_like(a: Any, dtype: Any = None, order: str = "K", subok: bool = True, shape: Any = None, *,
@@ -209,6 +227,8 @@ def _array_of(object: Any) -> Any:
 
 def astype_as(a: ndarray, dtype: Any, order: str) -> ndarray:
     """A new array with the elements of ``a`` in another dtype."""
+    if (a._is_items or stored_as(dtype_of(dtype)) is ITEMS) and order in "KC":
+        return copy_of(a, dtype=dtype, casting="unsafe", order=order)
     if (
         a.ndim
         and order in "CFK"
@@ -355,7 +375,7 @@ def identity(n: int, dtype: Any = None, *, like: Any = None) -> ndarray:
 def result_type(*arrays_and_dtypes: Any) -> numpy.dtype[Any]:
     """The dtype that NumPy's rules give to operands."""
     given = [_operand(each) for each in arrays_and_dtypes]
-    if _any(not isinstance(each, str) and each.kind in STORED for each in given):  # NumPy knows them
+    if _any(not isinstance(each, str) and each not in OWN for each in given):  # NumPy knows them
         weak = {"i": 0, "f": 0.0, "c": 0j}
         return numpy.result_type(*(weak[each] if isinstance(each, str) else each for each in given))
     return _core.numeric_promote(*given)
@@ -375,7 +395,7 @@ def promote_types(type1: Any, type2: Any, /) -> numpy.dtype[Any]:
     """The least dtype that holds both; the first one itself, with its metadata, where they are equal."""
     one, other = dtype_of(type1), dtype_of(type2)
     same = isinstance(type1, numpy.dtype) and type1.isnative and type1 == type2
-    if one.kind in STORED or other.kind in STORED:
+    if one not in OWN or other not in OWN:
         return numpy.promote_types(one, other)
     return type1 if same else _core.numeric_promote(one, other)
 
@@ -387,7 +407,7 @@ def can_cast(from_: Any, to: Any, casting: str = "safe") -> bool:
                         "depend "
                         "on the value.")  # fmt: skip
     given = from_.dtype if isinstance(from_, ndarray) else dtype_of(from_), dtype_of(to)
-    if _any(each.kind in STORED for each in given):
+    if _any(each not in OWN for each in given):
         return bool(numpy.can_cast(*given, casting))
     return _core.numeric_can_cast(*given, casting)
 
@@ -903,7 +923,7 @@ def roll(a: Any, shift: Any, axis: Any = None) -> ndarray:
         by = by % a.shape[d] if a.shape[d] else 0
         if by:
             key = (slice(None),) * d
-            a = concatenate([a[(*key, slice(-by, None))], a[(*key, slice(None, -by))]], d)
+            a = concatenate([a[(*key, slice(-by, None))], a[(*key, slice(None, -by))]], d, dtype=a.dtype)
     return a if _any(by for by, _ in shifts) and a.base is None and a.size else copy(a)
 
 

@@ -45,8 +45,8 @@ def take(x: Any) -> Any:
 
 def give(made: Any) -> Any:
     """Arrays of ours for those that NumPy has made, also in tuples, lists and dicts; numbers stay as they are."""
-    if type(made) is numpy.ndarray and (made.dtype.kind in "OSUTV" or made.dtype.char in "gG"):
-        return made  # which no array of ours can be
+    if type(made) is numpy.ndarray and not is_held(made.dtype):
+        return made  # of objects, which no array of ours can be
     if type(made) is numpy.ndarray:
         return of_numpy(made if made.base is None else made.copy("K"), private=True)
     if type(made) is dict:

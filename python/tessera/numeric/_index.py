@@ -12,6 +12,7 @@ import numpy
 
 from .. import _core
 from . import _functions as f
+from . import _items
 from ._meanings import cast, has_meaning, truth
 from ._ndarray import ndarray
 from ._reduce import max as _greatest
@@ -56,22 +57,22 @@ def _bad_key() -> IndexError:
 
 
 class Places:
-    """A key applied to an array: a view of it, and element places in that view."""
+    """A key applied to an array: a view of it, and element places in that view. ``words``: as many last axes are
+    taken whole, whatever the key is: those of what an element is made of."""
 
-    def __init__(self, a: ndarray, key: Any) -> None:
+    def __init__(self, a: ndarray, key: Any, words: int = 0) -> None:
         items = [_item(item) for item in (key if isinstance(key, tuple) else (key,))]
         used = sum((1 if item.dtype.kind != "b" else item.ndim) if isinstance(item, ndarray) else item is not None
                    and item is not Ellipsis for item in items)  # fmt: skip
         dots = [i for i, item in enumerate(items) if item is Ellipsis]
         if len(dots) > 1:
             raise IndexError("an index can only have a single ellipsis ('...')")
-        if used > a.ndim:
-            raise IndexError(
-                f"too many indices for array: array is {a.ndim}-dimensional, but {used} were indexed"
-            )
-        rest = [slice(None)] * (a.ndim - used)
+        ndim = a.ndim - words
+        if used > ndim:
+            raise IndexError(f"too many indices for array: array is {ndim}-dimensional, but {used} were indexed")
         at = dots[0] if dots else len(items)
-        items[at : at + 1] = rest
+        items[at : at + 1] = [slice(None)] * (ndim - used)
+        items += [slice(None)] * words
         self.unique = False
         basic, arrays, axes, axis, place = [], [], [], 0, 0
         turns = []  # of items in turn: True where an array stands
@@ -157,13 +158,27 @@ class Places:
 
 def get_item(a: ndarray, key: Any) -> Any:
     """``a[key]`` where the key is more than integers and slices."""
-    places = Places(a, key)
+    if _items.is_field(key):
+        return _items.field(a, key)
+    items = a._is_items
+    places = Places(a._words(8) if items else a, key, items)
     made = _core.numeric_gather(places.view, places.offsets)
+    made = _items.of_words(made, a.dtype) if items else made
     return made if made.ndim or isinstance(key, (ndarray, numpy.ndarray)) else made._scalar()
 
 
 def set_item(a: ndarray, key: Any, value: Any) -> None:
     """``a[key] = value`` where the key is more than integers and slices."""
+    if _items.is_field(key):
+        _items.field(a, key)[...] = value
+        return
+    items = a._is_items
+    if items:
+        value = _items.cast(value, a.dtype)
+        if _items.runs(a.dtype) is not None:
+            for run, given in _items.runs_of(a, value):
+                set_item(run, key, given)
+            return
     if isinstance(key, (ndarray, numpy.ndarray)) and key.dtype == bool and key.shape == a.shape:
         if has_meaning(a) and not isinstance(value, ndarray):
             value = cast(value, a.dtype)
@@ -171,7 +186,6 @@ def set_item(a: ndarray, key: Any, value: Any) -> None:
         if not isinstance(values, ndarray) or values.ndim == 0:
             f.copy_of(values, a, where=key, casting="unsafe")
             return
-    places = Places(a, key)
     if has_meaning(a) and not isinstance(value, ndarray):
         values = cast(value, a.dtype)
     else:
@@ -181,9 +195,11 @@ def set_item(a: ndarray, key: Any, value: Any) -> None:
             "NumPy boolean array indexing assignment requires a 0 or 1-dimensional input, input has "
             f"{values.ndim} dimensions"
         )
-    while values.ndim > len(places.offsets.shape) and values.shape[0] == 1:
-        values = values[0]
-    shape = places.offsets.shape
+    words, given = _items.words_of(a, values) if items else (a, values)
+    places = Places(words, key, items)
+    shape = places.offsets.shape[: -1 if items else None]
+    while values.ndim > len(shape) and values.shape[0] == 1:
+        values, given = values[0], given[0]
     up = len(shape) - values.ndim
     if up < 0 or _any(n not in (1, m) for n, m in zip(values.shape, shape[up:], strict=True)):
         if isinstance(key, (ndarray, numpy.ndarray)) and key.dtype == bool and values.ndim == 1:
@@ -195,7 +211,7 @@ def set_item(a: ndarray, key: Any, value: Any) -> None:
             f"shape mismatch: value array of shape {values.shape} could not be broadcast to indexing result of shape "
             f"{shape}"
         )
-    _core.numeric_scatter(places.view, places.offsets, values, places.unique)
+    _core.numeric_scatter(places.view, places.offsets, given, places.unique)
 
 
 # -- places of true elements ---------------------------------------------------------------------------
@@ -389,6 +405,7 @@ def repeat(a: Any, repeats: Any, axis: Any = None) -> ndarray:
     if axis is None:
         a, axis = f.ravel(a), 0
     counts = f.asarray(repeats)
+    a = a if a.ndim else a.reshape(1)
     axis = f.normalize(axis, a.ndim)
     n = a.shape[axis]
     places = numpy.repeat(numpy.arange(n), to_numpy(f.broadcast_to(counts, (n,)), True))

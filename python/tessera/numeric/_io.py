@@ -63,20 +63,20 @@ def _given(made: Any) -> Any:
     return give(made)
 
 
-def _file_function(name: str) -> Callable[..., Any]:
-    theirs = getattr(numpy, name)
-    theirs = getattr(theirs, "_implementation", theirs)
+def file_function(public: Any, doc: str) -> Callable[..., Any]:
+    """A function of NumPy's that reads or writes files, of arrays of ours."""
+    theirs = getattr(public, "_implementation", public)
 
     def function(*args: Any, **options: Any) -> Any:
         return _given(theirs(*take(args), **take(options)))
 
-    function.__name__ = function.__qualname__ = name
-    function.__doc__ = _DOCS[name]
-    function.__wrapped__ = getattr(numpy, name)  # type: ignore[attr-defined]  # its signature, for who asks
+    function.__name__ = function.__qualname__ = public.__name__
+    function.__doc__ = doc
+    function.__wrapped__ = public  # type: ignore[attr-defined]  # its signature, for who asks
     return function
 
 
-FUNCTIONS = {name: _file_function(name) for name in _DOCS}
+FUNCTIONS = {name: file_function(getattr(numpy, name), doc) for name, doc in _DOCS.items()}
 
 
 def memmap(filename: Any, dtype: Any = numpy.uint8, mode: str = "r+", offset: int = 0, shape: Any = None,

@@ -12,8 +12,10 @@ from typing import Any
 
 import numpy
 
+from . import _functions as f
+from . import _items
 from ._ndarray import ndarray
-from ._setup import STORED
+from ._setup import ITEMS, OWN, STORED, stored_as
 
 
 def has_meaning(x: Any) -> bool:
@@ -48,20 +50,24 @@ def call(name: str, operands: tuple[Any, ...], out: Any, options: dict[str, Any]
     """An elementwise function, of operands of which one has a meaning, or with a dtype= that has one."""
     options.pop("out", None)
     options.pop("subok", None)
+    if any(map(_items.is_items, (*operands, out))):
+        return _items.call(name, operands, out, options)
     for x in (*operands, out):
         if isinstance(x, ndarray) and has_meaning(x):
             return module_of(x.dtype).call(name, operands, out, options)
     dtype = numpy.dtype(options.get("dtype", "m8"))  # no dtype=: signature= names one, and only times have such loops
+    if stored_as(dtype) is ITEMS:
+        return _items.call(name, operands, out, options)
     return module_of(dtype if has_meaning(dtype) else numpy.dtype("m8")).call(name, operands, out, options)
 
 
 def cast(value: Any, dtype: Any) -> ndarray:
     """A value, of anything, as an array of a dtype, as assignment converts it."""
     dtype = numpy.dtype(dtype)
-    if not has_meaning(dtype) and not hasattr(value, "dtype"):
-        from ._functions import asarray
-
-        value = asarray(value)
+    if stored_as(dtype) is ITEMS or _items.is_items(value):
+        return _items.cast(value, dtype)
+    if dtype in OWN and not (hasattr(value, "dtype") and has_meaning(value)):
+        return f.asarray(value, dtype)
     return module_of(dtype if has_meaning(dtype) else value.dtype).assigned(value, dtype)
 
 

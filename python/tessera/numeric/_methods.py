@@ -10,6 +10,7 @@ import numpy
 
 from .. import _core
 from . import _functions as f
+from . import _items, _setup
 from . import _host
 from ._meanings import has_meaning
 from ._ndarray import ndarray
@@ -73,11 +74,17 @@ def view(self: ndarray, dtype: Any = None, type: Any = None) -> ndarray:
     if dtype is None:
         return self._view(0, self.dtype, self.shape, self.strides)
     dtype = f.dtype_of(dtype)
+    if dtype.subdtype is not None:
+        return _items.part(view(self, f"V{dtype.itemsize}"), dtype, 0)
     shape, strides = [*self.shape], [*self.strides]
     if dtype.itemsize != self.itemsize:
         if not shape:
             raise ValueError(
                 "Changing the dtype of a 0d array is only supported if the itemsize is unchanged"
+            )
+        if not dtype.itemsize or (dtype.itemsize < self.itemsize and self.itemsize % dtype.itemsize):
+            raise ValueError(
+                "When changing to a smaller dtype, its size must be a divisor of the size of original dtype"
             )
         if strides[-1] != self.itemsize and shape[-1] != 1:
             raise ValueError(
@@ -148,4 +155,5 @@ METHODS = {
 def install(methods: dict[str, Any]) -> None:
     """Makes them methods of the class."""
     for name, function in methods.items():
-        setattr(ndarray, name, _core.NumericRoutine(function, ndarray.__module__))
+        moves = function.__module__ in _setup.MOVE
+        setattr(ndarray, name, _core.NumericRoutine(function, ndarray.__module__, moves))

@@ -224,7 +224,8 @@ class ndarray(_core.NumericArray):
         self.imag[...] = value
 
     def _part(self, offset: int) -> ndarray:
-        return self._view(offset, f"f{self.itemsize // 2}", self.shape, self.strides)
+        dtype = numpy.dtype(f"f{self.itemsize // 2}").newbyteorder(self.dtype.byteorder)
+        return self._view(offset, dtype, self.shape, self.strides)
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> numpy.ndarray[Any, Any]:
         if copy is False and self.device != "cpu":
@@ -416,6 +417,24 @@ class ndarray(_core.NumericArray):
     def data(self) -> memoryview:
         """The memory as a buffer."""
         return memoryview(self)
+
+    def _retyped_in_place(self, dtype: Any) -> None:
+        self._become(self.view(dtype))
+
+    def getfield(self, dtype: Any, offset: int = 0) -> ndarray:
+        """A view of what lies so many bytes behind the begin of each element, as a dtype."""
+        dtype, offset = _setup.dtype_of(dtype), operator.index(offset)
+        if offset < 0 or offset + dtype.itemsize > self.itemsize:
+            raise ValueError(
+                f"Need 0 <= offset <= {self.itemsize} for requested type but received offset = {offset}"
+            )
+        from ._items import part
+
+        return part(self, dtype, offset)
+
+    def setfield(self, val: Any, dtype: Any, offset: int = 0) -> None:
+        """Puts a value into the field that `getfield` gives."""
+        self.getfield(dtype, offset)[...] = val
 
     def _reshaped_in_place(self, shape: Any) -> None:
         try:

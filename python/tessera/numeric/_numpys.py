@@ -43,7 +43,12 @@ _KEPT = {
     "numpy.matrixlib.defmatrix",
 }
 # Modules of NumPy that have a module here, in which they are executed.
-_HOMES = {"numpy.polynomial": "tessera.numeric.polynomial", "numpy.ma": "tessera.numeric.ma"}
+_HOMES = {
+    "numpy.polynomial": "tessera.numeric.polynomial",
+    "numpy.ma": "tessera.numeric.ma",
+    "numpy._core.records": "tessera.numeric.rec",
+    "numpy.lib.recfunctions": "tessera.numeric.lib.recfunctions",
+}
 # Modules of NumPy that are written anew here; every other name is looked for in the package itself.
 _OWN = {"numpy.linalg": "linalg", "numpy.fft": "fft", "numpy.random": "random"}
 # Adopted modules, also those that are being executed, which only the thread that executes them may see: others wait for
@@ -272,4 +277,4 @@ def find(name: str) -> Any:
     if source is None:
         return None
     found = _resolved(theirs, name)
-    return _core.NumericRoutine(found, "tessera.numeric") if isinstance(found, types.FunctionType) else found
+    return _core.NumericRoutine(found, "tessera.numeric", True) if isinstance(found, types.FunctionType) else found

@@ -10,10 +10,10 @@ import numpy
 
 from .. import _core
 from . import _meanings
-from ._functions import asarray, dtype_of, normalize, normalize_many, ravel
+from ._functions import asarray, normalize, normalize_many, ravel
 from ._meanings import has_meaning, truth
 from ._ndarray import ndarray
-from ._setup import NO_VALUE, memory
+from ._setup import NO_VALUE, loop_of, memory
 from ._ufunc import FUNCTIONS, copy_of
 
 INNER = ("fold", "accumulate", "into", "scalar_of")
@@ -87,7 +87,7 @@ def fold(
     mask = _mask(a, where)
     if name in ("sum", "prod"):
         target = out.dtype if dtype is None and isinstance(out, ndarray) else None
-        dtype = dtype_of(dtype) if dtype is not None else target or _sum_dtype(a.dtype)
+        dtype = loop_of(dtype) if dtype is not None else target or _sum_dtype(a.dtype)
         if dtype.kind == "b":  # sums of bools are bools where a bool is asked for
             return fold(
                 "any" if name == "sum" else "all", a, axis, None, out, keepdims, initial, where
@@ -206,7 +206,7 @@ def _count(a: ndarray, axis: Any, where: Any, keeps: bool) -> Any:
 def _float_of(a: ndarray, dtype: Any) -> tuple[Any, Any]:
     """The dtypes in which a mean is computed and given."""
     if dtype is not None:
-        return dtype_of(dtype), dtype_of(dtype)
+        return loop_of(dtype), loop_of(dtype)
     if has_meaning(a):
         return None, a.dtype
     if a.dtype.kind in "biu":
@@ -311,7 +311,7 @@ def accumulate(name: str, a: Any, axis: Any, dtype: Any, out: Any) -> ndarray:
         made = _meanings.fold(name, a, dtype, None, run)
         return made if out is None else copy_of(made, out, casting="unsafe")
     if name in ("sum", "prod"):
-        dtype = _sum_dtype(a.dtype) if dtype is None else dtype_of(dtype)
+        dtype = _sum_dtype(a.dtype) if dtype is None else loop_of(dtype)
     elif dtype is not None:
         a = a.astype(dtype, copy=False)
     if _is_long(a, axis) and name in SCANS and dtype is not None and dtype.char in "ilqfd":

@@ -36,13 +36,18 @@ DTYPES = (None, *(_dtype("bool" if name == "bool_" else name) for name, *_ in _c
 
 
 def dtype_of(what: Any) -> numpy.dtype[Any]:
-    """What ``dtype=`` takes as NumPy's dtype, native byte order."""
+    """What ``dtype=`` takes as NumPy's dtype."""
     if isinstance(what, type) and issubclass(what, numpy.dtype):  # a class, as numpy.dtypes.Float64DType
         try:
             what = what()
         except TypeError:  # its dtypes have parameters, as units
             what = numpy.empty(0, what).dtype
-    found = numpy.dtype(what)
+    return numpy.dtype(what)
+
+
+def loop_of(what: Any) -> numpy.dtype[Any]:
+    """The same in the byte order of this machine, as functions compute."""
+    found = dtype_of(what)
     return found if found.isnative else found.newbyteorder("=")
 
 
@@ -138,7 +143,7 @@ def of_numpy(array: numpy.ndarray[Any, Any], private: bool = False) -> Any:
 
 def is_held(dtype: numpy.dtype[Any]) -> bool:
     """Whether arrays may have this dtype."""
-    return dtype in _core_numbers or stored_as(dtype) is not None
+    return dtype in OWN or stored_as(dtype) is not None
 
 
 def of_host(array: numpy.ndarray[Any, Any], private: bool = False) -> Any:
@@ -146,12 +151,8 @@ def of_host(array: numpy.ndarray[Any, Any], private: bool = False) -> Any:
     if not is_held(array.dtype):
         raise TypeError(
             f"tessera.numeric has no arrays of dtype {array.dtype}; it has bool, integers, floats, complex numbers, "
-            "dates and spans of time"
+            "dates and spans of time, and it stores records and texts of a fixed length"
         )
-    if not array.dtype.isnative:
-        array, private = array.astype(array.dtype.newbyteorder("=")), True
-    if not array.flags.aligned:
-        array, private = array.copy(), True
     low, high = numpy.lib.array_utils.byte_bounds(array)
     address = array.__array_interface__["data"][0]
     flags = (0 if array.flags.writeable else READONLY) | (PRIVATE if private else 0)
@@ -164,8 +165,21 @@ def of_host(array: numpy.ndarray[Any, Any], private: bool = False) -> Any:
 STORED: dict[str, numpy.dtype[Any]] = {"M": numpy.dtype(numpy.int64), "m": numpy.dtype(numpy.int64)}
 
 
-def stored_as(dtype: numpy.dtype[Any]) -> numpy.dtype[Any] | None:
-    """The dtype of the library's own that elements of a dtype with a meaning are stored as; None: there is none."""
+# The library's own dtypes; and what the dtypes of items are stored as (docs/adr/0032-records.md).
+OWN = frozenset(dtype for dtype in DTYPES if dtype is not None)
+ITEMS = object()
+
+
+def stored_as(dtype: numpy.dtype[Any]) -> Any:
+    """What elements of a dtype that is none of the library's own are stored as: a dtype of its own, or ITEMS; None: it
+    has no such arrays."""
+    if dtype.hasobject or dtype.subdtype is not None:
+        return None
+    if dtype.kind in "SU" or (dtype.kind == "V" and dtype.num < _FIRST_OF_OTHERS):
+        return ITEMS
+    turned = dtype.newbyteorder("=")
+    if not dtype.isnative and (turned in OWN or turned.kind in STORED):
+        return ITEMS
     return STORED.get(dtype.kind)
 
 
@@ -175,17 +189,20 @@ def fitted(source: numpy.dtype[Any], dtype: numpy.dtype[Any]) -> numpy.dtype[Any
         return numpy.dtype(dtype.kind + source.str[2:])
     return dtype
 
+
 # How the files begin that no user wrote: a line of the user's program is one of another file.
 LIBRARIES = tuple(
     os.path.join(os.path.dirname(os.path.abspath(str(module.__file__))), "")
     for module in (tessera, numpy)
 ) + ("<frozen ",)
 
-NO_VALUE: Any = numpy._NoValue  # the default of arguments that NumPy tells from None
 
-_core_numbers = {dtype for dtype in DTYPES if dtype is not None} | {
-    dtype.newbyteorder() for dtype in DTYPES if dtype is not None
-}
+_FIRST_OF_OTHERS = 256  # numbers of dtypes that other packages register, some of which say that they are voids
+
+
+# Modules whose functions take items: they only move elements, or ask what they are.
+MOVE = frozenset(f"{__package__}.{name}" for name in ("_functions", "_index", "_io", "_methods", "_more"))
+NO_VALUE: Any = numpy._NoValue  # the default of arguments that NumPy tells from None
 
 
 def to_numpy(array: Any, briefly: bool = False) -> numpy.ndarray[Any, Any]:
@@ -195,6 +212,14 @@ def to_numpy(array: Any, briefly: bool = False) -> numpy.ndarray[Any, Any]:
         made = to_numpy(array._to("cpu"))
         made.flags.writeable = False
         return made
+    if array._is_items:
+        if not array.nbytes:
+            return numpy.empty(array.shape, array.dtype)
+        if not briefly:
+            array._address()  # from now on it stays where it is
+        interface = array._interface
+        interface["typestr"] = f"|V{array.itemsize}"
+        return numpy.asarray(Memory(interface, array)).view(array.dtype)
     interface = array._interface if briefly else array.__array_interface__
     if interface["typestr"][1] != "V":
         return numpy.asarray(Memory(interface, array))
@@ -249,10 +274,13 @@ def _call_or_log(how: str, words: str, text: str, code: int) -> None:
 
 def setup(array_class: type, **hooks: Any) -> None:
     """Tells the C half everything; called once, when the class is there."""
-    hooks = {name: _core.NumericRoutine(hook, __name__) for name, hook in hooks.items()}
-    from . import _meanings
+    hooks = {name: _core.NumericRoutine(hook, __name__, True) for name, hook in hooks.items()}
+    from . import _items, _meanings
 
+    hooks["items_call"] = _core.NumericRoutine(_items.routine, __name__, True)
     hooks.update(report=report, convert=convert, dtype_of=dtype_of, scalar=scalar, integer_type=numpy.integer,
-                 stored_as=stored_as, meant_call=_meanings.call, meant_cast=_meanings.cast)  # fmt: skip
+                 stored_as=stored_as, meant_call=_meanings.call, meant_cast=_meanings.cast,
+                 items=ITEMS, items_scalar=_items.element, items_lend=_items.lend, items_buffer=_items.lend_buffer,
+                 items_descr=_items.descr, items_runs=_items.runs)  # fmt: skip
     hooks.update(libraries=LIBRARIES)
     _core.numeric_setup(array_class, DTYPES, hooks)

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 import numpy
 
 from . import _functions as f
+from . import _items
 from ._index import flatnonzero, take
 from ._meanings import has_meaning, module_of, plain
 from ._ndarray import ndarray
@@ -60,6 +61,7 @@ def ordered(a: ndarray, places: bool, descending: bool = False) -> tuple[ndarray
     """Rows of a (.., n) sorted, stable; with the places where elements came from."""
     from tessera import compute
 
+    a = _items.numbers(a)
     if has_meaning(a):
         module = module_of(a.dtype)
         made, found = ordered(module.above(a), places, descending)

@@ -9,6 +9,7 @@ from . import array_utils as array_utils
 from . import format as format
 from . import mixins as mixins
 from . import npyio as npyio
+from . import recfunctions as recfunctions
 from . import scimath as scimath
 from . import stride_tricks as stride_tricks
 

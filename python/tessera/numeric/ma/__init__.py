@@ -2,5 +2,6 @@
 """Masked arrays: NumPy's package, a Python program, on arrays of ours."""
 
 from .._numpys import home
+from . import mrecords as mrecords
 
 __getattr__, __dir__ = home(globals(), "numpy.ma")
