@@ -200,7 +200,7 @@ def isclose(a: Any, b: Any, rtol: Any = 1e-05, atol: Any = 1e-08, equal_nan: boo
     a, b, rtol, atol = (x if type(x) in numbers else f.asarray(x) for x in (a, b, rtol, atol))
     if not builtins.all(builtins.bool(r.all(FUNCTIONS["isfinite"](x))) for x in (rtol, atol)):
         warnings.warn(f"One of rtol or atol is not valid, atol: {atol}, rtol: {rtol}", RuntimeWarning, stacklevel=2)
-    if isinstance(b, ndarray):
+    if isinstance(b, ndarray) and b.dtype.kind != "m":
         b = b.astype(f.result_type(b, 1.0), copy=False)
     elif type(b) is int:
         b = float(b)

@@ -100,6 +100,7 @@ def test_functions_of_numpys_programs():
         tn.maximum.at(other, [0, 0, 1], got[3])
         same(other, np.concatenate([want[3:4], np.maximum(want[1:2], want[3]), want[2:]]))
     spans = tn.array(np.array([4, 3, 9], "m8[s]"))
+    assert tn.allclose(spans, spans + 1, atol=np.timedelta64(1, "s")) and not tn.allclose(spans, spans + 1, atol=0)
     assert spans.mean() == np.timedelta64(5, "s")
     assert tn.sum(spans, where=[True, False, True]) == np.timedelta64(13, "s")
 
