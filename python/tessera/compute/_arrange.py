@@ -11,7 +11,7 @@ import numpy
 
 from . import types
 from ._engine import (
-    POOL, THREADS, Count, Memory, algorithm, checked_count, items_in, kernel_of, stream_of, whole_numbers,
+    POOL, THREADS, Count, Memory, algorithm, checked_count, items_in, kernel_of, setting, stream_of, whole_numbers,
 )  # fmt: skip
 from ._select import cast_of, chosen, kinds_of
 from ._transform import launch_transform
@@ -24,6 +24,8 @@ from .iterators import (
     PermutationIterator,
     ShuffleIterator,
     iterator_of,
+    shuffle_keys,
+    shuffling,
     within_room,
 )
 from .op import OpKind, Operator, operator_of
@@ -94,9 +96,23 @@ def reverse(*, d_in: Any, d_out: Any, num_items: int, stream: Any = None) -> Non
 @algorithm
 def shuffle(*, d_in: Any, d_out: Any, num_items: int, seed: int = 0, stream: Any = None) -> None:
     """The items in a random order that the seed fixes; the output may not be the input. See `ShuffleIterator`."""
-    n = checked_count(num_items, "num_items", ("d_in", iterator_of(d_in, "d_in")))
-    if n:
-        gather(d_in=d_in, d_indices=ShuffleIterator(n, seed), d_out=d_out, num_items=n, stream=stream)
+    n = items_in(num_items, "num_items", ("d_in", iterator_of(d_in, "d_in")), ("d_out", iterator_of(d_out, "d_out")))
+    if n.most:
+        order = ShuffleIterator(n.most, seed) if n.kind is None else _Shuffled(n, seed)
+        gather(d_in=d_in, d_indices=order, d_out=d_out, num_items=num_items, stream=stream)
+
+
+class _Shuffled(Iterator):
+    """A `ShuffleIterator` of a number of items that the device knows."""
+
+    value_type = types.int64
+
+    def __init__(self, n: Count, seed: int) -> None:
+        self.n, self.kind, self.state, self.length = n, ("shuffled", n.kind), (n.state, shuffle_keys(seed)), n.most
+
+    def load(self) -> Function:
+        number, shuffled = self.n.load(), shuffling()
+        return lambda s, i: shuffled(number(s[0]), s[1], i)
 
 
 @algorithm
@@ -321,7 +337,7 @@ def set_intersection(
     ----------
     d_in1, d_in2 : array or iterator
         Sorted by `comp`.
-    num_items1, num_items2 : int
+    num_items1, num_items2 : int, or array of a device
     d_out : array or iterator
         None of the inputs. Items that it has no room for are not written; `d_num_out` says how many there are.
     d_num_out : array or iterator of whole numbers
@@ -353,33 +369,34 @@ def _merged_sets(
     """What is not in the other sequence is put aside, counted on the device, and merged."""
     a, b = iterator_of(d_in1, "d_in1"), iterator_of(d_in2, "d_in2")
     op, stream = operator_of(OpKind.LESS if comp is None else comp, 2, "comp"), stream_of(stream)
-    n, m = checked_count(num_items1, "num_items1", ("d_in1", a)), checked_count(num_items2, "num_items2", ("d_in2", b))
-    output, count = within_room(iterator_of(d_out, "d_out"), n + m), whole_numbers(d_num_out, "d_num_out", n + m, 1)
+    n, m = items_in(num_items1, "num_items1", ("d_in1", a)), items_in(num_items2, "num_items2", ("d_in2", b))
+    most = n.most + m.most
+    output, count = within_room(iterator_of(d_out, "d_out"), most), whole_numbers(d_num_out, "d_num_out", most, 1)
     if a.value_type is None or b.value_type is None:
         raise TypeError("the types of the items must be known; give value_type to the iterators")
     memory = Memory(storage, stream)
 
-    def differ(one: Iterator, k: int, other: Iterator, l: int, to: Any, sizes: Any, at: int, below: Any) -> Any:
+    def differ(one: Iterator, k: Any, other: Iterator, l: Any, to: Any, sizes: Any, at: int, below: Any) -> Any:
         return set_difference(d_in1=one, num_items1=k, d_in2=other, num_items2=l, d_out=to, comp=op,
                               d_num_out=ArrayIterator(sizes, at), stream=stream or None, temp_storage=below)  # fmt: skip
 
     nowhere = DiscardIterator(b)  # as many bytes are needed for any output
-    nbytes = max(differ(one, k, one, k, nowhere, _NO_SIZES, 0, None) for one, k in ((a, n), (b, m)))
+    nbytes = max(differ(one, k, one, k, nowhere, _NO_SIZES, 0, None) for one, k in ((a, n.most), (b, m.most)))
     found = memory.take(
-        (numpy.int32, 1), (numpy.int64, 2), (a.value_type.dtype, n if symmetric else 0), (b.value_type.dtype, m),
+        (numpy.int32, 1), (numpy.int64, 2), (a.value_type.dtype, n.most if symmetric else 0),
+        (b.value_type.dtype, m.most),
         memory.need_of(nbytes),
     )  # fmt: skip
     if found is None:
         return memory.nbytes
     sizes, first, second, below = found[1], a, ArrayIterator(found[3]), memory.inner(found[4])
-    generate(d_out=sizes, op=lambda i: n, num_items=2, stream=stream or None)
-    aside = [(b, m, a, n, second, 1)]
     if symmetric:
         first = ArrayIterator(found[2])
-        aside.append((a, n, b, m, first, 0))
-    for one, k, other, l, to, at in aside:
-        differ(one, k, other, l, to, sizes, at, below)
-    _merge(first, second, output, n + m, sizes, op, stream, count)
+        differ(a, num_items1, b, num_items2, first, sizes, 0, below)
+    else:
+        kernel_of(setting, n.kind, lambda: (n.load(),))[1, 1, stream](sizes, n.state)
+    differ(b, num_items2, a, num_items1, second, sizes, 1, below)
+    _merge(first, second, output, most, sizes, op, stream, count)
     return None
 
 

@@ -34,7 +34,7 @@ from .types import TypeDescriptor, type_of
 
 __all__ = [
     "POOL", "THREADS", "Count", "Made", "Memory", "algorithm", "apart", "checked_count", "cores_for", "count_of",
-    "init_of", "items_in", "keep", "kernel_of", "kind_text", "on_cpu", "range_of", "stream_of", "whole_numbers",
+    "init_of", "items_in", "keep", "kernel_of", "kind_text", "on_cpu", "range_of", "setting", "stream_of", "whole_numbers",
 ]  # fmt: skip
 
 THREADS = 256  # of a block, for all algorithms that do not say otherwise
@@ -215,6 +215,15 @@ def _number(n: Any) -> Any:
 
 def _number_there(n: Any) -> Any:
     return min(max(numpy.int64(n[0][0]), 0), n[1])
+
+
+def setting(number: Callable[..., Any]) -> Callable[..., None]:
+    """The kernel that puts a `Count` into an array."""
+
+    def set_(place: Any, value: Any) -> None:
+        place[0] = number(value)
+
+    return set_
 
 
 def items_in(value: Any, name: str, *sequences: tuple[str, Iterator]) -> Count:

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy
 
-from ._engine import POOL, THREADS, algorithm, checked_count, items_in, kernel_of, stream_of, whole_numbers
+from ._engine import POOL, THREADS, algorithm, checked_count, items_in, kernel_of, setting, stream_of, whole_numbers
 from ._reduce import reduce_into
 from ._select import cast_of
 from .iterators import CountingIterator, Iterator, TransformIterator, ZipIterator, iterator_of
@@ -58,13 +58,6 @@ def _finding(load: Function, condition: Function, number: Function) -> Callable[
     return find
 
 
-def _setting(number: Function) -> Callable[..., None]:
-    def set_(place: Any, value: Any) -> None:
-        place[0] = number(value)
-
-    return set_
-
-
 def _find(source: Iterator, op: Operator, d_out: Any, num_items: Any, stream: Any, name: str) -> None:
     output, stream = iterator_of(d_out, "d_out"), stream_of(stream)
     if output.value_type != int64 or not getattr(output, "is_in_a_row", False):
@@ -72,7 +65,7 @@ def _find(source: Iterator, op: Operator, d_out: Any, num_items: Any, stream: An
     checked_count(1, "the number of results", ("d_out", output))
     n = items_in(num_items, "num_items", (name, source))
     place = output.state[0]
-    kernel_of(_setting, (output.kind, n.kind), lambda: (n.load(),))[1, 1, stream](place, n.state)
+    kernel_of(setting, (output.kind, n.kind), lambda: (n.load(),))[1, 1, stream](place, n.state)
     if n.most:
         kernel = kernel_of(_finding, (source.kind, op.key, n.kind), lambda: (source.load(), op.function, n.load()))
         kernel[-(-n.most // (THREADS * ITEMS)), THREADS, stream](source.state, n.state, place)

@@ -49,15 +49,16 @@ class _Items(NamedTuple):
     end: Function
     digits: Digits
     kind: TypeDescriptor
+    number: Function  # of items
 
 
 def _bounds(what: _Items) -> Function:
     """The function of a kernel that says where a part begins and how many items it has."""
     start, end = what.start, what.end
 
-    def bounds(starts: Any, ends: Any, part: Any, n: Any) -> Any:
-        first = min(max(numpy.int64(start(starts, part)), 0), n)
-        return first, max(min(numpy.int64(end(ends, part)), n) - first, 0)
+    def bounds(starts: Any, ends: Any, part: Any) -> Any:
+        first = start(starts, part)
+        return first, max(end(ends, part) - first, 0)
 
     return bounds
 
@@ -68,10 +69,10 @@ def _surveying(what: _Items) -> Callable[..., None]:
 
     bounds = _bounds(what)
 
-    def survey(starts: Any, ends: Any, parts: Any, n: Any, counts: Any, longs: Any) -> None:
+    def survey(starts: Any, ends: Any, parts: Any, counts: Any, longs: Any) -> None:
         part, length = grid(1), numpy.int64(0)
         if part < parts:
-            _, length = bounds(starts, ends, part, n)
+            _, length = bounds(starts, ends, part)
             if length > TILE:
                 at = atomic.add(counts, _LONG, 1)
                 if at < longs.shape[0]:
@@ -87,9 +88,10 @@ def _keeping(what: _Items) -> Callable[..., None]:
     """All items to where they are, if some are in no part."""
     from ..cuda import grid, gridsize
 
-    load, store = what.load, what.store
+    load, store, number = what.load, what.store, what.number
 
-    def keep(src: Any, dst: Any, n: Any, counts: Any) -> None:
+    def keep(src: Any, dst: Any, n_: Any, counts: Any) -> None:
+        n = number(n_)
         if counts[_INSIDE] < n:
             for i in range(grid(1), n, gridsize(1)):
                 store(dst, i, load(src, i))
@@ -248,12 +250,12 @@ def _sorting(what: _Items) -> Callable[..., None]:
 
     bounds, sort = _bounds(what), _tiles(what)
 
-    def sort_short(src: Any, dst: Any, starts: Any, ends: Any, parts: Any, n: Any, per_block: Any) -> None:
+    def sort_short(src: Any, dst: Any, starts: Any, ends: Any, parts: Any, per_block: Any) -> None:
         begins, offsets = shared.array(THREADS, numpy.int64), shared.array(THREADS + 1, numpy.int32)
         t, first, length = threadIdx.x, numpy.int64(0), numpy.int32(0)
         part = numpy.int64(blockIdx.x) * per_block + t
         if t < per_block and part < parts:
-            first, whole = bounds(starts, ends, part, n)
+            first, whole = bounds(starts, ends, part)
             length = numpy.int32(whole if whole <= TILE else 0)
         after, _, _ = scan_threads(length, lambda a, b: numpy.int32(a + b), THREADS)
         begins[t] = first
@@ -288,13 +290,13 @@ def _placing(what: _Items) -> Callable[..., None]:
 
     bounds = _bounds(what)
 
-    def place(starts: Any, ends: Any, n: Any, counts: Any, longs: Any, offsets: Any) -> None:
+    def place(starts: Any, ends: Any, most: Any, counts: Any, longs: Any, offsets: Any) -> None:
         s, t, running = shared.array(1, numpy.int64), threadIdx.x, numpy.int64(0)
         parts = min(counts[_LONG], longs.shape[0])
         for at in range(0, parts, THREADS):
             length = numpy.int64(0)
             if at + t < parts:
-                _, length = bounds(starts, ends, longs[at + t], n)
+                _, length = bounds(starts, ends, longs[at + t])
             before = exclusive_sum(length, threads=THREADS)
             if at + t < parts:
                 offsets[at + t] = running + before
@@ -304,7 +306,7 @@ def _placing(what: _Items) -> Callable[..., None]:
             running += s[0]
             syncthreads()
         if t == 0:
-            counts[_LONG_ITEMS] = min(running, n)
+            counts[_LONG_ITEMS] = min(running, most)
 
     return place
 
@@ -326,12 +328,12 @@ def _moving(what: _Items, row: Iterator, gathers: bool) -> Callable[..., None]:
         return low
 
     def move(
-        items: Any, starts: Any, ends: Any, n: Any, counts: Any, longs: Any, offsets: Any, numbers: Any, side: Any
+        items: Any, starts: Any, ends: Any, counts: Any, longs: Any, offsets: Any, numbers: Any, side: Any
     ) -> None:
         parts = min(counts[_LONG], longs.shape[0])
         for at in range(grid(1), counts[_LONG_ITEMS], gridsize(1)):
             number = number_of(offsets, parts, at) if gathers else numpy.int64(numbers[at])
-            first, _ = bounds(starts, ends, longs[number], n)
+            first, _ = bounds(starts, ends, longs[number])
             if gathers:
                 numbers[at] = numpy.uint32(number)
                 row_store(side, at, load(items, first + (at - offsets[number])))
@@ -363,18 +365,18 @@ def needs(sources: list[Iterator], n: int) -> list[tuple[Any, int]]:
 
 def sort_parts(
     digits: Digits, sources: list[Iterator], outputs: list[Iterator], starts: Iterator, ends: Iterator, parts: int,
-    n: int, stream: Any, taken: list[Any],
+    items: Count, stream: Any, taken: list[Any],
 ) -> None:  # fmt: skip
-    """Sorts parts of n items by their keys, the first of the sources; what is in no part stays where it is."""
+    """Sorts parts of items by their keys, the first of the sources; what is in no part stays where it is."""
     source, output = _together(sources), _together(outputs)
     of_key = digits if len(sources) == 1 else of_field(digits, 0)
     kind: Any = source.value_type
-    key = (of_key.key, of_key.width, source.kind, output.kind, starts.kind, ends.kind)
+    n, key = items.most, (of_key.key, of_key.width, source.kind, output.kind, starts.kind, ends.kind, items.kind)
     counts, counters, *rest = taken
     states = starts.state, ends.state
 
     def what() -> _Items:
-        return _Items(source.load(), output.store(), starts.load(), ends.load(), of_key, kind)
+        return _Items(source.load(), output.store(), starts.load(), ends.load(), of_key, kind, items.load())
 
     def launch(make: Function, blocks: int, *arguments: Any, row: Iterator | None = None, more: Any = ()) -> None:
         of_row = (row,) if row is not None else ()
@@ -383,11 +385,11 @@ def sort_parts(
 
     some = min(-(-n // TILE), _MOST_BLOCKS)
     kernel_of(_clearing, None, tuple)[1, THREADS, stream](counts)
-    launch(_surveying, max(1, -(-parts // THREADS)), *states, parts, n, counts, rest[0] if rest else counters)
-    launch(_keeping, some, source.state, output.state, n, counts)
+    launch(_surveying, max(1, -(-parts // THREADS)), *states, parts, counts, rest[0] if rest else counters)
+    launch(_keeping, some, source.state, output.state, items.state, counts)
     per_block = max(1, min(THREADS, parts * min(_PER_BLOCK, max(TILE, n // _FEW_BLOCKS)) // n))
     if parts:
-        launch(_sorting, -(-parts // per_block), source.state, output.state, *states, parts, n, per_block)
+        launch(_sorting, -(-parts // per_block), source.state, output.state, *states, parts, per_block)
     if not rest:
         return
     longs, offsets, *rest = rest
@@ -395,7 +397,7 @@ def sort_parts(
     (numbers, *unsorted), (sorted_numbers, *sorted_), others = rest[:width], rest[width : 2 * width], rest[2 * width :]
     launch(_placing, 1, *states, n, counts, longs, offsets)
     row, sorted_row = _row(unsorted), _row(sorted_)
-    long = *states, n, counts, longs, offsets
+    long = *states, counts, longs, offsets
     launch(_moving, some, source.state, *long, numbers, row.state, row=row, more=(True,))
     there = Count(n, (derived(counts, lambda array: array[_LONG_ITEMS:]), n), ArrayIterator(counts).kind)
     unsorted_, sorted__ = _row([numbers, *unsorted]), _row([sorted_numbers, *sorted_])

@@ -19,7 +19,7 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy
-from numpy import int32, int64
+from numpy import int32, int64, uint64
 
 from . import types
 from ._engine import (
@@ -39,6 +39,8 @@ _SHORT = 64  # items of a part that one thread takes
 _RESIDENT = 6  # blocks of a multiprocessor that there are registers for, at least: 513 us for 730, 2^26 items
 _MOST_STAGED = 16  # bytes of an item that goes through shared memory
 
+_ENDLESS = 1 << 62  # items of a sequence whose end is not known
+
 _PLACES = types.int64
 
 
@@ -49,9 +51,31 @@ def checked_segments(num_segments: Any, *sequences: Any) -> int:
     return checked_count(num_segments, "num_segments", *sequences)
 
 
-def offsets_of(starts: Any, ends: Any) -> tuple[Iterator, Iterator]:
-    """Where parts begin and end, in whole numbers."""
-    return whole_numbers(starts, "start_offsets_in"), whole_numbers(ends, "end_offsets_in")
+def offsets_of(starts: Any, ends: Any, n: Count) -> tuple[Iterator, Iterator]:
+    """Where parts of n items begin and end: what is before the first item or behind the last is in no part."""
+    given = whole_numbers(starts, "start_offsets_in"), whole_numbers(ends, "end_offsets_in")
+    return _Within(given[0], n), _Within(given[1], n)
+
+
+class _Within(Iterator):
+    """Places among n items: 0 for those before the first, n for those behind the last."""
+
+    is_input_iterator, is_output_iterator, value_type = True, False, types.int64
+
+    def __init__(self, under: Iterator, n: Count) -> None:
+        self.under, self.n, self.length = under, n, under.length
+        self.state, self.kind = (under.state, n.state), ("within", under.kind, n.kind)
+
+    def load(self) -> Function:
+        load, number = self.under.load(), self.n.load()
+
+        def within(s: Any, i: Any) -> Any:
+            place, n = load(s[0], i), int64(number(s[1]))
+            if place.dtype.kind == "u" and place.dtype.itemsize == 8:
+                return int64(min(place, uint64(n)))
+            return min(max(int64(place), int64(0)), n)
+
+        return within
 
 
 def _offsets(starts: Any, ends: Any) -> Scanned:
@@ -59,7 +83,7 @@ def _offsets(starts: Any, ends: Any) -> Scanned:
     start, end = starts.load(), ends.load()
 
     def length(ins: Any, s: Any) -> Any:
-        return max(int64(end(ins[1], s)) - int64(start(ins[0], s)), 0)
+        return max(end(ins[1], s) - start(ins[0], s), 0)
 
     def emit(offsets: Any, ins: Any, s: Any, before: Any, after: Any) -> None:
         offsets[s] = before
@@ -129,7 +153,7 @@ def _walking(
                     mine = Carried(1, 0, cast(zero))
                     part += 1
                 else:
-                    v = cast(load(src, int64(start(starts, part)) + (item - offsets[part])))
+                    v = cast(load(src, start(starts, part) + (item - offsets[part])))
                     if mine.has != 0:
                         v = cast(op(mine.value, v))
                     mine = Carried(mine.ended, 1, v)
@@ -169,12 +193,12 @@ def _staging(load: Function, start: Function, kind: TypeDescriptor) -> Function:
 
     def stage(src: Any, starts: Any, offsets: Any, parts: Any, low: Any, first: Any, ends: Any, rel: Any, items: Any,
               n_items: Any) -> Any:  # fmt: skip
-        t, shift, apart = threadIdx.x, int64(start(starts, low)) - offsets[low], not is_small
+        t, shift, apart = threadIdx.x, start(starts, low) - offsets[low], not is_small
         for k in range(t, ends, THREADS):
             end = offsets[low + k + 1]
             rel[k] = int32(end - first)
             if low + k + 1 < parts:
-                apart |= int64(start(starts, low + k + 1)) - end != shift
+                apart |= start(starts, low + k + 1) - end != shift
         in_a_row = syncthreads_or(apart) == 0
         if in_a_row:
             for j in rounds:
@@ -221,7 +245,7 @@ def _walking_there(
                     if in_a_row:
                         v = cast(get(items, slot(i)))
                     else:
-                        v = cast(load(src, int64(start(starts, low + k)) + (first + i - offsets[low + k])))
+                        v = cast(load(src, start(starts, low + k) + (first + i - offsets[low + k])))
                     if mine.has != 0:
                         v = cast(op(mine.value, v))
                     mine = Carried(mine.ended, 1, v)
@@ -399,7 +423,7 @@ def _balanced_on_cpu(
         item = begin - part
         for first in range(begin, end, TILE):
             if first + TILE <= end and offsets[part + 1] - item >= TILE:
-                total = inside(src, int64(start(starts, part)) + (item - offsets[part]), v)
+                total = inside(src, start(starts, part) + (item - offsets[part]), v)
                 carry = joined(carry, Carried(0, 1, total))
                 item += TILE
             else:
@@ -451,7 +475,7 @@ def _by_threads(
         t = grid(1)
         if t < segments:
             total = cast(init)
-            for i in range(int64(start(starts, t)), int64(end(ends, t))):
+            for i in range(start(starts, t), end(ends, t)):
                 total = cast(op(total, cast(load(src, i))))
             store(out, t, cast_out(total))
 
@@ -470,8 +494,9 @@ def segmented_reduce(
     d_in, d_out : array or iterator
     num_segments : int
     start_offsets_in, end_offsets_in : array or iterator
-        Where a part begins, and before which item it ends, in whole numbers, which are not checked. Parts may
-        overlap and leave gaps; an empty one gives `h_init`.
+        Where a part begins, and before which item it ends, in whole numbers; what is before the first item of `d_in`
+        or behind the last is in no part. Parts may overlap and leave gaps; an empty one, or one that ends before it
+        begins, gives `h_init`.
     op : function or OpKind
         Associative, of two values of the type of `h_init`; it need not be commutative.
     h_init : numpy.ndarray of one element, number of NumPy or struct
@@ -486,7 +511,8 @@ def segmented_reduce(
     launches; 8 bytes of temporary memory for each part, and 2,048 values.
     """
     source, output, op = iterator_of(d_in, "d_in"), iterator_of(d_out, "d_out"), operator_of(op, 2)
-    starts, ends = offsets_of(start_offsets_in, end_offsets_in)
+    most = _ENDLESS if source.length is None else source.length
+    starts, ends = offsets_of(start_offsets_in, end_offsets_in, Count(most, most, None))
     offsets_in = ("start_offsets_in", starts), ("end_offsets_in", ends)
     parts = checked_segments(num_segments, *offsets_in, ("d_out", output))
     kind, init = init_of(h_init, "h_init")

@@ -19,7 +19,7 @@ import numpy
 from . import _part_sort, types
 from ._by_key import exclusive_scan_by_key, inclusive_scan_by_key
 from ._engine import (
-    POOL, THREADS, Count, Memory, algorithm, checked_count, count_of, init_of, kernel_of, on_cpu, stream_of,
+    POOL, THREADS, Count, Memory, algorithm, checked_count, count_of, init_of, items_in, kernel_of, on_cpu, stream_of,
 )  # fmt: skip
 from ._radix import Digits
 from ._scan import Scanned, launch_scan, scan_memory
@@ -56,14 +56,13 @@ def _clearing() -> Callable[..., None]:
     return clear
 
 
-def _marking(start: Function, end: Function) -> Callable[..., None]:
+def _marking(start: Function, end: Function, number: Function) -> Callable[..., None]:
     from ..cuda import atomic, grid
 
-    def mark(starts: Any, ends: Any, parts: Any, marks: Any, n: Any) -> None:
-        t = grid(1)
+    def mark(starts: Any, ends: Any, parts: Any, marks: Any, n_: Any) -> None:
+        t, n = grid(1), number(n_)
         if t < parts:
-            first: Any = max(numpy.int64(start(starts, t)), 0)
-            last: Any = min(numpy.int64(end(ends, t)), n)
+            first, last = start(starts, t), end(ends, t)
             if first < last:
                 atomic.max(marks, first, 2 * first + 1)
                 if last < n:
@@ -80,26 +79,27 @@ def _grouping(has_alone: bool) -> Scanned:
 
 
 class _Parts:
-    """The parts of n items, and their groups in memory that was taken."""
+    """The parts of items, and their groups in memory that was taken."""
 
-    def __init__(self, starts: Any, ends: Any, num_segments: Any, n: int) -> None:
-        self.starts, self.ends = offsets_of(starts, ends)
+    def __init__(self, starts: Any, ends: Any, num_segments: Any, n: Count) -> None:
+        self.starts, self.ends = offsets_of(starts, ends, n)
         given = ("start_offsets_in", self.starts), ("end_offsets_in", self.ends)
         self.number, self.n = checked_segments(num_segments, *given), n
-        self.counters = scan_memory(_GROUPS, n)
+        self.counters = scan_memory(_GROUPS, n.most)
 
     def group(self, words: Any, groups: Any, stream: Any, has_alone: bool) -> None:
         """Fills ``groups``; with ``has_alone`` items in no part have one each."""
-        kernel_of(_clearing, None, tuple)[-(-self.n // THREADS), THREADS, stream](groups, self.n)
+        most = self.n.most
+        kernel_of(_clearing, None, tuple)[-(-most // THREADS), THREADS, stream](groups, most)
         if self.number:
-            key = (self.starts.kind, self.ends.kind)
-            mark = kernel_of(_marking, key, lambda: (self.starts.load(), self.ends.load()))
+            key = (self.starts.kind, self.ends.kind, self.n.kind)
+            mark = kernel_of(_marking, key, lambda: (self.starts.load(), self.ends.load(), self.n.load()))
             mark[-(-self.number // THREADS), THREADS, stream](
-                self.starts.state, self.ends.state, self.number, groups, self.n
+                self.starts.state, self.ends.state, self.number, groups, self.n.state
             )
         launch_scan(
-            lambda: _grouping(has_alone), _GROUPS, ("groups", has_alone), Count(self.n, self.n, None), groups, groups,
-            numpy.int32(0), stream, words,
+            lambda: _grouping(has_alone), _GROUPS, ("groups", has_alone), self.n, groups, groups, numpy.int32(0),
+            stream, words,
         )  # fmt: skip
 
 
@@ -114,7 +114,7 @@ def segmented_sort(
     Parameters
     ----------
     d_in_keys, d_out_keys, d_in_values, d_out_values, num_items, order, stream, temp_storage
-        As for `radix_sort`; the number of items is one of the host.
+        As for `radix_sort`.
     num_segments : int
     start_offsets_in, end_offsets_in : array or iterator
         Where a part begins, and before which item it ends, in whole numbers; what is before the first item or
@@ -130,13 +130,13 @@ def segmented_sort(
     source, dtype = bits_of(keys)
     output = bits_out(out_keys, dtype)
     given = (("d_in_keys", source), ("d_out_keys", output), ("d_in_values", values[0]), ("d_out_values", values[1]))
-    n = checked_count(num_items, "num_items", *((name, it) for name, it in given if it is not None))
+    n = items_in(num_items, "num_items", *((name, it) for name, it in given if it is not None))
     parts = _Parts(start_offsets_in, end_offsets_in, num_segments, n)
     memory, sources = Memory(temp_storage, stream_of(stream)), _there(source, values[0])
     found = memory.take(*_sort_needs(parts, sources), counters=2)
     if found is None:
         return memory.nbytes
-    if n:
+    if n.most:
         digits = digits_of(dtype, None, None, order)
         _sort_parts(parts, digits, sources, _there(output, values[1]), memory.stream, found)
     switch(d_in_keys, d_in_values)
@@ -150,10 +150,10 @@ def _there(*its: Iterator | None) -> list[Iterator]:
 def _sort_needs(parts: _Parts, sources: list[Iterator]) -> list[tuple[Any, int]]:
     """What `_sort_parts` takes of temporary memory; the first two are counters."""
     if not on_cpu():
-        return _part_sort.needs(sources, parts.n)
-    kind = ZipIterator(ArrayIterator(numpy.empty(0, numpy.int64)), *sources)
-    counters, *others = memory_for(kind, kind, parts.n)
-    return [parts.counters, counters, (numpy.int64, parts.n), (numpy.int64, parts.n), *others]
+        return _part_sort.needs(sources, parts.n.most)
+    kind, most = ZipIterator(ArrayIterator(numpy.empty(0, numpy.int64)), *sources), parts.n.most
+    counters, *others = memory_for(kind, kind, most)
+    return [parts.counters, counters, (numpy.int64, most), (numpy.int64, most), *others]
 
 
 def _sort_parts(
@@ -164,13 +164,12 @@ def _sort_parts(
         given = parts.starts, parts.ends, parts.number, parts.n, stream, taken
         return _part_sort.sort_parts(digits, sources, outputs, *given)
     words, counters, groups, sorted_groups, *others = taken
-    n = Count(parts.n, parts.n, None)
     parts.group(words, groups, stream, True)
     unsorted = ZipIterator(ArrayIterator(groups), *sources)
     sorted_ = ZipIterator(ArrayIterator(sorted_groups), *outputs)
-    by_group = of_field(Digits((2 * parts.n).bit_length(), numpy.uint64, "group"), 0)
-    by_digits(of_field(digits, 1), unsorted, sorted_, n, stream, [counters, *others])
-    by_digits(by_group, sorted_, sorted_, n, stream, [counters, *others])
+    by_group = of_field(Digits((2 * parts.n.most).bit_length(), numpy.uint64, "group"), 0)
+    by_digits(of_field(digits, 1), unsorted, sorted_, parts.n, stream, [counters, *others])
+    by_digits(by_group, sorted_, sorted_, parts.n, stream, [counters, *others])
 
 
 class _Within(Iterator):
@@ -197,7 +196,7 @@ def _scan(
     ends: Any, stream: Any, storage: Any,
 ) -> Any:  # fmt: skip
     source, output = iterator_of(d_in, "d_in"), iterator_of(d_out, "d_out")
-    n = checked_count(num_items, "num_items", ("d_in", source), ("d_out", output))
+    n = items_in(num_items, "num_items", ("d_in", source), ("d_out", output))
     parts = _Parts(starts, ends, num_segments, n)
     if init_value is not None:
         init_of(init_value, "init_value")
@@ -206,14 +205,14 @@ def _scan(
     def inner(groups: Any, temp_storage: Any) -> Any:
         return scan(
             d_in_keys=groups, d_in_values=source, d_out_values=_Within(output, groups), op=op, init_value=init_value,
-            num_items=n, stream=stream, temp_storage=temp_storage,
+            num_items=num_items, stream=stream, temp_storage=temp_storage,
         )  # fmt: skip
 
     counting = CountingIterator(numpy.int64(0))  # as many bytes are needed with these keys
-    found = memory.take(parts.counters, (numpy.int64, n), memory.need_of(inner(counting, None)))
+    found = memory.take(parts.counters, (numpy.int64, n.most), memory.need_of(inner(counting, None)))
     if found is None:
         return memory.nbytes
-    if n:
+    if n.most:
         words, groups, below = found
         parts.group(words, groups, memory.stream, False)
         inner(groups, memory.inner(below))
@@ -247,7 +246,9 @@ def segmented_exclusive_scan(
         Associative, of two values of the type of `init_value`; it need not be commutative.
     init_value : numpy.ndarray of one element, number of NumPy or struct
         Stands before the first value of each part.
-    num_items, num_segments : int
+    num_items : int, or array of a device
+        Of an array the first element counts, as it is when the scan runs.
+    num_segments : int
     start_offsets_in, end_offsets_in : array or iterator
         Where a part begins, and before which item it ends, in whole numbers; what is before the first item or
         behind the last is in no part. Parts may not overlap.
@@ -270,11 +271,11 @@ def _taking(start: Function, end: Function, loads: Any, stores: Any, casts: Any)
 
     fields = tuple(range(len(loads)))
 
-    def take(starts: Any, ends: Any, parts: Any, k: Any, n: Any, sorted_: Any, outs: Any) -> None:
+    def take(starts: Any, ends: Any, parts: Any, k: Any, sorted_: Any, outs: Any) -> None:
         t = grid(1)
         part, j = t // k, t % k
         if part < parts:
-            first, last = max(numpy.int64(start(starts, part)), 0), min(numpy.int64(end(ends, part)), n)
+            first, last = start(starts, part), end(ends, part)
             if first + j < last:
                 for f in fields:
                     stores[f](outs[f], t, casts[f](loads[f](sorted_[f], first + j)))
@@ -308,16 +309,16 @@ def segmented_top_k(
     """
     keys, dtype = bits_of(d_in_keys)
     out_keys, values, few = bits_out(d_out_keys, dtype), pairs_of(d_in_values, d_out_values), count_of(k, "k")
-    n = checked_count(num_items, "num_items", ("d_in_keys", keys))
+    n = items_in(num_items, "num_items", ("d_in_keys", keys))
     sources, outputs = _there(keys, values[0]), _there(out_keys, values[1])
     parts = _Parts(start_offsets_in, end_offsets_in, num_segments, n)
     checked_count(few * parts.number, "k * num_segments", *(("an output", it) for it in outputs))
     memory = Memory(temp_storage, stream_of(stream))
     kinds: Any = [it.value_type for it in sources]
-    found = memory.take(*_sort_needs(parts, sources), *((kind.dtype, n) for kind in kinds), counters=2)
+    found = memory.take(*_sort_needs(parts, sources), *((kind.dtype, n.most) for kind in kinds), counters=2)
     if found is None:
         return memory.nbytes
-    if n and few and parts.number:
+    if n.most and few and parts.number:
         sorted_: Any = [ArrayIterator(array) for array in found[-len(kinds) :]]
         digits = digits_of(dtype, None, None, SortOrder.DESCENDING if largest else SortOrder.ASCENDING)
         _sort_parts(parts, digits, sources, sorted_, memory.stream, found[: -len(kinds)])
@@ -329,7 +330,7 @@ def segmented_top_k(
             ),
         )  # fmt: skip
         kernel[-(-few * parts.number // THREADS), THREADS, memory.stream](
-            parts.starts.state, parts.ends.state, parts.number, few, n, tuple(it.state for it in sorted_),
+            parts.starts.state, parts.ends.state, parts.number, few, tuple(it.state for it in sorted_),
             tuple(it.state for it in outputs),
         )  # fmt: skip
     return None

@@ -617,11 +617,10 @@ class ShuffleIterator(Iterator):
         if num_items <= 0:
             raise ValueError(f"num_items must be > 0, found {num_items}")
         self.num_items, self.seed, self.at = int(num_items), int(seed), _at
-        bits = max(2, (self.num_items - 1).bit_length())
-        keys = numpy.random.SeedSequence(self.seed & (1 << 64) - 1).generate_state(_ROUNDS, numpy.uint64)
+        bits, keys = max(2, (self.num_items - 1).bit_length()), shuffle_keys(self.seed)
         low = bits // 2
         self.state = (_at, numpy.uint64(self.num_items), numpy.uint64(low), numpy.uint64((1 << low) - 1),
-                      numpy.uint64((1 << bits - low) - 1), tuple(keys))  # fmt: skip
+                      numpy.uint64((1 << bits - low) - 1), keys)  # fmt: skip
         self.kind, self.length = ("shuffle",), max(0, self.num_items - _at)
 
     def load(self) -> Function:
@@ -631,13 +630,33 @@ class ShuffleIterator(Iterator):
         return ShuffleIterator(self.num_items, self.seed, self.at + offset)
 
 
+def shuffle_keys(seed: int) -> tuple[Any, ...]:
+    return tuple(numpy.random.SeedSequence(seed & (1 << 64) - 1).generate_state(_ROUNDS, numpy.uint64))
+
+
 _ROUNDS = 8
 _MIX, _HALF = numpy.uint64(0xD6E8FEB86659FD93), numpy.uint64(32)
 
 
 def _shuffled(s: Any, i: Any) -> Any:
     at, n, low, low_mask, high_mask, keys = s
-    v = numpy.uint64(at + i)
+    return _permuted(numpy.uint64(at + i), n, low, low_mask, high_mask, keys)
+
+
+def shuffling() -> Function:
+    """The function of a kernel that gives item i of a `ShuffleIterator` of n items, a number that the device knows."""
+    from ..cuda import clz
+
+    def shuffled(n: Any, keys: Any, i: Any) -> Any:
+        bits, one = numpy.uint64(max(2, 64 - clz(numpy.uint64(n - 1)))), numpy.uint64(1)
+        low = bits >> one
+        high_mask = (one << (bits - low)) - one
+        return _permuted(numpy.uint64(i), numpy.uint64(n), low, (one << low) - one, high_mask, keys)
+
+    return shuffled
+
+
+def _permuted(v: Any, n: Any, low: Any, low_mask: Any, high_mask: Any, keys: Any) -> Any:
     while True:
         left, right = v >> low, v & low_mask
         for r in range(0, _ROUNDS, 2):

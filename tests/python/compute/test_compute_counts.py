@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Numbers of items that stand in arrays of a device, and are not known to the host."""
 
+import collections
+
 import numpy as np
 import pytest
 
@@ -114,6 +116,45 @@ def test_histograms(given, dtype):
     assert np.array_equal(out, np.bincount((inside - 5) // 4, minlength=10))
 
 
+def test_shuffles_and_sets(given):
+    count, n = given
+    out, want, found = np.full(2 * N, -7), np.full(N, -7), np.zeros(1, np.int64)
+    compute.shuffle(d_in=X, d_out=out, num_items=count, seed=5)
+    compute.shuffle(d_in=X, d_out=want, num_items=n, seed=5)
+    assert np.array_equal(out[:N], want) and np.array_equal(np.sort(out[:n]), np.sort(X[:n]))
+    one, other = np.sort(X), np.arange(40, 60)
+    lists = {"d_in1": one, "num_items1": count, "d_in2": other, "num_items2": np.array([15]), "d_num_out": found}
+    first, second = collections.Counter(one[:n].tolist()), collections.Counter(other[:15].tolist())
+    for call, wanted in (
+        (compute.set_union, first | second),
+        (compute.set_symmetric_difference, (first - second) + (second - first)),
+        (compute.set_intersection, first & second),
+    ):
+        call(**lists, d_out=out)
+        assert out[: found[0]].tolist() == sorted(wanted.elements()), call.__name__
+
+
+def test_parts(given):
+    """Offsets behind the last item that counts are in no part."""
+    count, n = given
+    cuts = np.array([0, 3, 3, 4000, 8990, N, N + 99, 1])
+    parts = {"num_segments": 7, "start_offsets_in": cuts[:-1], "end_offsets_in": cuts[1:], "num_items": count}
+    bounds = [(min(a, n), min(b, n)) for a, b in zip(cuts, cuts[1:])]
+    out, want, few = np.full(N, -7), np.full(N, -7), np.full(14, -7)
+    compute.segmented_inclusive_scan(d_in=X, d_out=out, op=ADD, **parts)
+    for a, b in bounds:
+        want[a:b] = np.cumsum(X[a:b])
+    assert np.array_equal(out, want)
+    out[:], want[:n] = -7, X[:n]
+    compute.segmented_sort(d_in_keys=X, d_out_keys=out, **parts)
+    for a, b in bounds:
+        want[a:b] = np.sort(X[a:b])
+    assert np.array_equal(out[:n], want[:n]) and (out[n:] == -7).all()
+    compute.segmented_top_k(d_in_keys=X, d_out_keys=few, k=2, **parts)
+    wanted = [list(np.sort(X[a:b])[::-1][:2]) for a, b in bounds]
+    assert few.tolist() == sum(([*some, -7, -7][:2] for some in wanted), [])
+
+
 def test_one_algorithm_counts_for_the_next():
     """Nothing is waited for between them."""
     x, out, total = cuda.to_device(X), cuda.device_array(N, np.int64), cuda.device_array(1, np.int64)
@@ -131,5 +172,8 @@ def test_mistakes():
         compute.for_each(d_in=X, op=abs, num_items=np.zeros(1))
     with pytest.raises(ValueError, match="the host must know how many there may be"):
         compute.for_each(d_in=counting, op=abs, num_items=np.zeros(1, np.int64))
-    with pytest.raises(TypeError, match="num_items is a ndarray: .*; give a whole number"):
-        compute.shuffle(d_in=X, d_out=X, num_items=np.zeros(1, np.int64))
+    with pytest.raises(TypeError, match="k is a ndarray: .*; give a whole number"):
+        compute.segmented_top_k(
+            d_in_keys=X, d_out_keys=X, num_items=9, k=np.zeros(1, np.int64), num_segments=1, start_offsets_in=X,
+            end_offsets_in=X,
+        )  # fmt: skip

@@ -3,8 +3,10 @@
 
 import numpy as np
 import pytest
+from compute_as_gpu import interpret
 
 from tessera import compute
+from tessera.compute import _segmented
 
 N = 20_000
 MIXES = ("none", "empty", "one", "all of one item", "few long", "many short", "powers", "one huge, many empty", "gaps")
@@ -51,6 +53,36 @@ def test_parts_that_overlap_and_end_before_they_begin(rng):
     out = np.zeros(300, np.int64)
     compute.segmented_reduce(d_in=x, d_out=out, op=compute.OpKind.PLUS, h_init=np.int64(0), **given(starts, ends))
     assert out.tolist() == [x[a:b].sum() for a, b in zip(starts, ends)]
+
+
+@pytest.mark.parametrize("kind", (np.int64, np.int32, np.uint64))
+@pytest.mark.parametrize("on_gpu", (False, True))
+def test_parts_of_items_that_are_not_there(rng, monkeypatch, kind, on_gpu):
+    """They begin before the first item, or end behind the last, or before they begin: what is there counts."""
+    n = 3000
+    whole, low, high = rng.integers(1, 9, n + 200), 0 if kind == np.uint64 else -(2**31), np.iinfo(kind).max
+    x = whole[100:-100]
+    starts = np.array([low, 5, 0, n - 2, n + 1, 7, high, 5, 2], np.int64 if kind != np.uint64 else kind).astype(kind)
+    ends = np.array([3, high, n + 50, n + 9, n + 5, 7, low, 2, 2000], starts.dtype).astype(kind)
+    bounds = [(min(max(int(a), 0), n), min(max(int(b), 0), n)) for a, b in zip(starts, ends)]
+    out, short, want = np.full(9, -7), np.full(9, -7), [int(x[a:b].sum()) + 1 for a, b in bounds]
+    if on_gpu:
+        interpret(monkeypatch, 7)
+        monkeypatch.setattr(_segmented, "SPANS", 256)
+    reduce = {"d_in": x, "op": compute.OpKind.PLUS, "h_init": np.int64(1), **given(starts, ends)}
+    compute.segmented_reduce(d_out=out, **reduce)
+    compute.segmented_reduce(d_out=short, max_segment_size=9, **reduce)
+    assert out.tolist() == want and short.tolist() == want
+    apart = np.array([2, 1, 4])  # parts of scans and sorts do not overlap
+    some = {"num_items": n, **given(starts[apart], np.minimum(ends[apart], kind(high)))}
+    if kind != np.uint64:
+        some["start_offsets_in"][0] = -5
+    some["end_offsets_in"][:2] = 4, high
+    scanned, key = np.full(n, -7), np.zeros(n, np.int64)
+    compute.segmented_inclusive_scan(d_in=x, d_out=scanned, op=compute.OpKind.PLUS, **some)
+    assert np.array_equal(scanned, [*np.cumsum(x[:4]), -7, *np.cumsum(x[5:])])
+    compute.segmented_sort(d_in_keys=x, d_out_keys=key, **some)
+    assert np.array_equal(key, [*np.sort(x[:4]), x[4], *np.sort(x[5:])])
 
 
 @pytest.mark.parametrize("mix", MIXES)
