@@ -29,13 +29,13 @@ from generated import ROOT
 from tessera import _ast_table as tables
 from tessera import _pack
 from tessera._foreign import dtype_name
-from tessera.compute._packed import KERNELS, NUMBERS, Choice, Kernel
+from tessera.compute._packed import KERNELS, NUMBERS, OWN, Choice, Kernel
 
 OUT = ROOT / "src/lib/compute.def"
 MOST = 32  # numbers of a tuple that a kernel captures; all packs have room for as many
 HEAD, NODE, OBJECT, ROW = 8, 9, 4, 9  # words
 TEXT = 110  # characters of a line
-AXES = ["dtype", "pair", "bytes", "combine", "initial", "exclusive", "descending", "upper", "counted", "wide"]
+AXES = ["dtype", "pair", "bytes", "combine", "initial", "exclusive", "descending", "upper", "counted", "wide", "copies"]
 
 # ---- packs ------------------------------------------------------------------------------------------------
 
@@ -217,6 +217,7 @@ def table_text() -> str:
     ]
     lines += ["#ifndef COMPUTE_TABLES", "enum {"]
     lines += [*(f"    COMPUTE_{name} = {value}," for name, value in numbers.items()), "};", ""]
+    lines += [f'#define COMPUTE_OWN "{OWN}"', ""]
     for kind, names, end in (("axis", AXES, "AXES"), ("number", list(KERNELS), "COUNT")):
         rows = [f"    COMPUTE_{name}," for name in (*names, end)]
         lines += [f"typedef enum compute_{kind} {{", *rows, f"}} compute_{kind};", ""]

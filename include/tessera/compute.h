@@ -29,7 +29,8 @@
 extern "C" {
 #endif
 
-/* X(name, what it gives). Orders of combining do not matter, but for the rounding of floats. */
+/* X(name, what it gives). Orders of combining do not matter, but for the rounding of floats; of `own` the order is
+ * that of the items, and only where they are put together first is open, so that it need not be commutative. */
 #define TS_COMBINES(X)                                                     \
     X(add, "a + b")                                                        \
     X(multiply, "a * b")                                                   \
@@ -37,7 +38,8 @@ extern "C" {
     X(max, "b if a < b else a")                                            \
     X(and, "the bits that both have; of integers, as the two that follow") \
     X(or, "the bits that one has")                                         \
-    X(xor, "the bits in which they differ")
+    X(xor, "the bits in which they differ")                                \
+    X(own, "what the function in `own` of the options gives")
 
 typedef enum ts_combine {
 #define X(name, meaning) TS_COMBINE_##name,
@@ -58,6 +60,8 @@ typedef struct ts_compute_options {
     const ts_arg *initial;  /* reductions and scans: an INT, FLOAT, BOOL or SCALAR that comes before the first item */
     const ts_arg *count;    /* an array of one integer on the device: how many items there are, which is read when the
                              * work runs; more than the arrays have are not taken, and none of fewer than 0 */
+    const char *own;        /* with TS_COMBINE_own, and of ts_transform: IR as text (docs/guide/ir.md), whose last
+                             * function is called; it may use the others, and computes only: it reads no memory */
     void *memory;           /* temporary memory on the device, aligned to 256 bytes; NULL: of the device's pool */
     uint64_t memory_bytes;
     uint64_t *need;         /* not NULL: nothing is enqueued, and this becomes how many bytes `memory` has to have */
@@ -65,7 +69,14 @@ typedef struct ts_compute_options {
 
 /* result[0] = initial op in[0] op in[1] .. One pass, in one launch.
  * Without items result[0] becomes the initial value; without that, too, it is left as it is.
- * Errors: TS_VALUE for NULL, flags that are not of reductions, a result without elements or read-only, arrays of
+ * An operator of the program takes two values of the result's dtype and gives one; it is associative:
+ *
+ *     options.own = "both func @product(%a: f32, %b: f32) : f32 {\n"
+ *                   "  %c = mulf %a, %b : f32\n"
+ *                   "  return %c\n"
+ *                   "}";
+ *
+ * Errors: TS_VALUE for NULL, flags that are not of reductions, `own` without TS_COMBINE_own or that without `own`, a result without elements or read-only, arrays of
  * different devices, memory that is too small or not aligned; TS_TYPE for dtypes, for `and`, `or` and `xor` of floats,
  * and for arguments that are not arrays; TS_SHAPE for arrays of several axes with gaps; as ts_launch. */
 TS_API TS_CHECKED ts_status ts_reduce(const ts_stream *stream, const ts_arg *in, const ts_arg *result, ts_combine op,
@@ -75,6 +86,16 @@ TS_API TS_CHECKED ts_status ts_reduce(const ts_stream *stream, const ts_arg *in,
  * Errors: as ts_reduce; TS_SHAPE for an `out` with fewer items than `in`. */
 TS_API TS_CHECKED ts_status ts_scan(const ts_stream *stream, const ts_arg *in, const ts_arg *out, ts_combine op,
                                     const ts_compute_options *options, ts_error *err);
+
+/* out[i] = own(in[0][i], in[1][i], ..), of 1 to TS_TRANSFORM_MOST inputs. Reads and writes each item once, in one launch.
+ * Types    those that `own` says: of each input its dtype, of the result that of `out` (float32 is f32, int8 and uint8
+ *          are i8, bool is i1); bools too.
+ *          `out` may be an input, in its place.
+ * Errors: as ts_reduce, of `own` when the kernel is compiled, at the first launch; TS_VALUE for a number of inputs that
+ * there is none for; TS_SHAPE for an `out` with fewer items than the inputs, or inputs of different numbers. */
+#define TS_TRANSFORM_MOST 3
+TS_API TS_CHECKED ts_status ts_transform(const ts_stream *stream, const ts_arg *in, size_t n_in, const ts_arg *out,
+                                         const ts_compute_options *options, ts_error *err);
 
 /* keys[1] becomes the items of keys[0] in order; values[1], if `values` is not NULL, those of values[0], each where its
  * key goes. Stable. NaNs come last, those with a sign first; -0.0 and 0.0 are equal.
@@ -94,7 +115,11 @@ TS_API TS_CHECKED ts_status ts_sort(const ts_stream *stream, const ts_arg keys[2
 TS_API TS_CHECKED ts_status ts_select_flagged(const ts_stream *stream, const ts_arg *in, const ts_arg *flags,
                                       const ts_arg out[2], const ts_compute_options *options, ts_error *err);
 
-/* The same of the first item of each run of equal ones. NaN is equal to nothing. */
+/* The same, and out[1] becomes the others, in their order; how many have a flag comes to out[2][0]. */
+TS_API TS_CHECKED ts_status ts_partition_flagged(const ts_stream *stream, const ts_arg *in, const ts_arg *flags,
+                                                 const ts_arg out[3], const ts_compute_options *options, ts_error *err);
+
+/* The same as ts_select_flagged of the first item of each run of equal ones. NaN is equal to nothing. */
 TS_API TS_CHECKED ts_status ts_unique(const ts_stream *stream, const ts_arg *in, const ts_arg out[2],
                                       const ts_compute_options *options, ts_error *err);
 
@@ -105,6 +130,26 @@ TS_API TS_CHECKED ts_status ts_unique(const ts_stream *stream, const ts_arg *in,
  * items, or share memory with what is read. */
 TS_API TS_CHECKED ts_status ts_search(const ts_stream *stream, const ts_arg *sorted, const ts_arg *values,
                                       const ts_arg *places, const ts_compute_options *options, ts_error *err);
+
+/* `out` becomes the items of two sequences in order as one in order; of equal ones those of in[0] come first. With
+ * TS_COMPUTE_DESCENDING the greatest are first. One thread for each item, no temporary memory; counts are not taken.
+ * Errors: as ts_reduce; TS_TYPE for arrays of several dtypes; TS_SHAPE for an `out` with fewer items than both have;
+ * TS_VALUE where it shares memory with one. */
+TS_API TS_CHECKED ts_status ts_merge(const ts_stream *stream, const ts_arg in[2], const ts_arg *out,
+                                     const ts_compute_options *options, ts_error *err);
+
+/* bins[i] becomes how many samples are in the i-th of n bins of equal width, between two levels: INTs, or FLOATs, of
+ * which samples are compared as float64. Samples below the first, not below the second, and NaN are in no bin.
+ * Types    samples any numbers or bools; bins integers, without gaps; counts wrap as those of their dtype do.
+ * Errors: as ts_reduce; TS_VALUE for no bins, levels that are not ascending finite numbers of one kind, and memory that
+ * is shared. */
+TS_API TS_CHECKED ts_status ts_histogram_even(const ts_stream *stream, const ts_arg *samples, const ts_arg levels[2],
+                                              const ts_arg *bins, const ts_compute_options *options, ts_error *err);
+
+/* The same of bins of any width: the i-th has samples from levels[i] on, and before levels[i + 1]. `levels` is an array
+ * on the device, ascending, with one element more than there are bins; TS_SHAPE for another number. */
+TS_API TS_CHECKED ts_status ts_histogram_range(const ts_stream *stream, const ts_arg *samples, const ts_arg *levels,
+                                               const ts_arg *bins, const ts_compute_options *options, ts_error *err);
 
 #ifdef __cplusplus
 }

@@ -287,6 +287,8 @@ uint32_t ts__type_axis_before(const ts_module *module, ts_type to, ts_type from,
 void ts__type_print(const ts_module *module, ts_type type, ts_text *out);
 /* As ts_module_read, into an arena of the caller, who must not destroy the module. */
 TS_CHECKED ts_status ts__module_read(ts_arena *arena, const char *text, size_t n, ts_module **out, ts_error *err);
+/* Reads more functions and globals into a module. Errors: as ts_module_read; the module may have some of them then. */
+TS_CHECKED ts_status ts__module_add(ts_module *module, const char *text, size_t n, ts_error *err);
 /* Hands a text over to a caller who frees it by alloc->resize(user, *out, *n + 1, 0). Errors: TS_NOMEM. */
 TS_CHECKED ts_status ts__text_take(ts_text *text, char **out, size_t *n, ts_error *err);
 /* Appends the contents of a module, byte for byte: equal bytes mean the same code, built by the same calls. For keys

@@ -843,23 +843,27 @@ static ts_status read_item(read_ctx *r)
                         (int)TS_MIN(word.n, 60u), word.at);
 }
 
-ts_status ts__module_read(ts_arena *arena, const char *text, size_t n, ts_module **out,
-                         ts_error *err)
+ts_status ts__module_add(ts_module *module, const char *text, size_t n, ts_error *err)
 {
-    read_ctx r = {.l = {.text = text, .at = text, .end = text + n, .err = err}, .arena = arena, .counted = text};
-    *out = NULL;
+    read_ctx r = {.l = {.m = module, .text = text, .at = text, .end = text + n, .err = err}, .arena = module->arena,
+                  .counted = text};
     if (n >= UINT32_MAX)
         return ts_fail(err, TS_VALUE, "a text of %zu bytes is too long to read; a module has less than 4 GiB", n);
-    r.l.m = ts__module_create(arena);
-    if (!r.l.m)
-        return ts_fail(err, TS_NOMEM, "out of memory while reading");
-    r.l.m->text = ts__arena_text(arena, text, n);
     while (ts__lex_peek(&r.l))
         TS_TRY(read_item(&r));
     if (r.l.at < r.l.end)
         return ts__lex_fail(&r.l, "a zero byte stands in the text; give the number of its characters as n");
-    if (ts__module_failed(r.l.m))
-        return read_nomem(&r);
-    *out = r.l.m;
+    return ts__module_failed(module) ? read_nomem(&r) : TS_OK;
+}
+
+ts_status ts__module_read(ts_arena *arena, const char *text, size_t n, ts_module **out, ts_error *err)
+{
+    *out = NULL;
+    ts_module *module = ts__module_create(arena);
+    if (!module)
+        return ts_fail(err, TS_NOMEM, "out of memory while reading");
+    module->text = n < UINT32_MAX ? ts__arena_text(arena, text, n) : NULL;
+    TS_TRY(ts__module_add(module, text, n, err));
+    *out = module;
     return TS_OK;
 }

@@ -211,6 +211,12 @@ typedef struct fr_known_element {
     fr_element *element;
 } fr_known_element;
 
+/* A function that is IR as text (simt/op_written.c). */
+typedef struct fr_written {
+    const char *text;
+    ts_fn *fn;
+} fr_written;
+
 typedef struct fr {
     const struct fr_dialect *dialect;
     ts_arena *arena;
@@ -237,6 +243,7 @@ typedef struct fr {
     TS_VEC(fr_value) proxies;  /* what the host was given by number */
     TS_VEC(fr_value) captured; /* arrays that the kernel names, which follow its arguments */
     TS_VEC(fr_known_element) elements; /* made so far */
+    TS_VEC(fr_written) written; /* functions that are IR as text, read so far */
     const char *stack;         /* address near the bottom of the C stack */
     uint32_t steps;            /* expressions evaluated; bounds compile time */
 } fr;

@@ -31,8 +31,13 @@ ts_status ts__compute_begin(compute_call *call, const char *name, const ts_strea
     return TS_OK;
 }
 
-ts_status ts__compute_flags(const compute_call *call, uint32_t taken, ts_error *err)
+ts_status ts__compute_flags(const compute_call *call, uint32_t taken, bool takes_own, ts_error *err)
 {
+    if (takes_own && !call->options.own)
+        return ts_fail(err, TS_VALUE, "%s: options.own is NULL; give the operator as IR", call->name);
+    if (!takes_own && call->options.own)
+        return ts_fail(err, TS_VALUE, "%s: options.own is given and not asked; leave it out, or give TS_COMBINE_own",
+                       call->name);
     if (call->options.flags & ~taken)
         return ts_fail(err, TS_VALUE, "%s: flags are %u, of which %u are not its own", call->name, call->options.flags,
                        call->options.flags & ~taken);
@@ -267,7 +272,7 @@ ts_status ts__compute_launch(compute_call *call, const compute_key *key, int64_t
 {
     ts_launch_config config = {.grid = {blocks, 1, 1}, .block = {threads, 1, 1}};
     ts_kernel *kernel;
-    TS_TRY(ts__compute_kernel(key, &kernel, err));
+    TS_TRY(ts__compute_kernel(key, call->options.own, &kernel, err));
     return ts_launch_config_run(call->stream, &config, kernel, call->args, call->n_args, err);
 }
 
@@ -303,7 +308,7 @@ ts_status ts__compute_reduce(compute_call *call, const ts_arg *in, const ts_arg 
 {
     reduce_plan plan;
     bool only_asks;
-    TS_TRY(ts__compute_flags(call, 0, err));
+    TS_TRY(ts__compute_flags(call, 0, op == TS_COMBINE_own, err));
     TS_TRY(ts__compute_array(call, "in", in, false, &plan.in, err));
     TS_TRY(ts__compute_array(call, "result", result, true, &plan.out, err));
     plan.key = (compute_key){.number = call->is_gpu ? COMPUTE_reduce_gpu : COMPUTE_reduce_cpu,
@@ -409,10 +414,11 @@ ts_status ts__compute_scan(compute_call *call, const ts_arg *in, const ts_arg *o
 {
     scan_plan plan = {.chunk = 0};
     bool only_asks;
-    TS_TRY(ts__compute_flags(call, TS_COMPUTE_EXCLUSIVE, err));
+    TS_TRY(ts__compute_flags(call, TS_COMPUTE_EXCLUSIVE, op == TS_COMBINE_own, err));
     TS_TRY(ts__compute_array(call, "in", in, false, &plan.in, err));
     TS_TRY(ts__compute_array(call, "out", out, true, &plan.out, err));
-    compute_number on_cpu = ts__compute_is_integer(out->dtype) ? COMPUTE_scan_ints_cpu : COMPUTE_scan_floats_cpu;
+    bool is_exact = ts__compute_is_integer(out->dtype) && op != TS_COMBINE_own;
+    compute_number on_cpu = is_exact ? COMPUTE_scan_ints_cpu : COMPUTE_scan_tiles_cpu;
     plan.key = (compute_key){.number = call->is_gpu ? COMPUTE_scan_gpu : on_cpu,
                              .at = {[COMPUTE_dtype] = out->dtype, [COMPUTE_combine] = (uint8_t)op,
                                     [COMPUTE_initial] = call->options.initial != NULL,

@@ -4,8 +4,11 @@
  *
  *     compute.c         its arrays and options as they were given --> checked, with one axis; temporary memory;
  *                       reductions and scans
+ *     compute_check.c   what they ask of arrays
  *     compute_sort.c    sorts
  *     compute_choose.c  selections and searches
+ *     compute_each.c    transforms, merges
+ *     compute_bins.c    histograms
  *     compute_kernel.c  which kernel, made by which choices --> a ts_kernel, made once
  *     compute.def       the kernels, and the numbers that Python's side goes by, too: written by tools/gen_compute.py
  */
@@ -41,8 +44,9 @@ typedef struct compute_key {
 
 /* The choice of a key on an axis; NULL where there is none. */
 const compute_choice *ts__compute_choice(const compute_key *key, compute_axis axis);
-/* The kernel, made at the first call of the process. Owns: borrowed for good. Errors: TS_NOMEM. */
-TS_CHECKED ts_status ts__compute_kernel(const compute_key *key, ts_kernel **out, ts_error *err);
+/* The kernel, made at the first call of the process; `own`: IR of the program's operator, or NULL.
+ * Owns: borrowed for good. Errors: TS_NOMEM. */
+TS_CHECKED ts_status ts__compute_kernel(const compute_key *key, const char *own, ts_kernel **out, ts_error *err);
 
 /* ---- calls --------------------------------------------------------------------------------------------- */
 
@@ -74,19 +78,40 @@ TS_CHECKED ts_status ts__compute_reduce(compute_call *call, const ts_arg *in, co
                                         ts_error *err);
 TS_CHECKED ts_status ts__compute_scan(compute_call *call, const ts_arg *in, const ts_arg *out, ts_combine op,
                                       ts_error *err);
+TS_CHECKED ts_status ts__compute_transform(compute_call *call, const ts_arg *in, size_t n_in, const ts_arg *out,
+                                           ts_error *err);
 TS_CHECKED ts_status ts__compute_sort(compute_call *call, const ts_arg keys[2], const ts_arg values[2], ts_error *err);
-/* `flags` NULL: the first items of runs. */
-TS_CHECKED ts_status ts__compute_select(compute_call *call, const ts_arg *in, const ts_arg *flags, const ts_arg out[2],
-                                        ts_error *err);
+/* `flags` NULL: the first items of runs. With three results the second takes the other items. */
+TS_CHECKED ts_status ts__compute_select(compute_call *call, const ts_arg *in, const ts_arg *flags, const ts_arg *out,
+                                        size_t n_out, ts_error *err);
+/* `range`: levels on the device; NULL: bins of equal width between `levels`. */
+TS_CHECKED ts_status ts__compute_histogram(compute_call *call, const ts_arg *samples, const ts_arg *levels,
+                                           const ts_arg *range, const ts_arg *bins, ts_error *err);
 
 /* A call with its options; `array` says the device. Errors: TS_VALUE, TS_TYPE. */
 TS_CHECKED ts_status ts__compute_begin(compute_call *call, const char *name, const ts_stream *stream,
                                        const ts_arg *array, const ts_compute_options *options, ts_error *err);
-TS_CHECKED ts_status ts__compute_flags(const compute_call *call, uint32_t taken, ts_error *err);
+/* Flags are among those taken, and the IR of an operator is there or not. Errors: TS_VALUE. */
+TS_CHECKED ts_status ts__compute_flags(const compute_call *call, uint32_t taken, bool takes_own, ts_error *err);
 /* An array of a call as one with one axis. Errors: TS_VALUE, TS_TYPE, TS_SHAPE, naming it. */
 TS_CHECKED ts_status ts__compute_array(const compute_call *call, const char *name, const ts_arg *array, bool is_written,
                                        compute_array *out, ts_error *err);
 bool ts__compute_is_integer(uint8_t dtype); /* of those that algorithms have */
+bool ts__compute_is_number(uint8_t dtype);  /* the same, or bool */
+
+/* Checks of arrays: compute_check.c. Errors: TS_TYPE, TS_VALUE, TS_SHAPE, naming the array. */
+/* Integers that hold a number up to n. */
+TS_CHECKED ts_status ts__compute_check_holds(const compute_call *call, const char *name, const compute_array *array,
+                                             int64_t n, ts_error *err);
+/* Two arrays of one dtype of numbers. */
+TS_CHECKED ts_status ts__compute_check_alike(const compute_call *call, const char *name, const compute_array *a,
+                                             const char *other, const compute_array *b, ts_error *err);
+TS_CHECKED ts_status ts__compute_check_items(const compute_call *call, const char *name, const compute_array *array,
+                                             int64_t n, ts_error *err);
+TS_CHECKED ts_status ts__compute_check_apart(const compute_call *call, const compute_array *out,
+                                             const compute_array *other, ts_error *err);
+TS_CHECKED ts_status ts__compute_check_number(const compute_call *call, const char *name, const compute_array *array,
+                                              ts_error *err);
 /* The initial value and the count of the options. */
 TS_CHECKED ts_status ts__compute_number_checks(const compute_call *call, bool takes_initial, ts_error *err);
 /* Temporary memory of these sizes, which ts__compute_end gives back. *only_asks: the caller wants to know how much. */

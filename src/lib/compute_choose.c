@@ -9,79 +9,41 @@
 
 typedef struct choose_plan {
     compute_key key;
-    compute_array in, flags, out, count;
-    bool has_flags;
+    compute_array in, flags, out, rest, count;
+    bool has_flags, has_rest;
     int64_t blocks, chunk;         /* chunk: items of a block in a round, on a CPU */
     int64_t words[1], room[1], spare[1]; /* elements of temporary memory */
 } choose_plan;
 
 /* ---- checks ---------------------------------------------------------------------------------------------- */
 
-static bool is_number(uint8_t dtype)
+static ts_status choose_check_rest(const compute_call *call, const choose_plan *plan, ts_error *err)
 {
-    compute_key key = {.number = COMPUTE_reduce_cpu, .at[COMPUTE_dtype] = dtype};
-    return dtype == TS_DTYPE_bool_ || ts__compute_choice(&key, COMPUTE_dtype);
-}
-
-/* Integers that hold a number up to n. */
-static ts_status check_holds(const compute_call *call, const char *name, const compute_array *array, int64_t n,
-                             ts_error *err)
-{
-    const ts_dtype_info *info = ts_dtype_get((ts_dtype)array->arg.dtype);
-    uint32_t bits = info->bits - info->is_signed;
-    if (!ts__compute_is_integer(array->arg.dtype))
-        return ts_fail(err, TS_TYPE, "%s: %s is of %s; it takes integers", call->name, name, info->name);
-    if (bits < 63 && n >> bits)
-        return ts_fail(err, TS_VALUE, "%s: %s is of %s, which does not hold %lld; pass a wider one", call->name, name,
-                       info->name, (long long)n);
-    return TS_OK;
-}
-
-/* Two arrays of one dtype of numbers. */
-static ts_status check_alike(const compute_call *call, const char *name, const compute_array *a, const char *other,
-                             const compute_array *b, ts_error *err)
-{
-    if (a->arg.dtype == b->arg.dtype && is_number(a->arg.dtype))
-        return TS_OK;
-    return ts_fail(err, TS_TYPE, "%s: %s is of %s, %s of %s; both are of bool, an integer or a float of one dtype",
-                   call->name, name, ts_dtype_name((ts_dtype)a->arg.dtype), other,
-                   ts_dtype_name((ts_dtype)b->arg.dtype));
-}
-
-static ts_status check_items(const compute_call *call, const char *name, const compute_array *array, int64_t n,
-                             ts_error *err)
-{
-    if (array->n >= n)
-        return TS_OK;
-    return ts_fail(err, TS_SHAPE, "%s: %s has %lld items; it needs %lld", call->name, name, (long long)array->n,
-                   (long long)n);
-}
-
-static ts_status check_apart(const compute_call *call, const compute_array *out, const compute_array *other,
-                             ts_error *err)
-{
-    if (ts_arg_overlap(&out->arg, &other->arg) == TS_OVERLAP_NONE)
-        return TS_OK;
-    return ts_fail(err, TS_VALUE, "%s: a result shares memory with another array; pass memory of its own", call->name);
+    TS_TRY(ts__compute_check_alike(call, "in", &plan->in, "the rest", &plan->rest, err));
+    TS_TRY(ts__compute_check_items(call, "the rest", &plan->rest, plan->in.n, err));
+    TS_TRY(ts__compute_check_apart(call, &plan->rest, &plan->in, err));
+    TS_TRY(ts__compute_check_apart(call, &plan->rest, &plan->flags, err));
+    TS_TRY(ts__compute_check_apart(call, &plan->rest, &plan->out, err));
+    return ts__compute_check_apart(call, &plan->rest, &plan->count, err);
 }
 
 static ts_status choose_check(const compute_call *call, const choose_plan *plan, ts_error *err)
 {
-    TS_TRY(check_alike(call, "in", &plan->in, "out", &plan->out, err));
-    TS_TRY(check_items(call, "out", &plan->out, plan->in.n, err));
-    TS_TRY(check_items(call, "the number of items", &plan->count, 1, err));
-    TS_TRY(check_apart(call, &plan->out, &plan->in, err));
-    TS_TRY(check_apart(call, &plan->count, &plan->in, err));
-    TS_TRY(check_apart(call, &plan->count, &plan->out, err));
-    TS_TRY(check_holds(call, "the number of items", &plan->count, plan->in.n, err));
+    TS_TRY(ts__compute_check_alike(call, "in", &plan->in, "out", &plan->out, err));
+    TS_TRY(ts__compute_check_items(call, "out", &plan->out, plan->in.n, err));
+    TS_TRY(ts__compute_check_items(call, "the number of items", &plan->count, 1, err));
+    TS_TRY(ts__compute_check_apart(call, &plan->out, &plan->in, err));
+    TS_TRY(ts__compute_check_apart(call, &plan->count, &plan->in, err));
+    TS_TRY(ts__compute_check_apart(call, &plan->count, &plan->out, err));
+    TS_TRY(ts__compute_check_holds(call, "the number of items", &plan->count, plan->in.n, err));
+    if (plan->has_rest)
+        TS_TRY(choose_check_rest(call, plan, err));
     if (!plan->has_flags)
         return TS_OK;
-    if (!is_number(plan->flags.arg.dtype))
-        return ts_fail(err, TS_TYPE, "%s: flags are of %s; they are numbers or bools", call->name,
-                       ts_dtype_name((ts_dtype)plan->flags.arg.dtype));
-    TS_TRY(check_items(call, "flags", &plan->flags, plan->in.n, err));
-    TS_TRY(check_apart(call, &plan->count, &plan->flags, err));
-    return check_apart(call, &plan->out, &plan->flags, err);
+    TS_TRY(ts__compute_check_number(call, "flags", &plan->flags, err));
+    TS_TRY(ts__compute_check_items(call, "flags", &plan->flags, plan->in.n, err));
+    TS_TRY(ts__compute_check_apart(call, &plan->count, &plan->flags, err));
+    return ts__compute_check_apart(call, &plan->out, &plan->flags, err);
 }
 
 /* ---- selections ------------------------------------------------------------------------------------------- */
@@ -110,7 +72,7 @@ static ts_status choose_sizes(const compute_call *call, choose_plan *plan, ts_er
     plan->chunk = BITS * TS_MIN(COMPUTE_CHUNK / BITS, rounds);
     plan->words[0] = 2 * plan->blocks;
     plan->room[0] = plan->blocks * (plan->chunk + BITS);
-    plan->spare[0] = plan->blocks;
+    plan->spare[0] = plan->has_rest ? plan->room[0] : plan->blocks;
     return TS_OK;
 }
 
@@ -122,8 +84,10 @@ static ts_status choose_launch(compute_call *call, const choose_plan *plan, ts_e
     if (plan->has_flags)
         ts__compute_put_array(call, &plan->flags);
     ts__compute_put_count(call);
-    ts__compute_put_tuple(call, 2);
+    ts__compute_put_tuple(call, 2 + plan->has_rest);
     ts__compute_put_array(call, &plan->out);
+    if (plan->has_rest)
+        ts__compute_put_array(call, &plan->rest);
     ts__compute_put_array(call, &plan->count);
     if (call->is_gpu)
         ts__compute_put_int(call, 0);
@@ -139,25 +103,30 @@ static ts_status choose_launch(compute_call *call, const choose_plan *plan, ts_e
     return ts__compute_launch(call, &plan->key, plan->blocks, 1, err);
 }
 
-ts_status ts__compute_select(compute_call *call, const ts_arg *in, const ts_arg *flags, const ts_arg out[2],
+static const compute_number choose_kernels[3][2] = {
+    {COMPUTE_unique_cpu, COMPUTE_unique_gpu},
+    {COMPUTE_select_cpu, COMPUTE_select_gpu},
+    {COMPUTE_partition_cpu, COMPUTE_partition_gpu},
+};
+
+ts_status ts__compute_select(compute_call *call, const ts_arg *in, const ts_arg *flags, const ts_arg *out, size_t n_out,
                              ts_error *err)
 {
-    choose_plan plan = {.has_flags = flags != NULL};
+    choose_plan plan = {.has_flags = flags != NULL, .has_rest = n_out == 3};
     bool only_asks;
-    TS_TRY(ts__compute_flags(call, 0, err));
+    TS_TRY(ts__compute_flags(call, 0, false, err));
     TS_TRY(ts__compute_array(call, "in", in, false, &plan.in, err));
     if (flags)
         TS_TRY(ts__compute_array(call, "flags", flags, false, &plan.flags, err));
     TS_TRY(ts__compute_array(call, "out", &out[0], true, &plan.out, err));
-    TS_TRY(ts__compute_array(call, "the number of items", &out[1], true, &plan.count, err));
+    if (plan.has_rest)
+        TS_TRY(ts__compute_array(call, "the rest", &out[1], true, &plan.rest, err));
+    TS_TRY(ts__compute_array(call, "the number of items", &out[n_out - 1], true, &plan.count, err));
     TS_TRY(ts__compute_number_checks(call, false, err));
     TS_TRY(choose_check(call, &plan, err));
     call->n = plan.in.n;
-    plan.key = (compute_key){.at[COMPUTE_counted] = call->options.count != NULL};
-    if (flags)
-        plan.key.number = call->is_gpu ? COMPUTE_select_gpu : COMPUTE_select_cpu;
-    else
-        plan.key.number = call->is_gpu ? COMPUTE_unique_gpu : COMPUTE_unique_cpu;
+    plan.key = (compute_key){.number = choose_kernels[plan.has_flags + plan.has_rest][call->is_gpu],
+                             .at[COMPUTE_counted] = call->options.count != NULL};
     TS_TRY(choose_sizes(call, &plan, err));
     uint64_t bytes[] = {(uint64_t)plan.words[0] * 8, (uint64_t)plan.room[0] * 2, (uint64_t)plan.spare[0] * 2};
     ts_status status = ts__compute_rooms(call, bytes, call->is_gpu ? 1 : 3, &only_asks, err);
@@ -173,7 +142,16 @@ ts_status ts_select_flagged(const ts_stream *stream, const ts_arg *in, const ts_
     compute_call call;
     TS_NEED(err, in, flags, out);
     TS_TRY(ts__compute_begin(&call, "ts_select_flagged", stream, in, options, err));
-    return ts__compute_select(&call, in, flags, out, err);
+    return ts__compute_select(&call, in, flags, out, 2, err);
+}
+
+ts_status ts_partition_flagged(const ts_stream *stream, const ts_arg *in, const ts_arg *flags, const ts_arg out[3],
+                               const ts_compute_options *options, ts_error *err)
+{
+    compute_call call;
+    TS_NEED(err, in, flags, out);
+    TS_TRY(ts__compute_begin(&call, "ts_partition_flagged", stream, in, options, err));
+    return ts__compute_select(&call, in, flags, out, 3, err);
 }
 
 ts_status ts_unique(const ts_stream *stream, const ts_arg *in, const ts_arg out[2], const ts_compute_options *options,
@@ -182,7 +160,7 @@ ts_status ts_unique(const ts_stream *stream, const ts_arg *in, const ts_arg out[
     compute_call call;
     TS_NEED(err, in, out);
     TS_TRY(ts__compute_begin(&call, "ts_unique", stream, in, options, err));
-    return ts__compute_select(&call, in, NULL, out, err);
+    return ts__compute_select(&call, in, NULL, out, 2, err);
 }
 
 /* ---- searches ---------------------------------------------------------------------------------------------- */
@@ -195,16 +173,16 @@ ts_status ts_search(const ts_stream *stream, const ts_arg *sorted, const ts_arg 
     bool only_asks;
     TS_NEED(err, sorted, values, places);
     TS_TRY(ts__compute_begin(&call, "ts_search", stream, sorted, options, err));
-    TS_TRY(ts__compute_flags(&call, TS_COMPUTE_UPPER, err));
+    TS_TRY(ts__compute_flags(&call, TS_COMPUTE_UPPER, false, err));
     TS_TRY(ts__compute_array(&call, "sorted", sorted, false, &in, err));
     TS_TRY(ts__compute_array(&call, "values", values, false, &of, err));
     TS_TRY(ts__compute_array(&call, "places", places, true, &out, err));
-    TS_TRY(check_alike(&call, "sorted", &in, "values", &of, err));
-    TS_TRY(check_items(&call, "places", &out, of.n, err));
-    TS_TRY(check_apart(&call, &out, &in, err));
-    TS_TRY(check_apart(&call, &out, &of, err));
+    TS_TRY(ts__compute_check_alike(&call, "sorted", &in, "values", &of, err));
+    TS_TRY(ts__compute_check_items(&call, "places", &out, of.n, err));
+    TS_TRY(ts__compute_check_apart(&call, &out, &in, err));
+    TS_TRY(ts__compute_check_apart(&call, &out, &of, err));
     TS_TRY(ts__compute_number_checks(&call, false, err));
-    TS_TRY(check_holds(&call, "places", &out, in.n, err));
+    TS_TRY(ts__compute_check_holds(&call, "places", &out, in.n, err));
     TS_TRY(ts__compute_rooms(&call, NULL, 0, &only_asks, err));
     if (only_asks || !of.n)
         return TS_OK;

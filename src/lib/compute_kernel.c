@@ -28,11 +28,22 @@ typedef struct compute_row {
 #define COMPUTE_TABLES
 #include "lib/compute.def"
 
-enum { COMPUTE_MOST = 1280, COMPUTE_HEAD = 8, COMPUTE_NODE = 9, COMPUTE_OBJECT = 4, COMPUTE_FUNCTION = 9 };
+enum { COMPUTE_MOST = 1280, COMPUTE_HEAD = 8, COMPUTE_NODE = 9, COMPUTE_OBJECT = 4, COMPUTE_FUNCTION = 9,
+       COMPUTE_OWN_MOST = 1 << 20 };
+
+/* A kernel with an operator of the program. */
+typedef struct compute_own {
+    const struct compute_own *next;
+    ts_kernel *kernel;
+    compute_number number;
+    uint32_t index;
+    char text[];
+} compute_own;
 
 static struct {
     ts_lock lock; /* making */
     _Atomic(ts_kernel *) made[COMPUTE_COUNT][COMPUTE_MOST]; /* by the choices as digits of one number */
+    _Atomic(const compute_own *) own; /* all of them, the newest first */
 } compute_kernels = {.lock = TS_LOCK_INIT};
 
 /* ---- packs ------------------------------------------------------------------------------------------- */
@@ -100,8 +111,20 @@ static void pack_fill(compute_reader *r, compute_pack *pack)
     }
 }
 
+/* Puts the program's operator into the place of the text that stands for it; there is room behind the strings. */
+static void pack_own(compute_pack *pack, const char *own)
+{
+    char *strings = (char *)(pack->words + pack->n_words);
+    for (uint32_t i = 0; i < pack->words[2]; i++)
+        if (!strcmp(strings + pack->words[COMPUTE_HEAD + i], COMPUTE_OWN))
+            pack->words[COMPUTE_HEAD + i] = pack->words[7];
+    memcpy(strings + pack->words[7], own, strlen(own) + 1);
+    pack->words[7] += (uint32_t)strlen(own) + 1;
+}
+
 /* Owns: out->words, of `alloc`. */
-static ts_status pack_read(const compute_row *row, const ts_alloc *alloc, compute_pack *out, ts_error *err)
+static ts_status pack_read(const compute_row *row, const char *own, const ts_alloc *alloc, compute_pack *out,
+                           ts_error *err)
 {
     compute_reader r = {row->text + 1, row->text[0], 0, 0};
     uint32_t head[COMPUTE_HEAD] = {COMPUTE_MAGIC, COMPUTE_VERSION};
@@ -109,12 +132,14 @@ static ts_status pack_read(const compute_row *row, const ts_alloc *alloc, comput
         head[i] = reader_number(&r);
     out->n_words = COMPUTE_HEAD + (size_t)head[2] + (size_t)head[3] * COMPUTE_NODE + head[4] +
                    (size_t)head[5] * COMPUTE_OBJECT + (size_t)head[6] * COMPUTE_FUNCTION;
-    out->bytes = out->n_words * 4 + head[7];
+    out->bytes = out->n_words * 4 + head[7] + (own ? strlen(own) + 1 : 0);
     out->words = alloc->resize(alloc->user, NULL, 0, out->bytes);
     if (!out->words)
         return ts_fail(err, TS_NOMEM, "out of memory for kernel '%s' of an algorithm", row->function);
     memcpy(out->words, head, sizeof head);
     pack_fill(&r, out);
+    if (own)
+        pack_own(out, own);
     return TS_OK;
 }
 
@@ -153,14 +178,14 @@ static void key_apply(const compute_key *key, compute_pack *pack, ts_hints *hint
     }
 }
 
-static ts_status kernel_make(const compute_key *key, ts_kernel **out, ts_error *err)
+static ts_status kernel_make(const compute_key *key, const char *own, ts_kernel **out, ts_error *err)
 {
     const compute_row *row = &compute_rows[key->number];
     const ts_alloc *alloc = ts_alloc_default();
     ts_kernel_desc desc = {.name = row->function, .file = row->file, .params = row->params, .n_params = row->n_params,
                            .hints.opt_level = TS_OPT_LEVEL};
     compute_pack pack;
-    TS_TRY(pack_read(row, alloc, &pack, err));
+    TS_TRY(pack_read(row, own, alloc, &pack, err));
     key_apply(key, &pack, &desc.hints);
     desc.source.bytes = pack.words, desc.source.n = pack.bytes;
     ts_status status = ts_kernel_create(&desc, out, err);
@@ -168,15 +193,60 @@ static ts_status kernel_make(const compute_key *key, ts_kernel **out, ts_error *
     return status;
 }
 
-ts_status ts__compute_kernel(const compute_key *key, ts_kernel **out, ts_error *err)
+static ts_kernel *own_find(const compute_key *key, const char *text)
 {
+    const compute_own *own = atomic_load_explicit(&compute_kernels.own, memory_order_acquire);
+    uint32_t index = key_index(key);
+    while (own && (own->number != key->number || own->index != index || strcmp(own->text, text)))
+        own = own->next;
+    return own ? own->kernel : NULL;
+}
+
+static ts_status own_make(const compute_key *key, const char *text, ts_kernel **out, ts_error *err)
+{
+    const ts_alloc *alloc = ts_alloc_default();
+    size_t n = strlen(text) + 1, bytes = sizeof(compute_own) + n;
+    if (n >= COMPUTE_OWN_MOST)
+        return ts_fail(err, TS_VALUE, "options.own has %zu characters; an operator has less than %d", n - 1,
+                       COMPUTE_OWN_MOST);
+    compute_own *own = alloc->resize(alloc->user, NULL, 0, bytes);
+    if (!own)
+        return ts_fail(err, TS_NOMEM, "out of memory for an operator of %zu characters", n - 1);
+    ts_status status = kernel_make(key, text, out, err);
+    if (status != TS_OK) {
+        alloc->resize(alloc->user, own, bytes, 0);
+        return status;
+    }
+    *own = (compute_own){atomic_load(&compute_kernels.own), *out, key->number, key_index(key)};
+    memcpy(own->text, text, n);
+    atomic_store_explicit(&compute_kernels.own, own, memory_order_release);
+    return TS_OK;
+}
+
+/* Kernels with operators of programs are looked for in a list: few have more than some. */
+static ts_status own_kernel(const compute_key *key, const char *text, ts_kernel **out, ts_error *err)
+{
+    *out = own_find(key, text);
+    if (*out)
+        return TS_OK;
+    ts__lock_take(&compute_kernels.lock);
+    *out = own_find(key, text);
+    ts_status status = *out ? TS_OK : own_make(key, text, out, err);
+    ts__lock_give(&compute_kernels.lock);
+    return status;
+}
+
+ts_status ts__compute_kernel(const compute_key *key, const char *own, ts_kernel **out, ts_error *err)
+{
+    if (own)
+        return own_kernel(key, own, out, err);
     _Atomic(ts_kernel *) *place = &compute_kernels.made[key->number][key_index(key)];
     *out = atomic_load_explicit(place, memory_order_acquire);
     if (*out)
         return TS_OK;
     ts__lock_take(&compute_kernels.lock);
     *out = atomic_load_explicit(place, memory_order_acquire); /* another thread may have been faster */
-    ts_status status = *out ? TS_OK : kernel_make(key, out, err);
+    ts_status status = *out ? TS_OK : kernel_make(key, NULL, out, err);
     if (status == TS_OK)
         atomic_store_explicit(place, *out, memory_order_release);
     ts__lock_give(&compute_kernels.lock);

@@ -210,7 +210,7 @@ ts_status ts__compute_sort(compute_call *call, const ts_arg keys[2], const ts_ar
     sort_plan plan = {.is_pair = values != NULL};
     uint64_t bytes[COMPUTE_ROOMS];
     bool only_asks;
-    TS_TRY(ts__compute_flags(call, TS_COMPUTE_DESCENDING, err));
+    TS_TRY(ts__compute_flags(call, TS_COMPUTE_DESCENDING, false, err));
     TS_TRY(sort_arrays(call, "keys", keys, plan.keys, err));
     if (values)
         TS_TRY(sort_arrays(call, "values", values, plan.values, err));

@@ -8,6 +8,7 @@
 #include "lib/compute.h"
 #include "tessera/array.h"
 #include "tessera/device.h"
+#include <math.h>
 
 static ts_error err;
 static bool every; /* dtype with every operator */
@@ -192,7 +193,7 @@ static void combinations_are_those_of_a_loop(void)
     if (every)
         runs(false, true, TS_DTYPE_bfloat16, TS_COMBINE_add, 2);
     for (size_t d = 0; d < TS_COUNT(dtypes) && every; d++)
-        for (int op = 0; op < (is_float(dtypes[d]) ? TS_COMBINE_and : TS_COMBINE_COUNT); op++)
+        for (int op = 0; op < (is_float(dtypes[d]) ? TS_COMBINE_and : TS_COMBINE_own); op++)
             for (int k = 0; k < 4; k++)
                 if (!(k & 1) || (d + (size_t)op) % 3 == 0) /* code of a GPU takes a CPU's compiler long */
                     runs(k & 1, (k & 2) != 0, dtypes[d], (ts_combine)op, (int)(d + (size_t)op) % 3);
@@ -295,7 +296,7 @@ static void selects(bool as_gpu, bool by_flags, ts_dtype dtype, uint64_t rare)
         ts_arg out[] = {array_of(out_room, dtype, &n), array_of(&count, TS_DTYPE_uint32, &n_count)};
         CHECK_OK(ts__compute_begin(&call, "test", NULL, &in, NULL, &err));
         call.is_gpu = as_gpu;
-        CHECK_OK(ts__compute_select(&call, &in, by_flags ? &by : NULL, out, &err));
+        CHECK_OK(ts__compute_select(&call, &in, by_flags ? &by : NULL, out, 2, &err));
         for (int64_t i = 0; i < n; i++)
             if (by_flags ? flags[i] != 0 : i == 0 || get(in_room, dtype, i) != get(in_room, dtype, i - 1))
                 wrong += get(out_room, dtype, m++) != get(in_room, dtype, i);
@@ -338,6 +339,206 @@ static void places_are_those_of_a_loop(void)
         }
     }
     CHECK_INT(wrong, 0);
+}
+
+static void partitions_keep_both_orders(bool as_gpu)
+{
+    static const int64_t n_count = 1;
+    for (size_t k = 0; k < length_count(); k++) {
+        int64_t n = lengths[k], m = 0, rest = 0, wrong = 0, count = 77;
+        uint64_t seed = k;
+        uint8_t *flags = (uint8_t *)values_room;
+        compute_call call;
+        for (int64_t i = 0; i < n; i++)
+            flags[i] = chance(&seed) % 3 == 0, put(in_room, TS_DTYPE_int16, i, i % 30011);
+        ts_arg in = array_of(in_room, TS_DTYPE_int16, &n), by = array_of(flags, TS_DTYPE_bool_, &n);
+        ts_arg out[] = {array_of(out_room, TS_DTYPE_int16, &n), array_of(moved_room, TS_DTYPE_int16, &n),
+                        array_of(&count, TS_DTYPE_int64, &n_count)};
+        CHECK_OK(ts__compute_begin(&call, "test", NULL, &in, NULL, &err));
+        call.is_gpu = as_gpu;
+        CHECK_OK(ts__compute_select(&call, &in, &by, out, 3, &err));
+        for (int64_t i = 0; i < n; i++)
+            wrong += get(flags[i] ? out_room : moved_room, TS_DTYPE_int16, flags[i] ? m++ : rest++) != i % 30011;
+        CHECK_INT(wrong, 0);
+        CHECK_INT(count, m);
+    }
+}
+
+static void merged_sequences_are_in_order(void)
+{
+    static int32_t a[1000], b[1000], merged[2000];
+    ts_compute_options down = {.flags = TS_COMPUTE_DESCENDING};
+    int64_t n = 1000, m = 700, both = 1700, wrong = 0;
+    for (int is_down = 0; is_down < 2; is_down++) {
+        for (int i = 0; i < 1000; i++)
+            a[i] = i / 3 * (is_down ? -1 : 1), b[i] = i * (is_down ? -2 : 2);
+        const ts_arg in[] = {array_of(a, TS_DTYPE_int32, &n), array_of(b, TS_DTYPE_int32, &m)};
+        ts_arg out = array_of(merged, TS_DTYPE_int32, &both);
+        CHECK_OK(ts_merge(NULL, in, &out, is_down ? &down : NULL, &err));
+        for (int i = 0, j = 0, k = 0; k < 1700; k++) {
+            bool of_a = j == 700 || (i < 1000 && (is_down ? a[i] >= b[j] : a[i] <= b[j]));
+            wrong += merged[k] != (of_a ? a[i++] : b[j++]);
+        }
+    }
+    CHECK_INT(wrong, 0);
+}
+
+/* ---- histograms ------------------------------------------------------------------------------------------------- */
+
+/* The bin of a sample by `n + 1` edges; -1: none. */
+static int bin_of(double x, const double *edges, int n)
+{
+    if (!(x >= edges[0] && x < edges[n]))
+        return -1;
+    int bin = 0;
+    while (x >= edges[bin + 1])
+        bin++;
+    return bin;
+}
+
+static void bins_are(const char *what, const int32_t *bins, const double *samples, int n_samples, const double *edges,
+                     int n)
+{
+    int32_t wanted[64] = {0};
+    for (int i = 0; i < n_samples; i++)
+        if (bin_of(samples[i], edges, n) >= 0)
+            wanted[bin_of(samples[i], edges, n)]++;
+    for (int i = 0; i < n; i++) {
+        if (bins[i] != wanted[i])
+            printf("%s: bin %d\n", what, i);
+        CHECK_INT(bins[i], wanted[i]);
+    }
+}
+
+static void histogram_call(bool as_gpu, const ts_arg *samples, const ts_arg *levels, const ts_arg *range,
+                           const ts_arg *bins)
+{
+    compute_call call;
+    CHECK_OK(ts__compute_begin(&call, "test", NULL, samples, NULL, &err));
+    call.is_gpu = as_gpu;
+    CHECK_OK(ts__compute_histogram(&call, samples, levels, range, bins, &err));
+}
+
+static void bins_are_those_of_a_loop(bool as_gpu)
+{
+    static double values[5000];
+    static int16_t ints[5000];
+    static float edges_f[9];
+    static int32_t bins[8];
+    double even[9], ragged[] = {-40, -39.5, -3, 0, 0.5, 20, 20.25, 60, 61};
+    int64_t n = 5000, eight = 8, nine = 9;
+    for (int i = 0; i < 5000; i++)
+        ints[i] = (int16_t)(i * 37 % 201 - 100), values[i] = i % 97 ? ints[i] : NAN;
+    for (int i = 0; i < 9; i++)
+        even[i] = -40 + 12.5 * i, edges_f[i] = (float)ragged[i];
+    ts_arg of_ints = array_of(ints, TS_DTYPE_int16, &n), of_values = array_of(values, TS_DTYPE_float64, &n);
+    ts_arg out = array_of(bins, TS_DTYPE_int32, &eight), range = array_of(edges_f, TS_DTYPE_float32, &nine);
+    const ts_arg whole[] = {{.kind = TS_SPEC_INT, .value.i = -40}, {.kind = TS_SPEC_INT, .value.i = 60}};
+    const ts_arg floats[] = {{.kind = TS_SPEC_FLOAT, .value.f = -40}, {.kind = TS_SPEC_FLOAT, .value.f = 60}};
+    histogram_call(as_gpu, &of_values, floats, NULL, &out);
+    bins_are("floats", bins, values, 5000, even, 8);
+    histogram_call(as_gpu, &of_values, NULL, &range, &out);
+    bins_are("range", bins, values, 5000, ragged, 8);
+    for (int i = 0; i < 5000; i++)
+        values[i] = ints[i];
+    histogram_call(as_gpu, &of_ints, whole, NULL, &out);
+    bins_are("ints", bins, values, 5000, even, 8);
+    n = 0;
+    histogram_call(as_gpu, &of_ints, whole, NULL, &out);
+    bins_are("none", bins, values, 0, even, 8);
+}
+
+/* ---- operators of the program ------------------------------------------------------------------------------------ */
+
+/* The one that comes last, unless it is 0: it does not commute. */
+static const char last_of[] = "both func @last(%a: i32, %b: i32) : i32 {\n"
+                              "  %zero = constant 0 : i32\n"
+                              "  %is_there = cmpi ne %b, %zero : i1\n"
+                              "  %c = select %is_there, %b, %a : i32\n"
+                              "  return %c\n"
+                              "}\n";
+/* A function that another one calls; of a float and an integer. */
+static const char weighted[] = "both func @half(%a: f32) : f32 {\n"
+                               "  %h = constant 0.5 : f32\n"
+                               "  %b = mulf %a, %h : f32\n"
+                               "  return %b\n"
+                               "}\n"
+                               "both func @weighted(%a: f32, %n: i16) : f32 {\n"
+                               "  %b = call @half %a : f32\n"
+                               "  %m = itof %n : f32\n"
+                               "  %c = mulf %b, %m : f32\n"
+                               "  return %c\n"
+                               "}\n";
+
+static void operators_of_programs_combine(bool as_gpu, bool scans)
+{
+    int64_t n = 9000, one = 1, wrong = 0;
+    int32_t running = 0;
+    ts_compute_options options = {.own = last_of};
+    int32_t *x = (int32_t *)in_room, *out = (int32_t *)out_room;
+    for (int i = 0; i < 9000; i++)
+        x[i] = i % 13 ? 0 : i + 1;
+    ts_arg in = array_of(x, TS_DTYPE_int32, &n), to = array_of(out, TS_DTYPE_int32, scans ? &n : &one);
+    CHECK_OK(run_call(as_gpu, scans, &in, &to, TS_COMBINE_own, &options));
+    for (int i = 0; i < 9000; i++) {
+        running = x[i] ? x[i] : running;
+        wrong += scans && out[i] != running;
+    }
+    CHECK_INT(wrong, 0);
+    CHECK_INT(scans ? running : out[0], running);
+}
+
+static void operators_of_programs_transform(bool as_gpu)
+{
+    static float x[20000], out[20000];
+    static int16_t by[20000];
+    int64_t n = 20000, wrong = 0;
+    compute_call call;
+    ts_compute_options options = {.own = weighted};
+    for (int i = 0; i < 20000; i++)
+        x[i] = (float)(i % 100) - 50, by[i] = (int16_t)(i % 7 - 3);
+    const ts_arg in[] = {array_of(x, TS_DTYPE_float32, &n), array_of(by, TS_DTYPE_int16, &n)};
+    ts_arg to = array_of(out, TS_DTYPE_float32, &n);
+    CHECK_OK(ts__compute_begin(&call, "test", NULL, in, &options, &err));
+    call.is_gpu = as_gpu;
+    CHECK_OK(ts__compute_transform(&call, in, 2, &to, &err));
+    for (int i = 0; i < 20000; i++)
+        wrong += out[i] != x[i] * 0.5f * by[i];
+    CHECK_INT(wrong, 0);
+}
+
+static void expect(ts_status found, ts_status wanted, const char *words);
+
+static void operators_of_programs_are_looked_at(void)
+{
+    int64_t n = 100;
+    ts_arg x = array_of(in_room, TS_DTYPE_float32, &n), y = array_of(out_room, TS_DTYPE_float32, &n);
+    static const struct {
+        const char *text, *words;
+    } cases[] = {
+        {last_of, "@last is (i32, i32) : i32; it is called with (f32) and gives f32"},
+        {"", "it has none; write func"},
+        {"both func @f(%a: f32) : f32 {\n  return %b\n}", "2:10: %b"},
+        {"both func @f(%a: f32) : f32 {\n  %b = addi %a, %a : f32\n  return %b\n}", "@f"},
+        {"thread func @f(%a: f32) : f32 {\n  bar_sync\n  return %a\n}", "@f has 'bar_sync', which reads, writes or"},
+        {"thread entry @f(%a: f32) {\n  return\n}", "an entry, which nobody calls"},
+        {"both func @transform(%a: f32) : f32 {\n  return %a\n}", "has an @transform, too; give another name"},
+    };
+    ts_compute_options options = {0};
+    expect(ts_transform(NULL, &x, 1, &y, &options, &err), TS_VALUE, "options.own is NULL");
+    expect(ts_reduce(NULL, &x, &y, TS_COMBINE_own, NULL, &err), TS_VALUE, "options.own is NULL");
+    for (size_t i = 0; i < TS_COUNT(cases); i++) {
+        options.own = cases[i].text;
+        CHECK(ts_transform(NULL, &x, 1, &y, &options, &err) != TS_OK);
+        if (!strstr(err.text, cases[i].words))
+            printf("%zu: %s\n", i, err.text);
+        CHECK(strstr(err.text, cases[i].words) != NULL);
+    }
+    expect(ts_reduce(NULL, &x, &y, TS_COMBINE_add, &options, &err), TS_VALUE, "given and not asked");
+    expect(ts_unique(NULL, &x, (ts_arg[]){y, y}, &options, &err), TS_VALUE, "given and not asked");
+    expect(ts_transform(NULL, &x, 4, &y, &options, &err), TS_VALUE, "4 inputs; it takes 1 to 3");
+    y.value.data = (float *)in_room + 1;
+    expect(ts_transform(NULL, &x, 1, &y, &options, &err), TS_VALUE, "shares memory with an input");
 }
 
 /* ---- options -------------------------------------------------------------------------------------------------- */
@@ -412,6 +613,15 @@ static void what_cannot_be_done_is_refused(void)
     expect(ts_unique(NULL, &in, chosen, NULL, &err), TS_VALUE, "is of int8, which does not hold 128");
     n = 127;
     CHECK_INT(ts_unique(NULL, &in, chosen, NULL, &err), TS_OK);
+    ts_arg parted[] = {chosen[0], in, chosen[1]}, levels[] = {{.kind = TS_SPEC_INT, .value.i = 5},
+                                                              {.kind = TS_SPEC_INT, .value.i = 5}};
+    expect(ts_partition_flagged(NULL, &in, &values[0], parted, NULL, &err), TS_VALUE, "shares memory with another array");
+    expect(ts_merge(NULL, keys, &in, NULL, &err), TS_SHAPE, "out has 127 items; it needs 254");
+    expect(ts_histogram_even(NULL, &in, levels, &out, NULL, &err), TS_TYPE, "bins are of float32; they are integers");
+    expect(ts_histogram_even(NULL, &in, levels, &values[1], NULL, &err), TS_VALUE, "levels are 5 and 5; the first is less");
+    levels[1].kind = TS_SPEC_FLOAT;
+    expect(ts_histogram_even(NULL, &in, levels, &values[1], NULL, &err), TS_VALUE, "both of kind TS_SPEC_INT or");
+    expect(ts_histogram_range(NULL, &in, &out, &values[1], NULL, &err), TS_SHAPE, "127 levels of 127 bins");
     values[1].dtype = TS_DTYPE_uint8, n = 256;
     expect(ts_search(NULL, &in, &in, &values[1], NULL, &err), TS_VALUE, "places is of uint8, which does not hold 256");
     n = 100;
@@ -431,6 +641,19 @@ int main(int argc, char **argv)
     sorts_are_stable_and_in_order();
     selections_keep_the_order();
     places_are_those_of_a_loop();
+    partitions_keep_both_orders(every);
+    merged_sequences_are_in_order();
+    bins_are_those_of_a_loop(false);
+    operators_of_programs_combine(false, false);
+    operators_of_programs_combine(false, true);
+    operators_of_programs_transform(false);
+    operators_of_programs_are_looked_at();
+    if (every) {
+        bins_are_those_of_a_loop(true);
+        operators_of_programs_combine(true, false);
+        operators_of_programs_combine(true, true);
+        operators_of_programs_transform(true);
+    }
     memory_may_be_the_callers();
     what_cannot_be_done_is_refused();
     return check_done();

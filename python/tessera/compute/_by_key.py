@@ -22,7 +22,7 @@ from ._runs import Runs, reduce_runs
 from ._scan import Scanned, run_scan
 from ._select import cast_of, kinds_of, starts_and_begins
 from .iterators import ConstantIterator, Iterator, iterator_of, within_room
-from .op import Operator, may_raise, operator_of
+from .op import Operator, may_raise, names_arrays, operator_of
 
 __all__ = ["exclusive_scan_by_key", "inclusive_scan_by_key", "reduce_by_key", "run_length_encode"]
 
@@ -112,7 +112,7 @@ def reduce_by_key(
     key = ("reduce by key", pair.dtype, op.key, same.key, kinds_of([keys, values], [out_keys, out_values, count]))
     ins, outs = (keys.state, values.state, n.state), (out_keys.state, out_values.state, count.state)
     memory = Memory(temp_storage, stream_of(stream))
-    if on_cpu() or may_raise(key):
+    if on_cpu() or may_raise(key) or names_arrays(key):  # the scan asks of items that are there only
 
         def scan() -> Scanned:
             begins = _begins(same, keys)

@@ -152,7 +152,7 @@ def trees(kind: TypeDescriptor, op: Function) -> tuple[Function, Function]:
     return in_pairs, in_full_pairs
 
 
-def _tiles(what: Any, items: int, threads: int) -> tuple[Function, Function]:
+def _tiles(what: Any, items: int, threads: int, asks_all: bool) -> tuple[Function, Function]:
     """Functions of a kernel: what the items of each thread of a tile give, and all of a full tile; the items of a tile
     after what comes before it."""
     kind, load, op, emit = what.kind, what.load, what.op, what.emit
@@ -175,20 +175,20 @@ def _tiles(what: Any, items: int, threads: int) -> tuple[Function, Function]:
             total = cast(op(total, get(other, w)))
         return total
 
-    def step(s: Any, other: Any, d: Any) -> None:
+    def step(s: Any, other: Any, d: Any, full: Any) -> None:
         for w in range(0, threads, _WIDTH):
             for lane in range(d):
                 put(other, w + lane, get(s, w + lane))
-            for lane in range(d, _WIDTH):
+            for lane in range(d, _WIDTH if asks_all else min(full - w, _WIDTH)):
                 put(other, w + lane, cast(op(get(s, w + lane - d), get(s, w + lane))))
 
-    def scanned(s: Any, other: Any) -> None:
-        """Each value after those before it among its 32, from ``s`` into ``other``."""
-        step(s, other, 1)
-        step(other, s, 2)
-        step(s, other, 4)
-        step(other, s, 8)
-        step(s, other, 16)
+    def scanned(s: Any, other: Any, full: Any) -> None:
+        """Each value after those before it among its 32, from ``s`` into ``other``: of threads that have all items."""
+        step(s, other, 1, full)
+        step(other, s, 2, full)
+        step(s, other, 4, full)
+        step(other, s, 8, full)
+        step(s, other, 16, full)
 
     def scan_tile(
         ins: Any, first: Any, n: Any, outs: Any, sums: Any, at: Any, s: Any, other: Any, before: Any, has: Any
@@ -197,7 +197,7 @@ def _tiles(what: Any, items: int, threads: int) -> tuple[Function, Function]:
         used = (last - first + (items - 1)) // items
         for t in range(threads):
             put(s, t, get(sums, at + min(t, used - 1)))
-        scanned(s, other)
+        scanned(s, other, (last - first) // items)
         of_warp = get(other, 0)
         after = before
         for t in range(used):
@@ -230,14 +230,16 @@ def _tiles(what: Any, items: int, threads: int) -> tuple[Function, Function]:
     return total_of, scan_tile
 
 
-def _scanning_tiles(what: Any, number: Function, items: int, threads: int) -> Callable[..., None]:
-    """Where the order of steps counts."""
+def _scanning_tiles(
+    what: Any, number: Function, items: int, threads: int, asks_all: bool = True
+) -> Callable[..., None]:
+    """Where the order of steps counts; ``asks_all`` is as in `_scan._scanning`."""
     from ..cuda import blockIdx, cg, gridDim, local
 
     kind, op, finish, init_of = what.kind, what.op, what.finish, what.init or _same
     dtype, get, put, cast = kind.dtype, kind.get, kind.put, kind.cast
     has_init, load = what.init is not None, what.load
-    total_of, scan_tile = _tiles(what, items, threads)
+    total_of, scan_tile = _tiles(what, items, threads, asks_all)
     in_pairs, _ = trees(kind, op)
     chunk_of, _ = _rounds()
     end_of_none = _ending(what)
@@ -307,8 +309,8 @@ def memory_of_chunks(kind: TypeDescriptor, n: int) -> tuple[Any, int]:
 
 
 def launch_chunks(
-    make: Callable[[], Any], key: Any, n: Count, tile: tuple[int, int] | None, waits: bool, stream: Any,
-    given: tuple[Any, ...],
+    make: Callable[[], Any], key: Any, n: Count, tile: tuple[int, int] | None, waits: bool, asks_all: bool,
+    stream: Any, given: tuple[Any, ...],
 ) -> None:  # fmt: skip
     """`launch_scan` on a CPU.
 
@@ -318,6 +320,8 @@ def launch_chunks(
         The items of a thread and the threads of a tile; None: the order of steps does not count.
     waits : bool
         Whether blocks may wait for each other.
+    asks_all : bool
+        Whether the operator may be asked of what stands for items that are not there.
     given
         The arguments of the kernel, but for the last one.
     """
@@ -328,7 +332,7 @@ def launch_chunks(
     if tile is None:
         kernel = kernel_of(_scanning, key, lambda: (make(), n.load()))
     else:
-        kernel = kernel_of(_scanning_tiles, key, lambda: (make(), n.load(), *tile))
+        kernel = kernel_of(_scanning_tiles, key, lambda: (make(), n.load(), *tile, asks_all))
     kernel[parts, 1, stream](*given, chunk)
 
 

@@ -34,7 +34,8 @@ from .types import TypeDescriptor, type_of
 
 __all__ = [
     "POOL", "THREADS", "Count", "Made", "Memory", "algorithm", "apart", "checked_count", "cores_for", "count_of",
-    "init_of", "items_in", "keep", "kernel_of", "kind_text", "on_cpu", "range_of", "setting", "stream_of", "whole_numbers",
+    "init_of", "items_in", "keep", "kernel_of", "kind_text", "on_cpu", "range_of", "setting", "stream_of",
+    "whole_numbers",
 ]  # fmt: skip
 
 THREADS = 256  # of a block, for all algorithms that do not say otherwise

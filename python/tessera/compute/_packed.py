@@ -11,15 +11,21 @@ from typing import Any, NamedTuple
 import numpy
 
 from ..cuda._dispatcher import _bounds_hints
-from . import _choose, _chunks, _lookback, _onesweep, _radix, _reduce, _scan, _search, _sort, types
+from ..cuda._linking import _written
+from . import (
+    _arrange, _choose, _chunks, _histogram, _lookback, _onesweep, _radix, _reduce, _scan, _search, _sort, _transform,
+    types,
+)  # fmt: skip
 from ._engine import THREADS
 from .iterators import ArrayIterator, ZipIterator
+from .op import Operator
 
-__all__ = ["COMBINES", "KERNELS", "NUMBERS", "Choice", "Kernel"]
+__all__ = ["COMBINES", "KERNELS", "NUMBERS", "OWN", "Choice", "Kernel"]
 
 INTS = [f"{sign}int{bits}" for sign in ("", "u") for bits in (8, 16, 32, 64)]
 FLOATS = ["float16", "bfloat16", "float32", "float64"]
-COMBINES = ["add", "multiply", "min", "max", "and", "or", "xor"]
+COMBINES = ["add", "multiply", "min", "max", "and", "or", "xor", "own"]
+OWN = "own operator"  # stands for the IR of an operator of the program, which C puts into the pack
 FLAG = [0, 1]
 SIZES = [4, 8]  # bytes of a value that goes with a key
 
@@ -40,7 +46,7 @@ def kind_of(name: str) -> Any:
 
 def combining(name: str) -> Any:
     """The operators of `OpKind`, as one function that asks which it is."""
-    which = COMBINES.index(name)
+    which, text = COMBINES.index(name), OWN
 
     def combine(a: Any, b: Any) -> Any:
         if which == 0:
@@ -55,7 +61,9 @@ def combining(name: str) -> Any:
             return a & b
         if which == 5:
             return a | b
-        return a ^ b
+        if which == 6:
+            return a ^ b
+        return _written(text, a.dtype, a, b)
 
     return combine
 
@@ -84,7 +92,8 @@ def functions_of(kind: Any) -> tuple[Any, Any]:
 def reducing(maker: Any) -> Callable[[Choice], Any]:
     def make(c: Choice) -> Any:
         kind = kind_of(c["dtype"])
-        parts = *functions_of(kind), combining(c["combine"]), kind, kind.cast, False, bool(c["initial"])
+        in_order = c["combine"] == "own"  # the others are commutative
+        parts = *functions_of(kind), combining(c["combine"]), kind, kind.cast, in_order, bool(c["initial"])
         return maker(*parts, counting(c["counted"]))
 
     return make
@@ -157,6 +166,25 @@ def searching(c: Choice) -> Any:
     return _search._searching(load, load, store, numpy.int64, before, (counting(c["counted"]), counting(0)))
 
 
+def transforming(maker: Callable[..., Any], inputs: int) -> Callable[[Choice], Any]:
+    """By the program's own operator, of items of any dtypes."""
+    (load, put), text = functions_of(kind_of("int64")), OWN
+
+    def one(ins: Any, i: Any) -> Any:
+        return (load(ins[0], i),)
+
+    def two(ins: Any, i: Any) -> Any:
+        return load(ins[0], i), load(ins[1], i)
+
+    def three(ins: Any, i: Any) -> Any:
+        return load(ins[0], i), load(ins[1], i), load(ins[2], i)
+
+    def store(out: Any, i: Any, v: Any) -> None:
+        put(out, i, _written(text, out[0].dtype, *v))
+
+    return lambda c: maker((one, two, three)[inputs - 1], store, counting(c["counted"]))
+
+
 def flagged(c: Choice) -> _choose.Choice:
     """Items whose flag is set, of any dtype. ``ins``: items, flags; ``outs``: items, their number."""
     load, store = functions_of(kind_of("int64"))
@@ -171,6 +199,35 @@ def flagged(c: Choice) -> _choose.Choice:
         return (load(ins[1], i) != 0,)
 
     return _choose.Choice(lambda ins, i: load(ins[0], i), flags, (move,), finish)
+
+
+def parted(c: Choice) -> _choose.Choice:
+    """The same, and the others. ``outs``: items whose flag is set, the rest, the number of the first."""
+    made, (_, store) = flagged(c), functions_of(kind_of("int64"))
+
+    def move_rest(outs: Any, ins: Any, to: Any, i: Any, item: Any) -> None:
+        store(outs[1], to, item)
+
+    def finish(outs: Any, totals: Any) -> None:
+        store(outs[2], 0, totals[0])
+
+    return made._replace(moves=(made.moves[0], move_rest), finish=finish)
+
+
+def merging(c: Choice) -> Any:
+    """Of any dtype: that of the arrays."""
+    (load, store), is_down, number = functions_of(kind_of("int64")), bool(c["descending"]), counting(0)
+
+    def before(a: Any, b: Any) -> Any:
+        return b < a if is_down else a < b
+
+    op = Operator(before, None, None, (2,))
+    return _arrange._merging(load, load, store, lambda v: v, op, None, (number, number))
+
+
+def binning(maker: Callable[..., Any], rule: Callable[[], Any]) -> Callable[[Choice], Any]:
+    load, _ = functions_of(kind_of("int64"))
+    return lambda c: maker(load, rule(), lambda v: v, c["copies"], counting(c["counted"]))
 
 
 def differing(c: Choice) -> _choose.Choice:
@@ -249,12 +306,17 @@ KEYS = {"dtype": INTS + FLOATS, "descending": FLAG, "counted": FLAG}
 PAIRS = {"pair": [(name, size) for name in INTS + FLOATS for size in SIZES], "descending": FLAG, "counted": FLAG}
 WIDE = {"wide": FLAG}
 CHUNKS = {"counted": FLAG}
+RULES: dict[str, Callable[[], Any]] = {
+    "floats": lambda: _histogram._even_floats(numpy.float64, numpy.int64),
+    "ints": lambda: _histogram._even_ints,
+    "range": lambda: _histogram._range(functions_of(kind_of("int64"))[0]),
+}
 TILES = {"bytes": [1, 2, 4, 8], "counted": FLAG}
 KERNELS = {
     "reduce_cpu": Kernel(REDUCED, reducing(_reduce._reducing_in_chunks), no_facts),
     "reduce_gpu": Kernel(REDUCED, reducing(_reduce._reducing), no_facts),
     "scan_ints_cpu": Kernel(scan_axes(INTS), in_chunks, facts_of_scan),
-    "scan_floats_cpu": Kernel(scan_axes(FLOATS), in_tiles, facts_of_scan),
+    "scan_tiles_cpu": Kernel(scan_axes(INTS + FLOATS), in_tiles, facts_of_scan),
     "scan_gpu": Kernel(scan_axes(INTS + FLOATS), looking_back, facts_of_scan),
     "sort_cpu": Kernel(KEYS, sorting_on_cpu, no_facts),
     "sort_pairs_cpu": Kernel(PAIRS, sorting_on_cpu, no_facts),
@@ -264,9 +326,25 @@ KERNELS = {
     "sort_count_pairs_gpu": Kernel(PAIRS, counting_digits, no_facts),
     "sort_sweep_gpu": Kernel(KEYS | WIDE, sweeping, facts_of_sort),
     "sort_sweep_pairs_gpu": Kernel(PAIRS | WIDE, sweeping, facts_of_sort),
+    **{
+        f"transform{inputs}_{device}": Kernel({"counted": FLAG}, transforming(maker, inputs), no_facts)
+        for inputs in (1, 2, 3)
+        for device, maker in (("cpu", _transform._transforming_in_chunks), ("gpu", _transform._transforming))
+    },
+    **{
+        f"histogram_{name}_{device}": Kernel({"copies": copies, "counted": FLAG}, binning(maker, rule), no_facts)
+        for name, rule in RULES.items()
+        for device, maker, copies in (
+            ("cpu", _histogram._counting_in_chunks, [1, _histogram._COPIES]),
+            ("gpu", _histogram._counting, [0, 1, 2, 8]),
+        )
+    },
+    "merge": Kernel({"descending": FLAG}, merging, no_facts),
     "search": Kernel({"upper": FLAG, "counted": FLAG}, searching, no_facts),
     "select_cpu": Kernel(CHUNKS, choosing_in_chunks(flagged), no_facts),
     "unique_cpu": Kernel(CHUNKS, choosing_in_chunks(differing), no_facts),
+    "partition_cpu": Kernel(CHUNKS, choosing_in_chunks(parted), no_facts),
+    "partition_gpu": Kernel(TILES, choosing_in_tiles(parted), facts_of_choice),
     "select_gpu": Kernel(TILES, choosing_in_tiles(flagged), facts_of_choice),
     "unique_gpu": Kernel(TILES, choosing_in_tiles(differing), facts_of_choice),
 }
@@ -277,5 +355,7 @@ NUMBERS = {
     "THREADS": THREADS, "WIDTH": _lookback._WIDTH, "SPAN": _lookback._SPAN,
     "CHUNK": _chunks._CHUNK, "TILES": _chunks._TILES, "LEAST": _chunks._LEAST,
     "PART": _radix._PART, "VALUES": _radix._VALUES, "PLACES": _radix._MOST_PLACES,
-    "DIGITS": _onesweep._DIGITS, "COUNTED": _onesweep._COUNTED, "BLOCKS": _onesweep._BLOCKS,
+    "EACH": _transform.ITEMS, "STRETCH": _transform.RUN, "DIGITS": _onesweep._DIGITS, "COUNTED": _onesweep._COUNTED, "BLOCKS": _onesweep._BLOCKS,
+    "BIN_ITEMS": _histogram.ITEMS, "BIN_ROUNDS": _histogram._ROUNDS, "BIN_BLOCKS": _histogram._BLOCKS,
+    "BIN_LEAST": _histogram._LEAST, "BIN_COPIES": _histogram._COPIES, "BIN_COPIED": _histogram._MOST_COPIED,
 }  # fmt: skip

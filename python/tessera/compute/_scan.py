@@ -18,11 +18,12 @@ from typing import Any, NamedTuple
 
 import numpy
 
+from . import types
 from ._chunks import launch_chunks, memory_of_chunks
 from ._engine import POOL, THREADS, Count, Memory, algorithm, init_of, items_in, kernel_of, on_cpu, stream_of
 from ._lookback import before_tile, clearing, ended, memory_of, next_tile
 from .iterators import Iterator, iterator_of
-from .op import may_raise, operator_of
+from .op import may_raise, names_arrays, operator_of
 from .types import TypeDescriptor
 
 __all__ = ["Scanned", "exclusive_scan", "inclusive_scan", "launch_scan", "over_tiles", "run_scan", "scan_memory",
@@ -55,8 +56,9 @@ def _threads(kind: TypeDescriptor) -> int:
     return THREADS if kind.size <= 64 else 128
 
 
-def _scanning(what: Scanned, number: Function, waits: bool) -> Callable[..., None]:
-    from ..coop._block_scan import scan_threads
+def _scanning(what: Scanned, number: Function, waits: bool, asks_all: bool = True) -> Callable[..., None]:
+    """With ``asks_all`` the operator is asked of what stands for items behind the last one, too, and never used: the
+    last tile is as fast as the others, and code that names no arrays cannot tell."""
     from ..coop._memory import slot, slots
     from ..coop._values import shared_like
     from ..cuda import syncthreads, syncwarp, threadIdx
@@ -67,6 +69,7 @@ def _scanning(what: Scanned, number: Function, waits: bool) -> Callable[..., Non
     initial = what.init if what.init is not None else _nothing
     end, before = ended(kind), before_tile(kind, op, has_init, waits)
     each, per_tile = tuple(range(items)), items * threads
+    scanned = _scanning_threads(kind, op, threads, asks_all)
 
     def read(ins: Any, first: Any, mine: Any, here: Any) -> Any:
         """Items of a warp, striped, in shared memory; of the last tile, whose items end early, the last one again and
@@ -94,9 +97,9 @@ def _scanning(what: Scanned, number: Function, waits: bool) -> Callable[..., Non
         blocked = tuple(place[slot(at) + j] for j in each)
         total = blocked[0]
         for j in each[1:]:
-            if waits or at + j < here:  # what stands for items that are not there is never used
+            if asks_all or at + j < here:
                 total = cast(op(total, blocked[j]))
-        _, up, whole = scan_threads(total, op, threads)
+        up, whole = scanned(total, at < here)
         running = before(tile, tiles, whole, initial(init), words)
         if waits:
             end(words, tile, tiles)
@@ -107,11 +110,11 @@ def _scanning(what: Scanned, number: Function, waits: bool) -> Callable[..., Non
             running = cast(op(running, up)) if has else up
             has = True
         after = blocked[0]
-        if has and (waits or at < here):
+        if has and (asks_all or at < here):
             after = cast(op(running, after))
         for j in each[1:]:
             place[slot(at) + j] = after
-            if waits or at + j < here:
+            if asks_all or at + j < here:
                 after = cast(op(after, blocked[j]))
         place[slot(at + items)] = after
         syncthreads()
@@ -125,6 +128,28 @@ def _scanning(what: Scanned, number: Function, waits: bool) -> Callable[..., Non
                 finish(outs, place[slot(here)])
 
     return over_tiles(scan, _finishing_none(what), number, waits, per_tile)
+
+
+def _scanning_threads(kind: TypeDescriptor, op: Function, threads: int, asks_all: bool) -> Function:
+    """The function of a kernel that gives what the threads before this one have, and all; ``is_there``: whether it has
+    something."""
+    from ..coop._block_scan import scan_threads
+
+    cast, cls = kind.cast, types.struct({"there": types.int32, "value": kind}, "Maybe").cls
+
+    def joined(a: Any, b: Any) -> Any:
+        if b.there == 0:
+            return a
+        return cls(1, cast(op(a.value, b.value)))
+
+    def scanned(total: Any, is_there: Any) -> Any:
+        if asks_all:
+            _, up, whole = scan_threads(total, op, threads)
+            return up, whole
+        _, up, whole = scan_threads(cls(1 if is_there else 0, total), joined, threads)
+        return up.value, whole.value
+
+    return scanned
 
 
 def _emitting(what: Scanned) -> Function:
@@ -237,15 +262,16 @@ def launch_scan(
     """`run_scan` in memory that was taken. An operator that raises may end any block, so no other one may wait for it:
     then one block takes all tiles, with the same bits."""
     waits = not may_raise(key)
+    asks_all = waits and not names_arrays(key)
     if on_cpu():
         tile = None if exact else tile_of(kind)
         given = ins, n.state, outs, init, words
-        launch_chunks(lambda: _looking(make()), (key, n.kind), n, tile, waits, stream, given)
+        launch_chunks(lambda: _looking(make()), (key, n.kind), n, tile, waits, asks_all, stream, given)
         return
     # blocks of a multiprocessor that there are registers for, at least: on an H200 four take 681 us, three 823
     threads = _threads(kind)
     bounds = (threads, 4 if kind.size <= 4 else 3) if kind.size <= 16 else ()
-    kernel = kernel_of(_scanning, (key, n.kind), lambda: (make(), n.load(), waits), bounds)
+    kernel = kernel_of(_scanning, (key, n.kind), lambda: (make(), n.load(), waits, asks_all), bounds)
     blocks = _tiles(kind, n.most) if waits else 1
     kernel[blocks, threads, stream](ins, n.state, outs, init, words, blocks)
 

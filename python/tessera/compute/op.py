@@ -246,7 +246,7 @@ def key_of(value: Any, seen: dict[int, int]) -> Any:
     if isinstance(value, (int, float, complex, str, bytes, numpy.generic)) or value is None:
         return type(value), repr(value)
     if isinstance(value, numpy.ndarray) and value.nbytes <= 1 << 16:
-        return "array", value.shape, value.dtype, value.tobytes()
+        return "constant", value.shape, value.dtype, value.tobytes()
     helper = getattr(value, "__tessera_helper__", None)
     if isinstance(helper, FunctionType):
         return key_of(helper, seen)
@@ -277,6 +277,14 @@ def may_raise(key: Any) -> bool:
     if isinstance(key, CodeType):
         return any(i.opname == "RAISE_VARARGS" for code in codes_of(key) for i in dis.get_instructions(code))
     return isinstance(key, tuple) and any(map(may_raise, key))
+
+
+def names_arrays(key: Any) -> bool:
+    """Whether code in a key names arrays (or other objects, whose content is not known): it may write to them, or read
+    at a place that a value says."""
+    if isinstance(key, _Same):
+        return True
+    return isinstance(key, tuple) and (key[:1] == ("constant",) or any(map(names_arrays, key)))
 
 
 class _Same:

@@ -61,7 +61,7 @@ def reduce_block(x: Any, op: Any, threads: Any, valid: Any, broadcast: bool, syn
     if valid is None and n % 32 == 0:
         x = reduce_lanes(x, op, 32, None)
     else:
-        x = reduce_lanes(x, op, 32, (n if valid is None else valid) - warp * 32)
+        x = reduce_lanes(x, op, 32, min((n if valid is None else valid) - warp * 32, 32))
     if warps == 1 and not broadcast:
         return x
     partial = shared_like(warps, x)

@@ -130,6 +130,11 @@ def _foreign(text: str, result: Any, types_: Any, *args: Any) -> Any:
     """Calls a function of other code."""
 
 
+@_op("_written")
+def _written(text: str, result: Any, *args: Any) -> Any:
+    """Calls the last function of IR as text; programs in C give operators so (compute/_packed.py)."""
+
+
 @_op("from_buffer")
 def from_buffer(array: Any) -> Any:
     """The address of an array's first element."""

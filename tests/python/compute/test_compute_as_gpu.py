@@ -99,45 +99,6 @@ def test_sums_of_runs_have_the_same_bits_on_a_cpu(monkeypatch):
     assert [runs_of(lengths, np.random.default_rng(3)) for lengths in mixes] == on_a_cpu
 
 
-def counted_calls(call):
-    """How often a call asks the operator that it is given, of one argument or two."""
-    calls = cuda.to_device(np.zeros(1, np.int64))
-
-    def is_even(*items):
-        cuda.atomic.add(calls, 0, 1)
-        return items[-1] % 2 == 0
-
-    call(is_even)
-    return int(calls.copy_to_host()[0])
-
-
-@pytest.mark.parametrize("on_gpu", (False, True))
-def test_conditions_are_asked_once_of_each_item(rng, monkeypatch, on_gpu):
-    """They may count their calls; the last tile is not full."""
-    not_again(monkeypatch)
-    if on_gpu:
-        small_leaves(monkeypatch)
-        interpret(monkeypatch, 7)
-    x, out, rest, n = rng.integers(0, 99, N), np.zeros(N, np.int64), np.zeros(N, np.int64), np.zeros(2, np.int64)
-    to = {"d_in": x, "num_items": N}
-    some = {"d_num_selected_out": n, **to}
-    parts = {"d_first_part_out": out, "d_second_part_out": rest, "d_unselected_out": np.zeros(N, np.int64)}
-    calls = {
-        "select": lambda op: compute.select(d_out=out, cond=op, **some),
-        "partition": lambda op: compute.partition(d_out=out, d_rest_out=rest, cond=op, **some),
-        "first": lambda op: compute.three_way_partition(
-            select_first_part_op=op, select_second_part_op=lambda v: v > 9, **parts, **some),
-        "unique": lambda op: compute.unique(d_out=out, op=op, **some),
-        "transform": lambda op: compute.unary_transform(d_out=out, op=op, **to),
-        "replace": lambda op: compute.replace_if(d_out=out, cond=op, value=np.int64(0), **to),
-        "count": lambda op: compute.count_if(d_out=n, cond=op, **to),
-        "for each": lambda op: compute.for_each(op=op, **to),
-        "find": lambda op: compute.find_if(d_in=2 * x + 1, d_out=n, cond=op, num_items=N),
-    }  # fmt: skip
-    for name, call in calls.items():
-        assert counted_calls(call) == N - (name == "unique"), name
-
-
 Wide = compute.gpu_struct({"a": np.int64, "b": np.float64, "c": np.int32}, "Wide")
 
 
