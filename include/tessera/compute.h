@@ -76,9 +76,10 @@ typedef struct ts_compute_options {
  *                   "  return %c\n"
  *                   "}";
  *
- * Errors: TS_VALUE for NULL, flags that are not of reductions, `own` without TS_COMBINE_own or that without `own`, a result without elements or read-only, arrays of
- * different devices, memory that is too small or not aligned; TS_TYPE for dtypes, for `and`, `or` and `xor` of floats,
- * and for arguments that are not arrays; TS_SHAPE for arrays of several axes with gaps; as ts_launch. */
+ * Errors: TS_VALUE for NULL, flags that are not of reductions, `own` without TS_COMBINE_own or that without `own`, a
+ * result without elements or read-only, arrays of different devices, memory that is too small or not aligned; TS_TYPE
+ * for dtypes, for `and`, `or` and `xor` of floats, and for arguments that are not arrays; TS_SHAPE for arrays with
+ * several axes and gaps; as ts_launch, of `own` when the kernel is compiled, at the first launch. */
 TS_API TS_CHECKED ts_status ts_reduce(const ts_stream *stream, const ts_arg *in, const ts_arg *result, ts_combine op,
                                       const ts_compute_options *options, ts_error *err);
 
@@ -87,12 +88,12 @@ TS_API TS_CHECKED ts_status ts_reduce(const ts_stream *stream, const ts_arg *in,
 TS_API TS_CHECKED ts_status ts_scan(const ts_stream *stream, const ts_arg *in, const ts_arg *out, ts_combine op,
                                     const ts_compute_options *options, ts_error *err);
 
-/* out[i] = own(in[0][i], in[1][i], ..), of 1 to TS_TRANSFORM_MOST inputs. Reads and writes each item once, in one launch.
+/* out[i] = own(in[0][i], in[1][i], ..), of 1 to TS_TRANSFORM_MOST inputs. Reads and writes each item once, one launch.
  * Types    those that `own` says: of each input its dtype, of the result that of `out` (float32 is f32, int8 and uint8
  *          are i8, bool is i1); bools too.
  *          `out` may be an input, in its place.
- * Errors: as ts_reduce, of `own` when the kernel is compiled, at the first launch; TS_VALUE for a number of inputs that
- * there is none for; TS_SHAPE for an `out` with fewer items than the inputs, or inputs of different numbers. */
+ * Errors: as ts_reduce; TS_VALUE for a number of inputs that there is none for; TS_SHAPE for an `out` with fewer items
+ * than the inputs, or inputs of different numbers. */
 #define TS_TRANSFORM_MOST 3
 TS_API TS_CHECKED ts_status ts_transform(const ts_stream *stream, const ts_arg *in, size_t n_in, const ts_arg *out,
                                          const ts_compute_options *options, ts_error *err);

@@ -13,7 +13,7 @@ bool ts__compute_is_number(uint8_t dtype)
 
 /* Integers that hold a number up to n. */
 ts_status ts__compute_check_holds(const compute_call *call, const char *name, const compute_array *array, int64_t n,
-                             ts_error *err)
+                                  ts_error *err)
 {
     const ts_dtype_info *info = ts_dtype_get((ts_dtype)array->arg.dtype);
     uint32_t bits = info->bits - info->is_signed;
@@ -27,7 +27,7 @@ ts_status ts__compute_check_holds(const compute_call *call, const char *name, co
 
 /* Two arrays of one dtype of numbers. */
 ts_status ts__compute_check_alike(const compute_call *call, const char *name, const compute_array *a, const char *other,
-                             const compute_array *b, ts_error *err)
+                                  const compute_array *b, ts_error *err)
 {
     if (a->arg.dtype == b->arg.dtype && ts__compute_is_number(a->arg.dtype))
         return TS_OK;
@@ -37,7 +37,7 @@ ts_status ts__compute_check_alike(const compute_call *call, const char *name, co
 }
 
 ts_status ts__compute_check_items(const compute_call *call, const char *name, const compute_array *array, int64_t n,
-                             ts_error *err)
+                                  ts_error *err)
 {
     if (array->n >= n)
         return TS_OK;
@@ -46,14 +46,15 @@ ts_status ts__compute_check_items(const compute_call *call, const char *name, co
 }
 
 ts_status ts__compute_check_apart(const compute_call *call, const compute_array *out, const compute_array *other,
-                             ts_error *err)
+                                  ts_error *err)
 {
     if (ts_arg_overlap(&out->arg, &other->arg) == TS_OVERLAP_NONE)
         return TS_OK;
     return ts_fail(err, TS_VALUE, "%s: a result shares memory with another array; pass memory of its own", call->name);
 }
 
-ts_status ts__compute_check_number(const compute_call *call, const char *name, const compute_array *array, ts_error *err)
+ts_status ts__compute_check_number(const compute_call *call, const char *name, const compute_array *array,
+                                   ts_error *err)
 {
     if (ts__compute_is_number(array->arg.dtype))
         return TS_OK;

@@ -44,10 +44,11 @@ static void launched(unsigned n, const unsigned *wanted)
 
 static void calls_become_launches(void)
 {
-    int64_t n = 1000000, few = 5000, one = 1;
+    int64_t n = 1000000, few = 5000, one = 1, eight = 8, levels = 9;
     ts_device_info before, after;
     ts_arg x = lay(TS_DTYPE_float32, &n), y = lay(TS_DTYPE_float32, &n), count = lay(TS_DTYPE_uint32, &one);
-    ts_arg places = lay(TS_DTYPE_int64, &n);
+    ts_arg places = lay(TS_DTYPE_int64, &n), z = lay(TS_DTYPE_float32, &n), bins = lay(TS_DTYPE_int32, &eight);
+    ts_arg nine = lay(TS_DTYPE_float32, &levels);
     ts_compute_options counted = {.count = &count};
     CHECK_OK(ts_device_query(device, &before, &err));
     for (int again = 0; again < 2; again++) {
@@ -64,7 +65,17 @@ static void calls_become_launches(void)
     launched(2, (const unsigned[]){123, 123});
     CHECK_OK(ts_search(NULL, &x, &x, &places, NULL, &err));
     launched(1, (const unsigned[]){3907});
-    x.shape = y.shape = &few;
+    CHECK_OK(ts_partition_flagged(NULL, &x, &x, (const ts_arg[]){y, z, count}, NULL, &err));
+    launched(1, (const unsigned[]){123});
+    ts_compute_options own = {.own = "both func @same(%a: f32) : f32 {\n  return %a\n}"};
+    CHECK_OK(ts_transform(NULL, &x, 1, &y, &own, &err));
+    launched(1, (const unsigned[]){489}); /* 8 items of a thread */
+    CHECK_OK(ts_histogram_range(NULL, &x, &nine, &bins, NULL, &err));
+    launched(1, (const unsigned[]){245}); /* 16 of a thread, in one round */
+    x.shape = &few;
+    CHECK_OK(ts_merge(NULL, (const ts_arg[]){x, x}, &y, NULL, &err));
+    launched(1, (const unsigned[]){40});
+    y.shape = &few;
     CHECK_OK(ts_sort(NULL, (const ts_arg[]){x, y}, NULL, NULL, &err));
     launched(1, (const unsigned[]){1});
     CHECK_OK(ts_device_query(device, &after, &err));

@@ -11,7 +11,8 @@ import numpy
 
 from . import types
 from ._engine import (
-    POOL, THREADS, Count, Memory, algorithm, checked_count, items_in, kernel_of, setting, stream_of, whole_numbers,
+    POOL, THREADS, Count, Memory, algorithm, apart, checked_count, items_in, kernel_of, setting, stream_of,
+    whole_numbers,
 )  # fmt: skip
 from ._select import cast_of, chosen, kinds_of
 from ._transform import launch_transform
@@ -68,13 +69,16 @@ def generate(*, d_out: Any, op: Any, num_items: int, stream: Any = None) -> None
 
 @algorithm
 def gather(*, d_in: Any, d_indices: Any, d_out: Any, num_items: int, stream: Any = None) -> None:
-    """``d_out[i] = d_in[d_indices[i]]``; indices are not checked."""
+    """``d_out[i] = d_in[d_indices[i]]``; indices are not checked, and the output may not be the input."""
+    apart(("d_in", iterator_of(d_in, "d_in")), ("d_out", iterator_of(d_out, "d_out")))
     launch_transform([PermutationIterator(d_in, d_indices)], d_out, _SAME, num_items, stream, ["d_in"])
 
 
 @algorithm
 def scatter(*, d_in: Any, d_indices: Any, d_out: Any, num_items: int, stream: Any = None) -> None:
-    """``d_out[d_indices[i]] = d_in[i]``; of equal indices any one is written, and indices are not checked."""
+    """``d_out[d_indices[i]] = d_in[i]``; of equal indices any one is written, and indices are not checked. The
+    output may not be the input."""
+    apart(("d_in", iterator_of(d_in, "d_in")), ("d_out", iterator_of(d_out, "d_out")))
     to = PermutationIterator(d_out, d_indices)
     launch_transform([iterator_of(d_in, "d_in")], to, _SAME, num_items, stream, ["d_in"])
 
@@ -82,8 +86,9 @@ def scatter(*, d_in: Any, d_indices: Any, d_out: Any, num_items: int, stream: An
 @algorithm
 def reverse(*, d_in: Any, d_out: Any, num_items: int, stream: Any = None) -> None:
     """``d_out[i] = d_in[num_items - 1 - i]``; the output may not be the input."""
-    source = iterator_of(d_in, "d_in")
-    n = items_in(num_items, "num_items", ("d_in", source), ("d_out", iterator_of(d_out, "d_out")))
+    source, output = iterator_of(d_in, "d_in"), iterator_of(d_out, "d_out")
+    n = items_in(num_items, "num_items", ("d_in", source), ("d_out", output))
+    apart(("d_in", source), ("d_out", output))
 
     def make(load: Function) -> Function:
         number = n.load()
@@ -291,6 +296,8 @@ def merge(
     n, m = items_in(num_items1, "num_items1", ("d_in1", a)), items_in(num_items2, "num_items2", ("d_in2", b))
     most = n.most + m.most
     checked_count(most, "num_items1 + num_items2", ("d_out", output))
+    apart(("d_in1", a), ("d_out", output))
+    apart(("d_in2", b), ("d_out", output))
     if most:
         _merge(a, b, output, most, (n.state, m.state), op, stream_of(stream), None, (n, m))
 
@@ -323,6 +330,7 @@ def _set(
 ) -> Any:  # fmt: skip
     a, n, choose, key, extra = _of_both(name, d_in1, num_items1, d_in2, num_items2, comp)
     output, memory = iterator_of(d_out, "d_out"), Memory(storage, stream_of(stream))
+    apart(("d_in2", iterator_of(d_in2, "d_in2")), ("d_out", output))
     return chosen(choose, 1, key, n, [a], [[output]], extra, d_num_out, memory, "d_num_out")
 
 
@@ -372,6 +380,8 @@ def _merged_sets(
     n, m = items_in(num_items1, "num_items1", ("d_in1", a)), items_in(num_items2, "num_items2", ("d_in2", b))
     most = n.most + m.most
     output, count = within_room(iterator_of(d_out, "d_out"), most), whole_numbers(d_num_out, "d_num_out", most, 1)
+    for given in (("d_in1", a), ("d_in2", b)):
+        apart(given, ("d_out", output))
     if a.value_type is None or b.value_type is None:
         raise TypeError("the types of the items must be known; give value_type to the iterators")
     memory = Memory(storage, stream)

@@ -17,7 +17,7 @@ import numpy
 
 from . import types
 from ._choose import Choice, run_choice
-from ._engine import POOL, Memory, algorithm, init_of, items_in, on_cpu, stream_of, whole_numbers
+from ._engine import POOL, Memory, algorithm, init_of, items_in, not_shifted, on_cpu, stream_of, whole_numbers
 from ._runs import Runs, reduce_runs
 from ._scan import Scanned, run_scan
 from ._select import cast_of, kinds_of, starts_and_begins
@@ -225,6 +225,8 @@ def _scan_by_key(
     )  # fmt: skip
     kind = _known(kind, "d_out_values")
     n = items_in(num_items, "num_items", ("d_in_keys", keys), ("d_in_values", values), ("d_out_values", output))
+    for given in (("d_in_keys", keys), ("d_in_values", values)):
+        not_shifted(n.most, given, ("d_out_values", output))
     pair = _pair(kind, n.most)
 
     def make() -> Scanned:

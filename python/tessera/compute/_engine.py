@@ -34,8 +34,8 @@ from .types import TypeDescriptor, type_of
 
 __all__ = [
     "POOL", "THREADS", "Count", "Made", "Memory", "algorithm", "apart", "checked_count", "cores_for", "count_of",
-    "init_of", "items_in", "keep", "kernel_of", "kind_text", "on_cpu", "range_of", "setting", "stream_of",
-    "whole_numbers",
+    "init_of", "items_in", "keep", "kernel_of", "kind_text", "not_shifted", "on_cpu", "range_of", "setting",
+    "stream_of", "whole_numbers",
 ]  # fmt: skip
 
 THREADS = 256  # of a block, for all algorithms that do not say otherwise
@@ -257,6 +257,37 @@ def apart(*sequences: tuple[str, Iterator]) -> None:
             raise ValueError(f"{what} shares memory with {name}, which is read while it is written; give another array")
 
 
+def not_shifted(n: int, source: tuple[str, Iterator], *outputs: tuple[str, Iterator]) -> None:
+    """Refuses an array that is read and written n items at a time where the two are some items apart: what is read may
+    be written already. The same place is fine. Calls that are made again are not asked."""
+    name, first = source[0], _row(source[1])
+    for what, it in outputs:
+        other = _row(it)
+        if not first or not other or first[1] != other[1] or not first[1] or first[0] == other[0]:
+            continue
+        step, by = abs(first[1]), other[0] - first[0]
+        if abs(by) < n * step and (by % step < first[2] or step - by % step < other[2]):
+            raise ValueError(
+                f"{what} shares memory with {name}, but not item by item: it begins {by} bytes after it; give {name} "
+                "itself, or another array"
+            )
+
+
+def _row(it: Iterator) -> tuple[int, int, int] | None:
+    """The address of the first item of an array of one axis, the bytes from one to the next, and of an item."""
+    array: Any = getattr(it, "array", None)
+    if array is None or len(array.shape) != 1:
+        return None
+    interface = _interface(array)
+    size = numpy.dtype(interface["typestr"]).itemsize
+    step = interface["strides"][0] if interface.get("strides") else size
+    return interface["data"][0] + it.offset * step, step, size  # type: ignore[attr-defined]
+
+
+def _interface(array: Any) -> Any:
+    return array.__array_interface__ if isinstance(array, numpy.ndarray) else array.__cuda_array_interface__
+
+
 def _range(it: Iterator) -> tuple[int, int] | None:
     array = getattr(it, "array", None)
     return None if array is None else range_of(array)
@@ -265,7 +296,7 @@ def _range(it: Iterator) -> tuple[int, int] | None:
 def range_of(array: Any) -> tuple[int, int] | None:
     """The addresses from which on, and before which, the elements of an array are; None: there are none."""
     looks_at_addresses()
-    interface = array.__array_interface__ if isinstance(array, numpy.ndarray) else array.__cuda_array_interface__
+    interface = _interface(array)
     size, shape, start = numpy.dtype(interface["typestr"]).itemsize, interface["shape"], interface["data"][0]
     if 0 in shape:
         return None

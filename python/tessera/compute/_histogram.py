@@ -13,6 +13,7 @@ of one byte are counted by their values; which bins these are in is asked once f
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
@@ -334,6 +335,8 @@ def histogram_even(
         raise ValueError(f"num_output_levels is {levels}; a bin has two")
     if not low < high:
         raise ValueError(f"lower_level {low} must be less than upper_level {high}")
+    if not math.isfinite(float(high) - float(low)):
+        raise ValueError(f"levels from {low} to {high} have no finite width; bins of equal width need one")
     samples = iterator_of(d_samples, "d_samples")
     bins = levels - 1
     of = samples.value_type and samples.value_type.dtype

@@ -355,7 +355,8 @@ NUMBERS = {
     "THREADS": THREADS, "WIDTH": _lookback._WIDTH, "SPAN": _lookback._SPAN,
     "CHUNK": _chunks._CHUNK, "TILES": _chunks._TILES, "LEAST": _chunks._LEAST,
     "PART": _radix._PART, "VALUES": _radix._VALUES, "PLACES": _radix._MOST_PLACES,
-    "EACH": _transform.ITEMS, "STRETCH": _transform.RUN, "DIGITS": _onesweep._DIGITS, "COUNTED": _onesweep._COUNTED, "BLOCKS": _onesweep._BLOCKS,
+    "EACH": _transform.ITEMS, "STRETCH": _transform.RUN,
+    "DIGITS": _onesweep._DIGITS, "COUNTED": _onesweep._COUNTED, "BLOCKS": _onesweep._BLOCKS,
     "BIN_ITEMS": _histogram.ITEMS, "BIN_ROUNDS": _histogram._ROUNDS, "BIN_BLOCKS": _histogram._BLOCKS,
     "BIN_LEAST": _histogram._LEAST, "BIN_COPIES": _histogram._COPIES, "BIN_COPIED": _histogram._MOST_COPIED,
 }  # fmt: skip

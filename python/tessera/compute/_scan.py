@@ -20,7 +20,9 @@ import numpy
 
 from . import types
 from ._chunks import launch_chunks, memory_of_chunks
-from ._engine import POOL, THREADS, Count, Memory, algorithm, init_of, items_in, kernel_of, on_cpu, stream_of
+from ._engine import (
+    POOL, THREADS, Count, Memory, algorithm, init_of, items_in, kernel_of, not_shifted, on_cpu, stream_of,
+)  # fmt: skip
 from ._lookback import before_tile, clearing, ended, memory_of, next_tile
 from .iterators import Iterator, iterator_of
 from .op import may_raise, names_arrays, operator_of
@@ -300,6 +302,7 @@ def _scan(
 ) -> Any:
     source, output, op = iterator_of(d_in, "d_in"), iterator_of(d_out, "d_out"), operator_of(op, 2)
     n = items_in(num_items, "num_items", ("d_in", source), ("d_out", output))
+    not_shifted(n.most, ("d_in", source), ("d_out", output))
     where: Iterator | None
     if init_value is None:
         kind, init, where = source.value_type or output.value_type, numpy.int32(0), None

@@ -19,10 +19,12 @@ from typing import Any, NamedTuple
 import numpy
 
 from . import _onesweep, _radix
-from ._engine import POOL, THREADS, Count, Memory, algorithm, count_of, items_in, kernel_of, on_cpu, stream_of
+from ._engine import (
+    POOL, THREADS, Count, Memory, algorithm, count_of, items_in, kernel_of, not_shifted, on_cpu, stream_of,
+)  # fmt: skip
 from ._radix import Digits
 from .iterators import ArrayIterator, Iterator, ZipIterator, iterator_of
-from .op import Operator, operator_of
+from .op import OpKind, Operator, operator_of
 from .types import TypeDescriptor
 
 __all__ = [
@@ -292,7 +294,9 @@ def merge_sort(
     num_items : int, or array of a device
         Of an array the first element counts, as it is when the sort runs.
     op : function or OpKind
-        Whether a key comes before another: a strict weak order, so false for equal ones.
+        Whether a key comes before another: a strict weak order, so false for equal ones. With OpKind.LESS and GREATER
+        NaNs come last; with another one that is no order with the keys at hand, items come in some order, and some
+        may be lost and others there twice.
     stream
         None, or any object with ``__cuda_stream__``.
     temp_storage
@@ -312,6 +316,7 @@ def merge_sort(
         ("d_in_values", values[0]),
         ("d_out_values", values[1]),
     )
+    _check_places(n, keys, out_keys, values)
     source, output = _together(keys, values[0]), _together(out_keys, values[1])
     return _sort(_by(op, source, values[0] is not None), source, output, n, Memory(temp_storage, stream_of(stream)))
 
@@ -320,10 +325,28 @@ def _count(value: Any, *sequences: Any) -> Count:
     return items_in(value, "num_items", *((name, it) for name, it in sequences if it is not None))
 
 
+def _check_places(n: Count, keys: Iterator, out_keys: Iterator, values: Any) -> None:
+    not_shifted(n.most, ("d_in_keys", keys), ("d_out_keys", out_keys))
+    if values[0] is not None and values[1] is not None:
+        not_shifted(n.most, ("d_in_values", values[0]), ("d_out_values", values[1]))
+
+
 def _by(op: Operator, source: Iterator, pairs: bool) -> _Items:
     function = op.function
+    if op.known in (OpKind.LESS, OpKind.GREATER) and _has_nan(source.value_type, pairs):
+        function = _numbers_first(function)
     less = (lambda a, b: bool(function(a[0], b[0]))) if pairs else (lambda a, b: bool(function(a, b)))
     return _Items(source.value_type, less, (op.key, source.value_type, pairs))  # type: ignore[arg-type]
+
+
+def _has_nan(kind: Any, pairs: bool) -> bool:
+    dtype = kind.dtype[0] if pairs else kind.dtype
+    return dtype.kind == "f" or dtype.name == "bfloat16"
+
+
+def _numbers_first(function: Function) -> Function:
+    """A comparison after which NaNs come last, and are equal: without that there is no order."""
+    return lambda a, b: bool(function(a, b)) or (a == a and b != b)
 
 
 def bits_of(array: Any) -> Any:
@@ -417,6 +440,7 @@ def radix_sort(
         ("d_in_values", values[0]),
         ("d_out_values", values[1]),
     )
+    _check_places(n, source, output, values)
     digits = digits_of(dtype, begin_bit, end_bit, order)
     memory = Memory(temp_storage, stream_of(stream))
     if values[0] is not None:

@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from ._engine import THREADS, algorithm, items_in, kernel_of, on_cpu, stream_of
+from ._engine import THREADS, algorithm, items_in, kernel_of, not_shifted, on_cpu, stream_of
 from ._text import written
 from .iterators import DiscardIterator, Iterator, iterator_of
 from .op import Operator, operator_of
@@ -103,6 +103,8 @@ def launch_transform(
 ) -> None:
     output, stream = iterator_of(d_out, "d_out"), stream_of(stream)
     n = items_in(num_items, "num_items", *zip(names, inputs), ("d_out", output))
+    for given in zip(names, inputs):
+        not_shifted(n.most, given, ("d_out", output))
     if n.most == 0:
         return
     key = (op.key, output.kind, n.kind, *(it.kind for it in inputs))

@@ -22,7 +22,8 @@ static ts_status written_is_pure(fr *f, const ts_fn *fn)
         const ts_op_info *info = ts_info(inst);
         if (inst->op != TS_OP_call && !(info->flags & (TS_PURE | TS_TERM | TS_REGION)))
             return ts_fail(f->err, TS_VERIFY, "the text of a function: @%s has '%s', which reads, writes or ends a "
-                           "thread; it may compute, branch, loop and call", ts_str_get(f->module, fn->name), info->name);
+                           "thread; it may compute, branch, loop and call", ts_str_get(f->module, fn->name),
+                           info->name);
     }
     return TS_OK;
 }
