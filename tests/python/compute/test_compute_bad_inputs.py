@@ -197,7 +197,8 @@ def test_places_beyond_32_bits():
     compute.gather(d_in=counting, d_indices=values, d_out=out, num_items=3)
     assert np.array_equal(out, values)
     ends = np.array([far, far + 9, far + 20])
-    reduce = {"start_offsets_in": ends - 3, "end_offsets_in": ends, "num_segments": 3, "op": PLUS, "h_init": np.int64(0)}
+    parts = {"start_offsets_in": ends - 3, "end_offsets_in": ends, "num_segments": 3}
+    reduce = {**parts, "op": PLUS, "h_init": np.int64(0)}
     compute.segmented_reduce(d_in=counting, d_out=out, **reduce)
     assert out.tolist() == [3 * e - 6 for e in ends.tolist()]
     compute.segmented_reduce(d_in=many, d_out=out, **reduce)
