@@ -137,6 +137,12 @@ def _scanning_threads(kind: TypeDescriptor, op: Function, threads: int, asks_all
     something."""
     from ..coop._block_scan import scan_threads
 
+    def scanned(total: Any, is_there: Any) -> Any:
+        _, up, whole = scan_threads(total, op, threads)
+        return up, whole
+
+    if asks_all:
+        return scanned
     cast, cls = kind.cast, types.struct({"there": types.int32, "value": kind}, "Maybe").cls
 
     def joined(a: Any, b: Any) -> Any:
@@ -144,14 +150,11 @@ def _scanning_threads(kind: TypeDescriptor, op: Function, threads: int, asks_all
             return a
         return cls(1, cast(op(a.value, b.value)))
 
-    def scanned(total: Any, is_there: Any) -> Any:
-        if asks_all:
-            _, up, whole = scan_threads(total, op, threads)
-            return up, whole
+    def scanned_some(total: Any, is_there: Any) -> Any:
         _, up, whole = scan_threads(cls(1 if is_there else 0, total), joined, threads)
         return up.value, whole.value
 
-    return scanned
+    return scanned_some
 
 
 def _emitting(what: Scanned) -> Function:
