@@ -34,6 +34,7 @@ def test_the_tour_is_right_and_writes_its_report(tmp_path):
         "photo.png",
         "blur.png",
         "edges.png",
+        "reaction.png",
     }
 
 

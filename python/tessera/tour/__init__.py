@@ -85,6 +85,7 @@ def _run(options: argparse.Namespace) -> int:
     with Progress(console=console, transient=True) as progress:
         task = progress.add_task("photograph", total=len(makers) + 2)
         pictures, photo_error = picture.filter_photo(device, options.out)
+        reaction, program_error = picture.react(device, options.out, options.small)
         progress.update(task, advance=1, description="measuring the roof")
         roof = roofs(device, options.small)
         for maker in makers:
@@ -97,12 +98,13 @@ def _run(options: argparse.Namespace) -> int:
         table.add_row(*report.row(result))
     console.print(table)
     page = options.out / "report.html"
-    report.write(page, results, roof, pictures, photo_error)
+    report.write(page, results, roof, (pictures, photo_error), (reaction, program_error))
     console.print(
         f"copy {roof.bandwidth:,.1f} GB/s, {roof.flops_source} {roof.flops:,.0f} GFLOP/s on this machine in this run"
     )
     console.print(f"pictures and report: {page}")
     wrong = [r.name for r in results if not r.ok] + (["photograph"] if photo_error > 1e-4 else [])
+    wrong += ["reaction"] if program_error > 1e-5 else []
     if wrong:
         console.print(f"WRONG RESULTS: {', '.join(wrong)}", style="bold red")
     return 1 if wrong else 0

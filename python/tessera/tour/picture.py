@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The tour's real input: a photograph through a Gaussian blur and a Sobel filter.
+"""The tour's real input: a photograph through a Gaussian blur and a Sobel filter, and a picture by a program of arrays.
 
 The picture is Grace Hopper's portrait that comes with matplotlib (U.S. Navy photograph, 1984, public
 domain), loaded from the package, not from the network.
@@ -16,7 +16,9 @@ import tessera
 from tessera import _array
 from tessera.lib import image
 
-__all__ = ["CREDIT", "filter_photo"]
+from . import gallery
+
+__all__ = ["CREDIT", "filter_photo", "react"]
 
 CREDIT = "Grace Hopper, U.S. Navy photograph (public domain), as shipped with matplotlib"
 
@@ -57,6 +59,14 @@ def _sobel_reference(plane: np.ndarray) -> np.ndarray:
 
 def _on(device: str, plane: np.ndarray) -> Any:
     return _array.array(np.ascontiguousarray(plane), device=device)
+
+
+def react(device: str, folder: pathlib.Path, small: bool) -> tuple[pathlib.Path, float]:
+    """Writes reaction.png, by a program of arrays; gives its path and the greatest error of its first steps."""
+    found, wanted = gallery.run("reaction", device, steps=20), gallery.by_numpy("reaction", steps=20)
+    path = folder / "reaction.png"
+    gallery.write("reaction", gallery.run("reaction", device, steps=100 if small else 4000), path)
+    return path, float(np.abs(found - wanted).max())
 
 
 def filter_photo(device: str, folder: pathlib.Path) -> tuple[list[pathlib.Path], float]:

@@ -73,10 +73,11 @@ def write(
     path: pathlib.Path,
     results: Sequence[Result],
     roof: Roofs,
-    pictures: Sequence[pathlib.Path],
-    error: float,
+    photo: tuple[Sequence[pathlib.Path], float],
+    program: tuple[pathlib.Path, float],
 ) -> None:
     """Writes the report to ``path``."""
+    (pictures, error), (reaction, program_error) = photo, program
     head = "".join(f"<th>{html.escape(h)}</th>" for h in HEADINGS)
     body = "".join(
         "<tr>" + "".join(f"<td>{html.escape(c)}</td>" for c in row(r)) + "</tr>" for r in results
@@ -93,6 +94,9 @@ def write(
         f"<h1>Tessera tour</h1><p>{machine}</p>"
         f"<h2>A photograph, filtered by tile kernels</h2>{''.join(map(_picture, pictures))}"
         f"<p>{html.escape(CREDIT)}. Greatest error against float64: {error:.1e}.</p>"
+        f"<h2>A NumPy program, one import changed</h2>{_picture(reaction)}"
+        "<p>tessera.tour.gallery.reaction: Gray and Scott's two substances, a step of some thirty operations on arrays. "
+        f"Greatest difference to NumPy: {program_error:.1e}.</p>"
         f"<h2>Kernels</h2><table><tr>{head}</tr>{body}</table>"
         "<p>Times are medians; errors are |found - wanted| / (1 + |wanted|) against float64 on sampled rows. "
         f"Roofs measured in this run: copy {roof.bandwidth:,.1f} GB/s; {html.escape(roof.flops_source)} "
