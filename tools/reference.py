@@ -12,6 +12,7 @@ from collections.abc import Iterator
 
 import generated
 import reference_ir
+import reference_numeric
 
 FOLDER = generated.ROOT / "docs/reference"
 # Modules of tessera.lib, in the order of the page.
@@ -166,6 +167,7 @@ PAGES = {
     "compute": lambda: module_page("compute"),
     "coop": coop_page,
     "core": core_page,
+    "numeric": lambda: reference_numeric.page(_entry, _signature),
     "tune": lambda: module_page("tune"),
     "tile.compilation": lambda: module_page("tile.compilation"),
     "tileir": lambda: module_page("tileir"),

@@ -7,6 +7,7 @@ import subprocess
 import sys
 
 import drivers
+import numpy as np
 import pytest
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
@@ -14,19 +15,22 @@ PAGES = [
     "README.md", "docs/guide/tiles.md", "docs/guide/arrays.md", "docs/performance.md", "docs/guide/from-cuda-python.md",
     "docs/guide/host-objects.md", "docs/guide/asyncio-and-graphs.md", "docs/guide/from-cutile.md",
     "docs/guide/from-triton.md", "docs/guide/from-numba.md", "docs/reference/python.md", "docs/guide/coop.md",
-    "docs/guide/hardware.md", "docs/guide/numeric.md",
+    "docs/guide/hardware.md", "docs/guide/numeric.md", "docs/guide/from-cupynumeric.md", "docs/guide/from-jax.md",
 ]
 # What the pages whose programs go on from one to the next leave out; those of COMPLETE are run as they are.
 COMPLETE = ("docs/guide/host-objects.md", "docs/guide/asyncio-and-graphs.md", "docs/guide/from-cutile.md",
             "docs/guide/from-triton.md", "docs/reference/python.md", "docs/guide/coop.md",
             "docs/guide/hardware.md")  # fmt: skip
+# Pages whose complete programs are run one after the other, in one process.
+JOINED = ("docs/guide/numeric.md", "docs/guide/from-cupynumeric.md", "docs/guide/from-jax.md")
 HEAD = "import numpy as np\nimport tessera.tile as ct\n"
 
 
 def programs():
     for page in PAGES:
-        for i, code in enumerate(re.findall(r"```python\n(.*?)```", (ROOT / page).read_text(), re.S)):
-            yield pytest.param(("" if page in COMPLETE else HEAD) + code, id=f"{pathlib.Path(page).stem}-{i}")
+        codes = re.findall(r"```python\n(.*?)```", (ROOT / page).read_text(), re.S)
+        for i, code in enumerate(["\n".join(codes)] if page in JOINED else codes):
+            yield pytest.param(("" if page in COMPLETE + JOINED else HEAD) + code, id=f"{pathlib.Path(page).stem}-{i}")
 
 
 @pytest.mark.parametrize("where", ["cpu", pytest.param("gpu", marks=pytest.mark.gpu)])
@@ -48,6 +52,18 @@ def test_every_name_of_the_tile_language_is_on_a_page():
     assert not missing
     for cls in (ct.Array, ct.Tile, ct.TiledView, ct.RawArrayMemory):
         assert f"\n### {next(w for w, t in vars(cls).items() if hasattr(t, '__tessera_op__'))}\n" in page
+
+
+def test_every_name_of_the_arrays_is_on_a_page():
+    import tessera.numeric as tn
+
+    text = (ROOT / "docs/reference/numeric.md").read_text()
+    told = {*re.findall(r"^## (\w+)$", text, re.M), *re.findall(r"^\| `(\w+)", text, re.M)}
+    ours = {name for name in dir(tn) if name[0] != "_" and callable(getattr(tn, name))
+            and getattr(tn, name) is not getattr(np, name, None)}  # fmt: skip
+    assert len(ours) > 280 and not ours - told - {"Any"}
+    assert not {name for name in dir(tn.ndarray) if name[0] != "_"} - told
+    assert {"doctor", "fallback", "host_calls", "svd", "irfft2", "default_rng"} <= told
 
 
 def test_what_the_tuner_offers_is_on_a_page():

@@ -2,7 +2,7 @@
 """NumPy programs, one import changed: arrays whose operations are fused by themselves.
 
 ``import tessera.numeric as np``. Operations on large arrays wait until an element is wanted, then become one kernel for
-each shape; those on small arrays run at once. What is missing raises ``NotImplementedError`` by name.
+each shape; those on small arrays run at once. What is missing the host computes, with a warning (:class:`fallback`).
 """
 
 from __future__ import annotations
