@@ -371,7 +371,7 @@ ts_status ts__nd_value_node(ts_nd *x, ts_dtype dtype, const ts_nd *like, nd_node
 {
     *out = NULL;
     if (x->store->value && x->store->value->rows)
-        TS_TRY(ts__nd_flush(x->graph, TS_ND_CAUSE_shape, err));
+        TS_TRY(ts__nd_compute(x, TS_ND_CAUSE_shape, err));
     nd_node *node = ts__nd_node_new(x->graph, TS_ND_copy, like->rank, ts_nd_shape(like));
     *out = node;
     if (!node)
@@ -513,7 +513,7 @@ static ts_status call_finish(const call_of *c, nd_node *node, ts_nd *out, bool w
         return call_now(c->graph, node, out, !c->call->out, err);
     node->references++;
     ts__nd_store_set(out->store, node);
-    return c->graph->n_waiting >= ND_WAITING ? ts__nd_flush(c->graph, TS_ND_CAUSE_full, err) : TS_OK;
+    return ts__nd_flush_full(c->graph, err);
 }
 
 static ts_status call_result(const call_of *c, ts_nd **result, ts_error *err)

@@ -158,17 +158,17 @@ static void cut_finish(nd_group *group, nd_node **roots, ts_buffer **targets, ui
     group->graph->stats.n_nodes += group->n_nodes;
 }
 
-/* One group from the front of the list. */
-static ts_status cut_one(ts_nd_graph *graph, ts_error *err)
+/* One group of the list from a node on. */
+static ts_status cut_one(ts_nd_graph *graph, const nd_node *first, ts_error *err)
 {
     nd_group group;
     nd_node *roots[ND_WAITING + 1];
     ts_buffer *targets[ND_WAITING + 1];
     uint32_t n = 0, n_targets = 0;
     ts_status status = TS_OK;
-    const nd_node *like = graph->first;
+    const nd_node *like = first;
     ts__nd_group_begin(&group, graph, like);
-    for (nd_node *node = graph->first; node && n <= ND_WAITING; node = node->next) {
+    for (nd_node *node = (nd_node *)(uintptr_t)first; node && n <= ND_WAITING; node = node->next) {
         if (!cut_fits(&group, like, node))
             continue;
         if (group.n_places + 1 >= ND_GROUP_MEMORY - n || !ts__nd_group_add(&group, node))
@@ -196,6 +196,24 @@ static ts_status cut_one(ts_nd_graph *graph, ts_error *err)
     return status;
 }
 
+/* Computes what there is memory for; values that there is none for go on waiting. They are tried one by one, from the
+ * last on: what is computed leaves the list, and what is left of it stays. */
+static void cut_rest(ts_nd_graph *graph)
+{
+    nd_node *nodes[ND_WAITING + 1];
+    uint32_t n = 0;
+    ts_error none;
+    for (nd_node *node = graph->first; node && n < TS_COUNT(nodes); node = node->next) {
+        node->references++;
+        nodes[n++] = node;
+    }
+    while (n--) {
+        if (nodes[n]->store)
+            (void)!cut_one(graph, nodes[n], &none);
+        ts__nd_node_release(graph, nodes[n]);
+    }
+}
+
 ts_status ts__nd_flush(ts_nd_graph *graph, ts_nd_cause cause, ts_error *err)
 {
     ts_status status = TS_OK;
@@ -203,10 +221,24 @@ ts_status ts__nd_flush(ts_nd_graph *graph, ts_nd_cause cause, ts_error *err)
     uint64_t before = graph->stats.bytes;
     nd_event event = nd_event_begin(graph);
     while (graph->first && status == TS_OK)
-        status = cut_one(graph, err);
+        status = cut_one(graph, graph->first, err);
+    if (status == TS_NOMEM)
+        cut_rest(graph);
     nd_event_end(graph, &event, any ? TS_ND_EVENT_cut : TS_ND_EVENT_NONE, ts_nd_cause_get(cause)->name,
                  graph->stats.bytes - before);
     return status;
+}
+
+ts_status ts__nd_flush_full(ts_nd_graph *graph, ts_error *err)
+{
+    ts_status status = graph->n_waiting >= ND_WAITING ? ts__nd_flush(graph, TS_ND_CAUSE_full, err) : TS_OK;
+    return status == TS_NOMEM ? TS_OK : status; /* who reads those values is told */
+}
+
+ts_status ts__nd_compute(ts_nd *a, ts_nd_cause cause, ts_error *err)
+{
+    ts_status status = a->store->value ? ts__nd_flush(a->graph, cause, err) : TS_OK;
+    return status == TS_NOMEM && !a->store->value ? TS_OK : status;
 }
 
 ts_status ts_nd_flush(ts_nd_graph *graph, ts_error *err)
@@ -227,8 +259,7 @@ ts_status ts_nd_memory(ts_nd *a, bool lasting, void **data, ts_buffer **buffer, 
 
 ts_status ts__nd_memory(ts_nd *a, ts_nd_cause cause, bool lasting, void **data, ts_buffer **buffer, ts_error *err)
 {
-    if (a->store->value)
-        TS_TRY(ts__nd_flush(a->graph, cause, err));
+    TS_TRY(ts__nd_compute(a, cause, err));
     TS_TRY(ts__nd_store_fill(a->store, err));
     a->store->lasting |= lasting;
     a->store->is_unread = false;

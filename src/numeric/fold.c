@@ -619,7 +619,7 @@ static ts_status fold_run(const ts_nd_reduction *r, bool is_scan, ts_nd *out, ts
     if (!r->x->count)
         return fold_empty(r, out, err);
     if (fold_is_arg(r->fold) && r->x->store->value && r->x->count > 2 * FOLD_PIECE)
-        TS_TRY(ts__nd_flush(graph, TS_ND_CAUSE_fold, err)); /* pieces look at elements again */
+        TS_TRY(ts__nd_compute(r->x, TS_ND_CAUSE_fold, err)); /* pieces look at elements again */
     ts_status status = ts__nd_value_node(r->x, f.loop, r->x, &f.value, err);
     if (status == TS_OK && r->where)
         status = ts__nd_value_node(r->where, TS_DTYPE_bool_, r->x, &f.mask, err);
@@ -690,7 +690,7 @@ static ts_status row_run(const ts_nd_reduction *r, ts_nd *out, ts_error *err)
     if (status == TS_OK && waits) {
         node->references++;
         ts__nd_store_set(out->store, node);
-        status = graph->n_waiting >= ND_WAITING ? ts__nd_flush(graph, TS_ND_CAUSE_full, err) : TS_OK;
+        status = ts__nd_flush_full(graph, err);
     } else if (status == TS_OK)
         status = row_now(node, out, err);
     ts__nd_node_release(graph, node);

@@ -1,0 +1,179 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Mistakes as NumPy's users make them, and trouble from outside: NumPy's classes of exceptions, at the line that is wrong,
+and nothing is lost: arrays that were there go on as if the call had not been."""
+
+from __future__ import annotations
+
+import gc
+import mmap
+import subprocess
+import sys
+import threading
+
+import numpy
+import pytest
+import tessera.numeric as np
+
+A = numpy.arange(12.0).reshape(3, 4)
+
+CALLS = {
+    "shapes of operands": lambda n, a: a + n.ones(5),
+    "shape of out": lambda n, a: n.add(a, 1, out=n.zeros((3, 3))),
+    "shape of a value": lambda n, a: a.__setitem__(slice(2), n.ones(7)),
+    "shape of where": lambda n, a: n.add(a, 1, where=n.ones((7, 4), bool)),
+    "concatenated": lambda n, a: n.concatenate([a, n.ones((3, 5))], 0),
+    "product": lambda n, a: a @ a,
+    "reshape": lambda n, a: a.reshape(5, -1),
+    "cast of out": lambda n, a: n.add(a, 1, out=n.zeros((3, 4), int)),
+    "cast in place": lambda n, a: n.ones(3, int).__iadd__(0.5),
+    "cast of a choice": lambda n, a: a.astype("i4", casting="safe"),
+    "complex to real": lambda n, a: n.ones(3).__iadd__(1j),
+    "number too great": lambda n, a: n.ones(3, "u1") + 300,
+    "negative power": lambda n, a: n.array([2, 3]) ** n.array([-1, 2]),
+    "element": lambda n, a: a[3, 0],
+    "element from the end": lambda n, a: a[-4],
+    "places": lambda n, a: a[[0, 3]],
+    "places of an array": lambda n, a: a[n.array([0, 1]), n.array([2, 4])],
+    "places written": lambda n, a: a.__setitem__(([0, -5],), 1),
+    "take": lambda n, a: n.take(a, [12]),
+    "put": lambda n, a: n.put(a, [40], 1),
+    "take_along_axis": lambda n, a: n.take_along_axis(a, n.array([[9]]), 1),
+    "add.at": lambda n, a: n.add.at(a, ([7],), 1),
+    "mask of another shape": lambda n, a: a[n.ones((4, 3), bool)],
+    "float as a place": lambda n, a: a[1.0],
+    "too many places": lambda n, a: a[0, 0, 0],
+    "axis": lambda n, a: a.sum(axis=2),
+    "axis of a sort": lambda n, a: n.sort(a, axis=-3),
+    "truth": lambda n, a: bool(a),
+    "float of many": lambda n, a: float(a),
+    "read-only": lambda n, a: n.broadcast_to(a, (2, 3, 4)).__setitem__(0, 1),
+    "greatest of none": lambda n, a: a[:0].max(),
+    "singular": lambda n, a: n.linalg.inv(n.zeros((2, 2))),
+    "word as a number": lambda n, a: a + "x",
+    "dtype": lambda n, a: a.astype("nonsense"),
+}
+
+
+@pytest.mark.parametrize("size", ["small", "large"])
+@pytest.mark.parametrize("what", CALLS)
+def test_a_mistake_is_numpys_at_the_call(what, size) -> None:
+    host = A if size == "small" else numpy.ones((3, 4, 500))[..., 0] + A
+    with pytest.raises(Exception) as wanted:  # noqa: PT011  whatever NumPy raises
+        CALLS[what](numpy, host.copy())
+    a = np.array(host) if size == "small" else (np.ones((3, 4, 500)) + 0)[..., 0] + np.array(host) - 1
+    waiting = np.ones(5000) * 3
+    with pytest.raises(Exception) as found:  # noqa: PT011
+        CALLS[what](np, a)
+    mine = tuple(each for each in wanted.type.__mro__ if each.__module__ == "builtins")
+    assert issubclass(found.type, mine[0]), (found.type, found.value)
+    numpy.testing.assert_array_equal(a, host)
+    assert waiting[7] == 3
+
+
+def test_values_that_there_is_no_memory_for_are_told_of_where_they_are_read() -> None:
+    fine = np.arange(5000.0) + 1
+    big = np.ones((1 << 22, 1)) + np.ones((1, 1 << 22))
+    other = np.ones(5000) * 2
+    assert fine[3] == 4 and other.sum() == 10000  # others are computed
+    for _ in range(30):  # more than wait at most
+        other = other + 1
+    assert other[0] == 32
+    with pytest.raises(MemoryError, match="140737488355328 bytes"):
+        big[0, 0]
+    with pytest.raises(MemoryError):
+        np.wait(big)
+    assert (fine * 2)[0] == 2
+    del big
+    np.wait()
+    with pytest.raises(MemoryError):
+        np.zeros((1 << 22, 1 << 22))[0, 0]
+    assert fine[1] == 2
+
+
+def test_memory_of_others_stays_while_it_is_looked_at() -> None:
+    a = np.asarray(numpy.ones(5000))  # nobody else holds it
+    gc.collect()
+    assert (a + 1)[4999] == 2
+    raw = bytearray(40000)
+    b = np.frombuffer(raw, "f8")
+    with pytest.raises(BufferError):
+        raw.extend(b"more")
+    assert b.sum() == 0
+    mapped = mmap.mmap(-1, 40000)
+    c = np.frombuffer(mapped, "f8")
+    with pytest.raises(BufferError):
+        mapped.close()
+    assert (c * 2)[100] == 0
+    d = np.from_dlpack(numpy.arange(5000.0))
+    gc.collect()
+    assert d[4000] == 4000
+
+
+def test_overlaps_are_as_if_operands_were_copied() -> None:
+    host = numpy.arange(6000.0)
+    for change in (
+        lambda x: x.__setitem__(slice(1, None), x[:-1]), lambda x: x.__setitem__(slice(None), x[::-1]),
+        lambda x: x[2:].__iadd__(x[:-2]), lambda x: x.reshape(60, 100)[:, 1:].__imul__(x.reshape(60, 100)[:, :-1]),
+    ):  # fmt: skip
+        a, x = np.array(host) + 0, host.copy()
+        change(a), change(x)
+        numpy.testing.assert_array_equal(a, x)
+
+
+def test_threads_share_arrays() -> None:
+    shared, wrong = np.arange(5000.0) * 2, []
+
+    def work(k: int) -> None:
+        for i in range(20):
+            mine = shared * k + i
+            part = mine[::2] - shared[::2] * k
+            if (part != i).any() or mine[7] != 14 * k + i:
+                wrong.append((k, i))
+
+    threads = [threading.Thread(target=work, args=(k,)) for k in range(4)]
+    for each in threads:
+        each.start()
+    for each in threads:
+        each.join()
+    assert not wrong
+
+
+# Programs in processes of their own: what they say is "ok".
+PROGRAMS = {
+    "a child of fork computes": """
+import os, warnings
+import tessera.numeric as np
+warnings.simplefilter("ignore")         # Python's on fork beside threads
+a = np.arange(300000.0)
+assert (a * 2).sum() > 0
+waiting = a + 1
+child = os.fork()
+if not child:
+    os._exit(0 if waiting[5] == 6 and (a * 3)[7] == 21 and float((a + 2).sum()) == float(a.sum()) + 600000 else 1)
+assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+assert waiting[5] == 6
+""",
+    "Ctrl-C in a long kernel": """
+import signal, time
+import tessera.numeric as np
+signal.signal(signal.SIGINT, signal.default_int_handler)
+signal.signal(signal.SIGALRM, lambda *_: signal.raise_signal(signal.SIGINT))
+a = np.linspace(0.1, 1, 100000)
+kept, stopped = a * 2, False
+np.wait(np.sin(a) ** a)                 # compiled before
+signal.setitimer(signal.ITIMER_REAL, 0.05)
+try:
+    for _ in range(2000):
+        np.wait(np.sin(a) ** a)
+except KeyboardInterrupt:
+    stopped = True
+assert stopped and kept[0] == 0.2 and abs(float((a * 0 + 1).sum()) - 100000) < 1e-6
+""",
+}
+
+
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_trouble_from_outside(name) -> None:
+    done = subprocess.run([sys.executable, "-c", PROGRAMS[name] + "print('ok')"], capture_output=True, text=True,
+                          timeout=120, check=False)  # fmt: skip
+    assert done.stdout == "ok\n", done.stdout + done.stderr
