@@ -11,9 +11,9 @@ from collections.abc import Callable, Iterator
 
 UNSAID = {"ufunc": "The class of functions of elements."}  # classes whose documentation is that of their objects
 MODULES = ("linalg", "fft", "random")
-NUMPYS = """Other names are NumPy's: dtypes, scalar types, constants and `errstate` are its objects, and functions that it
-has written in Python (`percentile`, `pad`, `polyfit`, `histogram`, the packages `polynomial` and `ma`, ...) are its
-programs, run on arrays of ours; NumPy's documentation holds."""
+NUMPYS = """Other names are NumPy's: dtypes, scalar types, constants and `errstate` are its objects, and functions that
+it has written in Python (`percentile`, `pad`, `polyfit`, `histogram`, the packages `polynomial` and `ma`, ...) are
+its programs, run on arrays of ours; NumPy's documentation holds."""
 
 UFUNCS = """Called as `f(x, out=None, *, where=True, casting="same_kind", order="K", dtype=None)`, with the methods
 `reduce`, `accumulate`, `reduceat`, `outer` and `at`."""

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Mistakes as NumPy's users make them, and trouble from outside: NumPy's classes of exceptions, at the line that is wrong,
-and nothing is lost: arrays that were there go on as if the call had not been."""
+"""Mistakes as NumPy's users make them, and trouble from outside: NumPy's classes of exceptions, at the line that is
+wrong, and nothing is lost: arrays that were there go on as if the call had not been."""
 
 from __future__ import annotations
 
