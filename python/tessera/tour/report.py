@@ -95,7 +95,7 @@ def write(
         f"<h2>A photograph, filtered by tile kernels</h2>{''.join(map(_picture, pictures))}"
         f"<p>{html.escape(CREDIT)}. Greatest error against float64: {error:.1e}.</p>"
         f"<h2>A NumPy program, one import changed</h2>{_picture(reaction)}"
-        "<p>tessera.tour.gallery.reaction: Gray and Scott's two substances, a step of some thirty operations on arrays. "
+        "<p>tessera.tour.gallery.reaction: Gray and Scott's two substances, some thirty operations a step. "
         f"Greatest difference to NumPy: {program_error:.1e}.</p>"
         f"<h2>Kernels</h2><table><tr>{head}</tr>{body}</table>"
         "<p>Times are medians; errors are |found - wanted| / (1 + |wanted|) against float64 on sampled rows. "
