@@ -248,14 +248,14 @@ static bool index_refuses(core_state *state, PyObject *value)
     return has_axes;
 }
 
-/* An element that ints name, or few rows at places: 1 if that is done; 0: another kind; -1 with exception. */
+/* An element, few rows at places, elements of a mask: 1 if that is done; 0: another kind; -1 with exception. */
 static int index_put(core_state *state, PyObject *self, PyObject *key, PyObject *value)
 {
     int64_t offset;
     bool picks = index_picks(ND(self), key, &offset), done;
     ts_nd_operand operand;
     ts_error err;
-    if (!picks && !index_is_places(state, key))
+    if (!picks && !index_is_places(state, key) && !index_is_mask(state, ND(self), key))
         return 0;
     int got = numeric_plain_operand(state, value, &operand);
     if (got <= 0)

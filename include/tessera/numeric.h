@@ -311,7 +311,8 @@ TS_API TS_CHECKED ts_status ts_nd_set(ts_nd *a, int64_t offset, const ts_nd_oper
                                       ts_error *err);
 /* a[indices], rows along the first axis, which may be counted from the end. Owns: *result, a new array. */
 TS_API TS_CHECKED ts_status ts_nd_take(ts_nd *a, ts_nd *indices, ts_nd **result, ts_error *err);
-/* a[indices] = values, one after the other: an array of the rows' dtype and shape, or a number. */
+/* a[indices] = values, one after the other: an array of the rows' dtype and shape, or a number. `indices` may be a mask
+ * of a's shape for an array of values, of any number. */
 TS_API TS_CHECKED ts_status ts_nd_put(ts_nd *a, ts_nd *indices, const ts_nd_operand *values, bool *done,
                                       ts_error *err);
 

@@ -146,6 +146,39 @@ static bool direct_is_source(const ts_nd *a, const ts_nd *indices, const ts_nd *
            direct_is_dense(values, 0, &unused) && !ts_nd_shares(a, values, false);
 }
 
+/* Whether a mask of all elements takes these values, all without gaps; what it takes is counted by who writes. */
+static bool direct_is_masked(const ts_nd *a, const ts_nd *mask, const ts_nd *values)
+{
+    int64_t unused;
+    return mask->dtype == TS_DTYPE_bool_ && !mask->meaning && mask->graph == a->graph && direct_may(a) &&
+           mask->rank == a->rank && memcmp(ts_nd_shape(mask), ts_nd_shape(a), a->rank * sizeof(int64_t)) == 0 &&
+           values->dtype == a->dtype && values->meaning == a->meaning && values->graph == a->graph &&
+           values->rank == 1 && direct_is_dense(a, 0, &unused) && direct_is_dense(mask, 0, &unused) &&
+           direct_is_dense(values, 0, &unused) && !ts_nd_shares(a, values, false);
+}
+
+/* Elements where the mask is true, one after the other. *done false: they are not as many as the values. */
+static ts_status direct_put_masked(ts_nd *a, ts_nd *mask, ts_nd *values, bool *done, ts_error *err)
+{
+    void *flags, *from;
+    char *to;
+    size_t item = ts_dtype_bytes((ts_dtype)a->dtype);
+    int64_t n = 0, at = 0;
+    TS_TRY(ts_nd_memory(mask, false, &flags, NULL, err));
+    const uint8_t *is_true = flags;
+    for (int64_t i = 0; i < mask->count; i++)
+        n += is_true[i] != 0;
+    *done = n == values->count;
+    if (!*done)
+        return TS_OK;
+    TS_TRY(ts_nd_memory(values, false, &from, NULL, err));
+    TS_TRY(direct_target(a, &to, err));
+    for (int64_t i = 0; i < mask->count; i++)
+        if (is_true[i])
+            memcpy(to + i * (int64_t)item, (char *)from + at++ * (int64_t)item, item);
+    return TS_OK;
+}
+
 ts_status ts_nd_put(ts_nd *a, ts_nd *indices, const ts_nd_operand *values, bool *done, ts_error *err)
 {
     direct_rows rows = {0};
@@ -156,9 +189,12 @@ ts_status ts_nd_put(ts_nd *a, ts_nd *indices, const ts_nd_operand *values, bool 
     *done = false;
     TS_NEED(err, a, indices, values);
     item = ts_dtype_bytes((ts_dtype)a->dtype);
-    if (a->flags & TS_ND_READONLY || ts_nd_shares(a, indices, false) ||
-        (values->array ? !direct_is_source(a, indices, values->array)
-                       : a->meaning || !direct_element(values, (ts_dtype)a->dtype, element)))
+    if (a->flags & TS_ND_READONLY || ts_nd_shares(a, indices, false))
+        return TS_OK;
+    if (values->array && direct_is_masked(a, indices, values->array))
+        return direct_put_masked(a, indices, values->array, done, err);
+    if (values->array ? !direct_is_source(a, indices, values->array)
+                      : a->meaning || !direct_element(values, (ts_dtype)a->dtype, element))
         return TS_OK;
     TS_TRY(direct_rows_of(a, indices, &rows, done, err));
     if (!*done)

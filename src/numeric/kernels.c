@@ -120,11 +120,9 @@ ts_program *ts__nd_launch_program(const ts_device *device, const ts_kernel *kern
     const kernel_entry *entry = NULL;
     if (ts__frame_fill(frame, kernel, launch->args, launch->n, NULL) != TS_OK || frame->n_params != launch->n)
         return NULL;
-    for (bool shared = true; shared; shared = entry && !apart && frame->may_share &&
-                                              ts__frame_note_shared(frame, &entry->program->plan)) {
+    entry = ts__kernel_find(kernel, frame, device, ts__frame_hash(frame, device->id));
+    if (entry && !apart && frame->may_share && ts__frame_note_shared(frame, &entry->program->plan))
         entry = ts__kernel_find(kernel, frame, device, ts__frame_hash(frame, device->id));
-        apart |= entry && !frame->may_share;
-    }
     return entry ? entry->program : NULL;
 }
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Calls on few elements that look like one before: the same function of arrays of the same dtypes, whole and of one
- * shape, and of numbers of the same kinds. Their dtypes, kernel and code are known; what changes are addresses, the
- * number of elements and the numbers. So such a call is an array, a few words of arguments and a launch, and takes a
- * third of the time of one that goes through call.c.
+ * Calls on few elements that look like one before: the same function of arrays of the same dtypes and one shape, whole
+ * or of one axis with any stride, and of numbers of the same kinds. Their dtypes, kernel and code are known; what
+ * changes are addresses, strides, the number of elements and the numbers. So such a call is an array, a few words of
+ * arguments and a launch, and takes a third of the time of one that goes through call.c.
  *
  *     key      function, what each operand is, where the result goes, whether there are few or very few elements
  *     noted    after a call that went the long way: its program, if the arguments of its launch are those expected here
@@ -13,6 +13,7 @@
  */
 #include "numeric/group.h"
 #include "run/launch.h"
+#include <stdlib.h>
 
 static_assert(TS_DTYPE_COUNT <= 32, "a dtype has five bits of the key");
 
@@ -23,7 +24,19 @@ enum {
 
 /* ---- the key ------------------------------------------------------------------------------------- */
 
-/* Whether the array's memory is there, its elements lie in row-major order without gaps, and nothing is waited for. */
+/* Bytes from one element to the next: of one axis any, else those of an element. */
+static int64_t quick_step(const ts_nd *a)
+{
+    return a->rank == 1 ? *ts_nd_strides(a) : (int64_t)ts_dtype_bytes((ts_dtype)a->dtype);
+}
+
+static bool quick_is_strided(const ts_nd *a)
+{
+    return quick_step(a) != (int64_t)ts_dtype_bytes((ts_dtype)a->dtype);
+}
+
+/* Whether the array's memory is there, nothing is waited for, and its elements lie in row-major order without gaps, or
+ * along one axis at equal distances. */
 static bool quick_is_plain(const ts_nd_graph *graph, const ts_nd *a)
 {
     const int64_t *shape = ts_nd_shape(a), *strides = ts_nd_strides(a);
@@ -31,6 +44,10 @@ static bool quick_is_plain(const ts_nd_graph *graph, const ts_nd *a)
     const ts_nd_store *store = a->store;
     if (a->graph != graph || !a->dtype || store->value || !store->buffer || !ts__buffer_is_there(store->buffer))
         return false;
+    if (a->rank == 1) {
+        int64_t reach = strides[0] / step;
+        return reach && strides[0] % step == 0 && reach < INT32_MAX / QUICK_MOST && reach > -INT32_MAX / QUICK_MOST;
+    }
     for (uint32_t d = a->rank; d-- > 0; step *= shape[d])
         if (strides[d] != step && shape[d] != 1)
             return false;
@@ -47,13 +64,32 @@ static int64_t quick_size(const ts_nd *a)
     return a->count * (int64_t)ts_dtype_bytes((ts_dtype)a->dtype);
 }
 
+static bool quick_is_at(const ts_nd *a, const ts_nd *b)
+{
+    return a->dtype == b->dtype && quick_data(a) == quick_data(b) && quick_step(a) == quick_step(b);
+}
+
+/* Whether no bytes are in both: they lie one behind the other, or in turn as columns of a matrix. */
+static bool quick_is_apart(const ts_nd *a, const ts_nd *b)
+{
+    int64_t step = quick_step(a), item = quick_size(a) / a->count, other = quick_size(b) / b->count;
+    int64_t back = step < 0 ? step * (a->count - 1) : 0;
+    const char *from = quick_data(a) + back, *end = quick_data(a) + step * (a->count - 1) - back + item;
+    int64_t at = quick_step(b) < 0 ? quick_step(b) * (b->count - 1) : 0;
+    const char *to = quick_data(b) + at, *stop = quick_data(b) + quick_step(b) * (b->count - 1) - at + other;
+    int64_t turn = step ? (quick_data(b) - quick_data(a)) % step : 0;
+    turn += turn < 0 ? llabs(step) : 0;
+    return end <= to || stop <= from ||
+           (step == quick_step(b) && turn >= item && turn <= llabs(step) - other);
+}
+
 /* The first operand that is the same array, or i. */
 static uint32_t quick_same(const ts_nd_call *call, uint32_t i)
 {
     const ts_nd *a = call->in[i].array;
     for (uint32_t k = 0; k < i; k++) {
         const ts_nd *b = call->in[k].array;
-        if (b && b->dtype == a->dtype && quick_data(a) == quick_data(b))
+        if (b && quick_is_at(a, b))
             return k;
     }
     return i;
@@ -74,14 +110,11 @@ static uint64_t quick_operand(const ts_nd_graph *graph, const ts_nd_call *call, 
                    memcmp(ts_nd_shape(a), ts_nd_shape(*like), a->rank * sizeof(int64_t)) != 0)))
         return 0;
     *like = a;
-    bool into = out && quick_data(a) == quick_data(out) && a->dtype == out->dtype;
-    if (out && !into) {
-        const char *from = quick_data(a), *to = quick_data(out);
-        bool apart = from + quick_size(a) <= to || to + quick_size(out) <= from;
-        if (!apart)
-            return 0;
-    }
-    return a->dtype | (uint64_t)quick_same(call, i) << 5 | (uint64_t)into << 7 | 1024u;
+    bool into = out && quick_is_at(a, out);
+    if (out && !into && a->count && !quick_is_apart(a, out))
+        return 0;
+    return a->dtype | (uint64_t)quick_same(call, i) << 5 | (uint64_t)into << 7 | 1024u |
+           (uint64_t)quick_is_strided(a) << 11;
 }
 
 uint64_t ts__nd_quick_key(const ts_nd_graph *graph, const ts_nd_call *call, const ts_nd **like)
@@ -92,12 +125,13 @@ uint64_t ts__nd_quick_key(const ts_nd_graph *graph, const ts_nd_call *call, cons
         return 0;
     if (out && (graph->first || out->flags & TS_ND_READONLY || !quick_is_plain(graph, out)))
         return 0;
-    key = key << 14 | (out ? 32u | out->dtype : 0) | (uint64_t)call->dtype << 6 | (uint64_t)call->casting << 11;
+    key = key << 15 | (out ? 32u | out->dtype : 0) | (uint64_t)call->dtype << 6 | (uint64_t)call->casting << 11 |
+          (uint64_t)(out && quick_is_strided(out)) << 14;
     for (uint32_t i = 0; i < ts_nd_get(call->fn)->n_in; i++) {
         uint64_t one = quick_operand(graph, call, i, like);
         if (!one)
             return 0;
-        key = key << 11 | one;
+        key = key << 12 | one;
     }
     if (!*like || (*like)->count < 2 || (*like)->count > TS_MIN(graph->small, QUICK_MOST))
         return 0;
@@ -106,8 +140,14 @@ uint64_t ts__nd_quick_key(const ts_nd_graph *graph, const ts_nd_call *call, cons
 
 /* ---- arguments ----------------------------------------------------------------------------------- */
 
-/* The words of the call's launch, as group.c orders them: places that are read, the result, elements, numbers. False:
- * a number is not of its dtype. */
+static void quick_stride(const ts_nd *a, nd_note *note)
+{
+    if (quick_is_strided(a))
+        note->words[note->n++] = (uint64_t)(quick_step(a) / (int64_t)ts_dtype_bytes((ts_dtype)a->dtype));
+}
+
+/* The words of the call's launch, as group.c orders them: places that are read, the result, elements, the strides of
+ * these places that are not 1, numbers. False: a number is not of its dtype. */
 static bool quick_words(const ts_nd_call *call, ts_dtype loop, const ts_nd *out, nd_note *note)
 {
     uint32_t n_in = ts_nd_get(call->fn)->n_in;
@@ -117,6 +157,10 @@ static bool quick_words(const ts_nd_call *call, ts_dtype loop, const ts_nd *out,
             note->words[note->n++] = (uintptr_t)quick_data(call->in[i].array);
     note->words[note->n++] = (uintptr_t)quick_data(out);
     note->words[note->n++] = (uint64_t)out->count;
+    for (uint32_t i = 0; i < n_in; i++)
+        if (call->in[i].array && quick_same(call, i) == i)
+            quick_stride(call->in[i].array, note);
+    quick_stride(out, note);
     for (uint32_t i = 0; i < n_in; i++) {
         const ts_nd_operand *in = &call->in[i];
         ts_dtype dtype = in->dtype ? in->dtype : call->fn == TS_ND_select && i == 0 ? TS_DTYPE_bool_ : loop;
@@ -216,6 +260,25 @@ typedef struct quick_kept {
     char bytes[QUICK_KEPT];
 } quick_kept;
 
+/* An array's elements into a buffer, or back. */
+static void quick_move(const ts_nd *a, char *buffer, bool back)
+{
+    size_t item = ts_dtype_bytes((ts_dtype)a->dtype), n = quick_is_strided(a) ? (size_t)a->count : 1;
+    size_t size = n == 1 ? (size_t)quick_size(a) : item;
+    char *data = quick_data(a);
+    for (size_t i = 0; i < n; i++, data += quick_step(a), buffer += size)
+        memcpy(back ? data : buffer, back ? buffer : data, size);
+}
+
+static bool quick_is_finite(const ts_nd *out)
+{
+    char room[QUICK_KEPT];
+    if (!quick_is_strided(out))
+        return ts__nd_check_finite((ts_dtype)out->dtype, out->count, quick_data(out));
+    quick_move(out, room, false);
+    return ts__nd_check_finite((ts_dtype)out->dtype, out->count, room);
+}
+
 /* False: it is too much. */
 static bool quick_keep(const nd_quick *quick, const ts_nd_call *call, quick_kept *kept)
 {
@@ -223,10 +286,11 @@ static bool quick_keep(const nd_quick *quick, const ts_nd_call *call, quick_kept
     for (uint32_t i = 0; i < ts_nd_get(call->fn)->n_in && call->out && quick->checks; i++)
         if (call->in[i].array && quick_data(call->in[i].array) == quick_data(call->out))
             kept->n = quick_size(call->out);
-    if (kept->n > QUICK_KEPT)
+    bool gathers = kept->n || (call->out && quick->checks && quick_is_strided(call->out));
+    if (gathers && quick_size(call->out) > QUICK_KEPT)
         return false;
     if (kept->n)
-        memcpy(kept->bytes, quick_data(call->out), (size_t)kept->n);
+        quick_move(call->out, kept->bytes, false);
     return true;
 }
 
@@ -238,10 +302,10 @@ static ts_status quick_into(ts_nd_graph *graph, const nd_quick *quick, const ts_
     if (!quick_words(call, (ts_dtype)quick->loop, out, &note) || !quick_keep(quick, call, &kept))
         return TS_OK;
     TS_TRY(quick_launch(graph, quick, call, &note, out, err));
-    if (!quick->checks || ts__nd_check_finite((ts_dtype)out->dtype, out->count, quick_data(out)))
+    if (!quick->checks || quick_is_finite(out))
         *result = out;
     else if (kept.n)
-        memcpy(quick_data(out), kept.bytes, (size_t)kept.n);
+        quick_move(out, kept.bytes, true);
     return TS_OK;
 }
 

@@ -60,6 +60,8 @@ def product(a: ndarray, b: ndarray) -> ndarray:
             "(n?,k),(k,m?)->(n?,m?) "
             f"(size {b.shape[-2]} is different from {a.shape[-1]})"
         )
+    if a.ndim > 2 and b.ndim == 2 and a.size:  # one product of more rows
+        return product(a.reshape(-1, a.shape[-1]), b).reshape(*a.shape[:-1], b.shape[-1])
     dtype = f.result_type(a, b)
     a, b = a.astype(dtype, copy=False), b.astype(dtype, copy=False)
     work = math.prod(a.shape) * b.shape[-1]

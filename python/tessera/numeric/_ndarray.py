@@ -139,6 +139,7 @@ _OPERATORS = {
     "floor_divide": "floordiv", "greater": "gt", "greater_equal": "ge", "less": "lt", "less_equal": "le",
     "multiply": "mul", "not_equal": "ne", "power": "pow", "remainder": "mod", "subtract": "sub",
 }  # fmt: skip
+_OURS: dict[Any, Any] = {}  # our function for each of NumPy's that was called with arrays of ours
 
 
 def is_derived(x: Any) -> bool:
@@ -279,6 +280,9 @@ class ndarray(_core.NumericArray):
 
     def __array_ufunc__(self, function: Any, method: str, *inputs: Any, **options: Any) -> Any:
         """NumPy's functions on our arrays are ours; with an object of a derived class they are its operators."""
+        ours = _OURS.get(function) if method == "__call__" and not options and type(inputs[-1]) is ndarray else None
+        if ours:  # commonly a scalar of NumPy as the first operand
+            return ours(*inputs)
         import tessera.numeric
 
         by_operator = getattr(operator, _OPERATORS.get(function.__name__, ""), None)
@@ -297,6 +301,8 @@ class ndarray(_core.NumericArray):
             return getattr(function, method)(*_host.take(inputs), **_host.take(options))
         if method != "__call__":
             ours = getattr(ours, method)
+        else:
+            _OURS[function] = ours
         if len(outs) == 1:
             options["out"] = options["out"][0]
             if not isinstance(options["out"], ndarray):

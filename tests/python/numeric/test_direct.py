@@ -134,3 +134,39 @@ def test_dates_stay_dates():
     np.testing.assert_array_equal(tn.asnumpy(b), a)
     with pytest.raises(ValueError, match="Could not convert"):
         b[0] = 1.5
+
+
+@pytest.mark.parametrize("dtype", ["f4", "i8", "c16", "?"])
+def test_values_for_a_mask_are_numpys(dtype):
+    rng = np.random.default_rng(4)
+    for n in (1, 7, 3000):
+        x, mask = rng.integers(0, 9, (n, 3)).astype(dtype), rng.random((n, 3)) < 0.4
+        a, b = x.copy(), tn.array(x)
+        twice = b + b
+        values = rng.integers(0, 9, mask.sum()).astype(dtype)
+        a[mask], b[tn.array(mask)] = values, tn.array(values)
+        np.testing.assert_array_equal(np.asarray(b), a)
+        np.testing.assert_array_equal(np.asarray(twice), x + x)
+        for wrong in (values[:0].repeat(2), np.append(values, values[:1]), np.append(values, values)):
+            if wrong.size not in (1, values.size):
+                with pytest.raises(ValueError, match="mask is true"):
+                    b[tn.array(mask)] = tn.array(wrong)
+        b[tn.array(mask)] = b[tn.array(mask)]
+        np.testing.assert_array_equal(np.asarray(b), a)
+
+
+def test_stacks_of_matrices_by_one_matrix():
+    rng = np.random.default_rng(6)
+    for shape in ((2, 3, 4), (3, 20, 1, 40), (0, 3, 4), (2, 0, 4)):
+        a, b = rng.random(shape), rng.random((shape[-1], 30))
+        np.testing.assert_allclose(tn.asnumpy(tn.array(a) @ tn.array(b)), a @ b, rtol=1e-13)
+
+
+def test_scalars_of_numpy_before_arrays():
+    a = np.arange(5.0)
+    for scalar in (np.float64(2.5), np.float32(0.5), np.int8(3)):
+        for _ in range(2):  # the second call is known
+            found = [scalar * tn.array(a), scalar - tn.array(a), scalar < tn.array(a), np.add(scalar, tn.array(a))]
+            for x, y in zip(found, [scalar * a, scalar - a, scalar < a, np.add(scalar, a)], strict=True):
+                assert type(x) is tn.ndarray and x.dtype == y.dtype
+                np.testing.assert_array_equal(tn.asnumpy(x), y)

@@ -199,3 +199,45 @@ def test_results_that_are_not_finite_leave_no_note_of_other_calls():
                 for _ in range(3):
                     made = np.asarray(getattr(tn, function)(a, b))
                     assert (made == getattr(np, function)(a, b)).all(), (function, a, b)
+
+
+def test_columns_and_strides_are_numpys():
+    """Calls on arrays of one axis with any strides, again and again, among them parts of one matrix."""
+    rng = np.random.default_rng(3)
+
+    def part(m):
+        i, n = int(rng.integers(0, 6)), 12
+        return [m[i, :n], m[:n, i], m[:n, i][::-1], m[i, : 2 * n : 2], m[i, 3 : n + 3]][rng.integers(0, 5)]
+
+    for dtype in ("f8", "i4", "c16"):
+        x = rng.integers(-9, 9, (30, 30)).astype(dtype)
+        a, b = x.copy(), tn.array(x)
+        for step in range(120):
+            state = rng.bit_generator.state
+            parts = [part(a) for _ in range(3)]
+            rng.bit_generator.state = state
+            ours = [part(b) for _ in range(3)]
+            kind = rng.integers(0, 4)
+            if kind == 0:
+                parts[2][:] = parts[0] + parts[1]  # NumPy alone is wrong where some of these overlap
+                tn.add(ours[0], ours[1], ours[2])
+            elif kind == 1:
+                np.testing.assert_array_equal(tn.asnumpy(ours[0] * 2 - ours[1]), parts[0] * 2 - parts[1])
+            elif kind == 2:
+                parts[0][:], ours[0][:] = parts[1].copy(), ours[1]
+            else:
+                parts[0][1:] -= parts[1][:-1].copy()
+                ours[0][1:] -= ours[1][:-1]
+            if step % 10 == 0:
+                a[:] = x
+                b[:] = tn.array(x)
+            np.testing.assert_array_equal(tn.asnumpy(b), a, err_msg=f"{dtype} {step} {kind}")
+
+
+def test_faults_of_strided_calls_are_told():
+    a = tn.array(np.arange(1.0, 101).reshape(10, 10))
+    for i in range(3):
+        a[:, i] /= 2.0
+    with pytest.warns(RuntimeWarning, match="divide by zero"):
+        a[:, 4] /= tn.zeros(10)
+    assert np.isinf(tn.asnumpy(a)[:, 4]).all() and np.isfinite(tn.asnumpy(a)[:, 3]).all()
