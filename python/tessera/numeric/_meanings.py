@@ -34,6 +34,7 @@ def meant(made: Any, dtype: Any, is_new: bool = False) -> Any:
     return made._meant(dtype, is_new) if isinstance(made, ndarray) else made.view(dtype)
 
 
+_TIME = numpy.dtype("m8")  # what a call is about without arrays and dtype=: signature= names a loop of times
 _modules: dict[str, Any] = {}
 
 
@@ -50,15 +51,13 @@ def call(name: str, operands: tuple[Any, ...], out: Any, options: dict[str, Any]
     """An elementwise function, of operands of which one has a meaning, or with a dtype= that has one."""
     options.pop("out", None)
     options.pop("subok", None)
-    if any(map(_items.is_items, (*operands, out))):
+    dtype = numpy.dtype(options["dtype"]) if options.get("dtype") is not None else _TIME
+    if any(map(_items.is_items, (*operands, out))) or stored_as(dtype) is ITEMS:
         return _items.call(name, operands, out, options)
     for x in (*operands, out):
         if isinstance(x, ndarray) and has_meaning(x):
             return module_of(x.dtype).call(name, operands, out, options)
-    dtype = numpy.dtype(options.get("dtype", "m8"))  # no dtype=: signature= names one, and only times have such loops
-    if stored_as(dtype) is ITEMS:
-        return _items.call(name, operands, out, options)
-    return module_of(dtype if has_meaning(dtype) else numpy.dtype("m8")).call(name, operands, out, options)
+    return module_of(dtype if has_meaning(dtype) else _TIME).call(name, operands, out, options)
 
 
 def cast(value: Any, dtype: Any) -> ndarray:

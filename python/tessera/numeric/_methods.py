@@ -21,7 +21,7 @@ def astype(self: ndarray, dtype: Any, order: str = "K", casting: str = "unsafe",
            copy: bool = True) -> ndarray:  # fmt: skip
     """The elements in another dtype."""
     dtype = f.dtype_of(dtype)
-    if has_meaning(self) and dtype.kind in "OSUT":  # strings and objects, which only NumPy has
+    if has_meaning(self) and dtype.kind in "OSUT":  # texts and objects, which NumPy makes
         return _host.call("astype", numpy.ndarray.astype, self, dtype, order, casting)
     dtype = fitted(self.dtype, dtype)
     if not f.can_cast(self, dtype, casting):

@@ -242,6 +242,8 @@ def var(a: Any, axis: Any = None, dtype: Any = None, out: Any = None, ddof: Any 
         ddof = correction
     a = asarray(a)
     inner, outer = _float_of(a, dtype)
+    if inner is None:
+        raise TypeError(f"ufunc 'square' not supported for the input types, here {a.dtype}")
     keeps = keepdims is not NO_VALUE and bool(keepdims)
     n = _count(a, axis, where, True)
     if type(n) is int and n <= ddof:

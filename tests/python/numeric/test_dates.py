@@ -105,6 +105,19 @@ def test_functions_of_numpys_programs():
     assert tn.sum(spans, where=[True, False, True]) == np.timedelta64(13, "s")
 
 
+@pytest.mark.parametrize("kind", "mM")
+def test_other_byte_orders(kind):
+    def made_of(a):
+        turned = a.astype(f">{kind}8[D]")
+        return a.astype(f">{kind}8[s]"), turned.astype(f"{kind}8[s]"), turned + np.timedelta64(1, "s"), turned == a
+
+    want = np.array([4, 3, "NaT"], f"{kind}8[D]")
+    for got, expected in zip(made_of(tn.array(want)), made_of(want), strict=True):
+        assert got.dtype == expected.dtype and np.asarray(got).tobytes() == expected.tobytes()
+    with pytest.raises(TypeError):
+        tn.var(tn.array(want))
+
+
 def test_kernels_take_them():
     days = tn.array(np.array(["2001-05-01", "1970-01-01", "1999-05-05"], "M8[D]"))
     made = tn.empty_like(days)
