@@ -556,10 +556,11 @@ static PyObject *get_argument(PyObject *self, void *how)
     ts_buffer *buffer;
     ts_array *array;
     ts_error err;
-    int64_t strides[TS_ND_RANK], item = a->item;
-    if (!a->dtype || (!briefly && numeric_is_host(self) && a->meaning))
+    int64_t strides[TS_ND_RANK], item = a->dtype ? a->item : 1;
+    ts_dtype dtype = a->dtype ? (ts_dtype)a->dtype : TS_DTYPE_uint8; /* of items the first bytes */
+    if (numeric_is_host(self) && (!a->dtype || (!briefly && a->meaning)))
         return PyObject_CallOneArg(state->numeric->items_lend, self);
-    if (!briefly && numeric_is_host(self) && *ts_dtype_get((ts_dtype)a->dtype)->format && !numeric_is_closed(self))
+    if (!briefly && numeric_is_host(self) && *ts_dtype_get(dtype)->format && !numeric_is_closed(self))
         return PyMemoryView_FromObject(self);
     for (uint32_t d = 0; d < a->rank; d++)
         strides[d] = ts_nd_strides(a)[d] / item;
@@ -567,11 +568,15 @@ static PyObject *get_argument(PyObject *self, void *how)
     ts_status status = ts_nd_memory(a, !briefly, &data, &buffer, &err);
     uint64_t offset = status == TS_OK ? (uint64_t)((char *)data - (char *)ts_buffer_data(buffer)) : 0;
     if (status == TS_OK)
-        status = ts_array_of(buffer, offset, (ts_dtype)a->dtype, a->rank, ts_nd_shape(a), strides, &array, &err);
+        status = ts_array_of(buffer, offset, dtype, a->rank, ts_nd_shape(a), strides, &array, &err);
     if (status == TS_OK && a->flags & TS_ND_READONLY)
         array->flags |= TS_ARRAY_READONLY;
     NUMERIC_END(state);
-    return status == TS_OK ? core_array_wrap(state, array) : core_raise(state, &err);
+    PyObject *made = status == TS_OK ? core_array_wrap(state, array) : core_raise(state, &err);
+    if (made && !a->dtype)
+        Py_SETREF(made, PyObject_CallFunctionObjArgs(state->numeric->items_argument, numeric_dtype(state, a), made,
+                                                     NULL));
+    return made;
 }
 
 /* Adds what says which records these are: 0, or -1 with exception. */
@@ -811,6 +816,7 @@ static PyObject *numeric_setup(PyObject *module, PyObject *args)
                   {"meant_call", &n->meant_call}, {"meant_cast", &n->meant_cast}, {"items_scalar", &n->items_scalar},
                   {"items_call", &n->items_call}, {"items_lend", &n->items_lend}, {"items_runs", &n->items_runs},
                   {"items_buffer", &n->items_buffer}, {"items_descr", &n->items_descr},
+                  {"items_argument", &n->items_argument},
                   {"get_item", &n->get_item}, {"set_item", &n->set_item}, {"matmul", &n->matmul},
                   {"power", &n->power},
                   {"scalar", &n->scalar}};

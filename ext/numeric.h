@@ -35,6 +35,7 @@ typedef struct numeric_state {
     PyObject *items_call;                 /* function: arguments, function, keywords -> result, where some are items */
     PyObject *items_runs;                 /* function: dtype -> (place, length) of bytes of fields; None: all are */
     PyObject *items_lend;                 /* function: array of items -> NumPy's, in the same memory */
+    PyObject *items_argument;             /* function: dtype, first bytes on a device -> argument of a kernel */
     PyObject *items_buffer;               /* function: the same for the buffer protocol */
     PyObject *items_descr;                /* function: dtype -> descr of __array_interface__; None: it needs none */
     PyObject *scalar, *get_item, *set_item, *matmul, *power; /* power is the last */
@@ -100,7 +101,7 @@ ts_nd *numeric_view_as(core_state *state, const ts_nd *a, int64_t offset, const 
 PyObject *numeric_runs(core_state *state, const ts_nd *to);
 ts_status numeric_copy_items(ts_nd *from, ts_nd *to, PyObject *runs, ts_error *err);
 /* numeric_scalar() of items. */
-PyObject *numeric_items_scalar(core_state *state, const ts_nd *nd, int64_t offset);
+PyObject *numeric_items_scalar(core_state *state, ts_nd *nd, int64_t offset);
 /* A value as an array of the dtype of `like`; a new reference, or NULL with exception. */
 PyObject *numeric_meant(core_state *state, PyObject *value, const ts_nd *like);
 

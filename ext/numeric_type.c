@@ -226,10 +226,29 @@ ts_nd *numeric_view_as(core_state *state, const ts_nd *a, int64_t offset, const 
     return items;
 }
 
-PyObject *numeric_items_scalar(core_state *state, const ts_nd *nd, int64_t offset)
+/* An element in memory of another device, by its bytes. */
+static PyObject *items_far(core_state *state, ts_nd *nd, int64_t offset)
+{
+    ts_error err;
+    PyObject *bytes = PyBytes_FromStringAndSize(NULL, nd->item);
+    if (!bytes)
+        return NULL;
+    NUMERIC_BEGIN(state);
+    ts_status status = ts_nd_read(nd, offset, PyBytes_AS_STRING(bytes), &err);
+    NUMERIC_END(state);
+    PyObject *scalar = status != TS_OK ? core_raise(state, &err)
+                                       : PyObject_CallFunctionObjArgs(state->numeric->scalar, numeric_dtype(state, nd),
+                                                                      bytes, NULL);
+    Py_DECREF(bytes);
+    return scalar;
+}
+
+PyObject *numeric_items_scalar(core_state *state, ts_nd *nd, int64_t offset)
 {
     ts_nd *view;
     ts_error err;
+    if (nd->item && !(ts_device_caps_of(ts_nd_graph_device(nd->graph)) & TS_DEVICE_HOST_MEMORY))
+        return items_far(state, nd, offset);
     NUMERIC_BEGIN(state);
     ts_status status = ts_nd_view(nd, offset, TS_DTYPE_NONE, 0, NULL, NULL, nd->flags, &view, &err);
     NUMERIC_END(state);

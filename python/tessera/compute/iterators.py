@@ -128,6 +128,8 @@ def as_host(value: Any) -> Any:
         return value
     if value.__dlpack_device__()[0] != _HOST:
         return value
+    if getattr(value, "_is_items", False):  # records of tessera.numeric
+        return value.__tessera_argument__
     shares = hasattr(value, "__array_interface__")  # also of dtypes that DLPack has not, as dates
     return numpy.asarray(value) if shares else numpy.from_dlpack(value)
 

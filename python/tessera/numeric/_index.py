@@ -174,7 +174,9 @@ def set_item(a: ndarray, key: Any, value: Any) -> None:
         return
     items = a._is_items
     if items:
+        is_ours = isinstance(value, ndarray)
         value = _items.cast(value, a.dtype)
+        value = value if is_ours else f.place(value)
         if _items.runs(a.dtype) is not None:
             for run, given in _items.runs_of(a, value):
                 set_item(run, key, given)

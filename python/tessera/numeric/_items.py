@@ -18,10 +18,11 @@ from typing import Any
 
 import numpy
 
+from .. import _core
 from . import _functions as f
 from . import _host
 from ._ndarray import _OPERATORS, ndarray
-from ._setup import ITEMS, of_host, stored_as, to_numpy
+from ._setup import ITEMS, of_host, on, stored_as, to_numpy
 from ._ufunc import FUNCTIONS, copy_of, select
 
 IN_PLACE = {"_sort_in_place": "sort", "_partition": "partition"}  # methods that change the array, by our names
@@ -142,8 +143,8 @@ def assign(out: ndarray, value: ndarray, where: Any = True) -> ndarray:
 
 
 def element(view: ndarray) -> Any:
-    """The element of an array of no axes, as NumPy's scalar; of records in host memory one that shares it."""
-    if view.dtype.names is None or view.device != "cpu":
+    """The element of an array of no axes in host memory, as NumPy's scalar; of records one that shares it."""
+    if view.dtype.names is None:
         return numpy.array(to_numpy(view, briefly=True))[()]
     return to_numpy(view)[()]
 
@@ -151,6 +152,13 @@ def element(view: ndarray) -> Any:
 def lend(a: ndarray) -> Any:
     """What kernels and buffers are given for an array: NumPy's in the same memory."""
     return to_numpy(a._as(ndarray))
+
+
+def argument(dtype: Any, array: Any) -> Any:
+    """What kernels are given for items on another device: the first bytes of each, and what they are."""
+    from .._structs import Structured
+
+    return Structured(dtype, array)
 
 
 def lend_buffer(a: ndarray) -> Any:
@@ -223,14 +231,19 @@ def part(a: ndarray, dtype: Any, offset: int) -> ndarray:
 # -- conversion ----------------------------------------------------------------------------------------
 
 
+def _place_of(*things: Any) -> str:
+    """The device of the first array among things; the CPU, where others are read, if there is none."""
+    return next((_core.NumericArray.device.__get__(x) for x in things if isinstance(x, ndarray)), "cpu")
+
+
 def cast(value: Any, dtype: Any) -> ndarray:
     """Anything as an array of a dtype, as assignment converts it; one in the memory of ``value`` where it can be."""
-    if isinstance(value, ndarray):
-        return converted(value, dtype)
-    if isinstance(value, (numpy.ndarray, numpy.generic)):
+    if not isinstance(value, (ndarray, numpy.ndarray, numpy.generic)):
+        return of_host(numpy.array(value, dtype), private=True)
+    if not isinstance(value, ndarray):
         made = numpy.asarray(value)
-        return converted(of_host(made, private=made is not value), dtype)
-    return of_host(numpy.array(value, dtype), private=True)
+        value = of_host(made, private=made is not value)
+    return on(_place_of(value), converted, value, dtype)
 
 
 def converted(a: ndarray, dtype: Any, order: str = "K") -> ndarray:
@@ -303,6 +316,10 @@ def store(values: ndarray, out: ndarray) -> ndarray:
 
 def call(name: str, operands: tuple[Any, ...], out: Any, options: dict[str, Any]) -> Any:
     """An elementwise function where items are among operands, or `out`, or are the dtype asked for."""
+    return on(_place_of(out, *operands), _call, name, operands, out, options)
+
+
+def _call(name: str, operands: tuple[Any, ...], out: Any, options: dict[str, Any]) -> Any:
     if name == "copy":
         return _copied(operands[0], out, options)
     if name == "select":

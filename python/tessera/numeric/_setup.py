@@ -281,6 +281,6 @@ def setup(array_class: type, **hooks: Any) -> None:
     hooks.update(report=report, convert=convert, dtype_of=dtype_of, scalar=scalar, integer_type=numpy.integer,
                  stored_as=stored_as, meant_call=_meanings.call, meant_cast=_meanings.cast,
                  items=ITEMS, items_scalar=_items.element, items_lend=_items.lend, items_buffer=_items.lend_buffer,
-                 items_descr=_items.descr, items_runs=_items.runs)  # fmt: skip
+                 items_descr=_items.descr, items_runs=_items.runs, items_argument=_items.argument)  # fmt: skip
     hooks.update(libraries=LIBRARIES)
     _core.numeric_setup(array_class, DTYPES, hooks)

@@ -247,3 +247,21 @@ def test_kernels_of_threads_take_records_in_place():
     ours = tn.array(theirs)
     double[1, 32](ours)
     assert ours["x"].tolist() == (theirs["x"] * 2 + theirs["n"]).tolist()
+
+
+def test_algorithms_take_records_in_place():
+    from tessera import compute
+
+    @compute.gpu_struct
+    class Pixel:
+        r: np.int32
+        g: np.int32
+
+    colors = np.array([(1, 5), (2, 9), (3, 4)], Pixel.dtype)
+    for m in (tn, pytest.importorskip("tessera.cupy")):
+        pixels, greatest = m.array(colors), m.empty(1, Pixel.dtype)
+        compute.reduce_into(
+            d_in=pixels, d_out=greatest, num_items=3, op=lambda a, b: a if a.g > b.g else b, h_init=Pixel(0, 0)
+        )
+        assert greatest.get().tolist() == [(2, 9)]
+        assert m.array(colors.view("i4")).view(Pixel.dtype).get().tolist() == colors.tolist()

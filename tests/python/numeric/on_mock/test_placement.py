@@ -134,3 +134,28 @@ def test_dates_stay_on_their_device(mock) -> None:
     for result in (np.maximum(days, days[3]), np.sort(days), days - days, days == days[0]):
         assert result.device == "cuda:0"
     assert days.max().dtype == days.dtype
+
+
+def test_records_come_and_go_by_copies(mock) -> None:
+    from tessera._structs import Structured
+
+    dtype = numpy.dtype([("tag", "i1"), ("x", "f4"), ("n", "i8")])
+    host = numpy.zeros(6, dtype)
+    host["n"] = range(6)
+    for x in (host, host[:0], host.reshape(2, 3).T, host.astype(">i4,>f8,>i2"), numpy.array(["a", "bc"])):
+        a = np.asarray(x, device="cuda")
+        assert (a.device, a.dtype, a.shape) == ("cuda:0", x.dtype, x.shape)
+        assert a.tolist() == x.tolist() and numpy.asarray(a).tolist() == x.tolist()
+    a = np.asarray(host, device="cuda")
+    assert a[2]["n"] == 2 and a[1:]["n"].device == "cuda:0" and a["x"].strides == (13,)
+    interface = a.__cuda_array_interface__
+    assert (interface["typestr"], interface["descr"], interface["strides"]) == ("|V13", dtype.descr, (13,))
+    given = a.__tessera_argument__
+    assert isinstance(given, Structured) and given.dtype == dtype and given.array.shape == (6,)
+    mock.n_launches = 0
+    b = a[::2].copy()
+    assert b.device == "cuda:0" and b.dtype == dtype and mock.n_launches == 1
+    a[[0, 2]] = host[:2]
+    a[a["n"] > 90] = (1, 2, 3)
+    a["n"] += 1  # to where kernels read it, the sum, and back
+    assert mock.n_launches >= 2
