@@ -62,20 +62,27 @@ def empty(
     )
 
 
+def _fill(made: ndarray, value: Any) -> ndarray:
+    """A new array filled with a value."""
+    if made.dtype.kind == "M" and type(value) is int:  # a count also where no unit is known, as NumPy's ones
+        return copy_of(value, made, casting="unsafe")
+    made[...] = value
+    return made
+
+
 def full(shape: Any, fill_value: Any, dtype: Any = None, order: str = "C", *, device: Any = None,
          like: Any = None) -> ndarray:  # fmt: skip
     """A new array whose elements are all ``fill_value``."""
     if dtype is None:
         dtype = asarray(fill_value).dtype
     made = empty(shape, dtype, order, device=device)
-    made[...] = fill_value
-    return made
+    return _fill(made, fill_value)
 
 
 def _filled(made: ndarray, value: int) -> ndarray:
     """A new array filled with 0 or 1; of items 0 is all bytes 0."""
     if value or not made._is_items:
-        made[...] = value
+        _fill(made, value)
     elif made.nbytes:
         made._words(8)[...] = 0
     return made
@@ -151,8 +158,7 @@ def full_like(a: Any, fill_value: Any, dtype: Any = None, order: str = "K", subo
               device: Any = None) -> ndarray:  # fmt: skip
     """A new array as ``a`` whose elements are all ``fill_value``."""
     made = _like(a, dtype, order, shape, device)
-    made[...] = fill_value
-    return made
+    return _fill(made, fill_value)
 
 
 def zeros_like(a: Any, dtype: Any = None, order: str = "K", subok: bool = True, shape: Any = None, *,

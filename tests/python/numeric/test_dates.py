@@ -118,6 +118,13 @@ def test_other_byte_orders(kind):
         tn.var(tn.array(want))
 
 
+def test_ones_and_fills():
+    for dtype in ("M8", "M8[D]", "m8", "m8[3h]"):
+        same(tn.ones((2, 2), dtype), np.ones((2, 2), dtype))
+        same(tn.zeros_like(tn.zeros(3, dtype)), np.zeros(3, dtype))
+    same(tn.full(3, "2000-02-03", "M8[D]"), np.full(3, "2000-02-03", "M8[D]"))
+
+
 def test_kernels_take_them():
     days = tn.array(np.array(["2001-05-01", "1970-01-01", "1999-05-05"], "M8[D]"))
     made = tn.empty_like(days)
