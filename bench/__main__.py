@@ -15,13 +15,13 @@ from .common import ONE_THREAD, emit, is_one_thread, machine
 QUESTIONS: dict[str, tuple[str, ...]] = {
     "memory": (), "vector": (), "gemm": (), "attention": (), "launch": (), "bindings": (),
     "host": (), "process": (), "soak": (), "overlap": (), "cpu": (), "threads_cpu": (), "algorithms": ("seconds",),
-    "arrays": (), "npbench": ("sizes", "only"),
+    "arrays": (), "npbench": ("sizes", "only"), "sizes": ("large",),
     "products": ("seconds", "random", "seed", "state"),
     "threads": ("seconds",), "chain": ("seconds",), "tutorials": ("seconds", "state"),
     "samples": ("seconds", "state", "suite", "peer"),
 }  # fmt: skip
 # Those that a plain `python -m bench` leaves out: they want options, or a GPU for minutes.
-ASKED_FOR = ("products", "chain", "tutorials", "samples", "threads", "arrays", "npbench")
+ASKED_FOR = ("products", "chain", "tutorials", "samples", "threads", "arrays", "npbench", "sizes")
 
 
 EVERYTHING = "all-gpu"  # runs those as processes of their own
@@ -55,6 +55,7 @@ def main() -> int:
         "--peer", action="store_true", help="samples: on the installed cuda.tile as well"
     )
     parser.add_argument("--sizes", default="S", help="npbench: of tiny, S, M, L, with commas between")
+    parser.add_argument("--large", action="store_true", help="sizes: 10^8 elements as well")
     parser.add_argument("--only", help="npbench: names of kernels, with commas between")
     parser.add_argument("--out", type=pathlib.Path, help=f"{EVERYTHING}: a folder for its tables")
     parser.add_argument("--markdown", type=pathlib.Path)

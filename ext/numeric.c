@@ -900,7 +900,7 @@ static PyObject *numeric_default(PyObject *module, PyObject *number)
 
 /* ---- operators ----------------------------------------------------------------------------------- */
 
-enum { PRODUCT_SMALL = 1 << 13 }; /* multiplications of matrices up to which they need no Python */
+enum { PRODUCT_SMALL = (1 << 15) - 1 }; /* multiplications of matrices up to which they need no Python */
 
 static core_state *operator_state(PyObject *x, PyObject *y)
 {

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The programs of bench/npbench give NumPy's results: some always, all of them with TESSERA_TEST_LONG."""
+"""The programs of bench/npbench and bench/sizes give NumPy's results: some always, all of them with TESSERA_TEST_LONG."""
 
 import os
 import pathlib
@@ -55,3 +55,13 @@ def test_what_ran_is_shown_when_it_is_stopped(monkeypatch):
     assert [row.name for row in next(found).rows] == ["atax"]
     with pytest.raises(KeyboardInterrupt):
         next(found)
+
+
+def test_expressions_by_size_are_checked(monkeypatch):
+    from bench import sizes
+
+    monkeypatch.setattr(sizes, "have", lambda _: False)
+    row = sizes._row("chain of nine", sizes.EXPRESSIONS["chain of nine"], 1000, 1)
+    assert set(row.times) == {"numpy", "tessera"} and not row.missing
+    row = sizes._row("another", "x + (1 if type(x).__module__ == 'numpy' else 2)", 1000, 1)
+    assert row.missing == {"tessera": "WRONG"}
