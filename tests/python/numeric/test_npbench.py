@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The programs of bench/npbench and bench/sizes give NumPy's results: some always, all of them with TESSERA_TEST_LONG."""
+"""The programs of bench/npbench and bench/sizes give NumPy's results; all of them with TESSERA_TEST_LONG."""
 
 import os
 import pathlib
