@@ -208,6 +208,30 @@ static void meanings_are_carried(void)
     ts_nd_graph_destroy(graph);
 }
 
+/* A value that there is no memory for is told of where it is read, and keeps no other value from being computed. */
+static void a_lack_of_memory_is_of_one_value(void)
+{
+    int64_t shape[2] = {(int64_t)1 << 22, (int64_t)1 << 22}, down[2] = {4, 0}, along[2] = {0, 4};
+    ts_nd_graph *graph = graph_new();
+    ts_nd *x = ramp(graph, shape[0]), *one, *two, *before, *big, *after;
+    float value;
+    CHECK_OK(ts_nd_view(x, 0, TS_DTYPE_float32, 2, shape, down, 0, &one, &err));
+    CHECK_OK(ts_nd_view(x, 0, TS_DTYPE_float32, 2, shape, along, 0, &two, &err));
+    before = call2(graph, TS_ND_add, x, (ts_nd_operand){.kind = 'i', .i = 1}, NULL);
+    big = call2(graph, TS_ND_add, one, (ts_nd_operand){.array = two}, NULL);
+    after = call2(graph, TS_ND_add, before, (ts_nd_operand){.kind = 'i', .i = 1}, NULL);
+    CHECK_OK(ts_nd_read(after, 4, &value, &err));
+    CHECK(value == 3);
+    CHECK_INT(ts_nd_read(big, 0, &value, &err), TS_NOMEM);
+    CHECK_INT(ts_nd_flush(graph, &err), TS_NOMEM);
+    CHECK_OK(ts_nd_read(before, 8, &value, &err));
+    CHECK(value == 3);
+    ts_nd_release(big);
+    CHECK_OK(ts_nd_flush(graph, &err));
+    ts_nd_release(x), ts_nd_release(one), ts_nd_release(two), ts_nd_release(before), ts_nd_release(after);
+    ts_nd_graph_destroy(graph);
+}
+
 int main(void)
 {
     chains_are_one_kernel();
@@ -217,5 +241,6 @@ int main(void)
     arrays_move_between_graphs();
     masks_choose_elements();
     meanings_are_carried();
+    a_lack_of_memory_is_of_one_value();
     return check_done();
 }
