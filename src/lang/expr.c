@@ -448,8 +448,8 @@ ts_status fr_check_depth(fr *f, uint32_t node)
     bool is_large = f->arena->bytes >> 20 > FR_MAX_MEBIBYTES;
     if (++f->steps > FR_MAX_STEPS || is_large)
         return fr_error(f, node, TS_RECURSION,
-                        "the kernel takes more than %d %s to compile\n  help: loop over range(...) instead of unrolling "
-                        "with ct.static_iter or recursion; write a function with many returns that calls itself "
+                        "the kernel takes more than %d %s to compile\n  help: loop over range(...) instead of "
+                        "unrolling with ct.static_iter or recursion; write a function with many returns that calls itself "
                         "with fewer", is_large ? FR_MAX_MEBIBYTES : FR_MAX_STEPS, is_large ? "MiB" : "steps");
     return TS_OK;
 }

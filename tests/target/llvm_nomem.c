@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Little memory, or stack: LLVM, which ends the process when it gets none, is not begun without room, and where memory runs out
- * in the middle the compilation fails as any other. Every step has a process of its own, with a limit on its address
+ * Little memory, or stack: LLVM, which ends the process when it gets none, is not begun without room, and where memory
+ * runs out in the middle the compilation fails as any other. Every step has a process of its own, with a limit on its address
  * space a little above what it has.
  */
 #include "check.h"
