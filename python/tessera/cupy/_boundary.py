@@ -28,7 +28,7 @@ CONVERTS = frozenset(
     "frombuffer fromiter from_dlpack save savez savez_compressed savetxt result_type can_cast min_scalar_type "
     "promote_types may_share_memory shares_memory isscalar ndim shape size iterable ix_ copy set astype put "
     "take repeat bincount full full_like empty_like zeros_like ones_like fill histogram histogramdd histogram2d "
-    "percentile quantile".split()
+    "percentile quantile average".split()
 )
 # Functions whose answer about arrays is an array of CuPy's where NumPy's is a bool.
 ANSWERS = frozenset(["allclose", "array_equal", "array_equiv"])
@@ -184,8 +184,17 @@ def _method(name: str) -> Any:
     return call
 
 
-for _name in ("accumulate", "at", "outer", "reduce", "reduceat"):
+def _at(self: ufunc, a: Any, indices: Any, b: Any = None, /) -> None:
+    """The function at places, for each time that a place occurs; places that arrays name take values of NumPy's."""
+    from ._ndarray import at_places
+
+    refuse(a)
+    at_places(self._inner, a, indices, b)
+
+
+for _name in ("accumulate", "outer", "reduce", "reduceat"):
     setattr(ufunc, _name, _method(_name))
+ufunc.at = _at  # type: ignore[attr-defined]
 
 
 class View(types.ModuleType):

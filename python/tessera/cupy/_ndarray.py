@@ -113,6 +113,9 @@ class ndarray(Base):
     def __hash__(self) -> int:
         raise TypeError(f"unhashable type: {type(self).__name__!r}")
 
+    def __bytes__(self) -> bytes:
+        return self._as(Base).tobytes()
+
     def item(self, *index: Any) -> Any:
         """An element as a number of Python's."""
         return self._as(Base).item(*index)
@@ -287,10 +290,15 @@ def _refuse_unless_placed(value: Any, key: Any) -> None:
         refuse(value)
 
 
-def _scatter(name: str, a: Any, slices: Any, value: Any) -> None:
-    _refuse_unless_placed(value, slices)
+def at_places(function: Any, a: Any, places: Any, value: Any) -> None:
+    """A function of elements at places of an array, for each time that a place occurs."""
+    _refuse_unless_placed(value, places)
     inner = value._as(Base) if isinstance(value, ndarray) else value
-    getattr(tn, name).at(a._as(Base), _plain_key(slices), inner)
+    function.at(a._as(Base), _plain_key(places), *(() if value is None else (inner,)))
+
+
+def _scatter(name: str, a: Any, slices: Any, value: Any) -> None:
+    at_places(getattr(tn, name), a, slices, value)
 
 
 def _in_memory(shape: Any, dtype: Any, memptr: Any, strides: Any, order: Any) -> Any:

@@ -7,14 +7,13 @@ import builtins
 import itertools
 import math
 import operator
-import warnings
 from typing import Any
 
 import numpy
 
 from .. import _core
 from ._ndarray import ndarray
-from ._setup import ITEMS, OWN, dtype_of, fitted, of_numpy, on, place, stored_as, to_numpy
+from ._setup import ITEMS, OWN, dtype_of, fitted, of_numpy, on, place, stored_as, to_numpy, warn_of_lost_parts
 from ._ufunc import FUNCTIONS, copy_of
 
 _abs, _any, _all, _max, _min, _sum = (
@@ -76,6 +75,7 @@ def full(shape: Any, fill_value: Any, dtype: Any = None, order: str = "C", *, de
     if dtype is None:
         dtype = asarray(fill_value).dtype
     made = empty(shape, dtype, order, device=device)
+    fill_value = numpy.complex128(fill_value) if type(fill_value) is complex else fill_value  # parts may be lost
     return _fill(made, fill_value)
 
 
@@ -233,6 +233,8 @@ def _array_of(object: Any) -> Any:
 
 def astype_as(a: ndarray, dtype: Any, order: str) -> ndarray:
     """A new array with the elements of ``a`` in another dtype."""
+    if a.dtype.kind == "c" and dtype_of(dtype).kind in "iuf":
+        warn_of_lost_parts(4)
     if (a._is_items or stored_as(dtype_of(dtype)) is ITEMS) and order in "KC":
         return copy_of(a, dtype=dtype, casting="unsafe", order=order)
     if (
@@ -782,8 +784,7 @@ def concatenate(arrays: Any, /, axis: Any = 0, out: Any = None, *, dtype: Any = 
                 f"Cannot cast array data from {a.dtype!r} to {out.dtype!r} according to the rule '{casting}'"
             )
         if a.dtype.kind == "c" and out.dtype.kind != "c":
-            said = "Casting complex values to real discards the imaginary part"
-            warnings.warn(said, numpy.exceptions.ComplexWarning, stacklevel=2)
+            warn_of_lost_parts()
         key = (slice(None),) * axis + (slice(at, at + a.shape[axis]),)
         out[key] = a
         at += a.shape[axis]

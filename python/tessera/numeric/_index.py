@@ -91,7 +91,7 @@ class Places:
                 axis, place = axis + 1, place + 1
                 continue
             for d, n in enumerate(item.shape):
-                if a.shape[axis + d] != n:
+                if n and a.shape[axis + d] != n:  # masks without elements fit
                     raise IndexError(
                         f"boolean index did not match indexed array along axis {axis + d}; size of axis is "
                         f"{a.shape[axis + d]} but size of corresponding boolean axis is {n}"

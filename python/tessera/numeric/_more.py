@@ -424,6 +424,7 @@ def mask_indices(n: int, mask_func: Any, k: Any = 0) -> tuple[ndarray, ...]:
 
 def ravel_multi_index(multi_index: Any, dims: Any, mode: Any = "raise", order: str = "C") -> Any:
     """Places along each axis as places along one."""
+    order = "C" if order is None else f.check_order(order, "CF")
     dims = tuple(map(operator.index, dims)) if hasattr(dims, "__iter__") else (operator.index(dims),)
     parts = [f.index_array(x).astype(numpy.intp, copy=False) for x in multi_index]
     if math.prod(dims) > numpy.iinfo(numpy.intp).max:

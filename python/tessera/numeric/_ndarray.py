@@ -467,7 +467,7 @@ class ndarray(_core.NumericArray):
 
     def byteswap(self, inplace: bool = False) -> ndarray:
         """The elements with their bytes in the other order."""
-        whole = _functions.array(self, order="C")
+        whole = _functions.array(self, order="C").reshape(self.shape or 1)
         part = max(self.itemsize // (2 if self.dtype.kind == "c" else 1), 1)
         turned = (
             whole.view("u1")
@@ -481,6 +481,8 @@ class ndarray(_core.NumericArray):
 
     def fill(self, value: Any) -> None:
         """Makes every element ``value``."""
+        if isinstance(value, (ndarray, numpy.ndarray)) and value.ndim:
+            raise ValueError("setting an array element with a sequence.")
         self[...] = value
 
 

@@ -33,10 +33,12 @@ def power_operator(x: Any, y: Any, out: Any = None) -> Any:
 # -- numbers -------------------------------------------------------------------------------------------
 
 
-def divmod(x1: Any, x2: Any, /, out: Any = (None, None), *, where: Any = True, casting: str = "same_kind",
+def divmod(x1: Any, x2: Any, /, out: Any = (None, None), *rest: Any, where: Any = True, casting: str = "same_kind",
            order: str = "K", dtype: Any = None, subok: bool = True, signature: Any = None) -> Any:  # fmt: skip
     """Quotients rounded down and what they leave."""
-    one, other = out if isinstance(out, tuple) else (out, None)
+    if len(rest) > 1:
+        raise TypeError(f"divmod() takes from 2 to 4 positional arguments but {3 + len(rest)} were given")
+    one, other = out if isinstance(out, tuple) else (out, rest[0] if rest else None)
     options = {"where": where, "casting": casting, "order": order, "dtype": dtype}
     if signature is not None:
         raise NotImplementedError(
@@ -141,7 +143,7 @@ def angle(z: Any, deg: bool = False) -> Any:
     made = (
         FUNCTIONS["arctan2"](z.imag, z.real)
         if z.dtype.kind == "c"
-        else FUNCTIONS["arctan2"](z * 0, z)
+        else FUNCTIONS["arctan2"](0, z)  # not z * 0, whose sign is z's
     )
     return made * (180 / math.pi) if deg else made
 

@@ -13,7 +13,7 @@ from . import _meanings
 from ._functions import asarray, normalize, normalize_many, ravel
 from ._meanings import has_meaning, truth
 from ._ndarray import ndarray
-from ._setup import NO_VALUE, loop_of, memory
+from ._setup import NO_VALUE, loop_of, memory, warn_of_lost_parts
 from ._ufunc import FUNCTIONS, copy_of
 
 INNER = ("fold", "accumulate", "into", "scalar_of")
@@ -88,6 +88,8 @@ def fold(
     if name in ("sum", "prod"):
         target = out.dtype if dtype is None and isinstance(out, ndarray) else None
         dtype = loop_of(dtype) if dtype is not None else target or _sum_dtype(a.dtype)
+        if a.dtype.kind == "c" and dtype.kind in "iuf":
+            warn_of_lost_parts(4)
         if dtype.kind == "b":  # sums of bools are bools where a bool is asked for
             return fold(
                 "any" if name == "sum" else "all", a, axis, None, out, keepdims, initial, where

@@ -284,3 +284,9 @@ def setup(array_class: type, **hooks: Any) -> None:
                  items_descr=_items.descr, items_runs=_items.runs, items_argument=_items.argument)  # fmt: skip
     hooks.update(libraries=LIBRARIES)
     _core.numeric_setup(array_class, DTYPES, hooks)
+
+
+def warn_of_lost_parts(stacklevel: int = 3) -> None:
+    """NumPy's warning that complex numbers become real ones."""
+    said = "Casting complex values to real discards the imaginary part"
+    warnings.warn(said, numpy.exceptions.ComplexWarning, stacklevel=stacklevel)

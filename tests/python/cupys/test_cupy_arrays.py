@@ -247,7 +247,10 @@ def test_algorithms_read_and_write_them():
 def test_places_take_values_of_numpys(a):
     a[[0, 1]] = np.array([5.0, 6])
     a.scatter_add([1, 1], np.array([1.0, 2]))
-    assert a.get().tolist() == [5, 9, 2, 3, 4, 5]
+    cp.maximum.at(a, np.array([3]), np.array([7.0]))
+    cp.negative.at(a, [5])
+    assert a.get().tolist() == [5, 9, 2, 7, 4, -5] and bytes(a[:1]) == np.float32(5).tobytes()
+    assert float(cp.average(np.arange(4))) == 1.5
     for refused in (lambda: a.__setitem__(slice(2), np.ones(2)), lambda: a.scatter_add(slice(2), np.ones(2))):
         with pytest.raises(TypeError, match="cupy.asarray"):
             refused()

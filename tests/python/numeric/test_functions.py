@@ -218,6 +218,8 @@ AS_NUMPY = {
     "elements that occur twice are in none": lambda m: m.setxor1d(m.array([1, 1, 2]), m.array([2, 3, 3]), True),
     "numbers have no axis to lose": lambda m: [m.squeeze(m.array(3.0), axis=-1)],
     "new shapes lie by rows": lambda m: [m.empty_like(m.zeros((2, 3, 4)).T, shape=(4, 2)).flags.c_contiguous],
+    "angles of negative numbers": lambda m: m.angle(m.array([-1.0, 1])),
+    "an order may be left out": lambda m: [m.ravel_multi_index(([1], [2]), (3, 4), order=None)],
     "powers lie by rows": lambda m: [m.vander(m.arange(3.0)).flags.c_contiguous],
     "what is empty shares nothing": lambda m: [m.may_share_memory(*[m.arange(4)[:0]] * 2)],
     "bases have numbers of their own": lambda m: m.round(m.logspace(0, 2, 5, base=m.array([2.0, 3.0])), 9),
@@ -271,9 +273,31 @@ def test_mistakes_are_numpys(call, error, text):
         call()
 
 
-def test_imaginary_parts_that_are_lost_are_warned_of():
-    with pytest.warns(np.exceptions.ComplexWarning):
-        tn.concatenate([tn.array([1j]), tn.array([2.0])], dtype="f8", casting="unsafe")
+LOSES = [
+    lambda z: tn.concatenate([z, tn.zeros(1)], dtype="f8", casting="unsafe"),
+    lambda z: z.astype(float),
+    lambda z: z.astype(float),  # as the call before
+    lambda z: tn.asarray(z, "f4"),
+    lambda z: tn.sum(z, dtype=float),
+    lambda z: tn.zeros(2).__setitem__(slice(None), z),
+]
+
+
+@pytest.mark.parametrize("call", LOSES)
+def test_imaginary_parts_that_are_lost_are_warned_of(call):
+    with pytest.warns(np.exceptions.ComplexWarning, match="discards the imaginary part"):
+        call(tn.array([1 + 2j, 3]))
+    tn.array([1j]).astype(bool)  # which loses nothing
+
+
+def test_elements_take_no_complex_numbers_of_pythons():
+    for index in (0, slice(None)):
+        with pytest.raises(TypeError, match="complex number does not become"):
+            tn.zeros(2)[index] = 1j
+    with pytest.raises(ValueError, match="with a sequence"):
+        tn.zeros(2).fill(tn.ones(2))
+    assert tn.array(258, "i2").byteswap() == 513
+    assert tn.zeros((2, 3, 4))[tn.zeros(0, bool)].shape == (0, 3, 4)
 
 
 def test_shifts_that_are_matrices_are_refused():
