@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import importlib as _importlib
 import sys as _sys
+import warnings as _warnings
 from typing import Any
 
 import numpy as _numpy
@@ -54,9 +55,15 @@ _LAZY = {
 }
 # NumPy's names that CuPy still has, and those that they became.
 _OLD = {
-    "round_": "round", "product": "prod", "cumproduct": "cumprod", "in1d": "isin", "row_stack": "vstack",
+    "round_": "round", "product": "prod", "cumproduct": "cumprod", "in1d": "isin",
     "trapz": "trapezoid",
 }  # fmt: skip
+
+
+def row_stack(tup: Any, *, dtype: Any = None, casting: str = "same_kind") -> Any:
+    """An old name of `vstack`."""
+    _warnings.warn("`row_stack` alias is deprecated. Use `vstack` directly.", DeprecationWarning, stacklevel=2)
+    return __getattr__("vstack")(tup, dtype=dtype, casting=casting)
 
 
 def scatter_add(a: Any, slices: Any, value: Any) -> None:

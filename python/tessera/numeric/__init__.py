@@ -50,7 +50,7 @@ _NUMPYS = """
     False_ ScalarType True_ base_repr binary_repr busdaycalendar bytes_ character clongdouble datetime64 datetime_data
     dtypes flexible
     format_float_positional format_float_scientific get_printoptions geterr geterrcall int_ little_endian longdouble
-    min_scalar_type object_ sctypeDict seterr seterrcall str_ timedelta64 typecodes typing void
+    object_ sctypeDict seterr seterrcall str_ timedelta64 typecodes typing void
 """
 globals().update({_name: getattr(_numpy, _name) for _name in _NUMPYS.split()})
 bool = _numpy.bool

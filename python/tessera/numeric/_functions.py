@@ -380,6 +380,13 @@ def identity(n: int, dtype: Any = None, *, like: Any = None) -> ndarray:
 # -- dtypes --------------------------------------------------------------------------------------------
 
 
+def min_scalar_type(a: Any, /) -> numpy.dtype[Any]:
+    """The smallest dtype that holds a number; that of an array with axes."""
+    if isinstance(a, ndarray):
+        return a.dtype if a.ndim else numpy.min_scalar_type(to_numpy(a)[()])
+    return numpy.min_scalar_type(a)
+
+
 def result_type(*arrays_and_dtypes: Any) -> numpy.dtype[Any]:
     """The dtype that NumPy's rules give to operands."""
     given = [_operand(each) for each in arrays_and_dtypes]

@@ -250,7 +250,9 @@ def test_places_take_values_of_numpys(a):
     cp.maximum.at(a, np.array([3]), np.array([7.0]))
     cp.negative.at(a, [5])
     assert a.get().tolist() == [5, 9, 2, 7, 4, -5] and bytes(a[:1]) == np.float32(5).tobytes()
-    assert float(cp.average(np.arange(4))) == 1.5
+    assert float(cp.average(np.arange(4))) == 1.5 and cp.min_scalar_type(cp.array(-1.0)) == "e"
+    with pytest.warns(DeprecationWarning, match="vstack"):
+        assert cp.row_stack([a, a]).shape == (2, 6)
     for refused in (lambda: a.__setitem__(slice(2), np.ones(2)), lambda: a.scatter_add(slice(2), np.ones(2))):
         with pytest.raises(TypeError, match="cupy.asarray"):
             refused()
