@@ -319,18 +319,13 @@ static int assign_operand(core_state *state, ts_nd *out, PyObject *value, ts_nd_
     return 1;
 }
 
-/* Complex numbers in real elements: Python's are refused, of others the imaginary parts are lost with a warning. */
-static int assign_parts(core_state *state, const ts_nd *out, PyObject *value, const ts_nd_operand *in)
+/* Complex numbers in real elements: their imaginary parts are lost with a warning. */
+static int assign_parts(const ts_nd *out, const ts_nd_operand *in)
 {
     char to = ts_dtype_get((ts_dtype)out->dtype)->kind;
     char from = in->array ? ts_dtype_get((ts_dtype)in->array->dtype)->kind : in->kind;
     if (from != 'c' || to == 'c' || to == 'b')
         return 0;
-    if (PyComplex_CheckExact(value)) {
-        PyErr_Format(PyExc_TypeError, "a complex number does not become an element of %R",
-                     state->numeric->dtypes[out->dtype]);
-        return -1;
-    }
     PyObject *module = PyImport_ImportModule("tessera.numeric._setup");
     PyObject *done = module ? PyObject_CallMethod(module, "warn_of_lost_parts", "i", 2) : NULL;
     Py_XDECREF(module);
@@ -353,7 +348,7 @@ int numeric_assign(core_state *state, ts_nd *out, PyObject *value)
                      state->numeric->dtypes[out->dtype]);
         got = -1;
     }
-    PyObject *runs = got > 0 && assign_parts(state, out, value, &call.in[0]) == 0 ? numeric_runs(state, out) : NULL;
+    PyObject *runs = got > 0 && assign_parts(out, &call.in[0]) == 0 ? numeric_runs(state, out) : NULL;
     if (!runs || call_place(state, out->graph, &held, &call.in[0].array) < 0) {
         Py_XDECREF(runs);
         Py_XDECREF(held);
