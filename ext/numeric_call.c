@@ -437,7 +437,7 @@ static PyObject *call_into_theirs(PyObject *self, PyObject *const *args, Py_ssiz
     Py_ssize_t all = n + (names ? PyTuple_GET_SIZE(names) : 0);
     PyObject *module = PyImport_ImportModule("tessera.numeric._ufunc_methods");
     PyObject *helper = module ? PyObject_GetAttrString(module, "into_theirs") : NULL, *made = NULL;
-    PyObject **given = helper ? PyMem_New(PyObject *, all + 1) : NULL;
+    PyObject **given = helper ? PyMem_Malloc((size_t)(all + 1) * sizeof *given) : NULL;
     if (given) {
         given[0] = self;
         memcpy(given + 1, args, (size_t)all * sizeof *args);
