@@ -449,8 +449,8 @@ ts_status fr_check_depth(fr *f, uint32_t node)
     if (++f->steps > FR_MAX_STEPS || is_large)
         return fr_error(f, node, TS_RECURSION,
                         "the kernel takes more than %d %s to compile\n  help: loop over range(...) instead of "
-                        "unrolling with ct.static_iter or recursion; write a function with many returns that calls itself "
-                        "with fewer", is_large ? FR_MAX_MEBIBYTES : FR_MAX_STEPS, is_large ? "MiB" : "steps");
+                        "unrolling with ct.static_iter or recursion; write a function with many returns that calls "
+                        "itself with fewer", is_large ? FR_MAX_MEBIBYTES : FR_MAX_STEPS, is_large ? "MiB" : "steps");
     return TS_OK;
 }
 

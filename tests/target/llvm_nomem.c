@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * Little memory, or stack: LLVM, which ends the process when it gets none, is not begun without room, and where memory
- * runs out in the middle the compilation fails as any other. Every step has a process of its own, with a limit on its address
- * space a little above what it has.
+ * runs out in the middle the compilation fails as any other. Every step has a process of its own, with a limit on its
+ * address space a little above what it has.
  */
 #include "check.h"
 #include "target/llvm/llvm.h"
