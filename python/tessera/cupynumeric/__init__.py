@@ -17,7 +17,12 @@ from ..numeric import _setup
 __version__ = "26.07.00"  # the cuPyNumeric whose names these are
 _OWN = ("linalg", "ndimage", "random")
 # NumPy's names that cuPyNumeric still has, and those that they became.
-_OLD = {"in1d": "isin", "row_stack": "vstack"}
+_OLD = {"row_stack": "vstack"}
+
+
+def in1d(ar1: Any, ar2: Any, assume_unique: bool = False, invert: bool = False, *, kind: Any = None) -> Any:
+    """Whether each element, along one axis, is among others."""
+    return _numeric.isin(_numeric.ravel(ar1), ar2, assume_unique=assume_unique, invert=invert, kind=kind)
 
 
 def is_supported_dtype(dtype: Any) -> bool:
@@ -29,7 +34,7 @@ def is_supported_dtype(dtype: Any) -> bool:
 
 
 def __dir__() -> list[str]:
-    return sorted({*dir(_numeric), *_OWN, *_OLD, "is_supported_dtype"})
+    return sorted({*dir(_numeric), *_OWN, *_OLD, "in1d", "is_supported_dtype"})
 
 
 def __getattr__(name: str) -> Any:

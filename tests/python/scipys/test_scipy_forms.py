@@ -68,7 +68,7 @@ def test_cupynumeric_has_names_of_its_own():
     many = cupynumeric.ndimage.batched_convolve(tn.ones((2, 5)), tn.array([[1.0, 1, 1], [0, 1, 0]]))
     assert many.shape == (2, 2, 5) and many[:, 0].tolist() == [[3] * 5] * 2
     drawn = cupynumeric.random.Generator(cupynumeric.random.XORWOW(seed=3)).normal(size=4)
-    assert drawn.shape == (4,) and cupynumeric.in1d([1, 2], [2]).tolist() == [False, True]
+    assert drawn.shape == (4,) and cupynumeric.in1d([[1], [2]], [2]).tolist() == [False, True]
     assert cupynumeric.is_supported_dtype("f4") and not cupynumeric.is_supported_dtype("O")
     with pytest.raises(AttributeError, match="'cupynumeric' has no attribute 'nothing'"):
         cupynumeric.nothing  # noqa: B018
