@@ -46,6 +46,8 @@ ALIASES = {
     "cupyx": "tessera.cupyx",
     "numba.cuda.cudadrv": "tessera.cuda._cudadrv",
     "numba.cuda": "tessera.cuda",
+    "nvmath.random": "tessera.numeric.random",
+    "nvmath": "tessera.nvmath",
     "pycuda": "tessera.pycuda",
 }
 # Packages under the alias's own name, so that modules which others add to them are found, too.
@@ -67,10 +69,11 @@ VARIABLE = "TESSERA_ALIASES"
 USAGE = """usage: python -m tessera run [--strict] [--numpy] [--doctor] [--json FILE] (SCRIPT | -m MODULE) [ARGS...]
 
 The script's `cuda.tile`, `cuda.tiles`, `cuda.bindings`, `cuda.compute`, `cuda.coop`, `cuda.core`, `cuda.jit`,
-`cuda.pathfinder`, `cuda.profiler`, `cupy`, `cupynumeric`, `cupyx`, `numba.cuda` and `pycuda` are Tessera's, in child
-processes too. Other parts of an installed `cuda` or `numba` package stay importable, unless --strict. With --numpy
-the script's own `import numpy` gives `tessera.numeric`; what it imports has NumPy. With --doctor a report follows:
-what the arrays of `tessera.numeric` and `cupy` did at each line, and what it cost; --json writes it to a file."""
+`cuda.pathfinder`, `cuda.profiler`, `cupy`, `cupynumeric`, `cupyx`, `numba.cuda`, `nvmath` and `pycuda` are Tessera's,
+in child processes too. Other parts of an installed `cuda` or `numba` package stay importable, unless --strict. With
+--numpy the script's own `import numpy` gives `tessera.numeric`; what it imports has NumPy. With --doctor a report
+follows: what the arrays of `tessera.numeric` and `cupy` did at each line, and what it cost; --json writes it to a
+file."""
 OPTIONS = ("--strict", "--numpy", "--doctor")
 # Modules of cuda-python 11, and where their names are since.
 RETIRED = {

@@ -16,13 +16,15 @@ PAGES = [
     "docs/guide/host-objects.md", "docs/guide/asyncio-and-graphs.md", "docs/guide/from-cutile.md",
     "docs/guide/from-triton.md", "docs/guide/from-numba.md", "docs/reference/python.md", "docs/guide/coop.md",
     "docs/guide/hardware.md", "docs/guide/numeric.md", "docs/guide/from-cupynumeric.md", "docs/guide/from-jax.md",
+    "docs/guide/from-nvmath.md",
 ]
 # What the pages whose programs go on from one to the next leave out; those of COMPLETE are run as they are.
 COMPLETE = ("docs/guide/host-objects.md", "docs/guide/asyncio-and-graphs.md", "docs/guide/from-cutile.md",
             "docs/guide/from-triton.md", "docs/reference/python.md", "docs/guide/coop.md",
             "docs/guide/hardware.md")  # fmt: skip
 # Pages whose complete programs are run one after the other, in one process.
-JOINED = ("docs/guide/numeric.md", "docs/guide/from-cupynumeric.md", "docs/guide/from-jax.md")
+JOINED = ("docs/guide/numeric.md", "docs/guide/from-cupynumeric.md", "docs/guide/from-jax.md",
+          "docs/guide/from-nvmath.md")  # fmt: skip
 HEAD = "import numpy as np\nimport tessera.tile as ct\n"
 
 
