@@ -769,46 +769,6 @@ ts_status ts_nd_accumulate(ts_nd_graph *graph, const ts_nd_reduction *reduction,
     return status;
 }
 
-ts_status ts_nd_product(ts_nd *a, ts_nd *b, ts_nd **result, ts_error *err)
-{
-    ts_nd *left = NULL, *right = NULL, *products = NULL;
-    TS_NEED(err, result);
-    *result = NULL;
-    TS_NEED(err, a, b);
-    uint32_t k = a->rank - 1u, rank = k + b->rank; /* of the products: rows of a, K, columns of b */
-    if (!a->rank || a->rank > 2 || !b->rank || b->rank > 2 || ts_nd_shape(a)[k] != ts_nd_shape(b)[0] ||
-        a->dtype != b->dtype)
-        return ts_fail(err, TS_SHAPE, "a product is of matrices (M, K) and (K, N) or vectors (K) of one dtype");
-    int64_t shape[3] = {1, 1, 1}, strides[3] = {0}, other[3] = {1, 1, 1}, steps[3] = {0};
-    memcpy(shape, ts_nd_shape(a), a->rank * sizeof *shape);
-    memcpy(strides, ts_nd_strides(a), a->rank * sizeof *strides);
-    memcpy(other + k, ts_nd_shape(b), b->rank * sizeof *other);
-    memcpy(steps + k, ts_nd_strides(b), b->rank * sizeof *steps);
-    int64_t small = ts_nd_graph_small(a->graph, 0);
-    ts_status status = ts_nd_view(a, 0, (ts_dtype)a->dtype, rank, shape, strides, 0, &left, err);
-    if (status == TS_OK)
-        status = ts_nd_view(b, 0, (ts_dtype)b->dtype, rank, other, steps, 0, &right, err);
-    ts_nd_call multiply = {.fn = TS_ND_multiply, .in = {{.array = left}, {.array = right}}, .order = 'C'};
-    a->graph->may_wait = true;
-    if (status == TS_OK)
-        status = ts_nd_run(a->graph, &multiply, &products, err);
-    a->graph->may_wait = false;
-    (void)ts_nd_graph_small(a->graph, small);
-    ts_nd_reduction sum = {.fold = TS_ND_SUM, .x = products, .axes = (uint64_t)1 << k,
-                           .dtype = (ts_dtype)a->dtype};
-    if (status == TS_OK)
-        status = ts_nd_reduce(a->graph, &sum, result, err);
-    void *data;
-    if (status == TS_OK && (a->store->lasting || b->store->lasting))
-        status = ts__nd_memory(*result, TS_ND_CAUSE_fold, false, &data, NULL, err);
-    if (status != TS_OK) {
-        ts_nd_release(*result);
-        *result = NULL;
-    }
-    ts_nd_release(left), ts_nd_release(right), ts_nd_release(products);
-    return status;
-}
-
 const char *ts_nd_fold_name(ts_nd_fold fold)
 {
     static const char *const names[TS_ND_FOLDS] = {

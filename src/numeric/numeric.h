@@ -10,6 +10,7 @@
  *   kernels.c   kernels by key, launches
  *   emit*.c     what each function computes, as IR
  *   fold.c      reductions
+ *   product.c   products of vectors and matrices
  *   places.c    elements at places that arrays say
  *   check.c     division by zero and its like
  *   quick.c     small calls that look like one before

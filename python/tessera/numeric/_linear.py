@@ -91,6 +91,9 @@ def _by_batched_kernel(a: ndarray, b: ndarray) -> ndarray:
 
 def contracted(a: ndarray, b: ndarray) -> ndarray:
     """As :func:`product`; vectors with matrices are folds along rows or columns, which need no tiles."""
+    if a.ndim == b.ndim == 2 and a.dtype == b.dtype and a.dtype.char in "fd" and a.device == b.device:
+        if a.size and b.size and a.shape[1] == b.shape[0] and 1 in (a.shape[0], b.shape[1]):
+            return (a @ b[:, 0])[:, None] if b.shape[1] == 1 else (a[0] @ b)[None]  # ts_nd_product
     if b.shape[-1] == 1 and a.shape[-1] == b.shape[-2]:
         products = f.asarray(_multiply(a, b[..., None, :, 0]))
         return _summed(products, -1)[..., None]

@@ -108,6 +108,50 @@ def test_products_of_vectors_and_matrices(dtype):
                 np.testing.assert_array_equal(np.asarray(found), x @ y)
 
 
+def _random_view(rng, shape, dtype):
+    """Random numbers of a shape, whose axes lie in any order, with steps, backwards or all at one place."""
+    shape, steps = list(shape), [rng.choice([1, 1, 1, 2, -1, -3]) for _ in shape]
+    whole = [n * abs(int(s)) for n, s in zip(shape, steps, strict=True)]
+    x = rng.standard_normal(whole).astype(dtype)
+    x = np.array(x, order=rng.choice(["C", "F"]))[tuple(slice(None, None, int(s)) for s in steps)]
+    return np.broadcast_to(x[:1], shape) if rng.integers(8) == 0 else x
+
+
+@pytest.mark.parametrize("dtype", ["f4", "f8"])
+def test_products_with_vectors_as_they_lie(dtype):
+    rng = np.random.default_rng(7)
+    extents = [1, 2, 3, 7, 8, 9, 16, 31, 33, 70, 100, 513, 1030]
+    for _ in range(60):
+        m, k = (int(n) for n in rng.choice(extents, 2))
+        x, v = _random_view(rng, (m, k), dtype), _random_view(rng, (k,), dtype)
+        ours, w = tn.asarray(x), tn.asarray(v)
+        wanted, bound = x.astype("f8") @ v.astype("f8"), np.abs(x).astype("f8") @ np.abs(v).astype("f8")
+        for found in (ours @ w, w @ ours.T, tn.matmul(ours, w[:, None])[:, 0], tn.matmul(w[None], ours.T)[0]):
+            assert found.dtype == x.dtype and found.shape == (m,)
+            assert (np.abs(np.asarray(found) - wanted) <= bound * np.finfo(dtype).eps * 8).all()
+        assert type(ours[0] @ w) is x.dtype.type and ours[0] @ w == (ours[:1] @ w)[0]
+
+
+def test_products_with_vectors_have_nan_where_numpy_has_and_launch_nothing():
+    x = np.ones((40, 70))
+    x[3, 5], x[4, 69], x[5, 0], x[5, 1] = np.nan, np.inf, np.inf, -np.inf
+    v = np.ones(70)
+    v[7] = 0
+    x[6, 7] = np.inf
+    a, b, c = tn.array(x), tn.array(v), tn.array(x.T)
+    before = _core.numeric_stats()["launched"]
+    with np.errstate(invalid="ignore"):
+        for found, wanted in ((a @ b, x @ v), (b @ a.T, x @ v), (c.T @ b, x @ v), (a[3:5] @ b, x[3:5] @ v)):
+            np.testing.assert_array_equal(np.asarray(found), wanted)
+    assert _core.numeric_stats()["launched"] == before
+    for shape in ((0, 4), (4, 0)):
+        np.testing.assert_array_equal(tn.zeros(shape) @ tn.ones(shape[1]), np.zeros(shape) @ np.ones(shape[1]))
+    assert tn.zeros(0) @ tn.zeros(0) == 0
+    waits = tn.arange(2000.0).reshape(20, 100) + 1
+    np.testing.assert_array_equal((waits * 2) @ (waits[0] * 2), ((np.arange(2000.0) + 1) * 2).reshape(20, 100) @ (
+        (np.arange(100.0) + 1) * 2))  # fmt: skip
+
+
 def test_products_whose_shapes_do_not_fit():
     a = tn.ones((3, 4))
     for x, y in ((a, a), (a, tn.ones(3)), (tn.ones(2), a), (tn.ones(2), tn.ones(3))):

@@ -1,0 +1,231 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Products of vectors and matrices: a fold of products, which are not stored; of float32 and float64 in host memory,
+ * where one operand is a vector, loops over the matrix as it lies, which read it once.
+ *
+ *     rows      elements of a row lie side by side: sums of every 16th product (float32: 32nd), joined by halves
+ *     columns   rows of results do: four products are added to each at a time, after 512 the sum is put aside
+ *     else      sums of every fourth product
+ *
+ * The loops are compiled for each width of vectors. Their order of sums is the same at every width, for nothing is
+ * joined to an fma: it follows from shape and strides.
+ */
+#include "numeric/numeric.h"
+
+enum {
+    PRODUCT_BYTES = 64,       /* of the vectors that loops are written in */
+    PRODUCT_COLUMNS = 1024,   /* results that are summed in a row */
+    PRODUCT_DEPTH = 512,      /* products of one sum of columns */
+    PRODUCT_FEW = 8,          /* columns up to which each is a row with a step */
+    PRODUCT_LARGE = 1 << 22   /* elements from which on all threads read them */
+};
+
+/* out (M), dense, of a (M, K) and x (K); steps in elements. */
+typedef struct product_of {
+    const void *a, *x;
+    void *out;
+    int64_t m, k, a_m, a_k, x_k;
+} product_of;
+
+#define PRODUCT_INLINE static inline __attribute__((always_inline))
+#define PRODUCT_LOOPS(type)                                                                                         \
+    typedef type type##_vector __attribute__((vector_size(PRODUCT_BYTES), aligned(sizeof(type)), may_alias));       \
+    PRODUCT_INLINE type type##_row(const type *a, const type *x, int64_t n)                                         \
+    {                                                                                                               \
+        enum { LANES = PRODUCT_BYTES / sizeof(type) };                                                              \
+        type##_vector even = {0}, odd = {0};                                                                        \
+        int64_t i = 0;                                                                                              \
+        for (; i + 2 * LANES <= n; i += 2 * LANES) {                                                                \
+            even += *(const type##_vector *)(a + i) * *(const type##_vector *)(x + i);                              \
+            odd += *(const type##_vector *)(a + i + LANES) * *(const type##_vector *)(x + i + LANES);               \
+        }                                                                                                           \
+        if (i + LANES <= n) {                                                                                       \
+            even += *(const type##_vector *)(a + i) * *(const type##_vector *)(x + i);                              \
+            i += LANES;                                                                                             \
+        }                                                                                                           \
+        even += odd;                                                                                                \
+        for (int half = LANES / 2; half; half /= 2)                                                                 \
+            for (int lane = 0; lane < half; lane++)                                                                 \
+                even[lane] += even[lane + half];                                                                    \
+        type sum = even[0];                                                                                         \
+        for (; i < n; i++)                                                                                          \
+            sum += a[i] * x[i];                                                                                     \
+        return sum;                                                                                                 \
+    }                                                                                                               \
+    PRODUCT_INLINE type type##_steps(const type *a, int64_t a_step, const type *x, int64_t x_step, int64_t n)       \
+    {                                                                                                               \
+        type sum[4] = {0};                                                                                          \
+        int64_t i = 0;                                                                                              \
+        for (; i + 4 <= n; i += 4)                                                                                  \
+            for (int j = 0; j < 4; j++)                                                                             \
+                sum[j] += a[(i + j) * a_step] * x[(i + j) * x_step];                                                \
+        for (; i < n; i++)                                                                                          \
+            sum[0] += a[i * a_step] * x[i * x_step];                                                                \
+        return (sum[0] + sum[1]) + (sum[2] + sum[3]);                                                               \
+    }                                                                                                               \
+    PRODUCT_INLINE void type##_add_four(type *to, const type *a, int64_t step, const type x[4], int64_t n)          \
+    {                                                                                                               \
+        enum { LANES = PRODUCT_BYTES / sizeof(type) };                                                              \
+        const type *b = a + step, *c = b + step, *d = c + step;                                                     \
+        int64_t i = 0;                                                                                              \
+        for (; i + LANES <= n; i += LANES)                                                                          \
+            *(type##_vector *)(to + i) +=                                                                           \
+                (*(const type##_vector *)(a + i) * x[0] + *(const type##_vector *)(b + i) * x[1]) +                 \
+                (*(const type##_vector *)(c + i) * x[2] + *(const type##_vector *)(d + i) * x[3]);                  \
+        for (; i < n; i++)                                                                                          \
+            to[i] += (a[i] * x[0] + b[i] * x[1]) + (c[i] * x[2] + d[i] * x[3]);                                     \
+    }                                                                                                               \
+    /* n results at `to`, which are zero, of k rows of a. */                                                        \
+    PRODUCT_INLINE void type##_add_rows(const product_of *p, type *to, const type *a, const type *x, int64_t n,     \
+                                        int64_t k)                                                                  \
+    {                                                                                                               \
+        int64_t row = 0;                                                                                            \
+        for (; row + 4 <= k; row += 4) {                                                                            \
+            const type *at = x + row * p->x_k;                                                                      \
+            type four[4] = {at[0], at[p->x_k], at[2 * p->x_k], at[3 * p->x_k]};                                     \
+            type##_add_four(to, a + row * p->a_k, p->a_k, four, n);                                                 \
+        }                                                                                                           \
+        for (; row < k; row++)                                                                                      \
+            for (int64_t i = 0; i < n; i++)                                                                         \
+                to[i] += a[row * p->a_k + i] * x[row * p->x_k];                                                     \
+    }                                                                                                               \
+    PRODUCT_INLINE void type##_columns(const product_of *p, int64_t column, int64_t n)                              \
+    {                                                                                                               \
+        const type *a = (const type *)p->a + column, *x = p->x;                                                     \
+        type part[PRODUCT_COLUMNS], *out = (type *)p->out + column;                                                 \
+        for (int64_t row = 0; row < p->k; row += PRODUCT_DEPTH) {                                                   \
+            int64_t rows = TS_MIN(p->k - row, PRODUCT_DEPTH);                                                       \
+            type *to = row ? part : out;                                                                            \
+            memset(to, 0, (size_t)n * sizeof *to);                                                                  \
+            type##_add_rows(p, to, a + row * p->a_k, x + row * p->x_k, n, rows);                                    \
+            for (int64_t i = 0; i < n && row; i++)                                                                  \
+                out[i] += part[i];                                                                                  \
+        }                                                                                                           \
+    }                                                                                                               \
+    PRODUCT_INLINE void type##_product(const product_of *p)                                                         \
+    {                                                                                                               \
+        const type *a = p->a;                                                                                       \
+        type *out = p->out;                                                                                         \
+        bool is_dense = p->a_k == 1 && p->x_k == 1;                                                                 \
+        if (!is_dense && p->a_m == 1 && p->m > PRODUCT_FEW) {                                                       \
+            for (int64_t i = 0; i < p->m; i += PRODUCT_COLUMNS)                                                     \
+                type##_columns(p, i, TS_MIN(p->m - i, PRODUCT_COLUMNS));                                            \
+            return;                                                                                                 \
+        }                                                                                                           \
+        for (int64_t i = 0; i < p->m; i++)                                                                          \
+            out[i] = is_dense ? type##_row(a + i * p->a_m, p->x, p->k)                                              \
+                              : type##_steps(a + i * p->a_m, p->a_k, p->x, p->x_k, p->k);                           \
+    }
+PRODUCT_LOOPS(float)
+PRODUCT_LOOPS(double)
+
+#define PRODUCT_WIDTH(name)                                                                                         \
+    static void name(const product_of *p, ts_dtype dtype)                                                           \
+    {                                                                                                               \
+        if (dtype == TS_DTYPE_float32)                                                                              \
+            float_product(p);                                                                                       \
+        else                                                                                                        \
+            double_product(p);                                                                                      \
+    }
+PRODUCT_WIDTH(product_plain)
+#if defined(__x86_64__)
+__attribute__((target("avx2"))) PRODUCT_WIDTH(product_avx2)
+__attribute__((target("avx512f"))) PRODUCT_WIDTH(product_avx512)
+static void product_run(const product_of *p, ts_dtype dtype)
+{
+    if (__builtin_cpu_supports("avx512f"))
+        product_avx512(p, dtype);
+    else if (__builtin_cpu_supports("avx2"))
+        product_avx2(p, dtype);
+    else
+        product_plain(p, dtype);
+}
+#else
+static void product_run(const product_of *p, ts_dtype dtype)
+{
+    product_plain(p, dtype);
+}
+#endif
+
+/* ---- which products ------------------------------------------------------------------------------ */
+
+/* Whether loops do it: it depends on device, dtype and shape alone, as the order of sums does. */
+static bool product_is_direct(const ts_nd *a, const ts_nd *b)
+{
+    return ts_device_caps_of(a->graph->device) & TS_DEVICE_HOST_MEMORY && a->graph == b->graph &&
+           (a->dtype == TS_DTYPE_float32 || a->dtype == TS_DTYPE_float64) && (a->rank == 1 || b->rank == 1) &&
+           a->count && b->count && TS_MAX(a->count, b->count) < PRODUCT_LARGE;
+}
+
+static ts_status product_direct(ts_nd *a, ts_nd *b, ts_nd **result, ts_error *err)
+{
+    ts_nd_graph *graph = a->graph;
+    ts_nd *matrix = a->rank == 2 ? a : b, *vector = a->rank == 2 ? b : a;
+    int64_t item = (int64_t)ts_dtype_bytes((ts_dtype)a->dtype), turned = a->rank == 1 && b->rank == 2;
+    const int64_t *shape = ts_nd_shape(matrix), *strides = ts_nd_strides(matrix);
+    uint32_t rank = matrix->rank - 1u;
+    product_of p = {.m = 1, .k = shape[rank], .a_k = strides[rank] / item, .x_k = *ts_nd_strides(vector) / item};
+    if (rank)
+        p.m = shape[turned], p.k = shape[!turned], p.a_m = strides[turned] / item, p.a_k = strides[!turned] / item;
+    void *left, *right;
+    TS_TRY(ts_nd_empty(graph, (ts_dtype)a->dtype, rank, &p.m, false, result, err));
+    nd_event event = nd_event_begin(graph);
+    ts_status status = ts__nd_memory(matrix, TS_ND_CAUSE_fold, false, &left, NULL, err);
+    if (status == TS_OK)
+        status = ts__nd_memory(vector, TS_ND_CAUSE_fold, false, &right, NULL, err);
+    if (status == TS_OK)
+        status = ts__nd_memory(*result, TS_ND_CAUSE_fold, false, &p.out, NULL, err);
+    if (status == TS_OK) {
+        p.a = left, p.x = right;
+        product_run(&p, (ts_dtype)a->dtype);
+    }
+    nd_event_end(graph, &event, a->count <= graph->small ? TS_ND_EVENT_small : TS_ND_EVENT_NONE, "matmul", 0);
+    return status;
+}
+
+/* The sum along K of products (M, K, N), which wait until it is computed. */
+static ts_status product_fold(ts_nd *a, ts_nd *b, ts_nd **result, ts_error *err)
+{
+    ts_nd *left = NULL, *right = NULL, *products = NULL;
+    uint32_t k = a->rank - 1u, rank = k + b->rank; /* of the products: rows of a, K, columns of b */
+    int64_t shape[3] = {1, 1, 1}, strides[3] = {0}, other[3] = {1, 1, 1}, steps[3] = {0};
+    memcpy(shape, ts_nd_shape(a), a->rank * sizeof *shape);
+    memcpy(strides, ts_nd_strides(a), a->rank * sizeof *strides);
+    memcpy(other + k, ts_nd_shape(b), b->rank * sizeof *other);
+    memcpy(steps + k, ts_nd_strides(b), b->rank * sizeof *steps);
+    int64_t small = ts_nd_graph_small(a->graph, 0);
+    ts_status status = ts_nd_view(a, 0, (ts_dtype)a->dtype, rank, shape, strides, 0, &left, err);
+    if (status == TS_OK)
+        status = ts_nd_view(b, 0, (ts_dtype)b->dtype, rank, other, steps, 0, &right, err);
+    ts_nd_call multiply = {.fn = TS_ND_multiply, .in = {{.array = left}, {.array = right}}, .order = 'C'};
+    a->graph->may_wait = true;
+    if (status == TS_OK)
+        status = ts_nd_run(a->graph, &multiply, &products, err);
+    a->graph->may_wait = false;
+    (void)ts_nd_graph_small(a->graph, small);
+    ts_nd_reduction sum = {.fold = TS_ND_SUM, .x = products, .axes = (uint64_t)1 << k,
+                           .dtype = (ts_dtype)a->dtype};
+    if (status == TS_OK)
+        status = ts_nd_reduce(a->graph, &sum, result, err);
+    void *data;
+    if (status == TS_OK && (a->store->lasting || b->store->lasting))
+        status = ts__nd_memory(*result, TS_ND_CAUSE_fold, false, &data, NULL, err);
+    ts_nd_release(left), ts_nd_release(right), ts_nd_release(products);
+    return status;
+}
+
+ts_status ts_nd_product(ts_nd *a, ts_nd *b, ts_nd **result, ts_error *err)
+{
+    TS_NEED(err, result);
+    *result = NULL;
+    TS_NEED(err, a, b);
+    if (!a->rank || a->rank > 2 || !b->rank || b->rank > 2 || ts_nd_shape(a)[a->rank - 1] != ts_nd_shape(b)[0] ||
+        a->dtype != b->dtype)
+        return ts_fail(err, TS_SHAPE, "a product is of matrices (M, K) and (K, N) or vectors (K) of one dtype");
+    ts_status status = product_is_direct(a, b) ? product_direct(a, b, result, err) : product_fold(a, b, result, err);
+    if (status != TS_OK) {
+        ts_nd_release(*result);
+        *result = NULL;
+    }
+    return status;
+}
