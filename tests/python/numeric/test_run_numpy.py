@@ -13,6 +13,7 @@ import numpy.linalg
 from numpy import sqrt
 from numpy.random import default_rng
 import cupynumeric
+import nvmath.linalg.advanced, nvmath.random
 import statistics, helper
 
 def inside():
@@ -20,7 +21,7 @@ def inside():
     return numpy
 
 a = np.arange(4.0)
-same = cupynumeric.ndarray is np.ndarray
+same = cupynumeric.ndarray is nvmath.ndarray is np.ndarray
 print(type(a).__module__, sqrt is np.sqrt, inside() is np, same, helper.kind(), numpy.linalg.norm(a) > 3)
 print(default_rng(1).random(2), __name__, statistics.mean([1, 2]))
 """
