@@ -108,7 +108,7 @@ static bool narrow_by_halves(const narrow_ctx *c, const ts_inst *inst, uint32_t 
     bool fit = narrow_fits(c, x) && (shifts || narrow_fits(c, y));
     if (*attr & TS_A_UNSIGNED && !words)
         return false;
-    *attr |= words && !fit ? TS_A_UNSIGNED : 0;
+    *attr |= words && !fit && inst->op != TS_OP_shli ? TS_A_UNSIGNED : 0; /* which a shift to the left has not */
     switch (inst->op) {
     case TS_OP_shli:
         return narrow_within(c, y, 0, 31);
