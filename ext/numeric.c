@@ -114,6 +114,18 @@ static PyObject *numeric_wrap_as(core_state *state, ts_nd *nd, PyObject *base, P
     return (PyObject *)self;
 }
 
+PyObject *numeric_wrap_like(core_state *state, ts_nd *nd, PyObject *base, PyObject *like)
+{
+    PyObject *made = numeric_wrap_as(state, nd, base, Py_TYPE(like));
+    if (!made || Py_TYPE(like) == state->numeric->array_class)
+        return made;
+    PyObject *done = PyObject_CallMethod(made, "__array_finalize__", "O", like);
+    if (!done)
+        Py_CLEAR(made);
+    Py_XDECREF(done);
+    return made;
+}
+
 PyObject *numeric_wrap(core_state *state, ts_nd *nd, PyObject *base)
 {
     return numeric_wrap_as(state, nd, base, state->numeric->array_class);
@@ -308,6 +320,18 @@ static int set_shape(PyObject *self, PyObject *shape, void *unused)
     return 0;
 }
 
+static int set_dtype(PyObject *self, PyObject *dtype, void *unused)
+{
+    (void)unused;
+    if (!dtype) {
+        PyErr_SetString(PyExc_AttributeError, "Cannot delete array dtype");
+        return -1;
+    }
+    PyObject *made = PyObject_CallMethod(self, "_retyped_in_place", "(O)", dtype);
+    Py_XDECREF(made);
+    return made ? 0 : -1;
+}
+
 /* _become(other): this object is that array from now on; views of what it was stay. */
 static PyObject *numeric_become(PyObject *self, PyObject *other)
 {
@@ -337,18 +361,6 @@ static PyObject *get_dtype(PyObject *self, void *unused)
 }
 
 /* a.dtype = ..: the same memory as another dtype. */
-static int set_dtype(PyObject *self, PyObject *dtype, void *unused)
-{
-    (void)unused;
-    if (!dtype) {
-        PyErr_SetString(PyExc_AttributeError, "Cannot delete array dtype");
-        return -1;
-    }
-    PyObject *made = PyObject_CallMethod(self, "_retyped_in_place", "(O)", dtype);
-    Py_XDECREF(made);
-    return made ? 0 : -1;
-}
-
 static PyObject *get_is_items(PyObject *self, void *unused)
 {
     (void)unused;
@@ -426,7 +438,7 @@ static PyObject *get_transposed(PyObject *self, void *unused)
     if (status != TS_OK)
         return core_raise(STATE(self), &err);
     PyObject *base = ((numeric_array *)self)->base;
-    return numeric_wrap(STATE(self), out, base ? base : self);
+    return numeric_wrap_like(STATE(self), out, base ? base : self, self);
 }
 
 /* _view(offset, dtype, shape, strides, owns): bytes behind the first element; the caller has checked the bounds.
@@ -590,6 +602,17 @@ static int get_descr(PyObject *self, PyObject *interface)
 }
 
 /* __array_interface__, so that NumPy shares the memory: data that others see stays where it is. */
+/* Strides for other libraries: None where elements lie row-major, without gaps. */
+static PyObject *get_told_strides(PyObject *self)
+{
+    const ts_nd *a = ND(self);
+    int64_t step = a->item;
+    bool dense = true;
+    for (uint32_t d = a->rank; d-- > 0; step *= ts_nd_shape(a)[d])
+        dense &= ts_nd_strides(a)[d] == step;
+    return dense ? Py_NewRef(Py_None) : get_strides(self, NULL);
+}
+
 static PyObject *get_interface(PyObject *self, void *how)
 {
     bool briefly = how == INTERFACE_BRIEF, on_gpu = how == INTERFACE_CUDA;
@@ -601,7 +624,7 @@ static PyObject *get_interface(PyObject *self, void *how)
         return NULL;
     }
     void *data = numeric_data(self, !briefly);
-    PyObject *shape = data ? get_shape(self, NULL) : NULL, *strides = shape ? get_strides(self, NULL) : NULL;
+    PyObject *shape = data ? get_shape(self, NULL) : NULL, *strides = shape ? get_told_strides(self) : NULL;
     PyObject *typestr = strides ? numeric_typestr(STATE(self), ND(self)) : NULL;
     if (!typestr) {
         Py_XDECREF(shape);
@@ -817,6 +840,8 @@ static PyObject *numeric_setup(PyObject *module, PyObject *args)
                   {"items_call", &n->items_call}, {"items_lend", &n->items_lend}, {"items_runs", &n->items_runs},
                   {"items_buffer", &n->items_buffer}, {"items_descr", &n->items_descr},
                   {"items_argument", &n->items_argument},
+                  {"host_dtype", &n->host_dtype}, {"by_numpy", &n->by_numpy}, {"derived", &n->derived},
+                  {"errors", &n->errors}, {"watches", &n->watches},
                   {"get_item", &n->get_item}, {"set_item", &n->set_item}, {"matmul", &n->matmul},
                   {"power", &n->power},
                   {"scalar", &n->scalar}};

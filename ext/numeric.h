@@ -28,6 +28,12 @@ typedef struct numeric_state {
     PyObject *stored_as;                  /* function: dtype object -> the dtype that it is stored as; None: none */
     PyObject *meant_call;                 /* function: a call whose operands have meanings -> its result */
     PyObject *meant_cast;                 /* function: value, dtype object -> an array of it */
+    PyObject *errors, *errors_seen;       /* NumPy's variable of numpy.errstate, or None; the value seen last */
+    PyObject *watches;                    /* function: does it want more than warnings? */
+    PyObject *host_dtype;                 /* exception: a dtype that no kernel computes */
+    PyObject *by_numpy;                   /* function: a callable of ours, arguments, keywords -> what NumPy's gives */
+    PyObject *derived;                    /* function: a callable of ours, arguments, keywords -> what arrays of derived
+                                           * classes among them make of the call; Ellipsis: nothing */
     PyObject *integer_type;               /* numpy.integer */
     PyObject *libraries;                  /* tuple: how the files of Tessera and NumPy begin, which no user wrote */
     PyObject *names;                      /* dict: names of events that were told of from Python */
@@ -43,6 +49,7 @@ typedef struct numeric_state {
     uint16_t n_meanings;
     uint16_t own_meanings[TS_DTYPE_COUNT]; /* of items that are numbers; 0: none yet */
     numeric_doctor *doctor, *doctor_kept; /* numeric_doctor.c; the first NULL: nobody is told of events */
+    bool errors_watch; /* the answer for errors_seen */
     uint64_t plain_scalars; /* bits of dtypes: scalars whose element lies behind the object's header */
     core_mutex lock;
 } numeric_state;
@@ -111,6 +118,8 @@ PyObject *numeric_unequal(PyObject *x, PyObject *y, bool differ);
 
 /* numeric.c */
 PyObject *numeric_wrap(core_state *state, ts_nd *nd, PyObject *base); /* takes the reference; borrows base */
+/* The same, of the class of another array, which it is made from: __array_finalize__. */
+PyObject *numeric_wrap_like(core_state *state, ts_nd *nd, PyObject *base, PyObject *like);
 /* The element `offset` bytes behind the first one, as NumPy's scalar. */
 PyObject *numeric_scalar(core_state *state, ts_nd *nd, int64_t offset);
 /* What a call gives: an array, or the scalar of a result without axes. Takes the reference. */
@@ -133,10 +142,16 @@ int numeric_plain_operand(core_state *state, PyObject *object, ts_nd_operand *ou
 PyObject *numeric_call(core_state *state, ts_nd_fn fn, PyObject *const *x, PyObject *out);
 /* Tells of faults as numpy.errstate wants it: 0, or -1 with exception. */
 int numeric_report(core_state *state, ts_nd_fn fn, uint32_t faults);
+/* The first of n objects whose class derives from ndarray; NULL: none does. */
+PyObject *numeric_derived(core_state *state, PyObject *const *x, Py_ssize_t n);
 int numeric_assign(core_state *state, ts_nd *out, PyObject *value); /* casts as NumPy's assignment does */
 int numeric_call_init(PyObject *module, core_state *state);
 
 /* numeric_routine.c */
+/* What NumPy's function gives in place of one of ours that failed for a dtype of the host alone (_host.py); the
+ * exception stays where it failed for another reason or NumPy has no such function. `by_operator`: as Python's. */
+PyObject *numeric_by_numpy(core_state *state, PyObject *callable, PyObject *const *args, Py_ssize_t n, PyObject *names,
+                           bool by_operator);
 int numeric_routine_init(PyObject *module);
 
 /* numeric_doctor.c */

@@ -109,12 +109,48 @@ int numeric_report(core_state *state, ts_nd_fn fn, uint32_t faults)
     return done ? 0 : -1;
 }
 
+/* Whether numpy.errstate wants faults told of otherwise than by warnings: then calls are watched. NumPy keeps what it
+ * wants in a variable of the context; the value seen last is kept with its answer. 1, 0, or -1 with exception. */
+static int call_watches(core_state *state)
+{
+    numeric_state *n = state->numeric;
+    PyObject *wanted = NULL;
+    if (n->errors == Py_None || PyContextVar_Get(n->errors, NULL, &wanted) < 0)
+        return PyErr_Occurred() ? -1 : 0;
+    NUMERIC_BEGIN(state);
+    bool is_known = wanted == n->errors_seen;
+    int truth = n->errors_watch;
+    NUMERIC_END(state);
+    if (!is_known) {
+        PyObject *answer = PyObject_CallNoArgs(n->watches);
+        truth = answer ? PyObject_IsTrue(answer) : -1;
+        Py_XDECREF(answer);
+        if (truth < 0) {
+            Py_XDECREF(wanted);
+            return -1;
+        }
+        NUMERIC_BEGIN(state);
+        PyObject *before = n->errors_seen;
+        n->errors_seen = Py_XNewRef(wanted);
+        n->errors_watch = truth;
+        NUMERIC_END(state);
+        Py_XDECREF(before);
+    }
+    Py_XDECREF(wanted);
+    return truth;
+}
+
 static PyObject *call_run(core_state *state, ts_nd_graph *graph, const ts_nd_call *call, PyObject *out)
 {
     ts_nd *result;
     ts_error err;
+    int watches = call_watches(state);
+    if (watches < 0)
+        return NULL;
     NUMERIC_BEGIN(state);
+    ts_nd_graph_strict(graph, watches);
     ts_status status = ts_nd_run(graph, call, &result, &err);
+    ts_nd_graph_strict(graph, false);
     if (status == TS_OK && out)
         ts_nd_release(result);
     uint32_t faults = ts_nd_graph_faults(graph);
@@ -184,6 +220,7 @@ typedef struct call_options {
     ts_nd_call call;
     PyObject *out, *mask; /* arrays, borrowed */
     PyObject *where;      /* a converted mask, owned */
+    bool says_out; /* out= is given, if only None */
     bool as_array; /* out=...: an array also where the result has no axes */
     bool is_meant; /* dtype= or signature= name a dtype that has a meaning */
     PyObject *const *values, *names; /* keywords, borrowed; NULL: none */
@@ -254,8 +291,7 @@ static PyObject *call_array_of(core_state *state, PyObject *scalar)
 
 /* ---- derived classes ----------------------------------------------------------------------------- */
 
-/* The first of n operands whose class derives from ndarray; NULL: none does. */
-static PyObject *derived_among(core_state *state, PyObject *const *x, Py_ssize_t n)
+PyObject *numeric_derived(core_state *state, PyObject *const *x, Py_ssize_t n)
 {
     for (Py_ssize_t i = 0; i < n; i++)
         if (x[i] && Py_TYPE(x[i]) != state->numeric->array_class && numeric_is_array(state, x[i]))
@@ -265,7 +301,7 @@ static PyObject *derived_among(core_state *state, PyObject *const *x, Py_ssize_t
 
 /* What an operand of a derived class makes of a result, by its __array_wrap__; takes the result. */
 static PyObject *derived_wrap(core_state *state, PyObject *operand, PyObject *function, PyObject *const *x, int n,
-                              PyObject *result)
+                              PyObject *result, bool as_array)
 {
     bool is_scalar = !numeric_is_array(state, result);
     if (is_scalar)
@@ -275,10 +311,43 @@ static PyObject *derived_wrap(core_state *state, PyObject *operand, PyObject *fu
         PyTuple_SET_ITEM(args, i, Py_NewRef(x[i]));
     if (args)
         made = PyObject_CallMethod(operand, "__array_wrap__", "O(OOi)O", result, function, args, 0,
-                                   is_scalar ? Py_True : Py_False);
+                                   is_scalar && !as_array ? Py_True : Py_False);
     Py_XDECREF(args);
     Py_XDECREF(result);
     return made;
+}
+
+/* The function of tessera.numeric of this name. */
+static PyObject *call_named(const char *name)
+{
+    PyObject *package = PyImport_ImportModule("tessera.numeric");
+    PyObject *function = package ? PyObject_GetAttrString(package, name) : NULL;
+    Py_XDECREF(package);
+    return function;
+}
+
+/* What an operator that failed gives where it failed for a dtype of the host alone. */
+static PyObject *call_by_numpy(core_state *state, const ts_nd_info *info, PyObject *const *x, PyObject *out)
+{
+    PyObject *given[CALL_WHERE + 1] = {NULL}, *made = NULL;
+    if (!PyErr_ExceptionMatches(state->numeric->host_dtype))
+        return NULL;
+    for (uint32_t i = 0; i < info->n_in; i++)
+        given[i] = x[i];
+    given[info->n_in] = out;
+    PyObject *type, *value, *trace;
+    PyErr_Fetch(&type, &value, &trace);
+    PyObject *function = call_named(info->name);
+    if (function) {
+        PyErr_Restore(type, value, trace);
+        made = numeric_by_numpy(state, function, given, info->n_in + (out != NULL), NULL, true);
+        Py_DECREF(function);
+        return made;
+    }
+    Py_XDECREF(type);
+    Py_XDECREF(value);
+    Py_XDECREF(trace);
+    return NULL;
 }
 
 PyObject *numeric_call(core_state *state, ts_nd_fn fn, PyObject *const *x, PyObject *out)
@@ -286,14 +355,14 @@ PyObject *numeric_call(core_state *state, ts_nd_fn fn, PyObject *const *x, PyObj
     const ts_nd_info *info = ts_nd_get(fn);
     call_options options = {.call = {.fn = fn}, .out = out};
     PyObject *result = call_with(state, &options, x);
-    PyObject *derived = result && !out && result != Py_NotImplemented ? derived_among(state, x, info->n_in) : NULL;
+    PyObject *derived = result && !out && result != Py_NotImplemented ? numeric_derived(state, x, info->n_in) : NULL;
+    if (!result)
+        return call_by_numpy(state, info, x, out);
     if (!derived)
         return result;
-    PyObject *package = PyImport_ImportModule("tessera.numeric");
-    PyObject *function = package ? PyObject_GetAttrString(package, info->name) : NULL;
-    Py_XDECREF(package);
+    PyObject *function = call_named(info->name);
     if (function)
-        result = derived_wrap(state, derived, function, x, info->n_in, result);
+        result = derived_wrap(state, derived, function, x, info->n_in, result, false);
     else
         Py_CLEAR(result);
     Py_XDECREF(function);
@@ -333,6 +402,27 @@ static int assign_parts(const ts_nd *out, const ts_nd_operand *in)
     return done ? 0 : -1;
 }
 
+/* A float that is written to integers as NumPy does: Python's is int(value), NumPy's too where they have a sign; both
+ * must be a number and fit. 0, or -1 with exception. */
+static int assign_whole(const ts_nd *out, ts_nd_operand *in)
+{
+    char kind = ts_dtype_get((ts_dtype)out->dtype)->kind;
+    if (!in->array && in->kind == 'c' && !in->dtype && strchr("iuf", kind)) {
+        PyErr_Format(PyExc_TypeError, kind == 'f' ? "float() argument must be a string or a real number, not 'complex'"
+                     : "int() argument must be a string, a bytes-like object or a real number, not 'complex'");
+        return -1;
+    }
+    if (in->array || in->kind != 'f' || out->meaning || !(kind == 'i' || (kind == 'u' && !in->dtype)))
+        return 0;
+    PyObject *whole = PyLong_FromDouble(in->f);
+    if (!whole)
+        return -1;
+    *in = (ts_nd_operand){0};
+    call_int(whole, in);
+    Py_DECREF(whole);
+    return 0;
+}
+
 int numeric_assign(core_state *state, ts_nd *out, PyObject *value)
 {
     ts_nd_call call = {.fn = TS_ND_copy, .out = out, .casting = TS_ND_UNSAFE};
@@ -340,14 +430,16 @@ int numeric_assign(core_state *state, ts_nd *out, PyObject *value)
     int got = assign_operand(state, out, value, &call.in[0], &held);
     ts_error err;
     ts_nd *result;
-    char kind = ts_dtype_get((ts_dtype)out->dtype)->kind;
+    if (got < 0 && PyErr_ExceptionMatches(state->numeric->host_dtype)) { /* NumPy casts it */
+        PyErr_Clear();
+        held = PyObject_CallFunction(state->numeric->convert, "OO", value, state->numeric->dtypes[out->dtype]);
+        call.in[0].array = held ? ND(held) : NULL;
+        got = held ? 1 : -1;
+    }
     if (got == 0)
         PyErr_Format(PyExc_TypeError, "a %.200s is no array", Py_TYPE(value)->tp_name);
-    if (got > 0 && out->dtype && PyComplex_CheckExact(value) && kind != 'c' && kind != 'b') {
-        PyErr_Format(PyExc_TypeError, "a complex number does not become an element of %R",
-                     state->numeric->dtypes[out->dtype]);
+    if (got > 0 && out->dtype && assign_whole(out, &call.in[0]) < 0)
         got = -1;
-    }
     PyObject *runs = got > 0 && assign_parts(out, &call.in[0]) == 0 ? numeric_runs(state, out) : NULL;
     if (!runs || call_place(state, out->graph, &held, &call.in[0].array) < 0) {
         Py_XDECREF(runs);
@@ -422,8 +514,13 @@ static int call_out(core_state *state, PyObject *object, call_options *options)
             return -1;
         }
         object = PyTuple_GET_ITEM(object, 0);
+        if (object == Py_Ellipsis) {
+            PyErr_SetString(PyExc_TypeError, "must use `...` as `out=...` and not per-operand/in a tuple");
+            return -1;
+        }
     }
     options->as_array = object == Py_Ellipsis;
+    options->says_out = true;
     if (object == Py_None || object == Py_Ellipsis)
         return 0;
     options->is_theirs = !numeric_is_array(state, object);
@@ -534,25 +631,34 @@ static PyObject *call_vector(PyObject *self, PyObject *const *args, size_t flags
     if (n < info->n_in || n > info->n_in + 1)
         return PyErr_Format(PyExc_TypeError, "%s() takes from %d to %d positional arguments but %zd were given",
                             info->name, info->n_in, info->n_in + 1, n);
+    if (n > info->n_in && args[info->n_in] == Py_Ellipsis) {
+        PyErr_SetString(PyExc_TypeError, "out=... is only allowed as a keyword argument.");
+        return NULL;
+    }
     if (n > info->n_in && call_out(state, args[info->n_in], &options) < 0)
         return NULL;
     int ok = 0;
     for (Py_ssize_t i = 0; i < n_names && ok == 0; i++)
         ok = call_keyword(state, self, PyTuple_GET_ITEM(names, i), args[n + i], &options);
     PyObject *result = NULL;
+    if (ok == 0 && (options.mask || options.where) && !options.says_out)
+        ok = PyErr_WarnEx(PyExc_UserWarning, "'where' used without 'out', expect unitialized memory in output. If this "
+                          "is intentional, use out=None.", 1);
     if (ok == 0 && !options.is_theirs)
         result = call_with(state, &options, args);
     else
         Py_XDECREF(options.where);
     if (ok == 0 && options.is_theirs)
         return call_into_theirs(self, args, n, names);
+    if (!result)
+        return numeric_by_numpy(state, self, args, n, names, false);
     if (result == Py_NotImplemented) {
         Py_DECREF(result);
         return PyErr_Format(PyExc_TypeError, "ufunc '%s' not supported for the input types", info->name);
     }
-    PyObject *derived = result && !options.out ? derived_among(state, args, info->n_in) : NULL;
+    PyObject *derived = result && !options.out ? numeric_derived(state, args, info->n_in) : NULL;
     if (derived)
-        return derived_wrap(state, derived, self, args, info->n_in, result);
+        return derived_wrap(state, derived, self, args, info->n_in, result, options.as_array);
     if (result && options.as_array && !numeric_is_array(state, result))
         result = call_array_of(state, result);
     return result;
@@ -641,26 +747,51 @@ static PyType_Spec function_spec = {"tessera._core.NumericFunction", sizeof(call
 
 /* ---- questions about dtypes ------------------------------------------------------------------------ */
 
+/* How far a kind of dtype reaches: of floats and integers together, integers are promoted to the floats' dtype each by
+ * itself, and not to one another first, as NumPy does. */
+static int promote_rank(ts_dtype dtype)
+{
+    char kind = ts_dtype_get(dtype)->kind;
+    return kind == 'c' ? 3 : kind == 'f' ? 2 : kind != 'b';
+}
+
+/* Promotes the dtypes of that rank into *all; weak numbers are passed over. 0, or -1 with exception. */
+static int promote_those(core_state *state, PyObject *args, int rank, ts_dtype *all)
+{
+    ts_dtype one;
+    for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(args); i++) {
+        PyObject *item = PyTuple_GET_ITEM(args, i);
+        if (PyUnicode_Check(item))
+            continue;
+        if (numeric_dtype_of(state, item, &one) < 0)
+            return -1;
+        if (promote_rank(one) != rank)
+            continue;
+        ts_dtype both = *all ? ts_nd_promote(*all, one) : one;
+        if (!both) {
+            PyErr_Format(PyExc_TypeError, "no dtype holds %s and %s", ts_dtype_name(*all), ts_dtype_name(one));
+            return -1;
+        }
+        *all = both;
+    }
+    return 0;
+}
+
 /* numeric_promote(dtype or None, ..): the dtype that holds all; 'i', 'f', 'c' and 'b' are numbers of Python. */
 static PyObject *call_promote(PyObject *module, PyObject *args)
 {
     core_state *state = PyModule_GetState(module);
-    ts_dtype all = TS_DTYPE_NONE, one;
+    ts_dtype all = TS_DTYPE_NONE;
     char weak = 0;
-    for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(args); i++) {
-        PyObject *item = PyTuple_GET_ITEM(args, i);
-        if (PyUnicode_Check(item)) {
-            static const char kinds[] = "bifc";
-            char kind = PyUnicode_AsUTF8(item)[0];
-            weak = !weak || strchr(kinds, kind) > strchr(kinds, weak) ? kind : weak;
-            continue;
-        }
-        if (numeric_dtype_of(state, item, &one) < 0)
+    for (int rank = 3; rank >= 0; rank--)
+        if (promote_those(state, args, rank, &all) < 0)
             return NULL;
-        ts_dtype both = all ? ts_nd_promote(all, one) : one;
-        if (!both)
-            return PyErr_Format(PyExc_TypeError, "no dtype holds %s and %s", ts_dtype_name(all), ts_dtype_name(one));
-        all = both;
+    for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(args); i++) {
+        static const char kinds[] = "bifc";
+        PyObject *item = PyTuple_GET_ITEM(args, i);
+        char kind = PyUnicode_Check(item) ? PyUnicode_AsUTF8(item)[0] : 0;
+        if (kind)
+            weak = !weak || strchr(kinds, kind) > strchr(kinds, weak) ? kind : weak;
     }
     if (weak)
         all = ts_nd_promote_weak(all, weak);

@@ -159,14 +159,14 @@ static bool index_is_mask(core_state *state, const ts_nd *a, PyObject *key)
            memcmp(ts_nd_shape(a), ts_nd_shape(ND(key)), a->rank * sizeof(int64_t)) == 0;
 }
 
-static PyObject *index_masked(core_state *state, ts_nd *a, ts_nd *mask)
+static PyObject *index_masked(core_state *state, PyObject *self, ts_nd *mask)
 {
     ts_nd *result;
     ts_error err;
     NUMERIC_BEGIN(state);
-    ts_status status = ts_nd_compress(a, mask, &result, &err);
+    ts_status status = ts_nd_compress(ND(self), mask, &result, &err);
     NUMERIC_END(state);
-    return status == TS_OK ? numeric_wrap(state, result, NULL) : core_raise(state, &err);
+    return status == TS_OK ? numeric_wrap_like(state, result, NULL, self) : core_raise(state, &err);
 }
 
 /* Where the element lies that ints of Python itself name, bytes; false: it is another kind of key, or out of range. */
@@ -203,7 +203,7 @@ static PyObject *index_taken(core_state *state, PyObject *self, PyObject *key)
     NUMERIC_END(state);
     if (status != TS_OK)
         return core_raise(state, &err);
-    return result ? numeric_wrap(state, result, NULL) : NULL;
+    return result ? numeric_wrap_like(state, result, NULL, self) : NULL;
 }
 
 PyObject *numeric_subscript(PyObject *self, PyObject *key)
@@ -215,7 +215,7 @@ PyObject *numeric_subscript(PyObject *self, PyObject *key)
     if (index_picks(ND(self), key, &offset))
         return numeric_scalar(state, ND(self), offset);
     if (index_is_mask(state, ND(self), key))
-        return index_masked(state, ND(self), ND(key));
+        return index_masked(state, self, ND(key));
     PyObject *taken = index_is_places(state, key) ? index_taken(state, self, key) : NULL;
     if (taken || PyErr_Occurred())
         return taken;
@@ -224,7 +224,7 @@ PyObject *numeric_subscript(PyObject *self, PyObject *key)
         return got < 0 ? NULL : PyObject_CallFunctionObjArgs(state->numeric->get_item, self, key, NULL);
     if (!picks) {
         PyObject *base = ((numeric_array *)self)->base;
-        return numeric_wrap(state, view, base ? base : self);
+        return numeric_wrap_like(state, view, base ? base : self, self);
     }
     PyObject *scalar = numeric_scalar(state, view, 0);
     index_drop(state, view);

@@ -305,6 +305,23 @@ static bool routine_has_items(core_state *state, PyObject *const *args, Py_ssize
     return has;
 }
 
+/* hook(callable, arguments as a tuple, keywords as a dict, flag) */
+static PyObject *routine_ask(PyObject *hook, PyObject *callable, PyObject *const *args, Py_ssize_t n, PyObject *names,
+                             bool flag)
+{
+    PyObject *given = PyTuple_New(n), *named = PyDict_New(), *made = NULL;
+    for (Py_ssize_t i = 0; given && i < n; i++)
+        PyTuple_SET_ITEM(given, i, Py_NewRef(args[i]));
+    int done = given && named ? 0 : -1;
+    for (Py_ssize_t i = 0; names && i < PyTuple_GET_SIZE(names) && done == 0; i++)
+        done = PyDict_SetItem(named, PyTuple_GET_ITEM(names, i), args[n + i]);
+    if (done == 0)
+        made = PyObject_CallFunction(hook, "OOOO", callable, given, named, flag ? Py_True : Py_False);
+    Py_XDECREF(given);
+    Py_XDECREF(named);
+    return made;
+}
+
 /* A function that computes, of items: the Python half says what becomes of them (_items.py). */
 static PyObject *routine_of_items(numeric_routine *self, PyObject *const *args, Py_ssize_t n, PyObject *names)
 {
@@ -321,10 +338,35 @@ static PyObject *routine_of_items(numeric_routine *self, PyObject *const *args, 
     return result;
 }
 
+PyObject *numeric_by_numpy(core_state *state, PyObject *callable, PyObject *const *args, Py_ssize_t n, PyObject *names,
+                           bool by_operator)
+{
+    PyObject *type, *value, *trace;
+    if (!PyErr_ExceptionMatches(state->numeric->host_dtype))
+        return NULL;
+    PyErr_Fetch(&type, &value, &trace);
+    PyObject *made = routine_ask(state->numeric->by_numpy, callable, args, n, names, by_operator);
+    if (made == Py_Ellipsis) { /* NumPy has no such function */
+        Py_DECREF(made);
+        PyErr_Restore(type, value, trace);
+        return NULL;
+    }
+    Py_XDECREF(type);
+    Py_XDECREF(value);
+    Py_XDECREF(trace);
+    return made;
+}
+
 static PyObject *routine_call(PyObject *object, PyObject *const *args, size_t flags, PyObject *names)
 {
     numeric_routine *self = (numeric_routine *)object;
     Py_ssize_t n = PyVectorcall_NARGS(flags);
+    if (numeric_derived(self->state, args, n)) {
+        PyObject *made = routine_ask(self->state->numeric->derived, object, args, n, names, false);
+        if (made != Py_Ellipsis)
+            return made;
+        Py_DECREF(made);
+    }
     if (!self->moves && routine_has_items(self->state, args, n + (names ? PyTuple_GET_SIZE(names) : 0)))
         return routine_of_items(self, args, n, names);
     if (self->shortcut >= 0 && n) {
@@ -333,9 +375,10 @@ static PyObject *routine_call(PyObject *object, PyObject *const *args, size_t fl
             return made;
     }
     ts_nd_graph *graph = routine_graph(self->state, args, n);
-    if (!graph || graph == numeric_graph(self->state))
-        return PyObject_Vectorcall(self->function, args, flags, names);
-    return routine_elsewhere(self, graph, args, flags, names);
+    bool is_here = !graph || graph == numeric_graph(self->state);
+    PyObject *result = is_here ? PyObject_Vectorcall(self->function, args, flags, names)
+                               : routine_elsewhere(self, graph, args, flags, names);
+    return result ? result : numeric_by_numpy(self->state, object, args, n, names, false);
 }
 
 static PyObject *routine_new(PyTypeObject *type, PyObject *args, PyObject *kwargs)
@@ -395,6 +438,25 @@ static PyObject *routine_bind(PyObject *self, PyObject *object, PyObject *type)
     return object ? PyMethod_New(self, object) : Py_NewRef(self);
 }
 
+/* A method's signature is NumPy's (_methods.py); a function's is what is written. */
+static PyObject *routine_signature(numeric_routine *self, PyObject *name)
+{
+    PyErr_Clear();
+    PyObject *type = (PyObject *)self->state->numeric->array_class, *own_name = NULL, *methods = NULL, *made = NULL;
+    own_name = PyObject_GetAttrString(self->function, "__name__");
+    PyObject *known = type && own_name ? PyObject_GetAttr(type, own_name) : NULL;
+    PyErr_Clear();
+    if (known == (PyObject *)self && (methods = PyImport_ImportModule("tessera.numeric._methods")))
+        made = PyObject_CallMethod(methods, "signature_of", "O", own_name);
+    Py_XDECREF(known);
+    Py_XDECREF(own_name);
+    Py_XDECREF(methods);
+    if (made && made != Py_None)
+        return made;
+    Py_XDECREF(made);
+    return PyErr_Occurred() ? NULL : PyObject_GetAttr(self->function, name);
+}
+
 /* Name, signature and documentation are the function's. */
 static PyObject *routine_attribute(PyObject *self, PyObject *name)
 {
@@ -402,6 +464,8 @@ static PyObject *routine_attribute(PyObject *self, PyObject *name)
         return Py_NewRef(((numeric_routine *)self)->module);
     PyObject *own = PyObject_GenericGetAttr(self, name);
     PyObject *function = ((numeric_routine *)self)->function;
+    if (!own && PyUnicode_CompareWithASCIIString(name, "__signature__") == 0)
+        return routine_signature((numeric_routine *)self, name);
     if (own || !function || !PyErr_ExceptionMatches(PyExc_AttributeError))
         return own;
     PyErr_Clear();

@@ -63,7 +63,7 @@ int numeric_type_of(core_state *state, PyObject *object, ts_dtype *out, uint16_t
     if (made && number && is_name && PyDict_SetItem(n->numbers, object, number) < 0) /* it means the same next time */
         PyErr_Clear();
     if (!number && !PyErr_Occurred())
-        PyErr_Format(PyExc_TypeError, "tessera.numeric has no arrays of dtype %R", made);
+        PyErr_Format(n->host_dtype, "tessera.numeric has no arrays of dtype %R", made);
     Py_XDECREF(made);
     return number ? 0 : -1;
 }

@@ -600,7 +600,9 @@ static ts_status call_run(ts_nd_graph *graph, const ts_nd_call *call, uint64_t k
     TS_TRY(call_shape(&c, err));
     if (call->fn == TS_ND_power && nd_kind(c.loop) == 'i')
         TS_TRY(call_check_power(&c, err));
-    bool may_wait = (!out || (!out->store->lasting && ts__nd_is_whole(out))) && !call_is_seen(&c);
+    if (graph->strict)
+        TS_TRY(ts_nd_flush(graph, err));
+    bool may_wait = !graph->strict && (!out || (!out->store->lasting && ts__nd_is_whole(out))) && !call_is_seen(&c);
     const nd_node *narrow = may_wait ? call_narrow(&c, &lift) : NULL;
     bool waits = may_wait && (narrow || call_count(&c) > graph->small);
     if (!waits && out)

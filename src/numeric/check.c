@@ -27,7 +27,7 @@ void ts__nd_check_begin(nd_check *check, const nd_node *node, const ts_nd *out)
     bool computes = row->result != TS_ND_IS_BOOL && (loop == 'f' || loop == 'c') && node->fn != TS_ND_select &&
                     node->fn != TS_ND_gather && node->fn != TS_ND_copy;
     bool in_host = ts_device_caps_of(out->graph->device) & TS_DEVICE_HOST_MEMORY;
-    check->wanted = in_host && !node->has_where && node->count <= CHECK_MOST &&
+    check->wanted = in_host && !node->has_where && (node->count <= CHECK_MOST || out->graph->strict) &&
                     (computes || is_cast || (divides && loop != 'b'));
     check->kept = NULL;
     for (uint32_t i = 0; i < node->n_in && check->wanted; i++) {

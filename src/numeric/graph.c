@@ -42,6 +42,11 @@ uint32_t ts_nd_graph_faults(ts_nd_graph *graph)
     return faults;
 }
 
+void ts_nd_graph_strict(ts_nd_graph *graph, bool strict)
+{
+    graph->strict = strict;
+}
+
 int64_t ts_nd_graph_small(ts_nd_graph *graph, int64_t small)
 {
     int64_t before = graph->small;

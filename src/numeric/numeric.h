@@ -119,6 +119,7 @@ struct ts_nd_graph {
     int64_t small;
     ts_nd_stats stats;
     bool may_wait;   /* on memory known outside too: the caller computes at once */
+    bool strict;     /* calls run at once and are looked at for faults, however large */
     uint32_t faults; /* of calls since they were asked for */
     struct nd_kernels *kernels; /* group.c */
     ts_module *module;

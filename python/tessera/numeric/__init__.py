@@ -15,6 +15,7 @@ import numpy as _numpy
 
 from .. import _core
 from . import (
+    _derived,
     _einsum,
     _flat,
     _functions,
@@ -37,6 +38,8 @@ from ._fallback import FallbackWarning as FallbackWarning
 from ._fallback import default_fallback as default_fallback
 from ._fallback import fallback as fallback
 from ._fallback import fallback_report as fallback_report
+from ._host import HostArray as HostArray
+from ._host import by_numpy as _by_numpy
 from ._host import host_calls as host_calls
 from ._ndarray import ndarray
 
@@ -60,6 +63,8 @@ __array_namespace_info__ = _namespace.__array_namespace_info__
 
 _setup.setup(
     ndarray,
+    by_numpy=_by_numpy,
+    derived=_derived.derived,
     get_item=_index.get_item,
     set_item=_index.set_item,
     matmul=_linear.matmul_operator,
@@ -84,9 +89,11 @@ for _module in _MODULES:
     )
 globals().update(_ufunc.FUNCTIONS)
 globals().update(_parts.FUNCTIONS_OF_PARTS)
+globals().update({_name: _parts.General(globals()[_name]) for _name in ("matmul", "matvec", "vecdot", "vecmat")})
 globals().update(_io.FUNCTIONS)
 for _module in (_methods, _io, *_MODULES[1:]):
     _methods.install(_module.METHODS)
+_methods.install_own()
 _ALIASES = {
     "amax": "max",
     "amin": "min",

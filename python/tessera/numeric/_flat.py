@@ -124,6 +124,8 @@ class flatiter:
         return tuple(places[::-1])
 
     def __setitem__(self, key: Any, value: Any) -> None:
+        if isinstance(key, tuple) and not key:
+            raise IndexError("Assigning to a flat iterator with a 0-D index is not supported")
         key = self._key(key)
         if not self._array.flags.writeable:
             raise ValueError("underlying array is read-only")

@@ -13,7 +13,19 @@ import numpy
 
 from .. import _core
 from ._ndarray import ndarray
-from ._setup import ITEMS, OWN, dtype_of, fitted, of_numpy, on, place, stored_as, to_numpy, warn_of_lost_parts
+from ._setup import (
+    ITEMS,
+    OWN,
+    dtype_of,
+    fitted,
+    is_held,
+    of_numpy,
+    on,
+    place,
+    stored_as,
+    to_numpy,
+    warn_of_lost_parts,
+)
 from ._ufunc import FUNCTIONS, copy_of
 
 _abs, _any, _all, _max, _min, _sum = (
@@ -149,9 +161,8 @@ def empty_like(prototype: Any, /, dtype: Any = None, order: str = "K", subok: bo
                device: Any = None) -> ndarray:  # fmt: skip
     """A new array as ``prototype`` whose elements are anything."""
     made = _like(prototype, dtype, order, shape, device)
-    return (
-        made._view(0, made.dtype, made.shape, made.strides, True) if made.base is not None else made
-    )
+    made = made._view(0, made.dtype, made.shape, made.strides, True) if made.base is not None else made
+    return as_class(made, prototype if subok else None)
 
 
 def full_like(a: Any, fill_value: Any, dtype: Any = None, order: str = "K", subok: bool = True, shape: Any = None, *,
@@ -189,6 +200,8 @@ def array(object: Any, dtype: Any = None, *, copy: Any = True, order: str = "K",
     ):
         shared = numpy.asarray(object)
         is_new = not isinstance(object, numpy.ndarray) and shared.base is None
+        if dtype is not None and not is_held(shared.dtype):  # objects, strings: NumPy reads them
+            shared, is_new = shared.astype(dtype_of(dtype)), True
         a = of_numpy(shared, private=is_new)
     else:
         asked: Any = {
@@ -211,10 +224,10 @@ def array(object: Any, dtype: Any = None, *, copy: Any = True, order: str = "K",
         a = astype_as(a, wanted, order)
     if ndmin > a.ndim:
         a = a.reshape((1,) * (ndmin - a.ndim) + a.shape)
-    return a if type(a) is type(object) is ndarray else _as_class(a, object if subok else None)
+    return a if type(a) is type(object) is ndarray else as_class(a, object if subok else None)
 
 
-def _as_class(a: ndarray, like: Any) -> ndarray:
+def as_class(a: ndarray, like: Any) -> ndarray:
     """An array of the class of another one, ndarray if that is none."""
     kind = type(like) if isinstance(like, ndarray) else ndarray
     if type(a) is kind:
@@ -276,7 +289,7 @@ def asanyarray(a: Any, dtype: Any = None, order: Any = None, *, device: Any = No
     """``a`` as an array, as :func:`asarray`; objects of derived classes stay what they are."""
     if isinstance(a, ndarray) and (dtype, order, device) == (None, None, None) and not copy:
         return a
-    return _as_class(asarray(a, dtype, order, device=device, copy=copy), a)
+    return as_class(asarray(a, dtype, order, device=device, copy=copy), a)
 
 
 def ascontiguousarray(a: Any, dtype: Any = None, *, like: Any = None) -> ndarray:
@@ -481,6 +494,8 @@ def _reshaped_strides(a: ndarray, shape: tuple[int, ...], order: str) -> tuple[i
 def _new_shape(a: ndarray, shape: Any) -> tuple[int, ...]:
     if isinstance(shape, (int, numpy.integer)) or not hasattr(shape, "__iter__"):
         shape = (shape,)
+    if _any(isinstance(n, (bool, numpy.bool)) for n in shape):
+        raise TypeError("an integer is required, found a bool")
     made = [_max(operator.index(n), -1) for n in shape]  # NumPy takes any negative number as unknown
     if made.count(-1) > 1:
         raise ValueError("can only specify one unknown dimension")
@@ -750,6 +765,7 @@ def rot90(m: Any, k: int = 1, axes: Any = (0, 1)) -> ndarray:
 def concatenate(arrays: Any, /, axis: Any = 0, out: Any = None, *, dtype: Any = None,
                 casting: str = "same_kind") -> ndarray:  # fmt: skip
     """Arrays behind each other along an axis that all have."""
+    kinds = [a if axis is None and type(a) in (int, float, complex) else None for a in arrays]
     parts = [asarray(a) for a in arrays]
     if not parts:
         raise ValueError("need at least one array to concatenate")
@@ -775,7 +791,8 @@ def concatenate(arrays: Any, /, axis: Any = 0, out: Any = None, *, dtype: Any = 
     shape = [*parts[0].shape]
     shape[axis] = _sum(a.shape[axis] for a in parts)
     if out is None:
-        found = result_type(*parts) if dtype is None else dtype_of(dtype)
+        given = (a if n is None else n for a, n in zip(parts, kinds, strict=True))
+        found = result_type(*given) if dtype is None else dtype_of(dtype)
         columns = _all(a.flags.fnc for a in parts)
         out = empty(shape, found, "F" if columns else "C")
     elif dtype is not None:

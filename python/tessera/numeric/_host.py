@@ -1,14 +1,18 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What libraries of the host compute for arrays of ours: LAPACK and random streams, which NumPy brings.
+"""What libraries of the host compute for arrays of ours: LAPACK and random streams, which NumPy brings, and everything
+about dtypes that no kernel computes (objects, long doubles), whose arrays are NumPy's own.
 
-Nothing goes this way unseen: such functions are made by :func:`on_host` and counted by name (:func:`host_calls`). They
-read the memory of our arrays in place, and their results become arrays of ours without a copy.
+Nothing goes this way unseen: such functions are made by :func:`on_host`, or called by :func:`by_numpy`, and counted by
+name (:func:`host_calls`). They read the memory of our arrays in place, and their results become arrays of ours without
+a copy.
 """
 
 from __future__ import annotations
 
 import collections
+import contextlib
 import inspect
+import operator
 from collections.abc import Callable
 from typing import Any
 
@@ -16,8 +20,9 @@ import numpy
 
 from ._fallback import away, by_host
 from ._functions import asnumpy
-from ._ndarray import ndarray
+from ._ndarray import OPERATORS, ndarray
 from ._setup import is_held, of_numpy, to_numpy
+from ._ufunc import Made, ufunc
 
 _calls: collections.Counter[str] = collections.Counter()
 
@@ -40,14 +45,15 @@ def take(x: Any) -> Any:
         return {key: take(each) for key, each in x.items()}
     if type(x) in (list, tuple):
         return type(x)(take(each) for each in x)
-    return x
+    return x.view(numpy.ndarray) if type(x) is HostArray else x
 
 
 def give(made: Any) -> Any:
     """Arrays of ours for those that NumPy has made, also in tuples, lists and dicts; numbers stay as they are."""
-    if type(made) is numpy.ndarray and not is_held(made.dtype):
-        return made  # of objects, which no array of ours can be
-    if type(made) is numpy.ndarray:
+    if type(made) in (numpy.ndarray, HostArray):
+        if not is_held(made.dtype):
+            return made.view(HostArray)
+        made = made.view(numpy.ndarray) if type(made) is HostArray else made
         return of_numpy(made if made.base is None else made.copy("K"), private=True)
     if type(made) is dict:
         return {key: give(each) for key, each in made.items()}
@@ -98,14 +104,13 @@ class _Copies:
                 ours[...] = copy
 
     def give(self, made: Any) -> Any:
-        """What the function gives as arrays of ours; what we have no dtype for stays NumPy's."""
+        """What the function gives as arrays of ours."""
         for ours, copy, _ in self.all:
             if made is copy:
                 return ours
         if type(made) in (list, tuple):
             return type(made)(map(self.give, made))
-        is_foreign = isinstance(made, numpy.ndarray) and not is_held(made.dtype)
-        return made if is_foreign else give(made)
+        return give(made)
 
 
 def absent(name: str, function: Callable[..., Any], args: Any, options: Any) -> Any:
@@ -128,3 +133,97 @@ def on_host(name: str, function: Callable[..., Any], doc: str) -> Callable[..., 
     hosted.__doc__ = doc
     hosted.__signature__ = inspect.signature(function)  # type: ignore[attr-defined]
     return hosted
+
+
+# -- dtypes of the host ----------------------------------------------------------------------------------
+
+
+class HostArray(numpy.ndarray[Any, Any]):
+    """An array of a dtype that no kernel computes: objects, long doubles. It is NumPy's, in host memory; what
+    NumPy computes of it becomes an array of ours where its dtype is one of ours. Every call is counted (`host_calls`).
+    """
+
+    __module__ = "tessera.numeric"
+
+    def __array_ufunc__(self, function: Any, method: str, *inputs: Any, **options: Any) -> Any:
+        return called(getattr(function, method), function.__name__, inputs, options)
+
+    def __array_function__(self, function: Any, types: Any, args: Any, options: Any) -> Any:
+        return called(function, function.__name__, args, options)
+
+    def __repr__(self) -> str:
+        return repr(self.view(numpy.ndarray))
+
+    def __getitem__(self, key: Any) -> Any:
+        return give(self.view(numpy.ndarray)[take(key)])
+
+    def __setitem__(self, key: Any, value: Any) -> None:
+        self.view(numpy.ndarray)[take(key)] = take(value)
+
+    @property
+    def device(self) -> str:
+        """``"cpu"``: NumPy's memory."""
+        return "cpu"
+
+
+def _method(name: str) -> Any:
+    theirs = getattr(numpy.ndarray, name)
+
+    def method(self: HostArray, *args: Any, **options: Any) -> Any:
+        return called(theirs, name, (self, *args), options)
+
+    method.__name__, method.__doc__ = name, f"NumPy's {name}."
+    return method
+
+
+_METHODS = """
+    all any argmax argmin argpartition argsort astype choose clip compress conj conjugate cumprod cumsum diagonal dot
+    max mean min nonzero prod repeat round searchsorted std sum take trace var __matmul__ __rmatmul__
+"""
+for _name in _METHODS.split():
+    setattr(HostArray, _name, _method(_name))
+
+
+def called(function: Any, name: str, args: Any, options: Any) -> Any:
+    """What a function of NumPy's gives, which gets NumPy's arrays for ours; counted."""
+    count(name)
+    lent: dict[int, Any] = {}  # arrays of ours by the arrays that stand for them, for those that are written to
+
+    def lend(x: Any) -> Any:
+        if isinstance(x, (ndarray, HostArray)):
+            made = to_numpy(x) if isinstance(x, ndarray) else x.view(numpy.ndarray)
+            lent[id(made)] = x, made
+            return made
+        if isinstance(x, ufunc):
+            return getattr(numpy, x.__name__)
+        if type(x) in (list, tuple):
+            return type(x)(map(lend, x))
+        return x
+
+    size = away(list(args)) + away(options)
+    with by_host(name, size) if size else contextlib.nullcontext():
+        made = function(*map(lend, args), **{key: lend(each) for key, each in options.items()})
+    given, _ = lent.get(id(made), (None, None))
+    return give(made) if given is None else given
+
+
+def by_numpy(thing: Any, args: tuple[Any, ...], options: dict[str, Any], by_operator: bool) -> Any:
+    """What NumPy's function of the same name gives in place of one of ours, which met a dtype of the host; Ellipsis: it
+    has none."""
+    name = thing.__name__.removesuffix("_operator")
+    theirs: Any = None
+    if by_operator or name != thing.__name__:
+        inplace = len(args) > getattr(thing, "nin", 2)
+        known = OPERATORS.get(name)
+        known = f"i{known.rstrip('_')}" if known and inplace else known
+        theirs = getattr(numpy, name) if known is None else getattr(operator, known)
+        args = args[:2] if inplace and known else args
+    elif args and isinstance(args[0], Made) and vars(type(args[0])).get(name) is thing:
+        theirs = getattr(numpy.ufunc, name)
+    elif vars(ndarray).get(name) is thing:
+        theirs = getattr(numpy.ndarray, name, None)
+    elif vars(ufunc).get(name) is thing:
+        theirs = getattr(numpy.ufunc, name)
+    elif thing.__module__ == "tessera.numeric":
+        theirs = getattr(numpy, name, None)
+    return ... if theirs is None else called(theirs, name, args, options)

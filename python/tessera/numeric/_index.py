@@ -14,14 +14,15 @@ from .. import _core
 from . import _functions as f
 from . import _items
 from ._meanings import cast, has_meaning, truth
-from ._ndarray import ndarray
+from ._ndarray import is_derived, ndarray
 from ._reduce import max as _greatest
 from ._reduce import min as _least
 from ._reduce import scalar_of
-from ._setup import to_numpy
+from ._setup import HostDtype, to_numpy
 from ._ufunc import FUNCTIONS, select
 
-INNER = ("get_item", "set_item")
+INNER = ("check_target", "get_item", "set_item")
+_MOST_INDICES = 64  # NumPy's NPY_MAXARGS
 _any, _all = builtins.any, builtins.all
 
 
@@ -107,6 +108,8 @@ class Places:
                 axes.append(place)
                 basic.append(slice(None))
                 axis, place = axis + 1, place + 1
+        if len(arrays) >= _MOST_INDICES:
+            raise IndexError(f"too many advanced indices ({len(arrays)} given, limit is {_MOST_INDICES - 1})")
         view = a[tuple(basic)] if basic else a
         try:
             shape = numpy.broadcast_shapes(*(each.shape for each in arrays))
@@ -191,7 +194,10 @@ def set_item(a: ndarray, key: Any, value: Any) -> None:
     if has_meaning(a) and not isinstance(value, ndarray):
         values = cast(value, a.dtype)
     else:
-        values = f.asarray(value, a.dtype if type(value) in (bool, int, float, complex) else None)
+        try:
+            values = f.asarray(value, a.dtype if type(value) in (bool, int, float, complex) else None)
+        except HostDtype:
+            values = f.asarray(value, a.dtype)
     if isinstance(key, (ndarray, numpy.ndarray)) and key.dtype == bool and key.shape == a.shape and values.ndim > 1:
         raise TypeError(
             "NumPy boolean array indexing assignment requires a 0 or 1-dimensional input, input has "
@@ -252,7 +258,7 @@ def where(condition: Any, x: Any = None, y: Any = None, /) -> Any:
         return nonzero(condition)
     if x is None or y is None:
         raise ValueError("either both or neither of x and y should be given")
-    made = select(condition, x, y)
+    made = select(*(f.asarray(each) if is_derived(each) else each for each in (condition, x, y)))
     return made if isinstance(made, ndarray) else f.asarray(made)
 
 
@@ -262,6 +268,8 @@ def where(condition: Any, x: Any = None, y: Any = None, /) -> Any:
 def _take_places(a: ndarray, indices: Any, axis: Any, mode: str) -> tuple[ndarray, int, ndarray]:
     if mode not in ("raise", "wrap", "clip"):
         raise ValueError(f"clipmode not understood: {mode!r}")
+    if isinstance(axis, (bool, numpy.bool)):
+        raise TypeError("an integer is required for the axis")
     if axis is None:
         a, axis = f.ravel(a), 0
     a = a if a.ndim else a.reshape(1)
@@ -295,10 +303,17 @@ def take(a: Any, indices: Any, axis: Any = None, out: Any = None, mode: str = "r
     return made
 
 
+def check_target(a: Any, what: str) -> None:
+    """An array of ours is written to; NumPy's is by NumPy."""
+    if isinstance(a, numpy.ndarray):
+        raise HostDtype(f"{what} is an array of NumPy's")
+    if not isinstance(a, ndarray):
+        raise TypeError(f"{what} must be tessera.numeric.ndarray, not {type(a).__name__}")
+
+
 def put(a: ndarray, ind: Any, v: Any, mode: str = "raise") -> None:
     """Values to places of the array along one axis."""
-    if not isinstance(a, ndarray):
-        raise TypeError(f"argument 1 must be tessera.numeric.ndarray, not {type(a).__name__}")
+    check_target(a, "argument 1")
     flat = f.arange(a.size).reshape(a.shape) if not a.flags.c_contiguous else None
     _, _, places = _take_places(a, ind, None, mode)
     places = f.ravel(places)
@@ -425,7 +440,10 @@ def place(arr: ndarray, mask: Any, vals: Any) -> None:
 
 def putmask(a: ndarray, /, mask: Any, values: Any) -> None:
     """Values of the same places to where a mask holds; repeated if they are fewer."""
+    check_target(a, "argument 1")
     given, values = values, f.asarray(values)
+    if not values.size:
+        return
     if values.shape != a.shape:
         values = take(f.ravel(values), f.arange(a.size) % values.size).reshape(a.shape)
     is_array = isinstance(given, (ndarray, numpy.ndarray, numpy.generic))

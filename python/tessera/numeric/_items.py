@@ -21,7 +21,7 @@ import numpy
 from .. import _core
 from . import _functions as f
 from . import _host
-from ._ndarray import _OPERATORS, ndarray
+from ._ndarray import OPERATORS, ndarray
 from ._setup import ITEMS, of_host, on, stored_as, to_numpy
 from ._ufunc import FUNCTIONS, copy_of, select
 
@@ -374,7 +374,7 @@ def _without_numbers(name: str, operands: tuple[Any, ...], out: Any, options: di
         from ._reduce import scalar_of
 
         return scalar_of(f.asarray(_compared(*arrays, name == "equal")))
-    by_operator = getattr(operator, _OPERATORS.get(name, ""), None) if out is None and not options else None
+    by_operator = getattr(operator, OPERATORS.get(name, ""), None) if out is None and not options else None
     made = _host.call(name, by_operator or getattr(numpy, name), *operands, **options)
     return made if out is None else copy_of(f.asarray(made), out, casting="unsafe")
 
@@ -417,13 +417,14 @@ def routine(args: tuple[Any, ...], function: Callable[..., Any], options: dict[s
     the host's, which is counted."""
     given = [*args, *options.values()]
     if any(is_items(x) and not is_number(x.dtype) for x in given):
-        return _by_host(function.__name__, args, options)
+        own = function.__qualname__
+        return _by_host(own if own in IN_PLACE else function.__name__, args, options)
     taken = {id(x): loaded(x) for x in given if is_items(x)}
     made = function(
         *(taken.get(id(x), x) for x in args), **{key: taken.get(id(x), x) for key, x in options.items()}
     )
     for x in given:  # what the function has written to
-        is_target = is_items(x) and (made is taken[id(x)] or (function.__name__ in IN_PLACE and x is args[0]))
+        is_target = is_items(x) and (made is taken[id(x)] or (function.__qualname__ in IN_PLACE and x is args[0]))
         if is_target:
             store(taken[id(x)], x)
             return None if made is None else x

@@ -131,8 +131,6 @@ def _placed(
     """Operands whose core axes are the last ones, and the axes that the result's shall become; None: the last."""
     axes, axis = options.get("axes", NO_VALUE), options.get("axis", NO_VALUE)
     keeps = options.get("keepdims", False)
-    if options.get("signature") is not None:
-        raise NotImplementedError(f"tessera.numeric.{name}: signature= is not supported yet")
     if (axis is not NO_VALUE or keeps) and cores != (1, 1, 0):
         word = "keepdims" if axis is NO_VALUE else "axis"
         raise TypeError(f"{name}() does not support {word}: its operands have cores of different rank")
@@ -174,6 +172,9 @@ def _product_of(
         made = made[..., None]
     if places:
         made = f.moveaxis(made, range(-len(places), 0), places)
+    whole = out[0] if isinstance(out, tuple) and out else out
+    if isinstance(whole, ndarray) and whole.ndim > made.ndim:  # more matrices than the operands say
+        made = f.broadcast_to(made, whole.shape)
     if out is None and options.get("order", "K") in ("F", "C"):
         made = f.asarray(made, order=options["order"])
     return into(made, out, casting)

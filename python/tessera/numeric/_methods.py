@@ -4,25 +4,32 @@
 from __future__ import annotations
 
 import builtins
+import functools
+import inspect
+import types
+import warnings
 from typing import Any
 
 import numpy
 
 from .. import _core
 from . import _functions as f
-from . import _items, _setup
-from . import _host
+from . import _host, _items, _setup
 from ._meanings import has_meaning
 from ._ndarray import ndarray
-from ._setup import fitted
+from ._setup import HostDtype, fitted, is_held
 
 
 def astype(self: ndarray, dtype: Any, order: str = "K", casting: str = "unsafe", subok: bool = True,
            copy: bool = True) -> ndarray:  # fmt: skip
     """The elements in another dtype."""
     dtype = f.dtype_of(dtype)
+    if casting == "same_value":
+        return _same_value(self, dtype, f.check_order(order))
     if has_meaning(self) and dtype.kind in "OSUT":  # texts and objects, which NumPy makes
         return _host.call("astype", numpy.ndarray.astype, self, dtype, order, casting)
+    if not is_held(dtype):
+        raise HostDtype(f"astype: tessera.numeric has no arrays of dtype {dtype}")
     dtype = fitted(self.dtype, dtype)
     if not f.can_cast(self, dtype, casting):
         raise TypeError(
@@ -36,6 +43,22 @@ def astype(self: ndarray, dtype: Any, order: str = "K", casting: str = "unsafe",
     ):
         return self
     return f.astype_as(self, dtype, order)
+
+
+def _same_value(self: ndarray, dtype: Any, order: str) -> ndarray:
+    """The elements in another dtype, where all of them are what they were; bools take anything."""
+    with numpy.errstate(all="ignore"), warnings.catch_warnings():
+        warnings.simplefilter("ignore", numpy.exceptions.ComplexWarning)
+        made = f.astype_as(self, dtype, order)
+        back = f.astype_as(made, self.dtype, order)
+        same = f.asarray(f.asarray(back == self) | ((back != back) & (self != self)))
+        if self.dtype.kind in "iu" and dtype.kind in "iu":
+            same = same & ((made < 0) == (self < 0))
+        elif self.dtype.kind in "iu" and dtype.kind in "fc":  # rounded up beyond the greatest it comes back as that
+            same = same & (made.real < 2.0 ** (8 * self.itemsize - (self.dtype.kind == "i")))
+    if dtype.kind != "b" and not f.asarray(same).all():
+        raise ValueError(f"could not cast 'same_value' {self.dtype.name} to {dtype.name}")
+    return made
 
 
 def copy(self: ndarray, order: str = "C") -> ndarray:
@@ -140,20 +163,44 @@ def __array_wrap__(
 ) -> Any:
     """The array that a function of NumPy's has made, as one of ours."""
     made = f.asarray(array)
-    if return_scalar and not made.ndim:
-        return made._scalar()
-    return made if builtins.type(self) is ndarray else made.view(builtins.type(self))
+    if builtins.type(self) is not ndarray:
+        return f.as_class(made, self)
+    return made._scalar() if return_scalar and not made.ndim else made
+
+
+def conj(self: ndarray) -> ndarray:
+    """The numbers with the other imaginary part; the array itself where it is real."""
+    return conjugate(self)
 
 
 METHODS = {
     name: thing
     for name, thing in globals().items()
     if callable(thing) and getattr(thing, "__module__", "") == __name__
-} | {"conj": conjugate}
+}
 
 
 def install(methods: dict[str, Any]) -> None:
     """Makes them methods of the class."""
     for name, function in methods.items():
-        moves = function.__module__ in _setup.MOVE
+        function.__name__ = name
+        moves = function.__module__ in _setup.MOVE or vars(ndarray).get(name) is function  # the class's know items
         setattr(ndarray, name, _core.NumericRoutine(function, ndarray.__module__, moves))
+
+
+def install_own() -> None:
+    """Makes routines of the public methods that are written in the class itself, with NumPy's signatures."""
+    install({name: thing for name, thing in vars(ndarray).items() if isinstance(thing, types.FunctionType)
+             and (name[0] != "_" or name in _SIGNED) and hasattr(numpy.ndarray, name)})  # fmt: skip
+
+
+_SIGNED = ("__array_namespace__", "__copy__", "__deepcopy__", "__format__", "__reduce__")
+
+
+@functools.cache
+def signature_of(name: str) -> inspect.Signature | None:
+    """NumPy's signature of a method of ndarray; None: it has none."""
+    try:
+        return inspect.signature(getattr(numpy.ndarray, name))
+    except (AttributeError, ValueError):
+        return None

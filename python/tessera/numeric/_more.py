@@ -291,33 +291,6 @@ def ix_(*args: Any) -> tuple[ndarray, ...]:
     return tuple(made)
 
 
-def geomspace(
-    start: Any, stop: Any, num: int = 50, endpoint: bool = True, dtype: Any = None, axis: int = 0
-) -> ndarray:
-    """Numbers evenly spaced in their logarithm, from start to stop."""
-    first, last = f.asarray(start) * 1.0, f.asarray(stop) * 1.0
-    if bool(r.any(f.asarray(first == 0))) or bool(r.any(f.asarray(last == 0))):
-        raise ValueError("Geometric sequence cannot include zero")
-    sign = FUNCTIONS["sign"](first)
-    if bool(r.any(f.asarray(sign != FUNCTIONS["sign"](last)))):
-        raise NotImplementedError(
-            "tessera.numeric.geomspace: numbers of both signs are not there yet"
-        )
-    log = FUNCTIONS["log10"]
-    made = (
-        f.asarray(
-            FUNCTIONS["power"](10.0, f.linspace(log(first / sign), log(last / sign), num, endpoint))
-        )
-        * sign
-    )
-    if num > 0:
-        made[0] = first
-        if num > 1 and endpoint:
-            made[-1] = last
-    made = f.moveaxis(made, 0, axis) if axis else made
-    return made if dtype is None else made.astype(dtype)
-
-
 def trapezoid(y: Any, x: Any = None, dx: Any = 1.0, axis: int = -1) -> Any:
     """The integral of points along an axis by trapezia."""
     y = f.asarray(y)

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import importlib
 import operator
+import types
 from typing import Any, ClassVar
 
 import numpy
@@ -86,8 +87,9 @@ class Flags:
         self._array._writeable = bool(value)
 
     @property
-    def aligned(self) -> bool:
-        return True
+    def aligned(self) -> bool:  # numbers that kernels do not read where they lie are items
+        a = self._array
+        return not a._is_items or a.dtype.kind not in "biufcmM" or not a.dtype.isnative
 
     @property
     def writebackifcopy(self) -> bool:
@@ -134,7 +136,7 @@ class Flags:
 _FLAG_BITS = {"c_contiguous": 1, "f_contiguous": 2, "owndata": 4, "aligned": 256, "writeable": 1024}  # NumPy's numbers
 
 # NumPy's functions that are operators of Python's, by their names in the module operator.
-_OPERATORS = {
+OPERATORS = {
     "add": "add", "bitwise_and": "and_", "bitwise_or": "or_", "bitwise_xor": "xor", "divide": "truediv", "equal": "eq",
     "floor_divide": "floordiv", "greater": "gt", "greater_equal": "ge", "less": "lt", "less_equal": "le",
     "multiply": "mul", "not_equal": "ne", "power": "pow", "remainder": "mod", "subtract": "sub",
@@ -185,6 +187,8 @@ class ndarray(_core.NumericArray):
 
     def __array_finalize__(self, obj: Any, /) -> None:
         """What a derived class does when an object of it is made from another array; nothing here."""
+
+    __class_getitem__ = classmethod(types.GenericAlias)
 
     # -- memory ------------------------------------------------------------------------------------
 
@@ -285,7 +289,7 @@ class ndarray(_core.NumericArray):
             return ours(*inputs)
         import tessera.numeric
 
-        by_operator = getattr(operator, _OPERATORS.get(function.__name__, ""), None)
+        by_operator = getattr(operator, OPERATORS.get(function.__name__, ""), None)
         if by_operator and method == "__call__" and not options and is_derived(inputs[1]):
             return by_operator(_functions.asarray(inputs[0]), inputs[1])
         if getattr(numpy, function.__name__, None) is not function:  # another library's, of whatever name

@@ -24,7 +24,6 @@ import numpy
 from .. import _core
 from . import _host
 from ._functions import asanyarray
-from ._ndarray import is_derived
 from ._setup import of_numpy
 
 # Modules whose functions stay NumPy's: they configure, print, describe. Arrays of ours are lent to them.
@@ -132,28 +131,6 @@ def lent(thing: Any, counted: bool) -> Any:
     return function
 
 
-def _is_derived(x: Any) -> bool:
-    if type(x) in (list, tuple):
-        return any(map(_is_derived, x))
-    return is_derived(x)
-
-
-def _for_derived(ours: Any, module: str, name: str) -> Any:
-    """Our function, but NumPy's program of that name for arrays of derived classes, whose indexing it uses."""
-    theirs = getattr(importlib.import_module(module), name, None)
-    source = source_of(theirs) if isinstance(ours, _core.NumericRoutine) else None
-    if source is None or source in _KEPT or source.startswith("numpy._core"):
-        return ours
-
-    @functools.wraps(ours.__wrapped__)
-    def either(*args: Any, **options: Any) -> Any:
-        if any(map(_is_derived, args)):
-            return adopt(source)[name](*args, **options)
-        return ours(*args, **options)
-
-    return either
-
-
 def _resolve(module: str, name: str) -> Any:
     """What a name of a module of NumPy is to adopted programs."""
     if name in _STAND_INS:
@@ -163,7 +140,7 @@ def _resolve(module: str, name: str) -> Any:
     home = getattr(_package(), _OWN[module]) if module in _OWN else _package()
     ours = None if name.startswith("_") else vars(home).get(name)
     if ours is not None:
-        return _for_derived(ours, module, name)
+        return ours
     theirs = getattr(importlib.import_module(module), name)
     if isinstance(theirs, types.ModuleType):
         return View(theirs.__name__) if theirs.__name__.startswith("numpy") else theirs
@@ -265,6 +242,14 @@ def adopt(module: str) -> dict[str, Any]:
             own = vars(importlib.import_module(name)) if name else _homes.get(module, ({},))[0]
             _execute({"__name__": own.get("__name__", "tessera.numeric"), "__doc__": None}, module)
         return _adopted[module]
+
+
+@functools.cache
+def program_of(name: str) -> Any:
+    """NumPy's Python program of this name on our arrays, also where we have a function of our own; None: none."""
+    theirs = getattr(numpy, name, None)
+    source = None if theirs is None else source_of(theirs)
+    return None if source is None or source in _KEPT else adopt(source).get(name)
 
 
 @functools.cache

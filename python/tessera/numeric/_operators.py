@@ -33,22 +33,6 @@ def power_operator(x: Any, y: Any, out: Any = None) -> Any:
 # -- numbers -------------------------------------------------------------------------------------------
 
 
-def divmod(x1: Any, x2: Any, /, out: Any = (None, None), *rest: Any, where: Any = True, casting: str = "same_kind",
-           order: str = "K", dtype: Any = None, subok: bool = True, signature: Any = None) -> Any:  # fmt: skip
-    """Quotients rounded down and what they leave."""
-    if len(rest) > 1:
-        raise TypeError(f"divmod() takes from 2 to 4 positional arguments but {3 + len(rest)} were given")
-    one, other = out if isinstance(out, tuple) else (out, rest[0] if rest else None)
-    options = {"where": where, "casting": casting, "order": order, "dtype": dtype}
-    if signature is not None:
-        raise NotImplementedError(
-            "tessera.numeric.divmod: signature= is not supported yet; use dtype="
-        )
-    return FUNCTIONS["floor_divide"](x1, x2, one, **options), FUNCTIONS["remainder"](
-        x1, x2, other, **options
-    )
-
-
 def clip(a: Any, a_min: Any = NO_VALUE, a_max: Any = NO_VALUE, out: Any = None, *, min: Any = NO_VALUE,
          max: Any = NO_VALUE, **kwargs: Any) -> Any:  # fmt: skip
     """Elements brought between two limits."""
@@ -430,18 +414,6 @@ def fromfunction(
 ) -> Any:
     """A function of the indices of all elements."""
     return function(*indices(shape, dtype), **kwargs)
-
-
-def logspace(start: Any, stop: Any, num: int = 50, endpoint: bool = True, base: Any = 10.0, dtype: Any = None,
-             axis: int = 0) -> Any:  # fmt: skip
-    """Numbers evenly spaced in their logarithm."""
-    if not isinstance(base, (int, float)) and f.asarray(base).ndim:  # each base has numbers of its own
-        given = [f.asarray(v) for v in (start, stop, base)]
-        rank = max(v.ndim for v in given)
-        start, stop, base = (v.reshape((1,) * (rank - v.ndim) + v.shape) for v in given)
-        base = f.expand_dims(base, axis)
-    made = _power(base, f.linspace(start, stop, num, endpoint, axis=axis))
-    return made if dtype is None else f.asarray(made).astype(dtype)
 
 
 def vander(x: Any, N: int | None = None, increasing: bool = False) -> ndarray:

@@ -9,29 +9,44 @@ from typing import Any
 
 import numpy
 
+from .. import _core
 from . import _functions as f
-from . import _ufunc_methods
+from . import _host, _ufunc_methods
 from ._reduce import any as _any_of
 from ._reduce import scalar_of
 from ._setup import NO_VALUE
-from ._ufunc import FUNCTIONS, select
+from ._ufunc import FUNCTIONS, Made, select
 
 _abs, _copysign, _trunc = FUNCTIONS["absolute"], FUNCTIONS["copysign"], FUNCTIONS["trunc"]
 _FLOATS = {1: "f2", 2: "f4"}  # what integers of so many bytes become
 _BITS = {"e": ("u2", 10, 15), "f": ("u4", 23, 127), "d": ("u8", 52, 1023)}  # view, bits of the fraction, bias
 
 
-class Composed:
+class Composed(Made):
     """A function of elements as NumPy's ufuncs, made of other functions: ``f(x, out=None, *, where=True, ...)``."""
 
-    __module__ = "tessera.numeric"
+    __module__ = Made.__module__
 
-    def __init__(self, function: Callable[..., Any], nout: int, identity: Any = None) -> None:
+    _result = "composed"
+
+    def __init__(
+        self, function: Callable[..., Any], nout: int, identity: Any = None, takes_numbers: bool = False
+    ) -> None:
         self.__name__ = self.__qualname__ = function.__name__.strip("_")
         self.__doc__ = function.__doc__
         self._function, self.nout, self.identity = function, nout, identity
         self.nin = len(inspect.signature(function).parameters)
-        self.nargs, self.signature = self.nin + nout, None
+        self.nargs, self.signature, self._takes_numbers = self.nin + nout, None, takes_numbers
+
+    @property
+    def types(self) -> list[str]:
+        """Its loops, as ``"ff->f"`` by letters of dtypes."""
+        return loops_of(self.__name__)
+
+    @property
+    def ntypes(self) -> int:
+        """How many loops it has."""
+        return len(self.types)
 
     @property
     def __signature__(self) -> inspect.Signature:
@@ -56,16 +71,26 @@ class Composed:
                 f"{self.__name__}() takes from {self.nin} to {self.nargs} positional arguments but {len(given)} were "
                 "given"
             )
-        if dtype is not None or signature is not None:
-            raise NotImplementedError(
-                f"tessera.numeric.{self.__name__}: dtype= and signature= are not supported yet"
+        as_array = out is ...
+        named = out if isinstance(out, tuple) else ()
+        if any(x is ... for x in (*given[self.nin :], *named)):
+            raise TypeError(
+                "out=... is only allowed as a keyword argument."
+                if len(given) > self.nin
+                else "must use `...` as `out=...` and not per-operand/in a tuple"
             )
+        out = None if as_array else out
         outs = list(given[self.nin :]) or (list(out) if isinstance(out, tuple) else [out])
         outs += [None] * (self.nout - len(outs))
-        made = self._function(*(f.asarray(x) for x in given[: self.nin]))
+        operands: list[Any] = [*given[: self.nin]]
+        if not self._takes_numbers:
+            operands = [*map(f.asarray, operands)]
+        if dtype is not None or signature is not None:
+            operands = _ufunc_methods.as_loop(self, operands, dtype, signature, casting)
+        made = self._function(*operands)
         made = made if self.nout > 1 else (made,)
         kept = [
-            scalar_of(f.asarray(x)) if to is None else f.copy_of(x, to, where=where, casting=casting)
+            (f.asarray(x) if as_array else scalar_of(f.asarray(x))) if to is None else f.copy_of(x, to, where=where, casting=casting)
             for x, to in zip(made, outs, strict=True)
         ]
         return tuple(kept) if self.nout > 1 else kept[0]
@@ -88,11 +113,106 @@ class Composed:
             raise ValueError("accumulate only supported for binary functions")
         return _ufunc_methods.accumulate(self, array, axis, dtype, out)
 
+    def reduceat(self, array: Any, indices: Any, axis: int = 0, dtype: Any = None, out: Any = None) -> Any:
+        """Reductions of the slices that indices begin; of one element where the next index is not greater."""
+        if (self.nin, self.nout) != (2, 1):
+            raise ValueError("reduceat only supported for binary functions")
+        return _ufunc_methods.reduceat(self, array, indices, axis, dtype, out)
+
+    def resolve_dtypes(self, dtypes: Any, *, signature: Any = None, casting: Any = None,
+                       reduction: bool = False) -> Any:  # fmt: skip
+        """The dtypes that operands and results of a call have, one for each; None for a result: any."""
+        return _ufunc_methods.resolved(
+            self, dtypes, signature, "same_kind" if casting is None else casting, reduction
+        )
+
     def at(self, a: Any, indices: Any, *b: Any) -> None:
         """``a[indices] = f(a[indices], b)``, once for each time that an index occurs, in order."""
         if self.nout > 1:
             raise ValueError("Only single output ufuncs supported at this time")
         _ufunc_methods.at(self, a, indices, *b)
+
+
+for _name in ("__call__", "outer", "reduce", "accumulate", "reduceat", "resolve_dtypes", "at"):
+    setattr(Composed, _name, _core.NumericRoutine(getattr(Composed, _name), Made.__module__))
+
+
+def loops_of(name: str) -> list[str]:
+    """The loops that NumPy's function of this name has for dtypes of ours."""
+    return [text for text in getattr(numpy, name).types if set(text) <= set("?bBhHiIlLqQefdFD->")]
+
+
+class General(Made):
+    """A function of vectors or matrices as NumPy's generalised ufuncs; it is called as one of ours."""
+
+    __module__ = Made.__module__
+
+    identity = None
+
+    def __init__(self, routine: Any) -> None:
+        self.__name__ = self.__qualname__ = routine.__name__
+        self.__doc__, self._routine = routine.__doc__, routine
+        self.__signature__ = inspect.signature(getattr(numpy, self.__name__))
+        theirs = getattr(numpy, self.__name__)
+        self.nin, self.nout, self.nargs, self.signature = theirs.nin, theirs.nout, theirs.nargs, theirs.signature
+        self.types = loops_of(self.__name__)
+        self.ntypes = len(self.types)
+
+    def __repr__(self) -> str:
+        return f"<ufunc '{self.__name__}'>"
+
+    def __reduce__(self) -> str:
+        return self.__name__
+
+    def __call__(self, *args: Any, **options: Any) -> Any:
+        signature = options.pop("signature", options.pop("sig", None))
+        if signature is not None:
+            loop = _ufunc_methods.loop_of(self, signature)
+            options["dtype"] = options.get("dtype") if loop is None else loop
+        return self._routine(*args, **options)
+
+    _result = "same"
+
+    def _refused(self, *args: Any, **options: Any) -> Any:
+        """Raises RuntimeError: such functions have no reductions."""
+        raise RuntimeError("Reduction not defined on ufunc with signature")
+
+    reduce = accumulate = reduceat = _refused
+
+    def outer(self, *args: Any, **options: Any) -> Any:
+        """Raises TypeError: such functions have none."""
+        raise TypeError("method outer is not allowed in ufunc with non-trivial signature")
+
+    def at(self, *args: Any, **options: Any) -> None:
+        """Raises TypeError: such functions have none."""
+        raise TypeError("Only unary and binary ufuncs supported at this time")
+
+
+class Called(Made):
+    """A function of Python's as NumPy's ufuncs: it is called on the host, and counted."""
+
+    __module__ = Made.__module__
+
+    def __init__(self, func: Any, nin: int, nout: int, **options: Any) -> None:
+        self._theirs = numpy.frompyfunc(func, nin, nout, **options)
+        self.__name__, self.__doc__ = self._theirs.__name__, self._theirs.__doc__
+
+    def __getattr__(self, name: str) -> Any:
+        theirs = getattr(self._theirs, name)
+        if not callable(theirs):
+            return theirs
+        return lambda *args, **options: _host.called(theirs, "frompyfunc", args, options)
+
+    def __repr__(self) -> str:
+        return repr(self._theirs)
+
+    def __call__(self, *args: Any, **options: Any) -> Any:
+        return _host.called(self._theirs, "frompyfunc", args, options)
+
+
+def frompyfunc(func: Any, /, nin: int, nout: int, **kwargs: Any) -> Any:
+    """A function of Python's on the elements of arrays, whose results are arrays of objects; the host computes it."""
+    return Called(func, nin, nout, **kwargs)
 
 
 def _floats(name: str, x: Any) -> Any:
@@ -196,9 +316,15 @@ def _bitwise_count(x: Any) -> Any:
     return f.asarray(n).astype("u1")
 
 
+def _divmod(x1: Any, x2: Any) -> tuple[Any, Any]:
+    """Quotients rounded down and what they leave."""
+    return FUNCTIONS["floor_divide"](x1, x2), FUNCTIONS["remainder"](x1, x2)
+
+
 FUNCTIONS_OF_PARTS = {
     made.__name__: made
     for made in (
+        Composed(_divmod, 2, takes_numbers=True),
         Composed(_frexp, 2),
         Composed(_ldexp, 1),
         Composed(_modf, 2),

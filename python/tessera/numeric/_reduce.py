@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import builtins
+import math
 from typing import Any
 
 import numpy
@@ -16,7 +17,7 @@ from ._ndarray import ndarray
 from ._setup import NO_VALUE, loop_of, memory, warn_of_lost_parts
 from ._ufunc import FUNCTIONS, copy_of
 
-INNER = ("fold", "accumulate", "into", "scalar_of")
+INNER = ("fold", "reduced_axes", "accumulate", "into", "scalar_of")
 _divide, _multiply, _sqrt = FUNCTIONS["divide"], FUNCTIONS["multiply"], FUNCTIONS["sqrt"]
 _combine = {
     "sum": "add",
@@ -32,6 +33,11 @@ def _axes(a: ndarray, axis: Any) -> tuple[int, ...]:
     return tuple(range(a.ndim)) if axis is None else normalize_many(axis, a.ndim)
 
 
+def reduced_axes(a: ndarray, axis: Any) -> tuple[int, ...]:
+    """The axes of a reduction; 0 and -1 are some of arrays without axes, too, as NumPy has it."""
+    return () if not a.ndim and axis is not None and axis in (0, -1) else _axes(a, axis)
+
+
 def scalar_of(made: ndarray) -> Any:
     """NumPy's scalar where it would give one."""
     return made if made.ndim or isinstance(made, numpy.generic) else made._scalar()
@@ -39,9 +45,14 @@ def scalar_of(made: ndarray) -> Any:
 
 def into(made: ndarray, out: Any, casting: str = "same_kind") -> Any:
     """A result, in the array that out= names, by itself or in a tuple, where it names one."""
-    out = out[0] if isinstance(out, tuple) else out
+    if isinstance(out, tuple):
+        (out,) = out
+        if out is ...:
+            raise TypeError("must use `...` as `out=...` and not per-operand/in a tuple")
     if out is None:
         return scalar_of(made)
+    if out is ...:
+        return made
     if not isinstance(out, (ndarray, numpy.ndarray)):
         raise TypeError("return arrays must be of ArrayType")
     if out.shape != made.shape:
@@ -82,8 +93,7 @@ def fold(
             return fold(name, numbers, axis, None, None, keepdims, initial, where)
 
         return into(_meanings.fold(name, a, dtype, start, run), out)
-    scalar = not a.ndim and axis is not None and axis in (0, -1)  # NumPy lets them pass
-    axes = () if scalar else _axes(a, axis)
+    axes = reduced_axes(a, axis)
     mask = _mask(a, where)
     if name in ("sum", "prod"):
         target = out.dtype if dtype is None and isinstance(out, ndarray) else None
@@ -104,6 +114,8 @@ def fold(
             f"reduction operation '{_combine[name]}' does not have an identity, so to use a where mask one has to "
             "specify 'initial'"
         )
+    if name in ("max", "min") and no_start and not a.size and not math.prod(a.shape[d] for d in axes):
+        raise ValueError(f"zero-size array to reduction operation {_combine[name]} which has no identity")
     if a.size == 0 and not no_start and name in ("max", "min"):
         shape = [1 if d in axes else n for d, n in enumerate(a.shape)]
         made = asarray(numpy.full(shape, initial, a.dtype))
@@ -176,6 +188,8 @@ def _place(name: str, a: Any, axis: Any, out: Any, keepdims: Any) -> Any:
     if not rank:
         a = a.reshape(1)
     axis = normalize(axis, a.ndim)
+    if not a.shape[axis]:
+        raise ValueError(f"attempt to get {name} of an empty sequence")
     made = _core.numeric_fold(name, a, (axis,), None, keeps and a.ndim == rank, None)
     if keeps and made.ndim != rank:
         made = made.reshape((1,) * rank)

@@ -14,6 +14,10 @@ import tessera
 
 from .. import _core
 
+class HostDtype(TypeError):
+    """Asks for arrays of a dtype that no kernel computes: the call that meets it is NumPy's (`_host.by_numpy`)."""
+
+
 READONLY, PRIVATE = 1, 2  # flags of _core.numeric_wrap
 
 
@@ -149,7 +153,7 @@ def is_held(dtype: numpy.dtype[Any]) -> bool:
 def of_host(array: numpy.ndarray[Any, Any], private: bool = False) -> Any:
     """An array in the memory of NumPy's, on the CPU."""
     if not is_held(array.dtype):
-        raise TypeError(
+        raise HostDtype(
             f"tessera.numeric has no arrays of dtype {array.dtype}; it has bool, integers, floats, complex numbers, "
             "dates and spans of time, and it stores records and texts of a fixed length"
         )
@@ -260,6 +264,11 @@ def report(function: str, faults: int) -> None:
             _call_or_log(wanted[kind], words, text, code)
 
 
+def watches() -> bool:
+    """Whether numpy.errstate wants faults told of otherwise than by warnings."""
+    return not {*numpy.geterr().values()} <= {"ignore", "warn"}
+
+
 def _call_or_log(how: str, words: str, text: str, code: int) -> None:
     target: Any = numpy.geterrcall()
     if target is None:
@@ -274,15 +283,21 @@ def _call_or_log(how: str, words: str, text: str, code: int) -> None:
 
 def setup(array_class: type, **hooks: Any) -> None:
     """Tells the C half everything; called once, when the class is there."""
-    hooks = {name: _core.NumericRoutine(hook, __name__, True) for name, hook in hooks.items()}
     from . import _items, _meanings
 
+    hooks = {
+        name: hook if name in ("by_numpy", "derived") else _core.NumericRoutine(hook, __name__, True)
+        for name, hook in hooks.items()
+    }
     hooks["items_call"] = _core.NumericRoutine(_items.routine, __name__, True)
     hooks.update(report=report, convert=convert, dtype_of=dtype_of, scalar=scalar, integer_type=numpy.integer,
-                 stored_as=stored_as, meant_call=_meanings.call, meant_cast=_meanings.cast,
+                 host_dtype=HostDtype, stored_as=stored_as, meant_call=_meanings.call, meant_cast=_meanings.cast,
                  items=ITEMS, items_scalar=_items.element, items_lend=_items.lend, items_buffer=_items.lend_buffer,
-                 items_descr=_items.descr, items_runs=_items.runs, items_argument=_items.argument)  # fmt: skip
-    hooks.update(libraries=LIBRARIES)
+                 items_descr=_items.descr, items_runs=_items.runs, items_argument=_items.argument,
+                 libraries=LIBRARIES)  # fmt: skip
+    umath: Any = numpy._core.umath
+    errors = getattr(umath, "_extobj_contextvar", None)
+    hooks.update(errors=errors, watches=watches)
     _core.numeric_setup(array_class, DTYPES, hooks)
 
 

@@ -353,7 +353,7 @@ def isin(element: Any, test_elements: Any, assume_unique: bool = False, invert: 
 
 def bincount(x: Any, /, weights: Any = None, minlength: int = 0) -> ndarray:
     """How often each whole number occurs."""
-    x = f.asarray(x)
+    x = f.empty(0, numpy.intp) if isinstance(x, (list, tuple)) and not x else f.asarray(x)
     if x.ndim != 1:
         raise ValueError(
             "object too deep for desired array"

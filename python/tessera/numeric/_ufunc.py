@@ -44,7 +44,18 @@ FOLDS = {
 }
 
 
-class ufunc(_core.NumericFunction):
+class Made:
+    """Functions of elements that are made of others (_parts.py): ufuncs, too."""
+
+    __module__ = "tessera.numeric"
+
+
+class _Kind(type):
+    def __instancecheck__(cls, x: Any) -> bool:
+        return type.__instancecheck__(cls, x) or isinstance(x, Made)
+
+
+class ufunc(_core.NumericFunction, metaclass=_Kind):
     """A function of elements: ``f(x, out=None, *, where=True, casting="same_kind", order="K", dtype=None)``."""
 
     __slots__ = ()
@@ -158,6 +169,9 @@ class ufunc(_core.NumericFunction):
 
         on(getattr(a, "device", None), _ufunc_methods.at, self, a, indices, *b)
 
+
+for _name in ("reduce", "resolve_dtypes", "outer", "accumulate", "reduceat", "at"):
+    setattr(ufunc, _name, _core.NumericRoutine(getattr(ufunc, _name), ufunc.__module__))
 
 FUNCTIONS: dict[str, ufunc] = {
     name: ufunc(name)

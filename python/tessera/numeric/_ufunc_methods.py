@@ -96,6 +96,20 @@ def loop_of(function: Any, signature: Any) -> Any:
     raise TypeError(f"No loop matching the specified signature and casting was found for ufunc {function.__name__}")
 
 
+def as_loop(function: Any, operands: list[Any], dtype: Any, signature: Any, casting: str) -> list[Any]:
+    """Operands in the dtypes of the first loop that ``dtype=`` or ``signature=`` names and that takes them."""
+    if dtype is not None and signature is not None:
+        raise TypeError("cannot specify both 'signature' and 'dtype'")
+    named = [None] * function.nin + [f.dtype_of(dtype)] * function.nout if signature is None else None
+    named = _named(function, signature) if named is None else named
+    for loop in _loops(function):
+        fits = all(t is None or t == have for t, have in zip(named, loop, strict=True))
+        pairs = [*zip(map(f.asarray, operands), loop, strict=False)]
+        if fits and all(f.can_cast(x.dtype, have, casting) for x, have in pairs):
+            return [x.astype(have, copy=False) for x, have in pairs]
+    raise TypeError(f"No loop matching the specified signature and casting was found for ufunc {function.__name__}")
+
+
 def resolved(function: Any, dtypes: Any, signature: Any, casting: str, reduction: bool) -> tuple[Any, ...]:
     """The dtypes of the loop that operands of these dtypes are computed by, in NumPy's order of operands."""
     n = function.nin + function.nout
@@ -259,10 +273,10 @@ def _pair_by_pair(function: Any, rows: ndarray) -> ndarray:
 
 def reduce(function: Any, a: Any, axis: Any, dtype: Any, out: Any, keepdims: Any, initial: Any, where: Any) -> Any:
     """The reduction of a function that is no fold of the C library; initial=None: without its neutral element."""
-    from ._reduce import _axes, _mask, into
+    from ._reduce import _mask, into, reduced_axes
 
     a, kind = _loop(function, f.asarray(a), dtype)
-    name, axes, mask = function.__name__, _axes(a, axis), _mask(a, where)
+    name, axes, mask = function.__name__, reduced_axes(a, axis), _mask(a, where)
     free = name in ANY_ORDER
     if len(axes) > 1 and not free:
         raise ValueError(f"reduction operation '{name}' is not reorderable, so at most one axis may be specified")

@@ -169,8 +169,7 @@ def test_functions_that_numpy_has_in_c_do_not_become_methods():
 
     assert Case().array([1, 2]).tolist() == [1, 2]
     assert pickle.loads(pickle.dumps(tn.array)) is tn.array
-    with pytest.raises(TypeError):
-        Case().total(axis=0)
+    assert isinstance(Case().total(axis=0), Case)  # a method: the sum of one object is itself
     assert tn.ones(3).__array_wrap__(np.arange(2)).tolist() == [0, 1]
 
 

@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+import warnings
+
 import itertools
 
 import numpy as np
@@ -64,8 +66,23 @@ def test_an_integer_that_does_not_fit_raises_and_compares():
     assert (10**30 > x).tolist() == [True, True]
 
 
-def test_what_has_no_arrays_is_refused_by_name():
-    with pytest.raises(TypeError, match="object"):
-        tn.array([object()])
-    with pytest.raises(TypeError, match=r"has no arrays of dtype dtype\(\[\('x', 'O'\)\]\)"):
-        tn.zeros(3, [("x", "O")])
+@pytest.mark.parametrize(("values", "source", "target"), [
+    ([0.1], "f8", "f4"), ([2**63 - 1], "i8", "f8"), ([2**53 + 1], "i8", "f8"), ([2**53], "i8", "f8"),
+    ([1 + 1j], "c16", "f8"), ([2], "i8", "?"), ([-1], "i8", "u8"), ([2**64 - 1], "u8", "i8"), ([-0.0], "f8", "i4"),
+    ([float("nan")], "f8", "?"), ([float("nan"), float("inf")], "f8", "f2"), ([float("nan")], "f8", "i8"),
+    ([1e-300], "f8", "f4"), ([3.0], "f4", "c8"),
+    ([float("inf")], "f4", "i4"), ([2.5], "f2", "u1"), ([300], "i4", "u1"), ([7, 200], "i4", "u1"),
+])  # fmt: skip
+def test_casts_that_keep_the_value(values, source, target):
+    wanted, got = (outcome(lambda m=m: m.array(values, source).astype(target, casting="same_value")) for m in (np, tn))
+    assert wanted == got
+
+
+def outcome(program):
+    try:
+        with np.errstate(all="ignore"), warnings.catch_warnings():
+            warnings.simplefilter("ignore", np.exceptions.ComplexWarning)
+            made = program()
+        return str(made.dtype), np.asarray(made).tolist().__repr__()
+    except ValueError as error:
+        return type(error)

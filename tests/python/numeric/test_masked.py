@@ -125,3 +125,38 @@ def test_flat():
     for bad in (99, (1, 2)):
         with pytest.raises(IndexError):
             tn.arange(3).flat[bad]
+
+
+class Tagged(tn.ndarray):
+    def __array_finalize__(self, obj):
+        self.tag = getattr(obj, "tag", "none")
+
+
+class NumpysTagged(np.ndarray):
+    def __array_finalize__(self, obj):
+        self.tag = getattr(obj, "tag", "none")
+
+
+IN_CLASS = {
+    "part": lambda m, a: a[1:], "row": lambda m, a: a[0], "turned": lambda m, a: a.T, "places": lambda m, a: a[[1, 0]],
+    "mask": lambda m, a: a[a > 2], "sum": lambda m, a: a.sum(), "sums": lambda m, a: m.sum(a, axis=1),
+    "mean": lambda m, a: a.mean(), "median": lambda m, a: m.median(a, axis=0), "average": lambda m, a: m.average(a),
+    "expand": lambda m, a: m.expand_dims(a, 0), "copy": lambda m, a: a.copy(), "place": lambda m, a: a.argmax(),
+    "ints": lambda m, a: a.astype(int), "resize": lambda m, a: m.resize(a, 4), "ones": lambda m, a: m.ones_like(a),
+    "line": lambda m, a: a.reshape(-1), "running": lambda m, a: a.cumsum(0), "reduce": lambda m, a: m.add.reduce(a),
+    "linspace": lambda m, a: m.linspace(a, a * 2, 3), "kron": lambda m, a: m.kron(a, a), "sort": lambda m, a: m.sort(a),
+    "gradient": lambda m, a: m.gradient(a)[0], "diff": lambda m, a: m.diff(a), "insert": lambda m, a: m.insert(a, 0, 1),
+    "round": lambda m, a: a.round(), "clip": lambda m, a: a.clip(1, 2), "where": lambda m, a: m.where(a > 1, a, a),
+    "vstack": lambda m, a: m.vstack([a, a]), "copied": lambda m, a: m.copy(a, subok=True), "item": lambda m, a: a[0, 1],
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", IN_CLASS)
+def test_results_of_derived_classes(name):
+    found = []
+    for m, kind in ((np, NumpysTagged), (tn, Tagged)):
+        a = m.arange(6.0).reshape(2, 3).view(kind)
+        a.tag = "mine"
+        made = IN_CLASS[name](m, a)
+        found.append((type(made) is kind, getattr(made, "tag", None), m.asarray(made).tolist()))
+    assert found[0] == found[1]

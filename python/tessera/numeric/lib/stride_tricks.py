@@ -35,7 +35,12 @@ def as_strided(
     """A view of the array's memory with these extents and strides (in bytes), which may overlap."""
     x = f.asarray(x)
     shape = x.shape if shape is None else tuple(map(operator.index, shape))
-    strides = x.strides if strides is None else tuple(map(operator.index, strides))
+    if strides is not None:
+        strides = tuple(map(operator.index, strides))
+    elif x.flags.c_contiguous:  # as NumPy, which then knows of none
+        strides = f._dense_strides(shape, x.itemsize, "C") if len(shape) != x.ndim else x.strides
+    else:
+        strides = x.strides
     if any(n < 0 for n in shape):
         raise ValueError(f"negative dimensions are not allowed: {shape}")
     if len(shape) != len(strides):

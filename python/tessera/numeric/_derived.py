@@ -1,0 +1,58 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Classes derived from ndarray: what calls that meet objects of them give.
+
+A function that NumPy has written in Python is then NumPy's program (`_numpys.py`), which uses the methods and the
+indexing of such classes; a method of ndarray gives an object of the class. Views and operators do so in ext/numeric*.c.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from .. import _core
+from . import _numpys
+from ._functions import as_class
+from ._ndarray import is_derived, ndarray
+from ._setup import on
+from ._ufunc import Made, ufunc
+
+# Methods whose result of no axes is an object of the class, too; those that give ndarray; those that decide themselves.
+_REDUCED = frozenset(["all", "any", "max", "mean", "min", "prod", "std", "sum", "var"])
+_PLAIN = frozenset(["nonzero", "searchsorted"])
+_device: Any = vars(_core.NumericArray)["device"]  # a class may have its own
+_OWN = frozenset(["__array_wrap__", "view"])
+
+
+def derived(routine: Any, args: tuple[Any, ...], options: dict[str, Any], _: bool) -> Any:
+    """What a call is whose arguments are of derived classes; Ellipsis: what it is for all arrays."""
+    name = routine.__name__
+    if vars(ndarray).get(name) is routine or name == "get_item":
+        if not is_derived(args[0]) or name in _OWN:
+            return ...
+        made = on(_device.__get__(args[0]), routine.__wrapped__, *args, **options)
+        return made if name in _PLAIN else _of_class(name, made, args, options)
+    if vars(ufunc).get(name) is routine:
+        if len(args) < 2 or not is_derived(args[1]) or name not in ("reduce", "accumulate", "reduceat"):
+            return ...
+        return _of_class("sum" if name == "reduce" else name, routine.__wrapped__(*args, **options), args[1:], options)
+    if name == "__call__" and isinstance(args[0], Made):
+        first = next(x for x in args[1:] if is_derived(x))
+        made = routine.__wrapped__(*args, **options)
+        outs = options.get("out", args[1 + args[0].nin :])
+        if outs:
+            return made
+        return tuple(as_class(x, first) for x in made) if isinstance(made, tuple) else as_class(made, first)
+    program = _numpys.program_of(name) if routine.__module__ == "tessera.numeric" else None
+    return ... if program is None else program(*args, **options)
+
+
+def _of_class(name: str, made: Any, args: tuple[Any, ...], options: dict[str, Any]) -> Any:
+    """A method's result as an object of the class of the array; what was taken by out= is what it was."""
+    self = args[0]
+    if type(made) is ndarray and not any(made is x for x in (*args, *options.values())):
+        return self.__array_wrap__(made, None, False) if name in _REDUCED else as_class(made, self)
+    if name in _REDUCED and not isinstance(made, ndarray):
+        from ._functions import asarray
+
+        return self.__array_wrap__(asarray(made), None, True)
+    return made

@@ -1,0 +1,45 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Arrays whose elements do not lie at multiples of their size: every way to read and write them, against NumPy."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import tessera.numeric as tn
+
+
+def odd(m, kind, shift=1):
+    n = np.dtype(kind).itemsize
+    a = m.zeros(1 + n * 6 + shift, "u1")[shift : shift + n * 6].view(kind).reshape(2, 3)
+    a[...] = m.arange(6).reshape(2, 3)
+    return a
+
+
+def program(m, kind):
+    a = odd(m, kind)
+    found = [a, a + 1, a.sum(), a[1, 2], a[a != 2], a[[1, 0]], m.cumsum(a), m.sort(a)[:, ::-1], m.concatenate([a, a])]
+    found += [a.max(0), m.take(a, [1, 2]), a.real.astype("f4"), m.argsort(a, axis=None), a @ a.T, a.T.copy()]
+    found += [m.where(a > 2, a, 0)]
+    found = [m.asarray(x).tolist() for x in found]
+    a += 1
+    a[0] *= 2
+    a[[0], [1]] = 9
+    a[a == 4] = 0
+    m.add(a, 1, out=a, where=m.array([True, False, True]))
+    a.T[1] = a[:, 0]
+    return [*found, a.tolist(), a.flags.aligned]
+
+
+@pytest.mark.parametrize("kind", ["f2", "i4", "f8", "c8", "c16"])
+def test_odd_arrays(kind):
+    assert program(tn, kind) == program(np, kind)
+
+
+def test_memory_of_numpys_is_shared():
+    records = np.zeros(4, [("a", "u1"), ("b", "f8")])
+    b = tn.asarray(records["b"])
+    b[1:] = [3, 4, 5]
+    assert records["b"].tolist() == [0, 3, 4, 5] and b.sum() == 12
+    raw = tn.arange(8, dtype="u1")
+    assert raw.view("i4").getfield("i2", 1).tolist() == np.arange(8, dtype="u1").view("i4").getfield("i2", 1).tolist()
