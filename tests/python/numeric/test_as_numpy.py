@@ -155,9 +155,6 @@ def warned(m, program):
 @pytest.mark.parametrize("program", [
     lambda m: m.ones(3, "c8").astype("f4"), lambda m: m.ones(3, "c8").astype("c16"),
     lambda m: m.ones(3, "c8").astype("?"), lambda m: m.zeros(3).__setitem__(slice(1), m.ones(1, "c16")),
-    lambda m: m.zeros(3).__setitem__([1, 2], m.ones(2, "c16")),
-    lambda m: m.zeros(3).__setitem__(m.arange(3) > 1, m.ones(1, "c16")),
-    lambda m: m.copyto(m.zeros(3), m.ones(3, "c16"), casting="unsafe"),
     lambda m: m.add(m.ones(3), 1, where=m.arange(3) > 1),
     lambda m: m.add(m.ones(3), 1, where=m.arange(3) > 1, out=None),
     lambda m: m.add(m.ones(3), 1, where=True),
