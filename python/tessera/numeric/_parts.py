@@ -90,7 +90,9 @@ class Composed(Made):
         made = self._function(*operands)
         made = made if self.nout > 1 else (made,)
         kept = [
-            (f.asarray(x) if as_array else scalar_of(f.asarray(x))) if to is None else f.copy_of(x, to, where=where, casting=casting)
+            f.copy_of(x, to, where=where, casting=casting)
+            if to is not None
+            else (f.asarray(x) if as_array else scalar_of(f.asarray(x)))
             for x, to in zip(made, outs, strict=True)
         ]
         return tuple(kept) if self.nout > 1 else kept[0]
