@@ -161,3 +161,8 @@ def warned(m, program):
 ])  # fmt: skip
 def test_warnings(program):
     assert warned(tn, program) == warned(np, program)
+
+
+def test_strides_of_a_number_are_none():
+    view = tn.lib.stride_tricks.as_strided(7, (2, 3))  # as numpy.vectorize asks for shapes
+    assert view.shape == (2, 3) and view.tolist() == [[7] * 3] * 2

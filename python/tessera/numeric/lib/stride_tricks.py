@@ -32,7 +32,10 @@ def _check_room(x: ndarray, shape: tuple[int, ...], strides: tuple[int, ...]) ->
 def as_strided(
     x: Any, shape: Any = None, strides: Any = None, subok: bool = False, writeable: bool = True
 ) -> ndarray:
-    """A view of the array's memory with these extents and strides (in bytes), which may overlap."""
+    """A view of the array's memory with these extents and strides (in bytes), which may overlap. A number of Python's
+    has no memory to view: where no strides are asked for, every element is that number."""
+    if isinstance(x, int | float | complex) and shape is not None and strides is None:
+        return broadcast_to(x, shape)
     x = f.asarray(x)
     shape = x.shape if shape is None else tuple(map(operator.index, shape))
     if strides is not None:
