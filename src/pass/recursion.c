@@ -589,6 +589,18 @@ static void rec_one(recursion_ctx *c, uint32_t i)
     rec_loop(c);
 }
 
+/* Gives one of them memory of the thread? Its frames end before that is read. */
+static bool rec_gives_memory(const recursion_ctx *c)
+{
+    for (uint32_t i = 0; i < c->cuts.n; i++)
+        for (uint32_t k = 0, first = c->cuts.at[i].end + 1; k < ts__n_res(c->fn, c->cuts.at[i].end); k++) {
+            ts_type type = ts_type_of(c->fn, first + k);
+            if (ts_type_is_ptr(rec_module(c), type) && ts_type_get(rec_module(c), type)->space == TS_LOCAL)
+                return true;
+        }
+    return false;
+}
+
 ts_status ts__pass_recursion(ts_fn *fn, ts_pass_env *env, ts_error *err)
 {
     recursion_ctx c = {.fn = fn, .scratch = env->scratch};
@@ -605,6 +617,10 @@ ts_status ts__pass_recursion(ts_fn *fn, ts_pass_env *env, ts_error *err)
         return ts_fail(err, TS_NOMEM, "out of memory in pass recursion");
     ts__builder_init(&c.b, fresh);
     rec_find_all(&c);
+    if (rec_gives_memory(&c))
+        return ts_fail(err, TS_UNSUPPORTED, "@%s: a function that calls itself returns a local array, whose memory is that "
+                       "of the call; make the array before the first call, and pass it on",
+                       ts_str_get(fn->module, fn->name));
     uint64_t bytes = 0;
     for (ts_val v = 1, i = 0; v < n && !env->scratch->failed && !ts__module_failed(fn->module); v++) {
         c.b.loc = fn->loc.at[v];

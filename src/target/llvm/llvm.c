@@ -260,8 +260,9 @@ static void llvm_diagnose(void *info, void *user)
     char *message = job->api->GetDiagInfoDescription(info);
     if (severity == LLVM_ERROR)
         llvm_keep(job, message);
-    else if (message)
-        (void)sscanf(message, "stack frame size (%lu) exceeds limit", &job->stack);
+    const char *stack = message ? strstr(message, "stack frame size (") : NULL; /* newer ones name a place before */
+    if (stack)
+        (void)sscanf(stack, "stack frame size (%lu)", &job->stack);
     if (message)
         job->api->DisposeMessage(message);
 }

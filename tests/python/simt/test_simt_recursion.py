@@ -348,6 +348,29 @@ def test_frames_have_to_fit_a_thread() -> None:
         cuda.jit(lambda_of(hoards))[1, 1](np.zeros(1, np.int64))
 
 
+@pytest.mark.parametrize("how", (90, "cpu"))
+def test_local_arrays_end_with_their_call(how: Any) -> None:
+    def gives(n):
+        t = simt_run.cuda.local.array(4, np.int32)
+        t[0] = n
+        return t if n <= 0 else gives(n - 1)
+
+    def fills(t, n):
+        t[0] = n
+        return t if n <= 0 else fills(t, n - 1)
+
+    def kernel(out):
+        out[0] = gives(out[0])[0]
+
+    def passed(out):
+        t = simt_run.cuda.local.array(4, np.int32)
+        out[0] = fills(t, out[0])[0]
+
+    for each in (kernel, passed):
+        with pytest.raises(Exception, match="returns a local array, whose memory is that of the call"):
+            ran(each, np.ones(LANES, np.int64), (), how)
+
+
 @pytest.mark.parametrize("how", (*TARGETS, "cpu"))
 def test_recursions_that_follow_each_other_use_the_same_memory(how: Any) -> None:
     def keeps(n):
