@@ -14,7 +14,8 @@ void ts__nd_group_begin(nd_group *group, ts_nd_graph *graph, const nd_node *like
     group->graph = graph;
     group->rank = like->rank;
     group->shape = like->shape;
-    group->n_nodes = group->n_places = group->n_numbers = 0;
+    group->n_nodes = group->n_places = group->n_numbers = group->n_kept = 0;
+    group->kept_args = 0;
     group->rows = 0;
 }
 
@@ -34,7 +35,7 @@ static bool group_place(nd_group *group, nd_place place)
             memcmp(p->strides, place.strides, group->rank * sizeof *p->strides) == 0)
             return true;
     }
-    if (group->n_places == ND_GROUP_MEMORY)
+    if (group->n_places + group->n_kept == ND_GROUP_MEMORY)
         return false;
     group->places[group->n_places++] = place;
     return true;
@@ -72,19 +73,76 @@ static bool group_add(nd_group *group, nd_node *node)
     return true;
 }
 
+/* As much of a group as a node is added to. */
+typedef struct cut_size {
+    uint32_t nodes, places, numbers, kept, kept_args;
+    uint64_t rows;
+} cut_size;
+
+static cut_size cut_size_of(const nd_group *group)
+{
+    return (cut_size){group->n_nodes, group->n_places, group->n_numbers, group->n_kept, group->kept_args, group->rows};
+}
+
+static void cut_back(nd_group *group, const cut_size *size)
+{
+    group->n_nodes = size->nodes, group->n_places = size->places, group->n_numbers = size->numbers;
+    group->n_kept = size->kept, group->kept_args = size->kept_args;
+    group->rows = size->rows;
+}
+
 bool ts__nd_group_add(nd_group *group, nd_node *node)
 {
-    uint32_t nodes = group->n_nodes, places = group->n_places, numbers = group->n_numbers;
-    uint64_t rows = group->rows;
+    cut_size before = cut_size_of(group);
     if (group_add(group, node))
         return true;
-    group->n_nodes = nodes, group->n_places = places, group->n_numbers = numbers;
-    group->rows = rows;
+    cut_back(group, &before);
+    return false;
+}
+
+/* Arguments of a place: its address, and a step along each axis where it makes one, but for one axis that it lies dense
+ * along. Axes that are joined make them fewer. */
+static uint32_t group_place_args(const nd_group *group, ts_dtype dtype, const int64_t *strides)
+{
+    uint32_t n = 1, dense = 0;
+    for (uint32_t d = 0; d < group->rank; d++) {
+        n += group->shape[d] != 1 && strides[d];
+        dense |= group->shape[d] != 1 && strides[d] == (int64_t)ts_dtype_bytes(dtype);
+    }
+    return n - dense;
+}
+
+/* Whether a launch has room for all arguments, those of kept places too. */
+static bool group_fits(const nd_group *group)
+{
+    uint32_t n = group->kept_args + TS_MAX(group->rank, 1) + 2 * group->n_numbers;
+    if (n + group->n_places * (1 + group->rank) <= TS_LAUNCH_ARGS)
+        return true;
+    n = group->kept_args + TS_MAX(group->rank, 1) + group->n_numbers;
+    for (uint32_t i = 0; i < group->n_numbers; i++)
+        n += nd_kind((ts_dtype)group->numbers[i]->dtype) == 'c';
+    for (uint32_t i = 0; i < group->n_places; i++)
+        n += group_place_args(group, (ts_dtype)group->places[i].dtype, group->places[i].strides);
+    return n <= TS_LAUNCH_ARGS;
+}
+
+bool ts__nd_group_add_root(nd_group *group, nd_node *node)
+{
+    cut_size before = cut_size_of(group);
+    bool is_first = !group->n_kept;
+    if (!ts__nd_group_add(group, node))
+        return false;
+    group->kept_args += group_place_args(group, (ts_dtype)node->dtype, node->order);
+    group->n_kept++;
+    if (group->n_places + group->n_kept <= ND_GROUP_MEMORY && (is_first || group_fits(group)))
+        return true;
+    cut_back(group, &before);
     return false;
 }
 
 bool ts__nd_group_store(nd_group *group, nd_node *node, char *data, ts_buffer *buffer, const int64_t *strides)
 {
+    group->n_kept -= group->n_kept > 0;
     return group_place(group, (nd_place){data, buffer, strides, node->dtype, node});
 }
 
@@ -158,8 +216,8 @@ static void cut_finish(nd_group *group, nd_node **roots, ts_buffer **targets, ui
     group->graph->stats.n_nodes += group->n_nodes;
 }
 
-/* One group of the list from a node on. */
-static ts_status cut_one(ts_nd_graph *graph, const nd_node *first, ts_error *err)
+/* One group of the list from a node on, or the value of that node alone. */
+static ts_status cut_one(ts_nd_graph *graph, const nd_node *first, bool alone, ts_error *err)
 {
     nd_group group;
     nd_node *roots[ND_WAITING + 1];
@@ -168,10 +226,11 @@ static ts_status cut_one(ts_nd_graph *graph, const nd_node *first, ts_error *err
     ts_status status = TS_OK;
     const nd_node *like = first;
     ts__nd_group_begin(&group, graph, like);
-    for (nd_node *node = (nd_node *)(uintptr_t)first; node && n <= ND_WAITING; node = node->next) {
+    for (nd_node *node = (nd_node *)(uintptr_t)first; node && n <= ND_WAITING && !(alone && n);
+         node = node->next) {
         if (!cut_fits(&group, like, node))
             continue;
-        if (group.n_places + 1 >= ND_GROUP_MEMORY - n || !ts__nd_group_add(&group, node))
+        if (!ts__nd_group_add_root(&group, node))
             break;
         like = like->is_narrow ? node : like;
         roots[n++] = node;
@@ -196,22 +255,25 @@ static ts_status cut_one(ts_nd_graph *graph, const nd_node *first, ts_error *err
     return status;
 }
 
-/* Computes what there is memory for; values that there is none for go on waiting. They are tried one by one, from the
- * last on: what is computed leaves the list, and what is left of it stays. */
-static void cut_rest(ts_nd_graph *graph)
+/* Where a group failed, each value is computed alone, in the order of their calls: those that fail go on waiting. The
+ * status is that of the last of them. */
+static ts_status cut_rest(ts_nd_graph *graph, ts_error *err)
 {
-    nd_node *nodes[ND_WAITING + 1];
-    uint32_t n = 0;
-    ts_error none;
-    for (nd_node *node = graph->first; node && n < TS_COUNT(nodes); node = node->next) {
+    ts_status status = TS_OK;
+    for (uint32_t n = graph->n_waiting; n-- && graph->first;) {
+        nd_node *node = graph->first;
+        ts_error own;
         node->references++;
-        nodes[n++] = node;
+        ts_status one = cut_one(graph, node, true, &own);
+        if (one != TS_OK && node->store) {
+            ts__nd_store_wait_last(node->store);
+            status = one;
+            if (err)
+                *err = own;
+        }
+        ts__nd_node_release(graph, node);
     }
-    while (n--) {
-        if (nodes[n]->store)
-            (void)!cut_one(graph, nodes[n], &none);
-        ts__nd_node_release(graph, nodes[n]);
-    }
+    return status;
 }
 
 ts_status ts__nd_flush(ts_nd_graph *graph, ts_nd_cause cause, ts_error *err)
@@ -221,24 +283,27 @@ ts_status ts__nd_flush(ts_nd_graph *graph, ts_nd_cause cause, ts_error *err)
     uint64_t before = graph->stats.bytes;
     nd_event event = nd_event_begin(graph);
     while (graph->first && status == TS_OK)
-        status = cut_one(graph, graph->first, err);
-    if (status == TS_NOMEM)
-        cut_rest(graph);
+        status = cut_one(graph, graph->first, false, err);
+    if (status != TS_OK)
+        status = cut_rest(graph, err);
     nd_event_end(graph, &event, any ? TS_ND_EVENT_cut : TS_ND_EVENT_NONE, ts_nd_cause_get(cause)->name,
                  graph->stats.bytes - before);
     return status;
 }
 
-ts_status ts__nd_flush_full(ts_nd_graph *graph, ts_error *err)
+void ts__nd_flush_full(ts_nd_graph *graph)
 {
-    ts_status status = graph->n_waiting >= ND_WAITING ? ts__nd_flush(graph, TS_ND_CAUSE_full, err) : TS_OK;
-    return status == TS_NOMEM ? TS_OK : status; /* who reads those values is told */
+    ts_error none; /* who reads a value that failed is told */
+    if (graph->n_waiting >= ND_WAITING)
+        (void)!ts__nd_flush(graph, TS_ND_CAUSE_full, &none);
 }
 
 ts_status ts__nd_compute(ts_nd *a, ts_nd_cause cause, ts_error *err)
 {
-    ts_status status = a->store->value ? ts__nd_flush(a->graph, cause, err) : TS_OK;
-    return status == TS_NOMEM && !a->store->value ? TS_OK : status;
+    const ts_nd_store *store = a->store;
+    if (!store->value || ts__nd_flush(a->graph, cause, err) == TS_OK || !store->value)
+        return TS_OK;
+    return cut_one(a->graph, store->value, true, err); /* its own reason */
 }
 
 ts_status ts_nd_flush(ts_nd_graph *graph, ts_error *err)

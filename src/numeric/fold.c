@@ -557,7 +557,7 @@ static ts_status fold_into(fold_of *f, const ts_nd_reduction *r, ts_nd *out, ts_
     ts__nd_kernel_walk_tiles(&f->k, f->is_scan ? FOLD_SCAN_WIDTH : FOLD_WIDTH);
     ts__nd_kernel_places(&f->k);
     fold_grid(f, grid);
-    if (f->k.axes.rank == TS_MAX_RANK || ts__nd_kernel_is_wide(&f->k))
+    if (f->k.axes.rank == TS_MAX_RANK || ts__nd_kernel_is_wide(&f->k, 2))
         return ts_fail(err, TS_UNSUPPORTED, "a reduction that needs more than %d numbers", TS_LAUNCH_ARGS);
     if (f->pieces == 1)
         return fold_launch(f, &group, grid, err);
@@ -690,7 +690,7 @@ static ts_status row_run(const ts_nd_reduction *r, ts_nd *out, ts_error *err)
     if (status == TS_OK && waits) {
         node->references++;
         ts__nd_store_set(out->store, node);
-        status = ts__nd_flush_full(graph, err);
+        ts__nd_flush_full(graph);
     } else if (status == TS_OK)
         status = row_now(node, out, err);
     ts__nd_node_release(graph, node);

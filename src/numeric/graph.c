@@ -128,6 +128,14 @@ void ts__nd_store_set(ts_nd_store *store, nd_node *node)
     }
 }
 
+void ts__nd_store_wait_last(ts_nd_store *store)
+{
+    nd_node *node = store->value;
+    node->references++;
+    ts__nd_store_set(store, NULL);
+    ts__nd_store_set(store, node);
+}
+
 static ts_nd_store *store_new(ts_nd_graph *graph, int64_t bytes, ts_error *err)
 {
     ts_nd_store *store = ts__new(graph->alloc, sizeof *store);

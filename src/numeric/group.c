@@ -322,6 +322,12 @@ void ts__nd_kernel_key(const group_kernel *k, nd_launch *launch)
     }
 }
 
+/* Whether the step of a place along an axis is an argument. */
+static bool kernel_has_stride(const group_kernel *k, uint32_t p, uint32_t d)
+{
+    return !(k->lacks[p] >> d & 1) && d != k->unit[p];
+}
+
 void ts__nd_kernel_args(const group_kernel *k, nd_launch *launch)
 {
     const nd_group *group = k->group;
@@ -332,16 +338,21 @@ void ts__nd_kernel_args(const group_kernel *k, nd_launch *launch)
         ts__nd_launch_int(launch, k->index, k->axes.extent[d]);
     for (uint32_t p = 0; p < group->n_places; p++)
         for (uint32_t d = 0; d < r; d++)
-            if (!(k->lacks[p] >> d & 1) && d != k->unit[p])
+            if (kernel_has_stride(k, p, d))
                 ts__nd_launch_int(launch, k->index, k->axes.stride[p][d]);
     for (uint32_t n = 0; n < group->n_numbers; n++)
         ts__nd_launch_number(launch, (ts_dtype)group->numbers[n]->dtype, group->numbers[n]->bits);
 }
 
-/* Whether the arguments are too many for a launch. */
-bool ts__nd_kernel_is_wide(const group_kernel *k)
+bool ts__nd_kernel_is_wide(const group_kernel *k, uint32_t more)
 {
-    uint32_t n = k->axes.rank + 2 * k->group->n_numbers + k->group->n_places * (1 + k->axes.rank);
+    const nd_group *group = k->group;
+    uint32_t r = k->axes.rank, n = more + r + group->n_places + group->n_numbers;
+    for (uint32_t p = 0; p < group->n_places; p++)
+        for (uint32_t d = 0; d < r; d++)
+            n += kernel_has_stride(k, p, d);
+    for (uint32_t i = 0; i < group->n_numbers; i++)
+        n += nd_kind((ts_dtype)group->numbers[i]->dtype) == 'c';
     return n > TS_LAUNCH_ARGS;
 }
 
@@ -362,7 +373,7 @@ static void build_params(group_build *g, ts_builder *b)
         g->extent[d] = ts_fn_param(b, k->index);
     for (uint32_t p = 0; p < k->group->n_places; p++)
         for (uint32_t d = 0; d < r; d++)
-            if (!(k->lacks[p] >> d & 1) && d != k->unit[p])
+            if (kernel_has_stride(k, p, d))
                 g->stride[p][d] = ts_fn_param(b, k->index);
     for (uint32_t n = 0; n < k->group->n_numbers; n++) {
         ts_dtype dtype = (ts_dtype)k->group->numbers[n]->dtype;
@@ -786,7 +797,7 @@ ts_status ts__nd_group_run(nd_group *group, ts_error *err)
     else
         kernel_elementwise_tiles(&k);
     ts__nd_kernel_places(&k);
-    if (ts__nd_kernel_is_wide(&k))
+    if (ts__nd_kernel_is_wide(&k, 0))
         return ts_fail(err, TS_UNSUPPORTED, "a value of arrays that needs more than %d numbers", TS_LAUNCH_ARGS);
     int64_t grid[3];
     ts__nd_kernel_grid(&k, 2, grid);

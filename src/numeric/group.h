@@ -43,7 +43,7 @@ void ts__nd_kernel_tiles(group_kernel *k);
 void ts__nd_kernel_walk_tiles(group_kernel *k, int64_t width);
 /* Which places lack which axes, and the width of indices; after the tiles are chosen. */
 void ts__nd_kernel_places(group_kernel *k);
-bool ts__nd_kernel_is_wide(const group_kernel *k); /* too many arguments for a launch */
+bool ts__nd_kernel_is_wide(const group_kernel *k, uint32_t more); /* too many arguments for a launch, with `more` */
 void ts__nd_kernel_key(const group_kernel *k, nd_launch *launch);
 void ts__nd_kernel_args(const group_kernel *k, nd_launch *launch);
 /* A block for each tile of the axes that are not folded; `own` (group_kernel) at most 2. It is part of the key. */

@@ -178,6 +178,7 @@ TS_CHECKED ts_status ts__nd_new(ts_nd_graph *graph, ts_nd_store *store, int64_t 
 TS_CHECKED ts_status ts__nd_store_fill(ts_nd_store *store, ts_error *err);
 /* Gives a storage a value that waits, taking the node's reference. */
 void ts__nd_store_set(ts_nd_store *store, nd_node *node);
+void ts__nd_store_wait_last(ts_nd_store *store); /* its value goes to the end of the list of those that wait */
 void ts__nd_node_release(ts_nd_graph *graph, nd_node *node);
 /* Whether the array is all of its storage, each element once. */
 bool ts__nd_is_whole(const ts_nd *a);
@@ -260,9 +261,9 @@ TS_CHECKED ts_status ts__nd_value_node(ts_nd *x, ts_dtype dtype, const ts_nd *li
 
 /* ts_nd_flush and ts_nd_memory, with the reason. */
 TS_CHECKED ts_status ts__nd_flush(ts_nd_graph *graph, ts_nd_cause cause, ts_error *err);
-/* The same where too many nodes wait; that there is no memory for some is no error of the call at hand. */
-TS_CHECKED ts_status ts__nd_flush_full(ts_nd_graph *graph, ts_error *err);
-/* Computes what an array waits for. Other values that there is no memory for go on waiting, and are no error. */
+/* The same where too many nodes wait; that some cannot be computed is no error of the call at hand. */
+void ts__nd_flush_full(ts_nd_graph *graph);
+/* Computes what an array waits for. Other values that cannot be computed go on waiting, and are no error. */
 TS_CHECKED ts_status ts__nd_compute(ts_nd *a, ts_nd_cause cause, ts_error *err);
 TS_CHECKED ts_status ts__nd_memory(ts_nd *a, ts_nd_cause cause, bool lasting, void **data, ts_buffer **buffer,
                                    ts_error *err);
@@ -278,6 +279,7 @@ typedef struct nd_place {
 typedef struct nd_group {
     ts_nd_graph *graph;
     uint32_t rank, n_nodes, n_places, n_numbers;
+    uint32_t n_kept, kept_args; /* places kept for values of its roots, and their arguments */
     uint64_t rows; /* of its narrow nodes; 0: it has none */
     const int64_t *shape;
     nd_node *nodes[ND_GROUP_NODES]; /* operands before those who use them */
@@ -287,7 +289,10 @@ typedef struct nd_group {
 void ts__nd_group_begin(nd_group *group, ts_nd_graph *graph, const nd_node *like);
 /* Adds a node with all that it needs. False: no room for it, and the group is as it was. */
 bool ts__nd_group_add(nd_group *group, nd_node *node);
-/* Adds a place that a node's value is written to. */
+/* The same, and keeps room for a place for its value. False, too, where the arguments become too many for a launch,
+ * unless it is the first root. */
+bool ts__nd_group_add_root(nd_group *group, nd_node *node);
+/* Adds a place that a node's value is written to, a kept one if there is one. */
 bool ts__nd_group_store(nd_group *group, nd_node *node, char *data, ts_buffer *buffer, const int64_t *strides);
 TS_CHECKED ts_status ts__nd_group_run(nd_group *group, ts_error *err);
 void ts__nd_kernels_destroy(ts_nd_graph *graph);

@@ -232,6 +232,74 @@ static void a_lack_of_memory_is_of_one_value(void)
     ts_nd_graph_destroy(graph);
 }
 
+/* More values wait than the arguments of one launch have room for: they become several kernels. */
+static void wide_graphs_are_several_kernels(void)
+{
+    enum { VALUES = 60, ROWS = 300, COLUMNS = 100 };
+    int64_t shape[2] = {ROWS, COLUMNS}, strides[2] = {4 * COLUMNS + 8, 4};
+    ts_nd_graph *graph = graph_new();
+    ts_nd *x = ramp(graph, ROWS * (COLUMNS + 2) + VALUES), *results[VALUES];
+    for (int i = 0; i < VALUES; i++) {
+        ts_nd *view, *twice;
+        CHECK_OK(ts_nd_view(x, 4 * i, TS_DTYPE_float32, 2, shape, strides, 0, &view, &err));
+        twice = call2(graph, TS_ND_multiply, view, (ts_nd_operand){.kind = 'i', .i = 2}, NULL);
+        results[i] = call2(graph, TS_ND_add, twice, (ts_nd_operand){.kind = 'i', .i = 1}, NULL);
+        ts_nd_release(view), ts_nd_release(twice);
+    }
+    for (int i = 0; i < VALUES; i++) {
+        CHECK(data_of(results[i])[COLUMNS + 3] == 2 * (float)((COLUMNS + 5 + i) % 100) + 1);
+        ts_nd_release(results[i]);
+    }
+    ts_nd_release(x);
+    ts_nd_graph_destroy(graph);
+}
+
+enum { AXES = 14 };
+/* x + 1, of AXES axes of two elements; x lacks those of `lacks`. */
+static ts_nd *of_many_axes(ts_nd_graph *graph, ts_nd *x, uint32_t lacks)
+{
+    int64_t shape[AXES], strides[AXES], step = 4;
+    ts_nd *view, *result;
+    for (uint32_t d = AXES; d-- > 0; step *= strides[d] ? 2 : 1) {
+        shape[d] = 2;
+        strides[d] = lacks >> d & 1 ? 0 : step;
+    }
+    CHECK_OK(ts_nd_view(x, 0, TS_DTYPE_float32, AXES, shape, strides, 0, &view, &err));
+    ts_nd_call call = {.fn = TS_ND_add, .in = {{.array = view}, {.kind = 'i', .i = 1}}, .order = 'C'};
+    CHECK_OK(ts_nd_run(graph, &call, &result, &err));
+    ts_nd_release(view);
+    return result;
+}
+
+/* Two values whose axes together are too many for a kernel, and one that has too many alone: that one fails where it is
+ * read, and no other. */
+static void a_value_that_fails_fails_alone(void)
+{
+    enum { MORE = 40 };
+    ts_nd_graph *graph = graph_new();
+    ts_nd *x = ramp(graph, 1 << AXES), *more[MORE];
+    ts_nd *one = of_many_axes(graph, x, 0x3333), *two = of_many_axes(graph, x, 0x0666);
+    CHECK(data_of(one)[(1 << AXES) - 1] > 0 && data_of(two)[1] == 2);
+    ts_nd_release(one), ts_nd_release(two);
+    ts_nd *bad = of_many_axes(graph, x, 0x1555);
+    one = of_many_axes(graph, x, 0x3333);
+    float value;
+    for (int i = 0; i < MORE; i++)
+        more[i] = call2(graph, TS_ND_add, x, (ts_nd_operand){.kind = 'i', .i = i}, NULL);
+    for (int i = 0; i < MORE; i++) {
+        CHECK_OK(ts_nd_read(more[i], 4, &value, &err));
+        CHECK(value == (float)(i + 1));
+        ts_nd_release(more[i]);
+    }
+    CHECK_OK(ts_nd_read(one, 0, &value, &err));
+    CHECK(value == 1);
+    CHECK_INT(ts_nd_read(bad, 0, &value, &err), TS_UNSUPPORTED);
+    CHECK(strstr(err.text, "copy them first"));
+    ts_nd_release(bad), ts_nd_release(one), ts_nd_release(x);
+    CHECK_OK(ts_nd_flush(graph, &err));
+    ts_nd_graph_destroy(graph);
+}
+
 int main(void)
 {
     chains_are_one_kernel();
@@ -242,5 +310,7 @@ int main(void)
     masks_choose_elements();
     meanings_are_carried();
     a_lack_of_memory_is_of_one_value();
+    wide_graphs_are_several_kernels();
+    a_value_that_fails_fails_alone();
     return check_done();
 }

@@ -148,3 +148,11 @@ def test_places_that_lie_transposed_to_each_other(dtype, shape, order):
     assert count.launched <= 2
     np.testing.assert_array_equal(np.asarray(b), y)
     np.testing.assert_array_equal(np.asarray(c), y + y)
+
+
+def test_many_values_with_numbers_of_their_own_are_several_kernels():
+    with Count() as count:
+        made = [tn.ones(100_000) * i + 1 for i in range(30)]
+        assert [float(a[7]) for a in made] == [i + 1 for i in range(30)]
+    assert count.launched <= 4
+    assert float((tn.ones(1000) + 1)[0]) == 2

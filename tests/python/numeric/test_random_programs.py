@@ -163,3 +163,36 @@ def test_programs_do_what_numpys_do(seed, small):
         program.check()
     finally:
         _core.numeric_small(before)
+
+
+# Large kernels take long to compile: few values by default, all that one launch can take in the long run.
+WIDE, WIDE_VALUES = (8, 200) if os.environ.get("TESSERA_TEST_LONG") else (2, 24)
+
+
+@pytest.mark.parametrize("seed", range(WIDE))
+def test_wide_programs_do_what_numpys_do(seed):
+    """Many values wait at once, of many arrays: what they need becomes more than one kernel can take."""
+    rng = np.random.default_rng(seed)
+    n = int(rng.integers(20, WIDE_VALUES))
+    shapes = [(60, 50), (5, 20, 30), (3, 4, 5, 6, 10), (60, 1), (50,), (60, 50)][: rng.integers(1, 7)]
+    theirs = []
+    for _ in range(n):
+        shape = shapes[rng.integers(len(shapes))]
+        x = rng.integers(-5, 6, shape).astype("bhiqfdFD"[rng.integers(8)])
+        theirs.append(x if rng.integers(3) else np.repeat(x, 2, axis=-1)[..., ::2])
+    ours = [tn.array(x) if x.flags.c_contiguous else tn.array(np.repeat(x, 2, axis=-1))[..., ::2] for x in theirs]
+    before = _core.numeric_small(0)
+    try:
+        for _ in range(1 + (WIDE_VALUES > 24)):
+            wanted, got = [], []
+            for i in range(n):
+                k = int(rng.integers(n))
+                k = k if theirs[k].shape == theirs[i].shape else i
+                number = [2, -1, 0.5, 1 + 2j][rng.integers(4)]
+                for values, made in ((theirs, wanted), (ours, got)):
+                    made.append(values[i] * number + values[k] - 1)
+            theirs, ours = wanted, got
+        for i in rng.permutation(n):
+            same(theirs[i], ours[i])
+    finally:
+        _core.numeric_small(before)
