@@ -99,7 +99,10 @@ void numeric_begin_watched(core_state *state, numeric_doctor *doctor)
     Py_XDECREF(frame);
     PyErr_Restore(type, value, trace);
     CORE_LOCK(&state->numeric->lock);
-    doctor->watch.place = frame ? doctor_number(doctor, code, line) : 0;
+    if (CORE_GET(state->numeric->doctor) == doctor)
+        doctor->watch.place = frame ? doctor_number(doctor, code, line) : 0;
+    else
+        Py_XDECREF(code); /* switched off meanwhile; the frame that runs has another */
 }
 
 /* numeric_user(): the frame that asks, as the user sees it. */
@@ -157,6 +160,14 @@ static void doctor_forget(core_state *state)
     PyMem_RawFree(places);
 }
 
+/* Graphs tell this one, or nobody. */
+static void doctor_watch(numeric_state *n, numeric_doctor *doctor)
+{
+    for (int i = 0; i < NUMERIC_DEVICES && n->graphs[i]; i++)
+        ts_nd_graph_watch(n->graphs[i], doctor ? &doctor->watch : NULL);
+    CORE_SET(n->doctor, doctor);
+}
+
 /* numeric_doctor(on): events are kept from now on, or no more; as many times off as on. */
 static PyObject *doctor_switch(PyObject *module, PyObject *value)
 {
@@ -173,9 +184,7 @@ static PyObject *doctor_switch(PyObject *module, PyObject *value)
     if (doctor)
         doctor->n_users += on ? 1u : doctor->n_users ? UINT32_MAX : 0;
     bool is_on = doctor && doctor->n_users;
-    for (int i = 0; i < NUMERIC_DEVICES && n->graphs[i]; i++)
-        ts_nd_graph_watch(n->graphs[i], is_on ? &doctor->watch : NULL);
-    CORE_SET(n->doctor, is_on ? doctor : NULL);
+    doctor_watch(n, is_on ? doctor : NULL);
     CORE_UNLOCK(&n->lock);
     if (!doctor)
         return PyErr_NoMemory();
@@ -194,9 +203,10 @@ void numeric_doctor_end(core_state *state)
 {
     if (!state->numeric->doctor_kept)
         return;
+    doctor_watch(state->numeric, NULL);
     doctor_forget(state);
     PyMem_RawFree(state->numeric->doctor_kept);
-    state->numeric->doctor = state->numeric->doctor_kept = NULL;
+    state->numeric->doctor_kept = NULL;
 }
 
 /* numeric_event(kind, name, bytes, ns): an event of what is written in Python, at the user's line. */

@@ -153,8 +153,14 @@ static bool kernels_is_plain(const nd_launch *launch, const int64_t grid[3])
     return plain;
 }
 
+static uint64_t kernels_specialised(const ts_kernel *kernel)
+{
+    return atomic_load_explicit(&kernel->n_specialised, memory_order_relaxed);
+}
+
+/* *is_new: code was made for it, of a new kernel or for other arguments of a known one. */
 static ts_status kernels_run(ts_nd_graph *graph, nd_launch *launch, const int64_t grid[3], nd_build *build, void *user,
-                             ts_error *err)
+                             bool *is_new, ts_error *err)
 {
     kernels_entry *entry;
     launch_frame frame; /* large, and filled as far as it is used */
@@ -164,7 +170,9 @@ static ts_status kernels_run(ts_nd_graph *graph, nd_launch *launch, const int64_
     graph->stats.n_launched++;
     if (plain && entry->program && entry->program->epoch == epoch && !graph->note.wanted)
         return kernels_launch(graph, entry->program, launch, grid, err);
+    uint64_t specialised = kernels_specialised(entry->kernel);
     TS_TRY(ts_launch(NULL, grid, entry->kernel, launch->args, launch->n, 0, err));
+    *is_new = kernels_specialised(entry->kernel) != specialised;
     if (plain)
         entry->program = ts__nd_launch_program(graph->device, entry->kernel, launch, true, &frame);
     if (graph->note.wanted)
@@ -175,10 +183,9 @@ static ts_status kernels_run(ts_nd_graph *graph, nd_launch *launch, const int64_
 ts_status ts__nd_launch_run(ts_nd_graph *graph, nd_launch *launch, const int64_t grid[3], nd_build *build, void *user,
                             ts_error *err)
 {
-    uint64_t made = graph->stats.n_kernels;
+    bool is_new = false;
     nd_event event = nd_event_begin(graph);
-    ts_status status = kernels_run(graph, launch, grid, build, user, err);
-    bool is_new = graph->stats.n_kernels != made;
+    ts_status status = kernels_run(graph, launch, grid, build, user, &is_new, err);
     nd_event_end(graph, &event, is_new ? TS_ND_EVENT_compile : TS_ND_EVENT_kernel, NULL, 0);
     return status;
 }

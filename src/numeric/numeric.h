@@ -137,7 +137,7 @@ enum { ND_IS_NO, ND_IS_UP, ND_IS_HALF, ND_IS_DOUBLE, ND_IS_TRUTH, ND_IS_LONG };
 /* Bytes of the elements. */
 static inline uint64_t nd_size_of(const ts_nd *a)
 {
-    return (uint64_t)a->count * ts_dtype_bytes((ts_dtype)a->dtype);
+    return (uint64_t)a->count * a->item;
 }
 /* The least power of two that is not less. */
 static inline int64_t nd_up(int64_t extent)

@@ -149,6 +149,35 @@ static void copies_between_graphs(ts_nd_graph *graph)
     ts_nd_graph_destroy(other);
 }
 
+/* A known kernel that is compiled for other arguments, here in place, is no launch of a known program. */
+static void kernels_are_made_for_arguments_too(ts_nd_graph *graph)
+{
+    for (int i = 0; i < 3; i++) {
+        ts_nd *x = zeros(graph, N), *y;
+        ts_nd_graph_watch(graph, &watch);
+        y = call2(graph, TS_ND_maximum, x, NULL, i == 1 ? x : NULL);
+        CHECK_OK(ts_nd_flush(graph, &err));
+        (void)take(i < 2 ? TS_ND_EVENT_compile : TS_ND_EVENT_kernel);
+        ts_nd_graph_watch(graph, NULL);
+        ts_nd_release(x), ts_nd_release(y);
+        n_events = 0;
+    }
+}
+
+/* What items weigh. */
+static void items_have_bytes(ts_nd_graph *graph)
+{
+    void *data;
+    ts_nd *items;
+    CHECK_OK(ts_nd_empty_items(graph, 5, 1, (int64_t[]){600}, false, &items, &err));
+    ts_nd_graph_watch(graph, &watch);
+    CHECK_OK(ts_nd_memory(items, true, &data, NULL, &err));
+    CHECK_INT((int64_t)take(TS_ND_EVENT_exposed).bytes, 3000);
+    ts_nd_graph_watch(graph, NULL);
+    ts_nd_release(items);
+    n_events = 0;
+}
+
 static void every_row_has_its_words(void)
 {
     for (int i = 1; i < TS_ND_EVENT_COUNT; i++)
@@ -164,6 +193,9 @@ int main(void)
     ts_nd_graph_watch(graph, NULL);
     writes_and_memory(graph);
     copies_between_graphs(graph);
+    ts_nd_graph_watch(graph, NULL);
+    kernels_are_made_for_arguments_too(graph);
+    items_have_bytes(graph);
     ts_nd_graph_destroy(graph);
     every_row_has_its_words();
     return check_done();
