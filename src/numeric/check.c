@@ -15,20 +15,23 @@ bool ts__nd_check_is_safe(ts_dtype from, ts_dtype to)
     return from == to || nd_kind(from) != 'f' || nd_kind(to) == 'b' || stays;
 }
 
+bool ts__nd_check_divides(ts_nd_fn fn)
+{
+    return fn == TS_ND_floor_divide || fn == TS_ND_remainder || fn == TS_ND_fmod || fn == TS_ND_time_divide ||
+           fn == TS_ND_time_floor_divide || fn == TS_ND_time_remainder;
+}
+
 void ts__nd_check_begin(nd_check *check, const nd_node *node, const ts_nd *out)
 {
     uint64_t bytes = out->store->buffer ? ts_buffer_bytes(out->store->buffer) : 0;
     const ts_nd_info *row = ts_nd_get((ts_nd_fn)node->fn);
     char loop = nd_kind((ts_dtype)node->loop);
-    bool divides = node->fn == TS_ND_floor_divide || node->fn == TS_ND_remainder || node->fn == TS_ND_fmod ||
-                   node->fn == TS_ND_time_divide || node->fn == TS_ND_time_floor_divide ||
-                   node->fn == TS_ND_time_remainder;
     bool is_cast = node->fn == TS_ND_copy && !ts__nd_check_is_safe((ts_dtype)node->in[0].dtype, (ts_dtype)node->dtype);
     bool computes = row->result != TS_ND_IS_BOOL && (loop == 'f' || loop == 'c') && node->fn != TS_ND_select &&
                     node->fn != TS_ND_gather && node->fn != TS_ND_copy;
     bool in_host = ts_device_caps_of(out->graph->device) & TS_DEVICE_HOST_MEMORY;
     check->wanted = in_host && !node->has_where && (node->count <= CHECK_MOST || out->graph->strict) &&
-                    (computes || is_cast || (divides && loop != 'b'));
+                    (computes || is_cast || (ts__nd_check_divides((ts_nd_fn)node->fn) && loop != 'b'));
     check->kept = NULL;
     for (uint32_t i = 0; i < node->n_in && check->wanted; i++) {
         check->wanted = node->in[i].kind != ND_IN_NODE;

@@ -9,10 +9,11 @@
 
 enum { DIRECT_BYTES = 1 << 17 }; /* of a result up to which one thread is as fast as a kernel */
 
-/* In host memory, and nobody is to be told of calls, which the long way does. */
+/* Elements of a dtype of ours (items have none) in host memory, and nobody is to be told of calls, which the long way
+ * does. */
 static bool direct_may(const ts_nd *a)
 {
-    return !a->graph->watch && ts_device_caps_of(a->graph->device) & TS_DEVICE_HOST_MEMORY;
+    return a->dtype && !a->graph->watch && ts_device_caps_of(a->graph->device) & TS_DEVICE_HOST_MEMORY;
 }
 
 /* The element that a number becomes without anything to tell of; false: it is another kind of number. */
@@ -189,7 +190,7 @@ ts_status ts_nd_put(ts_nd *a, ts_nd *indices, const ts_nd_operand *values, bool 
     *done = false;
     TS_NEED(err, a, indices, values);
     item = ts_dtype_bytes((ts_dtype)a->dtype);
-    if (a->flags & TS_ND_READONLY || ts_nd_shares(a, indices, false))
+    if (a->flags & TS_ND_READONLY || !a->rank || !indices->rank || ts_nd_shares(a, indices, false))
         return TS_OK;
     if (values->array && direct_is_masked(a, indices, values->array))
         return direct_put_masked(a, indices, values->array, done, err);

@@ -335,6 +335,7 @@ void ts__nd_check_begin(nd_check *check, const nd_node *node, const ts_nd *out);
 uint32_t ts__nd_check_end(const nd_check *check, const nd_node *node, const char *data);
 
 bool ts__nd_check_is_safe(ts_dtype from, ts_dtype to); /* whether a cast has no faults to tell of */
+bool ts__nd_check_divides(ts_nd_fn fn);                /* whether it divides, so integers have faults to tell of too */
 
 /* Whether numbers without gaps are all finite; false where their dtype is not looked at. */
 bool ts__nd_check_finite(ts_dtype dtype, int64_t n, const char *data);

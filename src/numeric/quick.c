@@ -199,12 +199,12 @@ static bool quick_may(const ts_nd_call *call, ts_dtype loop, ts_dtype result, bo
     ts_nd_fn fn = call->fn;
     const ts_nd *from = call->in[0].array;
     bool is_float = nd_kind(loop) == 'f' || nd_kind(loop) == 'c', is_whole = ts_dtype_get(result)->bits >= 32;
-    bool divides = fn == TS_ND_floor_divide || fn == TS_ND_remainder || fn == TS_ND_fmod;
     *checks = false;
     if (fn == TS_ND_copy)
         return from ? ts__nd_check_is_safe((ts_dtype)from->dtype, result) : !call->in[0].dtype;
     *checks = is_float && ts_nd_get(fn)->result != TS_ND_IS_BOOL && fn != TS_ND_select;
-    return fn != TS_ND_power && fn != TS_ND_float_power && (is_float || !divides) && (!*checks || is_whole);
+    return fn != TS_ND_power && fn != TS_ND_float_power && (is_float || !ts__nd_check_divides(fn)) &&
+           (!*checks || is_whole);
 }
 
 void ts__nd_quick_note(ts_nd_graph *graph, const ts_nd_call *call, uint64_t key, ts_dtype loop, const ts_nd *out)

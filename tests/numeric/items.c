@@ -145,6 +145,27 @@ static void numbers_of_no_dtype_are_refused(void)
     ts_nd_graph_destroy(graph);
 }
 
+/* Rows of items were taken as rows of no bytes: what was written was lost without a word. */
+static void rows_of_items_go_the_long_way(void)
+{
+    ts_nd_graph *graph = graph_new();
+    ts_nd *a = records_new(graph), *b = records_new(graph), *places, *taken = NULL;
+    bool done = true;
+    void *data;
+    CHECK_OK(ts_nd_empty(graph, TS_DTYPE_int64, 1, (int64_t[]){N}, false, &places, &err));
+    CHECK_OK(ts_nd_memory(places, false, &data, NULL, &err));
+    memset(data, 0, N * sizeof(int64_t));
+    CHECK_OK(ts_nd_put(a, places, &(ts_nd_operand){.array = b}, &done, &err));
+    CHECK(!done);
+    CHECK_OK(ts_nd_take(a, places, &taken, &err));
+    CHECK(!taken);
+    done = true;
+    CHECK_OK(ts_nd_set(a, 0, &(ts_nd_operand){.kind = 'i', .i = 1}, &done, &err));
+    CHECK(!done);
+    ts_nd_release(places), ts_nd_release(b), ts_nd_release(a);
+    ts_nd_graph_destroy(graph);
+}
+
 int main(void)
 {
     copied_words_are_copied_records();
@@ -152,5 +173,6 @@ int main(void)
     items_are_read_moved_and_compared_by_their_bytes();
     nothing_is_computed_of_items();
     numbers_of_no_dtype_are_refused();
+    rows_of_items_go_the_long_way();
     return check_done();
 }

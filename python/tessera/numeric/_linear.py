@@ -25,15 +25,20 @@ SMALL = 1 << 10  # multiplications of one matrix of a stack up to which a fold i
 LARGE = 1 << 15  # multiplications from which on the library's kernels are faster than a fold
 
 
-def _summed(products: ndarray, axis: int) -> ndarray:
-    if products.dtype == bool:
+def _summed(a: ndarray, b: ndarray, axis: int) -> ndarray:
+    """Sums along an axis of products, which are not stored; of narrow floats in float32, rounded once."""
+    dtype = f.result_type(a, b)
+    is_narrow = dtype.kind in "fV" and dtype.itemsize < 4  # float16, bfloat16
+    products = f.asarray(_multiply(a, b, dtype=numpy.float32 if is_narrow else None))
+    if dtype == bool:
         return f.asarray(_any_of(products, axis))
-    return f.asarray(_sum_of(products, axis, products.dtype))
+    made = f.asarray(_sum_of(products, axis, products.dtype))
+    return made.astype(dtype) if is_narrow else made
 
 
 def _folded(a: ndarray, b: ndarray) -> ndarray:
     """a (.., M, K) @ b (.., K, N) as a fold of products, which are not stored."""
-    return _summed(f.asarray(_multiply(a[..., :, :, None], b[..., None, :, :])), -2)
+    return _summed(a[..., :, :, None], b[..., None, :, :], -2)
 
 
 def _by_kernel(a: ndarray, b: ndarray) -> ndarray | None:
@@ -95,8 +100,7 @@ def contracted(a: ndarray, b: ndarray) -> ndarray:
         if a.size and b.size and a.shape[1] == b.shape[0] and 1 in (a.shape[0], b.shape[1]):
             return (a @ b[:, 0])[:, None] if b.shape[1] == 1 else (a[0] @ b)[None]  # ts_nd_product
     if b.shape[-1] == 1 and a.shape[-1] == b.shape[-2]:
-        products = f.asarray(_multiply(a, b[..., None, :, 0]))
-        return _summed(products, -1)[..., None]
+        return _summed(a, b[..., None, :, 0], -1)[..., None]
     return _folded(a, b) if a.shape[-2] == 1 and a.shape[-1] == b.shape[-2] else product(a, b)
 
 
@@ -213,7 +217,7 @@ def _vecdot(a: ndarray, b: ndarray) -> Any:
             "vecdot: Input operand 1 has a mismatch in its core dimension 0, with gufunc signature (n),(n)->() "
             f"(size {b.shape[-1]} is different from {a.shape[-1]})"
         )
-    return _summed(f.asarray(_multiply(_conjugated(a), b)), -1)
+    return _summed(_conjugated(a), b, -1)
 
 
 def _conjugated(a: ndarray) -> ndarray:

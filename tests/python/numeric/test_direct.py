@@ -66,6 +66,17 @@ def test_places_out_of_range_and_readonly_arrays():
     np.testing.assert_array_equal(np.asarray(a), np.arange(5))
 
 
+def test_arrays_without_axes_have_no_rows():
+    for value in (1.0, [1.0], [[1.0, 2.0]]):
+        a = tn.zeros(())
+        with pytest.raises(IndexError, match="too many indices"):
+            a[tn.array([0])] = tn.array(value)
+        assert float(a) == 0
+    a = tn.zeros(3)
+    a[tn.array(1)] = tn.array(2.0)
+    assert a.tolist() == [0, 2, 0]
+
+
 def test_writes_come_after_reads_that_wait():
     a = tn.ones(5000)
     twice, thrice = a * 2, a * 3
@@ -150,6 +161,27 @@ def test_products_with_vectors_have_nan_where_numpy_has_and_launch_nothing():
     waits = tn.arange(2000.0).reshape(20, 100) + 1
     np.testing.assert_array_equal((waits * 2) @ (waits[0] * 2), ((np.arange(2000.0) + 1) * 2).reshape(20, 100) @ (
         (np.arange(100.0) + 1) * 2))  # fmt: skip
+
+
+@pytest.mark.parametrize("dtype", ["f2", "bfloat16"])
+def test_products_of_narrow_floats_are_rounded_once(dtype):
+    """Products of elements overflow float16, and eight bits do not hold them: they are summed in float32."""
+    if dtype == "bfloat16":
+        dtype = pytest.importorskip("ml_dtypes").bfloat16
+    x = np.array([[300, 300], [257, 3]]).astype(dtype)
+    y = np.array([[300, 2], [-300, 1]]).astype(dtype)
+    for a, b in ((x, y), (x[0], y), (x, y[:, 0]), (x[0], y[:, 0]), (x[:1], y), (np.stack([x, y]), np.stack([y, x]))):
+        with np.errstate(over="ignore"):
+            wanted = (a.astype("f4") @ b.astype("f4")).astype(dtype)
+            found = [tn.array(a) @ tn.array(b)]
+            if a.ndim <= 2:
+                found += [tn.dot(tn.array(a), tn.array(b)), tn.tensordot(tn.array(a), tn.array(b), 1)]
+        for made in found:
+            assert made.dtype == wanted.dtype
+            np.testing.assert_array_equal(np.asarray(tn.asarray(made).astype("f4")), wanted.astype("f4"))
+    with np.errstate(over="ignore"):
+        assert tn.convolve(tn.array(x[0]), tn.array(y[::-1, 0]), "valid").astype("f4").tolist() == [0]
+        assert float(tn.vecdot(tn.array(x[0]), tn.array(y[:, 0]))) == 0
 
 
 def test_products_whose_shapes_do_not_fit():

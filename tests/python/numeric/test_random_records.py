@@ -117,15 +117,18 @@ class Program:
             case 0:
                 self.make()
             case 1 | 2:
-                key = self.key(a)
-                self.both(f"a[{key!r}]", lambda np, x: x[key], pair)
+                key, of = self.key(a), r.choice([of_array, of_list])
+                self.both(f"a[{key!r}] {of.__name__}", lambda np, x: x[of(np, key)], pair)
             case 3:
-                key = self.key(a)
+                key, of = self.key(a), r.choice([of_array, of_list])
                 try:
-                    value = contents(r, a[key].dtype, ())[()]
+                    value = contents(r, a[key].dtype, a[key].shape if r.random() < 0.5 else ())[()]
                 except (IndexError, ValueError):
                     return
-                self.write(f"a[{key!r}] = {value!r}", lambda np, x: x.__setitem__(key, value), pair)
+                self.write(
+                    f"a[{key!r}] = {value!r} {of.__name__}",
+                    lambda np, x: x.__setitem__(of(np, key), of(np, value)), pair,
+                )  # fmt: skip
             case 4:
                 other = r.choice(self.pairs)
                 self.write("a[...] = b", lambda np, x, y: x.__setitem__(..., y), pair, other)
@@ -165,6 +168,16 @@ class Program:
         function(tn, *(p[1] for p in pairs))
         for theirs, ours in self.pairs:
             self.same(theirs, ours)
+
+
+def of_array(np, x):
+    """A list of places, or an array, as an array of the module."""
+    is_list = isinstance(x, list) and not any(isinstance(i, str) for i in x)
+    return np.asarray(x, int if is_list else x.dtype) if is_list or isinstance(x, numpy.ndarray) else x
+
+
+def of_list(np, x):
+    return x
 
 
 def leaves(a: numpy.ndarray) -> list[numpy.ndarray]:

@@ -52,6 +52,24 @@ def test_items_move_as_numpys(dtype, call):
     same(call(tn, tn.array(theirs)), call(np, theirs))
 
 
+@pytest.mark.parametrize("dtype", [*DTYPES, np.dtype("i1,f8")], ids=str)
+@pytest.mark.parametrize("shape", [(6,), (3, 1), (3, 2)])
+def test_arrays_of_places_read_and_write_items(dtype, shape):
+    theirs = made(dtype, int(np.prod(shape))).reshape(shape)
+    ours = tn.array(theirs)
+    for places in ([2], [0, -1], [[1], [0]], []):
+        key = np.array(places, int)
+        same(ours[tn.array(key)], theirs[key])
+        for value in (theirs[::-1].copy()[key], theirs[0].copy()):  # as many rows, one
+            theirs[key] = value
+            ours[tn.array(key)] = tn.array(value)
+            same(ours, theirs)
+    mask = np.arange(theirs.size).reshape(shape) % 2 == 0
+    theirs[mask] = theirs[~mask][:1]
+    ours[tn.array(mask)] = tn.array(theirs[mask])
+    same(ours, theirs)
+
+
 def test_fields_are_views():
     theirs = made(PACKED)
     theirs["x"], theirs["v"] = 2.5, 1
