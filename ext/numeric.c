@@ -1159,6 +1159,10 @@ void core_numeric_clear(core_state *state)
         Py_CLEAR(fields[i]);
     for (int i = 1; fields && i <= state->numeric->n_meanings; i++)
         Py_CLEAR(state->numeric->meanings[i]);
-    if (fields)
+    if (fields) {
+        PyMem_RawFree(state->numeric->meanings);
+        state->numeric->meanings = NULL;
+        state->numeric->n_meanings = 0;
         numeric_doctor_end(state);
+    }
 }

@@ -9,7 +9,7 @@
 #include "core.h"
 #include "tessera/numeric.h"
 
-enum { NUMERIC_DEVICES = 64, NUMERIC_MEANINGS = 4096 };
+enum { NUMERIC_DEVICES = 64, NUMERIC_MEANINGS = 1 << 16 };
 typedef struct numeric_doctor numeric_doctor;
 
 /* What the module knows of the Python half (tessera/numeric/_setup.py); all of it owned. */

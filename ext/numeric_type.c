@@ -13,17 +13,19 @@ static_assert(TS_DTYPE_COUNT < 1 << MEANING_SHIFT, "a dtype fits below the meani
 static uint16_t meaning_new(core_state *state, PyObject *object)
 {
     numeric_state *n = state->numeric;
-    if (!n->meanings && !(n->meanings = PyMem_Calloc(NUMERIC_MEANINGS, sizeof *n->meanings))) {
-        PyErr_NoMemory();
-        return 0;
-    }
     NUMERIC_BEGIN(state);
-    uint16_t meaning = n->n_meanings + 1 < NUMERIC_MEANINGS ? ++n->n_meanings : 0;
+    PyObject **all = n->meanings ? n->meanings : PyMem_RawCalloc(NUMERIC_MEANINGS, sizeof *all);
+    uint16_t meaning = all && n->n_meanings + 1 < NUMERIC_MEANINGS ? ++n->n_meanings : 0;
+    n->meanings = all;
     if (meaning)
-        n->meanings[meaning] = Py_NewRef(object);
+        all[meaning] = Py_NewRef(object);
     NUMERIC_END(state);
-    if (!meaning)
-        PyErr_Format(PyExc_RuntimeError, "arrays of more than %d dtypes", NUMERIC_MEANINGS);
+    if (!all)
+        PyErr_NoMemory();
+    else if (!meaning)
+        PyErr_Format(PyExc_RuntimeError, "no array of dtype %R: the program has had arrays of %d dtypes that are not "
+                     "the library's own, which is the most; use fewer, as one width for many texts", object,
+                     NUMERIC_MEANINGS - 1);
     return meaning;
 }
 

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Few elements of host memory, read and written in place without a kernel: one element, rows at places that an array
- * says. Each function says whether the call was one for it; one that was not goes the long way, which also finds the
+ * Elements of host memory, read and written in place without a kernel, by the thread that asks: one element; rows at
+ * places that an array says, up to as many bytes as one thread moves as fast as a kernel; values where a mask is true,
+ * of any size, as compress.c reads them there, for which value an element takes depends on all elements before it.
+ * Each function says whether the call was one for it; one that was not goes the long way, which also finds the
  * words for what is wrong.
  */
 #include "numeric/numeric.h"

@@ -4,7 +4,10 @@
 from __future__ import annotations
 
 import io
+import os
 import pickle
+import subprocess
+import sys
 
 import numpy as np
 import pytest
@@ -283,3 +286,27 @@ def test_algorithms_take_records_in_place():
         )
         assert greatest.get().tolist() == [(2, 9)]
         assert m.array(colors.view("i4")).view(Pixel.dtype).get().tolist() == colors.tolist()
+
+
+def test_texts_of_many_widths():
+    for n in range(1, 4200):
+        assert tn.zeros(1, f"S{n}").dtype.itemsize == n
+
+
+MOST = """
+import tessera.numeric as tn
+made = 0
+try:
+    for made in range(70_000):
+        tn.zeros(1, f"S{made + 1}")
+except RuntimeError as error:
+    assert made == 65_535 and "use fewer, as one width for many texts" in str(error), (made, error)
+    assert tn.zeros(2, "S7")[0] == b"" and float((tn.zeros(2) + 1)[0]) == 1
+else:
+    raise AssertionError(made)
+"""
+
+
+@pytest.mark.skipif(not os.environ.get("TESSERA_TEST_LONG"), reason="takes seconds; TESSERA_TEST_LONG runs it")
+def test_more_dtypes_than_there_is_room_for():
+    subprocess.run([sys.executable, "-c", MOST], check=True)
