@@ -904,9 +904,51 @@ static PyObject *call_compress(PyObject *module, PyObject *const *args, Py_ssize
     return status == TS_OK ? numeric_wrap(state, result, NULL) : core_raise(state, &err);
 }
 
+/* An array, or None where the loops of host memory are not for these operands. */
+static PyObject *call_made(core_state *state, ts_status status, ts_nd *result, const ts_error *err)
+{
+    if (status != TS_OK)
+        return core_raise(state, err);
+    return result ? numeric_wrap(state, result, NULL) : Py_NewRef(Py_None);
+}
+
+/* numeric_count(x, weights or None, least) */
+static PyObject *call_count(PyObject *module, PyObject *args)
+{
+    core_state *state = PyModule_GetState(module);
+    PyObject *x, *weights;
+    long long least;
+    ts_nd *result;
+    ts_error err;
+    if (!PyArg_ParseTuple(args, "O!OL:numeric_count", state->numeric->array_type, &x, &weights, &least))
+        return NULL;
+    NUMERIC_BEGIN(state);
+    ts_status status = ts_nd_count(ND(x), numeric_is_array(state, weights) ? ND(weights) : NULL, least, &result, &err);
+    NUMERIC_END(state);
+    return call_made(state, status, result, &err);
+}
+
+/* numeric_bins(x, edges) */
+static PyObject *call_bins(PyObject *module, PyObject *args)
+{
+    core_state *state = PyModule_GetState(module);
+    PyTypeObject *type = state->numeric->array_type;
+    PyObject *x, *edges;
+    ts_nd *result;
+    ts_error err;
+    if (!PyArg_ParseTuple(args, "O!O!:numeric_bins", type, &x, type, &edges))
+        return NULL;
+    NUMERIC_BEGIN(state);
+    ts_status status = ts_nd_bins(ND(x), ND(edges), &result, &err);
+    NUMERIC_END(state);
+    return call_made(state, status, result, &err);
+}
+
 static PyMethodDef call_functions[] = {
     {"numeric_compress", (PyCFunction)(void (*)(void))call_compress, METH_FASTCALL,
      "numeric_compress(from, mask, /)\n--\n\n"},
+    {"numeric_count", call_count, METH_VARARGS, "numeric_count(x, weights, least, /)\n--\n\n"},
+    {"numeric_bins", call_bins, METH_VARARGS, "numeric_bins(x, edges, /)\n--\n\n"},
     {"numeric_gather", call_gather, METH_VARARGS, "numeric_gather(from, offsets, /)\n--\n\n"},
     {"numeric_scatter", call_scatter, METH_VARARGS, "numeric_scatter(to, offsets, values, unique, /)\n--\n\n"},
     {"numeric_fold", call_fold, METH_VARARGS, "numeric_fold(name, x, axes, dtype, keepdims, where, running=False, /)"

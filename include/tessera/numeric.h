@@ -319,6 +319,16 @@ TS_API TS_CHECKED ts_status ts_nd_take(ts_nd *a, ts_nd *indices, ts_nd **result,
 TS_API TS_CHECKED ts_status ts_nd_put(ts_nd *a, ts_nd *indices, const ts_nd_operand *values, bool *done,
                                       ts_error *err);
 
+/* How often each number of 0 to the greatest occurs in x, int64 of one axis, `least` numbers at least; with
+ * `weights`, float64 of as many elements, their sums, added in order. In host memory; *result is NULL elsewhere, and of
+ * other dtypes.
+ * Owns: *result, a new array, int64 or float64. Errors: TS_VALUE (a negative number). */
+TS_API TS_CHECKED ts_status ts_nd_count(ts_nd *x, ts_nd *weights, int64_t least, ts_nd **result, ts_error *err);
+/* Which of even bins each number of x lies in, float32 or float64 of one axis; `edges`: of all bins, of x's dtype,
+ * without gaps. A bin has its left edge, the last one both; what lies in none gets their number. *result NULL: as
+ * ts_nd_count. Owns: *result, a new array of int64. */
+TS_API TS_CHECKED ts_status ts_nd_bins(ts_nd *x, ts_nd *edges, ts_nd **result, ts_error *err);
+
 /* result[i] = the element `offsets[i]` elements behind element [0, ...] of `from`; they must lie inside, which nobody
  * checks here. `offsets` is int64. Owns: *result, a new reference. */
 TS_API TS_CHECKED ts_status ts_nd_gather(ts_nd *from, ts_nd *offsets, ts_nd **result, ts_error *err);

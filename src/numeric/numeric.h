@@ -16,6 +16,7 @@
  *   quick.c     small calls that look like one before
  *   compress.c  elements where a mask is true
  *   direct.c    few elements of host memory, without a kernel
+ *   count.c     how often numbers occur, and in which bins
  *   move.c      arrays to other devices, elements to host memory
  *   watch.c     events, for tools
  *   items.c     arrays of bytes that are no numbers

@@ -149,26 +149,46 @@ static void product_run(const product_of *p, ts_dtype dtype)
 
 /* ---- which products ------------------------------------------------------------------------------ */
 
+/* Extents and steps of a product of a (M, K) and b (K, N); of a vector those that it lacks are 1. */
+typedef struct product_shape {
+    int64_t m, k, n, a_m, a_k, b_k, b_n;
+} product_shape;
+
+static product_shape product_shape_of(const ts_nd *a, const ts_nd *b)
+{
+    int64_t item = (int64_t)ts_dtype_bytes((ts_dtype)a->dtype);
+    uint32_t k = a->rank - 1u;
+    product_shape s = {1, ts_nd_shape(b)[0], 1, 0, ts_nd_strides(a)[k] / item, ts_nd_strides(b)[0] / item, 0};
+    if (k)
+        s.m = ts_nd_shape(a)[0], s.a_m = ts_nd_strides(a)[0] / item;
+    if (b->rank > 1)
+        s.n = ts_nd_shape(b)[1], s.b_n = ts_nd_strides(b)[1] / item;
+    return s;
+}
+
 /* Whether loops do it: it depends on device, dtype and shape alone, as the order of sums does. */
 static bool product_is_direct(const ts_nd *a, const ts_nd *b)
 {
-    return ts_device_caps_of(a->graph->device) & TS_DEVICE_HOST_MEMORY && a->graph == b->graph &&
-           (a->dtype == TS_DTYPE_float32 || a->dtype == TS_DTYPE_float64) && (a->rank == 1 || b->rank == 1) &&
-           a->count && b->count && TS_MAX(a->count, b->count) < PRODUCT_LARGE;
+    if (!(ts_device_caps_of(a->graph->device) & TS_DEVICE_HOST_MEMORY) || a->graph != b->graph ||
+        (a->dtype != TS_DTYPE_float32 && a->dtype != TS_DTYPE_float64))
+        return false;
+    product_shape s = product_shape_of(a, b);
+    return (s.m == 1 || s.n == 1) && a->count && b->count && TS_MAX(a->count, b->count) < PRODUCT_LARGE;
 }
 
 static ts_status product_direct(ts_nd *a, ts_nd *b, ts_nd **result, ts_error *err)
 {
     ts_nd_graph *graph = a->graph;
-    ts_nd *matrix = a->rank == 2 ? a : b, *vector = a->rank == 2 ? b : a;
-    int64_t item = (int64_t)ts_dtype_bytes((ts_dtype)a->dtype), turned = a->rank == 1 && b->rank == 2;
-    const int64_t *shape = ts_nd_shape(matrix), *strides = ts_nd_strides(matrix);
-    uint32_t rank = matrix->rank - 1u;
-    product_of p = {.m = 1, .k = shape[rank], .a_k = strides[rank] / item, .x_k = *ts_nd_strides(vector) / item};
-    if (rank)
-        p.m = shape[turned], p.k = shape[!turned], p.a_m = strides[turned] / item, p.a_k = strides[!turned] / item;
+    product_shape s = product_shape_of(a, b);
+    bool is_turned = s.n > 1; /* x (1, K) @ b: columns of b are the rows of the loops */
+    ts_nd *matrix = is_turned ? b : a, *vector = is_turned ? a : b;
+    product_of p = {.m = s.m, .k = s.k, .a_m = s.a_m, .a_k = s.a_k, .x_k = s.b_k};
+    if (is_turned)
+        p = (product_of){.m = s.n, .k = s.k, .a_m = s.b_n, .a_k = s.b_k, .x_k = s.a_k};
+    int64_t shape[2] = {s.m, s.n};
+    uint32_t rank = a->rank + b->rank - 2u, first = a->rank == 1;
     void *left, *right;
-    TS_TRY(ts_nd_empty(graph, (ts_dtype)a->dtype, rank, &p.m, false, result, err));
+    TS_TRY(ts_nd_empty(graph, (ts_dtype)a->dtype, rank, shape + first, false, result, err));
     nd_event event = nd_event_begin(graph);
     ts_status status = ts__nd_memory(matrix, TS_ND_CAUSE_fold, false, &left, NULL, err);
     if (status == TS_OK)

@@ -3,12 +3,14 @@
 
 from __future__ import annotations
 
+import builtins
 from typing import Any, NamedTuple
 
 import numpy
 
+from .. import _core
 from . import _functions as f
-from . import _items
+from . import _items, _numpys
 from ._index import flatnonzero, take
 from ._meanings import has_meaning, module_of, plain
 from ._ndarray import ndarray
@@ -23,6 +25,7 @@ INNER = ("ordered",)
 _isnan = FUNCTIONS["isnan"]
 
 
+_BLOCK = 65536  # numbers whose weights are summed before they are added to those before, as NumPy's are
 _MANY = 1 << 18  # elements of a GPU whose keys are made as they are read: one pass less
 
 
@@ -366,9 +369,12 @@ def bincount(x: Any, /, weights: Any = None, minlength: int = 0) -> ndarray:
         )
     if minlength < 0:
         raise ValueError("'minlength' must not be negative")
-    x = x.astype(numpy.int64)
+    x = x.astype(numpy.int64, copy=False)
     if weights is not None:
         return _weighted(x, f.asarray(weights), minlength)
+    counted = _core.numeric_count(x, None, minlength)
+    if counted is not None:
+        return counted
     values, _, _, counts = _unique(x, True)
     if values.size and int(values[0]) < 0:
         raise ValueError("'list' argument must have no negative elements")
@@ -386,13 +392,51 @@ def _weighted(x: ndarray, weights: ndarray, minlength: int) -> ndarray:
         raise TypeError(
             f"Cannot cast array data from {weights.dtype!r} to dtype('float64') according to the rule 'safe'"
         )
-    if x.size and bool(_min_of(x) < 0):
-        raise ValueError("'list' argument must have no negative elements")
     if not x.size:
         return f.zeros(minlength, numpy.int64)
+    counted = _core.numeric_count(x, weights.astype(numpy.float64, copy=False), minlength)
+    if counted is not None:
+        return counted
+    if bool(_min_of(x) < 0):
+        raise ValueError("'list' argument must have no negative elements")
     made = f.zeros(max(minlength, int(_max_of(x)) + 1), numpy.float64)
     FUNCTIONS["add"].at(made, x, weights.astype(numpy.float64))
     return made
+
+
+def _is_binned(a: Any, bins: Any, range: Any, weights: Any) -> bool:
+    """Whether the bins are even and numbers are compared with edges of their own dtype."""
+    if type(a) is not ndarray or a.dtype.char not in "fd" or not isinstance(bins, (int, str)):
+        return False
+    if range is not None:  # numbers of Python, which no dtype rounds
+        if a.dtype.char == "f" or not isinstance(range, (tuple, list)) or len(range) != 2:
+            return False
+        if not all(type(each) in (int, float) and abs(each) < 2**53 for each in range):
+            return False
+    return weights is None or (
+        type(weights) is ndarray and weights.dtype.kind in "fiu" and f.can_cast(weights.dtype, numpy.float64, "safe")
+    )
+
+
+def histogram(a: Any, bins: Any = 10, range: Any = None, density: Any = None, weights: Any = None) -> Any:
+    """How many numbers lie in each bin, or the sum of their weights; and the edges."""
+    program = _numpys.adopt("numpy.lib._histograms_impl")
+    if not _is_binned(a, bins, range, weights):
+        return program["histogram"](a, bins, range, density, weights)
+    edges = program["histogram_bin_edges"](a, bins, range, weights)
+    x, n = a.reshape(-1), edges.size - 1
+    places = _core.numeric_bins(x, edges) if edges.dtype == x.dtype else None
+    if places is None:
+        return program["histogram"](a, bins, range, density, weights)
+    if weights is None:
+        made = bincount(places, None, n + 1)[:n]
+    else:
+        made, w = f.zeros(n, weights.dtype), weights.reshape(-1)
+        for i in builtins.range(0, x.size, _BLOCK):
+            made += bincount(places[i : i + _BLOCK], w[i : i + _BLOCK], n + 1)[:n].astype(w.dtype)
+    if density:
+        return made / (edges[1:] - edges[:-1]).astype(float) / made.sum(), edges
+    return made, edges
 
 
 def _sort_in_place(

@@ -184,6 +184,58 @@ def test_products_of_narrow_floats_are_rounded_once(dtype):
         assert float(tn.vecdot(tn.array(x[0]), tn.array(y[:, 0]))) == 0
 
 
+@pytest.mark.parametrize("dtype", ["f4", "f8"])
+def test_histograms_of_even_bins_are_numpys_to_the_bit(dtype):
+    rng = np.random.default_rng(3)
+    for i in range(40):
+        n, bins = int(rng.choice([0, 1, 2, 17, 300])) if i else 70_000, int(rng.choice([1, 2, 3, 10, 777]))
+        x = (rng.standard_normal(n) * 10.0 ** rng.integers(-3, 4)).astype(dtype)
+        x = (np.round(x * 8) / 8 if rng.integers(3) == 0 else x).astype(dtype)
+        limits = [None, (-0.7, 2 / 3), (0, 1), (-1, 0.1)][rng.integers(4)]
+        if limits and n > 3:
+            x[2] = np.nan
+        elif n and rng.integers(7) == 0:
+            x[:] = x[0]
+        weights = rng.standard_normal(x.size).astype(rng.choice(["f4", "f8"])) if rng.integers(2) else None
+        found = tn.histogram(tn.array(x), bins, limits, weights=None if weights is None else tn.array(weights))
+        for ours, theirs in zip(found, np.histogram(x, bins, limits, weights=weights), strict=True):
+            assert ours.dtype == theirs.dtype
+            np.testing.assert_array_equal(np.asarray(ours), theirs)
+
+
+def test_histograms_with_words_and_mistakes_of_numpy():
+    x = np.random.default_rng(5).standard_normal(500)
+    calls = [{"bins": "auto"}, {"bins": 7, "density": True}, {"bins": [0.0, 1, 2]}, {"bins": 4, "range": [-1, 1]}]
+    for options in calls:
+        for ours, theirs in zip(tn.histogram(tn.array(x), **options), np.histogram(x, **options), strict=True):
+            np.testing.assert_allclose(np.asarray(ours), theirs, rtol=1e-14)
+    mistakes = [{"bins": 0}, {"range": (1, 0)}, {"range": (0, np.inf)}, {"bins": "no"}, {"weights": np.ones(3)},
+                {"bins": "auto", "weights": np.ones(500)}]  # fmt: skip
+    for options in mistakes:
+        with pytest.raises((ValueError, TypeError)) as theirs:
+            np.histogram(x, **options)
+        with pytest.raises(theirs.type) as ours:
+            tn.histogram(tn.array(x), **{k: tn.array(v) if k == "weights" else v for k, v in options.items()})
+        assert str(ours.value) == str(theirs.value)
+    with pytest.raises(ValueError, match="autodetected range"):
+        tn.histogram(tn.array([1.0, np.nan]))
+
+
+def test_counts_of_numbers_launch_nothing():
+    x, w = np.array([3, 1, 1, 0, 7, 1, 3]), np.array([0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7])
+    a, b = tn.array(x), tn.array(w)
+    before = _core.numeric_stats()["launched"]
+    for ours, theirs in ((tn.bincount(a), np.bincount(x)), (tn.bincount(a, b), np.bincount(x, w)),
+                         (tn.bincount(a[::-2], b[::2], 9), np.bincount(x[::-2], w[::2], 9)),
+                         (tn.bincount(a[:0], None, 3), np.bincount(x[:0], None, 3))):  # fmt: skip
+        assert ours.dtype == theirs.dtype
+        np.testing.assert_array_equal(np.asarray(ours), theirs)
+    assert _core.numeric_stats()["launched"] == before
+    for weights in (None, b):
+        with pytest.raises(ValueError, match="negative"):
+            tn.bincount(a - 1, weights)
+
+
 def test_products_whose_shapes_do_not_fit():
     a = tn.ones((3, 4))
     for x, y in ((a, a), (a, tn.ones(3)), (tn.ones(2), a), (tn.ones(2), tn.ones(3))):
