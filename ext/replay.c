@@ -92,14 +92,15 @@ static int replay_ask(const replay_object *self, replay_call *call, Py_ssize_t i
     }
 }
 
-/* Whether two arrays are one, or share no memory, as those that were noted. */
+/* Whether two arrays are in one place, or share no memory, as those that were noted. */
 static bool replay_lies_alike(const replay_call *call, PyObject *pair)
 {
     Py_ssize_t i = number_at(pair, 0), j = number_at(pair, 1);
-    if (PyTuple_GET_ITEM(pair, 2) == Py_True)
-        return call->values[i] == call->values[j];
+    bool same = PyTuple_GET_ITEM(pair, 2) == Py_True;
+    if (call->values[i] == call->values[j])
+        return same;
     const ts_arg *a = &call->arrays.args[call->first[i]], *b = &call->arrays.args[call->first[j]];
-    return ts_arg_overlap(a, b) == TS_OVERLAP_NONE;
+    return ts_arg_overlap(a, b) == (same ? TS_OVERLAP_SAME : TS_OVERLAP_NONE);
 }
 
 static bool replay_names_fit(const replay_object *self, PyObject *given, replay_call *call)

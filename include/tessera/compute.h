@@ -125,7 +125,8 @@ TS_API TS_CHECKED ts_status ts_unique(const ts_stream *stream, const ts_arg *in,
                                       const ts_compute_options *options, ts_error *err);
 
 /* places[i] becomes the first place of `sorted`, which is in order, where values[i] could stand, or the last one
- * (TS_COMPUTE_UPPER). A count is of the sorted items. One thread for each value, no temporary memory.
+ * (TS_COMPUTE_UPPER). NaNs come last, and are equal. A count is of the sorted items. One thread for each value, no
+ * temporary memory.
  * Types    `sorted` and values of one dtype; places integers that hold the number of items.
  * Errors: as ts_reduce; TS_SHAPE for fewer places than values; TS_VALUE for places that do not hold the number of
  * items, or share memory with what is read. */
@@ -133,7 +134,8 @@ TS_API TS_CHECKED ts_status ts_search(const ts_stream *stream, const ts_arg *sor
                                       const ts_arg *places, const ts_compute_options *options, ts_error *err);
 
 /* `out` becomes the items of two sequences in order as one in order; of equal ones those of in[0] come first. With
- * TS_COMPUTE_DESCENDING the greatest are first. One thread for each item, no temporary memory; counts are not taken.
+ * TS_COMPUTE_DESCENDING the greatest are first; NaNs come last in both. One thread for each item, no temporary memory;
+ * counts are not taken.
  * Errors: as ts_reduce; TS_TYPE for arrays of several dtypes; TS_SHAPE for an `out` with fewer items than both have;
  * TS_VALUE where it shares memory with one. */
 TS_API TS_CHECKED ts_status ts_merge(const ts_stream *stream, const ts_arg in[2], const ts_arg *out,
@@ -141,7 +143,8 @@ TS_API TS_CHECKED ts_status ts_merge(const ts_stream *stream, const ts_arg in[2]
 
 /* bins[i] becomes how many samples are in the i-th of n bins of equal width, between two levels: INTs, or FLOATs, of
  * which samples are compared as float64. Samples below the first, not below the second, and NaN are in no bin.
- * Types    samples any numbers or bools; bins integers, without gaps; counts wrap as those of their dtype do.
+ * Types    samples any numbers or bools; bins integers of 4 or 8 bytes, without gaps; counts wrap as those of their
+ *          dtype do.
  * Errors: as ts_reduce; TS_VALUE for no bins, levels that are not ascending finite numbers of one kind, and memory that
  * is shared. */
 TS_API TS_CHECKED ts_status ts_histogram_even(const ts_stream *stream, const ts_arg *samples, const ts_arg levels[2],

@@ -401,13 +401,7 @@ static ts_status scan_check(compute_call *call, const scan_plan *plan, ts_error 
     if (plan->out.n < plan->in.n)
         return ts_fail(err, TS_SHAPE, "%s: out has %lld items, in %lld; it needs as many", call->name,
                        (long long)plan->out.n, (long long)plan->in.n);
-    const ts_arg *in = &plan->in.arg, *out = &plan->out.arg;
-    bool same_steps = in->dtype == out->dtype && plan->in.stride == plan->out.stride;
-    bool in_place = same_steps && in->value.data == out->value.data;
-    if (!in_place && ts_arg_overlap(in, out) != TS_OVERLAP_NONE)
-        return ts_fail(err, TS_VALUE, "%s: out shares memory with in and is not in its place; pass in itself, or "
-                                      "another array", call->name);
-    return TS_OK;
+    return ts__compute_check_place(call, &plan->in, &plan->out, err);
 }
 
 ts_status ts__compute_scan(compute_call *call, const ts_arg *in, const ts_arg *out, ts_combine op, ts_error *err)

@@ -110,6 +110,9 @@ TS_CHECKED ts_status ts__compute_check_items(const compute_call *call, const cha
                                              int64_t n, ts_error *err);
 TS_CHECKED ts_status ts__compute_check_apart(const compute_call *call, const compute_array *out,
                                              const compute_array *other, ts_error *err);
+/* Items of an input are at their places in the result, or nowhere in it. */
+TS_CHECKED ts_status ts__compute_check_place(const compute_call *call, const compute_array *in,
+                                             const compute_array *out, ts_error *err);
 TS_CHECKED ts_status ts__compute_check_number(const compute_call *call, const char *name, const compute_array *array,
                                               ts_error *err);
 /* The initial value and the count of the options. */

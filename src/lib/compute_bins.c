@@ -8,7 +8,8 @@
 #include "tessera/device.h"
 #include <float.h>
 
-enum { BINS_SHARED = 8192, BINS_FEW = 256, BINS_SOME = 1024 }; /* `_copies` */
+/* How bins are found: kernels of their own. */
+typedef enum bins_rule { BINS_FLOATS, BINS_INTS, BINS_WIDE, BINS_RANGE, N_BINS_RULES } bins_rule;
 
 typedef struct bins_plan {
     compute_key key;
@@ -24,12 +25,15 @@ static uint64_t even_width(const ts_arg *levels)
     return (uint64_t)levels[1].value.i - (uint64_t)levels[0].value.i;
 }
 
-/* Whether bins of integers are found without floats: as `histogram_even` decides. */
-static bool even_is_exact(const bins_plan *plan)
+/* As `histogram_even` decides. */
+static bins_rule bins_rule_of(const bins_plan *plan)
 {
     uint8_t dtype = plan->samples.arg.dtype;
-    bool whole = plan->even[0].kind == TS_SPEC_INT && (ts__compute_is_integer(dtype) || dtype == TS_DTYPE_bool_);
-    return whole && even_width(plan->even) <= UINT64_MAX / (uint64_t)plan->bins.n;
+    if (!plan->even)
+        return BINS_RANGE;
+    if (plan->even[0].kind != TS_SPEC_INT || !(ts__compute_is_integer(dtype) || dtype == TS_DTYPE_bool_))
+        return BINS_FLOATS;
+    return even_width(plan->even) <= UINT64_MAX / (uint64_t)plan->bins.n ? BINS_INTS : BINS_WIDE;
 }
 
 static double even_level(const ts_arg *level)
@@ -68,6 +72,9 @@ static ts_status bins_check(const compute_call *call, const bins_plan *plan, ts_
     if (!ts__compute_is_integer(plan->bins.arg.dtype))
         return ts_fail(err, TS_TYPE, "%s: bins are of %s; they are integers", call->name,
                        ts_dtype_name((ts_dtype)plan->bins.arg.dtype));
+    if (ts_dtype_bytes((ts_dtype)plan->bins.arg.dtype) < sizeof(int32_t))
+        return ts_fail(err, TS_TYPE, "%s: bins are of %s, and GPUs count in integers of 4 or 8 bytes only; pass one of "
+                                     "int32", call->name, ts_dtype_name((ts_dtype)plan->bins.arg.dtype));
     if (!plan->bins.n || plan->bins.arg.strides)
         return ts_fail(err, plan->bins.n ? TS_SHAPE : TS_VALUE, "%s: %s", call->name,
                        plan->bins.n ? "bins have a stride; pass an array without gaps" : "there are no bins");
@@ -76,15 +83,16 @@ static ts_status bins_check(const compute_call *call, const bins_plan *plan, ts_
 
 static ts_status bins_sizes(const compute_call *call, bins_plan *plan, ts_error *err)
 {
-    static const compute_number kernels[3][2] = {
-        {COMPUTE_histogram_floats_cpu, COMPUTE_histogram_floats_gpu},
-        {COMPUTE_histogram_ints_cpu, COMPUTE_histogram_ints_gpu},
-        {COMPUTE_histogram_range_cpu, COMPUTE_histogram_range_gpu},
+    static const compute_number kernels[N_BINS_RULES][2] = {
+        [BINS_FLOATS] = {COMPUTE_histogram_floats_cpu, COMPUTE_histogram_floats_gpu},
+        [BINS_INTS] = {COMPUTE_histogram_ints_cpu, COMPUTE_histogram_ints_gpu},
+        [BINS_WIDE] = {COMPUTE_histogram_wide_cpu, COMPUTE_histogram_wide_gpu},
+        [BINS_RANGE] = {COMPUTE_histogram_range_cpu, COMPUTE_histogram_range_gpu},
     };
     int64_t n = call->n, bins = plan->bins.n, row = (int64_t)COMPUTE_THREADS * COMPUTE_BIN_ITEMS;
-    uint8_t shared = bins > BINS_SHARED ? 0 : bins <= BINS_FEW ? 8 : bins <= BINS_SOME ? 2 : 1;
+    uint8_t shared = bins > COMPUTE_BINS_SHARED ? 0 : bins <= COMPUTE_BINS_FEW ? 8 : bins <= COMPUTE_BINS_SOME ? 2 : 1;
     uint8_t own = bins <= COMPUTE_BIN_COPIED ? COMPUTE_BIN_COPIES : 1;
-    plan->key = (compute_key){.number = kernels[plan->even ? even_is_exact(plan) : 2][call->is_gpu],
+    plan->key = (compute_key){.number = kernels[bins_rule_of(plan)][call->is_gpu],
                               .at = {[COMPUTE_copies] = call->is_gpu ? shared : own,
                                      [COMPUTE_counted] = call->options.count != NULL}};
     if (call->is_gpu) {
@@ -105,12 +113,15 @@ static void bins_put_levels(compute_call *call, const bins_plan *plan)
         return;
     }
     ts__compute_put_tuple(call, 3);
-    if (even_is_exact(plan)) {
+    bins_rule rule = bins_rule_of(plan);
+    if (rule != BINS_FLOATS) {
         uint64_t width = even_width(levels);
+        ts_arg inverse = {.kind = TS_SPEC_SCALAR, .dtype = TS_DTYPE_uint64, .value.i = (int64_t)(UINT64_MAX / width)};
+        ts_arg share = {.kind = TS_SPEC_SCALAR, .dtype = TS_DTYPE_float64,
+                        .value.f = (double)plan->bins.n / (double)width};
         ts__compute_put_int(call, levels[0].value.i);
         ts__compute_put(call, (ts_arg){.kind = TS_SPEC_SCALAR, .dtype = TS_DTYPE_uint64, .value.i = (int64_t)width});
-        ts__compute_put(call, (ts_arg){.kind = TS_SPEC_SCALAR, .dtype = TS_DTYPE_uint64,
-                                       .value.i = (int64_t)(UINT64_MAX / width)});
+        ts__compute_put(call, rule == BINS_WIDE ? share : inverse);
         return;
     }
     double low = even_level(&levels[0]), high = even_level(&levels[1]);

@@ -53,6 +53,17 @@ ts_status ts__compute_check_apart(const compute_call *call, const compute_array 
     return ts_fail(err, TS_VALUE, "%s: a result shares memory with another array; pass memory of its own", call->name);
 }
 
+ts_status ts__compute_check_place(const compute_call *call, const compute_array *in, const compute_array *out,
+                                  ts_error *err)
+{
+    bool same_steps = in->arg.dtype == out->arg.dtype && in->stride == out->stride;
+    bool in_place = same_steps && in->arg.value.data == out->arg.value.data;
+    if (!in_place && ts_arg_overlap(&in->arg, &out->arg) != TS_OVERLAP_NONE)
+        return ts_fail(err, TS_VALUE, "%s: out shares memory with an input and is not in its place; pass the input "
+                                      "itself, or another array", call->name);
+    return TS_OK;
+}
+
 ts_status ts__compute_check_number(const compute_call *call, const char *name, const compute_array *array,
                                    ts_error *err)
 {

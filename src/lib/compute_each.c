@@ -3,7 +3,6 @@
  * Transforms by an operator of the program, and merges: python/tessera/compute/_transform.py, _arrange.py.
  */
 #include "lib/compute.h"
-#include "tessera/array.h"
 
 typedef struct each_plan {
     compute_key key;
@@ -17,18 +16,6 @@ static const compute_number each_kernels[TS_TRANSFORM_MOST][2] = {
     {COMPUTE_transform3_cpu, COMPUTE_transform3_gpu},
 };
 
-/* Items of each input are at their places in the result, or nowhere in it. */
-static ts_status each_check_place(const compute_call *call, const compute_array *in, const compute_array *out,
-                                  ts_error *err)
-{
-    bool same_steps = in->arg.dtype == out->arg.dtype && in->stride == out->stride;
-    bool in_place = same_steps && in->arg.value.data == out->arg.value.data;
-    if (!in_place && ts_arg_overlap(&in->arg, &out->arg) != TS_OVERLAP_NONE)
-        return ts_fail(err, TS_VALUE, "%s: out shares memory with an input and is not in its place; pass the input "
-                                      "itself, or another array", call->name);
-    return TS_OK;
-}
-
 static ts_status each_check(const compute_call *call, const each_plan *plan, ts_error *err)
 {
     for (size_t i = 0; i < plan->n_in; i++) {
@@ -38,7 +25,7 @@ static ts_status each_check(const compute_call *call, const each_plan *plan, ts_
                                           "no fewer", call->name, i, (long long)in->n, (long long)plan->in[0].n,
                            (long long)plan->out.n);
         TS_TRY(ts__compute_check_number(call, "in", in, err));
-        TS_TRY(each_check_place(call, in, &plan->out, err));
+        TS_TRY(ts__compute_check_place(call, in, &plan->out, err));
     }
     return ts__compute_check_number(call, "out", &plan->out, err);
 }

@@ -172,6 +172,17 @@ static void runs(bool as_gpu, bool scans, ts_dtype dtype, ts_combine op, int for
     }
 }
 
+static void counts_without_a_sign_are_all(void)
+{
+    uint64_t count = UINT64_C(1) << 63;
+    int64_t n = 4, one = 1;
+    int32_t four[] = {1, 2, 3, 4}, sum = 0;
+    ts_arg of = array_of(&count, TS_DTYPE_uint64, &one), in = array_of(four, TS_DTYPE_int32, &n);
+    ts_arg out = array_of(&sum, TS_DTYPE_int32, &one);
+    CHECK_OK(ts_reduce(NULL, &in, &out, TS_COMBINE_add, &(ts_compute_options){.count = &of}, &err));
+    CHECK_INT(sum, 10);
+}
+
 static const ts_dtype dtypes[] = {
     TS_DTYPE_int8, TS_DTYPE_int16, TS_DTYPE_int32, TS_DTYPE_int64, TS_DTYPE_uint8, TS_DTYPE_uint16, TS_DTYPE_uint32,
     TS_DTYPE_uint64, TS_DTYPE_float16, TS_DTYPE_bfloat16, TS_DTYPE_float32, TS_DTYPE_float64,
@@ -383,6 +394,26 @@ static void merged_sequences_are_in_order(void)
     CHECK_INT(wrong, 0);
 }
 
+static void nans_come_last(void)
+{
+    float a[] = {3, NAN}, b[] = {1, 2, NAN}, merged[5], sorted[] = {1, 2, NAN, NAN}, values[] = {NAN, 0, 5, 2};
+    static const int32_t wanted[2][4] = {{2, 0, 2, 1}, {4, 0, 2, 2}};
+    int64_t n = 2, m = 3, both = 5, four = 4;
+    int32_t places[4];
+    ts_compute_options upper = {.flags = TS_COMPUTE_UPPER};
+    const ts_arg in[] = {array_of(a, TS_DTYPE_float32, &n), array_of(b, TS_DTYPE_float32, &m)};
+    ts_arg to = array_of(merged, TS_DTYPE_float32, &both), out = array_of(places, TS_DTYPE_int32, &four);
+    ts_arg data = array_of(sorted, TS_DTYPE_float32, &four), of = array_of(values, TS_DTYPE_float32, &four);
+    CHECK_OK(ts_merge(NULL, in, &to, NULL, &err));
+    for (int i = 0; i < 5; i++)
+        CHECK(i < 3 ? merged[i] == (float)(i + 1) : isnan(merged[i]));
+    for (int is_upper = 0; is_upper < 2; is_upper++) {
+        CHECK_OK(ts_search(NULL, &data, &of, &out, is_upper ? &upper : NULL, &err));
+        for (int i = 0; i < 4; i++)
+            CHECK_INT(places[i], wanted[is_upper][i]);
+    }
+}
+
 /* ---- histograms ------------------------------------------------------------------------------------------------- */
 
 /* The bin of a sample by `n + 1` edges; -1: none. */
@@ -446,6 +477,15 @@ static void bins_are_those_of_a_loop(bool as_gpu)
     n = 0;
     histogram_call(as_gpu, &of_ints, whole, NULL, &out);
     bins_are("none", bins, values, 0, even, 8);
+    int64_t far[] = {INT64_MIN, -1, 0, INT64_MAX - 1, INT64_MAX}, five = 5, three = 3;
+    const ts_arg all[] = {{.kind = TS_SPEC_INT, .value.i = INT64_MIN}, {.kind = TS_SPEC_INT, .value.i = INT64_MAX}};
+    ts_arg of_far = array_of(far, TS_DTYPE_int64, &five);
+    out.shape = &three;
+    histogram_call(as_gpu, &of_far, all, NULL, &out);
+    CHECK(bins[0] == 1 && bins[1] == 2 && bins[2] == 1);
+    far[0] = INT64_MIN / 3 - 2, far[1] = INT64_MIN / 3 - 1, five = 2; /* the first edge is -2^63 + (2^64 - 1) / 3 */
+    histogram_call(as_gpu, &of_far, all, NULL, &out);
+    CHECK(bins[0] == 1 && bins[1] == 1 && bins[2] == 0);
 }
 
 /* ---- operators of the program ------------------------------------------------------------------------------------ */
@@ -589,7 +629,7 @@ static void what_cannot_be_done_is_refused(void)
     bad = out, bad.readonly = 1;
     expect(ts_scan(NULL, &in, &bad, TS_COMBINE_add, NULL, &err), TS_VALUE, "out is read-only");
     bad = in, bad.value.data = in_room + 1;
-    expect(ts_scan(NULL, &in, &bad, TS_COMBINE_add, NULL, &err), TS_VALUE, "shares memory with in");
+    expect(ts_scan(NULL, &in, &bad, TS_COMBINE_add, NULL, &err), TS_VALUE, "shares memory with an input");
     keys[1] = bad;
     expect(ts_sort(NULL, keys, NULL, NULL, &err), TS_VALUE, "shares memory");
     keys[1] = out, keys[1].strides = &step;
@@ -618,6 +658,8 @@ static void what_cannot_be_done_is_refused(void)
     expect(ts_partition_flagged(NULL, &in, &values[0], parted, NULL, &err), TS_VALUE, "shares memory with another");
     expect(ts_merge(NULL, keys, &in, NULL, &err), TS_SHAPE, "out has 127 items; it needs 254");
     expect(ts_histogram_even(NULL, &in, levels, &out, NULL, &err), TS_TYPE, "bins are of float32; they are integers");
+    expect(ts_histogram_even(NULL, &in, levels, &values[1], NULL, &err), TS_TYPE, "int8, and GPUs count in integers");
+    values[1].dtype = TS_DTYPE_int32;
     expect(ts_histogram_even(NULL, &in, levels, &values[1], NULL, &err), TS_VALUE, "levels are 5 and 5; the");
     levels[1].kind = TS_SPEC_FLOAT;
     expect(ts_histogram_even(NULL, &in, levels, &values[1], NULL, &err), TS_VALUE, "both of kind TS_SPEC_INT or");
@@ -643,6 +685,8 @@ int main(int argc, char **argv)
     places_are_those_of_a_loop();
     partitions_keep_both_orders(every);
     merged_sequences_are_in_order();
+    nans_come_last();
+    counts_without_a_sign_are_all();
     bins_are_those_of_a_loop(false);
     operators_of_programs_combine(false, false);
     operators_of_programs_combine(false, true);

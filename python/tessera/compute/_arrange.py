@@ -24,12 +24,13 @@ from .iterators import (
     Iterator,
     PermutationIterator,
     ShuffleIterator,
+    dtypes_of,
     iterator_of,
     shuffle_keys,
     shuffling,
     within_room,
 )
-from .op import OpKind, Operator, operator_of
+from .op import OpKind, Operator, operator_of, ordering
 
 __all__ = [
     "adjacent_difference", "copy", "fill", "gather", "generate", "merge", "remove_if", "replace_if",
@@ -197,7 +198,7 @@ class _Called(Iterator):
     """Items that a function of a kernel gives, of the state of another sequence and a number."""
 
     def __init__(self, under: Iterator, number: Any, key: Any, make: Callable[[Function], Function]) -> None:
-        self.under, self.make, self.value_type = under, make, None
+        self.under, self.make, self.value_type, self.children = under, make, None, (under,)
         self.kind, self.state, self.length = ("called", key, under.kind), (under.state, number), under.length
 
     def load(self) -> Function:
@@ -257,7 +258,7 @@ def _merge(
 ) -> None:  # fmt: skip
     """Merges as many items as ``sizes`` says: the states of ``counts``, or an array of a device with two numbers; at
     most ``most``."""
-    put, cast = None, cast_of(output)
+    put, cast, op = None, cast_of(output), ordering(op, *dtypes_of(a, b))
     if count is not None:
         as_count, put_count = cast_of(count), count.store()
 
@@ -287,7 +288,7 @@ def merge(
     d_out : array or iterator
         None of the inputs.
     comp : function or OpKind, optional
-        Whether one comes before another; without it ``a < b``.
+        Whether one comes before another; without it ``a < b``, and NaNs come last.
     stream
         None, or any object with ``__cuda_stream__``.
     """
@@ -306,6 +307,7 @@ def _of_both(name: str, d_in1: Any, num_items1: Any, d_in2: Any, num_items2: Any
     """A flag for each item of the first: whether it is among the second, as often as it is there."""
     a, b = iterator_of(d_in1, "d_in1"), iterator_of(d_in2, "d_in2")
     op = operator_of(OpKind.LESS if comp is None else comp, 2, "comp")
+    op = ordering(op, *dtypes_of(a, b))
     n, m = items_in(num_items1, "num_items1", ("d_in1", a)), items_in(num_items2, "num_items2", ("d_in2", b))
     wanted = name == "intersection"
 
@@ -351,7 +353,7 @@ def set_intersection(
     d_num_out : array or iterator of whole numbers
         Its first item becomes the number of them.
     comp : function or OpKind, optional
-        Whether one comes before another; without it ``a < b``.
+        Whether one comes before another; without it ``a < b``, and NaNs come last.
     stream, temp_storage
         As for `select`.
     """

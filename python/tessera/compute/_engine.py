@@ -26,15 +26,17 @@ import numpy
 
 from .. import _core
 from ._ahead import PutOff, run_all
-from ._replay import derived, forget, forget_mine, is_lost, looks_at_addresses, noted, recorded, replayed, takes, wanted
+from ._replay import (
+    compares, derived, forget, forget_mine, is_lost, looks_at_addresses, noted, recorded, replayed, takes, wanted,
+)  # fmt: skip
 from ._store import kernel_by_name, name_of
 from .iterators import Iterator, as_host, iterator_of
 from .op import operator_of
 from .types import TypeDescriptor, type_of
 
 __all__ = [
-    "POOL", "THREADS", "Count", "Made", "Memory", "algorithm", "apart", "checked_count", "cores_for", "count_of",
-    "init_of", "items_in", "keep", "kernel_of", "kind_text", "not_shifted", "on_cpu", "range_of", "setting",
+    "POOL", "THREADS", "Count", "Made", "Memory", "algorithm", "apart", "checked_count", "clamped", "cores_for",
+    "count_of", "init_of", "items_in", "keep", "kernel_of", "kind_text", "not_shifted", "on_cpu", "range_of", "setting",
     "stream_of", "whole_numbers",
 ]  # fmt: skip
 
@@ -215,7 +217,14 @@ def _number(n: Any) -> Any:
 
 
 def _number_there(n: Any) -> Any:
-    return min(max(numpy.int64(n[0][0]), 0), n[1])
+    return clamped(n[0][0], n[1])
+
+
+def clamped(n: Any, most: Any) -> Any:
+    """A number of items on the device, of any dtype, as one from 0 to ``most``; for kernels."""
+    if n.dtype.kind == "u":
+        return numpy.int64(min(numpy.uint64(n), numpy.uint64(most)))
+    return min(max(numpy.int64(n), 0), most)
 
 
 def setting(number: Callable[..., Any]) -> Callable[..., None]:
@@ -248,55 +257,99 @@ def items_in(value: Any, name: str, *sequences: tuple[str, Iterator]) -> Count:
 
 
 def apart(*sequences: tuple[str, Iterator]) -> None:
-    """Refuses arrays that share memory with the first one, which is read while the others are written."""
+    """Refuses sequences that share memory with the first one, which is read while the others are written."""
     (name, source), *outputs = sequences
-    first = _range(source)
+    reads = _ranges(source)
     for what, it in outputs:
-        other = _range(it)
-        if first and other and first[0] < other[1] and other[0] < first[1]:
+        if any(a < end and start < b for a, b in reads for start, end in _ranges(it)):
             raise ValueError(f"{what} shares memory with {name}, which is read while it is written; give another array")
 
 
 def not_shifted(n: int, source: tuple[str, Iterator], *outputs: tuple[str, Iterator]) -> None:
-    """Refuses an array that is read and written n items at a time where the two are some items apart: what is read may
-    be written already. The same place is fine. Calls that are made again are not asked."""
-    name, first = source[0], _row(source[1])
+    """Refuses a sequence that is written n items at a time in memory that another is read from, but not item by item:
+    what is read may be written already. The same place is fine."""
+    name = source[0]
+    if n < 2:
+        return
+    reads = list(_places(source[1], n, 1))
     for what, it in outputs:
-        other = _row(it)
-        if not first or not other or first[1] != other[1] or not first[1] or first[0] == other[0]:
-            continue
-        step, by = abs(first[1]), other[0] - first[0]
-        if abs(by) < n * step and (by % step < first[2] or step - by % step < other[2]):
-            raise ValueError(
-                f"{what} shares memory with {name}, but not item by item: it begins {by} bytes after it; give {name} "
-                "itself, or another array"
-            )
+        for to in _places(it, n, 1):
+            for place in reads:
+                compares(place.array, to.array)
+                if _meets(place, to):
+                    raise ValueError(
+                        f"{what} shares memory with {name}, but not item by item: it begins {to.first - place.first} "
+                        f"bytes after it, with items {_apart_by(to)}, those of {name} {_apart_by(place)}; give {name} "
+                        "itself, or another array"
+                    )
 
 
-def _row(it: Iterator) -> tuple[int, int, int] | None:
-    """The address of the first item of an array of one axis, the bytes from one to the next, and of an item."""
+class _Place(NamedTuple):
+    """Where n items of a sequence are, in one of the arrays that it stands on."""
+
+    array: Any
+    first: int  # address of the first one
+    step: Any  # bytes from one to the next; what is equal for the same order of several axes; None: any order
+    size: int  # bytes of an item
+    low: int  # the addresses from which on, and before which, they are
+    high: int
+
+
+def _places(it: Iterator, n: int, order: int) -> Any:
+    """All of a sequence whose items are taken in their order (1), backwards (-1) or in any order (0)."""
     array: Any = getattr(it, "array", None)
-    if array is None or len(array.shape) != 1:
-        return None
-    interface = _interface(array)
-    size = numpy.dtype(interface["typestr"]).itemsize
-    step = interface["strides"][0] if interface.get("strides") else size
-    return interface["data"][0] + it.offset * step, step, size  # type: ignore[attr-defined]
+    if array is not None and 0 not in array.shape:
+        interface = _interface(array)
+        size, shape = numpy.dtype(interface["typestr"]).itemsize, interface["shape"]
+        first, strides, offset = interface["data"][0], interface.get("strides"), getattr(it, "offset", 0)
+        if order and len(shape) == 1:
+            step = (strides[0] if strides else size) * order
+            first, far = first + offset * step * order, (n - 1) * step
+            yield _Place(array, first, step, size, first + min(0, far), first + max(0, far) + size)
+        else:
+            low, high = _ends(interface)
+            yield _Place(array, first, (order, offset, shape, strides) if order else None, size, low, high)
+    for under, how in it._stands_on():
+        yield from _places(under, n, order * how)
+
+
+def _apart_by(place: _Place) -> str:
+    return f"{place.step} bytes apart" if type(place.step) is int else "in another order"
+
+
+def _meets(a: _Place, b: _Place) -> bool:
+    """Whether an item of one shares memory with another item of the other."""
+    if a.low >= b.high or b.low >= a.high:
+        return False
+    if type(a.step) is not int or type(b.step) is not int:
+        return a.step is None or (a.first, a.step, a.size) != (b.first, b.step, b.size)
+    step, by = abs(a.step), b.first - a.first
+    if by == 0 and a.step == b.step:
+        return 0 < step < max(a.size, b.size)
+    if step != abs(b.step) or step < max(a.size, b.size):
+        return True
+    return by % step < a.size or step - by % step < b.size
 
 
 def _interface(array: Any) -> Any:
     return array.__array_interface__ if isinstance(array, numpy.ndarray) else array.__cuda_array_interface__
 
 
-def _range(it: Iterator) -> tuple[int, int] | None:
+def _ranges(it: Iterator) -> list[tuple[int, int]]:
+    """Those of all arrays that a sequence stands on."""
     array = getattr(it, "array", None)
-    return None if array is None else range_of(array)
+    mine = None if array is None else range_of(array)
+    found = [] if mine is None else [mine]
+    return found + [one for under, _ in it._stands_on() for one in _ranges(under)]
 
 
 def range_of(array: Any) -> tuple[int, int] | None:
     """The addresses from which on, and before which, the elements of an array are; None: there are none."""
     looks_at_addresses()
-    interface = _interface(array)
+    return _ends(_interface(array))
+
+
+def _ends(interface: Any) -> Any:
     size, shape, start = numpy.dtype(interface["typestr"]).itemsize, interface["shape"], interface["data"][0]
     if 0 in shape:
         return None

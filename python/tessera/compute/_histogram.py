@@ -29,7 +29,7 @@ __all__ = ["histogram_even", "histogram_range"]
 
 Function = Callable[..., Any]
 ITEMS = 16  # of a thread in each round
-_MOST_SHARED = 8192  # bins
+_FEW, _SOME, _MOST_SHARED = 256, 1024, 8192  # bins in shared memory: with 8 copies, with 2, with 1
 _ROUNDS, _BLOCKS = 16, 1024  # rounds of a block, at most; blocks, about
 _EACH = 32  # samples of a bin, for which counters of blocks are worth it
 _PACKED_THREADS = 1024
@@ -60,14 +60,14 @@ class _Bins(NamedTuple):
 
 def _copies(bins: int) -> int:
     """Copies of the bins that a block has in shared memory, each for some of its warps; 0: there is none."""
-    return 0 if bins > _MOST_SHARED else 8 if bins <= 256 else 2 if bins <= 1024 else 1
+    return 0 if bins > _MOST_SHARED else 8 if bins <= _FEW else 2 if bins <= _SOME else 1
 
 
 def _counting(load: Function, bin_of: Function, count: Any, copies: int, number: Function) -> Callable[..., None]:
     from ..cuda import atomic, blockIdx, shared, syncthreads, threadIdx
 
     per_copy = THREADS // max(1, copies)  # threads
-    size = {8: 256, 2: 1024, 1: _MOST_SHARED, 0: 1}[copies]
+    size = {8: _FEW, 2: _SOME, 1: _MOST_SHARED, 0: 1}[copies]
 
     def histogram(samples: Any, n_: Any, levels: Any, out: Any, bins: Any, rounds: Any) -> None:
         n, s = number(n_), shared.array(max(1, copies) * size, numpy.int32)
@@ -246,7 +246,10 @@ def _even_floats(cast: Function, whole: Function) -> Function:
 
 def _above(v: Any, low: Any, width: Any) -> Any:
     """How far a sample is above the first edge, modulo 2^64; the width or more where it is in no bin."""
-    if v.dtype.kind == "u" and v.dtype.itemsize == 8 and low < 0:
+    is_long = v.dtype.kind == "u" and v.dtype.itemsize == 8
+    if low.dtype.kind == "u":  # from 2^63 on
+        return numpy.uint64(v) - low if is_long and numpy.uint64(v) >= low else width
+    if is_long and low < 0:
         end = numpy.int64(width) + low
         return numpy.uint64(v) - numpy.uint64(low) if end > 0 and v < numpy.uint64(end) else width
     return numpy.uint64(numpy.int64(v) - low)
@@ -263,6 +266,28 @@ def _even_ints(v: Any, levels: Any, bins: Any) -> Any:
     if scaled - quotient * width >= width:
         quotient += numpy.uint64(1)
     return numpy.int64(quotient)
+
+
+def _wide_ints(v: Any, levels: Any, bins: Any) -> Any:
+    """Where the width times the bins has more than 64 bits: the quotient as a float says it, put right by products of
+    128 bits."""
+    low, width, share = levels
+    above, count, one = _above(v, low, width), numpy.uint64(bins), numpy.uint64(1)
+    if above >= width:
+        return -1
+    high, rest = umul64hi(above, count), above * count
+    b = min(numpy.uint64(numpy.float64(above) * share), count - one)
+    while _is_more(b, width, high, rest):
+        b -= one
+    while not _is_more(b + one, width, high, rest):
+        b += one
+    return numpy.int64(b)
+
+
+def _is_more(a: Any, b: Any, high: Any, low: Any) -> Any:
+    """Whether a product has more than a number of 128 bits."""
+    top = umul64hi(a, b)
+    return top > high or (top == high and a * b > low)
 
 
 def _each_int(v: Any, levels: Any, bins: Any) -> Any:
@@ -311,7 +336,7 @@ def histogram_even(
     Parameters
     ----------
     d_samples : array or iterator
-    d_histogram : array of whole numbers
+    d_histogram : array of whole numbers of 4 or 8 bytes
     num_output_levels : int
         Edges of bins: one more than bins.
     lower_level, upper_level : numpy.number
@@ -344,13 +369,15 @@ def histogram_even(
         width = numpy.uint64(int(high) - int(low))
         step, odd = divmod(int(width), bins)
         is_power = not odd and step & step - 1 == 0
-        if is_power or int(width) * bins < 1 << 64:
-            key, made = ("each int", lambda: _each_int) if int(width) == bins else ("ints", lambda: _even_ints)
-            more = numpy.uint64(((1 << 64) - 1) // int(width))
-            if is_power and step > 1:
-                key, made, more = "powers", lambda: _even_powers, numpy.uint64(step.bit_length() - 1)
-            rule = _Bins(key, made, (numpy.int64(low), width, more), bins)
-            return _histogram(rule, samples, d_histogram, num_samples, stream, temp_storage)
+        key, made = ("each int", lambda: _each_int) if int(width) == bins else ("ints", lambda: _even_ints)
+        more: Any = numpy.uint64(((1 << 64) - 1) // int(width))
+        if is_power and step > 1:
+            key, made, more = "powers", lambda: _even_powers, numpy.uint64(step.bit_length() - 1)
+        elif int(width) * bins >= 1 << 64:
+            key, made, more = "wide ints", lambda: _wide_ints, numpy.float64(bins / int(width))
+        first = numpy.uint64(low) if int(low) >> 63 > 0 else numpy.int64(low)
+        rule = _Bins(key, made, (first, width, more), bins)
+        return _histogram(rule, samples, d_histogram, num_samples, stream, temp_storage)
     kind = numpy.dtype(numpy.result_type(low.dtype, of if of is not None else low.dtype))
     if kind.kind != "f" or kind.itemsize < 4:
         kind = numpy.dtype(numpy.float64 if kind.kind != "f" else numpy.float32)
@@ -390,6 +417,11 @@ def _histogram(rule: _Bins, samples: Any, d_histogram: Any, num_samples: Any, st
     is_in_a_row = getattr(output, "is_in_a_row", False)
     if output.value_type is None or output.value_type.dtype.kind not in "iu" or not is_in_a_row:
         raise TypeError("d_histogram must be an array of whole numbers")
+    if output.value_type.dtype.itemsize < 4:
+        raise TypeError(
+            f"d_histogram holds {output.value_type.dtype}, and GPUs count in numbers of 4 or 8 bytes only; give an "
+            "array of numpy.int32"
+        )
     cast, copies = output.value_type.cast, _copies(bins)
     if on_cpu():
         parts, copies = cores_for(n.most, max(_LEAST, bins)), _COPIES if bins <= _MOST_COPIED else 1

@@ -16,9 +16,9 @@ from . import (
     _arrange, _choose, _chunks, _histogram, _lookback, _onesweep, _radix, _reduce, _scan, _search, _sort, _transform,
     types,
 )  # fmt: skip
-from ._engine import THREADS
+from ._engine import THREADS, clamped
 from .iterators import ArrayIterator, ZipIterator
-from .op import Operator
+from .op import Operator, numbers_first
 
 __all__ = ["COMBINES", "KERNELS", "NUMBERS", "OWN", "Choice", "Kernel"]
 
@@ -74,7 +74,7 @@ def counting(on_device: int) -> Any:
 
     def number(n: Any) -> Any:
         if is_there:
-            return min(max(numpy.int64(n[0][0]), 0), n[1])
+            return clamped(n[0][0], n[1])
         return n
 
     return number
@@ -160,9 +160,10 @@ def searching(c: Choice) -> Any:
 
     def before(a: Any, v: Any) -> Any:
         if is_upper:
-            return not v < a
-        return a < v
+            return not less(v, a)
+        return less(a, v)
 
+    less = numbers_first(lambda a, b: a < b)
     return _search._searching(load, load, store, numpy.int64, before, (counting(c["counted"]), counting(0)))
 
 
@@ -221,7 +222,7 @@ def merging(c: Choice) -> Any:
     def before(a: Any, b: Any) -> Any:
         return b < a if is_down else a < b
 
-    op = Operator(before, None, None, (2,))
+    op = Operator(numbers_first(before), None, None, (2,))
     return _arrange._merging(load, load, store, lambda v: v, op, None, (number, number))
 
 
@@ -309,6 +310,7 @@ CHUNKS = {"counted": FLAG}
 RULES: dict[str, Callable[[], Any]] = {
     "floats": lambda: _histogram._even_floats(numpy.float64, numpy.int64),
     "ints": lambda: _histogram._even_ints,
+    "wide": lambda: _histogram._wide_ints,
     "range": lambda: _histogram._range(functions_of(kind_of("int64"))[0]),
 }
 TILES = {"bytes": [1, 2, 4, 8], "counted": FLAG}
@@ -359,4 +361,5 @@ NUMBERS = {
     "DIGITS": _onesweep._DIGITS, "COUNTED": _onesweep._COUNTED, "BLOCKS": _onesweep._BLOCKS,
     "BIN_ITEMS": _histogram.ITEMS, "BIN_ROUNDS": _histogram._ROUNDS, "BIN_BLOCKS": _histogram._BLOCKS,
     "BIN_LEAST": _histogram._LEAST, "BIN_COPIES": _histogram._COPIES, "BIN_COPIED": _histogram._MOST_COPIED,
+    "BINS_SHARED": _histogram._MOST_SHARED, "BINS_FEW": _histogram._FEW, "BINS_SOME": _histogram._SOME,
 }  # fmt: skip

@@ -26,8 +26,8 @@ from ._text import written
 from .op import FIXED, codes_of
 
 __all__ = [
-    "Recording", "derived", "forget", "forget_mine", "is_lost", "looks_at_addresses", "noted", "recorded", "replayed",
-    "takes", "wanted",
+    "Recording", "compares", "derived", "forget", "forget_mine", "is_lost", "looks_at_addresses", "noted", "recorded",
+    "replayed", "takes", "wanted",
 ]  # fmt: skip
 
 _MOST = 8  # calls of a function that a thread remembers
@@ -127,6 +127,7 @@ class Recording:
         self.anew: list[tuple[Any, int, Any]] = []  # and others: arrays, their lengths and dtypes
         self.derived: dict[int, tuple[Any, Any, Callable[[Any], Any]]] = {}
         self.by_address = False  # whether what is done depends on which arrays share memory
+        self.compared: set[tuple[int, int]] = set()  # or on whether these two do: their ids
         self.is_whole = True
 
 
@@ -140,6 +141,12 @@ def looks_at_addresses() -> None:
     """Says that what is done now depends on where arrays are."""
     if _known.recording is not None:
         _known.recording.by_address = True
+
+
+def compares(array: Any, other: Any) -> None:
+    """Says that what is done now depends on whether two arrays share memory."""
+    if _known.recording is not None:
+        _known.recording.compared |= {(id(array), id(other)), (id(other), id(array))}
 
 
 def takes(arrays: list[Any], needs: list[tuple[int, Any]] | None) -> None:
@@ -173,7 +180,7 @@ class _Text:
         self.recording = recording
         self.space: dict[str, Any] = {
             "ndarray": numpy.ndarray, "FunctionType": FunctionType, "share": _share,
-            "same": _same,
+            "same": _same, "is_same": _is_same,
             "current": _core._current_device, "type": builtins.type,
         }  # fmt: skip
         self.passed: set[int] = set()  # arrays that launches get
@@ -226,14 +233,17 @@ class _Text:
         return (_ASK, ask, value) if never_changes else (_ASK, ask)
 
     def pairs(self) -> tuple[tuple[int, int, bool], ...]:
-        """Which arrays are one; others must share no memory."""
+        """Arrays that are in one place (True), or must share no memory, of those where it matters."""
         arrays = [(i, value) for i, value in enumerate(self.recording.given.values()) if _is_array(value)]
         found = []
         for at, (i, x) in enumerate(arrays):
             for j, y in arrays[at + 1 :]:
-                if x is not y and _share(x, y):
+                if not self.recording.by_address and (id(x), id(y)) not in self.recording.compared:
+                    continue
+                is_same = x is y or _is_same(x, y)
+                if not is_same and _share(x, y):
                     raise LookupError(y)
-                found.append((i, j, x is y))
+                found.append((i, j, is_same))
         return tuple(found)
 
     def _is_temporary(self, value: Any) -> bool:
@@ -247,8 +257,8 @@ class _Text:
         found = [self._condition(f"a{i}", value) for i, value in enumerate(given)]
         found.sort(key=len)  # numbers first
         found += [self._content(f"a{i}", value) for i, value in enumerate(given) if id(value) in self.unread()]
-        if self.recording.by_address:
-            found += self._apart([(f"a{i}", value) for i, value in enumerate(given) if _is_array(value)])
+        for i, j, is_same in self.pairs():
+            found.append(f"(a{i} is a{j} or is_same(a{i}, a{j}))" if is_same else f"not share(a{i}, a{j})")
         return found
 
     def unread(self) -> set[int]:
@@ -297,18 +307,6 @@ class _Text:
                 raise LookupError(value)
         return text
 
-    def _apart(self, arrays: list[tuple[str, Any]]) -> list[str]:
-        found = []
-        for i, (a, x) in enumerate(arrays):
-            for b, y in arrays[i + 1 :]:
-                if x is y:
-                    found.append(f"{a} is {b}")
-                elif not _share(x, y):
-                    found.append(f"not share({a}, {b})")
-                else:
-                    raise LookupError(y)
-        return found
-
 
 def _captured(cell: Any) -> Any:
     """What a function captures in a cell; of an empty one the cell."""
@@ -336,6 +334,18 @@ def _share(a: Any, b: Any) -> bool:
 
 def _ends(array: Any) -> tuple[int, int]:
     """The first address of an array of one axis, and the one behind it."""
+    start, step, size = _row(array)
+    far = (array.shape[0] - 1) * step
+    return (start + min(far, 0), start + max(far, 0) + size) if array.shape[0] else (0, 0)
+
+
+def _is_same(a: Any, b: Any) -> bool:
+    """Whether two arrays of one axis are the same elements."""
+    return a.dtype == b.dtype and a.shape == b.shape and _row(a) == _row(b)
+
+
+def _row(array: Any) -> tuple[int, int, int]:
+    """The address of the first element of an array of one axis, bytes from one to the next, and of one."""
     elements = getattr(array, "_elements", array)  # of ours an array of NumPy in its place
     if hasattr(elements, "data_ptr"):  # of torch
         start, size = elements.data_ptr(), elements.element_size()
@@ -346,8 +356,7 @@ def _ends(array: Any) -> tuple[int, int]:
         interface = elements.__cuda_array_interface__
         start, size = interface["data"][0], numpy.dtype(interface["typestr"]).itemsize
         step = (interface.get("strides") or (size,))[0]
-    far = (array.shape[0] - 1) * step
-    return (start + min(far, 0), start + max(far, 0) + size) if array.shape[0] else (0, 0)
+    return start, step, size
 
 
 def _is_fixed(value: Any) -> bool:
@@ -384,7 +393,7 @@ def _in_c(recording: Recording, wait: Callable[[], Any] | None) -> Any:
             (launch, tuple(text.part(item, places) for item in args)) for launch, args in recording.launches
         )
         questions = tuple(map(text.question, given))
-        apart = text.pairs() if recording.by_address else ()
+        apart = text.pairs()
     except LookupError:
         return None
     is_read = bool(text.unread())  # an array that the host reads is compared by its content

@@ -9,8 +9,8 @@ from typing import Any
 import numpy
 
 from ._engine import THREADS, algorithm, items_in, kernel_of, stream_of
-from .iterators import Iterator, iterator_of
-from .op import OpKind, operator_of
+from .iterators import Iterator, dtypes_of, iterator_of
+from .op import OpKind, operator_of, ordering
 
 __all__ = ["lower_bound", "upper_bound"]
 
@@ -52,7 +52,7 @@ def _search(
         return
 
     def parts() -> tuple[Any, ...]:
-        less = op.function
+        less = ordering(op, *dtypes_of(data, values)).function
         before = (lambda a, v: not less(v, a)) if upper else (lambda a, v: bool(less(a, v)))
         cast: Any = output.value_type.cast  # type: ignore[union-attr]
         return data.load(), values.load(), output.store(), cast, before, (n.load(), m.load())
@@ -85,7 +85,7 @@ def lower_bound(
     num_values : int, or array of a device
     d_out : array of numpy.uintp
     comp : function or OpKind, optional
-        Whether one comes before another; without it ``a < b``.
+        Whether one comes before another; without it ``a < b``, and NaNs come last.
     stream
         None, or any object with ``__cuda_stream__``.
     """

@@ -60,10 +60,10 @@ def offsets_of(starts: Any, ends: Any, n: Count) -> tuple[Iterator, Iterator]:
 class _Within(Iterator):
     """Places among n items: 0 for those before the first, n for those behind the last."""
 
-    is_input_iterator, is_output_iterator, value_type = True, False, types.int64
+    is_input_iterator, is_output_iterator, value_type, _order = True, False, types.int64, 1
 
     def __init__(self, under: Iterator, n: Count) -> None:
-        self.under, self.n, self.length = under, n, under.length
+        self.under, self.n, self.length, self.children = under, n, under.length, (under,)
         self.state, self.kind = (under.state, n.state), ("within", under.kind, n.kind)
 
     def load(self) -> Function:

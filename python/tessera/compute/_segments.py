@@ -172,13 +172,13 @@ def _sort_parts(
     by_digits(by_group, sorted_, sorted_, parts.n, stream, [counters, *others])
 
 
-class _Within(Iterator):
+class _OfParts(Iterator):
     """Takes the items that are in a part, of a sequence with groups."""
 
-    is_input_iterator, is_output_iterator = False, True
+    is_input_iterator, is_output_iterator, _order = False, True, 1
 
     def __init__(self, under: Iterator, groups: Any) -> None:
-        self.under, self.value_type = under, under.value_type
+        self.under, self.value_type, self.children = under, under.value_type, (under,)
         self.state, self.kind, self.length = (under.state, groups), ("within", under.kind), under.length
 
     def store(self) -> Function:
@@ -204,7 +204,7 @@ def _scan(
 
     def inner(groups: Any, temp_storage: Any) -> Any:
         return scan(
-            d_in_keys=groups, d_in_values=source, d_out_values=_Within(output, groups), op=op, init_value=init_value,
+            d_in_keys=groups, d_in_values=source, d_out_values=_OfParts(output, groups), op=op, init_value=init_value,
             num_items=num_items, stream=stream, temp_storage=temp_storage,
         )  # fmt: skip
 

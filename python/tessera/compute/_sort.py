@@ -24,7 +24,7 @@ from ._engine import (
 )  # fmt: skip
 from ._radix import Digits
 from .iterators import ArrayIterator, Iterator, ZipIterator, iterator_of
-from .op import OpKind, Operator, operator_of
+from .op import Operator, operator_of, ordering
 from .types import TypeDescriptor
 
 __all__ = [
@@ -332,21 +332,10 @@ def _check_places(n: Count, keys: Iterator, out_keys: Iterator, values: Any) -> 
 
 
 def _by(op: Operator, source: Iterator, pairs: bool) -> _Items:
-    function = op.function
-    if op.known in (OpKind.LESS, OpKind.GREATER) and _has_nan(source.value_type, pairs):
-        function = _numbers_first(function)
+    dtype = source.value_type.dtype  # type: ignore[union-attr]
+    function = ordering(op, dtype[0] if pairs else dtype).function
     less = (lambda a, b: bool(function(a[0], b[0]))) if pairs else (lambda a, b: bool(function(a, b)))
     return _Items(source.value_type, less, (op.key, source.value_type, pairs))  # type: ignore[arg-type]
-
-
-def _has_nan(kind: Any, pairs: bool) -> bool:
-    dtype = kind.dtype[0] if pairs else kind.dtype
-    return dtype.kind == "f" or dtype.name == "bfloat16"
-
-
-def _numbers_first(function: Function) -> Function:
-    """A comparison after which NaNs come last, and are equal: without that there is no order."""
-    return lambda a, b: bool(function(a, b)) or (a == a and b != b)
 
 
 def bits_of(array: Any) -> Any:

@@ -316,10 +316,10 @@ def _take(
 class _First(Iterator):
     """Takes the first few items only."""
 
-    is_input_iterator, is_output_iterator = False, True
+    is_input_iterator, is_output_iterator, _order = False, True, 1
 
     def __init__(self, under: Iterator, few: Count) -> None:
-        self.under, self.few, self.value_type = under, few, under.value_type
+        self.under, self.few, self.value_type, self.children = under, few, under.value_type, (under,)
         self.state, self.kind = (under.state, few.state), ("first", under.kind, few.kind)
 
     def store(self) -> Function:

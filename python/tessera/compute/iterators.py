@@ -59,7 +59,12 @@ class Iterator:
     is_input_iterator = True
     is_output_iterator = False
     length: int | None = None  # items that there are; None: no end is known
-    children: tuple[Iterator, ...] = ()
+    children: tuple[Iterator, ...] = ()  # what it stands on
+    _order = 0  # how their items go with those of this one: 1 item by item, -1 backwards, 0 in any way
+
+    def _stands_on(self) -> list[tuple[Iterator, int]]:
+        """The sequences whose items it reads or writes, and their order."""
+        return [(child, self._order) for child in self.children]
 
     def load(self) -> Function:
         """The function of a kernel that reads an item."""
@@ -137,10 +142,10 @@ def as_host(value: Any) -> Any:
 class Room(Iterator):
     """Takes as many items as a sequence has room for; those after them are lost."""
 
-    is_input_iterator, is_output_iterator = False, True
+    is_input_iterator, is_output_iterator, _order = False, True, 1
 
     def __init__(self, under: Iterator) -> None:
-        self.under, self.value_type, self.length = under, under.value_type, under.length
+        self.under, self.value_type, self.length, self.children = under, under.value_type, under.length, (under,)
         self.state, self.kind = (under.state, numpy.int64(under.length or 0)), ("room", under.kind)
 
     def store(self) -> Function:
@@ -156,6 +161,11 @@ class Room(Iterator):
 def within_room(it: Iterator, most: int) -> Iterator:
     """What may be given up to ``most`` items: the sequence itself, where it has room for as many."""
     return it if it.length is None or it.length >= most else Room(it)
+
+
+def dtypes_of(*sequences: Iterator) -> list[Any]:
+    """The dtypes of the items; None: what an operator gives, which is known when code is made."""
+    return [it.value_type and it.value_type.dtype for it in sequences]
 
 
 def dtype_of(array: Any) -> numpy.dtype[Any]:
@@ -319,7 +329,6 @@ class DiscardIterator(Iterator):
         like = None if reference_iterator is None else iterator_of(reference_iterator, "reference_iterator")
         self.value_type = types.uint8 if like is None else like.value_type
         self.kind, self.state = ("discard", self.value_type), (numpy.uint8(0),)
-        self.children = () if like is None else (like,)
 
     def load(self) -> Function:
         if self.value_type is None:
@@ -391,6 +400,8 @@ class TransformIterator(Iterator):
         What the items are converted to. Not given: the annotation of what the function returns, else what it gives.
     is_input : bool
     """
+
+    _order = 1
 
     def __init__(self, underlying: Any, transform_op: Any, value_type: Any = None, is_input: bool = True) -> None:
         self.underlying = iterator_of(underlying, "underlying")
@@ -475,6 +486,8 @@ class ReverseIterator(Iterator):
     underlying : array or iterator
     """
 
+    _order = -1
+
     def __init__(self, underlying: Any, _at: bool = False) -> None:
         under = iterator_of(underlying, "underlying")
         if not isinstance(underlying, Iterator):
@@ -520,6 +533,9 @@ class PermutationIterator(Iterator):
         self.length = self.indices.length
         self.state = (self.values.state, self.indices.state)
 
+    def _stands_on(self) -> list[tuple[Iterator, int]]:
+        return [(self.values, 0), (self.indices, 1)]
+
     def load(self) -> Function:
         value, index = self.values.load(), self.indices.load()
         return lambda s, i: value(s[0], index(s[1], i))
@@ -544,6 +560,8 @@ class ZipIterator(Iterator):
     *iterators : arrays or iterators
         Or one list or tuple of them.
     """
+
+    _order = 1
 
     def __init__(self, *iterators: Any) -> None:
         if len(iterators) == 1 and isinstance(iterators[0], (list, tuple)):

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 import numpy
 
-__all__ = ["OpKind", "Operator", "RawOp", "may_raise", "operator_of"]
+__all__ = ["OpKind", "Operator", "RawOp", "may_raise", "numbers_first", "operator_of", "ordering"]
 
 
 class OpKind(enum.IntEnum):
@@ -101,6 +101,8 @@ _BUILTINS: dict[Any, OpKind] = {
     numpy.add: OpKind.PLUS, numpy.multiply: OpKind.MULTIPLIES, numpy.subtract: OpKind.MINUS,
     numpy.bitwise_and: OpKind.BIT_AND,
     numpy.bitwise_or: OpKind.BIT_OR, numpy.bitwise_xor: OpKind.BIT_XOR, numpy.negative: OpKind.NEGATE,
+    numpy.equal: OpKind.EQUAL_TO, numpy.not_equal: OpKind.NOT_EQUAL_TO, numpy.greater: OpKind.GREATER,
+    numpy.less: OpKind.LESS, numpy.greater_equal: OpKind.GREATER_EQUAL, numpy.less_equal: OpKind.LESS_EQUAL,
 }  # fmt: skip
 
 
@@ -179,6 +181,23 @@ def operator_of(op: Any, arguments: int, what: str = "op") -> Operator:
             f"{what} is called with {arguments} argument{'s' * (arguments > 1)}, '{name}' takes {found.counts[-1]}"
         )
     return found
+
+
+def ordering(op: Operator, *dtypes: Any) -> Operator:
+    """A comparison of values of these dtypes (None: not known yet) that puts them in order: ``<`` and ``>`` of floats
+    do not, where there are NaNs."""
+    if op.known not in (OpKind.LESS, OpKind.GREATER) or not any(map(_has_nan, dtypes)):
+        return op
+    return op._replace(function=numbers_first(op.function))
+
+
+def _has_nan(dtype: Any) -> bool:
+    return dtype is None or dtype.kind == "f" or dtype.name == "bfloat16"
+
+
+def numbers_first(function: Callable[..., Any]) -> Callable[..., Any]:
+    """A comparison after which NaNs come last, and are equal."""
+    return lambda a, b: bool(function(a, b)) or (a == a and b != b)
 
 
 def _known(kind: OpKind, what: str) -> Operator:

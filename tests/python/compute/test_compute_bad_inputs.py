@@ -96,6 +96,94 @@ def test_arrays_that_are_moved_by_some_items():
             call()
 
 
+def test_arrays_that_are_read_and_written_in_another_order():
+    x, wide, few = np.arange(20), np.zeros(20), lambda v: v + 1
+
+    def each(source, output, n):
+        compute.unary_transform(d_in=source, d_out=output, op=few, num_items=n)
+
+    def scan(source, output, n):
+        compute.inclusive_scan(d_in=source, d_out=output, op=PLUS, num_items=n)
+
+    def sort(source, output, n):
+        compute.radix_sort(d_in_keys=source, d_out_keys=output, num_items=n)
+
+    grid = np.zeros((6, 6)).T[::2]
+    same = compute.TransformIterator(x[:9], few)
+    for call, source, output in (
+        (each, x[:9], x[8::-1]), (sort, x[:9], x[8::-1]), (each, wide[:5], wide[::2]), (each, grid, grid[::-1]),
+        (each, x.view(np.int32)[:20], x), (scan, same, x[1:]), (each, np.broadcast_to(wide[1:2], 4), wide),
+        (each, compute.ReverseIterator(x[:9]), x), (each, compute.PermutationIterator(x, np.arange(20)), x),
+        (each, x[1:], compute.TransformOutputIterator(x, few, compute.types.int64)),
+        (each, compute.ZipIterator(x[:9], x[1:10]), compute.ZipIterator(wide[:9], x[:9])),
+    ):
+        n = min(9, compute._engine.iterator_of(source, "").length)
+        with pytest.raises(ValueError, match=r"d_out\w* shares memory with d_in\w*, but not item by item"):
+            call(source, output, n)
+    for call, source, output in (
+        (lambda a, b: compute.adjacent_difference(d_in=a, d_out=b, num_items=9), same, x),
+        (lambda a, b: compute.reverse(d_in=a, d_out=b, num_items=9), same, x),
+    ):
+        with pytest.raises(ValueError, match="d_out shares memory with d_in"):
+            call(source, output)
+    assert np.array_equal(x, np.arange(20)) and not wide.any()
+    each(compute.ReverseIterator(x), x[::-1], 20)
+    each(grid, grid, 18)
+    each(compute.TransformIterator(x, few), x, 20)
+    both = np.zeros(5, np.complex128)
+    compute.unary_transform(d_in=both, d_out=both.real, op=lambda v: v.real + 1, num_items=5)
+    assert np.array_equal(x, np.arange(3, 23)) and (grid == 1).all() and (both == 1).all()
+
+
+def test_nans_in_sorted_sequences():
+    nan, out, count = np.nan, np.full(7, -1.0), np.zeros(1, np.int64)
+    a, b = np.array([1, 3, nan]), np.array([2, 3, nan, nan])
+    two = {"d_in1": a, "num_items1": 3, "d_in2": b, "num_items2": 4, "d_out": out}
+    compute.merge(**two)
+    assert np.array_equal(out, [1, 2, 3, 3, nan, nan, nan], equal_nan=True)
+    for name, wanted in (
+        ("union", [1, 2, 3, nan, nan]), ("intersection", [3, nan]), ("difference", [1]),
+        ("symmetric_difference", [1, 2, nan]),
+    ):  # fmt: skip
+        getattr(compute, f"set_{name}")(**two, d_num_out=count)
+        assert np.array_equal(out[: count[0]], wanted, equal_nan=True), name
+    places, data, values = np.zeros(4, np.uintp), np.array([1, 2, nan, nan]), np.array([nan, 0, 5, 2])
+    for values_ in (values, compute.TransformIterator(values, lambda v: v)):
+        for side, search in (("left", compute.lower_bound), ("right", compute.upper_bound)):
+            search(d_data=data, num_items=4, d_values=values_, num_values=4, d_out=places)
+            assert np.array_equal(places, np.searchsorted(data, values, side)), side
+    keys = np.array([3, nan, 1, nan, 2])
+    for less, wanted in ((np.less, [1, 2, 3, nan, nan]), (np.greater, [3, 2, 1, nan, nan])):
+        compute.merge_sort(d_in_keys=keys, d_out_keys=out, num_items=5, op=less)
+        assert np.array_equal(out[:5], wanted, equal_nan=True)
+
+
+def test_numbers_of_items_from_2_to_the_63():
+    out = np.zeros(3, np.int64)
+    compute.fill(d_out=out, value=np.int64(7), num_items=np.array([2**63 + 1], np.uint64))
+    assert out.tolist() == [7, 7, 7]
+
+
+def test_bins_over_all_integers():
+    low, high = -(2**63), 2**63 - 1
+    for bins in (3, 1000):
+        edges = [low - -b * (high - low) // bins for b in range(bins)]
+        x = np.array([v for edge in edges for v in (edge - 1, edge, edge + 1) if v >= low] + [high])
+        found = np.zeros(bins, np.int32)
+        compute.histogram_even(
+            d_samples=x, d_histogram=found, num_output_levels=bins + 1, lower_level=np.int64(low),
+            upper_level=np.int64(high), num_samples=len(x),
+        )  # fmt: skip
+        wanted = np.bincount([(v - low) * bins // (high - low) for v in x.tolist()[:-1]], minlength=bins)
+        assert np.array_equal(found, wanted)
+    x, found = np.array([0, 2**63, 2**63 + 5, 2**64 - 2], np.uint64), np.zeros(2, np.int32)
+    given = {"d_samples": x, "num_output_levels": 3, "num_samples": 4, "upper_level": np.uint64(2**64 - 1)}
+    compute.histogram_even(**given, d_histogram=found, lower_level=np.uint64(2**63))
+    assert found.tolist() == [2, 1]
+    with pytest.raises(TypeError, match="d_histogram holds uint16, and GPUs count in numbers of 4 or 8 bytes only"):
+        compute.histogram_even(**given, d_histogram=found.astype(np.uint16), lower_level=np.uint64(0))
+
+
 def test_levels_of_histograms():
     x, bins = np.array([0.0, 1, 2, 3, np.nan, np.inf]), np.zeros(3, np.int32)
     even = {"d_samples": x, "d_histogram": bins, "num_output_levels": 4, "num_samples": 6}

@@ -182,6 +182,25 @@ def test_arrays_that_share_memory_are_refused_still() -> None:
         call(x)
 
 
+def test_calls_made_again_ask_where_arrays_are() -> None:
+    x, out = np.arange(10), np.zeros(10, np.int64)
+    given = {"op": PLUS, "num_items": 9}
+    for _ in range(4):
+        compute.inclusive_scan(d_in=x[:9], d_out=out[1:], **given)
+    with pytest.raises(ValueError, match="but not item by item"):
+        compute.inclusive_scan(d_in=x[:9], d_out=x[1:], **given)
+    assert len(long_ways) == 3 and np.array_equal(x, np.arange(10))
+    for _ in range(4):
+        compute.inclusive_scan(d_in=out[:9], d_out=out[:9], **given)
+    with pytest.raises(ValueError, match="but not item by item"):
+        compute.inclusive_scan(d_in=out[:9], d_out=out[8::-1], **given)
+    assert len(long_ways) == 5  # two views of one place are as one array
+    two = {"d_in1": x[1:], "d_in2": x[:9], "d_out": out, **given}
+    for _ in range(4):
+        compute.binary_transform(**two)
+    assert len(long_ways) == 7  # inputs may share memory
+
+
 def test_a_sort_in_place_is_another_call() -> None:
     x = np.random.default_rng(0).random(50000)
     out = np.zeros_like(x)
