@@ -259,7 +259,7 @@ def items_in(value: Any, name: str, *sequences: tuple[str, Iterator]) -> Count:
 def apart(*sequences: tuple[str, Iterator]) -> None:
     """Refuses sequences that share memory with the first one, which is read while the others are written."""
     (name, source), *outputs = sequences
-    reads = _ranges(source)
+    reads = _ranges(source) if source.is_input_iterator else []  # where it is none, loads say so
     for what, it in outputs:
         if any(a < end and start < b for a, b in reads for start, end in _ranges(it)):
             raise ValueError(f"{what} shares memory with {name}, which is read while it is written; give another array")
@@ -271,7 +271,7 @@ def not_shifted(n: int, source: tuple[str, Iterator], *outputs: tuple[str, Itera
     name = source[0]
     if n < 2:
         return
-    reads = list(_places(source[1], n, 1))
+    reads = list(_places(source[1], n, 1)) if source[1].is_input_iterator else []
     for what, it in outputs:
         for to in _places(it, n, 1):
             for place in reads:
