@@ -184,9 +184,9 @@ def _tell_children(strict: bool) -> None:
 
 
 def _import_of_numpy(name: str, globals: Any = None, locals: Any = None, fromlist: Any = (), level: int = 0) -> Any:
-    """``__import__`` of a script whose NumPy is `tessera.numeric`. C code that imports while a frame of the script runs,
-    as NumPy's does for its own parts, comes here too: by PyImport_Import(), which asks for an empty list of names. An
-    import of the script's text asks for None or a tuple."""
+    """``__import__`` of a script whose NumPy is `tessera.numeric`. C code that imports while a frame of the script
+    runs, as NumPy's does for its own parts, comes here too: by PyImport_Import(), which asks for an empty list of
+    names. An import of the script's text asks for None or a tuple."""
     of_c = isinstance(fromlist, list) and not fromlist
     if of_c or level or name.partition(".")[0] != "numpy":
         return builtins.__import__(name, globals, locals, fromlist, level)

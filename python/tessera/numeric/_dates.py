@@ -297,7 +297,9 @@ def call(name: str, operands: tuple[Any, ...], out: Any, options: dict[str, Any]
 def _direct(function: Any, taken: list[Any], result: Any, out: Any, options: dict[str, Any]) -> Any:
     """A loop that is one function of elements, which writes to `out` itself where that is of the loop's dtype."""
     if result.kind not in "mM":
-        return function(*taken, out, **options)
+        if out is None or out.dtype.kind not in "mM":
+            return function(*taken, out, **options)
+        return copy_of(f.asarray(function(*taken)), out, casting="unsafe", **options)
     if out is None:
         return meant(function(*taken, **options), result, True)
     if out.dtype == result:

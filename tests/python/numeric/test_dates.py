@@ -169,3 +169,11 @@ def test_order_and_files(tmp_path):
     same(got, want)
     with pytest.raises(TypeError, match="is only|not supported"):
         tn.isnat(tn.ones(3))
+
+
+def test_counts_are_written_to_spans():
+    spans = tn.array([7, -8, 9], "m8[D]")
+    wanted = np.asarray(spans).copy()
+    wanted //= np.timedelta64(2, "D")
+    spans //= tn.timedelta64(2, "D")
+    assert spans.dtype == wanted.dtype and spans.tolist() == wanted.tolist()

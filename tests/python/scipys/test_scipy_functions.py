@@ -4,7 +4,7 @@
 import numpy as np
 import pytest
 import tessera.numeric as tn
-from long_form import unless_short
+from long_form import LONG, unless_short
 
 scipy = pytest.importorskip("scipy")
 rng = np.random.default_rng(7)
@@ -186,6 +186,7 @@ SAID = [
     (("signal", "convolve"), (X, X, "some"), {}, ValueError, "'some'"),
     (("signal", "lfilter"), (*IIR, X), {"zi": np.ones(5)}, ValueError, r"expected \(7, 2\), found \(5,\)"),
     (("signal", "filtfilt"), (*IIR, K), {}, ValueError, "greater than padlen"),
+    (("signal", "decimate"), (LINE, 3), {}, NotImplementedError, "give ftype='fir'"),
     (("signal", "get_window"), ("round", 5), {}, ValueError, "'round'; there are barthann"),
     (("signal", "firwin"), (20, 0.4), {"pass_zero": "highpass"}, ValueError, "even number of weights"),
     (("spatial.distance", "cdist"), (POINTS, POINTS, "near"), {}, ValueError, "'near'; there are euclidean"),
@@ -199,3 +200,27 @@ def test_mistakes_are_named(place, args, options, error, text):
     module = __import__(f"tessera.scipy.{place[0]}", fromlist=["x"])
     with pytest.raises(error, match=text):
         getattr(module, place[1])(*map(ours, args), **options)
+
+
+@pytest.mark.parametrize(
+    ("function", "args"), [("uniform_filter", (3,)), ("correlate1d", (K,)), ("shift", ((1.3, 0.2),))], ids=lambda v: ""
+)
+def test_fractions_are_cut_where_the_result_is_bool(function, args):
+    check(("ndimage", function, (B, *args), {}))
+
+
+@pytest.mark.skipif(not LONG, reason="a kernel of three lgamma, slow to compile")
+def test_beta_has_the_sign_and_the_poles_of_scipys():
+    grid = np.array([-4, -3.5, -3, -2.5, -2, -1, -0.75, -0.25, 0, 0.5, 1, 1.5, 2, 3, 4.5])
+    from tessera.cupyx.scipy import special
+
+    wanted = __import__("scipy.special", fromlist=["x"]).beta(grid[:, None], grid)
+    made = special.beta(tn.array(grid[:, None]), tn.array(grid))
+    np.testing.assert_allclose(made.get(), wanted, rtol=1e-9, atol=1e-12)
+
+
+def test_numbers_of_python_have_no_dtype_beside_arrays():
+    from tessera.cupyx.scipy import special
+
+    assert special.huber(tn.ones(3, "f4"), 0.5).dtype == np.float32
+    assert special.huber(0.5, tn.ones(3, "f8")).dtype == special.huber(tn.ones(3, "i4"), 0.5).dtype == np.float64

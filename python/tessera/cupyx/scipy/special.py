@@ -14,6 +14,18 @@ from ... import cupy
 
 __all__ = ["i0", "log_softmax", "logsumexp", "round", "sinc", "softmax"]
 
+# beta: at a pole, where a or b is 0, -1, -2, .., the limit along the other, if that is whole, or infinity.
+_A, _B, _WHOLE = "(a <= 0 && a == floor(a))", "(b <= 0 && b == floor(b))", "a == floor(a) && b == floor(b)"
+_BETALN = (
+    f"({_A} || {_B}) && !({_WHOLE} && a + b < 1) ? (T)INFINITY : lgamma({_A} || {_B} ? 1 - a - b : a) + "
+    f"lgamma({_A} || !{_B} ? b : a) - lgamma({_A} ? 1 - a : {_B} ? 1 - b : a + b)"
+)
+_ODD = "({0} < 0 && fmod(floor({0}), (T)2) != 0)"  # whether gamma is negative
+_NEGATIVE = (  # at infinities as SciPy's
+    f"{_WHOLE} ? ({_A} || {_B}) && a + b < 1 && fmod({_A} ? b : a, (T)2) != 0 : !{_A} && !{_B} && "
+    f"({' ^ '.join(_ODD.format(x) for x in ('a', 'b', '(a + b)'))})"
+)
+_BETA = f"(({_NEGATIVE}) ? -1 : 1) * exp({_BETALN})"
 # Name: operands, expression of C. T is the type of all: float or double.
 _TABLE = {
     "erf": ("x", "erf(x)"), "erfc": ("x", "erfc(x)"), "erfcx": ("x", "erfcx(x)"), "erfinv": ("x", "erfinv(x)"),
@@ -40,8 +52,7 @@ _TABLE = {
     "boxcox1p": ("x, l", "abs(l) < 1e-19 ? log1p(x) : expm1(l * log1p(x)) / l"),
     "inv_boxcox": ("x, l", "l == 0 ? exp(x) : exp(log1p(l * x) / l)"),
     "inv_boxcox1p": ("x, l", "l == 0 ? expm1(x) : expm1(log1p(l * x) / l)"),
-    "beta": ("a, b", "exp(lgamma(a) + lgamma(b) - lgamma(a + b))"), "betaln": ("a, b",
-    "lgamma(a) + lgamma(b) - lgamma(a + b)"),
+    "beta": ("a, b", _BETA), "betaln": ("a, b", _BETALN),
 }  # fmt: skip
 
 
@@ -67,7 +78,9 @@ def _function(name: str) -> Any:
         if len(args) > len(names):
             *args, out = args  # type: ignore[assignment]
         given = [_operand(x) for x in args]
-        dtype = numpy.result_type(*(x.dtype for x in given))
+        # Numbers of Python have no dtype of their own beside arrays.
+        typed = [x.dtype for x, arg in zip(given, args, strict=True) if type(arg) not in (bool, int, float)]
+        dtype = numpy.result_type(*(typed or [numpy.float64]))
         made = kernel(*(x.astype(dtype, copy=False) for x in given))
         if out is None:
             return made

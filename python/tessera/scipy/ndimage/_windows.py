@@ -107,4 +107,6 @@ def finish(made: Any, like: Any, output: Any) -> Any:
 def _cast(x: Any, dtype: Any) -> Any:
     if x.dtype.kind == "c" and dtype.kind != "c":
         raise RuntimeError("output must have complex dtype")
+    if dtype.kind == "b" and x.dtype.kind == "f":
+        x = tn.trunc(x)  # as C's casts to SciPy's bytes: 0.5 is False
     return x.astype(dtype, copy=False)

@@ -457,11 +457,12 @@ def resample_poly(
 
 
 def decimate(
-    x: Any, q: int, n: int | None = None, ftype: str = "fir", axis: int = -1, zero_phase: bool = True
+    x: Any, q: int, n: int | None = None, ftype: str = "iir", axis: int = -1, zero_phase: bool = True
 ) -> Any:
-    """Each q-th element, after a filter that takes out what would be seen as another frequency."""
+    """Each q-th element, after a filter that takes out what would be seen as another frequency; of ``ftype="fir"``
+    alone, which must be said, for SciPy's default is another."""
     if ftype != "fir":
-        raise NotImplementedError("decimate: ftype is 'fir'")
+        raise NotImplementedError(f"decimate: ftype {ftype!r} (default: 'iir') is not there: give ftype='fir'")
     x = tn.asarray(x)
     weights = firwin((20 * q if n is None else n) + 1, 1.0 / q, window="hamming")
     if zero_phase:
