@@ -472,7 +472,8 @@ class ndarray(_core.NumericArray):
     def byteswap(self, inplace: bool = False) -> ndarray:
         """The elements with their bytes in the other order."""
         whole = _functions.array(self, order="C").reshape(self.shape or 1)
-        part = max(self.itemsize // (2 if self.dtype.kind == "c" else 1), 1)
+        parts = {"c": self.itemsize // 2, "U": 4, "S": 1, "V": 1}  # of records below, each field by itself
+        part = max(parts.get(self.dtype.kind, self.itemsize), 1)
         turned = (
             whole.view("u1")
             .reshape(-1, part)[:, ::-1]
@@ -481,6 +482,8 @@ class ndarray(_core.NumericArray):
             .view(self.dtype)
             .reshape(self.shape)
         )
+        for name in self.dtype.names or ():
+            turned[name] = turned[name].byteswap()
         return _functions.copy_of(turned, self) if inplace else turned
 
     def fill(self, value: Any) -> None:

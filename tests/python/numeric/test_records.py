@@ -310,3 +310,21 @@ else:
 @pytest.mark.skipif(not os.environ.get("TESSERA_TEST_LONG"), reason="takes seconds; TESSERA_TEST_LONG runs it")
 def test_more_dtypes_than_there_is_room_for():
     subprocess.run([sys.executable, "-c", MOST], check=True)
+
+
+@pytest.mark.parametrize(
+    "wanted",
+    [
+        np.array(["ab", "c"]),
+        np.array([b"ab", b"c"]),
+        np.array([(1, 2.0, "xy", [3, 4])], "i4,>f8,U2,2i2"),
+        np.array([(1, (2, b"ab"))], [("a", "i2"), ("b", [("c", "i4"), ("d", "S2")])]),
+        np.array(3 + 4j),
+    ],
+    ids=lambda a: str(a.dtype),
+)
+def test_bytes_are_turned_in_each_part(wanted):
+    made = tn.array(wanted)
+    assert made.byteswap().tobytes() == wanted.byteswap().tobytes()
+    made.byteswap(inplace=True)
+    assert made.tobytes() == wanted.byteswap().tobytes() and made.dtype == wanted.dtype
