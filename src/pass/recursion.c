@@ -618,8 +618,8 @@ ts_status ts__pass_recursion(ts_fn *fn, ts_pass_env *env, ts_error *err)
     ts__builder_init(&c.b, fresh);
     rec_find_all(&c);
     if (rec_gives_memory(&c))
-        return ts_fail(err, TS_UNSUPPORTED, "@%s: a function that calls itself returns a local array, whose memory is that "
-                       "of the call; make the array before the first call, and pass it on",
+        return ts_fail(err, TS_UNSUPPORTED, "@%s: a function that calls itself returns a local array, whose memory is "
+                       "that of the call; make the array before the first call, and pass it on",
                        ts_str_get(fn->module, fn->name));
     uint64_t bytes = 0;
     for (ts_val v = 1, i = 0; v < n && !env->scratch->failed && !ts__module_failed(fn->module); v++) {
