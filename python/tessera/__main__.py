@@ -12,10 +12,12 @@ USAGE = """usage: python -m tessera COMMAND
 commands:
   tour [--device cpu|cuda]   run, check and time real kernels on this machine
   doctor                     what was found here: driver, GPU, LLVM, caches, what is missing
-  doctor [--json FILE] SCRIPT [ARGS...]
+  doctor [--numpy] [--json FILE] SCRIPT [ARGS...]
                              run a script; of each line what its arrays did, what that cost, and what to do about it
-  run [--strict] SCRIPT ...  run a script written for `cuda.tile`, `cuda.bindings`, `cuda.core`, `cuda.pathfinder`
-                             or `pycuda` on Tessera; `-m MODULE` instead of SCRIPT runs a module
+  run [--strict] [--numpy] SCRIPT [ARGS...]
+                             run a script written for `cuda.tile`, `cuda.bindings`, `cuda.core`, `cuda.compute`, `cupy`,
+                             `cupynumeric`, `numba.cuda`, `nvmath`, `pycuda` (`run --help` names all) on Tessera, with
+                             --numpy one for `numpy`; `-m MODULE` instead of SCRIPT runs a module
   report [--target T] SCRIPT [ARGS...]
                              run a script; of each kernel it launches, what it costs and what bounds it
   tileir FILE [--to ir|sm_90] [--run ARGUMENTS... --grid N]

@@ -17,6 +17,11 @@ from . import __version__, _cache, _core
 
 __all__ = ["main", "report"]
 
+USAGE = """usage: python -m tessera doctor [--strict] [--numpy] [--json FILE] [SCRIPT | -m MODULE] [ARGS...]
+
+Without a script: what was found on this machine, and what each missing part would give. With one: runs it as
+`python -m tessera run --doctor` does, and reports what the arrays of `tessera.numeric` and `cupy` did at each line and
+what it cost. A script that says `import numpy` has such arrays with --numpy; --json writes the report to a file."""
 GOOD, NOTE, BAD = "ok", "--", "!!"
 Line = tuple[str, str, str]
 
@@ -149,6 +154,9 @@ def report() -> list[Line]:
 
 def main(arguments: list[str]) -> int:
     """Prints the report; 1 if something should be mended. With a script: runs it, and reports what its arrays did."""
+    if arguments[:1] in (["-h"], ["--help"]):
+        print(USAGE)
+        return 0
     if arguments:
         from ._run import main as run
 

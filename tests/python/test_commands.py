@@ -69,6 +69,13 @@ def test_run_has_help():
     assert done.returncode == 0 and "pycuda" in done.stdout and done.stderr == ""
 
 
+def test_help_names_what_scripts_are_written_for():
+    said = tessera("--help").stdout
+    assert all(word in said for word in ("--numpy", "`cupy`", "`numba.cuda`", "`cupynumeric`"))
+    doctor = tessera("doctor", "--help")
+    assert doctor.returncode == 0 and "tessera doctor [--strict] [--numpy]" in doctor.stdout
+
+
 def test_doctor_names_the_compilers():
     done = tessera("doctor")
     for word in ("nvrtc", "nvJitLink", "nvvm", "cudart"):
