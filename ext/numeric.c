@@ -836,6 +836,7 @@ static PyObject *numeric_setup(PyObject *module, PyObject *args)
         PyObject **field;
     } fields[] = {{"convert", &n->convert}, {"dtype_of", &n->dtype_of}, {"integer_type", &n->integer_type},
                   {"libraries", &n->libraries}, {"report", &n->report}, {"stored_as", &n->stored_as},
+                  {"identity", &n->identity},
                   {"meant_call", &n->meant_call}, {"meant_cast", &n->meant_cast}, {"items_scalar", &n->items_scalar},
                   {"items_call", &n->items_call}, {"items_lend", &n->items_lend}, {"items_runs", &n->items_runs},
                   {"items_buffer", &n->items_buffer}, {"items_descr", &n->items_descr},

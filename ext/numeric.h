@@ -21,7 +21,8 @@ typedef struct numeric_state {
     PyTypeObject *array_class;            /* tessera.numeric.ndarray */
     PyObject *dtypes[TS_DTYPE_COUNT];     /* NumPy's dtype objects; NULL: NumPy has none */
     PyObject *scalar_types[TS_DTYPE_COUNT];
-    PyObject *numbers;                    /* dtype object -> a ts_dtype, and above it its meaning */
+    PyObject *numbers;                    /* dtype object, identity -> a ts_dtype, and above it its meaning */
+    PyObject *identity;                   /* function: dtype object -> what tells it from those that compare equal */
     PyObject *convert;                    /* function: what is no array and no number -> ndarray, or NotImplemented */
     PyObject *dtype_of;                   /* function: what dtype= takes -> dtype object */
     PyObject *report;                     /* function: name and faults of a call -> warnings, exceptions */

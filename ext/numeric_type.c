@@ -29,8 +29,9 @@ static uint16_t meaning_new(core_state *state, PyObject *object)
     return meaning;
 }
 
-/* A number of a dtype object that is none of the library's, kept in `numbers`; NULL: it has none, or with exception. */
-static PyObject *meaning_make(core_state *state, PyObject *object)
+/* A number of a dtype object that is none of the library's, kept in `numbers` by what tells it from all others; NULL: it
+ * has none, or with exception. */
+static PyObject *meaning_make(core_state *state, PyObject *object, PyObject *identity)
 {
     numeric_state *n = state->numeric;
     PyObject *stored = PyObject_CallOneArg(n->stored_as, object), *number, *kept;
@@ -40,9 +41,37 @@ static PyObject *meaning_make(core_state *state, PyObject *object)
     if (!meaning)
         return NULL;
     number = PyLong_FromLong(PyLong_AsLong(dtype) | (long)meaning << MEANING_SHIFT);
-    kept = number ? PyDict_SetDefault(n->numbers, object, number) : NULL; /* another thread's, where that was first */
+    kept = number ? PyDict_SetDefault(n->numbers, identity, number) : NULL; /* another thread's, where that was first */
+    if (kept && !PyDict_SetDefault(n->numbers, object, kept)) /* the first of those that compare equal */
+        kept = NULL;
     Py_XDECREF(number);
     return kept;
+}
+
+/* The number of a dtype object. Those that compare equal may differ yet, by the type of their scalars or their unit:
+ * the one that was met first is found by the object, all others by their identity. NULL with exception. */
+static PyObject *type_number(core_state *state, PyObject *made)
+{
+    numeric_state *n = state->numeric;
+    PyObject *number = PyDict_GetItemWithError(n->numbers, made);
+    long meaning = number ? PyLong_AsLong(number) >> MEANING_SHIFT : 0;
+    if (PyErr_Occurred() || (number && (!meaning || n->meanings[meaning] == made)))
+        return number;
+    PyObject *identity = PyObject_CallOneArg(n->identity, made);
+    number = identity ? PyDict_GetItemWithError(n->numbers, identity) : NULL;
+    if (!number && identity && !PyErr_Occurred())
+        number = meaning_make(state, made, identity);
+    Py_XDECREF(identity);
+    if (!number && !PyErr_Occurred())
+        PyErr_Format(PyExc_TypeError, "tessera.numeric has no arrays of dtype %R", made);
+    return number;
+}
+
+/* Whether an object names one dtype, so that its number may be kept by it. */
+static bool type_is_name(PyObject *object)
+{
+    return PyUnicode_CheckExact(object) ||
+           (PyType_Check(object) && !PyType_HasFeature((PyTypeObject *)object, Py_TPFLAGS_HEAPTYPE));
 }
 
 int numeric_type_of(core_state *state, PyObject *object, ts_dtype *out, uint16_t *meaning)
@@ -50,24 +79,23 @@ int numeric_type_of(core_state *state, PyObject *object, ts_dtype *out, uint16_t
     numeric_state *n = state->numeric;
     PyObject *number = PyObject_Hash(object) == -1 ? NULL : PyDict_GetItemWithError(n->numbers, object);
     PyErr_Clear();
-    PyObject *made = number ? NULL : PyObject_CallOneArg(n->dtype_of, object);
-    if (!number && !made)
-        return -1;
-    if (made)
-        number = PyDict_GetItemWithError(n->numbers, made);
-    if (!number && !PyErr_Occurred())
-        number = meaning_make(state, made);
     long known = number ? PyLong_AsLong(number) : 0;
+    bool is_exact = number && (known >> MEANING_SHIFT == 0 || n->meanings[known >> MEANING_SHIFT] == object ||
+                               type_is_name(object));
+    PyObject *made = is_exact ? NULL : PyObject_CallOneArg(n->dtype_of, object);
+    if (made)
+        number = type_number(state, made);
+    if (!number || (!is_exact && !made)) {
+        Py_XDECREF(made);
+        return -1;
+    }
+    known = PyLong_AsLong(number);
     *out = (ts_dtype)(known & ((1 << MEANING_SHIFT) - 1));
     *meaning = (uint16_t)(known >> MEANING_SHIFT);
-    bool is_name = PyUnicode_CheckExact(object) ||
-                   (PyType_Check(object) && !PyType_HasFeature((PyTypeObject *)object, Py_TPFLAGS_HEAPTYPE));
-    if (made && number && is_name && PyDict_SetItem(n->numbers, object, number) < 0) /* it means the same next time */
+    if (made && type_is_name(object) && PyDict_SetItem(n->numbers, object, number) < 0) /* the same next time */
         PyErr_Clear();
-    if (!number && !PyErr_Occurred())
-        PyErr_Format(n->host_dtype, "tessera.numeric has no arrays of dtype %R", made);
     Py_XDECREF(made);
-    return number ? 0 : -1;
+    return 0;
 }
 
 int numeric_dtype_of(core_state *state, PyObject *object, ts_dtype *out)
@@ -167,11 +195,30 @@ static int64_t items_bytes(core_state *state, uint16_t meaning)
     return bytes;
 }
 
+/* Of texts without a width those of one character, as NumPy makes new arrays; others as they are. 0 with exception. */
+static uint16_t items_widened(core_state *state, uint16_t meaning)
+{
+    ts_dtype dtype;
+    PyObject *name = PyObject_GetAttrString(state->numeric->meanings[meaning], "str");
+    const char *text = name ? PyUnicode_AsUTF8(name) : NULL; /* "<U0" */
+    if (text && text[0] && (text[1] == 'S' || text[1] == 'U')) {
+        PyObject *wide = PyUnicode_FromFormat("%c1", text[1]);
+        if (!wide || numeric_type_of(state, wide, &dtype, &meaning) < 0)
+            meaning = 0;
+        Py_XDECREF(wide);
+    }
+    Py_XDECREF(name);
+    return text ? meaning : 0;
+}
+
 ts_nd *numeric_empty_as(core_state *state, ts_nd_graph *graph, const numeric_form *form, bool columns)
 {
     ts_nd *out = NULL;
     ts_error err;
-    int64_t bytes = form->dtype ? 0 : items_bytes(state, form->meaning);
+    uint16_t meaning = form->meaning;
+    int64_t bytes = form->dtype ? 0 : items_bytes(state, meaning);
+    if (!form->dtype && !bytes)
+        bytes = (meaning = items_widened(state, meaning)) ? items_bytes(state, meaning) : -1;
     if (bytes < 0)
         return NULL;
     NUMERIC_BEGIN(state);
@@ -180,7 +227,7 @@ ts_nd *numeric_empty_as(core_state *state, ts_nd_graph *graph, const numeric_for
                                                        &err);
     NUMERIC_END(state);
     if (status == TS_OK)
-        out->meaning = form->meaning;
+        out->meaning = meaning;
     else
         core_raise(state, &err);
     return out;

@@ -187,6 +187,13 @@ def stored_as(dtype: numpy.dtype[Any]) -> Any:
     return STORED.get(dtype.kind)
 
 
+def identity(dtype: numpy.dtype[Any]) -> tuple[Any, ...]:
+    """What tells a dtype from others that compare equal: M8[1000us] and M8[ms], records as tuples and as numpy.record."""
+    if dtype.names is None:
+        return dtype, dtype.type, numpy.datetime_data(dtype) if dtype.kind in "mM" else None
+    return dtype, dtype.type, dtype.isalignedstruct, *(identity(dtype[name].base) for name in dtype.names)
+
+
 def fitted(source: numpy.dtype[Any], dtype: numpy.dtype[Any]) -> numpy.dtype[Any]:
     """The dtype that a conversion to one gives: of a time without a unit, that with the unit of what is converted."""
     if source.kind in "mM" and dtype.kind in "mM" and numpy.datetime_data(dtype)[0] == "generic":
@@ -218,7 +225,7 @@ def to_numpy(array: Any, briefly: bool = False) -> numpy.ndarray[Any, Any]:
         return made
     if array._is_items:
         if not array.nbytes:
-            return numpy.empty(array.shape, array.dtype)
+            return numpy.ndarray(array.shape, array.dtype)  # empty() makes texts without a width wider
         if not briefly:
             array._address()  # from now on it stays where it is
         interface = array._interface
@@ -291,7 +298,8 @@ def setup(array_class: type, **hooks: Any) -> None:
     }
     hooks["items_call"] = _core.NumericRoutine(_items.routine, __name__, True)
     hooks.update(report=report, convert=convert, dtype_of=dtype_of, scalar=scalar, integer_type=numpy.integer,
-                 host_dtype=HostDtype, stored_as=stored_as, meant_call=_meanings.call, meant_cast=_meanings.cast,
+                 host_dtype=HostDtype, identity=identity, stored_as=stored_as, meant_call=_meanings.call,
+                 meant_cast=_meanings.cast,
                  items=ITEMS, items_scalar=_items.element, items_lend=_items.lend, items_buffer=_items.lend_buffer,
                  items_descr=_items.descr, items_runs=_items.runs, items_argument=_items.argument,
                  libraries=LIBRARIES)  # fmt: skip

@@ -328,3 +328,32 @@ def test_bytes_are_turned_in_each_part(wanted):
     assert made.byteswap().tobytes() == wanted.byteswap().tobytes()
     made.byteswap(inplace=True)
     assert made.tobytes() == wanted.byteswap().tobytes() and made.dtype == wanted.dtype
+
+
+def test_dtypes_that_compare_equal_stay_apart():
+    fields = [("a", "i4")]
+    for one, other in (
+        (np.dtype(fields), np.dtype((np.record, fields))), (np.dtype(fields), np.dtype(fields, align=True)),
+        (np.dtype("M8[1000us]"), np.dtype("M8[ms]")), (np.dtype("m8[1000ms]"), np.dtype("m8[s]")),
+        (np.dtype([("in", [("t", "M8[1000us]")])]), np.dtype([("in", [("t", "M8[ms]")])])),
+    ):  # fmt: skip
+        assert one == other
+        for dtype in (one, other, one):
+            for a in (tn.zeros(2, dtype), tn.array(np.zeros(2, dtype))):
+                assert (repr(a.dtype), a.dtype.type) == (repr(dtype), dtype.type)
+                assert a.dtype.isalignedstruct == dtype.isalignedstruct
+        a = tn.zeros(2, one)
+        a[...] = tn.ones(2, "i4").view(other) if one.itemsize == 4 else tn.ones(2, "i8").view(other)
+        assert np.asarray(a).tobytes() == np.ones(2, f"i{one.itemsize}").tobytes()
+    assert tn.rec.fromarrays([[1, 2]], dtype=fields)[0].a == 1
+
+
+@pytest.mark.parametrize("dtype", ["S", "U", "S0", ">U0", "V0"])
+def test_texts_without_a_width_are_as_wide_as_numpys(dtype):
+    for call in (
+        lambda m: m.zeros(3, dtype), lambda m: m.zeros_like(m.zeros(2), dtype), lambda m: m.zeros((2, 0), dtype),
+        lambda m: m.full(2, b"abc" if dtype == "S" else "abc", dtype) if dtype != "V0" else m.zeros(1, dtype),
+    ):  # fmt: skip
+        same(call(tn), call(np))
+    narrow = np.zeros(3, [("a", "S0"), ("b", "i4")])
+    assert np.asarray(tn.array(narrow)["a"]).dtype == "S0"
