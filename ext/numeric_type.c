@@ -29,7 +29,7 @@ static uint16_t meaning_new(core_state *state, PyObject *object)
     return meaning;
 }
 
-/* A number of a dtype object that is none of the library's, kept in `numbers` by what tells it from all others; NULL: it
+/* A number of a dtype object that is none of the library's, kept in `numbers` by what tells it from others; NULL: it
  * has none, or with exception. */
 static PyObject *meaning_make(core_state *state, PyObject *object, PyObject *identity)
 {

@@ -188,7 +188,7 @@ def stored_as(dtype: numpy.dtype[Any]) -> Any:
 
 
 def identity(dtype: numpy.dtype[Any]) -> tuple[Any, ...]:
-    """What tells a dtype from others that compare equal: M8[1000us] and M8[ms], records as tuples and as numpy.record."""
+    """What tells a dtype from others that compare equal: M8[1000us] and M8[ms], records and those of numpy.record."""
     if dtype.names is None:
         return dtype, dtype.type, numpy.datetime_data(dtype) if dtype.kind in "mM" else None
     return dtype, dtype.type, dtype.isalignedstruct, *(identity(dtype[name].base) for name in dtype.names)
