@@ -185,14 +185,14 @@ def operator_of(op: Any, arguments: int, what: str = "op") -> Operator:
 
 def ordering(op: Operator, *dtypes: Any) -> Operator:
     """A comparison of values of these dtypes (None: not known yet) that puts them in order: ``<`` and ``>`` of floats
-    do not, where there are NaNs."""
+    do not, where there are NaNs, nor those of times where there is NaT."""
     if op.known not in (OpKind.LESS, OpKind.GREATER) or not any(map(_has_nan, dtypes)):
         return op
     return op._replace(function=numbers_first(op.function))
 
 
 def _has_nan(dtype: Any) -> bool:
-    return dtype is None or dtype.kind == "f" or dtype.name == "bfloat16"
+    return dtype is None or dtype.kind in "fmM" or dtype.name == "bfloat16"
 
 
 def numbers_first(function: Callable[..., Any]) -> Callable[..., Any]:

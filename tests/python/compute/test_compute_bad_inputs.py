@@ -156,6 +156,9 @@ def test_nans_in_sorted_sequences():
     for less, wanted in ((np.less, [1, 2, 3, nan, nan]), (np.greater, [3, 2, 1, nan, nan])):
         compute.merge_sort(d_in_keys=keys, d_out_keys=out, num_items=5, op=less)
         assert np.array_equal(out[:5], wanted, equal_nan=True)
+    days = np.array([3, "NaT", 1, "NaT", 2], "M8[D]")
+    compute.merge_sort(d_in_keys=days.copy(), d_out_keys=days, num_items=5, op=np.less)
+    assert np.array_equal(days, np.array([1, 2, 3, "NaT", "NaT"], "M8[D]"), equal_nan=True)
 
 
 def test_numbers_of_items_from_2_to_the_63():
