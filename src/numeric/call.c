@@ -513,8 +513,7 @@ static ts_status call_finish(const call_of *c, nd_node *node, ts_nd *out, bool w
         return call_now(c->graph, node, out, !c->call->out, err);
     node->references++;
     ts__nd_store_set(out->store, node);
-    ts__nd_flush_full(c->graph);
-    return TS_OK;
+    return ts__nd_flush_full(c->graph, err);
 }
 
 static ts_status call_result(const call_of *c, ts_nd **result, ts_error *err)

@@ -272,6 +272,8 @@ static ts_status cut_rest(ts_nd_graph *graph, ts_error *err)
                 *err = own;
         }
         ts__nd_node_release(graph, node);
+        if (one == TS_INTERRUPTED)
+            break;
     }
     return status;
 }
@@ -284,24 +286,26 @@ ts_status ts__nd_flush(ts_nd_graph *graph, ts_nd_cause cause, ts_error *err)
     nd_event event = nd_event_begin(graph);
     while (graph->first && status == TS_OK)
         status = cut_one(graph, graph->first, false, err);
-    if (status != TS_OK)
+    if (status != TS_OK && status != TS_INTERRUPTED)
         status = cut_rest(graph, err);
     nd_event_end(graph, &event, any ? TS_ND_EVENT_cut : TS_ND_EVENT_NONE, ts_nd_cause_get(cause)->name,
                  graph->stats.bytes - before);
     return status;
 }
 
-void ts__nd_flush_full(ts_nd_graph *graph)
+ts_status ts__nd_flush_full(ts_nd_graph *graph, ts_error *err)
 {
-    ts_error none; /* who reads a value that failed is told */
-    if (graph->n_waiting >= ND_WAITING)
-        (void)!ts__nd_flush(graph, TS_ND_CAUSE_full, &none);
+    ts_status status = graph->n_waiting >= ND_WAITING ? ts__nd_flush(graph, TS_ND_CAUSE_full, err) : TS_OK;
+    return status == TS_INTERRUPTED ? status : TS_OK; /* who reads a value that failed is told */
 }
 
 ts_status ts__nd_compute(ts_nd *a, ts_nd_cause cause, ts_error *err)
 {
     const ts_nd_store *store = a->store;
-    if (!store->value || ts__nd_flush(a->graph, cause, err) == TS_OK || !store->value)
+    ts_status status = store->value ? ts__nd_flush(a->graph, cause, err) : TS_OK;
+    if (status == TS_INTERRUPTED)
+        return status;
+    if (status == TS_OK || !store->value)
         return TS_OK;
     return cut_one(a->graph, store->value, true, err); /* its own reason */
 }

@@ -690,7 +690,7 @@ static ts_status row_run(const ts_nd_reduction *r, ts_nd *out, ts_error *err)
     if (status == TS_OK && waits) {
         node->references++;
         ts__nd_store_set(out->store, node);
-        ts__nd_flush_full(graph);
+        status = ts__nd_flush_full(graph, err);
     } else if (status == TS_OK)
         status = row_now(node, out, err);
     ts__nd_node_release(graph, node);
