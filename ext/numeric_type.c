@@ -63,7 +63,7 @@ static PyObject *type_number(core_state *state, PyObject *made)
         number = meaning_make(state, made, identity);
     Py_XDECREF(identity);
     if (!number && !PyErr_Occurred())
-        PyErr_Format(PyExc_TypeError, "tessera.numeric has no arrays of dtype %R", made);
+        PyErr_Format(state->numeric->host_dtype, "tessera.numeric has no arrays of dtype %R", made);
     return number;
 }
 

@@ -239,7 +239,6 @@ static ts_status nd_empty(ts_nd_graph *graph, ts_dtype dtype, uint32_t item, uin
 {
     int64_t strides[TS_ND_RANK], count, bytes;
     uint8_t order[TS_ND_RANK];
-    TS_NEED_N(err, shape, rank);
     if (rank > TS_ND_RANK)
         return ts_fail(err, TS_VALUE, "maximum supported dimension for an ndarray is currently 64, found %u", rank);
     for (uint32_t d = 0; d < rank; d++) {
@@ -267,6 +266,7 @@ ts_status ts_nd_empty(ts_nd_graph *graph, ts_dtype dtype, uint32_t rank, const i
     TS_NEED(err, out);
     *out = NULL;
     TS_NEED(err, graph);
+    TS_NEED_N(err, shape, rank);
     TS_TRY(nd_check_dtype("ts_nd_empty", dtype, err));
     return nd_empty(graph, dtype, (uint32_t)ts_dtype_bytes(dtype), rank, shape, columns, out, err);
 }
@@ -277,6 +277,7 @@ ts_status ts_nd_empty_items(ts_nd_graph *graph, uint32_t item, uint32_t rank, co
     TS_NEED(err, out);
     *out = NULL;
     TS_NEED(err, graph);
+    TS_NEED_N(err, shape, rank);
     return nd_empty(graph, TS_DTYPE_NONE, item, rank, shape, columns, out, err);
 }
 

@@ -18,6 +18,11 @@ ts_status ts__nd_numbers(const ts_nd *a, const char *function, ts_error *err)
 ts_status ts_nd_view_items(const ts_nd *a, int64_t offset, uint32_t item, uint32_t rank, const int64_t *shape,
                            const int64_t *strides, uint32_t flags, ts_nd **out, ts_error *err)
 {
+    TS_NEED(err, out);
+    *out = NULL;
+    TS_NEED(err, a);
+    TS_NEED_N(err, shape, rank);
+    TS_NEED_N(err, strides, rank);
     TS_TRY(ts_nd_view(a, offset, TS_DTYPE_NONE, rank, shape, strides, flags, out, err));
     (*out)->item = item;
     return TS_OK;
