@@ -163,13 +163,10 @@ def in_leaves(x: np.ndarray) -> np.ndarray:
     total = rows[:, 0]
     for r in range(1, rows.shape[1]):
         total = total + rows[:, r]
-    leaves = _together(total)
-    each = -(-leaves.size // 256)
-    parts = leaves.reshape(-1, each)
-    total = parts[:, 0]
-    for j in range(1, each):
-        total = total + parts[:, j]
-    return _together(total[None])
+    parts = _together(total)
+    while parts.size > 1:  # of leaves, then of groups of leaves
+        parts = _together(parts.reshape(-1, min(parts.size, 256)))
+    return parts
 
 
 def _together(values: np.ndarray) -> np.ndarray:

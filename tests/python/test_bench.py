@@ -164,6 +164,16 @@ def test_algorithms_beside_numpy(monkeypatch):
     assert [table.question[:3] for table in found[len(rows) :]] == ["20.", "22.", "22."]
 
 
+def test_one_thread_shows_the_least_of_all_rounds(monkeypatch):
+    from bench import common
+
+    monkeypatch.setenv("TESSERA_BENCH_ONE_THREAD", "1")
+    peer = common.Peer("tessera", lambda: None, lambda: np.zeros(1))
+    for rounds in (0, 3):
+        found = common.compare(common.Table("", "GB/s", 1.0, ""), [peer], None, 0, "cpu", rounds)
+        assert len(found.of("tessera").times) == min(rounds, 1)
+
+
 def test_bits_are_checked_where_the_items_are(monkeypatch):
     pytest.importorskip("torch")
     from bench import algorithms, common
@@ -176,9 +186,9 @@ def test_bits_are_checked_where_the_items_are(monkeypatch):
         o["out"][:] = np.nextafter(o["out"], np.float32(np.inf))
 
     def checked(row):
-        return algorithms._checked_there(common.Table(row.name, "GB/s", 1.0, ""), row, 1 << 21, "cpu", 1)
+        return algorithms._checked_there(common.Table(row.name, "GB/s", 1.0, ""), row, 1 << 22, "cpu", 1)
 
-    assert checked(row).of("tessera").error == 0
+    assert checked(row).of("tessera").error == 0  # of two groups of leaves
     with pytest.raises(SystemExit, match="result is wrong"):
         checked(dataclasses.replace(row, ours=almost))
 
