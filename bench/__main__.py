@@ -15,7 +15,8 @@ from .common import ONE_THREAD, emit, is_one_thread, machine
 QUESTIONS: dict[str, tuple[str, ...]] = {
     "memory": (), "vector": (), "gemm": (), "attention": (), "launch": (), "bindings": (),
     "host": (), "process": (), "soak": (), "overlap": (), "cpu": (), "threads_cpu": (), "algorithms": ("seconds",),
-    "arrays": (), "npbench": ("sizes", "only"), "sizes": ("large",),
+    "arrays": ("only", "compile", "seconds"),
+    "npbench": ("sizes", "only", "limit", "seconds", "among"), "sizes": ("large",),
     "products": ("seconds", "random", "seed", "state"),
     "threads": ("seconds",), "chain": ("seconds",), "tutorials": ("seconds", "state"),
     "samples": ("seconds", "state", "suite", "peer"),
@@ -56,7 +57,10 @@ def main() -> int:
     )
     parser.add_argument("--sizes", default="S", help="npbench: of tiny, S, M, L, with commas between")
     parser.add_argument("--large", action="store_true", help="sizes: 10^8 elements as well")
-    parser.add_argument("--only", help="npbench: names of kernels, with commas between")
+    parser.add_argument("--only", help="npbench, arrays: names of kernels or programs, with commas between")
+    parser.add_argument("--among", help="npbench: peers beside NumPy, with commas between")
+    parser.add_argument("--compile", action="store_true", help="arrays: beside torch.compile as well")
+    parser.add_argument("--limit", type=float, help="npbench: seconds of one run, after which it is given up")
     parser.add_argument("--out", type=pathlib.Path, help=f"{EVERYTHING}: a folder for its tables")
     parser.add_argument("--markdown", type=pathlib.Path)
     parser.add_argument("--json", type=pathlib.Path)

@@ -5,15 +5,18 @@ with nothing changed but the import, beside NumPy, numba (`@njit` of the same te
 Each peer has copies of the modules of kernels of its own, in which `np` is its module. Where a peer has no time it
 cannot run the text: numba has not all of NumPy, JAX's arrays do not change. Results are compared with NumPy's: what is
 returned, and what the arguments hold afterwards. The least wall time of interleaved runs, with --one-thread the least
-time of the processor, everybody on one; compiled before.
+time of the processor, everybody on one; compiled before. A run of more than --limit seconds is given up and said; with
+--seconds, kernels that have not begun by then are left out.
 """
 
 from __future__ import annotations
 
+import contextlib
 import importlib.util
 import inspect
 import json
 import pathlib
+import signal
 import statistics
 import sys
 import time
@@ -65,7 +68,14 @@ def _tessera(device: str) -> Peer:
         numeric.wait()
         tessera.synchronize(device)
 
-    return Peer("tessera", numeric, _as_is, put, numeric.asnumpy, wait)
+    def compiled(function: Any, _: Any) -> Any:
+        def run(*arguments: Any) -> Any:
+            with numeric.device(device):  # of arrays that it makes
+                return function(*arguments)
+
+        return run
+
+    return Peer("tessera", numeric, compiled, put, numeric.asnumpy, wait)
 
 
 def _jax() -> Peer:
@@ -127,7 +137,16 @@ class Row:
     name: str
     n: int
     times: dict[str, list[float]] = field(default_factory=dict)
-    missing: dict[str, str] = field(default_factory=dict)
+    missing: dict[str, str] = field(default_factory=dict)  # with a time: it was given up then
+
+    def is_compared(self) -> bool:
+        """Whether both times are there, and one at least is a whole run's."""
+        ours = ("numpy", "tessera")
+        return all(p in self.times for p in ours) and any(p not in self.missing for p in ours)
+
+    def shown(self, peer: str) -> str:
+        given_up = ">" if peer in self.missing else ""
+        return f"{given_up}{self.least(peer) * 1e3:,.3g}" if peer in self.times else "-"
 
     def least(self, peer: str) -> float:
         return min(self.times[peer])
@@ -153,9 +172,9 @@ class Summary:
         heads = ["kernel", "n", *(f"{p}, ms" for p in self.peers), "over NumPy", "over the best"]
         lines = [f"**{self.question}**", "", line(*heads)]
         lines.append("|" + "---|" * len(heads))
-        rows = [row for row in self.rows if "tessera" in row.times]
+        rows = [row for row in self.rows if row.is_compared()]
         for row in self.rows:
-            times = [f"{row.least(p) * 1e3:,.3g}" if p in row.times else "-" for p in self.peers]
+            times = [row.shown(p) for p in self.peers]
             ratios = [f"{row.over('numpy'):.2f}", f"{row.over(*others):.2f}"] if row in rows else ["-", "-"]
             lines.append(line(row.name, f"{row.n:,}", *times, *ratios))
         if rows:
@@ -201,26 +220,49 @@ def _differs(found: list[np.ndarray], wanted: list[np.ndarray], traces: bool) ->
     return ""
 
 
-def _run(peer: Peer, call: Callable[..., Any], arguments: tuple[Any, ...]) -> tuple[float, Any, list[Any]]:
+@contextlib.contextmanager
+def _limited(seconds: float | None) -> Iterator[None]:
+    """Raises TimeoutError inside, between two of its statements, when the time has passed."""
+
+    def over(*_: Any) -> None:
+        raise TimeoutError(f"a run of more than {seconds:g} s")
+
+    before = signal.signal(signal.SIGALRM, over)
+    signal.setitimer(signal.ITIMER_REAL, seconds or 0)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
+
+
+def _run(
+    peer: Peer, call: Callable[..., Any], arguments: tuple[Any, ...], limit: float | None = None
+) -> tuple[float, Any, list[Any]]:
     own, now = _copies(peer, arguments), time.process_time if is_one_thread() else time.perf_counter
     peer.wait(own)
-    start = now()
-    returned = call(*own)
-    peer.wait(returned)
-    return now() - start, returned, own
+    with _limited(limit):
+        start = now()
+        returned = call(*own)
+        peer.wait(returned)
+        return now() - start, returned, own
 
 
 def _ready(
-    row: Row, peer: Peer, function: Any, arguments: tuple[Any, ...], wanted: list[np.ndarray] | None
-) -> tuple[Callable[..., Any], list[np.ndarray]] | None:
+    row: Row, peer: Peer, function: Any, arguments: tuple[Any, ...], wanted: list[np.ndarray] | None,
+    limit: float | None,
+) -> tuple[Callable[..., Any], list[np.ndarray]] | None:  # fmt: skip
     """The compiled kernel and its results, checked; None where the peer cannot run it."""
     if peer.traces and not function.traced:
         row.missing[peer.name] = "its loops would be written out"
         return None
     try:
         call = peer.compiled(function, arguments)
-        _, returned, own = _run(peer, call, arguments)
+        _, returned, own = _run(peer, call, arguments, limit)
         found = _results(peer, returned, own, arguments)
+    except TimeoutError as slow:
+        row.times[peer.name], row.missing[peer.name] = [limit or 0.0], str(slow)
+        return None
     except Exception as failure:  # a peer that does not run is said, not hidden
         row.missing[peer.name] = f"{type(failure).__name__}: {str(failure).strip().splitlines()[0][:200]}"
         return None
@@ -230,13 +272,15 @@ def _ready(
     return None if why else (call, found)
 
 
-def _measure(name: str, preset: str, peers: list[Peer], of: dict[str, Any], rounds: int) -> Row:
+def _measure(
+    name: str, preset: str, peers: list[Peer], of: dict[str, Any], rounds: int, limit: float | None
+) -> Row:
     function = of["numpy"]
     n = function.sizes[preset]
     row, arguments, calls = Row(name, n), function.make(Rng(), n), {}
     wanted = None
     for peer in peers:
-        ready = _ready(row, peer, of[peer.name], arguments, wanted)
+        ready = _ready(row, peer, of[peer.name], arguments, wanted, limit)
         if ready:
             calls[peer.name] = ready[0]
             wanted = ready[1] if wanted is None else wanted
@@ -257,8 +301,12 @@ def _said(row: Row) -> str:
     return f"{row.name} {row.n}: {', '.join(times)}" + "".join(f"; {p}: {why}" for p, why in row.missing.items())
 
 
-def tables(device: str, rounds: int, small: bool, sizes: str, only: str | None) -> Iterator[Summary]:
+def tables(
+    device: str, rounds: int, small: bool, sizes: str, only: str | None, limit: float | None = None,
+    seconds: float | None = None, among: str | None = None,
+) -> Iterator[Summary]:  # fmt: skip
     """A table of all kernels for each preset of `sizes`."""
+    end = time.perf_counter() + (seconds or float("inf"))
     warnings.simplefilter("ignore")  # numba's of layouts, NumPy's of overflow
     names = kernels()
     chosen = only.split(",") if only else list(names)
@@ -267,15 +315,18 @@ def tables(device: str, rounds: int, small: bool, sizes: str, only: str | None) 
     presets = ["tiny"] if small else sizes.split(",")
     if not set(presets) <= set(PRESETS):
         raise SystemExit(f"--sizes: {sizes} is not of {', '.join(PRESETS)}")
-    peers = _peers(device)
+    peers = [p for p in _peers(device) if among is None or p.name in (*among.split(","), "numpy", "tessera")]
     modules = {(family, peer.name): _loaded(family, peer) for family in FAMILIES for peer in peers}
     threads = ", one thread, CPU time" if is_one_thread() else ""
     for preset in presets:
         summary = Summary(f"NPBench's kernels, size {preset}, {device}{threads}", [p.name for p in peers])
         try:
             for i, name in enumerate(chosen):
+                if time.perf_counter() > end:
+                    print(f"no time for {', '.join(chosen[i:])}", file=sys.stderr)
+                    break
                 of = {p.name: getattr(modules[names[name], p.name], name) for p in peers}
-                summary.rows.append(_measure(name, preset, peers, of, rounds))
+                summary.rows.append(_measure(name, preset, peers, of, rounds, limit))
                 print(f"{i + 1}/{len(chosen)} {_said(summary.rows[-1])}", file=sys.stderr, flush=True)
         except KeyboardInterrupt:
             yield summary

@@ -65,3 +65,15 @@ def test_expressions_by_size_are_checked(monkeypatch):
     assert set(row.times) == {"numpy", "tessera"} and not row.missing
     row = sizes._row("another", "x + (1 if type(x).__module__ == 'numpy' else 2)", 1000, 1)
     assert row.missing == {"tessera": "WRONG"}
+
+
+def test_runs_beyond_the_limit_are_given_up_and_said():
+    (summary,) = npbench.tables("cpu", 1, True, "S", "nussinov", limit=1e-5)
+    (row,) = summary.rows
+    assert row.times["tessera"] == [1e-5] and "more than 1e-05 s" in row.missing["tessera"]
+    assert not row.is_compared() and "| >0.01 |" in summary.show()
+
+
+def test_kernels_after_the_end_are_left_out(capsys):
+    (summary,) = npbench.tables("cpu", 1, True, "S", "atax,bicg", seconds=1e-9)
+    assert not summary.rows and "no time for atax, bicg" in capsys.readouterr().err
