@@ -18,6 +18,7 @@ import numpy
 from .. import _core
 from .. import numeric as tn
 from ..numeric import _setup
+from ..numeric._foreign import ends_of
 from ..numeric._ndarray import ndarray as Base
 
 __all__ = ["Base", "View", "ends_of", "give", "refuse", "refuse_all", "take", "wrapped"]
@@ -33,14 +34,6 @@ CONVERTS = frozenset(
 # Functions whose answer about arrays is an array of CuPy's where NumPy's is a bool.
 ANSWERS = frozenset(["allclose", "array_equal", "array_equiv"])
 _SCALARS = frozenset(dtype.type for dtype in _setup.DTYPES if dtype is not None)
-
-
-def ends_of(shape: Any, strides: Any, dtype: Any) -> tuple[int, int]:
-    """Where the bytes of an array begin and end, counted from its first element."""
-    if 0 in shape:
-        return 0, 0
-    steps = [(n - 1) * s for n, s in zip(shape, strides, strict=True)]
-    return sum(min(0, s) for s in steps), sum(max(0, s) for s in steps) + dtype.itemsize
 
 
 @functools.cache

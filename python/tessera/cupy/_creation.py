@@ -11,6 +11,7 @@ from typing import Any
 import numpy
 
 from .. import numeric as tn
+from ..numeric._foreign import of_shown
 from ._boundary import Base, give, placed, take
 from ._ndarray import ndarray
 
@@ -63,9 +64,7 @@ def _plain(x: Any) -> Any:
 def _foreign(x: Any) -> Any:
     """An object that shows memory of a GPU, as an array over it."""
     if hasattr(x, "__cuda_array_interface__") and not isinstance(x, (Base, numpy.ndarray)):
-        from .cuda._memory import adopted
-
-        return adopted(x)
+        return of_shown(x)
     return x
 
 

@@ -12,6 +12,7 @@ import numpy
 from .. import _core
 from .. import numeric as tn
 from ..numeric import _reduce
+from ..numeric._foreign import dense_strides
 from . import _boundary
 from ._boundary import Base, give, refuse, refuse_all, take, wrapped
 
@@ -309,22 +310,12 @@ def _in_memory(shape: Any, dtype: Any, memptr: Any, strides: Any, order: Any) ->
         else tuple(map(operator.index, shape))
     )
     if strides is None:
-        strides = _strides(shape, dtype.itemsize, order or "C")
+        strides = dense_strides(shape, dtype.itemsize, order or "C")
     low, high = _boundary.ends_of(shape, strides, dtype)
     if memptr is None:
         room = _boundary.placed(lambda: tn.empty(high - low, "u1"))
         return room._view(-low, dtype, shape, strides)
     return memptr._array(dtype, shape, strides)
-
-
-def _strides(shape: tuple[int, ...], step: int, order: str) -> tuple[int, ...]:
-    """Of an array that lies without gaps."""
-    axes = range(len(shape)) if order == "F" else range(len(shape) - 1, -1, -1)
-    made = [0] * len(shape)
-    for d in axes:
-        made[d] = step
-        step *= max(shape[d], 1)
-    return tuple(made)
 
 
 COMPARISONS = frozenset(["__eq__", "__ne__", "__lt__", "__le__", "__gt__", "__ge__"])

@@ -12,6 +12,7 @@ from typing import Any
 import numpy
 
 from .. import _core
+from ._foreign import GPU, of_dlpack, of_shown, shows_gpu
 from ._ndarray import ndarray
 from ._setup import (
     ITEMS,
@@ -188,9 +189,7 @@ def array(object: Any, dtype: Any = None, *, copy: Any = True, order: str = "K",
           ndmax: int = 0, like: Any = None) -> ndarray:  # fmt: skip
     """An array of anything like an array; a copy unless ``copy`` says otherwise."""
     order = check_order(order)
-    if not isinstance(object, (ndarray, numpy.ndarray, numpy.generic)) and hasattr(
-        type(object), "__array__"
-    ):
+    if not isinstance(object, (ndarray, numpy.ndarray, numpy.generic, list, tuple)):
         object = _array_of(object)
     if isinstance(object, ndarray):
         a = object if type(object) is ndarray else object._view(0, object.dtype, object.shape, object.strides)
@@ -239,7 +238,12 @@ def as_class(a: ndarray, like: Any) -> ndarray:
 
 
 def _array_of(object: Any) -> Any:
-    """What an object's ``__array__`` gives where it is an array of ours; else the object, which NumPy reads."""
+    """What an object shows of a GPU's memory, or its ``__array__`` gives, where that is an array; else the object, which
+    NumPy reads."""
+    if shows_gpu(object):
+        return of_shown(object)
+    if not hasattr(type(object), "__array__"):
+        return object
     made = object if hasattr(object, "__array_interface__") else object.__array__()
     return made if isinstance(made, (ndarray, numpy.ndarray)) else object
 
@@ -309,7 +313,11 @@ def copy(a: Any, order: str = "K", subok: bool = False) -> ndarray:
 
 
 def from_dlpack(x: Any, /, *, device: Any = None, copy: Any = None) -> ndarray:
-    """An array in the memory of an object with ``__dlpack__``."""
+    """An array in the memory of an object with ``__dlpack__``, of the host or a GPU."""
+    if hasattr(x, "__dlpack_device__") and x.__dlpack_device__()[0] == GPU:
+        made = of_dlpack(x)
+        made = made if device is None else place(made, device)
+        return made.copy() if copy else made
     if device is not None:
         return on(device, from_dlpack, x, copy=copy)
     return array(numpy.from_dlpack(x), copy=bool(copy))

@@ -80,50 +80,6 @@ def _over(ptr: int, size: int, owner: Any, place: str) -> Any:
     )
 
 
-def adopted(x: Any) -> Any:
-    """An array of tessera.numeric over memory of a GPU that an object shows (``__cuda_array_interface__``)."""
-    shown = x.__cuda_array_interface__
-    dtype, shape = numpy.dtype(shown["typestr"]), tuple(shown["shape"])
-    steps = shown.get("strides")
-    strides = numpy.empty(0, dtype).strides if not shape else steps
-    if strides is None:
-        from .._ndarray import _strides
-
-        strides = _strides(shape, dtype.itemsize, "C")
-    if shown.get("mask") is not None:
-        raise ValueError("arrays with a mask are not supported")
-    if not has_gpu():
-        raise ValueError("the object shows memory of a GPU, and this machine has none")
-    if 0 in shape:
-        return tn.empty(shape, dtype, device="cuda:0")
-    if shown.get("stream") is not None:
-        from ... import core
-
-        core.Stream.from_handle(int(shown["stream"])).sync()
-    ptr, read_only = shown["data"]
-    low, high = _boundary.ends_of(shape, strides, dtype)
-    return _core.numeric_wrap(
-        ptr + low,
-        high - low,
-        x,
-        -low,
-        dtype,
-        shape,
-        tuple(strides),
-        int(bool(read_only)),
-        _core.numeric_place(_place_of(ptr)),
-    )
-
-
-def _place_of(ptr: int) -> str:
-    """The GPU that an address belongs to."""
-    if _core.device_count("cuda") == 1:
-        return "cuda:0"
-    from . import runtime
-
-    return f"cuda:{int(runtime.pointerGetAttributes(ptr).device)}"
-
-
 class MemoryPointer:
     """A place in memory: ``pointer + 64`` is another one."""
 

@@ -8,6 +8,7 @@ import threading
 
 import numpy
 import pytest
+import tessera
 import tessera.numeric as np
 from tessera import _core
 
@@ -159,3 +160,44 @@ def test_records_come_and_go_by_copies(mock) -> None:
     a[["tag", "n"]][:2] = host[["tag", "n"]][:2]
     a["n"] += 1  # to where kernels read it, the sum, and back
     assert mock.n_launches >= 2
+
+
+class _Shown:
+    """Memory of a GPU as another library shows it."""
+
+    def __init__(self, array, **changed) -> None:
+        self._array, self._changed = array, changed
+
+    @property
+    def __cuda_array_interface__(self):
+        return self._array.__cuda_array_interface__ | self._changed
+
+    def __dlpack_device__(self):
+        return self._array.__dlpack_device__()
+
+    def __array__(self, dtype=None, copy=None):
+        raise TypeError("implicit conversions are refused")
+
+
+@pytest.mark.parametrize("dtype", ["float32", "int8", "complex128", "bool", "float16"])
+def test_memory_of_a_gpu_is_taken_as_it_is(mock, dtype) -> None:
+    theirs = tessera.array(numpy.arange(24).reshape(4, 6).astype(dtype), device="cuda")
+    for lent in (theirs, theirs[1:, ::2], theirs.T, theirs[:0]):
+        for ours in (np.from_dlpack(lent), np.asarray(_Shown(lent))):
+            assert ours.device == "cuda:0" and ours.dtype == dtype and ours.shape == lent.shape
+            assert not ours.size or (ours.strides == lent.strides and ours._address() == lent.ptr)
+    for copied in (np.from_dlpack(theirs, copy=True), np.array(_Shown(theirs))):
+        assert copied._address() != theirs.ptr and copied.device == "cuda:0"
+    assert np.from_dlpack(theirs, device="cpu").device == "cpu"
+    assert np.asarray(_Shown(theirs, strides=None)).strides == theirs.strides
+
+
+def test_memory_of_a_gpu_that_cannot_be_taken_is_told_of(mock) -> None:
+    theirs = tessera.array(numpy.arange(4.0), device="cuda")
+    read_only = np.asarray(_Shown(theirs, data=(theirs.ptr, True)))
+    with pytest.raises(ValueError, match="read-only"):
+        read_only[0] = 1
+    with pytest.raises(ValueError, match="mask"):
+        np.asarray(_Shown(theirs, mask=theirs))
+    with pytest.raises(TypeError, match="no arrays of dtype"):
+        np.asarray(_Shown(theirs, typestr="<O8"))
