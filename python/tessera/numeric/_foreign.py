@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Memory of a GPU that objects of other libraries show, as arrays over it.
 
-Both ways of showing it end in numeric_wrap: the object, or what holds it, lives as long as the array; calls on the array
-run at once, because others may look at the memory (docs/guide/numeric.md).
+Both ways of showing it end in numeric_wrap: the object, or what holds it, lives as long as the array; calls on the
+array run at once, because others may look at the memory (docs/guide/numeric.md).
 """
 
 from __future__ import annotations

@@ -238,8 +238,8 @@ def as_class(a: ndarray, like: Any) -> ndarray:
 
 
 def _array_of(object: Any) -> Any:
-    """What an object shows of a GPU's memory, or its ``__array__`` gives, where that is an array; else the object, which
-    NumPy reads."""
+    """What an object shows of a GPU's memory, or its ``__array__`` gives, where that is an array; else the object,
+    which NumPy reads."""
     if shows_gpu(object):
         return of_shown(object)
     if not hasattr(type(object), "__array__"):
