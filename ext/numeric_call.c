@@ -86,13 +86,9 @@ int numeric_plain_operand(core_state *state, PyObject *object, ts_nd_operand *ou
     return call_number(object, out) ? 1 : call_scalar(state, object, out);
 }
 
-int numeric_operand(core_state *state, PyObject *object, ts_nd_operand *out, PyObject **held)
+/* What `convert` gave, as an operand that is held: 1; 0: it is none of ours; -1 with exception. */
+static int call_converted(PyObject *array, ts_nd_operand *out, PyObject **held)
 {
-    int got = numeric_plain_operand(state, object, out);
-    *held = NULL;
-    if (got)
-        return got;
-    PyObject *array = PyObject_CallOneArg(state->numeric->convert, object);
     if (!array || array == Py_NotImplemented) {
         Py_XDECREF(array);
         return array ? 0 : -1;
@@ -100,6 +96,13 @@ int numeric_operand(core_state *state, PyObject *object, ts_nd_operand *out, PyO
     out->array = ND(array);
     *held = array;
     return 1;
+}
+
+int numeric_operand(core_state *state, PyObject *object, ts_nd_operand *out, PyObject **held)
+{
+    int got = numeric_plain_operand(state, object, out);
+    *held = NULL;
+    return got ? got : call_converted(PyObject_CallOneArg(state->numeric->convert, object), out, held);
 }
 
 int numeric_report(core_state *state, ts_nd_fn fn, uint32_t faults)
@@ -369,13 +372,25 @@ PyObject *numeric_call(core_state *state, ts_nd_fn fn, PyObject *const *x, PyObj
     return result;
 }
 
+/* The same as numeric_operand of what is written to `out`: NumPy reads lists by the dtype of the elements, which their
+ * integers must fit. */
+static int assign_read(core_state *state, const ts_nd *out, PyObject *value, ts_nd_operand *in, PyObject **held)
+{
+    PyObject *dtype = out->dtype && !out->meaning ? state->numeric->dtypes[out->dtype] : Py_None;
+    int got = numeric_plain_operand(state, value, in);
+    if (got)
+        return got;
+    return call_converted(PyObject_CallFunction(state->numeric->convert, "OOO", value, dtype, Py_True), in,
+                             held);
+}
+
 /* A value that is written to `out`, as an operand that means what `out` does. */
 static int assign_operand(core_state *state, ts_nd *out, PyObject *value, ts_nd_operand *in, PyObject **held)
 {
     int got = 1;
     *held = NULL;
     if (!out->meaning || numeric_is_array(state, value))
-        got = numeric_operand(state, value, in, held);
+        got = assign_read(state, out, value, in, held);
     bool is_alike = (in->array ? in->array->meaning : 0) == out->meaning &&
                     (!in->array || !in->array->dtype == !out->dtype);
     if (got <= 0 || is_alike)

@@ -111,7 +111,8 @@ TS_API int64_t ts_nd_graph_small(ts_nd_graph *graph, int64_t small);
  * a finite result that its dtype does not hold, no result (0 / 0). Calls that wait are not watched. */
 /* From now on calls run at once and are all watched where their elements lie in host memory, or no longer. */
 TS_API void ts_nd_graph_strict(ts_nd_graph *graph, bool strict);
-enum { TS_ND_DIVIDE = 1, TS_ND_OVERFLOW = 2, TS_ND_INVALID = 4 };
+enum { TS_ND_DIVIDE = 1, TS_ND_OVERFLOW = 2, TS_ND_INVALID = 4,
+       TS_ND_GROWS = 8 /* a number of the host language that its dtype does not hold */ };
 TS_API uint32_t ts_nd_graph_faults(ts_nd_graph *graph);
 /* What the graph has done: kernels launched, kernels made, nodes computed, nodes that wait, bytes that kernels read and
  * wrote, each place once for each kernel. For tests and tools that ask how well calls were fused. */

@@ -55,6 +55,12 @@ static ts_dtype call_strong(const call_of *c, bool each, const char **weak, bool
     return dtype;
 }
 
+/* Whether integers from 2^63 on are uint64 where no array says otherwise: where they are compared, and as elements. */
+static bool call_holds_big(const call_of *c)
+{
+    return c->row->result == TS_ND_IS_BOOL || c->call->fn == TS_ND_copy;
+}
+
 static ts_status call_promote(call_of *c, ts_error *err)
 {
     const char *weak = NULL;
@@ -64,7 +70,7 @@ static ts_status call_promote(call_of *c, ts_error *err)
         return ts_fail(err, TS_TYPE, "ufunc '%s': no dtype holds its operands", c->row->name);
     if (!weak)
         c->promoted = call_strong(c, true, &weak, &is_big);
-    else if (*weak == 'i' && is_big && (!dtype || nd_kind(dtype) == 'b'))
+    else if (*weak == 'i' && is_big && (!dtype || nd_kind(dtype) == 'b') && call_holds_big(c))
         c->promoted = TS_DTYPE_uint64;
     else
         c->promoted = ts_nd_promote_weak(dtype, *weak);
@@ -353,7 +359,10 @@ static ts_status call_take_number(const call_of *c, nd_node *node, int i, ts_err
     dtype = in->dtype ? in->dtype : dtype;
     *to = (nd_in){.kind = ND_IN_NUMBER, .dtype = (uint8_t)dtype};
     int side = ts__nd_number(in, dtype, to->bits);
-    if (!side)
+    if (side == ND_NUMBER_NONE)
+        return ts_fail(err, TS_OVERFLOW, "int too large to convert to float");
+    c->graph->faults |= side == ND_NUMBER_GROWS ? TS_ND_GROWS : 0;
+    if (!side || side == ND_NUMBER_GROWS)
         return TS_OK;
     if (c->row->result == TS_ND_IS_BOOL && c->row->n_in == 2 && c->row->missing == ND_IS_NO) {
         node->fn = (uint16_t)ts__nd_compare_far((ts_nd_fn)node->fn, i == 0 ? -side : side);
@@ -628,15 +637,43 @@ static ts_status call_run(ts_nd_graph *graph, const ts_nd_call *call, uint64_t k
     return status;
 }
 
+static_assert(TS_ND_greater_equal - TS_ND_equal == 5 && TS_ND_mixed_greater_equal - TS_ND_mixed_equal == 5,
+              "comparisons stand in one order");
+
+/* A comparison of signed integers with uint64 as one that is exact; else as it is. */
+static const ts_nd_call *call_unmixed(const ts_nd_call *call, ts_nd_call *mixed)
+{
+    static const uint16_t turned[] = {TS_ND_mixed_equal, TS_ND_mixed_not_equal, TS_ND_mixed_greater,
+                                      TS_ND_mixed_greater_equal, TS_ND_mixed_less, TS_ND_mixed_less_equal};
+    if (call->fn < TS_ND_equal || call->fn > TS_ND_greater_equal || call->loop)
+        return call;
+    ts_dtype x = call_own_dtype(&call->in[0]), y = call_own_dtype(&call->in[1]);
+    bool first = y == TS_DTYPE_uint64 && x && nd_kind(x) == 'i';
+    bool second = x == TS_DTYPE_uint64 && y && nd_kind(y) == 'i';
+    if (!first && !second)
+        return call;
+    *mixed = *call;
+    mixed->loop = TS_DTYPE_uint64;
+    mixed->casting = TS_ND_UNSAFE; /* of the operands; bools fit in anything */
+    mixed->fn = first ? TS_ND_mixed_equal + (call->fn - TS_ND_equal) : turned[call->fn - TS_ND_equal];
+    if (second) {
+        mixed->in[0] = call->in[1];
+        mixed->in[1] = call->in[0];
+    }
+    return mixed;
+}
+
 ts_status ts_nd_run(ts_nd_graph *graph, const ts_nd_call *call, ts_nd **result, ts_error *err)
 {
     const ts_nd *like;
+    ts_nd_call mixed;
     TS_NEED(err, result);
     *result = NULL;
     TS_NEED(err, graph, call);
     if ((uint32_t)call->fn >= TS_ND_COUNT)
         return ts_fail(err, TS_VALUE, "ts_nd_run(): fn is %u, which is no function; ts_nd_find() gives %u for a name "
                        "that is not there", (uint32_t)call->fn, TS_ND_COUNT);
+    call = call_unmixed(call, &mixed);
     uint64_t key = ts__nd_quick_key(graph, call, &like);
     nd_event event = nd_event_begin(graph);
     ts_status status = key ? ts__nd_quick_run(graph, call, key, like, result, err) : TS_OK;

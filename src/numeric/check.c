@@ -125,7 +125,8 @@ static uint32_t check_cast(const nd_node *node, const double x[2], const double 
     const ts_dtype_info *info = ts_dtype_get((ts_dtype)node->dtype);
     if (info->kind == 'f' || info->kind == 'c')
         return isfinite(x[0]) && isinf(r[0]) ? TS_ND_OVERFLOW : 0;
-    double most = ldexp(1, info->bits - (info->kind == 'i')), least = info->kind == 'i' ? -most : 0;
+    int bits = TS_MAX(info->bits, 32); /* processors convert to 32 bits at least, and the rest wraps */
+    double least = -ldexp(1, bits - 1), most = info->kind == 'u' && info->bits >= 32 ? ldexp(1, bits) : -least;
     return trunc(x[0]) >= least && x[0] < most ? 0 : TS_ND_INVALID;
 }
 

@@ -248,6 +248,29 @@ COMPARE(less_equal, TS_LE)
 COMPARE(greater, TS_GT)
 COMPARE(greater_equal, TS_GE)
 
+/* A signed integer, as its 64 bits, and an unsigned one: below 0 it is less than all of these. */
+static nd_val emit_mixed(const nd_emit *e, ts_pred pred, const nd_val *x)
+{
+    ts_val negative = ts_cmp(e->b, TS_OP_cmpi, TS_LT, x[0].re, ts__nd_emit_number(e, 0), 0);
+    ts_val among = ts__nd_emit_is(e, pred, x[0].re, x[1].re);
+    bool is_below = pred == TS_LT || pred == TS_LE || pred == TS_NE;
+    if (is_below)
+        return (nd_val){.re = ts__nd_emit_either(e, negative, among)};
+    return (nd_val){.re = ts__nd_emit_both(e, ts__nd_emit_not(e, negative), among)};
+}
+
+#define MIXED(name, pred)                                                 \
+    static nd_val nd_emit_mixed_##name(const nd_emit *e, const nd_val *x) \
+    {                                                                     \
+        return emit_mixed(e, pred, x);                                    \
+    }
+MIXED(equal, TS_EQ)
+MIXED(not_equal, TS_NE)
+MIXED(less, TS_LT)
+MIXED(less_equal, TS_LE)
+MIXED(greater, TS_GT)
+MIXED(greater_equal, TS_GE)
+
 static nd_val nd_emit_always(const nd_emit *e, const nd_val *x)
 {
     (void)x;

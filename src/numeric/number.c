@@ -3,6 +3,7 @@
  * Numbers of the host language in the dtype of a loop, as NumPy takes them: integers must fit.
  */
 #include "numeric/numeric.h"
+#include <math.h>
 
 static uint64_t number_float(ts_dtype dtype, double x)
 {
@@ -29,6 +30,25 @@ static int number_int(const ts_nd_operand *number, const ts_dtype_info *info, ui
     return number->is_big || i > most ? 1 : i < -most - 1 ? -1 : 0;
 }
 
+static bool number_is_infinite(ts_dtype dtype, uint64_t bits)
+{
+    switch (dtype) {
+    case TS_DTYPE_float16: return (bits & 0x7fff) == 0x7c00;
+    case TS_DTYPE_bfloat16: return (bits & 0x7fff) == 0x7f80;
+    case TS_DTYPE_float32: return (bits & 0x7fffffff) == 0x7f800000;
+    default: return bits << 1 == (uint64_t)0x7ff << 53;
+    }
+}
+
+/* A part in its dtype: 0, or ND_NUMBER_GROWS, ND_NUMBER_NONE. */
+static int number_part(const ts_nd_operand *number, ts_dtype dtype, double x, uint64_t *bits)
+{
+    *bits = number_float(dtype, x);
+    if (!isfinite(x))
+        return number->is_huge ? ND_NUMBER_NONE : 0;
+    return number_is_infinite(dtype, *bits) ? ND_NUMBER_GROWS : 0;
+}
+
 static double number_value(const ts_nd_operand *number)
 {
     if (number->kind == 'f' || number->kind == 'c' || number->is_huge)
@@ -47,13 +67,12 @@ int ts__nd_number(const ts_nd_operand *number, ts_dtype dtype, uint64_t bits[2])
     case 'i':
     case 'u':
         return number_int(number, info, bits);
-    case 'c':
-        bits[0] = number_float((ts_dtype)info->part, number_value(number));
-        bits[1] = number_float((ts_dtype)info->part, number->kind == 'c' ? number->im : 0);
-        return 0;
-    default:
-        bits[0] = number_float(dtype, number_value(number));
-        return 0;
+    case 'c': {
+        int re = number_part(number, (ts_dtype)info->part, number_value(number), &bits[0]);
+        int im = number_part(number, (ts_dtype)info->part, number->kind == 'c' ? number->im : 0, &bits[1]);
+        return TS_MAX(re, im);
+    }
+    default: return number_part(number, dtype, number_value(number), &bits[0]);
     }
 }
 

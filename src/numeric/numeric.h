@@ -164,7 +164,9 @@ const char *ts__nd_casting_name(ts_nd_casting casting);
 
 /* ---- number.c ------------------------------------------------------------------------------------ */
 
-/* A number of the host language in a dtype: 0; where an integer does not fit -1 if it lies below all, 1 if above. */
+/* A number of the host language in a dtype: 0; where an integer does not fit -1 if it lies below all, 1 if above; where
+ * a finite number becomes an infinite float GROWS; where an integer is beyond all floats NONE. */
+enum { ND_NUMBER_GROWS = 2, ND_NUMBER_NONE };
 int ts__nd_number(const ts_nd_operand *number, ts_dtype dtype, uint64_t bits[2]);
 /* A comparison whose second operand lies above (side 1) or below all numbers of its dtype: one that gives the same
  * answer for any first operand. */

@@ -376,9 +376,10 @@ def fold(name: str, a: ndarray, dtype: Any, initial: Any, run: Callable[..., Any
     if name == "min":
         return meant(run(name, plain(a), initial), a.dtype)
     if name == "max":
-        return from_above(run(name, above(a), None if initial is None else initial - 1), a.dtype)
+        return from_above(run(name, above(a), None if initial is None else _wrapped(initial - 1)), a.dtype)
     numbers = plain(a)
-    total, none = run("sum", numbers, initial), run("any", f.asarray(_is_nat(numbers)), None)
+    total = run("sum", numbers, initial)
+    none = run("any", f.asarray(_is_nat(numbers)), initial is not None and initial == NAT)
     return meant(select(none, NAT, total), a.dtype)
 
 

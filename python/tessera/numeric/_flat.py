@@ -129,7 +129,7 @@ class flatiter:
         key = self._key(key)
         if not self._array.flags.writeable:
             raise ValueError("underlying array is read-only")
-        values = f.ravel(value)
+        values = f.ravel(self._assigned(key, value))
         places = on(self._array.device, self._places, key)
         if places is not None and values.size:
             n = places[0].size
@@ -149,6 +149,14 @@ class flatiter:
         line[key] = values[0] if one else values.reshape(places.shape)
         if not f.may_share_memory(line, self._array):
             self._array[...] = line.reshape(self._array.shape)
+
+    def _assigned(self, key: Any, value: Any) -> ndarray:
+        try:
+            return f.assigned(value, self._array.dtype)
+        except OverflowError as error:
+            if isinstance(key, int):
+                raise ValueError("Error setting single item of array.") from error
+            raise
 
     @staticmethod
     def _in_turn(values: ndarray, n: int) -> ndarray:

@@ -17,6 +17,7 @@ from ._ndarray import ndarray
 from ._setup import (
     ITEMS,
     OWN,
+    HostDtype,
     dtype_of,
     fitted,
     is_held,
@@ -76,6 +77,8 @@ def empty(
 
 def _fill(made: ndarray, value: Any) -> ndarray:
     """A new array filled with a value."""
+    if isinstance(value, (list, tuple)) and made.dtype.kind in "biufc":  # integers in it need not fit, as NumPy has it
+        return copy_of(asarray(value), made, casting="unsafe")
     if made.dtype.kind == "M" and type(value) is int:  # a count also where no unit is known, as NumPy's ones
         return copy_of(value, made, casting="unsafe")
     made[...] = value
@@ -231,7 +234,7 @@ def as_class(a: ndarray, like: Any) -> ndarray:
     kind = type(like) if isinstance(like, ndarray) else ndarray
     if type(a) is kind:
         return a
-    made = a.view() if kind is ndarray else a._as(kind)
+    made = a._view(0, a.dtype, a.shape, a.strides) if kind is ndarray else a._as(kind)
     if kind is not ndarray:
         made.__array_finalize__(like)
     return made
@@ -277,6 +280,17 @@ def asarray(a: Any, dtype: Any = None, order: Any = None, *, device: Any = None,
     return array(a, dtype, copy=copy, order="K" if order is None else order)
 
 
+def assigned(value: Any, dtype: Any) -> ndarray:
+    """A value that is written to elements of a dtype: arrays as they are, others as NumPy reads them for it, where
+    Python's integers must fit."""
+    if not isinstance(value, (ndarray, numpy.ndarray, numpy.generic)):
+        return asarray(value, dtype)
+    try:
+        return asarray(value)
+    except HostDtype:
+        return asarray(value, dtype)
+
+
 def index_array(indices: Any) -> ndarray:
     """Indices as an array of integers, or an error."""
     if isinstance(indices, (list, tuple)) and not asarray(indices).size:
@@ -285,7 +299,7 @@ def index_array(indices: Any) -> ndarray:
     places = asarray(indices)
     if places.dtype.kind not in "iu":
         raise TypeError("only int indices permitted")
-    return places
+    return places if places.dtype in OWN and not places._is_items else places.astype(places.dtype.newbyteorder("="))
 
 
 def asanyarray(a: Any, dtype: Any = None, order: Any = None, *, device: Any = None, copy: Any = None,
@@ -984,7 +998,7 @@ def copyto(dst: ndarray, src: Any, casting: str = "same_kind", where: Any = True
         src = asarray(src, dst.dtype)  # Python's numbers take the dtype of their kind
     elif isinstance(src, numpy.generic) and casting == "no" and src.dtype != dst.dtype:
         raise TypeError(f"Cannot cast scalar from {src.dtype!r} to {dst.dtype!r} according to the rule 'no'")
-    src = asarray(src)
+    src = asarray(src)  # lists too, which NumPy does not read by the dtype of dst
     if src.ndim > dst.ndim and _all(n == 1 for n in src.shape[: src.ndim - dst.ndim]):
         src = src.reshape(src.shape[src.ndim - dst.ndim :])  # first axes of extent 1 are none
     if src.ndim > dst.ndim:

@@ -40,7 +40,7 @@ def _item(item: Any) -> Any:
     ):
         item = operator.index(item)
     try:
-        made = f.asarray(item)
+        made = _items.numbers(f.asarray(item))
     except (TypeError, ValueError) as error:
         raise _bad_key() from error
     if made.dtype.kind not in "iub":
@@ -167,7 +167,17 @@ def get_item(a: ndarray, key: Any) -> Any:
     places = Places(a._words(8) if items else a, key, items)
     made = _core.numeric_gather(places.view, places.offsets)
     made = _items.of_words(made, a.dtype) if items else made
-    return made if made.ndim or isinstance(key, (ndarray, numpy.ndarray)) else made._scalar()
+    return made if made.ndim or (isinstance(key, tuple) and _any(each is ... for each in key)) else made._scalar()
+
+
+def _assigned(value: Any, a: ndarray) -> ndarray:
+    """What is written to elements of an array."""
+    return cast(value, a.dtype) if has_meaning(a) and not isinstance(value, ndarray) else f.assigned(value, a.dtype)
+
+
+def _number(value: Any, dtype: Any) -> Any:
+    """Python's number as NumPy's scalar of a dtype, which it must fit."""
+    return numpy.array(value, dtype)[()]
 
 
 def set_item(a: ndarray, key: Any, value: Any) -> None:
@@ -185,19 +195,14 @@ def set_item(a: ndarray, key: Any, value: Any) -> None:
                 set_item(run, key, given)
             return
     if isinstance(key, (ndarray, numpy.ndarray)) and key.dtype == bool and key.shape == a.shape:
-        if has_meaning(a) and not isinstance(value, ndarray):
-            value = cast(value, a.dtype)
-        values = value if type(value) in (bool, int, float, complex) else f.asarray(value)
-        if not isinstance(values, ndarray) or values.ndim == 0:
-            f.copy_of(values, a, where=key, casting="unsafe")
+        if type(value) in (bool, int, float, complex) and not has_meaning(a):
+            f.copy_of(_number(value, a.dtype), a, where=key, casting="unsafe")
             return
-    if has_meaning(a) and not isinstance(value, ndarray):
-        values = cast(value, a.dtype)
-    else:
-        try:
-            values = f.asarray(value, a.dtype if type(value) in (bool, int, float, complex) else None)
-        except HostDtype:
-            values = f.asarray(value, a.dtype)
+        value = _assigned(value, a)
+        if not value.ndim:
+            f.copy_of(value, a, where=key, casting="unsafe")
+            return
+    values = _assigned(value, a)
     if isinstance(key, (ndarray, numpy.ndarray)) and key.dtype == bool and key.shape == a.shape and values.ndim > 1:
         raise TypeError(
             "NumPy boolean array indexing assignment requires a 0 or 1-dimensional input, input has "
@@ -258,7 +263,13 @@ def where(condition: Any, x: Any = None, y: Any = None, /) -> Any:
         return nonzero(condition)
     if x is None or y is None:
         raise ValueError("either both or neither of x and y should be given")
-    made = select(*(f.asarray(each) if is_derived(each) else each for each in (condition, x, y)))
+    given = [f.asarray(each) if is_derived(each) else each for each in (condition, x, y)]
+    try:
+        made = select(*given)
+    except OverflowError:  # an integer of Python's, which here is converted as an array's elements are
+        dtype = f.result_type(x, y)
+        made = select(given[0], *(numpy.asarray(each).astype(dtype)[()] if type(each) is int else each
+                                  for each in given[1:]))  # fmt: skip
     return made if isinstance(made, ndarray) else f.asarray(made)
 
 
@@ -276,7 +287,7 @@ def _take_places(a: ndarray, indices: Any, axis: Any, mode: str) -> tuple[ndarra
     axis = f.normalize(axis, a.ndim)
     if isinstance(indices, (bool, int, float, list, tuple)):  # Python's numbers become whole ones
         indices = numpy.array(indices, numpy.intp)
-    places = f.asarray(indices)
+    places = _items.numbers(f.asarray(indices))
     if places.dtype.kind not in "iub":
         raise TypeError(
             f"Cannot cast array data from {places.dtype!r} to dtype('int64') according to the rule 'safe'"
@@ -317,7 +328,7 @@ def put(a: ndarray, ind: Any, v: Any, mode: str = "raise") -> None:
     flat = f.arange(a.size).reshape(a.shape) if not a.flags.c_contiguous else None
     _, _, places = _take_places(a, ind, None, mode)
     places = f.ravel(places)
-    values = f.ravel(f.asarray(v))
+    values = f.ravel(_assigned(v, a))
     if not places.size or not values.size:
         return
     if values.size != places.size:
@@ -367,7 +378,7 @@ def put_along_axis(arr: ndarray, indices: Any, values: Any, axis: Any) -> None:
 
 
 def _along(arr: ndarray, indices: Any, axis: int) -> tuple[Any, ...]:
-    indices = f.asarray(indices)
+    indices = _items.numbers(f.asarray(indices))
     if indices.dtype.kind not in "iu":
         raise IndexError("`indices` must be an integer array")
     if arr.ndim != indices.ndim:
@@ -396,7 +407,7 @@ def choose(a: Any, choices: Any, out: Any = None, mode: str = "raise") -> Any:
         raise ValueError("choose: at least one array to choose from is wanted")
     if mode not in ("raise", "wrap", "clip"):
         raise ValueError(f"clipmode must be one of 'clip', 'raise', or 'wrap' (got {mode!r})")
-    places, last = f.asarray(a), len(kept) - 1
+    places, last = _items.numbers(f.asarray(a)), len(kept) - 1
     if not f.can_cast(places.dtype, numpy.intp, "same_kind"):
         raise TypeError(f"choose: integers are wanted to choose by, found {places.dtype}")
     if mode == "raise" and places.size and not 0 <= int(places.min()) <= int(places.max()) <= last:
@@ -421,7 +432,7 @@ def repeat(a: Any, repeats: Any, axis: Any = None) -> ndarray:
     a = f.asarray(a)
     if axis is None:
         a, axis = f.ravel(a), 0
-    counts = f.asarray(repeats)
+    counts = _items.numbers(f.asarray(repeats))
     a = a if a.ndim else a.reshape(1)
     axis = f.normalize(axis, a.ndim)
     n = a.shape[axis]
@@ -431,7 +442,7 @@ def repeat(a: Any, repeats: Any, axis: Any = None) -> ndarray:
 
 def place(arr: ndarray, mask: Any, vals: Any) -> None:
     """Values to where a mask holds, in turn."""
-    values, found = f.ravel(vals), flatnonzero(mask)
+    values, found = f.ravel(_assigned(vals, arr)), flatnonzero(mask)
     if found.size and not values.size:
         raise ValueError("Cannot insert from an empty array!")
     if found.size:
@@ -441,7 +452,7 @@ def place(arr: ndarray, mask: Any, vals: Any) -> None:
 def putmask(a: ndarray, /, mask: Any, values: Any) -> None:
     """Values of the same places to where a mask holds; repeated if they are fewer."""
     check_target(a, "argument 1")
-    given, values = values, f.asarray(values)
+    given, values = values, _assigned(values, a)
     if not values.size:
         return
     if values.shape != a.shape:

@@ -25,7 +25,11 @@ from ._ndarray import OPERATORS, ndarray
 from ._setup import ITEMS, of_host, on, stored_as, to_numpy
 from ._ufunc import FUNCTIONS, copy_of, select
 
-IN_PLACE = {"_sort_in_place": "sort", "_partition": "partition"}  # methods that change the array, by our names
+# Methods that change the array, by our names: what NumPy calls them.
+IN_PLACE = {"_sort_in_place": "sort", "_partition": "partition"}
+# Functions that write to one of their arguments, and which.
+WRITE = {**dict.fromkeys(IN_PLACE, 0), "ufunc.at": 1, "Generator.shuffle": 1, "RandomState.shuffle": 1}
+KEEP = ("nan_to_num", "partition", "sort", "unique")  # functions whose result has the byte order of their array
 
 
 def is_items(x: Any) -> bool:
@@ -79,6 +83,21 @@ def loaded(a: ndarray) -> ndarray:
         return of_words(copy_of(words, order="C" if _repeats(a) else "K"), dtype)
     made = copy_of(_turned(a, dtype), order="C")
     return made._view(0, dtype, a.shape, made.strides[: a.ndim], True)
+
+
+def truth(a: ndarray) -> Any:
+    """Whether each element is not 0: of records whether a field is, of texts and voids whether a byte is."""
+    if is_number(a.dtype):
+        return loaded(a) != 0
+    if not a.itemsize:
+        return f.zeros(a.shape, bool)
+    if a.dtype.names is None:
+        return f.asarray(a._words(8) != 0).any(-1)
+    made: Any = f.zeros(a.shape, bool)
+    for name in a.dtype.names:
+        part = f.asarray(truth(field(a, name)) if is_items(field(a, name)) else field(a, name) != 0)
+        made = made | (part.any(tuple(range(a.ndim, part.ndim))) if part.ndim > a.ndim else part)
+    return made
 
 
 def _repeats(a: ndarray) -> bool:
@@ -272,7 +291,7 @@ def _stored(a: ndarray, dtype: Any) -> ndarray:
     """Numbers in the byte order of a dtype."""
     if a.dtype == dtype:
         return a
-    made = f.empty(a.shape, dtype)
+    made = f.empty_like(a, dtype)
     _turned(made, dtype)[...] = f.ascontiguousarray(a)._view(
         0, numpy.uint8, *_bytes(f.ascontiguousarray(a), a.shape, dtype)
     )
@@ -342,11 +361,14 @@ def _copied(x: Any, out: Any, options: dict[str, Any]) -> Any:
     if out is None:
         dtype = options.get("dtype")
         dtype = x.dtype if dtype is None else f.dtype_of(dtype)
-        made = converted(x, dtype, options.get("order", "K"))
-        if made is not x or not is_items(x):
-            return made
         order = options.get("order", "K")
-        return of_words(copy_of(x._words(8), order="C" if _repeats(x) or order == "C" else "K"), dtype)
+        made = converted(x, dtype, order)
+        lies = order not in "CF" or made.flags["C" if order == "C" else "F"]
+        if (made is not x and lies) or not is_items(made):
+            return made
+        room = f.empty_like(made, order=order)
+        copy_of(*words_of(made, room)) if made.itemsize else None
+        return room
     if not f.can_cast(x.dtype, out.dtype, options.get("casting", "same_kind")):
         raise TypeError(
             f"Cannot cast array data from {x.dtype!r} to {out.dtype!r} according to the rule "
@@ -359,11 +381,12 @@ def _copied(x: Any, out: Any, options: dict[str, Any]) -> Any:
 
 
 def _selected(condition: Any, x: Any, y: Any) -> Any:
-    condition, x, y = f.asarray(numbers(condition)), f.asarray(x), f.asarray(y)
+    condition = f.asarray(numbers(condition))
+    x, y = (each if type(each) in (int, float, complex) else f.asarray(each) for each in (x, y))
     dtype = f.result_type(x, y)
     if stored_as(dtype) is not ITEMS:
         return select(condition, numbers(x), numbers(y))
-    one, other = words_of(converted(x, dtype), converted(y, dtype))
+    one, other = words_of(converted(f.asarray(x), dtype), converted(f.asarray(y), dtype))
     return of_words(f.asarray(select(condition[..., None], one, other)), dtype)
 
 
@@ -424,11 +447,19 @@ def routine(args: tuple[Any, ...], function: Callable[..., Any], options: dict[s
         *(taken.get(id(x), x) for x in args), **{key: taken.get(id(x), x) for key, x in options.items()}
     )
     for x in given:  # what the function has written to
-        is_target = is_items(x) and (made is taken[id(x)] or (function.__qualname__ in IN_PLACE and x is args[0]))
-        if is_target:
+        at = WRITE.get(function.__qualname__)
+        if is_items(x) and (made is taken[id(x)] or (at is not None and x is args[at])):
             store(taken[id(x)], x)
             return None if made is None else x
-    return made
+    return _kept(made, args[0].dtype) if function.__name__ in KEEP and is_items(args[0]) else made
+
+
+def _kept(made: Any, dtype: Any) -> Any:
+    """What a function made of numbers, where those of its first array's dtype, in that array's byte order."""
+    if isinstance(made, tuple):
+        return type(made)(*(_kept(made[0], dtype), *made[1:])) if hasattr(made, "_fields") else (
+            _kept(made[0], dtype), *made[1:])  # fmt: skip
+    return _stored(made, dtype) if isinstance(made, ndarray) and made.dtype == native(dtype) else made
 
 
 def _by_host(name: str, args: tuple[Any, ...], options: dict[str, Any]) -> Any:

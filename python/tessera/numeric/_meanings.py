@@ -88,4 +88,4 @@ def unequal(error: TypeError, x: Any, y: Any, differ: bool) -> Any:
 
 def truth(a: ndarray) -> Any:
     """Whether each element is not 0."""
-    return plain(a) != 0
+    return _items.truth(a) if _items.is_items(a) else plain(a) != 0

@@ -90,15 +90,21 @@ def view(self: ndarray, dtype: Any = None, type: Any = None) -> ndarray:
     """The same memory, as another dtype if one is given."""
     if isinstance(dtype, builtins.type) and issubclass(dtype, ndarray):
         dtype, type = None, dtype
-    if type is not None and type is not ndarray:
-        made = (self if dtype is None else view(self, dtype))._as(type)
-        made.__array_finalize__(self)
+    made, kind = _viewed(self, dtype), builtins.type(self) if type is None else type
+    if kind is ndarray:
         return made
+    made = made._as(kind)
+    made.__array_finalize__(self)
+    return made
+
+
+def _viewed(self: ndarray, dtype: Any) -> ndarray:
+    """The same memory as a dtype, None: its own, of the class ndarray."""
     if dtype is None:
         return self._view(0, self.dtype, self.shape, self.strides)
     dtype = f.dtype_of(dtype)
     if dtype.subdtype is not None:
-        return _items.part(view(self, f"V{dtype.itemsize}"), dtype, 0)
+        return _items.part(_viewed(self, f"V{dtype.itemsize}"), dtype, 0)
     shape, strides = [*self.shape], [*self.strides]
     if dtype.itemsize != self.itemsize:
         if not shape:

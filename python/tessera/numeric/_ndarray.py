@@ -429,7 +429,7 @@ class ndarray(_core.NumericArray):
         return memoryview(self)
 
     def _retyped_in_place(self, dtype: Any) -> None:
-        self._become(self.view(dtype))
+        self._become(self.view(dtype, ndarray))
 
     def getfield(self, dtype: Any, offset: int = 0) -> ndarray:
         """A view of what lies so many bytes behind the begin of each element, as a dtype."""

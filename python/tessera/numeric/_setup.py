@@ -238,10 +238,11 @@ def to_numpy(array: Any, briefly: bool = False) -> numpy.ndarray[Any, Any]:
     return numpy.asarray(Memory(interface, array)).view(array.dtype)
 
 
-def convert(value: Any, dtype: Any = None) -> Any:
-    """An operand that is no array of ours and no number of Python's: an array, or NotImplemented."""
+def convert(value: Any, dtype: Any = None, assigned: bool = False) -> Any:
+    """An operand that is no array of ours and no number of Python's: an array, or NotImplemented. ``assigned``: it is
+    written to elements of ``dtype``, by which NumPy reads lists; arrays stay as they are."""
     if isinstance(value, (numpy.ndarray, numpy.generic)):
-        made = numpy.asarray(value, dtype)
+        made = numpy.asarray(value, None if assigned else dtype)
         return of_host(made, private=made is not value)
     if getattr(type(value), "__array_ufunc__", True) is None:
         return NotImplemented
@@ -250,7 +251,9 @@ def convert(value: Any, dtype: Any = None) -> Any:
     return of_host(numpy.array(value, dtype), private=True)
 
 
-_FAULTS = {1: ("divide", "divide by zero", 1), 2: ("over", "overflow", 2), 4: ("invalid", "invalid value", 8)}
+_FAULTS = {1: ("divide", "divide by zero", 1), 2: ("over", "overflow", 2), 4: ("invalid", "invalid value", 8),
+           8: ("over", "overflow", 2)}  # fmt: skip
+_GROWS = 8  # a number of Python's that is infinite in the dtype of a call
 
 
 def report(function: str, faults: int) -> None:
@@ -260,7 +263,7 @@ def report(function: str, faults: int) -> None:
     for bit, (kind, words, code) in _FAULTS.items():
         if not faults & bit or wanted[kind] == "ignore":
             continue
-        text = f"{words} encountered in {name}"
+        text = f"{words} encountered in {'cast' if bit == _GROWS else name}"
         if wanted[kind] == "raise":
             raise FloatingPointError(text)
         if wanted[kind] == "warn":

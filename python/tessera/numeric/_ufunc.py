@@ -8,9 +8,10 @@ from typing import Any
 from .. import _core
 from ._setup import NO_VALUE
 
-# Rows that are no functions of NumPy: what others are made of, and functions of times (_dates.py).
+# Rows that are no functions of NumPy: what others are made of, and functions of times (_dates.py)
+# and of integers that no dtype holds both of.
 INNER = ("copy", "select", "gather", "always", "never",
-         *(name for name in _core.NUMERIC_FUNCTIONS if name.startswith("time_")))  # fmt: skip
+         *(name for name in _core.NUMERIC_FUNCTIONS if name.startswith(("time_", "mixed_"))))  # fmt: skip
 
 ALIASES = {
     "abs": "absolute",

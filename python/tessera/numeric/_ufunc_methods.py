@@ -220,6 +220,8 @@ def at(function: Any, a: Any, indices: Any, *given: Any) -> None:
     values: Any = None
     if given:
         values = given[0] if isinstance(given[0], (int, float, complex)) else f.asarray(given[0])
+        if type(values) is int:  # which need not fit here
+            values = numpy.asarray(values).astype(f.result_type(a, values))[()]
         if function.__name__ == "subtract" and a.dtype.kind in "iufc" and f.result_type(a, values) == a.dtype:
             function, values = FUNCTIONS["add"], FUNCTIONS["negative"](f.asarray(values, a.dtype))
         if type(values) not in (int, float, complex):
