@@ -15,9 +15,8 @@ SMALL = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("where", ["cpu", pytest.param("cuda", marks=pytest.mark.gpu)])
 @pytest.mark.parametrize("name", gallery.PROGRAMS)
-def test_a_program_is_numpys(name, where):
+def test_a_program_is_numpys(name, where="cpu"):
     found, wanted = gallery.run(name, where, **SMALL[name]), gallery.by_numpy(name, **SMALL[name])
     assert found.shape == wanted.shape and 0 <= found.min() < found.max() <= 1
     numpy.testing.assert_allclose(found, wanted, atol=1e-6)

@@ -19,6 +19,9 @@ if TYPE_CHECKING:
 __all__ = ["guarded"]
 
 
+_MOST = 1 << 30  # bytes of a result that may be more than are needed
+
+
 def _same(raw: Any, call: Any) -> Any:
     """`call` under the name and the documentation of `raw`."""
     made = like(raw, call)
@@ -97,7 +100,8 @@ class _Programs:
         return self.taker(api, raw, self.live.discard)
 
     def getter(self, api: Api, raw: Any) -> Any:
-        """A function that writes all of a result whose size another function tells."""
+        """A function that writes all of a result whose size another function tells; given a size in the place of
+        memory, it gives the bytes as well."""
         size_name = next(n for s in ("Size", "_size") if (n := raw.__name__ + s) in api.entries)
         size_of = api[size_name]
         where = f"{raw.__name__}: {input_names(raw)[1]}"
@@ -108,7 +112,16 @@ class _Programs:
             if api.raising:
                 return raw(args[0], _room(where, args[1], size_of(args[0])))
             status, size = size_of(args[0])
+            if type(args[1]) is int:
+                return (status, None) if status else into_bytes(args[0], args[1], size)
             return (status,) if status else raw(args[0], _room(where, args[1], size))
+
+        def into_bytes(program: Any, given: int, size: int) -> tuple[Any, bytes | None]:
+            if not size <= given <= max(size, _MOST):
+                raise ValueError(f"{where}={given}: a size in bytes must be {size} at least, as {size_name} tells")
+            data = bytearray(given)
+            (status,) = raw(program, _room(where, data, size))
+            return status, None if status else bytes(data)
 
         return _same(raw, get)
 

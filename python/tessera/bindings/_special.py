@@ -209,8 +209,21 @@ def _module_adder(_api: Api, raw: Any) -> Any:
     return like(raw, add, "None")
 
 
+def _context_create(api: Api, raw: Any) -> Any:
+    def create(*args: Any) -> Any:
+        """With a context to write to, cuCtxCreate(&context, flags, device), as C has it before CUDA 13."""
+        if len(args) == 3 and isinstance(args[0], api["CUcontext"]):
+            return raw(args[0], None, *args[1:])
+        return raw(*args)
+
+    made = like(raw, create)
+    made.__doc__ = raw.__doc__
+    return made
+
+
 DRIVER: dict[str, Any] = {
     **_attributes.DRIVER,
+    "cuCtxCreate": _context_create,
     "cuGraphGetNodes": _counted("CUgraphNode"),
     "cuGraphGetRootNodes": _counted("CUgraphNode"),
     "cuGraphGetEdges": _counted("CUgraphNode", "CUgraphNode", "CUgraphEdgeData"),

@@ -230,7 +230,8 @@ def _sort(what: _Items, source: Iterator, output: Iterator, n: Count, memory: Me
     other = ArrayIterator(found[1])
     now, then = (output, other) if passes % 2 == 0 else (other, output)
     key = (what.key, source.kind, now.kind, n.kind)
-    tiles = kernel_of(_sorting_tiles, key, lambda: (what, source.load(), _writing(now), n.load()))
+    # Later calls of what makes a kernel must make the same: the merges below swap `now` and `then`.
+    tiles = kernel_of(_sorting_tiles, key, functools.partial(_tile_parts, what, source, now, n))
     tiles[blocks, threads, memory.stream](source.state, now.state, n.state)
     for p in range(passes):
         parts = functools.partial(_merge_parts, what, now, then, n)
@@ -238,6 +239,10 @@ def _sort(what: _Items, source: Iterator, output: Iterator, n: Count, memory: Me
         kernel[blocks, threads, memory.stream](now.state, then.state, n.state, tile << p)
         now, then = then, now
     return None
+
+
+def _tile_parts(what: _Items, source: Iterator, now: Iterator, n: Count) -> tuple[_Items, Function, Function, Function]:
+    return what, source.load(), _writing(now), n.load()
 
 
 def _merge_parts(what: _Items, now: Iterator, then: Iterator, n: Count) -> tuple[_Items, Function, Function, Function]:

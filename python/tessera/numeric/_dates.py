@@ -244,7 +244,9 @@ def _plan(name: str, given: tuple[Any, ...], casting: Any, signature: Any) -> tu
     loop, n = _resolved(name, given, casting, signature), len(given) - 1
     kinds = "".join("i" if dtype.kind in "iu" else dtype.kind for dtype in loop[:n])
     function, made = LOOPS.get(name, {}).get(kinds), MADE.get(name, {}).get(kinds)
-    if function is None and not {"m", "M"} & set(kinds):  # as logical functions, of truth
+    if name == "sign" and loop[-1].kind == "f":  # since NumPy 2.5
+        function, made = None, lambda x: FUNCTIONS["sign"](_float(x))
+    if function is None and made is None and not {"m", "M"} & set(kinds):  # as logical functions, of truth
         function = FUNCTIONS[name]
     if function is None and made is None:
         raise TypeError(f"ufunc '{name}' not supported for the input types {', '.join(map(str, loop[:n]))}")

@@ -234,3 +234,18 @@ def test_every_function_of_a_program_is_guarded(module: Any) -> None:
             assert name in api.specials
         if any(name + end in api.entries for end in ("Size", "_size")):
             assert api.specials[name].__name__ == "getter"
+
+
+def test_a_size_gives_the_text() -> None:
+    """As tutorials write it: nvrtcGetPTX(program, size)[1]."""
+    need("nvrtc")
+    status, program = nvrtc.nvrtcCreateProgram(b"__global__ void f() {}", b"f.cu", 0, [], [])
+    assert nvrtc.nvrtcCompileProgram(program, 0, []) == (status,)
+    size = nvrtc.nvrtcGetPTXSize(program)[1]
+    text = bytearray(size)
+    nvrtc.nvrtcGetPTX(program, text)
+    assert nvrtc.nvrtcGetPTX(program, size) == (status, bytes(text))
+    for wrong in (size - 1, -1, 1 << 40):
+        with pytest.raises(ValueError, match=rf"nvrtcGetPTX: ptx={wrong}: a size in bytes must be {size} at least"):
+            nvrtc.nvrtcGetPTX(program, wrong)
+    nvrtc.nvrtcDestroyProgram(program)

@@ -40,6 +40,15 @@ def test_arguments_by_name(mock: Any) -> None:
     assert seen == ["x"]
 
 
+def test_a_context_is_written_to_where_one_is_given(mock: Any) -> None:
+    """As C has it before CUDA 13, without parameters of creation."""
+    context = driver.CUcontext()
+    status, *found = driver.cuCtxCreate(context, 0, driver.CUdevice(0))
+    assert status == driver.CUresult.CUDA_SUCCESS and int(context) and [int(c) for c in found] == [int(context)]
+    with pytest.raises(TypeError, match="ctxCreateParams"):
+        driver.cuCtxCreate(driver.CUstream(), 0, 0)
+
+
 def test_a_callable_as_a_c_function(mock: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     seen: list[Any] = []
     function = driver.CUhostFn(seen.append)

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from tessera import compute, cuda
-from tessera.compute import _engine
+from tessera.compute import _engine, _store
 
 N = 50_000
 
@@ -58,3 +58,19 @@ def test_what_cannot_be_compiled_is_said_by_its_launch(mock):
         mock, lambda: compute.inclusive_scan(d_in=x, d_out=out, op=lambda a, b: a + b * a, num_items=N)
     )
     assert loads >= 1 and launches >= 1
+
+
+def test_a_kernel_that_was_kept_is_made_again_as_it_was(monkeypatch, tmp_path):
+    """A launch of records asks for the kernel itself, and a launch that is put off asks after the call went on."""
+    library = _store._library()
+    monkeypatch.setattr(_engine, "_keeps", True)
+    monkeypatch.setattr(_store, "_library", lambda: f"{library} {tmp_path}")
+    monkeypatch.setenv("TESSERA_CACHE_DIR", str(tmp_path))
+    keys, values = cuda.device_array(N, np.int64), cuda.device_array(N, np.float32)
+    for n in (2000, 3000):  # tiles are of 1,024 pairs: one pass over them, and two
+        for _ in range(2):
+            compute.clear_all_caches()
+            compute.merge_sort(
+                d_in_keys=keys, d_in_values=values, d_out_keys=keys, d_out_values=values, num_items=n,
+                op=lambda a, b: a < b,
+            )  # fmt: skip

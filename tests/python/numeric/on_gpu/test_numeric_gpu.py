@@ -7,6 +7,7 @@ import numpy
 import pytest
 import tessera.numeric as np
 
+from tests.python import test_gallery
 from tests.python.numeric import test_random_dates, test_random_programs
 
 
@@ -37,3 +38,8 @@ def test_long_rows_are_folded_in_pieces(dtype: str, n: int) -> None:
 @pytest.mark.parametrize("small", [512, 0], ids=["at once", "waiting"])
 def test_statements_on_dates_are_numpys(small: int) -> None:
     test_random_dates.test_statements_are_numpys(small)
+
+
+@pytest.mark.parametrize("name", test_gallery.SMALL)
+def test_programs_of_the_gallery_are_numpys(name: str) -> None:
+    test_gallery.test_a_program_is_numpys(name, "cuda")
