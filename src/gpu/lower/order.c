@@ -10,8 +10,8 @@
  * Pointer parameters count as different arrays, unless the launch says that arguments overlap (ts_fn.overlap). What was
  * touched since the last barrier is kept by array; at the edges of regions everything that the function ever touches
  * counts as touched. A store after a store of an array that is never loaded asks further (order_overwrites): loops that
- * store tile after tile need no barrier. The operands of an access may need barriers of their own (changes of layout
- * go through shared memory), so what it touches is noted behind those.
+ * store tile after tile, or run after run of addresses, need no barrier. The operands of an access may need barriers of
+ * their own (changes of layout go through shared memory), so what it touches is noted behind those.
  */
 #include "gpu/lower/code.h"
 #include "gpu/lower/view_access.h"
@@ -108,6 +108,73 @@ static bool order_differs(const ts_lower *lw, ts_val v, ts_val w)
     return false;
 }
 
+/* Addresses of a tile of n elements of one axis: a sum of `common`, which are the same in all elements and trips of
+ * `loop`, of multiples of n that are the same in all elements, and for element k of k. */
+typedef struct order_comb {
+    int64_t n;
+    uint32_t n_common;
+    ts_val loop, common[4];
+} order_comb;
+
+/* The same in all elements. */
+static bool order_is_splat(const ts_lower *lw, ts_val x)
+{
+    ts_type type = ts_type_of(lw->tile, x);
+    const ts_axis_fact *axis = lw->facts.at[x].axis;
+    return ts_type_count(lw->module, type) == 1 || (axis && axis[0].constancy >= ts_type_count(lw->module, type));
+}
+
+/* Is x, the same in all elements, a sum of common values, which are noted, and of multiples? */
+static bool order_is_base(const ts_lower *lw, ts_val x, order_comb *comb)
+{
+    const ts_inst *inst = ts_at(lw->tile, x);
+    if (!ts_type_is_ptr(lw->module, ts_type_elem(lw->module, ts_type_of(lw->tile, x))) &&
+        ts_fact_divides(&lw->facts, x, comb->n))
+        return true;
+    if (inst->op == TS_OP_exti || inst->op == TS_OP_broadcast || inst->op == TS_OP_reshape)
+        return order_is_base(lw, inst->opnd[0], comb);
+    if (inst->op == TS_OP_addi)
+        return order_is_base(lw, inst->opnd[0], comb) && order_is_base(lw, inst->opnd[1], comb);
+    if ((comb->loop && x > comb->loop) || comb->n_common == TS_COUNT(comb->common))
+        return false;
+    comb->common[comb->n_common++] = x;
+    return true;
+}
+
+/* Is x, numbers or pointers, of the kind above? */
+static bool order_is_comb(const ts_lower *lw, ts_val x, order_comb *comb)
+{
+    const ts_inst *inst = ts_at(lw->tile, x);
+    const ts_axis_fact *axis = lw->facts.at[x].axis;
+    ts_type elem = ts_type_elem(lw->module, ts_type_of(lw->tile, x));
+    bool is_ptr = ts_type_is_ptr(lw->module, elem);
+    if (is_ptr && ts_type_bits(lw->module, ts_type_get(lw->module, elem)->elem) < 8)
+        return false; /* two elements in a byte */
+    if (!is_ptr && axis && axis[0].contiguity >= comb->n && axis[0].divisibility >= comb->n)
+        return true;
+    if (inst->op == TS_OP_exti)
+        return order_is_comb(lw, inst->opnd[0], comb);
+    if (inst->op != TS_OP_addi && inst->op != TS_OP_offset)
+        return false;
+    uint32_t k = order_is_splat(lw, inst->opnd[0]) ? 0 : 1;
+    return order_is_splat(lw, inst->opnd[k]) && order_is_base(lw, inst->opnd[k], comb) &&
+           order_is_comb(lw, inst->opnd[1 - k], comb);
+}
+
+/* Stores through pointers, as loops over the columns of a row make them: an address has one remainder by the tile's
+ * extent, and with it one element and one thread, in both.
+ *
+ *     for %i { store_ptr_tko (base + row * stride) + (%i * 512 + iota) } */
+static bool order_is_sieve(ts_lower *lw, ts_val v, ts_val w, ts_val loop)
+{
+    ts_val at = ts_opnd(lw->tile, v, 0), other = ts_opnd(lw->tile, w, 0);
+    ts_type type = ts_type_of(lw->tile, at);
+    order_comb a = {.loop = loop, .n = ts_type_count(lw->module, type)}, b = a;
+    return ts_type_rank(lw->module, type) == 1 && ts_type_of(lw->tile, other) == type && order_is_comb(lw, at, &a) &&
+           order_is_comb(lw, other, &b) && !memcmp(&a, &b, sizeof a) &&
+           ts__linear_equal(ts__ptr_store_layout(lw, v), ts__ptr_store_layout(lw, w));
+}
+
 /* Stores v and w write different bytes, or each byte by the same thread. */
 static bool order_is_apart(ts_lower *lw, ts_val v, ts_val w, ts_val loop)
 {
@@ -115,6 +182,8 @@ static bool order_is_apart(ts_lower *lw, ts_val v, ts_val w, ts_val loop)
     if (!ts_type_rank(lw->module, ts_type_of(lw->tile, ts_opnd(lw->tile, v, 1))) &&
         !ts_type_rank(lw->module, ts_type_of(lw->tile, ts_opnd(lw->tile, w, 1))))
         return true; /* scalars: the first thread */
+    if (a->op == TS_OP_store_ptr_tko && b->op == TS_OP_store_ptr_tko)
+        return order_is_sieve(lw, v, w, loop);
     if (a->op != TS_OP_store_view_tko || b->op != TS_OP_store_view_tko)
         return false;
     ts_val view = ts_opnd(lw->tile, v, 0), other = ts_opnd(lw->tile, w, 0), make = ts__view_make(lw->tile, view);

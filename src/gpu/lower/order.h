@@ -41,4 +41,8 @@ bool ts__lower_acquires(uint32_t attr); /* after */
  * must not each read it: they could see different values. 0 = all. */
 ts_val ts__lower_reader(ts_lower *lw, uint32_t attr, const ts_linear *layout);
 
+/* The layout in which a store through pointers writes: where those or the value live, the usual one when both are free
+ * (ptr.c). */
+const ts_linear *ts__ptr_store_layout(ts_lower *lw, ts_val v);
+
 #endif

@@ -208,8 +208,7 @@ void ts__lower_load_ptr(ts_lower *lw, ts_val v)
     ts__lower_set(lw, v, layout, out);
 }
 
-/* Where pointers or the value live; the usual layout when both are free. */
-static const ts_linear *ptr_store_layout(ts_lower *lw, ts_val v)
+const ts_linear *ts__ptr_store_layout(ts_lower *lw, ts_val v)
 {
     ts_val pointer = ts_opnd(lw->tile, v, 0), value = ts_opnd(lw->tile, v, 1);
     if (lw->assign.home[pointer])
@@ -220,7 +219,7 @@ static const ts_linear *ptr_store_layout(ts_lower *lw, ts_val v)
 void ts__lower_store_ptr(ts_lower *lw, ts_val v)
 {
     ptr_access a;
-    const ts_linear *layout = ptr_store_layout(lw, v);
+    const ts_linear *layout = ts__ptr_store_layout(lw, v);
     uint32_t attr = ts_at(lw->tile, v)->aux;
     ts_place same = ts__linear_replicas(layout);
     const ts_val *regs = ts__lower_get(lw, ts_opnd(lw->tile, v, 1), layout);
@@ -279,7 +278,7 @@ void ts__lower_atomic(ts_lower *lw, ts_val v)
 {
     ptr_access a;
     bool cas = ts_at(lw->tile, v)->op == TS_OP_atomic_cas_tko, used = lw->shape.uses[v] > lw->order.tokens[v];
-    const ts_linear *layout = used ? ts__lower_home(lw, v) : ptr_store_layout(lw, v);
+    const ts_linear *layout = used ? ts__lower_home(lw, v) : ts__ptr_store_layout(lw, v);
     uint32_t attr = ts_at(lw->tile, v)->aux;
     ts_place same = ts__linear_replicas(layout);
     const ts_val *value = ts__lower_get(lw, ts_opnd(lw->tile, v, cas ? 2 : 1), layout);

@@ -4,6 +4,8 @@ scatters and atomics on one or two arrays, compiled and run thread by thread wit
 what they mean.
 """
 
+import io
+import itertools
 import linecache
 import random
 
@@ -120,6 +122,53 @@ def test_a_block_keeps_program_order(target: int) -> None:
         run(function, *got, target=target, schedule=seed % 4)
         for x, y in zip(want, got, strict=True):
             assert (x == y).all(), f"seed {seed}\n{text}"
+
+
+# Of trip i: runs that follow each other, in one row; such as overlap; such whose elements change threads.
+RUNS = ["i * {n} + k", "(7 + i * {n}) + k", "x.shape[0] * 3 + (k + i * {n})", "{n} * (2 - i) + k", "(i + 1) * {n} + k"]
+OTHERS = ["i + k", "i * {h} + k", "i * {n} + ({n} - 1 - k)", "i * {n} + (k ^ 1)", "2 * k + i * {n}", "i * {n} + i + k"]
+
+
+def scatters(first: str, second: str, n: int):
+    places = [p.format(n=n, h=n // 2) for p in (first, second)]
+    text = f"""def kernel(x, y):
+    k = ct.arange({n}, dtype=ct.int32)
+    for i in range(3):
+        ct.scatter(y, {places[0]}, ct.gather(x, k) + i)
+        ct.scatter(y, {places[1]}, ct.gather(x, k) * 2 - i)
+"""
+    name = f"<scatters {first} {second} {n}>"
+    linecache.cache[name] = (len(text), None, text.splitlines(True), name)
+    space = {"ct": ct}
+    exec(compile(text, name, "exec"), space)  # noqa: S102
+    return space["kernel"]
+
+
+@pytest.mark.parametrize("n", [64, 512])
+def test_scatters_over_scatters_keep_their_order(n: int) -> None:
+    """Threads that run on their own write a place in the order of the program, or a race is told."""
+    for first, second in itertools.product([*RUNS, *OTHERS], repeat=2):
+        function = scatters(first, second, n)
+        x, want, got = np.arange(n, dtype=np.int32), *np.zeros((2, 8 * n), np.int32)
+        run(function, x, want)
+        run(function, x, got, target=90, schedule=n % 3)
+        assert (want == got).all(), (first, second)
+
+
+def barriers(first: str, second: str) -> int:
+    kernel = ct.kernel(scatters(first, second, 512))
+    x, y = np.zeros(512, np.int32), np.zeros(4096, np.int32)
+    convention = ct.compilation.CallingConvention.cutile_python_v2()
+    signature = ct.compilation.KernelSignature.from_kernel_args(kernel, (x, y), convention)
+    file = io.BytesIO()
+    ct.compilation.export_kernel(kernel, [signature], file, gpu_code="sm_90", output_format="ptx")
+    return file.getvalue().count(b"bar.sync") + file.getvalue().count(b"barrier.sync")
+
+
+def test_scatters_of_runs_need_no_barriers():
+    assert [barriers(RUNS[0], RUNS[0]), barriers(RUNS[0], RUNS[3]), barriers(RUNS[1], RUNS[1])] == [0, 0, 0]
+    assert barriers(RUNS[0], RUNS[1]) > 0  # their remainders differ
+    assert all(barriers(places, places) for places in OTHERS)
 
 
 def promised(x, y, z):
