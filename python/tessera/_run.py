@@ -74,6 +74,8 @@ in child processes too. Other parts of an installed `cuda` or `numba` package st
 --numpy the script's own `import numpy` gives `tessera.numeric`; what it imports has NumPy. With --doctor a report
 follows: what the arrays of `tessera.numeric` and `cupy` did at each line, and what it cost; --json writes it to a
 file."""
+NOTHING_SEEN = """tessera: no array of `tessera.numeric` or `cupy` did anything. NumPy's own arrays are not watched:
+with --numpy a script's `import numpy` gives `tessera.numeric`."""
 OPTIONS = ("--strict", "--numpy", "--doctor")
 # Modules of cuda-python 11, and where their names are since.
 RETIRED = {
@@ -263,6 +265,8 @@ def _doctor(json: str) -> Iterator[None]:
                 file.write(doctor.json() + "\n")
         else:
             print(doctor, file=sys.stderr)
+        if not doctor.findings:
+            print(NOTHING_SEEN, file=sys.stderr)
 
 
 def _left_faults() -> int:

@@ -31,8 +31,8 @@ CONVERTS = frozenset(
     "take repeat bincount full full_like empty_like zeros_like ones_like fill histogram histogramdd histogram2d "
     "percentile quantile average".split()
 )
-# Functions whose answer about arrays is an array of CuPy's where NumPy's is a bool.
-ANSWERS = frozenset(["allclose", "array_equal", "array_equiv"])
+# Functions whose answer about arrays is an array of CuPy's where NumPy's is Python's.
+ANSWERS = {"allclose": bool, "array_equal": bool, "array_equiv": bool, "matrix_rank": int}
 _SCALARS = frozenset(dtype.type for dtype in _setup.DTYPES if dtype is not None)
 
 
@@ -120,7 +120,7 @@ def wrapped(
     """A function of tessera.numeric as CuPy's."""
     name = name or function.__name__
     strict = name not in CONVERTS if strict is None else strict
-    answers = name in ANSWERS
+    answer = ANSWERS.get(name)
 
     def call(*args: Any, **options: Any) -> Any:
         held: list[Any] = []
@@ -128,9 +128,7 @@ def wrapped(
         if options:
             options = {key: take(x, held, strict) for key, x in options.items()}
         made = placed(lambda: function(*args, **options))
-        return (
-            array_of(numpy.bool_(made)) if answers and isinstance(made, bool) else give(made, held)
-        )
+        return array_of(made) if type(made) is answer else give(made, held)
 
     call.__name__ = call.__qualname__ = name
     call.__doc__, call.__module__ = getattr(function, "__doc__", None), module

@@ -12,7 +12,7 @@ import numpy
 
 from .. import numeric as tn
 from ..numeric._foreign import of_shown
-from ._boundary import Base, give, placed, take
+from ._boundary import Base, give, placed, take, wrapped
 from ._ndarray import ndarray
 
 __all__ = [
@@ -28,6 +28,7 @@ __all__ = [
     "clear_memo",
     "copy",
     "copyto",
+    "einsum",
     "fromDlpack",
     "from_dlpack",
     "fuse",
@@ -334,3 +335,19 @@ def show_config(*, _full: bool = False) -> None:
         f"Tessera                      : {__version__}\nNumPy                        : {numpy.__version__}"
     )
     print(f"GPUs                         : {device_count('cuda')}")
+
+
+_einsum = wrapped(tn.einsum, "einsum")
+
+
+def einsum(*operands: Any, **options: Any) -> Any:
+    """Products of operands, summed over the subscripts that the result does not have: ``einsum("ij,jk->ik", a, b)``.
+
+    Subscripts that are given as lists behind the operands may be NumPy's arrays.
+    """
+    if operands and not isinstance(operands[0], (str, bytes)):
+        last = len(operands) - 1
+        operands = tuple(
+            x.tolist() if isinstance(x, numpy.ndarray) and (i % 2 or i == last) else x for i, x in enumerate(operands)
+        )
+    return _einsum(*operands, **options)

@@ -70,8 +70,8 @@ def _read(operands: Sequence[Any]) -> tuple[str, list[Any]]:
     if isinstance(operands[0], (str, bytes)):
         text = operands[0]
         return text if isinstance(text, str) else text.decode(), list(operands[1:])
-    if isinstance(operands[0], int) or len(operands) < 2:
-        raise TypeError("subscripts must be a string, or each operand has a list behind it")
+    if len(operands) < 2:
+        raise ValueError("must provide at least an operand and a subscripts list to einsum")
     pairs = len(operands) // 2
     text = ",".join(_text_of(operands[2 * i + 1]) for i in range(pairs))
     if len(operands) % 2:
@@ -161,13 +161,13 @@ def _diagonals(term: Term, i: int) -> Term:
     a, labels = term.array, list(dict.fromkeys(term.labels))
     if len(labels) == len(term.labels):
         return term
-    shape, strides = dict.fromkeys(labels, 1), dict.fromkeys(labels, 0)
+    shape: dict[Label, int] = {}
+    strides = dict.fromkeys(labels, 0)
     for label, n, step in zip(term.labels, a.shape, a.strides, strict=True):
-        if n != 1 and shape[label] not in (1, n):
+        if shape.setdefault(label, n) != n:
             raise ValueError(f"dimensions in operand {i} for collapsing index '{label}' don't match "
                              f"({shape[label]} != {n})")  # fmt: skip
-        shape[label] = n if n != 1 else shape[label]
-        strides[label] += step if n != 1 else 0
+        strides[label] += step
     return Term(
         a._view(0, a.dtype, [*shape.values()], [*strides.values()]),
         labels,
@@ -308,8 +308,9 @@ def einsum(*operands: Any, out: Any = None, optimize: Any = False, **kwargs: Any
     arrays = [f.asarray(x) for x in given]
     terms, result = _terms(text, arrays)
     terms = _unbroadcast([_diagonals(term, i) for i, term in enumerate(terms)])
-    if len(terms) == 1 and out is None and order not in "CF" and set(terms[0].labels) == set(result) and result:
-        return _ordered(terms[0], result).view()  # NumPy gives a view, whatever dtype= says
+    is_view = len(terms) == 1 and set(terms[0].labels) == set(result) and (order not in "CF" or not result)
+    if is_view and out is None:
+        return scalar_of(_ordered(terms[0], result).view())  # NumPy gives a view, whatever dtype= says
     wanted = _dtype_of(arrays, dtype, casting) if arrays else numpy.dtype(float)
     if has_meaning(wanted):
         raise TypeError("invalid data type for einsum")

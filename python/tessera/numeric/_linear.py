@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Products of matrices and vectors: floats by the library's kernels, everything else by a fold of products."""
+"""Products of matrices and vectors: large ones by the library's kernels of floats, others by a fold of products."""
 
 from __future__ import annotations
 
@@ -15,6 +15,8 @@ from ._meanings import has_meaning
 from ._ndarray import ndarray
 from ._reduce import any as _any_of
 from ._reduce import into, scalar_of
+from ._reduce import max as _max_of
+from ._reduce import min as _min_of
 from ._reduce import sum as _sum_of
 from ._setup import NO_VALUE, memory
 from ._ufunc import FUNCTIONS
@@ -73,9 +75,62 @@ def product(a: ndarray, b: ndarray) -> ndarray:
     made = _by_kernel(a, b) if work >= LARGE else None
     if made is not None:
         return made
-    if work >= LARGE and a.shape[-2] * a.shape[-1] * b.shape[-1] > SMALL and dtype.char in "efd":
+    if work < LARGE or a.shape[-2] * a.shape[-1] * b.shape[-1] <= SMALL:
+        return _folded(a, b)
+    if dtype.char in "efd":
         return _by_batched_kernel(a, b)
-    return _folded(a, b)
+    if dtype.kind in "bui":
+        return _by_whole_floats(a, b)
+    return _by_parts(a, b) if dtype.kind == "c" else _folded(a, b)
+
+
+# Integers of up to 53 bits are float64 numbers; a piece has 16, a product of pieces 32, so many of them may be added.
+WHOLE, PIECE, MOST_ADDED = 53, 16, 1 << 19
+
+
+def _most_of(x: ndarray) -> int:
+    """What the absolute values of integers do not exceed: of narrow ones by their dtype, of others by looking."""
+    return 1 << 8 * x.itemsize if x.itemsize < 4 else max(abs(int(_max_of(x))), abs(int(_min_of(x))))
+
+
+def _pieces(x: ndarray) -> list[ndarray]:
+    """Integers as float64 numbers of 16 bits, the last of which have the sign: x = p[0] + 2**16 * p[1] + .."""
+    n = x.itemsize * 8 // PIECE
+    parts = (x >> PIECE * i for i in range(n))
+    return [(p & 0xFFFF if i < n - 1 else p).astype(numpy.float64) for i, p in enumerate(parts)]
+
+
+def _by_whole_floats(a: ndarray, b: ndarray) -> ndarray:
+    """Products of integers as products of float64 numbers that are exact: of them, where they are small enough, else
+    of pieces of them; what overflows the dtype leaves, as it does where integers are multiplied.
+
+        (p + 2**16 q) @ (r + 2**16 s)  =  p @ r  +  2**16 [p q] @ [s r]  +  2**32 ..
+    """
+    dtype, k = a.dtype, a.shape[-1]
+    if dtype == bool:
+        return product(a.astype(numpy.float32), b.astype(numpy.float32)) != 0
+    if k > MOST_ADDED:
+        return product(a[..., :MOST_ADDED], b[..., :MOST_ADDED, :]) + product(
+            a[..., MOST_ADDED:], b[..., MOST_ADDED:, :]
+        )
+    if _most_of(a) * _most_of(b) * k < 1 << WHOLE:
+        made = product(a.astype(numpy.float64), b.astype(numpy.float64))
+        return made.astype(numpy.int64).astype(dtype, copy=False)
+    x, y = _pieces(a), _pieces(b)
+    total = f.zeros((), numpy.int64)
+    for i in range(len(x)):
+        left, right = f.concatenate(x[: i + 1], -1), f.concatenate(y[i::-1], -2)
+        total = total + (product(left, right).astype(numpy.int64) << PIECE * i)
+    return total.astype(dtype, copy=False)
+
+
+def _by_parts(a: ndarray, b: ndarray) -> ndarray:
+    """Products of complex numbers as two of their parts: [x y] @ [u; -v] and [x y] @ [v; u] of x + y i and u + v i."""
+    left, up, down = f.concatenate([a.real, a.imag], -1), b.real, b.imag
+    real, imag = product(left, f.concatenate([up, -down], -2)), product(left, f.concatenate([down, up], -2))
+    made = f.empty(real.shape, a.dtype)
+    made.real, made.imag = real, imag
+    return made
 
 
 def _by_batched_kernel(a: ndarray, b: ndarray) -> ndarray:
@@ -252,6 +307,9 @@ def dot(a: Any, b: Any, out: Any = None) -> Any:
     if b.ndim == 1 or a.ndim <= 2 and b.ndim == 2:
         if a.shape[-1] != b.shape[0 if b.ndim == 1 else -2]:
             raise ValueError(f"shapes {a.shape} and {b.shape} not aligned")
+        shape = (*a.shape[:-1], *b.shape[1:])
+        if isinstance(out, ndarray) and out.shape != shape:
+            raise ValueError(f"output array is not acceptable: its shape is {out.shape}, wanted {shape}")
         return matmul(a, b, out)
     return into(f.asarray(tensordot(a, b, (-1, -2))), out)
 

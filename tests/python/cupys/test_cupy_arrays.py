@@ -28,6 +28,7 @@ def test_results_of_no_axes_are_arrays(a):
         cp.allclose(a, a),
         a.max(),
         cp.dot(a, a),
+        cp.linalg.matrix_rank(a),
         cp.random.rand(),
     ):
         assert type(made) is cp.ndarray and made.shape == ()
@@ -51,6 +52,12 @@ def test_an_element_is_a_view(a):
 def test_numpys_arrays_are_no_operands(a, use):
     with pytest.raises(TypeError):
         use(a, np.arange(6, dtype="f4"))
+
+
+def test_subscripts_may_be_numpys_arrays(a):
+    assert float(cp.einsum(a, np.array([0]), a, [0], np.array([], int))) == 55
+    with pytest.raises(TypeError):
+        cp.einsum(np.arange(6), [0])
 
 
 def test_no_library_reads_the_memory(a):

@@ -8,6 +8,7 @@ import inspect
 import numpy as np
 import pytest
 import tessera.numeric as tn
+from tessera.numeric import _linear
 
 EXTENTS = {"a": 2, "b": 3, "c": 4, "d": 5, "e": 1}
 
@@ -84,6 +85,8 @@ def test_repeated_labels_and_views():
     diagonal[...] = 0
     assert tn.shares_memory(diagonal, a) and float(a[1, 1, 1]) == 0
     assert tn.shares_memory(tn.einsum("ijk->kji", a), a)
+    for text in ("", "->", "..."):  # nothing is computed, so that dtype= says nothing, as NumPy's
+        assert tn.einsum(text, 2.5, dtype="f4").dtype == np.einsum(text, 2.5, dtype="f4").dtype == float
 
 
 def test_lists_and_options():
@@ -107,13 +110,44 @@ def test_lists_and_options():
 
 @pytest.mark.parametrize("bad", [
     ("",), ("i", 0), ("ij", [0, 0]), ("i..", [0]), ("i%", [0]), ("i->ij", [0]), ("ij->iji", [[0]]), ("i,j", [0]),
-    ("i", [0], [0]), ("...i->i", [[0]]), ("ij,jk", np.ones((2, 3)), np.ones((2, 3))), ("ii", np.ones((2, 3))), (),
+    ("i", [0], [0]), (3,), (3, [0]), ("ii", [[1, 2, 3]]), ("iii->", np.ones((2, 1, 2))),
+    ("ii,i", np.ones((1, 3)), [1, 2, 3]), ("...i->i", [[0]]), ("ij,jk", np.ones((2, 3)), np.ones((2, 3))),
+    ("ii", np.ones((2, 3))), (),
 ])  # fmt: skip
 def test_mistakes(bad):
     with pytest.raises(ValueError):
         np.einsum(*bad)
     with pytest.raises(ValueError):
         tn.einsum(*bad)
+
+
+SHAPES = [((40, 50), (50, 33)), ((3, 40, 50), (50, 33)), ((2, 1, 40, 50), (3, 50, 33)), ((40, 50), (2, 50, 33))]
+KINDS = [(dtype, _linear.MOST_ADDED) for dtype in "? i1 u1 i2 u2 i4 u4 i8 u8 c8 c16".split()]
+
+
+@pytest.mark.parametrize(("dtype", "most_added"), [*KINDS, ("i4", 16)])
+def test_large_products_without_a_kernel_of_their_own(dtype, most_added, monkeypatch):
+    monkeypatch.setattr(_linear, "MOST_ADDED", most_added)
+    rng = np.random.default_rng(1)
+    for shapes in SHAPES[: 1 if most_added == 16 else None]:
+        for bits in (3, 64):
+            x, y = (rng.integers(-1 << bits - 1, (1 << bits - 1) - 1, s, endpoint=True) for s in shapes)
+            if dtype[0] == "c":
+                x, y = (rng.standard_normal(s) + 1j * z / 2**bits for s, z in zip(shapes, (x, y), strict=True))
+            elif dtype == "?":
+                x, y = x % 7 == 0, y % 7 == 0
+            x, y = x.astype(dtype), y.astype(dtype)
+            made, wanted = tn.array(x) @ tn.array(y), x @ y
+            assert made.dtype == wanted.dtype
+            tolerance = {"c8": 1e-4, "c16": 1e-12}.get(dtype, 0)
+            np.testing.assert_allclose(np.asarray(made), wanted, rtol=tolerance, atol=tolerance)
+
+
+def test_out_of_dot_has_the_shape_of_the_result():
+    for a, b, shape in ((np.ones(3), np.ones(3), (3,)), (np.ones((2, 3)), np.ones(3), (2, 2))):
+        for m in (np, tn):
+            with pytest.raises(ValueError, match="not acceptable"):
+                m.dot(m.array(a), m.array(b), out=m.empty(shape))
 
 
 def test_mistakes_in_options():

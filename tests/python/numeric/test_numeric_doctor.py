@@ -12,7 +12,7 @@ import threading
 import numpy
 import pytest
 import tessera.numeric as np
-from tessera import _core
+from tessera import _core, _run
 
 SCRIPT = """
 import sys
@@ -163,3 +163,9 @@ def test_script_from_the_command_line(tmp_path) -> None:
     done = subprocess.run([*command, "--json", str(out), str(script)], capture_output=True, text=True, check=False)
     assert done.returncode == 0 and not done.stderr
     assert any(row["line"] == 7 and row["kind"] == "element_read" for row in json.loads(out.read_text()))
+
+
+def test_who_watched_nothing_is_told_of_numpy(capsys) -> None:
+    with _run._doctor(""):
+        numpy.ones(3) + 1
+    assert "with --numpy a script's `import numpy` gives `tessera.numeric`" in capsys.readouterr().err

@@ -104,6 +104,8 @@ def rows():
     yield sg, "resample_poly", (L, 3, 2), {"axis": 1}
     yield sg, "resample_poly", (LINE, 2, 5), {}
     yield sg, "decimate", (LINE, 3), {"ftype": "fir"}
+    for n, both in ((None, True), (5, False), (1, True)):
+        yield sg, "decimate", (L, 4, n), {"zero_phase": both}
     yield sg, "firwin", (21, [0.2, 0.5]), {"pass_zero": False}
     yield sg, "firwin", (20, 10), {"fs": 50, "width": 3}
     for name in ("hann", ("tukey", 0.3), ("kaiser", 3.0), "parzen", "bohman", "triang", ("gaussian", 2), "flattop",
@@ -186,7 +188,7 @@ SAID = [
     (("signal", "convolve"), (X, X, "some"), {}, ValueError, "'some'"),
     (("signal", "lfilter"), (*IIR, X), {"zi": np.ones(5)}, ValueError, r"expected \(7, 2\), found \(5,\)"),
     (("signal", "filtfilt"), (*IIR, K), {}, ValueError, "greater than padlen"),
-    (("signal", "decimate"), (LINE, 3), {}, NotImplementedError, "give ftype='fir'"),
+    (("signal", "decimate"), (LINE, 3), {"ftype": "some"}, ValueError, "found 'some'"),
     (("signal", "get_window"), ("round", 5), {}, ValueError, "'round'; there are barthann"),
     (("signal", "firwin"), (20, 0.4), {"pass_zero": "highpass"}, ValueError, "even number of weights"),
     (("spatial.distance", "cdist"), (POINTS, POINTS, "near"), {}, ValueError, "'near'; there are euclidean"),
@@ -202,11 +204,20 @@ def test_mistakes_are_named(place, args, options, error, text):
         getattr(module, place[1])(*map(ours, args), **options)
 
 
-@pytest.mark.parametrize(
-    ("function", "args"), [("uniform_filter", (3,)), ("correlate1d", (K,)), ("shift", ((1.3, 0.2),))], ids=lambda v: ""
-)
-def test_fractions_are_cut_where_the_result_is_bool(function, args):
+@pytest.mark.parametrize(("function", "args"), [
+    ("uniform_filter", (3,)), ("correlate1d", (K,)), ("shift", ((1.3, 0.2),)), ("sobel", ()), ("prewitt", (0,)),
+    ("correlate1d", ([256, 0, 255.5],)), ("laplace", ()),
+], ids=lambda v: "")  # fmt: skip
+def test_results_of_bool_are_cut_as_scipys_bytes(function, args):
     check(("ndimage", function, (B, *args), {}))
+
+
+@pytest.mark.parametrize("shape", [(40, 50), (9, 8, 7), (300,), (4, 3, 5, 4), (3, 0), ()])
+def test_regions_as_scipy(shape):
+    for share in (0.3, 0.6, 0.9):
+        x = np.random.default_rng(3).random(shape) < share
+        for near in (None, np.ones((3,) * x.ndim), np.zeros((3,) * x.ndim)):
+            check(("ndimage", "label", (x, near), {}))
 
 
 @pytest.mark.skipif(not LONG, reason="a kernel of three lgamma, slow to compile")

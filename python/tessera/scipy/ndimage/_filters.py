@@ -165,8 +165,10 @@ def _between(x: Any, output: Any) -> Any:
 
 
 def _in_turn(x: Any, steps: Any, output: Any) -> Any:
-    """Filters of one axis, each on the result of the one before."""
+    """Filters of one axis, each on the result of the one before. SciPy's arrays of bools hold any byte in between."""
     dtype = _between(x, output)
+    if dtype.kind == "b":
+        dtype = numpy.dtype("u1")
     made = x
     for step in steps:
         made = step(made, dtype)

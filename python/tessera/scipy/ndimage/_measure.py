@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Connected regions and what is true of each: sums, means, extremes, places."""
+"""What is true of each labelled region: sums, means, extremes, places."""
 
 from __future__ import annotations
 
@@ -9,91 +9,12 @@ import numpy
 
 from ... import numeric as tn
 from ._filters import _host
-from ._morphology import structure_of
-from ._windows import array_of, folded, views
+from ._windows import array_of
 
 __all__ = [
-    "center_of_mass", "extrema", "find_objects", "histogram", "label", "maximum", "maximum_position", "mean", "median",
+    "center_of_mass", "extrema", "histogram", "maximum", "maximum_position", "mean", "median",
     "minimum", "minimum_position", "standard_deviation", "sum", "sum_labels", "variance",
 ]  # fmt: skip
-
-
-# -- regions --------------------------------------------------------------------------------------------------
-
-
-def label(input: Any, structure: Any = None, output: Any = None) -> Any:
-    """Numbers connected regions of what is not 0, in the order of their first elements.
-
-    Returns
-    -------
-    labels, count
-        The count alone where ``output`` is an array.
-    """
-    x = array_of(input) != 0
-    near = structure_of(x.ndim, 1) if structure is None else _host(structure).astype(bool)
-    if near.ndim != x.ndim or any(n != 3 for n in near.shape):
-        raise RuntimeError("structure and input must have equal rank, and structure dimensions must equal 3")
-    if (near != near[(slice(None, None, -1),) * near.ndim]).any():
-        raise RuntimeError("structuring element is not symmetric")
-    roots = _roots(x, near)
-    first = tn.unique(roots)
-    first = first[first > 0]
-    made = tn.where(x, tn.searchsorted(first, roots) + 1, 0)
-    if isinstance(output, tn.ndarray):
-        output[...] = made.astype(output.dtype)
-        return first.size
-    return made.astype("i4" if output is None else output), first.size
-
-
-def _roots(x: Any, near: Any) -> Any:
-    """For each element of a region 1 and the place of its first one, 0 elsewhere.
-
-    Each turn every label looks for the least one beside it, and all take the least that these ways lead to: so many
-    turns as the logarithm of the longest way.
-    """
-    n = x.size
-    made = tn.where(x, tn.arange(1, n + 1).reshape(x.shape), n + 1)
-    places = [tuple(map(int, p)) for p in numpy.argwhere(near)]
-    while n and places:
-        beside = folded(
-            views(made, near.shape, [0] * x.ndim, ["constant"] * x.ndim, n + 1, places), tn.minimum
-        )
-        beside = tn.where(x, tn.minimum(beside, made), n + 1)
-        if tn.array_equal(beside, made):
-            break
-        ways = tn.arange(n + 2)
-        tn.minimum.at(ways, made.ravel(), beside.ravel())
-        while True:
-            further = ways[ways]
-            if tn.array_equal(further, ways):
-                break
-            ways = further
-        made = ways[made]
-    return tn.where(x, made, 0)
-
-
-def find_objects(input: Any, max_label: int = 0) -> list[Any]:
-    """For each label the slices of the box that it fills, None where there is none."""
-    x = array_of(input)
-    count = int(max_label) if max_label > 0 else int(x.max()) if x.size else 0
-    if count < 1:
-        return []
-    flat = x.ravel()
-    ends = []
-    for axis, n in enumerate(x.shape):
-        shape = [1] * x.ndim
-        shape[axis] = n
-        at = tn.broadcast_to(tn.arange(n).reshape(shape), x.shape).ravel()
-        low, high = tn.full(count + 1, n), tn.full(count + 1, -1)
-        inside = (flat > 0) & (flat <= count)
-        groups = tn.where(inside, flat, 0)
-        tn.minimum.at(low, groups, at)
-        tn.maximum.at(high, groups, at)
-        ends.append((low.tolist(), high.tolist()))
-    return [
-        tuple(slice(low[k], high[k] + 1) for low, high in ends) if ends[0][1][k] >= 0 else None
-        for k in range(1, count + 1)
-    ]
 
 
 # -- groups ---------------------------------------------------------------------------------------------------

@@ -107,6 +107,7 @@ def finish(made: Any, like: Any, output: Any) -> Any:
 def _cast(x: Any, dtype: Any) -> Any:
     if x.dtype.kind == "c" and dtype.kind != "c":
         raise RuntimeError("output must have complex dtype")
-    if dtype.kind == "b" and x.dtype.kind == "f":
-        x = tn.trunc(x)  # as C's casts to SciPy's bytes: 0.5 is False
+    if dtype.kind in "bu" and dtype.itemsize < 8 and x.dtype.kind == "f":  # as C's casts to bytes: -1 is 255
+        x = x.astype("i8")
+        x = x.astype("u1") if dtype.kind == "b" else x  # 0.5 and 256 are False
     return x.astype(dtype, copy=False)

@@ -12,12 +12,11 @@ import numpy
 from ... import cuda
 from ... import numeric as tn
 from ..ndimage._windows import axes_of
-from ._convolve import convolve
 from .windows import get_window
 
 __all__ = [
-    "decimate", "detrend", "filtfilt", "firwin", "hilbert", "lfilter", "lfilter_zi", "lfiltic", "resample",
-    "resample_poly", "savgol_coeffs", "savgol_filter", "sosfilt", "sosfilt_zi", "sosfiltfilt", "upfirdn",
+    "detrend", "filtfilt", "hilbert", "lfilter", "lfilter_zi", "lfiltic", "resample",
+    "savgol_coeffs", "savgol_filter", "sosfilt", "sosfilt_zi", "sosfiltfilt",
 ]  # fmt: skip
 
 
@@ -50,7 +49,7 @@ def _coefficients(b: Any, a: Any) -> tuple[Any, Any]:
     if not a.size or a[0] == 0:
         raise ValueError("a[0] must not be zero")
     n = max(a.size, b.size)
-    made = [numpy.concatenate([v, numpy.zeros(n - v.size)]) / a[0] for v in (b, a)]
+    made = [numpy.concatenate([v, numpy.zeros(n - v.size, v.dtype)]) / a[0] for v in (b, a)]
     return made[0], made[1]
 
 
@@ -102,11 +101,12 @@ def lfilter_zi(b: Any, a: Any) -> Any:
     """What a filter holds that a one has gone into for ever."""
     b, a = _coefficients(b, a)
     n = b.size
-    companion = numpy.zeros((n - 1, n - 1), numpy.result_type(a, b))
+    dtype = numpy.result_type(a, b)
+    companion = numpy.zeros((n - 1, n - 1), dtype)
     companion[0] = -a[1:]
     companion[numpy.arange(1, n - 1), numpy.arange(n - 2)] = 1
-    left = numpy.eye(n - 1) - companion.T
-    return tn.asarray(numpy.linalg.solve(left, b[1:] - a[1:] * b[0]) if n > 1 else numpy.zeros(0))
+    left = numpy.eye(n - 1, dtype=dtype) - companion.T
+    return tn.asarray(numpy.linalg.solve(left, b[1:] - a[1:] * b[0]) if n > 1 else numpy.zeros(0, dtype))
 
 
 def lfiltic(b: Any, a: Any, y: Any, x: Any = None) -> Any:
@@ -135,7 +135,7 @@ def sosfilt(sos: Any, x: Any, axis: int = -1, zi: Any = None) -> Any:
     axis = axes_of(x.ndim, axis)[0]
     shape = [len(sos), *x.shape]
     shape[axis + 1] = 2
-    held = tn.zeros(shape) if zi is None else tn.asarray(zi)
+    held = tn.zeros(shape, _dtype(sos, x)) if zi is None else tn.asarray(zi)
     if held.shape != tuple(shape):
         raise ValueError(f"Invalid zi shape. With axis={axis}, an input with shape {x.shape}, and an sos array with "
                          f"{len(sos)} sections, zi must have shape {tuple(shape)}, got {held.shape}.")  # fmt: skip
@@ -354,119 +354,3 @@ def resample(
         return made
     t = tn.asarray(t)
     return made, tn.arange(num) * (t[1] - t[0]) * n / float(num) + t[0]
-
-
-# -- other rates ------------------------------------------------------------------------------------------------
-
-
-def upfirdn(
-    h: Any, x: Any, up: int = 1, down: int = 1, axis: int = -1, mode: str = "constant", cval: float = 0
-) -> Any:
-    """Zeros put between the elements, a filter, and each so-manieth element of that."""
-    if up < 1 or down < 1:
-        raise ValueError("Both up and down must be >= 1")
-    if mode != "constant" or cval:
-        raise NotImplementedError("upfirdn: mode is 'constant' and cval 0")
-    x, h = tn.asarray(x), tn.asarray(h)
-    if h.ndim != 1 or not h.size:
-        raise ValueError("h must be 1-D with non-zero length")
-    rows = tn.moveaxis(x, axis, -1)
-    wide = tn.zeros((*rows.shape[:-1], (rows.shape[-1] - 1) * up + 1), _dtype(x, h))
-    wide[..., ::up] = rows
-    made = convolve(wide, h.reshape((1,) * (x.ndim - 1) + (h.size,)))[..., ::down]
-    return tn.moveaxis(made.copy(), -1, axis)
-
-
-def _kaiser_beta(fall: float) -> float:
-    """The parameter of Kaiser's window that a fall in decibels wants."""
-    if fall > 50:
-        return 0.1102 * (fall - 8.7)
-    return 0.5842 * (fall - 21) ** 0.4 + 0.07886 * (fall - 21) if fall > 21 else 0.0
-
-
-def firwin(
-    numtaps: int, cutoff: Any, *, width: float | None = None, window: Any = "hamming", pass_zero: Any = True,
-    scale: bool = True, fs: float | None = None,
-) -> Any:  # fmt: skip
-    """The weights of a filter that lets bands of frequencies through, by a window of the ideal one."""
-    nyquist = 0.5 * (2.0 if fs is None else float(fs))
-    ends = _host(cutoff).astype(float) / nyquist
-    if not ends.size:
-        raise ValueError("At least one cutoff frequency must be given.")
-    if ends.min() <= 0 or ends.max() >= 1:
-        raise ValueError("Invalid cutoff frequency: frequencies must be greater than 0 and less than fs/2.")
-    if (numpy.diff(ends) <= 0).any():
-        raise ValueError("Invalid cutoff frequencies: the frequencies must be strictly increasing.")
-    if width is not None:
-        fall = 2.285 * (numtaps - 1) * math.pi * float(width) / nyquist + 7.95
-        window = ("kaiser", _kaiser_beta(fall))
-    if isinstance(pass_zero, str):
-        kinds = {"lowpass": True, "bandstop": True, "highpass": False, "bandpass": False}
-        if pass_zero not in kinds:
-            raise ValueError('pass_zero must be True, False, "bandpass", "lowpass", "highpass", or "bandstop"')
-        if (ends.size == 1) != (pass_zero in ("lowpass", "highpass")):
-            raise ValueError(f"cutoff has {ends.size} elements, which pass_zero={pass_zero!r} does not fit")
-        pass_zero = kinds[pass_zero]
-    passes_top = bool(ends.size & 1) ^ bool(pass_zero)
-    if passes_top and numtaps % 2 == 0:
-        raise ValueError("a filter with an even number of weights lets nothing through at half the rate")
-    bands = numpy.concatenate([[0.0] * bool(pass_zero), ends, [1.0] * passes_top]).reshape(-1, 2)
-    at = numpy.arange(numtaps) - 0.5 * (numtaps - 1)
-    made = sum(right * numpy.sinc(right * at) - left * numpy.sinc(left * at) for left, right in bands)
-    made = made * _host(get_window(window, numtaps, fftbins=False))
-    if scale:
-        left, right = bands[0]
-        middle = 0.0 if left == 0 else 1.0 if right == 1 else 0.5 * (left + right)
-        made /= (made * numpy.cos(math.pi * at * middle)).sum()
-    return tn.asarray(made)
-
-
-def resample_poly(
-    x: Any, up: int, down: int, axis: int = 0, window: Any = ("kaiser", 5.0), padtype: str = "constant",
-    cval: float | None = None,
-) -> Any:  # fmt: skip
-    """A signal at up / down times its rate, by `upfirdn`."""
-    if padtype != "constant" or cval:
-        raise NotImplementedError("resample_poly: padtype is 'constant' and cval 0")
-    if int(up) != up or int(down) != down:
-        raise ValueError("up and down must be integers")
-    if up < 1 or down < 1:
-        raise ValueError("up and down must be >= 1")
-    x = tn.asarray(x)
-    shared = math.gcd(int(up), int(down))
-    up, down = int(up) // shared, int(down) // shared
-    if up == down == 1:
-        return x.copy()
-    n = x.shape[axis]
-    wanted = -(-n * up // down)
-    if isinstance(window, (list, numpy.ndarray, tn.ndarray)):
-        weights = _host(window)
-        half = (weights.size - 1) // 2
-    else:
-        half = 10 * max(up, down)
-        weights = _host(firwin(2 * half + 1, 1.0 / max(up, down), window=window))
-    weights = weights * up
-    before = down - half % down
-    start = (half + before) // down
-    after = 0
-    while -(-(((n - 1) * up + weights.size + before + after)) // down) < wanted + start:
-        after += 1
-    weights = numpy.concatenate([numpy.zeros(before), weights, numpy.zeros(after)])
-    made = tn.moveaxis(upfirdn(weights.astype(_dtype(x)), x, up, down, axis), axis, -1)
-    return tn.moveaxis(made[..., start : start + wanted], -1, axis)
-
-
-def decimate(
-    x: Any, q: int, n: int | None = None, ftype: str = "iir", axis: int = -1, zero_phase: bool = True
-) -> Any:
-    """Each q-th element, after a filter that takes out what would be seen as another frequency; of ``ftype="fir"``
-    alone, which must be said, for SciPy's default is another."""
-    if ftype != "fir":
-        raise NotImplementedError(f"decimate: ftype {ftype!r} (default: 'iir') is not there: give ftype='fir'")
-    x = tn.asarray(x)
-    weights = firwin((20 * q if n is None else n) + 1, 1.0 / q, window="hamming")
-    if zero_phase:
-        return resample_poly(x, 1, q, axis, weights)
-    wanted = -(-x.shape[axis] // q)
-    made = tn.moveaxis(upfirdn(weights, x, 1, q, axis), axis, -1)
-    return tn.moveaxis(made[..., :wanted], -1, axis)
