@@ -175,30 +175,32 @@ static int params_one(bind_frame *frame, PyObject *value, PyObject *type, char *
     return -1;
 }
 
-static int params_tuple(bind_frame *frame, PyObject *pair, uint64_t *word)
+/* An array of pointers, then a cell for each value; without types each value is the parameter by itself. */
+static int params_values(bind_frame *frame, PyObject *values, PyObject *types, uint64_t *word)
+{
+    Py_ssize_t n = PyTuple_GET_SIZE(values);
+    void **parameters = bind_frame_block(frame, (size_t)(n ? n : 1) * 16);
+    if (!parameters)
+        return -1;
+    char *cells = (char *)(parameters + n);
+    int result = 0;
+    for (Py_ssize_t i = 0; result == 0 && i < n; i++)
+        result = params_one(frame, PyTuple_GET_ITEM(values, i), types ? PyTuple_GET_ITEM(types, i) : Py_None,
+                            cells + 8 * i, &parameters[i]);
+    *word = (uint64_t)(uintptr_t)parameters;
+    return result;
+}
+
+static int params_pair(bind_frame *frame, PyObject *pair, uint64_t *word)
 {
     PyObject *values = PySequence_Check(PyTuple_GET_ITEM(pair, 0)) ? PySequence_Tuple(PyTuple_GET_ITEM(pair, 0)) : NULL;
     PyObject *types = PySequence_Check(PyTuple_GET_ITEM(pair, 1)) ? PySequence_Tuple(PyTuple_GET_ITEM(pair, 1)) : NULL;
     int result = -1;
-    if (!values || !types || PyTuple_GET_SIZE(values) != PyTuple_GET_SIZE(types)) {
-        if (!PyErr_Occurred())
-            PyErr_Format(PyExc_TypeError,
-                         "kernelParams: (values, types) are two tuples of one length, not of %zd and %zd",
-                         values ? PyTuple_GET_SIZE(values) : -1, types ? PyTuple_GET_SIZE(types) : -1);
-        goto done;
-    }
-    Py_ssize_t n = PyTuple_GET_SIZE(values);
-    /* First the array of pointers, then a cell for each value. */
-    void **parameters = bind_frame_block(frame, (size_t)(n ? n : 1) * 16);
-    if (!parameters)
-        goto done;
-    char *cells = (char *)(parameters + n);
-    result = 0;
-    for (Py_ssize_t i = 0; result == 0 && i < n; i++)
-        result =
-            params_one(frame, PyTuple_GET_ITEM(values, i), PyTuple_GET_ITEM(types, i), cells + 8 * i, &parameters[i]);
-    *word = (uint64_t)(uintptr_t)parameters;
-done:
+    if (values && types && PyTuple_GET_SIZE(values) == PyTuple_GET_SIZE(types))
+        result = params_values(frame, values, types, word);
+    else if (!PyErr_Occurred())
+        PyErr_Format(PyExc_TypeError, "kernelParams: (values, types) are two tuples of one length, not of %zd and %zd",
+                     values ? PyTuple_GET_SIZE(values) : -1, types ? PyTuple_GET_SIZE(types) : -1);
     Py_XDECREF(values);
     Py_XDECREF(types);
     return result;
@@ -208,10 +210,16 @@ int bind_params(bind_frame *frame, PyObject *object, uint64_t *word)
 {
     Py_ssize_t bytes;
     if (PyTuple_Check(object) && PyTuple_GET_SIZE(object) == 2)
-        return params_tuple(frame, object, word);
-    if (PyTuple_Check(object) || PyList_Check(object)) {
-        PyErr_SetString(PyExc_TypeError, "kernelParams: a tuple must be (values, types): two tuples of one length");
+        return params_pair(frame, object, word);
+    if (PyTuple_Check(object)) {
+        PyErr_SetString(PyExc_TypeError, "kernelParams: a tuple must be (values, types): two tuples of one length; a "
+                                         "list holds handles, structures and NumPy's scalars, which need no types");
         return -1;
     }
-    return bind_pointer(frame, object, "kernelParams", word, &bytes);
+    if (!PyList_Check(object))
+        return bind_pointer(frame, object, "kernelParams", word, &bytes);
+    PyObject *values = PyList_AsTuple(object); /* the list keeps them until the call is done */
+    int result = values ? params_values(frame, values, NULL, word) : -1;
+    Py_XDECREF(values);
+    return result;
 }

@@ -332,9 +332,8 @@ def from_dlpack(x: Any, /, *, device: Any = None, copy: Any = None) -> ndarray:
         made = of_dlpack(x)
         made = made if device is None else place(made, device)
         return made.copy() if copy else made
-    if device is not None:
-        return on(device, from_dlpack, x, copy=copy)
-    return array(numpy.from_dlpack(x), copy=bool(copy))
+    made = on("cpu", array, numpy.from_dlpack(x), copy=bool(copy))  # there it lies, whatever device is current
+    return made if device is None else place(made, device)
 
 
 def frombuffer(

@@ -9,6 +9,7 @@ import inspect
 import pickle
 from typing import Any
 
+import numpy as np
 import pytest
 
 from tessera.bindings import driver, nvrtc, runtime
@@ -137,6 +138,20 @@ def test_kernel_params_in_a_struct() -> None:
     gc.collect()
     first = ctypes.c_void_p.from_address(params.kernelParams).value
     assert ctypes.c_int.from_address(first or 0).value == 5
+
+
+def test_kernel_params_without_types() -> None:
+    """A list of what has memory of its own: NumPy's scalars, handles."""
+    params = driver.CUDA_KERNEL_NODE_PARAMS()
+    params.kernelParams = [np.float32(2.5), driver.CUdeviceptr(7), np.int32(-3)]
+    gc.collect()
+    places = (ctypes.c_void_p * 3).from_address(params.kernelParams)
+    assert ctypes.c_float.from_address(places[0] or 0).value == 2.5
+    assert ctypes.c_uint64.from_address(places[1] or 0).value == 7
+    assert ctypes.c_int.from_address(places[2] or 0).value == -3
+    for wrong, words in ((2.5, "must be an address"), (3, "say its C type"), (object(), "must be an address")):
+        with pytest.raises(TypeError, match=words):
+            params.kernelParams = [wrong]
 
 
 def test_structs_over_foreign_memory() -> None:
