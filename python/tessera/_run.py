@@ -106,7 +106,9 @@ class _Loader(importlib.abc.Loader):
 
     def create_module(self, spec: importlib.machinery.ModuleSpec) -> types.ModuleType:
         module = importlib.import_module(_target(spec.name) or PARENTS.get(spec.name) or spec.name)
-        self.spec = module.__spec__
+        self.spec: Any = module.__spec__
+        if spec.submodule_search_locations is not None and self.spec.submodule_search_locations is None:
+            self.spec.submodule_search_locations = []  # others who look for parts of it are told that it has parts
         return module
 
     def exec_module(self, module: types.ModuleType) -> None:

@@ -172,3 +172,14 @@ except ModuleNotFoundError as error:
     done = run(tmp_path, code, "--strict")
     assert done.returncode == 0, done.stderr
     assert "pip install numba" in done.stdout and "numba.cuda.core" in done.stdout
+
+
+def test_finders_of_others_see_packages(tmp_path: pathlib.Path) -> None:
+    """numba-cuda's own finder counts where the parts of numba are."""
+    code = """
+import importlib.util
+import numba.cuda
+for name in ("numba", "cuda"):
+    print(importlib.util.find_spec(name).submodule_search_locations)
+"""
+    assert run(tmp_path, code, "--strict").stdout == "[]\n[]\n"
