@@ -3,27 +3,13 @@
  * Arrays that compute, without Python: chains become one kernel, writes are ordered with reads, reductions, gather
  * and scatter, what is refused.
  */
-#include "check.h"
-#include "numeric/numeric.h"
+#include "new_graph.h"
 
 enum { N = 30000 };
 
-static ts_error err;
-
-static ts_nd_graph *graph_new(void)
-{
-    ts_device *device;
-    ts_nd_graph *graph;
-    CHECK_OK(ts_device_get(TS_DEVICE_CPU, 0, &device, &err));
-    CHECK_OK(ts_nd_graph_create(device, &graph, &err));
-    return graph;
-}
-
 static float *data_of(ts_nd *a)
 {
-    void *data;
-    CHECK_OK(ts_nd_memory(a, false, &data, NULL, &err));
-    return data;
+    return memory_of(a);
 }
 
 /* 0, 1, .. modulo 100 */

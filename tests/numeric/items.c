@@ -2,8 +2,7 @@
  *
  * Items: elements that are bytes to the library. They are made, viewed, moved by words and refused by what computes.
  */
-#include "check.h"
-#include "numeric/numeric.h"
+#include "new_graph.h"
 
 enum { N = 1000 };
 
@@ -13,22 +12,9 @@ typedef struct record {
     int64_t n;
 } __attribute__((packed)) record; /* 13 bytes */
 
-static ts_error err;
-
-static ts_nd_graph *graph_new(void)
-{
-    ts_device *device;
-    ts_nd_graph *graph;
-    CHECK_OK(ts_device_get(TS_DEVICE_CPU, 0, &device, &err));
-    CHECK_OK(ts_nd_graph_create(device, &graph, &err));
-    return graph;
-}
-
 static record *records_of(ts_nd *a)
 {
-    void *data;
-    CHECK_OK(ts_nd_memory(a, false, &data, NULL, &err));
-    return data;
+    return memory_of(a);
 }
 
 static ts_nd *records_new(ts_nd_graph *graph)

@@ -2,12 +2,10 @@
  *
  * What a watch is told of: which events, of which place, how many bytes, and that times do not hold each other.
  */
-#include "check.h"
-#include "numeric/numeric.h"
+#include "new_graph.h"
 
 enum { N = 30000, MOST = 64 };
 
-static ts_error err;
 static ts_nd_event events[MOST];
 static uint32_t n_events;
 
@@ -40,15 +38,6 @@ static void none_left(void)
         if (events[i].kind && events[i].kind != TS_ND_EVENT_kernel && events[i].kind != TS_ND_EVENT_compile)
             CHECK_STR(events[i].name, ts_nd_event_get(events[i].kind)->name);
     n_events = 0;
-}
-
-static ts_nd_graph *graph_new(void)
-{
-    ts_device *device;
-    ts_nd_graph *graph;
-    CHECK_OK(ts_device_get(TS_DEVICE_CPU, 0, &device, &err));
-    CHECK_OK(ts_nd_graph_create(device, &graph, &err));
-    return graph;
 }
 
 static ts_nd *call2(ts_nd_graph *graph, ts_nd_fn fn, ts_nd *x, ts_nd *y, ts_nd *out)
