@@ -157,14 +157,12 @@ static bool kernel_is_turned(const group_kernel *k, uint32_t *found)
     return straight && turned && k->axes.extent[r - 1] >= ND_SQUARE / 4;
 }
 
-/* Tiles of a kernel without folds. Squares where places lie transposed to each other, so that all are read and written
- * along lines of memory. */
-static void kernel_elementwise_tiles(group_kernel *k)
+/* Squares where places lie transposed to each other, so that all are read and written along lines of memory. */
+static bool kernel_turned_tiles(group_kernel *k)
 {
     uint32_t r = k->axes.rank, d = 0, bytes = 0;
-    ts__nd_kernel_tiles(k);
     if (!kernel_is_turned(k, &d))
-        return;
+        return false;
     for (uint32_t p = 0; p < k->group->n_places; p++)
         bytes = TS_MAX(bytes, (uint32_t)ts_dtype_bytes((ts_dtype)k->group->places[p].dtype));
     for (; d + 2 < r; d++)
@@ -173,6 +171,7 @@ static void kernel_elementwise_tiles(group_kernel *k)
         k->tile[d] = 1;
     k->tile[r - 2] = k->tile[r - 1] = bytes > 4 ? ND_SQUARE / 2 : ND_SQUARE;
     kernel_count_tiles(k);
+    return true;
 }
 
 void ts__nd_kernel_walk_tiles(group_kernel *k, int64_t width)
@@ -279,7 +278,7 @@ static uint32_t key_source(const nd_group *group, const nd_node *node, int i)
     return 0;
 }
 
-static uint32_t group_index(const nd_group *group, const nd_node *node)
+uint32_t ts__nd_group_index(const nd_group *group, const nd_node *node)
 {
     for (uint32_t n = 0; n < group->n_nodes; n++)
         if (group->nodes[n] == node)
@@ -305,7 +304,7 @@ void ts__nd_kernel_key(const group_kernel *k, nd_launch *launch)
         ts__nd_launch_key(launch, place->dtype);
         ts__nd_launch_key(launch, k->lacks[p]);
         ts__nd_launch_key(launch, k->unit[p]);
-        ts__nd_launch_key(launch, place->store ? group_index(group, place->store) : UINT8_MAX);
+        ts__nd_launch_key(launch, place->store ? ts__nd_group_index(group, place->store) : UINT8_MAX);
     }
     ts__nd_launch_key(launch, UINT8_MAX);
     for (uint32_t n = 0; n < group->n_nodes; n++) {
@@ -644,7 +643,7 @@ static void build_store(group_build *g, ts_builder *b, uint32_t p)
 {
     const nd_place *place = &g->k->group->places[p];
     bool narrow = place->store->is_narrow;
-    uint32_t node = group_index(g->k->group, place->store), n;
+    uint32_t node = ts__nd_group_index(g->k->group, place->store), n;
     int64_t dims[TS_MAX_RANK];
     ts_val view, at[TS_MAX_RANK];
     if (!(n = ts__nd_build_view(g, b, p, &view, at)))
@@ -665,6 +664,12 @@ void ts__nd_build_values(group_build *g, ts_builder *b)
     for (uint32_t p = 0; p < group->n_places; p++)
         if (!group->places[p].store)
             build_load(g, b, p);
+    ts__nd_build_nodes(g, b);
+}
+
+void ts__nd_build_nodes(group_build *g, ts_builder *b)
+{
+    const nd_group *group = g->k->group;
     for (uint32_t n = 0; n < group->n_numbers; n++)
         build_number(g, b, n);
     for (uint32_t n = 0; n < group->n_nodes; n++)
@@ -780,9 +785,25 @@ bool ts__nd_group_is_apart(const nd_group *group)
     return true;
 }
 
+/* The tiles of a group's kernel, its grid, and who writes it. */
+static nd_build *group_shape(group_kernel *k, int64_t grid[3])
+{
+    bool is_turned = !k->group->rows && kernel_turned_tiles(k);
+    if (!k->group->rows && !is_turned && ts__nd_loop_fits(k)) {
+        ts__nd_loop_grid(k, grid);
+        return ts__nd_loop_write;
+    }
+    if (k->group->rows)
+        kernel_row_tiles(k);
+    else if (!is_turned)
+        ts__nd_kernel_tiles(k);
+    ts__nd_kernel_grid(k, 2, grid);
+    return group_write;
+}
+
 ts_status ts__nd_group_run(nd_group *group, ts_error *err)
 {
-    int64_t shape[TS_ND_RANK];
+    int64_t shape[TS_ND_RANK], grid[3];
     if (group->rows)
         group_shrink(group, shape);
     group_kernel k; /* as the launch, large and filled as far as it is used */
@@ -792,19 +813,14 @@ ts_status ts__nd_group_run(nd_group *group, ts_error *err)
     if (!ts__nd_axes_of(group, group->rows, &k.axes))
         return ts_fail(err, TS_UNSUPPORTED, "arrays whose strides are no multiples of their elements, or with more "
                        "than %d axes that do not lie as one, are not supported yet; copy them first", TS_MAX_RANK);
-    if (group->rows)
-        kernel_row_tiles(&k);
-    else
-        kernel_elementwise_tiles(&k);
+    nd_build *write = group_shape(&k, grid);
     ts__nd_kernel_places(&k);
     if (ts__nd_kernel_is_wide(&k, 0))
         return ts_fail(err, TS_UNSUPPORTED, "a value of arrays that needs more than %d numbers", TS_LAUNCH_ARGS);
-    int64_t grid[3];
-    ts__nd_kernel_grid(&k, 2, grid);
     launch.apart = ts__nd_group_is_apart(group);
-    ts__nd_launch_key(&launch, 'E');
+    ts__nd_launch_key(&launch, write == group_write ? 'E' : 'L');
     ts__nd_kernel_key(&k, &launch);
     ts__nd_kernel_args(&k, &launch);
     group->graph->stats.bytes += ts__nd_group_bytes(&k);
-    return ts__nd_launch_run(group->graph, &launch, grid, group_write, &k, err);
+    return ts__nd_launch_run(group->graph, &launch, grid, write, &k, err);
 }

@@ -55,6 +55,8 @@ void ts__nd_build_place_in_grid(group_build *g, ts_builder *b); /* g->at of such
 ts_val ts__nd_build_tiles(const group_build *g, ts_builder *b, uint32_t d); /* how many there are along an axis */
 /* Everything that the group reads and computes, at the place that g->at says. */
 void ts__nd_build_values(group_build *g, ts_builder *b);
+void ts__nd_build_nodes(group_build *g, ts_builder *b); /* what it computes of g->place */
+uint32_t ts__nd_group_index(const nd_group *group, const nd_node *node); /* UINT32_MAX: it is none of the group */
 /* The view of a place along the axes that it has: its tiles, and which one `at` is; how many axes these are. */
 uint32_t ts__nd_build_view(group_build *g, ts_builder *b, uint32_t p, ts_val *view, ts_val *at);
 /* Numbers of elements along an axis, in this block's tile; where they lie inside of all of these axes (0: all do). */
@@ -62,6 +64,10 @@ ts_val ts__nd_build_numbers(const group_build *g, ts_builder *b, uint32_t d);
 ts_val ts__nd_build_inside(const group_build *g, ts_builder *b, uint32_t axes);
 /* Writes a node's value to the places behind place p that the node `offsets` says. */
 void ts__nd_build_scatter(group_build *g, ts_builder *b, uint32_t p, uint32_t value, uint32_t offsets);
+/* loop.c: whether a kernel can be loops, its grid, and the kernel of a group_kernel. */
+bool ts__nd_loop_fits(const group_kernel *k);
+void ts__nd_loop_grid(group_kernel *k, int64_t grid[3]);
+nd_build ts__nd_loop_write;
 bool ts__nd_group_is_apart(const nd_group *group); /* nd_launch */
 uint64_t ts__nd_group_bytes(const group_kernel *k); /* that it reads and writes */
 

@@ -7,6 +7,7 @@
  *   call.c      one call: dtypes, shapes, overlap, a node
  *   cut.c       nodes of one shape -> a group: what it reads, computes and stores, its axes, its key
  *   group.c     a group -> axes, key, IR (group.h)
+ *   loop.c      the same for processors: IR of loops over rows, without tiles
  *   kernels.c   kernels by key, launches
  *   emit*.c     what each function computes, as IR
  *   fold.c      reductions
