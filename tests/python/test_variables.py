@@ -80,6 +80,13 @@ def test_value_that_means_something_is_taken(tmp_path, name, value):
     assert done.returncode == 0, done.stderr
 
 
+def test_threads_that_are_asked_for_are_the_processors_of_the_cpu_device():
+    text = "from tessera import cuda; print(cuda.get_current_device().MULTIPROCESSOR_COUNT)"
+    env = {**os.environ, "TESSERA_NUM_THREADS": "3", "CUDA_VISIBLE_DEVICES": ""}
+    done = subprocess.run([sys.executable, "-c", text], env=env, capture_output=True, text=True, check=True)
+    assert done.stdout.split() == ["3"]
+
+
 def test_bisect_runs_the_first_steps_and_names_the_last(tmp_path):
     steps = []
     for n in range(1, 20):

@@ -9,7 +9,8 @@
 
 (Alabi, Blanchard, Gordon and Steinbach, "Fast k-selection algorithms for graphics processing units", 2012.) Keys are
 read once for each digit and once to be taken; nothing is put aside but the few. On a GPU each read is a launch, on a
-CPU all of it is one, of a block of one thread for each core.
+CPU all of it is one, of a block of one thread for each core. There, where few are wanted, keys are read once: what may
+be among the few is put aside, and the digits of that are counted.
 """
 
 from __future__ import annotations
@@ -46,6 +47,8 @@ _BITS = 11
 _VALUES = 1 << _BITS
 _COUNTED = 16  # items of a thread of a GPU, in one round
 _BLOCKS = 1024  # of a GPU, at most: each adds its counts to those of all
+_LOOK = 64  # items that are looked at at once on a CPU
+_MOST_ASIDE = 1 << 16  # so few are wanted that numbers are put aside
 _TAKEN = 8  # bytes of a number, at most: of how many a thread keeps as many as fit
 
 
@@ -200,92 +203,188 @@ def _take_on_gpu(
 # ---- on a CPU ------------------------------------------------------------------------------------------------------
 
 
-def _choosing(order: _Order, load: Function, put: Function) -> Callable[..., None]:
-    from ..cuda import blockIdx, cg, gridDim
+def _selecting(order: _Order) -> tuple[Function, Function, Function]:
+    """Functions of a kernel: counts the digits of some numbers, ``at(s, j)`` each; the digit at which ``left`` have
+    been met, and how many have before it; the number that begins like a prefix with one digit more."""
+    _, agrees, digit = _numbers(order, lambda ins, i: i)
+    word, top = order.word, order.places - 1
 
-    items_of, few_of, word, top = order.n.load(), order.few.load(), order.word, order.places - 1
-    number, agrees, digit = _numbers(order, load)
-    places = tuple(reversed(range(order.places)))
-
-    def count(ins: Any, first: Any, last: Any, place: Any, prefix: Any, mine: Any) -> None:
+    def count(at: Any, s: Any, first: Any, last: Any, place: Any, prefix: Any, mine: Any) -> None:
         for d in range(_VALUES):
             mine[d] = 0
-        for i in range(first, last):
-            v = number(ins, i)
+        for j in range(first, last):
+            v = at(s, j)
             if agrees(v, place, prefix):
                 mine[digit(v, place)] += 1
 
-    def chosen(counts: Any, parts: Any, left: Any) -> Any:
-        """The digit at which ``left`` have been met, and how many have before it."""
+    def chosen(counts: Any, part: Any, end: Any, left: Any) -> Any:
         before = numpy.int64(0)
         for d in range(_VALUES):
             here = numpy.int64(0)
-            for p in range(parts):
+            for p in range(part, end):
                 here += counts[p, d]
             if before + here >= left:
                 return d, before
             before += here
         return _VALUES - 1, before
 
-    def take(ins: Any, outs: Any, first: Any, last: Any, key: Any, few: Any, to: Any, equal: Any) -> None:
-        for i in range(first, last):
-            v = number(ins, i)
+    def longer(prefix: Any, place: Any, d: Any) -> Any:
+        return word(d) if place == top else word(prefix << word(_BITS)) | word(d)
+
+    return count, chosen, longer
+
+
+def _number_aside(numbers: Any, j: Any) -> Any:
+    return numbers[j]
+
+
+def _filtering(order: _Order, load: Function) -> Function:
+    """The function of a kernel that puts numbers of a part aside, and their places: those that may be among the first
+    few. Whenever there is no more room, what is behind the first few of these is dropped, and so is from then on what
+    is not before the last of them. It says how many there are."""
+    number, word = _numbers(order, load)[0], order.word
+    count, chosen, longer = _selecting(order)
+    places_of = tuple(reversed(range(order.places)))
+
+    def shrunk(numbers: Any, places: Any, m: Any, few: Any, counts: Any, part: Any) -> Any:
+        last, left, k = word(0), few, numpy.int64(0)
+        for place in places_of:
+            count(_number_aside, numbers, 0, m, place, last, counts[part])
+            d, before = chosen(counts, part, part + 1, left)
+            left -= before
+            last = longer(last, place, d)
+        for j in range(m):
+            v = numbers[j]
+            if v < last or (v == last and left > 0):
+                if v == last:
+                    left -= 1
+                numbers[k] = v
+                places[k] = places[j]
+                k += 1
+        return k, last
+
+    def is_met(ins: Any, at: Any, limit: Any) -> Any:
+        """Whether one of so many items comes no later than a limit; one by one would take five times as long."""
+        met = 0
+        for j in range(_LOOK):
+            met += 1 if number(ins, at + j) <= limit else 0
+        return met > 0
+
+    def put_aside(
+        ins: Any, first: Any, last: Any, few: Any, numbers: Any, places: Any, counts: Any, part: Any
+    ) -> Any:
+        m, limit, at = numpy.int64(0), ~word(0), first if few > 0 else last
+        while at < last:
+            end = min(at + _LOOK, last)
+            if end < at + _LOOK or is_met(ins, at, limit):
+                for i in range(at, end):
+                    v = number(ins, i)
+                    numbers[m] = v
+                    places[m] = i
+                    m += 1 if v <= limit else 0
+                if m + _LOOK > numbers.shape[0]:
+                    m, limit = shrunk(numbers, places, m, few, counts, part)
+                    if limit == 0:
+                        return m
+                    limit -= word(1)
+            at = end
+        return m
+
+    return put_aside
+
+
+def _choosing(order: _Order, load: Function, put: Function, filters: bool) -> Callable[..., None]:
+    from ..cuda import blockIdx, cg, gridDim
+
+    items_of, few_of, word = order.n.load(), order.few.load(), order.word
+    number = _numbers(order, load)[0]
+    count, chosen, longer = _selecting(order)
+    put_aside = _filtering(order, load)
+    places_of = tuple(reversed(range(order.places)))
+    at, is_aside = (_number_aside, True) if filters else (number, False)
+
+    def take(
+        s: Any, places: Any, ins: Any, outs: Any, first: Any, last: Any, key: Any, few: Any, to: Any, equal: Any
+    ) -> None:
+        for j in range(first, last):
+            v = at(s, j)
             if v < key:
-                put(outs, ins, to, few, i)
+                put(outs, ins, to, few, places[j] if is_aside else j)
                 to += 1
             elif v == key and equal < few:
-                put(outs, ins, equal, few, i)
+                put(outs, ins, equal, few, places[j] if is_aside else j)
                 equal += 1
 
-    def choose(ins: Any, n_: Any, few_: Any, outs: Any, counts: Any, shares: Any, taken: Any) -> None:
-        part, parts, grid, n = numpy.int64(blockIdx.x), numpy.int64(gridDim.x), cg.this_grid(), items_of(n_)
-        first, last, mine = n * part // parts, n * (part + 1) // parts, counts[part]
-        few, prefix, less, equal = min(few_of(few_), n), word(0), numpy.int64(0), numpy.int64(0)
-        left = few
-        for place in places:
-            count(ins, first, last, place, prefix, mine)
+    def choose_of(
+        s: Any, places: Any, ins: Any, first: Any, last: Any, few: Any, outs: Any, counts: Any, shares: Any, part: Any
+    ) -> None:
+        parts, grid, mine = numpy.int64(gridDim.x), cg.this_grid(), counts[part]
+        prefix, less, equal, left = word(0), numpy.int64(0), numpy.int64(0), few
+        for place in places_of:
+            count(at, s, first, last, place, prefix, mine)
             grid.sync()
-            d, before = chosen(counts, parts, left)
+            d, before = chosen(counts, 0, parts, left)
             for e in range(d):
                 less += mine[e]
             equal, left = mine[d], left - before
-            prefix = word(d) if place == top else word(prefix << word(_BITS)) | word(d)
+            prefix = longer(prefix, place, d)
             grid.sync()
         shares[part, 0] = less
         shares[part, 1] = equal
-        if part == 0:
-            taken[0] = few
         grid.sync()
         to, equal = numpy.int64(0), few - left
         for p in range(part):
             to += shares[p, 0]
             equal += shares[p, 1]
-        take(ins, outs, first, last, prefix, few, to, equal)
+        take(s, places, ins, outs, first, last, prefix, few, to, equal)
+
+    def choose(
+        ins: Any, n_: Any, few_: Any, outs: Any, counts: Any, shares: Any, numbers: Any, places: Any, taken: Any
+    ) -> None:
+        part, parts, n = numpy.int64(blockIdx.x), numpy.int64(gridDim.x), items_of(n_)
+        first, last, few = n * part // parts, n * (part + 1) // parts, min(few_of(few_), n)
+        if part == 0:
+            taken[0] = few
+        if is_aside:
+            here, there = numbers[part], places[part]
+            m = put_aside(ins, first, last, few, here, there, counts, part)
+            choose_of(here, there, ins, numpy.int64(0), m, few, outs, counts, shares, part)
+        else:
+            choose_of(ins, 0, ins, first, last, few, outs, counts, shares, part)
 
     return choose
 
 
-def _cpu_needs(n: int) -> list[tuple[Any, int]]:
-    parts = parts_of(n)
-    return [(numpy.int32, 1), (numpy.int64, 1), (numpy.int64, parts * _VALUES), (numpy.int64, parts * 2)]
+def _room_aside(order: _Order) -> int:
+    """How many numbers a part has room for; 0: so many are wanted that nothing is put aside."""
+    few, n = order.few.most, order.n.most
+    return 2 * few + _VALUES + _LOOK if few <= min(n // 32, _MOST_ASIDE) else 0
+
+
+def _cpu_needs(order: _Order) -> list[tuple[Any, int]]:
+    parts, room = parts_of(order.n.most), _room_aside(order)
+    return [(numpy.int32, 1), (numpy.int64, 1), (numpy.int64, parts * _VALUES), (numpy.int64, parts * 2),
+            (order.word, parts * room), (numpy.int64, parts * room)]  # fmt: skip
 
 
 def _take_on_cpu(
     order: _Order, load: Function, put: Any, key: Any, ins: Any, outs: Any, stream: Any, found: list[Any], taken: Any
 ) -> None:
-    parts, (_, _, counts, shares) = parts_of(order.n.most), found
-    kernel = kernel_of(_choosing, ("top", key, order.key), lambda: (order, load, put()))
+    n, few, parts, room = order.n, order.few, parts_of(order.n.most), _room_aside(order)
+    _, _, counts, shares, numbers, places = found
+    kernel = kernel_of(_choosing, ("top", key, order.key, room > 0), lambda: (order, load, put(), room > 0))
+    rows = (numbers.reshape(parts, room), places.reshape(parts, room)) if room else (numbers, places)
     kernel[parts, 1, stream](
-        ins, order.n.state, order.few.state, outs, counts.reshape(parts, _VALUES), shares.reshape(parts, 2), taken
+        ins, n.state, few.state, outs, counts.reshape(parts, _VALUES), shares.reshape(parts, 2), *rows, taken
     )
 
 
 # ---- for users -----------------------------------------------------------------------------------------------------
 
 
-def _needs(n: int) -> list[tuple[Any, int]]:
+def _needs(order: _Order) -> list[tuple[Any, int]]:
     """What `_take` takes of temporary memory, the first two are counters; then a number of type int64."""
-    return [*(_cpu_needs(n) if on_cpu() else _gpu_needs(n)), (numpy.int64, 1)]
+    return [*(_cpu_needs(order) if on_cpu() else _gpu_needs(order.n.most)), (numpy.int64, 1)]
 
 
 def _take(
@@ -358,7 +457,8 @@ def top_k(
     Notes
     -----
     Keys are read once for each 11 bits and once more, the few are sorted. Temporary memory: k keys and values. On a GPU
-    as many items as one block holds are sorted in one launch.
+    as many items as one block holds are sorted in one launch; on a CPU keys are read once where a few of them are
+    wanted: up to a thirty-second part and 65,536.
     """
     keys, dtype = bits_of(d_in_keys)
     out_keys, values = bits_out(d_out_keys, dtype), pairs_of(d_in_values, d_out_values)
@@ -378,14 +478,15 @@ def top_k(
         return memory.nbytes if found is None else None
     counters, *others = memory_for(source, output, most)
     kinds: Any = [it.value_type for it in sources]
-    for_taking, aside = _needs(n.most), [(kind.dtype, most) for kind in kinds]
+    order = _Order(digits, n, few)
+    for_taking, aside = _needs(order), [(kind.dtype, most) for kind in kinds]
     found = memory.take(counters, *for_taking, *aside, *others, counters=3)
     if found is None:
         return memory.nbytes
     if most:
         at = 1 + len(for_taking)
         its: list[Iterator] = [ArrayIterator(array) for array in found[at : at + len(aside)]]
-        _take(_Order(digits, n, few), sources, its, False, memory.stream, found[1:at])
+        _take(order, sources, its, False, memory.stream, found[1:at])
         whole = few if n.kind is None and few.kind is None else _there(found[at - 1], most)
         by_digits(sorted_by, _one(its), output, whole, memory.stream, [found[0], *found[at + len(aside) :]])
     return None
@@ -423,9 +524,9 @@ def nth_element(*, d_in: Any, d_out: Any, n: int, num_items: int, stream: Any = 
     if place >= items.most:
         raise ValueError(f"n is {place}, there are {items.most} items")
     memory, digits = Memory(temp_storage, stream_of(stream)), digits_of(dtype, None, None, SortOrder.ASCENDING)
-    found = memory.take(*_needs(items.most), counters=2)
+    order = _Order(digits, items, Count(place + 1, place + 1, None))
+    found = memory.take(*_needs(order), counters=2)
     if found is None:
         return memory.nbytes
-    order = _Order(digits, items, Count(place + 1, place + 1, None))
     _take(order, [keys], [there], True, memory.stream, found)
     return None

@@ -101,9 +101,7 @@ class Device:
 
 
 def _cores() -> int:
-    import os
-
-    return len(os.sched_getaffinity(0))
+    return int(_core.device_info("cpu")["units"])  # as TESSERA_NUM_THREADS, affinity and cgroup say
 
 
 # What kernels of threads meet on the CPU device, which keeps to the limits of GPUs.

@@ -52,6 +52,20 @@ def test_the_one_at_a_place(rng, dtype):
             assert one[0] == np.sort(x)[place]
 
 
+@pytest.mark.parametrize("name", ("rises", "falls", "equal", "five", "most in front", "waves"))
+def test_what_is_put_aside_and_dropped_again(rng, name):
+    n = 100_000
+    x = np.arange(n, dtype=np.uint32)
+    count = compute.CountingIterator(np.int64(0))
+    x = {"rises": x, "falls": x[::-1].copy(), "equal": x * 0, "five": rng.integers(0, 5, n).astype(np.uint32),
+         "most in front": np.where(x < 9000, n, x), "waves": x * 7919 % 50_021}[name].astype(np.float32)  # fmt: skip
+    for k in (1, 64, n // 32, n // 32 + 1):
+        out, at = np.zeros(k, np.float32), np.zeros(k, np.int64)
+        compute.top_k(d_in_keys=x, d_out_keys=out, d_in_values=count, d_out_values=at, num_items=n, k=k)
+        want = order_of(x, True)[:k]
+        assert np.array_equal(at, want) and np.array_equal(out, x[want])
+
+
 def test_nan_and_zeros():
     x = np.array([0.0, np.nan, -0.0, -np.inf, np.inf, -np.nan], np.float32)
     at = np.zeros(6, np.int64)
