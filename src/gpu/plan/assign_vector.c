@@ -2,8 +2,9 @@
  *
  * Homes of loaded vectors (assign.h): a row or column that is broadcast to a larger tile is loaded at once as that
  * wants it, by several threads where they share it, instead of being moved there through shared memory in every step.
- * Beside products on wgmma, where tiles are accumulators (a bias, the log-sum-exp of attention), and of vectors that
- * are loaded before the loop that reads them (the weights of a norm of many rows).
+ * Beside products on wgmma, where tiles are accumulators (a bias, the log-sum-exp of attention), of vectors that
+ * are loaded before the loop that reads them (the weights of a norm of many rows), and wherever neighbouring lanes want
+ * neighbouring elements, each of them once (the weights beside a row that does not begin at a multiple of 16 bytes).
  *
  *     %b = load_view_tko ..  : tile<1x128xf32>        wanted: the home of %y without the bits of axis 0
  *     %c = broadcast %b      : tile<64x128xf32>
@@ -60,11 +61,22 @@ static uint32_t vector_repeated(const vector_work *w, ts_val v)
     return mask;
 }
 
+/* Each element once, and side by side over the lanes. */
+static bool vector_is_direct(const ts_linear *layout)
+{
+    ts_place same = ts__linear_replicas(layout);
+    bool direct = !(same.reg | same.lane | same.warp);
+    for (uint32_t i = 0; i < TS_LAYOUT_LANES; i++)
+        direct = direct && layout->lane[i] == 1u << i;
+    return direct;
+}
+
 static void vector_want(vector_work *w, ts_val v, const ts_linear *layout)
 {
     const ts_tma_load *tma = ts__tma_load_of(&w->out->tma, v);
     if ((tma && !ts_tma_is_vector(tma)) || w->out->want[v] || ts__linear_equal(layout, w->out->home[v]) ||
-        (!w->out->tma.active && (layout->n_reg > VECTOR_REGS || !vector_is_before(w, v))))
+        (!w->out->tma.active && !vector_is_direct(layout) &&
+         (layout->n_reg > VECTOR_REGS || !vector_is_before(w, v))))
         return;
     w->out->want[v] = ts__assign_intern(w->out, layout);
     w->found = true;
@@ -84,23 +96,28 @@ static void vector_follow(vector_work *w, ts_val v, const ts_linear *layout, uin
         vector_follow(w, ts_opnds(w->fn, inst)[i], layout, steps + 1);
 }
 
+/* Operand x of an elementwise operation that lives in `home`. */
+static void vector_read(vector_work *w, ts_val x, const ts_linear *home)
+{
+    if (!vector_is_tile(w, x))
+        return;
+    if (w->out->home[x] && !w->out->tma.active && vector_is_direct(home))
+        vector_follow(w, x, home, 0);
+    if (ts_at(w->fn, x)->op != TS_OP_broadcast || w->out->home[x])
+        return;
+    ts_val from = ts_opnd(w->fn, x, 0);
+    ts_linear slice = ts__linear_slice(home, vector_repeated(w, x));
+    vector_follow(w, from, &slice, 0);
+}
+
 bool ts__assign_vectors(ts_assign *out, const ts_fn *fn, const ts_shape *shape)
 {
     vector_work w = {.fn = fn, .out = out, .shape = shape};
     for (ts_val v = 1; v < fn->inst.n; v++) {
         const ts_inst *inst = ts_at(fn, v);
         w.reader = v;
-        if (!(ts_info(inst)->flags & TS_ELEM) || !out->home[v])
-            continue;
-        for (uint32_t i = 0; i < inst->n_opnd; i++) {
-            ts_val x = ts_opnds(fn, inst)[i];
-            if (ts_at(fn, x)->op != TS_OP_broadcast || !vector_is_tile(&w, x) || out->home[x])
-                continue;
-            ts_val from = ts_opnd(fn, x, 0);
-            ts_linear slice = ts__linear_slice(out->home[v], vector_repeated(&w, x));
-            if (vector_is_tile(&w, from))
-                vector_follow(&w, from, &slice, 0);
-        }
+        for (uint32_t i = 0; ts_info(inst)->flags & TS_ELEM && out->home[v] && i < inst->n_opnd; i++)
+            vector_read(&w, ts_opnds(fn, inst)[i], out->home[v]);
     }
     return w.found;
 }
