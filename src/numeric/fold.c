@@ -5,8 +5,12 @@
  * number of threads.
  *
  *     axes     as of an elementwise kernel; kept ones are spread over the grid, folded ones walked by loops
- *     few kept places of many elements: the outermost folded axis is cut into pieces of their own, whose results are
- *     folded by a second launch
+ *     few kept places of many elements: the outermost folded axis is cut into pieces, a block each; what they give are
+ *     parts, which are joined by the block that is the last to end, in the order of the pieces
+ *
+ * Where memory is the host's, parts are joined by a second launch: a launch there may end early, by a fault, and would
+ * leave counters behind. The order is the same. More parts than one block should join are an array of their own, which
+ * is folded as any.
  */
 #include "numeric/group.h"
 #include <math.h>
@@ -15,8 +19,13 @@ enum {
     FOLD_BLOCKS = 2048,     /* that keep a large device busy; fewer are cut into pieces */
     FOLD_PIECE = 1 << 14,   /* elements that a block folds at least, where it is a piece */
     FOLD_WIDTH = 128,       /* of a tile along kept axes, of the same in a running reduction */
-    FOLD_SCAN_WIDTH = 32
+    FOLD_SCAN_WIDTH = 32,
+    FOLD_JOINED = 1 << 14,  /* parts that one block joins at most, of all places of its tile */
+    FOLD_CHUNK = 1 << 10    /* of them at a time */
 };
+
+/* What a launch does: all, parts of it, the rest of that, or parts and, in the last block of each tile, the rest. */
+typedef enum fold_phase { FOLD_WHOLE, FOLD_PARTS, FOLD_JOIN, FOLD_BOTH } fold_phase;
 
 typedef struct fold_of {
     group_kernel k;
@@ -27,7 +36,15 @@ typedef struct fold_of {
     uint32_t out;          /* the place of the result */
     int64_t pieces, per_piece, piece_count; /* tiles of the outermost folded axis; elements of a piece's results */
     uint32_t piece_axis;
+    fold_phase phase;
+    uint32_t part, counter; /* places: of parts, behind it of their indices, if they have any; of counters */
+    int64_t chunk;          /* pieces that are joined at a time */
 } fold_of;
+
+/* Arguments of a kernel behind those of its group. */
+typedef struct fold_params {
+    ts_val per_piece, count, pieces;
+} fold_params;
 
 static bool fold_is_arg(ts_nd_fold fold)
 {
@@ -223,6 +240,13 @@ static fold_acc fold_tile(group_build *g, ts_builder *b, const fold_of *f, fold_
     return acc.index ? fold_choice(&e, fold_wins_later(&e, f->fold, x, acc), x, acc) : fold_two(&e, f->fold, x, acc);
 }
 
+/* The number of this block's piece. */
+static ts_val fold_piece(const group_build *g, ts_builder *b)
+{
+    ts_val piece = ts_block_id(b, 2);
+    return g->k->index == TS_T_i64 ? ts_cast(b, TS_OP_exti, piece, TS_T_i64, 0) : piece;
+}
+
 /* Loops over folded axes from `d` on, around fold_tile. */
 static fold_acc fold_walk(group_build *g, ts_builder *b, const fold_of *f, uint32_t d, fold_acc acc)
 {
@@ -233,9 +257,8 @@ static fold_acc fold_walk(group_build *g, ts_builder *b, const fold_of *f, uint3
     if (d == g->e.rank)
         return fold_tile(g, b, f, acc);
     ts_val begin = ts_int(b, index, 0), end = ts__nd_build_tiles(g, b, d), one = ts_int(b, index, 1);
-    if (f->pieces > 1 && d == f->piece_axis) {
-        ts_val piece = ts_block_id(b, 2), per = g->extent[TS_MAX_RANK - 1];
-        piece = index == TS_T_i64 ? ts_cast(b, TS_OP_exti, piece, TS_T_i64, 0) : piece;
+    if (f->phase != FOLD_WHOLE && d == f->piece_axis) {
+        ts_val piece = fold_piece(g, b), per = g->extent[TS_MAX_RANK - 1];
         begin = ts_op2(b, TS_OP_muli, piece, per, 0);
         end = ts_op2(b, TS_OP_mini, end, ts_op2(b, TS_OP_addi, begin, per, 0), 0);
     }
@@ -299,6 +322,177 @@ nd_val ts__nd_fold_tile(const nd_emit *e, ts_nd_fold fold, nd_val x, ts_val insi
     return acc.value;
 }
 
+/* Joins along all folded axes. */
+static fold_acc fold_join_all(const group_build *g, nd_emit *e, const fold_of *f, fold_acc acc)
+{
+    for (uint32_t d = 0; d < g->e.rank; d++)
+        if (f->k.axes.folded[d] && e->tile[d] > 1)
+            acc = fold_join(e, f->fold, d, acc);
+    return acc;
+}
+
+/* Stores the result; tiles of `e` are 1 wide along folded axes. */
+static void fold_store(group_build *g, ts_builder *b, const fold_of *f, const nd_emit *e, fold_acc acc)
+{
+    bool is_short = fold_is_arg(f->fold) && f->k.index == TS_T_i32;
+    nd_emit tile = g->e;
+    memcpy(tile.tile, e->tile, sizeof tile.tile);
+    nd_val result = acc.index ? (nd_val){.re = is_short ? ts_cast(b, TS_OP_exti, acc.index, TS_T_i64, 0) : acc.index}
+                              : ts__nd_emit_cast(&tile, acc.value, f->loop, f->result);
+    ts_val whole = ts__nd_emit_stored(&tile, result, f->result), view, at[TS_MAX_RANK];
+    uint32_t n = ts__nd_build_view(g, b, f->out, &view, at);
+    int64_t dims[TS_MAX_RANK];
+    for (uint32_t d = 0, i = 0; d < g->e.rank; d++)
+        if (!(f->k.lacks[f->out] >> d & 1))
+            dims[i++] = tile.tile[d];
+    ts_type elem = ts__nd_memory_type(f->result);
+    if (n)
+        ts_store_view(b, view, ts_reshape(b, whole, ts_type_tile(e->module, elem, n, dims)), at, 0);
+    else {
+        ts_val opnds[2] = {g->pointer[f->out], ts_reshape(b, whole, elem)};
+        (void)ts_emit(b, TS_OP_store_ptr_tko, TS_T_token, 2, opnds, 0, 0);
+    }
+}
+
+/* ---- parts --------------------------------------------------------------------------------------- */
+
+static uint32_t fold_kept_axes(const fold_of *f)
+{
+    uint32_t n = 0;
+    for (uint32_t d = 0; d < f->k.axes.rank; d++)
+        n += !f->k.axes.folded[d];
+    return n;
+}
+
+/* The view of parts at place p: pieces, in the place of the axis that is cut, each of them as the result lies. Its
+ * tiles are of `rows` pieces, this one is at `row`; its shape is `dims`, and how many axes it has. */
+static uint32_t parts_view(const group_build *g, const fold_of *f, const fold_params *params, uint32_t p, int64_t rows,
+                           ts_val row, ts_val *view, ts_val *at, int64_t *dims)
+{
+    ts_builder *b = g->e.b;
+    uint32_t n = 0, n_steps = 0;
+    bool is_line = fold_kept_axes(f) == 0;
+    int64_t extents[TS_MAX_RANK], strides[TS_MAX_RANK];
+    ts_val dynamic[2 * TS_MAX_RANK], steps[TS_MAX_RANK];
+    for (uint32_t d = 0; d < g->e.rank; d++) {
+        bool is_piece = d == f->piece_axis, is_unit = is_piece ? is_line : d == f->k.unit[f->out];
+        if (f->k.axes.folded[d] && !is_piece)
+            continue;
+        extents[n] = TS_DYNAMIC;
+        strides[n] = is_unit ? 1 : TS_DYNAMIC;
+        dims[n] = is_piece ? rows : f->k.tile[d];
+        dynamic[n] = is_piece ? params->pieces : g->extent[d];
+        at[n++] = is_piece ? row : g->at[d];
+        if (!is_unit)
+            steps[n_steps++] = is_piece ? params->count : g->stride[f->out][d];
+    }
+    memcpy(dynamic + n, steps, n_steps * sizeof *steps);
+    ts_val tensor = ts_tensor_view(b, g->pointer[p], n, extents, strides, n + n_steps, dynamic);
+    *view = ts_partition_view(b, tensor, dims, TS_PAD_ZERO);
+    return n;
+}
+
+static void parts_store(const group_build *g, const fold_of *f, const fold_params *params, uint32_t p, ts_val x)
+{
+    ts_val view, at[TS_MAX_RANK];
+    int64_t dims[TS_MAX_RANK];
+    uint32_t n = parts_view(g, f, params, p, 1, fold_piece(g, g->e.b), &view, at, dims);
+    ts_type elem = ts_type_elem(g->e.module, ts_val_type(g->e.fn, x));
+    ts_store_view(g->e.b, view, ts_reshape(g->e.b, x, ts_type_tile(g->e.module, elem, n, dims)), at, 0);
+}
+
+/* A chunk of parts as tiles of `e`. */
+static ts_val parts_load(const group_build *g, const fold_of *f, const fold_params *params, uint32_t p, ts_val row)
+{
+    ts_val view, at[TS_MAX_RANK];
+    int64_t dims[TS_MAX_RANK];
+    (void)parts_view(g, f, params, p, f->chunk, row, &view, at, dims);
+    ts_val x = ts_load_view(g->e.b, view, at, 0);
+    return ts_reshape(g->e.b, x, ts__nd_emit_type(&g->e, ts_type_elem(g->e.module, ts_val_type(g->e.fn, x))));
+}
+
+static ts_val parts_no_index(const group_build *g)
+{
+    return ts_int(g->e.b, ts__nd_emit_type(&g->e, g->k->index), g->k->index == TS_T_i32 ? INT32_MAX : INT64_MAX);
+}
+
+/* One chunk of parts; what is beyond the last piece wins over nothing. */
+static fold_acc parts_chunk(const group_build *g, const fold_of *f, const fold_params *params, ts_val row)
+{
+    ts_builder *b = g->e.b;
+    nd_emit e = ts__nd_emit_at(&g->e, f->loop);
+    fold_acc x = {.value = ts__nd_emit_loaded(&e, parts_load(g, f, params, f->part, row), f->loop)};
+    if (f->chunk > 1) {
+        ts_val end = ts_broadcast(b, params->pieces, ts__nd_emit_type(&g->e, g->k->index));
+        ts_val inside = ts_cmp(b, TS_OP_cmpi, TS_LT, ts__nd_build_numbers(g, b, f->piece_axis), end, 0);
+        x = fold_masked(&e, f->fold, x, inside);
+        if (fold_is_arg(f->fold))
+            x.index = ts_select(b, inside, parts_load(g, f, params, f->part + 1, row), parts_no_index(g));
+    } else if (fold_is_arg(f->fold))
+        x.index = parts_load(g, f, params, f->part + 1, row);
+    return x;
+}
+
+/* The fold of all parts, with tiles of *e. */
+static fold_acc parts_fold(group_build *g, const fold_of *f, const fold_params *params, nd_emit *e)
+{
+    ts_builder *b = g->e.b;
+    ts_type index = g->k->index;
+    ts_val values[3], chunk = ts_int(b, index, f->chunk);
+    for (uint32_t d = 0; d < g->e.rank; d++)
+        g->e.tile[d] = f->k.axes.folded[d] ? 1 : f->k.tile[d];
+    g->e.tile[f->piece_axis] = f->chunk;
+    *e = ts__nd_emit_at(&g->e, f->loop);
+    fold_acc acc = fold_begin(e, f->fold);
+    acc.index = fold_is_arg(f->fold) ? parts_no_index(g) : 0;
+    uint32_t n = fold_pack(&acc, values);
+    ts_val end = ts_op2(b, TS_OP_addi, params->pieces, ts_int(b, index, f->chunk - 1), 0);
+    end = ts_op2(b, TS_OP_divi, end, chunk, 0);
+    ts_val loop = ts_for_begin(b, ts_int(b, index, 0), end, ts_int(b, index, 1), n, values, 0);
+    ts_val row = g->at[f->piece_axis] = ts_region_arg(g->e.fn, loop, 0);
+    for (uint32_t i = 0; i < n; i++)
+        values[i] = ts_region_arg(g->e.fn, loop, 1 + i);
+    fold_acc next = fold_two(e, f->fold, parts_chunk(g, f, params, row), fold_unpack(&acc, values));
+    (void)fold_pack(&next, values);
+    ts_term(b, TS_OP_continue, n, values);
+    ts_end_like(b, loop);
+    for (uint32_t i = 0; i < n; i++)
+        values[i] = ts_res(b, loop, i);
+    return fold_join_all(g, e, f, fold_unpack(&acc, values));
+}
+
+/* Where the number of blocks of this tile that have ended is counted. */
+static ts_val parts_counter(const group_build *g, const fold_of *f)
+{
+    ts_builder *b = g->e.b;
+    ts_val row = ts_op2(b, TS_OP_muli, ts_block_id(b, 1), ts_num_blocks(b, 0), 0);
+    return ts_op2(b, TS_OP_offset, g->pointer[f->counter], ts_op2(b, TS_OP_addi, row, ts_block_id(b, 0), 0), 0);
+}
+
+/* Whether this block is the last of its tile: then it sees what all have stored. */
+static ts_val parts_is_last(const group_build *g, const fold_of *f)
+{
+    ts_builder *b = g->e.b;
+    uint32_t memory = TS_M_ORDER(TS_ACQ_REL) | TS_M_SCOPE(TS_SCOPE_DEVICE) | TS_M_MODE(TS_RMW_ADD);
+    ts_val opnds[2] = {parts_counter(g, f), ts_int(b, TS_T_i32, 1)};
+    ts_val before = ts_emit(b, TS_OP_atomic_rmw_tko, TS_T_i32, 2, opnds, memory, 0);
+    ts_val last = ts_op2(b, TS_OP_subi, ts_num_blocks(b, 2), ts_int(b, TS_T_i32, 1), 0);
+    return ts_cmp(b, TS_OP_cmpi, TS_EQ, before, last, 0);
+}
+
+static void parts_join(group_build *g, ts_builder *b, const fold_of *f, const fold_params *params)
+{
+    nd_emit e;
+    ts_val last = f->phase == FOLD_BOTH ? ts_if_begin(b, parts_is_last(g, f)) : 0;
+    fold_acc acc = parts_fold(g, f, params, &e);
+    fold_store(g, b, f, &e, acc);
+    if (!last)
+        return;
+    ts_val opnds[2] = {parts_counter(g, f), ts_int(b, TS_T_i32, 0)}; /* for the next launch */
+    (void)ts_emit(b, TS_OP_store_ptr_tko, TS_T_token, 2, opnds, 0, 0);
+    ts_if_end(b, last);
+}
+
 static void fold_write(void *user, ts_module *module, ts_builder *b)
 {
     const fold_of *f = user;
@@ -306,37 +500,21 @@ static void fold_write(void *user, ts_module *module, ts_builder *b)
     group_build *g = ts__nd_build_begin(&f->k, "fold", module, b);
     if (!g)
         return;
-    g->extent[TS_MAX_RANK - 1] = ts_fn_param(b, f->k.index);
-    ts_val count = ts_fn_param(b, f->k.index);
-    nd_emit e = ts__nd_emit_at(&g->e, f->loop);
+    fold_params params = {ts_fn_param(b, f->k.index), ts_fn_param(b, f->k.index), ts_fn_param(b, f->k.index)};
+    g->extent[TS_MAX_RANK - 1] = params.per_piece;
     ts__nd_build_place_in_grid(g, b);
-    fold_acc acc = fold_walk(g, b, f, 0, fold_begin(&e, f->fold));
-    for (uint32_t d = 0; d < g->e.rank; d++)
-        if (f->k.axes.folded[d] && f->k.tile[d] > 1)
-            acc = fold_join(&e, f->fold, d, acc);
-    memcpy(g->e.tile, e.tile, sizeof e.tile);
-    bool is_short = fold_is_arg(f->fold) && f->k.index == TS_T_i32;
-    nd_val result = acc.index ? (nd_val){.re = is_short ? ts_cast(b, TS_OP_exti, acc.index, TS_T_i64, 0) : acc.index}
-                              : ts__nd_emit_cast(&g->e, acc.value, f->loop, f->result);
-    ts_val whole = ts__nd_emit_stored(&g->e, result, f->result), view, at[TS_MAX_RANK];
-    if (f->pieces > 1) {
-        ts_val piece = ts_block_id(b, 2);
-        piece = f->k.index == TS_T_i64 ? ts_cast(b, TS_OP_exti, piece, TS_T_i64, 0) : piece;
-        ts_val pointer = g->pointer[f->out], away = ts_op2(b, TS_OP_muli, piece, count, 0);
-        g->pointer[f->out] = ts_op2(b, TS_OP_offset, pointer, away, 0);
+    if (f->phase != FOLD_JOIN) {
+        nd_emit e = ts__nd_emit_at(&g->e, f->loop);
+        fold_acc acc = fold_join_all(g, &e, f, fold_walk(g, b, f, 0, fold_begin(&e, f->fold)));
+        if (f->phase == FOLD_WHOLE)
+            fold_store(g, b, f, &e, acc);
+        else
+            parts_store(g, f, &params, f->part, ts__nd_emit_stored(&e, acc.value, f->loop));
+        if (f->phase != FOLD_WHOLE && acc.index)
+            parts_store(g, f, &params, f->part + 1, acc.index);
     }
-    uint32_t n = ts__nd_build_view(g, b, f->out, &view, at);
-    int64_t dims[TS_MAX_RANK];
-    for (uint32_t d = 0, i = 0; d < g->e.rank; d++)
-        if (!(f->k.lacks[f->out] >> d & 1))
-            dims[i++] = g->e.tile[d];
-    ts_type elem = ts__nd_memory_type(f->result);
-    if (n)
-        ts_store_view(b, view, ts_reshape(b, whole, ts_type_tile(module, elem, n, dims)), at, 0);
-    else {
-        ts_val opnds[2] = {g->pointer[f->out], ts_reshape(b, whole, elem)};
-        (void)ts_emit(b, TS_OP_store_ptr_tko, TS_T_token, 2, opnds, 0, 0);
-    }
+    if (f->phase == FOLD_JOIN || f->phase == FOLD_BOTH)
+        parts_join(g, b, f, &params);
     ts_term(b, TS_OP_return, 0, NULL);
     ts__delete(alloc, g, sizeof *g);
 }
@@ -419,8 +597,9 @@ static void scan_write(void *user, ts_module *module, ts_builder *b)
     if (!g)
         return;
     ts_type index = f->k.index;
-    ts_val unused[2] = {ts_fn_param(b, index), ts_fn_param(b, index)}, values[3];
+    fold_params unused = {ts_fn_param(b, index), ts_fn_param(b, index), ts_fn_param(b, index)};
     (void)unused;
+    ts_val values[3];
     nd_emit e = ts__nd_emit_at(&g->e, f->loop);
     ts__nd_build_place_in_grid(g, b);
     fold_acc carry = fold_begin(&e, f->fold);
@@ -440,6 +619,15 @@ static void scan_write(void *user, ts_module *module, ts_builder *b)
 }
 
 /* ---- running ------------------------------------------------------------------------------------- */
+
+/* Kept places of a tile. */
+static int64_t fold_kept_tile(const fold_of *f)
+{
+    int64_t n = 1;
+    for (uint32_t d = 0; d < f->k.axes.rank; d++)
+        n *= f->k.axes.folded[d] ? 1 : f->k.tile[d];
+    return n;
+}
 
 /* Tiles of kept axes are the blocks; pieces where those are few and the elements many. */
 static void fold_grid(fold_of *f, int64_t grid[3])
@@ -464,24 +652,32 @@ static void fold_grid(fold_of *f, int64_t grid[3])
         }
     f->pieces = 1;
     f->per_piece = outer;
-    int64_t blocks = grid[0] * grid[1], total = folded * f->piece_count;
+    f->phase = FOLD_WHOLE;
+    int64_t blocks = grid[0] * grid[1], total = folded * f->piece_count, tile = fold_kept_tile(f);
     int64_t most = TS_MIN(TS_MIN((FOLD_BLOCKS + blocks - 1) / blocks, outer), total / blocks / FOLD_PIECE);
-    if (most < 2 || f->is_scan || (fold_is_arg(f->fold) && f->piece_count > 1))
+    if (fold_is_arg(f->fold)) /* parts of them are no array that could be folded as any */
+        most = TS_MIN(most, FOLD_JOINED / tile);
+    if (most < 2 || f->is_scan)
         return;
     f->per_piece = (outer + most - 1) / most;
     f->pieces = (outer + f->per_piece - 1) / f->per_piece;
-    grid[2] = f->pieces;
+    f->chunk = TS_MAX(FOLD_CHUNK / tile, 1);
+    bool on_host = ts_device_caps_of(f->k.group->graph->device) & TS_DEVICE_HOST_MEMORY;
+    f->phase = on_host || f->pieces * tile > FOLD_JOINED ? FOLD_PARTS : FOLD_BOTH;
 }
 
-static ts_status fold_launch(fold_of *f, nd_group *group, const int64_t grid[3], ts_error *err)
+static ts_status fold_launch(fold_of *f, nd_group *group, const int64_t tiles[3], ts_error *err)
 {
     nd_launch launch;
+    bool is_cut = f->phase == FOLD_PARTS || f->phase == FOLD_BOTH;
+    int64_t grid[3] = {tiles[0], tiles[1], is_cut ? f->pieces : tiles[2]};
     launch.n = launch.n_key = 0;
     launch.apart = ts__nd_group_is_apart(group);
     ts__nd_launch_key(&launch, f->is_scan ? 'A' : 'F');
     ts__nd_launch_key(&launch, f->fold);
     ts__nd_launch_key(&launch, f->loop);
-    ts__nd_launch_key(&launch, f->pieces > 1);
+    ts__nd_launch_key(&launch, f->phase);
+    ts__nd_launch_key(&launch, f->phase == FOLD_WHOLE ? 0 : (uint32_t)ts_log2((uint64_t)f->chunk));
     ts__nd_launch_key(&launch, f->mask ? group->n_nodes : 0);
     for (uint32_t d = 0; d < f->k.axes.rank; d++)
         ts__nd_launch_key(&launch, f->k.axes.folded[d]);
@@ -489,15 +685,18 @@ static ts_status fold_launch(fold_of *f, nd_group *group, const int64_t grid[3],
     ts__nd_kernel_args(&f->k, &launch);
     ts__nd_launch_int(&launch, f->k.index, f->per_piece);
     ts__nd_launch_int(&launch, f->k.index, f->piece_count);
-    group->graph->stats.bytes += ts__nd_group_bytes(&f->k);
-    group->graph->stats.n_nodes += group->n_nodes;
+    ts__nd_launch_int(&launch, f->k.index, f->pieces);
+    if (f->phase != FOLD_JOIN) {
+        group->graph->stats.bytes += ts__nd_group_bytes(&f->k);
+        group->graph->stats.n_nodes += group->n_nodes;
+    }
     return ts__nd_launch_run(group->graph, &launch, grid, f->is_scan ? scan_write : fold_write, f, err);
 }
 
 static ts_status fold_run(const ts_nd_reduction *r, bool is_scan, ts_nd *out, ts_error *err);
 
-/* The fold of what pieces gave, a row each, into `out`, which is dense. */
-static ts_status fold_pieces(const fold_of *f, const ts_nd_reduction *r, ts_nd *parts, ts_nd *out, ts_error *err)
+/* The fold of parts, a row for each piece, into `out`, which is dense. */
+static ts_status fold_parts(const fold_of *f, const ts_nd_reduction *r, ts_nd *parts, ts_nd *out, ts_error *err)
 {
     int64_t shape[2] = {1, f->piece_count}, item = (int64_t)ts_dtype_bytes((ts_dtype)out->dtype);
     int64_t strides[2] = {f->piece_count * item, item};
@@ -509,27 +708,69 @@ static ts_status fold_pieces(const fold_of *f, const ts_nd_reduction *r, ts_nd *
     return status;
 }
 
-/* Of what pieces gave, the places of their best elements, the place of the best of all. */
-static ts_status fold_arg_pieces(const ts_nd_reduction *r, ts_nd *parts, ts_nd *out, ts_error *err)
+/* Memory as a place without axes, behind the others. */
+static void fold_place(fold_of *f, nd_group *group, ts_dtype dtype, ts_buffer *buffer)
 {
-    uint32_t axis = 0;
-    while (ts_nd_shape(r->x)[axis] == 1)
-        axis++;
-    int64_t step = ts_nd_strides(r->x)[axis] / (int64_t)ts_dtype_bytes((ts_dtype)r->x->dtype);
-    ts_nd_call scale = {.fn = TS_ND_multiply, .in = {{.array = parts}, {.kind = 'i', .i = step}}};
-    ts_nd *offsets = NULL, *values = NULL, *best = NULL, *found = NULL, *same = NULL;
-    ts_status status = ts_nd_run(out->graph, &scale, &offsets, err);
+    static const int64_t none[TS_ND_RANK];
+    memset(f->k.axes.stride[group->n_places], 0, sizeof f->k.axes.stride[0]);
+    group->places[group->n_places++] = (nd_place){ts_buffer_data(buffer), buffer, none, (uint8_t)dtype, f->value};
+}
+
+/* Counters, which are all 0 between launches. */
+static ts_status fold_counters(ts_nd_graph *graph, ts_buffer **out, ts_error *err)
+{
+    if (graph->counters && !ts__buffer_is_there(graph->counters)) {
+        ts_buffer_release(graph->counters);
+        graph->counters = NULL;
+    }
+    *out = graph->counters;
+    if (*out)
+        return TS_OK;
+    ts_buffer *made;
+    TS_TRY(ts_buffer_create(graph->device, NULL, FOLD_BLOCKS * sizeof(int32_t), &made, err));
+    ts_status status = ts_mem_fill(graph->device->default_stream, ts_buffer_data(made), 0, 4, FOLD_BLOCKS, err);
     if (status == TS_OK)
-        status = ts_nd_gather(r->x, offsets, &values, err);
-    ts_nd_reduction second = {.fold = r->fold, .x = values, .axes = 3};
-    if (status == TS_OK)
-        status = ts_nd_reduce(out->graph, &second, &best, err);
-    if (status == TS_OK)
-        status = ts_nd_gather(parts, best, &found, err);
-    ts_nd_call copy = {.fn = TS_ND_copy, .in = {{.array = found}}, .out = out};
-    if (status == TS_OK)
-        status = ts_nd_run(out->graph, &copy, &same, err);
-    ts_nd_release(offsets), ts_nd_release(values), ts_nd_release(best), ts_nd_release(found), ts_nd_release(same);
+        *out = graph->counters = made;
+    else
+        ts_buffer_release(made);
+    return status;
+}
+
+/* The fold of more elements than blocks for each tile of kept places can walk in time. */
+static ts_status fold_in_pieces(fold_of *f, const ts_nd_reduction *r, nd_group *group, ts_nd *out,
+                                const int64_t grid[3], ts_error *err)
+{
+    ts_nd_graph *graph = group->graph;
+    int64_t shape[2] = {f->pieces, f->piece_count};
+    bool is_arg = fold_is_arg(f->fold), is_long = f->k.index == TS_T_i64;
+    bool joined = f->pieces * fold_kept_tile(f) <= FOLD_JOINED;
+    ts_nd *parts, *indices = NULL;
+    ts_buffer *counters = NULL;
+    TS_TRY(ts_nd_empty(graph, f->loop, 2, shape, false, &parts, err));
+    ts_status status = ts__nd_store_fill(parts->store, err);
+    if (status == TS_OK && is_arg)
+        status = ts_nd_empty(graph, is_long ? TS_DTYPE_int64 : TS_DTYPE_int32, 2, shape, false, &indices, err);
+    if (status == TS_OK && is_arg)
+        status = ts__nd_store_fill(indices->store, err);
+    if (status == TS_OK && f->phase == FOLD_BOTH)
+        status = fold_counters(graph, &counters, err);
+    if (status == TS_OK) {
+        f->part = group->n_places;
+        fold_place(f, group, f->loop, parts->store->buffer);
+        if (is_arg)
+            fold_place(f, group, (ts_dtype)indices->dtype, indices->store->buffer);
+        f->counter = group->n_places;
+        if (f->phase == FOLD_BOTH)
+            fold_place(f, group, TS_DTYPE_int32, counters);
+        ts__nd_kernel_places(&f->k);
+        status = fold_launch(f, group, grid, err);
+    }
+    if (status == TS_OK && f->phase == FOLD_PARTS && joined) {
+        f->phase = FOLD_JOIN;
+        status = fold_launch(f, group, grid, err);
+    } else if (status == TS_OK && f->phase == FOLD_PARTS)
+        status = fold_parts(f, r, parts, out, err);
+    ts_nd_release(parts), ts_nd_release(indices);
     return status;
 }
 
@@ -539,7 +780,6 @@ static ts_status fold_into(fold_of *f, const ts_nd_reduction *r, ts_nd *out, ts_
     nd_group group;
     ts_nd_graph *graph = r->x->graph;
     int64_t strides[TS_ND_RANK], grid[3];
-    ts_nd *parts;
     TS_TRY(ts__nd_store_fill(out->store, err));
     for (uint32_t d = 0; d < r->x->rank; d++)
         strides[d] = r->axes >> d & 1 && !f->is_scan ? 0 : ts_nd_strides(out)[d];
@@ -557,25 +797,10 @@ static ts_status fold_into(fold_of *f, const ts_nd_reduction *r, ts_nd *out, ts_
     ts__nd_kernel_walk_tiles(&f->k, f->is_scan ? FOLD_SCAN_WIDTH : FOLD_WIDTH);
     ts__nd_kernel_places(&f->k);
     fold_grid(f, grid);
-    if (f->k.axes.rank == TS_MAX_RANK || ts__nd_kernel_is_wide(&f->k, 2))
+    bool fits_parts = f->phase == FOLD_WHOLE || group.n_places + 3 <= ND_GROUP_MEMORY;
+    if (f->k.axes.rank == TS_MAX_RANK || ts__nd_kernel_is_wide(&f->k, 6) || !fits_parts)
         return ts_fail(err, TS_UNSUPPORTED, "a reduction that needs more than %d numbers", TS_LAUNCH_ARGS);
-    if (f->pieces == 1)
-        return fold_launch(f, &group, grid, err);
-    int64_t shape[2] = {f->pieces, f->piece_count};
-    f->result = fold_is_arg(f->fold) ? TS_DTYPE_int64 : f->loop;
-    TS_TRY(ts_nd_empty(graph, f->result, 2, shape, false, &parts, err));
-    ts_status status = ts__nd_store_fill(parts->store, err);
-    if (status == TS_OK) {
-        nd_place *place = &group.places[f->out];
-        place->data = ts_buffer_data(parts->store->buffer);
-        place->buffer = parts->store->buffer;
-        place->dtype = (uint8_t)f->result;
-        status = fold_launch(f, &group, grid, err);
-    }
-    if (status == TS_OK)
-        status = fold_is_arg(f->fold) ? fold_arg_pieces(r, parts, out, err) : fold_pieces(f, r, parts, out, err);
-    ts_nd_release(parts);
-    return status;
+    return f->phase == FOLD_WHOLE ? fold_launch(f, &group, grid, err) : fold_in_pieces(f, r, &group, out, grid, err);
 }
 
 static ts_status fold_empty(const ts_nd_reduction *r, ts_nd *out, ts_error *err)
@@ -618,8 +843,6 @@ static ts_status fold_run(const ts_nd_reduction *r, bool is_scan, ts_nd *out, ts
     ts_nd_graph *graph = r->x->graph;
     if (!r->x->count)
         return fold_empty(r, out, err);
-    if (fold_is_arg(r->fold) && r->x->store->value && r->x->count > 2 * FOLD_PIECE)
-        TS_TRY(ts__nd_compute(r->x, TS_ND_CAUSE_fold, err)); /* pieces look at elements again */
     ts_status status = ts__nd_value_node(r->x, f.loop, r->x, &f.value, err);
     if (status == TS_OK && r->where)
         status = ts__nd_value_node(r->where, TS_DTYPE_bool_, r->x, &f.mask, err);

@@ -27,6 +27,7 @@ void ts_nd_graph_destroy(ts_nd_graph *graph)
     if (!graph)
         return;
     ts__nd_kernels_destroy(graph);
+    ts_buffer_release(graph->counters);
     ts__delete(graph->alloc, graph, sizeof *graph);
 }
 

@@ -126,6 +126,7 @@ struct ts_nd_graph {
     struct nd_kernels *kernels; /* group.c */
     ts_module *module;
     ts_builder *builder;
+    ts_buffer *counters;  /* fold.c; NULL: none yet */
     ts_nd_watch *watch;   /* NULL: nobody is told of events */
     int64_t inside_ns;    /* watch.c */
     uint64_t told_bytes;  /* of stats.bytes, those of kernels that were told of */

@@ -1,0 +1,46 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Reductions whose parts the last block joins: the kernels that a GPU gets, run thread by thread by the reference
+interpreter on the mock's memory."""
+
+from __future__ import annotations
+
+import ctypes
+
+import numpy
+import pytest
+import tessera.numeric as np
+from front import lower
+
+CASES = [
+    ("sum", (40003,), 0, "f4"), ("sum", (40003,), 0, "f8"), ("argmax", (40003,), 0, "f4"), ("any", (50000,), 0, "?"),
+    ("argmin", (1100, 40), 0, "i2"), ("max", (2, 33000), 1, "i4"), ("sum", (33000,), 0, "c8"), ("sum", (34000,), 0, "f2"),
+    ("sum", (1100, 130), 0, "f4"),
+]  # fmt: skip
+
+
+def run_as_gpu(mock, text: str, target: int) -> None:
+    """The kernel of this text with the arguments of the last launch."""
+    grid = (ctypes.c_uint32 * 3)(*mock.grid)
+    job = lower.Interpret(mock.values, mock.n_values, grid, None, None, 50_000_000, target, 5)
+    err, code = lower.Error(), text.encode()
+    if lower.library().ts_interpret_text(code, ctypes.c_size_t(len(code)), None, ctypes.byref(job), ctypes.byref(err)):
+        raise RuntimeError(err.text.decode())
+
+
+@pytest.mark.parametrize(("name", "shape", "axis", "dtype"), CASES)
+def test_the_last_block_joins_what_all_gave(mock, capfd, monkeypatch, name, shape, axis, dtype) -> None:
+    rng = numpy.random.default_rng(len(shape))
+    x = rng.integers(-50, 50, shape).astype(dtype) if dtype != "?" else numpy.arange(50000) == 49999
+    a = np.asarray(x, device="cuda")
+    monkeypatch.setenv("TS_DUMP", "fold")
+    getattr(np, name)(a, axis=axis, keepdims=True)
+    text = capfd.readouterr().err
+    text = text[text.index("entry @") : text.index("\n}\n", text.index("entry @")) + 3]
+    assert "atomic_rmw_tko add acq_rel device" in text
+    mock.n_values, before = text[: text.index("{")].count("%"), mock.n_launches
+    made = getattr(np, name)(a, axis=axis, keepdims=True)
+    assert mock.n_launches == before + 1 and mock.grid[2] > 1
+    for _ in range(2):  # the counters are 0 again
+        run_as_gpu(mock, text, 90)
+        assert (made.get() == getattr(numpy, name)(x, axis=axis, keepdims=True)).all()
+    mock.n_values = 0
