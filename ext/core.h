@@ -238,6 +238,7 @@ int core_tools_init(PyObject *module, core_state *state);
 int core_source_init(PyObject *module, core_state *state); /* source.c */
 int core_tileir_init(PyObject *module, core_state *state);
 int core_lib_init(PyObject *module, core_state *state); /* lib.c */
+int core_compute_init(PyObject *module, core_state *state); /* compute.c */
 int core_xla_init(PyObject *module, core_state *state); /* xla.c */
 int core_report_init(PyObject *module, core_state *state);
 int core_numbers_init(PyObject *module, core_state *state); /* numbers.c */

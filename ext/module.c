@@ -48,6 +48,7 @@ static int module_exec(PyObject *module)
         core_threads_init(module, state) < 0 || core_replay_init(module) < 0 ||
         core_tools_init(module, state) < 0 || core_source_init(module, state) < 0 ||
         core_tileir_init(module, state) < 0 || core_lib_init(module, state) < 0 ||
+        core_compute_init(module, state) < 0 ||
         core_xla_init(module, state) < 0 ||
         core_report_init(module, state) < 0 || core_evaluate_init(module, state) < 0 ||
         core_view_init(module, state) < 0 || core_numeric_init(module, state) < 0 ||

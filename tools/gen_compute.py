@@ -221,6 +221,7 @@ def table_text() -> str:
     for kind, names, end in (("axis", AXES, "AXES"), ("number", list(KERNELS), "COUNT")):
         rows = [f"    COMPUTE_{name}," for name in (*names, end)]
         lines += [f"typedef enum compute_{kind} {{", *rows, f"}} compute_{kind};", ""]
+        lines += [f"#define COMPUTE_{kind.upper()}_NAMES(X) \\", *(f"    X({name}) \\" for name in names), ""]
     lines += ["#else"]
     for table in made:
         lines += table_rows(table)

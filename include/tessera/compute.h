@@ -155,6 +155,21 @@ TS_API TS_CHECKED ts_status ts_histogram_even(const ts_stream *stream, const ts_
 TS_API TS_CHECKED ts_status ts_histogram_range(const ts_stream *stream, const ts_arg *samples, const ts_arg *levels,
                                                const ts_arg *bins, const ts_compute_options *options, ts_error *err);
 
+/* ---- kernels ------------------------------------------------------------------------------------------------ */
+
+/* One of the kernels that these calls launch, for front ends that launch them themselves, as tessera.compute does at
+ * the first call of a known operator: by its name and a choice on each of its axes, which are those of
+ * python/tessera/compute/_packed.py.
+ *
+ *     ts_compute_desc("reduce_gpu dtype=float32 combine=add initial=1 counted=0", &desc, &err);
+ *     ts_compute_desc("sort_count_pairs_gpu pair=int32/8 descending=0 counted=0", &desc, &err);
+ *
+ * Axes that are not named have their first choice. *out is what ts_kernel_create takes.
+ * Owns: out->source.bytes, which ts_compute_desc_deinit frees; the rest is borrowed for good.
+ * Errors: TS_VALUE for NULL, a kernel, an axis or a choice that there is not; TS_NOMEM. */
+TS_API TS_CHECKED ts_status ts_compute_desc(const char *choices, ts_kernel_desc *out, ts_error *err);
+TS_API void ts_compute_desc_deinit(ts_kernel_desc *desc);
+
 #ifdef __cplusplus
 }
 #endif

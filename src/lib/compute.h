@@ -9,6 +9,7 @@
  *     compute_choose.c  selections and searches
  *     compute_each.c    transforms, merges
  *     compute_bins.c    histograms
+ *     compute_words.c   which kernel, by words --> its choices
  *     compute_kernel.c  which kernel, made by which choices --> a ts_kernel, made once
  *     compute.def       the kernels, and the numbers that Python's side goes by, too: written by tools/gen_compute.py
  */
@@ -47,6 +48,9 @@ const compute_choice *ts__compute_choice(const compute_key *key, compute_axis ax
 /* The kernel, made at the first call of the process; `own`: IR of the program's operator, or NULL.
  * Owns: borrowed for good. Errors: TS_NOMEM. */
 TS_CHECKED ts_status ts__compute_kernel(const compute_key *key, const char *own, ts_kernel **out, ts_error *err);
+
+/* What it is made of. Owns: out->source.bytes, which ts_compute_desc_deinit frees. Errors: TS_NOMEM. */
+TS_CHECKED ts_status ts__compute_desc_make(const compute_key *key, ts_kernel_desc *out, ts_error *err);
 
 /* ---- calls --------------------------------------------------------------------------------------------- */
 

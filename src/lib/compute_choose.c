@@ -62,6 +62,7 @@ static ts_status choose_sizes(const compute_call *call, choose_plan *plan, ts_er
     enum { BITS = 64 };
     if (call->is_gpu) {
         plan->key.at[COMPUTE_bytes] = log2_of(ts_dtype_bytes((ts_dtype)plan->in.arg.dtype));
+        plan->key.at[COMPUTE_wide] = 1;
         const compute_choice *facts = ts__compute_choice(&plan->key, COMPUTE_bytes);
         plan->blocks = TS_MAX(1, compute_cdiv(call->n, facts->tile));
         plan->words[0] = ts__compute_words(plan->blocks, facts->pieces);

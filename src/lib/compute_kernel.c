@@ -178,19 +178,40 @@ static void key_apply(const compute_key *key, compute_pack *pack, ts_hints *hint
     }
 }
 
-static ts_status kernel_make(const compute_key *key, const char *own, ts_kernel **out, ts_error *err)
+/* What the kernel is made of. Owns: out->source.bytes, which ts_compute_desc_deinit frees. */
+static ts_status desc_make(const compute_key *key, const char *own, ts_kernel_desc *out, ts_error *err)
 {
     const compute_row *row = &compute_rows[key->number];
-    const ts_alloc *alloc = ts_alloc_default();
-    ts_kernel_desc desc = {.name = row->function, .file = row->file, .params = row->params, .n_params = row->n_params,
-                           .hints.opt_level = TS_OPT_LEVEL};
     compute_pack pack;
-    TS_TRY(pack_read(row, own, alloc, &pack, err));
-    key_apply(key, &pack, &desc.hints);
-    desc.source.bytes = pack.words, desc.source.n = pack.bytes;
+    *out = (ts_kernel_desc){.name = row->function, .file = row->file, .params = row->params, .n_params = row->n_params,
+                            .hints.opt_level = TS_OPT_LEVEL};
+    TS_TRY(pack_read(row, own, ts_alloc_default(), &pack, err));
+    key_apply(key, &pack, &out->hints);
+    out->source.bytes = pack.words, out->source.n = pack.bytes;
+    return TS_OK;
+}
+
+void ts_compute_desc_deinit(ts_kernel_desc *desc)
+{
+    const ts_alloc *alloc = ts_alloc_default();
+    if (desc && desc->source.bytes)
+        alloc->resize(alloc->user, (void *)(uintptr_t)desc->source.bytes, desc->source.n, 0);
+    if (desc)
+        desc->source = (ts_source){0};
+}
+
+static ts_status kernel_make(const compute_key *key, const char *own, ts_kernel **out, ts_error *err)
+{
+    ts_kernel_desc desc;
+    TS_TRY(desc_make(key, own, &desc, err));
     ts_status status = ts_kernel_create(&desc, out, err);
-    alloc->resize(alloc->user, pack.words, pack.bytes, 0);
+    ts_compute_desc_deinit(&desc);
     return status;
+}
+
+ts_status ts__compute_desc_make(const compute_key *key, ts_kernel_desc *out, ts_error *err)
+{
+    return desc_make(key, NULL, out, err);
 }
 
 static ts_kernel *own_find(const compute_key *key, const char *text)

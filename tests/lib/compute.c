@@ -675,6 +675,32 @@ static void what_cannot_be_done_is_refused(void)
     expect(ts_reduce(NULL, &in, &out, TS_COMBINE_add, &options, &err), TS_TYPE, "initial value is not a real number");
 }
 
+/* Kernels by words: those that calls launch, made for other callers. */
+static void kernels_are_found_by_words(void)
+{
+    static const char *const wrong[] = {"", "reduce", "reduce_gpu dtype=float33", "reduce_gpu dtype",
+                                        "reduce_gpu axis=1", "reduce_gpu combine=own", "reduce_gpu initial=2", "select_gpu bytes=3",
+                                        "sort_gpu pair=int32/4", "sort_count_pairs_gpu pair=int32/16",
+                                        "sort_count_pairs_gpu pair=int32", "reduce_gpu dtype=a_very_long_name_of_one"};
+    ts_kernel_desc a, b;
+    ts_kernel *kernel;
+    CHECK_OK(ts_compute_desc("scan_gpu dtype=float32 combine=max exclusive=1", &a, &err));
+    CHECK_OK(ts_compute_desc("scan_gpu dtype=float32 combine=max", &b, &err));
+    CHECK(!strcmp(a.name, b.name) && a.n_params == 6 && a.hints.occupancy > 0);
+    CHECK(a.source.n == b.source.n && memcmp(a.source.bytes, b.source.bytes, a.source.n) != 0);
+    CHECK_OK(ts_kernel_create(&a, &kernel, &err));
+    ts_kernel_release(kernel);
+    ts_compute_desc_deinit(&a);
+    ts_compute_desc_deinit(&b);
+    ts_compute_desc_deinit(NULL);
+    CHECK_OK(ts_compute_desc("sort_sweep_pairs_gpu pair=int32/8 wide=1", &a, &err));
+    ts_compute_desc_deinit(&a);
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+        CHECK(ts_compute_desc(wrong[i], &a, &err) == TS_VALUE && !a.source.bytes && strstr(err.text, "choices"));
+        ts_compute_desc_deinit(&a);
+    }
+}
+
 int main(int argc, char **argv)
 {
     every = argc > 1 && strcmp(argv[1], "--every") == 0;
@@ -700,5 +726,6 @@ int main(int argc, char **argv)
     }
     memory_may_be_the_callers();
     what_cannot_be_done_is_refused();
+    kernels_are_found_by_words();
     return check_done();
 }

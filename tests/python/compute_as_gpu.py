@@ -68,7 +68,8 @@ def small_leaves(monkeypatch):
 
 def interpret(monkeypatch, schedule, target=90):
     """From here on algorithms take their forms for a GPU, and the interpreter runs them."""
-    gpu = types.SimpleNamespace(_current_device=lambda: 1, DEVICE_CUDA=1)
+    clear = lambda stream, array: array.fill(0)  # noqa: E731
+    gpu = types.SimpleNamespace(_current_device=lambda: 1, DEVICE_CUDA=1, compute_clear=clear)
     monkeypatch.setattr(_engine, "_core", gpu)
     monkeypatch.setattr(_engine, "_kept", {})
     made = lambda function, bounds, source=None: Interpreted(function, schedule, target)  # noqa: E731

@@ -29,15 +29,16 @@ from ._ahead import PutOff, run_all
 from ._replay import (
     compares, derived, forget, forget_mine, is_lost, looks_at_addresses, noted, recorded, replayed, takes, wanted,
 )  # fmt: skip
-from ._store import kernel_by_name, name_of
+from ._ready import pack_of
+from ._store import kernel_by_name, kernel_ready, name_of
 from .iterators import Iterator, as_host, iterator_of
 from .op import operator_of
 from .types import TypeDescriptor, type_of
 
 __all__ = [
-    "POOL", "THREADS", "Count", "Made", "Memory", "algorithm", "apart", "checked_count", "clamped", "cores_for",
-    "count_of", "init_of", "items_in", "keep", "kernel_of", "kind_text", "not_shifted", "on_cpu", "range_of", "setting",
-    "stream_of", "whole_numbers",
+    "POOL", "THREADS", "Count", "Made", "Memory", "algorithm", "apart", "checked_count", "clamped", "clear",
+    "cores_for", "count_of", "init_of", "items_in", "keep", "kernel_of", "kind_text", "not_shifted", "on_cpu",
+    "range_of", "setting", "stream_of", "whole_numbers",
 ]  # fmt: skip
 
 THREADS = 256  # of a block, for all algorithms that do not say otherwise
@@ -55,16 +56,38 @@ _calls = threading.local()  # of the call under way: `taken`, temporary memory t
 
 
 def kernel_of(
-    make: Callable[..., Any], key: Any, parts: Callable[[], tuple[Any, ...]], bounds: tuple[int, ...] = ()
-) -> Any:
-    """The kernel that ``make(*parts())`` gives, made once for a key; ``bounds`` are its launch bounds."""
+    make: Callable[..., Any], key: Any, parts: Callable[[], tuple[Any, ...]], bounds: tuple[int, ...] = (),
+    ready: Callable[[], str | None] | None = None,
+) -> Any:  # fmt: skip
+    """The kernel that ``make(*parts())`` gives, made once for a key; ``bounds`` are its launch bounds. ``ready()``
+    gives words for the same kernel in the library, if it may be there (_ready.py)."""
     kernel = _kernels.get((make, key))
     if kernel is None:
-        kernel = keep(_kernels, (make, key), _found(make, key, parts, bounds))
+        kernel = keep(_kernels, (make, key), _found(make, key, parts, bounds, ready))
         if getattr(_calls, "taken", None) is not None and _later() is None and not on_cpu():
             _calls.later = []
+    return _launched(kernel)
+
+
+def _launched(kernel: Any) -> Any:
+    """The kernel as the call under way launches it: noted to be made again, or put off."""
     later = _later()
     return noted(kernel) if later is None else PutOff(noted(kernel), later)
+
+
+class _Clearing:
+    """Makes arrays zero, as if by a kernel, which is configured with its stream only."""
+
+    def __getitem__(self, stream: Any) -> Callable[..., None]:
+        return functools.partial(_core.compute_clear, stream or None)
+
+
+_clearing = _Clearing()
+
+
+def clear(array: Any, stream: Any) -> None:
+    """Makes an array without gaps zero, in the order of a stream."""
+    _launched(_clearing)[stream](array)
 
 
 def _later() -> list[Any] | None:
@@ -72,12 +95,21 @@ def _later() -> list[Any] | None:
     return getattr(_calls, "later", None)
 
 
-def _found(make: Callable[..., Any], key: Any, parts: Callable[[], tuple[Any, ...]], bounds: tuple[int, ...]) -> Any:
+def _found(
+    make: Callable[..., Any], key: Any, parts: Callable[[], tuple[Any, ...]], bounds: tuple[int, ...],
+    ready: Callable[[], str | None] | None,
+) -> Any:  # fmt: skip
     def build() -> Any:
         return _jitted(make(*parts()), bounds)
 
+    def dress(function: Any, source: str) -> Any:
+        return _jitted(function, bounds, source)
+
+    pack = pack_of(ready()) if _keeps and ready is not None else None
+    if pack is not None:
+        return kernel_ready(pack, build, dress)
     name = name_of(make, key, _options(bounds)) if _keeps else None
-    return kernel_by_name(name, build, lambda function, source: _jitted(function, bounds, source))
+    return kernel_by_name(name, build, dress)
 
 
 def keep(made: dict[Any, Any], key: Any, value: Any) -> Any:
@@ -521,19 +553,7 @@ class Memory:
 
     def _clear(self, arrays: list[Any]) -> None:
         for counters in arrays:
-            n = counters.shape[0]
-            kernel_of(_clearing, None, tuple)[-(-n // THREADS), THREADS, self.stream](counters, n)
-
-
-def _clearing() -> Callable[..., None]:
-    from ..cuda import grid
-
-    def clear(counters: Any, n: Any) -> None:
-        i = grid(1)
-        if i < n:
-            counters[i] = 0
-
-    return clear
+            clear(counters, self.stream)
 
 
 def _piece(storage: Any, at: int, nbytes: int, dtype: Any) -> Any:

@@ -24,6 +24,7 @@ import numpy
 
 from ._engine import THREADS, Count, kernel_of
 from ._radix import Digits, arrays_of, other_of, others_of, overlap
+from ._ready import keyed
 from .iterators import Iterator
 
 __all__ = ["fits", "memory_of", "sort_in_sweeps", "sweep_bounds"]
@@ -522,21 +523,25 @@ def sort_in_sweeps(
     """Sorts n items of the source into the output, which may be where they are; stable."""
     key = (digits.places, digits.key, source.kind, output.kind, n.kind)
     if fits(source, n.most):
-        one = kernel_of(_sorting, key, lambda: (digits, n.load(), source, output))
+        ready = lambda: keyed("sort_tile", digits, n, source, output, "gpu")  # noqa: E731
+        one = kernel_of(_sorting, key, lambda: (digits, n.load(), source, output), ready=ready)
         one[1, THREADS, stream](source.state, output.state, n.state)
         return
     counts, published, *others = memory
     other, aside, sweeps = other_of(output, others), overlap(source, output), digits.places
     if sweeps % 2 == 1 and aside:
         sweeps += 1
-    counting = kernel_of(_counting, key, lambda: (digits, source.load(), n.load()))
+    ready = lambda: keyed("sort_count", digits, n, source, output, "gpu")  # noqa: E731
+    counting = kernel_of(_counting, key, lambda: (digits, source.load(), n.load()), ready=ready)
     blocks = min(-(-n.most // (THREADS * _COUNTED)), _BLOCKS)
     counting[blocks, THREADS, stream](source.state, n.state, aside, counts, published)
     alike = _are_alike(source, output, other)
     place_kind = numpy.uint32 if n.most < _FEW else numpy.int64
     parts = digits, n.load(), source, output, other, alike, place_kind
     bounds = sweep_bounds(source.value_type.size)  # type: ignore[union-attr]
-    kernel = kernel_of(_sweeping, (key, alike, place_kind), lambda: parts, bounds)
+    wide = int(place_kind is numpy.int64)
+    ready = lambda: keyed("sort_sweep", digits, n, source, output, "gpu", wide=wide) if alike else None  # noqa: E731
+    kernel = kernel_of(_sweeping, (key, alike, place_kind), lambda: parts, bounds, ready)
     for sweep in range(sweeps):
         kernel[_tiles(source, n.most), THREADS, stream](
             source.state, output.state, other.state, n.state, sweep, sweep == sweeps - 1, counts, published

@@ -253,7 +253,7 @@ def choosing_in_tiles(what: Callable[[Choice], _choose.Choice]) -> Callable[[Cho
 
 
 def shape_of(c: Choice) -> _choose._Shape:
-    return _choose._Shape(1, c["bytes"], False, False, True)
+    return _choose._Shape(1, c["bytes"], False, False, bool(c["wide"]))
 
 
 def facts_of_choice(c: Choice) -> dict[str, int]:
@@ -313,7 +313,7 @@ RULES: dict[str, Callable[[], Any]] = {
     "wide": lambda: _histogram._wide_ints,
     "range": lambda: _histogram._range(functions_of(kind_of("int64"))[0]),
 }
-TILES = {"bytes": [1, 2, 4, 8], "counted": FLAG}
+TILES = {"bytes": [1, 2, 4, 8], "counted": FLAG, "wide": [1, 0]}
 KERNELS = {
     "reduce_cpu": Kernel(REDUCED, reducing(_reduce._reducing_in_chunks), no_facts),
     "reduce_gpu": Kernel(REDUCED, reducing(_reduce._reducing), no_facts),

@@ -20,7 +20,7 @@ from typing import Any, NamedTuple
 import numpy
 
 from . import types
-from ._engine import THREADS, Count, kernel_of
+from ._engine import THREADS, Count, clear, kernel_of
 from ._onesweep import memory_of, sort_in_sweeps
 from ._radix import Digits
 from ._replay import derived
@@ -384,7 +384,7 @@ def sort_parts(
         kernel[blocks, THREADS, stream](*arguments)
 
     some = min(-(-n // TILE), _MOST_BLOCKS)
-    kernel_of(_clearing, None, tuple)[1, THREADS, stream](counts)
+    clear(counts, stream)
     launch(_surveying, max(1, -(-parts // THREADS)), *states, parts, counts, rest[0] if rest else counters)
     launch(_keeping, some, source.state, output.state, items.state, counts)
     per_block = max(1, min(THREADS, parts * min(_PER_BLOCK, max(TILE, n // _FEW_BLOCKS)) // n))
@@ -413,13 +413,3 @@ def _together(its: list[Iterator]) -> Iterator:
 
 def _row(arrays: list[Any]) -> Iterator:
     return _together([ArrayIterator(array) for array in arrays])
-
-
-def _clearing() -> Callable[..., None]:
-    from ..cuda import threadIdx
-
-    def clear(counts: Any) -> None:
-        if threadIdx.x < counts.shape[0]:
-            counts[threadIdx.x] = 0
-
-    return clear

@@ -19,7 +19,8 @@ import numpy
 from . import _part_sort, types
 from ._by_key import exclusive_scan_by_key, inclusive_scan_by_key
 from ._engine import (
-    POOL, THREADS, Count, Memory, algorithm, checked_count, count_of, init_of, items_in, kernel_of, on_cpu, stream_of,
+    POOL, THREADS, Count, Memory, algorithm, checked_count, clear, count_of, init_of, items_in, kernel_of, on_cpu,
+    stream_of,
 )  # fmt: skip
 from ._radix import Digits
 from ._scan import Scanned, launch_scan, scan_memory
@@ -43,17 +44,6 @@ __all__ = ["segmented_exclusive_scan", "segmented_inclusive_scan", "segmented_so
 
 Function = Callable[..., Any]
 _GROUPS = types.int64
-
-
-def _clearing() -> Callable[..., None]:
-    from ..cuda import grid
-
-    def clear(marks: Any, n: Any) -> None:
-        i = grid(1)
-        if i < n:
-            marks[i] = 0
-
-    return clear
 
 
 def _marking(start: Function, end: Function, number: Function) -> Callable[..., None]:
@@ -89,8 +79,7 @@ class _Parts:
 
     def group(self, words: Any, groups: Any, stream: Any, has_alone: bool) -> None:
         """Fills ``groups``; with ``has_alone`` items in no part have one each."""
-        most = self.n.most
-        kernel_of(_clearing, None, tuple)[-(-most // THREADS), THREADS, stream](groups, most)
+        clear(groups, stream)
         if self.number:
             key = (self.starts.kind, self.ends.kind, self.n.kind)
             mark = kernel_of(_marking, key, lambda: (self.starts.load(), self.ends.load(), self.n.load()))

@@ -11,9 +11,10 @@ from typing import Any
 
 from ._choose import Choice, run_choice
 from ._engine import POOL, Count, Memory, algorithm, apart, items_in, stream_of, whole_numbers
+from ._ready import are_arrays, said
 from ._text import written
 from .iterators import Iterator, iterator_of, within_room
-from .op import Operator, operator_of
+from .op import OpKind, Operator, operator_of
 
 __all__ = ["moves", "partition", "select", "select_flagged", "starts_and_begins", "three_way_partition", "unique",
 "unique_by_key"]
@@ -28,7 +29,7 @@ def cast_of(it: Iterator) -> Function:
 def chosen(
     choose: Callable[[], Function], classes: int, key: Any, n: Count, sources: list[Iterator],
     outputs: list[list[Iterator]], extra: Any, d_counts: Any, memory: Memory, name: str = "d_num_selected_out",
-    meet: Callable[[], Function | None] = lambda: None,
+    meet: Callable[[], Function | None] = lambda: None, known: str | None = None,
 ) -> Any:  # fmt: skip
     """Writes the items of the sources that are of a class to its outputs, and their numbers to ``counts``.
     ``choose()(ins, i, item)`` is a bool for each class, of which one may be true; so is ``meet()(before, item,
@@ -59,7 +60,12 @@ def chosen(
     ins, outs = (*(it.state for it in sources), extra), (*(it.state for it in every), counts.state)
     kind, key = sources[0].value_type, (key, classes, kinds_of(sources, *outputs, [counts]))
     size, has_rest = None if kind is None else kind.size, len(outputs) > classes
-    return run_choice(make, classes, has_rest, size, key, n, ins, outs, memory, len(sources) > 1)
+
+    def ready(where: str, **choices: Any) -> str | None:
+        is_alike = [it.value_type for it in every] == [kind] * len(every)
+        return said(f"{known}_{where}", n, *sources, *every, counts, **choices) if known and is_alike else None
+
+    return run_choice(make, classes, has_rest, size, key, n, ins, outs, memory, len(sources) > 1, ready=ready)
 
 
 def kinds_of(*lists: list[Iterator]) -> Any:
@@ -133,7 +139,10 @@ def select_flagged(
         return lambda ins, i, item: (bool(load(ins[-1], i)),)
 
     memory = Memory(temp_storage, stream_of(stream))
-    return chosen(choose, 1, ("flagged", flags.kind), n, [source], [[output]], flags.state, d_num_selected_out, memory)
+    return chosen(
+        choose, 1, ("flagged", flags.kind), n, [source], [[output]], flags.state, d_num_selected_out, memory,
+        known="select" if are_arrays(flags) else None,
+    )  # fmt: skip
 
 
 @algorithm
@@ -176,7 +185,9 @@ def _first_of_each(
     def function(k: int) -> Callable[[], Function]:
         return lambda: starts_and_begins(op, sources[0])[k]
 
-    return chosen(function(0), 1, ("unique", op.key), n, sources, [outputs], 0, count, memory, name, function(1))
+    known = "unique" if op.known is OpKind.EQUAL_TO and len(sources) == 1 else None
+    given = n, sources, [outputs], 0, count, memory, name, function(1), known
+    return chosen(function(0), 1, ("unique", op.key), *given)
 
 
 @algorithm

@@ -25,7 +25,7 @@ import numpy
 from .. import _core
 from .types import TypeDescriptor
 
-__all__ = ["kernel_by_name", "name_of"]
+__all__ = ["kernel_by_name", "kernel_ready", "name_of"]
 
 _FOLDERS = (".", "compute", "coop", "cuda")  # of the package: whose files kernels are made of
 _FROM = ("builtins", "math", "numpy", "operator", "tessera")  # modules whose names mean the same in all processes
@@ -111,7 +111,7 @@ class _LaterHost:
 
     asks, takes_structs, links, captured = False, True, (), ()
 
-    def __init__(self, pack: bytes, build: Callable[[], Any]) -> None:
+    def __init__(self, pack: bytes | None, build: Callable[[], Any]) -> None:
         self.failure: BaseException | None = None
         self._stored, self._build = pack, build
 
@@ -119,7 +119,7 @@ class _LaterHost:
     def _host(self) -> Any:
         kernel = self._build()
         pack, host = kernel._packed()[2], kernel._pack[1]
-        if pack != self._stored:
+        if self._stored is not None and pack != self._stored:
             raise RuntimeError(f"kernel '{kernel.__name__}' was kept for another function; run: tessera cache clear")
         return host
 
@@ -155,6 +155,14 @@ def kernel_by_name(name: bytes | None, build: Callable[[], Any], dress: Callable
     about, _, pack = found.partition(b"\0")
     kernel = dress(_stub(*about.decode().split("\n")), "")
     kernel._pack = pack, _LaterHost(pack, build)
+    return kernel
+
+
+def kernel_ready(found: Any, build: Callable[[], Any], dress: Callable[..., Any]) -> Any:
+    """The kernel of a pack that lies in the library, see `_ready.pack_of`; that of ``build()`` has another form."""
+    name, file, parameters, pack = found
+    kernel = dress(_stub(name, file, ", ".join(parameters)), "")
+    kernel._pack = pack, _LaterHost(None, build)
     return kernel
 
 

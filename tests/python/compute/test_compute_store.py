@@ -45,15 +45,15 @@ def test_nothing_is_packed_a_second_time(packed):
     for _ in range(2):
         compute.clear_all_caches()
         out, one, n = np.zeros_like(X), np.zeros(1, X.dtype), np.zeros(1, np.int64)
-        compute.inclusive_scan(d_in=X, d_out=out, num_items=N, op=compute.OpKind.PLUS)
+        compute.inclusive_scan(d_in=X, d_out=out, num_items=N, op=lambda a, b: b + a)
         assert np.array_equal(out, np.cumsum(X))
-        compute.reduce_into(d_in=X, d_out=one, num_items=N, op=lambda a, b: a + b, h_init=np.int64(3))
+        compute.reduce_into(d_in=X, d_out=one, num_items=N, op=lambda a, b: b + a, h_init=np.int64(3))
         assert one[0] == X.sum() + 3
         compute.select(d_in=X, d_out=out, d_num_selected_out=n, num_items=N, cond=lambda v: v > 3)
         assert np.array_equal(out[: n[0]], X[X > 3])
-        compute.radix_sort(d_in_keys=X, d_out_keys=out, num_items=N)
+        compute.radix_sort(d_in_keys=X, d_out_keys=out, num_items=N, end_bit=3)
         assert np.array_equal(out, np.sort(X))
-    assert len(packed) == len(set(packed)) == 5  # one more makes counters zero
+    assert len(packed) == len(set(packed)) == 4
 
 
 def test_operators_of_other_code_are_other_kernels(packed):

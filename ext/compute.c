@@ -1,0 +1,134 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * What tessera.compute asks of the library beside launches: kernels that lie packed in it, memory that becomes zero.
+ */
+#include "core.h"
+#include "tessera/compute.h"
+#include "tessera/device.h"
+#include "tessera/graph.h"
+#include "tessera/native.h"
+
+/* (name, file, names of parameters, pack). */
+static PyObject *compute_tuple(const ts_kernel_desc *desc)
+{
+    PyObject *names = PyTuple_New((Py_ssize_t)desc->n_params);
+    for (size_t i = 0; names && i < desc->n_params; i++) {
+        PyObject *name = PyUnicode_FromString(desc->params[i].name);
+        if (name)
+            PyTuple_SET_ITEM(names, (Py_ssize_t)i, name);
+        else
+            Py_CLEAR(names);
+    }
+    return Py_BuildValue("ssNy#", desc->name, desc->file, names, (const char *)desc->source.bytes,
+                         (Py_ssize_t)desc->source.n);
+}
+
+static PyObject *compute_pack(PyObject *module, PyObject *text)
+{
+    core_state *state = PyModule_GetState(module);
+    const char *choices = PyUnicode_AsUTF8(text);
+    ts_kernel_desc desc;
+    ts_error err;
+    if (!choices)
+        return NULL;
+    ts_status status = ts_compute_desc(choices, &desc, &err);
+    if (status == TS_VALUE)
+        Py_RETURN_NONE;
+    if (status != TS_OK)
+        return core_raise(state, &err);
+    PyObject *made = compute_tuple(&desc);
+    ts_compute_desc_deinit(&desc);
+    return made;
+}
+
+/* The stream that the memory of an array is in order on. 0, or -1 with exception. */
+static int clear_stream(core_state *state, PyObject *order, uint16_t id, ts_stream *room, const ts_stream **out)
+{
+    const ts_stream *given;
+    ts_device *device;
+    ts_error err;
+    if (core_stream_of(state, order, room, &given) < 0)
+        return -1;
+    if (ts_device_by_id(id, &device, &err) != TS_OK)
+        goto failed;
+    *out = given && (!given->device || given->device == device) ? given : ts_device_default_stream(device);
+    if ((*out)->device)
+        return 0;
+    if (ts_stream_find(device, given->native, room, &err) == TS_OK) {
+        *out = room;
+        return 0;
+    }
+failed:
+    core_raise(state, &err);
+    return -1;
+}
+
+static bool clear_is_dense(const ts_arg *arg)
+{
+    int64_t step = 1;
+    for (uint32_t d = arg->rank; arg->strides && d-- > 0; step *= arg->shape[d])
+        if (arg->strides[d] != step && arg->shape[d] > 1)
+            return false;
+    return true;
+}
+
+/* Host memory that is lent for the call is waited for. */
+static int clear_frame(core_state *state, PyObject *order, const core_frame *frame)
+{
+    const ts_arg *arg = &frame->args[0];
+    uint64_t bytes = ts_dtype_bytes((ts_dtype)arg->dtype);
+    const ts_stream *stream;
+    ts_stream room;
+    ts_status status;
+    ts_error err;
+    for (uint32_t d = 0; d < arg->rank; d++)
+        bytes *= (uint64_t)arg->shape[d];
+    if (clear_stream(state, order, arg->device, &room, &stream) < 0)
+        return -1;
+    uint32_t width = bytes % 4 ? 1 : 4;
+    int finished = 0;
+    CORE_BEGIN_USE(state, stream, NULL);
+    status = ts_mem_fill(stream, arg->value.data, 0, width, bytes / width, &err);
+    CORE_END_USE(state);
+    if (status == TS_OK && frame->has_host_memory && stream->impl && !ts_record_active(stream))
+        finished = core_finish_stream(state, stream);
+    if (status != TS_OK)
+        core_raise(state, &err);
+    return status == TS_OK ? finished : -1;
+}
+
+static PyObject *compute_clear(PyObject *module, PyObject *const *args, Py_ssize_t n)
+{
+    core_state *state = PyModule_GetState(module);
+    core_frame frame;
+    if (n != 2) {
+        PyErr_SetString(PyExc_TypeError, "compute_clear(stream, array)");
+        return NULL;
+    }
+    core_frame_init(&frame);
+    int got = core_take_object(state, &frame, args[1]);
+    if (got == 0 && (frame.n != 1 || frame.args[0].kind != TS_SPEC_ARRAY || !clear_is_dense(&frame.args[0]))) {
+        PyErr_SetString(PyExc_TypeError, "compute_clear: the second argument must be an array without gaps");
+        got = -1;
+    }
+    if (got == 0)
+        got = clear_frame(state, args[0], &frame);
+    core_frame_deinit(&frame);
+    return got < 0 ? NULL : Py_NewRef(Py_None);
+}
+
+static PyMethodDef compute_functions[] = {
+    {"compute_pack", compute_pack, METH_O,
+     "compute_pack(choices, /)\n--\n\nA kernel of an algorithm that lies in the library, by its choices (ts_compute_desc of "
+     "tessera/compute.h):\nname, file, names of parameters, pack; None where there is none."},
+    {"compute_clear", (PyCFunction)(void (*)(void))compute_clear, METH_FASTCALL,
+     "compute_clear(stream, array, /)\n--\n\nMakes the memory of an array without gaps zero, in the order of a "
+     "stream."},
+    {NULL, NULL, 0, NULL},
+};
+
+int core_compute_init(PyObject *module, core_state *state)
+{
+    (void)state;
+    return PyModule_AddFunctions(module, compute_functions);
+}
