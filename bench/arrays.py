@@ -117,7 +117,7 @@ PROGRAMS = [
     Program("running sum of all", lambda np_, x: np_.cumsum(x, 0), 8, is_flat=True),
     Program("convolution by shifts", _convolution, 8),
     Program("step of k-means", _centres, 4, is_flat=True),
-    Program("einsum ij,ij->i", lambda np_, x: np_.einsum("ij,ij->i", x, x), 4),
+    Program("einsum of rows", lambda np_, x: np_.einsum("ij,ij->i", x, x), 4),
     Program("histogram of 256 bins", _histogram, 4, lambda t, x: t.histc(x, 256, -4, 4), is_flat=True),
     Program("unique", lambda np_, x: np_.unique(x), 4, is_flat=True, by_jax=False, dtype="int32"),
     Program("unique", lambda np_, x: np_.unique(x), 8, is_flat=True, by_jax=False),
