@@ -35,6 +35,7 @@ ALIASES = {
     "cuda.cccl.parallel": "tessera.compute._old",
     "cuda.parallel": "tessera.compute._old",
     "cuda.compute": "tessera.compute",
+    "cuda.core.experimental": "tessera.core",  # before 1.0
     "cuda.core": "tessera.core",
     "cuda.jit": "tessera.cuda._auto",
     "cuda.pathfinder": "tessera.pathfinder",

@@ -96,8 +96,8 @@ ts_status fr_bad_operands(fr *f, ts_operator op, const fr_value *x, const fr_val
     bool array = x->kind == FR_ARRAY || (y && y->kind == FR_ARRAY);
     if (array)
         help = f->dialect->elements;
-    else if (f->dialect->level == TS_LEVEL_S && (x->kind == FR_TUPLE || (y && y->kind == FR_TUPLE)))
-        help = "take the items of the tuple: i, j = cuda.grid(2)";
+    else if (!help && (x->kind == FR_TUPLE || (y && y->kind == FR_TUPLE)))
+        help = f->dialect->tuples;
     if (!y)
         return fr_error(f, 0, TS_TILETYPE, "cannot %s %s with '%s'%s%s", arith_rows[op].verb,
                         fr_say(f, x), fr_operator_sign(op), help ? "\n  help: " : "",

@@ -81,6 +81,8 @@ static const char *attr_help(fr *f, const fr_value *v, const char *name, const c
         help = fr_opaque_help(f, v);
     if (!*help && is_number && attr_is_of_arrays(f, name))
         help = fr_textf(f, "\n  help: arrays have .%s; pass an array", name);
+    if (!*help && v->kind == FR_TUPLE && v->n && attr_is_of_arrays(f, name))
+        help = fr_textf(f, "\n  help: %s", f->dialect->tuples);
     if (!*help && is_module && !near)
         help = attr_list(f, &(attr_names){f, v});
     return *help ? help : fr_did_you_mean(f, near);
@@ -297,8 +299,8 @@ ts_status fr_index_tuple(fr *f, const fr_value *tuple, const fr_value *index, fr
         return f->dialect->index_tuple(f, f->node, tuple, index, out);
     if (!fr_is_int(index, &i))
         return fr_error(f, 0, TS_TILETYPE,
-                        "the index of a tuple must be an integer known at compile time, found %s",
-                        fr_say(f, index));
+                        "the index of a tuple must be an integer known at compile time, found %s\n  help: %s",
+                        fr_say(f, index), f->dialect->tuples);
     if (i < -(int64_t)tuple->n || i >= (int64_t)tuple->n)
         return fr_error(f, 0, TS_TILETYPE, "index %lld is out of range for a tuple of %u items",
                         (long long)i, tuple->n);

@@ -688,6 +688,7 @@ ts_status fr_list_item(fr *f, const fr_list *list, const fr_value *index, fr_val
 typedef struct fr_dialect {
     const char *language, *operation; /* for messages: "tile language", "tile operation" */
     const char *callables, *elements; /* the same: what can be called, how the elements of an array are read */
+    const char *tuples; /* the same: what to do where a tuple is no number */
     const char *const *members;       /* attributes of arrays and numbers, for messages; the last is NULL */
     const char *module;               /* what its users call its module; help that names another one is left out */
     ts_level level;

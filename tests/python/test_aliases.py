@@ -39,6 +39,19 @@ print("same")
     assert done.stdout == "same\n", done.stderr
 
 
+def test_core_has_its_former_name(tmp_path: pathlib.Path) -> None:
+    code = """
+from cuda.core.experimental import Device, LaunchConfig
+from cuda.core.experimental.utils import StridedMemoryView
+import cuda.core, cuda.core.utils, tessera.core
+assert Device is cuda.core.Device is tessera.core.Device and LaunchConfig is tessera.core.LaunchConfig
+assert StridedMemoryView is cuda.core.utils.StridedMemoryView
+print("same")
+"""
+    done = run(tmp_path, code)
+    assert done.stdout == "same\n", done.stderr
+
+
 @pytest.mark.parametrize("way", ["subprocess", "spawn"])
 def test_children_answer_too(tmp_path: pathlib.Path, way: str) -> None:
     body = {

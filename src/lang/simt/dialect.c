@@ -23,6 +23,7 @@ const fr_dialect fr_dialect_thread = {
     .operation = "thread operation",
     .callables = "functions of tessera.cuda and of this program, and those of math and NumPy for numbers,",
     .elements = "arrays are in memory; read and write their elements, x[i]",
+    .tuples = "take the items of the tuple: i, j = cuda.grid(2)",
     .members = simt_members,
     .module = "cuda",
     .level = TS_LEVEL_S,

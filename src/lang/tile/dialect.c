@@ -79,6 +79,7 @@ const fr_dialect fr_dialect_tile = {
     .operation = "tile operation",
     .callables = "tile operations and plain Python functions",
     .elements = "arrays are in memory; read a tile of one with ct.load or ct.gather",
+    .tuples = "ct.astile(x) makes a tile of a tuple of numbers, which lists and NumPy arrays of the host are here",
     .members = tile_members,
     .module = "ct",
     .level = TS_LEVEL_T,

@@ -554,6 +554,21 @@ def format_of_a_tuple(x, y):
     print(f"{x.shape:10}")  # here
 
 
+@wrong("TILETYPE", "cannot add float32 tile of shape (4,) and tuple (", "ct.astile(x) makes a tile")
+def array_of_the_host_as_operand(x, y):
+    ct.store(y, 0, ct.load(x, 0, 4) + HOST)  # here
+
+
+@wrong("TILETYPE", "the index of a tuple must be an integer known at compile time", "ct.astile(x) makes a tile")
+def array_of_the_host_by_an_index(x, y):
+    ct.store(y, 0, HOST[ct.bid(0)])  # here
+
+
+@wrong("TILETYPE", ") has no attribute 'shape'", "ct.astile(x) makes a tile")
+def shape_of_an_array_of_the_host(x, y):
+    ct.store(y, 0, HOST.shape[0])  # here
+
+
 @wrong("TILETYPE", "insert(): 'value' must be of exactly the tile's dtype, float16", args=(array("float16"), A))
 def insert_of_another_dtype(x, y):
     ct.insert(ct.load(x, 0, 16), 0, ct.full((4,), 70000, ct.int32))  # here
