@@ -557,6 +557,17 @@ def is_cuda_array(obj: Any) -> bool:
     return hasattr(obj, "__cuda_array_interface__")
 
 
+def _dtype_of(desc: dict[str, Any], owner: Any) -> numpy.dtype[Any]:
+    """The dtype of a description; of records the owner's own, which knows fields from bytes between them."""
+    dtype = numpy.dtype(desc["typestr"])
+    if dtype.kind != "V":
+        return dtype
+    own = getattr(owner, "dtype", None)
+    if isinstance(own, numpy.dtype) and own.itemsize == dtype.itemsize:
+        return own
+    return numpy.dtype(desc["descr"]) if desc.get("descr") else dtype
+
+
 def of_interface(desc: dict[str, Any], owner: Any = None, sync_: bool = True) -> DeviceNDArray:
     """An array over the memory that ``__cuda_array_interface__`` describes; ``owner`` is kept."""
     from . import config
@@ -565,8 +576,7 @@ def of_interface(desc: dict[str, Any], owner: Any = None, sync_: bool = True) ->
 
     if desc.get("mask") is not None:
         raise NotImplementedError("Masked arrays are not supported")
-    dtype = numpy.dtype(desc["descr"] if desc["typestr"][1] == "V" and desc.get("descr") else desc["typestr"])
-    shape = tuple(desc["shape"])
+    dtype, shape = _dtype_of(desc, owner), tuple(desc["shape"])
     strides = desc.get("strides")
     strides = row_major(shape, dtype.itemsize) if strides is None else tuple(strides)
     low = sum((n - 1) * s for n, s in zip(shape, strides) if s < 0)

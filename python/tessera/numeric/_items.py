@@ -208,12 +208,11 @@ def descr(dtype: Any) -> Any:
     if dtype.names is None:
         return None
     try:
-        told = dtype.descr
-        same = numpy.dtype(told) == dtype
-    except (ValueError, TypeError):
-        same = False
-    if not same:
-        raise AttributeError(f"__array_interface__ cannot describe {dtype}; numpy.asarray(a) shares the memory")
+        told = dtype.descr  # with bytes between fields as fields without a name, as NumPy tells them
+    except ValueError:  # fields overlap, or stand in another order
+        raise AttributeError(
+            f"__array_interface__ cannot describe {dtype}; numpy.asarray(a) shares the memory"
+        ) from None
     return told
 
 

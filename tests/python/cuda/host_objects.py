@@ -195,6 +195,20 @@ def test_interfaces_of_others() -> None:
         cuda.from_cuda_array_interface(masked)
 
 
+def test_interfaces_of_records_with_room_between_fields() -> None:
+    dtype = numpy.dtype([("value", "i8"), ("flag", "i4")], align=True)
+    host = numpy.array([(1, 2), (3, 4)], dtype)
+    device = cuda.to_device(host)
+
+    class Foreign:
+        __cuda_array_interface__ = {**device.__cuda_array_interface__, "descr": dtype.descr}
+
+    told, known = Foreign(), Foreign()
+    known.dtype = dtype  # type: ignore[attr-defined]
+    assert cuda.as_cuda_array(known).dtype == dtype and (cuda.as_cuda_array(known).copy_to_host() == host).all()
+    assert cuda.as_cuda_array(told).dtype == numpy.dtype(dtype.descr)
+
+
 def test_streams_and_events() -> None:
     stream = cuda.stream()
     begin, end = cuda.event(), cuda.event()

@@ -230,6 +230,14 @@ def test_beta_has_the_sign_and_the_poles_of_scipys():
     np.testing.assert_allclose(made.get(), wanted, rtol=1e-9, atol=1e-12)
 
 
+def test_loggamma_is_real_where_gamma_is_positive():
+    from tessera.cupyx.scipy import special
+
+    x = np.array([-2.5, -1, -0.0, 0, 0.5, 3, np.inf, np.nan])
+    wanted = __import__("scipy.special", fromlist=["x"]).loggamma(x)
+    np.testing.assert_allclose(special.loggamma(tn.array(x)).get(), wanted, rtol=1e-14)
+
+
 def test_numbers_of_python_have_no_dtype_beside_arrays():
     from tessera.cupyx.scipy import special
 

@@ -30,7 +30,8 @@ _BETA = f"(({_NEGATIVE}) ? -1 : 1) * exp({_BETALN})"
 _TABLE = {
     "erf": ("x", "erf(x)"), "erfc": ("x", "erfc(x)"), "erfcx": ("x", "erfcx(x)"), "erfinv": ("x", "erfinv(x)"),
     "erfcinv": ("x", "erfcinv(x)"), "ndtr": ("x", "normcdf(x)"), "ndtri": ("x", "normcdfinv(x)"),
-    "gamma": ("x", "x == 0 ? (T)INFINITY : tgamma(x)"), "gammaln": ("x", "lgamma(x)"), "rgamma": ("x", "1 / tgamma(x)"),
+    "gamma": ("x", "x == 0 ? (T)INFINITY : tgamma(x)"), "gammaln": ("x", "lgamma(x)"),
+    "loggamma": ("x", "x < 0 ? (T)NAN : lgamma(x)"), "rgamma": ("x", "1 / tgamma(x)"),
     "j0": ("x", "j0(x)"), "j1": ("x", "j1(x)"), "y0": ("x", "y0(x)"), "y1": ("x", "y1(x)"),
     "cbrt": ("x", "cbrt(x)"), "exp2": ("x", "exp2(x)"),
     "exp10": ("x", "exp10(x)"), "expm1": ("x", "expm1(x)"), "log1p": ("x", "log1p(x)"),
