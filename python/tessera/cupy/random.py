@@ -94,6 +94,19 @@ class RandomState(_Drawing):
         """Normal numbers."""
         return self.standard_normal(size or None, **_only_dtype(options))
 
+    def randint(self, low: Any, high: Any = None, size: Any = None, dtype: Any = int) -> Any:
+        """Integers from low, 0 if there is no other bound, up to the one below high; fractions of bounds are cut."""
+        low, high = (0, low) if high is None else (low, high)
+        low, high = (int(x) if isinstance(x, (float, numpy.floating)) else x for x in (low, high))
+        if isinstance(low, int) and isinstance(high, int) and low >= high:
+            raise ValueError(f"low >= high: {low} >= {high}")
+        return _drawn("randint", self._inner.randint, (low, high, size), {"dtype": dtype})
+
+    def random_integers(self, low: Any, high: Any = None, size: Any = None) -> Any:
+        """Integers from low, 1 if there is no other bound, up to high."""
+        low, high = (1, low) if high is None else (low, high)
+        return self.randint(low, high + 1, size)
+
     def random_sample(self, size: Any = None, dtype: Any = float) -> Any:
         """Uniform numbers of [0, 1)."""
         return _drawn("random_sample", self._inner.random_sample, (size,), {"dtype": dtype})
@@ -115,7 +128,7 @@ def _seed(seed: Any) -> Any:
         None
         if seed is None
         else int(seed) & 0xFFFFFFFF
-        if isinstance(seed, (int, numpy.integer))
+        if isinstance(seed, (int, numpy.integer, numpy.bool_))
         else numpy.asarray(seed)
     )
 

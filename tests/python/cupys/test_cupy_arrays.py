@@ -207,6 +207,17 @@ def test_drawn_numbers_are_numpys_of_the_seed():
     assert type(cp.random.default_rng(1).integers(10)) is cp.ndarray
 
 
+@pytest.mark.filterwarnings("error")
+def test_bounds_of_drawn_integers():
+    state, theirs = cp.random.RandomState(np.bool_(0)), np.random.RandomState(0)
+    assert state.randint(5, size=9, dtype="i4").get().tolist() == theirs.randint(5, size=9).tolist()
+    assert set(state.random_integers(2, size=99).tolist()) == {1, 2}
+    assert state.randint(-0.9, 1.1, size=3).tolist() == [0, 0, 0]
+    for low, high in ((3, 3), (-0.2, 0.3), (0, None)):
+        with pytest.raises(ValueError, match="low >= high"):
+            state.randint(low, high, size=0)
+
+
 def test_fused_functions_are_called():
     @cp.fuse(kernel_name="f")
     def f(x, y):

@@ -5,8 +5,10 @@ import numpy as np
 import pytest
 import tessera.numeric as tn
 from long_form import LONG, unless_short
+from tessera.scipy import signal
 
 scipy = pytest.importorskip("scipy")
+pytest.importorskip("scipy.signal")
 rng = np.random.default_rng(7)
 X, BYTES, L = rng.random((7, 9)), rng.integers(0, 200, (7, 9)).astype("u1"), rng.random((3, 60))
 C, F, B, SOLID = (X + 1j * X[::-1]).astype("c8"), X.astype("f4"), X > 0.4, rng.random((5, 6, 4))
@@ -210,6 +212,17 @@ def test_mistakes_are_named(place, args, options, error, text):
 ], ids=lambda v: "")  # fmt: skip
 def test_results_of_bool_are_cut_as_scipys_bytes(function, args):
     check(("ndimage", function, (B, *args), {}))
+
+
+@pytest.mark.filterwarnings("ignore::UserWarning")
+@pytest.mark.parametrize(("function", "args"), [
+    ("welch", ()), ("csd", (L[::-1].astype("f4"),)), ("hilbert", ()), ("gausspulse", ()), ("decimate", (4,)),
+], ids=lambda v: "")  # fmt: skip
+def test_precision_is_scipys(function, args):
+    x = L.astype("f4")
+    wanted = getattr(scipy.signal, function)(x, *args)
+    made = getattr(signal, function)(tn.array(x), *map(ours, args))
+    same(made, wanted, 1e-4)
 
 
 @pytest.mark.parametrize("shape", [(40, 50), (9, 8, 7), (300,), (4, 3, 5, 4), (3, 0), ()])

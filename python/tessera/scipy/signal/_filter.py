@@ -310,7 +310,7 @@ def hilbert(x: Any, N: int | None = None, axis: int = -1) -> Any:
     n = x.shape[axis] if N is None else N
     if n <= 0:
         raise ValueError("N must be positive.")
-    factors = numpy.zeros(n)
+    factors = numpy.zeros(n, "f4" if x.dtype.itemsize < 8 and x.dtype.kind == "f" else "f8")
     factors[0] = 1
     factors[1 : (n + 1) // 2] = 2
     if n % 2 == 0:

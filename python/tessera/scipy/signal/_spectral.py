@@ -20,7 +20,7 @@ class _Pieces:
 
     def __init__(
         self, n: int, fs: float, window: Any, nperseg: Any, noverlap: Any, nfft: Any, detrend: Any, onesided: bool,
-        scaling: str,
+        scaling: str, dtype: Any,
     ) -> None:  # fmt: skip
         if isinstance(window, (str, tuple)):
             nperseg = min(256 if nperseg is None else int(nperseg), n)
@@ -34,6 +34,7 @@ class _Pieces:
                 raise ValueError("value specified for nperseg is different from length of window")
         if nperseg < 1:
             raise ValueError("nperseg must be a positive integer")
+        self.window = self.window.astype(dtype, copy=False)
         self.length = nperseg
         self.nfft = nperseg if nfft is None else int(nfft)
         if self.nfft < nperseg:
@@ -90,7 +91,8 @@ def _begun(
     if not same and x.shape[-1] != moved.shape[-1]:
         n = max(x.shape[-1], moved.shape[-1])
         x, moved = (tn.pad(v, [(0, 0)] * (v.ndim - 1) + [(0, n - v.shape[-1])]) for v in (x, moved))
-    pieces = _Pieces(x.shape[-1], fs, window, nperseg, noverlap, nfft, detrend, onesided, scaling)
+    dtype = "f4" if numpy.result_type(x.dtype, moved.dtype, "c8") == "c8" else "f8"  # of windows, as SciPy's
+    pieces = _Pieces(x.shape[-1], fs, window, nperseg, noverlap, nfft, detrend, onesided, scaling, dtype)
     return pieces, x, x if same else moved, axis
 
 

@@ -6,6 +6,8 @@ from __future__ import annotations
 import math
 from typing import Any
 
+import numpy
+
 from ... import numeric as tn
 
 __all__ = ["argrelextrema", "argrelmax", "argrelmin", "chirp", "gausspulse", "sawtooth", "square", "unit_impulse"]
@@ -15,7 +17,7 @@ def sawtooth(t: Any, width: Any = 1.0) -> Any:
     """From -1 to 1 in a part of each period of 2 pi, and back."""
     t, w = tn.asarray(t), tn.asarray(width)
     at = tn.remainder(t, 2 * math.pi)
-    rises = at < w * 2 * math.pi
+    w, rises = w.astype("f8"), at < w * 2 * math.pi
     made = tn.where(rises, at / (math.pi * w) - 1, (math.pi * (w + 1) - at) / (math.pi * (1 - w)))
     return tn.where((w > 1) | (w < 0), math.nan, made)
 
@@ -59,7 +61,7 @@ def gausspulse(
     """A wave under a bell curve: the wave, with ``retquad`` its quadrature, with ``retenv`` the curve."""
     if fc < 0 or bw <= 0 or bwr >= 0:
         raise ValueError(f"gausspulse: fc >= 0, bw > 0 and bwr < 0 are wanted, found {fc}, {bw} and {bwr}")
-    a = -((math.pi * fc * bw) ** 2) / (4.0 * math.log(10.0 ** (bwr / 20.0)))
+    a = -numpy.float64((math.pi * fc * bw) ** 2) / (4.0 * math.log(10.0 ** (bwr / 20.0)))  # so that results are float64
     if isinstance(t, str):
         if t != "cutoff":
             raise ValueError("If `t` is a string, it must be 'cutoff'")
