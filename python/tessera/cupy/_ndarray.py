@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import math
 import operator
 import types
 from typing import Any
@@ -72,6 +73,11 @@ class ndarray(Base):
         refuse_all(inputs)
         if any(isinstance(x, numpy.ndarray) for x in options.get("out", ())):
             return NotImplemented
+        if method != "__call__":
+            from .. import cupy
+
+            ours = getattr(cupy, function.__name__, None)
+            return NotImplemented if ours is None else getattr(ours, method)(*inputs, **options)
         return give(super().__array_ufunc__(function, method, *inputs, **options))
 
     def __array_function__(self, function: Any, kinds: Any, args: Any, options: Any) -> Any:
@@ -313,6 +319,8 @@ def _in_memory(shape: Any, dtype: Any, memptr: Any, strides: Any, order: Any) ->
         strides = dense_strides(shape, dtype.itemsize, order or "C")
     low, high = _boundary.ends_of(shape, strides, dtype)
     if memptr is None:
+        if high - low > math.prod(shape) * dtype.itemsize:
+            raise ValueError(f"strides {tuple(strides)} of shape {shape} reach beyond new memory: give memptr=")
         room = _boundary.placed(lambda: tn.empty(high - low, "u1"))
         return room._view(-low, dtype, shape, strides)
     return memptr._array(dtype, shape, strides)

@@ -42,6 +42,8 @@ def _item(item: Any) -> Any:
     try:
         made = _items.numbers(f.asarray(item))
     except (TypeError, ValueError) as error:
+        if "inhomogeneous" in str(error):  # a list of lists, and of numbers or slices beside them
+            raise
         raise _bad_key() from error
     if made.dtype.kind not in "iub":
         if made.size == 0 and isinstance(item, (list, tuple)):
@@ -77,7 +79,9 @@ class Places:
         self.unique = False
         basic, arrays, axes, axis, place = [], [], [], 0, 0
         turns = []  # of items in turn: True where an array stands
-        for item in items:
+        for i, item in enumerate(items):
+            if dots and i == at:
+                turns.append(False)  # dots part arrays, also where they stand for no axis
             if not isinstance(item, ndarray):
                 basic.append(item)
                 turns.append(False)
@@ -306,12 +310,16 @@ def take(a: Any, indices: Any, axis: Any = None, out: Any = None, mode: str = "r
     a, axis, places = _take_places(f.asarray(a), indices, axis, mode)
     if not a.shape[axis] and places.size:
         raise IndexError("cannot do a non-empty take from an empty axes.")
-    made = get_item(a, (slice(None),) * axis + (places,))
     if out is not None:
-        if out.shape != made.shape:
+        if out.shape != (*a.shape[:axis], *places.shape, *a.shape[axis + 1 :]):
             raise ValueError("output array does not match result of ndarray.take")
-        return f.copy_of(made, out, casting="unsafe")
-    return made
+        if not f.can_cast(out.dtype, a.dtype, "safe"):
+            raise TypeError(
+                f"Cannot cast array data from {out.dtype!r} to {a.dtype!r} according to the rule 'safe': take() gives the "
+                "dtype of the array"
+            )
+    made = get_item(a, (slice(None),) * axis + (places,))
+    return made if out is None else f.copy_of(made, out, casting="unsafe")
 
 
 def check_target(a: Any, what: str) -> None:

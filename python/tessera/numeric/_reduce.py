@@ -81,6 +81,12 @@ def _mask(a: ndarray, where: Any) -> Any:
     return mask
 
 
+def _dtype_into(a: ndarray, out: Any) -> Any:
+    """The dtype of an array that out= names, where it can hold what ``a`` does: NumPy computes in it; else None."""
+    holds = isinstance(out, ndarray) and numpy.promote_types(out.dtype, a.dtype) == out.dtype
+    return out.dtype if holds else None
+
+
 def fold(
     name: str, a: Any, axis: Any, dtype: Any, out: Any, keepdims: Any, initial: Any, where: Any
 ) -> Any:
@@ -104,10 +110,10 @@ def fold(
             return fold(
                 "any" if name == "sum" else "all", a, axis, None, out, keepdims, initial, where
             )
-        if target is not None and numpy.promote_types(target, a.dtype) != target:
-            dtype = _sum_dtype(a.dtype)
-    elif dtype is not None:
-        a = a.astype(dtype, copy=False)
+        if target is not None:
+            dtype = _dtype_into(a, out) or _sum_dtype(a.dtype)
+    elif dtype is not None or _dtype_into(a, out):
+        a = a.astype(dtype or out.dtype, copy=False)
     no_start = initial is None or initial is NO_VALUE
     if name in ("max", "min") and no_start and mask is not None:
         raise ValueError(
@@ -240,7 +246,8 @@ def mean(a: Any, axis: Any = None, dtype: Any = None, out: Any = None, keepdims:
     if type(n) is int and n == 0:
         _warn_empty("Mean of empty slice.")
     total = sum(a, axis, inner, keepdims=keeps, where=where)
-    return into(_divide(total, n).astype(outer, copy=False), out, "unsafe")
+    given = outer if out is None or inner is None else inner  # of float16 into an array: not rounded before
+    return into(_divide(total, n).astype(given, copy=False), out, "unsafe")
 
 
 def _warn_empty(text: str) -> None:
@@ -329,7 +336,8 @@ def accumulate(name: str, a: Any, axis: Any, dtype: Any, out: Any) -> ndarray:
         made = _meanings.fold(name, a, dtype, None, run)
         return made if out is None else copy_of(made, out, casting="unsafe")
     if name in ("sum", "prod"):
-        dtype = _sum_dtype(a.dtype) if dtype is None else loop_of(dtype)
+        dtype = loop_of(dtype) if dtype is not None else _dtype_into(a, out) or _sum_dtype(a.dtype)
+        dtype = _sum_dtype(a.dtype) if dtype.kind == "b" else dtype
     elif dtype is not None:
         a = a.astype(dtype, copy=False)
     if _is_long(a, axis) and name in SCANS and dtype is not None and dtype.char in "ilqfd":

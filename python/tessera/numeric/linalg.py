@@ -120,9 +120,8 @@ def pinv(a: Any, rcond: Any = None, hermitian: bool = False, *, rtol: Any = NO_V
             rcond = max(a.shape[-2:]) * numpy.finfo(kind).eps
         else:
             rcond = rtol
-    if a.size == 0:
-        kind = numpy.float64 if a.dtype.kind not in "fc" else a.dtype
-        return f.empty((*a.shape[:-2], a.shape[-1], a.shape[-2]), kind)
+    if 0 in a.shape[-2:]:
+        return f.empty((*a.shape[:-2], a.shape[-1], a.shape[-2]), a.dtype)
     u, s, vt = _svd(f.asarray(_conjugate(a)), full_matrices=False, hermitian=hermitian)
     large = s > _tolerance(rcond, r.max(s, -1, keepdims=True)).astype(s.dtype)
     inverse = f.asarray(FUNCTIONS["divide"](1, s, where=large, out=f.zeros_like(s)))

@@ -60,6 +60,21 @@ def test_subscripts_may_be_numpys_arrays(a):
         cp.einsum(np.arange(6), [0])
 
 
+def test_methods_of_numpys_functions_take_them(a):
+    np.add.at(a, cp.array([0, 0, 3]), cp.array([1, 2, 3], "f4"))
+    np.add.at(a, cp.array([1]), 7)
+    assert a.tolist() == [3, 8, 2, 6, 4, 5]
+    made = np.add.reduceat(a.reshape(2, 3), cp.array([0, 2]), axis=1), np.maximum.reduce(a), np.add.outer(a[:1], a[:2])
+    assert [m.tolist() for m in made] == [[[11, 2], [10, 5]], 8, [[6, 11]]]
+    assert {type(m) for m in made} == {cp.ndarray}
+
+
+def test_strides_of_new_memory_lie_in_it():
+    assert cp.ndarray((2, 3), "f4", strides=(4, 8)).strides == (4, 8)
+    with pytest.raises(ValueError, match="memptr"):
+        cp.ndarray((2, 3), "f4", strides=(20, 4))
+
+
 def test_no_library_reads_the_memory(a):
     with pytest.raises(BufferError, match="get"):
         memoryview(a)

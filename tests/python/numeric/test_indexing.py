@@ -30,6 +30,9 @@ KEYS = [
     True,
     False,
     (np.array([True] * 6), np.array([1] * 6)),
+    (slice(None), [0, 1], ..., [0, 1]),
+    ([0, 1], ..., [0, 1], [1, 1]),
+    (..., [0, 1], slice(None), [0, 1]),
 ]
 
 
@@ -55,7 +58,7 @@ def test_reading_and_writing_is_numpys(number):
 
 @pytest.mark.parametrize(
     "key",
-    [np.array([6]), np.array([-7]), np.array([1.5]), (np.array([0]),) * 4, np.zeros(5, bool), [[1, 2], [3]],
+    [np.array([6]), np.array([-7]), np.array([1.5]), (np.array([0]),) * 4, np.zeros(5, bool),
      (np.array([1, 2]), np.array([1, 2, 3]))],
     ids=str,
 )  # fmt: skip
@@ -64,6 +67,23 @@ def test_wrong_keys_are_index_errors(key):
         tn.array(X)[ours(key)]
     with pytest.raises(IndexError):
         tn.array(X)[ours(key)] = 1
+
+
+@pytest.mark.parametrize("key", [[[1, 2], [3]], [[1], 2], [[1], slice(1, 2)], (1, [1, [1]])], ids=str)
+def test_lists_of_lists_and_others_are_value_errors(key):
+    for x in (X, tn.array(X)):
+        with pytest.raises(ValueError, match="inhomogeneous"):
+            x[key]
+
+
+def test_out_of_take_has_the_shape_and_a_dtype_of_the_array():
+    for m in (np, tn):
+        a = m.arange(3, dtype="i4")
+        assert m.take(a, [2], out=m.zeros(1, "i2")).tolist() == [2]
+        with pytest.raises(TypeError, match="according to the rule 'safe'"):
+            m.take(a, [2], out=m.zeros(1, "f8"))
+        with pytest.raises(ValueError, match="does not match"):
+            m.take(a, [7], out=m.zeros(2, "i4"))
 
 
 def test_values_that_do_not_fit_are_refused():

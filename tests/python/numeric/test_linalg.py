@@ -227,3 +227,10 @@ def test_functions_of_numpys_other_modules_with_our_arrays():
         __module__, __name__ = "numpyish.linalg", "inv"
 
     assert tn.ones(3).__array_function__(Foreign(), (), (), {}) is NotImplemented
+
+
+@pytest.mark.parametrize("shape", [(3, 0), (0, 3), (0, 2, 3), (2, 0, 3)])
+def test_inverse_of_nothing_has_numpys_dtype(shape):
+    for dtype in "idF":
+        made, wanted = tn.linalg.pinv(tn.zeros(shape, dtype)), np.linalg.pinv(np.zeros(shape, dtype))
+        assert (made.dtype, made.shape) == (wanted.dtype, wanted.shape)

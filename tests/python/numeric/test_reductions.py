@@ -78,6 +78,17 @@ def test_where_initial_and_dtype():
         tn.sum(a, axis=(0, 0))
 
 
+def test_out_that_holds_more_is_computed_in():
+    for m in (np, tn):
+        x = m.array([[1, -3], [100, 127]], "i1")
+        assert m.min(x, axis=0, initial=0.5, out=m.zeros(2)).tolist() == [0.5, -3]
+        assert m.max(x, axis=0, initial=100.5, out=m.zeros(2, "f4")).tolist() == [100.5, 127]
+        assert m.cumsum(x[1], out=m.zeros(2, "i1")).tolist() == [100, -29]
+        half = m.array([1, 2**-11, 2**-11], "f2")
+        assert m.cumsum(half, out=m.zeros(3)).tolist() == [1, 1 + 2**-11, 1 + 2**-10]
+        assert abs(float(m.mean(half, out=m.zeros(()))) * 3 - 1 - 2**-10) < 1e-6
+
+
 def test_of_nothing():
     for shape, axis in (((0,), None), ((0, 3), 0), ((3, 0), 0)):
         x, a = np.zeros(shape), tn.zeros(shape)
