@@ -438,6 +438,16 @@ static int assign_whole(const ts_nd *out, ts_nd_operand *in)
     return 0;
 }
 
+/* Whether only the caller's expression knows the object. */
+static bool assign_is_temporary(PyObject *value)
+{
+#if PY_VERSION_HEX >= 0x030E0000
+    return PyUnstable_Object_IsUniqueReferencedTemporary(value);
+#else
+    return Py_REFCNT(value) == 1;
+#endif
+}
+
 int numeric_assign(core_state *state, ts_nd *out, PyObject *value)
 {
     ts_nd_call call = {.fn = TS_ND_copy, .out = out, .casting = TS_ND_UNSAFE};
@@ -461,6 +471,7 @@ int numeric_assign(core_state *state, ts_nd *out, PyObject *value)
         Py_XDECREF(held);
         return -1;
     }
+    call.in[0].is_last = call.in[0].array && !held && assign_is_temporary(value);
     /* an array of more axes is taken if the leading ones are 1 */
     NUMERIC_BEGIN(state);
     ts_nd *from = call.in[0].array, *view = NULL;

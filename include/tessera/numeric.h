@@ -244,6 +244,7 @@ typedef struct ts_nd_operand {
     char kind;    /* of the number: 'b', 'i', 'f', 'c' */
     bool is_big;  /* 'i': `i` holds 2^63 to 2^64 - 1 */
     bool is_huge; /* 'i': no 64 bits hold it; `f` has its sign */
+    bool is_last; /* of an array: nobody reads it afterwards, so what it waits for need not be stored */
     int64_t i;
     double f, im;
 } ts_nd_operand;

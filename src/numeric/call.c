@@ -256,7 +256,7 @@ static bool call_is_value(const ts_nd *a, const nd_node *node, const int64_t *st
         return false;
     if (!value->is_narrow)
         return a->rank == node->rank && memcmp(ts_nd_shape(a), node->shape, bytes) == 0 &&
-               memcmp(ts_nd_strides(a), value->order, bytes) == 0 && nd_same_order(node, value);
+               memcmp(ts_nd_strides(a), value->order, bytes) == 0 && (node->is_now || nd_same_order(node, value));
     for (uint32_t d = 0; d < node->rank; d++)
         if (node->shape[d] > 1 && strides[d] != value->order[d])
             return false;
@@ -584,6 +584,13 @@ static nd_node *call_node(const call_of *c, const ts_nd *out, const nd_node *nar
     return node;
 }
 
+/* Whether a value is written to a place and goes: it is computed there, and has no memory of its own. */
+static bool call_is_last(const ts_nd_call *call)
+{
+    const ts_nd_operand *in = &call->in[0];
+    return call->out && call->fn == TS_ND_copy && in->array && in->is_last && in->array->store->references == 1;
+}
+
 static int64_t call_count(const call_of *c)
 {
     int64_t count = 1;
@@ -623,6 +630,7 @@ static ts_status call_run(ts_nd_graph *graph, const ts_nd_call *call, uint64_t k
     nd_node *node = call_node(&c, out, narrow, narrow ? &lift : NULL);
     ts_status status = node ? TS_OK : ts_fail(err, TS_NOMEM, "out of memory for an array");
     if (node) {
+        node->is_now = !waits && call_is_last(call);
         status = call_take(&c, node, narrow ? &lift : NULL, err);
         if (status == TS_OK)
             status = call_finish(&c, node, out, waits, err);

@@ -75,6 +75,7 @@ struct nd_node {
     uint8_t rank, has_where, weight;
     uint8_t fold;  /* 0: a function of elements; else the ts_nd_fold + 1 of operand 0 along `rows` */
     bool is_narrow;
+    bool is_now;   /* it runs at once, into a place that is there: its operands may lie in any order */
     uint64_t rows; /* bits: axes along which it, or a value that it is computed of, is narrow */
     int64_t count;
     uint32_t place;         /* of the call, where the graph is watched */

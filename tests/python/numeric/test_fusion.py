@@ -156,3 +156,32 @@ def test_many_values_with_numbers_of_their_own_are_several_kernels():
         assert [float(a[7]) for a in made] == [i + 1 for i in range(30)]
     assert count.launched <= 4
     assert float((tn.ones(1000) + 1)[0]) == 2
+
+
+def test_a_value_written_to_a_part_is_computed_there():
+    x = np.random.default_rng(2).random((90, 110))
+    a, b = tn.array(x), tn.array(np.zeros((90, 110)))
+    with Count() as count:
+        b[1:-1, 1:-1] = (a[1:-1, :-2] + a[1:-1, 2:]) * 0.5
+    assert count.launched == 1 and count.bytes < 3 * x.nbytes
+    with Count() as count:
+        b[1:-1, 1:-1] = a.T[:108, :88].T * 2 + 1
+    assert count.launched == 1
+    assert (np.asarray(b[1:-1, 1:-1]) == x[:88, :108] * 2 + 1).all()
+    kept = a[1:-1, 1:-1] * 3  # known by name: computed once, for both
+    with Count() as count:
+        b[1:-1, 1:-1] = kept
+        b[:-2, 1:-1] = kept
+    assert count.launched == 3 and count.nodes == 3
+    assert (np.asarray(kept) == x[1:-1, 1:-1] * 3).all() and (np.asarray(b[:-2, 1:-1]) == np.asarray(kept)).all()
+
+
+def test_a_part_that_the_value_reads_is_written_afterwards():
+    x = np.random.default_rng(3).random((60, 70))
+    a, wanted = tn.array(x), x.copy()
+    for _ in range(3):
+        a[1:-1, 1:-1] = (a[:-2, 1:-1] + a[2:, 1:-1]) * 0.25
+        wanted[1:-1, 1:-1] = (wanted[:-2, 1:-1] + wanted[2:, 1:-1]) * 0.25
+        a[1:] = a[:-1] + a[1:] * 2
+        wanted[1:] = wanted[:-1] + wanted[1:] * 2
+    assert (np.asarray(a) == wanted).all()
