@@ -456,12 +456,14 @@ static ts_status call_part_from(nd_node *node, const ts_nd *out, char *data, ts_
         if (in->kind != ND_IN_LOAD ||
             (in->data == data && in->dtype == out->dtype && call_steps_alike(node, node->strides[i])))
             continue;
+        bool apart = known && ts__nd_arg_at(node->rank, node->shape, node->strides[i], (ts_dtype)in->dtype, in->data,
+                                            other, &from) && ts_arg_overlap(&to, &from) == TS_OVERLAP_NONE;
+        if (apart)
+            continue;
         ts_nd *view;
         TS_TRY(ts_nd_wrap(out->graph, in->buffer, in->data - (char *)ts_buffer_data(in->buffer), (ts_dtype)in->dtype,
                           node->rank, node->shape, node->strides[i], 0, &view, err));
-        bool apart = known && ts__nd_arg(view, in->data, other, &from) &&
-                     ts_arg_overlap(&to, &from) == TS_OVERLAP_NONE;
-        ts_status status = apart ? TS_OK : call_copy(node, i, view, err);
+        ts_status status = call_copy(node, i, view, err);
         ts_nd_release(view);
         TS_TRY(status);
     }
@@ -479,6 +481,7 @@ static ts_status call_now(ts_nd_graph *graph, nd_node *node, ts_nd *out, bool is
     if (!is_new)
         TS_TRY(call_part_from(node, out, data, err));
     ts__nd_group_begin(&group, graph, node);
+    group.is_apart = node->is_apart;
     if (!ts__nd_group_add(&group, node) || !ts__nd_group_store(&group, node, data, out->store->buffer, node->order))
         return ts_fail(err, TS_INTERNAL, "a value of arrays is too large for a kernel");
     graph->stats.n_nodes += group.n_nodes;
@@ -489,13 +492,71 @@ static ts_status call_now(ts_nd_graph *graph, nd_node *node, ts_nd *out, bool is
     return TS_OK;
 }
 
-/* Computes what waits, unless nothing of it reads the storage that is about to change: loads hold their buffer. */
-static ts_status call_settle(ts_nd_graph *graph, const ts_nd_store *store, ts_error *err)
+/* Whether a value is written to a place and goes: it is computed there, and has no memory of its own. */
+static bool call_is_last(const ts_nd_call *call)
 {
+    const ts_nd_operand *in = &call->in[0];
+    return call->out && call->fn == TS_ND_copy && in->array && in->is_last && in->array->store->references == 1;
+}
+
+/* What a value that waits reads of the buffer that its result is written to. */
+typedef struct call_reads {
+    const ts_buffer *buffer;
+    ts_arg to;
+    uint32_t mark, n; /* n: references to the buffer */
+    bool apart;       /* nothing at the places that are written */
+} call_reads;
+
+static void call_look(call_reads *reads, nd_node *node)
+{
+    int64_t room[2 * TS_ARRAY_RANK];
+    ts_arg from;
+    if (node->mark == reads->mark)
+        return;
+    node->mark = reads->mark;
+    reads->apart &= !node->done;
+    for (int i = 0; i < ND_INPUTS && reads->apart; i++) {
+        const nd_in *in = &node->in[i];
+        if (in->kind == ND_IN_NODE)
+            call_look(reads, in->node);
+        if (in->kind != ND_IN_LOAD || in->buffer != reads->buffer)
+            continue;
+        reads->n++;
+        reads->apart &= ts__nd_arg_at(node->rank, node->shape, node->strides[i], (ts_dtype)in->dtype, in->data, room,
+                                      &from) && ts_arg_overlap(&reads->to, &from) == TS_OVERLAP_NONE;
+    }
+}
+
+/* Whether all that waits and reads this storage is the value that is written to a part of it, which reads other parts
+ * alone. */
+static bool call_reads_apart(const ts_nd_call *call, const ts_buffer *buffer)
+{
+    int64_t room[2 * TS_ARRAY_RANK];
+    ts_nd_graph *graph = call->out->graph;
+    call_reads reads = {.buffer = buffer, .mark = ++graph->mark, .apart = true};
+    if (!call_is_last(call) || !call->in[0].array->store->value ||
+        !ts__nd_arg(call->out, (char *)ts_buffer_data(buffer) + call->out->offset, room, &reads.to))
+        return false;
+    call_look(&reads, call->in[0].array->store->value);
+    return reads.apart && reads.n + 1 == atomic_load_explicit(&buffer->references, memory_order_relaxed);
+}
+
+/* Computes what waits, unless nothing of it reads the storage that is about to change: loads hold their buffer. *apart:
+ * what the call's operand waits for reads it, in other places. */
+static ts_status call_settle(const ts_nd_call *call, bool *apart, ts_error *err)
+{
+    ts_nd_graph *graph = call->out->graph;
+    const ts_nd_store *store = call->out->store;
     const ts_buffer *buffer = store->buffer;
-    bool is_alone = !store->lasting && !store->value &&
-                    (!buffer || atomic_load_explicit(&buffer->references, memory_order_relaxed) == 1);
-    return graph->first && !is_alone ? ts__nd_flush(graph, TS_ND_CAUSE_part, err) : TS_OK;
+    *apart = false;
+    if (!graph->first)
+        return TS_OK;
+    if (!store->lasting && !store->value) {
+        if (!buffer || atomic_load_explicit(&buffer->references, memory_order_relaxed) == 1)
+            return TS_OK;
+        *apart = call_reads_apart(call, buffer);
+    }
+    return *apart ? TS_OK : ts__nd_flush(graph, TS_ND_CAUSE_part, err);
 }
 
 /* Integers have no negative powers; finding out whether there are some computes the exponents. */
@@ -584,13 +645,6 @@ static nd_node *call_node(const call_of *c, const ts_nd *out, const nd_node *nar
     return node;
 }
 
-/* Whether a value is written to a place and goes: it is computed there, and has no memory of its own. */
-static bool call_is_last(const ts_nd_call *call)
-{
-    const ts_nd_operand *in = &call->in[0];
-    return call->out && call->fn == TS_ND_copy && in->array && in->is_last && in->array->store->references == 1;
-}
-
 static int64_t call_count(const call_of *c)
 {
     int64_t count = 1;
@@ -621,8 +675,9 @@ static ts_status call_run(ts_nd_graph *graph, const ts_nd_call *call, uint64_t k
     bool may_wait = !graph->strict && (!out || (!out->store->lasting && ts__nd_is_whole(out))) && !call_is_seen(&c);
     const nd_node *narrow = may_wait ? call_narrow(&c, &lift) : NULL;
     bool waits = may_wait && (narrow || call_count(&c) > graph->small);
+    bool apart = false;
     if (!waits && out)
-        TS_TRY(call_settle(graph, out->store, err));
+        TS_TRY(call_settle(call, &apart, err));
     if (out)
         ts_nd_retain(out);
     else
@@ -631,6 +686,7 @@ static ts_status call_run(ts_nd_graph *graph, const ts_nd_call *call, uint64_t k
     ts_status status = node ? TS_OK : ts_fail(err, TS_NOMEM, "out of memory for an array");
     if (node) {
         node->is_now = !waits && call_is_last(call);
+        node->is_apart = apart;
         status = call_take(&c, node, narrow ? &lift : NULL, err);
         if (status == TS_OK)
             status = call_finish(&c, node, out, waits, err);

@@ -17,6 +17,7 @@ void ts__nd_group_begin(nd_group *group, ts_nd_graph *graph, const nd_node *like
     group->n_nodes = group->n_places = group->n_numbers = group->n_kept = 0;
     group->kept_args = 0;
     group->rows = 0;
+    group->is_apart = false;
 }
 
 static bool group_has(const nd_group *group, const nd_node *node)

@@ -342,22 +342,34 @@ bool ts__nd_is_whole(const ts_nd *a)
     return a->count == 0 || reach + item == a->store->bytes;
 }
 
+bool ts__nd_arg_at(uint32_t rank, const int64_t *shape, const int64_t *strides, ts_dtype dtype, char *data,
+                   int64_t *room, ts_arg *out)
+{
+    int64_t unit = (int64_t)ts_dtype_bytes(dtype);
+    uint32_t n = 0;
+    for (uint32_t d = 0; d < rank; d++) {
+        if (shape[d] == 1)
+            continue;
+        if (n == TS_ARRAY_RANK || strides[d] % unit)
+            return false;
+        room[n] = shape[d];
+        room[TS_ARRAY_RANK + n++] = strides[d] / unit;
+    }
+    *out = (ts_arg){.kind = TS_SPEC_ARRAY, .dtype = (uint8_t)dtype, .rank = (uint8_t)n, .value.data = data,
+                    .shape = room, .strides = room + TS_ARRAY_RANK};
+    return true;
+}
+
 bool ts__nd_arg(const ts_nd *a, char *data, int64_t *room, ts_arg *out)
 {
-    int64_t unit = a->dtype ? a->item : 1; /* items count as their bytes, along one more axis */
-    uint32_t n = 0;
-    for (uint32_t d = 0; d < a->rank + (a->dtype ? 0u : 1u); d++) {
-        int64_t extent = d < a->rank ? ts_nd_shape(a)[d] : a->item, stride = d < a->rank ? ts_nd_strides(a)[d] : 1;
-        if (extent == 1)
-            continue;
-        if (n == TS_ARRAY_RANK || stride % unit)
-            return false;
-        room[n] = extent;
-        room[TS_ARRAY_RANK + n++] = stride / unit;
-    }
-    *out = (ts_arg){.kind = TS_SPEC_ARRAY, .dtype = a->dtype ? a->dtype : TS_DTYPE_uint8, .rank = (uint8_t)n,
-                    .value.data = data, .shape = room, .strides = room + TS_ARRAY_RANK};
-    return true;
+    int64_t shape[TS_ND_RANK + 1], strides[TS_ND_RANK + 1];
+    if (a->dtype)
+        return ts__nd_arg_at(a->rank, ts_nd_shape(a), ts_nd_strides(a), (ts_dtype)a->dtype, data, room, out);
+    memcpy(shape, ts_nd_shape(a), a->rank * sizeof *shape);
+    memcpy(strides, ts_nd_strides(a), a->rank * sizeof *strides);
+    shape[a->rank] = a->item; /* items count as their bytes, along one more axis */
+    strides[a->rank] = 1;
+    return ts__nd_arg_at(a->rank + 1, shape, strides, TS_DTYPE_uint8, data, room, out);
 }
 
 bool ts_nd_shares(const ts_nd *a, const ts_nd *b, bool exact)

@@ -779,7 +779,7 @@ bool ts__nd_group_is_apart(const nd_group *group)
         if (to->buffer->release) /* memory of others, which may be anybody's */
             return false;
         for (uint32_t p = 0; to->store && p < group->n_places; p++)
-            if (p != s && group->places[p].buffer == to->buffer)
+            if (p != s && group->places[p].buffer == to->buffer && !group->is_apart)
                 return false;
     }
     return true;

@@ -76,6 +76,7 @@ struct nd_node {
     uint8_t fold;  /* 0: a function of elements; else the ts_nd_fold + 1 of operand 0 along `rows` */
     bool is_narrow;
     bool is_now;   /* it runs at once, into a place that is there: its operands may lie in any order */
+    bool is_apart; /* is_now: what it reads of the buffer that it writes to lies elsewhere in it */
     uint64_t rows; /* bits: axes along which it, or a value that it is computed of, is narrow */
     int64_t count;
     uint32_t place;         /* of the call, where the graph is watched */
@@ -194,6 +195,9 @@ bool ts__nd_dense(uint32_t item, uint32_t rank, const int64_t *shape, const uint
 nd_node *ts__nd_node_new(ts_nd_graph *graph, ts_nd_fn fn, uint32_t rank, const int64_t *shape);
 /* The array as argument of ts_arg_overlap; false where it has more axes than those know. `room` for two ranks. */
 bool ts__nd_arg(const ts_nd *a, char *data, int64_t *room, ts_arg *out);
+/* The same of elements that lie at `data`; strides in bytes. */
+bool ts__nd_arg_at(uint32_t rank, const int64_t *shape, const int64_t *strides, ts_dtype dtype, char *data,
+                   int64_t *room, ts_arg *out);
 
 /* ---- items.c ------------------------------------------------------------------------------------- */
 
@@ -287,6 +291,7 @@ typedef struct nd_group {
     uint32_t rank, n_nodes, n_places, n_numbers;
     uint32_t n_kept, kept_args; /* places kept for values of its roots, and their arguments */
     uint64_t rows; /* of its narrow nodes; 0: it has none */
+    bool is_apart; /* places of one buffer have no memory in common */
     const int64_t *shape;
     nd_node *nodes[ND_GROUP_NODES]; /* operands before those who use them */
     nd_place places[ND_GROUP_MEMORY];

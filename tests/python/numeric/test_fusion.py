@@ -185,3 +185,19 @@ def test_a_part_that_the_value_reads_is_written_afterwards():
         a[1:] = a[:-1] + a[1:] * 2
         wanted[1:] = wanted[:-1] + wanted[1:] * 2
     assert (np.asarray(a) == wanted).all()
+
+
+@pytest.mark.parametrize(("to", "read", "launched"), [
+    (np.s_[3], [np.s_[2], np.s_[4]], 1), (np.s_[:, 5], [np.s_[:, 4], np.s_[:, 7]], 1), (np.s_[::2], [np.s_[1::2]], 1),
+    (np.s_[1:], [np.s_[:-1]], 2), (np.s_[3], [np.s_[3]], 2), (np.s_[:, ::2], [np.s_[:, 1::2], np.s_[:, 2::2]], 2),
+])  # fmt: skip
+def test_a_part_of_what_is_read_is_written_at_once_where_they_lie_apart(to, read, launched):
+    x = np.random.default_rng(4).random((600, 1000))
+    a, wanted = tn.array(x), x.copy()
+    if read[-1] == np.s_[:, 2::2]:
+        to, read = np.s_[:, 2::2], [np.s_[:, 1:-1:2], np.s_[:, :-2:2]]
+    for _ in range(2):
+        with Count() as count:
+            a[to] = sum(a[each] * 0.5 for each in read) + 1
+        wanted[to] = sum(wanted[each] * 0.5 for each in read) + 1
+        assert count.launched == launched and (np.asarray(a * 1) == wanted).all()
