@@ -37,13 +37,13 @@ from .types import TypeDescriptor, type_of
 
 __all__ = [
     "POOL", "THREADS", "Count", "Made", "Memory", "algorithm", "apart", "checked_count", "clamped", "clear",
-    "cores_for", "count_of", "init_of", "items_in", "keep", "kernel_of", "kind_text", "not_shifted", "on_cpu",
-    "range_of", "setting", "stream_of", "whole_numbers",
+    "cores_for", "count_of", "init_of", "is_read_later", "items_in", "keep", "kernel_of", "kind_text", "not_shifted",
+    "on_cpu", "range_of", "setting", "stream_of", "whole_numbers",
 ]  # fmt: skip
 
 THREADS = 256  # of a block, for all algorithms that do not say otherwise
 POOL: Any = enum.Enum("_Storage", "POOL").POOL  # temporary memory: of the pool, where the caller gives none
-_READ_LATER = ("d_", "k", "num_")  # how the names of arguments begin that a kernel reads
+_READ_LATER = ("d_", "k", "n")  # how the names of arguments begin that a kernel reads
 _MOST_MADE = 1024  # kernels, and objects of `make_..`, that are kept; the oldest ones go first
 _MOST_KEPT = 1 << 24  # bytes of temporaries of a call that are kept for the next on the default stream: new ones cost
 _ALL_KEPT = 1 << 28  # 0.1 ms after a wait, as drivers give memory back then; and of all calls
@@ -268,6 +268,11 @@ def setting(number: Callable[..., Any]) -> Callable[..., None]:
     return set_
 
 
+def is_read_later(value: Any) -> bool:
+    """Whether a number is an array, which is read when the algorithm runs."""
+    return hasattr(value, "__cuda_array_interface__") or (isinstance(value, numpy.ndarray) and value.ndim > 0)
+
+
 def items_in(value: Any, name: str, *sequences: tuple[str, Iterator]) -> Count:
     """A number of items that arrays must have; of a number on the device as many are taken as there are.
 
@@ -276,7 +281,7 @@ def items_in(value: Any, name: str, *sequences: tuple[str, Iterator]) -> Count:
     TypeError, ValueError
         For what is no whole number nor an array of one, less than 0, more than an array has, or without an end.
     """
-    if not hasattr(value, "__cuda_array_interface__") and not (isinstance(value, numpy.ndarray) and value.ndim):
+    if not is_read_later(value):
         n = checked_count(value, name, *sequences)
         return Count(n, n, None)
     it: Any = iterator_of(value, name)

@@ -19,8 +19,8 @@ import numpy
 from . import _part_sort, types
 from ._by_key import exclusive_scan_by_key, inclusive_scan_by_key
 from ._engine import (
-    POOL, THREADS, Count, Memory, algorithm, checked_count, clear, count_of, init_of, items_in, kernel_of, on_cpu,
-    stream_of,
+    POOL, THREADS, Count, Memory, algorithm, checked_count, clear, count_of, init_of, is_read_later, items_in,
+    kernel_of, on_cpu, stream_of,
 )  # fmt: skip
 from ._radix import Digits
 from ._scan import Scanned, launch_scan, scan_memory
@@ -255,21 +255,35 @@ def segmented_exclusive_scan(
     )  # fmt: skip
 
 
-def _taking(start: Function, end: Function, loads: Any, stores: Any, casts: Any) -> Callable[..., None]:
+def _taking(
+    start: Function, end: Function, loads: Any, stores: Any, casts: Any, few: Function
+) -> Callable[..., None]:
     from ..cuda import grid
 
     fields = tuple(range(len(loads)))
 
-    def take(starts: Any, ends: Any, parts: Any, k: Any, sorted_: Any, outs: Any) -> None:
-        t = grid(1)
-        part, j = t // k, t % k
-        if part < parts:
+    def take(starts: Any, ends: Any, parts: Any, few_: Any, sorted_: Any, outs: Any) -> None:
+        t, k = grid(1), few(few_)
+        part, j = t // max(k, 1), t % max(k, 1)
+        if k > 0 and part < parts:
             first, last = start(starts, part), end(ends, part)
             if first + j < last:
                 for f in fields:
                     stores[f](outs[f], t, casts[f](loads[f](sorted_[f], first + j)))
 
     return take
+
+
+def _few_of_each(k: Any, parts: int, outputs: list[Iterator]) -> Count:
+    """How many are taken of each part."""
+    given = [("an output", it) for it in outputs]
+    if not is_read_later(k):
+        few = count_of(k, "k")
+        checked_count(few * parts, "k * num_segments", *given)
+        return Count(few, few, None)
+    found = items_in(k, "k", *given)
+    room = found.most // max(1, parts)
+    return Count(room, (found.state[0], room), found.kind)
 
 
 @algorithm
@@ -287,7 +301,10 @@ def segmented_top_k(
     ----------
     d_in_keys, d_out_keys, d_in_values, d_out_values, num_items, largest, stream, temp_storage
         As for `top_k`.
-    k, num_segments : int
+    k : int, or array of a device
+        Of an array the first element counts, as it is when the algorithm runs; as many are taken of each part as the
+        outputs have room for, at most.
+    num_segments : int
     start_offsets_in, end_offsets_in : array or iterator
         Where a part begins, and before which item it ends, in whole numbers; what is before the first item or
         behind the last is in no part. Parts may not overlap.
@@ -297,29 +314,29 @@ def segmented_top_k(
     Sorts the parts, see `segmented_sort`.
     """
     keys, dtype = bits_of(d_in_keys)
-    out_keys, values, few = bits_out(d_out_keys, dtype), pairs_of(d_in_values, d_out_values), count_of(k, "k")
+    out_keys, values = bits_out(d_out_keys, dtype), pairs_of(d_in_values, d_out_values)
     n = items_in(num_items, "num_items", ("d_in_keys", keys))
     sources, outputs = _there(keys, values[0]), _there(out_keys, values[1])
     parts = _Parts(start_offsets_in, end_offsets_in, num_segments, n)
-    checked_count(few * parts.number, "k * num_segments", *(("an output", it) for it in outputs))
+    few = _few_of_each(k, parts.number, outputs)
     memory = Memory(temp_storage, stream_of(stream))
     kinds: Any = [it.value_type for it in sources]
     found = memory.take(*_sort_needs(parts, sources), *((kind.dtype, n.most) for kind in kinds), counters=2)
     if found is None:
         return memory.nbytes
-    if n.most and few and parts.number:
+    if n.most and few.most and parts.number:
         sorted_: Any = [ArrayIterator(array) for array in found[-len(kinds) :]]
         digits = digits_of(dtype, None, None, SortOrder.DESCENDING if largest else SortOrder.ASCENDING)
         _sort_parts(parts, digits, sources, sorted_, memory.stream, found[: -len(kinds)])
         kernel = kernel_of(
-            _taking, (parts.starts.kind, parts.ends.kind, *(it.kind for it in (*sorted_, *outputs))),
+            _taking, (parts.starts.kind, parts.ends.kind, few.kind, *(it.kind for it in (*sorted_, *outputs))),
             lambda: (
                 parts.starts.load(), parts.ends.load(), tuple(it.load() for it in sorted_),
-                tuple(it.store() for it in outputs), tuple(map(cast_of, outputs)),
+                tuple(it.store() for it in outputs), tuple(map(cast_of, outputs)), few.load(),
             ),
         )  # fmt: skip
-        kernel[-(-few * parts.number // THREADS), THREADS, memory.stream](
-            parts.starts.state, parts.ends.state, parts.number, few, tuple(it.state for it in sorted_),
+        kernel[-(-few.most * parts.number // THREADS), THREADS, memory.stream](
+            parts.starts.state, parts.ends.state, parts.number, few.state, tuple(it.state for it in sorted_),
             tuple(it.state for it in outputs),
         )  # fmt: skip
     return None

@@ -30,6 +30,7 @@ from ._engine import (
     algorithm,
     checked_count,
     count_of,
+    is_read_later,
     items_in,
     kernel_of,
     on_cpu,
@@ -501,6 +502,25 @@ def _order_of(largest: bool) -> SortOrder:
     return SortOrder.DESCENDING if largest else SortOrder.ASCENDING
 
 
+class _OneMore(Count):
+    """A place in an array of a device, as the number of items up to it."""
+
+    def load(self) -> Function:
+        number = super().load()
+        return lambda n: number(n) + 1
+
+
+def _until(n: Any, items: Count) -> Count:
+    """How many items stand up to place n."""
+    if is_read_later(n):
+        it = items_in(n, "n", ("d_in", ArrayIterator(numpy.empty(0, numpy.int8))))
+        return _OneMore(items.most, (it.state[0], max(0, items.most - 1)), it.kind)
+    place = count_of(n, "n")
+    if place >= items.most:
+        raise ValueError(f"n is {place}, there are {items.most} items")
+    return Count(place + 1, place + 1, None)
+
+
 @algorithm
 def nth_element(*, d_in: Any, d_out: Any, n: int, num_items: int, stream: Any = None, temp_storage: Any = POOL) -> Any:
     """``d_out[0]`` becomes the item that stands at place n when all are sorted.
@@ -509,7 +529,9 @@ def nth_element(*, d_in: Any, d_out: Any, n: int, num_items: int, stream: Any = 
     ----------
     d_in, d_out : array
         Of numbers that `radix_sort` sorts.
-    n, num_items : int
+    n, num_items : int, or array of a device
+        Of an array the first element counts, as it is when the algorithm runs; an `n` behind the last item is that of
+        the last, one before the first that of the first. Without items nothing is written.
     stream, temp_storage
         As for `radix_sort`.
 
@@ -518,15 +540,15 @@ def nth_element(*, d_in: Any, d_out: Any, n: int, num_items: int, stream: Any = 
     Items are read once for each 11 bits and once more; nothing is sorted.
     """
     keys, dtype = bits_of(d_in)
-    there, place = bits_out(d_out, dtype), count_of(n, "n")
-    items = items_in(num_items, "num_items", ("d_in", keys))
+    there, items = bits_out(d_out, dtype), items_in(num_items, "num_items", ("d_in", keys))
+    few = _until(n, items)
     checked_count(1, "the number of results", ("d_out", there))
-    if place >= items.most:
-        raise ValueError(f"n is {place}, there are {items.most} items")
     memory, digits = Memory(temp_storage, stream_of(stream)), digits_of(dtype, None, None, SortOrder.ASCENDING)
-    order = _Order(digits, items, Count(place + 1, place + 1, None))
+    order = _Order(digits, items, few)
     found = memory.take(*_needs(order), counters=2)
     if found is None:
         return memory.nbytes
+    if items.most == 0:
+        return None
     _take(order, [keys], [there], True, memory.stream, found)
     return None

@@ -119,6 +119,13 @@ def test_sorts_and_the_greatest_few(rng, mix):
     rows = [np.append(want[a : min(a + k, b)], [-99] * k)[:k] for a, b in zip(starts, ends)]
     assert at.tolist() == [int(i) for row in rows for i in row]
     assert np.array_equal(few[at >= 0], x[at[at >= 0]]) and (few[at < 0] == -99).all()
+    for k_there in (2, 0, 1000):  # read when it runs; no more than the outputs have room for
+        at[:] = few[:] = -99
+        compute.segmented_top_k(**{**greatest, "k": np.array([k_there])})
+        took = min(k_there, k)
+        rows = [np.append(want[a : min(a + took, b)], [-99] * took)[:took] for a, b in zip(starts, ends)]
+        there = [int(i) for row in rows for i in row]
+        assert at.tolist() == there + [-99] * (len(at) - len(there))
 
 
 def test_mistakes(rng):

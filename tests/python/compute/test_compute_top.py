@@ -50,6 +50,17 @@ def test_the_one_at_a_place(rng, dtype):
             storage = np.zeros(compute.nth_element(**given, n=place, temp_storage=None), np.uint8)
             compute.nth_element(**given, n=place, temp_storage=storage)
             assert one[0] == np.sort(x)[place]
+        for place in (0, n // 2, n + 5, -2):  # read when it runs
+            for _ in range(3):  # and read again by a call that is made again
+                one[0] = 0
+                compute.nth_element(**given, n=np.array([place]))
+                assert one[0] == np.sort(x)[min(max(place, 0), n - 1)]
+    nothing = {**given, "num_items": np.array([0]), "n": np.array([3], np.uint8)}
+    one[0] = 1
+    compute.nth_element(**nothing)
+    assert one[0] == 1
+    with pytest.raises(TypeError, match="n is an array of 2 int64"):
+        compute.nth_element(**given, n=np.zeros(2, np.int64))
 
 
 @pytest.mark.parametrize("name", ("rises", "falls", "equal", "five", "most in front", "waves"))
