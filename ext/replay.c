@@ -19,13 +19,15 @@ enum replay_question {
     REPLAY_INT,   /* an int of this value */
     REPLAY_ARRAY, /* an array of the same class, dtype and length, with one axis */
     REPLAY_ASK,   /* what the function answers; yes for the third of its tuple, which never changes */
+    REPLAY_NUMBER, /* a number of NumPy of the same class, bit for bit */
+    REPLAY_CODE,  /* a function of this code, which names nothing and has no defaults */
     REPLAY_QUESTIONS
 };
 enum replay_part { REPLAY_CONSTANT, REPLAY_GIVEN, REPLAY_TUPLE }; /* (part, constant or number or parts) */
 
 typedef struct replay_array {
     uint8_t dtype;
-    int64_t n;
+    int64_t n; /* of a number: its bits */
 } replay_array;
 
 typedef struct replay_object {
@@ -67,6 +69,34 @@ static bool replay_take(const replay_object *self, replay_call *call, Py_ssize_t
     return call->end[i] == call->first[i] + 1 && arg->kind == TS_SPEC_ARRAY && arg->rank == 1;
 }
 
+/* Reads a number of NumPy; false where it is none. Sets no exception. */
+static bool replay_number(const replay_object *self, PyObject *value, replay_array *out)
+{
+    core_frame frame;
+    core_frame_init(&frame);
+    bool good = core_take_object(self->state, &frame, value) == 0;
+    if (!good)
+        PyErr_Clear();
+    good = good && frame.n == 1 && frame.args[0].kind == TS_SPEC_SCALAR;
+    if (good)
+        *out = (replay_array){frame.args[0].dtype, frame.args[0].value.i};
+    core_frame_deinit(&frame);
+    return good;
+}
+
+static bool replay_is_number(const replay_object *self, PyObject *value, Py_ssize_t i)
+{
+    const replay_array *wanted = &self->arrays[i];
+    replay_array found;
+    return replay_number(self, value, &found) && found.dtype == wanted->dtype && found.n == wanted->n;
+}
+
+static bool replay_has_code(PyObject *value, PyObject *code)
+{
+    return PyFunction_Check(value) && PyFunction_GET_CODE(value) == code && !PyFunction_GET_DEFAULTS(value) &&
+           !PyFunction_GET_KW_DEFAULTS(value);
+}
+
 /* 1: yes; 0: no; -1 with exception. */
 static int replay_ask(const replay_object *self, replay_call *call, Py_ssize_t i)
 {
@@ -75,6 +105,8 @@ static int replay_ask(const replay_object *self, replay_call *call, Py_ssize_t i
     switch (number_at(question, 0)) {
     case REPLAY_IS: return value == wanted;
     case REPLAY_INT: return PyLong_CheckExact(value) && PyObject_RichCompareBool(value, wanted, Py_EQ);
+    case REPLAY_NUMBER: return (PyObject *)Py_TYPE(value) == wanted && replay_is_number(self, value, i);
+    case REPLAY_CODE: return replay_has_code(value, wanted);
     case REPLAY_ARRAY: {
         if ((PyObject *)Py_TYPE(value) != wanted || !replay_take(self, call, i))
             return 0;
@@ -268,14 +300,19 @@ static int replay_note_arrays(replay_object *self, PyObject *questions)
     for (Py_ssize_t i = 0; self->questions && got == 0 && i < n; i++) {
         PyObject *question = PyTuple_GET_ITEM(questions, i), *kept;
         call.values[i] = PyTuple_GET_ITEM(question, 1);
-        bool is_array = number_at(question, 0) == REPLAY_ARRAY;
+        bool is_array = number_at(question, 0) == REPLAY_ARRAY, is_number = number_at(question, 0) == REPLAY_NUMBER;
         if (is_array && !replay_take(self, &call, i)) {
             PyErr_SetString(PyExc_TypeError, "an array that is no argument with one axis");
             got = -1;
         } else if (is_array)
             self->arrays[i] = (replay_array){call.arrays.args[call.first[i]].dtype,
                                              call.arrays.args[call.first[i]].shape[0]};
-        kept = is_array ? Py_BuildValue("iO", REPLAY_ARRAY, Py_TYPE(call.values[i])) : Py_NewRef(question);
+        if (is_number && !replay_number(self, call.values[i], &self->arrays[i])) {
+            PyErr_SetString(PyExc_TypeError, "what is no number of NumPy");
+            got = -1;
+        }
+        kept = is_array || is_number ? Py_BuildValue("OO", PyTuple_GET_ITEM(question, 0), Py_TYPE(call.values[i]))
+                                     : Py_NewRef(question);
         if (kept)
             PyTuple_SET_ITEM(self->questions, i, kept);
         got = kept ? got : -1;

@@ -331,11 +331,12 @@ int core_stream_of(core_state *state, PyObject *object, ts_stream *room, const t
         *out = own && !own->device ? room : own;
         return own ? 0 : -1;
     }
-    if (stream_is_builder(state, object))
+    bool is_handle = PyLong_Check(object); /* asked first: that a builder's attribute is missing costs 0.2 us */
+    if (!is_handle && stream_is_builder(state, object))
         return stream_of_builder(state, object, room, out);
     uintptr_t handle = 0;
     int found;
-    if (PyLong_Check(object)) {
+    if (is_handle) {
         handle = (uintptr_t)PyLong_AsUnsignedLongLong(object);
         found = PyErr_Occurred() ? -1 : 1;
     } else {

@@ -52,7 +52,16 @@ _keeps = True  # what the next process needs of kernels; tests that change how t
 _kernels: dict[Any, Any] = {}
 _kept: dict[Any, list[Any]] = {}
 _lock = threading.Lock()
-_calls = threading.local()  # of the call under way: `taken`, temporary memory that it is to keep; `later`, launches
+
+
+class _Calls(threading.local):
+    """Of the call under way in this thread. Attributes of the class: one that is missing costs 0.2 µs."""
+
+    taken: list[Any] | None = None  # temporary memory that it is to keep; None: there is no call
+    later: list[Any] | None = None  # the launches that it has put off, if it puts them off
+
+
+_calls = _Calls()
 
 
 def kernel_of(
@@ -64,14 +73,14 @@ def kernel_of(
     kernel = _kernels.get((make, key))
     if kernel is None:
         kernel = keep(_kernels, (make, key), _found(make, key, parts, bounds, ready))
-        if getattr(_calls, "taken", None) is not None and _later() is None and not on_cpu():
+        if _calls.taken is not None and _calls.later is None and not on_cpu():
             _calls.later = []
     return _launched(kernel)
 
 
 def _launched(kernel: Any) -> Any:
     """The kernel as the call under way launches it: noted to be made again, or put off."""
-    later = _later()
+    later = _calls.later
     return noted(kernel) if later is None else PutOff(noted(kernel), later)
 
 
@@ -88,11 +97,6 @@ _clearing = _Clearing()
 def clear(array: Any, stream: Any) -> None:
     """Makes an array without gaps zero, in the order of a stream."""
     _launched(_clearing)[stream](array)
-
-
-def _later() -> list[Any] | None:
-    """The launches that the call under way has put off, if it puts them off."""
-    return getattr(_calls, "later", None)
 
 
 def _found(
@@ -423,7 +427,7 @@ def algorithm(function: Callable[..., Any]) -> Callable[..., Any]:
 def _again(key: Any, function: Callable[..., Any], given: dict[str, Any]) -> Any:
     """Calls a function, by the short way where ``key`` was called like this before."""
     try:
-        if _later() is None and replayed(key, given):
+        if _calls.later is None and replayed(key, given):
             return None
     except BaseException:
         _forget_temporaries()
@@ -441,12 +445,12 @@ def _waiting(stream: Any) -> Callable[[], Any]:
 
 
 def _called(key: Any, function: Callable[..., Any], given: dict[str, Any]) -> Any:
-    above, _calls.taken = getattr(_calls, "taken", None), []
+    above, _calls.taken = _calls.taken, []
     given = {name: as_host(value) for name, value in given.items()}
     recording, wait, went_well = wanted(key, given), None, False
     try:
         result = function(**given)
-        if above is None and _later() is not None:
+        if above is None and _calls.later is not None:
             run_all(_calls.later, _core._current_device())
             _calls.later = None
         asks = given.get("temp_storage", POOL) is None  # how many bytes: nothing runs
@@ -549,7 +553,7 @@ class Memory:
             found = [pooled_array(max(1, count), dtype, self.stream) for dtype, count in needs]
         if is_new or on_cpu():  # there a kernel may have been interrupted, or ended by what an operator raised
             self._clear(found[:counters])
-        taken = getattr(_calls, "taken", None)
+        taken = _calls.taken
         is_kept = taken is not None and self.nbytes <= _MOST_KEPT and not self.stream
         if is_kept:
             taken.append((key, found))

@@ -227,6 +227,10 @@ class _Text:
             return _IS, value
         if _is_array(value):
             return _ARRAY, value
+        if isinstance(value, numpy.generic) and value.dtype.kind in "iufb" and value.dtype.itemsize <= 8:
+            return _NUMBER, value
+        if type(value) is FunctionType and _names_nothing(value):
+            return _CODE, value.__code__
         text = f"def ask(a):\n    return {self._condition('a', value)}\n"
         ask = written(text, self.space, "question")["ask"]
         never_changes = isinstance(value, numpy.generic) and not isinstance(value, numpy.void)
@@ -308,6 +312,12 @@ class _Text:
         return text
 
 
+def _names_nothing(function: FunctionType) -> bool:
+    """Whether all that it computes is in its code."""
+    has_more = function.__defaults__ or function.__kwdefaults__ or function.__closure__
+    return not has_more and not any(code.co_names for code in codes_of(function.__code__))
+
+
 def _captured(cell: Any) -> Any:
     """What a function captures in a cell; of an empty one the cell."""
     try:
@@ -381,7 +391,7 @@ def _made(recording: Recording, wait: Callable[[], Any] | None) -> Callable[[dic
     return _in_c(recording, wait) or _written(recording, wait)
 
 
-_IS, _INT, _ARRAY, _ASK = range(4)  # questions of ext/replay.c
+_IS, _INT, _ARRAY, _ASK, _NUMBER, _CODE = range(6)  # questions of ext/replay.c
 _CONSTANT, _GIVEN, _TUPLE = range(3)  # and parts of arguments of launches
 
 

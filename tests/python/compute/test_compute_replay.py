@@ -84,6 +84,35 @@ def test_the_initial_value_and_the_number_count() -> None:
         assert out[0] == n
 
 
+def test_numbers_are_alike_by_their_bits() -> None:
+    x = np.zeros(10, np.float32)
+    for zero in (np.float32(0), np.float32("nan")):
+        for _ in range(3):
+            total(x, zero)
+        assert ways(lambda zero=zero: total(x, np.float32(zero))) == 0
+    assert ways(lambda: total(x, np.float32(-0.0))) == 1 and ways(lambda: total(x, np.float16(0))) == 1
+    assert ways(lambda: total(x, np.int32(0))) == 1
+
+
+def test_functions_of_one_code_may_have_other_defaults() -> None:
+    x, out = np.ones(10, np.float32), np.zeros(10, np.float32)
+
+    def call(v: Any, w: Any = 1) -> Any:
+        return v + w
+
+    def without(v: Any) -> Any:
+        return v + 1
+
+    for _ in range(4):
+        for op in (call, without):
+            compute.unary_transform(d_in=x, d_out=out, num_items=10, op=op)
+            assert (out == 2).all()
+    assert ways(lambda: compute.unary_transform(d_in=x, d_out=out, num_items=10, op=without)) == 0
+    without.__defaults__ = (np.float32(5),)
+    compute.unary_transform(d_in=x, d_out=out, num_items=10, op=without)
+    assert (out == 2).all()
+
+
 def test_an_initial_value_in_an_array_of_the_host_is_read_each_time() -> None:
     x, out, init = np.ones(10, np.float32), np.zeros(1, np.float32), np.zeros(1, np.float32)
     for turn in range(6):
