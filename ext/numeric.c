@@ -194,11 +194,13 @@ static void *numeric_data(PyObject *self, bool lasting)
     void *data = NULL;
     ts_error err;
     NUMERIC_BEGIN(STATE(self));
+    ts_nd_graph *graph = ND(self)->graph;
     ts_status status = ts_nd_memory(ND(self), lasting, &data, NULL, &err);
+    bool late = ts_nd_graph_is_late(graph);
     NUMERIC_END(STATE(self));
     if (status != TS_OK)
         return core_raise(STATE(self), &err);
-    return data;
+    return late && numeric_late(STATE(self), graph) < 0 ? NULL : data;
 }
 
 /* ---- scalars ------------------------------------------------------------------------------------- */
@@ -248,10 +250,14 @@ PyObject *numeric_scalar(core_state *state, ts_nd *nd, int64_t offset)
     if (!dtype)
         return numeric_items_scalar(state, nd, offset);
     NUMERIC_BEGIN(state);
+    ts_nd_graph *graph = nd->graph;
     ts_status status = ts_nd_read(nd, offset, room, &err);
+    bool late = ts_nd_graph_is_late(graph);
     NUMERIC_END(state);
     if (status != TS_OK)
         return core_raise(state, &err);
+    if (late && numeric_late(state, graph) < 0)
+        return NULL;
     if (nd->meaning)
         return PyObject_CallFunction(state->numeric->scalar, "Oy#", numeric_dtype(state, nd), room,
                                      (Py_ssize_t)ts_dtype_bytes(dtype));
@@ -890,6 +896,9 @@ static PyObject *numeric_flush(PyObject *module, PyObject *unused)
     NUMERIC_END(state);
     if (status != TS_OK)
         return core_raise(state, &err);
+    for (int i = 0; i < NUMERIC_DEVICES && state->numeric->graphs[i]; i++)
+        if (ts_nd_graph_is_late(state->numeric->graphs[i]) && numeric_late(state, state->numeric->graphs[i]) < 0)
+            return NULL;
     Py_RETURN_NONE;
 }
 

@@ -30,7 +30,7 @@ typedef struct numeric_state {
     PyObject *meant_call;                 /* function: a call whose operands have meanings -> its result */
     PyObject *meant_cast;                 /* function: value, dtype object -> an array of it */
     PyObject *errors, *errors_seen;       /* NumPy's variable of numpy.errstate, or None; the value seen last */
-    PyObject *watches;                    /* function: does it want more than warnings? */
+    PyObject *watches;                    /* function: what it wants, as call_watches has it */
     PyObject *host_dtype;                 /* exception: a dtype that no kernel computes */
     PyObject *by_numpy;                   /* function: a callable of ours, arguments, keywords -> what NumPy's gives */
     PyObject *derived;                    /* function: a callable of ours, arguments, keywords -> what arrays of derived
@@ -50,7 +50,8 @@ typedef struct numeric_state {
     uint16_t n_meanings;
     uint16_t own_meanings[TS_DTYPE_COUNT]; /* of items that are numbers; 0: none yet */
     numeric_doctor *doctor, *doctor_kept; /* numeric_doctor.c; the first NULL: nobody is told of events */
-    bool errors_watch; /* the answer for errors_seen */
+    int errors_watch;  /* the answer for errors_seen, where it is known */
+    bool errors_known;
     uint64_t plain_scalars; /* bits of dtypes: scalars whose element lies behind the object's header */
     core_mutex lock;
 } numeric_state;
@@ -143,6 +144,8 @@ int numeric_plain_operand(core_state *state, PyObject *object, ts_nd_operand *ou
 PyObject *numeric_call(core_state *state, ts_nd_fn fn, PyObject *const *x, PyObject *out);
 /* Tells of faults as numpy.errstate wants it: 0, or -1 with exception. */
 int numeric_report(core_state *state, ts_nd_fn fn, uint32_t faults);
+/* Tells of faults that kernels of a graph have found since: 0, or -1 with exception. */
+int numeric_late(core_state *state, ts_nd_graph *graph);
 /* The first of n objects whose class derives from ndarray; NULL: none does. */
 PyObject *numeric_derived(core_state *state, PyObject *const *x, Py_ssize_t n);
 int numeric_assign(core_state *state, ts_nd *out, PyObject *value); /* casts as NumPy's assignment does */

@@ -105,15 +105,25 @@ int numeric_operand(core_state *state, PyObject *object, ts_nd_operand *out, PyO
     return got ? got : call_converted(PyObject_CallOneArg(state->numeric->convert, object), out, held);
 }
 
-int numeric_report(core_state *state, ts_nd_fn fn, uint32_t faults)
+/* `late`: of a call before, which wanted warnings. */
+static int numeric_report_as(core_state *state, ts_nd_fn fn, uint32_t faults, bool late)
 {
-    PyObject *done = PyObject_CallFunction(state->numeric->report, "sI", ts_nd_get(fn)->name, faults);
+    PyObject *done = PyObject_CallFunction(state->numeric->report, "sIO", ts_nd_get(fn)->name, faults,
+                                           late ? Py_True : Py_False);
     Py_XDECREF(done);
     return done ? 0 : -1;
 }
 
-/* Whether numpy.errstate wants faults told of otherwise than by warnings: then calls are watched. NumPy keeps what it
- * wants in a variable of the context; the value seen last is kept with its answer. 1, 0, or -1 with exception. */
+int numeric_report(core_state *state, ts_nd_fn fn, uint32_t faults)
+{
+    return numeric_report_as(state, fn, faults, false);
+}
+
+enum { CALL_STRICT = 16 };
+
+/* What numpy.errstate wants: the faults (bits) that it warns of, or CALL_STRICT where it wants others told of
+ * otherwise: then calls are watched. NumPy keeps what it wants in a variable of the context; the value seen last is kept with its
+ * answer. -1 with exception. */
 static int call_watches(core_state *state)
 {
     numeric_state *n = state->numeric;
@@ -121,26 +131,42 @@ static int call_watches(core_state *state)
     if (n->errors == Py_None || PyContextVar_Get(n->errors, NULL, &wanted) < 0)
         return PyErr_Occurred() ? -1 : 0;
     NUMERIC_BEGIN(state);
-    bool is_known = wanted == n->errors_seen;
-    int truth = n->errors_watch;
+    bool is_known = wanted == n->errors_seen && n->errors_known;
+    int found = n->errors_watch;
     NUMERIC_END(state);
     if (!is_known) {
         PyObject *answer = PyObject_CallNoArgs(n->watches);
-        truth = answer ? PyObject_IsTrue(answer) : -1;
+        found = answer ? (int)PyLong_AsLong(answer) : -1;
         Py_XDECREF(answer);
-        if (truth < 0) {
+        if (found < 0) {
             Py_XDECREF(wanted);
             return -1;
         }
         NUMERIC_BEGIN(state);
         PyObject *before = n->errors_seen;
         n->errors_seen = Py_XNewRef(wanted);
-        n->errors_watch = truth;
+        n->errors_watch = found;
+        n->errors_known = true;
         NUMERIC_END(state);
         Py_XDECREF(before);
     }
     Py_XDECREF(wanted);
-    return truth;
+    return found;
+}
+
+int numeric_late(core_state *state, ts_nd_graph *graph)
+{
+    uint8_t faults[TS_ND_COUNT];
+    ts_error err;
+    NUMERIC_BEGIN(state);
+    ts_status status = ts_nd_graph_late(graph, faults, &err);
+    NUMERIC_END(state);
+    if (status != TS_OK)
+        return core_raise(state, &err) ? 0 : -1;
+    for (int fn = 0; fn < TS_ND_COUNT; fn++)
+        if (faults[fn] && numeric_report_as(state, (ts_nd_fn)fn, faults[fn], true) < 0)
+            return -1;
+    return 0;
 }
 
 static PyObject *call_run(core_state *state, ts_nd_graph *graph, const ts_nd_call *call, PyObject *out)
@@ -151,9 +177,11 @@ static PyObject *call_run(core_state *state, ts_nd_graph *graph, const ts_nd_cal
     if (watches < 0)
         return NULL;
     NUMERIC_BEGIN(state);
-    ts_nd_graph_strict(graph, watches);
+    ts_nd_graph_strict(graph, watches == CALL_STRICT);
+    ts_nd_graph_wants(graph, (uint32_t)watches);
     ts_status status = ts_nd_run(graph, call, &result, &err);
     ts_nd_graph_strict(graph, false);
+    bool late = graph == state->numeric->graphs[0] && ts_nd_graph_is_late(graph);
     if (status == TS_OK && out)
         ts_nd_release(result);
     uint32_t faults = ts_nd_graph_faults(graph);
@@ -161,6 +189,14 @@ static PyObject *call_run(core_state *state, ts_nd_graph *graph, const ts_nd_cal
     if (status != TS_OK)
         return core_raise(state, &err);
     if (faults && numeric_report(state, call->fn, faults) < 0) {
+        if (!out) {
+            NUMERIC_BEGIN(state);
+            ts_nd_release(result);
+            NUMERIC_END(state);
+        }
+        return NULL;
+    }
+    if (late && numeric_late(state, graph) < 0) {
         if (!out) {
             NUMERIC_BEGIN(state);
             ts_nd_release(result);

@@ -107,13 +107,21 @@ TS_API ts_device *ts_nd_graph_device(const ts_nd_graph *graph);
 /* Calls on at most `small` elements run at once, for waiting costs more than it gains; negative: only asks. Returns the
  * number before. */
 TS_API int64_t ts_nd_graph_small(ts_nd_graph *graph, int64_t small);
-/* What calls that ran at once on few elements in host memory met since this was asked last, as bits: a pole (1 / 0),
- * a finite result that its dtype does not hold, no result (0 / 0). Calls that wait are not watched. */
 /* From now on calls run at once and are all watched where their elements lie in host memory, or no longer. */
 TS_API void ts_nd_graph_strict(ts_nd_graph *graph, bool strict);
+/* What calls that ran at once on few elements in host memory met since this was asked last, as bits: a pole (1 / 0),
+ * a finite result that its dtype does not hold, no result (0 / 0). */
 enum { TS_ND_DIVIDE = 1, TS_ND_OVERFLOW = 2, TS_ND_INVALID = 4,
        TS_ND_GROWS = 8 /* a number of the host language that its dtype does not hold */ };
 TS_API uint32_t ts_nd_graph_faults(ts_nd_graph *graph);
+/* The same of all other calls: of quotients, powers, exponentials, logarithms and functions with a domain, calls from
+ * now on have kernels that tell of these faults (bits; 0, the default: of none), at little cost and without waiting.
+ * Whether such kernels were launched since ts_nd_graph_late; and what they told, of each function, which waits for the
+ * device.
+ * Faults of values that nobody reads are never found. Errors: as ts_array_to_host. */
+TS_API void ts_nd_graph_wants(ts_nd_graph *graph, uint32_t faults);
+TS_API bool ts_nd_graph_is_late(const ts_nd_graph *graph);
+TS_API TS_CHECKED ts_status ts_nd_graph_late(ts_nd_graph *graph, uint8_t faults[TS_ND_COUNT], ts_error *err);
 /* What the graph has done: kernels launched, kernels made, nodes computed, nodes that wait, bytes that kernels read and
  * wrote, each place once for each kernel. For tests and tools that ask how well calls were fused. */
 typedef struct ts_nd_stats {

@@ -470,6 +470,13 @@ static ts_status call_part_from(nd_node *node, const ts_nd *out, char *data, ts_
     return TS_OK;
 }
 
+/* Lets the node's kernel tell of faults that are wanted. */
+static void call_tell(ts_nd_graph *graph, nd_node *node)
+{
+    if (graph->wants && ts__nd_tells((ts_nd_fn)node->fn, (ts_dtype)node->loop) && ts__nd_tell_begin(graph))
+        node->told = graph->wants;
+}
+
 /* Computes a node now, into memory that is there. */
 static ts_status call_now(ts_nd_graph *graph, nd_node *node, ts_nd *out, bool is_new, ts_error *err)
 {
@@ -480,13 +487,15 @@ static ts_status call_now(ts_nd_graph *graph, nd_node *node, ts_nd *out, bool is
         return TS_OK;
     if (!is_new)
         TS_TRY(call_part_from(node, out, data, err));
+    nd_check check; /* large, and filled as far as it is used */
+    ts__nd_check_begin(&check, node, out);
+    if (!check.wanted)
+        call_tell(graph, node);
     ts__nd_group_begin(&group, graph, node);
     group.is_apart = node->is_apart;
     if (!ts__nd_group_add(&group, node) || !ts__nd_group_store(&group, node, data, out->store->buffer, node->order))
         return ts_fail(err, TS_INTERNAL, "a value of arrays is too large for a kernel");
     graph->stats.n_nodes += group.n_nodes;
-    nd_check check; /* large, and filled as far as it is used */
-    ts__nd_check_begin(&check, node, out);
     TS_TRY(ts__nd_group_run(&group, err));
     graph->faults |= ts__nd_check_end(&check, node, data);
     return TS_OK;
@@ -581,6 +590,7 @@ static ts_status call_finish(const call_of *c, nd_node *node, ts_nd *out, bool w
 {
     if (!waits)
         return call_now(c->graph, node, out, !c->call->out, err);
+    call_tell(c->graph, node);
     node->references++;
     ts__nd_store_set(out->store, node);
     return ts__nd_flush_full(c->graph, err);

@@ -154,6 +154,7 @@ static void compress_emit(void *user, ts_module *module, ts_builder *b)
     g->at[0] = ts_region_arg(g->e.fn, loop, 0);
     so_far = ts_region_arg(g->e.fn, loop, 1);
     ts__nd_build_values(g, b);
+    ts__nd_build_told(g, b);
     ts_val flags = compress_flags(g, b, c, &numbers);
     if (c->writes)
         compress_write(g, b, c, flags, numbers, so_far);

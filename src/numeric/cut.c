@@ -18,6 +18,7 @@ void ts__nd_group_begin(nd_group *group, ts_nd_graph *graph, const nd_node *like
     group->kept_args = 0;
     group->rows = 0;
     group->is_apart = false;
+    group->tells = false;
 }
 
 static bool group_has(const nd_group *group, const nd_node *node)
@@ -71,6 +72,7 @@ static bool group_add(nd_group *group, nd_node *node)
         return false;
     group->nodes[group->n_nodes++] = node;
     group->rows |= node->is_narrow ? node->rows : 0;
+    group->tells |= node->told != 0;
     return true;
 }
 
@@ -78,11 +80,13 @@ static bool group_add(nd_group *group, nd_node *node)
 typedef struct cut_size {
     uint32_t nodes, places, numbers, kept, kept_args;
     uint64_t rows;
+    bool tells;
 } cut_size;
 
 static cut_size cut_size_of(const nd_group *group)
 {
-    return (cut_size){group->n_nodes, group->n_places, group->n_numbers, group->n_kept, group->kept_args, group->rows};
+    return (cut_size){group->n_nodes, group->n_places,   group->n_numbers, group->n_kept,
+                      group->kept_args, group->rows, group->tells};
 }
 
 static void cut_back(nd_group *group, const cut_size *size)
@@ -90,6 +94,7 @@ static void cut_back(nd_group *group, const cut_size *size)
     group->n_nodes = size->nodes, group->n_places = size->places, group->n_numbers = size->numbers;
     group->n_kept = size->kept, group->kept_args = size->kept_args;
     group->rows = size->rows;
+    group->tells = size->tells;
 }
 
 bool ts__nd_group_add(nd_group *group, nd_node *node)
@@ -116,10 +121,10 @@ static uint32_t group_place_args(const nd_group *group, ts_dtype dtype, const in
 /* Whether a launch has room for all arguments, those of kept places too. */
 static bool group_fits(const nd_group *group)
 {
-    uint32_t n = group->kept_args + TS_MAX(group->rank, 1) + 2 * group->n_numbers;
+    uint32_t n = group->tells + group->kept_args + TS_MAX(group->rank, 1) + 2 * group->n_numbers;
     if (n + group->n_places * (1 + group->rank) <= TS_LAUNCH_ARGS)
         return true;
-    n = group->kept_args + TS_MAX(group->rank, 1) + group->n_numbers;
+    n = group->tells + group->kept_args + TS_MAX(group->rank, 1) + group->n_numbers;
     for (uint32_t i = 0; i < group->n_numbers; i++)
         n += nd_kind((ts_dtype)group->numbers[i]->dtype) == 'c';
     for (uint32_t i = 0; i < group->n_places; i++)

@@ -237,7 +237,9 @@ static fold_acc fold_tile(group_build *g, ts_builder *b, const fold_of *f, fold_
     acc.index = acc.index ? acc.index : x.index;
     if (inside)
         x = fold_masked(&e, f->fold, x, inside);
-    return acc.index ? fold_choice(&e, fold_wins_later(&e, f->fold, x, acc), x, acc) : fold_two(&e, f->fold, x, acc);
+    acc = acc.index ? fold_choice(&e, fold_wins_later(&e, f->fold, x, acc), x, acc) : fold_two(&e, f->fold, x, acc);
+    ts__nd_build_told(g, b);
+    return acc;
 }
 
 /* The number of this block's piece. */
@@ -579,6 +581,7 @@ static void scan_step(group_build *g, ts_builder *b, const fold_of *f, fold_acc 
     uint32_t at;
     ts_val view, place[TS_MAX_RANK];
     ts__nd_build_values(g, b);
+    ts__nd_build_told(g, b);
     (void)fold_node(f->k.group, f->value, &at);
     fold_acc x = scan_tile(g, b, f, scan_joined(g, b, f, (fold_acc){.value = g->node[at]}, *carry));
     nd_val result = ts__nd_emit_cast(&g->e, x.value, f->loop, f->result);

@@ -28,6 +28,7 @@ void ts_nd_graph_destroy(ts_nd_graph *graph)
         return;
     ts__nd_kernels_destroy(graph);
     ts_buffer_release(graph->counters);
+    ts_array_release(graph->flags);
     ts__delete(graph->alloc, graph, sizeof *graph);
 }
 

@@ -312,7 +312,7 @@ void ts__nd_kernel_key(const group_kernel *k, nd_launch *launch)
         ts__nd_launch_key(launch, node->fn);
         ts__nd_launch_key(launch, node->loop);
         ts__nd_launch_key(launch, node->dtype);
-        ts__nd_launch_key(launch, node->has_where | node->is_narrow << 1);
+        ts__nd_launch_key(launch, (uint32_t)(node->has_where | node->is_narrow << 1 | node->told << 2));
         ts__nd_launch_key(launch, node->fold);
         for (uint32_t i = 0; i < group_n_in(node); i++) {
             ts__nd_launch_key(launch, key_source(group, node, (int)i));
@@ -333,6 +333,11 @@ void ts__nd_kernel_args(const group_kernel *k, nd_launch *launch)
     uint32_t r = k->axes.rank;
     for (uint32_t p = 0; p < group->n_places; p++)
         ts__nd_launch_pointer(launch, group->places[p].data, group->places[p].buffer, (ts_dtype)group->places[p].dtype);
+    if (group->tells) {
+        ts_buffer *flags = group->graph->flags->buffer;
+        ts__nd_launch_pointer(launch, ts_buffer_data(flags), flags, TS_DTYPE_uint8);
+        group->graph->is_late = true;
+    }
     for (uint32_t d = 0; d < r; d++)
         ts__nd_launch_int(launch, k->index, k->axes.extent[d]);
     for (uint32_t p = 0; p < group->n_places; p++)
@@ -346,7 +351,7 @@ void ts__nd_kernel_args(const group_kernel *k, nd_launch *launch)
 bool ts__nd_kernel_is_wide(const group_kernel *k, uint32_t more)
 {
     const nd_group *group = k->group;
-    uint32_t r = k->axes.rank, n = more + r + group->n_places + group->n_numbers;
+    uint32_t r = k->axes.rank, n = more + group->tells + r + group->n_places + group->n_numbers;
     for (uint32_t p = 0; p < group->n_places; p++)
         for (uint32_t d = 0; d < r; d++)
             n += kernel_has_stride(k, p, d);
@@ -368,6 +373,8 @@ static void build_params(group_build *g, ts_builder *b)
     uint32_t r = k->axes.rank;
     for (uint32_t p = 0; p < k->group->n_places; p++)
         ts_fn_param_array(b, ts__nd_memory_type((ts_dtype)k->group->places[p].dtype), 0, k->index, &g->pointer[p]);
+    if (k->group->tells)
+        ts_fn_param_array(b, TS_T_i8, 0, k->index, &g->flags);
     for (uint32_t d = 0; d < r; d++)
         g->extent[d] = ts_fn_param(b, k->index);
     for (uint32_t p = 0; p < k->group->n_places; p++)
@@ -592,8 +599,28 @@ static void build_number(group_build *g, ts_builder *b, uint32_t n)
     *x = build_wide(&g->e, *x);
 }
 
+/* Tells of the faults of a node, of the elements that there are and that its mask lets in. */
+static void build_tell(group_build *g, const nd_node *node, const nd_emit *e, const nd_val *x, nd_val y)
+{
+    ts_builder *b = g->e.b;
+    ts_val found = g->tells ? ts__nd_tell_code(e, node, x, y) : ts__nd_tell_hint(e, node, x, y);
+    if (node->is_narrow)
+        found = build_wide(&g->e, (nd_val){.re = found}).re;
+    ts_val where = node->has_where ? build_operand(g, node, node->n_in).re : 0;
+    if (!g->tells) {
+        found = where ? ts_op2(b, TS_OP_andi, found, where, 0) : found;
+        g->hint = g->hint ? ts_op2(b, TS_OP_ori, g->hint, found, 0) : found;
+        return;
+    }
+    ts_val inside = g->in_loop ? g->lanes : ts__nd_build_inside(g, b, UINT32_MAX);
+    where = where && inside ? ts_op2(b, TS_OP_andi, inside, where, 0) : where ? where : inside;
+    if (where)
+        found = ts_select(b, where, found, ts_int(b, ts_val_type(g->e.fn, found), 0));
+    ts__nd_tell(&g->e, node, g->flags, found);
+}
+
 /* A function of elements, in tiles as wide as the node's value. */
-static nd_val build_function(const group_build *g, const nd_node *node)
+static nd_val build_function(group_build *g, const nd_node *node)
 {
     ts_dtype loop = (ts_dtype)node->loop, result = loop;
     const ts_nd_info *row = ts_nd_get((ts_nd_fn)node->fn);
@@ -606,6 +633,8 @@ static nd_val build_function(const group_build *g, const nd_node *node)
                              is_condition ? TS_DTYPE_bool_ : loop);
     }
     nd_val y = node->fn == TS_ND_gather ? build_gather(g, node) : ts__nd_emit_fn(&e, (ts_nd_fn)node->fn, x);
+    if (node->told)
+        build_tell(g, node, &e, x, y);
     if (row->result == TS_ND_IS_BOOL)
         result = TS_DTYPE_bool_;
     else if (row->result == TS_ND_IS_PART && e.kind == 'c')
@@ -658,22 +687,53 @@ static void build_store(group_build *g, ts_builder *b, uint32_t p)
     ts_store_view(b, view, x, at, 0);
 }
 
+static void build_loads(group_build *g, ts_builder *b)
+{
+    for (uint32_t p = 0; p < g->k->group->n_places; p++)
+        if (!g->k->group->places[p].store)
+            build_load(g, b, p);
+}
+
+/* Values of nodes, where numbers are tiles already. */
+static void build_functions(group_build *g, ts_builder *b)
+{
+    g->hint = 0;
+    for (uint32_t n = 0; n < g->k->group->n_nodes; n++)
+        build_node(g, b, n);
+}
+
 void ts__nd_build_values(group_build *g, ts_builder *b)
 {
-    const nd_group *group = g->k->group;
-    for (uint32_t p = 0; p < group->n_places; p++)
-        if (!group->places[p].store)
-            build_load(g, b, p);
+    build_loads(g, b);
     ts__nd_build_nodes(g, b);
 }
 
 void ts__nd_build_nodes(group_build *g, ts_builder *b)
 {
-    const nd_group *group = g->k->group;
-    for (uint32_t n = 0; n < group->n_numbers; n++)
+    for (uint32_t n = 0; n < g->k->group->n_numbers; n++)
         build_number(g, b, n);
-    for (uint32_t n = 0; n < group->n_nodes; n++)
-        build_node(g, b, n);
+    build_functions(g, b);
+}
+
+void ts__nd_build_told(const group_build *g, ts_builder *b)
+{
+    const ts_alloc *alloc = g->k->group->graph->alloc;
+    group_build *again = g->hint ? ts__new(alloc, sizeof *again) : NULL;
+    if (!again) /* no faults; or no memory, which the builder will find, too */
+        return;
+    ts_val inside = ts__nd_build_inside(g, b, UINT32_MAX);
+    ts_val any = ts__nd_tell_any(&g->e, inside ? ts_op2(b, TS_OP_andi, g->hint, inside, 0) : g->hint);
+    ts_val opener = ts_if_begin(b, any);
+    *again = *g;
+    again->tells = true;
+    /* at a place that no pass knows to be the same, so that these values are not kept for it */
+    ts_type index = g->k->index;
+    ts_val one = ts_cast(b, TS_OP_exti, any, index, TS_A_UNSIGNED);
+    again->at[0] = ts_op2(b, TS_OP_addi, g->at[0], ts_op2(b, TS_OP_subi, one, ts_int(b, index, 1), 0), 0);
+    build_loads(again, b);
+    build_functions(again, b);
+    ts_if_end(b, opener);
+    ts__delete(alloc, again, sizeof *again);
 }
 
 group_build *ts__nd_build_begin(const group_kernel *k, const char *name, ts_module *module, ts_builder *b)
@@ -723,9 +783,13 @@ static void group_write(void *user, ts_module *module, ts_builder *b)
     group_share(k, g->e.fn);
     ts__nd_build_place_in_grid(g, b);
     ts__nd_build_values(g, b);
+    if (k->tells_first)
+        ts__nd_build_told(g, b);
     for (uint32_t p = 0; p < k->group->n_places; p++)
         if (k->group->places[p].store)
             build_store(g, b, p);
+    if (!k->tells_first)
+        ts__nd_build_told(g, b);
     ts_term(b, TS_OP_return, 0, NULL);
     ts__delete(alloc, g, sizeof *g);
 }
@@ -813,12 +877,13 @@ ts_status ts__nd_group_run(nd_group *group, ts_error *err)
     if (!ts__nd_axes_of(group, group->rows, &k.axes))
         return ts_fail(err, TS_UNSUPPORTED, "arrays whose strides are no multiples of their elements, or with more "
                        "than %d axes that do not lie as one, are not supported yet; copy them first", TS_MAX_RANK);
+    launch.apart = ts__nd_group_is_apart(group);
+    k.tells_first = group->tells && !launch.apart;
     nd_build *write = group_shape(&k, grid);
     ts__nd_kernel_places(&k);
     if (ts__nd_kernel_is_wide(&k, 0))
         return ts_fail(err, TS_UNSUPPORTED, "a value of arrays that needs more than %d numbers", TS_LAUNCH_ARGS);
-    launch.apart = ts__nd_group_is_apart(group);
-    ts__nd_launch_key(&launch, write == group_write ? 'E' : 'L');
+    ts__nd_launch_key(&launch, write != group_write ? 'L' : k.tells_first ? 'e' : 'E');
     ts__nd_kernel_key(&k, &launch);
     ts__nd_kernel_args(&k, &launch);
     group->graph->stats.bytes += ts__nd_group_bytes(&k);

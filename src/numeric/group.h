@@ -22,6 +22,7 @@ typedef struct group_kernel {
     int64_t tile[TS_MAX_RANK], n_tiles[TS_MAX_RANK];
     uint8_t lacks[ND_GROUP_MEMORY]; /* bit d: the place makes no step along axis d */
     uint8_t unit[ND_GROUP_MEMORY];  /* the axis along which it makes steps of 1; the rank: none */
+    bool tells_first; /* faults are told of before results are stored, which may replace operands */
     uint8_t own; /* so many of the last axes that are not folded have an axis of the grid; the others share the next */
 } group_kernel;
 
@@ -29,6 +30,10 @@ typedef struct group_kernel {
 typedef struct group_build {
     const group_kernel *k;
     nd_emit e, narrow; /* narrow: tiles are 1 wide along folded axes (nd_node) */
+    ts_val flags, hint; /* where faults are told of, 0: they are not; elements that may have some, 0: none has */
+    bool tells;         /* this time: hints say that there are some */
+    bool in_loop;       /* of a kernel of loops: elements that there are are `lanes`, 0: all */
+    ts_val lanes;
     ts_val pointer[ND_GROUP_MEMORY], extent[TS_MAX_RANK], stride[ND_GROUP_MEMORY][TS_MAX_RANK], at[TS_MAX_RANK];
     nd_val number[ND_GROUP_NODES * 2], place[ND_GROUP_MEMORY], node[ND_GROUP_NODES]; /* as whole tiles */
     nd_val narrow_number[ND_GROUP_NODES * 2], narrow_place[ND_GROUP_MEMORY], narrow_node[ND_GROUP_NODES];
@@ -68,6 +73,15 @@ void ts__nd_build_scatter(group_build *g, ts_builder *b, uint32_t p, uint32_t va
 bool ts__nd_loop_fits(const group_kernel *k);
 void ts__nd_loop_grid(group_kernel *k, int64_t grid[3]);
 nd_build ts__nd_loop_write;
+/* Tells of faults (tell.c) of the values that ts__nd_build_values made last; anywhere behind it at the same place. */
+void ts__nd_build_told(const group_build *g, ts_builder *b);
+/* Elements of a node that may have faults, by one look at its results; what faults they have, as tiles of i32; and what
+ * stores them, as many as the group's tiles have. */
+ts_val ts__nd_tell_hint(const nd_emit *e, const nd_node *node, const nd_val *x, nd_val y);
+ts_val ts__nd_tell_code(const nd_emit *e, const nd_node *node, const nd_val *x, nd_val y);
+void ts__nd_tell(const nd_emit *e, const nd_node *node, ts_val flags, ts_val code);
+/* Whether an element of a tile is true, as i1. */
+ts_val ts__nd_tell_any(const nd_emit *e, ts_val c);
 bool ts__nd_group_is_apart(const nd_group *group); /* nd_launch */
 uint64_t ts__nd_group_bytes(const group_kernel *k); /* that it reads and writes */
 

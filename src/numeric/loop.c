@@ -9,6 +9,10 @@
  *
  *     grid     rank 1: pieces of a row; else rows, then pieces of a row
  *
+ * Faults (tell.c): hints of all rounds are joined, and a row's part with one is walked again. That reads operands which
+ * the first walk may have replaced; kernels where it may are tiles, and so are those of one axis, few of whose tiles
+ * stick out: hints that are carried around a loop cost a third of it.
+ *
  * Where masks are dear, and for complex numbers, whose parts are read together only where all are there, there are two
  * loops in a row's place, one of 64 without masks and one of 16 for the rest; both take twice as long to compile.
  * Values are those of a kernel of tiles: what a function computes of an element does not depend on what is beside it.
@@ -34,7 +38,8 @@ bool ts__nd_loop_fits(const group_kernel *k)
 {
     const nd_group *group = k->group;
     uint32_t inner = k->axes.rank - 1;
-    if (!(ts_device_caps_of(group->graph->device) & TS_DEVICE_HOST_MEMORY) ||
+    if (!(ts_device_caps_of(group->graph->device) & TS_DEVICE_HOST_MEMORY) || k->tells_first ||
+        (group->tells && !inner) ||
         k->axes.extent[inner] > (inner ? (int64_t)LOOP_BLOCK * LOOP_PIECES : LOOP_ROW))
         return false;
     for (uint32_t n = 0; n < group->n_nodes; n++)
@@ -100,6 +105,7 @@ static void loop_round(const group_build *whole, group_build *g, ts_builder *b, 
     const nd_group *group = whole->k->group;
     bool masked = whole->e.tile[whole->e.rank - 1] != LOOP_WIDE;
     *g = *whole;
+    g->in_loop = true;
     nd_emit *e = &g->e;
     ts_val mask = 0;
     if (masked) {
@@ -107,6 +113,7 @@ static void loop_round(const group_build *whole, group_build *g, ts_builder *b, 
         left = ts_broadcast(b, left, ts__nd_emit_type(e, g->k->index));
         mask = ts_cmp(b, TS_OP_cmpi, TS_LT, loop_lanes(g, b), left, 0);
     }
+    g->lanes = mask;
     uint32_t more = masked ? TS_F_MASK : 0;
     for (uint32_t p = 0; p < group->n_places; p++) {
         ts_dtype dtype = (ts_dtype)group->places[p].dtype;
@@ -122,9 +129,11 @@ static void loop_round(const group_build *whole, group_build *g, ts_builder *b, 
         g->place[p] = ts__nd_emit_loaded(e, x, dtype);
     }
     ts__nd_build_nodes(g, b);
+    if (g->hint) /* whether any has; before stores, which may share a loop with it */
+        g->hint = ts__nd_tell_any(e, mask ? ts_op2(b, TS_OP_andi, g->hint, mask, 0) : g->hint);
     for (uint32_t p = 0; p < group->n_places; p++) {
         const nd_place *place = &group->places[p];
-        if (!place->store)
+        if (!place->store || g->tells)
             continue;
         nd_val value = g->node[ts__nd_group_index(group, place->store)];
         ts_val opnds[3] = {loop_pointers(g, b, p, row, j), ts__nd_emit_stored(e, value, (ts_dtype)place->dtype), mask};
@@ -133,6 +142,24 @@ static void loop_round(const group_build *whole, group_build *g, ts_builder *b, 
 }
 
 /* ---- rows ---------------------------------------------------------------------------------------- */
+
+/* The rounds between two ends; whether their elements may have faults, as i1, 0: they have none to tell of. */
+static ts_val loop_walk(const group_build *g, group_build *room, ts_builder *b, const loop_row *row,
+                        const ts_val ends[2])
+{
+    bool hints = g->k->group->tells && !g->tells;
+    ts_val n = ts_int(b, g->k->index, g->e.tile[g->e.rank - 1]), hint = 0;
+    if (hints)
+        hint = ts_int(b, TS_T_i1, 0);
+    ts_val loop = ts_for_begin(b, ends[0], ends[1], n, hints, &hint, 0);
+    ts_val before = hints ? ts_region_arg(g->e.fn, loop, 1) : 0;
+    loop_round(g, room, b, row, ts_region_arg(g->e.fn, loop, 0));
+    if (hints)
+        hint = ts_op2(b, TS_OP_ori, before, room->hint, 0);
+    ts_term(b, TS_OP_continue, hints, &hint);
+    ts_end_like(b, loop);
+    return hints ? ts_res(b, loop, 0) : 0;
+}
 
 static ts_val loop_rounds(group_build *g, group_build *room, ts_builder *b, const loop_row *row, ts_val begin,
                           int64_t width)
@@ -145,10 +172,14 @@ static ts_val loop_rounds(group_build *g, group_build *room, ts_builder *b, cons
         end = ts_op2(b, TS_OP_addi, begin, ts_op2(b, TS_OP_muli, whole, n, 0), 0);
     }
     g->e.tile[inner] = g->narrow.tile[inner] = width;
-    ts_val loop = ts_for_begin(b, begin, end, n, 0, NULL, 0);
-    loop_round(g, room, b, row, ts_region_arg(g->e.fn, loop, 0));
-    ts_term(b, TS_OP_continue, 0, NULL);
-    ts_end_like(b, loop);
+    ts_val ends[2] = {begin, end}, hint = loop_walk(g, room, b, row, ends);
+    if (!hint)
+        return end;
+    ts_val opener = ts_if_begin(b, hint);
+    g->tells = true;
+    (void)loop_walk(g, room, b, row, ends);
+    g->tells = false;
+    ts_if_end(b, opener);
     return end;
 }
 

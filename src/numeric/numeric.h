@@ -13,7 +13,8 @@
  *   fold.c      reductions
  *   product.c   products of vectors and matrices
  *   places.c    elements at places that arrays say
- *   check.c     division by zero and its like
+ *   check.c     division by zero and its like, of few elements
+ *   tell.c      the same, of many, by their kernels
  *   quick.c     small calls that look like one before
  *   compress.c  elements where a mask is true
  *   direct.c    few elements of host memory, without a kernel
@@ -77,6 +78,7 @@ struct nd_node {
     bool is_narrow;
     bool is_now;   /* it runs at once, into a place that is there: its operands may lie in any order */
     bool is_apart; /* is_now: what it reads of the buffer that it writes to lies elsewhere in it */
+    uint8_t told; /* faults (TS_ND_DIVIDE ..) that its kernel tells of (tell.c) */
     uint64_t rows; /* bits: axes along which it, or a value that it is computed of, is narrow */
     int64_t count;
     uint32_t place;         /* of the call, where the graph is watched */
@@ -106,6 +108,7 @@ typedef struct nd_quick {
     ts_program *program;
     uint8_t loop, result;
     bool checks; /* results must be finite, else faults are looked for */
+    bool tells;  /* its kernel tells of faults */
 } nd_quick;
 /* The program and the words of the last launch, where they were wanted. */
 typedef struct nd_note {
@@ -125,6 +128,9 @@ struct ts_nd_graph {
     bool may_wait;   /* on memory known outside too: the caller computes at once */
     bool strict;     /* calls run at once and are looked at for faults, however large */
     uint32_t faults; /* of calls since they were asked for */
+    uint8_t wants;   /* faults that kernels of calls from now on tell of */
+    bool is_late;    /* such kernels were launched since the flags were looked at */
+    ts_array *flags; /* tell.c; NULL: none was wanted yet */
     struct nd_kernels *kernels; /* group.c */
     ts_module *module;
     ts_builder *builder;
@@ -292,6 +298,7 @@ typedef struct nd_group {
     uint32_t n_kept, kept_args; /* places kept for values of its roots, and their arguments */
     uint64_t rows; /* of its narrow nodes; 0: it has none */
     bool is_apart; /* places of one buffer have no memory in common */
+    bool tells;    /* a node has faults to tell of */
     const int64_t *shape;
     nd_node *nodes[ND_GROUP_NODES]; /* operands before those who use them */
     nd_place places[ND_GROUP_MEMORY];
@@ -350,6 +357,13 @@ bool ts__nd_check_divides(ts_nd_fn fn);                /* whether it divides, so
 
 /* Whether numbers without gaps are all finite; false where their dtype is not looked at. */
 bool ts__nd_check_finite(ts_dtype dtype, int64_t n, const char *data);
+
+/* ---- tell.c -------------------------------------------------------------------------------------- */
+
+/* Whether kernels tell of faults of a function. */
+bool ts__nd_tells(ts_nd_fn fn, ts_dtype loop);
+/* Makes room for what they tell; false: there is no memory for it. */
+bool ts__nd_tell_begin(ts_nd_graph *graph);
 
 /* ---- quick.c ------------------------------------------------------------------------------------- */
 

@@ -33,6 +33,7 @@ static void places_walk(group_build *g, ts_builder *b, const places_scatter *s, 
     ts_type index = g->k->index;
     if (d == g->e.rank) {
         ts__nd_build_values(g, b);
+        ts__nd_build_told(g, b);
         ts__nd_build_scatter(g, b, s->to, s->value, s->offsets);
         return;
     }
@@ -54,6 +55,7 @@ static void places_write(void *user, ts_module *module, ts_builder *b)
     if (s->unique) {
         ts__nd_build_place_in_grid(g, b);
         ts__nd_build_values(g, b);
+        ts__nd_build_told(g, b);
         ts__nd_build_scatter(g, b, s->to, s->value, s->offsets);
     } else
         places_walk(g, b, s, 0);

@@ -135,7 +135,8 @@ uint64_t ts__nd_quick_key(const ts_nd_graph *graph, const ts_nd_call *call, cons
     }
     if (!*like || (*like)->count < 2 || (*like)->count > TS_MIN(graph->small, QUICK_MOST))
         return 0;
-    return key << 1 | ((*like)->count <= QUICK_FEW);
+    uint64_t told = ts_device_caps_of(graph->device) & TS_DEVICE_HOST_MEMORY ? 0 : graph->wants;
+    return key << 4 | told << 1 | ((*like)->count <= QUICK_FEW);
 }
 
 /* ---- arguments ----------------------------------------------------------------------------------- */
@@ -146,16 +147,19 @@ static void quick_stride(const ts_nd *a, nd_note *note)
         note->words[note->n++] = (uint64_t)(quick_step(a) / (int64_t)ts_dtype_bytes((ts_dtype)a->dtype));
 }
 
-/* The words of the call's launch, as group.c orders them: places that are read, the result, elements, the strides of
- * these places that are not 1, numbers. False: a number is not of its dtype. */
-static bool quick_words(const ts_nd_call *call, ts_dtype loop, const ts_nd *out, nd_note *note)
+/* The words of the call's launch, as group.c orders them: places that are read, the result, where faults are told of,
+ * elements, the strides of these places that are not 1, numbers. False: a number is not of its dtype. */
+static bool quick_words(const nd_quick *quick, const ts_nd_call *call, const ts_nd *out, nd_note *note)
 {
+    ts_dtype loop = (ts_dtype)quick->loop;
     uint32_t n_in = ts_nd_get(call->fn)->n_in;
     note->n = 0;
     for (uint32_t i = 0; i < n_in; i++)
         if (call->in[i].array && quick_same(call, i) == i)
             note->words[note->n++] = (uintptr_t)quick_data(call->in[i].array);
     note->words[note->n++] = (uintptr_t)quick_data(out);
+    if (quick->tells)
+        note->words[note->n++] = (uintptr_t)ts_buffer_data(out->graph->flags->buffer);
     note->words[note->n++] = (uint64_t)out->count;
     for (uint32_t i = 0; i < n_in; i++)
         if (call->in[i].array && quick_same(call, i) == i)
@@ -211,11 +215,13 @@ void ts__nd_quick_note(ts_nd_graph *graph, const ts_nd_call *call, uint64_t key,
 {
     nd_note expected = {0}, *note = &graph->note;
     nd_quick quick = {.key = key, .loop = (uint8_t)loop, .result = out->dtype, .program = note->program};
+    bool in_host = ts_device_caps_of(graph->device) & TS_DEVICE_HOST_MEMORY;
     note->wanted = false;
+    quick.tells = !in_host && graph->wants && graph->flags && ts__nd_tells(call->fn, loop);
     if (!note->program || !quick_may(call, loop, (ts_dtype)out->dtype, &quick.checks) ||
-        !quick_is_plain(graph, out) || !quick_words(call, loop, out, &expected))
+        !quick_is_plain(graph, out) || !quick_words(&quick, call, out, &expected))
         return;
-    quick.checks = quick.checks && ts_device_caps_of(graph->device) & TS_DEVICE_HOST_MEMORY;
+    quick.checks = quick.checks && in_host;
     if (expected.n == note->n && memcmp(expected.words, note->words, note->n * sizeof *note->words) == 0)
         *quick_slot(graph, key) = quick;
 }
@@ -245,6 +251,10 @@ static ts_status quick_launch(ts_nd_graph *graph, const nd_quick *quick, const t
     for (uint32_t i = 0; i < ts_nd_get(call->fn)->n_in; i++)
         if (call->in[i].array)
             ts__buffer_note_stream(call->in[i].array->store->buffer, stream);
+    if (quick->tells) {
+        ts__buffer_note_stream(graph->flags->buffer, stream);
+        graph->is_late = true;
+    }
     graph->stats.n_launched++;
     graph->stats.n_nodes++;
     graph->stats.bytes += quick_bytes(call, out);
@@ -299,7 +309,7 @@ static ts_status quick_into(ts_nd_graph *graph, const nd_quick *quick, const ts_
 {
     nd_note note;
     quick_kept kept; /* large, and filled as far as it is used */
-    if (!quick_words(call, (ts_dtype)quick->loop, out, &note) || !quick_keep(quick, call, &kept))
+    if (!quick_words(quick, call, out, &note) || !quick_keep(quick, call, &kept))
         return TS_OK;
     TS_TRY(quick_launch(graph, quick, call, &note, out, err));
     if (!quick->checks || quick_is_finite(out))

@@ -194,6 +194,35 @@ static void meanings_are_carried(void)
     ts_nd_graph_destroy(graph);
 }
 
+/* Kernels of calls that wait tell of faults that were wanted at the call, once; elements beyond the end have none. */
+static void kernels_tell_of_faults(void)
+{
+    ts_nd_graph *graph = graph_new();
+    uint8_t faults[TS_ND_COUNT];
+    ts_nd *x = ramp(graph, 5000), *y, *made[3];
+    float value;
+    y = call2(graph, TS_ND_subtract, x, (ts_nd_operand){.kind = 'i', .i = 3}, NULL);
+    made[0] = call2(graph, TS_ND_divide, x, (ts_nd_operand){.array = y}, NULL);
+    ts_nd_graph_wants(graph, TS_ND_DIVIDE | TS_ND_INVALID);
+    made[1] = call2(graph, TS_ND_divide, y, (ts_nd_operand){.array = y}, NULL);
+    ts_nd_graph_wants(graph, TS_ND_DIVIDE);
+    made[2] = call2(graph, TS_ND_log, y, (ts_nd_operand){0}, NULL);
+    CHECK(!ts_nd_graph_is_late(graph));
+    CHECK_OK(ts_nd_read(made[2], 4 * 4, &value, &err));
+    CHECK(value == 0 && ts_nd_graph_is_late(graph));
+    CHECK_OK(ts_nd_graph_late(graph, faults, &err));
+    CHECK_INT(faults[TS_ND_divide], TS_ND_INVALID); /* of the second; the first was to tell of nothing */
+    CHECK_INT(faults[TS_ND_log], TS_ND_DIVIDE);     /* of numbers below 0 it was not to tell */
+    CHECK_INT(faults[TS_ND_subtract], 0);
+    CHECK(!ts_nd_graph_is_late(graph));
+    CHECK_OK(ts_nd_graph_late(graph, faults, &err));
+    CHECK_INT(faults[TS_ND_divide], 0);
+    for (int i = 0; i < 3; i++)
+        ts_nd_release(made[i]);
+    ts_nd_release(x), ts_nd_release(y);
+    ts_nd_graph_destroy(graph);
+}
+
 /* A value that there is no memory for is told of where it is read, and keeps no other value from being computed. */
 static void a_lack_of_memory_is_of_one_value(void)
 {
@@ -295,6 +324,7 @@ int main(void)
     arrays_move_between_graphs();
     masks_choose_elements();
     meanings_are_carried();
+    kernels_tell_of_faults();
     a_lack_of_memory_is_of_one_value();
     wide_graphs_are_several_kernels();
     a_value_that_fails_fails_alone();

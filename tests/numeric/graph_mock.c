@@ -63,6 +63,8 @@ int main(void)
     CHECK_OK(ts_device_get(TS_DEVICE_CUDA, 0, &device, &err));
     CHECK_OK(ts_nd_graph_create(device, &graph, &err));
     every_function_becomes_code(graph);
+    ts_nd_graph_wants(graph, TS_ND_DIVIDE | TS_ND_INVALID);
+    every_function_becomes_code(graph);
     folds_and_places_become_code(graph);
     ts_nd_graph_destroy(graph);
     return check_done();

@@ -256,9 +256,13 @@ _FAULTS = {1: ("divide", "divide by zero", 1), 2: ("over", "overflow", 2), 4: ("
 _GROWS = 8  # a number of Python's that is infinite in the dtype of a call
 
 
-def report(function: str, faults: int) -> None:
-    """Tells of faults in a call as NumPy's errstate wants it."""
-    wanted: Any = numpy.geterr()
+_WARNS = dict.fromkeys(("divide", "over", "invalid"), "warn")
+
+
+def report(function: str, faults: int, late: bool = False) -> None:
+    """Tells of faults in a call as NumPy's errstate wants it; ``late``: in one that has waited, which wanted
+    warnings."""
+    wanted: Any = _WARNS if late else numpy.geterr()
     name = "cast" if function == "copy" else function.removeprefix("time_")
     for bit, (kind, words, code) in _FAULTS.items():
         if not faults & bit or wanted[kind] == "ignore":
@@ -267,16 +271,31 @@ def report(function: str, faults: int) -> None:
         if wanted[kind] == "raise":
             raise FloatingPointError(text)
         if wanted[kind] == "warn":
-            warnings.warn(text, RuntimeWarning, stacklevel=2)
+            warnings.warn(text, RuntimeWarning, stacklevel=_level())
         elif wanted[kind] == "print":
             print(f"Warning: {text}", file=sys.stderr)
         else:
             _call_or_log(wanted[kind], words, text, code)
 
 
-def watches() -> bool:
-    """Whether numpy.errstate wants faults told of otherwise than by warnings."""
-    return not {*numpy.geterr().values()} <= {"ignore", "warn"}
+def _level() -> int:
+    """The level of the frame that called `report`, or of the user's line behind it, for `warnings`."""
+    frame: Any = sys._getframe(2)
+    level = 2
+    while frame.f_back and frame.f_code.co_filename.startswith(LIBRARIES):
+        frame, level = frame.f_back, level + 1
+    return level
+
+
+_STRICT = 16  # CALL_STRICT of ext/numeric_call.c
+
+
+def watches() -> int:
+    """The faults that numpy.errstate wants warnings of, as bits; `_STRICT` where it wants others told of otherwise."""
+    wanted: Any = numpy.geterr()
+    if not {*wanted.values()} <= {"ignore", "warn"}:
+        return _STRICT
+    return sum(bit for bit, (kind, _, _) in _FAULTS.items() if bit != _GROWS and wanted[kind] == "warn")
 
 
 def _call_or_log(how: str, words: str, text: str, code: int) -> None:

@@ -21,10 +21,26 @@ CALLS = {
 }  # fmt: skip
 
 
+LARGE = CALLS | {
+    "remainder of rows": lambda m, a: a.reshape(-1, 10) % 0, "narrow": lambda m, a: 1 / (a.reshape(-1, 10) * 0).sum(1),
+    "row over its sum": lambda m, a: a.reshape(-1, 10) / (a.reshape(-1, 10) * 0).sum(1, keepdims=True),
+    "folded": lambda m, a: ((a - a) / a[::-1] / (a - 5)).sum(), "scanned": lambda m, a: m.cumsum(1 / (a - 3)),
+    "selected": lambda m, a: m.where(a > 3, 1 / (a - 3), 0), "kept": lambda m, a: (1 / (a - 3))[a > 3],
+    "written": lambda m, a: a.__setitem__([1, 2], a[:2] / (a[:2] - a[:2])), "complex": lambda m, a: (a + 1j) / (a - a),
+    "in place": lambda m, a: a.__itruediv__(a - a), "integers": lambda m, a: a.astype("i8") // (a.astype("i8") - 7),
+    "least": lambda m, a: (a * 0 - 128).astype("i1") // np.int8(-1), "chain": lambda m, a: m.sqrt(1 / (a - 9) - 1) * 2,
+    "no fault": lambda m, a: 1 / a,
+}  # fmt: skip
+DIFFERENT = ("exp", "square", "inf", "power")  # sums and products of many tell nothing; power(x, -1) has another name
+
+
 def told(call, m, a):
     with warnings.catch_warnings(record=True) as seen:
         warnings.simplefilter("always")
-        call(m, a)
+        made = call(m, a)
+        if m is tn:
+            tn.wait()
+        del made
     return sorted({str(each.message) for each in seen if each.category is RuntimeWarning})
 
 
@@ -33,6 +49,32 @@ def told(call, m, a):
 def test_faults_are_those_of_numpy(name, dtype):
     for x in (np.arange(1, 9).astype(dtype), np.arange(1, 13).astype(dtype).reshape(3, 4)[:, ::2].T):
         assert told(CALLS[name], tn, tn.array(x)) == told(CALLS[name], np, x)
+
+
+@pytest.mark.parametrize("dtype", ["f4", "f8"])
+def test_kernels_of_many_elements_tell_as_numpy(dtype):
+    """Calls that wait, which are told of when they are computed, and (f8) calls on shared memory, which do not."""
+    for name, call in LARGE.items() if dtype == "f4" else list(LARGE.items())[len(CALLS) - 4 :]:
+        x = np.arange(1, 20001).astype(dtype)
+        wanted, a = told(call, np, x.copy()), tn.array(x)
+        shared = np.asarray(a) if dtype == "f8" else None
+        assert name in DIFFERENT or told(call, tn, a) == wanted, name
+        del shared
+
+
+def test_late_faults_are_those_that_the_call_wanted():
+    a = tn.arange(10000.0)
+    with np.errstate(all="ignore"):
+        quiet = 1 / a
+    loud = a / a
+    with pytest.warns(RuntimeWarning, match="invalid value encountered in divide") as seen:
+        assert float(loud[1]) == 1 and float(quiet[2]) == 0.5
+    assert len(seen) == 1 and seen[0].filename == __file__
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert float(loud[1]) == 1  # told once
+        with pytest.raises(RuntimeWarning):
+            float((1 / a).max())
 
 
 def test_integers_and_casts():
