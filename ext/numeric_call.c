@@ -122,8 +122,8 @@ int numeric_report(core_state *state, ts_nd_fn fn, uint32_t faults)
 enum { CALL_STRICT = 16 };
 
 /* What numpy.errstate wants: the faults (bits) that it warns of, or CALL_STRICT where it wants others told of
- * otherwise: then calls are watched. NumPy keeps what it wants in a variable of the context; the value seen last is kept with its
- * answer. -1 with exception. */
+ * otherwise: then calls are watched. NumPy keeps what it wants in a variable of the context; the value seen last is
+ * kept with its answer. -1 with exception. */
 static int call_watches(core_state *state)
 {
     numeric_state *n = state->numeric;
