@@ -126,6 +126,9 @@ def device_of(args: Any) -> str:
     return "cpu"
 
 
+launch = _core.launch  # `python -m tessera report` puts its own here
+
+
 def launcher(kernel: Any, config: Any) -> Callable[..., None]:
     """What ``kernel[config]`` is: a function that launches it. ``config``: a grid, or (grid, stream) where the grid is
     a tuple."""
@@ -134,6 +137,6 @@ def launcher(kernel: Any, config: Any) -> Callable[..., None]:
         grid, stream = config
 
     def run(*args: Any, **named: Any) -> None:
-        _core.launch(stream, grid, kernel, args, named)
+        launch(stream, grid, kernel, args, named)
 
     return run

@@ -141,12 +141,21 @@ def _watching(launch: Callable[..., Any], target: str | None) -> Callable[..., A
     return watched
 
 
+USAGE = """usage: python -m tessera report [--target T] SCRIPT [ARGS...]
+
+Runs a script and tells of each kernel that it launches what it costs and what bounds it, once for each version of
+the kernel. T: a GPU that the code is made for, such as sm_90, though the script runs on the device it runs on."""
+
+
 def main(arguments: list[str]) -> int:
     """``[--target T] SCRIPT [ARGS...]``: runs a script and reports each specialisation it
     launches."""
-    from . import _run, tile
+    from . import _arguments, _run, tile
 
     target = None
+    if arguments[:1] in (["-h"], ["--help"]):
+        print(USAGE)
+        return 0
     if arguments[:1] == ["--target"] and len(arguments) > 1:
         target, arguments = arguments[1], arguments[2:]
         try:
@@ -156,11 +165,10 @@ def main(arguments: list[str]) -> int:
             return 2
     if not arguments or not Path(arguments[0]).is_file():
         found = f"there is no file {arguments[0]!r}" if arguments else "no script was given"
-        print(f"tessera report: {found}\nusage: python -m tessera report [--target T] SCRIPT",
-              file=sys.stderr)  # fmt: skip
+        print(f"tessera report: {found}\n{USAGE.partition(chr(10))[0]}", file=sys.stderr)
         return 2
     _run.install()
-    tile.launch = _watching(tile.launch, target)
+    tile.launch = _arguments.launch = _watching(tile.launch, target)
     sys.argv = arguments
     sys.path.insert(0, str(Path(arguments[0]).resolve().parent))
     runpy.run_path(arguments[0], run_name="__main__")

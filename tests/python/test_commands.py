@@ -46,6 +46,11 @@ def test_report_refuses_an_unknown_target(tmp_path):
     assert "'sm_9' is not a target" in done.stderr and "did you mean 'sm_90'" in done.stderr
 
 
+def test_report_tells_its_usage():
+    done = tessera("report", "--help")
+    assert done.returncode == 0 and "[--target T] SCRIPT" in done.stdout and not done.stderr
+
+
 def test_an_unknown_command_shows_the_usage():
     done = tessera("nonsense")
     assert done.returncode == 2 and "usage" in done.stderr

@@ -166,12 +166,13 @@ def test_the_command_reports_each_specialisation_once(tmp_path):
         "a = np.ones(64, np.float32)\n"
         "for _ in range(3):\n"
         "    ct.launch(None, (4,), twice, (a,))\n"
+        "twice[4](np.ones(64))\n"
         "print('result', a.sum())\n"
     )
     done = subprocess.run([sys.executable, "-m", "tessera", "report", "--target", "sm_80", str(script)],
                           capture_output=True, text=True)  # fmt: skip
     assert done.returncode == 0, done.stderr
-    assert done.stdout.count("twice for sm_80") == 1 and "result 512.0" in done.stdout
+    assert done.stdout.count("twice for sm_80") == 2 and "result 512.0" in done.stdout
     none = subprocess.run(
         [sys.executable, "-m", "tessera", "report", "nowhere.py"], capture_output=True, text=True
     )
