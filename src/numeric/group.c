@@ -6,7 +6,7 @@
  *
  *     axes     (2000, 3, 500) dense everywhere            -> (3000000)
  *              (2000, 500) + (500)                        -> (2000, 500), the second place lacks axis 0
- *     tile     last axis 16, 64, 256 or 1024 wide; what is left of 1024 along the axis before; 1 along others
+ *     tile     last axis up to 16, 64, 256 or 1024 wide; what is left of 1024 along the axes before
  *              (2000, 500) with a place that lies transposed: squares
  *     grid     tiles of the last axis, of the axis before, all others together; all of them where those are too many
  *
@@ -118,7 +118,7 @@ static void kernel_count_tiles(group_kernel *k)
 /* Elements of a tile along the last of several axes: few of them are beyond its end. */
 static int64_t kernel_width(int64_t inner)
 {
-    int64_t width = inner <= 16 ? 16 : ND_TILE;
+    int64_t width = inner <= 16 ? nd_up(inner) : ND_TILE;
     for (; width > 64; width /= 4) {
         int64_t whole = (inner + width - 1) / width * width;
         if (whole - inner <= whole / 8)
@@ -135,8 +135,8 @@ void ts__nd_kernel_tiles(group_kernel *k)
         k->tile[d] = 1;
     k->tile[r - 1] = r > 1 ? kernel_width(inner) : inner <= 128 ? 128 : ND_TILE;
     left /= k->tile[r - 1];
-    if (r > 1)
-        k->tile[r - 2] = k->axes.extent[r - 2] < left ? TS_MIN(left, 8) : left;
+    for (uint32_t d = r - 1; d-- > 0 && left > 1; left /= k->tile[d])
+        k->tile[d] = k->axes.extent[d] < left ? TS_MIN(TS_MIN(left, 8), nd_up(k->axes.extent[d])) : left;
     kernel_count_tiles(k);
 }
 
@@ -198,7 +198,7 @@ static void kernel_row_tiles(group_kernel *k)
     for (uint32_t d = r; d-- > 0 && left > 1;)
         if (!k->axes.folded[d]) {
             k->tile[d] = TS_MIN(left, nd_up(k->axes.extent[d]));
-            break;
+            left /= k->tile[d];
         }
     kernel_count_tiles(k);
 }

@@ -26,6 +26,7 @@ _isnan = FUNCTIONS["isnan"]
 
 
 _BLOCK = 65536  # numbers whose weights are summed before they are added to those before, as NumPy's are
+_COUNTERS = 1 << 24  # numbers that are counted side by side, on devices whose memory is not the host's
 _MANY = 1 << 18  # elements of a GPU whose keys are made as they are read: one pass less
 
 
@@ -375,12 +376,55 @@ def bincount(x: Any, /, weights: Any = None, minlength: int = 0) -> ndarray:
     counted = _core.numeric_count(x, None, minlength)
     if counted is not None:
         return counted
+    n = _extent_of(x, minlength)
+    if n <= _COUNTERS:
+        return _counted(x, n)
     values, _, _, counts = _unique(x, True)
-    if values.size and int(values[0]) < 0:
-        raise ValueError("'list' argument must have no negative elements")
-    made = f.zeros(max(minlength, int(values[-1]) + 1 if values.size else 0), numpy.int64)
+    made = f.zeros(n, numpy.int64)
     if values.size:
         made[values] = counts
+    return made
+
+
+def _extent_of(x: ndarray, minlength: int) -> int:
+    """How many counts there are of whole numbers, which must not be negative."""
+    if not x.size:
+        return minlength
+    if bool(_min_of(x) < 0):
+        raise ValueError("'list' argument must have no negative elements")
+    return builtins.max(minlength, int(_max_of(x)) + 1)
+
+
+def _counted(x: ndarray, n: int) -> ndarray:
+    """How often each of n whole numbers occurs; others do not count."""
+    from tessera import compute
+
+    made = f.zeros(n, numpy.int64)
+    if x.size and n:
+        compute.histogram_even(
+            d_samples=memory(x.copy("C"), True), d_histogram=memory(made, True), num_output_levels=n + 1,
+            lower_level=numpy.int64(0), upper_level=numpy.int64(n), num_samples=x.size,
+        )  # fmt: skip
+    return made
+
+
+def _summed(x: ndarray, weights: ndarray, n: int) -> ndarray:
+    """The sum of the weights of each of n whole numbers: those of one number lie together after a stable sort."""
+    from tessera import compute
+
+    keys, along = x.astype(numpy.uint32 if n <= 1 << 32 else numpy.uint64), weights.copy("C")
+    by_key, sorted_weights, made = f.empty_like(keys), f.empty_like(along), f.empty(n, weights.dtype)
+    compute.radix_sort(
+        d_in_keys=memory(keys, True), d_out_keys=memory(by_key, True), d_in_values=memory(along, True),
+        d_out_values=memory(sorted_weights, True), order=compute.SortOrder.ASCENDING, num_items=x.size,
+    )  # fmt: skip
+    ends = cumsum(_counted(x, n))
+    begins = ends - _counted(x, n)
+    compute.segmented_reduce(
+        d_in=memory(sorted_weights, True), d_out=memory(made, True), num_segments=n,
+        start_offsets_in=memory(begins, True), end_offsets_in=memory(ends, True), op=compute.OpKind.PLUS,
+        h_init=numpy.zeros(1, weights.dtype),
+    )  # fmt: skip
     return made
 
 
@@ -397,11 +441,24 @@ def _weighted(x: ndarray, weights: ndarray, minlength: int) -> ndarray:
     counted = _core.numeric_count(x, weights.astype(numpy.float64, copy=False), minlength)
     if counted is not None:
         return counted
-    if bool(_min_of(x) < 0):
-        raise ValueError("'list' argument must have no negative elements")
-    made = f.zeros(max(minlength, int(_max_of(x)) + 1), numpy.float64)
+    n = _extent_of(x, minlength)
+    if n <= _COUNTERS:
+        return _summed(x, weights.astype(numpy.float64), n)
+    made = f.zeros(n, numpy.float64)
     FUNCTIONS["add"].at(made, x, weights.astype(numpy.float64))
     return made
+
+
+def _bins_of(x: ndarray, edges: ndarray) -> ndarray:
+    """The bin of each number as NumPy finds it (src/numeric/count.c): n, which is none, of what lies outside."""
+    n = edges.size - 1
+    first, last = edges[0], edges[n]
+    at = (x - first) / (last - first) * edges.dtype.type(n)
+    inside = (x >= first) & (x <= last)
+    bin = FUNCTIONS["minimum"](FUNCTIONS["maximum"](select(inside, at, 0), 0), n - 1).astype(numpy.int32)
+    bin = bin - ((bin > 0) & (x < take(edges, bin)))
+    bin = bin + ((bin != n - 1) & (x >= take(edges, bin + 1)))
+    return f.asarray(select(inside, bin, n)).astype(numpy.int64)
 
 
 def _is_binned(a: Any, bins: Any, range: Any, weights: Any) -> bool:
@@ -425,11 +482,15 @@ def histogram(a: Any, bins: Any = 10, range: Any = None, density: Any = None, we
         return program["histogram"](a, bins, range, density, weights)
     edges = program["histogram_bin_edges"](a, bins, range, weights)
     x, n = a.reshape(-1), edges.size - 1
-    places = _core.numeric_bins(x, edges) if edges.dtype == x.dtype else None
-    if places is None:
+    if edges.dtype != x.dtype or not x.size:
         return program["histogram"](a, bins, range, density, weights)
+    places = _core.numeric_bins(x, edges)
+    if places is None:
+        places = _bins_of(x, edges.to_device(x.device))
     if weights is None:
         made = bincount(places, None, n + 1)[:n]
+    elif x.device != "cpu":  # another order of sums than NumPy's
+        made = bincount(places, weights.reshape(-1), n + 1)[:n].astype(weights.dtype, copy=False)
     else:
         made, w = f.zeros(n, weights.dtype), weights.reshape(-1)
         for i in builtins.range(0, x.size, _BLOCK):

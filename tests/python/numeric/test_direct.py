@@ -298,3 +298,21 @@ def test_scalars_of_numpy_before_arrays():
             for x, y in zip(found, [scalar * a, scalar - a, scalar < a, np.add(scalar, a)], strict=True):
                 assert type(x) is tn.ndarray and x.dtype == y.dtype
                 np.testing.assert_array_equal(tn.asnumpy(x), y)
+
+
+@pytest.mark.parametrize("dtype", ["f4", "f8"])
+@pytest.mark.parametrize("bins", [1, 7, 256])
+def test_what_counts_on_other_devices_finds_the_same_bins(dtype, bins):
+    from tessera.numeric import _sort
+
+    rng = np.random.default_rng(bins)
+    x = rng.standard_normal(3000).astype(dtype)
+    edges = np.histogram_bin_edges(x, bins).astype(dtype)
+    odd = np.concatenate([edges, np.nextafter(edges, np.array(9, dtype)), [np.nan, np.inf, -np.inf]])
+    numbers = tn.array(np.concatenate([x, odd.astype(dtype)]))
+    places = _sort._bins_of(numbers, tn.array(edges))
+    assert (np.asarray(places) == np.asarray(_core.numeric_bins(numbers, tn.array(edges)))).all()
+    weights = rng.integers(0, 9, places.size).astype("f8")
+    found = np.asarray(places)
+    assert (np.asarray(_sort._counted(places, bins + 1)) == np.bincount(found, None, bins + 1)).all()
+    assert (np.asarray(_sort._summed(places, tn.array(weights), bins + 1)) == np.bincount(found, weights, bins + 1)).all()

@@ -130,3 +130,14 @@ def test_writes_come_after_folds_that_wait():
     x2[0] = 100
     np.testing.assert_allclose(np.asarray(s), x.sum(1), rtol=1e-12)
     np.testing.assert_allclose(np.asarray(a), x2 * 2 - x2.max(1, keepdims=True), rtol=1e-12)
+
+
+@pytest.mark.parametrize("shape", [(3000, 8, 4), (700, 3, 2), (50, 40, 5), (2000, 7), (5000, 1, 3), (33, 20, 4, 3), (9, 300, 2)])
+def test_tiles_go_over_several_short_axes(shape):
+    rng = np.random.default_rng(len(shape))
+    x, c = rng.integers(-9, 9, shape).astype("f4"), rng.integers(-9, 9, shape[-1]).astype("f4")
+    made, wanted = tn.array(x) * tn.array(c) + 1, x * c + 1
+    assert (np.asarray(made) == wanted).all()
+    for axis in range(len(shape)):
+        for name in ("sum", "max", "argmax"):
+            assert (np.asarray(getattr(tn, name)(made, axis)) == getattr(np, name)(wanted, axis)).all()
