@@ -56,7 +56,8 @@ def keyed(name: str, digits: Any, n: Any, source: Any, output: Any, end: str, **
     pairs = isinstance(source, ZipIterator)
     fields = [*source.children, *output.children] if pairs else [source, output]
     key = digits.key[0] if pairs else digits.key
-    if key[:1] != ("bits",) or len(fields) != 2 + 2 * pairs or not are_arrays(*fields):
+    by_first = not pairs or digits.key[1] == 0  # parts are sorted by the field behind their numbers
+    if not by_first or key[:1] != ("bits",) or len(fields) != 2 + 2 * pairs or not are_arrays(*fields):
         return None
     dtype = key[1]
     if key[2:4] != (0, 8 * dtype.itemsize):

@@ -308,8 +308,8 @@ def test_what_counts_on_other_devices_finds_the_same_bins(dtype, bins):
     rng = np.random.default_rng(bins)
     x = rng.standard_normal(3000).astype(dtype)
     edges = np.histogram_bin_edges(x, bins).astype(dtype)
-    odd = np.concatenate([edges, np.nextafter(edges, np.array(9, dtype)), [np.nan, np.inf, -np.inf]])
-    numbers = tn.array(np.concatenate([x, odd.astype(dtype)]))
+    odd = [edges, np.nextafter(edges, np.array(9, dtype)), np.array([np.nan, np.inf, -np.inf], dtype)]
+    numbers = tn.array(np.concatenate([x, *odd]))
     places = _sort._bins_of(numbers, tn.array(edges))
     assert (np.asarray(places) == np.asarray(_core.numeric_bins(numbers, tn.array(edges)))).all()
     weights = rng.integers(0, 9, places.size).astype("f8")

@@ -132,7 +132,9 @@ def test_writes_come_after_folds_that_wait():
     np.testing.assert_allclose(np.asarray(a), x2 * 2 - x2.max(1, keepdims=True), rtol=1e-12)
 
 
-@pytest.mark.parametrize("shape", [(3000, 8, 4), (700, 3, 2), (50, 40, 5), (2000, 7), (5000, 1, 3), (33, 20, 4, 3), (9, 300, 2)])
+@pytest.mark.parametrize(
+    "shape", [(3000, 8, 4), (700, 3, 2), (50, 40, 5), (2000, 7), (5000, 1, 3), (33, 20, 4, 3), (9, 300, 2)]
+)
 def test_tiles_go_over_several_short_axes(shape):
     rng = np.random.default_rng(len(shape))
     x, c = rng.integers(-9, 9, shape).astype("f4"), rng.integers(-9, 9, shape[-1]).astype("f4")
