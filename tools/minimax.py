@@ -288,7 +288,6 @@ TABLES = {
     "expm1_f32": (expm1_tail, 6, E_LO, E_HI, expm1_weight, 24),
     "expm1_f64": (expm1_tail, 11, E_LO, E_HI, expm1_weight, 53),
     "exp2_f32": (exp2_tail, 6, -H, H, exp2_weight, 24),
-    "exp2_approx_f32": (exp2_tail, 5, -H, H, exp2_weight, 24),
     "exp2_f64": (exp2_tail, 12, -H, H, exp2_weight, 53),
     "log_f32": (log1p_tail, 9, -T, T, lambda x: abs(x), 24),
     "log2_f32": (log2_tail, 9, -T, T, lambda x: abs(x), 24),

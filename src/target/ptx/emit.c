@@ -334,7 +334,7 @@ void ts__emit_loop(ts_ptx *e, ts_val v, const ts_inst *inst)
     emit_loop_label(e, v);
 }
 
-ts_val ts__ptx_loop_of(const ts_ptx *e, ts_val v)
+static ts_val emit_loop_of(const ts_ptx *e, ts_val v)
 {
     ts_val p = e->shape.parent[v];
     while (p && ts_at(e->fn, p)->op != TS_OP_for && ts_at(e->fn, p)->op != TS_OP_loop)
@@ -344,7 +344,7 @@ ts_val ts__ptx_loop_of(const ts_ptx *e, ts_val v)
 
 void ts__emit_continue(ts_ptx *e, ts_val v, const ts_inst *inst)
 {
-    ts_val loop = ts__ptx_loop_of(e, v);
+    ts_val loop = emit_loop_of(e, v);
     bool is_for = ts_at(e->fn, loop)->op == TS_OP_for;
     emit_moves_to(e, loop + 1 + is_for, inst->n_opnd, ts_opnds(e->fn, inst));
     if (!is_for)
@@ -355,7 +355,7 @@ void ts__emit_continue(ts_ptx *e, ts_val v, const ts_inst *inst)
 
 void ts__emit_break(ts_ptx *e, ts_val v, const ts_inst *inst)
 {
-    ts_val loop = ts__ptx_loop_of(e, v);
+    ts_val loop = emit_loop_of(e, v);
     emit_moves_to(e, ts__ptx_res(e, loop, 0), inst->n_opnd, ts_opnds(e->fn, inst));
     PUT("bra E$L;\n", loop);
 }

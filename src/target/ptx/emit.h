@@ -62,15 +62,7 @@ typedef struct ts_ptx {
     TS_VEC(ts_str) files; /* of the source, where lines are asked for */
     ts_loc_info line;     /* the last one written */
     bool uses_shared, uses_printf, uses_setmaxnreg;
-    bool powers_hold_products; /* known once n_powers > 0: approximate powers of two seen so far (emit_exp2.c) */
-    uint32_t n_powers;
 } ts_ptx;
-
-/* The innermost loop that an instruction is in; 0: none. */
-ts_val ts__ptx_loop_of(const ts_ptx *e, ts_val v);
-/* Whether the approximate power of two at hand is one that products and sums compute, and its text (emit_exp2.c). */
-bool ts__ptx_exp2_by_products(ts_ptx *e);
-void ts__ptx_exp2(ts_ptx *e, ts_reg x, ts_reg y);
 
 /* Writes a .loc line where instruction v is of another line of the source than what is above; the .file lines of all
  * files; debugging information. */

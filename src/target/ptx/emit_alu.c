@@ -284,10 +284,7 @@ static ts_reg alu_approx_of(ts_ptx *e, const alu_approx *row, ts_reg x, uint32_t
     ts_reg y = out && !row->after ? out : ts__ptx_temp(e, TS_RC_F);
     bool no_ftz = !strcmp(row->stem, "tanh.approx");
     x = alu_scaled(e, x, row->before);
-    if (row == &alu_approx_rows[TS_OP_exp2] && attr & TS_A_FTZ && ts__ptx_exp2_by_products(e))
-        ts__ptx_exp2(e, x, y);
-    else
-        PUT("$s$s.f32 $r, $r;\n", row->stem, attr & TS_A_FTZ && !no_ftz ? ".ftz" : "", y, x);
+    PUT("$s$s.f32 $r, $r;\n", row->stem, attr & TS_A_FTZ && !no_ftz ? ".ftz" : "", y, x);
     return alu_scaled(e, y, row->after);
 }
 
