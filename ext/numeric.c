@@ -995,10 +995,27 @@ static PyObject *operator_hook(PyObject *hook, PyObject *x, PyObject *y, PyObjec
     return PyObject_CallFunctionObjArgs(hook, x, y, out, NULL);
 }
 
+/* x ** y of floats and complex numbers, as _operators.power_operator has it; NULL without exception: of others. */
+static PyObject *power_short(PyObject *x, PyObject *y)
+{
+    core_state *state = operator_state(x, y);
+    if (Py_TYPE(x) != state->numeric->array_class || !(PyFloat_CheckExact(y) || PyLong_CheckExact(y)) ||
+        ND(x)->meaning || !strchr("fc", ts_dtype_get((ts_dtype)ND(x)->dtype)->kind))
+        return NULL;
+    PyObject *both[] = {x, y};
+    bool squares = PyFloat_CheckExact(y) ? PyFloat_AS_DOUBLE(y) == 2 : PyLong_AsDouble(y) == 2;
+    if (PyErr_Occurred())
+        return PyErr_Clear(), NULL;
+    return numeric_call(state, squares ? TS_ND_square : TS_ND_power, both, NULL);
+}
+
 static PyObject *binary_power(PyObject *x, PyObject *y, PyObject *modulus)
 {
     if (modulus != Py_None)
         Py_RETURN_NOTIMPLEMENTED;
+    PyObject *made = power_short(x, y);
+    if (made || PyErr_Occurred())
+        return made;
     return operator_hook(operator_state(x, y)->numeric->power, x, y, NULL);
 }
 
@@ -1058,6 +1075,7 @@ static PyMethodDef numeric_methods[] = {
     {"_to", numeric_to, METH_O, "_to(device, /)\n--\n\nA copy on a device; None: where new arrays lie."},
     {"_become", numeric_become, METH_O, "_become(other, /)\n--\n\nThis object is another array from now on."},
     {"_address", numeric_address, METH_NOARGS, "Address of the first element."},
+    {"__array_ufunc__", (PyCFunction)(void (*)(void))numeric_ufunc_of_numpy, METH_FASTCALL | METH_KEYWORDS, NULL},
     {"_shares", numeric_shares, METH_VARARGS, "_shares(other, exact, /)\n--\n\nWhether memory is shared."},
     {NULL, NULL, 0, NULL},
 };
@@ -1136,7 +1154,9 @@ int core_numeric_init(PyObject *module, core_state *state)
     state->numeric->array_type = type;
     state->numeric->current = PyContextVar_New("numeric_current", NULL);
     state->numeric->names = PyDict_New();
-    if (!type || !state->numeric->names || !state->numeric->current ||
+    state->numeric->ours = PyDict_New();
+    if (!type || !state->numeric->names || !state->numeric->ours || !state->numeric->current ||
+        PyModule_AddObjectRef(module, "numeric_ours", state->numeric->ours) < 0 ||
         PyModule_AddObjectRef(module, "numeric_current", state->numeric->current) < 0 ||
         PyModule_AddObjectRef(module, "NumericArray", (PyObject *)type) < 0 || numeric_call_init(module, state) < 0 ||
         numeric_routine_init(module) < 0 || numeric_doctor_init(module) < 0)

@@ -45,6 +45,7 @@ typedef struct numeric_state {
     PyObject *items_argument;             /* function: dtype, first bytes on a device -> argument of a kernel */
     PyObject *items_buffer;               /* function: the same for the buffer protocol */
     PyObject *items_descr;                /* function: dtype -> descr of __array_interface__; None: it needs none */
+    PyObject *ours;                       /* dict: a function of NumPy's -> ours, of those that met arrays of ours */
     PyObject *scalar, *get_item, *set_item, *matmul, *power; /* power is the last */
     PyObject **meanings;    /* dtype objects by ts_nd.meaning, from 1 on; owned */
     uint16_t n_meanings;
@@ -157,6 +158,7 @@ int numeric_call_init(PyObject *module, core_state *state);
 PyObject *numeric_by_numpy(core_state *state, PyObject *callable, PyObject *const *args, Py_ssize_t n, PyObject *names,
                            bool by_operator);
 int numeric_routine_init(PyObject *module);
+PyObject *numeric_ufunc_of_numpy(PyObject *self, PyObject *const *args, Py_ssize_t n, PyObject *names);
 
 /* numeric_doctor.c */
 int numeric_doctor_init(PyObject *module);

@@ -82,7 +82,9 @@ static int index_read(core_state *state, const ts_nd *a, PyObject *key, index_vi
     PyObject *const *items = PyTuple_Check(key) ? &PyTuple_GET_ITEM(key, 0) : &key;
     Py_ssize_t n = PyTuple_Check(key) ? PyTuple_GET_SIZE(key) : 1;
     uint32_t used = 0, dots = 0, news = 0;
-    *v = (index_view){.a = a};
+    v->a = a; /* shape and strides are filled as far as there are axes */
+    v->axis = v->rank = 0;
+    v->offset = 0;
     for (Py_ssize_t i = 0; i < n; i++) {
         if (!index_is_basic(state, items[i]))
             return 0;

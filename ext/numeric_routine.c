@@ -4,6 +4,7 @@
  * device of its first argument, whatever device is current, so the function itself need not think of devices.
  */
 #include "numeric.h"
+#include <stdlib.h>
 #include <string.h>
 #include <structmember.h>
 
@@ -17,9 +18,11 @@ typedef struct numeric_routine {
 } numeric_routine;
 
 enum { ROUTINE_RESHAPE = TS_ND_FOLDS, ROUTINE_RAVEL, ROUTINE_COPY, ROUTINE_ASTYPE, ROUTINE_MEAN, ROUTINE_DOT,
-       ROUTINE_MATMUL, ROUTINE_ZEROS, ROUTINE_ONES, ROUTINE_EMPTY, ROUTINE_SHORTCUTS };
-static const char *const routine_names[] = {"reshape", "ravel", "copy", "astype", "mean",
-                                            "dot", "matmul", "zeros", "ones", "empty"};
+       ROUTINE_MATMUL, ROUTINE_ZEROS, ROUTINE_ONES, ROUTINE_EMPTY, ROUTINE_ZEROS_LIKE,
+       ROUTINE_ONES_LIKE, ROUTINE_EMPTY_LIKE, ROUTINE_ARANGE, ROUTINE_SHORTCUTS };
+static const char *const routine_names[] = {"reshape", "ravel", "copy", "astype", "mean", "dot", "matmul",
+                                            "zeros", "ones", "empty", "zeros_like", "ones_like", "empty_like",
+                                            "arange"};
 static_assert(sizeof routine_names / sizeof *routine_names == ROUTINE_SHORTCUTS - TS_ND_FOLDS, "a name each");
 
 /* ---- shortcuts: the commonest calls, without Python. NULL without exception: it is none of these calls ---- */
@@ -139,18 +142,30 @@ static PyObject *routine_reshape(core_state *state, PyObject *const *args, Py_ss
     return status == TS_OK ? numeric_wrap(state, out, base ? base : args[0]) : core_raise(state, &err);
 }
 
-/* a.copy(), np.copy(a), a.astype(dtype), of arrays of our own class that have axes and lie row-major. */
+/* Whether a new array that lies as this one does is row-major. */
+static bool routine_in_rows(const ts_nd *a)
+{
+    int64_t before = INT64_MAX;
+    for (uint32_t d = 0; d < a->rank; d++) {
+        int64_t step = llabs(ts_nd_strides(a)[d]);
+        if (ts_nd_shape(a)[d] == 1)
+            continue;
+        if (step > before)
+            return false;
+        before = step;
+    }
+    return true;
+}
+
+/* a.copy(), np.copy(a), a.astype(dtype), of arrays of our own class that have axes, the last the innermost. */
 static PyObject *routine_copy(core_state *state, PyObject *const *args, Py_ssize_t n, ts_dtype dtype)
 {
     const ts_nd *a = ND(args[0]);
-    int64_t step = a->item;
     ts_nd_call call = {.fn = TS_ND_copy, .in = {{.array = ND(args[0])}}, .casting = TS_ND_UNSAFE, .order = 'C'};
     ts_nd *result;
     ts_error err;
-    for (uint32_t d = a->rank; d-- > 0; step *= ts_nd_shape(a)[d])
-        if (ts_nd_shape(a)[d] != 1 && ts_nd_strides(a)[d] != step)
-            return NULL;
-    if (!a->rank || !a->count || n > 2 || a->meaning || Py_TYPE(args[0]) != state->numeric->array_class)
+    if (!a->rank || !a->count || n > 2 || a->meaning || Py_TYPE(args[0]) != state->numeric->array_class ||
+        !routine_in_rows(a))
         return NULL;
     call.dtype = dtype == (ts_dtype)a->dtype ? TS_DTYPE_NONE : dtype;
     NUMERIC_BEGIN(state);
@@ -192,17 +207,39 @@ static bool routine_shape(PyObject *object, uint32_t *rank, int64_t *shape)
     return n <= TS_ND_RANK;
 }
 
+/* A new array: of zeros, of ones, or with undefined contents (`which`). */
+static PyObject *routine_made(core_state *state, ts_nd_graph *graph, int which, ts_dtype dtype, uint32_t rank,
+                              const int64_t *shape)
+{
+    enum { SMALL = 1024 }; /* elements whose memory is there at once, so that they are filled the short way */
+    bool in_host = ts_device_caps_of(ts_nd_graph_device(graph)) & TS_DEVICE_HOST_MEMORY;
+    ts_nd *made, *same;
+    ts_error err;
+    void *data = NULL;
+    NUMERIC_BEGIN(state);
+    ts_status status = ts_nd_empty(graph, dtype, rank, shape, false, &made, &err);
+    if (status == TS_OK && which != ROUTINE_EMPTY) {
+        ts_nd_call fill = {.fn = TS_ND_copy, .in = {{.kind = 'i', .i = which == ROUTINE_ONES}}, .out = made,
+                           .dtype = dtype, .casting = TS_ND_UNSAFE};
+        status = made->count <= SMALL ? ts_nd_memory(made, false, &data, NULL, &err) : TS_OK;
+        if (data && in_host && which == ROUTINE_ZEROS)
+            memset(data, 0, (size_t)made->count * made->item);
+        else if (status == TS_OK) {
+            status = ts_nd_run(graph, &fill, &same, &err);
+            ts_nd_release(made); /* the reference of `same` stays */
+        }
+    }
+    NUMERIC_END(state);
+    return status == TS_OK ? numeric_wrap(state, made, NULL) : core_raise(state, &err);
+}
+
 /* np.zeros((3, 4)), np.ones(5, "f4"), np.empty(n, dtype=..) */
 static PyObject *routine_make(core_state *state, int which, PyObject *const *args, Py_ssize_t n, PyObject *names)
 {
-    enum { SMALL = 1024 }; /* elements whose memory is there at once, so that they are filled the short way */
     PyObject *asked = n == 2 ? args[1] : NULL;
     int64_t shape[TS_ND_RANK];
     uint32_t rank;
     ts_dtype dtype = TS_DTYPE_float64;
-    ts_nd *made, *same;
-    ts_error err;
-    void *data;
     if (names && (n != 1 || PyTuple_GET_SIZE(names) != 1 ||
                   PyUnicode_CompareWithASCIIString(PyTuple_GET_ITEM(names, 0), "dtype") != 0))
         return NULL;
@@ -213,28 +250,140 @@ static PyObject *routine_make(core_state *state, int which, PyObject *const *arg
         return NULL;
     }
     ts_nd_graph *graph = numeric_graph(state);
-    if (!graph)
+    return graph ? routine_made(state, graph, which, dtype, rank, shape) : NULL;
+}
+
+/* np.zeros_like(a) .., of what routine_copy takes */
+static PyObject *routine_make_like(core_state *state, int which, PyObject *const *args, Py_ssize_t n)
+{
+    const ts_nd *a = ND(args[0]);
+    if (n != 1 || !a->dtype || a->meaning || Py_TYPE(args[0]) != state->numeric->array_class || !routine_in_rows(a))
+        return NULL;
+    return routine_made(state, a->graph, which, (ts_dtype)a->dtype, a->rank, ts_nd_shape(a));
+}
+
+/* np.arange(10), np.arange(2, 10), of few numbers in host memory */
+static PyObject *routine_arange(core_state *state, PyObject *const *args, Py_ssize_t n)
+{
+    enum { MOST = 1 << 12 };
+    int64_t bound[2] = {0, 0}, shape;
+    ts_nd *made;
+    ts_error err;
+    void *data;
+    if (n < 1 || n > 2)
+        return NULL;
+    for (Py_ssize_t i = 0; i < n; i++) {
+        int overflow = 0;
+        if (!PyLong_CheckExact(args[i]))
+            return NULL;
+        bound[i + 2 - n] = PyLong_AsLongLongAndOverflow(args[i], &overflow);
+        if (overflow)
+            return NULL;
+    }
+    ts_nd_graph *graph = numeric_graph(state);
+    if (!graph || !(ts_device_caps_of(ts_nd_graph_device(graph)) & TS_DEVICE_HOST_MEMORY) ||
+        __builtin_sub_overflow(bound[1], bound[0], &shape) || shape > MOST)
+        return NULL;
+    shape = Py_MAX(shape, 0);
+    NUMERIC_BEGIN(state);
+    ts_status status = ts_nd_empty(graph, TS_DTYPE_int64, 1, &shape, false, &made, &err);
+    if (status == TS_OK && (status = ts_nd_memory(made, false, &data, NULL, &err)) != TS_OK)
+        ts_nd_release(made);
+    NUMERIC_END(state);
+    if (status != TS_OK)
+        return core_raise(state, &err);
+    for (int64_t i = 0; i < shape; i++)
+        ((int64_t *)data)[i] = bound[0] + i;
+    return numeric_wrap(state, made, NULL);
+}
+
+/* Whether arrays can be put behind each other along an axis without Python: of our own class, one dtype and device, and
+ * the result lies row-major as one of them. The shape of all together. */
+static bool routine_joins(core_state *state, PyObject *const *parts, Py_ssize_t n, uint32_t axis, int64_t *shape)
+{
+    bool in_rows = false;
+    for (Py_ssize_t i = 0; i < n; i++) {
+        if (Py_TYPE(parts[i]) != state->numeric->array_class)
+            return false;
+        const ts_nd *a = ND(parts[i]), *first = ND(parts[0]);
+        if (!a->dtype || a->meaning || a->dtype != first->dtype || a->graph != first->graph || a->rank != first->rank ||
+            axis >= a->rank)
+            return false;
+        in_rows |= routine_in_rows(a);
+        for (uint32_t d = 0; d < a->rank; d++)
+            if (!i)
+                shape[d] = ts_nd_shape(a)[d];
+            else if (d == axis)
+                shape[d] += ts_nd_shape(a)[d];
+            else if (shape[d] != ts_nd_shape(a)[d])
+                return false;
+    }
+    return in_rows;
+}
+
+/* Arrays behind each other along an axis; NULL without exception: they are not as routine_joins wants them. */
+static PyObject *routine_joined(core_state *state, PyObject *const *parts, Py_ssize_t n, long axis)
+{
+    int64_t shape[TS_ND_RANK], at = 0;
+    ts_nd *out, *view, *same;
+    ts_error err;
+    void *data;
+    if (!n || Py_TYPE(parts[0]) != state->numeric->array_class)
+        return NULL;
+    const ts_nd *first = ND(parts[0]);
+    axis += axis < 0 ? first->rank : 0;
+    if (axis < 0 || axis >= first->rank || !routine_joins(state, parts, n, (uint32_t)axis, shape))
         return NULL;
     NUMERIC_BEGIN(state);
-    ts_status status = ts_nd_empty(graph, dtype, rank, shape, false, &made, &err);
-    if (status == TS_OK && which != ROUTINE_EMPTY) {
-        ts_nd_call fill = {.fn = TS_ND_copy, .in = {{.kind = 'i', .i = which == ROUTINE_ONES}}, .out = made,
-                           .dtype = dtype, .casting = TS_ND_UNSAFE};
-        status = made->count <= SMALL ? ts_nd_memory(made, false, &data, NULL, &err) : TS_OK;
-        status = status == TS_OK ? ts_nd_run(graph, &fill, &same, &err) : status;
-        ts_nd_release(made); /* the reference of `same` stays */
+    ts_status status = ts_nd_empty(first->graph, (ts_dtype)first->dtype, first->rank, shape, false, &out, &err);
+    if (status == TS_OK)
+        status = ts_nd_memory(out, false, &data, NULL, &err);
+    for (Py_ssize_t i = 0; i < n && status == TS_OK; i++) {
+        ts_nd *a = ND(parts[i]);
+        status = ts_nd_view(out, at * ts_nd_strides(out)[axis], (ts_dtype)a->dtype, a->rank, ts_nd_shape(a),
+                            ts_nd_strides(out), 0, &view, &err);
+        ts_nd_call copy = {.fn = TS_ND_copy, .in = {{.array = a}}, .out = view};
+        if (status == TS_OK && a->count && (status = ts_nd_run(a->graph, &copy, &same, &err)) == TS_OK)
+            ts_nd_release(same);
+        ts_nd_release(view);
+        at += ts_nd_shape(a)[axis];
     }
+    if (status != TS_OK)
+        ts_nd_release(out);
     NUMERIC_END(state);
-    return status == TS_OK ? numeric_wrap(state, made, NULL) : core_raise(state, &err);
+    return status == TS_OK ? numeric_wrap(state, out, NULL) : core_raise(state, &err);
+}
+
+/* numeric_join(arrays, axis): None where it is not that kind of call. */
+static PyObject *routine_join(PyObject *module, PyObject *args)
+{
+    PyObject *arrays;
+    long axis;
+    if (!PyArg_ParseTuple(args, "Ol:numeric_join", &arrays, &axis)) {
+        PyErr_Clear(); /* an axis of any size is out of range, which the long way says */
+        Py_RETURN_NONE;
+    }
+    if (!PyTuple_CheckExact(arrays) && !PyList_CheckExact(arrays))
+        Py_RETURN_NONE;
+    PyObject *parts = PySequence_Tuple(arrays);
+    PyObject *made = parts ? routine_joined(PyModule_GetState(module), &PyTuple_GET_ITEM(parts, 0),
+                                            PyTuple_GET_SIZE(parts), axis) : NULL;
+    Py_XDECREF(parts);
+    return made || PyErr_Occurred() ? made : Py_NewRef(Py_None);
 }
 
 static PyObject *routine_short(const numeric_routine *self, PyObject *const *args, Py_ssize_t n, PyObject *names)
 {
     PyObject *minus_one, *both[2], *made;
-    if (self->shortcut >= ROUTINE_ZEROS)
+    if (self->shortcut == ROUTINE_ARANGE)
+        return names ? NULL : routine_arange(self->state, args, n);
+    if (self->shortcut >= ROUTINE_ZEROS && self->shortcut <= ROUTINE_EMPTY)
         return routine_make(self->state, self->shortcut, args, n, names);
     if (!numeric_is_array(self->state, args[0]))
         return NULL;
+    if (self->shortcut >= ROUTINE_ZEROS_LIKE)
+        return names ? NULL : routine_make_like(self->state, self->shortcut - ROUTINE_ZEROS_LIKE + ROUTINE_ZEROS, args,
+                                                n);
     if (self->shortcut < TS_ND_FOLDS || self->shortcut == ROUTINE_MEAN)
         return routine_fold(self->state, self->shortcut, args, n, names);
     if (names)
@@ -529,9 +678,33 @@ static PyType_Spec routine_specs[] = {
     {"tessera._core.NumericBuiltin", sizeof(numeric_routine), 0, ROUTINE_FLAGS, routine_slots + 1},
 };
 
+/* array.__array_ufunc__(function, method, *inputs, **options): what NumPy asks where one of its functions meets arrays
+ * of ours, commonly behind a scalar of its own. */
+PyObject *numeric_ufunc_of_numpy(PyObject *self, PyObject *const *args, Py_ssize_t n, PyObject *names)
+{
+    const core_state *state = ((numeric_array *)self)->state;
+    bool is_call = n > 2 && !(names && PyTuple_GET_SIZE(names)) && PyUnicode_Check(args[1]) &&
+                   PyUnicode_CompareWithASCIIString(args[1], "__call__") == 0;
+    if (is_call && Py_TYPE(args[n - 1]) == state->numeric->array_class) {
+        PyObject *ours = PyDict_GetItemWithError(state->numeric->ours, args[0]);
+        if (ours || PyErr_Occurred())
+            return ours ? PyObject_Vectorcall(ours, args + 2, (size_t)n - 2, NULL) : NULL;
+    }
+    PyObject *python = PyObject_GetAttrString(self, "_ufunc_of_numpy");
+    PyObject *made = python ? PyObject_Vectorcall(python, args, (size_t)n, names) : NULL;
+    Py_XDECREF(python);
+    return made;
+}
+
+static PyMethodDef routine_functions[] = {
+    {"numeric_join", routine_join, METH_VARARGS,
+     "numeric_join(arrays, axis, /)\n--\n\nThey behind each other, or None."},
+    {NULL, NULL, 0, NULL},
+};
+
 int numeric_routine_init(PyObject *module)
 {
-    int done = 0;
+    int done = PyModule_AddFunctions(module, routine_functions);
     for (size_t i = 0; i < sizeof routine_specs / sizeof *routine_specs && done == 0; i++) {
         PyObject *type = PyType_FromModuleAndSpec(module, &routine_specs[i], NULL);
         done = type ? PyModule_AddObjectRef(module, strrchr(routine_specs[i].name, '.') + 1, type) : -1;

@@ -32,6 +32,14 @@ static inline bool ts__buffer_is_there(const ts_buffer *buffer)
             (buffer->release && buffer->device->ops->caps & TS_DEVICE_HOST_MEMORY));
 }
 
+/* Whether it is memory of ours that one reference alone knows, on its own stream. */
+static inline bool ts__buffer_is_alone(const ts_buffer *buffer)
+{
+    return atomic_load_explicit(&buffer->references, memory_order_relaxed) == 1 && !buffer->release &&
+           !atomic_load_explicit(&buffer->lent, memory_order_relaxed) &&
+           !atomic_load_explicit(&buffer->shared, memory_order_relaxed);
+}
+
 /* ts_buffer_note_stream. */
 static inline void ts__buffer_note_stream(const ts_buffer *buffer, const ts_stream *stream)
 {

@@ -411,7 +411,8 @@ static ts_status call_take(const call_of *c, nd_node *node, const call_lift *lif
 
 /* ---- results ------------------------------------------------------------------------------------- */
 
-static ts_status call_run(ts_nd_graph *graph, const ts_nd_call *call, uint64_t key, ts_nd **result, ts_error *err);
+static ts_status call_run(ts_nd_graph *graph, const ts_nd_call *call, nd_quick_call *quick, ts_nd **result,
+                          ts_error *err);
 
 /* A dense copy of what an operand reads, in its place. */
 static ts_status call_copy(nd_node *node, int i, ts_nd *view, ts_error *err)
@@ -422,7 +423,7 @@ static ts_status call_copy(nd_node *node, int i, ts_nd *view, ts_error *err)
     ts_nd_call call = {.fn = TS_ND_copy, .in = {{.array = view}}, .order = 'C'};
     ts_nd *copy;
     nd_event event = nd_event_begin(graph);
-    ts_status status = call_run(graph, &call, 0, &copy, err);
+    ts_status status = call_run(graph, &call, NULL, &copy, err);
     (void)ts_nd_graph_small(graph, small);
     nd_event_end(graph, &event, TS_ND_EVENT_copy, ts_nd_get(node->fn)->name, nd_size_of(view));
     if (status != TS_OK)
@@ -663,7 +664,8 @@ static int64_t call_count(const call_of *c)
     return count;
 }
 
-static ts_status call_run(ts_nd_graph *graph, const ts_nd_call *call, uint64_t key, ts_nd **result, ts_error *err)
+static ts_status call_run(ts_nd_graph *graph, const ts_nd_call *call, nd_quick_call *quick, ts_nd **result,
+                          ts_error *err)
 {
     call_of c; /* without its shape, which is filled as far as it has axes */
     call_lift lift;
@@ -684,7 +686,7 @@ static ts_status call_run(ts_nd_graph *graph, const ts_nd_call *call, uint64_t k
         TS_TRY(ts_nd_flush(graph, err));
     bool may_wait = !graph->strict && (!out || (!out->store->lasting && ts__nd_is_whole(out))) && !call_is_seen(&c);
     const nd_node *narrow = may_wait ? call_narrow(&c, &lift) : NULL;
-    bool waits = may_wait && (narrow || call_count(&c) > graph->small);
+    bool waits = may_wait && (narrow || call_count(&c) > ts__nd_small(graph, call->fn));
     bool apart = false;
     if (!waits && out)
         TS_TRY(call_settle(call, &apart, err));
@@ -702,8 +704,8 @@ static ts_status call_run(ts_nd_graph *graph, const ts_nd_call *call, uint64_t k
             status = call_finish(&c, node, out, waits, err);
         ts__nd_node_release(graph, node);
     }
-    if (status == TS_OK && key && !waits)
-        ts__nd_quick_note(graph, call, key, c.loop, out);
+    if (status == TS_OK && quick && !waits)
+        ts__nd_quick_note(graph, quick, c.loop, out);
     if (status == TS_OK)
         *result = out;
     else
@@ -739,7 +741,7 @@ static const ts_nd_call *call_unmixed(const ts_nd_call *call, ts_nd_call *mixed)
 
 ts_status ts_nd_run(ts_nd_graph *graph, const ts_nd_call *call, ts_nd **result, ts_error *err)
 {
-    const ts_nd *like;
+    nd_quick_call quick; /* filled as far as it is used */
     ts_nd_call mixed;
     TS_NEED(err, result);
     *result = NULL;
@@ -748,11 +750,11 @@ ts_status ts_nd_run(ts_nd_graph *graph, const ts_nd_call *call, ts_nd **result, 
         return ts_fail(err, TS_VALUE, "ts_nd_run(): fn is %u, which is no function; ts_nd_find() gives %u for a name "
                        "that is not there", (uint32_t)call->fn, TS_ND_COUNT);
     call = call_unmixed(call, &mixed);
-    uint64_t key = ts__nd_quick_key(graph, call, &like);
+    bool is_quick = ts__nd_quick_begin(graph, call, &quick);
     nd_event event = nd_event_begin(graph);
-    ts_status status = key ? ts__nd_quick_run(graph, call, key, like, result, err) : TS_OK;
+    ts_status status = is_quick ? ts__nd_quick_run(graph, &quick, result, err) : TS_OK;
     if (status == TS_OK && !*result)
-        status = call_run(graph, call, key, result, err);
+        status = call_run(graph, call, is_quick ? &quick : NULL, result, err);
     graph->note.wanted = false;
     if (graph->watch)
         ts__nd_event_call(graph, &event, call, *result);

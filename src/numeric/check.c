@@ -152,20 +152,24 @@ static uint32_t check_element(const nd_check *check, const nd_node *node, const 
     return faults;
 }
 
+/* An exponent of ones carries into the sign, which has been cleared. */
 bool ts__nd_check_finite(ts_dtype dtype, int64_t n, const char *data)
 {
-    uint64_t bad = 0;
+    const uint32_t *words = (const void *)data;
+    const uint64_t *longs = (const void *)data;
+    uint32_t bad = 0;
+    uint64_t worse = 0;
     switch (dtype) {
     case TS_DTYPE_complex64: n *= 2; /* fall through */
     case TS_DTYPE_float32:
         for (int64_t i = 0; i < n; i++)
-            bad |= (((const uint32_t *)(const void *)data)[i] & 0x7f800000) == 0x7f800000;
-        return !bad;
+            bad |= (words[i] & 0x7f800000) + 0x00800000;
+        return !(bad >> 31);
     case TS_DTYPE_complex128: n *= 2; /* fall through */
     case TS_DTYPE_float64:
         for (int64_t i = 0; i < n; i++)
-            bad |= (((const uint64_t *)(const void *)data)[i] & 0x7ff0000000000000) == 0x7ff0000000000000;
-        return !bad;
+            worse |= (longs[i] & 0x7ff0000000000000) + 0x0010000000000000;
+        return !(worse >> 63);
     default: return false;
     }
 }

@@ -22,19 +22,46 @@ typedef struct compress_of {
 
 static int64_t compress_count(const uint8_t *mask, int64_t n)
 {
-    int64_t count = 0;
-    for (int64_t i = 0; i < n; i++)
+    enum { RUN = 192 }; /* that a byte counts */
+    int64_t count = 0, i = 0;
+    for (; i + RUN <= n; i += RUN) {
+        uint8_t some = 0;
+        for (int j = 0; j < RUN; j++)
+            some = (uint8_t)(some + (mask[i + j] != 0));
+        count += some;
+    }
+    for (; i < n; i++)
         count += mask[i] != 0;
     return count;
 }
 
-/* One store for each element, so that nothing depends on how the mask alternates; `out` has room for one more. */
-#define COMPRESS_LOOP(type)                                                           \
+enum { COMPRESS_RUN = 32 }; /* elements that are left out together where all are false */
+
+/* The first element from i on that no such run of false ones begins at. */
+static inline int64_t compress_next(const uint8_t *mask, int64_t i, int64_t n)
+{
+    uint64_t run[COMPRESS_RUN / 8];
+    for (; i + COMPRESS_RUN <= n; i += COMPRESS_RUN) {
+        memcpy(run, mask + i, sizeof run);
+        if (run[0] | run[1] | run[2] | run[3])
+            break;
+    }
+    return i;
+}
+
+/* One store for each element, so that nothing depends on how the mask alternates; the last run ends with the last
+ * element that is true. */
+#define COMPRESS_LOOP(type, value)                                                    \
     do {                                                                              \
-        const type *x = from;                                                         \
         type *y = out;                                                                \
-        for (int64_t i = 0, k = 0; i < n && k < count; i++) {                         \
-            y[k] = x[i];                                                              \
+        int64_t i = 0, k = 0;                                                         \
+        while ((i = compress_next(mask, i, n)) < n && k + COMPRESS_RUN <= count)      \
+            for (int64_t end = TS_MIN(i + COMPRESS_RUN, n); i < end; i++) {           \
+                y[k] = value;                                                         \
+                k += mask[i] != 0;                                                    \
+            }                                                                         \
+        for (; i < n && k < count; i++) {                                             \
+            y[k] = value;                                                             \
             k += mask[i] != 0;                                                        \
         }                                                                             \
     } while (0)
@@ -45,17 +72,18 @@ typedef struct compress_wide {
 
 static void compress_host(const void *from, const uint8_t *mask, int64_t n, int64_t count, size_t item, void *out)
 {
+    const uint8_t *bytes = from;
+    const uint16_t *halves = from;
+    const uint32_t *words = from;
+    const uint64_t *longs = from;
+    const compress_wide *wide = from;
     switch (from ? item : 0) {
-    case 1: COMPRESS_LOOP(uint8_t); break;
-    case 2: COMPRESS_LOOP(uint16_t); break;
-    case 4: COMPRESS_LOOP(uint32_t); break;
-    case 8: COMPRESS_LOOP(uint64_t); break;
-    case 16: COMPRESS_LOOP(compress_wide); break;
-    default:
-        for (int64_t i = 0, k = 0; i < n && k < count; i++) {
-            ((int64_t *)out)[k] = i;
-            k += mask[i] != 0;
-        }
+    case 1: COMPRESS_LOOP(uint8_t, bytes[i]); break;
+    case 2: COMPRESS_LOOP(uint16_t, halves[i]); break;
+    case 4: COMPRESS_LOOP(uint32_t, words[i]); break;
+    case 8: COMPRESS_LOOP(uint64_t, longs[i]); break;
+    case 16: COMPRESS_LOOP(compress_wide, wide[i]); break;
+    default: COMPRESS_LOOP(int64_t, i);
     }
 }
 

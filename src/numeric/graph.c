@@ -6,6 +6,12 @@
 #include "numeric/numeric.h"
 #include <stdlib.h>
 
+/* Headers of few axes are of one size, so that they can be kept. */
+static size_t nd_bytes(uint32_t rank)
+{
+    return sizeof(ts_nd) + sizeof(int64_t) * 2 * TS_MAX(rank, ND_SPARE_RANK);
+}
+
 /* ---- graphs -------------------------------------------------------------------------------------- */
 
 ts_status ts_nd_graph_create(ts_device *device, ts_nd_graph **out, ts_error *err)
@@ -29,6 +35,12 @@ void ts_nd_graph_destroy(ts_nd_graph *graph)
     ts__nd_kernels_destroy(graph);
     ts_buffer_release(graph->counters);
     ts_array_release(graph->flags);
+    while (graph->spare.n_buffers)
+        ts_buffer_release(graph->spare.buffers[--graph->spare.n_buffers]);
+    while (graph->spare.n_stores)
+        ts__delete(graph->alloc, graph->spare.stores[--graph->spare.n_stores], sizeof(ts_nd_store));
+    while (graph->spare.n_headers)
+        graph->alloc->resize(graph->alloc->user, graph->spare.headers[--graph->spare.n_headers], nd_bytes(0), 0);
     ts__delete(graph->alloc, graph, sizeof *graph);
 }
 
@@ -140,13 +152,44 @@ void ts__nd_store_wait_last(ts_nd_store *store)
 
 static ts_nd_store *store_new(ts_nd_graph *graph, int64_t bytes, ts_error *err)
 {
-    ts_nd_store *store = ts__new(graph->alloc, sizeof *store);
+    nd_spare *spare = &graph->spare;
+    ts_nd_store *store = spare->n_stores ? spare->stores[--spare->n_stores] : ts__new(graph->alloc, sizeof *store);
     if (!store) {
         (void)ts_fail(err, TS_NOMEM, "out of memory for an array");
         return NULL;
     }
     *store = (ts_nd_store){.references = 1, .graph = graph, .bytes = bytes};
     return store;
+}
+
+/* Keeps the small buffer of a storage that ends, if nobody else knows it, in the place of the one kept longest. */
+static bool spare_takes(ts_nd_store *store)
+{
+    nd_spare *spare = &store->graph->spare;
+    ts_buffer *buffer = store->buffer;
+    if (store->bytes > ND_SPARE_BYTES || store->lasting || !ts__buffer_is_alone(buffer) ||
+        !(ts_device_caps_of(store->graph->device) & TS_DEVICE_HOST_MEMORY))
+        return false;
+    if (spare->n_buffers == ND_SPARE_BUFFERS) {
+        ts_buffer_release(spare->buffers[0]);
+        memmove(spare->buffers, spare->buffers + 1, --spare->n_buffers * sizeof buffer);
+    }
+    spare->buffers[spare->n_buffers++] = buffer;
+    return true;
+}
+
+/* A buffer of so many bytes that was kept; NULL: there is none. */
+static ts_buffer *spare_buffer(ts_nd_graph *graph, uint64_t bytes)
+{
+    nd_spare *spare = &graph->spare;
+    for (uint32_t i = spare->n_buffers; i-- > 0;) {
+        ts_buffer *buffer = spare->buffers[i];
+        if (buffer->bytes != bytes || !ts__buffer_is_there(buffer))
+            continue;
+        memmove(spare->buffers + i, spare->buffers + i + 1, (--spare->n_buffers - i) * sizeof buffer);
+        return buffer;
+    }
+    return NULL;
 }
 
 static void store_release(ts_nd_store *store)
@@ -156,28 +199,30 @@ static void store_release(ts_nd_store *store)
     ts__nd_store_set(store, NULL);
     if (store->is_unread)
         ts__nd_event_unread(store);
-    ts_buffer_release(store->buffer);
-    ts__delete(store->graph->alloc, store, sizeof *store);
+    if (store->buffer && !spare_takes(store))
+        ts_buffer_release(store->buffer);
+    nd_spare *spare = &store->graph->spare;
+    if (spare->n_stores < ND_SPARE_HEADERS)
+        spare->stores[spare->n_stores++] = store;
+    else
+        ts__delete(store->graph->alloc, store, sizeof *store);
 }
 
 ts_status ts__nd_store_fill(ts_nd_store *store, ts_error *err)
 {
-    if (store->buffer)
+    if (store->buffer || (store->buffer = spare_buffer(store->graph, (uint64_t)TS_MAX(store->bytes, 1))))
         return TS_OK;
     return ts_buffer_create(store->graph->device, NULL, (uint64_t)TS_MAX(store->bytes, 1), &store->buffer, err);
 }
 
 /* ---- arrays -------------------------------------------------------------------------------------- */
 
-static size_t nd_bytes(uint32_t rank)
-{
-    return sizeof(ts_nd) + sizeof(int64_t) * 2 * rank;
-}
-
 ts_status ts__nd_new(ts_nd_graph *graph, ts_nd_store *store, int64_t offset, ts_dtype dtype, uint32_t rank,
                      const int64_t *shape, const int64_t *strides, uint32_t flags, ts_nd **out, ts_error *err)
 {
-    ts_nd *a = graph->alloc->resize(graph->alloc->user, NULL, 0, nd_bytes(rank));
+    nd_spare *spare = &graph->spare;
+    ts_nd *a = rank <= ND_SPARE_RANK && spare->n_headers ? spare->headers[--spare->n_headers]
+                   : graph->alloc->resize(graph->alloc->user, NULL, 0, nd_bytes(rank));
     *out = NULL;
     if (!a)
         return ts_fail(err, TS_NOMEM, "out of memory for an array");
@@ -206,7 +251,10 @@ void ts_nd_release(ts_nd *a)
     ts_nd_graph *graph = a->graph;
     graph->n_arrays--;
     store_release(a->store);
-    graph->alloc->resize(graph->alloc->user, a, nd_bytes(a->rank), 0);
+    if (a->rank <= ND_SPARE_RANK && graph->spare.n_headers < ND_SPARE_HEADERS)
+        graph->spare.headers[graph->spare.n_headers++] = a;
+    else
+        graph->alloc->resize(graph->alloc->user, a, nd_bytes(a->rank), 0);
 }
 
 bool ts__nd_dense(uint32_t item, uint32_t rank, const int64_t *shape, const uint8_t *order, int64_t *strides,

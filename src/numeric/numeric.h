@@ -101,10 +101,10 @@ struct ts_nd_store {
     int64_t bytes;
 };
 
-enum { ND_QUICK_BITS = 7, ND_NOTE_WORDS = 12 };
+enum { ND_QUICK_BITS = 8, ND_QUICK_SHAPE = 6, ND_QUICK_AXES = 4, ND_NOTE_WORDS = 32 };
 /* What is known of small calls that look alike (quick.c). */
 typedef struct nd_quick {
-    uint64_t key; /* 0: none */
+    uint64_t key[2]; /* 0: none */
     ts_program *program;
     uint8_t loop, result;
     bool checks; /* results must be finite, else faults are looked for */
@@ -117,6 +117,15 @@ typedef struct nd_note {
     uint32_t n;
     uint64_t words[ND_NOTE_WORDS];
 } nd_note;
+
+/* What arrays that ended leave for new ones: headers, storages, and in host memory small buffers. */
+enum { ND_SPARE_HEADERS = 32, ND_SPARE_RANK = 4, ND_SPARE_BUFFERS = 8, ND_SPARE_BYTES = 1 << 15 };
+typedef struct nd_spare {
+    uint32_t n_headers, n_stores, n_buffers;
+    ts_nd *headers[ND_SPARE_HEADERS];
+    ts_nd_store *stores[ND_SPARE_HEADERS];
+    ts_buffer *buffers[ND_SPARE_BUFFERS]; /* the one kept longest first */
+} nd_spare;
 
 struct ts_nd_graph {
     ts_device *device;
@@ -138,6 +147,7 @@ struct ts_nd_graph {
     ts_nd_watch *watch;   /* NULL: nobody is told of events */
     int64_t inside_ns;    /* watch.c */
     uint64_t told_bytes;  /* of stats.bytes, those of kernels that were told of */
+    nd_spare spare;
     nd_note note;
     nd_quick quick[1 << ND_QUICK_BITS];
 };
@@ -145,6 +155,11 @@ struct ts_nd_graph {
 /* What numeric.def says of missing loops. */
 enum { ND_IS_NO, ND_IS_UP, ND_IS_HALF, ND_IS_DOUBLE, ND_IS_TRUTH, ND_IS_LONG };
 
+/* Elements of a call up to which it runs at once; copies, which nothing is joined to, have more. */
+static inline int64_t ts__nd_small(const ts_nd_graph *graph, ts_nd_fn fn)
+{
+    return graph->small <= INT64_MAX / 8 && fn == TS_ND_copy ? 8 * graph->small : graph->small;
+}
 /* Bytes of the elements. */
 static inline uint64_t nd_size_of(const ts_nd *a)
 {
@@ -367,14 +382,30 @@ bool ts__nd_tell_begin(ts_nd_graph *graph);
 
 /* ---- quick.c ------------------------------------------------------------------------------------- */
 
-/* The key of a call on few elements, and an array of its shape; 0: it goes the long way. */
-uint64_t ts__nd_quick_key(const ts_nd_graph *graph, const ts_nd_call *call, const ts_nd **like);
+/* An operand, or the result, of such a call. */
+typedef struct nd_quick_place {
+    char *data;
+    const ts_nd *array;
+    uint8_t dtype, lacks, unit; /* as in group_kernel */
+    bool into;                  /* the result goes there */
+    int64_t step[ND_QUICK_SHAPE]; /* along the call's shape, elements */
+} nd_quick_place;
+/* A call on few elements, as it was looked at. */
+typedef struct nd_quick_call {
+    const ts_nd_call *call;
+    uint64_t key[2];
+    uint32_t n_dims, rank, n_places; /* places: of operands, each once, then the result's */
+    uint8_t of[3];                   /* of an operand that is an array: its place */
+    int64_t count, shape[ND_QUICK_SHAPE], extent[ND_QUICK_AXES], stride[4][ND_QUICK_AXES];
+    nd_quick_place place[4];
+} nd_quick_call;
+/* False: it goes the long way. */
+bool ts__nd_quick_begin(const ts_nd_graph *graph, const ts_nd_call *call, nd_quick_call *q);
 /* The call, if one that looks like it is known; else *result stays NULL, its launch is noted, and ts__nd_quick_note
  * keeps it. */
-TS_CHECKED ts_status ts__nd_quick_run(ts_nd_graph *graph, const ts_nd_call *call, uint64_t key, const ts_nd *like,
-                                      ts_nd **result, ts_error *err);
+TS_CHECKED ts_status ts__nd_quick_run(ts_nd_graph *graph, nd_quick_call *q, ts_nd **result, ts_error *err);
 void ts__nd_quick_launched(ts_nd_graph *graph, const ts_kernel *kernel, const nd_launch *launch);
-void ts__nd_quick_note(ts_nd_graph *graph, const ts_nd_call *call, uint64_t key, ts_dtype loop, const ts_nd *out);
+void ts__nd_quick_note(ts_nd_graph *graph, nd_quick_call *q, ts_dtype loop, const ts_nd *out);
 void ts__nd_quick_forget(ts_nd_graph *graph); /* the kernels go */
 
 /* ---- compress.c ---------------------------------------------------------------------------------- */

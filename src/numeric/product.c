@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * Products of vectors and matrices: a fold of products, which are not stored; of float32 and float64 in host memory,
- * where one operand is a vector, loops over the matrix as it lies, which read it once.
+ * where one operand is a vector, loops over the matrix as it lies, which read it once. Small matrices are rows times a
+ * matrix, each with the bits that it has alone.
  *
  *     rows      elements of a row lie side by side: sums of every 16th product (float32: 32nd), joined by halves
  *     columns   rows of results do: four products are added to each at a time, after 512 the sum is put aside
@@ -17,7 +18,8 @@ enum {
     PRODUCT_COLUMNS = 1024,   /* results that are summed in a row */
     PRODUCT_DEPTH = 512,      /* products of one sum of columns */
     PRODUCT_FEW = 8,          /* columns up to which each is a row with a step */
-    PRODUCT_LARGE = 1 << 22   /* elements from which on all threads read them */
+    PRODUCT_LARGE = 1 << 22,  /* elements from which on all threads read them */
+    PRODUCT_MATRICES = 1 << 15 /* multiplications of two matrices that are loops */
 };
 
 /* out (M), dense, of a (M, K) and x (K); steps in elements. */
@@ -173,14 +175,15 @@ static bool product_is_direct(const ts_nd *a, const ts_nd *b)
         (a->dtype != TS_DTYPE_float32 && a->dtype != TS_DTYPE_float64))
         return false;
     product_shape s = product_shape_of(a, b);
-    return (s.m == 1 || s.n == 1) && a->count && b->count && TS_MAX(a->count, b->count) < PRODUCT_LARGE;
+    bool is_small = s.m == 1 || s.n == 1 || a->count * s.n <= PRODUCT_MATRICES;
+    return is_small && a->count && b->count && TS_MAX(a->count, b->count) < PRODUCT_LARGE;
 }
 
 static ts_status product_direct(ts_nd *a, ts_nd *b, ts_nd **result, ts_error *err)
 {
     ts_nd_graph *graph = a->graph;
     product_shape s = product_shape_of(a, b);
-    bool is_turned = s.n > 1; /* x (1, K) @ b: columns of b are the rows of the loops */
+    bool is_turned = s.n > 1; /* each row of a, x (1, K) @ b: columns of b are the rows of the loops */
     ts_nd *matrix = is_turned ? b : a, *vector = is_turned ? a : b;
     product_of p = {.m = s.m, .k = s.k, .a_m = s.a_m, .a_k = s.a_k, .x_k = s.b_k};
     if (is_turned)
@@ -197,7 +200,11 @@ static ts_status product_direct(ts_nd *a, ts_nd *b, ts_nd **result, ts_error *er
         status = ts__nd_memory(*result, TS_ND_CAUSE_fold, false, &p.out, NULL, err);
     if (status == TS_OK) {
         p.a = left, p.x = right;
-        product_run(&p, (ts_dtype)a->dtype);
+        for (int64_t i = 0; i < (is_turned ? s.m : 1); i++) {
+            product_run(&p, (ts_dtype)a->dtype);
+            p.x = (const char *)p.x + s.a_m * a->item;
+            p.out = (char *)p.out + s.n * a->item;
+        }
     }
     nd_event_end(graph, &event, a->count <= graph->small ? TS_ND_EVENT_small : TS_ND_EVENT_NONE, "matmul", 0);
     return status;

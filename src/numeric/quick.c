@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Calls on few elements that look like one before: the same function of arrays of the same dtypes and one shape, whole
- * or of one axis with any stride, and of numbers of the same kinds. Their dtypes, kernel and code are known; what
- * changes are addresses, strides, the number of elements and the numbers. So such a call is an array, a few words of
- * arguments and a launch, and takes a third of the time of one that goes through call.c.
+ * Calls on few elements that look like one before: the same function of arrays of the same dtypes, which lie in the
+ * same way, and of numbers of the same kinds. Their dtypes, kernel and code are known; what changes are addresses,
+ * extents, strides and the numbers. So such a call is an array, a few words of arguments and a launch, and takes a
+ * third of the time of one that goes through call.c.
  *
- *     key      function, what each operand is, where the result goes, whether there are few or very few elements
- *     noted    after a call that went the long way: its program, if the arguments of its launch are those expected here
+ *     looked at   shape, places and axes, as group.c finds them: extents of 1 left out, axes joined
+ *     key         function, what each operand is, where the result goes, along which axes places step, and how
+ *     noted       after a call that went the long way: its program, if the arguments of its launch are those expected
  *
  * Whatever is not exactly that goes the long way, and so do calls whose results are not all finite, which may have
  * faults to tell of (check.c). A result that goes into an operand is put back first.
@@ -16,170 +17,303 @@
 #include <stdlib.h>
 
 static_assert(TS_DTYPE_COUNT <= 32, "a dtype has five bits of the key");
+static_assert(TS_ND_COUNT <= 256, "a function has eight");
 
 enum {
-    QUICK_MOST = ND_TILE, QUICK_FEW = 128, /* elements of one tile; of a narrow one (ts__nd_kernel_tiles) */
-    QUICK_KEPT = 4096                      /* bytes that are put back */
+    QUICK_MOST = 1 << 12, QUICK_TILE = ND_TILE, QUICK_FEW = 128, /* elements; of a tile; of a narrow one */
+    QUICK_KEPT = 1 << 14                                         /* bytes that are put back */
 };
 
-/* ---- the key ------------------------------------------------------------------------------------- */
+/* ---- looking ------------------------------------------------------------------------------------- */
 
-/* Bytes from one element to the next: of one axis any, else those of an element. */
-static int64_t quick_step(const ts_nd *a)
+/* Whether the array's memory is there and nothing is waited for. */
+static bool quick_is_there(const ts_nd_graph *graph, const ts_nd *a)
 {
-    return a->rank == 1 ? *ts_nd_strides(a) : (int64_t)ts_dtype_bytes((ts_dtype)a->dtype);
-}
-
-static bool quick_is_strided(const ts_nd *a)
-{
-    return quick_step(a) != (int64_t)ts_dtype_bytes((ts_dtype)a->dtype);
-}
-
-/* Whether the array's memory is there, nothing is waited for, and its elements lie in row-major order without gaps, or
- * along one axis at equal distances. */
-static bool quick_is_plain(const ts_nd_graph *graph, const ts_nd *a)
-{
-    const int64_t *shape = ts_nd_shape(a), *strides = ts_nd_strides(a);
-    int64_t step = (int64_t)ts_dtype_bytes((ts_dtype)a->dtype);
     const ts_nd_store *store = a->store;
-    if (a->graph != graph || !a->dtype || store->value || !store->buffer || !ts__buffer_is_there(store->buffer))
+    return a->graph == graph && a->dtype && !store->value && store->buffer && ts__buffer_is_there(store->buffer) &&
+           a->rank <= ND_QUICK_SHAPE;
+}
+
+/* Whether what waits may read what `out` holds. */
+static bool quick_is_read(const ts_nd_graph *graph, const ts_nd *out)
+{
+    const ts_buffer *buffer = out->store->buffer;
+    return graph->first &&
+           (out->store->lasting || atomic_load_explicit(&buffer->references, memory_order_relaxed) != 1);
+}
+
+/* The shape that an operand's and the one so far broadcast to; false: none. `fixed`: it is that of the result. */
+static bool quick_broadcast(nd_quick_call *q, const ts_nd *a, bool fixed)
+{
+    const int64_t *shape = ts_nd_shape(a);
+    uint32_t up = q->n_dims - a->rank;
+    if (a->rank > q->n_dims)
         return false;
-    if (a->rank == 1) {
-        int64_t reach = strides[0] / step;
-        return reach && strides[0] % step == 0 && reach < INT32_MAX / QUICK_MOST && reach > -INT32_MAX / QUICK_MOST;
-    }
-    for (uint32_t d = a->rank; d-- > 0; step *= shape[d])
-        if (strides[d] != step && shape[d] != 1)
+    for (uint32_t d = 0; d < a->rank; d++) {
+        int64_t *mine = &q->shape[up + d];
+        if (*mine == shape[d] || shape[d] == 1)
+            continue;
+        if (*mine != 1 || fixed)
             return false;
+        *mine = shape[d];
+    }
     return true;
 }
 
-static char *quick_data(const ts_nd *a)
+static bool quick_shape(nd_quick_call *q)
 {
-    return (char *)ts_buffer_data(a->store->buffer) + a->offset;
+    const ts_nd_call *call = q->call;
+    const ts_nd *widest = call->out;
+    uint32_t n_in = ts_nd_get(call->fn)->n_in;
+    for (uint32_t i = 0; i < n_in && !call->out; i++) {
+        const ts_nd *a = call->in[i].array;
+        widest = a && (!widest || a->rank > widest->rank) ? a : widest;
+    }
+    q->n_dims = widest ? widest->rank : 0;
+    for (uint32_t d = 0; d < q->n_dims; d++)
+        q->shape[d] = ts_nd_shape(widest)[d];
+    for (uint32_t i = 0; i < n_in; i++)
+        if (call->in[i].array && call->in[i].array != widest && !quick_broadcast(q, call->in[i].array, call->out))
+            return false;
+    q->count = 1;
+    for (uint32_t d = 0; d < q->n_dims; d++)
+        q->count *= q->shape[d];
+    return true;
 }
 
-static int64_t quick_size(const ts_nd *a)
+/* Steps of an array along the call's shape, in elements; false: they are none. */
+static bool quick_place(nd_quick_call *q, const ts_nd *a, nd_quick_place *p)
 {
-    return a->count * (int64_t)ts_dtype_bytes((ts_dtype)a->dtype);
+    const int64_t *shape = ts_nd_shape(a), *strides = ts_nd_strides(a);
+    uint32_t up = q->n_dims - a->rank, shift = (uint32_t)__builtin_ctz(a->item);
+    int64_t mask = a->item - 1, odd = 0;
+    *p = (nd_quick_place){.data = (char *)ts_buffer_data(a->store->buffer) + a->offset, .dtype = a->dtype, .array = a};
+    for (uint32_t d = 0; d < a->rank; d++) {
+        p->step[up + d] = shape[d] == 1 ? 0 : strides[d] >> shift;
+        odd |= strides[d] & mask;
+    }
+    return !odd;
 }
 
-static bool quick_is_at(const ts_nd *a, const ts_nd *b)
+static bool quick_is_same(const nd_quick_call *q, const nd_quick_place *a, const nd_quick_place *b)
 {
-    return a->dtype == b->dtype && quick_data(a) == quick_data(b) && quick_step(a) == quick_step(b);
+    return a->data == b->data && a->dtype == b->dtype && memcmp(a->step, b->step, q->n_dims * sizeof *a->step) == 0;
+}
+
+/* The first and the last byte behind a place's elements. */
+static void quick_reach(const nd_quick_call *q, const nd_quick_place *p, int64_t reach[2])
+{
+    int64_t item = (int64_t)ts_dtype_bytes((ts_dtype)p->dtype);
+    reach[0] = 0;
+    reach[1] = item;
+    for (uint32_t d = 0; d < q->n_dims; d++)
+        reach[p->step[d] > 0] += p->step[d] * (q->shape[d] - 1) * item;
 }
 
 /* Whether no bytes are in both: they lie one behind the other, or in turn as columns of a matrix. */
-static bool quick_is_apart(const ts_nd *a, const ts_nd *b)
+static bool quick_is_apart(const nd_quick_call *q, const nd_quick_place *a, const nd_quick_place *b)
 {
-    int64_t step = quick_step(a), item = quick_size(a) / a->count, other = quick_size(b) / b->count;
-    int64_t back = step < 0 ? step * (a->count - 1) : 0;
-    const char *from = quick_data(a) + back, *end = quick_data(a) + step * (a->count - 1) - back + item;
-    int64_t at = quick_step(b) < 0 ? quick_step(b) * (b->count - 1) : 0;
-    const char *to = quick_data(b) + at, *stop = quick_data(b) + quick_step(b) * (b->count - 1) - at + other;
-    int64_t turn = step ? (quick_data(b) - quick_data(a)) % step : 0;
-    turn += turn < 0 ? llabs(step) : 0;
-    return end <= to || stop <= from ||
-           (step == quick_step(b) && turn >= item && turn <= llabs(step) - other);
+    int64_t one[2], two[2], item = (int64_t)ts_dtype_bytes((ts_dtype)a->dtype), step = item;
+    int64_t other = (int64_t)ts_dtype_bytes((ts_dtype)b->dtype);
+    uint32_t moving = 0;
+    quick_reach(q, a, one);
+    quick_reach(q, b, two);
+    if (a->data + one[1] <= b->data + two[0] || b->data + two[1] <= a->data + one[0])
+        return true;
+    for (uint32_t d = 0; d < q->n_dims; d++)
+        if (q->shape[d] != 1) {
+            step = llabs(a->step[d] * item);
+            moving += a->step[d] * item == b->step[d] * other ? 1 : 2;
+        }
+    int64_t turn = step ? (b->data - a->data) % step : 0;
+    turn += turn < 0 ? step : 0;
+    return moving == 1 && step && turn >= item && turn <= step - other;
 }
 
-/* The first operand that is the same array, or i. */
-static uint32_t quick_same(const ts_nd_call *call, uint32_t i)
+/* Operands as places, each once, and behind them the result's. */
+static bool quick_places(const ts_nd_graph *graph, nd_quick_call *q)
 {
-    const ts_nd *a = call->in[i].array;
-    for (uint32_t k = 0; k < i; k++) {
-        const ts_nd *b = call->in[k].array;
-        if (b && quick_is_at(a, b))
-            return k;
-    }
-    return i;
-}
-
-/* An operand in the key: the number's kind or dtype, or the array's dtype, which operand it repeats, and whether the
- * result goes there. 0: the call goes the long way. */
-static uint64_t quick_operand(const ts_nd_graph *graph, const ts_nd_call *call, uint32_t i, const ts_nd **like)
-{
-    const ts_nd_operand *in = &call->in[i];
-    const ts_nd *a = in->array, *out = call->out;
-    if (!a && (in->is_big || in->is_huge))
-        return 0;
-    if (!a)
-        return in->dtype ? 256u | (uint64_t)in->dtype : 512u | (uint64_t)(in->kind & 31);
-    if (!quick_is_plain(graph, a) ||
-        (*like && (a->rank != (*like)->rank ||
-                   memcmp(ts_nd_shape(a), ts_nd_shape(*like), a->rank * sizeof(int64_t)) != 0)))
-        return 0;
-    *like = a;
-    bool into = out && quick_is_at(a, out);
-    if (out && !into && a->count && !quick_is_apart(a, out))
-        return 0;
-    return a->dtype | (uint64_t)quick_same(call, i) << 5 | (uint64_t)into << 7 | 1024u |
-           (uint64_t)quick_is_strided(a) << 11;
-}
-
-uint64_t ts__nd_quick_key(const ts_nd_graph *graph, const ts_nd_call *call, const ts_nd **like)
-{
-    const ts_nd *out = *like = call->out;
-    uint64_t key = (uint64_t)call->fn + 1;
-    if (call->where || call->loop || call->order == 'F' || call->fn == TS_ND_gather)
-        return 0;
-    if (out && (graph->first || out->flags & TS_ND_READONLY || !quick_is_plain(graph, out)))
-        return 0;
-    key = key << 15 | (out ? 32u | out->dtype : 0) | (uint64_t)call->dtype << 6 | (uint64_t)call->casting << 11 |
-          (uint64_t)(out && quick_is_strided(out)) << 14;
+    const ts_nd_call *call = q->call;
+    const ts_nd *out = call->out;
+    nd_quick_place to = {0};
+    if (out && !quick_place(q, out, &to))
+        return false;
     for (uint32_t i = 0; i < ts_nd_get(call->fn)->n_in; i++) {
-        uint64_t one = quick_operand(graph, call, i, like);
-        if (!one)
-            return 0;
-        key = key << 12 | one;
+        const ts_nd *a = call->in[i].array;
+        nd_quick_place *p = &q->place[q->n_places];
+        if (!a)
+            continue;
+        if (!quick_is_there(graph, a) || !quick_place(q, a, p))
+            return false;
+        uint32_t k = 0;
+        while (k < q->n_places && !quick_is_same(q, &q->place[k], p))
+            k++;
+        q->of[i] = (uint8_t)k;
+        p->into = out && quick_is_same(q, p, &to);
+        if (out && !p->into && q->count && !quick_is_apart(q, p, &to))
+            return false;
+        q->n_places += k == q->n_places;
     }
-    if (!*like || (*like)->count < 2 || (*like)->count > TS_MIN(graph->small, QUICK_MOST))
-        return 0;
-    uint64_t told = ts_device_caps_of(graph->device) & TS_DEVICE_HOST_MEMORY ? 0 : graph->wants;
-    return key << 4 | told << 1 | ((*like)->count <= QUICK_FEW);
+    q->place[q->n_places++] = to;
+    return true;
+}
+
+/* Whether a new result lies row-major: the first operand of its shape has its axes in this order. Its steps then. */
+static bool quick_is_in_rows(nd_quick_call *q)
+{
+    const ts_nd_call *call = q->call;
+    nd_quick_place *to = &q->place[q->n_places - 1];
+    int64_t step = 1;
+    for (uint32_t i = 0; i < ts_nd_get(call->fn)->n_in && !call->order; i++) {
+        const ts_nd *a = call->in[i].array;
+        if (!a || a->rank != q->n_dims || memcmp(ts_nd_shape(a), q->shape, q->n_dims * sizeof *q->shape) != 0)
+            continue;
+        for (uint32_t d = 1; d < q->n_dims; d++)
+            if (q->shape[d] != 1 && q->shape[d - 1] != 1 &&
+                llabs(ts_nd_strides(a)[d]) > llabs(ts_nd_strides(a)[d - 1]))
+                return false;
+        break;
+    }
+    for (uint32_t d = q->n_dims; d-- > 0; step *= q->shape[d])
+        to->step[d] = q->shape[d] == 1 ? 0 : step;
+    return true;
+}
+
+/* Axes as ts__nd_axes_of gives them; false: there are too many, or they would be in another order. */
+static bool quick_axes(nd_quick_call *q)
+{
+    const nd_quick_place *to = &q->place[q->n_places - 1];
+    int64_t before = INT64_MAX;
+    uint32_t r = 0;
+    for (uint32_t d = 0; d < q->n_dims; d++) {
+        if (q->shape[d] == 1)
+            continue;
+        bool joins = r > 0;
+        if (!to->step[d] || llabs(to->step[d]) >= before)
+            return false;
+        before = llabs(to->step[d]);
+        for (uint32_t p = 0; p < q->n_places && joins; p++)
+            joins = q->stride[p][r - 1] == q->place[p].step[d] * q->shape[d];
+        if (!joins && r == ND_QUICK_AXES)
+            return false;
+        q->extent[joins ? r - 1 : r] = joins ? q->extent[r - 1] * q->shape[d] : q->shape[d];
+        r += !joins;
+        for (uint32_t p = 0; p < q->n_places; p++)
+            q->stride[p][r - 1] = q->place[p].step[d];
+    }
+    q->rank = r ? r : 1;
+    for (uint32_t p = 0; p < q->n_places && !r; p++)
+        q->stride[p][0] = p == q->n_places - 1;
+    q->extent[0] = r ? q->extent[0] : 1;
+    return true;
+}
+
+/* Along which axes places step, and where by 1; false: steps are large, or places lie transposed to each other, where
+ * group.c has kernels of another kind. */
+static bool quick_steps(nd_quick_call *q)
+{
+    uint32_t inner = q->rank - 1;
+    for (uint32_t p = 0; p < q->n_places; p++) {
+        nd_quick_place *place = &q->place[p];
+        int64_t reach = 0;
+        place->unit = (uint8_t)q->rank;
+        place->lacks = 0;
+        for (uint32_t d = 0; d < q->rank; d++) {
+            int64_t step = q->stride[p][d];
+            place->lacks |= (uint8_t)((step == 0) << d);
+            place->unit = step == 1 ? (uint8_t)d : place->unit;
+            reach += llabs(step) * q->extent[d];
+            if (step == 1 && d < inner && q->stride[p][inner] > 1 && q->extent[d] >= ND_SQUARE / 4 &&
+                q->extent[inner] >= ND_SQUARE / 4)
+                return false;
+        }
+        if (reach > INT32_MAX)
+            return false;
+    }
+    return true;
+}
+
+static void quick_key(nd_quick_call *q, uint64_t told)
+{
+    const ts_nd_call *call = q->call;
+    const ts_nd *out = call->out;
+    uint64_t look = (uint64_t)call->fn << 20 | (out ? 32u | out->dtype : 0) | (uint64_t)call->dtype << 6 |
+                    (uint64_t)call->casting << 11 | (uint64_t)q->rank << 14 | (uint64_t)(q->count <= QUICK_FEW) << 18 |
+                    (uint64_t)1 << 19;
+    uint64_t lies = told << 3 | q->n_places;
+    for (uint32_t i = 0; i < ts_nd_get(call->fn)->n_in; i++) {
+        const ts_nd_operand *in = &call->in[i];
+        uint64_t one = in->dtype ? 256u | (uint64_t)in->dtype : 512u | (uint64_t)(in->kind & 31);
+        if (in->array)
+            one = in->array->dtype | (uint64_t)q->of[i] << 5 | (uint64_t)q->place[q->of[i]].into << 7 | 1024u;
+        look = look << 11 | one;
+    }
+    for (uint32_t p = 0; p < q->n_places; p++)
+        lies = lies << 7 | q->place[p].lacks | (uint64_t)q->place[p].unit << 4;
+    q->key[0] = look;
+    q->key[1] = lies;
+}
+
+bool ts__nd_quick_begin(const ts_nd_graph *graph, const ts_nd_call *call, nd_quick_call *q)
+{
+    bool on_host = ts_device_caps_of(graph->device) & TS_DEVICE_HOST_MEMORY;
+    int64_t most = TS_MIN(ts__nd_small(graph, call->fn), on_host ? QUICK_MOST : QUICK_TILE);
+    const ts_nd *out = call->out;
+    if (call->where || call->loop || call->order == 'F' || call->fn == TS_ND_gather)
+        return false;
+    if (out && (out->flags & TS_ND_READONLY || !quick_is_there(graph, out) || quick_is_read(graph, out)))
+        return false;
+    q->call = call;
+    q->n_places = 0;
+    for (uint32_t i = 0; i < ts_nd_get(call->fn)->n_in; i++)
+        if (!call->in[i].array && (call->in[i].is_big || call->in[i].is_huge))
+            return false;
+        else if (call->in[i].array && call->in[i].array->rank > ND_QUICK_SHAPE)
+            return false;
+    if (!quick_shape(q) || q->count < 1 || q->count > most || !quick_places(graph, q) ||
+        (!out && !quick_is_in_rows(q)) || !quick_axes(q) || !quick_steps(q) ||
+        (!on_host && q->rank > 1)) /* kernels of tiles depend on extents */
+        return false;
+    quick_key(q, on_host ? 0 : graph->wants);
+    return true;
 }
 
 /* ---- arguments ----------------------------------------------------------------------------------- */
 
-static void quick_stride(const ts_nd *a, nd_note *note)
-{
-    if (quick_is_strided(a))
-        note->words[note->n++] = (uint64_t)(quick_step(a) / (int64_t)ts_dtype_bytes((ts_dtype)a->dtype));
-}
-
 /* The words of the call's launch, as group.c orders them: places that are read, the result, where faults are told of,
- * elements, the strides of these places that are not 1, numbers. False: a number is not of its dtype. */
-static bool quick_words(const nd_quick *quick, const ts_nd_call *call, const ts_nd *out, nd_note *note)
+ * extents, strides, numbers. False: a number is not of its dtype. */
+static bool quick_words(const nd_quick *quick, const nd_quick_call *q, nd_note *note)
 {
+    const ts_nd_call *call = q->call;
     ts_dtype loop = (ts_dtype)quick->loop;
-    uint32_t n_in = ts_nd_get(call->fn)->n_in;
-    note->n = 0;
-    for (uint32_t i = 0; i < n_in; i++)
-        if (call->in[i].array && quick_same(call, i) == i)
-            note->words[note->n++] = (uintptr_t)quick_data(call->in[i].array);
-    note->words[note->n++] = (uintptr_t)quick_data(out);
+    uint32_t n = 0;
+    for (uint32_t p = 0; p < q->n_places; p++)
+        note->words[n++] = (uintptr_t)q->place[p].data;
     if (quick->tells)
-        note->words[note->n++] = (uintptr_t)ts_buffer_data(out->graph->flags->buffer);
-    note->words[note->n++] = (uint64_t)out->count;
-    for (uint32_t i = 0; i < n_in; i++)
-        if (call->in[i].array && quick_same(call, i) == i)
-            quick_stride(call->in[i].array, note);
-    quick_stride(out, note);
-    for (uint32_t i = 0; i < n_in; i++) {
+        note->words[n++] = (uintptr_t)ts_buffer_data(q->place[q->n_places - 1].array->graph->flags->buffer);
+    for (uint32_t d = 0; d < q->rank; d++)
+        note->words[n++] = (uint64_t)q->extent[d];
+    for (uint32_t p = 0; p < q->n_places; p++)
+        for (uint32_t d = 0; d < q->rank; d++)
+            if (q->stride[p][d] && d != q->place[p].unit)
+                note->words[n++] = (uint64_t)q->stride[p][d];
+    for (uint32_t i = 0; i < ts_nd_get(call->fn)->n_in; i++) {
         const ts_nd_operand *in = &call->in[i];
         ts_dtype dtype = in->dtype ? in->dtype : call->fn == TS_ND_select && i == 0 ? TS_DTYPE_bool_ : loop;
         if (in->array)
             continue;
-        if (ts__nd_number(in, dtype, &note->words[note->n]) != 0)
+        if (ts__nd_number(in, dtype, &note->words[n]) != 0)
             return false;
-        note->n += ts_dtype_get(dtype)->part ? 2 : 1;
+        n += ts_dtype_get(dtype)->part ? 2 : 1;
     }
+    note->n = n;
     return true;
 }
 
-static nd_quick *quick_slot(ts_nd_graph *graph, uint64_t key)
+static nd_quick *quick_slot(ts_nd_graph *graph, const nd_quick_call *q)
 {
-    return &graph->quick[key * 0x9E3779B97F4A7C15u >> (64 - ND_QUICK_BITS)];
+    uint64_t mixed = (q->key[0] ^ q->key[1] * 0xC2B2AE3D27D4EB4Fu) * 0x9E3779B97F4A7C15u;
+    return &graph->quick[mixed >> (64 - ND_QUICK_BITS)];
 }
 
 /* ---- noting -------------------------------------------------------------------------------------- */
@@ -207,23 +341,37 @@ static bool quick_may(const ts_nd_call *call, ts_dtype loop, ts_dtype result, bo
     if (fn == TS_ND_copy)
         return from ? ts__nd_check_is_safe((ts_dtype)from->dtype, result) : !call->in[0].dtype;
     *checks = is_float && ts_nd_get(fn)->result != TS_ND_IS_BOOL && fn != TS_ND_select;
-    return fn != TS_ND_power && fn != TS_ND_float_power && (is_float || !ts__nd_check_divides(fn)) &&
-           (!*checks || is_whole);
+    return (is_float || (fn != TS_ND_power && !ts__nd_check_divides(fn))) && (!*checks || is_whole);
 }
 
-void ts__nd_quick_note(ts_nd_graph *graph, const ts_nd_call *call, uint64_t key, ts_dtype loop, const ts_nd *out)
+/* Where the result of a call without `out` lies. */
+static void quick_into_new(nd_quick_call *q, const ts_nd *out)
+{
+    nd_quick_place *to = &q->place[q->n_places - 1];
+    if (q->call->out)
+        return;
+    to->data = (char *)ts_buffer_data(out->store->buffer) + out->offset;
+    to->dtype = out->dtype;
+    to->array = out;
+}
+
+void ts__nd_quick_note(ts_nd_graph *graph, nd_quick_call *q, ts_dtype loop, const ts_nd *out)
 {
     nd_note expected = {0}, *note = &graph->note;
-    nd_quick quick = {.key = key, .loop = (uint8_t)loop, .result = out->dtype, .program = note->program};
+    nd_quick quick = {.key = {q->key[0], q->key[1]}, .loop = (uint8_t)loop, .result = out->dtype,
+                      .program = note->program};
     bool in_host = ts_device_caps_of(graph->device) & TS_DEVICE_HOST_MEMORY;
     note->wanted = false;
-    quick.tells = !in_host && graph->wants && graph->flags && ts__nd_tells(call->fn, loop);
-    if (!note->program || !quick_may(call, loop, (ts_dtype)out->dtype, &quick.checks) ||
-        !quick_is_plain(graph, out) || !quick_words(&quick, call, out, &expected))
+    quick.tells = !in_host && graph->wants && graph->flags && ts__nd_tells(q->call->fn, loop);
+    if (!note->program || !quick_may(q->call, loop, (ts_dtype)out->dtype, &quick.checks) || out->store->value ||
+        !out->store->buffer)
+        return;
+    quick_into_new(q, out);
+    if (!quick_words(&quick, q, &expected))
         return;
     quick.checks = quick.checks && in_host;
     if (expected.n == note->n && memcmp(expected.words, note->words, note->n * sizeof *note->words) == 0)
-        *quick_slot(graph, key) = quick;
+        *quick_slot(graph, q) = quick;
 }
 
 void ts__nd_quick_forget(ts_nd_graph *graph)
@@ -234,109 +382,129 @@ void ts__nd_quick_forget(ts_nd_graph *graph)
 /* ---- running ------------------------------------------------------------------------------------- */
 
 /* That the call reads and writes. */
-static uint64_t quick_bytes(const ts_nd_call *call, const ts_nd *out)
+static uint64_t quick_bytes(const nd_quick_call *q)
 {
-    uint64_t each = ts_dtype_bytes((ts_dtype)out->dtype);
-    for (uint32_t i = 0; i < ts_nd_get(call->fn)->n_in; i++)
-        if (call->in[i].array && quick_same(call, i) == i)
-            each += ts_dtype_bytes((ts_dtype)call->in[i].array->dtype);
-    return each * (uint64_t)out->count;
+    uint64_t bytes = 0;
+    for (uint32_t p = 0; p < q->n_places; p++) {
+        uint64_t n = ts_dtype_bytes((ts_dtype)q->place[p].dtype);
+        for (uint32_t d = 0; d < q->rank; d++)
+            n *= q->stride[p][d] ? (uint64_t)q->extent[d] : 1;
+        bytes += n;
+    }
+    return bytes;
 }
 
-static ts_status quick_launch(ts_nd_graph *graph, const nd_quick *quick, const ts_nd_call *call, const nd_note *note,
-                              const ts_nd *out, ts_error *err)
+static ts_status quick_launch(ts_nd_graph *graph, const nd_quick *quick, const nd_quick_call *q, const nd_note *note,
+                              ts_error *err)
 {
     static const ts_launch_shape shape = {.grid = {1, 1, 1}};
     const ts_stream *stream = graph->device->default_stream;
-    for (uint32_t i = 0; i < ts_nd_get(call->fn)->n_in; i++)
-        if (call->in[i].array)
-            ts__buffer_note_stream(call->in[i].array->store->buffer, stream);
+    for (uint32_t p = 0; p < q->n_places; p++)
+        ts__buffer_note_stream(q->place[p].array->store->buffer, stream);
     if (quick->tells) {
         ts__buffer_note_stream(graph->flags->buffer, stream);
         graph->is_late = true;
     }
     graph->stats.n_launched++;
     graph->stats.n_nodes++;
-    graph->stats.bytes += quick_bytes(call, out);
+    graph->stats.bytes += quick_bytes(q);
     nd_event event = nd_event_begin(graph);
     ts_status status = graph->device->ops->launch(quick->program, stream, &shape, note->words, 0, err);
     nd_event_end(graph, &event, TS_ND_EVENT_kernel, NULL, 0);
     return status;
 }
 
-/* What the call is about to write over, while an operand lies there. */
-typedef struct quick_kept {
-    int64_t n; /* bytes; 0: nothing is kept */
-    char bytes[QUICK_KEPT];
-} quick_kept;
+/* What is done with the result's elements, row by row. */
+typedef enum quick_what { QUICK_SAVE, QUICK_BACK, QUICK_LOOK } quick_what;
 
-/* An array's elements into a buffer, or back. */
-static void quick_move(const ts_nd *a, char *buffer, bool back)
+/* A row of the result, and as many bytes of a buffer. False: it was looked at, and not all is finite. */
+static bool quick_row(const nd_quick_call *q, quick_what what, char *row, char *buffer)
 {
-    size_t item = ts_dtype_bytes((ts_dtype)a->dtype), n = quick_is_strided(a) ? (size_t)a->count : 1;
-    size_t size = n == 1 ? (size_t)quick_size(a) : item;
-    char *data = quick_data(a);
-    for (size_t i = 0; i < n; i++, data += quick_step(a), buffer += size)
-        memcpy(back ? data : buffer, back ? buffer : data, size);
+    const nd_quick_place *to = &q->place[q->n_places - 1];
+    size_t item = ts_dtype_bytes((ts_dtype)to->dtype);
+    int64_t n = q->extent[q->rank - 1], step = q->stride[q->n_places - 1][q->rank - 1] * (int64_t)item;
+    bool dense = step == (int64_t)item;
+    if (dense && what == QUICK_SAVE)
+        memcpy(buffer, row, (size_t)n * item);
+    else if (dense && what == QUICK_BACK)
+        memcpy(row, buffer, (size_t)n * item);
+    else
+        for (int64_t i = 0; i < n && !dense; i++)
+            memcpy(what == QUICK_BACK ? row + i * step : buffer + (size_t)i * item,
+                   what == QUICK_BACK ? buffer + (size_t)i * item : row + i * step, item);
+    return what != QUICK_LOOK || ts__nd_check_finite((ts_dtype)to->dtype, n, dense ? row : buffer);
 }
 
-static bool quick_is_finite(const ts_nd *out)
+static bool quick_rows(const nd_quick_call *q, quick_what what, char *buffer)
 {
-    char room[QUICK_KEPT];
-    if (!quick_is_strided(out))
-        return ts__nd_check_finite((ts_dtype)out->dtype, out->count, quick_data(out));
-    quick_move(out, room, false);
-    return ts__nd_check_finite((ts_dtype)out->dtype, out->count, room);
-}
-
-/* False: it is too much. */
-static bool quick_keep(const nd_quick *quick, const ts_nd_call *call, quick_kept *kept)
-{
-    kept->n = 0;
-    for (uint32_t i = 0; i < ts_nd_get(call->fn)->n_in && call->out && quick->checks; i++)
-        if (call->in[i].array && quick_data(call->in[i].array) == quick_data(call->out))
-            kept->n = quick_size(call->out);
-    bool gathers = kept->n || (call->out && quick->checks && quick_is_strided(call->out));
-    if (gathers && quick_size(call->out) > QUICK_KEPT)
-        return false;
-    if (kept->n)
-        quick_move(call->out, kept->bytes, false);
+    const nd_quick_place *to = &q->place[q->n_places - 1];
+    int64_t item = (int64_t)ts_dtype_bytes((ts_dtype)to->dtype), at[ND_QUICK_AXES] = {0}, bytes;
+    uint32_t inner = q->rank - 1, d;
+    char *row = to->data;
+    bytes = what == QUICK_LOOK ? 0 : q->extent[inner] * item;
+    do {
+        if (!quick_row(q, what, row, buffer))
+            return false;
+        buffer += bytes;
+        for (d = inner; d-- > 0;) {
+            int64_t step = q->stride[q->n_places - 1][d] * item;
+            row += step;
+            if (++at[d] < q->extent[d])
+                break;
+            row -= step * at[d];
+            at[d] = 0;
+        }
+    } while (d != UINT32_MAX);
     return true;
 }
 
-static ts_status quick_into(ts_nd_graph *graph, const nd_quick *quick, const ts_nd_call *call, ts_nd *out,
-                            ts_nd **result, ts_error *err)
+/* Whether an operand lies where the result goes and may be asked for again. */
+static bool quick_keeps(const nd_quick_call *q)
+{
+    bool into = false;
+    for (uint32_t p = 0; p + 1 < q->n_places; p++)
+        into |= q->place[p].into;
+    return into;
+}
+
+static ts_status quick_into(ts_nd_graph *graph, const nd_quick *quick, nd_quick_call *q, ts_nd *out, ts_nd **result,
+                            ts_error *err)
 {
     nd_note note;
-    quick_kept kept; /* large, and filled as far as it is used */
-    if (!quick_words(quick, call, out, &note) || !quick_keep(quick, call, &kept))
+    char kept[QUICK_KEPT], row[QUICK_KEPT]; /* large, and filled as far as they are used */
+    bool keeps = quick->checks && quick_keeps(q);
+    quick_into_new(q, out);
+    if (!quick_words(quick, q, &note) ||
+        (quick->checks && q->call->out && q->count * out->item > QUICK_KEPT))
         return TS_OK;
-    TS_TRY(quick_launch(graph, quick, call, &note, out, err));
-    if (!quick->checks || quick_is_finite(out))
+    if (keeps)
+        (void)quick_rows(q, QUICK_SAVE, kept);
+    TS_TRY(quick_launch(graph, quick, q, &note, err));
+    if (!quick->checks || quick_rows(q, QUICK_LOOK, row))
         *result = out;
-    else if (kept.n)
-        quick_move(out, kept.bytes, true);
+    else if (keeps)
+        (void)quick_rows(q, QUICK_BACK, kept);
     return TS_OK;
 }
 
-ts_status ts__nd_quick_run(ts_nd_graph *graph, const ts_nd_call *call, uint64_t key, const ts_nd *like, ts_nd **result,
-                           ts_error *err)
+ts_status ts__nd_quick_run(ts_nd_graph *graph, nd_quick_call *q, ts_nd **result, ts_error *err)
 {
-    const nd_quick *quick = quick_slot(graph, key);
+    const nd_quick *quick = quick_slot(graph, q);
     const ts_device *device = graph->device;
-    ts_nd *out = call->out;
+    ts_nd *out = q->call->out;
     graph->note.program = NULL; /* an earlier call's, whose words may be the same: that of other arrays, now freed */
-    if (quick->key != key || quick->program->epoch != atomic_load_explicit(&device->epoch, memory_order_relaxed)) {
+    if (quick->key[0] != q->key[0] || quick->key[1] != q->key[1] ||
+        quick->program->epoch != atomic_load_explicit(&device->epoch, memory_order_relaxed)) {
         graph->note.wanted = true;
         return TS_OK;
     }
     if (out)
         ts_nd_retain(out);
     else
-        TS_TRY(ts_nd_empty(graph, (ts_dtype)quick->result, like->rank, ts_nd_shape(like), false, &out, err));
+        TS_TRY(ts_nd_empty(graph, (ts_dtype)quick->result, q->n_dims, q->shape, false, &out, err));
     ts_status status = ts__nd_store_fill(out->store, err);
     if (status == TS_OK)
-        status = quick_into(graph, quick, call, out, result, err);
+        status = quick_into(graph, quick, q, out, result, err);
     if (!*result)
         ts_nd_release(out);
     return status;

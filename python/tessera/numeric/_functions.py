@@ -353,6 +353,9 @@ def _iota(n: int, dtype: Any) -> ndarray:
     return array(numpy.arange(n, dtype=dtype), copy=None)
 
 
+_FEW = 4096  # numbers that are made by the host as fast as by a kernel
+
+
 def arange(start_or_stop: Any, /, stop: Any = None, step: Any = 1, *, dtype: Any = None, device: Any = None,
            like: Any = None) -> ndarray:  # fmt: skip
     """Numbers from start, by step, before stop."""
@@ -371,6 +374,8 @@ def linspace(start: Any, stop: Any, num: Any = 50, endpoint: bool = True, retste
     num = operator.index(num)
     if num < 0:
         raise ValueError(f"Number of samples, {num}, must be non-negative.")
+    if {type(start), type(stop)} <= {int, float} and num <= _FEW and not retstep:
+        return of_numpy(numpy.linspace(start, stop, num, endpoint, False, dtype, axis), private=True)
     first, last = asarray(start) * 1.0, asarray(stop) * 1.0
     found = result_type(first, last, float(num))
     whole = dtype is not None and dtype_of(dtype).kind in "iu"
@@ -746,6 +751,8 @@ def diagonal(
 def flip(m: Any, axis: Any = None) -> ndarray:
     """A view with axes the other way round."""
     m = asarray(m)
+    if axis is None and m.ndim == 1:
+        return m[::-1]
     axes = range(m.ndim) if axis is None else normalize_many(axis, m.ndim)
     return m[tuple(slice(None, None, -1) if d in axes else slice(None) for d in range(m.ndim))]
 
@@ -786,6 +793,10 @@ def rot90(m: Any, k: int = 1, axes: Any = (0, 1)) -> ndarray:
 def concatenate(arrays: Any, /, axis: Any = 0, out: Any = None, *, dtype: Any = None,
                 casting: str = "same_kind") -> ndarray:  # fmt: skip
     """Arrays behind each other along an axis that all have."""
+    if out is None and dtype is None and type(axis) is int:
+        joined = _core.numeric_join(arrays, axis)
+        if joined is not None:
+            return joined
     kinds = [a if axis is None and type(a) in (int, float, complex) else None for a in arrays]
     parts = [asarray(a) for a in arrays]
     if not parts:
@@ -871,8 +882,10 @@ def vstack(tup: Any, *, dtype: Any = None, casting: str = "same_kind") -> ndarra
 
 def hstack(tup: Any, *, dtype: Any = None, casting: str = "same_kind") -> ndarray:
     """Arrays side by side."""
-    parts = atleast_1d(*_listed_arrays(tup))
-    parts = parts if isinstance(parts, tuple) else (parts,)
+    parts = tup if type(tup) in (list, tuple) else _listed_arrays(tup)
+    if not (parts and _all(type(a) is ndarray and a.ndim for a in parts)):
+        parts = atleast_1d(*_listed_arrays(tup))
+        parts = parts if isinstance(parts, tuple) else (parts,)
     return concatenate(
         parts, 0 if parts and parts[0].ndim == 1 else 1, dtype=dtype, casting=casting
     )

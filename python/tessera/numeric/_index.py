@@ -267,7 +267,8 @@ def where(condition: Any, x: Any = None, y: Any = None, /) -> Any:
         return nonzero(condition)
     if x is None or y is None:
         raise ValueError("either both or neither of x and y should be given")
-    given = [f.asarray(each) if is_derived(each) else each for each in (condition, x, y)]
+    given = [each if type(each) is ndarray else f.asarray(each) if is_derived(each) else each
+             for each in (condition, x, y)]  # fmt: skip
     try:
         made = select(*given)
     except OverflowError:  # an integer of Python's, which here is converted as an array's elements are

@@ -334,7 +334,9 @@ def inner(a: Any, b: Any, /) -> Any:
 
 def outer(a: Any, b: Any, out: Any = None) -> Any:
     """Products of every element of a with every element of b."""
-    return _multiply(f.ravel(a)[:, None], f.ravel(b)[None, :], out)
+    if not (type(a) is type(b) is f.ndarray and a.ndim == b.ndim == 1):
+        a, b = f.ravel(a), f.ravel(b)
+    return _multiply(a[:, None], b, out)
 
 
 def tensordot(a: Any, b: Any, axes: Any = 2) -> Any:

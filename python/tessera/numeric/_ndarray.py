@@ -141,7 +141,7 @@ OPERATORS = {
     "floor_divide": "floordiv", "greater": "gt", "greater_equal": "ge", "less": "lt", "less_equal": "le",
     "multiply": "mul", "not_equal": "ne", "power": "pow", "remainder": "mod", "subtract": "sub",
 }  # fmt: skip
-_OURS: dict[Any, Any] = {}  # our function for each of NumPy's that was called with arrays of ours
+_OURS: dict[Any, Any] = _core.numeric_ours  # our function for each of NumPy's that was called with arrays of ours
 
 
 def is_derived(x: Any) -> bool:
@@ -282,11 +282,9 @@ class ndarray(_core.NumericArray):
         """A copy as NumPy's array (CuPy's name)."""
         return _functions.asnumpy(self)
 
-    def __array_ufunc__(self, function: Any, method: str, *inputs: Any, **options: Any) -> Any:
-        """NumPy's functions on our arrays are ours; with an object of a derived class they are its operators."""
-        ours = _OURS.get(function) if method == "__call__" and not options and type(inputs[-1]) is ndarray else None
-        if ours:  # commonly a scalar of NumPy as the first operand
-            return ours(*inputs)
+    def _ufunc_of_numpy(self, function: Any, method: str, *inputs: Any, **options: Any) -> Any:
+        """What __array_ufunc__ gives: NumPy's functions on our arrays are ours, and those that were called before are
+        found without this; with an object of a derived class they are its operators."""
         import tessera.numeric
 
         by_operator = getattr(operator, OPERATORS.get(function.__name__, ""), None)

@@ -119,11 +119,9 @@ def wait(*arrays: Any) -> None:
 
     For timing, and before other programs look at memory; reading an element does the same for its array.
     """
-    from tessera import synchronize
-
     _core.numeric_flush()
     for where in {a.device for a in arrays} or {default_device()}:
-        synchronize(where)
+        _core.synchronize(where)
 
 
 def on(where: Any, function: Any, *args: Any, **options: Any) -> Any:

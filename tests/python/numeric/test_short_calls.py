@@ -1,0 +1,126 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Calls that C answers without Python (ext/numeric_routine.c), and small calls on views of every kind (quick.c)."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import tessera.numeric as tn
+from long_form import LONG
+from tessera import _core
+
+
+def _outcome(module, convert, call):
+    try:
+        made = call(module, convert)
+    except (ValueError, TypeError) as mistake:
+        return type(mistake)
+    return np.asarray(made), made.dtype, made.strides
+
+
+def _alike(call, strides=True):
+    found, wanted = _outcome(tn, tn.array, call), _outcome(np, np.array, call)
+    if isinstance(wanted, type):
+        assert issubclass(found, wanted)
+        return
+    np.testing.assert_array_equal(found[0], wanted[0])
+    assert found[1] == wanted[1] and (not strides or found[2] == wanted[2])
+
+
+def test_random_joins_are_numpys():
+    rng = np.random.default_rng(1)
+    for _ in range(200):
+        rank = rng.integers(1, 4)
+        axis, shape = int(rng.integers(-rank - 1, rank + 1)), list(rng.integers(0, 5, rank))
+        parts = []
+        for _ in range(rng.integers(1, 4)):
+            if -rank <= axis < rank:
+                shape[axis] = int(rng.integers(0, 4))
+            x = rng.integers(0, 99, shape).astype(rng.choice(["f8", "f8", "f4", "i4"]))
+            parts.append(x.T.copy().T if rng.random() < 0.3 else x)
+        wide = min(min(x.shape) for x in parts) > 1
+        _alike(lambda m, put, a=axis, p=parts: m.concatenate([put(x) for x in p], a), wide)
+    _alike(lambda m, put: m.hstack([put([1, 2]), put(3)]))
+    _alike(lambda m, put: m.concatenate([]))
+    with pytest.raises((ValueError, OverflowError, TypeError)):
+        tn.concatenate([tn.ones(2)], 2**80)
+
+
+def test_what_waits_is_joined():
+    x = np.arange(2000.0)
+    _alike(lambda m, put: m.concatenate([put(x) * 2, put(x)[::-1], put(x)[:5] + 1]))
+
+
+def test_what_is_made_as_another_is_numpys():
+    likes = [np.ones((3, 4)), np.ones((3, 4)).T, np.ones(5, "i2"), np.ones((2, 0)), np.ones(()),
+             np.ones((4, 6))[::2, ::-1]]  # fmt: skip
+    for name in ("zeros_like", "ones_like"):
+        for x in likes:
+            _alike(lambda m, put, name=name, x=x: getattr(m, name)(x if m is np else put(x)[...]), x.size > 0)
+    for bounds in ((5,), (0,), (-3,), (2, 9), (9, 2), (-5, 5), (5000,), (2**62, 2**62 + 3)):
+        _alike(lambda m, put, b=bounds: m.arange(*b), strides=False)
+    for more in ({}, {"endpoint": False}, {"dtype": int}, {"dtype": "f4"}):
+        _alike(lambda m, put, more=more: m.linspace(1, 2.5, 11, **more))
+
+
+def test_powers_and_products_of_few_elements_are_numpys():
+    x = np.arange(1.0, 13).reshape(3, 4)
+    for y in (2, 2.0, 3, -1.5, 0, 2**70):
+        for dtype in ("f4", "f8", "c8", "i4"):
+            if (dtype == "i4" and y == -1.5) or (dtype in ("i4", "c8") and y == 2**70):
+                continue
+            with np.errstate(all="ignore"):
+                found, wanted = tn.array(x.astype(dtype)) ** y, x.astype(dtype) ** y
+            assert found.dtype == wanted.dtype
+            np.testing.assert_allclose(np.asarray(found), wanted, rtol=1e-5)
+    rng = np.random.default_rng(3)
+    for m, k, n in ((2, 3, 4), (8, 75, 16), (5, 1, 9), (31, 32, 33)):
+        a, b = tn.array(rng.random((m, k))), tn.array(rng.random((k, n)))
+        np.testing.assert_allclose(np.asarray(a @ b), np.asarray(a) @ np.asarray(b), rtol=1e-13)
+        np.testing.assert_array_equal(np.asarray((a @ b)[1]), np.asarray(a[1] @ b))
+
+
+VIEWS = [
+    lambda a: a, lambda a: a[1:-1, 1:], lambda a: a[::2], lambda a: a[:, ::-1], lambda a: a.T, lambda a: a[:1],
+    lambda a: a[:, 1:2], lambda a: a[3], lambda a: a[:, 2], lambda a: a[2, 2:3], lambda a: a[None, ::3, None],
+]  # fmt: skip
+
+
+def test_small_calls_on_views_have_the_bits_of_the_long_way():
+    rng = np.random.default_rng(7)
+    for _ in range(300 if LONG else 20):
+        x = rng.integers(1, 9, (6, 6)).astype(rng.choice(["f8", "i4", "c16"]) if LONG else "f8")
+        first, second = (VIEWS[i] for i in rng.integers(0, len(VIEWS), 2))
+        into = rng.random() < 0.4
+
+        def call(m, a, first=first, second=second, into=into):
+            p, q = first(a), second(a)
+            if into:
+                p += q
+            else:
+                p = m.where(p > 2, q, p)
+            return p, a
+
+        results = []
+        for module, small in ((tn, 512), (tn, 512), (tn, 0), (np, 0)):
+            before = _core.numeric_small(small)
+            try:
+                results.append([np.array(y) for y in call(module, module.array(x))])
+            except ValueError:
+                results.append(None)
+            _core.numeric_small(before)
+        for other in results[1:]:
+            assert (other is None) == (results[0] is None)
+            for found, wanted in zip(results[0] or [], other or [], strict=True):
+                np.testing.assert_array_equal(found, wanted)
+
+
+def test_memory_of_arrays_that_ended_is_nobodys():
+    kept = np.asarray(tn.ones(100) + 1)
+    for i in range(20):
+        made = tn.full(100, float(i)) + 0
+        view = np.asarray(made) if i % 2 else None
+        del made
+        tn.full(100, 99.0) + 1
+        assert view is None or (view == i).all()
+    assert (kept == 2).all()
