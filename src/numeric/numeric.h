@@ -155,10 +155,12 @@ struct ts_nd_graph {
 /* What numeric.def says of missing loops. */
 enum { ND_IS_NO, ND_IS_UP, ND_IS_HALF, ND_IS_DOUBLE, ND_IS_TRUTH, ND_IS_LONG };
 
-/* Elements of a call up to which it runs at once; copies, which nothing is joined to, have more. */
+/* Elements of a call up to which it runs at once; in host memory copies, which little is joined to, have more. */
 static inline int64_t ts__nd_small(const ts_nd_graph *graph, ts_nd_fn fn)
 {
-    return graph->small <= INT64_MAX / 8 && fn == TS_ND_copy ? 8 * graph->small : graph->small;
+    bool more = fn == TS_ND_copy && graph->small <= INT64_MAX / 8 &&
+                ts_device_caps_of(graph->device) & TS_DEVICE_HOST_MEMORY;
+    return more ? 8 * graph->small : graph->small;
 }
 /* Bytes of the elements. */
 static inline uint64_t nd_size_of(const ts_nd *a)
