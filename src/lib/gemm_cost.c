@@ -16,7 +16,8 @@ typedef struct cost_product {
     int64_t rows, cols, steps, batch, sms;
     double row_lines, col_lines;
     bool row_across, col_across; /* the lines lie along rows or columns, not along K */
-    int32_t after;
+    double out;                  /* clocks of a sum's way out of the registers */
+    bool swapped, out_ragged;    /* rows lie along the lines of c; these begin between multiples of 128 bytes */
 } cost_product;
 
 typedef enum cost_ways { /* what there are kernels for */
@@ -53,7 +54,7 @@ static double cost_together(double x, double y, double power)
 
 static double cost_instruction(int32_t columns)
 {
-    return columns == 0 ? 0 : COST_EACH + (columns >= 64 ? columns / 2.0 : COST_NARROW + columns / 4.0);
+    return columns == 0 ? 0 : COST_EACH + fmax(columns / 2.0, COST_NARROW + columns / 4.0);
 }
 
 static cost_block cost_block_of(const gemm_option *option)
@@ -106,6 +107,22 @@ static int32_t cost_read_columns(const cost_product *product, const cost_block *
     return columns;
 }
 
+/* Lines of 128 bytes of the columns' operand that a step asks L2 for. Those across K hold COST_PANEL columns, also
+ * where fewer are wanted; a panel that goes on behind another one begins between lines. */
+static double cost_column_lines(const cost_product *product, const cost_block *block)
+{
+    double lines = 0;
+    if (!product->col_across)
+        return cost_columns(block) * product->col_lines;
+    for (int i = 0; i < COST_PARTS; i++) {
+        int32_t part = block->parts[i];
+        bool is_between = part < COST_PANEL && cost_goes_on(product, block, i);
+        double of_part = is_between ? COST_PANEL : fmax(part, part ? COST_PANEL * COST_LINE : 0);
+        lines += of_part * (is_between ? COST_RAGGED : product->col_lines);
+    }
+    return lines;
+}
+
 /* Bytes that a step asks L2 for. Boxes that reach beyond an array take longer, where they are not cut to it
  * (gpu/schedule/clip.c). */
 static double cost_bytes_a_step(const cost_product *product, const cost_block *block)
@@ -113,17 +130,16 @@ static double cost_bytes_a_step(const cost_product *product, const cost_block *b
     double row_over = product->row_across && block->all_rows > product->rows ? COST_OVER : 1;
     double col_over = product->col_across && block->all_cols > product->cols ? COST_OVER : 1;
     return 128 * (block->rows * product->row_lines * row_over * block->row_part +
-                  cost_read_columns(product, block) * product->col_lines * col_over * block->col_part);
+                  cost_column_lines(product, block) * col_over * block->col_part);
 }
 
-/* 128 bytes of K: products, or the operands' way to shared memory: from L2 at `rate` bytes a clock, with what the
- * others of a team bring no faster than the block takes it in. */
-static double cost_step(const cost_product *product, const cost_block *block, double rate)
+/* 128 bytes of K: products, or the operands' way to shared memory: from L2, and with what the others of a team bring
+ * no faster than the block takes it in. */
+static double cost_step(const cost_product *product, const cost_block *block)
 {
     double products = block->rows / 16.0 * cost_instructions(product, block);
     double taken_in = 128.0 * (block->rows + cost_read_columns(product, block)) / COST_INGRESS;
-    double filled = cost_read_columns(product, block) > cost_columns(block) ? COST_PADDED : 1;
-    return cost_together(products, fmax(cost_bytes_a_step(product, block) / rate, taken_in), COST_TOGETHER) * filled;
+    return cost_together(products, fmax(cost_bytes_a_step(product, block) / COST_ARRIVAL, taken_in), COST_TOGETHER);
 }
 
 static int64_t cost_rows(const cost_product *product, const gemm_option *option)
@@ -184,36 +200,12 @@ static bool cost_has_neighbours(const cost_product *product, const gemm_option *
     return option->shared && cost_blocks(product, option) > product->sms;
 }
 
-/* Steps that a block takes, of all its tiles. */
-static int64_t cost_depth(const cost_product *product, const gemm_option *option)
-{
-    int64_t tiles = cost_tiles(product, option), units = cost_units(product, option);
-    if (cost_walks(option))
-        return product->steps * TS_MAX(1, option->tail > 1 ? tiles / units : gemm_cdiv(tiles, units));
-    int64_t depth = gemm_cdiv(product->steps, option->pieces * TS_MAX(1, option->ctas));
-    return depth * gemm_cdiv(tiles * option->pieces, units);
-}
-
-/* Bytes a clock that arrive in a multiprocessor. Blocks begin together and then drift apart: L2 is asked more often for
- * what several of them read. */
-static double cost_rate(const cost_product *product, const gemm_option *option, const cost_block *block)
-{
-    int32_t on_the_way = ts__gemm_stages(option) * 128 * (block->rows + cost_columns(block));
-    int64_t clusters = cost_tiles(product, option) * option->pieces;
-    int64_t active = TS_MIN(clusters, cost_units(product, option)) * cost_cluster(option);
-    double deep = (cost_has_neighbours(product, option) ? COST_NEIGHBOURS : 1) * on_the_way / COST_LATENCY;
-    double together = 1 - COST_DRIFT * (1 - 16 / fmax(16, (double)cost_depth(product, option)));
-    return fmin(fmin(COST_ARRIVAL, COST_L2 * together / (double)active), deep);
-}
-
 /* What a kind of kernel needs for its steps. */
 static double cost_kind(const cost_product *product, const gemm_option *option)
 {
-    double kind = cost_walks(option)                     ? COST_WALKING
-                  : cost_has_neighbours(product, option) ? COST_BOTH
-                                                         : COST_ALONE;
-    return kind * (option->team ? COST_TEAM : 1) * (option->more ? COST_WIDER : 1) *
-           (option->pieces > 1 ? COST_CUT_UP : 1);
+    double kind = cost_has_neighbours(product, option) ? COST_BOTH : COST_ALONE;
+    kind *= option->more ? COST_WIDER : 1;
+    return kind * (option->team > 2 ? COST_TEAM_OF_4 : option->team ? COST_TEAM : 1);
 }
 
 /* That a product reads. */
@@ -233,28 +225,41 @@ static bool cost_fits(const cost_product *product)
     return cost_read(product) + cost_written(product) <= COST_EARLY_BYTES;
 }
 
+/* Whether so many bytes are too many for L2: 0 none, 1 all of them. */
+static double cost_beyond(double bytes)
+{
+    return fmin(1, fmax(0, 2 * bytes / COST_EARLY_BYTES - 1));
+}
+
+/* How much longer it takes to write a block's part of c whose lines begin and end between multiples of 128 bytes. */
+static double cost_edges(const cost_product *product, const cost_block *block)
+{
+    int32_t parts = 1 + (block->parts[1] > 0) + (block->parts[2] > 0);
+    double width = product->swapped ? block->rows : cost_columns(block) / (double)parts;
+    return product->out_ragged ? 1 + COST_EDGE * COST_PANEL / width : 1;
+}
+
 /* Clocks of a tile's sums on their way out of the registers. */
 static double cost_end(const cost_product *product, const cost_block *block)
 {
-    double sums = (double)((int64_t)block->rows * cost_columns(block) * product->after);
-    return sums * COST_OUT * (cost_fits(product) ? 1 : COST_FAR);
+    double sums = (double)((int64_t)block->rows * cost_columns(block));
+    return sums * product->out * (cost_fits(product) ? 1 : COST_FAR) * cost_edges(product, block);
 }
 
 /* Clocks of the busiest multiprocessor for whole tiles and the parts of those that are left over. Small tiles are made
  * by two groups of warps in turn: what comes after one's products runs in part beside the next one's. */
 static double cost_walk(const cost_product *product, const gemm_option *option, const cost_block *block)
 {
-    double rate = cost_rate(product, option, block), steps = (double)product->steps, kind = cost_kind(product, option);
-    double end = cost_end(product, block);
+    double steps = (double)product->steps, kind = cost_kind(product, option), end = cost_end(product, block);
     int64_t tiles = cost_tiles(product, option), units = cost_units(product, option);
     int32_t area = block->rows * block->parts[0];
     bool has_tail = option->tail > 1, in_turn = !option->more && area >= 1 << 13 && area <= 1 << 14;
     int64_t whole = has_tail ? tiles / units : gemm_cdiv(tiles, units), rest = has_tail ? tiles % units : 0;
-    double step = cost_step(product, block, rate) * kind, between = in_turn ? COST_TURN * end : end + COST_FILL;
+    double step = cost_step(product, block) * kind, between = in_turn ? COST_TURN * end : end + COST_FILL;
     double work = (double)whole * (steps * step + between) + (in_turn ? end : 0) + COST_WALK_START;
     cost_block part = *block;
     part.parts[0] /= option->tail;
-    double each = steps * cost_step(product, &part, rate) * kind + end / option->tail + COST_FILL;
+    double each = steps * cost_step(product, &part) * kind + end / option->tail + COST_FILL;
     return work + (has_tail ? (double)gemm_cdiv(rest * option->tail, units) * each * COST_TAIL : 0);
 }
 
@@ -267,19 +272,37 @@ static double cost_work(const cost_product *product, const gemm_option *option)
     int64_t clusters = cost_tiles(product, option) * option->pieces, units = cost_units(product, option);
     int64_t each = gemm_cdiv(clusters, units), rounds = option->shared ? gemm_cdiv(clusters, 2 * units) : each;
     int64_t depth = gemm_cdiv(product->steps, option->pieces * TS_MAX(1, option->ctas));
-    double step = cost_step(product, &block, cost_rate(product, option, &block)) * cost_kind(product, option);
+    double step = cost_step(product, &block) * cost_kind(product, option);
     return (double)each * ((double)depth * step + COST_FILL) + (double)rounds * cost_end(product, &block) +
            (double)(rounds - 1) * COST_ROUND;
+}
+
+/* Clocks in which L2 gives all that blocks ask it for. */
+static double cost_asked(const cost_product *product, const gemm_option *option)
+{
+    cost_block block = cost_block_of(option);
+    double blocks = (double)cost_tiles(product, option) * TS_MAX(1, option->team);
+    return blocks * (double)product->steps * cost_bytes_a_step(product, &block) / COST_L2;
+}
+
+/* Bytes of the columns' operand that are read once more: by each further group of rows, where L2 does not hold them
+ * beside the group's own rows. */
+static double cost_read_again(const cost_product *product, const gemm_option *option)
+{
+    double line = (double)product->steps * 128, cols = (double)product->cols * line;
+    int64_t rows = TS_MIN(product->rows, (int64_t)option->group * option->rows);
+    int64_t times = product->batch * (gemm_cdiv(cost_rows(product, option), option->group) - 1);
+    return COST_AGAIN * cost_beyond((double)rows * line + cols) * (double)times * cols;
 }
 
 /* Clocks until all has moved; what fits L2 may be there from the kernel before. */
 static double cost_memory(const cost_product *product, const gemm_option *option)
 {
-    int64_t rows = cost_rows(product, option), cols = cost_cols(product, option);
-    double again = (double)(product->rows * TS_MIN(1, cols - 1) + product->cols * TS_MIN(1, rows - 1));
-    double more = COST_AGAIN * (double)product->batch * again * (double)product->steps * 128;
-    double moved = cost_read(product) + COST_WRITE * cost_written(product) + more;
-    return moved / COST_MEMORY * (cost_fits(product) ? COST_FITS : 1);
+    cost_block block = cost_block_of(option);
+    double beyond = cost_beyond(cost_read(product) + cost_written(product));
+    double read = cost_read(product) * (COST_FITS + (1 - COST_FITS) * beyond);
+    double written = COST_WRITE * cost_written(product) * cost_edges(product, &block);
+    return (read + cost_read_again(product, option) + written) / COST_MEMORY;
 }
 
 static double cost_pieces(int32_t pieces, double elements)
@@ -335,13 +358,12 @@ static void cost_keep(cost_search *search, gemm_option option, double clocks)
 static void cost_consider(cost_search *search, gemm_option option)
 {
     const cost_product *product = &search->product;
-    cost_block block = cost_block_of(&option);
     double work = cost_work(product, &option), memory = cost_memory(product, &option);
+    double asked = cost_asked(product, &option);
     option.early = cost_starts_early(product, &option, work);
     double start = COST_START + cost_adding(product, &option) + (option.team ? COST_TEAM_START : 0) +
                    (option.early ? 0 : COST_LATE);
-    double across = option.swapped ? COST_ACROSS * block.rows * cost_columns(&block) : 0;
-    cost_keep(search, option, start + across + cost_together(work, memory, COST_OVERLAP));
+    cost_keep(search, option, start + cost_together(work + asked, memory, COST_OVERLAP));
 }
 
 /* Tiles behind the last whole wave may be made in parts. */
@@ -460,12 +482,14 @@ static void cost_consider_all(cost_search *search, int32_t depth, bool swapped)
 /* Of the product as it is, or of the transposed one, whose operands are b.T and a.T. */
 static cost_product cost_product_of(const gemm_shape *shape, bool swapped)
 {
+    double out = COST_OUT * (shape->n % 8 ? COST_OUT_ROUGH : 1);
     return (cost_product){.rows = swapped ? shape->n : shape->m, .cols = swapped ? shape->m : shape->n,
                           .steps = gemm_cdiv(shape->k, 128 / shape->item_bytes), .batch = TS_MAX(1, shape->batch),
                           .sms = shape->sms, .row_lines = shape->ragged[swapped] ? COST_RAGGED : 1,
                           .col_lines = shape->ragged[!swapped] ? COST_RAGGED : 1,
+                          .swapped = swapped, .out_ragged = shape->n % COST_PANEL != 0,
                           .row_across = shape->across[swapped], .col_across = shape->across[!swapped],
-                          .after = shape->after};
+                          .out = shape->after * (out + (swapped ? COST_ACROSS : 0))};
 }
 
 gemm_option ts__gemm_cheapest(const gemm_shape *shape, double *clocks)
@@ -509,7 +533,8 @@ static double cost_raw(const gemm_shape *shape, const gemm_option *option, int64
     double step = COST_RAW_PRODUCT * area + operands;
     int64_t steps = gemm_cdiv(gemm_cdiv(shape->k, option->depth), option->pieces);
     double blocks = fmax(1, (double)(tiles * option->pieces) / ((double)shape->sms * COST_RAW_BLOCKS));
-    double work = blocks * (double)steps * (COST_RAW_STEP + step * option->depth);
+    double out = area * (COST_RAW_OUT + (swapped ? COST_RAW_ACROSS : 0));
+    double work = blocks * ((double)steps * (COST_RAW_STEP + step * option->depth) + out);
     double memory = 2 * ((m + n) * (double)shape->k + m * n) / cost_raw_rate(shape, option);
     return COST_RAW_START + cost_together(work, memory, 2) + cost_pieces(option->pieces, area * (double)tiles);
 }
@@ -588,7 +613,7 @@ gemm_option ts__gemm_grouped(const gemm_shape *shape, bool wgmma, gemm_kind kind
         return gemm_option_of(cost_others[best].rows, cost_others[best].cols, cost_others[best].depth);
     for (size_t i = 0; i < TS_COUNT(tiles); i++) {
         double rows = tiles[i][0], waste = rows / 2; /* a group's last tile is half full */
-        double step = cost_step(&product, &(cost_block){tiles[i][0], 0, 0, {tiles[i][1]}, 1, 1}, COST_ARRIVAL);
+        double step = cost_step(&product, &(cost_block){tiles[i][0], 0, 0, {tiles[i][1]}, 1, 1});
         double cost = ((double)shape->m + waste) / rows * (double)gemm_cdiv(shape->n, tiles[i][1]) * step;
         if (i && cost >= 0.95 * least) /* near a tie the first one stays: low tiles read the matrices more often */
             continue;

@@ -63,7 +63,7 @@ static void plans_of_a_gpu_compute_the_product(void)
         {TS_DTYPE_float16, 130, 320, 72, ROWS, ROWS, 0, TS_TARGET_SM90, 1},
         {TS_DTYPE_float16, 100, 600, 136, COLUMNS, ROWS, 0, TS_TARGET_SM90, 4},
         {TS_DTYPE_float16, 16, 80, 2048, COLUMNS, ROWS, 0, TS_TARGET_SM80, 108},
-        {TS_DTYPE_float16, 40, 48, 2048, COLUMNS, ROWS, 0, TS_TARGET_SM90, 2},
+        {TS_DTYPE_float16, 40, 48, 2048, ROWS, ROWS, 0, TS_TARGET_SM90, 4},
     };
     uint32_t kernels = 0, copied = 0, swapped = 0;
     for (size_t i = 0; i < TS_COUNT(cases); i++) {

@@ -301,7 +301,7 @@ def test_shapes_are_refused_however_often_they_come() -> None:
 
 
 def test_slender_products_read_the_large_operand_once() -> None:
-    for m, n, k in ((17, 4096, 11008), (100, 8192, 8192), (8192, 64, 8192), (128, 11008, 4096)):
+    for m, n, k in ((17, 4096, 11008), (100, 8192, 8192), (8192, 64, 8192), (60, 11008, 4096)):
         plan = planned(m, n, k)
         rows, cols, more = plan.constants[:3]
         few = rows if (m < n) != plan.swapped else cols + more * (kernel_of(plan) == "wide_gemm")
