@@ -175,7 +175,16 @@ static bool order_is_sieve(ts_lower *lw, ts_val v, ts_val w, ts_val loop)
            ts__linear_equal(ts__ptr_store_layout(lw, v), ts__ptr_store_layout(lw, w));
 }
 
-/* Stores v and w write different bytes, or each byte by the same thread. */
+/* One constant is written, as where elements raise flags: no order tells the stores apart. */
+static bool order_writes_same(const ts_lower *lw, ts_val v, ts_val w)
+{
+    ts_val x = ts_opnd(lw->tile, v, 1), y = ts_opnd(lw->tile, w, 1);
+    uint64_t a, b;
+    return ts_type_elem(lw->module, ts_type_of(lw->tile, x)) == ts_type_elem(lw->module, ts_type_of(lw->tile, y)) &&
+           ts__const_bits(lw->tile, x, &a) && ts__const_bits(lw->tile, y, &b) && a == b;
+}
+
+/* Stores v and w write different bytes, or each byte by the same thread, or the same. */
 static bool order_is_apart(ts_lower *lw, ts_val v, ts_val w, ts_val loop)
 {
     const ts_inst *a = ts_at(lw->tile, v), *b = ts_at(lw->tile, w);
@@ -183,7 +192,7 @@ static bool order_is_apart(ts_lower *lw, ts_val v, ts_val w, ts_val loop)
         !ts_type_rank(lw->module, ts_type_of(lw->tile, ts_opnd(lw->tile, w, 1))))
         return true; /* scalars: the first thread */
     if (a->op == TS_OP_store_ptr_tko && b->op == TS_OP_store_ptr_tko)
-        return order_is_sieve(lw, v, w, loop);
+        return order_writes_same(lw, v, w) || order_is_sieve(lw, v, w, loop);
     if (a->op != TS_OP_store_view_tko || b->op != TS_OP_store_view_tko)
         return false;
     ts_val view = ts_opnd(lw->tile, v, 0), other = ts_opnd(lw->tile, w, 0), make = ts__view_make(lw->tile, view);

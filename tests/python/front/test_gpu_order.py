@@ -129,15 +129,15 @@ RUNS = ["i * {n} + k", "(7 + i * {n}) + k", "x.shape[0] * 3 + (k + i * {n})", "{
 OTHERS = ["i + k", "i * {h} + k", "i * {n} + ({n} - 1 - k)", "i * {n} + (k ^ 1)", "2 * k + i * {n}", "i * {n} + i + k"]
 
 
-def scatters(first: str, second: str, n: int):
+def scatters(first: str, second: str, n: int, values=("ct.gather(x, k) + i", "ct.gather(x, k) * 2 - i")):
     places = [p.format(n=n, h=n // 2) for p in (first, second)]
     text = f"""def kernel(x, y):
     k = ct.arange({n}, dtype=ct.int32)
     for i in range(3):
-        ct.scatter(y, {places[0]}, ct.gather(x, k) + i)
-        ct.scatter(y, {places[1]}, ct.gather(x, k) * 2 - i)
+        ct.scatter(y, {places[0]}, {values[0]})
+        ct.scatter(y, {places[1]}, {values[1]})
 """
-    name = f"<scatters {first} {second} {n}>"
+    name = f"<scatters {first} {second} {n} {values}>"
     linecache.cache[name] = (len(text), None, text.splitlines(True), name)
     space = {"ct": ct}
     exec(compile(text, name, "exec"), space)  # noqa: S102
@@ -155,8 +155,8 @@ def test_scatters_over_scatters_keep_their_order(n: int) -> None:
         assert (want == got).all(), (first, second)
 
 
-def barriers(first: str, second: str) -> int:
-    kernel = ct.kernel(scatters(first, second, 512))
+def barriers(*given) -> int:
+    kernel = ct.kernel(scatters(*given))
     x, y = np.zeros(512, np.int32), np.zeros(4096, np.int32)
     convention = ct.compilation.CallingConvention.cutile_python_v2()
     signature = ct.compilation.KernelSignature.from_kernel_args(kernel, (x, y), convention)
@@ -166,9 +166,15 @@ def barriers(first: str, second: str) -> int:
 
 
 def test_scatters_of_runs_need_no_barriers():
-    assert [barriers(RUNS[0], RUNS[0]), barriers(RUNS[0], RUNS[3]), barriers(RUNS[1], RUNS[1])] == [0, 0, 0]
-    assert barriers(RUNS[0], RUNS[1]) > 0  # their remainders differ
-    assert all(barriers(places, places) for places in OTHERS)
+    assert [barriers(RUNS[i], RUNS[j], 512) for i, j in ((0, 0), (0, 3), (1, 1))] == [0, 0, 0]
+    assert barriers(RUNS[0], RUNS[1], 512) > 0  # their remainders differ
+    assert all(barriers(places, places, 512) for places in OTHERS)
+
+
+def test_scatters_of_one_value_need_no_barriers():
+    one, two, element = ("ct.full((512,), {}, dtype=ct.int32)".format(v) for v in (1, 2, "i"))
+    found = [barriers(OTHERS[1], OTHERS[5], 512, values) for values in ((one, one), (one, two), (element, element))]
+    assert found[0] == 0 and all(found[1:])
 
 
 def promised(x, y, z):
