@@ -48,7 +48,10 @@ normalize_many = numpy.lib.array_utils.normalize_axis_tuple
 def check_order(order: Any, allowed: str = "CFAK") -> str:
     if order is None:
         return "K" if "K" in allowed else "C"
-    if not isinstance(order, str) or order.upper() not in tuple(allowed):
+    order = order.decode() if isinstance(order, bytes) else order
+    if not isinstance(order, str):
+        raise TypeError(f"order must be str, not {type(order).__name__}")
+    if order.upper() not in tuple(allowed):
         raise ValueError(f"order must be one of {allowed!r}, not {order!r}")
     return order.upper()
 
@@ -1011,6 +1014,8 @@ def copyto(dst: ndarray, src: Any, casting: str = "same_kind", where: Any = True
     elif isinstance(src, numpy.generic) and casting == "no" and src.dtype != dst.dtype:
         raise TypeError(f"Cannot cast scalar from {src.dtype!r} to {dst.dtype!r} according to the rule 'no'")
     src = asarray(src)  # lists too, which NumPy does not read by the dtype of dst
+    if casting in ("no", "equiv") and not can_cast(src.dtype, dst.dtype, casting):
+        raise TypeError(f"Cannot cast array data from {src.dtype!r} to {dst.dtype!r} according to the rule '{casting}'")
     if src.ndim > dst.ndim and _all(n == 1 for n in src.shape[: src.ndim - dst.ndim]):
         src = src.reshape(src.shape[src.ndim - dst.ndim :])  # first axes of extent 1 are none
     if src.ndim > dst.ndim:

@@ -267,13 +267,15 @@ def fill_diagonal(a: ndarray, val: Any, wrap: bool = False) -> None:
         raise ValueError("array must be at least 2-d")
     if a.ndim > 2 and len(set(a.shape)) != 1:
         raise ValueError("All dimensions of input must be of equal length")
+    values = f.ravel(f.asarray(val, a.dtype))
+    if not values.size:
+        return  # as NumPy's a.flat[::step] = ()
     n = min(a.shape)
     if wrap and a.ndim == 2 and a.shape[0] > a.shape[1] + 1:
         places = f.arange(0, a.size, a.shape[1] + 1)
-        a[places // a.shape[1], places % a.shape[1]] = resize(f.ravel(f.asarray(val, a.dtype)), places.size)
+        a[places // a.shape[1], places % a.shape[1]] = resize(values, places.size)
         return
     diagonal = a._view(0, a.dtype, (n,), (sum(a.strides),))
-    values = f.ravel(f.asarray(val, a.dtype))
     diagonal[...] = values[0] if values.size == 1 else resize(values, n)
 
 

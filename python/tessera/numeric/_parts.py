@@ -277,11 +277,13 @@ def _spacing(x: Any) -> Any:
 
 def _integers(name: str, a: Any, b: Any) -> tuple[Any, Any, Any]:
     """Distances from 0 without signs, and the dtype of the result."""
+    a, b = (x if type(x) is int else f.asarray(x) for x in (a, b))  # Python's take the dtype beside them
     dtype = f.result_type(a, b)
     if dtype.kind not in "iu":
         raise TypeError(f"ufunc '{name}' not supported for the input types")
+    a, b = (f.asarray(x, dtype) if type(x) is int else x.astype(dtype) for x in (a, b))
     shape = numpy.broadcast_shapes(a.shape, b.shape)
-    a, b = (f.asarray(_abs(f.broadcast_to(x.astype(dtype), shape))).astype(f"u{dtype.itemsize}") for x in (a, b))
+    a, b = (f.asarray(_abs(f.broadcast_to(x, shape))).astype(f"u{dtype.itemsize}") for x in (a, b))
     return a, b, dtype
 
 
@@ -331,8 +333,8 @@ FUNCTIONS_OF_PARTS = {
         Composed(_ldexp, 1),
         Composed(_modf, 2),
         Composed(_spacing, 1),
-        Composed(_gcd, 1, 0),
-        Composed(_lcm, 1),
+        Composed(_gcd, 1, 0, takes_numbers=True),
+        Composed(_lcm, 1, takes_numbers=True),
         Composed(_bitwise_count, 1),
     )
 }

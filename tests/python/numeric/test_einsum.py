@@ -150,6 +150,13 @@ def test_out_of_dot_has_the_shape_of_the_result():
                 m.dot(m.array(a), m.array(b), out=m.empty(shape))
 
 
+def test_axes_of_one_element_are_spread_into_out():
+    for m in (np, tn):
+        out = m.zeros((2, 3))
+        m.einsum("ab->ab", m.array([[1.0], [2.0]]), out=out)
+        assert out.tolist() == [[1] * 3, [2] * 3]
+
+
 def test_mistakes_in_options():
     for options, error in (({"casting": "any"}, ValueError), ({"order": "Q"}, ValueError), ({"more": 1}, TypeError),
                            ({"dtype": "i4"}, TypeError), ({"out": 3}, TypeError)):  # fmt: skip

@@ -266,6 +266,8 @@ MISTAKES = [
     (lambda: tn.reshape(tn.arange(6), (2, 3), copy="never"), ValueError, "strings are not allowed"),
     (lambda: copied(tn, (3,), (2, 3)), ValueError, "could not broadcast"),
     (lambda: tn.copyto(tn.zeros(2, "f4"), np.float64(1), casting="no"), TypeError, "the rule 'no'"),
+    (lambda: tn.copyto(tn.zeros(2, "f4"), tn.ones(2, "i4"), casting="equiv"), TypeError, "the rule 'equiv'"),
+    (lambda: tn.ones(2).ravel(0), TypeError, "order must be str, not int"),
 ]
 
 

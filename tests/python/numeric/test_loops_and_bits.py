@@ -143,6 +143,7 @@ def test_wrapped_diagonals(shape):
     want, got = np.zeros(shape, int), tn.zeros(shape, int)
     np.fill_diagonal(want, [1, 2], wrap=True)
     tn.fill_diagonal(got, [1, 2], wrap=True)
+    tn.fill_diagonal(got, [])  # nothing
     same(got, want)
 
 

@@ -177,3 +177,15 @@ def test_spacing_empty_partitions_and_memory_that_is_not_aligned():
         same(tn.partition(tn.zeros((3, 0)), 0, axis), np.partition(np.zeros((3, 0)), 0, axis))
     odd = np.frombuffer(bytes(range(33)), "u1")[1:].view("f8")
     assert (np.asarray(tn.asarray(odd) + 0) == odd).all()
+
+
+@pytest.mark.parametrize("name", ["gcd", "lcm"])
+def test_numbers_of_python_take_the_dtype_beside_them(name):
+    for dtype in ("i1", "u2", "u8"):
+        x = np.arange(1, 9).astype(dtype)
+        for y in (6, True):
+            made, wanted = getattr(tn, name)(tn.array(x), y), getattr(np, name)(x, y)
+            assert made.dtype == wanted.dtype
+            np.testing.assert_array_equal(np.asarray(made), wanted)
+    with pytest.raises(OverflowError):
+        getattr(tn, name)(tn.array([1, 2], "u1"), -3)
