@@ -19,6 +19,7 @@ enum {
     GROUP_GRID = 65535,          /* blocks along the second and third axis of a GPU's grid */
     GROUP_BLOCK_WORDS = 1 << 12, /* of a row, of 4 bytes, that a block of a cluster holds */
     GROUP_FEW_NODES = 12,
+    GROUP_LINE = 16, /* bytes that a thread may read at once */
 };
 
 /* ---- axes ---------------------------------------------------------------------------------------- */
@@ -116,9 +117,9 @@ static void kernel_count_tiles(group_kernel *k)
 }
 
 /* Elements of a tile along the last of several axes: few of them are beyond its end. */
-static int64_t kernel_width(int64_t inner)
+static int64_t kernel_width(int64_t inner, int64_t most)
 {
-    int64_t width = inner <= 16 ? nd_up(inner) : ND_TILE;
+    int64_t width = inner <= 16 ? nd_up(inner) : most;
     for (; width > 64; width /= 4) {
         int64_t whole = (inner + width - 1) / width * width;
         if (whole - inner <= whole / 8)
@@ -127,17 +128,32 @@ static int64_t kernel_width(int64_t inner)
     return width;
 }
 
-void ts__nd_kernel_tiles(group_kernel *k)
+/* Elements of a tile of 4 bytes each, more where the places, or those that are read alone, hold narrow ones. */
+static int64_t kernel_elements(const group_kernel *k, bool reads)
+{
+    uint32_t item = 1;
+    for (uint32_t p = 0; p < k->group->n_places; p++)
+        if (!reads || !k->group->places[p].store)
+            item = TS_MAX(item, (uint32_t)ts_dtype_bytes((ts_dtype)k->group->places[p].dtype));
+    return item < 4 ? ND_TILE * 4 / item : ND_TILE;
+}
+
+static void kernel_tiles(group_kernel *k, int64_t elements)
 {
     uint32_t r = k->axes.rank;
-    int64_t inner = k->axes.extent[r - 1], left = ND_TILE;
+    int64_t inner = k->axes.extent[r - 1], left = elements;
     for (uint32_t d = 0; d < r; d++)
         k->tile[d] = 1;
-    k->tile[r - 1] = r > 1 ? kernel_width(inner) : inner <= 128 ? 128 : ND_TILE;
+    k->tile[r - 1] = r > 1 ? kernel_width(inner, elements) : inner <= 128 ? 128 : elements;
     left /= k->tile[r - 1];
     for (uint32_t d = r - 1; d-- > 0 && left > 1; left /= k->tile[d])
         k->tile[d] = k->axes.extent[d] < left ? TS_MIN(TS_MIN(left, 8), nd_up(k->axes.extent[d])) : left;
     kernel_count_tiles(k);
+}
+
+void ts__nd_kernel_tiles(group_kernel *k)
+{
+    kernel_tiles(k, ND_TILE);
 }
 
 /* The axis before the last along which some place lies dense, while another does along the last one; 0 in *found: there
@@ -177,11 +193,13 @@ static bool kernel_turned_tiles(group_kernel *k)
 void ts__nd_kernel_walk_tiles(group_kernel *k, int64_t width)
 {
     uint32_t r = k->axes.rank;
-    ts__nd_kernel_tiles(k);
+    int64_t elements = kernel_elements(k, true);
+    width = elements > ND_TILE ? 2 * width : width;
+    kernel_tiles(k, elements);
     if (r < 2 || k->axes.folded[r - 1] || !k->axes.folded[r - 2] || k->tile[r - 1] < width)
         return;
     k->tile[r - 1] = width;
-    k->tile[r - 2] = TS_MIN(nd_up(k->axes.extent[r - 2]), ND_TILE / width);
+    k->tile[r - 2] = TS_MIN(nd_up(k->axes.extent[r - 2]), elements / width);
     kernel_count_tiles(k);
 }
 
@@ -203,10 +221,31 @@ static void kernel_row_tiles(group_kernel *k)
     kernel_count_tiles(k);
 }
 
+/* Whether a place begins at a multiple of a line, and so do its rows, so that a thread may read a line of it: threads
+ * that read elements of a byte or two each move too little. Kernels for host memory do not ask. */
+static bool kernel_is_aligned(const group_kernel *k, uint32_t p)
+{
+    const nd_place *place = &k->group->places[p];
+    int64_t item = (int64_t)ts_dtype_bytes((ts_dtype)place->dtype);
+    bool on_host = ts_device_caps_of(k->group->graph->device) & TS_DEVICE_HOST_MEMORY;
+    bool aligned = !on_host && k->unit[p] < k->axes.rank && (uintptr_t)place->data % GROUP_LINE == 0;
+    for (uint32_t d = 0; d < k->axes.rank && aligned; d++)
+        aligned = d == k->unit[p] || k->axes.stride[p][d] * item % GROUP_LINE == 0;
+    return aligned;
+}
+
+static bool kernel_has_narrow(const group_kernel *k)
+{
+    for (uint32_t p = 0; p < k->group->n_places; p++)
+        if (ts_dtype_bytes((ts_dtype)k->group->places[p].dtype) < 4)
+            return true;
+    return false;
+}
+
 void ts__nd_kernel_places(group_kernel *k)
 {
     uint32_t r = k->axes.rank;
-    bool large = false;
+    bool large = false, narrow = kernel_has_narrow(k);
     for (uint32_t p = 0; p < k->group->n_places; p++) {
         int64_t reach = 0;
         k->lacks[p] = 0;
@@ -217,6 +256,7 @@ void ts__nd_kernel_places(group_kernel *k)
             reach += axes_size(k->axes.stride[p][d]) * k->axes.extent[d];
         }
         large |= reach > INT32_MAX;
+        k->aligned[p] = narrow && kernel_is_aligned(k, p);
     }
     for (uint32_t d = 0; d < r; d++)
         large |= k->axes.extent[d] > INT32_MAX;
@@ -303,7 +343,7 @@ void ts__nd_kernel_key(const group_kernel *k, nd_launch *launch)
         const nd_place *place = &group->places[p];
         ts__nd_launch_key(launch, place->dtype);
         ts__nd_launch_key(launch, k->lacks[p]);
-        ts__nd_launch_key(launch, k->unit[p]);
+        ts__nd_launch_key(launch, k->unit[p] | (k->aligned[p] ? 128u : 0));
         ts__nd_launch_key(launch, place->store ? ts__nd_group_index(group, place->store) : UINT8_MAX);
     }
     ts__nd_launch_key(launch, UINT8_MAX);
@@ -367,6 +407,26 @@ ts_type ts__nd_memory_type(ts_dtype dtype)
     return dtype == TS_DTYPE_bool_ ? TS_T_i8 : ts_dtype_get(dtype)->scalar;
 }
 
+/* A pointer, or a step in elements, that is a multiple of `divisor`. */
+static ts_val build_multiple(const group_build *g, ts_builder *b, ts_val x, uint32_t divisor)
+{
+    uint32_t words[] = {TS_ASSUME_DIV_BY, divisor, 0, 0, 0, 0};
+    return ts_emit(b, TS_OP_assume, ts_val_type(g->e.fn, x), 1, &x, ts_pool_add(b, TS_COUNT(words), words), 0);
+}
+
+static void build_aligned(group_build *g, ts_builder *b)
+{
+    for (uint32_t p = 0; p < g->k->group->n_places; p++) {
+        uint32_t item = (uint32_t)ts_dtype_bytes((ts_dtype)g->k->group->places[p].dtype);
+        if (!g->k->aligned[p])
+            continue;
+        g->pointer[p] = build_multiple(g, b, g->pointer[p], GROUP_LINE);
+        for (uint32_t d = 0; d < g->k->axes.rank && item < GROUP_LINE; d++)
+            if (g->stride[p][d])
+                g->stride[p][d] = build_multiple(g, b, g->stride[p][d], GROUP_LINE / item);
+    }
+}
+
 static void build_params(group_build *g, ts_builder *b)
 {
     const group_kernel *k = g->k;
@@ -407,6 +467,7 @@ void ts__nd_build_place_in_grid(group_build *g, ts_builder *b)
     const group_kernel *k = g->k;
     uint32_t outermost = 0, n = 0;
     ts_val rest = 0;
+    build_aligned(g, b); /* behind all parameters */
     while (outermost + 1 < k->axes.rank && k->axes.folded[outermost])
         outermost++;
     for (uint32_t d = k->axes.rank; d-- > 0;) {

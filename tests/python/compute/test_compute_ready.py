@@ -97,6 +97,7 @@ def test_memory_becomes_zero():
 def test_parts_of_whole_numbers_are_sorted_by_their_keys(packed):
     x, out, bounds = items(np.int64), np.zeros(N, np.int64), np.arange(0, N + 1, N // 4)
     compute.segmented_sort(
-        d_in_keys=x, d_out_keys=out, num_items=N, num_segments=4, start_offsets_in=bounds[:-1], end_offsets_in=bounds[1:]
+        d_in_keys=x, d_out_keys=out, num_items=N, num_segments=4, start_offsets_in=bounds[:-1],
+        end_offsets_in=bounds[1:],
     )
     assert (out == np.sort(x.reshape(4, -1)).reshape(-1)).all()
