@@ -198,7 +198,7 @@ static ts_status cut_target(nd_group *group, nd_node *node, ts_buffer **out, ts_
                    !cut_reads_otherwise(group, store->buffer, node->order);
     *out = is_free ? store->buffer : NULL;
     if (!is_free)
-        return ts_buffer_create(group->graph->device, NULL, (uint64_t)TS_MAX(store->bytes, 1), out, err);
+        return ts__nd_store_memory(store, out, err);
     ts_buffer_retain(*out);
     return TS_OK;
 }

@@ -210,9 +210,14 @@ static void store_release(ts_nd_store *store)
 
 ts_status ts__nd_store_fill(ts_nd_store *store, ts_error *err)
 {
-    if (store->buffer || (store->buffer = spare_buffer(store->graph, (uint64_t)TS_MAX(store->bytes, 1))))
-        return TS_OK;
-    return ts_buffer_create(store->graph->device, NULL, (uint64_t)TS_MAX(store->bytes, 1), &store->buffer, err);
+    return store->buffer ? TS_OK : ts__nd_store_memory(store, &store->buffer, err);
+}
+
+ts_status ts__nd_store_memory(const ts_nd_store *store, ts_buffer **out, ts_error *err)
+{
+    uint64_t bytes = (uint64_t)TS_MAX(store->bytes, 1);
+    *out = spare_buffer(store->graph, bytes);
+    return *out ? TS_OK : ts_buffer_create(store->graph->device, NULL, bytes, out, err);
 }
 
 /* ---- arrays -------------------------------------------------------------------------------------- */

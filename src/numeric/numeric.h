@@ -206,6 +206,8 @@ TS_CHECKED ts_status ts__nd_new(ts_nd_graph *graph, ts_nd_store *store, int64_t 
                                 ts_error *err);
 /* Memory for a storage that has none. */
 TS_CHECKED ts_status ts__nd_store_fill(ts_nd_store *store, ts_error *err);
+/* A buffer of a storage's size, which is not given to it. */
+TS_CHECKED ts_status ts__nd_store_memory(const ts_nd_store *store, ts_buffer **out, ts_error *err);
 /* Gives a storage a value that waits, taking the node's reference. */
 void ts__nd_store_set(ts_nd_store *store, nd_node *node);
 void ts__nd_store_wait_last(ts_nd_store *store); /* its value goes to the end of the list of those that wait */
