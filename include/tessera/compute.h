@@ -60,8 +60,9 @@ typedef struct ts_compute_options {
     const ts_arg *initial;  /* reductions and scans: an INT, FLOAT, BOOL or SCALAR that comes before the first item */
     const ts_arg *count;    /* an array of one integer on the device: how many items there are, which is read when the
                              * work runs; more than the arrays have are not taken, and none of fewer than 0 */
-    const char *own;        /* with TS_COMBINE_own, and of ts_transform: IR as text (docs/guide/ir.md), whose last
-                             * function is called; it may use the others, and computes only: it reads no memory */
+    const char *own;        /* with TS_COMBINE_own, of ts_transform, ts_find, ts_search and ts_merge: IR as text
+                             * (docs/guide/ir.md), whose last function is called; it may use the others, and computes
+                             * only: it reads no memory */
     void *memory;           /* temporary memory on the device, aligned to 256 bytes; NULL: of the device's pool */
     uint64_t memory_bytes;
     uint64_t *need;         /* not NULL: nothing is enqueued, and this becomes how many bytes `memory` has to have */
@@ -126,16 +127,25 @@ TS_API TS_CHECKED ts_status ts_unique(const ts_stream *stream, const ts_arg *in,
 
 /* places[i] becomes the first place of `sorted`, which is in order, where values[i] could stand, or the last one
  * (TS_COMPUTE_UPPER). NaNs come last, and are equal. A count is of the sorted items. One thread for each value, no
- * temporary memory.
+ * temporary memory. With `own`, a function of two values to i1, in the order of that: whether the first comes before
+ * the second.
  * Types    `sorted` and values of one dtype; places integers that hold the number of items.
  * Errors: as ts_reduce; TS_SHAPE for fewer places than values; TS_VALUE for places that do not hold the number of
  * items, or share memory with what is read. */
 TS_API TS_CHECKED ts_status ts_search(const ts_stream *stream, const ts_arg *sorted, const ts_arg *values,
                                       const ts_arg *places, const ts_compute_options *options, ts_error *err);
 
+/* place[0] becomes the place of the first item for which `own`, a function of one item to i1, gives true; without one the
+ * number of items. Blocks of items after one that was found are not read; no temporary memory, two launches.
+ * Types    items any numbers or bools; place int64.
+ * Errors: as ts_reduce; TS_VALUE for a place in the memory of the items. */
+TS_API TS_CHECKED ts_status ts_find(const ts_stream *stream, const ts_arg *in, const ts_arg *place,
+                                    const ts_compute_options *options, ts_error *err);
+
 /* `out` becomes the items of two sequences in order as one in order; of equal ones those of in[0] come first. With
- * TS_COMPUTE_DESCENDING the greatest are first; NaNs come last in both. One thread for each item, no temporary memory;
- * counts are not taken.
+ * TS_COMPUTE_DESCENDING the greatest are first; NaNs come last in both. With `own`, a function of two values to i1, in
+ * the order of that: whether the first comes before the second. One thread for each item, no temporary memory; counts
+ * are not taken.
  * Errors: as ts_reduce; TS_TYPE for arrays of several dtypes; TS_SHAPE for an `out` with fewer items than both have;
  * TS_VALUE where it shares memory with one. */
 TS_API TS_CHECKED ts_status ts_merge(const ts_stream *stream, const ts_arg in[2], const ts_arg *out,

@@ -174,7 +174,7 @@ ts_status ts_search(const ts_stream *stream, const ts_arg *sorted, const ts_arg 
     bool only_asks;
     TS_NEED(err, sorted, values, places);
     TS_TRY(ts__compute_begin(&call, "ts_search", stream, sorted, options, err));
-    TS_TRY(ts__compute_flags(&call, TS_COMPUTE_UPPER, false, err));
+    TS_TRY(ts__compute_flags(&call, TS_COMPUTE_UPPER, call.options.own != NULL, err));
     TS_TRY(ts__compute_array(&call, "sorted", sorted, false, &in, err));
     TS_TRY(ts__compute_array(&call, "values", values, false, &of, err));
     TS_TRY(ts__compute_array(&call, "places", places, true, &out, err));
@@ -190,7 +190,8 @@ ts_status ts_search(const ts_stream *stream, const ts_arg *sorted, const ts_arg 
     call.n = in.n;
     compute_key key = {.number = COMPUTE_search,
                        .at = {[COMPUTE_upper] = (call.options.flags & TS_COMPUTE_UPPER) != 0,
-                              [COMPUTE_counted] = call.options.count != NULL}};
+                              [COMPUTE_counted] = call.options.count != NULL,
+                              [COMPUTE_own] = call.options.own != NULL}};
     ts__compute_begin_args(&call);
     ts__compute_put_array(&call, &in);
     ts__compute_put_count(&call);
@@ -198,4 +199,50 @@ ts_status ts_search(const ts_stream *stream, const ts_arg *sorted, const ts_arg 
     ts__compute_put_int(&call, of.n);
     ts__compute_put_array(&call, &out);
     return ts__compute_launch(&call, &key, compute_cdiv(of.n, COMPUTE_THREADS), COMPUTE_THREADS, err);
+}
+
+/* As _find.py: the place becomes the number of items, then each block whose items may come before it looks. */
+static ts_status find_launch(compute_call *call, const compute_array *in, const compute_array *place, ts_error *err)
+{
+    uint8_t counted = call->options.count != NULL;
+    compute_key number = {.number = COMPUTE_set_number, .at[COMPUTE_counted] = counted};
+    compute_key find = {.number = COMPUTE_find, .at[COMPUTE_counted] = counted};
+    const char *own = call->options.own;
+    ts__compute_begin_args(call);
+    ts__compute_put(call, place->arg);
+    ts__compute_put_count(call);
+    call->options.own = NULL; /* this kernel has no operator */
+    ts_status status = ts__compute_launch(call, &number, 1, 1, err);
+    call->options.own = own;
+    if (status != TS_OK || !call->n)
+        return status;
+    ts__compute_begin_args(call);
+    ts__compute_put_array(call, in);
+    ts__compute_put_count(call);
+    ts__compute_put(call, place->arg);
+    int64_t blocks = compute_cdiv(call->n, (int64_t)COMPUTE_THREADS * COMPUTE_FIND_ITEMS);
+    return ts__compute_launch(call, &find, blocks, COMPUTE_THREADS, err);
+}
+
+ts_status ts_find(const ts_stream *stream, const ts_arg *in, const ts_arg *place, const ts_compute_options *options,
+                  ts_error *err)
+{
+    compute_call call;
+    compute_array of, out;
+    bool only_asks;
+    TS_NEED(err, in, place);
+    TS_TRY(ts__compute_begin(&call, "ts_find", stream, in, options, err));
+    TS_TRY(ts__compute_flags(&call, 0, true, err));
+    TS_TRY(ts__compute_array(&call, "in", in, false, &of, err));
+    TS_TRY(ts__compute_array(&call, "place", place, true, &out, err));
+    TS_TRY(ts__compute_check_number(&call, "in", &of, err));
+    TS_TRY(ts__compute_check_items(&call, "place", &out, 1, err));
+    TS_TRY(ts__compute_check_apart(&call, &out, &of, err));
+    TS_TRY(ts__compute_number_checks(&call, false, err));
+    if (out.arg.dtype != TS_DTYPE_int64)
+        return ts_fail(err, TS_TYPE, "ts_find: place is of %s; it is one of int64",
+                       ts_dtype_name((ts_dtype)out.arg.dtype));
+    TS_TRY(ts__compute_rooms(&call, NULL, 0, &only_asks, err));
+    call.n = of.n;
+    return only_asks ? TS_OK : find_launch(&call, &of, &out, err);
 }

@@ -84,7 +84,8 @@ ts_status ts_merge(const ts_stream *stream, const ts_arg in[2], const ts_arg *ou
     bool only_asks;
     TS_NEED(err, in, out);
     TS_TRY(ts__compute_begin(&call, "ts_merge", stream, in, options, err));
-    TS_TRY(ts__compute_flags(&call, TS_COMPUTE_DESCENDING, false, err));
+    bool is_own = call.options.own != NULL;
+    TS_TRY(ts__compute_flags(&call, is_own ? 0 : TS_COMPUTE_DESCENDING, is_own, err));
     TS_TRY(ts__compute_array(&call, "in[0]", &in[0], false, &a, err));
     TS_TRY(ts__compute_array(&call, "in[1]", &in[1], false, &b, err));
     TS_TRY(ts__compute_array(&call, "out", out, true, &to, err));
@@ -100,7 +101,8 @@ ts_status ts_merge(const ts_stream *stream, const ts_arg in[2], const ts_arg *ou
     if (only_asks || !(a.n + b.n))
         return TS_OK;
     compute_key key = {.number = COMPUTE_merge,
-                       .at[COMPUTE_descending] = (call.options.flags & TS_COMPUTE_DESCENDING) != 0};
+                       .at = {[COMPUTE_descending] = (call.options.flags & TS_COMPUTE_DESCENDING) != 0,
+                              [COMPUTE_own] = is_own}};
     ts__compute_begin_args(&call);
     ts__compute_put_array(&call, &a);
     ts__compute_put_array(&call, &b);

@@ -675,6 +675,76 @@ static void what_cannot_be_done_is_refused(void)
     expect(ts_reduce(NULL, &in, &out, TS_COMBINE_add, &options, &err), TS_TYPE, "initial value is not a real number");
 }
 
+static const char farther[] = "both func @farther(%a: i32, %b: i32) : i1 {\n"
+                             "  %zero = constant 0 : i32\n"
+                             "  %na = subi %zero, %a : i32\n"
+                             "  %nb = subi %zero, %b : i32\n"
+                             "  %x = maxi %a, %na : i32\n"
+                             "  %y = maxi %b, %nb : i32\n"
+                             "  %c = cmpi gt %x, %y : i1\n"
+                             "  return %c\n"
+                             "}\n";
+static const char above[] = "both func @above(%a: f32) : i1 {\n"
+                            "  %limit = constant 500.0 : f32\n"
+                            "  %c = cmpf gt %a, %limit : i1\n"
+                            "  return %c\n"
+                            "}\n";
+
+/* Sequences whose items are the farther from 0, the earlier they come. */
+static void comparisons_of_programs_order(void)
+{
+    static int32_t a[1000], b[700], merged[1700];
+    static int64_t places[700];
+    int64_t n = 1000, m = 700, both = 1700, wrong = 0;
+    ts_compute_options options = {.own = farther}, upper = {.own = farther, .flags = TS_COMPUTE_UPPER};
+    for (int i = 0; i < 1000; i++)
+        a[i] = (1000 - i) / 3 * (i % 2 ? 1 : -1);
+    for (int i = 0; i < 700; i++)
+        b[i] = (700 - i) / 2 * (i % 3 ? 1 : -1);
+    const ts_arg in[] = {array_of(a, TS_DTYPE_int32, &n), array_of(b, TS_DTYPE_int32, &m)};
+    ts_arg out = array_of(merged, TS_DTYPE_int32, &both), at = array_of(places, TS_DTYPE_int64, &m);
+    CHECK_OK(ts_merge(NULL, in, &out, &options, &err));
+    for (int i = 0, j = 0, k = 0; k < 1700; k++) {
+        bool of_a = j == 700 || (i < 1000 && abs(a[i]) >= abs(b[j]));
+        wrong += merged[k] != (of_a ? a[i++] : b[j++]);
+    }
+    CHECK_INT(wrong, 0);
+    for (int is_upper = 0; is_upper < 2; is_upper++) {
+        CHECK_OK(ts_search(NULL, &in[0], &in[1], &at, is_upper ? &upper : &options, &err));
+        for (int i = 0; i < 700; i++) {
+            int place = 0;
+            while (place < 1000 && (abs(a[place]) > abs(b[i]) || (is_upper && abs(a[place]) == abs(b[i]))))
+                place++;
+            wrong += places[i] != place;
+        }
+    }
+    CHECK_INT(wrong, 0);
+}
+
+static void the_first_that_is_met_is_found(void)
+{
+    static float x[40000];
+    static const int64_t firsts[] = {0, 1, 8191, 8192, 39999, 40000};
+    int64_t n = 40000, one = 1, place, some = 9000;
+    ts_arg in = array_of(x, TS_DTYPE_float32, &n), out = array_of(&place, TS_DTYPE_int64, &one);
+    ts_arg count = array_of(&some, TS_DTYPE_int64, &one);
+    ts_compute_options options = {.own = above}, counted = {.own = above, .count = &count};
+    for (size_t k = 0; k < sizeof firsts / sizeof *firsts; k++) {
+        for (int i = 0; i < 40000; i++)
+            x[i] = i >= firsts[k] && i % 2 == firsts[k] % 2 ? 501 : 500;
+        CHECK_OK(ts_find(NULL, &in, &out, &options, &err));
+        CHECK_INT(place, firsts[k]);
+        CHECK_OK(ts_find(NULL, &in, &out, &counted, &err));
+        CHECK_INT(place, firsts[k] < some ? firsts[k] : some);
+    }
+    n = 0;
+    CHECK_OK(ts_find(NULL, &in, &out, &options, &err));
+    CHECK_INT(place, 0);
+    out.dtype = TS_DTYPE_uint64;
+    expect(ts_find(NULL, &in, &out, &options, &err), TS_TYPE, "int64");
+    expect(ts_find(NULL, &in, &out, NULL, &err), TS_VALUE, "own is NULL");
+}
+
 /* Kernels by words: those that calls launch, made for other callers. */
 static void kernels_are_found_by_words(void)
 {
@@ -726,6 +796,8 @@ int main(int argc, char **argv)
     }
     memory_may_be_the_callers();
     what_cannot_be_done_is_refused();
+    comparisons_of_programs_order();
+    the_first_that_is_met_is_found();
     kernels_are_found_by_words();
     return check_done();
 }

@@ -13,10 +13,10 @@ import numpy
 from ..cuda._dispatcher import _bounds_hints
 from ..cuda._linking import _written
 from . import (
-    _arrange, _choose, _chunks, _histogram, _lookback, _onesweep, _radix, _reduce, _scan, _search, _sort, _transform,
+    _arrange, _choose, _chunks, _find, _histogram, _lookback, _onesweep, _radix, _reduce, _scan, _search, _sort, _transform,
     types,
 )  # fmt: skip
-from ._engine import THREADS, clamped
+from ._engine import THREADS, clamped, setting
 from .iterators import ArrayIterator, ZipIterator
 from .op import Operator, numbers_first
 
@@ -154,16 +154,28 @@ def sweeping(c: Choice) -> Any:
     return _onesweep._sweeping(found, counting(c["counted"]), items, items, items, True, place)
 
 
+def comparing(c: Choice) -> Any:
+    """Whether one value comes before another: by the program's own comparison, or NaNs last."""
+    is_own, is_down, text = bool(c["own"]), bool(c.get("descending")), OWN
+    plain = numbers_first(lambda a, b: b < a if is_down else a < b)
+
+    def less(a: Any, b: Any) -> Any:
+        if is_own:
+            return _written(text, numpy.bool_, a, b)
+        return plain(a, b)
+
+    return less
+
+
 def searching(c: Choice) -> Any:
     """Of any dtype: that of the arrays."""
-    (load, store), is_upper = functions_of(kind_of("int64")), bool(c["upper"])
+    (load, store), is_upper, less = functions_of(kind_of("int64")), bool(c["upper"]), comparing(c)
 
     def before(a: Any, v: Any) -> Any:
         if is_upper:
             return not less(v, a)
         return less(a, v)
 
-    less = numbers_first(lambda a, b: a < b)
     return _search._searching(load, load, store, numpy.int64, before, (counting(c["counted"]), counting(0)))
 
 
@@ -217,13 +229,19 @@ def parted(c: Choice) -> _choose.Choice:
 
 def merging(c: Choice) -> Any:
     """Of any dtype: that of the arrays."""
-    (load, store), is_down, number = functions_of(kind_of("int64")), bool(c["descending"]), counting(0)
-
-    def before(a: Any, b: Any) -> Any:
-        return b < a if is_down else a < b
-
-    op = Operator(numbers_first(before), None, None, (2,))
+    (load, store), number = functions_of(kind_of("int64")), counting(0)
+    op = Operator(comparing(c), None, None, (2,))
     return _arrange._merging(load, load, store, lambda v: v, op, None, (number, number))
+
+
+def finding(c: Choice) -> Any:
+    """By the program's own condition, of any dtype: that of the array."""
+    (load, _), text = functions_of(kind_of("int64")), OWN
+
+    def condition(v: Any) -> Any:
+        return _written(text, numpy.bool_, v)
+
+    return _find._finding(load, condition, counting(c["counted"]))
 
 
 def binning(maker: Callable[..., Any], rule: Callable[[], Any]) -> Callable[[Choice], Any]:
@@ -341,8 +359,10 @@ KERNELS = {
             ("gpu", _histogram._counting, [0, 1, 2, 8]),
         )
     },
-    "merge": Kernel({"descending": FLAG}, merging, no_facts),
-    "search": Kernel({"upper": FLAG, "counted": FLAG}, searching, no_facts),
+    "merge": Kernel({"descending": FLAG, "own": FLAG}, merging, no_facts),
+    "search": Kernel({"upper": FLAG, "counted": FLAG, "own": FLAG}, searching, no_facts),
+    "find": Kernel({"counted": FLAG}, finding, no_facts),
+    "set_number": Kernel({"counted": FLAG}, lambda c: setting(counting(c["counted"])), no_facts),
     "select_cpu": Kernel(CHUNKS, choosing_in_chunks(flagged), no_facts),
     "unique_cpu": Kernel(CHUNKS, choosing_in_chunks(differing), no_facts),
     "partition_cpu": Kernel(CHUNKS, choosing_in_chunks(parted), no_facts),
@@ -359,6 +379,7 @@ NUMBERS = {
     "PART": _radix._PART, "VALUES": _radix._VALUES, "PLACES": _radix._MOST_PLACES,
     "EACH": _transform.ITEMS, "STRETCH": _transform.RUN,
     "DIGITS": _onesweep._DIGITS, "COUNTED": _onesweep._COUNTED, "BLOCKS": _onesweep._BLOCKS,
+    "FIND_ITEMS": _find.ITEMS,
     "BIN_ITEMS": _histogram.ITEMS, "BIN_ROUNDS": _histogram._ROUNDS, "BIN_BLOCKS": _histogram._BLOCKS,
     "BIN_LEAST": _histogram._LEAST, "BIN_COPIES": _histogram._COPIES, "BIN_COPIED": _histogram._MOST_COPIED,
     "BINS_SHARED": _histogram._MOST_SHARED, "BINS_FEW": _histogram._FEW, "BINS_SOME": _histogram._SOME,
