@@ -109,6 +109,16 @@ TS_API TS_CHECKED ts_status ts_transform(const ts_stream *stream, const ts_arg *
 TS_API TS_CHECKED ts_status ts_sort(const ts_stream *stream, const ts_arg keys[2], const ts_arg values[2],
                                     const ts_compute_options *options, ts_error *err);
 
+/* keys[1] becomes the k least of keys[0] in ascending order, or with TS_COMPUTE_DESCENDING the k greatest in descending
+ * order; values[1], if `values` is not NULL, those of values[0] that stand with them. Of equal keys those that stand
+ * first are taken; NaNs are greater than all numbers, or with a sign least. Keys are read once for each 11 bits and once
+ * more, the few are sorted; on a CPU they are read once where few are wanted. With a count of fewer items than k, all of
+ * them are taken, and the results behind them stay as they are.
+ * Arrays   of any stride but for the results; keys of one dtype, values of one of 4 or 8 bytes. Results share no memory.
+ * Errors: as ts_sort; TS_VALUE for a k below 0 or of more items than there are; TS_SHAPE for results of fewer. */
+TS_API TS_CHECKED ts_status ts_top_k(const ts_stream *stream, const ts_arg keys[2], const ts_arg values[2], int64_t k,
+                                     const ts_compute_options *options, ts_error *err);
+
 /* out[0] becomes the items of `in` whose flag is not 0, in their order, and out[1][0] how many they are. One pass, in
  * one launch; what stands in out[0] after them stays as it is.
  * Types    `in` and out[0] of one dtype, bools too; flags any numbers or bools; out[1] an integer.

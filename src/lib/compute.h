@@ -6,6 +6,7 @@
  *                       reductions and scans
  *     compute_check.c   what they ask of arrays
  *     compute_sort.c    sorts
+ *     compute_top.c     the first few
  *     compute_choose.c  selections and searches
  *     compute_each.c    transforms, merges
  *     compute_bins.c    histograms
@@ -54,7 +55,7 @@ TS_CHECKED ts_status ts__compute_desc_make(const compute_key *key, ts_kernel_des
 
 /* ---- calls --------------------------------------------------------------------------------------------- */
 
-enum { COMPUTE_ROOMS = 6, COMPUTE_ARGS = 32 };
+enum { COMPUTE_ROOMS = 8, COMPUTE_ARGS = 32 };
 
 /* An array with one axis. */
 typedef struct compute_array {
@@ -85,6 +86,8 @@ TS_CHECKED ts_status ts__compute_scan(compute_call *call, const ts_arg *in, cons
 TS_CHECKED ts_status ts__compute_transform(compute_call *call, const ts_arg *in, size_t n_in, const ts_arg *out,
                                            ts_error *err);
 TS_CHECKED ts_status ts__compute_sort(compute_call *call, const ts_arg keys[2], const ts_arg values[2], ts_error *err);
+TS_CHECKED ts_status ts__compute_top_k(compute_call *call, const ts_arg keys[2], const ts_arg values[2], int64_t k,
+                                       ts_error *err);
 /* `flags` NULL: the first items of runs. With three results the second takes the other items. */
 TS_CHECKED ts_status ts__compute_select(compute_call *call, const ts_arg *in, const ts_arg *flags, const ts_arg *out,
                                         size_t n_out, ts_error *err);

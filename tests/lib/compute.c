@@ -278,6 +278,43 @@ static void sorts(bool as_gpu, ts_dtype dtype, int value_bytes, bool down, bool 
     }
 }
 
+/* The first few of a sort; `some`: of as many items as a count on the device says. */
+static void takes_few(bool as_gpu, ts_dtype dtype, bool pairs, bool down, int64_t some)
+{
+    static int64_t order[MOST];
+    static const int64_t one = 1;
+    for (size_t k = 0; k < length_count(); k++) {
+        int64_t n = lengths[k], wrong = 0, all = some && some < n ? some : n, few = k % 2 ? TS_MIN(n, 5) : n / 2;
+        compute_call call;
+        ts_arg count = array_of(&some, TS_DTYPE_int64, &one);
+        ts_compute_options options = {.flags = down ? TS_COMPUTE_DESCENDING : 0, .count = some ? &count : NULL};
+        fill(in_room, dtype, TS_COMBINE_min, n, 5 + k);
+        for (int64_t i = 0; i < n; i++)
+            put(values_room, TS_DTYPE_float32, i, i), order[i] = i;
+        memset(out_room, 1, sizeof out_room);
+        ts_arg keys[] = {array_of(in_room, dtype, &n), array_of(out_room, dtype, &few)};
+        ts_arg values[] = {array_of(values_room, TS_DTYPE_float32, &n), array_of(moved_room, TS_DTYPE_float32, &few)};
+        CHECK_OK(ts__compute_begin(&call, "test", NULL, keys, &options, &err));
+        call.is_gpu = as_gpu;
+        CHECK_OK(ts__compute_top_k(&call, keys, pairs ? values : NULL, few, &err));
+        sorted_keys = in_room, sorted_dtype = dtype, sorted_down = down;
+        qsort(order, (size_t)all, sizeof *order, compare);
+        for (int64_t i = 0; i < TS_MIN(few, all); i++) {
+            wrong += get(out_room, dtype, i) != get(in_room, dtype, order[i]);
+            wrong += pairs && get(moved_room, TS_DTYPE_float32, i) != order[i];
+        }
+        CHECK_INT(wrong, 0);
+    }
+}
+
+static void the_first_few_are_those_of_a_sort(void)
+{
+    takes_few(false, TS_DTYPE_int16, true, true, 3000);
+    for (size_t d = 0; d < TS_COUNT(dtypes) && every; d++)
+        for (int k = 0; k < 4; k++)
+            takes_few(k & 1, dtypes[d], d % 2 == 0, k & 2, d % 3 == 0 ? 100 + 500 * (int64_t)d : 0);
+}
+
 static void sorts_are_stable_and_in_order(void)
 {
     sorts(false, TS_DTYPE_int16, 8, true, true);
@@ -796,6 +833,7 @@ int main(int argc, char **argv)
     }
     memory_may_be_the_callers();
     what_cannot_be_done_is_refused();
+    the_first_few_are_those_of_a_sort();
     comparisons_of_programs_order();
     the_first_that_is_met_is_found();
     kernels_are_found_by_words();

@@ -13,8 +13,8 @@ import numpy
 from ..cuda._dispatcher import _bounds_hints
 from ..cuda._linking import _written
 from . import (
-    _arrange, _choose, _chunks, _find, _histogram, _lookback, _onesweep, _radix, _reduce, _scan, _search, _sort, _transform,
-    types,
+    _arrange, _choose, _chunks, _find, _histogram, _lookback, _onesweep, _radix, _reduce, _scan, _search, _sort, _top,
+    _transform, types,
 )  # fmt: skip
 from ._engine import THREADS, clamped, setting
 from .iterators import ArrayIterator, ZipIterator
@@ -244,6 +244,60 @@ def finding(c: Choice) -> Any:
     return _find._finding(load, condition, counting(c["counted"]))
 
 
+class Number(NamedTuple):
+    """A number of items, as `_engine.Count` without a state."""
+
+    on_device: int
+
+    def load(self) -> Any:
+        return counting(self.on_device)
+
+
+def first_few(c: Choice) -> _top._Order:
+    return _top._Order(digits(c, kind_of(c["dtype"]).dtype, False), Number(c["counted"]), Number(0))
+
+
+def counting_few(c: Choice) -> Any:
+    return _top._counting(first_few(c), functions_of(kind_of("int64"))[0])
+
+
+def putting(fields: int) -> Any:
+    """Moves an item of one or two arrays of any dtypes."""
+    load, store = functions_of(kind_of("int64"))
+
+    def put_key(outs: Any, ins: Any, to: Any, few: Any, i: Any) -> None:
+        store(outs[0], to, load(ins[0], i))
+
+    def put_pair(outs: Any, ins: Any, to: Any, few: Any, i: Any) -> None:
+        store(outs[0], to, load(ins[0], i))
+        store(outs[1], to, load(ins[1], i))
+
+    return put_key if fields == 1 else put_pair
+
+
+def taking_few(fields: int) -> Callable[[Choice], Any]:
+    load, _ = functions_of(kind_of("int64"))
+
+    def make(c: Choice) -> Any:
+        taking = _top._taking(first_few(c), load, putting(fields))
+        return _choose._choosing(taking, shape_of_few(c), counting(c["counted"]), True)
+
+    return make
+
+
+def shape_of_few(c: Choice) -> _choose._Shape:
+    return _choose._Shape(2, _top._TAKEN, True, False, bool(c["wide"]))
+
+
+def facts_of_few(c: Choice) -> dict[str, int]:
+    return facts_of_shape(shape_of_few(c))
+
+
+def choosing_few(fields: int, filters: bool) -> Callable[[Choice], Any]:
+    load, _ = functions_of(kind_of("int64"))
+    return lambda c: _top._choosing(first_few(c), load, putting(fields), filters)
+
+
 def binning(maker: Callable[..., Any], rule: Callable[[], Any]) -> Callable[[Choice], Any]:
     load, _ = functions_of(kind_of("int64"))
     return lambda c: maker(load, rule(), lambda v: v, c["copies"], counting(c["counted"]))
@@ -275,7 +329,11 @@ def shape_of(c: Choice) -> _choose._Shape:
 
 
 def facts_of_choice(c: Choice) -> dict[str, int]:
-    hints, shape = bounds(THREADS, _choose._RESIDENT), shape_of(c)
+    return facts_of_shape(shape_of(c))
+
+
+def facts_of_shape(shape: _choose._Shape) -> dict[str, int]:
+    hints = bounds(THREADS, _choose._RESIDENT)
     return {"tile": shape.items * THREADS, "pieces": _lookback._pieces(shape.published.dtype), **hints}
 
 
@@ -361,6 +419,16 @@ KERNELS = {
     },
     "merge": Kernel({"descending": FLAG, "own": FLAG}, merging, no_facts),
     "search": Kernel({"upper": FLAG, "counted": FLAG, "own": FLAG}, searching, no_facts),
+    "top_count_gpu": Kernel(KEYS, counting_few, no_facts),
+    **{
+        f"top_take{pairs}_gpu": Kernel(KEYS | {"wide": [1, 0]}, taking_few(fields), facts_of_few)
+        for fields, pairs in ((1, ""), (2, "_pairs"))
+    },
+    **{
+        f"top_{name}{pairs}_cpu": Kernel(KEYS, choosing_few(fields, filters), no_facts)
+        for name, filters in (("all", False), ("aside", True))
+        for fields, pairs in ((1, ""), (2, "_pairs"))
+    },
     "find": Kernel({"counted": FLAG}, finding, no_facts),
     "set_number": Kernel({"counted": FLAG}, lambda c: setting(counting(c["counted"])), no_facts),
     "select_cpu": Kernel(CHUNKS, choosing_in_chunks(flagged), no_facts),
@@ -379,7 +447,8 @@ NUMBERS = {
     "PART": _radix._PART, "VALUES": _radix._VALUES, "PLACES": _radix._MOST_PLACES,
     "EACH": _transform.ITEMS, "STRETCH": _transform.RUN,
     "DIGITS": _onesweep._DIGITS, "COUNTED": _onesweep._COUNTED, "BLOCKS": _onesweep._BLOCKS,
-    "FIND_ITEMS": _find.ITEMS,
+    "FIND_ITEMS": _find.ITEMS, "TOP_BITS": _top._BITS, "TOP_VALUES": _top._VALUES, "TOP_COUNTED": _top._COUNTED,
+    "TOP_BLOCKS": _top._BLOCKS, "TOP_LOOK": _top._LOOK, "TOP_ASIDE": _top._MOST_ASIDE,
     "BIN_ITEMS": _histogram.ITEMS, "BIN_ROUNDS": _histogram._ROUNDS, "BIN_BLOCKS": _histogram._BLOCKS,
     "BIN_LEAST": _histogram._LEAST, "BIN_COPIES": _histogram._COPIES, "BIN_COPIED": _histogram._MOST_COPIED,
     "BINS_SHARED": _histogram._MOST_SHARED, "BINS_FEW": _histogram._FEW, "BINS_SOME": _histogram._SOME,
