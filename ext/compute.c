@@ -119,8 +119,8 @@ static PyObject *compute_clear(PyObject *module, PyObject *const *args, Py_ssize
 
 static PyMethodDef compute_functions[] = {
     {"compute_pack", compute_pack, METH_O,
-     "compute_pack(choices, /)\n--\n\nA kernel of an algorithm that lies in the library, by its choices (ts_compute_desc of "
-     "tessera/compute.h):\nname, file, names of parameters, pack; None where there is none."},
+     "compute_pack(choices, /)\n--\n\nA kernel of an algorithm that lies in the library, by its choices "
+     "(ts_compute_desc of tessera/compute.h):\nname, file, names of parameters, pack; None where there is none."},
     {"compute_clear", (PyCFunction)(void (*)(void))compute_clear, METH_FASTCALL,
      "compute_clear(stream, array, /)\n--\n\nMakes the memory of an array without gaps zero, in the order of a "
      "stream."},

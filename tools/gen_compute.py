@@ -35,7 +35,8 @@ OUT = ROOT / "src/lib/compute.def"
 MOST = 32  # numbers of a tuple that a kernel captures; all packs have room for as many
 HEAD, NODE, OBJECT, ROW = 8, 9, 4, 9  # words
 TEXT = 110  # characters of a line
-AXES = ["dtype", "pair", "bytes", "combine", "initial", "exclusive", "descending", "upper", "counted", "wide", "copies", "own"]
+AXES = ["dtype", "pair", "bytes", "combine", "initial", "exclusive", "descending", "upper", "counted", "wide", "copies",
+        "own"]  # fmt: skip
 
 # ---- packs ------------------------------------------------------------------------------------------------
 

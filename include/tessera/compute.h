@@ -111,10 +111,10 @@ TS_API TS_CHECKED ts_status ts_sort(const ts_stream *stream, const ts_arg keys[2
 
 /* keys[1] becomes the k least of keys[0] in ascending order, or with TS_COMPUTE_DESCENDING the k greatest in descending
  * order; values[1], if `values` is not NULL, those of values[0] that stand with them. Of equal keys those that stand
- * first are taken; NaNs are greater than all numbers, or with a sign least. Keys are read once for each 11 bits and once
- * more, the few are sorted; on a CPU they are read once where few are wanted. With a count of fewer items than k, all of
- * them are taken, and the results behind them stay as they are.
- * Arrays   of any stride but for the results; keys of one dtype, values of one of 4 or 8 bytes. Results share no memory.
+ * first are taken; NaNs are greater than all numbers, or with a sign least. Keys are read once for each 11 bits and
+ * once more, the few are sorted; on a CPU they are read once where few are wanted. With a count of fewer items than k,
+ * all of them are taken, and the results behind them stay as they are.
+ * Arrays   results without gaps, in memory of their own; keys of one dtype, values of one of 4 or 8 bytes.
  * Errors: as ts_sort; TS_VALUE for a k below 0 or of more items than there are; TS_SHAPE for results of fewer. */
 TS_API TS_CHECKED ts_status ts_top_k(const ts_stream *stream, const ts_arg keys[2], const ts_arg values[2], int64_t k,
                                      const ts_compute_options *options, ts_error *err);
@@ -145,8 +145,8 @@ TS_API TS_CHECKED ts_status ts_unique(const ts_stream *stream, const ts_arg *in,
 TS_API TS_CHECKED ts_status ts_search(const ts_stream *stream, const ts_arg *sorted, const ts_arg *values,
                                       const ts_arg *places, const ts_compute_options *options, ts_error *err);
 
-/* place[0] becomes the place of the first item for which `own`, a function of one item to i1, gives true; without one the
- * number of items. Blocks of items after one that was found are not read; no temporary memory, two launches.
+/* place[0] becomes the place of the first item for which `own`, a function of one item to i1, gives true; without one
+ * the number of items. Blocks of items after one that was found are not read; no temporary memory, two launches.
  * Types    items any numbers or bools; place int64.
  * Errors: as ts_reduce; TS_VALUE for a place in the memory of the items. */
 TS_API TS_CHECKED ts_status ts_find(const ts_stream *stream, const ts_arg *in, const ts_arg *place,

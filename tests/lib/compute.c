@@ -786,7 +786,8 @@ static void the_first_that_is_met_is_found(void)
 static void kernels_are_found_by_words(void)
 {
     static const char *const wrong[] = {"", "reduce", "reduce_gpu dtype=float33", "reduce_gpu dtype",
-                                        "reduce_gpu axis=1", "reduce_gpu combine=own", "reduce_gpu initial=2", "select_gpu bytes=3",
+                                        "reduce_gpu axis=1", "reduce_gpu combine=own", "reduce_gpu initial=2",
+                                        "select_gpu bytes=3",
                                         "sort_gpu pair=int32/4", "sort_count_pairs_gpu pair=int32/16",
                                         "sort_count_pairs_gpu pair=int32", "reduce_gpu dtype=a_very_long_name_of_one"};
     ts_kernel_desc a, b;

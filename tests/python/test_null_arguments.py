@@ -35,7 +35,8 @@ OPTIONAL_OF = {
 }  # fmt: skip
 # Take NULL as the default stream.
 DEFAULT_STREAM = {
-    "ts_array_empty", "ts_array_full", "ts_array_zeros", "ts_buffer_create", "ts_event_create_with", "ts_event_record", "ts_find",
+    "ts_array_empty", "ts_array_full", "ts_array_zeros", "ts_buffer_create", "ts_event_create_with", "ts_event_record",
+    "ts_find",
     "ts_histogram_even", "ts_histogram_range", "ts_kernel_prepare", "ts_kernel_report", "ts_launch",
     "ts_launch_config_run", "ts_mem_alloc", "ts_merge", "ts_partition_flagged", "ts_pool_alloc", "ts_reduce", "ts_scan",
     "ts_search", "ts_select_flagged", "ts_sort", "ts_top_k", "ts_transform", "ts_unique",
