@@ -321,7 +321,6 @@ ts_status ts__compile_module(ts_module *module, const char *entry, const ts_hint
 ts_status ts__compile_lower(ts_arena *arena, const ts_source *source, const ts_spec *spec, size_t n_spec,
                             const ts_hints *hints, ts_module **out, ts_error *err)
 {
-    (void)ts__compile_block(spec, &n_spec);
     return ts__front(arena, source, spec, n_spec, hints, out, err);
 }
 
@@ -331,9 +330,9 @@ ts_status ts__compile_python(const ts_source *source, const ts_spec *spec, size_
     ts_arena arena;
     ts__arena_init(&arena, alloc);
     ts_module *module = NULL;
-    const ts_spec *block = ts__compile_block(spec, &n_spec);
     memset(out, 0, sizeof *out);
     ts_status status = ts__front(&arena, source, spec, n_spec, hints, &module, err);
+    const ts_spec *block = ts__compile_block(spec, &n_spec);
     if (status == TS_OK)
         status = ts__compile_module(module, NULL, hints, target, block, NULL, alloc, out, err);
     ts__arena_deinit(&arena);

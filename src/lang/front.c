@@ -425,6 +425,8 @@ ts_status ts__front(ts_arena *arena, const ts_source *source, const ts_spec *spe
 {
     char bottom;
     fr f = {.arena = arena, .hints = hints, .host = source->host, .err = err, .stack = &bottom};
+    const ts_spec *block = n_spec && spec[n_spec - 1].kind == TS_SPEC_BLOCK ? &spec[--n_spec] : NULL;
+    f.alone = block && block->dims[0] == 1 && block->dims[1] == 1 && block->dims[2] == 1;
     *out = NULL;
     TS_TRY(ts__pack_read(arena, source->bytes, source->n, &f.pack, err));
     f.dialect = front_dialects[f.pack.functions[0].dialect];

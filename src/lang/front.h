@@ -10,7 +10,8 @@
 #include "tessera/compile.h"
 
 /* Lowers function 0 of a packed source to an entry of a new module in `arena`. Parameters follow the ABI in
- * compile.h; what the spec promises (alignment, divisibility, bounds) becomes `assume` and constants.
+ * compile.h; what the spec promises (alignment, divisibility, bounds) becomes `assume` and constants. A TS_SPEC_BLOCK
+ * may follow the arguments.
  * Errors carry file, line, caret, found, wanted, remedy in err->text. */
 TS_CHECKED ts_status ts__front(ts_arena *arena, const ts_source *source, const ts_spec *spec, size_t n_spec,
                               const ts_hints *hints, ts_module **out, ts_error *err);

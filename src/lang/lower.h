@@ -244,6 +244,7 @@ typedef struct fr {
     TS_VEC(fr_value) captured; /* arrays that the kernel names, which follow its arguments */
     TS_VEC(fr_known_element) elements; /* made so far */
     TS_VEC(fr_written) written; /* functions that are IR as text, read so far */
+    bool alone;                /* code for the CPU, of blocks of one thread: LLVM knows loops of 64 bits best */
     const char *stack;         /* address near the bottom of the C stack */
     uint32_t steps;            /* expressions evaluated; bounds compile time */
 } fr;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * Arrays of threads: one element, or a view, by a[...]. The address is base + sum of index * stride, in 32 bits where
- * the array is small enough for it; a negative index counts from the end, which costs nothing where the index is seen
+ * the array is small enough for it and blocks have several threads; a negative index counts from the end, which costs nothing where the index is seen
  * not to be negative (fr_simt_width). A view is an array with another base, extents and strides. Part of the front end.
  *
  *     a[i, j]        %o = i * stride0 + j * stride1;  %p = offset %base, %o;  ld n=1 %p
@@ -212,7 +212,7 @@ static ts_status array_step(fr *f, const fr_array *a, const fr_value *index, con
 {
     ts_val i, s;
     int64_t known;
-    bool narrow = a->index_dtype == TS_DTYPE_int32;
+    bool narrow = a->index_dtype == TS_DTYPE_int32 && !f->alone;
     TS_TRY(fr_simt_cast(f, index, TS_DTYPE_int64, &i));
     *out = narrow ? array_narrow(f, i, 0) : i;
     if (fr_is_int(stride, &known) && known == 1)
