@@ -331,27 +331,42 @@ def _storing(digits: Digits, kind: Any, items: int, store: Function, place_kind:
     return stored
 
 
-def _walking(digits: Digits, items: int, read_one: Function, write_one: Function, place_kind: Any) -> Function:
-    """The function of a kernel for the last tile, which ends early: one item of a thread after the other, read when
-    they are counted (in ``ranks``) and again when they are written, in few instructions."""
+def _walking(
+    digits: Digits, kind: Any, items: int, read_one: Function, write_one: Function, place_kind: Any
+) -> tuple[Function, Function]:
+    """Functions of a kernel for the last tile, which ends early: one item of a thread after the other, when they are
+    counted (in ``ranks``) and again when they are written, in few instructions. The items are read at once before
+    that, each to a place of shared memory that its thread alone uses, unless they are great: few items are one such
+    tile, and would be waited for one by one."""
     from ..cuda import threadIdx
 
     digit, rank, per_warp = _digit(digits.bits), _ranking_some(), 32 * items
+    get, put, staged, each = kind.get, kind.put, kind.size <= _MOST_STAGED, tuple(range(items))
+
+    def stage(src: Any, out: Any, alt: Any, sweep: Any, left: Any, first: Any, here: Any, s: Any) -> None:
+        if staged:
+            at = threadIdx.x // 32 * per_warp + threadIdx.x % 32
+            found = tuple(read_one(src, out, alt, sweep, left, first + min(at + 32 * j, here - 1)) for j in each)
+            for j in each:
+                put(s, at + 32 * j, found[j])
 
     def walk(
         src: Any, out: Any, alt: Any, sweep: Any, left: Any, first: Any, here: Any, shift: Any, mask: Any, ranks: Any,
-        starts: Any, writes: bool,
+        starts: Any, s: Any, writes: bool,
     ) -> None:  # fmt: skip
         warp, lane = threadIdx.x // 32, threadIdx.x % 32
         for at in range(warp * per_warp, min(warp * per_warp + per_warp, here), 32):
             is_there = at + lane < here
-            item = read_one(src, out, alt, sweep, left, first + min(at + lane, here - 1))
+            if staged:
+                item = get(s, at + lane)
+            else:
+                item = read_one(src, out, alt, sweep, left, first + min(at + lane, here - 1))
             d = digit(item, shift, mask)
             place = rank(ranks, warp * _VALUES + d, d, is_there)
             if writes and is_there:
                 write_one(out, alt, left, place_kind(starts[d] + place), item)
 
-    return walk
+    return stage, walk
 
 
 def _reading(loads: tuple[Function, ...], alike: bool) -> Function:
@@ -402,7 +417,8 @@ def _sweeping(
     read = _reading(tuple(_loading(kind, items, it.load()) for it in sequences), alike)
     write = _writing(tuple(_storing(digits, kind, items, it.store(), place_kind) for it in outputs), alike)
     read_one = _reading(tuple(_casting(cast, it.load()) for it in sequences), alike)
-    walk = _walking(digits, items, read_one, _writing(tuple(it.store() for it in outputs), alike), place_kind)
+    write_one = _writing(tuple(it.store() for it in outputs), alike)
+    stage, walk = _walking(digits, kind, items, read_one, write_one, place_kind)
 
     def move(
         src: Any, out: Any, alt: Any, tile: Any, n: Any, sweep: Any, left: Any, counts: Any, published: Any, starts: Any
@@ -417,7 +433,8 @@ def _sweeping(
             loaded = read(src, out, alt, sweep, left, first)
             codes = within(loaded, None, shift, mask, ranks)
         else:
-            walk(src, out, alt, sweep, left, first, here, shift, mask, ranks, starts, False)
+            stage(src, out, alt, sweep, left, first, here, s)
+            walk(src, out, alt, sweep, left, first, here, shift, mask, ranks, starts, s, False)
         total = starts_in(ranks)
         inside = exclusive_sum(total, threads=THREADS)
         outside = numpy.int64(0) if place == _NO_PLACE else counts[_DIGITS + place * _VALUES + t]
@@ -428,7 +445,7 @@ def _sweeping(
         if here == per_tile:
             write(out, alt, left, loaded, codes, shift, mask, ranks, starts, s)
         else:
-            walk(src, out, alt, sweep, left, first, here, shift, mask, ranks, starts, True)
+            walk(src, out, alt, sweep, left, first, here, shift, mask, ranks, starts, s, True)
 
     def sweep(
         src: Any, out: Any, alt: Any, count: Any, number_: Any, is_last: Any, counts: Any, published: Any
