@@ -324,16 +324,8 @@ def _adding(shape: _Shape) -> Function:
 def _listed(what: Choice) -> Chosen:
     """One class, as chunks of a CPU take it."""
     load, flags, moves, finish = what[:4]
-    move, move_rest = moves[0], moves[-1]
-
-    def put(outs: Any, ins: Any, to: Any, i: Any) -> None:
-        move(outs, ins, to, i, load(ins, i))
-
-    def put_rest(outs: Any, ins: Any, to: Any, i: Any) -> None:
-        move_rest(outs, ins, to, i, load(ins, i))
-
     return Chosen(
-        lambda ins, i: flags(ins, i, load(ins, i))[0], put, put_rest if len(moves) > 1 else None,
+        load, lambda ins, i, item: flags(ins, i, item)[0], moves[0], moves[-1] if len(moves) > 1 else None,
         lambda outs, number: finish(outs, (number,)),
     )  # fmt: skip
 

@@ -5,6 +5,8 @@
     a round --> each block puts the items of its chunk together --> all meet
             --> each block goes through its chunk again, after what comes before it
 
+A selection puts the places of what is chosen aside, eight of a table at once, and then goes through these.
+
 Items come from memory once, and blocks meet once a round. Where the order of steps does not count (whole numbers), a
 chunk is one loop. Where it does, a chunk is tiles as GPUs have them, put together in the same trees as there (see
 `_scan.py`, `_lookback.py`), so that floats have the same bits.
@@ -27,6 +29,7 @@ _CHUNK = 1 << 15  # items of a block in a round, at most
 _TILES = 8  # of a chunk, at most
 _LEAST = 1 << 13  # items that are worth a core
 _WIDTH = 32
+_AT_ONCE = 2  # threads of a tile whose items are put together side by side; of four LLVM makes slow vectors
 _MOST_ITEMS = 1 << 48
 
 
@@ -158,10 +161,23 @@ def _tiles(what: Any, items: int, threads: int, asks_all: bool) -> tuple[Functio
     kind, load, op, emit = what.kind, what.load, what.op, what.emit
     get, put, cast = kind.get, kind.put, kind.cast
     _, in_full_pairs = trees(kind, op)
-    per_tile = items * threads
+    per_tile, some = items * threads, tuple(range(_AT_ONCE if kind.dtype.names is None else 1))
+
+    def totals_of(ins: Any, first: Any) -> Any:
+        """Of a few threads at once: what one waits for, the others do not."""
+        totals = tuple(cast(load(ins, first + q * items)) for q in some)
+        for j in range(1, items):
+            totals = tuple(cast(op(totals[q], cast(load(ins, first + q * items + j)))) for q in some)
+        return totals
 
     def total_of(ins: Any, first: Any, n: Any, sums: Any, at: Any, s: Any, other: Any) -> Any:
-        for t in range((min(first + per_tile, n) - first) // items):
+        full = (min(first + per_tile, n) - first) // items
+        for t in range(0, full - len(some) + 1, len(some)):
+            totals = totals_of(ins, first + t * items)
+            for q in some:
+                put(sums, at + t + q, totals[q])
+                put(s, t + q, totals[q])
+        for t in range(full // len(some) * len(some), full):
             total = cast(load(ins, first + t * items))
             for j in range(1, items):
                 total = cast(op(total, cast(load(ins, first + t * items + j))))
@@ -199,8 +215,7 @@ def _tiles(what: Any, items: int, threads: int, asks_all: bool) -> tuple[Functio
             put(s, t, get(sums, at + min(t, used - 1)))
         scanned(s, other, (last - first) // items)
         of_warp = get(other, 0)
-        after = before
-        for t in range(used):
+        for t in range(used):  # what comes before a thread, instead of its total
             running = before
             if t > 0:
                 up = get(other, t - 1)
@@ -210,22 +225,43 @@ def _tiles(what: Any, items: int, threads: int, asks_all: bool) -> tuple[Functio
                 elif t > _WIDTH:
                     up = cast(op(of_warp, up))
                 running = cast(op(running, up)) if has else up
-            at_item, last_of_before = first + t * items, after
-            after = cast(load(ins, at_item))
-            if has or t > 0:
-                after = cast(op(running, after))
-            emit(outs, ins, at_item, last_of_before, after)
-            if at_item + items <= last:
-                for j in range(1, items):
-                    running = after
-                    after = cast(op(running, cast(load(ins, at_item + j))))
-                    emit(outs, ins, at_item + j, running, after)
-            else:
-                for i in range(at_item + 1, last):
-                    running = after
-                    after = cast(op(running, cast(load(ins, i))))
-                    emit(outs, ins, i, running, after)
+            put(s, t, running)
+        after, t, full = before, numpy.int64(0), (last - first) // items
+        if full > 0:
+            after = scan_one(ins, first, first + items, outs, before, before, has)
+            t += 1
+        while t + len(some) <= full:
+            after = scan_some(ins, first + t * items, outs, s, t, after)
+            t += len(some)
+        while t < used:
+            at_item = first + t * items
+            after = scan_one(ins, at_item, min(at_item + items, last), outs, get(s, t), after, has or t > 0)
+            t += 1
         return after
+
+    def scan_one(ins: Any, at: Any, end: Any, outs: Any, running: Any, last_of_before: Any, has: Any) -> Any:
+        after = cast(load(ins, at))
+        if has:
+            after = cast(op(running, after))
+        emit(outs, ins, at, last_of_before, after)
+        for i in range(at + 1, end):
+            running = after
+            after = cast(op(running, cast(load(ins, i))))
+            emit(outs, ins, i, running, after)
+        return after
+
+    def scan_some(ins: Any, at: Any, outs: Any, s: Any, t: Any, last_of_before: Any) -> Any:
+        """The items of a few threads at once, which all have something before them."""
+        firsts = tuple(cast(op(get(s, t + q), cast(load(ins, at + q * items)))) for q in some)
+        afters = firsts
+        for j in range(1, items):
+            befores = afters
+            afters = tuple(cast(op(befores[q], cast(load(ins, at + q * items + j)))) for q in some)
+            for q in some:
+                emit(outs, ins, at + q * items + j, befores[q], afters[q])
+        for q in some:
+            emit(outs, ins, at + q * items, last_of_before if q == 0 else afters[q - 1], firsts[q])
+        return afters[-1]
 
     return total_of, scan_tile
 
@@ -339,8 +375,9 @@ def launch_chunks(
 class Chosen(NamedTuple):
     """What is chosen: functions of a kernel."""
 
-    flag: Function  # flag(ins, i): whether item i is
-    put: Function  # put(outs, ins, to, i): item i is the chosen one number ``to``
+    load: Function  # load(ins, i): item i
+    flag: Function  # flag(ins, i, item): whether it is
+    put: Function  # put(outs, ins, to, i, item): it is the chosen one number ``to``
     put_rest: Function | None  # the same for the others
     finish: Function  # finish(outs, number)
 
@@ -351,55 +388,83 @@ def _bits_of_bytes() -> tuple[Any, Any]:
     return numpy.argsort(1 - bits, axis=1, kind="stable").astype(numpy.uint8).reshape(-1), bits.sum(1, numpy.uint8)
 
 
-def _places(flag: Function) -> tuple[Function, Function]:
-    """Functions of a kernel: which of up to 64 items are chosen, a bit for each; writes the places of bits, from
-    ``base`` on, to ``here[k]`` and after, and says where they end. Eight numbers more than that may be written."""
+_EACH = (0, 1, 2, 3, 4, 5, 6, 7)
+_GATHER = 0x0102040810204080  # times eight bytes of 0 or 1: these are the bits of the highest byte
+
+
+def _places(load: Function, flag: Function) -> tuple[Function, Function]:
+    """Functions of a kernel: which of up to 64 items are chosen, a byte for each; writes the places of those among
+    eight of them, from ``base`` on, to ``here[k]`` and after, and says where they end. Eight numbers more than that may
+    be written."""
     places, counts = _bits_of_bytes()
 
-    def word_of(ins: Any, first: Any, last: Any) -> Any:
-        word = numpy.uint64(0)
+    def look(ins: Any, first: Any, last: Any, flags: Any) -> None:
         if first + 64 <= last:
             for j in range(64):
-                word |= numpy.uint64(1 if flag(ins, first + j) else 0) << numpy.uint64(j)
+                flags[j] = 1 if flag(ins, first + j, load(ins, first + j)) else 0
         else:
+            for j in range(64):
+                flags[j] = 0
             for j in range(last - first):
-                word |= numpy.uint64(1 if flag(ins, first + j) else 0) << numpy.uint64(j)
-        return word
+                flags[j] = 1 if flag(ins, first + j, load(ins, first + j)) else 0
 
-    def put_places(word: Any, base: Any, here: Any, k: Any) -> Any:
-        for q in (0, 1, 2, 3, 4, 5, 6, 7):
-            byte = numpy.uint32(word >> numpy.uint64(8 * q)) & numpy.uint32(255)
-            found = tuple(places[numpy.uint32(8) * byte + numpy.uint32(j)] for j in (0, 1, 2, 3, 4, 5, 6, 7))
-            to = min(max(k, 0), _MOST_ITEMS)  # as `chunk_of` says; and so that LLVM sees eight neighbours
-            for j in (0, 1, 2, 3, 4, 5, 6, 7):
-                here[to + j] = numpy.uint16(base + numpy.uint16(8 * q) + found[j])
-            k += counts[byte]
-        return k
+    def put_places(byte: Any, base: Any, here: Any, k: Any) -> Any:
+        found = tuple(places[numpy.uint32(8) * byte + numpy.uint32(j)] for j in _EACH)
+        for j in _EACH:
+            here[k + numpy.uint64(j)] = numpy.uint16(base + found[j])
+        return k + numpy.uint64(counts[byte])
 
-    return word_of, put_places
+    return look, put_places
 
 
 def _choosing(what: Chosen, number: Function) -> Callable[..., None]:
-    from ..cuda import blockIdx, cg, gridDim
+    from ..cuda import blockIdx, cg, gridDim, local
 
-    flag, put, put_rest, finish = what
+    load, flag, put, put_rest, finish = what
     chunk_of, count_before = _rounds()
-    word_of, put_places = _places(flag)
+    look, put_places = _places(load, flag)
+
+    def move(outs: Any, ins: Any, to: Any, first: Any, here: Any, at: Any, k: Any) -> None:
+        """Those of k places to neighbouring ones; eight at once where they are neighbours, too. Without a sign: what
+        may be negative would be asked whether it is."""
+        at, to, first = numpy.uint64(at), numpy.uint64(to), numpy.uint64(first)
+        end, whole = at + numpy.uint64(k), numpy.uint64(k) // numpy.uint64(8)
+        for _ in range(whole):
+            i = first + numpy.uint64(here[at])
+            if here[at + numpy.uint64(7)] == here[at] + 7:
+                items = tuple(load(ins, i + numpy.uint64(e)) for e in _EACH)
+                for e in _EACH:
+                    put(outs, ins, to + numpy.uint64(e), i + numpy.uint64(e), items[e])
+            else:
+                for e in _EACH:
+                    i = first + numpy.uint64(here[at + numpy.uint64(e)])
+                    put(outs, ins, to + numpy.uint64(e), i, load(ins, i))
+            at += numpy.uint64(8)
+            to += numpy.uint64(8)
+        while at < end:
+            i = first + numpy.uint64(here[at])
+            put(outs, ins, to, i, load(ins, i))
+            at += numpy.uint64(1)
+            to += numpy.uint64(1)
 
     def choose(ins: Any, count: Any, outs: Any, totals: Any, here: Any, there: Any, chunk: Any) -> None:
         part, parts, grid = numpy.int64(blockIdx.x), numpy.int64(gridDim.x), cg.this_grid()
         mine, side, running = min(max(part * (chunk + 64), 0), _MOST_ITEMS), numpy.int64(0), numpy.int64(0)
-        n = number(count)
+        n, flags = number(count), local.array(64, numpy.uint8)
+        eights = flags.view(numpy.uint64)
         for start in range(0, n, parts * chunk):
             first, last = chunk_of(start, part, chunk, n)
-            k = mine
-            r = mine
+            k = numpy.uint64(mine)
+            r = numpy.uint64(mine)
             for at in range(first, last, 64):
-                word, base = word_of(ins, at, last), numpy.uint16(at - first)
-                k = put_places(word, base, here, k)
-                if put_rest is not None:
-                    r = put_places(~word, base, there, r)
-            k -= mine
+                look(ins, at, last, flags)
+                for q in _EACH:
+                    byte = numpy.uint32(eights[q] * numpy.uint64(_GATHER) >> numpy.uint64(56))
+                    base = numpy.uint16(at - first + 8 * q)
+                    k = put_places(byte, base, here, k)
+                    if put_rest is not None:
+                        r = put_places(byte ^ numpy.uint32(255), base, there, r)
+            k = numpy.int64(k) - mine
             totals[side + part] = k
             if parts > 1:
                 grid.sync()
@@ -408,13 +473,13 @@ def _choosing(what: Chosen, number: Function) -> Callable[..., None]:
             before = min(max(before, 0), first)
             if k == last - first:
                 for j in range(numpy.int32(k)):
-                    put(outs, ins, before + j, first + j)
+                    put(outs, ins, before + j, first + j, load(ins, first + j))
             else:
-                for j in range(numpy.int32(k)):
-                    put(outs, ins, before + j, first + here[mine + j])
+                move(outs, ins, before, first, here, mine, k)
                 if put_rest is not None:
                     for j in range(numpy.int32(last - first - k)):
-                        put_rest(outs, ins, first - before + j, first + there[mine + j])
+                        i = first + there[mine + j]
+                        put_rest(outs, ins, first - before + j, i, load(ins, i))
         if part == 0:
             finish(outs, running)
 
