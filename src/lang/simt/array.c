@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * Arrays of threads: one element, or a view, by a[...]. The address is base + sum of index * stride, in 32 bits where
- * the array is small enough for it and blocks have several threads; a negative index counts from the end, which costs nothing where the index is seen
- * not to be negative (fr_simt_width). A view is an array with another base, extents and strides. Part of the front end.
+ * the array is small enough for it and blocks have several threads; a negative index counts from the end, which costs
+ * nothing where the index is seen not to be negative (fr_simt_width). A view is an array with another base, extents and
+ * strides. Part of the front end.
  *
  *     a[i, j]        %o = i * stride0 + j * stride1;  %p = offset %base, %o;  ld n=1 %p
  *     a[1:n, k]      base + stride0 + k * stride1, extents (n - 1,), strides (stride0,)
