@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * Faults of calls that check.c does not look at: those that wait, on many elements, or on another device. Their kernel
- * tells. It takes one look at results of functions with poles, and of quotients: is any not finite? On a CPU a tile with
- * one is computed again, with all that went wrong beside each result, and stores a byte. On a GPU each thread looks
- * further at such elements of its own there and then: asking all threads of a block first took 6 to 18 % of a kernel.
+ * tells. It takes one look at results of functions with poles, and of quotients: is any not finite? On a CPU a tile
+ * with one is computed again, with all that went wrong beside each result, and stores a byte. On a GPU each thread
+ * looks further at such elements of its own there and then: asking all threads of a block took 6 to 18 % of a kernel.
  * Nobody waits for it; who reads a value next finds it (ts_nd_graph_late).
  *
  *     flags    a row of 8 bytes for each function; byte i is 1 where a tile had the faults i (TS_ND_DIVIDE ..)

@@ -316,8 +316,8 @@ def take(a: Any, indices: Any, axis: Any = None, out: Any = None, mode: str = "r
             raise ValueError("output array does not match result of ndarray.take")
         if not f.can_cast(out.dtype, a.dtype, "safe"):
             raise TypeError(
-                f"Cannot cast array data from {out.dtype!r} to {a.dtype!r} according to the rule 'safe': take() gives the "
-                "dtype of the array"
+                f"Cannot cast array data from {out.dtype!r} to {a.dtype!r} according to the rule 'safe': take() gives "
+                "the dtype of the array"
             )
     made = get_item(a, (slice(None),) * axis + (places,))
     return made if out is None else f.copy_of(made, out, casting="unsafe")
