@@ -119,10 +119,19 @@ static bool narrow_by_halves(const narrow_ctx *c, const ts_inst *inst, uint32_t 
         return words || fit;
     case TS_OP_divi:
     case TS_OP_remi:
-        return (words || fit) && narrow_within(c, y, 1, UINT32_MAX);
+        return (words || fit) && narrow_within(c, y, 0, UINT32_MAX); /* by 0 is a fault in either */
     default:
         return false;
     }
+}
+
+/* Whether it is a quotient, or remainder, that fits without a sign: none of words is greater than what is divided. */
+static bool narrow_is_quotient(const narrow_ctx *c, ts_val v, const ts_inst *inst)
+{
+    if (inst->op != TS_OP_divi && inst->op != TS_OP_remi)
+        return false;
+    bool of_words = inst->op == TS_OP_divi && narrow_is_word(c, inst->opnd[0]) && narrow_is_word(c, inst->opnd[1]);
+    return of_words || narrow_is_word(c, v);
 }
 
 static bool narrow_value(narrow_ctx *c, ts_val v, const ts_inst *inst)
@@ -134,8 +143,8 @@ static bool narrow_value(narrow_ctx *c, ts_val v, const ts_inst *inst)
         c->map[v] = ts_bits(&c->b, inst->type, (uint64_t)f->lo);
         return true;
     }
-    bool fits = narrow_fits(c, v), divides = inst->op == TS_OP_divi || inst->op == TS_OP_remi;
-    if (inst->type != TS_T_i64 || (!fits && c->whole[v] && !(divides && narrow_is_word(c, v))))
+    bool fits = narrow_fits(c, v);
+    if (inst->type != TS_T_i64 || (!fits && c->whole[v] && !narrow_is_quotient(c, v, inst)))
         return false;
     uint32_t sign = fits ? 0 : TS_A_UNSIGNED; /* of what nobody uses whole, either */
     if (inst->op == TS_OP_mul_wide && ts_type_of(c->fn, inst->opnd[0]) == TS_T_i32) {
