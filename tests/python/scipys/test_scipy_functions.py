@@ -225,6 +225,13 @@ def test_precision_is_scipys(function, args):
     same(made, wanted, 1e-4)
 
 
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")
+@pytest.mark.parametrize("function", ["fourier_uniform", "fourier_gaussian"])
+def test_filters_of_no_size_and_no_length(function):
+    for size, n in ((0, -1), (0, 5), (2, 0), (0, 0)):
+        check(("ndimage", function, (X, size), {"n": n}))
+
+
 @pytest.mark.parametrize("shape", [(40, 50), (9, 8, 7), (300,), (4, 3, 5, 4), (3, 0), ()])
 def test_regions_as_scipy(shape):
     for share in (0.3, 0.6, 0.9):

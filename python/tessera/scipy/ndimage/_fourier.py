@@ -35,12 +35,16 @@ def _filtered(
             raise RuntimeError("output must have complex dtype")
     made = x.astype("c16" if is_complex or x.dtype.kind == "c" else "f8", copy=False)
     for k, value in enumerate(values):
+        if x.shape[k] == 1:
+            continue
         is_half = k == axis and n >= 0  # of a transform of real numbers
         length = n if is_half else x.shape[k]
-        places = tn.arange(x.shape[k]) if is_half else tn.fft.fftfreq(length, 1 / length)
+        places = numpy.arange(x.shape[k]) if is_half else numpy.fft.ifftshift(numpy.arange(length) - length // 2)
+        with numpy.errstate(divide="ignore", invalid="ignore"):  # a transform of no length has no frequencies but NaN
+            frequencies = tn.asarray(places / numpy.float64(length), device=x.device)
         shape = [1] * x.ndim
         shape[k] = x.shape[k]
-        made = made * response(places / max(length, 1), float(value)).reshape(shape)
+        made = made * response(frequencies, float(value)).reshape(shape)
     if isinstance(output, tn.ndarray):
         if output.shape != x.shape:
             raise RuntimeError("output shape not correct")
@@ -58,7 +62,12 @@ def fourier_gaussian(input: Any, sigma: Any, n: int = -1, axis: int = -1, output
 
 def fourier_uniform(input: Any, size: Any, n: int = -1, axis: int = -1, output: Any = None) -> Any:
     """The transform of an image whose windows of a size have their means."""
-    return _filtered(input, size, n, axis, output, False, lambda f, s: tn.sinc(f * s))
+
+    def response(f: Any, s: float) -> Any:  # of a window of no size nothing is left but the sum
+        first = tn.arange(f.size) == 0
+        return tn.where(first, 1.0, tn.sinc(f * s) if s else 0.0)
+
+    return _filtered(input, size, n, axis, output, False, response)
 
 
 def fourier_shift(input: Any, shift: Any, n: int = -1, axis: int = -1, output: Any = None) -> Any:
