@@ -127,7 +127,7 @@ def wait(*arrays: Any) -> None:
         _core.synchronize(where)
 
 
-def on(where: Any, function: Any, *args: Any, **options: Any) -> Any:
+def on(where: Any, function: Any, /, *args: Any, **options: Any) -> Any:
     """What a function gives while a device is current."""
     with device(where):
         return function(*args, **options)

@@ -89,6 +89,14 @@ def test_out_that_holds_more_is_computed_in():
         assert abs(float(m.mean(half, out=m.zeros(()))) * 3 - 1 - 2**-10) < 1e-6
 
 
+def test_ends_but_nan_with_where():
+    for m in (np, tn):
+        x = m.array([[1.0, np.nan, 3], [0, 5, 9]])
+        mask = m.array([[True, True, False]] * 2)
+        assert float(m.nanmin(x, initial=4, where=mask)) == 0
+        assert m.nanmax(x, axis=1, initial=-1, where=mask).tolist() == [1, 5]
+
+
 def test_of_nothing():
     for shape, axis in (((0,), None), ((0, 3), 0), ((3, 0), 0)):
         x, a = np.zeros(shape), tn.zeros(shape)
