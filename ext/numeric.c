@@ -619,6 +619,14 @@ static PyObject *get_told_strides(PyObject *self)
     return dense ? Py_NewRef(Py_None) : get_strides(self, NULL);
 }
 
+/* Whether NumPy has a dtype for the elements, from another package, that a typestr does not name. */
+static bool get_is_unknown(PyObject *self)
+{
+    const ts_nd *a = ND(self);
+    return a->dtype && !a->meaning && STATE(self)->numeric->dtypes[a->dtype] != Py_None &&
+           strchr(ts_dtype_get((ts_dtype)a->dtype)->typestr, 'V');
+}
+
 static PyObject *get_interface(PyObject *self, void *how)
 {
     bool briefly = how == INTERFACE_BRIEF, on_gpu = how == INTERFACE_CUDA;
@@ -627,6 +635,11 @@ static PyObject *get_interface(PyObject *self, void *how)
         if (device)
             PyErr_Format(PyExc_AttributeError, "the array lies on %U", device);
         Py_XDECREF(device);
+        return NULL;
+    }
+    if (!briefly && !on_gpu && get_is_unknown(self)) {
+        PyErr_Format(PyExc_AttributeError, "__array_interface__ cannot describe %S; numpy.asarray(a) shares the memory",
+                     numeric_dtype(STATE(self), ND(self)));
         return NULL;
     }
     void *data = numeric_data(self, !briefly);

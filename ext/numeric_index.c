@@ -233,8 +233,8 @@ PyObject *numeric_subscript(PyObject *self, PyObject *key)
     return scalar;
 }
 
-/* Whether a value of an element has axes, or is a sequence; with the exception. */
-static bool index_refuses(core_state *state, PyObject *value)
+/* Whether a value of an element has axes, or is a sequence. */
+static bool index_has_axes(core_state *state, PyObject *value)
 {
     bool has_axes = PyList_Check(value) || PyTuple_Check(value);
     if (numeric_is_array(state, value))
@@ -245,9 +245,44 @@ static bool index_refuses(core_state *state, PyObject *value)
         Py_XDECREF(rank);
         PyErr_Clear();
     }
-    if (has_axes)
-        PyErr_SetString(PyExc_ValueError, "setting an array element with a sequence.");
     return has_axes;
+}
+
+/* The kind of number that an element is; 0: none. */
+static char index_kind(core_state *state, const ts_nd *view)
+{
+    if (view->dtype && !view->meaning)
+        return ts_dtype_get((ts_dtype)view->dtype)->kind;
+    PyObject *kind = PyObject_GetAttrString(numeric_dtype(state, view), "kind");
+    const char *text = kind ? PyUnicode_AsUTF8(kind) : NULL;
+    char letter = text && strchr("biufcmM", *text) ? *text : 0;
+    Py_XDECREF(kind);
+    PyErr_Clear();
+    return letter;
+}
+
+/* What is written to one element: the value, a borrowed reference; a sequence is one for bools, by its truth. NULL with
+ * exception, which NumPy's conversion of one number chooses. */
+static PyObject *index_single(core_state *state, const ts_nd *view, PyObject *value)
+{
+    if (!index_has_axes(state, value))
+        return value;
+    char kind = index_kind(state, view);
+    bool is_list = PyList_Check(value) || PyTuple_Check(value);
+    int truth = kind == 'b' ? PyObject_IsTrue(value) : 0;
+    if (!kind || truth < 0)
+        return kind ? NULL : value;
+    if (kind == 'b')
+        return truth ? Py_True : Py_False;
+    if (kind == 'c')
+        PyErr_Format(PyExc_TypeError, is_list ? "must be real number, not %.200s" : "only 0-dimensional arrays can be "
+                     "converted to Python scalars", Py_TYPE(value)->tp_name);
+    else if (is_list && (kind == 'i' || kind == 'u'))
+        PyErr_Format(PyExc_TypeError, "int() argument must be a string, a bytes-like object or a real number, not "
+                     "'%.200s'", Py_TYPE(value)->tp_name);
+    else
+        PyErr_SetString(PyExc_ValueError, "setting an array element with a sequence.");
+    return NULL;
 }
 
 /* An element, few rows at places, elements of a mask: 1 if that is done; 0: another kind; -1 with exception. */
@@ -296,7 +331,8 @@ int numeric_ass_subscript(PyObject *self, PyObject *key, PyObject *value)
         Py_XDECREF(done);
         return done ? 0 : -1;
     }
-    got = picks && view->dtype && index_refuses(state, value) ? -1 : numeric_assign(state, view, value);
+    value = picks ? index_single(state, view, value) : value;
+    got = value ? numeric_assign(state, view, value) : -1;
     index_drop(state, view);
     return got;
 }

@@ -13,13 +13,14 @@ from .. import _core
 from . import _numpys
 from ._functions import as_class
 from ._ndarray import is_derived, ndarray
-from ._setup import on
+from ._setup import MOVE, on
 from ._ufunc import Made, ufunc
 
 # Methods whose result of no axes is an object of the class, too; those that give ndarray; those that decide themselves.
 _REDUCED = frozenset(["all", "any", "max", "mean", "min", "prod", "std", "sum", "var"])
 _PLAIN = frozenset(["nonzero", "searchsorted"])
 _device: Any = vars(_core.NumericArray)["device"]  # a class may have its own
+_HOME = f"{__package__}._ndarray"  # its methods know items
 _OWN = frozenset(["__array_wrap__", "view"])
 
 
@@ -29,7 +30,10 @@ def derived(routine: Any, args: tuple[Any, ...], options: dict[str, Any], _: boo
     if vars(ndarray).get(name) is routine or name == "get_item":
         if not is_derived(args[0]) or name in _OWN:
             return ...
-        made = on(_device.__get__(args[0]), routine.__wrapped__, *args, **options)
+        if args[0]._is_items and routine.__wrapped__.__module__ not in (*MOVE, _HOME):
+            made = routine(as_class(args[0], None), *args[1:], **options)
+        else:
+            made = on(_device.__get__(args[0]), routine.__wrapped__, *args, **options)
         return made if name in _PLAIN else _of_class(name, made, args, options)
     if vars(ufunc).get(name) is routine:
         if len(args) < 2 or not is_derived(args[1]) or name not in ("reduce", "accumulate", "reduceat"):

@@ -80,7 +80,7 @@ def empty(
 
 def _fill(made: ndarray, value: Any) -> ndarray:
     """A new array filled with a value."""
-    if isinstance(value, (list, tuple)) and made.dtype.kind in "biufc":  # integers in it need not fit, as NumPy has it
+    if isinstance(value, (list, tuple, float)) and made.dtype.kind in "biufc":  # what does not fit wraps, as NumPy's
         return copy_of(asarray(value), made, casting="unsafe")
     if made.dtype.kind == "M" and type(value) is int:  # a count also where no unit is known, as NumPy's ones
         return copy_of(value, made, casting="unsafe")

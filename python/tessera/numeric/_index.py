@@ -449,9 +449,18 @@ def repeat(a: Any, repeats: Any, axis: Any = None) -> ndarray:
     return take(a, f.asarray(places), axis)
 
 
+def _check_safe(values: Any, a: ndarray) -> None:
+    """An error where values are an array whose dtype might lose something."""
+    if isinstance(values, (ndarray, numpy.ndarray)) and not f.can_cast(values.dtype, a.dtype, "safe"):
+        raise TypeError(
+            f"Cannot cast array data from {values.dtype!r} to {a.dtype!r} according to the rule 'safe'"
+        )
+
+
 def place(arr: ndarray, mask: Any, vals: Any) -> None:
     """Values to where a mask holds, in turn."""
     values, found = f.ravel(_assigned(vals, arr)), flatnonzero(mask)
+    _check_safe(vals, arr)
     if found.size and not values.size:
         raise ValueError("Cannot insert from an empty array!")
     if found.size:
@@ -466,11 +475,7 @@ def putmask(a: ndarray, /, mask: Any, values: Any) -> None:
         return
     if values.shape != a.shape:
         values = take(f.ravel(values), f.arange(a.size) % values.size).reshape(a.shape)
-    is_array = isinstance(given, (ndarray, numpy.ndarray, numpy.generic))
-    if is_array and not f.can_cast(values.dtype, a.dtype, "safe"):
-        raise TypeError(
-            f"Cannot cast array data from {values.dtype!r} to {a.dtype!r} according to the rule 'safe'"
-        )
+    _check_safe(given, a)
     f.copyto(a, values, casting="unsafe", where=f.asarray(mask).astype(bool, copy=False))
 
 

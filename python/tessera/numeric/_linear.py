@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import functools
 import math
 import operator
 import warnings
@@ -11,7 +12,7 @@ from typing import Any
 import numpy
 
 from . import _functions as f
-from ._meanings import has_meaning
+from ._meanings import has_meaning, meant, plain
 from ._ndarray import ndarray
 from ._reduce import any as _any_of
 from ._reduce import into, scalar_of
@@ -19,7 +20,7 @@ from ._reduce import max as _max_of
 from ._reduce import min as _min_of
 from ._reduce import sum as _sum_of
 from ._setup import NO_VALUE, memory
-from ._ufunc import FUNCTIONS
+from ._ufunc import FUNCTIONS, select
 
 INNER = ("contracted", "product", "matmul_operator")
 _multiply, _conjugate = FUNCTIONS["multiply"], FUNCTIONS["conjugate"]
@@ -295,6 +296,26 @@ def matmul_operator(x: Any, y: Any, out: Any = None) -> Any:
     return matmul(x, y, out)
 
 
+def _of_spans(function: Any) -> Any:
+    """A sum of products that also takes spans of time with spans or integers: counts without a unit, as NumPy has it; NaT
+    where one takes part."""
+
+    @functools.wraps(function)
+    def made(a: Any, b: Any, *out: Any) -> Any:
+        operands = [f.asarray(a), f.asarray(b)]
+        kinds = "".join(x.dtype.kind for x in operands)
+        if "m" not in kinds or not set(kinds) <= set("mbiu") or not all(x.ndim for x in operands) or out:
+            return function(a, b, *out)
+        counts = [plain(x) if has_meaning(x) else x.astype(numpy.int64) for x in operands]
+        lost = [f.asarray(x == numpy.iinfo(numpy.int64).min).astype(numpy.int64) for x in counts]
+        total, known = function(*counts), [f.ones_like(x) for x in counts]
+        none = (function(lost[0], known[1]) + function(known[0], lost[1])) != 0
+        return meant(select(none, numpy.iinfo(numpy.int64).min, total), numpy.dtype("m8"))
+
+    return made
+
+
+@_of_spans
 def dot(a: Any, b: Any, out: Any = None) -> Any:
     """Sums of products over the last axis of a and the last but one of b."""
     a, b = f.asarray(a), f.asarray(b)
@@ -314,6 +335,7 @@ def dot(a: Any, b: Any, out: Any = None) -> Any:
     return into(f.asarray(tensordot(a, b, (-1, -2))), out)
 
 
+@_of_spans
 def vdot(a: Any, b: Any, /) -> Any:
     """The sum of products of all elements, those of a conjugated."""
     return dot(
@@ -322,6 +344,7 @@ def vdot(a: Any, b: Any, /) -> Any:
     )
 
 
+@_of_spans
 def inner(a: Any, b: Any, /) -> Any:
     """Sums of products over the last axes of both."""
     a, b = f.asarray(a), f.asarray(b)

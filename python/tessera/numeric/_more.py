@@ -340,6 +340,11 @@ def digitize(x: Any, bins: Any, right: bool = False) -> Any:
     edges = f.asarray(bins)
     if f.asarray(x).dtype.kind == "c":
         raise TypeError("x may not be complex")
+    for each in (f.asarray(x), edges):
+        if each.dtype.kind in "mM":
+            raise TypeError(
+                f"Cannot cast array data from {each.dtype!r} to dtype('float64') according to the rule 'safe'"
+            )
     if edges.dtype.kind == "f" and edges.size and bool(r.all(f.asarray(edges != edges))):
         return edges.size - searchsorted(edges[::-1], x, "left" if right else "right")
     before, after = edges[:-1], edges[1:]  # differences of numbers without a sign say nothing

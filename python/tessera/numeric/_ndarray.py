@@ -169,7 +169,8 @@ class ndarray(_core.NumericArray):
         order: Any = None,
     ) -> ndarray:
         """A new array, or one in the memory of a buffer."""
-        if buffer is None and strides is None:
+        has_size = not isinstance(dtype, str) or _setup.dtype_of(dtype).itemsize
+        if buffer is None and strides is None and has_size:
             made = _functions.empty(shape, dtype, "C" if order is None else order)
         else:
             if isinstance(buffer, ndarray):

@@ -18,15 +18,18 @@ from ._setup import NO_VALUE
 from ._ufunc import FUNCTIONS, select
 
 INNER = ("power_operator",)
-_power, _square = FUNCTIONS["power"], FUNCTIONS["square"]
+_power = FUNCTIONS["power"]
+_POWERS = {2: FUNCTIONS["square"], 0.5: FUNCTIONS["sqrt"], -1: FUNCTIONS["reciprocal"]}  # of floats, as NumPy has it
 _maximum, _minimum, _isnan = FUNCTIONS["maximum"], FUNCTIONS["minimum"], FUNCTIONS["isnan"]
 
 
 def power_operator(x: Any, y: Any, out: Any = None) -> Any:
     """``x ** y`` and ``x **= y``."""
     kinds = {int: "iufc", float: "fc"}.get(type(y), "")
-    if isinstance(x, ndarray) and x.dtype.kind in kinds and y == 2:
-        return _square(x, out)
+    if isinstance(x, ndarray) and x.dtype.kind in kinds:
+        short = _POWERS.get(y) if x.dtype.kind in "fc" or y == 2 else None
+        if short is not None:
+            return short(x, out)
     return _power(x, y, out)
 
 

@@ -281,7 +281,7 @@ def _integers(name: str, a: Any, b: Any) -> tuple[Any, Any, Any]:
     dtype = f.result_type(a, b)
     if dtype.kind not in "iu":
         raise TypeError(f"ufunc '{name}' not supported for the input types")
-    a, b = (f.asarray(x, dtype) if type(x) is int else x.astype(dtype) for x in (a, b))
+    a, b = (f.asarray(x, dtype) if type(x) is int else f.asarray(x).astype(dtype) for x in (a, b))  # must fit
     shape = numpy.broadcast_shapes(a.shape, b.shape)
     a, b = (f.asarray(_abs(f.broadcast_to(x, shape))).astype(f"u{dtype.itemsize}") for x in (a, b))
     return a, b, dtype
@@ -355,6 +355,8 @@ def lexsort(keys: Any, axis: Any = -1) -> Any:
         raise ValueError("all keys need to be the same shape")
     if not keys[0].ndim:
         return numpy.int64(0)
+    if any(key.dtype.kind in "SU" for key in keys):
+        return _host.call("lexsort", numpy.lexsort, keys, axis)
     axis = f.normalize(axis, keys[0].ndim)
     from ._index import take_along_axis
 

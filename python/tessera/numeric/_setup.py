@@ -232,7 +232,9 @@ def to_numpy(array: Any, briefly: bool = False) -> numpy.ndarray[Any, Any]:
         interface = array._interface
         interface["typestr"] = f"|V{array.itemsize}"
         return numpy.asarray(Memory(interface, array)).view(array.dtype)
-    interface = array._interface if briefly else array.__array_interface__
+    if not briefly:
+        array._address()
+    interface = array._interface
     if interface["typestr"][1] != "V":
         return numpy.asarray(Memory(interface, array))
     interface["typestr"] = f"<u{array.itemsize}"

@@ -345,14 +345,14 @@ def isin(element: Any, test_elements: Any, assume_unique: bool = False, invert: 
     except numpy.exceptions.DTypePromotionError:
         comparable = False
     if not comparable:  # nothing is equal
-        return scalar_of(f.full(element.shape, bool(invert)))
+        return f.full(element.shape, bool(invert))
     element, others = element.astype(dtype, copy=False), sort(others.astype(dtype, copy=False))
     if not others.size:
         found = f.zeros(element.shape, bool)
     else:
         places = FUNCTIONS["minimum"](searchsorted(others, element), others.size - 1)
         found = f.asarray(take(others, places) == element)
-    return f.asarray(FUNCTIONS["logical_not"](found)) if invert else scalar_of(found)
+    return f.asarray(FUNCTIONS["logical_not"](found)) if invert else found
 
 
 def bincount(x: Any, /, weights: Any = None, minlength: int = 0) -> ndarray:

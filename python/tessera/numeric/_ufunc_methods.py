@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import inspect
 import math
+import warnings
 from collections.abc import Iterator
 from typing import Any
 
@@ -203,6 +204,22 @@ def _joined(function: Any, places: ndarray, values: ndarray) -> tuple[ndarray, n
     return places, values
 
 
+_WRAPPING = ("add", "subtract", "multiply")  # whose integers may be taken in any width
+
+
+def _at_values(function: Any, a: ndarray, given: Any) -> Any:
+    """The second operand of ``at``, in the dtype of the array where that changes nothing. Numbers of Python's do not give
+    way here."""
+    if type(given) not in (int, float, complex) or a.dtype.kind not in "iufc":
+        return f.asarray(given)
+    exact = numpy.asarray(given)
+    with numpy.errstate(all="ignore"), warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        made = exact.astype(a.dtype.newbyteorder("="))
+    wraps = exact.dtype.kind in "iu" and a.dtype.kind in "iu" and function.__name__ in _WRAPPING
+    return made[()] if wraps or made == exact else f.asarray(exact)
+
+
 def at(function: Any, a: Any, indices: Any, *given: Any) -> None:
     """``a[indices] = function(a[indices], b)``, once for each time that an index occurs, in order."""
     if not isinstance(a, ndarray):
@@ -219,9 +236,7 @@ def at(function: Any, a: Any, indices: Any, *given: Any) -> None:
     flat = f.ravel(places.offsets)
     values: Any = None
     if given:
-        values = given[0] if isinstance(given[0], (int, float, complex)) else f.asarray(given[0])
-        if type(values) is int:  # which need not fit here
-            values = numpy.asarray(values).astype(f.result_type(a, values))[()]
+        values = _at_values(function, a, given[0])
         if function.__name__ == "subtract" and a.dtype.kind in "iufc" and f.result_type(a, values) == a.dtype:
             function, values = FUNCTIONS["add"], FUNCTIONS["negative"](f.asarray(values, a.dtype))
         if type(values) not in (int, float, complex):
