@@ -114,7 +114,7 @@ TS_API void ts_nd_graph_strict(ts_nd_graph *graph, bool strict);
 enum { TS_ND_DIVIDE = 1, TS_ND_OVERFLOW = 2, TS_ND_INVALID = 4,
        TS_ND_GROWS = 8 /* a number of the host language that its dtype does not hold */ };
 TS_API uint32_t ts_nd_graph_faults(ts_nd_graph *graph);
-/* The same of all other calls: of quotients, powers, exponentials, logarithms and functions with a domain, calls from
+/* The same of all other calls: of quotients, powers, logarithms and functions with a domain, calls from
  * now on have kernels that tell of these faults (bits; 0, the default: of none), at little cost and without waiting.
  * Whether such kernels were launched since ts_nd_graph_late; and what they told, of each function, which waits for the
  * device.

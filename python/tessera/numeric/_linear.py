@@ -297,15 +297,15 @@ def matmul_operator(x: Any, y: Any, out: Any = None) -> Any:
 
 
 def _of_spans(function: Any) -> Any:
-    """A sum of products that also takes spans of time with spans or integers: counts without a unit, as NumPy has it; NaT
-    where one takes part."""
+    """A sum of products that also takes spans of time with spans or integers: counts without a unit, as NumPy has it;
+    NaT where one takes part."""
 
     @functools.wraps(function)
-    def made(a: Any, b: Any, *out: Any) -> Any:
+    def made(a: Any, b: Any, *out: Any, **options: Any) -> Any:
         operands = [f.asarray(a), f.asarray(b)]
         kinds = "".join(x.dtype.kind for x in operands)
-        if "m" not in kinds or not set(kinds) <= set("mbiu") or not all(x.ndim for x in operands) or out:
-            return function(a, b, *out)
+        if "m" not in kinds or not set(kinds) <= set("mbiu") or not all(x.ndim for x in operands) or out or options:
+            return function(a, b, *out, **options)
         counts = [plain(x) if has_meaning(x) else x.astype(numpy.int64) for x in operands]
         lost = [f.asarray(x == numpy.iinfo(numpy.int64).min).astype(numpy.int64) for x in counts]
         total, known = function(*counts), [f.ones_like(x) for x in counts]

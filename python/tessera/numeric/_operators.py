@@ -19,7 +19,9 @@ from ._ufunc import FUNCTIONS, select
 
 INNER = ("power_operator",)
 _power = FUNCTIONS["power"]
-_POWERS = {2: FUNCTIONS["square"], 0.5: FUNCTIONS["sqrt"], -1: FUNCTIONS["reciprocal"]}  # of floats, as NumPy has it
+_SQUARE = FUNCTIONS["square"]
+# Of floats, as NumPy has it.
+_POWERS = {(int, 2): _SQUARE, (float, 2.0): _SQUARE, (float, 0.5): FUNCTIONS["sqrt"], (int, -1): FUNCTIONS["reciprocal"]}
 _maximum, _minimum, _isnan = FUNCTIONS["maximum"], FUNCTIONS["minimum"], FUNCTIONS["isnan"]
 
 
@@ -27,7 +29,7 @@ def power_operator(x: Any, y: Any, out: Any = None) -> Any:
     """``x ** y`` and ``x **= y``."""
     kinds = {int: "iufc", float: "fc"}.get(type(y), "")
     if isinstance(x, ndarray) and x.dtype.kind in kinds:
-        short = _POWERS.get(y) if x.dtype.kind in "fc" or y == 2 else None
+        short = _POWERS.get((type(y), y)) if x.dtype.kind in "fc" or y == 2 else None
         if short is not None:
             return short(x, out)
     return _power(x, y, out)

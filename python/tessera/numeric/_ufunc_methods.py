@@ -208,11 +208,13 @@ _WRAPPING = ("add", "subtract", "multiply")  # whose integers may be taken in an
 
 
 def _at_values(function: Any, a: ndarray, given: Any) -> Any:
-    """The second operand of ``at``, in the dtype of the array where that changes nothing. Numbers of Python's do not give
-    way here."""
+    """The second operand of ``at``, in the dtype of the array where that changes nothing. Numbers of Python's do not
+    give way here."""
     if type(given) not in (int, float, complex) or a.dtype.kind not in "iufc":
         return f.asarray(given)
     exact = numpy.asarray(given)
+    if exact.dtype.kind == "i" and a.dtype == numpy.uint64:  # which with int64 is float64
+        return f.asarray(exact)
     with numpy.errstate(all="ignore"), warnings.catch_warnings():
         warnings.simplefilter("ignore")
         made = exact.astype(a.dtype.newbyteorder("="))

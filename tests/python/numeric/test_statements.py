@@ -4,8 +4,8 @@ of the exception. ``m`` is the module; the last part of a line is what is compar
 
 from __future__ import annotations
 
-import numpy as np
 import pytest
+from long_form import LONG
 from statements import differing
 
 FAMILIES = {
@@ -221,6 +221,140 @@ FAMILIES = {
         z=m.array([1,5,3],'m8[s]'); m.sum(z,initial=np.timedelta64('NaT','s'))
         z=m.array([1,5,3],'M8[s]'); m.max(z,initial=np.datetime64('NaT','s'))
     """,
+    "numbers, texts and spans in other places": """
+        x=m.arange(2000,dtype='e').reshape(2,1000)/300; m.einsum('ij,kj->ik',x,x)
+        x=(m.arange(2000)%7).astype('e').reshape(2,1000); m.einsum('ij->i',x)
+        x=(m.arange(2000)%7).astype('e').reshape(2,1000); m.einsum('ij,ij->',x,x)
+        x=(m.arange(2000)%7).astype('e').reshape(2,1000); m.einsum('ij,j->i',x,x[0])
+        z=m.gcd(m.arange(5,dtype='u1'),300)
+        z=m.gcd(m.arange(5,dtype='u1'),3); z
+        z=m.lcm(m.arange(5,dtype='u1'),300)
+        z=m.lcm(m.arange(5,dtype='i2'),3)
+        m.gcd(12,np.int8(8))
+        m.gcd(12,8)
+        z=m.arange(3.)**-1
+        z=m.arange(1,4,dtype='f4')**0.5
+        z=m.arange(1,4,dtype='f4')**2
+        z=m.array([4,2,3],'m8[D]'); z/0
+        z=m.array([4,2,3],'m8[D]'); z//m.timedelta64(0,'D')
+        z=m.array([4,2,3],'m8[D]'); z%m.timedelta64(0,'D')
+        z=m.array([4,2,3],'m8[D]'); z/0.0
+        z=m.array(['2000','NaT'],'M8[D]'); z.astype(float)
+        z=m.array([1.5,m.nan]).astype('M8[s]')
+        m.isin(m.array(3),[3])
+        m.lexsort((m.array(['b','a']),m.array(['a','b'])))
+        m.lexsort((m.array([b'b',b'a']),))
+        m.digitize(m.array(['2000','2001'],'M8[D]'),m.array(['2000','2001'],'M8[D]'))
+        m.ndarray(3,"S").dtype
+        m.ndarray(3,"U").shape
+        m.ndarray((2,2),'i4').shape
+        z=m.rec.array([(1,2.)],dtype=[('p','i4'),('q','f8')]); z.p=5; z.dtype.type.__name__
+        z=m.rec.array([(1,2.)],dtype=[('p','i4'),('q','f8')]); z.copy().dtype.type.__name__
+        m.rec.fromrecords([(1,'a'),(2,'bc')],names='p,q').q
+        m.rec.array([(1,'a')],names='p,q').q
+        m.rec.fromarrays([[1,2],['a','b']],names='p,q').q
+        z=m.zeros(3,[('tag','i4'),('q','f8')]).view(m.recarray); z.tag
+        z=m.zeros(3,[('tag','i4'),('q',[('u','i2'),('w','f4')])]).view(m.recarray); z.q.u
+        z=m.zeros(3,[('tag','i4'),('q',[('u','i2'),('w','f4')])]).view(m.recarray); z[0].q.u
+        z=m.zeros(3,[('tag','i4'),('q','f8')]).view(m.recarray); z.sort(order='tag'); z.tag
+        m.random.default_rng(0).permutation(m.arange(5,dtype='>i4'))
+        z=m.arange(5,dtype='>i4'); m.random.default_rng(0).shuffle(z); z
+        z=m.arange(5,dtype='>i4'); m.random.RandomState(0).shuffle(z); z
+        z=m.arange(5,dtype='>i4'); m.random.seed(0); m.random.shuffle(z); z
+        z=m.arange(6,dtype='>i4').reshape(2,3); m.fill_diagonal(z,7); z
+        z=m.arange(6,dtype='>i4'); z.resize(8); z
+        z=m.arange(6,dtype='>i4'); z.partition(2); z
+        z=m.arange(6,dtype='>i4')[::-1]; z.sort(); z
+        z=m.arange(6,dtype='>i4'); z+=1; z
+        z=m.arange(6,dtype='>i4'); z[z>2]=0; z
+        z=m.arange(6,dtype='>i4'); z[z>2]+=10; z
+        z=m.arange(6,dtype='>i4'); m.put(z,[1],9); z
+        z=m.arange(6,dtype='>i4'); m.place(z,z>2,[7,8]); z
+        z=m.arange(6,dtype='>i4'); m.putmask(z,z>2,[7,8]); z
+        z=m.arange(6,dtype='>i4'); m.copyto(z,[1,2,3,4,5,6]); z
+        z=m.arange(6,dtype='>i4'); m.clip(z,1,3,out=z); z
+        z=m.arange(6,dtype='>i4'); z.clip(1,3)
+        z=m.arange(6,dtype='>i4'); z.fill(3); z
+        z=m.arange(6,dtype='>i4'); z.flat[1]=9; z
+        z=m.arange(6,dtype='>i4'); z.flat[[1,2]]=[9,300]; z
+        z=m.arange(6,dtype='>i2'); z[[1,2]]=[9,70000]; z
+        z=m.arange(6,dtype='>i2'); z[1]=70000; z
+        z=m.arange(6,dtype='>i2'); z[:]=70000; z
+        z=m.arange(6,dtype='>i2'); z+70000
+        z=m.arange(6,dtype='>i2'); z==70000
+        z=m.arange(6,dtype='>i2'); z.real
+        z=m.arange(6,dtype='>f4'); m.cumsum(z,out=z); z
+        z=m.arange(6,dtype='>f4'); m.add.accumulate(z,out=z); z
+        z=m.zeros(3,'>f4'); m.add.reduce(m.ones((3,3)),axis=0,out=z); z
+        z=m.zeros(3,'>f4'); m.sum(m.ones((3,3)),axis=0,out=z); z
+        z=m.zeros(3,'>f4'); m.matmul(m.ones((3,3)),m.ones(3),out=z); z
+        z=m.zeros(3,'>f4'); m.take(m.arange(5.),[1,2,3],out=z,mode='clip'); z
+        z=m.zeros(3,'>f4'); m.concatenate([m.ones(2),m.ones(1)],out=z); z
+        z=m.zeros(3,'>f4'); m.logaddexp(z,1,out=z); z
+        z=m.zeros(3,'>i4'); m.subtract.at(z,[0,0],2); z
+        z=m.zeros(3,'>f8'); m.negative.at(z,[0,1]); z
+        z=m.zeros(3,'>f8'); m.divmod(z+5,2,out=(z,m.zeros(3)))
+        z=m.ones(3,'>f8'); m.modf(z*1.5,out=(z,m.zeros(3))); z
+        z=m.ones(3,'>f8'); m.frexp(z)
+        z=m.ones(3,'>f8'); m.interp(0.5,z,z)
+        z=m.arange(3,dtype='>f8'); m.histogram(z)
+        z=m.arange(3,dtype='>f8'); m.percentile(z,50)
+        z=m.arange(3,dtype='>f8'); m.median(z)
+        z=m.arange(3,dtype='>f8'); m.linalg.norm(z)
+        z=m.arange(4,dtype='>f8').reshape(2,2)+1; m.linalg.inv(z)
+        z=m.arange(4,dtype='>f8'); m.fft.fft(z)
+        z=m.arange(4,dtype='>f8'); m.diff(z)
+        z=m.arange(4,dtype='>f8'); m.gradient(z)
+        z=m.arange(4,dtype='>f8'); m.where(z>1)
+        z=m.arange(4,dtype='>f8'); m.searchsorted(z,2)
+        z=m.arange(4,dtype='>f8'); z.searchsorted(m.array([1,2],'>i4'))
+        z=m.arange(4,dtype='>f8'); m.maximum(z,2,out=z); z
+        z=m.arange(4,dtype='>f8'); z.round(out=z); z
+        z=m.arange(4,dtype='>f8'); m.nan_to_num(z,copy=False); z
+        z=m.arange(4,dtype='>c8'); z.imag=3; z
+        z=m.arange(4,dtype='>c16'); z.real+=3; z
+        z=m.array([(1,2.,3),(4,5.,6)],'i1,f4,i2'); z['f1']+=1; z
+        z=m.array([(1,2.,3),(4,5.,6)],'i1,f4,i2'); z['f1'][[0]]+=1; z
+        z=m.array([(1,2.,3),(4,5.,6)],'i1,f4,i2'); z['f1'][[0,1]]=[1,300]; z
+        z=m.array([(1,2.,3),(4,5.,6)],'i1,f4,i2'); z['f2'][[0,1]]=[1,70000]; z
+        z=m.array([(1,2.,3),(4,5.,6)],'i1,f4,i2'); z['f0'][:]=[1,300]; z
+        z=m.array([(1,2.,3),(4,5.,6)],'i1,f4,i2'); z[0]=(300,1,1); z
+        z=m.array([(1,2.,3),(4,5.,6)],'i1,f4,i2'); z[:]=[(1,1,1),(2,2,2)]; z
+        z=m.array([(1,2.,3),(4,5.,6)],'i1,f4,i2'); z[[1,0]]=[(1,1,1),(2,2,2)]; z
+        z=m.array([(1,2.,3),(4,5.,6)],'i1,f4,i2'); z[m.array([True,False])]=(9,9,9); z
+        z=m.array([(1,2.,3),(4,5.,6)],'i1,f4,i2'); z['f1'].sort(); z
+        z=m.array([(4,2.,3),(1,5.,6)],'i1,f4,i2'); z.sort(order='f0'); z
+        z=m.array([(4,2.,3),(1,5.,6)],'i1,f4,i2'); m.argsort(z['f1'])
+        z=m.array([(4,2.,3),(1,5.,6)],'i1,f4,i2'); m.random.default_rng(1).shuffle(z); z
+        z=m.array([(4,2.,3),(1,5.,6)],'i1,f4,i2'); m.random.default_rng(1).shuffle(z['f1']); z
+        z=m.array(['a','b','c']); m.random.default_rng(1).shuffle(z); z
+        z=m.array(['a','b','c']); m.random.default_rng(1).permutation(z)
+        z=m.array(['a','b','c']); m.random.default_rng(1).choice(z,2)
+        z=m.array([1,2,3],'m8[s]'); m.dot(z,m.array([1,2,3]))
+        z=m.array([1,2,3],'m8[s]'); m.dot(m.array([1,2,3]),z)
+        z=m.array([[1,2],[3,4]],'m8[s]'); m.dot(z,m.array([[1,2],[3,4]]))
+        z=m.array([1,2,3],'m8[s]'); m.inner(z,m.array([1,2,3]))
+        z=m.array([1,2,3],'m8[s]'); m.vdot(z,m.array([1,2,3]))
+        m.ndarray(3,"S")
+        m.ndarray(3,"S").dtype
+        m.ndarray(3,"U").dtype
+        type(m.isin(3,[3])).__name__
+        m.lexsort((m.array(['b','a']),m.array(['a','b'])))
+        m.digitize(m.array(['2000','2001'],'M8[D]'),m.array(['2000','2001'],'M8[D]'))
+        z=m.zeros(5,'i8'); z[1]=[7]; z
+        z=m.zeros(5,'f8'); z[1]=[7]; z
+        z=m.zeros(5,'?'); z[1]=[7,0]; z
+        z=m.zeros(5,'>i2'); z[1]=[7]; z
+        z=m.zeros(5,'c8'); z[1]=(7,); z
+        z=m.zeros(5,'i8'); z[1]=np.array([7]); z
+        z=m.zeros(3,'i1'); m.maximum.at(z,[0,1],300); z
+        z=m.zeros(3,'i1'); m.add.at(z,[0,0],2.0); z
+        m.full(3,-1.0,'u8')
+        m.full(3,70000.0,'i1')
+        z=m.zeros(3,'u1'); m.putmask(z,z==0,np.float32(5)); z
+        z=m.zeros(3,'u1'); m.place(z,z==0,m.array([5])); z
+        z=m.zeros(3,'u1'); m.place(z,z==0,[5]); z
+    """,
     "elements that are bytes": """
         z=m.array([(1,2.,3),(4,5.,6)],'i1,f4,i2'); z['f1'].sum()
         x=m.arange(10); z=m.array([(1,2,3),(4,5,6)],'i1,i4,i2'); x[z['f1']]
@@ -357,4 +491,5 @@ FAMILIES = {
 
 @pytest.mark.parametrize("family", FAMILIES)
 def test_statements_are_those_of_numpy(family):
-    assert not differing(FAMILIES[family].strip().splitlines())
+    lines = FAMILIES[family].strip().splitlines()
+    assert not differing(lines if LONG else lines[::2])  # half of them, whose kernels take seconds to compile
