@@ -597,16 +597,6 @@ static PyObject *get_argument(PyObject *self, void *how)
     return made;
 }
 
-/* Adds what says which records these are: 0, or -1 with exception. */
-static int get_descr(PyObject *self, PyObject *interface)
-{
-    core_state *state = STATE(self);
-    PyObject *descr = PyObject_CallOneArg(state->numeric->items_descr, numeric_dtype(state, ND(self)));
-    int done = !descr ? -1 : descr == Py_None ? 0 : PyDict_SetItemString(interface, "descr", descr);
-    Py_XDECREF(descr);
-    return done;
-}
-
 /* __array_interface__, so that NumPy shares the memory: data that others see stays where it is. */
 /* Strides for other libraries: None where elements lie row-major, without gaps. */
 static PyObject *get_told_strides(PyObject *self)
@@ -619,14 +609,6 @@ static PyObject *get_told_strides(PyObject *self)
     return dense ? Py_NewRef(Py_None) : get_strides(self, NULL);
 }
 
-/* Whether NumPy has a dtype for the elements, from another package, that a typestr does not name. */
-static bool get_is_unknown(PyObject *self)
-{
-    const ts_nd *a = ND(self);
-    return a->dtype && !a->meaning && STATE(self)->numeric->dtypes[a->dtype] != Py_None &&
-           strchr(ts_dtype_get((ts_dtype)a->dtype)->typestr, 'V');
-}
-
 static PyObject *get_interface(PyObject *self, void *how)
 {
     bool briefly = how == INTERFACE_BRIEF, on_gpu = how == INTERFACE_CUDA;
@@ -637,7 +619,7 @@ static PyObject *get_interface(PyObject *self, void *how)
         Py_XDECREF(device);
         return NULL;
     }
-    if (!briefly && !on_gpu && get_is_unknown(self)) {
+    if (!briefly && !on_gpu && numeric_is_unnamed(STATE(self), ND(self))) {
         PyErr_Format(PyExc_AttributeError, "__array_interface__ cannot describe %S; numpy.asarray(a) shares the memory",
                      numeric_dtype(STATE(self), ND(self)));
         return NULL;
@@ -654,7 +636,7 @@ static PyObject *get_interface(PyObject *self, void *how)
                                    (unsigned long long)(uintptr_t)data,
                                    ND(self)->flags & TS_ND_READONLY ? Py_True : Py_False, "shape", shape, "strides",
                                    strides);
-    if (made && !briefly && !ND(self)->dtype && get_descr(self, made) < 0)
+    if (made && !briefly && !ND(self)->dtype && numeric_describe(STATE(self), ND(self), made, !on_gpu) < 0)
         Py_CLEAR(made);
     PyObject *stream = made && on_gpu ? PyLong_FromLong(INTERFACE_STREAM) : NULL;
     if (made && on_gpu && (!stream || PyDict_SetItemString(made, "stream", stream) < 0))

@@ -44,7 +44,7 @@ typedef struct numeric_state {
     PyObject *items_lend;                 /* function: array of items -> NumPy's, in the same memory */
     PyObject *items_argument;             /* function: dtype, first bytes on a device -> argument of a kernel */
     PyObject *items_buffer;               /* function: the same for the buffer protocol */
-    PyObject *items_descr;                /* function: dtype -> descr of __array_interface__; None: it needs none */
+    PyObject *items_descr;                /* function: dtype, exact -> descr of __array_interface__, or None */
     PyObject *ours;                       /* dict: a function of NumPy's -> ours, of those that met arrays of ours */
     PyObject *scalar, *get_item, *set_item, *matmul, *power; /* power is the last */
     PyObject **meanings;    /* dtype objects by ts_nd.meaning, from 1 on; owned */
@@ -94,6 +94,10 @@ int numeric_dtype_of(core_state *state, PyObject *object, ts_dtype *out); /* dty
 int numeric_type_of(core_state *state, PyObject *object, ts_dtype *out, uint16_t *meaning);
 PyObject *numeric_dtype(core_state *state, const ts_nd *nd); /* NumPy's dtype of an array, borrowed */
 PyObject *numeric_typestr(core_state *state, const ts_nd *nd); /* of __array_interface__ */
+/* Whether NumPy has a dtype for the elements, of another package, that no typestr names. */
+bool numeric_is_unnamed(core_state *state, const ts_nd *a);
+/* Adds to an interface what says which records these are, `exact`: as NumPy reads them; 0, or -1 with exception. */
+int numeric_describe(core_state *state, const ts_nd *a, PyObject *interface, bool exact);
 
 /* What an array is to be. */
 typedef struct numeric_form {

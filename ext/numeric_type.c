@@ -131,6 +131,21 @@ PyObject *numeric_typestr(core_state *state, const ts_nd *nd)
     return PyUnicode_FromString(ts_dtype_get((ts_dtype)nd->dtype)->typestr);
 }
 
+bool numeric_is_unnamed(core_state *state, const ts_nd *a)
+{
+    return a->dtype && !a->meaning && state->numeric->dtypes[a->dtype] != Py_None &&
+           strchr(ts_dtype_get((ts_dtype)a->dtype)->typestr, 'V');
+}
+
+int numeric_describe(core_state *state, const ts_nd *a, PyObject *interface, bool exact)
+{
+    PyObject *descr = PyObject_CallFunctionObjArgs(state->numeric->items_descr, numeric_dtype(state, a),
+                                                   exact ? Py_True : Py_False, NULL);
+    int done = !descr ? -1 : descr == Py_None ? 0 : PyDict_SetItemString(interface, "descr", descr);
+    Py_XDECREF(descr);
+    return done;
+}
+
 PyObject *numeric_unequal(PyObject *x, PyObject *y, bool differ)
 {
     PyObject *type, *error, *trace, *made = NULL;

@@ -203,13 +203,15 @@ def _reads_back(dtype: Any) -> bool:
             return False
 
 
-def descr(dtype: Any) -> Any:
+def descr(dtype: Any, exact: bool) -> Any:
     """The description of records in ``__array_interface__``; None: its typestr says all."""
     if dtype.names is None:
         return None
     try:
         told = dtype.descr  # with bytes between fields as fields without a name, as NumPy tells them
-    except ValueError:  # fields overlap, or stand in another order
+        if exact and numpy.dtype(told) != dtype:  # NumPy would read these as fields; it takes __array__ instead
+            raise ValueError(told)
+    except (ValueError, TypeError):  # or fields overlap, or stand in another order
         raise AttributeError(
             f"__array_interface__ cannot describe {dtype}; numpy.asarray(a) shares the memory"
         ) from None

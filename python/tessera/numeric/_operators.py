@@ -21,7 +21,8 @@ INNER = ("power_operator",)
 _power = FUNCTIONS["power"]
 _SQUARE = FUNCTIONS["square"]
 # Of floats, as NumPy has it.
-_POWERS = {(int, 2): _SQUARE, (float, 2.0): _SQUARE, (float, 0.5): FUNCTIONS["sqrt"], (int, -1): FUNCTIONS["reciprocal"]}
+_POWERS = {(int, 2): _SQUARE, (float, 2.0): _SQUARE, (float, 0.5): FUNCTIONS["sqrt"],
+           (int, -1): FUNCTIONS["reciprocal"]}  # fmt: skip
 _maximum, _minimum, _isnan = FUNCTIONS["maximum"], FUNCTIONS["minimum"], FUNCTIONS["isnan"]
 
 

@@ -223,8 +223,9 @@ def test_files_pickles_buffers_and_interfaces():
         assert np.shares_memory(np.asarray(ours), np.asarray(ours)) and np.asarray(ours).dtype == dtype
         assert repr(ours) == repr(theirs) and ours.tobytes() == theirs.tobytes()
     assert memoryview(tn.array(made(PACKED))).format == memoryview(made(PACKED)).format
-    for dtype in (PACKED, ALIGNED):
-        assert tn.zeros(2, dtype).__array_interface__["descr"] == dtype.descr
+    assert tn.zeros(2, PACKED).__array_interface__["descr"] == PACKED.descr
+    for dtype in (ALIGNED, np.dtype({"names": ["f1"], "formats": [">m8[ms]"], "offsets": [8], "itemsize": 16})):
+        assert np.asarray(tn.zeros(2, dtype)).dtype == dtype
     with pytest.raises(AttributeError, match="cannot describe"):  # its fields overlap
         tn.zeros(2, np.dtype({"names": ["a", "b"], "formats": ["i4", "i2"], "offsets": [0, 2]})).__array_interface__
 
