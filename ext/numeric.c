@@ -843,7 +843,7 @@ static PyObject *numeric_setup(PyObject *module, PyObject *args)
                   {"items_buffer", &n->items_buffer}, {"items_descr", &n->items_descr},
                   {"items_argument", &n->items_argument},
                   {"host_dtype", &n->host_dtype}, {"by_numpy", &n->by_numpy}, {"derived", &n->derived},
-                  {"errors", &n->errors}, {"watches", &n->watches},
+                  {"errors", &n->errors}, {"errors_default", &n->errors_default}, {"watches", &n->watches},
                   {"get_item", &n->get_item}, {"set_item", &n->set_item}, {"matmul", &n->matmul},
                   {"power", &n->power},
                   {"scalar", &n->scalar}};

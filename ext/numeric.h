@@ -30,6 +30,7 @@ typedef struct numeric_state {
     PyObject *meant_call;                 /* function: a call whose operands have meanings -> its result */
     PyObject *meant_cast;                 /* function: value, dtype object -> an array of it */
     PyObject *errors, *errors_seen;       /* NumPy's variable of numpy.errstate, or None; the value seen last */
+    PyObject *errors_default;             /* its value where the program has said nothing */
     PyObject *watches;                    /* function: what it wants, as call_watches has it */
     PyObject *host_dtype;                 /* exception: a dtype that no kernel computes */
     PyObject *by_numpy;                   /* function: a callable of ours, arguments, keywords -> what NumPy's gives */

@@ -123,14 +123,16 @@ enum { CALL_STRICT = 16 };
 
 /* What numpy.errstate wants: the faults (bits) that it warns of, or CALL_STRICT where it wants others told of
  * otherwise: then calls are watched. NumPy keeps what it wants in a variable of the context; the value seen last is
- * kept with its answer. -1 with exception. */
-static int call_watches(core_state *state)
+ * kept with its answer. *is_said: the program has said it, or else NumPy's default stands. -1 with exception. */
+static int call_watches(core_state *state, bool *is_said)
 {
     numeric_state *n = state->numeric;
     PyObject *wanted = NULL;
+    *is_said = false;
     if (n->errors == Py_None || PyContextVar_Get(n->errors, NULL, &wanted) < 0)
         return PyErr_Occurred() ? -1 : 0;
     NUMERIC_BEGIN(state);
+    *is_said = wanted != n->errors_default;
     bool is_known = wanted == n->errors_seen && n->errors_known;
     int found = n->errors_watch;
     NUMERIC_END(state);
@@ -173,12 +175,14 @@ static PyObject *call_run(core_state *state, ts_nd_graph *graph, const ts_nd_cal
 {
     ts_nd *result;
     ts_error err;
-    int watches = call_watches(state);
+    bool is_said;
+    int watches = call_watches(state, &is_said);
     if (watches < 0)
         return NULL;
     NUMERIC_BEGIN(state);
     ts_nd_graph_strict(graph, watches == CALL_STRICT);
-    ts_nd_graph_wants(graph, (uint32_t)watches);
+    /* By default kernels of a GPU do not look: it would cost up to a sixth of them (docs/guide/numeric.md). */
+    ts_nd_graph_wants(graph, is_said || graph == state->numeric->graphs[0] ? (uint32_t)watches : 0);
     ts_status status = ts_nd_run(graph, call, &result, &err);
     ts_nd_graph_strict(graph, false);
     bool late = graph == state->numeric->graphs[0] && ts_nd_graph_is_late(graph);

@@ -660,36 +660,15 @@ static void build_number(group_build *g, ts_builder *b, uint32_t n)
     *x = build_wide(&g->e, *x);
 }
 
-static bool build_for_gpu(const group_build *g)
-{
-    return !(ts_device_caps_of(g->k->group->graph->device) & TS_DEVICE_HOST_MEMORY);
-}
-
-/* What went wrong, looked for only at elements whose result is not finite. */
-static ts_val build_cold_code(const group_build *g, const nd_node *node, const nd_emit *e, const nd_val *x, nd_val y)
-{
-    ts_builder *b = g->e.b;
-    ts_val hint = ts__nd_tell_hint(e, node, x, y), code = ts_int(b, ts__nd_emit_type(e, TS_T_i32), 0);
-    ts_val opener = ts_cold_begin(b, hint, 1, &code);
-    code = ts__nd_tell_code(e, node, x, y);
-    ts_term(b, TS_OP_yield, 1, &code);
-    ts_end_like(b, opener);
-    return ts_res(b, opener, 0);
-}
-
-/* Tells of the faults of a node, of the elements that there are and that its mask lets in. A thread of a GPU stores its
- * own: asking all threads of a block first costs more than the stores that do not happen. */
+/* Tells of the faults of a node, of the elements that there are and that its mask lets in. */
 static void build_tell(group_build *g, const nd_node *node, const nd_emit *e, const nd_val *x, nd_val y)
 {
     ts_builder *b = g->e.b;
-    bool own = build_for_gpu(g);
-    ts_val found = own        ? build_cold_code(g, node, e, x, y)
-                   : g->tells ? ts__nd_tell_code(e, node, x, y)
-                              : ts__nd_tell_hint(e, node, x, y);
+    ts_val found = g->tells ? ts__nd_tell_code(e, node, x, y) : ts__nd_tell_hint(e, node, x, y);
     if (node->is_narrow)
         found = build_wide(&g->e, (nd_val){.re = found}).re;
     ts_val where = node->has_where ? build_operand(g, node, node->n_in).re : 0;
-    if (!g->tells && !own) {
+    if (!g->tells) {
         found = where ? ts_op2(b, TS_OP_andi, found, where, 0) : found;
         g->hint = g->hint ? ts_op2(b, TS_OP_ori, g->hint, found, 0) : found;
         return;
@@ -698,12 +677,7 @@ static void build_tell(group_build *g, const nd_node *node, const nd_emit *e, co
     where = where && inside ? ts_op2(b, TS_OP_andi, inside, where, 0) : where ? where : inside;
     if (where)
         found = ts_select(b, where, found, ts_int(b, ts_val_type(g->e.fn, found), 0));
-    if (!own) {
-        ts__nd_tell(&g->e, node, g->flags, found, true);
-        return;
-    }
-    g->code[g->n_codes] = found;
-    g->code_node[g->n_codes++] = node;
+    ts__nd_tell(&g->e, node, g->flags, found);
 }
 
 /* A function of elements, in tiles as wide as the node's value. */
@@ -785,7 +759,6 @@ static void build_loads(group_build *g, ts_builder *b)
 static void build_functions(group_build *g, ts_builder *b)
 {
     g->hint = 0;
-    g->n_codes = 0;
     for (uint32_t n = 0; n < g->k->group->n_nodes; n++)
         build_node(g, b, n);
 }
@@ -805,8 +778,6 @@ void ts__nd_build_nodes(group_build *g, ts_builder *b)
 
 void ts__nd_build_told(const group_build *g, ts_builder *b)
 {
-    for (uint32_t i = 0; i < g->n_codes; i++)
-        ts__nd_tell(&g->e, g->code_node[i], g->flags, g->code[i], false);
     const ts_alloc *alloc = g->k->group->graph->alloc;
     group_build *again = g->hint ? ts__new(alloc, sizeof *again) : NULL;
     if (!again) /* no faults; or no memory, which the builder will find, too */

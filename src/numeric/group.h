@@ -33,9 +33,6 @@ typedef struct group_build {
     nd_emit e, narrow; /* narrow: tiles are 1 wide along folded axes (nd_node) */
     ts_val flags, hint; /* where faults are told of, 0: they are not; elements that may have some, 0: none has */
     bool tells;         /* this time: hints say that there are some */
-    ts_val code[ND_GROUP_NODES]; /* of a GPU: the faults of elements of nodes, to be stored at the end */
-    const nd_node *code_node[ND_GROUP_NODES];
-    uint32_t n_codes;
     bool in_loop;       /* of a kernel of loops: elements that there are are `lanes`, 0: all */
     ts_val lanes;
     ts_val pointer[ND_GROUP_MEMORY], extent[TS_MAX_RANK], stride[ND_GROUP_MEMORY][TS_MAX_RANK], at[TS_MAX_RANK];
@@ -80,10 +77,10 @@ nd_build ts__nd_loop_write;
 /* Tells of faults (tell.c) of the values that ts__nd_build_values made last; anywhere behind it at the same place. */
 void ts__nd_build_told(const group_build *g, ts_builder *b);
 /* Elements of a node that may have faults, by one look at its results; what faults they have, as tiles of i32; and what
- * stores them, as many as the group's tiles have: one byte for all elements together, or one for each. */
+ * stores them, as many as the group's tiles have. */
 ts_val ts__nd_tell_hint(const nd_emit *e, const nd_node *node, const nd_val *x, nd_val y);
 ts_val ts__nd_tell_code(const nd_emit *e, const nd_node *node, const nd_val *x, nd_val y);
-void ts__nd_tell(const nd_emit *e, const nd_node *node, ts_val flags, ts_val code, bool together);
+void ts__nd_tell(const nd_emit *e, const nd_node *node, ts_val flags, ts_val code);
 /* Whether an element of a tile is true, as i1. */
 ts_val ts__nd_tell_any(const nd_emit *e, ts_val c);
 bool ts__nd_group_is_apart(const nd_group *group); /* nd_launch */

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * Faults of calls that check.c does not look at: those that wait, on many elements, or on another device. Their kernel
- * tells. It takes one look at results of functions with poles, and of quotients: is any not finite? On a CPU a tile
- * with one is computed again, with all that went wrong beside each result, and stores a byte. On a GPU each thread
- * looks further at such elements of its own there and then: asking all threads of a block took 6 to 18 % of a kernel.
+ * tells. It takes one look at results of functions with poles, and of quotients: is any not finite? Only a tile with
+ * one is computed again, with all that went wrong beside each result, and stores a byte.
  * Nobody waits for it; who reads a value next finds it (ts_nd_graph_late).
  *
  *     flags    a row of 8 bytes for each function; byte i is 1 where a tile had the faults i (TS_ND_DIVIDE ..)
@@ -138,10 +137,10 @@ ts_val ts__nd_tell_any(const nd_emit *e, ts_val c)
     return ts_reshape(e->b, tell_joined(&tile, c), TS_T_i1);
 }
 
-void ts__nd_tell(const nd_emit *e, const nd_node *node, ts_val flags, ts_val code, bool together)
+void ts__nd_tell(const nd_emit *e, const nd_node *node, ts_val flags, ts_val code)
 {
     nd_emit tile = ts__nd_emit_at(e, TS_DTYPE_int32);
-    code = together ? tell_joined(&tile, code) : code;
+    code = tell_joined(&tile, code);
     code = ts_op2(e->b, TS_OP_andi, code, tell_number(&tile, node->told), 0);
     ts_val row = tell_number(&tile, (uint32_t)node->fn * TELL_ROW);
     ts_val pointer = ts_broadcast(e->b, flags, ts__nd_emit_type(&tile, ts_val_type(e->fn, flags)));

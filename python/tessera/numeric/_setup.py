@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import contextvars
 import os
 import sys
 import warnings
@@ -13,6 +14,7 @@ import numpy
 import tessera
 
 from .. import _core
+
 
 class HostDtype(TypeError):
     """Asks for arrays of a dtype that no kernel computes: the call that meets it is NumPy's (`_host.by_numpy`)."""
@@ -330,7 +332,8 @@ def setup(array_class: type, **hooks: Any) -> None:
                  libraries=LIBRARIES)  # fmt: skip
     umath: Any = numpy._core.umath
     errors = getattr(umath, "_extobj_contextvar", None)
-    hooks.update(errors=errors, watches=watches)
+    default = None if errors is None else contextvars.Context().run(errors.get)
+    hooks.update(errors=errors, errors_default=default, watches=watches)
     _core.numeric_setup(array_class, DTYPES, hooks)
 
 

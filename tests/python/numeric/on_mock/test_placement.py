@@ -201,3 +201,16 @@ def test_memory_of_a_gpu_that_cannot_be_taken_is_told_of(mock) -> None:
         np.asarray(_Shown(theirs, mask=theirs))
     with pytest.raises(TypeError, match="no arrays of dtype"):
         np.asarray(_Shown(theirs, typestr="<O8"))
+
+
+def test_kernels_look_for_faults_where_the_program_says_so(mock) -> None:
+    def launches() -> int:
+        x = np.ones(1 << 16, device="cuda")
+        before = mock.n_load
+        np.wait(1 / x)
+        return int(mock.n_load - before)
+
+    assert launches() > 0 and launches() == 0
+    with numpy.errstate(divide="warn"):
+        assert launches() > 0 and launches() == 0  # another kernel, which looks
+    assert launches() == 0
