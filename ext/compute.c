@@ -110,6 +110,9 @@ static PyObject *compute_clear(PyObject *module, PyObject *const *args, Py_ssize
     if (got == 0 && (frame.n != 1 || frame.args[0].kind != TS_SPEC_ARRAY || !clear_is_dense(&frame.args[0]))) {
         PyErr_SetString(PyExc_TypeError, "compute_clear: the second argument must be an array without gaps");
         got = -1;
+    } else if (got == 0 && frame.args[0].readonly) {
+        PyErr_SetString(PyExc_TypeError, "compute_clear: the array is read-only");
+        got = -1;
     }
     if (got == 0)
         got = clear_frame(state, args[0], &frame);

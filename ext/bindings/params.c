@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * kernelParams, in the four forms: None or 0; the address of a ready void** array; an object with the buffer
+ * kernelParams, in the five forms: None or 0; the address of a ready void** array; an object with the buffer
  * protocol that holds that array; a tuple (values, types) of Python values and ctypes classes.
  */
 #include "bindings.h"
@@ -175,13 +175,15 @@ static int params_one(bind_frame *frame, PyObject *value, PyObject *type, char *
     return -1;
 }
 
-/* An array of pointers, then a cell for each value; without types each value is the parameter by itself. */
+/* An array of pointers, then a cell for each value; without types each value is the parameter by itself. The frame keeps
+ * the values. */
 static int params_values(bind_frame *frame, PyObject *values, PyObject *types, uint64_t *word)
 {
     Py_ssize_t n = PyTuple_GET_SIZE(values);
     void **parameters = bind_frame_block(frame, (size_t)(n ? n : 1) * 16);
     if (!parameters)
         return -1;
+    frame->items[frame->n_blocks - 1] = Py_NewRef(values);
     char *cells = (char *)(parameters + n);
     int result = 0;
     for (Py_ssize_t i = 0; result == 0 && i < n; i++)
@@ -218,7 +220,7 @@ int bind_params(bind_frame *frame, PyObject *object, uint64_t *word)
     }
     if (!PyList_Check(object))
         return bind_pointer(frame, object, "kernelParams", word, &bytes);
-    PyObject *values = PyList_AsTuple(object); /* the list keeps them until the call is done */
+    PyObject *values = PyList_AsTuple(object); /* a list that others change */
     int result = values ? params_values(frame, values, NULL, word) : -1;
     Py_XDECREF(values);
     return result;

@@ -143,12 +143,16 @@ def test_kernel_params_in_a_struct() -> None:
 def test_kernel_params_without_types() -> None:
     """A list of what has memory of its own: NumPy's scalars, handles."""
     params = driver.CUDA_KERNEL_NODE_PARAMS()
-    params.kernelParams = [np.float32(2.5), driver.CUdeviceptr(7), np.int32(-3)]
+    given: list[Any] = [np.float32(2.5), driver.CUdeviceptr(7), np.int32(-3)]
+    params.kernelParams = given
+    given.clear()
+    others = [np.float32(9.25), driver.CUdeviceptr(9), np.int32(-9)]
     gc.collect()
     places = (ctypes.c_void_p * 3).from_address(params.kernelParams)
     assert ctypes.c_float.from_address(places[0] or 0).value == 2.5
     assert ctypes.c_uint64.from_address(places[1] or 0).value == 7
     assert ctypes.c_int.from_address(places[2] or 0).value == -3
+    del others
     for wrong, words in ((2.5, "must be an address"), (3, "say its C type"), (object(), "must be an address")):
         with pytest.raises(TypeError, match=words):
             params.kernelParams = [wrong]

@@ -6,7 +6,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from tessera import _core, _pack, compute
+from tessera import _core, _pack, compute, cuda
 from tessera.compute import OpKind, _engine
 
 N = 20_000
@@ -92,6 +92,11 @@ def test_memory_becomes_zero():
         _core.compute_clear(None, np.ones(8)[::2])
     with pytest.raises(TypeError, match="without gaps"):
         _core.compute_clear(None, 3)
+    still = np.ones(8)
+    still.flags.writeable = False
+    with pytest.raises(TypeError, match="read-only"):
+        _core.compute_clear(None, still)
+    assert still.all()
 
 
 def test_parts_of_whole_numbers_are_sorted_by_their_keys(packed):
@@ -101,3 +106,21 @@ def test_parts_of_whole_numbers_are_sorted_by_their_keys(packed):
         end_offsets_in=bounds[1:],
     )
     assert (out == np.sort(x.reshape(4, -1)).reshape(-1)).all()
+
+
+@pytest.mark.parametrize("where", [np.asarray, cuda.to_device])
+@pytest.mark.parametrize("name", ["bfloat16", "float16"])
+def test_short_floats_are_found_or_packed(where, name):
+    dtype = np.dtype(getattr(pytest.importorskip("ml_dtypes"), name, name))
+    x = np.arange(60, dtype=np.float32).astype(dtype)[::-1].copy()
+    given, out, one = where(x), where(np.zeros_like(x)), where(np.zeros(1, dtype))
+
+    def values(a):
+        return np.asarray(a.copy_to_host() if hasattr(a, "copy_to_host") else a).astype(np.float32)
+
+    compute.reduce_into(d_in=given, d_out=one, op=OpKind.MAXIMUM, h_init=None, num_items=60)
+    assert values(one)[0] == 59
+    compute.radix_sort(d_in_keys=given, d_out_keys=out, num_items=60)
+    assert (values(out) == np.arange(60)).all()
+    compute.inclusive_scan(d_in=given, d_out=out, op=OpKind.MINIMUM, init_value=None, num_items=60)
+    assert (values(out) == values(given)).all()
