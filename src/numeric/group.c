@@ -19,7 +19,6 @@ enum {
     GROUP_GRID = 65535,          /* blocks along the second and third axis of a GPU's grid */
     GROUP_BLOCK_WORDS = 1 << 12, /* of a row, of 4 bytes, that a block of a cluster holds */
     GROUP_FEW_NODES = 12,
-    GROUP_LINE = 16, /* bytes that a thread may read at once */
 };
 
 /* ---- axes ---------------------------------------------------------------------------------------- */
@@ -228,9 +227,9 @@ static bool kernel_is_aligned(const group_kernel *k, uint32_t p)
     const nd_place *place = &k->group->places[p];
     int64_t item = (int64_t)ts_dtype_bytes((ts_dtype)place->dtype);
     bool on_host = ts_device_caps_of(k->group->graph->device) & TS_DEVICE_HOST_MEMORY;
-    bool aligned = !on_host && k->unit[p] < k->axes.rank && (uintptr_t)place->data % GROUP_LINE == 0;
+    bool aligned = !on_host && k->unit[p] < k->axes.rank && (uintptr_t)place->data % ND_LINE == 0;
     for (uint32_t d = 0; d < k->axes.rank && aligned; d++)
-        aligned = d == k->unit[p] || k->axes.stride[p][d] * item % GROUP_LINE == 0;
+        aligned = d == k->unit[p] || k->axes.stride[p][d] * item % ND_LINE == 0;
     return aligned;
 }
 
@@ -420,10 +419,10 @@ static void build_aligned(group_build *g, ts_builder *b)
         uint32_t item = (uint32_t)ts_dtype_bytes((ts_dtype)g->k->group->places[p].dtype);
         if (!g->k->aligned[p])
             continue;
-        g->pointer[p] = build_multiple(g, b, g->pointer[p], GROUP_LINE);
-        for (uint32_t d = 0; d < g->k->axes.rank && item < GROUP_LINE; d++)
+        g->pointer[p] = build_multiple(g, b, g->pointer[p], ND_LINE);
+        for (uint32_t d = 0; d < g->k->axes.rank && item < ND_LINE; d++)
             if (g->stride[p][d])
-                g->stride[p][d] = build_multiple(g, b, g->stride[p][d], GROUP_LINE / item);
+                g->stride[p][d] = build_multiple(g, b, g->stride[p][d], ND_LINE / item);
     }
 }
 

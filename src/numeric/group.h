@@ -15,6 +15,8 @@ typedef struct nd_axes {
     int64_t extent[TS_ND_RANK], stride[ND_GROUP_MEMORY][TS_ND_RANK]; /* elements */
 } nd_axes;
 
+enum { ND_LINE = 16 }; /* bytes that a thread of a GPU may read at once */
+
 typedef struct group_kernel {
     const nd_group *group;
     nd_axes axes;

@@ -233,7 +233,8 @@ static bool quick_steps(nd_quick_call *q)
     return true;
 }
 
-static void quick_key(nd_quick_call *q, uint64_t told)
+/* On a GPU kernels know which places begin at a multiple of a line (group.c); memory of a new result does. */
+static void quick_key(nd_quick_call *q, uint64_t told, bool on_host)
 {
     const ts_nd_call *call = q->call;
     const ts_nd *out = call->out;
@@ -248,8 +249,11 @@ static void quick_key(nd_quick_call *q, uint64_t told)
             one = in->array->dtype | (uint64_t)q->of[i] << 5 | (uint64_t)q->place[q->of[i]].into << 7 | 1024u;
         look = look << 11 | one;
     }
-    for (uint32_t p = 0; p < q->n_places; p++)
-        lies = lies << 7 | q->place[p].lacks | (uint64_t)q->place[p].unit << 4;
+    for (uint32_t p = 0; p < q->n_places; p++) {
+        bool fresh = !out && p + 1 == q->n_places;
+        bool aligned = !on_host && (fresh || (uintptr_t)q->place[p].data % ND_LINE == 0);
+        lies = lies << 8 | q->place[p].lacks | (uint64_t)q->place[p].unit << 4 | (uint64_t)aligned << 7;
+    }
     q->key[0] = look;
     q->key[1] = lies;
 }
@@ -274,7 +278,7 @@ bool ts__nd_quick_begin(const ts_nd_graph *graph, const ts_nd_call *call, nd_qui
         (!out && !quick_is_in_rows(q)) || !quick_axes(q) || !quick_steps(q) ||
         (!on_host && q->rank > 1)) /* kernels of tiles depend on extents */
         return false;
-    quick_key(q, on_host ? 0 : graph->wants);
+    quick_key(q, on_host ? 0 : graph->wants, on_host);
     return true;
 }
 

@@ -214,3 +214,21 @@ def test_kernels_look_for_faults_where_the_program_says_so(mock) -> None:
     with numpy.errstate(divide="warn"):
         assert launches() > 0 and launches() == 0  # another kernel, which looks
     assert launches() == 0
+
+
+@pytest.mark.parametrize("dtype", ["i1", "f2", "u1"])
+def test_short_calls_know_which_memory_begins_at_a_line(mock, dtype: str) -> None:
+    """A kernel that reads 16 bytes at once is not for views that begin in between."""
+    a, b, out = (np.zeros(4096, dtype, device="cuda") for _ in range(3))
+
+    def loads(call) -> int:
+        before = mock.n_load
+        np.wait(call())
+        return int(mock.n_load - before)
+
+    assert loads(lambda: np.maximum(a[:500], b[:500])) > 0
+    assert loads(lambda: np.maximum(a[16:516], b[32:532])) == 0
+    assert loads(lambda: np.maximum(a[1:501], b[1:501])) > 0
+    assert loads(lambda: np.maximum(a[3:503], b[7:507])) == 0
+    assert loads(lambda: np.maximum(a[:500], b[:500], out=out[1:501])) > 0
+    assert loads(lambda: np.maximum(a[:500], b[:500], out=out[16:516])) == 0
