@@ -185,7 +185,6 @@ static PyObject *call_run(core_state *state, ts_nd_graph *graph, const ts_nd_cal
     ts_nd_graph_wants(graph, is_said || graph == state->numeric->graphs[0] ? (uint32_t)watches : 0);
     ts_status status = ts_nd_run(graph, call, &result, &err);
     ts_nd_graph_strict(graph, false);
-    bool late = graph == state->numeric->graphs[0] && ts_nd_graph_is_late(graph);
     if (status == TS_OK && out)
         ts_nd_release(result);
     uint32_t faults = ts_nd_graph_faults(graph);
@@ -193,14 +192,6 @@ static PyObject *call_run(core_state *state, ts_nd_graph *graph, const ts_nd_cal
     if (status != TS_OK)
         return core_raise(state, &err);
     if (faults && numeric_report(state, call->fn, faults) < 0) {
-        if (!out) {
-            NUMERIC_BEGIN(state);
-            ts_nd_release(result);
-            NUMERIC_END(state);
-        }
-        return NULL;
-    }
-    if (late && numeric_late(state, graph) < 0) {
         if (!out) {
             NUMERIC_BEGIN(state);
             ts_nd_release(result);

@@ -249,7 +249,7 @@ static ts_status compress_run(nd_node *value, nd_node *mask, ts_nd *counts, ts_n
     ts__nd_kernel_args(&c.k, &launch);
     group.graph->stats.bytes += ts__nd_group_bytes(&c.k);
     int64_t grid[3] = {(c.k.n_tiles[0] + COMPRESS_TILES - 1) / COMPRESS_TILES, 1, 1};
-    return ts__nd_launch_run(group.graph, &launch, grid, compress_emit, &c, err);
+    return ts__nd_group_done(&group, ts__nd_launch_run(group.graph, &launch, grid, compress_emit, &c, err));
 }
 
 /* The result's length is read from the device: the sum of all counts. */

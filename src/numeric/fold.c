@@ -693,7 +693,8 @@ static ts_status fold_launch(fold_of *f, nd_group *group, const int64_t tiles[3]
         group->graph->stats.bytes += ts__nd_group_bytes(&f->k);
         group->graph->stats.n_nodes += group->n_nodes;
     }
-    return ts__nd_launch_run(group->graph, &launch, grid, f->is_scan ? scan_write : fold_write, f, err);
+    nd_build *write = f->is_scan ? scan_write : fold_write;
+    return ts__nd_group_done(group, ts__nd_launch_run(group->graph, &launch, grid, write, f, err));
 }
 
 static ts_status fold_run(const ts_nd_reduction *r, bool is_scan, ts_nd *out, ts_error *err);

@@ -925,6 +925,13 @@ static nd_build *group_shape(group_kernel *k, int64_t grid[3])
     return group_write;
 }
 
+ts_status ts__nd_group_done(const nd_group *group, ts_status status)
+{
+    for (uint32_t i = 0; i < group->n_nodes && status == TS_OK; i++)
+        group->nodes[i]->told = 0;
+    return status;
+}
+
 ts_status ts__nd_group_run(nd_group *group, ts_error *err)
 {
     int64_t shape[TS_ND_RANK], grid[3];
@@ -947,5 +954,5 @@ ts_status ts__nd_group_run(nd_group *group, ts_error *err)
     ts__nd_kernel_key(&k, &launch);
     ts__nd_kernel_args(&k, &launch);
     group->graph->stats.bytes += ts__nd_group_bytes(&k);
-    return ts__nd_launch_run(group->graph, &launch, grid, write, &k, err);
+    return ts__nd_group_done(group, ts__nd_launch_run(group->graph, &launch, grid, write, &k, err));
 }

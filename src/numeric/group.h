@@ -86,6 +86,8 @@ void ts__nd_tell(const nd_emit *e, const nd_node *node, ts_val flags, ts_val cod
 /* Whether an element of a tile is true, as i1. */
 ts_val ts__nd_tell_any(const nd_emit *e, ts_val c);
 bool ts__nd_group_is_apart(const nd_group *group); /* nd_launch */
+/* After a launch: values that are computed once more tell of no faults again. Gives `status`. */
+ts_status ts__nd_group_done(const nd_group *group, ts_status status);
 uint64_t ts__nd_group_bytes(const group_kernel *k); /* that it reads and writes */
 
 #endif

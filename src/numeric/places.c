@@ -81,7 +81,7 @@ static ts_status places_run(places_scatter *s, nd_group *group, ts_error *err)
     ts__nd_kernel_key(&s->k, &launch);
     ts__nd_kernel_args(&s->k, &launch);
     group->graph->stats.bytes += ts__nd_group_bytes(&s->k);
-    return ts__nd_launch_run(group->graph, &launch, grid, places_write, s, err);
+    return ts__nd_group_done(group, ts__nd_launch_run(group->graph, &launch, grid, places_write, s, err));
 }
 
 static ts_status places_into(ts_nd *to, nd_node *value, nd_node *offsets, bool unique, ts_error *err)

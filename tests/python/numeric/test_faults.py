@@ -130,3 +130,17 @@ def test_errstate_says_what_becomes_of_faults():
         with pytest.raises(FloatingPointError):
             b /= b
         assert (1 / tn.array([1.0]))[0] == 1
+
+
+def test_a_fault_is_told_once_and_stops_nothing_else():
+    """By reads alone, and not again where a value is computed a second time."""
+    x, c = tn.arange(100_000.0), tn.zeros(100_000)
+    y = 1 / x
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        d = c + 1
+        c[1:] += c[:-1] + 7
+        with pytest.raises(RuntimeWarning, match="divide by zero encountered in divide"):
+            (y + 1).sum()
+        assert c[5] == 7 and y[1] == 1 and d[3] == 1
+        assert (tn.sqrt(c[1:] + 2))[3] == 3
