@@ -402,6 +402,8 @@ def _ends(interface: Any) -> Any:
 
 def init_of(value: Any, name: str) -> tuple[TypeDescriptor, Any]:
     """The type of an initial value, and the value as a launch takes it."""
+    if value is None:
+        raise TypeError(f"{name} is None; give a number of NumPy: it is what no items give, and has the type of all")
     if isinstance(value, (bool, int, float, complex)) and not isinstance(value, numpy.generic):
         raise TypeError(f"{name} is {value!r}; give a number of NumPy, such as numpy.int32({value!r}): it has a type")
     kind = type_of(value)

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy
 
-from ._engine import THREADS, algorithm, items_in, kernel_of, stream_of
+from ._engine import THREADS, algorithm, apart, items_in, kernel_of, not_shifted, stream_of
 from ._ready import said
 from .iterators import Iterator, dtypes_of, iterator_of
 from .op import OpKind, operator_of, ordering
@@ -49,6 +49,8 @@ def _search(
     _check_output(output)
     n = items_in(num_items, "num_items", ("d_data", data))
     m = items_in(num_values, "num_values", ("d_values", values), ("d_out", output))
+    apart(("d_data", data), ("d_out", output))
+    not_shifted(m.most, ("d_values", values), ("d_out", output))
     if m.most == 0:
         return
 

@@ -329,3 +329,22 @@ def test_an_object_in_two_threads():
     for thread in threads:
         thread.join()
     assert len(found) == 16 and all(found)
+
+
+def test_places_are_not_written_over_what_is_searched():
+    x = np.arange(40, dtype=np.uint64)
+    given = {"num_items": 40, "num_values": 30}
+    with pytest.raises(ValueError, match="d_out shares memory with d_data"):
+        compute.lower_bound(d_data=x, d_values=x[:30].copy(), d_out=x, **given)
+    with pytest.raises(ValueError, match="d_out shares memory with d_values, but not item by item"):
+        compute.upper_bound(d_data=x.copy(), d_values=x[:30], d_out=x[1:31], **given)
+    compute.lower_bound(d_data=x.copy(), d_values=x, d_out=x, **given)
+    assert (x == np.arange(40)).all()
+
+
+def test_reductions_of_parts_want_what_empty_ones_give():
+    x, out, bounds = np.arange(10), np.full(2, -7), np.array([0, 4, 10])
+    parts = {"num_segments": 2, "start_offsets_in": bounds[:2], "end_offsets_in": bounds[1:]}
+    with pytest.raises(TypeError, match="h_init is None"):
+        compute.segmented_reduce(d_in=x, d_out=out, op=compute.OpKind.PLUS, h_init=None, **parts)
+    assert (out == -7).all()
