@@ -184,9 +184,10 @@ TS_API TS_CHECKED ts_status ts_histogram_range(const ts_stream *stream, const ts
  *     ts_compute_desc("reduce_gpu dtype=float32 combine=add initial=1 counted=0", &desc, &err);
  *     ts_compute_desc("sort_count_pairs_gpu pair=int32/8 descending=0 counted=0", &desc, &err);
  *
- * Axes that are not named have their first choice. *out is what ts_kernel_create takes.
+ * Axes that are not named have their first choice; kernels that take an operator of the program have no words.
+ * *out is what ts_kernel_create takes.
  * Owns: out->source.bytes, which ts_compute_desc_deinit frees; the rest is borrowed for good.
- * Errors: TS_VALUE for NULL, a kernel, an axis or a choice that there is not; TS_NOMEM. */
+ * Errors: TS_VALUE for NULL, a kernel, an axis or a choice that there is not, or that takes an operator; TS_NOMEM. */
 TS_API TS_CHECKED ts_status ts_compute_desc(const char *choices, ts_kernel_desc *out, ts_error *err);
 TS_API void ts_compute_desc_deinit(ts_kernel_desc *desc);
 

@@ -50,7 +50,8 @@ const compute_choice *ts__compute_choice(const compute_key *key, compute_axis ax
  * Owns: borrowed for good. Errors: TS_NOMEM. */
 TS_CHECKED ts_status ts__compute_kernel(const compute_key *key, const char *own, ts_kernel **out, ts_error *err);
 
-/* What it is made of. Owns: out->source.bytes, which ts_compute_desc_deinit frees. Errors: TS_NOMEM. */
+/* What it is made of. Owns: out->source.bytes, which ts_compute_desc_deinit frees. Errors: TS_NOMEM; TS_VALUE where it
+ * takes an operator of the program. */
 TS_CHECKED ts_status ts__compute_desc_make(const compute_key *key, ts_kernel_desc *out, ts_error *err);
 
 /* ---- calls --------------------------------------------------------------------------------------------- */

@@ -111,13 +111,23 @@ static void pack_fill(compute_reader *r, compute_pack *pack)
     }
 }
 
+/* Where the text begins that stands for the program's operator; NULL where there is none. */
+static uint32_t *pack_own_place(const compute_pack *pack)
+{
+    const char *strings = (const char *)(pack->words + pack->n_words);
+    for (uint32_t i = 0; i < pack->words[2]; i++)
+        if (!strcmp(strings + pack->words[COMPUTE_HEAD + i], COMPUTE_OWN))
+            return &pack->words[COMPUTE_HEAD + i];
+    return NULL;
+}
+
 /* Puts the program's operator into the place of the text that stands for it; there is room behind the strings. */
 static void pack_own(compute_pack *pack, const char *own)
 {
     char *strings = (char *)(pack->words + pack->n_words);
-    for (uint32_t i = 0; i < pack->words[2]; i++)
-        if (!strcmp(strings + pack->words[COMPUTE_HEAD + i], COMPUTE_OWN))
-            pack->words[COMPUTE_HEAD + i] = pack->words[7];
+    uint32_t *place = pack_own_place(pack);
+    if (place)
+        *place = pack->words[7];
     memcpy(strings + pack->words[7], own, strlen(own) + 1);
     pack->words[7] += (uint32_t)strlen(own) + 1;
 }
@@ -178,6 +188,23 @@ static void key_apply(const compute_key *key, compute_pack *pack, ts_hints *hint
     }
 }
 
+void ts_compute_desc_deinit(ts_kernel_desc *desc)
+{
+    const ts_alloc *alloc = ts_alloc_default();
+    if (desc && desc->source.bytes)
+        alloc->resize(alloc->user, (void *)(uintptr_t)desc->source.bytes, desc->source.n, 0);
+    if (desc)
+        desc->source = (ts_source){0};
+}
+
+/* Whether the kernel is made with an operator of the program: by its choices or, without such an axis, always. */
+static bool key_needs_own(const compute_key *key, const compute_pack *pack)
+{
+    if (ts__compute_choice(key, COMPUTE_combine))
+        return key->at[COMPUTE_combine] == TS_COMBINE_own;
+    return ts__compute_choice(key, COMPUTE_own) ? key->at[COMPUTE_own] != 0 : pack_own_place(pack) != NULL;
+}
+
 /* What the kernel is made of. Owns: out->source.bytes, which ts_compute_desc_deinit frees. */
 static ts_status desc_make(const compute_key *key, const char *own, ts_kernel_desc *out, ts_error *err)
 {
@@ -188,16 +215,11 @@ static ts_status desc_make(const compute_key *key, const char *own, ts_kernel_de
     TS_TRY(pack_read(row, own, ts_alloc_default(), &pack, err));
     key_apply(key, &pack, &out->hints);
     out->source.bytes = pack.words, out->source.n = pack.bytes;
-    return TS_OK;
-}
-
-void ts_compute_desc_deinit(ts_kernel_desc *desc)
-{
-    const ts_alloc *alloc = ts_alloc_default();
-    if (desc && desc->source.bytes)
-        alloc->resize(alloc->user, (void *)(uintptr_t)desc->source.bytes, desc->source.n, 0);
-    if (desc)
-        desc->source = (ts_source){0};
+    if (own || !key_needs_own(key, &pack))
+        return TS_OK;
+    ts_compute_desc_deinit(out);
+    return ts_fail(err, TS_VALUE, "choices: kernel '%s' takes an operator of the program here; no words stand for one",
+                   row->function);
 }
 
 static ts_status kernel_make(const compute_key *key, const char *own, ts_kernel **out, ts_error *err)

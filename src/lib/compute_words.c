@@ -4,7 +4,7 @@
  */
 #include "lib/compute.h"
 
-enum { COMPUTE_MOST = UINT8_MAX }; /* no choice has this index */
+enum { COMPUTE_NO_CHOICE = UINT8_MAX }; /* no choice has this index */
 
 static const char *const kernel_names[COMPUTE_COUNT] = {
 #define X(name) #name,
@@ -46,24 +46,24 @@ static uint32_t word_number(compute_word word)
 {
     uint32_t value = 0;
     for (size_t i = 0; i < word.n; i++) {
-        bool is_digit = word.at[i] >= '0' && word.at[i] <= '9' && value < COMPUTE_MOST;
-        value = is_digit ? value * 10 + (uint32_t)(word.at[i] - '0') : COMPUTE_MOST;
+        bool is_digit = word.at[i] >= '0' && word.at[i] <= '9' && value < COMPUTE_NO_CHOICE;
+        value = is_digit ? value * 10 + (uint32_t)(word.at[i] - '0') : COMPUTE_NO_CHOICE;
     }
-    return word.n ? value : COMPUTE_MOST;
+    return word.n ? value : COMPUTE_NO_CHOICE;
 }
 
 static uint32_t word_dtype(compute_word word)
 {
     char name[16];
     if (word.n >= sizeof name)
-        return COMPUTE_MOST;
+        return COMPUTE_NO_CHOICE;
     memcpy(name, word.at, word.n);
     name[word.n] = '\0';
     ts_dtype dtype = ts_dtype_find(name);
-    return dtype == TS_DTYPE_NONE ? COMPUTE_MOST : (uint32_t)dtype;
+    return dtype == TS_DTYPE_NONE ? COMPUTE_NO_CHOICE : (uint32_t)dtype;
 }
 
-/* The index of a choice; COMPUTE_MOST where it is none. */
+/* The index of a choice; COMPUTE_NO_CHOICE where it is none. */
 static uint32_t word_choice(compute_axis axis, compute_word word)
 {
     const char *rest = word.at;
@@ -73,17 +73,17 @@ static uint32_t word_choice(compute_axis axis, compute_word word)
     case COMPUTE_pair: {
         compute_word dtype = word_take(&rest, "/ "), bytes = {rest, word.n - TS_MIN(word.n, dtype.n + 1)};
         uint32_t found = word_dtype(dtype);
-        bool is_good = found < COMPUTE_MOST && (word_is(bytes, "4") || word_is(bytes, "8"));
-        return is_good ? COMPUTE_PAIR(found, word_number(bytes)) : COMPUTE_MOST;
+        bool is_good = found < COMPUTE_NO_CHOICE && (word_is(bytes, "4") || word_is(bytes, "8"));
+        return is_good ? COMPUTE_PAIR(found, word_number(bytes)) : COMPUTE_NO_CHOICE;
     }
     case COMPUTE_bytes:
-        while (n < COMPUTE_MOST && (uint32_t)1 << TS_MIN(n, 31) < word_number(word))
-            n = n < 31 ? n + 1 : COMPUTE_MOST;
-        return n < COMPUTE_MOST && (uint32_t)1 << n == word_number(word) ? n : COMPUTE_MOST;
+        while (n < COMPUTE_NO_CHOICE && (uint32_t)1 << TS_MIN(n, 31) < word_number(word))
+            n = n < 31 ? n + 1 : COMPUTE_NO_CHOICE;
+        return n < COMPUTE_NO_CHOICE && (uint32_t)1 << n == word_number(word) ? n : COMPUTE_NO_CHOICE;
     case COMPUTE_combine:
         while (n < TS_COMBINE_COUNT && !word_is(word, combine_names[n]))
             n++;
-        return n < TS_COMBINE_own ? n : COMPUTE_MOST; /* its IR would be missing */
+        return n < TS_COMBINE_COUNT ? n : COMPUTE_NO_CHOICE;
     default: return word_number(word);
     }
 }
@@ -92,9 +92,9 @@ static uint32_t word_choice(compute_axis axis, compute_word word)
 static void key_begin(compute_key *key)
 {
     for (int axis = 0; axis < COMPUTE_AXES; axis++) {
-        while (key->at[axis] < COMPUTE_MOST && !ts__compute_choice(key, (compute_axis)axis))
+        while (key->at[axis] < COMPUTE_NO_CHOICE && !ts__compute_choice(key, (compute_axis)axis))
             key->at[axis]++;
-        key->at[axis] = key->at[axis] < COMPUTE_MOST ? key->at[axis] : 0;
+        key->at[axis] = key->at[axis] < COMPUTE_NO_CHOICE ? key->at[axis] : 0;
     }
 }
 
@@ -112,14 +112,14 @@ static ts_status key_read(const char *text, compute_key *key, ts_error *err)
         word = word_take(&text, " ");
         const char *value = word.at;
         compute_word name = word_take(&value, "= ");
-        uint32_t axis = 0, at = COMPUTE_MOST;
+        uint32_t axis = 0, at = COMPUTE_NO_CHOICE;
         while (axis < COMPUTE_AXES && !word_is(name, axis_names[axis]))
             axis++;
         if (axis < COMPUTE_AXES && name.n + 1 < word.n)
             at = word_choice((compute_axis)axis, (compute_word){value, word.n - name.n - 1});
-        if (at < COMPUTE_MOST)
+        if (at < COMPUTE_NO_CHOICE)
             key->at[axis] = (uint8_t)at;
-        if (at >= COMPUTE_MOST || !ts__compute_choice(key, (compute_axis)axis))
+        if (at >= COMPUTE_NO_CHOICE || !ts__compute_choice(key, (compute_axis)axis))
             return ts_fail(err, TS_VALUE, "choices: kernel '%s' has no choice '%.*s'", kernel_names[number],
                            (int)word.n, word.at);
     }

@@ -787,9 +787,12 @@ static void kernels_are_found_by_words(void)
 {
     static const char *const wrong[] = {"", "reduce", "reduce_gpu dtype=float33", "reduce_gpu dtype",
                                         "reduce_gpu axis=1", "reduce_gpu combine=own", "reduce_gpu initial=2",
-                                        "select_gpu bytes=3",
-                                        "sort_gpu pair=int32/4", "sort_count_pairs_gpu pair=int32/16",
-                                        "sort_count_pairs_gpu pair=int32", "reduce_gpu dtype=a_very_long_name_of_one"};
+                                        "select_gpu bytes=3", "merge own=1", "search own=1", "find",
+                                        "transform1_gpu", "transform1_cpu", "sort_gpu pair=int32/4",
+                                        "sort_count_pairs_gpu pair=int32/16", "sort_count_pairs_gpu pair=int32",
+                                        "reduce_gpu dtype=a_very_long_name_of_one"};
+    static const char *const right[] = {"sort_sweep_pairs_gpu pair=int32/8 wide=1", "merge own=0", "search",
+                                        "scan_gpu combine=xor dtype=int8"};
     ts_kernel_desc a, b;
     ts_kernel *kernel;
     CHECK_OK(ts_compute_desc("scan_gpu dtype=float32 combine=max exclusive=1", &a, &err));
@@ -801,8 +804,10 @@ static void kernels_are_found_by_words(void)
     ts_compute_desc_deinit(&a);
     ts_compute_desc_deinit(&b);
     ts_compute_desc_deinit(NULL);
-    CHECK_OK(ts_compute_desc("sort_sweep_pairs_gpu pair=int32/8 wide=1", &a, &err));
-    ts_compute_desc_deinit(&a);
+    for (size_t i = 0; i < sizeof right / sizeof *right; i++) {
+        CHECK_OK(ts_compute_desc(right[i], &a, &err));
+        ts_compute_desc_deinit(&a);
+    }
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
         CHECK(ts_compute_desc(wrong[i], &a, &err) == TS_VALUE && !a.source.bytes && strstr(err.text, "choices"));
         ts_compute_desc_deinit(&a);
