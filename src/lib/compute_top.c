@@ -73,7 +73,7 @@ static size_t top_needs_gpu(const compute_call *call, top_plan *plan, uint64_t b
 static size_t top_needs_cpu(const compute_call *call, top_plan *plan, uint64_t bytes[COMPUTE_ROOMS])
 {
     int64_t few = plan->few;
-    bool filters = few <= TS_MIN(call->n / 32, (int64_t)COMPUTE_TOP_ASIDE);
+    bool filters = few <= TS_MIN(call->n / plan->parts / 16, (int64_t)COMPUTE_TOP_ASIDE);
     plan->aside = filters ? 2 * few + COMPUTE_TOP_VALUES + COMPUTE_TOP_LOOK : 0;
     plan->counts[0] = plan->shares[0] = plan->numbers[0] = plan->parts;
     plan->counts[1] = COMPUTE_TOP_VALUES, plan->shares[1] = 2, plan->numbers[1] = TS_MAX(1, plan->aside);

@@ -9,6 +9,7 @@
 #include "tessera/array.h"
 #include "tessera/device.h"
 #include <math.h>
+#include <sys/mman.h>
 
 static ts_error err;
 static bool every; /* dtype with every operator */
@@ -278,6 +279,15 @@ static void sorts(bool as_gpu, ts_dtype dtype, int value_bytes, bool down, bool 
     }
 }
 
+/* Bytes of a room behind the first `used` ones that are not as memset(room, 1, ..) left them. */
+static int64_t changed(const uint64_t room[MOST], size_t used)
+{
+    int64_t n = 0;
+    for (size_t i = used; i < MOST * sizeof *room; i++)
+        n += ((const char *)room)[i] != 1;
+    return n;
+}
+
 /* The first few of a sort; `some`: of as many items as a count on the device says. */
 static void takes_few(bool as_gpu, ts_dtype dtype, bool pairs, bool down, int64_t some)
 {
@@ -292,6 +302,7 @@ static void takes_few(bool as_gpu, ts_dtype dtype, bool pairs, bool down, int64_
         for (int64_t i = 0; i < n; i++)
             put(values_room, TS_DTYPE_float32, i, i), order[i] = i;
         memset(out_room, 1, sizeof out_room);
+        memset(moved_room, 1, sizeof moved_room);
         ts_arg keys[] = {array_of(in_room, dtype, &n), array_of(out_room, dtype, &few)};
         ts_arg values[] = {array_of(values_room, TS_DTYPE_float32, &n), array_of(moved_room, TS_DTYPE_float32, &few)};
         CHECK_OK(ts__compute_begin(&call, "test", NULL, keys, &options, &err));
@@ -303,6 +314,9 @@ static void takes_few(bool as_gpu, ts_dtype dtype, bool pairs, bool down, int64_
             wrong += get(out_room, dtype, i) != get(in_room, dtype, order[i]);
             wrong += pairs && get(moved_room, TS_DTYPE_float32, i) != order[i];
         }
+        few = TS_MIN(few, all);
+        wrong += changed(out_room, (size_t)few * ts_dtype_bytes(dtype));
+        wrong += changed(moved_room, pairs ? (size_t)few * 4 : 0);
         CHECK_INT(wrong, 0);
     }
 }
@@ -313,6 +327,102 @@ static void the_first_few_are_those_of_a_sort(void)
     for (size_t d = 0; d < TS_COUNT(dtypes) && every; d++)
         for (int k = 0; k < 4; k++)
             takes_few(k & 1, dtypes[d], d % 2 == 0, k & 2, d % 3 == 0 ? 100 + 500 * (int64_t)d : 0);
+}
+
+/* Memory between pages that must not be touched: it ends where the second one begins, but for the `align`. */
+typedef struct guarded {
+    char *pages, *at;
+    size_t bytes;
+} guarded;
+
+enum { PAGE = 1 << 16 };
+
+static guarded guard(int64_t bytes, size_t align)
+{
+    size_t n = ((size_t)bytes + align - 1) / align * align, inside = (n + PAGE - 1) / PAGE * PAGE;
+    guarded g = {.bytes = inside + 2 * PAGE};
+    g.pages = mmap(NULL, g.bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    CHECK(g.pages != MAP_FAILED && !mprotect(g.pages + PAGE, inside, PROT_READ | PROT_WRITE));
+    g.at = g.pages + PAGE + inside - n;
+    return g;
+}
+
+/* Keys of float32 with a stride, NaNs among them, and what stands with them, between guards and in exactly the memory
+ * that is asked for. `some`: how many items a count on the device says; NULL: all. */
+static void takes_few_between_guards(int64_t n, int64_t few, int64_t stride, bool down, const int16_t *some)
+{
+    static int64_t order[MOST];
+    static int32_t ranks[MOST];
+    static const int64_t one = 1;
+    int64_t all = some ? TS_MAX(0, TS_MIN(n, *some)) : n, wrong = 0;
+    uint64_t seed = (uint64_t)(n + few), need = 0;
+    guarded rooms[] = {guard(((n - 1) * stride + 1) * 4, 4), guard(n * 4, 4), guard(few * 4, 4), guard(few * 4, 4)};
+    float *keys_in = (float *)rooms[0].at, *keys_out = (float *)rooms[2].at;
+    int32_t *values_in = (int32_t *)rooms[1].at, *values_out = (int32_t *)rooms[3].at;
+    for (int64_t i = 0; i < n; i++) {
+        order[i] = i, values_in[i] = (int32_t)i;
+        ranks[i] = chance(&seed) % 97 ? (int32_t)(chance(&seed) % (few % 2 ? 50 : 1000000)) : INT32_MAX;
+        keys_in[i * stride] = ranks[i] == INT32_MAX ? NAN : (float)ranks[i];
+    }
+    for (int64_t i = 0; i < few; i++)
+        keys_out[i] = -5, values_out[i] = -6;
+    ts_arg count = array_of((void *)(uintptr_t)some, TS_DTYPE_int16, &one);
+    ts_arg keys[] = {array_of(keys_in, TS_DTYPE_float32, &n), array_of(keys_out, TS_DTYPE_float32, &few)};
+    ts_arg values[] = {array_of(values_in, TS_DTYPE_int32, &n), array_of(values_out, TS_DTYPE_int32, &few)};
+    ts_compute_options options = {.flags = down ? TS_COMPUTE_DESCENDING : 0, .count = some ? &count : NULL,
+                                  .need = &need};
+    keys[0].strides = &stride;
+    CHECK_OK(ts_top_k(NULL, keys, values, few, &options, &err));
+    guarded memory = guard((int64_t)need, 256);
+    options.need = NULL, options.memory = memory.at, options.memory_bytes = need - 1;
+    CHECK_INT(ts_top_k(NULL, keys, values, few, &options, &err), TS_VALUE);
+    options.memory_bytes = need;
+    CHECK_OK(ts_top_k(NULL, keys, values, few, &options, &err));
+    sorted_keys = ranks, sorted_dtype = TS_DTYPE_int32, sorted_down = down;
+    qsort(order, (size_t)all, sizeof *order, compare);
+    for (int64_t i = 0; i < few; i++)
+        if (i < all)
+            wrong += values_out[i] != order[i] || memcmp(&keys_out[i], &keys_in[order[i] * stride], 4);
+        else
+            wrong += keys_out[i] != -5 || values_out[i] != -6;
+    CHECK_INT(wrong, 0);
+    for (size_t i = 0; i < TS_COUNT(rooms); i++)
+        munmap(rooms[i].pages, rooms[i].bytes);
+    munmap(memory.pages, memory.bytes);
+}
+
+/* Extents of 1 and multiples of 16 have kernels of their own, as have orders and counts: of these one, or all. */
+static void the_first_few_keep_to_their_memory(void)
+{
+    static const int64_t all_of[] = {63, 65, 4097, 40001, 1, 2, 64, 1000, 40000};
+    static const int64_t some_few[] = {3, 31, 63, 1251, 0, 1, 2};
+    size_t n_all = every ? TS_COUNT(all_of) : 4, n_few = every ? TS_COUNT(some_few) : 4;
+    for (size_t a = 0, turn = 0; a < n_all; a++)
+        for (size_t b = 0; b < n_few; b++, turn++) {
+            int64_t n = all_of[a], few = some_few[b], stride = every ? 1 + (int64_t)turn % 3 : 3;
+            int16_t counts[] = {INT16_MAX, (int16_t)(n / 2), (int16_t)(n / 4), -3, 0};
+            bool is_counted = !every || turn % 4;
+            if (few <= n)
+                takes_few_between_guards(n, few, stride, every && turn % 2, is_counted ? &counts[turn % 5] : NULL);
+        }
+}
+
+/* What is put aside on a CPU: only as long as a core drops the greater part of what it reads. */
+static void little_is_put_aside(void)
+{
+    int64_t n = MOST, few = 0, parts;
+    uint64_t need[2];
+    compute_call call;
+    const ts_arg keys[] = {array_of(in_room, TS_DTYPE_float32, &n), array_of(out_room, TS_DTYPE_float32, &few)};
+    CHECK_OK(ts__compute_begin(&call, "test", NULL, keys, NULL, &err));
+    CHECK_OK(ts__compute_parts(&call, n, COMPUTE_PART, &parts, &err));
+    int64_t most = n / parts / 16;
+    for (int is_more = 0; is_more < 2; is_more++) {
+        few = most + is_more;
+        CHECK_OK(ts_top_k(NULL, keys, NULL, few, &(ts_compute_options){.need = &need[is_more]}, &err));
+    }
+    int64_t aside = parts * (2 * most + COMPUTE_TOP_VALUES + COMPUTE_TOP_LOOK) * 12;
+    CHECK(need[0] > need[1] && need[0] - need[1] <= (uint64_t)aside && need[0] - need[1] >= (uint64_t)aside / 2);
 }
 
 static void sorts_are_stable_and_in_order(void)
@@ -712,6 +822,42 @@ static void what_cannot_be_done_is_refused(void)
     expect(ts_reduce(NULL, &in, &out, TS_COMBINE_add, &options, &err), TS_TYPE, "initial value is not a real number");
 }
 
+static void first_few_that_cannot_be_are_refused(void)
+{
+    int64_t n = 100, three = 3, two = 2, step = 2;
+    ts_arg keys[] = {array_of(in_room, TS_DTYPE_float32, &n), array_of(out_room, TS_DTYPE_float32, &three)};
+    ts_arg values[] = {array_of(values_room, TS_DTYPE_int32, &n), array_of(moved_room, TS_DTYPE_int32, &three)};
+    const ts_arg key = keys[1], value = values[1];
+    ts_compute_options options = {.flags = TS_COMPUTE_EXCLUSIVE};
+    expect(ts_top_k(NULL, NULL, NULL, 3, NULL, &err), TS_VALUE, "ts_top_k");
+    expect(ts_top_k(NULL, keys, values, -1, NULL, &err), TS_VALUE, "k is -1, there are 100 items");
+    expect(ts_top_k(NULL, keys, values, 101, NULL, &err), TS_VALUE, "k is 101, there are 100 items");
+    expect(ts_top_k(NULL, keys, NULL, 4, NULL, &err), TS_SHAPE, "keys[1] has 3 items; it needs 4");
+    expect(ts_top_k(NULL, keys, NULL, 3, &options, &err), TS_VALUE, "not its own");
+    values[1].shape = &two;
+    expect(ts_top_k(NULL, keys, values, 3, NULL, &err), TS_SHAPE, "values[1] has 2 items; it needs 3");
+    values[1] = value, values[0].shape = &two;
+    expect(ts_top_k(NULL, keys, values, 3, NULL, &err), TS_SHAPE, "values[0] has 2 items; it needs 100");
+    values[0].shape = &n, keys[1].strides = &step;
+    expect(ts_top_k(NULL, keys, values, 3, NULL, &err), TS_SHAPE, "stride of 2");
+    keys[1] = key, keys[1].dtype = TS_DTYPE_int32;
+    expect(ts_top_k(NULL, keys, values, 3, NULL, &err), TS_TYPE, "keys[0] is of float32, keys[1] of int32");
+    keys[1] = key, values[1].dtype = TS_DTYPE_float32;
+    expect(ts_top_k(NULL, keys, values, 3, NULL, &err), TS_TYPE, "values[0] is of int32, values[1] of float32");
+    values[0].dtype = values[1].dtype = TS_DTYPE_int16;
+    expect(ts_top_k(NULL, keys, values, 3, NULL, &err), TS_TYPE, "values of 4 or 8 bytes");
+    values[0].dtype = TS_DTYPE_int32, values[1] = value, keys[0].dtype = keys[1].dtype = TS_DTYPE_bool_;
+    expect(ts_top_k(NULL, keys, values, 3, NULL, &err), TS_TYPE, "keys are bool");
+    keys[0].dtype = TS_DTYPE_float32, keys[1] = key;
+    void *const taken[] = {in_room, values_room, moved_room}; /* by keys, values, and the values that go with them */
+    for (size_t i = 0; i < TS_COUNT(taken); i++) {
+        keys[1].value.data = taken[i];
+        expect(ts_top_k(NULL, keys, values, 3, NULL, &err), TS_VALUE, "shares memory with another array");
+    }
+    keys[1] = key, values[1].value.data = in_room;
+    expect(ts_top_k(NULL, keys, values, 3, NULL, &err), TS_VALUE, "shares memory with another array");
+}
+
 static const char farther[] = "both func @farther(%a: i32, %b: i32) : i1 {\n"
                              "  %zero = constant 0 : i32\n"
                              "  %na = subi %zero, %a : i32\n"
@@ -817,6 +963,7 @@ static void kernels_are_found_by_words(void)
 int main(int argc, char **argv)
 {
     every = argc > 1 && strcmp(argv[1], "--every") == 0;
+    CHECK(!setenv("TESSERA_NUM_THREADS", "4", 0)); /* work is shared on any machine */
     combinations_are_those_of_a_loop();
     strides_dtypes_and_places_may_differ();
     sorts_are_stable_and_in_order();
@@ -840,6 +987,9 @@ int main(int argc, char **argv)
     memory_may_be_the_callers();
     what_cannot_be_done_is_refused();
     the_first_few_are_those_of_a_sort();
+    the_first_few_keep_to_their_memory();
+    little_is_put_aside();
+    first_few_that_cannot_be_are_refused();
     comparisons_of_programs_order();
     the_first_that_is_met_is_found();
     kernels_are_found_by_words();

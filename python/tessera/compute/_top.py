@@ -357,9 +357,9 @@ def _choosing(order: _Order, load: Function, put: Function, filters: bool) -> Ca
 
 
 def _room_aside(order: _Order) -> int:
-    """How many numbers a part has room for; 0: so many are wanted that nothing is put aside."""
+    """How many numbers a part has room for; 0: so many of its items are wanted that nothing is put aside."""
     few, n = order.few.most, order.n.most
-    return 2 * few + _VALUES + _LOOK if few <= min(n // 32, _MOST_ASIDE) else 0
+    return 2 * few + _VALUES + _LOOK if few <= min(n // parts_of(n) // 16, _MOST_ASIDE) else 0
 
 
 def _cpu_needs(order: _Order) -> list[tuple[Any, int]]:
@@ -457,9 +457,10 @@ def top_k(
 
     Notes
     -----
-    Keys are read once for each 11 bits and once more, the few are sorted. Temporary memory: k keys and values. On a GPU
-    as many items as one block holds are sorted in one launch; on a CPU keys are read once where a few of them are
-    wanted: up to a thirty-second part and 65,536.
+    Keys are read once for each 11 bits and once more, the few are sorted. On a GPU as many items as one block holds are
+    sorted in one launch; on a CPU keys are read once where a few of them are wanted: up to 65,536 and a sixteenth of
+    what one core reads. Temporary memory: k keys and values and what sorting them takes, on a CPU 16 KiB for each core
+    and, where keys are read once, 2k + 2,112 keys (of 4 or 8 bytes) and places (of 8 bytes) for each core.
     """
     keys, dtype = bits_of(d_in_keys)
     out_keys, values = bits_out(d_out_keys, dtype), pairs_of(d_in_values, d_out_values)

@@ -5,6 +5,7 @@ import numpy as np
 import pytest
 
 from tessera import compute, cuda
+from tessera.compute import _engine
 
 
 @pytest.fixture
@@ -70,11 +71,23 @@ def test_what_is_put_aside_and_dropped_again(rng, name):
     count = compute.CountingIterator(np.int64(0))
     x = {"rises": x, "falls": x[::-1].copy(), "equal": x * 0, "five": rng.integers(0, 5, n).astype(np.uint32),
          "most in front": np.where(x < 9000, n, x), "waves": x * 7919 % 50_021}[name].astype(np.float32)  # fmt: skip
-    for k in (1, 64, n // 32, n // 32 + 1):
+    for k in (1, 64, n // 32, n // 32 + 1, n // 16 + 1):
         out, at = np.zeros(k, np.float32), np.zeros(k, np.int64)
         compute.top_k(d_in_keys=x, d_out_keys=out, d_in_values=count, d_out_values=at, num_items=n, k=k)
         want = order_of(x, True)[:k]
         assert np.array_equal(at, want) and np.array_equal(out, x[want])
+
+
+def test_memory_does_not_grow_with_cores(monkeypatch):
+    """Nothing is put aside where a core would drop little of what it reads."""
+    monkeypatch.setattr(_engine, "_cores", lambda: 64)
+    n = 1 << 21
+    x = np.zeros(n, np.float32)
+    need = {k: compute.top_k(d_in_keys=x, d_out_keys=np.empty(k, np.float32), num_items=n, k=k, temp_storage=None)
+            for k in (1, 2048, 2049, 65_536)}  # fmt: skip
+    counts, aside = 64 * (2048 + 2) * 8, 64 * (2 * 2048 + 2112) * 12
+    assert need[1] < counts + 64 * 2200 * 12 and aside < need[2048] < counts + aside + (1 << 19)
+    assert need[2049] < counts + (1 << 19) and need[65_536] < counts + (1 << 22)
 
 
 def test_nan_and_zeros():
