@@ -540,16 +540,20 @@ def sort_in_sweeps(
     """Sorts n items of the source into the output, which may be where they are; stable."""
     key = (digits.places, digits.key, source.kind, output.kind, n.kind)
     if fits(source, n.most):
-        ready = lambda: keyed("sort_tile", digits, n, source, output, "gpu")  # noqa: E731
-        one = kernel_of(_sorting, key, lambda: (digits, n.load(), source, output), ready=ready)
+        one = kernel_of(
+            _sorting, key, lambda: (digits, n.load(), source, output),
+            ready=lambda: keyed("sort_tile", digits, n, source, output, "gpu"),
+        )  # fmt: skip
         one[1, THREADS, stream](source.state, output.state, n.state)
         return
     counts, published, *others = memory
     other, aside, sweeps = other_of(output, others), overlap(source, output), digits.places
     if sweeps % 2 == 1 and aside:
         sweeps += 1
-    ready = lambda: keyed("sort_count", digits, n, source, output, "gpu")  # noqa: E731
-    counting = kernel_of(_counting, key, lambda: (digits, source.load(), n.load()), ready=ready)
+    counting = kernel_of(
+        _counting, key, lambda: (digits, source.load(), n.load()),
+        ready=lambda: keyed("sort_count", digits, n, source, output, "gpu"),
+    )  # fmt: skip
     blocks = min(-(-n.most // (THREADS * _COUNTED)), _BLOCKS)
     counting[blocks, THREADS, stream](source.state, n.state, aside, counts, published)
     alike = _are_alike(source, output, other)
@@ -557,8 +561,10 @@ def sort_in_sweeps(
     parts = digits, n.load(), source, output, other, alike, place_kind
     bounds = sweep_bounds(source.value_type.size)  # type: ignore[union-attr]
     wide = int(place_kind is numpy.int64)
-    ready = lambda: keyed("sort_sweep", digits, n, source, output, "gpu", wide=wide) if alike else None  # noqa: E731
-    kernel = kernel_of(_sweeping, (key, alike, place_kind), lambda: parts, bounds, ready)
+    kernel = kernel_of(
+        _sweeping, (key, alike, place_kind), lambda: parts, bounds,
+        ready=lambda: keyed("sort_sweep", digits, n, source, output, "gpu", wide=wide) if alike else None,
+    )  # fmt: skip
     for sweep in range(sweeps):
         kernel[_tiles(source, n.most), THREADS, stream](
             source.state, output.state, other.state, n.state, sweep, sweep == sweeps - 1, counts, published
