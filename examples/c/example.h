@@ -48,7 +48,7 @@ static inline ts_arg array_of(ts_device *device, ts_dtype dtype, uint8_t rank, v
 static inline double now_ns(void)
 {
     struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
+    timespec_get(&t, TIME_UTC);
     return (double)t.tv_sec * 1e9 + (double)t.tv_nsec;
 }
 

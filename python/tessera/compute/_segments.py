@@ -249,6 +249,8 @@ def segmented_exclusive_scan(
     The time depends on the number of items only, and not on how they are divided. 8 bytes of temporary memory for each
     item.
     """
+    if init_value is None:
+        raise ValueError("segmented_exclusive_scan needs an init_value, which is the first result of each part")
     return _scan(
         exclusive_scan_by_key, d_in, d_out, op, init_value, num_items, num_segments, start_offsets_in, end_offsets_in,
         stream, temp_storage,
