@@ -360,7 +360,7 @@ def _scanned(what: Choice) -> Scanned:
 def run_choice(
     make: Callable[[], Choice], classes: int, has_rest: bool, size: int | None, key: Any, n: Count, ins: Any,
     outs: Any, memory: Memory, by_place: bool = True, has_spans: bool = False,
-    ready: Callable[..., str | None] | None = None,
+    library_words: Callable[..., str | None] | None = None,
 ) -> int | None:  # fmt: skip
     """Moves n items of ``size`` bytes, if that is known: ``make`` says where, and is called once for a key. What a
     condition that raises ends is as in `launch_scan`.
@@ -372,7 +372,7 @@ def run_choice(
     """
     if on_cpu():
         if classes == 1:
-            of_library = ready and (lambda: ready("cpu"))
+            of_library = library_words and (lambda: library_words("cpu"))
             return choose_in_chunks(lambda: _listed(make()), (key, n.kind), n, ins, outs, memory, has_rest, of_library)
         none = numpy.int32(0)
         return run_scan(lambda: _scanned(make()), _PAIR, key, n, (ins, n.most), outs, none, memory, True)
@@ -380,7 +380,7 @@ def run_choice(
     found = memory.take(memory_of(shape.published, shape.tiles(n.most)))
     if found is None:
         return memory.nbytes
-    of_library = ready and (lambda: ready("gpu", bytes=size, wide=int(n.most >= _WIDE)))
+    of_library = library_words and (lambda: library_words("gpu", bytes=size, wide=int(n.most >= _WIDE)))
     _launch(make, shape, key, n, ins, outs, memory.stream, found[0], of_library)
     return None
 
@@ -401,10 +401,10 @@ def launch_choice(
 
 def _launch(
     make: Callable[[], Choice], shape: _Shape, key: Any, n: Count, ins: Any, outs: Any, stream: Any, words: Any,
-    ready: Callable[[], str | None] | None = None,
+    library_words: Callable[[], str | None] | None = None,
 ) -> None:  # fmt: skip
     waits = not may_raise(key)
     bounds = (THREADS, _RESIDENT)
-    kernel = kernel_of(_choosing, (key, n.kind, shape), lambda: (make(), shape, n.load(), waits), bounds, ready)
+    kernel = kernel_of(_choosing, (key, n.kind, shape), lambda: (make(), shape, n.load(), waits), bounds, library_words)
     blocks = shape.tiles(n.most) if waits else 1
     kernel[blocks, THREADS, stream](ins, n.state, outs, numpy.int32(0), words, blocks)

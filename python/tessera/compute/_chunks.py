@@ -346,7 +346,7 @@ def memory_of_chunks(kind: TypeDescriptor, n: int) -> tuple[Any, int]:
 
 def launch_chunks(
     make: Callable[[], Any], key: Any, n: Count, tile: tuple[int, int] | None, waits: bool, asks_all: bool,
-    stream: Any, given: tuple[Any, ...], ready: Callable[[], str | None] | None = None,
+    stream: Any, given: tuple[Any, ...], library_words: Callable[[], str | None] | None = None,
 ) -> None:  # fmt: skip
     """`launch_scan` on a CPU.
 
@@ -366,9 +366,11 @@ def launch_chunks(
     most = min(_CHUNK if tile is None else _TILES, max(1, _CHUNK // per_tile))
     chunk = per_tile * min(most, max(1, -(-n.most // (parts * per_tile))))
     if tile is None:
-        kernel = kernel_of(_scanning, key, lambda: (make(), n.load()), ready=ready)
+        kernel = kernel_of(_scanning, key, lambda: (make(), n.load()), library_words=library_words)
     else:
-        kernel = kernel_of(_scanning_tiles, key, lambda: (make(), n.load(), *tile, asks_all), ready=ready)
+        kernel = kernel_of(
+            _scanning_tiles, key, lambda: (make(), n.load(), *tile, asks_all), library_words=library_words
+        )
     kernel[parts, 1, stream](*given, chunk)
 
 
@@ -488,7 +490,7 @@ def _choosing(what: Chosen, number: Function) -> Callable[..., None]:
 
 def choose_in_chunks(
     make: Callable[[], Chosen], key: Any, n: Count, ins: Any, outs: Any, memory: Memory, has_rest: bool,
-    ready: Callable[[], str | None] | None = None,
+    library_words: Callable[[], str | None] | None = None,
 ) -> int | None:  # fmt: skip
     """`run_choice` of one class on a CPU."""
     parts = cores_for(n.most, _LEAST)
@@ -499,6 +501,6 @@ def choose_in_chunks(
     )
     if found is None:
         return memory.nbytes
-    kernel = kernel_of(_choosing, key, lambda: (make(), n.load()), ready=ready)
+    kernel = kernel_of(_choosing, key, lambda: (make(), n.load()), library_words=library_words)
     kernel[parts, 1, memory.stream](ins, n.state, outs, *found, chunk)
     return None

@@ -66,13 +66,13 @@ _calls = _Calls()
 
 def kernel_of(
     make: Callable[..., Any], key: Any, parts: Callable[[], tuple[Any, ...]], bounds: tuple[int, ...] = (),
-    ready: Callable[[], str | None] | None = None,
+    library_words: Callable[[], str | None] | None = None,
 ) -> Any:  # fmt: skip
-    """The kernel that ``make(*parts())`` gives, made once for a key; ``bounds`` are its launch bounds. ``ready()``
-    gives words for the same kernel in the library, if it may be there (_ready.py)."""
+    """The kernel that ``make(*parts())`` gives, made once for a key; ``bounds`` are its launch bounds.
+    ``library_words()`` gives words for the same kernel in the library, if it may be there (_ready.py)."""
     kernel = _kernels.get((make, key))
     if kernel is None:
-        kernel = keep(_kernels, (make, key), _found(make, key, parts, bounds, ready))
+        kernel = keep(_kernels, (make, key), _found(make, key, parts, bounds, library_words))
         if _calls.taken is not None and _calls.later is None and not on_cpu():
             _calls.later = []
     return _launched(kernel)
@@ -101,7 +101,7 @@ def clear(array: Any, stream: Any) -> None:
 
 def _found(
     make: Callable[..., Any], key: Any, parts: Callable[[], tuple[Any, ...]], bounds: tuple[int, ...],
-    ready: Callable[[], str | None] | None,
+    library_words: Callable[[], str | None] | None,
 ) -> Any:  # fmt: skip
     def build() -> Any:
         return _jitted(make(*parts()), bounds)
@@ -109,7 +109,7 @@ def _found(
     def dress(function: Any, source: str) -> Any:
         return _jitted(function, bounds, source)
 
-    pack = pack_of(ready()) if _keeps and ready is not None else None
+    pack = pack_of(library_words()) if _keeps and library_words is not None else None
     if pack is not None:
         return kernel_ready(pack, build, dress)
     name = name_of(make, key, _options(bounds)) if _keeps else None

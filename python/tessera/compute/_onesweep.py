@@ -24,7 +24,7 @@ import numpy
 
 from ._engine import THREADS, Count, kernel_of
 from ._radix import Digits, arrays_of, other_of, others_of, overlap
-from ._ready import keyed
+from ._ready import words_of_sort
 from .iterators import Iterator
 
 __all__ = ["fits", "memory_of", "sort_in_sweeps", "sweep_bounds"]
@@ -542,7 +542,7 @@ def sort_in_sweeps(
     if fits(source, n.most):
         one = kernel_of(
             _sorting, key, lambda: (digits, n.load(), source, output),
-            ready=lambda: keyed("sort_tile", digits, n, source, output, "gpu"),
+            library_words=lambda: words_of_sort("sort_tile", digits, n, source, output, "gpu"),
         )  # fmt: skip
         one[1, THREADS, stream](source.state, output.state, n.state)
         return
@@ -552,7 +552,7 @@ def sort_in_sweeps(
         sweeps += 1
     counting = kernel_of(
         _counting, key, lambda: (digits, source.load(), n.load()),
-        ready=lambda: keyed("sort_count", digits, n, source, output, "gpu"),
+        library_words=lambda: words_of_sort("sort_count", digits, n, source, output, "gpu"),
     )  # fmt: skip
     blocks = min(-(-n.most // (THREADS * _COUNTED)), _BLOCKS)
     counting[blocks, THREADS, stream](source.state, n.state, aside, counts, published)
@@ -563,7 +563,9 @@ def sort_in_sweeps(
     wide = int(place_kind is numpy.int64)
     kernel = kernel_of(
         _sweeping, (key, alike, place_kind), lambda: parts, bounds,
-        ready=lambda: keyed("sort_sweep", digits, n, source, output, "gpu", wide=wide) if alike else None,
+        library_words=lambda: (
+            words_of_sort("sort_sweep", digits, n, source, output, "gpu", wide=wide) if alike else None
+        ),
     )  # fmt: skip
     for sweep in range(sweeps):
         kernel[_tiles(source, n.most), THREADS, stream](

@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 import numpy
 
 from ._engine import Count, cores_for, kernel_of, range_of
-from ._ready import keyed
+from ._ready import words_of_sort
 from ._replay import derived
 from .iterators import ArrayIterator, Iterator, ZipIterator
 
@@ -224,7 +224,7 @@ def sort_by_digits(
     kernel = kernel_of(
         _sorting, (digits.places, digits.key, source.kind, output.kind, n.kind),
         lambda: (digits.places, digits.bits, source, output, other, n.load()),
-        ready=lambda: keyed("sort", digits, n, source, output, "cpu"),
+        library_words=lambda: words_of_sort("sort", digits, n, source, output, "cpu"),
     )  # fmt: skip
     place = numpy.uint32 if n.most < 1 << 32 else numpy.int64  # places without a sign count from no end
     kernel[parts, 1, stream](

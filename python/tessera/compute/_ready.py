@@ -16,7 +16,7 @@ from .. import _core
 from .iterators import Iterator, ZipIterator
 from .op import OpKind, Operator
 
-__all__ = ["are_arrays", "combined", "keyed", "pack_of", "said"]
+__all__ = ["are_arrays", "combine_choices", "pack_of", "words_of", "words_of_sort"]
 
 _COMBINES = {
     OpKind.PLUS: "add", OpKind.MULTIPLIES: "multiply", OpKind.MINIMUM: "min", OpKind.MAXIMUM: "max",
@@ -37,7 +37,7 @@ def _is_number(dtype: Any) -> bool:
     return dtype.kind in "iufb"
 
 
-def said(kernel: str, n: Any, *sequences: Any, **choices: Any) -> str | None:
+def words_of(kernel: str, n: Any, *sequences: Any, **choices: Any) -> str | None:
     """The words for a kernel that works on n items; None where a sequence, or the number, is no plain array."""
     if not are_arrays(*sequences) or (n.kind is not None and not are_arrays(n.kind)):
         return None
@@ -45,7 +45,7 @@ def said(kernel: str, n: Any, *sequences: Any, **choices: Any) -> str | None:
     return " ".join((kernel, *(f"{axis}={choice}" for axis, choice in words.items())))
 
 
-def combined(op: Operator, kind: Any) -> dict[str, Any] | None:
+def combine_choices(op: Operator, kind: Any) -> dict[str, Any] | None:
     """The choices of an operator on values of a type; None where the library has none."""
     name, dtype = _COMBINES.get(op.known), kind.dtype  # type: ignore[arg-type]
     if name is None or not _is_number(dtype) or (name in _OF_WHOLE and dtype.kind not in "iu"):
@@ -53,7 +53,7 @@ def combined(op: Operator, kind: Any) -> dict[str, Any] | None:
     return {"dtype": dtype.name, "combine": name}
 
 
-def keyed(name: str, digits: Any, n: Any, source: Any, output: Any, end: str, **more: Any) -> str | None:
+def words_of_sort(name: str, digits: Any, n: Any, source: Any, output: Any, end: str, **more: Any) -> str | None:
     """The words for a kernel of a sort of keys, or of keys and values, by all of their bits."""
     pairs = isinstance(source, ZipIterator)
     fields = [*source.children, *output.children] if pairs else [source, output]
@@ -65,11 +65,11 @@ def keyed(name: str, digits: Any, n: Any, source: Any, output: Any, end: str, **
     if key[2:4] != (0, 8 * dtype.itemsize):
         return None
     if not pairs:
-        return said(f"{name}_{end}", n, dtype=dtype.name, descending=key[4], **more)
+        return words_of(f"{name}_{end}", n, dtype=dtype.name, descending=key[4], **more)
     values = fields[1].value_type.dtype
     if fields[3].value_type.dtype != values or values.kind not in "iu":  # they are moved as numbers without a sign
         return None
-    return said(f"{name}_pairs_{end}", n, pair=f"{dtype.name}/{values.itemsize}", descending=key[4], **more)
+    return words_of(f"{name}_pairs_{end}", n, pair=f"{dtype.name}/{values.itemsize}", descending=key[4], **more)
 
 
 def pack_of(words: str | None) -> Any:

@@ -21,7 +21,7 @@ from ._chunks import trees
 from ._engine import (
     POOL, THREADS, Memory, algorithm, checked_count, cores_for, init_of, items_in, kernel_of, on_cpu, stream_of,
 )  # fmt: skip
-from ._ready import combined, said
+from ._ready import combine_choices, words_of
 from .determinism import Determinism
 from .iterators import iterator_of
 from .op import operator_of
@@ -284,17 +284,17 @@ def reduce_into(
         of_items = source.load(), output.store(), op.function, kind, out_cast
         return *of_items, not op.commutative, h_init is not None, n.load()
 
-    def ready(name: str) -> str | None:
-        choices = combined(op, kind) if output.value_type == kind else None
-        return choices and said(name, n, source, output, **choices, initial=int(h_init is not None))
+    def library_words(name: str) -> str | None:
+        choices = combine_choices(op, kind) if output.value_type == kind else None
+        return choices and words_of(name, n, source, output, **choices, initial=int(h_init is not None))
 
     given = (source.state, n.state, output.state, init, found[1])
     if on_cpu():
-        kernel = kernel_of(_reducing_in_chunks, key, pieces, ready=lambda: ready("reduce_cpu"))
+        kernel = kernel_of(_reducing_in_chunks, key, pieces, library_words=lambda: library_words("reduce_cpu"))
         kernel[cores_for(leaves, _CORE), 1, stream](*given)
     else:
         run = 1 if leaves < _FULL else _RUN
-        kernel = kernel_of(_reducing, key, pieces, ready=lambda: ready("reduce_gpu"))
+        kernel = kernel_of(_reducing, key, pieces, library_words=lambda: library_words("reduce_gpu"))
         kernel[-(-leaves // run), THREADS, stream](*given, found[0], leaves, run)
     return None
 

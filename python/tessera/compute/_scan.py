@@ -24,7 +24,7 @@ from ._engine import (
     POOL, THREADS, Count, Memory, algorithm, init_of, items_in, kernel_of, not_shifted, on_cpu, stream_of,
 )  # fmt: skip
 from ._lookback import before_tile, clearing, ended, memory_of, next_tile
-from ._ready import combined, said
+from ._ready import combine_choices, words_of
 from .iterators import Iterator, iterator_of
 from .op import may_raise, names_arrays, operator_of
 from .types import TypeDescriptor
@@ -240,7 +240,7 @@ def scan_memory(kind: TypeDescriptor, n: int) -> tuple[Any, int]:
 
 def run_scan(
     make: Callable[[], Scanned], kind: TypeDescriptor, key: Any, n: Count, ins: Any, outs: Any, init: Any,
-    memory: Memory, exact: bool = False, ready: Callable[[str], str | None] | None = None,
+    memory: Memory, exact: bool = False, library_words: Callable[[str], str | None] | None = None,
 ) -> int | None:  # fmt: skip
     """Scans n items: ``make`` says what, and is called once for a key.
 
@@ -248,7 +248,7 @@ def run_scan(
     ----------
     exact : bool
         The result is the same in any order of steps: of whole numbers, for example.
-    ready
+    library_words
         Gives words for the kernel of a name in the library, if it may be there.
 
     Returns
@@ -259,13 +259,13 @@ def run_scan(
     found = memory.take(scan_memory(kind, n.most), counters=0 if on_cpu() else 1)
     if found is None:
         return memory.nbytes
-    launch_scan(make, kind, key, n, ins, outs, init, memory.stream, found[0], exact, ready)
+    launch_scan(make, kind, key, n, ins, outs, init, memory.stream, found[0], exact, library_words)
     return None
 
 
 def launch_scan(
     make: Callable[[], Scanned], kind: TypeDescriptor, key: Any, n: Count, ins: Any, outs: Any, init: Any, stream: Any,
-    words: Any, exact: bool = False, ready: Callable[[str], str | None] | None = None,
+    words: Any, exact: bool = False, library_words: Callable[[str], str | None] | None = None,
 ) -> None:  # fmt: skip
     """`run_scan` in memory that was taken. An operator that raises may end any block, so no other one may wait for it:
     then one block takes all tiles, with the same bits."""
@@ -274,13 +274,13 @@ def launch_scan(
     if on_cpu():
         tile = None if exact else tile_of(kind)
         given = ins, n.state, outs, init, words
-        in_library = ready and (lambda: ready("scan_ints_cpu" if exact else "scan_tiles_cpu"))
+        in_library = library_words and (lambda: library_words("scan_ints_cpu" if exact else "scan_tiles_cpu"))
         launch_chunks(lambda: _looking(make()), (key, n.kind), n, tile, waits, asks_all, stream, given, in_library)
         return
     # blocks of a multiprocessor that there are registers for, at least: on an H200 four take 681 us, three 823
     threads = _threads(kind)
     bounds = (threads, 4 if kind.size <= 4 else 3) if kind.size <= 16 else ()
-    in_library = ready and (lambda: ready("scan_gpu"))
+    in_library = library_words and (lambda: library_words("scan_gpu"))
     kernel = kernel_of(_scanning, (key, n.kind), lambda: (make(), n.load(), waits, asks_all), bounds, in_library)
     blocks = _tiles(kind, n.most) if waits else 1
     kernel[blocks, threads, stream](ins, n.state, outs, init, words, blocks)
@@ -337,12 +337,12 @@ def _scan(
     if n.most == 0 and storage is not None:
         return None
 
-    def ready(kernel: str) -> str | None:
-        choices = combined(op, kind_) if output.value_type == kind_ and where is None else None
+    def library_words(kernel: str) -> str | None:
+        choices = combine_choices(op, kind_) if output.value_type == kind_ and where is None else None
         flags = {"initial": int(init_value is not None), "exclusive": int(not inclusive)}
-        return choices and said(kernel, n, source, output, **choices, **flags)
+        return choices and words_of(kernel, n, source, output, **choices, **flags)
 
-    return run_scan(make, kind, key, n, source.state, output.state, init, memory, op.is_exact(kind), ready)
+    return run_scan(make, kind, key, n, source.state, output.state, init, memory, op.is_exact(kind), library_words)
 
 
 def _first(load: Function) -> Function:

@@ -9,7 +9,7 @@ from typing import Any
 import numpy
 
 from ._engine import THREADS, algorithm, apart, items_in, kernel_of, not_shifted, stream_of
-from ._ready import said
+from ._ready import words_of
 from .iterators import Iterator, dtypes_of, iterator_of
 from .op import OpKind, operator_of, ordering
 
@@ -60,12 +60,12 @@ def _search(
         cast: Any = output.value_type.cast  # type: ignore[union-attr]
         return data.load(), values.load(), output.store(), cast, before, (n.load(), m.load())
 
-    def ready() -> str | None:
+    def library_words() -> str | None:
         is_known = op.known is OpKind.LESS and data.value_type == values.value_type and m.kind is None
-        return said("search", n, data, values, output, upper=int(upper)) if is_known else None
+        return words_of("search", n, data, values, output, upper=int(upper)) if is_known else None
 
     key = upper, data.kind, values.kind, output.kind, op.key, n.kind, m.kind
-    kernel = kernel_of(_searching, key, parts, ready=ready)
+    kernel = kernel_of(_searching, key, parts, library_words=library_words)
     kernel[-(-m.most // THREADS), THREADS, stream](data.state, n.state, values.state, m.state, output.state)
 
 

@@ -11,7 +11,7 @@ from typing import Any
 
 from ._choose import Choice, run_choice
 from ._engine import POOL, Count, Memory, algorithm, apart, items_in, stream_of, whole_numbers
-from ._ready import are_arrays, said
+from ._ready import are_arrays, words_of
 from ._text import written
 from .iterators import Iterator, iterator_of, within_room
 from .op import OpKind, Operator, operator_of
@@ -61,11 +61,13 @@ def chosen(
     kind, key = sources[0].value_type, (key, classes, kinds_of(sources, *outputs, [counts]))
     size, has_rest = None if kind is None else kind.size, len(outputs) > classes
 
-    def ready(where: str, **choices: Any) -> str | None:
+    def library_words(where: str, **choices: Any) -> str | None:
         is_alike = [it.value_type for it in every] == [kind] * len(every)
-        return said(f"{known}_{where}", n, *sources, *every, counts, **choices) if known and is_alike else None
+        return words_of(f"{known}_{where}", n, *sources, *every, counts, **choices) if known and is_alike else None
 
-    return run_choice(make, classes, has_rest, size, key, n, ins, outs, memory, len(sources) > 1, ready=ready)
+    return run_choice(
+        make, classes, has_rest, size, key, n, ins, outs, memory, len(sources) > 1, library_words=library_words
+    )
 
 
 def kinds_of(*lists: list[Iterator]) -> Any:
