@@ -175,8 +175,8 @@ static int params_one(bind_frame *frame, PyObject *value, PyObject *type, char *
     return -1;
 }
 
-/* An array of pointers, then a cell for each value; without types each value is the parameter by itself. The frame keeps
- * the values. */
+/* An array of pointers, then a cell for each value; without types each value is the parameter by itself. The frame
+ * keeps the values. */
 static int params_values(bind_frame *frame, PyObject *values, PyObject *types, uint64_t *word)
 {
     Py_ssize_t n = PyTuple_GET_SIZE(values);
