@@ -65,6 +65,7 @@ def rows():
         yield nd, f, (F,), {"footprint": SHAPE}
     yield nd, "label", (B,), {}
     yield nd, "label", (~B,), {"structure": np.ones((3, 3))}
+    yield nd, "label", (np.arange(510) % 2,), {"output": "u1"}
     yield nd, "find_objects", (LABELS,), {}
     for f in ("sum_labels", "mean", "variance", "standard_deviation", "minimum", "maximum", "median", "center_of_mass",
               "minimum_position", "maximum_position", "extrema"):  # fmt: skip
@@ -177,11 +178,18 @@ def test_as_scipy(row):
     check(row)
 
 
+MANY = np.arange(520) % 2 == 0  # of regions
+
 SAID = [
     (("ndimage", "correlate"), (X, WEIGHTS[0]), {}, RuntimeError, "incorrect shape"),
     (("ndimage", "correlate"), (X, WEIGHTS), {"mode": "around"}, RuntimeError, "'around'; there are reflect"),
     (("ndimage", "convolve"), (X, WEIGHTS), {"origin": 5}, ValueError, "invalid origin"),
     (("ndimage", "label"), (B,), {"structure": SHAPE}, RuntimeError, "not symmetric"),
+    (("ndimage", "label"), (MANY,), {"output": "i1"}, RuntimeError, "insufficient bit-depth"),
+    (("ndimage", "label"), (MANY,), {"output": tn.zeros(MANY.shape, "u1")}, RuntimeError, "insufficient bit-depth"),
+    (("ndimage", "label"), (MANY,), {"output": tn.zeros((2, *MANY.shape), int)}, ValueError, "output shape"),
+    (("ndimage", "label"), (MANY,), {"output": "c8"}, TypeError, "complex64"),
+    (("ndimage", "label"), (C,), {}, TypeError, "Complex"),
     (("ndimage", "rank_filter"), (X, 20, 3), {}, RuntimeError, "rank not within"),
     (("ndimage", "median_filter"), (X,), {}, RuntimeError, "no footprint"),
     (("ndimage", "zoom"), (X, 2), {"order": 7}, RuntimeError, "spline order"),

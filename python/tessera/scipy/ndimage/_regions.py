@@ -91,18 +91,37 @@ def label(input: Any, structure: Any = None, output: Any = None) -> Any:
     labels, count
         The count alone where ``output`` is an array.
     """
-    x = array_of(input) != 0
+    x = array_of(input)
+    if x.dtype.kind == "c":
+        raise TypeError("Complex type not supported")
+    x = x != 0
     near = structure_of(x.ndim, 1) if structure is None else _host(structure).astype(bool)
     if near.ndim != x.ndim or any(n != 3 for n in near.shape):
         raise RuntimeError("structure and input must have equal rank, and structure dimensions must equal 3")
     if (near != near[(slice(None, None, -1),) * near.ndim]).any():
         raise RuntimeError("structuring element is not symmetric")
+    into = output if isinstance(output, tn.ndarray) else None
+    dtype = into.dtype if into is not None else numpy.dtype("i4" if output is None else output)
+    if into is not None and into.shape != x.shape:
+        raise ValueError("output shape not correct")
+    most = _most(dtype)
     made = _labels(x, near)
     count = int(made.max()) if made.size else 0
-    if isinstance(output, tn.ndarray):
-        output[...] = made.astype(output.dtype)
-        return count
-    return made.astype("i4" if output is None else output, copy=False), count
+    if count > most:
+        raise RuntimeError("insufficient bit-depth in requested output type")
+    if into is None:
+        return made.astype(dtype, copy=False), count
+    into[...] = made.astype(dtype, copy=False)
+    return count
+
+
+def _most(dtype: Any) -> int:
+    """The most regions whose labels a dtype holds, each exactly."""
+    if dtype.kind not in "biuf":
+        raise TypeError(f"labels are integers, which an output of {dtype} does not hold")
+    if dtype.kind == "f":
+        return int(2 ** (numpy.finfo(dtype).nmant + 1))
+    return 1 if dtype.kind == "b" else int(numpy.iinfo(dtype).max)
 
 
 def _labels(x: Any, near: Any) -> Any:
