@@ -990,6 +990,13 @@ static PyObject *operator_hook(PyObject *hook, PyObject *x, PyObject *y, PyObjec
     return PyObject_CallFunctionObjArgs(hook, x, y, out, NULL);
 }
 
+/* The function that NumPy computes x ** y by, of floats and complex numbers. */
+static ts_nd_fn power_as(PyObject *y, double value)
+{
+    bool inverts = value == -1 && PyLong_CheckExact(y);
+    return value == 2 ? TS_ND_square : value == 0.5 ? TS_ND_sqrt : inverts ? TS_ND_reciprocal : TS_ND_power;
+}
+
 /* x ** y of floats and complex numbers, as _operators.power_operator has it; NULL without exception: of others. */
 static PyObject *power_short(PyObject *x, PyObject *y)
 {
@@ -998,10 +1005,10 @@ static PyObject *power_short(PyObject *x, PyObject *y)
         ND(x)->meaning || !strchr("fc", ts_dtype_get((ts_dtype)ND(x)->dtype)->kind))
         return NULL;
     PyObject *both[] = {x, y};
-    bool squares = PyFloat_CheckExact(y) ? PyFloat_AS_DOUBLE(y) == 2 : PyLong_AsDouble(y) == 2;
+    double value = PyFloat_CheckExact(y) ? PyFloat_AS_DOUBLE(y) : PyLong_AsDouble(y);
     if (PyErr_Occurred())
         return PyErr_Clear(), NULL;
-    return numeric_call(state, squares ? TS_ND_square : TS_ND_power, both, NULL);
+    return numeric_call(state, power_as(y, value), both, NULL);
 }
 
 static PyObject *binary_power(PyObject *x, PyObject *y, PyObject *modulus)

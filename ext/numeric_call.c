@@ -165,10 +165,19 @@ int numeric_late(core_state *state, ts_nd_graph *graph)
     NUMERIC_END(state);
     if (status != TS_OK)
         return core_raise(state, &err) ? 0 : -1;
-    for (int fn = 0; fn < TS_ND_COUNT; fn++)
-        if (faults[fn] && numeric_report_as(state, (ts_nd_fn)fn, faults[fn], true) < 0)
-            return -1;
-    return 0;
+    PyObject *type = NULL, *value = NULL, *trace = NULL;
+    for (int fn = 0; fn < TS_ND_COUNT; fn++) { /* they are told of once: all, also where the first is an error */
+        if (!faults[fn] || numeric_report_as(state, (ts_nd_fn)fn, faults[fn], true) == 0)
+            continue;
+        if (type)
+            PyErr_Clear();
+        else
+            PyErr_Fetch(&type, &value, &trace);
+    }
+    if (!type)
+        return 0;
+    PyErr_Restore(type, value, trace);
+    return -1;
 }
 
 static PyObject *call_run(core_state *state, ts_nd_graph *graph, const ts_nd_call *call, PyObject *out)
@@ -288,6 +297,21 @@ static PyObject *call_meant(core_state *state, const call_options *options, PyOb
     return result;
 }
 
+/* Two integers of Python, one beyond int64: no dtype holds both, so Python compares them, and their order to 0 stands
+ * for them. */
+static void call_far(ts_nd_call *call, PyObject *const *x)
+{
+    bool compares = call->fn == TS_ND_equal || call->fn == TS_ND_not_equal || call->fn == TS_ND_less ||
+                    call->fn == TS_ND_less_equal || call->fn == TS_ND_greater || call->fn == TS_ND_greater_equal;
+    ts_nd_operand *in = call->in;
+    if (!compares || !PyLong_CheckExact(x[0]) || !PyLong_CheckExact(x[1]) ||
+        !(in[0].is_big || in[0].is_huge || in[1].is_big || in[1].is_huge))
+        return;
+    int above = PyObject_RichCompareBool(x[0], x[1], Py_GT), below = PyObject_RichCompareBool(x[0], x[1], Py_LT);
+    in[0] = (ts_nd_operand){.kind = 'i', .i = above - below};
+    in[1] = (ts_nd_operand){.kind = 'i'};
+}
+
 /* Operands of a call in place; a converted mask is taken. NULL with exception, NotImplemented where one operand is none
  * of ours. */
 static PyObject *call_with(core_state *state, call_options *options, PyObject *const *x)
@@ -299,6 +323,8 @@ static PyObject *call_with(core_state *state, call_options *options, PyObject *c
     int got = 1;
     for (uint32_t i = 0; i < n && got > 0; i++)
         got = numeric_operand(state, x[i], &call->in[i], &held[i]);
+    if (got > 0 && n == 2)
+        call_far(call, x);
     call_arrays(state, call, x, n, options->out, options->mask ? options->mask : options->where);
     if (got == 0)
         result = Py_NewRef(Py_NotImplemented);
@@ -448,7 +474,7 @@ static int assign_parts(const ts_nd *out, const ts_nd_operand *in)
     return done ? 0 : -1;
 }
 
-/* A float that is written to integers as NumPy does: Python's is int(value), NumPy's too where they have a sign; both
+/* A number that is written to integers as NumPy does: Python's is int(value), NumPy's too where they have a sign; both
  * must be a number and fit. 0, or -1 with exception. */
 static int assign_whole(const ts_nd *out, ts_nd_operand *in)
 {
@@ -458,6 +484,8 @@ static int assign_whole(const ts_nd *out, ts_nd_operand *in)
                      : "int() argument must be a string, a bytes-like object or a real number, not 'complex'");
         return -1;
     }
+    if (!in->array && in->kind == 'i' && kind == 'i' && !out->meaning)
+        in->dtype = TS_DTYPE_NONE;
     if (in->array || in->kind != 'f' || out->meaning || !(kind == 'i' || (kind == 'u' && !in->dtype)))
         return 0;
     PyObject *whole = PyLong_FromDouble(in->f);

@@ -224,10 +224,10 @@ static PyObject *routine_made(core_state *state, ts_nd_graph *graph, int which, 
         status = made->count <= SMALL ? ts_nd_memory(made, false, &data, NULL, &err) : TS_OK;
         if (data && in_host && which == ROUTINE_ZEROS)
             memset(data, 0, (size_t)made->count * made->item);
-        else if (status == TS_OK) {
-            status = ts_nd_run(graph, &fill, &same, &err);
-            ts_nd_release(made); /* the reference of `same` stays */
-        }
+        else if (status == TS_OK && (status = ts_nd_run(graph, &fill, &same, &err)) == TS_OK)
+            ts_nd_release(same);
+        if (status != TS_OK)
+            ts_nd_release(made);
     }
     NUMERIC_END(state);
     return status == TS_OK ? numeric_wrap(state, made, NULL) : core_raise(state, &err);

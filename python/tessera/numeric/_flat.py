@@ -140,17 +140,20 @@ class flatiter:
         n = places.size
         if not n:
             return
-        if not values.size:
-            raise ValueError("cannot copy from an empty array")
-        values = self._in_turn(values, n)
         one = not places.ndim
         if one and f.asarray(value).ndim:
             raise ValueError("Error setting single item of array.")
-        line[key] = values[0] if one else values.reshape(places.shape)
+        if not values.size:
+            return
+        values = self._in_turn(values, n)
+        line[key] = values.reshape(places.shape)
         if not f.may_share_memory(line, self._array):
             self._array[...] = line.reshape(self._array.shape)
 
     def _assigned(self, key: Any, value: Any) -> ndarray:
+        is_number = isinstance(value, (numpy.integer, numpy.floating))
+        if is_number and isinstance(key, int) and self._array.dtype.kind == "i":
+            value = value.item()  # which must fit
         try:
             return f.assigned(value, self._array.dtype)
         except OverflowError as error:

@@ -80,7 +80,8 @@ def empty(
 
 def _fill(made: ndarray, value: Any) -> ndarray:
     """A new array filled with a value."""
-    if isinstance(value, (list, tuple, float)) and made.dtype.kind in "biufc":  # what does not fit wraps, as NumPy's
+    wraps = isinstance(value, (list, tuple, float, numpy.integer))  # where it does not fit, as NumPy's
+    if wraps and made.dtype.kind in "biufc":
         return copy_of(asarray(value), made, casting="unsafe")
     if made.dtype.kind == "M" and type(value) is int:  # a count also where no unit is known, as NumPy's ones
         return copy_of(value, made, casting="unsafe")
@@ -333,10 +334,12 @@ def from_dlpack(x: Any, /, *, device: Any = None, copy: Any = None) -> ndarray:
     """An array in the memory of an object with ``__dlpack__``, of the host or a GPU."""
     if hasattr(x, "__dlpack_device__") and x.__dlpack_device__()[0] == GPU:
         made = of_dlpack(x)
-        made = made if device is None else place(made, device)
-        return made.copy() if copy else made
-    made = on("cpu", array, numpy.from_dlpack(x), copy=bool(copy))  # there it lies, whatever device is current
-    return made if device is None else place(made, device)
+    else:
+        made = on("cpu", array, numpy.from_dlpack(x), copy=False)  # there it lies, whatever device is current
+    moved = made if device is None else place(made, device)
+    if moved is not made and copy is False:
+        raise ValueError(f"the array lies on {made.device}: device={device!r} needs a copy, which copy=False forbids")
+    return made.copy() if copy and moved is made else moved
 
 
 def frombuffer(

@@ -276,7 +276,7 @@ def fill_diagonal(a: ndarray, val: Any, wrap: bool = False) -> None:
         a[places // a.shape[1], places % a.shape[1]] = resize(values, places.size)
         return
     diagonal = a._view(0, a.dtype, (n,), (sum(a.strides),))
-    diagonal[...] = values[0] if values.size == 1 else resize(values, n)
+    diagonal[...] = values[:1] if values.size == 1 else resize(values, n)
 
 
 def ix_(*args: Any) -> tuple[ndarray, ...]:

@@ -9,7 +9,7 @@ from tessera import _core
 
 DTYPES = ["?", "i1", "u2", "i4", "i8", "u8", "f2", "f4", "f8", "c8", "c16"]
 VALUES = [True, 0, 7, -3, 2**40, 0.5, 3.25, float("inf"), float("nan"), 1e300, 1 + 2j, np.float32(0.1), np.int8(-2),
-          np.float64(1e-300)]  # fmt: skip
+          np.float64(1e-300), np.int64(300), np.uint8(200), np.int16(-129), np.uint64(2**63)]  # fmt: skip
 
 
 def _outcome(module, array, key, value):
@@ -36,6 +36,24 @@ def test_numbers_become_elements_as_numpys_do(dtype, key):
             assert ours is theirs, (dtype, value, ours)
         else:
             np.testing.assert_array_equal(ours, theirs, err_msg=f"{dtype} {value}")
+
+
+@pytest.mark.parametrize("dtype", ["i1", "u1", "i8", "u8", "f4"])
+@pytest.mark.parametrize("value", ["np.int64(300)", "np.uint64(2**63)", "np.int8(-1)", "np.array(300)", "300"])
+def test_integers_of_numpy_must_fit_where_they_must_in_numpy(dtype, value):
+    for write in ("a[0] = v", "a[1:] = v", "a[...] = v", "a[[0, 1]] = v", "a[m.arange(3) > 1] = v", "a[0, ...] = v",
+                  "a.fill(v)", "a[:2] = [v, v]", "a.flat[0] = v", "a.flat[:2] = v", "a = m.full(3, v, a.dtype)",
+                  "m.copyto(a, v, casting='unsafe')", "m.put(a, 0, v)", "m.fill_diagonal(a.reshape(3, 1), v)",
+                  "a = m.asarray(v, a.dtype)", "a = m.zeros((), a.dtype); a[()] = v"):  # fmt: skip
+        found = []
+        for module in (np, tn):
+            names = {"m": module, "a": module.zeros(3, dtype), "v": eval(value)}
+            try:
+                exec(write, names)
+                found.append(np.asarray(names["a"]).tolist())
+            except (OverflowError, ValueError) as error:
+                found.append(type(error))
+        assert found[0] == found[1], write
 
 
 def test_random_rows_are_numpys():

@@ -66,6 +66,20 @@ def test_an_integer_that_does_not_fit_raises_and_compares():
     assert (10**30 > x).tolist() == [True, True]
 
 
+FAR = [2**64, -(2**64), 2**64 + 1, 10**400, 2**63, 2**64 - 1, -(2**63) - 1, -1, 5]
+
+
+@pytest.mark.parametrize("name", ["equal", "not_equal", "less", "less_equal", "greater", "greater_equal"])
+def test_integers_of_any_size_compare_as_pythons(name):
+    for x in FAR:
+        for y in FAR:
+            made = getattr(tn, name)(x, y)
+            assert type(made) is np.bool and made == getattr(np, name)(x, y), (x, y)
+    out = tn.zeros(3, bool)
+    getattr(tn, name)(2**64, 2**64, out=out)
+    assert out.tolist() == [bool(getattr(np, name)(0, 0))] * 3
+
+
 @pytest.mark.parametrize(("values", "source", "target"), [
     ([0.1], "f8", "f4"), ([2**63 - 1], "i8", "f8"), ([2**53 + 1], "i8", "f8"), ([2**53], "i8", "f8"),
     ([1 + 1j], "c16", "f8"), ([2], "i8", "?"), ([-1], "i8", "u8"), ([2**64 - 1], "u8", "i8"), ([-0.0], "f8", "i4"),

@@ -77,6 +77,18 @@ def test_late_faults_are_those_that_the_call_wanted():
             float((1 / a).max())
 
 
+@pytest.mark.parametrize("first", ["divide by zero", "invalid value"])
+def test_a_late_fault_that_is_an_error_does_not_hide_others(first):
+    a = tn.arange(10000.0)
+    both = tn.log(-1 - a) + 1 / a
+    with warnings.catch_warnings(record=True) as seen:
+        warnings.simplefilter("always")
+        warnings.filterwarnings("error", message=first)
+        with pytest.raises(RuntimeWarning, match=first):
+            float(both[1])
+    assert len(seen) == 1 and first not in str(seen[0].message)
+
+
 def test_integers_and_casts():
     x = np.array([1, -128, 0, 5], "i1")
     for call in (

@@ -203,6 +203,19 @@ def test_flat_keys():
     assert [place for place, _ in tn.ndenumerate(a)] == [*np.ndindex(3, 3)]
 
 
+@pytest.mark.parametrize("key", [slice(2, 6), slice(2, 2), [0, 1], ..., [], np.arange(8) < 3, 0, (-1,)], ids=str)
+@pytest.mark.parametrize("value", [[], [[]], np.zeros((0, 3)), [1, 2]], ids=str)
+def test_no_values_leave_flat_elements_alone(key, value):
+    made = []
+    for a in (np.arange(8.0).reshape(4, 2).T, tn.arange(8.0).reshape(4, 2).T):
+        try:
+            a.flat[key] = value
+            made.append(np.asarray(a).tolist())
+        except ValueError as error:
+            made.append(str(error))
+    assert made[0] == made[1]
+
+
 def test_places_are_checked():
     for wrong in ((0.5, 1.0), ([], [])):
         with pytest.raises(TypeError):

@@ -86,6 +86,19 @@ VIEWS = [
 ]  # fmt: skip
 
 
+@pytest.mark.parametrize("dtype", ["f2", "f4", "f8", "c8"])
+def test_powers_that_are_other_functions_are_those(dtype):
+    x = np.array([4, 2, 3, -np.inf, -0.0, 0, np.inf, np.nan, -2, 7, 1e-3], dtype)
+    few, many = tn.array(x), tn.array(np.tile(x, 500))
+    with np.errstate(all="ignore"):
+        for y, name in ((0.5, "sqrt"), (-1, "reciprocal"), (2, "square")):
+            for a in (few, many):
+                wanted = np.asarray(getattr(tn, name)(a))
+                assert np.asarray(a**y).tobytes() == wanted.tobytes(), y
+            if dtype != "c8":
+                assert np.asarray(few**y).tobytes() == (x**y).tobytes(), y
+
+
 def test_small_calls_on_views_have_the_bits_of_the_long_way():
     rng = np.random.default_rng(7)
     for _ in range(300 if LONG else 20):

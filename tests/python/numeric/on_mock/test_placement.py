@@ -188,7 +188,11 @@ def test_memory_of_a_gpu_is_taken_as_it_is(mock, dtype) -> None:
             assert not ours.size or (ours.strides == lent.strides and ours._address() == lent.ptr)
     for copied in (np.from_dlpack(theirs, copy=True), np.array(_Shown(theirs))):
         assert copied._address() != theirs.ptr and copied.device == "cuda:0"
-    assert np.from_dlpack(theirs, device="cpu").device == "cpu"
+    for copy in (None, True):
+        assert np.from_dlpack(theirs, device="cpu", copy=copy).device == "cpu"
+    with pytest.raises(ValueError, match="lies on cuda:0: device='cpu' needs a copy"):
+        np.from_dlpack(theirs, device="cpu", copy=False)
+    assert np.from_dlpack(theirs, device="cuda", copy=False)._address() == theirs.ptr
     assert np.asarray(_Shown(theirs, strides=None)).strides == theirs.strides
 
 
