@@ -23,7 +23,7 @@ from . import _functions as f
 from . import _host
 from ._ndarray import OPERATORS, ndarray
 from ._setup import ITEMS, of_host, on, stored_as, to_numpy
-from ._ufunc import FUNCTIONS, copy_of, select
+from ._ufunc import FUNCTIONS, Made, copy_of, select, ufunc
 
 # Methods that change the array, by our names: what NumPy calls them.
 IN_PLACE = {"_sort_in_place": "sort", "_partition": "partition"}
@@ -441,8 +441,7 @@ def routine(args: tuple[Any, ...], function: Callable[..., Any], options: dict[s
     the host's, which is counted."""
     given = [*args, *options.values()]
     if any(is_items(x) and not is_number(x.dtype) for x in given):
-        own = function.__qualname__
-        return _by_host(own if own in IN_PLACE else function.__name__, args, options)
+        return _by_host(function, args, options)
     taken = {id(x): loaded(x) for x in given if is_items(x)}
     made = function(
         *(taken.get(id(x), x) for x in args), **{key: taken.get(id(x), x) for key, x in options.items()}
@@ -463,14 +462,19 @@ def _kept(made: Any, dtype: Any) -> Any:
     return _stored(made, dtype) if isinstance(made, ndarray) and made.dtype == native(dtype) else made
 
 
-def _by_host(name: str, args: tuple[Any, ...], options: dict[str, Any]) -> Any:
-    if name not in IN_PLACE:
-        theirs = getattr(numpy.ndarray if name.startswith("_") else numpy, name.strip("_"))
-        return _host.call(name.strip("_"), theirs, *args, **options)
-    name, a = IN_PLACE[name], args[0]
+def _by_host(function: Callable[..., Any], args: tuple[Any, ...], options: dict[str, Any]) -> Any:
+    in_place = function.__qualname__ in IN_PLACE
+    owner: Any = numpy.ndarray if in_place or function.__name__.startswith("_") else numpy
+    name = IN_PLACE.get(function.__qualname__, function.__name__).strip("_")
+    if args and isinstance(args[0], (ufunc, Made)):  # a method of a function: reduce, outer, at
+        owner, args = getattr(numpy, args[0].__name__), args[1:]
+        in_place = name == "at"
+    theirs, a = getattr(owner, name), args[0] if args else None
+    if not in_place or not isinstance(a, ndarray):
+        return _host.call(name, theirs, *args, **options)
     turned = to_numpy(a) if a.device == "cpu" else to_numpy(a).copy()
     _host.count(name)
-    getattr(turned, name)(*_host.take(args[1:]), **_host.take(options))
+    theirs(turned, *_host.take(args[1:]), **_host.take(options))
     if a.device != "cpu":
         assign(a, of_host(turned, private=True)._to(a.device))
     return None

@@ -174,6 +174,29 @@ def test_the_host_orders_records_and_says_so():
     assert tn.host_calls()["sort"] == before + 2
 
 
+TEXTS = np.array(["a", "bb", "c"], "U6")
+
+
+@pytest.mark.parametrize("call", [
+    lambda m, a: m.add.at(a(TEXTS), [0, 2], "z"), lambda m, a: m.add.at(a(TEXTS), [0, 2, 0], a(["z", "y", "x"])),
+    lambda m, a: m.multiply.at(a(TEXTS), a([0, 2]), 3), lambda m, a: m.add.at(a(TEXTS.astype("S4")), [1], b"q"),
+    lambda m, a: m.add.at(a(np.array([1, 2], ">i4")), [0, 0], 5), lambda m, a: m.maximum.at(a(TEXTS), [0], "q"),
+    lambda m, a: m.add.at(a(np.zeros(3, "i4,f8")), [0], 1), lambda m, a: m.negative.at(a(np.zeros(3, "i4,f8")), [0]),
+    lambda m, a: m.add.outer(a(TEXTS), a(TEXTS)), lambda m, a: m.add.reduce(a(np.zeros(3, "i4,f8"))),
+    lambda m, a: m.add.accumulate(a(np.zeros(3, "i4,f8"))),
+])  # fmt: skip
+def test_methods_of_functions_take_items_as_numpys(call):
+    outcomes = []
+    for module in (np, tn):
+        taken = []
+        try:
+            made = call(module, lambda x, m=module, all=taken: all.append(m.array(x)) or all[-1])
+            outcomes.append(np.asarray(taken[0] if made is None else made).tolist())
+        except TypeError as error:
+            outcomes.append((type(error), str(error)))
+    assert outcomes[0] == outcomes[1]
+
+
 def test_another_byte_order_is_stored_and_computed():
     theirs = np.array([[3, 1, 2], [7, -5, 6]], ">f8")
     ours = tn.asarray(theirs)
