@@ -466,7 +466,8 @@ def _by_host(function: Callable[..., Any], args: tuple[Any, ...], options: dict[
     in_place = function.__qualname__ in IN_PLACE
     owner: Any = numpy.ndarray if in_place or function.__name__.startswith("_") else numpy
     name = IN_PLACE.get(function.__qualname__, function.__name__).strip("_")
-    if args and isinstance(args[0], (ufunc, Made)):  # a method of a function: reduce, outer, at
+    is_method = bool(args) and isinstance(args[0], (ufunc, Made))  # of a function: reduce, outer, at
+    if is_method:
         owner, args = getattr(numpy, args[0].__name__), args[1:]
         in_place = name == "at"
     theirs, a = getattr(owner, name), args[0] if args else None
