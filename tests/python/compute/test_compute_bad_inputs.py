@@ -346,7 +346,9 @@ def test_reductions_of_parts_want_what_empty_ones_give():
     x, out, bounds = np.arange(10), np.full(2, -7), np.array([0, 4, 10])
     parts = {"num_segments": 2, "start_offsets_in": bounds[:2], "end_offsets_in": bounds[1:]}
     with pytest.raises(ValueError, match="segmented_exclusive_scan needs an init_value"):
-        compute.segmented_exclusive_scan(d_in=x, d_out=out, op=compute.OpKind.PLUS, init_value=None, num_items=10, **parts)
+        compute.segmented_exclusive_scan(
+            d_in=x, d_out=out, op=compute.OpKind.PLUS, init_value=None, num_items=10, **parts
+        )
     with pytest.raises(TypeError, match="h_init is None"):
         compute.segmented_reduce(d_in=x, d_out=out, op=compute.OpKind.PLUS, h_init=None, **parts)
     assert (out == -7).all()
