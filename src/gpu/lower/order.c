@@ -175,12 +175,14 @@ static bool order_is_sieve(ts_lower *lw, ts_val v, ts_val w, ts_val loop)
            ts__linear_equal(ts__ptr_store_layout(lw, v), ts__ptr_store_layout(lw, w));
 }
 
-/* One constant is written, as where elements raise flags: no order tells the stores apart. */
+/* One constant is written, as where elements raise flags: no order tells the stores apart. Not where two elements share
+ * a byte, which a store reads first. */
 static bool order_writes_same(const ts_lower *lw, ts_val v, ts_val w)
 {
     ts_val x = ts_opnd(lw->tile, v, 1), y = ts_opnd(lw->tile, w, 1);
+    ts_type elem = ts_type_elem(lw->module, ts_type_of(lw->tile, x));
     uint64_t a, b;
-    return ts_type_elem(lw->module, ts_type_of(lw->tile, x)) == ts_type_elem(lw->module, ts_type_of(lw->tile, y)) &&
+    return elem == ts_type_elem(lw->module, ts_type_of(lw->tile, y)) && ts_type_bits(lw->module, elem) >= 8 &&
            ts__const_bits(lw->tile, x, &a) && ts__const_bits(lw->tile, y, &b) && a == b;
 }
 
