@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * NumericArray: the array object, its attributes, its memory for others.
+ * NumericArray: the array object, its attributes, arrays in memory of others, the type.
  */
 #include "numeric.h"
 #include <string.h>
-
-#define STATE(object) (((numeric_array *)(object))->state)
 
 /* ---- words --------------------------------------------------------------------------------------- */
 
@@ -188,21 +186,6 @@ static void numeric_dealloc(PyObject *self)
     Py_DECREF(type);
 }
 
-/* Computes what is needed and gives the address of the first element; NULL with exception. */
-static void *numeric_data(PyObject *self, bool lasting)
-{
-    void *data = NULL;
-    ts_error err;
-    NUMERIC_BEGIN(STATE(self));
-    ts_nd_graph *graph = ND(self)->graph;
-    ts_status status = ts_nd_memory(ND(self), lasting, &data, NULL, &err);
-    bool late = ts_nd_graph_is_late(graph);
-    NUMERIC_END(STATE(self));
-    if (status != TS_OK)
-        return core_raise(STATE(self), &err);
-    return late && numeric_late(STATE(self), graph) < 0 ? NULL : data;
-}
-
 /* ---- scalars ------------------------------------------------------------------------------------- */
 
 static PyObject *numeric_element(core_state *state, const void *data, ts_dtype dtype)
@@ -326,6 +309,7 @@ static int set_shape(PyObject *self, PyObject *shape, void *unused)
     return 0;
 }
 
+/* a.dtype = ..: the same memory as another dtype. */
 static int set_dtype(PyObject *self, PyObject *dtype, void *unused)
 {
     (void)unused;
@@ -366,7 +350,6 @@ static PyObject *get_dtype(PyObject *self, void *unused)
     return Py_NewRef(numeric_dtype(STATE(self), ND(self)));
 }
 
-/* a.dtype = ..: the same memory as another dtype. */
 static PyObject *get_is_items(PyObject *self, void *unused)
 {
     (void)unused;
@@ -504,31 +487,13 @@ static PyObject *numeric_as(PyObject *self, PyObject *object)
     return numeric_wrap_as(state, out, base ? base : self, type);
 }
 
-/* _address(): of the first element, for as long as the array lives. */
-static PyObject *numeric_address(PyObject *self, PyObject *unused)
-{
-    (void)unused;
-    void *data = numeric_data(self, true);
-    return data || !PyErr_Occurred() ? PyLong_FromVoidPtr(data) : NULL;
-}
-
-static char interface_brief, interface_cuda;
-#define INTERFACE_BRIEF ((void *)&interface_brief)
-#define INTERFACE_CUDA ((void *)&interface_cuda)
-enum { INTERFACE_STREAM = 1 }; /* the legacy default stream in the interface's words: graphs compute on it */
-
 /* "cpu", "cuda:0" */
-static PyObject *numeric_device_name(const ts_nd_graph *graph)
+PyObject *numeric_device_name(const ts_nd_graph *graph)
 {
     uint16_t id = ts_device_id(ts_nd_graph_device(graph));
     if (TS_DEVICE_ID_KIND(id) == TS_DEVICE_CPU)
         return PyUnicode_FromString("cpu");
     return PyUnicode_FromFormat("cuda:%d", (int)TS_DEVICE_ID_ORDINAL(id));
-}
-
-static bool numeric_is_host(PyObject *self)
-{
-    return ts_device_caps_of(ts_nd_graph_device(ND(self)->graph)) & TS_DEVICE_HOST_MEMORY;
 }
 
 static PyObject *get_device(PyObject *self, void *unused)
@@ -550,109 +515,6 @@ static PyObject *numeric_to(PyObject *self, PyObject *name)
     if (core_device_of(state, name, &device) == 0)
         place = numeric_place(state, device);
     return place < 0 ? NULL : numeric_move(state, self, state->numeric->graphs[place]);
-}
-
-/* Whether the class of an array says `_has_buffer = False`: cupy.ndarray, which no library may read by itself. */
-static bool numeric_is_closed(PyObject *self)
-{
-    if (Py_TYPE(self) == STATE(self)->numeric->array_class)
-        return false;
-    PyObject *has = PyObject_GetAttrString((PyObject *)Py_TYPE(self), "_has_buffer");
-    bool is_closed = has == Py_False;
-    Py_XDECREF(has);
-    PyErr_Clear();
-    return is_closed;
-}
-
-/* __tessera_argument__: what a kernel is given for the array: a view of its memory, which stays where it is. */
-static PyObject *get_argument(PyObject *self, void *how)
-{
-    bool briefly = how == INTERFACE_BRIEF;
-    core_state *state = STATE(self);
-    ts_nd *a = ND(self);
-    void *data;
-    ts_buffer *buffer;
-    ts_array *array;
-    ts_error err;
-    int64_t strides[TS_ND_RANK], item = a->dtype ? a->item : 1;
-    ts_dtype dtype = a->dtype ? (ts_dtype)a->dtype : TS_DTYPE_uint8; /* of items the first bytes */
-    if (numeric_is_host(self) && (!a->dtype || (!briefly && a->meaning)))
-        return PyObject_CallOneArg(state->numeric->items_lend, self);
-    if (!briefly && numeric_is_host(self) && *ts_dtype_get(dtype)->format && !numeric_is_closed(self))
-        return PyMemoryView_FromObject(self);
-    for (uint32_t d = 0; d < a->rank; d++)
-        strides[d] = ts_nd_strides(a)[d] / item;
-    NUMERIC_BEGIN(state);
-    ts_status status = ts_nd_memory(a, !briefly, &data, &buffer, &err);
-    uint64_t offset = status == TS_OK ? (uint64_t)((char *)data - (char *)ts_buffer_data(buffer)) : 0;
-    if (status == TS_OK)
-        status = ts_array_of(buffer, offset, dtype, a->rank, ts_nd_shape(a), strides, &array, &err);
-    if (status == TS_OK && a->flags & TS_ND_READONLY)
-        array->flags |= TS_ARRAY_READONLY;
-    NUMERIC_END(state);
-    PyObject *made = status == TS_OK ? core_array_wrap(state, array) : core_raise(state, &err);
-    if (made && !a->dtype)
-        Py_SETREF(made, PyObject_CallFunctionObjArgs(state->numeric->items_argument, numeric_dtype(state, a), made,
-                                                     NULL));
-    return made;
-}
-
-/* __array_interface__, so that NumPy shares the memory: data that others see stays where it is. */
-/* Strides for other libraries: None where elements lie row-major, without gaps. */
-static PyObject *get_told_strides(PyObject *self)
-{
-    const ts_nd *a = ND(self);
-    int64_t step = a->item;
-    bool dense = true;
-    for (uint32_t d = a->rank; d-- > 0; step *= ts_nd_shape(a)[d])
-        dense &= ts_nd_strides(a)[d] == step;
-    return dense ? Py_NewRef(Py_None) : get_strides(self, NULL);
-}
-
-static PyObject *get_interface(PyObject *self, void *how)
-{
-    bool briefly = how == INTERFACE_BRIEF, on_gpu = how == INTERFACE_CUDA;
-    if (on_gpu == numeric_is_host(self)) {
-        PyObject *device = get_device(self, NULL);
-        if (device)
-            PyErr_Format(PyExc_AttributeError, "the array lies on %U", device);
-        Py_XDECREF(device);
-        return NULL;
-    }
-    if (!briefly && !on_gpu && numeric_is_unnamed(STATE(self), ND(self))) {
-        PyErr_Format(PyExc_AttributeError, "__array_interface__ cannot describe %S; numpy.asarray(a) shares the memory",
-                     numeric_dtype(STATE(self), ND(self)));
-        return NULL;
-    }
-    void *data = numeric_data(self, !briefly);
-    PyObject *shape = data ? get_shape(self, NULL) : NULL, *strides = shape ? get_told_strides(self) : NULL;
-    PyObject *typestr = strides ? numeric_typestr(STATE(self), ND(self)) : NULL;
-    if (!typestr) {
-        Py_XDECREF(shape);
-        Py_XDECREF(strides);
-        return NULL;
-    }
-    PyObject *made = Py_BuildValue("{s:i,s:N,s:(KO),s:N,s:N}", "version", 3, "typestr", typestr, "data",
-                                   (unsigned long long)(uintptr_t)data,
-                                   ND(self)->flags & TS_ND_READONLY ? Py_True : Py_False, "shape", shape, "strides",
-                                   strides);
-    if (made && !briefly && !ND(self)->dtype && numeric_describe(STATE(self), ND(self), made, !on_gpu) < 0)
-        Py_CLEAR(made);
-    PyObject *stream = made && on_gpu ? PyLong_FromLong(INTERFACE_STREAM) : NULL;
-    if (made && on_gpu && (!stream || PyDict_SetItemString(made, "stream", stream) < 0))
-        Py_CLEAR(made);
-    Py_XDECREF(stream);
-    return made;
-}
-
-/* _shares(other, exact) */
-static PyObject *numeric_shares(PyObject *self, PyObject *args)
-{
-    PyObject *other;
-    int exact;
-    if (!PyArg_ParseTuple(args, "O!p:_shares", STATE(self)->numeric->array_type, &other, &exact))
-        return NULL;
-    return PyBool_FromLong(ts_nd_shares(ND(self), ND(other), exact));
 }
 
 static Py_ssize_t numeric_length(PyObject *self)
@@ -679,66 +541,6 @@ static int numeric_true(PyObject *self)
 }
 
 /* ---- buffers ------------------------------------------------------------------------------------- */
-
-static int numeric_getbuffer(PyObject *self, Py_buffer *view, int flags)
-{
-    ts_nd *a = ND(self);
-    const char *format = ts_dtype_get((ts_dtype)a->dtype)->format;
-    view->obj = NULL;
-    if (!numeric_is_host(self)) {
-        PyErr_SetString(PyExc_BufferError, "the array lies on a GPU; numpy.asarray(a) copies it");
-        return -1;
-    }
-    if (numeric_is_closed(self)) {
-        PyErr_SetString(PyExc_BufferError, "the array's class converts to no buffer; use a.get()");
-        return -1;
-    }
-    if (!a->dtype) {
-        PyObject *lent = PyObject_CallOneArg(STATE(self)->numeric->items_buffer, self);
-        int got = lent ? PyObject_GetBuffer(lent, view, flags) : -1;
-        Py_XDECREF(lent);
-        return got;
-    }
-    if (a->meaning) {
-        PyErr_Format(PyExc_ValueError, "cannot include dtype %R in a buffer", numeric_dtype(STATE(self), a));
-        return -1;
-    }
-    if (!*format || ((flags & PyBUF_WRITABLE) == PyBUF_WRITABLE && a->flags & TS_ND_READONLY)) {
-        PyErr_SetString(PyExc_BufferError, *format ? "the array is read-only" : "this dtype has no buffer format");
-        return -1;
-    }
-    void *data = numeric_data(self, true);
-    if (!data)
-        return -1;
-    int64_t *dims = PyMem_Malloc((2 * (size_t)a->rank + 1) * sizeof *dims);
-    if (!dims) {
-        PyErr_NoMemory();
-        return -1;
-    }
-    memcpy(dims, a->dims, 2 * (size_t)a->rank * sizeof *dims);
-    Py_ssize_t item = a->item;
-    *view = (Py_buffer){.buf = data, .obj = Py_NewRef(self), .len = a->count * item, .itemsize = item,
-                        .readonly = a->flags & TS_ND_READONLY, .ndim = a->rank, .internal = dims,
-                        .format = (char *)(uintptr_t)format, .shape = (Py_ssize_t *)dims,
-                        .strides = (Py_ssize_t *)dims + a->rank};
-    bool rows = (flags & PyBUF_STRIDES) != PyBUF_STRIDES || (flags & PyBUF_C_CONTIGUOUS) == PyBUF_C_CONTIGUOUS;
-    bool columns = (flags & PyBUF_F_CONTIGUOUS) == PyBUF_F_CONTIGUOUS;
-    if ((rows && !PyBuffer_IsContiguous(view, 'C')) || (columns && !PyBuffer_IsContiguous(view, 'F'))) {
-        PyBuffer_Release(view);
-        PyErr_SetString(PyExc_BufferError, "the array is not contiguous; copy it first");
-        return -1;
-    }
-    view->format = flags & PyBUF_FORMAT ? view->format : NULL;
-    view->shape = flags & PyBUF_ND ? view->shape : NULL;
-    view->strides = (flags & PyBUF_STRIDES) == PyBUF_STRIDES ? view->strides : NULL;
-    return 0;
-}
-
-static void numeric_releasebuffer(PyObject *self, Py_buffer *view)
-{
-    (void)self;
-    PyMem_Free(view->internal);
-}
 
 static void numeric_drop(void *user)
 {
@@ -928,142 +730,6 @@ static PyObject *numeric_default(PyObject *module, PyObject *number)
     Py_RETURN_NONE;
 }
 
-/* ---- operators ----------------------------------------------------------------------------------- */
-
-enum { PRODUCT_SMALL = (1 << 15) - 1 }; /* multiplications of matrices up to which they need no Python */
-
-static core_state *operator_state(PyObject *x, PyObject *y)
-{
-    core_state *state = core_state_of_type(Py_TYPE(x));
-    return state ? state : core_state_of_type(Py_TYPE(y));
-}
-
-static PyObject *operator_binary(ts_nd_fn fn, PyObject *x, PyObject *y)
-{
-    PyObject *both[2] = {x, y};
-    return numeric_call(operator_state(x, y), fn, both, NULL);
-}
-
-static PyObject *operator_inplace(ts_nd_fn fn, PyObject *x, PyObject *y)
-{
-    PyObject *both[2] = {x, y};
-    return numeric_call(STATE(x), fn, both, x);
-}
-
-static PyObject *operator_unary(ts_nd_fn fn, PyObject *x)
-{
-    return numeric_call(STATE(x), fn, &x, NULL);
-}
-
-#define BINARY(name, fn)                                               \
-    static PyObject *binary_##name(PyObject *x, PyObject *y)           \
-    {                                                                  \
-        return operator_binary(TS_ND_##fn, x, y);                      \
-    }                                                                  \
-    static PyObject *inplace_##name(PyObject *x, PyObject *y)          \
-    {                                                                  \
-        return operator_inplace(TS_ND_##fn, x, y);                     \
-    }
-#define UNARY(name, fn)                                                \
-    static PyObject *unary_##name(PyObject *x)                         \
-    {                                                                  \
-        return operator_unary(TS_ND_##fn, x);                          \
-    }
-BINARY(add, add)
-BINARY(subtract, subtract)
-BINARY(multiply, multiply)
-BINARY(true_divide, divide)
-BINARY(floor_divide, floor_divide)
-BINARY(remainder, remainder)
-BINARY(lshift, left_shift)
-BINARY(rshift, right_shift)
-BINARY(and, bitwise_and)
-BINARY(or, bitwise_or)
-BINARY(xor, bitwise_xor)
-UNARY(negative, negative)
-UNARY(positive, positive)
-UNARY(absolute, absolute)
-UNARY(invert, invert)
-
-static PyObject *operator_hook(PyObject *hook, PyObject *x, PyObject *y, PyObject *out)
-{
-    return PyObject_CallFunctionObjArgs(hook, x, y, out, NULL);
-}
-
-/* The function that NumPy computes x ** y by, of floats and complex numbers. */
-static ts_nd_fn power_as(PyObject *y, double value)
-{
-    bool inverts = value == -1 && PyLong_CheckExact(y);
-    return value == 2 ? TS_ND_square : value == 0.5 ? TS_ND_sqrt : inverts ? TS_ND_reciprocal : TS_ND_power;
-}
-
-/* x ** y of floats and complex numbers, as _operators.power_operator has it; NULL without exception: of others. */
-static PyObject *power_short(PyObject *x, PyObject *y)
-{
-    core_state *state = operator_state(x, y);
-    if (Py_TYPE(x) != state->numeric->array_class || !(PyFloat_CheckExact(y) || PyLong_CheckExact(y)) ||
-        ND(x)->meaning || !strchr("fc", ts_dtype_get((ts_dtype)ND(x)->dtype)->kind))
-        return NULL;
-    PyObject *both[] = {x, y};
-    double value = PyFloat_CheckExact(y) ? PyFloat_AS_DOUBLE(y) : PyLong_AsDouble(y);
-    if (PyErr_Occurred())
-        return PyErr_Clear(), NULL;
-    return numeric_call(state, power_as(y, value), both, NULL);
-}
-
-static PyObject *binary_power(PyObject *x, PyObject *y, PyObject *modulus)
-{
-    if (modulus != Py_None)
-        Py_RETURN_NOTIMPLEMENTED;
-    PyObject *made = power_short(x, y);
-    if (made || PyErr_Occurred())
-        return made;
-    return operator_hook(operator_state(x, y)->numeric->power, x, y, NULL);
-}
-
-static PyObject *inplace_power(PyObject *x, PyObject *y, PyObject *modulus)
-{
-    (void)modulus;
-    return operator_hook(STATE(x)->numeric->power, x, y, x);
-}
-
-PyObject *numeric_product(core_state *state, PyObject *x, PyObject *y)
-{
-    ts_nd *result;
-    ts_error err;
-    if (!numeric_is_array(state, x) || !numeric_is_array(state, y))
-        return NULL;
-    ts_nd *a = ND(x), *b = ND(y);
-    bool fits = a->graph == b->graph && a->rank && a->rank <= 2 && b->rank && b->rank <= 2 && a->dtype == b->dtype &&
-                a->count && b->count && a->dtype != TS_DTYPE_bool_ && !a->meaning && !b->meaning &&
-                ts_nd_shape(a)[a->rank - 1] == ts_nd_shape(b)[0] &&
-                (a->rank + b->rank < 4 || a->count * ts_nd_shape(b)[1] <= PRODUCT_SMALL);
-    if (!fits)
-        return NULL;
-    NUMERIC_BEGIN(state);
-    ts_status status = ts_nd_product(a, b, &result, &err);
-    NUMERIC_END(state);
-    return status == TS_OK ? numeric_result(state, result) : core_raise(state, &err);
-}
-
-static PyObject *binary_matmul(PyObject *x, PyObject *y)
-{
-    PyObject *made = numeric_product(operator_state(x, y), x, y);
-    if (made || PyErr_Occurred())
-        return made;
-    return operator_hook(operator_state(x, y)->numeric->matmul, x, y, NULL);
-}
-
-static PyObject *numeric_compare(PyObject *x, PyObject *y, int how)
-{
-    static const ts_nd_fn fns[] = {[Py_LT] = TS_ND_less, [Py_LE] = TS_ND_less_equal, [Py_EQ] = TS_ND_equal,
-                                   [Py_NE] = TS_ND_not_equal, [Py_GT] = TS_ND_greater, [Py_GE] = TS_ND_greater_equal};
-    PyObject *made = operator_binary(fns[how], x, y);
-    if (made || (how != Py_EQ && how != Py_NE) || !PyErr_ExceptionMatches(PyExc_TypeError))
-        return made;
-    return numeric_unequal(x, y, how == Py_NE);
-}
-
 /* ---- the type ------------------------------------------------------------------------------------ */
 
 static PyMethodDef numeric_methods[] = {
@@ -1095,40 +761,46 @@ static PyGetSetDef numeric_getset[] = {
     {"T", get_transposed, NULL, "A view with the axes reversed.", NULL},
     {"_room", get_room, NULL, "Bytes of the memory before the first element, and from it on.", NULL},
     {"_writeable", get_writeable, set_writeable, "Whether it may be written to.", NULL},
-    {"__array_interface__", get_interface, NULL, "NumPy's description of the memory.", NULL},
-    {"_interface", get_interface, NULL, "The same, for one look at the memory: it may move with the next call.",
-     INTERFACE_BRIEF},
-    {"__cuda_array_interface__", get_interface, NULL, "Numba's description of memory on a GPU.", INTERFACE_CUDA},
-    {"__tessera_argument__", get_argument, NULL, "What a kernel is given for the array.", NULL},
-    {"_brief_argument", get_argument, NULL, "The same, for one call: the memory may move with the next.",
-     INTERFACE_BRIEF},
+    {"__array_interface__", numeric_get_interface, NULL, "NumPy's description of the memory.", NULL},
+    {"_interface", numeric_get_interface, NULL, "The same, for one look at the memory: it may move with the next call.",
+     NUMERIC_BRIEF},
+    {"__cuda_array_interface__", numeric_get_interface, NULL, "Numba's description of memory on a GPU.", NUMERIC_CUDA},
+    {"__tessera_argument__", numeric_get_argument, NULL, "What a kernel is given for the array.", NULL},
+    {"_brief_argument", numeric_get_argument, NULL, "The same, for one call: the memory may move with the next.",
+     NUMERIC_BRIEF},
     {"device", get_device, NULL, "Where the array lies: 'cpu', 'cuda:0'.", NULL},
     {NULL, NULL, NULL, NULL, NULL},
 };
 
-#define SLOT(name, function) {Py_nb_##name, function}
-#define BOTH(name) {Py_nb_##name, binary_##name}, {Py_nb_inplace_##name, inplace_##name}
-static PyType_Slot numeric_slots[] = {
+static const PyType_Slot numeric_slots[] = {
     {Py_tp_doc, "The part of tessera.numeric.ndarray that is written in C."},
     {Py_tp_dealloc, numeric_dealloc},
     {Py_tp_methods, numeric_methods},
     {Py_tp_getset, numeric_getset},
-    {Py_tp_richcompare, numeric_compare},
     {Py_tp_hash, PyObject_HashNotImplemented},
     {Py_mp_subscript, numeric_subscript},
     {Py_mp_ass_subscript, numeric_ass_subscript},
     {Py_mp_length, numeric_length},
     {Py_bf_getbuffer, numeric_getbuffer},
     {Py_bf_releasebuffer, numeric_releasebuffer},
-    SLOT(bool, numeric_true), SLOT(negative, unary_negative), SLOT(positive, unary_positive),
-    SLOT(absolute, unary_absolute), SLOT(invert, unary_invert), SLOT(power, binary_power),
-    SLOT(inplace_power, inplace_power), SLOT(matrix_multiply, binary_matmul),
-    BOTH(add), BOTH(subtract), BOTH(multiply), BOTH(true_divide), BOTH(floor_divide), BOTH(remainder), BOTH(lshift),
-    BOTH(rshift), BOTH(and), BOTH(or), BOTH(xor),
+    {Py_nb_bool, numeric_true},
     {0, NULL},
 };
-static PyType_Spec numeric_spec = {"tessera._core.NumericArray", sizeof(numeric_array), 0,
-                                   Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE, numeric_slots};
+
+/* The type: the slots above and those of operators. */
+static PyTypeObject *numeric_type_new(PyObject *module)
+{
+    PyType_Slot slots[64];
+    PyType_Spec spec = {"tessera._core.NumericArray", sizeof(numeric_array), 0,
+                        Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE, slots};
+    const PyType_Slot *const parts[] = {numeric_slots, numeric_operators};
+    size_t n = 0;
+    for (int part = 0; part < 2; part++)
+        for (const PyType_Slot *s = parts[part]; s->slot && n < sizeof slots / sizeof *slots - 1; s++)
+            slots[n++] = *s;
+    slots[n] = (PyType_Slot){0, NULL};
+    return (PyTypeObject *)PyType_FromModuleAndSpec(module, &spec, NULL);
+}
 
 static PyMethodDef numeric_functions[] = {
     {"numeric_setup", numeric_setup, METH_VARARGS, "What the Python half of tessera.numeric gives."},
@@ -1152,7 +824,7 @@ int core_numeric_init(PyObject *module, core_state *state)
         PyErr_NoMemory();
         return -1;
     }
-    PyTypeObject *type = (PyTypeObject *)PyType_FromModuleAndSpec(module, &numeric_spec, NULL);
+    PyTypeObject *type = numeric_type_new(module);
     state->numeric->array_type = type;
     state->numeric->current = PyContextVar_New("numeric_current", NULL);
     state->numeric->names = PyDict_New();

@@ -68,6 +68,7 @@ typedef struct numeric_array {
 #endif
 } numeric_array;
 #define ND(object) (((numeric_array *)(object))->nd)
+#define STATE(object) (((numeric_array *)(object))->state)
 
 /* The same as NUMERIC_BEGIN, and the user's line is noted. */
 void numeric_begin_watched(core_state *state, numeric_doctor *doctor);
@@ -138,6 +139,22 @@ ts_nd_graph *numeric_graph(core_state *state);
 ts_nd_graph *numeric_host(core_state *state);
 /* A copy of an array in another graph. */
 PyObject *numeric_move(core_state *state, PyObject *array, ts_nd_graph *graph);
+PyObject *numeric_device_name(const ts_nd_graph *graph); /* "cpu", "cuda:0" */
+
+/* numeric_memory.c */
+/* Whom what is told of the memory is for: for one look, after which it may move; for Numba's interface; NULL: all. */
+enum { NUMERIC_IS_BRIEF = 1, NUMERIC_IS_CUDA };
+#define NUMERIC_BRIEF ((void *)(uintptr_t)NUMERIC_IS_BRIEF)
+#define NUMERIC_CUDA ((void *)(uintptr_t)NUMERIC_IS_CUDA)
+PyObject *numeric_get_interface(PyObject *self, void *how);
+PyObject *numeric_get_argument(PyObject *self, void *how);
+PyObject *numeric_address(PyObject *self, PyObject *unused);
+PyObject *numeric_shares(PyObject *self, PyObject *args);
+int numeric_getbuffer(PyObject *self, Py_buffer *view, int flags);
+void numeric_releasebuffer(PyObject *self, Py_buffer *view);
+
+/* numeric_operator.c */
+extern const PyType_Slot numeric_operators[]; /* up to one of slot 0 */
 /* x @ y of vectors, or small matrices, of one dtype of numbers; NULL without exception: they are none. */
 PyObject *numeric_product(core_state *state, PyObject *x, PyObject *y);
 
