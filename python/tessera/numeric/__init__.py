@@ -108,7 +108,9 @@ default_device, device, wait = _setup.default_device, _setup.device, _setup.wait
 
 
 # Modules that are imported when they are asked for.
-_LAZY = {_name: _name for _name in ("fft", "lib", "linalg", "ma", "polynomial", "random", "rec", "testing")}
+_LAZY = {_name: _name for _name in (
+    "array_api", "fft", "lib", "linalg", "ma", "polynomial", "random", "rec", "testing",
+)}  # fmt: skip
 _LAZY["emath"] = "lib.scimath"
 _HOSTED = ("busday_count", "busday_offset", "datetime_as_string", "is_busday")  # NumPy's C code computes them
 
