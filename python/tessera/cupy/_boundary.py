@@ -32,6 +32,10 @@ CONVERTS = frozenset(
     "percentile quantile average".split()
 )
 # Functions whose answer about arrays is an array of CuPy's where NumPy's is Python's.
+# Functions that make arrays of a dtype, and at which place it is given; those of another array's take no subok=.
+DTYPED = {
+    "empty": 1, "zeros": 1, "ones": 1, "full": 2, "empty_like": 1, "zeros_like": 1, "ones_like": 1, "full_like": 2,
+}  # fmt: skip
 ANSWERS = {"allclose": bool, "array_equal": bool, "array_equiv": bool, "matrix_rank": int}
 _SCALARS = frozenset(dtype.type for dtype in _setup.DTYPES if dtype is not None)
 
@@ -67,6 +71,25 @@ def refuse_all(values: Any) -> None:
             refuse(x)
 
 
+def held_dtype(dtype: Any) -> Any:
+    """A dtype that new arrays have: ValueError for those that CuPy's have not."""
+    made = numpy.dtype(dtype)
+    if made.subdtype is not None or not made.itemsize or made.kind == "O":
+        raise ValueError(f"Unsupported dtype {made}: arrays hold numbers, dates and records of them")
+    if not made.isnative:
+        raise ValueError(f"Unsupported byte-order of dtype {made.str}: arrays have that of this machine")
+    return made
+
+
+def _checked_dtype(name: str, args: tuple[Any, ...], options: dict[str, Any]) -> None:
+    place = DTYPED[name]
+    dtype = args[place] if len(args) > place else options.get("dtype")
+    if dtype is not None:
+        held_dtype(dtype)
+    if options.get("subok") is not None:
+        raise TypeError(f"cupy.{name}() takes no subok=: results are cupy.ndarray")
+
+
 def take(x: Any, held: list[Any], strict: bool) -> Any:
     """An argument as tessera.numeric wants it; `held`: pairs of what it got and what the user gave."""
     if isinstance(x, Base):
@@ -100,6 +123,8 @@ def give(made: Any, held: Any = ()) -> Any:
         return type(made)(*items) if hasattr(made, "_fields") else tuple(items)
     if type(made) is list:
         return [give(item, held) for item in made]
+    if isinstance(made, tn.HostArray):
+        raise ValueError(f"Unsupported dtype {made.dtype}: arrays hold numbers, dates and records of them")
     if isinstance(made, tn.poly1d):
         from ._classes import poly1d
 
@@ -121,9 +146,12 @@ def wrapped(
     name = name or function.__name__
     strict = name not in CONVERTS if strict is None else strict
     answer = ANSWERS.get(name)
+    makes = name in DTYPED
 
     def call(*args: Any, **options: Any) -> Any:
         held: list[Any] = []
+        if makes:
+            _checked_dtype(name, args, options)
         args = tuple([take(x, held, strict) for x in args])
         if options:
             options = {key: take(x, held, strict) for key, x in options.items()}

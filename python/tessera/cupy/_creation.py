@@ -52,21 +52,26 @@ def is_available() -> bool:
 
 
 def _plain(x: Any) -> Any:
-    """Arrays of CuPy's, in lists too, as those of tessera.numeric; lists of them become one array."""
+    """Arrays of CuPy's and of GPUs' memory, in lists too, as those of tessera.numeric; lists of them become one."""
     if isinstance(x, ndarray):
         return x._as(Base)
-    if isinstance(x, (list, tuple)) and any(isinstance(y, (Base, list, tuple)) for y in x):
-        items = [_plain(y) for y in x]
+    if isinstance(x, (list, tuple)) and any(isinstance(y, (Base, list, tuple)) or _is_shown(y) for y in x):
+        items = [_plain(_foreign(y)) for y in x]
         if any(isinstance(y, Base) for y in items):
             return tn.stack([tn.asarray(y) for y in items])
     return x
 
 
+def _is_shown(x: Any) -> bool:
+    shows = hasattr(x, "__cuda_array_interface__") or hasattr(x, "__cupy_get_ndarray__")
+    return shows and not isinstance(x, (Base, numpy.ndarray))
+
+
 def _foreign(x: Any) -> Any:
     """An object that shows memory of a GPU, as an array over it."""
-    if hasattr(x, "__cuda_array_interface__") and not isinstance(x, (Base, numpy.ndarray)):
-        return of_shown(x)
-    return x
+    if not _is_shown(x):
+        return x
+    return x.__cupy_get_ndarray__() if hasattr(x, "__cupy_get_ndarray__") else of_shown(x)
 
 
 def array(
@@ -85,7 +90,9 @@ def array(
         "order": "K" if order is None else order,
         "ndmin": ndmin,
     }
-    given = _foreign(obj)
+    obj = given = _foreign(obj)
+    if isinstance(given, (list, tuple)) and options["order"] in ("K", "A"):
+        options["order"] = "C"
 
     def made() -> Any:
         plain = _plain(given)
@@ -96,6 +103,8 @@ def array(
         return tn.array(plain, dtype, **options)
 
     result = placed(made)
+    if dtype is None and isinstance(result, Base) and not result.dtype.isnative:
+        result = result.astype(result.dtype.newbyteorder("="))
     if isinstance(obj, ndarray) and not copy and _is_same(result, obj):
         return obj
     return give(result, [(given, given)])  # type: ignore[no-any-return]
@@ -116,7 +125,7 @@ def asarray(
     """``a`` as an array: itself where it is one, else a copy on the current device."""
     if type(a) is ndarray and dtype is None and order in (None, "K") and not copy:
         return a
-    if not isinstance(a, Base) and not hasattr(a, "__cuda_array_interface__"):
+    if not isinstance(a, Base) and not _is_shown(a):
         return array(a, dtype, True, order)
     return array(a, dtype, copy, order)
 
@@ -137,8 +146,9 @@ def ascontiguousarray(a: Any, dtype: Any = None) -> ndarray:
 
 
 def asfortranarray(a: Any, dtype: Any = None) -> ndarray:
-    """The array with its first axis contiguous."""
-    return asarray(a, dtype, "F")
+    """The array with its first axis contiguous, of at least one axis."""
+    made = asarray(a, dtype, "F")
+    return made if made.ndim else made.reshape(1)
 
 
 def copy(a: Any, order: str = "K") -> ndarray:
@@ -159,7 +169,7 @@ def asnumpy(
     """A copy on the host, as NumPy's array."""
     if isinstance(a, ndarray):
         return a.get(stream, order, out, blocking)
-    if hasattr(a, "__cuda_array_interface__"):
+    if _is_shown(a):
         return array(a).get(stream, order, out, blocking)
     made = numpy.asarray(tn.asnumpy(a) if isinstance(a, Base) else a, order=order)  # type: ignore[call-overload]
     if out is None:

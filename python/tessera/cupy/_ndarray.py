@@ -45,9 +45,10 @@ class ndarray(Base):
         if order not in (None, "C", "F"):
             raise ValueError(f"order must be one of 'C', 'F', or None (got {order!r})")
         if memptr is None and strides is None:
-            made = _boundary.placed(lambda: tn.empty(shape, dtype, order or "C"))
+            kind = _boundary.held_dtype(dtype)
+            made = _boundary.placed(lambda: tn.empty(shape, kind, order or "C"))
         else:
-            made = _in_memory(shape, numpy.dtype(dtype), memptr, strides, order)
+            made = _in_memory(shape, _boundary.held_dtype(dtype), memptr, strides, order)
         made.__class__ = ndarray
         return made if cls is ndarray else made.view(cls)
 
@@ -319,10 +320,12 @@ def _in_memory(shape: Any, dtype: Any, memptr: Any, strides: Any, order: Any) ->
         strides = dense_strides(shape, dtype.itemsize, order or "C")
     low, high = _boundary.ends_of(shape, strides, dtype)
     if memptr is None:
-        if high - low > math.prod(shape) * dtype.itemsize:
-            raise ValueError(f"strides {tuple(strides)} of shape {shape} reach beyond new memory: give memptr=")
-        room = _boundary.placed(lambda: tn.empty(high - low, "u1"))
-        return room._view(-low, dtype, shape, strides)
+        if low < 0 or high > math.prod(shape) * dtype.itemsize:
+            raise ValueError(
+                f"ndarray() with strides {tuple(strides)} of shape {shape} reaches beyond new memory: give memptr="
+            )
+        room = _boundary.placed(lambda: tn.empty(high, "u1"))
+        return room._view(0, dtype, shape, strides)
     return memptr._array(dtype, shape, strides)
 
 

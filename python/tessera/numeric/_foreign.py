@@ -47,7 +47,9 @@ def _wrapped(owner: Any, ptr: int, dtype: Any, shape: Any, strides: Any, read_on
 
 
 def _device_of(x: Any, ptr: int) -> str:
-    """The GPU that the memory of an object belongs to."""
+    """The device that the memory of an object belongs to."""
+    if not tessera.device_count("cuda"):
+        return "cpu"
     if tessera.device_count("cuda") == 1 or not ptr:
         return "cuda:0"
     if hasattr(x, "__dlpack_device__"):
@@ -73,18 +75,19 @@ def of_shown(x: Any) -> Any:
 
 
 def of_interface(x: Any) -> Any:
-    """The array that ``x.__cuda_array_interface__`` describes; what is under way on its stream is waited for."""
+    """The array that ``x.__cuda_array_interface__`` describes; what is under way on its stream is waited for.
+
+    On a machine without a GPU what shows such memory runs on the CPU device (tessera.cuda, tessera.cupy), and so does
+    the array."""
     shown = x.__cuda_array_interface__
     if shown.get("mask") is not None:
-        raise ValueError("arrays with a mask are not supported")
-    if not tessera.device_count("cuda"):
-        raise ValueError("the object shows memory of a GPU, and this machine has none")
+        raise ValueError("tessera.numeric does not support arrays with a mask: give the array without it")
     dtype, shape = numpy.dtype(shown["typestr"]), tuple(shown["shape"])
     strides = shown.get("strides")
     if shown.get("stream") is not None:
-        from .. import core
+        from ..cuda import external_stream
 
-        core.Stream.from_handle(int(shown["stream"])).sync()
+        external_stream(int(shown["stream"])).synchronize()
     ptr, read_only = shown["data"]
     return _wrapped(x, ptr, dtype, shape, dense_strides(shape, dtype.itemsize) if strides is None else strides,
                     bool(read_only), _device_of(x, ptr))  # fmt: skip

@@ -251,6 +251,10 @@ def convert(value: Any, dtype: Any = None, assigned: bool = False) -> Any:
         return of_host(made, private=made is not value)
     if getattr(type(value), "__array_ufunc__", True) is None:
         return NotImplemented
+    if hasattr(value, "__cuda_array_interface__"):  # memory of a GPU is an operand where it lies
+        from ._foreign import of_shown
+
+        return of_shown(value)
     if isinstance(value, int) and dtype is None:  # subclasses of int, as enumerations
         value = int(value)
     return of_host(numpy.array(value, dtype), private=True)
