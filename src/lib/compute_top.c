@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The first few items in the order of their keys: python/tessera/compute/_top.py. Digits from the greatest down say the
+ * The first few items in the order of their keys: python/tessera/compute/_few.py. Digits from the greatest down say the
  * last key that is taken; what is taken is put aside and sorted by ts__compute_sort.
  */
 #include "lib/compute.h"
@@ -56,7 +56,7 @@ static ts_dtype top_word(const top_plan *plan)
     return ts_dtype_bytes((ts_dtype)plan->keys[0].arg.dtype) > 4 ? TS_DTYPE_uint64 : TS_DTYPE_uint32;
 }
 
-/* As `_top._gpu_needs`; returns how many. */
+/* As `_few._gpu_needs`; returns how many. */
 static size_t top_needs_gpu(const compute_call *call, top_plan *plan, uint64_t bytes[COMPUTE_ROOMS])
 {
     compute_key take = plan->key;
@@ -69,7 +69,7 @@ static size_t top_needs_gpu(const compute_call *call, top_plan *plan, uint64_t b
     return 3;
 }
 
-/* As `_top._cpu_needs`. */
+/* As `_few._cpu_needs`. */
 static size_t top_needs_cpu(const compute_call *call, top_plan *plan, uint64_t bytes[COMPUTE_ROOMS])
 {
     int64_t few = plan->few;

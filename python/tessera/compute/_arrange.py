@@ -10,10 +10,9 @@ from typing import Any
 import numpy
 
 from . import types
-from ._engine import (
-    POOL, THREADS, Count, Memory, algorithm, apart, checked_count, items_in, kernel_of, setting, stream_of,
-    whole_numbers,
-)  # fmt: skip
+from ._arguments import Count, checked_count, items_in, setting, stream_of, whole_numbers
+from ._engine import POOL, THREADS, Memory, algorithm, kernel_of
+from ._overlap import apart
 from ._select import cast_of, chosen, kinds_of
 from ._transform import launch_transform
 from .iterators import (

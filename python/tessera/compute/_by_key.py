@@ -16,8 +16,10 @@ from typing import Any
 import numpy
 
 from . import types
+from ._arguments import init_of, items_in, stream_of, whole_numbers
 from ._choose import Choice, run_choice
-from ._engine import POOL, Memory, algorithm, init_of, items_in, not_shifted, on_cpu, stream_of, whole_numbers
+from ._engine import POOL, Memory, algorithm, on_cpu
+from ._overlap import not_shifted
 from ._runs import Runs, reduce_runs
 from ._scan import Scanned, run_scan
 from ._select import cast_of, kinds_of, starts_and_begins

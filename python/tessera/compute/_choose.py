@@ -19,8 +19,9 @@ from typing import Any, NamedTuple
 import numpy
 
 from . import types
+from ._arguments import Count
 from ._chunks import Chosen, choose_in_chunks
-from ._engine import THREADS, Count, Memory, kernel_of, on_cpu
+from ._engine import THREADS, Memory, kernel_of, on_cpu
 from ._lookback import before_tile, ended, memory_of
 from ._scan import Scanned, over_tiles, run_scan
 from .op import may_raise

@@ -19,7 +19,8 @@ from typing import Any, NamedTuple
 
 import numpy
 
-from ._engine import Count, Memory, cores_for, kernel_of
+from ._arguments import Count
+from ._engine import Memory, cores_for, kernel_of
 from .types import TypeDescriptor
 
 __all__ = ["Chosen", "choose_in_chunks", "launch_chunks", "memory_of_chunks", "trees"]

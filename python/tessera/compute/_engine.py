@@ -15,30 +15,21 @@ from __future__ import annotations
 
 import enum
 import functools
-import hashlib
-import math
 import threading
 from collections.abc import Callable
-from types import CodeType
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy
 
 from .. import _core
 from ._ahead import PutOff, run_all
-from ._replay import (
-    compares, derived, forget, forget_mine, is_lost, looks_at_addresses, noted, recorded, replayed, takes, wanted,
-)  # fmt: skip
 from ._ready import pack_of
+from ._replay import derived, forget, forget_mine, is_lost, noted, recorded, replayed, takes, wanted
 from ._store import kernel_by_name, kernel_ready, name_of
-from .iterators import Iterator, as_host, iterator_of
-from .op import operator_of
-from .types import TypeDescriptor, type_of
+from .iterators import Iterator, as_host
 
 __all__ = [
-    "POOL", "THREADS", "Count", "Made", "Memory", "algorithm", "apart", "checked_count", "clamped", "clear",
-    "cores_for", "count_of", "init_of", "is_read_later", "items_in", "keep", "kernel_of", "kind_text", "not_shifted",
-    "on_cpu", "range_of", "setting", "stream_of", "whole_numbers",
+    "POOL", "THREADS", "Memory", "again", "algorithm", "clear", "cores_for", "keep", "kernel_of", "on_cpu",
 ]  # fmt: skip
 
 THREADS = 256  # of a block, for all algorithms that do not say otherwise
@@ -162,271 +153,17 @@ def clear_all_caches() -> None:
     forget()
 
 
-def stream_of(stream: Any) -> Any:
-    """What a launch takes for the argument `stream`.
-
-    Raises
-    ------
-    TypeError
-        For an object without the protocol of CUDA's streams, or one that does not keep to it.
-    """
-    if stream is None:
-        return 0
-    protocol = getattr(stream, "__cuda_stream__", None)
-    if protocol is None:
-        raise TypeError(f"stream argument {stream!r} does not implement the '__cuda_stream__' protocol")
-    try:
-        version, handle, *_ = protocol() if callable(protocol) else protocol
-    except (TypeError, ValueError) as error:
-        raise TypeError(
-            f"could not obtain __cuda_stream__ protocol version and handle from {stream!r}: {error}"
-        ) from error
-    if version != 0:
-        raise TypeError(f"unsupported __cuda_stream__ version {version} of {stream!r}; 0 is known")
-    if not isinstance(handle, int):
-        raise TypeError(f"invalid stream handle {handle!r} of {stream!r}; it must be an int")
-    return stream
-
-
-def count_of(value: Any, name: str = "num_items") -> int:
-    """A number of items.
-
-    Raises
-    ------
-    TypeError, ValueError
-        For what is no whole number, or less than 0.
-    """
-    try:
-        found = value.__index__()
-    except (AttributeError, TypeError):
-        raise TypeError(f"{name} is a {type(value).__name__}: {value!r}; give a whole number") from None
-    if found < 0:
-        raise ValueError(f"{name} is {found}; it cannot be less than 0")
-    return int(found)
-
-
-def checked_count(value: Any, name: str, *sequences: tuple[str, Iterator]) -> int:
-    """A number of items that arrays must have."""
-    found = count_of(value, name)
-    for what, it in sequences:
-        length = it.length
-        if length is not None and found > length:
-            raise ValueError(f"{name} is {found}, {what} has {length} elements")
-    return found
-
-
-def whole_numbers(value: Any, name: str, most: int = 0, items: int = 0) -> Iterator:
-    """The iterator of an argument whose items are whole numbers, with room for ``items`` of them up to ``most``.
-
-    Raises
-    ------
-    TypeError, ValueError
-        For items of another kind, of a dtype that ends before ``most``, or fewer of them.
-    """
-    it = iterator_of(value, name)
-    dtype = None if it.value_type is None else it.value_type.dtype
-    if dtype is not None and dtype.kind not in "iu":
-        raise TypeError(f"{name} holds {dtype}; give an array of whole numbers")
-    if dtype is not None and most > numpy.iinfo(dtype).max:
-        raise ValueError(
-            f"{name} holds {dtype}, which ends at {numpy.iinfo(dtype).max}, and numbers up to {most} may come; give "
-            "an array of a wider dtype"
-        )
-    checked_count(items, "the number of results", (name, it))
-    return it
-
-
-class Count(NamedTuple):
-    """How many items an algorithm works on: a number, or one that stands in an array of a device when it runs."""
-
-    most: int  # there are at most, which the host knows
-    state: Any  # for kernels
-    kind: Any  # of the state; None: a number
-
-    def load(self) -> Callable[..., Any]:
-        """The function of a kernel that gives the number out of the state."""
-        return _number if self.kind is None else _number_there
-
-
-def _number(n: Any) -> Any:
-    return n
-
-
-def _number_there(n: Any) -> Any:
-    return clamped(n[0][0], n[1])
-
-
-def clamped(n: Any, most: Any) -> Any:
-    """A number of items on the device, of any dtype, as one from 0 to ``most``; for kernels."""
-    if n.dtype.kind == "u":
-        return numpy.int64(min(numpy.uint64(n), numpy.uint64(most)))
-    return min(max(numpy.int64(n), 0), most)
-
-
-def setting(number: Callable[..., Any]) -> Callable[..., None]:
-    """The kernel that puts a `Count` into an array."""
-
-    def set_(place: Any, value: Any) -> None:
-        place[0] = number(value)
-
-    return set_
-
-
-def is_read_later(value: Any) -> bool:
-    """Whether a number is an array, which is read when the algorithm runs."""
-    return hasattr(value, "__cuda_array_interface__") or (isinstance(value, numpy.ndarray) and value.ndim > 0)
-
-
-def items_in(value: Any, name: str, *sequences: tuple[str, Iterator]) -> Count:
-    """A number of items that arrays must have; of a number on the device as many are taken as there are.
-
-    Raises
-    ------
-    TypeError, ValueError
-        For what is no whole number nor an array of one, less than 0, more than an array has, or without an end.
-    """
-    if not is_read_later(value):
-        n = checked_count(value, name, *sequences)
-        return Count(n, n, None)
-    it: Any = iterator_of(value, name)
-    if it.value_type.dtype.kind not in "iu" or it.length != 1:
-        raise TypeError(f"{name} is an array of {it.length} {it.value_type.dtype}; give one whole number")
-    lengths = [sequence.length for _, sequence in sequences if sequence.length is not None]
-    if not lengths:
-        raise ValueError(f"{name} is on the device, so the host must know how many there may be: give an array")
-    return Count(min(lengths), (it.array, min(lengths)), it.kind)
-
-
-def apart(*sequences: tuple[str, Iterator]) -> None:
-    """Refuses sequences that share memory with the first one, which is read while the others are written."""
-    (name, source), *outputs = sequences
-    reads = _ranges(source) if source.is_input_iterator else []  # where it is none, loads say so
-    for what, it in outputs:
-        if any(a < end and start < b for a, b in reads for start, end in _ranges(it)):
-            raise ValueError(f"{what} shares memory with {name}, which is read while it is written; give another array")
-
-
-def not_shifted(n: int, source: tuple[str, Iterator], *outputs: tuple[str, Iterator]) -> None:
-    """Refuses a sequence that is written n items at a time in memory that another is read from, but not item by item:
-    what is read may be written already. The same place is fine."""
-    name = source[0]
-    if n < 2:
-        return
-    reads = list(_places(source[1], n, 1)) if source[1].is_input_iterator else []
-    for what, it in outputs:
-        for to in _places(it, n, 1):
-            for place in reads:
-                compares(place.array, to.array)
-                if _meets(place, to):
-                    raise ValueError(
-                        f"{what} shares memory with {name}, but not item by item: it begins {to.first - place.first} "
-                        f"bytes after it, with items {_apart_by(to)}, those of {name} {_apart_by(place)}; give {name} "
-                        "itself, or another array"
-                    )
-
-
-class _Place(NamedTuple):
-    """Where n items of a sequence are, in one of the arrays that it stands on."""
-
-    array: Any
-    first: int  # address of the first one
-    step: Any  # bytes from one to the next; what is equal for the same order of several axes; None: any order
-    size: int  # bytes of an item
-    low: int  # the addresses from which on, and before which, they are
-    high: int
-
-
-def _places(it: Iterator, n: int, order: int) -> Any:
-    """All of a sequence whose items are taken in their order (1), backwards (-1) or in any order (0)."""
-    array: Any = getattr(it, "array", None)
-    if array is not None and 0 not in array.shape:
-        interface = _interface(array)
-        size, shape = numpy.dtype(interface["typestr"]).itemsize, interface["shape"]
-        first, strides, offset = interface["data"][0], interface.get("strides"), getattr(it, "offset", 0)
-        if order and len(shape) == 1:
-            step = (strides[0] if strides else size) * order
-            first, far = first + offset * step * order, (n - 1) * step
-            yield _Place(array, first, step, size, first + min(0, far), first + max(0, far) + size)
-        else:
-            low, high = _ends(interface)
-            yield _Place(array, first, (order, offset, shape, strides) if order else None, size, low, high)
-    for under, how in it._stands_on():
-        yield from _places(under, n, order * how)
-
-
-def _apart_by(place: _Place) -> str:
-    return f"{place.step} bytes apart" if type(place.step) is int else "in another order"
-
-
-def _meets(a: _Place, b: _Place) -> bool:
-    """Whether an item of one shares memory with another item of the other."""
-    if a.low >= b.high or b.low >= a.high:
-        return False
-    if type(a.step) is not int or type(b.step) is not int:
-        return a.step is None or (a.first, a.step, a.size) != (b.first, b.step, b.size)
-    step, by = abs(a.step), b.first - a.first
-    if by == 0 and a.step == b.step:
-        return 0 < step < max(a.size, b.size)
-    if step != abs(b.step) or step < max(a.size, b.size):
-        return True
-    return by % step < a.size or step - by % step < b.size
-
-
-def _interface(array: Any) -> Any:
-    return array.__array_interface__ if isinstance(array, numpy.ndarray) else array.__cuda_array_interface__
-
-
-def _ranges(it: Iterator) -> list[tuple[int, int]]:
-    """Those of all arrays that a sequence stands on."""
-    array = getattr(it, "array", None)
-    mine = None if array is None else range_of(array)
-    found = [] if mine is None else [mine]
-    return found + [one for under, _ in it._stands_on() for one in _ranges(under)]
-
-
-def range_of(array: Any) -> tuple[int, int] | None:
-    """The addresses from which on, and before which, the elements of an array are; None: there are none."""
-    looks_at_addresses()
-    return _ends(_interface(array))
-
-
-def _ends(interface: Any) -> Any:
-    size, shape, start = numpy.dtype(interface["typestr"]).itemsize, interface["shape"], interface["data"][0]
-    if 0 in shape:
-        return None
-    if interface.get("strides") is None:
-        return start, start + math.prod(shape) * size
-    steps = [(extent - 1) * stride for extent, stride in zip(shape, interface["strides"])]
-    return start + sum(min(0, step) for step in steps), start + sum(max(0, step) for step in steps) + size
-
-
-def init_of(value: Any, name: str) -> tuple[TypeDescriptor, Any]:
-    """The type of an initial value, and the value as a launch takes it."""
-    if value is None:
-        raise TypeError(f"{name} is None; give a number of NumPy: it is what no items give, and has the type of all")
-    if isinstance(value, (bool, int, float, complex)) and not isinstance(value, numpy.generic):
-        raise TypeError(f"{name} is {value!r}; give a number of NumPy, such as numpy.int32({value!r}): it has a type")
-    kind = type_of(value)
-    if isinstance(value, numpy.ndarray):
-        if value.size != 1:
-            raise ValueError(f"{name} has {value.size} elements; give one")
-        value = value.reshape(-1)[0]
-    elif hasattr(value, "__cuda_array_interface__"):
-        raise ValueError(f"{name} is an array of a device; give a value of the host")
-    return kind, kind.host(value)
-
-
 def algorithm(function: Callable[..., Any]) -> Callable[..., Any]:
     """A public function: where an array of NumPy is among the arguments, it returns when the work is done."""
 
     @functools.wraps(function)
     def call(**given: Any) -> Any:
-        return _again(function, function, given)
+        return again(function, function, given)
 
     return call
 
 
-def _again(key: Any, function: Callable[..., Any], given: dict[str, Any]) -> Any:
+def again(key: Any, function: Callable[..., Any], given: dict[str, Any]) -> Any:
     """Calls a function, by the short way where ``key`` was called like this before."""
     try:
         if _calls.later is None and replayed(key, given):
@@ -579,72 +316,3 @@ def _bytes(storage: Any) -> Any:
         return storage.reshape(-1).view(numpy.uint8)
     found = as_cuda_array(storage)
     return found.reshape(found.size).view(numpy.uint8)
-
-
-class Made:
-    """An algorithm for arguments of certain kinds, which is called with arguments of these kinds as often as wanted.
-
-    Parameters
-    ----------
-    name : str
-        Of the algorithm.
-    function
-        The algorithm.
-    operators
-        Its parameters that are operators, and the number of their arguments.
-    kinds
-        The kinds of arguments that are checked, as `kind_text` writes them.
-    two_phases : bool
-        Whether it is first asked for the bytes that it needs, with ``temp_storage=None``.
-    """
-
-    def __init__(
-        self, name: str, function: Any, operators: dict[str, int], kinds: dict[str, str], two_phases: bool
-    ) -> None:
-        self.name, self.kinds = name, kinds
-        self._function, self._operators, self._two_phases = function, operators, two_phases
-
-    def __call__(self, *storage: Any, **given: Any) -> Any:
-        if self._two_phases:
-            given["temp_storage"] = storage[0] if storage else given.get("temp_storage")
-        return _again(self, self._checked, given)
-
-    def _checked(self, **given: Any) -> Any:
-        for name, kind in self.kinds.items():
-            if name in given and kind_text(self._operators, name, given[name]) != kind:
-                raise TypeError(
-                    f"{name} is of another kind than make_{self.name} was called with, found {given[name]!r:.80}; make "
-                    "one for arguments of that kind"
-                )
-        return self._function(**given)
-
-    def __repr__(self) -> str:
-        return f"<{self.name} for {', '.join(self.kinds)}>"
-
-
-def kind_text(operators: dict[str, int], name: str, value: Any) -> str:
-    """A text that is equal for arguments of one kind, in all processes."""
-    if value is None:
-        return "none"
-    if name in operators:
-        op = operator_of(value, operators[name], name)
-        code = getattr(op.function, "__code__", None)  # what it captures may differ from call to call
-        return _digest(op.key if op.known is not None or code is None else code)
-    if name.startswith(("h_", "init_value")):
-        return _digest(type_of(value))
-    if name.startswith("d_") or name.endswith("_offsets_in"):
-        return _digest(iterator_of(getattr(value, "d_current", value), name).kind)
-    return _digest(value)
-
-
-def _digest(kind: Any) -> str:
-    if isinstance(kind, TypeDescriptor):
-        kind = kind.dtype
-    if isinstance(kind, tuple):
-        return f"({','.join(map(_digest, kind))})"
-    if isinstance(kind, CodeType):
-        constants = tuple(c for c in kind.co_consts)
-        return _digest((kind.co_code, constants, kind.co_names, kind.co_freevars))
-    if isinstance(kind, bytes):
-        return hashlib.sha256(kind).hexdigest()[:16]
-    return f"{type(kind).__name__} {kind}"

@@ -8,7 +8,8 @@ from typing import Any
 
 import numpy
 
-from ._engine import POOL, THREADS, algorithm, checked_count, items_in, kernel_of, setting, stream_of, whole_numbers
+from ._arguments import checked_count, items_in, setting, stream_of, whole_numbers
+from ._engine import POOL, THREADS, algorithm, kernel_of
 from ._reduce import reduce_into
 from ._select import cast_of
 from .iterators import CountingIterator, Iterator, TransformIterator, ZipIterator, iterator_of

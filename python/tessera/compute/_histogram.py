@@ -20,9 +20,8 @@ from typing import Any, NamedTuple
 import numpy
 
 from ..cuda.libdevice import umul64hi
-from ._engine import (
-    POOL, THREADS, Memory, algorithm, checked_count, cores_for, count_of, items_in, kernel_of, on_cpu, stream_of,
-)  # fmt: skip
+from ._arguments import checked_count, count_of, items_in, stream_of
+from ._engine import POOL, THREADS, Memory, algorithm, cores_for, kernel_of, on_cpu
 from .iterators import iterator_of
 
 __all__ = ["histogram_even", "histogram_range"]

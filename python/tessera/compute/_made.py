@@ -3,13 +3,18 @@
 
 from __future__ import annotations
 
+import hashlib
 import inspect
 import json
 import threading
+from types import CodeType
 from typing import Any
 
 from . import _histogram, _reduce, _scan, _search, _segmented, _segments, _select, _sort, _transform
-from ._engine import Made, keep, kind_text
+from ._engine import again, keep
+from .iterators import iterator_of
+from .op import operator_of
+from .types import TypeDescriptor, type_of
 
 __all__ = ["MAKERS", "deserialize", "serialize"]
 
@@ -32,6 +37,75 @@ _ROWS: dict[str, tuple[Any, dict[str, int]]] = {
     "upper_bound": (_search.upper_bound, {"comp": 2}),
 }
 _COUNTS = ("num_items", "num_segments", "num_values", "num_samples", "stream", "temp_storage", "max_segment_size")
+
+
+class Made:
+    """An algorithm for arguments of certain kinds, which is called with arguments of these kinds as often as wanted.
+
+    Parameters
+    ----------
+    name : str
+        Of the algorithm.
+    function
+        The algorithm.
+    operators
+        Its parameters that are operators, and the number of their arguments.
+    kinds
+        The kinds of arguments that are checked, as `kind_text` writes them.
+    two_phases : bool
+        Whether it is first asked for the bytes that it needs, with ``temp_storage=None``.
+    """
+
+    def __init__(
+        self, name: str, function: Any, operators: dict[str, int], kinds: dict[str, str], two_phases: bool
+    ) -> None:
+        self.name, self.kinds = name, kinds
+        self._function, self._operators, self._two_phases = function, operators, two_phases
+
+    def __call__(self, *storage: Any, **given: Any) -> Any:
+        if self._two_phases:
+            given["temp_storage"] = storage[0] if storage else given.get("temp_storage")
+        return again(self, self._checked, given)
+
+    def _checked(self, **given: Any) -> Any:
+        for name, kind in self.kinds.items():
+            if name in given and kind_text(self._operators, name, given[name]) != kind:
+                raise TypeError(
+                    f"{name} is of another kind than make_{self.name} was called with, found {given[name]!r:.80}; make "
+                    "one for arguments of that kind"
+                )
+        return self._function(**given)
+
+    def __repr__(self) -> str:
+        return f"<{self.name} for {', '.join(self.kinds)}>"
+
+
+def kind_text(operators: dict[str, int], name: str, value: Any) -> str:
+    """A text that is equal for arguments of one kind, in all processes."""
+    if value is None:
+        return "none"
+    if name in operators:
+        op = operator_of(value, operators[name], name)
+        code = getattr(op.function, "__code__", None)  # what it captures may differ from call to call
+        return _digest(op.key if op.known is not None or code is None else code)
+    if name.startswith(("h_", "init_value")):
+        return _digest(type_of(value))
+    if name.startswith("d_") or name.endswith("_offsets_in"):
+        return _digest(iterator_of(getattr(value, "d_current", value), name).kind)
+    return _digest(value)
+
+
+def _digest(kind: Any) -> str:
+    if isinstance(kind, TypeDescriptor):
+        kind = kind.dtype
+    if isinstance(kind, tuple):
+        return f"({','.join(map(_digest, kind))})"
+    if isinstance(kind, CodeType):
+        constants = tuple(c for c in kind.co_consts)
+        return _digest((kind.co_code, constants, kind.co_names, kind.co_freevars))
+    if isinstance(kind, bytes):
+        return hashlib.sha256(kind).hexdigest()[:16]
+    return f"{type(kind).__name__} {kind}"
 
 
 _made: dict[Any, Made] = {}  # objects may be used by one thread at a time, so each thread has its own

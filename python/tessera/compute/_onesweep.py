@@ -22,7 +22,8 @@ from typing import Any
 
 import numpy
 
-from ._engine import THREADS, Count, kernel_of
+from ._arguments import Count
+from ._engine import THREADS, kernel_of
 from ._radix import Digits, arrays_of, other_of, others_of, overlap
 from ._ready import words_of_sort
 from .iterators import Iterator

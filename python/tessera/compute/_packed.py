@@ -13,10 +13,11 @@ import numpy
 from ..cuda._dispatcher import _bounds_hints
 from ..cuda._linking import _written
 from . import (
-    _arrange, _choose, _chunks, _find, _histogram, _lookback, _onesweep, _radix, _reduce, _scan, _search, _sort, _top,
+    _arrange, _choose, _chunks, _few, _find, _histogram, _lookback, _onesweep, _radix, _reduce, _scan, _search, _sort,
     _transform, types,
 )  # fmt: skip
-from ._engine import THREADS, clamped, setting
+from ._arguments import clamped, setting
+from ._engine import THREADS
 from .iterators import ArrayIterator, ZipIterator
 from .op import Operator, numbers_first
 
@@ -245,7 +246,7 @@ def finding(c: Choice) -> Any:
 
 
 class Number(NamedTuple):
-    """A number of items, as `_engine.Count` without a state."""
+    """A number of items, as `_arguments.Count` without a state."""
 
     on_device: int
 
@@ -253,12 +254,12 @@ class Number(NamedTuple):
         return counting(self.on_device)
 
 
-def first_few(c: Choice) -> _top._Order:
-    return _top._Order(digits(c, kind_of(c["dtype"]).dtype, False), Number(c["counted"]), Number(0))
+def first_few(c: Choice) -> _few.Order:
+    return _few.Order(digits(c, kind_of(c["dtype"]).dtype, False), Number(c["counted"]), Number(0))
 
 
 def counting_few(c: Choice) -> Any:
-    return _top._counting(first_few(c), functions_of(kind_of("int64"))[0])
+    return _few._counting(first_few(c), functions_of(kind_of("int64"))[0])
 
 
 def putting(fields: int) -> Any:
@@ -279,14 +280,14 @@ def taking_few(fields: int) -> Callable[[Choice], Any]:
     load, _ = functions_of(kind_of("int64"))
 
     def make(c: Choice) -> Any:
-        taking = _top._taking(first_few(c), load, putting(fields))
+        taking = _few._taking(first_few(c), load, putting(fields))
         return _choose._choosing(taking, shape_of_few(c), counting(c["counted"]), True)
 
     return make
 
 
 def shape_of_few(c: Choice) -> _choose._Shape:
-    return _choose._Shape(2, _top._TAKEN, True, False, bool(c["wide"]))
+    return _choose._Shape(2, _few._TAKEN, True, False, bool(c["wide"]))
 
 
 def facts_of_few(c: Choice) -> dict[str, int]:
@@ -295,7 +296,7 @@ def facts_of_few(c: Choice) -> dict[str, int]:
 
 def choosing_few(fields: int, filters: bool) -> Callable[[Choice], Any]:
     load, _ = functions_of(kind_of("int64"))
-    return lambda c: _top._choosing(first_few(c), load, putting(fields), filters)
+    return lambda c: _few._choosing(first_few(c), load, putting(fields), filters)
 
 
 def binning(maker: Callable[..., Any], rule: Callable[[], Any]) -> Callable[[Choice], Any]:
@@ -447,8 +448,8 @@ NUMBERS = {
     "PART": _radix._PART, "VALUES": _radix._VALUES, "PLACES": _radix._MOST_PLACES,
     "EACH": _transform.ITEMS, "STRETCH": _transform.RUN,
     "DIGITS": _onesweep._DIGITS, "COUNTED": _onesweep._COUNTED, "BLOCKS": _onesweep._BLOCKS,
-    "FIND_ITEMS": _find.ITEMS, "TOP_BITS": _top._BITS, "TOP_VALUES": _top._VALUES, "TOP_COUNTED": _top._COUNTED,
-    "TOP_BLOCKS": _top._BLOCKS, "TOP_LOOK": _top._LOOK, "TOP_ASIDE": _top._MOST_ASIDE,
+    "FIND_ITEMS": _find.ITEMS, "TOP_BITS": _few._BITS, "TOP_VALUES": _few._VALUES, "TOP_COUNTED": _few._COUNTED,
+    "TOP_BLOCKS": _few._BLOCKS, "TOP_LOOK": _few._LOOK, "TOP_ASIDE": _few._MOST_ASIDE,
     "BIN_ITEMS": _histogram.ITEMS, "BIN_ROUNDS": _histogram._ROUNDS, "BIN_BLOCKS": _histogram._BLOCKS,
     "BIN_LEAST": _histogram._LEAST, "BIN_COPIES": _histogram._COPIES, "BIN_COPIED": _histogram._MOST_COPIED,
     "BINS_SHARED": _histogram._MOST_SHARED, "BINS_FEW": _histogram._FEW, "BINS_SOME": _histogram._SOME,

@@ -20,7 +20,8 @@ from typing import Any, NamedTuple
 import numpy
 
 from . import types
-from ._engine import THREADS, Count, clear, kernel_of
+from ._arguments import Count
+from ._engine import THREADS, clear, kernel_of
 from ._onesweep import memory_of, sort_in_sweeps
 from ._radix import Digits
 from ._replay import derived

@@ -17,7 +17,9 @@ from typing import Any, NamedTuple
 
 import numpy
 
-from ._engine import Count, cores_for, kernel_of, range_of
+from ._arguments import Count
+from ._engine import cores_for, kernel_of
+from ._overlap import range_of
 from ._ready import words_of_sort
 from ._replay import derived
 from .iterators import ArrayIterator, Iterator, ZipIterator

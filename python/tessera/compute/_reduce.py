@@ -17,10 +17,9 @@ from typing import Any
 
 import numpy
 
+from ._arguments import checked_count, init_of, items_in, stream_of
 from ._chunks import trees
-from ._engine import (
-    POOL, THREADS, Memory, algorithm, checked_count, cores_for, init_of, items_in, kernel_of, on_cpu, stream_of,
-)  # fmt: skip
+from ._engine import POOL, THREADS, Memory, algorithm, cores_for, kernel_of, on_cpu
 from ._ready import combine_choices, words_of
 from .determinism import Determinism
 from .iterators import iterator_of

@@ -18,7 +18,8 @@ from typing import Any, NamedTuple
 
 import numpy
 
-from ._engine import Count, Memory, kernel_of
+from ._arguments import Count
+from ._engine import Memory, kernel_of
 from ._lookback import before_tile, ended
 from ._scan import over_tiles, scan_memory, tile_of
 from .types import TypeDescriptor

@@ -19,11 +19,11 @@ from typing import Any, NamedTuple
 import numpy
 
 from . import types
+from ._arguments import Count, init_of, items_in, stream_of
 from ._chunks import launch_chunks, memory_of_chunks
-from ._engine import (
-    POOL, THREADS, Count, Memory, algorithm, init_of, items_in, kernel_of, not_shifted, on_cpu, stream_of,
-)  # fmt: skip
+from ._engine import POOL, THREADS, Memory, algorithm, kernel_of, on_cpu
 from ._lookback import before_tile, clearing, ended, memory_of, next_tile
+from ._overlap import not_shifted
 from ._ready import combine_choices, words_of
 from .iterators import Iterator, iterator_of
 from .op import may_raise, names_arrays, operator_of

@@ -8,7 +8,9 @@ from typing import Any
 
 import numpy
 
-from ._engine import THREADS, algorithm, apart, items_in, kernel_of, not_shifted, stream_of
+from ._arguments import items_in, stream_of
+from ._engine import THREADS, algorithm, kernel_of
+from ._overlap import apart, not_shifted
 from ._ready import words_of
 from .iterators import Iterator, dtypes_of, iterator_of
 from .op import OpKind, operator_of, ordering

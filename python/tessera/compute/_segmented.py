@@ -22,9 +22,8 @@ import numpy
 from numpy import int32, int64, uint64
 
 from . import types
-from ._engine import (
-    POOL, THREADS, Count, Memory, algorithm, checked_count, init_of, kernel_of, on_cpu, stream_of, whole_numbers,
-)  # fmt: skip
+from ._arguments import Count, checked_count, init_of, stream_of, whole_numbers
+from ._engine import POOL, THREADS, Memory, algorithm, kernel_of, on_cpu
 from ._scan import Scanned, launch_scan, scan_memory
 from .iterators import Iterator, iterator_of
 from .op import operator_of

@@ -17,11 +17,9 @@ from typing import Any
 import numpy
 
 from . import _part_sort, types
+from ._arguments import Count, checked_count, count_of, init_of, is_read_later, items_in, stream_of
 from ._by_key import exclusive_scan_by_key, inclusive_scan_by_key
-from ._engine import (
-    POOL, THREADS, Count, Memory, algorithm, checked_count, clear, count_of, init_of, is_read_later, items_in,
-    kernel_of, on_cpu, stream_of,
-)  # fmt: skip
+from ._engine import POOL, THREADS, Memory, algorithm, clear, kernel_of, on_cpu
 from ._radix import Digits
 from ._scan import Scanned, launch_scan, scan_memory
 from ._segmented import checked_segments, offsets_of

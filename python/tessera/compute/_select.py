@@ -9,8 +9,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from ._arguments import Count, items_in, stream_of, whole_numbers
 from ._choose import Choice, run_choice
-from ._engine import POOL, Count, Memory, algorithm, apart, items_in, stream_of, whole_numbers
+from ._engine import POOL, Memory, algorithm
+from ._overlap import apart
 from ._ready import are_arrays, words_of
 from ._text import written
 from .iterators import Iterator, iterator_of, within_room

@@ -19,9 +19,9 @@ from typing import Any, NamedTuple
 import numpy
 
 from . import _onesweep, _radix
-from ._engine import (
-    POOL, THREADS, Count, Memory, algorithm, count_of, items_in, kernel_of, not_shifted, on_cpu, stream_of,
-)  # fmt: skip
+from ._arguments import Count, count_of, items_in, stream_of
+from ._engine import POOL, THREADS, Memory, algorithm, kernel_of, on_cpu
+from ._overlap import not_shifted
 from ._radix import Digits
 from .iterators import ArrayIterator, Iterator, ZipIterator, iterator_of
 from .op import Operator, operator_of, ordering

@@ -6,7 +6,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from ._engine import THREADS, algorithm, items_in, kernel_of, not_shifted, on_cpu, stream_of
+from ._arguments import items_in, stream_of
+from ._engine import THREADS, algorithm, kernel_of, on_cpu
+from ._overlap import not_shifted
 from ._text import written
 from .iterators import DiscardIterator, Iterator, iterator_of
 from .op import Operator, operator_of

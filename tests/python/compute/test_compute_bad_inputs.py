@@ -117,7 +117,7 @@ def test_arrays_that_are_read_and_written_in_another_order():
         (each, x[1:], compute.TransformOutputIterator(x, few, compute.types.int64)),
         (each, compute.ZipIterator(x[:9], x[1:10]), compute.ZipIterator(wide[:9], x[:9])),
     ):
-        n = min(9, compute._engine.iterator_of(source, "").length)
+        n = min(9, compute.iterators.iterator_of(source, "").length)
         with pytest.raises(ValueError, match=r"d_out\w* shares memory with d_in\w*, but not item by item"):
             call(source, output, n)
     for call, source, output in (

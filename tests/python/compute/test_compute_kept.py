@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from tessera import compute
-from tessera.compute import _engine
+from tessera.compute import _engine, _overlap
 
 X = np.arange(3000) % 7
 
@@ -173,4 +173,4 @@ def test_arrays_with_dtypes_of_their_own_have_a_range():
     """Those of torch are no dtypes of NumPy."""
     interface = {"shape": (4, 3), "typestr": "<f4", "data": (1024, False), "strides": (-16, 4), "version": 3}
     array = types.SimpleNamespace(__cuda_array_interface__=interface, dtype="torch.float32")
-    assert _engine.range_of(array) == (1024 - 48, 1024 + 8 + 4)
+    assert _overlap.range_of(array) == (1024 - 48, 1024 + 8 + 4)
