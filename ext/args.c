@@ -33,8 +33,8 @@ static inline ts_arg *args_room(core_frame *frame)
 {
     if (frame->n < TS_LAUNCH_ARGS)
         return &frame->args[frame->n++];
-    PyErr_Format(PyExc_TypeError, "a kernel takes at most %d arguments, items of tuples and lists counted",
-                 TS_LAUNCH_ARGS);
+    PyErr_Format(PyExc_TypeError, "a kernel takes at most %d arguments, and each item of a tuple or list counts as one:"
+                 " pass an array of the items", TS_LAUNCH_ARGS);
     return NULL;
 }
 

@@ -182,8 +182,8 @@ TS_API TS_CHECKED ts_status ts_nd_read(ts_nd *a, int64_t offset, void *out, ts_e
 /* The elements as a new array of another graph, in memory of its device; the axes lie in the same order. The same graph
  * gives a copy. Owns: *out, a new reference. Errors: as launches, TS_NOMEM. */
 TS_API TS_CHECKED ts_status ts_nd_to(ts_nd *a, ts_nd_graph *graph, ts_nd **out, ts_error *err);
-/* Whether the elements of both may share memory: same storage and, with `exact`, a byte in common. Storages that were
- * made by ts_nd_wrap may share memory with each other. */
+/* Whether the elements of both may share memory: their bytes from first to last meet and, with `exact`, a byte is in
+ * common. Storages that were made by ts_nd_wrap may share memory with each other. */
 TS_API bool ts_nd_shares(const ts_nd *a, const ts_nd *b, bool exact);
 
 /* ---- what happens, for tools --------------------------------------------------------------------- */

@@ -53,10 +53,10 @@ def _called(obj: Any) -> str:
 
 
 def _numpy_function(obj: Any) -> str:
-    """The name of a function of NumPy, or ""."""
+    """The name of a function of NumPy, also where it is one on our arrays (tessera.numeric, tessera.cupy), or ""."""
     kind = type(obj)
     name = str(getattr(obj, "__name__", ""))
-    if kind.__module__ == "numpy" and kind.__name__ == "ufunc":
+    if kind.__name__ == "ufunc" and kind.__module__ in ("numpy", "tessera.numeric", "tessera.cupy"):
         return name
     owner = type(getattr(obj, "__self__", None))  # of np.random.rand, the generator
     module = owner.__module__ if owner.__module__.startswith("numpy.") else getattr(obj, "__module__", None) or ""

@@ -189,6 +189,8 @@ static ts_status attr_small(fr *f, const fr_value *v, const char *name, fr_value
         *out = fr_number((fr_int)ts_dtype_bytes((ts_dtype)v->dtype));
     else if (v->kind == FR_DTYPE && f->dialect->level == TS_LEVEL_S && strcmp(name, "kind") == 0)
         *out = fr_text(fr_textf(f, "%c", ts_dtype_get((ts_dtype)v->dtype)->kind));
+    else if (v->kind == FR_DTYPE && f->dialect->level == TS_LEVEL_S && strcmp(name, "type") == 0)
+        *out = *v; /* NumPy's scalar type: called, it converts as the dtype does */
     else if (v->kind == FR_RAW && strcmp(name, "dtype") == 0)
         *out = fr_dtype_value((ts_dtype)v->as.array->dtype);
     else if (v->kind == FR_ENUM && strcmp(name, "name") == 0)

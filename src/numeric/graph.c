@@ -426,6 +426,20 @@ bool ts__nd_arg(const ts_nd *a, char *data, int64_t *room, ts_arg *out)
     return ts__nd_arg_at(a->rank + 1, shape, strides, TS_DTYPE_uint8, data, room, out);
 }
 
+/* Whether the bytes from the first to the last element of two arrays meet; `at`: their first elements. */
+static bool nd_meets(const ts_nd *a, const char *at_a, const ts_nd *b, const char *at_b)
+{
+    const ts_nd *both[] = {a, b};
+    const char *low[] = {at_a, at_b}, *high[2];
+    for (int i = 0; i < 2; i++) {
+        const int64_t *shape = ts_nd_shape(both[i]), *strides = ts_nd_strides(both[i]);
+        high[i] = low[i] + (both[i]->dtype ? ts_dtype_bytes((ts_dtype)both[i]->dtype) : both[i]->item);
+        for (uint32_t d = 0; d < both[i]->rank; d++)
+            *(strides[d] < 0 ? &low[i] : &high[i]) += (shape[d] - 1) * strides[d];
+    }
+    return low[0] < high[1] && low[1] < high[0];
+}
+
 bool ts_nd_shares(const ts_nd *a, const ts_nd *b, bool exact)
 {
     int64_t one[2 * TS_ARRAY_RANK], two[2 * TS_ARRAY_RANK];
@@ -437,7 +451,9 @@ bool ts_nd_shares(const ts_nd *a, const ts_nd *b, bool exact)
         return false;
     if (is_one)
         base_a = base_b = (char *)(uintptr_t)4096;
+    if (!a->count || !b->count || !nd_meets(a, base_a + a->offset, b, base_b + b->offset))
+        return false;
     if (!exact || !ts__nd_arg(a, base_a + a->offset, one, &x) || !ts__nd_arg(b, base_b + b->offset, two, &y))
-        return a->count && b->count;
+        return true;
     return ts_arg_overlap(&x, &y) != TS_OVERLAP_NONE;
 }

@@ -21,7 +21,7 @@ from ..numeric import _setup
 from ..numeric._foreign import ends_of
 from ..numeric._ndarray import ndarray as Base
 
-__all__ = ["Base", "View", "ends_of", "give", "refuse", "refuse_all", "take", "wrapped"]
+__all__ = ["Base", "View", "ends_of", "give", "quiet", "refuse", "refuse_all", "take", "wrapped"]
 
 # Functions to which NumPy's arrays may be given; they say so by their names or ask about dtypes.
 CONVERTS = frozenset(
@@ -46,13 +46,29 @@ def _default() -> Any:
     return _core.numeric_place("cuda:0") if _core.device_count("cuda") else None
 
 
+with numpy.errstate(all="ignore"):
+    _IGNORED = None if _setup.ERRORS is None else _setup.ERRORS.get()
+
+
+def quiet(function: Any, *args: Any) -> Any:
+    """What a function gives that tells of no faults of arithmetic: CuPy never does."""
+    if _IGNORED is None:  # NumPy keeps elsewhere what errstate wants
+        with numpy.errstate(all="ignore"):
+            return function(*args)
+    before = _setup.ERRORS.set(_IGNORED)
+    try:
+        return function(*args)
+    finally:
+        _setup.ERRORS.reset(before)
+
+
 def placed(function: Any) -> Any:
-    """What a function gives with new arrays on the current device of CuPy's."""
+    """What a function gives, quietly, with new arrays on the current device of CuPy's."""
     if _default() is None or _core.numeric_current.get(None) is not None:
-        return function()
+        return quiet(function)
     token = _core.numeric_current.set(_default())
     try:
-        return function()
+        return quiet(function)
     finally:
         _core.numeric_current.reset(token)
 

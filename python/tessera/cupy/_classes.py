@@ -79,6 +79,8 @@ class poly1d:
             self._inner = tn.poly1d(c_or_r._inner, r, variable)
         else:
             given = take(c_or_r, [], False)
+            if isinstance(given, numpy.poly1d):
+                variable, given = variable or given.variable, given.coeffs
             self._inner = placed(lambda: tn.poly1d(given, r, variable))
 
     def __call__(self, val: Any) -> Any:

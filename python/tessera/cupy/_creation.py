@@ -12,10 +12,11 @@ import numpy
 
 from .. import numeric as tn
 from ..numeric._foreign import of_shown
-from ._boundary import Base, give, placed, take, wrapped
+from ._boundary import Base, give, held_dtype, placed, take, wrapped
 from ._ndarray import ndarray
 
 __all__ = [
+    "argmax", "argmin",
     "array",
     "asanyarray",
     "asarray",
@@ -71,7 +72,10 @@ def _foreign(x: Any) -> Any:
     """An object that shows memory of a GPU, as an array over it."""
     if not _is_shown(x):
         return x
-    return x.__cupy_get_ndarray__() if hasattr(x, "__cupy_get_ndarray__") else of_shown(x)
+    if hasattr(x, "__cupy_get_ndarray__"):
+        return x.__cupy_get_ndarray__()
+    held_dtype(x.__cuda_array_interface__["typestr"])
+    return of_shown(x)
 
 
 def array(
@@ -307,6 +311,27 @@ def choose(a: Any, choices: Any, out: Any = None, mode: str = "raise") -> Any:
     held: list[Any] = []
     given = [take(x, held, True) for x in choices]
     return give(tn.choose(take(a, held, True), given, take(out, held, True), mode), held)
+
+
+def _place_of(name: str) -> Any:
+    find = wrapped(getattr(tn, name), name)
+
+    def call(a: Any, axis: Any = None, dtype: Any = None, out: Any = None, keepdims: bool = False) -> Any:
+        made = find(a, axis, keepdims=keepdims)
+        if out is None:
+            return made if dtype is None else made.astype(dtype)
+        if out.shape != made.shape:
+            raise ValueError(f"output array of shape {out.shape} does not match the result of {name}, {made.shape}")
+        out[...] = made
+        return out
+
+    call.__name__ = call.__qualname__ = name
+    call.__module__ = "tessera.cupy"
+    call.__doc__ = f"{getattr(tn, name).__doc__} ``dtype``: of the result."
+    return call
+
+
+argmax, argmin = _place_of("argmax"), _place_of("argmin")
 
 
 def min_scalar_type(a: Any) -> Any:

@@ -15,7 +15,7 @@ from .. import numeric as tn
 from ..numeric import _reduce
 from ..numeric._foreign import dense_strides
 from . import _boundary
-from ._boundary import Base, give, refuse, refuse_all, take, wrapped
+from ._boundary import Base, give, quiet, refuse, refuse_all, take, wrapped
 
 __all__ = ["ndarray"]
 
@@ -71,6 +71,7 @@ class ndarray(Base):
         raise AttributeError("cupy.ndarray has no __array_interface__: use a.get()")
 
     def __array_ufunc__(self, function: Any, method: str, *inputs: Any, **options: Any) -> Any:
+        inputs = tuple(x[()] if type(x) is numpy.ndarray and not x.ndim else x for x in inputs)  # NumPy's scalars
         refuse_all(inputs)
         if any(isinstance(x, numpy.ndarray) for x in options.get("out", ())):
             return NotImplemented
@@ -79,7 +80,7 @@ class ndarray(Base):
 
             ours = getattr(cupy, function.__name__, None)
             return NotImplemented if ours is None else getattr(ours, method)(*inputs, **options)
-        return give(super().__array_ufunc__(function, method, *inputs, **options))
+        return give(quiet(lambda: super(ndarray, self).__array_ufunc__(function, method, *inputs, **options)))
 
     def __array_function__(self, function: Any, kinds: Any, args: Any, options: Any) -> Any:
         from .. import cupy
@@ -202,6 +203,18 @@ class ndarray(Base):
         from .. import cupy
 
         return cupy.choose(self, choices, out, mode)
+
+    def argmax(self, axis: Any = None, dtype: Any = None, out: Any = None, keepdims: bool = False) -> Any:
+        """The place of the greatest, the first of equal ones, along an axis."""
+        from .. import cupy
+
+        return cupy.argmax(self, axis, dtype, out, keepdims)
+
+    def argmin(self, axis: Any = None, dtype: Any = None, out: Any = None, keepdims: bool = False) -> Any:
+        """The place of the least, the first of equal ones, along an axis."""
+        from .. import cupy
+
+        return cupy.argmin(self, axis, dtype, out, keepdims)
 
     def __class_getitem__(cls, item: Any) -> Any:
         return types.GenericAlias(cls, item)
@@ -343,7 +356,9 @@ def _operator(name: str) -> Any:
             if other.ndim or not compares:
                 refuse(other)
             other = other[()]  # what get() gives of one element
-        return theirs(self, other)
+        elif type(other).__name__ == "poly1d":
+            other = other.coeffs
+        return quiet(theirs, self, other)
 
     call.__name__ = call.__qualname__ = name
     return call
@@ -355,7 +370,7 @@ def _program(name: str) -> Any:
 
     def call(self: Any, *others: Any) -> Any:
         held: list[Any] = []
-        made = theirs(*[take(x, held, True) for x in (self, *others)])
+        made = quiet(theirs, *[take(x, held, True) for x in (self, *others)])
         return self if name.startswith("__i") else give(made, held)
 
     call.__name__ = call.__qualname__ = name

@@ -83,6 +83,8 @@ def of_interface(x: Any) -> Any:
     if shown.get("mask") is not None:
         raise ValueError("tessera.numeric does not support arrays with a mask: give the array without it")
     dtype, shape = numpy.dtype(shown["typestr"]), tuple(shown["shape"])
+    if dtype.kind == "V" and shown.get("descr"):
+        dtype = numpy.lib.format.descr_to_dtype(shown["descr"])
     strides = shown.get("strides")
     if shown.get("stream") is not None:
         from ..cuda import external_stream

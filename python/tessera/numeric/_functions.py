@@ -301,6 +301,8 @@ def index_array(indices: Any) -> ndarray:
         raise TypeError("indices must be integral: the provided empty sequence was inferred as float. "
                         "Wrap it with 'np.array(indices, dtype=np.intp)'")  # fmt: skip
     places = asarray(indices)
+    if places.dtype == bool:
+        return places.astype(numpy.intp)
     if places.dtype.kind not in "iu":
         raise TypeError("only int indices permitted")
     return places if places.dtype in OWN and not places._is_items else places.astype(places.dtype.newbyteorder("="))

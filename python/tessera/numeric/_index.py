@@ -352,7 +352,7 @@ def put(a: ndarray, ind: Any, v: Any, mode: str = "raise") -> None:
 def unravel_index(indices: Any, shape: Any, order: str = "C") -> tuple[Any, ...]:
     """Places along one axis as places along each of a shape."""
     shape = tuple(shape) if hasattr(shape, "__iter__") else (shape,)
-    if order not in ("C", "F"):
+    if order not in ("C", "F", None):
         raise ValueError("only 'C' or 'F' order is permitted")
     places, made = f.index_array(indices), []
     if not shape and places.ndim:
@@ -459,6 +459,9 @@ def _check_safe(values: Any, a: ndarray) -> None:
 
 def place(arr: ndarray, mask: Any, vals: Any) -> None:
     """Values to where a mask holds, in turn."""
+    mask = f.asarray(mask)
+    if mask.size != arr.size:
+        raise ValueError("place: mask and data must be the same size")
     values, found = f.ravel(_assigned(vals, arr)), flatnonzero(mask)
     _check_safe(vals, arr)
     if found.size and not values.size:

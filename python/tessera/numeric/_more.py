@@ -37,10 +37,8 @@ def intersect1d(
     a, first = unique(ar1, return_index=True)
     b, other = unique(ar2, return_index=True)
     both = f.asarray(isin(a, b))
-    values = a[both]
-    if not return_indices:
-        return values.astype(f.result_type(a, b), copy=False)
-    return values, first[both], other[f.asarray(isin(b, a))]
+    values = a[both].astype(f.result_type(a, b), copy=False)
+    return values if not return_indices else (values, first[both], other[f.asarray(isin(b, a))])
 
 
 def setdiff1d(ar1: Any, ar2: Any, assume_unique: bool = False) -> ndarray:
@@ -244,14 +242,14 @@ def triu_indices(n: int, k: int = 0, m: int | None = None) -> tuple[ndarray, ...
 
 def tril_indices_from(arr: Any, k: int = 0) -> tuple[ndarray, ...]:
     """Places of the elements of a matrix at and below a diagonal."""
-    if f.asarray(arr).ndim != 2:
+    if arr.ndim != 2:
         raise ValueError("input array must be 2-d")
     return tril_indices(arr.shape[-2], k, arr.shape[-1])
 
 
 def triu_indices_from(arr: Any, k: int = 0) -> tuple[ndarray, ...]:
     """Places of the elements of a matrix at and above a diagonal."""
-    if f.asarray(arr).ndim != 2:
+    if arr.ndim != 2:
         raise ValueError("input array must be 2-d")
     return triu_indices(arr.shape[-2], k, arr.shape[-1])
 

@@ -265,6 +265,10 @@ _FAULTS = {1: ("divide", "divide by zero", 1), 2: ("over", "overflow", 2), 4: ("
 _GROWS = 8  # a number of Python's that is infinite in the dtype of a call
 
 
+_umath: Any = numpy._core.umath
+ERRORS: Any = getattr(_umath, "_extobj_contextvar", None)  # where NumPy keeps what errstate wants
+
+
 _WARNS = dict.fromkeys(("divide", "over", "invalid"), "warn")
 
 
@@ -334,10 +338,8 @@ def setup(array_class: type, **hooks: Any) -> None:
                  items=ITEMS, items_scalar=_items.element, items_lend=_items.lend, items_buffer=_items.lend_buffer,
                  items_descr=_items.descr, items_runs=_items.runs, items_argument=_items.argument,
                  libraries=LIBRARIES)  # fmt: skip
-    umath: Any = numpy._core.umath
-    errors = getattr(umath, "_extobj_contextvar", None)
-    default = None if errors is None else contextvars.Context().run(errors.get)
-    hooks.update(errors=errors, errors_default=default, watches=watches)
+    default = None if ERRORS is None else contextvars.Context().run(ERRORS.get)
+    hooks.update(errors=ERRORS, errors_default=default, watches=watches)
     _core.numeric_setup(array_class, DTYPES, hooks)
 
 

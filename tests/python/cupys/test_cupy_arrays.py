@@ -5,6 +5,7 @@ import concurrent.futures
 import copy
 import pickle
 import threading
+import warnings
 
 import numpy as np
 import pytest
@@ -290,3 +291,56 @@ def test_places_take_values_of_numpys(a):
         with pytest.raises(TypeError, match="cupy.asarray"):
             refused()
     assert cp.polynomial.polynomial.polycompanion(cp.array([1.0, 2, 3])).shape == (2, 2)
+
+
+def test_faults_of_arithmetic_are_not_told(a):
+    zeros, many = cp.zeros(3), cp.zeros(5000)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        for x in (zeros, many):
+            made = [x / x, 1 / x, x // x, x % x, cp.log(x - 1), x**-1, np.sqrt(x - 1), cp.power(x, -1), (x - 1) ** 0.5]
+            x /= x
+            assert all(np.isfinite(m.get()).sum() == 0 for m in (*made, x))
+        with pytest.raises(RuntimeWarning):
+            np.zeros(3) / np.zeros(3)
+
+
+def test_dtypes_that_arrays_have_not():
+    for refused in (
+        lambda: cp.empty(3, "3i"), lambda: cp.zeros(3, "V"), lambda: cp.array([None]), lambda: cp.empty(3, object)
+    ):  # fmt: skip
+        with pytest.raises(ValueError, match="Unsupported dtype"):
+            refused()
+    for refused in (lambda: cp.empty(3, ">i4"), lambda: cp.ndarray(3, ">i4")):
+        with pytest.raises(ValueError, match="byte-order of dtype >i4"):
+            refused()
+    swapped = np.arange(3, dtype=">i4")
+    assert cp.array(swapped).dtype == "<i4" and cp.asarray([swapped, swapped]).get().tolist() == [[0, 1, 2]] * 2
+    with pytest.raises(TypeError, match="takes no subok="):
+        cp.ones_like(cp.ones(3), subok=True)
+    with pytest.raises(ValueError, match=r"ndarray\(\) with strides \(-8,\)"):
+        cp.ndarray((3,), strides=(-8,))
+
+
+def test_lists_of_columns_become_rows():
+    columns = cp.asfortranarray(cp.ones((2, 3)))
+    assert cp.array([columns, columns]).strides == (48, 24, 8) and cp.asfortranarray(cp.ones(())).shape == (1,)
+
+
+def test_places_of_extremes_have_a_dtype(a):
+    made, wide = a.argmax(dtype="i4"), cp.argmin(a.reshape(2, 3), 1, "f4", keepdims=True)
+    assert made.dtype == "i4" and int(made) == 5 and wide.dtype == "f4" and wide.get().tolist() == [[0], [0]]
+    out = cp.empty(2, "i4")
+    assert cp.argmax(a.reshape(2, 3), axis=1, out=out) is out and out.get().tolist() == [2, 2]
+    with pytest.raises(ValueError, match="does not match the result of argmax"):
+        cp.argmax(a, out=out)
+
+
+def test_polynomials_are_operands_by_their_coefficients(a):
+    p = cp.poly1d([1, 2])
+    assert type(cp.arange(2) + p) is cp.ndarray and (cp.arange(2) + p).get().tolist() == [1, 3]
+    assert cp.poly1d(np.poly1d([1, 2], variable="z")).variable == "z"
+
+
+def test_numpys_scalars_are_compared(a):
+    assert (np.int16(3) < a).get().tolist() == [False] * 4 + [True] * 2 and (np.float64(3) == a)[3]

@@ -349,3 +349,31 @@ def test_cuda_c_needs_a_gpu():
         kernel((1,), (1,), (cp.zeros(1, "f4"),))
     with pytest.raises(TypeError, match="Exactly one"):
         cp.RawModule()
+
+
+def both(x, y):
+    return x + y, x / y
+
+
+def added(x, y):
+    return cp.add(x, y)
+
+
+def converted(x):
+    kind = np.dtype("f").type
+    return kind(x)
+
+
+def test_vectorized_functions_of_several_results_and_of_cupys_functions():
+    x, y = cp.arange(4), cp.arange(1, 5)
+    total, quotient = cp.vectorize(both)(x, y)
+    assert total.get().tolist() == [1, 3, 5, 7] and quotient.get().tolist() == [0, 1 / 2, 2 / 3, 3 / 4]
+    assert cp.vectorize(added)(x, y).get().tolist() == [1, 3, 5, 7]
+    assert cp.vectorize(converted)(x).dtype == "f4"
+    assert cp.vectorize(lambda x, y: max(x, y))(x.astype("i4"), y).dtype == "i8"
+
+
+def test_vectorized_functions_that_kernels_do_not_take():
+    z = cp.ones(3, "c16")
+    with pytest.raises(TypeError, match="cannot compare complex128"):
+        cp.vectorize(lambda x, y: x < y)(z, z)

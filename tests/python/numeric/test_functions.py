@@ -224,6 +224,22 @@ AS_NUMPY = {
     "an order may be left out": lambda m: [m.ravel_multi_index(([1], [2]), (3, 4), order=None)],
     "powers lie by rows": lambda m: [m.vander(m.arange(3.0)).flags.c_contiguous],
     "what is empty shares nothing": lambda m: [m.may_share_memory(*[m.arange(4)[:0]] * 2)],
+    "memory is shared between first and last bytes": lambda m: [
+        m.may_share_memory(m.arange(12)[i], m.arange(12)[i]) for i in (slice(3), slice(0, 0))
+    ],
+    "parts that touch share none": lambda m: [
+        m.may_share_memory(a[i], a[j])
+        for a in [m.arange(12)]
+        for i in (slice(1, 7), slice(6, 0, -2), slice(0, 1))
+        for j in (slice(7, 10), slice(6, 8), slice(1, 12, 3), slice(11, 5, -1))
+    ],
+    "truths are places in a shape": lambda m: [
+        *m.unravel_index(m.array([True, False]), (2, 2), order=None), m.ravel_multi_index([m.ones(2, bool)] * 2, (2, 2))
+    ],
+    "nothing in common has both dtypes": lambda m: [
+        x.dtype.name == "float64" or x.dtype.name
+        for x in m.intersect1d(m.array([0]), m.array([], "f8"), return_indices=True)
+    ],
     "bases have numbers of their own": lambda m: m.round(m.logspace(0, 2, 5, base=m.array([2.0, 3.0])), 9),
 }
 
@@ -259,6 +275,8 @@ MISTAKES = [
     (lambda: tn.searchsorted(tn.arange(3), 1, sorter=tn.array([0, 1])), ValueError, "must equal a.size"),
     (lambda: tn.digitize(tn.array([1j]), tn.array([1.0])), TypeError, "may not be complex"),
     (lambda: masked(tn, [1, 0, 1], tn.array([1.5])), TypeError, "float64.*'safe'"),
+    (lambda: tn.place(tn.arange(3), [True, False], [1]), ValueError, "mask and data must be the same size"),
+    (lambda: tn.tril_indices_from(4), AttributeError, "ndim"),
     (lambda: tn.unravel_index([1], (2, 3), "A"), ValueError, "only 'C' or 'F'"),
     (lambda: tn.ravel_multi_index(([1], [5]), (2, 3), "bad"), ValueError, "got 'bad'"),
     (lambda: tn.correlate(tn.array(1.0), tn.ones(2)), ValueError, "too small depth"),

@@ -186,8 +186,8 @@ class ArrayPointer(MemoryPointer):
 
     @property
     def ptr(self) -> int:
-        """The address."""
-        return int(self._of._address()) + self._offset
+        """The address; 0 where there are no elements."""
+        return int(self._of._address()) + self._offset if self._of.size else 0
 
     def __add__(self, offset: int) -> MemoryPointer:
         return ArrayPointer(self._of, self._offset + offset)
