@@ -762,7 +762,7 @@ static PyGetSetDef numeric_getset[] = {
     {"_room", get_room, NULL, "Bytes of the memory before the first element, and from it on.", NULL},
     {"_writeable", get_writeable, set_writeable, "Whether it may be written to.", NULL},
     {"__array_interface__", numeric_get_interface, NULL, "NumPy's description of the memory.", NULL},
-    {"_interface", numeric_get_interface, NULL, "The same, for one look at the memory: it may move with the next call.",
+    {"_interface", numeric_get_interface, NULL, "The same of memory anywhere, for one look: the next call may move it.",
      NUMERIC_BRIEF},
     {"__cuda_array_interface__", numeric_get_interface, NULL, "Numba's description of memory on a GPU.", NUMERIC_CUDA},
     {"__tessera_argument__", numeric_get_argument, NULL, "What a kernel is given for the array.", NULL},

@@ -228,17 +228,29 @@ static int call_place(core_state *state, ts_nd_graph *graph, PyObject **held, ts
 
 enum { CALL_WHERE = 3, CALL_HELD }; /* operands, then the mask */
 
+/* Where the operands of a call that are arrays of ours lie: the first with axes or on a GPU says it, since others take
+ * part in calls on any device; NULL: there are none. */
+static ts_nd_graph *call_place_of(core_state *state, const ts_nd_call *call, PyObject *const *held)
+{
+    ts_nd_graph *graph = NULL, *host = state->numeric->graphs[0];
+    for (int i = 0; i <= CALL_WHERE; i++) {
+        const ts_nd *a = i < CALL_WHERE ? call->in[i].array : call->where;
+        if (!a || held[i])
+            continue;
+        if (a->rank || a->graph != host)
+            return a->graph;
+        graph = a->graph;
+    }
+    return graph;
+}
+
 /* Where a call computes: where its arrays lie; of what was converted, where new arrays do; of numbers alone, here. */
 static ts_nd_graph *call_graph(core_state *state, ts_nd_call *call, PyObject **held)
 {
-    ts_nd_graph *graph = call->out ? call->out->graph : NULL;
+    ts_nd_graph *graph = call->out ? call->out->graph : call_place_of(state, call, held);
     bool any = false;
-    for (int i = 0; i < CALL_WHERE && !graph; i++) {
-        graph = call->in[i].array && !held[i] ? call->in[i].array->graph : NULL;
+    for (int i = 0; i < CALL_WHERE && !graph; i++)
         any |= held[i] != NULL;
-    }
-    if (!graph && call->where && !held[CALL_WHERE])
-        graph = call->where->graph;
     if (!graph)
         graph = any || call->where ? numeric_graph(state) : numeric_host(state);
     for (int i = 0; i < CALL_WHERE && graph; i++)

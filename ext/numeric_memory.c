@@ -94,7 +94,7 @@ static PyObject *get_told_strides(PyObject *self)
 PyObject *numeric_get_interface(PyObject *self, void *how)
 {
     bool briefly = how == NUMERIC_BRIEF, on_gpu = how == NUMERIC_CUDA;
-    if (on_gpu == numeric_is_host(self)) {
+    if (!briefly && on_gpu == numeric_is_host(self)) {
         PyObject *device = numeric_device_name(ND(self)->graph);
         if (device)
             PyErr_Format(PyExc_AttributeError, "the array lies on %U", device);

@@ -258,7 +258,8 @@ typedef struct ts_nd_operand {
 } ts_nd_operand;
 
 /* One call of an elementwise function, as NumPy's f(x, y, out=, where=, dtype=, casting=, order=). Zero members are
- * defaults. Operands and `out` may overlap in any way: the result is as if operands were copied first. */
+ * defaults. Operands and `out` may overlap in any way: the result is as if operands were copied first. Arrays lie on
+ * the graph's device; operands of no axes may lie in host memory too. */
 typedef struct ts_nd_call {
     ts_nd_fn fn;
     ts_nd_operand in[3];   /* as many as the function takes */

@@ -739,10 +739,31 @@ static const ts_nd_call *call_unmixed(const ts_nd_call *call, ts_nd_call *mixed)
     return mixed;
 }
 
+enum { CALL_LONE = 4 }; /* operands and the mask */
+
+/* Arrays of no axes in host memory take part in calls on any device, as numbers with a dtype would: their copies in
+ * *lone*, of which the call in *moved* is; else the call as it is. */
+static ts_status call_bring(ts_nd_graph *graph, const ts_nd_call **call, ts_nd_call *moved, ts_nd *lone[CALL_LONE],
+                            ts_error *err)
+{
+    for (uint32_t i = 0, n = ts_nd_get((*call)->fn)->n_in; i <= n; i++) {
+        ts_nd *a = i < n ? (*call)->in[i].array : (*call)->where;
+        if (!a || a->graph == graph || a->rank || !ts__nd_is_host(a->graph))
+            continue;
+        TS_TRY(ts_nd_to(a, graph, &lone[i], err));
+        if (*call != moved)
+            *moved = **call;
+        *call = moved;
+        *(i < n ? &moved->in[i].array : &moved->where) = lone[i];
+    }
+    return TS_OK;
+}
+
 ts_status ts_nd_run(ts_nd_graph *graph, const ts_nd_call *call, ts_nd **result, ts_error *err)
 {
     nd_quick_call quick; /* filled as far as it is used */
-    ts_nd_call mixed;
+    ts_nd_call mixed, moved;
+    ts_nd *lone[CALL_LONE] = {0};
     TS_NEED(err, result);
     *result = NULL;
     TS_NEED(err, graph, call);
@@ -754,9 +775,13 @@ ts_status ts_nd_run(ts_nd_graph *graph, const ts_nd_call *call, ts_nd **result, 
     nd_event event = nd_event_begin(graph);
     ts_status status = is_quick ? ts__nd_quick_run(graph, &quick, result, err) : TS_OK;
     if (status == TS_OK && !*result)
+        status = call_bring(graph, &call, &moved, lone, err);
+    if (status == TS_OK && !*result)
         status = call_run(graph, call, is_quick ? &quick : NULL, result, err);
     graph->note.wanted = false;
     if (graph->watch)
         ts__nd_event_call(graph, &event, call, *result);
+    for (uint32_t i = 0; i < CALL_LONE; i++)
+        ts_nd_release(lone[i]);
     return status;
 }

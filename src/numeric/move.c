@@ -6,7 +6,7 @@
 #include "numeric/numeric.h"
 #include <stdio.h>
 
-static bool move_is_host(const ts_nd_graph *graph)
+bool ts__nd_is_host(const ts_nd_graph *graph)
 {
     return ts_device_caps_of(graph->device) & TS_DEVICE_HOST_MEMORY;
 }
@@ -14,7 +14,7 @@ static bool move_is_host(const ts_nd_graph *graph)
 void ts__nd_device_name(const ts_nd_graph *graph, ts_nd_name *out)
 {
     uint16_t id = ts_device_id(graph->device);
-    if (move_is_host(graph))
+    if (ts__nd_is_host(graph))
         (void)snprintf(out->text, sizeof out->text, "cpu");
     else
         (void)snprintf(out->text, sizeof out->text, "cuda:%d", id & 255);
@@ -72,7 +72,7 @@ ts_status ts_nd_to(ts_nd *a, ts_nd_graph *graph, ts_nd **out, ts_error *err)
         TS_TRY(ts_nd_run(a->graph, &copy, &dense, err));
     nd_event event = nd_event_begin(a->graph);
     ts_status status = move_whole(dense, graph, out, err);
-    ts_nd_event_kind kind = move_is_host(graph) ? TS_ND_EVENT_to_host : TS_ND_EVENT_to_device;
+    ts_nd_event_kind kind = ts__nd_is_host(graph) ? TS_ND_EVENT_to_host : TS_ND_EVENT_to_device;
     nd_event_end(a->graph, &event, a->graph == graph ? TS_ND_EVENT_NONE : kind, NULL, nd_size_of(a));
     ts_nd_release(dense);
     if (status == TS_OK)
@@ -86,7 +86,7 @@ static ts_status move_read(ts_nd *a, int64_t offset, void *out, ts_error *err)
     ts_buffer *buffer;
     ts_array *array;
     TS_TRY(ts__nd_memory(a, TS_ND_CAUSE_read, false, &data, &buffer, err));
-    if (move_is_host(a->graph)) {
+    if (ts__nd_is_host(a->graph)) {
         memcpy(out, (char *)data + offset, a->item);
         return TS_OK;
     }

@@ -24,7 +24,7 @@ import numpy
 from .. import _core
 from . import _host
 from ._functions import asanyarray
-from ._setup import of_numpy
+from ._setup import device, of_numpy
 
 # Modules whose functions stay NumPy's: they configure, print, describe. Arrays of ours are lent to them.
 _KEPT = {
@@ -213,7 +213,8 @@ def _execute(namespace: dict[str, Any], module: str) -> None:
     namespace["__tessera_package__"] = module if is_package else module.rpartition(".")[0]
     namespace["__builtins__"] = vars(builtins) | {"__import__": _import}
     try:
-        exec(code, namespace)  # noqa: S102  a module of the installed NumPy
+        with device("cpu"):  # where its constants lie, which take part in calls on any device
+            exec(code, namespace)  # noqa: S102  a module of the installed NumPy
     except BaseException:
         del _adopted[module]
         raise

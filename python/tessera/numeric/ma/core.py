@@ -110,6 +110,9 @@ _METHODS = (take, var, _insert_masked_print, tolist)
 
 def _mend(names: dict[str, Any]) -> None:
     """Methods that the adopted program has otherwise; some are functions of the module, too."""
+    finish = names["MaskedArray"].__array_finalize__  # which compares places in memory, on a GPU too
+    told = ("_interface" if n == "__array_interface__" else n for n in finish.__code__.co_names)
+    finish.__code__ = finish.__code__.replace(co_names=tuple(told))
     ends = (("min", "minimum_fill_value"), ("max", "maximum_fill_value"))
     for method in (*_METHODS, *(_extreme(name, names[start]) for name, start in ends)):
         setattr(names["MaskedArray"], method.__name__, method)

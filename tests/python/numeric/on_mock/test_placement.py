@@ -236,3 +236,20 @@ def test_short_calls_know_which_memory_begins_at_a_line(mock, dtype: str) -> Non
     assert loads(lambda: np.maximum(a[3:503], b[7:507])) == 0
     assert loads(lambda: np.maximum(a[:500], b[:500], out=out[1:501])) > 0
     assert loads(lambda: np.maximum(a[:500], b[:500], out=out[16:516])) == 0
+
+
+def test_host_arrays_of_no_axes_take_part_anywhere(mock) -> None:
+    a, b, yes = np.asarray(numpy.arange(3.0), device="cuda"), np.array(2.5), np.array(True)
+    assert b.device == "cpu" == yes.device
+    made = [a + b, b + a, np.where(yes, a, b), np.where(yes, b, a), np.add(a, b, where=yes, out=np.empty_like(a))]
+    assert {x.device for x in made} == {"cuda:0"}
+    a += b
+    with pytest.raises(ValueError, match="lie on different devices"):
+        np.add(np.empty((), device="cuda"), np.ones(3))
+
+
+def test_masked_arrays_lie_on_a_gpu(mock) -> None:
+    with np.device("cuda"):
+        x = np.ma.array([1.0, 2.0, 3.0], mask=[0, 1, 0])
+        made = x + np.ma.masked
+    assert {y.device for y in (x.data, x.mask, made.data, made.mask)} == {"cuda:0"}
