@@ -1,21 +1,37 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Elements where a mask is true, or their places. In host memory a loop; elsewhere two kernels: each block counts the
- * true elements of a chunk, the counts are summed, and each block writes its own behind those of the blocks before it.
- * What mask and elements are computed of is part of both kernels.
+ * Elements where a mask is true, or their places. In host memory a loop; elsewhere one kernel, which reads its operands
+ * once and computes mask and elements as it goes. Blocks draw tickets for tiles, publish how many elements of theirs
+ * are true, and look at what was published of all tiles before (D. Merrill and M. Garland, "Single-pass parallel prefix
+ * scan with decoupled look-back", 2016). A block that takes several tiles keeps the sum of all windows of 256 tiles
+ * before its own, so it looks at each once.
  *
- *     mask     1 0 1 1 | 0 0 1 0      counts  3 1      sums  3 4
- *     result   a c d     g            block 0 writes from 0 on, block 1 from 3 on
+ *     mask     1 0 1 1 | 0 0 1 0      published  3 1
+ *     result   a c d     g            tile 0 writes from 0 on, tile 1 from 3 on
+ *
+ * The result is as long as the mask until the count is known. Where there is no memory for that, the kernel runs twice
+ * and counts first.
  */
+#include "ir/ir.h"
 #include "numeric/group.h"
 
-enum { COMPRESS_TILES = 16 }; /* of a chunk */
+enum {
+    COMPRESS_TILE = 4096, /* elements */
+    COMPRESS_WARPS = 8,
+    COMPRESS_BLOCKS = 1024, /* at most; each takes tiles until there are none */
+    COMPRESS_WINDOW = 256,  /* tiles */
+    COMPRESS_SPARE = 4      /* a result that is shorter than one part in so many of its memory is copied */
+};
+
+/* Words by which blocks know of each other, all 0 before: the tickets that were drawn, the number of true elements, and
+ * from COMPRESS_WINDOW on one for each tile, 1 << COMPRESS_THERE | its number of true elements as soon as it is there. */
+enum { COMPRESS_DRAWN, COMPRESS_COUNT, COMPRESS_THERE = 32 };
 
 typedef struct compress_of {
     group_kernel k;
     bool has_value, writes; /* false: it counts */
     uint32_t mask, value;   /* nodes of the group; value only if it has one */
-    uint32_t counts, sums, out; /* places; the last two only if it writes */
+    uint32_t words, out;    /* places; the second only if it writes */
 } compress_of;
 
 /* ---- in host memory ------------------------------------------------------------------------------ */
@@ -114,9 +130,10 @@ static ts_val compress_flags(const group_build *g, ts_builder *b, const compress
     return flags.re;
 }
 
-static ts_val compress_sum(const group_build *g, ts_val numbers)
+/* Of a tile of i32, as i64. */
+static ts_val compress_sum(const nd_emit *tile, ts_val numbers)
 {
-    nd_emit e = ts__nd_emit_at(&g->e, TS_DTYPE_int32);
+    nd_emit e = ts__nd_emit_at(tile, TS_DTYPE_int32);
     nd_val sum = ts__nd_fold_tile(&e, TS_ND_SUM, (nd_val){.re = numbers}, 0, 1);
     return ts_cast(e.b, TS_OP_exti, ts_reshape(e.b, sum.re, TS_T_i32), TS_T_i64, 0);
 }
@@ -131,10 +148,88 @@ static ts_val compress_running(const group_build *g, ts_builder *b, ts_val numbe
     return ts_res(b, scan, 0);
 }
 
-static ts_val compress_at(const group_build *g, ts_builder *b, uint32_t p)
+/* Pointer to a word; `index` is an i32 or a tile of them. */
+static ts_val compress_word(const group_build *g, ts_builder *b, const compress_of *c, ts_val index)
 {
-    ts_val place = ts_op2(b, TS_OP_offset, g->pointer[p], ts_block_id(b, 0), 0);
-    return ts_emit(b, TS_OP_load_ptr_tko, TS_T_i64, 1, &place, 0, 0);
+    const nd_emit *e = &g->e;
+    ts_val pointer = g->pointer[c->words];
+    ts_type type = ts_val_type(e->fn, index);
+    if (ts_type_kind(e->module, type) == TS_KIND_TILE) {
+        int64_t n = COMPRESS_WINDOW;
+        pointer = ts_broadcast(b, pointer, ts_type_tile(e->module, ts_val_type(e->fn, pointer), 1, &n));
+    }
+    return ts_op2(b, TS_OP_offset, pointer, index, 0);
+}
+
+static const uint32_t compress_relaxed = TS_M_ORDER(TS_RELAXED) | TS_M_SCOPE(TS_SCOPE_DEVICE);
+
+static ts_val compress_add(const group_build *g, ts_builder *b, const compress_of *c, int word, ts_val x)
+{
+    ts_val opnds[2] = {compress_word(g, b, c, ts_int(b, TS_T_i32, word)), x};
+    return ts_emit(b, TS_OP_atomic_rmw_tko, TS_T_i64, 2, opnds, compress_relaxed | TS_M_MODE(TS_RMW_ADD), 0);
+}
+
+static void compress_put(const group_build *g, ts_builder *b, const compress_of *c, ts_val word, ts_val x)
+{
+    ts_val opnds[2] = {compress_word(g, b, c, word), x};
+    (void)ts_emit(b, TS_OP_store_ptr_tko, TS_T_token, 2, opnds, compress_relaxed, 0);
+}
+
+/* The number of a tile that nobody has yet. */
+static ts_val compress_ticket(const group_build *g, ts_builder *b, const compress_of *c)
+{
+    ts_val drawn = compress_add(g, b, c, COMPRESS_DRAWN, ts_int(b, TS_T_i64, 1));
+    return ts_cast(b, TS_OP_trunci, drawn, TS_T_i32, 0);
+}
+
+static void compress_leave_if(ts_builder *b, ts_val cond, uint32_t n, const ts_val *values)
+{
+    ts_val opener = ts_if_begin(b, cond);
+    ts_term(b, TS_OP_break, n, values);
+    ts_else(b);
+    ts_term(b, TS_OP_yield, 0, NULL);
+    ts_end(b, opener, 0, NULL);
+}
+
+/* True elements of the first `count` tiles of a window, as soon as they are published; i64. */
+static ts_val compress_window(const group_build *g, ts_builder *b, const compress_of *c, ts_val window, ts_val count)
+{
+    nd_emit w = ts__nd_emit_at(&g->e, TS_DTYPE_int32);
+    int64_t n = COMPRESS_WINDOW;
+    w.tile[0] = n;
+    ts_type i32 = ts_type_tile(w.module, TS_T_i32, 1, &n), i64 = ts_type_tile(w.module, TS_T_i64, 1, &n);
+    ts_val lanes = ts_emit(b, TS_OP_iota, i32, 0, NULL, 0, 0), words = ts_int(b, i64, 0);
+    ts_val wanted = ts_cmp(b, TS_OP_cmpi, TS_LT, lanes, ts_broadcast(b, count, i32), 0);
+    ts_val first = ts_op2(b, TS_OP_addi, window, ts_int(b, TS_T_i32, 1), 0);
+    first = ts_op2(b, TS_OP_muli, first, ts_int(b, TS_T_i32, COMPRESS_WINDOW), 0);
+    ts_val at = ts_op2(b, TS_OP_addi, lanes, ts_broadcast(b, first, i32), 0);
+    ts_val loop = ts_loop_begin(b, 1, &words), pointers = compress_word(g, b, c, at);
+    words = ts_emit(b, TS_OP_load_ptr_tko, i64, 1, &pointers, compress_relaxed, 0);
+    ts_val there = ts_op2(b, TS_OP_shri, words, ts_int(b, i64, COMPRESS_THERE), TS_A_UNSIGNED);
+    there = ts_select(b, wanted, ts_cast(b, TS_OP_trunci, there, TS_T_i32, 0), ts_int(b, i32, 1));
+    there = ts_reshape(b, ts__nd_fold_tile(&w, TS_ND_MIN, (nd_val){.re = there}, 0, 1).re, TS_T_i32);
+    compress_leave_if(b, ts_cmp(b, TS_OP_cmpi, TS_NE, there, ts_int(b, TS_T_i32, 0), 0), 1, &words);
+    ts_term(b, TS_OP_continue, 1, &words);
+    ts_end_like(b, loop);
+    words = ts_cast(b, TS_OP_trunci, ts_res(b, loop, 0), TS_T_i32, 0);
+    words = ts_select(b, wanted, words, ts_int(b, i32, 0));
+    return compress_sum(&w, words);
+}
+
+/* True elements of all tiles before this one: of the windows in *carry, which are *windows, and of what is behind. */
+static ts_val compress_before(const group_build *g, ts_builder *b, const compress_of *c, ts_val tile, ts_val *windows,
+                              ts_val *carry)
+{
+    ts_val width = ts_int(b, TS_T_i32, COMPRESS_WINDOW), one = ts_int(b, TS_T_i32, 1);
+    ts_val whole = ts_op2(b, TS_OP_divi, tile, width, 0);
+    ts_val loop = ts_for_begin(b, *windows, whole, one, 1, carry, 0);
+    ts_val sum = compress_window(g, b, c, ts_region_arg(g->e.fn, loop, 0), width);
+    sum = ts_op2(b, TS_OP_addi, ts_region_arg(g->e.fn, loop, 1), sum, 0);
+    ts_term(b, TS_OP_continue, 1, &sum);
+    ts_end_like(b, loop);
+    *carry = ts_res(b, loop, 0);
+    *windows = whole;
+    return ts_op2(b, TS_OP_addi, *carry, compress_window(g, b, c, whole, ts_op2(b, TS_OP_remi, tile, width, 0)), 0);
 }
 
 /* Writes this tile's elements from `base` on. */
@@ -160,7 +255,29 @@ static void compress_write(const group_build *g, ts_builder *b, const compress_o
     (void)ts_emit(b, TS_OP_store_ptr_tko, TS_T_token, 3, opnds, 0, TS_F_MASK);
 }
 
-/* One block for a chunk: its tiles in order, with the number of true elements so far. */
+/* This block's tile: it counts, or publishes its count and writes. What it adds to the block's count, 0 if it writes. */
+static ts_val compress_tile(group_build *g, ts_builder *b, const compress_of *c, ts_val tile, ts_val *windows,
+                            ts_val *carry)
+{
+    ts_val numbers, word;
+    g->at[0] = g->k->index == TS_T_i64 ? ts_cast(b, TS_OP_exti, tile, TS_T_i64, 0) : tile;
+    ts__nd_build_values(g, b);
+    ts__nd_build_told(g, b);
+    ts_val flags = compress_flags(g, b, c, &numbers), count = compress_sum(&g->e, numbers);
+    if (!c->writes) {
+        *carry = ts_op2(b, TS_OP_addi, *carry, count, 0);
+        return count;
+    }
+    word = ts_op2(b, TS_OP_addi, tile, ts_int(b, TS_T_i32, COMPRESS_WINDOW), 0);
+    ts_val there = ts_int(b, TS_T_i64, (int64_t)1 << COMPRESS_THERE);
+    compress_put(g, b, c, word, ts_op2(b, TS_OP_ori, count, there, 0));
+    ts_val before = compress_before(g, b, c, tile, windows, carry);
+    compress_write(g, b, c, flags, numbers, before);
+    return ts_op2(b, TS_OP_addi, before, count, 0);
+}
+
+/* Tile after tile, until all have somebody. The block of the last one knows how many elements are true; where nothing
+ * is written, all add what they counted. */
 static void compress_emit(void *user, ts_module *module, ts_builder *b)
 {
     const compress_of *c = user;
@@ -168,37 +285,38 @@ static void compress_emit(void *user, ts_module *module, ts_builder *b)
     group_build *g = ts__nd_build_begin(&c->k, "compress", module, b);
     if (!g)
         return;
-    ts_type index = g->k->index;
-    ts_val block = ts_block_id(b, 0), numbers, one = ts_int(b, index, 1);
-    block = index == TS_T_i64 ? ts_cast(b, TS_OP_exti, block, TS_T_i64, 0) : block;
-    ts_val begin = ts_op2(b, TS_OP_muli, block, ts_int(b, index, COMPRESS_TILES), 0);
-    ts_val tiles = ts_op2(b, TS_OP_addi, g->extent[0], ts_int(b, index, g->k->tile[0] - 1), 0);
-    tiles = ts_op2(b, TS_OP_divi, tiles, ts_int(b, index, g->k->tile[0]), 0);
-    ts_val end = ts_op2(b, TS_OP_addi, begin, ts_int(b, index, COMPRESS_TILES), 0);
-    ts_val so_far = ts_int(b, TS_T_i64, 0);
-    if (c->writes)
-        so_far = ts_op2(b, TS_OP_subi, compress_at(g, b, c->sums), compress_at(g, b, c->counts), 0);
-    ts_val loop = ts_for_begin(b, begin, ts_op2(b, TS_OP_mini, end, tiles, 0), one, 1, &so_far, 0);
-    g->at[0] = ts_region_arg(g->e.fn, loop, 0);
-    so_far = ts_region_arg(g->e.fn, loop, 1);
-    ts__nd_build_values(g, b);
-    ts__nd_build_told(g, b);
-    ts_val flags = compress_flags(g, b, c, &numbers);
-    if (c->writes)
-        compress_write(g, b, c, flags, numbers, so_far);
-    so_far = ts_op2(b, TS_OP_addi, so_far, compress_sum(g, numbers), 0);
-    ts_term(b, TS_OP_continue, 1, &so_far);
-    ts_end_like(b, loop);
-    so_far = ts_res(b, loop, 0);
-    if (!c->writes) {
-        ts_val opnds[2] = {ts_op2(b, TS_OP_offset, g->pointer[c->counts], ts_block_id(b, 0), 0), so_far};
-        (void)ts_emit(b, TS_OP_store_ptr_tko, TS_T_token, 2, opnds, 0, 0);
+    g->e.fn->num_warps = COMPRESS_WARPS;
+    ts_val tiles = ts__nd_build_tiles(g, b, 0), values[3];
+    tiles = g->k->index == TS_T_i64 ? ts_cast(b, TS_OP_trunci, tiles, TS_T_i32, 0) : tiles;
+    values[0] = compress_ticket(g, b, c);
+    values[1] = ts_int(b, TS_T_i32, 0);
+    values[2] = ts_int(b, TS_T_i64, 0);
+    ts_val loop = ts_loop_begin(b, 3, values);
+    for (uint32_t i = 0; i < 3; i++)
+        values[i] = ts_region_arg(g->e.fn, loop, i);
+    compress_leave_if(b, ts_cmp(b, TS_OP_cmpi, TS_GE, values[0], tiles, 0), 3, values);
+    ts_val all = compress_tile(g, b, c, values[0], &values[1], &values[2]);
+    if (c->writes) {
+        ts_val last = ts_op2(b, TS_OP_subi, tiles, ts_int(b, TS_T_i32, 1), 0);
+        ts_val opener = ts_if_begin(b, ts_cmp(b, TS_OP_cmpi, TS_EQ, values[0], last, 0));
+        compress_put(g, b, c, ts_int(b, TS_T_i32, COMPRESS_COUNT), all);
+        ts_if_end(b, opener);
     }
+    values[0] = compress_ticket(g, b, c);
+    ts_term(b, TS_OP_continue, 3, values);
+    ts_end_like(b, loop);
+    if (!c->writes)
+        (void)compress_add(g, b, c, COMPRESS_COUNT, ts_res(b, loop, 2));
     ts_term(b, TS_OP_return, 0, NULL);
     ts__delete(alloc, g, sizeof *g);
 }
 
 /* ---- running ------------------------------------------------------------------------------------- */
+
+static int64_t compress_tiles(int64_t n)
+{
+    return (n + COMPRESS_TILE - 1) / COMPRESS_TILE;
+}
 
 /* Adds memory as a place without axes that the kernel itself looks at. */
 static ts_status compress_place(nd_group *group, nd_node *node, ts_nd *a, uint32_t *place, ts_error *err)
@@ -214,13 +332,13 @@ static ts_status compress_place(nd_group *group, nd_node *node, ts_nd *a, uint32
     return TS_OK;
 }
 
-/* Counts (sums and out NULL), or writes. */
-static ts_status compress_run(nd_node *value, nd_node *mask, ts_nd *counts, ts_nd *sums, ts_nd *out, ts_error *err)
+/* Counts (out NULL), or writes. `words` are all 0. */
+static ts_status compress_run(nd_node *value, nd_node *mask, ts_nd *words, ts_nd *out, ts_error *err)
 {
     nd_group group;
     compress_of c = {.has_value = value != NULL, .writes = out != NULL};
     nd_launch launch;
-    ts__nd_group_begin(&group, counts->graph, mask);
+    ts__nd_group_begin(&group, words->graph, mask);
     bool fits = ts__nd_group_add(&group, mask);
     c.mask = group.n_nodes - 1;
     if (value && out) {
@@ -229,16 +347,15 @@ static ts_status compress_run(nd_node *value, nd_node *mask, ts_nd *counts, ts_n
     }
     if (!fits)
         return ts_fail(err, TS_INTERNAL, "a value of arrays is too large for a kernel");
-    TS_TRY(compress_place(&group, mask, counts, &c.counts, err));
-    if (out) {
-        TS_TRY(compress_place(&group, mask, sums, &c.sums, err));
+    TS_TRY(compress_place(&group, mask, words, &c.words, err));
+    if (out)
         TS_TRY(compress_place(&group, mask, out, &c.out, err));
-    }
     c.k.group = &group;
     if (!ts__nd_axes_of(&group, 0, &c.k.axes) || c.k.axes.rank != 1)
         return ts_fail(err, TS_INTERNAL, "a mask of one axis became %u axes", c.k.axes.rank);
     c.k.own = 0;
-    ts__nd_kernel_tiles(&c.k);
+    c.k.lines = true;
+    c.k.tile[0] = COMPRESS_TILE;
     ts__nd_kernel_places(&c.k);
     launch.n = launch.n_key = 0;
     launch.apart = false;
@@ -248,44 +365,95 @@ static ts_status compress_run(nd_node *value, nd_node *mask, ts_nd *counts, ts_n
     ts__nd_kernel_key(&c.k, &launch);
     ts__nd_kernel_args(&c.k, &launch);
     group.graph->stats.bytes += ts__nd_group_bytes(&c.k);
-    int64_t grid[3] = {(c.k.n_tiles[0] + COMPRESS_TILES - 1) / COMPRESS_TILES, 1, 1};
+    int64_t grid[3] = {TS_MIN(compress_tiles(mask->count), COMPRESS_BLOCKS), 1, 1};
     return ts__nd_group_done(&group, ts__nd_launch_run(group.graph, &launch, grid, compress_emit, &c, err));
 }
 
-/* The result's length is read from the device: the sum of all counts. */
-static ts_status compress_length(ts_nd *counts, ts_nd **sums, int64_t *n, ts_error *err)
+static ts_status compress_clear(ts_nd *words, ts_error *err)
 {
-    ts_nd_reduction running = {.fold = TS_ND_SUM, .x = counts, .axes = 1, .dtype = TS_DTYPE_int64};
-    ts_nd *last;
-    TS_TRY(ts_nd_accumulate(counts->graph, &running, sums, err));
-    TS_TRY(ts_nd_view(*sums, 8 * (counts->count - 1), TS_DTYPE_int64, 0, NULL, NULL, 0, &last, err));
-    ts_status status = ts__nd_read(last, 0, TS_ND_EVENT_read, "a[mask]", n, err);
-    ts_nd_release(last);
+    TS_TRY(ts__nd_store_fill(words->store, err));
+    return ts_mem_fill(words->graph->device->default_stream, ts_buffer_data(words->store->buffer), 0, 8,
+                       (size_t)words->count, err);
+}
+
+/* How many elements were true, read from the device. */
+static ts_status compress_length(ts_nd *words, int64_t *n, ts_error *err)
+{
+    ts_nd *count;
+    TS_TRY(ts_nd_view(words, 8 * COMPRESS_COUNT, TS_DTYPE_int64, 0, NULL, NULL, 0, &count, err));
+    ts_status status = ts__nd_read(count, 0, TS_ND_EVENT_read, "a[mask]", n, err);
+    ts_nd_release(count);
     return status;
 }
 
-ts_status ts__nd_compress_by_kernels(ts_nd *from, ts_nd *mask, ts_nd **result, ts_error *err)
+/* The first n elements of *a: a view, or a copy if it keeps little of the memory. */
+static ts_status compress_cut(ts_nd **a, int64_t n, ts_error *err)
+{
+    ts_nd *all = *a, *part;
+    int64_t item = (int64_t)ts_dtype_bytes((ts_dtype)all->dtype);
+    if (n == all->count)
+        return TS_OK;
+    TS_TRY(ts_nd_view(all, 0, (ts_dtype)all->dtype, 1, &n, &item, 0, &part, err));
+    ts_nd_release(all);
+    *a = part;
+    if (n > all->count / COMPRESS_SPARE)
+        return TS_OK;
+    ts_nd_call copy = {.fn = TS_ND_copy, .in = {{.array = part}}};
+    TS_TRY(ts_nd_run(part->graph, &copy, a, err));
+    ts_nd_release(part);
+    return TS_OK;
+}
+
+/* Counts, then writes into a result of just that length. */
+static ts_status compress_twice(nd_node *value, nd_node *flags, ts_nd *words, ts_dtype dtype, ts_nd **result,
+                                ts_error *err)
+{
+    int64_t n = 0;
+    TS_TRY(compress_clear(words, err));
+    TS_TRY(compress_run(value, flags, words, NULL, err));
+    TS_TRY(compress_length(words, &n, err));
+    TS_TRY(ts_nd_empty(words->graph, dtype, 1, &n, false, result, err));
+    TS_TRY(compress_clear(words, err));
+    return n ? compress_run(value, flags, words, *result, err) : TS_OK;
+}
+
+static ts_status compress_once(nd_node *value, nd_node *flags, ts_nd *words, ts_nd **result, ts_error *err)
+{
+    int64_t n = 0;
+    TS_TRY(compress_clear(words, err));
+    TS_TRY(compress_run(value, flags, words, *result, err));
+    TS_TRY(compress_length(words, &n, err));
+    return compress_cut(result, n, err);
+}
+
+ts_status ts__nd_compress_by_kernels(ts_nd *from, ts_nd *mask, bool twice, ts_nd **result, ts_error *err)
 {
     nd_node *value = NULL, *flags = NULL;
-    ts_nd *counts = NULL, *sums = NULL;
+    ts_nd *words = NULL;
     ts_nd_graph *graph = mask->graph;
-    int64_t chunk = (int64_t)ND_TILE * COMPRESS_TILES, n_chunks = (mask->count + chunk - 1) / chunk, n = 0;
+    ts_dtype dtype = from ? (ts_dtype)from->dtype : TS_DTYPE_int64;
+    int64_t windows = (compress_tiles(mask->count) + COMPRESS_WINDOW - 1) / COMPRESS_WINDOW;
+    int64_t n_words = (windows + 2) * COMPRESS_WINDOW;
     ts_status status = ts__nd_value_node(mask, TS_DTYPE_bool_, mask, &flags, err);
     if (status == TS_OK && from)
-        status = ts__nd_value_node(from, (ts_dtype)from->dtype, mask, &value, err);
+        status = ts__nd_value_node(from, dtype, mask, &value, err);
     if (status == TS_OK)
-        status = ts_nd_empty(graph, TS_DTYPE_int64, 1, &n_chunks, false, &counts, err);
+        status = ts_nd_empty(graph, TS_DTYPE_int64, 1, &n_words, false, &words, err);
     if (status == TS_OK)
-        status = compress_run(value, flags, counts, NULL, NULL, err);
-    if (status == TS_OK)
-        status = compress_length(counts, &sums, &n, err);
-    if (status == TS_OK)
-        status = ts_nd_empty(graph, from ? (ts_dtype)from->dtype : TS_DTYPE_int64, 1, &n, false, result, err);
-    if (status == TS_OK && n)
-        status = compress_run(value, flags, counts, sums, *result, err);
+        status = ts_nd_empty(graph, dtype, 1, &mask->count, false, result, err);
+    if (status == TS_OK && !twice) {
+        status = ts__nd_store_fill((*result)->store, err);
+        twice = status == TS_NOMEM;
+    }
+    if (twice && *result) {
+        ts_nd_release(*result);
+        *result = NULL;
+        status = compress_twice(value, flags, words, dtype, result, err);
+    } else if (status == TS_OK)
+        status = compress_once(value, flags, words, result, err);
     ts__nd_node_release(graph, value);
     ts__nd_node_release(graph, flags);
-    ts_nd_release(counts), ts_nd_release(sums);
+    ts_nd_release(words);
     if (status != TS_OK) {
         ts_nd_release(*result);
         *result = NULL;
@@ -332,7 +500,8 @@ ts_status ts_nd_compress(ts_nd *from, ts_nd *mask, ts_nd **result, ts_error *err
     if (status == TS_OK && from)
         status = compress_flat(from, &values, err);
     if (status == TS_OK)
-        status = (on_host || !mask->count ? compress_on_host : ts__nd_compress_by_kernels)(values, flags, result, err);
+        status = on_host || !mask->count ? compress_on_host(values, flags, result, err)
+                                         : ts__nd_compress_by_kernels(values, flags, false, result, err);
     ts_nd_release(flags), ts_nd_release(values);
     if (status == TS_OK && from)
         (*result)->meaning = from->meaning;

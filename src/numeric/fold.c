@@ -839,6 +839,7 @@ static ts_dtype fold_loop(const ts_nd_reduction *r, bool is_scan)
 static ts_status fold_run(const ts_nd_reduction *r, bool is_scan, ts_nd *out, ts_error *err)
 {
     fold_of f; /* large, and filled as far as it is used */
+    f.k.lines = false;
     f.fold = r->fold;
     f.is_scan = is_scan;
     f.loop = fold_loop(r, is_scan);

@@ -244,7 +244,7 @@ static bool kernel_has_narrow(const group_kernel *k)
 void ts__nd_kernel_places(group_kernel *k)
 {
     uint32_t r = k->axes.rank;
-    bool large = false, narrow = kernel_has_narrow(k);
+    bool large = false, lines = k->lines || kernel_has_narrow(k);
     for (uint32_t p = 0; p < k->group->n_places; p++) {
         int64_t reach = 0;
         k->lacks[p] = 0;
@@ -255,7 +255,7 @@ void ts__nd_kernel_places(group_kernel *k)
             reach += axes_size(k->axes.stride[p][d]) * k->axes.extent[d];
         }
         large |= reach > INT32_MAX;
-        k->aligned[p] = narrow && kernel_is_aligned(k, p);
+        k->aligned[p] = lines && kernel_is_aligned(k, p);
     }
     for (uint32_t d = 0; d < r; d++)
         large |= k->axes.extent[d] > INT32_MAX;
@@ -940,6 +940,7 @@ ts_status ts__nd_group_run(nd_group *group, ts_error *err)
     group_kernel k; /* as the launch, large and filled as far as it is used */
     nd_launch launch;
     k.group = group;
+    k.lines = false;
     launch.n = launch.n_key = 0;
     if (!ts__nd_axes_of(group, group->rows, &k.axes))
         return ts_fail(err, TS_UNSUPPORTED, "arrays whose strides are no multiples of their elements, or with more "

@@ -415,8 +415,9 @@ void ts__nd_quick_forget(ts_nd_graph *graph); /* the kernels go */
 
 /* ---- compress.c ---------------------------------------------------------------------------------- */
 
-/* ts_nd_compress of arrays of one axis, as on devices whose memory is not the host's. */
-TS_CHECKED ts_status ts__nd_compress_by_kernels(ts_nd *from, ts_nd *mask, ts_nd **result, ts_error *err);
+/* ts_nd_compress of arrays of one axis, as on devices whose memory is not the host's; `twice`: as where a result as
+ * long as the mask has no memory. */
+TS_CHECKED ts_status ts__nd_compress_by_kernels(ts_nd *from, ts_nd *mask, bool twice, ts_nd **result, ts_error *err);
 
 /* ---- fold.c -------------------------------------------------------------------------------------- */
 

@@ -145,17 +145,17 @@ static void arrays_move_between_graphs(void)
 /* Elements below 50 of a ramp, by the kernels of other devices and as here. */
 static void masks_choose_elements(void)
 {
-    static const int64_t lengths[] = {1, 1000, 1024, 16384, 16385, N, 70000};
+    static const int64_t lengths[] = {1, 1000, 4096, 16384, 16385, N, 70000, 2200000};
     ts_nd_graph *graph = graph_new();
     for (size_t i = 0; i < sizeof lengths / sizeof *lengths; i++) {
         int64_t n = lengths[i], whole = n / 100 * 50, rest = n % 100 < 50 ? n % 100 : 50;
-        ts_nd *x = ramp(graph, n), *made[4];
+        ts_nd *x = ramp(graph, n), *made[6];
         ts_nd *mask = call2(graph, TS_ND_less, x, (ts_nd_operand){.kind = 'i', .i = 50}, NULL);
-        CHECK_OK(ts__nd_compress_by_kernels(x, mask, &made[0], &err));
-        CHECK_OK(ts__nd_compress_by_kernels(NULL, mask, &made[1], &err));
-        CHECK_OK(ts_nd_compress(x, mask, &made[2], &err));
-        CHECK_OK(ts_nd_compress(NULL, mask, &made[3], &err));
-        for (int k = 0; k < 4; k++) {
+        for (int k = 0; k < 4; k++)
+            CHECK_OK(ts__nd_compress_by_kernels(k % 2 ? NULL : x, mask, k > 1, &made[k], &err));
+        CHECK_OK(ts_nd_compress(x, mask, &made[4], &err));
+        CHECK_OK(ts_nd_compress(NULL, mask, &made[5], &err));
+        for (int k = 0; k < 6; k++) {
             CHECK_INT(made[k]->count, whole + rest);
             void *data;
             CHECK_OK(ts_nd_memory(made[k], false, &data, NULL, &err));

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Reductions whose parts the last block joins: the kernels that a GPU gets, run thread by thread by the reference
+"""Reductions whose parts the last block joins, and elements under a mask, whose blocks count on each other: the kernels that a GPU gets, run thread by thread by the reference
 interpreter on the mock's memory."""
 
 from __future__ import annotations
@@ -19,10 +19,14 @@ CASES = [
 ]  # fmt: skip
 
 
-def run_as_gpu(mock, text: str, target: int) -> None:
-    """The kernel of this text with the arguments of the last launch."""
-    grid = (ctypes.c_uint32 * 3)(*mock.grid)
-    job = lower.Interpret(mock.values, mock.n_values, grid, None, None, 50_000_000, target, 5)
+def text_of(dump: str) -> str:
+    return dump[dump.index("entry @") : dump.index("\n}\n", dump.index("entry @")) + 3]
+
+
+def run_as_gpu(words, n: int, blocks, text: str, target: int) -> None:
+    """The kernel of this text with ``n`` words as arguments."""
+    grid = (ctypes.c_uint32 * 3)(*blocks)
+    job = lower.Interpret(words, n, grid, None, None, 50_000_000, target, 5)
     err, code = lower.Error(), text.encode()
     if lower.library().ts_interpret_text(code, ctypes.c_size_t(len(code)), None, ctypes.byref(job), ctypes.byref(err)):
         raise RuntimeError(err.text.decode())
@@ -35,13 +39,27 @@ def test_the_last_block_joins_what_all_gave(mock, capfd, monkeypatch, name, shap
     a = np.asarray(x, device="cuda")
     monkeypatch.setenv("TS_DUMP", "fold")
     getattr(np, name)(a, axis=axis, keepdims=True)
-    text = capfd.readouterr().err
-    text = text[text.index("entry @") : text.index("\n}\n", text.index("entry @")) + 3]
+    text = text_of(capfd.readouterr().err)
     assert "atomic_rmw_tko add acq_rel device" in text
     mock.n_values, before = text[: text.index("{")].count("%"), mock.n_launches
     made = getattr(np, name)(a, axis=axis, keepdims=True)
     assert mock.n_launches == before + 1 and mock.grid[2] > 1
     for _ in range(2):  # the counters are 0 again
-        run_as_gpu(mock, text, 90)
+        run_as_gpu(mock.values, mock.n_values, mock.grid, text, 90)
         assert (made.get() == getattr(numpy, name)(x, axis=axis, keepdims=True)).all()
     mock.n_values = 0
+
+
+@pytest.mark.parametrize(("dtype", "n"), [("f4", 9001), ("i8", 4096), ("i1", 4097)])
+def test_masks_choose_in_one_pass(mock, capfd, monkeypatch, dtype, n) -> None:
+    x = numpy.random.default_rng(n).integers(-9, 9, n).astype(dtype)
+    a, launched = np.asarray(x, device="cuda"), mock.n_launches
+    monkeypatch.setenv("TS_DUMP", "fold")
+    assert a[a > 0].size == 0  # the mock computes nothing, so nothing was counted
+    text = text_of(capfd.readouterr().err)
+    assert mock.n_launches == launched + 1 and text.count("atomic_rmw_tko add relaxed device") == 2
+    words, out = numpy.zeros(512, "i8"), numpy.zeros(n, dtype)
+    values = (ctypes.c_uint64 * 5)(x.ctypes.data, words.ctypes.data, out.ctypes.data, n, 0)
+    run_as_gpu(values, 5, (2, 1, 1), text, 90)
+    wanted = x[x > 0]
+    assert words[1] == wanted.size and (out[: wanted.size] == wanted).all() and not out[wanted.size :].any()
