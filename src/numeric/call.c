@@ -280,11 +280,11 @@ static uint32_t call_below(nd_node *node, uint32_t mark, uint32_t most)
 static uint32_t call_weight(ts_nd_graph *graph, nd_node *node, nd_node *value)
 {
     uint32_t sum = (uint32_t)node->weight + value->weight, mark;
-    if (sum < ND_WAITING)
+    if (sum < ND_WEIGHT)
         return sum;
     mark = ++graph->mark;
-    sum = call_below(node, mark, ND_WAITING);
-    return sum < ND_WAITING ? sum + call_below(value, mark, ND_WAITING) : sum;
+    sum = call_below(node, mark, ND_WEIGHT);
+    return sum < ND_WEIGHT ? sum + call_below(value, mark, ND_WEIGHT) : sum;
 }
 
 static ts_status call_take_array(nd_node *node, int i, ts_nd *a, const call_lift *lift, ts_error *err)
@@ -293,8 +293,8 @@ static ts_status call_take_array(nd_node *node, int i, ts_nd *a, const call_lift
     nd_node *value = a->store->value;
     call_strides(a, node, lift, node->strides[i]);
     bool is_value = call_is_value(a, node, node->strides[i]);
-    uint32_t weight = is_value ? call_weight(a->graph, node, value) : ND_WAITING;
-    if (weight < ND_WAITING) {
+    uint32_t weight = is_value ? call_weight(a->graph, node, value) : ND_WEIGHT;
+    if (weight < ND_WEIGHT) {
         *in = (nd_in){.kind = ND_IN_NODE, .dtype = a->dtype, .node = value};
         value->references++;
         node->weight = (uint8_t)weight;

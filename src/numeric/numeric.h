@@ -38,8 +38,9 @@
 
 enum {
     ND_INPUTS = 5,      /* of a node: three operands, the mask of where=, what `out` held */
-    ND_WAITING = 24,    /* nodes that wait, before all are computed; of one value, nodes and loads below it */
-    ND_GROUP_NODES = 2 * ND_WAITING,
+    ND_WAITING = 24,    /* nodes that wait, before all are computed */
+    ND_WEIGHT = 40,     /* nodes and loads that one value is computed of: a 3 x 3 stencil with weights is 29 */
+    ND_GROUP_NODES = ND_WAITING + ND_WEIGHT,
     ND_GROUP_MEMORY = 48, /* places that a group reads and writes */
     ND_KEY = 32 + 4 * ND_GROUP_MEMORY + 16 * ND_GROUP_NODES, /* bytes that say which kernel it is */
     ND_TILE = 1024,       /* elements of a tile of a kernel */

@@ -41,6 +41,16 @@ def test_a_chain_of_nine_is_one_kernel_that_reads_and_writes_once():
     np.testing.assert_array_equal(np.asarray(z), chain(x, y))
 
 
+def test_a_convolution_by_shifts_is_one_kernel():
+    a = tn.array(np.random.default_rng(0).random((400, 300), "f4"))
+    weights = np.array(((1.0, 2.0, 1.0), (2.0, 4.0, 2.0), (1.0, 2.0, 1.0)))
+    shifted = lambda x: sum(float(w) * x[i : 398 + i, j : 298 + j] for (i, j), w in np.ndenumerate(weights)) / 16.0
+    with Count() as count:
+        made = shifted(a)
+    assert (count.launched, count.bytes) == (1, 10 * 4 * 398 * 298)
+    np.testing.assert_array_equal(np.asarray(made), shifted(np.asarray(a)))
+
+
 def test_another_size_needs_no_other_kernel():
     for n in (N, N + 1, 3 * N):
         with Count() as count:
