@@ -283,9 +283,11 @@ TS_API TS_CHECKED ts_status ts_nd_broadcast(uint32_t *rank, int64_t *shape, uint
 /* ---- reductions ---------------------------------------------------------------------------------- */
 
 /* What elements are folded to: their sum, product, greatest or least (NaN where one is NaN), whether all or any are
- * true, the place of the greatest or least (the first of equal ones; of NaN if there is one). */
+ * true, the place of the greatest or least (the first of equal ones; of NaN if there is one), the sum of the squares of
+ * what floats differ from their mean by, read once. */
 typedef enum ts_nd_fold {
-    TS_ND_SUM, TS_ND_PROD, TS_ND_MAX, TS_ND_MIN, TS_ND_ALL, TS_ND_ANY, TS_ND_ARGMAX, TS_ND_ARGMIN, TS_ND_FOLDS
+    TS_ND_SUM, TS_ND_PROD, TS_ND_MAX, TS_ND_MIN, TS_ND_ALL, TS_ND_ANY, TS_ND_ARGMAX, TS_ND_ARGMIN, TS_ND_SPREAD,
+    TS_ND_FOLDS
 } ts_nd_fold;
 /* NumPy's name of it: "sum", "argmax" .. */
 TS_API const char *ts_nd_fold_name(ts_nd_fold fold);

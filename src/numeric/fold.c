@@ -53,11 +53,17 @@ static bool fold_is_arg(ts_nd_fold fold)
 
 /* ---- folding two values -------------------------------------------------------------------------- */
 
-/* Accumulators: of one value its parts; of argument functions the index behind them. */
+/* Accumulators: of one value its parts; of argument functions the index behind them. Of SPREAD the mean so far, what the
+ * squares sum up to, and of how many elements. */
 typedef struct fold_acc {
     nd_val value;
     ts_val index;
 } fold_acc;
+
+static bool fold_has_index(ts_nd_fold fold)
+{
+    return fold_is_arg(fold) || fold == TS_ND_SPREAD;
+}
 
 static ts_val fold_is_nan(const nd_emit *e, nd_val x)
 {
@@ -96,8 +102,42 @@ static fold_acc fold_choice(const nd_emit *e, ts_val wins, fold_acc x, fold_acc 
     return (fold_acc){ts__nd_emit_fn(e, TS_ND_select, choice), ts_select(e->b, wins, x.index, acc.index)};
 }
 
+static ts_val fold_of_two(const nd_emit *e, ts_nd_fn fn, ts_val x, ts_val y)
+{
+    nd_val both[2] = {{.re = x}, {.re = y}};
+    return ts__nd_emit_fn(e, fn, both).re;
+}
+
+/* Two parts of what is spread, `part` of whose elements are x's and `before` the accumulator's (T. Chan, G. Golub, R.
+ * LeVeque, "Updating formulae and a pairwise algorithm for computing sample variances", 1979). */
+static nd_val fold_spread(const nd_emit *e, nd_val x, nd_val acc, ts_val part, ts_val before)
+{
+    ts_val away = fold_of_two(e, TS_ND_subtract, x.re, acc.re);
+    ts_val moved = fold_of_two(e, TS_ND_multiply, away, part);
+    ts_val more = fold_of_two(e, TS_ND_multiply, fold_of_two(e, TS_ND_multiply, away, moved), before);
+    ts_val squares = x.im ? fold_of_two(e, TS_ND_add, acc.im, x.im) : acc.im;
+    return (nd_val){fold_of_two(e, TS_ND_add, acc.re, moved), fold_of_two(e, TS_ND_add, squares, more)};
+}
+
+static ts_val fold_as_float(const nd_emit *e, ts_val n)
+{
+    return ts_cast(e->b, TS_OP_itof, n, e->scalar, 0);
+}
+
+/* Parts of nothing change nothing. */
+static fold_acc fold_spreads(const nd_emit *e, fold_acc x, fold_acc acc)
+{
+    ts_val n = ts_op2(e->b, TS_OP_addi, acc.index, x.index, 0);
+    ts_val some = ts_op2(e->b, TS_OP_maxi, n, ts_int(e->b, ts_val_type(e->fn, n), 1), 0);
+    ts_val part = fold_of_two(e, TS_ND_divide, fold_as_float(e, x.index), fold_as_float(e, some));
+    return (fold_acc){fold_spread(e, x.value, acc.value, part, fold_as_float(e, acc.index)), n};
+}
+
 static fold_acc fold_two(const nd_emit *e, ts_nd_fold fold, fold_acc x, fold_acc acc)
 {
+    if (fold == TS_ND_SPREAD)
+        return fold_spreads(e, x, acc);
+
     static const ts_nd_fn fns[] = {[TS_ND_SUM] = TS_ND_add,     [TS_ND_PROD] = TS_ND_multiply,
                                    [TS_ND_MAX] = TS_ND_maximum, [TS_ND_MIN] = TS_ND_minimum,
                                    [TS_ND_ALL] = TS_ND_bitwise_and, [TS_ND_ANY] = TS_ND_bitwise_or};
@@ -137,7 +177,7 @@ static uint64_t fold_neutral(ts_nd_fold fold, ts_dtype dtype, bool imaginary)
     case TS_ND_MAX: case TS_ND_ARGMAX: return fold_end(dtype, false);
     case TS_ND_MIN: case TS_ND_ARGMIN: return fold_end(dtype, true);
     case TS_ND_ALL: return 1;
-    case TS_ND_ANY: return 0;
+    case TS_ND_ANY: case TS_ND_SPREAD: return 0;
     case TS_ND_PROD: number.f = imaginary ? 0 : 1, number.i = 1; break;
     default: break;
     }
@@ -154,7 +194,7 @@ static ts_val fold_bits(const nd_emit *e, uint64_t bits)
 static fold_acc fold_begin(const nd_emit *e, ts_nd_fold fold)
 {
     fold_acc acc = {{fold_bits(e, fold_neutral(fold, e->loop, false)), 0}, 0};
-    if (e->kind == 'c')
+    if (e->kind == 'c' || fold == TS_ND_SPREAD)
         acc.value.im = fold_bits(e, fold_neutral(fold, e->loop, true));
     return acc;
 }
@@ -223,6 +263,55 @@ static ts_val fold_numbers(const group_build *g, ts_builder *b, const fold_of *f
     return ts_int(b, ts__nd_emit_type(&g->e, g->k->index), 0);
 }
 
+/* The number of this block's piece. */
+static ts_val fold_piece(const group_build *g, ts_builder *b)
+{
+    ts_val piece = ts_block_id(b, 2);
+    return g->k->index == TS_T_i64 ? ts_cast(b, TS_OP_exti, piece, TS_T_i64, 0) : piece;
+}
+
+/* The first tile along folded axis d that this block walks. */
+static ts_val fold_first(const group_build *g, ts_builder *b, const fold_of *f, uint32_t d)
+{
+    if (f->phase == FOLD_WHOLE || d != f->piece_axis)
+        return ts_int(b, g->k->index, 0);
+    return ts_op2(b, TS_OP_muli, fold_piece(g, b), g->extent[TS_MAX_RANK - 1], 0);
+}
+
+/* The accumulators of what is spread with one more element each, where they are inside: B. Welford's step (1962). Along
+ * one axis elements are all inside until none is, so these have the number of the round. */
+static fold_acc fold_step(const group_build *g, ts_builder *b, const fold_of *f, fold_acc x, fold_acc acc,
+                          ts_val inside)
+{
+    nd_emit e = ts__nd_emit_at(&g->e, f->loop), one = e;
+    ts_type counts = ts__nd_emit_type(&e, g->k->index), floats = ts__nd_emit_type(&e, e.scalar);
+    uint32_t d = f->piece_axis, n_axes = 0;
+    for (uint32_t i = 0; i < g->e.rank; i++)
+        n_axes += f->k.axes.folded[i];
+    x.index = ts_int(b, counts, 1);
+    x.index = inside ? ts_select(b, inside, x.index, ts_int(b, counts, 0)) : x.index;
+    if (n_axes != 1)
+        return fold_spreads(&e, x, acc);
+    one.rank = 0;
+    ts_val before = ts_op2(b, TS_OP_subi, g->at[d], fold_first(g, b, f, d), 0);
+    ts_val n = ts_op2(b, TS_OP_addi, before, ts_int(b, g->k->index, 1), 0);
+    ts_val part = fold_of_two(&one, TS_ND_divide, ts_float(b, e.scalar, 1), fold_as_float(&one, n));
+    part = ts_broadcast(b, part, floats);
+    part = inside ? ts_select(b, inside, part, ts_float(b, floats, 0)) : part;
+    before = ts_broadcast(b, fold_as_float(&one, before), floats);
+    return (fold_acc){fold_spread(&e, x.value, acc.value, part, before),
+                      ts_op2(b, TS_OP_addi, acc.index, x.index, 0)};
+}
+
+/* Accumulators of nothing. */
+static fold_acc fold_start(const group_build *g, const nd_emit *e, const fold_of *f)
+{
+    fold_acc acc = fold_begin(e, f->fold);
+    if (f->fold == TS_ND_SPREAD)
+        acc.index = ts_int(e->b, ts__nd_emit_type(e, g->k->index), 0);
+    return acc;
+}
+
 /* The accumulators with this block's next tile. */
 static fold_acc fold_tile(group_build *g, ts_builder *b, const fold_of *f, fold_acc acc)
 {
@@ -235,18 +324,12 @@ static fold_acc fold_tile(group_build *g, ts_builder *b, const fold_of *f, fold_
     x.value = g->node[at];
     x.index = fold_is_arg(f->fold) ? fold_numbers(g, b, f) : 0;
     acc.index = acc.index ? acc.index : x.index;
-    if (inside)
+    if (inside && f->fold != TS_ND_SPREAD)
         x = fold_masked(&e, f->fold, x, inside);
-    acc = acc.index ? fold_choice(&e, fold_wins_later(&e, f->fold, x, acc), x, acc) : fold_two(&e, f->fold, x, acc);
+    acc = f->fold == TS_ND_SPREAD ? fold_step(g, b, f, x, acc, inside)
+          : acc.index ? fold_choice(&e, fold_wins_later(&e, f->fold, x, acc), x, acc) : fold_two(&e, f->fold, x, acc);
     ts__nd_build_told(g, b);
     return acc;
-}
-
-/* The number of this block's piece. */
-static ts_val fold_piece(const group_build *g, ts_builder *b)
-{
-    ts_val piece = ts_block_id(b, 2);
-    return g->k->index == TS_T_i64 ? ts_cast(b, TS_OP_exti, piece, TS_T_i64, 0) : piece;
 }
 
 /* Loops over folded axes from `d` on, around fold_tile. */
@@ -258,12 +341,9 @@ static fold_acc fold_walk(group_build *g, ts_builder *b, const fold_of *f, uint3
         d++;
     if (d == g->e.rank)
         return fold_tile(g, b, f, acc);
-    ts_val begin = ts_int(b, index, 0), end = ts__nd_build_tiles(g, b, d), one = ts_int(b, index, 1);
-    if (f->phase != FOLD_WHOLE && d == f->piece_axis) {
-        ts_val piece = fold_piece(g, b), per = g->extent[TS_MAX_RANK - 1];
-        begin = ts_op2(b, TS_OP_muli, piece, per, 0);
-        end = ts_op2(b, TS_OP_mini, end, ts_op2(b, TS_OP_addi, begin, per, 0), 0);
-    }
+    ts_val begin = fold_first(g, b, f, d), end = ts__nd_build_tiles(g, b, d), one = ts_int(b, index, 1);
+    if (f->phase != FOLD_WHOLE && d == f->piece_axis)
+        end = ts_op2(b, TS_OP_mini, end, ts_op2(b, TS_OP_addi, begin, g->extent[TS_MAX_RANK - 1], 0), 0);
     g->at[d] = begin;
     if (fold_is_arg(f->fold)) /* elements as good as the neutral one win over nothing: the first one's number stays */
         acc.index = fold_numbers(g, b, f);
@@ -290,7 +370,7 @@ static fold_acc fold_join(nd_emit *e, ts_nd_fold fold, uint32_t d, fold_acc acc)
     uint64_t neutral[3] = {fold_neutral(fold, e->loop, false)};
     if (acc.value.im)
         neutral[1] = fold_neutral(fold, e->loop, true);
-    if (acc.index)
+    if (fold_is_arg(fold))
         neutral[n - 1] = ts_type_elem(e->module, ts_val_type(e->fn, acc.index)) == TS_T_i32 ? INT32_MAX : INT64_MAX;
     one.rank = 0;
     ts_val reduce = ts_reduce_begin(e->b, TS_OP_reduce, d, false, n, values, neutral);
@@ -339,8 +419,11 @@ static void fold_store(group_build *g, ts_builder *b, const fold_of *f, const nd
     bool is_short = fold_is_arg(f->fold) && f->k.index == TS_T_i32;
     nd_emit tile = g->e;
     memcpy(tile.tile, e->tile, sizeof tile.tile);
-    nd_val result = acc.index ? (nd_val){.re = is_short ? ts_cast(b, TS_OP_exti, acc.index, TS_T_i64, 0) : acc.index}
-                              : ts__nd_emit_cast(&tile, acc.value, f->loop, f->result);
+    if (f->fold == TS_ND_SPREAD)
+        acc.value = (nd_val){.re = acc.value.im};
+    nd_val result = fold_is_arg(f->fold)
+                        ? (nd_val){.re = is_short ? ts_cast(b, TS_OP_exti, acc.index, TS_T_i64, 0) : acc.index}
+                        : ts__nd_emit_cast(&tile, acc.value, f->loop, f->result);
     ts_val whole = ts__nd_emit_stored(&tile, result, f->result), view, at[TS_MAX_RANK];
     uint32_t n = ts__nd_build_view(g, b, f->out, &view, at);
     int64_t dims[TS_MAX_RANK];
@@ -364,6 +447,14 @@ static uint32_t fold_kept_axes(const fold_of *f)
     for (uint32_t d = 0; d < f->k.axes.rank; d++)
         n += !f->k.axes.folded[d];
     return n;
+}
+
+/* A mean and squares lie as a complex number does. */
+static ts_dtype parts_dtype(const fold_of *f)
+{
+    if (f->fold != TS_ND_SPREAD)
+        return f->loop;
+    return f->loop == TS_DTYPE_float64 ? TS_DTYPE_complex128 : TS_DTYPE_complex64;
 }
 
 /* The view of parts at place p: pieces, in the place of the axis that is cut, each of them as the result lies. Its
@@ -413,9 +504,11 @@ static ts_val parts_load(const group_build *g, const fold_of *f, const fold_para
     return ts_reshape(g->e.b, x, ts__nd_emit_type(&g->e, ts_type_elem(g->e.module, ts_val_type(g->e.fn, x))));
 }
 
-static ts_val parts_no_index(const group_build *g)
+/* The index of no element, or how many those of no part are. */
+static ts_val parts_no_index(const group_build *g, const fold_of *f)
 {
-    return ts_int(g->e.b, ts__nd_emit_type(&g->e, g->k->index), g->k->index == TS_T_i32 ? INT32_MAX : INT64_MAX);
+    int64_t last = g->k->index == TS_T_i32 ? INT32_MAX : INT64_MAX;
+    return ts_int(g->e.b, ts__nd_emit_type(&g->e, g->k->index), f->fold == TS_ND_SPREAD ? 0 : last);
 }
 
 /* One chunk of parts; what is beyond the last piece wins over nothing. */
@@ -423,14 +516,14 @@ static fold_acc parts_chunk(const group_build *g, const fold_of *f, const fold_p
 {
     ts_builder *b = g->e.b;
     nd_emit e = ts__nd_emit_at(&g->e, f->loop);
-    fold_acc x = {.value = ts__nd_emit_loaded(&e, parts_load(g, f, params, f->part, row), f->loop)};
+    fold_acc x = {.value = ts__nd_emit_loaded(&e, parts_load(g, f, params, f->part, row), parts_dtype(f))};
     if (f->chunk > 1) {
         ts_val end = ts_broadcast(b, params->pieces, ts__nd_emit_type(&g->e, g->k->index));
         ts_val inside = ts_cmp(b, TS_OP_cmpi, TS_LT, ts__nd_build_numbers(g, b, f->piece_axis), end, 0);
-        x = fold_masked(&e, f->fold, x, inside);
-        if (fold_is_arg(f->fold))
-            x.index = ts_select(b, inside, parts_load(g, f, params, f->part + 1, row), parts_no_index(g));
-    } else if (fold_is_arg(f->fold))
+        x = f->fold == TS_ND_SPREAD ? x : fold_masked(&e, f->fold, x, inside);
+        if (fold_has_index(f->fold))
+            x.index = ts_select(b, inside, parts_load(g, f, params, f->part + 1, row), parts_no_index(g, f));
+    } else if (fold_has_index(f->fold))
         x.index = parts_load(g, f, params, f->part + 1, row);
     return x;
 }
@@ -446,7 +539,7 @@ static fold_acc parts_fold(group_build *g, const fold_of *f, const fold_params *
     g->e.tile[f->piece_axis] = f->chunk;
     *e = ts__nd_emit_at(&g->e, f->loop);
     fold_acc acc = fold_begin(e, f->fold);
-    acc.index = fold_is_arg(f->fold) ? parts_no_index(g) : 0;
+    acc.index = fold_has_index(f->fold) ? parts_no_index(g, f) : 0;
     uint32_t n = fold_pack(&acc, values);
     ts_val end = ts_op2(b, TS_OP_addi, params->pieces, ts_int(b, index, f->chunk - 1), 0);
     end = ts_op2(b, TS_OP_divi, end, chunk, 0);
@@ -507,11 +600,11 @@ static void fold_write(void *user, ts_module *module, ts_builder *b)
     ts__nd_build_place_in_grid(g, b);
     if (f->phase != FOLD_JOIN) {
         nd_emit e = ts__nd_emit_at(&g->e, f->loop);
-        fold_acc acc = fold_join_all(g, &e, f, fold_walk(g, b, f, 0, fold_begin(&e, f->fold)));
+        fold_acc acc = fold_join_all(g, &e, f, fold_walk(g, b, f, 0, fold_start(g, &e, f)));
         if (f->phase == FOLD_WHOLE)
             fold_store(g, b, f, &e, acc);
         else
-            parts_store(g, f, &params, f->part, ts__nd_emit_stored(&e, acc.value, f->loop));
+            parts_store(g, f, &params, f->part, ts__nd_emit_stored(&e, acc.value, parts_dtype(f)));
         if (f->phase != FOLD_WHOLE && acc.index)
             parts_store(g, f, &params, f->part + 1, acc.index);
     }
@@ -658,7 +751,7 @@ static void fold_grid(fold_of *f, int64_t grid[3])
     f->phase = FOLD_WHOLE;
     int64_t blocks = grid[0] * grid[1], total = folded * f->piece_count, tile = fold_kept_tile(f);
     int64_t most = TS_MIN(TS_MIN((FOLD_BLOCKS + blocks - 1) / blocks, outer), total / blocks / FOLD_PIECE);
-    if (fold_is_arg(f->fold)) /* parts of them are no array that could be folded as any */
+    if (fold_has_index(f->fold)) /* parts of them are no array that could be folded as any */
         most = TS_MIN(most, FOLD_JOINED / tile);
     if (most < 2 || f->is_scan)
         return;
@@ -746,22 +839,22 @@ static ts_status fold_in_pieces(fold_of *f, const ts_nd_reduction *r, nd_group *
 {
     ts_nd_graph *graph = group->graph;
     int64_t shape[2] = {f->pieces, f->piece_count};
-    bool is_arg = fold_is_arg(f->fold), is_long = f->k.index == TS_T_i64;
+    bool has_index = fold_has_index(f->fold), is_long = f->k.index == TS_T_i64;
     bool joined = f->pieces * fold_kept_tile(f) <= FOLD_JOINED;
     ts_nd *parts, *indices = NULL;
     ts_buffer *counters = NULL;
-    TS_TRY(ts_nd_empty(graph, f->loop, 2, shape, false, &parts, err));
+    TS_TRY(ts_nd_empty(graph, parts_dtype(f), 2, shape, false, &parts, err));
     ts_status status = ts__nd_store_fill(parts->store, err);
-    if (status == TS_OK && is_arg)
+    if (status == TS_OK && has_index)
         status = ts_nd_empty(graph, is_long ? TS_DTYPE_int64 : TS_DTYPE_int32, 2, shape, false, &indices, err);
-    if (status == TS_OK && is_arg)
+    if (status == TS_OK && has_index)
         status = ts__nd_store_fill(indices->store, err);
     if (status == TS_OK && f->phase == FOLD_BOTH)
         status = fold_counters(graph, &counters, err);
     if (status == TS_OK) {
         f->part = group->n_places;
-        fold_place(f, group, f->loop, parts->store->buffer);
-        if (is_arg)
+        fold_place(f, group, parts_dtype(f), parts->store->buffer);
+        if (has_index)
             fold_place(f, group, (ts_dtype)indices->dtype, indices->store->buffer);
         f->counter = group->n_places;
         if (f->phase == FOLD_BOTH)
@@ -831,7 +924,7 @@ static ts_dtype fold_loop(const ts_nd_reduction *r, bool is_scan)
     bool narrow = !is_scan && (r->dtype == TS_DTYPE_float16 || r->dtype == TS_DTYPE_bfloat16);
     if (r->fold == TS_ND_ALL || r->fold == TS_ND_ANY)
         return TS_DTYPE_bool_;
-    if (r->fold == TS_ND_SUM || r->fold == TS_ND_PROD)
+    if (r->fold == TS_ND_SUM || r->fold == TS_ND_PROD || r->fold == TS_ND_SPREAD)
         return narrow ? TS_DTYPE_float32 : r->dtype ? r->dtype : (ts_dtype)r->x->dtype;
     return r->dtype && !fold_is_arg(r->fold) ? r->dtype : (ts_dtype)r->x->dtype;
 }
@@ -875,7 +968,7 @@ static bool fold_is_row(const ts_nd_reduction *r)
         if (extent > 1)
             most = folded ? whole : ND_COLUMN;
     }
-    return r->x->count && !r->where && !fold_is_arg(r->fold) && kept > 1 && row > 1 && row <= most;
+    return r->x->count && !r->where && !fold_has_index(r->fold) && kept > 1 && row > 1 && row <= most;
 }
 
 /* The node of a fold along rows; `out` has the shape of x with extent 1 along them. */
@@ -935,6 +1028,8 @@ ts_status ts_nd_reduce(ts_nd_graph *graph, const ts_nd_reduction *reduction, ts_
     TS_NEED(err, graph, reduction);
     TS_NEED(err, reduction->x);
     TS_TRY(ts__nd_numbers(r->x, "reduce", err));
+    if (r->fold == TS_ND_SPREAD && (r->where || nd_kind(r->dtype ? r->dtype : (ts_dtype)r->x->dtype) != 'f'))
+        return ts_fail(err, TS_VALUE, "a spread is one of floats, without a mask");
     bool is_truth = r->fold == TS_ND_ALL || r->fold == TS_ND_ANY;
     TS_TRY(ts__nd_same_device(r->x->graph, r->where, "reduce", err));
     ts_dtype dtype = is_truth ? TS_DTYPE_bool_ : fold_is_arg(r->fold) ? TS_DTYPE_int64
@@ -982,8 +1077,9 @@ ts_status ts_nd_accumulate(ts_nd_graph *graph, const ts_nd_reduction *reduction,
     TS_TRY(ts__nd_numbers(r->x, "accumulate", err));
     bool is_truth = r->fold == TS_ND_ALL || r->fold == TS_ND_ANY;
     ts_dtype dtype = is_truth ? TS_DTYPE_bool_ : r->dtype ? r->dtype : (ts_dtype)r->x->dtype;
-    if (fold_is_arg(r->fold) || r->where || !ts_is_pow2((int64_t)r->axes))
-        return ts_fail(err, TS_VALUE, "an accumulation is of one axis, without a mask, and of no argument function");
+    if (fold_has_index(r->fold) || r->where || !ts_is_pow2((int64_t)r->axes))
+        return ts_fail(err, TS_VALUE, "an accumulation is of one axis, without a mask, and of no argument function or "
+                       "spread");
     if (ts_log2(r->axes) >= r->x->rank)
         return ts_fail(err, TS_VALUE, "axis %u is out of bounds for array of dimension %u", (uint32_t)ts_log2(r->axes),
                        r->x->rank);
@@ -1001,6 +1097,7 @@ const char *ts_nd_fold_name(ts_nd_fold fold)
 {
     static const char *const names[TS_ND_FOLDS] = {
         [TS_ND_SUM] = "sum", [TS_ND_PROD] = "prod", [TS_ND_MAX] = "max",       [TS_ND_MIN] = "min",
-        [TS_ND_ALL] = "all", [TS_ND_ANY] = "any",   [TS_ND_ARGMAX] = "argmax", [TS_ND_ARGMIN] = "argmin"};
+        [TS_ND_ALL] = "all", [TS_ND_ANY] = "any",   [TS_ND_ARGMAX] = "argmax", [TS_ND_ARGMIN] = "argmin",
+        [TS_ND_SPREAD] = "spread"};
     return names[fold];
 }

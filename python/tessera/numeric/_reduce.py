@@ -256,6 +256,36 @@ def _warn_empty(text: str) -> None:
     warnings.warn(text, RuntimeWarning, stacklevel=3)
 
 
+HELD = (64, 1 << 15)  # elements that one kernel holds whole (ADR 0028, rows), along another axis than the last or along it
+
+
+def _is_read_once(a: ndarray, axis: Any, inner: Any, n: int) -> bool:
+    """Whether a spread is folded in one pass: on a GPU, where no kernel holds whole rows."""
+    return a.device != "cpu" and inner.kind == "f" and n > HELD[a.ndim - 1 in _axes(a, axis)]
+
+
+def _spread(a: ndarray, axes: tuple[int, ...], inner: Any, keeps: bool) -> ndarray:
+    """The sum of squares of what elements differ from their mean by. What they differ from one of them by is as good
+    and small where the mean is large, so that floats lose nothing."""
+    one = a[tuple(slice(0, 1) if d in axes else slice(None) for d in range(a.ndim))]
+    away = asarray(FUNCTIONS["subtract"](a, one, dtype=inner))
+    return _core.numeric_fold("spread", away, axes, None, keeps, None)
+
+
+def _squares(a: ndarray, axis: Any, inner: Any, keeps: bool, where: Any, mean: Any, n: Any) -> Any:
+    """The same in two passes, of complex numbers and elements under a mask, too."""
+    middle = asarray(mean) if mean is not NO_VALUE else _divide(
+        sum(a, axis, inner, keepdims=True, where=where), n
+    )  # fmt: skip
+    away = asarray(FUNCTIONS["subtract"](a, middle, dtype=inner))
+    square = (
+        away.real * away.real + away.imag * away.imag
+        if inner.kind == "c"
+        else _multiply(away, away)
+    )
+    return sum(square, axis, keepdims=keeps, where=where)
+
+
 def var(a: Any, axis: Any = None, dtype: Any = None, out: Any = None, ddof: Any = 0, keepdims: Any = NO_VALUE, *,
         where: Any = NO_VALUE, mean: Any = NO_VALUE, correction: Any = NO_VALUE) -> Any:  # fmt: skip
     """Variances along axes."""
@@ -271,16 +301,10 @@ def var(a: Any, axis: Any = None, dtype: Any = None, out: Any = None, ddof: Any 
     n = _count(a, axis, where, True)
     if type(n) is int and n <= ddof:
         _warn_empty("Degrees of freedom <= 0 for slice")
-    middle = asarray(mean) if mean is not NO_VALUE else _divide(
-        sum(a, axis, inner, keepdims=True, where=where), n
-    )  # fmt: skip
-    away = asarray(FUNCTIONS["subtract"](a, middle, dtype=inner))
-    square = (
-        away.real * away.real + away.imag * away.imag
-        if inner.kind == "c"
-        else _multiply(away, away)
-    )
-    total = sum(square, axis, keepdims=keeps, where=where)
+    if type(n) is int and mean is NO_VALUE and _is_read_once(a, axis, inner, n):
+        total = _spread(a, _axes(a, axis), inner, keeps)
+    else:
+        total = _squares(a, axis, inner, keeps, where, mean, n)
     n = n if type(n) is int or keeps else n.reshape(total.shape)
     rest = builtins.max(n - ddof, 0) if type(n) is int else FUNCTIONS["maximum"](n - ddof, 0)
     outer = numpy.empty(0, outer).real.dtype

@@ -6,6 +6,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 import tessera.numeric as tn
+from tessera import _core
+from tessera.numeric import _reduce
 
 TOLERANCE = {"e": 2e-2, "f": 2e-5, "d": 1e-12, "F": 2e-5, "D": 1e-12}
 
@@ -171,3 +173,34 @@ def test_axes_of_arrays_without_axes_are_numpys(name, axis):
         except np.exceptions.AxisError:
             results.append("AxisError")
     assert results[0] == results[1]
+
+
+@pytest.mark.parametrize(
+    ("shape", "axis"),
+    [((40003,), 0), ((3000, 40), 0), ((300, 40), 1), ((20, 3000, 7), 1), ((70, 33, 50), (0, 2)), ((40, 50), None)],
+)
+@pytest.mark.parametrize(("dtype", "offset"), [("f4", 1000), ("f4", 0), ("f8", 1e6), ("f2", 0), ("i4", 50)])
+def test_variances_in_one_pass_are_numpys(monkeypatch, shape, axis, dtype, offset):
+    monkeypatch.setattr(_reduce, "_is_read_once", lambda *_: True)  # as on a GPU
+    x = (np.random.default_rng(3).standard_normal(shape) * 30 + offset).astype(dtype)
+    wanted = x.astype("f8").var(axis)
+    made = tn.var(tn.array(x), axis)
+    assert made.dtype == (dtype if dtype != "i4" else "f8") and made.shape == wanted.shape
+    tolerance = {"f2": 2e-3, "f4": 1e-6}.get(dtype, 1e-12)
+    np.testing.assert_allclose(made, wanted, rtol=tolerance)
+    made, wanted = tn.std(tn.array(x), axis, ddof=1, keepdims=True), x.astype("f8").std(axis, ddof=1, keepdims=True)
+    np.testing.assert_allclose(made, wanted, rtol=tolerance)
+
+
+def test_variances_in_one_pass_of_what_is_no_number_are_none(monkeypatch):
+    monkeypatch.setattr(_reduce, "_is_read_once", lambda *_: True)
+    x = np.tile([[1, 2, 3], [np.inf, 3, np.nan], [4, 5, 4.0]], (100, 1))
+    x[0, 1] = 1e30  # what all differ from
+    with np.errstate(all="ignore"), tn.errstate(all="ignore"):
+        same(tn.var(tn.array(x), 0), x.var(0), 1e-12)
+
+
+def test_a_spread_is_of_floats_without_a_mask():
+    for x, where in ((np.ones(5, "i4"), None), (np.ones(5), tn.ones(5, bool))):
+        with pytest.raises(ValueError, match="a spread is one of floats, without a mask"):
+            _core.numeric_fold("spread", tn.array(x), (0,), None, False, where)
