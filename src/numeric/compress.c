@@ -12,7 +12,6 @@
  * The result is as long as the mask until the count is known. Where there is no memory for that, the kernel runs twice
  * and counts first.
  */
-#include "ir/ir.h"
 #include "numeric/group.h"
 
 enum {
@@ -285,7 +284,6 @@ static void compress_emit(void *user, ts_module *module, ts_builder *b)
     group_build *g = ts__nd_build_begin(&c->k, "compress", module, b);
     if (!g)
         return;
-    g->e.fn->num_warps = COMPRESS_WARPS;
     ts_val tiles = ts__nd_build_tiles(g, b, 0), values[3];
     tiles = g->k->index == TS_T_i64 ? ts_cast(b, TS_OP_trunci, tiles, TS_T_i32, 0) : tiles;
     values[0] = compress_ticket(g, b, c);
@@ -355,6 +353,7 @@ static ts_status compress_run(nd_node *value, nd_node *mask, ts_nd *words, ts_nd
         return ts_fail(err, TS_INTERNAL, "a mask of one axis became %u axes", c.k.axes.rank);
     c.k.own = 0;
     c.k.lines = true;
+    c.k.warps = COMPRESS_WARPS;
     c.k.tile[0] = COMPRESS_TILE;
     ts__nd_kernel_places(&c.k);
     launch.n = launch.n_key = 0;

@@ -26,6 +26,7 @@ typedef struct group_kernel {
     uint8_t unit[ND_GROUP_MEMORY];  /* the axis along which it makes steps of 1; the rank: none */
     bool aligned[ND_GROUP_MEMORY];  /* its address and other steps are multiples of 16 bytes, and it matters */
     bool lines; /* whether addresses are lines matters, whatever the places hold: a thread holds neighbours */
+    uint8_t warps; /* of a block; 0: as the compiler finds best */
     bool tells_first; /* faults are told of before results are stored, which may replace operands */
     uint8_t own; /* so many of the last axes that are not folded have an axis of the grid; the others share the next */
 } group_kernel;
