@@ -23,7 +23,7 @@ enum {
 };
 
 /* Words by which blocks know of each other, all 0 before: the tickets that were drawn, the number of true elements, and
- * from COMPRESS_WINDOW on one for each tile, 1 << COMPRESS_THERE | its number of true elements as soon as it is there. */
+ * from COMPRESS_WINDOW on one for each tile, 1 << COMPRESS_THERE | its number of true elements when it is there. */
 enum { COMPRESS_DRAWN, COMPRESS_COUNT, COMPRESS_THERE = 32 };
 
 typedef struct compress_of {
@@ -254,7 +254,7 @@ static void compress_write(const group_build *g, ts_builder *b, const compress_o
     (void)ts_emit(b, TS_OP_store_ptr_tko, TS_T_token, 3, opnds, 0, TS_F_MASK);
 }
 
-/* This block's tile: it counts, or publishes its count and writes. What it adds to the block's count, 0 if it writes. */
+/* This block's tile: it counts, or publishes its count and writes. True elements of it, or of it and all before. */
 static ts_val compress_tile(group_build *g, ts_builder *b, const compress_of *c, ts_val tile, ts_val *windows,
                             ts_val *carry)
 {

@@ -53,8 +53,8 @@ static bool fold_is_arg(ts_nd_fold fold)
 
 /* ---- folding two values -------------------------------------------------------------------------- */
 
-/* Accumulators: of one value its parts; of argument functions the index behind them. Of SPREAD the mean so far, what the
- * squares sum up to, and of how many elements. */
+/* Accumulators: of one value its parts; of argument functions the index behind them. Of SPREAD the mean so far, what
+ * the squares sum up to, and of how many elements. */
 typedef struct fold_acc {
     nd_val value;
     ts_val index;

@@ -256,7 +256,7 @@ def _warn_empty(text: str) -> None:
     warnings.warn(text, RuntimeWarning, stacklevel=3)
 
 
-HELD = (64, 1 << 15)  # elements that one kernel holds whole (ADR 0028, rows), along another axis than the last or along it
+HELD = (64, 1 << 15)  # elements that one kernel holds whole (ADR 0028, rows): along other axes than the last, along it
 
 
 def _is_read_once(a: ndarray, axis: Any, inner: Any, n: int) -> bool:

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Reductions whose parts the last block joins, and elements under a mask, whose blocks count on each other: the kernels that a GPU gets, run thread by thread by the reference
-interpreter on the mock's memory."""
+"""Reductions whose parts the last block joins, and elements under a mask, whose blocks look back at each other: the
+kernels that a GPU gets, run thread by thread by the reference interpreter on the mock's memory."""
 
 from __future__ import annotations
 
