@@ -250,8 +250,8 @@ static void compress_write(const group_build *g, ts_builder *b, const compress_o
     (void)ts_emit(b, TS_OP_store_ptr_tko, TS_T_token, 3, opnds, 0, TS_F_MASK);
 }
 
-/* What is carried from tile to tile: the tile's number, how many windows lie before it and what they sum up to, and what
- * was read of it. */
+/* What is carried from tile to tile: the tile's number, how many windows lie before it and their sum, and what was read
+ * of it. */
 enum { COMPRESS_AT, COMPRESS_WINDOWS, COMPRESS_CARRY, COMPRESS_READ };
 
 typedef struct compress_state {
@@ -267,7 +267,7 @@ static bool compress_is_ahead(const compress_of *c)
     return n <= COMPRESS_AHEAD;
 }
 
-static void compress_at(group_build *g, ts_builder *b, ts_val tile)
+static void compress_go(group_build *g, ts_builder *b, ts_val tile)
 {
     g->at[0] = g->k->index == TS_T_i64 ? ts_cast(b, TS_OP_exti, tile, TS_T_i64, 0) : tile;
 }
@@ -277,7 +277,7 @@ static void compress_draw(group_build *g, ts_builder *b, const compress_of *c, c
 {
     state->n = COMPRESS_READ;
     state->value[COMPRESS_AT] = compress_ticket(g, b, c);
-    compress_at(g, b, state->value[COMPRESS_AT]);
+    compress_go(g, b, state->value[COMPRESS_AT]);
     if (!compress_is_ahead(c))
         return;
     ts__nd_build_loads(g, b);
@@ -295,7 +295,7 @@ static void compress_draw(group_build *g, ts_builder *b, const compress_of *c, c
 static void compress_values(group_build *g, ts_builder *b, const compress_of *c, const compress_state *state)
 {
     uint32_t n = COMPRESS_READ;
-    compress_at(g, b, state->value[COMPRESS_AT]);
+    compress_go(g, b, state->value[COMPRESS_AT]);
     if (!compress_is_ahead(c))
         ts__nd_build_loads(g, b);
     for (uint32_t p = 0; p < c->k.group->n_places && compress_is_ahead(c); p++) {

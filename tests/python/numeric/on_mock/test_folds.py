@@ -64,6 +64,7 @@ def test_masks_choose_in_one_pass(mock, capfd, monkeypatch, dtype, n) -> None:
     text = text_of(capfd.readouterr().err)
     assert mock.n_launches == launched + 1 and text.count("atomic_rmw_tko add relaxed device") == 2
     words, out = numpy.zeros(512, "i8"), numpy.zeros(n, dtype)
+    assert x.ctypes.data % 16 == words.ctypes.data % 16 == out.ctypes.data % 16 == 0  # as text says of memory of GPUs
     values = (ctypes.c_uint64 * 5)(x.ctypes.data, words.ctypes.data, out.ctypes.data, n, 0)
     run_as_gpu(values, 5, (2, 1, 1), text, 90)
     wanted = x[x > 0]
