@@ -638,6 +638,7 @@ static PyObject *numeric_setup(PyObject *module, PyObject *args)
         const char *name;
         PyObject **field;
     } fields[] = {{"convert", &n->convert}, {"dtype_of", &n->dtype_of}, {"integer_type", &n->integer_type},
+                  {"numpy_array", &n->numpy_array},
                   {"libraries", &n->libraries}, {"report", &n->report}, {"stored_as", &n->stored_as},
                   {"identity", &n->identity},
                   {"meant_call", &n->meant_call}, {"meant_cast", &n->meant_cast}, {"items_scalar", &n->items_scalar},

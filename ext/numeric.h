@@ -37,6 +37,7 @@ typedef struct numeric_state {
     PyObject *derived;                    /* function: a callable of ours, arguments, keywords -> what arrays of derived
                                            * classes among them make of the call; Ellipsis: nothing */
     PyObject *integer_type;               /* numpy.integer */
+    PyObject *numpy_array;                /* numpy.ndarray */
     PyObject *libraries;                  /* tuple: how the files of Tessera and NumPy begin, which no user wrote */
     PyObject *names;                      /* dict: names of events that were told of from Python */
     PyObject *items_scalar;               /* function: array of items without axes -> scalar */

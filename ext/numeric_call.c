@@ -105,6 +105,24 @@ int numeric_operand(core_state *state, PyObject *object, ts_nd_operand *out, PyO
     return got ? got : call_converted(PyObject_CallOneArg(state->numeric->convert, object), out, held);
 }
 
+/* An operand of a function of elements. NumPy's arrays without axes count as the scalars that they hold there; it makes
+ * such arrays of scalars on the left of its comparisons. */
+static int call_operand(core_state *state, PyObject *object, ts_nd_operand *out, PyObject **held)
+{
+    PyObject *rank = NULL, *nothing = NULL, *scalar = NULL;
+    *held = NULL;
+    if (Py_TYPE(object) != (PyTypeObject *)state->numeric->numpy_array)
+        return numeric_operand(state, object, out, held);
+    rank = PyObject_GetAttrString(object, "ndim");
+    if (rank && PyLong_CheckExact(rank) && PyLong_AsLong(rank) == 0 && (nothing = PyTuple_New(0)))
+        scalar = PyObject_GetItem(object, nothing);
+    int got = PyErr_Occurred() ? -1 : scalar ? numeric_plain_operand(state, scalar, out) : 0;
+    Py_XDECREF(rank);
+    Py_XDECREF(nothing);
+    Py_XDECREF(scalar);
+    return got ? got : numeric_operand(state, object, out, held);
+}
+
 /* `late`: of a call before, which wanted warnings. */
 static int numeric_report_as(core_state *state, ts_nd_fn fn, uint32_t faults, bool late)
 {
@@ -334,7 +352,7 @@ static PyObject *call_with(core_state *state, call_options *options, PyObject *c
     ts_nd_graph *graph = NULL;
     int got = 1;
     for (uint32_t i = 0; i < n && got > 0; i++)
-        got = numeric_operand(state, x[i], &call->in[i], &held[i]);
+        got = call_operand(state, x[i], &call->in[i], &held[i]);
     if (got > 0 && n == 2)
         call_far(call, x);
     call_arrays(state, call, x, n, options->out, options->mask ? options->mask : options->where);

@@ -141,13 +141,34 @@ static void index_drop(core_state *state, ts_nd *nd)
     NUMERIC_END(state);
 }
 
-/* The view that a key names, a new reference; *got as index_read, and -1 where the view fails. */
-static ts_nd *index_view_of(core_state *state, PyObject *self, PyObject *key, int *got, bool *picks)
+/* Whether an array went to the part that a key named, without a view of it: 1; 0; -1 with exception. */
+static int index_fill(core_state *state, ts_nd *a, const index_view *v, PyObject *value)
+{
+    ts_nd_part part = {v->offset, v->rank, v->shape, v->strides};
+    bool done;
+    ts_error err;
+    if (!value || !numeric_is_array(state, value))
+        return 0;
+    NUMERIC_BEGIN(state);
+    ts_status status = ts_nd_fill(a, &part, ND(value), &done, &err);
+    NUMERIC_END(state);
+    if (status == TS_OK)
+        return done;
+    core_raise(state, &err);
+    return -1;
+}
+
+/* The view that a key names, a new reference; *got as index_read, and -1 where the view fails. With a value (not NULL)
+ * the view may be none, and *got 2: the value has gone to its elements. */
+static ts_nd *index_view_of(core_state *state, PyObject *self, PyObject *key, PyObject *value, int *got, bool *picks)
 {
     index_view v;
     ts_nd *a = index_hold(state, self), *view = NULL;
     *got = index_read(state, a, key, &v, picks);
-    if (*got > 0 && !(view = index_make(state, &v)))
+    int filled = *got > 0 && !*picks ? index_fill(state, a, &v, value) : 0;
+    if (filled)
+        *got = filled < 0 ? -1 : 2;
+    else if (*got > 0 && !(view = index_make(state, &v)))
         *got = -1;
     index_drop(state, a);
     return view;
@@ -221,7 +242,7 @@ PyObject *numeric_subscript(PyObject *self, PyObject *key)
     PyObject *taken = index_is_places(state, key) ? index_taken(state, self, key) : NULL;
     if (taken || PyErr_Occurred())
         return taken;
-    ts_nd *view = index_view_of(state, self, key, &got, &picks);
+    ts_nd *view = index_view_of(state, self, key, NULL, &got, &picks);
     if (!view)
         return got < 0 ? NULL : PyObject_CallFunctionObjArgs(state->numeric->get_item, self, key, NULL);
     if (!picks) {
@@ -323,9 +344,9 @@ int numeric_ass_subscript(PyObject *self, PyObject *key, PyObject *value)
     got = index_put(state, self, key, value);
     if (got)
         return got < 0 ? -1 : 0;
-    ts_nd *view = index_view_of(state, self, key, &got, &picks);
-    if (got < 0)
-        return -1;
+    ts_nd *view = index_view_of(state, self, key, value, &got, &picks);
+    if (got < 0 || got == 2)
+        return got < 0 ? -1 : 0;
     if (!view) {
         PyObject *done = PyObject_CallFunctionObjArgs(state->numeric->set_item, self, key, value, NULL);
         Py_XDECREF(done);

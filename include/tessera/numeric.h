@@ -325,10 +325,19 @@ TS_API TS_CHECKED ts_status ts_nd_product(ts_nd *a, ts_nd *b, ts_nd **result, ts
  * The element `offset` bytes behind the first one becomes a number, without a fault that NumPy would tell of. */
 TS_API TS_CHECKED ts_status ts_nd_set(ts_nd *a, int64_t offset, const ts_nd_operand *number, bool *done,
                                       ts_error *err);
+/* A part of an array, as ts_nd_view() takes it: bytes behind the first element, extents, steps in bytes. */
+typedef struct ts_nd_part {
+    int64_t offset;
+    uint32_t rank;
+    const int64_t *shape, *strides;
+} ts_nd_part;
+/* The part becomes an array's elements, which are broadcast to it: of the same dtype, in memory of their own, or the
+ * part itself, for which nothing is to be done. */
+TS_API TS_CHECKED ts_status ts_nd_fill(ts_nd *a, const ts_nd_part *part, ts_nd *value, bool *done, ts_error *err);
 /* a[indices], rows along the first axis, which may be counted from the end. Owns: *result, a new array. */
 TS_API TS_CHECKED ts_status ts_nd_take(ts_nd *a, ts_nd *indices, ts_nd **result, ts_error *err);
 /* a[indices] = values, one after the other: an array of the rows' dtype and shape, or a number. `indices` may be a mask
- * of a's shape for an array of values, of any number. */
+ * of a's shape, for an array of values, of any number, or for a number. */
 TS_API TS_CHECKED ts_status ts_nd_put(ts_nd *a, ts_nd *indices, const ts_nd_operand *values, bool *done,
                                       ts_error *err);
 

@@ -36,7 +36,7 @@ typedef struct compress_of {
 
 /* ---- in host memory ------------------------------------------------------------------------------ */
 
-static int64_t compress_count(const uint8_t *mask, int64_t n)
+int64_t ts__nd_mask_count(const uint8_t *mask, int64_t n)
 {
     enum { RUN = 192 }; /* that a byte counts */
     int64_t count = 0, i = 0;
@@ -51,28 +51,14 @@ static int64_t compress_count(const uint8_t *mask, int64_t n)
     return count;
 }
 
-enum { COMPRESS_RUN = 32 }; /* elements that are left out together where all are false */
-
-/* The first element from i on that no such run of false ones begins at. */
-static inline int64_t compress_next(const uint8_t *mask, int64_t i, int64_t n)
-{
-    uint64_t run[COMPRESS_RUN / 8];
-    for (; i + COMPRESS_RUN <= n; i += COMPRESS_RUN) {
-        memcpy(run, mask + i, sizeof run);
-        if (run[0] | run[1] | run[2] | run[3])
-            break;
-    }
-    return i;
-}
-
 /* One store for each element, so that nothing depends on how the mask alternates; the last run ends with the last
  * element that is true. */
 #define COMPRESS_LOOP(type, value)                                                    \
     do {                                                                              \
         type *y = out;                                                                \
         int64_t i = 0, k = 0;                                                         \
-        while ((i = compress_next(mask, i, n)) < n && k + COMPRESS_RUN <= count)      \
-            for (int64_t end = TS_MIN(i + COMPRESS_RUN, n); i < end; i++) {           \
+        while ((i = ts__nd_mask_next(mask, i, n)) < n && k + ND_MASK_RUN <= count)      \
+            for (int64_t end = TS_MIN(i + ND_MASK_RUN, n); i < end; i++) {           \
                 y[k] = value;                                                         \
                 k += mask[i] != 0;                                                    \
             }                                                                         \
@@ -110,7 +96,7 @@ static ts_status compress_on_host(ts_nd *from, ts_nd *mask, ts_nd **result, ts_e
     if (from)
         TS_TRY(ts__nd_memory(from, TS_ND_CAUSE_places, false, &data, NULL, err));
     TS_TRY(ts__nd_memory(mask, TS_ND_CAUSE_places, false, &flags, NULL, err));
-    int64_t count = compress_count(flags, mask->count);
+    int64_t count = ts__nd_mask_count(flags, mask->count);
     TS_TRY(ts_nd_empty(mask->graph, dtype, 1, &count, false, result, err));
     ts_status status = ts__nd_memory(*result, TS_ND_CAUSE_places, false, &out, NULL, err);
     if (status == TS_OK)

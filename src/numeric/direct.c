@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Elements of host memory, read and written in place without a kernel, by the thread that asks: one element; rows at
- * places that an array says, up to as many bytes as one thread moves as fast as a kernel; values where a mask is true,
- * of any size, as compress.c reads them there, for which value an element takes depends on all elements before it.
+ * Elements of host memory, read and written in place without a kernel, by the thread that asks: one element; a part
+ * that another array fills; rows at places that an array says, up to as many bytes as one thread moves as fast as a
+ * kernel; values where a mask is true, of any size, as compress.c reads them there, for which value an element takes
+ * depends on all elements before it.
  * Each function says whether the call was one for it; one that was not goes the long way, which also finds the
  * words for what is wrong.
  */
@@ -62,6 +63,137 @@ ts_status ts_nd_set(ts_nd *a, int64_t offset, const ts_nd_operand *number, bool 
     TS_TRY(direct_target(a, &data, err));
     memcpy(data + offset, element, ts_dtype_bytes((ts_dtype)a->dtype));
     *done = true;
+    return TS_OK;
+}
+
+/* ---- parts --------------------------------------------------------------------------------------- */
+
+enum { DIRECT_AXES = 8 };
+
+/* Elements that go from one place to another; steps in bytes. */
+typedef struct direct_move {
+    uint32_t rank;
+    size_t item;
+    int64_t shape[DIRECT_AXES], to[DIRECT_AXES], from[DIRECT_AXES];
+} direct_move;
+
+/* Whether the array's memory holds its values, and those are all that there is to know. */
+static bool direct_is_there(const ts_nd *a)
+{
+    return direct_may(a) && !a->store->value && a->store->buffer && ts__buffer_is_there(a->store->buffer);
+}
+
+/* Whether what waits may read the memory that is about to change. */
+static bool direct_is_read(const ts_nd *a)
+{
+    return a->graph->first && (a->store->lasting ||
+                               atomic_load_explicit(&a->store->buffer->references, memory_order_relaxed) != 1);
+}
+
+/* Whether the part is where the value's elements lie already, each in its place. */
+static bool direct_is_same(const ts_nd *a, const ts_nd_part *part, const ts_nd *value)
+{
+    return value->store == a->store && value->offset == a->offset + part->offset && value->dtype == a->dtype &&
+           value->meaning == a->meaning && value->rank == part->rank &&
+           memcmp(ts_nd_shape(value), part->shape, part->rank * sizeof(int64_t)) == 0 &&
+           memcmp(ts_nd_strides(value), part->strides, part->rank * sizeof(int64_t)) == 0;
+}
+
+/* The move of a value that is broadcast to the part; false: it is none for these loops. *count: of elements. */
+static bool direct_moves(const ts_nd_part *part, const ts_nd *value, direct_move *m, int64_t *count)
+{
+    uint32_t up = part->rank - value->rank;
+    if (part->rank > DIRECT_AXES || value->rank > part->rank)
+        return false;
+    *count = 1;
+    m->rank = part->rank;
+    for (uint32_t d = 0; d < part->rank; d++) {
+        int64_t extent = d < up ? 1 : ts_nd_shape(value)[d - up];
+        if (extent != 1 && extent != part->shape[d])
+            return false;
+        m->shape[d] = part->shape[d];
+        m->to[d] = part->strides[d];
+        m->from[d] = extent == 1 ? 0 : ts_nd_strides(value)[d - up];
+        *count *= m->shape[d];
+    }
+    return true;
+}
+
+/* The first byte of the elements, and the first behind them. */
+static void direct_reach(const direct_move *m, const int64_t *step, const char *data, const char *reach[2])
+{
+    reach[0] = data;
+    reach[1] = data + m->item;
+    for (uint32_t d = 0; d < m->rank; d++)
+        reach[step[d] > 0] += step[d] * (m->shape[d] - 1);
+}
+
+static bool direct_is_apart(const direct_move *m, const char *to, const char *from)
+{
+    const char *one[2], *two[2];
+    direct_reach(m, m->to, to, one);
+    direct_reach(m, m->from, from, two);
+    return one[1] <= two[0] || two[1] <= one[0];
+}
+
+#define DIRECT_ROW(type)                                     \
+    for (int64_t i = 0; i < n; i++, to += step, from += back) \
+    memcpy(to, from, sizeof(type))
+
+/* One row: n elements, `step` and `back` bytes from one to the next. */
+static void direct_row(size_t item, int64_t n, char *to, int64_t step, const char *from, int64_t back)
+{
+    if (step == (int64_t)item && back == step)
+        memcpy(to, from, (size_t)n * item);
+    else if (item == 8)
+        DIRECT_ROW(uint64_t);
+    else if (item == 4)
+        DIRECT_ROW(uint32_t);
+    else
+        for (int64_t i = 0; i < n; i++, to += step, from += back)
+            memcpy(to, from, item);
+}
+
+/* Rows are those of the last axis, without one a single element. */
+static void direct_copy(const direct_move *m, char *to, const char *from)
+{
+    int64_t at[DIRECT_AXES] = {0};
+    uint32_t inner = m->rank ? m->rank - 1 : 0, d;
+    do {
+        direct_row(m->item, m->rank ? m->shape[inner] : 1, to, m->rank ? m->to[inner] : 0, from,
+                   m->rank ? m->from[inner] : 0);
+        for (d = inner; d-- > 0;) {
+            to += m->to[d];
+            from += m->from[d];
+            if (++at[d] < m->shape[d])
+                break;
+            to -= m->to[d] * at[d];
+            from -= m->from[d] * at[d];
+            at[d] = 0;
+        }
+    } while (d != UINT32_MAX);
+}
+
+ts_status ts_nd_fill(ts_nd *a, const ts_nd_part *part, ts_nd *value, bool *done, ts_error *err)
+{
+    direct_move m;
+    int64_t count;
+    TS_NEED(err, done);
+    *done = false;
+    TS_NEED(err, a, part, value);
+    if (a->flags & TS_ND_READONLY)
+        return TS_OK;
+    *done = direct_is_same(a, part, value);
+    if (*done || value->graph != a->graph || value->dtype != a->dtype || value->meaning != a->meaning ||
+        !direct_is_there(a) || !direct_is_there(value) || direct_is_read(a) || !direct_moves(part, value, &m, &count) ||
+        !count || count > DIRECT_BYTES / a->item)
+        return TS_OK;
+    m.item = a->item;
+    char *to = (char *)ts_buffer_data(a->store->buffer) + a->offset + part->offset;
+    const char *from = (const char *)ts_buffer_data(value->store->buffer) + value->offset;
+    *done = direct_is_apart(&m, to, from);
+    if (*done)
+        direct_copy(&m, to, from);
     return TS_OK;
 }
 
@@ -149,15 +281,56 @@ static bool direct_is_source(const ts_nd *a, const ts_nd *indices, const ts_nd *
            direct_is_dense(values, 0, &unused) && !ts_nd_shares(a, values, false);
 }
 
-/* Whether a mask of all elements takes these values, all without gaps; what it takes is counted by who writes. */
-static bool direct_is_masked(const ts_nd *a, const ts_nd *mask, const ts_nd *values)
+/* Whether it is a mask of all elements, both without gaps. */
+static bool direct_is_mask(const ts_nd *a, const ts_nd *mask)
 {
     int64_t unused;
     return mask->dtype == TS_DTYPE_bool_ && !mask->meaning && mask->graph == a->graph && direct_may(a) &&
            mask->rank == a->rank && memcmp(ts_nd_shape(mask), ts_nd_shape(a), a->rank * sizeof(int64_t)) == 0 &&
-           values->dtype == a->dtype && values->meaning == a->meaning && values->graph == a->graph &&
-           values->rank == 1 && direct_is_dense(a, 0, &unused) && direct_is_dense(mask, 0, &unused) &&
-           direct_is_dense(values, 0, &unused) && !ts_nd_shares(a, values, false);
+           direct_is_dense(a, 0, &unused) && direct_is_dense(mask, 0, &unused);
+}
+
+/* Whether a mask takes these values, all without gaps; what it takes is counted by who writes. */
+static bool direct_is_masked(const ts_nd *a, const ts_nd *values)
+{
+    int64_t unused;
+    return values->dtype == a->dtype && values->meaning == a->meaning && values->graph == a->graph &&
+           values->rank == 1 && direct_is_dense(values, 0, &unused) && !ts_nd_shares(a, values, false);
+}
+
+/* Elements where the mask is true: `step` 0: each is the first value, 1: one value after the other. */
+#define DIRECT_MASKED(bytes)                                                            \
+    for (int64_t i = 0; (i = ts__nd_mask_next(mask, i, n)) < n;)                        \
+        for (int64_t end = TS_MIN(i + ND_MASK_RUN, n); i < end; i++)                    \
+            if (mask[i]) {                                                              \
+                memcpy(to + i * (bytes), from, bytes);                                  \
+                from += step * (bytes);                                                 \
+            }
+
+static void direct_masked(size_t item, int64_t n, char *to, const uint8_t *mask, const char *from, int step)
+{
+    switch (item) {
+    case 1: DIRECT_MASKED(1); break;
+    case 2: DIRECT_MASKED(2); break;
+    case 4: DIRECT_MASKED(4); break;
+    case 8: DIRECT_MASKED(8); break;
+    default: DIRECT_MASKED(16);
+    }
+}
+
+/* A number where the mask is true. *done false: elements are many, or what they are is not known yet, so a kernel does
+ * it. */
+static ts_status direct_put_number(ts_nd *a, ts_nd *mask, const char *element, bool *done, ts_error *err)
+{
+    void *flags;
+    *done = direct_is_there(a) && !direct_is_read(a) && a->count <= DIRECT_BYTES / a->item;
+    if (!*done)
+        return TS_OK;
+    TS_TRY(ts_nd_memory(mask, false, &flags, NULL, err));
+    *done = direct_is_there(a) && !direct_is_read(a);
+    if (*done)
+        direct_masked(a->item, a->count, (char *)ts_buffer_data(a->store->buffer) + a->offset, flags, element, 0);
+    return TS_OK;
 }
 
 /* Elements where the mask is true, one after the other. *done false: they are not as many as the values. */
@@ -165,20 +338,13 @@ static ts_status direct_put_masked(ts_nd *a, ts_nd *mask, ts_nd *values, bool *d
 {
     void *flags, *from;
     char *to;
-    size_t item = ts_dtype_bytes((ts_dtype)a->dtype);
-    int64_t n = 0, at = 0;
     TS_TRY(ts_nd_memory(mask, false, &flags, NULL, err));
-    const uint8_t *is_true = flags;
-    for (int64_t i = 0; i < mask->count; i++)
-        n += is_true[i] != 0;
-    *done = n == values->count;
+    *done = ts__nd_mask_count(flags, mask->count) == values->count;
     if (!*done)
         return TS_OK;
     TS_TRY(ts_nd_memory(values, false, &from, NULL, err));
     TS_TRY(direct_target(a, &to, err));
-    for (int64_t i = 0; i < mask->count; i++)
-        if (is_true[i])
-            memcpy(to + i * (int64_t)item, (char *)from + at++ * (int64_t)item, item);
+    direct_masked(a->item, a->count, to, flags, from, 1);
     return TS_OK;
 }
 
@@ -194,8 +360,13 @@ ts_status ts_nd_put(ts_nd *a, ts_nd *indices, const ts_nd_operand *values, bool 
     item = ts_dtype_bytes((ts_dtype)a->dtype);
     if (a->flags & TS_ND_READONLY || !a->rank || !indices->rank || ts_nd_shares(a, indices, false))
         return TS_OK;
-    if (values->array && direct_is_masked(a, indices, values->array))
-        return direct_put_masked(a, indices, values->array, done, err);
+    if (direct_is_mask(a, indices)) {
+        if (values->array && direct_is_masked(a, values->array))
+            return direct_put_masked(a, indices, values->array, done, err);
+        if (!values->array && !a->meaning && direct_element(values, (ts_dtype)a->dtype, element))
+            return direct_put_number(a, indices, element, done, err);
+        return TS_OK;
+    }
     if (values->array ? !direct_is_source(a, indices, values->array)
                       : a->meaning || !direct_element(values, (ts_dtype)a->dtype, element))
         return TS_OK;

@@ -416,6 +416,21 @@ void ts__nd_quick_forget(ts_nd_graph *graph); /* the kernels go */
 
 /* ---- compress.c ---------------------------------------------------------------------------------- */
 
+int64_t ts__nd_mask_count(const uint8_t *mask, int64_t n); /* of true elements */
+
+enum { ND_MASK_RUN = 32 }; /* elements that are left out together where all are false */
+/* The first element from i on that no such run of false ones begins at. */
+static inline int64_t ts__nd_mask_next(const uint8_t *mask, int64_t i, int64_t n)
+{
+    uint64_t run[ND_MASK_RUN / 8];
+    for (; i + ND_MASK_RUN <= n; i += ND_MASK_RUN) {
+        memcpy(run, mask + i, sizeof run);
+        if (run[0] | run[1] | run[2] | run[3])
+            break;
+    }
+    return i;
+}
+
 /* ts_nd_compress of arrays of one axis, as on devices whose memory is not the host's; `twice`: as where a result as
  * long as the mask has no memory. */
 TS_CHECKED ts_status ts__nd_compress_by_kernels(ts_nd *from, ts_nd *mask, bool twice, ts_nd **result, ts_error *err);

@@ -333,6 +333,7 @@ def setup(array_class: type, **hooks: Any) -> None:
     }
     hooks["items_call"] = _core.NumericRoutine(_items.routine, __name__, True)
     hooks.update(report=report, convert=convert, dtype_of=dtype_of, scalar=scalar, integer_type=numpy.integer,
+                 numpy_array=numpy.ndarray,
                  host_dtype=HostDtype, identity=identity, stored_as=stored_as, meant_call=_meanings.call,
                  meant_cast=_meanings.cast,
                  items=ITEMS, items_scalar=_items.element, items_lend=_items.lend, items_buffer=_items.lend_buffer,

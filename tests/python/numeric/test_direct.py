@@ -72,6 +72,86 @@ def test_random_rows_are_numpys():
         np.testing.assert_array_equal(np.asarray(b), a)
 
 
+def _part(rng, shape):
+    """A random key of ints and slices, of which one at least is a slice."""
+    bounds = [sorted(int(i) for i in rng.integers(0, n + 1, 2)) for n in shape]
+    steps = [int(s) for s in rng.choice([1, 1, 2, -1], len(shape))]
+    slices = [slice(a, b, s) if s > 0 else slice(b, a or None, s) for (a, b), s in zip(bounds, steps, strict=True)]
+    picks = [int(rng.integers(n)) if i and rng.integers(4) == 0 else s
+             for i, (n, s) in enumerate(zip(shape, slices, strict=True))]  # fmt: skip
+    return tuple(picks)
+
+
+def test_random_parts_are_numpys():
+    rng = np.random.default_rng(11)
+    for _ in range(400):
+        shape = tuple(rng.integers(1, 7, rng.integers(1, 4)))
+        x = rng.integers(-99, 99, shape).astype(rng.choice(DTYPES))
+        a, b = np.array(x), tn.array(x)
+        key, other = _part(rng, shape), _part(rng, shape)
+        kind = rng.integers(5)
+        if kind == 0:  # of the array itself, perhaps overlapping
+            value, mine = (a[other], b[other]) if a[other].shape == a[key].shape else (a[key], b[key])
+        elif kind == 1:  # the part itself
+            value, mine = a[key], b[key]
+        else:
+            fits = [n if rng.integers(4) else 1 for n in a[key].shape][rng.integers(2) if a[key].ndim > 1 else 0:]
+            value = rng.integers(-9, 9, fits).astype(x.dtype if kind > 2 else "i2")
+            value = value.T.copy().T if kind == 3 else value
+            mine = tn.array(value)
+        a[key] = value
+        b[key] = mine
+        np.testing.assert_array_equal(np.asarray(b), a, err_msg=f"{x.dtype} {shape} {key} {value!r}")
+
+
+def test_parts_are_written_between_reads_that_wait_and_launch_nothing():
+    a, b = tn.ones(3000), tn.arange(3000.0)
+    twice = a * 2
+    a[1:4] = b[:3]
+    assert float(twice.sum()) == 6000 and a[:5].tolist() == [1, 0, 1, 2, 1]
+    waits = b * 2
+    a[:] = waits
+    a[3:5] = waits[:2]
+    assert a[:6].tolist() == [0, 2, 4, 0, 2, 10]
+    u, v = tn.ones(100), tn.arange(100.0)
+    mask = v > 5
+    u[2:5] = v[:3]
+    before = _core.numeric_stats()["launched"]
+    for i in range(20):
+        u[i : i + 3] = v[7:10]
+        u[mask] = 4.0
+        u[i:] = u[i:]
+    assert _core.numeric_stats()["launched"] == before
+    assert u[:8].tolist() == [7] * 6 + [4, 4]
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_masks_take_numbers_and_arrays(dtype):
+    rng = np.random.default_rng(3)
+    for n in (1, 31, 32, 33, 64, 1000):
+        x, mask = rng.integers(0, 9, n).astype(dtype), rng.random(n) < rng.choice([0.02, 0.5, 1])
+        for value in (1, True, np.array(1, dtype), np.arange(mask.sum()).astype(dtype)):
+            a, b = np.array(x), tn.array(x)
+            a[mask] = value
+            b[tn.array(mask)] = tn.array(value) if np.ndim(value) else value
+            np.testing.assert_array_equal(np.asarray(b), a)
+    waits = tn.ones(2000)
+    later = waits + 1
+    waits[later > 1] = 5
+    assert float(later.sum()) == 4000 and float(waits.sum()) == 10000
+
+
+def test_numpys_arrays_without_axes_count_as_their_scalars():
+    for module in (np, tn):
+        x = module.arange(4, dtype="f4")
+        for left in (np.float64(1.5), np.array(1.5), np.float32(1.5), np.int64(1)):
+            assert (left < x).tolist() == [left < i for i in range(4)]
+            assert (left * x).dtype == (np.float32 if left.dtype == "f4" else np.float64)
+            assert module.add(left, x).tolist() == [left + i for i in range(4)]
+        with pytest.raises(TypeError):
+            module.add(np.array("text"), x)
+
+
 def test_places_out_of_range_and_readonly_arrays():
     a, wrong = tn.arange(5), tn.array([0, 5])
     for read in (lambda: a[wrong], lambda: a.__setitem__(wrong, 1), lambda: a[tn.array([-6])]):

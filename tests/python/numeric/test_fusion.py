@@ -182,7 +182,7 @@ def test_a_value_written_to_a_part_is_computed_there():
     with Count() as count:
         b[1:-1, 1:-1] = kept
         b[:-2, 1:-1] = kept
-    assert count.launched == 3 and count.nodes == 3
+    assert count.launched == 2 and count.nodes == 2  # the second copy is no kernel
     assert (np.asarray(kept) == x[1:-1, 1:-1] * 3).all() and (np.asarray(b[:-2, 1:-1]) == np.asarray(kept)).all()
 
 
