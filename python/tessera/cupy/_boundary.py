@@ -90,7 +90,7 @@ def refuse_all(values: Any) -> None:
 def held_dtype(dtype: Any) -> Any:
     """A dtype that new arrays have: ValueError for those that CuPy's have not."""
     made = numpy.dtype(dtype)
-    if made.subdtype is not None or not made.itemsize or made.kind == "O":
+    if made.subdtype is not None or not made.itemsize or made.hasobject:
         raise ValueError(f"Unsupported dtype {made}: arrays hold numbers, dates and records of them")
     if not made.isnative:
         raise ValueError(f"Unsupported byte-order of dtype {made.str}: arrays have that of this machine")

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import functools
+import math
 import types
 from collections.abc import Callable
 from typing import Any
@@ -89,6 +90,8 @@ def array(
     blocking: bool = False,
 ) -> ndarray:
     """A new array on the current device, of anything like an array: a list, NumPy's array, lists of arrays."""
+    if isinstance(obj, numpy.ndarray) and obj.dtype.hasobject:
+        held_dtype(obj.dtype)
     options: dict[str, Any] = {
         "copy": copy,
         "order": "K" if order is None else order,
@@ -285,15 +288,43 @@ def clear_memo() -> None:
 def make_aligned_dtype(
     dtype: Any, *, alignment: Any = None, recurse: bool = True
 ) -> numpy.dtype[Any]:
-    """A structured dtype whose fields lie as a C compiler's, each at a multiple of its size."""
+    """A structured dtype whose fields lie as a GPU's compiler has them: each at a multiple of its size, complex ones too.
+
+    ``alignment``: at least this for the whole. ``recurse``: fields that are structured are laid out anew, too.
+
+    Raises
+    ------
+    ValueError
+        ``dtype`` is not structured.
+    """
     found = numpy.dtype(dtype)
-    if found.fields is None:
-        return found
-    fields = [
-        (name, make_aligned_dtype(kind) if recurse and kind.fields else kind)
-        for name, (kind, *_) in ((n, found.fields[n]) for n in found.names or ())
-    ]
-    return numpy.dtype(fields, align=True)
+    if found.names is None:
+        raise ValueError(f"make_aligned_dtype() only supports structured dtypes, not {found}")
+    made, widest = _aligned(found, recurse, 1 if alignment is None else alignment)
+    return numpy.dtype({**made, "itemsize": -(-made["itemsize"] // widest) * widest, "aligned": True})
+
+
+def _aligned(found: Any, recurse: bool, widest: int) -> tuple[dict[str, Any], int]:
+    """Where the fields of a structured dtype lie, and the greatest of their alignments."""
+    names, formats, offsets, end = list(found.names), [], [], 0
+    for name in names:
+        kind = found.fields[name][0]
+        base, shape = kind.subdtype or (kind, ())
+        if base.names is not None and recurse:
+            base = make_aligned_dtype(base)
+        step = _alignment(base)
+        end = -(-end // step) * step
+        formats.append((base, shape) if shape else base)
+        offsets.append(end)
+        end += base.itemsize * math.prod(shape)
+        widest = max(widest, step)
+    return {"names": names, "formats": formats, "offsets": offsets, "itemsize": end}, widest
+
+
+def _alignment(kind: Any) -> int:
+    if kind.names is not None:
+        return max(_alignment((kind.fields[n][0].subdtype or (kind.fields[n][0],))[0]) for n in kind.names)
+    return 1 if kind.kind in "VS" else kind.alignment if kind.kind == "U" else int(kind.itemsize)
 
 
 def byte_bounds(a: ndarray) -> tuple[int, int]:
@@ -335,8 +366,9 @@ argmax, argmin = _place_of("argmax"), _place_of("argmin")
 
 
 def min_scalar_type(a: Any) -> Any:
-    """The smallest dtype that holds a number; that of an array of axes is its own."""
-    return numpy.min_scalar_type(a.get() if isinstance(a, ndarray) else a)
+    """The smallest dtype that holds a number; that of an array, or of a list of arrays, is its own."""
+    given = _plain(_foreign(a))
+    return given.dtype if isinstance(given, Base) else numpy.min_scalar_type(given)
 
 
 def ndim(a: Any) -> int:

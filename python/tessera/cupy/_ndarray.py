@@ -14,6 +14,7 @@ from .. import _core
 from .. import numeric as tn
 from ..numeric import _reduce
 from ..numeric._foreign import dense_strides
+from ..numeric._functions import as_class
 from . import _boundary
 from ._boundary import Base, give, quiet, refuse, refuse_all, take, wrapped
 
@@ -42,6 +43,7 @@ class ndarray(Base):
         order: Any = "C",
         **options: Any,
     ) -> ndarray:
+        order = order[:1].upper() if isinstance(order, str) else order
         if order not in (None, "C", "F"):
             raise ValueError(f"order must be one of 'C', 'F', or None (got {order!r})")
         if memptr is None and strides is None:
@@ -56,6 +58,10 @@ class ndarray(Base):
 
     def __array_wrap__(self, array: Any, context: Any = None, return_scalar: bool = False) -> Any:
         if type(array) is Base:
+            operands = (self, *(context[1] if context else ()))
+            first = next((x for x in operands if isinstance(x, ndarray) and type(x) is not ndarray), None)
+            if first is not None:
+                return as_class(array, first)
             array.__class__ = ndarray
             return array
         return array if isinstance(array, ndarray) else give(tn.asarray(array))
@@ -358,7 +364,8 @@ def _operator(name: str) -> Any:
             other = other[()]  # what get() gives of one element
         elif type(other).__name__ == "poly1d":
             other = other.coeffs
-        return quiet(theirs, self, other)
+        made = quiet(theirs, self, other)
+        return give(made) if type(made) is Base else made  # of objects, which NumPy compares
 
     call.__name__ = call.__qualname__ = name
     return call
@@ -370,6 +377,8 @@ def _program(name: str) -> Any:
 
     def call(self: Any, *others: Any) -> Any:
         held: list[Any] = []
+        if name == "__pow__" and type(others[0]) is int and others[0] == -1 and self.dtype.kind in "ib":
+            return (self**-1.0).astype((self**1).dtype)  # where NumPy refuses, CuPy cuts quotients off
         made = quiet(theirs, *[take(x, held, True) for x in (self, *others)])
         return self if name.startswith("__i") else give(made, held)
 

@@ -320,8 +320,11 @@ def median(
     ordered = sort(lines)
     middle = r.mean(ordered[..., (n - 1) // 2 : n // 2 + 1], -1)
     made = f.asarray(middle)
-    if a.dtype.kind == "m" or (a.dtype.kind == "f" and _has_nan(ordered)):  # NaN and NaT are the last ones
-        made = f.asarray(FUNCTIONS["add"](made, f.asarray(ordered[..., -1]) * 0))
+    last = f.asarray(ordered[..., -1])  # NaN and NaT are the last ones
+    if a.dtype.kind == "m":
+        made = f.asarray(FUNCTIONS["add"](made, last * 0))
+    elif a.dtype.kind in "fc" and _has_nan(ordered):
+        f.copyto(made, last, where=FUNCTIONS["isnan"](last))
     if keepdims:
         made = made.reshape([1 if d in axes else n for d, n in enumerate(a.shape)])
     return r.into(made, out, "unsafe")

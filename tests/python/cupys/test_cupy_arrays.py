@@ -284,7 +284,7 @@ def test_places_take_values_of_numpys(a):
     cp.maximum.at(a, np.array([3]), np.array([7.0]))
     cp.negative.at(a, [5])
     assert a.get().tolist() == [5, 9, 2, 7, 4, -5] and bytes(a[:1]) == np.float32(5).tobytes()
-    assert float(cp.average(np.arange(4))) == 1.5 and cp.min_scalar_type(cp.array(-1.0)) == "e"
+    assert float(cp.average(np.arange(4))) == 1.5 and cp.min_scalar_type(cp.array(-1.0)) == "f8"
     with pytest.warns(DeprecationWarning, match="vstack"):
         assert cp.row_stack([a, a]).shape == (2, 6)
     for refused in (lambda: a.__setitem__(slice(2), np.ones(2)), lambda: a.scatter_add(slice(2), np.ones(2))):
@@ -344,3 +344,36 @@ def test_polynomials_are_operands_by_their_coefficients(a):
 
 def test_numpys_scalars_are_compared(a):
     assert (np.int16(3) < a).get().tolist() == [False] * 4 + [True] * 2 and (np.float64(3) == a)[3]
+
+
+class Named(cp.ndarray):
+    def __array_finalize__(self, obj):
+        self.name = getattr(obj, "name", None)
+
+
+def test_functions_of_elements_keep_classes():
+    a = cp.arange(3.0).view(Named)
+    a.name = "a"
+    for made in (cp.sin(a), cp.add(a, a), cp.add(cp.ones(3), a), a + 1, cp.ones(3) + a):
+        assert type(made) is Named and made.name == "a"
+
+
+def test_objects_are_compared():
+    for made in (cp.arange(3) == None, cp.arange(3) != "x"):  # noqa: E711
+        assert type(made) is cp.ndarray and made.dtype == bool and made.shape == (3,)
+
+
+def test_integers_to_the_power_of_minus_one(a):
+    assert (cp.array([1, -2, 1]) ** -1).get().tolist() == [1, 0, 1]
+    with pytest.raises(ValueError, match="negative integer powers"):
+        cp.array([1, 2]) ** -2
+
+
+def test_dtypes_of_numbers_and_lists(a):
+    assert cp.min_scalar_type([a, a]) == "f4" and cp.min_scalar_type(3) == "u1" and cp.min_scalar_type(a[0]) == "f4"
+    assert cp.make_aligned_dtype("?,c8").itemsize == 16 and cp.make_aligned_dtype("?,(3,)c8").itemsize == 32
+    inner = np.dtype([("a", "?"), ("b", "c8,?")])
+    assert cp.make_aligned_dtype(inner).itemsize == 24 and cp.make_aligned_dtype("?,(4,)V3").itemsize == 13
+    assert cp.make_aligned_dtype("f8,c16").isalignedstruct and cp.make_aligned_dtype("?,i4", alignment=16).itemsize == 16
+    with pytest.raises(ValueError, match="only supports structured dtypes"):
+        cp.make_aligned_dtype("c16")

@@ -240,6 +240,9 @@ AS_NUMPY = {
         x.dtype.name == "float64" or x.dtype.name
         for x in m.intersect1d(m.array([0]), m.array([], "f8"), return_indices=True)
     ],
+    "medians of NaN are NaN, of infinities are not": lambda m: [
+        m.median(m.array([[m.nan, 1, 2], [1, 2, m.inf], [m.inf, m.inf, 3]], t), axis=1) for t in ("f4", "c8")
+    ],
     "bases have numbers of their own": lambda m: m.round(m.logspace(0, 2, 5, base=m.array([2.0, 3.0])), 9),
 }
 
