@@ -612,7 +612,7 @@ static int call_casting(PyObject *object, ts_nd_casting *out)
     const char *text = PyUnicode_Check(object) ? PyUnicode_AsUTF8(object) : NULL;
     for (int i = 0; text && i < 5; i++)
         if (strcmp(text, call_castings[i]) == 0) {
-            *out = (ts_nd_casting)i;
+            *out = i ? (ts_nd_casting)i : TS_ND_EQUIV; /* these dtypes have one byte order; 0 says none was given */
             return 0;
         }
     PyErr_Format(PyExc_ValueError, "casting must be one of 'no', 'equiv', 'safe', 'same_kind', or 'unsafe' (got %R)",

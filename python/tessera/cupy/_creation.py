@@ -35,10 +35,12 @@ __all__ = [
     "from_dlpack",
     "fuse",
     "get_array_module",
+    "imag",
     "is_available",
     "make_aligned_dtype",
     "memoize", "min_scalar_type",
     "ndim",
+    "real",
     "result_type",
     "shape",
     "show_config",
@@ -288,7 +290,7 @@ def clear_memo() -> None:
 def make_aligned_dtype(
     dtype: Any, *, alignment: Any = None, recurse: bool = True
 ) -> numpy.dtype[Any]:
-    """A structured dtype whose fields lie as a GPU's compiler has them: each at a multiple of its size, complex ones too.
+    """A structured dtype whose fields lie as a compiler for GPUs has them: at multiples of their sizes, complex ones too.
 
     ``alignment``: at least this for the whole. ``recurse``: fields that are structured are laid out anew, too.
 
@@ -363,6 +365,20 @@ def _place_of(name: str) -> Any:
 
 
 argmax, argmin = _place_of("argmax"), _place_of("argmin")
+
+
+def _part_of(name: str) -> Any:
+    part = wrapped(getattr(tn, name), name)
+
+    def call(val: Any) -> Any:
+        return part(val if isinstance(val, ndarray) else asarray(val))
+
+    call.__name__ = call.__qualname__ = name
+    call.__module__, call.__doc__ = "tessera.cupy", getattr(tn, name).__doc__
+    return call
+
+
+real, imag = _part_of("real"), _part_of("imag")
 
 
 def min_scalar_type(a: Any) -> Any:

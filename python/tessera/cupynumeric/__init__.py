@@ -25,6 +25,33 @@ def in1d(ar1: Any, ar2: Any, assume_unique: bool = False, invert: bool = False, 
     return _numeric.isin(_numeric.ravel(ar1), ar2, assume_unique=assume_unique, invert=invert, kind=kind)
 
 
+def convolve(a: Any, v: Any, mode: str = "full", method: str = "auto") -> Any:
+    """The convolution of two arrays of as many axes; ``method``: ``"auto"``, ``"direct"`` or ``"fft"``."""
+    a, v = _numeric.asarray(a), _numeric.asarray(v)
+    if a.ndim == v.ndim == 1 and method == "auto":
+        return _numeric.convolve(a, v, mode)
+    return _importlib.import_module("tessera.scipy.signal").convolve(a, v, mode, method)
+
+
+def _into(made: Any, out: Any) -> Any:
+    if out is None:
+        return made
+    if out.shape != _numeric.shape(made):
+        raise ValueError(f"out= has shape {out.shape}, and the result {_numeric.shape(made)}")
+    _numeric.copyto(out, made)
+    return out
+
+
+def inner(a: Any, b: Any, out: Any = None) -> Any:
+    """Sums of products over the last axes of both."""
+    return _into(_numeric.inner(a, b), out)
+
+
+def tensordot(a: Any, b: Any, axes: Any = 2, out: Any = None) -> Any:
+    """Sums of products over axes of both."""
+    return _into(_numeric.tensordot(a, b, axes), out)
+
+
 def is_supported_dtype(dtype: Any) -> bool:
     """Whether arrays may have a dtype."""
     try:

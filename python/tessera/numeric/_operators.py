@@ -179,7 +179,7 @@ def isneginf(x: Any, out: Any = None) -> Any:
 def sinc(x: Any) -> Any:
     """sin(pi x) / (pi x); 1 at 0."""
     x = f.asarray(x) * math.pi
-    y = f.asarray(select(x == 0, 1e-20, x))
+    y = f.asarray(select(x == 0, numpy.finfo(x.dtype).eps if x.dtype.kind == "f" else 1e-20, x))
     return FUNCTIONS["sin"](y) / y
 
 

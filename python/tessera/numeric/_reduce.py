@@ -403,7 +403,7 @@ def _cumulative(
     made = accumulate(name, x, axis, dtype, None if include_initial else out)
     if include_initial:
         shape = [1 if d == axis else n for d, n in enumerate(x.shape)]
-        made = concatenate([full(shape, name == "prod", made.dtype), made], axis, out)
+        made = concatenate([full(shape, name == "prod", made.dtype), made], axis, out, casting="unsafe")
     return made
 
 

@@ -374,6 +374,12 @@ def test_dtypes_of_numbers_and_lists(a):
     assert cp.make_aligned_dtype("?,c8").itemsize == 16 and cp.make_aligned_dtype("?,(3,)c8").itemsize == 32
     inner = np.dtype([("a", "?"), ("b", "c8,?")])
     assert cp.make_aligned_dtype(inner).itemsize == 24 and cp.make_aligned_dtype("?,(4,)V3").itemsize == 13
-    assert cp.make_aligned_dtype("f8,c16").isalignedstruct and cp.make_aligned_dtype("?,i4", alignment=16).itemsize == 16
+    assert cp.make_aligned_dtype("f8,c16").isalignedstruct
+    assert cp.make_aligned_dtype("?,i4", alignment=16).itemsize == 16
     with pytest.raises(ValueError, match="only supports structured dtypes"):
         cp.make_aligned_dtype("c16")
+
+
+def test_parts_of_numbers_are_arrays():
+    for made, wanted in ((cp.real(2), 2), (cp.imag(2.5j), 2.5), (cp.real(True), True), (cp.real([1j, 2])[1], 2)):
+        assert type(made) is cp.ndarray and made.get() == wanted

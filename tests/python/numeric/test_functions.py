@@ -240,6 +240,10 @@ AS_NUMPY = {
         x.dtype.name == "float64" or x.dtype.name
         for x in m.intersect1d(m.array([0]), m.array([], "f8"), return_indices=True)
     ],
+    "sinc of half a zero": lambda m: [m.sinc(m.zeros(1, "e")), m.sinc(m.array([0.5], "e"))],
+    "sums of truths from the first on": lambda m: [
+        m.cumulative_sum(m.ones((2, 2), "?"), axis=1, out=m.zeros((2, 3), "?"), include_initial=True)
+    ],
     "medians of NaN are NaN, of infinities are not": lambda m: [
         m.median(m.array([[m.nan, 1, 2], [1, 2, m.inf], [m.inf, m.inf, 3]], t), axis=1) for t in ("f4", "c8")
     ],
@@ -279,6 +283,7 @@ MISTAKES = [
     (lambda: tn.digitize(tn.array([1j]), tn.array([1.0])), TypeError, "may not be complex"),
     (lambda: masked(tn, [1, 0, 1], tn.array([1.5])), TypeError, "float64.*'safe'"),
     (lambda: tn.place(tn.arange(3), [True, False], [1]), ValueError, "mask and data must be the same size"),
+    (lambda: tn.add([1], [1], out=tn.zeros(1, "f8"), casting="no"), TypeError, "Cannot cast ufunc 'add' output"),
     (lambda: tn.tril_indices_from(4), AttributeError, "ndim"),
     (lambda: tn.unravel_index([1], (2, 3), "A"), ValueError, "only 'C' or 'F'"),
     (lambda: tn.ravel_multi_index(([1], [5]), (2, 3), "bad"), ValueError, "got 'bad'"),
