@@ -290,7 +290,7 @@ def clear_memo() -> None:
 def make_aligned_dtype(
     dtype: Any, *, alignment: Any = None, recurse: bool = True
 ) -> numpy.dtype[Any]:
-    """A structured dtype whose fields lie as a compiler for GPUs has them: at multiples of their sizes, complex ones too.
+    """A structured dtype whose fields lie as a compiler for GPUs has them: at multiples of their sizes, complex too.
 
     ``alignment``: at least this for the whole. ``recurse``: fields that are structured are laid out anew, too.
 
