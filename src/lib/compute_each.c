@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Transforms by an operator of the program, and merges: python/tessera/compute/_transform.py, _arrange.py.
+ * Transforms by an operator of the program, and merges: python/tessera/compute/_transform.py, _sets.py.
  */
 #include "lib/compute.h"
 
@@ -110,6 +110,6 @@ ts_status ts_merge(const ts_stream *stream, const ts_arg in[2], const ts_arg *ou
     ts__compute_put_int(&call, a.n);
     ts__compute_put_int(&call, b.n);
     ts__compute_put_array(&call, &to);
-    ts__compute_put_int(&call, 0);
-    return ts__compute_launch(&call, &key, compute_cdiv(a.n + b.n, COMPUTE_THREADS), COMPUTE_THREADS, err);
+    int64_t blocks = compute_cdiv(a.n + b.n, COMPUTE_MERGE_ITEMS * COMPUTE_THREADS);
+    return ts__compute_launch(&call, &key, blocks, COMPUTE_THREADS, err);
 }

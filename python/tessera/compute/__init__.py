@@ -14,16 +14,11 @@ from ._arrange import (
     fill,
     gather,
     generate,
-    merge,
     remove_if,
     replace_if,
     reverse,
     scatter,
     sequence,
-    set_difference,
-    set_intersection,
-    set_symmetric_difference,
-    set_union,
     shuffle,
 )
 from ._by_key import exclusive_scan_by_key, inclusive_scan_by_key, reduce_by_key, run_length_encode
@@ -38,6 +33,7 @@ from ._search import lower_bound, upper_bound
 from ._segmented import segmented_reduce
 from ._segments import segmented_exclusive_scan, segmented_inclusive_scan, segmented_sort, segmented_top_k
 from ._select import partition, select, select_flagged, three_way_partition, unique, unique_by_key
+from ._sets import merge, set_difference, set_intersection, set_symmetric_difference, set_union
 from ._sort import DoubleBuffer, SortOrder, merge_sort, radix_sort
 from ._top import nth_element, top_k
 from ._transform import binary_transform, for_each, transform, unary_transform
