@@ -9,6 +9,7 @@
 #include "tessera/device.h"
 
 #define SORT_WIDE ((int64_t)1 << 31) /* items whose places are numbers of 64 bits */
+#define SORT_FEW 2                   /* the choice of sweeps in small tiles */
 
 typedef struct sort_plan {
     compute_key key;              /* with the number of the kernel without values */
@@ -16,6 +17,7 @@ typedef struct sort_plan {
     bool is_pair, in_place;
     int64_t places;               /* bytes of a key */
     int64_t parts, tiles;         /* blocks: on a CPU, on a GPU */
+    bool is_one_tile;             /* one block of a GPU holds all items */
     size_t first_other;           /* room of the keys' other place; values follow */
 } sort_plan;
 
@@ -157,7 +159,7 @@ static ts_status sort_in_sweeps(compute_call *call, const sort_plan *plan, ts_er
     compute_key key = sort_key(plan, COMPUTE_sort_sweep_gpu);
     int64_t counters = COMPUTE_DIGITS + COMPUTE_PLACES * COMPUTE_VALUES, published = plan->tiles * COMPUTE_VALUES;
     int64_t sweeps = plan->places + (plan->in_place && plan->places % 2);
-    key.at[COMPUTE_wide] = call->n >= SORT_WIDE;
+    key.at[COMPUTE_wide] = call->n <= COMPUTE_FEW ? SORT_FEW : call->n >= SORT_WIDE;
     TS_TRY(sort_count(call, plan, &counters, &published, err));
     for (int64_t sweep = 0; sweep < sweeps; sweep++) {
         ts__compute_begin_args(call);
@@ -178,7 +180,7 @@ static ts_status sort_in_sweeps(compute_call *call, const sort_plan *plan, ts_er
 static size_t sort_needs(const compute_call *call, sort_plan *plan, uint64_t bytes[COMPUTE_ROOMS])
 {
     size_t n = 0;
-    if (call->is_gpu && plan->tiles <= 1)
+    if (call->is_gpu && plan->is_one_tile)
         return 0;
     if (call->is_gpu) {
         bytes[n++] = (COMPUTE_DIGITS + COMPUTE_PLACES * COMPUTE_VALUES) * sizeof(int64_t);
@@ -201,7 +203,8 @@ static ts_status sort_plan_make(compute_call *call, sort_plan *plan, ts_error *e
     TS_TRY(sort_overlaps(call, plan, err));
     compute_key sweep = sort_key(plan, COMPUTE_sort_sweep_gpu);
     const compute_choice *facts = ts__compute_choice(&sweep, plan->is_pair ? COMPUTE_pair : COMPUTE_dtype);
-    plan->tiles = compute_cdiv(call->n, facts->tile);
+    plan->is_one_tile = call->n <= facts->tile;
+    plan->tiles = compute_cdiv(call->n, call->n <= COMPUTE_FEW ? COMPUTE_FEW_ITEMS * COMPUTE_THREADS : facts->tile);
     return call->is_gpu ? TS_OK : ts__compute_parts(call, call->n, COMPUTE_PART, &plan->parts, err);
 }
 
@@ -223,7 +226,7 @@ ts_status ts__compute_sort(compute_call *call, const ts_arg keys[2], const ts_ar
     ts_status status = ts__compute_rooms(call, bytes, sort_needs(call, &plan, bytes), &only_asks, err);
     if (status == TS_OK && !only_asks && call->n)
         status = !call->is_gpu ? sort_on_cpu(call, &plan, err)
-                 : plan.tiles <= 1 ? sort_in_one_tile(call, &plan, err) : sort_in_sweeps(call, &plan, err);
+                 : plan.is_one_tile ? sort_in_one_tile(call, &plan, err) : sort_in_sweeps(call, &plan, err);
     ts__compute_end(call);
     return status;
 }

@@ -77,6 +77,6 @@ def interpret(monkeypatch, schedule, target=90):
     monkeypatch.setattr(_engine, "is_lost", lambda array: False)
     monkeypatch.setattr(_reduce, "_FULL", 4)  # from four leaves on, blocks take several
     monkeypatch.setattr(_reduce, "_RUN", 2)
-    monkeypatch.setattr(_onesweep, "_per_thread", lambda nbytes: max(1, min(8, 64 // nbytes)))  # so N are many tiles
+    monkeypatch.setattr(_onesweep, "per_thread", lambda nbytes: max(1, min(8, 64 // nbytes)))  # so N are many tiles
     not_again(monkeypatch)
     monkeypatch.setattr("tessera.cuda._arrays.pooled_array", lambda n, dtype, stream=None: np.zeros(n, dtype))

@@ -18,7 +18,7 @@ As many items as one block holds are sorted by one, in one launch.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy
 
@@ -37,19 +37,34 @@ _BITS = tuple(range(8))
 _AT = 11  # bits of a place in the counts of all digits of all warps
 _COUNTED, _BLOCKS = 8, 1024  # in the read that counts: items of a thread in one round, blocks at most
 _COPIES = 4
-_WINDOW = 4  # tiles before its own that a thread asks at once
 _TAG = 48  # the bits of a published word below are the count
 _RESIDENT = 3  # blocks of a multiprocessor that there are registers for, of items of up to 8 bytes
-_FEW = 1 << 31  # items, whose places are numbers of 32 bits
+_NARROW = 1 << 31  # items, whose places are numbers of 32 bits
+FEW, ITEMS_OF_FEW = 1 << 20, 6
+_WINDOW, _WINDOW_OF_FEW = 4, 16
 
 # Where things are among the counters.
 _COUNTING_ENDED, _SWEEPING_ENDED, _FALLS, _N_SWEEPS, _TICKETS, _ORDER, _DIGITS = 0, 1, 2, 3, 4, 16, 32
 _NO_PLACE = -1  # of a sweep that moves items and leaves their order
 
 
-def _per_thread(nbytes: int) -> int:
+class Tile(NamedTuple):
+    """What a block of a sweep takes."""
+
+    items: int  # of a thread
+    window: int  # tiles before its own that a thread asks at once
+
+
+def per_thread(nbytes: int) -> int:
     """Items of a thread. Of 8 bytes 20 take 15.9 ms for 2^28, 12 take 19.2 on an H200; of pairs 9.4 and 12.4."""
     return 24 if nbytes <= 4 else 20 if nbytes <= 8 else max(1, 96 // nbytes)
+
+
+def tile_of(nbytes: int, n: int) -> Tile:
+    """Of few items small tiles, so that there are enough for a GPU, which ask many before them at once."""
+    if n <= FEW and nbytes <= 16:
+        return Tile(ITEMS_OF_FEW, _WINDOW_OF_FEW)
+    return Tile(per_thread(nbytes), _WINDOW)
 
 
 def sweep_bounds(nbytes: int) -> tuple[int, ...]:
@@ -76,10 +91,10 @@ def _planning(digits: Digits) -> Function:
 
     def plan(counts: Any, n: Any, aside: Any) -> None:
         t, sweeps, in_order = threadIdx.x, 0, counts[_FALLS] == 0
+        found = tuple(counts[_DIGITS + q * _VALUES + t] for q in each)
         for q in each:
-            count = counts[_DIGITS + q * _VALUES + t]
-            counts[_DIGITS + q * _VALUES + t] = exclusive_sum(count, threads=THREADS)
-            if syncthreads_or(count == n) == 0 and not in_order:
+            counts[_DIGITS + q * _VALUES + t] = exclusive_sum(found[q], threads=THREADS)
+            if syncthreads_or(found[q] == n) == 0 and not in_order:
                 if t == 0:
                     counts[_ORDER + sweeps] = q
                 sweeps += 1
@@ -197,28 +212,11 @@ def _ranking() -> Function:
     return rank
 
 
-def _ranking_some() -> Function:
-    """The same where not all lanes have an item, in few instructions."""
-    from ..cuda import lanemask_lt, match_any_sync, popc, syncwarp
-
-    def rank(counts: Any, at: Any, digit: Any, is_there: Any) -> Any:
-        alike = numpy.uint32(match_any_sync(0xFFFFFFFF, digit if is_there else numpy.int32(-1)))
-        lower = numpy.uint32(alike & lanemask_lt())
-        before = counts[at]
-        syncwarp()
-        if is_there and lower == 0:
-            counts[at] = before + numpy.int32(popc(alike))
-        syncwarp()
-        return before + numpy.int32(popc(lower))
-
-    return rank
-
-
-def _looking_back() -> Function:
+def _looking_back(width: int) -> Function:
     """The function of a kernel that publishes a tile's count of one digit and gives that of all tiles before it."""
     from ..cuda import atomic, ldcv
 
-    window = tuple(range(_WINDOW))
+    window = tuple(range(width))
 
     def before(published: Any, tile: Any, digit: Any, sweep: Any, count: Any) -> Any:
         of_tile = numpy.int64(2 * sweep + 1)
@@ -255,12 +253,13 @@ def _place_in_tile(ranks: Any, code: Any) -> Any:
 
 
 def _loading(kind: Any, items: int, load: Function) -> Function:
-    """The function of a kernel that reads a thread's items of a whole tile, all at once: 32 neighbours by a warp."""
+    """The function of a kernel that reads a thread's items of a tile, all at once: 32 neighbours by a warp. Of the last
+    tile, whose items end early, the last one is there again and again."""
     each, cast, mine_of = tuple(range(items)), kind.cast, _place_of(items)
 
-    def loaded(src: Any, first: Any) -> Any:
+    def loaded(src: Any, first: Any, here: Any) -> Any:
         mine = mine_of()
-        return tuple(cast(load(src, first + mine + j * 32)) for j in each)
+        return tuple(cast(load(src, first + min(mine + j * 32, here - 1))) for j in each)
 
     return loaded
 
@@ -268,7 +267,7 @@ def _loading(kind: Any, items: int, load: Function) -> Function:
 def _within(digits: Digits, items: int) -> Function:
     """The function of a kernel that ranks a thread's items by digit in its warp: gives for each where in ``ranks`` the
     start of its digit in its warp will be and, in the bits above that, its place among those. In ``ranks`` is then how
-    often each warp has each digit. Items from ``here`` on count as of the last digit."""
+    often each warp has each digit. Items from ``here`` on count as of the last digit, so they stand behind all."""
     from ..cuda import threadIdx
 
     each, digit, rank, mine_of = tuple(range(items)), _digit(digits.bits), _ranking(), _place_of(items)
@@ -277,8 +276,7 @@ def _within(digits: Digits, items: int) -> Function:
         row, codes = threadIdx.x // 32 * _VALUES, ()
         for j in each:
             d = digit(loaded[j], shift, mask)
-            if here is not None:
-                d = d if mine_of() + j * 32 < here else numpy.int32(_VALUES - 1)
+            d = d if mine_of() + j * 32 < here else numpy.int32(_VALUES - 1)
             codes += (numpy.int32(rank(ranks, row + d, d) << _AT | row + d),)
         return codes
 
@@ -308,88 +306,53 @@ def _over_warps() -> tuple[Function, Function]:
 
 
 def _storing(digits: Digits, kind: Any, items: int, store: Function, place_kind: Any) -> Function:
-    """The function of a kernel that writes a whole tile's items where they go: through shared memory, so that
-    neighbours are written together, unless they are great."""
+    """The function of a kernel that writes a tile's items where they go: through shared memory, so that neighbours are
+    written together, unless they are great."""
     from ..cuda import syncthreads, threadIdx
 
     get, put, staged, place_of = kind.get, kind.put, kind.size <= _MOST_STAGED, _place_in_tile
     each, digit = tuple(range(items)), _digit(digits.bits)
 
-    def stored(dst: Any, loaded: Any, codes: Any, shift: Any, mask: Any, ranks: Any, starts: Any, s: Any) -> None:
+    def stored(
+        dst: Any, loaded: Any, codes: Any, here: Any, shift: Any, mask: Any, ranks: Any, starts: Any, s: Any
+    ) -> None:
         for j in each:
             to = place_of(ranks, codes[j])
             if staged:
                 put(s, to, loaded[j])
-            else:
+            elif to < numpy.uint32(here):
                 store(dst, place_kind(starts[codes[j] & (_VALUES - 1)] + to), loaded[j])
         if staged:
             syncthreads()
             for j in each:
                 i = j * THREADS + threadIdx.x
-                item = get(s, i)
-                store(dst, place_kind(starts[digit(item, shift, mask)] + i), item)
+                if i < here:
+                    item = get(s, i)
+                    store(dst, place_kind(starts[digit(item, shift, mask)] + i), item)
 
     return stored
 
 
-def _walking(
-    digits: Digits, kind: Any, items: int, read_one: Function, write_one: Function, place_kind: Any
-) -> tuple[Function, Function]:
-    """Functions of a kernel for the last tile, which ends early: one item of a thread after the other, when they are
-    counted (in ``ranks``) and again when they are written, in few instructions. The items are read at once before
-    that, each to a place of shared memory that its thread alone uses, unless they are great: few items are one such
-    tile, and would be waited for one by one."""
-    from ..cuda import threadIdx
-
-    digit, rank, per_warp = _digit(digits.bits), _ranking_some(), 32 * items
-    get, put, staged, each = kind.get, kind.put, kind.size <= _MOST_STAGED, tuple(range(items))
-
-    def stage(src: Any, out: Any, alt: Any, sweep: Any, left: Any, first: Any, here: Any, s: Any) -> None:
-        if staged:
-            at = threadIdx.x // 32 * per_warp + threadIdx.x % 32
-            found = tuple(read_one(src, out, alt, sweep, left, first + min(at + 32 * j, here - 1)) for j in each)
-            for j in each:
-                put(s, at + 32 * j, found[j])
-
-    def walk(
-        src: Any, out: Any, alt: Any, sweep: Any, left: Any, first: Any, here: Any, shift: Any, mask: Any, ranks: Any,
-        starts: Any, s: Any, writes: bool,
-    ) -> None:  # fmt: skip
-        warp, lane = threadIdx.x // 32, threadIdx.x % 32
-        for at in range(warp * per_warp, min(warp * per_warp + per_warp, here), 32):
-            is_there = at + lane < here
-            if staged:
-                item = get(s, at + lane)
-            else:
-                item = read_one(src, out, alt, sweep, left, first + min(at + lane, here - 1))
-            d = digit(item, shift, mask)
-            place = rank(ranks, warp * _VALUES + d, d, is_there)
-            if writes and is_there:
-                write_one(out, alt, left, place_kind(starts[d] + place), item)
-
-    return stage, walk
-
-
 def _reading(loads: tuple[Function, ...], alike: bool) -> Function:
-    """The function of a kernel that reads at a place: in the first sweep of the source, then of where the one before
+    """The function of a kernel that reads a tile: in the first sweep of the source, then of where the one before
     wrote. ``alike``: these are arrays of one type, so that the code is there once."""
     of_source, of_output, of_other = loads
 
-    def read_one(src: Any, out: Any, alt: Any, sweep: Any, left: Any, at: Any) -> Any:
-        return of_source(src if sweep == 0 else (out if left % 2 == 0 else alt), at)
+    def read_one(src: Any, out: Any, alt: Any, sweep: Any, left: Any, first: Any, here: Any) -> Any:
+        return of_source(src if sweep == 0 else (out if left % 2 == 0 else alt), first, here)
 
-    def read(src: Any, out: Any, alt: Any, sweep: Any, left: Any, at: Any) -> Any:
+    def read(src: Any, out: Any, alt: Any, sweep: Any, left: Any, first: Any, here: Any) -> Any:
         if sweep == 0:
-            return of_source(src, at)
+            return of_source(src, first, here)
         if left % 2 == 0:
-            return of_output(out, at)
-        return of_other(alt, at)
+            return of_output(out, first, here)
+        return of_other(alt, first, here)
 
     return read_one if alike else read
 
 
 def _writing(stores: tuple[Function, ...], alike: bool) -> Function:
-    """The same for what writes: a tile, or an item at a place."""
+    """The same for what writes a tile."""
     to_output, to_other = stores
 
     def write_one(out: Any, alt: Any, left: Any, *what: Any) -> None:
@@ -405,21 +368,18 @@ def _writing(stores: tuple[Function, ...], alike: bool) -> Function:
 
 
 def _sweeping(
-    digits: Digits, number: Function, source: Iterator, output: Iterator, other: Iterator, alike: bool, place_kind: Any
-) -> Callable[..., None]:
+    digits: Digits, number: Function, source: Iterator, output: Iterator, other: Iterator, alike: bool, place_kind: Any,
+    size: Tile,
+) -> Callable[..., None]:  # fmt: skip
     from ..coop.block import exclusive_sum
     from ..cuda import atomic, gridDim, shared, syncthreads, threadIdx
 
     kind: Any = source.value_type
-    dtype, items, staged = kind.dtype, _per_thread(kind.size), kind.size <= _MOST_STAGED
-    cast, none, nothing, per_tile = kind.cast, kind.zero, (0,) * items, items * THREADS
-    within, before_tile, end, (clear, starts_in) = _within(digits, items), _looking_back(), _ended(), _over_warps()
-    sequences, outputs, last_place = (source, output, other), (output, other), digits.places - 1
-    read = _reading(tuple(_loading(kind, items, it.load()) for it in sequences), alike)
-    write = _writing(tuple(_storing(digits, kind, items, it.store(), place_kind) for it in outputs), alike)
-    read_one = _reading(tuple(_casting(cast, it.load()) for it in sequences), alike)
-    write_one = _writing(tuple(it.store() for it in outputs), alike)
-    stage, walk = _walking(digits, kind, items, read_one, write_one, place_kind)
+    dtype, items, staged, per_tile = kind.dtype, size.items, kind.size <= _MOST_STAGED, size.items * THREADS
+    within, before_tile, end = _within(digits, items), _looking_back(size.window), _ended()
+    (clear, starts_in), last_place = _over_warps(), digits.places - 1
+    read = _reading(tuple(_loading(kind, items, it.load()) for it in (source, output, other)), alike)
+    write = _writing(tuple(_storing(digits, kind, items, it.store(), place_kind) for it in (output, other)), alike)
 
     def move(
         src: Any, out: Any, alt: Any, tile: Any, n: Any, sweep: Any, left: Any, counts: Any, published: Any, starts: Any
@@ -428,25 +388,19 @@ def _sweeping(
         t, place, first = threadIdx.x, min(counts[_ORDER + sweep], last_place), tile * per_tile  # so shifts are small
         shift, mask = numpy.int32(8 * max(place, 0)), numpy.int32(0 if place == _NO_PLACE else _VALUES - 1)
         here = numpy.int32(min(n - first, per_tile))
-        loaded, codes = tuple(cast(none) for _ in nothing), tuple(numpy.int32(0) for _ in nothing)
         clear(ranks)
-        if here == per_tile:
-            loaded = read(src, out, alt, sweep, left, first)
-            codes = within(loaded, None, shift, mask, ranks)
-        else:
-            stage(src, out, alt, sweep, left, first, here, s)
-            walk(src, out, alt, sweep, left, first, here, shift, mask, ranks, starts, s, False)
+        loaded = read(src, out, alt, sweep, left, first, here)
+        codes = within(loaded, here, shift, mask, ranks)
         total = starts_in(ranks)
         inside = exclusive_sum(total, threads=THREADS)
+        if t == _VALUES - 1:
+            total = numpy.int32(total - (per_tile - here))
         outside = numpy.int64(0) if place == _NO_PLACE else counts[_DIGITS + place * _VALUES + t]
         starts[t] = place_kind(outside + before_tile(published, tile, t, sweep, numpy.int64(total)) - inside)
         for w in range(_WARPS):
             ranks[w * _VALUES + t] += inside
         syncthreads()
-        if here == per_tile:
-            write(out, alt, left, loaded, codes, shift, mask, ranks, starts, s)
-        else:
-            walk(src, out, alt, sweep, left, first, here, shift, mask, ranks, starts, s, True)
+        write(out, alt, left, loaded, codes, here, shift, mask, ranks, starts, s)
 
     def sweep(
         src: Any, out: Any, alt: Any, count: Any, number_: Any, is_last: Any, counts: Any, published: Any
@@ -467,10 +421,6 @@ def _sweeping(
     return sweep
 
 
-def _casting(cast: Function, load: Function) -> Function:
-    return lambda src, at: cast(load(src, at))
-
-
 def _sorting(digits: Digits, number: Function, source: Iterator, output: Iterator) -> Callable[..., None]:
     """The kernel of one block for as many items as it holds."""
     from ..coop.block import exclusive_sum
@@ -478,7 +428,7 @@ def _sorting(digits: Digits, number: Function, source: Iterator, output: Iterato
 
     kind: Any = source.value_type
     dtype, get, put, cast, load, store = kind.dtype, kind.get, kind.put, kind.cast, source.load(), output.store()
-    items, places = _per_thread(kind.size), digits.places
+    items, places = per_thread(kind.size), digits.places
     each, per_tile, within = tuple(range(items)), items * THREADS, _within(digits, items)
     (clear, starts_in), place_of, mine_of = _over_warps(), _place_in_tile, _place_of(items)
 
@@ -511,12 +461,13 @@ def _sorting(digits: Digits, number: Function, source: Iterator, output: Iterato
 
 
 def _tiles(source: Iterator, n: int) -> int:
-    return -(-n // (_per_thread(source.value_type.size) * THREADS))  # type: ignore[union-attr]
+    return -(-n // (tile_of(source.value_type.size, n).items * THREADS))  # type: ignore[union-attr]
 
 
 def fits(source: Iterator, n: int) -> bool:
     """Whether one block holds all items."""
-    return _tiles(source, n) <= 1 and source.value_type.size <= _MOST_STAGED  # type: ignore[union-attr]
+    size: int = source.value_type.size  # type: ignore[union-attr]
+    return n <= per_thread(size) * THREADS and size <= _MOST_STAGED
 
 
 def memory_of(source: Iterator, output: Iterator, n: int) -> list[tuple[Any, int]]:
@@ -558,12 +509,13 @@ def sort_in_sweeps(
     blocks = min(-(-n.most // (THREADS * _COUNTED)), _BLOCKS)
     counting[blocks, THREADS, stream](source.state, n.state, aside, counts, published)
     alike = _are_alike(source, output, other)
-    place_kind = numpy.uint32 if n.most < _FEW else numpy.int64
-    parts = digits, n.load(), source, output, other, alike, place_kind
+    place_kind = numpy.uint32 if n.most < _NARROW else numpy.int64
+    size = tile_of(source.value_type.size, n.most)  # type: ignore[union-attr]
+    parts = digits, n.load(), source, output, other, alike, place_kind, size
     bounds = sweep_bounds(source.value_type.size)  # type: ignore[union-attr]
-    wide = int(place_kind is numpy.int64)
+    wide = 2 if n.most <= FEW else int(place_kind is numpy.int64)
     kernel = kernel_of(
-        _sweeping, (key, alike, place_kind), lambda: parts, bounds,
+        _sweeping, (key, alike, place_kind, size), lambda: parts, bounds,
         library_words=lambda: (
             words_of_sort("sort_sweep", digits, n, source, output, "gpu", wide=wide) if alike else None
         ),

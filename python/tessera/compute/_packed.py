@@ -13,7 +13,7 @@ import numpy
 from ..cuda._dispatcher import _bounds_hints
 from ..cuda._linking import _written
 from . import (
-    _arrange, _choose, _chunks, _few, _find, _histogram, _lookback, _onesweep, _radix, _reduce, _scan, _search, _sort,
+    _choose, _chunks, _few, _find, _histogram, _lookback, _onesweep, _radix, _reduce, _scan, _search, _sets, _sort,
     _transform, types,
 )  # fmt: skip
 from ._arguments import clamped, setting
@@ -151,8 +151,9 @@ def counting_digits(c: Choice) -> Any:
 
 def sweeping(c: Choice) -> Any:
     found, items = sorted_of(c)
-    place = numpy.int64 if c["wide"] else numpy.uint32
-    return _onesweep._sweeping(found, counting(c["counted"]), items, items, items, True, place)
+    place = numpy.int64 if c["wide"] == 1 else numpy.uint32
+    size = _onesweep.tile_of(items.value_type.size, _onesweep.FEW if c["wide"] == 2 else _onesweep.FEW + 1)
+    return _onesweep._sweeping(found, counting(c["counted"]), items, items, items, True, place, size)
 
 
 def comparing(c: Choice) -> Any:
@@ -232,7 +233,11 @@ def merging(c: Choice) -> Any:
     """Of any dtype: that of the arrays."""
     (load, store), number = functions_of(kind_of("int64")), counting(0)
     op = Operator(comparing(c), None, None, (2,))
-    return _arrange._merging(load, load, store, lambda v: v, op, None, (number, number))
+
+    def put(out: Any, to: Any, i: Any, item: Any, is_there: Any) -> None:
+        store(out, to, item)
+
+    return _sets._merging(load, load, op, (number, number), _sets.Ends((put, put)), _sets.ITEMS)
 
 
 def finding(c: Choice) -> Any:
@@ -354,7 +359,7 @@ def facts_of_sort(c: Choice) -> dict[str, int]:
     size = items.value_type.size
     limits = _onesweep.sweep_bounds(size)
     given = bounds(*limits) if limits else {}
-    return {"tile": _onesweep._per_thread(size) * THREADS, **given}
+    return {"tile": _onesweep.per_thread(size) * THREADS, **given}
 
 
 def bounds(*given: int) -> dict[str, int]:
@@ -382,7 +387,7 @@ def scan_axes(dtypes: list[str]) -> dict[str, list[Any]]:
 REDUCED = {"dtype": INTS + FLOATS, "combine": COMBINES, "initial": FLAG, "counted": FLAG}
 KEYS = {"dtype": INTS + FLOATS, "descending": FLAG, "counted": FLAG}
 PAIRS = {"pair": [(name, size) for name in INTS + FLOATS for size in SIZES], "descending": FLAG, "counted": FLAG}
-WIDE = {"wide": FLAG}
+SWEPT = {"wide": [0, 1, 2]}  # places of 32 bits, of 64; few items, in small tiles
 CHUNKS = {"counted": FLAG}
 RULES: dict[str, Callable[[], Any]] = {
     "floats": lambda: _histogram._even_floats(numpy.float64, numpy.int64),
@@ -403,8 +408,8 @@ KERNELS = {
     "sort_tile_pairs_gpu": Kernel(PAIRS, sorting_one_tile, facts_of_sort),
     "sort_count_gpu": Kernel(KEYS, counting_digits, no_facts),
     "sort_count_pairs_gpu": Kernel(PAIRS, counting_digits, no_facts),
-    "sort_sweep_gpu": Kernel(KEYS | WIDE, sweeping, facts_of_sort),
-    "sort_sweep_pairs_gpu": Kernel(PAIRS | WIDE, sweeping, facts_of_sort),
+    "sort_sweep_gpu": Kernel(KEYS | SWEPT, sweeping, facts_of_sort),
+    "sort_sweep_pairs_gpu": Kernel(PAIRS | SWEPT, sweeping, facts_of_sort),
     **{
         f"transform{inputs}_{device}": Kernel({"counted": FLAG}, transforming(maker, inputs), no_facts)
         for inputs in (1, 2, 3)
@@ -448,6 +453,7 @@ NUMBERS = {
     "PART": _radix._PART, "VALUES": _radix._VALUES, "PLACES": _radix._MOST_PLACES,
     "EACH": _transform.ITEMS, "STRETCH": _transform.RUN,
     "DIGITS": _onesweep._DIGITS, "COUNTED": _onesweep._COUNTED, "BLOCKS": _onesweep._BLOCKS,
+    "FEW": _onesweep.FEW, "FEW_ITEMS": _onesweep.ITEMS_OF_FEW, "MERGE_ITEMS": _sets.ITEMS,
     "FIND_ITEMS": _find.ITEMS, "TOP_BITS": _few._BITS, "TOP_VALUES": _few._VALUES, "TOP_COUNTED": _few._COUNTED,
     "TOP_BLOCKS": _few._BLOCKS, "TOP_LOOK": _few._LOOK, "TOP_ASIDE": _few._MOST_ASIDE,
     "BIN_ITEMS": _histogram.ITEMS, "BIN_ROUNDS": _histogram._ROUNDS, "BIN_BLOCKS": _histogram._BLOCKS,

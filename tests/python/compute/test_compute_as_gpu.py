@@ -260,7 +260,7 @@ def test_radix_sorts_in_sweeps(rng, monkeypatch):
     small, found = rng.integers(-99, 99, 2049).astype(np.int8), np.zeros(2049, np.int8)
     compute.radix_sort(d_in_keys=small, d_out_keys=found, num_items=2049, order=compute.SortOrder.DESCENDING)
     assert np.array_equal(found, np.sort(small)[::-1])
-    monkeypatch.setattr(_onesweep, "_FEW", 0)
+    monkeypatch.setattr(_onesweep, "_NARROW", 0)
     strided, kept = np.repeat(rng.integers(0, 2**30, 2500).astype(np.uint32), 2)[::2], np.zeros(2500, np.uint32)
     compute.radix_sort(d_in_keys=strided, d_out_keys=kept, num_items=2500)
     assert np.array_equal(kept, np.sort(strided))
