@@ -36,7 +36,7 @@ THREADS = 256  # of a block, for all algorithms that do not say otherwise
 POOL: Any = enum.Enum("_Storage", "POOL").POOL  # temporary memory: of the pool, where the caller gives none
 _READ_LATER = ("d_", "k", "n")  # how the names of arguments begin that a kernel reads
 _MOST_MADE = 1024  # kernels, and objects of `make_..`, that are kept; the oldest ones go first
-_MOST_KEPT = 1 << 24  # bytes of temporaries of a call that are kept for the next on the default stream: new ones cost
+_MOST_KEPT = 1 << 25  # bytes of temporaries of a call that are kept for the next on the default stream: new ones cost
 _ALL_KEPT = 1 << 28  # 0.1 ms after a wait, as drivers give memory back then; and of all calls
 
 _keeps = True  # what the next process needs of kernels; tests that change how they are made turn it off

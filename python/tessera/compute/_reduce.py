@@ -23,7 +23,7 @@ from ._engine import POOL, THREADS, Memory, algorithm, cores_for, kernel_of, on_
 from ._ready import combine_choices, words_of
 from .determinism import Determinism
 from .iterators import iterator_of
-from .op import operator_of
+from .op import Operator, operator_of
 from .types import TypeDescriptor
 
 __all__ = ["reduce_into"]
@@ -34,6 +34,7 @@ ITEMS = 32  # of a thread, in a leaf
 LEAF = THREADS * ITEMS
 GROUP = THREADS  # leaves
 _CORE = 4  # leaves that are worth a core
+_NARROW = 2  # bytes of an item of which a thread takes neighbours
 _RUN, _FULL = 4, 1 << 12  # leaves of a block where there are more leaves than fill a GPU
 
 
@@ -46,18 +47,25 @@ def _reducing(
 
     get, put, cast, zero = kind.get, kind.put, kind.cast, kind.zero
     step, width = (1, ITEMS) if in_order else (THREADS, 1)
+    each = tuple(range(ITEMS))
     finish = _finishing(store, op, cast, out_cast, has_init)
 
     def quotient(a: Any, b: Any) -> Any:
         return numpy.int64(numpy.uint32(a) // numpy.uint32(b))
 
     def leaf_of(src: Any, first: Any, n: Any) -> Any:
-        """A thread's part of a leaf, and how many threads have one."""
+        """A thread's part of a leaf, and how many threads have one. Neighbours are read at once, in wide words."""
         at = first + threadIdx.x * width
         total = cast(load(src, min(at, n - 1)))
         if first + LEAF <= n:
-            for j in range(1, ITEMS):
-                total = cast(op(total, cast(load(src, at + j * step))))
+            if in_order:
+                items = tuple(load(src, at + j) for j in each)
+                total = cast(items[0])
+                for j in each[1:]:
+                    total = cast(op(total, cast(items[j])))
+            else:
+                for j in range(1, ITEMS):
+                    total = cast(op(total, cast(load(src, at + j * step))))
             return total, numpy.int64(THREADS)
         for i in range(at + step, min(at + LEAF // THREADS * step, n), step):
             total = cast(op(total, cast(load(src, i))))
@@ -278,13 +286,14 @@ def reduce_into(
         return memory.nbytes
     out_cast = (output.value_type or kind).cast
     key = (source.kind, output.kind, op.key, kind, h_init is None, n.kind)
+    is_narrow = not on_cpu() and takes_neighbours(op, source.value_type, kind)
 
     def pieces() -> tuple[Any, ...]:
-        of_items = source.load(), output.store(), op.function, kind, out_cast
-        return *of_items, not op.commutative, h_init is not None, n.load()
+        in_order = not op.commutative or is_narrow
+        return source.load(), output.store(), op.function, kind, out_cast, in_order, h_init is not None, n.load()
 
     def library_words(name: str) -> str | None:
-        choices = combine_choices(op, kind) if output.value_type == kind else None
+        choices = combine_choices(op, kind) if output.value_type == kind and not is_narrow else None
         return choices and words_of(name, n, source, output, **choices, initial=int(h_init is not None))
 
     given = (source.state, n.state, output.state, init, found[1])
@@ -296,6 +305,13 @@ def reduce_into(
         kernel = kernel_of(_reducing, key, pieces, library_words=lambda: library_words("reduce_gpu"))
         kernel[-(-leaves // run), THREADS, stream](*given, found[0], leaves, run)
     return None
+
+
+def takes_neighbours(op: Operator, items: TypeDescriptor | None, kind: TypeDescriptor) -> bool:
+    """Whether a thread of a GPU takes items in their order though it need not: narrow whole numbers, of which whatever
+    order gives the same, so that they are read in wide words."""
+    is_exact = op.known is not None and items is not None and items.dtype.kind in "iu" and kind.dtype.kind in "iu"
+    return is_exact and items.size <= _NARROW  # type: ignore[union-attr]
 
 
 def _same_structs(h_init: Any, source: Any, output: Any, kind: TypeDescriptor) -> None:

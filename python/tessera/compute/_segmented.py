@@ -215,7 +215,7 @@ def _walking_there(
     """`_walking` of a tile that is staged, from step ``at`` of it on."""
     from ..coop._memory import slot
 
-    Carried, get, cast, zero, each = carried.cls, kind.get, kind.cast, kind.zero, tuple(range(STEPS))
+    Carried, get, cast, zero = carried.cls, kind.get, kind.cast, kind.zero
 
     def walk(
         src: Any, starts: Any, offsets: Any, out: Any, init: Any, at: Any, here: Any, low: Any, first: Any, ends: Any,
@@ -230,25 +230,24 @@ def _walking_there(
             else:
                 high = int32(mid)
         i = int32(at - k)
-        for j in each:
-            if at + j < here:
-                if k < ends and rel[min(k, ends - 1)] <= i:
-                    if mine.ended != 0:
-                        emit(out, low + k, init, mine)
-                    else:
-                        head, ended_first = mine, low + k
-                    mine = Carried(1, 0, cast(zero))
-                    k = int32(k + 1)
+        for _ in range(at, min(at + STEPS, here)):
+            if k < ends and rel[min(k, ends - 1)] <= i:
+                if mine.ended != 0:
+                    emit(out, low + k, init, mine)
                 else:
-                    v = cast(zero)
-                    if in_a_row:
-                        v = cast(get(items, slot(i)))
-                    else:
-                        v = cast(load(src, start(starts, low + k) + (first + i - offsets[low + k])))
-                    if mine.has != 0:
-                        v = cast(op(mine.value, v))
-                    mine = Carried(mine.ended, 1, v)
-                    i = int32(i + 1)
+                    head, ended_first = mine, low + k
+                mine = Carried(1, 0, cast(zero))
+                k = int32(k + 1)
+            else:
+                v = cast(zero)
+                if in_a_row:
+                    v = cast(get(items, slot(i)))
+                else:
+                    v = cast(load(src, start(starts, low + k) + (first + i - offsets[low + k])))
+                if mine.has != 0:
+                    v = cast(op(mine.value, v))
+                mine = Carried(mine.ended, 1, v)
+                i = int32(i + 1)
         return mine, ended_first, head
 
     return walk
