@@ -17,7 +17,7 @@ from typing import Any
 import numpy
 
 from . import _c_types as types
-from ._c_parse import CError, Function, Node, Preamble, refused
+from ._c_parse import CError, Function, Node, Preamble, refused, unknown
 from ._c_types import BOOL, INT, LONG, common, complex_of, is_complex, is_float, part_of, promoted
 
 __all__ = ["MARK", "Body", "Unit", "Variable"]
@@ -231,7 +231,10 @@ class Body:
         for scope in reversed(self.scopes):
             if name in scope:
                 return scope[name]
-        raise refused(f"the name {name!r}", line)
+        raise self._unknown(name, line)
+
+    def _unknown(self, name: str, line: int) -> CError:
+        return unknown("name", name, [*{n for scope in self.scopes for n in scope}, *types.CONSTANTS], line)
 
     def knows(self, name: str) -> bool:
         return any(name in scope for scope in self.scopes)
@@ -277,7 +280,7 @@ class Body:
         if constant is not None:
             return constant
         if name not in types.CONSTANTS:
-            raise refused(f"the name {name!r}", node.line)
+            raise self._unknown(name, node.line)
         value, type = types.CONSTANTS[name]
         if type == BOOL:
             return repr(value), type
@@ -594,7 +597,8 @@ class Body:
             )
             chosen, wide = plain, types.FLOAT if is_f else types.DOUBLE
         else:
-            raise refused(f"the function {name}()", node.line)
+            functions = [n for n in dir(library) if not n.startswith("_")]
+            raise unknown("function", name, [*self.unit.preamble.functions, *functions], node.line)
         function = getattr(library, chosen)
         signature = inspect.signature(function)
         params = [p.annotation for p in signature.parameters.values()]

@@ -13,7 +13,10 @@ name and line.
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from typing import Any, NamedTuple
+
+from .._errors import did_you_mean
 
 __all__ = ["CError", "Function", "Node", "Parser", "Preamble", "read_preamble", "tokens_of"]
 
@@ -87,6 +90,14 @@ _ASSIGN = frozenset(["=", "+=", "-=", "*=", "/=", "%=", "&=", "|=", "^=", "<<=",
 
 def refused(what: str, line: int) -> CError:
     return CError(f"line {line} of the kernel: {what} is not understood{_WAY_OUT}")
+
+
+def unknown(what: str, name: str, known: Iterable[str], line: int) -> CError:
+    """A name that nothing has: with the nearest that there is, or else the way out."""
+    hint = did_you_mean(name, [k for k in known if k != name])
+    return CError(f"line {line} of the kernel: there is no {what} {name!r}{hint}") if hint else refused(
+        f"the {what} {name!r}", line
+    )  # fmt: skip
 
 
 def tokens_of(text: str, macros: dict[str, Any] | None = None) -> list[Token]:
@@ -205,7 +216,8 @@ class Parser:
         token = self.token
         if token.kind != "name":
             raise CError(
-                f"line {token.line} of the kernel: a name expected, found {token.text or 'the end'!r}"
+                f"line {token.line} of the kernel: a value or a name expected, found "
+                f"{repr(token.text) if token.text else 'the end'}"
             )
         self.at += 1
         return token.text

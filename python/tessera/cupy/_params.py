@@ -10,10 +10,15 @@ from typing import Any, NamedTuple
 import numpy
 
 from .. import numeric as tn
+from .._errors import did_you_mean
+from ..numeric._setup import DTYPES
 from ._boundary import Base, placed
 from ._ndarray import ndarray
 
 __all__ = ["Param", "check_name", "dtypes_of", "numbers_of", "params_of", "values_of"]
+
+
+_DTYPES = [dtype.name for dtype in DTYPES if dtype is not None]
 
 
 class Param(NamedTuple):
@@ -62,7 +67,7 @@ def _type_of(word: str, kernel: str) -> Any:
         found = numpy.dtype(word)
     except TypeError:
         raise ValueError(
-            f"{kernel}: there is no dtype {word!r}; a letter as T stands for one"
+            f"{kernel}: there is no dtype {word!r}{did_you_mean(word, _DTYPES)}; a letter as T stands for one"
         ) from None
     if found.name != word:  # C and NumPy mean different ones by int and float
         raise ValueError(f"{kernel}: Wrong type {word}; write the dtype's name, as int32 or float32")

@@ -599,7 +599,7 @@ def transpose(a: Any, axes: Any = None) -> ndarray:
     a = asarray(a)
     if axes is None:
         return a.T
-    axes = [operator.index(d) for d in axes]
+    axes = [operator.index(d) for d in (axes if hasattr(axes, "__iter__") else (axes,))]
     if len(axes) != a.ndim:
         raise ValueError("axes don't match array")
     axes = [normalize(d, a.ndim) for d in axes]

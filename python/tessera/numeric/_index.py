@@ -381,7 +381,7 @@ def take_along_axis(arr: Any, indices: Any, axis: Any = -1) -> ndarray:
 def put_along_axis(arr: ndarray, indices: Any, values: Any, axis: Any) -> None:
     """Values to places along an axis."""
     if axis is None:
-        put(arr, indices, values)
+        put(arr, indices, f.broadcast_to(values, numpy.shape(indices)))
         return
     arr[_along(arr, indices, axis)] = values
 
@@ -441,6 +441,8 @@ def repeat(a: Any, repeats: Any, axis: Any = None) -> ndarray:
     a = f.asarray(a)
     if axis is None:
         a, axis = f.ravel(a), 0
+    if not isinstance(repeats, (ndarray, numpy.ndarray)):  # numbers are cut off, elements of arrays are not
+        repeats = numpy.asarray(repeats).astype(numpy.intp)
     counts = _items.numbers(f.asarray(repeats))
     a = a if a.ndim else a.reshape(1)
     axis = f.normalize(axis, a.ndim)

@@ -339,6 +339,11 @@ def isin(element: Any, test_elements: Any, assume_unique: bool = False, invert: 
          kind: Any = None) -> Any:  # fmt: skip
     """Whether elements are among others."""
     element, others = f.asarray(element), f.ravel(test_elements)
+    if kind not in (None, "sort", "table"):
+        raise ValueError(f"Invalid kind: '{kind}'. Please use None, 'sort' or 'table'.")
+    if kind == "table" and not (element.dtype.kind in "biu" and others.dtype.kind in "biu"):
+        raise ValueError("The 'table' method is only supported for boolean or integer arrays. "
+                         "Please select 'sort' or None for kind.")  # fmt: skip
     try:
         dtype = f.result_type(element, others)
         comparable = {element.dtype.kind, others.dtype.kind} != {"M", "m"}

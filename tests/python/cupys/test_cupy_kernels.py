@@ -85,13 +85,15 @@ def test_statements_of_c(x, text):
 @pytest.mark.parametrize(
     ("text", "what"),
     [
-        ("float *p = &x; z = *p", "a pointer"), ("z = foo(x)", r"the function foo\(\)"), ("struct A { int b; };",
+        ("float *p = &x; z = *p", "a pointer"), ("z = foo(x)", "no function 'foo'"), ("struct A { int b; };",
         "a struct"),
         ("goto end;", "goto"), ("z = y", "the name 'y'"), ("asm(\"\");", "inline assembly"), ("z = (x, 1)", "comma"),
         ("z = x > 0 ? ++x : 0", "some paths only"), ("break;", "break outside"), ("z = x % 2", "% takes integers"),
         ("z = 1 +", "line 1"), ("switch (1) {}", "switch"), ("__shared__ float s[3];", "shared memory"),
         ("z = x.real()", "real"),
         ("string s;", "';' expected"), ("int a[2] = {1, 2, 3}; z = a[0]", "3 values in braces for 2 elements"),
+        ("z = sqr(x)", "no function 'sqr'; did you mean 'sqrt'"),
+        ("float sum = x; z = sun", "no name 'sun'; did you mean 'sum'"),
         ("int a[]; z = 1", r"a\[\] needs values in braces"), ("int a[2] = 5; z = 1", "not in braces"),
     ],
 )  # fmt: skip
@@ -377,3 +379,8 @@ def test_vectorized_functions_that_kernels_do_not_take():
     z = cp.ones(3, "c16")
     with pytest.raises(TypeError, match="cannot compare complex128"):
         cp.vectorize(lambda x, y: x < y)(z, z)
+
+
+def test_names_of_dtypes_that_are_mistyped(x):
+    with pytest.raises(ValueError, match="no dtype 'flot32'; did you mean 'float32'"):
+        cp.ElementwiseKernel("flot32 x", "T z", "z = x")(x)

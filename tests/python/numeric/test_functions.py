@@ -240,6 +240,8 @@ AS_NUMPY = {
         x.dtype.name == "float64" or x.dtype.name
         for x in m.intersect1d(m.array([0]), m.array([], "f8"), return_indices=True)
     ],
+    "numbers of repeats are cut off": lambda m: [m.repeat(m.arange(3), 2.7), m.repeat([1, 2], [1.5, 2.9])],
+    "an axis alone is an order of one": lambda m: [m.transpose(m.arange(3), 0), m.arange(3).transpose(0)],
     "sinc of half a zero": lambda m: [m.sinc(m.zeros(1, "e")), m.sinc(m.array([0.5], "e"))],
     "sums of truths from the first on": lambda m: [
         m.cumulative_sum(m.ones((2, 2), "?"), axis=1, out=m.zeros((2, 3), "?"), include_initial=True)
@@ -284,6 +286,10 @@ MISTAKES = [
     (lambda: masked(tn, [1, 0, 1], tn.array([1.5])), TypeError, "float64.*'safe'"),
     (lambda: tn.place(tn.arange(3), [True, False], [1]), ValueError, "mask and data must be the same size"),
     (lambda: tn.add([1], [1], out=tn.zeros(1, "f8"), casting="no"), TypeError, "Cannot cast ufunc 'add' output"),
+    (lambda: tn.isin([1], [1], kind="tree"), ValueError, "Invalid kind: 'tree'"),
+    (lambda: tn.isin([1.5], [1], kind="table"), ValueError, "only supported for boolean or integer"),
+    (lambda: tn.put_along_axis(tn.arange(5), tn.array([1, 2]), tn.arange(5), None), ValueError, "broadcast"),
+    (lambda: tn.repeat(tn.arange(3), tn.array([1.0])), TypeError, "'safe'"),
     (lambda: tn.tril_indices_from(4), AttributeError, "ndim"),
     (lambda: tn.unravel_index([1], (2, 3), "A"), ValueError, "only 'C' or 'F'"),
     (lambda: tn.ravel_multi_index(([1], [5]), (2, 3), "bad"), ValueError, "got 'bad'"),
