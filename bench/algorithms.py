@@ -201,11 +201,19 @@ def _kept(call: Callable[[Any, Arrays], Any], data: Arrays) -> tuple[Callable[[]
     return run, lambda: np.atleast_1d(kept[0])
 
 
+@functools.cache
 def _has_cuda_compute() -> bool:
+    """Whether it can be imported, with what it needs; if it is there and cannot, that is said."""
     try:
-        return have("cuda.compute")
+        if have("cuda.compute"):
+            import cuda.compute  # noqa: F401
+
+            return True
     except ModuleNotFoundError:
-        return False
+        pass
+    except ImportError as failure:
+        print(f"  cuda.compute: not measured: {failure}", file=sys.stderr)
+    return False
 
 
 def _rounds(peers: list[Peer], device: str, rounds: int) -> int:
