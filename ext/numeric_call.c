@@ -198,6 +198,18 @@ int numeric_late(core_state *state, ts_nd_graph *graph)
     return -1;
 }
 
+/* Waits for what was launched and adds the faults that it tells of. */
+static ts_status call_await_faults(ts_nd_graph *graph, uint32_t *faults, ts_error *err)
+{
+    uint8_t told[TS_ND_COUNT];
+    if (!ts_nd_graph_is_late(graph))
+        return TS_OK;
+    TS_TRY(ts_nd_graph_late(graph, told, err));
+    for (int fn = 0; fn < TS_ND_COUNT; fn++)
+        *faults |= told[fn];
+    return TS_OK;
+}
+
 static PyObject *call_run(core_state *state, ts_nd_graph *graph, const ts_nd_call *call, PyObject *out)
 {
     ts_nd *result;
@@ -206,15 +218,19 @@ static PyObject *call_run(core_state *state, ts_nd_graph *graph, const ts_nd_cal
     int watches = call_watches(state, &is_said);
     if (watches < 0)
         return NULL;
+    bool is_strict = watches == CALL_STRICT, on_gpu = graph != state->numeric->graphs[0];
+    uint32_t all = TS_ND_DIVIDE | TS_ND_OVERFLOW | TS_ND_INVALID;
     NUMERIC_BEGIN(state);
-    ts_nd_graph_strict(graph, watches == CALL_STRICT);
+    ts_nd_graph_strict(graph, is_strict);
     /* By default kernels of a GPU do not look: it would cost up to a sixth of them (docs/guide/numeric.md). */
-    ts_nd_graph_wants(graph, is_said || graph == state->numeric->graphs[0] ? (uint32_t)watches : 0);
+    ts_nd_graph_wants(graph, on_gpu && is_strict ? all : on_gpu && !is_said ? 0 : (uint32_t)watches);
     ts_status status = ts_nd_run(graph, call, &result, &err);
     ts_nd_graph_strict(graph, false);
-    if (status == TS_OK && out)
-        ts_nd_release(result);
     uint32_t faults = ts_nd_graph_faults(graph);
+    if (status == TS_OK && on_gpu && is_strict && (status = call_await_faults(graph, &faults, &err)) != TS_OK && !out)
+        ts_nd_release(result);
+    if (result && out)
+        ts_nd_release(result);
     NUMERIC_END(state);
     if (status != TS_OK)
         return core_raise(state, &err);

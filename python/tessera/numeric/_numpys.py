@@ -24,7 +24,8 @@ import numpy
 from .. import _core
 from . import _host
 from ._functions import asanyarray
-from ._setup import device, of_numpy
+from ._ndarray import ndarray
+from ._setup import device, of_numpy, to_numpy
 
 # Modules whose functions stay NumPy's: they configure, print, describe. Arrays of ours are lent to them.
 _KEPT = {
@@ -50,6 +51,8 @@ _HOMES = {
 }
 # Modules of NumPy that are written anew here; every other name is looked for in the package itself.
 _OWN = {"numpy.linalg": "linalg", "numpy.fft": "fft", "numpy.random": "random"}
+# Modules in C of NumPy that have one of ours in their place.
+_INNER = {"numpy.linalg._umath_linalg": "tessera.numeric._cusolver"}
 # Adopted modules, also those that are being executed, which only the thread that executes them may see: others wait for
 # the lock. Homes are empty when they are imported, and never take the lock then: so a thread may import one under it.
 _adopted: dict[str, dict[str, Any]] = {}
@@ -135,6 +138,8 @@ def _resolve(module: str, name: str) -> Any:
     """What a name of a module of NumPy is to adopted programs."""
     if name in _STAND_INS:
         return _STAND_INS[name]
+    if module in _INNER:
+        return getattr(importlib.import_module(_INNER[module]), name)
     if _home(module) and name in adopt(module):
         return adopt(module)[name]
     home = getattr(_package(), _OWN[module]) if module in _OWN else _package()
@@ -202,6 +207,22 @@ def home(
     return attribute, names
 
 
+class _Constant:
+    """An array that is a constant of a class: a new one for each look, where new arrays lie."""
+
+    def __init__(self, array: ndarray) -> None:
+        self._array = to_numpy(array)
+
+    def __get__(self, instance: Any, owner: Any = None) -> ndarray:
+        return asanyarray(self._array.copy())
+
+
+def _place_constants(made: type) -> None:
+    for name, constant in [*vars(made).items()]:
+        if type(constant) is ndarray:
+            setattr(made, name, _Constant(constant))
+
+
 def _execute(namespace: dict[str, Any], module: str) -> None:
     spec = importlib.util.find_spec(module)
     assert spec is not None and spec.loader is not None
@@ -218,6 +239,9 @@ def _execute(namespace: dict[str, Any], module: str) -> None:
     except BaseException:
         del _adopted[module]
         raise
+    for made in namespace.values():
+        if isinstance(made, type) and made.__module__ == namespace["__name__"]:
+            _place_constants(made)
     if module in _homes:
         own, mend = _homes[module]
         if mend:

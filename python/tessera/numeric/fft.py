@@ -2,8 +2,8 @@
 """Discrete Fourier transforms: NumPy's functions, any length, complex and real, along any axes.
 
 Lines are transformed in host memory by the library's own code (``include/tessera/fft.h``), in float64; what comes in
-single precision is given in single precision. Arrays of a GPU are copied there and back, which
-``tessera.numeric.host_calls()`` counts.
+single precision is given in single precision. On a GPU they are cuFFT's, in the precision of their elements; where that
+is not installed they are copied to the host and back, which ``tessera.numeric.host_calls()`` counts.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ from typing import Any
 import numpy
 
 from .. import _core
+from . import _cufft
 from . import _functions as f
 from ._fallback import by_host
 from ._host import count
@@ -99,6 +100,8 @@ def _lines(
             f"a transform of real numbers cannot take {a.dtype}; fft, or the real part, is what can"
         )
     if a.device != "cpu":
+        if _cufft.is_there():
+            return into(_by_cufft(a, n, axis, inverse, factor, reals), out)
         count("fft")
         with by_host("fft", a.nbytes):
             return _lines(place(a, "cpu"), n, axis, norm, out, inverse, reals)
@@ -115,6 +118,16 @@ def _lines(
     if reals == "to" and a.dtype == numpy.float16:  # NumPy keeps that real dtype
         given = given.astype(a.dtype)
     return into(given, out)
+
+
+def _by_cufft(
+    a: ndarray, n: int, axis: int, inverse: bool, factor: float, reals: str | None
+) -> ndarray:
+    source = f.moveaxis(_source(a, reals != "from"), axis, -1)
+    dtype = source.dtype if reals is None else _other(source.dtype)
+    made = f.moveaxis(_cufft.transform(source, n, dtype, inverse, factor), -1, axis)
+    kept = reals == "to" and a.dtype == numpy.float16  # NumPy keeps that real dtype
+    return f.array(made, a.dtype if kept else dtype, order="F" if a.flags.fnc else "C", copy=None)
 
 
 def _other(dtype: Any) -> numpy.dtype[Any]:

@@ -3,11 +3,12 @@
 
 Products, powers and norms are Tessera's own kernels. Factorizations and what follows from them (``solve``, ``inv``,
 ``det``, ``svd``, ``eigh``, ...) are LAPACK's on the host, the copy that NumPy brings; ``tessera.numeric.host_calls()``
-counts them.
+counts them. Of arrays on a GPU they are cuSOLVER's, where it is installed.
 """
 
 from __future__ import annotations
 
+import functools
 import math
 import operator
 from typing import Any
@@ -16,12 +17,14 @@ import numpy
 from numpy.linalg import LinAlgError
 
 from .. import _core
+from . import _cusolver, _linear
 from . import _functions as f
-from . import _linear
 from . import _reduce as r
+from ._fallback import away
 from ._functions import matrix_transpose
 from ._host import on_host
 from ._ndarray import ndarray
+from ._numpys import adopt, home
 from ._setup import NO_VALUE
 from ._ufunc import FUNCTIONS
 
@@ -46,10 +49,26 @@ _LAPACK = {
     "svd": "The singular value decomposition U @ diag(S) @ Vh.",
     "svdvals": "Singular values, descending.",
 }
-_lapack = {
-    name: on_host(f"linalg.{name}", getattr(numpy.linalg, name), doc)
-    for name, doc in _LAPACK.items()
-}
+
+
+_ADOPTED = "numpy.linalg._linalg"
+home({"__name__": __name__}, _ADOPTED, lambda names: names.update(LinAlgError=LinAlgError))  # the error is NumPy's
+
+
+def _either(name: str, doc: str) -> Any:
+    """LAPACK's function for arrays of the CPU, cuSOLVER's for those of a GPU."""
+    hosted = on_host(f"linalg.{name}", getattr(numpy.linalg, name), doc)
+
+    @functools.wraps(hosted)
+    def function(*args: Any, **options: Any) -> Any:
+        if away(args) + away(options) and _cusolver.has(name):
+            return adopt(_ADOPTED)[name](*args, **options)
+        return hosted(*args, **options)
+
+    return function
+
+
+_lapack = {name: _either(name, doc) for name, doc in _LAPACK.items()}
 globals().update(_lapack)
 _inv, _solve, _svd, _eigvalsh = (_lapack[name] for name in ("inv", "solve", "svd", "eigvalsh"))
 

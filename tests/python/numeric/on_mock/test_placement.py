@@ -253,3 +253,11 @@ def test_masked_arrays_lie_on_a_gpu(mock) -> None:
         x = np.ma.array([1.0, 2.0, 3.0], mask=[0, 1, 0])
         made = x + np.ma.masked
     assert {y.device for y in (x.data, x.mask, made.data, made.mask)} == {"cuda:0"}
+
+
+def test_constants_of_polynomials_lie_where_new_arrays_do(mock) -> None:
+    kind = np.polynomial.Chebyshev
+    assert kind.domain.device == "cpu" == kind([1, 2]).domain.device
+    with np.device("cuda"):
+        assert kind.domain.device == "cuda:0" == kind([1, 2]).domain.device
+        assert (kind.domain + np.ones(2)).device == "cuda:0"
