@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Reductions whose parts the last block joins, and elements under a mask, whose blocks look back at each other: the
-kernels that a GPU gets, run thread by thread by the reference interpreter on the mock's memory."""
+kernels that a GPU gets, run thread by thread by the reference interpreter on the mock's memory; and their tiles."""
 
 from __future__ import annotations
 
@@ -69,3 +69,15 @@ def test_masks_choose_in_one_pass(mock, capfd, monkeypatch, dtype, n) -> None:
     run_as_gpu(values, 5, (2, 1, 1), text, 90)
     wanted = x[x > 0]
     assert words[1] == wanted.size and (out[: wanted.size] == wanted).all() and not out[wanted.size :].any()
+
+
+def test_tiles_fit_what_kernels_read_and_compute(mock) -> None:
+    a = np.empty((300, 400), "f4", device="cuda")
+    np.wait(a[:-2, 1:] + a[2:, 1:])  # rows beside each other: 16 x 64 elements
+    assert list(mock.grid) == [7, 19, 1] and mock.block[0] == 128
+    np.wait(a[:, :-2] + a[:, 2:])
+    assert mock.block[0] == 256
+    for n, threads in ((1 << 24, 64), (1 << 20, 256)):
+        x = np.empty(n, "f4", device="cuda")
+        np.wait(np.exp(np.sin(x) / np.cos(x)))  # many elements, each of many instructions
+        assert mock.block[0] == threads
