@@ -53,10 +53,10 @@ def _plan(n: int, kind: str, lines: int, device: str) -> _Plan:
     return _Plan(n, kind, lines)
 
 
-def _fitted(a: ndarray, length: int) -> ndarray:
-    """A copy of lines along the last axis, as long as wanted: cut, or with zeros behind."""
+def _fitted(a: ndarray, length: int, own: bool) -> ndarray:
+    """Lines along the last axis, as long as wanted: cut, or with zeros behind; own: a copy that may be written to."""
     if a.shape[-1] >= length:
-        return f.array(a[..., :length], order="C")
+        return f.array(a[..., :length], order="C", copy=own or None)
     made = f.zeros((*a.shape[:-1], length), a.dtype, device=a.device)
     made[..., : a.shape[-1]] = a
     return made
@@ -66,7 +66,7 @@ def transform(a: ndarray, n: int, dtype: Any, inverse: bool, factor: float) -> n
     """The transforms of n elements of lines along the last axis, to a dtype; one of the two may be real."""
     dtype = numpy.dtype(dtype)
     reals_from, reals_to = a.dtype.kind == "f", dtype.kind == "f"
-    source = _fitted(a, n // 2 + 1 if reals_to else n)
+    source = _fitted(a, n // 2 + 1 if reals_to else n, reals_to)
     if reals_to:  # the transform is of numbers whose ends are real
         source[..., 0].imag = 0
         if n % 2 == 0:
