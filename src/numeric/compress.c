@@ -15,11 +15,10 @@
 #include "numeric/group.h"
 
 enum {
-    COMPRESS_TILE = 4096, /* elements */
+    COMPRESS_TILE = 8192, /* elements; H200: 2,087 GB/s of x[x > 0], of 4,096 1,912, of 2,048 1,696 */
     COMPRESS_WARPS = 8,
     COMPRESS_BLOCKS = 1024, /* at most; each takes tiles until there are none */
     COMPRESS_WINDOW = 256,  /* tiles */
-    COMPRESS_AHEAD = 2,     /* places that are read of the next tile before this one is written, at most */
     COMPRESS_SPARE = 4      /* a result that is shorter than one part in so many of its memory is copied */
 };
 
@@ -220,7 +219,7 @@ static ts_val compress_before(const group_build *g, ts_builder *b, const compres
 
 /* Writes this tile's elements from `base` on. */
 static void compress_write(const group_build *g, ts_builder *b, const compress_of *c, ts_val flags, ts_val numbers,
-                           nd_val value, ts_val base)
+                           ts_val base)
 {
     nd_emit e = ts__nd_emit_at(&g->e, TS_DTYPE_int64);
     ts_type wide = ts__nd_emit_type(&e, TS_T_i64);
@@ -229,6 +228,11 @@ static void compress_write(const group_build *g, ts_builder *b, const compress_o
     ts_val first = ts_op2(b, TS_OP_subi, base, ts_int(b, TS_T_i64, 1), 0);
     ts_val offsets = ts_op2(b, TS_OP_addi, running, ts_broadcast(b, first, wide), 0);
     ts_type pointer = ts__nd_emit_type(&e, ts_val_type(e.fn, g->pointer[c->out]));
+    nd_val value = {.re = 0};
+    if (c->has_value)
+        value = g->node[c->value];
+    else
+        value.re = ts__nd_build_numbers(g, b, 0);
     if (!c->has_value && g->k->index == TS_T_i32)
         value.re = ts_cast(b, TS_OP_exti, value.re, TS_T_i64, 0);
     ts_val opnds[3] = {ts_op2(b, TS_OP_offset, ts_broadcast(b, g->pointer[c->out], pointer), offsets, 0),
@@ -236,86 +240,25 @@ static void compress_write(const group_build *g, ts_builder *b, const compress_o
     (void)ts_emit(b, TS_OP_store_ptr_tko, TS_T_token, 3, opnds, 0, TS_F_MASK);
 }
 
-/* What is carried from tile to tile: the tile's number, how many windows lie before it and their sum, and what was read
- * of it. */
-enum { COMPRESS_AT, COMPRESS_WINDOWS, COMPRESS_CARRY, COMPRESS_READ };
-
-typedef struct compress_state {
-    uint32_t n;
-    ts_val value[COMPRESS_READ + 2 * COMPRESS_AHEAD];
-} compress_state;
-
-static bool compress_is_ahead(const compress_of *c)
+/* This block's tile: it counts, or publishes its count and writes. True elements of it, or of it and all before. */
+static ts_val compress_tile(group_build *g, ts_builder *b, const compress_of *c, ts_val tile, ts_val *windows,
+                            ts_val *carry)
 {
-    uint32_t n = 0;
-    for (uint32_t p = 0; p < c->k.group->n_places; p++)
-        n += !c->k.group->places[p].store;
-    return n <= COMPRESS_AHEAD;
-}
-
-static void compress_go(group_build *g, ts_builder *b, ts_val tile)
-{
+    ts_val numbers, word;
     g->at[0] = g->k->index == TS_T_i64 ? ts_cast(b, TS_OP_exti, tile, TS_T_i64, 0) : tile;
-}
-
-/* Draws a ticket and reads its tile, if few places are read: so the next tile is on its way while this one waits. */
-static void compress_draw(group_build *g, ts_builder *b, const compress_of *c, compress_state *state)
-{
-    state->n = COMPRESS_READ;
-    state->value[COMPRESS_AT] = compress_ticket(g, b, c);
-    compress_go(g, b, state->value[COMPRESS_AT]);
-    if (!compress_is_ahead(c))
-        return;
-    ts__nd_build_loads(g, b);
-    for (uint32_t p = 0; p < c->k.group->n_places; p++) {
-        const nd_val *x = &g->place[p];
-        if (c->k.group->places[p].store)
-            continue;
-        state->value[state->n++] = x->re;
-        if (x->im)
-            state->value[state->n++] = x->im;
-    }
-}
-
-/* What was read of this tile, or is read now; then what is computed of it. */
-static void compress_values(group_build *g, ts_builder *b, const compress_of *c, const compress_state *state)
-{
-    uint32_t n = COMPRESS_READ;
-    compress_go(g, b, state->value[COMPRESS_AT]);
-    if (!compress_is_ahead(c))
-        ts__nd_build_loads(g, b);
-    for (uint32_t p = 0; p < c->k.group->n_places && compress_is_ahead(c); p++) {
-        if (c->k.group->places[p].store)
-            continue;
-        g->place[p].re = state->value[n++];
-        if (g->place[p].im)
-            g->place[p].im = state->value[n++];
-        g->narrow_place[p] = g->place[p];
-    }
-    ts__nd_build_nodes(g, b);
+    ts__nd_build_values(g, b);
     ts__nd_build_told(g, b);
-}
-
-/* Publishes this tile's count and reads the next one; then writes. */
-static void compress_put_tile(group_build *g, ts_builder *b, const compress_of *c, ts_val tiles, ts_val flags,
-                              ts_val numbers, compress_state *state)
-{
-    ts_val tile = state->value[COMPRESS_AT], count = compress_sum(&g->e, numbers);
-    ts_val word = ts_op2(b, TS_OP_addi, tile, ts_int(b, TS_T_i32, COMPRESS_WINDOW), 0);
+    ts_val flags = compress_flags(g, b, c, &numbers), count = compress_sum(&g->e, numbers);
+    if (!c->writes) {
+        *carry = ts_op2(b, TS_OP_addi, *carry, count, 0);
+        return count;
+    }
+    word = ts_op2(b, TS_OP_addi, tile, ts_int(b, TS_T_i32, COMPRESS_WINDOW), 0);
     ts_val there = ts_int(b, TS_T_i64, (int64_t)1 << COMPRESS_THERE);
-    nd_val value = {.re = 0};
-    if (c->has_value)
-        value = g->node[c->value];
-    else
-        value.re = ts__nd_build_numbers(g, b, 0);
     compress_put(g, b, c, word, ts_op2(b, TS_OP_ori, count, there, 0));
-    compress_draw(g, b, c, state);
-    ts_val before = compress_before(g, b, c, tile, &state->value[COMPRESS_WINDOWS], &state->value[COMPRESS_CARRY]);
-    compress_write(g, b, c, flags, numbers, value, before);
-    ts_val last = ts_op2(b, TS_OP_subi, tiles, ts_int(b, TS_T_i32, 1), 0);
-    ts_val opener = ts_if_begin(b, ts_cmp(b, TS_OP_cmpi, TS_EQ, tile, last, 0));
-    compress_put(g, b, c, ts_int(b, TS_T_i32, COMPRESS_COUNT), ts_op2(b, TS_OP_addi, before, count, 0));
-    ts_if_end(b, opener);
+    ts_val before = compress_before(g, b, c, tile, windows, carry);
+    compress_write(g, b, c, flags, numbers, before);
+    return ts_op2(b, TS_OP_addi, before, count, 0);
 }
 
 /* Tile after tile, until all have somebody. The block of the last one knows how many elements are true; where nothing
@@ -325,32 +268,29 @@ static void compress_emit(void *user, ts_module *module, ts_builder *b)
     const compress_of *c = user;
     const ts_alloc *alloc = c->k.group->graph->alloc;
     group_build *g = ts__nd_build_begin(&c->k, "compress", module, b);
-    compress_state state;
     if (!g)
         return;
-    ts__nd_build_aligned(g, b);
-    ts_val tiles = ts__nd_build_tiles(g, b, 0), numbers;
+    ts_val tiles = ts__nd_build_tiles(g, b, 0), values[3];
     tiles = g->k->index == TS_T_i64 ? ts_cast(b, TS_OP_trunci, tiles, TS_T_i32, 0) : tiles;
-    compress_draw(g, b, c, &state);
-    state.value[COMPRESS_WINDOWS] = ts_int(b, TS_T_i32, 0);
-    state.value[COMPRESS_CARRY] = ts_int(b, TS_T_i64, 0);
-    ts_val loop = ts_loop_begin(b, state.n, state.value);
-    for (uint32_t i = 0; i < state.n; i++)
-        state.value[i] = ts_region_arg(g->e.fn, loop, i);
-    compress_leave_if(b, ts_cmp(b, TS_OP_cmpi, TS_GE, state.value[COMPRESS_AT], tiles, 0), state.n, state.value);
-    compress_values(g, b, c, &state);
-    ts_val flags = compress_flags(g, b, c, &numbers);
-    if (c->writes)
-        compress_put_tile(g, b, c, tiles, flags, numbers, &state);
-    else {
-        ts_val *carry = &state.value[COMPRESS_CARRY];
-        *carry = ts_op2(b, TS_OP_addi, *carry, compress_sum(&g->e, numbers), 0);
-        compress_draw(g, b, c, &state);
+    values[0] = compress_ticket(g, b, c);
+    values[1] = ts_int(b, TS_T_i32, 0);
+    values[2] = ts_int(b, TS_T_i64, 0);
+    ts_val loop = ts_loop_begin(b, 3, values);
+    for (uint32_t i = 0; i < 3; i++)
+        values[i] = ts_region_arg(g->e.fn, loop, i);
+    compress_leave_if(b, ts_cmp(b, TS_OP_cmpi, TS_GE, values[0], tiles, 0), 3, values);
+    ts_val all = compress_tile(g, b, c, values[0], &values[1], &values[2]);
+    if (c->writes) {
+        ts_val last = ts_op2(b, TS_OP_subi, tiles, ts_int(b, TS_T_i32, 1), 0);
+        ts_val opener = ts_if_begin(b, ts_cmp(b, TS_OP_cmpi, TS_EQ, values[0], last, 0));
+        compress_put(g, b, c, ts_int(b, TS_T_i32, COMPRESS_COUNT), all);
+        ts_if_end(b, opener);
     }
-    ts_term(b, TS_OP_continue, state.n, state.value);
+    values[0] = compress_ticket(g, b, c);
+    ts_term(b, TS_OP_continue, 3, values);
     ts_end_like(b, loop);
     if (!c->writes)
-        (void)compress_add(g, b, c, COMPRESS_COUNT, ts_res(b, loop, COMPRESS_CARRY));
+        (void)compress_add(g, b, c, COMPRESS_COUNT, ts_res(b, loop, 2));
     ts_term(b, TS_OP_return, 0, NULL);
     ts__delete(alloc, g, sizeof *g);
 }
@@ -398,7 +338,6 @@ static ts_status compress_run(nd_node *value, nd_node *mask, ts_nd *words, ts_nd
     if (!ts__nd_axes_of(&group, 0, &c.k.axes) || c.k.axes.rank != 1)
         return ts_fail(err, TS_INTERNAL, "a mask of one axis became %u axes", c.k.axes.rank);
     c.k.own = 0;
-    c.k.lines = true;
     c.k.warps = COMPRESS_WARPS;
     c.k.tile[0] = COMPRESS_TILE;
     ts__nd_kernel_places(&c.k);

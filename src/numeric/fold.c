@@ -16,7 +16,8 @@
 #include <math.h>
 
 enum {
-    FOLD_BLOCKS = 1056,     /* that an H200 runs at once; fewer are cut into pieces (2,048: 15 % slower) */
+    FOLD_BLOCKS = 2048,     /* that keep a large device busy; fewer are cut into pieces */
+    FOLD_AT_ONCE = 1056,    /* of those along one or two axes, which an H200 runs at once: 2,048 are 3 to 5 % slower */
     FOLD_PIECE = 1 << 14,   /* elements that a block folds at least, where it is a piece */
     FOLD_WIDTH = 128,       /* of a tile along kept axes, of the same in a running reduction */
     FOLD_SCAN_WIDTH = 32,
@@ -750,7 +751,8 @@ static void fold_grid(fold_of *f, int64_t grid[3])
     f->per_piece = outer;
     f->phase = FOLD_WHOLE;
     int64_t blocks = grid[0] * grid[1], total = folded * f->piece_count, tile = fold_kept_tile(f);
-    int64_t most = TS_MIN(TS_MIN(FOLD_BLOCKS / blocks, outer), total / blocks / FOLD_PIECE);
+    int64_t wanted = f->k.axes.rank < 3 ? FOLD_AT_ONCE / blocks : (FOLD_BLOCKS + blocks - 1) / blocks;
+    int64_t most = TS_MIN(TS_MIN(wanted, outer), total / blocks / FOLD_PIECE);
     if (fold_has_index(f->fold)) /* parts of them are no array that could be folded as any */
         most = TS_MIN(most, FOLD_JOINED / tile);
     if (most < 2 || f->is_scan)

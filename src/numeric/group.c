@@ -416,7 +416,7 @@ static ts_val build_multiple(const group_build *g, ts_builder *b, ts_val x, uint
     return ts_emit(b, TS_OP_assume, ts_val_type(g->e.fn, x), 1, &x, ts_pool_add(b, TS_COUNT(words), words), 0);
 }
 
-void ts__nd_build_aligned(group_build *g, ts_builder *b)
+static void build_aligned(group_build *g, ts_builder *b)
 {
     for (uint32_t p = 0; p < g->k->group->n_places; p++) {
         uint32_t item = (uint32_t)ts_dtype_bytes((ts_dtype)g->k->group->places[p].dtype);
@@ -469,7 +469,7 @@ void ts__nd_build_place_in_grid(group_build *g, ts_builder *b)
     const group_kernel *k = g->k;
     uint32_t outermost = 0, n = 0;
     ts_val rest = 0;
-    ts__nd_build_aligned(g, b); /* behind all parameters */
+    build_aligned(g, b); /* behind all parameters */
     while (outermost + 1 < k->axes.rank && k->axes.folded[outermost])
         outermost++;
     for (uint32_t d = k->axes.rank; d-- > 0;) {
@@ -750,7 +750,7 @@ static void build_store(group_build *g, ts_builder *b, uint32_t p)
     ts_store_view(b, view, x, at, 0);
 }
 
-void ts__nd_build_loads(group_build *g, ts_builder *b)
+static void build_loads(group_build *g, ts_builder *b)
 {
     for (uint32_t p = 0; p < g->k->group->n_places; p++)
         if (!g->k->group->places[p].store)
@@ -767,7 +767,7 @@ static void build_functions(group_build *g, ts_builder *b)
 
 void ts__nd_build_values(group_build *g, ts_builder *b)
 {
-    ts__nd_build_loads(g, b);
+    build_loads(g, b);
     ts__nd_build_nodes(g, b);
 }
 
@@ -793,7 +793,7 @@ void ts__nd_build_told(const group_build *g, ts_builder *b)
     ts_type index = g->k->index;
     ts_val one = ts_cast(b, TS_OP_exti, any, index, TS_A_UNSIGNED);
     again->at[0] = ts_op2(b, TS_OP_addi, g->at[0], ts_op2(b, TS_OP_subi, one, ts_int(b, index, 1), 0), 0);
-    ts__nd_build_loads(again, b);
+    build_loads(again, b);
     build_functions(again, b);
     ts_if_end(b, opener);
     ts__delete(alloc, again, sizeof *again);

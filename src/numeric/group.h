@@ -63,10 +63,8 @@ void ts__nd_kernel_grid(group_kernel *k, uint32_t own, int64_t grid[3]);
 group_build *ts__nd_build_begin(const group_kernel *k, const char *name, ts_module *module, ts_builder *b);
 void ts__nd_build_place_in_grid(group_build *g, ts_builder *b); /* g->at of such a grid; 0 along folded axes */
 ts_val ts__nd_build_tiles(const group_build *g, ts_builder *b, uint32_t d); /* how many there are along an axis */
-void ts__nd_build_aligned(group_build *g, ts_builder *b); /* behind all parameters; the former does it */
 /* Everything that the group reads and computes, at the place that g->at says. */
 void ts__nd_build_values(group_build *g, ts_builder *b);
-void ts__nd_build_loads(group_build *g, ts_builder *b); /* what it reads */
 void ts__nd_build_nodes(group_build *g, ts_builder *b); /* what it computes of g->place */
 uint32_t ts__nd_group_index(const nd_group *group, const nd_node *node); /* UINT32_MAX: it is none of the group */
 /* The view of a place along the axes that it has: its tiles, and which one `at` is; how many axes these are. */
