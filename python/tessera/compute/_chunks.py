@@ -128,8 +128,8 @@ def _scanning(what: Any, number: Function) -> Callable[..., None]:
 
 def trees(kind: TypeDescriptor, op: Function) -> tuple[Function, Function]:
     """Functions of a kernel that put values together in pairs, pairs of pairs, and so on, five times: each 32 values
-    become one. The first takes any number of values and leaves them where they are; the second a multiple of 32 that is
-    known, and leaves them in ``other``.
+    become one. The first takes any number of values and leaves them where they are; the second a multiple of 32, and
+    leaves them in ``other``.
     """
     get, put, cast = kind.get, kind.put, kind.cast
 

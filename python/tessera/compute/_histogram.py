@@ -191,9 +191,11 @@ def _counting_in_chunks(
     return histogram
 
 
-def _counting_bytes(load: Function, bin_of: Function, count: Any, dtype: Any, number: Function) -> Callable[..., None]:
-    """The same of samples of one byte."""
-    from ..cuda import blockIdx, cg, gridDim
+def _counting_bytes(
+    load: Function, bin_of: Function, count: Any, dtype: Any, whole: Any, number: Function
+) -> Callable[..., None]:
+    """The same of samples of one byte, counted by their values in an array of the thread."""
+    from ..cuda import blockIdx, cg, gridDim, local
     from ..cuda._device import reinterpreted
 
     each, is_bool = tuple(range(_VALUE_COPIES)), dtype.kind == "b"
@@ -206,15 +208,20 @@ def _counting_bytes(load: Function, bin_of: Function, count: Any, dtype: Any, nu
 
     def histogram(samples: Any, n_: Any, levels: Any, out: Any, bins: Any, counts: Any) -> None:
         n, part, parts = number(n_), numpy.int64(blockIdx.x), numpy.int64(gridDim.x)
-        mine, first, last = part * (_VALUE_COPIES * _VALUES), n * part // parts, n * (part + 1) // parts
-        for b in range(mine, mine + _VALUE_COPIES * _VALUES):
-            counts[b] = 0
-        whole = first + (last - first) // _VALUE_COPIES * _VALUE_COPIES
-        for i in range(first, whole, _VALUE_COPIES):
+        mine, first, last = local.array(_VALUE_COPIES * _VALUES, whole), n * part // parts, n * (part + 1) // parts
+        for b in range(_VALUE_COPIES * _VALUES):
+            mine[b] = 0
+        end = first + (last - first) // _VALUE_COPIES * _VALUE_COPIES
+        for i in range(first, end, _VALUE_COPIES):
             for c in each:
-                counts[numpy.uint64(mine + c * _VALUES) + byte_of(load(samples, i + c))] += 1
-        for i in range(whole, last):
-            counts[numpy.uint64(mine) + byte_of(load(samples, i))] += 1
+                mine[numpy.uint64(c * _VALUES) + byte_of(load(samples, i + c))] += 1
+        for i in range(end, last):
+            mine[byte_of(load(samples, i))] += 1
+        for b in range(_VALUES):
+            total = mine[b]
+            for c in range(1, _VALUE_COPIES):
+                total += mine[c * _VALUES + b]
+            counts[part * _VALUES + b] = total
         for b in range(bins * part // parts, bins * (part + 1) // parts):
             out[b] = 0
         if parts > 1:
@@ -222,8 +229,8 @@ def _counting_bytes(load: Function, bin_of: Function, count: Any, dtype: Any, nu
         if part == 0:
             for b in range(2 if is_bool else _VALUES):
                 total, place = numpy.int64(0), bin_of(value_of(b), levels, bins)
-                for c in range(parts * _VALUE_COPIES):
-                    total += counts[c * _VALUES + b]
+                for p in range(parts):
+                    total += counts[p * _VALUES + b]
                 if place >= 0:
                     out[place] += count(total)
 
@@ -428,14 +435,13 @@ def _histogram(rule: _Bins, samples: Any, d_histogram: Any, num_samples: Any, st
         is_bytes = dtype is not None and dtype.kind in "iub" and dtype.itemsize == 1
         memory = Memory(storage, stream)
         counts = numpy.int32 if n.most < 1 << 31 else numpy.int64
-        found = memory.take(
-            (counts, parts * (_VALUE_COPIES * _VALUES if is_bytes else copies * (bins + 1))), counters=0
-        )
+        found = memory.take((counts, parts * (_VALUES if is_bytes else copies * (bins + 1))), counters=0)
         if found is None:
             return memory.nbytes
         key = (rule.key, samples.kind, output.kind, copies, n.kind)
         if is_bytes:
-            kernel = kernel_of(_counting_bytes, key, lambda: (samples.load(), rule.make(), cast, dtype, n.load()))
+            of_bytes = lambda: (samples.load(), rule.make(), cast, dtype, counts, n.load())  # noqa: E731
+            kernel = kernel_of(_counting_bytes, (*key, counts), of_bytes)
         else:
             of_chunks = lambda: (samples.load(), rule.make(), cast, copies, n.load())  # noqa: E731
             kernel = kernel_of(_counting_in_chunks, key, of_chunks)

@@ -32,9 +32,11 @@ Function = Callable[..., Any]
 
 ITEMS = 32  # of a thread, in a leaf
 LEAF = THREADS * ITEMS
+WARPS = THREADS // 32
 GROUP = THREADS  # leaves
 _CORE = 4  # leaves that are worth a core
 _NARROW = 2  # bytes of an item of which a thread takes neighbours
+_AT_ONCE, _AT_ONCE_BYTES = 8, 1 << 13  # full leaves whose values are put together at once on a CPU; bytes of these
 _RUN, _FULL = 4, 1 << 12  # leaves of a block where there are more leaves than fill a GPU
 
 
@@ -140,21 +142,22 @@ def _finishing(store: Function, op: Function, cast: Function, out_cast: Function
     return finish
 
 
-def _leaves(load: Function, op: Function, kind: TypeDescriptor, in_order: bool) -> tuple[Function, Function]:
+def _leaves(load: Function, op: Function, kind: TypeDescriptor, in_order: bool) -> tuple[Function, ...]:
     """Functions of a kernel of one thread, with the bits of `_reducing`: a leaf, as THREADS of a GPU put it together;
-    and m values as `coop.block.reduce` puts those of as many threads together."""
+    a few that have all items, not in order; and m values as `coop.block.reduce` puts those of as many threads
+    together."""
     get, put, cast = kind.get, kind.put, kind.cast
     in_pairs, in_full_pairs = trees(kind, op)
 
-    def of_warps(s: Any, m: Any) -> Any:
-        total = get(s, 0)
+    def of_warps(s: Any, at: Any, m: Any) -> Any:
+        total = get(s, at)
         for w in range(1, (m + 31) // 32):
-            total = cast(op(total, get(s, w)))
+            total = cast(op(total, get(s, at + w)))
         return total
 
     def together(s: Any, m: Any) -> Any:
         in_pairs(s, m)
-        return of_warps(s, m)
+        return of_warps(s, 0, m)
 
     def in_order_of(src: Any, s: Any, first: Any, last: Any) -> Any:
         m = (last - first + (ITEMS - 1)) // ITEMS
@@ -174,25 +177,28 @@ def _leaves(load: Function, op: Function, kind: TypeDescriptor, in_order: bool) 
                 put(s, t, cast(op(get(s, t), cast(load(src, row + t)))))
         return m
 
-    def full_rows(src: Any, s: Any, first: Any) -> None:
-        """The same of a full leaf, whose counts LLVM knows. Row by row: many rows at once come slowly from memory."""
+    def full_rows(src: Any, s: Any, base: Any, first: Any) -> None:
+        """The same of a full leaf, whose counts LLVM knows: it keeps the values of a row in registers. Row by row: many
+        rows at once come slowly from memory."""
         for t in range(THREADS):
-            put(s, t, cast(load(src, first + t)))
+            put(s, base + t, cast(load(src, first + t)))
         for row in range(1, ITEMS):
             for t in range(THREADS):
-                put(s, t, cast(op(get(s, t), cast(load(src, first + row * THREADS + t)))))
+                put(s, base + t, cast(op(get(s, base + t), cast(load(src, first + row * THREADS + t)))))
 
-    def leaf_of(src: Any, s: Any, other: Any, first: Any, n: Any) -> Any:
+    def full_leaves_of(src: Any, s: Any, other: Any, first: Any, m: Any, parts: Any, leaf: Any) -> None:
+        """The parts of m full leaves. Their values are put together at once: what one step waits for, others do not."""
+        for k in range(m):
+            full_rows(src, s, k * THREADS, first + k * LEAF)
+        in_full_pairs(s, other, m * THREADS)
+        for k in range(m):
+            put(parts, leaf + k, of_warps(other, k * WARPS, THREADS))
+
+    def leaf_of(src: Any, s: Any, first: Any, n: Any) -> Any:
         last = min(first + LEAF, n)
-        if in_order:
-            return together(s, in_order_of(src, s, first, last))
-        if last - first == LEAF:
-            full_rows(src, s, first)
-            in_full_pairs(s, other, THREADS)
-            return of_warps(other, THREADS)
-        return together(s, in_rows_of(src, s, first, last))
+        return together(s, in_order_of(src, s, first, last) if in_order else in_rows_of(src, s, first, last))
 
-    return leaf_of, together
+    return leaf_of, full_leaves_of, together
 
 
 def _reducing_in_chunks(
@@ -204,7 +210,8 @@ def _reducing_in_chunks(
 
     dtype, get, put, cast, zero = kind.dtype, kind.get, kind.put, kind.cast, kind.zero
     finish = _finishing(store, op, cast, out_cast, has_init)
-    leaf_of, together = _leaves(load, op, kind, in_order)
+    leaf_of, full_leaves_of, together = _leaves(load, op, kind, in_order)
+    at_once = 1 if in_order else max(1, min(_AT_ONCE, _AT_ONCE_BYTES // (THREADS * kind.size)))
 
     def run_of(parts: Any, at: Any, s: Any, m: Any) -> Any:
         """The m parts from one on, as a block of a GPU puts them together."""
@@ -218,11 +225,18 @@ def _reducing_in_chunks(
         return together(s, threads)
 
     def reduce(src: Any, count: Any, out: Any, init: Any, parts: Any) -> None:
-        s, other, n = local.array(THREADS, dtype), local.array(THREADS, dtype), number(count)
+        s, other, n = local.array(at_once * THREADS, dtype), local.array(at_once * THREADS, dtype), number(count)
         block, blocks = numpy.int64(blockIdx.x), numpy.int64(gridDim.x)
         leaves = (n + (LEAF - 1)) // LEAF
-        for leaf in range(leaves * block // blocks, leaves * (block + 1) // blocks):
-            put(parts, leaf, leaf_of(src, s, other, leaf * LEAF, n))
+        leaf, last = leaves * block // blocks, leaves * (block + 1) // blocks
+        full = leaf if in_order else min(n // LEAF, last)
+        while leaf < full:
+            m = min(full - leaf, at_once)
+            full_leaves_of(src, s, other, leaf * LEAF, m, parts, leaf)
+            leaf += m
+        while leaf < last:
+            put(parts, leaf, leaf_of(src, s, leaf * LEAF, n))
+            leaf += 1
         if blocks > 1:
             cg.this_grid().sync()
         if block > 0:

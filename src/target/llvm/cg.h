@@ -108,6 +108,7 @@ typedef struct cg_val {
     bool making;      /* BUF: the open group will write it and may still compute it in place */
     uint32_t group;   /* serial of the group that will make it, while that is open */
     cg_ref ref;
+    uint32_t slot;    /* SCALAR that alloca gives: its slot of scratch */
     cg_mem *mem;      /* BUF */
     cg_mem *source;   /* load_view: where the tile is read from */
     cg_view *view;
@@ -407,6 +408,9 @@ void cg_settle(cg *e, ts_val v);
 /* Puts tile v in memory and gives it: dense, of its own elements. */
 cg_mem *cg_dense(cg *e, ts_val v);
 cg_mem *cg_alloc(cg *e, ts_type type, ts_val owner);
+/* A new slot of scratch, counted from 1, as `slot` of cg_mem; owner as in cg_slot. 0 when memory is out from the first
+ * on. */
+uint32_t cg_slot_of(cg *e, uint64_t bytes, uint64_t align, ts_val owner);
 /* A counted loop: begin gives the variable; end closes. */
 typedef struct cg_loop {
     uint32_t head, from, latch;

@@ -214,12 +214,12 @@ static cg_ref expr_address(cg *e, const cg_mem *mem, cg_ref offset)
 }
 
 /* Alias facts: memory of one scratch slot is only reached through that slot. */
-static const char *expr_alias(cg *e, const cg_mem *mem)
+static const char *expr_alias(cg *e, uint32_t slot)
 {
     char text[64];
-    if (!mem->slot || mem->slot > CG_SCOPES)
+    if (!slot || slot > CG_SCOPES)
         return "";
-    int n = snprintf(text, sizeof text, ", !alias.scope !%u, !noalias !%u", 10 * mem->slot + 1, 10 * mem->slot + 2);
+    int n = snprintf(text, sizeof text, ", !alias.scope !%u, !noalias !%u", 10 * slot + 1, 10 * slot + 2);
     const char *copy = ts__arena_text(e->arena, text, (size_t)n);
     return copy ? copy : "";
 }
@@ -235,7 +235,7 @@ static cg_ref expr_load_at(cg *e, const cg_mem *mem, uint32_t bits, cg_ref offse
 {
     cg_ref p = expr_address(e, mem, offset);
     cg_ref x = cg_new(e, "load %s, ptr %r, align %d%s", expr_mem_type(e, mem->elem, bits), p,
-                      (int64_t)cg_elem_bytes(e, mem->elem), expr_alias(e, mem));
+                      (int64_t)cg_elem_bytes(e, mem->elem), expr_alias(e, mem->slot));
     return expr_from_mem(e, mem->elem, bits, x);
 }
 
@@ -302,7 +302,7 @@ static void expr_store_at(cg *e, const cg_mem *mem, uint32_t bits, cg_ref offset
         x = cg_conv(e, "zext", CG_I1, CG_I8, bits, x);
     cg_ref p = expr_address(e, mem, offset);
     cg_line(e, "store %s %r, ptr %r, align %d%s", expr_mem_type(e, mem->elem, bits), x, p,
-            (int64_t)cg_elem_bytes(e, mem->elem), expr_alias(e, mem));
+            (int64_t)cg_elem_bytes(e, mem->elem), expr_alias(e, mem->slot));
 }
 
 void cg_store(cg *e, const cg_mem *mem, cg_ix ix, cg_ref value)
@@ -351,15 +351,29 @@ bool cg_store_stream(cg *e, const cg_mem *mem, cg_ix ix, cg_ref value)
 
 /* ---- pointers -----------------------------------------------------------------------------------*/
 
+static uint32_t expr_root(const cg *e, ts_val ptr)
+{
+    return e->serial ? e->alias.root[ptr] : TS_ALIAS_UNKNOWN;
+}
+
 /* Of code for one thread as bytes from the array's first one: what LLVM compares loops and arrays by. */
 cg_ref cg_pointer(cg *e, ts_val v, cg_ref at)
 {
-    uint32_t root = e->serial ? e->alias.root[v] : TS_ALIAS_UNKNOWN;
+    uint32_t root = expr_root(e, v);
     if (root == TS_ALIAS_UNKNOWN || root == v)
         return cg_new(e, "inttoptr i64 %r to ptr", at);
     cg_ref base = cg_scalar(e, root);
     return cg_new(e, "getelementptr i8, ptr %r, i64 %r", cg_new(e, "inttoptr i64 %r to ptr", base),
                   cg_new(e, "sub i64 %r, %r", at, base));
+}
+
+/* Of code for one thread: its own arrays, of which LLVM would ask at run time, are apart from all others. */
+static const char *expr_alias_of(cg *e, ts_val ptr)
+{
+    uint32_t root = expr_root(e, ptr);
+    if (root == TS_ALIAS_UNKNOWN)
+        return "";
+    return ts_at(e->fn, root)->op == TS_OP_alloca ? expr_alias(e, e->val[root].slot) : ", !noalias !5";
 }
 
 /* Address of lane 0 when the pointers of a vector are consecutive elements. */
@@ -412,13 +426,14 @@ static cg_ref expr_load_one(cg *e, ts_val ptr, ts_type elem, cg_ref at, cg_ref m
 {
     const char *type = expr_mem_type(e, elem, 0);
     cg_ref p = cg_pointer(e, ptr, at);
+    const char *alias = expr_alias_of(e, ptr);
     int64_t align = cg_elem_bytes(e, elem);
     if (!mask)
-        return cg_new(e, "load %s, ptr %r, align %d", type, p, align);
+        return cg_new(e, "load %s, ptr %r, align %d%s", type, p, align, alias);
     uint32_t from = e->block, yes = cg_label(e), on = cg_label(e);
     cg_line(e, "br i1 %r, label %b, label %b", mask, yes, on);
     cg_block(e, yes);
-    cg_ref x = cg_new(e, "load %s, ptr %r, align %d", type, p, align);
+    cg_ref x = cg_new(e, "load %s, ptr %r, align %d%s", type, p, align, alias);
     cg_br(e, on);
     cg_block(e, on);
     return cg_new(e, "phi %s [ %r, %b ], [ %r, %b ]", type, x, yes, pad, from);
@@ -673,7 +688,8 @@ static void expr_store_one(cg *e, ts_val ptr, ts_type elem, cg_ref at, cg_ref ma
         cg_block(e, yes);
     }
     cg_ref p = cg_pointer(e, ptr, at);
-    cg_line(e, "store %s %r, ptr %r, align %d", expr_mem_type(e, elem, 0), value, p, (int64_t)cg_elem_bytes(e, elem));
+    cg_line(e, "store %s %r, ptr %r, align %d%s", expr_mem_type(e, elem, 0), value, p,
+            (int64_t)cg_elem_bytes(e, elem), expr_alias_of(e, ptr));
     if (mask) {
         cg_br(e, on);
         cg_block(e, on);

@@ -33,6 +33,20 @@ static void group_expire(cg *e)
     }
 }
 
+uint32_t cg_slot_of(cg *e, uint64_t bytes, uint64_t align, ts_val owner)
+{
+    align = TS_MAX(align, 64u);
+    e->scratch_bytes = (e->scratch_bytes + align - 1) / align * align;
+    cg_slot s = {.offset = e->scratch_bytes, .bytes = (bytes + 63) / 64 * 64, .used = true, .owner = owner};
+    s.ptr = cg_name(e);
+    e->scratch_bytes += s.bytes;
+    ts__text_printf(&e->entry, "  %%v%u = getelementptr inbounds i8, ptr %%scratch, i64 %llu\n", s.ptr,
+                   (unsigned long long)s.offset);
+    if (!TS_PUSH(e->arena, &e->slot, s))
+        cg_fail(e, TS_NOMEM, "out of memory while generating code");
+    return e->slot.n;
+}
+
 static uint32_t group_slot(cg *e, uint64_t bytes, ts_val owner)
 {
     for (uint32_t i = 0; i < e->slot.n; i++) {
@@ -44,14 +58,7 @@ static uint32_t group_slot(cg *e, uint64_t bytes, ts_val owner)
             return i + 1;
         }
     }
-    cg_slot s = {.offset = e->scratch_bytes, .bytes = (bytes + 63) / 64 * 64, .used = true, .owner = owner};
-    s.ptr = cg_name(e);
-    e->scratch_bytes += s.bytes;
-    ts__text_printf(&e->entry, "  %%v%u = getelementptr inbounds i8, ptr %%scratch, i64 %llu\n", s.ptr,
-                   (unsigned long long)s.offset);
-    if (!TS_PUSH(e->arena, &e->slot, s))
-        cg_fail(e, TS_NOMEM, "out of memory while generating code");
-    return e->slot.n;
+    return cg_slot_of(e, bytes, 0, owner);
 }
 
 cg_mem *cg_alloc(cg *e, ts_type type, ts_val owner)

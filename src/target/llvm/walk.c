@@ -245,11 +245,11 @@ static void walk_print(cg *e, ts_val v)
 static void walk_alloca(cg *e, ts_val v)
 {
     const uint32_t *pool = ts_pool(e->fn, ts_at(e->fn, v));
-    uint64_t align = TS_MAX(pool[1], 64u);
-    e->scratch_bytes = (e->scratch_bytes + align - 1) / align * align;
-    cg_ref p = cg_new(e, "getelementptr inbounds i8, ptr %r, i64 %d", e->scratch, (int64_t)e->scratch_bytes);
-    e->scratch_bytes += ((uint64_t)pool[0] + 63) / 64 * 64;
-    walk_set(e, v, cg_new(e, "ptrtoint ptr %r to i64", p));
+    uint32_t slot = cg_slot_of(e, pool[0], pool[1], 0);
+    if (!e->slot.n)
+        return; /* memory is out */
+    walk_set(e, v, cg_new(e, "ptrtoint ptr %r to i64", e->slot.at[slot - 1].ptr));
+    e->val[v].slot = slot;
 }
 
 static void walk_global(cg *e, ts_val v)
@@ -810,15 +810,32 @@ static void walk_loop(cg *e, ts_val v)
     walk_results(e, v, walk_n_results(e, v), f.out, &f.breaks);
 }
 
-/* Few rounds without loops inside: the kernel may end behind them. */
+/* Turns of a loop, those of the loops inside counted, up to `most` of them; one more where it is not known. */
+static int64_t walk_turns(const cg *e, ts_val v, int64_t most)
+{
+    int64_t x[3], inside = 0;
+    if (ts_at(e->fn, v)->op != TS_OP_for)
+        return most + 1;
+    for (uint32_t i = 0; i < 3; i++)
+        if (!ts__const_as_int(e->fn, ts_opnd(e->fn, v, i), &x[i]))
+            return most + 1;
+    if (x[0] < 0 || x[1] >= INT32_MAX || x[2] <= 0)
+        return most + 1;
+    for (ts_val k = v + 1; k < e->shape.end[v] && inside <= most; k++)
+        if (ts_at(e->fn, k)->op == TS_OP_for || ts_at(e->fn, k)->op == TS_OP_loop) {
+            inside += walk_turns(e, k, most);
+            k = e->shape.end[k];
+        }
+    int64_t turns = x[1] <= x[0] ? 0 : (x[1] - x[0] + x[2] - 1) / x[2];
+    return TS_MIN(turns * TS_MAX(inside, 1), most + 1);
+}
+
+/* So few turns that the kernel may end behind them: of one thread all that a strip has, of tiles few without loops. */
 static bool walk_is_short(const cg *e, ts_val v)
 {
     enum { WALK_FEW = 64 };
-    int64_t x[3];
-    for (uint32_t i = 0; i < 3; i++)
-        if (!ts__const_as_int(e->fn, ts_opnd(e->fn, v, i), &x[i]))
-            return false;
-    return !walk_has_loops(e, v) && x[0] >= 0 && x[1] < INT32_MAX && x[2] > 0 && (x[1] - x[0]) / x[2] <= WALK_FEW;
+    return e->serial ? walk_turns(e, v, WALK_STRIP) <= WALK_STRIP
+                     : !walk_has_loops(e, v) && walk_turns(e, v, WALK_FEW) <= WALK_FEW;
 }
 
 typedef struct walk_count { /* of a `for` */
