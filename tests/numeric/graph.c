@@ -145,7 +145,7 @@ static void arrays_move_between_graphs(void)
 /* Elements below 50 of a ramp, by the kernels of other devices and as here. */
 static void masks_choose_elements(void)
 {
-    static const int64_t lengths[] = {1, 1000, 4096, 16384, 16385, N, 70000, 2200000};
+    static const int64_t lengths[] = {1, 1000, 8192, 16384, 16385, N, 70000, 2200000};
     ts_nd_graph *graph = graph_new();
     for (size_t i = 0; i < sizeof lengths / sizeof *lengths; i++) {
         int64_t n = lengths[i], whole = n / 100 * 50, rest = n % 100 < 50 ? n % 100 : 50;
@@ -159,7 +159,7 @@ static void masks_choose_elements(void)
             CHECK_INT(made[k]->count, whole + rest);
             void *data;
             CHECK_OK(ts_nd_memory(made[k], false, &data, NULL, &err));
-            for (int64_t j = 0; j < made[k]->count; j++) {
+            for (int64_t j = 0; j < made[k]->count; j += n > 100000 ? 61 : 1) {
                 int64_t place = j / 50 * 100 + j % 50;
                 CHECK(k % 2 ? ((int64_t *)data)[j] == place : ((float *)data)[j] == (float)(place % 100));
             }
