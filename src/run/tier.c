@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * Tiers: a kernel that asks for them (ts_hints.tiers) is launched first as code that is quickly made, and from some
- * launch on as fast code, which is made in the background (docs/adr/0034-tiers.md).
+ * launch on as fast code, which is made in the background (docs/adr/0035-tiers.md).
  *
  *     first launch    fast code in the cache?  yes: that                                            one tier
  *                                              no: opt_level 1, assembled at the driver's lowest level
