@@ -233,8 +233,14 @@ def _ranking_some() -> Function:
 def _looking_back(width: int) -> Function:
     """The function of a kernel that publishes a tile's count of one digit and gives that of all tiles before it."""
     from ..cuda import atomic, ldcv
+    from ..cuda._device import is_quick
 
     window = tuple(range(width))
+
+    def asked(published: Any, at: Any, digit: Any) -> Any:
+        if is_quick():
+            return (ldcv(published, numpy.uint64(at * _VALUES + digit)),)
+        return tuple(ldcv(published, numpy.uint64(max(at - k, 0) * _VALUES + digit)) for k in window)
 
     def before(published: Any, tile: Any, digit: Any, sweep: Any, count: Any) -> Any:
         of_tile = numpy.int64(2 * sweep + 1)
@@ -242,7 +248,7 @@ def _looking_back(width: int) -> Function:
         if tile > 0:
             atomic.exch(published, tile * _VALUES + digit, of_tile << _TAG | count)
         while at >= 0:
-            words = tuple(ldcv(published, numpy.uint64(max(at - k, 0) * _VALUES + digit)) for k in window)
+            words = asked(published, at, digit)
             goes_on = True
             for word in words:
                 tag = word >> _TAG
