@@ -40,7 +40,7 @@ _COPIES = 4
 _TAG = 48  # the bits of a published word below are the count
 _RESIDENT = 3  # blocks of a multiprocessor that there are registers for, of items of up to 8 bytes
 _NARROW = 1 << 31  # items, whose places are numbers of 32 bits
-FEW, ITEMS_OF_FEW = 1 << 20, 6
+FEW, ITEMS_OF_FEW = 1 << 18, 6
 _WINDOW, _WINDOW_OF_FEW = 4, 16
 
 # Where things are among the counters.
