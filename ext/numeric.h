@@ -188,7 +188,17 @@ int numeric_doctor_init(PyObject *module);
 void numeric_doctor_graph(const numeric_state *n, ts_nd_graph *graph); /* a new graph is watched as others are */
 void numeric_doctor_end(core_state *state);
 
+/* numeric_order.c: NULL without exception where the call is none for the loops of host memory */
+PyObject *numeric_sorted(core_state *state, PyObject *const *args, Py_ssize_t n, PyObject *names,
+                         bool places); /* array, axis */
+PyObject *numeric_partitioned(core_state *state, PyObject *const *args, Py_ssize_t n, bool places); /* array, kth */
+PyObject *numeric_different(core_state *state, PyObject *array);
+PyObject *numeric_searched(core_state *state, PyObject *const *args, Py_ssize_t n); /* sorted, keys, side */
+int numeric_order_init(PyObject *module);
+
 /* numeric_index.c */
+/* a[places] of few rows, `places` of int64; NULL without exception: it is another kind of key. */
+PyObject *numeric_taken(core_state *state, PyObject *self, PyObject *key);
 PyObject *numeric_subscript(PyObject *self, PyObject *key);
 int numeric_ass_subscript(PyObject *self, PyObject *key, PyObject *value);
 

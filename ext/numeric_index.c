@@ -216,17 +216,124 @@ static bool index_is_places(core_state *state, PyObject *key)
     return numeric_is_array(state, key) && ND(key)->dtype == TS_DTYPE_int64;
 }
 
-/* a[places] of few elements; NULL without exception: it is another kind of key. */
-static PyObject *index_taken(core_state *state, PyObject *self, PyObject *key)
+PyObject *numeric_taken(core_state *state, PyObject *self, PyObject *key)
 {
     ts_nd *result;
     ts_error err;
+    if (!index_is_places(state, key))
+        return NULL;
     NUMERIC_BEGIN(state);
     ts_status status = ts_nd_take(ND(self), ND(key), &result, &err);
     NUMERIC_END(state);
     if (status != TS_OK)
         return core_raise(state, &err);
     return result ? numeric_wrap_like(state, result, NULL, self) : NULL;
+}
+
+/* ---- several arrays of places --------------------------------------------------------------------- */
+
+enum { INDEX_ARRAYS = 4 };
+typedef struct index_pick {
+    index_view v;
+    uint32_t n, axes[INDEX_ARRAYS];
+    ts_nd *indices[INDEX_ARRAYS];
+    bool front;
+} index_pick;
+
+/* The next item of a key of arrays of places, slices and one ...: false: it is another kind of key. *ended: an array
+ * stood before an item of another kind, and a later one is apart from it. */
+static bool index_pick_item(core_state *state, index_pick *p, PyObject *item, uint32_t skip, bool *ended)
+{
+    index_view *v = &p->v;
+    if (index_is_places(state, item) && ND(item)->rank && p->n < INDEX_ARRAYS && v->axis < v->a->rank) {
+        p->front |= *ended;
+        p->axes[p->n] = v->rank;
+        p->indices[p->n++] = ND(item);
+        index_whole(v, 1);
+        return true;
+    }
+    *ended |= p->n > 0;
+    if (item == Py_Ellipsis)
+        index_whole(v, skip);
+    else if (!PySlice_Check(item) || v->axis >= v->a->rank || index_slice(v, item) < 0)
+        return false;
+    return true;
+}
+
+/* Whether a key is arrays of places with slices or ... beside them. Nothing of it runs code of Python but bounds of
+ * slices, which are ints here. */
+static bool index_picks_places(core_state *state, const ts_nd *a, PyObject *key, index_pick *p)
+{
+    PyObject *const *items = PyTuple_CheckExact(key) ? &PyTuple_GET_ITEM(key, 0) : &key;
+    Py_ssize_t n = PyTuple_CheckExact(key) ? PyTuple_GET_SIZE(key) : 1, dots = 0, arrays = 0;
+    bool ended = false;
+    for (Py_ssize_t i = 0; i < n; i++) {
+        const PySliceObject *slice = (PySliceObject *)items[i];
+        dots += items[i] == Py_Ellipsis;
+        arrays += index_is_places(state, items[i]);
+        if (PySlice_Check(items[i]) && (PyIndex_Check(slice->start) > PyLong_CheckExact(slice->start) ||
+                                        PyIndex_Check(slice->stop) > PyLong_CheckExact(slice->stop) ||
+                                        PyIndex_Check(slice->step) > PyLong_CheckExact(slice->step)))
+            return false;
+    }
+    if (!arrays || !a->dtype || dots > 1 || n - dots > a->rank)
+        return false;
+    p->v.a = a;
+    p->v.axis = p->v.rank = p->n = 0;
+    p->v.offset = 0;
+    p->front = false;
+    for (Py_ssize_t i = 0; i < n; i++)
+        if (!index_pick_item(state, p, items[i], a->rank - (uint32_t)(n - dots), &ended)) {
+            PyErr_Clear(); /* the long way says it */
+            return false;
+        }
+    index_whole(&p->v, a->rank - p->v.axis);
+    return true;
+}
+
+static ts_nd_pick index_pick_of(const index_pick *p)
+{
+    return (ts_nd_pick){.part = {p->v.offset, p->v.rank, p->v.shape, p->v.strides}, .n = p->n,
+                        .indices = p->indices, .axes = p->axes, .front = p->front};
+}
+
+/* The elements; NULL without exception: it is another kind of key, or they are many. */
+static PyObject *index_pick_from(core_state *state, PyObject *self, PyObject *key)
+{
+    index_pick p; /* filled as far as there are axes */
+    ts_nd *result;
+    ts_error err;
+    if (!index_picks_places(state, ND(self), key, &p))
+        return NULL;
+    ts_nd_pick pick = index_pick_of(&p);
+    NUMERIC_BEGIN(state);
+    ts_status status = ts_nd_pick_from(ND(self), &pick, &result, &err);
+    NUMERIC_END(state);
+    if (status != TS_OK)
+        return core_raise(state, &err);
+    return result ? numeric_wrap_like(state, result, NULL, self) : NULL;
+}
+
+/* Values to the elements: 1 if that is done; 0; -1 with exception. */
+static int index_pick_to(core_state *state, PyObject *self, PyObject *key, PyObject *value)
+{
+    index_pick p; /* filled as far as there are axes */
+    ts_nd_operand operand;
+    bool done;
+    ts_error err;
+    if (!index_picks_places(state, ND(self), key, &p))
+        return 0;
+    int got = numeric_plain_operand(state, value, &operand);
+    if (got <= 0)
+        return got;
+    ts_nd_pick pick = index_pick_of(&p);
+    NUMERIC_BEGIN(state);
+    ts_status status = ts_nd_pick_to(ND(self), &pick, &operand, &done, &err);
+    NUMERIC_END(state);
+    if (status == TS_OK)
+        return done;
+    core_raise(state, &err);
+    return -1;
 }
 
 PyObject *numeric_subscript(PyObject *self, PyObject *key)
@@ -239,10 +346,12 @@ PyObject *numeric_subscript(PyObject *self, PyObject *key)
         return numeric_scalar(state, ND(self), offset);
     if (index_is_mask(state, ND(self), key))
         return index_masked(state, self, ND(key));
-    PyObject *taken = index_is_places(state, key) ? index_taken(state, self, key) : NULL;
+    PyObject *taken = numeric_taken(state, self, key);
     if (taken || PyErr_Occurred())
         return taken;
     ts_nd *view = index_view_of(state, self, key, NULL, &got, &picks);
+    if (!view && got == 0 && ((taken = index_pick_from(state, self, key)) || PyErr_Occurred()))
+        return taken;
     if (!view)
         return got < 0 ? NULL : PyObject_CallFunctionObjArgs(state->numeric->get_item, self, key, NULL);
     if (!picks) {
@@ -346,6 +455,8 @@ int numeric_ass_subscript(PyObject *self, PyObject *key, PyObject *value)
         return got < 0 ? -1 : 0;
     ts_nd *view = index_view_of(state, self, key, value, &got, &picks);
     if (got < 0 || got == 2)
+        return got < 0 ? -1 : 0;
+    if (!view && (got = index_pick_to(state, self, key, value)))
         return got < 0 ? -1 : 0;
     if (!view) {
         PyObject *done = PyObject_CallFunctionObjArgs(state->numeric->set_item, self, key, value, NULL);

@@ -112,7 +112,8 @@ PyObject *numeric_product(core_state *state, PyObject *x, PyObject *y)
     bool fits = a->graph == b->graph && a->rank && a->rank <= 2 && b->rank && b->rank <= 2 && a->dtype == b->dtype &&
                 a->count && b->count && a->dtype != TS_DTYPE_bool_ && !a->meaning && !b->meaning &&
                 ts_nd_shape(a)[a->rank - 1] == ts_nd_shape(b)[0] &&
-                (a->rank + b->rank < 4 || a->count * ts_nd_shape(b)[1] <= PRODUCT_SMALL);
+                (a->rank + b->rank < 4 || a->count * ts_nd_shape(b)[1] <= PRODUCT_SMALL ||
+                 ts_nd_product_is_direct(a, b));
     if (!fits)
         return NULL;
     NUMERIC_BEGIN(state);

@@ -18,10 +18,14 @@ typedef struct numeric_routine {
 } numeric_routine;
 
 enum { ROUTINE_RESHAPE = TS_ND_FOLDS, ROUTINE_RAVEL, ROUTINE_COPY, ROUTINE_ASTYPE, ROUTINE_MEAN, ROUTINE_DOT,
-       ROUTINE_MATMUL, ROUTINE_ZEROS, ROUTINE_ONES, ROUTINE_EMPTY, ROUTINE_ZEROS_LIKE,
+       ROUTINE_MATMUL, ROUTINE_SORT, ROUTINE_ARGSORT, ROUTINE_PARTITION, ROUTINE_ARGPARTITION, ROUTINE_UNIQUE,
+       ROUTINE_SEARCHSORTED, ROUTINE_TAKE, ROUTINE_FLATTEN, ROUTINE_ZEROS, ROUTINE_ONES, ROUTINE_EMPTY,
+       ROUTINE_ZEROS_LIKE,
        ROUTINE_ONES_LIKE, ROUTINE_EMPTY_LIKE, ROUTINE_ARANGE, ROUTINE_SHORTCUTS };
 static const char *const routine_names[] = {"reshape", "ravel", "copy", "astype", "mean", "dot", "matmul",
-                                            "zeros", "ones", "empty", "zeros_like", "ones_like", "empty_like",
+                                            "sort", "argsort", "partition", "argpartition", "unique",
+                                            "searchsorted", "take", "flatten", "zeros", "ones", "empty",
+                                            "zeros_like", "ones_like", "empty_like",
                                             "arange"};
 static_assert(sizeof routine_names / sizeof *routine_names == ROUTINE_SHORTCUTS - TS_ND_FOLDS, "a name each");
 
@@ -65,6 +69,16 @@ static int64_t routine_count(const ts_nd *a, uint64_t axes)
     return n;
 }
 
+static PyObject *routine_ravel(core_state *state, PyObject *array);
+static PyObject *routine_fold(core_state *state, int which, PyObject *const *args, Py_ssize_t n, PyObject *names);
+
+static PyObject *routine_fold_flat(core_state *state, int which, PyObject *array)
+{
+    PyObject *flat = routine_ravel(state, array), *made = flat ? routine_fold(state, which, &flat, 1, NULL) : NULL;
+    Py_XDECREF(flat);
+    return made;
+}
+
 /* a.sum(), a.max(axis), np.any(a, axis=1, keepdims=True), a.mean() .. */
 static PyObject *routine_fold(core_state *state, int which, PyObject *const *args, Py_ssize_t n, PyObject *names)
 {
@@ -87,8 +101,10 @@ static PyObject *routine_fold(core_state *state, int which, PyObject *const *arg
             return NULL;
     }
     uint64_t axes = n <= 2 && a->rank && a->count ? routine_axes(a, axis) : 0;
-    if (!axes || (is_arg && a->rank > 1 && (!axis || axis == Py_None)) || ts_dtype_get((ts_dtype)a->dtype)->kind == 'c')
+    if (!axes || ts_dtype_get((ts_dtype)a->dtype)->kind == 'c')
         return NULL;
+    if (is_arg && a->rank > 1 && (!axis || axis == Py_None)) /* of all elements in a row */
+        return keeps == Py_True ? NULL : routine_fold_flat(state, which, args[0]);
     ts_nd_reduction reduction = {.fold = fold, .x = ND(args[0]), .axes = axes, .keeps = keeps == Py_True,
                                  .dtype = is_sum ? routine_sum_dtype((ts_dtype)a->dtype) : TS_DTYPE_NONE};
     NUMERIC_BEGIN(state);
@@ -372,9 +388,26 @@ static PyObject *routine_join(PyObject *module, PyObject *args)
     return made || PyErr_Occurred() ? made : Py_NewRef(Py_None);
 }
 
+/* a.ravel() of an array that lies row-major */
+static PyObject *routine_ravel(core_state *state, PyObject *array)
+{
+    PyObject *minus_one = PyLong_FromLong(-1), *both[2] = {array, minus_one};
+    PyObject *made = minus_one ? routine_reshape(state, both, 2) : NULL;
+    Py_XDECREF(minus_one);
+    return made;
+}
+
+/* a.flatten() */
+static PyObject *routine_flatten(core_state *state, PyObject *array)
+{
+    PyObject *flat = Py_TYPE(array) == state->numeric->array_class ? routine_ravel(state, array) : NULL;
+    PyObject *made = flat ? routine_copy(state, &flat, 1, TS_DTYPE_NONE) : NULL;
+    Py_XDECREF(flat);
+    return made;
+}
+
 static PyObject *routine_short(const numeric_routine *self, PyObject *const *args, Py_ssize_t n, PyObject *names)
 {
-    PyObject *minus_one, *both[2], *made;
     if (self->shortcut == ROUTINE_ARANGE)
         return names ? NULL : routine_arange(self->state, args, n);
     if (self->shortcut >= ROUTINE_ZEROS && self->shortcut <= ROUTINE_EMPTY)
@@ -386,23 +419,29 @@ static PyObject *routine_short(const numeric_routine *self, PyObject *const *arg
                                                 n);
     if (self->shortcut < TS_ND_FOLDS || self->shortcut == ROUTINE_MEAN)
         return routine_fold(self->state, self->shortcut, args, n, names);
+    if (self->shortcut == ROUTINE_SORT || self->shortcut == ROUTINE_ARGSORT)
+        return numeric_sorted(self->state, args, n, names, self->shortcut == ROUTINE_ARGSORT);
     if (names)
         return NULL;
     if (self->shortcut == ROUTINE_DOT || self->shortcut == ROUTINE_MATMUL)
         return n == 2 ? numeric_product(self->state, args[0], args[1]) : NULL;
+    if (self->shortcut == ROUTINE_PARTITION || self->shortcut == ROUTINE_ARGPARTITION)
+        return numeric_partitioned(self->state, args, n, self->shortcut == ROUTINE_ARGPARTITION);
+    if (self->shortcut == ROUTINE_UNIQUE)
+        return n == 1 ? numeric_different(self->state, args[0]) : NULL;
+    if (self->shortcut == ROUTINE_SEARCHSORTED)
+        return numeric_searched(self->state, args, n);
+    if (self->shortcut == ROUTINE_TAKE) /* of one axis */
+        return n == 2 && ND(args[0])->rank == 1 ? numeric_taken(self->state, args[0], args[1]) : NULL;
+    if (self->shortcut == ROUTINE_FLATTEN)
+        return n == 1 ? routine_flatten(self->state, args[0]) : NULL;
     if (self->shortcut == ROUTINE_COPY)
         return n == 1 ? routine_copy(self->state, args, n, TS_DTYPE_NONE) : NULL;
     if (self->shortcut == ROUTINE_ASTYPE)
         return routine_astype(self->state, args, n);
     if (self->shortcut == ROUTINE_RESHAPE)
         return n > 1 ? routine_reshape(self->state, args, n) : NULL;
-    if (n > 1 || !(minus_one = PyLong_FromLong(-1)))
-        return NULL;
-    both[0] = args[0];
-    both[1] = minus_one;
-    made = routine_reshape(self->state, both, 2);
-    Py_DECREF(minus_one);
-    return made;
+    return n > 1 ? NULL : routine_ravel(self->state, args[0]);
 }
 
 /* ---- calls ---------------------------------------------------------------------------------------- */
@@ -546,6 +585,8 @@ static PyObject *routine_new(PyTypeObject *type, PyObject *args, PyObject *kwarg
                                                                          : routine_names[shortcut - TS_ND_FOLDS]) != 0)
         continue;
     Py_DECREF(name);
+    if (PyObject_HasAttrString(function, "is_in_place")) /* a method that is no function of its name */
+        shortcut = -1;
     numeric_routine *self = (numeric_routine *)type->tp_alloc(type, 0);
     if (self) {
         self->vectorcall = routine_call;

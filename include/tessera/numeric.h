@@ -313,9 +313,12 @@ TS_API TS_CHECKED ts_status ts_nd_accumulate(ts_nd_graph *graph, const ts_nd_red
 
 /* The product of two matrices or vectors of one dtype, a (M, K) or (K) and b (K, N) or (K), as a fold of products: for
  * vectors and small matrices. Its axes are M and N, those that there are. In host memory one of float32 or
- * float64 with a vector runs at once, without a kernel; the order of its sums follows from shape and strides.
+ * float64 with a vector runs at once, without a kernel, and small ones of matrices and complex numbers do; the order of
+ * its sums follows from shape and strides.
  * Owns: *result, a new array. Errors: TS_SHAPE. */
 TS_API TS_CHECKED ts_status ts_nd_product(ts_nd *a, ts_nd *b, ts_nd **result, ts_error *err);
+/* Whether it is one that runs at once. */
+TS_API bool ts_nd_product_is_direct(const ts_nd *a, const ts_nd *b);
 
 /* ---- elements at places -------------------------------------------------------------------------- */
 
@@ -325,6 +328,15 @@ TS_API TS_CHECKED ts_status ts_nd_product(ts_nd *a, ts_nd *b, ts_nd **result, ts
  * The element `offset` bytes behind the first one becomes a number, without a fault that NumPy would tell of. */
 TS_API TS_CHECKED ts_status ts_nd_set(ts_nd *a, int64_t offset, const ts_nd_operand *number, bool *done,
                                       ts_error *err);
+/* Rows along an axis, sorted: *values, and where each came from, *places, either of which may be NULL, not wanted.
+ * Equal ones stay in their order; every NaN is last. Owns: both, new arrays that lie row-major. */
+TS_API TS_CHECKED ts_status ts_nd_order(ts_nd *a, uint32_t axis, bool descending, ts_nd **values, ts_nd **places,
+                                        ts_error *err);
+/* The different values of an array of one axis, sorted; NaN is one value. Owns: *result. */
+TS_API TS_CHECKED ts_status ts_nd_different(ts_nd *a, ts_nd **result, ts_error *err);
+/* How many elements of a sorted array of one axis are below each key, or not above it (`right`). Owns: *result, of
+ * int64. */
+TS_API TS_CHECKED ts_status ts_nd_search(ts_nd *a, ts_nd *keys, bool right, ts_nd **result, ts_error *err);
 /* A part of an array, as ts_nd_view() takes it: bytes behind the first element, extents, steps in bytes. */
 typedef struct ts_nd_part {
     int64_t offset;
@@ -334,6 +346,20 @@ typedef struct ts_nd_part {
 /* The part becomes an array's elements, which are broadcast to it: of the same dtype, in memory of their own, or the
  * part itself, for which nothing is to be done. */
 TS_API TS_CHECKED ts_status ts_nd_fill(ts_nd *a, const ts_nd_part *part, ts_nd *value, bool *done, ts_error *err);
+/* Elements at places that arrays of one shape say, each along an axis of the part, counted from the end where they are
+ * negative. In the result the axes of the indices stand in place of the first of theirs, or in `front`. */
+typedef struct ts_nd_pick {
+    ts_nd_part part;
+    uint32_t n;
+    ts_nd *const *indices;
+    const uint32_t *axes;
+    bool front;
+} ts_nd_pick;
+/* Owns: *result, a new array. */
+TS_API TS_CHECKED ts_status ts_nd_pick_from(ts_nd *a, const ts_nd_pick *pick, ts_nd **result, ts_error *err);
+/* One after the other: an array of the dtype, broadcast to the result's shape, or a number. */
+TS_API TS_CHECKED ts_status ts_nd_pick_to(ts_nd *a, const ts_nd_pick *pick, const ts_nd_operand *values, bool *done,
+                                          ts_error *err);
 /* a[indices], rows along the first axis, which may be counted from the end. Owns: *result, a new array. */
 TS_API TS_CHECKED ts_status ts_nd_take(ts_nd *a, ts_nd *indices, ts_nd **result, ts_error *err);
 /* a[indices] = values, one after the other: an array of the rows' dtype and shape, or a number. `indices` may be a mask

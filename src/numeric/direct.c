@@ -12,15 +12,7 @@
 
 enum { DIRECT_BYTES = 1 << 17 }; /* of a result up to which one thread is as fast as a kernel */
 
-/* Elements of a dtype of ours (items have none) in host memory, and nobody is to be told of calls, which the long way
- * does. */
-static bool direct_may(const ts_nd *a)
-{
-    return a->dtype && !a->graph->watch && ts_device_caps_of(a->graph->device) & TS_DEVICE_HOST_MEMORY;
-}
-
-/* The element that a number becomes without anything to tell of; false: it is another kind of number. */
-static bool direct_element(const ts_nd_operand *number, ts_dtype dtype, char element[16])
+bool ts__nd_element(const ts_nd_operand *number, ts_dtype dtype, char element[16])
 {
     const ts_dtype_info *info = ts_dtype_get(dtype);
     ts_dtype part = info->part ? (ts_dtype)info->part : dtype;
@@ -57,8 +49,8 @@ ts_status ts_nd_set(ts_nd *a, int64_t offset, const ts_nd_operand *number, bool 
     TS_NEED(err, done);
     *done = false;
     TS_NEED(err, a, number);
-    if (number->array || a->meaning || a->flags & TS_ND_READONLY || !direct_may(a) ||
-        !direct_element(number, (ts_dtype)a->dtype, element))
+    if (number->array || a->meaning || a->flags & TS_ND_READONLY || !nd_is_direct(a) ||
+        !ts__nd_element(number, (ts_dtype)a->dtype, element))
         return TS_OK;
     TS_TRY(direct_target(a, &data, err));
     memcpy(data + offset, element, ts_dtype_bytes((ts_dtype)a->dtype));
@@ -67,28 +59,6 @@ ts_status ts_nd_set(ts_nd *a, int64_t offset, const ts_nd_operand *number, bool 
 }
 
 /* ---- parts --------------------------------------------------------------------------------------- */
-
-enum { DIRECT_AXES = 8 };
-
-/* Elements that go from one place to another; steps in bytes. */
-typedef struct direct_move {
-    uint32_t rank;
-    size_t item;
-    int64_t shape[DIRECT_AXES], to[DIRECT_AXES], from[DIRECT_AXES];
-} direct_move;
-
-/* Whether the array's memory holds its values, and those are all that there is to know. */
-static bool direct_is_there(const ts_nd *a)
-{
-    return direct_may(a) && !a->store->value && a->store->buffer && ts__buffer_is_there(a->store->buffer);
-}
-
-/* Whether what waits may read the memory that is about to change. */
-static bool direct_is_read(const ts_nd *a)
-{
-    return a->graph->first && (a->store->lasting ||
-                               atomic_load_explicit(&a->store->buffer->references, memory_order_relaxed) != 1);
-}
 
 /* Whether the part is where the value's elements lie already, each in its place. */
 static bool direct_is_same(const ts_nd *a, const ts_nd_part *part, const ts_nd *value)
@@ -100,10 +70,10 @@ static bool direct_is_same(const ts_nd *a, const ts_nd_part *part, const ts_nd *
 }
 
 /* The move of a value that is broadcast to the part; false: it is none for these loops. *count: of elements. */
-static bool direct_moves(const ts_nd_part *part, const ts_nd *value, direct_move *m, int64_t *count)
+static bool direct_moves(const ts_nd_part *part, const ts_nd *value, nd_move *m, int64_t *count)
 {
     uint32_t up = part->rank - value->rank;
-    if (part->rank > DIRECT_AXES || value->rank > part->rank)
+    if (part->rank > ND_MOVE_AXES || value->rank > part->rank)
         return false;
     *count = 1;
     m->rank = part->rank;
@@ -120,7 +90,7 @@ static bool direct_moves(const ts_nd_part *part, const ts_nd *value, direct_move
 }
 
 /* The first byte of the elements, and the first behind them. */
-static void direct_reach(const direct_move *m, const int64_t *step, const char *data, const char *reach[2])
+static void direct_reach(const nd_move *m, const int64_t *step, const char *data, const char *reach[2])
 {
     reach[0] = data;
     reach[1] = data + m->item;
@@ -128,7 +98,7 @@ static void direct_reach(const direct_move *m, const int64_t *step, const char *
         reach[step[d] > 0] += step[d] * (m->shape[d] - 1);
 }
 
-static bool direct_is_apart(const direct_move *m, const char *to, const char *from)
+static bool direct_is_apart(const nd_move *m, const char *to, const char *from)
 {
     const char *one[2], *two[2];
     direct_reach(m, m->to, to, one);
@@ -155,9 +125,9 @@ static void direct_row(size_t item, int64_t n, char *to, int64_t step, const cha
 }
 
 /* Rows are those of the last axis, without one a single element. */
-static void direct_copy(const direct_move *m, char *to, const char *from)
+void ts__nd_move(const nd_move *m, char *to, const char *from)
 {
-    int64_t at[DIRECT_AXES] = {0};
+    int64_t at[ND_MOVE_AXES] = {0};
     uint32_t inner = m->rank ? m->rank - 1 : 0, d;
     do {
         direct_row(m->item, m->rank ? m->shape[inner] : 1, to, m->rank ? m->to[inner] : 0, from,
@@ -176,7 +146,7 @@ static void direct_copy(const direct_move *m, char *to, const char *from)
 
 ts_status ts_nd_fill(ts_nd *a, const ts_nd_part *part, ts_nd *value, bool *done, ts_error *err)
 {
-    direct_move m;
+    nd_move m;
     int64_t count;
     TS_NEED(err, done);
     *done = false;
@@ -185,7 +155,7 @@ ts_status ts_nd_fill(ts_nd *a, const ts_nd_part *part, ts_nd *value, bool *done,
         return TS_OK;
     *done = direct_is_same(a, part, value);
     if (*done || value->graph != a->graph || value->dtype != a->dtype || value->meaning != a->meaning ||
-        !direct_is_there(a) || !direct_is_there(value) || direct_is_read(a) || !direct_moves(part, value, &m, &count) ||
+        !nd_is_there(a) || !nd_is_there(value) || nd_is_read(a) || !direct_moves(part, value, &m, &count) ||
         !count || count > DIRECT_BYTES / a->item)
         return TS_OK;
     m.item = a->item;
@@ -193,7 +163,7 @@ ts_status ts_nd_fill(ts_nd *a, const ts_nd_part *part, ts_nd *value, bool *done,
     const char *from = (const char *)ts_buffer_data(value->store->buffer) + value->offset;
     *done = direct_is_apart(&m, to, from);
     if (*done)
-        direct_copy(&m, to, from);
+        ts__nd_move(&m, to, from);
     return TS_OK;
 }
 
@@ -221,7 +191,7 @@ static ts_status direct_rows_of(const ts_nd *a, ts_nd *indices, direct_rows *row
     void *places;
     int64_t unused;
     *fits = false;
-    if (a->graph != indices->graph || !direct_may(a) || !a->rank || !indices->rank ||
+    if (a->graph != indices->graph || !nd_is_direct(a) || !a->rank || !indices->rank ||
         a->rank + indices->rank - 1 > TS_ND_RANK || indices->dtype != TS_DTYPE_int64 || indices->meaning ||
         !direct_is_dense(a, 1, &rows->bytes) || !direct_is_dense(indices, 0, &unused) ||
         indices->count > DIRECT_BYTES / TS_MAX(rows->bytes, 8))
@@ -285,7 +255,7 @@ static bool direct_is_source(const ts_nd *a, const ts_nd *indices, const ts_nd *
 static bool direct_is_mask(const ts_nd *a, const ts_nd *mask)
 {
     int64_t unused;
-    return mask->dtype == TS_DTYPE_bool_ && !mask->meaning && mask->graph == a->graph && direct_may(a) &&
+    return mask->dtype == TS_DTYPE_bool_ && !mask->meaning && mask->graph == a->graph && nd_is_direct(a) &&
            mask->rank == a->rank && memcmp(ts_nd_shape(mask), ts_nd_shape(a), a->rank * sizeof(int64_t)) == 0 &&
            direct_is_dense(a, 0, &unused) && direct_is_dense(mask, 0, &unused);
 }
@@ -323,11 +293,11 @@ static void direct_masked(size_t item, int64_t n, char *to, const uint8_t *mask,
 static ts_status direct_put_number(ts_nd *a, ts_nd *mask, const char *element, bool *done, ts_error *err)
 {
     void *flags;
-    *done = direct_is_there(a) && !direct_is_read(a) && a->count <= DIRECT_BYTES / a->item;
+    *done = nd_is_there(a) && !nd_is_read(a) && a->count <= DIRECT_BYTES / a->item;
     if (!*done)
         return TS_OK;
     TS_TRY(ts_nd_memory(mask, false, &flags, NULL, err));
-    *done = direct_is_there(a) && !direct_is_read(a);
+    *done = nd_is_there(a) && !nd_is_read(a);
     if (*done)
         direct_masked(a->item, a->count, (char *)ts_buffer_data(a->store->buffer) + a->offset, flags, element, 0);
     return TS_OK;
@@ -363,12 +333,12 @@ ts_status ts_nd_put(ts_nd *a, ts_nd *indices, const ts_nd_operand *values, bool 
     if (direct_is_mask(a, indices)) {
         if (values->array && direct_is_masked(a, values->array))
             return direct_put_masked(a, indices, values->array, done, err);
-        if (!values->array && !a->meaning && direct_element(values, (ts_dtype)a->dtype, element))
+        if (!values->array && !a->meaning && ts__nd_element(values, (ts_dtype)a->dtype, element))
             return direct_put_number(a, indices, element, done, err);
         return TS_OK;
     }
     if (values->array ? !direct_is_source(a, indices, values->array)
-                      : a->meaning || !direct_element(values, (ts_dtype)a->dtype, element))
+                      : a->meaning || !ts__nd_element(values, (ts_dtype)a->dtype, element))
         return TS_OK;
     TS_TRY(direct_rows_of(a, indices, &rows, done, err));
     if (!*done)

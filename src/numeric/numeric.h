@@ -18,6 +18,8 @@
  *   quick.c     small calls that look like one before
  *   compress.c  elements where a mask is true
  *   direct.c    few elements of host memory, without a kernel
+ *   pick.c      the same at places that several arrays say
+ *   order.c     few numbers of host memory, sorted
  *   count.c     how often numbers occur, and in which bins
  *   move.c      arrays to other devices, elements to host memory
  *   watch.c     events, for tools
@@ -256,6 +258,49 @@ static inline bool nd_same_order(const nd_node *a, const nd_node *b)
             return false;
     return true;
 }
+
+/* ---- direct.c, pick.c, order.c ------------------------------------------------------------------- */
+
+/* Elements of a dtype of ours (items have none) in host memory, and nobody is to be told of calls, which the long way
+ * does. */
+static inline bool nd_is_direct(const ts_nd *a)
+{
+    return a->dtype && !a->graph->watch && ts_device_caps_of(a->graph->device) & TS_DEVICE_HOST_MEMORY;
+}
+
+/* Whether such an array's memory holds its values, and those are all that there is to know. */
+static inline bool nd_is_there(const ts_nd *a)
+{
+    return nd_is_direct(a) && !a->store->value && a->store->buffer && ts__buffer_is_there(a->store->buffer);
+}
+
+/* Whether what waits may read its memory, which is there and about to change. */
+static inline bool nd_is_read(const ts_nd *a)
+{
+    return a->graph->first && (a->store->lasting ||
+                               atomic_load_explicit(&a->store->buffer->references, memory_order_relaxed) != 1);
+}
+
+/* Whether axes from `first` on lie row-major without gaps. */
+static inline bool nd_is_dense(const ts_nd *a, uint32_t first)
+{
+    int64_t step = a->item;
+    for (uint32_t d = a->rank; d-- > first; step *= ts_nd_shape(a)[d])
+        if (ts_nd_shape(a)[d] != 1 && ts_nd_strides(a)[d] != step)
+            return false;
+    return true;
+}
+
+enum { ND_MOVE_AXES = 8 };
+/* Elements that go from one place to another; steps in bytes. */
+typedef struct nd_move {
+    uint32_t rank;
+    size_t item;
+    int64_t shape[ND_MOVE_AXES], to[ND_MOVE_AXES], from[ND_MOVE_AXES];
+} nd_move;
+void ts__nd_move(const nd_move *move, char *to, const char *from);
+/* The element that a number becomes without anything to tell of; false: it is another kind of number. */
+bool ts__nd_element(const ts_nd_operand *number, ts_dtype dtype, char element[16]);
 
 /* ---- watch.c ------------------------------------------------------------------------------------- */
 

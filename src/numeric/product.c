@@ -2,7 +2,8 @@
  *
  * Products of vectors and matrices: a fold of products, which are not stored; of float32 and float64 in host memory,
  * where one operand is a vector, loops over the matrix as it lies, which read it once. Small matrices are rows times a
- * matrix, each with the bits that it has alone.
+ * matrix, each with the bits that it has alone. Complex numbers that are few, or few of which make each result, are
+ * summed in their order.
  *
  *     rows      elements of a row lie side by side: sums of every 16th product (float32: 32nd), joined by halves
  *     columns   rows of results do: four products are added to each at a time, after 512 the sum is put aside
@@ -19,7 +20,8 @@ enum {
     PRODUCT_DEPTH = 512,      /* products of one sum of columns */
     PRODUCT_FEW = 8,          /* columns up to which each is a row with a step */
     PRODUCT_LARGE = 1 << 22,  /* elements from which on all threads read them */
-    PRODUCT_MATRICES = 1 << 15 /* multiplications of two matrices that are loops */
+    PRODUCT_MATRICES = 1 << 15, /* multiplications of two matrices that are loops */
+    PRODUCT_SHALLOW = 8         /* complex products of one result up to which they are loops, however many results */
 };
 
 /* out (M), dense, of a (M, K) and x (K); steps in elements. */
@@ -121,13 +123,52 @@ typedef struct product_of {
 PRODUCT_LOOPS(float)
 PRODUCT_LOOPS(double)
 
+/* The same of complex numbers. Columns whose parts lie side by side are vectors, turned by a quarter for the imaginary
+ * part: x a = re (a.re, a.im) + im (-a.im, a.re). */
+#define PRODUCT_COMPLEX(type, ...)                                                                                  \
+    PRODUCT_INLINE void type##_add_turned(type *to, const type *a, const type x[2], int64_t n)                      \
+    {                                                                                                               \
+        enum { LANES = PRODUCT_BYTES / sizeof(type) };                                                              \
+        type##_vector turn = {0};                                                                                   \
+        int64_t i = 0;                                                                                              \
+        for (int lane = 0; lane < LANES; lane++)                                                                    \
+            turn[lane] = lane & 1 ? x[1] : -x[1];                                                                   \
+        for (; i + LANES <= 2 * n; i += LANES) {                                                                    \
+            type##_vector v = *(const type##_vector *)(a + i);                                                      \
+            *(type##_vector *)(to + i) += v * x[0] + __builtin_shufflevector(v, v, __VA_ARGS__) * turn;             \
+        }                                                                                                           \
+        for (; i < 2 * n; i += 2) {                                                                                 \
+            to[i] += a[i] * x[0] + a[i + 1] * -x[1];                                                                \
+            to[i + 1] += a[i + 1] * x[0] + a[i] * x[1];                                                             \
+        }                                                                                                           \
+    }                                                                                                               \
+    PRODUCT_INLINE void type##_complex(const product_of *p)                                                         \
+    {                                                                                                               \
+        const type *a = p->a, *x = p->x;                                                                            \
+        type *out = p->out;                                                                                         \
+        memset(out, 0, (size_t)p->m * 2 * sizeof *out);                                                             \
+        for (int64_t at = 0; at < p->m; at += PRODUCT_COLUMNS)                                                      \
+            for (int64_t k = 0; k < p->k && p->a_m == 1; k++)                                                       \
+                type##_add_turned(out + 2 * at, a + 2 * (at + k * p->a_k), x + 2 * k * p->x_k,                      \
+                                  TS_MIN(p->m - at, PRODUCT_COLUMNS));                                              \
+        for (int64_t i = 0; i < p->m && p->a_m != 1; i++)                                                           \
+            for (int64_t k = 0; k < p->k; k++)                                                                      \
+                type##_add_turned(out + 2 * i, a + 2 * (i * p->a_m + k * p->a_k), x + 2 * k * p->x_k, 1);           \
+    }
+PRODUCT_COMPLEX(float, 1, 0, 3, 2, 5, 4, 7, 6, 9, 8, 11, 10, 13, 12, 15, 14)
+PRODUCT_COMPLEX(double, 1, 0, 3, 2, 5, 4, 7, 6)
+
 #define PRODUCT_WIDTH(name)                                                                                         \
     static void name(const product_of *p, ts_dtype dtype)                                                           \
     {                                                                                                               \
         if (dtype == TS_DTYPE_float32)                                                                              \
             float_product(p);                                                                                       \
-        else                                                                                                        \
+        else if (dtype == TS_DTYPE_float64)                                                                         \
             double_product(p);                                                                                      \
+        else if (dtype == TS_DTYPE_complex64)                                                                       \
+            float_complex(p);                                                                                       \
+        else                                                                                                        \
+            double_complex(p);                                                                                      \
     }
 PRODUCT_WIDTH(product_plain)
 #if defined(__x86_64__)
@@ -168,14 +209,17 @@ static product_shape product_shape_of(const ts_nd *a, const ts_nd *b)
     return s;
 }
 
-/* Whether loops do it: it depends on device, dtype and shape alone, as the order of sums does. */
-static bool product_is_direct(const ts_nd *a, const ts_nd *b)
+/* It depends on device, dtype and shape alone, as the order of sums does. */
+bool ts_nd_product_is_direct(const ts_nd *a, const ts_nd *b)
 {
+    bool is_float = a->dtype == TS_DTYPE_float32 || a->dtype == TS_DTYPE_float64;
+    bool is_complex = a->dtype == TS_DTYPE_complex64 || a->dtype == TS_DTYPE_complex128;
     if (!(ts_device_caps_of(a->graph->device) & TS_DEVICE_HOST_MEMORY) || a->graph != b->graph ||
-        (a->dtype != TS_DTYPE_float32 && a->dtype != TS_DTYPE_float64))
+        (!is_float && !is_complex))
         return false;
     product_shape s = product_shape_of(a, b);
-    bool is_small = s.m == 1 || s.n == 1 || a->count * s.n <= PRODUCT_MATRICES;
+    bool is_small = a->count * s.n <= PRODUCT_MATRICES;
+    is_small |= is_complex ? s.k <= PRODUCT_SHALLOW && s.m <= PRODUCT_SHALLOW : s.m == 1 || s.n == 1;
     return is_small && a->count && b->count && TS_MAX(a->count, b->count) < PRODUCT_LARGE;
 }
 
@@ -255,7 +299,8 @@ ts_status ts_nd_product(ts_nd *a, ts_nd *b, ts_nd **result, ts_error *err)
     if (!a->rank || a->rank > 2 || !b->rank || b->rank > 2 || ts_nd_shape(a)[a->rank - 1] != ts_nd_shape(b)[0] ||
         a->dtype != b->dtype)
         return ts_fail(err, TS_SHAPE, "a product is of matrices (M, K) and (K, N) or vectors (K) of one dtype");
-    ts_status status = product_is_direct(a, b) ? product_direct(a, b, result, err) : product_fold(a, b, result, err);
+    bool is_direct = ts_nd_product_is_direct(a, b);
+    ts_status status = is_direct ? product_direct(a, b, result, err) : product_fold(a, b, result, err);
     if (status != TS_OK) {
         ts_nd_release(*result);
         *result = NULL;

@@ -72,6 +72,9 @@ def ordered(a: ndarray, places: bool, descending: bool = False) -> tuple[ndarray
         return module.from_above(made, a.dtype), found
     if a.dtype.kind == "c":
         return _ordered_complex(a, descending)
+    few = _core.numeric_order(a, places, descending)
+    if few is not None:
+        return few
     n, rows = a.shape[-1], a.size // max(a.shape[-1], 1)
     as_read = a.dtype.kind == "f" and _are_made_as_read(n, rows)
     keys = a if as_read else _keys(a)
@@ -283,6 +286,10 @@ def unique(ar: Any, return_index: bool = False, return_inverse: bool = False, re
     a = f.asarray(ar)
     if isinstance(axis, float):
         raise TypeError("integer argument expected, got float")
+    if not (return_index or return_inverse or return_counts) and equal_nan and (axis is None or a.ndim == 1):
+        few = _core.numeric_different(f.ravel(a))
+        if few is not None:
+            return few
     if axis is not None and a.ndim != 1:
         values, first, inverse, counts = _unique_slices(a, f.normalize(axis, a.ndim))
     else:
@@ -542,6 +549,9 @@ def _argpartition(
     """Places of elements in an order that `partition` makes."""
     return argpartition(self, kth, axis, kind, order)
 
+
+for _method in (_sort_in_place, _partition):
+    _method.is_in_place = True  # type: ignore[attr-defined] # it is not the function of its name
 
 METHODS = {
     "sort": _sort_in_place,

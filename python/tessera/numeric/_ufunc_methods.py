@@ -222,6 +222,30 @@ def _at_values(function: Any, a: ndarray, given: Any) -> Any:
     return made[()] if wraps or made == exact else f.asarray(exact)
 
 
+_FEW = 64  # places that Python looks through
+
+
+def _at_few(function: Any, a: ndarray, indices: Any, given: tuple[Any, ...]) -> bool:
+    """Whether it is done: one element, or few places along the first axis that are all different."""
+    if a._is_items or not all(type(x) in (int, float, complex) or type(x) is ndarray for x in given):
+        return False
+    if type(indices) is ndarray:
+        if not a.ndim or indices.ndim != 1 or indices.size > _FEW or indices.dtype != numpy.int64:
+            return False
+        if len({i % max(a.shape[0], 1) for i in indices.tolist()}) != indices.size:
+            return False
+    elif not all(type(i) is int for i in (indices if type(indices) is tuple else (indices,))):
+        return False
+    before = a[indices]
+    if before.dtype != a.dtype or any(f.result_type(a, x) != a.dtype for x in given):
+        return False
+    made = function(before, *given)
+    if made.dtype != a.dtype or made.shape != before.shape:
+        return False
+    a[indices] = made
+    return True
+
+
 def at(function: Any, a: Any, indices: Any, *given: Any) -> None:
     """``a[indices] = function(a[indices], b)``, once for each time that an index occurs, in order."""
     if not isinstance(a, ndarray):
@@ -234,6 +258,8 @@ def at(function: Any, a: Any, indices: Any, *given: Any) -> None:
         raise ValueError("second operand provided when ufunc is unary")
     if not a.flags.writeable:
         raise ValueError("assignment destination is read-only")
+    if _at_few(function, a, indices, given):
+        return
     places = Places(a, indices)
     flat = f.ravel(places.offsets)
     values: Any = None

@@ -126,6 +126,48 @@ def test_parts_are_written_between_reads_that_wait_and_launch_nothing():
 
 
 @pytest.mark.parametrize("dtype", DTYPES)
+def test_places_of_several_arrays_are_numpys(dtype):
+    rng = np.random.default_rng(12)
+    for _ in range(60):
+        shape = tuple(rng.integers(1, 6, rng.integers(1, 5)))
+        x, many = rng.integers(-99, 99, shape).astype(dtype), tuple(rng.integers(1, 4, rng.integers(1, 3)))
+        x = x.T.copy().T if rng.integers(3) == 0 else x
+        part = slice(*rng.choice([None, 0, 1, -1], 2), int(rng.choice([1, -1])))
+        key = [rng.integers(-n, n, many) if rng.integers(2) else part for n in shape]
+        if rng.integers(3) == 0:
+            at = rng.integers(len(key) + 1)
+            key[at : at + int(rng.integers(3))] = [...]
+        ours = tuple(tn.array(k) if isinstance(k, np.ndarray) else k for k in key)
+        key = tuple(key)
+        a, b = np.array(x, order="K"), tn.array(x)
+        np.testing.assert_array_equal(np.asarray(b[ours]), a[key])
+        fits = [n if rng.integers(4) else 1 for n in a[key].shape]
+        value = rng.integers(-9, 9, fits).astype(dtype) if rng.integers(3) else 3
+        a[key] = value
+        b[ours] = value if isinstance(value, int) else tn.array(value)
+        np.testing.assert_array_equal(np.asarray(b), a, err_msg=f"{shape} {key}")
+
+
+def test_places_of_several_arrays_launch_nothing_and_may_be_wrong():
+    a, i = tn.arange(100.0).reshape(10, 10), tn.array([1, -2])
+    before = _core.numeric_stats()["launched"]
+    a[i, i], a[:, i], a[..., i, :]
+    a[i, i] = 5.0
+    a[:, i] = a[:, i]
+    assert _core.numeric_stats()["launched"] == before
+    assert a[1, 1] == a[8, 8] == 5 and a[1, 8] == 18
+    for key in ((i, tn.array([0, 10])), (slice(None), tn.array([-11]))):
+        with pytest.raises(IndexError, match="out of bounds for axis 1 with size 10"):
+            a[key]
+        with pytest.raises(IndexError, match="out of bounds for axis 1 with size 10"):
+            a[key] = 1
+    waits = tn.ones((100, 100))
+    later = waits * 2
+    waits[i, i] = 9.0
+    assert float(later.sum()) == 20000 and waits[1, 1] == 9
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
 def test_masks_take_numbers_and_arrays(dtype):
     rng = np.random.default_rng(3)
     for n in (1, 31, 32, 33, 64, 1000):
@@ -208,7 +250,7 @@ def test_elements_and_rows_launch_nothing():
 @pytest.mark.parametrize("dtype", DTYPES[1:])
 def test_products_of_vectors_and_matrices(dtype):
     rng = np.random.default_rng(2)
-    for m, k, n in ((3, 4, 5), (1, 7, 1), (20, 30, 2)):
+    for m, k, n in ((3, 4, 5), (1, 7, 1), (20, 30, 2), (2, 3, 1100)):
         a, b = (rng.integers(0, 4, s).astype(dtype) for s in ((m, k), (k, n)))
         for x, y in ((a, b), (a[0], b), (a, b[:, 0]), (a[0], b[:, -1]), (a.T, a), (a[:, ::-1], b[::-1])):
             ours = [tn.array(x) @ tn.array(y), tn.dot(tn.array(x), tn.array(y)), tn.matmul(tn.array(x), tn.array(y))]

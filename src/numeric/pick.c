@@ -1,0 +1,189 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Few elements of host memory at places that several arrays say, or one along another axis than the first, by the
+ * thread that asks (direct.c has rows along the first axis).
+ *
+ *     a[:, i, j]    part a of axes (A, B, C), indices i and j of shape (N) along axes 1 and 2: result (A, N)
+ *
+ * For each place of the indices the axes that are kept are moved as a part of their own.
+ */
+#include "numeric/numeric.h"
+
+enum { PICK_BYTES = 1 << 17, PICK_INDICES = 4 };
+
+/* A key applied to an array, and an array of its result's shape; steps in bytes. */
+typedef struct pick_of {
+    nd_move kept; /* the axes without an index; `to` is of the array, `from` of the other one */
+    uint32_t rank, n_index; /* of the result; axes of the indices */
+    uint32_t first;         /* of them in the result */
+    int64_t count, shape[TS_ND_RANK], index_step[TS_ND_RANK]; /* of the other array along axes of the indices */
+    const int64_t *places[PICK_INDICES];
+    int64_t extent[PICK_INDICES], step[PICK_INDICES];
+} pick_of;
+
+/* The places of one index; false: it is none of this kind. */
+static ts_status pick_index(const ts_nd *a, const ts_nd_pick *pick, uint32_t i, pick_of *p, bool *fits, ts_error *err)
+{
+    ts_nd *index = pick->indices[i], *first = pick->indices[0];
+    void *data;
+    *fits = index->dtype == TS_DTYPE_int64 && !index->meaning && index->graph == a->graph && index->rank &&
+            index->rank == first->rank && nd_is_dense(index, 0) && !ts_nd_shares(a, index, false) &&
+            memcmp(ts_nd_shape(index), ts_nd_shape(first), index->rank * sizeof(int64_t)) == 0;
+    if (!*fits)
+        return TS_OK;
+    TS_TRY(ts_nd_memory(index, false, &data, NULL, err));
+    p->places[i] = data;
+    p->extent[i] = pick->part.shape[pick->axes[i]];
+    p->step[i] = pick->part.strides[pick->axes[i]];
+    for (int64_t k = 0; k < index->count; k++)
+        *fits = *fits && p->places[i][k] >= -p->extent[i] && p->places[i][k] < p->extent[i];
+    return TS_OK;
+}
+
+static bool pick_has(const ts_nd_pick *pick, uint32_t axis)
+{
+    bool has = false;
+    for (uint32_t i = 0; i < pick->n; i++)
+        has |= pick->axes[i] == axis;
+    return has;
+}
+
+/* The result's shape: axes that are kept, and those of the indices between them or in front. False: too many. */
+static bool pick_shape(const ts_nd *a, const ts_nd_pick *pick, pick_of *p)
+{
+    const ts_nd *index = pick->indices[0];
+    uint32_t kept = pick->part.rank - pick->n, d = 0;
+    p->n_index = index->rank;
+    p->rank = kept + p->n_index;
+    p->first = pick->front ? 0 : pick->axes[0];
+    p->kept.rank = kept;
+    p->kept.item = a->item;
+    if (kept > ND_MOVE_AXES || p->rank > TS_ND_RANK)
+        return false;
+    for (uint32_t axis = 0; axis < pick->part.rank; axis++)
+        if (!pick_has(pick, axis)) {
+            p->kept.shape[d] = pick->part.shape[axis];
+            p->kept.to[d] = pick->part.strides[axis];
+            p->shape[d < p->first ? d : d + p->n_index] = pick->part.shape[axis];
+            d++;
+        }
+    memcpy(p->shape + p->first, ts_nd_shape(index), p->n_index * sizeof *p->shape);
+    p->count = 1;
+    for (d = 0; d < p->rank; d++)
+        p->count *= p->shape[d];
+    return p->count && p->count <= PICK_BYTES / a->item;
+}
+
+static ts_status pick_read(ts_nd *a, const ts_nd_pick *pick, pick_of *p, bool *fits, ts_error *err)
+{
+    *fits = nd_is_there(a) && pick->n && pick->n <= PICK_INDICES && pick->indices[0]->rank &&
+            pick->indices[0]->count && pick_shape(a, pick, p);
+    for (uint32_t i = 0; i < pick->n && *fits; i++)
+        TS_TRY(pick_index(a, pick, i, p, fits, err));
+    return TS_OK;
+}
+
+/* Steps of the other array along the result's axes, to those that are kept and those of the indices. */
+static void pick_other(pick_of *p, const int64_t *steps)
+{
+    for (uint32_t d = 0; d < p->kept.rank; d++)
+        p->kept.from[d] = steps[d < p->first ? d : d + p->n_index];
+    memcpy(p->index_step, steps + p->first, p->n_index * sizeof *steps);
+}
+
+/* Moves all elements: into the array, or from it. */
+static void pick_move(const pick_of *p, uint32_t n, char *data, char *other, bool writes)
+{
+    int64_t at[TS_ND_RANK] = {0}, places = 1;
+    nd_move move = p->kept;
+    for (uint32_t d = 0; d < p->n_index; d++)
+        places *= p->shape[p->first + d];
+    for (uint32_t d = 0; d < move.rank && !writes; d++) {
+        move.to[d] = p->kept.from[d];
+        move.from[d] = p->kept.to[d];
+    }
+    for (int64_t k = 0; k < places; k++) {
+        int64_t offset = 0;
+        for (uint32_t i = 0; i < n; i++)
+            offset += (p->places[i][k] + (p->places[i][k] < 0 ? p->extent[i] : 0)) * p->step[i];
+        ts__nd_move(&move, writes ? data + offset : other, writes ? other : data + offset);
+        for (uint32_t d = p->n_index; d-- > 0;) {
+            other += p->index_step[d];
+            if (++at[d] < p->shape[p->first + d])
+                break;
+            other -= p->index_step[d] * at[d];
+            at[d] = 0;
+        }
+    }
+}
+
+static char *pick_data(const ts_nd *a, const ts_nd_pick *pick)
+{
+    return (char *)ts_buffer_data(a->store->buffer) + a->offset + pick->part.offset;
+}
+
+ts_status ts_nd_pick_from(ts_nd *a, const ts_nd_pick *pick, ts_nd **result, ts_error *err)
+{
+    pick_of p; /* filled as far as there are axes */
+    bool fits;
+    void *to;
+    TS_NEED(err, result);
+    *result = NULL;
+    TS_NEED(err, a, pick);
+    TS_TRY(pick_read(a, pick, &p, &fits, err));
+    if (!fits)
+        return TS_OK;
+    TS_TRY(ts_nd_empty(a->graph, (ts_dtype)a->dtype, p.rank, p.shape, false, result, err));
+    (*result)->meaning = a->meaning;
+    ts_status status = ts_nd_memory(*result, false, &to, NULL, err);
+    if (status == TS_OK) {
+        pick_other(&p, ts_nd_strides(*result));
+        pick_move(&p, pick->n, pick_data(a, pick), to, false);
+    } else
+        ts_nd_release(*result), *result = NULL;
+    return status;
+}
+
+/* Steps of an array that is broadcast to the result; false: it is not. */
+static bool pick_broadcast(const pick_of *p, const ts_nd *values, int64_t *steps)
+{
+    if (values->rank > p->rank)
+        return false;
+    uint32_t up = p->rank - values->rank;
+    memset(steps, 0, p->rank * sizeof *steps);
+    for (uint32_t d = 0; d < values->rank; d++) {
+        if (ts_nd_shape(values)[d] != 1 && ts_nd_shape(values)[d] != p->shape[up + d])
+            return false;
+        steps[up + d] = ts_nd_shape(values)[d] == 1 ? 0 : ts_nd_strides(values)[d];
+    }
+    return true;
+}
+
+ts_status ts_nd_pick_to(ts_nd *a, const ts_nd_pick *pick, const ts_nd_operand *values, bool *done, ts_error *err)
+{
+    pick_of p; /* filled as far as there are axes */
+    char element[16];
+    void *from = element;
+    int64_t steps[TS_ND_RANK] = {0};
+    TS_NEED(err, done);
+    *done = false;
+    TS_NEED(err, a, pick, values);
+    ts_nd *array = values->array;
+    if (a->flags & TS_ND_READONLY || !nd_is_there(a) || nd_is_read(a) ||
+        (array ? array->dtype != a->dtype || array->meaning != a->meaning || array->graph != a->graph ||
+                     ts_nd_shares(a, array, false)
+               : a->meaning || !ts__nd_element(values, (ts_dtype)a->dtype, element)))
+        return TS_OK;
+    TS_TRY(pick_read(a, pick, &p, done, err));
+    *done = *done && (!array || pick_broadcast(&p, array, steps));
+    if (!*done)
+        return TS_OK;
+    if (array)
+        TS_TRY(ts_nd_memory(array, false, &from, NULL, err));
+    *done = nd_is_there(a) && !nd_is_read(a);
+    if (*done) {
+        pick_other(&p, steps);
+        pick_move(&p, pick->n, pick_data(a, pick), from, true);
+    }
+    return TS_OK;
+}

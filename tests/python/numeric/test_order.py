@@ -1,0 +1,102 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Few numbers of host memory in order, without a kernel: against NumPy, and against what many numbers become."""
+
+import numpy as np
+import pytest
+
+import tessera.numeric as tn
+from tessera import _core
+
+DTYPES = ["?", "i1", "u1", "i2", "u2", "i4", "u4", "i8", "u8", "f2", "f4", "f8"]
+
+
+def _numbers(rng, shape, dtype):
+    x = rng.integers(-9 if dtype[0] in "if" else 0, 9, shape).astype(dtype)
+    if dtype[0] == "f":
+        odd = np.array([0.0, -0.0, np.nan, -np.nan, np.inf, -np.inf, 1e-8, np.finfo(dtype).max], dtype)
+        x = np.where(rng.random(shape) < 0.4, rng.choice(odd, shape), x)
+    elif dtype[0] in "iu":
+        ends = np.array([np.iinfo(dtype).min, np.iinfo(dtype).max], dtype)
+        x = np.where(rng.random(shape) < 0.2, rng.choice(ends, shape), x)
+    return x
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_rows_in_order_are_numpys(dtype):
+    rng = np.random.default_rng(5)
+    for n in (1, 2, 11, 12, 13, 25, 100, 1024, 1025):
+        x = _numbers(rng, n, dtype)
+        for order in (x, np.repeat(x[::-1], 2)[::2]) if n < 1025 or dtype == "i8" else ():
+            a = tn.asarray(order)
+            np.testing.assert_array_equal(tn.sort(a), np.sort(order))
+            np.testing.assert_array_equal(tn.argsort(a), np.argsort(order, kind="stable"))
+            np.testing.assert_array_equal(tn.unique(a), np.unique(order))
+            places = tn.argsort(a, descending=True)
+            np.testing.assert_array_equal(np.sort(order)[::-1], order[np.asarray(places)])
+    for _ in range(30):
+        x = _numbers(rng, tuple(rng.integers(1, 6, rng.integers(1, 4))), dtype)
+        a, axis = tn.array(x.T).T if rng.integers(2) else tn.array(x), int(rng.integers(-x.ndim, x.ndim))
+        np.testing.assert_array_equal(tn.sort(a, axis), np.sort(x, axis))
+        np.testing.assert_array_equal(tn.argsort(a, axis=axis), np.argsort(x, axis=axis, kind="stable"))
+        b = tn.array(x)
+        b.sort(axis)
+        np.testing.assert_array_equal(b, np.sort(x, axis))
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_places_in_what_is_sorted_are_numpys(dtype):
+    rng = np.random.default_rng(6)
+    for n, m in ((1, 1), (5, 40), (40, 5), (3000, 20)):
+        x, keys = np.sort(_numbers(rng, n, dtype)), _numbers(rng, m, dtype)
+        for side in ("left", "right"):
+            found = tn.searchsorted(tn.array(x), tn.array(keys), side)
+            np.testing.assert_array_equal(found, np.searchsorted(x, keys, side))
+            assert tn.searchsorted(tn.array(x), keys[0], side) == np.searchsorted(x, keys[0], side)
+
+
+def test_few_numbers_in_order_launch_nothing():
+    a, waits = tn.arange(50.0)[::-1], tn.arange(5000.0) * 2
+    calls = (tn.sort, tn.argsort, tn.unique, lambda x: tn.searchsorted(x, x), lambda x: tn.take(x, places),
+             lambda x: tn.partition(x, 3), lambda x: tn.argpartition(x, 3))  # fmt: skip
+    places = tn.array([3, -1])
+    for call in calls:
+        call(a)
+    before = _core.numeric_stats()["launched"]
+    for call in calls:
+        call(a)
+    assert _core.numeric_stats()["launched"] == before
+    np.testing.assert_array_equal(tn.sort((waits + 1)[:10]), np.arange(10) * 2 + 1)
+
+
+def test_functions_at_few_places_are_numpys():
+    rng = np.random.default_rng(8)
+    for dtype in ("f4", "f8", "i4", "u1", "c16"):
+        x = rng.integers(1, 9, (5, 4)).astype(dtype)
+        for key in (2, (3, -1), (0, 0), np.array([0, -2, 3]), np.array([1, 1, -4]), np.array([], int), -5):
+            for name, *given in (("add", 3), ("multiply", 1.5), ("subtract", np.arange(4)), ("negative",)):
+                found = []
+                for m in (np, tn):
+                    a = m.array(x)
+                    places = m.array(key) if isinstance(key, np.ndarray) else key
+                    try:
+                        getattr(m, name).at(a, places, *(m.array(v) if np.ndim(v) else v for v in given))
+                    except (TypeError, ValueError) as error:
+                        a = TypeError if isinstance(error, TypeError) else ValueError
+                    found.append(np.asarray(a).tolist() if not isinstance(a, type) else a)
+                assert found[0] == found[1], (dtype, key, name)
+    with pytest.raises(IndexError):
+        tn.add.at(tn.ones(3), tn.array([3]), 1)
+
+
+def test_mistakes_of_order_are_numpys():
+    a = tn.arange(6).reshape(2, 3)
+    for call in (lambda m, x: m.sort(x, 2), lambda m, x: m.argsort(x, -3), lambda m, x: m.partition(x, 3),
+                 lambda m, x: m.argpartition(x, -4), lambda m, x: m.sort(x[0, 0]),
+                 lambda m, x: m.take(x[0], m.array([3])), lambda m, x: m.searchsorted(x[0], x[1], "middle"),
+                 lambda m, x: m.searchsorted(x, x[0])):  # fmt: skip
+        found = []
+        for module, x in ((np, np.asarray(a)), (tn, a)):
+            with pytest.raises((ValueError, IndexError)) as error:
+                call(module, x)
+            found.append(type(error.value))
+        assert found[0] is found[1]
