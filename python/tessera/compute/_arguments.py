@@ -12,7 +12,8 @@ from .iterators import Iterator, iterator_of
 from .types import TypeDescriptor, type_of
 
 __all__ = [
-    "Count", "checked_count", "clamped", "count_of", "init_of", "is_read_later", "items_in", "setting", "stream_of",
+    "Count", "becomes", "checked_count", "clamped", "count_of", "init_of", "is_read_later", "items_in", "setting",
+    "stream_of",
     "whole_numbers",
 ]  # fmt: skip
 
@@ -63,6 +64,23 @@ def whole_numbers(value: Any, name: str, most: int = 0, items: int = 0) -> Itera
         )
     checked_count(items, "the number of results", (name, it))
     return it
+
+
+def becomes(source: tuple[str, Iterator], output: tuple[str, Iterator]) -> None:
+    """Refuses to write items to a sequence of another kind of type: what is a struct, or complex, stays one.
+
+    Raises
+    ------
+    TypeError
+        With both types.
+    """
+    (name, it), (what, to) = source, output
+    if it.value_type is None or to.value_type is None:
+        return
+    found, wanted = it.value_type.dtype, to.value_type.dtype
+    fields, room = found.names or (), wanted.names or ()
+    if len(fields) != len(room) or (found.kind == "c" and wanted.kind != "c"):
+        raise TypeError(f"{what} holds {wanted}, {name} {found}, which does not become one; give an array of {found}")
 
 
 class Count(NamedTuple):

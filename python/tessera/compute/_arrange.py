@@ -11,7 +11,7 @@ import numpy
 from . import types
 from ._arguments import Count, items_in, stream_of
 from ._engine import POOL, Memory, algorithm
-from ._overlap import apart
+from ._overlap import separate
 from ._select import cast_of
 from ._transform import launch_transform
 from .iterators import (
@@ -65,7 +65,9 @@ def generate(*, d_out: Any, op: Any, num_items: int, stream: Any = None) -> None
 @algorithm
 def gather(*, d_in: Any, d_indices: Any, d_out: Any, num_items: int, stream: Any = None) -> None:
     """``d_out[i] = d_in[d_indices[i]]``; indices are not checked, and the output may not be the input."""
-    apart(("d_in", iterator_of(d_in, "d_in")), ("d_out", iterator_of(d_out, "d_out")))
+    source, output = iterator_of(d_in, "d_in"), iterator_of(d_out, "d_out")
+    n = items_in(num_items, "num_items", ("d_out", output)).most
+    separate(n, {"d_in": source}, {"d_out": output})
     launch_transform([PermutationIterator(d_in, d_indices)], d_out, _SAME, num_items, stream, ["d_in"])
 
 
@@ -73,8 +75,8 @@ def gather(*, d_in: Any, d_indices: Any, d_out: Any, num_items: int, stream: Any
 def scatter(*, d_in: Any, d_indices: Any, d_out: Any, num_items: int, stream: Any = None) -> None:
     """``d_out[d_indices[i]] = d_in[i]``; of equal indices any one is written, and indices are not checked. The
     output may not be the input."""
-    apart(("d_in", iterator_of(d_in, "d_in")), ("d_out", iterator_of(d_out, "d_out")))
-    to = PermutationIterator(d_out, d_indices)
+    source, to = iterator_of(d_in, "d_in"), PermutationIterator(d_out, d_indices)
+    separate(items_in(num_items, "num_items", ("d_in", source)).most, {"d_in": source}, {"d_out": to})
     launch_transform([iterator_of(d_in, "d_in")], to, _SAME, num_items, stream, ["d_in"])
 
 
@@ -83,7 +85,7 @@ def reverse(*, d_in: Any, d_out: Any, num_items: int, stream: Any = None) -> Non
     """``d_out[i] = d_in[num_items - 1 - i]``; the output may not be the input."""
     source, output = iterator_of(d_in, "d_in"), iterator_of(d_out, "d_out")
     n = items_in(num_items, "num_items", ("d_in", source), ("d_out", output))
-    apart(("d_in", source), ("d_out", output))
+    separate(n.most, {"d_in": source}, {"d_out": output})
 
     def make(load: Function) -> Function:
         number = n.load()
@@ -171,6 +173,8 @@ def adjacent_difference(
         aside = ArrayIterator(found[1])
         launch_transform([source], aside, _SAME, num_items, stream, ["d_in"])
         source = aside
+    if not in_place:
+        separate(n.most, {"d_in": source}, {"d_out": output})
     function, step, number = op.function, 1 if right else -1, n.load()
 
     def make(load: Function) -> Function:

@@ -16,10 +16,10 @@ from typing import Any
 import numpy
 
 from . import types
-from ._arguments import init_of, items_in, stream_of, whole_numbers
+from ._arguments import becomes, init_of, items_in, stream_of, whole_numbers
 from ._choose import Choice, run_choice
 from ._engine import POOL, Memory, algorithm, on_cpu
-from ._overlap import not_shifted
+from ._overlap import separate
 from ._runs import Runs, reduce_runs
 from ._scan import Scanned, run_scan
 from ._select import cast_of, kinds_of, starts_and_begins
@@ -96,6 +96,9 @@ def reduce_by_key(
     kind = _known(out_values.value_type or values.value_type, "d_out_values")
     n = items_in(num_items, "num_items", ("d_in_keys", keys), ("d_in_values", values))
     count = whole_numbers(d_num_runs_out, "d_num_runs_out", n.most, 1)
+    becomes(("d_in_keys", keys), ("d_out_keys", out_keys))
+    writes = {"d_out_keys": out_keys, "d_out_values": out_values, "d_num_runs_out": count}
+    separate(n.most, {"d_in_keys": keys, "d_in_values": values}, writes)
     out_keys, out_values = within_room(out_keys, n.most), within_room(out_values, n.most)
     pair = _pair(kind, n.most)
 
@@ -160,8 +163,11 @@ def run_length_encode(
     d_num_runs_out, num_items, equal, stream, temp_storage
         As for `reduce_by_key`.
     """
-    most = items_in(num_items, "num_items", ("d_in", iterator_of(d_in, "d_in"))).most
-    lengths = whole_numbers(d_lengths_out, "d_lengths_out", most)
+    source, output = iterator_of(d_in, "d_in"), iterator_of(d_unique_out, "d_unique_out")
+    most = items_in(num_items, "num_items", ("d_in", source)).most
+    lengths, count = whole_numbers(d_lengths_out, "d_lengths_out", most), iterator_of(d_num_runs_out, "d_num_runs_out")
+    becomes(("d_in", source), ("d_unique_out", output))
+    separate(most, {"d_in": source}, {"d_unique_out": output, "d_lengths_out": lengths, "d_num_runs_out": count})
     if not on_cpu():
         return _measure_runs(d_in, d_unique_out, lengths, d_num_runs_out, num_items, equal, stream, temp_storage)
     dtype = numpy.dtype(numpy.int64) if lengths.value_type is None else lengths.value_type.dtype
@@ -227,8 +233,8 @@ def _scan_by_key(
     )  # fmt: skip
     kind = _known(kind, "d_out_values")
     n = items_in(num_items, "num_items", ("d_in_keys", keys), ("d_in_values", values), ("d_out_values", output))
-    for given in (("d_in_keys", keys), ("d_in_values", values)):
-        not_shifted(n.most, given, ("d_out_values", output))
+    reads = {"d_in_keys": keys, "d_in_values": values}
+    separate(n.most, reads, {"d_out_values": output}, {("d_out_values", "d_in_values")})
     pair = _pair(kind, n.most)
 
     def make() -> Scanned:

@@ -10,6 +10,7 @@ import numpy
 
 from ._arguments import checked_count, items_in, setting, stream_of, whole_numbers
 from ._engine import POOL, THREADS, algorithm, kernel_of
+from ._overlap import separate
 from ._reduce import reduce_into
 from ._select import cast_of
 from .iterators import CountingIterator, Iterator, TransformIterator, ZipIterator, iterator_of
@@ -65,6 +66,7 @@ def _find(source: Iterator, op: Operator, d_out: Any, num_items: Any, stream: An
         raise TypeError("d_out must be an array of numpy.int64")
     checked_count(1, "the number of results", ("d_out", output))
     n = items_in(num_items, "num_items", (name, source))
+    separate(n.most, {name: source}, {"d_out": output})
     place = output.state[0]
     kernel_of(setting, (output.kind, n.kind), lambda: (n.load(),))[1, 1, stream](place, n.state)
     if n.most:

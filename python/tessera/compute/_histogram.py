@@ -22,6 +22,7 @@ import numpy
 from ..cuda.libdevice import umul64hi
 from ._arguments import checked_count, count_of, items_in, stream_of
 from ._engine import POOL, THREADS, Memory, algorithm, cores_for, kernel_of, on_cpu
+from ._overlap import separate
 from .iterators import iterator_of
 
 __all__ = ["histogram_even", "histogram_range"]
@@ -55,6 +56,7 @@ class _Bins(NamedTuple):
     make: Callable[[], Function]  # gives bin_of(v, levels, bins), for kernels: less than 0 for a sample in none
     levels: Any  # what it needs
     n: int
+    on_device: Any = None  # levels that are read when it runs
 
 
 def _copies(bins: int) -> int:
@@ -412,7 +414,7 @@ def histogram_range(
     count = checked_count(num_output_levels, "num_output_levels", ("d_levels", levels))
     if count < 2:
         raise ValueError(f"num_output_levels is {count}; a bin has two")
-    rule = _Bins(("range", levels.kind), lambda: _range(levels.load()), levels.state, count - 1)
+    rule = _Bins(("range", levels.kind), lambda: _range(levels.load()), levels.state, count - 1, levels)
     return _histogram(rule, iterator_of(d_samples, "d_samples"), d_histogram, num_samples, stream, temp_storage)
 
 
@@ -420,6 +422,7 @@ def _histogram(rule: _Bins, samples: Any, d_histogram: Any, num_samples: Any, st
     output, stream, bins = iterator_of(d_histogram, "d_histogram"), stream_of(stream), rule.n
     n = items_in(num_samples, "num_samples", ("d_samples", samples))
     checked_count(bins, "the number of bins", ("d_histogram", output))
+    separate(max(n.most, bins + 1), {"d_samples": samples, "d_levels": rule.on_device}, {"d_histogram": output})
     is_in_a_row = getattr(output, "is_in_a_row", False)
     if output.value_type is None or output.value_type.dtype.kind not in "iu" or not is_in_a_row:
         raise TypeError("d_histogram must be an array of whole numbers")

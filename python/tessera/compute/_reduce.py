@@ -20,6 +20,7 @@ import numpy
 from ._arguments import checked_count, init_of, items_in, stream_of
 from ._chunks import trees
 from ._engine import POOL, THREADS, Memory, algorithm, cores_for, kernel_of, on_cpu
+from ._overlap import separate
 from ._ready import combine_choices, words_of
 from .determinism import Determinism
 from .iterators import iterator_of
@@ -290,6 +291,7 @@ def reduce_into(
         raise ValueError("h_init cannot be None where determinism is NOT_GUARANTEED")
     n, stream = items_in(num_items, "num_items", ("d_in", source)), stream_of(stream)
     checked_count(1, "the number of results", ("d_out", output))
+    separate(1, {}, {"d_out": output})
     kind: Any
     kind, init = (source.value_type or output.value_type, 0) if h_init is None else init_of(h_init, "h_init")
     _same_structs(h_init, source, output, kind)

@@ -23,7 +23,7 @@ from ._arguments import Count, init_of, items_in, stream_of
 from ._chunks import launch_chunks, memory_of_chunks
 from ._engine import POOL, THREADS, Memory, algorithm, kernel_of, on_cpu
 from ._lookback import before_tile, clearing, ended, memory_of, next_tile
-from ._overlap import not_shifted
+from ._overlap import separate
 from ._ready import combine_choices, words_of
 from .iterators import Iterator, iterator_of
 from .op import may_raise, names_arrays, operator_of
@@ -349,7 +349,7 @@ def _scan(
 ) -> Any:
     source, output, op = iterator_of(d_in, "d_in"), iterator_of(d_out, "d_out"), operator_of(op, 2)
     n = items_in(num_items, "num_items", ("d_in", source), ("d_out", output))
-    not_shifted(n.most, ("d_in", source), ("d_out", output))
+    separate(n.most, {"d_in": source}, {"d_out": output}, {("d_out", "d_in")})
     where: Iterator | None
     if init_value is None:
         kind, init, where = source.value_type or output.value_type, numpy.int32(0), None

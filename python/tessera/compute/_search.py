@@ -6,13 +6,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-import numpy
-
-from ._arguments import items_in, stream_of
+from ._arguments import items_in, stream_of, whole_numbers
 from ._engine import THREADS, algorithm, kernel_of
-from ._overlap import apart, not_shifted
+from ._overlap import separate
 from ._ready import words_of
-from .iterators import Iterator, dtypes_of, iterator_of
+from ._select import cast_of
+from .iterators import dtypes_of, iterator_of
 from .op import OpKind, operator_of, ordering
 
 __all__ = ["lower_bound", "upper_bound"]
@@ -46,21 +45,20 @@ def _searching(
 def _search(
     upper: bool, d_data: Any, num_items: Any, d_values: Any, num_values: Any, d_out: Any, comp: Any, stream: Any
 ) -> None:
-    data, values, output = iterator_of(d_data, "d_data"), iterator_of(d_values, "d_values"), iterator_of(d_out, "d_out")
+    data, values = iterator_of(d_data, "d_data"), iterator_of(d_values, "d_values")
     op, stream = operator_of(OpKind.LESS if comp is None else comp, 2, "comp"), stream_of(stream)
-    _check_output(output)
     n = items_in(num_items, "num_items", ("d_data", data))
+    output = whole_numbers(d_out, "d_out", n.most)
     m = items_in(num_values, "num_values", ("d_values", values), ("d_out", output))
-    apart(("d_data", data), ("d_out", output))
-    not_shifted(m.most, ("d_values", values), ("d_out", output))
+    reads = {"d_data": data, "d_values": values}
+    separate(max(n.most, m.most), reads, {"d_out": output}, {("d_out", "d_values")})
     if m.most == 0:
         return
 
     def parts() -> tuple[Any, ...]:
         less = ordering(op, *dtypes_of(data, values)).function
         before = (lambda a, v: not less(v, a)) if upper else (lambda a, v: bool(less(a, v)))
-        cast: Any = output.value_type.cast  # type: ignore[union-attr]
-        return data.load(), values.load(), output.store(), cast, before, (n.load(), m.load())
+        return data.load(), values.load(), output.store(), cast_of(output), before, (n.load(), m.load())
 
     def library_words() -> str | None:
         is_known = op.known is OpKind.LESS and data.value_type == values.value_type and m.kind is None
@@ -69,14 +67,6 @@ def _search(
     key = upper, data.kind, values.kind, output.kind, op.key, n.kind, m.kind
     kernel = kernel_of(_searching, key, parts, library_words=library_words)
     kernel[-(-m.most // THREADS), THREADS, stream](data.state, n.state, values.state, m.state, output.state)
-
-
-def _check_output(output: Iterator) -> None:
-    dtype = None if output.value_type is None else output.value_type.dtype
-    if dtype is None or dtype.kind != "u":
-        raise TypeError(f"d_out holds {dtype}; places are unsigned numbers (numpy.uintp)")
-    if dtype.itemsize != numpy.dtype(numpy.uintp).itemsize:
-        raise ValueError(f"d_out holds {dtype}; places have the size of a pointer (numpy.uintp)")
 
 
 @algorithm
@@ -93,7 +83,8 @@ def lower_bound(
         Of an array the first element counts, as it is when the search runs.
     d_values : array or iterator
     num_values : int, or array of a device
-    d_out : array of numpy.uintp
+    d_out : array or iterator of whole numbers
+        Of a dtype that `num_items` fits in. May be `d_values`.
     comp : function or OpKind, optional
         Whether one comes before another; without it ``a < b``, and NaNs come last.
     stream

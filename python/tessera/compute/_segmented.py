@@ -24,6 +24,7 @@ from numpy import int32, int64, uint64
 from . import types
 from ._arguments import Count, checked_count, init_of, stream_of, whole_numbers
 from ._engine import POOL, THREADS, Memory, algorithm, kernel_of, on_cpu
+from ._overlap import separate
 from ._scan import Scanned, launch_scan, scan_memory
 from .iterators import Iterator, iterator_of
 from .op import operator_of
@@ -514,6 +515,8 @@ def segmented_reduce(
     offsets_in = ("start_offsets_in", starts), ("end_offsets_in", ends)
     parts = checked_segments(num_segments, *offsets_in, ("d_out", output))
     kind, init = init_of(h_init, "h_init")
+    reads = {"d_in": source, "start_offsets_in": starts, "end_offsets_in": ends}
+    separate(max(parts, 1 << 48), reads, {"d_out": output})
     memory = Memory(temp_storage, stream_of(stream))
     cast_out = (output.value_type or kind).cast
     key = (source.kind, starts.kind, ends.kind, output.kind, op.key, kind)

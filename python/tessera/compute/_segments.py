@@ -20,6 +20,7 @@ from . import _part_sort, types
 from ._arguments import Count, checked_count, count_of, init_of, is_read_later, items_in, stream_of
 from ._by_key import exclusive_scan_by_key, inclusive_scan_by_key
 from ._engine import POOL, THREADS, Memory, algorithm, clear, kernel_of, on_cpu
+from ._overlap import separate
 from ._radix import Digits
 from ._scan import Scanned, launch_scan, scan_memory
 from ._segmented import checked_segments, offsets_of
@@ -30,6 +31,7 @@ from ._sort import (
     bits_out,
     buffers_of,
     by_digits,
+    check_places,
     digits_of,
     memory_for,
     of_field,
@@ -72,7 +74,7 @@ class _Parts:
     def __init__(self, starts: Any, ends: Any, num_segments: Any, n: Count) -> None:
         self.starts, self.ends = offsets_of(starts, ends, n)
         given = ("start_offsets_in", self.starts), ("end_offsets_in", self.ends)
-        self.number, self.n = checked_segments(num_segments, *given), n
+        self.number, self.n, self.offsets = checked_segments(num_segments, *given), n, dict(given)
         self.counters = scan_memory(_GROUPS, n.most)
 
     def group(self, words: Any, groups: Any, stream: Any, has_alone: bool) -> None:
@@ -119,6 +121,7 @@ def segmented_sort(
     given = (("d_in_keys", source), ("d_out_keys", output), ("d_in_values", values[0]), ("d_out_values", values[1]))
     n = items_in(num_items, "num_items", *((name, it) for name, it in given if it is not None))
     parts = _Parts(start_offsets_in, end_offsets_in, num_segments, n)
+    check_places(n, source, output, values, **parts.offsets)
     memory, sources = Memory(temp_storage, stream_of(stream)), _there(source, values[0])
     found = memory.take(*_sort_needs(parts, sources), counters=2)
     if found is None:
@@ -187,6 +190,7 @@ def _scan(
     parts = _Parts(starts, ends, num_segments, n)
     if init_value is not None:
         init_of(init_value, "init_value")
+    separate(n.most, {"d_in": source, **parts.offsets}, {"d_out": output}, {("d_out", "d_in")})
     memory = Memory(storage, stream_of(stream))
 
     def inner(groups: Any, temp_storage: Any) -> Any:
@@ -276,7 +280,7 @@ def _taking(
 
 def _few_of_each(k: Any, parts: int, outputs: list[Iterator]) -> Count:
     """How many are taken of each part."""
-    given = [("an output", it) for it in outputs]
+    given = list(zip(("d_out_keys", "d_out_values"), outputs))
     if not is_read_later(k):
         few = count_of(k, "k")
         checked_count(few * parts, "k * num_segments", *given)
@@ -315,10 +319,11 @@ def segmented_top_k(
     """
     keys, dtype = bits_of(d_in_keys)
     out_keys, values = bits_out(d_out_keys, dtype), pairs_of(d_in_values, d_out_values)
-    n = items_in(num_items, "num_items", ("d_in_keys", keys))
     sources, outputs = _there(keys, values[0]), _there(out_keys, values[1])
+    n = items_in(num_items, "num_items", *zip(("d_in_keys", "d_in_values"), sources))
     parts = _Parts(start_offsets_in, end_offsets_in, num_segments, n)
     few = _few_of_each(k, parts.number, outputs)
+    separate(few.most * parts.number, parts.offsets, {"d_out_keys": out_keys, "d_out_values": values[1]})
     memory = Memory(temp_storage, stream_of(stream))
     kinds: Any = [it.value_type for it in sources]
     found = memory.take(*_sort_needs(parts, sources), *((kind.dtype, n.most) for kind in kinds), counters=2)

@@ -9,10 +9,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from ._arguments import Count, items_in, stream_of, whole_numbers
+from ._arguments import Count, becomes, items_in, stream_of, whole_numbers
 from ._choose import Choice, run_choice
 from ._engine import POOL, Memory, algorithm
-from ._overlap import apart
+from ._overlap import separate
 from ._ready import are_arrays, words_of
 from ._text import written
 from .iterators import Iterator, iterator_of, within_room
@@ -29,20 +29,26 @@ def cast_of(it: Iterator) -> Function:
 
 
 def chosen(
-    choose: Callable[[], Function], classes: int, key: Any, n: Count, sources: list[Iterator],
-    outputs: list[list[Iterator]], extra: Any, d_counts: Any, memory: Memory, name: str = "d_num_selected_out",
+    choose: Callable[[], Function], classes: int, key: Any, n: Count, given: dict[str, Iterator],
+    results: list[dict[str, Iterator]], extra: Any, d_counts: tuple[str, Any], memory: Memory,
     meet: Callable[[], Function | None] = lambda: None, known: str | None = None,
+    also_read: dict[str, Iterator] | None = None,
 ) -> Any:  # fmt: skip
-    """Writes the items of the sources that are of a class to its outputs, and their numbers to ``counts``.
+    """Writes the items of the sources that are of a class to its outputs, and their numbers to ``d_counts``.
     ``choose()(ins, i, item)`` is a bool for each class, of which one may be true; so is ``meet()(before, item,
     is_first)``. What is in no class goes to the outputs after those of the classes, if there are any.
 
     ``ins`` is the states of the sources, and ``extra``. Items that an output has no room for are lost, but counted.
+    All are named, for messages; ``also_read`` is what stands in ``extra``.
     """
-    counts = whole_numbers(d_counts, name, n.most, classes)
-    for out in (it for some in outputs for it in some):
-        apart(("d_in", sources[0]), ("d_out", out))
-    outputs = [[within_room(it, n.most) for it in some] for some in outputs]
+    name, sources = d_counts[0], list(given.values())
+    counts = whole_numbers(d_counts[1], name, n.most, classes)
+    writes = {what: it for some in results for what, it in some.items()}
+    separate(n.most, given | (also_read or {}), writes | {name: counts})
+    for some in results:
+        for one, to in zip(given.items(), some.items()):
+            becomes(one, to)
+    outputs = [[within_room(it, n.most) for it in some.values()] for some in results]
     every = [it for some in outputs for it in some]
 
     def make() -> Choice:
@@ -119,7 +125,9 @@ def select(
     op = operator_of(cond, 1, "cond")
     n = items_in(num_items, "num_items", ("d_in", source))
     memory = Memory(temp_storage, stream_of(stream))
-    return chosen(lambda: _condition(op), 1, ("select", op.key), n, [source], [[output]], 0, d_num_selected_out, memory)
+    counts = "d_num_selected_out", d_num_selected_out
+    key, outputs = ("select", op.key), [{"d_out": output}]
+    return chosen(lambda: _condition(op), 1, key, n, {"d_in": source}, outputs, 0, counts, memory)
 
 
 @algorithm
@@ -143,9 +151,10 @@ def select_flagged(
         return lambda ins, i, item: (bool(load(ins[-1], i)),)
 
     memory = Memory(temp_storage, stream_of(stream))
+    counts, known = ("d_num_selected_out", d_num_selected_out), "select" if are_arrays(flags) else None
     return chosen(
-        choose, 1, ("flagged", flags.kind), n, [source], [[output]], flags.state, d_num_selected_out, memory,
-        known="select" if are_arrays(flags) else None,
+        choose, 1, ("flagged", flags.kind), n, {"d_in": source}, [{"d_out": output}], flags.state, counts, memory,
+        known=known, also_read={"d_flags": flags},
     )  # fmt: skip
 
 
@@ -162,8 +171,9 @@ def partition(
     rest, op = iterator_of(d_rest_out, "d_rest_out"), operator_of(cond, 1, "cond")
     n = items_in(num_items, "num_items", ("d_in", source))
     memory = Memory(temp_storage, stream_of(stream))
-    outputs = [[output], [rest]]
-    return chosen(lambda: _condition(op), 1, ("partition", op.key), n, [source], outputs, 0, d_num_selected_out, memory)
+    outputs, counts = [{"d_out": output}, {"d_rest_out": rest}], ("d_num_selected_out", d_num_selected_out)
+    key = "partition", op.key
+    return chosen(lambda: _condition(op), 1, key, n, {"d_in": source}, outputs, 0, counts, memory)
 
 
 def starts_and_begins(op: Operator, keys: Iterator) -> tuple[Function, Function]:
@@ -181,17 +191,16 @@ def starts_and_begins(op: Operator, keys: Iterator) -> tuple[Function, Function]
 
 
 def _first_of_each(
-    op: Operator, n: Count, sources: list[Iterator], outputs: list[Iterator], count: Any, memory: Memory,
-    name: str = "d_num_selected_out",
-) -> Any:
+    op: Operator, n: Count, sources: dict[str, Iterator], outputs: dict[str, Iterator], count: tuple[str, Any],
+    memory: Memory,
+) -> Any:  # fmt: skip
     """Of each run of equal items of the first source the first one, and those of the others at its place."""
 
     def function(k: int) -> Callable[[], Function]:
-        return lambda: starts_and_begins(op, sources[0])[k]
+        return lambda: starts_and_begins(op, next(iter(sources.values())))[k]
 
     known = "unique" if op.known is OpKind.EQUAL_TO and len(sources) == 1 else None
-    given = n, sources, [outputs], 0, count, memory, name, function(1), known
-    return chosen(function(0), 1, ("unique", op.key), *given)
+    return chosen(function(0), 1, ("unique", op.key), n, sources, [outputs], 0, count, memory, function(1), known)
 
 
 @algorithm
@@ -213,11 +222,13 @@ def unique_by_key(
         As for `select`.
     """
     keys, items = iterator_of(d_in_keys, "d_in_keys"), iterator_of(d_in_items, "d_in_items")
-    outputs = [iterator_of(d_out_keys, "d_out_keys"), iterator_of(d_out_items, "d_out_items")]
+    outputs = {"d_out_keys": iterator_of(d_out_keys, "d_out_keys"),
+               "d_out_items": iterator_of(d_out_items, "d_out_items")}  # fmt: skip
     op = operator_of(op, 2)
     n = items_in(num_items, "num_items", ("d_in_keys", keys), ("d_in_items", items))
     memory = Memory(temp_storage, stream_of(stream))
-    return _first_of_each(op, n, [keys, items], outputs, d_out_num_selected, memory, "d_out_num_selected")
+    sources, count = {"d_in_keys": keys, "d_in_items": items}, ("d_out_num_selected", d_out_num_selected)
+    return _first_of_each(op, n, sources, outputs, count, memory)
 
 
 @algorithm
@@ -236,7 +247,8 @@ def unique(
     op = operator_of(op, 2)
     n = items_in(num_items, "num_items", ("d_in", source))
     memory = Memory(temp_storage, stream_of(stream))
-    return _first_of_each(op, n, [source], [output], d_num_selected_out, memory)
+    count = "d_num_selected_out", d_num_selected_out
+    return _first_of_each(op, n, {"d_in": source}, {"d_out": output}, count, memory)
 
 
 @algorithm
@@ -256,8 +268,9 @@ def three_way_partition(
         As for `select`.
     """
     source = iterator_of(d_in, "d_in")
-    outputs = [iterator_of(d_first_part_out, "d_first_part_out"), iterator_of(d_second_part_out, "d_second_part_out"),
-               iterator_of(d_unselected_out, "d_unselected_out")]  # fmt: skip
+    named = {"d_first_part_out": d_first_part_out, "d_second_part_out": d_second_part_out,
+             "d_unselected_out": d_unselected_out}  # fmt: skip
+    outputs = [{name: iterator_of(given, name)} for name, given in named.items()]
     one = operator_of(select_first_part_op, 1, "select_first_part_op")
     two = operator_of(select_second_part_op, 1, "select_second_part_op")
     n = items_in(num_items, "num_items", ("d_in", source))
@@ -271,5 +284,5 @@ def three_way_partition(
 
         return flags
 
-    key, each = ("three ways", one.key, two.key), [[it] for it in outputs]
-    return chosen(choose, 2, key, n, [source], each, 0, d_num_selected_out, Memory(temp_storage, stream_of(stream)))
+    key, counts = ("three ways", one.key, two.key), ("d_num_selected_out", d_num_selected_out)
+    return chosen(choose, 2, key, n, {"d_in": source}, outputs, 0, counts, Memory(temp_storage, stream_of(stream)))

@@ -19,9 +19,9 @@ from typing import Any, NamedTuple
 
 import numpy
 
-from ._arguments import Count, checked_count, items_in, stream_of
+from ._arguments import Count, checked_count, items_in, stream_of, whole_numbers
 from ._engine import POOL, THREADS, Memory, algorithm, kernel_of
-from ._overlap import apart
+from ._overlap import separate
 from ._select import cast_of, chosen, kinds_of
 from .iterators import ArrayIterator, Iterator, dtypes_of, iterator_of
 from .op import OpKind, Operator, operator_of, ordering
@@ -233,8 +233,7 @@ def merge(
     (a, b, counts, op), output = _given(d_in1, num_items1, d_in2, num_items2, comp), iterator_of(d_out, "d_out")
     most = counts[0].most + counts[1].most
     checked_count(most, "num_items1 + num_items2", ("d_out", output))
-    apart(("d_in1", a), ("d_out", output))
-    apart(("d_in2", b), ("d_out", output))
+    separate(most, {"d_in1": a, "d_in2": b}, {"d_out": output})
     _merge(a, b, counts, op, ("merge", output.kind), lambda: _written(output), output.state, stream_of(stream))
 
 
@@ -253,10 +252,14 @@ def _written(output: Iterator) -> Ends:
 def _of_first(name: str, given: Any, d_out: Any, d_num_out: Any, stream: Any, storage: Any) -> Any:
     """The items of the first sequence that are in the other one, too, or are not."""
     (a, b, counts, op), output, stream = given, iterator_of(d_out, "d_out"), stream_of(stream)
-    apart(("d_in2", b), ("d_out", output))
+    number = "d_num_out", d_num_out
 
     def selected(flags: Any, memory: Any) -> Any:
-        return chosen(_flagged, 1, "flagged", counts[0], [a], [[output]], flags, d_num_out, memory, "d_num_out")
+        others = {"d_in2": b}
+        return chosen(
+            _flagged, 1, "flagged", counts[0], {"d_in1": a}, [{"d_out": output}], flags, number, memory,
+            also_read=others,
+        )  # fmt: skip
 
     memory, asked, n = Memory(storage, stream), Memory(None, stream), counts[0].most
     selected(_NO_FLAGS, asked)
@@ -284,16 +287,15 @@ def _of_both(name: str, given: Any, d_out: Any, d_num_out: Any, stream: Any, sto
     """The merge of two sequences without what is in the other one: of the first (if it is the symmetric difference),
     of the second."""
     (a, b, counts, op), output, stream = given, iterator_of(d_out, "d_out"), stream_of(stream)
-    for one in (("d_in1", a), ("d_in2", b)):
-        apart(one, ("d_out", output))
     if a.value_type is None or b.value_type is None:
         raise TypeError("the types of the items must be known; give value_type to the iterators")
     kind, most = output.value_type or a.value_type, sum(n.most for n in counts)
-    cast = kind.cast
+    cast, number = kind.cast, whole_numbers(d_num_out, "d_num_out", most, 1)
+    separate(most, {"d_in1": a, "d_in2": b}, {"d_out": output, "d_num_out": number})
 
     def selected(merged: Any, flags: Any, n: Count, memory: Any) -> Any:
-        given = ArrayIterator(merged)
-        return chosen(_flagged, 1, "flagged", n, [given], [[output]], flags, d_num_out, memory, "d_num_out")
+        given, counted = {"d_in1": ArrayIterator(merged)}, ("d_num_out", d_num_out)
+        return chosen(_flagged, 1, "flagged", n, given, [{"d_out": output}], flags, counted, memory)
 
     memory, asked = Memory(storage, stream), Memory(None, stream)
     selected(numpy.empty(1, kind.dtype), _NO_FLAGS, Count(most, most, None), asked)

@@ -19,9 +19,9 @@ from typing import Any, NamedTuple
 import numpy
 
 from . import _onesweep, _radix
-from ._arguments import Count, count_of, items_in, stream_of
+from ._arguments import Count, becomes, count_of, items_in, stream_of
 from ._engine import POOL, THREADS, Memory, algorithm, kernel_of, on_cpu
-from ._overlap import not_shifted
+from ._overlap import separate
 from ._radix import Digits
 from .iterators import ArrayIterator, Iterator, ZipIterator, iterator_of
 from .op import Operator, operator_of, ordering
@@ -279,7 +279,10 @@ def pairs_of(d_in_values: Any, d_out_values: Any) -> tuple[Iterator | None, Iter
         raise ValueError(f"{there} is given and {missing} is not; give both or neither")
     if d_in_values is None:
         return None, None
-    return _known(iterator_of(d_in_values, "d_in_values"), "d_in_values"), iterator_of(d_out_values, "d_out_values")
+    values = _known(iterator_of(d_in_values, "d_in_values"), "d_in_values")
+    output = iterator_of(d_out_values, "d_out_values")
+    becomes(("d_in_values", values), ("d_out_values", output))
+    return values, output
 
 
 @algorithm
@@ -321,7 +324,7 @@ def merge_sort(
         ("d_in_values", values[0]),
         ("d_out_values", values[1]),
     )
-    _check_places(n, keys, out_keys, values)
+    check_places(n, keys, out_keys, values)
     source, output = _together(keys, values[0]), _together(out_keys, values[1])
     return _sort(_by(op, source, values[0] is not None), source, output, n, Memory(temp_storage, stream_of(stream)))
 
@@ -330,10 +333,10 @@ def _count(value: Any, *sequences: Any) -> Count:
     return items_in(value, "num_items", *((name, it) for name, it in sequences if it is not None))
 
 
-def _check_places(n: Count, keys: Iterator, out_keys: Iterator, values: Any) -> None:
-    not_shifted(n.most, ("d_in_keys", keys), ("d_out_keys", out_keys))
-    if values[0] is not None and values[1] is not None:
-        not_shifted(n.most, ("d_in_values", values[0]), ("d_out_values", values[1]))
+def check_places(n: Count, keys: Iterator, out_keys: Iterator, values: Any, **others: Iterator) -> None:
+    reads = {"d_in_keys": keys, "d_in_values": values[0], **others}
+    writes = {"d_out_keys": out_keys, "d_out_values": values[1]}
+    separate(n.most, reads, writes, {("d_out_keys", "d_in_keys"), ("d_out_values", "d_in_values")})
 
 
 def _by(op: Operator, source: Iterator, pairs: bool) -> _Items:
@@ -343,23 +346,20 @@ def _by(op: Operator, source: Iterator, pairs: bool) -> _Items:
     return _Items(source.value_type, less, (op.key, source.value_type, pairs))  # type: ignore[arg-type]
 
 
-def bits_of(array: Any) -> Any:
+def bits_of(array: Any, name: str = "d_in_keys") -> Any:
     """The array, or iterator, as keys whose bits have an order, and their dtype."""
-    from .iterators import dtype_of
-
-    if isinstance(array, Iterator) and array.value_type is None:
-        raise TypeError("the type of the keys is not known; give value_type to the iterator")
-    dtype = array.value_type.dtype if isinstance(array, Iterator) else dtype_of(array)
+    keys = _known(iterator_of(array, name), name)
+    dtype: Any = keys.value_type.dtype  # type: ignore[union-attr]
     if dtype.kind not in "iufb" and dtype.name != "bfloat16" or dtype.itemsize > 8:
-        raise TypeError(f"keys of {dtype} have no order of bits; use merge_sort with a comparison")
-    return iterator_of(array, "d_in_keys"), dtype
+        raise TypeError(f"{name}: keys of {dtype} have no order of bits; use merge_sort with a comparison")
+    return keys, dtype
 
 
-def bits_out(array: Any, dtype: Any) -> Any:
+def bits_out(array: Any, dtype: Any, name: str = "d_out_keys", of: str = "d_in_keys") -> Any:
     """The same of the array of sorted keys, which were of this dtype."""
-    output, found = bits_of(array)
+    output, found = bits_of(array, name)
     if found != dtype:
-        raise TypeError(f"d_out_keys is of {found}, d_in_keys of {dtype}; a sort by bits keeps the dtype")
+        raise TypeError(f"{name} is of {found}, {of} of {dtype}; a sort by bits keeps the dtype")
     return output
 
 
@@ -434,7 +434,7 @@ def radix_sort(
         ("d_in_values", values[0]),
         ("d_out_values", values[1]),
     )
-    _check_places(n, source, output, values)
+    check_places(n, source, output, values)
     digits = digits_of(dtype, begin_bit, end_bit, order)
     memory = Memory(temp_storage, stream_of(stream))
     if values[0] is not None:

@@ -12,6 +12,7 @@ from . import _onesweep
 from ._arguments import Count, checked_count, count_of, is_read_later, items_in, stream_of
 from ._engine import POOL, Memory, algorithm, on_cpu
 from ._few import Order, needs_of, take_few
+from ._overlap import separate
 from ._sort import SortOrder, bits_of, bits_out, by_digits, digits_of, memory_for, of_field, pairs_of
 from .iterators import ArrayIterator, Iterator, ZipIterator
 
@@ -73,10 +74,11 @@ def top_k(
     out_keys, values = bits_out(d_out_keys, dtype), pairs_of(d_in_values, d_out_values)
     sources, outputs = [it for it in (keys, values[0]) if it is not None], [out_keys]
     outputs += [] if values[1] is None else [values[1]]
-    n = items_in(num_items, "num_items", *(("d_in_keys or d_in_values", it) for it in sources))
-    few = items_in(k, "k", *(("an output", it) for it in outputs))
+    n = items_in(num_items, "num_items", *zip(("d_in_keys", "d_in_values"), sources))
+    few = items_in(k, "k", *zip(("d_out_keys", "d_out_values"), outputs))
     if n.kind is None and few.kind is None and few.most > n.most:
         raise ValueError(f"k is {few.most}, there are {n.most} items")
+    separate(few.most, {}, {"d_out_keys": out_keys, "d_out_values": values[1]})
     memory, digits = Memory(temp_storage, stream_of(stream)), digits_of(dtype, None, None, _order_of(largest))
     sorted_by = digits if values[0] is None else of_field(digits, 0)
     source, output, most = _one(sources), _one(outputs), min(few.most, n.most)
@@ -147,10 +149,11 @@ def nth_element(*, d_in: Any, d_out: Any, n: int, num_items: int, stream: Any = 
     -----
     Items are read once for each 11 bits and once more; nothing is sorted.
     """
-    keys, dtype = bits_of(d_in)
-    there, items = bits_out(d_out, dtype), items_in(num_items, "num_items", ("d_in", keys))
+    keys, dtype = bits_of(d_in, "d_in")
+    there, items = bits_out(d_out, dtype, "d_out", "d_in"), items_in(num_items, "num_items", ("d_in", keys))
     few = _until(n, items)
     checked_count(1, "the number of results", ("d_out", there))
+    separate(items.most, {"d_in": keys}, {"d_out": there})
     memory, digits = Memory(temp_storage, stream_of(stream)), digits_of(dtype, None, None, SortOrder.ASCENDING)
     order = Order(digits, items, few)
     found = memory.take(*needs_of(order), counters=2)

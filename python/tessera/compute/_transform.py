@@ -8,7 +8,7 @@ from typing import Any
 
 from ._arguments import items_in, stream_of
 from ._engine import THREADS, algorithm, kernel_of, on_cpu
-from ._overlap import not_shifted
+from ._overlap import separate
 from ._text import written
 from .iterators import DiscardIterator, Iterator, iterator_of
 from .op import Operator, operator_of
@@ -105,8 +105,7 @@ def launch_transform(
 ) -> None:
     output, stream = iterator_of(d_out, "d_out"), stream_of(stream)
     n = items_in(num_items, "num_items", *zip(names, inputs), ("d_out", output))
-    for given in zip(names, inputs):
-        not_shifted(n.most, given, ("d_out", output))
+    separate(n.most, dict(zip(names, inputs)), {"d_out": output}, {("d_out", name) for name in names})
     if n.most == 0:
         return
     key = (op.key, output.kind, n.kind, *(it.kind for it in inputs))

@@ -66,6 +66,10 @@ class Iterator:
         """The sequences whose items it reads or writes, and their order."""
         return [(child, self._order) for child in self.children]
 
+    def _only_read(self) -> tuple[Iterator, ...]:
+        """Those of them that say where it is written."""
+        return ()
+
     def load(self) -> Function:
         """The function of a kernel that reads an item."""
         raise ValueError(f"a {type(self).__name__} does not support input operations: it can be written to only")
@@ -535,6 +539,9 @@ class PermutationIterator(Iterator):
 
     def _stands_on(self) -> list[tuple[Iterator, int]]:
         return [(self.values, 0), (self.indices, 1)]
+
+    def _only_read(self) -> tuple[Iterator, ...]:
+        return (self.indices,)
 
     def load(self) -> Function:
         value, index = self.values.load(), self.indices.load()

@@ -133,7 +133,7 @@ def test_mistakes(rng):
     parts = given(np.zeros(2, np.int64), np.ones(2, np.int64))
     with pytest.raises(ValueError, match="num_items is 5, d_in has 4"):
         compute.segmented_inclusive_scan(d_in=x, d_out=out, op=max, num_items=5, **parts)
-    with pytest.raises(ValueError, match="k \\* num_segments is 6, an output has 4"):
+    with pytest.raises(ValueError, match="k \\* num_segments is 6, d_out_keys has 4"):
         compute.segmented_top_k(d_in_keys=x, d_out_keys=out, num_items=4, k=3, **parts)
     with pytest.raises(TypeError, match="d_out_keys is of int64, d_in_keys of int32"):
         compute.segmented_top_k(d_in_keys=x, d_out_keys=out.astype(np.int64), num_items=4, k=1, **parts)

@@ -109,7 +109,7 @@ def test_numbers_on_the_device(rng, few):
 
 def test_mistakes():
     x, out = np.zeros(4, np.int32), np.zeros(3, np.int32)
-    with pytest.raises(ValueError, match="k is 4, an output has 3"):
+    with pytest.raises(ValueError, match="k is 4, d_out_keys has 3"):
         compute.top_k(d_in_keys=x, d_out_keys=out, num_items=4, k=4)
     with pytest.raises(ValueError, match="k is 3, there are 2 items"):
         compute.top_k(d_in_keys=x, d_out_keys=out, num_items=2, k=3)
