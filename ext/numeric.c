@@ -647,6 +647,7 @@ static PyObject *numeric_setup(PyObject *module, PyObject *args)
                   {"items_argument", &n->items_argument},
                   {"host_dtype", &n->host_dtype}, {"by_numpy", &n->by_numpy}, {"derived", &n->derived},
                   {"errors", &n->errors}, {"errors_default", &n->errors_default}, {"watches", &n->watches},
+                  {"warnings", &n->warnings}, {"filters_key", &n->filters_key},
                   {"get_item", &n->get_item}, {"set_item", &n->set_item}, {"matmul", &n->matmul},
                   {"power", &n->power},
                   {"scalar", &n->scalar}};

@@ -32,6 +32,8 @@ typedef struct numeric_state {
     PyObject *errors, *errors_seen;       /* NumPy's variable of numpy.errstate, or None; the value seen last */
     PyObject *errors_default;             /* its value where the program has said nothing */
     PyObject *watches;                    /* function: what it wants, as call_watches has it */
+    PyObject *warnings, *filters_key;     /* dict of Python's module; "filters" */
+    PyObject *filters_seen, *filter_seen; /* the list of filters, and the first of them, at the last question */
     PyObject *host_dtype;                 /* exception: a dtype that no kernel computes */
     PyObject *by_numpy;                   /* function: a callable of ours, arguments, keywords -> what NumPy's gives */
     PyObject *derived;                    /* function: a callable of ours, arguments, keywords -> what arrays of derived
@@ -168,9 +170,12 @@ int numeric_plain_operand(core_state *state, PyObject *object, ts_nd_operand *ou
 PyObject *numeric_call(core_state *state, ts_nd_fn fn, PyObject *const *x, PyObject *out);
 /* Tells of faults as numpy.errstate wants it: 0, or -1 with exception. */
 int numeric_report(core_state *state, ts_nd_fn fn, uint32_t faults);
+/* The same of a reduction's, or a running one's; where it fails the result is released. */
+int numeric_report_fold(core_state *state, ts_nd *result, uint32_t faults, bool running);
 /* Tells of faults that kernels of a graph have found since: 0, or -1 with exception. */
 int numeric_late(core_state *state, ts_nd_graph *graph);
-/* The first of n objects whose class derives from ndarray; NULL: none does. */
+/* Of n objects the first with the highest __array_priority__ of those whose class derives from ndarray; NULL: none, or
+ * one below 0 beside an array of no such class. */
 PyObject *numeric_derived(core_state *state, PyObject *const *x, Py_ssize_t n);
 int numeric_assign(core_state *state, ts_nd *out, PyObject *value); /* casts as NumPy's assignment does */
 int numeric_call_init(PyObject *module, core_state *state);

@@ -124,53 +124,79 @@ static int call_operand(core_state *state, PyObject *object, ts_nd_operand *out,
 }
 
 /* `late`: of a call before, which wanted warnings. */
-static int numeric_report_as(core_state *state, ts_nd_fn fn, uint32_t faults, bool late)
+static int numeric_report_as(core_state *state, const char *function, uint32_t faults, bool late)
 {
-    PyObject *done = PyObject_CallFunction(state->numeric->report, "sIO", ts_nd_get(fn)->name, faults,
-                                           late ? Py_True : Py_False);
+    PyObject *done = PyObject_CallFunction(state->numeric->report, "sIO", function, faults, late ? Py_True : Py_False);
     Py_XDECREF(done);
     return done ? 0 : -1;
 }
 
 int numeric_report(core_state *state, ts_nd_fn fn, uint32_t faults)
 {
-    return numeric_report_as(state, fn, faults, false);
+    return numeric_report_as(state, ts_nd_get(fn)->name, faults, false);
 }
 
-enum { CALL_STRICT = 16 };
+int numeric_report_fold(core_state *state, ts_nd *result, uint32_t faults, bool running)
+{
+    if (!faults || numeric_report_as(state, running ? "accumulate" : "reduce", faults, false) == 0)
+        return 0;
+    NUMERIC_BEGIN(state);
+    ts_nd_release(result);
+    NUMERIC_END(state);
+    return -1;
+}
 
-/* What numpy.errstate wants: the faults (bits) that it warns of, or CALL_STRICT where it wants others told of
- * otherwise: then calls are watched. NumPy keeps what it wants in a variable of the context; the value seen last is
- * kept with its answer. *is_said: the program has said it, or else NumPy's default stands. -1 with exception. */
+enum { CALL_STRICT = 16, CALL_AT_ONCE = 32 };
+
+/* What decides which faults are watched, held: NumPy's variable of errstate, the list of Python's filters of warnings,
+ * and the first of them, which is another one after each change that programs make. */
+enum { WATCH_ERRORS, WATCH_FILTERS, WATCH_FIRST, WATCH_PARTS };
+
+static int watch_ask(numeric_state *n, PyObject *parts[WATCH_PARTS])
+{
+    PyObject *filters = PyDict_GetItemWithError(n->warnings, n->filters_key);
+    if (PyContextVar_Get(n->errors, NULL, &parts[WATCH_ERRORS]) < 0)
+        return -1;
+    parts[WATCH_FILTERS] = Py_XNewRef(filters);
+    if (filters && PyList_Check(filters) && PyList_GET_SIZE(filters))
+        parts[WATCH_FIRST] = PySequence_GetItem(filters, 0);
+    return PyErr_Occurred() ? -1 : 0;
+}
+
+/* What numpy.errstate and the filters want: the faults (bits) that are warned of; with CALL_AT_ONCE by the call itself;
+ * or CALL_STRICT where others are told of otherwise: then calls are watched. The answer to the last question is kept.
+ * *is_said: the program has said it to NumPy, or else NumPy's default stands. -1 with exception. */
 static int call_watches(core_state *state, bool *is_said)
 {
     numeric_state *n = state->numeric;
-    PyObject *wanted = NULL;
+    PyObject *parts[WATCH_PARTS] = {NULL}, **seen[WATCH_PARTS] = {&n->errors_seen, &n->filters_seen, &n->filter_seen};
     *is_said = false;
-    if (n->errors == Py_None || PyContextVar_Get(n->errors, NULL, &wanted) < 0)
-        return PyErr_Occurred() ? -1 : 0;
+    if (n->errors == Py_None)
+        return 0;
+    int found = watch_ask(n, parts);
     NUMERIC_BEGIN(state);
-    *is_said = wanted != n->errors_default;
-    bool is_known = wanted == n->errors_seen && n->errors_known;
-    int found = n->errors_watch;
+    *is_said = parts[WATCH_ERRORS] != n->errors_default;
+    bool is_known = n->errors_known;
+    for (int i = 0; i < WATCH_PARTS; i++)
+        is_known &= parts[i] == *seen[i];
+    found = found == 0 && is_known ? n->errors_watch : found;
     NUMERIC_END(state);
-    if (!is_known) {
+    if (found == 0 && !is_known) {
         PyObject *answer = PyObject_CallNoArgs(n->watches);
         found = answer ? (int)PyLong_AsLong(answer) : -1;
         Py_XDECREF(answer);
-        if (found < 0) {
-            Py_XDECREF(wanted);
-            return -1;
-        }
         NUMERIC_BEGIN(state);
-        PyObject *before = n->errors_seen;
-        n->errors_seen = Py_XNewRef(wanted);
+        for (int i = 0; i < WATCH_PARTS; i++) {
+            PyObject *before = *seen[i];
+            *seen[i] = parts[i];
+            parts[i] = before; /* released below */
+        }
         n->errors_watch = found;
-        n->errors_known = true;
+        n->errors_known = found >= 0;
         NUMERIC_END(state);
-        Py_XDECREF(before);
     }
-    Py_XDECREF(wanted);
+    for (int i = 0; i < WATCH_PARTS; i++)
+        Py_XDECREF(parts[i]);
     return found;
 }
 
@@ -185,7 +211,7 @@ int numeric_late(core_state *state, ts_nd_graph *graph)
         return core_raise(state, &err) ? 0 : -1;
     PyObject *type = NULL, *value = NULL, *trace = NULL;
     for (int fn = 0; fn < TS_ND_COUNT; fn++) { /* they are told of once: all, also where the first is an error */
-        if (!faults[fn] || numeric_report_as(state, (ts_nd_fn)fn, faults[fn], true) == 0)
+        if (!faults[fn] || numeric_report_as(state, ts_nd_get((ts_nd_fn)fn)->name, faults[fn], true) == 0)
             continue;
         if (type)
             PyErr_Clear();
@@ -221,9 +247,10 @@ static PyObject *call_run(core_state *state, ts_nd_graph *graph, const ts_nd_cal
     bool is_strict = watches == CALL_STRICT, on_gpu = graph != state->numeric->graphs[0];
     uint32_t all = TS_ND_DIVIDE | TS_ND_OVERFLOW | TS_ND_INVALID;
     NUMERIC_BEGIN(state);
-    ts_nd_graph_strict(graph, is_strict);
+    ts_nd_graph_strict(graph, is_strict || (!on_gpu && watches & CALL_AT_ONCE));
     /* By default kernels of a GPU do not look: it would cost up to a sixth of them (docs/guide/numeric.md). */
-    ts_nd_graph_wants(graph, on_gpu && is_strict ? all : on_gpu && !is_said ? 0 : (uint32_t)watches);
+    uint32_t wanted = (uint32_t)watches & (CALL_STRICT - 1);
+    ts_nd_graph_wants(graph, on_gpu && is_strict ? all : on_gpu && !is_said ? 0 : wanted);
     ts_status status = ts_nd_run(graph, call, &result, &err);
     ts_nd_graph_strict(graph, false);
     uint32_t faults = ts_nd_graph_faults(graph);
@@ -310,6 +337,7 @@ typedef struct call_options {
     PyObject *out, *mask; /* arrays, borrowed */
     PyObject *where;      /* a converted mask, owned */
     bool says_out; /* out= is given, if only None */
+    bool says_loop; /* signature= is */
     bool as_array; /* out=...: an array also where the result has no axes */
     bool is_meant; /* dtype= or signature= name a dtype that has a meaning */
     PyObject *const *values, *names; /* keywords, borrowed; NULL: none */
@@ -397,12 +425,33 @@ static PyObject *call_array_of(core_state *state, PyObject *scalar)
 
 /* ---- derived classes ----------------------------------------------------------------------------- */
 
+enum { DERIVED_OURS = 1000 }; /* what classes inherit that name none (_ndarray.py): NumPy's 0 */
+
+static double derived_priority(PyObject *object)
+{
+    PyObject *priority = PyObject_GetAttrString(object, "__array_priority__");
+    double value = priority ? PyFloat_AsDouble(priority) : 0;
+    Py_XDECREF(priority);
+    if (PyErr_Occurred()) {
+        PyErr_Clear();
+        return 0;
+    }
+    return value == DERIVED_OURS ? 0 : value;
+}
+
 PyObject *numeric_derived(core_state *state, PyObject *const *x, Py_ssize_t n)
 {
-    for (Py_ssize_t i = 0; i < n; i++)
-        if (x[i] && Py_TYPE(x[i]) != state->numeric->array_class && numeric_is_array(state, x[i]))
-            return x[i];
-    return NULL;
+    PyObject *found = NULL;
+    bool has_plain = false;
+    for (Py_ssize_t i = 0; i < n; i++) {
+        bool is_plain = x[i] && Py_TYPE(x[i]) == state->numeric->array_class;
+        has_plain |= is_plain;
+        if (!x[i] || is_plain || !numeric_is_array(state, x[i]))
+            continue;
+        if (!found || (Py_TYPE(x[i]) != Py_TYPE(found) && derived_priority(x[i]) > derived_priority(found)))
+            found = x[i];
+    }
+    return found && has_plain && derived_priority(found) < 0 ? NULL : found;
 }
 
 /* What an operand of a derived class makes of a result, by its __array_wrap__; takes the result. */
@@ -701,7 +750,13 @@ static int call_dtype(core_state *state, PyObject *object, call_options *options
     uint16_t meaning = 0;
     int done = object == Py_None ? 0 : numeric_type_of(state, object, &options->call.dtype, &meaning);
     options->is_meant |= meaning != 0;
-    return done;
+    if (done < 0 || !meaning || options->call.fn == TS_ND_copy)
+        return done;
+    PyObject *module = PyImport_ImportModule("tessera.numeric._ufunc_methods"); /* refuses byte orders and units */
+    PyObject *dtype = module ? PyObject_CallMethod(module, "named_dtype", "O", object) : NULL;
+    Py_XDECREF(module);
+    Py_XDECREF(dtype);
+    return dtype ? 0 : -1;
 }
 
 static int call_order(PyObject *object, ts_nd_call *call)
@@ -719,6 +774,11 @@ static int call_order(PyObject *object, ts_nd_call *call)
 static int call_signature(core_state *state, PyObject *self, PyObject *value, call_options *options)
 {
     uint16_t meaning = 0;
+    if (options->says_loop) {
+        PyErr_SetString(PyExc_TypeError, "cannot specify both 'sig' and 'signature'");
+        return -1;
+    }
+    options->says_loop = true;
     PyObject *module = PyImport_ImportModule("tessera.numeric._ufunc_methods");
     PyObject *dtype = module ? PyObject_CallMethod(module, "loop_of", "OO", self, value) : NULL;
     int done = !dtype ? -1 : dtype == Py_None ? 0 : numeric_type_of(state, dtype, &options->call.loop, &meaning);
@@ -945,6 +1005,16 @@ static PyObject *call_can_cast(PyObject *module, PyObject *args)
     return PyBool_FromLong(ts_nd_can_cast(a, b, casting));
 }
 
+/* numeric_derived(tuple): the object among operands whose class decides what the result is; None: none does. */
+static PyObject *call_derived(PyObject *module, PyObject *operands)
+{
+    core_state *state = PyModule_GetState(module);
+    if (!PyTuple_Check(operands))
+        return PyErr_Format(PyExc_TypeError, "numeric_derived() takes a tuple, not a %s", Py_TYPE(operands)->tp_name);
+    PyObject *found = numeric_derived(state, &PyTuple_GET_ITEM(operands, 0), PyTuple_GET_SIZE(operands));
+    return Py_NewRef(found ? found : Py_None);
+}
+
 /* numeric_fold(name, x, axes, dtype or None, keepdims, where or None, running): the reduction, an array. */
 static PyObject *call_fold(PyObject *module, PyObject *args)
 {
@@ -975,10 +1045,14 @@ static PyObject *call_fold(PyObject *module, PyObject *args)
         return PyErr_Format(PyExc_TypeError, "no %s of dtype %R", name, numeric_dtype(state, reduction.x));
     reduction.where = where == Py_None ? NULL : ND(where);
     reduction.keeps = keeps;
+    reduction.looks = true;
     NUMERIC_BEGIN(state);
     ts_status status = (running ? ts_nd_accumulate : ts_nd_reduce)(reduction.x->graph, &reduction, &result, &err);
+    uint32_t faults = ts_nd_graph_faults(reduction.x->graph);
     NUMERIC_END(state);
-    return status == TS_OK ? numeric_wrap(state, result, NULL) : core_raise(state, &err);
+    if (status != TS_OK)
+        return core_raise(state, &err);
+    return numeric_report_fold(state, result, faults, running) == 0 ? numeric_wrap(state, result, NULL) : NULL;
 }
 
 /* numeric_gather(from, offsets): elements behind the first one of `from`. */
@@ -1082,6 +1156,8 @@ static PyMethodDef call_functions[] = {
     {"numeric_bins", call_bins, METH_VARARGS, "numeric_bins(x, edges, /)\n--\n\n"},
     {"numeric_gather", call_gather, METH_VARARGS, "numeric_gather(from, offsets, /)\n--\n\n"},
     {"numeric_scatter", call_scatter, METH_VARARGS, "numeric_scatter(to, offsets, values, unique, /)\n--\n\n"},
+    {"numeric_derived", call_derived, METH_O,
+     "numeric_derived(operands, /)\n--\n\nThe one whose derived class decides, or None."},
     {"numeric_fold", call_fold, METH_VARARGS, "numeric_fold(name, x, axes, dtype, keepdims, where, running=False, /)"
      "\n--\n\n"},
     {"numeric_promote", call_promote, METH_VARARGS, "The dtype that holds all of them."},

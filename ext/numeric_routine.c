@@ -105,16 +105,17 @@ static PyObject *routine_fold(core_state *state, int which, PyObject *const *arg
         return NULL;
     if (is_arg && a->rank > 1 && (!axis || axis == Py_None)) /* of all elements in a row */
         return keeps == Py_True ? NULL : routine_fold_flat(state, which, args[0]);
-    ts_nd_reduction reduction = {.fold = fold, .x = ND(args[0]), .axes = axes, .keeps = keeps == Py_True,
+    ts_nd_reduction reduction = {.fold = fold, .x = ND(args[0]), .axes = axes, .keeps = keeps == Py_True, .looks = true,
                                  .dtype = is_sum ? routine_sum_dtype((ts_dtype)a->dtype) : TS_DTYPE_NONE};
     NUMERIC_BEGIN(state);
     ts_status status = ts_nd_reduce(a->graph, &reduction, &result, &err);
     if (status == TS_OK && is_mean)
         status = routine_divide(result, routine_count(a, axes), &result, &err);
+    uint32_t faults = ts_nd_graph_faults(a->graph);
     NUMERIC_END(state);
     if (status != TS_OK)
         return core_raise(state, &err);
-    return numeric_result(state, result);
+    return numeric_report_fold(state, result, faults, false) == 0 ? numeric_result(state, result) : NULL;
 }
 
 /* a.reshape(3, -1), np.reshape(a, (3, 4)), a.ravel(), of arrays that lie row-major. */

@@ -299,6 +299,7 @@ typedef struct ts_nd_reduction {
     uint64_t axes;    /* bit d: axis d is reduced; of the argument functions one bit, or all */
     ts_dtype dtype;   /* to compute in, and of the result; argument functions and all, any: of x */
     bool keeps;       /* reduced axes stay, with extent 1 */
+    bool looks;       /* sums and products of few elements in host memory are looked at: ts_nd_graph_faults */
 } ts_nd_reduction;
 /* The function of all elements along the axes; of no elements the fold's neutral one (0, 1, true, false; MAX and MIN:
  * TS_VALUE). Sums are in an order that depends on the shape alone; narrow floats are summed in float32.

@@ -89,6 +89,14 @@ static ts_status call_check_given(const call_of *c, ts_error *err)
     return TS_OK;
 }
 
+/* What an operand counts as where it is cast: a number of the host language as a dtype of its kind, unless the dtype
+ * must stay, when it is the kind's own. */
+static ts_dtype call_cast_from(const call_of *c, const ts_nd_operand *in, ts_nd_casting casting)
+{
+    ts_dtype own = call_own_dtype(in);
+    return own ? own : ts_nd_promote_weak(casting <= TS_ND_EQUIV ? TS_DTYPE_NONE : c->loop, in->kind);
+}
+
 static ts_status call_check_inputs(const call_of *c, ts_error *err)
 {
     ts_nd_casting casting = c->call->casting ? c->call->casting : TS_ND_SAME_KIND;
@@ -96,7 +104,7 @@ static ts_status call_check_inputs(const call_of *c, ts_error *err)
         const ts_nd_operand *in = &c->call->in[i];
         if (!call_takes_part(c, i))
             continue;
-        ts_dtype own = call_own_dtype(in), from = own ? own : ts_nd_promote_weak(c->loop, in->kind);
+        ts_dtype from = call_cast_from(c, in, casting);
         bool is_truth = c->row->missing == ND_IS_TRUTH && c->loop == TS_DTYPE_bool_;
         if (!is_truth && !ts_nd_can_cast(from, c->loop, casting))
             return ts_fail(err, TS_TYPE, "Cannot cast ufunc '%s' input %u from dtype('%s') to dtype('%s') with casting "
@@ -121,10 +129,10 @@ static ts_status call_dtypes(call_of *c, ts_error *err)
     if (asked && c->row->result == TS_ND_IS_SAME && c->result != asked)
         return ts_fail(err, TS_TYPE, "No loop matching the specified signature and casting was found for ufunc %s",
                        c->row->name);
-    if (asked || loop)
-        TS_TRY(call_check_inputs(c, err));
     const ts_nd *out = c->call->out;
     ts_nd_casting casting = c->call->casting ? c->call->casting : TS_ND_SAME_KIND;
+    if (asked || loop || (casting < TS_ND_SAME_KIND && c->call->fn != TS_ND_copy))
+        TS_TRY(call_check_inputs(c, err));
     if (out && !ts_nd_can_cast(c->result, (ts_dtype)out->dtype, casting))
         return ts_fail(err, TS_TYPE, "Cannot cast ufunc '%s' output from dtype('%s') to dtype('%s') with casting rule "
                        "'%s'", c->row->name, ts__nd_dtype_name(c->result), ts__nd_dtype_name((ts_dtype)out->dtype),
@@ -770,6 +778,15 @@ ts_status ts_nd_run(ts_nd_graph *graph, const ts_nd_call *call, ts_nd **result, 
     if ((uint32_t)call->fn >= TS_ND_COUNT)
         return ts_fail(err, TS_VALUE, "ts_nd_run(): fn is %u, which is no function; ts_nd_find() gives %u for a name "
                        "that is not there", (uint32_t)call->fn, TS_ND_COUNT);
+    if (call->out && ts__nd_repeats(call->out)) {
+        bool done;
+        TS_TRY(ts__nd_run_last(graph, call, &done, err));
+        if (done) {
+            ts_nd_retain(call->out);
+            *result = call->out;
+            return TS_OK;
+        }
+    }
     call = call_unmixed(call, &mixed);
     bool is_quick = ts__nd_quick_begin(graph, call, &quick);
     nd_event event = nd_event_begin(graph);

@@ -45,8 +45,7 @@ void ts__nd_check_begin(nd_check *check, const nd_node *node, const ts_nd *out)
     }
 }
 
-/* An element as two doubles, enough to tell what it is. */
-static void check_read(const void *data, ts_dtype dtype, double x[2])
+void ts__nd_check_read(const void *data, ts_dtype dtype, double x[2])
 {
     x[1] = 0;
     switch (dtype) {
@@ -74,9 +73,9 @@ static void check_operand(const nd_check *check, const nd_node *node, uint32_t i
     ts_dtype part = (ts_dtype)ts_dtype_get((ts_dtype)in->dtype)->part;
     if (in->kind == ND_IN_NUMBER) {
         double other[2];
-        check_read(&in->bits[0], part ? part : (ts_dtype)in->dtype, x);
+        ts__nd_check_read(&in->bits[0], part ? part : (ts_dtype)in->dtype, x);
         if (part) {
-            check_read(&in->bits[1], part, other);
+            ts__nd_check_read(&in->bits[1], part, other);
             x[1] = other[0];
         }
         return;
@@ -86,7 +85,7 @@ static void check_operand(const nd_check *check, const nd_node *node, uint32_t i
         data = check->copy + (in->data - check->kept);
     for (uint32_t d = 0; d < node->rank; d++)
         data += at[d] * node->strides[i][d];
-    check_read(data, (ts_dtype)in->dtype, x);
+    ts__nd_check_read(data, (ts_dtype)in->dtype, x);
 }
 
 /* Where a function has a pole, whose value is infinite exactly. */
@@ -197,7 +196,7 @@ uint32_t ts__nd_check_end(const nd_check *check, const nd_node *node, const char
         double r[2];
         for (uint32_t d = 0; d < node->rank; d++)
             place += at[d] * node->order[d];
-        check_read(place, (ts_dtype)node->dtype, r);
+        ts__nd_check_read(place, (ts_dtype)node->dtype, r);
         if (every || !is_float || !isfinite(r[0]) || !isfinite(r[1]))
             faults |= check_element(check, node, at, r);
         for (uint32_t d = node->rank; d-- > 0 && ++at[d] == node->shape[d];)

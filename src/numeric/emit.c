@@ -107,15 +107,30 @@ static ts_val emit_to_bool(const nd_emit *from, nd_val x)
     return from->kind == 'c' ? ts__nd_emit_either(from, c, ts__nd_emit_is(from, TS_NE, x.im, zero)) : c;
 }
 
-/* By way of 64 bits, so that what is out of a narrower range wraps; negative ones of uint64 too. */
+/* As NumPy on x86: by way of 32 bits, or 64 for more, where what does not fit, and NaN, is the least integer. Unsigned
+ * ones of that width are those above its half less the half. `ftoi` gives the nearest integer for what does not fit. */
 static ts_val emit_float_to_int(const nd_emit *from, const nd_emit *to, ts_val x)
 {
-    ts_val wide = ts_cast(from->b, TS_OP_ftoi, x, TS_T_i64, TS_RZI);
-    if (to->loop == TS_DTYPE_uint64) {
-        ts_val positive = ts_cast(from->b, TS_OP_ftoi, x, TS_T_i64, TS_RZI | TS_A_UNSIGNED);
-        wide = ts_select(from->b, ts__nd_emit_is(from, TS_LT, x, ts__nd_emit_number(from, 0)), wide, positive);
+    if (ts_dtype_get(from->loop)->bits < 32) { /* whose constants are too small */
+        nd_emit half = *from, single = ts__nd_emit_at(from, TS_DTYPE_float32);
+        return emit_float_to_int(&single, to, ts_cast(half.b, TS_OP_ftof, x, single.scalar, 0));
     }
-    return to->scalar == TS_T_i64 ? wide : ts_cast(from->b, TS_OP_trunci, wide, to->scalar, 0);
+    uint32_t bits = ts_dtype_get(to->loop)->bits > 32 ? 64 : 32;
+    ts_type type = bits == 64 ? TS_T_i64 : TS_T_i32, tile = ts__nd_emit_type(from, type);
+    ts_val half = ts__nd_emit_number(from, ldexp(1, (int)bits - 1));
+    ts_val least = ts_int(from->b, tile, INT64_MIN >> (64 - bits));
+    ts_val below = ts__nd_emit_is(from, TS_LT, x, half), made;
+    if (to->kind != 'u' || ts_dtype_get(to->loop)->bits < 32) {
+        made = ts_select(from->b, below, ts_cast(from->b, TS_OP_ftoi, x, type, TS_RZI), least);
+    } else {
+        ts_val above = ts__nd_emit_is(from, TS_GE, x, half), less = ts__nd_emit_op2(from, TS_OP_subf, x, half);
+        ts_val fits = ts__nd_emit_is(from, TS_LT, less, half);
+        ts_val high = ts_op2(from->b, TS_OP_xori, ts_cast(from->b, TS_OP_ftoi, less, type, TS_RZI), least, 0);
+        ts_val low = ts_select(from->b, below, ts_cast(from->b, TS_OP_ftoi, x, type, TS_RZI), least);
+        high = ts_select(from->b, fits, high, ts_int(from->b, tile, 0));
+        made = ts_select(from->b, above, high, low);
+    }
+    return to->scalar == type ? made : ts_cast(from->b, TS_OP_trunci, made, to->scalar, 0);
 }
 
 static ts_val emit_cast_part(const nd_emit *from, const nd_emit *to, ts_val x)
@@ -183,7 +198,7 @@ static ts_val emit_mul(const nd_emit *e, ts_val x, ts_val y)
     return ts__nd_emit_op2(e, TS_OP_mulf, x, y);
 }
 
-static nd_val nd_emit_multiply(const nd_emit *e, const nd_val *x)
+nd_val nd_emit_multiply(const nd_emit *e, const nd_val *x)
 {
     if (e->kind != 'c')
         return emit_parts(e, TS_OP_andi, TS_OP_muli, TS_OP_mulf, x);
@@ -233,6 +248,8 @@ static ts_val emit_order(const nd_emit *e, ts_pred pred, nd_val x, nd_val y)
         return ts__nd_emit_either(e, re, im);
     ts_pred strict = pred == TS_LE ? TS_LT : pred == TS_GE ? TS_GT : pred;
     ts_val first = ts__nd_emit_is(e, strict, x.re, y.re), same = ts__nd_emit_is(e, TS_EQ, x.re, y.re);
+    ts_val numbers = ts__nd_emit_both(e, ts__nd_emit_is(e, TS_EQ, x.im, x.im), ts__nd_emit_is(e, TS_EQ, y.im, y.im));
+    first = ts__nd_emit_both(e, first, numbers);
     return ts__nd_emit_either(e, first, ts__nd_emit_both(e, same, im));
 }
 

@@ -120,29 +120,88 @@ static ts_val number_power(const nd_emit *e, ts_val x, ts_val y)
     return ts_res(e->b, loop, 0);
 }
 
+static nd_val number_times(const nd_emit *e, nd_val x, nd_val y)
+{
+    nd_val both[2] = {x, y};
+    return nd_emit_multiply(e, both);
+}
+
+static nd_val number_pick(const nd_emit *e, ts_val c, nd_val x, nd_val y)
+{
+    return (nd_val){PICK(c, x.re, y.re), PICK(c, x.im, y.im)};
+}
+
+/* A complex number to a whole power below 100, by squares; the first three without a factor of 1, as NumPy has it. */
+static nd_val number_whole_power(const nd_emit *e, nd_val x, ts_val y)
+{
+    ts_type whole = ts__nd_emit_type(e, TS_T_i32);
+    ts_val zero = ts_int(e->b, whole, 0), one = ts_int(e->b, whole, 1), few = ts_int(e->b, whole, 3);
+    ts_val n = ts_cast(e->b, TS_OP_ftoi, OP1(absf, y), TS_T_i32, TS_RZI);
+    ts_val small = ts__nd_emit_both(e, ts_cmp(e->b, TS_OP_cmpi, TS_LE, n, few, 0), IS(GT, y, NUMBER(0)));
+    ts_val begin[6] = {NUMBER(1), NUMBER(0), x.re, x.im, n, small}, bound[3] = {ts_int(e->b, TS_T_i32, 0),
+                       ts_int(e->b, TS_T_i32, 7), ts_int(e->b, TS_T_i32, 1)};
+    ts_val loop = ts_for_begin(e->b, bound[0], bound[1], bound[2], 6, begin, 0), at[7];
+    for (uint32_t i = 1; i < 7; i++)
+        at[i] = ts_region_arg(e->fn, loop, i);
+    nd_val made = {at[1], at[2]}, base = {at[3], at[4]};
+    ts_val odd = ts_cmp(e->b, TS_OP_cmpi, TS_NE, ts__nd_emit_both(e, at[5], one), zero, 0);
+    nd_val more = number_pick(e, at[6], base, number_times(e, made, base)), square = number_times(e, base, base);
+    made = number_pick(e, odd, more, made);
+    ts_val next[6] = {made.re, made.im, square.re, square.im, ts_op2(e->b, TS_OP_shri, at[5], one, TS_A_UNSIGNED),
+                      ts__nd_emit_both(e, at[6], ts__nd_emit_not(e, odd))};
+    ts_term(e->b, TS_OP_continue, 6, next);
+    ts_end_like(e->b, loop);
+    nd_val result = {ts_res(e->b, loop, 0), ts_res(e->b, loop, 1)}, quotient[2] = {{NUMBER(1), NUMBER(0)}, result};
+    return number_pick(e, IS(LT, y, NUMBER(0)), nd_emit_divide(e, quotient), result);
+}
+
+/* Powers of 0 are 0, 1 or NaN; whole ones are products. */
+static nd_val number_complex_power(const nd_emit *e, nd_val x, nd_val y)
+{
+    ts_val zero = NUMBER(0), one = NUMBER(1), nan = NUMBER(NAN), a[2] = {x.re, x.im}, b[2] = {y.re, y.im}, out[2];
+    ts__cmath_pow(e->b, a, b, out);
+    ts_val is_real = IS(EQ, y.im, zero), of_none = ts__nd_emit_both(e, IS(EQ, x.re, zero), IS(EQ, x.im, zero));
+    ts_val whole = ts__nd_emit_math(e, "trunc", y.re, 0);
+    ts_val is_whole = ts__nd_emit_both(e, IS(EQ, whole, y.re), IS(LT, OP1(absf, y.re), NUMBER(100)));
+    ts_val is_none = ts__nd_emit_both(e, is_real, IS(EQ, y.re, zero));
+    nd_val made = {out[0], out[1]};
+    made = number_pick(e, ts__nd_emit_both(e, is_real, is_whole), number_whole_power(e, x, y.re), made);
+    nd_val of_zero = number_pick(e, IS(GT, y.re, zero), (nd_val){zero, zero}, (nd_val){nan, nan});
+    made = number_pick(e, of_none, of_zero, made);
+    return number_pick(e, is_none, (nd_val){one, zero}, made);
+}
+
 nd_val nd_emit_power(const nd_emit *e, const nd_val *x)
 {
     if (e->kind == 'f')
         return REAL(OP2(pow, x[0].re, x[1].re));
-    if (e->kind == 'c') {
-        ts_val a[2] = {x[0].re, x[0].im}, b[2] = {x[1].re, x[1].im}, out[2];
-        ts__cmath_pow(e->b, a, b, out);
-        return (nd_val){out[0], out[1]};
-    }
-    return REAL(number_power(e, x[0].re, x[1].re));
+    return e->kind == 'c' ? number_complex_power(e, x[0], x[1]) : REAL(number_power(e, x[0].re, x[1].re));
 }
 
 /* ---- signs, shifts, rounding --------------------------------------------------------------------- */
+
+/* z / |z|; 0 of 0; of one infinite part its sign; NaN in both parts
+ * where the size is NaN or both are infinite. */
+static nd_val number_direction(const nd_emit *e, nd_val x)
+{
+    ts_val zero = NUMBER(0), nan = NUMBER(NAN), infinite = NUMBER(INFINITY);
+    ts_val size = ts__nd_emit_math(e, "hypot", x.re, x.im);
+    ts_val re = IS(EQ, OP1(absf, x.re), infinite), im = IS(EQ, OP1(absf, x.im), infinite), one = NUMBER(1);
+    ts_val bad = ts__nd_emit_either(e, IS(NE, size, size), ts__nd_emit_both(e, re, im));
+    nd_val made = {OP2(divf, x.re, size), OP2(divf, x.im, size)}, none = {zero, zero};
+    made = number_pick(e, IS(EQ, size, zero), none, made);
+    made = number_pick(e, re, (nd_val){ts__nd_emit_math(e, "copysign", one, x.re), zero}, made);
+    made = number_pick(e, im, (nd_val){zero, ts__nd_emit_math(e, "copysign", one, x.im)}, made);
+    return number_pick(e, bad, (nd_val){nan, nan}, made);
+}
 
 nd_val nd_emit_sign(const nd_emit *e, const nd_val *x)
 {
     ts_val zero = NUMBER(0), one = NUMBER(1), re = x[0].re;
     if (e->kind == 'u')
         return REAL(PICK(IS(NE, re, zero), one, zero));
-    if (e->kind == 'c') { /* z / |z|; 0 of 0 */
-        ts_val size = ts__nd_emit_math(e, "hypot", re, x[0].im), none = IS(EQ, size, zero);
-        return (nd_val){PICK(none, zero, OP2(divf, re, size)), PICK(none, zero, OP2(divf, x[0].im, size))};
-    }
+    if (e->kind == 'c')
+        return number_direction(e, x[0]);
     return REAL(PICK(IS(GT, re, zero), one, PICK(IS(LT, re, zero), NUMBER(-1), PICK(IS(EQ, re, zero), zero, re))));
 }
 

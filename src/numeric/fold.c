@@ -1043,6 +1043,8 @@ ts_status ts_nd_reduce(ts_nd_graph *graph, const ts_nd_reduction *reduction, ts_
         shape[d] = r->axes >> d & 1 ? 1 : ts_nd_shape(r->x)[d];
     TS_TRY(ts_nd_empty(graph, dtype, r->x->rank, shape, false, &out, err));
     ts_status status = fold_is_row(r) ? row_run(r, out, err) : fold_run(r, false, out, err);
+    if (status == TS_OK)
+        status = ts__nd_check_fold(r, false, out, err);
     for (uint32_t d = 0; d < r->x->rank; d++)
         if (!(r->axes >> d & 1)) {
             kept[rank] = shape[d];
@@ -1089,6 +1091,8 @@ ts_status ts_nd_accumulate(ts_nd_graph *graph, const ts_nd_reduction *reduction,
     TS_TRY(ts_nd_empty(graph, dtype, r->x->rank, ts_nd_shape(r->x), false, result, err));
     int64_t extent = ts_nd_shape(r->x)[ts_log2(r->axes)];
     ts_status status = extent > 1 && r->x->count ? fold_run(r, true, *result, err) : scan_none(r, *result, err);
+    if (status == TS_OK)
+        status = ts__nd_check_fold(r, true, *result, err);
     if (status != TS_OK) {
         ts_nd_release(*result);
         *result = NULL;

@@ -5,6 +5,7 @@
  *   promote.c   dtypes: NEP 50, casting, the loop of a function
  *   graph.c     storages, arrays, views; what waits
  *   call.c      one call: dtypes, shapes, overlap, a node
+ *   repeat.c    a call whose result has elements that lie at one place
  *   cut.c       nodes of one shape -> a group: what it reads, computes and stores, its axes, its key
  *   group.c     a group -> axes, key, IR (group.h)
  *   loop.c      the same for processors: IR of loops over rows, without tiles
@@ -14,6 +15,7 @@
  *   product.c   products of vectors and matrices
  *   places.c    elements at places that arrays say
  *   check.c     division by zero and its like, of few elements
+ *   check_fold.c   what went wrong in reductions of few
  *   tell.c      the same, of many, by their kernels
  *   quick.c     small calls that look like one before
  *   compress.c  elements where a mask is true
@@ -408,6 +410,13 @@ typedef void nd_build(void *user, ts_module *module, ts_builder *b);
 TS_CHECKED ts_status ts__nd_launch_run(ts_nd_graph *graph, nd_launch *launch, const int64_t grid[3], nd_build *build,
                                     void *user, ts_error *err);
 
+/* ---- repeat.c ------------------------------------------------------------------------------------ */
+
+/* Whether an axis of more than one element makes no step. */
+bool ts__nd_repeats(const ts_nd *out);
+/* A call with such an `out`; *done false: its operands do not fit, and nothing was done. */
+TS_CHECKED ts_status ts__nd_run_last(ts_nd_graph *graph, const ts_nd_call *call, bool *done, ts_error *err);
+
 /* ---- check.c ------------------------------------------------------------------------------------- */
 
 typedef struct nd_check {
@@ -423,6 +432,13 @@ bool ts__nd_check_divides(ts_nd_fn fn);                /* whether it divides, so
 
 /* Whether numbers without gaps are all finite; false where their dtype is not looked at. */
 bool ts__nd_check_finite(ts_dtype dtype, int64_t n, const char *data);
+/* An element as two doubles, enough to say what it is. */
+void ts__nd_check_read(const void *data, ts_dtype dtype, double x[2]);
+
+/* ---- check_fold.c -------------------------------------------------------------------------------- */
+
+/* Looks at the result of a reduction, where it wants that; faults are the graph's. */
+TS_CHECKED ts_status ts__nd_check_fold(const ts_nd_reduction *r, bool is_scan, ts_nd *out, ts_error *err);
 
 /* ---- tell.c -------------------------------------------------------------------------------------- */
 
@@ -518,7 +534,8 @@ ts_type ts__nd_memory_type(ts_dtype dtype); /* as it lies in memory */
 /* emit_number.c: rows of numeric.def by name */
 nd_emitter nd_emit_floor_divide, nd_emit_remainder, nd_emit_fmod, nd_emit_power, nd_emit_degrees, nd_emit_radians,
     nd_emit_logaddexp, nd_emit_logaddexp2, nd_emit_heaviside, nd_emit_rint, nd_emit_floor, nd_emit_ceil,
-    nd_emit_trunc, nd_emit_reciprocal, nd_emit_sign, nd_emit_left_shift, nd_emit_right_shift, nd_emit_divide;
+    nd_emit_trunc, nd_emit_reciprocal, nd_emit_sign, nd_emit_left_shift, nd_emit_right_shift, nd_emit_divide,
+    nd_emit_multiply;
 
 /* emit_time.c: those of times */
 nd_emitter nd_emit_time_add, nd_emit_time_subtract, nd_emit_time_multiply, nd_emit_time_divide,

@@ -26,6 +26,7 @@ from . import (
     _methods,
     _more,
     _namespace,
+    _nditer,
     _numpys,
     _operators,
     _parts,
@@ -102,14 +103,14 @@ _ALIASES = {
     "permute_dims": "transpose",
 }
 globals().update({_alias: globals()[_name] for _alias, _name in _ALIASES.items()})
-asnumpy, memmap, ufunc = _functions.asnumpy, _io.memmap, _ufunc.ufunc
+asnumpy, memmap, nditer, ufunc = _functions.asnumpy, _io.memmap, _nditer.nditer, _ufunc.ufunc
 flatiter, broadcast = _flat.flatiter, _flat.broadcast
 default_device, device, wait = _setup.default_device, _setup.device, _setup.wait
 
 
 # Modules that are imported when they are asked for.
 _LAZY = {_name: _name for _name in (
-    "array_api", "fft", "lib", "linalg", "ma", "polynomial", "random", "rec", "testing",
+    "array_api", "char", "fft", "lib", "linalg", "ma", "polynomial", "random", "rec", "strings", "testing",
 )}  # fmt: skip
 _LAZY["emath"] = "lib.scimath"
 _HOSTED = ("busday_count", "busday_offset", "datetime_as_string", "is_busday")  # NumPy's C code computes them

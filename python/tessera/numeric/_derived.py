@@ -22,6 +22,7 @@ _PLAIN = frozenset(["nonzero", "searchsorted"])
 _device: Any = vars(_core.NumericArray)["device"]  # a class may have its own
 _HOME = f"{__package__}._ndarray"  # its methods know items
 _OWN = frozenset(["__array_wrap__", "view"])
+_SUBOK = frozenset(["broadcast_arrays", "broadcast_to"])  # functions with subok=, which keep the class themselves
 
 
 def derived(routine: Any, args: tuple[Any, ...], options: dict[str, Any], _: bool) -> Any:
@@ -40,19 +41,22 @@ def derived(routine: Any, args: tuple[Any, ...], options: dict[str, Any], _: boo
             return ...
         return _of_class("sum" if name == "reduce" else name, routine.__wrapped__(*args, **options), args[1:], options)
     if name == "__call__" and isinstance(args[0], Made):
-        first = next(x for x in args[1:] if is_derived(x))
+        first = _core.numeric_derived(args[1:])
         made = routine.__wrapped__(*args, **options)
         outs = options.get("out", args[1 + args[0].nin :])
         if outs:
             return made
         return tuple(as_class(x, first) for x in made) if isinstance(made, tuple) else as_class(made, first)
-    program = _numpys.program_of(name) if routine.__module__ == "tessera.numeric" else None
+    is_ours = routine.__module__ == "tessera.numeric" and name not in _SUBOK
+    program = _numpys.program_of(name) if is_ours else None
     return ... if program is None else program(*args, **options)
 
 
 def _of_class(name: str, made: Any, args: tuple[Any, ...], options: dict[str, Any]) -> Any:
     """A method's result as an object of the class of the array; what was taken by out= is what it was."""
     self = args[0]
+    if options.get("subok") is False:
+        return made
     if type(made) is ndarray and not any(made is x for x in (*args, *options.values())):
         return self.__array_wrap__(made, None, False) if name in _REDUCED else as_class(made, self)
     if name in _REDUCED and not isinstance(made, ndarray):

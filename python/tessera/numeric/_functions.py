@@ -256,7 +256,8 @@ def _array_of(object: Any) -> Any:
 
 
 def astype_as(a: ndarray, dtype: Any, order: str) -> ndarray:
-    """A new array with the elements of ``a`` in another dtype."""
+    """A new array with the elements of ``a`` in another dtype; of no derived class."""
+    a = as_class(a, None)
     if a.dtype.kind == "c" and dtype_of(dtype).kind in "iuf":
         warn_of_lost_parts(4)
     if (a._is_items or stored_as(dtype_of(dtype)) is ITEMS) and order in "KC":
@@ -705,14 +706,14 @@ def broadcast_to(array: Any, shape: Any, subok: bool = False) -> ndarray:
     ]
     view = a._view(0, a.dtype, shape, strides)
     view._writeable = False
-    return view
+    return as_class(view, array if subok else None)
 
 
 def broadcast_arrays(*args: Any, subok: bool = False) -> tuple[ndarray, ...]:
     """Views of one shape."""
-    arrays = [asarray(a) for a in args]
+    arrays = [asanyarray(a) if subok else asarray(a) for a in args]
     shape = numpy.broadcast_shapes(*(a.shape for a in arrays))
-    return tuple(a if a.shape == shape else broadcast_to(a, shape) for a in arrays)
+    return tuple(a if a.shape == shape else broadcast_to(a, shape, subok) for a in arrays)
 
 
 def atleast_1d(*arys: Any) -> Any:
@@ -1032,14 +1033,24 @@ _NUMBER_KINDS = {int: "i", float: "f", complex: "c"}
 
 
 def may_share_memory(a: Any, b: Any, /, max_work: Any = 0) -> bool:
-    """Whether two arrays may have memory in common."""
+    """Whether two arrays may have memory in common: by their bounds, or, where ``max_work`` is not 0, exactly."""
     a, b = asarray(a), asarray(b)
+    if max_work not in (None, 0):
+        return _shares_within(numpy.may_share_memory, a, b, max_work)
     return a.size > 0 and b.size > 0 and a._shares(b, False)
 
 
 def shares_memory(a: Any, b: Any, /, max_work: Any = -1) -> bool:
-    """Whether two arrays have memory in common."""
-    return asarray(a)._shares(asarray(b), True)
+    """Whether two arrays have memory in common; ``max_work``: candidates to try before TooHardError, -1 for all."""
+    a, b = asarray(a), asarray(b)
+    return _shares_within(numpy.shares_memory, a, b, -1 if max_work is None else max_work)
+
+
+def _shares_within(theirs: Any, a: ndarray, b: ndarray, max_work: int) -> bool:
+    """The same; NumPy, which counts candidates, where their number has a limit."""
+    if max_work == -1 or a.device != "cpu" or b.device != "cpu":
+        return a._shares(b, True)
+    return bool(theirs(to_numpy(a), to_numpy(b), max_work))
 
 
 def ndim(a: Any) -> int:

@@ -344,6 +344,8 @@ def _call(name: str, operands: tuple[Any, ...], out: Any, options: dict[str, Any
         return _copied(operands[0], out, options)
     if name == "select":
         return _selected(*operands)
+    if options.get("casting") == "no" and any(is_items(x) and not x.dtype.isnative for x in operands):
+        raise TypeError(f"Cannot cast ufunc '{name}' input with casting rule 'no': its byte order is another machine's")
     operands = tuple(map(numbers, operands))
     if any(map(is_items, operands)):
         return _without_numbers(name, operands, out, options)

@@ -268,6 +268,12 @@ def _matmul(a: ndarray, b: ndarray) -> ndarray:
 
 
 def _vecdot(a: ndarray, b: ndarray) -> Any:
+    for i, x in enumerate((a, b)):
+        if not x.ndim:
+            raise ValueError(
+                f"vecdot: Input operand {i} does not have enough dimensions (has 0, gufunc core with signature "
+                "(n),(n)->() requires 1)"
+            )
     if a.shape[-1] != b.shape[-1]:
         raise ValueError(
             "vecdot: Input operand 1 has a mismatch in its core dimension 0, with gufunc signature (n),(n)->() "

@@ -199,6 +199,15 @@ class ndarray(_core.NumericArray):
         return Flags(self)
 
     @property
+    def ctypes(self) -> Any:
+        """Address, extents and strides for `ctypes`, as NumPy's; the memory stays where it is from then on."""
+        if self.device != "cpu":
+            raise ValueError(
+                f"an array on {self.device} has no address in host memory: a.get().ctypes has that of a copy"
+            )
+        return _setup.to_numpy(self).ctypes
+
+    @property
     def mT(self) -> ndarray:
         """A view with the last two axes exchanged."""
         if self.ndim < 2:

@@ -47,6 +47,8 @@ _HOMES = {
     "numpy.polynomial": "tessera.numeric.polynomial",
     "numpy.ma": "tessera.numeric.ma",
     "numpy._core.records": "tessera.numeric.rec",
+    "numpy._core.defchararray": "tessera.numeric.char",
+    "numpy._core.strings": "tessera.numeric.strings",
     "numpy.lib.recfunctions": "tessera.numeric.lib.recfunctions",
 }
 # Modules of NumPy that are written anew here; every other name is looked for in the package itself.

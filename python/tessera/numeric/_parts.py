@@ -124,9 +124,9 @@ class Composed(Made):
     def resolve_dtypes(self, dtypes: Any, *, signature: Any = None, casting: Any = None,
                        reduction: bool = False) -> Any:  # fmt: skip
         """The dtypes that operands and results of a call have, one for each; None for a result: any."""
-        return _ufunc_methods.resolved(
-            self, dtypes, signature, "same_kind" if casting is None else casting, reduction
-        )
+        given = {"signature": signature, "casting": casting}
+        named = {key: value for key, value in given.items() if value is not None}
+        return getattr(numpy, self.__name__).resolve_dtypes(dtypes, reduction=reduction, **named)
 
     def at(self, a: Any, indices: Any, *b: Any) -> None:
         """``a[indices] = f(a[indices], b)``, once for each time that an index occurs, in order."""
@@ -171,7 +171,9 @@ class General(Made):
         if signature is not None:
             loop = _ufunc_methods.loop_of(self, signature)
             options["dtype"] = options.get("dtype") if loop is None else loop
-        return self._routine(*args, **options)
+        made = self._routine(*args, **options)
+        like = None if made is options.get("out") or made is args[-1] else _core.numeric_derived(args)
+        return made if like is None else like.__array_wrap__(f.asarray(made), (self, args, 0), not numpy.ndim(made))
 
     _result = "same"
 

@@ -137,8 +137,23 @@ def fold(
         name, a, axes, dtype, keepdims is not NO_VALUE and bool(keepdims), mask
     )
     if not no_start:
-        made = asarray(FUNCTIONS[_combine[name]](made, asarray(initial, made.dtype)))
+        start = asarray(initial, made.dtype)
+        made = asarray(FUNCTIONS[_combine[name]](made, start))
+        if name == "sum" and made.dtype.kind in "fc" and not start.ndim:
+            made = _with_signs_of_zero(made, a, axes, start._scalar(), mask, keepdims)
     return into(made, out, "unsafe")  # as NumPy's
+
+
+def _with_signs_of_zero(made: ndarray, a: ndarray, axes: Any, start: Any, mask: Any, keepdims: Any) -> ndarray:
+    """Sums that begin with -0, for the library's begin with 0: -0 where all elements are."""
+    for part in ("real", "imag") if made.dtype.kind == "c" else ("real",):
+        first, x = getattr(start, part), getattr(a, part)
+        if first == 0 and numpy.signbit(first) and x.dtype.kind == "f":
+            zeros = FUNCTIONS["signbit"](x) & (x == 0)
+            alike = fold("all", zeros, axes, None, None, keepdims, None, True if mask is None else mask)
+            made = made if isinstance(made, ndarray) else asarray(made)
+            copy_of(first, getattr(made, part), where=asarray(alike))
+    return made
 
 
 def sum(a: Any, axis: Any = None, dtype: Any = None, out: Any = None, keepdims: Any = NO_VALUE,

@@ -300,15 +300,28 @@ def _level() -> int:
     return level
 
 
-_STRICT = 16  # CALL_STRICT of ext/numeric_call.c
+_STRICT, _AT_ONCE = 16, 32  # CALL_STRICT, CALL_AT_ONCE of ext/numeric_call.c
 
 
 def watches() -> int:
-    """The faults that numpy.errstate wants warnings of, as bits; `_STRICT` where it wants others told of otherwise."""
+    """The faults that numpy.errstate wants warnings of, as bits; `_STRICT` where it wants them reported in other ways.
+    By Python's filters of warnings none where these are ignored, and `_AT_ONCE`, too, where each is wanted."""
     wanted: Any = numpy.geterr()
     if not {*wanted.values()} <= {"ignore", "warn"}:
         return _STRICT
-    return sum(bit for bit, (kind, _, _) in _FAULTS.items() if bit != _GROWS and wanted[kind] == "warn")
+    action = _filtered()
+    if action == "ignore":
+        return 0
+    bits = sum(bit for bit, (kind, _, _) in _FAULTS.items() if bit != _GROWS and wanted[kind] == "warn")
+    return bits | _AT_ONCE if bits and action in ("always", "all", "error") else bits
+
+
+def _filtered() -> str:
+    """What Python's filters do with warnings of faults; "default" where that depends on more than their kind."""
+    for action, message, category, module, line in warnings.filters:
+        if issubclass(RuntimeWarning, category):
+            return action if (message, module, line) == (None, None, 0) else "default"
+    return "default"
 
 
 def _call_or_log(how: str, words: str, text: str, code: int) -> None:
@@ -340,7 +353,7 @@ def setup(array_class: type, **hooks: Any) -> None:
                  items_descr=_items.descr, items_runs=_items.runs, items_argument=_items.argument,
                  libraries=LIBRARIES)  # fmt: skip
     default = None if ERRORS is None else contextvars.Context().run(ERRORS.get)
-    hooks.update(errors=ERRORS, errors_default=default, watches=watches)
+    hooks.update(errors=ERRORS, errors_default=default, watches=watches, warnings=vars(warnings), filters_key="filters")
     _core.numeric_setup(array_class, DTYPES, hooks)
 
 

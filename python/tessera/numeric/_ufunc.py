@@ -5,6 +5,8 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy
+
 from .. import _core
 from ._setup import NO_VALUE
 
@@ -126,11 +128,9 @@ class ufunc(_core.NumericFunction, metaclass=_Kind):
     def resolve_dtypes(self, dtypes: Any, *, signature: Any = None, casting: Any = None,
                        reduction: bool = False) -> Any:  # fmt: skip
         """The dtypes that operands and results of a call have, one for each; None for a result: any."""
-        from . import _ufunc_methods
-
-        return _ufunc_methods.resolved(
-            self, dtypes, signature, "same_kind" if casting is None else casting, reduction
-        )
+        given = {"signature": signature, "casting": casting}
+        named = {key: value for key, value in given.items() if value is not None}
+        return getattr(numpy, self.__name__).resolve_dtypes(dtypes, reduction=reduction, **named)
 
     def outer(self, A: Any, B: Any, /, **options: Any) -> Any:
         """The function of every element of A with every element of B."""

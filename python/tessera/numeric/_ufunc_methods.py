@@ -60,6 +60,7 @@ def types_of_times(name: str) -> list[str]:
 def _named(function: Any, signature: Any) -> list[Any]:
     """The dtypes that ``signature=`` names, one for each operand and result; None: any."""
     nin, nout, name = function.nin, function.nout, function.__name__
+    signature = signature.decode("ascii") if isinstance(signature, bytes) else signature
     if isinstance(signature, str):
         given, arrow, results = signature.replace(" ", "").partition("->")
         if len(given) == 1 and not arrow and nin + nout > 1:
@@ -69,13 +70,30 @@ def _named(function: Any, signature: Any) -> list[Any]:
                 f"a type-string for {name}, {nin} typecode(s) before and {nout} after the -> sign"
             )
         signature = (*given, *results)
+        for letter in signature:
+            if letter not in _CODES:
+                raise ValueError(f"signature={given}->{results}: {letter!r} is no letter of a dtype")
     elif not isinstance(signature, tuple):
         raise TypeError("the signature object to ufunc must be a string or a tuple.")
     if len(signature) == 1:
         raise TypeError("Use `dtype` or  fill the tuple with more than one 'None'.")
     if len(signature) != nin + nout:
         raise ValueError(f"a type-tuple must be of length 1 or {nin + nout} for ufunc '{name}'")
-    return [None if t is None else f.dtype_of(t) for t in signature]
+    return [None if t is None else named_dtype(t) for t in signature]
+
+
+_CODES = frozenset(numpy.typecodes["All"])
+
+
+def named_dtype(what: Any) -> Any:
+    """What ``dtype=`` and ``signature=`` name; a byte order or a unit is no part of a loop."""
+    dtype = f.dtype_of(what)
+    if not dtype.isnative or (dtype.kind in "mM" and numpy.datetime_data(dtype)[0] != "generic"):
+        raise TypeError(
+            "The `dtype` and `signature` arguments to ufuncs only select the general DType and not details such as "
+            f"the byte order or time unit: found {dtype!r}. Convert operands or use `out` for those."
+        )
+    return dtype
 
 
 def _loops(function: Any) -> Iterator[list[Any]]:
@@ -101,49 +119,25 @@ def as_loop(function: Any, operands: list[Any], dtype: Any, signature: Any, cast
     """Operands in the dtypes of the first loop that ``dtype=`` or ``signature=`` names and that takes them."""
     if dtype is not None and signature is not None:
         raise TypeError("cannot specify both 'signature' and 'dtype'")
-    named = [None] * function.nin + [f.dtype_of(dtype)] * function.nout if signature is None else None
-    named = _named(function, signature) if named is None else named
-    for loop in _loops(function):
-        fits = all(t is None or t == have for t, have in zip(named, loop, strict=True))
-        pairs = [*zip(map(f.asarray, operands), loop, strict=False)]
-        if fits and all(f.can_cast(x.dtype, have, casting) for x, have in pairs):
-            return [x.astype(have, copy=False) for x, have in pairs]
+    if signature is None:
+        named = [None] * function.nin + [named_dtype(dtype)] * function.nout
+    else:
+        named = _named(function, signature)
+    operands = [*map(f.asarray, operands)]
+    every = [next(t for t in named if t is not None)] * len(named) if any(t is not None for t in named) else named
+    for wanted in (named, every):  # a dtype of results alone is that of operands, too, where no loop fits as it is
+        for loop in _loops(function):
+            if _fits_loop(operands, wanted, loop, casting):
+                return [x.astype(have, copy=False) for x, have in zip(operands, loop, strict=False)]
     raise TypeError(f"No loop matching the specified signature and casting was found for ufunc {function.__name__}")
 
 
-def resolved(function: Any, dtypes: Any, signature: Any, casting: str, reduction: bool) -> tuple[Any, ...]:
-    """The dtypes of the loop that operands of these dtypes are computed by, in NumPy's order of operands."""
-    n = function.nin + function.nout
-    if len(dtypes) != n:
-        raise TypeError(f"resolve_dtypes: a tuple of {n} dtypes is wanted, found {len(dtypes)}")
-    kinds = {int: "i", float: "f", complex: "c", bool: numpy.dtype(bool)}
-    given = [kinds.get(t, t) if isinstance(t, type) else t for t in dtypes]
-    if reduction:
-        given[0] = given[1] if given[0] is None else given[0]
-    operands = given[: function.nin]
-    if any(isinstance(t, numpy.dtype) and has_meaning(t) for t in given):  # NumPy's own rules
-        options = {} if signature is None else {"signature": signature}
-        found = getattr(numpy, function.__name__)
-        return found.resolve_dtypes(dtypes, casting=casting, reduction=reduction, **options)
-    if any(t is None for t in operands):
-        raise TypeError("resolve_dtypes: the dtypes of operands must be given")
-    common = _core.numeric_promote(*operands)
-    operands = [common if isinstance(t, str) and t in "ifc" else f.dtype_of(t) for t in operands]
-    named = [None] * n if signature is None else _named(function, signature)
-    for loop in _loops(function):
-        fits = all(t is None or t == have for t, have in zip(named, loop, strict=True))
-        safe = "safe" if signature is None else casting
-        if fits and all(f.can_cast(t, have, safe) for t, have in zip(operands, loop, strict=False)):
-            break
-    else:
-        raise TypeError(f"ufunc '{function.__name__}' did not contain a loop with signature matching types {dtypes}")
-    for target, have in zip(given[function.nin :], loop[function.nin :], strict=True):
-        if target is not None and not f.can_cast(have, f.dtype_of(target), casting):
-            raise TypeError(
-                f"Cannot cast ufunc '{function.__name__}' output from {have!r} to {f.dtype_of(target)!r} with casting "
-                f"rule '{casting}'"
-            )
-    return tuple(loop)
+def _fits_loop(operands: list[Any], named: list[Any], loop: list[Any], casting: str) -> bool:
+    """Whether a loop has the dtypes that are named, and operands may be cast to it: safely where theirs is not."""
+    rules = [casting if t is not None or casting in ("no", "equiv") else "safe" for t in named]
+    return all(t is None or t == have for t, have in zip(named, loop, strict=True)) and all(
+        f.can_cast(x.dtype, have, rule) for x, have, rule in zip(operands, loop, rules, strict=False)
+    )
 
 
 def signature(nin: int) -> inspect.Signature:
@@ -279,6 +273,8 @@ def at(function: Any, a: Any, indices: Any, *given: Any) -> None:
             function(_core.numeric_gather(places.view, here), *(() if values is None else (other,)))
         )
         _core.numeric_scatter(places.view, here, made, True)  # any cast, as NumPy's
+    if a.device == "cpu":
+        _core.numeric_flush()  # which reports what kernels have found
 
 
 # -- reductions in order -------------------------------------------------------------------------------

@@ -156,3 +156,49 @@ def test_a_fault_is_told_once_and_stops_nothing_else():
             (y + 1).sum()
         assert c[5] == 7 and y[1] == 1 and d[3] == 1
         assert (tn.sqrt(c[1:] + 2))[3] == 3
+
+
+FOLDS = {
+    "sum": lambda m, a: m.sum(a), "axis": lambda m, a: m.array([a, a[::-1]]).sum(axis=1, keepdims=True),
+    "one row": lambda m, a: m.add.reduce(m.array([[1.0, np.nan, 2.0], [np.inf, -np.inf, 0.0]]), axis=1),
+    "method": lambda m, a: a.sum(axis=0), "cumsum": lambda m, a: m.cumsum(a), "prod": lambda m, a: (a * 1e200).prod(),
+    "accumulate": lambda m, a: m.multiply.accumulate(a * 1e200), "half": lambda m, a: m.full(3, 6e4, "f2").sum(),
+    "mean": lambda m, a: m.full(2, 1.5e308).mean(), "complex": lambda m, a: m.array([np.inf + 1j, -np.inf]).sum(),
+    "masked": lambda m, a: m.add.reduce(a, where=m.array([True, True, False])), "fine": lambda m, a: m.sum(a[:2]),
+    "broadcast mask": lambda m, a: m.add.reduce(m.array([a, a]), axis=1, where=m.array([[True], [False]])),
+    "max": lambda m, a: a.max(), "integers": lambda m, a: m.arange(9).sum(), "nothing": lambda m, a: a[:0].sum(),
+    "at": lambda m, a: m.floor_divide.at(m.ones(700, "i4"), np.arange(900) % 700, m.arange(900, dtype="i4")),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", FOLDS)
+def test_reductions_of_few_elements_tell_as_numpy(name):
+    x = np.array([np.inf, 3.0, -np.inf])
+    assert told(FOLDS[name], tn, tn.array(x)) == told(FOLDS[name], np, x)
+    with np.errstate(all="raise"):
+        failed = []
+        for m, a in ((np, x), (tn, tn.array(x))):
+            try:
+                FOLDS[name](m, a)
+            except FloatingPointError:
+                failed.append(m)
+        assert len(failed) in (0, 2)
+
+
+def test_filters_of_warnings_hold_at_the_call():
+    x = tn.arange(20000.0)
+    for m, a in ((np, np.arange(20000.0)), (tn, x)):  # who wants each warning gets it at once
+        with pytest.warns(RuntimeWarning, match="divide by zero"):
+            m.sqrt(a / 0)
+    with warnings.catch_warnings(record=True) as seen:
+        warnings.simplefilter("default")
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            made = 1 / x
+        assert np.isinf(made[0]) and not seen
+        late = 2 / x
+        assert not seen and np.isinf(late[0]) and len(seen) == 1
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        with pytest.raises(RuntimeWarning):
+            3 / x

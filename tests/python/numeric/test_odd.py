@@ -43,3 +43,37 @@ def test_memory_of_numpys_is_shared():
     assert records["b"].tolist() == [0, 3, 4, 5] and b.sum() == 12
     raw = tn.arange(8, dtype="u1")
     assert raw.view("i4").getfield("i2", 1).tolist() == np.arange(8, dtype="u1").view("i4").getfield("i2", 1).tolist()
+
+
+def test_the_last_of_elements_at_one_place_stays():
+    def run(m):
+        strided, made = m.lib.stride_tricks.as_strided, []
+        for shape, strides in (((3, 4), (0, 8)), ((600, 5), (0, 8)), ((4, 3), (8, 0)), ((2, 3, 4), (0, 32, 8))):
+            n = int(np.prod(shape))
+            u, x = strided(m.arange(16.0), shape, strides), m.arange(float(n)).reshape(shape)
+            u[...] = x
+            made.append(u.tolist())
+            u += x
+            made.append(u.tolist())
+            m.add(x, x[-1], out=u)
+            made.append(u.tolist())
+            u[1:] = 5
+            made.append(u.tolist())
+        texts = strided(m.zeros(3, "S3"), (2, 3), (0, 3))
+        texts[...] = m.array([[b"a", b"b", b"c"], [b"d", b"e", b"f"]])
+        return [*made, texts.tolist()]
+
+    assert run(tn) == run(np)
+
+
+def test_shared_memory_is_looked_for_as_far_as_asked():
+    for m in (np, tn):
+        x = m.zeros([4, 5, 6], dtype="i1")
+        a, b = x[:, ::2, ::3], x[:, ::3, ::2]
+        assert m.shares_memory(a, b, max_work=None)
+        for work in (0, 1):
+            with pytest.raises(np.exceptions.TooHardError):
+                m.shares_memory(a, b, max_work=work)
+        assert m.may_share_memory(x[:, 0], x[:, 1]) and not m.may_share_memory(x[:, 0], x[:, 1], max_work=-1)
+        with pytest.raises(OverflowError):
+            m.may_share_memory(x, x, max_work=10**100)

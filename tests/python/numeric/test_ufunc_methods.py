@@ -237,3 +237,47 @@ def test_vectorize_calls_functions_of_python():
     assert tn.vectorize(lambda x, y: x + y, otypes="d")(a, b).tolist() == [[1, 2, 3], [2, 3, 4]]
     low, high = tn.vectorize(lambda x: (x - 1, x + 1), cache=True)(a)
     assert (low.tolist(), high.tolist()) == ([-1, 0, 1], [1, 2, 3])
+
+
+LOOPS = {
+    "twice": lambda m: m.add(1, 2, sig="ll->l", signature="ll->l"), "unit": lambda m: m.add(3, 5, dtype="m8[ns]"),
+    "order": lambda m: m.add(3, 5, dtype=">i8"), "letters": lambda m: m.add(1, 2, signature="%^->#"),
+    "bytes": lambda m: m.add(1, 2, signature=b"ll->l"), "half": lambda m: m.add(1, 2, signature=b"ii-i"),
+    "no loop": lambda m: m.ldexp(1.0, m.uint64(3), dtype="d"), "all": lambda m: m.gcd(m.array(4), 6, dtype="i4"),
+    "parts": lambda m: m.modf(m.array([7], "f4"), signature="d->dd"), "weak": lambda m: m.add(3.0, 4.0, dtype="f4"),
+    "equiv": lambda m: m.add(3.0, 4.0, dtype="f4", casting="equiv"),
+    "same": lambda m: m.add(m.array([3.0]), 3.0, casting="equiv"),
+    "no": lambda m: m.add(m.ones(2, "f4"), m.ones(2), casting="no"),
+    "turned": lambda m: m.add(m.ones(2, ">f4"), m.ones(2, ">f4"), casting="no"),
+    "turned back": lambda m: m.add(m.ones(2, ">f4"), m.ones(2, ">f4"), casting="equiv"),
+    "truth": lambda m: m.logical_and(m.arange(3), 1.5, casting="equiv"),
+    "scalar": lambda m: m.vecdot(m.ones(3), 7), "-0": lambda m: m.sum(m.array([-0.0, -0.0]), initial=-0.0),
+    "rows of -0": lambda m: m.sum(m.array([[-0.0, -0.0], [-0.0, 0.0]]), axis=1, initial=-0.0),
+    "complex -0": lambda m: m.sum(m.array([complex(-0.0, -0.0)]), initial=complex(-0.0, 0.0)),
+    "resolved": lambda m: m.add.resolve_dtypes((m.dtype("i4"), m.dtype("f4"), None)),
+    "reduced": lambda m: m.add.resolve_dtypes((None, m.dtype("i2"), None), reduction=True),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", LOOPS)
+def test_loops_and_casts_are_chosen_as_numpy_does(name):
+    made = []
+    for m in (np, tn):
+        try:
+            made.append(repr(np.asarray(LOOPS[name](m)).tolist()))
+        except (TypeError, ValueError) as error:
+            made.append(TypeError if isinstance(error, TypeError) else ValueError)
+    assert made[0] == made[1]
+
+
+def test_results_are_of_the_class_of_the_highest_priority():
+    def kinds(m):
+        low = type("low", (m.ndarray,), {"__array_priority__": -2000})
+        high = type("high", (m.ndarray,), {"__array_priority__": -1000})
+        x, y, z = m.ones((2, 2)).view(low), m.ones((2, 2)).view(high), m.ones((2, 2))
+        made = [x + y, y + x, m.add(x, z), m.vecdot(x, y), m.matmul(z, x), m.vecdot(x[0], y[0])]
+        made += m.broadcast_arrays(x, m.ones(2), subok=True) + m.broadcast_arrays(x, m.ones(2))
+        strided = m.lib.stride_tricks.as_strided(x, (2,), (8,), subok=True)
+        return [type(a).__name__ for a in (*made, strided, m.broadcast_to(x, (3, 2, 2), subok=True))]
+
+    assert kinds(tn) == kinds(np)

@@ -36,7 +36,7 @@ def as_strided(
     has no memory to view: where no strides are asked for, every element is that number."""
     if isinstance(x, int | float | complex) and shape is not None and strides is None:
         return broadcast_to(x, shape)
-    x = f.asarray(x)
+    given, x = x, f.asarray(x)
     shape = x.shape if shape is None else tuple(map(operator.index, shape))
     if strides is not None:
         strides = tuple(map(operator.index, strides))
@@ -51,13 +51,13 @@ def as_strided(
     _check_room(x, shape, strides)
     view = x._view(0, x.dtype, shape, strides)
     view._writeable = x._writeable and writeable
-    return view
+    return f.as_class(view, given if subok else None)
 
 
 def sliding_window_view(x: Any, window_shape: Any, axis: Any = None, *, subok: bool = False,
                         writeable: bool = False) -> ndarray:  # fmt: skip
     """A read-only view of all windows of a shape along axes; the window's axes are the last ones."""
-    x = f.asarray(x)
+    given, x = x, f.asarray(x)
     window = tuple(window_shape) if numpy.iterable(window_shape) else (window_shape,)
     if any(n < 0 for n in window):
         raise ValueError("`window_shape` cannot contain negative values")
@@ -78,4 +78,4 @@ def sliding_window_view(x: Any, window_shape: Any, axis: Any = None, *, subok: b
         shape[d] -= n - 1
     view = x._view(0, x.dtype, (*shape, *window), (*x.strides, *(x.strides[d] for d in axes)))
     view._writeable = x._writeable and writeable
-    return view
+    return f.as_class(view, given if subok else None)
