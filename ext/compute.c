@@ -120,6 +120,16 @@ static PyObject *compute_clear(PyObject *module, PyObject *const *args, Py_ssize
     return got < 0 ? NULL : Py_NewRef(Py_None);
 }
 
+static PyObject *code_wait(PyObject *module, PyObject *unused)
+{
+    (void)module;
+    (void)unused;
+    Py_BEGIN_ALLOW_THREADS
+    ts_code_wait();
+    Py_END_ALLOW_THREADS
+    return Py_NewRef(Py_None);
+}
+
 static PyMethodDef compute_functions[] = {
     {"compute_pack", compute_pack, METH_O,
      "compute_pack(choices, /)\n--\n\nA kernel of an algorithm that lies in the library, by its choices "
@@ -127,6 +137,9 @@ static PyMethodDef compute_functions[] = {
     {"compute_clear", (PyCFunction)(void (*)(void))compute_clear, METH_FASTCALL,
      "compute_clear(stream, array, /)\n--\n\nMakes the memory of an array without gaps zero, in the order of a "
      "stream."},
+    {"code_wait", code_wait, METH_NOARGS,
+     "code_wait()\n--\n\nWaits until all code that is made in the background is there (ts_code_wait of "
+     "tessera/launch.h)."},
     {NULL, NULL, 0, NULL},
 };
 

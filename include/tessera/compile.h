@@ -225,7 +225,7 @@ typedef struct ts_plan {
     /* A kernel of threads: the launch says how many (of at most `threads` when that is not 0), how many bytes of
      * dynamic shared memory follow the shared_bytes of the kernel's own, and the cluster. */
     uint8_t thread_kernel;
-    uint8_t carveout; /* as in ts_hints */
+    uint8_t carveout, opt_level; /* as in ts_hints */
     uint8_t dynamic_shared; /* a kernel of threads that uses dynamic shared memory: the launch must give some */
     uint8_t together;       /* of a kernel of threads: its blocks must have a multiple of so many; 0: any number */
     uint8_t function, result; /* a function for other code: a ts_function; ts_dtype of what it gives, 0: nothing */
@@ -279,7 +279,7 @@ TS_API void ts_code_deinit(ts_code *code);
 #define TS_HINTS(X) \
     X(num_ctas)         /* thread blocks of a GPU that work on one tile block: 1, 2, 4, 8 or 16 */ \
     X(occupancy)        /* tile blocks to keep on one multiprocessor, 1 to 32; fewer where they do not fit */ \
-    X(opt_level)        /* 0 to 3 */                                                                \
+    X(opt_level)        /* 0 to 3; 1: code that is quickly made */                                  \
     X(num_worker_warps) /* 4, 8, 16 or 32 */                                                        \
     X(checked)          /* 1: indices out of bounds are reported; of kernels of threads TS_CHECK_ bits */ \
     X(fastmath)         /* 1: approximate instructions are allowed */                               \
@@ -289,7 +289,8 @@ TS_API void ts_code_deinit(ts_code *code);
     X(carveout)         /* percent of the L1 cache that shared memory should get, plus 2; 1: the driver's choice */ \
     X(lines)            /* of the source in a GPU's code: 1 for profilers, 2 for debuggers too */    \
     X(tables)           /* 1: tables of lists may come among a GPU's parameters (ts_plan.table_bytes) */     \
-    X(function)         /* no kernel of threads, a function for a GPU's other code; a ts_function */
+    X(function)         /* no kernel of threads, a function for a GPU's other code; a ts_function */ \
+    X(tiers)            /* 1: the first launch may take code that is quickly made, later ones fast code (run/tier.c) */
 typedef struct ts_hints {
 #define X(name) uint8_t name;
     TS_HINTS(X)

@@ -232,6 +232,12 @@ typedef struct ts_kernel_stats {
 } ts_kernel_stats;
 TS_API void ts_kernel_get_stats(const ts_kernel *kernel, ts_kernel_stats *out);
 
+/* Kernels with the hint `tiers`, as those of Python's algorithms, are launched first as code that is quickly made, with
+ * the same bits, while fast code is made in the background, for later launches and for the cache. This waits until all
+ * of that is done: before times are measured, or a launch is recorded to be repeated. The environment variable
+ * TESSERA_TIERS=0 has fast code made for the first launch. A program in C that gives the hint calls this at its end. */
+TS_API void ts_code_wait(void);
+
 /* Why no compiled code is kept on disk although there is a directory for it: it is another user's, or others may
  * write to it, and what is read from it would be run. NULL: it is kept, or none is wanted. Borrowed for good. */
 TS_API const char *ts_cache_problem(void);

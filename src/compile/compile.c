@@ -204,6 +204,7 @@ static ts_status compile_fn(compile_run *run, ts_error *err)
     if (plan->thread_kernel)
         plan->threads = 32u * run->fn->num_warps;
     plan->carveout = run->fn->carveout;
+    plan->opt_level = run->fn->opt_level;
     plan->function = run->env.hints->function;
     plan->result = run->fn->result_dtype;
     const char *name = ts_str_get(run->fn->module, run->fn->name);

@@ -3,6 +3,7 @@
  * The public device functions: check what the caller gave, then ask the device's table (device.h). Also
  * the helpers that devices share: waiting, fault texts, the head of a program.
  */
+#include "device/background.h"
 #include "device/device.h"
 #include <errno.h>
 #include <limits.h>
@@ -74,6 +75,7 @@ ts_status ts_device_sync(ts_device *device, int64_t limit_ns, ts_error *err)
 ts_status ts_device_reset(ts_device *device, ts_error *err)
 {
     TS_NEED(err, device);
+    ts__background_wait(); /* it may load code */
     ts_status status = device->ops->reset(device, err);
     atomic_fetch_add(&device->epoch, 1);
     return status;

@@ -121,9 +121,9 @@ ts_program *ts__nd_launch_program(const ts_device *device, const ts_kernel *kern
     if (ts__frame_fill(frame, kernel, launch->args, launch->n, NULL) != TS_OK || frame->n_params != launch->n)
         return NULL;
     entry = ts__kernel_find(kernel, frame, device, ts__frame_hash(frame, device->id));
-    if (entry && !apart && frame->may_share && ts__frame_note_shared(frame, &entry->program->plan))
+    if (entry && !apart && frame->may_share && ts__frame_note_shared(frame, &ts__entry_program(entry)->plan))
         entry = ts__kernel_find(kernel, frame, device, ts__frame_hash(frame, device->id));
-    return entry ? entry->program : NULL;
+    return entry ? ts__entry_program(entry) : NULL;
 }
 
 /* A launch of arrays that lie apart, whose program is known: what ts_launch would find out is known, too. */

@@ -269,5 +269,5 @@ bool ts__fold_unroll_some(fold_ctx *c, ts_val v)
 
 ts_status ts__pass_unroll(ts_fn *fn, ts_pass_env *env, ts_error *err)
 {
-    return ts__fold(fn, env, UNROLL_TRIES, err);
+    return ts__fold(fn, env, fn->opt_level == 1 ? 0 : UNROLL_TRIES, err); /* 1: code that is quickly made */
 }

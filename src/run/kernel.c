@@ -37,8 +37,10 @@ static void kernel_delete_params(const ts_alloc *alloc, kernel_param *params, si
 
 static void kernel_entry_delete(const ts_alloc *alloc, kernel_entry *entry)
 {
-    if (entry->program)
-        ts_program_destroy(entry->program);
+    ts_program *programs[] = {ts__entry_program(entry), entry->before};
+    for (size_t i = 0; i < TS_COUNT(programs); i++)
+        if (programs[i])
+            ts_program_destroy(programs[i]);
     ts__delete(alloc, entry, sizeof *entry + sizeof entry->words[0] * entry->n_words);
 }
 
@@ -279,17 +281,24 @@ static void *kernel_resize(void *user, void *block, size_t old_bytes, size_t new
 }
 
 /* `lowered` is the source as IR, or NULL. */
-static ts_status kernel_compile(ts_kernel *kernel, ts_module *lowered, const ts_spec *spec, size_t n_spec,
-                                const ts_hints *hints, ts_target target, ts_code *code, ts_error *err)
+static ts_status kernel_compile(const kernel_wish *wish, ts_module *lowered, const ts_hints *hints, ts_code *code,
+                                ts_error *err)
 {
     int64_t before = ts__now_ns();
+    ts_kernel *kernel = wish->kernel;
+    const ts_spec *spec = wish->spec;
+    size_t n_spec = wish->n_spec;
+    ts_target target = wish->device->target;
+    ts_source source = kernel->source; /* borrowed */
+    if (wish->never_asks)
+        source.host = (ts_host){0};
     kernel_interruptible p = {{kernel_resize, &p}, kernel->alloc, ts__interrupt_get(), before + KERNEL_ASK_NS,
                               ts__compile_limit_ns(), 0, false, false};
     const ts_spec *block = ts__compile_block(spec, &n_spec);
     n_spec += block != NULL;
     p.deadline_ns = p.limit_ns ? before + p.limit_ns : 0;
     ts_status status = lowered ? ts__compile_module(lowered, NULL, hints, target, block, NULL, &p.alloc, code, err)
-                               : ts_compile_source(&kernel->source, spec, n_spec, hints, target, &p.alloc, code, err);
+                               : ts_compile_source(&source, spec, n_spec, hints, target, &p.alloc, code, err);
     if (code->alloc == &p.alloc)
         code->alloc = kernel->alloc;
     atomic_fetch_add(&kernel->compile_ns, kernel_since(before));
@@ -311,11 +320,13 @@ static ts_status kernel_compile(ts_kernel *kernel, ts_module *lowered, const ts_
 
 /* Code from the cache, or from the compiler into the cache. `lowered` is the source as IR, or NULL; then the key ends
  * with it, `ir`: what a host answered shows there alone. */
-static ts_status kernel_code_of(ts_kernel *kernel, ts_module *lowered, const ts_text *ir, const ts_spec *spec,
-                                size_t n_spec, const ts_hints *hints, ts_target target, ts_code *code, ts_error *err)
+static ts_status kernel_code_of(const kernel_wish *wish, ts_module *lowered, const ts_text *ir, const ts_hints *hints,
+                                ts_code *code, ts_error *err)
 {
+    ts_kernel *kernel = wish->kernel;
     ts_cache *cache;
     ts_text key;
+    ts_target target = wish->device->target;
     TS_TRY(ts__cache_shared(&cache, err));
     ts__text_init(&key, kernel->alloc);
     ts_cache_hit hit = TS_CACHE_MISS;
@@ -323,26 +334,28 @@ static ts_status kernel_code_of(ts_kernel *kernel, ts_module *lowered, const ts_
     const ts_source *source = &kernel->source;
     bool usable = cache && (source->kind != TS_SOURCE_CUSTOM || source->compiler); /* else the key knows no compiler */
     if (usable)
-        ts__cache_key(cache, &key, source, ir, spec, n_spec, hints, target);
+        ts__cache_key(cache, &key, source, ir, wish->spec, wish->n_spec, hints, target);
     if (usable && !key.failed)
         hit = ts__cache_get(cache, key.at, key.n, kernel->alloc, code);
     if (hit == TS_CACHE_MEMORY)
         atomic_fetch_add(&kernel->n_from_memory, 1);
     else if (hit == TS_CACHE_DISK)
         atomic_fetch_add(&kernel->n_from_disk, 1);
+    else if (wish->cached_only)
+        status = TS_NOTFOUND;
     else {
-        status = kernel_compile(kernel, lowered, spec, n_spec, hints, target, code, err);
-        if (status == TS_OK && usable) /* again, because now it is of the LLVM that was used, not the one expected */
-            ts__cache_key(cache, &key, source, ir, spec, n_spec, hints, target);
-        if (status == TS_OK && usable && !key.failed)
+        status = kernel_compile(wish, lowered, hints, code, err);
+        usable &= status == TS_OK && !wish->kept_loaded;
+        if (usable) /* again, because now it is of the LLVM that was used, not the one expected */
+            ts__cache_key(cache, &key, source, ir, wish->spec, wish->n_spec, hints, target);
+        if (usable && !key.failed)
             ts__cache_put(cache, key.at, key.n, code);
     }
     ts__text_deinit(&key);
     return status;
 }
 
-/* Whether the host has a say in the code: its answers are part of the key, which only lowering finds. */
-static bool kernel_is_hosted(const ts_kernel *kernel, const ts_spec *spec, size_t n_spec)
+bool ts__kernel_is_hosted(const ts_kernel *kernel, const ts_spec *spec, size_t n_spec)
 {
     bool hosted = kernel->source.host.asks;
     for (size_t i = 0; i < n_spec; i++)
@@ -352,33 +365,34 @@ static bool kernel_is_hosted(const ts_kernel *kernel, const ts_spec *spec, size_
 }
 
 /* A source with a host is lowered first, for the host to answer again: what it reads may have changed. */
-static ts_status kernel_code(ts_kernel *kernel, const ts_spec *spec, size_t n_spec, const ts_hints *hints,
-                             ts_target target, ts_code *code, ts_error *err)
+static ts_status kernel_code(const kernel_wish *wish, const ts_hints *hints, ts_code *code, ts_error *err)
 {
-    if (!kernel_is_hosted(kernel, spec, n_spec))
-        return kernel_code_of(kernel, NULL, NULL, spec, n_spec, hints, target, code, err);
+    ts_kernel *kernel = wish->kernel;
+    if (!ts__kernel_is_hosted(kernel, wish->spec, wish->n_spec))
+        return kernel_code_of(wish, NULL, NULL, hints, code, err);
     ts_arena arena;
     ts_text ir;
     ts_module *module = NULL;
     ts__arena_init(&arena, kernel->alloc);
     ts__text_init(&ir, kernel->alloc);
-    ts_status status = ts__compile_lower(&arena, &kernel->source, spec, n_spec, hints, &module, err);
+    ts_status status =
+        ts__compile_lower(&arena, &kernel->source, wish->spec, wish->n_spec, hints, &module, err);
     if (status == TS_OK) {
         ts__module_key(module, &ir);
         status = ir.failed ? ts_fail(err, TS_NOMEM, "out of memory while specialising kernel '%s'", kernel->name)
-                           : kernel_code_of(kernel, module, &ir, spec, n_spec, hints, target, code, err);
+                           : kernel_code_of(wish, module, &ir, hints, code, err);
     }
     ts__text_deinit(&ir);
     ts__arena_deinit(&arena);
     return status;
 }
 
-static ts_status kernel_load(ts_kernel *kernel, const launch_frame *frame, ts_device *device, const ts_code *code,
-                             ts_program **out, ts_error *err)
+static ts_status kernel_load(const kernel_wish *wish, const ts_code *code, ts_program **out, ts_error *err)
 {
-    if (code->plan.n_params != frame->n_params)
+    ts_kernel *kernel = wish->kernel;
+    if (code->plan.n_params != wish->n_params)
         return ts_fail(err, TS_INTERNAL, "kernel '%s' was compiled with %u parameters, its arguments give %u",
-                       kernel->name, code->plan.n_params, frame->n_params);
+                       kernel->name, code->plan.n_params, wish->n_params);
     int64_t before = ts__now_ns();
     ts_code linked = *code; /* a borrowed copy */
     void *image = NULL;
@@ -387,7 +401,7 @@ static ts_status kernel_load(ts_kernel *kernel, const launch_frame *frame, ts_de
         TS_TRY(link(kernel->source.host.user, (const char *)code->bytes, &image, &linked.n_bytes, err));
         linked.bytes = image;
     }
-    ts_status status = ts_program_load(device, &linked, kernel->name, kernel->file, out, err);
+    ts_status status = ts_program_load(wish->device, &linked, kernel->name, kernel->file, out, err);
     free(image);
     atomic_fetch_add(&kernel->load_ns, kernel_since(before));
     if (status == TS_OK && link && kernel->source.host.loaded) {
@@ -402,11 +416,7 @@ static ts_status kernel_load(ts_kernel *kernel, const launch_frame *frame, ts_de
 
 /* One plan after the other (TS_PLANS). */
 typedef struct kernel_plans {
-    ts_kernel *kernel;
-    const launch_frame *frame;
-    ts_device *device;
-    const ts_spec *spec;
-    size_t n_spec;
+    const kernel_wish *wish;
     ts_hints hints;
     ts_code code;        /* of the plan before, to see whether the next one differs */
     ts_program *program; /* the best so far; NULL = none yet */
@@ -418,7 +428,7 @@ typedef struct kernel_plans {
 static bool kernel_wants_next(const kernel_plans *plans, const ts_program *program, ts_status status,
                               const ts_error *err)
 {
-    bool (*is_beyond)(const ts_error *) = plans->device->ops->program_is_beyond;
+    bool (*is_beyond)(const ts_error *) = plans->wish->device->ops->program_is_beyond;
     if (plans->hints.plan + 1 >= TS_PLANS)
         return false;
     return status == TS_OK ? plans->hints.plan + 2 < TS_PLANS && ts_program_is_serialised(program)
@@ -429,12 +439,10 @@ static bool kernel_wants_next(const kernel_plans *plans, const ts_program *progr
  * gives what that one gave. */
 static ts_status kernel_try(kernel_plans *plans, bool *more, ts_error *err)
 {
-    ts_kernel *kernel = plans->kernel;
-    ts_code code = {.alloc = kernel->alloc};
+    ts_code code = {.alloc = plans->wish->kernel->alloc};
     ts_program *program = NULL;
     *more = false;
-    ts_status status =
-        kernel_code(kernel, plans->spec, plans->n_spec, &plans->hints, plans->device->target, &code, err);
+    ts_status status = kernel_code(plans->wish, &plans->hints, &code, err);
     if (status != TS_OK)
         return status;
     bool same = code.n_bytes == plans->code.n_bytes && plans->code.bytes &&
@@ -445,7 +453,7 @@ static ts_status kernel_try(kernel_plans *plans, bool *more, ts_error *err)
         *more = !plans->program && plans->hints.plan + 1 < TS_PLANS;
         return plans->program ? TS_OK : TS_DEVICE;
     }
-    status = kernel_load(kernel, plans->frame, plans->device, &code, &program, err);
+    status = kernel_load(plans->wish, &code, &program, err);
     *more = kernel_wants_next(plans, program, status, err);
     plans->of_code = status == TS_OK && (!plans->program || !ts_program_is_serialised(program));
     ts_program *other = plans->of_code ? plans->program : program;
@@ -456,22 +464,23 @@ static ts_status kernel_try(kernel_plans *plans, bool *more, ts_error *err)
     return status;
 }
 
-/* Caches the code of a later plan under the key of the first plan too: the next kernel begins with it. */
+/* Caches the code under the key of the first plan: the next kernel begins with it. */
 static void kernel_keep(const kernel_plans *plans)
 {
-    const ts_source *source = &plans->kernel->source;
+    const kernel_wish *wish = plans->wish;
+    const ts_source *source = &wish->kernel->source;
     ts_hints first = plans->hints;
     ts_error err;
     ts_cache *cache;
     ts_text key;
     bool is_custom = source->kind == TS_SOURCE_CUSTOM;
     bool keyed = is_custom ? source->compiler != NULL
-                           : !kernel_is_hosted(plans->kernel, plans->spec, plans->n_spec);
+                           : !ts__kernel_is_hosted(wish->kernel, wish->spec, wish->n_spec);
     if (!keyed || ts__cache_shared(&cache, &err) != TS_OK || !cache)
         return;
     first.plan = 0;
-    ts__text_init(&key, plans->kernel->alloc);
-    ts__cache_key(cache, &key, source, NULL, plans->spec, plans->n_spec, &first, plans->device->target);
+    ts__text_init(&key, wish->kernel->alloc);
+    ts__cache_key(cache, &key, source, NULL, wish->spec, wish->n_spec, &first, wish->device->target);
     if (!key.failed)
         ts__cache_put(cache, key.at, key.n, &plans->code);
     ts__text_deinit(&key);
@@ -489,32 +498,24 @@ static ts_status kernel_first_good(kernel_plans *plans, ts_error *err)
         plans->hints.plan++;
         (void)kernel_try(plans, &more, &next); /* what the first one came to counts */
     }
-    if (plans->hints.plan && plans->of_code)
+    if ((plans->hints.plan || plans->wish->kept_loaded) && plans->of_code)
         kernel_keep(plans);
     if (!plans->program && err)
         *err = first;
     return plans->program ? TS_OK : status;
 }
 
-static ts_status kernel_program(ts_kernel *kernel, const launch_frame *frame, ts_device *device, ts_program **out,
-                                ts_error *err)
+ts_status ts__kernel_program(const kernel_wish *wish, ts_program **out, ts_error *err)
 {
-    static const ts_hints none = {0};
-    size_t bytes = sizeof(ts_spec) * (TS_LAUNCH_ARGS + 1);
-    ts_spec *spec = ts__new(kernel->alloc, bytes);
-    if (!spec)
-        return ts_fail(err, TS_NOMEM, "out of memory while specialising kernel '%s'", kernel->name);
-    const ts_hints *hints = ts__kernel_hints(kernel, device->target);
-    kernel_plans plans = {.kernel = kernel, .frame = frame, .device = device, .spec = spec,
-                          .n_spec = ts__frame_spec(frame, spec), .hints = hints ? *hints : none};
-    plans.code.alloc = kernel->alloc;
-    plans.hints.tables = device->target != TS_TARGET_CPU;
+    kernel_plans plans = {.wish = wish, .hints = wish->hints};
+    plans.code.alloc = wish->kernel->alloc;
+    plans.hints.tables = wish->device->target != TS_TARGET_CPU;
+    plans.hints.tiers = 0; /* no code depends on it */
     ts_status status = kernel_first_good(&plans, err);
     if (status == TS_OK && ts_program_is_serialised(plans.program))
-        atomic_fetch_add(&kernel->n_serialised, 1);
+        atomic_fetch_add(&wish->kernel->n_serialised, 1);
     *out = plans.program;
     ts_code_deinit(&plans.code);
-    ts__delete(kernel->alloc, spec, bytes);
     return status;
 }
 
@@ -552,18 +553,21 @@ static bool kernel_grow(ts_kernel *kernel)
     return true;
 }
 
-/* Compiles and loads what the frame asks for; with or without the lock. */
-static ts_status kernel_make(ts_kernel *kernel, const launch_frame *frame, ts_device *device, uint64_t hash,
-                             kernel_entry **out, ts_error *err)
+/* Compiles and loads what is wished for; with or without the lock. */
+static ts_status kernel_make(const kernel_wish *wish, const launch_frame *frame, uint64_t hash, kernel_entry **out,
+                             ts_error *err)
 {
+    ts_kernel *kernel = wish->kernel;
+    ts_program *program = NULL;
     kernel_entry *entry = ts__new(kernel->alloc, sizeof *entry + sizeof entry->words[0] * frame->n_words);
     if (!entry)
         return ts_fail(err, TS_NOMEM, "out of memory while specialising kernel '%s'", kernel->name);
     entry->hash = hash;
     entry->n_words = frame->n_words;
-    entry->device = device->id;
+    entry->device = wish->device->id;
     memcpy(entry->words, frame->words, sizeof(uint64_t) * frame->n_words);
-    ts_status status = kernel_program(kernel, frame, device, &entry->program, err);
+    ts_status status = ts__kernel_program(wish, &program, err);
+    atomic_store(&entry->program, program);
     if (status != TS_OK)
         kernel_entry_delete(kernel->alloc, entry);
     else
@@ -601,20 +605,56 @@ static bool kernel_calls_host(const ts_kernel *kernel, const launch_frame *frame
     return kernel->source.kind == TS_SOURCE_PYTHON && calls;
 }
 
-ts_status ts__kernel_specialise(ts_kernel *kernel, const launch_frame *frame, ts_device *device, uint64_t hash,
-                                const kernel_entry **out, ts_error *err)
+/* The first tier of `wish` if that has tiers: what is in the cache, else code that is quickly made. */
+static ts_status kernel_make_tier(const kernel_wish *wish, const launch_frame *frame, uint64_t hash,
+                                  kernel_entry **out, ts_error *err)
 {
+    kernel_wish first = *wish;
+    if (!ts__tier_is_wanted(wish))
+        return kernel_make(wish, frame, hash, out, err);
+    first.cached_only = true;
+    ts_status status = kernel_make(&first, frame, hash, out, err);
+    if (status != TS_NOTFOUND)
+        return status;
+    first.cached_only = false;
+    first.hints.opt_level = 1;
+    return kernel_make(&first, frame, hash, out, err);
+}
+
+static ts_status kernel_specialise(const kernel_wish *wish, const launch_frame *frame, uint64_t hash,
+                                   const kernel_entry **out, ts_error *err)
+{
+    ts_kernel *kernel = wish->kernel;
+    ts_device *device = wish->device;
     ts_status status = TS_OK;
     kernel_entry *made = NULL;
     bool calls_host = kernel_calls_host(kernel, frame);
     if (calls_host)
-        status = kernel_make(kernel, frame, device, hash, &made, err);
+        status = kernel_make(wish, frame, hash, &made, err);
     ts__lock_take(&kernel->lock);
     *out = status == TS_OK ? ts__kernel_find(kernel, frame, device, hash) : NULL; /* another thread's */
     if (status == TS_OK && !*out && !calls_host)
-        status = kernel_make(kernel, frame, device, hash, &made, err);
+        status = kernel_make_tier(wish, frame, hash, &made, err);
     if (made)
         status = kernel_publish(kernel, frame, device, made, out, err);
+    if (made && *out == made)
+        ts__tier_begin(made, wish);
     ts__lock_give(&kernel->lock);
+    return status;
+}
+
+ts_status ts__kernel_specialise(ts_kernel *kernel, const launch_frame *frame, ts_device *device, uint64_t hash,
+                                const kernel_entry **out, ts_error *err)
+{
+    static const ts_hints none = {0};
+    size_t bytes = sizeof(ts_spec) * (TS_LAUNCH_ARGS + 1);
+    ts_spec *spec = ts__new(kernel->alloc, bytes);
+    if (!spec)
+        return ts_fail(err, TS_NOMEM, "out of memory while specialising kernel '%s'", kernel->name);
+    const ts_hints *hints = ts__kernel_hints(kernel, device->target);
+    kernel_wish wish = {.kernel = kernel, .device = device, .spec = spec, .n_spec = ts__frame_spec(frame, spec),
+                        .n_params = frame->n_params, .hints = hints ? *hints : none};
+    ts_status status = kernel_specialise(&wish, frame, hash, out, err);
+    ts__delete(kernel->alloc, spec, bytes);
     return status;
 }

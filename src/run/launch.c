@@ -84,14 +84,14 @@ static void launch_list_places(launch_frame *frame, uint64_t at)
 }
 
 /* Tables among the parameters: nothing is copied to the device before the kernel. */
-static ts_status launch_with_tables(launch_frame *frame, const kernel_entry *entry, const ts_stream *stream,
+static ts_status launch_with_tables(launch_frame *frame, ts_program *program, const ts_stream *stream,
                                     ts_launch_shape *shape, uint32_t flags, ts_error *err)
 {
     uint64_t tables[TS_PLAN_TABLE / sizeof(uint64_t)] = {0};
     launch_list_fill(frame, tables);
     launch_list_places(frame, 0);
     shape->tables = tables;
-    return stream->device->ops->launch(entry->program, stream, shape, frame->params, flags, err);
+    return stream->device->ops->launch(program, stream, shape, frame->params, flags, err);
 }
 
 /* Puts the tables of all list arguments on the device, by one copy in stream order, since each takes the GPU more than
@@ -143,7 +143,7 @@ static ts_status launch_find(ts_kernel *kernel, launch_frame *frame, ts_device *
                              ts_error *err)
 {
     TS_TRY(launch_find_key(kernel, frame, device, out, err));
-    if (!frame->may_share || !ts__frame_note_shared(frame, &(*out)->program->plan))
+    if (!frame->may_share || !ts__frame_note_shared(frame, &ts__entry_program(*out)->plan))
         return TS_OK;
     return launch_find_key(kernel, frame, device, out, err);
 }
@@ -289,21 +289,22 @@ static inline ts_status launch_run(const ts_stream *given, const int64_t grid[3]
     TS_TRY(launch_find(kernel, &frame, stream->device, &entry, err));
     if (flags & TS_LAUNCH_PREPARE)
         return TS_OK;
+    ts_program *program = ts__entry_program(entry);
     if (frame.n_readonly)
-        TS_TRY(launch_check_readonly(&frame, &entry->program->plan, err));
+        TS_TRY(launch_check_readonly(&frame, &program->plan, err));
     ts_launch_shape shape = {.grid = {(uint32_t)grid[0], (uint32_t)grid[1], (uint32_t)grid[2]}};
-    if (config || entry->program->plan.thread_kernel)
-        TS_TRY(launch_check_config(kernel, config, &entry->program->plan, &shape, err));
+    if (config || program->plan.thread_kernel)
+        TS_TRY(launch_check_config(kernel, config, &program->plan, &shape, err));
     ts_device *device = stream->device;
-    if (kernel->hints.checked & TS_CHECK_WATCHED && entry->program->plan.thread_kernel)
+    if (kernel->hints.checked & TS_CHECK_WATCHED && program->plan.thread_kernel)
         return ts__launch_watched(&frame, stream, &shape, err);
     launch_note_streams(&frame, stream);
     if (!frame.n_lists)
-        return device->ops->launch(entry->program, stream, &shape, frame.params, flags, err);
-    if (launch_list_bytes(&frame) <= entry->program->plan.table_bytes)
-        return launch_with_tables(&frame, entry, stream, &shape, flags, err);
+        return device->ops->launch(program, stream, &shape, frame.params, flags, err);
+    if (launch_list_bytes(&frame) <= program->plan.table_bytes)
+        return launch_with_tables(&frame, program, stream, &shape, flags, err);
     TS_TRY(launch_lists_begin(&frame, stream, err));
-    ts_status status = device->ops->launch(entry->program, stream, &shape, frame.params, flags, err);
+    ts_status status = device->ops->launch(program, stream, &shape, frame.params, flags, err);
     launch_lists_end(&frame, stream);
     return status;
 }
@@ -338,7 +339,7 @@ ts_status ts_kernel_prepare(const ts_stream *given, ts_kernel *kernel, const ts_
     TS_TRY(ts__frame_fill(&frame, kernel, args, n, err));
     TS_TRY(ts__launch_device(&frame, given, &room, &stream, err));
     TS_TRY(launch_find(kernel, &frame, stream->device, &entry, err));
-    *plan = &entry->program->plan;
+    *plan = &ts__entry_program(entry)->plan;
     return TS_OK;
 }
 

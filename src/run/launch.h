@@ -104,15 +104,21 @@ const char *ts__param_label(const ts_kernel *kernel, size_t param, char *room, s
 
 /* ---- kernels ------------------------------------------------------------------------------------ */
 
-/* One specialisation; immutable once published. */
+/* One specialisation; immutable once published, but for its program. */
 typedef struct kernel_entry {
     uint64_t hash;
     uint32_t n_words;
     uint16_t device;
-    ts_program *program;
-    struct kernel_entry *older; /* every entry ever made, for the end */
+    _Atomic(ts_program *) program; /* one takes the place of another where there are tiers (tier.c) */
+    ts_program *before;            /* that other one, which launches under way may still use; or NULL */
+    struct kernel_entry *older;    /* every entry ever made, for the end */
     uint64_t words[];
 } kernel_entry;
+
+static inline ts_program *ts__entry_program(const kernel_entry *entry)
+{
+    return atomic_load_explicit(&entry->program, memory_order_acquire);
+}
 
 /* Open addressing; never more than half full; replaced, not changed, when it grows. */
 typedef struct kernel_table {
@@ -193,14 +199,35 @@ static inline const kernel_entry *ts__kernel_find(const ts_kernel *kernel, const
         if (!entry)
             return NULL;
         if (entry->hash == hash && entry->device == device->id && ts__frame_is_of(frame, entry))
-            return entry->program->epoch == atomic_load_explicit(&device->epoch, memory_order_relaxed) ? entry
-                                                                                                       : NULL;
+            return ts__entry_program(entry)->epoch == atomic_load_explicit(&device->epoch, memory_order_relaxed)
+                       ? entry : NULL;
     }
 }
 
 /* The arrays' device, or the stream's where there are no arrays; and the stream on it. */
 TS_CHECKED ts_status ts__launch_device(const launch_frame *frame, const ts_stream *given, ts_stream *room,
                                        const ts_stream **stream, ts_error *err);
+
+/* Code of a kernel for arguments of some kinds, loaded. Owns: *out. */
+typedef struct kernel_wish {
+    ts_kernel *kernel;
+    ts_device *device;
+    const ts_spec *spec;
+    size_t n_spec;
+    uint32_t n_params;  /* that the launch gives */
+    ts_hints hints;
+    bool cached_only;   /* TS_NOTFOUND, without a message, where nothing is in the cache */
+    bool kept_loaded;   /* code goes to the cache once it is loaded: the driver has kept what it made of it by then */
+    bool never_asks;    /* compiled without the kernel's host */
+} kernel_wish;
+/* Whether the host has a say in the code: its answers are part of the key, which only lowering finds. */
+bool ts__kernel_is_hosted(const ts_kernel *kernel, const ts_spec *spec, size_t n_spec);
+TS_CHECKED ts_status ts__kernel_program(const kernel_wish *wish, ts_program **out, ts_error *err);
+
+/* Tiers (tier.c): whether `wish` is one that is met by code quickly made at first, and then makes the other code in the
+ * background, for the launches that come after. */
+bool ts__tier_is_wanted(const kernel_wish *wish);
+void ts__tier_begin(kernel_entry *entry, const kernel_wish *wish);
 
 /* Compiles, loads and publishes what is missing. */
 TS_CHECKED ts_status ts__kernel_specialise(ts_kernel *kernel, const launch_frame *frame, ts_device *device,

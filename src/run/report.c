@@ -76,7 +76,7 @@ static ts_status report_assemble(const launch_frame *frame, ts_kernel *kernel, t
     ts_resources resources;
     if (!entry)
         TS_TRY(ts__kernel_specialise(kernel, frame, device, hash, &entry, err));
-    ts_program_resources(entry->program, &resources);
+    ts_program_resources(ts__entry_program(entry), &resources);
     if (resources.known)
         ts_report_assembled(report, &resources);
     return TS_OK;

@@ -22,19 +22,21 @@ ASSEMBLER = shutil.which("ptxas")
 class Interpreted:
     """A kernel that a launch hands to the interpreter, and that waits there until it has ended."""
 
-    def __init__(self, function, schedule, target):
+    def __init__(self, function, schedule, target, opt_level):
         self.function, self.schedule, self.target, self.assembled = function, schedule, target, set()
+        self.opt_level = opt_level
 
     def __getitem__(self, launch):
         blocks, threads, _, *shared = launch
 
         def call(*args):
             kinds = tuple(cuda.typeof(arg) for arg in args)
-            if self.schedule == 0 and kinds not in self.assembled:
+            if self.schedule == 0 and not self.opt_level and kinds not in self.assembled:
                 assembled(self.function, kinds)
                 self.assembled.add(kinds)
             where = {"grid": (blocks,), "block": (threads,), "shared": sum(shared)}
-            run(self.function, *args, **where, target=self.target, schedule=self.schedule)
+            where |= {"target": self.target, "schedule": self.schedule}
+            run(self.function, *args, **where, opt_level=self.opt_level)
 
         return call
 
@@ -66,13 +68,14 @@ def small_leaves(monkeypatch):
     monkeypatch.setattr(_reduce, "GROUP", 4)
 
 
-def interpret(monkeypatch, schedule, target=90):
-    """From here on algorithms take their forms for a GPU, and the interpreter runs them."""
+def interpret(monkeypatch, schedule, target=90, opt_level=0):
+    """From here on algorithms take their forms for a GPU, and the interpreter runs them; with ``opt_level=1`` as code
+    that is quickly made."""
     clear = lambda stream, array: array.fill(0)  # noqa: E731
     gpu = types.SimpleNamespace(_current_device=lambda: 1, DEVICE_CUDA=1, compute_clear=clear)
     monkeypatch.setattr(_engine, "_core", gpu)
     monkeypatch.setattr(_engine, "_kept", {})
-    made = lambda function, bounds, source=None: Interpreted(function, schedule, target)  # noqa: E731
+    made = lambda function, bounds, source=None: Interpreted(function, schedule, target, opt_level)  # noqa: E731
     monkeypatch.setattr(_engine, "_jitted", made)
     monkeypatch.setattr(_engine, "is_lost", lambda array: False)
     monkeypatch.setattr(_reduce, "_FULL", 4)  # from four leaves on, blocks take several

@@ -16,6 +16,7 @@ opened no other driver.
 from __future__ import annotations
 
 import ctypes
+import os
 import pathlib
 import shutil
 import subprocess
@@ -28,6 +29,7 @@ import pytest
 from mock_driver import MockState
 
 drivers.hide()  # before anything looks for one
+os.environ.setdefault("TESSERA_TIERS", "0")  # each kernel is compiled once; tests of tiers say otherwise
 
 from tessera.bindings import driver  # noqa: E402
 

@@ -22,7 +22,7 @@ from ._arrange import (
     shuffle,
 )
 from ._by_key import exclusive_scan_by_key, inclusive_scan_by_key, reduce_by_key, run_length_encode
-from ._engine import clear_all_caches
+from ._engine import clear_all_caches, wait_for_code
 from ._find import argmax, argmin, count_if, equal, find_if, inner_product, minmax, mismatch, transform_reduce
 from ._histogram import histogram_even, histogram_range
 from ._made import MAKERS, deserialize, serialize
@@ -66,6 +66,7 @@ __all__ = [
     "segmented_top_k", "select", "select_flagged", "sequence", "serialize",
     "set_difference", "set_intersection", "set_symmetric_difference", "set_union", "shuffle", "three_way_partition",
     "top_k", "transform", "transform_reduce", "unary_transform", "unique", "unique_by_key", "upper_bound",
+    "wait_for_code",
 ]  # fmt: skip
 __all__ += MAKERS  # noqa: PLE0605
 

@@ -126,6 +126,7 @@ def _looking(what: Choice, shape: _Shape) -> tuple[Function, ...]:
     class a word with a bit for each item that is in it."""
     from ..coop._memory import slot, slots
     from ..cuda import syncwarp, threadIdx
+    from ..cuda._device import is_quick
     from ..cuda._places import shared_like
 
     load, flags, meets, staged = what.load, what.flags, what.meets, shape.staged
@@ -141,7 +142,7 @@ def _looking(what: Choice, shape: _Shape) -> tuple[Function, ...]:
         place = shared_like(slots(per_tile) if staged else 1, one, True)
         if staged:
             place[slot(mine)] = one
-            if here == per_tile:
+            if here == per_tile and not is_quick():
                 striped = tuple(load(ins, first + mine + 32 * j) for j in each[1:])
                 for j in each[1:]:
                     place[slot(mine) + 33 * j] = striped[j - 1]
@@ -172,7 +173,7 @@ def _looking(what: Choice, shape: _Shape) -> tuple[Function, ...]:
         """An operator may count its calls: it is asked once for each item."""
         at, words = threadIdx.x * items, tuple(numpy.uint32(0) for _ in each_class)
         before = edge_of(ins, first, here, kept[0])
-        if here == per_tile:
+        if here == per_tile and not is_quick():
             for j in each:
                 words = marked(words, j, met(ins, first + at + j, before, kept[j]))
                 before = kept[j]
@@ -190,8 +191,9 @@ def _looking(what: Choice, shape: _Shape) -> tuple[Function, ...]:
 
 def _placing(what: Choice, shape: _Shape) -> Function:
     """The function of a kernel by which the items of each class stand side by side in shared memory, their places in
-    the tile beside them."""
+    the tile beside them; in quick code only the places do."""
     from ..cuda import threadIdx
+    from ..cuda._device import is_quick
 
     each, each_class = tuple(range(shape.items)), tuple(range(shape.classes))
     has_rest, staged, by_place = len(what.moves) > shape.classes, shape.staged, shape.by_place or not shape.staged
@@ -199,27 +201,35 @@ def _placing(what: Choice, shape: _Shape) -> Function:
 
     def put(place: Any, places: Any, to: Any, item: Any, at: Any, is_sure: bool) -> None:
         if is_sure or to < numpy.uint32(per_tile):
-            if staged:
+            if staged and not is_quick():
                 place[_slot(to)] = item
-            if by_place:
+            if by_place or is_quick():
                 places[to] = numpy.uint16(at)
+
+    def put_one(
+        place: Any, places: Any, item: Any, at: Any, j: Any, words: Any, tos: Any, here: Any, is_sure: bool
+    ) -> Any:
+        """Puts a thread's item number j; where the next one goes."""
+        bits = tuple(words[c] & numpy.uint32(numpy.uint32(1) << numpy.uint32(j)) for c in each_class)
+        rest, ups = at + j < here, ()
+        for c in each_class:
+            if bits[c] != 0:
+                put(place, places, tos[c], item, at + j, is_sure)
+            rest = rest and bits[c] == 0
+            ups += (numpy.uint32(tos[c] + (bits[c] >> numpy.uint32(j))),)
+        if has_rest and rest:
+            put(place, places, tos[-1], item, at + j, is_sure)
+        return (*ups, numpy.uint32(tos[-1] + numpy.uint32(1 if rest else 0)))
 
     def placed(place: Any, places: Any, kept: Any, words: Any, tos: Any, here: Any, is_sure: bool) -> None:
         """``tos``: where the thread's first item of each class goes, and of the rest."""
         at = threadIdx.x * items
-        for j in each:
-            bits = tuple(words[c] & numpy.uint32(1 << j) for c in each_class)
-            rest, ups = at + j < here, ()
-            for c in each_class:
-                if bits[c] != 0:
-                    put(place, places, tos[c], kept[j], at + j, is_sure)
-                rest = rest and bits[c] == 0
-                ups += (numpy.uint32(tos[c] + (bits[c] >> numpy.uint32(j))),)
-            if has_rest:
-                if rest:
-                    put(place, places, tos[-1], kept[j], at + j, is_sure)
-                ups += (numpy.uint32(tos[-1] + numpy.uint32(1 if rest else 0)),)
-            tos = ups
+        if is_quick():
+            for j in range(items):
+                tos = put_one(place, places, None, at, j, words, tos, here, is_sure)
+        else:
+            for j in each:
+                tos = put_one(place, places, kept[j], at, j, words, tos, here, is_sure)
 
     return placed
 
@@ -232,6 +242,7 @@ def _slot(i: Any) -> Any:
 def _choosing(what: Choice, shape: _Shape, number: Function, waits: bool) -> Callable[..., None]:
     from ..coop._block_scan import scan_threads
     from ..cuda import shared, syncthreads, threadIdx
+    from ..cuda._device import is_quick
 
     load, moves, finish, spans = what.load, what.moves, what.finish, what.spans
     classes, items, staged, by_place = shape.classes, shape.items, shape.staged, shape.by_place or not shape.staged
@@ -248,14 +259,17 @@ def _choosing(what: Choice, shape: _Shape, number: Function, waits: bool) -> Cal
         """Counts are anything after an operator has raised."""
         return x if waits else min(max(x, 0), most)
 
+    def staged_at(places: Any, q: Any) -> Any:
+        return _slot(numpy.uint32(places[q]) if is_quick() else q)
+
     def write(
         cls: int, outs: Any, ins: Any, first: Any, place: Any, places: Any, low: Any, count: Any, to: Any, last: Any
     ) -> None:
         """Moves the items of a class, from ``low`` on in shared memory, to ``to`` and after."""
         for k in range(threadIdx.x, count, THREADS):
             q = numpy.uint32(low + k)
-            i = first + numpy.int32(places[q]) if by_place else first
-            moves[cls](outs, ins, to + k, i, place[_slot(q)] if staged else load(ins, i))
+            i = first + numpy.int32(places[q]) if by_place or is_quick() else first
+            moves[cls](outs, ins, to + k, i, place[staged_at(places, q)] if staged else load(ins, i))
             if spans is not None:
                 begin = last
                 if k > 0:
@@ -263,12 +277,18 @@ def _choosing(what: Choice, shape: _Shape, number: Function, waits: bool) -> Cal
                 if to + k > 0:
                     spans(outs, to + k - 1, begin, i)
 
+    def held(ins: Any, first: Any, here: Any, place: Any) -> Any:
+        """The thread's items; in quick code the first one."""
+        if is_quick():
+            return (neighbour(ins, first, here, place, 0),)
+        return tuple(neighbour(ins, first, here, place, j) for j in each)
+
     def choose(tile: Any, tiles: Any, ins: Any, n: Any, outs: Any, init: Any, words: Any) -> None:
         t, first = threadIdx.x, min(max(tile * per_tile, 0), _MOST_ITEMS)
         here = numpy.int32(min(n - first, per_tile))
         place = read(ins, first, here)
-        places = shared.array(per_tile if by_place else 1, numpy.uint16)
-        kept = tuple(neighbour(ins, first, here, place, j) for j in each)
+        places = shared.array(per_tile if by_place or is_quick() else 1, numpy.uint16)
+        kept = held(ins, first, here, place)
         bits = flagged(ins, first, here, kept, place)
         _, up, whole = scan_threads(tally(bits, t * items), add, THREADS)
         ups, counts = numbers(numpy.int32(0) if t == 0 else up), numbers(whole)

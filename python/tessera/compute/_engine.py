@@ -13,6 +13,7 @@ compiled by several threads at once then, and the driver assembles it at once (_
 
 from __future__ import annotations
 
+import atexit
 import enum
 import functools
 import threading
@@ -30,6 +31,7 @@ from .iterators import Iterator, as_host
 
 __all__ = [
     "POOL", "THREADS", "Memory", "again", "algorithm", "clear", "cores_for", "keep", "kernel_of", "on_cpu",
+    "wait_for_code",
 ]  # fmt: skip
 
 THREADS = 256  # of a block, for all algorithms that do not say otherwise
@@ -43,6 +45,7 @@ _keeps = True  # what the next process needs of kernels; tests that change how t
 _kernels: dict[Any, Any] = {}
 _kept: dict[Any, list[Any]] = {}
 _lock = threading.Lock()
+atexit.register(_core.code_wait)  # before libraries end what the assembler and LLVM use
 
 
 class _Calls(threading.local):
@@ -151,6 +154,18 @@ def clear_all_caches() -> None:
         _kernels.clear()
         _kept.clear()
     forget()
+
+
+def wait_for_code() -> None:
+    """Waits until the fast code of all algorithms that were called is there.
+
+    Notes
+    -----
+    The first call for a dtype and an operator runs code that is quickly made, with the same bits; fast code is made in
+    the background meanwhile, for the calls that come after and for later processes. So call this before times are
+    measured, and before calls are recorded as a graph. ``TESSERA_TIERS=0`` has fast code made for the first call.
+    """
+    _core.code_wait()
 
 
 def algorithm(function: Callable[..., Any]) -> Callable[..., Any]:

@@ -172,19 +172,12 @@ def _best(less: bool, d_in: Any, d_out: Any, num_items: Any, stream: Any, storag
     place = gpu_struct({"value": source.value_type, "index": whole}, "Place")
     key = ("arg", less, source.value_type, whole)
 
-    def first_of(a: Any, b: Any) -> Any:
-        """Of values none of which is the better number."""
-        no_a, no_b = a[0] != a[0], b[0] != b[0]
-        is_first = b[1] < a[1] if no_a == no_b else no_b
-        return b if is_first else a
-
     def better(a: Any, b: Any) -> Any:
         """The one whose value is the best, NaN before all numbers; of equal ones that which comes first."""
-        if b[0] > a[0] if less else b[0] < a[0]:
-            return a
-        if b[0] < a[0] if less else b[0] > a[0]:
-            return b
-        return first_of(a, b)
+        no_a, no_b = a[0] != a[0], b[0] != b[0]
+        is_better = (b[0] < a[0] if less else b[0] > a[0]) or (no_b and not no_a)
+        is_equal = b[0] == a[0] or (no_a and no_b)
+        return b if is_better or (is_equal and b[1] < a[1]) else a
 
     output = whole_numbers(d_out, "d_out", most - 1)
     store, cast = output.store(), cast_of(output)

@@ -40,7 +40,7 @@ _COPIES = 4
 _TAG = 48  # the bits of a published word below are the count
 _RESIDENT = 3  # blocks of a multiprocessor that there are registers for, of items of up to 8 bytes
 _NARROW = 1 << 31  # items, whose places are numbers of 32 bits
-FEW, ITEMS_OF_FEW = 1 << 20, 6
+FEW, ITEMS_OF_FEW = 1 << 18, 6
 _WINDOW, _WINDOW_OF_FEW = 4, 16
 
 # Where things are among the counters.
@@ -115,6 +115,7 @@ def _copies(places: int) -> int:
 
 def _counting(digits: Digits, load: Function, number: Function) -> Callable[..., None]:
     from ..cuda import atomic, blockIdx, gridDim, shared, syncthreads, threadfence, threadIdx
+    from ..cuda._device import is_quick
 
     places, bits, plan = digits.places, digits.bits, _planning(digits)
     each, digit, rounds = tuple(range(places)), _digit(bits), tuple(range(_COUNTED))
@@ -146,10 +147,10 @@ def _counting(digits: Digits, load: Function, number: Function) -> Callable[...,
             published[i] = 0
         syncthreads()
         for at in range(numpy.int64(blockIdx.x) * per_round, n, gridDim.x * per_round):
-            if at + per_round <= n:
+            if at + per_round <= n and not is_quick():
                 falls |= look(src, at, s)
             else:
-                for i in range(at + t, n, THREADS):
+                for i in range(at + t, min(at + per_round, n), THREADS):
                     falls |= noted(load(src, i), load(src, max(i - 1, 0)), s)
         if falls:
             counts[_FALLS] = 1
@@ -212,11 +213,34 @@ def _ranking() -> Function:
     return rank
 
 
+def _ranking_some() -> Function:
+    """The same where not all lanes have an item, in few instructions."""
+    from ..cuda import lanemask_lt, match_any_sync, popc, syncwarp
+
+    def rank(counts: Any, at: Any, digit: Any, is_there: Any) -> Any:
+        alike = numpy.uint32(match_any_sync(0xFFFFFFFF, digit if is_there else numpy.int32(-1)))
+        lower = numpy.uint32(alike & lanemask_lt())
+        before = counts[at]
+        syncwarp()
+        if is_there and lower == 0:
+            counts[at] = before + numpy.int32(popc(alike))
+        syncwarp()
+        return before + numpy.int32(popc(lower))
+
+    return rank
+
+
 def _looking_back(width: int) -> Function:
     """The function of a kernel that publishes a tile's count of one digit and gives that of all tiles before it."""
     from ..cuda import atomic, ldcv
+    from ..cuda._device import is_quick
 
     window = tuple(range(width))
+
+    def asked(published: Any, at: Any, digit: Any) -> Any:
+        if is_quick():
+            return (ldcv(published, numpy.uint64(at * _VALUES + digit)),)
+        return tuple(ldcv(published, numpy.uint64(max(at - k, 0) * _VALUES + digit)) for k in window)
 
     def before(published: Any, tile: Any, digit: Any, sweep: Any, count: Any) -> Any:
         of_tile = numpy.int64(2 * sweep + 1)
@@ -224,7 +248,7 @@ def _looking_back(width: int) -> Function:
         if tile > 0:
             atomic.exch(published, tile * _VALUES + digit, of_tile << _TAG | count)
         while at >= 0:
-            words = tuple(ldcv(published, numpy.uint64(max(at - k, 0) * _VALUES + digit)) for k in window)
+            words = asked(published, at, digit)
             goes_on = True
             for word in words:
                 tag = word >> _TAG
@@ -333,20 +357,56 @@ def _storing(digits: Digits, kind: Any, items: int, store: Function, place_kind:
     return stored
 
 
+def _walking(
+    digits: Digits, kind: Any, items: int, read_one: Function, write_one: Function, place_kind: Any
+) -> tuple[Function, Function]:
+    """Functions of a kernel for a tile in code that is quickly made: one item of a thread after the other, when they
+    are counted (in ``ranks``) and again when they are written. The items are read before that, each to a place of
+    shared memory that its thread alone uses, unless they are great."""
+    from ..cuda import threadIdx
+
+    digit, rank, per_warp = _digit(digits.bits), _ranking_some(), 32 * items
+    get, put, staged = kind.get, kind.put, kind.size <= _MOST_STAGED
+
+    def stage(src: Any, out: Any, alt: Any, sweep: Any, left: Any, first: Any, here: Any, s: Any) -> None:
+        if staged:
+            at = threadIdx.x // 32 * per_warp + threadIdx.x % 32
+            for j in range(items):
+                put(s, at + 32 * j, read_one(src, out, alt, sweep, left, first + min(at + 32 * j, here - 1)))
+
+    def walk(
+        src: Any, out: Any, alt: Any, sweep: Any, left: Any, first: Any, here: Any, shift: Any, mask: Any, ranks: Any,
+        starts: Any, s: Any, writes: bool,
+    ) -> None:  # fmt: skip
+        warp, lane = threadIdx.x // 32, threadIdx.x % 32
+        for at in range(warp * per_warp, min(warp * per_warp + per_warp, here), 32):
+            is_there = at + lane < here
+            if staged:
+                item = get(s, at + lane)
+            else:
+                item = read_one(src, out, alt, sweep, left, first + min(at + lane, here - 1))
+            d = digit(item, shift, mask)
+            place = rank(ranks, warp * _VALUES + d, d, is_there)
+            if writes and is_there:
+                write_one(out, alt, left, place_kind(starts[d] + place), item)
+
+    return stage, walk
+
+
 def _reading(loads: tuple[Function, ...], alike: bool) -> Function:
-    """The function of a kernel that reads a tile: in the first sweep of the source, then of where the one before
-    wrote. ``alike``: these are arrays of one type, so that the code is there once."""
+    """The function of a kernel that reads a tile, or a place: in the first sweep of the source, then of where the one
+    before wrote. ``alike``: these are arrays of one type, so that the code is there once."""
     of_source, of_output, of_other = loads
 
-    def read_one(src: Any, out: Any, alt: Any, sweep: Any, left: Any, first: Any, here: Any) -> Any:
-        return of_source(src if sweep == 0 else (out if left % 2 == 0 else alt), first, here)
+    def read_one(src: Any, out: Any, alt: Any, sweep: Any, left: Any, *where: Any) -> Any:
+        return of_source(src if sweep == 0 else (out if left % 2 == 0 else alt), *where)
 
-    def read(src: Any, out: Any, alt: Any, sweep: Any, left: Any, first: Any, here: Any) -> Any:
+    def read(src: Any, out: Any, alt: Any, sweep: Any, left: Any, *where: Any) -> Any:
         if sweep == 0:
-            return of_source(src, first, here)
+            return of_source(src, *where)
         if left % 2 == 0:
-            return of_output(out, first, here)
-        return of_other(alt, first, here)
+            return of_output(out, *where)
+        return of_other(alt, *where)
 
     return read_one if alike else read
 
@@ -373,6 +433,7 @@ def _sweeping(
 ) -> Callable[..., None]:  # fmt: skip
     from ..coop.block import exclusive_sum
     from ..cuda import atomic, gridDim, shared, syncthreads, threadIdx
+    from ..cuda._device import is_quick
 
     kind: Any = source.value_type
     dtype, items, staged, per_tile = kind.dtype, size.items, kind.size <= _MOST_STAGED, size.items * THREADS
@@ -380,6 +441,9 @@ def _sweeping(
     (clear, starts_in), last_place = _over_warps(), digits.places - 1
     read = _reading(tuple(_loading(kind, items, it.load()) for it in (source, output, other)), alike)
     write = _writing(tuple(_storing(digits, kind, items, it.store(), place_kind) for it in (output, other)), alike)
+    read_one = _reading(tuple(_casting(kind.cast, it.load()) for it in (source, output, other)), alike)
+    write_one = _writing(tuple(it.store() for it in (output, other)), alike)
+    stage, walk = _walking(digits, kind, items, read_one, write_one, place_kind)
 
     def move(
         src: Any, out: Any, alt: Any, tile: Any, n: Any, sweep: Any, left: Any, counts: Any, published: Any, starts: Any
@@ -389,18 +453,26 @@ def _sweeping(
         shift, mask = numpy.int32(8 * max(place, 0)), numpy.int32(0 if place == _NO_PLACE else _VALUES - 1)
         here = numpy.int32(min(n - first, per_tile))
         clear(ranks)
-        loaded = read(src, out, alt, sweep, left, first, here)
-        codes = within(loaded, here, shift, mask, ranks)
+        loaded, codes = (), ()
+        if is_quick():
+            stage(src, out, alt, sweep, left, first, here, s)
+            walk(src, out, alt, sweep, left, first, here, shift, mask, ranks, starts, s, False)
+        else:
+            loaded = read(src, out, alt, sweep, left, first, here)
+            codes = within(loaded, here, shift, mask, ranks)
         total = starts_in(ranks)
         inside = exclusive_sum(total, threads=THREADS)
-        if t == _VALUES - 1:
+        if t == _VALUES - 1 and not is_quick():
             total = numpy.int32(total - (per_tile - here))
         outside = numpy.int64(0) if place == _NO_PLACE else counts[_DIGITS + place * _VALUES + t]
         starts[t] = place_kind(outside + before_tile(published, tile, t, sweep, numpy.int64(total)) - inside)
         for w in range(_WARPS):
             ranks[w * _VALUES + t] += inside
         syncthreads()
-        write(out, alt, left, loaded, codes, here, shift, mask, ranks, starts, s)
+        if is_quick():
+            walk(src, out, alt, sweep, left, first, here, shift, mask, ranks, starts, s, True)
+        else:
+            write(out, alt, left, loaded, codes, here, shift, mask, ranks, starts, s)
 
     def sweep(
         src: Any, out: Any, alt: Any, count: Any, number_: Any, is_last: Any, counts: Any, published: Any
@@ -421,10 +493,15 @@ def _sweeping(
     return sweep
 
 
+def _casting(cast: Function, load: Function) -> Function:
+    return lambda src, at: cast(load(src, at))
+
+
 def _sorting(digits: Digits, number: Function, source: Iterator, output: Iterator) -> Callable[..., None]:
     """The kernel of one block for as many items as it holds."""
     from ..coop.block import exclusive_sum
     from ..cuda import shared, syncthreads, syncthreads_or, threadIdx
+    from ..cuda._device import is_quick
 
     kind: Any = source.value_type
     dtype, get, put, cast, load, store = kind.dtype, kind.get, kind.put, kind.cast, source.load(), output.store()
@@ -432,7 +509,27 @@ def _sorting(digits: Digits, number: Function, source: Iterator, output: Iterato
     each, per_tile, within = tuple(range(items)), items * THREADS, _within(digits, items)
     (clear, starts_in), place_of, mine_of = _over_warps(), _place_in_tile, _place_of(items)
 
+    def sort_quickly(src: Any, dst: Any, here: Any, s: Any) -> None:
+        """By comparing each item with each other one."""
+        for i in range(threadIdx.x, here, THREADS):
+            put(s, i, cast(load(src, i)))
+        syncthreads()
+        for i in range(threadIdx.x, here, THREADS):
+            item, to = get(s, i), numpy.int32(0)
+            mine = digits.bits(item)
+            for k in range(here):
+                other = digits.bits(get(s, k))
+                if other < mine or (other == mine and k < i):
+                    to += numpy.int32(1)
+            store(dst, to, item)
+
     def sort(src: Any, dst: Any, count: Any) -> None:
+        if is_quick():
+            sort_quickly(src, dst, numpy.int32(number(count)), shared.array(per_tile, dtype))
+        else:
+            sort_by_digits(src, dst, count)
+
+    def sort_by_digits(src: Any, dst: Any, count: Any) -> None:
         s, ranks = shared.array(per_tile, dtype), shared.array(_WARPS * _VALUES, numpy.int32)
         t, here = threadIdx.x, numpy.int32(number(count))
         for j in each:

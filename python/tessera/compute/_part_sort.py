@@ -172,6 +172,7 @@ def _merged(less: Function) -> Function:
 def _tiles(what: _Items) -> Function:
     """The function of a kernel that sorts the parts ``a`` to before ``b`` of a block, of ``here`` items in all, at most
     TILE. ``begins``: where in memory parts begin; ``offsets``: how many items stand before them in the block."""
+    from ..coop._block_scan import scan_threads
     from ..coop._memory import slot, slots
     from ..cuda import shared, syncthreads, threadIdx
     from ..cuda._places import shared_like
@@ -180,26 +181,33 @@ def _tiles(what: _Items) -> Function:
     (code_of, _, part_of, place_of), merged, bits = codes_of, _merged(codes_of.less), what.digits.bits
     is_staged, dtype, get, put = kind.size <= _MOST_STAGED, kind.dtype, kind.get, kind.put
 
-    def found(offsets: Any, a: Any, b: Any, at: Any) -> Any:
-        """The part of an item, the last one that begins there or before."""
-        low, high = a, b
-        while high - low > 1:
-            middle = numpy.int32((low + high) >> 1)
-            if offsets[middle] <= at:
-                low = middle
-            else:
-                high = middle
-        return low
+    def parts_of(offsets: Any, a: Any, b: Any, base: Any, places: Any) -> Any:
+        """The parts of items: each part that has some marks its first one, and the last mark before an item counts."""
+        t, marks = threadIdx.x, shared.array(slots(TILE), numpy.int32)
+        for j in each:
+            marks[slot(t + THREADS * j)] = 0
+        syncthreads()
+        if t >= a and t < b and offsets[t + 1] > offsets[t]:
+            marks[slot(offsets[t] - base)] = t
+        syncthreads()
+        mine = (marks[slot(t * ITEMS)],)
+        for j in each[1:]:
+            mine += (max(mine[j - 1], marks[slot(t * ITEMS + j)]),)
+        _, up, _ = scan_threads(mine[-1], lambda v, w: max(v, w), THREADS)
+        before = up if t > 0 else numpy.int32(0)
+        for j in each:
+            marks[slot(t * ITEMS + j)] = max(before, mine[j])
+        syncthreads()
+        return tuple(numpy.int32(marks[slot(place)]) for place in places)
 
     def where(begins: Any, offsets: Any, part: Any, at: Any) -> Any:
         return begins[part] + (at - offsets[part])
 
     def rank(keys: Any, key: Any, first: Any, at: Any, last: Any) -> Any:
         before = numpy.int32(0)
-        for q in range(first, at):
-            before += numpy.int32(1 if keys[numpy.uint32(q)] <= key else 0)
-        for q in range(at + 1, last):
-            before += numpy.int32(1 if keys[numpy.uint32(q)] < key else 0)
+        for q in range(first, last):  # in one loop, so that lanes of a part go through it together
+            other = keys[numpy.uint32(q)]
+            before += numpy.int32(1 if other < key or (other == key and q < at) else 0)
         return before
 
     def compare(dst: Any, begins: Any, offsets: Any, base: Any, here: Any, parts: Any, places: Any, items: Any) -> None:
@@ -215,10 +223,10 @@ def _tiles(what: _Items) -> Function:
                 first, last = offsets[parts[j]] - base, offsets[parts[j] + 1] - base
                 store(dst, begins[parts[j]] + rank(keys, mine[j], first, places[j], last), items[j])
 
-    def sort(src: Any, dst: Any, begins: Any, offsets: Any, a: Any, b: Any, here: Any, is_short: bool) -> None:
+    def sort(src: Any, dst: Any, begins: Any, offsets: Any, a: Any, b: Any, here: Any, is_short: Any) -> None:
         t, base = threadIdx.x, offsets[a]
         places = tuple(numpy.int32(min(t + THREADS * j, here - 1)) for j in each)
-        parts = tuple(found(offsets, a, b, base + place) for place in places)
+        parts = parts_of(offsets, a, b, base, places)
         items = tuple(load(src, where(begins, offsets, parts[j], base + places[j])) for j in each)
         if is_short:
             compare(dst, begins, offsets, base, here, parts, places, items)
@@ -271,10 +279,8 @@ def _sorting(what: _Items) -> Callable[..., None]:
             b = numpy.int32(a + syncthreads_count(fits))
             here = numpy.int32(offsets[b] - base)
             if here > 0:
-                if syncthreads_or(fits and length > COUNTED) == 0:
-                    sort(src, dst, begins, offsets, a, b, here, True)
-                else:
-                    sort(src, dst, begins, offsets, a, b, here, False)
+                is_short = syncthreads_or(fits and length > COUNTED) == 0
+                sort(src, dst, begins, offsets, a, b, here, is_short)
             syncthreads()
             a = b
 

@@ -47,6 +47,7 @@ def _reducing(
 ) -> Callable[..., None]:  # fmt: skip
     from ..coop import block
     from ..cuda import atomic, blockIdx, gridDim, shared, syncthreads, threadfence, threadIdx
+    from ..cuda._device import is_quick
 
     get, put, cast, zero = kind.get, kind.put, kind.cast, kind.zero
     step, width = (1, ITEMS) if in_order else (THREADS, 1)
@@ -60,7 +61,7 @@ def _reducing(
         """A thread's part of a leaf, and how many threads have one. Neighbours are read at once, in wide words."""
         at = first + threadIdx.x * width
         total = cast(load(src, min(at, n - 1)))
-        if first + LEAF <= n:
+        if first + LEAF <= n and not is_quick():
             if in_order:
                 items = tuple(load(src, at + j) for j in each)
                 total = cast(items[0])

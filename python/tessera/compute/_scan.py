@@ -65,6 +65,7 @@ def _scanning(what: Scanned, number: Function, waits: bool, asks_all: bool = Tru
     from ..coop._memory import slot, slots
     from ..coop._values import shared_like
     from ..cuda import syncthreads, syncwarp, threadIdx
+    from ..cuda._device import is_quick
 
     kind, load, op, finish, look = what.kind, what.load, what.op, what.finish, what.look
     cast, done = kind.cast, _emitting(what)
@@ -80,7 +81,7 @@ def _scanning(what: Scanned, number: Function, waits: bool, asks_all: bool = Tru
         one = cast(load(ins, first + min(mine, here - 1)))
         place = shared_like(slots(per_tile + 1) + 1, one, True)
         place[slot(mine)] = one
-        if here == per_tile:
+        if here == per_tile and not is_quick():
             striped = tuple(cast(load(ins, first + mine + 32 * j)) for j in each[1:])
             for j in each[1:]:
                 place[slot(mine) + 33 * j] = striped[j - 1]
@@ -91,17 +92,57 @@ def _scanning(what: Scanned, number: Function, waits: bool, asks_all: bool = Tru
                 j += 1
         return place
 
+    def held(place: Any, at: Any) -> Any:
+        """The thread's items; in quick code the first one, which the thread before writes over."""
+        if is_quick():
+            return (place[slot(at)],)
+        return tuple(place[slot(at) + j] for j in each)
+
+    def together(place: Any, at: Any, here: Any, blocked: Any) -> Any:
+        total = blocked[0]
+        if is_quick():
+            for j in range(1, items):
+                if asks_all or at + j < here:
+                    total = cast(op(total, place[slot(at) + j]))
+        else:
+            for j in each[1:]:
+                if asks_all or at + j < here:
+                    total = cast(op(total, blocked[j]))
+        return total
+
+    def spread(place: Any, at: Any, here: Any, blocked: Any, after: Any) -> None:
+        """Puts what comes before an item into its place, and what comes after the last one behind it; ``after``: the
+        first item."""
+        if is_quick():
+            for j in range(1, items):
+                item = place[slot(at) + j]
+                place[slot(at) + j] = after
+                if asks_all or at + j < here:
+                    after = cast(op(after, item))
+        else:
+            for j in each[1:]:
+                place[slot(at) + j] = after
+                if asks_all or at + j < here:
+                    after = cast(op(after, blocked[j]))
+        place[slot(at + items)] = after
+
+    def saw(ins: Any, first: Any, at: Any, here: Any) -> Any:
+        return 0 if look is None else look(ins, first + min(at, here - 1))
+
+    def give(outs: Any, ins: Any, first: Any, mine: Any, j: Any, here: Any, place: Any, seen: Any) -> None:
+        """The item at a place has what comes before it there, and what comes after it one further on."""
+        previous, after = place[slot(mine) + 33 * j], place[slot(mine + 1) + 33 * j]
+        if mine + 32 * j < here:
+            done(outs, ins, first + mine + 32 * j, previous, after, seen)
+
     def scan(tile: Any, tiles: Any, ins: Any, n: Any, outs: Any, init: Any, words: Any) -> None:
         t, first = threadIdx.x, tile * per_tile
         here = numpy.int32(min(n - first, per_tile))
         mine, at = t // 32 * (32 * items) + t % 32, t * items  # of the first item: striped in the warp, and blocked
         place = read(ins, first, mine, here)
         syncwarp()
-        blocked = tuple(place[slot(at) + j] for j in each)
-        total = blocked[0]
-        for j in each[1:]:
-            if asks_all or at + j < here:
-                total = cast(op(total, blocked[j]))
+        blocked = held(place, at)
+        total = together(place, at, here, blocked)
         up, whole = scanned(total, at < here)
         running = before(tile, tiles, whole, initial(init), words)
         if waits:
@@ -115,17 +156,15 @@ def _scanning(what: Scanned, number: Function, waits: bool, asks_all: bool = Tru
         after = blocked[0]
         if has and (asks_all or at < here):
             after = cast(op(running, after))
-        for j in each[1:]:
-            place[slot(at) + j] = after
-            if asks_all or at + j < here:
-                after = cast(op(after, blocked[j]))
-        place[slot(at + items)] = after
+        spread(place, at, here, blocked, after)
         syncthreads()
-        seen = tuple(0 if look is None else look(ins, first + min(mine + 32 * j, here - 1)) for j in each)
-        for j in each:  # the item at a place has what comes before it there, and what comes after it one further on
-            previous, after = place[slot(mine) + 33 * j], place[slot(mine + 1) + 33 * j]
-            if mine + 32 * j < here:
-                done(outs, ins, first + mine + 32 * j, previous, after, seen[j])
+        if is_quick():
+            for j in range(items):
+                give(outs, ins, first, mine, j, here, place, saw(ins, first, mine + 32 * j, here))
+        else:
+            seen = tuple(saw(ins, first, mine + 32 * j, here) for j in each)
+            for j in each:
+                give(outs, ins, first, mine, j, here, place, seen[j])
         if finish is not None:
             if t == 0 and tile == tiles - 1:
                 finish(outs, place[slot(here)])

@@ -1080,6 +1080,12 @@ def rounded(x: Any, dtype: Any, rounding: str, /) -> Any:
     """A number as another dtype, rounded to nearest ("rn"), towards zero ("rz"), down ("rd") or up ("ru")."""
 
 
+@_op("is_quick")
+def is_quick() -> Any:
+    """Whether the code is made for first launches, in as little time as may be; a constant. What the kernel does must
+    not depend on it."""
+
+
 @_op("reinterpreted")
 def reinterpreted(x: Any, dtype: Any, /) -> Any:
     """The bits of a number as another dtype of as many bits."""

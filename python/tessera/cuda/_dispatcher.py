@@ -76,6 +76,7 @@ class Dispatcher(_core.ThreadKernel):  # type: ignore[misc]
         self._snapshot = snapshot_of(py_func, source)
         self._hooked = bool(self.extensions)
         self._waits = bool(options.checked)
+        self._has_tiers = False  # see src/run/tier.c
         self.__name__, self.__qualname__ = py_func.__name__, py_func.__qualname__
         self.__doc__, self.__module__ = py_func.__doc__, py_func.__module__
         self.__wrapped__ = py_func
@@ -140,6 +141,7 @@ class Dispatcher(_core.ThreadKernel):  # type: ignore[misc]
             "max_registers": self.options.max_registers or 0,
             "carveout": 0 if self.options.shared_memory_carveout is None else self.options.shared_memory_carveout + 2,
             "function": self._called,
+            "tiers": int(self._has_tiers),
             **_bounds_hints(self.options.launch_bounds),
         }
         return ((0, tuple(given.get(name, 0) for name in _core.HINTS)),)
@@ -524,11 +526,12 @@ class Dispatcher(_core.ThreadKernel):  # type: ignore[misc]
 
 def kernel_around(function: Any, options: Options, source: str | None = None, own_grid: bool = False) -> Dispatcher:
     """A kernel of Tessera's that calls a function of the user's for its value. What that raises is heard of where the
-    results are waited for. ``own_grid``: Tessera chooses the grid."""
+    results are waited for. ``own_grid``: Tessera chooses the grid, and its first launches may run code that is quickly
+    made."""
     made = Dispatcher(function, options._replace(checked=options.checked | RAISES), source)
     made._waits = bool(options.checked)
     if own_grid:
-        made._small_grid = _unsaid
+        made._small_grid, made._has_tiers = _unsaid, True
     return made
 
 

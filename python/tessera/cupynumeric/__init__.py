@@ -33,6 +33,12 @@ def convolve(a: Any, v: Any, mode: str = "full", method: str = "auto") -> Any:
     return _importlib.import_module("tessera.scipy.signal").convolve(a, v, mode, method)
 
 
+def diff(a: Any, n: int = 1, axis: int = -1, prepend: Any = None, append: Any = None) -> Any:
+    """Differences of neighbours along an axis, with others before and behind it; None: none."""
+    given = {key: x for key, x in (("prepend", prepend), ("append", append)) if x is not None}
+    return _numeric.diff(a, n, axis, **given)
+
+
 def _into(made: Any, out: Any) -> Any:
     if out is None:
         return made

@@ -115,7 +115,7 @@ def _viewed(self: ndarray, dtype: Any) -> ndarray:
             raise ValueError(
                 "When changing to a smaller dtype, its size must be a divisor of the size of original dtype"
             )
-        if strides[-1] != self.itemsize and shape[-1] != 1:
+        if strides[-1] != self.itemsize and shape[-1] != 1 and self.size:
             raise ValueError(
                 "To change to a dtype of a different size, the last axis must be contiguous"
             )

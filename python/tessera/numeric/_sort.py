@@ -143,16 +143,20 @@ def argsort(
     return f.moveaxis(made, -1, axis).copy() if axis != a.ndim - 1 else made
 
 
+def _check_places(a: ndarray, kth: Any, axis: Any) -> None:
+    extent = a.size if axis is None else a.shape[f.normalize(axis, a.ndim)]
+    if a.size and any(not -extent <= int(k) < extent for k in numpy.atleast_1d(numpy.asarray(kth))):
+        raise ValueError(f"kth(={kth}) out of bounds ({extent})")
+
+
 def partition(
     a: Any, kth: Any, axis: Any = -1, kind: str = "introselect", order: Any = None
 ) -> ndarray:
     """A copy with the elements at the places kth where sorting would put them."""
     a = f.asarray(a)
-    extent = a.size if axis is None else a.shape[f.normalize(axis, a.ndim)]
+    _check_places(a, kth, axis)
     if not a.size:
         return f.ravel(a).copy() if axis is None else a.copy()
-    if any(not -extent <= int(k) < extent for k in numpy.atleast_1d(numpy.asarray(kth))):
-        raise ValueError(f"kth(={kth}) out of bounds ({extent})")
     return sort(a, axis)
 
 
@@ -160,7 +164,8 @@ def argpartition(
     a: Any, kth: Any, axis: Any = -1, kind: str = "introselect", order: Any = None
 ) -> ndarray:
     """Places of elements as `partition` puts them."""
-    partition(a, kth, axis)
+    a = f.asarray(a)
+    _check_places(a, kth, axis)
     return argsort(a, axis)
 
 

@@ -47,6 +47,7 @@ enum { /* CUfunction_attribute, CUmemPool_attribute, CUjit_option, CUlaunchAttri
     CUDA_JIT_INFO_LOG_BYTES = 4,
     CUDA_JIT_ERROR_LOG = 5,
     CUDA_JIT_ERROR_LOG_BYTES = 6,
+    CUDA_JIT_LEVEL = 7,
     CUDA_JIT_LOG_VERBOSE = 12,
     CUDA_JIT_LINE_INFO = 13,
     CUDA_LAUNCH_COOPERATIVE = 2,

@@ -12,6 +12,7 @@
 /* The most blocks of a grid whose tiles a few blocks take in turn (plan.persistent): code counts them in i32, in steps
  * of the number of those few, and must not overflow. */
 enum { PROGRAM_WALK = 1 << 30 };
+enum { PROGRAM_QUICK = 0 }; /* the level of the driver's assembler for code that is quickly made */
 enum { PROGRAM_LOG = 16384, PROGRAM_STATIC_SHARED = 48 << 10, PROGRAM_PORTABLE_CLUSTER = 8,
        PROGRAM_SLOTS = TS_PLAN_TMAPS + TS_PLAN_PARAMS + 6 };
 
@@ -25,11 +26,15 @@ typedef struct program_logs {
 static cuda_result program_assemble(cuda_program *program, const ts_code *code, program_logs *logs)
 {
     const cuda_driver *fn = &cuda_of(program->base.device)->cuda->fn;
-    int options[] = {CUDA_JIT_INFO_LOG, CUDA_JIT_INFO_LOG_BYTES, CUDA_JIT_ERROR_LOG, CUDA_JIT_ERROR_LOG_BYTES,
-                     CUDA_JIT_LOG_VERBOSE, CUDA_JIT_LINE_INFO};
+    int options[7] = {CUDA_JIT_INFO_LOG, CUDA_JIT_INFO_LOG_BYTES, CUDA_JIT_ERROR_LOG, CUDA_JIT_ERROR_LOG_BYTES,
+                      CUDA_JIT_LOG_VERBOSE};
     void *room = (void *)(uintptr_t)(PROGRAM_LOG - 1), *yes = (void *)(uintptr_t)1;
-    void *values[] = {logs->info, room, logs->error, room, yes, yes};
-    unsigned n_options = TS_COUNT(options) - !strstr((const char *)code->bytes, "\n.loc "); /* where it has lines */
+    void *values[7] = {logs->info, room, logs->error, room, yes};
+    unsigned n_options = 5;
+    if (strstr((const char *)code->bytes, "\n.loc ")) /* it has lines */
+        options[n_options] = CUDA_JIT_LINE_INFO, values[n_options++] = yes;
+    if (code->plan.opt_level == 1)
+        options[n_options] = CUDA_JIT_LEVEL, values[n_options++] = (void *)(uintptr_t)PROGRAM_QUICK;
     const char *entry = program->base.plan.name;
     cuda_kernel kernel;
     cuda_result result;

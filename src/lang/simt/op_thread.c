@@ -27,6 +27,13 @@ ts_status fr_simt_warpsize(fr *f, const fr_call *c, fr_value *out)
     return TS_OK;
 }
 
+ts_status fr_simt_is_quick(fr *f, const fr_call *c, fr_value *out)
+{
+    (void)c;
+    *out = fr_strict(TS_DTYPE_bool_, f->hints && f->hints->opt_level == 1);
+    return TS_OK;
+}
+
 /* Of one axis: block * threads + thread, or the number of both, as an int64. */
 static ts_val thread_axis(fr *f, bool size, uint32_t axis)
 {

@@ -39,3 +39,8 @@ def test_results_go_into_arrays():
         num.inner(a, a, out=num.zeros(3))
     with pytest.raises(TypeError):
         num.inner(a, a, out=num.zeros((2, 2), int))
+
+
+def test_differences_without_others():
+    a = num.array([1, 4, 9])
+    assert num.diff(a, prepend=None, append=None).tolist() == [3, 5] and num.diff(a, 1, -1, [0]).tolist() == [1, 3, 5]

@@ -242,6 +242,7 @@ AS_NUMPY = {
     ],
     "numbers of repeats are cut off": lambda m: [m.repeat(m.arange(3), 2.7), m.repeat([1, 2], [1.5, 2.9])],
     "an axis alone is an order of one": lambda m: [m.transpose(m.arange(3), 0), m.arange(3).transpose(0)],
+    "what is empty is viewed as any dtype": lambda m: [m.ones((3, 20), "i2")[:0, ::2].view("i4")],
     "sinc of half a zero": lambda m: [m.sinc(m.zeros(1, "e")), m.sinc(m.array([0.5], "e"))],
     "sums of truths from the first on": lambda m: [
         m.cumulative_sum(m.ones((2, 2), "?"), axis=1, out=m.zeros((2, 3), "?"), include_initial=True)

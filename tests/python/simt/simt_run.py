@@ -86,12 +86,13 @@ def ir(fn: object, *args: object, facts: bool = False) -> str:
 def run(
     fn: object, *args: object, grid: tuple[int, ...] = (1,), block: tuple[int, ...] = (1,), target: int = 0,
     shared: int = 0, schedule: int = 0, checked: int = 0, cluster: tuple[int, int, int] = (0, 0, 0),
-    facts: bool = False,
+    facts: bool = False, opt_level: int = 0,
 ) -> str:  # fmt: skip
     """Runs a kernel on NumPy arrays by the reference interpreter: as it is written, or what a GPU ``target`` makes of
     it, with `facts` all that a launch knows of the arrays; gives what it printed."""
     job = Job(fn, args, checked, facts)
-    hints = (ctypes.c_uint8 * len(_core.HINTS))(*(checked if name == "checked" else 0 for name in _core.HINTS))
+    given = {"checked": checked, "opt_level": opt_level}
+    hints = (ctypes.c_uint8 * len(_core.HINTS))(*(given.get(name, 0) for name in _core.HINTS))
     printed: list[bytes] = []
     callback = front.PRINT(lambda user, text, size: printed.append(ctypes.string_at(text, size)))
     err = front.Error()

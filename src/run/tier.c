@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Tiers: a kernel that asks for them (ts_hints.tiers) is launched first as code that is quickly made, and from some
+ * launch on as fast code, which is made in the background (docs/adr/0035-tiers.md).
+ *
+ *     first launch    fast code in the cache?  yes: that                                            one tier
+ *                                              no: opt_level 1, assembled at the driver's lowest level
+ *     background      fast code, loaded -> the entry's program -> the cache, which so holds only code that the driver
+ *                     has assembled and kept
+ *
+ * Both have the same bits: a kernel that asks for tiers promises that what it does does not depend on is_quick().
+ */
+#include "device/background.h"
+#include "run/launch.h"
+#include <stdlib.h>
+
+typedef struct tier_work {
+    kernel_wish wish;
+    kernel_entry *entry;
+    ts_spec spec[]; /* wish.n_spec of them */
+} tier_work;
+
+bool ts__tier_is_wanted(const kernel_wish *wish)
+{
+    const char *given = getenv("TESSERA_TIERS");
+    const ts_host *host = &wish->kernel->source.host;
+    return wish->hints.tiers && wish->hints.opt_level != 1 && wish->kernel->source.kind == TS_SOURCE_PYTHON &&
+           !ts__kernel_is_hosted(wish->kernel, wish->spec, wish->n_spec) && !host->link &&
+           !(given && strcmp(given, "0") == 0);
+}
+
+static size_t tier_bytes(size_t n_spec)
+{
+    return sizeof(tier_work) + sizeof(ts_spec) * n_spec;
+}
+
+/* What goes wrong leaves the code that was quickly made: it has no one to tell. */
+static void tier_run(void *user)
+{
+    tier_work *work = user;
+    ts_kernel *kernel = work->wish.kernel;
+    ts_program *program = NULL;
+    ts_error err;
+    if (ts__kernel_program(&work->wish, &program, &err) == TS_OK) {
+        work->entry->before = ts__entry_program(work->entry);
+        atomic_store_explicit(&work->entry->program, program, memory_order_release);
+    }
+    ts__delete(kernel->alloc, work, tier_bytes(work->wish.n_spec));
+    ts_kernel_release(kernel);
+}
+
+void ts__tier_begin(kernel_entry *entry, const kernel_wish *wish)
+{
+    ts_kernel *kernel = wish->kernel;
+    if (!ts__tier_is_wanted(wish) || ts__entry_program(entry)->plan.opt_level != 1)
+        return;
+    tier_work *work = ts__new(kernel->alloc, tier_bytes(wish->n_spec));
+    if (!work)
+        return;
+    work->wish = *wish;
+    work->wish.spec = memcpy(work->spec, wish->spec, sizeof(ts_spec) * wish->n_spec);
+    work->wish.kept_loaded = work->wish.never_asks = true;
+    work->entry = entry;
+    ts_kernel_retain(kernel);
+    if (ts__background(tier_run, work))
+        return;
+    ts_kernel_release(kernel);
+    ts__delete(kernel->alloc, work, tier_bytes(wish->n_spec));
+}
+
+void ts_code_wait(void)
+{
+    ts__background_wait();
+}

@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Work in the background: all of it is done once, in other threads; who waits sees it; a child of fork has none.
+ */
+#include "check.h"
+#include "device/background.h"
+#include <pthread.h>
+#include <stdatomic.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+enum { PIECES = 200 };
+
+static _Atomic int n_done, n_here, is_held;
+static pthread_t self;
+
+static void count(void *user)
+{
+    while (atomic_load(&is_held))
+        usleep(100);
+    ts__background_wait(); /* at once: this is one of the threads */
+    atomic_fetch_add(&n_here, pthread_equal(pthread_self(), self) != 0);
+    atomic_fetch_add((_Atomic int *)user, 1);
+}
+
+static void all_pieces_are_done(void)
+{
+    for (int i = 0; i < PIECES; i++)
+        CHECK(ts__background(count, &n_done));
+    ts__background_wait();
+    CHECK(atomic_load(&n_done) == PIECES);
+    CHECK(atomic_load(&n_here) == 0);
+}
+
+static void a_child_has_none(void)
+{
+    atomic_store(&is_held, 1);
+    CHECK(ts__background(count, &n_done));
+    pid_t child = fork();
+    if (child == 0) {
+        atomic_store(&is_held, 0);
+        ts__background_wait(); /* for nothing */
+        int before = atomic_load(&n_done);
+        bool works = ts__background(count, &n_done);
+        ts__background_wait();
+        _exit(works && atomic_load(&n_done) == before + 1 ? 0 : 1);
+    }
+    int status = 1;
+    CHECK(child > 0 && waitpid(child, &status, 0) == child && status == 0);
+    atomic_store(&is_held, 0);
+    ts__background_wait();
+    CHECK(atomic_load(&n_done) == PIECES + 1);
+}
+
+int main(void)
+{
+    self = pthread_self();
+    all_pieces_are_done();
+    a_child_has_none();
+    return check_done();
+}

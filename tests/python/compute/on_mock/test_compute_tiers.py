@@ -1,0 +1,72 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The first call of an algorithm loads code that is quickly made; fast code takes its place, and is what is kept."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import textwrap
+
+import numpy as np
+import pytest
+
+from tessera import compute, cuda
+
+N = 50_000
+
+
+@pytest.fixture(autouse=True)
+def _tiers(monkeypatch):
+    monkeypatch.setenv("TESSERA_TIERS", "1")
+    compute.clear_all_caches()
+
+
+def loads(mock, call):
+    """How many pieces of code a call loads, in the background too."""
+    before = mock.n_load
+    call()
+    compute.wait_for_code()
+    return mock.n_load - before
+
+
+def scan(step):
+    x, out = cuda.device_array(N, np.float32), cuda.device_array(N, np.float32)
+    compute.inclusive_scan(d_in=x, d_out=out, op=lambda a, b: a + b + step, num_items=N)
+
+
+def test_fast_code_takes_the_place_of_quick_code(mock):
+    assert loads(mock, lambda: scan(11)) == 2
+    launches = mock.n_launches
+    assert loads(mock, lambda: scan(11)) == 0
+    assert mock.n_launches == launches + 1
+
+
+def test_without_tiers_the_first_call_loads_fast_code(mock, monkeypatch):
+    monkeypatch.setenv("TESSERA_TIERS", "0")
+    assert loads(mock, lambda: scan(12)) == 1
+
+
+PROGRAM = """
+import numpy as np, sys
+from tessera import compute, cuda, _core
+x, out = cuda.device_array(5000, np.float32), cuda.device_array(5000, np.float32)
+compute.inclusive_scan(d_in=x, d_out=out, op=compute.OpKind.PLUS, num_items=5000)
+if len(sys.argv) > 1:
+    compute.wait_for_code()
+from tessera.compute import _engine
+print([k._stats() for k in _engine._kernels.values()][0])
+"""
+
+
+def test_the_next_process_begins_with_fast_code(tmp_path):
+    extra = {"TESSERA_TIERS": "1", "TESSERA_CACHE_DIR": str(tmp_path)}
+    found = []
+    for _ in range(2):  # the end of the first waits for what is made in the background
+        done = subprocess.run(
+            [sys.executable, "-c", textwrap.dedent(PROGRAM)], env=os.environ | extra, capture_output=True, text=True,
+            check=True,
+        )  # fmt: skip
+        found.append(eval(done.stdout))
+    assert found[0]["from_disk"] == 0
+    assert (found[1]["from_disk"], found[1]["compiled"]) == (1, 0)
