@@ -9,7 +9,7 @@
 #include "tessera/device.h"
 
 #define SORT_WIDE ((int64_t)1 << 31) /* items whose places are numbers of 64 bits */
-#define SORT_FEW 2                   /* the choice of sweeps in small tiles */
+enum { SORT_FEW = 2, SORT_SOME };    /* choices of sweeps: small tiles, open ones */
 
 typedef struct sort_plan {
     compute_key key;              /* with the number of the kernel without values */
@@ -159,7 +159,9 @@ static ts_status sort_in_sweeps(compute_call *call, const sort_plan *plan, ts_er
     compute_key key = sort_key(plan, COMPUTE_sort_sweep_gpu);
     int64_t counters = COMPUTE_DIGITS + COMPUTE_PLACES * COMPUTE_VALUES, published = plan->tiles * COMPUTE_VALUES;
     int64_t sweeps = plan->places + (plan->in_place && plan->places % 2);
-    key.at[COMPUTE_wide] = call->n <= COMPUTE_FEW ? SORT_FEW : call->n >= SORT_WIDE;
+    key.at[COMPUTE_wide] = call->n <= COMPUTE_FEW    ? SORT_FEW
+                           : call->n <= COMPUTE_SOME ? SORT_SOME
+                                                     : call->n >= SORT_WIDE;
     TS_TRY(sort_count(call, plan, &counters, &published, err));
     for (int64_t sweep = 0; sweep < sweeps; sweep++) {
         ts__compute_begin_args(call);

@@ -152,7 +152,8 @@ def counting_digits(c: Choice) -> Any:
 def sweeping(c: Choice) -> Any:
     found, items = sorted_of(c)
     place = numpy.int64 if c["wide"] == 1 else numpy.uint32
-    size = _onesweep.tile_of(items.value_type.size, _onesweep.FEW if c["wide"] == 2 else _onesweep.FEW + 1)
+    most = {2: _onesweep.FEW, 3: _onesweep.SOME}.get(c["wide"], _onesweep.SOME + 1)
+    size = _onesweep.tile_of(items.value_type.size, most)
     return _onesweep._sweeping(found, counting(c["counted"]), items, items, items, True, place, size)
 
 
@@ -387,7 +388,7 @@ def scan_axes(dtypes: list[str]) -> dict[str, list[Any]]:
 REDUCED = {"dtype": INTS + FLOATS, "combine": COMBINES, "initial": FLAG, "counted": FLAG}
 KEYS = {"dtype": INTS + FLOATS, "descending": FLAG, "counted": FLAG}
 PAIRS = {"pair": [(name, size) for name in INTS + FLOATS for size in SIZES], "descending": FLAG, "counted": FLAG}
-SWEPT = {"wide": [0, 1, 2]}  # places of 32 bits, of 64; few items, in small tiles
+SWEPT = {"wide": [0, 1, 2, 3]}  # places of 32 bits, of 64; few items, in small tiles; some, in open tiles
 CHUNKS = {"counted": FLAG}
 RULES: dict[str, Callable[[], Any]] = {
     "floats": lambda: _histogram._even_floats(numpy.float64, numpy.int64),
@@ -453,7 +454,7 @@ NUMBERS = {
     "PART": _radix._PART, "VALUES": _radix._VALUES, "PLACES": _radix._MOST_PLACES,
     "EACH": _transform.ITEMS, "STRETCH": _transform.RUN,
     "DIGITS": _onesweep._DIGITS, "COUNTED": _onesweep._COUNTED, "BLOCKS": _onesweep._BLOCKS,
-    "FEW": _onesweep.FEW, "FEW_ITEMS": _onesweep.ITEMS_OF_FEW, "MERGE_ITEMS": _sets.ITEMS,
+    "FEW": _onesweep.FEW, "SOME": _onesweep.SOME, "FEW_ITEMS": _onesweep.ITEMS_OF_FEW, "MERGE_ITEMS": _sets.ITEMS,
     "FIND_ITEMS": _find.ITEMS, "TOP_BITS": _few._BITS, "TOP_VALUES": _few._VALUES, "TOP_COUNTED": _few._COUNTED,
     "TOP_BLOCKS": _few._BLOCKS, "TOP_LOOK": _few._LOOK, "TOP_ASIDE": _few._MOST_ASIDE,
     "BIN_ITEMS": _histogram.ITEMS, "BIN_ROUNDS": _histogram._ROUNDS, "BIN_BLOCKS": _histogram._BLOCKS,
