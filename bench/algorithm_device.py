@@ -225,8 +225,10 @@ class OnDevice:
 
     def new(self, side: Any, name: str, count: int, dtype: Any) -> Any:
         fields = len(np.dtype(dtype).names or (0,))
-        self.results[name] = self.torch.zeros(count * fields, device=self.device, dtype=torch_dtype(self.torch, dtype))
-        return self._as(side, self.results[name], np.dtype(dtype))
+        made = self.torch.zeros(count * fields, device=self.device, dtype=torch_dtype(self.torch, dtype))
+        if side.name == "tessera":  # what is checked; cuda.compute has results of its own
+            self.results[name] = made
+        return self._as(side, made, np.dtype(dtype))
 
     def segments(self) -> int:
         return int(self.tensors["starts"].shape[0])
