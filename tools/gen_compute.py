@@ -36,7 +36,7 @@ MOST = 32  # numbers of a tuple that a kernel captures; all packs have room for 
 HEAD, NODE, OBJECT, ROW = 8, 9, 4, 9  # words
 TEXT = 110  # characters of a line
 AXES = ["dtype", "pair", "bytes", "combine", "initial", "exclusive", "descending", "upper", "counted", "wide", "copies",
-        "own"]  # fmt: skip
+        "own", "last", "both", "alone", "right"]  # fmt: skip
 
 # ---- packs ------------------------------------------------------------------------------------------------
 
@@ -71,11 +71,13 @@ class Pack(NamedTuple):
     words: list[int]
     texts: dict[str, int]
     blob: bytes
+    record: int  # the object that describes records in temporary memory; 0: there are none
 
 
-def packed(function: Any, texts: dict[str, int]) -> Pack:
+def packed(function: Any, texts: dict[str, int], record: Any = None) -> Pack:
     packer = Even(texts)
     packer.object(function)
+    described = 0 if record is None else packer.object(record)
     packer.complete()
     if packer.captured or packer.sites or packer.links:
         raise SystemExit(f"{function.__qualname__} asks Python when it is compiled, which programs in C cannot")
@@ -86,7 +88,7 @@ def packed(function: Any, texts: dict[str, int]) -> Pack:
     whole = packer.bytes()
     n_blob = array.array("I", whole[: 4 * HEAD])[7]
     words = array.array("I", whole[: len(whole) - n_blob])
-    return Pack(words.tolist(), packer.strings, whole[len(whole) - n_blob :])
+    return Pack(words.tolist(), packer.strings, whole[len(whole) - n_blob :], described)
 
 
 class Table:
@@ -98,19 +100,23 @@ class Table:
         each = [self.first | {axis: one} for axis, choices in kernel.axes.items() for one in choices]
         texts: dict[str, int] = {}
         for choice in each:
-            texts |= packed(kernel.make(choice), {}).texts
+            texts |= self.packed(choice, {}).texts
         self.texts, self.function = texts, kernel.make(self.first)
-        self.base = packed(self.function, texts)
+        self.base = self.packed(self.first, texts)
         self.changes = {
             axis: [self.difference(self.first | {axis: one}) for one in choices]
             for axis, choices in kernel.axes.items()
         }
         self.check()
 
+    def packed(self, choice: Choice, texts: dict[str, int]) -> Pack:
+        record = self.kernel.record
+        return packed(self.kernel.make(choice), texts, None if record is None else record(choice))
+
     def difference(self, choice: Choice) -> dict[int, int]:
-        other = packed(self.kernel.make(choice), self.texts)
-        if (other.blob, len(other.words), other.words[:HEAD]) != (
-            self.base.blob, len(self.base.words), self.base.words[:HEAD],
+        other = self.packed(choice, self.texts)
+        if (other.blob, len(other.words), other.words[:HEAD], other.record) != (
+            self.base.blob, len(self.base.words), self.base.words[:HEAD], self.base.record,
         ):  # fmt: skip
             raise SystemExit(f"{self.name}: the pack for {choice} has another form: {other.words[:HEAD]}, "
                              f"{self.base.words[:HEAD]}")  # fmt: skip
@@ -126,7 +132,7 @@ class Table:
             for axis, i in places.items():
                 for at, word in self.changes[axis][i].items():
                     words[at] = word
-            if words != packed(self.kernel.make(choice), self.texts).words:
+            if words != self.packed(choice, self.texts).words:
                 raise SystemExit(f"{self.name}: {choice} is not what its choices make, one by one")
 
 
@@ -191,7 +197,7 @@ def table_rows(table: Table) -> Iterator[str]:
         if len(line) > TEXT - 10:
             yield line
             line = "   "
-    yield line
+    yield line if words else "    {0, 0},"
     yield "};"
     yield from rows
 
@@ -203,7 +209,7 @@ def kernel_rows(table: Table) -> Iterator[str]:
     axes = ", ".join(place.format(axis, name) for axis in table.kernel.axes)
     yield f'    [COMPUTE_{name}] = {{"{code.co_name}", "{file}", compute_params_{name}, {code.co_argcount}, '
     yield f"        compute_text_{name}, compute_changes_{name},"
-    yield f"        {{{axes}}}}},"
+    yield f"        {{{axes}}}, {table.base.record}}},"
 
 
 def table_text() -> str:

@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Algorithms for programs without Python, on the CPU device and on GPUs: reductions, scans, sorts, selections,
- * searches. Their kernels are those of tessera.compute, written once, in Python; they lie packed in the library and are
- * compiled for dtypes and operators at the first call, kept in the cache on disk like all others. docs/guide/c.md shows
- * them, examples/c/compute.c is a whole program.
+ * Algorithms for programs without Python, on the CPU device and on GPUs: reductions, scans, sorts, also of many parts,
+ * selections, searches, sets. Their kernels are those of tessera.compute, written once, in Python; they lie packed in
+ * the library and are compiled for dtypes and operators at the first call, kept in the cache on disk like all others.
+ * docs/guide/c.md shows them, examples/c/compute.c and parts.c are whole programs.
  *
  *     ts_reduce(NULL, &x, &sum, TS_COMBINE_add, NULL, &err);                   sum[0] = x[0] + x[1] + ..
  *     ts_scan(NULL, &x, &sums, TS_COMBINE_add, NULL, &err);                    sums[i] = x[0] + .. + x[i]
  *     ts_sort(NULL, (ts_arg[]){x, sorted}, NULL, NULL, &err);
  *
  * Arrays   ts_args of kind ARRAY, with one axis and any stride from 0 on, or with several and no gaps: then in the
- *          order of their memory. All of a call are on one device. Only ts_scan and ts_sort may write what they read,
- *          all of it in its place.
+ *          order of their memory. All of a call are on one device. Only ts_scan, ts_transform and the sorts may write
+ *          what they read, all of it in its place.
  * Types    int8 to uint64, float16, bfloat16, float32, float64. Values are converted to the dtype of the result before
  *          they are combined, so sums of small integers wrap as those of that dtype do.
  * Bits     of floats are the same in each run, on the CPU and on every GPU: the order in which values are combined
@@ -51,7 +51,8 @@ typedef enum ts_combine {
 typedef enum ts_compute_flags {
     TS_COMPUTE_EXCLUSIVE = 1, /* scans: item i of the result is without item i; needs an initial value */
     TS_COMPUTE_DESCENDING = 2, /* sorts: the greatest first; equal keys stay in order, too */
-    TS_COMPUTE_UPPER = 4      /* searches: the last place where a value could stand, not the first */
+    TS_COMPUTE_UPPER = 4,     /* searches: the last place where a value could stand, not the first */
+    TS_COMPUTE_RIGHT = 8      /* differences: from the item behind, not from the one before */
 } ts_compute_flags;
 
 /* What a call may say beside its arrays; all zero, or NULL: nothing. */
@@ -60,7 +61,7 @@ typedef struct ts_compute_options {
     const ts_arg *initial;  /* reductions and scans: an INT, FLOAT, BOOL or SCALAR that comes before the first item */
     const ts_arg *count;    /* an array of one integer on the device: how many items there are, which is read when the
                              * work runs; more than the arrays have are not taken, and none of fewer than 0 */
-    const char *own;        /* with TS_COMBINE_own, of ts_transform, ts_find, ts_search and ts_merge: IR as text
+    const char *own;        /* with TS_COMBINE_own, of ts_transform and of what compares or asks: IR as text
                              * (docs/guide/ir.md), whose last function is called; it may use the others, and computes
                              * only: it reads no memory */
     void *memory;           /* temporary memory on the device, aligned to 256 bytes; NULL: of the device's pool */
@@ -88,6 +89,39 @@ TS_API TS_CHECKED ts_status ts_reduce(const ts_stream *stream, const ts_arg *in,
  * Errors: as ts_reduce; TS_SHAPE for an `out` with fewer items than `in`. */
 TS_API TS_CHECKED ts_status ts_scan(const ts_stream *stream, const ts_arg *in, const ts_arg *out, ts_combine op,
                                     const ts_compute_options *options, ts_error *err);
+
+/* result[i] = initial op in[first] op .. op in[last], of part i of many: from parts[0][i] on, to before parts[1][i];
+ * what is before the first item or behind the last is in no part. Parts may overlap; an empty one gives the initial
+ * value, which has to be there. Items are read once, whatever the lengths of parts are: two launches.
+ * Types    as ts_reduce; parts integers.
+ * Errors: as ts_reduce; TS_VALUE for a count, without an initial value, and for a result in memory of what is read;
+ * TS_SHAPE for a result, or a parts[1], with fewer items than parts[0]. */
+TS_API TS_CHECKED ts_status ts_segmented_reduce(const ts_stream *stream, const ts_arg *in, const ts_arg *result,
+                                                const ts_arg parts[2], ts_combine op,
+                                                const ts_compute_options *options, ts_error *err);
+
+/* ts_scan of each of many parts by itself; parts are as those of ts_segmented_reduce, and do not overlap. What is in no
+ * part is not written. Three launches; 8 bytes of temporary memory for each item. Up to 2^31 - 1 items.
+ * Errors: as ts_scan and ts_segmented_reduce. */
+TS_API TS_CHECKED ts_status ts_segmented_scan(const ts_stream *stream, const ts_arg *in, const ts_arg *out,
+                                              const ts_arg parts[2], ts_combine op, const ts_compute_options *options,
+                                              ts_error *err);
+
+/* Of each run of equal keys: keys[1] becomes the key, values[1] its values of values[0] put together in their order,
+ * and count[0] how many runs there are. NaN is equal to nothing. One pass, in one launch. Up to 2^31 - 1 items.
+ * Types    keys of one dtype of numbers or bools; values as ts_reduce; count an integer.
+ * Errors: as ts_reduce; TS_SHAPE for values or results with fewer items than keys[0]; TS_VALUE for an initial value,
+ * and where results share memory with what is read or with each other. */
+TS_API TS_CHECKED ts_status ts_reduce_by_key(const ts_stream *stream, const ts_arg keys[2], const ts_arg values[2],
+                                             const ts_arg *count, ts_combine op, const ts_compute_options *options,
+                                             ts_error *err);
+
+/* Of each run of equal items: out[0] becomes the item, out[1] how many there are, and out[2][0] how many runs. One
+ * pass, in one launch. Up to 2^31 - 1 items.
+ * Types    `in` and out[0] of one dtype of numbers or bools; lengths and their number integers.
+ * Errors: as ts_reduce_by_key; TS_VALUE for lengths that do not hold the number of items. */
+TS_API TS_CHECKED ts_status ts_run_lengths(const ts_stream *stream, const ts_arg *in, const ts_arg out[3],
+                                           const ts_compute_options *options, ts_error *err);
 
 /* out[i] = own(in[0][i], in[1][i], ..), of 1 to TS_TRANSFORM_MOST inputs. Reads and writes each item once, one launch.
  * Types    those that `own` says: of each input its dtype, of the result that of `out` (float32 is f32, int8 and uint8
@@ -119,6 +153,37 @@ TS_API TS_CHECKED ts_status ts_sort(const ts_stream *stream, const ts_arg keys[2
 TS_API TS_CHECKED ts_status ts_top_k(const ts_stream *stream, const ts_arg keys[2], const ts_arg values[2], int64_t k,
                                      const ts_compute_options *options, ts_error *err);
 
+/* out[0] becomes the item that stands at place n when all are sorted: nothing is. With a count of n or fewer items, the
+ * last of them. Keys are read as by ts_top_k.
+ * Errors: as ts_top_k; TS_VALUE for an n that is not the place of an item. */
+TS_API TS_CHECKED ts_status ts_nth_element(const ts_stream *stream, const ts_arg *in, const ts_arg *out, int64_t n,
+                                           const ts_compute_options *options, ts_error *err);
+
+/* ts_sort of each of many parts by itself: part i has the items from parts[0][i] on, to before parts[1][i]; what is
+ * before the first item or behind the last is in no part. Parts do not overlap; items in none stay where they are.
+ * Stable. Two sorts of all items, by key and by part, and what goes along, so the lengths of parts do not matter.
+ * Arrays   keys[0] without gaps; results may be their sources.
+ * Types    keys those of ts_sort, values of any numbers or bools; parts integers.
+ * Errors: as ts_sort; TS_SHAPE for a parts[1] with fewer items than parts[0]. */
+TS_API TS_CHECKED ts_status ts_segmented_sort(const ts_stream *stream, const ts_arg keys[2], const ts_arg values[2],
+                                              const ts_arg parts[2], const ts_compute_options *options,
+                                              ts_error *err);
+
+/* ts_top_k of each of many parts, which are as those of ts_segmented_sort: the first few of part i come to places k * i
+ * on. Of a part with fewer items all are taken, and the places behind them stay as they are. The parts are sorted.
+ * Errors: as ts_segmented_sort; TS_VALUE for a k below 0, and results in memory of what is read; TS_SHAPE for results
+ * with fewer than k items for each part. */
+TS_API TS_CHECKED ts_status ts_segmented_top_k(const ts_stream *stream, const ts_arg keys[2], const ts_arg values[2],
+                                               const ts_arg parts[2], int64_t k, const ts_compute_options *options,
+                                               ts_error *err);
+
+/* out[i] = in[i] - in[i - 1], or own(in[i], in[i - 1]); the first item is copied. With TS_COMPUTE_RIGHT in[i + 1] takes
+ * the place of in[i - 1], and the last item is copied. One launch, no temporary memory.
+ * Types    one of numbers; differences of bools are taken by `own` alone.
+ * Errors: as ts_reduce; TS_SHAPE for an `out` with fewer items; TS_VALUE where it shares memory with `in`. */
+TS_API TS_CHECKED ts_status ts_adjacent_difference(const ts_stream *stream, const ts_arg *in, const ts_arg *out,
+                                                   const ts_compute_options *options, ts_error *err);
+
 /* out[0] becomes the items of `in` whose flag is not 0, in their order, and out[1][0] how many they are. One pass, in
  * one launch; what stands in out[0] after them stays as it is.
  * Types    `in` and out[0] of one dtype, bools too; flags any numbers or bools; out[1] an integer.
@@ -134,6 +199,11 @@ TS_API TS_CHECKED ts_status ts_partition_flagged(const ts_stream *stream, const 
 /* The same as ts_select_flagged of the first item of each run of equal ones. NaN is equal to nothing. */
 TS_API TS_CHECKED ts_status ts_unique(const ts_stream *stream, const ts_arg *in, const ts_arg out[2],
                                       const ts_compute_options *options, ts_error *err);
+
+/* The same of keys: out[0] becomes the first key of each run of equal ones, out[1] the item of in[1] at its place, and
+ * out[2][0] how many runs there are. */
+TS_API TS_CHECKED ts_status ts_unique_by_key(const ts_stream *stream, const ts_arg in[2], const ts_arg out[3],
+                                             const ts_compute_options *options, ts_error *err);
 
 /* places[i] becomes the first place of `sorted`, which is in order, where values[i] could stand, or the last one
  * (TS_COMPUTE_UPPER). NaNs come last, and are equal. A count is of the sorted items. One thread for each value, no
@@ -152,6 +222,22 @@ TS_API TS_CHECKED ts_status ts_search(const ts_stream *stream, const ts_arg *sor
 TS_API TS_CHECKED ts_status ts_find(const ts_stream *stream, const ts_arg *in, const ts_arg *place,
                                     const ts_compute_options *options, ts_error *err);
 
+/* result[0] becomes how many items there are for which `own`, a function of one item to i1, gives true.
+ * Types    items any numbers or bools; the result int64.
+ * Errors: as ts_find. */
+TS_API TS_CHECKED ts_status ts_count_if(const ts_stream *stream, const ts_arg *in, const ts_arg *result,
+                                        const ts_compute_options *options, ts_error *err);
+
+/* place[0] becomes the first place where two sequences of one dtype differ, by `own`, a function of two items to i1
+ * that says whether they are equal, or without it by ==; where they do not, the number of items of in[0].
+ * Errors: as ts_find; TS_TYPE for arrays of several dtypes; TS_SHAPE for an in[1] with fewer items than in[0]. */
+TS_API TS_CHECKED ts_status ts_mismatch(const ts_stream *stream, const ts_arg in[2], const ts_arg *place,
+                                        const ts_compute_options *options, ts_error *err);
+
+/* result[0], a bool, becomes whether they do not differ. */
+TS_API TS_CHECKED ts_status ts_equal(const ts_stream *stream, const ts_arg in[2], const ts_arg *result,
+                                     const ts_compute_options *options, ts_error *err);
+
 /* `out` becomes the items of two sequences in order as one in order; of equal ones those of in[0] come first. With
  * TS_COMPUTE_DESCENDING the greatest are first; NaNs come last in both. With `own`, a function of two values to i1, in
  * the order of that: whether the first comes before the second. One thread for each item, no temporary memory; counts
@@ -160,6 +246,32 @@ TS_API TS_CHECKED ts_status ts_find(const ts_stream *stream, const ts_arg *in, c
  * TS_VALUE where it shares memory with one. */
 TS_API TS_CHECKED ts_status ts_merge(const ts_stream *stream, const ts_arg in[2], const ts_arg *out,
                                      const ts_compute_options *options, ts_error *err);
+
+/* X(name, of k and l equal ones of two sequences, those that are in the result) */
+#define TS_SETS(X)                                                                     \
+    X(union, "max(k, l), those of the first before the others")                       \
+    X(intersection, "min(k, l), the first ones of the first")                         \
+    X(difference, "max(k - l, 0), the last ones of the first")                        \
+    X(symmetric_difference, "those beyond min(k, l), which are the last ones of one")
+
+typedef enum ts_set_kind {
+#define X(name, meaning) TS_SET_##name,
+    TS_SETS(X)
+#undef X
+    TS_SET_COUNT
+} ts_set_kind;
+
+/* keys[2] becomes a set of two sequences that are in order, keys[0] and keys[1], in order, too; values[2], if `values`
+ * is not NULL, those of values[0] and values[1] that stand with them; count[0] how many they are. With
+ * TS_COMPUTE_DESCENDING the greatest are first; NaNs come last, and are equal. With `own`, a function of two keys to
+ * i1, in the order of that: whether the first comes before the second. A merge says which items stay, then these are
+ * selected: two launches, one more for values; each item is looked at once. Counts are not taken.
+ * Types    keys of one dtype, values of one, numbers or bools; count an integer.
+ * Errors: as ts_reduce; TS_SHAPE for results with fewer items than keys[0] has, or, of what is merged, than both have;
+ * TS_VALUE where results share memory with what is read or with each other. */
+TS_API TS_CHECKED ts_status ts_set(const ts_stream *stream, ts_set_kind kind, const ts_arg keys[3],
+                                   const ts_arg values[3], const ts_arg *count, const ts_compute_options *options,
+                                   ts_error *err);
 
 /* bins[i] becomes how many samples are in the i-th of n bins of equal width, between two levels: INTs, or FLOATs, of
  * which samples are compared as float64. Samples below the first, not below the second, and NaN are in no bin.

@@ -17,7 +17,7 @@ ts_status ts__compute_begin(compute_call *call, const char *name, const ts_strea
                             const ts_compute_options *options, ts_error *err)
 {
     ts_device *device;
-    call->name = name, call->n_args = call->n_rooms = 0, call->n = 0;
+    call->name = name, call->n_args = call->n_rooms = call->n_taken = 0, call->n = 0;
     call->options = options ? *options : (ts_compute_options){0};
     if (array->kind != TS_SPEC_ARRAY)
         return ts_fail(err, TS_TYPE, "%s takes arrays; pass a ts_arg of kind TS_SPEC_ARRAY", name);
@@ -101,7 +101,7 @@ bool ts__compute_is_integer(uint8_t dtype)
 }
 
 /* The values that are combined have the dtype of the result. */
-static ts_status compute_types(const compute_call *call, const compute_key *key, const ts_arg *in, const ts_arg *out,
+ts_status ts__compute_types(const compute_call *call, const compute_key *key, const ts_arg *in, const ts_arg *out,
                                ts_combine op, ts_error *err)
 {
     compute_key of_in = {.number = COMPUTE_reduce_cpu, .at[COMPUTE_dtype] = in->dtype};
@@ -157,6 +157,7 @@ static ts_status rooms_of_caller(compute_call *call, const uint64_t *bytes, size
         call->rooms[i] = at;
         at += room_size(bytes[i]);
     }
+    call->n_taken = n;
     return TS_OK;
 }
 
@@ -176,7 +177,7 @@ ts_status ts__compute_rooms(compute_call *call, const uint64_t *bytes, size_t n,
     for (size_t i = 0; i < n; i++) {
         TS_TRY(ts_mem_alloc(call->stream->device, call->stream, room_size(bytes[i]), &call->rooms[i], err));
         call->room_bytes[i] = room_size(bytes[i]);
-        call->n_rooms = i + 1;
+        call->n_rooms = call->n_taken = i + 1;
     }
     return TS_OK;
 }
@@ -186,6 +187,22 @@ void ts__compute_end(compute_call *call)
     for (size_t i = 0; i < call->n_rooms; i++)
         ts_mem_free(call->stream->device, call->stream, call->rooms[i], call->room_bytes[i]);
     call->n_rooms = 0;
+}
+
+void ts__compute_room_array(const compute_call *call, size_t room, uint8_t dtype, int64_t n, compute_array *out)
+{
+    out->n = n, out->stride = 1;
+    out->arg = (ts_arg){.kind = TS_SPEC_ARRAY, .dtype = dtype, .rank = 1, .shape = &out->n,
+                        .device = ts_device_id(call->stream->device),
+                        .value.data = room < call->n_taken ? call->rooms[room] : NULL};
+}
+
+void ts__compute_below(const compute_call *call, size_t room, compute_call *out)
+{
+    *out = (compute_call){.name = call->name, .stream = call->stream, .is_gpu = call->is_gpu};
+    out->options.count = call->options.count;
+    if (call->options.memory)
+        out->options.memory = call->rooms[room], out->options.memory_bytes = UINT64_MAX;
 }
 
 ts_status ts__compute_parts(const compute_call *call, int64_t n, int64_t least, int64_t *out, ts_error *err)
@@ -249,7 +266,7 @@ void ts__compute_put_count(compute_call *call)
     ts__compute_put_int(call, call->n);
 }
 
-static void put_initial(compute_call *call)
+void ts__compute_put_initial(compute_call *call)
 {
     ts_arg initial = call->options.initial ? *call->options.initial : (ts_arg){.kind = TS_SPEC_INT};
     initial.dtype = initial.kind == TS_SPEC_SCALAR  ? initial.dtype
@@ -265,6 +282,14 @@ void ts__compute_put_room(compute_call *call, size_t i, ts_dtype dtype, uint8_t 
     ts__compute_put(call, (ts_arg){.kind = TS_SPEC_ARRAY, .dtype = (uint8_t)dtype, .rank = rank,
                                    .device = ts_device_id(call->stream->device), .value.data = call->rooms[i],
                                    .shape = shape});
+}
+
+void ts__compute_put_records(compute_call *call, size_t i, const compute_key *key, const int64_t *shape,
+                             const int64_t *bytes)
+{
+    ts__compute_put(call, (ts_arg){.kind = TS_SPEC_STRUCT, .value.i = ts__compute_record(key), .item_bytes = *bytes});
+    ts__compute_put_room(call, i, TS_DTYPE_uint8, 1, shape);
+    call->args[call->n_args - 1].strides = bytes;
 }
 
 ts_status ts__compute_launch(compute_call *call, const compute_key *key, int64_t blocks, uint32_t threads,
@@ -291,7 +316,7 @@ static ts_status reduce_launch(compute_call *call, const reduce_plan *plan, ts_e
     ts__compute_put_array(call, &plan->in);
     ts__compute_put_count(call);
     ts__compute_put_array(call, &plan->out);
-    put_initial(call);
+    ts__compute_put_initial(call);
     ts__compute_put_room(call, 0, (ts_dtype)plan->out.arg.dtype, 1, plan->parts);
     if (!call->is_gpu) {
         TS_TRY(ts__compute_parts(call, plan->leaves, COMPUTE_CORE, &blocks, err));
@@ -304,10 +329,26 @@ static ts_status reduce_launch(compute_call *call, const reduce_plan *plan, ts_e
     return ts__compute_launch(call, &plan->key, blocks, COMPUTE_THREADS, err);
 }
 
+/* In temporary memory. */
+static ts_status reduce_run(compute_call *call, reduce_plan *plan, ts_error *err)
+{
+    bool only_asks;
+    call->n = plan->in.n;
+    plan->leaves = TS_MAX(1, compute_cdiv(call->n, COMPUTE_LEAF));
+    plan->groups = compute_cdiv(plan->leaves, COMPUTE_GROUP);
+    plan->parts[0] = plan->leaves + plan->groups, plan->counters[0] = 1 + plan->groups;
+    uint64_t bytes[] = {(uint64_t)plan->parts[0] * ts_dtype_bytes((ts_dtype)plan->out.arg.dtype),
+                        (uint64_t)plan->counters[0] * 4};
+    ts_status status = ts__compute_rooms(call, bytes, call->is_gpu ? 2 : 1, &only_asks, err);
+    if (status == TS_OK && !only_asks)
+        status = reduce_launch(call, plan, err);
+    ts__compute_end(call);
+    return status;
+}
+
 ts_status ts__compute_reduce(compute_call *call, const ts_arg *in, const ts_arg *result, ts_combine op, ts_error *err)
 {
     reduce_plan plan;
-    bool only_asks;
     TS_TRY(ts__compute_flags(call, 0, op == TS_COMBINE_own, err));
     TS_TRY(ts__compute_array(call, "in", in, false, &plan.in, err));
     TS_TRY(ts__compute_array(call, "result", result, true, &plan.out, err));
@@ -315,21 +356,11 @@ ts_status ts__compute_reduce(compute_call *call, const ts_arg *in, const ts_arg 
                              .at = {[COMPUTE_dtype] = result->dtype, [COMPUTE_combine] = (uint8_t)op,
                                     [COMPUTE_initial] = call->options.initial != NULL,
                                     [COMPUTE_counted] = call->options.count != NULL}};
-    TS_TRY(compute_types(call, &plan.key, in, result, op, err));
+    TS_TRY(ts__compute_types(call, &plan.key, in, result, op, err));
     TS_TRY(ts__compute_number_checks(call, true, err));
     if (!plan.out.n)
         return ts_fail(err, TS_VALUE, "%s: result has no elements; it takes one", call->name);
-    call->n = plan.in.n;
-    plan.leaves = TS_MAX(1, compute_cdiv(call->n, COMPUTE_LEAF));
-    plan.groups = compute_cdiv(plan.leaves, COMPUTE_GROUP);
-    plan.parts[0] = plan.leaves + plan.groups, plan.counters[0] = 1 + plan.groups;
-    uint64_t bytes[] = {(uint64_t)plan.parts[0] * ts_dtype_bytes((ts_dtype)result->dtype),
-                        (uint64_t)plan.counters[0] * 4};
-    ts_status status = ts__compute_rooms(call, bytes, call->is_gpu ? 2 : 1, &only_asks, err);
-    if (status == TS_OK && !only_asks)
-        status = reduce_launch(call, &plan, err);
-    ts__compute_end(call);
-    return status;
+    return reduce_run(call, &plan, err);
 }
 
 ts_status ts_reduce(const ts_stream *stream, const ts_arg *in, const ts_arg *result, ts_combine op,
@@ -341,14 +372,38 @@ ts_status ts_reduce(const ts_stream *stream, const ts_arg *in, const ts_arg *res
     return ts__compute_reduce(&call, in, result, op, err);
 }
 
+ts_status ts__compute_count(compute_call *call, const ts_arg *in, const ts_arg *result, ts_error *err)
+{
+    reduce_plan plan;
+    TS_TRY(ts__compute_flags(call, 0, true, err));
+    TS_TRY(ts__compute_array(call, "in", in, false, &plan.in, err));
+    TS_TRY(ts__compute_array(call, "result", result, true, &plan.out, err));
+    TS_TRY(ts__compute_check_number(call, "in", &plan.in, err));
+    TS_TRY(ts__compute_check_items(call, "result", &plan.out, 1, err));
+    TS_TRY(ts__compute_check_apart(call, &plan.out, &plan.in, err));
+    TS_TRY(ts__compute_number_checks(call, false, err));
+    if (result->dtype != TS_DTYPE_int64)
+        return ts_fail(err, TS_TYPE, "%s: result is of %s; it is one of int64", call->name,
+                       ts_dtype_name((ts_dtype)result->dtype));
+    plan.key = (compute_key){.number = call->is_gpu ? COMPUTE_count_gpu : COMPUTE_count_cpu,
+                             .at[COMPUTE_counted] = call->options.count != NULL};
+    return reduce_run(call, &plan, err);
+}
+
+ts_status ts_count_if(const ts_stream *stream, const ts_arg *in, const ts_arg *result,
+                      const ts_compute_options *options, ts_error *err)
+{
+    compute_call call;
+    TS_NEED(err, in, result);
+    TS_TRY(ts__compute_begin(&call, "ts_count_if", stream, in, options, err));
+    return ts__compute_count(&call, in, result, err);
+}
+
 /* ---- scans ----------------------------------------------------------------------------------------------- */
 
 typedef struct scan_plan {
-    compute_key key;
+    compute_scan scan;
     compute_array in, out;
-    int64_t blocks, chunk; /* chunk: items of a block in a round, on a CPU */
-    int64_t words[1];      /* elements of temporary memory */
-    ts_dtype word;
 } scan_plan;
 
 int64_t ts__compute_words(int64_t tiles, int64_t pieces)
@@ -357,26 +412,42 @@ int64_t ts__compute_words(int64_t tiles, int64_t pieces)
     return 1 + spans + (tiles + compute_cdiv(tiles, COMPUTE_WIDTH) + spans) * pieces;
 }
 
-static void scan_plan_gpu(const compute_call *call, scan_plan *plan)
+/* As `_chunks.launch_chunks`: sums of integers may be put together in any order, those of floats are in tiles. */
+static ts_status scan_sizes_cpu(const compute_call *call, compute_scan *scan, int64_t tile, ts_error *err)
 {
-    const compute_choice *facts = ts__compute_choice(&plan->key, COMPUTE_dtype);
-    plan->blocks = compute_cdiv(call->n, facts->tile);
-    plan->word = TS_DTYPE_int64;
-    plan->words[0] = ts__compute_words(plan->blocks, facts->pieces);
+    int64_t cores, most = TS_MIN(scan->is_exact ? COMPUTE_CHUNK : COMPUTE_TILES, TS_MAX(1, COMPUTE_CHUNK / tile));
+    TS_TRY(ts__compute_parts(call, call->n, TS_MAX(COMPUTE_LEAST, tile), &scan->blocks, err));
+    TS_TRY(ts__compute_parts(call, call->n, COMPUTE_LEAST, &cores, err));
+    scan->chunk = tile * TS_MIN(most, TS_MAX(1, compute_cdiv(call->n, scan->blocks * tile)));
+    scan->words[0] = 2 * COMPUTE_TILES * cores;
+    scan->word_bytes = (int64_t)ts_dtype_bytes(scan->word);
+    if (ts__compute_record(&scan->key))
+        scan->word_bytes = ts__compute_choice(&scan->key, COMPUTE_dtype)->record;
+    return TS_OK;
 }
 
-/* As `_chunks.launch_chunks`: sums of integers may be put together in any order, those of floats are in tiles. */
-static ts_status scan_plan_cpu(const compute_call *call, scan_plan *plan, ts_error *err)
+ts_status ts__compute_scan_sizes(const compute_call *call, compute_scan *scan, ts_error *err)
 {
-    bool exact = plan->key.number == COMPUTE_scan_ints_cpu;
-    int64_t tile = exact ? 1 : ts__compute_choice(&plan->key, COMPUTE_dtype)->tile, cores;
-    int64_t most = TS_MIN(exact ? COMPUTE_CHUNK : COMPUTE_TILES, TS_MAX(1, COMPUTE_CHUNK / tile));
-    TS_TRY(ts__compute_parts(call, call->n, TS_MAX(COMPUTE_LEAST, tile), &plan->blocks, err));
-    TS_TRY(ts__compute_parts(call, call->n, COMPUTE_LEAST, &cores, err));
-    plan->chunk = tile * TS_MIN(most, TS_MAX(1, compute_cdiv(call->n, plan->blocks * tile)));
-    plan->word = (ts_dtype)plan->out.arg.dtype;
-    plan->words[0] = 2 * COMPUTE_TILES * cores;
+    const compute_choice *facts = ts__compute_choice(&scan->key, COMPUTE_dtype);
+    if (!call->is_gpu)
+        return scan_sizes_cpu(call, scan, scan->is_exact ? 1 : facts->tile, err);
+    scan->blocks = compute_cdiv(call->n, facts->tile);
+    scan->word = TS_DTYPE_int64;
+    scan->words[0] = ts__compute_words(scan->blocks, facts->pieces);
+    scan->word_bytes = 8;
     return TS_OK;
+}
+
+ts_status ts__compute_scan_launch(compute_call *call, const compute_scan *scan, size_t room, ts_error *err)
+{
+    if (!call->is_gpu && ts__compute_record(&scan->key))
+        ts__compute_put_records(call, room, &scan->key, scan->words, &scan->word_bytes);
+    else
+        ts__compute_put_room(call, room, scan->word, 1, scan->words);
+    ts__compute_put_int(call, call->is_gpu ? scan->blocks : scan->chunk);
+    if (call->is_gpu)
+        TS_TRY(ts_mem_fill(call->stream, call->rooms[room], 0, 8, (uint64_t)scan->words[0], err));
+    return ts__compute_launch(call, &scan->key, scan->blocks, call->is_gpu ? COMPUTE_THREADS : 1, err);
 }
 
 static ts_status scan_launch(compute_call *call, const scan_plan *plan, ts_error *err)
@@ -385,12 +456,8 @@ static ts_status scan_launch(compute_call *call, const scan_plan *plan, ts_error
     ts__compute_put_array(call, &plan->in);
     ts__compute_put_count(call);
     ts__compute_put_array(call, &plan->out);
-    put_initial(call);
-    ts__compute_put_room(call, 0, plan->word, 1, plan->words);
-    ts__compute_put_int(call, call->is_gpu ? plan->blocks : plan->chunk);
-    if (call->is_gpu)
-        TS_TRY(ts_mem_fill(call->stream, call->rooms[0], 0, 8, (uint64_t)plan->words[0], err));
-    return ts__compute_launch(call, &plan->key, plan->blocks, call->is_gpu ? COMPUTE_THREADS : 1, err);
+    ts__compute_put_initial(call);
+    return ts__compute_scan_launch(call, &plan->scan, 0, err);
 }
 
 static ts_status scan_check(compute_call *call, const scan_plan *plan, ts_error *err)
@@ -406,26 +473,24 @@ static ts_status scan_check(compute_call *call, const scan_plan *plan, ts_error 
 
 ts_status ts__compute_scan(compute_call *call, const ts_arg *in, const ts_arg *out, ts_combine op, ts_error *err)
 {
-    scan_plan plan = {.chunk = 0};
+    scan_plan plan = {.scan.word = (ts_dtype)out->dtype};
     bool only_asks;
     TS_TRY(ts__compute_flags(call, TS_COMPUTE_EXCLUSIVE, op == TS_COMBINE_own, err));
     TS_TRY(ts__compute_array(call, "in", in, false, &plan.in, err));
     TS_TRY(ts__compute_array(call, "out", out, true, &plan.out, err));
     bool is_exact = ts__compute_is_integer(out->dtype) && op != TS_COMBINE_own;
     compute_number on_cpu = is_exact ? COMPUTE_scan_ints_cpu : COMPUTE_scan_tiles_cpu;
-    plan.key = (compute_key){.number = call->is_gpu ? COMPUTE_scan_gpu : on_cpu,
-                             .at = {[COMPUTE_dtype] = out->dtype, [COMPUTE_combine] = (uint8_t)op,
-                                    [COMPUTE_initial] = call->options.initial != NULL,
-                                    [COMPUTE_exclusive] = (call->options.flags & TS_COMPUTE_EXCLUSIVE) != 0,
-                                    [COMPUTE_counted] = call->options.count != NULL}};
-    TS_TRY(compute_types(call, &plan.key, in, out, op, err));
+    plan.scan.is_exact = is_exact;
+    plan.scan.key = (compute_key){.number = call->is_gpu ? COMPUTE_scan_gpu : on_cpu,
+                                  .at = {[COMPUTE_dtype] = out->dtype, [COMPUTE_combine] = (uint8_t)op,
+                                         [COMPUTE_initial] = call->options.initial != NULL,
+                                         [COMPUTE_exclusive] = (call->options.flags & TS_COMPUTE_EXCLUSIVE) != 0,
+                                         [COMPUTE_counted] = call->options.count != NULL}};
+    TS_TRY(ts__compute_types(call, &plan.scan.key, in, out, op, err));
     TS_TRY(scan_check(call, &plan, err));
     call->n = plan.in.n;
-    if (call->is_gpu)
-        scan_plan_gpu(call, &plan);
-    else
-        TS_TRY(scan_plan_cpu(call, &plan, err));
-    uint64_t bytes = (uint64_t)plan.words[0] * ts_dtype_bytes(plan.word);
+    TS_TRY(ts__compute_scan_sizes(call, &plan.scan, err));
+    uint64_t bytes = (uint64_t)(plan.scan.words[0] * plan.scan.word_bytes);
     ts_status status = ts__compute_rooms(call, &bytes, 1, &only_asks, err);
     if (status == TS_OK && !only_asks && call->n)
         status = scan_launch(call, &plan, err);

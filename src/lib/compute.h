@@ -7,7 +7,12 @@
  *     compute_check.c   what they ask of arrays
  *     compute_sort.c    sorts
  *     compute_top.c     the first few
+ *     compute_parts.c   sorts of parts, and the first few of each
+ *     compute_sums.c    reductions and scans of parts
+ *     compute_runs.c    reductions of runs of equal keys, and their lengths
  *     compute_choose.c  selections and searches
+ *     compute_sets.c    sets
+ *     compute_find.c    the first item that a condition holds for
  *     compute_each.c    transforms, merges
  *     compute_bins.c    histograms
  *     compute_words.c   which kernel, by words --> its choices
@@ -29,6 +34,7 @@ typedef struct compute_choice {
     bool there;
     uint16_t first, n;  /* of its compute_changes */
     uint16_t tile;      /* items of a block */
+    uint16_t record;    /* bytes of a record in temporary memory */
     uint8_t pieces;     /* words that a value is published as */
     uint8_t warps, occupancy; /* hints */
 } compute_choice;
@@ -46,6 +52,8 @@ typedef struct compute_key {
 
 /* The choice of a key on an axis; NULL where there is none. */
 const compute_choice *ts__compute_choice(const compute_key *key, compute_axis axis);
+/* The object of the kernel's pack that describes records in temporary memory; 0: it has none. */
+uint32_t ts__compute_record(const compute_key *key);
 /* The kernel, made at the first call of the process; `own`: IR of the program's operator, or NULL.
  * Owns: borrowed for good. Errors: TS_NOMEM. */
 TS_CHECKED ts_status ts__compute_kernel(const compute_key *key, const char *own, ts_kernel **out, ts_error *err);
@@ -56,7 +64,7 @@ TS_CHECKED ts_status ts__compute_desc_make(const compute_key *key, ts_kernel_des
 
 /* ---- calls --------------------------------------------------------------------------------------------- */
 
-enum { COMPUTE_ROOMS = 8, COMPUTE_ARGS = 32 };
+enum { COMPUTE_ROOMS = 9, COMPUTE_ARGS = 32 };
 
 /* An array with one axis. */
 typedef struct compute_array {
@@ -75,7 +83,7 @@ typedef struct compute_call {
     size_t n_args;
     void *rooms[COMPUTE_ROOMS]; /* temporary memory */
     uint64_t room_bytes[COMPUTE_ROOMS];
-    size_t n_rooms;
+    size_t n_rooms, n_taken; /* of the pool; and of the caller's memory, too */
     ts_arg space[COMPUTE_ARGS];
 } compute_call;
 
@@ -89,6 +97,26 @@ TS_CHECKED ts_status ts__compute_transform(compute_call *call, const ts_arg *in,
 TS_CHECKED ts_status ts__compute_sort(compute_call *call, const ts_arg keys[2], const ts_arg values[2], ts_error *err);
 TS_CHECKED ts_status ts__compute_top_k(compute_call *call, const ts_arg keys[2], const ts_arg values[2], int64_t k,
                                        ts_error *err);
+TS_CHECKED ts_status ts__compute_nth(compute_call *call, const ts_arg *in, const ts_arg *out, int64_t n,
+                                     ts_error *err);
+TS_CHECKED ts_status ts__compute_count(compute_call *call, const ts_arg *in, const ts_arg *result, ts_error *err);
+TS_CHECKED ts_status ts__compute_unique_by_key(compute_call *call, const ts_arg in[2], const ts_arg out[3],
+                                               ts_error *err);
+TS_CHECKED ts_status ts__compute_adjacent(compute_call *call, const ts_arg *in, const ts_arg *out, ts_error *err);
+TS_CHECKED ts_status ts__compute_set(compute_call *call, ts_set_kind kind, const ts_arg keys[3],
+                                     const ts_arg values[3], const ts_arg *count, ts_error *err);
+TS_CHECKED ts_status ts__compute_reduce_parts(compute_call *call, const ts_arg *in, const ts_arg *result,
+                                              const ts_arg parts[2], ts_combine op, ts_error *err);
+TS_CHECKED ts_status ts__compute_scan_parts(compute_call *call, const ts_arg *in, const ts_arg *out,
+                                            const ts_arg parts[2], ts_combine op, ts_error *err);
+TS_CHECKED ts_status ts__compute_reduce_by_key(compute_call *call, const ts_arg keys[2], const ts_arg values[2],
+                                               const ts_arg *count, ts_combine op, ts_error *err);
+TS_CHECKED ts_status ts__compute_run_lengths(compute_call *call, const ts_arg *in, const ts_arg out[3],
+                                             ts_error *err);
+TS_CHECKED ts_status ts__compute_sort_parts(compute_call *call, const ts_arg keys[2], const ts_arg values[2],
+                                            const ts_arg parts[2], ts_error *err);
+TS_CHECKED ts_status ts__compute_top_parts(compute_call *call, const ts_arg keys[2], const ts_arg values[2],
+                                           const ts_arg parts[2], int64_t k, ts_error *err);
 /* `flags` NULL: the first items of runs. With three results the second takes the other items. */
 TS_CHECKED ts_status ts__compute_select(compute_call *call, const ts_arg *in, const ts_arg *flags, const ts_arg *out,
                                         size_t n_out, ts_error *err);
@@ -135,6 +163,60 @@ TS_CHECKED ts_status ts__compute_parts(const compute_call *call, int64_t n, int6
 /* Words by which tiles learn what comes before them, as `_lookback.memory_of` says; `pieces` for each value. */
 int64_t ts__compute_words(int64_t tiles, int64_t pieces);
 
+/* Items that a kernel chooses: of class `Choice` in python/tessera/compute/_choose.py. */
+typedef struct compute_choose {
+    compute_key key;
+    compute_array in[2], out[3];         /* the last of `out` becomes how many they are */
+    const char *const *in_names, *const *out_names; /* for messages */
+    size_t n_in, n_out;
+    bool has_rest;                       /* out[1] takes the others */
+    bool has_lengths;                    /* out[1] becomes how far chosen items are apart */
+    int64_t blocks, chunk;               /* chunk: items of a block in a round, on a CPU */
+    int64_t words[1], room[1], spare[1]; /* elements of temporary memory */
+} compute_choose;
+
+/* The key's kernel, whose arrays are those of the plan; what is not known of it is filled in. */
+TS_CHECKED ts_status ts__compute_choose(compute_call *call, compute_choose *plan, ts_error *err);
+
+/* A scan of values of a type, that of the key's axis `dtype`. */
+typedef struct compute_scan {
+    compute_key key;
+    bool is_exact;         /* may be put together in any order */
+    ts_dtype word;         /* of what blocks leave on a CPU */
+    int64_t blocks, chunk; /* chunk: items of a block in a round, on a CPU */
+    int64_t words[1];      /* elements of temporary memory */
+    int64_t word_bytes;    /* of one, which may be a record */
+} compute_scan;
+
+/* How many blocks, and words of which dtype in temporary memory, call->n items take. */
+TS_CHECKED ts_status ts__compute_scan_sizes(const compute_call *call, compute_scan *scan, ts_error *err);
+/* The launch; all arguments but the last two are there. */
+TS_CHECKED ts_status ts__compute_scan_launch(compute_call *call, const compute_scan *scan, size_t room, ts_error *err);
+
+/* Room `room`, or nothing yet, as an array of n items. */
+void ts__compute_room_array(const compute_call *call, size_t room, uint8_t dtype, int64_t n, compute_array *out);
+/* A call that this one makes: its temporary memory is the pool's, or, where this one has the caller's, room `room`. */
+void ts__compute_below(const compute_call *call, size_t room, compute_call *out);
+
+/* out[i] = i; out[i] = items[places[i]]. */
+TS_CHECKED ts_status ts__compute_sequence(compute_call *call, const compute_array *out, ts_error *err);
+TS_CHECKED ts_status ts__compute_gather(compute_call *call, const compute_array *items, const compute_array *places,
+                                        const compute_array *out, ts_error *err);
+
+/* Dtypes of a call that combines, the key's among them. Errors: TS_TYPE, TS_VALUE. */
+TS_CHECKED ts_status ts__compute_types(const compute_call *call, const compute_key *key, const ts_arg *in,
+                                       const ts_arg *out, ts_combine op, ts_error *err);
+
+/* Where parts begin, and before which item they end. Errors: TS_TYPE, TS_SHAPE. */
+TS_CHECKED ts_status ts__compute_bounds(const compute_call *call, const ts_arg given[2], compute_array out[2],
+                                        ts_error *err);
+void ts__compute_put_bound(compute_call *call, const compute_array *bound); /* among the items there are */
+/* Groups of items, of which alike numbers are a part: the scan of rooms 0 and 1, for its words and for them. `alone`:
+ * items in no part have one each. */
+TS_CHECKED ts_status ts__compute_group_sizes(const compute_call *call, bool alone, compute_scan *out, ts_error *err);
+TS_CHECKED ts_status ts__compute_group(compute_call *call, const compute_array ends[2], const compute_scan *groups,
+                                       ts_error *err);
+
 /* Arguments, one after the other. */
 void ts__compute_begin_args(compute_call *call);
 void ts__compute_put(compute_call *call, ts_arg arg);
@@ -145,6 +227,11 @@ void ts__compute_put_array(compute_call *call, const compute_array *array); /* a
 void ts__compute_put_count(compute_call *call);
 /* Room `i` as an array; `shape` is borrowed until the launch. */
 void ts__compute_put_room(compute_call *call, size_t i, ts_dtype dtype, uint8_t rank, const int64_t *shape);
+/* The same, of records that the key's kernel has; both extents are borrowed until the launch. */
+void ts__compute_put_records(compute_call *call, size_t i, const compute_key *key, const int64_t *shape,
+                             const int64_t *bytes);
+/* The initial value of the options, as a number; without one 0. */
+void ts__compute_put_initial(compute_call *call);
 TS_CHECKED ts_status ts__compute_launch(compute_call *call, const compute_key *key, int64_t blocks, uint32_t threads,
                                         ts_error *err);
 

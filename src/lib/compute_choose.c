@@ -1,49 +1,44 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Selections by flags and of first items of runs, and binary searches: python/tessera/compute/_choose.py, _chunks.py
- * and _search.py. Their kernels take the dtypes of the arrays; only the number of items of a block follows from one.
+ * Selections by flags and of first items of runs, and binary searches: python/tessera/compute/_choose.py,
+ * _chunks.py and _search.py. Sets (compute_sets.c) choose, too. Their kernels take the dtypes of the arrays; only the
+ * number of items of a block follows from one.
  */
 #include "lib/compute.h"
 #include "tessera/array.h"
 #include "tessera/device.h"
 
-typedef struct choose_plan {
-    compute_key key;
-    compute_array in, flags, out, rest, count;
-    bool has_flags, has_rest;
-    int64_t blocks, chunk;         /* chunk: items of a block in a round, on a CPU */
-    int64_t words[1], room[1], spare[1]; /* elements of temporary memory */
-} choose_plan;
-
 /* ---- checks ---------------------------------------------------------------------------------------------- */
 
-static ts_status choose_check_rest(const compute_call *call, const choose_plan *plan, ts_error *err)
+static ts_status choose_check_out(const compute_call *call, const compute_choose *plan, size_t i, ts_error *err)
 {
-    TS_TRY(ts__compute_check_alike(call, "in", &plan->in, "the rest", &plan->rest, err));
-    TS_TRY(ts__compute_check_items(call, "the rest", &plan->rest, plan->in.n, err));
-    TS_TRY(ts__compute_check_apart(call, &plan->rest, &plan->in, err));
-    TS_TRY(ts__compute_check_apart(call, &plan->rest, &plan->flags, err));
-    TS_TRY(ts__compute_check_apart(call, &plan->rest, &plan->out, err));
-    return ts__compute_check_apart(call, &plan->rest, &plan->count, err);
+    const compute_array *out = &plan->out[i];
+    const char *name = plan->out_names[i];
+    if (i == plan->n_out - 1) {
+        TS_TRY(ts__compute_check_items(call, name, out, 1, err));
+        TS_TRY(ts__compute_check_holds(call, name, out, plan->in[0].n, err));
+    } else {
+        size_t of = plan->has_rest ? 0 : i;
+        if (i == 0 || !plan->has_lengths)
+            TS_TRY(ts__compute_check_alike(call, plan->in_names[of], &plan->in[of], name, out, err));
+        TS_TRY(ts__compute_check_items(call, name, out, plan->in[0].n, err));
+    }
+    for (size_t k = 0; k < plan->n_in; k++)
+        TS_TRY(ts__compute_check_apart(call, out, &plan->in[k], err));
+    for (size_t k = 0; k < i; k++)
+        TS_TRY(ts__compute_check_apart(call, out, &plan->out[k], err));
+    return TS_OK;
 }
 
-static ts_status choose_check(const compute_call *call, const choose_plan *plan, ts_error *err)
+static ts_status choose_check(const compute_call *call, const compute_choose *plan, ts_error *err)
 {
-    TS_TRY(ts__compute_check_alike(call, "in", &plan->in, "out", &plan->out, err));
-    TS_TRY(ts__compute_check_items(call, "out", &plan->out, plan->in.n, err));
-    TS_TRY(ts__compute_check_items(call, "the number of items", &plan->count, 1, err));
-    TS_TRY(ts__compute_check_apart(call, &plan->out, &plan->in, err));
-    TS_TRY(ts__compute_check_apart(call, &plan->count, &plan->in, err));
-    TS_TRY(ts__compute_check_apart(call, &plan->count, &plan->out, err));
-    TS_TRY(ts__compute_check_holds(call, "the number of items", &plan->count, plan->in.n, err));
-    if (plan->has_rest)
-        TS_TRY(choose_check_rest(call, plan, err));
-    if (!plan->has_flags)
-        return TS_OK;
-    TS_TRY(ts__compute_check_number(call, "flags", &plan->flags, err));
-    TS_TRY(ts__compute_check_items(call, "flags", &plan->flags, plan->in.n, err));
-    TS_TRY(ts__compute_check_apart(call, &plan->count, &plan->flags, err));
-    return ts__compute_check_apart(call, &plan->out, &plan->flags, err);
+    for (size_t i = 1; i < plan->n_in; i++) {
+        TS_TRY(ts__compute_check_number(call, plan->in_names[i], &plan->in[i], err));
+        TS_TRY(ts__compute_check_items(call, plan->in_names[i], &plan->in[i], plan->in[0].n, err));
+    }
+    for (size_t i = 0; i < plan->n_out; i++)
+        TS_TRY(choose_check_out(call, plan, i, err));
+    return TS_OK;
 }
 
 /* ---- selections ------------------------------------------------------------------------------------------- */
@@ -57,11 +52,11 @@ static uint8_t log2_of(size_t bytes)
 }
 
 /* As `_chunks.choose_in_chunks`, or `_lookback.memory_of`. */
-static ts_status choose_sizes(const compute_call *call, choose_plan *plan, ts_error *err)
+static ts_status choose_sizes(const compute_call *call, compute_choose *plan, ts_error *err)
 {
     enum { BITS = 64 };
     if (call->is_gpu) {
-        plan->key.at[COMPUTE_bytes] = log2_of(ts_dtype_bytes((ts_dtype)plan->in.arg.dtype));
+        plan->key.at[COMPUTE_bytes] = log2_of(ts_dtype_bytes((ts_dtype)plan->in[0].arg.dtype));
         plan->key.at[COMPUTE_wide] = 1;
         const compute_choice *facts = ts__compute_choice(&plan->key, COMPUTE_bytes);
         plan->blocks = TS_MAX(1, compute_cdiv(call->n, facts->tile));
@@ -77,19 +72,16 @@ static ts_status choose_sizes(const compute_call *call, choose_plan *plan, ts_er
     return TS_OK;
 }
 
-static ts_status choose_launch(compute_call *call, const choose_plan *plan, ts_error *err)
+static ts_status choose_launch(compute_call *call, const compute_choose *plan, ts_error *err)
 {
     ts__compute_begin_args(call);
-    ts__compute_put_tuple(call, 1 + plan->has_flags);
-    ts__compute_put_array(call, &plan->in);
-    if (plan->has_flags)
-        ts__compute_put_array(call, &plan->flags);
+    ts__compute_put_tuple(call, (int64_t)plan->n_in);
+    for (size_t i = 0; i < plan->n_in; i++)
+        ts__compute_put_array(call, &plan->in[i]);
     ts__compute_put_count(call);
-    ts__compute_put_tuple(call, 2 + plan->has_rest);
-    ts__compute_put_array(call, &plan->out);
-    if (plan->has_rest)
-        ts__compute_put_array(call, &plan->rest);
-    ts__compute_put_array(call, &plan->count);
+    ts__compute_put_tuple(call, (int64_t)plan->n_out);
+    for (size_t i = 0; i < plan->n_out; i++)
+        ts__compute_put_array(call, &plan->out[i]);
     if (call->is_gpu)
         ts__compute_put_int(call, 0);
     ts__compute_put_room(call, 0, TS_DTYPE_int64, 1, plan->words);
@@ -104,6 +96,33 @@ static ts_status choose_launch(compute_call *call, const choose_plan *plan, ts_e
     return ts__compute_launch(call, &plan->key, plan->blocks, 1, err);
 }
 
+ts_status ts__compute_choose(compute_call *call, compute_choose *plan, ts_error *err)
+{
+    bool only_asks;
+    TS_TRY(ts__compute_number_checks(call, false, err));
+    TS_TRY(choose_check(call, plan, err));
+    call->n = plan->in[0].n;
+    plan->key.at[COMPUTE_counted] = call->options.count != NULL;
+    TS_TRY(choose_sizes(call, plan, err));
+    uint64_t bytes[] = {(uint64_t)plan->words[0] * 8, (uint64_t)plan->room[0] * 2, (uint64_t)plan->spare[0] * 2};
+    ts_status status = ts__compute_rooms(call, bytes, call->is_gpu ? 1 : 3, &only_asks, err);
+    if (status == TS_OK && !only_asks)
+        status = choose_launch(call, plan, err);
+    ts__compute_end(call);
+    return status;
+}
+
+/* Inputs and results as they were given. */
+static ts_status choose_arrays(const compute_call *call, compute_choose *plan, const ts_arg *in, const ts_arg *out,
+                               ts_error *err)
+{
+    for (size_t i = 0; i < plan->n_in; i++)
+        TS_TRY(ts__compute_array(call, plan->in_names[i], &in[i], false, &plan->in[i], err));
+    for (size_t i = 0; i < plan->n_out; i++)
+        TS_TRY(ts__compute_array(call, plan->out_names[i], &out[i], true, &plan->out[i], err));
+    return TS_OK;
+}
+
 static const compute_number choose_kernels[3][2] = {
     {COMPUTE_unique_cpu, COMPUTE_unique_gpu},
     {COMPUTE_select_cpu, COMPUTE_select_gpu},
@@ -113,28 +132,17 @@ static const compute_number choose_kernels[3][2] = {
 ts_status ts__compute_select(compute_call *call, const ts_arg *in, const ts_arg *flags, const ts_arg *out, size_t n_out,
                              ts_error *err)
 {
-    choose_plan plan = {.has_flags = flags != NULL, .has_rest = n_out == 3};
-    bool only_asks;
-    TS_TRY(ts__compute_flags(call, 0, false, err));
-    TS_TRY(ts__compute_array(call, "in", in, false, &plan.in, err));
+    static const char *const ins[] = {"in", "flags"}, *const outs[] = {"out", "the number of items"};
+    static const char *const parted[] = {"out", "the rest", "the number of items"};
+    compute_choose plan = {.n_in = 1 + (flags != NULL), .n_out = n_out, .has_rest = n_out == 3, .in_names = ins,
+                           .out_names = n_out == 3 ? parted : outs};
+    ts_arg given[2] = {*in};
     if (flags)
-        TS_TRY(ts__compute_array(call, "flags", flags, false, &plan.flags, err));
-    TS_TRY(ts__compute_array(call, "out", &out[0], true, &plan.out, err));
-    if (plan.has_rest)
-        TS_TRY(ts__compute_array(call, "the rest", &out[1], true, &plan.rest, err));
-    TS_TRY(ts__compute_array(call, "the number of items", &out[n_out - 1], true, &plan.count, err));
-    TS_TRY(ts__compute_number_checks(call, false, err));
-    TS_TRY(choose_check(call, &plan, err));
-    call->n = plan.in.n;
-    plan.key = (compute_key){.number = choose_kernels[plan.has_flags + plan.has_rest][call->is_gpu],
-                             .at[COMPUTE_counted] = call->options.count != NULL};
-    TS_TRY(choose_sizes(call, &plan, err));
-    uint64_t bytes[] = {(uint64_t)plan.words[0] * 8, (uint64_t)plan.room[0] * 2, (uint64_t)plan.spare[0] * 2};
-    ts_status status = ts__compute_rooms(call, bytes, call->is_gpu ? 1 : 3, &only_asks, err);
-    if (status == TS_OK && !only_asks)
-        status = choose_launch(call, &plan, err);
-    ts__compute_end(call);
-    return status;
+        given[1] = *flags;
+    TS_TRY(ts__compute_flags(call, 0, false, err));
+    TS_TRY(choose_arrays(call, &plan, given, out, err));
+    plan.key.number = choose_kernels[(flags != NULL) + plan.has_rest][call->is_gpu];
+    return ts__compute_choose(call, &plan, err);
 }
 
 ts_status ts_select_flagged(const ts_stream *stream, const ts_arg *in, const ts_arg *flags, const ts_arg out[2],
@@ -162,6 +170,25 @@ ts_status ts_unique(const ts_stream *stream, const ts_arg *in, const ts_arg out[
     TS_NEED(err, in, out);
     TS_TRY(ts__compute_begin(&call, "ts_unique", stream, in, options, err));
     return ts__compute_select(&call, in, NULL, out, 2, err);
+}
+
+ts_status ts__compute_unique_by_key(compute_call *call, const ts_arg in[2], const ts_arg out[3], ts_error *err)
+{
+    static const char *const ins[] = {"in[0]", "in[1]"}, *const outs[] = {"out[0]", "out[1]", "the number of items"};
+    compute_choose plan = {.n_in = 2, .n_out = 3, .in_names = ins, .out_names = outs};
+    TS_TRY(ts__compute_flags(call, 0, false, err));
+    TS_TRY(choose_arrays(call, &plan, in, out, err));
+    plan.key.number = call->is_gpu ? COMPUTE_unique_pairs_gpu : COMPUTE_unique_pairs_cpu;
+    return ts__compute_choose(call, &plan, err);
+}
+
+ts_status ts_unique_by_key(const ts_stream *stream, const ts_arg in[2], const ts_arg out[3],
+                           const ts_compute_options *options, ts_error *err)
+{
+    compute_call call;
+    TS_NEED(err, in, out);
+    TS_TRY(ts__compute_begin(&call, "ts_unique_by_key", stream, in, options, err));
+    return ts__compute_unique_by_key(&call, in, out, err);
 }
 
 /* ---- searches ---------------------------------------------------------------------------------------------- */
@@ -199,50 +226,4 @@ ts_status ts_search(const ts_stream *stream, const ts_arg *sorted, const ts_arg 
     ts__compute_put_int(&call, of.n);
     ts__compute_put_array(&call, &out);
     return ts__compute_launch(&call, &key, compute_cdiv(of.n, COMPUTE_THREADS), COMPUTE_THREADS, err);
-}
-
-/* As _find.py: the place becomes the number of items, then each block whose items may come before it looks. */
-static ts_status find_launch(compute_call *call, const compute_array *in, const compute_array *place, ts_error *err)
-{
-    uint8_t counted = call->options.count != NULL;
-    compute_key number = {.number = COMPUTE_set_number, .at[COMPUTE_counted] = counted};
-    compute_key find = {.number = COMPUTE_find, .at[COMPUTE_counted] = counted};
-    const char *own = call->options.own;
-    ts__compute_begin_args(call);
-    ts__compute_put(call, place->arg);
-    ts__compute_put_count(call);
-    call->options.own = NULL; /* this kernel has no operator */
-    ts_status status = ts__compute_launch(call, &number, 1, 1, err);
-    call->options.own = own;
-    if (status != TS_OK || !call->n)
-        return status;
-    ts__compute_begin_args(call);
-    ts__compute_put_array(call, in);
-    ts__compute_put_count(call);
-    ts__compute_put(call, place->arg);
-    int64_t blocks = compute_cdiv(call->n, (int64_t)COMPUTE_THREADS * COMPUTE_FIND_ITEMS);
-    return ts__compute_launch(call, &find, blocks, COMPUTE_THREADS, err);
-}
-
-ts_status ts_find(const ts_stream *stream, const ts_arg *in, const ts_arg *place, const ts_compute_options *options,
-                  ts_error *err)
-{
-    compute_call call;
-    compute_array of, out;
-    bool only_asks;
-    TS_NEED(err, in, place);
-    TS_TRY(ts__compute_begin(&call, "ts_find", stream, in, options, err));
-    TS_TRY(ts__compute_flags(&call, 0, true, err));
-    TS_TRY(ts__compute_array(&call, "in", in, false, &of, err));
-    TS_TRY(ts__compute_array(&call, "place", place, true, &out, err));
-    TS_TRY(ts__compute_check_number(&call, "in", &of, err));
-    TS_TRY(ts__compute_check_items(&call, "place", &out, 1, err));
-    TS_TRY(ts__compute_check_apart(&call, &out, &of, err));
-    TS_TRY(ts__compute_number_checks(&call, false, err));
-    if (out.arg.dtype != TS_DTYPE_int64)
-        return ts_fail(err, TS_TYPE, "ts_find: place is of %s; it is one of int64",
-                       ts_dtype_name((ts_dtype)out.arg.dtype));
-    TS_TRY(ts__compute_rooms(&call, NULL, 0, &only_asks, err));
-    call.n = of.n;
-    return only_asks ? TS_OK : find_launch(&call, &of, &out, err);
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Transforms by an operator of the program, and merges: python/tessera/compute/_transform.py, _sets.py.
+ * Transforms by an operator of the program, differences of neighbours, and merges:
+ * python/tessera/compute/_transform.py, _arrange.py, _sets.py.
  */
 #include "lib/compute.h"
 
@@ -10,11 +11,19 @@ typedef struct each_plan {
     size_t n_in;
 } each_plan;
 
-static const compute_number each_kernels[TS_TRANSFORM_MOST][2] = {
-    {COMPUTE_transform1_cpu, COMPUTE_transform1_gpu},
-    {COMPUTE_transform2_cpu, COMPUTE_transform2_gpu},
-    {COMPUTE_transform3_cpu, COMPUTE_transform3_gpu},
-};
+static const compute_number each_kernels[TS_TRANSFORM_MOST] = {COMPUTE_transform1_cpu, COMPUTE_transform2_cpu,
+                                                               COMPUTE_transform3_cpu};
+
+/* A launch for each of call->n items, of a kernel of a CPU, or of the one behind it, which is a GPU's. */
+static ts_status each_run(compute_call *call, compute_key key, ts_error *err)
+{
+    key.number = (compute_number)(key.number + call->is_gpu);
+    if (call->is_gpu)
+        return ts__compute_launch(call, &key, compute_cdiv(call->n, COMPUTE_THREADS * COMPUTE_EACH), COMPUTE_THREADS,
+                                  err);
+    ts__compute_put_int(call, COMPUTE_STRETCH);
+    return ts__compute_launch(call, &key, compute_cdiv(call->n, COMPUTE_STRETCH), 1, err);
+}
 
 static ts_status each_check(const compute_call *call, const each_plan *plan, ts_error *err)
 {
@@ -38,12 +47,7 @@ static ts_status each_launch(compute_call *call, const each_plan *plan, ts_error
         ts__compute_put_array(call, &plan->in[i]);
     ts__compute_put_array(call, &plan->out);
     ts__compute_put_count(call);
-    if (call->is_gpu) {
-        int64_t blocks = compute_cdiv(call->n, COMPUTE_THREADS * COMPUTE_EACH);
-        return ts__compute_launch(call, &plan->key, blocks, COMPUTE_THREADS, err);
-    }
-    ts__compute_put_int(call, COMPUTE_STRETCH);
-    return ts__compute_launch(call, &plan->key, compute_cdiv(call->n, COMPUTE_STRETCH), 1, err);
+    return each_run(call, plan->key, err);
 }
 
 ts_status ts__compute_transform(compute_call *call, const ts_arg *in, size_t n_in, const ts_arg *out, ts_error *err)
@@ -56,7 +60,7 @@ ts_status ts__compute_transform(compute_call *call, const ts_arg *in, size_t n_i
     TS_TRY(ts__compute_array(call, "out", out, true, &plan.out, err));
     TS_TRY(ts__compute_number_checks(call, false, err));
     TS_TRY(each_check(call, &plan, err));
-    plan.key = (compute_key){.number = each_kernels[n_in - 1][call->is_gpu],
+    plan.key = (compute_key){.number = each_kernels[n_in - 1],
                              .at[COMPUTE_counted] = call->options.count != NULL};
     call->n = plan.in[0].n;
     TS_TRY(ts__compute_rooms(call, NULL, 0, &only_asks, err));
@@ -72,6 +76,68 @@ ts_status ts_transform(const ts_stream *stream, const ts_arg *in, size_t n_in, c
         return ts_fail(err, TS_VALUE, "ts_transform: %zu inputs; it takes 1 to %d", n_in, TS_TRANSFORM_MOST);
     TS_TRY(ts__compute_begin(&call, "ts_transform", stream, in, options, err));
     return ts__compute_transform(&call, in, n_in, out, err);
+}
+
+/* ---- neighbours, places, gathers ---------------------------------------------------------------------------- */
+
+ts_status ts__compute_sequence(compute_call *call, const compute_array *out, ts_error *err)
+{
+    compute_key key = {.number = COMPUTE_sequence_cpu, .at[COMPUTE_counted] = call->options.count != NULL};
+    ts__compute_begin_args(call);
+    ts__compute_put_int(call, 0);
+    ts__compute_put_array(call, out);
+    ts__compute_put_count(call);
+    return each_run(call, key, err);
+}
+
+ts_status ts__compute_gather(compute_call *call, const compute_array *items, const compute_array *places,
+                             const compute_array *out, ts_error *err)
+{
+    compute_key key = {.number = COMPUTE_gather_cpu, .at[COMPUTE_counted] = call->options.count != NULL};
+    ts__compute_begin_args(call);
+    ts__compute_put_tuple(call, 2);
+    ts__compute_put_array(call, items);
+    ts__compute_put_array(call, places);
+    ts__compute_put_array(call, out);
+    ts__compute_put_count(call);
+    return each_run(call, key, err);
+}
+
+ts_status ts__compute_adjacent(compute_call *call, const ts_arg *in, const ts_arg *out, ts_error *err)
+{
+    compute_array from, to;
+    bool only_asks;
+    TS_TRY(ts__compute_flags(call, TS_COMPUTE_RIGHT, call->options.own != NULL, err));
+    TS_TRY(ts__compute_array(call, "in", in, false, &from, err));
+    TS_TRY(ts__compute_array(call, "out", out, true, &to, err));
+    TS_TRY(ts__compute_number_checks(call, false, err));
+    TS_TRY(ts__compute_check_alike(call, "in", &from, "out", &to, err));
+    TS_TRY(ts__compute_check_items(call, "out", &to, from.n, err));
+    TS_TRY(ts__compute_check_apart(call, &to, &from, err));
+    TS_TRY(ts__compute_rooms(call, NULL, 0, &only_asks, err));
+    call->n = from.n;
+    if (only_asks || !call->n)
+        return TS_OK;
+    compute_key key = {.number = COMPUTE_adjacent_cpu,
+                       .at = {[COMPUTE_right] = (call->options.flags & TS_COMPUTE_RIGHT) != 0,
+                              [COMPUTE_own] = call->options.own != NULL,
+                              [COMPUTE_counted] = call->options.count != NULL}};
+    ts__compute_begin_args(call);
+    ts__compute_put_tuple(call, 2);
+    ts__compute_put_array(call, &from);
+    ts__compute_put_count(call);
+    ts__compute_put_array(call, &to);
+    ts__compute_put_count(call);
+    return each_run(call, key, err);
+}
+
+ts_status ts_adjacent_difference(const ts_stream *stream, const ts_arg *in, const ts_arg *out,
+                                 const ts_compute_options *options, ts_error *err)
+{
+    compute_call call;
+    TS_NEED(err, in, out);
+    TS_TRY(ts__compute_begin(&call, "ts_adjacent_difference", stream, in, options, err));
+    return ts__compute_adjacent(&call, in, out, err);
 }
 
 /* ---- merges -------------------------------------------------------------------------------------------------- */

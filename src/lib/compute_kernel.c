@@ -23,6 +23,7 @@ typedef struct compute_row {
     const char *const *text;
     const compute_change *changes;
     compute_axis_choices axes[COMPUTE_AXES];
+    uint32_t record; /* object of the pack that describes records in temporary memory */
 } compute_row;
 
 #define COMPUTE_TABLES
@@ -160,6 +161,11 @@ const compute_choice *ts__compute_choice(const compute_key *key, compute_axis ax
     const compute_axis_choices *choices = &compute_rows[key->number].axes[axis];
     const compute_choice *choice = choices->at + key->at[axis];
     return key->at[axis] < choices->n && choice->there ? choice : NULL;
+}
+
+uint32_t ts__compute_record(const compute_key *key)
+{
+    return compute_rows[key->number].record;
 }
 
 static uint32_t key_index(const compute_key *key)

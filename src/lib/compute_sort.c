@@ -50,9 +50,10 @@ static ts_status sort_overlaps(const compute_call *call, sort_plan *plan, ts_err
     for (int written = 1; written < n; written += 2)
         for (int other = 0; other < n; other++) {
             const ts_arg *a = &arrays[written]->arg, *b = &arrays[other]->arg;
-            bool own = other == written - 1 && a->value.data == b->value.data;
+            bool is_there = a->value.data != NULL; /* or only how much memory is needed is asked */
+            bool own = is_there && other == written - 1 && a->value.data == b->value.data;
             plan->in_place |= own && call->n > 0;
-            if (other != written && !own && ts_arg_overlap(a, b) != TS_OVERLAP_NONE)
+            if (is_there && other != written && !own && ts_arg_overlap(a, b) != TS_OVERLAP_NONE)
                 return ts_fail(err, TS_VALUE, "%s: a result shares memory with another array; pass its own source, or "
                                               "memory of its own", call->name);
         }

@@ -19,19 +19,25 @@ typedef struct top_plan {
 
 /* ---- checks ---------------------------------------------------------------------------------------------- */
 
-static ts_status top_check(const compute_call *call, const top_plan *plan, int64_t k, ts_error *err)
+static ts_status top_check_keys(const compute_call *call, const top_plan *plan, const char *in, const char *out,
+                                int64_t n, ts_error *err)
 {
-    const compute_array *const outs[] = {&plan->keys[1], &plan->values[1]};
     compute_key of_sort = {.number = COMPUTE_sort_cpu, .at[COMPUTE_dtype] = plan->keys[0].arg.dtype};
     if (!ts__compute_choice(&of_sort, COMPUTE_dtype))
         return ts_fail(err, TS_TYPE, "%s: keys are %s; it takes int8 to uint64, float16, bfloat16, float32 and float64",
                        call->name, ts_dtype_name((ts_dtype)plan->keys[0].arg.dtype));
-    TS_TRY(ts__compute_check_alike(call, "keys[0]", &plan->keys[0], "keys[1]", &plan->keys[1], err));
+    TS_TRY(ts__compute_check_alike(call, in, &plan->keys[0], out, &plan->keys[1], err));
+    TS_TRY(ts__compute_check_items(call, out, &plan->keys[1], n, err));
+    return ts__compute_check_apart(call, &plan->keys[1], &plan->keys[0], err);
+}
+
+static ts_status top_check(const compute_call *call, const top_plan *plan, int64_t k, ts_error *err)
+{
+    const compute_array *const outs[] = {&plan->keys[1], &plan->values[1]};
     if (k < 0 || k > plan->keys[0].n)
         return ts_fail(err, TS_VALUE, "%s: k is %lld, there are %lld items", call->name, (long long)k,
                        (long long)plan->keys[0].n);
-    TS_TRY(ts__compute_check_items(call, "keys[1]", &plan->keys[1], k, err));
-    TS_TRY(ts__compute_check_apart(call, &plan->keys[1], &plan->keys[0], err));
+    TS_TRY(top_check_keys(call, plan, "keys[0]", "keys[1]", k, err));
     if (!plan->is_pair)
         return TS_OK;
     TS_TRY(ts__compute_check_alike(call, "values[0]", &plan->values[0], "values[1]", &plan->values[1], err));
@@ -92,10 +98,14 @@ static void top_put_sources(compute_call *call, const top_plan *plan)
         ts__compute_put_array(call, &plan->values[0]);
 }
 
-/* The few, as they are put aside. */
+/* The few, as they are put aside; or the place of the last one. */
 static void top_put_few(compute_call *call, const top_plan *plan)
 {
     ts__compute_put_tuple(call, 1 + plan->is_pair);
+    if (plan->key.at[COMPUTE_last]) {
+        ts__compute_put_array(call, &plan->keys[1]);
+        return;
+    }
     for (size_t i = 0; i <= plan->is_pair; i++) {
         ts__compute_put_tuple(call, 1);
         uint8_t dtype = i ? plan->values[0].arg.dtype : plan->keys[0].arg.dtype;
@@ -218,6 +228,17 @@ static ts_status top_run(compute_call *call, const top_plan *plan, ts_error *err
     return top_few_sort(&few, plan, err);
 }
 
+/* How many items, digits of a key, and which kernels. */
+static void top_begin(compute_call *call, top_plan *plan)
+{
+    call->n = plan->keys[0].n;
+    plan->key = (compute_key){.at = {[COMPUTE_dtype] = plan->keys[0].arg.dtype,
+                                     [COMPUTE_descending] = (call->options.flags & TS_COMPUTE_DESCENDING) != 0,
+                                     [COMPUTE_counted] = call->options.count != NULL}};
+    int64_t bits = 8 * (int64_t)ts_dtype_bytes((ts_dtype)plan->keys[0].arg.dtype);
+    plan->places = compute_cdiv(bits, COMPUTE_TOP_BITS);
+}
+
 ts_status ts__compute_top_k(compute_call *call, const ts_arg keys[2], const ts_arg values[2], int64_t k, ts_error *err)
 {
     static const char *const names[2][2] = {{"keys[0]", "keys[1]"}, {"values[0]", "values[1]"}};
@@ -231,12 +252,7 @@ ts_status ts__compute_top_k(compute_call *call, const ts_arg keys[2], const ts_a
     }
     TS_TRY(ts__compute_number_checks(call, false, err));
     TS_TRY(top_check(call, &plan, k, err));
-    call->n = plan.keys[0].n;
-    plan.key = (compute_key){.at = {[COMPUTE_dtype] = plan.keys[0].arg.dtype,
-                                    [COMPUTE_descending] = (call->options.flags & TS_COMPUTE_DESCENDING) != 0,
-                                    [COMPUTE_counted] = call->options.count != NULL}};
-    int64_t bits = 8 * (int64_t)ts_dtype_bytes((ts_dtype)plan.keys[0].arg.dtype);
-    plan.places = compute_cdiv(bits, COMPUTE_TOP_BITS);
+    top_begin(call, &plan);
     if (!call->is_gpu)
         TS_TRY(ts__compute_parts(call, call->n, COMPUTE_PART, &plan.parts, err));
     ts_status status = top_rooms(call, &plan, &only_asks, err);
@@ -244,6 +260,42 @@ ts_status ts__compute_top_k(compute_call *call, const ts_arg keys[2], const ts_a
         status = top_run(call, &plan, err);
     ts__compute_end(call);
     return status;
+}
+
+/* What stands at place n is the last of the first n + 1. */
+ts_status ts__compute_nth(compute_call *call, const ts_arg *in, const ts_arg *out, int64_t n, ts_error *err)
+{
+    top_plan plan = {.few = n + 1, .one = {1}};
+    uint64_t bytes[COMPUTE_ROOMS];
+    bool only_asks;
+    TS_TRY(ts__compute_flags(call, TS_COMPUTE_DESCENDING, false, err));
+    TS_TRY(ts__compute_array(call, "in", in, false, &plan.keys[0], err));
+    TS_TRY(ts__compute_array(call, "out", out, true, &plan.keys[1], err));
+    TS_TRY(ts__compute_number_checks(call, false, err));
+    if (n < 0 || n >= plan.keys[0].n)
+        return ts_fail(err, TS_VALUE, "%s: n is %lld, there are %lld items", call->name, (long long)n,
+                       (long long)plan.keys[0].n);
+    TS_TRY(top_check_keys(call, &plan, "in", "out", 1, err));
+    top_begin(call, &plan);
+    plan.key.at[COMPUTE_last] = 1;
+    if (!call->is_gpu)
+        TS_TRY(ts__compute_parts(call, call->n, COMPUTE_PART, &plan.parts, err));
+    size_t n_rooms = call->is_gpu ? top_needs_gpu(call, &plan, bytes) : top_needs_cpu(call, &plan, bytes);
+    plan.taken = n_rooms, bytes[n_rooms++] = 8;
+    ts_status status = ts__compute_rooms(call, bytes, n_rooms, &only_asks, err);
+    if (status == TS_OK && !only_asks)
+        status = call->is_gpu ? top_take_gpu(call, &plan, err) : top_take_cpu(call, &plan, err);
+    ts__compute_end(call);
+    return status;
+}
+
+ts_status ts_nth_element(const ts_stream *stream, const ts_arg *in, const ts_arg *out, int64_t n,
+                         const ts_compute_options *options, ts_error *err)
+{
+    compute_call call;
+    TS_NEED(err, in, out);
+    TS_TRY(ts__compute_begin(&call, "ts_nth_element", stream, in, options, err));
+    return ts__compute_nth(&call, in, out, n, err);
 }
 
 ts_status ts_top_k(const ts_stream *stream, const ts_arg keys[2], const ts_arg values[2], int64_t k,

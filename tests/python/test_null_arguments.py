@@ -30,7 +30,7 @@ OPTIONAL_OF = {
     "ts_builder_create": {"fn"}, "ts_gemm": {"stream", "a", "b", "c"}, "ts_native_launch": {"stream", "params"},
     "ts_pool_free": {"stream", "memory"}, "ts_program_launch": {"params"}, "ts_script_create": {"end"},
     "ts_nd_compress": {"from"}, "ts_nd_count": {"weights"}, "ts_nd_memory": {"buffer"}, "ts_sort": {"values"},
-    "ts_top_k": {"values"},
+    "ts_top_k": {"values"}, "ts_segmented_sort": {"values"}, "ts_segmented_top_k": {"values"}, "ts_set": {"values"},
     "ts_tileir_to_ir": {"kernel"},
 }  # fmt: skip
 # Take NULL as the default stream.
@@ -40,6 +40,9 @@ DEFAULT_STREAM = {
     "ts_histogram_even", "ts_histogram_range", "ts_kernel_prepare", "ts_kernel_report", "ts_launch",
     "ts_launch_config_run", "ts_mem_alloc", "ts_merge", "ts_partition_flagged", "ts_pool_alloc", "ts_reduce", "ts_scan",
     "ts_search", "ts_select_flagged", "ts_sort", "ts_top_k", "ts_transform", "ts_unique",
+    "ts_adjacent_difference", "ts_count_if", "ts_equal", "ts_mismatch", "ts_nth_element", "ts_segmented_sort",
+    "ts_reduce_by_key", "ts_run_lengths", "ts_segmented_reduce", "ts_segmented_scan", "ts_segmented_top_k", "ts_set",
+    "ts_unique_by_key",
 }  # fmt: skip
 
 

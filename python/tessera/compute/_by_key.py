@@ -238,23 +238,13 @@ def _scan_by_key(
     pair = _pair(kind, n.most)
 
     def make() -> Scanned:
-        begins, function, cast, put = _begins(same, keys), op.function, kind.cast, output.store()
-        read, joined = _reading(pair, kind, begins, values.load()), _joining(pair, kind, function)
-        as_value = cast_of(output)
+        store, as_value = output.store(), cast_of(output)
 
-        def emit(outs: Any, ins: Any, i: Any, before: Any, after: Any) -> None:
-            if inclusive:
-                value = after[1]
-                if init_value is not None:
-                    value = cast(function(cast(ins[2]), value))
-                put(outs[0], i, as_value(value))
-            else:
-                value = cast(ins[2])
-                if i > 0 and after[0] == before[0]:
-                    value = cast(function(value, before[1]))
-                put(outs[0], i, as_value(value))
+        def put(out: Any, i: Any, v: Any) -> None:
+            store(out, i, as_value(v))
 
-        return Scanned(pair, read, joined, emit)
+        begins = _begins(same, keys)
+        return scanned_runs(pair, kind, begins, values.load(), op.function, put, inclusive, init_value is not None)
 
     of_types = pair.dtype, kind, kinds_of([keys, values], [output])
     key = ("scan by key", inclusive, op.key, same.key, init_value is None, of_types)
@@ -263,6 +253,28 @@ def _scan_by_key(
         return None
     memory = Memory(storage, stream_of(stream))
     return run_scan(make, pair, key, n, ins, (output.state,), numpy.int32(0), memory, op.is_exact(kind))
+
+
+def scanned_runs(
+    pair: Any, kind: types.TypeDescriptor, begins: Function, load: Function, op: Function, put: Function,
+    inclusive: bool, has_init: bool,
+) -> Scanned:  # fmt: skip
+    """The scan of each run of keys. ``ins``: keys, values, the initial value."""
+    cast = kind.cast
+
+    def emit(outs: Any, ins: Any, i: Any, before: Any, after: Any) -> None:
+        if inclusive:
+            value = after[1]
+            if has_init:
+                value = cast(op(cast(ins[2]), value))
+            put(outs[0], i, value)
+        else:
+            value = cast(ins[2])
+            if i > 0 and after[0] == before[0]:
+                value = cast(op(value, before[1]))
+            put(outs[0], i, value)
+
+    return Scanned(pair, _reading(pair, kind, begins, load), _joining(pair, kind, op), emit)
 
 
 @algorithm

@@ -13,8 +13,8 @@ import numpy
 from ..cuda._dispatcher import _bounds_hints
 from ..cuda._linking import _written
 from . import (
-    _choose, _chunks, _few, _find, _histogram, _lookback, _onesweep, _radix, _reduce, _scan, _search, _sets, _sort,
-    _transform, types,
+    _by_key, _choose, _chunks, _few, _find, _histogram, _lookback, _onesweep, _radix, _reduce, _runs, _scan, _search,
+    _segmented, _segments, _sets, _sort, _transform, types,
 )  # fmt: skip
 from ._arguments import clamped, setting
 from ._engine import THREADS
@@ -39,6 +39,7 @@ class Kernel(NamedTuple):
     axes: dict[str, list[Any]]
     make: Callable[[Choice], Any]  # the kernel's function
     facts: Callable[[Choice], dict[str, int]]  # what the host needs to know, of the first axis
+    record: Callable[[Choice], Any] | None = None  # the dtype of records in temporary memory
 
 
 def kind_of(name: str) -> Any:
@@ -201,19 +202,76 @@ def transforming(maker: Callable[..., Any], inputs: int) -> Callable[[Choice], A
     return lambda c: maker((one, two, three)[inputs - 1], store, counting(c["counted"]))
 
 
-def flagged(c: Choice) -> _choose.Choice:
-    """Items whose flag is set, of any dtype. ``ins``: items, flags; ``outs``: items, their number."""
+def neighbouring(maker: Callable[..., Any]) -> Callable[[Choice], Any]:
+    """Each item with the one beside it, of any dtype. ``ins``: items, how many."""
+
+    def make(c: Choice) -> Any:
+        (load, put), number, step = functions_of(kind_of("int64")), counting(c["counted"]), 1 if c["right"] else -1
+        is_own, text = bool(c["own"]), OWN
+
+        def both(ins: Any, i: Any) -> Any:
+            at = i + step
+            is_last = at < 0 or at >= number(ins[1])
+            return load(ins[0], i), load(ins[0], i if is_last else at), is_last
+
+        def store(out: Any, i: Any, v: Any) -> None:
+            if v[2]:
+                put(out, i, v[0])
+            elif is_own:
+                put(out, i, _written(text, out[0].dtype, v[0], v[1]))
+            else:
+                put(out, i, v[0] - v[1])
+
+        return maker(both, store, counting(c["counted"]))
+
+    return make
+
+
+def numbering(maker: Callable[..., Any]) -> Callable[[Choice], Any]:
+    """Places from 0 on."""
+    _, put = functions_of(kind_of("int64"))
+
+    def store(out: Any, i: Any, v: Any) -> None:
+        put(out, i, v)
+
+    return lambda c: maker(lambda ins, i: i, store, counting(c["counted"]))
+
+
+def gathering(maker: Callable[..., Any]) -> Callable[[Choice], Any]:
+    """Items at places, of any dtype. ``ins``: items, places."""
+    load, put = functions_of(kind_of("int64"))
+
+    def store(out: Any, i: Any, v: Any) -> None:
+        put(out, i, v)
+
+    return lambda c: maker(lambda ins, i: load(ins[0], load(ins[1], i)), store, counting(c["counted"]))
+
+
+def moving(fields: int) -> tuple[Any, Any]:
+    """Functions of a kernel that move an item of one or two arrays of any dtypes, and write how many were chosen."""
     load, store = functions_of(kind_of("int64"))
 
-    def move(outs: Any, ins: Any, to: Any, i: Any, item: Any) -> None:
+    def move_key(outs: Any, ins: Any, to: Any, i: Any, item: Any) -> None:
         store(outs[0], to, item)
 
+    def move_pair(outs: Any, ins: Any, to: Any, i: Any, item: Any) -> None:
+        store(outs[0], to, item)
+        store(outs[1], to, load(ins[1], i))
+
     def finish(outs: Any, totals: Any) -> None:
-        store(outs[1], 0, totals[0])
+        store(outs[-1], 0, totals[0])
+
+    return move_key if fields == 1 else move_pair, finish
+
+
+def flagged(c: Choice) -> _choose.Choice:
+    """Items whose flag is set, of any dtype. ``ins``: items, flags; ``outs``: items, their number."""
+    load, _ = functions_of(kind_of("int64"))
 
     def flags(ins: Any, i: Any, item: Any) -> Any:
         return (load(ins[1], i) != 0,)
 
+    move, finish = moving(1)
     return _choose.Choice(lambda ins, i: load(ins[0], i), flags, (move,), finish)
 
 
@@ -241,6 +299,224 @@ def merging(c: Choice) -> Any:
     return _sets._merging(load, load, op, (number, number), _sets.Ends((put, put)), _sets.ITEMS)
 
 
+def both_of(c: Choice, ends: _sets.Ends) -> Any:
+    """The merge of two sorted sequences of any dtype, with what becomes of its items."""
+    (load, _), number, op = functions_of(kind_of("int64")), counting(0), Operator(comparing(c), None, None, (2,))
+    return _sets._merging(load, load, op, (number, number), ends, _sets.ITEMS)
+
+
+def flagging(c: Choice) -> Any:
+    """A flag for each item of the first: whether the second has it, too, or has not."""
+    is_wanted = bool(c["both"])
+
+    def put(flags: Any, to: Any, i: Any, item: Any, is_there: Any) -> None:
+        flags[i] = is_there == is_wanted
+
+    return both_of(c, _sets.Ends((put, _sets._nothing), (True, False)))
+
+
+def joining(fields: int) -> Callable[[Choice], Any]:
+    """The merge, perhaps with values, and a flag for each item: whether it stays. ``outs``: items, flags, values, and
+    those of the two sequences."""
+
+    def make(c: Choice) -> Any:
+        (load, store), has_values = functions_of(kind_of("int64")), fields > 1
+
+        def putting_of(side: int) -> Any:
+            def put(outs: Any, to: Any, i: Any, item: Any, is_there: Any) -> None:
+                store(outs[0], to, item)
+                outs[1][to] = not is_there
+                if has_values:
+                    store(outs[2], to, load(outs[side], i))
+
+            return put
+
+        return both_of(c, _sets.Ends((putting_of(3), putting_of(4)), (bool(c["both"]), True)))
+
+    return make
+
+
+def counting_true(maker: Any) -> Callable[[Choice], Any]:
+    """How many items the program's own condition holds for, of any dtype."""
+    kind, text = kind_of("int64"), OWN
+    load, store = functions_of(kind)
+
+    def one(s: Any, i: Any) -> Any:
+        return numpy.int64(1 if _written(text, numpy.bool_, load(s, i)) else 0)
+
+    return lambda c: maker(one, store, lambda a, b: a + b, kind, kind.cast, False, True, counting(c["counted"]))
+
+
+def differing_at(c: Choice) -> Any:
+    """Where two sequences of any dtypes differ, by the program's own equality or ``==``."""
+    (load, _), is_own, text = functions_of(kind_of("int64")), bool(c["own"]), OWN
+
+    def differ(v: Any) -> Any:
+        if is_own:
+            return not _written(text, numpy.bool_, v[0], v[1])
+        return v[0] != v[1]
+
+    return _find._finding(lambda s, i: (load(s[0], i), load(s[1], i)), differ, counting(c["counted"]))
+
+
+def reaching(c: Choice) -> Any:
+    """Whether a place is the number of items."""
+    number = counting(c["counted"])
+
+    def reach(out: Any, place: Any, n: Any) -> None:
+        out[0] = place[0] >= number(n)
+
+    return reach
+
+
+def within(c: Choice) -> Any:
+    """Where parts of items begin, or end."""
+    return _segmented._Within(sequence(numpy.int64), Number(c["counted"])).load()
+
+
+def marking(c: Choice) -> Any:
+    return _segments._marking(within(c), within(c), counting(c["counted"]))
+
+
+def grouping(maker: Callable[..., Any]) -> Callable[[Choice], Any]:
+    waits = (True,) if maker is _scan._scanning else ()
+    return lambda c: maker(_segments._grouping(bool(c["alone"])), counting(c["counted"]), *waits)
+
+
+def taking_parts(fields: int) -> Callable[[Choice], Any]:
+    load, store = functions_of(kind_of("int64"))
+
+    def make(c: Choice) -> Any:
+        same: Any = lambda v: v  # noqa: E731
+        many = (load,) * fields, (store,) * fields, (same,) * fields
+        return _segments._taking(within(c), within(c), *many, counting(0))
+
+    return make
+
+
+def value_of(c: Choice) -> Own:
+    return Own(kind_of(c["dtype"]).dtype)
+
+
+def run_of(c: Choice) -> Any:
+    """A count of runs, of fewer than 2^31 items, and a value."""
+    return _by_key._pair(value_of(c), 1)
+
+
+def runs_of(c: Choice, load: Any, op: Any) -> tuple[_runs.Runs, Any]:
+    """Values of runs of equal keys, of any dtype, put together; and whether a run begins. ``ins``: keys, values, how
+    many; ``outs``: keys, values, their number."""
+    kind, (key_of, store) = value_of(c), functions_of(kind_of("int64"))
+    pair, same = _by_key._pair(kind, 1), Operator(lambda a, b: a == b, None, None, (2,))
+
+    def put_key(outs: Any, ins: Any, to: Any, i: Any) -> None:
+        store(outs[0], to, key_of(ins[0], i))
+
+    made = _runs.Runs(
+        pair, kind, lambda ins, i: key_of(ins[0], i), same.function, lambda ins, i: load(ins[1], i), op,
+        _by_key._joining(pair, kind, op), put_key, lambda outs, to, value: store(outs[1], to, value),
+        lambda outs, number: store(outs[2], 0, number),
+    )  # fmt: skip
+    return made, _by_key._begins(same, sequence(numpy.int64))
+
+
+def runs_in_tiles(c: Choice) -> Any:
+    made, _ = runs_of(c, functions_of(kind_of("int64"))[0], combining(c["combine"]))
+    return _runs._reducing(made, counting(c["counted"]))
+
+
+def facts_of_runs(c: Choice) -> dict[str, int]:
+    pair = run_of(c)
+    items, threads = _scan.tile_of(pair)
+    hints = bounds(threads, _runs._RESIDENT) if pair.size <= 16 else {}
+    return {"tile": items * threads, "pieces": _lookback._pieces(pair.dtype), "record": pair.size, **hints}
+
+
+def runs_as_scan(c: Choice, load: Any, op: Any) -> _scan.Scanned:
+    made, begins = runs_of(c, load, op)
+    read = _by_key._reading(made.pair, made.kind, begins, load)
+    return _scan._looking(_by_key._scanned(made, begins, read, counting(c["counted"])))
+
+
+def runs_in_chunks(c: Choice) -> Any:
+    what = runs_as_scan(c, functions_of(kind_of("int64"))[0], combining(c["combine"]))
+    return _chunks._scanning_tiles(what, counting(c["counted"]), *_scan.tile_of(what.kind))
+
+
+def lengths_in_chunks(c: Choice) -> Any:
+    return _chunks._scanning(runs_as_scan(c, lambda s, i: 1, lambda a, b: a + b), counting(c["counted"]))
+
+
+def lengths(c: Choice) -> _choose.Choice:
+    """The first item of each run, and how far the next one is. ``ins``: items; ``outs``: items, lengths, number."""
+    _, store = functions_of(kind_of("int64"))
+
+    def spans(outs: Any, to: Any, begin: Any, end: Any) -> None:
+        store(outs[1], to, end - begin)
+
+    return differing(1)(c)._replace(spans=spans)
+
+
+def shape_of_lengths(c: Choice) -> _choose._Shape:
+    return _choose._Shape(1, c["bytes"], True, True, bool(c["wide"]))
+
+
+def lengths_in_tiles(c: Choice) -> Any:
+    return _choose._choosing(lengths(c), shape_of_lengths(c), counting(c["counted"]), True)
+
+
+def scanned_parts(c: Choice) -> _scan.Scanned:
+    """``ins``: groups, values, the initial value; ``outs``: values, and groups again."""
+    load, _ = functions_of(kind_of("int64"))
+    kind, put, groups = value_of(c), _segments._OfParts(sequence(numpy.int64), None).store(), sequence(numpy.int64)
+    begins = _by_key._begins(Operator(lambda a, b: a == b, None, None, (2,)), groups)
+    given = load, combining(c["combine"]), put, not c["exclusive"], bool(c["initial"])
+    return _by_key.scanned_runs(_by_key._pair(kind, 1), kind, begins, *given)
+
+
+def scanning_parts_in_tiles(c: Choice) -> Any:
+    return _scan._scanning(scanned_parts(c), counting(c["counted"]), True)
+
+
+def scanning_parts_in_chunks(c: Choice) -> Any:
+    what = scanned_parts(c)
+    return _chunks._scanning_tiles(what, counting(c["counted"]), *_scan.tile_of(what.kind))
+
+
+def facts_of_parts(c: Choice) -> dict[str, int]:
+    pair = run_of(c)
+    items, threads = _scan.tile_of(pair)
+    hints = bounds(threads, 4 if pair.size <= 4 else 3) if pair.size <= 16 else {}
+    return {"tile": items * threads, "pieces": _lookback._pieces(pair.dtype), "record": pair.size, **hints}
+
+
+def bounds_of_parts() -> Any:
+    return _segmented._Within(sequence(numpy.int64), Number(0))
+
+
+def adding_lengths(maker: Callable[..., Any]) -> Callable[[Choice], Any]:
+    waits = (True,) if maker is _scan._scanning else ()
+    return lambda c: maker(_segmented._offsets(bounds_of_parts(), bounds_of_parts()), counting(0), *waits)
+
+
+def reducing_parts(maker: Callable[..., Any]) -> Callable[[Choice], Any]:
+    load, store = functions_of(kind_of("int64"))
+
+    def make(c: Choice) -> Any:
+        kind = value_of(c)
+        return maker(load, bounds_of_parts().load(), store, combining(c["combine"]), kind, kind.cast)
+
+    return make
+
+
+def span_of(c: Choice) -> Any:
+    return _segmented._records(value_of(c))[1].dtype
+
+
+def facts_of_spans(c: Choice) -> dict[str, int]:
+    return {"record": span_of(c).itemsize, **bounds(THREADS, _segmented._RESIDENT)}
+
+
 def finding(c: Choice) -> Any:
     """By the program's own condition, of any dtype: that of the array."""
     (load, _), text = functions_of(kind_of("int64")), OWN
@@ -255,6 +531,7 @@ class Number(NamedTuple):
     """A number of items, as `_arguments.Count` without a state."""
 
     on_device: int
+    state = kind = None
 
     def load(self) -> Any:
         return counting(self.on_device)
@@ -268,12 +545,15 @@ def counting_few(c: Choice) -> Any:
     return _few._counting(first_few(c), functions_of(kind_of("int64"))[0])
 
 
-def putting(fields: int) -> Any:
-    """Moves an item of one or two arrays of any dtypes."""
+def putting(fields: int, only_last: bool) -> Any:
+    """Moves an item of one or two arrays of any dtypes; with ``only_last`` the last of the few, to the first place."""
     load, store = functions_of(kind_of("int64"))
 
     def put_key(outs: Any, ins: Any, to: Any, few: Any, i: Any) -> None:
-        store(outs[0], to, load(ins[0], i))
+        if not only_last:
+            store(outs[0], to, load(ins[0], i))
+        elif to == few - 1:
+            store(outs[0], 0, load(ins[0], i))
 
     def put_pair(outs: Any, ins: Any, to: Any, few: Any, i: Any) -> None:
         store(outs[0], to, load(ins[0], i))
@@ -286,7 +566,7 @@ def taking_few(fields: int) -> Callable[[Choice], Any]:
     load, _ = functions_of(kind_of("int64"))
 
     def make(c: Choice) -> Any:
-        taking = _few._taking(first_few(c), load, putting(fields))
+        taking = _few._taking(first_few(c), load, putting(fields, bool(c.get("last"))))
         return _choose._choosing(taking, shape_of_few(c), counting(c["counted"]), True)
 
     return make
@@ -302,7 +582,11 @@ def facts_of_few(c: Choice) -> dict[str, int]:
 
 def choosing_few(fields: int, filters: bool) -> Callable[[Choice], Any]:
     load, _ = functions_of(kind_of("int64"))
-    return lambda c: _few._choosing(first_few(c), load, putting(fields), filters)
+
+    def make(c: Choice) -> Any:
+        return _few._choosing(first_few(c), load, putting(fields, bool(c.get("last"))), filters)
+
+    return make
 
 
 def binning(maker: Callable[..., Any], rule: Callable[[], Any]) -> Callable[[Choice], Any]:
@@ -310,33 +594,38 @@ def binning(maker: Callable[..., Any], rule: Callable[[], Any]) -> Callable[[Cho
     return lambda c: maker(load, rule(), lambda v: v, c["copies"], counting(c["counted"]))
 
 
-def differing(c: Choice) -> _choose.Choice:
-    """Items that are not as the one before. ``ins``: items."""
-    made, (load, _) = flagged(c), functions_of(kind_of("int64"))
+def differing(fields: int) -> Callable[[Choice], _choose.Choice]:
+    """Items that are not as the one before. ``ins``: items, perhaps values."""
 
-    def flags(ins: Any, i: Any, item: Any) -> Any:
-        return (i == 0 or load(ins[0], max(i - 1, 0)) != item,)
+    def make(c: Choice) -> _choose.Choice:
+        load, _ = functions_of(kind_of("int64"))
 
-    def meets(before: Any, item: Any, is_first: Any) -> Any:
-        return (is_first or before != item,)
+        def flags(ins: Any, i: Any, item: Any) -> Any:
+            return (i == 0 or load(ins[0], max(i - 1, 0)) != item,)
 
-    return made._replace(flags=flags, meets=meets)
+        def meets(before: Any, item: Any, is_first: Any) -> Any:
+            return (is_first or before != item,)
+
+        move, finish = moving(fields)
+        return _choose.Choice(lambda ins, i: load(ins[0], i), flags, (move,), finish, meets)
+
+    return make
 
 
 def choosing_in_chunks(what: Callable[[Choice], _choose.Choice]) -> Callable[[Choice], Any]:
-    return lambda c: _chunks._choosing(_choose._listed(what(c)), counting(c["counted"]))
+    return lambda c: _chunks._choosing(_choose._listed(what(c)), counting(c.get("counted", 0)))
 
 
-def choosing_in_tiles(what: Callable[[Choice], _choose.Choice]) -> Callable[[Choice], Any]:
-    return lambda c: _choose._choosing(what(c), shape_of(c), counting(c["counted"]), True)
+def in_tiles_of(what: Callable[[Choice], _choose.Choice], axes: dict[str, list[Any]], by_place: bool = False) -> Kernel:
+    """``by_place``: items are moved by their places, too."""
 
+    def shape(c: Choice) -> _choose._Shape:
+        return _choose._Shape(1, c["bytes"], by_place, False, bool(c["wide"]))
 
-def shape_of(c: Choice) -> _choose._Shape:
-    return _choose._Shape(1, c["bytes"], False, False, bool(c["wide"]))
+    def make(c: Choice) -> Any:
+        return _choose._choosing(what(c), shape(c), counting(c.get("counted", 0)), True)
 
-
-def facts_of_choice(c: Choice) -> dict[str, int]:
-    return facts_of_shape(shape_of(c))
+    return Kernel(axes | TILES, make, lambda c: facts_of_shape(shape(c)))
 
 
 def facts_of_shape(shape: _choose._Shape) -> dict[str, int]:
@@ -396,7 +685,14 @@ RULES: dict[str, Callable[[], Any]] = {
     "wide": lambda: _histogram._wide_ints,
     "range": lambda: _histogram._range(functions_of(kind_of("int64"))[0]),
 }
-TILES = {"bytes": [1, 2, 4, 8], "counted": FLAG, "wide": [1, 0]}
+TILES = {"bytes": [1, 2, 4, 8], "wide": [1, 0]}
+SORTED = {"descending": FLAG, "own": FLAG}
+LAST = {"last": FLAG}
+NUMBERS_OF = INTS + FLOATS
+RUNS = {"dtype": NUMBERS_OF, "combine": COMBINES, "counted": FLAG}
+PARTS = {"dtype": NUMBERS_OF, "combine": COMBINES}
+EACH = (("cpu", _transform._transforming_in_chunks), ("gpu", _transform._transforming))
+ONE_OR_PAIRS = ((1, ""), (2, "_pairs"))
 KERNELS = {
     "reduce_cpu": Kernel(REDUCED, reducing(_reduce._reducing_in_chunks), no_facts),
     "reduce_gpu": Kernel(REDUCED, reducing(_reduce._reducing), no_facts),
@@ -414,8 +710,12 @@ KERNELS = {
     **{
         f"transform{inputs}_{device}": Kernel({"counted": FLAG}, transforming(maker, inputs), no_facts)
         for inputs in (1, 2, 3)
-        for device, maker in (("cpu", _transform._transforming_in_chunks), ("gpu", _transform._transforming))
+        for device, maker in EACH
     },
+    **{f"adjacent_{device}": Kernel({"right": FLAG, "own": FLAG} | CHUNKS, neighbouring(maker), no_facts)
+       for device, maker in EACH},
+    **{f"sequence_{device}": Kernel(CHUNKS, numbering(maker), no_facts) for device, maker in EACH},
+    **{f"gather_{device}": Kernel(CHUNKS, gathering(maker), no_facts) for device, maker in EACH},
     **{
         f"histogram_{name}_{device}": Kernel({"copies": copies, "counted": FLAG}, binning(maker, rule), no_facts)
         for name, rule in RULES.items()
@@ -424,26 +724,50 @@ KERNELS = {
             ("gpu", _histogram._counting, [0, 1, 2, 8]),
         )
     },
-    "merge": Kernel({"descending": FLAG, "own": FLAG}, merging, no_facts),
+    "merge": Kernel(SORTED, merging, no_facts),
     "search": Kernel({"upper": FLAG, "counted": FLAG, "own": FLAG}, searching, no_facts),
     "top_count_gpu": Kernel(KEYS, counting_few, no_facts),
     **{
-        f"top_take{pairs}_gpu": Kernel(KEYS | {"wide": [1, 0]}, taking_few(fields), facts_of_few)
-        for fields, pairs in ((1, ""), (2, "_pairs"))
+        f"top_take{pairs}_gpu": Kernel(KEYS | {"wide": [1, 0]} | (LAST if fields == 1 else {}), taking_few(fields),
+                                       facts_of_few)
+        for fields, pairs in ONE_OR_PAIRS
     },
     **{
-        f"top_{name}{pairs}_cpu": Kernel(KEYS, choosing_few(fields, filters), no_facts)
+        f"top_{name}{pairs}_cpu": Kernel(KEYS | (LAST if fields == 1 else {}), choosing_few(fields, filters), no_facts)
         for name, filters in (("all", False), ("aside", True))
-        for fields, pairs in ((1, ""), (2, "_pairs"))
+        for fields, pairs in ONE_OR_PAIRS
     },
+    "set_flags": Kernel({"both": FLAG} | SORTED, flagging, no_facts),
+    **{f"set_merge{pairs}": Kernel({"both": FLAG} | SORTED, joining(fields), no_facts)
+       for fields, pairs in ONE_OR_PAIRS},
+    "count_cpu": Kernel(CHUNKS, counting_true(_reduce._reducing_in_chunks), no_facts),
+    "count_gpu": Kernel(CHUNKS, counting_true(_reduce._reducing), no_facts),
+    "mismatch": Kernel({"own": FLAG} | CHUNKS, differing_at, no_facts),
+    "reach": Kernel(CHUNKS, reaching, no_facts),
+    "mark": Kernel(CHUNKS, marking, no_facts),
+    "runs_cpu": Kernel(RUNS, runs_in_chunks, facts_of_runs, lambda c: run_of(c).dtype),
+    "runs_gpu": Kernel(RUNS, runs_in_tiles, facts_of_runs),
+    "lengths_cpu": Kernel({"dtype": ["int64"]} | CHUNKS, lengths_in_chunks, facts_of_runs, lambda c: run_of(c).dtype),
+    "lengths_gpu": Kernel(CHUNKS | TILES, lengths_in_tiles, lambda c: facts_of_shape(shape_of_lengths(c))),
+    "scan_parts_cpu": Kernel(scan_axes(NUMBERS_OF), scanning_parts_in_chunks, facts_of_parts,
+                             lambda c: run_of(c).dtype),
+    "scan_parts_gpu": Kernel(scan_axes(NUMBERS_OF), scanning_parts_in_tiles, facts_of_parts),
+    "offsets_cpu": Kernel({"dtype": ["int64"]}, adding_lengths(_chunks._scanning), facts_of_scan),
+    "offsets_gpu": Kernel({"dtype": ["int64"]}, adding_lengths(_scan._scanning), facts_of_scan),
+    "parts_cpu": Kernel(PARTS, reducing_parts(_segmented._balanced_on_cpu), facts_of_spans, span_of),
+    "parts_gpu": Kernel(PARTS, reducing_parts(_segmented._balanced), facts_of_spans, span_of),
+    "groups_cpu": Kernel({"alone": FLAG} | CHUNKS, grouping(_chunks._scanning), no_facts),
+    "groups_gpu": Kernel({"dtype": ["int64"], "alone": FLAG} | CHUNKS, grouping(_scan._scanning), facts_of_scan),
+    **{f"take_parts{pairs}": Kernel(CHUNKS, taking_parts(fields), no_facts) for fields, pairs in ONE_OR_PAIRS},
     "find": Kernel({"counted": FLAG}, finding, no_facts),
     "set_number": Kernel({"counted": FLAG}, lambda c: setting(counting(c["counted"])), no_facts),
     "select_cpu": Kernel(CHUNKS, choosing_in_chunks(flagged), no_facts),
-    "unique_cpu": Kernel(CHUNKS, choosing_in_chunks(differing), no_facts),
+    **{f"unique{pairs}_cpu": Kernel(CHUNKS, choosing_in_chunks(differing(fields)), no_facts)
+       for fields, pairs in ONE_OR_PAIRS},
+    **{f"unique{pairs}_gpu": in_tiles_of(differing(fields), CHUNKS, fields > 1) for fields, pairs in ONE_OR_PAIRS},
     "partition_cpu": Kernel(CHUNKS, choosing_in_chunks(parted), no_facts),
-    "partition_gpu": Kernel(TILES, choosing_in_tiles(parted), facts_of_choice),
-    "select_gpu": Kernel(TILES, choosing_in_tiles(flagged), facts_of_choice),
-    "unique_gpu": Kernel(TILES, choosing_in_tiles(differing), facts_of_choice),
+    "partition_gpu": in_tiles_of(parted, CHUNKS),
+    "select_gpu": in_tiles_of(flagged, CHUNKS),
 }
 
 # What both sides go by; written once, in Python.
@@ -460,4 +784,5 @@ NUMBERS = {
     "BIN_ITEMS": _histogram.ITEMS, "BIN_ROUNDS": _histogram._ROUNDS, "BIN_BLOCKS": _histogram._BLOCKS,
     "BIN_LEAST": _histogram._LEAST, "BIN_COPIES": _histogram._COPIES, "BIN_COPIED": _histogram._MOST_COPIED,
     "BINS_SHARED": _histogram._MOST_SHARED, "BINS_FEW": _histogram._FEW, "BINS_SOME": _histogram._SOME,
+    "PART_SPANS": _segmented.SPANS,
 }  # fmt: skip

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Results in memory that is read, and results in memory of each other: every algorithm is right in place, or refuses."""
+"""Results in memory that is read, or of each other: every algorithm is right in place, or refuses, and says so."""
 
 import numpy as np
 import pytest

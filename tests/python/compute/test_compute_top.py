@@ -117,5 +117,5 @@ def test_mistakes():
         compute.nth_element(d_in=x, d_out=out, num_items=2, n=2)
     with pytest.raises(ValueError, match="d_in_values is given and d_out_values is not"):
         compute.top_k(d_in_keys=x, d_out_keys=out, num_items=2, k=2, d_in_values=x)
-    with pytest.raises(TypeError, match="d_out_keys is of int32, d_in_keys of int64"):
+    with pytest.raises(TypeError, match="d_out is of int32, d_in of int64"):
         compute.nth_element(d_in=x.astype(np.int64), d_out=out, num_items=2, n=0)
