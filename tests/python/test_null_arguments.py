@@ -30,6 +30,7 @@ OPTIONAL_OF = {
     "ts_builder_create": {"fn"}, "ts_gemm": {"stream", "a", "b", "c"}, "ts_native_launch": {"stream", "params"},
     "ts_pool_free": {"stream", "memory"}, "ts_program_launch": {"params"}, "ts_script_create": {"end"},
     "ts_nd_compress": {"from"}, "ts_nd_count": {"weights"}, "ts_nd_memory": {"buffer"}, "ts_sort": {"values"},
+    "ts_nd_order": {"values", "places"},
     "ts_top_k": {"values"}, "ts_segmented_sort": {"values"}, "ts_segmented_top_k": {"values"}, "ts_set": {"values"},
     "ts_tileir_to_ir": {"kernel"},
 }  # fmt: skip
