@@ -69,14 +69,14 @@ static ts_val *elem_roots(ts_lower *lw, const ts_inst *inst, const ts_val *const
     return elem_results(lw, layout, &opnds);
 }
 
-/* ---- quotients with one divisor ------------------------------------------------------------------------------ */
+/* ---- quotients ---------------------------------------------------------------------------------------------- */
 
-/* Exact quotients of f32 by a divisor that all registers share: with its correctly rounded reciprocal each one is a
- * product, and a correction by its remainder (Markstein, "Computation of elementary functions", 1990). That holds
- * where nothing over- or underflows on the way: divisors from 2^-30 to 2^30, dividends that are zero or from 2^-90 to
- * 2^90. For others, which are looked for once for several registers, the division is made as usual. Zeros are looked
- * for together with them, and told from them where there is one or the other. */
-enum { QUOTIENT_MOST = 90, QUOTIENT_DIVISOR = 30, QUOTIENT_REGS = 2 };
+/* Exact quotients of f32: with the correctly rounded reciprocal of its divisor (pass/quick.h) each one is a product,
+ * and a correction by its remainder (Markstein, "Computation of elementary functions", 1990). That holds where nothing
+ * over- or underflows on the way: divisors from 2^-30 to 2^30, dividends from 2^-90 to 2^90. For others, which are
+ * looked for once for several registers, the division is made as usual. Dividends of zero are looked for together with
+ * them, and told from them where there is one or the other: by positive divisors they give what the correction does. */
+enum { QUOTIENT_MOST = 90, QUOTIENT_DIVISOR = 30, QUOTIENT_REGS = 2, QUOTIENT_OWN_REGS = 3 };
 
 /* Bits of the f32 2^exponent. */
 static int32_t elem_power(int32_t exponent)
@@ -84,26 +84,43 @@ static int32_t elem_power(int32_t exponent)
     return (127 + exponent) * (1 << 23);
 }
 
-/* Do all registers of `v` share a divisor that may be positive? */
-static bool elem_shares_divisor(const ts_lower *lw, const ts_inst *inst, ts_val v, const ts_linear *layout,
-                                const ts_val *by)
+/* Do all registers share a divisor? */
+static bool elem_shares_divisor(const ts_val *by, const ts_linear *layout)
 {
-    uint64_t bits;
-    if (inst->op != TS_OP_divf || inst->aux != TS_RN || ts__lower_elem(lw, v) != TS_T_f32 ||
-        layout->n_reg < QUOTIENT_REGS + (uint32_t)__builtin_popcount(ts__lower_repeats(layout)))
-        return false;
     for (uint32_t r = 1; r < 1u << layout->n_reg; r++)
         if (by[r] != by[0])
             return false;
-    return !ts__const_bits(lw->fn, by[0], &bits) || !(bits >> 31 & 1);
+    return true;
 }
 
-/* Twice a dividend's magnitude less that of the least: what is above the span of those from 2^-90 to 2^90 is zero, too
- * small, or too great. */
-static ts_val elem_dividend(ts_lower *lw, ts_val x)
+/* Are there enough registers of quotients for what is asked once? One divisor is asked once too. */
+static bool elem_is_quotient(const ts_lower *lw, const ts_inst *inst, ts_val v, const ts_linear *layout,
+                             const ts_val *by)
+{
+    if (inst->op != TS_OP_divf || inst->aux != TS_RN || ts__lower_elem(lw, v) != TS_T_f32)
+        return false;
+    uint32_t least = elem_shares_divisor(by, layout) ? QUOTIENT_REGS : QUOTIENT_OWN_REGS;
+    return layout->n_reg >= least + (uint32_t)__builtin_popcount(ts__lower_repeats(layout));
+}
+
+/* Twice a number's magnitude less that of 2^-least: what is above twice the span of those from 2^-least to 2^least is
+ * zero, too small, or too great. */
+static ts_val elem_magnitude(ts_lower *lw, ts_val x, int32_t least)
 {
     ts_val bits = ts_cast(&lw->b, TS_OP_bitcast, x, TS_T_i32, 0), twice = ts_op2(&lw->b, TS_OP_addi, bits, bits, 0);
-    return ts__lower_op(lw, TS_OP_subi, twice, (int32_t)(2u * (uint32_t)elem_power(-QUOTIENT_MOST)), 0);
+    return ts__lower_op(lw, TS_OP_subi, twice, (int32_t)(2u * (uint32_t)elem_power(-least)), 0);
+}
+
+/* i1: the greatest of some words is above `times` the span of numbers from 2^-least to 2^least. */
+static ts_val elem_above_span(ts_lower *lw, ts_val word, int32_t least, uint32_t times)
+{
+    uint32_t span = times * ((uint32_t)elem_power(least) - (uint32_t)elem_power(-least));
+    return ts_cmp(&lw->b, TS_OP_cmpi, TS_GT, word, ts__lower_i32(lw, (int32_t)span), TS_A_UNSIGNED);
+}
+
+static ts_val elem_greater(ts_builder *b, ts_val most, ts_val word)
+{
+    return most ? ts_op2(b, TS_OP_maxi, most, word, TS_A_UNSIGNED) : word;
 }
 
 /* i1: some dividend is none of these, nor zero. */
@@ -114,48 +131,57 @@ static ts_val elem_dividends_off(ts_lower *lw, const ts_val *x, const ts_linear 
     for (uint32_t r = 0; r < 1u << layout->n_reg; r++) {
         if (r & ts__lower_repeats(layout))
             continue;
-        ts_val magnitude = ts_op1(b, TS_OP_absf, x[r], 0), word = elem_dividend(lw, x[r]);
+        ts_val magnitude = ts_op1(b, TS_OP_absf, x[r], 0);
         great = great ? ts_op2(b, TS_OP_maxf, great, magnitude, 0) : magnitude;
-        small = small ? ts_op2(b, TS_OP_maxi, small, word, TS_A_UNSIGNED) : word;
+        small = elem_greater(b, small, elem_magnitude(lw, x[r], QUOTIENT_MOST));
     }
     ts_val zero = ts__lower_i32(lw, (int32_t)(0u - 2u * (uint32_t)elem_power(-QUOTIENT_MOST)));
     ts_val off = ts_cmp(b, TS_OP_cmpi, TS_GT, small, zero, TS_A_UNSIGNED);
     return ts_op2(b, TS_OP_ori, off, ts_cmp(b, TS_OP_cmpf, TS_GT, great, most, 0), 0); /* a NaN's quotient is one */
 }
 
-/* i1: the divisor is too small or too great. */
-static ts_val elem_divisor_off(ts_lower *lw, ts_val by)
+/* i1: some divisor is negative, too small or too great. */
+static ts_val elem_divisors_off(ts_lower *lw, const ts_val *by, const ts_linear *layout)
 {
-    ts_val off = ts_cast(&lw->b, TS_OP_bitcast, by, TS_T_i32, 0);
-    off = ts__lower_op(lw, TS_OP_subi, off, elem_power(-QUOTIENT_DIVISOR), 0);
-    ts_val span = ts__lower_i32(lw, elem_power(QUOTIENT_DIVISOR) - elem_power(-QUOTIENT_DIVISOR));
-    return ts_cmp(&lw->b, TS_OP_cmpi, TS_GT, off, span, TS_A_UNSIGNED);
+    ts_val most = 0;
+    for (uint32_t r = 0; r < 1u << layout->n_reg; r++) {
+        if (r && (r & ts__lower_repeats(layout) || by[r] == by[0]))
+            continue;
+        ts_val bits = ts_cast(&lw->b, TS_OP_bitcast, by[r], TS_T_i32, 0);
+        most = elem_greater(&lw->b, most, ts__lower_op(lw, TS_OP_subi, bits, elem_power(-QUOTIENT_DIVISOR), 0));
+    }
+    return elem_above_span(lw, most, QUOTIENT_DIVISOR, 1);
 }
 
 static ts_val *elem_quotients(ts_lower *lw, const ts_inst *inst, const ts_val *const from[3], const ts_linear *layout)
 {
     ts_builder *b = &lw->b;
-    ts_val by = from[1][0], most = 0;
+    ts_val most = 0, divisors = 0, divisor = 0, inverse = 0, minus = 0;
+    const ts_val *by = from[1];
+    bool shares = elem_shares_divisor(by, layout);
     ts_vals opnds = {0};
-    ts_val inverse = ts_op2(b, TS_OP_divf, ts_float(b, TS_T_f32, 1), by, TS_RN);
-    ts_val minus = ts_op1(b, TS_OP_negf, inverse, 0);
     (void)TS_PUSH(lw->arena, &opnds.v, 0);
     for (uint32_t r = 0; r < 1u << layout->n_reg; r++) {
         if (r & ts__lower_repeats(layout))
             continue;
-        ts_val x = from[0][r], guess = ts_op2(b, TS_OP_mulf, x, inverse, 0), word = elem_dividend(lw, x);
-        ts_val rest = ts_op3(b, TS_OP_fma, by, guess, ts_op1(b, TS_OP_negf, x, 0), 0);
-        most = most ? ts_op2(b, TS_OP_maxi, most, word, TS_A_UNSIGNED) : word;
+        if (divisor != by[r]) {
+            divisor = by[r];
+            inverse = shares ? ts_op2(b, TS_OP_divf, ts_float(b, TS_T_f32, 1), divisor, TS_RN)
+                             : ts__quick_inverse(b, divisor);
+            minus = ts_op1(b, TS_OP_negf, inverse, 0);
+            divisors = elem_greater(b, divisors, elem_magnitude(lw, divisor, QUOTIENT_DIVISOR));
+        }
+        ts_val x = from[0][r], guess = ts_op2(b, TS_OP_mulf, x, inverse, 0);
+        ts_val rest = ts_op3(b, TS_OP_fma, divisor, guess, ts_op1(b, TS_OP_negf, x, 0), 0);
+        most = elem_greater(b, most, elem_magnitude(lw, x, QUOTIENT_MOST));
         (void)TS_PUSH(lw->arena, &opnds.v, ts_op3(b, TS_OP_fma, rest, minus, guess, 0));
     }
-    ts_val divisor = elem_divisor_off(lw, by);
-    int64_t span = 2 * ((int64_t)elem_power(QUOTIENT_MOST) - elem_power(-QUOTIENT_MOST));
-    ts_val off = ts_cmp(b, TS_OP_cmpi, TS_GT, most, ts__lower_i32(lw, (int32_t)(uint32_t)span), TS_A_UNSIGNED);
     if (!opnds.v.n)
         return elem_results(lw, layout, &opnds);
-    opnds.v.at[0] = ts_op2(b, TS_OP_ori, divisor, off, 0);
+    opnds.v.at[0] = ts_op2(b, TS_OP_ori, elem_above_span(lw, divisors, QUOTIENT_DIVISOR, 2),
+                           elem_above_span(lw, most, QUOTIENT_MOST, 2), 0);
     ts_val opener = ts_emit(b, TS_OP_cold, TS_T_none, opnds.v.n, opnds.v.at, 0, 0);
-    ts_val rare = ts_op2(b, TS_OP_ori, divisor, elem_dividends_off(lw, from[0], layout), 0);
+    ts_val rare = ts_op2(b, TS_OP_ori, elem_divisors_off(lw, by, layout), elem_dividends_off(lw, from[0], layout), 0);
     elem_or_cold(lw, inst, layout, rare, &opnds, from);
     ts_term(b, TS_OP_yield, opnds.v.n - 1, opnds.v.at + 1);
     ts_end_like(b, opener);
@@ -232,7 +258,7 @@ static ts_val *elem_apply(ts_lower *lw, ts_val v, const ts_linear *layout)
         from[i] = ts__lower_get(lw, inst.opnd[i], layout);
     if (elem_is_root(lw, &inst, v, layout))
         return elem_roots(lw, &inst, from, layout);
-    if (elem_shares_divisor(lw, &inst, v, layout, from[1]))
+    if (elem_is_quotient(lw, &inst, v, layout, from[1]))
         return elem_quotients(lw, &inst, from, layout);
     ts_val *out = ts__lower_regs(lw, layout);
     for (uint32_t r = 0; r < 1u << layout->n_reg; r++) {

@@ -124,6 +124,17 @@ DIVISORS = [3.0, 1.0, 781.25, 0.1, 2.0**30, 2.0**31, 2.0**-30, 2.0**-31, -3.0, 0
             math.nan]  # fmt: skip
 
 
+def assert_quotients(kernel, x, by):
+    """Bit for bit NumPy's; any NaN where that has one."""
+    out = np.zeros(2048, np.float32)
+    run(kernel, x, by, out, Const(2048), target=90, facts=True)
+    with np.errstate(all="ignore"):
+        wanted = x / by
+    ordinary = ~np.isnan(wanted)
+    assert np.array_equal(out[ordinary].view(np.uint32), wanted[ordinary].view(np.uint32))
+    assert np.isnan(out[~ordinary]).all()
+
+
 @pytest.mark.parametrize("by", DIVISORS)
 def test_quotients_with_one_divisor_are_exact(by):
     random = np.random.default_rng(4)
@@ -131,13 +142,41 @@ def test_quotients_with_one_divisor_are_exact(by):
     bits = random.integers(0, 1 << 32, 2048, np.uint64).astype(np.uint32).view(np.float32)
     some = np.resize(np.array(SPECIAL, np.float32), 2048)
     for x in (usual, bits, some):
-        out = np.zeros(2048, np.float32)
-        run(quotients, x, np.array([by], np.float32), out, Const(2048), target=90, facts=True)
-        with np.errstate(all="ignore"):
-            wanted = x / np.float32(by)
-        ordinary = ~np.isnan(wanted)
-        assert np.array_equal(out[ordinary].view(np.uint32), wanted[ordinary].view(np.uint32))
-        assert np.isnan(out[~ordinary]).all()
+        assert_quotients(quotients, x, np.array([by], np.float32))
+
+
+def own_quotients(x, by, out, T: ct.Constant[int]):
+    ct.store(out, index=(0,), tile=ct.load(x, index=(0,), shape=(T,)) / ct.load(by, index=(0,), shape=(T,)))
+
+
+def nearly_ties(random, sign):
+    """Dividends and divisors whose quotients lie as near as can be to the middle between two float32."""
+    by = random.integers(1 << 22, 1 << 23, 1 << 13) * 2 + 1
+    inverse = by
+    for _ in range(5):
+        inverse = inverse * (2 - by * inverse) % (1 << 24)
+    middle = sign * inverse % (1 << 24) + (1 << 24)  # by * middle is sign, modulo 2^24
+    x = (by * middle - sign) >> 24
+    kept = np.flatnonzero(x < 1 << 24)[:2048]
+    return x[kept].astype(np.float32), by[kept].astype(np.float32)
+
+
+def test_quotients_by_divisors_of_their_own_are_exact():
+    random = np.random.default_rng(6)
+
+    def bits():
+        return random.integers(0, 1 << 32, 2048, np.uint64).astype(np.uint32).view(np.float32)
+
+    def usual(span):
+        powers = np.exp2(random.integers(-span, span + 1, 2048)) * random.choice([-1, 1], 2048)
+        return ((1 + random.random(2048)) * powers).astype(np.float32)
+
+    zeros = np.resize(np.array([0, -0.0, 1, -1], np.float32), 2048)
+    special = np.resize(np.array(SPECIAL, np.float32), 2048), np.repeat(np.array(SPECIAL, np.float32), 128)
+    for x, by in [(usual(3), usual(3)), (usual(92), usual(1)), (usual(1), usual(31)), (bits(), bits()), special,
+                  special[::-1], (zeros, abs(usual(2))), (zeros, usual(2)), (usual(4), zeros),
+                  nearly_ties(random, 1), nearly_ties(random, -1)]:  # fmt: skip
+        assert_quotients(own_quotients, x, by)
 
 
 def exponentials(x, out, T: ct.Constant[int]):
