@@ -402,6 +402,29 @@ static void arrays_copy_fill_and_come_back(void)
 
 /* ---- waiting, contexts, presence --------------------------------------------------------------------------------- */
 
+/* How often the driver is asked within so many nanoseconds, at best. */
+static int asked_within(ts_device *device, int64_t ns)
+{
+    int most = 0;
+    for (int i = 0; i < 4; i++) {
+        mock->busy = 1 << 30;
+        CHECK_INT(ts_stream_sync(ts_device_default_stream(device), ns, &err), TS_INTERRUPTED);
+        most = TS_MAX(most, (1 << 30) - mock->busy);
+    }
+    return most;
+}
+
+/* Waits of milliseconds are not made longer by pauses. */
+static void short_waits_ask_without_pause(void)
+{
+    ts_cuda *cuda;
+    ts_device *device = begin_on(&cuda, 0);
+    int first = asked_within(device, 200000);
+    CHECK(asked_within(device, 9000000) > first + first / 5);
+    mock->busy = 0;
+    ts__cuda_close(cuda);
+}
+
 static void bounded_waits_end_in_time(void)
 {
     ts_cuda *cuda;
@@ -878,6 +901,7 @@ int main(void)
     memory_is_reused_within_a_stream_only();
     a_full_device_is_trimmed_before_it_fails();
     arrays_copy_fill_and_come_back();
+    short_waits_ask_without_pause();
     bounded_waits_end_in_time();
     contexts_of_other_libraries_stay_current();
     missing_drivers_and_gpus_are_explained();

@@ -6,11 +6,13 @@
  */
 #include "device/cuda/cuda.h"
 #include <errno.h>
+#include <sched.h>
 #include <time.h>
 
-#define STREAM_BUSY_NS ((int64_t)200000) /* ask without pause; longer waits are not about latency */
-#define STREAM_PAUSE_MIN_NS 20000L
-#define STREAM_PAUSE_MAX_NS 500000L
+#define STREAM_BUSY_NS ((int64_t)200000)    /* ask and ask */
+#define STREAM_YIELD_NS ((int64_t)10000000) /* ask and let others run: pauses last 50 us longer than was asked for */
+#define STREAM_PAUSE_PART 256               /* of the time waited, so that a wait is at most 1 % too long */
+#define STREAM_PAUSE_MAX_NS ((int64_t)500000)
 
 typedef struct cuda_event {
     ts_event base;
@@ -142,7 +144,6 @@ static ts_status stream_interrupted(ts_error *err, const char *why)
 ts_status cuda_poll(cuda_device *device, cuda_result (*query)(void *), void *what, int64_t limit_ns, ts_error *err)
 {
     int64_t start = ts__now_ns(), deadline = ts__deadline(limit_ns);
-    long pause = STREAM_PAUSE_MIN_NS;
     for (;;) {
         cuda_result code = query(what);
         if (code != CUDA_NOT_READY)
@@ -152,10 +153,13 @@ ts_status cuda_poll(cuda_device *device, cuda_result (*query)(void *), void *wha
             return stream_interrupted(err, "the time to wait is over; the work goes on");
         if (now - start < STREAM_BUSY_NS)
             continue;
-        struct timespec rest = {0, pause};
+        if (now - start < STREAM_YIELD_NS) {
+            (void)sched_yield();
+            continue;
+        }
+        struct timespec rest = {0, (long)TS_MIN((now - start) / STREAM_PAUSE_PART, STREAM_PAUSE_MAX_NS)};
         if (nanosleep(&rest, NULL) != 0 && errno == EINTR)
             return stream_interrupted(err, "interrupted by a signal while waiting");
-        pause = TS_MIN(2 * pause, STREAM_PAUSE_MAX_NS);
     }
 }
 
