@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Few numbers of host memory in order (src/numeric/order.c): sort, argsort, unique, searchsorted without Python.
+ * Numbers of host memory in order (src/numeric/order.c): sort, argsort, unique, searchsorted without Python.
  */
 #include "numeric.h"
 
@@ -84,7 +84,7 @@ PyObject *numeric_searched(core_state *state, PyObject *const *args, Py_ssize_t 
 }
 
 /* numeric_order(rows, places, descending): (sorted, where elements came from or None), along the last axis; None where
- * they are no few numbers of host memory. */
+ * they are too many, or none of host memory. */
 static PyObject *order_rows(PyObject *module, PyObject *args)
 {
     core_state *state = PyModule_GetState(module);
@@ -122,7 +122,7 @@ static PyObject *order_different(PyObject *module, PyObject *array)
 
 static PyMethodDef order_functions[] = {
     {"numeric_different", order_different, METH_O, "numeric_different(array, /)\n--\n\nIts different values."},
-    {"numeric_order", order_rows, METH_VARARGS, "numeric_order(rows, places, descending, /)\n--\n\nFew rows in order."},
+    {"numeric_order", order_rows, METH_VARARGS, "numeric_order(rows, places, descending, /)\n--\n\nRows in order."},
     {NULL, NULL, 0, NULL},
 };
 

@@ -1,19 +1,30 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Few numbers of host memory in order, by the thread that asks: rows sorted, different values, places in what is
- * sorted. A kernel takes 20 times as long for ten numbers. Numbers become keys, which are in order as unsigned
- * integers, so there is one comparison for all dtypes:
+ * Numbers of host memory in order, by the thread that asks: rows sorted, different values, places in what is sorted. A
+ * kernel takes 20 times as long for ten numbers. Numbers become keys, which are in order as unsigned integers, so there
+ * is one comparison for all dtypes:
  *
  *     -inf  ..  -1  ..  -0 = 0  ..  1  ..  inf   NaN        NumPy's order: every NaN last, and equal to another
  *
- * Sorts are merges of short runs and keep equal ones in their order. Other calls are left to tessera.compute.
+ * Sorts keep equal ones in their order. Those of few numbers are merges of short runs; a longer row goes by digits:
+ *
+ *     key - least of the row  ->  its 32 leading bits | place     one word for each element
+ *     the leading bits, as many as tell most elements apart       two or three passes of up to 11 bits
+ *     runs of elements that these bits do not tell apart          sorted by their whole keys
+ *
+ * More elements than ORDER_MOST are left to tessera.compute.
  */
 #include "numeric/numeric.h"
 
 enum {
-    ORDER_ROW = 1024,    /* elements of a row */
-    ORDER_MOST = 1 << 13, /* of all rows, or that are looked for */
-    ORDER_RUN = 12       /* that are put in order one by one */
+    ORDER_FEW = 1024,       /* elements whose different values are found */
+    ORDER_LOOKED = 1 << 13, /* that are looked for */
+    ORDER_MOST = 1 << 22,   /* that are sorted */
+    ORDER_RUN = 12,         /* that are put in order one by one */
+    ORDER_MERGED = 48,      /* that are merged, not sorted by digits */
+    ORDER_DIGIT = 11,       /* bits of a digit, at most */
+    ORDER_PASSES = 3,       /* digits, at most */
+    ORDER_APART = 6         /* bits that digits have more than a place among the elements */
 };
 
 typedef struct order_item {
@@ -24,34 +35,34 @@ typedef struct order_item {
 /* A float of `width` bits as a key; from `infinity` on, as integers, they are no numbers. */
 static inline uint64_t order_float(uint64_t bits, int width, uint64_t infinity)
 {
-    const uint64_t zero = (uint64_t)1 << 63;
-    uint64_t sign = bits >> (width - 1), magnitude = bits & (((uint64_t)1 << (width - 1)) - 1);
-    return magnitude > infinity ? UINT64_MAX : sign ? zero - magnitude : zero + magnitude;
+    const uint64_t zero = (uint64_t)1 << (width - 1);
+    uint64_t magnitude = bits & (zero - 1);
+    return magnitude > infinity ? zero | (zero - 1) : bits & zero ? zero - magnitude : zero + magnitude;
 }
 
-static uint64_t order_key(const char *at, ts_dtype dtype)
+/* A number of some bytes; little endian, as all of the library's hosts are. */
+static inline uint64_t order_load(const char *at, size_t bytes)
 {
-    const uint64_t zero = (uint64_t)1 << 63;
-    union {
-        uint8_t u1;
-        int8_t i1;
-        uint16_t u2;
-        int16_t i2;
-        uint32_t u4;
-        int32_t i4;
-        uint64_t u8;
-    } x = {.u8 = 0};
-    memcpy(&x, at, ts_dtype_bytes(dtype)); /* little endian, as all of the library's hosts are */
+    uint64_t x = 0;
+    memcpy(&x, at, bytes);
+    return x;
+}
+
+static inline __attribute__((always_inline)) uint64_t order_key(const char *at, ts_dtype dtype)
+{
     switch (dtype) {
-    case TS_DTYPE_int8: return zero + (uint64_t)(int64_t)x.i1;
-    case TS_DTYPE_int16: return zero + (uint64_t)(int64_t)x.i2;
-    case TS_DTYPE_int32: return zero + (uint64_t)(int64_t)x.i4;
-    case TS_DTYPE_int64: return zero + x.u8;
-    case TS_DTYPE_float16: return order_float(x.u2, 16, 0x7C00);
-    case TS_DTYPE_bfloat16: return order_float(x.u2, 16, 0x7F80);
-    case TS_DTYPE_float32: return order_float(x.u4, 32, 0x7F800000);
-    case TS_DTYPE_float64: return order_float(x.u8, 64, 0x7FF0000000000000);
-    default: return x.u8;
+    case TS_DTYPE_int8: return order_load(at, 1) ^ 0x80u;
+    case TS_DTYPE_int16: return order_load(at, 2) ^ 0x8000u;
+    case TS_DTYPE_int32: return order_load(at, 4) ^ 0x80000000u;
+    case TS_DTYPE_int64: return order_load(at, 8) ^ (uint64_t)1 << 63;
+    case TS_DTYPE_uint16: return order_load(at, 2);
+    case TS_DTYPE_uint32: return order_load(at, 4);
+    case TS_DTYPE_uint64: return order_load(at, 8);
+    case TS_DTYPE_float16: return order_float(order_load(at, 2), 16, 0x7C00);
+    case TS_DTYPE_bfloat16: return order_float(order_load(at, 2), 16, 0x7F80);
+    case TS_DTYPE_float32: return order_float(order_load(at, 4), 32, 0x7F800000);
+    case TS_DTYPE_float64: return order_float(order_load(at, 8), 64, 0x7FF0000000000000);
+    default: return order_load(at, 1);
     }
 }
 
@@ -104,46 +115,216 @@ static order_item *order_sort(order_item *items, order_item *other, int64_t n)
 
 /* ---- rows ---------------------------------------------------------------------------------------- */
 
-/* A row of the array, and where its elements and places go, which may be NULL; steps in bytes. */
+/* Rows, and where their elements and places go, which may be NULL; steps in bytes, but that of places. */
 typedef struct order_row {
     const char *from;
     char *values;
     int64_t *places;
     int64_t n, step, out_step; /* the last in elements */
+    ts_dtype dtype;
+    bool descending;
+    uint64_t *words, *spare; /* of n words */
+    order_item *items;       /* of 2 n items */
 } order_row;
 
-static void order_one(const order_row *row, ts_dtype dtype, bool descending)
+/* Keys of a row, the least and the greatest; false: they are in order as they are. */
+static inline __attribute__((always_inline)) bool order_keys_of(const order_row *row, ts_dtype dtype, uint64_t flip,
+                                                                uint64_t ends[2])
 {
-    order_item items[ORDER_ROW], other[ORDER_ROW]; /* large, and filled as far as the row goes */
-    size_t item = ts_dtype_bytes(dtype);
-    order_read(row->from, row->step, row->n, dtype, descending, items);
-    const order_item *sorted = order_sort(items, other, row->n);
+    uint64_t before = 0, least = UINT64_MAX, most = 0, falls = 0;
     for (int64_t i = 0; i < row->n; i++) {
-        if (row->values)
-            memcpy(row->values + i * row->out_step * (int64_t)item, row->from + sorted[i].place * row->step, item);
-        if (row->places)
-            row->places[i * row->out_step] = sorted[i].place;
+        uint64_t key = order_key(row->from + i * row->step, dtype) ^ flip;
+        falls |= key < before;
+        least = TS_MIN(least, key);
+        most = TS_MAX(most, key);
+        row->words[i] = before = key;
+    }
+    ends[0] = least;
+    ends[1] = most;
+    return falls;
+}
+
+static bool order_keys(const order_row *row, uint64_t ends[2])
+{
+    uint64_t flip = row->descending ? UINT64_MAX : 0;
+    switch (row->dtype) {
+#define ORDER_CASE(dtype) case TS_DTYPE_##dtype: return order_keys_of(row, TS_DTYPE_##dtype, flip, ends);
+        ORDER_CASE(int8) ORDER_CASE(uint8) ORDER_CASE(int16) ORDER_CASE(uint16) ORDER_CASE(int32) ORDER_CASE(uint32)
+        ORDER_CASE(int64) ORDER_CASE(uint64) ORDER_CASE(float16) ORDER_CASE(float32) ORDER_CASE(float64)
+#undef ORDER_CASE
+    default: return order_keys_of(row, row->dtype, flip, ends);
     }
 }
 
+static int order_bits(uint64_t x)
+{
+    return x ? 64 - __builtin_clzll(x) : 0;
+}
+
+/* How a row goes by digits: `bits` of the words' 32 leading ones count, in passes of `digit` bits. */
+typedef struct order_digits {
+    int width, bits, digit, passes;
+} order_digits;
+
+static order_digits order_digits_of(int64_t n, uint64_t range)
+{
+    int size = order_bits((uint64_t)n - 1), width = TS_MIN(order_bits(range), 32);
+    order_digits d = {.width = width, .digit = TS_MIN(TS_MAX(size, 5), ORDER_DIGIT)};
+    d.passes = TS_MAX((TS_MIN(width, size + ORDER_APART) + d.digit - 1) / d.digit, 1);
+    d.bits = TS_MIN(width, d.passes * d.digit);
+    d.digit = (d.bits + d.passes - 1) / d.passes;
+    return d;
+}
+
+/* Sorts words by the digits, from the last one up; they are in the array that is given back, one of both. */
+static uint64_t *order_by_digits(uint64_t *words, uint64_t *other, int64_t n, order_digits d, uint64_t least, int cut)
+{
+    uint32_t counts[ORDER_PASSES][1 << ORDER_DIGIT], mask = (1u << d.digit) - 1u;
+    int first = 32 + d.width - d.bits;
+    for (int p = 0; p < d.passes; p++)
+        memset(counts[p], 0, sizeof(uint32_t) << d.digit);
+    for (int64_t i = 0; i < n; i++) {
+        uint64_t word = (words[i] - least) >> cut << 32 | (uint64_t)i;
+        words[i] = word;
+        for (int p = 0; p < d.passes; p++)
+            counts[p][word >> (first + p * d.digit) & mask]++;
+    }
+    for (int p = 0; p < d.passes; p++) {
+        uint32_t *count = counts[p], sum = 0;
+        int shift = first + p * d.digit;
+        if (count[words[0] >> shift & mask] == n)
+            continue;
+        for (uint32_t v = 0; v <= mask; v++) {
+            uint32_t here = count[v];
+            count[v] = sum;
+            sum += here;
+        }
+        for (int64_t i = 0; i < n; i++)
+            other[count[words[i] >> shift & mask]++] = words[i];
+        uint64_t *sorted = other;
+        other = words;
+        words = sorted;
+    }
+    return words;
+}
+
+/* The word behind a run of words whose leading bits, from `bit` on, are the same. */
+static inline int64_t order_run_end(const uint64_t *words, int64_t begin, int64_t n, int bit)
+{
+    int64_t end = begin + 1;
+    while (end < n && (words[begin] ^ words[end]) >> bit == 0)
+        end++;
+    return end;
+}
+
+/* Puts runs of words that are alike from `bit` on in order. */
+static void order_words(const order_row *row, uint64_t *words, int bit)
+{
+    for (int64_t begin = 0, end; begin < row->n; begin = end) {
+        end = order_run_end(words, begin, row->n, bit);
+        if (end - begin <= ORDER_RUN) {
+            for (int64_t i = begin + 1; i < end; i++) {
+                uint64_t x = words[i];
+                int64_t k = i;
+                for (; k > begin && x < words[k - 1]; k--)
+                    words[k] = words[k - 1];
+                words[k] = x;
+            }
+            continue;
+        }
+        for (int64_t i = begin; i < end; i++)
+            row->items[i - begin] = (order_item){words[i], 0};
+        const order_item *sorted = order_sort(row->items, row->items + (end - begin), end - begin);
+        for (int64_t i = begin; i < end; i++)
+            words[i] = sorted[i - begin].key;
+    }
+}
+
+/* Puts runs of words that are alike but for their places in the order of their whole keys. */
+static void order_runs(const order_row *row, uint64_t *words)
+{
+    uint64_t flip = row->descending ? UINT64_MAX : 0;
+    for (int64_t begin = 0, end; begin < row->n; begin = end) {
+        end = order_run_end(words, begin, row->n, 32);
+        if (end - begin == 1)
+            continue;
+        for (int64_t i = begin; i < end; i++) {
+            int64_t place = (uint32_t)words[i];
+            row->items[i - begin] = (order_item){order_key(row->from + place * row->step, row->dtype) ^ flip, place};
+        }
+        const order_item *sorted = order_sort(row->items, row->items + (end - begin), end - begin);
+        for (int64_t i = begin; i < end; i++)
+            words[i] = (uint64_t)sorted[i - begin].place;
+    }
+}
+
+/* Elements of one size to where they go, from where words say that they came. */
+static inline __attribute__((always_inline)) void order_move(const order_row *row, const uint64_t *words, size_t item)
+{
+    for (int64_t i = 0; i < row->n; i++)
+        memcpy(row->values + i * row->out_step * (int64_t)item,
+               row->from + (int64_t)(uint32_t)words[i] * row->step, item);
+}
+
+static void order_write(const order_row *row, const uint64_t *words)
+{
+    size_t item = ts_dtype_bytes(row->dtype);
+    for (int64_t i = 0; row->places && i < row->n; i++)
+        row->places[i * row->out_step] = (uint32_t)words[i];
+    if (row->values && item == 8)
+        order_move(row, words, 8);
+    else if (row->values && item == 4)
+        order_move(row, words, 4);
+    else if (row->values)
+        order_move(row, words, item);
+}
+
+static void order_one(const order_row *row)
+{
+    uint64_t ends[2], *words = row->words;
+    bool falls = order_keys(row, ends);
+    int64_t n = row->n;
+    if (!falls) {
+        for (int64_t i = 0; i < n; i++)
+            words[i] = (uint64_t)i;
+    } else if (n <= ORDER_MERGED) {
+        for (int64_t i = 0; i < n; i++)
+            row->items[i] = (order_item){words[i], i};
+        const order_item *sorted = order_sort(row->items, row->items + n, n);
+        for (int64_t i = 0; i < n; i++)
+            words[i] = (uint64_t)sorted[i].place;
+    } else {
+        order_digits d = order_digits_of(n, ends[1] - ends[0]);
+        int cut = TS_MAX(order_bits(ends[1] - ends[0]) - 32, 0), left = d.width - d.bits;
+        words = order_by_digits(words, row->spare, n, d, ends[0], cut);
+        if (left)
+            order_words(row, words, 32 + left);
+        if (cut)
+            order_runs(row, words);
+    }
+    order_write(row, words);
+}
+
 /* All rows along an axis; results lie row-major. */
-static void order_rows(const ts_nd *a, uint32_t axis, bool descending, order_row row)
+static void order_rows(const ts_nd *a, uint32_t axis, order_row all)
 {
     int64_t at[TS_ND_RANK] = {0}, steps[TS_ND_RANK], step = 1;
-    int64_t rows = a->count / row.n, item = a->item;
+    int64_t rows = a->count / all.n, item = a->item;
     for (uint32_t d = a->rank; d-- > 0; step *= ts_nd_shape(a)[d])
         steps[d] = step;
-    row.step = ts_nd_strides(a)[axis];
-    row.out_step = steps[axis];
+    all.step = ts_nd_strides(a)[axis];
+    all.out_step = steps[axis];
     for (int64_t i = 0; i < rows; i++) {
         int64_t from = 0, to = 0;
         for (uint32_t d = 0; d < a->rank; d++) {
             from += at[d] * ts_nd_strides(a)[d];
             to += at[d] * steps[d];
         }
-        order_one(&(order_row){row.from + from, row.values ? row.values + to * item : NULL,
-                               row.places ? row.places + to : NULL, row.n, row.step, row.out_step},
-                  (ts_dtype)a->dtype, descending);
+        order_row row = all;
+        row.from += from;
+        row.values = all.values ? all.values + to * item : NULL;
+        row.places = all.places ? all.places + to : NULL;
+        order_one(&row);
         for (uint32_t d = a->rank; d-- > 0;) {
             if (d != axis && ++at[d] < ts_nd_shape(a)[d])
                 break;
@@ -161,23 +342,33 @@ static ts_status order_new(const ts_nd *like, ts_dtype dtype, ts_nd **made, void
 
 ts_status ts_nd_order(ts_nd *a, uint32_t axis, bool descending, ts_nd **values, ts_nd **places, ts_error *err)
 {
-    void *from, *to = NULL, *found = NULL;
+    void *from, *to = NULL, *found = NULL, *room;
     TS_NEED(err, a);
     if (values)
         *values = NULL;
     if (places)
         *places = NULL;
-    if (axis >= a->rank || !a->count || a->count > ORDER_MOST || ts_nd_shape(a)[axis] > ORDER_ROW || !order_may(a))
+    if (axis >= a->rank || !a->count || a->count > ORDER_MOST || !order_may(a))
         return TS_OK;
+    int64_t n = ts_nd_shape(a)[axis], bytes = n * (int64_t)(2 * sizeof(uint64_t) + 2 * sizeof(order_item));
+    ts_nd *scratch = NULL;
     TS_TRY(ts_nd_memory(a, false, &from, NULL, err));
     ts_status status = values ? order_new(a, (ts_dtype)a->dtype, values, &to, err) : TS_OK;
     if (status == TS_OK && places)
         status = order_new(a, TS_DTYPE_int64, places, &found, err);
+    if (status == TS_OK)
+        status = ts_nd_empty(a->graph, TS_DTYPE_uint8, 1, &bytes, false, &scratch, err);
+    if (status == TS_OK)
+        status = ts_nd_memory(scratch, false, &room, NULL, err);
+    order_row all = {.from = from, .values = to, .places = found, .n = n, .dtype = (ts_dtype)a->dtype,
+                     .descending = descending};
     if (status == TS_OK) {
-        order_rows(a, axis, descending, (order_row){.from = from, .values = to, .places = found,
-                                                    .n = ts_nd_shape(a)[axis]});
-        return TS_OK;
+        all.words = room, all.spare = all.words + n, all.items = (order_item *)(all.spare + n);
+        order_rows(a, axis, all);
     }
+    ts_nd_release(scratch);
+    if (status == TS_OK)
+        return TS_OK;
     if (values)
         ts_nd_release(*values), *values = NULL;
     if (places)
@@ -187,13 +378,13 @@ ts_status ts_nd_order(ts_nd *a, uint32_t axis, bool descending, ts_nd **values, 
 
 ts_status ts_nd_different(ts_nd *a, ts_nd **result, ts_error *err)
 {
-    order_item items[ORDER_ROW], other[ORDER_ROW];
+    order_item items[ORDER_FEW], other[ORDER_FEW];
     void *from, *to;
     int64_t n = 0;
     TS_NEED(err, result);
     *result = NULL;
     TS_NEED(err, a);
-    if (a->rank != 1 || !a->count || a->count > ORDER_ROW || !order_may(a))
+    if (a->rank != 1 || !a->count || a->count > ORDER_FEW || !order_may(a))
         return TS_OK;
     TS_TRY(ts_nd_memory(a, false, &from, NULL, err));
     order_read(from, ts_nd_strides(a)[0], a->count, (ts_dtype)a->dtype, false, items);
@@ -234,7 +425,7 @@ ts_status ts_nd_search(ts_nd *a, ts_nd *keys, bool right, ts_nd **result, ts_err
     *result = NULL;
     TS_NEED(err, a, keys);
     if (a->rank != 1 || keys->rank > 1 || a->dtype != keys->dtype || a->graph != keys->graph || !order_may(a) ||
-        keys->meaning || !keys->count || keys->count > ORDER_MOST)
+        keys->meaning || !keys->count || keys->count > ORDER_LOOKED)
         return TS_OK;
     TS_TRY(ts_nd_memory(a, false, &data, NULL, err));
     TS_TRY(ts_nd_memory(keys, false, &looked, NULL, err));

@@ -27,6 +27,7 @@ _isnan = FUNCTIONS["isnan"]
 
 _BLOCK = 65536  # numbers whose weights are summed before they are added to those before, as NumPy's are
 _COUNTERS = 1 << 24  # numbers that are counted side by side, on devices whose memory is not the host's
+_TOGETHER = 1 << 22  # elements that are sorted without a kernel in host memory; ORDER_MOST of src/numeric/order.c
 _MANY = 1 << 18  # elements of a GPU whose keys are made as they are read: one pass less
 
 
@@ -61,9 +62,23 @@ def _ordered_complex(a: ndarray, descending: bool) -> tuple[ndarray, ndarray]:
     return take_along_axis(a, places, -1), places
 
 
+def _ordered_in_parts(a: ndarray, places: bool, descending: bool) -> tuple[ndarray, ndarray | None]:
+    """Many rows of host memory: as many at once as are sorted without a kernel, longer ones one by one."""
+    rows = a.reshape(-1, a.shape[-1])
+    step = max(1, _TOGETHER // rows.shape[1])
+    made, found = f.empty(rows.shape, a.dtype), f.empty(rows.shape if places else 0, numpy.int64)
+    for first in range(0, rows.shape[0], step):
+        part = rows[first : first + step]
+        made[first : first + step], came_from = ordered(part if step > 1 else part[0], places, descending)
+        if places:
+            found[first : first + step] = came_from
+    return made.reshape(a.shape), found.reshape(a.shape) if places else None
+
+
 def ordered(a: ndarray, places: bool, descending: bool = False) -> tuple[ndarray, ndarray | None]:
     """Rows of a (.., n) sorted, stable; with the places where elements came from."""
     from tessera import compute
+    from tessera.compute._engine import on_cpu
 
     a = _items.numbers(a)
     if has_meaning(a):
@@ -76,6 +91,8 @@ def ordered(a: ndarray, places: bool, descending: bool = False) -> tuple[ndarray
     if few is not None:
         return few
     n, rows = a.shape[-1], a.size // max(a.shape[-1], 1)
+    if rows > 1 and a.size > _TOGETHER and on_cpu():
+        return _ordered_in_parts(a, places, descending)
     as_read = a.dtype.kind == "f" and _are_made_as_read(n, rows)
     keys = a if as_read else _keys(a)
     keys = keys if keys.flags.c_contiguous else keys.copy("C")

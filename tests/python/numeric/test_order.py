@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Few numbers of host memory in order, without a kernel: against NumPy, and against what many numbers become."""
+"""Numbers of host memory in order, without a kernel: against NumPy, and against what many numbers become."""
 
 import numpy as np
 import pytest
@@ -41,6 +41,44 @@ def test_rows_in_order_are_numpys(dtype):
         b = tn.array(x)
         b.sort(axis)
         np.testing.assert_array_equal(b, np.sort(x, axis))
+
+
+def _kinds(rng, shape, dtype):
+    """Numbers that lead to each way through digits: apart by few bits, by many, by their last ones alone; alike."""
+    near = rng.integers(-2, 3, shape) * (rng.random(shape) < 0.01)
+    for x in (rng.standard_normal(shape) * 100, rng.integers(0, 3, shape), rng.integers(-(2**62), 2**62, shape),
+              rng.integers(0, 40, shape) + near * 2**61, rng.random(shape) + near * 1e30, np.sort(rng.random(shape))):  # fmt: skip
+        if dtype[0] == "f":
+            x = np.where(rng.random(shape) < 0.01, rng.choice([0.0, -0.0, np.nan, -np.nan, np.inf], shape), x)
+        yield (x > 0) if dtype == "?" else x.astype(dtype) if dtype[0] == "f" else x.astype("i8").astype(dtype)
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_long_rows_in_order_are_numpys(dtype):
+    rng = np.random.default_rng(7)
+    for shape, axis in (((2, 2000), -1), ((49,), 0), ((300, 3), 0), ((20000,), 0)):
+        with np.errstate(all="ignore"):
+            for x in _kinds(rng, shape, dtype):
+                a, places = tn.array(x), np.argsort(x, axis, kind="stable")
+                np.testing.assert_array_equal(tn.argsort(a, axis), places)
+                assert np.asarray(tn.sort(a, axis)).tobytes() == np.take_along_axis(x, places, axis).tobytes()
+                down = np.asarray(tn.argsort(a, axis, descending=True))  # equal ones in their order
+                np.testing.assert_array_equal(down, np.flip(x.shape[axis] - 1 - np.argsort(
+                    np.flip(x, axis), axis, kind="stable"), axis))  # fmt: skip
+
+
+@pytest.mark.parametrize("dtype", ["f4", "i8"])
+def test_many_rows_are_sorted_a_part_at_a_time(dtype, monkeypatch):
+    from tessera.numeric import _sort
+
+    rng, direct = np.random.default_rng(7), _core.numeric_order
+    monkeypatch.setattr(_sort, "_TOGETHER", 10)
+    monkeypatch.setattr(_core, "numeric_order", lambda a, *more: direct(a, *more) if a.size < 11 else None)
+    x = _numbers(rng, (3, 2, 4), dtype)
+    np.testing.assert_array_equal(tn.argsort(tn.array(x), kind="stable"), np.argsort(x, kind="stable"))
+    np.testing.assert_array_equal(tn.sort(tn.array(x), kind="stable"), np.sort(x, kind="stable"))
+    x = _numbers(rng, (2, 12), dtype)
+    np.testing.assert_array_equal(tn.sort(tn.array(x), 1, "stable"), np.sort(x, 1, kind="stable"))
 
 
 @pytest.mark.parametrize("dtype", DTYPES)
