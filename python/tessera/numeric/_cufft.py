@@ -56,7 +56,9 @@ def _plan(n: int, kind: str, lines: int, device: str) -> _Plan:
 def _fitted(a: ndarray, length: int, own: bool) -> ndarray:
     """Lines along the last axis, as long as wanted: cut, or with zeros behind; own: a copy that may be written to."""
     if a.shape[-1] >= length:
-        return f.array(a[..., :length], order="C", copy=own or None)
+        made = f.array(a[..., :length], order="C", copy=own or None)
+        is_aligned = address(made) % (2 * made.real.itemsize) == 0  # to complex numbers, as cuFFT demands of both sides
+        return made if is_aligned else f.array(made, copy=True)
     made = f.zeros((*a.shape[:-1], length), a.dtype, device=a.device)
     made[..., : a.shape[-1]] = a
     return made

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import functools
 import importlib
+import operator
 import types
 from typing import Any, NamedTuple
 
@@ -161,8 +162,9 @@ def _floor_divide(x1: Any, x2: Any, /) -> Any:
     """The quotient rounded down; with infinities it is that of ``/``."""
     if tn.result_type(x1, x2).kind != "f":
         return tn.floor_divide(x1, x2)
+    infinite = [tn.isinf(x) for x in (x1, x2) if not isinstance(x, int)]  # Python's may have more than 64 bits
     with numpy.errstate(all="ignore"):
-        return tn.where(tn.isinf(x1) | tn.isinf(x2), tn.divide(x1, x2), tn.floor_divide(x1, x2))
+        return tn.where(functools.reduce(operator.or_, infinite), tn.divide(x1, x2), tn.floor_divide(x1, x2))
 
 
 def _by_parts(function: Any, where: Any, real: Any, imag: Any) -> Any:

@@ -134,3 +134,8 @@ def test_names():
     assert list(inspect.signature(xp.clip).parameters) == ["x", "min", "max"]
     assert np.asarray(xp.clip(xp.asarray([1, 5]), max=3)).tolist() == [1, 3]
     assert xp.sort.__name__ == "sort" and xp.sort.__module__ == "tessera.numeric.array_api" and xp.sort.__doc__
+
+
+def test_quotients_by_integers_of_any_size() -> None:
+    x = xp.asarray([1.0, -2.0])
+    assert (np.asarray(x // 10**30) == [0, -1]).all() and (np.asarray(2**70 // x) == [2.0**70, -(2.0**69)]).all()
