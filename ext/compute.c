@@ -130,6 +130,16 @@ static PyObject *code_wait(PyObject *module, PyObject *unused)
     return Py_NewRef(Py_None);
 }
 
+static PyObject *code_end(PyObject *module, PyObject *unused)
+{
+    (void)module;
+    (void)unused;
+    Py_BEGIN_ALLOW_THREADS
+    ts_code_end();
+    Py_END_ALLOW_THREADS
+    return Py_NewRef(Py_None);
+}
+
 static PyMethodDef compute_functions[] = {
     {"compute_pack", compute_pack, METH_O,
      "compute_pack(choices, /)\n--\n\nA kernel of an algorithm that lies in the library, by its choices "
@@ -140,6 +150,8 @@ static PyMethodDef compute_functions[] = {
     {"code_wait", code_wait, METH_NOARGS,
      "code_wait()\n--\n\nWaits until all code that is made in the background is there (ts_code_wait of "
      "tessera/launch.h)."},
+    {"code_end", code_end, METH_NOARGS,
+     "code_end()\n--\n\nThe same, and nothing is made in the background from now on (ts_code_end)."},
     {NULL, NULL, 0, NULL},
 };
 

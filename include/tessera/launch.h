@@ -235,8 +235,11 @@ TS_API void ts_kernel_get_stats(const ts_kernel *kernel, ts_kernel_stats *out);
 /* Kernels with the hint `tiers`, as those of Python's algorithms, are launched first as code that is quickly made, with
  * the same bits, while fast code is made in the background, for later launches and for the cache. This waits until all
  * of that is done: before times are measured, or a launch is recorded to be repeated. The environment variable
- * TESSERA_TIERS=0 has fast code made for the first launch. A program in C that gives the hint calls this at its end. */
+ * TESSERA_TIERS=0 has fast code made for the first launch. */
 TS_API void ts_code_wait(void);
+/* For the end of a program: waits, and has nothing made in the background from now on. A program in C that gives the
+ * hint calls this before it ends: later, libraries may have ended what makes code. */
+TS_API void ts_code_end(void);
 
 /* Why no compiled code is kept on disk although there is a directory for it: it is another user's, or others may
  * write to it, and what is read from it would be run. NULL: it is kept, or none is wanted. Borrowed for good. */

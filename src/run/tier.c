@@ -72,3 +72,8 @@ void ts_code_wait(void)
 {
     ts__background_wait();
 }
+
+void ts_code_end(void)
+{
+    ts__background_end();
+}

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Work in the background: all of it is done once, in other threads; who waits sees it; a child of fork has none.
+ * Work in the background: all of it is done once, in other threads; who waits sees it; a child of fork has none, and
+ * is made between two pieces; signals go to other threads; nothing is taken after the end.
  */
 #include "check.h"
 #include "device/background.h"
 #include <pthread.h>
+#include <signal.h>
 #include <stdatomic.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -32,6 +34,37 @@ static void all_pieces_are_done(void)
     CHECK(atomic_load(&n_here) == 0);
 }
 
+static _Atomic int n_slow;
+
+static void slow(void *user)
+{
+    sigset_t blocked;
+    pthread_sigmask(SIG_SETMASK, NULL, &blocked);
+    atomic_fetch_add(&n_here, !sigismember(&blocked, SIGINT));
+    atomic_fetch_add((_Atomic int *)user, 1);
+    usleep(3000);
+    atomic_fetch_sub((_Atomic int *)user, 1);
+}
+
+static void children_are_made_between_pieces(void)
+{
+    enum { SLOW = 40 };
+    int bad = 0;
+    for (int i = 0; i < SLOW; i++)
+        CHECK(ts__background(slow, &n_slow));
+    for (int i = 0; i < 3; i++) {
+        int status = 1;
+        pid_t child = fork();
+        if (child == 0)
+            _exit(atomic_load(&n_slow));
+        bad += child < 0 || waitpid(child, &status, 0) != child || status != 0;
+    }
+    CHECK_INT(bad, 0);
+    ts__background_wait();
+    CHECK(atomic_load(&n_slow) == 0 && atomic_load(&n_here) == 0);
+}
+
+/* One that does not end holds a fork up for a while alone. */
 static void a_child_has_none(void)
 {
     atomic_store(&is_held, 1);
@@ -56,6 +89,9 @@ int main(void)
 {
     self = pthread_self();
     all_pieces_are_done();
+    children_are_made_between_pieces();
     a_child_has_none();
+    ts__background_end();
+    CHECK(!ts__background(count, &n_done));
     return check_done();
 }

@@ -175,6 +175,23 @@ static void tensor_maps_of_empty_and_thin_arrays_are_legal(void)
     ts__cuda_close(cuda);
 }
 
+/* The mode of the thread is what it was before. */
+static void loads_do_not_end_what_a_stream_records(void)
+{
+    begin();
+    ts_cuda *cuda = open_driver(NULL);
+    ts_program *program;
+    ts_code code = ptx_of((ts_plan){.threads = 32});
+    mock->is_capturing = 1;
+    for (int i = 0; i < 2; i++) {
+        CHECK_OK(ts_program_load(ts__cuda_device(cuda, 0), &code, "k", NULL, &program, &err));
+        ts_program_destroy(program);
+    }
+    CHECK(mock->n_load == 2 && mock->n_unload == 2);
+    mock->is_capturing = 0;
+    ts__cuda_close(cuda);
+}
+
 static void assembler_messages_become_the_error(void)
 {
     begin();
@@ -892,6 +909,7 @@ int main(void)
     tensor_maps_are_encoded_from_the_parameters();
     tensor_maps_are_encoded_anew_only_when_something_changed();
     tensor_maps_of_empty_and_thin_arrays_are_legal();
+    loads_do_not_end_what_a_stream_records();
     assembler_messages_become_the_error();
     old_drivers_load_modules_and_launch_plainly();
     fault_records_are_read_at_the_wait();

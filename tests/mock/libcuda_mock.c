@@ -430,8 +430,22 @@ static cuda_result mock_EventElapsedTime(float *ms, cuda_event_t begin, cuda_eve
 
 /* ---- programs ------------------------------------------------------------------------------------------------ */
 
+static _Thread_local int mock_capture_mode; /* CUstreamCaptureMode */
+
+static cuda_result mock_ThreadExchangeStreamCaptureMode(int *mode)
+{
+    int old = mock_capture_mode;
+    mock_capture_mode = *mode;
+    *mode = old;
+    return CUDA_OK;
+}
+
+/* A stream that records forbids it to all threads but those that are relaxed. */
 static cuda_result mock_load(const void *code, const int *options, void **values, unsigned n)
 {
+    enum { CAPTURE_UNSUPPORTED = 900 };
+    if (M->is_capturing && mock_capture_mode != CUDA_CAPTURE_RELAXED)
+        return CAPTURE_UNSUPPORTED;
     int bad = M->bad_loads > 0, serial = !bad && M->serial_loads > 0;
     M->bad_loads -= bad, M->serial_loads -= serial;
     for (unsigned i = 0; i < n; i++)

@@ -20,7 +20,6 @@ typedef struct location {
 
 static char contexts[2];
 static float clamp[2], border[4];
-static int capture_mode;
 
 /* ---- contexts and devices --------------------------------------------------------------------------------- */
 
@@ -83,13 +82,6 @@ static cuda_result more_DeviceGetByPCIBusId(cuda_ordinal *device, const char *te
     int found = sscanf(text, "0000:%x:00.0", &number);
     *device = (cuda_ordinal)number;
     return found == 1 ? CUDA_OK : BAD_VALUE;
-}
-static cuda_result more_ThreadExchangeStreamCaptureMode(int *mode)
-{
-    int old = capture_mode;
-    capture_mode = *mode;
-    *mode = old;
-    return CUDA_OK;
 }
 
 static cuda_result more_CtxGetStreamPriorityRange(int *least, int *greatest)
@@ -376,7 +368,6 @@ static const mock_row rows[] = {
     ROW("cuDeviceGetLuid", DeviceGetLuid),
     ROW("cuDeviceGetPCIBusId", DeviceGetPCIBusId),
     ROW("cuDeviceGetByPCIBusId", DeviceGetByPCIBusId),
-    ROW("cuThreadExchangeStreamCaptureMode", ThreadExchangeStreamCaptureMode),
     ROW("cuCtxGetStreamPriorityRange", CtxGetStreamPriorityRange),
     ROW("cuStreamGetFlags", StreamGetFlags),
     ROW("cuStreamGetPriority", StreamGetPriority),

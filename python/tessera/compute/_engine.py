@@ -45,7 +45,7 @@ _keeps = True  # what the next process needs of kernels; tests that change how t
 _kernels: dict[Any, Any] = {}
 _kept: dict[Any, list[Any]] = {}
 _lock = threading.Lock()
-atexit.register(_core.code_wait)  # before libraries end what the assembler and LLVM use
+atexit.register(_core.code_end)  # before libraries end what the assembler and LLVM use
 
 
 class _Calls(threading.local):

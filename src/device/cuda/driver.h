@@ -54,6 +54,7 @@ enum { /* CUfunction_attribute, CUmemPool_attribute, CUjit_option, CUlaunchAttri
     CUDA_LAUNCH_CLUSTER = 4,
     CUDA_LAUNCH_PDL = 6
 };
+enum { CUDA_CAPTURE_RELAXED = 2 }; /* CUstreamCaptureMode */
 enum { CUDA_STREAM_NON_BLOCKING = 1, CUDA_STREAM_PER_THREAD = 2, CUDA_HOST_PORTABLE = 1, CUDA_HOST_MAPPED = 2,
        CUDA_TMAP_PROMOTE_128 = 2 };
 

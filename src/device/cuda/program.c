@@ -136,6 +136,15 @@ static ts_status program_load(cuda_program *program, const ts_code *code, ts_err
     return status;
 }
 
+/* Loading and unloading are no part of what a stream records, this thread's or another's, and do not end it. Gives the
+ * mode before. */
+static int program_capture_mode(const cuda_device *device, int mode)
+{
+    if (device->cuda->fn.ThreadExchangeStreamCaptureMode)
+        (void)device->cuda->fn.ThreadExchangeStreamCaptureMode(&mode);
+    return mode;
+}
+
 ts_status cuda_program_load(ts_device *handle, const ts_code *code, const char *name, const char *file,
                             ts_program **out, ts_error *err)
 {
@@ -149,8 +158,11 @@ ts_status cuda_program_load(ts_device *handle, const ts_code *code, const char *
                                : ts_fail(err, TS_NOMEM, "out of memory while loading a kernel");
     if (status == TS_OK && !(program->kept = ts__new(handle->alloc, sizeof *program->kept * (code->plan.n_tmaps + 1))))
         status = ts_fail(err, TS_NOMEM, "out of memory while loading a kernel");
-    if (status == TS_OK)
+    if (status == TS_OK) {
+        int mode = program_capture_mode(device, CUDA_CAPTURE_RELAXED);
         status = program_load(program, code, err);
+        (void)program_capture_mode(device, mode);
+    }
     if (status == TS_OK)
         *out = &program->base;
     else if (program)
@@ -207,11 +219,13 @@ void cuda_program_destroy(ts_program *handle)
     const void *last = program;
     atomic_compare_exchange_strong(&device->last, &last, NULL);
     if (loaded && handle->epoch == ts_device_epoch(handle->device) && cuda_enter(device, &before, NULL) == TS_OK) {
+        int mode = program_capture_mode(device, CUDA_CAPTURE_RELAXED);
         program_settle(program);
         if (program->library)
             (void)fn->LibraryUnload(program->library);
         else
             (void)fn->ModuleUnload(program->module);
+        (void)program_capture_mode(device, mode);
         cuda_leave(device, before);
     }
     const ts_alloc *alloc = handle->device->alloc;
