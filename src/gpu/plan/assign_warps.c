@@ -40,11 +40,15 @@ static uint32_t warps_measure_type(const ts_module *module, ts_type type, warps_
     return bytes;
 }
 
-static void warps_measure_access(const ts_module *module, ts_type type, uint64_t *elements, warps_sizes *sizes)
+/* Beside elements that are read in vectors, those of views that have none do not say how long vectors are (the parts of
+ * a sum of f16, which its last block joins). */
+static void warps_measure_access(const ts_fn *fn, const ts_inst *inst, ts_type type, uint64_t *elements,
+                                 warps_sizes *sizes)
 {
-    uint32_t bytes = warps_measure_type(module, type, sizes);
-    if (bytes)
-        elements[TS_MIN(bytes, 16u)] += (uint64_t)ts_type_count(module, type);
+    uint32_t bytes = warps_measure_type(fn->module, type, sizes);
+    bool by_view = inst->op == TS_OP_load_view_tko || inst->op == TS_OP_store_view_tko;
+    if (bytes && (!by_view || ts__view_has_vectors(fn, ts_opnds(fn, inst)[0])))
+        elements[TS_MIN(bytes, 16u)] += (uint64_t)ts_type_count(fn->module, type);
 }
 
 /* Bytes of the elements that most of what is stored consists of, or nearly all that is accessed, as of sums of many
@@ -79,9 +83,9 @@ static warps_sizes warps_measure(const ts_fn *fn)
     for (ts_val v = 1; v < fn->inst.n; v++) {
         const ts_inst *inst = ts_at(fn, v);
         if (inst->op == TS_OP_load_view_tko || inst->op == TS_OP_load_ptr_tko)
-            warps_measure_access(fn->module, inst->type, sizes.loaded, &sizes);
+            warps_measure_access(fn, inst, inst->type, sizes.loaded, &sizes);
         if (inst->op == TS_OP_store_view_tko || inst->op == TS_OP_store_ptr_tko)
-            warps_measure_access(fn->module, ts_type_of(fn, ts_opnd(fn, v, 1)), sizes.stored, &sizes);
+            warps_measure_access(fn, inst, ts_type_of(fn, ts_opnd(fn, v, 1)), sizes.stored, &sizes);
         uint32_t bits = ts_type_kind(fn->module, inst->type) == TS_KIND_TILE
                             ? (uint32_t)ts_log2((uint64_t)ts_type_count(fn->module, inst->type)) : 0;
         if (inst->op == TS_OP_mmaf || inst->op == TS_OP_mmai) {

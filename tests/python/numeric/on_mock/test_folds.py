@@ -55,6 +55,15 @@ def test_the_last_block_joins_what_all_gave(mock, capfd, monkeypatch, name, shap
     mock.n_values = 0
 
 
+def test_sums_of_halves_read_16_bytes_at_a_time(mock, capfd, monkeypatch) -> None:
+    """Though the parts that the last block joins are float32."""
+    a = np.empty((1100, 256), "f2", device="cuda")
+    monkeypatch.setenv("TS_DUMP", "dce")
+    np.wait(np.sum(a, 0))
+    loads = [line for line in capfd.readouterr().err.splitlines() if " = ld n=" in line and ": f16, f16" in line]
+    assert loads and all(" = ld n=8 " in line for line in loads)
+
+
 @pytest.mark.parametrize(("dtype", "n"), [("f4", 9001), ("i8", 4096), ("i1", 4097)])
 def test_masks_choose_in_one_pass(mock, capfd, monkeypatch, dtype, n) -> None:
     x = numpy.random.default_rng(n).integers(-9, 9, n).astype(dtype)
