@@ -5,6 +5,7 @@
  * What a program costs per block is learnt from its own runs. A fault becomes an error that names kernel,
  * line and block; text printed by the kernel is gathered per thread and written in block order.
  */
+#include "base/lock.h"
 #include "device/cpu/cpu.h"
 #include <errno.h>
 #include <unistd.h>
@@ -98,7 +99,8 @@ typedef struct cpu_run {
     uint32_t n_prints;
     struct program_meeting *meeting; /* NULL: blocks do not wait for each other */
     _Atomic uint64_t block_ps; /* what a block took in piece 0 */
-    ts_fault fault;
+    ts_fault fault;            /* that of the first piece that has one */
+    int64_t fault_piece;
 } cpu_run;
 
 typedef struct program_env { /* of one piece */
@@ -179,16 +181,32 @@ static void program_blocks(cpu_run *run, const cpu_piece *piece, void *scratch, 
     }
 }
 
+static ts_lock program_faults = TS_LOCK_INIT;
+
+/* The first fault of a piece, whose blocks run one after the other. Pieces end in any order; the first one's stays. */
+static void program_note_fault(cpu_run *run, const cpu_piece *piece, const ts_fault *fault)
+{
+    ts__lock_take(&program_faults);
+    if (!run->fault.code || piece->number < run->fault_piece) {
+        run->fault = *fault;
+        run->fault_piece = piece->number;
+    }
+    ts__lock_give(&program_faults);
+}
+
 /* Piece 0 is timed: its own running time does not hold the waking of threads. */
 static void program_enter(cpu_run *run, const cpu_piece *piece, void *scratch)
 {
     ts_text *text = run->prints ? &run->prints[piece->number] : NULL;
     bool asks = run->watch && piece->worker == 0;
-    program_env env = {{&run->fault, text ? program_print : program_drop_print, text,
+    ts_fault fault = {0};
+    program_env env = {{&fault, text ? program_print : program_drop_print, text,
                         asks ? &run->watch->ask : run->stop, program_look, program_meet}, run};
     bool timed = run->measure && piece->number == 0;
     int64_t before = timed ? ts__now_ns() : 0;
     program_blocks(run, piece, scratch, &env);
+    if (fault.code)
+        program_note_fault(run, piece, &fault);
     if (timed)
         atomic_store(&run->block_ps, (uint64_t)((ts__now_ns() - before) * 1000 / (piece->end - piece->begin)) + 1);
 }

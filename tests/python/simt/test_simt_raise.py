@@ -121,6 +121,22 @@ def test_without_a_failure_nothing_changes(target, x):
     np.testing.assert_array_equal(plain, out)
 
 
+def test_the_first_block_reports_though_others_fail_earlier():
+    def late(n, out):
+        v = 0.0
+        if cuda.blockIdx.x == 0:
+            for i in range(n):
+                v = v * 0.5 + i
+        out[cuda.grid(1)] = v
+        raise MyError("here")
+
+    kernel, out = DEBUG(late), np.zeros(64 * 32)
+    for _ in range(3):  # what blocks take is learnt, then they are spread over threads
+        with pytest.raises(MyError) as raised:
+            kernel[64, 32](20000, out)
+        assert raised.value.__cause__.failure.block == (0, 0, 0)
+
+
 def test_other_threads_go_on():
     out = np.zeros(96)
     with pytest.raises(MyError):
