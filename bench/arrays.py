@@ -17,7 +17,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from .common import Figure, Table, error_of, have
+from .common import Figure, Table, error_of, have, use_fast_code
+
+use_fast_code()
 
 CHECKED = (64, 256)  # the shape of what NumPy checks
 TOLERANCE = 1e-3

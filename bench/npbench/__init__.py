@@ -28,8 +28,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..common import have, is_one_thread, quiet
+from ..common import have, is_one_thread, quiet, use_fast_code
 from .kernel import PRESETS, Rng
+
+use_fast_code()
 
 FAMILIES = ("linear", "grids", "apps")
 TOLERANCE = 1e-7
