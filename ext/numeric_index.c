@@ -378,14 +378,14 @@ static bool index_has_axes(core_state *state, PyObject *value)
     return has_axes;
 }
 
-/* The kind of number that an element is; 0: none. */
+/* The kind of number or text that an element is; 0: neither. */
 static char index_kind(core_state *state, const ts_nd *view)
 {
     if (view->dtype && !view->meaning)
         return ts_dtype_get((ts_dtype)view->dtype)->kind;
     PyObject *kind = PyObject_GetAttrString(numeric_dtype(state, view), "kind");
     const char *text = kind ? PyUnicode_AsUTF8(kind) : NULL;
-    char letter = text && strchr("biufcmM", *text) ? *text : 0;
+    char letter = text && strchr("biufcmMSU", *text) ? *text : 0;
     Py_XDECREF(kind);
     PyErr_Clear();
     return letter;

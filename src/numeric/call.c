@@ -179,8 +179,25 @@ static ts_status call_fail_shapes(const call_of *c, ts_error *err)
         const ts_nd *a = c->call->in[i].array;
         call_text(&text, a ? a->rank : 0, a ? ts_nd_shape(a) : NULL);
     }
+    if (c->call->out)
+        call_text(&text, c->call->out->rank, ts_nd_shape(c->call->out));
     ts_status status = ts_fail(err, TS_SHAPE, "operands could not be broadcast together with shapes%s ",
                                ts__text_get(&text));
+    ts__text_deinit(&text);
+    return status;
+}
+
+/* What is written does not fit where it is written to. */
+static ts_status call_fail_out(const call_of *c, ts_error *err)
+{
+    bool is_copy = c->call->fn == TS_ND_copy;
+    ts_text text;
+    ts__text_init(&text, NULL);
+    ts__text_puts(&text, is_copy ? "an input of shape" : "a result of shape");
+    call_text(&text, c->rank, c->shape);
+    ts__text_puts(&text, is_copy ? " cannot be broadcast to shape" : " cannot be broadcast to `out` of shape");
+    call_text(&text, c->call->out->rank, ts_nd_shape(c->call->out));
+    ts_status status = ts_fail(err, TS_SHAPE, "%s", ts__text_get(&text));
     ts__text_deinit(&text);
     return status;
 }
@@ -203,8 +220,7 @@ static ts_status call_shape(call_of *c, ts_error *err)
         fits = extent == c->shape[d] || c->shape[d] == 1;
     }
     if (!fits)
-        return ts_fail(err, TS_SHAPE, "non-broadcastable output operand of %u axes does not match the broadcast shape",
-                       out->rank);
+        return call_fail_out(c, err);
     c->rank = out->rank;
     memcpy(c->shape, ts_nd_shape(out), out->rank * sizeof *c->shape);
     return TS_OK;

@@ -213,9 +213,10 @@ def array(object: Any, dtype: Any = None, *, copy: Any = True, order: str = "K",
         asked: Any = {
             "dtype": None if dtype is None else dtype_of(dtype),
             "order": None if order == "K" else order,
+            "copy": False if copy is False else True,  # NumPy's refusal, where it has to copy
         }
         made = numpy.array(object, **asked)
-        shares = isinstance(object, (memoryview, bytearray, bytes))
+        shares = made.base is not None or isinstance(object, (memoryview, bytearray, bytes))
         a, is_new = of_numpy(made, private=not shares), not shares
     wanted = a.dtype if dtype is None else fitted(a.dtype, dtype_of(dtype))
     lies = (
@@ -224,8 +225,9 @@ def array(object: Any, dtype: Any = None, *, copy: Any = True, order: str = "K",
         or (a.flags.c_contiguous and order == "C")
         or (a.flags.f_contiguous and order == "F")
     )
-    if (copy and not is_new) or wanted != a.dtype or not lies:
-        if copy is False:
+    refused = copy is False and (is_new or wanted != a.dtype or not lies)
+    if (copy and not is_new) or wanted != a.dtype or not lies or refused:
+        if refused:
             raise ValueError("Unable to avoid copy while creating an array as requested.")
         a = astype_as(a, wanted, order)
     if ndmin > a.ndim:

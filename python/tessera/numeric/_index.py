@@ -338,6 +338,8 @@ def put(a: ndarray, ind: Any, v: Any, mode: str = "raise") -> None:
     _, _, places = _take_places(a, ind, None, mode)
     places = f.ravel(places)
     values = f.ravel(_assigned(v, a))
+    if places.size and not a.size:
+        raise IndexError("cannot replace elements of an empty array")
     if not places.size or not values.size:
         return
     if values.size != places.size:

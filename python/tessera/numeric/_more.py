@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Functions on top of the others: sets, inserting and deleting, blocks, indices of triangles and diagonals."""
+"""Functions on top of the others: inserting and deleting, blocks, indices of triangles and diagonals."""
 
 from __future__ import annotations
 
@@ -15,47 +15,14 @@ from ._index import flatnonzero, take, unravel_index
 from ._ndarray import ndarray
 from ._operators import diff
 from ._setup import to_numpy
-from ._sort import isin, sort, unique
+from ._sort import sort
 from ._ufunc import FUNCTIONS
 
 INNER: tuple[str, ...] = ()
 METHODS: dict[str, Any] = {}
 
 
-# -- sets ----------------------------------------------------------------------------------------------
-
-
-def union1d(ar1: Any, ar2: Any) -> ndarray:
-    """The different elements of both, sorted."""
-    return unique(f.concatenate([f.ravel(ar1), f.ravel(ar2)]))
-
-
-def intersect1d(
-    ar1: Any, ar2: Any, assume_unique: bool = False, return_indices: bool = False
-) -> Any:
-    """The different elements that are in both, sorted; with their first places."""
-    a, first = unique(ar1, return_index=True)
-    b, other = unique(ar2, return_index=True)
-    both = f.asarray(isin(a, b))
-    values = a[both].astype(f.result_type(a, b), copy=False)
-    return values if not return_indices else (values, first[both], other[f.asarray(isin(b, a))])
-
-
-def setdiff1d(ar1: Any, ar2: Any, assume_unique: bool = False) -> ndarray:
-    """Elements of the first that are not in the second."""
-    a = f.ravel(ar1) if assume_unique else unique(ar1)
-    return a[f.asarray(isin(a, ar2, invert=True))]
-
-
-def setxor1d(ar1: Any, ar2: Any, assume_unique: bool = False) -> ndarray:
-    """The different elements that are in one of them, sorted."""
-    if not assume_unique:
-        return sort(f.concatenate([setdiff1d(ar1, ar2), setdiff1d(ar2, ar1)]))
-    both = sort(f.concatenate([f.ravel(ar1), f.ravel(ar2)]))
-    if not both.size:
-        return both
-    differs, end = f.asarray(both[1:] != both[:-1]), f.ones(1, bool)
-    return both[f.concatenate([end, differs]) & f.concatenate([differs, end])]
+# -- differences ---------------------------------------------------------------------------------------
 
 
 def ediff1d(ary: Any, to_end: Any = None, to_begin: Any = None) -> ndarray:

@@ -10,8 +10,8 @@ import numpy
 
 from .. import _core
 from . import _functions as f
-from . import _items, _numpys
-from ._index import flatnonzero, take
+from . import _host, _items, _numpys
+from ._index import flatnonzero, take, take_along_axis
 from ._meanings import has_meaning, module_of, plain
 from ._ndarray import ndarray
 from ._reduce import any as _any_of
@@ -52,8 +52,6 @@ def _key_of(v: Any) -> Any:
 
 def _ordered_complex(a: ndarray, descending: bool) -> tuple[ndarray, ndarray]:
     """Rows of complex numbers: by real, then imaginary parts; those with NaN last, in imaginary parts before real."""
-    from ._index import take_along_axis
-
     last = _isnan(a.real).astype("i1") * 2 + _isnan(a.imag)
     places = f.broadcast_to(f.arange(a.shape[-1]), a.shape).copy()
     for key in (a.imag, a.real, f.asarray(last)):
@@ -75,12 +73,22 @@ def _ordered_in_parts(a: ndarray, places: bool, descending: bool) -> tuple[ndarr
     return made.reshape(a.shape), found.reshape(a.shape) if places else None
 
 
+def _ordered_items(a: ndarray, places: bool, descending: bool) -> tuple[ndarray, ndarray | None]:
+    """Rows of texts or records, which NumPy compares: here where they are given as lists."""
+    turned = a[..., ::-1] if descending else a
+    found = f.asarray(_host.call("argsort", numpy.argsort, turned, -1, "stable"))
+    found = f.asarray(a.shape[-1] - 1 - found[..., ::-1]) if descending else found
+    return take_along_axis(a, found, -1), found if places else None
+
+
 def ordered(a: ndarray, places: bool, descending: bool = False) -> tuple[ndarray, ndarray | None]:
     """Rows of a (.., n) sorted, stable; with the places where elements came from."""
     from tessera import compute
     from tessera.compute._engine import on_cpu
 
     a = _items.numbers(a)
+    if a._is_items:
+        return _ordered_items(a, places, descending)
     if has_meaning(a):
         module = module_of(a.dtype)
         made, found = ordered(module.above(a), places, descending)
@@ -161,6 +169,8 @@ def argsort(
 
 
 def _check_places(a: ndarray, kth: Any, axis: Any) -> None:
+    if numpy.asarray(kth).dtype.kind not in "iub":
+        raise TypeError("Partition index must be integer")
     extent = a.size if axis is None else a.shape[f.normalize(axis, a.ndim)]
     if a.size and any(not -extent <= int(k) < extent for k in numpy.atleast_1d(numpy.asarray(kth))):
         raise ValueError(f"kth(={kth}) out of bounds ({extent})")
@@ -206,6 +216,8 @@ def searchsorted(a: Any, v: Any, side: str = "left", sorter: Any = None) -> Any:
         v, a.dtype if is_number and type(v) in (int, float) and a.dtype.kind in "fc" else None
     )
     dtype = f.result_type(a, v)
+    if not _items.is_number(dtype):
+        return _host.call("searchsorted", numpy.searchsorted, a, v, side)
     if has_meaning(dtype):
         for given in (a.dtype, v.dtype):
             if not f.can_cast(given, dtype):
@@ -387,6 +399,39 @@ def isin(element: Any, test_elements: Any, assume_unique: bool = False, invert: 
         places = FUNCTIONS["minimum"](searchsorted(others, element), others.size - 1)
         found = f.asarray(take(others, places) == element)
     return f.asarray(FUNCTIONS["logical_not"](found)) if invert else found
+
+
+def union1d(ar1: Any, ar2: Any) -> ndarray:
+    """The different elements of both, sorted."""
+    return unique(f.concatenate([f.ravel(ar1), f.ravel(ar2)]))
+
+
+def intersect1d(
+    ar1: Any, ar2: Any, assume_unique: bool = False, return_indices: bool = False
+) -> Any:
+    """The different elements that are in both, sorted; with their first places."""
+    a, first = unique(ar1, return_index=True)
+    b, other = unique(ar2, return_index=True)
+    both = f.asarray(isin(a, b))
+    values = a[both].astype(f.result_type(a, b), copy=False)
+    return values if not return_indices else (values, first[both], other[f.asarray(isin(b, a))])
+
+
+def setdiff1d(ar1: Any, ar2: Any, assume_unique: bool = False) -> ndarray:
+    """Elements of the first that are not in the second."""
+    a = f.ravel(ar1) if assume_unique else unique(ar1)
+    return a[f.asarray(isin(a, ar2, invert=True))]
+
+
+def setxor1d(ar1: Any, ar2: Any, assume_unique: bool = False) -> ndarray:
+    """The different elements that are in one of them, sorted."""
+    if not assume_unique:
+        return sort(f.concatenate([setdiff1d(ar1, ar2), setdiff1d(ar2, ar1)]))
+    both = sort(f.concatenate([f.ravel(ar1), f.ravel(ar2)]))
+    if not both.size:
+        return both
+    differs, end = f.asarray(both[1:] != both[:-1]), f.ones(1, bool)
+    return both[f.concatenate([end, differs]) & f.concatenate([differs, end])]
 
 
 def bincount(x: Any, /, weights: Any = None, minlength: int = 0) -> ndarray:

@@ -51,7 +51,26 @@ CALLS = {
     "singular": lambda n, a: n.linalg.inv(n.zeros((2, 2))),
     "word as a number": lambda n, a: a + "x",
     "dtype": lambda n, a: a.astype("nonsense"),
+    "list without a copy": lambda n, a: n.asarray([1, 2], copy=False),
+    "number without a copy": lambda n, a: n.array(1.5, copy=False),
+    "place of a partition": lambda n, a: n.partition(a, 1.5),
+    "places of none": lambda n, a: n.put(n.zeros(0), [0, -1], n.zeros(0)),
+    "texts for one": lambda n, a: n.array([b"a", b"b"]).__setitem__(0, n.array([b"c"])),
 }
+
+
+@pytest.mark.parametrize(("call", "one", "other"), [
+    (lambda: np.ones(5).__setitem__(slice(1, 3), [1, 2, 3]), "(3,)", "(2,)"),
+    (lambda: np.ones((3, 4)).__setitem__((slice(None), 1), np.ones(5)), "(5,)", "(3,)"),
+    (lambda: np.copyto(np.ones(3), np.ones((2, 4))), "(2,4)", "(3,)"),
+    (lambda: np.add(np.ones(4), 1, out=np.ones((3, 3))), "(4,)", "(3,3)"),
+    (lambda: np.add(np.ones(4), np.ones(2), out=np.ones(3)), "(4,) (2,)", "(3,)"),
+])  # fmt: skip
+def test_what_does_not_fit_is_told_with_both_shapes(call, one, other) -> None:
+    with pytest.raises(ValueError, match="broadcast") as told:
+        call()
+    assert one.replace(" ", "") in str(told.value).replace(" ", "")
+    assert other.replace(" ", "") in str(told.value).replace(" ", "")
 
 
 @pytest.mark.parametrize("size", ["small", "large"])

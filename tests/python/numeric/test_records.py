@@ -174,6 +174,29 @@ def test_the_host_orders_records_and_says_so():
     assert tn.host_calls()["sort"] == before + 2
 
 
+@pytest.mark.parametrize("name", ["union1d", "intersect1d", "setdiff1d", "setxor1d"])
+@pytest.mark.parametrize("take", [np.array, list, tn.array])
+def test_sets_of_texts_and_records_are_numpys(name, take):
+    given = [(["b", "a", "b"], ["c", "a"]), ([b"b", b"a"], [b"c", b"aa", b"b"])]
+    if take is tn.array:
+        records = np.array([(1, 2.0), (0, 1.0)], "i4,f8")
+        given.append((records, records[:1]))
+    for one, other in given:
+        made = getattr(tn, name)(take(one), take(other))
+        assert type(made) is tn.ndarray
+        same(made, getattr(np, name)(one, other))
+
+
+@pytest.mark.parametrize("call", [
+    lambda m: m.sort(["b", "c", "a"]), lambda m: m.argsort(["b", "a", "b"], kind="stable"),
+    lambda m: m.sort([["b", "a"], ["a", "c"]], 0), lambda m: m.unique(["b", "a", "b"], return_counts=True)[1],
+    lambda m: m.isin(["b", "a"], ["a"]), lambda m: m.searchsorted(["a", "c"], ["b", "d"]),
+    lambda m: m.searchsorted(m.arange(3), "a"),
+])  # fmt: skip
+def test_texts_in_lists_are_ordered(call):
+    assert np.asarray(call(tn)).tolist() == np.asarray(call(np)).tolist()
+
+
 TEXTS = np.array(["a", "bb", "c"], "U6")
 
 
