@@ -10,8 +10,8 @@
  *     ts_sort(NULL, (ts_arg[]){x, sorted}, NULL, NULL, &err);
  *
  * Arrays   ts_args of kind ARRAY, with one axis and any stride from 0 on, or with several and no gaps: then in the
- *          order of their memory. All of a call are on one device. Only ts_scan, ts_transform and the sorts may write
- *          what they read, all of it in its place.
+ *          order of their memory. All of a call are on one device. Only ts_reduce, ts_scan, ts_transform and the sorts
+ *          may write what they read: the last three all of it in its place.
  * Types    int8 to uint64, float16, bfloat16, float32, float64. Values are converted to the dtype of the result before
  *          they are combined, so sums of small integers wrap as those of that dtype do.
  * Bits     of floats are the same in each run, on the CPU and on every GPU: the order in which values are combined
@@ -58,7 +58,8 @@ typedef enum ts_compute_flags {
 /* What a call may say beside its arrays; all zero, or NULL: nothing. */
 typedef struct ts_compute_options {
     uint32_t flags;         /* ts_compute_flags */
-    const ts_arg *initial;  /* reductions and scans: an INT, FLOAT, BOOL or SCALAR that comes before the first item */
+    const ts_arg *initial;  /* reductions and scans: an INT, FLOAT, BOOL or SCALAR that comes before the first item;
+                             * of integers an INT or FLOAT has to be one of them, a SCALAR is converted */
     const ts_arg *count;    /* an array of one integer on the device: how many items there are, which is read when the
                              * work runs; more than the arrays have are not taken, and none of fewer than 0 */
     const char *own;        /* with TS_COMBINE_own, of ts_transform and of what compares or asks: IR as text
@@ -78,10 +79,11 @@ typedef struct ts_compute_options {
  *                   "  return %c\n"
  *                   "}";
  *
- * Errors: TS_VALUE for NULL, flags that are not of reductions, `own` without TS_COMBINE_own or that without `own`, a
- * result without elements or read-only, arrays of different devices, memory that is too small or not aligned; TS_TYPE
- * for dtypes, for `and`, `or` and `xor` of floats, and for arguments that are not arrays; TS_SHAPE for arrays with
- * several axes and gaps; as ts_launch, of `own` when the kernel is compiled, at the first launch. */
+ * Errors: TS_VALUE for NULL, flags that are not of reductions, `own` without TS_COMBINE_own or that without `own`, an
+ * initial value that the integers of the result do not have, a result without elements or read-only, arrays of
+ * different devices, memory that is too small or not aligned; TS_TYPE for dtypes, for `and`, `or` and `xor` of floats,
+ * and for arguments that are not arrays; TS_SHAPE for arrays with several axes and gaps; as ts_launch, of `own` when
+ * the kernel is compiled, at the first launch. */
 TS_API TS_CHECKED ts_status ts_reduce(const ts_stream *stream, const ts_arg *in, const ts_arg *result, ts_combine op,
                                       const ts_compute_options *options, ts_error *err);
 

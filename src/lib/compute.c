@@ -6,6 +6,7 @@
 #include "lib/compute.h"
 #include "tessera/array.h"
 #include "tessera/device.h"
+#include <math.h>
 #include <stdatomic.h>
 
 enum { COMPUTE_ALIGN = 256 }; /* of pieces of temporary memory */
@@ -100,6 +101,29 @@ bool ts__compute_is_integer(uint8_t dtype)
     return ts__compute_choice(&key, COMPUTE_dtype) != NULL;
 }
 
+/* An INT or FLOAT that comes before the first item of integers is one of them. */
+static ts_status compute_initial_fits(const compute_call *call, ts_dtype dtype, ts_error *err)
+{
+    const ts_arg *initial = call->options.initial;
+    const ts_dtype_info *info = ts_dtype_get(dtype);
+    bool is_int = initial && initial->kind == TS_SPEC_INT, is_float = initial && initial->kind == TS_SPEC_FLOAT;
+    int bits = info->bits - info->is_signed; /* of its magnitude */
+    if ((!is_int && !is_float) || !ts__compute_is_integer(dtype))
+        return TS_OK;
+    if (is_int) {
+        int64_t i = initial->value.i, above = bits < 63 ? i >> bits : i < 0 ? -1 : 0;
+        if (above == 0 || (above == -1 && info->is_signed))
+            return TS_OK;
+        return ts_fail(err, TS_VALUE, "%s: the initial value %lld does not fit %s, in which items are combined",
+                       call->name, (long long)i, ts_dtype_name(dtype));
+    }
+    double f = initial->value.f, end = ldexp(1, bits);
+    if (f == trunc(f) && f < end && f >= (info->is_signed ? -end : 0))
+        return TS_OK;
+    return ts_fail(err, TS_VALUE, "%s: the initial value %.17g is no number of %s, in which items are combined",
+                   call->name, f, ts_dtype_name(dtype));
+}
+
 /* The values that are combined have the dtype of the result. */
 ts_status ts__compute_types(const compute_call *call, const compute_key *key, const ts_arg *in, const ts_arg *out,
                                ts_combine op, ts_error *err)
@@ -115,7 +139,7 @@ ts_status ts__compute_types(const compute_call *call, const compute_key *key, co
     if (bits && !ts__compute_is_integer(out->dtype))
         return ts_fail(err, TS_TYPE, "%s: `and`, `or` and `xor` are of integers, found %s", call->name,
                        ts_dtype_name((ts_dtype)out->dtype));
-    return TS_OK;
+    return compute_initial_fits(call, (ts_dtype)out->dtype, err);
 }
 
 ts_status ts__compute_number_checks(const compute_call *call, bool takes_initial, ts_error *err)

@@ -763,6 +763,50 @@ static void what_cannot_be_done_is_refused(void)
     expect(ts_reduce(NULL, &in, &out, TS_COMBINE_add, &options, &err), TS_TYPE, "initial value is not a real number");
 }
 
+static void initial_values_that_integers_do_not_have_are_refused(void)
+{
+    const struct {
+        ts_dtype dtype;
+        uint8_t kind;
+        int64_t i;
+        double f;
+        const char *told; /* NULL: it fits */
+    } rows[] = {
+        {TS_DTYPE_int32, TS_SPEC_INT, ((int64_t)1 << 40) + 5, 0, "1099511627781 does not fit int32"},
+        {TS_DTYPE_int32, TS_SPEC_INT, INT32_MIN, 0, NULL},
+        {TS_DTYPE_int32, TS_SPEC_INT, (int64_t)INT32_MIN - 1, 0, "-2147483649 does not fit int32"},
+        {TS_DTYPE_int8, TS_SPEC_INT, 128, 0, "128 does not fit int8"},
+        {TS_DTYPE_uint8, TS_SPEC_INT, 255, 0, NULL},
+        {TS_DTYPE_uint8, TS_SPEC_INT, -1, 0, "-1 does not fit uint8"},
+        {TS_DTYPE_uint64, TS_SPEC_INT, INT64_MAX, 0, NULL},
+        {TS_DTYPE_uint64, TS_SPEC_INT, -1, 0, "-1 does not fit uint64"},
+        {TS_DTYPE_int64, TS_SPEC_INT, INT64_MIN, 0, NULL},
+        {TS_DTYPE_int32, TS_SPEC_FLOAT, 0, .75, "0.75 is no number of int32"},
+        {TS_DTYPE_int32, TS_SPEC_FLOAT, 0, 1e30, "is no number of int32"},
+        {TS_DTYPE_int32, TS_SPEC_FLOAT, 0, -2147483648.0, NULL},
+        {TS_DTYPE_int64, TS_SPEC_FLOAT, 0, 0x1p63, "is no number of int64"},
+        {TS_DTYPE_uint64, TS_SPEC_FLOAT, 0, 0x1p63, NULL},
+        {TS_DTYPE_int8, TS_SPEC_FLOAT, 0, NAN, "nan is no number of int8"},
+        {TS_DTYPE_float32, TS_SPEC_FLOAT, 0, .75, NULL},
+    };
+    for (size_t i = 0; i < TS_COUNT(rows); i++) {
+        int64_t n = 4;
+        ts_arg in = array_of(in_room, rows[i].dtype, &n), out = array_of(out_room, rows[i].dtype, &n);
+        ts_arg initial = {.kind = rows[i].kind, .value.i = rows[i].i};
+        uint64_t need;
+        ts_compute_options options = {.initial = &initial, .need = &need};
+        if (rows[i].kind == TS_SPEC_FLOAT)
+            initial.value.f = rows[i].f;
+        if (!rows[i].told) {
+            CHECK_INT(ts_reduce(NULL, &in, &out, TS_COMBINE_max, &options, &err), TS_OK);
+            CHECK_INT(ts_scan(NULL, &in, &out, TS_COMBINE_max, &options, &err), TS_OK);
+            continue;
+        }
+        expect(ts_reduce(NULL, &in, &out, TS_COMBINE_max, &options, &err), TS_VALUE, rows[i].told);
+        expect(ts_scan(NULL, &in, &out, TS_COMBINE_max, &options, &err), TS_VALUE, rows[i].told);
+    }
+}
+
 static void first_few_that_cannot_be_are_refused(void)
 {
     int64_t n = 100, three = 3, two = 2, step = 2;
@@ -930,6 +974,7 @@ int main(int argc, char **argv)
     the_first_few_are_those_of_a_sort();
     the_first_few_keep_to_their_memory();
     little_is_put_aside();
+    initial_values_that_integers_do_not_have_are_refused();
     first_few_that_cannot_be_are_refused();
     comparisons_of_programs_order();
     the_first_that_is_met_is_found();

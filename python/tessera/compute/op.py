@@ -105,6 +105,13 @@ _BUILTINS: dict[Any, OpKind] = {
     numpy.less: OpKind.LESS, numpy.greater_equal: OpKind.GREATER_EQUAL, numpy.less_equal: OpKind.LESS_EQUAL,
 }  # fmt: skip
 
+# Functions of all values that are taken for operators: those that put two together.
+_WHOLE: dict[Any, OpKind] = {
+    sum: OpKind.PLUS, any: OpKind.LOGICAL_OR, all: OpKind.LOGICAL_AND, numpy.sum: OpKind.PLUS,
+    numpy.cumsum: OpKind.PLUS, numpy.prod: OpKind.MULTIPLIES, numpy.cumprod: OpKind.MULTIPLIES,
+    numpy.min: OpKind.MINIMUM, numpy.max: OpKind.MAXIMUM, numpy.any: OpKind.LOGICAL_OR, numpy.all: OpKind.LOGICAL_AND,
+}  # fmt: skip
+
 
 class RawOp:
     """Code of another compiler (LTO-IR) as an operator. Refused: no linker of such code is there yet."""
@@ -174,7 +181,7 @@ def operator_of(op: Any, arguments: int, what: str = "op") -> Operator:
         )
     else:
         kind = _BUILTINS.get(op) if op.__hash__ is not None else None
-        found = _known(kind, what) if kind is not None else _builtin(op, arguments) or _python(op, what)
+        found = _known(kind, what) if kind is not None else _builtin(op, arguments, what) or _python(op, what)
     if found.counts is not None and arguments not in found.counts:
         name = getattr(op, "name", getattr(op, "__name__", op))
         raise TypeError(
@@ -207,10 +214,25 @@ def _known(kind: OpKind, what: str) -> Operator:
     return Operator(function, kind, kind, (1 if kind in _UNARY else 2,))
 
 
-def _builtin(op: Any, arguments: int) -> Operator | None:
+def _way_to(kind: OpKind) -> str:
+    """How to give a well-known operator."""
+    name = next((f.__name__ for f, of in _BUILTINS.items() if of is kind and f.__module__ == "_operator"), "")
+    return f"operator.{name} or OpKind.{kind.name}" if name else f"OpKind.{kind.name}"
+
+
+def _builtin(op: Any, arguments: int, what: str) -> Operator | None:
     """``abs``, ``bool``, ``math.sqrt``, ``numpy.exp``, ..: what the language of kernels calls by name."""
     module = getattr(op, "__module__", None) or type(op).__module__
     known = ("builtins", "math", "cmath", "numpy", "_operator")
+    owner = getattr(op, "__self__", None)
+    kind = _BUILTINS.get(owner) if isinstance(owner, numpy.ufunc) else _WHOLE.get(op) if op.__hash__ else None
+    if kind is not None or isinstance(owner, numpy.ufunc):
+        way = f"numpy.{owner.__name__}" if kind is None else _way_to(kind)
+        name = f"{owner.__name__}.{op.__name__}" if isinstance(owner, numpy.ufunc) else op.__name__
+        raise TypeError(
+            f"{what} is `{name}`, which takes many values at once; {what} must be a function of "
+            f"{('one value', 'two values')[arguments - 1]}: give {way}"
+        )
     if isinstance(op, FunctionType) or not callable(op) or module not in known:
         return None
     if arguments == 1:
