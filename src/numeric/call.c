@@ -470,16 +470,17 @@ static bool call_steps_alike(const nd_node *node, const int64_t *strides)
     return true;
 }
 
-/* An operand that the result overlaps in another way than element for element is read from a copy. */
+/* An operand that the result overlaps in another way than element for element is read from a copy; so is each that it
+ * overlaps, if its own elements overlap. */
 static ts_status call_part_from(nd_node *node, const ts_nd *out, char *data, ts_error *err)
 {
     int64_t room[2 * TS_ARRAY_RANK], other[2 * TS_ARRAY_RANK];
     ts_arg to, from;
-    bool known = ts__nd_arg(out, data, room, &to);
+    bool known = ts__nd_arg(out, data, room, &to), overlaps = ts__nd_overlaps(out);
     for (int i = 0; i < ND_INPUTS; i++) {
         nd_in *in = &node->in[i];
         if (in->kind != ND_IN_LOAD ||
-            (in->data == data && in->dtype == out->dtype && call_steps_alike(node, node->strides[i])))
+            (!overlaps && in->data == data && in->dtype == out->dtype && call_steps_alike(node, node->strides[i])))
             continue;
         bool apart = known && ts__nd_arg_at(node->rank, node->shape, node->strides[i], (ts_dtype)in->dtype, in->data,
                                             other, &from) && ts_arg_overlap(&to, &from) == TS_OVERLAP_NONE;
@@ -794,7 +795,7 @@ ts_status ts_nd_run(ts_nd_graph *graph, const ts_nd_call *call, ts_nd **result, 
     if ((uint32_t)call->fn >= TS_ND_COUNT)
         return ts_fail(err, TS_VALUE, "ts_nd_run(): fn is %u, which is no function; ts_nd_find() gives %u for a name "
                        "that is not there", (uint32_t)call->fn, TS_ND_COUNT);
-    if (call->out && ts__nd_repeats(call->out)) {
+    if (call->out && (ts__nd_repeats(call->out) || (call->where && ts__nd_overlaps(call->out)))) {
         bool done;
         TS_TRY(ts__nd_run_last(graph, call, &done, err));
         if (done) {

@@ -208,6 +208,17 @@ static bool quick_axes(nd_quick_call *q)
     return true;
 }
 
+/* Whether elements of the result may have memory in common; steps fall. */
+static bool quick_overlaps(const nd_quick_call *q)
+{
+    const int64_t *step = q->stride[q->n_places - 1];
+    int64_t end = 1;
+    for (uint32_t d = q->rank; d-- > 0; end += llabs(step[d]) * (q->extent[d] - 1))
+        if (llabs(step[d]) < end)
+            return true;
+    return false;
+}
+
 /* Along which axes places step, and where by 1; false: steps are large, or places lie transposed to each other, where
  * group.c has kernels of another kind. */
 static bool quick_steps(nd_quick_call *q)
@@ -275,7 +286,7 @@ bool ts__nd_quick_begin(const ts_nd_graph *graph, const ts_nd_call *call, nd_qui
         else if (call->in[i].array && call->in[i].array->rank > ND_QUICK_SHAPE)
             return false;
     if (!quick_shape(q) || q->count < 1 || q->count > most || !quick_places(graph, q) ||
-        (!out && !quick_is_in_rows(q)) || !quick_axes(q) || !quick_steps(q) ||
+        (!out && !quick_is_in_rows(q)) || !quick_axes(q) || (out && quick_overlaps(q)) || !quick_steps(q) ||
         (!on_host && q->rank > 1)) /* kernels of tiles depend on extents */
         return false;
     quick_key(q, on_host ? 0 : graph->wants, on_host);

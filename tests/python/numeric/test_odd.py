@@ -66,6 +66,41 @@ def test_the_last_of_elements_at_one_place_stays():
     assert run(tn) == run(np)
 
 
+def test_masks_of_elements_at_one_place():
+    def run(m):
+        strided, made = m.lib.stride_tricks.as_strided, []
+        for shape, strides, place in (
+            ((3,), (0,), 1), ((3, 4), (0, 8), 5), ((4, 3), (8, 0), 3), ((3, 2, 4), (0, 0, 8), 4), ((4, 3), (8, 8), 3),
+        ):  # fmt: skip
+            n, base = int(np.prod(shape)), m.full(9, 10.0)
+            u, x = strided(base, shape, strides), m.arange(float(n)).reshape(shape)
+            for mask in (m.arange(n) % 3 != 2, m.arange(n) < n - place, m.arange(n) < 0):
+                m.add(x, 100, out=u, where=mask.reshape(shape))
+                made.append(base.tolist())
+                m.copyto(u, x, where=mask.reshape(shape))
+                made.append(base.tolist())
+        u = strided(base, (3,), (0,))
+        m.add(u, m.arange(3.0), out=u, where=m.array([True, True, False]))
+        return [*made, base.tolist()]
+
+    assert run(tn) == run(np)
+
+
+@pytest.mark.parametrize("n", [2, 3, 30_000])
+def test_arrays_that_overlap_themselves_in_place(n):
+    def run(m):
+        made = []
+        for shape, strides in (((n, 3), (8, 8)), ((n, 3), (16, 8)), ((3, n), (8, 8)), ((2, n, 2), (8, 16, 8))):
+            base = m.arange(2.0 * n + 6)
+            u = m.lib.stride_tricks.as_strided(base, shape, strides)
+            u += 1
+            m.negative(u, out=u)
+            made.append(base.tolist())
+        return made
+
+    assert run(tn) == run(np)
+
+
 def test_shared_memory_is_looked_for_as_far_as_asked():
     for m in (np, tn):
         x = m.zeros([4, 5, 6], dtype="i1")
