@@ -235,11 +235,11 @@ PyObject *numeric_scalar(core_state *state, ts_nd *nd, int64_t offset)
     NUMERIC_BEGIN(state);
     ts_nd_graph *graph = nd->graph;
     ts_status status = ts_nd_read(nd, offset, room, &err);
-    bool late = ts_nd_graph_is_late(graph);
+    bool late = numeric_is_late(state, graph);
     NUMERIC_END(state);
     if (status != TS_OK)
         return core_raise(state, &err);
-    if (late && numeric_late(state, graph) < 0)
+    if (late && numeric_late(state, graph, false) < 0)
         return NULL;
     if (nd->meaning)
         return PyObject_CallFunction(state->numeric->scalar, "Oy#", numeric_dtype(state, nd), room,
@@ -695,9 +695,11 @@ static PyObject *numeric_flush(PyObject *module, PyObject *unused)
     NUMERIC_END(state);
     if (status != TS_OK)
         return core_raise(state, &err);
-    for (int i = 0; i < NUMERIC_DEVICES && state->numeric->graphs[i]; i++)
-        if (ts_nd_graph_is_late(state->numeric->graphs[i]) && numeric_late(state, state->numeric->graphs[i]) < 0)
+    for (int i = 0; i < NUMERIC_DEVICES && state->numeric->graphs[i]; i++) {
+        ts_nd_graph *graph = state->numeric->graphs[i];
+        if (numeric_is_late(state, graph) && numeric_late(state, graph, false) < 0)
             return NULL;
+    }
     Py_RETURN_NONE;
 }
 

@@ -33,7 +33,8 @@ typedef struct numeric_state {
     PyObject *errors_default;             /* its value where the program has said nothing */
     PyObject *watches;                    /* function: what it wants, as call_watches has it */
     PyObject *warnings, *filters_key;     /* dict of Python's module; "filters" */
-    PyObject *filters_seen, *filter_seen; /* the list of filters, and the first of them, at the last question */
+    PyObject *filters_seen;               /* the list of filters at the last question */
+    PyObject *filter_first, *filter_last; /* the first and the last of them then */
     PyObject *host_dtype;                 /* exception: a dtype that no kernel computes */
     PyObject *by_numpy;                   /* function: a callable of ours, arguments, keywords -> what NumPy's gives */
     PyObject *derived;                    /* function: a callable of ours, arguments, keywords -> what arrays of derived
@@ -55,8 +56,11 @@ typedef struct numeric_state {
     uint16_t n_meanings;
     uint16_t own_meanings[TS_DTYPE_COUNT]; /* of items that are numbers; 0: none yet */
     numeric_doctor *doctor, *doctor_kept; /* numeric_doctor.c; the first NULL: nobody is told of events */
+    Py_ssize_t filters_count; /* of filters then */
     int errors_watch;  /* the answer for errors_seen, where it is known */
     bool errors_known;
+    bool late_kept; /* there are late_faults: of the host's graph, by function, which numeric_late has kept */
+    uint8_t late_faults[TS_ND_COUNT];
     uint64_t plain_scalars; /* bits of dtypes: scalars whose element lies behind the object's header */
     core_mutex lock;
 } numeric_state;
@@ -172,8 +176,14 @@ PyObject *numeric_call(core_state *state, ts_nd_fn fn, PyObject *const *x, PyObj
 int numeric_report(core_state *state, ts_nd_fn fn, uint32_t faults);
 /* The same of a reduction's, or a running one's; where it fails the result is released. */
 int numeric_report_fold(core_state *state, ts_nd *result, uint32_t faults, bool running);
-/* Tells of faults that kernels of a graph have found since: 0, or -1 with exception. */
-int numeric_late(core_state *state, ts_nd_graph *graph);
+/* Tells of faults that kernels of a graph have found since: 0, or -1 with exception. `keeps`: of an array in host memory
+ * for one who may drop the exception, so those that are errors are told of again. */
+int numeric_late(core_state *state, ts_nd_graph *graph, bool keeps);
+/* Whether there may be some. */
+static inline bool numeric_is_late(const core_state *state, const ts_nd_graph *graph)
+{
+    return ts_nd_graph_is_late(graph) || (state->numeric->late_kept && graph == state->numeric->graphs[0]);
+}
 /* Of n objects the first with the highest __array_priority__ of those whose class derives from ndarray; NULL: none, or
  * one below 0 beside an array of no such class. */
 PyObject *numeric_derived(core_state *state, PyObject *const *x, Py_ssize_t n);

@@ -149,17 +149,20 @@ int numeric_report_fold(core_state *state, ts_nd *result, uint32_t faults, bool 
 enum { CALL_STRICT = 16, CALL_AT_ONCE = 32 };
 
 /* What decides which faults are watched, held: NumPy's variable of errstate, the list of Python's filters of warnings,
- * and the first of them, which is another one after each change that programs make. */
-enum { WATCH_ERRORS, WATCH_FILTERS, WATCH_FIRST, WATCH_PARTS };
+ * the first and the last of them, one of which, or their number, is another one after each change that programs make. */
+enum { WATCH_ERRORS, WATCH_FILTERS, WATCH_FIRST, WATCH_LAST, WATCH_PARTS };
 
-static int watch_ask(numeric_state *n, PyObject *parts[WATCH_PARTS])
+static int watch_ask(numeric_state *n, PyObject *parts[WATCH_PARTS], Py_ssize_t *count)
 {
     PyObject *filters = PyDict_GetItemWithError(n->warnings, n->filters_key);
     if (PyContextVar_Get(n->errors, NULL, &parts[WATCH_ERRORS]) < 0)
         return -1;
     parts[WATCH_FILTERS] = Py_XNewRef(filters);
-    if (filters && PyList_Check(filters) && PyList_GET_SIZE(filters))
+    *count = filters && PyList_Check(filters) ? PyList_GET_SIZE(filters) : 0;
+    if (*count) {
         parts[WATCH_FIRST] = PySequence_GetItem(filters, 0);
+        parts[WATCH_LAST] = PySequence_GetItem(filters, *count - 1);
+    }
     return PyErr_Occurred() ? -1 : 0;
 }
 
@@ -169,14 +172,16 @@ static int watch_ask(numeric_state *n, PyObject *parts[WATCH_PARTS])
 static int call_watches(core_state *state, bool *is_said)
 {
     numeric_state *n = state->numeric;
-    PyObject *parts[WATCH_PARTS] = {NULL}, **seen[WATCH_PARTS] = {&n->errors_seen, &n->filters_seen, &n->filter_seen};
+    PyObject *parts[WATCH_PARTS] = {NULL};
+    PyObject **seen[WATCH_PARTS] = {&n->errors_seen, &n->filters_seen, &n->filter_first, &n->filter_last};
+    Py_ssize_t count = 0;
     *is_said = false;
     if (n->errors == Py_None)
         return 0;
-    int found = watch_ask(n, parts);
+    int found = watch_ask(n, parts, &count);
     NUMERIC_BEGIN(state);
     *is_said = parts[WATCH_ERRORS] != n->errors_default;
-    bool is_known = n->errors_known;
+    bool is_known = n->errors_known && n->filters_count == count;
     for (int i = 0; i < WATCH_PARTS; i++)
         is_known &= parts[i] == *seen[i];
     found = found == 0 && is_known ? n->errors_watch : found;
@@ -191,6 +196,7 @@ static int call_watches(core_state *state, bool *is_said)
             *seen[i] = parts[i];
             parts[i] = before; /* released below */
         }
+        n->filters_count = count;
         n->errors_watch = found;
         n->errors_known = found >= 0;
         NUMERIC_END(state);
@@ -200,12 +206,28 @@ static int call_watches(core_state *state, bool *is_said)
     return found;
 }
 
-int numeric_late(core_state *state, ts_nd_graph *graph)
+/* Keeps faults of the host's graph for the next call of numeric_late. */
+static void late_keep(core_state *state, ts_nd_fn fn, uint8_t faults)
 {
+    NUMERIC_BEGIN(state);
+    state->numeric->late_faults[fn] |= faults;
+    state->numeric->late_kept = true;
+    NUMERIC_END(state);
+}
+
+int numeric_late(core_state *state, ts_nd_graph *graph, bool keeps)
+{
+    numeric_state *n = state->numeric;
     uint8_t faults[TS_ND_COUNT];
     ts_error err;
     NUMERIC_BEGIN(state);
     ts_status status = ts_nd_graph_late(graph, faults, &err);
+    bool kept = status == TS_OK && n->late_kept && graph == n->graphs[0];
+    for (int fn = 0; fn < TS_ND_COUNT && kept; fn++) {
+        faults[fn] |= n->late_faults[fn];
+        n->late_faults[fn] = 0;
+    }
+    n->late_kept &= !kept;
     NUMERIC_END(state);
     if (status != TS_OK)
         return core_raise(state, &err) ? 0 : -1;
@@ -213,6 +235,8 @@ int numeric_late(core_state *state, ts_nd_graph *graph)
     for (int fn = 0; fn < TS_ND_COUNT; fn++) { /* they are told of once: all, also where the first is an error */
         if (!faults[fn] || numeric_report_as(state, ts_nd_get((ts_nd_fn)fn)->name, faults[fn], true) == 0)
             continue;
+        if (keeps)
+            late_keep(state, (ts_nd_fn)fn, faults[fn]);
         if (type)
             PyErr_Clear();
         else

@@ -6,19 +6,20 @@
 
 enum { INTERFACE_STREAM = 1 }; /* the legacy default stream in the interface's words: graphs compute on it */
 
-/* Computes what is needed and gives the address of the first element; NULL with exception. */
-static void *numeric_data(PyObject *self, bool lasting)
+/* Computes what is needed and gives the address of the first element; NULL with exception. `asks_again`: who asks may
+ * drop the exception and ask in another way. */
+static void *numeric_data(PyObject *self, bool lasting, bool asks_again)
 {
     void *data = NULL;
     ts_error err;
     NUMERIC_BEGIN(STATE(self));
     ts_nd_graph *graph = ND(self)->graph;
     ts_status status = ts_nd_memory(ND(self), lasting, &data, NULL, &err);
-    bool late = ts_nd_graph_is_late(graph);
+    bool late = numeric_is_late(STATE(self), graph);
     NUMERIC_END(STATE(self));
     if (status != TS_OK)
         return core_raise(STATE(self), &err);
-    return late && numeric_late(STATE(self), graph) < 0 ? NULL : data;
+    return late && numeric_late(STATE(self), graph, asks_again) < 0 ? NULL : data;
 }
 
 static bool numeric_is_host(PyObject *self)
@@ -42,7 +43,7 @@ static bool numeric_is_closed(PyObject *self)
 PyObject *numeric_address(PyObject *self, PyObject *unused)
 {
     (void)unused;
-    void *data = numeric_data(self, true);
+    void *data = numeric_data(self, true, false);
     return data || !PyErr_Occurred() ? PyLong_FromVoidPtr(data) : NULL;
 }
 
@@ -106,7 +107,7 @@ PyObject *numeric_get_interface(PyObject *self, void *how)
                      numeric_dtype(STATE(self), ND(self)));
         return NULL;
     }
-    void *data = numeric_data(self, !briefly);
+    void *data = numeric_data(self, !briefly, false);
     PyObject *shape = data ? core_tuple(ts_nd_shape(ND(self)), ND(self)->rank) : NULL;
     PyObject *strides = shape ? get_told_strides(self) : NULL;
     PyObject *typestr = strides ? numeric_typestr(STATE(self), ND(self)) : NULL;
@@ -167,7 +168,7 @@ int numeric_getbuffer(PyObject *self, Py_buffer *view, int flags)
         PyErr_SetString(PyExc_BufferError, *format ? "the array is read-only" : "this dtype has no buffer format");
         return -1;
     }
-    void *data = numeric_data(self, true);
+    void *data = numeric_data(self, true, true); /* NumPy asks for the interface then */
     if (!data)
         return -1;
     int64_t *dims = PyMem_Malloc((2 * (size_t)a->rank + 1) * sizeof *dims);

@@ -219,6 +219,13 @@ def _at_values(function: Any, a: ndarray, given: Any) -> Any:
 _FEW = 64  # places that Python looks through
 
 
+def _fits(x: complex, dtype: Any) -> bool:
+    """Whether a number of Python's is one of a dtype of integers or bools, which take no others without wrapping."""
+    if dtype.kind == "b":
+        return x in (0, 1)
+    return type(x) is int and numpy.iinfo(dtype).min <= x <= numpy.iinfo(dtype).max
+
+
 def _at_few(function: Any, a: ndarray, indices: Any, given: tuple[Any, ...]) -> bool:
     """Whether it is done: one element, or few places along the first axis that are all different."""
     if a._is_items or not all(type(x) in (int, float, complex) or type(x) is ndarray for x in given):
@@ -231,6 +238,8 @@ def _at_few(function: Any, a: ndarray, indices: Any, given: tuple[Any, ...]) -> 
     elif not all(type(i) is int for i in (indices if type(indices) is tuple else (indices,))):
         return False
     before = a[indices]
+    if a.dtype.kind in "biu" and not all(type(x) is ndarray or _fits(x, a.dtype) for x in given):
+        return False
     if before.dtype != a.dtype or any(f.result_type(a, x) != a.dtype for x in given):
         return False
     made = function(before, *given)

@@ -202,3 +202,26 @@ def test_filters_of_warnings_hold_at_the_call():
         warnings.simplefilter("error")
         with pytest.raises(RuntimeWarning):
             3 / x
+
+
+def test_filters_at_the_end_of_the_list_hold():
+    x = tn.zeros(3)
+    with warnings.catch_warnings():
+        warnings.resetwarnings()
+        warnings.simplefilter("ignore", DeprecationWarning)
+        with pytest.warns(RuntimeWarning):
+            1 / x
+        with warnings.catch_warnings(record=True):
+            1 / x
+        warnings.simplefilter("error", append=True)
+        with pytest.raises(RuntimeWarning):
+            1 / x
+
+
+def test_buffers_lose_no_faults():
+    made = tn.ones(100_000) / tn.zeros(100_000)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        with pytest.raises(RuntimeWarning, match="divide by zero"):
+            np.asarray(made)  # drops what the buffer raises
+        assert np.isinf(np.asarray(made)).all()

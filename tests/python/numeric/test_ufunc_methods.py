@@ -50,6 +50,14 @@ def test_at_counts_every_time_that_an_index_occurs(dtype, key):
     both(in_place("divide", key, np.float32(2)), x)
 
 
+@pytest.mark.parametrize("dtype", ["i1", "u1", "i4", "u8", "?"])
+@pytest.mark.parametrize("value", [300, -1, 2**40, True])
+def test_at_wraps_numbers_that_do_not_fit(dtype, value):
+    for name in ("add", "multiply", "maximum"):
+        for key in (0, [1], [0, 1]):
+            both(in_place(name, key, value), np.ones(3, dtype))
+
+
 def test_at_with_many_of_one_index():
     rng = np.random.default_rng(0)
     x, places, values = np.zeros(5), rng.integers(0, 5, 100), rng.standard_normal(100)
