@@ -701,7 +701,7 @@ static int call_casting(PyObject *object, ts_nd_casting *out)
     const char *text = PyUnicode_Check(object) ? PyUnicode_AsUTF8(object) : NULL;
     for (int i = 0; text && i < 5; i++)
         if (strcmp(text, call_castings[i]) == 0) {
-            *out = i ? (ts_nd_casting)i : TS_ND_EQUIV; /* these dtypes have one byte order; 0 says none was given */
+            *out = (ts_nd_casting)i;
             return 0;
         }
     PyErr_Format(PyExc_ValueError, "casting must be one of 'no', 'equiv', 'safe', 'same_kind', or 'unsafe' (got %R)",
@@ -823,6 +823,7 @@ static int call_keyword(core_state *state, PyObject *self, PyObject *name, PyObj
         return call_where(state, value, options);
     if (strcmp(text, "dtype") == 0)
         return call_dtype(state, value, options);
+    options->call.says_casting |= strcmp(text, "casting") == 0;
     if (strcmp(text, "casting") == 0)
         return call_casting(value, &options->call.casting);
     if (strcmp(text, "order") == 0)

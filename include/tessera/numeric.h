@@ -267,7 +267,8 @@ typedef struct ts_nd_call {
     ts_nd *where;          /* bool; where it is false, the result keeps what `out` holds */
     ts_dtype dtype;        /* of the result; 0: as NumPy chooses */
     ts_dtype loop;         /* what operands are computed in; 0: as NumPy chooses */
-    ts_nd_casting casting; /* of operands to the loop and of the result to `out`; 0 (NO) counts as SAME_KIND */
+    ts_nd_casting casting; /* of operands to the loop and of the result to `out`; 0: SAME_KIND, unless .. */
+    bool says_casting;     /* .. this is set, so 0 is NO */
     char order;            /* of a new array: 'C', 'F', or 0: as the operands lie */
 } ts_nd_call;
 /* Owns: *result, a new reference (of `out` if given). Errors: TS_SHAPE (extents that do not fit), TS_TYPE (no loop,

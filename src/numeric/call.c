@@ -89,17 +89,17 @@ static ts_status call_check_given(const call_of *c, ts_error *err)
     return TS_OK;
 }
 
-/* What an operand counts as where it is cast: a number of the host language as a dtype of its kind, unless the dtype
- * must stay, when it is the kind's own. */
+/* What an operand counts as where it is cast: a number of the host language as a dtype of its kind; under 'equiv' it is
+ * the kind's own, as in NumPy. */
 static ts_dtype call_cast_from(const call_of *c, const ts_nd_operand *in, ts_nd_casting casting)
 {
     ts_dtype own = call_own_dtype(in);
-    return own ? own : ts_nd_promote_weak(casting <= TS_ND_EQUIV ? TS_DTYPE_NONE : c->loop, in->kind);
+    return own ? own : ts_nd_promote_weak(casting == TS_ND_EQUIV ? TS_DTYPE_NONE : c->loop, in->kind);
 }
 
 static ts_status call_check_inputs(const call_of *c, ts_error *err)
 {
-    ts_nd_casting casting = c->call->casting ? c->call->casting : TS_ND_SAME_KIND;
+    ts_nd_casting casting = nd_casting(c->call);
     for (uint32_t i = 0; i < c->row->n_in; i++) {
         const ts_nd_operand *in = &c->call->in[i];
         if (!call_takes_part(c, i))
@@ -130,7 +130,7 @@ static ts_status call_dtypes(call_of *c, ts_error *err)
         return ts_fail(err, TS_TYPE, "No loop matching the specified signature and casting was found for ufunc %s",
                        c->row->name);
     const ts_nd *out = c->call->out;
-    ts_nd_casting casting = c->call->casting ? c->call->casting : TS_ND_SAME_KIND;
+    ts_nd_casting casting = nd_casting(c->call);
     if (asked || loop || (casting < TS_ND_SAME_KIND && c->call->fn != TS_ND_copy))
         TS_TRY(call_check_inputs(c, err));
     if (out && !ts_nd_can_cast(c->result, (ts_dtype)out->dtype, casting))

@@ -193,6 +193,10 @@ ts_dtype ts__nd_operand_dtype(ts_nd_fn fn, ts_dtype dtype);
 /* Names as NumPy has them in messages. */
 const char *ts__nd_dtype_name(ts_dtype dtype);
 const char *ts__nd_casting_name(ts_nd_casting casting);
+static inline ts_nd_casting nd_casting(const ts_nd_call *call)
+{
+    return call->casting || call->says_casting ? call->casting : TS_ND_SAME_KIND;
+}
 
 /* ---- number.c ------------------------------------------------------------------------------------ */
 

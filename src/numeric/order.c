@@ -51,6 +51,7 @@ static inline uint64_t order_load(const char *at, size_t bytes)
 static inline __attribute__((always_inline)) uint64_t order_key(const char *at, ts_dtype dtype)
 {
     switch (dtype) {
+    case TS_DTYPE_bool_: return *at != 0; /* views of other bytes hold more than 1 */
     case TS_DTYPE_int8: return order_load(at, 1) ^ 0x80u;
     case TS_DTYPE_int16: return order_load(at, 2) ^ 0x8000u;
     case TS_DTYPE_int32: return order_load(at, 4) ^ 0x80000000u;

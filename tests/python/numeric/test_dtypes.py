@@ -100,3 +100,17 @@ def outcome(program):
         return str(made.dtype), np.asarray(made).tolist().__repr__()
     except ValueError as error:
         return type(error)
+
+
+@pytest.mark.parametrize("rule", ["no", "equiv"])
+def test_strict_casting_of_pythons_numbers(rule):
+    for kind in ("?", "i4", "u1", "f4", "f8", "F"):
+        for number in (1, 1.5, 1j, True, 300, np.float32(1)):
+            made = []
+            for m in (np, tn):
+                try:
+                    result = m.add(m.ones(2, kind), number, casting=rule)
+                    made.append((result.dtype.str, result.tolist()))
+                except (TypeError, OverflowError) as error:
+                    made.append(str(error) if rule == "no" else "refused")
+            assert made[0] == made[1]

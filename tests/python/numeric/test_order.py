@@ -138,3 +138,10 @@ def test_mistakes_of_order_are_numpys():
                 call(module, x)
             found.append(type(error.value))
         assert found[0] is found[1]
+
+
+def test_bools_are_equal_whatever_byte_is_true():
+    for m in (np, tn):
+        truths = m.array([0, 2, 255, 1, 0], "u1").view("?")
+        assert m.unique(truths).tolist() == [False, True]
+        assert m.sort(truths).tolist() == [False, False, True, True, True]
