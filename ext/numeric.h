@@ -172,23 +172,26 @@ int numeric_operand(core_state *state, PyObject *object, ts_nd_operand *out, PyO
 int numeric_plain_operand(core_state *state, PyObject *object, ts_nd_operand *out);
 /* fn(x, y), or the in-place form where `out` is an array. */
 PyObject *numeric_call(core_state *state, ts_nd_fn fn, PyObject *const *x, PyObject *out);
+/* Of n objects the first with the highest __array_priority__ of those whose class derives from ndarray; NULL: none, or
+ * one below 0 beside an array of no such class. */
+PyObject *numeric_derived(core_state *state, PyObject *const *x, Py_ssize_t n);
+int numeric_assign(core_state *state, ts_nd *out, PyObject *value); /* casts as NumPy's assignment does */
+int numeric_call_init(PyObject *module, core_state *state);
+
+/* numeric_faults.c */
+
 /* Tells of faults as numpy.errstate wants it: 0, or -1 with exception. */
 int numeric_report(core_state *state, ts_nd_fn fn, uint32_t faults);
 /* The same of a reduction's, or a running one's; where it fails the result is released. */
 int numeric_report_fold(core_state *state, ts_nd *result, uint32_t faults, bool running);
-/* Tells of faults that kernels of a graph have found since: 0, or -1 with exception. `keeps`: of an array in host memory
- * for one who may drop the exception, so those that are errors are told of again. */
+/* Tells of faults that kernels of a graph have found since: 0, or -1 with exception. `keeps`: of an array in host
+ * memory, for one who may drop the exception, so those that are errors are told of again. */
 int numeric_late(core_state *state, ts_nd_graph *graph, bool keeps);
 /* Whether there may be some. */
 static inline bool numeric_is_late(const core_state *state, const ts_nd_graph *graph)
 {
     return ts_nd_graph_is_late(graph) || (state->numeric->late_kept && graph == state->numeric->graphs[0]);
 }
-/* Of n objects the first with the highest __array_priority__ of those whose class derives from ndarray; NULL: none, or
- * one below 0 beside an array of no such class. */
-PyObject *numeric_derived(core_state *state, PyObject *const *x, Py_ssize_t n);
-int numeric_assign(core_state *state, ts_nd *out, PyObject *value); /* casts as NumPy's assignment does */
-int numeric_call_init(PyObject *module, core_state *state);
 
 /* numeric_routine.c */
 /* What NumPy's function gives in place of one of ours that failed for a dtype of the host alone (_host.py); the

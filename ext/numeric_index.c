@@ -236,8 +236,9 @@ enum { INDEX_ARRAYS = 4 };
 typedef struct index_pick {
     index_view v;
     uint32_t n, axes[INDEX_ARRAYS];
-    ts_nd *indices[INDEX_ARRAYS];
+    ts_nd *indices[INDEX_ARRAYS]; /* held, as v.a is */
     bool front;
+    ts_nd *self; /* v.a */
 } index_pick;
 
 /* The next item of a key of arrays of places, slices and one ...: false: it is another kind of key. *ended: an array
@@ -248,7 +249,7 @@ static bool index_pick_item(core_state *state, index_pick *p, PyObject *item, ui
     if (index_is_places(state, item) && ND(item)->rank && p->n < INDEX_ARRAYS && v->axis < v->a->rank) {
         p->front |= *ended;
         p->axes[p->n] = v->rank;
-        p->indices[p->n++] = ND(item);
+        p->indices[p->n++] = index_hold(state, item);
         index_whole(v, 1);
         return true;
     }
@@ -260,10 +261,28 @@ static bool index_pick_item(core_state *state, index_pick *p, PyObject *item, ui
     return true;
 }
 
+static void index_pick_begin(core_state *state, PyObject *self, index_pick *p)
+{
+    p->v.a = p->self = index_hold(state, self);
+    p->v.axis = p->v.rank = p->n = 0;
+    p->v.offset = 0;
+    p->front = false;
+}
+
+static void index_pick_end(core_state *state, index_pick *p)
+{
+    NUMERIC_BEGIN(state);
+    for (uint32_t i = 0; i < p->n; i++)
+        ts_nd_release(p->indices[i]);
+    ts_nd_release(p->self);
+    NUMERIC_END(state);
+}
+
 /* Whether a key is arrays of places with slices or ... beside them. Nothing of it runs code of Python but bounds of
  * slices, which are ints here. */
-static bool index_picks_places(core_state *state, const ts_nd *a, PyObject *key, index_pick *p)
+static bool index_picks_places(core_state *state, PyObject *key, index_pick *p)
 {
+    const ts_nd *a = p->v.a;
     PyObject *const *items = PyTuple_CheckExact(key) ? &PyTuple_GET_ITEM(key, 0) : &key;
     Py_ssize_t n = PyTuple_CheckExact(key) ? PyTuple_GET_SIZE(key) : 1, dots = 0, arrays = 0;
     bool ended = false;
@@ -278,10 +297,6 @@ static bool index_picks_places(core_state *state, const ts_nd *a, PyObject *key,
     }
     if (!arrays || !a->dtype || dots > 1 || n - dots > a->rank)
         return false;
-    p->v.a = a;
-    p->v.axis = p->v.rank = p->n = 0;
-    p->v.offset = 0;
-    p->front = false;
     for (Py_ssize_t i = 0; i < n; i++)
         if (!index_pick_item(state, p, items[i], a->rank - (uint32_t)(n - dots), &ended)) {
             PyErr_Clear(); /* the long way says it */
@@ -301,14 +316,17 @@ static ts_nd_pick index_pick_of(const index_pick *p)
 static PyObject *index_pick_from(core_state *state, PyObject *self, PyObject *key)
 {
     index_pick p; /* filled as far as there are axes */
-    ts_nd *result;
+    ts_nd *result = NULL;
     ts_error err;
-    if (!index_picks_places(state, ND(self), key, &p))
-        return NULL;
-    ts_nd_pick pick = index_pick_of(&p);
-    NUMERIC_BEGIN(state);
-    ts_status status = ts_nd_pick_from(ND(self), &pick, &result, &err);
-    NUMERIC_END(state);
+    ts_status status = TS_OK;
+    index_pick_begin(state, self, &p);
+    if (index_picks_places(state, key, &p)) {
+        ts_nd_pick pick = index_pick_of(&p);
+        NUMERIC_BEGIN(state);
+        status = ts_nd_pick_from(p.self, &pick, &result, &err);
+        NUMERIC_END(state);
+    }
+    index_pick_end(state, &p);
     if (status != TS_OK)
         return core_raise(state, &err);
     return result ? numeric_wrap_like(state, result, NULL, self) : NULL;
@@ -319,19 +337,21 @@ static int index_pick_to(core_state *state, PyObject *self, PyObject *key, PyObj
 {
     index_pick p; /* filled as far as there are axes */
     ts_nd_operand operand;
-    bool done;
+    bool done = false;
     ts_error err;
-    if (!index_picks_places(state, ND(self), key, &p))
-        return 0;
-    int got = numeric_plain_operand(state, value, &operand);
-    if (got <= 0)
-        return got;
-    ts_nd_pick pick = index_pick_of(&p);
-    NUMERIC_BEGIN(state);
-    ts_status status = ts_nd_pick_to(ND(self), &pick, &operand, &done, &err);
-    NUMERIC_END(state);
+    ts_status status = TS_OK;
+    index_pick_begin(state, self, &p);
+    int got = index_picks_places(state, key, &p) ? numeric_plain_operand(state, value, &operand) : 0;
+    if (got > 0) {
+        ts_nd_pick pick = index_pick_of(&p);
+        NUMERIC_BEGIN(state);
+        operand.array = operand.array ? ND(value) : NULL; /* as it is now */
+        status = ts_nd_pick_to(p.self, &pick, &operand, &done, &err);
+        NUMERIC_END(state);
+    }
+    index_pick_end(state, &p);
     if (status == TS_OK)
-        return done;
+        return got > 0 ? done : got;
     core_raise(state, &err);
     return -1;
 }

@@ -420,7 +420,8 @@ TS_CHECKED ts_status ts__nd_launch_run(ts_nd_graph *graph, nd_launch *launch, co
 bool ts__nd_repeats(const ts_nd *out);
 /* Whether elements may have memory in common. */
 bool ts__nd_overlaps(const ts_nd *out);
-/* A call with an `out` that repeats, or that may overlap itself where there is a mask; *done false: its operands do not fit, and nothing was done. */
+/* A call with an `out` that repeats, or that may overlap itself where there is a mask; *done false: its operands do not
+ * fit, and nothing was done. */
 TS_CHECKED ts_status ts__nd_run_last(ts_nd_graph *graph, const ts_nd_call *call, bool *done, ts_error *err);
 
 /* ---- check.c ------------------------------------------------------------------------------------- */

@@ -250,8 +250,8 @@ static void quick_key(nd_quick_call *q, uint64_t told, bool on_host)
     const ts_nd_call *call = q->call;
     const ts_nd *out = call->out;
     uint64_t look = (uint64_t)call->fn << 20 | (out ? 32u | out->dtype : 0) | (uint64_t)call->dtype << 6 |
-                    (uint64_t)nd_casting(call) << 11 | (uint64_t)q->rank << 14 | (uint64_t)(q->count <= QUICK_FEW) << 18 |
-                    (uint64_t)1 << 19;
+                    (uint64_t)nd_casting(call) << 11 | (uint64_t)q->rank << 14 |
+                    (uint64_t)(q->count <= QUICK_FEW) << 18 | (uint64_t)1 << 19;
     uint64_t lies = told << 3 | q->n_places;
     for (uint32_t i = 0; i < ts_nd_get(call->fn)->n_in; i++) {
         const ts_nd_operand *in = &call->in[i];
