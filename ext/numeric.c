@@ -703,6 +703,19 @@ static PyObject *numeric_flush(PyObject *module, PyObject *unused)
     Py_RETURN_NONE;
 }
 
+/* numeric_wait(array): computes all that waits and waits for the array's device. False: it is none of ours. */
+static PyObject *numeric_wait(PyObject *module, PyObject *array)
+{
+    core_state *state = PyModule_GetState(module);
+    if (!numeric_is_array(state, array))
+        Py_RETURN_FALSE;
+    ts_device *device = ts_nd_graph_device(ND(array)->graph);
+    PyObject *flushed = numeric_flush(module, NULL);
+    if (!flushed || (Py_DECREF(flushed), core_wait_device(state, device)) < 0)
+        return NULL;
+    Py_RETURN_TRUE;
+}
+
 /* numeric_place(device or None): the number of its graph, for `numeric_current`; None: where new arrays lie. */
 static PyObject *numeric_place_of(PyObject *module, PyObject *name)
 {
@@ -815,6 +828,7 @@ static PyMethodDef numeric_functions[] = {
     {"numeric_small", numeric_small, METH_O, "numeric_small(elements, /)\n--\n\nCalls on so many run at once."},
     {"numeric_stats", numeric_stats, METH_NOARGS, "What the graph has done, a dict."},
     {"numeric_flush", numeric_flush, METH_NOARGS, "Computes all that waits."},
+    {"numeric_wait", numeric_wait, METH_O, "numeric_wait(array, /)\n--\n\nComputes all, waits for the device."},
     {"numeric_place", numeric_place_of, METH_O, "numeric_place(device, /)\n--\n\nThe number of a device's graph."},
     {"numeric_device_name", numeric_name_of, METH_O, "numeric_device_name(number, /)\n--\n\nThe device of a graph."},
     {"numeric_default", numeric_default, METH_O, "numeric_default(number, /)\n--\n\nWhere new arrays lie."},

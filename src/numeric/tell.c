@@ -181,11 +181,13 @@ ts_status ts_nd_graph_late(ts_nd_graph *graph, uint8_t faults[TS_ND_COUNT], ts_e
     if (!graph->is_late)
         return TS_OK;
     TS_TRY(ts_array_to_host(graph->flags, NULL, flags, NULL, err));
-    for (int64_t i = 0; i < TELL_BYTES; i++)
-        if (flags[i]) {
-            faults[i / TELL_ROW] |= (uint8_t)(i % TELL_ROW);
-            any = true;
-        }
+    for (int64_t fn = 0; fn < TS_ND_COUNT; fn++) {
+        uint64_t row; /* most often all of them are 0 */
+        memcpy(&row, flags + fn * TELL_ROW, sizeof row);
+        for (int i = 0; row && i < TELL_ROW; i++)
+            faults[fn] |= (uint8_t)(flags[fn * TELL_ROW + i] ? i : 0);
+        any |= faults[fn] != 0;
+    }
     if (any) {
         ts_array *fresh;
         TS_TRY(tell_flags(graph, &fresh, err));
