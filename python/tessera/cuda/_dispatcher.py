@@ -95,10 +95,10 @@ class Dispatcher(_core.ThreadKernel):  # type: ignore[misc]
         return self._packed()
 
     def _packed(self) -> Any:
-        from .._pack import pack_kernel
-
         code, snapshot = self.py_func.__code__, self._snapshot
         if self._pack is None:
+            from .._pack import pack_kernel
+
             if self.options.debug or self.options.lineinfo:
                 self._look_for_source()
             checked = self.options.checked

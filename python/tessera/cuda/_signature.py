@@ -8,7 +8,6 @@ from collections.abc import Sequence
 from typing import Any, NoReturn
 
 from . import types
-from ._of_numba import own
 
 __all__ = ["Signature", "normalize", "signature"]
 
@@ -140,6 +139,8 @@ class _Reader:
 
 def normalize(given: Any) -> Signature:
     """A signature string, a tuple of types or a Signature as a Signature; without a result, None is returned."""
+    from ._of_numba import own
+
     if isinstance(given, str):
         given = _Reader(given).whole()
     given = own(given)
