@@ -216,14 +216,46 @@ static bool index_is_places(core_state *state, PyObject *key)
     return numeric_is_array(state, key) && ND(key)->dtype == TS_DTYPE_int64;
 }
 
+enum { INDEX_LISTED = 64 };
+
+/* A short list of ints of Python itself as places beside an array of host memory, owned; NULL, without exception: it is
+ * another kind of key. */
+static ts_nd *index_listed(core_state *state, const ts_nd *a, PyObject *key)
+{
+    int64_t places[INDEX_LISTED], n = PyList_CheckExact(key) ? PyList_GET_SIZE(key) : 0;
+    int overflow = 0;
+    ts_nd *made = NULL;
+    void *data;
+    if (!n || n > INDEX_LISTED || !(ts_device_caps_of(ts_nd_graph_device(a->graph)) & TS_DEVICE_HOST_MEMORY))
+        return NULL;
+    for (int64_t i = 0; i < n; i++) {
+        PyObject *item = PyList_GET_ITEM(key, i);
+        if (!PyLong_CheckExact(item))
+            return NULL;
+        places[i] = PyLong_AsLongLongAndOverflow(item, &overflow);
+        if (overflow)
+            return NULL;
+    }
+    NUMERIC_BEGIN(state);
+    ts_status status = ts_nd_empty(a->graph, TS_DTYPE_int64, 1, &n, false, &made, NULL);
+    if (status == TS_OK && (status = ts_nd_memory(made, false, &data, NULL, NULL)) != TS_OK)
+        ts_nd_release(made);
+    NUMERIC_END(state);
+    if (status != TS_OK)
+        return NULL;
+    memcpy(data, places, (size_t)n * sizeof *places);
+    return made;
+}
+
 PyObject *numeric_taken(core_state *state, PyObject *self, PyObject *key)
 {
-    ts_nd *result;
+    ts_nd *result, *listed = NULL;
     ts_error err;
-    if (!index_is_places(state, key))
+    if (!index_is_places(state, key) && !(listed = index_listed(state, ND(self), key)))
         return NULL;
     NUMERIC_BEGIN(state);
-    ts_status status = ts_nd_take(ND(self), ND(key), &result, &err);
+    ts_status status = ts_nd_take(ND(self), listed ? listed : ND(key), &result, &err);
+    ts_nd_release(listed);
     NUMERIC_END(state);
     if (status != TS_OK)
         return core_raise(state, &err);
@@ -441,15 +473,19 @@ static int index_put(core_state *state, PyObject *self, PyObject *key, PyObject 
     int64_t offset;
     bool picks = index_picks(ND(self), key, &offset), done;
     ts_nd_operand operand;
+    ts_nd *listed = NULL;
     ts_error err;
-    if (!picks && !index_is_places(state, key) && !index_is_mask(state, ND(self), key))
+    if (!picks && !index_is_places(state, key) && !index_is_mask(state, ND(self), key) && !PyList_CheckExact(key))
         return 0;
     int got = numeric_plain_operand(state, value, &operand);
     if (got <= 0)
         return got;
+    if (PyList_CheckExact(key) && !(listed = index_listed(state, ND(self), key)))
+        return 0;
     NUMERIC_BEGIN(state);
     ts_status status = picks ? ts_nd_set(ND(self), offset, &operand, &done, &err)
-                             : ts_nd_put(ND(self), ND(key), &operand, &done, &err);
+                             : ts_nd_put(ND(self), listed ? listed : ND(key), &operand, &done, &err);
+    ts_nd_release(listed);
     NUMERIC_END(state);
     if (status == TS_OK)
         return done;

@@ -137,3 +137,20 @@ def test_memory_of_arrays_that_ended_is_nobodys():
         tn.full(100, 99.0) + 1
         assert view is None or (view == i).all()
     assert (kept == 2).all()
+
+
+@pytest.mark.parametrize("dtype", ["f8", "u1", "c16", "?", "M8[s]", "U3", "i4,f8"])
+@pytest.mark.parametrize("key", [[1, 5, 2], [-1, 0, 0], [0] * 64, [0] * 65, [99], [-11], [2**70]])
+def test_short_lists_of_places_are_numpys(dtype, key):
+    theirs = np.arange(20).reshape(10, 2).astype(dtype)
+    for host in (theirs, theirs[:, 1], theirs[::-2]):
+        outcomes = []
+        for module in (np, tn):
+            a = module.array(host)
+            try:
+                made = a[key]
+                a[key] = 1
+                outcomes.append((np.asarray(made).tolist(), np.asarray(a).tolist()))
+            except (IndexError, ValueError) as error:
+                outcomes.append(type(error))
+        assert outcomes[0] == outcomes[1]
