@@ -965,7 +965,7 @@ static PyObject *call_can_cast(PyObject *module, PyObject *args)
     return PyBool_FromLong(ts_nd_can_cast(a, b, casting));
 }
 
-/* numeric_derived(tuple): the object among operands whose class decides what the result is; None: none does. */
+/* numeric_derived(tuple): the object among operands whose class decides what the result is, or None. */
 static PyObject *call_derived(PyObject *module, PyObject *operands)
 {
     core_state *state = PyModule_GetState(module);

@@ -10,8 +10,6 @@
 #include "numeric/numeric.h"
 #include <math.h>
 
-enum { DIRECT_BYTES = 1 << 17 }; /* of a result up to which one thread is as fast as a kernel */
-
 bool ts__nd_element(const ts_nd_operand *number, ts_dtype dtype, char element[16])
 {
     const ts_dtype_info *info = ts_dtype_get(dtype);
@@ -156,7 +154,7 @@ ts_status ts_nd_fill(ts_nd *a, const ts_nd_part *part, ts_nd *value, bool *done,
     *done = direct_is_same(a, part, value);
     if (*done || value->graph != a->graph || value->dtype != a->dtype || value->meaning != a->meaning ||
         !nd_is_there(a) || !nd_is_there(value) || nd_is_read(a) || !direct_moves(part, value, &m, &count) ||
-        !count || count > DIRECT_BYTES / a->item)
+        !count || count > ND_DIRECT_BYTES / a->item)
         return TS_OK;
     m.item = a->item;
     char *to = (char *)ts_buffer_data(a->store->buffer) + a->offset + part->offset;
@@ -175,26 +173,19 @@ typedef struct direct_rows {
     const int64_t *places;
 } direct_rows;
 
-/* Whether axes from `first` on lie row-major without gaps; *bytes is what they take. */
-static bool direct_is_dense(const ts_nd *a, uint32_t first, int64_t *bytes)
-{
-    *bytes = (int64_t)ts_dtype_bytes((ts_dtype)a->dtype);
-    for (uint32_t d = a->rank; d-- > first; *bytes *= ts_nd_shape(a)[d])
-        if (ts_nd_shape(a)[d] != 1 && ts_nd_strides(a)[d] != *bytes)
-            return false;
-    return true;
-}
-
 /* False: there are too many, or one lies outside. */
 static ts_status direct_rows_of(const ts_nd *a, ts_nd *indices, direct_rows *rows, bool *fits, ts_error *err)
 {
     void *places;
-    int64_t unused;
     *fits = false;
     if (a->graph != indices->graph || !nd_is_direct(a) || !a->rank || !indices->rank ||
         a->rank + indices->rank - 1 > TS_ND_RANK || indices->dtype != TS_DTYPE_int64 || indices->meaning ||
-        !direct_is_dense(a, 1, &rows->bytes) || !direct_is_dense(indices, 0, &unused) ||
-        indices->count > DIRECT_BYTES / TS_MAX(rows->bytes, 8))
+        !nd_is_dense(a, 1) || !nd_is_dense(indices, 0))
+        return TS_OK;
+    rows->bytes = a->item;
+    for (uint32_t d = 1; d < a->rank; d++)
+        rows->bytes *= ts_nd_shape(a)[d];
+    if (indices->count > ND_DIRECT_BYTES / TS_MAX(rows->bytes, 8))
         return TS_OK;
     TS_TRY(ts_nd_memory(indices, false, &places, NULL, err));
     rows->n = indices->count;
@@ -243,29 +234,26 @@ ts_status ts_nd_take(ts_nd *a, ts_nd *indices, ts_nd **result, ts_error *err)
 /* Whether an array is what goes to the rows, one after the other. */
 static bool direct_is_source(const ts_nd *a, const ts_nd *indices, const ts_nd *values)
 {
-    int64_t unused;
     return values->dtype == a->dtype && values->meaning == a->meaning && values->graph == a->graph &&
            values->rank == indices->rank + a->rank - 1 &&
            memcmp(ts_nd_shape(values), ts_nd_shape(indices), indices->rank * sizeof(int64_t)) == 0 &&
            memcmp(ts_nd_shape(values) + indices->rank, ts_nd_shape(a) + 1, (a->rank - 1) * sizeof(int64_t)) == 0 &&
-           direct_is_dense(values, 0, &unused) && !ts_nd_shares(a, values, false);
+           nd_is_dense(values, 0) && !ts_nd_shares(a, values, false);
 }
 
 /* Whether it is a mask of all elements, both without gaps. */
 static bool direct_is_mask(const ts_nd *a, const ts_nd *mask)
 {
-    int64_t unused;
     return mask->dtype == TS_DTYPE_bool_ && !mask->meaning && mask->graph == a->graph && nd_is_direct(a) &&
            mask->rank == a->rank && memcmp(ts_nd_shape(mask), ts_nd_shape(a), a->rank * sizeof(int64_t)) == 0 &&
-           direct_is_dense(a, 0, &unused) && direct_is_dense(mask, 0, &unused);
+           nd_is_dense(a, 0) && nd_is_dense(mask, 0);
 }
 
 /* Whether a mask takes these values, all without gaps; what it takes is counted by who writes. */
 static bool direct_is_masked(const ts_nd *a, const ts_nd *values)
 {
-    int64_t unused;
     return values->dtype == a->dtype && values->meaning == a->meaning && values->graph == a->graph &&
-           values->rank == 1 && direct_is_dense(values, 0, &unused) && !ts_nd_shares(a, values, false);
+           values->rank == 1 && nd_is_dense(values, 0) && !ts_nd_shares(a, values, false);
 }
 
 /* Elements where the mask is true: `step` 0: each is the first value, 1: one value after the other. */
@@ -293,7 +281,7 @@ static void direct_masked(size_t item, int64_t n, char *to, const uint8_t *mask,
 static ts_status direct_put_number(ts_nd *a, ts_nd *mask, const char *element, bool *done, ts_error *err)
 {
     void *flags;
-    *done = nd_is_there(a) && !nd_is_read(a) && a->count <= DIRECT_BYTES / a->item;
+    *done = nd_is_there(a) && !nd_is_read(a) && a->count <= ND_DIRECT_BYTES / a->item;
     if (!*done)
         return TS_OK;
     TS_TRY(ts_nd_memory(mask, false, &flags, NULL, err));

@@ -287,6 +287,7 @@ static inline bool nd_is_read(const ts_nd *a)
                                atomic_load_explicit(&a->store->buffer->references, memory_order_relaxed) != 1);
 }
 
+enum { ND_DIRECT_BYTES = 1 << 17 }; /* of a result up to which one thread is as fast as a kernel */
 /* Whether axes from `first` on lie row-major without gaps. */
 static inline bool nd_is_dense(const ts_nd *a, uint32_t first)
 {

@@ -344,11 +344,11 @@ static ts_status order_new(const ts_nd *like, ts_dtype dtype, ts_nd **made, void
 ts_status ts_nd_order(ts_nd *a, uint32_t axis, bool descending, ts_nd **values, ts_nd **places, ts_error *err)
 {
     void *from, *to = NULL, *found = NULL, *room;
-    TS_NEED(err, a);
     if (values)
         *values = NULL;
     if (places)
         *places = NULL;
+    TS_NEED(err, a);
     if (axis >= a->rank || !a->count || a->count > ORDER_MOST || !order_may(a))
         return TS_OK;
     int64_t n = ts_nd_shape(a)[axis], bytes = n * (int64_t)(2 * sizeof(uint64_t) + 2 * sizeof(order_item));

@@ -9,7 +9,7 @@
  */
 #include "numeric/numeric.h"
 
-enum { PICK_BYTES = 1 << 17, PICK_INDICES = 4 };
+enum { PICK_INDICES = 4 };
 
 /* A key applied to an array, and an array of its result's shape; steps in bytes. */
 typedef struct pick_of {
@@ -21,7 +21,7 @@ typedef struct pick_of {
     int64_t extent[PICK_INDICES], step[PICK_INDICES];
 } pick_of;
 
-/* The places of one index; false: it is none of this kind. */
+/* The places of one index; *fits false: it is no int64 array of the first one's shape that lies apart without gaps. */
 static ts_status pick_index(const ts_nd *a, const ts_nd_pick *pick, uint32_t i, pick_of *p, bool *fits, ts_error *err)
 {
     ts_nd *index = pick->indices[i], *first = pick->indices[0];
@@ -71,7 +71,7 @@ static bool pick_shape(const ts_nd *a, const ts_nd_pick *pick, pick_of *p)
     p->count = 1;
     for (d = 0; d < p->rank; d++)
         p->count *= p->shape[d];
-    return p->count && p->count <= PICK_BYTES / a->item;
+    return p->count && p->count <= ND_DIRECT_BYTES / a->item;
 }
 
 static ts_status pick_read(ts_nd *a, const ts_nd_pick *pick, pick_of *p, bool *fits, ts_error *err)

@@ -172,6 +172,8 @@ def _check_places(a: ndarray, kth: Any, axis: Any) -> None:
     if numpy.asarray(kth).dtype.kind not in "iub":
         raise TypeError("Partition index must be integer")
     extent = a.size if axis is None else a.shape[f.normalize(axis, a.ndim)]
+    if numpy.asarray(kth).dtype == bool:
+        raise ValueError("Booleans unacceptable as partition index")
     if a.size and any(not -extent <= int(k) < extent for k in numpy.atleast_1d(numpy.asarray(kth))):
         raise ValueError(f"kth(={kth}) out of bounds ({extent})")
 

@@ -145,3 +145,11 @@ def test_bools_are_equal_whatever_byte_is_true():
         truths = m.array([0, 2, 255, 1, 0], "u1").view("?")
         assert m.unique(truths).tolist() == [False, True]
         assert m.sort(truths).tolist() == [False, False, True, True, True]
+
+
+def test_bools_are_no_places_to_partition_at():
+    for m in (np, tn):
+        for name in ("partition", "argpartition"):
+            for kth in (True, [False, True]):
+                with pytest.raises(ValueError, match="Booleans unacceptable"):
+                    getattr(m, name)(m.arange(5), kth)
