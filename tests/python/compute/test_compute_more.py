@@ -192,5 +192,5 @@ def test_keys_of_iterators_are_sorted(rng):
     assert np.array_equal(out[:5], np.sort(-x)[::-1][:5])
     unknown = compute.TransformIterator(x, lambda v: -v)
     unknown.value_type = None
-    with pytest.raises(TypeError, match="the type of the keys is not known; give value_type"):
+    with pytest.raises(TypeError, match="d_in_keys: the type of its items must be known to sort them; give value_type"):
         compute.radix_sort(d_in_keys=unknown, d_out_keys=out, num_items=2000)
