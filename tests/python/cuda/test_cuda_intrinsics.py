@@ -538,7 +538,7 @@ def test_every_intrinsic_is_walked() -> None:
     rows = re.findall(r"^TS_SIMT_OP\((\w+),", table[0] + table[1].split("/* -- memory")[1], re.MULTILINE)
     elsewhere = ("mma_", "array_", "number_", "literal", "print", "cg_", "libdevice", "_foreign", "bound", "carray",
                  "from_buffer", "_pointer", "farray", "parts", "whole", "alike", "known", "refuse",
-                 "_written")  # fmt: skip
+                 "_written", "is_quick")  # fmt: skip
     dotted = ("mbarrier_", "wgmma_", "bulk_", "shared_", "local_", "const_", "threadIdx_", "blockIdx_", "blockDim_",
               "gridDim_", "atomic_", "tma_")  # fmt: skip
     names = [row.split("_", 1)[1] if row.startswith(dotted) else row for row in rows if not row.startswith(elsewhere)]
