@@ -264,9 +264,11 @@ class ndarray(_core.NumericArray):
         dl_device: Any = None,
         copy: Any = None,
     ) -> Any:
-        lies_here = self.device == "cpu" or dl_device == (1, 0)
-        made = self.copy() if copy else self
-        given = _setup.to_numpy(made) if lies_here else made.__tessera_argument__
+        moves = self.device != "cpu" and dl_device == (1, 0)
+        if moves and copy is False:
+            raise BufferError(f"the array lies on {self.device}: the CPU gets a copy, which copy=False forbids")
+        made = self._to("cpu") if moves else self.copy() if copy else self
+        given = _setup.to_numpy(made) if made.device == "cpu" else made.__tessera_argument__
         return given.__dlpack__(
             stream=stream, max_version=max_version, dl_device=dl_device, copy=None
         )

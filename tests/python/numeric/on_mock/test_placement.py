@@ -94,7 +94,9 @@ def test_memory_of_a_gpu_is_handed_out_as_such(mock) -> None:
     assert not hasattr(a, "__array_interface__") and not hasattr(np.ones(3), "__cuda_array_interface__")
     with pytest.raises(BufferError, match="lies on a GPU"):
         memoryview(a)
-    assert a.__dlpack__() is not None
+    assert a.__dlpack__() is not None and a.__dlpack__(dl_device=(1, 0)) is not None
+    with pytest.raises(BufferError, match="copy=False"):
+        a.__dlpack__(dl_device=(1, 0), copy=False)
 
 
 @pytest.mark.parametrize("name", ["tpu", "cuda:x", 3, "cuda:77"])
