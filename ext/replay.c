@@ -111,7 +111,9 @@ static int replay_ask(const replay_object *self, replay_call *call, Py_ssize_t i
         if ((PyObject *)Py_TYPE(value) != wanted || !replay_take(self, call, i))
             return 0;
         const ts_arg *arg = &call->arrays.args[call->first[i]];
-        return arg->dtype == self->arrays[i].dtype && arg->shape[0] == self->arrays[i].n;
+        /* What is not aligned the long way reads. */
+        bool is_aligned = !((uintptr_t)arg->value.data & (ts_dtype_bytes((ts_dtype)arg->dtype) - 1));
+        return arg->dtype == self->arrays[i].dtype && arg->shape[0] == self->arrays[i].n && is_aligned;
     }
     default: {
         if (PyTuple_GET_SIZE(question) > 2 && value == PyTuple_GET_ITEM(question, 2))

@@ -109,6 +109,8 @@ class ArrayIterator(Iterator):
         self.array, self.offset = _in_a_row(array, self.value_type.dtype), offset
         self.state = (self.array, offset) if offset else (self.array,)
         self.kind = ("array", self.value_type.dtype, bool(offset), len(self.array.shape))
+        if isinstance(self.array, numpy.ndarray) and not self.array.flags.aligned:
+            self.kind += ("unaligned",)  # kernels that lie packed in the library read aligned numbers alone
 
     @property
     def length(self) -> int:  # type: ignore[override]

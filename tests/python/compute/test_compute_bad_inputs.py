@@ -352,3 +352,31 @@ def test_reductions_of_parts_want_what_empty_ones_give():
     with pytest.raises(TypeError, match="h_init is None"):
         compute.segmented_reduce(d_in=x, d_out=out, op=compute.OpKind.PLUS, h_init=None, **parts)
     assert (out == -7).all()
+
+
+@pytest.mark.parametrize("off", [1, 2])
+def test_arrays_that_are_not_aligned(off):
+    def odd(dtype):
+        return np.ndarray((99,), dtype, bytearray(off + 99 * 8), off)
+
+    x, even, out, one = odd(np.int32), np.arange(99, dtype=np.int32), np.zeros(99, np.int32), np.zeros(1, np.int32)
+    x[:] = np.random.default_rng(off).integers(-9, 9, 99)
+    assert not x.flags.aligned
+    places = odd(np.int32)
+    calls = {
+        "reduce": lambda v: (compute.reduce_into(d_in=v, d_out=one, num_items=99, op=PLUS, h_init=np.int32(0)),
+                             one[0] == v.sum()),
+        "scan": lambda v: (compute.inclusive_scan(d_in=v, d_out=out, num_items=99, op=PLUS),
+                           np.array_equal(out, np.cumsum(v))),
+        "sort": lambda v: (compute.radix_sort(d_in_keys=v, d_out_keys=out, num_items=99),
+                           np.array_equal(out, np.sort(v))),
+        "unique": lambda v: (
+            compute.unique(d_in=v, d_out=out, d_num_selected_out=one, op=compute.OpKind.EQUAL_TO, num_items=99),
+            one[0] == 1 + (np.diff(v) != 0).sum(),
+        ),
+        "search": lambda v: (compute.lower_bound(d_data=even, num_items=99, d_values=v, num_values=99, d_out=places),
+                             np.array_equal(places, np.searchsorted(even, v))),
+        "gather": lambda v: (compute.gather(d_in=v, d_indices=even, d_out=out, num_items=99), np.array_equal(out, v)),
+    }  # fmt: skip
+    for name, call in calls.items():  # aligned ones go the short way from some call on, these never
+        assert all(call(v)[1] for v in (even, even, even, even, x, even, x, x, x, x, even)), name
