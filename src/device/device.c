@@ -49,6 +49,14 @@ const char *ts__device_text(uint16_t id, char *room, size_t n)
     return room;
 }
 
+void ts__device_spread(ts_device *device, ts_spread_fn *work, void *user, int64_t n)
+{
+    if (device->ops->spread)
+        device->ops->spread(device, work, user, n);
+    else
+        work(user, 0, n);
+}
+
 ts_target ts_device_target(const ts_device *device)
 {
     return device->target;

@@ -30,6 +30,9 @@ typedef struct ts_launch_shape {
     const void *tables;    /* plan.table_bytes of tables of lists; NULL: they are not among the parameters */
 } ts_launch_shape;
 
+/* Items begin <= i < end of work that is spread. */
+typedef void ts_spread_fn(void *user, int64_t begin, int64_t end);
+
 typedef struct ts_device_ops {
     uint32_t version; /* TS_DEVICE_VERSION */
     uint32_t caps;    /* ts_device_caps */
@@ -118,6 +121,9 @@ typedef struct ts_device_ops {
     /* Optional (NULL: its numbers are a driver's). Gives the stream with this number, which *out has. */
     ts_status (*stream_find)(ts_device *device, uintptr_t native, ts_stream *out, ts_error *err);
 
+    /* Optional: NULL where the device has no threads of the host. As ts__device_spread. */
+    void (*spread)(ts_device *device, ts_spread_fn *work, void *user, int64_t n);
+
     /* ---- the driver's own objects; all optional together: NULL where there is no driver ---- */
     ts_status (*stream_adopt)(ts_device *device, uintptr_t native, ts_stream **out, ts_error *err);
     ts_status (*event_adopt)(ts_device *device, uintptr_t native, uint32_t flags, ts_event **out, ts_error *err);
@@ -161,6 +167,10 @@ void ts__script_retain(ts_script *script);
 
 /* A device as messages name it, "CUDA device 1"; made in `room`. */
 const char *ts__device_text(uint16_t id, char *room, size_t n);
+
+/* Calls `work` for parts of n items that are as many as the device's threads, at once, and waits; the caller does all
+ * of it where there are no threads or they have other work. For loops in C over memory of the host. */
+void ts__device_spread(ts_device *device, ts_spread_fn *work, void *user, int64_t n);
 
 struct ts_event {
     ts_device *device;

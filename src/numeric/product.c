@@ -12,6 +12,7 @@
  * The loops are compiled for each width of vectors. Their order of sums is the same at every width, for nothing is
  * joined to an fma: it follows from shape and strides.
  */
+#include "device/device.h"
 #include "numeric/numeric.h"
 
 enum {
@@ -19,7 +20,8 @@ enum {
     PRODUCT_COLUMNS = 1024,   /* results that are summed in a row */
     PRODUCT_DEPTH = 512,      /* products of one sum of columns */
     PRODUCT_FEW = 8,          /* columns up to which each is a row with a step */
-    PRODUCT_LARGE = 1 << 22,  /* elements from which on all threads read them */
+    PRODUCT_LARGE = 1 << 22,  /* elements from which on they are folds, with what they are computed of */
+    PRODUCT_SPREAD = 1 << 19, /* bytes from which on all threads read them, each some rows or columns */
     PRODUCT_MATRICES = 1 << 15, /* multiplications of two matrices that are loops */
     PRODUCT_SHALLOW = 8         /* complex products of one result up to which they are loops, however many results */
 };
@@ -29,6 +31,7 @@ typedef struct product_of {
     const void *a, *x;
     void *out;
     int64_t m, k, a_m, a_k, x_k;
+    bool by_columns;
 } product_of;
 
 #define PRODUCT_INLINE static inline __attribute__((always_inline))
@@ -111,7 +114,7 @@ typedef struct product_of {
         const type *a = p->a;                                                                                       \
         type *out = p->out;                                                                                         \
         bool is_dense = p->a_k == 1 && p->x_k == 1;                                                                 \
-        if (!is_dense && p->a_m == 1 && p->m > PRODUCT_FEW) {                                                       \
+        if (p->by_columns) {                                                                                        \
             for (int64_t i = 0; i < p->m; i += PRODUCT_COLUMNS)                                                     \
                 type##_columns(p, i, TS_MIN(p->m - i, PRODUCT_COLUMNS));                                            \
             return;                                                                                                 \
@@ -190,6 +193,33 @@ static void product_run(const product_of *p, ts_dtype dtype)
 }
 #endif
 
+typedef struct product_spread {
+    const product_of *product;
+    ts_dtype dtype;
+} product_spread;
+
+/* Results begin <= i < end; each has the same bits whoever computes it. */
+static void product_part(void *user, int64_t begin, int64_t end)
+{
+    const product_spread *spread = user;
+    int64_t item = (int64_t)ts_dtype_bytes(spread->dtype);
+    product_of p = *spread->product;
+    p.a = (const char *)p.a + begin * p.a_m * item;
+    p.out = (char *)p.out + begin * item;
+    p.m = end - begin;
+    product_run(&p, spread->dtype);
+}
+
+static void product_over_threads(ts_device *device, product_of *p, ts_dtype dtype)
+{
+    product_spread spread = {p, dtype};
+    p->by_columns = p->a_m == 1 && (p->a_k != 1 || p->x_k != 1) && p->m > PRODUCT_FEW;
+    if (p->m * p->k * (int64_t)ts_dtype_bytes(dtype) < PRODUCT_SPREAD)
+        product_run(p, dtype);
+    else
+        ts__device_spread(device, product_part, &spread, p->m);
+}
+
 /* ---- which products ------------------------------------------------------------------------------ */
 
 /* Extents and steps of a product of a (M, K) and b (K, N); of a vector those that it lacks are 1. */
@@ -245,7 +275,7 @@ static ts_status product_direct(ts_nd *a, ts_nd *b, ts_nd **result, ts_error *er
     if (status == TS_OK) {
         p.a = left, p.x = right;
         for (int64_t i = 0; i < (is_turned ? s.m : 1); i++) {
-            product_run(&p, (ts_dtype)a->dtype);
+            product_over_threads(graph->device, &p, (ts_dtype)a->dtype);
             p.x = (const char *)p.x + s.a_m * a->item;
             p.out = (char *)p.out + s.n * a->item;
         }

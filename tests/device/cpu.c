@@ -33,6 +33,39 @@ static void every_block_runs_once(void)
     free(data);
 }
 
+typedef struct spread_args {
+    ts_device *device;
+    _Atomic int64_t sum;
+    _Atomic int parts;
+    bool is_nested;
+} spread_args;
+
+static void spread_part(void *user, int64_t begin, int64_t end)
+{
+    spread_args *args = user, inner = {.device = args->device};
+    for (int64_t i = begin; i < end; i++)
+        atomic_fetch_add(&args->sum, i);
+    atomic_fetch_add(&args->parts, 1);
+    if (args->is_nested) {
+        ts__device_spread(args->device, spread_part, &inner, 100);
+        CHECK(inner.sum == 99 * 100 / 2 && inner.parts == 1); /* all threads are busy */
+    }
+}
+
+static void loops_in_c_are_spread_over_the_threads(void)
+{
+    for (uint32_t n_threads = 1; n_threads <= 4; n_threads++) {
+        ts_device *device = device_new(n_threads, NULL);
+        for (int64_t n = 0; n <= 1000; n = 3 * n + 1) {
+            spread_args args = {.device = device, .is_nested = n > 100};
+            ts__device_spread(device, spread_part, &args, n);
+            CHECK_INT(args.sum, n ? n * (n - 1) / 2 : 0);
+            CHECK_INT(args.parts, TS_MIN(n, (int64_t)n_threads));
+        }
+        ts__cpu_destroy(device);
+    }
+}
+
 typedef struct slow_args {
     _Atomic int64_t *sum;
     int64_t spin;
@@ -944,6 +977,7 @@ static void graphs_of_impossible_steps_are_refused(void)
 int main(void)
 {
     every_block_runs_once();
+    loops_in_c_are_spread_over_the_threads();
     long_kernels_are_shared_in_pieces();
     workers_leave_the_cpu_of_their_caller();
     a_launch_asks_its_caller_and_can_be_ended();

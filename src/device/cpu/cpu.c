@@ -228,6 +228,22 @@ static void cpu_cancel(ts_device *device, const ts_stream *stream)
     cpu_streams_cancel(cpu_of(device), stream ? stream->impl : NULL);
 }
 
+typedef struct cpu_spread {
+    ts_spread_fn *work;
+    void *user;
+} cpu_spread;
+
+static void cpu_spread_piece(void *user, const cpu_piece *piece)
+{
+    const cpu_spread *spread = user;
+    spread->work(spread->user, piece->begin, piece->end);
+}
+
+static void cpu_spread_run(ts_device *device, ts_spread_fn *work, void *user, int64_t n)
+{
+    cpu_pool_run(&cpu_of(device)->pool, cpu_spread_piece, &(cpu_spread){work, user}, n, 0);
+}
+
 static const ts_device_ops cpu_ops = {
     .version = TS_DEVICE_VERSION,
     .caps = TS_DEVICE_HOST_MEMORY,
@@ -270,6 +286,7 @@ static const ts_device_ops cpu_ops = {
     .record_active = cpu_record_active,
     .piece_destroy = cpu_piece_destroy,
     .script_launch = cpu_script_launch,
+    .spread = cpu_spread_run,
 };
 
 /* The device keeps threads apart by cache lines, so it is aligned by hand inside what the hook gives. */
