@@ -29,7 +29,7 @@ CONVERTS = frozenset(
     "frombuffer fromiter from_dlpack save savez savez_compressed savetxt result_type can_cast min_scalar_type "
     "promote_types may_share_memory shares_memory isscalar ndim shape size iterable ix_ copy set astype put "
     "take repeat bincount full full_like empty_like zeros_like ones_like fill histogram histogramdd histogram2d "
-    "percentile quantile average".split()
+    "percentile quantile average khatri_rao bandwidth expm".split()
 )
 # Functions whose answer about arrays is an array of CuPy's where NumPy's is Python's.
 # Functions that make arrays of a dtype, and at which place it is given; those of another array's take no subok=.

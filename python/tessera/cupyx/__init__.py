@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import contextlib as _contextlib
 import importlib as _importlib
+import math as _math
 from collections.abc import Iterator as _Iterator
 from typing import Any
 
@@ -107,13 +108,20 @@ def allow_synchronize(allow: bool) -> _Iterator[None]:
     yield
 
 
+def _pinned(shape: Any, dtype: Any, strides: Any) -> Any:
+    """NumPy's array over new page-locked memory, which is its base."""
+    from ..cupy.cuda import _memory
+
+    dtype = _numpy.dtype(dtype)
+    shape = tuple(shape) if isinstance(shape, (tuple, list)) else (shape,)
+    pointer = _memory.PinnedMemoryPointer(_memory.PinnedMemory(_math.prod(shape) * dtype.itemsize), 0)
+    return pointer.as_array(shape, dtype, strides)
+
+
 def empty_pinned(shape: Any, dtype: Any = float, order: str = "C") -> Any:
     """NumPy's array of any contents, page-locked where there is a GPU."""
-    if not _is_available():
-        return _numpy.empty(shape, dtype, order)  # type: ignore[call-overload]
-    from .. import cuda
-
-    return cuda.pinned_array(shape, _numpy.dtype(dtype), order=order)
+    bytes_of = _numpy.empty(shape, "u1", order)  # type: ignore[call-overload]
+    return _pinned(shape, dtype, bytes_of.strides)
 
 
 def zeros_pinned(shape: Any, dtype: Any = float, order: str = "C") -> Any:
@@ -123,29 +131,24 @@ def zeros_pinned(shape: Any, dtype: Any = float, order: str = "C") -> Any:
     return made
 
 
-def _like(a: Any, dtype: Any, order: str, shape: Any) -> tuple[Any, Any, str]:
-    is_columns = order == "F" or (
-        order in "AK" and a.flags.f_contiguous and not a.flags.c_contiguous
-    )
-    return (
-        a.shape if shape is None else shape,
-        a.dtype if dtype is None else dtype,
-        "F" if is_columns else "C",
-    )
-
-
 def empty_like_pinned(
     a: Any, dtype: Any = None, order: str = "K", subok: Any = None, shape: Any = None
 ) -> Any:
     """As an array, page-locked, of any contents."""
-    return empty_pinned(*_like(a, dtype, order, shape))
+    if subok is not None:
+        raise TypeError("'subok' is not supported: the array is numpy.ndarray")
+    like = _numpy.lib.stride_tricks.as_strided(_numpy.empty(1, "u1"), a.shape, [s // a.itemsize for s in a.strides])
+    made = _numpy.empty_like(like, order=order, shape=shape)  # type: ignore[call-overload]
+    return _pinned(made.shape, a.dtype if dtype is None else dtype, made.strides)
 
 
 def zeros_like_pinned(
     a: Any, dtype: Any = None, order: str = "K", subok: Any = None, shape: Any = None
 ) -> Any:
     """As an array, page-locked, of zeros."""
-    return zeros_pinned(*_like(a, dtype, order, shape))
+    made = empty_like_pinned(a, dtype, order, subok, shape)
+    made[...] = 0
+    return made
 
 
 def get_runtime_info(*, full: bool = False) -> str:
@@ -157,8 +160,6 @@ def get_runtime_info(*, full: bool = False) -> str:
 
 
 def __getattr__(name: str) -> Any:
-    if name in ("jit", "profiler", "scipy", "optimizing"):
+    if name in ("jit", "linalg", "profiler", "scipy", "optimizing", "time"):
         return _importlib.import_module(f"{__name__}.{name}")
-    if name == "time":
-        return _importlib.import_module(f"{__name__}.profiler")
     raise AttributeError(f"module 'cupyx' has no attribute {name!r}")

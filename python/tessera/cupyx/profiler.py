@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import contextlib
+import functools
 import math
 import time
 from collections.abc import Callable, Iterator
@@ -93,8 +94,7 @@ def benchmark(
     for _ in range(n_warmup):
         func(*args, **options)
     _wait(numbers)
-    host, device = [], []
-    started = time.perf_counter()
+    host, device, spent = [], [], 0.0
     for _ in range(n_repeat):
         begins = [_event(number) for number in numbers]
         begin = time.perf_counter()
@@ -105,7 +105,8 @@ def benchmark(
         device.append(
             [cuda.get_elapsed_time(b, e) * 1e-3 for b, e in zip(begins, ends, strict=True)]
         )
-        if time.perf_counter() - started > max_duration:
+        spent += time.perf_counter() - begin
+        if spent > max_duration:
             break
     times = numpy.array([host, *zip(*device, strict=True)])
     return PerfCaseResult(func.__name__ if name is None else name, times, numbers)
@@ -121,22 +122,57 @@ def _wait(numbers: list[int]) -> None:
         cuda.Device(number).synchronize()
 
 
-class time_range(contextlib.ContextDecorator):
-    """A range that profilers show; a decorator, or for ``with``."""
+class time_range:
+    """A range that profilers show; a decorator, or for ``with``.
+
+    Parameters
+    ----------
+    message : str, optional
+        Its name; a decorated function's own.
+    color_id, argb_color : int, optional
+        A number of a colour, or the colour.
+    sync : bool
+        Whether the device is waited for at both ends.
+
+    Raises
+    ------
+    RuntimeError
+        ``cupy.cuda.nvtx.available`` is False.
+    """
 
     def __init__(
-        self,
-        message: str | None = None,
-        color_id: Any = None,
-        argb_color: Any = None,
-        sync: bool = False,
+        self, message: str | None = None, color_id: int | None = None, argb_color: int | None = None, sync: bool = False
     ) -> None:
+        if not cuda.nvtx.available:
+            raise RuntimeError("nvtx is not available: cupy.cuda.nvtx.available is False")
+        if color_id is not None and argb_color is not None:
+            raise ValueError("Only either color_id or argb_color can be specified")
         self._message, self._sync = message, sync
+        self._color, self._argb = -1 if color_id is None else color_id, argb_color
+
+    def __call__(self, func: Callable[..., Any]) -> Callable[..., Any]:
+        """The function, with a range around each call."""
+
+        @functools.wraps(func)
+        def ranged(*args: Any, **options: Any) -> Any:
+            with time_range(self._message or func.__name__, **self._options()):
+                return func(*args, **options)
+
+        return ranged
+
+    def _options(self) -> dict[str, Any]:
+        color = {"color_id": self._color} if self._argb is None else {"argb_color": self._argb}
+        return {**color, "sync": self._sync}
 
     def __enter__(self) -> time_range:  # noqa: PYI034  no Self in Python 3.10
+        if self._message is None:
+            raise ValueError("time_range needs a message where it decorates no function")
         if self._sync:
             cuda.Device().synchronize()
-        cuda.nvtx.RangePush(self._message or "")
+        if self._argb is None:
+            cuda.nvtx.RangePush(self._message, self._color)
+        else:
+            cuda.nvtx.RangePushC(self._message, self._argb)
         return self
 
     def __exit__(self, *exception: object) -> None:

@@ -4,15 +4,19 @@
 from __future__ import annotations
 
 import math
+import warnings
 from typing import Any
 
 import numpy
 
 from .. import numeric as tn
+from ..numeric import _host
+from . import _lu
 
 __all__ = [
     "bandwidth", "block_diag", "cho_factor", "cho_solve", "circulant", "companion", "convolution_matrix", "dft", "expm",
-    "fiedler", "hadamard", "hankel", "helmert", "hilbert", "khatri_rao", "leslie", "solve_triangular", "toeplitz",
+    "fiedler", "fiedler_companion", "hadamard", "hankel", "helmert", "hilbert", "khatri_rao", "leslie", "lu",
+    "lu_factor", "lu_solve", "solve_triangular", "toeplitz",
 ]  # fmt: skip
 
 LinAlgError = numpy.linalg.LinAlgError
@@ -86,7 +90,33 @@ def fiedler(a: Any) -> Any:
     a = tn.atleast_1d(tn.asarray(a))
     if a.ndim != 1:
         raise ValueError("Input 'a' must be a 1D array.")
+    if a.size < 2:  # as SciPy: no axes' lengths of nothing, and float64
+        return tn.zeros((1, 1) if a.size else 0)
     return tn.abs(a[:, None] - a)
+
+
+def fiedler_companion(a: Any) -> Any:
+    """The matrix of five diagonals whose eigenvalues are the roots of a polynomial."""
+    a = tn.atleast_1d(tn.asarray(a))
+    if a.ndim != 1:
+        raise ValueError("Input 'a' must be a 1-D array.")
+    if a.size < 2:
+        return tn.zeros(0, a.dtype)
+    if a[0] == 0 and a.size > 2:
+        raise ValueError("Leading coefficient is zero.")
+    c = -a / a[0]
+    n = c.size - 1
+    made = tn.zeros((n, n), c.dtype)
+    made[0, 0] = c[1]
+    for row in range(0, n, 2):
+        if row + 1 < n:
+            made[row + 1, max(row - 1, 0)] = 1
+            made[row, row + 1] = c[row + 2]
+        if row:
+            made[row, row - 1] = c[row + 1]
+        if row + 2 < n:
+            made[row, row + 2] = 1
+    return made
 
 
 def helmert(n: int, full: bool = False) -> Any:
@@ -148,6 +178,7 @@ def block_diag(*arrs: Any) -> Any:
 
 def khatri_rao(a: Any, b: Any) -> Any:
     """Kronecker's products of columns."""
+    a, b = tn.asarray(a), tn.asarray(b)
     if a.ndim != 2 or b.ndim != 2:
         raise ValueError("Both arrays should be 2-dimensional.")
     if a.shape[1] != b.shape[1]:
@@ -163,6 +194,10 @@ def _checked(a: Any, check_finite: bool) -> Any:
     a = tn.asarray(a)
     if a.ndim < 2 or a.shape[-1] != a.shape[-2]:
         raise ValueError(f"expected a square matrix, found shape {a.shape}")
+    return _floats(a, check_finite)
+
+
+def _floats(a: Any, check_finite: bool) -> Any:
     if a.dtype == "e":
         raise TypeError("array type float16 is unsupported in linalg")
     if check_finite and not tn.isfinite(a).all():
@@ -216,6 +251,85 @@ def cho_solve(
     return solve_triangular(c, made, trans=2 if lower else 0, **options)
 
 
+def _factored(name: str, a: Any, check_finite: bool) -> tuple[Any, Any]:
+    """Both factors of each matrix in one array, and the rows that were exchanged, from 0."""
+    a = tn.asarray(a)
+    if a.ndim < 2:
+        raise ValueError("The input array must be at least two-dimensional.")
+    a = _floats(a, check_finite)
+    made, pivots = _host.call(f"scipy.linalg.{name}", _lu.factor_stack, a)
+    return made, pivots
+
+
+def _halves(both: Any) -> tuple[Any, Any]:
+    rows, columns = both.shape[-2:]
+    least = min(rows, columns)
+    lower = tn.tril(both, -1)[..., :least] + tn.eye(rows, least, dtype=both.dtype)
+    return lower, tn.triu(both)[..., :least, :]
+
+
+def lu_factor(a: Any, overwrite_a: bool = False, check_finite: bool = True) -> tuple[Any, Any]:
+    """LU factors with exchanged rows, for `lu_solve`: both in one array, and with which row each one was exchanged.
+
+    Warns
+    -----
+    RuntimeWarning
+        An element of U's diagonal is 0: the matrix is singular.
+    """
+    made, pivots = _factored("lu_factor", a, check_finite)
+    zero = tn.asarray(tn.diagonal(made, axis1=-2, axis2=-1) == 0)
+    if zero.any():
+        place = int(tn.nonzero(zero)[-1].min()) + 1
+        warnings.warn(f"Diagonal number {place} is exactly zero. Singular matrix.", RuntimeWarning, stacklevel=2)
+    return made, pivots
+
+
+def lu(
+    a: Any, permute_l: bool = False, overwrite_a: bool = False, check_finite: bool = True, p_indices: bool = False
+) -> tuple[Any, ...]:
+    """P, L and U of a = P @ L @ U: a permutation, ones below and on a diagonal, an upper triangle.
+
+    With ``permute_l`` P @ L and U; with ``p_indices`` the rows of L that a's rows come from are in P's place.
+    """
+    made, pivots = _factored("lu", a, check_finite)
+    lower, upper = _halves(made)
+    order = tn.argsort(tn.asarray(_host.call("scipy.linalg.lu", _lu.order_of, pivots, lower.shape[-2])), axis=-1)
+    if permute_l:
+        return tn.take_along_axis(lower, order[..., None], axis=-2), upper
+    if p_indices:
+        return order.astype("i4"), lower, upper
+    kind = "f4" if made.dtype.char in "fF" else "f8"
+    return (order[..., None] == tn.arange(order.shape[-1])).astype(kind), lower, upper
+
+
+def lu_solve(
+    lu_and_piv: Any, b: Any, trans: int = 0, overwrite_b: bool = False, check_finite: bool = True
+) -> Any:
+    """x of a x = b, by `lu_factor` of a; ``trans``: 1 of its transpose, 2 of the conjugate of that."""
+    both, pivots = lu_and_piv
+    both, b = _checked(both, check_finite), tn.asarray(b)
+    if trans not in (0, 1, 2):
+        raise ValueError("Illegal value in trans: it is 0, 1 or 2")
+    if b.ndim < 1 or b.shape[-min(2, b.ndim)] != both.shape[-1]:
+        raise ValueError(f"Shapes of lu {both.shape} and b {b.shape} are incompatible")
+    if b.ndim == 1:
+        return lu_solve((both, pivots), b[:, None], trans, check_finite=False)[..., 0]
+    order = tn.asarray(_host.call("scipy.linalg.lu_solve", _lu.order_of, tn.asarray(pivots), both.shape[-1]))
+    lower = {"lower": True, "unit_diagonal": True, "trans": trans, "check_finite": False}
+    upper = {"trans": trans, "check_finite": False}
+    if trans == 0:
+        return tn.asfortranarray(solve_triangular(both, solve_triangular(both, _rows(b, order), **lower), **upper))
+    made = solve_triangular(both, solve_triangular(both, b, **upper), **lower)
+    return tn.asfortranarray(_rows(made, tn.argsort(order, axis=-1)))
+
+
+def _rows(b: Any, order: Any) -> Any:
+    """The rows of each matrix in an order."""
+    outer = tn.broadcast_shapes(b.shape[:-2], order.shape[:-1])
+    b = tn.broadcast_to(b, outer + b.shape[-2:])
+    return tn.take_along_axis(b, tn.broadcast_to(order[..., None], (*outer, order.shape[-1], 1)), axis=-2)
+
+
 # Padé's approximant of 13 over 13 (Higham 2005): its coefficients, and the norm up to which it is exact to rounding.
 _PADE = (
     64764752532480000, 32382376266240000, 7771770303897600, 1187353796428800, 129060195264000, 10559470521600,
@@ -251,7 +365,7 @@ def bandwidth(a: Any) -> tuple[int, int]:
     """How many diagonals below and above the main one a matrix fills."""
     a = tn.asarray(a)
     if a.ndim != 2:
-        raise ValueError("Input array must be an array of shape (n, m).")
+        raise LinAlgError("Input array must be an array of shape (n, m).")
     rows, columns = tn.nonzero(a)
     if not rows.size:
         return 0, 0

@@ -16,6 +16,10 @@ def _float(x: Any) -> Any:
     return x if x.dtype.kind in "fc" else x.astype("f8")
 
 
+def _single(x: Any) -> Any:
+    return x.astype("f4") if x.dtype == "e" else x
+
+
 def trim_mean(a: Any, proportiontocut: float, axis: int | None = 0) -> Any:
     """The mean without a part of the least and of the greatest elements."""
     x = tn.asarray(a)
@@ -37,7 +41,7 @@ def zmap(
         raise ValueError("nan_policy must be one of {'propagate', 'raise', 'omit'}")
     x, others = _float(scores), _float(compare)
     if not others.size:
-        return tn.empty(x.shape)
+        return tn.empty(x.shape, tn.result_type(x, others))
     if nan_policy == "raise" and tn.isnan(others).any():
         raise ValueError("The input contains nan values")
     mean, std = (tn.nanmean, tn.nanstd) if nan_policy == "omit" else (tn.mean, tn.std)
@@ -58,17 +62,20 @@ def entropy(pk: Any, qk: Any = None, base: float | None = None, axis: int = 0) -
     if base is not None and base <= 0:
         raise ValueError("`base` must be a positive number or `None`.")
     p = _float(pk)
-    p = p / p.sum(axis=axis, keepdims=True)
+    if "c" in (p.dtype.kind, tn.asarray(p if qk is None else qk).dtype.kind):
+        raise TypeError("entropy of complex numbers is not defined: weights are real")
+    p = _single(p / p.sum(axis=axis, keepdims=True))
     if qk is None:
         parts = tn.where(p > 0, -p * tn.log(tn.where(p > 0, p, 1)), tn.where(p == 0, 0.0, -math.inf))
     else:
         q = _float(qk)
         p, q = tn.broadcast_arrays(p, q)
-        q = q / q.sum(axis=axis, keepdims=True)
+        q = _single(q / q.sum(axis=axis, keepdims=True))
         both = (p > 0) & (q > 0)
         ratio = p * tn.log(tn.where(both, p, 1) / tn.where(both, q, 1))
         parts = tn.where(both, ratio, tn.where((p == 0) & (q >= 0), 0.0, math.inf))
-    made = tn.where(tn.isnan(p), p, parts).sum(axis=axis)
+    made = tn.where(tn.isnan(p), p, parts)
+    made = made.astype(p.dtype, copy=False).sum(axis=axis)
     return made if base is None else made / math.log(base)
 
 
@@ -77,7 +84,7 @@ def boxcox_llf(lmb: float, data: Any) -> Any:
     x = _float(data)
     n = x.shape[0]
     if not n:
-        return math.nan
+        return x.dtype.type(math.nan)
     logs = tn.log(x)
     moved = logs if lmb == 0 else x**lmb / lmb
     return (lmb - 1) * logs.sum(axis=0) - n / 2 * tn.log(moved.var(axis=0))

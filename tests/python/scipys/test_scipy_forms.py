@@ -72,3 +72,28 @@ def test_cupynumeric_has_names_of_its_own():
     assert cupynumeric.is_supported_dtype("f4") and not cupynumeric.is_supported_dtype("O")
     with pytest.raises(AttributeError, match="'cupynumeric' has no attribute 'nothing'"):
         cupynumeric.nothing  # noqa: B018
+
+
+def test_singular_factors_are_a_warning():
+    from tessera.scipy import linalg
+
+    with pytest.warns(RuntimeWarning, match="Diagonal number 2 is exactly zero"):
+        made, pivots = linalg.lu_factor(tn.array([[1.0, 2], [2, 4]]))
+    assert pivots.tolist() == [1, 1] and made.tolist() == [[2, 4], [0.5, 0]]
+    with pytest.raises(TypeError, match="complex"):
+        cupyx.scipy.stats.entropy(cp.ones(3, "F"))
+
+
+def test_cupyx_takes_a_vector_for_each_matrix():
+    a = np.tril(np.random.default_rng(1).random((2, 3, 3)) + 1)
+    b = np.arange(6.0).reshape(2, 3)
+    made = cupyx.scipy.linalg.solve_triangular(cp.array(a), cp.array(b), lower=True)
+    wanted = np.linalg.solve(a, b[..., None])[..., 0]
+    np.testing.assert_allclose(made.get(), wanted)
+    positive = a @ a.swapaxes(-1, -2)
+    factor = cp.array(np.where(np.tri(3) > 0, a, np.nan))  # the other triangle is not read
+    made = cupyx.linalg.cho_solve((factor, True), cp.array(b))
+    np.testing.assert_allclose(made.get(), np.linalg.solve(positive, b[..., None])[..., 0])
+    np.testing.assert_allclose(cupyx.linalg.invh(cp.array(positive[0])).get(), np.linalg.inv(positive[0]))
+    with pytest.raises(np.linalg.LinAlgError):
+        cupyx.linalg.invh(cp.array(-positive[0]))

@@ -9,6 +9,7 @@ from tessera.scipy import signal
 
 scipy = pytest.importorskip("scipy")
 pytest.importorskip("scipy.signal")
+pytest.importorskip("scipy.linalg")
 rng = np.random.default_rng(7)
 X, BYTES, L = rng.random((7, 9)), rng.integers(0, 200, (7, 9)).astype("u1"), rng.random((3, 60))
 C, F, B, SOLID = (X + 1j * X[::-1]).astype("c8"), X.astype("f4"), X > 0.4, rng.random((5, 6, 4))
@@ -136,12 +137,25 @@ def rows():
     yield "linalg", "expm", (M * 30,), {}
     yield "linalg", "convolution_matrix", (K, 4, "same"), {}
     yield "linalg", "helmert", (5,), {}
+    yield "linalg", "fiedler_companion", (K,), {}
+    for a in (M, M.astype("F") * 1j, rng.random((40, 35)), rng.random((35, 40)), rng.random((2, 3, 3)), M[:0, :0]):
+        for options in ({}, {"permute_l": True}, {"p_indices": True}):
+            yield "linalg", "lu", (a,), options
+        yield "linalg", "lu_factor", (a,), {}
+    for trans in (0, 1, 2):
+        factors = scipy.linalg.lu_factor(rng.random((2, 4, 4)) + 1j * rng.random((4, 4)))
+        for b in (M[0], M, rng.random((2, 4, 3))):
+            yield "linalg", "lu_solve", (factors, b), {"trans": trans}
+    for t in ("e", "f", "i"):
+        yield "stats", "entropy", ((X * 9 + 1).astype(t),), {}
 
 
 ROWS = list(rows())
 
 
 def ours(value):
+    if isinstance(value, tuple) and any(isinstance(x, np.ndarray) for x in value):
+        return tuple(map(ours, value))
     return tn.array(value) if isinstance(value, np.ndarray) else value
 
 
@@ -166,7 +180,7 @@ def check(row):
     made = getattr(mine, function)(*map(ours, args), **{name: ours(value) for name, value in options.items()})
     # SciPy's coefficients of splines that reflect are off by 1e-5 near the ends.
     splines = function in ("map_coordinates", "zoom", "rotate", "spline_filter")
-    single = any(getattr(a, "dtype", None) in (np.float32, np.complex64) for a in args)
+    single = any(getattr(a, "dtype", None) in (np.float16, np.float32, np.complex64) for a in args)
     same(made, wanted, 2e-5 if splines else 2e-6 if single else 1e-9)
 
 

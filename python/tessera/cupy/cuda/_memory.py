@@ -327,6 +327,21 @@ class PinnedMemoryPointer:
     def __array__(self, dtype: Any = None, copy: Any = None) -> Any:
         return self.array
 
+    def as_array(self, shape: tuple[int, ...], dtype: Any, strides: tuple[int, ...]) -> Any:
+        """NumPy's array over the memory, whose base this is; strides are in elements."""
+        shown = _Shown(self.mem, self._offset)
+        shown.__array_interface__ = {
+            "data": (self.ptr, False), "shape": shape, "version": 3, "typestr": dtype.str,
+            "descr": dtype.descr, "strides": tuple(s * dtype.itemsize for s in strides),
+        }  # fmt: skip
+        return numpy.asarray(shown)
+
+
+class _Shown(PinnedMemoryPointer):
+    """A place as one array has it."""
+
+    __array_interface__: Any
+
 
 class PinnedMemoryPool:
     """Page-locked memory."""

@@ -5,7 +5,9 @@ from __future__ import annotations
 
 from typing import Any
 
-__all__ = ["Mark", "MarkC", "RangePop", "RangePush", "RangePushC"]
+__all__ = ["Mark", "MarkC", "RangePop", "RangePush", "RangePushC", "available"]
+
+available = True
 
 
 def Mark(message: str, id_color: int = -1) -> None:

@@ -1,0 +1,50 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What cupyx has for the host: page-locked arrays, times of calls, ranges."""
+
+from unittest import mock
+
+import numpy as np
+import pytest
+from tessera import cupy, cupyx
+
+
+@pytest.mark.parametrize("order", ["C", "F", "A", "K"])
+@pytest.mark.parametrize("shape", [None, 4, (4, 2), (4, 3, 2)])
+def test_pinned_arrays_are_laid_out_as_numpys(order, shape):
+    a = np.arange(24.0).reshape(2, 3, 4)[:, ::2].swapaxes(0, 1)
+    wanted = np.empty_like(a, order=order, shape=shape)
+    for given in (a, cupy.asarray(a)):
+        made = cupyx.zeros_like_pinned(given, order=order, shape=shape)
+        assert made.shape == wanted.shape and made.strides == wanted.strides and not made.any()
+        assert isinstance(made.base, cupy.cuda.PinnedMemoryPointer) and made.base.ptr == made.ctypes.data
+
+
+def test_pinned_arrays_of_records_and_of_nothing():
+    made = cupyx.zeros_pinned((2, 3), [("a", "i4"), ("b", "f8")], order="F")
+    assert made.flags.f_contiguous and made["b"].sum() == 0 and made.dtype.names == ("a", "b")
+    assert cupyx.empty_pinned((1, 0, 2)).shape == (1, 0, 2) and cupyx.empty_pinned(()).shape == ()
+    with pytest.raises(TypeError, match="subok"):
+        cupyx.empty_like_pinned(made, subok=True)
+    with pytest.raises(ValueError):
+        cupyx.empty_like_pinned(made, order="Q")
+
+
+def test_ranges_tell_profilers_their_names_and_colours():
+    with mock.patch("tessera.cupy.cuda.nvtx.RangePush") as push, mock.patch("tessera.cupy.cuda.nvtx.RangePop") as pop:
+        calls = cupyx.profiler.time_range(color_id=3)(lambda: 5)
+        assert calls() == 5
+        push.assert_called_once_with("<lambda>", 3)
+        pop.assert_called_once_with()
+    with mock.patch("tessera.cupy.cuda.nvtx.RangePushC") as push, cupyx.profiler.time_range("x", argb_color=7):
+        push.assert_called_once_with("x", 7)
+    with pytest.raises(ValueError, match="message"), cupyx.profiler.time_range():
+        pass
+    with mock.patch("tessera.cupy.cuda.nvtx.available", False), pytest.raises(RuntimeError, match="nvtx"):
+        cupyx.profiler.time_range("x")
+
+
+def test_benchmark_ends_after_its_longest_time():
+    with mock.patch("time.perf_counter", mock.Mock(side_effect=[1.0, 2.0, 2.0] * 6)):
+        with pytest.warns(UserWarning, match=r"cupyx\.profiler\.benchmark"):
+            made = cupyx.time.repeat(lambda: None, n_warmup=1, max_duration=2.5)
+    assert made.cpu_times.tolist() == [1, 1, 1]
