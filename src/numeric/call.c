@@ -598,8 +598,10 @@ static ts_status call_settle(const ts_nd_call *call, bool *apart, ts_error *err)
 static ts_status call_check_power(const call_of *c, ts_error *err)
 {
     const ts_nd_operand *y = &c->call->in[1];
-    bool negative = !y->array && y->kind == 'i' && !y->is_big && (y->is_huge ? y->f < 0 : y->i < 0);
-    if (y->array && y->array->count && nd_kind((ts_dtype)y->array->dtype) == 'i') {
+    const ts_nd *x = c->call->in[0].array;
+    bool is_empty = (x && !x->count) || (y->array && !y->array->count);
+    bool negative = !is_empty && !y->array && y->kind == 'i' && !y->is_big && (y->is_huge ? y->f < 0 : y->i < 0);
+    if (y->array && !is_empty && nd_kind((ts_dtype)y->array->dtype) == 'i') {
         ts_nd_reduction least = {.fold = TS_ND_MIN, .x = y->array, .axes = UINT64_MAX};
         ts_nd *found;
         int8_t bytes[16] = {0}; /* little endian: the last one has the sign */

@@ -91,14 +91,20 @@ nd_val nd_emit_divide(const nd_emit *e, const nd_val *x)
                     PICK(none, OP2(divf, x[0].im, re), PICK(first, one.im, two.im))};
 }
 
+/* By the greater part, too; not as 1 + 0i divided, whose zeros would have other signs. */
+static nd_val number_inverse(const nd_emit *e, nd_val x)
+{
+    ts_val one = NUMBER(1), first = IS(GE, OP1(absf, x.re), OP1(absf, x.im));
+    ts_val more = PICK(first, x.re, x.im), less = PICK(first, x.im, x.re), ratio = OP2(divf, less, more);
+    ts_val by = OP2(addf, more, OP2(mulf, less, ratio)), a = OP2(divf, one, by), b = OP2(divf, ratio, by);
+    return (nd_val){PICK(first, a, b), OP1(negf, PICK(first, b, a))};
+}
+
 nd_val nd_emit_reciprocal(const nd_emit *e, const nd_val *x)
 {
-    nd_val both[2] = {{NUMBER(1), 0}, x[0]};
     if (e->kind == 'i' || e->kind == 'u')
-        return REAL(number_divide(e, TS_OP_divi, TS_RN, both[0].re, x[0].re));
-    if (e->kind == 'c')
-        both[0].im = NUMBER(0);
-    return nd_emit_divide(e, both);
+        return REAL(number_divide(e, TS_OP_divi, TS_RN, NUMBER(1), x[0].re));
+    return e->kind == 'c' ? number_inverse(e, x[0]) : REAL(OP2(divf, NUMBER(1), x[0].re));
 }
 
 /* ---- powers -------------------------------------------------------------------------------------- */

@@ -80,6 +80,7 @@ def empty(
 
 def _fill(made: ndarray, value: Any) -> ndarray:
     """A new array filled with a value."""
+    value = numpy.complex128(value) if type(value) is complex else value  # parts may be lost
     wraps = isinstance(value, (list, tuple, float, numpy.integer))  # where it does not fit, as NumPy's
     if wraps and made.dtype.kind in "biufc":
         return copy_of(asarray(value), made, casting="unsafe")
@@ -95,7 +96,6 @@ def full(shape: Any, fill_value: Any, dtype: Any = None, order: str = "C", *, de
     if dtype is None:
         dtype = asarray(fill_value).dtype
     made = empty(shape, dtype, order, device=device)
-    fill_value = numpy.complex128(fill_value) if type(fill_value) is complex else fill_value  # parts may be lost
     return _fill(made, fill_value)
 
 
@@ -220,8 +220,7 @@ def array(object: Any, dtype: Any = None, *, copy: Any = True, order: str = "K",
         a, is_new = of_numpy(made, private=not shares), not shares
     wanted = a.dtype if dtype is None else fitted(a.dtype, dtype_of(dtype))
     lies = (
-        order == "K"
-        or (order == "A" and a.flags.forc)
+        order in "KA"
         or (a.flags.c_contiguous and order == "C")
         or (a.flags.f_contiguous and order == "F")
     )
@@ -326,8 +325,9 @@ def ascontiguousarray(a: Any, dtype: Any = None, *, like: Any = None) -> ndarray
 
 
 def asfortranarray(a: Any, dtype: Any = None, *, like: Any = None) -> ndarray:
-    """The array with its first axis contiguous."""
-    return asarray(a, dtype, "F")
+    """The array column-major, of at least one axis."""
+    made = asarray(a, dtype, "F")
+    return made if made.ndim else made.reshape(1)
 
 
 def copy(a: Any, order: str = "K", subok: bool = False) -> ndarray:
@@ -387,8 +387,9 @@ def linspace(start: Any, stop: Any, num: Any = 50, endpoint: bool = True, retste
         raise ValueError(f"Number of samples, {num}, must be non-negative.")
     if {type(start), type(stop)} <= {int, float} and num <= _FEW and not retstep:
         return of_numpy(numpy.linspace(start, stop, num, endpoint, False, dtype, axis), private=True)
-    first, last = asarray(start) * 1.0, asarray(stop) * 1.0
-    found = result_type(first, last, float(num))
+    ends = [x if type(x) in (int, float, complex) else asarray(x) for x in (start, stop)]
+    found = result_type(*ends, 1.0)
+    first, last = (asarray(asarray(x) * 1.0) for x in ends)
     whole = dtype is not None and dtype_of(dtype).kind in "iu"
     dtype = found if dtype is None else dtype_of(dtype)
     gap = asarray(last - first, found)
@@ -402,7 +403,7 @@ def linspace(start: Any, stop: Any, num: Any = 50, endpoint: bool = True, retste
             else along / parts * gap
         )
     else:
-        step, made = asarray(math.nan), along * gap
+        step, made = math.nan, along * gap
     made = made + first
     if endpoint and num > 1:
         made[-1, ...] = last

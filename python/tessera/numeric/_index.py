@@ -18,7 +18,7 @@ from ._ndarray import is_derived, ndarray
 from ._reduce import max as _greatest
 from ._reduce import min as _least
 from ._reduce import scalar_of
-from ._setup import HostDtype, to_numpy
+from ._setup import HostDtype, to_numpy, warn_of_lost_parts
 from ._ufunc import FUNCTIONS, select
 
 INNER = ("check_target", "get_item", "set_item")
@@ -65,6 +65,10 @@ class Places:
 
     def __init__(self, a: ndarray, key: Any, words: int = 0) -> None:
         items = [_item(item) for item in (key if isinstance(key, tuple) else (key,))]
+
+        def is_bools(item: Any) -> bool:
+            return isinstance(item, ndarray) and item.dtype == bool
+
         used = sum((1 if item.dtype.kind != "b" else item.ndim) if isinstance(item, ndarray) else item is not None
                    and item is not Ellipsis for item in items)  # fmt: skip
         dots = [i for i, item in enumerate(items) if item is Ellipsis]
@@ -77,6 +81,7 @@ class Places:
         items[at : at + 1] = [slice(None)] * (ndim - used)
         items += [slice(None)] * words
         self.unique = False
+        self.is_mask = len(items) == 1 and is_bools(items[0]) and items[0].ndim == ndim
         basic, arrays, axes, axis, place = [], [], [], 0, 0
         turns = []  # of items in turn: True where an array stands
         for i, item in enumerate(items):
@@ -179,6 +184,12 @@ def _assigned(value: Any, a: ndarray) -> ndarray:
     return cast(value, a.dtype) if has_meaning(a) and not isinstance(value, ndarray) else f.assigned(value, a.dtype)
 
 
+def _check_parts(values: ndarray, a: ndarray) -> None:
+    """NumPy's warning where complex numbers are written to real elements."""
+    if values.dtype.kind == "c" and a.dtype.kind in "iuf":
+        warn_of_lost_parts(4)
+
+
 def _number(value: Any, dtype: Any) -> Any:
     """Python's number as NumPy's scalar of a dtype, which it must fit."""
     return numpy.array(value, dtype)[()]
@@ -207,19 +218,20 @@ def set_item(a: ndarray, key: Any, value: Any) -> None:
             f.copy_of(value, a, where=key, casting="unsafe")
             return
     values = _assigned(value, a)
-    if isinstance(key, (ndarray, numpy.ndarray)) and key.dtype == bool and key.shape == a.shape and values.ndim > 1:
+    words, given = _items.words_of(a, values) if items else (a, values)
+    places = Places(words, key, items)
+    if places.is_mask and values.ndim > 1:
         raise TypeError(
             "NumPy boolean array indexing assignment requires a 0 or 1-dimensional input, input has "
             f"{values.ndim} dimensions"
         )
-    words, given = _items.words_of(a, values) if items else (a, values)
-    places = Places(words, key, items)
+    _check_parts(values, a)
     shape = places.offsets.shape[: -1 if items else None]
     while values.ndim > len(shape) and values.shape[0] == 1:
         values, given = values[0], given[0]
     up = len(shape) - values.ndim
     if up < 0 or _any(n not in (1, m) for n, m in zip(values.shape, shape[up:], strict=True)):
-        if isinstance(key, (ndarray, numpy.ndarray)) and key.dtype == bool and values.ndim == 1:
+        if places.is_mask and values.ndim == 1:
             raise ValueError(
                 f"NumPy boolean array indexing assignment cannot assign {values.size} input values to the {shape[0]} "
                 "output values where the mask is true"
@@ -341,6 +353,7 @@ def put(a: ndarray, ind: Any, v: Any, mode: str = "raise") -> None:
     if places.size and not a.size:
         raise IndexError("cannot replace elements of an empty array")
     if not places.size or not values.size:
+        _check_parts(values, a)
         return
     if values.size != places.size:
         values = take(values, f.arange(places.size) % values.size)
@@ -356,7 +369,7 @@ def unravel_index(indices: Any, shape: Any, order: str = "C") -> tuple[Any, ...]
     shape = tuple(shape) if hasattr(shape, "__iter__") else (shape,)
     if order not in ("C", "F", None):
         raise ValueError("only 'C' or 'F' order is permitted")
-    places, made = f.index_array(indices), []
+    places, made = f.index_array(indices).astype(numpy.intp, copy=False), []
     if not shape and places.ndim:
         raise ValueError("multiple indices are not supported for 0d array")
     if math.prod(shape) > numpy.iinfo(numpy.intp).max:
@@ -428,6 +441,7 @@ def choose(a: Any, choices: Any, out: Any = None, mode: str = "raise") -> Any:
     elif mode == "wrap":
         places = f.asarray(places % (last + 1))
     kind = f.result_type(*kept)
+    kept = [numpy.asarray(x).astype(kind)[()] if type(x) is int else x for x in kept]  # which wrap here
     made = f.asarray(kept[0], kind)
     for i, other in enumerate(kept[1:], 1):
         made = f.asarray(select(f.asarray(places == i), f.asarray(other, kind), made))

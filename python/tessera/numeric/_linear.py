@@ -226,6 +226,7 @@ def _product_of(
     casting = options.get("casting", "same_kind")
     if dtype is not None:
         operands = [_cast(name, x, dtype, casting) for x in operands]
+    _check_cores(name, operands, cores)
     (a, b), places = _placed(name, operands, cores, options)
     made = f.asarray(core(a, b))
     if options.get("keepdims"):
@@ -246,6 +247,18 @@ def _cast(name: str, x: ndarray, dtype: numpy.dtype[Any], casting: str) -> ndarr
             f"Cannot cast ufunc '{name}' input from {x.dtype!r} to {dtype!r} with casting rule '{casting}'"
         )
     return x.astype(dtype, copy=False)
+
+
+_SIGNATURES = {"vecdot": "(n),(n)->()", "matvec": "(m,n),(n)->(m)", "vecmat": "(n),(n,m)->(m)"}
+
+
+def _check_cores(name: str, operands: list[ndarray], cores: tuple[int, ...]) -> None:
+    for i, (x, least) in enumerate(zip(operands, cores, strict=False)):
+        if x.ndim < least:
+            raise ValueError(
+                f"{name}: Input operand {i} does not have enough dimensions (has {x.ndim}, gufunc core with signature "
+                f"{_SIGNATURES[name]} requires {least})"
+            )
 
 
 def _check_ranks(operands: list[ndarray]) -> None:
@@ -358,7 +371,7 @@ def inner(a: Any, b: Any, /) -> Any:
         return _multiply(a, b)
     if a.shape[-1] != b.shape[-1]:
         raise ValueError(f"shapes {a.shape} and {b.shape} not aligned")
-    return tensordot(a, b, (-1, -1))
+    return scalar_of(tensordot(a, b, (-1, -1)))
 
 
 def outer(a: Any, b: Any, out: Any = None) -> Any:
@@ -388,7 +401,7 @@ def tensordot(a: Any, b: Any, axes: Any = 2) -> Any:
     x = a.transpose([*rows, *first]).reshape(math.prod(a.shape[d] for d in rows), depth)
     y = b.transpose([*second, *columns]).reshape(depth, math.prod(b.shape[d] for d in columns))
     made = product(x, y).reshape([a.shape[d] for d in rows] + [b.shape[d] for d in columns])
-    return scalar_of(made)
+    return made
 
 
 def vecdot(x1: Any, x2: Any, /, out: Any = None, *, axes: Any = NO_VALUE, axis: Any = NO_VALUE, keepdims: bool = False,
@@ -473,7 +486,12 @@ def _slid(a: ndarray, v: ndarray, mode: str) -> ndarray:
     padded[m - 1 : m - 1 + n] = a
     step = padded.itemsize
     windows = padded._view(begin * step, padded.dtype, (count, m), (step, step))
-    return f.asarray(contracted(windows, v[:, None])[:, 0])
+    if mode == "valid" or v.dtype.kind not in "fc" or bool(FUNCTIONS["isfinite"](v).all()):
+        return f.asarray(contracted(windows, v[:, None])[:, 0])
+    place = f.arange(begin, begin + count)[:, None] + f.arange(m)  # where zeros lie, which times infinity are NaN
+    inside = (place >= m - 1) & (place < m - 1 + n)
+    with numpy.errstate(invalid="ignore"):
+        return f.asarray(select(inside, windows * v, 0)).sum(-1, v.dtype)
 
 
 def _lines(a: Any, v: Any, mode: Any) -> tuple[ndarray, ndarray, str]:

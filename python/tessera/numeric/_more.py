@@ -176,7 +176,9 @@ def apply_along_axis(func1d: Any, axis: int, arr: Any, *args: Any, **kwargs: Any
 def apply_over_axes(func: Any, a: Any, axes: Any) -> ndarray:
     """A function of the array and an axis, for one axis after the other."""
     a = f.asarray(a)
-    for axis in f.normalize_many(axes, a.ndim):
+    rank = a.ndim
+    for axis in [axes] if not numpy.ndim(axes) else axes:
+        axis = axis + rank if axis < 0 else axis
         made = f.asarray(func(a, axis))
         if made.ndim != a.ndim:
             made = f.expand_dims(made, axis)
@@ -280,8 +282,8 @@ def median(
     a = f.asarray(a)
     axes = tuple(range(a.ndim)) if axis is None else f.normalize_many(axis, a.ndim)
     kept = [d for d in range(a.ndim) if d not in axes]
-    lines = a.transpose([*kept, *axes]).reshape([a.shape[d] for d in kept] + [-1])
-    n = lines.shape[-1]
+    n = math.prod(a.shape[d] for d in axes)
+    lines = a.transpose([*kept, *axes]).reshape([*(a.shape[d] for d in kept), n])
     if not n:
         return r.mean(a, axis, out=out, keepdims=keepdims)
     ordered = sort(lines)
@@ -294,7 +296,7 @@ def median(
         f.copyto(made, last, where=FUNCTIONS["isnan"](last))
     if keepdims:
         made = made.reshape([1 if d in axes else n for d, n in enumerate(a.shape)])
-    return r.into(made, out, "unsafe")
+    return made if keepdims and out is None else r.into(made, out, "unsafe")
 
 
 def _has_nan(ordered: ndarray) -> bool:

@@ -171,7 +171,7 @@ class ndarray(_core.NumericArray):
         """A new array, or one in the memory of a buffer."""
         has_size = not isinstance(dtype, str) or _setup.dtype_of(dtype).itemsize
         if buffer is None and strides is None and has_size:
-            made = _functions.empty(shape, dtype, "C" if order is None else order)
+            made = _functions.empty(shape, dtype, "F" if order == "F" else "C")
         else:
             if isinstance(buffer, ndarray):
                 buffer = _setup.to_numpy(buffer)
@@ -221,7 +221,7 @@ class ndarray(_core.NumericArray):
 
     @real.setter
     def real(self, value: Any) -> None:
-        self.real[...] = value
+        self.real[...] = numpy.asarray(value) if type(value) is int else value  # which wraps here
 
     @property
     def imag(self) -> ndarray:

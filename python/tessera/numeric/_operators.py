@@ -58,7 +58,7 @@ def clip(a: Any, a_min: Any = NO_VALUE, a_max: Any = NO_VALUE, out: Any = None, 
         a_min = None if type(a_min) is int and a_min <= span.min else a_min
         a_max = None if type(a_max) is int and a_max >= span.max else a_max
     if a_min is None and a_max is None:
-        return FUNCTIONS["positive"](a, out, **kwargs) if a.dtype != bool else f.copy(a)
+        return FUNCTIONS["positive"](a, out, **kwargs)
     if a_min is None:
         return _minimum(a, a_max, out, **kwargs)
     if a_max is None:
@@ -73,6 +73,8 @@ def round(a: Any, decimals: int = 0, out: Any = None) -> Any:
     if a.dtype.kind in "iu" and decimals >= 0:
         return r.scalar_of(f.copy(a)) if out is None else f.copy_of(a, out)
     if a.dtype.kind == "b":
+        if decimals:
+            raise TypeError("round: bools have no decimals; a.astype(float) has")
         a = a.astype(numpy.float16)
     if decimals == 0:
         return rint(a, out)
@@ -270,7 +272,7 @@ def average(
     a = f.asarray(a)
     if weights is None:
         made = r.mean(a, axis, keepdims=keepdims)
-        total = a.dtype.type(0) + a.size / builtins.max(f.asarray(made).size, 1)
+        total = a.dtype.type(0) + a.size / f.asarray(made).size
     else:
         w = f.asarray(weights)
         if w.shape != a.shape:
@@ -330,10 +332,12 @@ def nanmean(a: Any, axis: Any = None, dtype: Any = None, out: Any = None, keepdi
     a = f.asarray(a)
     if a.dtype.kind not in "fc":
         return r.mean(a, axis, dtype, out, keepdims, where=where)
-    if out is not None and out.dtype.kind not in "fc":
-        raise TypeError("If a is inexact, then out must be inexact")
+    for name, kind in (("dtype", None if dtype is None else f.dtype_of(dtype)), ("out", getattr(out, "dtype", None))):
+        if kind is not None and kind.kind not in "fc":
+            raise TypeError(f"If a is inexact, then {name} must be inexact")
     good = f.asarray(~_isnan(a))
-    return r.mean(a, axis, dtype, out, keepdims, where=good if where is NO_VALUE else good & where)
+    with numpy.errstate(divide="ignore", invalid="ignore"):  # NumPy tells of slices without elements in its own words
+        return r.mean(a, axis, dtype, out, keepdims, where=good if where is NO_VALUE else good & where)
 
 
 # -- making --------------------------------------------------------------------------------------------

@@ -85,7 +85,8 @@ class Composed(Made):
         operands: list[Any] = [*given[: self.nin]]
         if not self._takes_numbers:
             operands = [*map(f.asarray, operands)]
-        if dtype is not None or signature is not None:
+        as_they_are = casting in ("no", "equiv") and not any(type(x) in (bool, int, float) for x in given)
+        if dtype is not None or signature is not None or as_they_are:
             operands = _ufunc_methods.as_loop(self, operands, dtype, signature, casting)
         made = self._function(*operands)
         made = made if self.nout > 1 else (made,)
@@ -312,7 +313,7 @@ def _lcm(x1: Any, x2: Any) -> Any:
 
 def _bitwise_count(x: Any) -> Any:
     """How many bits of the distance from 0 are set."""
-    if x.dtype.kind not in "iu":
+    if x.dtype.kind not in "biu":
         raise TypeError("ufunc 'bitwise_count' not supported for the input types")
     n = f.asarray(_abs(x)).astype(f"u{x.itemsize}").astype("u8")
     one, two, four = (numpy.uint64(int(digits * 8, 16)) for digits in ("55", "33", "0f"))

@@ -78,6 +78,11 @@ def _mask(a: ndarray, where: Any) -> Any:
         raise TypeError(
             f"Cannot cast array data from {mask.dtype!r} to dtype('bool') according to the rule 'safe'"
         )
+    if mask.shape != a.shape and (
+        mask.ndim > a.ndim
+        or builtins.any(n not in (1, m) for n, m in zip(mask.shape[::-1], a.shape[::-1], strict=False))
+    ):
+        raise ValueError(f"where= of shape {mask.shape} cannot be broadcast to an array of shape {a.shape}")
     return mask
 
 
@@ -131,8 +136,6 @@ def fold(
             else made.reshape([n for d, n in enumerate(a.shape) if d not in axes])
         )
         return into(made, out, "unsafe")
-    if mask is not None and mask.ndim > a.ndim:
-        raise ValueError("where= has more axes than the array")
     made = _core.numeric_fold(
         name, a, axes, dtype, keepdims is not NO_VALUE and bool(keepdims), mask
     )
@@ -258,8 +261,8 @@ def mean(a: Any, axis: Any = None, dtype: Any = None, out: Any = None, keepdims:
     inner, outer = _float_of(a, dtype)
     keeps = keepdims is not NO_VALUE and bool(keepdims)
     n = _count(a, axis, where, keeps)
-    if type(n) is int and n == 0:
-        _warn_empty("Mean of empty slice.")
+    if n == 0 if type(n) is int else a.device == "cpu" and builtins.bool(any(n == 0)):
+        _warn_empty("Mean of empty slice")
     total = sum(a, axis, inner, keepdims=keeps, where=where)
     given = outer if out is None or inner is None else inner  # of float16 into an array: not rounded before
     return into(_divide(total, n).astype(given, copy=False), out, "unsafe")
@@ -293,12 +296,20 @@ def _squares(a: ndarray, axis: Any, inner: Any, keeps: bool, where: Any, mean: A
         sum(a, axis, inner, keepdims=True, where=where), n
     )  # fmt: skip
     away = asarray(FUNCTIONS["subtract"](a, middle, dtype=inner))
-    square = (
-        away.real * away.real + away.imag * away.imag
-        if inner.kind == "c"
-        else _multiply(away, away)
-    )
-    return sum(square, axis, keepdims=keeps, where=where)
+    return sum(_square(away), axis, keepdims=keeps, where=where)
+
+
+def _square(x: ndarray) -> ndarray:
+    """Squares of magnitudes."""
+    return asarray(x.real * x.real + x.imag * x.imag if x.dtype.kind == "c" else _multiply(x, x))
+
+
+def _whole_squares(a: ndarray, axis: Any, dtype: Any, keeps: bool, where: Any, mean: Any, n: Any) -> Any:
+    """The same where a dtype of integers is asked for: sums and their mean are cut off to it, as NumPy's are."""
+    middle = asarray(mean) if mean is not NO_VALUE else asarray(
+        _divide(sum(a, axis, dtype, keepdims=True, where=where), n)
+    ).astype(dtype)  # fmt: skip
+    return sum(_square(asarray(a - middle)), axis, dtype, keepdims=keeps, where=where)
 
 
 def var(a: Any, axis: Any = None, dtype: Any = None, out: Any = None, ddof: Any = 0, keepdims: Any = NO_VALUE, *,
@@ -316,13 +327,15 @@ def var(a: Any, axis: Any = None, dtype: Any = None, out: Any = None, ddof: Any 
     n = _count(a, axis, where, True)
     if type(n) is int and n <= ddof:
         _warn_empty("Degrees of freedom <= 0 for slice")
-    if type(n) is int and mean is NO_VALUE and _is_read_once(a, axis, inner, n):
+    if inner.kind in "biu":
+        total = _whole_squares(a, axis, inner, keeps, where, mean, n)
+    elif type(n) is int and mean is NO_VALUE and _is_read_once(a, axis, inner, n):
         total = _spread(a, _axes(a, axis), inner, keeps)
     else:
         total = _squares(a, axis, inner, keeps, where, mean, n)
     n = n if type(n) is int or keeps else n.reshape(total.shape)
     rest = builtins.max(n - ddof, 0) if type(n) is int else FUNCTIONS["maximum"](n - ddof, 0)
-    outer = numpy.empty(0, outer).real.dtype
+    outer = outer if dtype is not None else numpy.empty(0, outer).real.dtype
     return into(_divide(total, rest).astype(outer, copy=False), out, "unsafe")
 
 
@@ -330,7 +343,11 @@ def std(a: Any, axis: Any = None, dtype: Any = None, out: Any = None, ddof: Any 
         where: Any = NO_VALUE, mean: Any = NO_VALUE, correction: Any = NO_VALUE) -> Any:  # fmt: skip
     """Standard deviations along axes."""
     made = var(a, axis, dtype, None, ddof, keepdims, where=where, mean=mean, correction=correction)
-    return into(_sqrt(made), out)
+    if made.dtype.kind not in "biu":
+        return into(_sqrt(made), out)
+    if made.ndim:
+        raise TypeError(f"std cannot write square roots to integers: dtype={made.dtype!r} of the call")
+    return into(asarray(_sqrt(made)).astype(made.dtype), out)
 
 
 LONG = 1 << 15  # elements of one row, from which on a GPU scans its pieces side by side
@@ -375,8 +392,12 @@ def accumulate(name: str, a: Any, axis: Any, dtype: Any, out: Any) -> ndarray:
         made = _meanings.fold(name, a, dtype, None, run)
         return made if out is None else copy_of(made, out, casting="unsafe")
     if name in ("sum", "prod"):
-        dtype = loop_of(dtype) if dtype is not None else _dtype_into(a, out) or _sum_dtype(a.dtype)
-        dtype = _sum_dtype(a.dtype) if dtype.kind == "b" else dtype
+        asked = loop_of(dtype) if dtype is not None else None
+        if asked is not None and asked.kind == "b":  # sums of bools are bools where a bool is asked for
+            return accumulate("max" if name == "sum" else "min", a.astype(bool), axis, None, out)
+        dtype = asked or _dtype_into(a, out) or _sum_dtype(a.dtype)
+        if a.dtype.kind == "c" and dtype.kind in "iuf":
+            warn_of_lost_parts(4)
     elif dtype is not None:
         a = a.astype(dtype, copy=False)
     if _is_long(a, axis) and name in SCANS and dtype is not None and dtype.char in "ilqfd":

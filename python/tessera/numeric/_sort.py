@@ -452,7 +452,7 @@ def bincount(x: Any, /, weights: Any = None, minlength: int = 0) -> ndarray:
     if minlength < 0:
         raise ValueError("'minlength' must not be negative")
     x = x.astype(numpy.int64, copy=False)
-    if weights is not None:
+    if weights is not None and x.size:
         return _weighted(x, f.asarray(weights), minlength)
     counted = _core.numeric_count(x, None, minlength)
     if counted is not None:

@@ -117,6 +117,8 @@ class ufunc(_core.NumericFunction, metaclass=_Kind):
 
         if self.nin != 2:
             raise ValueError("reduce only supported for binary functions")
+        if dtype is not None:
+            self._check_loop(dtype)
         if self.__name__ not in FOLDS:
             from . import _ufunc_methods
 
@@ -147,11 +149,21 @@ class ufunc(_core.NumericFunction, metaclass=_Kind):
 
         if self.nin != 2:
             raise ValueError("accumulate only supported for binary functions")
-        if self.__name__ not in FOLDS:
-            from . import _ufunc_methods
+        from ._functions import asarray
+        from ._ufunc_methods import accumulate, one_axis
 
-            return _ufunc_methods.accumulate(self, array, axis, dtype, out)
+        if dtype is not None:
+            self._check_loop(dtype)
+        if self.__name__ not in FOLDS:
+            return accumulate(self, array, axis, dtype, out)
+        array = asarray(array)
+        axis = one_axis(array, axis, "accumulate")
         return _reduce.accumulate(FOLDS[self.__name__][0], array, axis, dtype, out)
+
+    def _check_loop(self, dtype: Any) -> None:
+        from ._ufunc_methods import check_loop
+
+        check_loop(self, dtype)
 
     def reduceat(
         self, array: Any, indices: Any, axis: int = 0, dtype: Any = None, out: Any = None

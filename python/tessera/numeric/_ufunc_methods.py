@@ -37,6 +37,7 @@ JOINED = {
     **dict.fromkeys(("add", "maximum", "minimum", "fmax", "fmin"), "biufc"),
     **dict.fromkeys(("multiply", "bitwise_and", "bitwise_or", "bitwise_xor", "gcd"), "biu"),
 }
+_KINDS = frozenset("?bBhHiIlLqQefdFD")
 _LETTERS = {"?": "?", "i": "bBhHiIlLqQ", "f": "efd", "c": "FD"}
 
 
@@ -120,7 +121,7 @@ def as_loop(function: Any, operands: list[Any], dtype: Any, signature: Any, cast
     if dtype is not None and signature is not None:
         raise TypeError("cannot specify both 'signature' and 'dtype'")
     if signature is None:
-        named = [None] * function.nin + [named_dtype(dtype)] * function.nout
+        named = [None] * function.nin + [None if dtype is None else named_dtype(dtype)] * function.nout
     else:
         named = _named(function, signature)
     operands = [*map(f.asarray, operands)]
@@ -361,8 +362,17 @@ def reduce(function: Any, a: Any, axis: Any, dtype: Any, out: Any, keepdims: Any
     return into(made.reshape(kept) if keepdims is True else made, out, "unsafe")
 
 
-def _one_axis(a: ndarray, axis: Any, method: str) -> int:
+def check_loop(function: Any, dtype: Any) -> None:
+    """An error where a function has no loop of one dtype, which ``dtype=`` of its reductions names."""
+    letter = None if dtype is None else f.dtype_of(dtype).char
+    if letter in _KINDS and f"{letter}{letter}->{letter}" not in function.types:
+        raise TypeError(f"No loop matching the specified signature and casting was found for ufunc {function.__name__}")
+
+
+def one_axis(a: ndarray, axis: Any, method: str) -> int:
     """The axis, from 0; None: the only one."""
+    if not a.ndim:
+        raise TypeError(f"cannot {method} on a scalar")
     if axis is None:
         if a.ndim != 1:
             raise ValueError(f"{method} does not allow multiple axes")
@@ -372,8 +382,11 @@ def _one_axis(a: ndarray, axis: Any, method: str) -> int:
 
 def accumulate(function: Any, a: Any, axis: Any, dtype: Any, out: Any) -> Any:
     """The reduction of the first elements, for each number of them."""
-    a, kind = _loop(function, f.asarray(a), dtype)
-    axis = _one_axis(a, axis, "accumulate")
+    from ._reduce import _dtype_into
+
+    a = f.asarray(a)
+    axis = one_axis(a, axis, "accumulate")
+    a, kind = _loop(function, a, dtype if dtype is not None else _dtype_into(a, out))
     rows = f.moveaxis(a, axis, 0)
     made = f.empty(rows.shape, kind)
     if rows.shape[0]:
@@ -387,7 +400,7 @@ def accumulate(function: Any, a: Any, axis: Any, dtype: Any, out: Any) -> Any:
 def reduceat(function: Any, a: Any, indices: Any, axis: Any, dtype: Any, out: Any) -> Any:
     """Reductions of the slices that indices begin; of one element where the next index is not greater."""
     a = f.asarray(a)
-    axis = _one_axis(a, axis, "reduceat")
+    axis = one_axis(a, axis, "reduceat")
     rows, places = f.moveaxis(a, axis, 0), [int(i) for i in numpy.asarray(indices)]
     n = rows.shape[0]
     for i in places:
@@ -398,7 +411,7 @@ def reduceat(function: Any, a: Any, indices: Any, axis: Any, dtype: Any, out: An
         f.asarray(function.reduce(rows[i : j if j > i else i + 1], 0, dtype, initial=None))
         for i, j in zip(places, ends, strict=True)
     ]
-    kind = f.asarray(function.reduce(rows[:1], 0, dtype, initial=None)).dtype if n else a.dtype
+    kind = f.asarray(function.reduce(f.zeros(1, a.dtype), 0, dtype, initial=None)).dtype
     made = f.stack(parts, axis) if parts else f.empty((*a.shape[:axis], 0, *a.shape[axis + 1 :]), kind)
     return made if out is None else f.copy_of(made, out[0] if isinstance(out, tuple) else out, casting="unsafe")
 

@@ -1,0 +1,136 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Statements that random ones once found to differ from NumPy's: values, dtypes, classes of exceptions that programs
+can name, and how many warnings of a category must be NumPy's. `m` is the module."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any
+
+import numpy as np
+import pytest
+import tessera.numeric as tn
+
+STATEMENTS = """
+m.reciprocal(m.array([1, -3j, 0, 2 - 5j, complex(np.inf, 1), complex(np.nan, 1)], 'c16'))
+m.reciprocal(m.array([1, -3j, 0, 2 - 5j, complex(np.inf, 1), complex(np.nan, 1)], 'c8'))
+m.asfortranarray(3)
+m.median(m.zeros((0, 3)), axis=1)
+m.median(m.zeros((3, 0)), axis=1)
+m.median(m.array(3.0), keepdims=True)
+m.minimum.reduceat(m.zeros(0, 'u1'), [], dtype='?')
+m.logical_or.reduceat(m.zeros(0), [], axis=0)
+m.var(m.array([1.5, 2, 3.7]), dtype='i4')
+m.std(m.array([[1.5, 2, 3.7]]), dtype='i2', axis=0)
+m.std(m.array([1.5, 2, 3.7]), dtype='i2')
+m.var(m.array([[1.5, 2, 3.7]]), dtype='i2', axis=1, ddof=1, keepdims=True)
+m.var(m.array([[1.5, 2 + 3j, 3.7]]), dtype='u1', axis=1)
+m.var(m.array([[1, 2, 250]], 'u1'), dtype='u1', axis=1)
+m.var(m.array([1, 2, 3]), dtype='c16')
+m.tensordot(m.ones(3), m.ones(3), 1)
+m.inner(m.ones(3), m.ones(3))
+m.cumsum(m.array([1.5, 0, 2]), dtype='?')
+m.cumprod(m.array([1.5, 0, 2]), dtype='?')
+m.cumulative_sum(m.array([1.5, 0, 2]), dtype='?', include_initial=True)
+m.cumsum(m.array([1j, 2]), dtype='f8')
+m.nancumsum(m.array([1j, 2]), dtype='i4')
+m.add.accumulate(m.ones((2, 2)), axis=None)
+m.add.accumulate(m.array(3), axis=0)
+m.subtract.accumulate(m.array([True, True]), out=m.zeros(2, 'i8'))
+m.hypot.reduceat(m.array(3), [0])
+m.logical_or.reduce(m.ones(3), dtype='u4')
+m.logical_and.accumulate(m.ones(3), dtype='f8')
+m.logical_or.reduce(m.ones(3), dtype=bool)
+m.hypot.reduce(m.ones(3), dtype='u8')
+m.add.reduce(m.ones(3), dtype='u8')
+m.all(m.ones((2, 1)), axis=0, where=[True, False])
+m.sum(m.ones((2, 3)), where=[True, False, True])
+m.max(m.zeros(0), initial=1, where=[True, False])
+m.apply_over_axes(m.sum, m.ones((2, 3)), [0, -1])
+m.apply_over_axes(m.sum, m.ones(2), [0, -1])
+m.matvec(m.ones(3), m.ones(3))
+m.vecmat(m.ones(3), m.ones(3))
+m.clip(m.array([True]), None, None)
+m.round(m.array([True]), 2)
+m.round(m.array([True]), 0)
+m.nanmean(m.ones(3), dtype='i4')
+m.mean(m.ones((0, 3)), axis=0)
+m.mean(m.ones((2, 3)), axis=0, where=[True, False, True])
+m.nanmean(m.array([[np.nan, 1], [np.nan, 2]]), axis=0)
+m.average(m.ones((0, 3)), axis=1)
+m.zeros(3).__setitem__([0], m.array([1j]))
+m.zeros(3, '?').__setitem__([0], m.array([1j]))
+m.zeros(3).__setitem__(m.array([True, False, True]), m.array([1j, 2]))
+m.zeros(3).put([0], m.array([1j]))
+m.zeros(3).put([], m.array([1j]))
+m.zeros(3).flat.__setitem__([0], m.array([1j]))
+m.zeros(2).__setitem__([True, False], m.ones((1, 2)))
+m.zeros(2).__setitem__([True, False], m.ones(2))
+m.zeros((2, 2)).__setitem__([True, False], m.ones((1, 2)))
+m.zeros(2, 'i1').__setitem__([5], 2 ** 40)
+m.correlate(m.array([1, np.inf, 2]), m.array([1, np.inf]), 'full')
+m.convolve(m.array([1, np.inf, 2, 1]), m.array([1, np.inf]), 'same')
+m.convolve(m.array([1, 3, 2, 1]), m.array([1, -np.inf, 3]), 'full')
+m.convolve(m.array([1, np.inf, 2, 1]), m.array([1, np.inf, 3]), 'valid')
+m.array([], 'i4') ** m.array([-1])
+m.array([], 'i4') ** -1
+m.array([1], 'i4') ** -1
+m.asarray(m.arange(6)[::2], order='A', copy=False)
+m.full_like(m.zeros(2, 'u8'), 1j)
+m.linspace(m.zeros(2, 'f4'), 3, 4)
+m.linspace(m.zeros(2, 'f2'), 3, 4, retstep=True)
+m.linspace(0, 5, 1, retstep=True)
+m.linspace([0, 1], [3, 4], 5, axis=1)
+m.bincount(m.zeros(0, 'i4'), weights=m.ones(3))
+m.choose([0, 1, 0, 1], [m.array([-7], 'i1'), 2 ** 40])
+m.unravel_index(m.array(3, 'u1'), (3, 4), 'F')
+m.bitwise_count(m.array([True, False]))
+m.modf(m.array([1], 'u1'), casting='no')
+m.modf(m.array([1.0]), casting='no')
+m.divmod(m.array([1], 'u1'), m.array([2.0]), casting='equiv')
+m.gcd(m.array([1], 'u1'), 3, casting='no')
+m.ndarray((0, 2), order='K')
+part(m, -2 ** 63)
+"""
+
+
+def part(m: Any, value: int) -> Any:
+    a = m.zeros(2, "u4")
+    a.real = value
+    return a
+
+
+def outcome(text: str, m: Any) -> tuple[Any, list[str]]:
+    """What a statement gives, an exception too, and the categories of its warnings."""
+    with warnings.catch_warnings(record=True) as seen:
+        warnings.simplefilter("always")
+        try:
+            made = eval(text, {"m": m, "np": np, "part": part})
+            for x in made if isinstance(made, tuple) else (made,):
+                np.asarray(x)  # what waits tells of its faults
+        except Exception as error:  # noqa: BLE001  its class is compared
+            made = error
+    return made, sorted(w.category.__name__ for w in seen)
+
+
+def public(kind: type) -> type:
+    return next(base for base in kind.__mro__ if base.__module__ in ("builtins", "numpy.exceptions"))
+
+
+@pytest.mark.parametrize("text", STATEMENTS.strip().splitlines())
+def test_found_statements_are_numpys(text):
+    (wanted, theirs), (found, ours) = outcome(text, np), outcome(text, tn)
+    if isinstance(wanted, Exception):
+        assert isinstance(found, public(type(wanted))), (wanted, found)
+        return
+    assert ours == theirs, (ours, theirs)
+    together = (wanted, found) if isinstance(wanted, tuple) else ((wanted,), (found,))
+    for x, y in zip(*together, strict=True):
+        assert isinstance(x, np.ndarray) == isinstance(y, tn.ndarray), (x, y)
+        x, y = np.asarray(x), np.asarray(y)
+        assert (x.dtype, x.shape) == (y.dtype, y.shape), (x, y)
+        np.testing.assert_array_almost_equal_nulp(x, y, 4) if x.dtype.kind in "fc" and np.isfinite(x).all() else (
+            np.testing.assert_array_equal(x, y))  # fmt: skip
+        if x.dtype.kind in "fc":
+            signs = [(np.signbit(z.real) | np.isnan(z.real), np.signbit(z.imag) | np.isnan(z.imag)) for z in (x, y)]
+            np.testing.assert_array_equal(*signs)
