@@ -99,9 +99,51 @@ int numeric_dims_of(PyObject *object, uint32_t *rank, int64_t dims[TS_ND_RANK])
 
 /* ---- objects -------------------------------------------------------------------------------------- */
 
+/* Objects of tessera.numeric.ndarray itself, which has no fields of Python, come and go with each statement, so their
+ * memory is kept. */
+#ifndef Py_GIL_DISABLED
+static numeric_array *numeric_object_new(numeric_state *n, PyTypeObject *type)
+{
+    if (type != n->array_class || !n->n_spare)
+        return (numeric_array *)type->tp_alloc(type, 0);
+    return (numeric_array *)PyObject_Init(n->spare[--n->n_spare], type);
+}
+
+static void numeric_object_free(numeric_state *n, PyObject *self, PyTypeObject *type)
+{
+    if (type == n->array_class && n->n_spare < NUMERIC_SPARE)
+        n->spare[n->n_spare++] = self;
+    else
+        type->tp_free(self);
+}
+
+static void numeric_objects_end(numeric_state *n)
+{
+    while (n->n_spare)
+        PyObject_Free(n->spare[--n->n_spare]);
+}
+#else
+static numeric_array *numeric_object_new(numeric_state *n, PyTypeObject *type)
+{
+    (void)n;
+    return (numeric_array *)type->tp_alloc(type, 0);
+}
+
+static void numeric_object_free(numeric_state *n, PyObject *self, PyTypeObject *type)
+{
+    (void)n;
+    type->tp_free(self);
+}
+
+static void numeric_objects_end(numeric_state *n)
+{
+    (void)n;
+}
+#endif
+
 static PyObject *numeric_wrap_as(core_state *state, ts_nd *nd, PyObject *base, PyTypeObject *type)
 {
-    numeric_array *self = (numeric_array *)type->tp_alloc(type, 0);
+    numeric_array *self = numeric_object_new(state->numeric, type);
     if (!self) {
         ts_nd_release(nd);
         return NULL;
@@ -182,7 +224,10 @@ static void numeric_dealloc(PyObject *self)
         NUMERIC_END(state);
     }
     Py_XDECREF(((numeric_array *)self)->base);
-    type->tp_free(self);
+    if (state && state->numeric)
+        numeric_object_free(state->numeric, self, type);
+    else
+        type->tp_free(self);
     Py_DECREF(type);
 }
 
@@ -616,6 +661,9 @@ static PyObject *numeric_setup(PyObject *module, PyObject *args)
     if (!PyArg_ParseTuple(args, "O!O!O!", &PyType_Type, &class, &PyTuple_Type, &dtypes, &PyDict_Type, &hooks))
         return NULL;
     Py_XSETREF(n->array_class, (PyTypeObject *)Py_NewRef(class));
+    if (!n->array_class->tp_dictoffset && !n->array_class->tp_weaklistoffset &&
+        !PyType_HasFeature(n->array_class, Py_TPFLAGS_HAVE_GC))
+        n->array_class->tp_dealloc = numeric_dealloc; /* a class of Python without fields ends as its base does */
     Py_XSETREF(n->numbers, PyDict_New());
     for (Py_ssize_t d = 0; d < PyTuple_GET_SIZE(dtypes) && d < TS_DTYPE_COUNT; d++) {
         PyObject *dtype = PyTuple_GET_ITEM(dtypes, d), *number = PyLong_FromSsize_t(d);
@@ -882,6 +930,7 @@ void core_numeric_clear(core_state *state)
     for (int i = 1; fields && i <= state->numeric->n_meanings; i++)
         Py_CLEAR(state->numeric->meanings[i]);
     if (fields) {
+        numeric_objects_end(state->numeric);
         PyMem_RawFree(state->numeric->meanings);
         state->numeric->meanings = NULL;
         state->numeric->n_meanings = 0;

@@ -9,7 +9,7 @@
 #include "core.h"
 #include "tessera/numeric.h"
 
-enum { NUMERIC_DEVICES = 64, NUMERIC_MEANINGS = 1 << 16 };
+enum { NUMERIC_DEVICES = 64, NUMERIC_MEANINGS = 1 << 16, NUMERIC_SPARE = 16 };
 typedef struct numeric_doctor numeric_doctor;
 
 /* What the module knows of the Python half (tessera/numeric/_setup.py); all of it owned. */
@@ -61,6 +61,10 @@ typedef struct numeric_state {
     bool errors_known;
     bool late_kept; /* there are late_faults: of the host's graph, by function, which numeric_late has kept */
     uint8_t late_faults[TS_ND_COUNT];
+#ifndef Py_GIL_DISABLED
+    PyObject *spare[NUMERIC_SPARE]; /* memory of arrays' objects that ended, for new ones; no objects any more */
+    uint32_t n_spare;
+#endif
     uint64_t plain_scalars; /* bits of dtypes: scalars whose element lies behind the object's header */
     core_mutex lock;
 } numeric_state;

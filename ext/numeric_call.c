@@ -49,6 +49,27 @@ static bool call_number(PyObject *object, ts_nd_operand *out)
     return true;
 }
 
+/* The same of the commonest scalars, whose element lies behind the object's header. False: it is another object. */
+static bool call_plain_scalar(const numeric_state *n, PyObject *object, ts_nd_operand *out)
+{
+    static const uint8_t common[] = {TS_DTYPE_float64, TS_DTYPE_int64, TS_DTYPE_float32, TS_DTYPE_int32};
+    const void *data = (const char *)object + sizeof(PyObject);
+    size_t i = 0;
+    while (i < sizeof common && (PyObject *)Py_TYPE(object) != n->scalar_types[common[i]])
+        i++;
+    if (i == sizeof common || !(n->plain_scalars >> common[i] & 1))
+        return false;
+    out->dtype = (ts_dtype)common[i];
+    out->kind = i % 2 ? 'i' : 'f';
+    switch (common[i]) {
+    case TS_DTYPE_float64: out->f = *(const double *)data; break;
+    case TS_DTYPE_float32: out->f = (double)*(const float *)data; break;
+    case TS_DTYPE_int64: out->i = *(const int64_t *)data; break;
+    default: out->i = *(const int32_t *)data;
+    }
+    return true;
+}
+
 /* NumPy's scalar of a dtype of ours as a number of that dtype: 1; 0: it is none; -1 with exception. */
 static int call_scalar(core_state *state, PyObject *object, ts_nd_operand *out)
 {
@@ -83,7 +104,8 @@ int numeric_plain_operand(core_state *state, PyObject *object, ts_nd_operand *ou
         out->array = ND(object);
         return 1;
     }
-    return call_number(object, out) ? 1 : call_scalar(state, object, out);
+    return call_number(object, out) || call_plain_scalar(state->numeric, object, out) ? 1
+                                                                                      : call_scalar(state, object, out);
 }
 
 /* What `convert` gave, as an operand that is held: 1; 0: it is none of ours; -1 with exception. */
@@ -136,10 +158,17 @@ static int watch_ask(numeric_state *n, PyObject *parts[WATCH_PARTS], Py_ssize_t 
         return -1;
     parts[WATCH_FILTERS] = Py_XNewRef(filters);
     *count = filters && PyList_Check(filters) ? PyList_GET_SIZE(filters) : 0;
+#ifndef Py_GIL_DISABLED
+    if (*count) {
+        parts[WATCH_FIRST] = Py_NewRef(PyList_GET_ITEM(filters, 0));
+        parts[WATCH_LAST] = Py_NewRef(PyList_GET_ITEM(filters, *count - 1));
+    }
+#else
     if (*count) {
         parts[WATCH_FIRST] = PySequence_GetItem(filters, 0);
         parts[WATCH_LAST] = PySequence_GetItem(filters, *count - 1);
     }
+#endif
     return PyErr_Occurred() ? -1 : 0;
 }
 
@@ -195,11 +224,34 @@ static ts_status call_await_faults(ts_nd_graph *graph, uint32_t *faults, ts_erro
     return TS_OK;
 }
 
-static PyObject *call_run(core_state *state, ts_nd_graph *graph, const ts_nd_call *call, PyObject *out)
+/* A call that is like one before and has nothing to tell of, for which nobody needs to be asked about faults: its
+ * result, or NULL, with exception or without. */
+static PyObject *call_known(core_state *state, ts_nd_graph *graph, ts_nd_call *call, PyObject *out)
+{
+    ts_nd *result;
+    ts_error err;
+    NUMERIC_BEGIN(state);
+    call->pace = TS_ND_KNOWN;
+    ts_status status = ts_nd_run(graph, call, &result, &err);
+    call->pace = TS_ND_LONG;
+    if (result && out)
+        ts_nd_release(result);
+    NUMERIC_END(state);
+    if (status != TS_OK)
+        return core_raise(state, &err);
+    return !result ? NULL : out ? Py_NewRef(out) : numeric_result(state, result);
+}
+
+static PyObject *call_run(core_state *state, ts_nd_graph *graph, ts_nd_call *call, PyObject *out)
 {
     ts_nd *result;
     ts_error err;
     bool is_said;
+    if (graph == state->numeric->graphs[0]) {
+        PyObject *made = call_known(state, graph, call, out);
+        if (made || PyErr_Occurred())
+            return made;
+    }
     int watches = call_watches(state, &is_said);
     if (watches < 0)
         return NULL;

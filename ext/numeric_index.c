@@ -39,13 +39,42 @@ static int index_int(index_view *v, PyObject *item)
     return 0;
 }
 
+/* A bound that is an int of Python itself, or None for `none`; false: another kind, or beyond int64. */
+static bool index_bound(PyObject *item, Py_ssize_t none, Py_ssize_t *out)
+{
+    int overflow = 0;
+    *out = none;
+    if (item == Py_None)
+        return true;
+    if (!PyLong_CheckExact(item))
+        return false;
+    *out = (Py_ssize_t)PyLong_AsLongLongAndOverflow(item, &overflow);
+    return !overflow;
+}
+
+/* What start:stop names of so many elements; false: it is for Python to read. */
+static bool index_range(PyObject *item, int64_t extent, Py_ssize_t *start, int64_t *n)
+{
+    const PySliceObject *slice = (PySliceObject *)item;
+    Py_ssize_t stop;
+    if (slice->step != Py_None || !index_bound(slice->start, 0, start) || !index_bound(slice->stop, extent, &stop))
+        return false;
+    *start += *start < 0 ? extent : 0;
+    stop += stop < 0 ? extent : 0;
+    *start = Py_MIN(Py_MAX(*start, 0), extent);
+    *n = Py_MAX(Py_MIN(stop, extent) - *start, 0);
+    return true;
+}
+
 static int index_slice(index_view *v, PyObject *item)
 {
-    Py_ssize_t start, stop, step;
-    int64_t extent = ts_nd_shape(v->a)[v->axis], stride = ts_nd_strides(v->a)[v->axis];
-    if (PySlice_Unpack(item, &start, &stop, &step) < 0)
-        return -1;
-    int64_t n = PySlice_AdjustIndices(extent, &start, &stop, step);
+    Py_ssize_t start, stop, step = 1;
+    int64_t extent = ts_nd_shape(v->a)[v->axis], stride = ts_nd_strides(v->a)[v->axis], n;
+    if (!index_range(item, extent, &start, &n)) {
+        if (PySlice_Unpack(item, &start, &stop, &step) < 0)
+            return -1;
+        n = PySlice_AdjustIndices(extent, &start, &stop, step);
+    }
     v->offset += n ? start * stride : 0;
     v->shape[v->rank] = n;
     v->strides[v->rank++] = stride * step;
@@ -192,18 +221,29 @@ static PyObject *index_masked(core_state *state, PyObject *self, ts_nd *mask)
     return status == TS_OK ? numeric_wrap_like(state, result, NULL, self) : core_raise(state, &err);
 }
 
-/* Where the element lies that ints of Python itself name, bytes; false: it is another kind of key, or out of range. */
-static bool index_picks(const ts_nd *a, PyObject *key, int64_t *offset)
+/* An int of Python itself, or NumPy's int64; false: another kind, or beyond that. */
+static bool index_number(const numeric_state *n, PyObject *item, int64_t *out)
+{
+    int overflow = 0;
+    if (PyLong_CheckExact(item)) {
+        *out = PyLong_AsLongLongAndOverflow(item, &overflow);
+        return !overflow;
+    }
+    if ((PyObject *)Py_TYPE(item) != n->scalar_types[TS_DTYPE_int64] || !(n->plain_scalars >> TS_DTYPE_int64 & 1))
+        return false;
+    memcpy(out, (const char *)item + sizeof(PyObject), sizeof *out);
+    return true;
+}
+
+/* Where the element lies that such ints name, bytes; false: it is another kind of key, or out of range. */
+static bool index_picks(const numeric_state *state, const ts_nd *a, PyObject *key, int64_t *offset)
 {
     PyObject *const *items = PyTuple_CheckExact(key) ? &PyTuple_GET_ITEM(key, 0) : &key;
     Py_ssize_t n = PyTuple_CheckExact(key) ? PyTuple_GET_SIZE(key) : 1;
     *offset = 0;
     for (Py_ssize_t d = 0; d < n && n == a->rank; d++) {
-        int overflow = 0;
-        int64_t extent = ts_nd_shape(a)[d], i = -extent - 1;
-        if (PyLong_CheckExact(items[d]))
-            i = PyLong_AsLongLongAndOverflow(items[d], &overflow);
-        if (overflow || i < -extent || i >= extent)
+        int64_t extent = ts_nd_shape(a)[d], i;
+        if (!index_number(state, items[d], &i) || i < -extent || i >= extent)
             return false;
         *offset += (i < 0 ? i + extent : i) * ts_nd_strides(a)[d];
     }
@@ -394,13 +434,16 @@ PyObject *numeric_subscript(PyObject *self, PyObject *key)
     bool picks;
     int got;
     int64_t offset;
-    if (index_picks(ND(self), key, &offset))
+    PyObject *taken = NULL;
+    if (index_picks(state->numeric, ND(self), key, &offset))
         return numeric_scalar(state, ND(self), offset);
-    if (index_is_mask(state, ND(self), key))
-        return index_masked(state, self, ND(key));
-    PyObject *taken = numeric_taken(state, self, key);
-    if (taken || PyErr_Occurred())
-        return taken;
+    if (!PyTuple_CheckExact(key) && !PySlice_Check(key)) { /* not the commonest keys */
+        if (index_is_mask(state, ND(self), key))
+            return index_masked(state, self, ND(key));
+        taken = numeric_taken(state, self, key);
+        if (taken || PyErr_Occurred())
+            return taken;
+    }
     ts_nd *view = index_view_of(state, self, key, NULL, &got, &picks);
     if (!view && got == 0 && ((taken = index_pick_from(state, self, key)) || PyErr_Occurred()))
         return taken;
@@ -471,7 +514,7 @@ static PyObject *index_single(core_state *state, const ts_nd *view, PyObject *va
 static int index_put(core_state *state, PyObject *self, PyObject *key, PyObject *value)
 {
     int64_t offset;
-    bool picks = index_picks(ND(self), key, &offset), done;
+    bool picks = index_picks(state->numeric, ND(self), key, &offset), done;
     ts_nd_operand operand;
     ts_nd *listed = NULL;
     ts_error err;

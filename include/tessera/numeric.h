@@ -257,6 +257,11 @@ typedef struct ts_nd_operand {
     double f, im;
 } ts_nd_operand;
 
+/* Which way a call goes: KNOWN: only where it is like one before, on few elements, and nothing is to be told of: else
+ * there is no result, and the same call is made once more as a LONG one, in which what decides about faults
+ * (ts_nd_graph_strict, ts_nd_graph_wants) counts. */
+typedef enum ts_nd_pace { TS_ND_EITHER, TS_ND_KNOWN, TS_ND_LONG } ts_nd_pace;
+
 /* One call of an elementwise function, as NumPy's f(x, y, out=, where=, dtype=, casting=, order=). Zero members are
  * defaults. Operands and `out` may overlap in any way: the result is as if operands were copied first. Arrays lie on
  * the graph's device; operands of no axes may lie in host memory too. */
@@ -270,10 +275,12 @@ typedef struct ts_nd_call {
     ts_nd_casting casting; /* of operands to the loop and of the result to `out`; 0: SAME_KIND, unless .. */
     bool says_casting;     /* .. this is set, so 0 is NO */
     char order;            /* of a new array: 'C', 'F', or 0: as the operands lie */
+    ts_nd_pace pace;
 } ts_nd_call;
-/* Owns: *result, a new reference (of `out` if given). Errors: TS_SHAPE (extents that do not fit), TS_TYPE (no loop,
- * casting), TS_OVERFLOW (a number that its dtype does not hold), TS_VALUE (no function, an operand that was left out,
- * `out` is read-only, or an array lies on another device than the graph's). */
+/* Owns: *result, a new reference (of `out` if given); NULL where a call of the pace KNOWN is none. Errors: TS_SHAPE
+ * (extents that do not fit), TS_TYPE (no loop, casting), TS_OVERFLOW (a number that its dtype does not hold), TS_VALUE
+ * (no function, an operand that was left out, `out` is read-only, or an array lies on another device than the
+ * graph's). */
 TS_API TS_CHECKED ts_status ts_nd_run(ts_nd_graph *graph, const ts_nd_call *call, ts_nd **result, ts_error *err);
 
 /* The shape that both broadcast to, in place of *rank and *shape, which has room for TS_ND_RANK: axes are compared from

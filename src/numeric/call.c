@@ -797,6 +797,8 @@ ts_status ts_nd_run(ts_nd_graph *graph, const ts_nd_call *call, ts_nd **result, 
     if ((uint32_t)call->fn >= TS_ND_COUNT)
         return ts_fail(err, TS_VALUE, "ts_nd_run(): fn is %u, which is no function; ts_nd_find() gives %u for a name "
                        "that is not there", (uint32_t)call->fn, TS_ND_COUNT);
+    if (graph->watch && call->pace == TS_ND_KNOWN)
+        return TS_OK;
     if (call->out && (ts__nd_repeats(call->out) || (call->where && ts__nd_overlaps(call->out)))) {
         bool done;
         TS_TRY(ts__nd_run_last(graph, call, &done, err));
@@ -810,9 +812,10 @@ ts_status ts_nd_run(ts_nd_graph *graph, const ts_nd_call *call, ts_nd **result, 
     bool is_quick = ts__nd_quick_begin(graph, call, &quick);
     nd_event event = nd_event_begin(graph);
     ts_status status = is_quick ? ts__nd_quick_run(graph, &quick, result, err) : TS_OK;
-    if (status == TS_OK && !*result)
+    bool is_long = status == TS_OK && !*result && call->pace != TS_ND_KNOWN;
+    if (is_long)
         status = call_bring(graph, &call, &moved, lone, err);
-    if (status == TS_OK && !*result)
+    if (is_long && status == TS_OK)
         status = call_run(graph, call, is_quick ? &quick : NULL, result, err);
     graph->note.wanted = false;
     if (graph->watch)

@@ -219,6 +219,48 @@ static bool quick_overlaps(const nd_quick_call *q)
     return false;
 }
 
+/* Whether an array has the call's shape and lies row-major without gaps. */
+static bool quick_is_flat(const nd_quick_call *q, const ts_nd *a)
+{
+    return a->rank == q->n_dims && memcmp(ts_nd_shape(a), q->shape, q->n_dims * sizeof *q->shape) == 0 &&
+           nd_is_dense(a, 0);
+}
+
+/* The commonest calls, of arrays of one shape that lie row-major without gaps, and numbers: places and the one axis,
+ * along which all step by 1, as the functions above find them. False: it is another call. */
+static bool quick_flat(const ts_nd_graph *graph, nd_quick_call *q)
+{
+    const ts_nd_call *call = q->call;
+    const ts_nd *out = call->out;
+    int64_t bytes = out ? q->count * out->item : 0;
+    if (q->count < 2 || (out && !quick_is_flat(q, out)))
+        return false;
+    char *to = out ? (char *)ts_buffer_data(out->store->buffer) + out->offset : NULL;
+    for (uint32_t i = 0; i < ts_nd_get(call->fn)->n_in; i++) {
+        const ts_nd *a = call->in[i].array;
+        uint32_t k = 0;
+        if (!a)
+            continue;
+        if (!quick_is_there(graph, a) || !quick_is_flat(q, a))
+            return false;
+        char *data = (char *)ts_buffer_data(a->store->buffer) + a->offset;
+        bool into = out && data == to && a->dtype == out->dtype;
+        if (out && !into && data < to + bytes && to < data + q->count * a->item)
+            return false;
+        while (k < q->n_places && (q->place[k].data != data || q->place[k].dtype != a->dtype))
+            k++;
+        q->of[i] = (uint8_t)k;
+        if (k == q->n_places)
+            q->place[q->n_places++] = (nd_quick_place){.data = data, .array = a, .dtype = a->dtype, .into = into};
+    }
+    q->place[q->n_places++] = (nd_quick_place){.data = to, .array = out, .dtype = out ? out->dtype : 0};
+    q->rank = 1;
+    q->extent[0] = q->count;
+    for (uint32_t p = 0; p < q->n_places; p++)
+        q->stride[p][0] = 1; /* of unit and lacks it is the axis 0 */
+    return true;
+}
+
 /* Along which axes places step, and where by 1; false: steps are large, or places lie transposed to each other, where
  * group.c has kernels of another kind. */
 static bool quick_steps(nd_quick_call *q)
@@ -242,6 +284,15 @@ static bool quick_steps(nd_quick_call *q)
             return false;
     }
     return true;
+}
+
+/* The same of all other calls. */
+static bool quick_by_axes(const ts_nd_graph *graph, nd_quick_call *q)
+{
+    const ts_nd *out = q->call->out;
+    q->n_places = 0;
+    return quick_places(graph, q) && (out || quick_is_in_rows(q)) && quick_axes(q) && !(out && quick_overlaps(q)) &&
+           quick_steps(q);
 }
 
 /* On a GPU kernels know which places begin at a multiple of a line (group.c); memory of a new result does. */
@@ -285,8 +336,8 @@ bool ts__nd_quick_begin(const ts_nd_graph *graph, const ts_nd_call *call, nd_qui
             return false;
         else if (call->in[i].array && call->in[i].array->rank > ND_QUICK_SHAPE)
             return false;
-    if (!quick_shape(q) || q->count < 1 || q->count > most || !quick_places(graph, q) ||
-        (!out && !quick_is_in_rows(q)) || !quick_axes(q) || (out && quick_overlaps(q)) || !quick_steps(q) ||
+    if (!quick_shape(q) || q->count < 1 || q->count > most ||
+        (!quick_flat(graph, q) && !quick_by_axes(graph, q)) ||
         (!on_host && q->rank > 1)) /* kernels of tiles depend on extents */
         return false;
     quick_key(q, on_host ? 0 : graph->wants, on_host);
@@ -424,7 +475,7 @@ static ts_status quick_launch(ts_nd_graph *graph, const nd_quick *quick, const n
     graph->stats.n_nodes++;
     graph->stats.bytes += quick_bytes(q);
     nd_event event = nd_event_begin(graph);
-    ts_status status = graph->device->ops->launch(quick->program, stream, &shape, note->words, 0, err);
+    ts_status status = graph->device->ops->launch(quick->program, stream, &shape, note->words, TS_LAUNCH_BRIEF, err);
     nd_event_end(graph, &event, TS_ND_EVENT_kernel, NULL, 0);
     return status;
 }
@@ -508,9 +559,10 @@ ts_status ts__nd_quick_run(ts_nd_graph *graph, nd_quick_call *q, ts_nd **result,
     const ts_device *device = graph->device;
     ts_nd *out = q->call->out;
     graph->note.program = NULL; /* an earlier call's, whose words may be the same: that of other arrays, now freed */
-    if (quick->key[0] != q->key[0] || quick->key[1] != q->key[1] ||
-        quick->program->epoch != atomic_load_explicit(&device->epoch, memory_order_relaxed)) {
-        graph->note.wanted = true;
+    bool is_known = quick->key[0] == q->key[0] && quick->key[1] == q->key[1] &&
+                    quick->program->epoch == atomic_load_explicit(&device->epoch, memory_order_relaxed);
+    if (!is_known || q->call->pace == TS_ND_LONG) {
+        graph->note.wanted = !is_known && q->call->pace != TS_ND_KNOWN;
         return TS_OK;
     }
     if (out)

@@ -367,6 +367,30 @@ static void fault_names_kernel_line_block_and_index(void)
     ts__cpu_destroy(device);
 }
 
+static void entry_only_fault(const uint64_t *params, const uint32_t grid[3], int64_t begin, int64_t end, void *scratch,
+                             const ts_cpu_env *env)
+{
+    (void)grid, (void)scratch;
+    CHECK(begin == 0 && end == 1);
+    if (params[0])
+        *env->fault = (ts_fault){.code = (uint32_t)params[0], .line = 12, .string = 3};
+}
+
+static void a_brief_launch_tells_of_its_fault(void)
+{
+    ts_device *device = device_new(2, NULL);
+    ts_program *program = program_of(device, entry_only_fault, one_param, fault_texts, sizeof fault_texts);
+    for (uint64_t round = 0; round < 6; round++) {
+        uint64_t code = round % 2 ? 3 : 0;
+        ts_status status = ts_program_launch(program, ts_device_default_stream(device), (uint32_t[3]){1, 1, 1}, &code,
+                                             TS_LAUNCH_BRIEF, &err);
+        CHECK_INT(status, code ? TS_LAUNCH : TS_OK);
+    }
+    CHECK_STR(err.text, "kernel 'k' (file.py, line 12), block (0, 0, 0): integer division by zero");
+    ts_program_destroy(program);
+    ts__cpu_destroy(device);
+}
+
 static void fault_on_a_stream_is_told_once_at_the_wait(void)
 {
     ts_device *device = device_new(2, NULL);
@@ -985,6 +1009,7 @@ int main(void)
     cancelling_ends_what_streams_run_and_hold();
     threads_have_their_own_scratch();
     fault_names_kernel_line_block_and_index();
+    a_brief_launch_tells_of_its_fault();
     fault_on_a_stream_is_told_once_at_the_wait();
     each_notice_has_the_fault_of_its_own_work();
     streams_keep_order_and_events_tie_them();

@@ -115,6 +115,32 @@ static void mistakes_are_refused(void)
     ts_nd_graph_destroy(graph);
 }
 
+/* Not the way itself, which quick.c chooses: what it promises. */
+static void a_known_call_is_one_made_before(void)
+{
+    ts_nd_graph *graph = graph_new();
+    ts_nd *x = ramp(graph, 3), *y, *z, *unknown;
+    float *data = data_of(x);
+    ts_nd_call call = {.fn = TS_ND_divide, .in = {{.kind = 'f', .f = 6}, {.array = x}}, .pace = TS_ND_KNOWN};
+    data[0] = 4;
+    CHECK_OK(ts_nd_run(graph, &call, &unknown, &err));
+    CHECK(!unknown);
+    call.pace = TS_ND_LONG;
+    CHECK_OK(ts_nd_run(graph, &call, &y, &err));
+    call.pace = TS_ND_KNOWN;
+    CHECK_OK(ts_nd_run(graph, &call, &z, &err));
+    CHECK(z && memcmp(data_of(y), data_of(z), 3 * sizeof(float)) == 0);
+    CHECK(((float *)data_of(z))[0] == 1.5f);
+    data[0] = 0; /* there is something to tell of */
+    CHECK_OK(ts_nd_run(graph, &call, &unknown, &err));
+    CHECK(!unknown && !ts_nd_graph_faults(graph));
+    call.pace = TS_ND_LONG;
+    CHECK_OK(ts_nd_run(graph, &call, &unknown, &err));
+    CHECK(unknown && ts_nd_graph_faults(graph) == TS_ND_DIVIDE);
+    ts_nd_release(x), ts_nd_release(y), ts_nd_release(z), ts_nd_release(unknown);
+    ts_nd_graph_destroy(graph);
+}
+
 static void arrays_move_between_graphs(void)
 {
     ts_nd_graph *here = graph_new(), *there = graph_new();
@@ -321,6 +347,7 @@ int main(void)
     writes_are_ordered_with_reads();
     folds_and_places();
     mistakes_are_refused();
+    a_known_call_is_one_made_before();
     arrays_move_between_graphs();
     masks_choose_elements();
     meanings_are_carried();

@@ -167,6 +167,10 @@ static void program_drop_print(void *user, const char *text, size_t n)
  * block is thought to take and then by what it takes. */
 static void program_blocks(cpu_run *run, const cpu_piece *piece, void *scratch, const program_env *env)
 {
+    if (piece->end - piece->begin == 1 && !program_ends(&env->base)) {
+        run->program->entry(run->params, run->grid, piece->begin, piece->end, scratch, &env->base);
+        return;
+    }
     int64_t block_ps = (int64_t)atomic_load_explicit(&run->program->block_ps, memory_order_relaxed);
     int64_t begin = piece->begin, step = block_ps ? PROGRAM_STEP_NS * 1000 / block_ps : 1, before = 0;
     while (begin < piece->end && !program_ends(&env->base)) {
@@ -403,6 +407,23 @@ static ts_status program_run_here(cpu_program *program, const uint32_t grid[3], 
     return status;
 }
 
+/* TS_LAUNCH_BRIEF: what is learnt, asked and spread of other launches would take longer than the block does. */
+static bool program_is_brief(const cpu_program *program, const uint32_t grid[3], uint32_t flags)
+{
+    const ts_plan *plan = &program->base.plan;
+    return flags & TS_LAUNCH_BRIEF && grid[0] == 1 && grid[1] == 1 && grid[2] == 1 && !plan->uses_print &&
+           !plan->cooperative && plan->scratch_bytes <= PROGRAM_STACK;
+}
+
+static ts_status program_run_brief(cpu_program *program, const uint32_t grid[3], const uint64_t *params, ts_error *err)
+{
+    _Atomic uint32_t stop = 0;
+    cpu_run run = {.program = program, .stop = &stop, .params = params, .grid = grid,
+                   .pool = &cpu_of(program->base.device)->pool, .here = true};
+    program_inline_on_stack(&run, 1);
+    return run.fault.code ? program_failed(&run, err) : TS_OK;
+}
+
 /* ---- launching ---------------------------------------------------------------------------------------- */
 
 typedef struct launch_task {
@@ -428,9 +449,13 @@ static void program_end_task(cpu_task *task)
 ts_status cpu_program_launch(ts_program *handle, const ts_stream *stream, const ts_launch_shape *shape,
                              const uint64_t *params, uint32_t flags, ts_error *err)
 {
-    (void)flags;
     const uint32_t *grid = shape->grid;
     cpu_program *program = (cpu_program *)handle;
+    bool is_here = cpu_stream_is_inline(stream);
+    if (is_here && program_is_brief(program, grid, flags)) {
+        TS_TRY(cpu_streams_join(stream, TS_FOREVER, err));
+        return program_run_brief(program, grid, params, err);
+    }
     if ((double)grid[0] * grid[1] * grid[2] > 0x1p62)
         return ts_fail(err, TS_VALUE, "a grid of %u x %u x %u blocks is more than can be counted; use fewer",
                        grid[0], grid[1], grid[2]);
@@ -438,7 +463,7 @@ ts_status cpu_program_launch(ts_program *handle, const ts_stream *stream, const 
         return ts_fail(err, TS_VALUE, "kernel '%s': its blocks wait for each other, and the CPU device runs %d of them "
                        "at once, not %u x %u x %u; launch fewer", handle->name, CPU_MEETING_MOST, grid[0], grid[1],
                        grid[2]);
-    if (cpu_stream_is_inline(stream)) {
+    if (is_here) {
         TS_TRY(cpu_streams_join(stream, TS_FOREVER, err));
         return program_run_here(program, grid, params, err);
     }

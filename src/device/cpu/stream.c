@@ -628,10 +628,10 @@ static bool stream_is_here(ts_cpu *cpu)
 ts_status cpu_streams_join(const ts_stream *handle, int64_t limit_ns, ts_error *err)
 {
     ts_cpu *cpu = cpu_of(handle->device);
-    int64_t deadline = ts__deadline(limit_ns);
-    ts_interrupt_fn *asked = ts__interrupt_get();
     if (atomic_load(&cpu->n_ahead) == 0 || stream_is_here(cpu))
         return TS_OK;
+    int64_t deadline = ts__deadline(limit_ns);
+    ts_interrupt_fn *asked = ts__interrupt_get();
     for (;;) {
         int64_t slice = ts__deadline(CPU_TICK_NS);
         ts_status status = stream_each(cpu, stream_wait_ahead, TS_MIN(slice, deadline), err);

@@ -226,3 +226,35 @@ def test_places_are_checked():
         tn.ravel_multi_index(np.zeros((2, 1), int), (2, 0), mode="clip")
     with pytest.raises(ValueError, match="0d array"):
         tn.unravel_index([0], ())
+
+
+def test_bounds_and_places_of_all_kinds_are_numpys():
+    class Place:
+        def __init__(self, at):
+            self.at = at
+
+        def __index__(self):
+            return self.at
+
+    rng = np.random.default_rng(11)
+    x = np.arange(35).reshape(5, 7)
+    a = tn.array(x)
+    for _ in range(400):
+        def number():
+            at = int(rng.integers(-9, 9))
+            return [at, at, np.int64(at), np.int32(at), Place(at), 10**30 * at, None][rng.integers(7)]
+
+        def part():
+            step = [None, None, 1, 2, -1, -3, np.int64(2), 10**30][rng.integers(8)]
+            return slice(number(), number(), step)
+
+        key = [part(), (part(), part()), (number(), part()), (part(), number()), (number(), number()), number()]
+        key = key[rng.integers(6)]
+        outcomes = []
+        for m in (x, a):
+            try:
+                found = m[key]
+                outcomes.append((np.asarray(found).tolist(), found.shape, type(found) is type(x[0, 0])))
+            except (IndexError, OverflowError) as mistake:
+                outcomes.append(type(mistake))
+        assert outcomes[0] == outcomes[1], key

@@ -241,3 +241,62 @@ def test_faults_of_strided_calls_are_told():
     with pytest.warns(RuntimeWarning, match="divide by zero"):
         a[:, 4] /= tn.zeros(10)
     assert np.isinf(tn.asnumpy(a)[:, 4]).all() and np.isfinite(tn.asnumpy(a)[:, 3]).all()
+
+
+def test_faults_of_calls_that_are_known_are_told_each_time():
+    x, y = tn.array([1.0, 2.0]), tn.array([1.0, 0.0])
+    for _ in range(3):
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            assert (x / tn.ones(2)).tolist() == [1.0, 2.0]
+        with pytest.warns(RuntimeWarning, match="divide by zero"):
+            assert (x / y).tolist() == [1.0, np.inf]
+        with np.errstate(divide="raise"), pytest.raises(FloatingPointError):
+            x / y
+        with np.errstate(all="ignore"), warnings.catch_warnings():
+            warnings.simplefilter("error")
+            assert (x / y).tolist() == [1.0, np.inf]
+
+
+def test_operands_of_one_memory_are_numpys():
+    rng = np.random.default_rng(5)
+    for _ in range(200 if LONG else 40):
+        memory = rng.integers(1, 9, 64).astype(rng.choice(["f8", "f4", "i8"]))
+        ours = tn.array(memory)
+        size = int(rng.integers(2, 12))
+        shape = [(size,), (1, size), (size, 1)][rng.integers(3)]
+        begin = rng.integers(0, 64 - size, 3)
+        if rng.random() < 0.3:
+            begin[1] = begin[0]
+        parts = [[m[i : i + size].reshape(shape) for i in begin] for m in (memory, ours)]
+        for x, y, out in parts:
+            np.add(x, y, out=out)
+            out -= y
+        np.testing.assert_array_equal(ours, memory)
+
+
+@pytest.mark.parametrize("dtype", ["f8", "f4", "f2", "i8", "i4", "i2", "u8", "?", "c8", "c16"])
+def test_scalars_of_numpy_are_operands(dtype):
+    x = np.arange(1, 4).astype(dtype)
+    a = tn.array(x)
+    for kind in ("f8", "f4", "i8", "i4", "i1", "u8", "?", "c16"):
+        number = np.dtype(kind).type(3)
+        found, wanted = outcome(lambda m, x, y: m.add(x, y), tn, a, number), np.add(x, number)
+        assert found[0].dtype == wanted.dtype
+        np.testing.assert_array_equal(found[0], wanted)
+        np.testing.assert_array_equal(number + a, number + x)
+
+
+def test_objects_of_arrays_that_ended_are_new_ones():
+    class Named(tn.ndarray):
+        pass
+
+    kept = [tn.arange(3) + i for i in range(40)]
+    for i in range(40):
+        view = kept[i][1:]
+        assert view.base is kept[i] and view.tolist() == [i + 1, i + 2]
+        named = kept[i].view(Named)
+        named.name = i
+        assert (named + 1).tolist() == [i + 1, i + 2, i + 3] and not hasattr(kept[i] + 1, "name")
+        del view, named
+    assert [each.tolist() for each in kept] == [[i, i + 1, i + 2] for i in range(40)]
