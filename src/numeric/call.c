@@ -228,29 +228,44 @@ static ts_status call_shape(call_of *c, ts_error *err)
 
 /* ---- operands ------------------------------------------------------------------------------------ */
 
-/* Axes of a new array, outermost first: as the first operand of the whole shape lies, or as asked. */
-static void call_order(const call_of *c, uint8_t *order)
+/* Steps of an operand along an axis of the result, without sign; 0 where it stands still. */
+static int64_t call_step(const ts_nd *a, uint32_t rank, uint32_t d)
 {
-    const ts_nd *like = NULL;
-    for (uint32_t i = 0; i < c->row->n_in && !like; i++) {
-        const ts_nd *a = c->call->in[i].array;
-        bool is_whole = a && a->rank == c->rank && memcmp(ts_nd_shape(a), c->shape, c->rank * sizeof *c->shape) == 0;
-        like = is_whole ? a : NULL;
+    uint32_t up = rank - a->rank;
+    int64_t step = d < up || ts_nd_shape(a)[d - up] == 1 ? 0 : ts_nd_strides(a)[d - up];
+    return step < 0 ? -step : step;
+}
+
+/* Whether operands step further along `inner` than along `outer`: 1, or 0; -1: none steps along both. Where they
+ * differ, row-major order wins. */
+static int call_is_turned(const ts_nd_call *call, uint32_t rank, uint32_t outer, uint32_t inner)
+{
+    int turned = -1;
+    for (uint32_t i = 0; i < ts_nd_get(call->fn)->n_in && turned; i++) {
+        const ts_nd *a = call->in[i].array;
+        int64_t far = a ? call_step(a, rank, outer) : 0, near = a ? call_step(a, rank, inner) : 0;
+        if (far && near)
+            turned = near > far;
     }
-    for (uint32_t d = 0; d < c->rank; d++)
-        order[d] = (uint8_t)(c->call->order == 'F' ? c->rank - 1 - d : d);
-    if (!like || c->call->order)
-        return;
-    for (uint32_t i = 1; i < c->rank; i++) /* stable: equal strides stay in order */
-        for (uint32_t k = i; k > 0; k--) {
-            int64_t inner = ts_nd_strides(like)[order[k]], outer = ts_nd_strides(like)[order[k - 1]];
-            bool is_unit = c->shape[order[k]] == 1 || c->shape[order[k - 1]] == 1;
-            if (is_unit || (inner < 0 ? -inner : inner) <= (outer < 0 ? -outer : outer))
+    return turned;
+}
+
+/* A stable insertion from the last axis on, as NumPy's iterators order theirs. */
+void ts__nd_order_of(const ts_nd_call *call, uint32_t rank, uint8_t *order)
+{
+    for (uint32_t d = 0; d < rank; d++)
+        order[d] = (uint8_t)(call->order == 'F' ? rank - 1 - d : d);
+    for (uint32_t d = rank; d-- > 0 && !call->order;) {
+        uint32_t place = d;
+        for (uint32_t k = d + 1; k < rank; k++) {
+            int turned = call_is_turned(call, rank, d, order[k]);
+            if (turned == 0)
                 break;
-            uint8_t swap = order[k];
-            order[k] = order[k - 1];
-            order[k - 1] = swap;
+            place = turned > 0 ? k : place;
         }
+        memmove(order + d, order + d + 1, place - d);
+        order[place] = (uint8_t)d;
+    }
 }
 
 /* How the axes of a call lie among those of a node with more: a call on narrow values has the shape that they have for
@@ -628,7 +643,7 @@ static ts_status call_result(const call_of *c, ts_nd **result, ts_error *err)
 {
     uint8_t order[TS_ND_RANK];
     int64_t strides[TS_ND_RANK], count, bytes;
-    call_order(c, order);
+    ts__nd_order_of(c->call, c->rank, order);
     if (!ts__nd_dense((uint32_t)ts_dtype_bytes(c->result), c->rank, c->shape, order, strides, &count, &bytes))
         return ts_fail(err, TS_VALUE, "array is too big; `arr.size * arr.dtype.itemsize` is larger than the maximum "
                        "possible size.");

@@ -223,6 +223,9 @@ void ts__nd_store_wait_last(ts_nd_store *store); /* its value goes to the end of
 void ts__nd_node_release(ts_nd_graph *graph, nd_node *node);
 /* Whether the array is all of its storage, each element once. */
 bool ts__nd_is_whole(const ts_nd *a);
+/* Axes of the result of a call, outermost first: as its operands lie, or as asked. */
+void ts__nd_order_of(const ts_nd_call *call, uint32_t rank, uint8_t *order);
+
 /* Strides of a new array, bytes: axis order[0] outermost. NULL: row-major. False if there are too many bytes. */
 bool ts__nd_dense(uint32_t item, uint32_t rank, const int64_t *shape, const uint8_t *order, int64_t *strides,
                   int64_t *count, int64_t *bytes);

@@ -158,21 +158,35 @@ static bool quick_places(const ts_nd_graph *graph, nd_quick_call *q)
     return true;
 }
 
-/* Whether a new result lies row-major: the first operand of its shape has its axes in this order. Its steps then. */
+/* Whether the steps of all operands fall, so that the result lies row-major. */
+static bool quick_falls(const nd_quick_call *q)
+{
+    for (uint32_t i = 0; i < ts_nd_get(q->call->fn)->n_in && q->n_dims > 1; i++) {
+        const ts_nd *a = q->call->in[i].array;
+        int64_t before = INT64_MAX;
+        for (uint32_t d = 0; a && d < a->rank; d++) {
+            int64_t step = ts_nd_shape(a)[d] == 1 ? 0 : llabs(ts_nd_strides(a)[d]);
+            if (step > before)
+                return false;
+            before = step ? step : before;
+        }
+    }
+    return true;
+}
+
+/* Whether a new result lies row-major, but for axes of one element. Its steps then. */
 static bool quick_is_in_rows(nd_quick_call *q)
 {
-    const ts_nd_call *call = q->call;
     nd_quick_place *to = &q->place[q->n_places - 1];
+    uint8_t order[TS_ND_RANK];
     int64_t step = 1;
-    for (uint32_t i = 0; i < ts_nd_get(call->fn)->n_in && !call->order; i++) {
-        const ts_nd *a = call->in[i].array;
-        if (!a || a->rank != q->n_dims || memcmp(ts_nd_shape(a), q->shape, q->n_dims * sizeof *q->shape) != 0)
-            continue;
-        for (uint32_t d = 1; d < q->n_dims; d++)
-            if (q->shape[d] != 1 && q->shape[d - 1] != 1 &&
-                llabs(ts_nd_strides(a)[d]) > llabs(ts_nd_strides(a)[d - 1]))
+    if (q->call->order || !quick_falls(q)) {
+        ts__nd_order_of(q->call, q->n_dims, order);
+        for (uint32_t d = 0, least = 0; d < q->n_dims; d++)
+            if (q->shape[order[d]] != 1 && order[d] < least)
                 return false;
-        break;
+            else if (q->shape[order[d]] != 1)
+                least = order[d];
     }
     for (uint32_t d = q->n_dims; d-- > 0; step *= q->shape[d])
         to->step[d] = q->shape[d] == 1 ? 0 : step;

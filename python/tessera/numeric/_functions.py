@@ -995,13 +995,13 @@ def roll(a: Any, shift: Any, axis: Any = None) -> ndarray:
     pairs = numpy.broadcast(shift, axes)
     if pairs.ndim > 1:
         raise ValueError("'shift' and 'axis' should be scalars or 1D sequences")
-    shifts = [(int(s), int(d)) for s, d in pairs]
-    for by, d in shifts:
+    given = a
+    for by, d in [(int(s), int(d)) for s, d in pairs]:
         by = by % a.shape[d] if a.shape[d] else 0
         if by:
             key = (slice(None),) * d
             a = concatenate([a[(*key, slice(-by, None))], a[(*key, slice(None, -by))]], d, dtype=a.dtype)
-    return a if _any(by for by, _ in shifts) and a.base is None and a.size else copy(a)
+    return copy(a) if a is given else a
 
 
 def append(arr: Any, values: Any, axis: Any = None) -> ndarray:

@@ -179,10 +179,10 @@ def apply_over_axes(func: Any, a: Any, axes: Any) -> ndarray:
     rank = a.ndim
     for axis in [axes] if not numpy.ndim(axes) else axes:
         axis = axis + rank if axis < 0 else axis
-        made = f.asarray(func(a, axis))
-        if made.ndim != a.ndim:
+        made = func(a, axis)
+        if numpy.ndim(made) != rank:
             made = f.expand_dims(made, axis)
-        if made.ndim != a.ndim:
+        if numpy.ndim(made) != rank:
             raise ValueError("function is not returning an array of the correct shape")
         a = made
     return a

@@ -274,6 +274,9 @@ def _modf(x: Any) -> tuple[Any, Any]:
 def _spacing(x: Any) -> Any:
     """Distances to the next number away from 0."""
     x = f.asarray(_floats("spacing", x))
+    if x.dtype == numpy.float16:  # whose loop takes the next greater number
+        above = FUNCTIONS["nextafter"](x, numpy.float16(numpy.inf)) - x
+        return select(FUNCTIONS["isfinite"](x), above, numpy.float16(numpy.nan))
     distance = f.asarray(_abs(x))
     return _copysign(FUNCTIONS["nextafter"](distance, numpy.inf) - distance, x)
 

@@ -356,6 +356,8 @@ def reduce(function: Any, a: Any, axis: Any, dtype: Any, out: Any, keepdims: Any
         made = _pair_by_pair(function, rows_of(a))
         if start is not None and (start is not neutral or n == 1):  # of one, too, hypot and gcd are not negative
             made = f.asarray(function(start, made))
+        elif n == 1:
+            made = made.copy()  # of the array itself
     else:
         mask = None if mask is None else rows_of(f.broadcast_to(mask, a.shape))
         made = _one_by_one(function, rows_of(a), mask, start, kind)

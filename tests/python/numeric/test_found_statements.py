@@ -90,6 +90,15 @@ m.modf(m.array([1.0]), casting='no')
 m.divmod(m.array([1], 'u1'), m.array([2.0]), casting='equiv')
 m.gcd(m.array([1], 'u1'), 3, casting='no')
 m.ndarray((0, 2), order='K')
+m.spacing(m.array([-128, 128, -3, 0, -0.0, -65504, np.inf, -np.inf, np.nan, 6e-8], 'f2'))
+m.apply_over_axes(m.sum, m.array(3), 0)
+shares(m, lambda a: m.nanmax(a, axis=()))
+shares(m, lambda a: m.nanmax(a, axis=0))
+shares(m, lambda a: m.fmax.reduce(a, axis=0))
+shares(m, lambda a: m.bitwise_or.reduce(a.astype(int), axis=0))
+shares(m, lambda a: m.roll(a, 1, 0))
+shares(m, lambda a: m.roll(a, (1, -1), (0, 0)))
+shares(m, lambda a: m.ravel(a))
 part(m, -2 ** 63)
 """
 
@@ -100,12 +109,18 @@ def part(m: Any, value: int) -> Any:
     return a
 
 
+def shares(m: Any, function: Any) -> bool:
+    a = m.ones((1, 4))
+    return bool(m.shares_memory(a, function(a)))
+
+
 def outcome(text: str, m: Any) -> tuple[Any, list[str]]:
     """What a statement gives, an exception too, and the categories of its warnings."""
     with warnings.catch_warnings(record=True) as seen:
         warnings.simplefilter("always")
         try:
-            made = eval(text, {"m": m, "np": np, "part": part})
+            made = eval(text, {"m": m, "np": np, "part": part, "shares": shares})
+            made = np.bool(made) if isinstance(made, bool) else made
             for x in made if isinstance(made, tuple) else (made,):
                 np.asarray(x)  # what waits tells of its faults
         except Exception as error:  # noqa: BLE001  its class is compared
