@@ -182,6 +182,11 @@ PyObject *numeric_derived(core_state *state, PyObject *const *x, Py_ssize_t n);
 int numeric_assign(core_state *state, ts_nd *out, PyObject *value); /* casts as NumPy's assignment does */
 int numeric_call_init(PyObject *module, core_state *state);
 
+/* numeric_half.c */
+/* What casting= says: 0, or -1 with exception. */
+int numeric_casting(PyObject *object, ts_nd_casting *out);
+int numeric_half_init(PyObject *module);
+
 /* numeric_faults.c */
 
 /* Tells of faults as numpy.errstate wants it: 0, or -1 with exception. */

@@ -681,21 +681,6 @@ typedef struct call_function {
     ts_nd_fn fn;
 } call_function;
 
-static const char *const call_castings[] = {"no", "equiv", "safe", "same_kind", "unsafe"};
-
-static int call_casting(PyObject *object, ts_nd_casting *out)
-{
-    const char *text = PyUnicode_Check(object) ? PyUnicode_AsUTF8(object) : NULL;
-    for (int i = 0; text && i < 5; i++)
-        if (strcmp(text, call_castings[i]) == 0) {
-            *out = (ts_nd_casting)i;
-            return 0;
-        }
-    PyErr_Format(PyExc_ValueError, "casting must be one of 'no', 'equiv', 'safe', 'same_kind', or 'unsafe' (got %R)",
-                 object);
-    return -1;
-}
-
 /* out=: an array, or a tuple of one; it stays NULL for None and for an ellipsis. */
 static int call_out(core_state *state, PyObject *object, call_options *options)
 {
@@ -812,7 +797,7 @@ static int call_keyword(core_state *state, PyObject *self, PyObject *name, PyObj
         return call_dtype(state, value, options);
     options->call.says_casting |= strcmp(text, "casting") == 0;
     if (strcmp(text, "casting") == 0)
-        return call_casting(value, &options->call.casting);
+        return numeric_casting(value, &options->call.casting);
     if (strcmp(text, "order") == 0)
         return call_order(value, &options->call);
     if (strcmp(text, "subok") == 0)
@@ -948,235 +933,6 @@ static PyType_Spec function_spec = {"tessera._core.NumericFunction", sizeof(call
                                     Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE | Py_TPFLAGS_HAVE_VECTORCALL,
                                     function_slots};
 
-/* ---- questions about dtypes ------------------------------------------------------------------------ */
-
-/* How far a kind of dtype reaches: of floats and integers together, integers are promoted to the floats' dtype each by
- * itself, and not to one another first, as NumPy does. */
-static int promote_rank(ts_dtype dtype)
-{
-    char kind = ts_dtype_get(dtype)->kind;
-    return kind == 'c' ? 3 : kind == 'f' ? 2 : kind != 'b';
-}
-
-/* Promotes the dtypes of that rank into *all; weak numbers are passed over. 0, or -1 with exception. */
-static int promote_those(core_state *state, PyObject *args, int rank, ts_dtype *all)
-{
-    ts_dtype one;
-    for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(args); i++) {
-        PyObject *item = PyTuple_GET_ITEM(args, i);
-        if (PyUnicode_Check(item))
-            continue;
-        if (numeric_dtype_of(state, item, &one) < 0)
-            return -1;
-        if (promote_rank(one) != rank)
-            continue;
-        ts_dtype both = *all ? ts_nd_promote(*all, one) : one;
-        if (!both) {
-            PyErr_Format(PyExc_TypeError, "no dtype holds %s and %s", ts_dtype_name(*all), ts_dtype_name(one));
-            return -1;
-        }
-        *all = both;
-    }
-    return 0;
-}
-
-/* numeric_promote(dtype or None, ..): the dtype that holds all; 'i', 'f', 'c' and 'b' are numbers of Python. */
-static PyObject *call_promote(PyObject *module, PyObject *args)
-{
-    core_state *state = PyModule_GetState(module);
-    ts_dtype all = TS_DTYPE_NONE;
-    char weak = 0;
-    for (int rank = 3; rank >= 0; rank--)
-        if (promote_those(state, args, rank, &all) < 0)
-            return NULL;
-    for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(args); i++) {
-        static const char kinds[] = "bifc";
-        PyObject *item = PyTuple_GET_ITEM(args, i);
-        char kind = PyUnicode_Check(item) ? PyUnicode_AsUTF8(item)[0] : 0;
-        if (kind)
-            weak = !weak || strchr(kinds, kind) > strchr(kinds, weak) ? kind : weak;
-    }
-    if (weak)
-        all = ts_nd_promote_weak(all, weak);
-    if (!all) {
-        PyErr_SetString(PyExc_ValueError, "at least one array or dtype is required");
-        return NULL;
-    }
-    return Py_NewRef(state->numeric->dtypes[all]);
-}
-
-static PyObject *call_can_cast(PyObject *module, PyObject *args)
-{
-    core_state *state = PyModule_GetState(module);
-    PyObject *from, *to, *how;
-    ts_dtype a, b;
-    ts_nd_casting casting;
-    if (!PyArg_ParseTuple(args, "OOO", &from, &to, &how) || numeric_dtype_of(state, from, &a) < 0 ||
-        numeric_dtype_of(state, to, &b) < 0 || call_casting(how, &casting) < 0)
-        return NULL;
-    return PyBool_FromLong(ts_nd_can_cast(a, b, casting));
-}
-
-/* numeric_derived(tuple): the object among operands whose class decides what the result is, or None. */
-static PyObject *call_derived(PyObject *module, PyObject *operands)
-{
-    core_state *state = PyModule_GetState(module);
-    if (!PyTuple_Check(operands))
-        return PyErr_Format(PyExc_TypeError, "numeric_derived() takes a tuple, not a %s", Py_TYPE(operands)->tp_name);
-    PyObject *found = numeric_derived(state, &PyTuple_GET_ITEM(operands, 0), PyTuple_GET_SIZE(operands));
-    return Py_NewRef(found ? found : Py_None);
-}
-
-/* numeric_fold(name, x, axes, dtype or None, keepdims, where or None, running): the reduction, an array. */
-static PyObject *call_fold(PyObject *module, PyObject *args)
-{
-    core_state *state = PyModule_GetState(module);
-    const char *name;
-    PyObject *x, *axes, *dtype, *where;
-    int keeps, running = 0;
-    int64_t dims[TS_ND_RANK];
-    uint32_t n;
-    ts_nd_reduction reduction = {.fold = TS_ND_FOLDS};
-    ts_nd *result;
-    ts_error err;
-    PyTypeObject *type = state->numeric->array_type;
-    if (!PyArg_ParseTuple(args, "sO!OOpO|p:numeric_fold", &name, type, &x, &axes, &dtype, &keeps, &where,
-                          &running) ||
-        numeric_dims_of(axes, &n, dims) < 0 ||
-        (dtype != Py_None && numeric_dtype_of(state, dtype, &reduction.dtype) < 0))
-        return NULL;
-    for (uint32_t i = 0; i < n; i++)
-        reduction.axes |= (uint64_t)1 << (dims[i] & 63);
-    for (int fold = 0; fold < TS_ND_FOLDS; fold++)
-        if (strcmp(ts_nd_fold_name((ts_nd_fold)fold), name) == 0)
-            reduction.fold = (ts_nd_fold)fold;
-    if (reduction.fold == TS_ND_FOLDS)
-        return PyErr_Format(PyExc_ValueError, "there is no reduction named %s", name);
-    reduction.x = ND(x);
-    if (reduction.x->meaning)
-        return PyErr_Format(PyExc_TypeError, "no %s of dtype %R", name, numeric_dtype(state, reduction.x));
-    reduction.where = where == Py_None ? NULL : ND(where);
-    reduction.keeps = keeps;
-    reduction.looks = true;
-    NUMERIC_BEGIN(state);
-    ts_status status = (running ? ts_nd_accumulate : ts_nd_reduce)(reduction.x->graph, &reduction, &result, &err);
-    uint32_t faults = ts_nd_graph_faults(reduction.x->graph);
-    NUMERIC_END(state);
-    if (status != TS_OK)
-        return core_raise(state, &err);
-    return numeric_report_fold(state, result, faults, running) == 0 ? numeric_wrap(state, result, NULL) : NULL;
-}
-
-/* numeric_gather(from, offsets): elements behind the first one of `from`. */
-static PyObject *call_gather(PyObject *module, PyObject *args)
-{
-    core_state *state = PyModule_GetState(module);
-    PyTypeObject *type = state->numeric->array_type;
-    PyObject *from, *offsets;
-    ts_nd *result;
-    ts_error err;
-    if (!PyArg_ParseTuple(args, "O!O!:numeric_gather", type, &from, type, &offsets))
-        return NULL;
-    NUMERIC_BEGIN(state);
-    ts_status status = ts_nd_gather(ND(from), ND(offsets), &result, &err);
-    NUMERIC_END(state);
-    return status == TS_OK ? numeric_wrap(state, result, NULL) : core_raise(state, &err);
-}
-
-/* numeric_scatter(to, offsets, values, unique) */
-static PyObject *call_scatter(PyObject *module, PyObject *args)
-{
-    core_state *state = PyModule_GetState(module);
-    PyTypeObject *type = state->numeric->array_type;
-    PyObject *to, *offsets, *values;
-    int unique;
-    ts_error err;
-    if (!PyArg_ParseTuple(args, "O!O!O!p:numeric_scatter", type, &to, type, &offsets, type, &values, &unique))
-        return NULL;
-    values = ND(to)->meaning == ND(values)->meaning ? Py_NewRef(values) : numeric_meant(state, values, ND(to));
-    if (!values)
-        return NULL;
-    NUMERIC_BEGIN(state);
-    ts_status status = ts_nd_scatter(ND(to), ND(offsets), ND(values), unique ? TS_ND_UNIQUE : 0, &err);
-    NUMERIC_END(state);
-    Py_DECREF(values);
-    if (status != TS_OK)
-        return core_raise(state, &err);
-    Py_RETURN_NONE;
-}
-
-/* numeric_compress(from or None, mask): elements, or places, where the mask is true. */
-static PyObject *call_compress(PyObject *module, PyObject *const *args, Py_ssize_t n)
-{
-    core_state *state = PyModule_GetState(module);
-    ts_nd *result;
-    ts_error err;
-    if (n != 2 || (args[0] != Py_None && !numeric_is_array(state, args[0])) || !numeric_is_array(state, args[1])) {
-        PyErr_SetString(PyExc_TypeError, "numeric_compress takes an array or None, and an array");
-        return NULL;
-    }
-    NUMERIC_BEGIN(state);
-    ts_status status = ts_nd_compress(args[0] == Py_None ? NULL : ND(args[0]), ND(args[1]), &result, &err);
-    NUMERIC_END(state);
-    return status == TS_OK ? numeric_wrap(state, result, NULL) : core_raise(state, &err);
-}
-
-/* An array, or None where the loops of host memory are not for these operands. */
-static PyObject *call_made(core_state *state, ts_status status, ts_nd *result, const ts_error *err)
-{
-    if (status != TS_OK)
-        return core_raise(state, err);
-    return result ? numeric_wrap(state, result, NULL) : Py_NewRef(Py_None);
-}
-
-/* numeric_count(x, weights or None, least) */
-static PyObject *call_count(PyObject *module, PyObject *args)
-{
-    core_state *state = PyModule_GetState(module);
-    PyObject *x, *weights;
-    long long least;
-    ts_nd *result;
-    ts_error err;
-    if (!PyArg_ParseTuple(args, "O!OL:numeric_count", state->numeric->array_type, &x, &weights, &least))
-        return NULL;
-    NUMERIC_BEGIN(state);
-    ts_status status = ts_nd_count(ND(x), numeric_is_array(state, weights) ? ND(weights) : NULL, least, &result, &err);
-    NUMERIC_END(state);
-    return call_made(state, status, result, &err);
-}
-
-/* numeric_bins(x, edges) */
-static PyObject *call_bins(PyObject *module, PyObject *args)
-{
-    core_state *state = PyModule_GetState(module);
-    PyTypeObject *type = state->numeric->array_type;
-    PyObject *x, *edges;
-    ts_nd *result;
-    ts_error err;
-    if (!PyArg_ParseTuple(args, "O!O!:numeric_bins", type, &x, type, &edges))
-        return NULL;
-    NUMERIC_BEGIN(state);
-    ts_status status = ts_nd_bins(ND(x), ND(edges), &result, &err);
-    NUMERIC_END(state);
-    return call_made(state, status, result, &err);
-}
-
-static PyMethodDef call_functions[] = {
-    {"numeric_compress", (PyCFunction)(void (*)(void))call_compress, METH_FASTCALL,
-     "numeric_compress(from, mask, /)\n--\n\n"},
-    {"numeric_count", call_count, METH_VARARGS, "numeric_count(x, weights, least, /)\n--\n\n"},
-    {"numeric_bins", call_bins, METH_VARARGS, "numeric_bins(x, edges, /)\n--\n\n"},
-    {"numeric_gather", call_gather, METH_VARARGS, "numeric_gather(from, offsets, /)\n--\n\n"},
-    {"numeric_scatter", call_scatter, METH_VARARGS, "numeric_scatter(to, offsets, values, unique, /)\n--\n\n"},
-    {"numeric_derived", call_derived, METH_O,
-     "numeric_derived(operands, /)\n--\n\nThe one whose derived class decides, or None."},
-    {"numeric_fold", call_fold, METH_VARARGS, "numeric_fold(name, x, axes, dtype, keepdims, where, running=False, /)"
-     "\n--\n\n"},
-    {"numeric_promote", call_promote, METH_VARARGS, "The dtype that holds all of them."},
-    {"numeric_can_cast", call_can_cast, METH_VARARGS, "numeric_can_cast(from, to, casting, /)\n--\n\n"},
-    {NULL, NULL, 0, NULL},
-};
-
 int numeric_call_init(PyObject *module, core_state *state)
 {
     PyObject *names = PyTuple_New(TS_ND_COUNT);
@@ -1187,7 +943,5 @@ int numeric_call_init(PyObject *module, core_state *state)
     Py_DECREF(names);
     PyTypeObject *type = (PyTypeObject *)PyType_FromModuleAndSpec(module, &function_spec, NULL);
     state->numeric->function_type = type;
-    if (!type || PyModule_AddObjectRef(module, "NumericFunction", (PyObject *)type) < 0)
-        return -1;
-    return PyModule_AddFunctions(module, call_functions);
+    return type ? PyModule_AddObjectRef(module, "NumericFunction", (PyObject *)type) : -1;
 }
