@@ -218,7 +218,7 @@ static void numeric_dealloc(PyObject *self)
     PyTypeObject *type = Py_TYPE(self);
     core_state *state = STATE(self);
     if (ND(self)) {
-        CORE_LOCK(&state->numeric->lock); /* of no line */
+        numeric_lock(state->numeric); /* of no line */
         ts_nd_release(ND(self));
         numeric_end_formers((numeric_array *)self);
         NUMERIC_END(state);
@@ -899,7 +899,8 @@ int core_numeric_init(PyObject *module, core_state *state)
         PyModule_AddObjectRef(module, "numeric_ours", state->numeric->ours) < 0 ||
         PyModule_AddObjectRef(module, "numeric_current", state->numeric->current) < 0 ||
         PyModule_AddObjectRef(module, "NumericArray", (PyObject *)type) < 0 || numeric_call_init(module, state) < 0 ||
-        numeric_half_init(module) < 0 || numeric_routine_init(module) < 0 || numeric_order_init(module) < 0 || numeric_doctor_init(module) < 0)
+        numeric_half_init(module) < 0 || numeric_routine_init(module) < 0 || numeric_order_init(module) < 0 ||
+        numeric_loop_init(module, state) < 0 || numeric_doctor_init(module) < 0)
         return -1;
     return PyModule_AddFunctions(module, numeric_functions);
 }

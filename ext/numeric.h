@@ -67,6 +67,8 @@ typedef struct numeric_state {
 #endif
     uint64_t plain_scalars; /* bits of dtypes: scalars whose element lies behind the object's header */
     core_mutex lock;
+    bool busy;               /* a thread computes without the interpreter's lock (numeric_loop_begin) .. */
+    PyThread_type_lock idle; /* .. and holds this, which others wait for */
 } numeric_state;
 
 typedef struct numeric_array {
@@ -81,6 +83,26 @@ typedef struct numeric_array {
 #define ND(object) (((numeric_array *)(object))->nd)
 #define STATE(object) (((numeric_array *)(object))->state)
 
+/* numeric_loop.c */
+/* Waits until no thread computes without the interpreter's lock, which is dropped meanwhile. */
+void numeric_await_idle(numeric_state *n);
+/* Between: a loop of this thread over elements of `a`, without the interpreter's lock where they are many. Inside of
+ * NUMERIC_BEGIN, for loops that launch no kernel. */
+PyThreadState *numeric_loop_begin(core_state *state, ts_nd *a);
+void numeric_loop_end(core_state *state, PyThreadState *thread);
+int numeric_loop_init(PyObject *module, core_state *state);
+
+/* One thread at a time in a graph (lock.h). */
+static inline void numeric_lock(numeric_state *n)
+{
+#ifdef Py_GIL_DISABLED
+    CORE_LOCK(&n->lock);
+#else
+    if (n->busy)
+        numeric_await_idle(n);
+#endif
+}
+
 /* The same as NUMERIC_BEGIN, and the user's line is noted. */
 void numeric_begin_watched(core_state *state, numeric_doctor *doctor);
 
@@ -90,9 +112,8 @@ static inline void numeric_begin(core_state *state)
     if (doctor)
         numeric_begin_watched(state, doctor);
     else
-        CORE_LOCK(&state->numeric->lock);
+        numeric_lock(state->numeric);
 }
-/* One thread at a time in a graph (lock.h). */
 #define NUMERIC_BEGIN(state) numeric_begin(state)
 #define NUMERIC_END(state) CORE_UNLOCK(&(state)->numeric->lock)
 

@@ -98,7 +98,7 @@ void numeric_begin_watched(core_state *state, numeric_doctor *doctor)
     int line = frame ? PyFrame_GetLineNumber(frame) : 0;
     Py_XDECREF(frame);
     PyErr_Restore(type, value, trace);
-    CORE_LOCK(&state->numeric->lock);
+    numeric_lock(state->numeric);
     if (CORE_GET(state->numeric->doctor) == doctor)
         doctor->watch.place = frame ? doctor_number(doctor, code, line) : 0;
     else
@@ -145,7 +145,7 @@ static void doctor_event(void *user, const ts_nd_event *event)
 static void doctor_forget(core_state *state)
 {
     numeric_doctor *doctor = state->numeric->doctor_kept;
-    CORE_LOCK(&state->numeric->lock);
+    numeric_lock(state->numeric);
     doctor_place *places = doctor->places;
     uint32_t n = doctor->n_places;
     PyMem_RawFree(doctor->rows);
@@ -176,7 +176,7 @@ static PyObject *doctor_switch(PyObject *module, PyObject *value)
     int on = PyObject_IsTrue(value);
     if (on < 0 || !numeric_host(state))
         return NULL;
-    CORE_LOCK(&n->lock);
+    numeric_lock(n);
     numeric_doctor *doctor = n->doctor_kept;
     if (!doctor && (doctor = PyMem_RawCalloc(1, sizeof *doctor)))
         doctor->watch = (ts_nd_watch){doctor_event, doctor, 0};

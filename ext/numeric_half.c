@@ -212,7 +212,9 @@ static PyObject *half_count(PyObject *module, PyObject *args)
     if (!PyArg_ParseTuple(args, "O!OL:numeric_count", state->numeric->array_type, &x, &weights, &least))
         return NULL;
     NUMERIC_BEGIN(state);
+    PyThreadState *thread = numeric_loop_begin(state, ND(x));
     ts_status status = ts_nd_count(ND(x), numeric_is_array(state, weights) ? ND(weights) : NULL, least, &result, &err);
+    numeric_loop_end(state, thread);
     NUMERIC_END(state);
     return half_made(state, status, result, &err);
 }
@@ -228,7 +230,9 @@ static PyObject *half_bins(PyObject *module, PyObject *args)
     if (!PyArg_ParseTuple(args, "O!O!:numeric_bins", type, &x, type, &edges))
         return NULL;
     NUMERIC_BEGIN(state);
+    PyThreadState *thread = numeric_loop_begin(state, ND(x));
     ts_status status = ts_nd_bins(ND(x), ND(edges), &result, &err);
+    numeric_loop_end(state, thread);
     NUMERIC_END(state);
     return half_made(state, status, result, &err);
 }

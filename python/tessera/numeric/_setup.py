@@ -354,6 +354,7 @@ def setup(array_class: type, **hooks: Any) -> None:
     default = None if ERRORS is None else contextvars.Context().run(ERRORS.get)
     hooks.update(errors=ERRORS, errors_default=default, watches=watches, warnings=vars(warnings), filters_key="filters")
     _core.numeric_setup(array_class, DTYPES, hooks)
+    os.register_at_fork(after_in_child=_core.numeric_forked)
 
 
 def warn_of_lost_parts(stacklevel: int = 3) -> None:

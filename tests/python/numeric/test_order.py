@@ -153,3 +153,49 @@ def test_bools_are_no_places_to_partition_at():
             for kth in (True, [False, True]):
                 with pytest.raises(ValueError, match="Booleans unacceptable"):
                     getattr(m, name)(m.arange(5), kth)
+
+
+def test_long_sorts_let_other_threads_run():
+    import sys
+    import threading
+
+    x = tn.array(np.random.default_rng(0).random(1 << 20))
+    places, edges = tn.array(np.arange(1 << 20) % 99), tn.array(np.linspace(0, 1, 999))
+    interval, began, ran = sys.getswitchinterval(), threading.Event(), []
+    calls = [lambda: tn.sort(x), lambda: tn.argsort(x), lambda: tn.searchsorted(edges, x), lambda: tn.bincount(places)]
+    sys.setswitchinterval(1000)  # a thread runs where another one drops the interpreter's lock, and not else
+    try:
+        for call in calls:
+            for _ in range(20):  # a machine may start no thread meanwhile
+                began.clear()
+                ran.clear()
+                thread = threading.Thread(target=lambda: (began.wait(), ran.append(1)))
+                thread.start()
+                began.set()
+                call()
+                ended = [*ran]
+                thread.join()
+                if ended:
+                    break
+            assert ended
+    finally:
+        sys.setswitchinterval(interval)
+
+
+def test_threads_that_sort_and_compute_give_what_one_gives():
+    import threading
+
+    x = tn.array(np.random.default_rng(1).random(1 << 16))
+    wanted, found = float(np.sort(np.asarray(x))[7]), []
+
+    def work():
+        for _ in range(8):
+            y = tn.sort(x + 0.0)
+            found.append(float(y[7]) + float(tn.sum(tn.zeros(9))))
+
+    threads = [threading.Thread(target=work) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert found == [wanted] * 32
