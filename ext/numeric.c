@@ -233,9 +233,10 @@ static void numeric_dealloc(PyObject *self)
 
 /* ---- scalars ------------------------------------------------------------------------------------- */
 
-static PyObject *numeric_element(core_state *state, const void *data, ts_dtype dtype)
+/* A number of Python's; NULL without exception: of a dtype that only NumPy reads. */
+static PyObject *numeric_python(const void *data, ts_dtype dtype)
 {
-    PyObject *type = state->numeric->scalar_types[dtype], *value;
+    PyObject *value;
     int64_t i = 0;
     uint64_t u = 0;
     double parts[2];
@@ -260,31 +261,52 @@ static PyObject *numeric_element(core_state *state, const void *data, ts_dtype d
         memcpy(parts, data, sizeof parts);
         value = PyComplex_FromDoubles(parts[0], parts[1]);
         break;
-    default: /* 16-bit floats: their bits, which the dtype reads */
+    default: value = NULL;
+    }
+    return value;
+}
+
+static PyObject *numeric_element(core_state *state, const void *data, ts_dtype dtype)
+{
+    PyObject *type = state->numeric->scalar_types[dtype], *value = numeric_python(data, dtype);
+    if (!value && !PyErr_Occurred()) /* 16-bit floats: their bits, which the dtype reads */
         return PyObject_CallFunction(state->numeric->scalar, "Oy#", state->numeric->dtypes[dtype], data,
                                      (Py_ssize_t)ts_dtype_bytes(dtype));
-    }
     PyObject *scalar = value ? PyObject_CallOneArg(type, value) : NULL;
     Py_XDECREF(value);
     return scalar;
 }
 
-PyObject *numeric_scalar(core_state *state, ts_nd *nd, int64_t offset)
+/* The bytes of an element: 0, or -1 with exception. */
+static int numeric_read(core_state *state, ts_nd *nd, int64_t offset, char room[16])
 {
     ts_error err;
-    char room[16];
-    ts_dtype dtype = (ts_dtype)nd->dtype;
-    PyTypeObject *type = (PyTypeObject *)state->numeric->scalar_types[dtype];
-    if (!dtype)
-        return numeric_items_scalar(state, nd, offset);
     NUMERIC_BEGIN(state);
     ts_nd_graph *graph = nd->graph;
     ts_status status = ts_nd_read(nd, offset, room, &err);
     bool late = numeric_is_late(state, graph);
     NUMERIC_END(state);
-    if (status != TS_OK)
-        return core_raise(state, &err);
-    if (late && numeric_late(state, graph, false) < 0)
+    if (status != TS_OK) {
+        core_raise(state, &err);
+        return -1;
+    }
+    return late ? numeric_late(state, graph, false) : 0;
+}
+
+PyObject *numeric_number(core_state *state, ts_nd *nd, int64_t offset)
+{
+    char room[16];
+    return numeric_read(state, nd, offset, room) == 0 ? numeric_python(room, (ts_dtype)nd->dtype) : NULL;
+}
+
+PyObject *numeric_scalar(core_state *state, ts_nd *nd, int64_t offset)
+{
+    char room[16];
+    ts_dtype dtype = (ts_dtype)nd->dtype;
+    PyTypeObject *type = (PyTypeObject *)state->numeric->scalar_types[dtype];
+    if (!dtype)
+        return numeric_items_scalar(state, nd, offset);
+    if (numeric_read(state, nd, offset, room) < 0)
         return NULL;
     if (nd->meaning)
         return PyObject_CallFunction(state->numeric->scalar, "Oy#", numeric_dtype(state, nd), room,

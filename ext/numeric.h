@@ -163,6 +163,8 @@ PyObject *numeric_wrap(core_state *state, ts_nd *nd, PyObject *base); /* takes t
 PyObject *numeric_wrap_like(core_state *state, ts_nd *nd, PyObject *base, PyObject *like);
 /* The element `offset` bytes behind the first one, as NumPy's scalar. */
 PyObject *numeric_scalar(core_state *state, ts_nd *nd, int64_t offset);
+/* The same as a number of Python's, of elements that are numbers. */
+PyObject *numeric_number(core_state *state, ts_nd *nd, int64_t offset);
 /* What a call gives: an array, or the scalar of a result without axes. Takes the reference. */
 PyObject *numeric_result(core_state *state, ts_nd *nd);
 int numeric_dims_of(PyObject *object, uint32_t *rank, int64_t dims[TS_ND_RANK]);
@@ -243,6 +245,19 @@ PyObject *numeric_partitioned(core_state *state, PyObject *const *args, Py_ssize
 PyObject *numeric_different(core_state *state, PyObject *array);
 PyObject *numeric_searched(core_state *state, PyObject *const *args, Py_ssize_t n); /* sorted, keys, side */
 int numeric_order_init(PyObject *module);
+
+/* numeric_view.c */
+/* A function or method whose common calls, without keywords, need no Python: NULL without exception where a call is
+ * another. `which`: of functions that share one. */
+typedef struct numeric_way {
+    const char *name; /* with a point: of a method */
+    PyObject *(*call)(core_state *state, const struct numeric_way *way, PyObject *const *args, Py_ssize_t n);
+    int which;
+} numeric_way;
+const numeric_way *numeric_way_of(const char *name, bool is_method);
+/* a.real, a.imag (`which` 1): of complex numbers the part, of others a.real is a; NULL without exception: left to
+ * Python. */
+PyObject *numeric_part(core_state *state, PyObject *array, int which);
 
 /* numeric_index.c */
 /* a[places] of few rows, `places` of int64; NULL without exception: it is another kind of key. */

@@ -15,18 +15,19 @@ typedef struct numeric_routine {
     PyObject *function, *module; /* module: its name, where users find the function */
     bool moves;   /* it takes items: it only moves elements, or asks what they are */
     int shortcut; /* a ts_nd_fold, or one of those below; -1: none */
+    const numeric_way *way; /* a shortcut of numeric_view.c, or NULL */
 } numeric_routine;
 
 enum { ROUTINE_RESHAPE = TS_ND_FOLDS, ROUTINE_RAVEL, ROUTINE_COPY, ROUTINE_ASTYPE, ROUTINE_MEAN, ROUTINE_DOT,
        ROUTINE_MATMUL, ROUTINE_SORT, ROUTINE_ARGSORT, ROUTINE_PARTITION, ROUTINE_ARGPARTITION, ROUTINE_UNIQUE,
        ROUTINE_SEARCHSORTED, ROUTINE_TAKE, ROUTINE_FLATTEN, ROUTINE_ZEROS, ROUTINE_ONES, ROUTINE_EMPTY,
        ROUTINE_ZEROS_LIKE,
-       ROUTINE_ONES_LIKE, ROUTINE_EMPTY_LIKE, ROUTINE_ARANGE, ROUTINE_SHORTCUTS };
+       ROUTINE_ONES_LIKE, ROUTINE_EMPTY_LIKE, ROUTINE_ARANGE, ROUTINE_ARRAY, ROUTINE_SHORTCUTS };
 static const char *const routine_names[] = {"reshape", "ravel", "copy", "astype", "mean", "dot", "matmul",
                                             "sort", "argsort", "partition", "argpartition", "unique",
                                             "searchsorted", "take", "flatten", "zeros", "ones", "empty",
                                             "zeros_like", "ones_like", "empty_like",
-                                            "arange"};
+                                            "arange", "array"};
 static_assert(sizeof routine_names / sizeof *routine_names == ROUTINE_SHORTCUTS - TS_ND_FOLDS, "a name each");
 
 /* ---- shortcuts: the commonest calls, without Python. NULL without exception: it is none of these calls ---- */
@@ -415,7 +416,10 @@ static PyObject *routine_short(const numeric_routine *self, PyObject *const *arg
         return routine_make(self->state, self->shortcut, args, n, names);
     if (!numeric_is_array(self->state, args[0]))
         return NULL;
-    if (self->shortcut >= ROUTINE_ZEROS_LIKE)
+    if (self->way)
+        return names || Py_TYPE(args[0]) != self->state->numeric->array_class
+                   ? NULL : self->way->call(self->state, self->way, args, n);
+    if (self->shortcut >= ROUTINE_ZEROS_LIKE && self->shortcut <= ROUTINE_EMPTY_LIKE)
         return names ? NULL : routine_make_like(self->state, self->shortcut - ROUTINE_ZEROS_LIKE + ROUTINE_ZEROS, args,
                                                 n);
     if (self->shortcut < TS_ND_FOLDS || self->shortcut == ROUTINE_MEAN)
@@ -436,7 +440,7 @@ static PyObject *routine_short(const numeric_routine *self, PyObject *const *arg
         return n == 2 && ND(args[0])->rank == 1 ? numeric_taken(self->state, args[0], args[1]) : NULL;
     if (self->shortcut == ROUTINE_FLATTEN)
         return n == 1 ? routine_flatten(self->state, args[0]) : NULL;
-    if (self->shortcut == ROUTINE_COPY)
+    if (self->shortcut == ROUTINE_COPY || self->shortcut == ROUTINE_ARRAY)
         return n == 1 ? routine_copy(self->state, args, n, TS_DTYPE_NONE) : NULL;
     if (self->shortcut == ROUTINE_ASTYPE)
         return routine_astype(self->state, args, n);
@@ -558,7 +562,7 @@ static PyObject *routine_call(PyObject *object, PyObject *const *args, size_t fl
     }
     if (!self->moves && routine_has_items(self->state, args, n + (names ? PyTuple_GET_SIZE(names) : 0)))
         return routine_of_items(self, args, n, names);
-    if (self->shortcut >= 0 && n) {
+    if ((self->shortcut >= 0 || self->way) && n) {
         PyObject *made = routine_short(self, args, n, names);
         if (made || PyErr_Occurred())
             return made;
@@ -568,6 +572,21 @@ static PyObject *routine_call(PyObject *object, PyObject *const *args, size_t fl
     PyObject *result = is_here ? PyObject_Vectorcall(self->function, args, flags, names)
                                : routine_elsewhere(self, graph, args, flags, names);
     return result ? result : numeric_by_numpy(self->state, object, args, n, names, false);
+}
+
+/* The shortcut of a function of the package itself, or of a method; NULL: it has none. */
+static const numeric_way *routine_way(PyObject *function, PyObject *name, PyObject *module)
+{
+    static const char *const homes[] = {"tessera.numeric._methods", "tessera.numeric._ndarray"};
+    const char *text = PyUnicode_AsUTF8(name);
+    PyObject *home = PyObject_GetAttrString(function, "__module__");
+    bool is_method = false;
+    for (int i = 0; home && PyUnicode_Check(home) && i < 2; i++)
+        is_method |= PyUnicode_CompareWithASCIIString(home, homes[i]) == 0;
+    bool is_ours = text && PyUnicode_CompareWithASCIIString(module, "tessera.numeric") == 0;
+    Py_XDECREF(home);
+    PyErr_Clear();
+    return is_ours ? numeric_way_of(text, is_method) : NULL;
 }
 
 static PyObject *routine_new(PyTypeObject *type, PyObject *args, PyObject *kwargs)
@@ -585,6 +604,7 @@ static PyObject *routine_new(PyTypeObject *type, PyObject *args, PyObject *kwarg
            PyUnicode_CompareWithASCIIString(name, shortcut < TS_ND_FOLDS ? ts_nd_fold_name((ts_nd_fold)shortcut)
                                                                          : routine_names[shortcut - TS_ND_FOLDS]) != 0)
         continue;
+    const numeric_way *way = routine_way(function, name, module);
     Py_DECREF(name);
     if (PyObject_HasAttrString(function, "is_in_place")) /* a method that is no function of its name */
         shortcut = -1;
@@ -595,6 +615,7 @@ static PyObject *routine_new(PyTypeObject *type, PyObject *args, PyObject *kwarg
         self->function = Py_NewRef(function);
         self->module = Py_NewRef(module);
         self->shortcut = shortcut;
+        self->way = way;
         self->moves = moves;
     }
     return (PyObject *)self;

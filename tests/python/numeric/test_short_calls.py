@@ -154,3 +154,64 @@ def test_short_lists_of_places_are_numpys(dtype, key):
             except (IndexError, ValueError) as error:
                 outcomes.append(type(error))
         assert outcomes[0] == outcomes[1]
+
+
+VIEW_CALLS = """
+transpose(a) | transpose(a, None) | transpose(a, (1, 0)) | transpose(a, [0, 1]) | transpose(a, 1, 0)
+a.transpose() | a.transpose(1, 0) | a.transpose((1, 0)) | a.transpose(0, 0) | a.transpose(-1, 0)
+a.transpose(2, 1) | swapaxes(a, 0, -1) | a.swapaxes(0, 1) | a.swapaxes(0, 3) | moveaxis(a, 0, -1)
+moveaxis(a, [0, 1], [1, 0]) | moveaxis(a, 0, 9) | rollaxis(a, 1) | rollaxis(a, 0, 2) | rollaxis(a, 0, 1)
+rollaxis(a, -1, -2) | rollaxis(a, 1, 5) | squeeze(a) | squeeze(a, 0) | squeeze(a, -1) | a.squeeze()
+a.squeeze(axis=0) | expand_dims(a, 0) | expand_dims(a, -1) | expand_dims(a, (0, 1)) | expand_dims(a, 7)
+atleast_1d(a) | atleast_2d(a) | atleast_1d(a, a) | a.view() | a.view("u1") | diagonal(a) | a.diagonal()
+diagonal(a, 1) | flipud(a) | fliplr(a) | flip(a) | real(a) | imag(a) | asarray(a) | asanyarray(a) | array(a)
+array(a, copy=False) | a.item(0) | a.item(-1) | a.item(99) | a.item() | a.fill(3) | a.fill(2.5) | a.fill("x")
+a.fill(a)
+"""
+VIEW_CALLS = [call.strip() for line in VIEW_CALLS.strip().split("\n") for call in line.split("|")]
+
+
+@pytest.mark.parametrize("call", VIEW_CALLS)
+def test_views_are_numpys(call):
+    rng = np.random.default_rng(len(call))
+    for shape in ((3, 4), (1, 3), (3, 1), (5,), (1,), (), (2, 3, 4), (1, 1, 2), (0, 2), (2, 0)):
+        x = (rng.normal(size=shape) * 9).astype(rng.choice(["f8", "f4", "i4", "c16", "?", "f2"]))
+        arrays = [module.array(x) for module in (tn, np)]
+        if rng.random() < 0.3:
+            arrays = [a[..., ::-1] if a.ndim else a for a in arrays]
+        if rng.random() < 0.2:
+            for a in arrays:
+                a.flags.writeable = False
+        found, wanted = (_view_of(module, a, call) for module, a in zip((tn, np), arrays, strict=True))
+        np.testing.assert_array_equal(np.asarray(arrays[0]), arrays[1], err_msg=call)
+        if isinstance(wanted, type):
+            assert isinstance(found, type) and (issubclass(found, wanted) or issubclass(wanted, found)), (call, shape)
+        elif isinstance(wanted, np.ndarray):
+            np.testing.assert_array_equal(np.asarray(found), wanted, err_msg=call)
+            assert (found.dtype, found.shape) == (wanted.dtype, wanted.shape)
+            assert found.flags.writeable == wanted.flags.writeable
+            assert [s for s, n in zip(found.strides, found.shape, strict=True) if n > 1] == [
+                s for s, n in zip(wanted.strides, wanted.shape, strict=True) if n > 1] or not found.size  # fmt: skip
+            assert not found.size or tn.shares_memory(found, arrays[0]) == np.shares_memory(wanted, arrays[1]), call
+            assert not found.size or (found is arrays[0]) <= np.shares_memory(wanted, arrays[1])
+        else:
+            assert type(found) in (type(wanted), tuple), (call, shape)
+
+
+def _view_of(module, a, call):
+    try:
+        return eval(call if call[0:2] == "a." else f"module.{call}", {"a": a, "module": module})  # noqa: S307
+    except Exception as mistake:  # noqa: BLE001
+        return type(mistake)
+
+
+def test_views_of_derived_classes_dates_and_records_stay_so():
+    class Derived(tn.ndarray):
+        pass
+
+    x = tn.arange(6.0).reshape(2, 3).view(Derived)
+    assert type(x.swapaxes(0, 1)) is Derived and type(tn.transpose(x)) is Derived and type(x.squeeze()) is Derived
+    days = tn.array([["2020-01-02", "2020-01-01"]], "M8[D]")
+    assert days.squeeze().dtype == "M8[D]" and days.T.squeeze().shape == (2,) and tn.real(days) is days
+    records = tn.zeros((1, 2), [("a", "i4"), ("b", "f8")])
+    assert records.squeeze().dtype == records.dtype and records.swapaxes(0, 1).shape == (2, 1)
