@@ -616,6 +616,30 @@ static void numeric_drop(void *user)
     PyGILState_Release(gil);
 }
 
+PyObject *numeric_in_memory(core_state *state, ts_nd_graph *graph, const numeric_memory *memory,
+                            const numeric_form *form, uint32_t flags)
+{
+    ts_buffer *buffer;
+    ts_nd *whole = NULL;
+    ts_error err;
+    NUMERIC_BEGIN(state);
+    ts_status status = ts_buffer_wrap(ts_nd_graph_device(graph), memory->low, memory->bytes, numeric_drop,
+                                      memory->owner, &buffer, &err);
+    if (status == TS_OK) {
+        Py_INCREF(memory->owner);
+        status = ts_nd_wrap(graph, buffer, 0, TS_DTYPE_uint8, 0, NULL, NULL, flags, &whole, &err);
+        ts_buffer_release(buffer);
+    }
+    NUMERIC_END(state);
+    if (status != TS_OK)
+        return core_raise(state, &err);
+    ts_nd *out = numeric_view_as(state, whole, memory->offset, form);
+    NUMERIC_BEGIN(state);
+    ts_nd_release(whole);
+    NUMERIC_END(state);
+    return out ? numeric_wrap(state, out, flags & TS_ND_PRIVATE ? NULL : memory->owner) : NULL;
+}
+
 /* numeric_wrap(address, bytes, owner, offset, dtype, shape, strides, flags, place): an array in memory of `owner`.
  * flags: 1: read-only, 2: nobody else knows the memory. place: the number of the device's graph; the host's without. */
 static PyObject *numeric_of_memory(PyObject *module, PyObject *args)
@@ -627,9 +651,6 @@ static PyObject *numeric_of_memory(PyObject *module, PyObject *args)
     int flags;
     numeric_form form;
     uint32_t other;
-    ts_buffer *buffer;
-    ts_nd *whole = NULL, *out;
-    ts_error err;
     ts_nd_graph *graph = numeric_host(state);
     if (!graph || !PyArg_ParseTuple(args, "KLOLOOOi|O", &address, &bytes, &owner, &offset, &dtype_object, &shape_object,
                           &strides_object, &flags, &place) ||
@@ -638,22 +659,8 @@ static PyObject *numeric_of_memory(PyObject *module, PyObject *args)
         numeric_dims_of(shape_object, &form.rank, form.shape) < 0 ||
         numeric_dims_of(strides_object, &other, form.strides) < 0)
         return NULL;
-    NUMERIC_BEGIN(state);
-    ts_status status = ts_buffer_wrap(ts_nd_graph_device(graph), (void *)(uintptr_t)address, (uint64_t)bytes,
-                                      numeric_drop, owner, &buffer, &err);
-    if (status == TS_OK) {
-        Py_INCREF(owner);
-        status = ts_nd_wrap(graph, buffer, 0, TS_DTYPE_uint8, 0, NULL, NULL, (uint32_t)flags, &whole, &err);
-        ts_buffer_release(buffer);
-    }
-    NUMERIC_END(state);
-    if (status != TS_OK)
-        return core_raise(state, &err);
-    out = numeric_view_as(state, whole, offset, &form);
-    NUMERIC_BEGIN(state);
-    ts_nd_release(whole);
-    NUMERIC_END(state);
-    return out ? numeric_wrap(state, out, flags & TS_ND_PRIVATE ? NULL : owner) : NULL;
+    numeric_memory memory = {(void *)(uintptr_t)address, (uint64_t)bytes, offset, owner};
+    return numeric_in_memory(state, graph, &memory, &form, (uint32_t)flags);
 }
 
 /* numeric_empty(shape, dtype, columns) */
@@ -720,7 +727,8 @@ static PyObject *numeric_setup(PyObject *module, PyObject *args)
                   {"warnings", &n->warnings}, {"filters_key", &n->filters_key},
                   {"get_item", &n->get_item}, {"set_item", &n->set_item}, {"matmul", &n->matmul},
                   {"power", &n->power},
-                  {"scalar", &n->scalar}};
+                  {"numpy", &n->numpy}, {"numpy_generic", &n->numpy_generic}, {"numpy_dtype", &n->numpy_dtype},
+                  {"give", &n->give}, {"host_calls", &n->host_calls}, {"scalar", &n->scalar}};
     for (size_t i = 0; i < sizeof fields / sizeof *fields; i++) {
         PyObject *hook = PyDict_GetItemString(hooks, fields[i].name);
         Py_XSETREF(*fields[i].field, Py_XNewRef(hook));
@@ -728,6 +736,7 @@ static PyObject *numeric_setup(PyObject *module, PyObject *args)
     for (int d = 1; d < TS_DTYPE_COUNT; d++)
         if (n->scalar_types[d] && PyType_Check(n->scalar_types[d]) && numeric_is_plain(state, (ts_dtype)d))
             n->plain_scalars |= (uint64_t)1 << d;
+    numeric_lend_setup(state);
     Py_RETURN_NONE;
 }
 
@@ -922,7 +931,7 @@ int core_numeric_init(PyObject *module, core_state *state)
         PyModule_AddObjectRef(module, "numeric_current", state->numeric->current) < 0 ||
         PyModule_AddObjectRef(module, "NumericArray", (PyObject *)type) < 0 || numeric_call_init(module, state) < 0 ||
         numeric_half_init(module) < 0 || numeric_routine_init(module) < 0 || numeric_order_init(module) < 0 ||
-        numeric_loop_init(module, state) < 0 || numeric_doctor_init(module) < 0)
+        numeric_lend_init(module) < 0 || numeric_loop_init(module, state) < 0 || numeric_doctor_init(module) < 0)
         return -1;
     return PyModule_AddFunctions(module, numeric_functions);
 }

@@ -11,6 +11,7 @@
 
 enum { NUMERIC_DEVICES = 64, NUMERIC_MEANINGS = 1 << 16, NUMERIC_SPARE = 16 };
 typedef struct numeric_doctor numeric_doctor;
+typedef struct numeric_few_row numeric_few_row;
 
 /* What the module knows of the Python half (tessera/numeric/_setup.py); all of it owned. */
 typedef struct numeric_state {
@@ -51,7 +52,12 @@ typedef struct numeric_state {
     PyObject *items_buffer;               /* function: the same for the buffer protocol */
     PyObject *items_descr;                /* function: dtype, exact -> descr of __array_interface__, or None */
     PyObject *ours;                       /* dict: a function of NumPy's -> ours, of those that met arrays of ours */
+    PyObject *numpy, *numpy_generic, *numpy_dtype; /* the module, its classes of scalars and dtypes */
+    PyObject *give;                       /* function: NumPy's array -> ours */
+    PyObject *host_calls;                 /* dict: how often the host computed a function, by its name */
     PyObject *scalar, *get_item, *set_item, *matmul, *power; /* power is the last */
+    void **numpy_table; /* NumPy's functions (numeric_lend.c); NULL: not those known */
+    bool lends_none;    /* no call on few elements is NumPy's */
     PyObject **meanings;    /* dtype objects by ts_nd.meaning, from 1 on; owned */
     uint16_t n_meanings;
     uint16_t own_meanings[TS_DTYPE_COUNT]; /* of items that are numbers; 0: none yet */
@@ -144,6 +150,16 @@ typedef struct numeric_form {
  * with exception. */
 ts_nd *numeric_empty_as(core_state *state, ts_nd_graph *graph, const numeric_form *form, bool columns);
 ts_nd *numeric_view_as(core_state *state, const ts_nd *a, int64_t offset, const numeric_form *form);
+/* Memory of `owner`: its bytes from `low` on; the first element lies at `offset` in it. */
+typedef struct numeric_memory {
+    void *low;
+    uint64_t bytes;
+    int64_t offset;
+    PyObject *owner; /* borrowed */
+} numeric_memory;
+/* An array in it; NULL with exception. (numeric.c) */
+PyObject *numeric_in_memory(core_state *state, ts_nd_graph *graph, const numeric_memory *memory,
+                            const numeric_form *form, uint32_t flags);
 /* The runs of bytes of items that a write to them changes, those of their fields: a tuple of (place, length), or None,
  * all; a new reference, or NULL with exception. */
 PyObject *numeric_runs(core_state *state, const ts_nd *to);
@@ -182,6 +198,9 @@ enum { NUMERIC_IS_BRIEF = 1, NUMERIC_IS_CUDA };
 #define NUMERIC_CUDA ((void *)(uintptr_t)NUMERIC_IS_CUDA)
 PyObject *numeric_get_interface(PyObject *self, void *how);
 PyObject *numeric_get_argument(PyObject *self, void *how);
+/* Computes what is needed and gives the address of the first element; NULL with exception, or where there is no
+ * element. `asks_again`: who asks may drop the exception and ask in another way. */
+void *numeric_data(PyObject *self, bool lasting, bool asks_again);
 PyObject *numeric_address(PyObject *self, PyObject *unused);
 PyObject *numeric_shares(PyObject *self, PyObject *args);
 int numeric_getbuffer(PyObject *self, Py_buffer *view, int flags);
@@ -258,6 +277,19 @@ const numeric_way *numeric_way_of(const char *name, bool is_method);
 /* a.real, a.imag (`which` 1): of complex numbers the part, of others a.real is a; NULL without exception: left to
  * Python. */
 PyObject *numeric_part(core_state *state, PyObject *array, int which);
+
+/* numeric_lend.c */
+/* What calls on few elements of one routine are. */
+typedef struct numeric_few {
+    PyObject *routine, *function, *module; /* whose they are; borrowed from it */
+    const numeric_few_row *row; /* NULL: never NumPy's */
+    PyObject *theirs, *name;    /* NumPy's function, and its name for host_calls(); owned */
+    bool is_known, of_functions; /* the first argument is a function of elements */
+} numeric_few;
+/* The call as NumPy computes it; NULL without exception: it is none of these. */
+PyObject *numeric_few_call(core_state *state, numeric_few *few, PyObject *const *args, Py_ssize_t n, PyObject *names);
+void numeric_lend_setup(core_state *state);
+int numeric_lend_init(PyObject *module);
 
 /* numeric_index.c */
 /* a[places] of few rows, `places` of int64; NULL without exception: it is another kind of key. */

@@ -6,9 +6,7 @@
 
 enum { INTERFACE_STREAM = 1 }; /* the legacy default stream in the interface's words: graphs compute on it */
 
-/* Computes what is needed and gives the address of the first element; NULL with exception. `asks_again`: who asks may
- * drop the exception and ask in another way. */
-static void *numeric_data(PyObject *self, bool lasting, bool asks_again)
+void *numeric_data(PyObject *self, bool lasting, bool asks_again)
 {
     void *data = NULL;
     ts_error err;

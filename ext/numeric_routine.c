@@ -16,6 +16,7 @@ typedef struct numeric_routine {
     bool moves;   /* it takes items: it only moves elements, or asks what they are */
     int shortcut; /* a ts_nd_fold, or one of those below; -1: none */
     const numeric_way *way; /* a shortcut of numeric_view.c, or NULL */
+    numeric_few few;
 } numeric_routine;
 
 enum { ROUTINE_RESHAPE = TS_ND_FOLDS, ROUTINE_RAVEL, ROUTINE_COPY, ROUTINE_ASTYPE, ROUTINE_MEAN, ROUTINE_DOT,
@@ -567,6 +568,9 @@ static PyObject *routine_call(PyObject *object, PyObject *const *args, size_t fl
         if (made || PyErr_Occurred())
             return made;
     }
+    PyObject *made = numeric_few_call(self->state, &self->few, args, n, names);
+    if (made || PyErr_Occurred())
+        return made;
     ts_nd_graph *graph = routine_graph(self->state, args, n);
     bool is_here = !graph || graph == numeric_graph(self->state);
     PyObject *result = is_here ? PyObject_Vectorcall(self->function, args, flags, names)
@@ -616,6 +620,7 @@ static PyObject *routine_new(PyTypeObject *type, PyObject *args, PyObject *kwarg
         self->module = Py_NewRef(module);
         self->shortcut = shortcut;
         self->way = way;
+        self->few = (numeric_few){(PyObject *)self, self->function, self->module};
         self->moves = moves;
     }
     return (PyObject *)self;
@@ -625,12 +630,15 @@ static int routine_traverse(PyObject *self, visitproc visit, void *arg)
 {
     Py_VISIT(Py_TYPE(self));
     Py_VISIT(((numeric_routine *)self)->function);
+    Py_VISIT(((numeric_routine *)self)->few.theirs);
     return 0;
 }
 
 static int routine_clear(PyObject *self)
 {
     Py_CLEAR(((numeric_routine *)self)->function);
+    Py_CLEAR(((numeric_routine *)self)->few.theirs);
+    ((numeric_routine *)self)->few.function = NULL;
     return 0;
 }
 
@@ -640,6 +648,7 @@ static void routine_dealloc(PyObject *self)
     PyObject_GC_UnTrack(self);
     (void)routine_clear(self);
     Py_XDECREF(((numeric_routine *)self)->module);
+    Py_XDECREF(((numeric_routine *)self)->few.name);
     type->tp_free(self);
     Py_DECREF(type);
 }

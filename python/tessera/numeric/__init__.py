@@ -66,6 +66,8 @@ _setup.setup(
     ndarray,
     by_numpy=_by_numpy,
     derived=_derived.derived,
+    give=_host.give,
+    host_calls=_host.CALLS,
     get_item=_index.get_item,
     set_item=_index.set_item,
     matmul=_linear.matmul_operator,

@@ -24,17 +24,17 @@ from ._ndarray import OPERATORS, ndarray
 from ._setup import is_held, of_numpy, to_numpy
 from ._ufunc import Made, ufunc
 
-_calls: collections.Counter[str] = collections.Counter()
+CALLS: collections.Counter[str] = collections.Counter()
 
 
 def host_calls() -> dict[str, int]:
     """How often each function was computed by a library of the host, since the start of the process."""
-    return dict(_calls)
+    return dict(CALLS)
 
 
 def count(name: str) -> None:
     """Notes a call that the host computes."""
-    _calls[name] += 1
+    CALLS[name] += 1
 
 
 def take(x: Any) -> Any:

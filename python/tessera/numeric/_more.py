@@ -28,7 +28,7 @@ METHODS: dict[str, Any] = {}
 def ediff1d(ary: Any, to_end: Any = None, to_begin: Any = None) -> ndarray:
     """Differences of neighbours along one axis, with others before and behind."""
     a = f.ravel(ary)
-    parts = [diff(a)]
+    parts = [f.asarray(a[1:] - a[:-1])]  # of bools an error, other than diff
     for given, place in ((to_begin, 0), (to_end, 2)):
         if given is None:
             continue

@@ -154,6 +154,9 @@ def is_held(dtype: numpy.dtype[Any]) -> bool:
 
 def of_host(array: numpy.ndarray[Any, Any], private: bool = False) -> Any:
     """An array in the memory of NumPy's, on the CPU."""
+    made = _core.numeric_of_numpy(array, private)
+    if made is not None:
+        return made
     if not is_held(array.dtype):
         raise HostDtype(
             f"tessera.numeric has no arrays of dtype {array.dtype}; it has bool, integers, floats, complex numbers, "
@@ -335,17 +338,21 @@ def _call_or_log(how: str, words: str, text: str, code: int) -> None:
         target.write(f"Warning: {text}\n")
 
 
+_AS_THEY_ARE = ("by_numpy", "derived", "give", "host_calls")  # hooks that are no routines
+
+
 def setup(array_class: type, **hooks: Any) -> None:
     """Tells the C half everything; called once, when the class is there."""
     from . import _items, _meanings
 
     hooks = {
-        name: hook if name in ("by_numpy", "derived") else _core.NumericRoutine(hook, __name__, True)
+        name: hook if name in _AS_THEY_ARE else _core.NumericRoutine(hook, __name__, True)
         for name, hook in hooks.items()
     }
     hooks["items_call"] = _core.NumericRoutine(_items.routine, __name__, True)
     hooks.update(report=report, convert=convert, dtype_of=dtype_of, scalar=scalar, integer_type=numpy.integer,
-                 numpy_array=numpy.ndarray,
+                 numpy_array=numpy.ndarray, numpy=numpy, numpy_generic=numpy.generic,
+                 numpy_dtype=numpy.dtype,
                  host_dtype=HostDtype, identity=identity, stored_as=stored_as, meant_call=_meanings.call,
                  meant_cast=_meanings.cast,
                  items=ITEMS, items_scalar=_items.element, items_lend=_items.lend, items_buffer=_items.lend_buffer,

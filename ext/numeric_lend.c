@@ -1,0 +1,481 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Calls on few elements that NumPy computes: in host memory, NumPy's own function takes less time there than a call
+ * of ours that packs operands in Python. Arrays are lent to it where they lie, and what it makes is copied into arrays.
+ * Which functions: numeric_lend.def.
+ *
+ *     arguments   plain arrays of the host, numbers, texts, dtypes, lists and tuples of these; others: not here
+ *     lent        NumPy's array in the same memory, read-only unless the row says that the function writes to it
+ *     result      an array that was lent is the array itself; a view of one: not here, for memory may move later
+ *     refused     what NumPy refuses goes on to the function of ours, which says why
+ *
+ * NumPy's arrays are made and read by its documented binary interface (its table of functions, PyArrayObject), which
+ * numeric_lend_setup() tries on known elements first. Where it is another one, nothing is lent.
+ */
+#include "numeric.h"
+#include <string.h>
+
+/* Places in NumPy's table of functions, its version of the interface, flags of arrays. */
+enum { NUMPY_VERSION_OF = 0, NUMPY_ARRAY_TYPE = 2, NUMPY_NEW = 94, NUMPY_VERSION = 0x2000000 };
+enum { NUMPY_ROWS = 1, NUMPY_COLUMNS = 2, NUMPY_WRITEABLE = 0x400 };
+
+/* The first members of NumPy's PyArrayObject. */
+typedef struct lend_array {
+    PyObject_HEAD
+    char *data;
+    int rank;
+    Py_intptr_t *shape, *strides;
+    PyObject *base, *dtype;
+    int flags;
+} lend_array;
+typedef PyObject *lend_new(PyTypeObject *type, PyObject *dtype, int rank, const Py_intptr_t *shape,
+                           const Py_intptr_t *strides, void *data, int flags, PyObject *like);
+
+struct numeric_few_row {
+    const char *name;
+    int most, greatest; /* elements of an array; of an integer that says a size, 0: it says none */
+    enum { LEND_COMPUTES, LEND_WRITES, LEND_MOVES } how;
+};
+static const numeric_few_row lend_rows[] = {
+#define LEND(name, most, greatest, how) {name, most, greatest, LEND_##how},
+#include "numeric_lend.def"
+};
+
+enum { LEND_ARRAYS = 16, LEND_ARGS = 16, LEND_ITEMS = 1024, LEND_DEPTH = 3, LEND_COPIED = 1 << 15 };
+
+/* One call: arrays and what stands for them, owned. */
+typedef struct lend_call {
+    core_state *state;
+    const numeric_few_row *row;
+    uint32_t n;
+    bool is_view; /* the result is a view of one that was lent */
+    PyObject *ours[LEND_ARRAYS], *lent[LEND_ARRAYS];
+} lend_call;
+
+/* ---- NumPy's arrays ------------------------------------------------------------------------------ */
+
+/* What NumPy's array is to be; all of it borrowed. */
+typedef struct lend_form {
+    PyObject *dtype;
+    int rank, flags;
+    const int64_t *shape, *strides;
+    void *data;
+} lend_form;
+
+static PyObject *lend_make(const numeric_state *n, const lend_form *form)
+{
+    lend_new *make = (lend_new *)n->numpy_table[NUMPY_NEW];
+    Py_INCREF(form->dtype); /* which the function takes */
+    return make((PyTypeObject *)n->numpy_array, form->dtype, form->rank, form->shape, form->strides, form->data,
+                form->flags, NULL);
+}
+
+/* NumPy's array in the memory of ours, which it keeps alive. */
+static PyObject *lend_memory(core_state *state, PyObject *array, bool writes)
+{
+    const ts_nd *a = ND(array);
+    void *data = numeric_data(array, false, false);
+    if (PyErr_Occurred())
+        return NULL;
+    lend_form form = {numeric_dtype(state, a), a->rank, writes ? NUMPY_WRITEABLE : 0, ts_nd_shape(a), ts_nd_strides(a),
+                      data ? data : state}; /* of no element: any address */
+    PyObject *made = lend_make(state->numeric, &form);
+    if (made)
+        ((lend_array *)made)->base = Py_NewRef(array);
+    return made;
+}
+
+/* The library's dtype of an array of NumPy's; NONE: another one. */
+static ts_dtype lend_dtype(const numeric_state *n, const PyObject *dtype)
+{
+    int d = TS_DTYPE_COUNT - 1;
+    while (d && n->dtypes[d] != dtype)
+        d--;
+    return (ts_dtype)d;
+}
+
+static int64_t lend_count(const lend_array *a)
+{
+    int64_t count = 1;
+    for (int d = 0; d < a->rank; d++)
+        count *= a->shape[d];
+    return count;
+}
+
+/* A new array with the elements of NumPy's, which lies in rows or in columns; NULL with exception. */
+static PyObject *lend_copy(core_state *state, ts_nd_graph *graph, const lend_array *from, const numeric_form *form)
+{
+    bool columns = !(from->flags & NUMPY_ROWS);
+    size_t bytes = (size_t)lend_count(from) * ts_dtype_bytes(form->dtype);
+    ts_nd *made;
+    ts_error err;
+    void *data;
+    NUMERIC_BEGIN(state);
+    ts_status status = ts_nd_empty(graph, form->dtype, form->rank, form->shape, columns, &made, &err);
+    if (status == TS_OK && bytes && (status = ts_nd_memory(made, false, &data, NULL, &err)) != TS_OK)
+        ts_nd_release(made);
+    NUMERIC_END(state);
+    if (status != TS_OK)
+        return core_raise(state, &err);
+    if (bytes)
+        memcpy(data, from->data, bytes);
+    return numeric_wrap(state, made, NULL);
+}
+
+/* An array in the memory of NumPy's. */
+static PyObject *lend_share(core_state *state, ts_nd_graph *graph, PyObject *owner, const numeric_form *form,
+                            uint32_t flags)
+{
+    const lend_array *from = (const lend_array *)owner;
+    int64_t low = 0, high = (int64_t)ts_dtype_bytes(form->dtype);
+    for (uint32_t d = 0; d < form->rank; d++) {
+        int64_t reach = (form->shape[d] - 1) * form->strides[d];
+        low += Py_MIN(reach, 0);
+        high += Py_MAX(reach, 0);
+    }
+    numeric_memory memory = {from->data + low, (uint64_t)(high - low), -low, owner};
+    return numeric_in_memory(state, graph, &memory, form, flags | (from->flags & NUMPY_WRITEABLE ? 0 : TS_ND_READONLY));
+}
+
+/* NumPy's array as one of ours on the CPU: in its memory, or a copy of few elements where it is `private`, nobody
+ * else's. NULL without exception: its class or dtype is another one, or it is empty. */
+static PyObject *lend_adopt(core_state *state, PyObject *object, bool private)
+{
+    const numeric_state *n = state->numeric;
+    const lend_array *from = (const lend_array *)object;
+    if (!n->numpy_table || (PyObject *)Py_TYPE(object) != n->numpy_array || from->rank > TS_ND_RANK)
+        return NULL;
+    numeric_form form = {.dtype = lend_dtype(n, from->dtype), .rank = (uint32_t)from->rank};
+    ts_nd_graph *graph = form.dtype ? numeric_host(state) : NULL;
+    for (uint32_t d = 0; d < form.rank; d++) {
+        form.shape[d] = from->shape[d];
+        form.strides[d] = from->strides[d];
+    }
+    int64_t count = lend_count(from);
+    if (!graph)
+        return NULL;
+    if (private && from->flags & (NUMPY_ROWS | NUMPY_COLUMNS) &&
+        count <= LEND_COPIED / (int64_t)ts_dtype_bytes(form.dtype))
+        return lend_copy(state, graph, from, &form);
+    return count ? lend_share(state, graph, object, &form, private ? TS_ND_PRIVATE : 0) : NULL;
+}
+
+/* The same of what NumPy has made, of which it may keep a part. */
+static PyObject *lend_given(core_state *state, PyObject *object)
+{
+    const lend_array *from = (const lend_array *)object;
+    bool is_few = lend_count(from) <= LEND_COPIED / 16;
+    PyObject *made = !from->base || is_few ? lend_adopt(state, object, true) : NULL;
+    return made || PyErr_Occurred() ? made : PyObject_CallOneArg(state->numeric->give, object);
+}
+
+/* ---- arguments ----------------------------------------------------------------------------------- */
+
+/* Whether kernels' arrays of this kind are NumPy's numbers, and few. */
+static bool lend_may(const lend_call *c, PyObject *array)
+{
+    const numeric_state *n = c->state->numeric;
+    const ts_nd *a = ND(array);
+    return Py_TYPE(array) == n->array_class && a->graph == n->graphs[0] && a->dtype && !a->meaning &&
+           n->dtypes[a->dtype] && *ts_dtype_get((ts_dtype)a->dtype)->format && a->count <= c->row->most &&
+           c->n < LEND_ARRAYS;
+}
+
+static PyObject *lend_own(lend_call *c, PyObject *array)
+{
+    bool writes = c->row->how == LEND_WRITES && !c->n;
+    ts_nd_stats stats = {0};
+    if (!lend_may(c, array))
+        return NULL;
+    if (writes) /* what waits may read it */
+        ts_nd_graph_stats(ND(array)->graph, &stats);
+    if (writes && (stats.n_waiting || ND(array)->flags & TS_ND_READONLY))
+        return NULL;
+    PyObject *made = lend_memory(c->state, array, writes);
+    if (!made)
+        return NULL;
+    c->ours[c->n] = Py_NewRef(array);
+    c->lent[c->n++] = Py_NewRef(made);
+    return made;
+}
+
+static PyObject *lend_value(lend_call *c, PyObject *object, int depth);
+
+static PyObject *lend_items(lend_call *c, PyObject *list, int depth)
+{
+    bool is_tuple = PyTuple_CheckExact(list);
+    Py_ssize_t n = PySequence_Fast_GET_SIZE(list);
+    if (!depth || n > LEND_ITEMS)
+        return NULL;
+    PyObject *made = is_tuple ? PyTuple_New(n) : PyList_New(n);
+    for (Py_ssize_t i = 0; made && i < n; i++) {
+        PyObject *item = NULL;
+        if (i < PySequence_Fast_GET_SIZE(list))
+            item = lend_value(c, PySequence_Fast_GET_ITEM(list, i), depth - 1);
+        if (!item)
+            Py_CLEAR(made);
+        else if (is_tuple)
+            PyTuple_SET_ITEM(made, i, item);
+        else
+            PyList_SET_ITEM(made, i, item);
+    }
+    return made;
+}
+
+/* Whether an integer says a size that makes a result of many elements. */
+static bool lend_is_great(const lend_call *c, PyObject *number)
+{
+    int overflow;
+    long value = PyLong_AsLongAndOverflow(number, &overflow);
+    return c->row->greatest && (overflow || value > c->row->greatest || value < -c->row->greatest);
+}
+
+/* What NumPy is given for an argument, a new reference; NULL, perhaps without exception: it is none of these. */
+static PyObject *lend_value(lend_call *c, PyObject *object, int depth)
+{
+    const numeric_state *n = c->state->numeric;
+    if (numeric_is_array(c->state, object))
+        return lend_own(c, object);
+    if (PyLong_CheckExact(object))
+        return lend_is_great(c, object) ? NULL : Py_NewRef(object);
+    if (object == Py_None || PyFloat_CheckExact(object) || PyUnicode_CheckExact(object) || PyBool_Check(object) ||
+        PyComplex_CheckExact(object) || PyType_Check(object))
+        return Py_NewRef(object);
+    if (PyTuple_CheckExact(object) || PyList_CheckExact(object))
+        return lend_items(c, object, depth);
+    if (PyObject_TypeCheck(object, (PyTypeObject *)n->numpy_generic) && !c->row->greatest)
+        return Py_NewRef(object);
+    return PyObject_TypeCheck(object, (PyTypeObject *)n->numpy_dtype) ? Py_NewRef(object) : NULL;
+}
+
+/* An element function of ours as NumPy's, the first argument of its methods. */
+static PyObject *lend_function(core_state *state, PyObject *function)
+{
+    PyObject *name = PyObject_TypeCheck(function, state->numeric->function_type)
+                         ? PyObject_GetAttrString(function, "__name__") : NULL;
+    PyObject *theirs = name ? PyObject_GetAttr(state->numeric->numpy, name) : NULL;
+    Py_XDECREF(name);
+    return theirs;
+}
+
+/* ---- results ------------------------------------------------------------------------------------- */
+
+static PyObject *lend_result(lend_call *c, PyObject *made);
+
+static PyObject *lend_results(lend_call *c, PyObject *list)
+{
+    bool is_tuple = PyTuple_Check(list);
+    PyObject *made = is_tuple ? PyTuple_New(Py_SIZE(list)) : PyList_New(Py_SIZE(list));
+    for (Py_ssize_t i = 0; made && i < Py_SIZE(made); i++) {
+        PyObject *item = lend_result(c, PySequence_Fast_GET_ITEM(list, i));
+        if (!item)
+            Py_CLEAR(made);
+        else if (is_tuple)
+            PyTuple_SET_ITEM(made, i, item);
+        else
+            PyList_SET_ITEM(made, i, item);
+    }
+    if (made && is_tuple && !PyTuple_CheckExact(list)) /* one with names */
+        Py_SETREF(made, PyObject_CallObject((PyObject *)Py_TYPE(list), made));
+    return made;
+}
+
+/* Arrays for NumPy's, a new reference; NULL, perhaps without exception, where one is a view of what was lent. */
+static PyObject *lend_result(lend_call *c, PyObject *made)
+{
+    const PyObject *numpy_array = c->state->numeric->numpy_array;
+    for (uint32_t i = 0; i < c->n; i++)
+        if (made == c->lent[i])
+            return Py_NewRef(c->ours[i]);
+    if (PyTuple_Check(made) || PyList_CheckExact(made))
+        return lend_results(c, made);
+    if ((PyObject *)Py_TYPE(made) != numpy_array)
+        return Py_NewRef(made);
+    for (const PyObject *base = made; base && (PyObject *)Py_TYPE(base) == numpy_array;
+         base = ((const lend_array *)base)->base)
+        for (uint32_t i = 0; i < c->n; i++)
+            c->is_view |= base == c->lent[i];
+    return c->is_view ? NULL : lend_given(c->state, made);
+}
+
+/* ---- calls --------------------------------------------------------------------------------------- */
+
+/* One more call of a name, for host_calls(). */
+static int lend_counted(core_state *state, PyObject *name)
+{
+    PyObject *calls = state->numeric->host_calls, *before = PyDict_GetItemWithError(calls, name);
+    long long n = before ? PyLong_AsLongLong(before) : 0;
+    PyObject *now = PyErr_Occurred() ? NULL : PyLong_FromLongLong(n + 1);
+    int done = now ? PyDict_SetItem(calls, name, now) : -1;
+    Py_XDECREF(now);
+    return done;
+}
+
+/* Calls NumPy's function with what stands for the arguments. */
+static PyObject *lend_run(lend_call *c, const numeric_few *few, PyObject *const *args, Py_ssize_t n, PyObject *names)
+{
+    Py_ssize_t all = n + (names ? PyTuple_GET_SIZE(names) : 0), i = 0;
+    PyObject *given[LEND_ARGS], *result = NULL;
+    for (; i < all; i++) {
+        given[i] = !i && few->of_functions ? lend_function(c->state, args[0]) : lend_value(c, args[i], LEND_DEPTH);
+        if (!given[i])
+            break;
+    }
+    bool in_host = i == all && (c->n || numeric_graph(c->state) == c->state->numeric->graphs[0]);
+    PyObject *made = in_host && !PyErr_Occurred() ? PyObject_Vectorcall(few->theirs, given, (size_t)n, names) : NULL;
+    if (made)
+        result = lend_result(c, made);
+    if (result && c->row->how != LEND_MOVES && lend_counted(c->state, few->name) < 0)
+        Py_CLEAR(result);
+    Py_XDECREF(made);
+    while (i-- > 0)
+        Py_DECREF(given[i]);
+    if (!result && !(made && c->row->how == LEND_WRITES) && PyErr_ExceptionMatches(PyExc_Exception))
+        PyErr_Clear(); /* ours says it */
+    return result;
+}
+
+/* The row and NumPy's function of a routine: "name", "linalg.name", "ndarray.name" of methods, "ufunc.name". */
+static const numeric_few_row *lend_find(const char *name)
+{
+    for (size_t i = 0; i < sizeof lend_rows / sizeof *lend_rows; i++)
+        if (strcmp(lend_rows[i].name, name) == 0)
+            return &lend_rows[i];
+    return NULL;
+}
+
+/* The name of a routine in the table. */
+static PyObject *lend_name(const core_state *state, const numeric_few *few)
+{
+    static const char package[] = "tessera.numeric.";
+    PyObject *name = PyObject_GetAttrString(few->function, "__name__"), *full = NULL;
+    PyObject *method = name ? PyObject_GetAttr((PyObject *)state->numeric->array_class, name) : NULL;
+    PyErr_Clear();
+    const char *text = PyUnicode_AsUTF8(few->module);
+    if (name && method == few->routine)
+        full = PyUnicode_FromFormat("ndarray.%U", name);
+    else if (name && text && strncmp(text, package, sizeof package - 1) == 0)
+        full = PyUnicode_FromFormat("%s.%U", text + sizeof package - 1, name);
+    else if (name)
+        full = PyObject_GetAttrString(few->function, "__qualname__");
+    Py_XDECREF(name);
+    Py_XDECREF(method);
+    return full;
+}
+
+/* NumPy's function of a name with points. */
+static PyObject *lend_theirs(const core_state *state, PyObject *name)
+{
+    PyObject *theirs = Py_NewRef(state->numeric->numpy), *parts = PyObject_CallMethod(name, "split", "s", ".");
+    for (Py_ssize_t i = 0; parts && theirs && i < PyList_GET_SIZE(parts); i++)
+        Py_SETREF(theirs, PyObject_GetAttr(theirs, PyList_GET_ITEM(parts, i)));
+    Py_XDECREF(parts);
+    return theirs;
+}
+
+static void lend_look(core_state *state, numeric_few *few)
+{
+    few->name = lend_name(state, few);
+    const char *text = few->name ? PyUnicode_AsUTF8(few->name) : NULL;
+    const numeric_few_row *row = text ? lend_find(text) : NULL;
+    few->theirs = row ? lend_theirs(state, few->name) : NULL;
+    few->of_functions = text && strncmp(text, "ufunc.", 6) == 0;
+    few->row = few->theirs ? row : NULL;
+    few->is_known = true;
+    PyErr_Clear();
+}
+
+PyObject *numeric_few_call(core_state *state, numeric_few *few, PyObject *const *args, Py_ssize_t n, PyObject *names)
+{
+    static const char *const left[] = {"out", "device", "like"};
+    const numeric_state *all = state->numeric;
+    if (!all->numpy_table || all->lends_none || CORE_GET(all->doctor) || !n)
+        return NULL;
+    if (!few->is_known && few->function)
+        lend_look(state, few);
+    if (!few->row || n + (names ? PyTuple_GET_SIZE(names) : 0) > LEND_ARGS)
+        return NULL;
+    for (Py_ssize_t i = 0; names && i < PyTuple_GET_SIZE(names); i++) {
+        PyObject *name = PyTuple_GET_ITEM(names, i);
+        for (size_t k = 0; k < sizeof left / sizeof *left; k++)
+            if (PyUnicode_CompareWithASCIIString(name, left[k]) == 0)
+                return NULL;
+    }
+    lend_call c = {.state = state, .row = few->row};
+    PyObject *result = lend_run(&c, few, args, n, names);
+    for (uint32_t i = 0; i < c.n; i++) {
+        Py_DECREF(c.ours[i]);
+        Py_DECREF(c.lent[i]);
+    }
+    return result;
+}
+
+/* ---- setup --------------------------------------------------------------------------------------- */
+
+/* Whether an array that is made of known elements is what the interface says. */
+static bool lend_tries(const numeric_state *n)
+{
+    static const int64_t shape[] = {2, 3}, strides[] = {24, 8};
+    double data[6] = {1, 2, 3, 4, 5, 6};
+    lend_form form = {n->dtypes[TS_DTYPE_float64], 2, 0, shape, strides, data};
+    PyObject *made = lend_make(n, &form);
+    const lend_array *a = (const lend_array *)made;
+    bool is_read = made && (PyObject *)Py_TYPE(made) == n->numpy_array && a->data == (char *)data && a->rank == 2 &&
+                   memcmp(a->shape, shape, sizeof shape) == 0 && memcmp(a->strides, strides, sizeof strides) == 0 &&
+                   !a->base && a->dtype == n->dtypes[TS_DTYPE_float64] && a->flags & NUMPY_ROWS &&
+                   !(a->flags & (NUMPY_COLUMNS | NUMPY_WRITEABLE));
+    PyErr_Clear();
+    Py_XDECREF(made);
+    return is_read;
+}
+
+void numeric_lend_setup(core_state *state)
+{
+    numeric_state *n = state->numeric;
+    PyObject *module = n->numpy ? PyImport_ImportModule("numpy._core._multiarray_umath") : NULL;
+    PyObject *capsule = module ? PyObject_GetAttrString(module, "_ARRAY_API") : NULL;
+    void **table = capsule ? PyCapsule_GetPointer(capsule, NULL) : NULL;
+    n->numpy_table = table;
+    if (!table || ((unsigned (*)(void))table[NUMPY_VERSION_OF])() >> 24 != NUMPY_VERSION >> 24 ||
+        table[NUMPY_ARRAY_TYPE] != n->numpy_array || !n->numpy_generic || !n->numpy_dtype || !n->host_calls ||
+        !n->give || !lend_tries(n))
+        n->numpy_table = NULL;
+    PyErr_Clear();
+    Py_XDECREF(capsule);
+    Py_XDECREF(module);
+}
+
+/* numeric_lends(whether): whether NumPy computes calls on few elements; gives what was before. */
+static PyObject *lend_switch(PyObject *module, PyObject *value)
+{
+    numeric_state *n = ((core_state *)PyModule_GetState(module))->numeric;
+    bool before = !n->lends_none;
+    int now = PyObject_IsTrue(value);
+    if (now < 0)
+        return NULL;
+    n->lends_none = !now;
+    return PyBool_FromLong(before);
+}
+
+/* numeric_of_numpy(array, private): an array on the CPU, or None (lend_adopt). */
+static PyObject *lend_of_numpy(PyObject *module, PyObject *const *args, Py_ssize_t n)
+{
+    if (n != 2)
+        return PyErr_Format(PyExc_TypeError, "numeric_of_numpy takes 2 arguments, not %zd", n);
+    int private = PyObject_IsTrue(args[1]);
+    PyObject *made = private < 0 ? NULL : lend_adopt(PyModule_GetState(module), args[0], private);
+    return made || PyErr_Occurred() ? made : Py_NewRef(Py_None);
+}
+
+static PyMethodDef lend_functions[] = {
+    {"numeric_lends", lend_switch, METH_O,
+     "numeric_lends(whether, /)\n--\n\nWhether NumPy computes calls on few elements."},
+    {"numeric_of_numpy", (PyCFunction)(void (*)(void))lend_of_numpy, METH_FASTCALL,
+     "numeric_of_numpy(array, private, /)\n--\n\nNumPy's array as ours, or None."},
+    {NULL, NULL, 0, NULL},
+};
+
+int numeric_lend_init(PyObject *module)
+{
+    return PyModule_AddFunctions(module, lend_functions);
+}

@@ -1,0 +1,230 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Calls on few elements that NumPy computes (ext/numeric_lend.c): every row of its table, on arrays of every kind."""
+
+from __future__ import annotations
+
+import pathlib
+import re
+import warnings
+
+import numpy as np
+import pytest
+import tessera.numeric as tn
+from tessera import _core
+
+TABLE = pathlib.Path(__file__).parents[3] / "ext" / "numeric_lend.def"
+ROWS = dict(re.findall(r'^LEND\("([\w.]+)", .*, (\w+)\)$', TABLE.read_text(), re.M))
+# Calls of each row. x and y: two vectors; s: sorted; k, l: integers from 0 on; t: truths; m: a matrix; r: a square one.
+CALLS = """
+all(x) | any(m, axis=0, keepdims=True) | any([x, y]) | argmax(m, 1, keepdims=True) | argmin([3, 1, 2])
+average(x) | average(x, weights=s) | max(m, axis=(0, 1)) | max(x, initial=3) | mean(m, (0, 1)) | median(x)
+median(m, 0) | min(x, where=t, initial=7) | nanargmax(x) | nanargmin(m, 1) | nanmax(x) | nanmean(m, 0)
+nanmedian(x) | nanmin(m) | nanpercentile(x, [10, 50]) | nanprod(x) | nanquantile(x, 0.5) | nanstd(x)
+nansum(m, 1) | nanvar(m, 0) | percentile(x, 50) | percentile(m, [10, 90], axis=0) | prod(x, where=t) | ptp(m, 0)
+quantile(x, [0.1, 0.9]) | quantile(x, 2.0) | std(x) | std(m, 0, ddof=1) | sum(m, axis=(0, 1))
+sum(x, dtype="f4") | var(m, keepdims=True) | x.all(where=t) | x.any(where=t) | m.max((0, 1)) | m.mean((0, 1))
+m.min((0, 1)) | m.prod((0, 1)) | x.std() | m.var(1) | m.sum((0, 1)) | m.trace() | corrcoef(x, y) | cov(m)
+count_nonzero(x) | count_nonzero(m, axis=1) | cumprod(x) | cumsum(m, 0) | cumsum(m) | cumulative_prod(x)
+cumulative_sum(x, include_initial=True) | ediff1d(x) | gradient(x) | gradient(m) | nancumprod(x)
+nancumsum(m, 1) | trapezoid(x) | unwrap(x) | x.cumprod() | m.cumsum(1) | argpartition(x, 0) | argsort([3, 1, 2])
+digitize(x, s) | digitize(0.5, s) | histogram(x) | histogram(x, 3, (0, 2)) | histogram2d(x, y, 2)
+histogram_bin_edges(x, 3) | histogramdd(m, 2) | intersect1d(k, l) | isin(k, l) | lexsort((k, l))
+isin(k, [1, 2]) | partition(x, 0, axis=0) | searchsorted(s, 0.5) | searchsorted(s, x, "right") | setdiff1d(k, l)
+setxor1d(k, l) | sort([3, 1, 2]) | union1d(k, l) | unique(k, return_counts=True) | unique(m, axis=0)
+unique_all(k) | unique(k, return_index=True, return_inverse=True) | unique_counts(k) | unique_inverse(k)
+unique_values(k) | s.searchsorted(0.5) | s.searchsorted(x, side="right") | argwhere(t) | argwhere(m)
+choose(k % 2, [x, y]) | compress(t, x) | compress(t, m, axis=0) | delete(x, 0) | delete(m, [0], 1)
+extract(t, x) | insert(x, 0, 2) | insert(m, 0, 5, axis=1) | nonzero(x) | nonzero(m)
+ravel_multi_index((k, l), (64, 64)) | select([t, ~t], [x, y]) | take(m, [0], axis=1)
+take(x, [[0]], mode="clip") | unravel_index(k, (8, 8)) | where(t) | where(t, x, 0) | (k % 2).choose([x, y])
+x.compress(t) | x.nonzero() | m.take([0], 1) | x.take(99) | copyto(x, y) | copyto(x, 3) | fill_diagonal(r, 4)
+place(x, t, [1, 2]) | put(x, [0], 3) | put(x, [99], 3) | put_along_axis(x, k % 1, 5, 0) | putmask(x, t, [1, 2])
+x.put([0], 7) | allclose(x, y) | allclose(x, x, equal_nan=True) | angle(x) | array_equal(x, x)
+array_equal(x, y) | array_equiv(x, m) | i0(x) | interp(x, s, s) | interp(0.5, s, s, left=2) | isclose(x, y)
+nan_to_num(x) | nan_to_num(m, nan=3.0, posinf=1) | piecewise(x, [t], [1, 2]) | polyval([1, 2], x) | x.clip(0, 1)
+x.clip(0.5) | x.round(1) | m.round() | append(x, y) | append(x, 1) | append(m, m, 0) | block([x, y])
+block([[m], [m]]) | bincount(k) | bincount(k, x) | bincount(k, minlength=9) | column_stack((x, y))
+convolve(x, y) | correlate(x, y, "full") | cross(v, v) | packbits(t) | packbits(k) | roll(x, 1)
+roll(m, 1, axis=0) | roll(m, (1, 2), (0, 1)) | stack((x, y)) | stack([m, m], axis=1) | tril(m) | triu(m, 1)
+unpackbits(k.astype("u1")) | arange(0, 10, 2) | arange(0.0, 1.0, 0.3) | arange(5, dtype="f4") | bartlett(5)
+blackman(5) | fft.fftfreq(8) | fft.rfftfreq(8, 0.5) | full(5, 1.5) | full(3, x[:1]) | full((2, 3), 7)
+full_like(m, 2) | full_like(x, 1.5, dtype="f4") | geomspace(1, 8, 4) | hamming(4) | hanning(4)
+linspace(0, 1, 5) | linspace(0, 1, 5, retstep=True) | linspace(x, y, 3) | logspace(0, 1, 3) | pad(x, 1)
+pad(m, 1, "edge") | repeat(x, 2) | repeat(m, 2, axis=0) | repeat(m, [2], 0) | resize(x, 5) | tile(x, 2)
+tile(m, (2, 2)) | x.repeat(3) | m.repeat(2, 1) | diag(x) | diag(m) | diag_indices(3) | diagflat(x) | eye(3)
+eye(3, 4, 1, "i4") | identity(2) | indices((2, 3)) | tri(3) | tril_indices(3) | triu_indices(3, 1)
+vander(x, 3) | einsum("i,i->", x, y) | einsum("ij->ji", m) | einsum("ij,kj", m, m) | inner(x, y) | kron(x, m)
+meshgrid(x, y) | meshgrid(x, y, indexing="ij", sparse=True) | outer(x, y) | polyadd(x, y) | polydiv(x, [1, 2])
+polyfit(s, y, 1) | polymul(x, y) | polysub(x, y) | tensordot(x, y, 1) | tensordot(m, m) | trace(m) | vdot(x, y)
+add.outer(x, y) | add.accumulate(x) | multiply.accumulate(m, 1) | add.reduce(x) | maximum.reduce(m, 1)
+minimum.reduce(x, initial=3) | add.reduceat(x, [0]) | add.at(x, k % 1, 2) | multiply.at(x, 0, 3)
+add.at(x, 99, 1) | linalg.cholesky(r @ r.T) | linalg.cond(r) | linalg.cross(v, v) | linalg.det(r)
+linalg.eig(r) | linalg.eigh(r) | linalg.eigvals(r) | linalg.eigvalsh(r) | linalg.inv(r) | linalg.inv(r * 0)
+linalg.lstsq(r, v) | linalg.matrix_norm(r) | linalg.matrix_power(r, 3) | linalg.matrix_rank(r)
+linalg.multi_dot([r, r, v]) | linalg.norm(x) | linalg.norm(m, axis=1) | linalg.norm(m, 1) | linalg.pinv(r)
+linalg.qr(r) | linalg.slogdet(r) | linalg.solve(r, v) | linalg.svd(r) | linalg.svdvals(r)
+linalg.tensorinv(r, 1) | linalg.tensorsolve(r, v) | linalg.trace(r) | linalg.vector_norm(x) | fft.fft(x)
+fft.fft(m, 3, 0) | fft.fft2(m) | fft.fftn(m) | fft.fftshift(x) | fft.hfft(x) | fft.ifft(x) | fft.ifft2(m)
+fft.ifftn(m) | fft.ifftshift(m) | fft.ihfft(x) | fft.irfft(x) | fft.irfft2(m) | fft.irfftn(m) | fft.rfft(x)
+fft.rfft2(m) | fft.rfftn(m) | array([1.0, 2]) | array([[1, 2], [3, True]]) | array([x, y]) | array([x[:1], 1])
+array(3) | array([1, 2], "f4") | array([]) | array([1, [2]]) | array([2**70]) | array([2**63]) | array((1, 2j))
+array([np.float32(1)]) | array([None]) | array("abc") | array([x], ndmin=3) | asarray([1, 2]) | asarray(x, "f4")
+asarray([1], copy=False) | m.item(0) | m.item(0, 0) | x.item(-1) | x.item(99) | x.tobytes() | m.tobytes("F")
+x.tolist() | m.tolist() | x.partition(0) | x.sort() | m.sort(0) | x.sort(kind="stable")
+"""
+CALLS = [call.strip() for line in CALLS.strip().splitlines() for call in line.split("|")]
+
+
+@pytest.fixture(autouse=True)
+def _lends():
+    before = _core.numeric_lends(True)
+    yield
+    _core.numeric_lends(before)
+
+
+def _vectors(rng):
+    """Vectors of one kind, of one length: random, with what makes functions differ."""
+    n = int(rng.choice([0, 1, 2, 5, 9]))
+    dtype = rng.choice(["f8", "f8", "f8", "f4", "i8", "i4", "u1", "c16", "?"])
+    x, y = (rng.normal(size=n) * 3 if dtype != "u1" else rng.integers(0, 9, n) for _ in "xy")
+    x, y = x.astype(dtype), y.astype(dtype)
+    if dtype[0] == "f" and n > 1 and rng.random() < 0.4:
+        x[rng.integers(n)] = rng.choice([np.nan, np.inf, -0.0])
+    return x, y
+
+
+def _spread(rng, x):
+    """The same elements as a view of another kind."""
+    kind = rng.integers(4)
+    if kind == 0 and x.ndim == 1:
+        wide = np.zeros(2 * x.size, x.dtype)
+        wide[::2] = x
+        return wide, lambda a: a[::2]
+    if kind == 1:
+        return np.ascontiguousarray(np.flip(x, 0)), lambda a: a[::-1]
+    if kind == 2 and x.ndim == 2:
+        return np.ascontiguousarray(x.T), lambda a: a.T
+    return x, lambda a: a
+
+
+def _names(rng):
+    x, y = _vectors(rng)
+    n = x.size
+    names = {"x": x, "y": y, "s": np.sort(rng.normal(size=n)), "k": rng.integers(0, 9, n), "l": rng.integers(0, 9, n),
+             "t": rng.random(n) < 0.5, "m": (rng.normal(size=(n, 3)) * 3).astype(x.dtype), "v": rng.normal(size=3),
+             "r": rng.normal(size=(3, 3)) + 4 * np.eye(3)}  # fmt: skip
+    return {name: _spread(rng, array) for name, array in names.items()}
+
+
+def _outcome(module, names, call):
+    """What a call gives, what it warns of, and the arrays afterwards."""
+    held = {name: module.array(array) for name, (array, _) in names.items()}
+    space = {name: view(held[name]) for name, (_, view) in names.items()}
+    space |= {"np": module, "make": module}
+    own = re.match(r"\(?[a-z]\b", call) and call.split(".")[0].strip("(")[0] in names
+    text = call if own else f"make.{call}"
+    with warnings.catch_warnings(record=True) as seen:
+        warnings.simplefilter("always")
+        try:
+            made = eval(text, space)  # noqa: S307
+        except Exception as mistake:  # noqa: BLE001
+            made = type(mistake)
+    return made, {str(w.message) for w in seen}, held
+
+
+_RTOL = (1e-12, 1e-6)
+
+
+def _same(found, wanted, call):
+    if isinstance(wanted, type):
+        assert isinstance(found, type), (call, found, wanted)
+        assert issubclass(found, wanted) or issubclass(wanted, found), (call, found, wanted)
+    elif isinstance(wanted, (tuple, list)):
+        assert type(found).__name__ == type(wanted).__name__ and len(found) == len(wanted), call
+        for one, other in zip(found, wanted, strict=True):
+            _same(one, other, call)
+    elif isinstance(wanted, np.ndarray):
+        assert isinstance(found, (tn.ndarray, np.ndarray)), (call, type(found))
+        assert found.dtype == wanted.dtype and found.shape == wanted.shape, (call, found.dtype, wanted.dtype)
+        if wanted.dtype.kind not in "fc":
+            np.testing.assert_array_equal(np.asarray(found), wanted)
+            return
+        np.testing.assert_allclose(np.asarray(found), wanted, rtol=_RTOL[wanted.dtype.itemsize < 8], atol=1e-12)
+    else:
+        assert type(found) is type(wanted), (call, type(found), type(wanted))
+        np.testing.assert_equal(found, wanted)
+
+
+@pytest.mark.parametrize("call", CALLS)
+def test_calls_are_numpys(call):
+    rng = np.random.default_rng(sum(map(ord, call)))
+    for _ in range(12):
+        names = _names(rng)
+        (found, told, ours), (wanted, said, theirs) = _outcome(tn, names, call), _outcome(np, names, call)
+        _same(found, wanted, call)
+        for name in names:
+            np.testing.assert_array_equal(np.asarray(ours[name]), theirs[name], err_msg=call)
+        assert isinstance(wanted, type) or told == said, (call, told, said)
+
+
+def test_every_row_is_called_and_counted():
+    before = tn.host_calls()
+    for call in CALLS:
+        for seed in range(8):
+            _outcome(tn, _names(np.random.default_rng(seed)), call)
+    after = tn.host_calls()
+    missed = {name for name, how in ROWS.items() if how != "MOVES" and after.get(name, 0) == before.get(name, 0)}
+    assert not missed
+
+
+def test_views_and_arrays_themselves_stay_what_they_are():
+    a = tn.arange(6.0)
+    same = tn.asarray(a)
+    assert same is a
+    m = a.reshape(2, 3)
+    part = tn.diag(m)
+    a[0] = 9.0
+    assert part[0] == 9.0 and part.base is not None
+    for made in tn.meshgrid(a, a, copy=False, sparse=True):
+        a[1] = 5.0
+        assert 5.0 in made.tolist()[0] or [5.0] in made.tolist()
+
+
+def test_what_waits_is_read_and_written_in_order():
+    big = tn.arange(1 << 16) * 1.0
+    a = tn.arange(4.0)
+    waits = big * a[0] + a[1]
+    a.sort()
+    tn.add.at(a, [0, 0], 1.0)
+    tn.put(a, [1], 7.0)
+    assert waits[3] == 1.0 and a.tolist() == [2.0, 7.0, 2.0, 3.0]
+    read_only = tn.arange(3)
+    read_only.flags.writeable = False
+    for change in (lambda: read_only.sort(), lambda: tn.put(read_only, 0, 1), lambda: tn.add.at(read_only, 0, 1)):
+        with pytest.raises(ValueError, match="read-only"):
+            change()
+
+
+def test_derived_classes_dates_and_others_go_their_way():
+    class Derived(tn.ndarray):
+        pass
+
+    x = tn.arange(4.0).view(Derived)
+    assert type(tn.cumsum(x)) is Derived and type(x.repeat(2)) is Derived
+    days = tn.array(["2020-01-02", "2020-01-01"], "M8[D]")
+    assert str(tn.sort(days)[0]) == "2020-01-01" and str(tn.repeat(days, 2)[1]) == "2020-01-02"
+    assert isinstance(tn.cumsum(np.arange(3)), tn.ndarray)
+    out = tn.zeros(3)
+    assert tn.cumsum(tn.ones(3), out=out) is out and out.tolist() == [1, 2, 3]
+    assert tn.repeat(tn.arange(5000), 2).size == 10000 and tn.tile(tn.arange(3), 5000).size == 15000
+
+
+def test_errstate_and_warnings_are_numpys():
+    x = tn.array([1.0, 0.0])
+    with tn.errstate(all="raise"), pytest.raises(FloatingPointError):
+        tn.divide.accumulate(tn.array([1.0, 0.0]))
+    with pytest.warns(RuntimeWarning, match="invalid|divide"):
+        tn.divide.accumulate(x)
+    with pytest.warns(RuntimeWarning, match="All-NaN") as seen:
+        tn.nanmax(tn.array([tn.nan]))
+    assert seen[0].filename == __file__
