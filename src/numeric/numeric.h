@@ -21,7 +21,8 @@
  *   compress.c  elements where a mask is true
  *   direct.c    few elements of host memory, without a kernel
  *   pick.c      the same at places that several arrays say
- *   order.c     few numbers of host memory, sorted
+ *   order.c     numbers of host memory, sorted
+ *   order_vector.c   the same by vectors, rows side by side (order.h)
  *   count.c     how often numbers occur, and in which bins
  *   move.c      arrays to other devices, elements to host memory
  *   watch.c     events, for tools

@@ -6,20 +6,24 @@
  *
  *     -inf  ..  -1  ..  -0 = 0  ..  1  ..  inf   NaN        NumPy's order: every NaN last, and equal to another
  *
- * Sorts keep equal ones in their order. Those of few numbers are merges of short runs; a longer row goes by digits:
+ * Sorts keep equal ones in their order. Where the processor has vectors of 64 bytes these sort (order_vector.c); else
+ * rows of few numbers are merges of short runs, and a longer one goes by digits:
  *
  *     key - least of the row  ->  its 32 leading bits | place     one word for each element
  *     the leading bits, as many as tell most elements apart       two or three passes of up to 11 bits
  *     runs of elements that these bits do not tell apart          sorted by their whole keys
  *
- * More elements than ORDER_MOST are left to tessera.compute.
+ * More elements than order_most() are left to tessera.compute.
  */
-#include "numeric/numeric.h"
+#include "base/sort.h"
+#include "numeric/order.h"
 
 enum {
     ORDER_FEW = 1024,       /* elements whose different values are found */
     ORDER_LOOKED = 1 << 13, /* that are looked for */
-    ORDER_MOST = 1 << 22,   /* that are sorted */
+    ORDER_MOST = 1 << 22,   /* that are sorted by one thread, where there are more than ORDER_THREADS */
+    ORDER_MOST_BY_VECTORS = 1 << 28,
+    ORDER_THREADS = 4,
     ORDER_RUN = 12,         /* that are put in order one by one */
     ORDER_MERGED = 48,      /* that are merged, not sorted by digits */
     ORDER_DIGIT = 11,       /* bits of a digit, at most */
@@ -32,41 +36,6 @@ typedef struct order_item {
     int64_t place;
 } order_item;
 
-/* A float of `width` bits as a key; from `infinity` on, as integers, they are no numbers. */
-static inline uint64_t order_float(uint64_t bits, int width, uint64_t infinity)
-{
-    const uint64_t zero = (uint64_t)1 << (width - 1);
-    uint64_t magnitude = bits & (zero - 1);
-    return magnitude > infinity ? zero | (zero - 1) : bits & zero ? zero - magnitude : zero + magnitude;
-}
-
-/* A number of some bytes; little endian, as all of the library's hosts are. */
-static inline uint64_t order_load(const char *at, size_t bytes)
-{
-    uint64_t x = 0;
-    memcpy(&x, at, bytes);
-    return x;
-}
-
-static inline __attribute__((always_inline)) uint64_t order_key(const char *at, ts_dtype dtype)
-{
-    switch (dtype) {
-    case TS_DTYPE_bool_: return *at != 0; /* views of other bytes hold more than 1 */
-    case TS_DTYPE_int8: return order_load(at, 1) ^ 0x80u;
-    case TS_DTYPE_int16: return order_load(at, 2) ^ 0x8000u;
-    case TS_DTYPE_int32: return order_load(at, 4) ^ 0x80000000u;
-    case TS_DTYPE_int64: return order_load(at, 8) ^ (uint64_t)1 << 63;
-    case TS_DTYPE_uint16: return order_load(at, 2);
-    case TS_DTYPE_uint32: return order_load(at, 4);
-    case TS_DTYPE_uint64: return order_load(at, 8);
-    case TS_DTYPE_float16: return order_float(order_load(at, 2), 16, 0x7C00);
-    case TS_DTYPE_bfloat16: return order_float(order_load(at, 2), 16, 0x7F80);
-    case TS_DTYPE_float32: return order_float(order_load(at, 4), 32, 0x7F800000);
-    case TS_DTYPE_float64: return order_float(order_load(at, 8), 64, 0x7FF0000000000000);
-    default: return order_load(at, 1);
-    }
-}
-
 /* Whether the array's numbers have keys, and lie where the host reads them. */
 static bool order_may(const ts_nd *a)
 {
@@ -75,6 +44,16 @@ static bool order_may(const ts_nd *a)
                                           a->dtype == TS_DTYPE_bfloat16);
     return nd_is_direct(a) && !a->meaning && info->bits >= 8 &&
            (is_float || info->kind == 'b' || info->kind == 'i' || info->kind == 'u');
+}
+
+/* How many of its elements are sorted here: vectors are as fast as several threads by digits. */
+static int64_t order_most(const ts_nd *a)
+{
+    ts_device_info info;
+    ts_error err;
+    if (a->count <= ORDER_MOST || !ts__sort_is_there() || ts_device_query(a->graph->device, &info, &err) != TS_OK)
+        return ORDER_MOST;
+    return info.units <= ORDER_THREADS ? ORDER_MOST_BY_VECTORS : ORDER_MOST;
 }
 
 static void order_read(const char *from, int64_t step, int64_t n, ts_dtype dtype, bool descending, order_item *items)
@@ -116,21 +95,9 @@ static order_item *order_sort(order_item *items, order_item *other, int64_t n)
 
 /* ---- rows ---------------------------------------------------------------------------------------- */
 
-/* Rows, and where their elements and places go, which may be NULL; steps in bytes, but that of places. */
-typedef struct order_row {
-    const char *from;
-    char *values;
-    int64_t *places;
-    int64_t n, step, out_step; /* the last in elements */
-    ts_dtype dtype;
-    bool descending;
-    uint64_t *words, *spare; /* of n words */
-    order_item *items;       /* of 2 n items */
-} order_row;
-
 /* Keys of a row, the least and the greatest; false: they are in order as they are. */
 static inline __attribute__((always_inline)) bool order_keys_of(const order_row *row, ts_dtype dtype, uint64_t flip,
-                                                                uint64_t ends[2])
+                                                                uint64_t *words, uint64_t ends[2])
 {
     uint64_t before = 0, least = UINT64_MAX, most = 0, falls = 0;
     for (int64_t i = 0; i < row->n; i++) {
@@ -138,22 +105,22 @@ static inline __attribute__((always_inline)) bool order_keys_of(const order_row 
         falls |= key < before;
         least = TS_MIN(least, key);
         most = TS_MAX(most, key);
-        row->words[i] = before = key;
+        words[i] = before = key;
     }
     ends[0] = least;
     ends[1] = most;
     return falls;
 }
 
-static bool order_keys(const order_row *row, uint64_t ends[2])
+static bool order_keys(const order_row *row, uint64_t *words, uint64_t ends[2])
 {
     uint64_t flip = row->descending ? UINT64_MAX : 0;
     switch (row->dtype) {
-#define ORDER_CASE(dtype) case TS_DTYPE_##dtype: return order_keys_of(row, TS_DTYPE_##dtype, flip, ends);
+#define ORDER_CASE(dtype) case TS_DTYPE_##dtype: return order_keys_of(row, TS_DTYPE_##dtype, flip, words, ends);
         ORDER_CASE(int8) ORDER_CASE(uint8) ORDER_CASE(int16) ORDER_CASE(uint16) ORDER_CASE(int32) ORDER_CASE(uint32)
         ORDER_CASE(int64) ORDER_CASE(uint64) ORDER_CASE(float16) ORDER_CASE(float32) ORDER_CASE(float64)
 #undef ORDER_CASE
-    default: return order_keys_of(row, row->dtype, flip, ends);
+    default: return order_keys_of(row, row->dtype, flip, words, ends);
     }
 }
 
@@ -178,18 +145,15 @@ static order_digits order_digits_of(int64_t n, uint64_t range)
 }
 
 /* Sorts words by the digits, from the last one up; they are in the array that is given back, one of both. */
-static uint64_t *order_by_digits(uint64_t *words, uint64_t *other, int64_t n, order_digits d, uint64_t least, int cut)
+static uint64_t *order_by_digits(uint64_t *words, uint64_t *other, int64_t n, order_digits d)
 {
     uint32_t counts[ORDER_PASSES][1 << ORDER_DIGIT], mask = (1u << d.digit) - 1u;
     int first = 32 + d.width - d.bits;
     for (int p = 0; p < d.passes; p++)
         memset(counts[p], 0, sizeof(uint32_t) << d.digit);
-    for (int64_t i = 0; i < n; i++) {
-        uint64_t word = (words[i] - least) >> cut << 32 | (uint64_t)i;
-        words[i] = word;
+    for (int64_t i = 0; i < n; i++)
         for (int p = 0; p < d.passes; p++)
-            counts[p][word >> (first + p * d.digit) & mask]++;
-    }
+            counts[p][words[i] >> (first + p * d.digit) & mask]++;
     for (int p = 0; p < d.passes; p++) {
         uint32_t *count = counts[p], sum = 0;
         int shift = first + p * d.digit;
@@ -219,10 +183,10 @@ static inline int64_t order_run_end(const uint64_t *words, int64_t begin, int64_
 }
 
 /* Puts runs of words that are alike from `bit` on in order. */
-static void order_words(const order_row *row, uint64_t *words, int bit)
+static void order_words(uint64_t *words, int64_t n, int bit, order_item *items)
 {
-    for (int64_t begin = 0, end; begin < row->n; begin = end) {
-        end = order_run_end(words, begin, row->n, bit);
+    for (int64_t begin = 0, end; begin < n; begin = end) {
+        end = order_run_end(words, begin, n, bit);
         if (end - begin <= ORDER_RUN) {
             for (int64_t i = begin + 1; i < end; i++) {
                 uint64_t x = words[i];
@@ -234,16 +198,16 @@ static void order_words(const order_row *row, uint64_t *words, int bit)
             continue;
         }
         for (int64_t i = begin; i < end; i++)
-            row->items[i - begin] = (order_item){words[i], 0};
-        const order_item *sorted = order_sort(row->items, row->items + (end - begin), end - begin);
+            items[i - begin] = (order_item){words[i], 0};
+        const order_item *sorted = order_sort(items, items + (end - begin), end - begin);
         for (int64_t i = begin; i < end; i++)
             words[i] = sorted[i - begin].key;
     }
 }
 
-/* Puts runs of words that are alike but for their places in the order of their whole keys. */
-static void order_runs(const order_row *row, uint64_t *words)
+void ts__order_runs(const order_row *row, uint64_t *words, void *room)
 {
+    order_item *items = room;
     uint64_t flip = row->descending ? UINT64_MAX : 0;
     for (int64_t begin = 0, end; begin < row->n; begin = end) {
         end = order_run_end(words, begin, row->n, 32);
@@ -251,9 +215,9 @@ static void order_runs(const order_row *row, uint64_t *words)
             continue;
         for (int64_t i = begin; i < end; i++) {
             int64_t place = (uint32_t)words[i];
-            row->items[i - begin] = (order_item){order_key(row->from + place * row->step, row->dtype) ^ flip, place};
+            items[i - begin] = (order_item){order_key(row->from + place * row->step, row->dtype) ^ flip, place};
         }
-        const order_item *sorted = order_sort(row->items, row->items + (end - begin), end - begin);
+        const order_item *sorted = order_sort(items, items + (end - begin), end - begin);
         for (int64_t i = begin; i < end; i++)
             words[i] = (uint64_t)sorted[i - begin].place;
     }
@@ -280,58 +244,107 @@ static void order_write(const order_row *row, const uint64_t *words)
         order_move(row, words, item);
 }
 
-static void order_one(const order_row *row)
+/* Words from keys: what they are above the least one, its leading 32 bits, and the place. */
+static void order_to_words(uint64_t *words, int64_t n, uint64_t least, int cut, uint64_t flip)
 {
-    uint64_t ends[2], *words = row->words;
-    bool falls = order_keys(row, ends);
+    for (int64_t i = 0; i < n; i++)
+        words[i] = ((words[i] - least) >> cut << 32 | (uint64_t)i) ^ flip;
+}
+
+void ts__order_one(const order_row *row)
+{
     int64_t n = row->n;
+    uint64_t ends[2], *words = (uint64_t *)(void *)row->scratch, *spare = words + n;
+    order_item *items = (order_item *)(spare + n);
+    if (!row->places && ts__order_values(row))
+        return;
+    bool falls = order_keys(row, words, ends);
+    int cut = TS_MAX(order_bits(ends[1] - ends[0]) - 32, 0);
     if (!falls) {
         for (int64_t i = 0; i < n; i++)
             words[i] = (uint64_t)i;
+    } else if (ts__sort_is_there()) {
+        order_to_words(words, n, ends[0], cut, (uint64_t)1 << 63); /* which are compared with their signs */
+        ts__sort_64((int64_t *)words, n);
+        if (cut)
+            ts__order_runs(row, words, items);
     } else if (n <= ORDER_MERGED) {
         for (int64_t i = 0; i < n; i++)
-            row->items[i] = (order_item){words[i], i};
-        const order_item *sorted = order_sort(row->items, row->items + n, n);
+            items[i] = (order_item){words[i], i};
+        const order_item *sorted = order_sort(items, items + n, n);
         for (int64_t i = 0; i < n; i++)
             words[i] = (uint64_t)sorted[i].place;
     } else {
         order_digits d = order_digits_of(n, ends[1] - ends[0]);
-        int cut = TS_MAX(order_bits(ends[1] - ends[0]) - 32, 0), left = d.width - d.bits;
-        words = order_by_digits(words, row->spare, n, d, ends[0], cut);
+        int left = d.width - d.bits;
+        order_to_words(words, n, ends[0], cut, 0);
+        words = order_by_digits(words, spare, n, d);
         if (left)
-            order_words(row, words, 32 + left);
+            order_words(words, n, 32 + left, items);
         if (cut)
-            order_runs(row, words);
+            ts__order_runs(row, words, items);
     }
     order_write(row, words);
+}
+
+/* Where the next rows along an axis begin, in bytes and in elements of results that lie row-major. */
+typedef struct order_next {
+    int64_t from[ORDER_BESIDE], to[ORDER_BESIDE], n;
+    int64_t at[TS_ND_RANK], steps[TS_ND_RANK], from_at, to_at; /* of the one behind them */
+} order_next;
+
+static void order_more(const ts_nd *a, uint32_t axis, order_next *next, int64_t rows)
+{
+    while (next->n < TS_MIN(rows, ORDER_BESIDE)) {
+        next->from[next->n] = next->from_at;
+        next->to[next->n++] = next->to_at;
+        for (uint32_t d = a->rank; d-- > 0;) {
+            if (d == axis)
+                continue;
+            next->from_at += ts_nd_strides(a)[d];
+            next->to_at += next->steps[d];
+            if (++next->at[d] < ts_nd_shape(a)[d])
+                break;
+            next->from_at -= next->at[d] * ts_nd_strides(a)[d];
+            next->to_at -= next->at[d] * next->steps[d];
+            next->at[d] = 0;
+        }
+    }
 }
 
 /* All rows along an axis; results lie row-major. */
 static void order_rows(const ts_nd *a, uint32_t axis, order_row all)
 {
-    int64_t at[TS_ND_RANK] = {0}, steps[TS_ND_RANK], step = 1;
-    int64_t rows = a->count / all.n, item = a->item;
+    order_next next = {.n = 0};
+    int64_t rows = a->count / all.n, step = 1, done;
     for (uint32_t d = a->rank; d-- > 0; step *= ts_nd_shape(a)[d])
-        steps[d] = step;
+        next.steps[d] = step;
     all.step = ts_nd_strides(a)[axis];
-    all.out_step = steps[axis];
-    for (int64_t i = 0; i < rows; i++) {
-        int64_t from = 0, to = 0;
-        for (uint32_t d = 0; d < a->rank; d++) {
-            from += at[d] * ts_nd_strides(a)[d];
-            to += at[d] * steps[d];
+    all.out_step = next.steps[axis];
+    for (; rows; rows -= done) {
+        order_more(a, axis, &next, rows);
+        done = ts__order_beside(&all, next.from, next.to, next.n);
+        for (int64_t i = 0; !done && i < next.n; i++) {
+            order_row row = all;
+            row.from += next.from[i];
+            row.values = all.values ? all.values + next.to[i] * a->item : NULL;
+            row.places = all.places ? all.places + next.to[i] : NULL;
+            ts__order_one(&row);
         }
-        order_row row = all;
-        row.from += from;
-        row.values = all.values ? all.values + to * item : NULL;
-        row.places = all.places ? all.places + to : NULL;
-        order_one(&row);
-        for (uint32_t d = a->rank; d-- > 0;) {
-            if (d != axis && ++at[d] < ts_nd_shape(a)[d])
-                break;
-            at[d] = 0;
-        }
+        done = done ? done : next.n;
+        next.n -= done;
+        memmove(next.from, next.from + done, (size_t)next.n * sizeof *next.from);
+        memmove(next.to, next.to + done, (size_t)next.n * sizeof *next.to);
     }
+}
+
+/* Bytes that rows of n elements are sorted in, with what they may be moved by to a vector's begin. */
+static int64_t order_scratch(int64_t n, int64_t rows, size_t item)
+{
+    int64_t one = n * (int64_t)(2 * sizeof(uint64_t) + 2 * sizeof(order_item)) + ORDER_COUNTS;
+    int64_t blocks = n <= SORT_COLUMN_MOST ? 2 * (n + SORT_TURNED) * SORT_VECTOR : 3 * ORDER_BESIDE * (n + 8) * 8;
+    one += item == 2 && n >= ORDER_COUNTED ? ORDER_COUNTS << 8 : 0;
+    return one + (rows > 1 ? blocks : 0) + SORT_VECTOR;
 }
 
 /* A new array that lies row-major, and its memory. */
@@ -349,9 +362,9 @@ ts_status ts_nd_order(ts_nd *a, uint32_t axis, bool descending, ts_nd **values, 
     if (places)
         *places = NULL;
     TS_NEED(err, a);
-    if (axis >= a->rank || !a->count || a->count > ORDER_MOST || !order_may(a))
+    if (axis >= a->rank || !a->count || !order_may(a) || a->count > order_most(a))
         return TS_OK;
-    int64_t n = ts_nd_shape(a)[axis], bytes = n * (int64_t)(2 * sizeof(uint64_t) + 2 * sizeof(order_item));
+    int64_t n = ts_nd_shape(a)[axis], bytes = order_scratch(n, a->count / n, a->item);
     ts_nd *scratch = NULL;
     TS_TRY(ts_nd_memory(a, false, &from, NULL, err));
     ts_status status = values ? order_new(a, (ts_dtype)a->dtype, values, &to, err) : TS_OK;
@@ -363,8 +376,9 @@ ts_status ts_nd_order(ts_nd *a, uint32_t axis, bool descending, ts_nd **values, 
         status = ts_nd_memory(scratch, false, &room, NULL, err);
     order_row all = {.from = from, .values = to, .places = found, .n = n, .dtype = (ts_dtype)a->dtype,
                      .descending = descending};
+    all.dtype = all.dtype == TS_DTYPE_bool_ ? TS_DTYPE_uint8 : all.dtype; /* NumPy orders their bytes */
     if (status == TS_OK) {
-        all.words = room, all.spare = all.words + n, all.items = (order_item *)(all.spare + n);
+        all.scratch = (char *)room + -(uintptr_t)room % SORT_VECTOR;
         order_rows(a, axis, all);
     }
     ts_nd_release(scratch);

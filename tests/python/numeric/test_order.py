@@ -67,6 +67,41 @@ def test_long_rows_in_order_are_numpys(dtype):
                     np.flip(x, axis), axis, kind="stable"), axis))  # fmt: skip
 
 
+def _sorted(x, axis, descending):
+    """Sorted with equal ones in their order, and where they come from."""
+    places = np.argsort(x, axis, kind="stable")
+    if descending:
+        places = np.flip(x.shape[axis] - 1 - np.argsort(np.flip(x, axis), axis, kind="stable"), axis)
+    return np.take_along_axis(x, places, axis), places
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_rows_side_by_side_are_sorted_as_one_by_one(dtype):
+    """Blocks of rows: whole and not, turned and not, of rows that vectors hold and longer ones, along each axis."""
+    rng = np.random.default_rng(9)
+    for shape in ((37, 7), (5, 33), (16, 100), (4, 129), (3, 17, 9), (2, 3, 40, 5), (1030, 21), (9, 1025), (70, 3),
+                  (6, 1, 50)):  # fmt: skip
+        x = _numbers(rng, shape, dtype) if rng.integers(2) else next(_kinds(rng, shape, dtype))
+        given = tn.array(x)
+        for a, b in ((x, given), (x.T, given.T), (x[::-1, ..., ::2], given[::-1, ..., ::2])):
+            axis, descending = int(rng.integers(a.ndim)), bool(rng.integers(2))
+            values, places = _sorted(a, axis, descending)
+            np.testing.assert_array_equal(tn.argsort(b, axis, descending=descending), places)
+            assert np.asarray(tn.sort(b, axis, descending=descending)).tobytes() == values.tobytes()
+            rows, found = _core.numeric_order(b, True, descending)
+            values, places = _sorted(a, -1, descending)
+            np.testing.assert_array_equal(found, places)
+            assert np.asarray(rows).tobytes() == values.tobytes()
+
+
+@pytest.mark.parametrize("dtype", ["i1", "u2", "f2", "f4"])
+def test_many_narrow_numbers_are_counted(dtype):
+    x = np.random.default_rng(3).integers(-500, 500, 70000).astype(dtype)
+    for descending in (False, True):
+        made, wanted = tn.sort(tn.array(x), descending=descending), _sorted(x, 0, descending)[0]
+        assert np.asarray(made).tobytes() == wanted.tobytes()
+
+
 @pytest.mark.parametrize("dtype", ["f4", "i8"])
 def test_many_rows_are_sorted_a_part_at_a_time(dtype, monkeypatch):
     from tessera.numeric import _sort

@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Signed integers in order, by vectors of 64 bytes (AVX-512); sort.c says how. Of other numbers make keys.
+ */
+#ifndef TS_BASE_SORT_H
+#define TS_BASE_SORT_H
+
+#include "base/base.h"
+
+enum {
+    SORT_VECTOR = 64,       /* bytes of a vector, and of a row of columns */
+    SORT_TURNED = 16,       /* rows to a multiple of which columns are padded */
+    SORT_COLUMN_MOST = 1024 /* rows that columns are sorted by networks */
+};
+
+/* Whether the processor has the instructions; without them nothing else here may be called. */
+bool ts__sort_is_there(void);
+
+/* Sorts n integers in place. */
+void ts__sort_32(int32_t *x, int64_t n);
+void ts__sort_64(int64_t *x, int64_t n);
+
+/* Sorts columns side by side: rows of 16 or 8 integers, n of them, a multiple of SORT_TURNED up to SORT_COLUMN_MOST. */
+void ts__sort_columns_32(int32_t *rows, int64_t n);
+void ts__sort_columns_64(int64_t *rows, int64_t n);
+
+/* The next n numbers of each line, from byte `at` on, become rows of columns: of 16 lines and up to as many numbers, or
+ * 8 of both; all rows are written. And back, to the first `n_lines` of them, n numbers each. */
+void ts__sort_lines_in_32(char *const lines[], int64_t at, int64_t n, int32_t *rows);
+void ts__sort_lines_in_64(char *const lines[], int64_t at, int64_t n, int64_t *rows);
+void ts__sort_lines_out_32(const int32_t *rows, char *const lines[], int n_lines, int64_t at, int64_t n);
+void ts__sort_lines_out_64(const int64_t *rows, char *const lines[], int n_lines, int64_t at, int64_t n);
+
+#endif

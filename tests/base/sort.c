@@ -1,0 +1,131 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Integers in order by vectors (src/base/sort.c), against qsort. */
+#include "base/sort.h"
+#include "check.h"
+#include <stdlib.h>
+
+enum { LANES_32 = SORT_VECTOR / 4, LANES_64 = SORT_VECTOR / 8 };
+
+static uint64_t state = 88172645463325252u;
+static uint64_t next(void) /* G. Marsaglia, "Xorshift RNGs", 2003 */
+{
+    state ^= state << 13;
+    state ^= state >> 7;
+    state ^= state << 17;
+    return state;
+}
+
+static int compare_32(const void *a, const void *b)
+{
+    int32_t x, y;
+    memcpy(&x, a, sizeof x), memcpy(&y, b, sizeof y);
+    return (x > y) - (x < y);
+}
+
+static int compare_64(const void *a, const void *b)
+{
+    int64_t x, y;
+    memcpy(&x, a, sizeof x), memcpy(&y, b, sizeof y);
+    return (x > y) - (x < y);
+}
+
+/* Number i of n: random, of few values, rising, falling, all but a few the same, the ends. */
+static uint64_t number(int kind, int64_t i, int64_t n)
+{
+    switch (kind) {
+    case 0: return next();
+    case 1: return next() % 3;
+    case 2: return (uint64_t)i;
+    case 3: return (uint64_t)(n - i);
+    case 4: return next() % 50 ? 7 : next();
+    default: return next() % 2 ? 0x8000000080000000 : 0x7FFFFFFF7FFFFFFF;
+    }
+}
+
+static void numbers_are_sorted_as_qsort_does(void)
+{
+    for (int64_t round = 0; round < 1200; round++) {
+        int64_t n = round < 600 ? round : (int64_t)(next() % 6000);
+        int32_t *a = malloc((size_t)n * 4 + 4), *b = malloc((size_t)n * 4 + 4);
+        int64_t *c = malloc((size_t)n * 8 + 8), *d = malloc((size_t)n * 8 + 8);
+        int kind = (int)(next() % 6);
+        for (int64_t i = 0; i < n; i++) {
+            d[i] = c[i] = (int64_t)number(kind, i, n);
+            a[i] = b[i] = (int32_t)(uint32_t)c[i];
+        }
+        a[n] = b[n] = -5;
+        c[n] = d[n] = -5;
+        ts__sort_32(a, n);
+        qsort(b, (size_t)n, 4, compare_32);
+        CHECK(memcmp(a, b, (size_t)n * 4 + 4) == 0);
+        ts__sort_64(c, n);
+        qsort(d, (size_t)n, 8, compare_64);
+        CHECK(memcmp(c, d, (size_t)n * 8 + 8) == 0);
+        free(a), free(b), free(c), free(d);
+    }
+}
+
+static void columns_are_sorted_side_by_side(void)
+{
+    int32_t *a = aligned_alloc(SORT_VECTOR, SORT_COLUMN_MOST * SORT_VECTOR);
+    int32_t *before = malloc(SORT_COLUMN_MOST * SORT_VECTOR);
+    int32_t column[SORT_COLUMN_MOST];
+    int64_t wide[SORT_COLUMN_MOST];
+    for (int64_t n = SORT_TURNED; n <= SORT_COLUMN_MOST; n += SORT_TURNED) {
+        int64_t *c = (int64_t *)a, *old = (int64_t *)before;
+        int kind = (int)(n / SORT_TURNED % 6);
+        for (int64_t i = 0; i < n * LANES_32; i++)
+            a[i] = before[i] = (int32_t)(uint32_t)number(kind, i, n);
+        ts__sort_columns_32(a, n);
+        for (int l = 0; l < LANES_32; l++) {
+            for (int64_t i = 0; i < n; i++)
+                column[i] = before[i * LANES_32 + l];
+            qsort(column, (size_t)n, 4, compare_32);
+            for (int64_t i = 0; i < n; i++)
+                CHECK_INT(a[i * LANES_32 + l], column[i]);
+        }
+        for (int64_t i = 0; i < n * LANES_64; i++)
+            c[i] = old[i] = (int64_t)number(kind, i, n);
+        ts__sort_columns_64(c, n);
+        for (int l = 0; l < LANES_64; l++) {
+            for (int64_t i = 0; i < n; i++)
+                wide[i] = old[i * LANES_64 + l];
+            qsort(wide, (size_t)n, 8, compare_64);
+            for (int64_t i = 0; i < n; i++)
+                CHECK(c[i * LANES_64 + l] == wide[i]);
+        }
+    }
+    free(a), free(before);
+}
+
+static void lines_become_columns_and_come_back(void)
+{
+    _Alignas(SORT_VECTOR) int32_t columns[LANES_32 * LANES_32];
+    int32_t from[LANES_32][LANES_32 + 1], to[LANES_32][LANES_32 + 1];
+    char *lines[LANES_32], *out[LANES_32];
+    for (int n = 1; n <= LANES_32; n++) {
+        for (int l = 0; l < LANES_32; l++) {
+            for (int i = 0; i <= LANES_32; i++)
+                from[l][i] = 100 * l + i, to[l][i] = -1;
+            lines[l] = (char *)from[l], out[l] = (char *)to[l];
+        }
+        ts__sort_lines_in_32(lines, 4, n, columns);
+        for (int i = 0; i < n; i++)
+            for (int l = 0; l < LANES_32; l++)
+                CHECK_INT(columns[i * LANES_32 + l], 100 * l + i + 1);
+        ts__sort_lines_out_32(columns, out, 3, 4, n);
+        for (int l = 0; l < LANES_32; l++)
+            for (int i = 0; i <= LANES_32; i++)
+                CHECK_INT(to[l][i], l < 3 && i >= 1 && i <= n ? 100 * l + i : -1);
+    }
+}
+
+int main(void)
+{
+    if (!ts__sort_is_there())
+        return check_done();
+    numbers_are_sorted_as_qsort_does();
+    columns_are_sorted_side_by_side();
+    lines_become_columns_and_come_back();
+    return check_done();
+}
