@@ -337,9 +337,9 @@ TS_API bool ts_nd_product_is_direct(const ts_nd *a, const ts_nd *b);
  * The element `offset` bytes behind the first one becomes a number, without a fault that NumPy would tell of. */
 TS_API TS_CHECKED ts_status ts_nd_set(ts_nd *a, int64_t offset, const ts_nd_operand *number, bool *done,
                                       ts_error *err);
-/* Rows along an axis, of 2^22 elements in all and, where few threads would do it, of more, sorted: *values, and where each came from, *places, either of
- * which may be NULL, not wanted. Equal ones stay in their order; every NaN is last. Owns: both, new arrays that lie
- * row-major. */
+/* Rows along an axis, of 2^22 elements in all and of more where few threads would do it, sorted: *values, and where
+ * each came from, *places, either of which may be NULL, not wanted. Equal ones stay in their order; every NaN is last.
+ * Owns: both, new arrays that lie row-major. */
 TS_API TS_CHECKED ts_status ts_nd_order(ts_nd *a, uint32_t axis, bool descending, ts_nd **values, ts_nd **places,
                                         ts_error *err);
 /* The different values of an array of one axis, sorted; NaN is one value. Owns: *result. */
