@@ -37,31 +37,28 @@ class PutOff:
         return call
 
 
-def run_all(later: list[Any], device: int) -> None:
+def run_all(later: list[Any]) -> None:
     """Launches all; the code of kernels beside the first is made by other threads, while this one makes the first's."""
     first = {id(kernel): (launch, args) for kernel, launch, args in reversed(later)}
     waiting = [of for of in first.values() if hasattr(of[0], "_prepare")]
     waiting.reverse()
     threads = [
-        threading.Thread(target=_prepare, args=(waiting, device), daemon=True)
+        threading.Thread(target=_prepare, args=(waiting,), daemon=True)
         for _ in range(min(len(waiting), os.cpu_count() or 1, _MOST_THREADS) - 1)
     ]
     for thread in threads:
         thread.start()
     if threads:
-        _prepare(waiting, None)
+        _prepare(waiting)
     for thread in threads:
         thread.join()
     for _, launch, args in later:
         launch(*args)
 
 
-def _prepare(waiting: list[Any], device: int | None) -> None:
-    """Makes the code of one launch after the other. What goes wrong, the launch says."""
-    from ..core._device import device_of
-
-    if device is not None:
-        device_of(device).set_current()
+def _prepare(waiting: list[Any]) -> None:
+    """Makes the code of one launch after the other, for the device that its arrays are on. What goes wrong, the launch
+    says."""
     while waiting:
         with contextlib.suppress(Exception):
             launch, args = waiting.pop()  # another thread may have taken the last one

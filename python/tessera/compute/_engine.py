@@ -26,7 +26,7 @@ from .. import _core
 from ._ahead import PutOff, run_all
 from ._ready import pack_of
 from ._replay import derived, forget, forget_mine, is_lost, noted, recorded, replayed, takes, wanted
-from ._store import kernel_by_name, kernel_ready, name_of
+from ._store import is_plain, kernel_by_name, kernel_ready, name_of
 from .iterators import Iterator, as_host
 
 __all__ = [
@@ -103,11 +103,12 @@ def _found(
     def dress(function: Any, source: str) -> Any:
         return _jitted(function, bounds, source)
 
-    pack = pack_of(library_words()) if _keeps and library_words is not None else None
+    if not (_keeps and is_plain()):
+        return build()
+    pack = pack_of(library_words()) if library_words is not None else None
     if pack is not None:
-        return kernel_ready(pack, build, dress)
-    name = name_of(make, key, _options(bounds)) if _keeps else None
-    return kernel_by_name(name, build, dress)
+        return kernel_ready(pack, bounds, build, dress)
+    return kernel_by_name(name_of(make, key, bounds), bounds, build, dress)
 
 
 def keep(made: dict[Any, Any], key: Any, value: Any) -> Any:
@@ -205,7 +206,7 @@ def _called(key: Any, function: Callable[..., Any], given: dict[str, Any]) -> An
     try:
         result = function(**given)
         if above is None and _calls.later is not None:
-            run_all(_calls.later, _core._current_device())
+            run_all(_calls.later)
             _calls.later = None
         asks = given.get("temp_storage", POOL) is None  # how many bytes: nothing runs
         if not asks and any(name.startswith(_READ_LATER) and _of_host(value) for name, value in given.items()):

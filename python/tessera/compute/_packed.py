@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 import numpy
 
-from ..cuda._dispatcher import _bounds_hints
+from ..cuda._hints import bounds_hints
 from ..cuda._linking import _written
 from . import (
     _by_key, _choose, _chunks, _few, _find, _histogram, _lookback, _onesweep, _radix, _reduce, _runs, _scan, _search,
@@ -653,7 +653,7 @@ def facts_of_sort(c: Choice) -> dict[str, int]:
 
 
 def bounds(*given: int) -> dict[str, int]:
-    hints = _bounds_hints(given)
+    hints = bounds_hints(given)
     return {"warps": hints["num_worker_warps"], "occupancy": hints["occupancy"]}
 
 

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Kernels of algorithms that a process before has packed: what the compiler reads is kept beside compiled code.
 
-    kernel_of(make, key, parts) --> name_of(make, key, options)      None where the key says nothing to other processes
+    kernel_of(make, key, parts) --> name_of(make, key, bounds)       None where the key says nothing to other processes
                                 --> _core.cache_kept(name)           the pack: no source is read, no function is made
                                 --> else make(*parts()), packed      and kept for the next process
 
@@ -23,9 +23,12 @@ from typing import Any
 import numpy
 
 from .. import _core
+from .._checked import wished
+from ..cuda import config
+from ..cuda._hints import bounds_hints, hint_rows, parameter_rows
 from .types import TypeDescriptor
 
-__all__ = ["kernel_by_name", "kernel_ready", "name_of"]
+__all__ = ["StoredKernel", "is_plain", "kernel_by_name", "kernel_ready", "name_of"]
 
 _FOLDERS = (".", "compute", "coop", "cuda")  # of the package: whose files kernels are made of
 _FROM = ("builtins", "math", "numpy", "operator", "tessera")  # modules whose names mean the same in all processes
@@ -52,13 +55,13 @@ def _library() -> str:
     return repr((base, sys.version, numpy.__version__, sorted(files)))
 
 
-def name_of(make: Callable[..., Any], key: Any, options: Any) -> bytes | None:
+def name_of(make: Callable[..., Any], key: Any, bounds: Any) -> bytes | None:
     """A name that is equal for one kernel in all processes; None: there is none."""
     try:
         library, said = _library(), "\n".join(_said(key))
     except _Unknown:
         return None
-    text = f"{library}\n{make.__module__}.{make.__qualname__}\n{options}\n{said}"
+    text = f"{library}\n{make.__module__}.{make.__qualname__}\n{bounds}\n{said}"
     return text.encode("utf-8", "surrogatepass")
 
 
@@ -129,23 +132,76 @@ class _LaterHost:
         return getattr(self._host, name)
 
 
-def _stub(name: str, file: str, parameters: str) -> Any:
-    """A function with the name, the place and the parameters of one that is not there."""
-    space: dict[str, Any] = {}
-    exec(compile(f"def {name}({parameters}): pass", file, "exec"), space)
-    return space[name]
-
-
-def kernel_by_name(name: bytes | None, build: Callable[[], Any], dress: Callable[..., Any]) -> Any:
-    """The kernel that ``build()`` gives; of a name that was kept it is not called.
+class StoredKernel(_core.ThreadKernel):  # type: ignore[misc]
+    """A kernel whose pack is at hand, which has what its launches need. Whatever else is asked of it, the dispatcher
+    answers that is made then, of more modules than a first call has time to import.
 
     Parameters
     ----------
-    build
-        Gives the kernel, a `Dispatcher`.
+    about : tuple of str
+        Its name, its file, and its parameters with commas between them.
+    pack : bytes
+    bounds : tuple of int
+        Launch bounds.
+    host
+        Of its compilations.
     dress
-        ``dress(function, source)`` gives the kernel of a function.
+        ``dress(function, source)`` gives the dispatcher of a function.
     """
+
+    def __init__(
+        self, about: tuple[str, str, str], pack: bytes, bounds: tuple[int, ...], host: Any, dress: Callable[..., Any]
+    ) -> None:
+        name, file, parameters = self._about = about
+        self.__name__, self._pack, self._dress = name, (pack, host), dress
+        hints = {"opt_level": _core.OPT_LEVEL, "checked": _core.CHECK_RAISES, "tiers": 1, **bounds_hints(bounds)}
+        self._prepared = name, file, pack, parameter_rows(parameters.split(", ")), hint_rows(hints), host
+
+    def _prepare(self) -> Any:
+        """See ext/kernel.c."""
+        return self._prepared
+
+    def _has_keyword_only(self) -> bool:
+        return False
+
+    def _specialised(self, launch: Any, args: tuple[Any, ...]) -> None:
+        """Its overloads are of no interest."""
+
+    @functools.cached_property
+    def _whole(self) -> Any:
+        name, file, parameters = self._about
+        space: dict[str, Any] = {}
+        exec(compile(f"def {name}({parameters}): pass", file, "exec"), space)
+        kernel = self._dress(space[name], "")
+        kernel._pack = self._pack
+        return kernel
+
+    def _launch(self, launch: Any, args: tuple[Any, ...]) -> None:
+        """A launch whose arguments want Python; called by ext/threads.c."""
+        config = launch.griddim, launch.blockdim, launch.stream, launch.sharedmem, launch.cluster
+        self._whole[config](*args)
+
+    def _failed(self, error: BaseException) -> BaseException:
+        """What a launch raises; called by ext/threads.c, which looks for it in the class."""
+        return self._whole._failed(error)  # type: ignore[no-any-return]
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("__") or name == "_whole":
+            raise AttributeError(name)
+        return getattr(self._whole, name)
+
+
+def is_plain() -> bool:
+    """Whether kernels are compiled as ever: nobody debugs."""
+    asked = (config.CUDA_DEBUGINFO_DEFAULT, not config.OPT, wished())
+    checks = (config.BOUNDSCHECK, config.CUDA_BOUNDSCHECK)
+    return not any(asked) and all(wish in (None, "", "0", 0) for wish in checks)
+
+
+def kernel_by_name(
+    name: bytes | None, bounds: tuple[int, ...], build: Callable[[], Any], dress: Callable[..., Any]
+) -> Any:
+    """The kernel that ``build()`` gives; of a name that was kept it is not called."""
     found = None if name is None else _core.cache_kept(name)
     if found is None:
         kernel = build()
@@ -153,17 +209,14 @@ def kernel_by_name(name: bytes | None, build: Callable[[], Any], dress: Callable
             kernel._on_packed = functools.partial(_keep, kernel, name)
         return kernel
     about, _, pack = found.partition(b"\0")
-    kernel = dress(_stub(*about.decode().split("\n")), "")
-    kernel._pack = pack, _LaterHost(pack, build)
-    return kernel
+    called, file, parameters = about.decode().split("\n")
+    return StoredKernel((called, file, parameters), pack, bounds, _LaterHost(pack, build), dress)
 
 
-def kernel_ready(found: Any, build: Callable[[], Any], dress: Callable[..., Any]) -> Any:
+def kernel_ready(found: Any, bounds: tuple[int, ...], build: Callable[[], Any], dress: Callable[..., Any]) -> Any:
     """The kernel of a pack that lies in the library, see `_ready.pack_of`; that of ``build()`` has another form."""
     name, file, parameters, pack = found
-    kernel = dress(_stub(name, file, ", ".join(parameters)), "")
-    kernel._pack = pack, _LaterHost(None, build)
-    return kernel
+    return StoredKernel((name, file, ", ".join(parameters)), pack, bounds, _LaterHost(None, build), dress)
 
 
 def _keep(kernel: Any, name: bytes) -> None:

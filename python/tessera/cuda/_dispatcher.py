@@ -16,6 +16,7 @@ from .._source import snapshot_of
 from . import types
 from ._errors import NumbaDebugInfoWarning, NumbaPerformanceWarning, TypingError, raised, translated
 from ._forall import ForAll
+from ._hints import bounds_hints, hint_rows, parameter_rows
 from ._options import IMPLIED, RAISES, Options, options_of
 from ._overload import EXACT, NONE, Overload, conversion, reread
 from ._signature import Signature, normalize
@@ -24,7 +25,6 @@ from ._typeof import typeof
 __all__ = ["Dispatcher", "converting", "kernel_around"]
 
 _VARARGS, _VARKEYWORDS = 4, 8  # flags of code objects
-_EMPTY_ROW = (_core.PARAM_REVERSED, 0, 0, 0, 0, 0, 0, ())
 
 
 class _Extensions(list):  # type: ignore[type-arg]
@@ -119,7 +119,7 @@ class Dispatcher(_core.ThreadKernel):  # type: ignore[misc]
         pack, host = self._pack
         self._adds = bool(host.captured)
         named = (f"array {i} that it names" for i in range(len(host.captured)))
-        rows = tuple((name, *_EMPTY_ROW) for name in (*parameter_names(self.py_func), *named))
+        rows = parameter_rows((*parameter_names(self.py_func), *named))
         return self.__name__, code.co_filename, pack, rows, self._hints(), host
 
     def _look_for_source(self) -> None:
@@ -142,9 +142,9 @@ class Dispatcher(_core.ThreadKernel):  # type: ignore[misc]
             "carveout": 0 if self.options.shared_memory_carveout is None else self.options.shared_memory_carveout + 2,
             "function": self._called,
             "tiers": int(self._has_tiers),
-            **_bounds_hints(self.options.launch_bounds),
+            **bounds_hints(self.options.launch_bounds),
         }
-        return ((0, tuple(given.get(name, 0) for name in _core.HINTS)),)
+        return hint_rows(given)
 
     def _failed(self, error: BaseException) -> BaseException:
         """What a launch raises for ``error``; called by ext/threads.c."""
@@ -565,16 +565,6 @@ def converting(function: Any, sig: Signature) -> Any:
     made = space[code.co_name]
     made.__defaults__ = function.__defaults__
     return made
-
-
-def _bounds_hints(bounds: tuple[int, ...]) -> dict[str, int]:
-    """Threads of a block as a power of two of warps, and blocks of a multiprocessor, as the compiler takes them."""
-    given = {}
-    if bounds:
-        given["num_worker_warps"] = 1 << (-(-bounds[0] // 32) - 1).bit_length()
-    if len(bounds) > 1:
-        given["occupancy"] = bounds[1]
-    return given
 
 
 def _device_of_stream(stream: Any) -> int:
