@@ -21,6 +21,7 @@ enum replay_question {
     REPLAY_ASK,   /* what the function answers; yes for the third of its tuple, which never changes */
     REPLAY_NUMBER, /* a number of NumPy of the same class, bit for bit */
     REPLAY_CODE,  /* a function of this code, which names nothing and has no defaults */
+    REPLAY_CONTENT, /* an array of the host as for REPLAY_ARRAY, with these bytes */
     REPLAY_QUESTIONS
 };
 enum replay_part { REPLAY_CONSTANT, REPLAY_GIVEN, REPLAY_TUPLE }; /* (part, constant or number or parts) */
@@ -34,7 +35,7 @@ typedef struct replay_object {
     PyObject_HEAD
     vectorcallfunc call;
     core_state *state;
-    PyObject *names, *questions, *apart, *launches; /* tuples: of (question, object); (i, j, same); (launch, parts) */
+    PyObject *names, *questions, *apart, *launches; /* tuples: of (question, object); (i, j, how); (launch, parts) */
     PyObject *era, *then;  /* a list whose item must be this one still */
     PyObject *alive, *wait; /* has `ptr` while temporary memory is there; called at the end; or None */
     uint16_t device;
@@ -91,6 +92,28 @@ static bool replay_is_number(const replay_object *self, PyObject *value, Py_ssiz
     return replay_number(self, value, &found) && found.dtype == wanted->dtype && found.n == wanted->n;
 }
 
+static bool replay_has_no_gaps(const ts_arg *arg)
+{
+    return !arg->strides || arg->strides[0] == 1 || arg->shape[0] < 2;
+}
+
+static bool replay_has_content(const replay_object *self, PyObject *value, Py_ssize_t i, PyObject *bytes)
+{
+    const replay_array *wanted = &self->arrays[i];
+    core_frame frame;
+    core_frame_init(&frame);
+    bool good = core_take_object(self->state, &frame, value) == 0;
+    if (!good)
+        PyErr_Clear();
+    const ts_arg *arg = &frame.args[0];
+    good = good && frame.n == 1 && arg->kind == TS_SPEC_ARRAY && arg->rank == 1 && arg->dtype == wanted->dtype &&
+           arg->shape[0] == wanted->n && replay_has_no_gaps(arg) &&
+           TS_DEVICE_ID_KIND(arg->device) == TS_DEVICE_CPU &&
+           memcmp(arg->value.data, PyBytes_AS_STRING(bytes), (size_t)PyBytes_GET_SIZE(bytes)) == 0;
+    core_frame_deinit(&frame);
+    return good;
+}
+
 static bool replay_has_code(PyObject *value, PyObject *code)
 {
     return PyFunction_Check(value) && PyFunction_GET_CODE(value) == code && !PyFunction_GET_DEFAULTS(value) &&
@@ -107,6 +130,9 @@ static int replay_ask(const replay_object *self, replay_call *call, Py_ssize_t i
     case REPLAY_INT: return PyLong_CheckExact(value) && PyObject_RichCompareBool(value, wanted, Py_EQ);
     case REPLAY_NUMBER: return (PyObject *)Py_TYPE(value) == wanted && replay_is_number(self, value, i);
     case REPLAY_CODE: return replay_has_code(value, wanted);
+    case REPLAY_CONTENT:
+        return (PyObject *)Py_TYPE(value) == wanted &&
+               replay_has_content(self, value, i, PyTuple_GET_ITEM(question, 2));
     case REPLAY_ARRAY: {
         if ((PyObject *)Py_TYPE(value) != wanted || !replay_take(self, call, i))
             return 0;
@@ -126,15 +152,19 @@ static int replay_ask(const replay_object *self, replay_call *call, Py_ssize_t i
     }
 }
 
-/* Whether two arrays are in one place, or share no memory, as those that were noted. */
+/* Whether two arrays lie to each other as those that were noted: in one place (True), without memory that they share
+ * (False), or, both without gaps, this many bytes apart. */
 static bool replay_lies_alike(const replay_call *call, PyObject *pair)
 {
     Py_ssize_t i = number_at(pair, 0), j = number_at(pair, 1);
-    bool same = PyTuple_GET_ITEM(pair, 2) == Py_True;
+    PyObject *how = PyTuple_GET_ITEM(pair, 2);
     if (call->values[i] == call->values[j])
-        return same;
+        return how == Py_True;
     const ts_arg *a = &call->arrays.args[call->first[i]], *b = &call->arrays.args[call->first[j]];
-    return ts_arg_overlap(a, b) == (same ? TS_OVERLAP_SAME : TS_OVERLAP_NONE);
+    if (!PyBool_Check(how))
+        return replay_has_no_gaps(a) && replay_has_no_gaps(b) &&
+               (intptr_t)b->value.data - (intptr_t)a->value.data == PyLong_AsSsize_t(how);
+    return ts_arg_overlap(a, b) == (how == Py_True ? TS_OVERLAP_SAME : TS_OVERLAP_NONE);
 }
 
 static bool replay_names_fit(const replay_object *self, PyObject *given, replay_call *call)
@@ -291,6 +321,17 @@ static PyObject *replay_run(PyObject *object, PyObject *const *args, size_t flag
 
 /* ---- the object ------------------------------------------------------------------------------------------ */
 
+/* A question as it is kept: of a value that was read, its class. Owns: the result. */
+static PyObject *replay_kept(PyObject *question, bool of_class)
+{
+    PyObject *what = PyTuple_GET_ITEM(question, 0), *value = PyTuple_GET_ITEM(question, 1);
+    if (!of_class)
+        return Py_NewRef(question);
+    return PyTuple_GET_SIZE(question) > 2
+               ? Py_BuildValue("OOO", what, Py_TYPE(value), PyTuple_GET_ITEM(question, 2))
+               : Py_BuildValue("OO", what, Py_TYPE(value));
+}
+
 /* What arrays are to be like; questions about arrays come with one of them, of which the class is kept. */
 static int replay_note_arrays(replay_object *self, PyObject *questions)
 {
@@ -302,7 +343,8 @@ static int replay_note_arrays(replay_object *self, PyObject *questions)
     for (Py_ssize_t i = 0; self->questions && got == 0 && i < n; i++) {
         PyObject *question = PyTuple_GET_ITEM(questions, i), *kept;
         call.values[i] = PyTuple_GET_ITEM(question, 1);
-        bool is_array = number_at(question, 0) == REPLAY_ARRAY, is_number = number_at(question, 0) == REPLAY_NUMBER;
+        Py_ssize_t what = number_at(question, 0);
+        bool is_array = what == REPLAY_ARRAY || what == REPLAY_CONTENT, is_number = what == REPLAY_NUMBER;
         if (is_array && !replay_take(self, &call, i)) {
             PyErr_SetString(PyExc_TypeError, "an array that is no argument with one axis");
             got = -1;
@@ -313,8 +355,7 @@ static int replay_note_arrays(replay_object *self, PyObject *questions)
             PyErr_SetString(PyExc_TypeError, "what is no number of NumPy");
             got = -1;
         }
-        kept = is_array || is_number ? Py_BuildValue("OO", PyTuple_GET_ITEM(question, 0), Py_TYPE(call.values[i]))
-                                     : Py_NewRef(question);
+        kept = replay_kept(question, is_array || is_number);
         if (kept)
             PyTuple_SET_ITEM(self->questions, i, kept);
         got = kept ? got : -1;

@@ -179,7 +179,7 @@ class _Text:
     def __init__(self, recording: Recording) -> None:
         self.recording = recording
         self.space: dict[str, Any] = {
-            "ndarray": numpy.ndarray, "FunctionType": FunctionType, "share": _share,
+            "ndarray": numpy.ndarray, "FunctionType": FunctionType, "share": _share, "distance": _distance,
             "same": _same, "is_same": _is_same,
             "current": _core._current_device, "type": builtins.type,
         }  # fmt: skip
@@ -225,6 +225,8 @@ class _Text:
             return _INT, value
         if value is None or isinstance(value, (bool, enum.Enum, BuiltinFunctionType, numpy.ufunc)):
             return _IS, value
+        if id(value) in self.unread():
+            return _CONTENT, value, _content(value)
         if _is_array(value):
             return _ARRAY, value
         if isinstance(value, numpy.generic) and value.dtype.kind in "iufb" and value.dtype.itemsize <= 8:
@@ -236,8 +238,9 @@ class _Text:
         never_changes = isinstance(value, numpy.generic) and not isinstance(value, numpy.void)
         return (_ASK, ask, value) if never_changes else (_ASK, ask)
 
-    def pairs(self) -> tuple[tuple[int, int, bool], ...]:
-        """Arrays that are in one place (True), or must share no memory, of those where it matters."""
+    def pairs(self) -> tuple[tuple[int, int, bool | int], ...]:
+        """Arrays that are in one place (True), share no memory (False), or are so many bytes apart, of those where it
+        matters."""
         arrays = [(i, value) for i, value in enumerate(self.recording.given.values()) if _is_array(value)]
         found = []
         for at, (i, x) in enumerate(arrays):
@@ -245,9 +248,7 @@ class _Text:
                 if not self.recording.by_address and (id(x), id(y)) not in self.recording.compared:
                     continue
                 is_same = x is y or _is_same(x, y)
-                if not is_same and _share(x, y):
-                    raise LookupError(y)
-                found.append((i, j, is_same))
+                found.append((i, j, _distance(x, y) if not is_same and _share(x, y) else is_same))
         return tuple(found)
 
     def _is_temporary(self, value: Any) -> bool:
@@ -260,19 +261,18 @@ class _Text:
         given = list(self.recording.given.values())
         found = [self._condition(f"a{i}", value) for i, value in enumerate(given)]
         found.sort(key=len)  # numbers first
-        found += [self._content(f"a{i}", value) for i, value in enumerate(given) if id(value) in self.unread()]
-        for i, j, is_same in self.pairs():
-            found.append(f"(a{i} is a{j} or is_same(a{i}, a{j}))" if is_same else f"not share(a{i}, a{j})")
+        unread = self.unread()
+        found += [f"a{i}.tobytes() == {_content(value)!r}" for i, value in enumerate(given) if id(value) in unread]
+        for i, j, how in self.pairs():
+            if how is True:
+                found.append(f"(a{i} is a{j} or is_same(a{i}, a{j}))")
+            else:
+                found.append(f"not share(a{i}, a{j})" if how is False else f"distance(a{i}, a{j}, None) == {how}")
         return found
 
     def unread(self) -> set[int]:
         """Arrays that no launch gets: the host has read them."""
         return self.names.keys() - self.passed
-
-    def _content(self, name: str, value: Any) -> str:
-        if type(value) is not numpy.ndarray or value.nbytes > _MOST_COMPARED:
-            raise LookupError(value)
-        return f"{name}.tobytes() == {value.tobytes()!r}"
 
     def _condition(self, name: str, value: Any) -> str:
         kind = type(value)
@@ -349,6 +349,23 @@ def _ends(array: Any) -> tuple[int, int]:
     return (start + min(far, 0), start + max(far, 0) + size) if array.shape[0] else (0, 0)
 
 
+def _distance(a: Any, b: Any, *otherwise: Any) -> Any:
+    """How many bytes ``b`` is behind ``a``; of arrays with gaps what else is given, or LookupError."""
+    (start, step, size), (other, other_step, other_size) = _row(a), _row(b)
+    if step == size and other_step == other_size:
+        return other - start
+    if not otherwise:
+        raise LookupError(b)
+    return otherwise[0]
+
+
+def _content(value: Any) -> bytes:
+    """What is in an array that the host reads."""
+    if type(value) is not numpy.ndarray or value.nbytes > _MOST_COMPARED:
+        raise LookupError(value)
+    return value.tobytes()
+
+
 def _is_same(a: Any, b: Any) -> bool:
     """Whether two arrays of one axis are the same elements."""
     return a.dtype == b.dtype and a.shape == b.shape and _row(a) == _row(b)
@@ -391,7 +408,7 @@ def _made(recording: Recording, wait: Callable[[], Any] | None) -> Callable[[dic
     return _in_c(recording, wait) or _written(recording, wait)
 
 
-_IS, _INT, _ARRAY, _ASK, _NUMBER, _CODE = range(6)  # questions of ext/replay.c
+_IS, _INT, _ARRAY, _ASK, _NUMBER, _CODE, _CONTENT = range(7)  # questions of ext/replay.c
 _CONSTANT, _GIVEN, _TUPLE = range(3)  # and parts of arguments of launches
 
 
@@ -406,9 +423,9 @@ def _in_c(recording: Recording, wait: Callable[[], Any] | None) -> Any:
         apart = text.pairs()
     except LookupError:
         return None
-    is_read = bool(text.unread())  # an array that the host reads is compared by its content
     on_gpu = _core._current_device() >= _core.DEVICE_CUDA
-    if is_read or recording.anew or (on_gpu and any(type(value) is numpy.ndarray for value in given)):
+    moved = on_gpu and any(type(value) is numpy.ndarray and id(value) in text.passed for value in given)
+    if moved or recording.anew:
         return None
     alive = recording.temporaries[0]._memory.array if recording.temporaries else None
     try:

@@ -230,6 +230,54 @@ def test_calls_made_again_ask_where_arrays_are() -> None:
     assert len(long_ways) == 7  # inputs may share memory
 
 
+def test_places_of_parts_that_share_memory_take_the_short_way() -> None:
+    x, places = np.arange(100)[::-1].copy(), np.arange(0, 101, 10)
+
+    def call(starts: Any, ends: Any) -> list[int]:
+        out = np.zeros(100, np.int64)
+        compute.segmented_sort(
+            d_in_keys=x, d_out_keys=out, num_items=100, num_segments=10, start_offsets_in=starts, end_offsets_in=ends
+        )
+        sums = np.zeros(10, np.int64)
+        compute.segmented_reduce(
+            d_in=out, d_out=sums, num_segments=10, start_offsets_in=starts, end_offsets_in=ends, op=PLUS,
+            h_init=np.int64(0),
+        )  # fmt: skip
+        for s, e in zip(starts, ends):
+            assert np.array_equal(out[s:e], np.sort(x[s:e]))
+        return list(sums)
+
+    right = [int(x[i : i + 10].sum()) for i in range(0, 100, 10)]
+    for _ in range(3):
+        assert call(places[:-1], places[1:]) == right
+    again = places.copy()
+    assert ways(lambda: call(again[:-1], again[1:])) == 0
+    assert ways(lambda: call(places[1:], places[1:])) > 0  # all parts are empty
+    assert ways(lambda: call(places[:-1].copy(), places[1:])) > 0
+
+
+@pytest.mark.parametrize("turn_to_gaps", [False, True])
+def test_arrays_that_the_host_reads_are_compared(turn_to_gaps: bool) -> None:
+    x, out = np.arange(1000, dtype=np.float32), np.zeros(10, np.int32)
+    low, high = np.zeros(2, np.float32), np.full(2, 1000, np.float32)
+
+    def call() -> np.ndarray:
+        out[:] = 0
+        compute.histogram_even(
+            d_samples=x, d_histogram=out, h_num_output_levels=np.array([11]), h_lower_level=low[:1],
+            h_upper_level=high[::-1][:1] if turn_to_gaps else high[:1], num_samples=1000,
+        )  # fmt: skip
+        return out
+
+    for _ in range(4):
+        assert (call() == 100).all()
+    assert ways(call) == 0
+    high[:] = 2000
+    assert ways(call) == 1 and list(call()) == [200] * 5 + [0] * 5
+    high[:] = 1000
+    assert (call() == 100).all()
+
+
 def test_a_sort_in_place_is_another_call() -> None:
     x = np.random.default_rng(0).random(50000)
     out = np.zeros_like(x)
