@@ -15,7 +15,7 @@ typedef struct sums_plan {
     compute_key key;
     compute_array in, out, ends[2];
     compute_scan offsets; /* where the items of parts stand in a row */
-    int64_t places[1], spans[1], span_bytes, one[1];
+    int64_t places[1], spans[1], one[1]; /* spans: words of all */
 } sums_plan;
 
 static ts_status sums_check(const compute_call *call, const sums_plan *plan, ts_error *err)
@@ -60,7 +60,7 @@ static ts_status sums_run(compute_call *call, sums_plan *plan, ts_error *err)
     ts__compute_put_int(call, call->n);
     ts__compute_put_array(call, &plan->out);
     ts__compute_put_initial(call);
-    ts__compute_put_records(call, SUMS_SPANS, &plan->key, plan->spans, &plan->span_bytes);
+    ts__compute_put_room(call, SUMS_SPANS, TS_DTYPE_uint32, 1, plan->spans);
     ts__compute_put_room(call, SUMS_COUNTER, TS_DTYPE_int32, 1, plan->one);
     return ts__compute_launch(call, &plan->key, COMPUTE_PART_SPANS, call->is_gpu ? COMPUTE_THREADS : 1, err);
 }
@@ -68,7 +68,7 @@ static ts_status sums_run(compute_call *call, sums_plan *plan, ts_error *err)
 ts_status ts__compute_reduce_parts(compute_call *call, const ts_arg *in, const ts_arg *result, const ts_arg parts[2],
                                    ts_combine op, ts_error *err)
 {
-    sums_plan plan = {.one = {1}, .spans = {COMPUTE_PART_SPANS}};
+    sums_plan plan = {.one = {1}};
     bool only_asks;
     TS_TRY(ts__compute_flags(call, 0, op == TS_COMBINE_own, err));
     TS_TRY(ts__compute_array(call, "in", in, false, &plan.in, err));
@@ -80,13 +80,13 @@ ts_status ts__compute_reduce_parts(compute_call *call, const ts_arg *in, const t
     TS_TRY(ts__compute_number_checks(call, true, err));
     TS_TRY(sums_check(call, &plan, err));
     call->n = plan.ends[0].n, plan.places[0] = call->n + 1;
-    plan.span_bytes = ts__compute_choice(&plan.key, COMPUTE_dtype)->record;
+    plan.spans[0] = COMPUTE_PART_SPANS * (int64_t)ts__compute_choice(&plan.key, COMPUTE_dtype)->pieces;
     plan.offsets = (compute_scan){.word = TS_DTYPE_int64, .is_exact = true,
                                   .key = {.number = call->is_gpu ? COMPUTE_offsets_gpu : COMPUTE_offsets_cpu,
                                           .at[COMPUTE_dtype] = TS_DTYPE_int64}};
     TS_TRY(ts__compute_scan_sizes(call, &plan.offsets, err));
     uint64_t bytes[] = {(uint64_t)plan.offsets.words[0] * 8, (uint64_t)plan.places[0] * 8,
-                        (uint64_t)(plan.spans[0] * plan.span_bytes), 4};
+                        (uint64_t)plan.spans[0] * 4, 4};
     ts_status status = ts__compute_rooms(call, bytes, TS_COUNT(bytes), &only_asks, err);
     if (status == TS_OK && !only_asks && call->n)
         status = sums_run(call, &plan, err);

@@ -27,7 +27,7 @@ import numpy
 
 from .types import TypeDescriptor
 
-__all__ = ["before_tile", "clearing", "ended", "memory_of", "next_tile"]
+__all__ = ["before_tile", "clearing", "ended", "in_words", "memory_of", "next_tile", "words_in"]
 
 _WIDTH = 32
 _SPAN = _WIDTH * _WIDTH
@@ -35,17 +35,17 @@ _TICKET = 0  # words: tiles that have begun; for each span, tiles that have ende
 _THERE = 1 << 32
 
 
-def _pieces(dtype: numpy.dtype[Any]) -> int:
+def words_in(dtype: numpy.dtype[Any]) -> int:
     """The words that a value is published as: each number of it by itself."""
     if dtype.names is not None:
-        return sum(_pieces(dtype[name]) for name in dtype.names)
+        return sum(words_in(dtype[name]) for name in dtype.names)
     return -(-dtype.itemsize // 4)
 
 
 def memory_of(kind: TypeDescriptor, tiles: int) -> tuple[Any, int]:
     """The temporary memory of a scan, for `Memory.take`."""
     spans = -(-tiles // _SPAN)
-    return numpy.int64, 1 + spans + (tiles + -(-tiles // _WIDTH) + spans) * _pieces(kind.dtype)
+    return numpy.int64, 1 + spans + (tiles + -(-tiles // _WIDTH) + spans) * words_in(kind.dtype)
 
 
 def _places(tiles: Any) -> Any:
@@ -77,7 +77,7 @@ def ended(kind: TypeDescriptor) -> Callable[..., Any]:
     makes what was published for it zero again."""
     from ..cuda import atomic, shfl_sync, threadIdx
 
-    pieces = _pieces(kind.dtype)
+    pieces = words_in(kind.dtype)
 
     def clear(words: Any, first: Any, n: Any) -> None:
         i = numpy.int64(threadIdx.x)
@@ -115,9 +115,8 @@ def clearing() -> Callable[..., Any]:
     return clear
 
 
-def _published(waits: bool) -> tuple[Callable[..., Any], Callable[..., Any]]:
-    """Functions of a kernel: one publishes a value at a place, one waits for that of a place."""
-    from ..cuda import atomic, ldcv
+def in_pieces() -> tuple[Callable[..., Any], Callable[..., Any]]:
+    """Functions of a kernel: one gives a value as pieces of 32 bits, one the value, like another, that such are of."""
     from ..cuda._device import parts, reinterpreted, whole
 
     bits_of = {1: numpy.uint8, 2: numpy.uint16, 4: numpy.uint32, 8: numpy.uint64}
@@ -146,25 +145,13 @@ def _published(waits: bool) -> tuple[Callable[..., Any], Callable[..., Any]]:
             return reinterpreted(numpy.uint64(some[0]) | numpy.uint64(some[1]) << numpy.uint64(32), like.dtype)
         return reinterpreted(bits_of[size](some[0]), like.dtype)
 
-    def all_pieces(value: Any) -> Any:
+    def pieces_of(value: Any) -> Any:
         pieces: Any = ()
         for number in parts(value):
             pieces += cut(number)
         return pieces
 
-    def publish(values: Any, at: Any, value: Any) -> None:
-        pieces = all_pieces(value)
-        for k in tuple(range(len(pieces))):
-            atomic.exch(values, at * len(pieces) + k, numpy.int64(pieces[k]) | _THERE)
-
-    def read(values: Any, at: Any, n: Any) -> Any:
-        return tuple(ldcv(values, at * n + k) for k in range(n))
-
-    def awaited(values: Any, at: Any, like: Any) -> Any:
-        n = len(all_pieces(like))
-        found = tuple(numpy.int64(0) for _ in range(n)) if waits else read(values, at, n)
-        while waits and missing(found):
-            found = read(values, at, n)
+    def value_of(like: Any, found: Any) -> Any:
         numbers: Any = ()
         k = 0
         for number in parts(like):
@@ -172,6 +159,47 @@ def _published(waits: bool) -> tuple[Callable[..., Any], Callable[..., Any]]:
             numbers += (joined(number, tuple(numpy.uint32(word) for word in found[k : k + m])),)
             k += m
         return whole(like, numbers)
+
+    return pieces_of, value_of
+
+
+def in_words(kind: TypeDescriptor) -> tuple[Callable[..., Any], Callable[..., Any]]:
+    """``get(words, i, like)`` and ``put(words, i, value)`` of a kernel: value i of a type, of which ``like`` is one, in
+    an array of uint32. An array of structs would say what these are to one process only."""
+    pieces_of, value_of = in_pieces()
+    cast, n = kind.cast, words_in(kind.dtype)
+
+    def get(words: Any, i: Any, like: Any) -> Any:
+        return value_of(cast(like), tuple(words[i * n + k] for k in range(n)))
+
+    def put(words: Any, i: Any, value: Any) -> None:
+        pieces = pieces_of(cast(value))
+        for k in tuple(range(n)):
+            words[i * n + k] = pieces[k]
+
+    return get, put
+
+
+def _published(waits: bool) -> tuple[Callable[..., Any], Callable[..., Any]]:
+    """Functions of a kernel: one publishes a value at a place, one waits for that of a place."""
+    from ..cuda import atomic, ldcv
+
+    pieces_of, value_of = in_pieces()
+
+    def publish(values: Any, at: Any, value: Any) -> None:
+        pieces = pieces_of(value)
+        for k in tuple(range(len(pieces))):
+            atomic.exch(values, at * len(pieces) + k, numpy.int64(pieces[k]) | _THERE)
+
+    def read(values: Any, at: Any, n: Any) -> Any:
+        return tuple(ldcv(values, at * n + k) for k in range(n))
+
+    def awaited(values: Any, at: Any, like: Any) -> Any:
+        n = len(pieces_of(like))
+        found = tuple(numpy.int64(0) for _ in range(n)) if waits else read(values, at, n)
+        while waits and missing(found):
+            found = read(values, at, n)
+        return value_of(like, found)
 
     def missing(found: Any) -> Any:
         there = found[0]

@@ -429,7 +429,7 @@ def facts_of_runs(c: Choice) -> dict[str, int]:
     pair = run_of(c)
     items, threads = _scan.tile_of(pair)
     hints = bounds(threads, _runs._RESIDENT) if pair.size <= 16 else {}
-    return {"tile": items * threads, "pieces": _lookback._pieces(pair.dtype), "record": pair.size, **hints}
+    return {"tile": items * threads, "pieces": _lookback.words_in(pair.dtype), "record": pair.size, **hints}
 
 
 def runs_as_scan(c: Choice, load: Any, op: Any) -> _scan.Scanned:
@@ -487,7 +487,7 @@ def facts_of_parts(c: Choice) -> dict[str, int]:
     pair = run_of(c)
     items, threads = _scan.tile_of(pair)
     hints = bounds(threads, 4 if pair.size <= 4 else 3) if pair.size <= 16 else {}
-    return {"tile": items * threads, "pieces": _lookback._pieces(pair.dtype), "record": pair.size, **hints}
+    return {"tile": items * threads, "pieces": _lookback.words_in(pair.dtype), "record": pair.size, **hints}
 
 
 def bounds_of_parts() -> Any:
@@ -509,12 +509,9 @@ def reducing_parts(maker: Callable[..., Any]) -> Callable[[Choice], Any]:
     return make
 
 
-def span_of(c: Choice) -> Any:
-    return _segmented._records(value_of(c))[1].dtype
-
-
 def facts_of_spans(c: Choice) -> dict[str, int]:
-    return {"record": span_of(c).itemsize, **bounds(THREADS, _segmented._RESIDENT)}
+    span = _segmented._records(value_of(c))[1]
+    return {"pieces": _lookback.words_in(span.dtype), **bounds(THREADS, _segmented._RESIDENT)}
 
 
 def finding(c: Choice) -> Any:
@@ -630,7 +627,7 @@ def in_tiles_of(what: Callable[[Choice], _choose.Choice], axes: dict[str, list[A
 
 def facts_of_shape(shape: _choose._Shape) -> dict[str, int]:
     hints = bounds(THREADS, _choose._RESIDENT)
-    return {"tile": shape.items * THREADS, "pieces": _lookback._pieces(shape.published.dtype), **hints}
+    return {"tile": shape.items * THREADS, "pieces": _lookback.words_in(shape.published.dtype), **hints}
 
 
 def no_facts(c: Choice) -> dict[str, int]:
@@ -641,7 +638,7 @@ def facts_of_scan(c: Choice) -> dict[str, int]:
     kind = kind_of(c["dtype"])
     items, threads = _scan._items(kind), _scan._threads(kind)
     hints = bounds(threads, 4 if kind.size <= 4 else 3)
-    return {"tile": items * threads, "pieces": _lookback._pieces(kind.dtype), **hints}
+    return {"tile": items * threads, "pieces": _lookback.words_in(kind.dtype), **hints}
 
 
 def facts_of_sort(c: Choice) -> dict[str, int]:
@@ -754,8 +751,8 @@ KERNELS = {
     "scan_parts_gpu": Kernel(scan_axes(NUMBERS_OF), scanning_parts_in_tiles, facts_of_parts),
     "offsets_cpu": Kernel({"dtype": ["int64"]}, adding_lengths(_chunks._scanning), facts_of_scan),
     "offsets_gpu": Kernel({"dtype": ["int64"]}, adding_lengths(_scan._scanning), facts_of_scan),
-    "parts_cpu": Kernel(PARTS, reducing_parts(_segmented._balanced_on_cpu), facts_of_spans, span_of),
-    "parts_gpu": Kernel(PARTS, reducing_parts(_segmented._balanced), facts_of_spans, span_of),
+    "parts_cpu": Kernel(PARTS, reducing_parts(_segmented._balanced_on_cpu), facts_of_spans),
+    "parts_gpu": Kernel(PARTS, reducing_parts(_segmented._balanced), facts_of_spans),
     "groups_cpu": Kernel({"alone": FLAG} | CHUNKS, grouping(_chunks._scanning), no_facts),
     "groups_gpu": Kernel({"dtype": ["int64"], "alone": FLAG} | CHUNKS, grouping(_scan._scanning), facts_of_scan),
     **{f"take_parts{pairs}": Kernel(CHUNKS, taking_parts(fields), no_facts) for fields, pairs in ONE_OR_PAIRS},

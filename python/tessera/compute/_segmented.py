@@ -24,6 +24,7 @@ from numpy import int32, int64, uint64
 from . import types
 from ._arguments import Count, checked_count, init_of, stream_of, whole_numbers
 from ._engine import POOL, THREADS, Memory, algorithm, kernel_of, on_cpu
+from ._lookback import in_words, words_in
 from ._overlap import separate
 from ._scan import Scanned, launch_scan, scan_memory
 from .iterators import Iterator, iterator_of
@@ -262,7 +263,7 @@ def _balanced(
     from ..cuda import atomic, blockIdx, gridDim, shared, syncthreads, threadfence, threadIdx
 
     (carried, record), cast, zero = _records(kind), kind.cast, kind.zero
-    Carried, Span, get, put, item_of = carried.cls, record.cls, record.get, record.put, kind.get
+    Carried, Span, (get, put), item_of = carried.cls, record.cls, in_words(record), kind.get
     joined, emit = _of_carried(carried, store, op, kind, cast_out)
     stage, walk = _staging(load, start, kind), _walking_there(carried, load, start, op, kind, emit)
     ends_in_tile = _ends_in_tile()
@@ -335,11 +336,12 @@ def _balanced(
         span = (steps + (SPANS * TILE - 1)) // (SPANS * TILE) * TILE
         begin = min(blockIdx.x * span, steps)
         carry = Carried(0, 0, cast(zero))
+        left = Span(-1, carry, carry)
         if t == 0:
-            put(spans, blockIdx.x, Span(-1, carry, carry))
+            put(spans, blockIdx.x, left)
         carry = span_of(src, starts, offsets, parts, out, init, spans, begin, min(begin + span, steps), carry)
         if t == 0:
-            left = get(spans, blockIdx.x)
+            left = get(spans, blockIdx.x, left)
             put(spans, blockIdx.x, Span(left.part, left.head, carry))
             threadfence()
             is_last[0] = atomic.add(counter, 0, 1) == gridDim.x - 1
@@ -351,7 +353,7 @@ def _balanced(
             counter[0] = 0
         carry = Carried(0, 0, cast(zero))
         for first in range(0, SPANS, THREADS):
-            mine = get(spans, first + t)
+            mine = get(spans, first + t, left)
             before, carry = scanned(mine.tail, carry)
             if mine.part >= 0:
                 emit(out, mine.part, init, joined(before, Carried(0, mine.head.has, mine.head.value)))
@@ -369,7 +371,7 @@ def _balanced_on_cpu(
     (carried, record), dtype, cast, zero = _records(kind), kind.dtype, kind.cast, kind.zero
     Carried, Span, of_carried = carried.cls, record.cls, carried.dtype
     get, put, value_of, put_value = carried.get, carried.put, kind.get, kind.put
-    get_span, put_span = record.get, record.put
+    get_span, put_span = in_words(record)
     joined, emit = _of_carried(carried, store, op, kind, cast_out)
     walk, warps = _walking(carried, load, start, op, kind, emit), THREADS // 32
 
@@ -452,12 +454,12 @@ def _balanced_on_cpu(
         carry = nothing
         for first in range(0, SPANS, THREADS):
             for t in range(THREADS):
-                put(s, t, get_span(spans, first + t).tail)
+                put(s, t, get_span(spans, first + t, left).tail)
             carry = befores(s, sums, carry)
             for t in range(THREADS):
-                left = get_span(spans, first + t)
-                if left.part >= 0:
-                    emit(out, left.part, init, joined(get(s, t), Carried(0, left.head.has, left.head.value)))
+                span = get_span(spans, first + t, left)
+                if span.part >= 0:
+                    emit(out, span.part, init, joined(get(s, t), Carried(0, span.head.has, span.head.value)))
 
     return reduce
 
@@ -531,8 +533,8 @@ def segmented_reduce(
             )
         return None
     found = memory.take(
-        scan_memory(_PLACES, parts), (numpy.int32, 1), (numpy.int64, parts + 1), (_records(kind)[1].dtype, SPANS),
-        counters=2,
+        scan_memory(_PLACES, parts), (numpy.int32, 1), (numpy.int64, parts + 1),
+        (numpy.uint32, SPANS * words_in(_records(kind)[1].dtype)), counters=2,
     )  # fmt: skip
     if found is None:
         return memory.nbytes

@@ -47,6 +47,17 @@ def test_reductions(rng, mix):
     assert out.tolist() == [x[b - 1] if a < b else 5 for a, b in zip(starts, ends)]
 
 
+@pytest.mark.parametrize("kind", (np.int8, np.float64, np.complex128))
+def test_reductions_stay_in_the_memory_that_they_asked_for(rng, kind):
+    x, (starts, ends) = rng.integers(0, 9, N).astype(kind), cuts_of(rng, "many short")
+    out = np.zeros(len(starts), kind)
+    reduce = {"d_in": x, "d_out": out, "h_init": kind(0), "op": lambda a, b: a + b, **given(starts, ends)}
+    nbytes = compute.segmented_reduce(**reduce, temp_storage=None)
+    memory = np.full(nbytes + 4096, 7, np.uint8)
+    compute.segmented_reduce(**reduce, temp_storage=memory[:nbytes])
+    assert out.tolist() == [x[a:b].sum(dtype=kind) for a, b in zip(starts, ends)] and (memory[nbytes:] == 7).all()
+
+
 def test_parts_that_overlap_and_end_before_they_begin(rng):
     x, starts = rng.integers(0, 9, N).astype(np.int32), rng.integers(0, N, 300)
     ends = np.minimum(starts + rng.integers(-3, 900, 300), N)
