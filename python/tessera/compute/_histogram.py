@@ -23,7 +23,7 @@ from ..cuda.libdevice import umul64hi
 from ._arguments import checked_count, count_of, items_in, stream_of
 from ._engine import POOL, THREADS, Memory, algorithm, cores_for, kernel_of, on_cpu
 from ._overlap import separate
-from .iterators import iterator_of
+from .iterators import Iterator, iterator_of
 
 __all__ = ["histogram_even", "histogram_range"]
 
@@ -360,6 +360,7 @@ def histogram_even(
         _scalar(num_output_levels if h_num_output_levels is None else h_num_output_levels, "num_output_levels"),
         "num_output_levels",
     )
+    samples = _numbers(d_samples)
     low = _scalar(lower_level if h_lower_level is None else h_lower_level, "lower_level")
     high = _scalar(upper_level if h_upper_level is None else h_upper_level, "upper_level")
     if low.dtype != high.dtype:
@@ -370,7 +371,6 @@ def histogram_even(
         raise ValueError(f"lower_level {low} must be less than upper_level {high}")
     if not math.isfinite(float(high) - float(low)):
         raise ValueError(f"levels from {low} to {high} have no finite width; bins of equal width need one")
-    samples = iterator_of(d_samples, "d_samples")
     bins = levels - 1
     of = samples.value_type and samples.value_type.dtype
     if of is not None and of.kind in "iub" and low.dtype.kind in "iu":
@@ -416,6 +416,15 @@ def histogram_range(
         raise ValueError(f"num_output_levels is {count}; a bin has two")
     rule = _Bins(("range", levels.kind), lambda: _range(levels.load()), levels.state, count - 1, levels)
     return _histogram(rule, iterator_of(d_samples, "d_samples"), d_histogram, num_samples, stream, temp_storage)
+
+
+def _numbers(d_samples: Any) -> Iterator:
+    """The samples: no dates, which have no bins."""
+    samples = iterator_of(d_samples, "d_samples")
+    dtype = samples.value_type and samples.value_type.dtype
+    if dtype is not None and dtype.kind in "mM":
+        raise TypeError(f"d_samples holds {dtype}; pass a view of int64, and levels in its unit as numbers")
+    return samples
 
 
 def _histogram(rule: _Bins, samples: Any, d_histogram: Any, num_samples: Any, stream: Any, storage: Any) -> Any:

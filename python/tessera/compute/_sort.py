@@ -350,6 +350,11 @@ def bits_of(array: Any, name: str = "d_in_keys") -> Any:
     """The array, or iterator, as keys whose bits have an order, and their dtype."""
     keys = _known(iterator_of(array, name), name)
     dtype: Any = keys.value_type.dtype  # type: ignore[union-attr]
+    if dtype.kind in "mM":
+        raise TypeError(
+            f"{name} holds {dtype}; pass a view of int64, which has the same order, with NaT first, or use merge_sort "
+            "with OpKind.LESS"
+        )
     if dtype.kind not in "iufb" and dtype.name != "bfloat16" or dtype.itemsize > 8:
         raise TypeError(f"{name}: keys of {dtype} have no order of bits; use merge_sort with a comparison")
     return keys, dtype

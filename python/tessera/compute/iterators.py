@@ -20,6 +20,7 @@ from typing import Any
 
 import numpy
 
+from .. import _core
 from . import types
 from ._text import written
 from .op import OpKind, Operator, operator_of
@@ -256,7 +257,7 @@ def iterator_of(what: Any, name: str) -> Iterator:
     if isinstance(what, Iterator):
         return what
     try:
-        return ArrayIterator(what)
+        found = ArrayIterator(what)
     except (TypeError, NotImplementedError, AttributeError, ValueError) as error:
         if isinstance(error, ValueError) and hasattr(what, "shape"):
             raise
@@ -266,6 +267,19 @@ def iterator_of(what: Any, name: str) -> Iterator:
                 "iterator"
             ) from None
         raise TypeError(f"{name}: {error}") from None
+    _check_address(found, name)
+    return found
+
+
+def _check_address(it: ArrayIterator, name: str) -> None:
+    """GPUs read and write numbers at multiples of their size alone."""
+    if isinstance(it.array, numpy.ndarray) or _core._current_device() < _core.DEVICE_CUDA:
+        return
+    address, dtype = it.array.__cuda_array_interface__["data"][0], it.value_type.dtype
+    if address % dtype.alignment:
+        raise ValueError(
+            f"{name}: the array at {address:#x} is not aligned to its items, of {dtype}, as GPUs need it; pass a copy"
+        )
 
 
 class CountingIterator(Iterator):

@@ -380,3 +380,23 @@ def test_arrays_that_are_not_aligned(off):
     }  # fmt: skip
     for name, call in calls.items():  # aligned ones go the short way from some call on, these never
         assert all(call(v)[1] for v in (even, even, even, even, x, even, x, x, x, x, even)), name
+
+
+@pytest.mark.parametrize("dtype", ["M8[s]", "m8[ns]"])
+def test_dates_are_sorted_as_numbers_or_by_merging(dtype):
+    x = np.array([3, 1, "NaT", 2], dtype)
+    out = np.empty_like(x)
+    for call in (
+        lambda: compute.radix_sort(d_in_keys=x, d_out_keys=out, num_items=4),
+        lambda: compute.top_k(d_in_keys=x, d_out_keys=out, num_items=4, k=2),
+        lambda: compute.nth_element(d_in=x, d_out=out, n=1, num_items=4),
+    ):
+        with pytest.raises(TypeError, match=r"holds (datetime|timedelta)64.*view of int64"):
+            call()
+    compute.radix_sort(d_in_keys=x.view(np.int64), d_out_keys=out.view(np.int64), num_items=4)
+    assert np.array_equal(out, np.array(["NaT", 1, 2, 3], dtype), equal_nan=True)
+    compute.merge_sort(d_in_keys=x[[0, 1, 3]], d_out_keys=out[:3], num_items=3, op=compute.OpKind.LESS)
+    assert np.array_equal(out[:3], np.sort(x[[0, 1, 3]]))
+    levels = {"h_num_output_levels": np.array([3]), "h_lower_level": x[1:2], "h_upper_level": x[:1]}
+    with pytest.raises(TypeError, match="d_samples holds"):
+        compute.histogram_even(d_samples=x, d_histogram=np.zeros(2, np.int32), num_samples=4, **levels)

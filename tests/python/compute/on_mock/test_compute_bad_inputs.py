@@ -28,3 +28,25 @@ def test_every_algorithm(mock: MockState, name: str) -> None:
     if LONG:
         function(**given)
         assert mock.n_launches > before
+
+
+class Odd:
+    """An array of a GPU at an odd address."""
+
+    def __init__(self, n: int, dtype: type) -> None:
+        self.memory, self.shape, self.dtype = cuda.device_array(n * 8 + 1, np.uint8), (n,), np.dtype(dtype)
+        interface = dict(self.memory.__cuda_array_interface__)
+        address = interface["data"][0] + 1, False
+        self.__cuda_array_interface__ = {**interface, "data": address, "shape": (n,), "typestr": self.dtype.str}
+
+
+def test_arrays_that_are_not_aligned_are_named(mock: MockState) -> None:
+    x, out = Odd(99, np.float32), cuda.device_array(99, np.float32)
+    before = mock.n_launches
+    with pytest.raises(ValueError, match="d_in: the array at .* is not aligned to its items, of float32"):
+        compute.inclusive_scan(d_in=x, d_out=out, op=compute.OpKind.PLUS, num_items=99)
+    with pytest.raises(ValueError, match="d_out_keys: the array at .* is not aligned"):
+        compute.radix_sort(d_in_keys=out, d_out_keys=x, num_items=99)
+    assert mock.n_launches == before
+    compute.inclusive_scan(d_in=Odd(99, np.uint8), d_out=out, op=compute.OpKind.PLUS, num_items=99)
+    assert mock.n_launches > before
