@@ -736,7 +736,8 @@ static PyObject *numeric_setup(PyObject *module, PyObject *args)
     for (int d = 1; d < TS_DTYPE_COUNT; d++)
         if (n->scalar_types[d] && PyType_Check(n->scalar_types[d]) && numeric_is_plain(state, (ts_dtype)d))
             n->plain_scalars |= (uint64_t)1 << d;
-    numeric_lend_setup(state);
+    if (numeric_lend_setup(state) < 0)
+        return NULL;
     Py_RETURN_NONE;
 }
 

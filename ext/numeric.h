@@ -288,7 +288,7 @@ typedef struct numeric_few {
 } numeric_few;
 /* The call as NumPy computes it; NULL without exception: it is none of these. */
 PyObject *numeric_few_call(core_state *state, numeric_few *few, PyObject *const *args, Py_ssize_t n, PyObject *names);
-void numeric_lend_setup(core_state *state);
+int numeric_lend_setup(core_state *state); /* -1 with exception */
 int numeric_lend_init(PyObject *module);
 
 /* numeric_index.c */

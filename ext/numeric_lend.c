@@ -13,6 +13,7 @@
  * numeric_lend_setup() tries on known elements first. Where it is another one, nothing is lent.
  */
 #include "numeric.h"
+#include <stdlib.h>
 #include <string.h>
 
 /* Places in NumPy's table of functions, its version of the interface, flags of arrays. */
@@ -429,7 +430,18 @@ static bool lend_tries(const numeric_state *n)
     return is_read;
 }
 
-void numeric_lend_setup(core_state *state)
+/* TESSERA_LEND; -1 with exception. */
+static int lend_wish(numeric_state *n)
+{
+    const char *wish = getenv("TESSERA_LEND");
+    n->lends_none = wish && strcmp(wish, "0") == 0;
+    if (!wish || !*wish || n->lends_none || strcmp(wish, "1") == 0)
+        return 0;
+    PyErr_Format(PyExc_ValueError, "TESSERA_LEND=%.100s: it takes 1 (calls on few elements may be NumPy's) or 0", wish);
+    return -1;
+}
+
+int numeric_lend_setup(core_state *state)
 {
     numeric_state *n = state->numeric;
     PyObject *module = n->numpy ? PyImport_ImportModule("numpy._core._multiarray_umath") : NULL;
@@ -443,6 +455,7 @@ void numeric_lend_setup(core_state *state)
     PyErr_Clear();
     Py_XDECREF(capsule);
     Py_XDECREF(module);
+    return lend_wish(n);
 }
 
 /* numeric_lends(whether): whether NumPy computes calls on few elements; gives what was before. */

@@ -80,11 +80,30 @@ def test_value_that_means_something_is_taken(tmp_path, name, value):
     assert done.returncode == 0, done.stderr
 
 
+def test_a_wish_about_numpy_that_means_nothing_is_refused():
+    env = {**os.environ, "TESSERA_LEND": "yes"}
+    done = subprocess.run(
+        [sys.executable, "-c", "import tessera.numeric"], env=env, capture_output=True, text=True, check=False
+    )
+    assert done.returncode != 0 and "TESSERA_LEND=yes: it takes 1" in done.stderr
+
+
 def test_threads_that_are_asked_for_are_the_processors_of_the_cpu_device():
     text = "from tessera import cuda; print(cuda.get_current_device().MULTIPROCESSOR_COUNT)"
     env = {**os.environ, "TESSERA_NUM_THREADS": "3", "CUDA_VISIBLE_DEVICES": ""}
     done = subprocess.run([sys.executable, "-c", text], env=env, capture_output=True, text=True, check=True)
     assert done.stdout.split() == ["3"]
+
+
+@pytest.mark.parametrize("wish, want", [("0", []), ("", ["percentile"]), ("1", ["percentile"])])
+def test_calls_on_few_elements_are_ours_where_that_is_wanted(wish, want):
+    text = (
+        "import tessera.numeric as np; x = np.ones(5)\n"
+        "assert np.percentile(x, 50) == 1; print(*np.host_calls())"
+    )
+    env = {**os.environ, "TESSERA_LEND": wish}
+    done = subprocess.run([sys.executable, "-c", text], env=env, capture_output=True, text=True, check=True)
+    assert done.stdout.split() == want
 
 
 def test_bisect_runs_the_first_steps_and_names_the_last(tmp_path):
