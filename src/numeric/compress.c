@@ -484,11 +484,9 @@ ts_status ts__nd_compress_by_kernels(ts_nd *from, ts_nd *mask, bool twice, ts_nd
 /* The array along one axis, row-major: itself, a view, or a copy. */
 static ts_status compress_flat(ts_nd *a, ts_nd **flat, ts_error *err)
 {
-    int64_t item = (int64_t)ts_dtype_bytes((ts_dtype)a->dtype), step = item;
-    bool dense = true;
+    int64_t item = a->item;
+    bool dense = nd_is_dense(a, 0);
     *flat = NULL;
-    for (uint32_t d = a->rank; d-- > 0; step *= ts_nd_shape(a)[d])
-        dense &= ts_nd_shape(a)[d] == 1 || ts_nd_strides(a)[d] == step;
     if (dense && a->rank == 1) {
         ts_nd_retain(a);
         *flat = a;

@@ -230,6 +230,8 @@ def set_item(a: ndarray, key: Any, value: Any) -> None:
     while values.ndim > len(shape) and values.shape[0] == 1:
         values, given = values[0], given[0]
     up = len(shape) - values.ndim
+    if not values.size and not places.offsets.size:
+        return  # nothing to nowhere, whatever the shapes
     if up < 0 or _any(n not in (1, m) for n, m in zip(values.shape, shape[up:], strict=True)):
         if places.is_mask and values.ndim == 1:
             raise ValueError(

@@ -400,6 +400,8 @@ def _without_numbers(name: str, operands: tuple[Any, ...], out: Any, options: di
         from ._reduce import scalar_of
 
         return scalar_of(f.asarray(_compared(*arrays, name == "equal")))
+    if out is not None and name == "multiply":  # of texts and counts: NumPy's loop asks how wide they become
+        options = {**options, "out": numpy.empty(out.shape, out.dtype)}
     by_operator = getattr(operator, OPERATORS.get(name, ""), None) if out is None and not options else None
     made = _host.call(name, by_operator or getattr(numpy, name), *operands, **options)
     return made if out is None else copy_of(f.asarray(made), out, casting="unsafe")

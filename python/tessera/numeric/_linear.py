@@ -442,10 +442,12 @@ def trace(
     return _sum_of(f.diagonal(a, offset, axis1, axis2), -1, dtype, out)
 
 
-def kron(a: Any, b: Any) -> ndarray:
+def kron(a: Any, b: Any) -> Any:
     """Every element of a times all of b."""
     a, b = f.asarray(a), f.asarray(b)
     rank = max(a.ndim, b.ndim)
+    if not rank:
+        return _multiply(a, b)
     x = a.reshape((1,) * (rank - a.ndim) + a.shape)
     y = b.reshape((1,) * (rank - b.ndim) + b.shape)
     products = _multiply(

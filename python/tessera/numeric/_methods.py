@@ -100,6 +100,8 @@ def view(self: ndarray, dtype: Any = None, type: Any = None) -> ndarray:
 
 def _viewed(self: ndarray, dtype: Any) -> ndarray:
     """The same memory as a dtype, None: its own, of the class ndarray."""
+    if not isinstance(self, ndarray):  # a class of ours, as masked arrays, on an array of the host
+        raise HostDtype(f"{builtins.type(self).__name__} of dtype {self.dtype} cannot be viewed as a class of ours")
     if dtype is None:
         return self._view(0, self.dtype, self.shape, self.strides)
     dtype = f.dtype_of(dtype)

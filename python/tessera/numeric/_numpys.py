@@ -146,8 +146,9 @@ def _resolve(module: str, name: str) -> Any:
         return adopt(module)[name]
     home = getattr(_package(), _OWN[module]) if module in _OWN else _package()
     ours = None if name.startswith("_") else vars(home).get(name)
-    if ours is not None:
-        return ours
+    theirs = getattr(importlib.import_module(module), name, None)
+    if ours is not None and (module in _OWN or getattr(numpy, name, theirs) is theirs):
+        return ours  # not numpy.multiply where numpy.strings has another multiply
     theirs = getattr(importlib.import_module(module), name)
     if isinstance(theirs, types.ModuleType):
         return View(theirs.__name__) if theirs.__name__.startswith("numpy") else theirs

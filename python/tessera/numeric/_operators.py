@@ -28,7 +28,7 @@ _maximum, _minimum, _isnan = FUNCTIONS["maximum"], FUNCTIONS["minimum"], FUNCTIO
 
 def power_operator(x: Any, y: Any, out: Any = None) -> Any:
     """``x ** y`` and ``x **= y``."""
-    kinds = {int: "iufc", float: "fc"}.get(type(y), "")
+    kinds = {int: "biufc", float: "fc"}.get(type(y), "")
     if isinstance(x, ndarray) and x.dtype.kind in kinds:
         short = _POWERS.get((type(y), y)) if x.dtype.kind in "fc" or y == 2 else None
         if short is not None:

@@ -278,7 +278,8 @@ def _spacing(x: Any) -> Any:
         above = FUNCTIONS["nextafter"](x, numpy.float16(numpy.inf)) - x
         return select(FUNCTIONS["isfinite"](x), above, numpy.float16(numpy.nan))
     distance = f.asarray(_abs(x))
-    return _copysign(FUNCTIONS["nextafter"](distance, numpy.inf) - distance, x)
+    gap = FUNCTIONS["nextafter"](distance, numpy.inf) - distance
+    return select(x < 0, -gap, gap)
 
 
 def _integers(name: str, a: Any, b: Any) -> tuple[Any, Any, Any]:

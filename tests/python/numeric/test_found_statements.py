@@ -99,6 +99,17 @@ shares(m, lambda a: m.bitwise_or.reduce(a.astype(int), axis=0))
 shares(m, lambda a: m.roll(a, 1, 0))
 shares(m, lambda a: m.roll(a, (1, -1), (0, 0)))
 shares(m, lambda a: m.ravel(a))
+m.spacing(m.array([-0.0, 0.0, -1]))
+m.kron(m.array(3), m.array(3))
+m.array([True]) ** 2
+m.zeros(5).__setitem__([], m.zeros((3, 0)))
+m.zeros(5).__setitem__([], m.zeros(3))
+m.char.multiply(m.array(['a', 'b']), 2)
+m.char.multiply(m.array(['a', 'b']), m.array([1.5]))
+m.strings.multiply(m.array(['a', 'b']), m.array([1, -2]))
+np.asarray(m.arange(3)).dtype.char, np.asarray(m.zeros(1, 'u8')).dtype.char
+memoryview(m.arange(3)).format
+m.ma.masked_array(m.array(['a', 'b'], object))[0]
 part(m, -2 ** 63)
 """
 
@@ -120,7 +131,6 @@ def outcome(text: str, m: Any) -> tuple[Any, list[str]]:
         warnings.simplefilter("always")
         try:
             made = eval(text, {"m": m, "np": np, "part": part, "shares": shares})
-            made = np.bool(made) if isinstance(made, bool) else made
             for x in made if isinstance(made, tuple) else (made,):
                 np.asarray(x)  # what waits tells of its faults
         except Exception as error:  # noqa: BLE001  its class is compared
