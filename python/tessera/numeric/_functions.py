@@ -235,9 +235,9 @@ def array(object: Any, dtype: Any = None, *, copy: Any = True, order: str = "K",
 
 
 def as_class(a: ndarray, like: Any) -> ndarray:
-    """An array of the class of another one, ndarray if that is none."""
+    """An array of the class of another one, ndarray if that is none; arrays of the host stay what they are."""
     kind = type(like) if isinstance(like, ndarray) else ndarray
-    if type(a) is kind:
+    if type(a) is kind or not isinstance(a, ndarray):
         return a
     made = a._view(0, a.dtype, a.shape, a.strides) if kind is ndarray else a._as(kind)
     if kind is not ndarray:
@@ -1013,6 +1013,8 @@ def append(arr: Any, values: Any, axis: Any = None) -> ndarray:
 
 def copyto(dst: ndarray, src: Any, casting: str = "same_kind", where: Any = True) -> None:
     """Elements of one array into another."""
+    if isinstance(dst, numpy.ndarray):
+        raise HostDtype("copyto: it writes to an array of NumPy's")
     if not isinstance(dst, ndarray):
         raise TypeError(
             f"copyto() argument 1 must be tessera.numeric.ndarray, not {type(dst).__name__}"

@@ -19,7 +19,7 @@ from typing import Any
 import numpy
 
 from ._fallback import away, by_host
-from ._functions import asnumpy
+from ._functions import asnumpy, copy_of
 from ._ndarray import OPERATORS, ndarray
 from ._setup import is_held, of_numpy, to_numpy
 from ._ufunc import Made, ufunc
@@ -207,12 +207,25 @@ def called(function: Any, name: str, args: Any, options: Any) -> Any:
     return give(made) if given is None else given
 
 
+def _copied(
+    a: Any, out: Any = None, dtype: Any = None, casting: Any = "same_kind", order: Any = "K", where: Any = True
+) -> Any:
+    """What `copy_of` gives, by NumPy."""
+    if out is None:
+        a = numpy.asarray(a)
+        return a.astype(a.dtype if dtype is None else dtype, order, casting)
+    numpy.copyto(out, a, casting, where)
+    return out
+
+
 def by_numpy(thing: Any, args: tuple[Any, ...], options: dict[str, Any], by_operator: bool) -> Any:
     """What NumPy's function of the same name gives in place of one of ours, which met a dtype of the host; Ellipsis: it
     has none."""
     name = thing.__name__.removesuffix("_operator")
     theirs: Any = None
-    if by_operator or name != thing.__name__:
+    if thing is copy_of:
+        theirs = _copied
+    elif by_operator or name != thing.__name__:
         inplace = len(args) > getattr(thing, "nin", 2)
         known = OPERATORS.get(name)
         known = f"i{known.rstrip('_')}" if known and inplace else known

@@ -43,11 +43,23 @@ def test_strings(program):
     lambda m, a, b: a == None,  # noqa: E711
     lambda m, a, b: m.add(b, m.array([10**30] * 4, dtype=object)), lambda m, a, b: m.array([10**30, 1]) // 7,
     lambda m, a, b: m.negative(b.astype(object)), lambda m, a, b: m.result_type(a, b),
-    lambda m, a, b: m.zeros(2, object),
+    lambda m, a, b: m.zeros(2, object), lambda m, a, b: m.array(b, object), lambda m, a, b: m.array(b, "g", order="F"),
     lambda m, a, b: m.array([1, 2], dtype="g") * 2, lambda m, a, b: m.matmul(b.astype(object), b),
 ])  # fmt: skip
 def test_objects(program):
     both(program, THINGS, NUMBERS)
+
+
+def test_numbers_are_copied_to_host_arrays():
+    for m in (np, tn):
+        a = m.zeros(3, "g")
+        m.copyto(a, m.arange(3), where=m.arange(3) > 0)
+        assert a.tolist() == [0, 1, 2]
+        m.copyto(a, 5)
+        assert a.tolist() == [5, 5, 5]
+    x = np.zeros(3)
+    tn.copyto(x, tn.arange(3))
+    assert x.tolist() == [0, 1, 2]
 
 
 def test_objects_are_written_to_arrays_of_numbers():
