@@ -286,15 +286,15 @@ def report(function: str, faults: int, late: bool = False) -> None:
         if wanted[kind] == "raise":
             raise FloatingPointError(text)
         if wanted[kind] == "warn":
-            warnings.warn(text, RuntimeWarning, stacklevel=_level())
+            warnings.warn(text, RuntimeWarning, stacklevel=user_level())
         elif wanted[kind] == "print":
             print(f"Warning: {text}", file=sys.stderr)
         else:
             _call_or_log(wanted[kind], words, text, code)
 
 
-def _level() -> int:
-    """The level of the frame that called `report`, or of the user's line behind it, for `warnings`."""
+def user_level() -> int:
+    """The level of the frame that called who asks, or of the user's line behind it, for `warnings`."""
     frame: Any = sys._getframe(2)
     level = 2
     while frame.f_back and frame.f_code.co_filename.startswith(LIBRARIES):

@@ -331,3 +331,54 @@ def test_orders_are_counted():
         before = tn.host_calls().get(name, 0)
         work()
         assert tn.host_calls()[name] == before + 1
+
+
+class Throws(tn.ndarray):
+    def __float__(self):
+        raise TypeError("no number")
+
+
+class Shows:
+    def __array__(self, dtype=None, copy=None):
+        return tn.arange(5)
+
+
+@pytest.mark.parametrize("m", [np, tn])
+def test_masked_arrays_are_shuffled_with_their_masks(m):
+    for draw in (m.random.RandomState(1), m.random.default_rng(1)):
+        a = m.ma.array(m.arange(20), mask=m.arange(20) % 3 == 0)
+        draw.shuffle(a)
+        assert sorted(a.compressed().tolist()) == [i for i in range(20) if i % 3]
+        two = m.ma.array(m.arange(20).reshape(4, 5), mask=m.arange(20).reshape(4, 5) % 3 == 0)
+        draw.shuffle(two)
+        assert sorted(two.compressed().tolist()) == [i for i in range(20) if i % 3]
+
+
+def test_arguments_by_their_own_conversions():
+    wanted = np.random.RandomState(1).permutation(5).tolist()
+    assert tn.random.RandomState(1).permutation(Shows()).tolist() == wanted
+    with pytest.raises(TypeError, match="no number"):
+        tn.random.default_rng(1).uniform(tn.array(1.0).view(Throws), 2.0)
+
+
+def test_generators_are_pickled_by_name_and_state():
+    for made in (tn.random.RandomState(3), tn.random.RandomState(tn.random.PCG64(3)), tn.random.default_rng(3)):
+        made.normal()
+        other = pickle.loads(pickle.dumps(made))
+        assert type(other) is type(made) and (other.normal(size=4) == made.normal(size=4)).all()
+        build, _, _ = made.__reduce__()
+        assert type(build("PCG64")) is type(made)
+
+
+def test_shuffling_a_dict_warns_of_this_line():
+    for draw in (tn.random, tn.random.default_rng(1)):
+        values = {0: 0, 1: 1, 2: 2}
+        with pytest.warns(UserWarning) as told:
+            draw.shuffle(values)
+        assert len(told) == 1 and told[0].filename == __file__
+
+
+def test_numbers_are_not_shuffled():
+    for draw in (tn.random.RandomState(1), tn.random.default_rng(1)):
+        with pytest.raises(TypeError):
+            draw.shuffle(tn.array(3))

@@ -89,3 +89,8 @@ Philox = _made(
 )
 MT19937 = _made("MT19937", "The Mersenne twister.")
 SFC64 = _made("SFC64", "Small, fast and chaotic, of 256 bits.")
+
+
+def of_pickle(bits: Any) -> Any:
+    """The bit generator of a pickle: itself, or a new one of this name."""
+    return globals()[bits]() if isinstance(bits, str) else bits

@@ -4,15 +4,16 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable
+import warnings
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy
 
 from .. import _functions as f
 from .._host import call, count
-from .._index import take as places_taken
-from .._ndarray import ndarray
+from .._ndarray import is_derived, ndarray
+from .._setup import user_level
 from .._ufunc import copy_of
 from ._bits import lock_of
 
@@ -69,6 +70,23 @@ DOCS = {
 }
 
 
+_NAMES = ("__float__", "__int__", "__index__")
+
+
+def _argument(x: Any) -> Any:
+    """An argument as NumPy's streams read it: numbers of derived classes by their own conversions, and what an object
+    shows by ``__array__``, where that is an array of ours."""
+    if isinstance(x, ndarray):
+        if x.ndim or not is_derived(x):
+            return x
+        own = (getattr(type(x), name) for name in _NAMES if getattr(type(x), name) is not getattr(ndarray, name))
+        convert = next(own, None)
+        return x if convert is None else convert(x)
+    if hasattr(type(x), "__array__") and not isinstance(x, (numpy.ndarray, numpy.generic)):
+        return f.asarray(x)
+    return x
+
+
 def drawn(kind: type, name: str) -> Callable[..., Any]:
     """A method that has the object of `kind` in `_stream` draw; results go to out= if it is given."""
     theirs = getattr(kind, name)
@@ -79,6 +97,8 @@ def drawn(kind: type, name: str) -> Callable[..., Any]:
         out = options.pop("out", None) if takes_out else None
         if takes_out and out is None and len(args) >= len(signature.parameters) - 1:
             *args, out = args  # type: ignore[assignment]
+        args = tuple(map(_argument, args))
+        options = {key: _argument(each) for key, each in options.items()}
         stream = self._stream
         function = getattr(stream, name)
         if out is None:
@@ -111,12 +131,26 @@ def _into(name: str, function: Any, signature: Any, out: ndarray, args: Any, opt
 def shuffle(stream: Any, x: Any, *axis: int) -> None:
     """Puts the elements of x along an axis in random order, in place."""
     if isinstance(x, ndarray):
+        if not x.ndim:
+            raise TypeError("shuffle() takes an array with axes, found one of no axes")
         if not x.flags.writeable:
             raise ValueError("array is read-only")
-        order = numpy.arange(x.shape[f.normalize(*axis, x.ndim)] if axis else len(x))
+        along = f.normalize(*axis, x.ndim) if axis else 0
+        order = numpy.arange(x.shape[along] if axis else len(x))
         shuffle(stream, order)
-        x[...] = places_taken(x, f.array(order, copy=None), *(axis or (0,)))
+        x[...] = x[(slice(None),) * along + (f.array(order, copy=None),)]
         return
+    if isinstance(x, (numpy.ndarray, memoryview, Sequence)):
+        _shuffle_by_numpy(stream, x, axis)
+        return
+    said = f"shuffle() takes sequences: elements of a {type(x).__name__!r} object may be lost or doubled"
+    warnings.warn(said, UserWarning, stacklevel=user_level())
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)  # NumPy's, which names the line below
+        _shuffle_by_numpy(stream, x, axis)
+
+
+def _shuffle_by_numpy(stream: Any, x: Any, axis: tuple[int, ...]) -> None:
     with lock_of(stream):
         count("random.shuffle")
         stream.shuffle(x, *axis)

@@ -11,7 +11,7 @@ import numpy
 from .. import _functions as f
 from .._host import call
 from .._ndarray import ndarray
-from ._bits import PCG64, lock_of
+from ._bits import PCG64, lock_of, of_pickle
 from ._drawn import DOCS, drawn, shuffle
 
 _random, _uniform = (drawn(numpy.random.Generator, name) for name in ("random", "uniform"))
@@ -91,7 +91,11 @@ class Generator:
         return f"{type(self).__name__}({type(self.bit_generator).__name__})"
 
     def __reduce__(self) -> Any:
-        return Generator, (self.bit_generator,)
+        return _restored, (self.bit_generator,), None
+
+
+def _restored(bits: Any = "MT19937") -> Generator:
+    return Generator(of_pickle(bits))
 
 
 Generator.random.__signature__ = _random.__signature__  # type: ignore[attr-defined]

@@ -10,7 +10,7 @@ from typing import Any
 import numpy
 
 from .._host import give, take
-from ._bits import MT19937, lock_of
+from ._bits import MT19937, lock_of, of_pickle
 from ._drawn import DOCS, drawn, shuffle
 
 
@@ -56,13 +56,14 @@ class RandomState:
         return f"{type(self).__name__}({type(self._bit_generator).__name__})"
 
     def __reduce__(self) -> Any:
-        return _restored, (self._stream,)
+        return _restored, (self._bit_generator,), self.get_state(False)
+
+    def __setstate__(self, state: Any) -> None:
+        self.set_state(state)
 
 
-def _restored(stream: Any) -> RandomState:
-    made = RandomState(0)
-    made._stream = stream
-    return made
+def _restored(bits: Any = "MT19937") -> RandomState:
+    return RandomState(of_pickle(bits))
 
 
 for _name in dir(numpy.random.RandomState):
