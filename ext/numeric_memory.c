@@ -188,7 +188,10 @@ int numeric_getbuffer(PyObject *self, Py_buffer *view, int flags)
         return -1;
     }
     view->format = flags & PyBUF_FORMAT ? view->format : NULL;
-    view->shape = flags & PyBUF_ND ? view->shape : NULL;
+    if (!(flags & PyBUF_ND)) { /* bytes in a row, as memoryview and NumPy give them */
+        view->shape = NULL;
+        view->ndim = 1;
+    }
     view->strides = (flags & PyBUF_STRIDES) == PyBUF_STRIDES ? view->strides : NULL;
     return 0;
 }

@@ -9,7 +9,7 @@ from typing import Any
 import numpy
 
 from ._host import give, take
-from ._ndarray import ndarray
+from ._ndarray import is_derived, ndarray
 from ._setup import of_numpy, to_numpy
 
 _DOCS = {
@@ -63,12 +63,35 @@ def _given(made: Any) -> Any:
     return give(made)
 
 
+class _Lent(numpy.ndarray[Any, Any]):
+    """NumPy's array in the memory of one whose class says itself how its elements are written."""
+
+    owner: Any = None
+
+    def tofile(self, *args: Any, **options: Any) -> None:
+        self.owner.tofile(*args, **options)
+
+    @property
+    def T(self) -> Any:
+        made = super().T
+        made.owner = self.owner.T
+        return made
+
+
+def _lend(x: Any) -> Any:
+    if not is_derived(x) or type(x).tofile is ndarray.tofile:  # type: ignore[attr-defined]
+        return take(x)
+    made = to_numpy(x).view(_Lent)
+    made.owner = x
+    return made
+
+
 def file_function(public: Any, doc: str) -> Callable[..., Any]:
     """A function of NumPy's that reads or writes files, of arrays of ours."""
     theirs = getattr(public, "_implementation", public)
 
     def function(*args: Any, **options: Any) -> Any:
-        return _given(theirs(*take(args), **take(options)))
+        return _given(theirs(*map(_lend, args), **{name: _lend(each) for name, each in options.items()}))
 
     function.__name__ = function.__qualname__ = public.__name__
     function.__doc__ = doc

@@ -230,7 +230,7 @@ class ndarray(_core.NumericArray):
             return self._part(self.itemsize // 2)
         made = _functions.zeros(self.shape, self.dtype, device=self.device)
         made.flags.writeable = False
-        return made
+        return _functions.as_class(made, self)
 
     @imag.setter
     def imag(self, value: Any) -> None:
@@ -403,8 +403,19 @@ class ndarray(_core.NumericArray):
     def __deepcopy__(self, memo: Any) -> ndarray:
         return self.copy()
 
+    def __reduce_ex__(self, protocol: Any) -> Any:
+        if type(self) is ndarray and protocol >= 5:  # NumPy's array is pickled without a copy of its memory
+            return _functions.array, (_setup.to_numpy(self.copy()),)
+        return self.__reduce__()
+
     def __reduce__(self) -> Any:
-        return _functions.array, (_setup.to_numpy(self.copy()),)
+        return ndarray.__new__, (type(self), (0,), b"b"), _setup.to_numpy(self, briefly=True).__reduce__()[2]
+
+    def __setstate__(self, state: Any, /) -> None:
+        """Becomes the array of a pickle: its shape, dtype, order and bytes, as NumPy's."""
+        made = numpy.ndarray((0,), "b")
+        made.__setstate__(state)
+        self._become(_setup.of_numpy(made, private=True))
 
     def __divmod__(self, other: Any) -> Any:
         return self // other, self % other

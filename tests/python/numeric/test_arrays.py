@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import copy
+import hashlib
 import pickle
 
 import numpy as np
@@ -229,3 +230,42 @@ def test_truth_and_numbers():
         float(tn.ones(1))
     with pytest.raises(TypeError):
         hash(tn.ones(1))
+
+
+class Kept(tn.ndarray):
+    pass
+
+
+PICKLED = {
+    "rows": np.arange(6.0).reshape(2, 3), "columns": np.arange(6.0).reshape(2, 3).T, "parts": np.arange(12)[::-2],
+    "number": np.array(3 + 1j), "nothing": np.zeros((0, 2), "f2"), "dates": np.array(["2020-01-01", "NaT"], "M8[D]"),
+    "texts": np.array(["a", "bcd"]), "records": np.array([(1, 2.5)], "i4, f8"), "turned": np.array([1, 2], ">i4"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("kind", [tn.ndarray, Kept])
+@pytest.mark.parametrize("name", PICKLED)
+def test_pickles_keep_class_dtype_and_order(name, kind):
+    x = PICKLED[name]
+    for protocol in range(pickle.HIGHEST_PROTOCOL + 1):
+        wanted = pickle.loads(pickle.dumps(x, min(protocol, 4)))
+        found = pickle.loads(pickle.dumps(tn.asarray(x.copy("K")).view(kind), protocol))
+        assert type(found) is kind and found.shape == x.shape
+        assert found.dtype in (wanted.dtype, x.dtype)
+        assert np.array_equal(np.asarray(found), wanted, equal_nan=x.dtype.kind != "V" and x.dtype.kind not in "US")
+        if protocol < 5 or kind is Kept:
+            assert found.flags.f_contiguous == wanted.flags.f_contiguous
+
+
+def test_a_state_is_set():
+    a, x = tn.arange(3.0), np.arange(3.0)
+    for m in (a, x):
+        m.__setstate__((1, (2,), np.dtype("i4"), False, b"\1\0\0\0\2\0\0\0"))
+    assert a.tolist() == x.tolist() == [1, 2] and a.dtype == x.dtype
+    with pytest.raises(ValueError):
+        a.__setstate__((1, (9,), np.dtype("i4"), False, b"\1"))
+
+
+def test_hashes_of_arrays_with_several_axes():
+    x = np.arange(6).reshape(2, 3)
+    assert hashlib.sha256(tn.array(x)).digest() == hashlib.sha256(x).digest()
