@@ -11,7 +11,8 @@ from typing import Any
 
 from .. import _core
 from . import _numpys
-from ._functions import as_class
+from ._functions import as_class, priority
+from ._functions import asarray as as_array
 from ._ndarray import is_derived, ndarray
 from ._setup import MOVE, on
 from ._ufunc import Made, ufunc
@@ -22,6 +23,8 @@ _PLAIN = frozenset(["nonzero", "searchsorted"])
 _device: Any = vars(_core.NumericArray)["device"]  # a class may have its own
 _HOME = f"{__package__}._ndarray"  # its methods know items
 _OWN = frozenset(["__array_wrap__", "view"])
+# Functions of NumPy's C code whose result is of the class of one of so many operands: of the first of the highest rank.
+_OF_OPERANDS = {"correlate": 2, "dot": 2, "inner": 2, "packbits": 1, "unpackbits": 1}
 _SUBOK = frozenset(["broadcast_arrays", "broadcast_to"])  # functions with subok=, which keep the class themselves
 
 
@@ -37,6 +40,8 @@ def derived(routine: Any, args: tuple[Any, ...], options: dict[str, Any], _: boo
             made = on(_device.__get__(args[0]), routine.__wrapped__, *args, **options)
         return made if name in _PLAIN else _of_class(name, made, args, options)
     if vars(ufunc).get(name) is routine:
+        if name == "outer" and (like := _core.numeric_derived(args[1:3])) is not None and options.get("out") is None:
+            return like.__array_wrap__(as_array(routine.__wrapped__(*args, **options)), None, False)
         if len(args) < 2 or not is_derived(args[1]) or name not in ("reduce", "accumulate", "reduceat"):
             return ...
         return _of_class("sum" if name == "reduce" else name, routine.__wrapped__(*args, **options), args[1:], options)
@@ -48,6 +53,9 @@ def derived(routine: Any, args: tuple[Any, ...], options: dict[str, Any], _: boo
             return made
         return tuple(as_class(x, first) for x in made) if isinstance(made, tuple) else as_class(made, first)
     is_ours = routine.__module__ == "tessera.numeric" and name not in _SUBOK
+    if is_ours and name in _OF_OPERANDS and options.get("out") is None:
+        made = routine(*(as_class(x, None) if is_derived(x) else x for x in args), **options)
+        return as_class(made, max(args[: _OF_OPERANDS[name]], key=priority)) if isinstance(made, ndarray) else made
     program = _numpys.program_of(name) if is_ours else None
     return ... if program is None else program(*args, **options)
 
@@ -60,7 +68,5 @@ def _of_class(name: str, made: Any, args: tuple[Any, ...], options: dict[str, An
     if type(made) is ndarray and not any(made is x for x in (*args, *options.values())):
         return self.__array_wrap__(made, None, False) if name in _REDUCED else as_class(made, self)
     if name in _REDUCED and not isinstance(made, ndarray):
-        from ._functions import asarray
-
-        return self.__array_wrap__(asarray(made), None, True)
+        return self.__array_wrap__(as_array(made), None, True)
     return made

@@ -69,7 +69,7 @@ def empty(
     if device is not None:
         return on(device, empty, shape, dtype, order)
     if isinstance(shape, ndarray):
-        shape = shape.tolist()
+        shape = to_numpy(shape, True).tolist()
     if _is_subarray(dtype):
         dtype, inner = dtype_of(dtype).subdtype
         shape = (*(shape if hasattr(shape, "__iter__") else (shape,)), *inner)
@@ -802,6 +802,18 @@ def rot90(m: Any, k: int = 1, axes: Any = (0, 1)) -> ndarray:
 # -- joining and splitting -----------------------------------------------------------------------------
 
 
+def priority(a: Any) -> float:
+    """The rank of an array's class among classes that take part: 0 of those that say nothing of it."""
+    own = getattr(type(a), "__array_priority__", 0.0)
+    return 0.0 if own == ndarray.__array_priority__ else own
+
+
+def _ranking(arrays: Any) -> Any:
+    """The array in whose class arrays are joined: of the highest rank above 0; None: that is ndarray."""
+    derived = [a for a in arrays if isinstance(a, ndarray) and type(a) is not ndarray and priority(a) > 0]
+    return _max(derived, key=priority) if derived else None
+
+
 def concatenate(arrays: Any, /, axis: Any = 0, out: Any = None, *, dtype: Any = None,
                 casting: str = "same_kind") -> ndarray:  # fmt: skip
     """Arrays behind each other along an axis that all have."""
@@ -810,7 +822,7 @@ def concatenate(arrays: Any, /, axis: Any = 0, out: Any = None, *, dtype: Any = 
         if joined is not None:
             return joined
     kinds = [a if axis is None and type(a) in (int, float, complex) else None for a in arrays]
-    parts = [asarray(a) for a in arrays]
+    parts, like = [asarray(a) for a in arrays], _ranking(arrays) if out is None else None
     if not parts:
         raise ValueError("need at least one array to concatenate")
     if axis is None:
@@ -856,7 +868,7 @@ def concatenate(arrays: Any, /, axis: Any = 0, out: Any = None, *, dtype: Any = 
         key = (slice(None),) * axis + (slice(at, at + a.shape[axis]),)
         out[key] = a
         at += a.shape[axis]
-    return out
+    return out if like is None else as_class(out, like)
 
 
 concat = concatenate
@@ -873,15 +885,15 @@ def stack(
     arrays: Any, axis: int = 0, out: Any = None, *, dtype: Any = None, casting: str = "same_kind"
 ) -> ndarray:
     """Arrays of one shape side by side along a new axis."""
-    parts = [asarray(a) for a in _listed_arrays(arrays)]
+    parts = [asanyarray(a) for a in _listed_arrays(arrays)]
     if not parts:
         raise ValueError("need at least one array to stack")
     if len({a.shape for a in parts}) != 1:
         raise ValueError("all input arrays must have the same shape")
     axis = normalize(axis, parts[0].ndim + 1)
-    return concatenate(
-        [expand_dims(a, axis) for a in parts], axis, out, dtype=dtype, casting=casting
-    )
+    key = (slice(None),) * axis + (None,)  # which derived classes may take otherwise
+    parts = [expand_dims(a, axis) if type(a) is ndarray else a[key] for a in parts]
+    return concatenate(parts, axis, out, dtype=dtype, casting=casting)
 
 
 def vstack(tup: Any, *, dtype: Any = None, casting: str = "same_kind") -> ndarray:

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy
 
+from .. import _core
 from . import _functions as f
 from ._meanings import has_meaning, meant, plain
 from ._ndarray import ndarray
@@ -312,7 +313,9 @@ def matmul_operator(x: Any, y: Any, out: Any = None) -> Any:
     """``x @ y``."""
     if getattr(type(y), "__array_ufunc__", True) is None:
         return NotImplemented
-    return matmul(x, y, out)
+    like = _core.numeric_derived((x, y)) if out is None else None
+    made = matmul(x, y, out)
+    return made if like is None else like.__array_wrap__(f.asarray(made), None, not numpy.ndim(made))
 
 
 def _of_spans(function: Any) -> Any:

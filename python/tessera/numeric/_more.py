@@ -149,7 +149,7 @@ def block(arrays: Any) -> ndarray:
 
     def join(x: Any, axis: int) -> ndarray:
         if not isinstance(x, list):
-            part = f.asarray(x)
+            part = f.asanyarray(x)
             return part.reshape((1,) * (whole - part.ndim) + part.shape)
         return f.concatenate([join(each, axis + 1) for each in x], axis)
 

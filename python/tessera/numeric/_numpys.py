@@ -23,6 +23,7 @@ import numpy
 
 from .. import _core
 from . import _host
+from ._converter import Converter
 from ._functions import asanyarray
 from ._ndarray import ndarray
 from ._setup import device, of_numpy, to_numpy
@@ -40,7 +41,6 @@ _KEPT = {
     "numpy._utils",
     "numpy.__config__",
     "numpy.lib._array_utils_impl",
-    "numpy.matrixlib.defmatrix",
 }
 # Modules of NumPy that have a module here, in which they are executed.
 _HOMES = {
@@ -53,7 +53,7 @@ _HOMES = {
 }
 # Modules of NumPy that are written anew here; every other name is looked for in the package itself.
 _OWN = {"numpy.linalg": "linalg", "numpy.fft": "fft", "numpy.random": "random"}
-# Modules in C of NumPy that have one of ours in their place.
+# Modules in C of NumPy that have one of ours in their place for arrays on a GPU.
 _INNER = {"numpy.linalg._umath_linalg": "tessera.numeric._cusolver"}
 # Adopted modules, also those that are being executed, which only the thread that executes them may see: others wait for
 # the lock. Homes are empty when they are imported, and never take the lock then: so a thread may import one under it.
@@ -81,6 +81,7 @@ def _asanyarray(a: Any, dtype: Any = None, *args: Any, **options: Any) -> Any:
 
 
 _STAND_INS = {
+    "_array_converter": Converter,
     "asanyarray": _asanyarray,
     "array_function_dispatch": _undecorated,
     "set_module": _undecorated,
@@ -136,14 +137,27 @@ def lent(thing: Any, counted: bool) -> Any:
     return function
 
 
+def _inner(module: str, name: str) -> Any:
+    """A function of a module in C: NumPy's for arrays of the CPU, in their memory, ours for those of a GPU."""
+    theirs = getattr(importlib.import_module(module), name)
+    ours = getattr(importlib.import_module(_INNER[module]), name)
+
+    def function(*args: Any, **options: Any) -> Any:
+        if _host.away(args):
+            return ours(*args, **options)
+        return _host.call(f"linalg.{name}", theirs, *args, **options)
+
+    return function
+
+
 def _resolve(module: str, name: str) -> Any:
     """What a name of a module of NumPy is to adopted programs."""
+    if _home(module) and name in adopt(module):
+        return adopt(module)[name]
     if name in _STAND_INS:
         return _STAND_INS[name]
     if module in _INNER:
-        return getattr(importlib.import_module(_INNER[module]), name)
-    if _home(module) and name in adopt(module):
-        return adopt(module)[name]
+        return _inner(module, name)
     home = getattr(_package(), _OWN[module]) if module in _OWN else _package()
     ours = None if name.startswith("_") else vars(home).get(name)
     theirs = getattr(importlib.import_module(module), name, None)

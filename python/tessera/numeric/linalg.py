@@ -55,6 +55,19 @@ _ADOPTED = "numpy.linalg._linalg"
 home({"__name__": __name__}, _ADOPTED, lambda names: names.update(LinAlgError=LinAlgError))  # the error is NumPy's
 
 
+def _for_classes(function: Any) -> Any:
+    """The function, and NumPy's program for arrays of derived classes, which says what is of their class."""
+
+    @functools.wraps(function)
+    def either(*args: Any, **options: Any) -> Any:
+        given = args[0] if args and type(args[0]) in (list, tuple) else args  # multi_dot takes a list
+        if _core.numeric_derived((*given, *options.values())) is None:
+            return function(*args, **options)
+        return adopt(_ADOPTED)[function.__name__](*args, **options)
+
+    return either
+
+
 def _either(name: str, doc: str) -> Any:
     """LAPACK's function for arrays of the CPU, cuSOLVER's for those of a GPU."""
     hosted = on_host(f"linalg.{name}", getattr(numpy.linalg, name), doc)
@@ -65,7 +78,7 @@ def _either(name: str, doc: str) -> Any:
             return adopt(_ADOPTED)[name](*args, **options)
         return hosted(*args, **options)
 
-    return function
+    return _for_classes(function)
 
 
 _lapack = {name: _either(name, doc) for name, doc in _LAPACK.items()}
@@ -124,8 +137,7 @@ def matrix_rank(A: Any, tol: Any = None, hermitian: bool = False, *, rtol: Any =
     return r.count_nonzero(values > limit, -1)
 
 
-
-
+@_for_classes
 def pinv(a: Any, rcond: Any = None, hermitian: bool = False, *, rtol: Any = NO_VALUE) -> ndarray:
     """The pseudo-inverse by singular values; those up to rtol times the greatest count as zeros."""
     if rcond is not None and rtol is not NO_VALUE:
@@ -147,6 +159,7 @@ def pinv(a: Any, rcond: Any = None, hermitian: bool = False, *, rtol: Any = NO_V
     return _linear.matmul(matrix_transpose(vt), _multiply(inverse[..., None], matrix_transpose(u)))
 
 
+@_for_classes
 def tensorsolve(a: Any, b: Any, axes: Any = None) -> ndarray:
     """The x of tensordot(a, x, x.ndim) = b; axes of a are moved behind the others first."""
     a, b = f.asarray(a), f.asarray(b)
@@ -220,6 +233,7 @@ def trace(x: Any, /, *, offset: int = 0, dtype: Any = None) -> Any:
     return _linear.trace(x, offset, -2, -1, dtype)
 
 
+@_for_classes
 def matrix_power(a: Any, n: Any) -> ndarray:
     """Matrices multiplied with themselves, n times; their inverses for n below 0."""
     a = f.asarray(a)
@@ -264,6 +278,7 @@ def _chain(extents: list[int]) -> list[list[int]]:
     return at
 
 
+@_for_classes
 def multi_dot(arrays: Any, *, out: Any = None) -> Any:
     """The product of several matrices, in the order of fewest operations."""
     parts = [f.asarray(a) for a in arrays]

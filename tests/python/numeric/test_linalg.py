@@ -235,3 +235,26 @@ def test_inverse_of_nothing_has_numpys_dtype(shape):
     for dtype in "idF":
         made, wanted = tn.linalg.pinv(tn.zeros(shape, dtype)), np.linalg.pinv(np.zeros(shape, dtype))
         assert (made.dtype, made.shape) == (wanted.dtype, wanted.shape)
+
+
+CLASSES = {
+    "cholesky": lambda m, a: m.cholesky(a), "eig": lambda m, a: m.eig(a), "eigh": lambda m, a: m.eigh(a),
+    "eigvals": lambda m, a: m.eigvals(a), "inv": lambda m, a: m.inv(a=a), "qr": lambda m, a: m.qr(a),
+    "qr_r": lambda m, a: m.qr(a, "r"), "qr_raw": lambda m, a: m.qr(a, "raw"), "det": lambda m, a: m.det(a),
+    "solve": lambda m, a: m.solve(a, a[0]), "solve_plain": lambda m, a: m.solve(a, [1.0, 2.0]),
+    "slogdet": lambda m, a: m.slogdet(a), "lstsq": lambda m, a: m.lstsq(a, a[0]), "svd": lambda m, a: m.svd(a),
+    "values": lambda m, a: m.svd(a, compute_uv=False), "pinv": lambda m, a: m.pinv(a),
+    "power": lambda m, a: m.matrix_power(a, -2), "nothing": lambda m, a: m.inv(a[:0, :0]),
+    "tensorsolve": lambda m, a: m.tensorsolve(a, a[0]),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", CLASSES)
+def test_classes_of_results_are_numpys(name):
+    found = []
+    for m in (np, tn):
+        kind = type("Derived", (m.ndarray,), {})
+        made = CLASSES[name](m.linalg, m.array([[4.0, 1.0], [1.0, 3.0]]).view(kind))
+        parts = made if isinstance(made, tuple) else (made,)
+        found.append([(type(x) is kind, np.asarray(x).round(12).tolist()) for x in parts])
+    assert found[0] == found[1]

@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+import pickle
+
 import numpy as np
 import pytest
 import tessera.numeric as tn
@@ -160,3 +162,82 @@ def test_results_of_derived_classes(name):
         made = IN_CLASS[name](m, a)
         found.append((type(made) is kind, getattr(made, "tag", None), m.asarray(made).tolist()))
     assert found[0] == found[1]
+
+
+def reduced(m, function):
+    a = m.ma.array([[0.0, 1.0, 2.0], [3.0, 4.0, 5.0]], mask=[[1, 0, 0], [1, 0, 1]])
+    made = getattr(a, function)()
+    parts = [made, getattr(a, function)(0), getattr(a, function)(axis=1, keepdims=True)]
+    parts += [getattr(m.ma.array([1, 2], mask=True), function)(), getattr(m.ma, function)(a > 1)]
+    out = m.ma.zeros(3, bool)
+    assert getattr(a, function)(0, out) is out
+    return [type(x).__name__ for x in parts], [str(x) for x in parts], str(out)
+
+
+OF_OPERANDS = {
+    "dot": lambda m, a, b: m.dot(a, b), "dot from the right": lambda m, a, b: m.dot(b, a), "@": lambda m, a, b: a @ b,
+    "@ from the right": lambda m, a, b: b @ a, "inner": lambda m, a, b: m.inner(b, a),
+    "method": lambda m, a, b: a.dot(b),
+    "outer": lambda m, a, b: m.add.outer(a, b), "matmul": lambda m, a, b: m.matmul(b, a),
+    "bits": lambda m, a, b: m.packbits(a > 1), "imag": lambda m, a, b: a.imag, "vdot": lambda m, a, b: m.vdot(a, b),
+    "concatenate": lambda m, a, b: m.concatenate([b, a]), "stack": lambda m, a, b: m.stack([a, b]),
+    "block": lambda m, a, b: m.block([[a, b], [b, a]]), "append": lambda m, a, b: m.append(a, b),
+    "multi_dot": lambda m, a, b: m.linalg.multi_dot([b, a, b]), "correlate": lambda m, a, b: m.correlate(a[0], b[0]),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("rank", [None, 10.0])
+@pytest.mark.parametrize("name", OF_OPERANDS)
+def test_classes_by_rank_of_operands(name, rank):
+    found = []
+    for m in (np, tn):
+        kind = type("Kind", (m.ndarray,), {} if rank is None else {"__array_priority__": rank})
+        made = OF_OPERANDS[name](m, m.array([[1.0, 2.0], [3.0, 4.0]]).view(kind), m.array([[2.0, 2.0], [0.0, 1.0]]))
+        found.append((type(made) is kind, np.asarray(made).tolist()))
+    assert found[0] == found[1]
+
+
+@pytest.mark.parametrize("function", ["all", "any"])
+def test_logical_reductions(function):
+    assert reduced(tn, function) == reduced(np, function)
+
+
+MASKED = {
+    "unique": lambda m, a: m.ma.unique(a), "setxor1d": lambda m, a: m.ma.setxor1d(a, [1, 2]),
+    "setdiff1d": lambda m, a: m.ma.setdiff1d(a, [1]), "union1d": lambda m, a: m.ma.union1d(a, a),
+    "ediff1d": lambda m, a: m.ma.ediff1d(m.arange(5)), "median": lambda m, a: m.ma.median(a),
+    "asanyarray": lambda m, a: m.ma.asanyarray(m.arange(3)), "delete": lambda m, a: m.delete(a, 1),
+    "insert": lambda m, a: m.insert(a, 1, 5), "flat": lambda m, a: a.flat[1:3], "diff": lambda m, a: m.ma.diff(a),
+    "edges": lambda m, a: m.ma.mask_rowcols(m.ma.array([[1, 2], [3, 4]], mask=[[1, 0], [0, 0]])),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", MASKED)
+def test_functions_of_masked_arrays(name):
+    found = []
+    for m in (np, tn):
+        made = MASKED[name](m, m.ma.array([3, 1, 1, 2], mask=[0, 1, 0, 0]))
+        found.append((type(made).__name__, str(made), str(m.ma.getmaskarray(made))))
+    assert found[0] == found[1]
+
+
+def test_masked_arrays_are_pickled(tmp_path):
+    a = tn.ma.array([[1.0, 2.0], [3.0, 4.0]], mask=[[0, 1], [0, 0]], fill_value=7)
+    for protocol in range(pickle.HIGHEST_PROTOCOL + 1):
+        other = pickle.loads(pickle.dumps(a, protocol))
+        assert type(other) is tn.ma.MaskedArray and str(other) == str(a) and other.fill_value == 7
+    with pytest.raises(NotImplementedError):  # a file of an array has no place for the mask
+        tn.save(tmp_path / "masked.npy", a)
+
+
+def of_matrix(m):
+    a = m.matrix([[1.0, 2.0], [3.0, 4.0]])
+    parts = [a * a, a**2, a.I, a.T, a[0], a[:, 0], a.sum(), a.sum(0), a.A1, a.max(1), a.ravel(), m.bmat([[a, a]])]
+    parts += [m.asmatrix(m.ones(3)), a @ m.ones((2, 1)), a + 1, m.kron(a, a), a.flatten(), m.sort(a, None)]
+    return [(type(x).__name__, np.asarray(x).round(12).tolist()) for x in parts]
+
+
+@pytest.mark.filterwarnings("ignore:the matrix subclass")
+def test_matrices():
+    assert of_matrix(tn) == of_matrix(np)
+    assert isinstance(tn.matrix([[1]]), tn.ndarray)

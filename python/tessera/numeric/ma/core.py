@@ -56,8 +56,8 @@ def var(
     return out
 
 
-def _extreme(name: str, start: Any) -> Any:
-    """min or max of what is not masked; start: what is put in place of the rest."""
+def _reduction(name: str, doc: str, start: Any) -> Any:
+    """A reduction of what is not masked; start: what is put in place of the rest."""
 
     def method(
         self: Any,
@@ -84,7 +84,19 @@ def _extreme(name: str, start: Any) -> Any:
         return made
 
     method.__name__ = method.__qualname__ = name
-    method.__doc__ = f"The {name}imum along axes of what is not masked."
+    method.__doc__ = doc
+    return method
+
+
+def _logical(name: str, doc: str, neutral: bool) -> Any:
+    """all or any: a reduction without fill_value=."""
+    inner = _reduction(name, doc, lambda _: neutral)
+
+    def method(self: Any, axis: Any = None, out: Any = None, keepdims: Any = NO_VALUE) -> Any:
+        return inner(self, axis, out, None, keepdims)
+
+    method.__name__ = method.__qualname__ = name
+    method.__doc__ = doc
     return method
 
 
@@ -113,8 +125,13 @@ def _mend(names: dict[str, Any]) -> None:
     finish = names["MaskedArray"].__array_finalize__  # which compares places in memory, on a GPU too
     told = ("_interface" if n == "__array_interface__" else n for n in finish.__code__.co_names)
     finish.__code__ = finish.__code__.replace(co_names=tuple(told))
-    ends = (("min", "minimum_fill_value"), ("max", "maximum_fill_value"))
-    for method in (*_METHODS, *(_extreme(name, names[start]) for name, start in ends)):
+    reductions = (
+        _reduction("min", "The minimum along axes of what is not masked.", names["minimum_fill_value"]),
+        _reduction("max", "The maximum along axes of what is not masked.", names["maximum_fill_value"]),
+        _logical("all", "Whether all elements are true that are not masked.", True),
+        _logical("any", "Whether an element is true that is not masked.", False),
+    )
+    for method in (*_METHODS, *reductions):
         setattr(names["MaskedArray"], method.__name__, method)
     names.update((method.__name__, method) for method in _METHODS)
 
