@@ -9,10 +9,22 @@
 
 enum { CHECK_MOST = 4096, CHECK_KEPT = 8192 }; /* elements; bytes of a storage that the call replaces */
 
+/* Bits of a number, of complex ones of a part. */
+static int check_bits(ts_dtype dtype)
+{
+    ts_dtype part = (ts_dtype)ts_dtype_get(dtype)->part;
+    return ts_dtype_get(part ? part : dtype)->bits;
+}
+
 bool ts__nd_check_is_safe(ts_dtype from, ts_dtype to)
 {
-    bool stays = ts_dtype_get(from)->bits < ts_dtype_get(to)->bits && nd_kind(to) == 'f';
-    return from == to || nd_kind(from) != 'f' || nd_kind(to) == 'b' || stays;
+    char kind = nd_kind(from), wanted = nd_kind(to);
+    bool is_float = wanted == 'f' || wanted == 'c';
+    if (from == to || wanted == 'b')
+        return true;
+    if (kind == 'f' || kind == 'c')
+        return is_float && check_bits(from) < check_bits(to) + (kind == 'f' && wanted == 'c');
+    return to != TS_DTYPE_float16 || check_bits(from) < (kind == 'u' ? 16 : 32); /* whose largest number is 65504 */
 }
 
 bool ts__nd_check_divides(ts_nd_fn fn)
@@ -30,10 +42,10 @@ void ts__nd_check_begin(nd_check *check, const nd_node *node, const ts_nd *out)
     bool computes = row->result != TS_ND_IS_BOOL && (loop == 'f' || loop == 'c') && node->fn != TS_ND_select &&
                     node->fn != TS_ND_gather && node->fn != TS_ND_copy;
     bool in_host = ts_device_caps_of(out->graph->device) & TS_DEVICE_HOST_MEMORY;
-    check->wanted = in_host && !node->has_where && (node->count <= CHECK_MOST || out->graph->strict) &&
+    check->wanted = in_host && (!node->has_where || is_cast) && (node->count <= CHECK_MOST || out->graph->strict) &&
                     (computes || is_cast || (ts__nd_check_divides((ts_nd_fn)node->fn) && loop != 'b'));
     check->kept = NULL;
-    for (uint32_t i = 0; i < node->n_in && check->wanted; i++) {
+    for (uint32_t i = 0; i < node->n_in + node->has_where && check->wanted; i++) {
         check->wanted = node->in[i].kind != ND_IN_NODE;
         if (node->in[i].kind != ND_IN_LOAD || node->in[i].buffer != out->store->buffer)
             continue;
@@ -123,7 +135,7 @@ static uint32_t check_cast(const nd_node *node, const double x[2], const double 
 {
     const ts_dtype_info *info = ts_dtype_get((ts_dtype)node->dtype);
     if (info->kind == 'f' || info->kind == 'c')
-        return isfinite(x[0]) && isinf(r[0]) ? TS_ND_OVERFLOW : 0;
+        return (isfinite(x[0]) && isinf(r[0])) || (isfinite(x[1]) && isinf(r[1])) ? TS_ND_OVERFLOW : 0;
     int bits = TS_MAX(info->bits, 32); /* processors convert to 32 bits at least, and the rest wraps */
     double least = -ldexp(1, bits - 1), most = info->kind == 'u' && info->bits >= 32 ? ldexp(1, bits) : -least;
     return trunc(x[0]) >= least && x[0] < most ? 0 : TS_ND_INVALID;
@@ -133,6 +145,11 @@ static uint32_t check_element(const nd_check *check, const nd_node *node, const 
 {
     double x[3][2] = {{0}};
     bool finite = true, nan = false;
+    if (node->has_where) {
+        check_operand(check, node, node->n_in, at, x[0]);
+        if (x[0][0] == 0)
+            return 0;
+    }
     for (uint32_t i = 0; i < node->n_in; i++) {
         check_operand(check, node, i, at, x[i]);
         finite &= isfinite(x[i][0]) && isfinite(x[i][1]);

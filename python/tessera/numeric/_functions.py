@@ -245,7 +245,7 @@ def as_class(a: ndarray, like: Any) -> ndarray:
     return made
 
 
-def _array_of(object: Any) -> Any:
+def array_shown(object: Any) -> Any:
     """What an object shows of a GPU's memory, or its ``__array__`` gives, where that is an array; else the object,
     which NumPy reads."""
     if shows_gpu(object):

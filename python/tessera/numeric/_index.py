@@ -195,6 +195,13 @@ def _number(value: Any, dtype: Any) -> Any:
     return numpy.array(value, dtype)[()]
 
 
+def _may_fault(source: numpy.dtype[Any], dtype: numpy.dtype[Any]) -> bool:
+    """Whether numbers may be lost that become those of a dtype: copies tell of that, the kernel that places elements
+    does not."""
+    loses = source.kind in "fc" or (dtype == numpy.float16 and source.kind in "iu")
+    return loses and dtype.kind in "iufc" and not numpy.can_cast(source, dtype)
+
+
 def set_item(a: ndarray, key: Any, value: Any) -> None:
     """``a[key] = value`` where the key is more than integers and slices."""
     if _items.is_field(key):
@@ -226,6 +233,8 @@ def set_item(a: ndarray, key: Any, value: Any) -> None:
             f"{values.ndim} dimensions"
         )
     _check_parts(values, a)
+    if values.dtype is not a.dtype and _may_fault(values.dtype, a.dtype):
+        values = given = f.copy_of(values, dtype=a.dtype, casting="unsafe")
     shape = places.offsets.shape[: -1 if items else None]
     while values.ndim > len(shape) and values.shape[0] == 1:
         values, given = values[0], given[0]

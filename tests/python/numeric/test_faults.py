@@ -233,3 +233,46 @@ def test_buffers_lose_no_faults():
         with pytest.raises(RuntimeWarning, match="divide by zero"):
             np.asarray(made)  # drops what the buffer raises
         assert np.isinf(np.asarray(made)).all()
+
+
+def flat_put(a, values):
+    a.flat[:] = values
+
+
+WAYS = {
+    "copyto": lambda m, a, x: m.copyto(a, x, casting="unsafe"), "astype": lambda m, a, x: x.astype(a.dtype),
+    "where": lambda m, a, x: m.copyto(a, x, casting="unsafe", where=m.array([True, False, True])),
+    "no element": lambda m, a, x: m.copyto(a, x, casting="unsafe", where=m.array([False, False, False])),
+    "mask": lambda m, a, x: a.__setitem__([True, False, True], x[:2]), "fill": lambda m, a, x: a.fill(x[0]),
+    "places": lambda m, a, x: a.__setitem__([0, 1], x[:2]), "rows": lambda m, a, x: a[None].__setitem__([0, 0], x),
+    "flat": lambda m, a, x: flat_put(a, x), "part": lambda m, a, x: a.__setitem__(slice(None, None, -1), x),
+    "put": lambda m, a, x: m.put(a, [0, 2], x[:2]), "asarray": lambda m, a, x: m.asarray(x, dtype=a.dtype),
+    "steps": lambda m, a, x: m.array([[x[0]] * 4] * 3)[:, ::2].astype(a.dtype),
+}  # fmt: skip
+CASTS = [
+    ("f2", 70000), ("f2", 70000.0), ("f2", np.float32(70000)), ("f2", np.uint16(65535)), ("f2", np.int16(32767)),
+    ("f4", 1e300), ("f4", np.float32(np.inf)), ("c8", 2e300), ("c8", 2e300j), ("c8", np.complex64(1)), ("f8", 1e300),
+    ("i4", np.float64("inf")), ("u1", np.float32("nan")), ("i8", np.float16("inf")), ("i4", complex(np.inf)),
+    ("i4", 3.0), ("?", 1e300),
+]  # fmt: skip
+
+
+@pytest.mark.filterwarnings("ignore::numpy.exceptions.ComplexWarning")
+@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize("dtype, value", CASTS)
+def test_casts_on_every_way(dtype, value, way):
+    if way == "fill" and isinstance(value, complex) and dtype == "i4":
+        pytest.skip("NumPy converts the one element by int(), which refuses it")
+    seen = []
+    for m in (np, tn):
+        found = []
+        for errors in ({}, {"all": "raise"}):
+            with np.errstate(**errors), warnings.catch_warnings(record=True) as heard:
+                warnings.simplefilter("always", RuntimeWarning)
+                try:
+                    WAYS[way](m, m.zeros(3, dtype), m.array([value] * 3))
+                except Exception as error:
+                    found.append(type(error))
+            found += [(str(each.message), each.category) for each in heard]
+        seen.append(found)
+    assert seen[0] == seen[1]
