@@ -19,6 +19,7 @@ from ._ufunc import Made, ufunc
 
 # Methods whose result of no axes is an object of the class, too; those that give ndarray; those that decide themselves.
 _REDUCED = frozenset(["all", "any", "max", "mean", "min", "prod", "std", "sum", "var"])
+_PLACES = frozenset(["argmax", "argmin"])
 _PLAIN = frozenset(["nonzero", "searchsorted"])
 _device: Any = vars(_core.NumericArray)["device"]  # a class may have its own
 _HOME = f"{__package__}._ndarray"  # its methods know items
@@ -67,6 +68,9 @@ def _of_class(name: str, made: Any, args: tuple[Any, ...], options: dict[str, An
         return made
     if type(made) is ndarray and not any(made is x for x in (*args, *options.values())):
         return self.__array_wrap__(made, None, False) if name in _REDUCED else as_class(made, self)
+    if name in _PLACES and not isinstance(made, ndarray):  # whose __array_finalize__ may give it axes
+        placed = as_class(as_array(made), self)
+        return placed if placed.ndim else made
     if name in _REDUCED and not isinstance(made, ndarray):
         return self.__array_wrap__(as_array(made), None, True)
     return made

@@ -197,7 +197,7 @@ def array(object: Any, dtype: Any = None, *, copy: Any = True, order: str = "K",
     """An array of anything like an array; a copy unless ``copy`` says otherwise."""
     order = check_order(order)
     if not isinstance(object, (ndarray, numpy.ndarray, numpy.generic, list, tuple)):
-        object = _array_of(object)
+        object = array_shown(object)
     if isinstance(object, ndarray):
         a = object if type(object) is ndarray else object._view(0, object.dtype, object.shape, object.strides)
         is_new = False
@@ -1043,6 +1043,8 @@ def copyto(dst: ndarray, src: Any, casting: str = "same_kind", where: Any = True
         src = src.reshape(src.shape[src.ndim - dst.ndim :])  # first axes of extent 1 are none
     if src.ndim > dst.ndim:
         raise ValueError(f"could not broadcast input array from shape {src.shape} into shape {dst.shape}")
+    if casting == "unsafe" and src.dtype.kind == "c" and dst.dtype.kind in "iuf":
+        warn_of_lost_parts()
     copy_of(src, dst, casting=casting, where=where)
 
 

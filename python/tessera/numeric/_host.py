@@ -19,7 +19,7 @@ from typing import Any
 import numpy
 
 from ._fallback import away, by_host
-from ._functions import asnumpy, copy_of
+from ._functions import array_shown, asnumpy, copy_of
 from ._ndarray import OPERATORS, ndarray
 from ._setup import is_held, of_numpy, to_numpy
 from ._ufunc import Made, ufunc
@@ -45,7 +45,10 @@ def take(x: Any) -> Any:
         return {key: take(each) for key, each in x.items()}
     if type(x) in (list, tuple):
         return type(x)(take(each) for each in x)
-    return x.view(numpy.ndarray) if type(x) is HostArray else x
+    if type(x) is HostArray:
+        return x.view(numpy.ndarray)
+    shown = array_shown(x)
+    return x if shown is x else take(shown)
 
 
 def give(made: Any) -> Any:

@@ -257,6 +257,10 @@ def convert(value: Any, dtype: Any = None, assigned: bool = False) -> Any:
         from ._foreign import of_shown
 
         return of_shown(value)
+    if hasattr(type(value), "__array__"):  # it may give an array of ours
+        from ._functions import asarray
+
+        return asarray(value, dtype)
     if isinstance(value, int) and dtype is None:  # subclasses of int, as enumerations
         value = int(value)
     return of_host(numpy.array(value, dtype), private=True)

@@ -269,3 +269,13 @@ def test_a_state_is_set():
 def test_hashes_of_arrays_with_several_axes():
     x = np.arange(6).reshape(2, 3)
     assert hashlib.sha256(tn.array(x)).digest() == hashlib.sha256(x).digest()
+
+
+class Shows:
+    def __array__(self, dtype=None, copy=None):
+        return tn.arange(3)
+
+
+def test_operands_that_show_our_arrays():
+    assert tn.add(Shows(), 1).tolist() == [1, 2, 3] == (tn.ones(3, int) + Shows()).tolist()
+    assert tn.interp(Shows(), Shows(), Shows()).tolist() == [0, 1, 2]

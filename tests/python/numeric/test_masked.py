@@ -221,6 +221,33 @@ def test_functions_of_masked_arrays(name):
     assert found[0] == found[1]
 
 
+OUT = {
+    "minimum": lambda m, a: a.min(out=m.zeros(())), "minima": lambda m, a: a.min(0, out=m.zeros(3)),
+    "masked maxima": lambda m, a: a.max(0, out=m.ma.zeros(3)), "variances": lambda m, a: a.var(0, out=m.zeros(3)),
+    "no variance": lambda m, a: m.ma.array([1.0, 2.0], mask=True).var(out=m.ma.array(-1.0)),
+    "NaN": lambda m, a: m.ma.array([1.0, 2.0], mask=True).var(out=m.zeros(())), "place": lambda m, a: a.flat[1],
+    "element": lambda m, a: a.flat[0], "elements": lambda m, a: list(a.flat),
+    "every": lambda m, a: a.all(0, m.ones(3, bool)),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", OUT)
+def test_reductions_into_arrays(name):
+    found = []
+    for m in (np, tn):
+        made = OUT[name](m, m.ma.array([[1, 5.0, 2], [3, 4, 7]], mask=[[0, 1, 0], [1, 1, 0]]))
+        found.append((type(made).__name__, str(made)))
+    assert found[0] == found[1]
+
+
+@pytest.mark.parametrize("m", [np, tn])
+def test_integers_have_no_place_for_masked_results(m):
+    a = m.ma.array([1, 2], mask=[0, 1])
+    for call in (lambda: a.min(0, out=m.zeros((), int)), lambda: m.ma.array([1], mask=True).var(out=m.zeros((), int))):
+        with pytest.raises(m.ma.MaskError):
+            call()
+
+
 def test_masked_arrays_are_pickled(tmp_path):
     a = tn.ma.array([[1.0, 2.0], [3.0, 4.0]], mask=[[0, 1], [0, 0]], fill_value=7)
     for protocol in range(pickle.HIGHEST_PROTOCOL + 1):
@@ -234,6 +261,7 @@ def of_matrix(m):
     a = m.matrix([[1.0, 2.0], [3.0, 4.0]])
     parts = [a * a, a**2, a.I, a.T, a[0], a[:, 0], a.sum(), a.sum(0), a.A1, a.max(1), a.ravel(), m.bmat([[a, a]])]
     parts += [m.asmatrix(m.ones(3)), a @ m.ones((2, 1)), a + 1, m.kron(a, a), a.flatten(), m.sort(a, None)]
+    parts += [a.argmax(), a.argmin(0), a.std(), m.nanmin(a, axis=0), a.real, a.imag]
     return [(type(x).__name__, np.asarray(x).round(12).tolist()) for x in parts]
 
 

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy
 
+from .._functions import copyto
 from .._numpys import home
 from .._setup import NO_VALUE, to_numpy
 
@@ -50,13 +51,24 @@ def var(
     )
     if out is None:
         return made
-    out[...] = filled(made, numpy.nan if out.dtype.kind in "fc" else 0)
+    if made is masked and isinstance(out, MaskedArray):
+        out.flat = 0
+        out.__setmask__(True)
+        return out
+    _lost(out, made is masked)
+    out[...] = numpy.nan if made is masked else filled(made, 0)
     if isinstance(out, MaskedArray):
         out.__setmask__(getmask(made))
     return out
 
 
-def _reduction(name: str, doc: str, start: Any) -> Any:
+def _lost(out: Any, is_gone: bool) -> None:
+    """Raises MaskError where a result is masked, and has neither a mask nor NaN to say so."""
+    if is_gone and out.dtype.kind in "biu" and not isinstance(out, MaskedArray):
+        raise MaskError("Masked data information would be lost in one or more location.")
+
+
+def _reduction(name: str, doc: str, start: Any, is_logical: bool = False) -> Any:
     """A reduction of what is not masked; start: what is put in place of the rest."""
 
     def method(
@@ -74,13 +86,16 @@ def _reduction(name: str, doc: str, start: Any) -> Any:
             out[...] = made
             if isinstance(out, MaskedArray):
                 out.__setmask__(gone)
+            elif not is_logical:
+                _lost(out, True)
+                copyto(out, numpy.nan, where=gone)
             return out
-        if not isinstance(made, ndarray):
+        if not isinstance(made, ndarray) or (not made.ndim and gone is not nomask):
             return masked if gone else made
         made = made.view(type(self))
         made.__setmask__(gone)
-        if numpy.ndim(gone):
-            made._data[gone] = made.fill_value
+        if numpy.ndim(gone) and not is_logical:
+            copyto(made, made.fill_value, where=gone)
         return made
 
     method.__name__ = method.__qualname__ = name
@@ -90,7 +105,7 @@ def _reduction(name: str, doc: str, start: Any) -> Any:
 
 def _logical(name: str, doc: str, neutral: bool) -> Any:
     """all or any: a reduction without fill_value=."""
-    inner = _reduction(name, doc, lambda _: neutral)
+    inner = _reduction(name, doc, lambda _: neutral, True)
 
     def method(self: Any, axis: Any = None, out: Any = None, keepdims: Any = NO_VALUE) -> Any:
         return inner(self, axis, out, None, keepdims)
@@ -117,6 +132,22 @@ def take(self: Any, indices: Any, axis: Any = None, out: Any = None, mode: str =
     return out
 
 
+def _flat_item(self: Any, indx: Any) -> Any:
+    """Elements of a masked array by their places among all."""
+    made = self.dataiter[indx]
+    made = made.view(type(self.ma)) if isinstance(made, ndarray) else made
+    if self.maskiter is None:
+        return made
+    gone = self.maskiter[indx]
+    if isinstance(gone, numpy.void):
+        return mvoid(made, mask=gone, hardmask=self.ma._hardmask)
+    if not isinstance(gone, ndarray):
+        return masked if gone else made
+    gone.shape = made.shape  # of matrices
+    made._mask = gone
+    return made
+
+
 _METHODS = (take, var, _insert_masked_print, tolist)
 
 
@@ -134,6 +165,7 @@ def _mend(names: dict[str, Any]) -> None:
     for method in (*_METHODS, *reductions):
         setattr(names["MaskedArray"], method.__name__, method)
     names.update((method.__name__, method) for method in _METHODS)
+    names["MaskedIterator"].__getitem__ = _flat_item
 
 
 __getattr__, __dir__ = home(globals(), "numpy.ma.core", _mend)
