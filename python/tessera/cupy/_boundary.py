@@ -141,6 +141,8 @@ def give(made: Any, held: Any = ()) -> Any:
         return [give(item, held) for item in made]
     if isinstance(made, tn.HostArray):
         raise ValueError(f"Unsupported dtype {made.dtype}: arrays hold numbers, dates and records of them")
+    if type(made).__name__ == "HostObject":
+        return made.through(give)
     if isinstance(made, tn.poly1d):
         from ._classes import poly1d
 

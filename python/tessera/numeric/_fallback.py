@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """What the host computes in place of a kernel, and what the program wants of that: `fallback`.
 
-A call is one of these where its arrays have to leave a GPU for it, or where NumPy has the function and this package has
-not. The host's libraries on host memory, such as LAPACK on arrays of the CPU, are none: there is nothing to move.
+A call is one of these where its arrays have to leave a GPU for it, or where NumPy or SciPy has the function and this
+package has not. The host's libraries on host memory, such as LAPACK on arrays of the CPU, are none: there is nothing to
+move.
 """
 
 from __future__ import annotations
@@ -53,7 +54,8 @@ class fallback:
     """What calls do that the host computes in place of a kernel: ``with numeric.fallback("error"): ...``.
 
     Such a call has arrays on a GPU, which are copied to the host and back, or is of a function that NumPy has and
-    `tessera.numeric` has not. Functions of the host's libraries on arrays of the CPU are none: nothing is copied.
+    `tessera.numeric` has not, or SciPy and `tessera.scipy`. Functions of the host's libraries on arrays of the CPU are
+    none: nothing is copied.
 
     Parameters
     ----------
@@ -130,7 +132,8 @@ class by_host:
         where = f" ({os.path.basename(file)}:{line})" if file else ""
         if missing:
             size = f", on copies of {self.size:,} bytes" if self.size else ""
-            return f"{function} has no counterpart in tessera.numeric{where}: it {may} on the host{size}"
+            ours = "tessera.scipy" if function.startswith("scipy.") else "tessera.numeric"
+            return f"{function} has no counterpart in {ours}{where}: it {may} on the host{size}"
         return f"{function} has no kernel{where}: it {may} on the host, for which {self.size:,} bytes leave a GPU"
 
     def _warn(self, frame: Any, missing: bool) -> None:

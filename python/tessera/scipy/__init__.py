@@ -2,7 +2,8 @@
 """SciPy's functions on arrays of `tessera.numeric`: chains of its operations, and a few kernels of threads.
 
 ``from tessera.scipy import ndimage`` in place of ``from scipy import ndimage``. `tessera.cupyx.scipy` has the same
-functions for CuPy's arrays. What is not there is an AttributeError; SciPy itself is not needed.
+functions for CuPy's arrays. SciPy itself is not needed. A function of these modules that only SciPy has is SciPy's, on
+copies in host memory, where it is installed: `tessera.numeric.fallback` says whether that is told of or refused.
 """
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ from __future__ import annotations
 import importlib as _importlib
 from typing import Any
 
-_MODULES = ("linalg", "ndimage", "signal", "spatial", "stats")
+_MODULES = ("interpolate", "linalg", "ndimage", "signal", "spatial", "special", "stats")
 
 
 def __dir__() -> list[str]:

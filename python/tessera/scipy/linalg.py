@@ -12,6 +12,7 @@ import numpy
 from .. import numeric as tn
 from ..numeric import _host
 from . import _lu
+from ._missing import of_module
 
 __all__ = [
     "bandwidth", "block_diag", "cho_factor", "cho_solve", "circulant", "companion", "convolution_matrix", "dft", "expm",
@@ -370,3 +371,5 @@ def bandwidth(a: Any) -> tuple[int, int]:
     if not rows.size:
         return 0, 0
     return max(0, int((rows - columns).max())), max(0, int((columns - rows).max()))
+
+__getattr__ = of_module("linalg")

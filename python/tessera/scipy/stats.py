@@ -7,6 +7,7 @@ import math
 from typing import Any
 
 from .. import numeric as tn
+from ._missing import of_module
 
 __all__ = ["boxcox_llf", "entropy", "trim_mean", "zmap", "zscore"]
 
@@ -88,3 +89,5 @@ def boxcox_llf(lmb: float, data: Any) -> Any:
     logs = tn.log(x)
     moved = logs if lmb == 0 else x**lmb / lmb
     return (lmb - 1) * logs.sum(axis=0) - n / 2 * tn.log(moved.var(axis=0))
+
+__getattr__ = of_module("stats")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""SciPy's functions on CuPy's arrays: those of `tessera.scipy`, and `fft`, `fftpack` and `special`.
+"""SciPy's functions on CuPy's arrays: those of `tessera.scipy`, `fft` and `fftpack`.
 
 Others are AttributeErrors.
 """
@@ -10,7 +10,7 @@ import importlib as _importlib
 import sys as _sys
 from typing import Any
 
-_OWN = ("fft", "fftpack", "special")
+_OWN = ("fft", "fftpack")
 
 
 def _shared() -> tuple[str, ...]:

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Special functions: a row of a table each, an expression that `cupy.ElementwiseKernel` makes a kernel of.
+"""Special functions: a row of a table each, an expression that `cupy.ElementwiseKernel` makes a kernel of, and those
+of `tessera.scipy.special`.
 
 The functions in the expressions are those of tessera.cuda.libdevice; docs/reference/math.md has their bounds.
 """
@@ -11,27 +12,17 @@ from typing import Any
 import numpy
 
 from ... import cupy
+from ...cupy._boundary import of_name
+from ...scipy import special as _shared
 
-__all__ = ["i0", "log_softmax", "logsumexp", "round", "sinc", "softmax"]
+__all__ = ["log_softmax", "logsumexp", "round", "sinc", "softmax"]
 
-# beta: at a pole, where a or b is 0, -1, -2, .., the limit along the other, if that is whole, or infinity.
-_A, _B, _WHOLE = "(a <= 0 && a == floor(a))", "(b <= 0 && b == floor(b))", "a == floor(a) && b == floor(b)"
-_BETALN = (
-    f"({_A} || {_B}) && !({_WHOLE} && a + b < 1) ? (T)INFINITY : lgamma({_A} || {_B} ? 1 - a - b : a) + "
-    f"lgamma({_A} || !{_B} ? b : a) - lgamma({_A} ? 1 - a : {_B} ? 1 - b : a + b)"
-)
-_ODD = "({0} < 0 && fmod(floor({0}), (T)2) != 0)"  # whether gamma is negative
-_NEGATIVE = (  # at infinities as SciPy's
-    f"{_WHOLE} ? ({_A} || {_B}) && a + b < 1 && fmod({_A} ? b : a, (T)2) != 0 : !{_A} && !{_B} && "
-    f"({' ^ '.join(_ODD.format(x) for x in ('a', 'b', '(a + b)'))})"
-)
-_BETA = f"(({_NEGATIVE}) ? -1 : 1) * exp({_BETALN})"
 # Name: operands, expression of C. T is the type of all: float or double.
 _TABLE = {
     "erf": ("x", "erf(x)"), "erfc": ("x", "erfc(x)"), "erfcx": ("x", "erfcx(x)"), "erfinv": ("x", "erfinv(x)"),
     "erfcinv": ("x", "erfcinv(x)"), "ndtr": ("x", "normcdf(x)"), "ndtri": ("x", "normcdfinv(x)"),
-    "gamma": ("x", "x == 0 ? (T)INFINITY : tgamma(x)"), "gammaln": ("x", "lgamma(x)"),
-    "loggamma": ("x", "x < 0 ? (T)NAN : lgamma(x)"), "rgamma": ("x", "1 / tgamma(x)"),
+    "gamma": ("x", "x == 0 ? (T)INFINITY : tgamma(x)"), "gammaln": ("x", "x == -INFINITY ? x : lgamma(x)"),
+    "loggamma": ("x", "x < 0 ? (T)NAN : lgamma(x)"), "rgamma": ("x", "x <= 0 && x == floor(x) ? (T)0 : 1 / tgamma(x)"),
     "j0": ("x", "j0(x)"), "j1": ("x", "j1(x)"), "y0": ("x", "y0(x)"), "y1": ("x", "y1(x)"),
     "cbrt": ("x", "cbrt(x)"), "exp2": ("x", "exp2(x)"),
     "exp10": ("x", "exp10(x)"), "expm1": ("x", "expm1(x)"), "log1p": ("x", "log1p(x)"),
@@ -53,17 +44,30 @@ _TABLE = {
     "boxcox1p": ("x, l", "abs(l) < 1e-19 ? log1p(x) : expm1(l * log1p(x)) / l"),
     "inv_boxcox": ("x, l", "l == 0 ? exp(x) : exp(log1p(l * x) / l)"),
     "inv_boxcox1p": ("x, l", "l == 0 ? expm1(x) : expm1(log1p(l * x) / l)"),
-    "beta": ("a, b", _BETA), "betaln": ("a, b", _BETALN),
 }  # fmt: skip
 
 
+# Functions that float32 is enough for where float16 or small integers are given: SciPy's have its loop first.
+_SINGLE = frozenset(
+    "erfinv erfcinv ndtri boxcox boxcox1p inv_boxcox inv_boxcox1p entr rel_entr kl_div huber pseudo_huber".split()
+)
+
+
+# Functions that SciPy computes in double precision, whatever it is given.
+_DOUBLE = frozenset("boxcox boxcox1p inv_boxcox inv_boxcox1p huber pseudo_huber".split())
+
+
 def _operand(x: Any) -> Any:
-    """An array of float32 or float64: integers become float64, float16 float32."""
-    made = x if isinstance(x, cupy.ndarray) else cupy.asarray(x)
-    if made.dtype.kind not in "biuf":
-        raise TypeError(f"elements of {made.dtype} are not supported here; real numbers are")
-    wanted = numpy.dtype("f8" if made.dtype.kind != "f" else made.dtype)
-    return made.astype(numpy.dtype("f4") if wanted == "f2" else wanted, copy=False)
+    return x if isinstance(x, cupy.ndarray) else cupy.asarray(x)
+
+
+def _dtype(given: Any, args: Any, name: str) -> Any:
+    """float32 or float64, as SciPy's; numbers of Python have no dtype of their own beside arrays."""
+    typed = [x.dtype for x, arg in zip(given, args, strict=True) if type(arg) not in (bool, int, float)]
+    found = numpy.result_type(*(typed or [numpy.float64]))
+    if found.char == "d" or (found.char == "f" and (name in _SINGLE or all(t.char == "f" for t in typed))):
+        return found
+    return numpy.dtype("f4" if name in _SINGLE and numpy.can_cast(found, "f4") else "f8")
 
 
 def _function(name: str) -> Any:
@@ -79,10 +83,12 @@ def _function(name: str) -> Any:
         if len(args) > len(names):
             *args, out = args  # type: ignore[assignment]
         given = [_operand(x) for x in args]
-        # Numbers of Python have no dtype of their own beside arrays.
-        typed = [x.dtype for x, arg in zip(given, args, strict=True) if type(arg) not in (bool, int, float)]
-        dtype = numpy.result_type(*(typed or [numpy.float64]))
-        made = kernel(*(x.astype(dtype, copy=False) for x in given))
+        if any(x.dtype.kind == "c" for x in given):  # SciPy's, on the host
+            made = of_name(name, _shared.missing(name), __name__)(*args)
+        else:
+            dtype = _dtype(given, args, name)
+            wide = numpy.dtype("f8") if name in _DOUBLE else dtype
+            made = kernel(*(x.astype(wide, copy=False) for x in given)).astype(dtype, copy=False)
         if out is None:
             return made
         out[...] = made
@@ -98,11 +104,6 @@ def round(x: Any, out: Any = None) -> Any:
     return cupy.rint(x, out)
 
 
-def i0(x: Any) -> Any:
-    """The modified Bessel function of order 0."""
-    return cupy.i0(x)
-
-
 def sinc(x: Any) -> Any:
     """sin(pi x) / (pi x)."""
     return cupy.sinc(x)
@@ -111,14 +112,28 @@ def sinc(x: Any) -> Any:
 def logsumexp(
     a: Any, axis: Any = None, b: Any = None, keepdims: bool = False, return_sign: bool = False
 ) -> Any:
-    """log(sum(b exp(a))) without overflow."""
-    if return_sign:
-        raise NotImplementedError("logsumexp: return_sign= is not there")
-    top = cupy.max(a, axis=axis, keepdims=True)
+    """log(sum(b exp(a))) without overflow; with ``return_sign`` that of the sum's magnitude, and its sign."""
+    a = _floating(a)
+    if b is not None:
+        a, b = cupy.broadcast_arrays(a, _floating(b))
+        a = cupy.where(b != 0, a, -numpy.inf)
+    real = a.real if a.dtype.kind == "c" else a
+    top = cupy.max(real, axis=axis, keepdims=True)
     top = cupy.where(cupy.isfinite(top), top, 0)
     terms = cupy.exp(a - top)
-    made = cupy.log(cupy.sum(terms if b is None else b * terms, axis=axis, keepdims=True)) + top
+    total = cupy.sum(terms if b is None else b * terms, axis=axis, keepdims=True)
+    if return_sign:
+        size = abs(total)
+        sign = cupy.where(size == 0, 0, total / cupy.where(size == 0, 1, size)).astype(total.dtype)
+        made = cupy.log(size) + top
+        return (made, sign) if keepdims else (cupy.squeeze(made, axis=axis), cupy.squeeze(sign, axis=axis))
+    made = cupy.log(total) + top
     return made if keepdims else cupy.squeeze(made, axis=axis)
+
+
+def _floating(x: Any) -> Any:
+    x = _operand(x)
+    return x if x.dtype.kind in "fc" else x.astype("f8")
 
 
 def softmax(x: Any, axis: Any = None) -> Any:
@@ -134,11 +149,14 @@ def log_softmax(x: Any, axis: Any = None) -> Any:
 
 
 def __dir__() -> list[str]:
-    return sorted([*__all__, *_TABLE])
+    return sorted({*__all__, *_TABLE, *dir(_shared)})
 
 
 def __getattr__(name: str) -> Any:
-    if name not in _TABLE:
+    if name.startswith("_"):
         raise AttributeError(f"module 'cupyx.scipy.special' has no attribute {name!r}")
-    made = globals()[name] = _function(name)
+    if name == "digamma":
+        return __getattr__("psi")
+    made = _function(name) if name in _TABLE else of_name(name, getattr(_shared, name), __name__)
+    globals()[name] = made
     return made

@@ -19,6 +19,8 @@ __all__ = [
 ]  # fmt: skip
 
 MOST_SHIFTS = 64  # elements up to which an array is multiplied one by one
+MOST_WINDOWS = 1 << 24  # elements of all windows up to which they are one reduction
+EXACT = 2.0**46  # up to which sums of integers come out of a transform exactly: it errs by some 2**-49 of the greatest
 
 
 # -- the whole ------------------------------------------------------------------------------------------------
@@ -32,13 +34,15 @@ def _valid(x: Any, y: Any) -> Any:
         return _valid(x.astype("i8"), y.astype("i8")) != 0
     x, y = x.astype(dtype, copy=False), y.astype(dtype, copy=False)
     back = tn.flip(y)
-    if y.size > MOST_SHIFTS:
+    if MOST_SHIFTS < y.size and y.size * math.prod(shape) <= MOST_WINDOWS:
         around = tn.lib.stride_tricks.sliding_window_view(x, y.shape)
         return (around * back).sum(axis=tuple(range(x.ndim, 2 * x.ndim)), dtype=dtype)
     places = itertools.product(*map(range, y.shape))
-    return folded(
-        (x[tuple(slice(p, p + n) for p, n in zip(at, shape, strict=True))] * back[at] for at in places), tn.add
-    )
+    parts = (x[tuple(slice(p, p + n) for p, n in zip(at, shape, strict=True))] * back[at] for at in places)
+    made = folded(itertools.islice(parts, MOST_SHIFTS), tn.add)
+    for _ in range(MOST_SHIFTS, y.size, MOST_SHIFTS):
+        made += folded(itertools.islice(parts, MOST_SHIFTS), tn.add)
+    return made
 
 
 def _direct(x: Any, y: Any) -> Any:
@@ -103,11 +107,20 @@ def _pair(in1: Any, in2: Any, mode: str, axes: Any = None) -> tuple[Any, Any]:
 
 
 def choose_conv_method(in1: Any, in2: Any, mode: str = "full", measure: bool = False) -> Any:
-    """"direct" for integers, which stay exact, and where an array is small; else "fft"."""
+    """"direct" where an array is small, and for integers whose sums a transform may not give exactly; else "fft"."""
     x, y = _pair(in1, in2, mode)
-    is_exact = x.dtype.kind not in "fc" and y.dtype.kind not in "fc"
-    chosen = "direct" if is_exact or min(x.size, y.size) <= MOST_SHIFTS else "fft"
+    chosen = "direct" if min(x.size, y.size) <= MOST_SHIFTS or not _fits(x, y) else "fft"
     return (chosen, {}) if measure else chosen
+
+
+def _fits(x: Any, y: Any) -> bool:
+    """Whether a transform is as exact as their dtypes: sums of integers stay far below 2**53."""
+    if "b" in (x.dtype.kind, y.dtype.kind):
+        return False
+    if x.dtype.kind in "fc" or y.dtype.kind in "fc":
+        return True
+    most = [max(abs(float(v.max())), abs(float(v.min()))) for v in (x, y)]
+    return most[0] * most[1] * min(x.size, y.size) < EXACT
 
 
 def convolve(in1: Any, in2: Any, mode: str = "full", method: str = "auto") -> Any:
