@@ -11,7 +11,7 @@ from __future__ import annotations
 import importlib as _importlib
 from typing import Any
 
-_MODULES = ("interpolate", "linalg", "ndimage", "signal", "spatial", "special", "stats")
+_MODULES = ("fft", "interpolate", "linalg", "ndimage", "signal", "spatial", "special", "stats")
 
 
 def __dir__() -> list[str]:

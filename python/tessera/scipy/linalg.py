@@ -316,8 +316,8 @@ def lu_solve(
     if b.ndim == 1:
         return lu_solve((both, pivots), b[:, None], trans, check_finite=False)[..., 0]
     order = tn.asarray(_host.call("scipy.linalg.lu_solve", _lu.order_of, tn.asarray(pivots), both.shape[-1]))
-    lower = {"lower": True, "unit_diagonal": True, "trans": trans, "check_finite": False}
-    upper = {"trans": trans, "check_finite": False}
+    lower: dict[str, Any] = {"lower": True, "unit_diagonal": True, "trans": trans, "check_finite": False}
+    upper: dict[str, Any] = {"trans": trans, "check_finite": False}
     if trans == 0:
         return tn.asfortranarray(solve_triangular(both, solve_triangular(both, _rows(b, order), **lower), **upper))
     made = solve_triangular(both, solve_triangular(both, b, **upper), **lower)

@@ -44,7 +44,7 @@ def test_ranges_tell_profilers_their_names_and_colours():
 
 
 def test_benchmark_ends_after_its_longest_time():
-    with mock.patch("time.perf_counter", mock.Mock(side_effect=[1.0, 2.0, 2.0] * 6)):
-        with pytest.warns(UserWarning, match=r"cupyx\.profiler\.benchmark"):
-            made = cupyx.time.repeat(lambda: None, n_warmup=1, max_duration=2.5)
+    clock = mock.patch("time.perf_counter", mock.Mock(side_effect=[1.0, 2.0, 2.0] * 6))
+    with clock, pytest.warns(UserWarning, match=r"cupyx\.profiler\.benchmark"):
+        made = cupyx.time.repeat(lambda: None, n_warmup=1, max_duration=2.5)
     assert made.cpu_times.tolist() == [1, 1, 1]

@@ -97,3 +97,33 @@ def test_cupyx_takes_a_vector_for_each_matrix():
     np.testing.assert_allclose(cupyx.linalg.invh(cp.array(positive[0])).get(), np.linalg.inv(positive[0]))
     with pytest.raises(np.linalg.LinAlgError):
         cupyx.linalg.invh(cp.array(-positive[0]))
+
+
+def test_results_lie_by_rows():
+    x = tn.asarray(np.asfortranarray(np.random.default_rng(2).random((4, 5))))
+    filtered = ndimage.median_filter(x, 3), ndimage.gaussian_filter1d(x, 1, axis=0)
+    for made in (*filtered, signal.upfirdn([1, 2.0], x, 2, axis=0)):
+        assert made.flags.c_contiguous
+
+
+def test_cupyx_is_a_backend_of_scipys_transforms():
+    fft = pytest.importorskip("scipy.fft")
+    with fft.set_backend(cupyx.scipy.fft):
+        made = fft.dct(cp.arange(4.0)), fft.rfft2(cp.ones((2, 3)))
+    assert all(type(x) is cp.ndarray for x in made)
+    np.testing.assert_allclose(made[0].get(), fft.dct(np.arange(4.0)), atol=1e-14)
+    assert cupyx.scipy.fft.irfft(cp.ones(3, "e")).dtype == cupyx.scipy.fft.hfft(cp.ones(3, "e")).dtype == "f4"
+    with pytest.raises(RuntimeError, match="two elements"):
+        cupyx.scipy.fft.dct(cp.ones(1), type=1)
+
+
+def test_cupyx_takes_what_cupy_alone_has():
+    x = cp.asarray(IMAGE)
+    assert cupyx.scipy.ndimage.label(x, np.ones((3, 3)))[1] == 3
+    image, turn = cp.asarray(IMAGE, "f4"), cp.eye(3, dtype="f4")
+    made = cupyx.scipy.ndimage.affine_transform(image, turn, texture_memory=True)
+    np.testing.assert_array_equal(made.get(), IMAGE)
+    wrong = {"mode": "mirror"}, {"output": "wrong"}, {"output": "f8"}, {"output_shape": (7,)}
+    for options in wrong:
+        with pytest.raises(ValueError, match="texture_memory"):
+            cupyx.scipy.ndimage.affine_transform(image, turn, texture_memory=True, **options)

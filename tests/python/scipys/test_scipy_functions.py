@@ -149,6 +149,13 @@ def rows():
         factors = scipy.linalg.lu_factor(rng.random((2, 4, 4)) + 1j * rng.random((4, 4)))
         for b in (M[0], M, rng.random((2, 4, 3))):
             yield "linalg", "lu_solve", (factors, b), {"trans": trans}
+    for k, f in enumerate(("dct", "idct", "dst", "idst", "dctn", "idctn", "dstn", "idstn")):
+        for kind in (1, 2, 3, 4):
+            x, norm = (X, F, C, BYTES)[(k + kind) % 4], (None, "ortho", "forward")[(k + kind) % 3]
+            yield "fft", f, (x, kind), {"norm": norm}
+            yield "fft", f, (X, kind, 5 if k < 4 else (5, 12)), {"norm": norm, "orthogonalize": kind % 2 == 0}
+    for f in ("irfft", "hfft", "rfftn", "fft2"):
+        yield "fft", f, (F,), {}
     for t in ("f", "i"):
         yield "stats", "entropy", ((X * 9 + 1).astype(t),), {}
 

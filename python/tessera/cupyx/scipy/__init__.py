@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""SciPy's functions on CuPy's arrays: those of `tessera.scipy`, `fft` and `fftpack`.
+"""SciPy's functions on CuPy's arrays: those of `tessera.scipy` and `fftpack`.
 
 Others are AttributeErrors.
 """
@@ -10,7 +10,7 @@ import importlib as _importlib
 import sys as _sys
 from typing import Any
 
-_OWN = ("fft", "fftpack")
+_OWN = ("fftpack",)
 
 
 def _shared() -> tuple[str, ...]:

@@ -101,7 +101,7 @@ def finish(made: Any, like: Any, output: Any) -> Any:
             raise RuntimeError(f"output shape not correct: {output.shape} for {made.shape}")
         output[...] = _cast(made, output.dtype)
         return output
-    return _cast(made, like.dtype if output is None else numpy.dtype(output))
+    return tn.ascontiguousarray(_cast(made, like.dtype if output is None else numpy.dtype(output)))
 
 
 def _cast(x: Any, dtype: Any) -> Any:

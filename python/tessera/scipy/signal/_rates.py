@@ -32,7 +32,7 @@ def upfirdn(
     wide = tn.zeros((*rows.shape[:-1], (rows.shape[-1] - 1) * up + 1), _dtype(x, h))
     wide[..., ::up] = rows
     made = convolve(wide, h.reshape((1,) * (x.ndim - 1) + (h.size,)))[..., ::down]
-    return tn.moveaxis(made.copy(), -1, axis)
+    return tn.moveaxis(made, -1, axis).copy("C")
 
 
 def _kaiser_beta(fall: float) -> float:
