@@ -22,6 +22,7 @@ from . import (
     _host,
     _index,
     _io,
+    _joining,
     _linear,
     _methods,
     _more,
@@ -73,7 +74,7 @@ _setup.setup(
     matmul=_linear.matmul_operator,
     power=_operators.power_operator,
 )
-_MODULES = (_functions, _reduce, _index, _operators, _sort, _linear, _einsum, _more, _parts)
+_MODULES = (_functions, _joining, _reduce, _index, _operators, _sort, _linear, _einsum, _more, _parts)
 for _module in _MODULES:
     globals().update(
         {
@@ -94,7 +95,7 @@ globals().update(_ufunc.FUNCTIONS)
 globals().update(_parts.FUNCTIONS_OF_PARTS)
 globals().update({_name: _parts.General(globals()[_name]) for _name in ("matmul", "matvec", "vecdot", "vecmat")})
 globals().update(_io.FUNCTIONS)
-for _module in (_methods, _io, *_MODULES[1:]):
+for _module in (_methods, _io, *_MODULES[2:]):
     _methods.install(_module.METHODS)
 _methods.install_own()
 _ALIASES = {

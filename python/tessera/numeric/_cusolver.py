@@ -21,6 +21,7 @@ from . import _functions as f
 from . import _linear
 from . import _reduce as r
 from ._index import where
+from ._joining import roll
 from ._libraries import address, library, lock, on_device, scratch
 from ._ndarray import ndarray
 from ._operators import tril, triu
@@ -398,8 +399,8 @@ def eig(a: ndarray, signature: str) -> tuple[ndarray, ndarray]:
     if signature[0] == "D":
         return values, columns
     first, second = (values.imag > 0)[..., None, :], (values.imag < 0)[..., None, :]
-    real = where(second, f.roll(columns, 1, -1), columns)
-    imag = where(first, f.roll(columns, -1, -1), where(second, -columns, 0))
+    real = where(second, roll(columns, 1, -1), columns)
+    imag = where(first, roll(columns, -1, -1), where(second, -columns, 0))
     return values, real + 1j * imag
 
 

@@ -13,6 +13,7 @@ import numpy
 from .. import _core
 from . import _functions as f
 from . import _items
+from ._joining import stack
 from ._meanings import cast, has_meaning, truth
 from ._ndarray import is_derived, ndarray
 from ._reduce import max as _greatest
@@ -281,7 +282,7 @@ def argwhere(a: Any) -> ndarray:
     a = f.asarray(a)
     if not a.ndim:
         return f.zeros((int(bool(a)), 0), numpy.int64)
-    return f.stack(nonzero(a), -1)
+    return stack(nonzero(a), -1)
 
 
 def where(condition: Any, x: Any = None, y: Any = None, /) -> Any:

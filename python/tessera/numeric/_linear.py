@@ -13,6 +13,7 @@ import numpy
 
 from .. import _core
 from . import _functions as f
+from ._joining import concatenate, stack
 from ._meanings import has_meaning, meant, plain
 from ._ndarray import ndarray
 from ._reduce import any as _any_of
@@ -121,15 +122,15 @@ def _by_whole_floats(a: ndarray, b: ndarray) -> ndarray:
     x, y = _pieces(a), _pieces(b)
     total = f.zeros((), numpy.int64)
     for i in range(len(x)):
-        left, right = f.concatenate(x[: i + 1], -1), f.concatenate(y[i::-1], -2)
+        left, right = concatenate(x[: i + 1], -1), concatenate(y[i::-1], -2)
         total = total + (product(left, right).astype(numpy.int64) << PIECE * i)
     return total.astype(dtype, copy=False)
 
 
 def _by_parts(a: ndarray, b: ndarray) -> ndarray:
     """Products of complex numbers as two of their parts: [x y] @ [u; -v] and [x y] @ [v; u] of x + y i and u + v i."""
-    left, up, down = f.concatenate([a.real, a.imag], -1), b.real, b.imag
-    real, imag = product(left, f.concatenate([up, -down], -2)), product(left, f.concatenate([down, up], -2))
+    left, up, down = concatenate([a.real, a.imag], -1), b.real, b.imag
+    real, imag = product(left, concatenate([up, -down], -2)), product(left, concatenate([down, up], -2))
     made = f.empty(real.shape, a.dtype)
     made.real, made.imag = real, imag
     return made
@@ -478,9 +479,9 @@ def cross(
         )
     if are_flat:
         return f.asarray(x[..., 0] * y[..., 1] - x[..., 1] * y[..., 0])
-    x, y = (v if v.shape[-1] == 3 else f.concatenate([v, f.zeros_like(v[..., :1])], -1) for v in (x, y))
+    x, y = (v if v.shape[-1] == 3 else concatenate([v, f.zeros_like(v[..., :1])], -1) for v in (x, y))
     parts = [x[..., i] * y[..., k] - x[..., k] * y[..., i] for i, k in ((1, 2), (2, 0), (0, 1))]
-    return f.moveaxis(f.stack([f.asarray(p) for p in parts], -1), -1, axisc)
+    return f.moveaxis(stack([f.asarray(p) for p in parts], -1), -1, axisc)
 
 
 def _slid(a: ndarray, v: ndarray, mode: str) -> ndarray:

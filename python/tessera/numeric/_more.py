@@ -12,6 +12,7 @@ import numpy
 from . import _functions as f
 from . import _reduce as r
 from ._index import flatnonzero, take, unravel_index
+from ._joining import concatenate, stack, tile
 from ._ndarray import ndarray
 from ._operators import diff
 from ._setup import to_numpy
@@ -39,7 +40,7 @@ def ediff1d(ary: Any, to_end: Any = None, to_begin: Any = None) -> ndarray:
                 f"dtype of `{name}` must be compatible with input `ary` under the `same_kind` rule."
             )
         parts.insert(place, part.astype(a.dtype, copy=False))
-    return f.concatenate(parts)
+    return concatenate(parts)
 
 
 # -- inserting and deleting ------------------------------------------------------------------------------
@@ -125,7 +126,7 @@ def resize(a: Any, new_shape: Any) -> ndarray:
     a, n = f.ravel(a), math.prod(new_shape)
     if not n or not a.size:
         return f.zeros(new_shape, a.dtype)
-    return f.reshape(f.tile(a, -(-n // a.size))[:n], new_shape)
+    return f.reshape(tile(a, -(-n // a.size))[:n], new_shape)
 
 
 def block(arrays: Any) -> ndarray:
@@ -151,7 +152,7 @@ def block(arrays: Any) -> ndarray:
         if not isinstance(x, list):
             part = f.asanyarray(x)
             return part.reshape((1,) * (whole - part.ndim) + part.shape)
-        return f.concatenate([join(each, axis + 1) for each in x], axis)
+        return concatenate([join(each, axis + 1) for each in x], axis)
 
     levels = depth(arrays)
     whole = max(levels, rank(arrays))
@@ -168,7 +169,7 @@ def apply_along_axis(func1d: Any, axis: int, arr: Any, *args: Any, **kwargs: Any
     if not math.prod(outer):
         raise ValueError("Cannot apply_along_axis when any iteration dimensions are 0")
     made = [f.asarray(func1d(lines[at], *args, **kwargs)) for at in numpy.ndindex(*outer)]
-    whole = f.stack(made).reshape((*outer, *made[0].shape))
+    whole = stack(made).reshape((*outer, *made[0].shape))
     inner = range(len(outer), whole.ndim)
     return f.moveaxis(whole, list(inner), [axis + i for i in range(len(inner))]).copy()
 

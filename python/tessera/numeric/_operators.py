@@ -13,6 +13,7 @@ import numpy
 
 from . import _functions as f
 from . import _reduce as r
+from ._joining import concatenate
 from ._ndarray import ndarray
 from ._setup import NO_VALUE
 from ._ufunc import FUNCTIONS, select
@@ -254,7 +255,7 @@ def diff(
                 part = f.broadcast_to(part, [1 if d == axis else m for d, m in enumerate(a.shape)])
             parts.insert(place, part)
     if len(parts) > 1:
-        a = f.concatenate(parts, axis)
+        a = concatenate(parts, axis)
     less = FUNCTIONS["not_equal"] if a.dtype == bool else FUNCTIONS["subtract"]
     key = (slice(None),) * axis
     for _ in range(n):

@@ -426,7 +426,8 @@ def cumprod(a: Any, axis: Any = None, dtype: Any = None, out: Any = None) -> nda
 def _cumulative(
     name: str, x: Any, axis: Any, dtype: Any, out: Any, include_initial: bool
 ) -> ndarray:
-    from ._functions import concatenate, full
+    from ._functions import full
+    from ._joining import concatenate
 
     x = asarray(x)
     if x.ndim == 0:

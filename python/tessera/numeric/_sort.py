@@ -12,6 +12,7 @@ from .. import _core
 from . import _functions as f
 from . import _host, _items, _numpys
 from ._index import flatnonzero, take, take_along_axis
+from ._joining import concatenate
 from ._meanings import has_meaning, module_of, plain
 from ._ndarray import ndarray
 from ._reduce import any as _any_of
@@ -261,7 +262,7 @@ def _search_complex(a: ndarray, v: ndarray, side: str) -> Any:
     last."""
     keys = f.ravel(v)
     parts = [keys, a] if side == "left" else [a, keys]
-    _, places = ordered(f.concatenate(parts).reshape(1, -1), True)
+    _, places = ordered(concatenate(parts).reshape(1, -1), True)
     order = f.ravel(f.asarray(places))
     is_of_a = order >= keys.size if side == "left" else order < a.size
     before = f.empty(order.shape, numpy.int64)
@@ -307,7 +308,7 @@ def _unique(a: ndarray, equal_nan: bool) -> tuple[ndarray, ndarray, ndarray, nda
     first = flatnonzero(new)
     inverse = f.empty(n, numpy.int64)
     inverse[places] = cumsum(new) - 1
-    counts = f.concatenate([first[1:], f.array([n])]) - first
+    counts = concatenate([first[1:], f.array([n])]) - first
     return take(keys, first), take(places, first), inverse, counts
 
 
@@ -348,7 +349,7 @@ def _unique_slices(a: ndarray, axis: int) -> tuple[ndarray, ndarray, ndarray, nd
     first = flatnonzero(new)
     inverse = f.empty(n, numpy.int64)
     inverse[places] = cumsum(new) - 1
-    counts = f.concatenate([first[1:], f.array([n])]) - first if n else first
+    counts = concatenate([first[1:], f.array([n])]) - first if n else first
     chosen = places[first]
     return f.moveaxis(moved[chosen], 0, axis), chosen, inverse, counts
 
@@ -405,7 +406,7 @@ def isin(element: Any, test_elements: Any, assume_unique: bool = False, invert: 
 
 def union1d(ar1: Any, ar2: Any) -> ndarray:
     """The different elements of both, sorted."""
-    return unique(f.concatenate([f.ravel(ar1), f.ravel(ar2)]))
+    return unique(concatenate([f.ravel(ar1), f.ravel(ar2)]))
 
 
 def intersect1d(
@@ -428,12 +429,12 @@ def setdiff1d(ar1: Any, ar2: Any, assume_unique: bool = False) -> ndarray:
 def setxor1d(ar1: Any, ar2: Any, assume_unique: bool = False) -> ndarray:
     """The different elements that are in one of them, sorted."""
     if not assume_unique:
-        return sort(f.concatenate([setdiff1d(ar1, ar2), setdiff1d(ar2, ar1)]))
-    both = sort(f.concatenate([f.ravel(ar1), f.ravel(ar2)]))
+        return sort(concatenate([setdiff1d(ar1, ar2), setdiff1d(ar2, ar1)]))
+    both = sort(concatenate([f.ravel(ar1), f.ravel(ar2)]))
     if not both.size:
         return both
     differs, end = f.asarray(both[1:] != both[:-1]), f.ones(1, bool)
-    return both[f.concatenate([end, differs]) & f.concatenate([differs, end])]
+    return both[concatenate([end, differs]) & concatenate([differs, end])]
 
 
 def bincount(x: Any, /, weights: Any = None, minlength: int = 0) -> ndarray:

@@ -14,6 +14,7 @@ import numpy
 from .. import _core
 from . import _functions as f
 from ._index import Places
+from ._joining import concatenate, stack
 from ._meanings import has_meaning
 from ._ndarray import ndarray
 from ._setup import NO_VALUE
@@ -165,7 +166,7 @@ def signature(nin: int) -> inspect.Signature:
 
 def _turns(places: ndarray) -> ndarray | None:
     """How many equal places stand before each of sorted ones; None: none are equal."""
-    first = f.concatenate([f.ones(1, bool), places[1:] != places[:-1]])
+    first = concatenate([f.ones(1, bool), places[1:] != places[:-1]])
     if bool(first.all()):
         return None
     along = f.arange(places.size)
@@ -192,7 +193,7 @@ def _joined(function: Any, places: ndarray, values: ndarray) -> tuple[ndarray, n
     while (turn := _turns(places)) is not None:
         second = f.asarray(turn % 2 == 1)
         stays = f.asarray(turn % 2 == 0)
-        pairs = f.concatenate([second[1:], f.zeros(1, bool)])[stays]
+        pairs = concatenate([second[1:], f.zeros(1, bool)])[stays]
         made, places = values[stays], places[stays]
         made[pairs] = function(made[pairs], values[second])
         values = made
@@ -318,7 +319,7 @@ def _pair_by_pair(function: Any, rows: ndarray) -> ndarray:
     while rows.shape[0] > 1:
         half = rows.shape[0] // 2
         made = f.asarray(function(rows[:half], rows[half : 2 * half]))
-        rows = f.concatenate([made, rows[2 * half :]]) if rows.shape[0] % 2 else made
+        rows = concatenate([made, rows[2 * half :]]) if rows.shape[0] % 2 else made
     return rows[0]
 
 
@@ -414,7 +415,7 @@ def reduceat(function: Any, a: Any, indices: Any, axis: Any, dtype: Any, out: An
         for i, j in zip(places, ends, strict=True)
     ]
     kind = f.asarray(function.reduce(f.zeros(1, a.dtype), 0, dtype, initial=None)).dtype
-    made = f.stack(parts, axis) if parts else f.empty((*a.shape[:axis], 0, *a.shape[axis + 1 :]), kind)
+    made = stack(parts, axis) if parts else f.empty((*a.shape[:axis], 0, *a.shape[axis + 1 :]), kind)
     return made if out is None else f.copy_of(made, out[0] if isinstance(out, tuple) else out, casting="unsafe")
 
 

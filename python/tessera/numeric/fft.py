@@ -21,6 +21,7 @@ from . import _cufft
 from . import _functions as f
 from ._fallback import by_host
 from ._host import count
+from ._joining import roll
 from ._ndarray import ndarray
 from ._reduce import into
 from ._setup import of_numpy, place, to_numpy
@@ -294,7 +295,7 @@ def _shifted(x: Any, axes: Any, towards: int) -> ndarray:
     if axes is None:
         axes = range(x.ndim)
     axes = (axes,) if isinstance(axes, (int, numpy.integer)) else tuple(axes)
-    return f.roll(x, [towards * (x.shape[d] // 2) for d in axes], axes)
+    return roll(x, [towards * (x.shape[d] // 2) for d in axes], axes)
 
 
 def fftshift(x: Any, axes: Any = None) -> ndarray:
