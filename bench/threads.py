@@ -11,7 +11,7 @@ import functools
 import importlib.util
 import os
 import pathlib
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -19,7 +19,7 @@ import numpy as np
 import tessera
 from tessera import cuda as ours
 
-from .common import Figure, Run, Table, error_of, have
+from .common import Figure, Run, Table
 from .contest import Contest, Deadline, measure, named
 from .launch import batch, driver
 

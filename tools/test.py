@@ -30,6 +30,7 @@ SANITIZERS = {
     "tsan": "thread",
     "sanitize": "address,undefined",
 }
+PYTHON = ("python", "tests", "tools", "bench", "examples")  # folders with programs of Python
 # Test programs that begin first.
 LONGEST = ("test_gpu_wgmma", "test_diff_passes", "test_math_ulp", "test_math_cpu", "test_diff_gpu", "test_gpu_lower")
 
@@ -350,6 +351,8 @@ def step_tree(_: argparse.Namespace) -> Count:
     """Checks of the sources themselves: their form, and that what tools write of them is fresh."""
     total = tool("tools/sizes.py", "--check")
     total.add(tool("tools/headers.py"))
+    if importlib.util.find_spec("ruff"):
+        total.add(tool("-m", "ruff", "check", "--quiet", *PYTHON))
     for name in GENERATORS:
         total.add(tool(f"tools/{name}.py", "--check"))
     return total

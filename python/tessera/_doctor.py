@@ -11,7 +11,6 @@ import importlib.util
 import os
 import platform
 import shutil
-import sys
 
 from . import __version__, _cache, _core
 

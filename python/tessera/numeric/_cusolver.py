@@ -357,7 +357,7 @@ def svd(a: ndarray, signature: str) -> ndarray:
 
 def lstsq(a: ndarray, b: ndarray, rcond: Any, signature: str) -> tuple[Any, Any, numpy.int32, ndarray]:
     """The x of least norm(b - a @ x), squares of what is left, the rank, singular values."""
-    dtype, (m, n) = signature[0], a.shape
+    dtype, n = signature[0], a.shape[1]
     u, s, vh = _singular(a, dtype, "S")
     b = f.asarray(b, dtype)
     if not s.size:

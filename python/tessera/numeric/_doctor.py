@@ -12,7 +12,7 @@ import linecache
 import os
 import time
 from collections.abc import Iterator
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from .. import _core
 

@@ -15,7 +15,6 @@ from .. import _core
 from . import _functions as f
 from ._index import Places
 from ._joining import concatenate, stack
-from ._meanings import has_meaning
 from ._ndarray import ndarray
 from ._setup import NO_VALUE
 from ._sort import argsort

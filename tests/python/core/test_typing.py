@@ -5,8 +5,6 @@ from __future__ import annotations
 
 import ast
 import pathlib
-import subprocess
-import sys
 
 import pytest
 from tessera import _core

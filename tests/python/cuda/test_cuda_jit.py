@@ -172,7 +172,7 @@ def test_what_is_no_function_is_refused() -> None:
         cuda.jit(3)
 
 
-def test_a_kernel_returns_nothing() -> None:
+def test_a_signature_of_a_kernel_returns_nothing() -> None:
     with pytest.raises(TypeError, match="void return type"):
         cuda.jit("int32(int32)")(lambda x: None)
 
@@ -226,7 +226,7 @@ def test_device_functions_are_not_launched() -> None:
         function[1, 1](3)
 
 
-def test_a_kernel_returns_nothing() -> None:
+def test_a_kernel_that_returns_something_is_refused_at_its_launch() -> None:
     @cuda.jit
     def kernel(x):
         return x[0]
