@@ -102,6 +102,29 @@ static PyObject *inplace_power(PyObject *x, PyObject *y, PyObject *modulus)
     return operator_hook(STATE(x)->numeric->power, x, y, x);
 }
 
+/* x @ y of matrices, computed without the interpreter's lock where that takes long. */
+static PyObject *product_of_matrices(core_state *state, ts_nd *a, ts_nd *b)
+{
+    enum { LONG = 1 << 22 }; /* multiplications */
+    bool is_long = (double)a->count * (double)ts_nd_shape(b)[1] > LONG;
+    ts_nd_matrices job;
+    ts_nd *result;
+    ts_error err;
+    NUMERIC_BEGIN(state);
+    ts_status status = ts_nd_matrices_begin(a, b, &job, &err);
+    NUMERIC_END(state);
+    if (status != TS_OK)
+        return core_raise(state, &err);
+    PyThreadState *thread = is_long ? PyEval_SaveThread() : NULL;
+    status = ts_nd_matrices_run(&job, &err);
+    if (thread)
+        PyEval_RestoreThread(thread);
+    NUMERIC_BEGIN(state);
+    ts_nd_matrices_end(&job, status == TS_OK ? &result : NULL);
+    NUMERIC_END(state);
+    return status == TS_OK ? numeric_wrap(state, result, NULL) : core_raise(state, &err);
+}
+
 PyObject *numeric_product(core_state *state, PyObject *x, PyObject *y)
 {
     ts_nd *result;
@@ -109,6 +132,9 @@ PyObject *numeric_product(core_state *state, PyObject *x, PyObject *y)
     if (Py_TYPE(x) != state->numeric->array_class || Py_TYPE(y) != state->numeric->array_class)
         return NULL;
     ts_nd *a = ND(x), *b = ND(y);
+    PyTypeObject *plain = state->numeric->array_class;
+    if (Py_TYPE(x) == plain && Py_TYPE(y) == plain && ts_nd_matrices_are(a, b))
+        return product_of_matrices(state, a, b);
     bool fits = a->graph == b->graph && a->rank && a->rank <= 2 && b->rank && b->rank <= 2 && a->dtype == b->dtype &&
                 a->count && b->count && a->dtype != TS_DTYPE_bool_ && !a->meaning && !b->meaning &&
                 ts_nd_shape(a)[a->rank - 1] == ts_nd_shape(b)[0] &&

@@ -46,7 +46,7 @@ ROOMS = {
     "array": "base table device registry",
     "run": "base table ir compile target/llvm device registry array",
     "lib": "base table device registry array run",
-    "numeric": "base table ir math device registry array run",
+    "numeric": "base table ir math runtime device registry array run",
 }
 
 

@@ -329,6 +329,22 @@ TS_API TS_CHECKED ts_status ts_nd_product(ts_nd *a, ts_nd *b, ts_nd **result, ts
 /* Whether it is one that runs at once. */
 TS_API bool ts_nd_product_is_direct(const ts_nd *a, const ts_nd *b);
 
+/* A product of two matrices of float32 or float64 in host memory, for which there are loops: by all threads, each
+ * element summed with k ascending by fma. In three steps, since it may take long: a client that has a lock around calls
+ * on the graph needs it for begin and end, and none while it runs. Zeros are no job. */
+typedef struct ts_nd_matrices {
+    ts_nd *array[3]; /* a, b, the result; held */
+    ts_buffer *buffer[3];
+    void *data[3];
+} ts_nd_matrices;
+/* Whether it is such a product, of more multiplications than ts_nd_product() is for. */
+TS_API bool ts_nd_matrices_are(const ts_nd *a, const ts_nd *b);
+/* Computes what both wait for and makes the result. Owns: *job, ended by ts_nd_matrices_end. Errors: TS_VALUE. */
+TS_API TS_CHECKED ts_status ts_nd_matrices_begin(ts_nd *a, ts_nd *b, ts_nd_matrices *job, ts_error *err);
+TS_API TS_CHECKED ts_status ts_nd_matrices_run(const ts_nd_matrices *job, ts_error *err);
+/* Owns: *result, the product; where `result` is NULL that goes. */
+TS_API void ts_nd_matrices_end(ts_nd_matrices *job, ts_nd **result);
+
 /* ---- elements at places -------------------------------------------------------------------------- */
 
 /* Few elements of host memory, at once and without a kernel. What is no such call is left: *done false, or *result

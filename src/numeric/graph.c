@@ -34,6 +34,7 @@ void ts_nd_graph_destroy(ts_nd_graph *graph)
         return;
     ts__nd_kernels_destroy(graph);
     ts_buffer_release(graph->counters);
+    ts_program_destroy(graph->matrices);
     ts_array_release(graph->flags);
     while (graph->spare.n_buffers)
         ts_buffer_release(graph->spare.buffers[--graph->spare.n_buffers]);

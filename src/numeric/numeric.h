@@ -12,7 +12,8 @@
  *   kernels.c   kernels by key, launches
  *   emit*.c     what each function computes, as IR
  *   fold.c      reductions
- *   product.c   products of vectors and matrices
+ *   product.c   products of vectors and small matrices
+ *   matrix.c    products of matrices in host memory
  *   places.c    elements at places that arrays say
  *   check.c     division by zero and its like, of few elements
  *   check_fold.c   what went wrong in reductions of few
@@ -150,6 +151,8 @@ struct ts_nd_graph {
     ts_module *module;
     ts_builder *builder;
     ts_buffer *counters;  /* fold.c; NULL: none yet */
+    ts_program *matrices; /* matrix.c; NULL: none yet */
+    int32_t units;        /* threads that it may have */
     ts_nd_watch *watch;   /* NULL: nobody is told of events */
     int64_t inside_ns;    /* watch.c */
     uint64_t told_bytes;  /* of stats.bytes, those of kernels that were told of */

@@ -321,6 +321,17 @@ static ts_status product_fold(ts_nd *a, ts_nd *b, ts_nd **result, ts_error *err)
     return status;
 }
 
+static ts_status product_of_matrices(ts_nd *a, ts_nd *b, ts_nd **result, ts_error *err)
+{
+    ts_nd_matrices job;
+    TS_TRY(ts_nd_matrices_begin(a, b, &job, err));
+    nd_event event = nd_event_begin(a->graph);
+    ts_status status = ts_nd_matrices_run(&job, err);
+    nd_event_end(a->graph, &event, TS_ND_EVENT_NONE, "matmul", 0);
+    ts_nd_matrices_end(&job, status == TS_OK ? result : NULL);
+    return status;
+}
+
 ts_status ts_nd_product(ts_nd *a, ts_nd *b, ts_nd **result, ts_error *err)
 {
     TS_NEED(err, result);
@@ -329,6 +340,8 @@ ts_status ts_nd_product(ts_nd *a, ts_nd *b, ts_nd **result, ts_error *err)
     if (!a->rank || a->rank > 2 || !b->rank || b->rank > 2 || ts_nd_shape(a)[a->rank - 1] != ts_nd_shape(b)[0] ||
         a->dtype != b->dtype)
         return ts_fail(err, TS_SHAPE, "a product is of matrices (M, K) and (K, N) or vectors (K) of one dtype");
+    if (ts_nd_matrices_are(a, b))
+        return product_of_matrices(a, b, result, err);
     bool is_direct = ts_nd_product_is_direct(a, b);
     ts_status status = is_direct ? product_direct(a, b, result, err) : product_fold(a, b, result, err);
     if (status != TS_OK) {

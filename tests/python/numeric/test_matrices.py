@@ -1,0 +1,81 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Products of two matrices of floats in host memory (src/numeric/matrix.c): values, the library's bits, all strides."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import tessera.numeric as tn
+from long_form import LONG
+from tessera.lib import gemm
+
+
+def laid(rng, shape, dtype):
+    """Random numbers that lie row after row, turned, backwards, with gaps or broadcast: NumPy's array and ours."""
+    kind = rng.integers(6)
+    room = rng.standard_normal((2 * shape[0], 2 * shape[1])).astype(dtype)
+    if kind == 1:
+        room = rng.standard_normal((2 * shape[1], 2 * shape[0])).astype(dtype)
+    both = room, tn.array(room)
+    if kind == 0:
+        return [np.ascontiguousarray(m[: shape[0], : shape[1]]) if m is room else m[: shape[0], : shape[1]].copy()
+                for m in both]  # fmt: skip
+    if kind == 1:
+        return [m[: shape[1], : shape[0]].T for m in both]
+    if kind == 2:
+        return [m[: shape[0], : shape[1]][::-1, ::-1] for m in both]
+    if kind == 3:
+        return [m[::2, ::2] for m in both]
+    if kind == 4:
+        return [np.broadcast_to(room[0, : shape[1]], shape), tn.broadcast_to(both[1][0, : shape[1]], shape)]
+    return [m[1 : shape[0] + 1, 1 : shape[1] + 1] for m in both]
+
+
+@pytest.mark.parametrize("dtype", ["f4", "f8"])
+def test_random_products_are_numpys(dtype):
+    rng = np.random.default_rng(3)
+    for _ in range(120 if LONG else 25):
+        m, k, n = (int(rng.choice([2, 3, 7, 24, 33, 48, 65, 97, 130])) for _ in range(3))
+        k = int(rng.choice([k, 513, 1100])) if rng.random() < 0.3 else k
+        (x, a), (y, b) = laid(rng, (m, k), dtype), laid(rng, (k, n), dtype)
+        bound = 4 * k * np.finfo(dtype).eps * (abs(x).astype("f8") @ abs(y).astype("f8"))
+        assert (abs(np.asarray(a @ b, "f8") - x.astype("f8") @ y.astype("f8")) <= bound).all()
+        assert (a @ b).dtype == dtype and (a @ b).shape == (m, n)
+
+
+@pytest.mark.parametrize("dtype", ["f4", "f8"])
+@pytest.mark.parametrize("shape", [(64, 64, 64), (33, 1030, 49), (97, 65, 500), (130, 70, 31)])
+def test_the_bits_are_those_of_the_librarys_kernel(dtype, shape):
+    m, k, n = shape
+    rng = np.random.default_rng(k)
+    x, y = rng.standard_normal((m, k)).astype(dtype), rng.standard_normal((k, n)).astype(dtype)
+    wanted = np.empty((m, n), dtype)
+    gemm.gemm(x, y, wanted)
+    for a, b in ((tn.array(x), tn.array(y)), (tn.array(x.T.copy()).T, tn.array(y.T.copy()).T)):
+        assert np.asarray(a @ b).tobytes() == wanted.tobytes()
+
+
+def test_what_is_not_finite_stays_where_it_is():
+    rng = np.random.default_rng(1)
+    for m, k, n in ((37, 41, 53), (64, 600, 25)):
+        x, y = rng.standard_normal((m, k)), rng.standard_normal((k, n))
+        x[m - 1, 0], x[1, k - 1], y[2, n - 1] = np.inf, np.nan, -np.inf
+        with np.errstate(all="ignore"):
+            found, wanted = np.asarray(tn.array(x) @ tn.array(y)), x @ y
+        np.testing.assert_array_equal(np.isnan(found), np.isnan(wanted))
+        np.testing.assert_allclose(found, wanted, rtol=1e-9, atol=1e-9)
+    zero = tn.array(np.full((40, 40), -0.0)) @ tn.ones((40, 40))
+    assert not np.signbit(np.asarray(zero)).any()  # sums begin at +0
+
+
+def test_operands_that_wait_are_computed_and_results_are_new():
+    x = np.arange(200 * 200, dtype="f8").reshape(200, 200) % 7
+    a = tn.array(x)
+    c = (a + 1) @ (a * 2).T
+    np.testing.assert_array_equal(c, (x + 1) @ (x * 2).T)
+    a[:] = a @ a
+    np.testing.assert_array_equal(a, x @ x)
+    view = tn.array(x)
+    view[:100, :100] = view[:100] @ view[:, 100:]
+    x[:100, :100] = x[:100] @ x[:, 100:]
+    np.testing.assert_array_equal(view, x)
