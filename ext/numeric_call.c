@@ -860,6 +860,10 @@ static PyObject *function_new(PyTypeObject *type, PyObject *args, PyObject *kwar
     ts_nd_fn fn = ts_nd_find(name);
     if (fn == TS_ND_COUNT)
         return PyErr_Format(PyExc_ValueError, "there is no elementwise function named %s", name);
+#if PY_VERSION_HEX < 0x030C0000
+    if (type->tp_call == PyVectorcall_Call) /* classes of Python inherit it from 3.12 on */
+        type->tp_flags |= Py_TPFLAGS_HAVE_VECTORCALL;
+#endif
     call_function *self = (call_function *)type->tp_alloc(type, 0);
     if (self) {
         self->vectorcall = call_vector;

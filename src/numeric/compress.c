@@ -378,7 +378,7 @@ static ts_status compress_run(nd_node *value, nd_node *mask, ts_nd *words, ts_nd
     c.k.tile[0] = COMPRESS_TILE;
     ts__nd_kernel_places(&c.k);
     launch.n = launch.n_key = 0;
-    launch.apart = false;
+    launch.apart = launch.brief = false;
     ts__nd_launch_key(&launch, c.writes ? 'C' : 'N');
     ts__nd_launch_key(&launch, c.has_value);
     ts__nd_launch_key(&launch, group.n_nodes);

@@ -20,6 +20,10 @@ bool ts__nd_element(const ts_nd_operand *number, ts_dtype dtype, char element[16
     bool narrow = ts_dtype_get(part)->bits < 32;
     bool rounds = is_float && part != TS_DTYPE_float64 && (narrow || fabs(number->f) > 1 || fabs(number->im) > 1);
     uint64_t bits[2];
+    if (dtype == TS_DTYPE_float64 && number->kind == 'f' && (is_same || !number->dtype)) { /* the commonest */
+        memcpy(element, &number->f, sizeof number->f);
+        return true;
+    }
     if (!is_same && (number->dtype || !fits || rounds || number->is_huge || (is_float && number->is_big)))
         return false;
     if (ts__nd_number(number, dtype, bits) != 0)
@@ -50,8 +54,14 @@ ts_status ts_nd_set(ts_nd *a, int64_t offset, const ts_nd_operand *number, bool 
     if (number->array || a->meaning || a->flags & TS_ND_READONLY || !nd_is_direct(a) ||
         !ts__nd_element(number, (ts_dtype)a->dtype, element))
         return TS_OK;
-    TS_TRY(direct_target(a, &data, err));
-    memcpy(data + offset, element, ts_dtype_bytes((ts_dtype)a->dtype));
+    if (nd_is_there(a) && !a->graph->first)
+        data = (char *)ts_buffer_data(a->store->buffer) + a->offset;
+    else
+        TS_TRY(direct_target(a, &data, err));
+    if (a->item == 8)
+        memcpy(data + offset, element, 8);
+    else
+        memcpy(data + offset, element, a->item);
     *done = true;
     return TS_OK;
 }

@@ -771,6 +771,7 @@ static ts_status fold_launch(fold_of *f, nd_group *group, const int64_t tiles[3]
     int64_t grid[3] = {tiles[0], tiles[1], is_cut ? f->pieces : tiles[2]};
     launch.n = launch.n_key = 0;
     launch.apart = ts__nd_group_is_apart(group);
+    launch.brief = nd_is_brief(group);
     ts__nd_launch_key(&launch, f->is_scan ? 'A' : 'F');
     ts__nd_launch_key(&launch, f->fold);
     ts__nd_launch_key(&launch, f->loop);

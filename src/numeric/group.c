@@ -1000,6 +1000,7 @@ ts_status ts__nd_group_run(nd_group *group, ts_error *err)
         return ts_fail(err, TS_UNSUPPORTED, "arrays whose strides are no multiples of their elements, or with more "
                        "than %d axes that do not lie as one, are not supported yet; copy them first", TS_MAX_RANK);
     launch.apart = ts__nd_group_is_apart(group);
+    launch.brief = nd_is_brief(group);
     k.tells_first = group->tells && !launch.apart;
     nd_build *write = group_shape(&k, grid);
     ts__nd_kernel_places(&k);

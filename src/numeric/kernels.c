@@ -139,7 +139,7 @@ static ts_status kernels_launch(const ts_nd_graph *graph, ts_program *program, c
         if (arg->kind == TS_SPEC_ARRAY)
             ts__buffer_note_stream(arg->buffer, stream);
     }
-    return graph->device->ops->launch(program, stream, &shape, words, 0, err);
+    return graph->device->ops->launch(program, stream, &shape, words, launch->brief ? TS_LAUNCH_BRIEF : 0, err);
 }
 
 /* Whether what is written lies apart from what is read, in memory that is there: then the launch is that of a known

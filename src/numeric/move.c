@@ -109,6 +109,15 @@ ts_status ts__nd_read(ts_nd *a, int64_t offset, ts_nd_event_kind kind, const cha
 ts_status ts_nd_read(ts_nd *a, int64_t offset, void *out, ts_error *err)
 {
     TS_NEED(err, a, out);
+    if (nd_is_there(a)) {
+        const char *data = (const char *)ts_buffer_data(a->store->buffer) + a->offset + offset;
+        if (a->item == 8)
+            memcpy(out, data, 8);
+        else
+            memcpy(out, data, a->item);
+        a->store->is_unread = false;
+        return TS_OK;
+    }
     bool is_part = a->store->bytes > (int64_t)ts_dtype_bytes((ts_dtype)a->dtype);
     return ts__nd_read(a, offset, is_part ? TS_ND_EVENT_element_read : TS_ND_EVENT_read, NULL, out, err);
 }

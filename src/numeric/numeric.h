@@ -399,6 +399,7 @@ void ts__nd_kernels_destroy(ts_nd_graph *graph);
 typedef struct nd_launch {
     uint32_t n, n_key;
     bool apart; /* all memory is of the device's own buffers, and what is written is not read */
+    bool brief; /* few elements: it ends in microseconds */
     uint8_t key[ND_KEY];
     ts_arg args[TS_LAUNCH_ARGS];
 } nd_launch;
@@ -407,6 +408,11 @@ static inline void ts__nd_launch_key(nd_launch *launch, uint32_t byte)
 {
     ts_assert(byte <= UINT8_MAX && launch->n_key < ND_KEY);
     launch->key[launch->n_key++] = (uint8_t)byte;
+}
+enum { ND_BRIEF = 1 << 12 }; /* elements */
+static inline bool nd_is_brief(const nd_group *group)
+{
+    return group->n_nodes && group->nodes[0]->count <= ND_BRIEF;
 }
 void ts__nd_launch_pointer(nd_launch *launch, char *data, ts_buffer *buffer, ts_dtype dtype);
 void ts__nd_launch_scalar(nd_launch *launch, ts_dtype dtype, uint64_t bits);

@@ -76,7 +76,7 @@ static ts_status places_run(places_scatter *s, nd_group *group, ts_error *err)
     if (s->unique)
         ts__nd_kernel_grid(&s->k, 2, grid);
     launch.n = launch.n_key = 0;
-    launch.apart = false;
+    launch.apart = launch.brief = false;
     ts__nd_launch_key(&launch, s->unique ? 'S' : 's');
     ts__nd_kernel_key(&s->k, &launch);
     ts__nd_kernel_args(&s->k, &launch);

@@ -300,3 +300,23 @@ def test_objects_of_arrays_that_ended_are_new_ones():
         assert (named + 1).tolist() == [i + 1, i + 2, i + 3] and not hasattr(kept[i] + 1, "name")
         del view, named
     assert [each.tolist() for each in kept] == [[i, i + 1, i + 2] for i in range(40)]
+
+
+def test_functions_are_called_without_a_tuple():
+    assert type(tn.add).__flags__ >> 11 & 1  # Py_TPFLAGS_HAVE_VECTORCALL, which classes inherit from Python 3.12 on
+
+
+@pytest.mark.parametrize("dtype", ["f8", "f4", "i8", "i2", "c16"])
+def test_elements_in_place_are_those_of_the_moment(dtype):
+    a = tn.arange(2000).astype(dtype)
+    x = np.arange(2000).astype(dtype)
+    waits, wanted = a + a, x + x
+    for i in (5, -3, 700):
+        a[i] = x[i] = 1
+        assert a[i] == x[i] and type(a[i]) is type(x[i])
+    np.testing.assert_array_equal(waits, wanted)
+    a += 1
+    x += np.ones(1, dtype)
+    assert a[5] == x[5]
+    a[6] = x[6] = 0
+    np.testing.assert_array_equal(a, x)
