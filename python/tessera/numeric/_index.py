@@ -235,7 +235,7 @@ def set_item(a: ndarray, key: Any, value: Any) -> None:
         )
     _check_parts(values, a)
     if values.dtype is not a.dtype and _may_fault(values.dtype, a.dtype):
-        values = given = f.copy_of(values, dtype=a.dtype, casting="unsafe")
+        values = given = f.asarray(f.copy_of(values, dtype=a.dtype, casting="unsafe"))
     shape = places.offsets.shape[: -1 if items else None]
     while values.ndim > len(shape) and values.shape[0] == 1:
         values, given = values[0], given[0]
