@@ -30,7 +30,7 @@ from mock_driver import MockState
 
 drivers.hide()  # before anything looks for one
 os.environ.setdefault("TESSERA_TIERS", "0")  # each kernel is compiled once; tests of tiers say otherwise
-os.environ.setdefault("TESSERA_LEND", "0")  # functions of arrays are ours on few elements, too; test_lent.py says otherwise
+os.environ.setdefault("TESSERA_LEND", "0")  # functions are ours on few elements, too; test_lent.py says otherwise
 
 from tessera.bindings import driver  # noqa: E402
 

@@ -221,7 +221,7 @@ class ndarray(_core.NumericArray):
 
     @real.setter
     def real(self, value: Any) -> None:
-        self.real[...] = numpy.asarray(value) if type(value) is int else value  # which wraps here
+        self.real[...] = numpy.asarray(value) if type(value) in (int, float, complex) else value  # any cast
 
     @property
     def imag(self) -> ndarray:

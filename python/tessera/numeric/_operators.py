@@ -64,6 +64,11 @@ def clip(a: Any, a_min: Any = NO_VALUE, a_max: Any = NO_VALUE, out: Any = None, 
         return _minimum(a, a_max, out, **kwargs)
     if a_max is None:
         return _maximum(a, a_min, out, **kwargs)
+    bounds = [x if type(x) in (int, float) else f.asarray(x) for x in (a_min, a_max)]
+    kept = {"f": (int, float), "c": (int, float)}.get(a.dtype.kind, (int,))  # types of bounds that change no dtype
+    is_mixed = a.dtype.kind in "biufc" and builtins.any(type(x) not in kept for x in bounds)
+    if is_mixed and "dtype" not in kwargs:
+        kwargs["dtype"] = f.result_type(a, *bounds)  # of all three at once
     return _minimum(_maximum(a, a_min, **kwargs), a_max, out, **kwargs)
 
 

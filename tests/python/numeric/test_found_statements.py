@@ -110,11 +110,16 @@ m.strings.multiply(m.array(['a', 'b']), m.array([1, -2]))
 np.asarray(m.arange(3)).dtype.char, np.asarray(m.zeros(1, 'u8')).dtype.char
 memoryview(m.arange(3)).format
 m.ma.masked_array(m.array(['a', 'b'], object))[0]
+m.array([1, 2], 'u2').clip(2.5, np.float32(1.5))
+m.clip(m.array([1, 2], 'f2'), 0.1, np.float64(1.5))
+m.clip(m.array([1, 2], 'i1'), 0, np.int16(300))
+m.clip(m.array(['2020-01-01', '2021-01-01'], 'M8[D]'), np.datetime64('2020-05-01'), np.datetime64('2020-06-01'))
+part(m, 3j)
 part(m, -2 ** 63)
 """
 
 
-def part(m: Any, value: int) -> Any:
+def part(m: Any, value: Any) -> Any:
     a = m.zeros(2, "u4")
     a.real = value
     return a
