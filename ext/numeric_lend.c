@@ -35,7 +35,7 @@ typedef PyObject *lend_new(PyTypeObject *type, PyObject *dtype, int rank, const 
 struct numeric_few_row {
     const char *name;
     int most, greatest; /* elements of an array; of an integer that says a size, 0: it says none */
-    enum { LEND_COMPUTES, LEND_WRITES, LEND_MOVES } how;
+    enum { LEND_COMPUTES, LEND_WRITES, LEND_MOVES, LEND_DRAWS, LEND_SHUFFLES } how;
 };
 static const numeric_few_row lend_rows[] = {
 #define LEND(name, most, greatest, how) {name, most, greatest, LEND_##how},
@@ -184,7 +184,7 @@ static bool lend_may(const lend_call *c, PyObject *array)
 
 static PyObject *lend_own(lend_call *c, PyObject *array)
 {
-    bool writes = c->row->how == LEND_WRITES && !c->n;
+    bool writes = (c->row->how == LEND_WRITES || c->row->how == LEND_SHUFFLES) && !c->n;
     ts_nd_stats stats = {0};
     if (!lend_may(c, array))
         return NULL;
@@ -296,7 +296,7 @@ static PyObject *lend_result(lend_call *c, PyObject *made)
          base = ((const lend_array *)base)->base)
         for (uint32_t i = 0; i < c->n; i++)
             c->is_view |= base == c->lent[i];
-    return c->is_view ? NULL : lend_given(c->state, made);
+    return c->is_view && c->row->how < LEND_DRAWS ? NULL : lend_given(c->state, made);
 }
 
 /* ---- calls --------------------------------------------------------------------------------------- */
@@ -310,6 +310,14 @@ static int lend_counted(core_state *state, PyObject *name)
     int done = now ? PyDict_SetItem(calls, name, now) : -1;
     Py_XDECREF(now);
     return done;
+}
+
+/* Whether a call is not made once more where it failed: it may have written, or drawn; or the exception is a fault or
+ * a warning, which the program wanted as one. */
+static bool lend_stays(const lend_call *c)
+{
+    return (c->row->how != LEND_COMPUTES && c->row->how != LEND_MOVES) || PyErr_ExceptionMatches(PyExc_Warning) ||
+           PyErr_ExceptionMatches(PyExc_FloatingPointError);
 }
 
 /* Calls NumPy's function with what stands for the arguments. */
@@ -331,9 +339,36 @@ static PyObject *lend_run(lend_call *c, const numeric_few *few, PyObject *const 
     Py_XDECREF(made);
     while (i-- > 0)
         Py_DECREF(given[i]);
-    if (!result && !(made && c->row->how == LEND_WRITES) && PyErr_ExceptionMatches(PyExc_Exception))
+    if (!result && !(in_host && lend_stays(c)) && PyErr_ExceptionMatches(PyExc_Exception))
         PyErr_Clear(); /* ours says it */
     return result;
+}
+
+static void lend_end(lend_call *c)
+{
+    for (uint32_t i = 0; i < c->n; i++) {
+        Py_DECREF(c->ours[i]);
+        Py_DECREF(c->lent[i]);
+    }
+}
+
+/* numeric_draw(function, name, shuffles, ..): a method of a stream of NumPy's, with the other arguments; it gives
+ * NotImplemented, and was not called, where these are none that are lent. */
+static PyObject *lend_draw(PyObject *module, PyObject *const *args, Py_ssize_t n, PyObject *names)
+{
+    static const numeric_few_row rows[] = {{"draw", 1024, 0, LEND_DRAWS}, {"shuffle", 1024, 0, LEND_SHUFFLES}};
+    core_state *state = PyModule_GetState(module);
+    Py_ssize_t all = n + (names ? PyTuple_GET_SIZE(names) : 0);
+    if (n < 3 || !PyUnicode_Check(args[1]))
+        return PyErr_Format(PyExc_TypeError, "numeric_draw takes a function, a name and a truth");
+    if (!state->numeric->numpy_table || state->numeric->lends_none || CORE_GET(state->numeric->doctor) ||
+        all - 3 > LEND_ARGS)
+        Py_RETURN_NOTIMPLEMENTED;
+    lend_call c = {.state = state, .row = &rows[args[2] == Py_True]};
+    numeric_few few = {.theirs = args[0], .name = args[1]};
+    PyObject *made = lend_run(&c, &few, args + 3, n - 3, names);
+    lend_end(&c);
+    return made || PyErr_Occurred() ? made : Py_NewRef(Py_NotImplemented);
 }
 
 /* The row and NumPy's function of a routine: "name", "linalg.name", "ndarray.name" of methods, "ufunc.name". */
@@ -404,10 +439,7 @@ PyObject *numeric_few_call(core_state *state, numeric_few *few, PyObject *const 
     }
     lend_call c = {.state = state, .row = few->row};
     PyObject *result = lend_run(&c, few, args, n, names);
-    for (uint32_t i = 0; i < c.n; i++) {
-        Py_DECREF(c.ours[i]);
-        Py_DECREF(c.lent[i]);
-    }
+    lend_end(&c);
     return result;
 }
 
@@ -483,6 +515,8 @@ static PyObject *lend_of_numpy(PyObject *module, PyObject *const *args, Py_ssize
 static PyMethodDef lend_functions[] = {
     {"numeric_lends", lend_switch, METH_O,
      "numeric_lends(whether, /)\n--\n\nWhether NumPy computes calls on few elements."},
+    {"numeric_draw", (PyCFunction)(void (*)(void))lend_draw, METH_FASTCALL | METH_KEYWORDS,
+     "numeric_draw(function, name, shuffles, /, *args, **options)\n--\n\nNumbers of a stream of NumPy's."},
     {"numeric_of_numpy", (PyCFunction)(void (*)(void))lend_of_numpy, METH_FASTCALL,
      "numeric_of_numpy(array, private, /)\n--\n\nNumPy's array as ours, or None."},
     {NULL, NULL, 0, NULL},

@@ -201,7 +201,7 @@ static PyObject *view_view(core_state *state, const numeric_way *way, PyObject *
     return n == 1 ? view_made(state, args[0], &v, 0, a->flags) : NULL;
 }
 
-/* diagonal(a) of a matrix, read-only */
+/* diagonal(a), diag(a) of a matrix, read-only */
 static PyObject *view_diagonal(core_state *state, const numeric_way *way, PyObject *const *args, Py_ssize_t n)
 {
     const ts_nd *a = ND(args[0]);
@@ -257,7 +257,7 @@ static const numeric_way view_ways[] = {
     {"moveaxis", view_moveaxis, 0}, {"rollaxis", view_rollaxis, 0}, {"squeeze", view_squeeze, 0},
     {"expand_dims", view_expand_dims, 0}, {"atleast_1d", view_atleast, 1}, {"atleast_2d", view_atleast, 2},
     {"asarray", view_same, 0}, {"asanyarray", view_same, 0}, {".item", view_item, 0},
-    {".fill", view_fill, 0}, {".view", view_view, 0}, {"diagonal", view_diagonal, 0}, {"flipud", view_flip, 1},
+    {".fill", view_fill, 0}, {".view", view_view, 0}, {"diagonal", view_diagonal, 0}, {"diag", view_diagonal, 0}, {"flipud", view_flip, 1},
     {"fliplr", view_flip, 2}, {"real", view_part, 0}, {"imag", view_part, 1}, {NULL, NULL, 0},
 };
 

@@ -68,9 +68,11 @@ fft.fft(m, 3, 0) | fft.fft2(m) | fft.fftn(m) | fft.fftshift(x) | fft.hfft(x) | f
 fft.ifftn(m) | fft.ifftshift(m) | fft.ihfft(x) | fft.irfft(x) | fft.irfft2(m) | fft.irfftn(m) | fft.rfft(x)
 fft.rfft2(m) | fft.rfftn(m) | array([1.0, 2]) | array([[1, 2], [3, True]]) | array([x, y]) | array([x[:1], 1])
 array(3) | array([1, 2], "f4") | array([]) | array([1, [2]]) | array([2**70]) | array([2**63]) | array((1, 2j))
-array([np.float32(1)]) | array([None]) | array("abc") | array([x], ndmin=3) | asarray([1, 2]) | asarray(x, "f4")
-asarray([1], copy=False) | m.item(0) | m.item(0, 0) | x.item(-1) | x.item(99) | x.tobytes() | m.tobytes("F")
-x.tolist() | m.tolist() | x.partition(0) | x.sort() | m.sort(0) | x.sort(kind="stable")
+array([np.float32(1)]) | array([None]) | array("abc") | array([x], ndmin=3) | x.astype("f4") | x.astype(int)
+m.astype("c8") | (x * 1e300).astype("f4") | can_cast("f4", "i8") | result_type(x, 1.0, "f4")
+promote_types("f4", "i8") | asarray([1, 2]) | asarray(x, "f4") | asarray([1], copy=False) | m.item(0)
+m.item(0, 0) | x.item(-1) | x.item(99) | x.tobytes() | m.tobytes("F") | x.tolist() | m.tolist() | x.partition(0)
+x.sort() | m.sort(0) | x.sort(kind="stable")
 """
 CALLS = [call.strip() for line in CALLS.strip().splitlines() for call in line.split("|")]
 
@@ -217,6 +219,41 @@ def test_derived_classes_dates_and_others_go_their_way():
     out = tn.zeros(3)
     assert tn.cumsum(tn.ones(3), out=out) is out and out.tolist() == [1, 2, 3]
     assert tn.repeat(tn.arange(5000), 2).size == 10000 and tn.tile(tn.arange(3), 5000).size == 15000
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_streams_draw_numpys_numbers(seed):
+    draws = ["random(5)", "normal(size=3)", "integers(0, 9, 4)", "choice(x)", "choice(x, 3, p=p)", "permutation(x)",
+             "permutation(7)", "shuffle(x)", "shuffle(m)", "shuffle(m, axis=1)", "shuffle(w)", "random(-1)", "normal(0, -1)",
+             "random()", "random((2, 3), 'f4')", "uniform(x, x + 1)", "exponential(2.0, (2, 2))", "permuted(m, axis=1)",
+             "multivariate_normal(x[:2], m[:2, :2] @ m[:2, :2].T)", "random(2)"]  # fmt: skip
+    outcomes = []
+    for module in (tn, np):
+        x, m = module.arange(6) * 1.0, module.arange(12.0).reshape(3, 4)
+        space = {"x": x, "m": m, "w": m[:, ::2], "p": module.full(6, 1 / 6), "g": module.random.default_rng(seed)}
+        made = []
+        for draw in draws:
+            try:
+                found = eval(f"g.{draw}", space)  # noqa: S307
+            except (ValueError, TypeError) as mistake:
+                found = type(mistake)
+            made.append(np.asarray(found) if isinstance(found, (tn.ndarray, np.ndarray)) else found)
+        outcomes.append([*made, np.asarray(x), np.asarray(m)])
+    for found, wanted, draw in zip(*outcomes, [*draws, "x", "m"], strict=True):
+        np.testing.assert_equal(found, wanted, draw)
+
+
+def test_failed_calls_write_once():
+    a = tn.zeros(3)
+    with tn.errstate(all="raise"), pytest.raises(FloatingPointError):
+        tn.add.at(a, [0, 0], [1e308, tn.finfo(float).max])
+    assert a[0] in (0.0, 1e308, np.inf)
+    with pytest.raises(IndexError):
+        tn.add.at(a, [1, 99], 1)
+    assert a[1] == 0
+    with warnings.catch_warnings(), pytest.raises(RuntimeWarning):
+        warnings.simplefilter("error")
+        tn.nanmax(tn.array([tn.nan]))
 
 
 def test_errstate_and_warnings_are_numpys():

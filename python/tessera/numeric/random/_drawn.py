@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy
 
+from ... import _core
 from .. import _functions as f
 from .._host import call, count
 from .._ndarray import is_derived, ndarray
@@ -92,18 +93,24 @@ def drawn(kind: type, name: str) -> Callable[..., Any]:
     theirs = getattr(kind, name)
     signature = inspect.signature(theirs)
     takes_out = "out" in signature.parameters
+    path = f"random.{name}"
 
     def method(self: Any, *args: Any, **options: Any) -> Any:
         out = options.pop("out", None) if takes_out else None
         if takes_out and out is None and len(args) >= len(signature.parameters) - 1:
             *args, out = args  # type: ignore[assignment]
-        args = tuple(map(_argument, args))
-        options = {key: _argument(each) for key, each in options.items()}
         stream = self._stream
         function = getattr(stream, name)
         if out is None:
             with lock_of(stream):
-                return call(f"random.{name}", function, *args, **options)
+                made = _core.numeric_draw(function, path, False, *args, **options)
+            if made is not NotImplemented:
+                return made
+        args = tuple(map(_argument, args))
+        options = {key: _argument(each) for key, each in options.items()}
+        if out is None:
+            with lock_of(stream):
+                return call(path, function, *args, **options)
         if not isinstance(out, ndarray):
             raise TypeError("out= is an array of tessera.numeric")
         with lock_of(stream):
@@ -135,6 +142,9 @@ def shuffle(stream: Any, x: Any, *axis: int) -> None:
             raise TypeError("shuffle() takes an array with axes, found one of no axes")
         if not x.flags.writeable:
             raise ValueError("array is read-only")
+        with lock_of(stream):
+            if _core.numeric_draw(stream.shuffle, "random.shuffle", True, x, *axis) is None:
+                return
         along = f.normalize(*axis, x.ndim) if axis else 0
         order = numpy.arange(x.shape[along] if axis else len(x))
         shuffle(stream, order)

@@ -14,6 +14,7 @@ from .._ndarray import ndarray
 from ._bits import PCG64, lock_of, of_pickle
 from ._drawn import DOCS, drawn, shuffle
 
+_MANY = 1 << 13  # numbers that are drawn by all of a device at once
 _random, _uniform = (drawn(numpy.random.Generator, name) for name in ("random", "uniform"))
 
 
@@ -37,7 +38,7 @@ class Generator:
 
     def _parallel(self, size: Any, dtype: Any) -> ndarray | None:
         """Numbers drawn by all of a device at once; None: NumPy is to draw them."""
-        if size is None or (isinstance(size, int) and size < 1 << 13):
+        if size is None or (isinstance(size, int) and size < _MANY):
             return None
         from . import _parallel
 
@@ -46,6 +47,8 @@ class Generator:
 
     def random(self, size: Any = None, dtype: Any = numpy.float64, out: Any = None) -> Any:
         """Numbers in [0, 1), all equally likely."""
+        if out is None and (size is None or (type(size) is int and size < _MANY)):
+            return _random(self, size, dtype)
         if isinstance(out, ndarray) and out.shape != () and (size is None or size == out.shape):
             fits = out.dtype == numpy.dtype(dtype) and out.flags.c_contiguous
             shape: Any = out.shape if fits else None
