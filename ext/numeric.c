@@ -584,6 +584,13 @@ static PyObject *numeric_to(PyObject *self, PyObject *name)
     return place < 0 ? NULL : numeric_move(state, self, state->numeric->graphs[place]);
 }
 
+/* _complex_part(which): the real part, or the imaginary one (1); None: numeric_part() leaves it. */
+static PyObject *numeric_part_of(PyObject *self, PyObject *which)
+{
+    PyObject *made = numeric_part(STATE(self), self, PyObject_IsTrue(which) == 1);
+    return made || PyErr_Occurred() ? made : Py_NewRef(Py_None);
+}
+
 static Py_ssize_t numeric_length(PyObject *self)
 {
     if (ND(self)->rank)
@@ -836,6 +843,8 @@ static PyMethodDef numeric_methods[] = {
     {"_meant", (PyCFunction)(void (*)(void))numeric_as_meant, METH_FASTCALL,
      "_meant(dtype, is_new=False, /)\n--\n\nThe elements as another dtype."},
     {"_words", numeric_words, METH_O, "_words(most, /)\n--\n\nThe bytes of elements along one more axis, as words."},
+    {"_complex_part", numeric_part_of, METH_O,
+     "_complex_part(which, /)\n--\n\nReal or imaginary parts of plain arrays, or None."},
     {"_scalar", numeric_item, METH_NOARGS, "The first element, as NumPy's scalar."},
     {"_to", numeric_to, METH_O, "_to(device, /)\n--\n\nA copy on a device; None: where new arrays lie."},
     {"_become", numeric_become, METH_O, "_become(other, /)\n--\n\nThis object is another array from now on."},

@@ -51,6 +51,7 @@ typedef struct lend_call {
     uint32_t n;
     bool is_view; /* the result is a view of one that was lent */
     PyObject *ours[LEND_ARRAYS], *lent[LEND_ARRAYS];
+    ts_buffer *buffers[LEND_ARRAYS];
 } lend_call;
 
 /* ---- NumPy's arrays ------------------------------------------------------------------------------ */
@@ -71,13 +72,22 @@ static PyObject *lend_make(const numeric_state *n, const lend_form *form)
                 form->flags, NULL);
 }
 
-/* NumPy's array in the memory of ours, which it keeps alive. */
-static PyObject *lend_memory(core_state *state, PyObject *array, bool writes)
+/* NumPy's array in the memory of ours, which it keeps alive; *buffer: the memory, which stays until it is released even
+ * where another thread gives the array other one. */
+static PyObject *lend_memory(core_state *state, PyObject *array, bool writes, ts_buffer **buffer)
 {
-    const ts_nd *a = ND(array);
-    void *data = numeric_data(array, false, false);
+    ts_nd *a = ND(array);
+    ts_error err;
+    void *data = numeric_data(array, false, false); /* tells of faults */
     if (PyErr_Occurred())
         return NULL;
+    NUMERIC_BEGIN(state);
+    ts_status status = ts_nd_memory(a, false, &data, buffer, &err);
+    if (status == TS_OK && *buffer)
+        ts_buffer_retain(*buffer);
+    NUMERIC_END(state);
+    if (status != TS_OK)
+        return core_raise(state, &err);
     lend_form form = {numeric_dtype(state, a), a->rank, writes ? NUMPY_WRITEABLE : 0, ts_nd_shape(a), ts_nd_strides(a),
                       data ? data : state}; /* of no element: any address */
     PyObject *made = lend_make(state->numeric, &form);
@@ -192,9 +202,13 @@ static PyObject *lend_own(lend_call *c, PyObject *array)
         ts_nd_graph_stats(ND(array)->graph, &stats);
     if (writes && (stats.n_waiting || ND(array)->flags & TS_ND_READONLY))
         return NULL;
-    PyObject *made = lend_memory(c->state, array, writes);
-    if (!made)
+    ts_buffer *buffer = NULL;
+    PyObject *made = lend_memory(c->state, array, writes, &buffer);
+    if (!made) {
+        ts_buffer_release(buffer);
         return NULL;
+    }
+    c->buffers[c->n] = buffer;
     c->ours[c->n] = Py_NewRef(array);
     c->lent[c->n++] = Py_NewRef(made);
     return made;
@@ -252,8 +266,9 @@ static PyObject *lend_value(lend_call *c, PyObject *object, int depth)
 /* An element function of ours as NumPy's, the first argument of its methods. */
 static PyObject *lend_function(core_state *state, PyObject *function)
 {
-    PyObject *name = PyObject_TypeCheck(function, state->numeric->function_type)
-                         ? PyObject_GetAttrString(function, "__name__") : NULL;
+    bool is_ours = PyObject_TypeCheck(function, state->numeric->function_type) ||
+                   strcmp(Py_TYPE(function)->tp_name, "Composed") == 0; /* _parts.py */
+    PyObject *name = is_ours ? PyObject_GetAttrString(function, "__name__") : NULL;
     PyObject *theirs = name ? PyObject_GetAttr(state->numeric->numpy, name) : NULL;
     Py_XDECREF(name);
     return theirs;
@@ -347,8 +362,11 @@ static PyObject *lend_run(lend_call *c, const numeric_few *few, PyObject *const 
 static void lend_end(lend_call *c)
 {
     for (uint32_t i = 0; i < c->n; i++) {
-        Py_DECREF(c->ours[i]);
         Py_DECREF(c->lent[i]);
+        NUMERIC_BEGIN(c->state);
+        ts_buffer_release(c->buffers[i]);
+        NUMERIC_END(c->state);
+        Py_DECREF(c->ours[i]);
     }
 }
 
@@ -380,7 +398,7 @@ static const numeric_few_row *lend_find(const char *name)
     return NULL;
 }
 
-/* The name of a routine in the table. */
+/* The name of a routine in the table; functions of elements that are made of others are as those that are not. */
 static PyObject *lend_name(const core_state *state, const numeric_few *few)
 {
     static const char package[] = "tessera.numeric.";
@@ -392,8 +410,9 @@ static PyObject *lend_name(const core_state *state, const numeric_few *few)
         full = PyUnicode_FromFormat("ndarray.%U", name);
     else if (name && text && strncmp(text, package, sizeof package - 1) == 0)
         full = PyUnicode_FromFormat("%s.%U", text + sizeof package - 1, name);
-    else if (name)
-        full = PyObject_GetAttrString(few->function, "__qualname__");
+    else if (name && (full = PyObject_GetAttrString(few->function, "__qualname__")) && PyUnicode_Check(full) &&
+             PyUnicode_CompareWithASCIIString(full, "Composed.__call__") == 0)
+        Py_SETREF(full, PyUnicode_FromString("ufunc.__call__"));
     Py_XDECREF(name);
     Py_XDECREF(method);
     return full;

@@ -257,7 +257,8 @@ static const numeric_way view_ways[] = {
     {"moveaxis", view_moveaxis, 0}, {"rollaxis", view_rollaxis, 0}, {"squeeze", view_squeeze, 0},
     {"expand_dims", view_expand_dims, 0}, {"atleast_1d", view_atleast, 1}, {"atleast_2d", view_atleast, 2},
     {"asarray", view_same, 0}, {"asanyarray", view_same, 0}, {".item", view_item, 0},
-    {".fill", view_fill, 0}, {".view", view_view, 0}, {"diagonal", view_diagonal, 0}, {"diag", view_diagonal, 0}, {"flipud", view_flip, 1},
+    {".fill", view_fill, 0}, {".view", view_view, 0}, {"diagonal", view_diagonal, 0},
+    {"diag", view_diagonal, 0}, {"flipud", view_flip, 1},
     {"fliplr", view_flip, 2}, {"real", view_part, 0}, {"imag", view_part, 1}, {NULL, NULL, 0},
 };
 

@@ -217,7 +217,10 @@ class ndarray(_core.NumericArray):
     @property
     def real(self) -> ndarray:
         """The real part: a view; the array itself where it is real."""
-        return self if self.dtype.kind != "c" else self._part(0)
+        made = self._complex_part(0)
+        if made is not None:
+            return made
+        return self if self.dtype.kind != "c" else self._odd_part(0)
 
     @real.setter
     def real(self, value: Any) -> None:
@@ -226,8 +229,11 @@ class ndarray(_core.NumericArray):
     @property
     def imag(self) -> ndarray:
         """The imaginary part: a view; zeros, read-only, where the array is real."""
+        made = self._complex_part(1)
+        if made is not None:
+            return made
         if self.dtype.kind == "c":
-            return self._part(self.itemsize // 2)
+            return self._odd_part(self.itemsize // 2)
         made = _functions.zeros(self.shape, self.dtype, device=self.device)
         made.flags.writeable = False
         return _functions.as_class(made, self)
@@ -238,7 +244,8 @@ class ndarray(_core.NumericArray):
             raise TypeError("array does not have imaginary part to set")
         self.imag[...] = value
 
-    def _part(self, offset: int) -> ndarray:
+    def _odd_part(self, offset: int) -> ndarray:
+        """A part of complex numbers of another byte order, or of a derived class."""
         dtype = numpy.dtype(f"f{self.itemsize // 2}").newbyteorder(self.dtype.byteorder)
         return self._view(offset, dtype, self.shape, self.strides)
 

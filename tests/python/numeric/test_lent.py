@@ -58,7 +58,8 @@ meshgrid(x, y) | meshgrid(x, y, indexing="ij", sparse=True) | outer(x, y) | poly
 polyfit(s, y, 1) | polymul(x, y) | polysub(x, y) | tensordot(x, y, 1) | tensordot(m, m) | trace(m) | vdot(x, y)
 add.outer(x, y) | add.accumulate(x) | multiply.accumulate(m, 1) | add.reduce(x) | maximum.reduce(m, 1)
 minimum.reduce(x, initial=3) | add.reduceat(x, [0]) | add.at(x, k % 1, 2) | multiply.at(x, 0, 3)
-add.at(x, 99, 1) | linalg.cholesky(r @ r.T) | linalg.cond(r) | linalg.cross(v, v) | linalg.det(r)
+add.at(x, 99, 1) | bitwise_count(k) | divmod(k, 3) | gcd(k, l) | modf(x) | frexp(x) | ldexp(x, k)
+gcd.reduce(k) | divmod(x, y) | linalg.cholesky(r @ r.T) | linalg.cond(r) | linalg.cross(v, v) | linalg.det(r)
 linalg.eig(r) | linalg.eigh(r) | linalg.eigvals(r) | linalg.eigvalsh(r) | linalg.inv(r) | linalg.inv(r * 0)
 linalg.lstsq(r, v) | linalg.matrix_norm(r) | linalg.matrix_power(r, 3) | linalg.matrix_rank(r)
 linalg.multi_dot([r, r, v]) | linalg.norm(x) | linalg.norm(m, axis=1) | linalg.norm(m, 1) | linalg.pinv(r)
@@ -224,7 +225,8 @@ def test_derived_classes_dates_and_others_go_their_way():
 @pytest.mark.parametrize("seed", range(3))
 def test_streams_draw_numpys_numbers(seed):
     draws = ["random(5)", "normal(size=3)", "integers(0, 9, 4)", "choice(x)", "choice(x, 3, p=p)", "permutation(x)",
-             "permutation(7)", "shuffle(x)", "shuffle(m)", "shuffle(m, axis=1)", "shuffle(w)", "random(-1)", "normal(0, -1)",
+             "permutation(7)", "shuffle(x)", "shuffle(m)", "shuffle(m, axis=1)", "shuffle(w)", "random(-1)",
+             "normal(0, -1)",
              "random()", "random((2, 3), 'f4')", "uniform(x, x + 1)", "exponential(2.0, (2, 2))", "permuted(m, axis=1)",
              "multivariate_normal(x[:2], m[:2, :2] @ m[:2, :2].T)", "random(2)"]  # fmt: skip
     outcomes = []
