@@ -433,7 +433,8 @@ static void cm_atanh(const cmath *c, const ts_val z[2], ts_val out[2])
     re = cm_select(c, cm_is_number(c, TS_EQ, x, 0), x, re);
     ts_val low = cm_sub(c, cm_mul(c, back, cm_add(c, one, x)), square);
     ts_val im = cm_scale(c, cm_angle(c, cm_scale(c, y, 2), low), 0.5);
-    ts_val far_im = cm_select(c, cm_is_nan(c, y), y, cm_sign(c, quarter, y));
+    ts_val far_im = cm_select(c, cm_is_inf(c, b), quarter, cm_select(c, cm_is_nan(c, x), x, quarter));
+    far_im = cm_select(c, cm_is_nan(c, y), y, cm_sign(c, far_im, y));
     re = cm_select(c, far, away, cm_select(c, pole, near, re));
     im = cm_select(c, far, far_im, cm_select(c, pole, near_im, im));
     out[0] = cm_mul(c, re, turn);

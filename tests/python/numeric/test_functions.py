@@ -4,6 +4,8 @@ are the same to the bit; the others lie within a few units in the last place of 
 
 from __future__ import annotations
 
+import itertools
+
 import numpy as np
 import pytest
 import tessera.numeric as tn
@@ -365,6 +367,11 @@ def test_complex_numbers_at_their_edges_are_numpys():
             np.testing.assert_array_equal(tn.array(x) ** tn.array([y] * x.size), wanted, str(y))
         np.testing.assert_array_equal(tn.array(x[:2]) ** (1 + 1j), x[:2] ** (1 + 1j))
         np.testing.assert_array_equal(tn.sign(tn.array(x)), np.sign(x))
+        huge = np.array([complex(re, im) for re in (*parts, 1e300, -1e20) for im in (*parts, 1e300, -1e20)])
+        for name, kind in itertools.product(("arctanh", "arctan"), ("c16", "c8")):
+            z = huge.astype(kind)
+            wanted = getattr(np, name)(z)
+            np.testing.assert_allclose(getattr(tn, name)(tn.array(z)), wanted, rtol=1e-6, err_msg=name)
         for name in ("less", "less_equal", "greater", "greater_equal", "equal"):
             got = getattr(tn, name)(tn.array(one), tn.array(other))
             np.testing.assert_array_equal(got, getattr(np, name)(one, other), name)
