@@ -181,7 +181,7 @@ def khatri_rao(a: Any, b: Any) -> Any:
     """Kronecker's products of columns."""
     a, b = tn.asarray(a), tn.asarray(b)
     if a.ndim != 2 or b.ndim != 2:
-        raise ValueError("Both arrays should be 2-dimensional.")
+        raise LinAlgError("Both arrays should be 2-dimensional.")
     if a.shape[1] != b.shape[1]:
         raise ValueError("The number of columns for both arrays should be equal.")
     return (a[:, None, :] * b[None, :, :]).reshape(-1, a.shape[1])

@@ -107,6 +107,15 @@ def test_dtypes_are_scipys(name):
         assert getattr(special, name)(*map(tn.asarray, args)).dtype == wanted.dtype, kinds
 
 
+@pytest.mark.parametrize("kind", "?bHilefd")
+def test_numbers_of_python_are_weak(kind):
+    x = np.zeros(2, kind)
+    for name, args in (("lpmv", (1, 2, x)), ("betainc", (1, 2, x)), ("poch", (x, 1.5)), ("poch", (x, 2))):
+        wanted = getattr(theirs, name)(*args)
+        made = getattr(special, name)(*(tn.asarray(a) if a is x else a for a in args))
+        assert made.dtype == wanted.dtype, (name, kind)
+
+
 def test_cupyx_has_them_for_its_arrays():
     x = cp.linspace(0.5, 3, 6)
     made = cupyx.scipy.special.gammainc(2, x)

@@ -56,8 +56,9 @@ def dtype_of(arrays: list[Any], args: tuple[Any, ...], small: str) -> Any:
         return numpy.dtype("f8" if found.char == "d" else small)
     if found.char == "d" or (found.char == "f" and (small == "f4" or all(t.char == "f" for t in typed))):
         return found
-    if found.kind != "f" and len(typed) < len(args):  # a number of Python beside integers is one of 64 bits
-        return numpy.dtype("f8")
+    python = {type(x) for x in args} & {*_PYTHON}
+    if (found.kind != "f" and float in python) or (found.kind == "b" and int in python):
+        return numpy.dtype("f8")  # of Python's numbers beside others
     return numpy.dtype(small if numpy.can_cast(found, "f4") else "f8")
 
 
