@@ -17,9 +17,9 @@ from .. import numeric as tn
 from ._missing import of_module
 
 __all__ = [
-    "dct", "dctn", "dst", "dstn", "fft", "fft2", "fftfreq", "fftn", "fftshift", "hfft", "idct", "idctn", "idst",
-    "idstn", "ifft", "ifft2", "ifftn", "ifftshift", "ihfft", "irfft", "irfft2", "irfftn", "next_fast_len", "rfft",
-    "rfft2", "rfftfreq", "rfftn",
+    "dct", "dctn", "dst", "dstn", "fft", "fft2", "fftfreq", "fftn", "fftshift", "hfft", "hfft2", "hfftn", "idct",
+    "idctn", "idst", "idstn", "ifft", "ifft2", "ifftn", "ifftshift", "ihfft", "ihfft2", "ihfftn", "irfft", "irfft2",
+    "irfftn", "next_fast_len", "rfft", "rfft2", "rfftfreq", "rfftn",
 ]  # fmt: skip
 
 fftshift, ifftshift, fftfreq, rfftfreq = tn.fft.fftshift, tn.fft.ifftshift, tn.fft.fftfreq, tn.fft.rfftfreq
@@ -63,6 +63,30 @@ fft, ifft, rfft, irfft = _line("fft"), _line("ifft"), _line("rfft"), _line("irff
 hfft, ihfft = _line("hfft"), _line("ihfft")
 fft2, ifft2, rfft2, irfft2 = (_axes(name, (-2, -1)) for name in ("fft2", "ifft2", "rfft2", "irfft2"))
 fftn, ifftn, rfftn, irfftn = (_axes(name, None) for name in ("fftn", "ifftn", "rfftn", "irfftn"))
+
+
+_OTHER = {"backward": "forward", "forward": "backward", "ortho": "ortho", None: "forward"}
+
+
+def _hermitian(name: str, default: Any, is_inverse: bool, doc: str) -> Any:
+    def transform(
+        x: Any, s: Any = None, axes: Any = default, norm: Any = None, overwrite_x: bool = False, workers: Any = None,
+        *, plan: Any = None,
+    ) -> Any:  # fmt: skip
+        if norm not in _OTHER:
+            raise ValueError(f'Invalid norm value {norm!r}; should be "backward", "ortho" or "forward".')
+        if is_inverse:
+            return tn.conj(rfftn(x, s, axes, _OTHER[norm]))
+        return irfftn(tn.conj(tn.asarray(x)), s, axes, _OTHER[norm])
+
+    transform.__name__, transform.__doc__ = name, doc
+    return transform
+
+
+hfft2, hfftn = (_hermitian(name, axes, False, "The transform of what is symmetric along several axes, which is real.")
+                for name, axes in (("hfft2", (-2, -1)), ("hfftn", None)))  # fmt: skip
+ihfft2, ihfftn = (_hermitian(name, axes, True, "The inverse of `hfftn`.")
+                  for name, axes in (("ihfft2", (-2, -1)), ("ihfftn", None)))  # fmt: skip
 
 
 def next_fast_len(target: int, real: bool = False) -> int:

@@ -154,7 +154,7 @@ def rows():
             x, norm = (X, F, C, BYTES)[(k + kind) % 4], (None, "ortho", "forward")[(k + kind) % 3]
             yield "fft", f, (x, kind), {"norm": norm}
             yield "fft", f, (X, kind, 5 if k < 4 else (5, 12)), {"norm": norm, "orthogonalize": kind % 2 == 0}
-    for f in ("irfft", "hfft", "rfftn", "fft2"):
+    for f in ("irfft", "hfft", "rfftn", "fft2", "hfft2", "hfftn", "ihfft2", "ihfftn"):
         yield "fft", f, (F,), {}
     for t in ("f", "i"):
         yield "stats", "entropy", ((X * 9 + 1).astype(t),), {}
