@@ -388,7 +388,9 @@ def accumulate(function: Any, a: Any, axis: Any, dtype: Any, out: Any) -> Any:
 
     a = f.asarray(a)
     axis = one_axis(a, axis, "accumulate")
-    a, kind = _loop(function, a, dtype if dtype is not None else _dtype_into(a, out))
+    if dtype is None and function.__name__ != "logical_xor":  # which computes bools, whatever takes them
+        dtype = _dtype_into(a, out)
+    a, kind = _loop(function, a, dtype)
     rows = f.moveaxis(a, axis, 0)
     made = f.empty(rows.shape, kind)
     if rows.shape[0]:

@@ -114,6 +114,7 @@ m.array([1, 2], 'u2').clip(2.5, np.float32(1.5))
 m.clip(m.array([1, 2], 'f2'), 0.1, np.float64(1.5))
 m.clip(m.array([1, 2], 'i1'), 0, np.int16(300))
 m.clip(m.array(['2020-01-01', '2021-01-01'], 'M8[D]'), np.datetime64('2020-05-01'), np.datetime64('2020-06-01'))
+m.logical_xor.accumulate(m.array([0, 1, 2]), out=m.zeros(3, int))
 part(m, 3j)
 part(m, -2 ** 63)
 """
