@@ -106,7 +106,7 @@ _ALIASES = {
     "permute_dims": "transpose",
 }
 globals().update({_alias: globals()[_name] for _alias, _name in _ALIASES.items()})
-asnumpy, memmap, nditer, ufunc = _functions.asnumpy, _io.memmap, _nditer.nditer, _ufunc.ufunc
+asnumpy, nditer, ufunc = _functions.asnumpy, _nditer.nditer, _ufunc.ufunc
 flatiter, broadcast = _flat.flatiter, _flat.broadcast
 default_device, device, wait = _setup.default_device, _setup.device, _setup.wait
 

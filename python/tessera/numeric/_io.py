@@ -10,6 +10,7 @@ import numpy
 
 from ._host import give, take
 from ._ndarray import is_derived, ndarray
+from ._numpys import adopt, home
 from ._setup import of_numpy, to_numpy
 
 _DOCS = {
@@ -44,6 +45,11 @@ class NpzFile(Mapping[str, Any]):
     def __len__(self) -> int:
         return len(self.files)
 
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("__") or name == "_theirs":
+            raise AttributeError(name)
+        return getattr(self._theirs, name)  # zip, fid, allow_pickle
+
     def close(self) -> None:
         """Closes the file."""
         self._theirs.close()
@@ -59,7 +65,7 @@ def _given(made: Any) -> Any:
     if isinstance(made, numpy.lib.npyio.NpzFile):
         return NpzFile(made)
     if isinstance(made, numpy.memmap):
-        return of_numpy(made)
+        return _mapped(made)
     return give(made)
 
 
@@ -102,10 +108,33 @@ def file_function(public: Any, doc: str) -> Callable[..., Any]:
 FUNCTIONS = {name: file_function(getattr(numpy, name), doc) for name, doc in _DOCS.items()}
 
 
-def memmap(filename: Any, dtype: Any = numpy.uint8, mode: str = "r+", offset: int = 0, shape: Any = None,
-           order: str = "C") -> ndarray:  # fmt: skip
-    """An array in the memory of a file; ``a.base.flush()`` writes what was changed."""
-    return of_numpy(numpy.memmap(filename, dtype, mode, offset, shape, order))
+def _flush(self: Any) -> None:
+    """Writes what was changed to the file."""
+    numpy.asarray(self)  # what waits is computed
+    if self._mmap is not None:
+        self._mmap.flush()
+
+
+def _base(self: Any) -> Any:
+    """The map of the file; of a part of an array the array."""
+    found = ndarray.base.__get__(self)
+    return self._mmap if isinstance(found, numpy.ndarray) else found
+
+
+def _mend(names: dict[str, Any]) -> None:
+    names["memmap"].flush, names["memmap"].base = _flush, property(_base)
+
+
+_MAPS = "numpy._core.memmap"
+home({"__name__": "tessera.numeric"}, _MAPS, _mend)
+
+
+def _mapped(theirs: Any) -> Any:
+    """NumPy's array in the memory of a file as one of ours."""
+    made = of_numpy(theirs)._as(adopt(_MAPS)["memmap"])
+    for name in ("_mmap", "filename", "offset", "mode"):
+        setattr(made, name, getattr(theirs, name))
+    return made
 
 
 def _tofile(self: ndarray, fid: Any, sep: str = "", format: str = "%s") -> None:

@@ -46,6 +46,39 @@ def test_text_and_bytes(tmp_path):
     same(tn.load(tmp_path / "a.pkl", allow_pickle=True), X)
 
 
+def mapped(m, path):
+    a = m.memmap(path, "f4", "w+", 1, (3, 4))
+    a[:] = m.arange(12).reshape(3, 4)
+    a += 1
+    a.flush()
+    m.save(path.with_suffix(".npy"), m.arange(5))
+    loaded = m.load(path.with_suffix(".npy"), mmap_mode="r+")
+    loaded[0] = 9
+    loaded.flush()
+    kinds = [type(x).__name__ for x in (a, a + 1, a.sum(), a[1:], a[[0, 1]], a[0, 0], m.exp(a), loaded)]
+    return kinds, a.offset, a.mode, a.filename.name, a[1:].filename.name, loaded.mode, np.fromfile(path, "u1").tolist()
+
+
+def test_maps_of_files_are_numpys(tmp_path):
+    assert mapped(tn, tmp_path / "map") == mapped(np, tmp_path / "map")
+    assert np.load(tmp_path / "map.npy").tolist() == [9, 1, 2, 3, 4]
+
+
+def test_archives_show_their_file(tmp_path):
+    tn.savez(tmp_path / "a.npz", tn.arange(3))
+    with tn.load(tmp_path / "a.npz") as archive:
+        assert archive.zip.namelist() == ["arr_0.npy"] and not archive.fid.closed
+        with pytest.raises(AttributeError):
+            archive.nothing  # noqa: B018
+
+
+def test_blocks_of_an_array():
+    x = np.arange(24).reshape(2, 3, 4)
+    blocks = [*tn.lib.Arrayterator(tn.array(x), 5)]
+    assert [b.tolist() for b in blocks] == [b.tolist() for b in np.lib.Arrayterator(x, 5)]
+    assert type(blocks[0]) is tn.ndarray
+
+
 def test_memory_of_a_file(tmp_path):
     X.tofile(tmp_path / "a.bin")
     a = tn.memmap(tmp_path / "a.bin", "f4", "r+", shape=(3, 4))

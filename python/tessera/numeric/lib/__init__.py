@@ -15,9 +15,11 @@ from . import stride_tricks as stride_tricks
 
 
 def __getattr__(name: str) -> object:
-    """Private modules, for NumPy's programs that reach into them."""
-    from .._numpys import View
+    """Arrayterator; private modules, for NumPy's programs that reach into them."""
+    from .._numpys import View, adopt
 
+    if name == "Arrayterator":
+        return adopt("numpy.lib._arrayterator_impl")[name]
     if not name.startswith("_") or name.startswith("__"):
         raise AttributeError(f"module 'tessera.numeric.lib' has no attribute {name!r}")
     return View(f"numpy.lib.{name}")
