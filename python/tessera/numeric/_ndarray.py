@@ -405,10 +405,10 @@ class ndarray(_core.NumericArray):
         return format(self._scalar() if not self.ndim else str(self), spec)
 
     def __copy__(self) -> ndarray:
-        return self.copy()
+        return self.copy("K")
 
     def __deepcopy__(self, memo: Any) -> ndarray:
-        return self.copy()
+        return self.copy("K")
 
     def __reduce_ex__(self, protocol: Any) -> Any:
         if type(self) is ndarray and protocol >= 5:  # NumPy's array is pickled without a copy of its memory
@@ -416,7 +416,7 @@ class ndarray(_core.NumericArray):
         return self.__reduce__()
 
     def __reduce__(self) -> Any:
-        return ndarray.__new__, (type(self), (0,), b"b"), _setup.to_numpy(self, briefly=True).__reduce__()[2]
+        return _new, (type(self), (0,), b"b"), _setup.to_numpy(self, briefly=True).__reduce__()[2]
 
     def __setstate__(self, state: Any, /) -> None:
         """Becomes the array of a pickle: its shape, dtype, order and bytes, as NumPy's."""
@@ -517,6 +517,11 @@ class ndarray(_core.NumericArray):
         if isinstance(value, (ndarray, numpy.ndarray)) and value.ndim:
             raise ValueError("setting an array element with a sequence.")
         self[...] = value
+
+
+def _new(kind: type[ndarray], shape: Any, dtype: Any) -> ndarray:
+    """The array of a pickle before its state is set."""
+    return ndarray.__new__(kind, shape, dtype)
 
 
 from . import _functions

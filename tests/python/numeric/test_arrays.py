@@ -196,6 +196,12 @@ def test_printing_is_numpys(small):
     assert f"{tn.array(1.25):.1f}" == "1.2"
 
 
+def test_copies_keep_the_order_of_axes():
+    for m in (np, tn):
+        a = m.ones((2, 3), order="F")
+        assert copy.copy(a).flags.f_contiguous and copy.deepcopy(a).flags.f_contiguous and a.copy().flags.c_contiguous
+
+
 def test_copies_and_pickles_are_arrays():
     a = tn.arange(5) + 0.5
     for other in (copy.copy(a), copy.deepcopy(a), pickle.loads(pickle.dumps(a))):
