@@ -524,4 +524,9 @@ def _compress(self: ndarray, condition: Any, axis: Any = None, out: Any = None) 
     return compress(condition, self, axis, out)
 
 
-METHODS = {g.__name__: _method(g) for g in (take, put, nonzero, repeat, choose)} | {"compress": _compress}
+def _choose(self: ndarray, *choices: Any, out: Any = None, mode: str = "raise") -> Any:
+    """What the elements choose from arrays, given one by one or as one argument."""
+    return choose(self, choices[0] if len(choices) == 1 else choices, out, mode)
+
+
+METHODS = {g.__name__: _method(g) for g in (take, put, nonzero, repeat)} | {"compress": _compress, "choose": _choose}

@@ -297,11 +297,11 @@ def report(function: str, faults: int, late: bool = False) -> None:
             _call_or_log(wanted[kind], words, text, code)
 
 
-def user_level() -> int:
-    """The level of the frame that called who asks, or of the user's line behind it, for `warnings`."""
+def user_level(libraries: tuple[str, ...] = LIBRARIES) -> int:
+    """The level of the frame that called who asks, or of the line of no library behind it, for `warnings`."""
     frame: Any = sys._getframe(2)
     level = 2
-    while frame.f_back and frame.f_code.co_filename.startswith(LIBRARIES):
+    while frame.f_back and frame.f_code.co_filename.startswith(libraries):
         frame, level = frame.f_back, level + 1
     return level
 

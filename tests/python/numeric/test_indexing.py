@@ -258,3 +258,10 @@ def test_bounds_and_places_of_all_kinds_are_numpys():
             except (IndexError, OverflowError) as mistake:
                 outcomes.append(type(mistake))
         assert outcomes[0] == outcomes[1], key
+
+
+def test_choices_one_by_one():
+    for m in (np, tn):
+        a = m.array([0, 2, 1])
+        assert a.choose(5, 6, 7).tolist() == a.choose([5, 6, 7]).tolist() == [5, 7, 6]
+        assert a.choose(5, 6, mode="clip").tolist() == [5, 6, 6]

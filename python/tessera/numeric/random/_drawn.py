@@ -14,7 +14,7 @@ from ... import _core
 from .. import _functions as f
 from .._host import call, count
 from .._ndarray import is_derived, ndarray
-from .._setup import user_level
+from .._setup import LIBRARIES, user_level
 from .._ufunc import copy_of
 from ._bits import lock_of
 
@@ -154,7 +154,7 @@ def shuffle(stream: Any, x: Any, *axis: int) -> None:
         _shuffle_by_numpy(stream, x, axis)
         return
     said = f"shuffle() takes sequences: elements of a {type(x).__name__!r} object may be lost or doubled"
-    warnings.warn(said, UserWarning, stacklevel=user_level())
+    warnings.warn(said, UserWarning, stacklevel=user_level(LIBRARIES[:1]))
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)  # NumPy's, which names the line below
         _shuffle_by_numpy(stream, x, axis)
