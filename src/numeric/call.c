@@ -812,7 +812,8 @@ ts_status ts_nd_run(ts_nd_graph *graph, const ts_nd_call *call, ts_nd **result, 
     if ((uint32_t)call->fn >= TS_ND_COUNT)
         return ts_fail(err, TS_VALUE, "ts_nd_run(): fn is %u, which is no function; ts_nd_find() gives %u for a name "
                        "that is not there", (uint32_t)call->fn, TS_ND_COUNT);
-    bool repeats = call->out && (ts__nd_repeats(call->out) || (call->where && ts__nd_overlaps(call->out)));
+    bool repeats = call->out && !(call->out->flags & TS_ND_READONLY) && /* call_run says what is read-only */
+                   (ts__nd_repeats(call->out) || (call->where && ts__nd_overlaps(call->out)));
     if (call->pace == TS_ND_KNOWN && (graph->watch || repeats))
         return TS_OK; /* not known: pieces of a call in order are calls of their own */
     if (repeats) {
