@@ -207,6 +207,7 @@ MASKED = {
     "setdiff1d": lambda m, a: m.ma.setdiff1d(a, [1]), "union1d": lambda m, a: m.ma.union1d(a, a),
     "ediff1d": lambda m, a: m.ma.ediff1d(m.arange(5)), "median": lambda m, a: m.ma.median(a),
     "asanyarray": lambda m, a: m.ma.asanyarray(m.arange(3)), "delete": lambda m, a: m.delete(a, 1),
+    "take": lambda m, a: m.ma.take(m.arange(5), a),
     "insert": lambda m, a: m.insert(a, 1, 5), "flat": lambda m, a: a.flat[1:3], "diff": lambda m, a: m.ma.diff(a),
     "edges": lambda m, a: m.ma.mask_rowcols(m.ma.array([[1, 2], [3, 4]], mask=[[1, 0], [0, 0]])),
 }  # fmt: skip

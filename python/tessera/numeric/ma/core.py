@@ -117,6 +117,7 @@ def _logical(name: str, doc: str, neutral: bool) -> Any:
 
 def take(self: Any, indices: Any, axis: Any = None, out: Any = None, mode: str = "raise") -> Any:
     """Elements at places along an axis; those at masked places are masked."""
+    self = self if isinstance(self, MaskedArray) else masked_array(self)
     at, gone = filled(indices, 0), getmask(indices)
     if self._mask is not nomask:
         gone = ndarray.take(self._mask, at, axis, mode=mode) | gone
