@@ -88,18 +88,28 @@ def _planning(digits: Digits) -> Function:
     """The function of a kernel by which one block says which sweeps there are, once all digits are counted."""
     from ..coop.block import exclusive_sum
     from ..cuda import syncthreads_or, threadIdx
+    from ..cuda._device import is_quick
 
     each = tuple(range(digits.places))
 
+    def planned(counts: Any, q: Any, found: Any, n: Any, in_order: Any, sweeps: Any) -> Any:
+        """How many sweeps there are with that for digit q, of which ``found`` items have this thread's value."""
+        counts[_DIGITS + q * _VALUES + threadIdx.x] = exclusive_sum(found, threads=THREADS)
+        if syncthreads_or(found == n) == 0 and not in_order:
+            if threadIdx.x == 0:
+                counts[_ORDER + sweeps] = q
+            sweeps += 1
+        return sweeps
+
     def plan(counts: Any, n: Any, aside: Any) -> None:
-        t, sweeps, in_order = threadIdx.x, 0, counts[_FALLS] == 0
-        found = tuple(counts[_DIGITS + q * _VALUES + t] for q in each)
-        for q in each:
-            counts[_DIGITS + q * _VALUES + t] = exclusive_sum(found[q], threads=THREADS)
-            if syncthreads_or(found[q] == n) == 0 and not in_order:
-                if t == 0:
-                    counts[_ORDER + sweeps] = q
-                sweeps += 1
+        t, sweeps, in_order = threadIdx.x, numpy.int64(0), counts[_FALLS] == 0
+        if is_quick():
+            for q in range(digits.places):
+                sweeps = planned(counts, q, counts[_DIGITS + q * _VALUES + t], n, in_order, sweeps)
+        else:
+            found = tuple(counts[_DIGITS + q * _VALUES + t] for q in each)
+            for q in each:
+                sweeps = planned(counts, q, found[q], n, in_order, sweeps)
         if t == 0:  # items must move at least once, and what is read may not be where the first sweep writes
             for _ in range(2):
                 if sweeps == 0 or (aside and sweeps % 2 == 1):

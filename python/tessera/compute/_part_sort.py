@@ -253,13 +253,53 @@ def _tiles(what: _Items) -> Function:
     return sort
 
 
+def _part_by_part(what: _Items) -> Function:
+    """The function of a kernel that sorts ``n`` parts from one on, if they are short, by comparing each item of a part
+    with each other one."""
+    from ..cuda import shared, syncthreads, threadIdx
+
+    bounds, load, store, bits, kind = _bounds(what), what.load, what.store, what.digits.bits, what.kind
+    dtype, get, put = kind.dtype, kind.get, kind.put
+
+    def place_of(s: Any, i: Any, item: Any, n: Any) -> Any:
+        mine, before = bits(item), numpy.int64(0)
+        for k in range(n):
+            other = bits(get(s, k))
+            if other < mine or (other == mine and k < i):
+                before += 1
+        return before
+
+    def sort(src: Any, dst: Any, starts: Any, ends: Any, parts: Any, part: Any, n: Any) -> None:
+        s = shared.array(TILE, dtype)
+        for p in range(part, min(part + n, parts)):
+            first, length = bounds(starts, ends, p)
+            if length <= TILE:
+                for i in range(threadIdx.x, length, THREADS):
+                    put(s, i, load(src, first + i))
+                syncthreads()
+                for i in range(threadIdx.x, length, THREADS):
+                    item = get(s, i)
+                    store(dst, first + place_of(s, i, item, length), item)
+                syncthreads()
+
+    return sort
+
+
 def _sorting(what: _Items) -> Callable[..., None]:
     from ..coop._block_scan import scan_threads
     from ..cuda import blockIdx, shared, syncthreads, syncthreads_count, syncthreads_or, threadIdx
+    from ..cuda._device import is_quick
 
-    bounds, sort = _bounds(what), _tiles(what)
+    bounds, sort, sort_quickly = _bounds(what), _tiles(what), _part_by_part(what)
+    has_quick = what.kind.size <= _MOST_STAGED
 
     def sort_short(src: Any, dst: Any, starts: Any, ends: Any, parts: Any, per_block: Any) -> None:
+        if has_quick and is_quick():
+            sort_quickly(src, dst, starts, ends, parts, numpy.int64(blockIdx.x) * per_block, per_block)
+        else:
+            sort_in_tiles(src, dst, starts, ends, parts, per_block)
+
+    def sort_in_tiles(src: Any, dst: Any, starts: Any, ends: Any, parts: Any, per_block: Any) -> None:
         begins, offsets = shared.array(THREADS, numpy.int64), shared.array(THREADS + 1, numpy.int32)
         t, first, length = threadIdx.x, numpy.int64(0), numpy.int32(0)
         part = numpy.int64(blockIdx.x) * per_block + t

@@ -188,9 +188,9 @@ def _staging(load: Function, start: Function, kind: TypeDescriptor) -> Function:
     do."""
     from ..coop._memory import slot
     from ..cuda import syncthreads_or, threadIdx
+    from ..cuda._device import is_quick
 
-    put, cast, is_small = kind.put, kind.cast, kind.size <= _MOST_STAGED
-    rounds = tuple(range(STEPS))
+    put, cast, is_small, rounds = kind.put, kind.cast, kind.size <= _MOST_STAGED, tuple(range(STEPS))
 
     def stage(src: Any, starts: Any, offsets: Any, parts: Any, low: Any, first: Any, ends: Any, rel: Any, items: Any,
               n_items: Any) -> Any:  # fmt: skip
@@ -202,7 +202,7 @@ def _staging(load: Function, start: Function, kind: TypeDescriptor) -> Function:
                 apart |= start(starts, low + k + 1) - end != shift
         in_a_row = syncthreads_or(apart) == 0
         if in_a_row:
-            for j in rounds:
+            for j in range(STEPS) if is_quick() else rounds:
                 i = j * THREADS + t
                 if i < n_items:
                     put(items, slot(i), cast(load(src, first + shift + i)))
@@ -261,6 +261,7 @@ def _balanced(
     from ..coop._block_scan import scan_threads
     from ..coop._memory import slot, slots
     from ..cuda import atomic, blockIdx, gridDim, shared, syncthreads, threadfence, threadIdx
+    from ..cuda._device import is_quick
 
     (carried, record), cast, zero = _records(kind), kind.cast, kind.zero
     Carried, Span, (get, put), item_of = carried.cls, record.cls, in_words(record), kind.get
@@ -317,7 +318,7 @@ def _balanced(
             ends = ends_in_tile(offsets, parts, low, here, last)
             in_a_row = stage(src, starts, offsets, parts, low, first, ends, rel, items, here - ends)
             syncthreads()
-            if in_a_row and ends == 0 and here == TILE:
+            if not is_quick() and in_a_row and ends == 0 and here == TILE:  # with the bits that the other way has
                 carry = joined(carry, inside(items))
             else:
                 mine = min(t * STEPS, here)

@@ -12,7 +12,7 @@ import operator
 from typing import Any
 
 from ..cuda import _device as cuda
-from ..cuda._device import parts, refuse, whole
+from ..cuda._device import is_quick, parts, refuse, whole
 from ._block_reduce import by_lanes, reduce_items
 from ._items import given_back, items_of
 from ._values import ALL, block_size, counted, linear, shared_like, typed
@@ -31,7 +31,7 @@ def before_warp(partial: Any, op: Any, warp: Any, warps: int, lanes: bool) -> An
         x = scan_lanes(partial[lane if lane < warps else 0], op, 32)
         return cuda.shfl_sync(ALL, x, warp - 1 if warp > 0 else 0), cuda.shfl_sync(ALL, x, warps - 1)
     before = all_ = partial[0]
-    for w in tuple(range(1, warps)):
+    for w in range(1, warps) if is_quick() else tuple(range(1, warps)):
         before = all_ if warp == w else before
         all_ = typed(all_, op(all_, partial[w]))
     return before, all_

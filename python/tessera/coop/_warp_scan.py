@@ -15,7 +15,7 @@ import operator
 from typing import Any
 
 from ..cuda import _device as cuda
-from ..cuda._device import known, refuse
+from ..cuda._device import is_quick, known, refuse
 from ._values import ALL, counted, own, typed
 
 __all__ = ["exclusive_scan", "exclusive_sum", "inclusive_scan", "inclusive_sum", "lane_of", "reduce", "sum"]
@@ -36,23 +36,40 @@ def lane_of(width: int) -> Any:
 
 def reduce_lanes(x: Any, op: Any, width: int, valid: Any) -> Any:
     """The reduction of the first ``valid`` lanes, in the first; None: all of them."""
-    lane = lane_of(width)
-    for d in steps_of(width):
-        other = cuda.shfl_down_sync(ALL, x, d)
-        if valid is None:
-            x = typed(x, op(x, other))
-        else:
-            x = typed(x, op(x, other)) if lane + d < valid else x
+    lane, steps = lane_of(width), steps_of(width)
+    if is_quick():
+        for k in range(len(steps)):
+            x = reduced(x, op, 1 << k, lane, valid)
+    else:
+        for d in steps:
+            x = reduced(x, op, d, lane, valid)
     return x
+
+
+def reduced(x: Any, op: Any, d: Any, lane: Any, valid: Any) -> Any:
+    """A step of a reduction."""
+    other = cuda.shfl_down_sync(ALL, x, d)
+    if valid is None:
+        return typed(x, op(x, other))
+    return typed(x, op(x, other)) if lane + d < valid else x
 
 
 def scan_lanes(x: Any, op: Any, width: int) -> Any:
     """The inclusive scan."""
-    lane = lane_of(width)
-    for d in steps_of(width):
-        other = cuda.shfl_up_sync(ALL, x, d)
-        x = typed(x, op(other, x)) if lane >= d else x
+    lane, steps = lane_of(width), steps_of(width)
+    if is_quick():
+        for k in range(len(steps)):
+            x = scanned(x, op, 1 << k, lane)
+    else:
+        for d in steps:
+            x = scanned(x, op, d, lane)
     return x
+
+
+def scanned(x: Any, op: Any, d: Any, lane: Any) -> Any:
+    """A step of a scan."""
+    other = cuda.shfl_up_sync(ALL, x, d)
+    return typed(x, op(other, x)) if lane >= d else x
 
 
 def lane_shift(x: Any, first: Any, width: int) -> Any:

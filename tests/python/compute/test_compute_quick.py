@@ -104,8 +104,28 @@ def first_few():
     return out
 
 
+def in_parts(dtype, ends):
+    keys, values, sums = out = *zeros(dtype, np.uint16), np.zeros(len(ends), np.float32)
+    places, starts = np.arange(N, dtype=np.uint16), np.append(0, ends[:-1])
+    parts = {"num_segments": len(ends), "start_offsets_in": starts, "end_offsets_in": ends}
+    compute.segmented_sort(
+        d_in_keys=KEYS.astype(dtype), d_out_keys=keys, d_in_values=places, d_out_values=values, num_items=N, **parts
+    )
+    compute.segmented_reduce(d_in=FLOATS, d_out=sums, op=PLUS, h_init=np.float32(0.5), **parts)
+    assert all(np.array_equal(keys[a:b], np.sort(KEYS[a:b])) for a, b in zip(starts, ends))
+    return out
+
+
+def in_short_and_long_parts():
+    return in_parts(np.int32, np.array([3, 3, 40, 300, 301, N - 7]))
+
+
+def in_parts_of_wide_keys():
+    return in_parts(np.int64, np.arange(50, N + 1, 50))
+
+
 CALLS = [summed, summed_in_order, scanned, in_place, summed_by_key, chosen, in_three_parts, runs, sorted_by_sweeps,
-         sorted_in_one_tile, first_few]  # fmt: skip
+         sorted_in_one_tile, in_short_and_long_parts, in_parts_of_wide_keys, first_few]  # fmt: skip
 
 
 @pytest.mark.parametrize("call", CALLS, ids=lambda call: call.__name__)
