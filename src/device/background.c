@@ -8,6 +8,7 @@
 #include "device/device.h"
 #include <pthread.h>
 #include <signal.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <time.h>
 #include <unistd.h>
@@ -29,6 +30,7 @@ static struct {
     int n_running;  /* pieces under way */
     int n_forks;    /* threads that are about to fork: no piece begins */
     bool has_ended; /* no piece is taken */
+    _Atomic bool is_left; /* in a child of fork: pieces that have no thread */
 } background = {.once = PTHREAD_ONCE_INIT, .mutex = PTHREAD_MUTEX_INITIALIZER, .idle = PTHREAD_COND_INITIALIZER,
                 .still = PTHREAD_COND_INITIALIZER, .goes_on = PTHREAD_COND_INITIALIZER};
 
@@ -57,8 +59,8 @@ static void background_in_parent(void)
 
 static void background_in_child(void)
 {
-    background.first = NULL;
     background.n_threads = background.n_running = background.n_forks = 0;
+    atomic_store_explicit(&background.is_left, background.first != NULL, memory_order_relaxed);
     background_is_mine = false;
     pthread_cond_init(&background.idle, NULL);
     pthread_cond_init(&background.still, NULL);
@@ -122,6 +124,17 @@ static bool background_has_thread(void)
     return background.n_threads > 0;
 }
 
+void ts__background_resume(void)
+{
+    if (!atomic_load_explicit(&background.is_left, memory_order_relaxed))
+        return;
+    pthread_mutex_lock(&background.mutex);
+    atomic_store_explicit(&background.is_left, false, memory_order_relaxed);
+    if (background.first && !background.has_ended)
+        (void)background_has_thread();
+    pthread_mutex_unlock(&background.mutex);
+}
+
 bool ts__background(ts_background_fn *run, void *user)
 {
     pthread_once(&background.once, background_start);
@@ -147,6 +160,7 @@ void ts__background_wait(void)
 {
     if (background_is_mine)
         return;
+    ts__background_resume();
     pthread_mutex_lock(&background.mutex);
     while (background.n_threads)
         pthread_cond_wait(&background.idle, &background.mutex);

@@ -34,7 +34,7 @@ static size_t tier_bytes(size_t n_spec)
     return sizeof(tier_work) + sizeof(ts_spec) * n_spec;
 }
 
-/* What goes wrong leaves the code that was quickly made: it has no one to tell. */
+/* What goes wrong leaves the code that was quickly made. */
 static void tier_run(void *user)
 {
     tier_work *work = user;
@@ -66,6 +66,12 @@ void ts__tier_begin(kernel_entry *entry, const kernel_wish *wish)
         return;
     ts_kernel_release(kernel);
     ts__delete(kernel->alloc, work, tier_bytes(wish->n_spec));
+}
+
+void ts__tier_goes_on(const ts_program *program)
+{
+    if (program->plan.opt_level == 1)
+        ts__background_resume();
 }
 
 void ts_code_wait(void)

@@ -85,11 +85,35 @@ static void a_child_has_none(void)
     CHECK(atomic_load(&n_done) == PIECES + 1);
 }
 
+static _Atomic int n_left;
+
+/* Pieces that wait for a thread are the child's, too: each process does them for itself, a child when it is asked. */
+static void a_child_goes_on_with_what_is_left(void)
+{
+    enum { LEFT = 50 };
+    for (int i = 0; i < LEFT; i++)
+        CHECK(ts__background(slow, &n_slow) && ts__background(count, &n_left));
+    pid_t child = fork();
+    if (child == 0) {
+        int before = atomic_load(&n_left);
+        usleep(20000);
+        bool waits = atomic_load(&n_left) == before;
+        ts__background_resume();
+        ts__background_wait();
+        _exit(waits && atomic_load(&n_left) == LEFT ? 0 : 1);
+    }
+    int status = 1;
+    CHECK(child > 0 && waitpid(child, &status, 0) == child && status == 0);
+    ts__background_wait();
+    CHECK(atomic_load(&n_left) == LEFT);
+}
+
 int main(void)
 {
     self = pthread_self();
     all_pieces_are_done();
     children_are_made_between_pieces();
+    a_child_goes_on_with_what_is_left();
     a_child_has_none();
     ts__background_end();
     CHECK(!ts__background(count, &n_done));
