@@ -120,6 +120,13 @@ static PyObject *compute_clear(PyObject *module, PyObject *const *args, Py_ssize
     return got < 0 ? NULL : Py_NewRef(Py_None);
 }
 
+/* Warns of what went wrong in the background, once. */
+static PyObject *code_warned(void)
+{
+    const char *problem = ts_code_problem();
+    return problem && PyErr_WarnEx(PyExc_RuntimeWarning, problem, 1) < 0 ? NULL : Py_NewRef(Py_None);
+}
+
 static PyObject *code_wait(PyObject *module, PyObject *unused)
 {
     (void)module;
@@ -127,7 +134,7 @@ static PyObject *code_wait(PyObject *module, PyObject *unused)
     Py_BEGIN_ALLOW_THREADS
     ts_code_wait();
     Py_END_ALLOW_THREADS
-    return Py_NewRef(Py_None);
+    return code_warned();
 }
 
 static PyObject *code_end(PyObject *module, PyObject *unused)
@@ -137,7 +144,7 @@ static PyObject *code_end(PyObject *module, PyObject *unused)
     Py_BEGIN_ALLOW_THREADS
     ts_code_end();
     Py_END_ALLOW_THREADS
-    return Py_NewRef(Py_None);
+    return code_warned();
 }
 
 static PyMethodDef compute_functions[] = {
@@ -149,7 +156,7 @@ static PyMethodDef compute_functions[] = {
      "stream."},
     {"code_wait", code_wait, METH_NOARGS,
      "code_wait()\n--\n\nWaits until all code that is made in the background is there (ts_code_wait of "
-     "tessera/launch.h)."},
+     "tessera/launch.h). Warns\nonce where some could not be made."},
     {"code_end", code_end, METH_NOARGS,
      "code_end()\n--\n\nThe same, and nothing is made in the background from now on (ts_code_end)."},
     {NULL, NULL, 0, NULL},

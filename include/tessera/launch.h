@@ -240,6 +240,9 @@ TS_API void ts_code_wait(void);
 /* For the end of a program: waits, and has nothing made in the background from now on. A program in C that gives the
  * hint calls this before it ends: later, libraries may have ended what makes code. */
 TS_API void ts_code_end(void);
+/* What went wrong first while code was made in the background, reported once, or NULL: the kernel goes on with the code
+ * that was quickly made. Borrowed for good. */
+TS_API const char *ts_code_problem(void);
 
 /* Why no compiled code is kept on disk although there is a directory for it: it is another user's, or others may
  * write to it, and what is read from it would be run. NULL: it is kept, or none is wanted. Borrowed for good. */

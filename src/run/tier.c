@@ -12,6 +12,7 @@
  */
 #include "device/background.h"
 #include "run/launch.h"
+#include <stdatomic.h>
 #include <stdlib.h>
 
 typedef struct tier_work {
@@ -34,6 +35,32 @@ static size_t tier_bytes(size_t n_spec)
     return sizeof(tier_work) + sizeof(ts_spec) * n_spec;
 }
 
+/* The first thing that went wrong; see ts_code_problem. */
+static struct {
+    _Atomic int step;
+    ts_error error;
+} tier_problem;
+
+enum { TIER_NOTHING, TIER_WRITES, TIER_WRITTEN, TIER_REPORTED };
+
+static void tier_failed(const ts_kernel *kernel, const ts_error *err)
+{
+    int step = TIER_NOTHING;
+    if (!atomic_compare_exchange_strong(&tier_problem.step, &step, TIER_WRITES))
+        return;
+    ts_fail(&tier_problem.error, err->status,
+            "kernel '%s' goes on with code that was quickly made, since its fast code cannot be made: %s",
+            ts_kernel_name(kernel), err->text);
+    atomic_store(&tier_problem.step, TIER_WRITTEN);
+}
+
+const char *ts_code_problem(void)
+{
+    int step = TIER_WRITTEN;
+    bool is_new = atomic_compare_exchange_strong(&tier_problem.step, &step, TIER_REPORTED);
+    return is_new ? tier_problem.error.text : NULL;
+}
+
 /* What goes wrong leaves the code that was quickly made. */
 static void tier_run(void *user)
 {
@@ -44,7 +71,8 @@ static void tier_run(void *user)
     if (ts__kernel_program(&work->wish, &program, &err) == TS_OK) {
         work->entry->before = ts__entry_program(work->entry);
         atomic_store_explicit(&work->entry->program, program, memory_order_release);
-    }
+    } else
+        tier_failed(kernel, &err);
     ts__delete(kernel->alloc, work, tier_bytes(work->wish.n_spec));
     ts_kernel_release(kernel);
 }

@@ -7,6 +7,7 @@ import os
 import subprocess
 import sys
 import textwrap
+import warnings
 
 import numpy as np
 import pytest
@@ -45,6 +46,23 @@ def test_fast_code_takes_the_place_of_quick_code(mock):
 def test_without_tiers_the_first_call_loads_fast_code(mock, monkeypatch):
     monkeypatch.setenv("TESSERA_TIERS", "0")
     assert loads(mock, lambda: scan(12)) == 1
+
+
+def test_code_that_cannot_be_made_is_reported_once(mock):
+    def problems(step):
+        scan(step)
+        mock.load_result = 218
+        with warnings.catch_warnings(record=True) as found:
+            warnings.simplefilter("always")
+            compute.wait_for_code()
+        mock.load_result = 0
+        return [str(warning.message) for warning in found]
+
+    steps = iter(range(100, 200))
+    found = next(found for found in map(problems, steps) if found)  # fast code may be there before the driver fails
+    assert "kernel 'take_one' goes on with code that was quickly made" in found[0]
+    launches = mock.n_launches
+    assert not any(problems(step) for _, step in zip(range(5), steps)) and mock.n_launches == launches + 5
 
 
 PROGRAM = """
