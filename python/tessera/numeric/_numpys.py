@@ -139,12 +139,11 @@ def lent(thing: Any, counted: bool) -> Any:
 
 def _inner(module: str, name: str) -> Any:
     """A function of a module in C: NumPy's for arrays of the CPU, in their memory, ours for those of a GPU."""
-    theirs = getattr(importlib.import_module(module), name)
-    ours = getattr(importlib.import_module(_INNER[module]), name)
+    theirs, home = getattr(importlib.import_module(module), name), importlib.import_module(_INNER[module])
 
     def function(*args: Any, **options: Any) -> Any:
-        if _host.away(args):
-            return ours(*args, **options)
+        if _host.away(args) and home.has(name):
+            return getattr(home, name)(*args, **options)
         return _host.call(f"linalg.{name}", theirs, *args, **options)
 
     return function
