@@ -1043,7 +1043,10 @@ ts_status ts_nd_reduce(ts_nd_graph *graph, const ts_nd_reduction *reduction, ts_
     for (uint32_t d = 0; d < r->x->rank; d++)
         shape[d] = r->axes >> d & 1 ? 1 : ts_nd_shape(r->x)[d];
     TS_TRY(ts_nd_empty(graph, dtype, r->x->rank, shape, false, &out, err));
-    ts_status status = fold_is_row(r) ? row_run(r, out, err) : fold_run(r, false, out, err);
+    bool is_row = fold_is_row(r), done = false;
+    ts_status status = is_row ? row_run(r, out, err) : ts__nd_fold_direct(r, out, &done, err);
+    if (status == TS_OK && !is_row && !done)
+        status = fold_run(r, false, out, err);
     if (status == TS_OK)
         status = ts__nd_check_fold(r, false, out, err);
     for (uint32_t d = 0; d < r->x->rank; d++)

@@ -12,6 +12,7 @@
  *   kernels.c   kernels by key, launches
  *   emit*.c     what each function computes, as IR
  *   fold.c      reductions
+ *   fold_direct.c   those whose order cannot be seen, of rows of host memory, without a kernel
  *   product.c   products of vectors and small matrices
  *   matrix.c    products of matrices in host memory
  *   places.c    elements at places that arrays say
@@ -272,7 +273,7 @@ static inline bool nd_same_order(const nd_node *a, const nd_node *b)
     return true;
 }
 
-/* ---- direct.c, pick.c, order.c ------------------------------------------------------------------- */
+/* ---- direct.c, pick.c, order.c, fold_direct.c ----------------------------------------------------- */
 
 /* Elements of a dtype of ours (items have none) in host memory, and nobody is to be told of calls, which the long way
  * does. */
@@ -315,6 +316,9 @@ typedef struct nd_move {
 void ts__nd_move(const nd_move *move, char *to, const char *from);
 /* The element that a number becomes without anything to tell of; false: it is another kind of number. */
 bool ts__nd_element(const ts_nd_operand *number, ts_dtype dtype, char element[16]);
+
+/* A reduction of rows that lie there into `out`, dense, with extent 1 along them; *done false: this is none. */
+TS_CHECKED ts_status ts__nd_fold_direct(const ts_nd_reduction *r, ts_nd *out, bool *done, ts_error *err);
 
 /* ---- watch.c ------------------------------------------------------------------------------------- */
 

@@ -204,3 +204,44 @@ def test_a_spread_is_of_floats_without_a_mask():
     for x, where in ((np.ones(5, "i4"), None), (np.ones(5), tn.ones(5, bool))):
         with pytest.raises(ValueError, match="a spread is one of floats, without a mask"):
             _core.numeric_fold("spread", tn.array(x), (0,), None, False, where)
+
+
+@pytest.mark.parametrize("dtype", ["?", "i1", "u1", "i2", "u2", "i4", "u4", "i8", "u8", "f4", "f8"])
+def test_rows_that_lie_there_are_folded_as_numpys(dtype):
+    """The greatest and the least, their places, all and any: around blocks of 2,048, of rows, parts, several axes."""
+    rng = np.random.default_rng(3)
+    for shape, axis in (((64,), 0), ((65,), None), ((2047,), 0), ((2049,), 0), ((9000,), 0), ((3, 5000), 1),
+                        ((70, 130), 1), ((4, 3, 70), 2), ((4, 30, 70), (1, 2)), ((5, 4, 3), None),
+                        ((40, 300), 0)):  # fmt: skip
+        for kind in range(5):
+            x = rng.integers(-3, 4, shape) * (rng.random(shape) < 0.5) if kind else rng.standard_normal(shape) * 40
+            x = np.zeros(shape) if kind == 3 else np.ones(shape) if kind == 4 else x
+            with np.errstate(all="ignore"):
+                x = x.astype(dtype)
+            if kind == 2 and dtype[0] == "f":
+                x = np.where(rng.random(shape) < 0.001, rng.choice([np.nan, -np.nan], shape), -x).astype(dtype)
+            flat = x.reshape(-1)
+            flat[rng.integers(flat.size)] = 0 if kind == 4 else 1 if kind == 3 else flat[0]
+            for a in (x, x[::-1], x[..., ::2]):
+                b = tn.array(x)
+                b = b[::-1] if a is not x and a.shape == x.shape else b[..., ::2] if a is not x else b
+                for name in ("max", "min", "all", "any", "argmax", "argmin"):
+                    if name[0] == "a" and name[1] == "r" and isinstance(axis, tuple):
+                        continue
+                    wanted, found = getattr(np, name)(a, axis), np.asarray(getattr(tn, name)(b, axis))
+                    np.testing.assert_array_equal(found, wanted)
+                    assert found.dtype == wanted.dtype
+
+
+def test_zeros_and_nan_of_folds_are_those_of_kernels():
+    for n in (100, 5000):
+        for dtype in ("f4", "f8"):
+            x = np.full(n, -0.0, dtype)
+            assert np.signbit(np.asarray(tn.max(tn.array(x)))) and np.signbit(np.asarray(tn.min(tn.array(x))))
+            x[n // 2] = 0.0
+            a = tn.array(x)
+            assert not np.signbit(np.asarray(tn.max(a))) and np.signbit(np.asarray(tn.min(a)))
+            assert tn.argmax(a) == 0 and tn.argmin(a) == 0
+            x[n - 1] = x[n - 3] = -np.nan
+            a = tn.array(x)
+            assert not np.signbit(np.asarray(tn.max(a))) and tn.argmax(a) == tn.argmin(a) == n - 3
