@@ -57,6 +57,14 @@ void ts__device_spread(ts_device *device, ts_spread_fn *work, void *user, int64_
         work(user, 0, n);
 }
 
+ts_status ts__device_program_wrap(ts_device *device, const ts_code *code, void *entry, const char *name,
+                                  const char *file, ts_program **out, ts_error *err)
+{
+    if (!device->ops->program_wrap)
+        return ts_fail(err, TS_UNSUPPORTED, "'%s' is a function of the host, which this device does not run", name);
+    return device->ops->program_wrap(device, code, entry, name, file, out, err);
+}
+
 ts_target ts_device_target(const ts_device *device)
 {
     return device->target;

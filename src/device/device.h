@@ -121,8 +121,12 @@ typedef struct ts_device_ops {
     /* Optional (NULL: its numbers are a driver's). Gives the stream with this number, which *out has. */
     ts_status (*stream_find)(ts_device *device, uintptr_t native, ts_stream *out, ts_error *err);
 
-    /* Optional: NULL where the device has no threads of the host. As ts__device_spread. */
+    /* ---- loops in C; both optional: NULL where the device has no threads of the host ---- */
+    /* As ts__device_spread. */
     void (*spread)(ts_device *device, ts_spread_fn *work, void *user, int64_t n);
+    /* As ts__device_program_wrap. */
+    ts_status (*program_wrap)(ts_device *device, const ts_code *code, void *entry, const char *name, const char *file,
+                              ts_program **out, ts_error *err);
 
     /* ---- the driver's own objects; all optional together: NULL where there is no driver ---- */
     ts_status (*stream_adopt)(ts_device *device, uintptr_t native, ts_stream **out, ts_error *err);
@@ -171,6 +175,10 @@ const char *ts__device_text(uint16_t id, char *room, size_t n);
 /* Calls `work` for parts of n items that are as many as the device's threads, at once, and waits; the caller does all
  * of it where there are no threads or they have other work. For loops in C over memory of the host. */
 void ts__device_spread(ts_device *device, ts_spread_fn *work, void *user, int64_t n);
+/* A program whose entry is a C function, a ts_cpu_entry: launches of it are as those of others. Owns: *out. Errors:
+ * TS_UNSUPPORTED (no threads of the host). */
+TS_CHECKED ts_status ts__device_program_wrap(ts_device *device, const ts_code *code, void *entry, const char *name,
+                                             const char *file, ts_program **out, ts_error *err);
 
 struct ts_event {
     ts_device *device;

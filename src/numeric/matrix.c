@@ -322,7 +322,7 @@ static ts_status matrix_program(ts_nd_graph *graph, ts_error *err)
     TS_TRY(ts_device_query(graph->device, &info, err));
     graph->units = info.units;
     memcpy(&address, &entry, sizeof address); /* ISO C has no cast from function to object */
-    return ts__cpu_program_wrap(graph->device, &code, address, "matmul", "", &graph->matrices, err);
+    return ts__device_program_wrap(graph->device, &code, address, "matmul", "", &graph->matrices, err);
 }
 
 /* Blocks for the threads that there is work for, as square as they can be. */

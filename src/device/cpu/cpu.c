@@ -287,6 +287,7 @@ static const ts_device_ops cpu_ops = {
     .piece_destroy = cpu_piece_destroy,
     .script_launch = cpu_script_launch,
     .spread = cpu_spread_run,
+    .program_wrap = ts__cpu_program_wrap,
 };
 
 /* The device keeps threads apart by cache lines, so it is aligned by hand inside what the hook gives. */
