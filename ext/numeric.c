@@ -151,6 +151,8 @@ static PyObject *numeric_wrap_as(core_state *state, ts_nd *nd, PyObject *base, P
     self->state = state;
     self->nd = nd;
     self->base = Py_XNewRef(base);
+    self->formers = NULL;
+    self->is_seen = false;
     return (PyObject *)self;
 }
 
@@ -171,21 +173,30 @@ PyObject *numeric_wrap(core_state *state, ts_nd *nd, PyObject *base)
     return numeric_wrap_as(state, nd, base, state->numeric->array_class);
 }
 
-#ifdef Py_GIL_DISABLED
 typedef struct numeric_former {
     struct numeric_former *next;
     ts_nd *nd;
 } numeric_former;
 
-/* Gives the array another header, under the lock, and takes it: 0, or -1. Other threads may be reading the one before,
- * without the lock, so that ends with the array. */
+/* Gives the array another header, under the lock, and takes it: 0, or -1. The one before ends with the array where
+ * others share its memory, for they keep the array alive (numpy.asarray, memoryview), or where other threads may be
+ * reading it without the lock. */
 static int numeric_exchange(numeric_array *self, ts_nd *next)
 {
+    ts_nd *before = self->nd;
+#ifndef Py_GIL_DISABLED
+    if (!self->is_seen || before->store == next->store) {
+        self->nd = next;
+        ts_nd_release(before);
+        return 0;
+    }
+#endif
     numeric_former *former = PyMem_RawMalloc(sizeof *former);
     if (!former)
         return -1;
-    *former = (numeric_former){self->formers, self->nd};
+    *former = (numeric_former){self->formers, before};
     self->formers = former;
+    self->is_seen = false;
     CORE_SET(self->nd, next);
     return 0;
 }
@@ -198,20 +209,6 @@ static void numeric_end_formers(numeric_array *self)
         PyMem_RawFree(former);
     }
 }
-#else
-static int numeric_exchange(numeric_array *self, ts_nd *next)
-{
-    ts_nd *before = self->nd;
-    self->nd = next;
-    ts_nd_release(before);
-    return 0;
-}
-
-static void numeric_end_formers(numeric_array *self)
-{
-    (void)self;
-}
-#endif
 
 static void numeric_dealloc(PyObject *self)
 {

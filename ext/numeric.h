@@ -82,9 +82,8 @@ typedef struct numeric_array {
     core_state *state;
     ts_nd *nd;
     PyObject *base; /* whose memory this is, as NumPy's; NULL: its own */
-#ifdef Py_GIL_DISABLED
-    struct numeric_former *formers; /* headers that it had (numeric_become) */
-#endif
+    struct numeric_former *formers; /* headers that it had and that others may still use (numeric_become) */
+    bool is_seen;                   /* the memory of its header was handed out (numeric_data) */
 } numeric_array;
 #define ND(object) (((numeric_array *)(object))->nd)
 #define STATE(object) (((numeric_array *)(object))->state)

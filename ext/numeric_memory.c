@@ -13,6 +13,7 @@ void *numeric_data(PyObject *self, bool lasting, bool asks_again)
     NUMERIC_BEGIN(STATE(self));
     ts_nd_graph *graph = ND(self)->graph;
     ts_status status = ts_nd_memory(ND(self), lasting, &data, NULL, &err);
+    ((numeric_array *)self)->is_seen |= lasting;
     bool late = numeric_is_late(STATE(self), graph);
     NUMERIC_END(STATE(self));
     if (status != TS_OK)

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import ctypes
 import inspect
 
 import numpy as np
@@ -111,6 +112,23 @@ def test_flat_steps_over_elements_and_not_over_copies(monkeypatch):
     assert a.flat[-2] == 10 and tn.array(3).flat[0] == 3
     with pytest.raises(IndexError):
         a.flat[12]
+
+
+@pytest.mark.parametrize("n", [20, 6000])
+@pytest.mark.parametrize("share", [np.asarray, memoryview, np.from_dlpack, lambda a: a._address()])
+def test_resize_keeps_memory_that_others_share(n, share):
+    a = tn.arange(float(n))
+    shared = share(a)
+    a.resize(10)
+    others = [tn.full(n, -1.0) for _ in range(8)]  # which would be given the memory if it were free
+    if isinstance(shared, int):
+        shared = np.frombuffer((ctypes.c_double * n).from_address(shared))
+    np.testing.assert_array_equal(shared, np.arange(float(n)))
+    np.asarray(shared)[:] = 7
+    assert all(float(x.max()) == -1 for x in others)
+    same(a, np.arange(10.0))
+    a.shape = (2, 5)
+    assert a.shape == (2, 5)
 
 
 def test_shape_and_resize_in_place():
