@@ -21,17 +21,32 @@ def exchange(x: Any, pivots: Any) -> None:
             x[[k, row]] = x[[row, k]]
 
 
-def solve_lower(lower: Any, x: Any) -> None:
-    """x := inv(lower) x, where lower is triangular with ones on its diagonal, which is not read."""
-    n = len(lower)
+def solve_lower(lower: Any, x: Any, diagonal: Any = None) -> None:
+    """x := inv(lower) x of stacks, where lower is triangular with a diagonal, or ones; what lies above is not read."""
+    n = lower.shape[-1]
     if n > COLUMNS:
         half = n // 2
-        solve_lower(lower[:half, :half], x[:half])
-        x[half:] -= lower[half:, :half] @ x[:half]
-        solve_lower(lower[half:, half:], x[half:])
+        solve_lower(lower[..., :half, :half], x[..., :half, :], None if diagonal is None else diagonal[..., :half])
+        x[..., half:, :] -= lower[..., half:, :half] @ x[..., :half, :]
+        solve_lower(lower[..., half:, half:], x[..., half:, :], None if diagonal is None else diagonal[..., half:])
         return
-    for row in range(1, n):
-        x[row] -= lower[row, :row] @ x[:row]
+    for row in range(n):
+        if row:
+            x[..., row, :] -= (lower[..., row, None, :row] @ x[..., :row, :])[..., 0, :]
+        if diagonal is not None:
+            x[..., row, :] /= diagonal[..., row, None]
+
+
+def substitute(a: Any, b: Any, is_lower: bool, has_ones: bool) -> Any:
+    """x of a x = b, where a is triangular: row by row, so that rows of other magnitudes lose nothing."""
+    outer = numpy.broadcast_shapes(a.shape[:-2], b.shape[:-2])
+    x = numpy.array(numpy.broadcast_to(b, outer + b.shape[-2:]), numpy.result_type(a, b), order="C")
+    turn = slice(None, None, None if is_lower else -1)  # an upper triangle is a lower one from its end
+    a = a[..., turn, turn]
+    with numpy.errstate(all="ignore"):
+        diagonal = None if has_ones else numpy.diagonal(a, axis1=-2, axis2=-1)
+        solve_lower(a, x[..., turn, :], diagonal)
+    return x
 
 
 def _columns(a: Any) -> Any:

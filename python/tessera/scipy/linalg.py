@@ -206,29 +206,23 @@ def _floats(a: Any, check_finite: bool) -> Any:
     return a if a.dtype.kind in "fc" else a.astype("f8")
 
 
-def _solved(a: Any, b: Any) -> Any:
-    """x of a x = b; b is a vector where it has one axis, or one less than a stack of a."""
-    b = tn.asarray(b)
-    if b.shape[:1] != a.shape[-1:] and (b.ndim < 2 or b.shape[-2] != a.shape[-1]):
-        raise ValueError(f"shapes of a {a.shape} and b {b.shape} are incompatible")
-    return tn.linalg.solve(a, b)
-
-
 def solve_triangular(
     a: Any, b: Any, trans: Any = 0, lower: bool = False, unit_diagonal: bool = False, overwrite_b: bool = False,
     check_finite: bool = True,
 ) -> Any:  # fmt: skip
     """x of a x = b, where a is triangular; ``trans``: 1 or "T" of its transpose, 2 or "C" of the conjugate of that."""
     a = _checked(a, check_finite)
-    made = tn.tril(a, -unit_diagonal) if lower else tn.triu(a, unit_diagonal)
-    if unit_diagonal:
-        made = made + tn.eye(a.shape[-1], dtype=a.dtype)
-    elif (tn.diagonal(a, axis1=-2, axis2=-1) == 0).any():
+    b = _floats(tn.asarray(b), check_finite)
+    if not b.ndim or b.shape[-min(2, b.ndim)] != a.shape[-1]:
+        raise ValueError(f"shapes of a {a.shape} and b {b.shape} are incompatible")
+    if not unit_diagonal and (tn.diagonal(a, axis1=-2, axis2=-1) == 0).any():
         raise LinAlgError("singular matrix")
     if trans not in (0, "N"):
-        made = tn.swapaxes(made, -1, -2)
-        made = made.conj() if trans in (2, "C") else made
-    return _solved(made, b)
+        a, lower = tn.swapaxes(a, -1, -2), not lower
+        a = a.conj() if trans in (2, "C") else a
+    rows = b[:, None] if b.ndim == 1 else b
+    made = _host.call("scipy.linalg.solve_triangular", _lu.substitute, a, rows, lower, unit_diagonal)
+    return made[..., 0] if b.ndim == 1 else made
 
 
 def cho_factor(

@@ -6,7 +6,7 @@ import pytest
 import tessera.numeric as tn
 from tessera import cupy as cp
 from tessera import cupynumeric, cupyx
-from tessera.scipy import ndimage, signal
+from tessera.scipy import linalg, ndimage, signal
 
 IMAGE = np.array([[1, 1, 0, 0, 2], [0, 0, 0, 2, 2], [3, 0, 0, 0, 0]])
 
@@ -89,7 +89,7 @@ def test_cupyx_takes_a_vector_for_each_matrix():
     b = np.arange(6.0).reshape(2, 3)
     made = cupyx.scipy.linalg.solve_triangular(cp.array(a), cp.array(b), lower=True)
     wanted = np.linalg.solve(a, b[..., None])[..., 0]
-    np.testing.assert_allclose(made.get(), wanted)
+    np.testing.assert_allclose(made.get(), wanted, atol=1e-15)  # an element is 0
     positive = a @ a.swapaxes(-1, -2)
     factor = cp.array(np.where(np.tri(3) > 0, a, np.nan))  # the other triangle is not read
     made = cupyx.linalg.cho_solve((factor, True), cp.array(b))
@@ -97,6 +97,55 @@ def test_cupyx_takes_a_vector_for_each_matrix():
     np.testing.assert_allclose(cupyx.linalg.invh(cp.array(positive[0])).get(), np.linalg.inv(positive[0]))
     with pytest.raises(np.linalg.LinAlgError):
         cupyx.linalg.invh(cp.array(-positive[0]))
+
+
+def _substituted(a, b, lower, unit):
+    """x of a x = b by rows, in numbers of Python's."""
+    n, x = len(b), [*b]
+    for k in range(n) if lower else reversed(range(n)):
+        for other in range(k) if lower else range(k + 1, n):
+            x[k] -= a[k][other] * x[other]
+        x[k] = x[k] if unit else x[k] / a[k][k]
+    return np.array(x)
+
+
+@pytest.mark.parametrize("lower", [True, False])
+@pytest.mark.parametrize("trans", [0, 1, 2, "N", "T", "C"])
+@pytest.mark.parametrize("unit", [True, False])
+def test_triangles_are_solved_row_by_row(lower, trans, unit):
+    random = np.random.default_rng(20)
+    for n in (1, 2, 3, 16, 17, 40, 100):
+        a = random.normal(size=(n, n)) + 1j * random.normal(size=(n, n))
+        a *= 10.0 ** random.uniform(-2, 2, (n, n)) / n  # a pivoted factor of which is another one
+        a[range(n), range(n)] = 10.0 ** random.uniform(-4, 4, n) * random.choice([-1, 1], n)
+        a = a if n % 2 else a.real
+        b = random.normal(size=n)
+        made = np.asarray(linalg.solve_triangular(tn.array(a), tn.array(b), trans, lower, unit))
+        way = {0: a, "N": a, 1: a.T, "T": a.T, 2: a.conj().T, "C": a.conj().T}[trans]
+        is_lower = lower == (trans in (0, "N"))
+        part = np.tril(way, -unit) if is_lower else np.triu(way, unit)
+        part = part + unit * np.eye(n)
+        # backward stable: the residual of each row is within roundings of what the row sums
+        bound = 4 * (n + 2) * np.finfo(float).eps * (np.abs(part) @ np.abs(made) + np.abs(b))
+        with np.errstate(all="ignore"):
+            assert np.all(np.abs(part @ made - b) <= bound) or not np.isfinite(made).all()
+        if n <= 3:
+            np.testing.assert_allclose(made, _substituted(way.tolist(), b.tolist(), is_lower, unit), 1e-13)
+
+
+def test_stacks_of_triangles_broadcast():
+    a, b = np.tril(np.random.default_rng(3).normal(size=(3, 20, 20))) + 4 * np.eye(20), np.arange(20.0)
+    solved = linalg.solve_triangular(tn.array(a), tn.array(b), lower=True)
+    np.testing.assert_allclose(np.asarray(solved), np.linalg.solve(a, b[:, None])[..., 0], 1e-10)
+    many = np.random.default_rng(4).normal(size=(2, 1, 20, 4)).astype("f4")
+    solved = linalg.solve_triangular(tn.array(a), tn.array(many), lower=True)
+    assert solved.shape == (2, 3, 20, 4) and solved.dtype == "f8"
+    np.testing.assert_allclose(np.asarray(solved), np.linalg.solve(a, many), 1e-10)
+    made = linalg.solve_triangular(np.array([[1.0, 0], [4, 1]]), np.array([1.0, 1e20]), lower=True)
+    assert made.tolist() == [1, 1e20]
+    with pytest.raises(ValueError, match="incompatible"):
+        linalg.solve_triangular(tn.array(a), tn.ones((3, 4)))
+    assert linalg.solve_triangular(tn.zeros((0, 0)), tn.zeros(0)).shape == (0,)
 
 
 def test_results_lie_by_rows():
