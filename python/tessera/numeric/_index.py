@@ -239,10 +239,11 @@ def set_item(a: ndarray, key: Any, value: Any) -> None:
     shape = places.offsets.shape[: -1 if items else None]
     while values.ndim > len(shape) and values.shape[0] == 1:
         values, given = values[0], given[0]
-    up = len(shape) - values.ndim
-    if not values.size and not places.offsets.size:
-        return  # nothing to nowhere, whatever the shapes
-    if up < 0 or _any(n not in (1, m) for n, m in zip(values.shape, shape[up:], strict=True)):
+    extents = values.shape[max(values.ndim - len(shape), 0) :]
+    if places.offsets.size or math.prod(extents):
+        extents = values.shape  # more leading axes are ignored only of no values, and where no place is written
+    up = len(shape) - len(extents)
+    if up < 0 or _any(n not in (1, m) for n, m in zip(extents, shape[up:], strict=True)):
         if places.is_mask and values.ndim == 1:
             raise ValueError(
                 f"NumPy boolean array indexing assignment cannot assign {values.size} input values to the {shape[0]} "
@@ -252,7 +253,8 @@ def set_item(a: ndarray, key: Any, value: Any) -> None:
             f"shape mismatch: value array of shape {values.shape} could not be broadcast to indexing result of shape "
             f"{shape}"
         )
-    _core.numeric_scatter(places.view, places.offsets, given, places.unique)
+    if places.offsets.size:
+        _core.numeric_scatter(places.view, places.offsets, given, places.unique)
 
 
 # -- places of true elements ---------------------------------------------------------------------------

@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+import itertools
+
 import numpy as np
 import pytest
 import tessera.numeric as tn
@@ -214,6 +216,31 @@ def test_no_values_leave_flat_elements_alone(key, value):
         except ValueError as error:
             made.append(str(error))
     assert made[0] == made[1]
+
+
+EMPTY_KEYS = [
+    ("vector", (3,), []), ("dots", (3,), ([], ...)), ("rows", (3, 4), []), ("pairs", (3, 4), ([], [])),
+    ("row", (3, 4), (0, [])), ("two axes", (3, 4), [[]]), ("new axis", (2, 2), (None, [], [])),
+    ("slice", (3, 4), (slice(0, 0), [])), ("mask of rows", (2, 2), [False, False]),
+    ("mask", (3, 4), np.zeros((3, 4), bool)), ("cube", (2, 3, 4), []),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("name, shape, key", EMPTY_KEYS, ids=[each[0] for each in EMPTY_KEYS])
+def test_no_values_to_no_places_are_of_numpys_shapes(name, shape, key):
+    key = np.zeros((1, 0), int) if name == "two axes" else key
+    extents = [(), (0,), (1,), (2,), *itertools.product((0, 1, 2, 4, 5), repeat=2)]
+    extents += [(2, 3, 0), (2, 0, 4), (5, 0, 3, 4), (2, 0, 1), (0, 5, 0), (0, 1, 1), (5, 0, 2)]
+    for extent in extents:
+        made = []
+        for m in (np, tn):
+            a = m.ones(shape)
+            try:
+                a[key] = m.zeros(extent)
+                made.append(bool((a == 1).all()))
+            except (ValueError, TypeError) as error:
+                made.append(type(error))
+        assert made[0] == made[1], extent
 
 
 def test_places_are_checked():
