@@ -171,7 +171,7 @@ class ndarray(_core.NumericArray):
         """A new array, or one in the memory of a buffer."""
         has_size = not isinstance(dtype, str) or _setup.dtype_of(dtype).itemsize
         if buffer is None and strides is None and has_size:
-            made = _functions.empty(shape, dtype, "F" if order == "F" else "C")
+            made = _functions.empty(shape, dtype, "F" if _functions.check_order(order) == "F" else "C")
         else:
             if isinstance(buffer, ndarray):
                 buffer = _setup.to_numpy(buffer)
@@ -247,7 +247,7 @@ class ndarray(_core.NumericArray):
     def _odd_part(self, offset: int) -> ndarray:
         """A part of complex numbers of another byte order, or of a derived class."""
         dtype = numpy.dtype(f"f{self.itemsize // 2}").newbyteorder(self.dtype.byteorder)
-        return self._view(offset, dtype, self.shape, self.strides)
+        return _functions.as_class(self._view(offset, dtype, self.shape, self.strides), self)
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> numpy.ndarray[Any, Any]:
         if copy is False and self.device != "cpu":
@@ -412,7 +412,7 @@ class ndarray(_core.NumericArray):
 
     def __reduce_ex__(self, protocol: Any) -> Any:
         if type(self) is ndarray and protocol >= 5:  # NumPy's array is pickled without a copy of its memory
-            return _functions.array, (_setup.to_numpy(self.copy()),)
+            return _functions.array, (_setup.to_numpy(self.copy("F" if self.flags.fnc else "C")),)
         return self.__reduce__()
 
     def __reduce__(self) -> Any:

@@ -259,8 +259,18 @@ def test_pickles_keep_class_dtype_and_order(name, kind):
         assert type(found) is kind and found.shape == x.shape
         assert found.dtype in (wanted.dtype, x.dtype)
         assert np.array_equal(np.asarray(found), wanted, equal_nan=x.dtype.kind != "V" and x.dtype.kind not in "US")
-        if protocol < 5 or kind is Kept:
-            assert found.flags.f_contiguous == wanted.flags.f_contiguous
+        assert found.strides == wanted.strides
+
+
+@pytest.mark.parametrize("order", ["C", "f", "F", "a", "K", None, b"F", "X", "Fortran", "", 1])
+def test_new_arrays_take_numpys_orders(order):
+    made = []
+    for m in (np, tn):
+        try:
+            made.append(m.ndarray((2, 3), order=order).strides)
+        except (ValueError, TypeError) as error:
+            made.append(type(error))
+    assert made[0] == made[1]
 
 
 def test_a_state_is_set():
