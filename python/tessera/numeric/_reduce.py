@@ -14,7 +14,7 @@ from . import _meanings
 from ._functions import asarray, normalize, normalize_many, ravel
 from ._meanings import has_meaning, truth
 from ._ndarray import ndarray
-from ._setup import NO_VALUE, loop_of, memory, warn_of_lost_parts
+from ._setup import NO_VALUE, HostDtype, is_held, loop_of, memory, warn_of_lost_parts
 from ._ufunc import FUNCTIONS, copy_of
 
 INNER = ("fold", "reduced_axes", "accumulate", "into", "scalar_of")
@@ -92,6 +92,14 @@ def _dtype_into(a: ndarray, out: Any) -> Any:
     return out.dtype if holds else None
 
 
+def _in_loop(a: ndarray, dtype: Any) -> ndarray:
+    """The elements in a dtype that a call names, in the machine's byte order; one that only NumPy has is the host's."""
+    dtype = loop_of(dtype)
+    if not is_held(dtype):
+        raise HostDtype(f"tessera.numeric has no arrays of dtype {dtype}")
+    return a.astype(dtype, copy=False)
+
+
 def fold(
     name: str, a: Any, axis: Any, dtype: Any, out: Any, keepdims: Any, initial: Any, where: Any
 ) -> Any:
@@ -118,7 +126,7 @@ def fold(
         if target is not None:
             dtype = _dtype_into(a, out) or _sum_dtype(a.dtype)
     elif dtype is not None or _dtype_into(a, out):
-        a = a.astype(dtype or out.dtype, copy=False)
+        a = _in_loop(a, out.dtype if dtype is None else dtype)
     no_start = initial is None or initial is NO_VALUE
     if name in ("max", "min") and no_start and mask is not None:
         raise ValueError(
@@ -336,16 +344,18 @@ def var(a: Any, axis: Any = None, dtype: Any = None, out: Any = None, ddof: Any 
     n = n if type(n) is int or keeps else n.reshape(total.shape)
     rest = builtins.max(n - ddof, 0) if type(n) is int else FUNCTIONS["maximum"](n - ddof, 0)
     outer = outer if dtype is not None else numpy.empty(0, outer).real.dtype
-    return into(_divide(total, rest).astype(outer, copy=False), out, "unsafe")
+    made = _divide(total, rest)
+    return into(made if out is not None and outer.kind in "biu" else made.astype(outer, copy=False), out, "unsafe")
 
 
 def std(a: Any, axis: Any = None, dtype: Any = None, out: Any = None, ddof: Any = 0, keepdims: Any = NO_VALUE, *,
         where: Any = NO_VALUE, mean: Any = NO_VALUE, correction: Any = NO_VALUE) -> Any:  # fmt: skip
     """Standard deviations along axes."""
-    made = var(a, axis, dtype, None, ddof, keepdims, where=where, mean=mean, correction=correction)
+    room = None if out is ... else out  # variances are in its dtype before their roots are
+    made = var(a, axis, dtype, room, ddof, keepdims, where=where, mean=mean, correction=correction)
     if made.dtype.kind not in "biu":
         return into(_sqrt(made), out)
-    if made.ndim:
+    if made.ndim or room is not None:
         raise TypeError(f"std cannot write square roots to integers: dtype={made.dtype!r} of the call")
     return into(asarray(_sqrt(made)).astype(made.dtype), out)
 
@@ -399,7 +409,7 @@ def accumulate(name: str, a: Any, axis: Any, dtype: Any, out: Any) -> ndarray:
         if a.dtype.kind == "c" and dtype.kind in "iuf":
             warn_of_lost_parts(4)
     elif dtype is not None:
-        a = a.astype(dtype, copy=False)
+        a = _in_loop(a, dtype)
     if _is_long(a, axis) and name in SCANS and dtype is not None and dtype.char in "ilqfd":
         made = _scanned(name, a, dtype)
     else:

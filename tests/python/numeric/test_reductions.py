@@ -245,3 +245,33 @@ def test_zeros_and_nan_of_folds_are_those_of_kernels():
             x[n - 1] = x[n - 3] = -np.nan
             a = tn.array(x)
             assert not np.signbit(np.asarray(tn.max(a))) and tn.argmax(a) == tn.argmin(a) == n - 3
+
+
+@pytest.mark.parametrize("method", ["reduce", "accumulate"])
+@pytest.mark.parametrize("name", ["maximum", "minimum", "add", "fmax"])
+@pytest.mark.parametrize("dtype", ["g", "G"])
+def test_dtypes_that_only_numpy_has_are_computed_by_the_host(name, method, dtype):
+    x = np.arange(3000.0) % 7
+    found = getattr(getattr(tn, name), method)(tn.array(x), dtype=dtype)
+    same(found, getattr(getattr(np, name), method)(x, dtype=dtype))
+
+
+@pytest.mark.parametrize("out", ["f8", "f4", "i8"])
+@pytest.mark.parametrize("dtype", [int, "i1", bool, "f4", None])
+@pytest.mark.parametrize("axis", [None, 0, 1])
+@pytest.mark.parametrize("name", ["std", "var"])
+def test_spreads_into_out_are_numpys(name, axis, dtype, out):
+    x = np.random.default_rng(4).integers(-9, 9, (2, 5)) / 2
+    made = []
+    for m in (np, tn):
+        room = m.zeros(() if axis is None else x.shape[1 - axis], out)
+        try:
+            given = getattr(m, name)(m.array(x), axis=axis, dtype=dtype, out=room)
+            made.append((given is room, room.dtype, np.asarray(room)))
+        except TypeError:
+            made.append(TypeError)
+    if TypeError in made:
+        assert made[0] is made[1]
+    else:
+        assert made[0][:2] == made[1][:2]
+        np.testing.assert_allclose(made[1][2], made[0][2], rtol=1e-6)
