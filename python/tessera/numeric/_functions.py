@@ -719,13 +719,13 @@ def broadcast_arrays(*args: Any, subok: bool = False) -> tuple[ndarray, ...]:
 
 def atleast_1d(*arys: Any) -> Any:
     """Arrays of at least one axis."""
-    made = tuple(a if a.ndim else a.reshape(1) for a in map(asarray, arys))
+    made = tuple(a if a.ndim else a.reshape(1) for a in map(asanyarray, arys))
     return made[0] if len(made) == 1 else made
 
 
 def atleast_2d(*arys: Any) -> Any:
     """Arrays of at least two axes."""
-    made = tuple(a if a.ndim > 1 else a.reshape(1, -1) for a in map(asarray, arys))
+    made = tuple(a if a.ndim > 1 else a.reshape(1, -1) for a in map(asanyarray, arys))
     return made[0] if len(made) == 1 else made
 
 
@@ -733,7 +733,7 @@ def atleast_3d(*arys: Any) -> Any:
     """Arrays of at least three axes."""
     made = tuple(
         a if a.ndim > 2 else a[:, :, None] if a.ndim == 2 else a.reshape(1, -1, 1)
-        for a in map(asarray, arys)
+        for a in map(asanyarray, arys)
     )
     return made[0] if len(made) == 1 else made
 

@@ -148,7 +148,7 @@ def dstack(tup: Any) -> ndarray:
 
 def column_stack(tup: Any) -> ndarray:
     """Vectors as columns, matrices as they are."""
-    return concatenate([a if a.ndim > 1 else atleast_2d(a).T for a in map(asarray, _listed_arrays(tup))], 1)
+    return concatenate([a if a.ndim > 1 else atleast_2d(a).T for a in map(asanyarray, _listed_arrays(tup))], 1)
 
 
 def unstack(x: Any, /, *, axis: int = 0) -> tuple[ndarray, ...]:

@@ -267,6 +267,27 @@ def of_matrix(m):
 
 
 @pytest.mark.filterwarnings("ignore:the matrix subclass")
+class Derived(tn.ndarray):
+    pass
+
+
+@pytest.mark.filterwarnings("ignore::PendingDeprecationWarning")
+def test_matrices_stay_matrices_when_they_are_joined():
+    for name in ("vstack", "hstack", "column_stack", "atleast_1d", "atleast_2d"):
+        made = []
+        for m in (np, tn):
+            a = m.matrix([[1, 2]])
+            made.append(getattr(m, name)(a if "atleast" in name else [a, m.ones((1, 2))]))
+        assert type(made[0]) is np.matrix and type(made[1]) is tn.matrix, name
+        assert made[0].tolist() == made[1].tolist(), name
+    assert type(tn.atleast_3d(tn.ones(2).view(Derived))) is Derived
+    a = tn.matrix([[1 + 2j, 3j]])
+    assert type(a.real) is type(a.imag) is type(tn.real(a)) is tn.matrix
+    a.imag[0, 1] = 7
+    assert a.imag.tolist() == [[2, 7]] and a.real.tolist() == [[1, 0]]
+    assert type(a.view(Derived).imag) is Derived
+
+
 def test_matrices():
     assert of_matrix(tn) == of_matrix(np)
     assert isinstance(tn.matrix([[1]]), tn.ndarray)
