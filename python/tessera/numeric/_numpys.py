@@ -159,10 +159,12 @@ def _resolve(module: str, name: str) -> Any:
         return _inner(module, name)
     home = getattr(_package(), _OWN[module]) if module in _OWN else _package()
     ours = None if name.startswith("_") else vars(home).get(name)
-    theirs = getattr(importlib.import_module(module), name, None)
+    home_of_theirs = importlib.import_module(module)
+    theirs = getattr(home_of_theirs, name, None)
     if ours is not None and (module in _OWN or getattr(numpy, name, theirs) is theirs):
         return ours  # not numpy.multiply where numpy.strings has another multiply
-    theirs = getattr(importlib.import_module(module), name)
+    if theirs is None:
+        theirs = getattr(home_of_theirs, name)  # an error, or None
     if isinstance(theirs, types.ModuleType):
         return View(theirs.__name__) if theirs.__name__.startswith("numpy") else theirs
     return _resolved(theirs, name)

@@ -78,11 +78,9 @@ def round(a: Any, decimals: int = 0, out: Any = None) -> Any:
     rint = FUNCTIONS["rint"]
     if a.dtype.kind in "iu" and decimals >= 0:
         return r.scalar_of(f.copy(a)) if out is None else f.copy_of(a, out)
-    if a.dtype.kind == "b" and decimals:
-        raise TypeError("bools are rounded to no decimals: round(a, 0), or a.astype(float)")
     if a.dtype.kind == "b":
         if decimals:
-            raise TypeError("round: bools have no decimals; a.astype(float) has")
+            raise TypeError("bools are rounded to no decimals: round(a, 0), or a.astype(float)")
         a = a.astype(numpy.float16)
     if decimals == 0:
         return rint(a, out)
