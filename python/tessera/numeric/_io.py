@@ -116,7 +116,7 @@ def _flush(self: Any) -> None:
 
 
 def _base(self: Any) -> Any:
-    """The map of the file; of a part of an array the array."""
+    """The map of the file; for a view of a memmap, the array that it is a view of."""
     found = ndarray.base.__get__(self)
     return self._mmap if isinstance(found, numpy.ndarray) else found
 
