@@ -58,9 +58,8 @@ def concatenate(arrays: Any, /, axis: Any = 0, out: Any = None, *, dtype: Any = 
     for i, a in enumerate(parts):
         if a.ndim != parts[0].ndim:
             raise ValueError(
-                "all the input array dimensions except for the concatenation axis must match exactly, but along "
-                f"dimension 0, the array at index 0 has {parts[0].ndim} dimension(s) and the array at index {i} has "
-                f"{a.ndim} dimension(s)"
+                "all the input arrays must have same number of dimensions, but the array at index 0 has "
+                f"{parts[0].ndim} dimension(s) and the array at index {i} has {a.ndim} dimension(s)"
             )
         for d in range(a.ndim):
             if d != axis and a.shape[d] != parts[0].shape[d]:

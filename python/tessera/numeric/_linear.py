@@ -349,8 +349,9 @@ def dot(a: Any, b: Any, out: Any = None) -> Any:
     if not a.ndim or not b.ndim:
         return into(f.asarray(_multiply(a, b)), out)
     if b.ndim == 1 or a.ndim <= 2 and b.ndim == 2:
-        if a.shape[-1] != b.shape[0 if b.ndim == 1 else -2]:
-            raise ValueError(f"shapes {a.shape} and {b.shape} not aligned")
+        if a.shape[-1] != b.shape[0]:
+            sizes = f"{a.shape[-1]} (dim {a.ndim - 1}) != {b.shape[0]} (dim 0)"
+            raise ValueError(f"shapes {a.shape} and {b.shape} not aligned: {sizes}")
         shape = (*a.shape[:-1], *b.shape[1:])
         if isinstance(out, ndarray) and out.shape != shape:
             raise ValueError(f"output array is not acceptable: its shape is {out.shape}, wanted {shape}")
@@ -374,7 +375,8 @@ def inner(a: Any, b: Any, /) -> Any:
     if not a.ndim or not b.ndim:
         return _multiply(a, b)
     if a.shape[-1] != b.shape[-1]:
-        raise ValueError(f"shapes {a.shape} and {b.shape} not aligned")
+        sizes = f"{a.shape[-1]} (dim {a.ndim - 1}) != {b.shape[-1]} (dim {b.ndim - 1})"
+        raise ValueError(f"shapes {a.shape} and {b.shape} not aligned: {sizes}")
     return scalar_of(tensordot(a, b, (-1, -1)))
 
 

@@ -402,6 +402,9 @@ class ndarray(_core.NumericArray):
         return numpy.array_str(_setup.to_numpy(self, briefly=True))
 
     def __format__(self, spec: str) -> str:
+        if self.ndim and spec:
+            kind = type(self)
+            raise TypeError(f"unsupported format string passed to {kind.__module__}.{kind.__qualname__}.__format__")
         return format(self._scalar() if not self.ndim else str(self), spec)
 
     def __copy__(self) -> ndarray:

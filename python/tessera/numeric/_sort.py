@@ -318,12 +318,14 @@ def unique(ar: Any, return_index: bool = False, return_inverse: bool = False, re
     a = f.asarray(ar)
     if isinstance(axis, float):
         raise TypeError("integer argument expected, got float")
+    if axis is not None:
+        axis = f.normalize(axis, a.ndim)
     if not (return_index or return_inverse or return_counts) and equal_nan and (axis is None or a.ndim == 1):
         few = _core.numeric_different(f.ravel(a))
         if few is not None:
             return few
     if axis is not None and a.ndim != 1:
-        values, first, inverse, counts = _unique_slices(a, f.normalize(axis, a.ndim))
+        values, first, inverse, counts = _unique_slices(a, axis)
     else:
         values, first, inverse, counts = _unique(a, equal_nan)
         inverse = inverse.reshape(a.shape)

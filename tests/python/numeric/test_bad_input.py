@@ -43,6 +43,11 @@ CALLS = {
     "float as a place": lambda n, a: a[1.0],
     "too many places": lambda n, a: a[0, 0, 0],
     "axis": lambda n, a: a.sum(axis=2),
+    "axis of different elements": lambda n, a: n.unique(n.arange(3.0), axis=2),
+    "axis of different slices": lambda n, a: n.unique(a, axis=-3),
+    "format of many": lambda n, a: f"{a:.2f}",
+    "numbers of axes": lambda n, a: n.concatenate([a[0], a]),
+    "vectors of two lengths": lambda n, a: n.dot(a[0], a[0, 1:]),
     "axis of a sort": lambda n, a: n.sort(a, axis=-3),
     "truth": lambda n, a: bool(a),
     "float of many": lambda n, a: float(a),
@@ -196,3 +201,13 @@ def test_trouble_from_outside(name) -> None:
     done = subprocess.run([sys.executable, "-c", PROGRAMS[name] + "print('ok')"], capture_output=True, text=True,
                           timeout=120, check=False)  # fmt: skip
     assert done.stdout == "ok\n", done.stdout + done.stderr
+
+
+@pytest.mark.parametrize("call", ["numbers of axes", "vectors of two lengths"])
+def test_messages_name_the_sizes(call):
+    said = []
+    for module in (np, numpy):
+        with pytest.raises(ValueError) as found:
+            CALLS[call](module, module.asarray(A))
+        said.append(str(found.value))
+    assert said[0] == said[1]
