@@ -92,8 +92,8 @@ typedef struct numeric_array {
 /* Waits until no thread computes without the interpreter's lock, which is dropped meanwhile. */
 void numeric_await_idle(numeric_state *n);
 /* Between: a loop of this thread over elements of `a`, without the interpreter's lock where they are many. Inside of
- * NUMERIC_BEGIN, for loops that launch no kernel. */
-PyThreadState *numeric_loop_begin(core_state *state, ts_nd *a);
+ * NUMERIC_BEGIN, for loops that launch no kernel: `a` and `b`, which may be NULL, are computed first. */
+PyThreadState *numeric_loop_begin(core_state *state, ts_nd *a, ts_nd *b);
 void numeric_loop_end(core_state *state, PyThreadState *thread);
 int numeric_loop_init(PyObject *module, core_state *state);
 

@@ -64,7 +64,10 @@ static PyObject *half_promote(PyObject *module, PyObject *args)
     for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(args); i++) {
         static const char kinds[] = "bifc";
         PyObject *item = PyTuple_GET_ITEM(args, i);
-        char kind = PyUnicode_Check(item) ? PyUnicode_AsUTF8(item)[0] : 0;
+        const char *text = PyUnicode_Check(item) ? PyUnicode_AsUTF8(item) : "";
+        if (!text)
+            return NULL;
+        char kind = *text;
         if (kind)
             weak = !weak || strchr(kinds, kind) > strchr(kinds, weak) ? kind : weak;
     }
@@ -211,9 +214,10 @@ static PyObject *half_count(PyObject *module, PyObject *args)
     ts_error err;
     if (!PyArg_ParseTuple(args, "O!OL:numeric_count", state->numeric->array_type, &x, &weights, &least))
         return NULL;
+    ts_nd *weighs = numeric_is_array(state, weights) ? ND(weights) : NULL;
     NUMERIC_BEGIN(state);
-    PyThreadState *thread = numeric_loop_begin(state, ND(x));
-    ts_status status = ts_nd_count(ND(x), numeric_is_array(state, weights) ? ND(weights) : NULL, least, &result, &err);
+    PyThreadState *thread = numeric_loop_begin(state, ND(x), weighs);
+    ts_status status = ts_nd_count(ND(x), weighs, least, &result, &err);
     numeric_loop_end(state, thread);
     NUMERIC_END(state);
     return half_made(state, status, result, &err);
@@ -230,7 +234,7 @@ static PyObject *half_bins(PyObject *module, PyObject *args)
     if (!PyArg_ParseTuple(args, "O!O!:numeric_bins", type, &x, type, &edges))
         return NULL;
     NUMERIC_BEGIN(state);
-    PyThreadState *thread = numeric_loop_begin(state, ND(x));
+    PyThreadState *thread = numeric_loop_begin(state, ND(x), ND(edges));
     ts_status status = ts_nd_bins(ND(x), ND(edges), &result, &err);
     numeric_loop_end(state, thread);
     NUMERIC_END(state);

@@ -76,12 +76,12 @@ static PyObject *lend_make(const numeric_state *n, const lend_form *form)
  * where another thread gives the array other one. */
 static PyObject *lend_memory(core_state *state, PyObject *array, bool writes, ts_buffer **buffer)
 {
-    ts_nd *a = ND(array);
     ts_error err;
     void *data = numeric_data(array, false, false); /* tells of faults */
     if (PyErr_Occurred())
         return NULL;
     NUMERIC_BEGIN(state);
+    ts_nd *a = ND(array); /* which another thread, or what faults call, may have changed */
     ts_status status = ts_nd_memory(a, false, &data, buffer, &err);
     if (status == TS_OK && *buffer)
         ts_buffer_retain(*buffer);
@@ -224,9 +224,10 @@ static PyObject *lend_items(lend_call *c, PyObject *list, int depth)
         return NULL;
     PyObject *made = is_tuple ? PyTuple_New(n) : PyList_New(n);
     for (Py_ssize_t i = 0; made && i < n; i++) {
-        PyObject *item = NULL;
-        if (i < PySequence_Fast_GET_SIZE(list))
-            item = lend_value(c, PySequence_Fast_GET_ITEM(list, i), depth - 1);
+        bool is_there = i < PySequence_Fast_GET_SIZE(list); /* other threads may empty a list while lend_own waits */
+        PyObject *given = is_there ? Py_NewRef(PySequence_Fast_GET_ITEM(list, i)) : NULL;
+        PyObject *item = given ? lend_value(c, given, depth - 1) : NULL;
+        Py_XDECREF(given);
         if (!item)
             Py_CLEAR(made);
         else if (is_tuple)

@@ -18,11 +18,12 @@ void numeric_await_idle(numeric_state *n)
     }
 }
 
-PyThreadState *numeric_loop_begin(core_state *state, ts_nd *a)
+PyThreadState *numeric_loop_begin(core_state *state, ts_nd *a, ts_nd *b)
 {
     numeric_state *n = state->numeric;
     void *data;
-    if (a->count < LOOP_LONG || ts_nd_memory(a, false, &data, NULL, NULL) != TS_OK) /* kernels ask for Ctrl-C */
+    if (a->count < LOOP_LONG || ts_nd_memory(a, false, &data, NULL, NULL) != TS_OK || /* kernels ask for Ctrl-C */
+        (b && ts_nd_memory(b, false, &data, NULL, NULL) != TS_OK))
         return NULL;
     PyThread_acquire_lock(n->idle, WAIT_LOCK);
     n->busy = true;
@@ -39,15 +40,16 @@ void numeric_loop_end(core_state *state, PyThreadState *thread)
     PyThread_release_lock(n->idle);
 }
 
-/* numeric_forked(): in the child of a fork no other thread computes any more. */
+/* numeric_forked(): in the child of a fork no other thread computes any more. The lock may be held by a thread that is
+ * not there, also where none was busy: a waiting one takes it for a moment. */
 static PyObject *loop_forked(PyObject *module, PyObject *unused)
 {
     numeric_state *n = ((core_state *)PyModule_GetState(module))->numeric;
-    PyThread_type_lock idle = n->busy ? PyThread_allocate_lock() : n->idle;
+    PyThread_type_lock idle = PyThread_allocate_lock();
     (void)unused;
     if (!idle)
         return PyErr_NoMemory();
-    n->idle = idle; /* the other one is held by a thread that is not there */
+    n->idle = idle;
     n->busy = false;
     Py_RETURN_NONE;
 }

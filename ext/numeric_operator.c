@@ -132,8 +132,7 @@ PyObject *numeric_product(core_state *state, PyObject *x, PyObject *y)
     if (Py_TYPE(x) != state->numeric->array_class || Py_TYPE(y) != state->numeric->array_class)
         return NULL;
     ts_nd *a = ND(x), *b = ND(y);
-    PyTypeObject *plain = state->numeric->array_class;
-    if (Py_TYPE(x) == plain && Py_TYPE(y) == plain && ts_nd_matrices_are(a, b))
+    if (ts_nd_matrices_are(a, b))
         return product_of_matrices(state, a, b);
     bool fits = a->graph == b->graph && a->rank && a->rank <= 2 && b->rank && b->rank <= 2 && a->dtype == b->dtype &&
                 a->count && b->count && a->dtype != TS_DTYPE_bool_ && !a->meaning && !b->meaning &&

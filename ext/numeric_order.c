@@ -31,7 +31,7 @@ static PyObject *order_sorted(core_state *state, PyObject *array, PyObject *give
     if (Py_TYPE(array) != state->numeric->array_class || !ND(array)->dtype || !order_axis(ND(array), given, &axis))
         return NULL;
     NUMERIC_BEGIN(state);
-    PyThreadState *thread = numeric_loop_begin(state, ND(array));
+    PyThreadState *thread = numeric_loop_begin(state, ND(array), NULL);
     ts_status status = ts_nd_order(ND(array), axis, false, places ? NULL : &made, places ? &made : NULL, &err);
     numeric_loop_end(state, thread);
     NUMERIC_END(state);
@@ -80,7 +80,7 @@ PyObject *numeric_searched(core_state *state, PyObject *const *args, Py_ssize_t 
         !ND(args[0])->dtype)
         return NULL;
     NUMERIC_BEGIN(state);
-    PyThreadState *thread = numeric_loop_begin(state, ND(args[1]));
+    PyThreadState *thread = numeric_loop_begin(state, ND(args[1]), ND(args[0]));
     ts_status status = ts_nd_search(ND(args[0]), ND(args[1]), right, &made, &err);
     numeric_loop_end(state, thread);
     NUMERIC_END(state);
@@ -101,7 +101,7 @@ static PyObject *order_rows(PyObject *module, PyObject *args)
     if (!ND(array)->rank || !ND(array)->dtype)
         Py_RETURN_NONE;
     NUMERIC_BEGIN(state);
-    PyThreadState *thread = numeric_loop_begin(state, ND(array));
+    PyThreadState *thread = numeric_loop_begin(state, ND(array), NULL);
     ts_status status = ts_nd_order(ND(array), ND(array)->rank - 1u, descending, &values, places ? &found : NULL, &err);
     numeric_loop_end(state, thread);
     NUMERIC_END(state);

@@ -13,6 +13,7 @@ import threading
 import numpy
 import pytest
 import tessera.numeric as np
+from tessera import _core
 
 A = numpy.arange(12.0).reshape(3, 4)
 
@@ -193,6 +194,68 @@ except KeyboardInterrupt:
     stopped = True
 assert stopped and kept[0] == 0.2 and abs(float((a * 0 + 1).sum()) - 100000) < 1e-6
 """,
+    "a signal while the weights of a count are computed": """
+import signal
+import tessera.numeric as np
+small, hits = np.arange(5.0), []
+signal.signal(signal.SIGALRM, lambda *_: hits.append(float((small + 1).sum())))
+x, ones, edges = np.arange(2000000) % 1000, np.ones(2000000), np.arange(2000000.0)
+np.wait(x), np.wait(ones)
+for compute in (lambda w: np.bincount(x, w), lambda w: np.searchsorted(w, edges)):
+    for delay in (0.001, 0.002, 0.004, 0.008, 0.016):
+        weights = ones
+        for _ in range(6):
+            weights = np.sin(weights) + np.exp(weights * 0.1)
+        signal.setitimer(signal.ITIMER_REAL, delay)
+        compute(weights)
+        signal.setitimer(signal.ITIMER_REAL, 0)
+assert set(hits) <= {15.0}
+""",
+    "a list that another thread empties while its arrays are lent": """
+import sys, threading, time
+import tessera.numeric as np
+sys.setswitchinterval(1e-5)
+x, box, end = (np.arange(100000) * 7919 % 99991) * 1.0, [[]], time.monotonic() + 2
+def repeat(call):
+    while time.monotonic() < end:
+        call()
+def fill():
+    box[0] = list = [np.arange(5.0) + k for k in range(8)]
+    time.sleep(0)
+    list.clear()
+def stack():
+    try:
+        np.stack(box[0])
+    except (ValueError, TypeError, IndexError):
+        pass                            # emptied
+calls = [lambda: np.sort(x), fill, stack, stack]
+threads = [threading.Thread(target=repeat, args=(call,)) for call in calls]
+[thread.start() for thread in threads], [thread.join() for thread in threads]
+""",
+    "children of fork beside threads that wait for a sort": """
+import os, signal, sys, threading, time, warnings
+import tessera.numeric as np
+warnings.simplefilter("ignore")
+sys.setswitchinterval(1e-5)
+x, a, stop = (np.arange(40000) * 7919 % 39989) * 1.0, np.arange(5.0), []
+def repeat(call):
+    while not stop:
+        call()
+calls = [lambda: np.sort(x)] + [lambda: a + 1] * 6
+threads = [threading.Thread(target=repeat, args=(call,)) for call in calls]
+[thread.start() for thread in threads]
+bad, end = 0, time.monotonic() + 2
+while time.monotonic() < end and not bad:
+    child = os.fork()
+    if not child:
+        signal.alarm(30)
+        np.sort(x)
+        os._exit(0)
+    bad = os.waitpid(child, 0)[1]
+stop.append(1)
+[thread.join() for thread in threads]
+assert not bad
+""",
 }
 
 
@@ -211,3 +274,8 @@ def test_messages_name_the_sizes(call):
             CALLS[call](module, module.asarray(A))
         said.append(str(found.value))
     assert said[0] == said[1]
+
+
+def test_a_text_that_is_none_is_refused_as_a_dtype() -> None:
+    with pytest.raises(UnicodeEncodeError):
+        _core.numeric_promote("\udc80")
