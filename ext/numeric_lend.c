@@ -35,14 +35,14 @@ typedef PyObject *lend_new(PyTypeObject *type, PyObject *dtype, int rank, const 
 struct numeric_few_row {
     const char *name;
     int most, greatest; /* elements of an array; of an integer that says a size, 0: it says none */
-    enum { LEND_COMPUTES, LEND_WRITES, LEND_MOVES, LEND_DRAWS, LEND_SHUFFLES } how;
+    enum { LEND_COMPUTES, LEND_SIZED, LEND_MOVES, LEND_WRITES, LEND_DRAWS, LEND_SHUFFLES } how;
 };
 static const numeric_few_row lend_rows[] = {
 #define LEND(name, most, greatest, how) {name, most, greatest, LEND_##how},
 #include "numeric_lend.def"
 };
 
-enum { LEND_ARRAYS = 16, LEND_ARGS = 16, LEND_ITEMS = 1024, LEND_DEPTH = 3, LEND_COPIED = 1 << 15 };
+enum { LEND_ARRAYS = 16, LEND_ARGS = 16, LEND_ITEMS = 1024, LEND_DEPTH = 3, LEND_SIZES = 4096, LEND_COPIED = 1 << 15 };
 
 /* One call: arrays and what stands for them, owned. */
 typedef struct lend_call {
@@ -196,8 +196,9 @@ static PyObject *lend_own(lend_call *c, PyObject *array)
 {
     bool writes = (c->row->how == LEND_WRITES || c->row->how == LEND_SHUFFLES) && !c->n;
     ts_nd_stats stats = {0};
-    if (!lend_may(c, array))
-        return NULL;
+    bool may_say = c->row->greatest && (c->n || c->row->how == LEND_SIZED || !ND(array)->rank);
+    if (!lend_may(c, array) || (may_say && strchr("iu", ts_dtype_get((ts_dtype)ND(array)->dtype)->kind)))
+        return NULL; /* an array of integers may say sizes */
     if (writes) /* what waits may read it */
         ts_nd_graph_stats(ND(array)->graph, &stats);
     if (writes && (stats.n_waiting || ND(array)->flags & TS_ND_READONLY))
@@ -214,13 +215,37 @@ static PyObject *lend_own(lend_call *c, PyObject *array)
     return made;
 }
 
+/* Whether an integer says a size that makes a result of many elements. */
+static bool lend_is_great(const lend_call *c, PyObject *number)
+{
+    int overflow;
+    long value = PyLong_AsLongAndOverflow(number, &overflow);
+    if (!c->row->greatest || overflow || value > c->row->greatest || value < -c->row->greatest)
+        return c->row->greatest;
+    return value > 0 && c->n && ND(c->ours[0])->count > LEND_COPIED / value; /* as repeat(x, value) */
+}
+
+/* Whether integers of a tuple or list, as of a shape, say together a size of more than LEND_SIZES. */
+static bool lend_are_great(const lend_call *c, PyObject *list)
+{
+    long size = 1;
+    for (Py_ssize_t i = 0; c->row->greatest && i < PySequence_Fast_GET_SIZE(list); i++) {
+        PyObject *item = PySequence_Fast_GET_ITEM(list, i);
+        int overflow = 0;
+        long value = PyLong_CheckExact(item) ? PyLong_AsLongAndOverflow(item, &overflow) : 1;
+        if (overflow || value > LEND_SIZES || (value > 0 && (size *= value) > LEND_SIZES))
+            return true;
+    }
+    return false;
+}
+
 static PyObject *lend_value(lend_call *c, PyObject *object, int depth);
 
 static PyObject *lend_items(lend_call *c, PyObject *list, int depth)
 {
     bool is_tuple = PyTuple_CheckExact(list);
     Py_ssize_t n = PySequence_Fast_GET_SIZE(list);
-    if (!depth || n > LEND_ITEMS)
+    if (!depth || n > LEND_ITEMS || lend_are_great(c, list))
         return NULL;
     PyObject *made = is_tuple ? PyTuple_New(n) : PyList_New(n);
     for (Py_ssize_t i = 0; made && i < n; i++) {
@@ -238,14 +263,6 @@ static PyObject *lend_items(lend_call *c, PyObject *list, int depth)
     return made;
 }
 
-/* Whether an integer says a size that makes a result of many elements. */
-static bool lend_is_great(const lend_call *c, PyObject *number)
-{
-    int overflow;
-    long value = PyLong_AsLongAndOverflow(number, &overflow);
-    return c->row->greatest && (overflow || value > c->row->greatest || value < -c->row->greatest);
-}
-
 /* What NumPy is given for an argument, a new reference; NULL, perhaps without exception: it is none of these. */
 static PyObject *lend_value(lend_call *c, PyObject *object, int depth)
 {
@@ -254,6 +271,8 @@ static PyObject *lend_value(lend_call *c, PyObject *object, int depth)
         return lend_own(c, object);
     if (PyLong_CheckExact(object))
         return lend_is_great(c, object) ? NULL : Py_NewRef(object);
+    if (PyFloat_CheckExact(object) && c->row->how == LEND_SIZED)
+        return NULL;
     if (object == Py_None || PyFloat_CheckExact(object) || PyUnicode_CheckExact(object) || PyBool_Check(object) ||
         PyComplex_CheckExact(object) || PyType_Check(object))
         return Py_NewRef(object);
@@ -279,12 +298,24 @@ static PyObject *lend_function(core_state *state, PyObject *function)
 
 static PyObject *lend_result(lend_call *c, PyObject *made);
 
+/* Where a list has item i before, an array; i: nowhere. */
+static Py_ssize_t lend_before(const lend_call *c, PyObject *list, Py_ssize_t i)
+{
+    PyObject *const *items = PySequence_Fast_ITEMS(list);
+    Py_ssize_t k = (PyObject *)Py_TYPE(items[i]) == c->state->numeric->numpy_array ? 0 : i;
+    while (k < i && items[k] != items[i])
+        k++;
+    return k;
+}
+
 static PyObject *lend_results(lend_call *c, PyObject *list)
 {
     bool is_tuple = PyTuple_Check(list);
     PyObject *made = is_tuple ? PyTuple_New(Py_SIZE(list)) : PyList_New(Py_SIZE(list));
     for (Py_ssize_t i = 0; made && i < Py_SIZE(made); i++) {
-        PyObject *item = lend_result(c, PySequence_Fast_GET_ITEM(list, i));
+        Py_ssize_t k = lend_before(c, list, i);
+        PyObject *item = k < i ? Py_NewRef(PySequence_Fast_GET_ITEM(made, k))
+                               : lend_result(c, PySequence_Fast_GET_ITEM(list, i));
         if (!item)
             Py_CLEAR(made);
         else if (is_tuple)
@@ -332,7 +363,7 @@ static int lend_counted(core_state *state, PyObject *name)
  * a warning, which the program wanted as one. */
 static bool lend_stays(const lend_call *c)
 {
-    return (c->row->how != LEND_COMPUTES && c->row->how != LEND_MOVES) || PyErr_ExceptionMatches(PyExc_Warning) ||
+    return c->row->how >= LEND_WRITES || PyErr_ExceptionMatches(PyExc_Warning) ||
            PyErr_ExceptionMatches(PyExc_FloatingPointError);
 }
 

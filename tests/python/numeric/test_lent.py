@@ -271,3 +271,34 @@ def test_errstate_and_warnings_are_numpys():
     with pytest.warns(RuntimeWarning, match="All-NaN") as seen:
         tn.nanmax(tn.array([tn.nan]))
     assert seen[0].filename == __file__
+
+
+def test_an_array_given_twice_is_one():
+    i, j = tn.diag_indices(3)
+    assert i is j
+    i[0] = 9
+    assert int(j[0]) == 9
+    one, other = tn.tril_indices(3)
+    assert one is not other
+
+
+# Calls that make many elements of few numbers: none is lent.
+GREAT = """
+arange(5e4) | arange(0, 1, 1e-5) | full((300, 300), 1.0) | full(tn.array([300, 300]), 1.0) | tile(x, (64, 64))
+repeat(x, tn.array(200)) | repeat(x, 4000) | indices((64, 64, 2)) | histogram(x, 50000) | einsum("i,j->ij", x, x)
+tensordot(x, x, 0) | hanning(5e4) | linspace(0.0, 1.0, tn.array(50000)) | fft.fft(x, 50000) | resize(x, (99, 99))
+"""
+
+
+@pytest.mark.parametrize("call", [call.strip() for line in GREAT.strip().splitlines() for call in line.split("|")])
+def test_few_numbers_that_make_many_elements_are_not_lent(call):
+    name, before = call.split("(")[0], tn.host_calls()
+    space = {"tn": tn, "x": tn.arange(600.0)}
+    try:
+        made = eval(f"tn.{call}", space)  # noqa: S307
+    except TypeError:
+        made = None
+    if made is not None:
+        space = {"tn": np, "x": np.arange(600.0)}
+        _same(made, eval(f"tn.{call}", space), call)  # noqa: S307
+    assert tn.host_calls().get(name, 0) == before.get(name, 0)
