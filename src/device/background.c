@@ -129,9 +129,8 @@ void ts__background_resume(void)
     if (!atomic_load_explicit(&background.is_left, memory_order_relaxed))
         return;
     pthread_mutex_lock(&background.mutex);
-    atomic_store_explicit(&background.is_left, false, memory_order_relaxed);
-    if (background.first && !background.has_ended)
-        (void)background_has_thread();
+    bool is_left = background.first && !background.has_ended && !background_has_thread();
+    atomic_store_explicit(&background.is_left, is_left, memory_order_relaxed);
     pthread_mutex_unlock(&background.mutex);
 }
 

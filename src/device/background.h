@@ -15,9 +15,11 @@ typedef void ts_background_fn(void *user);
 /* Calls run(user) in another thread. Owns: `run` frees `user`; not where the result is false: there is no thread, or
  * the end has come. */
 bool ts__background(ts_background_fn *run, void *user);
-/* In a child of fork: goes on with what its parent had left. Cheap where nothing is left. */
+/* In a child of fork: goes on with what its parent had left; a later call tries again where there is no thread. Cheap
+ * where nothing is left. */
 void ts__background_resume(void);
-/* Waits until all work is done; at once in a thread that does some. */
+/* Waits until all work is done, or no thread can be had for what a parent had left; at once in a thread that does
+ * some. */
 void ts__background_wait(void);
 /* And from now on nothing is taken: before libraries end what the work uses. */
 void ts__background_end(void);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Work in the background: all of it is done once, in other threads; who waits sees it; a child of fork has none, and
- * is made between two pieces; signals go to other threads; nothing is taken after the end.
+ * Work in the background: all of it is done once, in other threads; who waits sees it; a child of fork is made between
+ * two pieces, and does what waited for a thread; signals go to other threads; nothing is taken after the end.
  */
 #include "check.h"
 #include "device/background.h"
@@ -64,8 +64,8 @@ static void children_are_made_between_pieces(void)
     CHECK(atomic_load(&n_slow) == 0 && atomic_load(&n_here) == 0);
 }
 
-/* One that does not end holds a fork up for a while alone. */
-static void a_child_has_none(void)
+/* One that does not end holds a fork up for a while alone; it is no work of the child's. */
+static void a_child_leaves_what_is_under_way(void)
 {
     atomic_store(&is_held, 1);
     CHECK(ts__background(count, &n_done));
@@ -108,13 +108,49 @@ static void a_child_goes_on_with_what_is_left(void)
     CHECK(atomic_load(&n_left) == LEFT);
 }
 
+/* In a child of fork: how many pieces are done that waited for a thread, though at first none can be made. */
+static int done_once_there_are_threads(void)
+{
+    pthread_attr_t attr;
+    size_t bytes = 0;
+    int before = atomic_load(&n_left);
+    pthread_attr_init(&attr);
+    pthread_attr_getstacksize(&attr, &bytes);
+    pthread_attr_setstacksize(&attr, SIZE_MAX / 4); /* no stack: EAGAIN */
+    pthread_setattr_default_np(&attr);
+    ts__background_resume();
+    ts__background_wait();
+    bool waits = atomic_load(&n_left) == before;
+    pthread_attr_setstacksize(&attr, bytes);
+    pthread_setattr_default_np(&attr);
+    ts__background_resume();
+    ts__background_wait();
+    return waits ? atomic_load(&n_left) : -1;
+}
+
+static void a_child_without_threads_tries_again(void)
+{
+    enum { LEFT = 50 };
+    atomic_store(&n_left, 0);
+    for (int i = 0; i < LEFT; i++)
+        CHECK(ts__background(slow, &n_slow) && ts__background(count, &n_left));
+    pid_t child = fork();
+    if (child == 0)
+        _exit(done_once_there_are_threads() == LEFT ? 0 : 1);
+    int status = 1;
+    CHECK(child > 0 && waitpid(child, &status, 0) == child && status == 0);
+    ts__background_wait();
+    CHECK(atomic_load(&n_left) == LEFT);
+}
+
 int main(void)
 {
     self = pthread_self();
     all_pieces_are_done();
     children_are_made_between_pieces();
     a_child_goes_on_with_what_is_left();
-    a_child_has_none();
+    a_child_without_threads_tries_again();
+    a_child_leaves_what_is_under_way();
     ts__background_end();
     CHECK(!ts__background(count, &n_done));
     return check_done();
