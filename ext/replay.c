@@ -346,13 +346,13 @@ static int replay_note_arrays(replay_object *self, PyObject *questions)
         Py_ssize_t what = number_at(question, 0);
         bool is_array = what == REPLAY_ARRAY || what == REPLAY_CONTENT, is_number = what == REPLAY_NUMBER;
         if (is_array && !replay_take(self, &call, i)) {
-            PyErr_SetString(PyExc_TypeError, "an array that is no argument with one axis");
+            PyErr_SetString(PyExc_TypeError, "a replay keeps only arrays of one axis");
             got = -1;
         } else if (is_array)
             self->arrays[i] = (replay_array){call.arrays.args[call.first[i]].dtype,
                                              call.arrays.args[call.first[i]].shape[0]};
         if (is_number && !replay_number(self, call.values[i], &self->arrays[i])) {
-            PyErr_SetString(PyExc_TypeError, "what is no number of NumPy");
+            PyErr_SetString(PyExc_TypeError, "a replay keeps only numbers of NumPy that kernels take");
             got = -1;
         }
         kept = replay_kept(question, is_array || is_number);

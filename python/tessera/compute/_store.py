@@ -178,8 +178,8 @@ class StoredKernel(_core.ThreadKernel):  # type: ignore[misc]
 
     def _launch(self, launch: Any, args: tuple[Any, ...]) -> None:
         """A launch whose arguments want Python; called by ext/threads.c."""
-        config = launch.griddim, launch.blockdim, launch.stream, launch.sharedmem, launch.cluster
-        self._whole[config](*args)
+        shape = launch.griddim, launch.blockdim, launch.stream, launch.sharedmem, launch.cluster
+        self._whole[shape](*args)
 
     def _failed(self, error: BaseException) -> BaseException:
         """What a launch raises; called by ext/threads.c, which looks for it in the class."""

@@ -432,7 +432,7 @@ def test_a_replay_asks_its_questions_in_order() -> None:
     assert replay({**dict.fromkeys("bacde"), **fitting, "a": None}) is False  # another order is another call
     with pytest.raises(TypeError, match="as one dict"):
         replay(**fitting)
-    with pytest.raises(TypeError, match="no argument with one axis"):
+    with pytest.raises(TypeError, match="arrays of one axis"):
         replay_of((2, np.zeros((2, 2))))
     with pytest.raises(TypeError, match="at most 16 names"):
         _replay._core.Replay(("a",), (), (), (), [0], 0, None, None)
