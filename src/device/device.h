@@ -45,6 +45,8 @@ typedef struct ts_device_ops {
     /* A fault of work that has ended and that no wait has reported: reports and forgets it. Neither waits nor asks a
      * driver. */
     ts_status (*unheard)(ts_device *device, ts_error *err);
+    /* Optional (NULL: never): whether the device does not work in this process, a child of fork. */
+    bool (*is_forked)(const ts_device *device);
     /* Ends all objects, then device->epoch is advanced by device.c. Waits. */
     ts_status (*reset)(ts_device *device, ts_error *err);
     /* Optional: NULL where running work cannot be ended. */

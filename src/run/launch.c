@@ -290,7 +290,7 @@ static inline ts_status launch_run(const ts_stream *given, const int64_t grid[3]
     if (flags & TS_LAUNCH_PREPARE)
         return TS_OK;
     ts_program *program = ts__entry_program(entry);
-    ts__tier_goes_on(program);
+    ts__tier_resume(program);
     if (frame.n_readonly)
         TS_TRY(launch_check_readonly(&frame, &program->plan, err));
     ts_launch_shape shape = {.grid = {(uint32_t)grid[0], (uint32_t)grid[1], (uint32_t)grid[2]}};

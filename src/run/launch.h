@@ -229,7 +229,7 @@ TS_CHECKED ts_status ts__kernel_program(const kernel_wish *wish, ts_program **ou
 bool ts__tier_is_wanted(const kernel_wish *wish);
 void ts__tier_begin(kernel_entry *entry, const kernel_wish *wish);
 /* A launch of this program: in a child of fork quick code says that the making of fast code goes on. */
-void ts__tier_goes_on(const ts_program *program);
+void ts__tier_resume(const ts_program *program);
 
 /* Compiles, loads and publishes what is missing. */
 TS_CHECKED ts_status ts__kernel_specialise(ts_kernel *kernel, const launch_frame *frame, ts_device *device,

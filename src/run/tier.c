@@ -61,6 +61,12 @@ const char *ts_code_problem(void)
     return is_new ? tier_problem.error.text : NULL;
 }
 
+/* Whether the device can use code: not a GPU that a parent opened before fork(), whose pieces a child has, too. */
+static bool tier_is_of_use(const ts_device *device)
+{
+    return !device->ops->is_forked || !device->ops->is_forked(device);
+}
+
 /* What goes wrong leaves the code that was quickly made. */
 static void tier_run(void *user)
 {
@@ -68,7 +74,9 @@ static void tier_run(void *user)
     ts_kernel *kernel = work->wish.kernel;
     ts_program *program = NULL;
     ts_error err;
-    if (ts__kernel_program(&work->wish, &program, &err) == TS_OK) {
+    if (!tier_is_of_use(work->wish.device))
+        ; /* and nothing went wrong */
+    else if (ts__kernel_program(&work->wish, &program, &err) == TS_OK) {
         work->entry->before = ts__entry_program(work->entry);
         atomic_store_explicit(&work->entry->program, program, memory_order_release);
     } else
@@ -96,7 +104,7 @@ void ts__tier_begin(kernel_entry *entry, const kernel_wish *wish)
     ts__delete(kernel->alloc, work, tier_bytes(wish->n_spec));
 }
 
-void ts__tier_goes_on(const ts_program *program)
+void ts__tier_resume(const ts_program *program)
 {
     if (program->plan.opt_level == 1)
         ts__background_resume();

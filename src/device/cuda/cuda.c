@@ -255,6 +255,11 @@ static ts_status cuda_renew(cuda_device *device, ts_error *err)
     return cuda_make_context(device, err);
 }
 
+static bool cuda_is_forked(const ts_device *handle)
+{
+    return atomic_load(&cuda_of(handle)->cuda->forked);
+}
+
 static ts_status cuda_reset(ts_device *handle, ts_error *err)
 {
     cuda_device *device = cuda_of(handle);
@@ -281,6 +286,7 @@ static const ts_device_ops cuda_ops = {
     .query = cuda_query,
     .sync = cuda_sync,
     .unheard = cuda_unheard,
+    .is_forked = cuda_is_forked,
     .reset = cuda_reset,
     .alloc = cuda_alloc,
     .free = cuda_free,

@@ -65,6 +65,34 @@ def test_code_that_cannot_be_made_is_reported_once(mock):
     assert not any(problems(step) for _, step in zip(range(5), steps)) and mock.n_launches == launches + 5
 
 
+FORKS = """
+import numpy as np, os
+from tessera import compute, cuda
+x, out = cuda.device_array(100, np.int32), cuda.device_array(100, np.int32)
+for step in range(16):  # more than there are threads of the background: some wait
+    compute.inclusive_scan(d_in=x, d_out=out, op=lambda a, b: a + b + step, num_items=100)
+child = os.fork()
+if child == 0:
+    try:
+        compute.wait_for_code()
+    except RuntimeWarning as warning:
+        print(warning, flush=True)
+    os._exit(0)
+os.waitpid(child, 0)
+"""
+
+
+def test_a_child_of_fork_warns_of_no_code_for_its_parents_gpu(tmp_path):
+    extra = {"TESSERA_TIERS": "1", "TESSERA_CACHE_DIR": str(tmp_path)}
+    program = tmp_path / "forks.py"
+    program.write_text(FORKS)
+    done = subprocess.run(
+        [sys.executable, "-W", "error::RuntimeWarning", program], env=os.environ | extra, capture_output=True,
+        text=True, check=True,
+    )  # fmt: skip
+    assert done.stdout == ""
+
+
 PROGRAM = """
 import numpy as np, sys
 from tessera import compute, cuda, _core
