@@ -8,6 +8,7 @@ and as many zeros; the other types turn x before it, or the result behind it, by
 from __future__ import annotations
 
 import math
+import operator
 from collections.abc import Sequence
 from typing import Any
 
@@ -44,6 +45,23 @@ def _line(name: str) -> Any:
     return transform
 
 
+def _places(x: Any, s: Any, axes: Any) -> tuple[Any, list[int]]:
+    """Lengths (None: those that are there) and their axes, which are different ones."""
+    lengths = None if s is None else [s] if numpy.ndim(s) == 0 else list(s)
+    if axes is None:
+        if lengths is not None and len(lengths) > x.ndim:
+            raise ValueError("shape requires more axes than are present")
+        axes = range(x.ndim) if lengths is None else range(x.ndim - len(lengths), x.ndim)
+    axes = [axes] if numpy.ndim(axes) == 0 else list(axes)
+    if lengths is not None and len(lengths) != len(axes):
+        raise ValueError("when given, axes and shape arguments have to be of the same length")
+    if any(not -x.ndim <= axis < x.ndim for axis in axes):
+        raise ValueError("axes exceeds dimensionality of input")
+    if len({axis % x.ndim for axis in axes}) != len(axes):
+        raise ValueError("all axes must be unique")
+    return lengths, axes
+
+
 def _axes(name: str, default: Any) -> Any:
     ours = getattr(tn.fft, name)
 
@@ -51,9 +69,8 @@ def _axes(name: str, default: Any) -> Any:
         x: Any, s: Any = None, axes: Any = default, norm: Any = None, overwrite_x: bool = False, workers: Any = None,
         *, plan: Any = None,
     ) -> Any:  # fmt: skip
-        if s is not None and axes is None:
-            axes = tuple(range(-len(s), 0))
-        return ours(_operand(x), s, axes, norm)
+        x = _operand(x)
+        return ours(x, *_places(x, s, axes), norm)
 
     transform.__name__, transform.__doc__ = name, ours.__doc__
     return transform
@@ -90,16 +107,24 @@ ihfft2, ihfftn = (_hermitian(name, axes, True, "The inverse of `hfftn`.")
 
 
 def next_fast_len(target: int, real: bool = False) -> int:
-    """The least length from ``target`` on whose prime factors are 2, 3, 5 and 7."""
-    n = max(int(target), 1)
-    while True:
+    """The least length from ``target`` on whose prime factors are at most 11, for real numbers at most 5."""
+    n = operator.index(target)
+    if n < 0:
+        raise ValueError(f"Target length must be positive, found {n}")
+    return smooth(n, (2, 3, 5) if real else (2, 3, 5, 7, 11))
+
+
+def smooth(n: int, factors: Sequence[int]) -> int:
+    """The least number from ``n`` on that is a product of factors; 0 for 0."""
+    while n:
         rest = n
-        for factor in (2, 3, 5, 7):
+        for factor in factors:
             while rest % factor == 0:
                 rest //= factor
         if rest == 1:
-            return n
+            break
         n += 1
+    return n
 
 
 # -- cosines and sines ------------------------------------------------------------------------------------------
@@ -219,14 +244,7 @@ def _many(name: str, is_sine: bool, is_inverse: bool, doc: str) -> Any:
         workers: Any = None, *, orthogonalize: Any = None,
     ) -> Any:  # fmt: skip
         x, options = _checked(x, type, norm, orthogonalize, is_sine, is_inverse)
-        lengths = None if s is None else [s] if numpy.ndim(s) == 0 else list(s)
-        if axes is None:
-            axes = range(x.ndim) if lengths is None else range(x.ndim - len(lengths), x.ndim)
-        axes = [axes] if numpy.ndim(axes) == 0 else list(axes)
-        if lengths is not None and len(lengths) != len(axes):
-            raise ValueError("when given, axes and shape arguments have to be of the same length")
-        if len({a % x.ndim for a in axes}) != len(axes):
-            raise ValueError("all axes must be unique")
+        lengths, axes = _places(x, s, axes)
         return _each(x, list(zip(axes, lengths or [None] * len(axes), strict=True)), options)
 
     transform.__name__, transform.__doc__ = name, doc

@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 import tessera.numeric as tn
 from long_form import LONG, unless_short
-from tessera.scipy import signal
+from tessera.scipy import fft, signal
 
 scipy = pytest.importorskip("scipy")
 pytest.importorskip("scipy.signal")
@@ -295,3 +295,21 @@ def test_numbers_of_python_have_no_dtype_beside_arrays():
 
     assert special.huber(tn.ones(3, "f4"), 0.5).dtype == np.float32
     assert special.huber(0.5, tn.ones(3, "f8")).dtype == special.huber(tn.ones(3, "i4"), 0.5).dtype == np.float64
+
+
+def test_fast_lengths_and_axes_of_transforms_are_scipys():
+    ours, theirs = fft, pytest.importorskip("scipy.fft")
+    for n in (*range(200), 100001):
+        for real in (False, True):
+            assert ours.next_fast_len(n, real) == theirs.next_fast_len(n, real)
+    for wrong, error in ((-1, ValueError), (2.5, TypeError)):
+        with pytest.raises(error):
+            ours.next_fast_len(wrong)
+    x = np.ones((4, 4))
+    for name in ("fftn", "ifftn", "rfftn", "irfftn", "hfftn", "ihfftn", "fft2", "hfft2", "ihfft2", "dctn"):
+        for options in ({"axes": (0, 0)}, {"axes": (0, -2)}, {"axes": (0, 5)}, {"s": (2, 3), "axes": (0,)},
+                        {"s": (2, 3, 4)}):  # fmt: skip
+            with pytest.raises(ValueError):
+                getattr(theirs, name)(x, **options)
+            with pytest.raises(ValueError):
+                getattr(ours, name)(x, **options)

@@ -18,6 +18,11 @@ def __ua_function__(method: Any, args: Any, kwargs: Any) -> Any:
     return __getattr__(name)(*args, **kwargs) if name in _inner.__all__ else NotImplemented
 
 
+def next_fast_len(target: int, real: bool = False) -> int:
+    """The least length from ``target`` on whose prime factors are 2, 3, 5 and 7: cuFFT is fastest with those."""
+    return _inner.smooth(max(int(target), 0), (2, 3, 5, 7))
+
+
 __getattr__, _names = view_of(_inner, __name__)
 
 
