@@ -48,3 +48,18 @@ def test_benchmark_ends_after_its_longest_time():
     with clock, pytest.warns(UserWarning, match=r"cupyx\.profiler\.benchmark"):
         made = cupyx.time.repeat(lambda: None, n_warmup=1, max_duration=2.5)
     assert made.cpu_times.tolist() == [1, 1, 1]
+
+
+def test_pinned_arrays_of_padded_records_and_no_objects():
+    dtype = np.dtype("i1,f8", align=True)
+    made = cupyx.zeros_pinned(2, dtype)
+    assert made.dtype == dtype and made.tolist() == [(0, 0.0)] * 2
+    made["f1"] = 1.5
+    assert made[1]["f1"] == 1.5 and cupyx.empty_like_pinned(made).dtype == dtype
+    for wanted in (object, [("a", object)]):
+        with pytest.raises(ValueError, match="no objects"):
+            cupyx.empty_pinned(3, wanted)
+
+
+def test_fast_lengths_are_those_of_cufft():
+    assert [cupyx.scipy.fft.next_fast_len(n) for n in (0, 7, 11, 13)] == [0, 7, 12, 14]

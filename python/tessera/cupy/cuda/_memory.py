@@ -328,13 +328,19 @@ class PinnedMemoryPointer:
         return self.array
 
     def as_array(self, shape: tuple[int, ...], dtype: Any, strides: tuple[int, ...]) -> Any:
-        """NumPy's array over the memory, whose base this is; strides are in elements."""
+        """NumPy's array over the memory, whose base this is (of records: the base of its base).
+
+        Strides are in elements.
+        """
+        if dtype.hasobject:
+            raise ValueError(f"page-locked memory holds numbers, texts and records of them, no objects; found {dtype}")
         shown = _Shown(self.mem, self._offset)
         shown.__array_interface__ = {
             "data": (self.ptr, False), "shape": shape, "version": 3, "typestr": dtype.str,
-            "descr": dtype.descr, "strides": tuple(s * dtype.itemsize for s in strides),
+            "strides": tuple(s * dtype.itemsize for s in strides),
         }  # fmt: skip
-        return numpy.asarray(shown)
+        made = numpy.asarray(shown)
+        return made if made.dtype == dtype else made.view(dtype)
 
 
 class _Shown(PinnedMemoryPointer):
