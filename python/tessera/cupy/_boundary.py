@@ -19,7 +19,9 @@ from .. import _core
 from .. import numeric as tn
 from ..numeric import _setup
 from ..numeric._foreign import ends_of
+from ..numeric._host import rebuilt
 from ..numeric._ndarray import ndarray as Base
+from ..scipy._missing import HostObject
 
 __all__ = ["Base", "View", "ends_of", "give", "quiet", "refuse", "refuse_all", "take", "wrapped"]
 
@@ -135,13 +137,14 @@ def give(made: Any, held: Any = ()) -> Any:
     if type(made) in _SCALARS:
         return array_of(made)
     if isinstance(made, tuple):
-        items = [give(item, held) for item in made]
-        return type(made)(*items) if hasattr(made, "_fields") else tuple(items)
+        if hasattr(made, "_fields"):
+            return rebuilt(made, lambda item: give(item, held))
+        return tuple(give(item, held) for item in made)
     if type(made) is list:
         return [give(item, held) for item in made]
     if isinstance(made, tn.HostArray):
         raise ValueError(f"Unsupported dtype {made.dtype}: arrays hold numbers, dates and records of them")
-    if type(made).__name__ == "HostObject":
+    if isinstance(made, HostObject):
         return made.through(give)
     if isinstance(made, tn.poly1d):
         from ._classes import poly1d
@@ -280,6 +283,8 @@ def of_name(name: str, found: Any, module: str) -> Any:
         return ufunc(found)
     if isinstance(found, types.ModuleType):
         return View(f"{module}.{name}", found)
+    if isinstance(found, HostObject):
+        return found.through(give)
     if isinstance(found, type) and issubclass(found, (numpy.generic, numpy.dtype, BaseException)):
         return found
     if name in ("r_", "c_", "mgrid", "ogrid"):

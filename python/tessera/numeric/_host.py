@@ -61,10 +61,18 @@ def give(made: Any) -> Any:
     if type(made) is dict:
         return {key: give(each) for key, each in made.items()}
     if isinstance(made, tuple) and hasattr(made, "_fields"):
-        return type(made)(*map(give, made))
+        return rebuilt(made, give)
     if type(made) in (list, tuple):
         return type(made)(give(each) for each in made)
     return made
+
+
+def rebuilt(made: Any, change: Callable[[Any], Any]) -> Any:
+    """A tuple with names, its items and further public attributes changed: SciPy's results have some of both."""
+    again = tuple.__new__(type(made), map(change, made))
+    for name, value in getattr(made, "__dict__", {}).items():
+        again.__dict__[name] = value if name.startswith("_") else change(value)
+    return again
 
 
 def holds_ours(x: Any) -> bool:

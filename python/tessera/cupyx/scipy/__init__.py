@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """SciPy's functions on CuPy's arrays: those of `tessera.scipy` and `fftpack`.
 
-Others are AttributeErrors.
+What only SciPy has in these modules is SciPy's on the host, as `tessera.numeric.fallback` says; other modules are
+AttributeErrors.
 """
 
 from __future__ import annotations
