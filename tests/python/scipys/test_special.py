@@ -179,3 +179,22 @@ def test_objects_of_scipy_take_and_give_arrays():
     assert type(made) is tn.ndarray and made[0] == pytest.approx(12)
     with fallback("error"), pytest.raises(NotImplementedError, match=r"KDTree\.query"):
         tree.query(points[:3])
+
+
+@pytest.mark.parametrize(
+    ("name", "args", "wanted"),
+    [
+        ("betainc", (1e15, 1e15, 0.5), 0.5),
+        ("betainc", (1e300, 1e300, 0.5), 0.5),
+        ("betainc", (1e10, 1e10, 0.500005), 0.9213503964788),
+        ("betainc", (1e9, 3e9, 0.250001), 0.558065082245),
+        ("betainc", (20.0, 1e12, 2e-11), 0.529742733195),
+        ("betaincinv", (20.0, 1e300, 0.5), 1.966767233209e-299),
+        ("fdtrc", (20.0, 1e300, 3.0), theirs.gammaincc(10.0, 30.0)),
+        ("fdtr", (20.0, 1e300, 3.0), theirs.gammainc(10.0, 30.0)),
+        ("fdtr", (1e300, 1e300, 1.0), 0.5),
+    ],
+)
+def test_parts_of_beta_for_large_numbers(name, args, wanted):
+    made = getattr(special, name)(*(tn.asarray([x]) for x in args))
+    np.testing.assert_allclose(np.asarray(made), wanted, rtol=1e-10)

@@ -6,7 +6,10 @@ from __future__ import annotations
 import math
 
 from ... import cuda
-from ._gamma import MOST, gammainc, gammaincc, gammainccinv, stirling
+from ._gamma import MOST, gammainc, gammaincc, gammainccinv, log1p_less, stirling
+
+FAR = 1e8  # ratio from where on beta's integral is nearly a gamma distribution's
+NORMAL = 1e7  # from where on, of both, beta's integral is nearly a normal distribution's
 
 
 @cuda.jit
@@ -18,12 +21,25 @@ def gamma_ratio(x: float, more: float) -> float:
 
 
 @cuda.jit
+def _over_mean(a: float, b: float, x: float, rest: float) -> float:
+    """x less a / (a + b), from the smaller of x and rest."""
+    return x - a / (a + b) if x < rest else b / (a + b) - rest
+
+
+@cuda.jit
+def _exponent(a: float, b: float, over: float) -> float:
+    """The logarithm of x**a rest**b less that at the mean of x, which is the greatest."""
+    n = a + b
+    return a * log1p_less(over / (a / n)) + b * log1p_less(-over / (b / n))
+
+
+@cuda.jit
 def _power(a: float, b: float, x: float, rest: float) -> float:
     """x**a rest**b / beta(a, b), where rest is 1 - x."""
     if a >= 10 and b >= 10:
         n = a + b
-        made = a * math.log(x * n / a) + b * math.log(rest * n / b) + stirling(n) - stirling(a) - stirling(b)
-        return math.exp(made) * math.sqrt(a * b / (2 * math.pi * n))
+        made = _exponent(a, b, _over_mean(a, b, x, rest)) + stirling(n) - stirling(a) - stirling(b)
+        return math.exp(made) * math.sqrt(a / n * b / (2 * math.pi))
     made = a * math.log(x) + b * (math.log1p(-x) if x < rest else math.log(rest))
     return math.exp(made + gamma_ratio(max(a, b), min(a, b)) - math.lgamma(min(a, b)))
 
@@ -37,9 +53,9 @@ def _fraction(a: float, b: float, x: float) -> float:
     for k in range(1, MOST):
         for odd in range(2):
             if odd == 0:
-                step = k * (b - k) * x / ((a + 2 * k - 1) * (a + 2 * k))
+                step = k / (a + 2 * k - 1) * ((b - k) * x / (a + 2 * k))
             else:
-                step = -(a + k) * (a + b + k) * x / ((a + 2 * k) * (a + 2 * k + 1))
+                step = -(a + k) / (a + 2 * k) * ((a + b + k) * x / (a + 2 * k + 1))
             d = 1 + step * d
             d = 1 / (d if abs(d) > 1e-300 else 1e-300)
             c = 1 + step / c
@@ -51,12 +67,33 @@ def _fraction(a: float, b: float, x: float) -> float:
 
 
 @cuda.jit
+def _normal(a: float, b: float, over: float) -> float:
+    """Temme's uniform expansion: a normal distribution and its first correction, 1 / eta - s / over."""
+    n = a + b
+    s = math.sqrt(a / n) * math.sqrt(b / n)
+    half = -_exponent(a, b, over)
+    eta = math.copysign(math.sqrt(2 * half / n), over)
+    if half < 1e-4:  # the difference would cancel
+        first = (b / n - a / n) / (3 * s) - over / s * (1 - s * s) / (12 * s * s)
+    else:
+        first = 1 / eta - s / over
+    rest = first / math.sqrt(2 * math.pi * n) * math.exp(-half)
+    return 0.5 * math.erfc(-math.copysign(math.sqrt(half), over)) + rest
+
+
+@cuda.jit
 def _part(a: float, b: float, x: float, rest: float) -> float:
     """The part of beta's integral below x, where rest is 1 - x."""
     if x <= 0:
         return 0.0
     if rest <= 0:
         return 1.0
+    if a > NORMAL and b > NORMAL:
+        return _normal(a, b, _over_mean(a, b, x, rest))
+    if b > FAR * max(a, 1.0):  # a gamma distribution's integral, by Wise
+        return gammainc(a, (b + 0.5 * (a - 1)) * -(math.log1p(-x) if x < rest else math.log(rest)))
+    if a > FAR * max(b, 1.0):
+        return gammaincc(b, (a + 0.5 * (b - 1)) * -(math.log1p(-rest) if rest < x else math.log(x)))
     power = _power(a, b, x, rest)
     if x < (a + 1) / (a + b + 2):
         return power * _fraction(a, b, x) / a
