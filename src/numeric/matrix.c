@@ -58,163 +58,6 @@ typedef struct matrix_step {
         x = first;                                                                                                  \
     } while (0)
 
-/* name: also the type of vectors; some: the first n elements of a vector, others are zero; put: their way back. */
-#define MATRIX_LOOPS(type, name, LANES, ROWS, target, fma, splat, some, put)                                        \
-    typedef type name __attribute__((vector_size(LANES * sizeof(type)), aligned(sizeof(type)), may_alias));         \
-    typedef type name##_in __attribute__((vector_size(LANES * sizeof(type)))); /* in registers */                   \
-    /* Rows from `row` on of columns from `col` on, the last `left` of them in the last vector. */                  \
-    target MATRIX_INLINE void name##_tile(const matrix_step *s, int64_t row, int64_t col, const int rows,           \
-                                          const int vectors)                                                        \
-    {                                                                                                               \
-        const type *a = (const type *)s->a + row / ROWS * ROWS * s->a_row + row % ROWS * s->a_m;                    \
-        const type *b = (const type *)s->b + col * s->k;                                                            \
-        type *c = (type *)s->c + row * s->c_m + col;                                                                \
-        int64_t left = TS_MIN(s->n - col - (vectors - 1) * LANES, LANES);                                           \
-        name##_in sum[ROWS][MATRIX_VECTORS], x[MATRIX_VECTORS];                                                     \
-        MATRIX_UNROLLED(r, rows)                                                                                    \
-            MATRIX_UNROLLED(j, vectors)                                                                             \
-                sum[r][j] = (name##_in){0};                                                                         \
-        if (!s->begins)                                                                                             \
-            MATRIX_UNROLLED(r, rows) {                                                                              \
-                MATRIX_UNROLLED(j, vectors - 1)                                                                     \
-                    sum[r][j] = *(name *)(c + r * s->c_m + j * LANES);                                              \
-                sum[r][vectors - 1] = some(c + r * s->c_m + (vectors - 1) * LANES, left);                           \
-            }                                                                                                       \
-        for (int64_t k = 0; k < s->k; k++, a += s->a_k, b += MATRIX_VECTORS * LANES) {                              \
-            MATRIX_UNROLLED(j, vectors)                                                                             \
-                x[j] = *(const name *)(b + j * LANES);                                                              \
-            MATRIX_UNROLLED(r, rows) {                                                                              \
-                name##_in each = splat(a[r * s->a_m]);                                                              \
-                MATRIX_UNROLLED(j, vectors)                                                                         \
-                    sum[r][j] = fma(each, x[j], sum[r][j]);                                                         \
-            }                                                                                                       \
-        }                                                                                                           \
-        MATRIX_UNROLLED(r, rows) {                                                                                  \
-            MATRIX_UNROLLED(j, vectors - 1)                                                                         \
-                *(name *)(c + r * s->c_m + j * LANES) = sum[r][j];                                                  \
-            put(c + r * s->c_m + (vectors - 1) * LANES, left, sum[r][vectors - 1]);                                 \
-        }                                                                                                           \
-    }                                                                                                               \
-    target MATRIX_INLINE void name##_panel(const matrix_step *s, int64_t col, const int vectors)                    \
-    {                                                                                                               \
-        int64_t row = 0;                                                                                            \
-        for (; row + ROWS <= s->m; row += ROWS)                                                                     \
-            name##_tile(s, row, col, ROWS, vectors);                                                                \
-        if (ROWS > 4 && row + 4 <= s->m) {                                                                          \
-            name##_tile(s, row, col, 4, vectors);                                                                   \
-            row += 4;                                                                                               \
-        }                                                                                                           \
-        for (; row + 2 <= s->m; row += 2)                                                                           \
-            name##_tile(s, row, col, 2, vectors);                                                                   \
-        if (row < s->m)                                                                                             \
-            name##_tile(s, row, col, 1, vectors);                                                                   \
-    }                                                                                                               \
-    target static void name##_strip(const matrix_step *s)                                                           \
-    {                                                                                                               \
-        for (int64_t col = 0; col < s->n; col += MATRIX_VECTORS * LANES)                                            \
-            if (s->n - col > 2 * LANES)                                                                             \
-                name##_panel(s, col, 3);                                                                            \
-            else if (s->n - col > LANES)                                                                            \
-                name##_panel(s, col, 2);                                                                            \
-            else                                                                                                    \
-                name##_panel(s, col, 1);                                                                            \
-    }                                                                                                               \
-    typedef type name##_eight __attribute__((vector_size(8 * sizeof(type)), aligned(sizeof(type)), may_alias));     \
-    typedef type name##_eight_in __attribute__((vector_size(8 * sizeof(type))));                                    \
-    /* 8 x 8 elements, rows b_n apart, as columns. */                                                               \
-    target MATRIX_INLINE void name##_turn(const type *from, int64_t step, type *to, int64_t to_step)                \
-    {                                                                                                               \
-        name##_eight_in x[8];                                                                                       \
-        MATRIX_UNROLLED(i, 8)                                                                                       \
-            x[i] = *(const name##_eight *)(from + i * step);                                                        \
-        MATRIX_UNROLLED(i, 4)                                                                                       \
-            MATRIX_SWAP(name##_eight_in, x[2 * i], x[2 * i + 1], 0, 8, 2, 10, 4, 12, 6, 14);                        \
-        MATRIX_UNROLLED(i, 4)                                                                                       \
-            MATRIX_SWAP(name##_eight_in, x[i + i / 2 * 2], x[i + i / 2 * 2 + 2], 0, 1, 8, 9, 4, 5, 12, 13);         \
-        MATRIX_UNROLLED(i, 4)                                                                                       \
-            MATRIX_SWAP(name##_eight_in, x[i], x[i + 4], 0, 1, 2, 3, 8, 9, 10, 11);                                 \
-        MATRIX_UNROLLED(i, 8)                                                                                       \
-            *(name##_eight *)(to + i * to_step) = x[i];                                                             \
-    }                                                                                                               \
-    /* A panel of k rows, of which the first `left` columns are there. */                                           \
-    target MATRIX_INLINE void name##_pack_rows(const matrix_of *p, const type *b, int64_t k, int64_t left, type *to)\
-    {                                                                                                               \
-        enum { WIDE = MATRIX_VECTORS * LANES };                                                                     \
-        for (int64_t row = 0; row < k; row++)                                                                       \
-            for (int64_t j = 0; j < WIDE; j += LANES)                                                               \
-                *(name *)(to + row * WIDE + j) = j + LANES <= left                                                  \
-                                                     ? *(const name *)(b + row * p->b_k + j)                        \
-                                                     : (name)some(b + row * p->b_k + j, TS_MAX(left - j, 0));       \
-    }                                                                                                               \
-    target MATRIX_INLINE void name##_pack_columns(const matrix_of *p, const type *b, int64_t k, int64_t left,       \
-                                                  type *to)                                                         \
-    {                                                                                                               \
-        enum { WIDE = MATRIX_VECTORS * LANES };                                                                     \
-        for (int64_t row = 0; row < k; row += 8)                                                                    \
-            for (int64_t j = 0; j < WIDE; j += 8) {                                                                 \
-                const type *from = b + row * p->b_k + j * p->b_n;                                                   \
-                if (p->b_k == 1 && row + 8 <= k && j + 8 <= left) {                                                 \
-                    name##_turn(from, p->b_n, to + row * WIDE + j, WIDE);                                           \
-                    continue;                                                                                       \
-                }                                                                                                   \
-                for (int64_t c = 0; c < 8; c++)                                                                     \
-                    for (int64_t r = 0; r < TS_MIN(8, k - row); r++)                                                \
-                        to[(row + r) * WIDE + j + c] = j + c < left ? from[c * p->b_n + r * p->b_k] : 0;            \
-            }                                                                                                       \
-    }                                                                                                               \
-    /* k rows of n elements as panels. */                                                                           \
-    target static void name##_pack_b(const matrix_of *p, const type *b, int64_t k, int64_t n, type *to)             \
-    {                                                                                                               \
-        enum { WIDE = MATRIX_VECTORS * LANES };                                                                     \
-        for (int64_t col = 0; col < n; col += WIDE, to += k * WIDE)                                                 \
-            if (p->b_n == 1)                                                                                        \
-                name##_pack_rows(p, b + col, k, n - col, to);                                                       \
-            else                                                                                                    \
-                name##_pack_columns(p, b + col * p->b_n, k, n - col, to);                                           \
-    }                                                                                                               \
-    target static void name##_pack_a(const matrix_of *p, const type *a, int64_t m, int64_t k, type *to)             \
-    {                                                                                                               \
-        for (int64_t row = 0; row < m; row += ROWS)                                                                 \
-            for (int64_t i = 0; i < k; i++, to += ROWS) {                                                           \
-                const type *from = a + row * p->a_m + i * p->a_k;                                                   \
-                if (p->a_m == 1 && row + ROWS <= m)                                                                 \
-                    memcpy(to, from, ROWS * sizeof *to);                                                            \
-                else                                                                                                \
-                    for (int64_t r = 0; r < ROWS; r++)                                                              \
-                        to[r] = row + r < m ? from[r * p->a_m] : 0;                                                 \
-            }                                                                                                       \
-    }                                                                                                               \
-    /* A piece times all rows of a. */                                                                              \
-    static void name##_piece(const matrix_of *p, int64_t k, int64_t n, matrix_step s, type *room)                   \
-    {                                                                                                               \
-        name##_pack_b(p, (const type *)p->b + k * p->b_k + n * p->b_n, s.k, s.n, room);                             \
-        type *packed = room + MATRIX_DEPTH * (MATRIX_COLUMNS * 4 / sizeof(type));                                   \
-        s.b = room;                                                                                                 \
-        for (int64_t row = 0; row < p->m; row += MATRIX_ROWS) {                                                     \
-            s.m = TS_MIN(p->m - row, MATRIX_ROWS);                                                                  \
-            s.a = (const type *)p->a + row * p->a_m + k * p->a_k;                                                   \
-            s.c = (type *)p->c + row * p->c_m + n;                                                                  \
-            if (s.packs) {                                                                                          \
-                name##_pack_a(p, s.a, s.m, s.k, packed);                                                            \
-                s.a = packed;                                                                                       \
-            }                                                                                                       \
-            name##_strip(&s);                                                                                       \
-        }                                                                                                           \
-    }                                                                                                               \
-    static void name##_block(const matrix_of *p, const ts_cpu_env *env, void *room)                                 \
-    {                                                                                                               \
-        int64_t depth = matrix_part(p->k, MATRIX_DEPTH), columns = MATRIX_COLUMNS * 4 / sizeof(type);               \
-        for (int64_t n = 0; n < p->n; n += columns)                                                                 \
-            for (int64_t k = 0; k < p->k && !matrix_ends(env); k += depth) {                                        \
-                matrix_step s = {.k = TS_MIN(p->k - k, depth), .n = TS_MIN(p->n - n, columns), .a_row = p->a_m,     \
-                                 .a_m = p->a_m, .a_k = p->a_k, .c_m = p->c_m, .begins = k == 0};                    \
-                s.packs = p->a_k != 1 && (p->a_m != 1 || s.n > MATRIX_FEW * MATRIX_VECTORS * LANES);                \
-                if (s.packs)                                                                                        \
-                    s.a_row = s.k, s.a_m = 1, s.a_k = ROWS;                                                         \
-                name##_piece(p, k, n, s, room);                                                                     \
-            }                                                                                                       \
-    }
-
 /* The length of parts, of at most so much each, that differ little. */
 static int64_t matrix_part(int64_t n, int64_t most)
 {
@@ -268,10 +111,52 @@ MATRIX_256 MATRIX_INLINE void matrix_put_8s(float *to, int64_t n, __m256 x)
     _mm256_maskstore_ps(to, _mm256_loadu_si256((const __m256i *)(matrix_mask_8 + 8 - n)), x);
 }
 
-MATRIX_LOOPS(double, matrix_d8, 8, 8, MATRIX_512, _mm512_fmadd_pd, _mm512_set1_pd, matrix_some_8, matrix_put_8)
-MATRIX_LOOPS(float, matrix_s16, 16, 8, MATRIX_512, _mm512_fmadd_ps, _mm512_set1_ps, matrix_some_16, matrix_put_16)
-MATRIX_LOOPS(double, matrix_d4, 4, 4, MATRIX_256, _mm256_fmadd_pd, _mm256_set1_pd, matrix_some_4, matrix_put_4)
-MATRIX_LOOPS(float, matrix_s8, 8, 4, MATRIX_256, _mm256_fmadd_ps, _mm256_set1_ps, matrix_some_8s, matrix_put_8s)
+#define MATRIX_JOIN(name, word) MATRIX_PASTE(name, word)
+#define MATRIX_PASTE(name, word) name##_##word
+
+#define NAME matrix_d8
+#define TYPE double
+#define LANES 8
+#define ROWS 8
+#define TARGET MATRIX_512
+#define FMA _mm512_fmadd_pd
+#define SPLAT _mm512_set1_pd
+#define SOME matrix_some_8
+#define PUT matrix_put_8
+#include "numeric/matrix_loops.def"
+
+#define NAME matrix_s16
+#define TYPE float
+#define LANES 16
+#define ROWS 8
+#define TARGET MATRIX_512
+#define FMA _mm512_fmadd_ps
+#define SPLAT _mm512_set1_ps
+#define SOME matrix_some_16
+#define PUT matrix_put_16
+#include "numeric/matrix_loops.def"
+
+#define NAME matrix_d4
+#define TYPE double
+#define LANES 4
+#define ROWS 4
+#define TARGET MATRIX_256
+#define FMA _mm256_fmadd_pd
+#define SPLAT _mm256_set1_pd
+#define SOME matrix_some_4
+#define PUT matrix_put_4
+#include "numeric/matrix_loops.def"
+
+#define NAME matrix_s8
+#define TYPE float
+#define LANES 8
+#define ROWS 4
+#define TARGET MATRIX_256
+#define FMA _mm256_fmadd_ps
+#define SPLAT _mm256_set1_ps
+#define SOME matrix_some_8s
+#define PUT matrix_put_8s
+#include "numeric/matrix_loops.def"
 
 static void matrix_run(const matrix_of *p, const ts_cpu_env *env, void *room)
 {

@@ -14,7 +14,7 @@
  *   fold.c      reductions
  *   fold_direct.c   those whose order cannot be seen, of rows of host memory, without a kernel
  *   product.c   products of vectors and small matrices
- *   matrix.c    products of matrices in host memory
+ *   matrix.c    products of matrices in host memory; matrix_loops.def: its loops for one width of vectors
  *   places.c    elements at places that arrays say
  *   check.c     division by zero and its like, of few elements
  *   check_fold.c   what went wrong in reductions of few
