@@ -297,7 +297,7 @@ def libdevice_stubs() -> Iterator[str]:
     yield "\nA CPU and a GPU give the same bits, but for ``fast_*``: a GPU has approximate instructions for those, a"
     yield "CPU computes them accurately. Errors in ulps: docs/reference/math.md. By tools/gen_language.py from"
     yield 'src/lang/simt/libdevice.def; do not edit.\n"""\n'
-    yield "from __future__ import annotations\n\nfrom ._device import _op\n"
+    yield "from __future__ import annotations\n\nfrom ._stub import _op\n"
     rows = rows_of(LIBDEVICE, "TS_LIBDEVICE")
     kinds = {letter: dtype.rstrip("0123456789") for letter, dtype in LIBDEVICE_DTYPES.items()}
     yield from ("__all__ = [", *(f'    "{row[0]}",' for row in sorted(rows)), "]\n")

@@ -12,10 +12,11 @@ from collections.abc import Callable
 from typing import Any
 
 from . import types
-from ._device import _op, cg
+from ._device import cg
 from ._errors import LinkerError
 from ._options import links_of
 from ._signature import normalize
+from ._stub import _op
 
 __all__ = [
     "Archive", "CUSource", "Cubin", "Fatbin", "LTOIR", "LinkableCode", "Object", "PTXSource", "all_links",

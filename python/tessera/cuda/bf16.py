@@ -14,7 +14,8 @@ import math
 from collections.abc import Callable
 from typing import Any
 
-from ._device import _op, fp16, reinterpreted, rounded
+from ._device import fp16, reinterpreted, rounded
+from ._stub import _op
 from .types import bfloat16, float32, float64, int8, int16, int32, int64, uint8, uint16, uint32, uint64
 
 _LIKE_FP16 = (

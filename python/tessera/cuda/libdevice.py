@@ -9,7 +9,7 @@ src/lang/simt/libdevice.def; do not edit.
 
 from __future__ import annotations
 
-from ._device import _op
+from ._stub import _op
 
 __all__ = [
     "abs",

@@ -5,7 +5,6 @@ interpreter thread by thread, compiled to PTX."""
 from __future__ import annotations
 
 import ctypes
-import importlib.util
 import pathlib
 import shutil
 import struct
@@ -16,6 +15,7 @@ import numpy as np
 import pytest
 
 from tessera import _core, _pack, _structs
+from tessera.cuda import _device as cuda  # noqa: F401  (tests take it from here)
 
 ROOT = pathlib.Path(__file__).parents[3]
 LowerError = front.LowerError
@@ -116,11 +116,11 @@ needs_ptxas = pytest.mark.skipif(not shutil.which("ptxas"), reason="no ptxas")
 
 def assemble(fn: object, args: tuple, target: int, folder: pathlib.Path) -> str:
     """PTX of a kernel for arrays like these, which ptxas has taken for the architecture `target`."""
-    from tessera import cuda
+    from tessera.cuda import compile_ptx, typeof
 
     number = max(t for t in _core.TARGETS.values() if t <= target)
-    types = tuple(cuda.typeof(a) for a in args)
-    text, _ = cuda.compile_ptx(fn, types, cc=divmod(number, 10))
+    types = tuple(typeof(a) for a in args)
+    text, _ = compile_ptx(fn, types, cc=divmod(number, 10))
     path = folder / "kernel.ptx"
     path.write_text(text)
     arch = f"sm_{target}a" if target >= 90 else f"sm_{target}"
@@ -144,15 +144,3 @@ def value(fn: object, *args: object, dtype: str = "float64") -> object:
     out = np.zeros(1, dtype)
     run(fn, out, *args)
     return out[0]
-
-
-def cuda_device() -> object:
-    """tessera.cuda._device without the host side, which may not be there yet."""
-    spec = importlib.util.spec_from_file_location("tessera_cuda_device", ROOT / "python/tessera/cuda/_device.py")
-    assert spec and spec.loader
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
-
-
-cuda = cuda_device()

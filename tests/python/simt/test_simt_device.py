@@ -25,7 +25,8 @@ def test_every_operation_has_a_stub() -> None:
     halves = re.findall(r"^HALF\((\w+),", table, re.MULTILINE)
     rows += ["fp16_" + name for name in halves]
     assert all(getattr(bf16, name).__tessera_op__ == "bf16_" + name for name in halves)
-    stubs = "".join((ROOT / f"python/tessera/cuda/{name}.py").read_text() for name in ("_device", "_linking"))
+    modules = [*(ROOT / "python/tessera/cuda").glob("_device*.py"), ROOT / "python/tessera/cuda/_linking.py"]
+    stubs = "".join(path.read_text() for path in modules)
     ops = re.findall(r'(?:_op|_Value)\("(\w+)"', stubs)
     assert {row for row in rows if row != "print" and not row.startswith(("array_", "number_"))} == set(ops)
     assert all(hasattr(cuda, name) for name in cuda.__all__)
