@@ -767,10 +767,8 @@ static PyObject *numeric_stats(PyObject *module, PyObject *unused)
                          stats.n_nodes, "waiting", stats.n_waiting, "bytes", stats.bytes);
 }
 
-static PyObject *numeric_flush(PyObject *module, PyObject *unused)
+static PyObject *numeric_flush_all(core_state *state)
 {
-    (void)unused;
-    core_state *state = PyModule_GetState(module);
     ts_status status = TS_OK;
     ts_error err;
     NUMERIC_BEGIN(state);
@@ -787,17 +785,25 @@ static PyObject *numeric_flush(PyObject *module, PyObject *unused)
     Py_RETURN_NONE;
 }
 
-/* numeric_wait(array): computes all that waits and waits for the array's device. False: it is none of ours. */
-static PyObject *numeric_wait(PyObject *module, PyObject *array)
+static PyObject *numeric_flush(PyObject *module, PyObject *unused)
 {
-    core_state *state = PyModule_GetState(module);
-    if (!numeric_is_array(state, array))
-        Py_RETURN_FALSE;
+    (void)unused;
+    return numeric_flush_all(PyModule_GetState(module));
+}
+
+PyObject *numeric_wait(core_state *state, PyObject *array)
+{
     ts_device *device = ts_nd_graph_device(ND(array)->graph);
-    PyObject *flushed = numeric_flush(module, NULL);
-    if (!flushed || (Py_DECREF(flushed), core_wait_device(state, device)) < 0)
-        return NULL;
-    Py_RETURN_TRUE;
+    PyObject *flushed = numeric_flush_all(state);
+    bool on_host = ts_device_caps_of(device) & TS_DEVICE_HOST_MEMORY;
+    ts_error err;
+    ts_status status = flushed && on_host ? ts_device_sync(device, 0, &err) : TS_INTERRUPTED;
+    if (!flushed || status == TS_OK) /* a processor is done as a rule, and nobody else needs the lock */
+        return flushed;
+    Py_DECREF(flushed);
+    if (status != TS_INTERRUPTED)
+        return core_raise(state, &err);
+    return core_wait_device(state, device) < 0 ? NULL : Py_NewRef(Py_None);
 }
 
 /* numeric_place(device or None): the number of its graph, for `numeric_current`; None: where new arrays lie. */
@@ -914,7 +920,6 @@ static PyMethodDef numeric_functions[] = {
     {"numeric_small", numeric_small, METH_O, "numeric_small(elements, /)\n--\n\nCalls on so many run at once."},
     {"numeric_stats", numeric_stats, METH_NOARGS, "What the graph has done, a dict."},
     {"numeric_flush", numeric_flush, METH_NOARGS, "Computes all that waits."},
-    {"numeric_wait", numeric_wait, METH_O, "numeric_wait(array, /)\n--\n\nComputes all, waits for the device."},
     {"numeric_place", numeric_place_of, METH_O, "numeric_place(device, /)\n--\n\nThe number of a device's graph."},
     {"numeric_device_name", numeric_name_of, METH_O, "numeric_device_name(number, /)\n--\n\nThe device of a graph."},
     {"numeric_default", numeric_default, METH_O, "numeric_default(number, /)\n--\n\nWhere new arrays lie."},

@@ -23,12 +23,13 @@ enum { ROUTINE_RESHAPE = TS_ND_FOLDS, ROUTINE_RAVEL, ROUTINE_COPY, ROUTINE_ASTYP
        ROUTINE_MATMUL, ROUTINE_SORT, ROUTINE_ARGSORT, ROUTINE_PARTITION, ROUTINE_ARGPARTITION, ROUTINE_UNIQUE,
        ROUTINE_SEARCHSORTED, ROUTINE_TAKE, ROUTINE_FLATTEN, ROUTINE_ZEROS, ROUTINE_ONES, ROUTINE_EMPTY,
        ROUTINE_ZEROS_LIKE,
-       ROUTINE_ONES_LIKE, ROUTINE_EMPTY_LIKE, ROUTINE_ARANGE, ROUTINE_ARRAY, ROUTINE_SHORTCUTS };
+       ROUTINE_ONES_LIKE, ROUTINE_EMPTY_LIKE, ROUTINE_ARANGE, ROUTINE_ARRAY, ROUTINE_WAIT,
+       ROUTINE_SHORTCUTS };
 static const char *const routine_names[] = {"reshape", "ravel", "copy", "astype", "mean", "dot", "matmul",
                                             "sort", "argsort", "partition", "argpartition", "unique",
                                             "searchsorted", "take", "flatten", "zeros", "ones", "empty",
                                             "zeros_like", "ones_like", "empty_like",
-                                            "arange", "array"};
+                                            "arange", "array", "wait"};
 static_assert(sizeof routine_names / sizeof *routine_names == ROUTINE_SHORTCUTS - TS_ND_FOLDS, "a name each");
 
 /* ---- shortcuts: the commonest calls, without Python. NULL without exception: it is none of these calls ---- */
@@ -452,6 +453,8 @@ static PyObject *routine_short(const numeric_routine *self, PyObject *const *arg
         return n == 1 ? routine_flatten(self->state, args[0]) : NULL;
     if (self->shortcut == ROUTINE_COPY || self->shortcut == ROUTINE_ARRAY)
         return n == 1 ? routine_copy(self->state, args, n, TS_DTYPE_NONE) : NULL;
+    if (self->shortcut == ROUTINE_WAIT)
+        return n == 1 ? numeric_wait(self->state, args[0]) : NULL;
     if (self->shortcut == ROUTINE_ASTYPE)
         return routine_astype(self->state, args, n);
     if (self->shortcut == ROUTINE_RESHAPE)

@@ -728,7 +728,8 @@ static ts_status call_run(ts_nd_graph *graph, const ts_nd_call *call, nd_quick_c
         TS_TRY(ts_nd_flush(graph, err));
     bool may_wait = !graph->strict && (!out || (!out->store->lasting && ts__nd_is_whole(out))) && !call_is_seen(&c);
     const nd_node *narrow = may_wait ? call_narrow(&c, &lift) : NULL;
-    bool waits = may_wait && (narrow || call_count(&c) > ts__nd_small(graph, call->fn));
+    bool at_once = quick && quick->at_once;
+    bool waits = may_wait && (narrow || (call_count(&c) > ts__nd_small(graph, call->fn) && !at_once));
     bool apart = false;
     if (!waits && out)
         TS_TRY(call_settle(call, &apart, err));
@@ -741,6 +742,8 @@ static ts_status call_run(ts_nd_graph *graph, const ts_nd_call *call, nd_quick_c
     if (node) {
         node->is_now = !waits && call_is_last(call);
         node->is_apart = apart;
+        if (waits && quick)
+            memcpy(node->quick, quick->key, sizeof node->quick);
         status = call_take(&c, node, narrow ? &lift : NULL, err);
         if (status == TS_OK)
             status = call_finish(&c, node, out, waits, err);
@@ -826,6 +829,8 @@ ts_status ts_nd_run(ts_nd_graph *graph, const ts_nd_call *call, ts_nd **result, 
         }
     }
     call = call_unmixed(call, &mixed);
+    for (uint32_t i = 0, n = ts_nd_get(call->fn)->n_in; i < n; i++)
+        nd_quick_operand(call->in[i].array);
     bool is_quick = ts__nd_quick_begin(graph, call, &quick);
     nd_event event = nd_event_begin(graph);
     ts_status status = is_quick ? ts__nd_quick_run(graph, &quick, result, err) : TS_OK;

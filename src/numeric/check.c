@@ -169,23 +169,40 @@ static uint32_t check_element(const nd_check *check, const nd_node *node, const 
 }
 
 /* An exponent of ones carries into the sign, which has been cleared. */
+#define CHECK_WIDTH(name)                                                                        \
+    static bool name(uint32_t bits, int64_t n, const void *data)                                 \
+    {                                                                                            \
+        const uint32_t *words = data;                                                            \
+        const uint64_t *longs = data;                                                            \
+        uint32_t bad = 0;                                                                        \
+        uint64_t worse = 0;                                                                      \
+        for (int64_t i = 0; i < n && bits == 32; i++)                                            \
+            bad |= (words[i] & 0x7f800000) + 0x00800000;                                         \
+        for (int64_t i = 0; i < n && bits == 64; i++)                                            \
+            worse |= (longs[i] & 0x7ff0000000000000) + 0x0010000000000000;                       \
+        return !(bad >> 31) && !(worse >> 63);                                                   \
+    }
+CHECK_WIDTH(check_plain)
+#if defined(__x86_64__)
+__attribute__((target("avx2"))) CHECK_WIDTH(check_avx2)
+static bool check_run(uint32_t bits, int64_t n, const void *data)
+{
+    return __builtin_cpu_supports("avx2") ? check_avx2(bits, n, data) : check_plain(bits, n, data);
+}
+#else
+static bool check_run(uint32_t bits, int64_t n, const void *data)
+{
+    return check_plain(bits, n, data);
+}
+#endif
+
 bool ts__nd_check_finite(ts_dtype dtype, int64_t n, const char *data)
 {
-    const uint32_t *words = (const void *)data;
-    const uint64_t *longs = (const void *)data;
-    uint32_t bad = 0;
-    uint64_t worse = 0;
     switch (dtype) {
-    case TS_DTYPE_complex64: n *= 2; /* fall through */
-    case TS_DTYPE_float32:
-        for (int64_t i = 0; i < n; i++)
-            bad |= (words[i] & 0x7f800000) + 0x00800000;
-        return !(bad >> 31);
-    case TS_DTYPE_complex128: n *= 2; /* fall through */
-    case TS_DTYPE_float64:
-        for (int64_t i = 0; i < n; i++)
-            worse |= (longs[i] & 0x7ff0000000000000) + 0x0010000000000000;
-        return !(worse >> 63);
+    case TS_DTYPE_complex64: return check_run(32, 2 * n, data);
+    case TS_DTYPE_float32: return check_run(32, n, data);
+    case TS_DTYPE_complex128: return check_run(64, 2 * n, data);
+    case TS_DTYPE_float64: return check_run(64, n, data);
     default: return false;
     }
 }

@@ -243,6 +243,9 @@ static ts_status cut_one(ts_nd_graph *graph, const nd_node *first, bool alone, t
     }
     if (!n)
         return ts_fail(err, TS_INTERNAL, "a value of arrays is too large for a kernel");
+    for (uint32_t i = 0; i < group.n_nodes; i++)
+        if (group.nodes[i]->quick[0])
+            ts__nd_quick_computed(graph, group.nodes[i], group.n_nodes == 1);
     for (; n_targets < n && status == TS_OK; n_targets++) {
         nd_node *node = roots[n_targets];
         status = cut_target(&group, node, &targets[n_targets], err);
@@ -290,6 +293,7 @@ ts_status ts__nd_flush(ts_nd_graph *graph, ts_nd_cause cause, ts_error *err)
     bool any = graph->first != NULL;
     uint64_t before = graph->stats.bytes;
     nd_event event = nd_event_begin(graph);
+    nd_round(graph);
     while (graph->first && status == TS_OK)
         status = cut_one(graph, graph->first, false, err);
     if (status != TS_OK && status != TS_INTERRUPTED)
@@ -308,6 +312,7 @@ ts_status ts__nd_flush_full(ts_nd_graph *graph, ts_error *err)
 ts_status ts__nd_compute(ts_nd *a, ts_nd_cause cause, ts_error *err)
 {
     const ts_nd_store *store = a->store;
+    nd_round(a->graph);
     ts_status status = store->value ? ts__nd_flush(a->graph, cause, err) : TS_OK;
     if (status == TS_INTERRUPTED)
         return status;

@@ -1032,6 +1032,7 @@ ts_status ts_nd_reduce(ts_nd_graph *graph, const ts_nd_reduction *reduction, ts_
     TS_NEED(err, graph, reduction);
     TS_NEED(err, reduction->x);
     TS_TRY(ts__nd_numbers(r->x, "reduce", err));
+    nd_quick_operand(r->x);
     if (r->fold == TS_ND_SPREAD && (r->where || nd_kind(r->dtype ? r->dtype : (ts_dtype)r->x->dtype) != 'f'))
         return ts_fail(err, TS_VALUE, "a spread is one of floats, without a mask");
     bool is_truth = r->fold == TS_ND_ALL || r->fold == TS_ND_ANY;

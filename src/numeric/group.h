@@ -77,6 +77,7 @@ void ts__nd_build_scatter(group_build *g, ts_builder *b, uint32_t p, uint32_t va
 /* loop.c: whether a kernel can be loops, its grid, and the kernel of a group_kernel. */
 bool ts__nd_loop_fits(const group_kernel *k);
 void ts__nd_loop_grid(group_kernel *k, int64_t grid[3]);
+void ts__nd_loop_blocks(uint32_t rank, const int64_t *shape, int64_t grid[3]); /* the same, of axes */
 nd_build ts__nd_loop_write;
 /* Tells of faults (tell.c) of the values that ts__nd_build_values made last; anywhere behind it at the same place. */
 void ts__nd_build_told(const group_build *g, ts_builder *b);

@@ -176,7 +176,7 @@ static ts_status kernels_run(ts_nd_graph *graph, nd_launch *launch, const int64_
     if (plain)
         entry->program = ts__nd_launch_program(graph->device, entry->kernel, launch, true, &frame);
     if (graph->note.wanted)
-        ts__nd_quick_launched(graph, entry->kernel, launch);
+        ts__nd_quick_launched(graph, entry->kernel, launch, grid);
     return TS_OK;
 }
 

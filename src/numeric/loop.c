@@ -51,14 +51,20 @@ bool ts__nd_loop_fits(const group_kernel *k)
 void ts__nd_loop_grid(group_kernel *k, int64_t grid[3])
 {
     uint32_t inner = k->axes.rank - 1;
-    int64_t rows = 1, extent = k->axes.extent[inner], pieces = (extent + LOOP_BLOCK - 1) / LOOP_BLOCK;
-    int64_t per_block = TS_MAX(LOOP_BLOCK / TS_MAX(extent, 1), 1);
-    for (uint32_t d = 0; d < inner; d++) {
+    for (uint32_t d = 0; d < inner; d++)
         k->tile[d] = 1;
-        rows *= k->axes.extent[d];
-    }
     k->tile[inner] = LOOP_WIDE; /* of the round that is widest */
     k->own = 0;
+    ts__nd_loop_blocks(k->axes.rank, k->axes.extent, grid);
+}
+
+void ts__nd_loop_blocks(uint32_t rank, const int64_t *shape, int64_t grid[3])
+{
+    uint32_t inner = rank - 1;
+    int64_t rows = 1, extent = shape[inner], pieces = (extent + LOOP_BLOCK - 1) / LOOP_BLOCK;
+    int64_t per_block = TS_MAX(LOOP_BLOCK / TS_MAX(extent, 1), 1);
+    for (uint32_t d = 0; d < inner; d++)
+        rows *= shape[d];
     grid[0] = inner ? (rows + per_block - 1) / per_block : pieces;
     grid[1] = inner ? pieces : 1;
     grid[2] = 1;

@@ -88,6 +88,7 @@ struct nd_node {
     bool is_apart; /* is_now: what it reads of the buffer that it writes to lies elsewhere in it */
     uint8_t told; /* faults (TS_ND_DIVIDE ..) that its kernel tells of (tell.c) */
     uint64_t rows; /* bits: axes along which it, or a value that it is computed of, is narrow */
+    uint64_t quick[2]; /* the key of calls that look like its own (nd_quick); 0: none */
     int64_t count;
     uint32_t place;         /* of the call, where the graph is watched */
     ts_nd_store *store;     /* whose value it is; NULL: of none any more */
@@ -103,18 +104,22 @@ struct ts_nd_store {
     uint32_t place;    /* of the call whose value was stored here, while the graph was watched */
     bool lasting;      /* its memory is known outside */
     bool is_unread;    /* that value has not been read */
+    uint8_t slot;      /* `early`: of the nd_quick that computed it */
+    uint32_t early;    /* its contents could have waited: the graph's round in which they were computed; 0: no */
     ts_nd_graph *graph;
     ts_buffer *buffer; /* NULL: no memory yet */
     nd_node *value;    /* what its contents are going to be; NULL: the buffer holds them */
     int64_t bytes;
 };
 
-enum { ND_QUICK_BITS = 8, ND_QUICK_SHAPE = 6, ND_QUICK_AXES = 4, ND_NOTE_WORDS = 32 };
-/* What is known of small calls that look alike (quick.c). */
+enum { ND_LONE = 2, ND_QUICK_BITS = 8, ND_QUICK_SHAPE = 6, ND_QUICK_AXES = 4, ND_NOTE_WORDS = 32 };
+/* What is known of calls that look alike (quick.c). */
 typedef struct nd_quick {
     uint64_t key[2]; /* 0: none */
-    ts_program *program;
+    ts_program *program; /* NULL: not known yet */
     uint8_t loop, result;
+    bool tiles;  /* blocks are tiles of ND_TILE elements, else those of loop.c */
+    int8_t lone; /* of large calls: so often was such a value computed alone, up to ND_LONE */
     bool checks; /* results must be finite, else faults are looked for */
     bool tells;  /* its kernel tells of faults */
 } nd_quick;
@@ -124,6 +129,7 @@ typedef struct nd_note {
     ts_program *program;
     uint32_t n;
     uint64_t words[ND_NOTE_WORDS];
+    int64_t grid[3];
 } nd_note;
 
 /* What arrays that ended leave for new ones: headers, storages, and in host memory small buffers. */
@@ -140,6 +146,7 @@ struct ts_nd_graph {
     const ts_alloc *alloc;
     nd_node *first, **last; /* nodes with a store, in the order of their calls */
     uint32_t n_waiting, n_arrays, mark;
+    uint32_t round; /* grows where what waits is computed */
     int64_t small;
     ts_nd_stats stats;
     bool may_wait;   /* on memory known outside too: the caller computes at once */
@@ -482,10 +489,11 @@ typedef struct nd_quick_place {
     bool into;                  /* the result goes there */
     int64_t step[ND_QUICK_SHAPE]; /* along the call's shape, elements */
 } nd_quick_place;
-/* A call on few elements, as it was looked at. */
+/* A call as it was looked at. */
 typedef struct nd_quick_call {
     const ts_nd_call *call;
     uint64_t key[2];
+    bool is_large, at_once; /* its elements are many: results are not looked at; yet it does not wait */
     uint32_t n_dims, rank, n_places; /* places: of operands, each once, then the result's */
     uint8_t of[3];                   /* of an operand that is an array: its place */
     int64_t count, shape[ND_QUICK_SHAPE], extent[ND_QUICK_AXES], stride[4][ND_QUICK_AXES];
@@ -496,7 +504,22 @@ bool ts__nd_quick_begin(const ts_nd_graph *graph, const ts_nd_call *call, nd_qui
 /* The call, if one that looks like it is known; else *result stays NULL, its launch is noted, and ts__nd_quick_note
  * keeps it. */
 TS_CHECKED ts_status ts__nd_quick_run(ts_nd_graph *graph, nd_quick_call *q, ts_nd **result, ts_error *err);
-void ts__nd_quick_launched(ts_nd_graph *graph, const ts_kernel *kernel, const nd_launch *launch);
+void ts__nd_quick_launched(ts_nd_graph *graph, const ts_kernel *kernel, const nd_launch *launch,
+                           const int64_t grid[3]);
+/* What waited is computed: the one value of a group, or one of several. */
+void ts__nd_quick_computed(ts_nd_graph *graph, const nd_node *node, bool alone);
+/* A value that did not wait is an operand: had it waited, both would be one group. */
+void ts__nd_quick_joins(ts_nd_graph *graph, ts_nd_store *store);
+/* What waits is computed now, or would be if any did. */
+static inline void nd_round(ts_nd_graph *graph)
+{
+    graph->round += graph->round == UINT32_MAX ? 2 : 1;
+}
+static inline void nd_quick_operand(const ts_nd *a)
+{
+    if (a && a->store->early)
+        ts__nd_quick_joins(a->graph, a->store);
+}
 void ts__nd_quick_note(ts_nd_graph *graph, nd_quick_call *q, ts_dtype loop, const ts_nd *out);
 void ts__nd_quick_forget(ts_nd_graph *graph); /* the kernels go */
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Calls on few elements that look like one before: the same function of arrays of the same dtypes, which lie in the
+ * Calls that look like one before: the same function of arrays of the same dtypes, which lie in the
  * same way, and of numbers of the same kinds. Their dtypes, kernel and code are known; what changes are addresses,
  * extents, strides and the numbers. So such a call is an array, a few words of arguments and a launch, and takes a
  * third of the time of one that goes through call.c.
@@ -11,6 +11,11 @@
  *
  * Whatever is not exactly that goes the long way, and so do calls whose results are not all finite, which may have
  * faults to tell of (check.c). A result that goes into an operand is put back first.
+ *
+ * Large calls, which could wait, go this way where waiting has gained nothing: values of calls that look like it were
+ * computed alone, ND_LONE times (ts__nd_quick_computed). Where such a value is an operand of a call before the
+ * program reads anything, waiting would have joined both: then calls like it wait again, and are tried anew after
+ * QUICK_LOST more that were computed alone. Of their faults they tell as those that wait do (tell.c).
  */
 #include "numeric/group.h"
 #include "run/launch.h"
@@ -21,7 +26,9 @@ static_assert(TS_ND_COUNT <= 256, "a function has eight");
 
 enum {
     QUICK_MOST = 1 << 12, QUICK_TILE = ND_TILE, QUICK_FEW = 128, /* elements; of a tile; of a narrow one */
-    QUICK_KEPT = 1 << 14                                         /* bytes that are put back */
+    QUICK_LARGE = 1 << 21, /* elements of large calls: longer rows are stored past the caches (loop.c) */
+    QUICK_LOST = 20,
+    QUICK_KEPT = 1 << 14   /* bytes that are put back */
 };
 
 /* ---- looking ------------------------------------------------------------------------------------- */
@@ -316,7 +323,7 @@ static void quick_key(nd_quick_call *q, uint64_t told, bool on_host)
     const ts_nd *out = call->out;
     uint64_t look = (uint64_t)call->fn << 20 | (out ? 32u | out->dtype : 0) | (uint64_t)call->dtype << 6 |
                     (uint64_t)nd_casting(call) << 11 | (uint64_t)q->rank << 14 |
-                    (uint64_t)(q->count <= QUICK_FEW) << 18 | (uint64_t)1 << 19;
+                    (uint64_t)(q->count <= QUICK_FEW) << 18 | (uint64_t)1 << 19 | (uint64_t)q->is_large << 28;
     uint64_t lies = told << 3 | q->n_places;
     for (uint32_t i = 0; i < ts_nd_get(call->fn)->n_in; i++) {
         const ts_nd_operand *in = &call->in[i];
@@ -334,10 +341,17 @@ static void quick_key(nd_quick_call *q, uint64_t told, bool on_host)
     q->key[1] = lies;
 }
 
+/* Whether an operand may be one of a call that is known: it waits for nothing, and is no number beyond int64. */
+static bool quick_takes(const ts_nd_operand *in)
+{
+    return in->array ? in->array->rank <= ND_QUICK_SHAPE && !in->array->store->value : !in->is_big && !in->is_huge;
+}
+
 bool ts__nd_quick_begin(const ts_nd_graph *graph, const ts_nd_call *call, nd_quick_call *q)
 {
     bool on_host = ts_device_caps_of(graph->device) & TS_DEVICE_HOST_MEMORY;
-    int64_t most = TS_MIN(ts__nd_small(graph, call->fn), on_host ? QUICK_MOST : QUICK_TILE);
+    int64_t few = TS_MIN(ts__nd_small(graph, call->fn), on_host ? QUICK_MOST : QUICK_TILE);
+    int64_t most = on_host && !graph->strict && call->fn != TS_ND_copy ? QUICK_LARGE : few;
     const ts_nd *out = call->out;
     if (call->where || call->loop || call->order == 'F' || call->fn == TS_ND_gather)
         return false;
@@ -346,15 +360,16 @@ bool ts__nd_quick_begin(const ts_nd_graph *graph, const ts_nd_call *call, nd_qui
     q->call = call;
     q->n_places = 0;
     for (uint32_t i = 0; i < ts_nd_get(call->fn)->n_in; i++)
-        if (!call->in[i].array && (call->in[i].is_big || call->in[i].is_huge))
+        if (!quick_takes(&call->in[i]))
             return false;
-        else if (call->in[i].array && call->in[i].array->rank > ND_QUICK_SHAPE)
-            return false;
-    if (!quick_shape(q) || q->count < 1 || q->count > most ||
-        (!quick_flat(graph, q) && !quick_by_axes(graph, q)) ||
+    if (!quick_shape(q) || q->count < 1 || q->count > most)
+        return false;
+    q->is_large = q->count > few;
+    q->at_once = !q->is_large;
+    if ((!quick_flat(graph, q) && !quick_by_axes(graph, q)) ||
         (!on_host && q->rank > 1)) /* kernels of tiles depend on extents */
         return false;
-    quick_key(q, on_host ? 0 : graph->wants, on_host);
+    quick_key(q, on_host && !q->is_large ? 0 : graph->wants, on_host);
     return true;
 }
 
@@ -390,15 +405,21 @@ static bool quick_words(const nd_quick *quick, const nd_quick_call *q, nd_note *
     return true;
 }
 
-static nd_quick *quick_slot(ts_nd_graph *graph, const nd_quick_call *q)
+static nd_quick *quick_slot(ts_nd_graph *graph, const uint64_t key[2])
 {
-    uint64_t mixed = (q->key[0] ^ q->key[1] * 0xC2B2AE3D27D4EB4Fu) * 0x9E3779B97F4A7C15u;
+    uint64_t mixed = (key[0] ^ key[1] * 0xC2B2AE3D27D4EB4Fu) * 0x9E3779B97F4A7C15u;
     return &graph->quick[mixed >> (64 - ND_QUICK_BITS)];
+}
+
+static bool quick_is(const nd_quick *slot, const uint64_t key[2])
+{
+    return slot->key[0] == key[0] && slot->key[1] == key[1];
 }
 
 /* ---- noting -------------------------------------------------------------------------------------- */
 
-void ts__nd_quick_launched(ts_nd_graph *graph, const ts_kernel *kernel, const nd_launch *launch)
+void ts__nd_quick_launched(ts_nd_graph *graph, const ts_kernel *kernel, const nd_launch *launch,
+                           const int64_t grid[3])
 {
     launch_frame frame; /* large, and filled as far as it is used */
     nd_note *note = &graph->note;
@@ -409,6 +430,29 @@ void ts__nd_quick_launched(ts_nd_graph *graph, const ts_kernel *kernel, const nd
     note->program = ts__nd_launch_program(graph->device, kernel, launch, false, &frame);
     note->n = note->program ? frame.n_params : 0;
     memcpy(note->words, frame.params, note->n * sizeof *note->words);
+    memcpy(note->grid, grid, sizeof note->grid);
+}
+
+/* Blocks of the kernel: one of a small call; tiles of one axis, or those of loops. */
+static void quick_grid(const nd_quick *quick, const nd_quick_call *q, int64_t grid[3])
+{
+    grid[0] = grid[1] = grid[2] = 1;
+    if (q->is_large && quick->tiles)
+        grid[0] = (q->count + ND_TILE - 1) / ND_TILE;
+    else if (q->is_large)
+        ts__nd_loop_blocks(q->rank, q->extent, grid);
+}
+
+/* Whether a kernel that tells of faults is that of arrays which lie apart (group.c), as it was when it was noted. */
+static bool quick_tells_alike(const nd_quick_call *q)
+{
+    const ts_buffer *to = q->place[q->n_places - 1].array->store->buffer;
+    bool alike = !to->release;
+    for (uint32_t p = 0; p + 1 < q->n_places; p++) {
+        const ts_buffer *from = q->place[p].array->store->buffer;
+        alike &= from != to && !from->release;
+    }
+    return alike;
 }
 
 /* Not: functions whose operands are looked at, by values that a kernel does not see or that a check wants all of. */
@@ -435,23 +479,62 @@ static void quick_into_new(nd_quick_call *q, const ts_nd *out)
     to->array = out;
 }
 
+/* What the last launch tells of calls like this one; false: they go the long way. */
+static bool quick_learn(const ts_nd_graph *graph, nd_quick_call *q, ts_dtype loop, const ts_nd *out, nd_quick *quick)
+{
+    nd_note expected = {0};
+    const nd_note *note = &graph->note;
+    bool in_host = ts_device_caps_of(graph->device) & TS_DEVICE_HOST_MEMORY;
+    *quick = (nd_quick){.key = {q->key[0], q->key[1]}, .loop = (uint8_t)loop, .result = out->dtype,
+                        .program = note->program, .lone = ND_LONE};
+    quick->tells = (!in_host || q->is_large) && graph->wants && graph->flags && ts__nd_tells(q->call->fn, loop);
+    quick->tiles = quick->tells && q->rank == 1;
+    if (!note->program || !quick_may(q->call, loop, (ts_dtype)out->dtype, &quick->checks) || out->store->value ||
+        !out->store->buffer)
+        return false;
+    quick_into_new(q, out);
+    if (!quick_words(quick, q, &expected) || (q->is_large && quick->tells && !quick_tells_alike(q)))
+        return false;
+    quick_grid(quick, q, expected.grid);
+    quick->checks = quick->checks && in_host && !q->is_large;
+    return expected.n == note->n && memcmp(expected.grid, note->grid, sizeof note->grid) == 0 &&
+           memcmp(expected.words, note->words, note->n * sizeof *note->words) == 0;
+}
+
 void ts__nd_quick_note(ts_nd_graph *graph, nd_quick_call *q, ts_dtype loop, const ts_nd *out)
 {
-    nd_note expected = {0}, *note = &graph->note;
-    nd_quick quick = {.key = {q->key[0], q->key[1]}, .loop = (uint8_t)loop, .result = out->dtype,
-                      .program = note->program};
-    bool in_host = ts_device_caps_of(graph->device) & TS_DEVICE_HOST_MEMORY;
-    note->wanted = false;
-    quick.tells = !in_host && graph->wants && graph->flags && ts__nd_tells(q->call->fn, loop);
-    if (!note->program || !quick_may(q->call, loop, (ts_dtype)out->dtype, &quick.checks) || out->store->value ||
-        !out->store->buffer)
-        return;
-    quick_into_new(q, out);
-    if (!quick_words(&quick, q, &expected))
-        return;
-    quick.checks = quick.checks && in_host;
-    if (expected.n == note->n && memcmp(expected.words, note->words, note->n * sizeof *note->words) == 0)
-        *quick_slot(graph, q) = quick;
+    nd_quick quick, *slot = quick_slot(graph, q->key);
+    bool wanted = q->at_once && quick_is(slot, q->key) && !slot->program;
+    graph->note.wanted = false;
+    if (quick_learn(graph, q, loop, out, &quick))
+        *slot = quick;
+    else if (q->is_large && wanted)
+        slot->lone = INT8_MIN; /* waiting is as good */
+}
+
+/* ---- values that would wait alone ---------------------------------------------------------------- */
+
+void ts__nd_quick_computed(ts_nd_graph *graph, const nd_node *node, bool alone)
+{
+    nd_quick *slot = quick_slot(graph, node->quick);
+    bool is_known = quick_is(slot, node->quick);
+    if (!is_known && alone)
+        *slot = (nd_quick){.key = {node->quick[0], node->quick[1]}, .lone = 1};
+    else if (is_known && slot->lone < ND_LONE)
+        slot->lone = (int8_t)(alone ? slot->lone + 1 : TS_MIN(slot->lone, 0));
+}
+
+void ts__nd_quick_joins(ts_nd_graph *graph, ts_nd_store *store)
+{
+    if (store->early == graph->round)
+        graph->quick[store->slot].lone = -QUICK_LOST;
+    store->early = 0;
+}
+
+static void quick_came_early(const ts_nd_graph *graph, const nd_quick *slot, ts_nd_store *store)
+{
+    store->early = graph->round;
+    store->slot = (uint8_t)(slot - graph->quick);
 }
 
 void ts__nd_quick_forget(ts_nd_graph *graph)
@@ -477,7 +560,9 @@ static uint64_t quick_bytes(const nd_quick_call *q)
 static ts_status quick_launch(ts_nd_graph *graph, const nd_quick *quick, const nd_quick_call *q, const nd_note *note,
                               ts_error *err)
 {
-    static const ts_launch_shape shape = {.grid = {1, 1, 1}};
+    int64_t grid[3];
+    quick_grid(quick, q, grid);
+    ts_launch_shape shape = {.grid = {(uint32_t)grid[0], (uint32_t)grid[1], (uint32_t)grid[2]}};
     const ts_stream *stream = graph->device->default_stream;
     for (uint32_t p = 0; p < q->n_places; p++)
         ts__buffer_note_stream(q->place[p].array->store->buffer, stream);
@@ -555,7 +640,8 @@ static ts_status quick_into(ts_nd_graph *graph, const nd_quick *quick, nd_quick_
     bool keeps = quick->checks && quick_keeps(q);
     quick_into_new(q, out);
     if (!quick_words(quick, q, &note) ||
-        (quick->checks && q->call->out && q->count * out->item > QUICK_KEPT))
+        (quick->checks && q->call->out && q->count * out->item > QUICK_KEPT) ||
+        (q->is_large && quick->tells && !quick_tells_alike(q)))
         return TS_OK;
     if (keeps)
         (void)quick_rows(q, QUICK_SAVE, kept);
@@ -569,14 +655,16 @@ static ts_status quick_into(ts_nd_graph *graph, const nd_quick *quick, nd_quick_
 
 ts_status ts__nd_quick_run(ts_nd_graph *graph, nd_quick_call *q, ts_nd **result, ts_error *err)
 {
-    const nd_quick *quick = quick_slot(graph, q);
+    const nd_quick *quick = quick_slot(graph, q->key);
     const ts_device *device = graph->device;
     ts_nd *out = q->call->out;
     graph->note.program = NULL; /* an earlier call's, whose words may be the same: that of other arrays, now freed */
-    bool is_known = quick->key[0] == q->key[0] && quick->key[1] == q->key[1] &&
+    bool is_met = quick_is(quick, q->key);
+    q->at_once |= is_met && quick->lone >= ND_LONE;
+    bool is_known = is_met && q->at_once && quick->program &&
                     quick->program->epoch == atomic_load_explicit(&device->epoch, memory_order_relaxed);
     if (!is_known || q->call->pace == TS_ND_LONG) {
-        graph->note.wanted = !is_known && q->call->pace != TS_ND_KNOWN;
+        graph->note.wanted = q->at_once && !is_known && q->call->pace != TS_ND_KNOWN;
         return TS_OK;
     }
     if (out)
@@ -588,5 +676,7 @@ ts_status ts__nd_quick_run(ts_nd_graph *graph, nd_quick_call *q, ts_nd **result,
         status = quick_into(graph, quick, q, out, result, err);
     if (!*result)
         ts_nd_release(out);
+    else if (q->is_large && !out->store->lasting)
+        quick_came_early(graph, quick, out->store);
     return status;
 }

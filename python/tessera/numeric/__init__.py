@@ -108,7 +108,8 @@ _ALIASES = {
 globals().update({_alias: globals()[_name] for _alias, _name in _ALIASES.items()})
 asnumpy, nditer, ufunc = _functions.asnumpy, _nditer.nditer, _ufunc.ufunc
 flatiter, broadcast = _flat.flatiter, _flat.broadcast
-default_device, device, wait = _setup.default_device, _setup.device, _setup.wait
+default_device, device = _setup.default_device, _setup.device
+wait = _core.NumericBuiltin(_setup.wait, __name__, True)
 
 
 # Modules that are imported when they are asked for.

@@ -121,8 +121,6 @@ def wait(*arrays: Any) -> None:
 
     For timing, and before other programs look at memory; reading an element does the same for its array.
     """
-    if len(arrays) == 1 and _core.numeric_wait(arrays[0]):
-        return
     _core.numeric_flush()
     for where in {a.device for a in arrays} or {default_device()}:
         _core.synchronize(where)
