@@ -9,6 +9,9 @@
  *     strip     MATRIX_ROWS rows of a, read where they are if rows are dense, else packed: [m / ROWS][k][ROWS]
  *     tile      ROWS rows and three vectors of the result, in registers while k runs through the piece
  *
+ * Of a @ a.T the half below the diagonal is computed, and written above it, too: both have the same products in the
+ * same order. Strips have half as many rows then, and end behind their last row's column.
+ *
  * A panel is read by all rows of a strip before the next one; both stay in the second cache. K. Goto, R. van de Geijn,
  * Anatomy of high-performance matrix multiplication, 2008.
  */
@@ -24,6 +27,7 @@ enum {
     MATRIX_DEPTH = 512, MATRIX_COLUMNS = 480, MATRIX_ROWS = 96, /* float64: half as many columns */
     MATRIX_SCRATCH = (MATRIX_DEPTH * MATRIX_COLUMNS + 2 * MATRIX_DEPTH * MATRIX_ROWS) * 4,
     MATRIX_BLOCK = 1 << 20, /* multiplications that are worth a thread */
+    MATRIX_HALVES = 4,      /* blocks for each thread of a product that is its own transpose */
     MATRIX_UNIT = 48,       /* rows and columns that blocks begin at multiples of */
     MATRIX_BLOCKS = 1 << 12 /* along an axis */
 };
@@ -34,6 +38,8 @@ typedef struct matrix_of {
     void *c;
     int64_t m, k, n, a_m, a_k, b_k, b_n, c_m;
     bool is_wide; /* float64 */
+    bool is_half;     /* c is its own transpose, and rows of a block are whole */
+    int64_t diagonal; /* the column of the diagonal in a block's first row */
 } matrix_of;
 
 /* A strip times a piece. Row r of a begins at the multiple of a tile's rows below it times `a_row`, and a_m for each
@@ -186,10 +192,11 @@ static void matrix_entry(const uint64_t *params, const uint32_t grid[3], int64_t
         int64_t row = block / grid[0] * rows, col = block % grid[0] * cols;
         matrix_of one = *p;
         one.m = TS_MIN(rows, p->m - row);
-        one.n = TS_MIN(cols, p->n - col);
+        one.n = p->is_half ? row + one.m : TS_MIN(cols, p->n - col);
         one.a = (const char *)p->a + row * p->a_m * item;
         one.b = (const char *)p->b + col * p->b_n * item;
         one.c = (char *)p->c + (row * p->c_m + col) * item;
+        one.diagonal = row;
         if (one.m > 0 && one.n > 0)
             matrix_run(&one, env, scratch);
     }
@@ -210,12 +217,14 @@ static ts_status matrix_program(ts_nd_graph *graph, ts_error *err)
     return ts__device_program_wrap(graph->device, &code, address, "matmul", "", &graph->matrices, err);
 }
 
-/* Blocks for the threads that there is work for, as square as they can be. */
+/* Blocks for the threads that there is work for, as square as they can be; of a half several for each, as the first
+ * have least to do. */
 static void matrix_grid(const matrix_of *p, int32_t units, uint32_t grid[3])
 {
     double work = (double)p->m * (double)p->n * (double)p->k / MATRIX_BLOCK;
     int64_t blocks = work < units ? TS_MAX((int64_t)work, 1) : units;
-    int64_t rows = 1;
+    int64_t rows = p->is_half && blocks > 1 ? TS_MIN(MATRIX_HALVES * blocks, MATRIX_BLOCKS) : 1;
+    blocks = p->is_half ? rows : blocks;
     while (rows < blocks && rows < MATRIX_BLOCKS && p->m / rows > p->n * rows / blocks)
         rows++;
     grid[0] = (uint32_t)TS_MIN(MATRIX_BLOCKS, (blocks + rows - 1) / rows);
@@ -275,6 +284,7 @@ ts_status ts_nd_matrices_run(const ts_nd_matrices *job, ts_error *err)
                    .a_k = ts_nd_strides(a)[1] / item, .b_k = ts_nd_strides(b)[0] / item,
                    .b_n = ts_nd_strides(b)[1] / item, .c_m = ts_nd_shape(b)[1],
                    .is_wide = a->dtype == TS_DTYPE_float64};
+    p.is_half = p.a == p.b && p.m == p.n && p.a_m == p.b_n && p.a_k == p.b_k;
     ts_launch_shape shape = {.grid = {1, 1, 1}};
     matrix_grid(&p, a->graph->units, shape.grid);
     return device->ops->launch(a->graph->matrices, device->default_stream, &shape, &(uint64_t){(uintptr_t)&p}, 0, err);

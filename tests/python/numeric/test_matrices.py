@@ -55,6 +55,25 @@ def test_the_bits_are_those_of_the_librarys_kernel(dtype, shape):
         assert np.asarray(a @ b).tobytes() == wanted.tobytes()
 
 
+@pytest.mark.parametrize("dtype", ["f4", "f8"])
+def test_products_with_their_own_transpose_have_the_bits_of_all_products(dtype):
+    rng = np.random.default_rng(7)
+    for m, k in ((2, 9000), (33, 40), (47, 513), (96, 21), (97, 65), (145, 1030), (251, 8), (500, 100)):
+        x, a = laid(rng, (m, k), dtype)
+        other = tn.array(np.array(x.T, order="K"))
+        for own, wanted in ((a @ a.T, a @ other), (a.T.T @ a.T, a @ other)):
+            assert np.asarray(own).tobytes() == np.asarray(wanted).tobytes()
+            assert (np.asarray(own) == np.asarray(own).T).all()
+        turned, b = laid(rng, (k, m), dtype)
+        wanted = tn.array(np.array(turned.T, order="K")) @ b
+        assert np.asarray(b.T @ b).tobytes() == np.asarray(wanted).tobytes()
+    x = rng.standard_normal((70, 70)).astype(dtype)
+    x[3, 5], x[60, 2] = np.nan, np.inf
+    np.testing.assert_allclose(np.asarray(tn.array(x) @ tn.array(x).T), x @ x.T, rtol=1e-3)
+    a = tn.array(x[:, ::-1])
+    np.testing.assert_allclose(np.asarray(a @ a), x[:, ::-1] @ x[:, ::-1], rtol=1e-3)  # the same, but not turned
+
+
 def test_what_is_not_finite_stays_where_it_is():
     rng = np.random.default_rng(1)
     for m, k, n in ((37, 41, 53), (64, 600, 25)):
