@@ -98,7 +98,10 @@ class View:
         self.__name__ = module
 
     def __getattr__(self, name: str) -> Any:
-        return _resolve(self.__name__, name)
+        found = _resolve(self.__name__, name)
+        if callable(found) or isinstance(found, View):
+            self.__dict__[name] = found  # it stays what it is
+        return found
 
 
 def _package() -> Any:

@@ -71,7 +71,9 @@ def test_products_with_their_own_transpose_have_the_bits_of_all_products(dtype):
     x[3, 5], x[60, 2] = np.nan, np.inf
     np.testing.assert_allclose(np.asarray(tn.array(x) @ tn.array(x).T), x @ x.T, rtol=1e-3)
     a = tn.array(x[:, ::-1])
-    np.testing.assert_allclose(np.asarray(a @ a), x[:, ::-1] @ x[:, ::-1], rtol=1e-3)  # the same, but not turned
+    with np.errstate(invalid="ignore"):
+        wanted = x[:, ::-1] @ x[:, ::-1]
+    np.testing.assert_allclose(np.asarray(a @ a), wanted, rtol=1e-3)  # the same memory, but not turned
 
 
 def test_what_is_not_finite_stays_where_it_is():
