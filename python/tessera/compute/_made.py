@@ -12,7 +12,7 @@ from typing import Any
 
 from . import _histogram, _reduce, _scan, _search, _segmented, _segments, _select, _sort, _transform
 from ._engine import again, keep
-from .iterators import iterator_of
+from .iterators import iterator_like
 from .op import operator_of
 from .types import TypeDescriptor, type_of
 
@@ -91,7 +91,7 @@ def kind_text(operators: dict[str, int], name: str, value: Any) -> str:
     if name.startswith(("h_", "init_value")):
         return _digest(type_of(value))
     if name.startswith("d_") or name.endswith("_offsets_in"):
-        return _digest(iterator_of(getattr(value, "d_current", value), name).kind)
+        return _digest(iterator_like(getattr(value, "d_current", value), name).kind)
     return _digest(value)
 
 

@@ -247,7 +247,23 @@ def _array_functions(kind: TypeDescriptor, moved: bool, axes: int) -> tuple[Func
 
 
 def iterator_of(what: Any, name: str) -> Iterator:
-    """The iterator that an argument is, or that stands for the elements of an array.
+    """The iterator that an argument is, or that stands for the elements of an array, which kernels can read.
+
+    Raises
+    ------
+    TypeError
+        For what is neither, with the name of the parameter.
+    ValueError
+        For an array of a GPU at an address that its dtype cannot have there.
+    """
+    found = iterator_like(what, name)
+    if isinstance(found, ArrayIterator) and found is not what:
+        _check_address(found, name)
+    return found
+
+
+def iterator_like(what: Any, name: str) -> Iterator:
+    """As `iterator_of`, also of a stand-in, which has no memory.
 
     Raises
     ------
@@ -267,7 +283,6 @@ def iterator_of(what: Any, name: str) -> Iterator:
                 "iterator"
             ) from None
         raise TypeError(f"{name}: {error}") from None
-    _check_address(found, name)
     return found
 
 

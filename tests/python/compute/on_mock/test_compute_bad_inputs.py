@@ -50,3 +50,17 @@ def test_arrays_that_are_not_aligned_are_named(mock: MockState) -> None:
     assert mock.n_launches == before
     compute.inclusive_scan(d_in=Odd(99, np.uint8), d_out=out, op=compute.OpKind.PLUS, num_items=99)
     assert mock.n_launches > before
+
+
+def test_stand_ins_for_arrays_lie_nowhere(mock: MockState) -> None:
+    stand_in = compute.ProxyArray(np.int32)
+    reducer = compute.make_reduce_into(
+        d_in=stand_in, d_out=stand_in, op=compute.OpKind.PLUS, h_init=compute.ProxyValue(np.int32)
+    )
+    x, out, before = cuda.device_array(9, np.int32), cuda.device_array(1, np.int32), mock.n_launches
+    given = {"d_in": x, "d_out": out, "op": compute.OpKind.PLUS, "num_items": 9, "h_init": np.int32(0)}
+    memory = cuda.device_array(max(reducer(temp_storage=None, **given), 1), np.uint8)
+    reducer(temp_storage=memory, **given)
+    assert mock.n_launches > before
+    with pytest.raises(RuntimeError, match="a ProxyArray has no data"):
+        compute.reduce_into(d_in=stand_in, d_out=out, op=compute.OpKind.PLUS, num_items=1, h_init=np.int32(0))
