@@ -85,15 +85,16 @@ class poly1d:
 
     def __call__(self, val: Any) -> Any:
         """Its value."""
-        return give(self._inner(take(val, [], False)))
+        return give(placed(lambda: self._inner(take(val, [], False))))
 
     def __getattr__(self, name: str) -> Any:
         if name.startswith("__"):
             raise AttributeError(name)
-        found = getattr(object.__getattribute__(self, "_inner"), name)
+        inner = object.__getattribute__(self, "_inner")
+        found = placed(lambda: getattr(inner, name))
         if not callable(found) or isinstance(found, tn.poly1d):
             return give(found)
-        return lambda *args, **options: give(found(*[take(x, [], False) for x in args], **options))
+        return lambda *args, **options: give(placed(lambda: found(*[take(x, [], False) for x in args], **options)))
 
     def __len__(self) -> int:
         return len(self._inner)
@@ -124,7 +125,7 @@ class poly1d:
 
 def _operator(name: str) -> Any:
     def call(self: poly1d, *others: Any) -> Any:
-        made = getattr(self._inner, name)(*[take(x, [], True) for x in others])
+        made = placed(lambda: getattr(self._inner, name)(*[take(x, [], True) for x in others]))
         return made if made is NotImplemented else give(made)
 
     call.__name__ = name

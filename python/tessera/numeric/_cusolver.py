@@ -114,9 +114,17 @@ def _each(
     return status
 
 
-def _check(status: ndarray, message: str) -> None:
-    if status.size and numpy.asarray(status).any():
+def _check(status: ndarray, message: str, *results: ndarray) -> None:
+    """What came of every matrix of a stack: where one went wrong, an error, or NaN in the results, one for each matrix,
+    where the program ignores invalid values."""
+    wrong = numpy.asarray(status) != 0
+    if not wrong.any():
+        return
+    if numpy.geterr()["invalid"] != "ignore":
         raise LinAlgError(message)
+    places = f.asarray(wrong, device=status.device)
+    for result in results:
+        result[places] = complex(math.nan, math.nan) if result.dtype.kind == "c" else math.nan
 
 
 # -- LU --------------------------------------------------------------------------------------------------
@@ -159,6 +167,7 @@ def _solved(a: ndarray, b: ndarray, dtype: str) -> ndarray:
                     "cusolverDnXgetrs", handle, options, 0, _I64(n), _I64(x.columns), kind, matrix, _I64(n), rows,
                     kind, right, _I64(n), told,
                 )  # fmt: skip
+    _check(status, "Singular matrix", x.array)
     return x.matrices()
 
 
@@ -210,7 +219,7 @@ def _cholesky(a: ndarray, dtype: str, half: int) -> _Stack:
     def args(matrix: Any) -> list[Any]:
         return [half, _I64(n), kind, matrix, _I64(n), kind]
 
-    _check(_each("Xpotrf", made, (made.array,), args), "Matrix is not positive definite")
+    _check(_each("Xpotrf", made, (made.array,), args), "Matrix is not positive definite", made.array)
     return made
 
 
@@ -287,7 +296,7 @@ def _symmetric(a: ndarray, dtype: str, half: int, vectors: bool) -> tuple[ndarra
         return [int(vectors), half, _I64(n), kind, matrix, _I64(n), _TYPES["d"], w, kind]
 
     status = _each("Xsyevd", made, (made.array, values), args)
-    _check(status, "Eigenvalues did not converge")
+    _check(status, "Eigenvalues did not converge", values, made.array)
     return values.reshape(*made.outer, n), made
 
 
@@ -334,7 +343,7 @@ def _singular(a: ndarray, dtype: str, job: str) -> tuple[Any, ndarray, Any]:
         ]  # fmt: skip
 
     arrays = (whole.array, values, u.array, vh.array)
-    _check(_each("Xgesvd", whole, arrays, args), "SVD did not converge")
+    _check(_each("Xgesvd", whole, arrays, args), "SVD did not converge", values, u.array, vh.array)
     if job == "A" and not n:
         return f.broadcast_to(f.eye(m, device=device), (*whole.outer, m, m)).astype(dtype), values, vh.matrices()
     return u.matrices(), values.reshape(*whole.outer, n), vh.matrices()
@@ -383,7 +392,7 @@ def _eigen(a: ndarray, dtype: str, vectors: bool) -> tuple[ndarray, ndarray]:
         ]  # fmt: skip
 
     status = _each("Xgeev", made, (made.array, values, right.array), args)
-    _check(status, "Eigenvalues did not converge")
+    _check(status, "Eigenvalues did not converge", values, right.array)
     return values.reshape(*made.outer, n), right.matrices()
 
 

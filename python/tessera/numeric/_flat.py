@@ -168,7 +168,7 @@ class flatiter:
             return values if values.size == n else f.broadcast_to(values, (n,))
         from ._index import take
 
-        return take(values, f.asarray(f.arange(n) % values.size))
+        return take(values, f.asarray(f.arange(n, device=values.device) % values.size))
 
     def copy(self, /) -> ndarray:
         """The elements as an array of one axis."""

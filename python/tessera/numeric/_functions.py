@@ -75,7 +75,7 @@ def _fill(made: ndarray, value: Any) -> ndarray:
     value = numpy.complex128(value) if type(value) is complex else value  # parts may be lost
     wraps = isinstance(value, (list, tuple, float, numpy.integer))  # where it does not fit, as NumPy's
     if wraps and made.dtype.kind in "biufc":
-        return copy_of(asarray(value), made, casting="unsafe")
+        return copy_of(asarray(value, device=made.device), made, casting="unsafe")
     if made.dtype.kind == "M" and type(value) is int:  # a count also where no unit is known, as NumPy's ones
         return copy_of(value, made, casting="unsafe")
     made[...] = value

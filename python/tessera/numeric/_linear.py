@@ -490,13 +490,14 @@ def _slid(a: ndarray, v: ndarray, mode: str) -> ndarray:
     """Sums of products of v with every stretch of a, which is not the shorter one."""
     n, m = a.size, v.size
     begin, count = {"valid": (m - 1, n - m + 1), "same": (m - 1 - m // 2, n), "full": (0, n + m - 1)}[mode]
-    padded = f.zeros(n + 2 * (m - 1), a.dtype)
+    padded = f.zeros(n + 2 * (m - 1), a.dtype, device=a.device)
     padded[m - 1 : m - 1 + n] = a
     step = padded.itemsize
     windows = padded._view(begin * step, padded.dtype, (count, m), (step, step))
     if mode == "valid" or v.dtype.kind not in "fc" or bool(FUNCTIONS["isfinite"](v).all()):
         return f.asarray(contracted(windows, v[:, None])[:, 0])
-    place = f.arange(begin, begin + count)[:, None] + f.arange(m)  # where zeros lie, which times infinity are NaN
+    rows, columns = f.arange(begin, begin + count, device=a.device), f.arange(m, device=a.device)
+    place = rows[:, None] + columns  # where zeros lie, which times infinity are NaN
     inside = (place >= m - 1) & (place < m - 1 + n)
     with numpy.errstate(invalid="ignore"):
         return f.asarray(select(inside, windows * v, 0)).sum(-1, v.dtype)

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy
@@ -12,6 +12,7 @@ import numpy
 from .. import _core
 from . import _functions as f
 from . import _host, _ufunc_methods
+from ._ndarray import ndarray
 from ._reduce import any as _any_of
 from ._reduce import scalar_of
 from ._setup import NO_VALUE
@@ -84,7 +85,7 @@ class Composed(Made):
         outs += [None] * (self.nout - len(outs))
         operands: list[Any] = [*given[: self.nin]]
         if not self._takes_numbers:
-            operands = [*map(f.asarray, operands)]
+            operands = _beside(operands)
         as_they_are = casting in ("no", "equiv") and not any(type(x) in (bool, int, float) for x in given)
         if dtype is not None or signature is not None or as_they_are:
             operands = _ufunc_methods.as_loop(self, operands, dtype, signature, casting)
@@ -220,6 +221,15 @@ def frompyfunc(func: Any, /, nin: int, nout: int, **kwargs: Any) -> Any:
     return Called(func, nin, nout, **kwargs)
 
 
+def _beside(operands: Sequence[Any], kept: type | None = None) -> list[Any]:
+    """Operands as arrays, lists and others' arrays on the device of ours; those of the type ``kept`` as they are."""
+    device = next((x.device for x in operands if isinstance(x, ndarray)), None)
+    return [
+        x if type(x) is kept else f.asarray(x) if isinstance(x, ndarray) else f.asarray(x, device=device)
+        for x in operands
+    ]
+
+
 def _floats(name: str, x: Any) -> Any:
     if x.dtype.kind not in "biuf":
         raise TypeError(f"ufunc '{name}' not supported for the input types")
@@ -284,7 +294,7 @@ def _spacing(x: Any) -> Any:
 
 def _integers(name: str, a: Any, b: Any) -> tuple[Any, Any, Any]:
     """Distances from 0 without signs, and the dtype of the result."""
-    a, b = (x if type(x) is int else f.asarray(x) for x in (a, b))  # Python's take the dtype beside them
+    a, b = _beside((a, b), int)  # Python's take the dtype beside them
     dtype = f.result_type(a, b)
     if dtype.kind not in "iu":
         raise TypeError(f"ufunc '{name}' not supported for the input types")

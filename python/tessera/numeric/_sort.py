@@ -384,7 +384,10 @@ def unique_values(x: Any) -> ndarray:
 def isin(element: Any, test_elements: Any, assume_unique: bool = False, invert: bool = False, *,
          kind: Any = None) -> Any:  # fmt: skip
     """Whether elements are among others."""
-    element, others = f.asarray(element), f.ravel(test_elements)
+    element = f.asarray(element)
+    if not isinstance(test_elements, ndarray):
+        test_elements = f.asarray(test_elements, device=element.device)
+    others = f.ravel(test_elements)
     if kind not in (None, "sort", "table"):
         raise ValueError(f"Invalid kind: '{kind}'. Please use None, 'sort' or 'table'.")
     if kind == "table" and not (element.dtype.kind in "biu" and others.dtype.kind in "biu"):
@@ -396,10 +399,10 @@ def isin(element: Any, test_elements: Any, assume_unique: bool = False, invert: 
     except numpy.exceptions.DTypePromotionError:
         comparable = False
     if not comparable:  # nothing is equal
-        return f.full(element.shape, bool(invert))
+        return f.full(element.shape, bool(invert), device=element.device)
     element, others = element.astype(dtype, copy=False), sort(others.astype(dtype, copy=False))
     if not others.size:
-        found = f.zeros(element.shape, bool)
+        found = f.zeros(element.shape, bool, device=element.device)
     else:
         places = FUNCTIONS["minimum"](searchsorted(others, element), others.size - 1)
         found = f.asarray(take(others, places) == element)

@@ -11,7 +11,7 @@ from typing import Any
 import numpy
 import pytest
 import tessera.numeric as np
-from tessera.numeric import _cusolver
+from tessera.numeric import _cusolver, _numpys
 from tessera.numeric._numpys import adopt
 
 DTYPES = {1: numpy.dtype("d"), 5: numpy.dtype("D")}
@@ -54,6 +54,8 @@ def xgetrs(trans, n, columns, kind, a, lda, pivots, kind_b, b, ldb, info):
     for k, at in enumerate(vector(pivots, "i8", n)):
         b[[k, at - 1]] = b[[at - 1, k]]
     lower = numpy.tril(a, -1) + numpy.eye(n)
+    if not a.diagonal().all():
+        return
     b[...] = numpy.linalg.solve(numpy.triu(a), numpy.linalg.solve(lower, b))
 
 
@@ -128,6 +130,7 @@ def linalg(monkeypatch):
     monkeypatch.setattr(_cusolver, "library", lambda name: Fake())
     monkeypatch.setattr(_cusolver, "_handle", lambda device: (None, None))
     monkeypatch.setattr(_cusolver, "on_device", lambda a: contextlib.nullcontext())
+    monkeypatch.setattr(_numpys._host, "away", lambda args: True)
     return adopt("numpy.linalg._linalg")
 
 
@@ -200,3 +203,26 @@ def test_errors(linalg) -> None:
     assert float(linalg["det"](np.zeros((3, 3)))) == 0
     sign, log = linalg["slogdet"](np.zeros((3, 3)))
     assert float(sign) == 0 and float(log) == -numpy.inf
+
+
+@pytest.mark.parametrize("dtype", "dD")
+def test_matrices_of_a_stack_that_have_no_answer(linalg, dtype: str) -> None:
+    """Where the program ignores invalid values, they alone are NaN."""
+    x = given(numpy.random.default_rng(4), dtype, 2, 3, 4, 4)
+    x[0, 1] = x[1, 2] = 0
+    b = given(numpy.random.default_rng(5), dtype, 2, 3, 4, 2)
+    x[1, 0, :, 2:] = 0
+    with numpy.errstate(invalid="ignore"):
+        close_or_nan(_cusolver.inv(np.asarray(x), 2 * dtype), numpy.linalg._umath_linalg.inv(x), dtype)
+        made = _cusolver.solve(np.asarray(x), np.asarray(b), 3 * dtype)
+        close_or_nan(made, numpy.linalg._umath_linalg.solve(x, b), dtype)
+    for order in (1, -1, numpy.inf, "fro"):
+        close_or_nan(linalg["cond"](np.asarray(x), order), numpy.linalg.cond(x, order), "d")
+
+
+def close_or_nan(made: Any, wanted: Any, dtype: str) -> None:
+    made, wanted = numpy.asarray(made), numpy.asarray(wanted)
+    assert (numpy.isnan(made) == numpy.isnan(wanted)).all()
+    if numpy.iscomplexobj(wanted):
+        assert (numpy.isnan(made.imag) == numpy.isnan(wanted.imag)).all()
+    close(numpy.nan_to_num(made), numpy.nan_to_num(wanted), dtype)

@@ -263,3 +263,14 @@ def test_constants_of_polynomials_lie_where_new_arrays_do(mock) -> None:
     with np.device("cuda"):
         assert kind.domain.device == "cuda:0" == kind([1, 2]).domain.device
         assert (kind.domain + np.ones(2)).device == "cuda:0"
+
+
+def test_what_functions_make_for_themselves_lies_beside_their_arrays(mock) -> None:
+    """Where new arrays lie on the CPU."""
+    a = np.asarray([3.0, 1.0, 2.0], device="cuda")
+    a.flat[:] = np.asarray([1.0, 2.0], device="cuda")
+    for made in (
+        np.convolve(a, a), np.correlate(a, a), np.full_like(a, [1, 2, 3]), np.ldexp(a, [1, 2, 3]),
+        np.nextafter([1, 1, 1], a),
+    ):  # fmt: skip
+        assert made.device == "cuda:0"
