@@ -26,7 +26,7 @@ from .. import _core
 from ._ahead import PutOff, run_all
 from ._ready import pack_of
 from ._replay import derived, forget, forget_mine, is_lost, noted, recorded, replayed, takes, wanted
-from ._store import is_plain, kernel_by_name, kernel_ready, name_of
+from ._store import is_plain, keep_packed, kernel_by_name, kernel_ready, name_of
 from .iterators import Iterator, as_host
 
 __all__ = [
@@ -208,6 +208,7 @@ def _called(key: Any, function: Callable[..., Any], given: dict[str, Any]) -> An
         if above is None and _calls.later is not None:
             run_all(_calls.later)
             _calls.later = None
+        keep_packed()
         asks = given.get("temp_storage", POOL) is None  # how many bytes: nothing runs
         if not asks and any(name.startswith(_READ_LATER) and _of_host(value) for name, value in given.items()):
             wait = _waiting(given.get("stream") or 0)

@@ -28,10 +28,13 @@ from ..cuda import config
 from ..cuda._hints import bounds_hints, hint_rows, parameter_rows
 from .types import TypeDescriptor
 
-__all__ = ["StoredKernel", "is_plain", "kernel_by_name", "kernel_ready", "name_of"]
+__all__ = ["StoredKernel", "is_plain", "keep_packed", "kernel_by_name", "kernel_ready", "name_of"]
 
 _FOLDERS = (".", "compute", "coop", "cuda")  # of the package: whose files kernels are made of
 _FROM = ("builtins", "math", "numpy", "operator", "tessera")  # modules whose names mean the same in all processes
+
+
+_packed: list[tuple[Any, bytes]] = []  # kernels and their names, until `keep_packed`
 
 
 class _Unknown(Exception):
@@ -206,7 +209,7 @@ def kernel_by_name(
     if found is None:
         kernel = build()
         if name is not None:
-            kernel._on_packed = functools.partial(_keep, kernel, name)
+            kernel._on_packed = functools.partial(_packed.append, (kernel, name))
         return kernel
     about, _, pack = found.partition(b"\0")
     called, file, parameters = about.decode().split("\n")
@@ -219,11 +222,20 @@ def kernel_ready(found: Any, bounds: tuple[int, ...], build: Callable[[], Any], 
     return StoredKernel((name, file, ", ".join(parameters)), pack, bounds, _LaterHost(None, build), dress)
 
 
-def _keep(kernel: Any, name: bytes) -> None:
-    pack, host = kernel._pack
-    if host.asks or host.captured or host.links:
-        return
-    code = kernel.py_func.__code__
+def keep_packed() -> None:
+    """Keeps the kernels that were packed and launched since. Those whose arguments the host named to the compiler, as
+    structs, are packed by the next process too: names go by objects, of which another process may have others."""
+    while _packed:
+        try:
+            kernel, name = _packed.pop()
+        except IndexError:  # another thread has it
+            return
+        pack, host = kernel._pack
+        if not (host.asks or host.captured or host.links or host.elements or host.classes or host.constants):
+            _keep(kernel.py_func.__code__, name, pack)
+
+
+def _keep(code: types.CodeType, name: bytes, pack: bytes) -> None:
     about = "\n".join((code.co_name, code.co_filename, ", ".join(code.co_varnames[: code.co_argcount])))
     if about.isascii() and about.count("\n") == 2 and "\0" not in about:
         _core.cache_keep(f"pack of {code.co_name}", name, about.encode() + b"\0" + pack)

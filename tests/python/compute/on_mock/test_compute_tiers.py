@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 
 from tessera import compute, cuda
+from tessera.compute import _engine, _store
 
 N = 50_000
 
@@ -68,6 +69,7 @@ def test_code_that_cannot_be_made_is_reported_once(mock):
 FORKS = """
 import numpy as np, os
 from tessera import compute, cuda
+from tessera.compute import _engine, _store
 x, out = cuda.device_array(100, np.int32), cuda.device_array(100, np.int32)
 for step in range(16):  # more than there are threads of the background: some wait
     compute.inclusive_scan(d_in=x, d_out=out, op=lambda a, b: a + b + step, num_items=100)
@@ -116,3 +118,21 @@ def test_the_next_process_begins_with_fast_code(tmp_path):
         found.append(eval(done.stdout))
     assert found[0]["from_disk"] == 0
     assert (found[1]["from_disk"], found[1]["compiled"]) == (1, 0)
+
+
+def test_packs_whose_arguments_the_host_names_are_not_kept(mock, monkeypatch):
+    """It names the classes of structs by numbers of objects, which another process may count otherwise."""
+    kept: list[str] = []
+    monkeypatch.setattr(_engine, "_keeps", True)
+    monkeypatch.setattr(_store._core, "cache_kept", lambda name: None)
+    monkeypatch.setattr(_store._core, "cache_keep", lambda kind, name, text: kept.append(kind))
+    for module in (_engine, _store):
+        monkeypatch.setattr(module, "name_of", lambda make, key, bounds: b"a name")
+    Pair = compute.gpu_struct({"s": np.int64, "t": np.int64}, "Pair")
+    pairs, out = cuda.device_array(9, Pair.dtype), cuda.device_array(1, Pair.dtype)
+    numbers, one = cuda.device_array(9, np.int64), cuda.device_array(1, np.int64)
+    given = {"num_items": 9, "op": lambda a, b: a if a.t > b.t else b}
+    compute.reduce_into(d_in=pairs, d_out=out, h_init=Pair(0, 0), **given)
+    assert not kept
+    compute.reduce_into(d_in=numbers, d_out=one, h_init=np.int64(0), num_items=9, op=lambda a, b: a if a > b else b)
+    assert kept == ["pack of reduce"]
