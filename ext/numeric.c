@@ -727,6 +727,7 @@ static PyObject *numeric_setup(PyObject *module, PyObject *args)
                   {"items_buffer", &n->items_buffer}, {"items_descr", &n->items_descr},
                   {"items_argument", &n->items_argument},
                   {"host_dtype", &n->host_dtype}, {"by_numpy", &n->by_numpy}, {"derived", &n->derived},
+                  {"function_answered", &n->function_answered}, {"ufunc_answered", &n->ufunc_answered},
                   {"errors", &n->errors}, {"errors_default", &n->errors_default}, {"watches", &n->watches},
                   {"warnings", &n->warnings}, {"filters_key", &n->filters_key},
                   {"get_item", &n->get_item}, {"set_item", &n->set_item}, {"matmul", &n->matmul},
@@ -740,7 +741,7 @@ static PyObject *numeric_setup(PyObject *module, PyObject *args)
     for (int d = 1; d < TS_DTYPE_COUNT; d++)
         if (n->scalar_types[d] && PyType_Check(n->scalar_types[d]) && numeric_is_plain(state, (ts_dtype)d))
             n->plain_scalars |= (uint64_t)1 << d;
-    if (numeric_lend_setup(state) < 0)
+    if (numeric_protocol_setup(n) < 0 || numeric_lend_setup(state) < 0)
         return NULL;
     Py_RETURN_NONE;
 }

@@ -13,6 +13,11 @@ enum { NUMERIC_DEVICES = 64, NUMERIC_MEANINGS = 1 << 16, NUMERIC_SPARE = 16 };
 typedef struct numeric_doctor numeric_doctor;
 typedef struct numeric_few_row numeric_few_row;
 
+/* Names of attributes of classes: the protocols that are asked, and what says who is not asked (numeric_protocol.c). */
+typedef enum numeric_protocol { PROTOCOL_FUNCTION, PROTOCOL_UFUNC, PROTOCOLS, PROTOCOL_PRIORITY = PROTOCOLS,
+                                PROTOCOL_LEFT, PROTOCOL_CUDA, PROTOCOL_INTERFACE, PROTOCOL_ARRAY,
+                                PROTOCOL_WRAP, PROTOCOL_NAMES } numeric_protocol;
+
 /* What the module knows of the Python half (tessera/numeric/_setup.py); all of it owned. */
 typedef struct numeric_state {
     ts_nd_graph *graphs[NUMERIC_DEVICES]; /* of the devices in use; the first is the CPU's */
@@ -40,6 +45,12 @@ typedef struct numeric_state {
     PyObject *by_numpy;                   /* function: a callable of ours, arguments, keywords -> what NumPy's gives */
     PyObject *derived;                    /* function: a callable of ours, arguments, keywords -> what arrays of derived
                                            * classes among them make of the call; Ellipsis: nothing */
+    PyObject *function_answered;          /* function: a routine, arguments, keywords -> what a class of others gives by
+                                           * __array_function__; Ellipsis: nothing */
+    PyObject *ufunc_answered;             /* function: function of elements, name of its method, arguments, keywords ->
+                                           * the same by __array_ufunc__ */
+    PyObject *protocol_names[PROTOCOL_NAMES];
+    PyObject *protocol_ours[PROTOCOLS], *protocol_numpys[PROTOCOLS]; /* what our class and NumPy's have */
     PyObject *integer_type;               /* numpy.integer */
     PyObject *numpy_array;                /* numpy.ndarray */
     PyObject *libraries;                  /* tuple: how the files of Tessera and NumPy begin, which no user wrote */
@@ -205,6 +216,35 @@ PyObject *numeric_shares(PyObject *self, PyObject *args);
 int numeric_getbuffer(PyObject *self, Py_buffer *view, int flags);
 void numeric_releasebuffer(PyObject *self, Py_buffer *view);
 
+/* numeric_protocol.c */
+/* Whether an object is one of the commonest, whose class no protocol is asked for. */
+static inline bool numeric_is_common(const core_state *state, PyObject *x)
+{
+    const numeric_state *n = state->numeric;
+    PyTypeObject *type = Py_TYPE(x);
+    return type == n->array_class || type == &PyFloat_Type || type == &PyLong_Type || x == Py_None ||
+           (PyObject *)type == n->scalar_types[TS_DTYPE_float64] || (PyObject *)type == n->scalar_types[TS_DTYPE_int64];
+}
+/* Whether a class of others answers a call with these among its arguments, or in lists of so many levels. */
+bool numeric_is_answered(core_state *state, numeric_protocol which, PyObject *const *x, Py_ssize_t n, int depth);
+static inline bool numeric_answered(core_state *state, numeric_protocol which, PyObject *const *x, Py_ssize_t n,
+                                    int depth)
+{
+    Py_ssize_t i = 0;
+    while (i < n && (numeric_is_common(state, x[i]) ||
+                     (!depth && (PyTuple_CheckExact(x[i]) || PyBool_Check(x[i]) || PyList_CheckExact(x[i])))))
+        i++;
+    return i < n && numeric_is_answered(state, which, x + i, n - i, depth);
+}
+/* Whether the operator of x, ours, with y is left to y. */
+bool numeric_defers(core_state *state, PyObject *x, PyObject *y, bool in_place);
+/* Whether the class of an object says by __array_wrap__ what becomes of results, and in another way than ours. */
+bool numeric_wraps(core_state *state, PyObject *x);
+/* What they answer to a function of elements, or to a method of it; Ellipsis: nothing. */
+PyObject *numeric_ask_ufunc(core_state *state, PyObject *function, const char *method, PyObject *const *args,
+                            Py_ssize_t n, PyObject *names);
+int numeric_protocol_setup(numeric_state *n); /* -1 with exception */
+
 /* numeric_operator.c */
 extern const PyType_Slot numeric_operators[]; /* up to one of slot 0 */
 /* x @ y of vectors, or small matrices, of one dtype of numbers; NULL without exception: they are none. */
@@ -217,9 +257,15 @@ int numeric_operand(core_state *state, PyObject *object, ts_nd_operand *out, PyO
 int numeric_plain_operand(core_state *state, PyObject *object, ts_nd_operand *out);
 /* fn(x, y), or the in-place form where `out` is an array. */
 PyObject *numeric_call(core_state *state, ts_nd_fn fn, PyObject *const *x, PyObject *out);
+enum { NUMERIC_PRIORITY = 1000 }; /* what classes inherit that name none (_ndarray.py) */
+/* The rank of an object's class, __array_priority__: 0 of classes of ours that name none, as NumPy's. */
+double numeric_priority(PyObject *object);
 /* Of n objects the first with the highest __array_priority__ of those whose class derives from ndarray; NULL: none, or
  * one below 0 beside an array of no such class. */
 PyObject *numeric_derived(core_state *state, PyObject *const *x, Py_ssize_t n);
+/* What an operator gives that a class of others answers, or that is left to it (NotImplemented), by the name of its
+ * function; NULL without exception: none does. */
+PyObject *numeric_operator_answer(core_state *state, const char *name, PyObject *const *x, int n_in, PyObject *out);
 int numeric_assign(core_state *state, ts_nd *out, PyObject *value); /* casts as NumPy's assignment does */
 int numeric_call_init(PyObject *module, core_state *state);
 

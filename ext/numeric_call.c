@@ -363,6 +363,7 @@ typedef struct call_options {
     bool is_meant; /* dtype= or signature= name a dtype that has a meaning */
     PyObject *const *values, *names; /* keywords, borrowed; NULL: none */
     bool is_theirs; /* out= is none of our arrays: NumPy's perhaps */
+    bool loses_class; /* subok=False: results are arrays of our own class */
 } call_options;
 
 /* Whether a call is about more than numbers: an array among its operands, or `out`, has a meaning. */
@@ -446,9 +447,7 @@ static PyObject *call_array_of(core_state *state, PyObject *scalar)
 
 /* ---- derived classes ----------------------------------------------------------------------------- */
 
-enum { DERIVED_OURS = 1000 }; /* what classes inherit that name none (_ndarray.py): NumPy's 0 */
-
-static double derived_priority(PyObject *object)
+double numeric_priority(PyObject *object)
 {
     PyObject *priority = PyObject_GetAttrString(object, "__array_priority__");
     double value = priority ? PyFloat_AsDouble(priority) : 0;
@@ -457,7 +456,7 @@ static double derived_priority(PyObject *object)
         PyErr_Clear();
         return 0;
     }
-    return value == DERIVED_OURS ? 0 : value;
+    return value == NUMERIC_PRIORITY ? 0 : value;
 }
 
 PyObject *numeric_derived(core_state *state, PyObject *const *x, Py_ssize_t n)
@@ -469,10 +468,10 @@ PyObject *numeric_derived(core_state *state, PyObject *const *x, Py_ssize_t n)
         has_plain |= is_plain;
         if (!x[i] || is_plain || !numeric_is_array(state, x[i]))
             continue;
-        if (!found || (Py_TYPE(x[i]) != Py_TYPE(found) && derived_priority(x[i]) > derived_priority(found)))
+        if (!found || (Py_TYPE(x[i]) != Py_TYPE(found) && numeric_priority(x[i]) > numeric_priority(found)))
             found = x[i];
     }
-    return found && has_plain && derived_priority(found) < 0 ? NULL : found;
+    return found && has_plain && numeric_priority(found) < 0 ? NULL : found;
 }
 
 /* What an operand of a derived class makes of a result, by its __array_wrap__; takes the result. */
@@ -526,19 +525,72 @@ static PyObject *call_by_numpy(core_state *state, const ts_nd_info *info, PyObje
     return NULL;
 }
 
+PyObject *numeric_operator_answer(core_state *state, const char *name, PyObject *const *x, int n_in, PyObject *out)
+{
+    if (n_in == 2 && numeric_defers(state, x[0], x[1], out != NULL))
+        Py_RETURN_NOTIMPLEMENTED;
+    if (!numeric_answered(state, PROTOCOL_UFUNC, x, n_in, 0))
+        return NULL;
+    PyObject *function = call_named(name), *given[] = {x[0], n_in == 2 ? x[1] : out, out};
+    PyObject *made = NULL;
+    if (function)
+        made = numeric_ask_ufunc(state, function, "__call__", given, n_in + (out != NULL), NULL);
+    Py_XDECREF(function);
+    if (made == Py_Ellipsis)
+        Py_CLEAR(made);
+    return made;
+}
+
+/* The operand whose class decides what becomes of a result: a derived one, or another's with __array_wrap__. */
+static PyObject *call_wrapper(core_state *state, PyObject *const *x, Py_ssize_t n)
+{
+    PyObject *found = numeric_derived(state, x, n);
+    for (Py_ssize_t i = 0; i < n; i++)
+        if (!numeric_is_array(state, x[i]) && numeric_wraps(state, x[i]) &&
+            (!found || numeric_priority(x[i]) > numeric_priority(found)))
+            found = x[i];
+    return found;
+}
+
+/* A result as the class that decides has it, that of `out` where one is written to; takes the result. */
+static PyObject *call_wrapped(core_state *state, PyObject *function, const ts_nd_info *info, PyObject *const *x,
+                              PyObject *out, PyObject *result, bool as_array)
+{
+    PyObject *all[CALL_WHERE + 1] = {NULL};
+    int n = (int)info->n_in, known = 0;
+    while (!out && known < n && numeric_is_common(state, x[known]))
+        known++;
+    if (known == n)
+        return result;
+    PyObject *wrapper = out ? numeric_wraps(state, out) ? out : NULL : call_wrapper(state, x, n);
+    if (!wrapper)
+        return result;
+    memcpy(all, x, (size_t)n * sizeof *all);
+    all[n] = out;
+    return derived_wrap(state, wrapper, function, all, n + (out != NULL), result, as_array);
+}
+
 PyObject *numeric_call(core_state *state, ts_nd_fn fn, PyObject *const *x, PyObject *out)
 {
     const ts_nd_info *info = ts_nd_get(fn);
+    bool is_ours = numeric_is_common(state, x[0]) && (info->n_in == 1 || numeric_is_common(state, x[1])) &&
+                   (!out || numeric_is_common(state, out));
+    if (!is_ours) {
+        PyObject *made = numeric_operator_answer(state, info->name, x, (int)info->n_in, out);
+        if (made || PyErr_Occurred())
+            return made;
+    }
     call_options options = {.call = {.fn = fn}, .out = out};
     PyObject *result = call_with(state, &options, x);
-    PyObject *derived = result && !out && result != Py_NotImplemented ? numeric_derived(state, x, info->n_in) : NULL;
     if (!result)
         return call_by_numpy(state, info, x, out);
-    if (!derived)
+    bool wraps = !is_ours && result != Py_NotImplemented &&
+                 (out ? numeric_wraps(state, out) : call_wrapper(state, x, info->n_in) != NULL);
+    if (!wraps)
         return result;
     PyObject *function = call_named(info->name);
     if (function)
-        result = derived_wrap(state, derived, function, x, info->n_in, result, false);
+        result = call_wrapped(state, function, info, x, out, result, false);
     else
         Py_CLEAR(result);
     Py_XDECREF(function);
@@ -694,6 +746,10 @@ typedef struct call_function {
 /* out=: an array, or a tuple of one; it stays NULL for None and for an ellipsis. */
 static int call_out(core_state *state, PyObject *object, call_options *options)
 {
+    if (options->says_out) {
+        PyErr_SetString(PyExc_TypeError, "cannot specify 'out' as both a positional and keyword argument");
+        return -1;
+    }
     if (PyTuple_Check(object)) {
         if (PyTuple_GET_SIZE(object) != 1) {
             PyErr_SetString(PyExc_ValueError, "The 'out' tuple must have exactly one entry per ufunc output");
@@ -810,8 +866,11 @@ static int call_keyword(core_state *state, PyObject *self, PyObject *name, PyObj
         return numeric_casting(value, &options->call.casting);
     if (strcmp(text, "order") == 0)
         return call_order(value, &options->call);
-    if (strcmp(text, "subok") == 0)
-        return 0;
+    if (strcmp(text, "subok") == 0) {
+        int keeps = PyObject_IsTrue(value);
+        options->loses_class = keeps == 0;
+        return keeps < 0 ? -1 : 0;
+    }
     if (strcmp(text, "signature") == 0 || strcmp(text, "sig") == 0)
         return call_signature(state, self, value, options);
     PyErr_Format(PyExc_TypeError, "%s() got an unexpected keyword argument '%U'",
@@ -826,6 +885,12 @@ static PyObject *call_vector(PyObject *self, PyObject *const *args, size_t flags
     const ts_nd_info *info = ts_nd_get(f->fn);
     Py_ssize_t n = PyVectorcall_NARGS(flags), n_names = names ? PyTuple_GET_SIZE(names) : 0;
     call_options options = {.call = {.fn = f->fn}, .values = args + n, .names = names};
+    if (numeric_answered(state, PROTOCOL_UFUNC, args, n + n_names, 1)) {
+        PyObject *made = numeric_ask_ufunc(state, self, "__call__", args, n, names);
+        if (made != Py_Ellipsis)
+            return made;
+        Py_DECREF(made);
+    }
     if (n < info->n_in || n > info->n_in + 1)
         return PyErr_Format(PyExc_TypeError, "%s() takes from %d to %d positional arguments but %zd were given",
                             info->name, info->n_in, info->n_in + 1, n);
@@ -854,9 +919,9 @@ static PyObject *call_vector(PyObject *self, PyObject *const *args, size_t flags
         Py_DECREF(result);
         return PyErr_Format(PyExc_TypeError, "ufunc '%s' not supported for the input types", info->name);
     }
-    PyObject *derived = result && !options.out ? numeric_derived(state, args, info->n_in) : NULL;
-    if (derived)
-        return derived_wrap(state, derived, self, args, info->n_in, result, options.as_array);
+    bool moves = f->fn == TS_ND_copy || f->fn == TS_ND_select; /* no functions of NumPy: what is written stays */
+    if (result && !options.loses_class && !(moves && options.out))
+        result = call_wrapped(state, self, info, args, options.out, result, options.as_array);
     if (result && options.as_array && !numeric_is_array(state, result))
         result = call_array_of(state, result);
     return result;

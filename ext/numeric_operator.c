@@ -76,7 +76,7 @@ static ts_nd_fn power_as(PyObject *y, double value)
 static PyObject *power_short(PyObject *x, PyObject *y)
 {
     core_state *state = operator_state(x, y);
-    if (Py_TYPE(x) != state->numeric->array_class || !(PyFloat_CheckExact(y) || PyLong_CheckExact(y)) ||
+    if (!numeric_is_array(state, x) || !(PyFloat_CheckExact(y) || PyLong_CheckExact(y)) ||
         ND(x)->meaning || !strchr("fc", ts_dtype_get((ts_dtype)ND(x)->dtype)->kind))
         return NULL;
     PyObject *both[] = {x, y};
@@ -93,7 +93,10 @@ static PyObject *binary_power(PyObject *x, PyObject *y, PyObject *modulus)
     PyObject *made = power_short(x, y);
     if (made || PyErr_Occurred())
         return made;
-    return operator_hook(operator_state(x, y)->numeric->power, x, y, NULL);
+    core_state *state = operator_state(x, y);
+    PyObject *both[] = {x, y};
+    made = numeric_operator_answer(state, "power", both, 2, NULL);
+    return made || PyErr_Occurred() ? made : operator_hook(state->numeric->power, x, y, NULL);
 }
 
 static PyObject *inplace_power(PyObject *x, PyObject *y, PyObject *modulus)
@@ -149,10 +152,12 @@ PyObject *numeric_product(core_state *state, PyObject *x, PyObject *y)
 
 static PyObject *binary_matmul(PyObject *x, PyObject *y)
 {
-    PyObject *made = numeric_product(operator_state(x, y), x, y);
+    core_state *state = operator_state(x, y);
+    PyObject *both[] = {x, y}, *made = numeric_product(state, x, y);
     if (made || PyErr_Occurred())
         return made;
-    return operator_hook(operator_state(x, y)->numeric->matmul, x, y, NULL);
+    made = numeric_operator_answer(state, "matmul", both, 2, NULL);
+    return made || PyErr_Occurred() ? made : operator_hook(state->numeric->matmul, x, y, NULL);
 }
 
 static PyObject *numeric_compare(PyObject *x, PyObject *y, int how)

@@ -14,11 +14,14 @@ typedef struct numeric_routine {
     core_state *state;
     PyObject *function, *module; /* module: its name, where users find the function */
     bool moves;   /* it takes items: it only moves elements, or asks what they are */
+    uint8_t asks; /* whether classes of others answer calls of it: ROUTINE_IS_FUNCTION ..; 0: they do not */
+    uint8_t depth; /* levels of lists that it looks into for them */
     int shortcut; /* a ts_nd_fold, or one of those below; -1: none */
     const numeric_way *way; /* a shortcut of numeric_view.c, or NULL */
     numeric_few few;
 } numeric_routine;
 
+enum { ROUTINE_ASKS_NONE, ROUTINE_IS_FUNCTION, ROUTINE_IS_METHOD, ROUTINE_IS_UFUNC };
 enum { ROUTINE_RESHAPE = TS_ND_FOLDS, ROUTINE_RAVEL, ROUTINE_COPY, ROUTINE_ASTYPE, ROUTINE_MEAN, ROUTINE_DOT,
        ROUTINE_MATMUL, ROUTINE_SORT, ROUTINE_ARGSORT, ROUTINE_PARTITION, ROUTINE_ARGPARTITION, ROUTINE_UNIQUE,
        ROUTINE_SEARCHSORTED, ROUTINE_TAKE, ROUTINE_FLATTEN, ROUTINE_ZEROS, ROUTINE_ONES, ROUTINE_EMPTY,
@@ -563,7 +566,8 @@ PyObject *numeric_by_numpy(core_state *state, PyObject *callable, PyObject *cons
     return made;
 }
 
-static PyObject *routine_call(PyObject *object, PyObject *const *args, size_t flags, PyObject *names)
+/* A call whose classes of others were asked. */
+static inline PyObject *routine_run(PyObject *object, PyObject *const *args, size_t flags, PyObject *names)
 {
     numeric_routine *self = (numeric_routine *)object;
     Py_ssize_t n = PyVectorcall_NARGS(flags);
@@ -590,6 +594,72 @@ static PyObject *routine_call(PyObject *object, PyObject *const *args, size_t fl
     return result ? result : numeric_by_numpy(self->state, object, args, n, names, false);
 }
 
+/* Whether like= is among the keywords. */
+static bool routine_has_like(PyObject *names)
+{
+    bool has = false;
+    for (Py_ssize_t i = 0; names && i < PyTuple_GET_SIZE(names); i++) {
+        PyObject *name = PyTuple_GET_ITEM(names, i);
+        has |= PyUnicode_GET_LENGTH(name) == 4 && PyUnicode_CompareWithASCIIString(name, "like") == 0;
+    }
+    return has;
+}
+
+/* Whether classes of others answer a call. */
+static bool routine_is_answered(const numeric_routine *self, PyObject *const *args, Py_ssize_t n, PyObject *names)
+{
+    Py_ssize_t all = n + (names ? PyTuple_GET_SIZE(names) : 0), first = self->asks == ROUTINE_IS_METHOD;
+    if (self->asks == ROUTINE_IS_FUNCTION)
+        return routine_has_like(names) || numeric_answered(self->state, PROTOCOL_FUNCTION, args, all, self->depth);
+    return n >= first && numeric_answered(self->state, PROTOCOL_UFUNC, args + first, all - first, 1);
+}
+
+/* What they answer; Ellipsis: nothing. */
+static PyObject *routine_answer(numeric_routine *self, PyObject *const *args, Py_ssize_t n, PyObject *names)
+{
+    if (self->asks == ROUTINE_IS_FUNCTION)
+        return routine_ask(self->state->numeric->function_answered, (PyObject *)self, args, n, names, false);
+    if (self->asks == ROUTINE_IS_UFUNC)
+        return numeric_ask_ufunc(self->state, (PyObject *)self, "__call__", args, n, names);
+    PyObject *name = PyObject_GetAttrString(self->function, "__name__");
+    const char *text = name ? PyUnicode_AsUTF8(name) : NULL;
+    PyObject *made = text ? numeric_ask_ufunc(self->state, args[0], text, args + 1, n - 1, names) : NULL;
+    Py_XDECREF(name);
+    return made;
+}
+
+static PyObject *routine_call(PyObject *object, PyObject *const *args, size_t flags, PyObject *names)
+{
+    numeric_routine *self = (numeric_routine *)object;
+    Py_ssize_t n = PyVectorcall_NARGS(flags);
+    if (self->asks && routine_is_answered(self, args, n, names)) {
+        PyObject *made = routine_answer(self, args, n, names);
+        if (made != Py_Ellipsis)
+            return made;
+        Py_DECREF(made);
+    }
+    return routine_run(object, args, flags, names);
+}
+
+/* The function where no class of others is asked: what such a class calls. */
+static PyObject *routine_implementation(PyObject *object, PyObject *const *args, Py_ssize_t n, PyObject *names)
+{
+    return routine_run(object, args, (size_t)n, names);
+}
+
+/* How many levels of lists NumPy looks into for objects that answer a function. */
+static uint8_t routine_depth(PyObject *name)
+{
+    static const char *const looking[] = {"block", "choose", "column_stack", "concat", "concatenate", "dstack",
+                                          "histogram2d", "histogramdd", "hstack", "lexsort", "multi_dot",
+                                          "piecewise", "select", "stack", "vstack"};
+    enum { BLOCKS = 8 };
+    for (size_t i = 0; i < sizeof looking / sizeof *looking; i++)
+        if (PyUnicode_CompareWithASCIIString(name, looking[i]) == 0)
+            return i ? 1 : BLOCKS;
+    return 0;
+}
+
 /* The shortcut of a function of the package itself, or of a method; NULL: it has none. */
 static const numeric_way *routine_way(PyObject *function, PyObject *name, PyObject *module)
 {
@@ -608,8 +678,8 @@ static const numeric_way *routine_way(PyObject *function, PyObject *name, PyObje
 static PyObject *routine_new(PyTypeObject *type, PyObject *args, PyObject *kwargs)
 {
     PyObject *function, *module;
-    int moves = 0;
-    if (!PyArg_ParseTuple(args, "OU|p:NumericRoutine", &function, &module, &moves) ||
+    int moves = 0, asks = ROUTINE_ASKS_NONE;
+    if (!PyArg_ParseTuple(args, "OU|pi:NumericRoutine", &function, &module, &moves, &asks) ||
         (kwargs && PyDict_GET_SIZE(kwargs)))
         return NULL;
     PyObject *name = PyObject_GetAttrString(function, "__name__");
@@ -621,6 +691,7 @@ static PyObject *routine_new(PyTypeObject *type, PyObject *args, PyObject *kwarg
                                                                          : routine_names[shortcut - TS_ND_FOLDS]) != 0)
         continue;
     const numeric_way *way = routine_way(function, name, module);
+    uint8_t depth = routine_depth(name);
     Py_DECREF(name);
     if (PyObject_HasAttrString(function, "is_in_place")) /* a method that is no function of its name */
         shortcut = -1;
@@ -634,6 +705,8 @@ static PyObject *routine_new(PyTypeObject *type, PyObject *args, PyObject *kwarg
         self->way = way;
         self->few = (numeric_few){(PyObject *)self, self->function, self->module};
         self->moves = moves;
+        self->asks = (uint8_t)asks;
+        self->depth = depth;
     }
     return (PyObject *)self;
 }
@@ -728,6 +801,8 @@ static PyObject *routine_doc(PyObject *self, void *unused)
 }
 
 static PyMethodDef routine_methods[] = {
+    {"_implementation", (PyCFunction)(void (*)(void))routine_implementation, METH_FASTCALL | METH_KEYWORDS,
+     "The function, without asking classes of others."},
     {"__reduce__", routine_reduce, METH_NOARGS, "Pickled by its name."},
     {NULL, NULL, 0, NULL},
 };
@@ -767,8 +842,11 @@ static PyType_Spec routine_specs[] = {
 PyObject *numeric_ufunc_of_numpy(PyObject *self, PyObject *const *args, Py_ssize_t n, PyObject *names)
 {
     const core_state *state = ((numeric_array *)self)->state;
-    bool is_call = n > 2 && !(names && PyTuple_GET_SIZE(names)) && PyUnicode_Check(args[1]) &&
+    Py_ssize_t n_names = names ? PyTuple_GET_SIZE(names) : 0;
+    bool is_call = n > 2 && !n_names && PyUnicode_Check(args[1]) &&
                    PyUnicode_CompareWithASCIIString(args[1], "__call__") == 0;
+    if (n > 2 && numeric_answered(STATE(self), PROTOCOL_UFUNC, args + 2, n - 2 + n_names, 1))
+        Py_RETURN_NOTIMPLEMENTED;
     if (is_call && Py_TYPE(args[n - 1]) == state->numeric->array_class) {
         PyObject *ours = PyDict_GetItemWithError(state->numeric->ours, args[0]);
         if (ours || PyErr_Occurred())

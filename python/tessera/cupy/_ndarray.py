@@ -32,6 +32,7 @@ class ndarray(Base):
     __slots__ = ()
     __module__ = "tessera.cupy"
     __array_priority__ = 100
+    _answers_numpy_alone = True  # tessera.numeric's functions take it as it is
     _has_buffer = False  # ext/numeric.c: memoryview(a) is refused
 
     def __new__(  # noqa: PYI034

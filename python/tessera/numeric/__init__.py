@@ -31,6 +31,7 @@ from . import (
     _numpys,
     _operators,
     _parts,
+    _protocols,
     _reduce,
     _setup,
     _sort,
@@ -67,6 +68,8 @@ _setup.setup(
     ndarray,
     by_numpy=_by_numpy,
     derived=_derived.derived,
+    function_answered=_protocols.function_answered,
+    ufunc_answered=_protocols.ufunc_answered,
     give=_host.give,
     host_calls=_host.CALLS,
     get_item=_index.get_item,
@@ -82,7 +85,7 @@ for _module in _MODULES:
                 _core.NumericBuiltin
                 if isinstance(getattr(_numpy, _name), _types.BuiltinFunctionType)
                 else _core.NumericRoutine
-            )(_thing, __name__, _module.__name__ in _setup.MOVE)
+            )(_thing, __name__, _module.__name__ in _setup.MOVE, _protocols.kind_of(_name))
             for _name, _thing in vars(_module).items()
             if callable(_thing)
             and getattr(_thing, "__module__", "") == _module.__name__
@@ -94,7 +97,9 @@ for _module in _MODULES:
 globals().update(_ufunc.FUNCTIONS)
 globals().update(_parts.FUNCTIONS_OF_PARTS)
 globals().update({_name: _parts.General(globals()[_name]) for _name in ("matmul", "matvec", "vecdot", "vecmat")})
-globals().update(_io.FUNCTIONS)
+globals().update(
+    {_name: _core.NumericRoutine(_thing, __name__, True, _setup.FUNCTION) for _name, _thing in _io.FUNCTIONS.items()}
+)
 for _module in (_methods, _io, *_MODULES[2:]):
     _methods.install(_module.METHODS)
 _methods.install_own()

@@ -14,11 +14,21 @@ from . import _numpys
 from ._functions import as_class, priority
 from ._functions import asarray as as_array
 from ._ndarray import is_derived, ndarray
+from ._protocols import answers
 from ._setup import MOVE, on
-from ._ufunc import Made, ufunc
+from ._ufunc import FUNCTIONS, Made, ufunc
 
 # Methods whose result of no axes is an object of the class, too; those that give ndarray; those that decide themselves.
 _REDUCED = frozenset(["all", "any", "max", "mean", "min", "prod", "std", "sum", "var"])
+# Methods that are a reduction by a function of elements, and the names of their arguments.
+_FOLDS = {
+    "all": ("logical_and", ("axis", "out", "keepdims")),
+    "any": ("logical_or", ("axis", "out", "keepdims")),
+    "max": ("maximum", ("axis", "out", "keepdims", "initial", "where")),
+    "min": ("minimum", ("axis", "out", "keepdims", "initial", "where")),
+    "prod": ("multiply", ("axis", "dtype", "out", "keepdims", "initial", "where")),
+    "sum": ("add", ("axis", "dtype", "out", "keepdims", "initial", "where")),
+}
 _PLACES = frozenset(["argmax", "argmin"])
 _PLAIN = frozenset(["nonzero", "searchsorted"])
 _device: Any = vars(_core.NumericArray)["device"]  # a class may have its own
@@ -35,6 +45,10 @@ def derived(routine: Any, args: tuple[Any, ...], options: dict[str, Any], _: boo
     if vars(ndarray).get(name) is routine or name == "get_item":
         if not is_derived(args[0]) or name in _OWN:
             return ...
+        if name in _FOLDS and answers(type(args[0]), "__array_ufunc__"):
+            function, names = _FOLDS[name]
+            given = {"axis": None} | dict(zip(names, args[1:], strict=False)) | options
+            return FUNCTIONS[function].reduce(args[0], **given)
         if args[0]._is_items and routine.__wrapped__.__module__ not in (*MOVE, _HOME):
             made = routine(as_class(args[0], None), *args[1:], **options)
         else:
@@ -47,18 +61,33 @@ def derived(routine: Any, args: tuple[Any, ...], options: dict[str, Any], _: boo
             return ...
         return _of_class("sum" if name == "reduce" else name, routine.__wrapped__(*args, **options), args[1:], options)
     if name == "__call__" and isinstance(args[0], Made):
-        first = _core.numeric_derived(args[1:])
-        made = routine.__wrapped__(*args, **options)
-        outs = options.get("out", args[1 + args[0].nin :])
-        if outs:
-            return made
-        return tuple(as_class(x, first) for x in made) if isinstance(made, tuple) else as_class(made, first)
+        return _composed(routine, args[0], args[1:], options)
     is_ours = routine.__module__ == "tessera.numeric" and name not in _SUBOK
     if is_ours and name in _OF_OPERANDS and options.get("out") is None:
         made = routine(*(as_class(x, None) if is_derived(x) else x for x in args), **options)
         return as_class(made, max(args[: _OF_OPERANDS[name]], key=priority)) if isinstance(made, ndarray) else made
     program = _numpys.program_of(name) if is_ours else None
     return ... if program is None else program(*args, **options)
+
+
+def _composed(routine: Any, function: Any, args: tuple[Any, ...], options: dict[str, Any]) -> Any:
+    """A function that is made of others: each result as the class has it that decides, that of out= where one is."""
+    made = routine.__wrapped__(function, *args, **options)
+    operands, outs = args[: function.nin], args[function.nin :] or options.get("out") or ()
+    first = _core.numeric_derived(operands)
+    if options.get("subok") is False or outs is ...:
+        return made
+    results = made if isinstance(made, tuple) else (made,)
+    outs = outs if isinstance(outs, tuple) else (outs,)
+    outs = (*outs, *(None,) * (len(results) - len(outs)))
+    context = (*operands, *outs) if any(x is not None for x in outs) else operands
+    wrapped = tuple(
+        x if like is None else like.__array_wrap__(as_array(x) if out is None else x, (function, context, i),
+                                                   out is None and not isinstance(x, ndarray))
+        for i, (x, out) in enumerate(zip(results, outs, strict=True))
+        for like in [first if out is None else out if is_derived(out) else None]
+    )  # fmt: skip
+    return wrapped if isinstance(made, tuple) else wrapped[0]
 
 
 def _of_class(name: str, made: Any, args: tuple[Any, ...], options: dict[str, Any]) -> Any:

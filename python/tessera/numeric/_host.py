@@ -155,6 +155,7 @@ class HostArray(numpy.ndarray[Any, Any]):
     """
 
     __module__ = "tessera.numeric"
+    _answers_numpy_alone = True  # our functions take it as it is
 
     def __array_ufunc__(self, function: Any, method: str, *inputs: Any, **options: Any) -> Any:
         return called(getattr(function, method), function.__name__, inputs, options)

@@ -170,6 +170,8 @@ def __array_wrap__(
     self: ndarray, array: Any, context: Any = None, return_scalar: bool = False
 ) -> Any:
     """The array that a function of NumPy's has made, as one of ours."""
+    if builtins.type(array) is builtins.type(self) is not ndarray:
+        return array
     made = f.asarray(array)
     if builtins.type(self) is not ndarray:
         return f.as_class(made, self)

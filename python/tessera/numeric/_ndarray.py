@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import importlib
 import operator
 import types
 from typing import Any, ClassVar
@@ -12,17 +11,6 @@ import numpy
 
 from .. import _core
 from . import _setup
-
-
-def _home_of(module: str) -> Any:
-    """The module here that has the functions of one of NumPy's; None: there is none."""
-    top, _, rest = module.partition(".")
-    if top != "numpy":
-        return None
-    try:
-        return importlib.import_module(f"tessera.numeric.{rest}".rstrip("."))
-    except ModuleNotFoundError:
-        return None
 
 
 class Flags:
@@ -304,6 +292,12 @@ class ndarray(_core.NumericArray):
         found without this; with an object of a derived class they are its operators."""
         import tessera.numeric
 
+        if not hasattr(function, "__name__") or not isinstance(method, str):
+            raise TypeError(f"__array_ufunc__ takes a ufunc and the name of its method, not {function!r}, {method!r}")
+        if isinstance(function, tessera.numeric.ufunc):
+            if len(options.get("out", ())) == 1:
+                options["out"] = options["out"][0]
+            return getattr(function, method)(*inputs, **options)
         by_operator = getattr(operator, OPERATORS.get(function.__name__, ""), None)
         if by_operator and method == "__call__" and not options and is_derived(inputs[1]):
             return by_operator(_functions.asarray(inputs[0]), inputs[1])
@@ -337,9 +331,10 @@ class ndarray(_core.NumericArray):
             return NotImplemented
         return _host.absent(f"the ufunc {function.__name__}", function, inputs, options)
 
-    def __array_function__(self, function: Any, types: Any, args: Any, options: Any) -> Any:
-        ours = getattr(_home_of(str(function.__module__)), function.__name__, None)
-        return ours(*args, **options) if callable(ours) else NotImplemented
+    def __array_function__(self, func: Any, types: Any, args: Any, kwargs: Any) -> Any:
+        from ._protocols import function_of_array
+
+        return function_of_array(func, types, args, kwargs)
 
     # -- elements ----------------------------------------------------------------------------------
 

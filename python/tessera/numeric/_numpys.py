@@ -26,7 +26,7 @@ from . import _host
 from ._converter import Converter
 from ._functions import asanyarray
 from ._ndarray import ndarray
-from ._setup import device, of_numpy, to_numpy
+from ._setup import FUNCTION, device, of_numpy, to_numpy
 
 # Modules whose functions stay NumPy's: they configure, print, describe. Arrays of ours are lent to them.
 _KEPT = {
@@ -60,6 +60,7 @@ _INNER = {"numpy.linalg._umath_linalg": "tessera.numeric._cusolver"}
 _adopted: dict[str, dict[str, Any]] = {}
 _homes: dict[str, tuple[dict[str, Any], Callable[[dict[str, Any]], None] | None]] = {}
 _lock = threading.RLock()
+_DISPATCHES = type(numpy.sum)
 
 
 def _undecorated(*args: Any, **options: Any) -> Any:
@@ -215,7 +216,7 @@ def home(
         if not name.startswith("__") or name == "__all__":
             names = adopt(module)
             if name in names:
-                return names[name]
+                return namespace.get(name, names[name])
             inner = f"{namespace['__name__']}.{name}"
             if not name.startswith("_") and importlib.util.find_spec(inner) is not None:
                 return importlib.import_module(inner)
@@ -244,6 +245,11 @@ def _place_constants(made: type) -> None:
             setattr(made, name, _Constant(constant))
 
 
+def public(program: Any, module: str) -> Any:
+    """A program of NumPy's as users get it: classes of others are asked first (_protocols.py)."""
+    return _core.NumericRoutine(program, module, True, FUNCTION)
+
+
 def _execute(namespace: dict[str, Any], module: str) -> None:
     spec = importlib.util.find_spec(module)
     assert spec is not None and spec.loader is not None
@@ -267,7 +273,11 @@ def _execute(namespace: dict[str, Any], module: str) -> None:
         own, mend = _homes[module]
         if mend:
             mend(namespace)
-        own.update({k: v for k, v in namespace.items() if not k.startswith("__") or k == "__all__"})
+        theirs = importlib.import_module(module)
+        for name, thing in namespace.items():
+            if name == "__all__" or not name.startswith("__"):
+                dispatches = type(getattr(theirs, name, None)) is _DISPATCHES
+                own[name] = public(thing, own["__name__"]) if dispatches else thing
 
 
 @functools.cache
@@ -308,4 +318,4 @@ def find(name: str) -> Any:
     if source is None:
         return None
     found = _resolved(theirs, name)
-    return _core.NumericRoutine(found, "tessera.numeric", True) if isinstance(found, types.FunctionType) else found
+    return public(found, "tessera.numeric") if isinstance(found, types.FunctionType) else found

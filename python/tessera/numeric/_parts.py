@@ -15,7 +15,7 @@ from . import _host, _ufunc_methods
 from ._ndarray import ndarray
 from ._reduce import any as _any_of
 from ._reduce import scalar_of
-from ._setup import NO_VALUE
+from ._setup import METHOD, NO_VALUE
 from ._ufunc import FUNCTIONS, Made, select
 
 _abs, _copysign, _trunc = FUNCTIONS["absolute"], FUNCTIONS["copysign"], FUNCTIONS["trunc"]
@@ -73,6 +73,10 @@ class Composed(Made):
                 "given"
             )
         as_array = out is ...
+        if out is not None and len(given) > self.nin:
+            raise TypeError("cannot specify 'out' as both a positional and keyword argument")
+        if self.nout > 1 and out is not None and not as_array and not isinstance(out, tuple):
+            raise TypeError("'out' must be a tuple of arrays")
         named = out if isinstance(out, tuple) else ()
         if any(x is ... for x in (*given[self.nin :], *named)):
             raise TypeError(
@@ -101,7 +105,7 @@ class Composed(Made):
 
     def outer(self, A: Any, B: Any, /, **options: Any) -> Any:
         """The function of every element of A with every element of B."""
-        a, b = f.asarray(A), f.asarray(B)
+        a, b = _ufunc_methods.outer_operands(A, B)
         return self(a[(...,) + (None,) * b.ndim], b, **options)
 
     def reduce(self, array: Any, axis: Any = 0, dtype: Any = None, out: Any = None, keepdims: bool = False,
@@ -138,7 +142,7 @@ class Composed(Made):
 
 
 for _name in ("__call__", "outer", "reduce", "accumulate", "reduceat", "resolve_dtypes", "at"):
-    setattr(Composed, _name, _core.NumericRoutine(getattr(Composed, _name), Made.__module__))
+    setattr(Composed, _name, _core.NumericRoutine(getattr(Composed, _name), Made.__module__, False, METHOD))
 
 
 def loops_of(name: str) -> list[str]:

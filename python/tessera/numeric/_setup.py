@@ -21,6 +21,9 @@ class HostDtype(TypeError):
 
 
 READONLY, PRIVATE = 1, 2  # flags of _core.numeric_wrap
+# What classes of others are asked for in calls of a routine, ROUTINE_IS_FUNCTION .. of ext/numeric_routine.c: as a
+# function, as a method of functions of elements, as such a function.
+FUNCTION, METHOD, UFUNC = 1, 2, 3
 
 
 def _dtype(name: str) -> numpy.dtype[Any] | None:
@@ -340,7 +343,8 @@ def _call_or_log(how: str, words: str, text: str, code: int) -> None:
         target.write(f"Warning: {text}\n")
 
 
-_AS_THEY_ARE = ("by_numpy", "derived", "give", "host_calls")  # hooks that are no routines
+# Hooks that are no routines.
+_AS_THEY_ARE = ("by_numpy", "derived", "function_answered", "give", "host_calls", "ufunc_answered")
 
 
 def setup(array_class: type, **hooks: Any) -> None:

@@ -8,7 +8,7 @@ from typing import Any
 import numpy
 
 from .. import _core
-from ._setup import NO_VALUE
+from ._setup import METHOD, NO_VALUE
 
 # Rows that are no functions of NumPy: what others are made of, and functions of times (_dates.py)
 # and of integers that no dtype holds both of.
@@ -136,11 +136,11 @@ class ufunc(_core.NumericFunction, metaclass=_Kind):
 
     def outer(self, A: Any, B: Any, /, **options: Any) -> Any:
         """The function of every element of A with every element of B."""
-        from ._functions import asarray
+        from ._ufunc_methods import outer_operands
 
         if self.nin != 2:
             raise ValueError("outer product only supported for binary functions")
-        a, b = asarray(A), asarray(B)
+        a, b = outer_operands(A, B)
         return self(a[(...,) + (None,) * b.ndim], b, **options)
 
     def accumulate(self, array: Any, axis: int = 0, dtype: Any = None, out: Any = None) -> Any:
@@ -184,7 +184,7 @@ class ufunc(_core.NumericFunction, metaclass=_Kind):
 
 
 for _name in ("reduce", "resolve_dtypes", "outer", "accumulate", "reduceat", "at"):
-    setattr(ufunc, _name, _core.NumericRoutine(getattr(ufunc, _name), ufunc.__module__))
+    setattr(ufunc, _name, _core.NumericRoutine(getattr(ufunc, _name), ufunc.__module__, False, METHOD))
 
 FUNCTIONS: dict[str, ufunc] = {
     name: ufunc(name)

@@ -160,6 +160,17 @@ def signature(nin: int) -> inspect.Signature:
     )
 
 
+def outer_operands(a: Any, b: Any) -> tuple[ndarray, ndarray]:
+    """The operands of an outer product."""
+    a, b = f.asarray(a), f.asarray(b)
+    if a.ndim + b.ndim > _AXES:
+        raise ValueError(f"maximum supported dimension for an ndarray is {_AXES}, found {a.ndim + b.ndim}")
+    return a, b
+
+
+_AXES = 64
+
+
 # -- at ------------------------------------------------------------------------------------------------
 
 

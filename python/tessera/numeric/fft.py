@@ -24,7 +24,7 @@ from ._host import count
 from ._joining import roll
 from ._ndarray import ndarray
 from ._reduce import into
-from ._setup import of_numpy, place, to_numpy
+from ._setup import FUNCTION, of_numpy, place, to_numpy
 from ._ufunc import FUNCTIONS
 
 __all__ = [
@@ -308,4 +308,4 @@ def ifftshift(x: Any, axes: Any = None) -> ndarray:
     return _shifted(x, axes, -1)
 
 
-globals().update({_name: _core.NumericRoutine(globals()[_name], __name__) for _name in __all__})
+globals().update({_name: _core.NumericRoutine(globals()[_name], __name__, False, FUNCTION) for _name in __all__})

@@ -25,7 +25,7 @@ from ._functions import matrix_transpose
 from ._host import on_host
 from ._ndarray import ndarray
 from ._numpys import adopt, home
-from ._setup import NO_VALUE
+from ._setup import FUNCTION, NO_VALUE
 from ._ufunc import FUNCTIONS
 
 _absolute, _power, _sqrt = FUNCTIONS["absolute"], FUNCTIONS["power"], FUNCTIONS["sqrt"]
@@ -389,5 +389,9 @@ def norm(x: Any, ord: Any = None, axis: Any = None, keepdims: bool = False) -> A
 
 
 globals().update(
-    {_name: _core.NumericRoutine(globals()[_name], __name__) for _name in __all__ if _name != "LinAlgError"}
+    {
+        _name: _core.NumericRoutine(globals()[_name], __name__, False, FUNCTION)
+        for _name in __all__
+        if _name != "LinAlgError"
+    }
 )
