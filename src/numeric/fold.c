@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * Reductions: what the elements are computed of is part of the kernel, which keeps an accumulator for each place of its
- * tile and joins them at the end. The order depends on the shape alone, so results are the same each time, on any
- * number of threads.
+ * tile and joins them at the end. The order depends on the shape, on a GPU also on whether rows begin at lines of 16
+ * bytes, so results are the same each time, on any number of threads.
  *
- *     axes     as of an elementwise kernel; kept ones are spread over the grid, folded ones walked by loops
+ *     axes     as of an elementwise kernel; kept ones are spread over the grid, folded ones walked by loops, on a GPU
+ *              over whole tiles without masks, then the one at the end
  *     few kept places of many elements: the outermost folded axis is cut into pieces, a block each; what they give are
  *     parts, which are joined by the block that is the last to end, in the order of the pieces
  *
@@ -17,7 +18,9 @@
 
 enum {
     FOLD_BLOCKS = 2048,     /* that keep a large device busy; fewer are cut into pieces */
-    FOLD_AT_ONCE = 1056,    /* of those along one or two axes, which an H200 runs at once: 2,048 are 3 to 5 % slower */
+    FOLD_AT_ONCE = 528,     /* of those along one or two axes, four a multiprocessor of an H200: more are slower */
+    FOLD_ROW = 1 << 12,     /* integers of a row that a tile holds whole at most (sums of rows of 16,384 on an H200:
+                             * int32 3,822 -> 4,339 GB/s, int8 1,050 -> 2,411) */
     FOLD_PIECE = 1 << 14,   /* elements that a block folds at least, where it is a piece */
     FOLD_WIDTH = 128,       /* of a tile along kept axes, of the same in a running reduction */
     FOLD_SCAN_WIDTH = 32,
@@ -37,6 +40,7 @@ typedef struct fold_of {
     uint32_t out;          /* the place of the result */
     int64_t pieces, per_piece, piece_count; /* tiles of the outermost folded axis; elements of a piece's results */
     uint32_t piece_axis;
+    uint32_t whole; /* kept axes (bits) that tiles fill, each of them */
     fold_phase phase;
     uint32_t part, counter; /* places: of parts, behind it of their indices, if they have any; of counters */
     int64_t chunk;          /* pieces that are joined at a time */
@@ -233,13 +237,19 @@ static const nd_node *fold_node(const nd_group *group, const nd_node *node, uint
     return NULL;
 }
 
+static uint32_t fold_axes(const fold_of *f)
+{
+    uint32_t axes = 0;
+    for (uint32_t d = 0; d < f->k.axes.rank; d++)
+        axes |= (uint32_t)f->k.axes.folded[d] << d;
+    return axes;
+}
+
 /* Where elements are inside of all folded axes, and the mask lets them in; 0: everywhere. */
 static ts_val fold_inside(const group_build *g, ts_builder *b, const fold_of *f)
 {
-    uint32_t at, axes = 0;
-    for (uint32_t d = 0; d < g->e.rank; d++)
-        axes |= (uint32_t)f->k.axes.folded[d] << d;
-    ts_val inside = ts__nd_build_inside(g, b, axes);
+    uint32_t at;
+    ts_val inside = ts__nd_build_inside(g, b, fold_axes(f));
     if (f->mask && fold_node(f->k.group, f->mask, &at)) {
         ts_val in = g->node[at].re;
         inside = inside ? ts_op2(b, TS_OP_andi, inside, in, 0) : in;
@@ -333,24 +343,18 @@ static fold_acc fold_tile(group_build *g, ts_builder *b, const fold_of *f, fold_
     return acc;
 }
 
-/* Loops over folded axes from `d` on, around fold_tile. */
-static fold_acc fold_walk(group_build *g, ts_builder *b, const fold_of *f, uint32_t d, fold_acc acc)
+static fold_acc fold_walk(group_build *g, ts_builder *b, const fold_of *f, uint32_t d, fold_acc acc);
+
+/* A loop over tiles along axis d, between two ends. It counts from 0, so that loads of several trips may go ahead
+ * together (gpu/plan/ahead.c). */
+static fold_acc fold_trips(group_build *g, ts_builder *b, const fold_of *f, uint32_t d, const ts_val ends[2],
+                          fold_acc acc)
 {
     ts_type index = g->k->index;
-    ts_val values[3];
-    while (d < g->e.rank && !f->k.axes.folded[d])
-        d++;
-    if (d == g->e.rank)
-        return fold_tile(g, b, f, acc);
-    ts_val begin = fold_first(g, b, f, d), end = ts__nd_build_tiles(g, b, d), one = ts_int(b, index, 1);
-    if (f->phase != FOLD_WHOLE && d == f->piece_axis)
-        end = ts_op2(b, TS_OP_mini, end, ts_op2(b, TS_OP_addi, begin, g->extent[TS_MAX_RANK - 1], 0), 0);
-    g->at[d] = begin;
-    if (fold_is_arg(f->fold)) /* elements as good as the neutral one win over nothing: the first one's number stays */
-        acc.index = fold_numbers(g, b, f);
+    ts_val values[3], zero = ts_int(b, index, 0), n_trips = ts_op2(b, TS_OP_subi, ends[1], ends[0], 0);
     uint32_t n = fold_pack(&acc, values);
-    ts_val loop = ts_for_begin(b, begin, end, one, n, values, 0);
-    g->at[d] = ts_region_arg(g->e.fn, loop, 0);
+    ts_val loop = ts_for_begin(b, zero, n_trips, ts_int(b, index, 1), n, values, 0);
+    g->at[d] = ts_op2(b, TS_OP_addi, ends[0], ts_region_arg(g->e.fn, loop, 0), 0);
     for (uint32_t i = 0; i < n; i++)
         values[i] = ts_region_arg(g->e.fn, loop, 1 + i);
     fold_acc next = fold_walk(g, b, f, d + 1, fold_unpack(&acc, values));
@@ -360,6 +364,62 @@ static fold_acc fold_walk(group_build *g, ts_builder *b, const fold_of *f, uint3
     for (uint32_t i = 0; i < n; i++)
         values[i] = ts_res(b, loop, i);
     return fold_unpack(&acc, values);
+}
+
+/* The tile at the end, if there is one that is not whole. */
+static fold_acc fold_last(group_build *g, ts_builder *b, const fold_of *f, uint32_t d, const ts_val ends[2],
+                          fold_acc acc)
+{
+    ts_val values[3];
+    ts_type types[3];
+    uint32_t n = fold_pack(&acc, values);
+    for (uint32_t i = 0; i < n; i++)
+        types[i] = ts_val_type(g->e.fn, values[i]);
+    ts_val opener = ts_if_begin(b, ts_cmp(b, TS_OP_cmpi, TS_LT, ends[0], ends[1], 0));
+    g->at[d] = ends[0];
+    fold_acc next = fold_walk(g, b, f, d + 1, acc);
+    (void)fold_pack(&next, values);
+    ts_term(b, TS_OP_yield, n, values);
+    ts_else(b);
+    (void)fold_pack(&acc, values);
+    ts_term(b, TS_OP_yield, n, values);
+    ts_end(b, opener, n, types);
+    for (uint32_t i = 0; i < n; i++)
+        values[i] = ts_res(b, opener, i);
+    return fold_unpack(&acc, values);
+}
+
+/* Whether whole tiles along axis d, the last one that is folded, have a loop of their own, without masks. */
+static bool fold_is_split(const fold_of *f, uint32_t d)
+{
+    for (uint32_t i = d + 1; i < f->k.axes.rank; i++)
+        if (f->k.axes.folded[i])
+            return false;
+    return !ts__nd_is_host(f->k.group->graph) && f->k.tile[d] > 1 && !f->is_scan;
+}
+
+/* Loops over folded axes from `d` on, around fold_tile. */
+static fold_acc fold_walk(group_build *g, ts_builder *b, const fold_of *f, uint32_t d, fold_acc acc)
+{
+    ts_type index = g->k->index;
+    while (d < g->e.rank && !f->k.axes.folded[d])
+        d++;
+    if (d == g->e.rank)
+        return fold_tile(g, b, f, acc);
+    ts_val ends[2] = {fold_first(g, b, f, d), ts__nd_build_tiles(g, b, d)};
+    if (f->phase != FOLD_WHOLE && d == f->piece_axis)
+        ends[1] = ts_op2(b, TS_OP_mini, ends[1], ts_op2(b, TS_OP_addi, ends[0], g->extent[TS_MAX_RANK - 1], 0), 0);
+    g->at[d] = ends[0];
+    if (fold_is_arg(f->fold)) /* elements as good as the neutral one win over nothing: the first one's number stays */
+        acc.index = fold_numbers(g, b, f);
+    if (!fold_is_split(f, d))
+        return fold_trips(g, b, f, d, ends, acc);
+    ts_val whole = ts_op2(b, TS_OP_divi, g->extent[d], ts_int(b, index, f->k.tile[d]), 0);
+    ts_val middle = ts_op2(b, TS_OP_mini, ts_op2(b, TS_OP_maxi, whole, ends[0], 0), ends[1], 0);
+    g->whole = f->whole | 1u << d;
+    acc = fold_trips(g, b, f, d, (ts_val[2]){ends[0], middle}, acc);
+    g->whole = f->whole;
+    return fold_last(g, b, f, d, (ts_val[2]){middle, ends[1]}, acc);
 }
 
 /* Joins the accumulators along an axis of their tile; it stays, with extent 1, and `e` is of such tiles then. */
@@ -598,9 +658,12 @@ static void fold_write(void *user, ts_module *module, ts_builder *b)
         return;
     fold_params params = {ts_fn_param(b, f->k.index), ts_fn_param(b, f->k.index), ts_fn_param(b, f->k.index)};
     g->extent[TS_MAX_RANK - 1] = params.per_piece;
+    g->whole = f->whole;
     ts__nd_build_place_in_grid(g, b);
     if (f->phase != FOLD_JOIN) {
         nd_emit e = ts__nd_emit_at(&g->e, f->loop);
+        if (!ts__nd_is_host(f->k.group->graph))
+            ts__nd_build_still(g, b, fold_axes(f));
         fold_acc acc = fold_join_all(g, &e, f, fold_walk(g, b, f, 0, fold_start(g, &e, f)));
         if (f->phase == FOLD_WHOLE)
             fold_store(g, b, f, &e, acc);
@@ -760,8 +823,16 @@ static void fold_grid(fold_of *f, int64_t grid[3])
     f->per_piece = (outer + most - 1) / most;
     f->pieces = (outer + f->per_piece - 1) / f->per_piece;
     f->chunk = TS_MAX(FOLD_CHUNK / tile, 1);
-    bool on_host = ts_device_caps_of(f->k.group->graph->device) & TS_DEVICE_HOST_MEMORY;
-    f->phase = on_host || f->pieces * tile > FOLD_JOINED ? FOLD_PARTS : FOLD_BOTH;
+    f->phase = ts__nd_is_host(f->k.group->graph) || f->pieces * tile > FOLD_JOINED ? FOLD_PARTS : FOLD_BOTH;
+}
+
+/* Loads of tiles that no array ends in need no looks at where it does. */
+static uint32_t fold_whole(const fold_of *f)
+{
+    uint32_t whole = 0;
+    for (uint32_t d = 0; d < f->k.axes.rank && !f->is_scan && !ts__nd_is_host(f->k.group->graph); d++)
+        whole |= (uint32_t)(!f->k.axes.folded[d] && f->k.axes.extent[d] % f->k.tile[d] == 0) << d;
+    return whole;
 }
 
 static ts_status fold_launch(fold_of *f, nd_group *group, const int64_t tiles[3], ts_error *err)
@@ -774,6 +845,7 @@ static ts_status fold_launch(fold_of *f, nd_group *group, const int64_t tiles[3]
     launch.brief = nd_is_brief(group);
     ts__nd_launch_key(&launch, f->is_scan ? 'A' : 'F');
     ts__nd_launch_key(&launch, f->fold);
+    ts__nd_launch_key(&launch, f->whole);
     ts__nd_launch_key(&launch, f->loop);
     ts__nd_launch_key(&launch, f->phase);
     ts__nd_launch_key(&launch, f->phase == FOLD_WHOLE ? 0 : (uint32_t)ts_log2((uint64_t)f->chunk));
@@ -896,6 +968,7 @@ static ts_status fold_into(fold_of *f, const ts_nd_reduction *r, ts_nd *out, ts_
                        "supported yet; copy them first", TS_MAX_RANK);
     ts__nd_kernel_walk_tiles(&f->k, f->is_scan ? FOLD_SCAN_WIDTH : FOLD_WIDTH);
     ts__nd_kernel_places(&f->k);
+    f->whole = fold_whole(f);
     fold_grid(f, grid);
     bool fits_parts = f->phase == FOLD_WHOLE || group.n_places + 3 <= ND_GROUP_MEMORY;
     if (f->k.axes.rank == TS_MAX_RANK || ts__nd_kernel_is_wide(&f->k, 6) || !fits_parts)
@@ -921,9 +994,13 @@ static ts_status fold_empty(const ts_nd_reduction *r, ts_nd *out, ts_error *err)
     return TS_OK;
 }
 
-/* The dtype of accumulators: narrow floats are summed in float32, but for running sums, which are all stored. */
+/* The dtype of accumulators: narrow floats are summed in float32, but for running sums, which are all stored. GPUs,
+ * which compute in no bytes, would extend both of two bytes each time. */
 static ts_dtype fold_loop(const ts_nd_reduction *r, bool is_scan)
 {
+    bool is_byte = !r->dtype && ts_dtype_bytes((ts_dtype)r->x->dtype) == 1 && r->x->dtype != TS_DTYPE_bool_;
+    if (!is_scan && !ts__nd_is_host(r->x->graph) && is_byte && (r->fold == TS_ND_MAX || r->fold == TS_ND_MIN))
+        return TS_DTYPE_int32;
     bool narrow = !is_scan && (r->dtype == TS_DTYPE_float16 || r->dtype == TS_DTYPE_bfloat16);
     if (r->fold == TS_ND_ALL || r->fold == TS_ND_ANY)
         return TS_DTYPE_bool_;
@@ -935,7 +1012,7 @@ static ts_dtype fold_loop(const ts_nd_reduction *r, bool is_scan)
 static ts_status fold_run(const ts_nd_reduction *r, bool is_scan, ts_nd *out, ts_error *err)
 {
     fold_of f; /* large, and filled as far as it is used */
-    f.k.lines = is_scan; /* running sums of columns on an H200: 2,302 -> 2,669 GB/s */
+    f.k.lines = true;
     f.k.warps = 0;
     f.fold = r->fold;
     f.is_scan = is_scan;
@@ -961,6 +1038,8 @@ static ts_status fold_run(const ts_nd_reduction *r, bool is_scan, ts_nd *out, ts
 static bool fold_is_row(const ts_nd_reduction *r)
 {
     int64_t whole = ND_ROW_BYTES / TS_MAX(4, (int64_t)ts_dtype_bytes(fold_loop(r, false)));
+    if (!ts__nd_is_host(r->x->graph) && strchr("iub", nd_kind((ts_dtype)r->x->dtype)))
+        whole = FOLD_ROW; /* they seldom meet their row again */
     int64_t row = 1, most = whole, kept = 1;
     for (uint32_t d = 0; d < r->x->rank; d++) {
         bool folded = r->axes >> d & 1;

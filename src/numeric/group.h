@@ -39,6 +39,8 @@ typedef struct group_build {
     bool tells;         /* this time: hints say that there are some */
     bool in_loop;       /* of a kernel of loops: elements that there are are `lanes`, 0: all */
     ts_val lanes;
+    uint32_t whole; /* axes (bits) whose tiles are all inside here */
+    bool still[ND_GROUP_MEMORY], has_numbers; /* what was made before loops that do not change it */
     ts_val pointer[ND_GROUP_MEMORY], extent[TS_MAX_RANK], stride[ND_GROUP_MEMORY][TS_MAX_RANK], at[TS_MAX_RANK];
     nd_val number[ND_GROUP_NODES * 2], place[ND_GROUP_MEMORY], node[ND_GROUP_NODES]; /* as whole tiles */
     nd_val narrow_number[ND_GROUP_NODES * 2], narrow_place[ND_GROUP_MEMORY], narrow_node[ND_GROUP_NODES];
@@ -65,6 +67,8 @@ void ts__nd_build_place_in_grid(group_build *g, ts_builder *b); /* g->at of such
 ts_val ts__nd_build_tiles(const group_build *g, ts_builder *b, uint32_t d); /* how many there are along an axis */
 /* Everything that the group reads and computes, at the place that g->at says. */
 void ts__nd_build_values(group_build *g, ts_builder *b);
+/* Numbers, and places that make no step along any of these axes: once for all tiles along them. */
+void ts__nd_build_still(group_build *g, ts_builder *b, uint32_t axes);
 void ts__nd_build_nodes(group_build *g, ts_builder *b); /* what it computes of g->place */
 uint32_t ts__nd_group_index(const nd_group *group, const nd_node *node); /* UINT32_MAX: it is none of the group */
 /* The view of a place along the axes that it has: its tiles, and which one `at` is; how many axes these are. */

@@ -55,6 +55,84 @@ def test_the_last_block_joins_what_all_gave(mock, capfd, monkeypatch, name, shap
     mock.n_values = 0
 
 
+# Axes; shapes whose tiles are all whole along kept and folded axes, along some, along none. Those of a list have one
+# kernel, which no list behind it has.
+TILED = [
+    ((0,), [(1024,), (2048,), (2047,), (7000,)]), ((0,), [(3,), (128,)]), ((1,), [(2, 33000), (2, 40960)]),
+    ((0,), [(128, 256), (129, 256), (77, 128)]), ((0,), [(128, 250), (77, 130)]),
+    ((1,), [(2, 128, 64), (3, 130, 64)]), ((1,), [(2, 100, 40)]), ((0, 2), [(40, 3, 1024), (40, 2, 1500)]),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("name", "dtype"), [("sum", "f4"), ("sum", "f2"), ("max", "i1"), ("argmin", "i4"),
+                                             ("prod", "c8"), ("spread", "f4"), ("any", "?")])  # fmt: skip
+def test_folds_of_whole_tiles_and_of_others(mock, capfd, monkeypatch, name, dtype) -> None:
+    rng, text = numpy.random.default_rng(len(name)), ""
+    tiled = [(axes, shape) for axes, shapes in TILED for shape in shapes if len(axes) == 1 or name in ("sum", "max")]
+    monkeypatch.setenv("TS_DUMP", "fold")
+    for axes, shape in tiled:
+        x = rng.integers(-9, 9, shape).astype(dtype) if name != "prod" else rng.choice([1, -1, 1j], shape).astype(dtype)
+        a = np.asarray(x, device="cuda")
+        inner = dtype if name == "sum" else None
+        call = lambda: _core.numeric_fold(name, a, axes, inner, True, None)  # noqa: B023
+        capfd.readouterr()  # what the interpreter compiled
+        call()
+        dump = capfd.readouterr().err
+        text = text_of(dump) if "entry @" in dump else text
+        mock.n_values = text[: text.index("{")].count("%")
+        made = call()
+        run_as_gpu(mock.values, mock.n_values, mock.grid, text, 90)
+        mock.n_values = 0
+        x = x.astype("f4") if dtype == "f2" else x  # whose sums NumPy rounds
+        wanted = (x.var(axes, keepdims=True) * x.size / made.size if name == "spread"
+                  else getattr(numpy, name)(x, axis=axes if len(axes) > 1 else axes[0], keepdims=True))  # fmt: skip
+        wanted = wanted.astype(made.dtype)
+        numpy.testing.assert_allclose(made.get(), wanted, rtol=1e-5 if name == "spread" else 0, err_msg=str(shape))
+
+
+def test_rows_and_numbers_are_read_before_the_loops(mock, capfd, monkeypatch) -> None:
+    x, row = numpy.arange(1100.0 * 130).reshape(1100, 130) % 7, numpy.arange(130.0)
+    a, b = np.asarray(x, device="cuda"), np.asarray(row, device="cuda")
+    before = _core.numeric_small(0)  # all waits
+    monkeypatch.setenv("TS_DUMP", "fold")
+    call = lambda: _core.numeric_fold("max", (a - b) * 2.0, (0,), None, True, None)
+    call()
+    text = text_of(capfd.readouterr().err)
+    loops = text[text.index(" = for ") : text.index("atomic_rmw_tko")]
+    assert loops.count("load_view_tko") == 2 and "load_ptr_tko" not in loops and "%p" not in loops
+    mock.n_values = text[: text.index("{")].count("%")
+    made = call()
+    _core.numeric_small(before)
+    run_as_gpu(mock.values, mock.n_values, mock.grid, text, 90)
+    mock.n_values = 0
+    assert (made.get() == ((x - row) * 2).max(0)).all()
+
+
+def test_whole_tiles_are_read_in_vectors_of_several_trips(mock, capfd, monkeypatch) -> None:
+    """Without masks, which a loop of its own takes for what is left."""
+    a = np.empty(1 << 22, "f4", device="cuda")
+    monkeypatch.setenv("TS_DUMP", "dce")
+    _core.numeric_fold("prod", a, (0,), None, True, None)
+    text = capfd.readouterr().err
+    text = text[text.rindex("// after dce") :]
+    loop = text[text.index(" = for ") :]
+    loop = loop[: loop.index("continue")]
+    assert loop.count(" = ld n=4 ") == 8 and "select" not in loop and "cmpi" not in loop
+
+
+def test_rows_that_are_read_once_take_fewer_blocks(mock, capfd, monkeypatch) -> None:
+    """Of integers none at all: they are folded by loops."""
+    monkeypatch.setenv("TS_DUMP", "fold")
+    found = {}
+    for dtype in ("f4", "f2", "i4"):
+        a = np.empty((64, 1 << 14), dtype, device="cuda")
+        np.wait(np.sum(a, 1))
+        found[dtype] = mock.cluster if "entry @elementwise" in capfd.readouterr().err else 0
+    a = np.empty((64, 1 << 14), "f2", device="cuda")
+    np.wait(a - np.max(a, 1)[:, None])
+    assert found == {"f4": 4, "f2": 2, "i4": 0} and mock.cluster == 4
+
+
 def test_sums_of_halves_read_16_bytes_at_a_time(mock, capfd, monkeypatch) -> None:
     """Though the parts that the last block joins are float32."""
     a = np.empty((1100, 256), "f2", device="cuda")
