@@ -100,7 +100,8 @@ PROGRAMS = [
     Program("Black-Scholes", _black_scholes, 8, is_flat=True, is_short=True),
     Program("softmax of rows", _softmax, 8, is_short=True),
     Program("layer norm of rows", _norm, 8, is_short=True),
-    Program("sum", lambda np_, x: np_.sum(x), 4, is_flat=True),
+    Program("sum", lambda np_, x: np_.sum(x), 4, is_flat=True),  # a number, which is read, of our arrays alone
+    Program("sum, left there", lambda np_, x: np_.sum(x, 0, keepdims=True), 4, is_flat=True, is_short=True),
     Program("sum of columns", lambda np_, x: np_.sum(x, 0), 4),
     Program("sum of rows", lambda np_, x: np_.sum(x, 1), 4),
     Program("place of the maximum of rows", lambda np_, x: np_.argmax(x, 1), 4),
