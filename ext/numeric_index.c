@@ -536,6 +536,20 @@ static int index_put(core_state *state, PyObject *self, PyObject *key, PyObject 
     return -1;
 }
 
+/* Writes to what an array of a derived class gives for a key that names a view: its class may give it another shape, as
+ * matrices have two axes. 0, or -1 with exception. */
+static int index_set_derived(core_state *state, PyObject *self, PyObject *key, PyObject *value)
+{
+    PyObject *view = PyObject_GetItem(self, key);
+    int done = -1;
+    if (view && numeric_is_array(state, view))
+        done = numeric_assign(state, ND(view), value);
+    else if (view)
+        PyErr_SetString(PyExc_RuntimeError, "Getitem not returning array");
+    Py_XDECREF(view);
+    return done;
+}
+
 int numeric_ass_subscript(PyObject *self, PyObject *key, PyObject *value)
 {
     core_state *state = ((numeric_array *)self)->state;
@@ -552,7 +566,8 @@ int numeric_ass_subscript(PyObject *self, PyObject *key, PyObject *value)
     got = index_put(state, self, key, value);
     if (got)
         return got < 0 ? -1 : 0;
-    ts_nd *view = index_view_of(state, self, key, value, &got, &picks);
+    bool is_derived = Py_TYPE(self) != state->numeric->array_class;
+    ts_nd *view = index_view_of(state, self, key, is_derived ? NULL : value, &got, &picks);
     if (got < 0 || got == 2)
         return got < 0 ? -1 : 0;
     if (!view && (got = index_pick_to(state, self, key, value)))
@@ -561,6 +576,10 @@ int numeric_ass_subscript(PyObject *self, PyObject *key, PyObject *value)
         PyObject *done = PyObject_CallFunctionObjArgs(state->numeric->set_item, self, key, value, NULL);
         Py_XDECREF(done);
         return done ? 0 : -1;
+    }
+    if (!picks && is_derived) {
+        index_drop(state, view);
+        return index_set_derived(state, self, key, value);
     }
     value = picks ? index_single(state, view, value) : value;
     got = value ? numeric_assign(state, view, value) : -1;

@@ -55,6 +55,8 @@ def derived(routine: Any, args: tuple[Any, ...], options: dict[str, Any], _: boo
             made = on(_device.__get__(args[0]), routine.__wrapped__, *args, **options)
         return made if name in _PLAIN else _of_class(name, made, args, options)
     if vars(ufunc).get(name) is routine:
+        if name == "outer" and len(args) > 2 and is_derived(args[1]):
+            _check_outer(args[0].__name__, args[1], as_array(args[2]).ndim)
         if name == "outer" and (like := _core.numeric_derived(args[1:3])) is not None and options.get("out") is None:
             return like.__array_wrap__(as_array(routine.__wrapped__(*args, **options)), None, False)
         if len(args) < 2 or not is_derived(args[1]) or name not in ("reduce", "accumulate", "reduceat"):
@@ -68,6 +70,18 @@ def derived(routine: Any, args: tuple[Any, ...], options: dict[str, Any], _: boo
         return as_class(made, max(args[: _OF_OPERANDS[name]], key=priority)) if isinstance(made, ndarray) else made
     program = _numpys.program_of(name) if is_ours else None
     return ... if program is None else program(*args, **options)
+
+
+def _check_outer(name: str, a: Any, rank: int) -> None:
+    """An error where a class gives the first operand of an outer product another shape than it gets for it."""
+    wanted = as_array(a)[(..., *(None,) * rank)]
+    if as_class(wanted, a).shape != wanted.shape:
+        raise TypeError(
+            f"{name}.outer() called with ndarray-subclass of type '{type(a)}' which modified its shape after a reshape. "
+            "outer() relies on reshaping the inputs and is for example not supported for the 'np.matrix' subclass (the "
+            "usage of matrix is generally discouraged). To work around this issue, please convert the inputs to numpy "
+            "arrays."
+        )
 
 
 def _composed(routine: Any, function: Any, args: tuple[Any, ...], options: dict[str, Any]) -> Any:

@@ -93,13 +93,12 @@ class flatiter:
 
     def __getitem__(self, key: Any) -> Any:
         key = self._key(key)
+        plain = f.as_class(self._array, None)
         if isinstance(key, int):  # one element: no copy of the others
-            return self._array[tuple(map(int, numpy.unravel_index(key % len(self), self._array.shape)))]
-        places = on(self._array.device, self._places, key)
-        if places is not None:
-            return self._array[places]
-        made = f.ravel(self._array)[key]
-        return made.copy() if isinstance(made, ndarray) else made
+            return plain[tuple(map(int, numpy.unravel_index(key % len(self), plain.shape)))]
+        places = on(plain.device, self._places, key)
+        made = f.ravel(plain)[key].copy() if places is None else plain[places]
+        return f.as_class(made, self._array)  # of a derived class, which may give it more axes
 
     def _places(self, key: Any) -> tuple[Any, ...] | None:
         """The index along each axis of the elements that a slice or integers name; None: the key is another one, or the

@@ -187,12 +187,12 @@ def ones_like(a: Any, dtype: Any = None, order: str = "K", subok: bool = True, s
 def array(object: Any, dtype: Any = None, *, copy: Any = True, order: str = "K", subok: bool = False, ndmin: int = 0,
           ndmax: int = 0, like: Any = None) -> ndarray:  # fmt: skip
     """An array of anything like an array; a copy unless ``copy`` says otherwise."""
-    order = check_order(order)
+    order, taken = check_order(order), None
     if not isinstance(object, (ndarray, numpy.ndarray, numpy.generic, list, tuple)):
         object = array_shown(object)
     if isinstance(object, ndarray):
         a = object if type(object) is ndarray else object._view(0, object.dtype, object.shape, object.strides)
-        is_new = False
+        taken, is_new = a, False
     elif isinstance(object, (numpy.ndarray, numpy.generic)) or hasattr(
         object, "__array_interface__"
     ):
@@ -223,6 +223,8 @@ def array(object: Any, dtype: Any = None, *, copy: Any = True, order: str = "K",
         a = astype_as(a, wanted, order)
     if ndmin > a.ndim:
         a = a.reshape((1,) * (ndmin - a.ndim) + a.shape)
+    if isinstance(object, ndarray) and a is taken:  # nothing had to be made
+        return object if subok else a
     return a if type(a) is type(object) is ndarray else as_class(a, object if subok else None)
 
 

@@ -41,7 +41,7 @@ def astype(self: ndarray, dtype: Any, order: str = "K", casting: str = "unsafe",
         and dtype == self.dtype
         and (order in "KA" or self.flags["C" if order == "C" else "F"])
     ):
-        return self
+        return self if subok else f.as_class(self, None)
     return f.astype_as(self, dtype, order)
 
 

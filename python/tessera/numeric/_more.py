@@ -75,7 +75,7 @@ def delete(arr: Any, obj: Any, axis: Any = None) -> ndarray:
     axis = f.normalize(axis, a.ndim)
     keep = numpy.ones(a.shape[axis], bool)
     keep[_places(obj, a.shape[axis])] = False
-    return take(a, numpy.flatnonzero(keep), axis)
+    return f.array(take(a, numpy.flatnonzero(keep), axis), order="F" if a.flags.fnc else "C", copy=None)
 
 
 def insert(arr: Any, obj: Any, values: Any, axis: Any = None) -> ndarray:
@@ -86,15 +86,23 @@ def insert(arr: Any, obj: Any, values: Any, axis: Any = None) -> ndarray:
     axis = f.normalize(axis, a.ndim)
     extent = a.shape[axis]
     is_number = numpy.ndim(obj) == 0 and not isinstance(obj, slice)
-    if isinstance(obj, slice) or getattr(obj, "dtype", None) == bool:
+    if isinstance(obj, slice):
         places = _places(obj, extent)
+    elif getattr(obj, "dtype", None) == bool:
+        if obj.ndim != 1:
+            raise ValueError("boolean array argument 'obj' to insert must be one-dimensional")
+        places = numpy.flatnonzero(to_numpy(obj, True) if isinstance(obj, ndarray) else obj)
     else:
         places = numpy.atleast_1d(
             numpy.asarray(to_numpy(obj, True) if isinstance(obj, ndarray) else obj)
         )
-        places = places.astype(numpy.intp) if places.size == 0 else places
+        if places.size == 0 and not isinstance(obj, (numpy.ndarray, ndarray)):
+            places = places.astype(numpy.intp)
+        if places.ndim > 1:
+            raise ValueError("index array argument obj to insert must be one dimensional or scalar")
         if places.dtype.kind not in "iu":
-            raise IndexError("arrays used as indices must be of integer (or boolean) type")
+            kind = TypeError if places.size == 1 else IndexError
+            raise kind("arrays used as indices must be of integer (or boolean) type")
         if ((places < -extent) | (places > extent)).any():
             raise IndexError(
                 f"index {places.flat[0]} is out of bounds for axis {axis} with size {extent}"
@@ -103,14 +111,15 @@ def insert(arr: Any, obj: Any, values: Any, axis: Any = None) -> ndarray:
     new = f.array(values, a.dtype, copy=None, ndmin=a.ndim)
     if is_number:
         new = f.moveaxis(new, 0, axis)
-    n = new.shape[axis] if is_number else places.size
-    at = numpy.repeat(places, n) if is_number else places
+    is_one = places.size == 1
+    n = new.shape[axis] if is_one else places.size
+    at = numpy.repeat(places, n) if is_one else places
     order = numpy.argsort(at, kind="stable")
     at[order] += numpy.arange(n)
     old = numpy.ones(extent + n, bool)
     old[at] = False
     shape = [extent + n if d == axis else m for d, m in enumerate(a.shape)]
-    made = f.empty(shape, a.dtype)
+    made = f.empty(shape, a.dtype, "F" if a.flags.fnc else "C")
     key = (slice(None),) * axis
     made[(*key, at)] = new
     made[(*key, numpy.flatnonzero(old))] = a
@@ -311,6 +320,8 @@ def digitize(x: Any, bins: Any, right: bool = False) -> Any:
     edges = f.asarray(bins)
     if f.asarray(x).dtype.kind == "c":
         raise TypeError("x may not be complex")
+    if edges.dtype.kind == "c":
+        raise TypeError("Cannot cast array data from dtype('complex128') to dtype('float64') according to the rule 'safe'")
     for each in (f.asarray(x), edges):
         if each.dtype.kind in "mM":
             raise TypeError(
@@ -362,7 +373,9 @@ def unpackbits(a: Any, /, axis: Any = None, count: Any = None, bitorder: str = "
     return f.moveaxis(bits, -1, axis)
 
 
-def _places_of_bits(bitorder: str) -> ndarray:
+def _places_of_bits(bitorder: Any) -> ndarray:
+    if not isinstance(bitorder, str):
+        raise TypeError(f"bitorder must be str, not {type(bitorder).__name__}")
     if bitorder not in ("big", "little"):
         raise ValueError("'order' must be either 'little' or 'big'")
     return f.array(range(7, -1, -1) if bitorder == "big" else range(8), numpy.uint8)

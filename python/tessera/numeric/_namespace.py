@@ -25,9 +25,9 @@ class __array_namespace_info__:
         """Where arrays are made that name no device."""
         return _setup.default_device()
 
-    def devices(self) -> tuple[str, ...]:
-        """The CPU, then the GPUs of this machine."""
-        return ("cpu", *(f"cuda:{i}" for i in range(_core.device_count("cuda"))))
+    def devices(self) -> Any:
+        """The CPU, then the GPUs of this machine; a list, as NumPy's (in `array_api` a tuple, as the standard's)."""
+        return ["cpu", *(f"cuda:{i}" for i in range(_core.device_count("cuda")))]
 
     def _check(self, device: Any) -> None:
         if device is not None:

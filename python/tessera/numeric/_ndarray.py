@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import functools
 import operator
 import types
 from typing import Any, ClassVar
@@ -391,7 +392,9 @@ class ndarray(_core.NumericArray):
         return bool((self == value).any())
 
     def __repr__(self) -> str:
-        return numpy.array_repr(_setup.to_numpy(self, briefly=True))
+        shown = _setup.to_numpy(self, briefly=True)
+        name = type(self).__name__
+        return numpy.array_repr(shown if name == "ndarray" else shown.view(_named(name)))
 
     def __str__(self) -> str:
         return numpy.array_str(_setup.to_numpy(self, briefly=True))
@@ -515,6 +518,12 @@ class ndarray(_core.NumericArray):
         if isinstance(value, (ndarray, numpy.ndarray)) and value.ndim:
             raise ValueError("setting an array element with a sequence.")
         self[...] = value
+
+
+@functools.cache
+def _named(name: str) -> type:
+    """A class of NumPy's arrays that prints them by the name of one of ours."""
+    return type(name, (numpy.ndarray,), {})
 
 
 def _new(kind: type[ndarray], shape: Any, dtype: Any) -> ndarray:

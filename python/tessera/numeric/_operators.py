@@ -242,9 +242,9 @@ def diff(
     a: Any, n: int = 1, axis: int = -1, prepend: Any = NO_VALUE, append: Any = NO_VALUE
 ) -> ndarray:
     """Differences of neighbours, n times."""
-    a = f.asarray(a)
     if n == 0:
         return a
+    a = f.asarray(a)
     if n < 0:
         raise ValueError(f"order must be non-negative but got {n!r}")
     if not a.ndim:
@@ -284,12 +284,13 @@ def average(
         if w.shape != a.shape:
             if axis is None:
                 raise TypeError("Axis must be specified when shapes of a and weights differ.")
-            place = f.normalize(axis, a.ndim)
-            if w.shape != (a.shape[place],):
+            places = f.normalize_many(axis, a.ndim, "axis")
+            if w.shape != tuple(a.shape[d] for d in places):
                 raise ValueError(
                     "Shape of weights must be consistent with shape of a along specified axis."
                 )
-            w = w.reshape([n if d == place else 1 for d, n in enumerate(a.shape)])
+            w = w.transpose([places.index(d) for d in sorted(places)])
+            w = w.reshape([n if d in places else 1 for d, n in enumerate(a.shape)])
         dtype = f.result_type(a, w, numpy.float64) if a.dtype.kind in "biu" else f.result_type(a, w)
         total = r.sum(f.broadcast_to(w, a.shape), axis, dtype, keepdims=keepdims)
         if builtins.bool(r.any(f.asarray(total) == 0)):

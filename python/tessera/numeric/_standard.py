@@ -234,12 +234,12 @@ def _as_list(function: Any) -> Any:
     return call
 
 
-class _ListedInfo(tn.__array_namespace_info__):
-    """As it was before 2025.12."""
+class _Info(tn.__array_namespace_info__):
+    """As it is since 2025.12."""
 
     def devices(self) -> Any:
         """The CPU, then the GPUs of this machine."""
-        return list(super().devices())
+        return tuple(super().devices())
 
 
 def _wrapped_all(home: Any, names: str, prefix: str = "") -> dict[str, Any]:
@@ -260,7 +260,7 @@ def names() -> dict[str, Any]:
         **{name: _extension(name) for name in EXTENSIONS},
         "Array": Array,
         "__array_api_version__": VERSIONS[-1],
-        "__array_namespace_info__": tn.__array_namespace_info__,
+        "__array_namespace_info__": _Info,
     }
 
 
@@ -275,5 +275,5 @@ def namespace(version: str) -> Any:
     made = types.ModuleType(HOME, newest.__doc__)
     made.__dict__.update({name: getattr(newest, name) for name in newest.__all__})
     made.__dict__.update({name: _as_list(getattr(newest, name)) for name in _LISTED})
-    made.__dict__.update(__array_api_version__=version, __array_namespace_info__=_ListedInfo)
+    made.__dict__.update(__array_api_version__=version, __array_namespace_info__=tn.__array_namespace_info__)
     return made

@@ -1,0 +1,79 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Arrays of derived classes: what they are written to, read along one axis, converted and printed as, against NumPy."""
+
+import warnings
+
+import numpy as np
+import pytest
+import tessera.numeric as tn
+
+
+def matrix(m, *shape):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", PendingDeprecationWarning)
+        return m.matrix(m.arange(float(np.prod(shape))).reshape(shape))
+
+
+def shown(x):
+    return type(x).__name__, x.shape, x.tolist()
+
+
+VALUES = [1, [7], [[1], [2], [3]], np.ones((3, 1)), np.ones((1, 3)), np.ones(3), np.ones((1, 2)), np.ones((4, 4))]
+KEYS = [np.s_[:, 1], np.s_[0], np.s_[1:], np.s_[0, 1], np.s_[...], np.s_[[0, 2]], np.s_[:, [1]]]
+
+
+@pytest.mark.parametrize("value", range(len(VALUES)))
+@pytest.mark.parametrize("key", range(len(KEYS)))
+def test_writes_go_to_what_the_class_gives_for_the_key(key, value):
+    made = []
+    for m in (np, tn):
+        x, given = matrix(m, 3, 2), VALUES[value]
+        try:
+            x[KEYS[key]] = m.asarray(given) if isinstance(given, np.ndarray) else given
+            made.append(shown(x))
+        except (ValueError, TypeError) as error:
+            made.append(type(error))
+    assert made[1] == made[0]
+
+
+def test_a_class_whose_items_are_no_arrays_is_refused():
+    class Odd(tn.ndarray):
+        def __getitem__(self, key):
+            return "nothing"
+
+    with pytest.raises(RuntimeError):
+        tn.zeros((3, 2)).view(Odd)[:, 1] = tn.ones(3)
+
+
+@pytest.mark.parametrize("key", [np.s_[:2], np.s_[::-1], np.s_[[1, 0]], np.s_[:0], np.s_[1]])
+@pytest.mark.parametrize("turned", [False, True])
+def test_elements_along_one_axis_are_of_the_class(key, turned):
+    wanted, made = ((x.T if turned else x).flat[key] for x in (matrix(np, 2, 3), matrix(tn, 2, 3)))
+    assert type(made).__name__ == type(wanted).__name__ and made.tolist() == wanted.tolist()
+    assert getattr(made, "shape", None) == getattr(wanted, "shape", None)
+
+
+def test_conversions_that_change_nothing_give_the_object():
+    for m in (np, tn):
+        x = matrix(m, 2, 2)
+        assert m.array(x, subok=True, copy=None) is x and m.asanyarray(x) is x
+        assert x.astype(float, copy=False) is x
+        assert type(x.astype(float, copy=False, subok=False)) is m.ndarray
+        assert type(m.array(x, copy=None)) is m.ndarray
+        assert m.array(x, subok=True) is not x
+        masked = m.ma.array([1, 2, 3])
+        m.ma.masked_where(masked == 2, masked, copy=False)
+        assert masked.mask.tolist() == [False, True, False]
+
+
+def test_an_outer_product_needs_the_shape_that_it_makes():
+    for m in (np, tn):
+        with pytest.raises(TypeError):
+            m.add.outer(matrix(m, 2, 2), m.ones(2))
+
+
+def test_arrays_are_printed_by_the_name_of_their_class():
+    for m in (np, tn):
+        kind = type("Longer", (m.ndarray,), {})
+        assert repr(m.ones((2, 2)).view(kind)) == "Longer([[1., 1.],\n        [1., 1.]])"
+        assert repr(matrix(m, 1, 2)) == "matrix([[0., 1.]])" and repr(m.ones(1)) == "array([1.])"
