@@ -77,10 +77,10 @@ def _check_outer(name: str, a: Any, rank: int) -> None:
     wanted = as_array(a)[(..., *(None,) * rank)]
     if as_class(wanted, a).shape != wanted.shape:
         raise TypeError(
-            f"{name}.outer() called with ndarray-subclass of type '{type(a)}' which modified its shape after a reshape. "
-            "outer() relies on reshaping the inputs and is for example not supported for the 'np.matrix' subclass (the "
-            "usage of matrix is generally discouraged). To work around this issue, please convert the inputs to numpy "
-            "arrays."
+            f"{name}.outer() called with ndarray-subclass of type '{type(a)}' which modified its shape after a "
+            "reshape. outer() relies on reshaping the inputs and is for example not supported for the 'np.matrix' "
+            "subclass (the usage of matrix is generally discouraged). To work around this issue, please convert the "
+            "inputs to numpy arrays."
         )
 
 

@@ -321,7 +321,7 @@ def digitize(x: Any, bins: Any, right: bool = False) -> Any:
     if f.asarray(x).dtype.kind == "c":
         raise TypeError("x may not be complex")
     if edges.dtype.kind == "c":
-        raise TypeError("Cannot cast array data from dtype('complex128') to dtype('float64') according to the rule 'safe'")
+        raise TypeError(f"Cannot cast array data from {edges.dtype!r} to dtype('float64') according to the rule 'safe'")
     for each in (f.asarray(x), edges):
         if each.dtype.kind in "mM":
             raise TypeError(

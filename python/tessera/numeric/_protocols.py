@@ -69,11 +69,12 @@ def _in_order(objects: Iterable[Any]) -> list[Any]:
 class _Probe:
     """Stands for an argument in a call of NumPy's function, which says by it that the argument counts."""
 
-    def __init__(self, value: Any, met: list[Any]) -> None:
-        self._value, self._met = value, met
+    def __init__(self, value: Any, function: Any, met: list[Any]) -> None:
+        self._value, self._function, self._met = value, function, met
 
     def __array_function__(self, function: Any, types: Any, args: Any, options: Any) -> Any:
-        self._met.append(self._value)
+        if function is self._function:  # not one that it calls, where none counts
+            self._met.append(self._value)
         return NotImplemented
 
 
@@ -86,7 +87,8 @@ def _probe(number: int) -> type[_Probe]:
 class _Probes:
     """Probes for the arguments of one call."""
 
-    def __init__(self) -> None:
+    def __init__(self, function: Any) -> None:
+        self._function = function
         self.met: list[Any] = []
         self._kinds: dict[type, type[_Probe]] = {}
 
@@ -95,12 +97,12 @@ class _Probes:
             return type(x)(self.of(each, levels - 1) for each in x)
         if not hasattr(type(x), "__array_function__"):
             return x
-        return self._kinds.setdefault(type(x), _probe(len(self._kinds)))(x, self.met)
+        return self._kinds.setdefault(type(x), _probe(len(self._kinds)))(x, self._function, self.met)
 
 
 def _relevant(theirs: Any, args: tuple[Any, ...], options: dict[str, Any]) -> list[Any]:
     """The arguments that have ``__array_function__`` and count in a call of NumPy's function."""
-    probes = _Probes()
+    probes = _Probes(theirs)
     named = {name: probes.of(x) for name, x in options.items() if name != "device"}
     try:
         theirs(*probes.of(args), **named)

@@ -35,7 +35,7 @@ def test_masks_and_empty_arrays_are_places():
     for mask in ([True] * 4, [True, False, True], [[True]], [False] * 3):
         wanted, made = both(lambda m: m.insert([1, 2, 3], m.array(mask), 9))  # noqa: B023
         assert made == wanted, mask
-    for call in (lambda m: m.insert([0, 1], m.array([], dtype=float), []), lambda m: m.delete([0, 1], m.array([], float))):
+    for call in (lambda m: m.insert([0, 1], m.array([], float), []), lambda m: m.delete([0, 1], m.array([], float))):
         wanted, made = both(call)
         assert made == wanted == IndexError
 

@@ -78,6 +78,7 @@ FUNCTIONS = [
     lambda c: c.m.sum(c.Whole(), nothing=1),
     lambda c: c.m.histogram2d([1, 2], [1, 2], bins=(c.Whole(), 5)),
     lambda c: c.m.reshape(c.a, (3, 1), order="C").tolist(),
+    lambda c: c.m.histogram2d([1, 2], [1, 2], bins=[c.Whole()]),
     lambda c: c.m.std(c.a, where=c.Whole()), lambda c: c.m.sum(c.No()), lambda c: c.m.shape(c.Whole()),
 ]  # fmt: skip
 
