@@ -13,8 +13,9 @@
  * the first walk may have replaced; kernels where it may are tiles, and so are those of one axis, few of whose tiles
  * stick out: hints that are carried around a loop cost a third of it.
  *
- * Where masks are dear, and for complex numbers, whose parts are read together only where all are there, there are two
- * loops in a row's place, one of 64 without masks and one of 16 for the rest; both take twice as long to compile.
+ * Where masks are dear, for complex numbers, whose parts are read together only where all are there, and for one or two
+ * functions along one axis, where reading and writing decides, there are two loops in a row's place, one of 64 without
+ * masks and one of 16 for the rest; both take twice as long to compile.
  * Values are those of a kernel of tiles: what a function computes of an element does not depend on what is beside it.
  */
 #include "numeric/group.h"
@@ -22,6 +23,7 @@
 enum {
     LOOP_MASKED = 32,               /* elements of a round */
     LOOP_WIDE = 64, LOOP_TAIL = 16, /* of one without masks; of those for the rest */
+    LOOP_PLAIN = 2,                 /* functions of a kernel that masks would slow down */
     LOOP_BLOCK = 1 << 14,           /* elements of a block, about */
     LOOP_ROW = 1 << 21,             /* of a shape of one axis, at most: longer ones are stored past the caches */
     LOOP_PIECES = UINT16_MAX        /* along the grid's second axis */
@@ -209,12 +211,13 @@ static void loop_row_begin(const group_build *g, ts_builder *b, const ts_val *at
     }
 }
 
-static bool loop_is_split(const nd_group *group)
+static bool loop_is_split(const nd_group *group, uint32_t rank)
 {
+    bool split = rank == 1 && group->n_nodes <= LOOP_PLAIN;
 #if defined(__x86_64__)
-    bool split = !__builtin_cpu_supports("avx512f");
+    split |= !__builtin_cpu_supports("avx512f");
 #else
-    bool split = true;
+    split = true;
 #endif
     for (uint32_t p = 0; p < group->n_places; p++)
         split |= nd_kind((ts_dtype)group->places[p].dtype) == 'c';
@@ -224,7 +227,7 @@ static bool loop_is_split(const nd_group *group)
 static void loop_of_row(group_build *g, group_build *room, ts_builder *b, loop_row *row, const ts_val *at)
 {
     loop_row_begin(g, b, at, row);
-    if (!loop_is_split(g->k->group)) {
+    if (!loop_is_split(g->k->group, g->e.rank)) {
         (void)loop_rounds(g, room, b, row, row->begin, LOOP_MASKED);
         return;
     }
