@@ -579,48 +579,29 @@ static ts_status quick_launch(ts_nd_graph *graph, const nd_quick *quick, const n
     return status;
 }
 
-/* What is done with the result's elements, row by row. */
-typedef enum quick_what { QUICK_SAVE, QUICK_BACK, QUICK_LOOK } quick_what;
-
-/* A row of the result, and as many bytes of a buffer. False: it was looked at, and not all is finite. */
-static bool quick_row(const nd_quick_call *q, quick_what what, char *row, char *buffer)
+/* The result's elements to a buffer, or `back`. */
+static void quick_move(const nd_quick_call *q, char *buffer, bool back)
 {
     const nd_quick_place *to = &q->place[q->n_places - 1];
-    size_t item = ts_dtype_bytes((ts_dtype)to->dtype);
-    int64_t n = q->extent[q->rank - 1], step = q->stride[q->n_places - 1][q->rank - 1] * (int64_t)item;
-    bool dense = step == (int64_t)item;
-    if (dense && what == QUICK_SAVE)
-        memcpy(buffer, row, (size_t)n * item);
-    else if (dense && what == QUICK_BACK)
-        memcpy(row, buffer, (size_t)n * item);
-    else
-        for (int64_t i = 0; i < n && !dense; i++)
-            memcpy(what == QUICK_BACK ? row + i * step : buffer + (size_t)i * item,
-                   what == QUICK_BACK ? buffer + (size_t)i * item : row + i * step, item);
-    return what != QUICK_LOOK || ts__nd_check_finite((ts_dtype)to->dtype, n, dense ? row : buffer);
+    nd_move m = {.rank = q->rank, .item = ts_dtype_bytes((ts_dtype)to->dtype)};
+    int64_t dense = (int64_t)m.item;
+    for (uint32_t d = q->rank; d-- > 0; dense *= q->extent[d]) {
+        int64_t step = q->stride[q->n_places - 1][d] * (int64_t)m.item;
+        m.shape[d] = q->extent[d];
+        m.to[d] = back ? step : dense;
+        m.from[d] = back ? dense : step;
+    }
+    ts__nd_move(&m, back ? to->data : buffer, back ? buffer : to->data);
 }
 
-static bool quick_rows(const nd_quick_call *q, quick_what what, char *buffer)
+/* Whether the result's elements are finite; `room` for them. */
+static bool quick_is_finite(const nd_quick_call *q, char *room)
 {
     const nd_quick_place *to = &q->place[q->n_places - 1];
-    int64_t item = (int64_t)ts_dtype_bytes((ts_dtype)to->dtype), at[ND_QUICK_AXES] = {0}, bytes;
-    uint32_t inner = q->rank - 1, d;
-    char *row = to->data;
-    bytes = what == QUICK_LOOK ? 0 : q->extent[inner] * item;
-    do {
-        if (!quick_row(q, what, row, buffer))
-            return false;
-        buffer += bytes;
-        for (d = inner; d-- > 0;) {
-            int64_t step = q->stride[q->n_places - 1][d] * item;
-            row += step;
-            if (++at[d] < q->extent[d])
-                break;
-            row -= step * at[d];
-            at[d] = 0;
-        }
-    } while (d != UINT32_MAX);
-    return true;
+    bool dense = !q->call->out || (q->rank == 1 && q->stride[q->n_places - 1][0] == 1);
+    if (!dense)
+        quick_move(q, room, false);
+    return ts__nd_check_finite((ts_dtype)to->dtype, q->count, dense ? to->data : room);
 }
 
 /* Whether an operand lies where the result goes and may be asked for again. */
@@ -636,7 +617,7 @@ static ts_status quick_into(ts_nd_graph *graph, const nd_quick *quick, nd_quick_
                             ts_error *err)
 {
     nd_note note;
-    char kept[QUICK_KEPT], row[QUICK_KEPT]; /* large, and filled as far as they are used */
+    char kept[QUICK_KEPT], room[QUICK_KEPT]; /* large, and filled as far as they are used */
     bool keeps = quick->checks && quick_keeps(q);
     quick_into_new(q, out);
     if (!quick_words(quick, q, &note) ||
@@ -644,12 +625,12 @@ static ts_status quick_into(ts_nd_graph *graph, const nd_quick *quick, nd_quick_
         (q->is_large && quick->tells && !quick_tells_alike(q)))
         return TS_OK;
     if (keeps)
-        (void)quick_rows(q, QUICK_SAVE, kept);
+        quick_move(q, kept, false);
     TS_TRY(quick_launch(graph, quick, q, &note, err));
-    if (!quick->checks || quick_rows(q, QUICK_LOOK, row))
+    if (!quick->checks || quick_is_finite(q, room))
         *result = out;
     else if (keeps)
-        (void)quick_rows(q, QUICK_BACK, kept);
+        quick_move(q, kept, true);
     return TS_OK;
 }
 
