@@ -15,6 +15,7 @@ from .common import ONE_THREAD, emit, is_one_thread, machine
 QUESTIONS: dict[str, tuple[str, ...]] = {
     "memory": (), "vector": (), "gemm": (), "attention": (), "launch": (), "bindings": (),
     "host": (), "process": (), "soak": (), "overlap": (), "cpu": (), "threads_cpu": (), "algorithms": ("seconds",),
+    "first_calls": ("seconds",),
     "arrays": ("only", "compile", "seconds"),
     "npbench": ("sizes", "only", "limit", "seconds", "among"), "sizes": ("large",),
     "products": ("seconds", "random", "seed", "state"),
