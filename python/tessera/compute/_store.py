@@ -17,7 +17,7 @@ import functools
 import os
 import sys
 import types
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any
 
 import numpy
@@ -31,6 +31,7 @@ from .types import TypeDescriptor
 __all__ = ["StoredKernel", "is_plain", "keep_packed", "kernel_by_name", "kernel_ready", "name_of"]
 
 _FOLDERS = (".", "compute", "coop", "cuda")  # of the package: whose files kernels are made of
+_PLAIN = frozenset((bool, int, float, complex, str, bytes))
 _FROM = ("builtins", "math", "numpy", "operator", "tessera")  # modules whose names mean the same in all processes
 
 
@@ -60,40 +61,51 @@ def _library() -> str:
 
 def name_of(make: Callable[..., Any], key: Any, bounds: Any) -> bytes | None:
     """A name that is equal for one kernel in all processes; None: there is none."""
+    said: list[str] = []
     try:
-        library, said = _library(), "\n".join(_said(key))
+        said += (_library(), f"{make.__module__}.{make.__qualname__}", str(bounds))
+        _say(key, said)
     except _Unknown:
         return None
-    text = f"{library}\n{make.__module__}.{make.__qualname__}\n{bounds}\n{said}"
-    return text.encode("utf-8", "surrogatepass")
+    return "\n".join(said).encode("utf-8", "surrogatepass")
 
 
-def _said(value: Any) -> Iterator[str]:
+def _say(value: Any, said: list[str]) -> None:
+    """Adds lines that are equal for equal values only."""
     kind = type(value)
-    if value is None or kind in (bool, int, float, complex, str, bytes):
-        yield f"{kind.__name__} {value!r}"
-    elif isinstance(value, tuple):
-        yield f"{_of_module(kind)} {len(value)}"
+    if kind is tuple:
+        said.append(f"builtins.tuple {len(value)}")
         for item in value:
-            yield from _said(item)
-    elif kind is types.CodeType:
-        yield from _said_of_code(value)
-    elif kind is frozenset:
-        yield f"frozenset {sorted(map(repr, value))}"
-    elif isinstance(value, enum.Enum):
-        yield f"{_of_module(kind)} {value.name}"
+            _say(item, said)
+    elif value is None or kind in _PLAIN:
+        said.append(f"{kind.__name__} {value!r}")
+    elif isinstance(value, tuple):
+        said.append(f"{_of_module(kind)} {len(value)}")
+        for item in value:
+            _say(item, said)
     elif isinstance(value, numpy.dtype):
-        yield f"dtype {value!r} {value.name} {value.itemsize}"
-    elif isinstance(value, numpy.generic):
-        yield f"{_of_module(kind)} {value.tobytes()!r}"
+        said.append(f"dtype {_of_dtype(value)}")
     elif isinstance(value, TypeDescriptor):
-        yield f"type {value.dtype!r} {value.dtype.name} {value.dtype.itemsize}"
+        said.append(f"type {_of_dtype(value.dtype)}")
+    elif kind is types.CodeType:
+        _say_code(value, said)
+    elif kind is frozenset:
+        said.append(f"frozenset {sorted(map(repr, value))}")
+    elif isinstance(value, enum.Enum):
+        said.append(f"{_of_module(kind)} {value.name}")
+    elif isinstance(value, numpy.generic):
+        said.append(f"{_of_module(kind)} {value.tobytes()!r}")
     elif kind in (types.BuiltinFunctionType, numpy.ufunc, type):
-        yield _of_module(value)
+        said.append(_of_module(value))
     elif value is Ellipsis:
-        yield "..."
+        said.append("...")
     else:
         raise _Unknown
+
+
+def _of_dtype(dtype: Any) -> str:
+    """All of a dtype; what NumPy makes in Python of those that are not plain takes long."""
+    return dtype.str if dtype.kind in "biufc" else f"{dtype!r} {dtype.name} {dtype.itemsize}"
 
 
 def _of_module(value: Any) -> str:
@@ -104,12 +116,14 @@ def _of_module(value: Any) -> str:
     return f"{module}.{getattr(value, '__qualname__', value.__name__)}"
 
 
-def _said_of_code(code: types.CodeType) -> Iterator[str]:
+def _say_code(code: types.CodeType, said: list[str]) -> None:
     """All of a function's code, and where it stands: messages show it."""
-    yield f"code {code.co_filename!r} {code.co_firstlineno} {code.co_name!r} {code.co_flags} {code.co_code!r}"
-    yield f"{code.co_names} {code.co_varnames} {code.co_freevars} {code.co_cellvars} {code.co_argcount}"
-    yield f"{code.co_linetable!r} {code.co_kwonlyargcount} {code.co_posonlyargcount}"
-    yield from _said(code.co_consts)
+    said += (
+        f"code {code.co_filename!r} {code.co_firstlineno} {code.co_name!r} {code.co_flags} {code.co_code!r}",
+        f"{code.co_names} {code.co_varnames} {code.co_freevars} {code.co_cellvars} {code.co_argcount}",
+        f"{code.co_linetable!r} {code.co_kwonlyargcount} {code.co_posonlyargcount}",
+    )
+    _say(code.co_consts, said)
 
 
 class _LaterHost:
