@@ -2,8 +2,8 @@
 """What does the first call of each algorithm of tessera.compute cost, in a process of its own: with an empty cache, and
 with the code that a process before has kept? Times of the host until the result is there, and the processor's.
 
-What is imported, the device and the arrays are there before; so is the driver's assembler where the question says *hot*:
-another kernel was made. Beside torch and CuPy, where they have the algorithm.
+What is imported, the device and the arrays are there before; *hot*: so is the driver's assembler, as another kernel was
+made. Beside torch and CuPy, where they have the algorithm.
 """
 
 from __future__ import annotations
@@ -141,7 +141,8 @@ def tables(device: str, rounds: int, small: bool, seconds: float | None = None) 
     end, n = float("inf") if seconds is None else time.monotonic() + seconds, 1 << (12 if small else 20)
     for i, name in enumerate(ALGORITHMS):
         if time.monotonic() > end:
-            print(f"  {len(ALGORITHMS) - i} of {len(ALGORITHMS)} tables are left out: the time is over", file=sys.stderr)
+            left = f"{len(ALGORITHMS) - i} of {len(ALGORITHMS)}"
+            print(f"  {left} tables are left out: the time is over", file=sys.stderr)
             return
         figures = list(_figures(name, device, n))
         yield Table(f"the first {name} of {n:,} items, in a fresh process", "1/s", 1.0, "torch", figures)

@@ -9,7 +9,18 @@
 #include "tessera/device.h"
 
 #define SORT_WIDE ((int64_t)1 << 31) /* items whose places are numbers of 64 bits */
-enum { SORT_FEW = 2, SORT_SOME };    /* choices of sweeps: small tiles, open ones */
+
+/* Sweeps of few items: up to how many, and how many a thread takes. Choices of sweeps are these and three more: words
+ * and places of 32 bits, words of 64, places of 64, too. */
+static const struct {
+    int64_t most, items;
+} sort_small[] = {
+    {COMPUTE_SMALL_MOST_0, COMPUTE_SMALL_ITEMS_0},
+    {COMPUTE_SMALL_MOST_1, COMPUTE_SMALL_ITEMS_1},
+    {COMPUTE_SMALL_MOST_2, COMPUTE_SMALL_ITEMS_2},
+};
+enum { SORT_SMALL = 3 };
+static_assert(sizeof sort_small / sizeof *sort_small == SORT_SMALL, "choices of _packed.py");
 
 typedef struct sort_plan {
     compute_key key;              /* with the number of the kernel without values */
@@ -17,6 +28,8 @@ typedef struct sort_plan {
     bool is_pair, in_place;
     int64_t places;               /* bytes of a key */
     int64_t parts, tiles;         /* blocks: on a CPU, on a GPU */
+    uint8_t wide;                 /* the choice of sweeps */
+    uint8_t word;                 /* dtype of what tiles publish */
     bool is_one_tile;             /* one block of a GPU holds all items */
     size_t first_other;           /* room of the keys' other place; values follow */
 } sort_plan;
@@ -150,7 +163,7 @@ static ts_status sort_count(compute_call *call, const sort_plan *plan, const int
     ts__compute_put_count(call);
     ts__compute_put_bool(call, plan->in_place);
     ts__compute_put_room(call, 0, TS_DTYPE_int64, 1, counters);
-    ts__compute_put_room(call, 1, TS_DTYPE_int64, 1, published);
+    ts__compute_put_room(call, 1, (ts_dtype)plan->word, 1, published);
     TS_TRY(ts_mem_fill(call->stream, call->rooms[0], 0, 8, (uint64_t)*counters, err));
     return ts__compute_launch(call, &key, TS_MIN(blocks, COMPUTE_BLOCKS), COMPUTE_THREADS, err);
 }
@@ -160,9 +173,7 @@ static ts_status sort_in_sweeps(compute_call *call, const sort_plan *plan, ts_er
     compute_key key = sort_key(plan, COMPUTE_sort_sweep_gpu);
     int64_t counters = COMPUTE_DIGITS + COMPUTE_PLACES * COMPUTE_VALUES, published = plan->tiles * COMPUTE_VALUES;
     int64_t sweeps = plan->places + (plan->in_place && plan->places % 2);
-    key.at[COMPUTE_wide] = call->n <= COMPUTE_FEW    ? SORT_FEW
-                           : call->n <= COMPUTE_SOME ? SORT_SOME
-                                                     : call->n >= SORT_WIDE;
+    key.at[COMPUTE_wide] = plan->wide;
     TS_TRY(sort_count(call, plan, &counters, &published, err));
     for (int64_t sweep = 0; sweep < sweeps; sweep++) {
         ts__compute_begin_args(call);
@@ -173,7 +184,7 @@ static ts_status sort_in_sweeps(compute_call *call, const sort_plan *plan, ts_er
         ts__compute_put_int(call, sweep);
         ts__compute_put_bool(call, sweep == sweeps - 1);
         ts__compute_put_room(call, 0, TS_DTYPE_int64, 1, &counters);
-        ts__compute_put_room(call, 1, TS_DTYPE_int64, 1, &published);
+        ts__compute_put_room(call, 1, (ts_dtype)plan->word, 1, &published);
         TS_TRY(ts__compute_launch(call, &key, plan->tiles, COMPUTE_THREADS, err));
     }
     return TS_OK;
@@ -187,7 +198,7 @@ static size_t sort_needs(const compute_call *call, sort_plan *plan, uint64_t byt
         return 0;
     if (call->is_gpu) {
         bytes[n++] = (COMPUTE_DIGITS + COMPUTE_PLACES * COMPUTE_VALUES) * sizeof(int64_t);
-        bytes[n++] = (uint64_t)plan->tiles * COMPUTE_VALUES * sizeof(int64_t);
+        bytes[n++] = (uint64_t)plan->tiles * COMPUTE_VALUES * ts_dtype_bytes((ts_dtype)plan->word);
     } else {
         bytes[n++] = (uint64_t)plan->parts * COMPUTE_PLACES * COMPUTE_VALUES * sizeof(int64_t);
         bytes[n++] = (uint64_t)plan->parts * COMPUTE_VALUES * sizeof(int64_t);
@@ -200,6 +211,23 @@ static size_t sort_needs(const compute_call *call, sort_plan *plan, uint64_t byt
     return n;
 }
 
+/* How sweeps divide the items: _onesweep.py's `small_of` and `wide_of`. */
+static void sort_divide(const compute_call *call, sort_plan *plan, int64_t tile)
+{
+    int64_t nbytes = plan->places;
+    nbytes += plan->is_pair ? (int64_t)ts_dtype_bytes((ts_dtype)plan->values[0].arg.dtype) : 0;
+    uint8_t small = 0;
+    if (nbytes > 8)
+        small = call->n <= COMPUTE_FEW ? 0 : SORT_SMALL;
+    else
+        while (small < SORT_SMALL && call->n > sort_small[small].most)
+            small++;
+    bool is_long = call->n >= COMPUTE_SHORT;
+    plan->word = is_long ? TS_DTYPE_int64 : TS_DTYPE_uint32;
+    plan->wide = small < SORT_SMALL ? small : (uint8_t)(SORT_SMALL + is_long + (call->n >= SORT_WIDE));
+    plan->tiles = compute_cdiv(call->n, small < SORT_SMALL ? sort_small[small].items * COMPUTE_THREADS : tile);
+}
+
 static ts_status sort_plan_make(compute_call *call, sort_plan *plan, ts_error *err)
 {
     TS_TRY(sort_types(call, plan, err));
@@ -207,7 +235,7 @@ static ts_status sort_plan_make(compute_call *call, sort_plan *plan, ts_error *e
     compute_key sweep = sort_key(plan, COMPUTE_sort_sweep_gpu);
     const compute_choice *facts = ts__compute_choice(&sweep, plan->is_pair ? COMPUTE_pair : COMPUTE_dtype);
     plan->is_one_tile = call->n <= facts->tile;
-    plan->tiles = compute_cdiv(call->n, call->n <= COMPUTE_FEW ? COMPUTE_FEW_ITEMS * COMPUTE_THREADS : facts->tile);
+    sort_divide(call, plan, facts->tile);
     return call->is_gpu ? TS_OK : ts__compute_parts(call, call->n, COMPUTE_PART, &plan->parts, err);
 }
 

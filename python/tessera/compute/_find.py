@@ -179,8 +179,18 @@ def _best(less: bool, d_in: Any, d_out: Any, num_items: Any, stream: Any, storag
         is_equal = b[0] == a[0] or (no_a and no_b)
         return b if is_better or (is_equal and b[1] < a[1]) else a
 
+    def later(a: Any, b: Any) -> Any:
+        """The same where b comes after a, so that it is taken only if it is better."""
+        if has_nan:
+            is_no_better = b[0] >= a[0] if less else b[0] <= a[0]
+            return b if not is_no_better and a[0] == a[0] else a
+        return b if (b[0] < a[0] if less else b[0] > a[0]) else a
+
     output = whole_numbers(d_out, "d_out", most - 1)
     store, cast = output.store(), cast_of(output)
+    dtype = source.value_type.dtype
+    has_nan = dtype.kind == "f" or dtype.name == "bfloat16"
+    of_next = later if has_nan or dtype.kind in "iub" else None
 
     class Index(Iterator):
         """Takes a place and stores its index."""
@@ -197,7 +207,7 @@ def _best(less: bool, d_in: Any, d_out: Any, num_items: Any, stream: Any, storag
 
     return reduce_into(
         d_in=ZipIterator(source, CountingIterator(whole(0))), d_out=Index(), num_items=num_items,
-        op=Operator(better, key, None, (2,), True), stream=stream, temp_storage=storage,
+        op=Operator(better, key, None, (2,), True, of_next), stream=stream, temp_storage=storage,
     )  # fmt: skip
 
 

@@ -28,7 +28,7 @@ from ._radix import Digits, arrays_of, other_of, others_of, overlap
 from ._ready import words_of_sort
 from .iterators import Iterator
 
-__all__ = ["fits", "memory_of", "sort_in_sweeps", "sweep_bounds"]
+__all__ = ["fits", "memory_of", "sort_in_sweeps", "sweep_bounds", "wide_of"]
 
 Function = Callable[..., Any]
 _MOST_STAGED = 64  # bytes of an item that goes through shared memory, so that neighbours are written together
@@ -37,11 +37,12 @@ _BITS = tuple(range(8))
 _AT = 11  # bits of a place in the counts of all digits of all warps
 _COUNTED, _BLOCKS = 8, 1024  # in the read that counts: items of a thread in one round, blocks at most
 _COPIES = 4
-_TAG = 48  # the bits of a published word below are the count
+_TAGS = {numpy.uint32: 27, numpy.int64: 48}  # the bits of a published word below are the count
 _RESIDENT = 3  # blocks of a multiprocessor that there are registers for, of items of up to 8 bytes
-_NARROW = 1 << 31  # items, whose places are numbers of 32 bits
-FEW, SOME, ITEMS_OF_FEW = 1 << 18, 1 << 21, 6
-_WINDOW, _WINDOW_OF_FEW = 4, 8
+NARROW, SHORT = 1 << 31, 1 << 27  # items whose places, and whose published words, are numbers of 32 bits
+SMALL = ((1 << 17, 6), (1 << 19, 12), (1 << 21, 16))  # up to so many items, so many of a thread
+FEW = 1 << 18  # and of items of more than 8 bytes only the least of these
+_WINDOW = 2  # tiles before its own that a thread asks at once; more are in each other's way
 
 # Where things are among the counters.
 _COUNTING_ENDED, _SWEEPING_ENDED, _FALLS, _N_SWEEPS, _TICKETS, _ORDER, _DIGITS = 0, 1, 2, 3, 4, 16, 32
@@ -49,11 +50,11 @@ _NO_PLACE = -1  # of a sweep that moves items and leaves their order
 
 
 class Tile(NamedTuple):
-    """What a block of a sweep takes."""
+    """What a block of a sweep takes, and what it tells others."""
 
     items: int  # of a thread
-    window: int  # tiles before its own that a thread asks at once
-    is_open: bool  # whether each is treated as if items ended in it, as they do in the last one
+    place: Any  # the type of a place among all items
+    word: Any  # and of what is published
 
 
 def per_thread(nbytes: int) -> int:
@@ -62,11 +63,28 @@ def per_thread(nbytes: int) -> int:
 
 
 def tile_of(nbytes: int, n: int) -> Tile:
-    """Of few items small tiles, so that there are enough for a GPU. Where there are many tiles, the last one may be
-    slow: 2^28 32-bit items take 6.2 ms on an H200, and 6.7 if each tile is open; 2^20 take 106 and 73 us."""
-    if n <= FEW and nbytes <= 16:
-        return Tile(ITEMS_OF_FEW, _WINDOW_OF_FEW, True)
-    return Tile(per_thread(nbytes), _WINDOW, n <= SOME)
+    """Of few items small tiles, so that there are enough for a GPU: 2^18 32-bit items take 40 us on an H200 by 12 of a
+    thread, 46 by 6 or 24."""
+    small = small_of(nbytes, n)
+    items = per_thread(nbytes) if small is None else min(SMALL[small][1], per_thread(nbytes))
+    return tile_for(items, n)
+
+
+def tile_for(items: int, n: int) -> Tile:
+    return Tile(items, numpy.uint32 if n < NARROW else numpy.int64, numpy.uint32 if n < SHORT else numpy.int64)
+
+
+def small_of(nbytes: int, n: int) -> int | None:
+    """Which of the small tiles n items take; None: none."""
+    if nbytes > 8:
+        return 0 if n <= FEW else None
+    return next((small for small, (most, _) in enumerate(SMALL) if n <= most), None)
+
+
+def wide_of(nbytes: int, n: int) -> int:
+    """Which of the library's kernels sweeps n items: the small tiles, and three for numbers of ever more bits."""
+    small = small_of(nbytes, n)
+    return len(SMALL) + (n >= SHORT) + (n >= NARROW) if small is None else small
 
 
 def sweep_bounds(nbytes: int) -> tuple[int, ...]:
@@ -242,12 +260,14 @@ def _ranking_some() -> Function:
     return rank
 
 
-def _looking_back(width: int) -> Function:
-    """The function of a kernel that publishes a tile's count of one digit and gives that of all tiles before it."""
-    from ..cuda import atomic, ldcv
+def _looking_back(kind: Any) -> Function:
+    """The function of a kernel that publishes a tile's count of one digit, in words of a kind, and gives that of all
+    tiles before it."""
+    from ..cuda import ldcv, stwt
     from ..cuda._device import is_quick
 
-    window = tuple(range(width))
+    window, tag_at = tuple(range(_WINDOW)), kind(_TAGS[kind])
+    below = kind((1 << _TAGS[kind]) - 1)
 
     def asked(published: Any, at: Any, digit: Any) -> Any:
         if is_quick():
@@ -255,20 +275,21 @@ def _looking_back(width: int) -> Function:
         return tuple(ldcv(published, numpy.uint64(max(at - k, 0) * _VALUES + digit)) for k in window)
 
     def before(published: Any, tile: Any, digit: Any, sweep: Any, count: Any) -> Any:
-        of_tile = numpy.int64(2 * sweep + 1)
-        of_all, found, at = of_tile + 1, numpy.int64(0), tile - 1
+        of_tile = kind(2 * sweep + 1)
+        of_all, found, at = kind(of_tile + kind(1)), numpy.int64(0), tile - 1
+        mine = numpy.uint64(tile * _VALUES + digit)
         if tile > 0:
-            atomic.exch(published, tile * _VALUES + digit, of_tile << _TAG | count)
+            stwt(published, mine, kind(of_tile << tag_at | kind(count)))
         while at >= 0:
             words = asked(published, at, digit)
             goes_on = True
             for word in words:
-                tag = word >> _TAG
+                tag = kind(word >> tag_at)
                 goes_on = goes_on and tag >= of_tile and at >= 0
                 if goes_on:
-                    found += word & ((1 << _TAG) - 1)
+                    found += numpy.int64(word & below)
                     at = numpy.int64(-1) if tag == of_all else at - 1
-        atomic.exch(published, tile * _VALUES + digit, of_all << _TAG | (found + count))
+        stwt(published, mine, kind(of_all << tag_at | kind(found + count)))
         return found
 
     return before
@@ -288,10 +309,10 @@ def _place_in_tile(ranks: Any, code: Any) -> Any:
     return numpy.uint32(ranks[code & ((1 << _AT) - 1)] + (code >> _AT))
 
 
-def _loading(kind: Any, size: Tile, load: Function) -> Function:
+def _loading(kind: Any, items: int, load: Function, is_open: bool) -> Function:
     """The function of a kernel that reads a thread's items of a tile, all at once: 32 neighbours by a warp. Behind the
-    last item of an open one that is there again and again."""
-    each, cast, mine_of, is_open = tuple(range(size.items)), kind.cast, _place_of(size.items), size.is_open
+    last item of an open one, in which items end, that is there again and again."""
+    each, cast, mine_of = tuple(range(items)), kind.cast, _place_of(items)
 
     def loaded(src: Any, first: Any, here: Any) -> Any:
         mine = mine_of()
@@ -344,13 +365,13 @@ def _over_warps() -> tuple[Function, Function]:
     return clear, starts
 
 
-def _storing(digits: Digits, kind: Any, size: Tile, store: Function, place_kind: Any) -> Function:
+def _storing(digits: Digits, kind: Any, size: Tile, store: Function, is_open: bool) -> Function:
     """The function of a kernel that writes a tile's items where they go: through shared memory, so that neighbours are
     written together, unless they are great."""
     from ..cuda import syncthreads, threadIdx
 
     get, put, staged, place_of = kind.get, kind.put, kind.size <= _MOST_STAGED, _place_in_tile
-    each, digit, is_open = tuple(range(size.items)), _digit(digits.bits), size.is_open
+    each, digit, place_kind = tuple(range(size.items)), _digit(digits.bits), size.place
 
     def stored(
         dst: Any, loaded: Any, codes: Any, here: Any, shift: Any, mask: Any, ranks: Any, starts: Any, s: Any
@@ -375,9 +396,9 @@ def _storing(digits: Digits, kind: Any, size: Tile, store: Function, place_kind:
 def _walking(
     digits: Digits, kind: Any, items: int, read_one: Function, write_one: Function, place_kind: Any
 ) -> tuple[Function, Function]:
-    """Functions of a kernel for a tile in code that is quickly made, and for the last one of many: one item of a thread
-    after the other, when they are counted (in ``ranks``) and again when they are written. The items are read at once
-    before that, each to a place of shared memory that its thread alone uses, unless they are great."""
+    """Functions of a kernel for a tile in code that is quickly made: one item of a thread after the other, when they
+    are counted (in ``ranks``) and again when they are written. The items are read at once before that, each to a place
+    of shared memory that its thread alone uses, unless they are great."""
     from ..cuda import threadIdx
 
     digit, rank, per_warp = _digit(digits.bits), _ranking_some(), 32 * items
@@ -444,21 +465,28 @@ def _writing(stores: tuple[Function, ...], alike: bool) -> Function:
 
 
 def _sweeping(
-    digits: Digits, number: Function, source: Iterator, output: Iterator, other: Iterator, alike: bool, place_kind: Any,
-    size: Tile,
-) -> Callable[..., None]:  # fmt: skip
+    digits: Digits, number: Function, source: Iterator, output: Iterator, other: Iterator, alike: bool, size: Tile
+) -> Callable[..., None]:
     from ..coop.block import exclusive_sum
     from ..cuda import atomic, gridDim, shared, syncthreads, threadIdx
     from ..cuda._device import is_quick
 
     kind: Any = source.value_type
     dtype, items, staged, per_tile = kind.dtype, size.items, kind.size <= _MOST_STAGED, size.items * THREADS
-    within, before_tile, end = _within(digits, items, size.is_open), _looking_back(size.window), _ended()
-    (clear, starts_in), last_place, is_open = _over_warps(), digits.places - 1, size.is_open
+    before_tile, end, place_kind = _looking_back(size.word), _ended(), size.place
+    (clear, starts_in), last_place = _over_warps(), digits.places - 1
     cast, none, nothing = kind.cast, kind.zero, (0,) * items
     sequences, outputs = (source, output, other), (output, other)
-    read = _reading(tuple(_loading(kind, size, it.load()) for it in sequences), alike)
-    write = _writing(tuple(_storing(digits, kind, size, it.store(), place_kind) for it in outputs), alike)
+    # Of a tile, and of the last one, which may be open; that each is treated so costs 9 % of 2^28 items.
+    within, within_last = (_within(digits, items, is_open) for is_open in (False, True))
+    read, read_last = (
+        _reading(tuple(_loading(kind, items, it.load(), is_open) for it in sequences), alike)
+        for is_open in (False, True)
+    )
+    write, write_last = (
+        _writing(tuple(_storing(digits, kind, size, it.store(), is_open) for it in outputs), alike)
+        for is_open in (False, True)
+    )
     read_one = _reading(tuple(_casting(cast, it.load()) for it in sequences), alike)
     write_one = _writing(tuple(it.store() for it in outputs), alike)
     stage, walk = _walking(digits, kind, items, read_one, write_one, place_kind)
@@ -472,25 +500,30 @@ def _sweeping(
         here = numpy.int32(min(n - first, per_tile))
         clear(ranks)
         loaded, codes = tuple(cast(none) for _ in nothing), tuple(numpy.int32(0) for _ in nothing)
-        if not is_quick() and (is_open or here == per_tile):
+        if is_quick():
+            stage(src, out, alt, sweep, left, first, here, s)
+            walk(src, out, alt, sweep, left, first, here, shift, mask, ranks, starts, s, False)
+        elif here == per_tile:
             loaded = read(src, out, alt, sweep, left, first, here)
             codes = within(loaded, here, shift, mask, ranks)
         else:
-            stage(src, out, alt, sweep, left, first, here, s)
-            walk(src, out, alt, sweep, left, first, here, shift, mask, ranks, starts, s, False)
+            loaded = read_last(src, out, alt, sweep, left, first, here)
+            codes = within_last(loaded, here, shift, mask, ranks)
         total = starts_in(ranks)
         inside = exclusive_sum(total, threads=THREADS)
-        if is_open and t == _VALUES - 1 and not is_quick():
+        if t == _VALUES - 1 and not is_quick():
             total = numpy.int32(total - (per_tile - here))
         outside = numpy.int64(0) if place == _NO_PLACE else counts[_DIGITS + place * _VALUES + t]
         starts[t] = place_kind(outside + before_tile(published, tile, t, sweep, numpy.int64(total)) - inside)
         for w in range(_WARPS):
             ranks[w * _VALUES + t] += inside
         syncthreads()
-        if not is_quick() and (is_open or here == per_tile):
+        if is_quick():
+            walk(src, out, alt, sweep, left, first, here, shift, mask, ranks, starts, s, True)
+        elif here == per_tile:
             write(out, alt, left, loaded, codes, here, shift, mask, ranks, starts, s)
         else:
-            walk(src, out, alt, sweep, left, first, here, shift, mask, ranks, starts, s, True)
+            write_last(out, alt, left, loaded, codes, here, shift, mask, ranks, starts, s)
 
     def sweep(
         src: Any, out: Any, alt: Any, count: Any, number_: Any, is_last: Any, counts: Any, published: Any
@@ -590,7 +623,8 @@ def memory_of(source: Iterator, output: Iterator, n: int) -> list[tuple[Any, int
     if fits(source, n):
         return [(numpy.int64, 1)]
     counters, published = _DIGITS + _PLACES * _VALUES, _tiles(source, n) * _VALUES
-    return [(numpy.int64, counters), (numpy.int64, published), *others_of(output, n)]
+    word = tile_of(source.value_type.size, n).word  # type: ignore[union-attr]
+    return [(numpy.int64, counters), (word, published), *others_of(output, n)]
 
 
 def _are_alike(*sequences: Iterator) -> bool:
@@ -624,13 +658,11 @@ def sort_in_sweeps(
     blocks = min(-(-n.most // (THREADS * _COUNTED)), _BLOCKS)
     counting[blocks, THREADS, stream](source.state, n.state, aside, counts, published)
     alike = _are_alike(source, output, other)
-    place_kind = numpy.uint32 if n.most < _NARROW else numpy.int64
-    size = tile_of(source.value_type.size, n.most)  # type: ignore[union-attr]
-    parts = digits, n.load(), source, output, other, alike, place_kind, size
-    bounds = sweep_bounds(source.value_type.size)  # type: ignore[union-attr]
-    wide = 2 if n.most <= FEW else 3 if n.most <= SOME else int(place_kind is numpy.int64)
+    width: int = source.value_type.size  # type: ignore[union-attr]
+    size, bounds, wide = tile_of(width, n.most), sweep_bounds(width), wide_of(width, n.most)
+    parts = digits, n.load(), source, output, other, alike, size
     kernel = kernel_of(
-        _sweeping, (key, alike, place_kind, size), lambda: parts, bounds,
+        _sweeping, (key, alike, size), lambda: parts, bounds,
         library_words=lambda: (
             words_of_sort("sort_sweep", digits, n, source, output, "gpu", wide=wide) if alike else None
         ),

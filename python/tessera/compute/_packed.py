@@ -95,7 +95,8 @@ def reducing(maker: Any) -> Callable[[Choice], Any]:
     def make(c: Choice) -> Any:
         kind = kind_of(c["dtype"])
         in_order = c["combine"] == "own"  # the others are commutative
-        parts = *functions_of(kind), combining(c["combine"]), kind, kind.cast, in_order, bool(c["initial"])
+        op = combining(c["combine"])
+        parts = *functions_of(kind), _reduce.Combining(op, op), kind, kind.cast, in_order, bool(c["initial"])
         return maker(*parts, counting(c["counted"]))
 
     return make
@@ -152,10 +153,11 @@ def counting_digits(c: Choice) -> Any:
 
 def sweeping(c: Choice) -> Any:
     found, items = sorted_of(c)
-    place = numpy.int64 if c["wide"] == 1 else numpy.uint32
-    most = {2: _onesweep.FEW, 3: _onesweep.SOME}.get(c["wide"], _onesweep.SOME + 1)
-    size = _onesweep.tile_of(items.value_type.size, most)
-    return _onesweep._sweeping(found, counting(c["counted"]), items, items, items, True, place, size)
+    small, wide = _onesweep.SMALL, c["wide"]
+    most = {len(small) + 1: _onesweep.SHORT, len(small) + 2: _onesweep.NARROW}.get(wide, 0)
+    per_thread = small[wide][1] if wide < len(small) else _onesweep.per_thread(items.value_type.size)
+    size = _onesweep.tile_for(per_thread, most)
+    return _onesweep._sweeping(found, counting(c["counted"]), items, items, items, True, size)
 
 
 def comparing(c: Choice) -> Any:
@@ -296,13 +298,13 @@ def merging(c: Choice) -> Any:
     def put(out: Any, to: Any, i: Any, item: Any, is_there: Any) -> None:
         store(out, to, item)
 
-    return _sets._merging(load, load, op, (number, number), _sets.Ends((put, put)), _sets.ITEMS)
+    return _sets._merging(load, load, op, (number, number), _sets.Ends((put, put)), _sets.ITEMS, True)
 
 
 def both_of(c: Choice, ends: _sets.Ends) -> Any:
     """The merge of two sorted sequences of any dtype, with what becomes of its items."""
     (load, _), number, op = functions_of(kind_of("int64")), counting(0), Operator(comparing(c), None, None, (2,))
-    return _sets._merging(load, load, op, (number, number), ends, _sets.ITEMS)
+    return _sets._merging(load, load, op, (number, number), ends, _sets.ITEMS, True)
 
 
 def flagging(c: Choice) -> Any:
@@ -331,7 +333,9 @@ def joining(fields: int) -> Callable[[Choice], Any]:
 
             return put
 
-        return both_of(c, _sets.Ends((putting_of(3), putting_of(4)), (bool(c["both"]), True)))
+        put_first = putting_of(3)
+        put_second = putting_of(4) if has_values else put_first
+        return both_of(c, _sets.Ends((put_first, put_second), (bool(c["both"]), True)))
 
     return make
 
@@ -344,7 +348,9 @@ def counting_true(maker: Any) -> Callable[[Choice], Any]:
     def one(s: Any, i: Any) -> Any:
         return numpy.int64(1 if _written(text, numpy.bool_, load(s, i)) else 0)
 
-    return lambda c: maker(one, store, lambda a, b: a + b, kind, kind.cast, False, True, counting(c["counted"]))
+    add = lambda a, b: a + b  # noqa: E731
+    by = _reduce.Combining(add, add)
+    return lambda c: maker(one, store, by, kind, kind.cast, False, True, counting(c["counted"]))
 
 
 def differing_at(c: Choice) -> Any:
@@ -674,7 +680,7 @@ def scan_axes(dtypes: list[str]) -> dict[str, list[Any]]:
 REDUCED = {"dtype": INTS + FLOATS, "combine": COMBINES, "initial": FLAG, "counted": FLAG}
 KEYS = {"dtype": INTS + FLOATS, "descending": FLAG, "counted": FLAG}
 PAIRS = {"pair": [(name, size) for name in INTS + FLOATS for size in SIZES], "descending": FLAG, "counted": FLAG}
-SWEPT = {"wide": [0, 1, 2, 3]}  # places of 32 bits, of 64; few items, in small tiles; some, in open tiles
+SWEPT = {"wide": [3, 0, 1, 2, 4, 5]}  # words and places of 32 bits; small tiles; words of 64 bits, places, too
 CHUNKS = {"counted": FLAG}
 RULES: dict[str, Callable[[], Any]] = {
     "floats": lambda: _histogram._even_floats(numpy.float64, numpy.int64),
@@ -775,7 +781,9 @@ NUMBERS = {
     "PART": _radix._PART, "VALUES": _radix._VALUES, "PLACES": _radix._MOST_PLACES,
     "EACH": _transform.ITEMS, "STRETCH": _transform.RUN,
     "DIGITS": _onesweep._DIGITS, "COUNTED": _onesweep._COUNTED, "BLOCKS": _onesweep._BLOCKS,
-    "FEW": _onesweep.FEW, "SOME": _onesweep.SOME, "FEW_ITEMS": _onesweep.ITEMS_OF_FEW, "MERGE_ITEMS": _sets.ITEMS,
+    **{f"SMALL_MOST_{i}": most for i, (most, _) in enumerate(_onesweep.SMALL)},
+    **{f"SMALL_ITEMS_{i}": items for i, (_, items) in enumerate(_onesweep.SMALL)},
+    "FEW": _onesweep.FEW, "SHORT": _onesweep.SHORT, "MERGE_ITEMS": _sets.ITEMS,
     "FIND_ITEMS": _find.ITEMS, "TOP_BITS": _few._BITS, "TOP_VALUES": _few._VALUES, "TOP_COUNTED": _few._COUNTED,
     "TOP_BLOCKS": _few._BLOCKS, "TOP_LOOK": _few._LOOK, "TOP_ASIDE": _few._MOST_ASIDE,
     "BIN_ITEMS": _histogram.ITEMS, "BIN_ROUNDS": _histogram._ROUNDS, "BIN_BLOCKS": _histogram._BLOCKS,

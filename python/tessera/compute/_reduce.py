@@ -13,7 +13,7 @@ in the order in which threads load them; all others in the order of the items.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy
 
@@ -36,13 +36,25 @@ LEAF = THREADS * ITEMS
 WARPS = THREADS // 32
 GROUP = THREADS  # leaves
 _CORE = 4  # leaves that are worth a core
+_ROWS = 16  # items of a thread that are read at once
 _NARROW = 2  # bytes of an item of which a thread takes neighbours
 _AT_ONCE, _AT_ONCE_BYTES = 8, 1 << 13  # full leaves whose values are put together at once on a CPU; bytes of these
 _RUN, _FULL = 4, 1 << 12  # leaves of a block where there are more leaves than fill a GPU
 
 
+class Combining(NamedTuple):
+    """An operator: functions of a kernel."""
+
+    op: Function  # of two values
+    of_next: Function  # the same of a value of some items and an item that stands behind them
+
+
+def combining(op: Operator) -> Combining:
+    return Combining(op.function, op.of_next or op.function)
+
+
 def _reducing(
-    load: Function, store: Function, op: Function, kind: TypeDescriptor, out_cast: Function, in_order: bool,
+    load: Function, store: Function, by: Combining, kind: TypeDescriptor, out_cast: Function, in_order: bool,
     has_init: bool, number: Function,
 ) -> Callable[..., None]:  # fmt: skip
     from ..coop import block
@@ -50,8 +62,9 @@ def _reducing(
     from ..cuda._device import is_quick
 
     get, put, cast, zero = kind.get, kind.put, kind.cast, kind.zero
-    step, width = (1, ITEMS) if in_order else (THREADS, 1)
-    each = tuple(range(ITEMS))
+    (op, of_next), (step, width) = by, (1, ITEMS) if in_order else (THREADS, 1)
+    each, at_once = tuple(range(ITEMS)), min(ITEMS, _ROWS)
+    rows, of_rows = tuple(range(0, ITEMS, at_once)), tuple(range(at_once))
     finish = _finishing(store, op, cast, out_cast, has_init)
 
     def quotient(a: Any, b: Any) -> Any:
@@ -66,13 +79,16 @@ def _reducing(
                 items = tuple(load(src, at + j) for j in each)
                 total = cast(items[0])
                 for j in each[1:]:
-                    total = cast(op(total, cast(items[j])))
+                    total = cast(of_next(total, cast(items[j])))
             else:
-                for j in range(1, ITEMS):
-                    total = cast(op(total, cast(load(src, at + j * step))))
+                for row in rows:
+                    items = tuple(load(src, at + (row + j) * step) for j in of_rows)
+                    for j in of_rows:
+                        if row + j > 0:
+                            total = cast(of_next(total, cast(items[j])))
             return total, numpy.int64(THREADS)
         for i in range(at + step, min(at + LEAF // THREADS * step, n), step):
-            total = cast(op(total, cast(load(src, i))))
+            total = cast(of_next(total, cast(load(src, i))))
         return total, min((n - first + (width - 1)) // width, THREADS)
 
     def together(parts: Any, at: Any, m: Any) -> Any:
@@ -144,11 +160,11 @@ def _finishing(store: Function, op: Function, cast: Function, out_cast: Function
     return finish
 
 
-def _leaves(load: Function, op: Function, kind: TypeDescriptor, in_order: bool) -> tuple[Function, ...]:
+def _leaves(load: Function, by: Combining, kind: TypeDescriptor, in_order: bool) -> tuple[Function, ...]:
     """Functions of a kernel of one thread, with the bits of `_reducing`: a leaf, as THREADS of a GPU put it together;
     a few that have all items, not in order; and m values as `coop.block.reduce` puts those of as many threads
     together."""
-    get, put, cast = kind.get, kind.put, kind.cast
+    get, put, cast, (op, of_next) = kind.get, kind.put, kind.cast, by
     in_pairs, in_full_pairs = trees(kind, op)
 
     def of_warps(s: Any, at: Any, m: Any) -> Any:
@@ -166,7 +182,7 @@ def _leaves(load: Function, op: Function, kind: TypeDescriptor, in_order: bool) 
         for t in range(m):
             total = cast(load(src, first + t * ITEMS))
             for i in range(first + t * ITEMS + 1, min(first + t * ITEMS + ITEMS, last)):
-                total = cast(op(total, cast(load(src, i))))
+                total = cast(of_next(total, cast(load(src, i))))
             put(s, t, total)
         return m
 
@@ -176,7 +192,7 @@ def _leaves(load: Function, op: Function, kind: TypeDescriptor, in_order: bool) 
             put(s, t, cast(load(src, first + t)))
         for row in range(first + THREADS, last, THREADS):
             for t in range(min(last - row, THREADS)):
-                put(s, t, cast(op(get(s, t), cast(load(src, row + t)))))
+                put(s, t, cast(of_next(get(s, t), cast(load(src, row + t)))))
         return m
 
     def full_rows(src: Any, s: Any, base: Any, first: Any) -> None:
@@ -186,7 +202,7 @@ def _leaves(load: Function, op: Function, kind: TypeDescriptor, in_order: bool) 
             put(s, base + t, cast(load(src, first + t)))
         for row in range(1, ITEMS):
             for t in range(THREADS):
-                put(s, base + t, cast(op(get(s, base + t), cast(load(src, first + row * THREADS + t)))))
+                put(s, base + t, cast(of_next(get(s, base + t), cast(load(src, first + row * THREADS + t)))))
 
     def full_leaves_of(src: Any, s: Any, other: Any, first: Any, m: Any, parts: Any, leaf: Any) -> None:
         """The parts of m full leaves. Their values are put together at once: what one step waits for, others do not."""
@@ -204,15 +220,15 @@ def _leaves(load: Function, op: Function, kind: TypeDescriptor, in_order: bool) 
 
 
 def _reducing_in_chunks(
-    load: Function, store: Function, op: Function, kind: TypeDescriptor, out_cast: Function, in_order: bool,
+    load: Function, store: Function, by: Combining, kind: TypeDescriptor, out_cast: Function, in_order: bool,
     has_init: bool, number: Function,
 ) -> Callable[..., None]:  # fmt: skip
     """The same for a CPU, with the same bits: one block of one thread for each core, which does leaf by leaf."""
     from ..cuda import blockIdx, cg, gridDim, local
 
     dtype, get, put, cast, zero = kind.dtype, kind.get, kind.put, kind.cast, kind.zero
-    finish = _finishing(store, op, cast, out_cast, has_init)
-    leaf_of, full_leaves_of, together = _leaves(load, op, kind, in_order)
+    op, finish = by.op, _finishing(store, by.op, cast, out_cast, has_init)
+    leaf_of, full_leaves_of, together = _leaves(load, by, kind, in_order)
     at_once = 1 if in_order else max(1, min(_AT_ONCE, _AT_ONCE_BYTES // (THREADS * kind.size)))
 
     def run_of(parts: Any, at: Any, s: Any, m: Any) -> Any:
@@ -307,7 +323,7 @@ def reduce_into(
 
     def pieces() -> tuple[Any, ...]:
         in_order = not op.commutative or is_narrow
-        return source.load(), output.store(), op.function, kind, out_cast, in_order, h_init is not None, n.load()
+        return source.load(), output.store(), combining(op), kind, out_cast, in_order, h_init is not None, n.load()
 
     def library_words(name: str) -> str | None:
         choices = combine_choices(op, kind) if output.value_type == kind and not is_narrow else None

@@ -9,6 +9,7 @@
             --> the block that ends last puts together what spans have left of parts that began before them
 
 Where spans and tiles are depends on the lengths of the parts only, so the bits of floats are the same on all devices.
+Of few steps there are fewer spans: blocks without one end at once.
 Two launches; the number of items is found on the device. Where no part is long, one thread takes each. On a CPU the
 same is done by one thread a block, with the same bits.
 """
@@ -164,6 +165,22 @@ def _walking(
     return walk
 
 
+def _ended_at_once() -> Function:
+    """The function of a kernel by which a block does the same, asking at THREADS places at once."""
+    from ..cuda import syncthreads_count, threadIdx
+
+    def ended_at(offsets: Any, low: Any, high: Any, step: Any) -> Any:
+        while low < high:
+            apart = (high - low + (THREADS - 1)) // THREADS
+            mid = low + threadIdx.x * apart
+            found = int64(syncthreads_count(mid < high and offsets[min(mid, high - 1) + 1] <= step - 1 - mid))
+            high = min(low + found * apart, high)
+            low = min(low + max(found - 1, 0) * apart + min(found, 1), high)
+        return low
+
+    return ended_at
+
+
 def _ends_in_tile() -> Function:
     """The function of a kernel by which a block finds how many parts end among the ``here`` steps before step ``last``,
     from part ``low`` on: every eighth is looked at by a thread, then those between two of them."""
@@ -217,7 +234,15 @@ def _walking_there(
     """`_walking` of a tile that is staged, from step ``at`` of it on."""
     from ..coop._memory import slot
 
+    from ..cuda._device import is_quick
+
     Carried, get, cast, zero = carried.cls, kind.get, kind.cast, kind.zero
+
+    def neighbours(items: Any, i: Any) -> Any:
+        total = cast(get(items, slot(i)))
+        for j in tuple(range(1, STEPS)):
+            total = cast(op(total, cast(get(items, slot(i + j)))))
+        return total
 
     def walk(
         src: Any, starts: Any, offsets: Any, out: Any, init: Any, at: Any, here: Any, low: Any, first: Any, ends: Any,
@@ -232,6 +257,9 @@ def _walking_there(
             else:
                 high = int32(mid)
         i = int32(at - k)
+        if not is_quick() and in_a_row and at + STEPS <= here:  # most have no end among them, with the same bits
+            if k == ends or rel[min(k, ends - 1)] >= i + STEPS:
+                return Carried(0, 1, neighbours(items, i)), ended_first, head
         for _ in range(at, min(at + STEPS, here)):
             if k < ends and rel[min(k, ends - 1)] <= i:
                 if mine.ended != 0:
@@ -260,14 +288,14 @@ def _balanced(
 ) -> Callable[..., None]:
     from ..coop._block_scan import scan_threads
     from ..coop._memory import slot, slots
-    from ..cuda import atomic, blockIdx, gridDim, shared, syncthreads, threadfence, threadIdx
+    from ..cuda import atomic, blockIdx, shared, syncthreads, threadfence, threadIdx
     from ..cuda._device import is_quick
 
     (carried, record), cast, zero = _records(kind), kind.cast, kind.zero
     Carried, Span, (get, put), item_of = carried.cls, record.cls, in_words(record), kind.get
     joined, emit = _of_carried(carried, store, op, kind, cast_out)
     stage, walk = _staging(load, start, kind), _walking_there(carried, load, start, op, kind, emit)
-    ends_in_tile = _ends_in_tile()
+    ends_in_tile, ended_at = _ends_in_tile(), _ended_at_once()
     dtype, room = kind.dtype, slots(TILE) if kind.size <= _MOST_STAGED else 1
 
     def scanned(mine: Any, before: Any) -> Any:
@@ -306,12 +334,8 @@ def _balanced(
         carry: Any,
     ) -> Any:  # fmt: skip
         """The tiles of a block; what is left after them."""
-        place, rel, items = shared.array(1, int64), shared.array(TILE, int32), shared.array(room, dtype)
-        t = threadIdx.x
-        if t == 0:
-            place[0] = _ended_at(offsets, max(begin - offsets[parts], 0), min(begin, parts), begin)
-        syncthreads()
-        low = place[0]
+        t, rel, items = threadIdx.x, shared.array(TILE, int32), shared.array(room, dtype)
+        low = ended_at(offsets, max(begin - offsets[parts], 0), min(begin, parts), begin)
         for at in range(begin, end, TILE):
             last = min(at + TILE, end)
             here, first = int32(last - at), at - low
@@ -335,9 +359,11 @@ def _balanced(
         is_last, t = shared.array(1, int32), threadIdx.x
         steps = offsets[parts] + parts
         span = (steps + (SPANS * TILE - 1)) // (SPANS * TILE) * TILE
-        begin = min(blockIdx.x * span, steps)
+        begin, used = min(blockIdx.x * span, steps), (steps + (span - 1)) // span
         carry = Carried(0, 0, cast(zero))
         left = Span(-1, carry, carry)
+        if begin >= steps:
+            return
         if t == 0:
             put(spans, blockIdx.x, left)
         carry = span_of(src, starts, offsets, parts, out, init, spans, begin, min(begin + span, steps), carry)
@@ -345,7 +371,7 @@ def _balanced(
             left = get(spans, blockIdx.x, left)
             put(spans, blockIdx.x, Span(left.part, left.head, carry))
             threadfence()
-            is_last[0] = atomic.add(counter, 0, 1) == gridDim.x - 1
+            is_last[0] = atomic.add(counter, 0, 1) == used - 1
         syncthreads()
         if is_last[0] == 0:
             return
@@ -353,10 +379,11 @@ def _balanced(
         if t == 0:
             counter[0] = 0
         carry = Carried(0, 0, cast(zero))
-        for first in range(0, SPANS, THREADS):
-            mine = get(spans, first + t, left)
-            before, carry = scanned(mine.tail, carry)
-            if mine.part >= 0:
+        for first in range(0, used, THREADS):
+            mine, is_there = get(spans, min(first + t, used - 1), left), first + t < used
+            nothing = Carried(0, 0, cast(zero))
+            before, carry = scanned(mine.tail if is_there else nothing, carry)
+            if is_there and mine.part >= 0:
                 emit(out, mine.part, init, joined(before, Carried(0, mine.head.has, mine.head.value)))
             syncthreads()
 
@@ -367,7 +394,7 @@ def _balanced_on_cpu(
     load: Function, start: Function, store: Function, op: Function, kind: TypeDescriptor, cast_out: Function
 ) -> Callable[..., None]:
     """The same for a CPU, with the same bits: one thread a block does what THREADS of a GPU do, tile by tile."""
-    from ..cuda import atomic, blockIdx, gridDim, local, threadfence
+    from ..cuda import atomic, blockIdx, local, threadfence
 
     (carried, record), dtype, cast, zero = _records(kind), kind.dtype, kind.cast, kind.zero
     Carried, Span, of_carried = carried.cls, record.cls, carried.dtype
@@ -417,8 +444,10 @@ def _balanced_on_cpu(
         v, ended, b = local.array(THREADS, dtype), local.array(THREADS, numpy.int64), blockIdx.x
         steps = offsets[parts] + parts
         span = (steps + (SPANS * TILE - 1)) // (SPANS * TILE) * TILE
-        begin = min(b * span, steps)
+        begin, used = min(b * span, steps), (steps + (span - 1)) // span
         end = min(begin + span, steps)
+        if begin >= steps:
+            return
         carry, nothing = Carried(0, 0, cast(zero)), Carried(0, 0, cast(zero))
         left = Span(-1, nothing, nothing)
         part = _ended_at(offsets, max(begin - offsets[parts], 0), min(begin, parts), begin)
@@ -448,16 +477,16 @@ def _balanced_on_cpu(
                             left = Span(ended[t], all_, all_)
         put_span(spans, b, Span(left.part, left.head, carry))
         threadfence()
-        if atomic.add(counter, 0, 1) < gridDim.x - 1:
+        if atomic.add(counter, 0, 1) < used - 1:
             return
         threadfence()
         counter[0] = 0
         carry = nothing
-        for first in range(0, SPANS, THREADS):
+        for first in range(0, used, THREADS):
             for t in range(THREADS):
-                put(s, t, get_span(spans, first + t, left).tail)
+                put(s, t, get_span(spans, min(first + t, used - 1), left).tail if first + t < used else nothing)
             carry = befores(s, sums, carry)
-            for t in range(THREADS):
+            for t in range(min(THREADS, used - first)):
                 span = get_span(spans, first + t, left)
                 if span.part >= 0:
                     emit(out, span.part, init, joined(get(s, t), Carried(0, span.head.has, span.head.value)))

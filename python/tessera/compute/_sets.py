@@ -4,7 +4,8 @@
     two sequences --> tiles of the merge, each of TILE items: where one begins in either sequence is found by warps,
                       which ask at 32 places at once along a diagonal (merge path: Green, McColl, Bader, "GPU Merge
                       Path", 2012)
-                  --> a block reads both pieces into shared memory; each thread merges ITEMS neighbours
+                  --> a block reads both pieces into shared memory; each thread merges ITEMS neighbours, and notes where
+                      they are, so that neighbours are written by neighbouring threads
                   --> a merge is written; of sets a flag is, whether an item stays: one that is the r-th of its equals
                       is in the other sequence, too, if that has an equal item r places on
                   --> what stays is selected (_choose.py)
@@ -33,6 +34,7 @@ ITEMS = 8  # of a thread
 TILE = THREADS * ITEMS
 _SHARED = 32768  # bytes of the items of a tile; of greater ones fewer stand in a tile
 _FULL = 0xFFFFFFFF
+_IS_FIRST, _IS_THERE = 1, 2  # of an item of a merge: bits below its place in its piece
 
 
 class Ends(NamedTuple):
@@ -95,41 +97,145 @@ def _equals(load: Function, less: Function) -> Function:
     return equals
 
 
-def _merging(
-    a: Function, b: Function, op: Operator, numbers: tuple[Function, Function], ends: Ends, items: int
-) -> Callable[..., None]:
-    """The kernel that merges two sequences of as many items as ``numbers`` say."""
-    from ..cuda import blockIdx, shared, syncthreads, threadIdx
+def _shared_pieces(a: Function, b: Function, is_one: bool, per_tile: int) -> tuple[Function, Function]:
+    """Functions of a kernel for the pieces of a tile, those of the second sequence behind those of the first if their
+    items are of one type: the place of the second's, given that of the first's; and where in it they begin, and up to
+    where items may be read in either place, so that what is read is an item."""
     from ..cuda._places import shared_like
 
-    function, (number1, number2), (put_first, put_second) = op.function, numbers, ends.put
-    asks_first, asks_second = ends.asks
-    less = lambda v, w: bool(function(v, w))  # noqa: E731
-    split, equals_a, equals_b = _splitting(a, b, less), _equals(a, less), _equals(b, less)
-    each, per_tile = tuple(range(items)), items * THREADS
+    if is_one:
+        return (lambda sa, second: sa), (lambda n_a, here: (n_a, numpy.int32(here - 1), numpy.int32(here - 1)))
 
-    def place_in(sa: Any, sb: Any, n_a: Any, n_b: Any, at: Any) -> Any:
+    def bounds(n_a: Any, here: Any) -> Any:
+        return numpy.int32(0), numpy.int32(max(n_a - 1, 0)), numpy.int32(max(here - n_a - 1, 0))
+
+    return (lambda sa, second: shared_like(per_tile, b(second, 0))), bounds
+
+
+def _asking(a: Function, b: Function, less: Function) -> tuple[Function, Function]:
+    """Functions of a kernel for an item of the first, and of the second: how many of its sequence before it equal it,
+    given that of the item before (less than 0: not known), and whether the other sequence has as many and one more."""
+    equals_a, equals_b = _equals(a, less), _equals(b, less)
+
+    def ask_first(
+        first: Any, second: Any, m: Any, sa: Any, sb: Any, base: Any, n_b: Any, a0: Any, b0: Any, i: Any, j: Any,
+        v: Any, before: Any,
+    ) -> Any:  # fmt: skip
+        alike = numpy.int64(0)
+        if i == 0 or not less(sa[max(i - 1, 0)], v):
+            alike = before + 1 if before >= 0 else equals_a(first, a0 + i, v)
+        if j + alike < n_b:
+            return alike, not less(v, sb[base + j + numpy.int32(alike)])
+        return alike, b0 + j + alike < m and not less(v, b(second, min(b0 + j + alike, m - 1)))
+
+    def ask_second(
+        first: Any, second: Any, m: Any, sa: Any, sb: Any, base: Any, n_b: Any, a0: Any, b0: Any, i: Any, j: Any,
+        v: Any, before: Any,
+    ) -> Any:  # fmt: skip
+        alike = numpy.int64(0)
+        if j == 0 or not less(sb[base + max(j - 1, 0)], v):
+            alike = before + 1 if before >= 0 else equals_b(second, b0 + j, v)
+        if alike < i:
+            return alike, not less(sa[i - 1 - numpy.int32(alike)], v)
+        return alike, a0 + i > alike and not less(a(first, max(a0 + i - 1 - alike, 0)), v)
+
+    return ask_first, ask_second
+
+
+def _walking(
+    a: Function, b: Function, op: Operator, ends: Ends, is_one: bool, bounds: Function, items: int
+) -> Function:
+    """The function of a kernel that notes for each of a thread's items of the merge where it stands in its piece, of
+    which it is, and whether the other sequence has it."""
+    from ..cuda import threadIdx
+
+    function, (asks_first, asks_second) = op.function, ends.asks
+    less = lambda v, w: bool(function(v, w))  # noqa: E731
+    ask_first, ask_second = _asking(a, b, less)
+
+    def place_in(sa: Any, sb: Any, base: Any, n_a: Any, n_b: Any, at: Any) -> Any:
         """How many of the first ``at`` items of a tile are of the first sequence."""
         low, high = max(numpy.int32(at - n_b), 0), min(at, n_a)
         while low < high:
             middle = (low + high) // 2
-            if less(sb[at - 1 - middle], sa[middle]):
+            if less(sb[base + at - 1 - middle], sa[middle]):
                 high = middle
             else:
                 low = middle + 1
         return numpy.int32(low)
 
-    def in_second(second: Any, m: Any, sb: Any, n_b: Any, b0: Any, j: Any, v: Any, alike: Any) -> Any:
-        """Whether the second has an item ``alike`` places behind its item j of the tile that equals v."""
-        if alike == 0 and j < n_b:
-            return not less(v, sb[j])
-        return b0 + j + alike < m and not less(v, b(second, min(b0 + j + alike, m - 1)))
+    def walk(
+        first: Any, second: Any, m: Any, a0: Any, b0: Any, n_a: Any, here: Any, sa: Any, sb: Any, codes: Any
+    ) -> None:
+        n_b, at = numpy.int32(here - n_a), min(threadIdx.x * items, here)
+        base, last_a, last_b = bounds(n_a, here)
+        i = place_in(sa, sb, base, n_a, n_b, at)
+        j, alike_a, alike_b = numpy.int32(at - i), numpy.int64(-1), numpy.int64(-1)
+        va, vb = sa[min(i, last_a)], sb[min(base + j, last_b)]
+        for k in range(at, min(at + items, here)):
+            is_first = j >= n_b or (i < n_a and not less(vb, va))
+            code = numpy.int32(4 * i + _IS_FIRST if is_first else 4 * (base + j))
+            if asks_first or asks_second:
+                given = first, second, m, sa, sb, base, n_b, a0, b0, i, j
+                is_there = False
+                if is_first:
+                    if asks_first:
+                        alike_a, is_there = ask_first(*given, va, alike_a)
+                elif asks_second:
+                    alike_b, is_there = ask_second(*given, vb, alike_b)
+                code = numpy.int32(code + _IS_THERE if is_there else code)
+            codes[k] = numpy.uint16(code)
+            i, j = numpy.int32(i + 1 if is_first else i), numpy.int32(j if is_first else j + 1)
+            if is_one:
+                following = sa[min(i if is_first else numpy.int32(base + j), last_a)]
+                va, vb = following if is_first else va, vb if is_first else following
+            else:
+                va, vb = sa[min(i, last_a)], sb[min(j, last_b)]
 
-    def in_first(first: Any, sa: Any, a0: Any, i: Any, v: Any, alike: Any) -> Any:
-        """The same of the first, before its item i."""
-        if alike < i:
-            return not less(sa[i - 1 - numpy.int32(alike)], v)
-        return a0 + i > alike and not less(a(first, max(a0 + i - 1 - alike, 0)), v)
+    return walk
+
+
+def _merging(
+    a: Function, b: Function, op: Operator, numbers: tuple[Function, Function], ends: Ends, items: int, is_one: bool
+) -> Callable[..., None]:
+    """The kernel that merges two sequences of as many items as ``numbers`` say, of one type or of two."""
+    from ..cuda import blockIdx, shared, syncthreads, threadIdx
+    from ..cuda._device import is_quick
+    from ..cuda._places import shared_like
+
+    function, (number1, number2), (put_first, put_second) = op.function, numbers, ends.put
+    each, per_tile = tuple(range(items)), items * THREADS
+    split = _splitting(a, b, lambda v, w: bool(function(v, w)))
+    place_of_second, bounds = _shared_pieces(a, b, is_one, per_tile)
+    walk, is_same = _walking(a, b, op, ends, is_one, bounds, items), is_one and put_first is put_second
+
+    def read(first: Any, second: Any, a0: Any, b0: Any, n_a: Any, here: Any, sa: Any, sb: Any) -> None:
+        base, _, _ = bounds(n_a, here)
+        for k in range(items) if is_quick() else each:
+            at = k * THREADS + threadIdx.x
+            if at < n_a:
+                sa[at] = a(first, a0 + at)
+            elif at < here:
+                sb[base + (at - n_a)] = b(second, b0 + (at - n_a))
+        if not is_one and threadIdx.x == 0:  # what is read where there are none
+            if n_a == 0:
+                sa[0] = a(first, 0)
+            if n_a == here:
+                sb[0] = b(second, 0)
+
+    def write(out: Any, begin: Any, a0: Any, b0: Any, n_a: Any, here: Any, sa: Any, sb: Any, codes: Any) -> None:
+        base, _, _ = bounds(n_a, here)
+        for k in range(items) if is_quick() else each:
+            at = k * THREADS + threadIdx.x
+            if at < here:
+                code = numpy.int32(codes[at])
+                place, is_first, is_there = code >> 2, code & _IS_FIRST != 0, code & _IS_THERE != 0
+                if is_same:
+                    put_first(out, begin + at, (a0 if is_first else b0 - base) + place, sa[place], is_there)
+                elif is_first:
+                    put_first(out, begin + at, a0 + place, sa[place], is_there)
+                else:
+                    put_second(out, begin + at, b0 + (place - base), sb[place], is_there)
 
     def merge(first: Any, second: Any, sizes: Any, out: Any) -> None:
         n, m, ends_ = number1(sizes[0]), number2(sizes[1]), shared.array(2, numpy.int64)
@@ -141,41 +247,16 @@ def _merging(
             found = split(first, n, second, m, min(begin + t // 32 * per_tile, n + m))
             if t % 32 == 0:
                 ends_[t // 32] = found
-        sa, sb = shared_like(per_tile, a(first, 0)), shared_like(per_tile, b(second, 0))
+        sa, codes = shared_like(per_tile, a(first, 0)), shared.array(per_tile, numpy.uint16)
+        sb = place_of_second(sa, second)
         syncthreads()
         a0, b0 = ends_[0], begin - ends_[0]
         n_a = numpy.int32(min(max(ends_[1] - a0, 0), here))  # it is less than 0 after a comparison that is no order
-        n_b = numpy.int32(here - n_a)
-        for k in each:
-            at = k * THREADS + t
-            if at < n_a:
-                sa[at] = a(first, a0 + at)
-            elif at < here:
-                sb[at - n_a] = b(second, b0 + (at - n_a))
+        read(first, second, a0, b0, n_a, here, sa, sb)
         syncthreads()
-        at = min(t * items, here)
-        i = place_in(sa, sb, n_a, n_b, at)
-        j, alike_a, alike_b = numpy.int32(at - i), numpy.int64(-1), numpy.int64(-1)
-        for k in range(at, min(at + items, here)):
-            is_first, is_there = j >= n_b, False
-            if not is_first and i < n_a:
-                is_first = not less(sb[j], sa[i])
-            if is_first:
-                v = sa[i]
-                if asks_first:
-                    is_next = alike_a >= 0 and not less(sa[i - 1], v)
-                    alike_a = numpy.int64(alike_a + 1 if is_next else equals_a(first, a0 + i, v))
-                    is_there = in_second(second, m, sb, n_b, b0, j, v, alike_a)
-                put_first(out, begin + k, a0 + i, v, is_there)
-                i = numpy.int32(i + 1)
-            else:
-                v = sb[j]
-                if asks_second:
-                    is_next = alike_b >= 0 and not less(sb[j - 1], v)
-                    alike_b = numpy.int64(alike_b + 1 if is_next else equals_b(second, b0 + j, v))
-                    is_there = in_first(first, sa, a0, i, v, alike_b)
-                put_second(out, begin + k, b0 + j, v, is_there)
-                j = numpy.int32(j + 1)
+        walk(first, second, m, a0, b0, n_a, here, sa, sb, codes)
+        syncthreads()
+        write(out, begin, a0, b0, n_a, here, sa, sb, codes)
 
     return merge
 
@@ -194,9 +275,10 @@ def _merge(
         return
     a, b = a if n.most else b, b if m.most else a  # the type of an item is that of the first, which must be there
     op, items = ordering(op, *dtypes_of(a, b)), per_thread(a, b)
+    is_one = a.value_type is not None and a.value_type == b.value_type
     kernel = kernel_of(
         _merging, (op.key, tuple(n.kind for n in counts), kinds_of([a, b]), items, key),
-        lambda: (a.load(), b.load(), op, tuple(n.load() for n in counts), ends(), items),
+        lambda: (a.load(), b.load(), op, tuple(n.load() for n in counts), ends(), items, is_one),
     )  # fmt: skip
     blocks = -(-sum(n.most for n in counts) // (items * THREADS))
     kernel[blocks, THREADS, stream](a.state, b.state, tuple(n.state for n in counts), out)

@@ -142,6 +142,7 @@ class Operator(NamedTuple):
     known: OpKind | None  # the well-known operator that it is
     counts: tuple[int, ...] | None  # of arguments that it takes; None: any
     in_any_order: bool = False  # it is commutative, though not well-known
+    of_next: Callable[..., Any] | None = None  # the same, in fewer steps, of an item and one that stands behind it
 
     @property
     def commutative(self) -> bool:
