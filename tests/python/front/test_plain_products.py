@@ -8,6 +8,7 @@ import shutil
 import numpy as np
 import pytest
 import tessera.tile as ct
+from long_form import every_other
 from lower import Const, run
 
 
@@ -68,9 +69,10 @@ def wanted(q, k, v, causal):
     return p / p.sum(-1, keepdims=True) @ v
 
 
-@pytest.mark.parametrize("causal", [False, True])
-@pytest.mark.parametrize("tile", [(128, 32), (64, 64), (128, 128)], ids=str)
-@pytest.mark.parametrize("keys", [256, 200])
+TILES = [(128, 32), (64, 64), (128, 128)]
+
+
+@pytest.mark.parametrize("causal, tile, keys", every_other([False, True], TILES, [256, 200]))
 def test_attention_is_right_as_threads(causal, tile, keys):
     batch, n, length, d = 2, 3, 256, 32
     q, k, v = heads(batch, n, length, d), heads(batch, n, keys, d), heads(batch, n, keys, d) / 2

@@ -10,6 +10,7 @@ import warnings
 import numpy as np
 import pytest
 import tessera.numeric as tn
+from long_form import LONG
 from tessera import _core
 
 TABLE = pathlib.Path(__file__).parents[3] / "ext" / "numeric_lend.def"
@@ -161,7 +162,7 @@ def _same(found, wanted, call):
 @pytest.mark.parametrize("call", CALLS)
 def test_calls_are_numpys(call):
     rng = np.random.default_rng(sum(map(ord, call)))
-    for _ in range(12):
+    for _ in range(12 if LONG else 6):
         names = _names(rng)
         (found, told, ours), (wanted, said, theirs) = _outcome(tn, names, call), _outcome(np, names, call)
         _same(found, wanted, call)

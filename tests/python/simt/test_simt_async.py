@@ -14,6 +14,7 @@ import drivers
 import ml_dtypes
 import numpy as np
 import pytest
+from long_form import every_other
 from simt_run import LowerError, assemble, message, needs_ptxas, run
 
 from tessera import cuda
@@ -275,8 +276,11 @@ def by_warpgroups(dtype: type, n: int, k: int, how: str = "shared"):
     return kernel
 
 
-@pytest.mark.parametrize("dtype", [H, ml_dtypes.bfloat16, F, np.int8, np.uint8, ml_dtypes.float8_e5m2])
-@pytest.mark.parametrize("how", ["shared", "registers", "ends"])
+WARPGROUP_DTYPES = [H, ml_dtypes.bfloat16, F, np.int8, np.uint8, ml_dtypes.float8_e5m2]
+WARPGROUP_WAYS = ["shared", "registers", "ends"]
+
+
+@pytest.mark.parametrize("dtype, how", every_other(WARPGROUP_DTYPES, WARPGROUP_WAYS))
 def test_products_by_four_warps(dtype: type, how: str) -> None:
     if how == "registers" and np.dtype(dtype).kind == "V" and np.dtype(dtype).itemsize == 1:
         return  # mma.load_a has no float8
