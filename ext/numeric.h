@@ -78,6 +78,8 @@ typedef struct numeric_state {
     bool errors_known;
     bool late_kept; /* there are late_faults: of the host's graph, by function, which numeric_late has kept */
     uint8_t late_faults[TS_ND_COUNT];
+    PyThreadState *collector; /* whose calls' faults are kept, for one report; NULL: each call's are reported */
+    uint32_t collected;       /* what it has kept */
 #ifndef Py_GIL_DISABLED
     PyObject *spare[NUMERIC_SPARE]; /* memory of arrays' objects that ended, for new ones; no objects any more */
     uint32_t n_spare;
@@ -247,8 +249,12 @@ int numeric_protocol_setup(numeric_state *n); /* -1 with exception */
 
 /* numeric_operator.c */
 extern const PyType_Slot numeric_operators[]; /* up to one of slot 0 */
-/* x @ y of vectors, or small matrices, of one dtype of numbers; NULL without exception: they are none. */
-PyObject *numeric_product(core_state *state, PyObject *x, PyObject *y);
+
+/* numeric_product.c */
+/* x @ y of vectors, or small matrices, of one dtype of numbers; NULL without exception: they are none. `name`: of the
+ * function in what is told of faults; NULL: nothing is. */
+PyObject *numeric_product(core_state *state, PyObject *x, PyObject *y, const char *name);
+int numeric_product_init(PyObject *module);
 
 /* numeric_call.c */
 /* An operand of a call; what had to be converted is kept in *held. 1; 0: it is none of ours; -1 with exception. */
@@ -276,13 +282,41 @@ int numeric_half_init(PyObject *module);
 
 /* numeric_faults.c */
 
+/* Which faults of calls on a graph numpy.errstate and the filters of warnings want told of. */
+typedef struct numeric_watch {
+    uint32_t wants; /* TS_ND_DIVIDE .. */
+    bool is_strict; /* otherwise than by warnings */
+    bool at_once;   /* by the call itself, which then does not wait */
+} numeric_watch;
+int numeric_watch_ask(core_state *state, ts_nd_graph *graph, numeric_watch *out); /* 0, or -1 with exception */
+/* The faults that errstate wants told of otherwise than by warnings, as bits; else 0; -1 with exception. */
+int numeric_wanted(core_state *state, ts_nd_graph *graph);
+/* Calls from now on are watched so, until ts_nd_graph_strict(graph, false). */
+void numeric_watch_begin(ts_nd_graph *graph, const numeric_watch *watch);
 /* Tells of faults as numpy.errstate wants it: 0, or -1 with exception. */
 int numeric_report(core_state *state, ts_nd_fn fn, uint32_t faults);
+int numeric_report_named(core_state *state, const char *function, uint32_t faults);
+/* Whether a dtype holds what elements of x become, so that a cast has no faults. */
+static inline bool numeric_cast_is_safe(const ts_nd *x, ts_dtype dtype)
+{
+    return x->dtype == dtype || x->meaning || !x->dtype || !dtype ||
+           (dtype != TS_DTYPE_float16 && !strchr("fc", ts_dtype_get((ts_dtype)x->dtype)->kind));
+}
 /* The same of a reduction's, or a running one's; where it fails the result is released. */
 int numeric_report_fold(core_state *state, ts_nd *result, uint32_t faults, bool running);
 /* Tells of faults that kernels of a graph have found since: 0, or -1 with exception. `keeps`: of an array in host
  * memory, for one who may drop the exception, so those that are errors are told of again. */
 int numeric_late(core_state *state, ts_nd_graph *graph, bool keeps);
+/* Whether faults of this thread's calls are kept for the function that makes them. */
+static inline bool numeric_collects(const core_state *state)
+{
+    return state->numeric->collector && state->numeric->collector == PyThreadState_Get();
+}
+/* From now on they are; false: they are already. */
+bool numeric_collect(core_state *state);
+/* Ends that, and tells of those of `faults` as of one call's: 0, or -1 with exception. */
+int numeric_collected(core_state *state, const char *function, uint32_t faults);
+int numeric_faults_init(PyObject *module);
 /* Whether there may be some. */
 static inline bool numeric_is_late(const core_state *state, const ts_nd_graph *graph)
 {

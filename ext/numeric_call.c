@@ -145,7 +145,7 @@ static int call_operand(core_state *state, PyObject *object, ts_nd_operand *out,
     return got ? got : numeric_operand(state, object, out, held);
 }
 
-enum { CALL_STRICT = 16, CALL_AT_ONCE = 32 };
+enum { CALL_STRICT = 16, CALL_AT_ONCE = 32, CALL_UNDERFLOW = 64 };
 
 /* What decides which faults are watched, held: NumPy's variable of errstate, the list of Python's filters of warnings,
  * the first and the last of them, one of which, or their number, is another after each change that programs make. */
@@ -173,7 +173,8 @@ static int watch_ask(numeric_state *n, PyObject *parts[WATCH_PARTS], Py_ssize_t 
 }
 
 /* What numpy.errstate and the filters want: the faults (bits) that are warned of; with CALL_AT_ONCE by the call itself;
- * or CALL_STRICT where others are told of otherwise: then calls are watched. The answer to the last question is kept.
+ * or CALL_STRICT where others are told of otherwise, with CALL_UNDERFLOW of that too: then calls are watched. The
+ * answer to the last question is kept.
  * *is_said: the program has said it to NumPy, or else NumPy's default stands. -1 with exception. */
 static int call_watches(core_state *state, bool *is_said)
 {
@@ -210,6 +211,52 @@ static int call_watches(core_state *state, bool *is_said)
     for (int i = 0; i < WATCH_PARTS; i++)
         Py_XDECREF(parts[i]);
     return found;
+}
+
+int numeric_watch_ask(core_state *state, ts_nd_graph *graph, numeric_watch *out)
+{
+    bool is_said;
+    int watches = call_watches(state, &is_said);
+    if (watches < 0)
+        return -1;
+    bool on_gpu = graph != state->numeric->graphs[0];
+    uint32_t all = TS_ND_DIVIDE | TS_ND_OVERFLOW | TS_ND_INVALID, wanted = (uint32_t)watches & (CALL_STRICT - 1);
+    out->is_strict = watches & CALL_STRICT;
+    out->at_once = out->is_strict || (!on_gpu && watches & CALL_AT_ONCE);
+    /* By default kernels of a GPU do not look: it would cost up to a sixth of them (docs/guide/numeric.md). */
+    out->wants = on_gpu && out->is_strict ? all : on_gpu && !is_said ? 0 : wanted;
+    out->wants |= watches & CALL_UNDERFLOW ? TS_ND_UNDERFLOW : 0;
+    return 0;
+}
+
+/* Whether the program has said nothing to NumPy about faults; -1 with exception. */
+static int watch_is_default(core_state *state)
+{
+    PyObject *errors;
+    if (state->numeric->errors == Py_None)
+        return 1;
+    if (PyContextVar_Get(state->numeric->errors, NULL, &errors) < 0)
+        return -1;
+    bool is_default = errors == state->numeric->errors_default;
+    Py_XDECREF(errors);
+    return is_default;
+}
+
+int numeric_wanted(core_state *state, ts_nd_graph *graph)
+{
+    numeric_watch watch;
+    int is_default = watch_is_default(state);
+    if (is_default)
+        return is_default < 0 ? -1 : 0;
+    if (numeric_watch_ask(state, graph, &watch) < 0)
+        return -1;
+    return watch.is_strict ? (int)(watch.wants | TS_ND_OVERFLOW) : 0;
+}
+
+void numeric_watch_begin(ts_nd_graph *graph, const numeric_watch *watch)
+{
+    ts_nd_graph_strict(graph, watch->at_once);
+    ts_nd_graph_wants(graph, watch->wants);
 }
 
 /* Waits for what was launched and adds the faults that it tells of. */
@@ -256,27 +303,32 @@ static PyObject *call_run(core_state *state, ts_nd_graph *graph, ts_nd_call *cal
 {
     ts_nd *result;
     ts_error err;
-    bool is_said;
-    if (graph == state->numeric->graphs[0] && call_is_small(graph, call)) {
+    numeric_watch watch = {0};
+    bool on_gpu = graph != state->numeric->graphs[0];
+    int is_default = watch_is_default(state);
+    if (is_default < 0 || (!is_default && numeric_watch_ask(state, graph, &watch) < 0))
+        return NULL;
+    if (watch.wants & TS_ND_UNDERFLOW) /* which a short look does not see */
+        call->pace = TS_ND_LONG;
+    else if (!on_gpu && call_is_small(graph, call)) {
         PyObject *made = call_known(state, graph, call, out);
         if (made || PyErr_Occurred())
             return made;
     }
-    int watches = call_watches(state, &is_said);
-    if (watches < 0)
+    if (is_default && numeric_watch_ask(state, graph, &watch) < 0)
         return NULL;
-    bool is_strict = watches == CALL_STRICT, on_gpu = graph != state->numeric->graphs[0];
-    uint32_t all = TS_ND_DIVIDE | TS_ND_OVERFLOW | TS_ND_INVALID;
+    if (numeric_collects(state)) /* a quotient and what it leaves: kernels tell of each fault once */
+        watch.wants &= call->fn == TS_ND_remainder ? TS_ND_INVALID : ~(uint32_t)TS_ND_INVALID;
     NUMERIC_BEGIN(state);
-    ts_nd_graph_strict(graph, is_strict || (!on_gpu && watches & CALL_AT_ONCE));
-    /* By default kernels of a GPU do not look: it would cost up to a sixth of them (docs/guide/numeric.md). */
-    uint32_t wanted = (uint32_t)watches & (CALL_STRICT - 1);
-    ts_nd_graph_wants(graph, on_gpu && is_strict ? all : on_gpu && !is_said ? 0 : wanted);
+    numeric_watch_begin(graph, &watch);
     ts_status status = ts_nd_run(graph, call, &result, &err);
     ts_nd_graph_strict(graph, false);
     uint32_t faults = ts_nd_graph_faults(graph);
-    if (status == TS_OK && on_gpu && is_strict && (status = call_await_faults(graph, &faults, &err)) != TS_OK && !out)
-        ts_nd_release(result);
+    if (status == TS_OK && on_gpu && watch.is_strict) {
+        status = call_await_faults(graph, &faults, &err);
+        if (status != TS_OK && !out)
+            ts_nd_release(result);
+    }
     if (result && out)
         ts_nd_release(result);
     NUMERIC_END(state);
@@ -692,6 +744,10 @@ int numeric_assign(core_state *state, ts_nd *out, PyObject *value)
         PyErr_Format(PyExc_TypeError, "a %.200s is no array", Py_TYPE(value)->tp_name);
     if (got > 0 && out->dtype && assign_whole(out, &call.in[0]) < 0)
         got = -1;
+    bool watched = got > 0 && call.in[0].array && !numeric_cast_is_safe(call.in[0].array, (ts_dtype)out->dtype);
+    numeric_watch watch = {0};
+    if (watched && numeric_watch_ask(state, out->graph, &watch) < 0)
+        got = -1;
     PyObject *runs = got > 0 && assign_parts(out, &call.in[0]) == 0 ? numeric_runs(state, out) : NULL;
     if (!runs || call_place(state, out->graph, &held, &call.in[0].array) < 0) {
         Py_XDECREF(runs);
@@ -716,7 +772,9 @@ int numeric_assign(core_state *state, ts_nd *out, PyObject *value)
     if (!out->dtype && status == TS_OK) {
         status = numeric_copy_items(call.in[0].array, out, runs, &err);
     } else if (status == TS_OK) {
+        numeric_watch_begin(out->graph, &watch);
         status = ts_nd_run(out->graph, &call, &result, &err);
+        ts_nd_graph_strict(out->graph, false);
         if (status == TS_OK)
             ts_nd_release(result);
     }

@@ -13,14 +13,23 @@ static int numeric_report_as(core_state *state, const char *function, uint32_t f
     return done ? 0 : -1;
 }
 
+int numeric_report_named(core_state *state, const char *function, uint32_t faults)
+{
+    if (numeric_collects(state)) {
+        state->numeric->collected |= faults;
+        return 0;
+    }
+    return numeric_report_as(state, function, faults, false);
+}
+
 int numeric_report(core_state *state, ts_nd_fn fn, uint32_t faults)
 {
-    return numeric_report_as(state, ts_nd_get(fn)->name, faults, false);
+    return numeric_report_named(state, ts_nd_get(fn)->name, faults);
 }
 
 int numeric_report_fold(core_state *state, ts_nd *result, uint32_t faults, bool running)
 {
-    if (!faults || numeric_report_as(state, running ? "accumulate" : "reduce", faults, false) == 0)
+    if (!faults || numeric_report_named(state, running ? "accumulate" : "reduce", faults) == 0)
         return 0;
     NUMERIC_BEGIN(state);
     ts_nd_release(result);
@@ -68,4 +77,54 @@ int numeric_late(core_state *state, ts_nd_graph *graph, bool keeps)
         return 0;
     PyErr_Restore(type, value, trace);
     return -1;
+}
+
+bool numeric_collect(core_state *state)
+{
+    NUMERIC_BEGIN(state);
+    bool begins = !state->numeric->collector;
+    if (begins) {
+        state->numeric->collector = PyThreadState_Get();
+        state->numeric->collected = 0;
+    }
+    NUMERIC_END(state);
+    return begins;
+}
+
+int numeric_collected(core_state *state, const char *function, uint32_t faults)
+{
+    NUMERIC_BEGIN(state);
+    state->numeric->collector = NULL;
+    faults &= state->numeric->collected;
+    NUMERIC_END(state);
+    return faults ? numeric_report_named(state, function, faults) : 0;
+}
+
+/* numeric_collect(): as in C. */
+static PyObject *faults_collect(PyObject *module, PyObject *unused)
+{
+    (void)unused;
+    return PyBool_FromLong(numeric_collect(PyModule_GetState(module)));
+}
+
+/* numeric_collected(function, faults) */
+static PyObject *faults_collected(PyObject *module, PyObject *args)
+{
+    const char *function;
+    unsigned faults;
+    if (!PyArg_ParseTuple(args, "sI:numeric_collected", &function, &faults) ||
+        numeric_collected(PyModule_GetState(module), function, faults) < 0)
+        return NULL;
+    Py_RETURN_NONE;
+}
+
+static PyMethodDef faults_functions[] = {
+    {"numeric_collect", faults_collect, METH_NOARGS, "numeric_collect()\n--\n\n"},
+    {"numeric_collected", faults_collected, METH_VARARGS, "numeric_collected(function, faults, /)\n--\n\n"},
+    {NULL, NULL, 0, NULL},
+};
+
+int numeric_faults_init(PyObject *module)
+{
+    return PyModule_AddFunctions(module, faults_functions);
 }

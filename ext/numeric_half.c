@@ -133,6 +133,10 @@ static PyObject *half_fold(PyObject *module, PyObject *args)
     reduction.where = where == Py_None ? NULL : ND(where);
     reduction.keeps = keeps;
     reduction.looks = true;
+    int wanted = numeric_wanted(state, reduction.x->graph);
+    if (wanted < 0)
+        return NULL;
+    reduction.wanted = (uint32_t)wanted;
     NUMERIC_BEGIN(state);
     ts_status status = (running ? ts_nd_accumulate : ts_nd_reduce)(reduction.x->graph, &reduction, &result, &err);
     uint32_t faults = ts_nd_graph_faults(reduction.x->graph);

@@ -5,8 +5,6 @@
 #include "numeric.h"
 #include <string.h>
 
-enum { PRODUCT_SMALL = (1 << 15) - 1 }; /* multiplications of matrices up to which they need no Python */
-
 static core_state *operator_state(PyObject *x, PyObject *y)
 {
     core_state *state = core_state_of_type(Py_TYPE(x));
@@ -105,59 +103,34 @@ static PyObject *inplace_power(PyObject *x, PyObject *y, PyObject *modulus)
     return operator_hook(STATE(x)->numeric->power, x, y, x);
 }
 
-/* x @ y of matrices, computed without the interpreter's lock where that takes long. */
-static PyObject *product_of_matrices(core_state *state, ts_nd *a, ts_nd *b)
-{
-    enum { LONG = 1 << 22 }; /* multiplications */
-    bool is_long = (double)a->count * (double)ts_nd_shape(b)[1] > LONG;
-    ts_nd_matrices job;
-    ts_nd *result;
-    ts_error err;
-    NUMERIC_BEGIN(state);
-    ts_status status = ts_nd_matrices_begin(a, b, &job, &err);
-    NUMERIC_END(state);
-    if (status != TS_OK)
-        return core_raise(state, &err);
-    PyThreadState *thread = is_long ? PyEval_SaveThread() : NULL;
-    status = ts_nd_matrices_run(&job, &err);
-    if (thread)
-        PyEval_RestoreThread(thread);
-    NUMERIC_BEGIN(state);
-    ts_nd_matrices_end(&job, status == TS_OK ? &result : NULL);
-    NUMERIC_END(state);
-    return status == TS_OK ? numeric_wrap(state, result, NULL) : core_raise(state, &err);
-}
-
-PyObject *numeric_product(core_state *state, PyObject *x, PyObject *y)
-{
-    ts_nd *result;
-    ts_error err;
-    if (Py_TYPE(x) != state->numeric->array_class || Py_TYPE(y) != state->numeric->array_class)
-        return NULL;
-    ts_nd *a = ND(x), *b = ND(y);
-    if (ts_nd_matrices_are(a, b))
-        return product_of_matrices(state, a, b);
-    bool fits = a->graph == b->graph && a->rank && a->rank <= 2 && b->rank && b->rank <= 2 && a->dtype == b->dtype &&
-                a->count && b->count && a->dtype != TS_DTYPE_bool_ && !a->meaning && !b->meaning &&
-                ts_nd_shape(a)[a->rank - 1] == ts_nd_shape(b)[0] &&
-                (a->rank + b->rank < 4 || a->count * ts_nd_shape(b)[1] <= PRODUCT_SMALL ||
-                 ts_nd_product_is_direct(a, b));
-    if (!fits)
-        return NULL;
-    NUMERIC_BEGIN(state);
-    ts_status status = ts_nd_product(a, b, &result, &err);
-    NUMERIC_END(state);
-    return status == TS_OK ? numeric_result(state, result) : core_raise(state, &err);
-}
-
 static PyObject *binary_matmul(PyObject *x, PyObject *y)
 {
     core_state *state = operator_state(x, y);
-    PyObject *both[] = {x, y}, *made = numeric_product(state, x, y);
+    PyObject *both[] = {x, y}, *made = numeric_product(state, x, y, "matmul");
     if (made || PyErr_Occurred())
         return made;
     made = numeric_operator_answer(state, "matmul", both, 2, NULL);
     return made || PyErr_Occurred() ? made : operator_hook(state->numeric->matmul, x, y, NULL);
+}
+
+static PyObject *divmod_both(PyObject *x, PyObject *y)
+{
+    PyObject *quotient = operator_binary(TS_ND_floor_divide, x, y);
+    if (!quotient || quotient == Py_NotImplemented)
+        return quotient;
+    PyObject *rest = operator_binary(TS_ND_remainder, x, y);
+    return rest ? Py_BuildValue("(NN)", quotient, rest) : (Py_DECREF(quotient), NULL);
+}
+
+/* The quotient and what it leaves, of whose faults each is told of once. */
+static PyObject *binary_divmod(PyObject *x, PyObject *y)
+{
+    core_state *state = operator_state(x, y);
+    bool collects = numeric_collect(state);
+    PyObject *made = divmod_both(x, y);
+    if (collects && numeric_collected(state, "divmod", made ? UINT32_MAX : 0) < 0)
+        Py_CLEAR(made);
+    return made;
 }
 
 static PyObject *numeric_compare(PyObject *x, PyObject *y, int how)
@@ -176,7 +149,7 @@ const PyType_Slot numeric_operators[] = {
     {Py_tp_richcompare, numeric_compare},
     SLOT(negative, unary_negative), SLOT(positive, unary_positive), SLOT(absolute, unary_absolute),
     SLOT(invert, unary_invert), SLOT(power, binary_power), SLOT(inplace_power, inplace_power),
-    SLOT(matrix_multiply, binary_matmul),
+    SLOT(matrix_multiply, binary_matmul), SLOT(divmod, binary_divmod),
     BOTH(add), BOTH(subtract), BOTH(multiply), BOTH(true_divide), BOTH(floor_divide), BOTH(remainder), BOTH(lshift),
     BOTH(rshift), BOTH(and), BOTH(or), BOTH(xor),
     {0, NULL},

@@ -113,6 +113,10 @@ static PyObject *routine_fold(core_state *state, int which, PyObject *const *arg
         return keeps == Py_True ? NULL : routine_fold_flat(state, which, args[0]);
     ts_nd_reduction reduction = {.fold = fold, .x = ND(args[0]), .axes = axes, .keeps = keeps == Py_True, .looks = true,
                                  .dtype = is_sum ? routine_sum_dtype((ts_dtype)a->dtype) : TS_DTYPE_NONE};
+    int wanted = is_sum ? numeric_wanted(state, a->graph) : 0;
+    if (wanted < 0)
+        return NULL;
+    reduction.wanted = (uint32_t)wanted;
     NUMERIC_BEGIN(state);
     ts_status status = ts_nd_reduce(a->graph, &reduction, &result, &err);
     if (status == TS_OK && is_mean)
@@ -191,8 +195,13 @@ static PyObject *routine_copy(core_state *state, PyObject *const *args, Py_ssize
         !routine_in_rows(a))
         return NULL;
     call.dtype = dtype == (ts_dtype)a->dtype ? TS_DTYPE_NONE : dtype;
+    numeric_watch watch = {0};
+    if (!numeric_cast_is_safe(a, dtype) && numeric_watch_ask(state, a->graph, &watch) < 0)
+        return NULL;
     NUMERIC_BEGIN(state);
+    numeric_watch_begin(a->graph, &watch);
     ts_status status = ts_nd_run(a->graph, &call, &result, &err);
+    ts_nd_graph_strict(a->graph, false);
     uint32_t faults = ts_nd_graph_faults(a->graph);
     NUMERIC_END(state);
     if (status != TS_OK)
@@ -443,7 +452,8 @@ static PyObject *routine_short(const numeric_routine *self, PyObject *const *arg
     if (names)
         return NULL;
     if (self->shortcut == ROUTINE_DOT || self->shortcut == ROUTINE_MATMUL)
-        return n == 2 ? numeric_product(self->state, args[0], args[1]) : NULL;
+        return n == 2 ? numeric_product(self->state, args[0], args[1],
+                                        self->shortcut == ROUTINE_DOT ? "dot" : "matmul") : NULL;
     if (self->shortcut == ROUTINE_PARTITION || self->shortcut == ROUTINE_ARGPARTITION)
         return numeric_partitioned(self->state, args, n, self->shortcut == ROUTINE_ARGPARTITION);
     if (self->shortcut == ROUTINE_UNIQUE)

@@ -112,10 +112,12 @@ TS_API void ts_nd_graph_strict(ts_nd_graph *graph, bool strict);
 /* What calls that ran at once on few elements in host memory met since this was asked last, as bits: a pole (1 / 0),
  * a finite result that its dtype does not hold, no result (0 / 0). */
 enum { TS_ND_DIVIDE = 1, TS_ND_OVERFLOW = 2, TS_ND_INVALID = 4,
-       TS_ND_GROWS = 8 /* a number of the host language that its dtype does not hold */ };
+       TS_ND_GROWS = 8 /* a number of the host language that its dtype does not hold */,
+       TS_ND_UNDERFLOW = 16 /* a result that is not exact and less than the least number of full precision */ };
 TS_API uint32_t ts_nd_graph_faults(ts_nd_graph *graph);
 /* The same of all other calls: of quotients, powers, logarithms and functions with a domain, calls from
  * now on have kernels that tell of these faults (bits; 0, the default: of none), at little cost and without waiting.
+ * Of TS_ND_UNDERFLOW calls tell that run at once on elements in host memory, and of no device's kernels.
  * Whether such kernels were launched since ts_nd_graph_late; and what they told, of each function, which waits for the
  * device.
  * Faults of values that nobody reads are never found. Errors: as ts_array_to_host. */
@@ -170,6 +172,8 @@ TS_API bool ts_nd_is_aligned(const ts_nd *a);
 TS_API void ts_nd_retain(ts_nd *a);
 TS_API void ts_nd_release(ts_nd *a);
 
+/* Whether it waits for something. */
+TS_API bool ts_nd_waits(const ts_nd *a);
 /* Computes what the array waits for; *data is the address of element [0, ...]. It may change with the next call on the
  * graph, unless `lasting`: then the storage stays there for as long as it lives, and calls on it run at once.
  * *buffer (may be NULL) is borrowed. Errors: as launches. */
@@ -308,6 +312,7 @@ typedef struct ts_nd_reduction {
     ts_dtype dtype;   /* to compute in, and of the result; argument functions and all, any: of x */
     bool keeps;       /* reduced axes stay, with extent 1 */
     bool looks;       /* sums and products of few elements in host memory are looked at: ts_nd_graph_faults */
+    uint32_t wanted;  /* faults to be found however many elements there are; TS_ND_UNDERFLOW: only where it is here */
 } ts_nd_reduction;
 /* The function of all elements along the axes; of no elements the fold's neutral one (0, 1, true, false; MAX and MIN:
  * TS_VALUE). Sums are in an order that depends on the shape alone; narrow floats are summed in float32.
@@ -326,6 +331,15 @@ TS_API TS_CHECKED ts_status ts_nd_accumulate(ts_nd_graph *graph, const ts_nd_red
  * its sums follows from shape and strides.
  * Owns: *result, a new array. Errors: TS_SHAPE. */
 TS_API TS_CHECKED ts_status ts_nd_product(ts_nd *a, ts_nd *b, ts_nd **result, ts_error *err);
+/* The sum along an axis of the products of a and b, which broadcast, in the dtype of both; of bool whether any is true.
+ * No faults of it are kept. Owns: *result, a new array. Errors: TS_SHAPE. */
+TS_API TS_CHECKED ts_status ts_nd_sum_products(ts_nd *a, ts_nd *b, uint32_t axis, ts_nd **result, ts_error *err);
+/* What went wrong in a product in host memory, as bits of ts_nd_graph_faults: x is a (.., M, K), b (.., K, N) and the
+ * product (.., M, N), whose axes in front broadcast; has_rows false: M is absent, has_columns false: N is. A product
+ * that waits is looked at only where `waits`, which computes it. Of many results with NaN or infinity the first ones
+ * are. TS_ND_UNDERFLOW is not found. */
+TS_API TS_CHECKED ts_status ts_nd_product_faults(ts_nd *const x[3], bool has_rows, bool has_columns, bool waits,
+                                                 uint32_t *faults, ts_error *err);
 /* Whether it is one that runs at once. */
 TS_API bool ts_nd_product_is_direct(const ts_nd *a, const ts_nd *b);
 

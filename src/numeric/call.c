@@ -514,7 +514,8 @@ static ts_status call_part_from(nd_node *node, const ts_nd *out, char *data, ts_
 /* Lets the node's kernel tell of faults that are wanted. */
 static void call_tell(ts_nd_graph *graph, nd_node *node)
 {
-    if (graph->wants && ts__nd_tells((ts_nd_fn)node->fn, (ts_dtype)node->loop) && ts__nd_tell_begin(graph))
+    if (graph->wants && ts__nd_tells((ts_nd_fn)node->fn, (ts_dtype)node->loop, (ts_dtype)node->dtype) &&
+        ts__nd_tell_begin(graph))
         node->told = graph->wants;
 }
 

@@ -5,6 +5,7 @@
  * tile. A result that is finite everywhere costs one look at each element.
  */
 #include "numeric/numeric.h"
+#include <float.h>
 #include <math.h>
 
 enum { CHECK_MOST = 4096, CHECK_KEPT = 8192 }; /* elements; bytes of a storage that the call replaces */
@@ -30,7 +31,7 @@ bool ts__nd_check_is_safe(ts_dtype from, ts_dtype to)
 bool ts__nd_check_divides(ts_nd_fn fn)
 {
     return fn == TS_ND_floor_divide || fn == TS_ND_remainder || fn == TS_ND_fmod || fn == TS_ND_time_divide ||
-           fn == TS_ND_time_floor_divide || fn == TS_ND_time_remainder;
+           fn == TS_ND_time_floor_divide || fn == TS_ND_time_remainder || fn == TS_ND_reciprocal;
 }
 
 void ts__nd_check_begin(nd_check *check, const nd_node *node, const ts_nd *out)
@@ -45,6 +46,7 @@ void ts__nd_check_begin(nd_check *check, const nd_node *node, const ts_nd *out)
     check->wanted = in_host && (!node->has_where || is_cast) && (node->count <= CHECK_MOST || out->graph->strict) &&
                     (computes || is_cast || (ts__nd_check_divides((ts_nd_fn)node->fn) && loop != 'b'));
     check->kept = NULL;
+    check->underflows = out->graph->underflows && out->graph->strict;
     for (uint32_t i = 0; i < node->n_in + node->has_where && check->wanted; i++) {
         check->wanted = node->in[i].kind != ND_IN_NODE;
         if (node->in[i].kind != ND_IN_LOAD || node->in[i].buffer != out->store->buffer)
@@ -125,10 +127,47 @@ static uint32_t check_integers(const nd_node *node, const double x[2], const dou
     const double none = -ldexp(1, 63); /* NaT */
     if (node->fn == TS_ND_time_floor_divide && (x[0] == none || y[0] == none))
         return TS_ND_INVALID;
+    if (node->fn == TS_ND_reciprocal) /* NumPy converts what 1.0 / 0 is */
+        return x[0] == 0 ? TS_ND_DIVIDE | TS_ND_INVALID : 0;
     if (y[0] == 0)
         return TS_ND_DIVIDE;
     bool least = info->kind == 'i' && x[0] == -ldexp(1, info->bits - 1) && y[0] == -1;
     return least && node->fn == TS_ND_floor_divide ? TS_ND_OVERFLOW : 0;
+}
+
+/* The least number of full precision; 0: of other dtypes, which have no fractions. */
+static double check_tiny(ts_dtype dtype)
+{
+    switch (dtype) {
+    case TS_DTYPE_float16: return ldexp(1, -14);
+    case TS_DTYPE_bfloat16: case TS_DTYPE_float32: case TS_DTYPE_complex64: return FLT_MIN;
+    case TS_DTYPE_float64: case TS_DTYPE_complex128: return DBL_MIN;
+    default: return 0;
+    }
+}
+
+/* Whether a result that is tiny is not the exact one, for which the processor would tell of underflow. */
+static bool check_is_inexact(ts_nd_fn fn, double x, double y, double r)
+{
+    switch (fn) {
+    case TS_ND_copy: return x != r;
+    case TS_ND_square: return (long double)x * x != r;
+    case TS_ND_multiply: return (long double)x * y != r;
+    case TS_ND_divide: return (long double)r * y != x;
+    case TS_ND_reciprocal: return (long double)r * x != 1;
+    case TS_ND_power: case TS_ND_float_power: return x != 0 && (x != 2 || y < DBL_MIN_EXP - DBL_MANT_DIG);
+    case TS_ND_exp2: return x < DBL_MIN_EXP - DBL_MANT_DIG;
+    case TS_ND_exp: return true;
+    default: return false;
+    }
+}
+
+/* Of real numbers: complex ones are not looked at for it. */
+static uint32_t check_underflow(const nd_check *check, const nd_node *node, const double x[3][2], const double r[2])
+{
+    bool is_tiny = check->underflows && r[1] == 0 && fabs(r[0]) < check_tiny((ts_dtype)node->dtype);
+    return is_tiny && isfinite(x[0][0]) && isfinite(x[1][0]) &&
+                   check_is_inexact((ts_nd_fn)node->fn, x[0][0], x[1][0], r[0]) ? TS_ND_UNDERFLOW : 0;
 }
 
 static uint32_t check_cast(const nd_node *node, const double x[2], const double r[2])
@@ -155,12 +194,14 @@ static uint32_t check_element(const nd_check *check, const nd_node *node, const 
         finite &= isfinite(x[i][0]) && isfinite(x[i][1]);
         nan |= isnan(x[i][0]) || isnan(x[i][1]);
     }
+    uint32_t faults = check_underflow(check, node, (const double(*)[2])x, r);
     if (node->fn == TS_ND_copy)
-        return check_cast(node, x[0], r);
+        return faults | check_cast(node, x[0], r);
+    if (node->fn == TS_ND_nextafter) /* whose second operand only says where to */
+        finite = isfinite(x[0][0]);
     char loop = nd_kind((ts_dtype)node->loop);
     if (loop == 'i' || loop == 'u')
         return check_integers(node, x[0], x[1]);
-    uint32_t faults = 0;
     if ((isnan(r[0]) || isnan(r[1])) && !nan)
         faults |= TS_ND_INVALID;
     if ((isinf(r[0]) || isinf(r[1])) && finite)
@@ -221,7 +262,8 @@ uint32_t ts__nd_check_end(const nd_check *check, const nd_node *node, const char
 {
     int64_t at[TS_ND_RANK] = {0};
     char kind = nd_kind((ts_dtype)node->dtype), loop = nd_kind((ts_dtype)node->loop);
-    bool every = node->fn == TS_ND_copy || loop == 'i' || loop == 'u', is_float = kind == 'f' || kind == 'c';
+    bool every = node->fn == TS_ND_copy || loop == 'i' || loop == 'u' || check->underflows;
+    bool is_float = kind == 'f' || kind == 'c';
     uint32_t faults = 0;
     if (!check->wanted || (!every && check_is_fine(node, data)))
         return 0;

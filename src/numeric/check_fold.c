@@ -1,21 +1,24 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * What went wrong in a reduction of few elements in host memory, as NumPy reports it: a sum or product that is infinite
- * where no element of its row is has overflowed, one that is NaN where none is was invalid. Results that are finite,
- * nearly all, cost one look at each. check.c does the same for functions of elements.
+ * where no element of its row is has overflowed, one that is NaN where none is was invalid, a product that is 0 where
+ * none is has underflowed. Results that are finite, nearly all, cost one look at each. check.c does the same for
+ * functions of elements.
  */
 #include "numeric/numeric.h"
 #include <math.h>
 
-enum { FOLD_MOST = 4096 };                /* elements */
-enum { FOLD_INFINITE = 1, FOLD_NAN = 2 }; /* bits: what the elements of a row are, as far as they were looked at */
+enum { FOLD_MOST = 4096 }; /* elements */
+/* Bits: what the elements of a row are, as far as they were looked at. */
+enum { FOLD_INFINITE = 1, FOLD_NAN = 2, FOLD_ZERO = 4 };
 
 typedef struct fold_look {
     const ts_nd *x, *out; /* out: extent 1 along folded axes, unless it is a running reduction */
     const char *from, *to, *mask;
     int64_t mask_strides[TS_ND_RANK];
     uint64_t axes;
-    uint8_t rows[FOLD_MOST];
+    bool underflows;
+    uint8_t *rows;
 } fold_look;
 
 static uint8_t fold_kind(const char *place, uint8_t dtype)
@@ -23,7 +26,8 @@ static uint8_t fold_kind(const char *place, uint8_t dtype)
     double x[2];
     ts__nd_check_read(place, (ts_dtype)dtype, x);
     bool infinite = isinf(x[0]) || isinf(x[1]), nan = isnan(x[0]) || isnan(x[1]);
-    return (uint8_t)((infinite ? FOLD_INFINITE : 0) | (nan ? FOLD_NAN : 0));
+    bool zero = x[0] == 0 && x[1] == 0;
+    return (uint8_t)((infinite ? FOLD_INFINITE : 0) | (nan ? FOLD_NAN : 0) | (zero ? FOLD_ZERO : 0));
 }
 
 /* The row of an element of `a`, which is x or out. */
@@ -48,7 +52,9 @@ static uint32_t fold_faults(fold_look *look, const int64_t *at)
     const char *place = look->to + fold_offset(look->out->rank, at, ts_nd_strides(look->out));
     uint8_t result = fold_kind(place, look->out->dtype), elements = *fold_row(look, look->out, at);
     uint8_t made = (uint8_t)(result & ~elements);
-    return (made & FOLD_NAN ? TS_ND_INVALID : 0) | (made & FOLD_INFINITE && !elements ? TS_ND_OVERFLOW : 0);
+    bool odd = elements & (FOLD_INFINITE | FOLD_NAN);
+    return (made & FOLD_NAN ? TS_ND_INVALID : 0) | (made & FOLD_INFINITE && !odd ? TS_ND_OVERFLOW : 0) |
+           (look->underflows && made & FOLD_ZERO && !odd ? TS_ND_UNDERFLOW : 0);
 }
 
 static void fold_next(const ts_nd *a, int64_t *at)
@@ -63,7 +69,6 @@ static uint32_t fold_walk(fold_look *look, bool is_scan)
     const ts_nd *x = look->x, *out = look->out;
     int64_t at[TS_ND_RANK] = {0};
     uint32_t faults = 0;
-    memset(look->rows, 0, (size_t)x->count);
     for (int64_t n = 0; n < x->count; n++, fold_next(x, at)) {
         if (!look->mask || look->mask[fold_offset(x->rank, at, look->mask_strides)])
             *fold_row(look, x, at) |= fold_kind(look->from + fold_offset(x->rank, at, ts_nd_strides(x)), x->dtype);
@@ -99,12 +104,16 @@ ts_status ts__nd_check_fold(const ts_nd_reduction *r, bool is_scan, ts_nd *out, 
     char kind = nd_kind((ts_dtype)out->dtype);
     bool computes = (r->fold == TS_ND_SUM || r->fold == TS_ND_PROD) && (kind == 'f' || kind == 'c');
     bool in_host = ts_device_caps_of(graph->device) & TS_DEVICE_HOST_MEMORY;
-    if (!r->looks || !computes || !in_host || r->x->count > FOLD_MOST || !out->count || out->store->value)
+    bool is_large = r->x->count > FOLD_MOST;
+    if (!r->looks || !computes || !in_host || !out->count || ((is_large || out->store->value) && !r->wanted))
         return TS_OK;
-    fold_look look; /* large, and filled as far as it is used */
-    void *data[3] = {ts_buffer_data(out->store->buffer), NULL, NULL};
-    look.to = (char *)data[0] + out->offset;
-    if (fold_is_fine(out, look.to))
+    fold_look look;
+    uint8_t few[FOLD_MOST], *many = NULL;
+    void *data[3] = {NULL, NULL, NULL};
+    TS_TRY(ts_nd_memory(out, false, &data[0], NULL, err));
+    look.to = data[0];
+    look.underflows = r->fold == TS_ND_PROD && r->wanted & TS_ND_UNDERFLOW;
+    if (!look.underflows && fold_is_fine(out, look.to))
         return TS_OK;
     look.x = r->x;
     look.out = out;
@@ -116,6 +125,12 @@ ts_status ts__nd_check_fold(const ts_nd_reduction *r, bool is_scan, ts_nd *out, 
     look.axes = r->axes;
     look.from = data[1];
     look.mask = data[2];
+    look.rows = few;
+    if (is_large && !(look.rows = many = ts__new(graph->alloc, (size_t)out->count)))
+        return ts_fail(err, TS_NOMEM, "out of memory for what went wrong in a reduction");
+    memset(look.rows, 0, (size_t)out->count);
     graph->faults |= fold_walk(&look, is_scan);
+    if (many)
+        ts__delete(graph->alloc, many, (size_t)out->count);
     return TS_OK;
 }

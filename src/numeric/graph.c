@@ -458,3 +458,8 @@ bool ts_nd_shares(const ts_nd *a, const ts_nd *b, bool exact)
         return true;
     return ts_arg_overlap(&x, &y) != TS_OVERLAP_NONE;
 }
+
+bool ts_nd_waits(const ts_nd *a)
+{
+    return a && a->store->value;
+}

@@ -18,6 +18,7 @@
  *   places.c    elements at places that arrays say
  *   check.c     division by zero and its like, of few elements
  *   check_fold.c   what went wrong in reductions of few
+ *   check_product.c   the same in products, in host memory
  *   tell.c      the same, of many, by their kernels
  *   quick.c     small calls that look like one before
  *   compress.c  elements where a mask is true
@@ -153,6 +154,7 @@ struct ts_nd_graph {
     bool strict;     /* calls run at once and are looked at for faults, however large */
     uint32_t faults; /* of calls since they were asked for */
     uint8_t wants;   /* faults that kernels of calls from now on tell of */
+    bool underflows; /* strict calls are looked at for them, too */
     bool is_late;    /* such kernels were launched since the flags were looked at */
     ts_array *flags; /* tell.c; NULL: none was wanted yet */
     struct nd_kernels *kernels; /* group.c */
@@ -452,7 +454,7 @@ TS_CHECKED ts_status ts__nd_run_last(ts_nd_graph *graph, const ts_nd_call *call,
 /* ---- check.c ------------------------------------------------------------------------------------- */
 
 typedef struct nd_check {
-    bool wanted;
+    bool wanted, underflows;
     char *kept, copy[8192]; /* memory that the call replaces, which was an operand, as it was; NULL: none is */
 } nd_check;
 void ts__nd_check_begin(nd_check *check, const nd_node *node, const ts_nd *out);
@@ -474,8 +476,8 @@ TS_CHECKED ts_status ts__nd_check_fold(const ts_nd_reduction *r, bool is_scan, t
 
 /* ---- tell.c -------------------------------------------------------------------------------------- */
 
-/* Whether kernels tell of faults of a function. */
-bool ts__nd_tells(ts_nd_fn fn, ts_dtype loop);
+/* Whether kernels tell of faults of a function that computes in `loop`. */
+bool ts__nd_tells(ts_nd_fn fn, ts_dtype loop, ts_dtype result);
 /* Makes room for what they tell; false: there is no memory for it. */
 bool ts__nd_tell_begin(ts_nd_graph *graph);
 

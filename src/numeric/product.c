@@ -284,40 +284,63 @@ static ts_status product_direct(ts_nd *a, ts_nd *b, ts_nd **result, ts_error *er
     return status;
 }
 
-/* The sum along K of products (M, K, N), which wait until it is computed; of narrow floats in float32, rounded once. */
+/* The sum along an axis of products, which are not stored where they wait; of narrow floats in float32, rounded once;
+ * of truths whether any is true. */
+static ts_status product_sum(ts_nd *a, ts_nd *b, ts_dtype dtype, uint32_t axis, ts_nd **result, ts_error *err)
+{
+    ts_nd *products = NULL, *wide = NULL;
+    const ts_dtype_info *info = ts_dtype_get(dtype);
+    bool is_narrow = info->kind == 'f' && info->bits < 32;
+    ts_dtype loop = is_narrow ? TS_DTYPE_float32 : dtype;
+    ts_nd_call multiply = {.fn = TS_ND_multiply, .in = {{.array = a}, {.array = b}}, .order = 'C', .dtype = loop,
+                           .loop = loop};
+    ts_status status = ts_nd_run(a->graph, &multiply, &products, err);
+    ts_nd_reduction sum = {.fold = dtype == TS_DTYPE_bool_ ? TS_ND_ANY : TS_ND_SUM, .x = products,
+                           .axes = (uint64_t)1 << axis, .dtype = loop};
+    if (status == TS_OK)
+        status = ts_nd_reduce(a->graph, &sum, is_narrow ? &wide : result, err);
+    ts_nd_call round = {.fn = TS_ND_copy, .in = {{.array = wide}}, .dtype = dtype};
+    if (status == TS_OK && is_narrow)
+        status = ts_nd_run(a->graph, &round, result, err);
+    ts_nd_release(products), ts_nd_release(wide);
+    return status;
+}
+
+ts_status ts_nd_sum_products(ts_nd *a, ts_nd *b, uint32_t axis, ts_nd **result, ts_error *err)
+{
+    TS_NEED(err, result);
+    *result = NULL;
+    TS_NEED(err, a, b);
+    ts_dtype dtype = ts_nd_promote((ts_dtype)a->dtype, (ts_dtype)b->dtype);
+    if (!dtype || a->graph != b->graph || axis >= TS_MAX(a->rank, b->rank))
+        return ts_fail(err, TS_SHAPE, "a sum of products is along axis 0 to %d of arrays of one device",
+                       TS_MAX(a->rank, b->rank) - 1);
+    return product_sum(a, b, dtype, axis, result, err);
+}
+
+/* The sum along K of products (M, K, N). */
 static ts_status product_fold(ts_nd *a, ts_nd *b, ts_nd **result, ts_error *err)
 {
-    ts_nd *left = NULL, *right = NULL, *products = NULL, *wide = NULL;
+    ts_nd *left = NULL, *right = NULL;
     uint32_t k = a->rank - 1u, rank = k + b->rank; /* of the products: rows of a, K, columns of b */
     int64_t shape[3] = {1, 1, 1}, strides[3] = {0}, other[3] = {1, 1, 1}, steps[3] = {0};
     memcpy(shape, ts_nd_shape(a), a->rank * sizeof *shape);
     memcpy(strides, ts_nd_strides(a), a->rank * sizeof *strides);
     memcpy(other + k, ts_nd_shape(b), b->rank * sizeof *other);
     memcpy(steps + k, ts_nd_strides(b), b->rank * sizeof *steps);
-    const ts_dtype_info *info = ts_dtype_get((ts_dtype)a->dtype);
-    bool is_narrow = info->kind == 'f' && info->bits < 32;
-    ts_dtype loop = is_narrow ? TS_DTYPE_float32 : (ts_dtype)a->dtype;
     int64_t small = ts_nd_graph_small(a->graph, 0);
     ts_status status = ts_nd_view(a, 0, (ts_dtype)a->dtype, rank, shape, strides, 0, &left, err);
     if (status == TS_OK)
         status = ts_nd_view(b, 0, (ts_dtype)b->dtype, rank, other, steps, 0, &right, err);
-    ts_nd_call multiply = {.fn = TS_ND_multiply, .in = {{.array = left}, {.array = right}}, .order = 'C',
-                           .dtype = loop, .loop = loop};
     a->graph->may_wait = true;
     if (status == TS_OK)
-        status = ts_nd_run(a->graph, &multiply, &products, err);
+        status = product_sum(left, right, (ts_dtype)a->dtype, k, result, err);
     a->graph->may_wait = false;
     (void)ts_nd_graph_small(a->graph, small);
-    ts_nd_reduction sum = {.fold = TS_ND_SUM, .x = products, .axes = (uint64_t)1 << k, .dtype = loop};
-    if (status == TS_OK)
-        status = ts_nd_reduce(a->graph, &sum, is_narrow ? &wide : result, err);
-    ts_nd_call round = {.fn = TS_ND_copy, .in = {{.array = wide}}, .dtype = (ts_dtype)a->dtype};
-    if (status == TS_OK && is_narrow)
-        status = ts_nd_run(a->graph, &round, result, err);
     void *data;
     if (status == TS_OK && (a->store->lasting || b->store->lasting))
         status = ts__nd_memory(*result, TS_ND_CAUSE_fold, false, &data, NULL, err);
-    ts_nd_release(left), ts_nd_release(right), ts_nd_release(products), ts_nd_release(wide);
+    ts_nd_release(left), ts_nd_release(right);
     return status;
 }
 

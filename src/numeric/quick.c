@@ -487,7 +487,8 @@ static bool quick_learn(const ts_nd_graph *graph, nd_quick_call *q, ts_dtype loo
     bool in_host = ts_device_caps_of(graph->device) & TS_DEVICE_HOST_MEMORY;
     *quick = (nd_quick){.key = {q->key[0], q->key[1]}, .loop = (uint8_t)loop, .result = out->dtype,
                         .program = note->program, .lone = ND_LONE};
-    quick->tells = (!in_host || q->is_large) && graph->wants && graph->flags && ts__nd_tells(q->call->fn, loop);
+    quick->tells = (!in_host || q->is_large) && graph->wants && graph->flags &&
+                   ts__nd_tells(q->call->fn, loop, (ts_dtype)out->dtype);
     quick->tiles = quick->tells && q->rank == 1;
     if (!note->program || !quick_may(q->call, loop, (ts_dtype)out->dtype, &quick->checks) || out->store->value ||
         !out->store->buffer)

@@ -7,8 +7,8 @@
  *
  *     flags    a row of 8 bytes for each function; byte i is 1 where a tile had the faults i (TS_ND_DIVIDE ..)
  *
- * Sums, products and exponentials, which only overflow, tell nothing: of large arrays what divides, or has a domain, is
- * worth the look.
+ * Sums, products and exponentials, which only overflow, tell nothing: of large arrays what divides, has a domain, or is
+ * cast to fewer numbers, is worth the look.
  */
 #include "numeric/group.h"
 #include <math.h>
@@ -16,9 +16,11 @@
 enum { TELL_ROW = 8 };
 #define TELL_BYTES ((int64_t)TELL_ROW * TS_ND_COUNT)
 
-bool ts__nd_tells(ts_nd_fn fn, ts_dtype loop)
+bool ts__nd_tells(ts_nd_fn fn, ts_dtype loop, ts_dtype result)
 {
     char kind = nd_kind(loop);
+    if (fn == TS_ND_copy)
+        return !ts__nd_check_is_safe(loop, result);
     if (kind != 'f' && kind != 'c')
         return kind != 'b' && ts__nd_check_divides(fn);
     switch (fn) {
@@ -51,6 +53,8 @@ static ts_val tell_zero(const nd_emit *e, nd_val x)
 /* As check.c has it. */
 static ts_val tell_integers(const nd_emit *e, ts_nd_fn fn, const nd_val *x)
 {
+    if (fn == TS_ND_reciprocal)
+        return tell_pick(e, tell_zero(e, x[0]), TS_ND_DIVIDE | TS_ND_INVALID);
     ts_val code = tell_pick(e, tell_zero(e, x[1]), TS_ND_DIVIDE);
     bool of_times = fn == TS_ND_time_floor_divide;
     if (e->kind != 'i' || (fn != TS_ND_floor_divide && !of_times))
@@ -63,6 +67,64 @@ static ts_val tell_integers(const nd_emit *e, ts_nd_fn fn, const nd_val *x)
     }
     ts_val other = ts__nd_emit_is(e, TS_EQ, x[1].re, ts__nd_emit_number(e, -1));
     return ts_select(e->b, ts__nd_emit_both(e, first, other), tell_number(e, TS_ND_OVERFLOW), code);
+}
+
+static ts_val tell_compare(const nd_emit *e, uint32_t how, ts_val x, double y, uint32_t flags)
+{
+    return ts_cmp(e->b, TS_OP_cmpf, how, x, ts__nd_emit_number(e, y), flags);
+}
+
+/* From which number on a float dtype has infinity: half a step beyond its largest. */
+static double tell_limit(ts_dtype dtype)
+{
+    switch (dtype) {
+    case TS_DTYPE_float16: return 65520;
+    case TS_DTYPE_bfloat16: return ldexp(2 - ldexp(1, -8), 127);
+    default: return ldexp(2 - ldexp(1, -24), 127);
+    }
+}
+
+/* Where a float's cast to an integer is invalid: as check.c has it. Floats that are too narrow for the bounds are only
+ * where they are not finite. */
+static ts_val tell_whole(const nd_emit *e, ts_dtype to, ts_val x)
+{
+    const ts_dtype_info *info = ts_dtype_get(to);
+    int bits = TS_MAX(info->bits, 32), wide = ts_dtype_get(e->loop)->bits;
+    double most = info->kind == 'u' && info->bits >= 32 ? ldexp(1, bits) : ldexp(1, bits - 1);
+    if (e->loop == TS_DTYPE_float16)
+        return tell_compare(e, TS_GE, ts__nd_emit_op1(e, TS_OP_absf, x), INFINITY, TS_A_UNORDERED);
+    bool has_next = wide == 64 && bits == 32; /* numbers between the least integer and the one below */
+    ts_val below = tell_compare(e, has_next ? TS_LE : TS_LT, x, -ldexp(1, bits - 1) - has_next, TS_A_UNORDERED);
+    return ts__nd_emit_either(e, below, tell_compare(e, TS_GE, x, most, 0));
+}
+
+/* Where a cast to fewer numbers has a fault; of complex numbers in either part. */
+static ts_val tell_cast(const nd_emit *e, ts_dtype to, nd_val x)
+{
+    char kind = nd_kind(to);
+    if (kind != 'f' && kind != 'c')
+        return tell_whole(e, to, x.re);
+    if (e->kind == 'i' || e->kind == 'u') {
+        ts_val above = ts__nd_emit_is(e, TS_GE, x.re, ts__nd_emit_number(e, tell_limit(to)));
+        return e->kind == 'u' ? above
+                              : ts__nd_emit_either(e, above, ts__nd_emit_is(e, TS_LE, x.re,
+                                                                         ts__nd_emit_number(e, -tell_limit(to))));
+    }
+    ts_dtype part = (ts_dtype)ts_dtype_get(to)->part;
+    ts_val parts[2] = {x.re, kind == 'c' ? x.im : 0}, found = 0;
+    for (int i = 0; i < 2 && parts[i]; i++) {
+        ts_val size = ts__nd_emit_op1(e, TS_OP_absf, parts[i]);
+        ts_val beyond = ts__nd_emit_both(e, tell_compare(e, TS_GE, size, tell_limit(part ? part : to), 0),
+                                      tell_compare(e, TS_LT, size, INFINITY, 0));
+        found = found ? ts__nd_emit_either(e, found, beyond) : beyond;
+    }
+    return found;
+}
+
+static ts_val tell_cast_code(const nd_emit *e, ts_dtype to, nd_val x)
+{
+    char kind = nd_kind(to);
+    return tell_pick(e, tell_cast(e, to, x), kind == 'f' || kind == 'c' ? TS_ND_OVERFLOW : TS_ND_INVALID);
 }
 
 /* Where a function has a pole, whose value is infinite exactly; 0: it has none. */
@@ -96,6 +158,8 @@ ts_val ts__nd_tell_code(const nd_emit *e, const nd_node *node, const nd_val *x, 
 {
     ts_nd_fn fn = (ts_nd_fn)node->fn;
     ts_val nan = 0, inf = 0, nan_in = 0, inf_in = 0;
+    if (fn == TS_ND_copy)
+        return tell_cast_code(e, (ts_dtype)node->dtype, x[0]);
     if (e->kind != 'f' && e->kind != 'c')
         return tell_integers(e, fn, x);
     tell_look(e, y, &nan, &inf);
@@ -113,6 +177,8 @@ ts_val ts__nd_tell_code(const nd_emit *e, const nd_node *node, const nd_val *x, 
 ts_val ts__nd_tell_hint(const nd_emit *e, const nd_node *node, const nd_val *x, nd_val y)
 {
     ts_val parts[2] = {y.re, y.im}, hint = 0;
+    if (node->fn == TS_ND_copy)
+        return tell_cast(e, (ts_dtype)node->dtype, x[0]);
     if (e->kind != 'f' && e->kind != 'c')
         return ts_cmp(e->b, TS_OP_cmpi, TS_NE, tell_integers(e, (ts_nd_fn)node->fn, x), tell_number(e, 0), 0);
     for (int i = 0; i < 2 && parts[i]; i++) {
@@ -165,6 +231,7 @@ bool ts__nd_tell_begin(ts_nd_graph *graph)
 void ts_nd_graph_wants(ts_nd_graph *graph, uint32_t faults)
 {
     graph->wants = (uint8_t)(faults & (TS_ND_DIVIDE | TS_ND_OVERFLOW | TS_ND_INVALID));
+    graph->underflows = faults & TS_ND_UNDERFLOW;
 }
 
 bool ts_nd_graph_is_late(const ts_nd_graph *graph)

@@ -16,7 +16,6 @@ from . import _functions as f
 from ._joining import concatenate, stack
 from ._meanings import has_meaning, meant, plain
 from ._ndarray import ndarray
-from ._reduce import any as _any_of
 from ._reduce import into, scalar_of
 from ._reduce import max as _max_of
 from ._reduce import min as _min_of
@@ -32,13 +31,7 @@ LARGE = 1 << 15  # multiplications from which on the library's kernels are faste
 
 def _summed(a: ndarray, b: ndarray, axis: int) -> ndarray:
     """Sums along an axis of products, which are not stored; of narrow floats in float32, rounded once."""
-    dtype = f.result_type(a, b)
-    is_narrow = dtype.kind in "fV" and dtype.itemsize < 4  # float16, bfloat16
-    products = f.asarray(_multiply(a, b, dtype=numpy.float32 if is_narrow else None))
-    if dtype == bool:
-        return f.asarray(_any_of(products, axis))
-    made = f.asarray(_sum_of(products, axis, products.dtype))
-    return made.astype(dtype) if is_narrow else made
+    return _core.numeric_sum_products(a, b, axis)
 
 
 def _folded(a: ndarray, b: ndarray) -> ndarray:
@@ -156,7 +149,9 @@ def contracted(a: ndarray, b: ndarray) -> ndarray:
     """As :func:`product`; vectors with matrices are folds along rows or columns, which need no tiles."""
     if a.ndim == b.ndim == 2 and a.dtype == b.dtype and a.dtype.char in "fd" and a.device == b.device:
         if a.size and b.size and a.shape[1] == b.shape[0] and 1 in (a.shape[0], b.shape[1]):
-            return (a @ b[:, 0])[:, None] if b.shape[1] == 1 else (a[0] @ b)[None]  # ts_nd_product
+            if b.shape[1] == 1:
+                return _core.numeric_product(a, b[:, 0])[:, None]
+            return _core.numeric_product(a[0], b)[None]
     if b.shape[-1] == 1 and a.shape[-1] == b.shape[-2]:
         return _summed(a, b[..., None, :, 0], -1)[..., None]
     return _folded(a, b) if a.shape[-2] == 1 and a.shape[-1] == b.shape[-2] else product(a, b)
@@ -213,9 +208,17 @@ def _placed(
 
 
 def _product_of(
-    name: str, core: Any, x1: Any, x2: Any, cores: tuple[int, ...], out: Any, options: dict[str, Any]
+    name: str,
+    core: Any,
+    x1: Any,
+    x2: Any,
+    cores: tuple[int, ...],
+    out: Any,
+    options: dict[str, Any],
+    told: str | None = None,
 ) -> Any:
-    """A product with everything that NumPy's take: `core` of operands whose core axes are the last ones."""
+    """A product with everything that NumPy's take: `core` of operands whose core axes are the last ones. Faults are
+    told of as those of `told`."""
     operands = [f.asarray(x1), f.asarray(x2)]
     if any(map(has_meaning, operands)):
         kinds = " and ".join(str(x.dtype) for x in operands)
@@ -231,6 +234,7 @@ def _product_of(
     _check_cores(name, operands, cores)
     (a, b), places = _placed(name, operands, cores, options)
     made = f.asarray(core(a, b))
+    _core.numeric_tell_product(told or name, a, b, made, cores[0] > 1, cores[1] > 1)
     if options.get("keepdims"):
         made = made[..., None]
     if places:
@@ -355,17 +359,17 @@ def dot(a: Any, b: Any, out: Any = None) -> Any:
         shape = (*a.shape[:-1], *b.shape[1:])
         if isinstance(out, ndarray) and out.shape != shape:
             raise ValueError(f"output array is not acceptable: its shape is {out.shape}, wanted {shape}")
-        return matmul(a, b, out)
+        return _product_of("matmul", _matmul, a, b, (2, 2, 2), out, {}, "dot")
     return into(f.asarray(tensordot(a, b, (-1, -2))), out)
 
 
 @_of_spans
 def vdot(a: Any, b: Any, /) -> Any:
     """The sum of products of all elements, those of a conjugated."""
-    return dot(
-        f.ravel(_conjugate(f.asarray(a))) if f.asarray(a).dtype.kind == "c" else f.ravel(a),
-        f.ravel(b),
-    )
+    x, y = _conjugated(f.ravel(a)), f.ravel(b)
+    if x.shape != y.shape:
+        raise ValueError(f"shapes {x.shape} and {y.shape} not aligned: {x.size} (dim 0) != {y.size} (dim 0)")
+    return scalar_of(contracted(x[None], y[:, None])[0, 0])
 
 
 @_of_spans
@@ -406,8 +410,9 @@ def tensordot(a: Any, b: Any, axes: Any = 2) -> Any:
     depth = math.prod(a.shape[d] for d in first)
     x = a.transpose([*rows, *first]).reshape(math.prod(a.shape[d] for d in rows), depth)
     y = b.transpose([*second, *columns]).reshape(depth, math.prod(b.shape[d] for d in columns))
-    made = product(x, y).reshape([a.shape[d] for d in rows] + [b.shape[d] for d in columns])
-    return made
+    made = product(x, y)
+    _core.numeric_tell_product("dot", x, y, made, True, True)
+    return made.reshape([a.shape[d] for d in rows] + [b.shape[d] for d in columns])
 
 
 def vecdot(x1: Any, x2: Any, /, out: Any = None, *, axes: Any = NO_VALUE, axis: Any = NO_VALUE, keepdims: bool = False,

@@ -6,6 +6,7 @@ from __future__ import annotations
 import functools
 import operator
 import types
+from collections.abc import Sequence
 from typing import Any, ClassVar
 
 import numpy
@@ -344,12 +345,14 @@ class ndarray(_core.NumericArray):
         if len(index) == 1 and isinstance(index[0], tuple):
             index = index[0]
         if len(index) == 1 and self.ndim != 1:
-            place = operator.index(index[0])
+            place = _setup.whole(index[0])
             if not -self.size <= place < self.size:
                 raise IndexError(f"index {place} is out of bounds for size {self.size}")
             index = tuple(map(int, numpy.unravel_index(place % self.size, self.shape)))
+        if index and len(index) != self.ndim:
+            raise ValueError("incorrect number of indices for array")
         if index:
-            return self[index].item()
+            return self[tuple(map(_setup.whole, index))].item()
         if self.size != 1:
             raise ValueError("can only convert an array of size 1 to a Python scalar")
         return self._scalar().item()
@@ -424,12 +427,6 @@ class ndarray(_core.NumericArray):
         made = numpy.ndarray((0,), "b")
         made.__setstate__(state)
         self._become(_setup.of_numpy(made, private=True))
-
-    def __divmod__(self, other: Any) -> Any:
-        return self // other, self % other
-
-    def __rdivmod__(self, other: Any) -> Any:
-        return other // self, other % self
 
     def __imatmul__(self, other: Any) -> ndarray:  # noqa: PYI034
         made = _functions.asarray(self @ other)
@@ -515,7 +512,12 @@ class ndarray(_core.NumericArray):
 
     def fill(self, value: Any) -> None:
         """Makes every element ``value``."""
-        if isinstance(value, (ndarray, numpy.ndarray)) and value.ndim:
+        is_array = isinstance(value, (ndarray, numpy.ndarray)) and value.ndim
+        is_text = isinstance(value, (str, bytes))
+        is_list = isinstance(value, Sequence) and not is_text and self.dtype.names is None and self.dtype.kind != "O"
+        if is_array and self.dtype.kind == "c" and self.flags.writeable:
+            raise TypeError("only 0-dimensional arrays can be converted to Python scalars")
+        if is_array or is_list:
             raise ValueError("setting an array element with a sequence.")
         self[...] = value
 

@@ -15,7 +15,7 @@ from . import _host, _ufunc_methods
 from ._ndarray import ndarray
 from ._reduce import any as _any_of
 from ._reduce import scalar_of
-from ._setup import METHOD, NO_VALUE
+from ._setup import METHOD, NO_VALUE, told_as
 from ._ufunc import FUNCTIONS, Made, select
 
 _abs, _copysign, _trunc = FUNCTIONS["absolute"], FUNCTIONS["copysign"], FUNCTIONS["trunc"]
@@ -31,13 +31,19 @@ class Composed(Made):
     _result = "composed"
 
     def __init__(
-        self, function: Callable[..., Any], nout: int, identity: Any = None, takes_numbers: bool = False
+        self,
+        function: Callable[..., Any],
+        nout: int,
+        identity: Any = None,
+        takes_numbers: bool = False,
+        tells: int = 0,
     ) -> None:
         self.__name__ = self.__qualname__ = function.__name__.strip("_")
         self.__doc__ = function.__doc__
         self._function, self.nout, self.identity = function, nout, identity
         self.nin = len(inspect.signature(function).parameters)
         self.nargs, self.signature, self._takes_numbers = self.nin + nout, None, takes_numbers
+        self._tells = tells  # faults of the functions that it is made of which are its own
 
     @property
     def types(self) -> list[str]:
@@ -93,7 +99,7 @@ class Composed(Made):
         as_they_are = casting in ("no", "equiv") and not any(type(x) in (bool, int, float) for x in given)
         if dtype is not None or signature is not None or as_they_are:
             operands = _ufunc_methods.as_loop(self, operands, dtype, signature, casting)
-        made = self._function(*operands)
+        made = told_as(self.__name__, self._tells, self._function, *operands)
         made = made if self.nout > 1 else (made,)
         kept = [
             f.copy_of(x, to, where=where, casting=casting)
@@ -349,9 +355,9 @@ def _divmod(x1: Any, x2: Any) -> tuple[Any, Any]:
 FUNCTIONS_OF_PARTS = {
     made.__name__: made
     for made in (
-        Composed(_divmod, 2, takes_numbers=True),
+        Composed(_divmod, 2, takes_numbers=True, tells=0xFF),
         Composed(_frexp, 2),
-        Composed(_ldexp, 1),
+        Composed(_ldexp, 1, tells=18),
         Composed(_modf, 2),
         Composed(_spacing, 1),
         Composed(_gcd, 1, 0, takes_numbers=True),

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import contextvars
+import operator
 import os
 import sys
 import warnings
@@ -267,8 +268,8 @@ def convert(value: Any, dtype: Any = None, assigned: bool = False) -> Any:
     return of_host(numpy.array(value, dtype), private=True)
 
 
-_FAULTS = {1: ("divide", "divide by zero", 1), 2: ("over", "overflow", 2), 4: ("invalid", "invalid value", 8),
-           8: ("over", "overflow", 2)}  # fmt: skip
+_FAULTS = {1: ("divide", "divide by zero", 1), 2: ("over", "overflow", 2), 16: ("under", "underflow", 4),
+           4: ("invalid", "invalid value", 8), 8: ("over", "overflow", 2)}  # fmt: skip
 _GROWS = 8  # a number of Python's that is infinite in the dtype of a call
 
 
@@ -276,7 +277,7 @@ _umath: Any = numpy._core.umath
 ERRORS: Any = getattr(_umath, "_extobj_contextvar", None)  # where NumPy keeps what errstate wants
 
 
-_WARNS = dict.fromkeys(("divide", "over", "invalid"), "warn")
+_WARNS = dict.fromkeys(("divide", "over", "invalid", "under"), "warn")
 
 
 def report(function: str, faults: int, late: bool = False) -> None:
@@ -298,6 +299,26 @@ def report(function: str, faults: int, late: bool = False) -> None:
             _call_or_log(wanted[kind], words, text, code)
 
 
+def whole(index: Any) -> int:
+    """An index; truths are none here."""
+    if isinstance(index, (bool, numpy.bool)):
+        raise TypeError("an integer is required")
+    return operator.index(index)
+
+
+def told_as(name: str, faults: int, function: Any, *operands: Any) -> Any:
+    """What a function gives that is made of others: of their faults those of ``faults`` are told of, as its own."""
+    if not _core.numeric_collect():
+        return function(*operands)
+    told = 0
+    try:
+        made = function(*operands)
+        told = faults
+    finally:
+        _core.numeric_collected(name, told)
+    return made
+
+
 def user_level(libraries: tuple[str, ...] = LIBRARIES) -> int:
     """The level of the frame that called who asks, or of the line of no library behind it, for `warnings`."""
     frame: Any = sys._getframe(2)
@@ -307,19 +328,22 @@ def user_level(libraries: tuple[str, ...] = LIBRARIES) -> int:
     return level
 
 
-_STRICT, _AT_ONCE = 16, 32  # CALL_STRICT, CALL_AT_ONCE of ext/numeric_call.c
+_STRICT, _AT_ONCE, _UNDERFLOW = 16, 32, 64  # CALL_STRICT, CALL_AT_ONCE, CALL_UNDERFLOW of ext/numeric_call.c
 
 
 def watches() -> int:
-    """The faults that numpy.errstate wants warnings of, as bits; `_STRICT` where it wants them reported in other ways.
+    """The faults that numpy.errstate wants warnings of, as bits; `_STRICT` where it wants them reported in other ways,
+    and `_UNDERFLOW` where it wants that.
     By Python's filters of warnings none where these are ignored, and `_AT_ONCE`, too, where each is wanted."""
     wanted: Any = numpy.geterr()
+    if wanted["under"] != "ignore":
+        return _STRICT | _UNDERFLOW
     if not {*wanted.values()} <= {"ignore", "warn"}:
         return _STRICT
     action = _filtered()
     if action == "ignore":
         return 0
-    bits = sum(bit for bit, (kind, _, _) in _FAULTS.items() if bit != _GROWS and wanted[kind] == "warn")
+    bits = sum(bit for bit, (kind, _, _) in _FAULTS.items() if bit < _GROWS and wanted[kind] == "warn")
     return bits | _AT_ONCE if bits and action in ("always", "all", "error") else bits
 
 

@@ -235,6 +235,92 @@ def test_buffers_lose_no_faults():
         assert np.isinf(np.asarray(made)).all()
 
 
+PRODUCTS = {
+    "matrices": lambda m, a: a.reshape(4, 3) @ a.reshape(3, 4), "vectors": lambda m, a: m.dot(a, a),
+    "one row": lambda m, a: a.reshape(4, 3) @ a[:3], "method": lambda m, a: a.reshape(4, 3).dot(a[:3]),
+    "stack": lambda m, a: m.matmul(a.reshape(2, 2, 3), a.reshape(2, 3, 2)), "inner": lambda m, a: m.inner(a, a),
+    "broadcast": lambda m, a: m.matmul(a.reshape(2, 1, 2, 3), a[:6].reshape(3, 2)), "vdot": lambda m, a: m.vdot(a, a),
+    "tensordot": lambda m, a: m.tensordot(a.reshape(4, 3), a.reshape(3, 4), 1), "vecdot": lambda m, a: m.vecdot(a, a),
+    "matvec": lambda m, a: m.matvec(a.reshape(2, 2, 3), a[:3]), "vecmat": lambda m, a: m.vecmat(a[:4], a.reshape(4, 3)),
+    "einsum": lambda m, a: m.einsum("ij,jk", a.reshape(4, 3), a.reshape(3, 4)),
+    "turned": lambda m, a: a.reshape(4, 3)[::-1].T @ a.reshape(4, 3)[:, ::-1],
+    "large": lambda m, a: m.tile(a, 100).reshape(30, 40) @ m.tile(a, 100).reshape(40, 30),
+}  # fmt: skip
+FACTORS = {"finite": [], "overflow": [1e300, 1e300], "invalid": [np.inf, -np.inf]}
+
+
+def outcome(call, m, a):
+    try:
+        return told(call, m, a)
+    except FloatingPointError as error:
+        return str(error)
+
+
+@pytest.mark.parametrize("name", PRODUCTS)
+@pytest.mark.parametrize("dtype", ["f8", "c16"])
+def test_products_tell_as_numpy(name, dtype):
+    for kind, odd in FACTORS.items():
+        if dtype == "c16" and kind == "overflow":
+            continue  # products of parts, some of which a library leaves out
+        x = np.array([*odd, *[1.0, 2.0, 3.0] * 4][:12], dtype)
+        for errors in ({}, {"all": "ignore"}, {"over": "raise", "invalid": "raise"}):
+            with np.errstate(**errors):
+                assert outcome(PRODUCTS[name], tn, tn.array(x)) == outcome(PRODUCTS[name], np, x), (kind, errors)
+
+
+def test_large_casts_tell_as_numpy():
+    """Casts of more elements than are looked at, whose kernels tell."""
+    kinds = [("f8", "i4", np.nan), ("f8", "i4", 2.0**31), ("f8", "i4", -(2.0**31) - 0.5), ("f8", "i4", -(2.0**31) - 1),
+             ("f4", "i8", np.inf), ("f4", "u4", 2.0**32), ("f4", "u4", -2.0), ("f2", "i4", np.inf),
+             ("f8", "u8", 2.0**64),
+             ("f8", "f4", 1e300), ("f8", "f4", 3.4028235e38), ("f8", "f2", 65519.9), ("f8", "f2", 65520.0),
+             ("f4", "f2", 1e6), ("f8", "f4", np.inf), ("i4", "f2", 65520), ("i8", "f2", -65520), ("u2", "f2", 65535),
+             ("c16", "c8", 1e300j), ("c16", "c8", np.inf), ("f8", "c8", 1e300), ("f8", "?", np.nan)]  # fmt: skip
+    ways = [lambda m, a, to: a.astype(to), lambda m, a, to: m.zeros(a.shape, to).__setitem__(slice(None), a),
+            lambda m, a, to: (a[::-1] * 1).astype(to) + m.ones((), to)]  # fmt: skip
+    for kind, to, value in kinds:
+        x = np.ones(10_000, kind)
+        x[7_001] = value
+        for way in ways:
+            wanted = told(lambda m, a: way(m, a, to), np, x)
+            assert told(lambda m, a: way(m, a, to), tn, tn.array(x)) == wanted, (kind, to, value)
+            with np.errstate(all="raise"):
+                assert (outcome(lambda m, a: way(m, a, to), tn, tn.array(x)) != []) == (wanted != []), (kind, to, value)
+
+
+UNDERFLOWS = {
+    "multiply": lambda m, a: a * a, "exact": lambda m, a: a * 2.0**-60, "divide": lambda m, a: a / 1e20,
+    "exp": lambda m, a: m.exp(a * 0 - 1000), "square": lambda m, a: m.square(a), "power": lambda m, a: a**3,
+    "cast": lambda m, a: m.array([1e-300]).astype("f4"), "half": lambda m, a: m.array([1e-10], "f4").astype("f2"),
+    "add": lambda m, a: a - a, "zero": lambda m, a: a * 0, "infinite": lambda m, a: 1 / (a * m.inf),
+    "prod": lambda m, a: m.prod(a), "reciprocal": lambda m, a: m.reciprocal(a * 0 + 1.7e308),
+    "many": lambda m, a: m.tile(a, 5000) * 1e-200, "in place": lambda m, a: m.multiply(a, a, out=a),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", UNDERFLOWS)
+def test_underflow_is_told_where_it_is_wanted(name):
+    x = np.array([1e-300, 1e-290, 3e-300])
+    for errors in ({}, {"under": "raise"}, {"under": "warn"}, {"under": "ignore", "over": "raise"}):
+        with np.errstate(**errors):
+            for _ in range(2):  # the second call with operands of one kind is shorter
+                wanted = outcome(UNDERFLOWS[name], np, x.copy())
+                assert outcome(UNDERFLOWS[name], tn, tn.array(x)) == wanted, errors
+
+
+def test_functions_of_others_tell_by_their_own_name():
+    calls = [lambda m, a: m.divmod(a, 0), lambda m, a: divmod(a, 0), lambda m, a: m.divmod(a, a - a),
+             lambda m, a: m.ldexp(a, 5000), lambda m, a: m.spacing(a / 0), lambda m, a: m.nextafter(a + 1.7e308, m.inf),
+             lambda m, a: m.modf(a * m.inf), lambda m, a: m.reciprocal(a.astype("i4") * 0)]  # fmt: skip
+    for call in calls:
+        for x in ([1.0], [0.0, 2.0], [np.inf, 1.0]):
+            with np.errstate(over="ignore"):
+                x = np.array(x)
+            assert told(call, tn, tn.array(x)) == told(call, np, x), x
+    with np.errstate(all="raise"), pytest.raises(FloatingPointError, match="divide by zero encountered in divmod"):
+        divmod(tn.ones(3), 0)
+
+
 def flat_put(a, values):
     a.flat[:] = values
 

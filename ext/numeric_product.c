@@ -1,0 +1,146 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Products of matrices and vectors, and what went wrong in them: x @ y, dot and matmul of arrays of one dtype, and the
+ * sums of products of those that _linear.py computes.
+ */
+#include "numeric.h"
+
+enum { PRODUCT_SMALL = (1 << 15) - 1 }; /* multiplications of matrices up to which they need no Python */
+
+/* Tells of faults of the product x[2] of x[0] and x[1]: 0, or -1 with exception. */
+static int product_tell(core_state *state, ts_nd *const x[3], bool has_rows, bool has_columns, const char *name)
+{
+    uint32_t faults = 0;
+    ts_error err;
+    if (x[2]->graph != state->numeric->graphs[0])
+        return 0;
+    int wanted = ts_nd_waits(x[2]) ? numeric_wanted(state, x[2]->graph) : 0;
+    if (wanted < 0)
+        return -1;
+    NUMERIC_BEGIN(state);
+    ts_status status = ts_nd_product_faults(x, has_rows, has_columns, wanted != 0, &faults, &err);
+    NUMERIC_END(state);
+    if (status != TS_OK)
+        return core_raise(state, &err) ? 0 : -1;
+    return faults ? numeric_report_named(state, name, faults) : 0;
+}
+
+/* x @ y of matrices, computed without the interpreter's lock where that takes long. */
+static ts_status product_of_matrices(core_state *state, ts_nd *a, ts_nd *b, ts_nd **result, ts_error *err)
+{
+    enum { LONG = 1 << 22 }; /* multiplications */
+    bool is_long = (double)a->count * (double)ts_nd_shape(b)[1] > LONG;
+    ts_nd_matrices job;
+    NUMERIC_BEGIN(state);
+    ts_status status = ts_nd_matrices_begin(a, b, &job, err);
+    NUMERIC_END(state);
+    if (status != TS_OK)
+        return status;
+    PyThreadState *thread = is_long ? PyEval_SaveThread() : NULL;
+    status = ts_nd_matrices_run(&job, err);
+    if (thread)
+        PyEval_RestoreThread(thread);
+    NUMERIC_BEGIN(state);
+    ts_nd_matrices_end(&job, status == TS_OK ? result : NULL);
+    NUMERIC_END(state);
+    return status;
+}
+
+/* The product, or NULL without exception: it is one for _linear.py. `name` as for numeric_product. */
+static PyObject *product_of(core_state *state, PyObject *x, PyObject *y, const char *name)
+{
+    ts_nd *a = ND(x), *b = ND(y), *result;
+    ts_error err;
+    ts_status status;
+    if (ts_nd_matrices_are(a, b)) {
+        status = product_of_matrices(state, a, b, &result, &err);
+    } else {
+        bool fits = a->graph == b->graph && a->rank && a->rank <= 2 && b->rank && b->rank <= 2 &&
+                    a->dtype == b->dtype && a->count && b->count && a->dtype != TS_DTYPE_bool_ && !a->meaning &&
+                    !b->meaning && ts_nd_shape(a)[a->rank - 1] == ts_nd_shape(b)[0] &&
+                    (a->rank + b->rank < 4 || a->count * ts_nd_shape(b)[1] <= PRODUCT_SMALL ||
+                     ts_nd_product_is_direct(a, b));
+        if (!fits)
+            return NULL;
+        NUMERIC_BEGIN(state);
+        status = ts_nd_product(a, b, &result, &err);
+        NUMERIC_END(state);
+    }
+    if (status != TS_OK)
+        return core_raise(state, &err);
+    if (name && product_tell(state, (ts_nd *const[]){a, b, result}, a->rank > 1, b->rank > 1, name) < 0) {
+        NUMERIC_BEGIN(state);
+        ts_nd_release(result);
+        NUMERIC_END(state);
+        return NULL;
+    }
+    return numeric_result(state, result);
+}
+
+PyObject *numeric_product(core_state *state, PyObject *x, PyObject *y, const char *name)
+{
+    PyTypeObject *class = state->numeric->array_class;
+    return Py_TYPE(x) == class && Py_TYPE(y) == class ? product_of(state, x, y, name) : NULL;
+}
+
+/* ---- for _linear.py ------------------------------------------------------------------------------- */
+
+/* numeric_product(x, y): the product, of which nothing is told, or None. */
+static PyObject *product_silent(PyObject *module, PyObject *const *args, Py_ssize_t n)
+{
+    core_state *state = PyModule_GetState(module);
+    if (n != 2 || !numeric_is_array(state, args[0]) || !numeric_is_array(state, args[1])) {
+        PyErr_SetString(PyExc_TypeError, "numeric_product takes two arrays");
+        return NULL;
+    }
+    PyObject *made = numeric_product(state, args[0], args[1], NULL);
+    return made || PyErr_Occurred() ? made : Py_NewRef(Py_None);
+}
+
+/* numeric_sum_products(x, y, axis): sums along an axis of products, which broadcast. */
+static PyObject *product_sum(PyObject *module, PyObject *args)
+{
+    core_state *state = PyModule_GetState(module);
+    PyTypeObject *type = state->numeric->array_type;
+    PyObject *x, *y;
+    int axis;
+    ts_nd *result;
+    ts_error err;
+    if (!PyArg_ParseTuple(args, "O!O!i:numeric_sum_products", type, &x, type, &y, &axis))
+        return NULL;
+    axis += axis >= 0 ? 0 : (int)(ND(x)->rank > ND(y)->rank ? ND(x)->rank : ND(y)->rank);
+    NUMERIC_BEGIN(state);
+    ts_status status = ts_nd_sum_products(ND(x), ND(y), (uint32_t)axis, &result, &err);
+    (void)ts_nd_graph_faults(ND(x)->graph);
+    NUMERIC_END(state);
+    return status == TS_OK ? numeric_wrap(state, result, NULL) : core_raise(state, &err);
+}
+
+/* numeric_tell_product(name, x, y, made, has_rows, has_columns): what went wrong in it. */
+static PyObject *product_told(PyObject *module, PyObject *args)
+{
+    core_state *state = PyModule_GetState(module);
+    PyTypeObject *type = state->numeric->array_type;
+    const char *name;
+    PyObject *x, *y, *made;
+    int has_rows, has_columns;
+    if (!PyArg_ParseTuple(args, "sO!O!O!pp:numeric_tell_product", &name, type, &x, type, &y, type, &made, &has_rows,
+                          &has_columns))
+        return NULL;
+    ts_nd *const all[3] = {ND(x), ND(y), ND(made)};
+    return product_tell(state, all, has_rows, has_columns, name) < 0 ? NULL : Py_NewRef(Py_None);
+}
+
+static PyMethodDef product_functions[] = {
+    {"numeric_product", (PyCFunction)(void (*)(void))product_silent, METH_FASTCALL,
+     "numeric_product(x, y, /)\n--\n\nThe product of two arrays, of which no faults are told, or None."},
+    {"numeric_sum_products", product_sum, METH_VARARGS, "numeric_sum_products(x, y, axis, /)\n--\n\n"},
+    {"numeric_tell_product", product_told, METH_VARARGS,
+     "numeric_tell_product(name, x, y, made, has_rows, has_columns, /)\n--\n\n"},
+    {NULL, NULL, 0, NULL},
+};
+
+int numeric_product_init(PyObject *module)
+{
+    return PyModule_AddFunctions(module, product_functions);
+}
