@@ -300,6 +300,7 @@ def step_long(options: argparse.Namespace) -> Count:
     total.add(step_python(options, TESSERA_TEST_LONG="1"))
     total.add(program(ROOT / "build-test" / "test_lib_compute", {}, 3600, "--every"))
     total.add(program(ROOT / "build-test" / "test_lib_compute_more", {}, 3600, "--every"))
+    total.add(streamed([sys.executable, "tests/fuzz/arrays", "--programs", "10000"], {"TESSERA_LEND": "0", **env}))
     total.add(tiles("all", "--device", "eval90", "--count", "50000", env=env))
     total.add(tiles("all", "--device", "ptx90", "--count", "30000"))
     total.add(tiles("threads", "--device", "ptx90", "--seed", "10000", "--count", "10000", env=env))

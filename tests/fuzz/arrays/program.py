@@ -1,0 +1,164 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Programs of random statements (statements.py): NumPy and `tessera.numeric` run each, and what differs is printed.
+
+    python tests/fuzz/arrays [--seed 1] [--programs 1000] [--first 0]
+"""
+
+from __future__ import annotations
+
+import argparse
+import builtins
+import collections
+import pickle
+import warnings
+from typing import Any
+
+import numpy as np
+import tessera.numeric as tn
+from tessera import _core
+
+from .statements import DTYPES, SHAPES, Source
+
+STATEMENTS = 24
+ALL = "abcdefgh"
+ODD = [np.nan, -0.0, np.inf, -np.inf, 0.5, 1e-5, 6e4]
+
+
+def made(rng: np.random.Generator) -> np.ndarray:
+    """A random array."""
+    shape, dtype = SHAPES[rng.integers(len(SHAPES))], np.dtype(DTYPES[rng.integers(len(DTYPES))])
+    x = np.asarray(rng.integers(0 if dtype.kind == "u" else -5, 7, shape)).astype(dtype)
+    if dtype.kind == "c":
+        x = np.asarray(x + 1j * rng.integers(-3, 3, shape)).astype(dtype)
+    if x.size and x.ndim and dtype.kind in "fc" and rng.integers(2):
+        x.flat[int(rng.integers(x.size))] = ODD[rng.integers(len(ODD))]
+    if x.size and x.ndim and dtype.kind in "iu" and rng.integers(3) == 0:
+        x.flat[0] = np.iinfo(dtype).max if rng.integers(2) else np.iinfo(dtype).min
+    return np.array(x, order="F") if rng.integers(5) == 0 else x
+
+
+def outcome(text: str, m: Any, names: dict[str, Any]) -> tuple[Any, list[str]]:
+    """What a statement gives, or its exception, and the categories of its warnings."""
+    scope = {**names, "m": m, "np": np, "pickle": pickle}
+    scope["run"] = lambda lines: builtins.exec(lines, scope)
+    with warnings.catch_warnings(record=True) as heard:
+        warnings.simplefilter("always")
+        try:
+            value = eval(text, scope)  # noqa: S307  our own text
+            for a in [*names.values(), value]:
+                if isinstance(a, tn.ndarray):
+                    np.asarray(a)  # what waits is computed, and tells of faults
+        except Exception as error:  # noqa: BLE001  its class is compared
+            value = error
+    said = [each.category.__name__ for each in heard if not issubclass(each.category, tn.FallbackWarning)]
+    return value, sorted(said)
+
+
+def is_close(x: np.ndarray, y: np.ndarray, is_exact: bool) -> bool:
+    if x.dtype.kind not in "fc":
+        return x.tobytes() == y.tobytes()
+    if x.dtype.kind == "c" and is_exact:
+        return is_close(x.real, y.real, True) and is_close(x.imag, y.imag, True)
+    with np.errstate(all="ignore"):
+        same = (x == y) & (np.signbit(x) == np.signbit(y)) if is_exact else x == y
+        if not is_exact:
+            same |= np.abs(x - y) <= 64 * np.finfo(x.dtype).eps * (1 + np.abs(x))
+        return bool(np.all(same | (np.isnan(x) & np.isnan(y))))
+
+
+def public(kind: type) -> type:
+    """The class of an exception by which programs know it."""
+    return next(each for each in kind.__mro__ if each.__module__ in ("builtins", "numpy.exceptions", "numpy.linalg"))
+
+
+def difference(wanted: Any, got: Any, is_exact: bool) -> str:
+    """How they differ, in one word, and both of them; "" where they do not."""
+    both = f"{wanted!r:.200} | {got!r:.200}"
+    if isinstance(wanted, Exception) or isinstance(got, Exception):
+        if not (isinstance(wanted, Exception) and isinstance(got, Exception)):
+            return f"raises {both}"
+        fits = isinstance(got, public(type(wanted))) or isinstance(wanted, public(type(got)))
+        return "" if fits else f"class {both}"
+    if isinstance(wanted, (list, tuple)):
+        if not isinstance(got, (list, tuple)) or len(got) != len(wanted):
+            return f"length {both}"
+        return next(filter(None, (difference(x, y, is_exact) for x, y in zip(wanted, got, strict=True))), "")
+    if isinstance(wanted, np.ndarray) != isinstance(got, tn.ndarray):
+        return f"kind {both}"
+    if isinstance(wanted, (np.ndarray, np.generic)):
+        x, y = np.asarray(wanted), np.asarray(got)
+        if x.dtype != y.dtype or x.shape != y.shape:
+            return f"dtype {x.dtype} {x.shape} | {y.dtype} {y.shape}"
+        return "" if is_close(x, y, is_exact) else f"values {both}"
+    if isinstance(wanted, (int, str, bytes)) and repr(wanted) != repr(got):
+        return f"values {both}"
+    return ""
+
+
+class Program:
+    """Six arrays and statements on them; results become arrays of the program, too."""
+
+    def __init__(self, seed: int, number: int) -> None:
+        self.rng = np.random.default_rng([seed, number])
+        self.theirs = {name: made(self.rng) for name in ALL[:6]}
+        self.ours = {name: tn.array(a) for name, a in self.theirs.items()}
+        self.source = Source(self.rng, self.theirs)
+
+    def step(self) -> tuple[str, str]:
+        """One statement, and how its outcomes differ, or ""."""
+        text, is_exact = self.source.statement()
+        wanted, said = outcome(text, np, self.theirs)
+        got, heard = outcome(text, tn, self.ours)
+        found = difference(wanted, got, is_exact)
+        if not found and said != heard and not isinstance(wanted, Exception):
+            found = f"warnings {said} | {heard}"
+        if not found and not isinstance(wanted, Exception):
+            found = self.changed(is_exact)
+        if not found and isinstance(wanted, np.ndarray) and wanted.dtype.str[1:] in DTYPES and wanted.size < 200:
+            if wanted.ndim < 5 and is_close(wanted, np.asarray(got), True):
+                name = ALL[int(self.rng.integers(len(ALL)))]
+                self.theirs[name], self.ours[name] = wanted, got
+        return text, found
+
+    def changed(self, is_exact: bool) -> str:
+        """How the program's arrays differ, which a statement may have written to."""
+        for name, x in self.theirs.items():
+            if not is_close(x, np.asarray(self.ours[name]), is_exact):
+                return f"after {name}: {x!r:.200} | {np.asarray(self.ours[name])!r:.200}"
+        return ""
+
+    def run(self) -> list[tuple[str, str]]:
+        """Statements whose outcomes differ. Ends where arrays are no longer the same."""
+        found = []
+        for _ in range(STATEMENTS):
+            text, what = self.step()
+            if what:
+                found.append((text, what))
+            if self.changed(True):
+                break
+        return found
+
+
+def run(seed: int, number: int) -> list[tuple[str, str]]:
+    """What differs in a program; of each three one waits, the others compute at once."""
+    before = _core.numeric_small([8192, 8192, 0][number % 3])
+    try:
+        return Program(seed, number).run()
+    finally:
+        _core.numeric_small(before)
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--first", type=int, default=0, help="number of the first program")
+    parser.add_argument("--programs", type=int, default=1000)
+    options = parser.parse_args()
+    tally: collections.Counter[str] = collections.Counter()
+    for number in range(options.first, options.first + options.programs):
+        for text, what in run(options.seed, number):
+            kind = what.split(" ")[0]
+            tally[kind] += 1
+            print(f"[{options.seed}, {number}] {text}\n    {what}", flush=True)
+    print(f"{options.programs} programs of up to {STATEMENTS} statements: {dict(tally)}")
+    return 1 if tally["values"] or tally["after"] else 0
