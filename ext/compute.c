@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * What tessera.compute asks of the library beside launches: kernels that lie packed in it, memory that becomes zero.
+ * What tessera.compute asks of the library beside launches: kernels that lie packed in it, memory that becomes zero,
+ * sorts of arrays.
  */
 #include "core.h"
 #include "tessera/compute.h"
@@ -120,6 +121,79 @@ static PyObject *compute_clear(PyObject *module, PyObject *const *args, Py_ssize
     return got < 0 ? NULL : Py_NewRef(Py_None);
 }
 
+/* Sorts the first n items of two arrays of a frame, or four; with n_parts >= 0 its last two say where parts are. */
+static int sort_frame(core_state *state, PyObject *order, core_frame *frame, const int64_t *n, const int64_t *n_parts,
+                      uint32_t flags)
+{
+    ts_arg *args = frame->args;
+    const ts_compute_options options = {.flags = flags};
+    const size_t n_items = frame->n - (*n_parts < 0 ? 0 : 2);
+    const ts_stream *stream;
+    ts_stream room;
+    ts_status status;
+    ts_error err;
+    for (size_t i = 0; i < frame->n; i++) {
+        args[i].shape = i < n_items ? n : n_parts;
+        args[i].strides = NULL;
+    }
+    if (clear_stream(state, order, args[0].device, &room, &stream) < 0)
+        return -1;
+    int finished = 0;
+    const ts_arg *values = n_items == 4 ? args + 2 : NULL;
+    CORE_BEGIN_USE(state, stream, NULL);
+    status = *n_parts < 0 ? ts_sort(stream, args, values, &options, &err)
+                          : ts_segmented_sort(stream, args, values, args + n_items, &options, &err);
+    CORE_END_USE(state);
+    if (status == TS_OK && frame->has_host_memory && stream->impl && !ts_record_active(stream))
+        finished = core_finish_stream(state, stream);
+    if (status != TS_OK)
+        core_raise(state, &err);
+    return status == TS_OK ? finished : -1;
+}
+
+/* Takes an array of one axis, without gaps and with at least n items. 0, or -1 with exception. */
+static int sort_take(core_state *state, core_frame *frame, PyObject *array, int64_t n)
+{
+    const size_t before = frame->n;
+    if (core_take_object(state, frame, array) < 0)
+        return -1;
+    const ts_arg *arg = &frame->args[before];
+    if (frame->n == before + 1 && arg->kind == TS_SPEC_ARRAY && arg->rank == 1 && clear_is_dense(arg) &&
+        arg->shape[0] >= n)
+        return 0;
+    PyErr_SetString(PyExc_TypeError, "compute_sort: pass arrays of one axis, without gaps, with as many items");
+    return -1;
+}
+
+static PyObject *compute_sort(PyObject *module, PyObject *const *args, Py_ssize_t n_args)
+{
+    enum { FIRST = 4 }; /* array */
+    core_state *state = PyModule_GetState(module);
+    core_frame frame;
+    if (n_args != FIRST + 2 && n_args != FIRST + 4 && n_args != FIRST + 6) {
+        PyErr_SetString(PyExc_TypeError, "compute_sort(stream, n, n_parts, descending, keys, out[, values, out_values]"
+                                         "[, starts, ends])");
+        return NULL;
+    }
+    const int64_t n = PyLong_AsLongLong(args[1]), n_parts = PyErr_Occurred() ? -1 : PyLong_AsLongLong(args[2]);
+    const int descending = PyErr_Occurred() ? -1 : PyObject_IsTrue(args[3]);
+    if (descending < 0)
+        return NULL;
+    core_frame_init(&frame);
+    int got = 0;
+    const Py_ssize_t bounds = n_parts < 0 ? n_args : n_args - 2;
+    for (Py_ssize_t i = FIRST; i < n_args && got == 0; i++)
+        got = sort_take(state, &frame, args[i], i < bounds ? n : n_parts);
+    if (got == 0 && (bounds < FIRST + 2 || n < 0)) {
+        PyErr_SetString(PyExc_TypeError, "compute_sort: there are no keys");
+        got = -1;
+    }
+    if (got == 0)
+        got = sort_frame(state, args[0], &frame, &n, &n_parts, descending ? TS_COMPUTE_DESCENDING : 0);
+    core_frame_deinit(&frame);
+    return got < 0 ? NULL : Py_NewRef(Py_None);
+}
+
 /* Warns of what went wrong in the background, once. */
 static PyObject *code_warned(void)
 {
@@ -154,6 +228,10 @@ static PyMethodDef compute_functions[] = {
     {"compute_clear", (PyCFunction)(void (*)(void))compute_clear, METH_FASTCALL,
      "compute_clear(stream, array, /)\n--\n\nMakes the memory of an array without gaps zero, in the order of a "
      "stream."},
+    {"compute_sort", (PyCFunction)(void (*)(void))compute_sort, METH_FASTCALL,
+     "compute_sort(stream, n, n_parts, descending, /, *arrays)\n--\n\nts_sort (tessera/compute.h) of the first n "
+     "items: keys, result, values and their result if\nthere are some. With n_parts >= 0 ts_segmented_sort, of parts "
+     "whose begins and ends are the last arrays."},
     {"code_wait", code_wait, METH_NOARGS,
      "code_wait()\n--\n\nWaits until all code that is made in the background is there (ts_code_wait of "
      "tessera/launch.h). Warns\nonce where some could not be made."},

@@ -681,6 +681,45 @@ void ts__sort_64(int64_t *x, int64_t n)
     (__builtin_cpu_is("intel") ? sort_64_packed : sort_64_whole)(x, n);
 }
 
+/* ---- keys ---------------------------------------------------------------------------------------- */
+
+#define SORT_KEYS(bits, word, signed_word, most)                                                                    \
+    SORT_WIDE void ts__sort_flip_##bits(word *x, int64_t n, word flip)                                              \
+    {                                                                                                               \
+        for (int64_t i = 0; flip && i < n; i++)                                                                     \
+            x[i] ^= flip;                                                                                           \
+    }                                                                                                               \
+    SORT_WIDE bool ts__sort_zeros_##bits(const word *from, word *to, int64_t n)                                     \
+    {                                                                                                               \
+        const word sign = (word)1 << (bits - 1);                                                                    \
+        word some = 0;                                                                                              \
+        for (int64_t i = 0; i < n; i++) {                                                                           \
+            word is_minus = from[i] == sign ? (word)-1 : 0;                                                         \
+            some |= is_minus;                                                                                       \
+            to[i] = from[i] & (word)~is_minus;                                                                      \
+        }                                                                                                           \
+        return some != 0;                                                                                           \
+    }                                                                                                               \
+    SORT_WIDE void ts__sort_floats_##bits(word *x, int64_t n, word flip)                                            \
+    {                                                                                                               \
+        for (int64_t i = 0; i < n; i++) {                                                                           \
+            word key = x[i] ^ flip;                                                                                 \
+            x[i] = key ^ (word)((signed_word)key >> (bits - 1) & most);                                             \
+        }                                                                                                           \
+    }                                                                                                               \
+    SORT_WIDE bool ts__sort_falls_##bits(const signed_word *x, int64_t n)                                           \
+    {                                                                                                               \
+        int falls = 0;                                                                                              \
+        for (int64_t begin = 0, end; begin < n - 1 && !falls; begin = end) {                                        \
+            end = TS_MIN(begin + 1024, n - 1);                                                                      \
+            for (int64_t i = begin; i < end; i++)                                                                   \
+                falls |= x[i + 1] < x[i];                                                                           \
+        }                                                                                                           \
+        return falls;                                                                                               \
+    }
+SORT_KEYS(32, uint32_t, int32_t, INT32_MAX)
+SORT_KEYS(64, uint64_t, int64_t, INT64_MAX)
+
 #else /* another processor */
 bool ts__sort_is_there(void)
 {
@@ -725,5 +764,49 @@ void ts__sort_lines_out_32(const int32_t *rows, char *const lines[], int n_lines
 void ts__sort_lines_out_64(const int64_t *rows, char *const lines[], int n_lines, int64_t at, int64_t n)
 {
     (void)rows, (void)lines, (void)n_lines, (void)at, (void)n;
+}
+
+void ts__sort_flip_32(uint32_t *x, int64_t n, uint32_t flip)
+{
+    (void)x, (void)n, (void)flip;
+}
+
+void ts__sort_flip_64(uint64_t *x, int64_t n, uint64_t flip)
+{
+    (void)x, (void)n, (void)flip;
+}
+
+bool ts__sort_zeros_32(const uint32_t *from, uint32_t *to, int64_t n)
+{
+    (void)from, (void)to, (void)n;
+    return false;
+}
+
+bool ts__sort_zeros_64(const uint64_t *from, uint64_t *to, int64_t n)
+{
+    (void)from, (void)to, (void)n;
+    return false;
+}
+
+void ts__sort_floats_32(uint32_t *x, int64_t n, uint32_t flip)
+{
+    (void)x, (void)n, (void)flip;
+}
+
+void ts__sort_floats_64(uint64_t *x, int64_t n, uint64_t flip)
+{
+    (void)x, (void)n, (void)flip;
+}
+
+bool ts__sort_falls_32(const int32_t *x, int64_t n)
+{
+    (void)x, (void)n;
+    return false;
+}
+
+bool ts__sort_falls_64(const int64_t *x, int64_t n)
+{
+    (void)x, (void)n;
+    return false;
 }
 #endif

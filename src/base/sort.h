@@ -20,6 +20,18 @@ bool ts__sort_is_there(void);
 void ts__sort_32(int32_t *x, int64_t n);
 void ts__sort_64(int64_t *x, int64_t n);
 
+/* What keys are made with. Copies floats, of which zeros lose their sign: whether some had one. Flips bits of all.
+ * Makes floats of keys that have `flip` flipped, or keys of floats without it: of negative ones all bits but the sign
+ * are flipped. And whether a number is less than the one before. */
+bool ts__sort_zeros_32(const uint32_t *from, uint32_t *to, int64_t n);
+bool ts__sort_zeros_64(const uint64_t *from, uint64_t *to, int64_t n);
+void ts__sort_flip_32(uint32_t *x, int64_t n, uint32_t flip);
+void ts__sort_flip_64(uint64_t *x, int64_t n, uint64_t flip);
+void ts__sort_floats_32(uint32_t *x, int64_t n, uint32_t flip);
+void ts__sort_floats_64(uint64_t *x, int64_t n, uint64_t flip);
+bool ts__sort_falls_32(const int32_t *x, int64_t n);
+bool ts__sort_falls_64(const int64_t *x, int64_t n);
+
 /* Sorts columns side by side: rows of 16 or 8 integers, n of them, a multiple of SORT_TURNED up to SORT_COLUMN_MOST. */
 void ts__sort_columns_32(int32_t *rows, int64_t n);
 void ts__sort_columns_64(int64_t *rows, int64_t n);

@@ -6,6 +6,7 @@
  *                       reductions and scans
  *     compute_check.c   what they ask of arrays
  *     compute_sort.c    sorts
+ *     compute_order.c   the same by vectors of a CPU, without a kernel
  *     compute_top.c     the first few
  *     compute_parts.c   sorts of parts, and the first few of each
  *     compute_sums.c    reductions and scans of parts
@@ -216,6 +217,13 @@ void ts__compute_put_bound(compute_call *call, const compute_array *bound); /* a
 TS_CHECKED ts_status ts__compute_group_sizes(const compute_call *call, bool alone, compute_scan *out, ts_error *err);
 TS_CHECKED ts_status ts__compute_group(compute_call *call, const compute_array ends[2], const compute_scan *groups,
                                        ts_error *err);
+
+/* compute_order.c: whether two arrays of keys, and two of values if they are not NULL, are sorted without a kernel;
+ * sorts keys[0] into keys[1], which may be in its place, as ts_sort does. `ends`: of parts, as those of
+ * ts_segmented_sort, or NULL. */
+bool ts__compute_order_fits(const compute_call *call, const compute_array *keys, const compute_array *values);
+TS_CHECKED ts_status ts__compute_order(compute_call *call, const compute_array keys[2], const compute_array *values,
+                                       const compute_array *ends, ts_error *err);
 
 /* Arguments, one after the other. */
 void ts__compute_begin_args(compute_call *call);

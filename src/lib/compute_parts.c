@@ -6,8 +6,9 @@
  *     places, sorted by key  keys in order, and where they stood: values and groups follow
  *     places, by group       stable, so each part is in order: keys and values go where they are
  *
- * What parts look like does not matter for the time. Parts of a few thousand items are faster in Python on a GPU, where
- * blocks sort them in shared memory (_part_sort.py), with the same result.
+ * On a CPU with vectors for it each is sorted where it lies (compute_order.c). What parts look like does not matter
+ * for the time. Parts of a few thousand items are faster in Python on a GPU, where blocks sort them in shared memory
+ * (_part_sort.py), with the same result.
  */
 #include "lib/compute.h"
 #include "tessera/array.h"
@@ -204,6 +205,8 @@ static ts_status parts_sorted(compute_call *call, parts_plan *plan, ts_error *er
     if (plan->keys[0].n > 1 && plan->keys[0].stride != 1)
         return ts_fail(err, TS_SHAPE, "%s: keys[0] has a stride of %lld; pass an array without gaps", call->name,
                        (long long)plan->keys[0].stride);
+    if (call->n && ts__compute_order_fits(call, plan->keys, plan->is_pair ? plan->values : NULL))
+        return ts__compute_order(call, plan->keys, plan->is_pair ? plan->values : NULL, plan->ends, err);
     ts_status status = parts_rooms_take(call, plan, &only_asks, err);
     if (status == TS_OK && !only_asks && call->n)
         status = parts_run(call, plan, err);

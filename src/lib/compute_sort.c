@@ -254,6 +254,8 @@ ts_status ts__compute_sort(compute_call *call, const ts_arg keys[2], const ts_ar
     call->n = plan.keys[0].n;
     TS_TRY(ts__compute_number_checks(call, false, err));
     TS_TRY(sort_plan_make(call, &plan, err));
+    if (call->n && ts__compute_order_fits(call, plan.keys, values ? plan.values : NULL))
+        return ts__compute_order(call, plan.keys, values ? plan.values : NULL, NULL, err);
     ts_status status = ts__compute_rooms(call, bytes, sort_needs(call, &plan, bytes), &only_asks, err);
     if (status == TS_OK && !only_asks && call->n)
         status = !call->is_gpu ? sort_on_cpu(call, &plan, err)

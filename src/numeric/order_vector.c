@@ -49,7 +49,7 @@ static order_kind order_kind_of(const order_row *row)
 
 /* ---- keys ---------------------------------------------------------------------------------------- */
 
-/* Bits to keys and keys to bits; `to` may be `from`. A float of which more is to be known than its key makes *odd other
+/* Bits to keys; `to` may be `from`. A float of which more is to be known than its key makes *odd other
  * than 0. */
 #define ORDER_KEYS(bits, word, signed_word, most)                                                                   \
     ORDER_INLINE uint64_t order_floats_of_##bits(const word *from, word *to, int64_t n, word infinity, word flip)   \
@@ -68,28 +68,6 @@ static order_kind order_kind_of(const order_row *row)
     {                                                                                                               \
         return from == to ? order_floats_of_##bits(to, to, n, infinity, flip)                                       \
                           : order_floats_of_##bits(from, to, n, infinity, flip);                                    \
-    }                                                                                                               \
-    ORDER_WIDE static void order_of_floats_##bits(word *x, int64_t n, word flip)                                    \
-    {                                                                                                               \
-        for (int64_t i = 0; i < n; i++) {                                                                           \
-            word key = x[i] ^ flip;                                                                                 \
-            x[i] = key ^ (word)((signed_word)key >> (bits - 1) & most);                                             \
-        }                                                                                                           \
-    }                                                                                                               \
-    ORDER_WIDE static void order_flipped_##bits(word *x, int64_t n, word flip)                                      \
-    {                                                                                                               \
-        for (int64_t i = 0; flip && i < n; i++)                                                                     \
-            x[i] ^= flip;                                                                                           \
-    }                                                                                                               \
-    ORDER_WIDE static bool order_falls_##bits(const signed_word *x, int64_t n)                                      \
-    {                                                                                                               \
-        int falls = 0;                                                                                              \
-        for (int64_t begin = 0, end; begin < n - 1 && !falls; begin = end) {                                        \
-            end = TS_MIN(begin + 1024, n - 1);                                                                      \
-            for (int64_t i = begin; i < end; i++)                                                                   \
-                falls |= x[i + 1] < x[i];                                                                           \
-        }                                                                                                           \
-        return falls;                                                                                               \
     }
 ORDER_KEYS(32, uint32_t, int32_t, INT32_MAX)
 ORDER_KEYS(64, uint64_t, int64_t, INT64_MAX)
@@ -103,9 +81,9 @@ static bool order_to_keys(const order_kind *k, const void *from, void *to, int64
     if (from != to)
         memcpy(to, from, (size_t)(n * k->bits / 8));
     if (k->bits == 32)
-        order_flipped_32(to, n, (uint32_t)(k->flip ^ k->descending));
+        ts__sort_flip_32(to, n, (uint32_t)(k->flip ^ k->descending));
     else
-        order_flipped_64(to, n, k->flip ^ k->descending);
+        ts__sort_flip_64(to, n, k->flip ^ k->descending);
     return false;
 }
 
@@ -114,9 +92,9 @@ static void order_of_keys(const order_kind *k, void *x, int64_t n)
     if (!k->is_float)
         (void)order_to_keys(k, x, x, n);
     else if (k->bits == 32)
-        order_of_floats_32(x, n, (uint32_t)k->descending);
+        ts__sort_floats_32(x, n, (uint32_t)k->descending);
     else
-        order_of_floats_64(x, n, k->descending);
+        ts__sort_floats_64(x, n, k->descending);
 }
 
 /* The place of the first key of sorted values that is not below this one. */
@@ -234,9 +212,9 @@ bool ts__order_values(const order_row *row)
     if (!is_whole)
         order_read(&k, row->from, row->step, keys, row->n);
     bool odd = order_to_keys(&k, is_whole ? row->from : keys, keys, row->n);
-    if (k.bits == 64 && order_falls_64((int64_t *)keys, row->n))
+    if (k.bits == 64 && ts__sort_falls_64((int64_t *)keys, row->n))
         ts__sort_64((int64_t *)keys, row->n);
-    else if (k.bits == 32 && order_falls_32((int32_t *)keys, row->n) &&
+    else if (k.bits == 32 && ts__sort_falls_32((int32_t *)keys, row->n) &&
              !order_counted(&k, (uint32_t *)keys, row->n, (uint32_t *)(row->scratch + 4 * row->n)))
         ts__sort_32((int32_t *)keys, row->n);
     order_of_keys(&k, keys, row->n);

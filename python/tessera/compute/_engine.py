@@ -31,7 +31,7 @@ from .iterators import Iterator, as_host
 
 __all__ = [
     "POOL", "THREADS", "Memory", "again", "algorithm", "clear", "cores_for", "keep", "kernel_of", "on_cpu",
-    "wait_for_code",
+    "sort_arrays", "wait_for_code",
 ]  # fmt: skip
 
 THREADS = 256  # of a block, for all algorithms that do not say otherwise
@@ -78,19 +78,28 @@ def _launched(kernel: Any) -> Any:
     return noted(kernel) if later is None else PutOff(noted(kernel), later)
 
 
-class _Clearing:
-    """Makes arrays zero, as if by a kernel, which is configured with its stream only."""
+class _OfLibrary:
+    """A function of the library that is launched as if it were a kernel, configured with its stream only."""
+
+    def __init__(self, name: str) -> None:
+        self._name = name
 
     def __getitem__(self, stream: Any) -> Callable[..., None]:
-        return functools.partial(_core.compute_clear, stream or None)
+        return functools.partial(getattr(_core, self._name), stream or None)
 
 
-_clearing = _Clearing()
+_clearing, _sorting = _OfLibrary("compute_clear"), _OfLibrary("compute_sort")
 
 
 def clear(array: Any, stream: Any) -> None:
     """Makes an array without gaps zero, in the order of a stream."""
     _launched(_clearing)[stream](array)
+
+
+def sort_arrays(stream: Any, n: int, descending: bool, arrays: list[Any], parts: tuple[Any, ...] = (-1,)) -> None:
+    """Sorts n numbers of an array into another one, and values of a third into a fourth, if they are given: by the
+    library, which has faster ways on a CPU than a kernel. ``parts``: how many, where they begin and where they end."""
+    _launched(_sorting)[stream](n, parts[0], descending, *arrays, *parts[1:])
 
 
 def _found(

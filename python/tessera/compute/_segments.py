@@ -19,7 +19,7 @@ import numpy
 from . import _part_sort, types
 from ._arguments import Count, checked_count, count_of, init_of, is_read_later, items_in, stream_of
 from ._by_key import exclusive_scan_by_key, inclusive_scan_by_key
-from ._engine import POOL, THREADS, Memory, algorithm, clear, kernel_of, on_cpu
+from ._engine import POOL, THREADS, Memory, algorithm, clear, kernel_of, on_cpu, sort_arrays
 from ._overlap import separate
 from ._radix import Digits
 from ._scan import Scanned, launch_scan, scan_memory
@@ -27,6 +27,8 @@ from ._segmented import checked_segments, offsets_of
 from ._select import cast_of
 from ._sort import (
     SortOrder,
+    array_to_sort,
+    arrays_to_sort,
     bits_of,
     bits_out,
     buffers_of,
@@ -76,6 +78,13 @@ class _Parts:
         given = ("start_offsets_in", self.starts), ("end_offsets_in", self.ends)
         self.number, self.n, self.offsets = checked_segments(num_segments, *given), n, dict(given)
         self.counters = scan_memory(_GROUPS, n.most)
+        self._given = starts, ends
+
+    def arrays(self) -> tuple[Any, ...] | None:
+        """How many there are, and the arrays that say where they begin and end; None where these are none of NumPy."""
+        bounds = [array_to_sort(iterator_of(given, "offsets"), (1, 2, 4, 8)) for given in self._given]
+        is_whole = all(array is not None and array.dtype.kind in "iu" for array in bounds)
+        return (self.number, *bounds) if is_whole else None
 
     def group(self, words: Any, groups: Any, stream: Any, has_alone: bool) -> None:
         """Fills ``groups``; with ``has_alone`` items in no part have one each."""
@@ -123,6 +132,11 @@ def segmented_sort(
     parts = _Parts(start_offsets_in, end_offsets_in, num_segments, n)
     check_places(n, source, output, values, **parts.offsets)
     memory, sources = Memory(temp_storage, stream_of(stream)), _there(source, values[0])
+    arrays, bounds = arrays_to_sort(source, output, *values), parts.arrays()
+    if arrays and bounds and temp_storage is POOL and n.kind is None and on_cpu():
+        sort_arrays(memory.stream, n.most, SortOrder(order) is SortOrder.DESCENDING, arrays, bounds)
+        switch(d_in_keys, d_in_values)
+        return None
     found = memory.take(*_sort_needs(parts, sources), counters=2)
     if found is None:
         return memory.nbytes

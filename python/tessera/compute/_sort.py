@@ -20,7 +20,7 @@ import numpy
 
 from . import _onesweep, _radix
 from ._arguments import Count, becomes, count_of, items_in, stream_of
-from ._engine import POOL, THREADS, Memory, algorithm, kernel_of, on_cpu
+from ._engine import POOL, THREADS, Memory, algorithm, kernel_of, on_cpu, sort_arrays
 from ._overlap import separate
 from ._radix import Digits
 from .iterators import ArrayIterator, Iterator, ZipIterator, iterator_of
@@ -28,8 +28,8 @@ from .op import Operator, operator_of, ordering
 from .types import TypeDescriptor
 
 __all__ = [
-    "DoubleBuffer", "SortOrder", "bits_of", "bits_out", "buffers_of", "by_digits", "digits_of", "memory_for",
-    "merge_sort", "of_field", "pairs_of", "radix_sort", "switch",
+    "DoubleBuffer", "SortOrder", "array_to_sort", "arrays_to_sort", "bits_of", "bits_out", "buffers_of", "by_digits",
+    "digits_of", "memory_for", "merge_sort", "of_field", "pairs_of", "radix_sort", "switch",
 ]  # fmt: skip
 
 Function = Callable[..., Any]
@@ -442,6 +442,11 @@ def radix_sort(
     check_places(n, source, output, values)
     digits = digits_of(dtype, begin_bit, end_bit, order)
     memory = Memory(temp_storage, stream_of(stream))
+    arrays = arrays_to_sort(source, output, *values) if digits.width == dtype.itemsize * 8 else None
+    if arrays and temp_storage is POOL and n.kind is None and on_cpu():
+        sort_arrays(memory.stream, n.most, order == SortOrder.DESCENDING, arrays)
+        switch(d_in_keys, d_in_values)
+        return None
     if values[0] is not None:
         digits = of_field(digits, 0)
     unsorted, sorted_ = _together(source, values[0]), _together(output, values[1])
@@ -452,6 +457,23 @@ def radix_sort(
         by_digits(digits, unsorted, sorted_, n, memory.stream, found)
     switch(d_in_keys, d_in_values)
     return None
+
+
+def arrays_to_sort(keys: Iterator, out_keys: Iterator, values: Iterator | None, out_values: Iterator | None) -> Any:
+    """The arrays that `sort_arrays` takes; None where it does not take them."""
+    its = [keys, out_keys] if values is None or out_values is None else [keys, out_keys, values, out_values]
+    arrays = [array_to_sort(it, (4, 8)) for it in its]
+    if any(array is None for array in arrays):
+        return None
+    return arrays if values is None or arrays[0].itemsize == 4 else None
+
+
+def array_to_sort(it: Iterator, sizes: tuple[int, ...]) -> Any:
+    """The array of NumPy that a sequence is, if it has one axis, no gaps and numbers of so many bytes; else None."""
+    array = it.array if isinstance(it, ArrayIterator) and it.is_in_a_row else None
+    if type(array) is not numpy.ndarray or not (array.flags.c_contiguous and array.flags.aligned):
+        return None
+    return array if array.dtype.kind in "iuf" and array.itemsize in sizes else None
 
 
 def buffers_of(d_in_keys: Any, d_out_keys: Any, d_in_values: Any, d_out_values: Any) -> tuple[Any, Any, Any]:
