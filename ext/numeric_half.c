@@ -245,10 +245,31 @@ static PyObject *half_bins(PyObject *module, PyObject *args)
     return half_made(state, status, result, &err);
 }
 
+/* How many elements are not 0, or None where the loops of host memory are not for this array. */
+static PyObject *half_count_nonzero(PyObject *module, PyObject *x)
+{
+    core_state *state = PyModule_GetState(module);
+    int64_t n;
+    ts_error err;
+    if (!numeric_is_array(state, x)) {
+        PyErr_SetString(PyExc_TypeError, "numeric_count_nonzero takes an array");
+        return NULL;
+    }
+    NUMERIC_BEGIN(state);
+    PyThreadState *thread = numeric_loop_begin(state, ND(x), NULL);
+    ts_status status = ts_nd_count_nonzero(ND(x), &n, &err);
+    numeric_loop_end(state, thread);
+    NUMERIC_END(state);
+    if (status != TS_OK)
+        return core_raise(state, &err);
+    return n < 0 ? Py_NewRef(Py_None) : PyLong_FromLongLong(n);
+}
+
 static PyMethodDef half_functions[] = {
     {"numeric_compress", (PyCFunction)(void (*)(void))half_compress, METH_FASTCALL,
      "numeric_compress(from, mask, /)\n--\n\n"},
     {"numeric_count", half_count, METH_VARARGS, "numeric_count(x, weights, least, /)\n--\n\n"},
+    {"numeric_count_nonzero", half_count_nonzero, METH_O, "numeric_count_nonzero(x, /)\n--\n\n"},
     {"numeric_bins", half_bins, METH_VARARGS, "numeric_bins(x, edges, /)\n--\n\n"},
     {"numeric_gather", half_gather, METH_VARARGS, "numeric_gather(from, offsets, /)\n--\n\n"},
     {"numeric_scatter", half_scatter, METH_VARARGS, "numeric_scatter(to, offsets, values, unique, /)\n--\n\n"},

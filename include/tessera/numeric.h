@@ -412,6 +412,8 @@ TS_API TS_CHECKED ts_status ts_nd_put(ts_nd *a, ts_nd *indices, const ts_nd_oper
  * other dtypes.
  * Owns: *result, a new array, int64 or float64. Errors: TS_VALUE (a negative number). */
 TS_API TS_CHECKED ts_status ts_nd_count(ts_nd *x, ts_nd *weights, int64_t least, ts_nd **result, ts_error *err);
+/* *n = how many elements of x are not 0; -1: of other memory than the host's, with gaps, of another kind of dtype. */
+TS_API TS_CHECKED ts_status ts_nd_count_nonzero(ts_nd *x, int64_t *n, ts_error *err);
 /* Which of even bins each number of x lies in, float32 or float64 of one axis; `edges`: of all bins, of x's dtype,
  * without gaps. A bin has its left edge, the last one both; what lies in none gets their number. *result NULL: as
  * ts_nd_count. Owns: *result, a new array of int64. */

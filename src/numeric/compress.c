@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Elements where a mask is true, or their places. In host memory a loop; elsewhere one kernel, which reads its operands
- * once and computes mask and elements as it goes. Blocks draw tickets for tiles, publish how many elements of theirs
- * are true, and look at what was published of all tiles before (D. Merrill and M. Garland, "Single-pass parallel prefix
- * scan with decoupled look-back", 2016). A block that takes several tiles keeps the sum of all windows of 256 tiles
- * before its own, so it looks at each once.
+ * Elements where a mask is true, or their places. In host memory loops (mask.c); elsewhere one kernel, which reads its
+ * operands once and computes mask and elements as it goes. Blocks draw tickets for tiles, publish how many elements of
+ * theirs are true, and look at what was published of all tiles before (D. Merrill and M. Garland, "Single-pass
+ * parallel prefix scan with decoupled look-back", 2016). A block that takes several tiles keeps the sum of all windows
+ * of 256 tiles before its own, so it looks at each once.
  *
  *     mask     1 0 1 1 | 0 0 1 0      published  3 1
  *     result   a c d     g            tile 0 writes from 0 on, tile 1 from 3 on
@@ -35,59 +35,6 @@ typedef struct compress_of {
 
 /* ---- in host memory ------------------------------------------------------------------------------ */
 
-int64_t ts__nd_mask_count(const uint8_t *mask, int64_t n)
-{
-    enum { RUN = 192 }; /* that a byte counts */
-    int64_t count = 0, i = 0;
-    for (; i + RUN <= n; i += RUN) {
-        uint8_t some = 0;
-        for (int j = 0; j < RUN; j++)
-            some = (uint8_t)(some + (mask[i + j] != 0));
-        count += some;
-    }
-    for (; i < n; i++)
-        count += mask[i] != 0;
-    return count;
-}
-
-/* One store for each element, so that nothing depends on how the mask alternates; the last run ends with the last
- * element that is true. */
-#define COMPRESS_LOOP(type, value)                                                    \
-    do {                                                                              \
-        type *y = out;                                                                \
-        int64_t i = 0, k = 0;                                                         \
-        while ((i = ts__nd_mask_next(mask, i, n)) < n && k + ND_MASK_RUN <= count)      \
-            for (int64_t end = TS_MIN(i + ND_MASK_RUN, n); i < end; i++) {           \
-                y[k] = value;                                                         \
-                k += mask[i] != 0;                                                    \
-            }                                                                         \
-        for (; i < n && k < count; i++) {                                             \
-            y[k] = value;                                                             \
-            k += mask[i] != 0;                                                        \
-        }                                                                             \
-    } while (0)
-
-typedef struct compress_wide {
-    uint64_t part[2];
-} compress_wide;
-
-static void compress_host(const void *from, const uint8_t *mask, int64_t n, int64_t count, size_t item, void *out)
-{
-    const uint8_t *bytes = from;
-    const uint16_t *halves = from;
-    const uint32_t *words = from;
-    const uint64_t *longs = from;
-    const compress_wide *wide = from;
-    switch (from ? item : 0) {
-    case 1: COMPRESS_LOOP(uint8_t, bytes[i]); break;
-    case 2: COMPRESS_LOOP(uint16_t, halves[i]); break;
-    case 4: COMPRESS_LOOP(uint32_t, words[i]); break;
-    case 8: COMPRESS_LOOP(uint64_t, longs[i]); break;
-    case 16: COMPRESS_LOOP(compress_wide, wide[i]); break;
-    default: COMPRESS_LOOP(int64_t, i);
-    }
-}
-
 static ts_status compress_on_host(ts_nd *from, ts_nd *mask, ts_nd **result, ts_error *err)
 {
     void *flags, *data = NULL, *out;
@@ -99,7 +46,7 @@ static ts_status compress_on_host(ts_nd *from, ts_nd *mask, ts_nd **result, ts_e
     TS_TRY(ts_nd_empty(mask->graph, dtype, 1, &count, false, result, err));
     ts_status status = ts__nd_memory(*result, TS_ND_CAUSE_places, false, &out, NULL, err);
     if (status == TS_OK)
-        compress_host(data, flags, mask->count, count, ts_dtype_bytes(dtype), out);
+        ts__nd_mask_take(data, flags, mask->count, count, ts_dtype_bytes(dtype), out);
     else
         ts_nd_release(*result), *result = NULL;
     return status;

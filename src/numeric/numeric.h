@@ -22,6 +22,7 @@
  *   tell.c      the same, of many, by their kernels
  *   quick.c     small calls that look like one before
  *   compress.c  elements where a mask is true
+ *   mask.c      the same in host memory
  *   direct.c    few elements of host memory, without a kernel
  *   pick.c      the same at places that several arrays say
  *   order.c     numbers of host memory, sorted
@@ -525,9 +526,13 @@ static inline void nd_quick_operand(const ts_nd *a)
 void ts__nd_quick_note(ts_nd_graph *graph, nd_quick_call *q, ts_dtype loop, const ts_nd *out);
 void ts__nd_quick_forget(ts_nd_graph *graph); /* the kernels go */
 
-/* ---- compress.c ---------------------------------------------------------------------------------- */
+/* ---- mask.c -------------------------------------------------------------------------------------- */
 
 int64_t ts__nd_mask_count(const uint8_t *mask, int64_t n); /* of true elements */
+/* The `count` elements that are true, of `item` bytes, one after the other; from NULL: their places. */
+void ts__nd_mask_take(const void *from, const uint8_t *mask, int64_t n, int64_t count, size_t item, void *out);
+/* Elements that are true become values of `from`: the first one, with step 1 one after the other. */
+void ts__nd_mask_put(size_t item, int64_t n, void *to, const uint8_t *mask, const void *from, int step);
 
 enum { ND_MASK_RUN = 32 }; /* elements that are left out together where all are false */
 /* The first element from i on that no such run of false ones begins at. */
@@ -541,6 +546,8 @@ static inline int64_t ts__nd_mask_next(const uint8_t *mask, int64_t i, int64_t n
     }
     return i;
 }
+
+/* ---- compress.c ---------------------------------------------------------------------------------- */
 
 /* ts_nd_compress of arrays of one axis, as on devices whose memory is not the host's; `twice`: as where a result as
  * long as the mask has no memory. */

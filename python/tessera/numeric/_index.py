@@ -430,12 +430,22 @@ def _along(arr: ndarray, indices: Any, axis: int) -> tuple[Any, ...]:
 
 def compress(condition: Any, a: Any, axis: Any = None, out: Any = None) -> ndarray:
     """Slices along an axis where a condition holds."""
-    return take(a, flatnonzero(condition), axis, out)
+    found = None if axis is not None or out is not None else _elements(condition, a)
+    return found if found is not None else take(a, flatnonzero(condition), axis, out)
+
+
+def _elements(condition: Any, a: Any) -> ndarray | None:
+    """Elements of numbers where a condition of as many elements holds; None: it is another case."""
+    mask, a = f.asarray(condition), f.asarray(a)
+    if type(mask) is not ndarray or type(a) is not ndarray or mask.ndim != 1 or mask.size != a.size:
+        return None
+    return None if _items.is_items(a) or _items.is_items(mask) else _core.numeric_compress(a, f.asarray(truth(mask)))
 
 
 def extract(condition: Any, arr: Any) -> ndarray:
     """Elements where a condition holds."""
-    return take(f.ravel(f.asarray(arr)), flatnonzero(condition))
+    found = _elements(f.ravel(f.asarray(condition)), arr)
+    return found if found is not None else take(f.ravel(f.asarray(arr)), flatnonzero(condition))
 
 
 def choose(a: Any, choices: Any, out: Any = None, mode: str = "raise") -> Any:

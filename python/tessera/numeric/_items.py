@@ -88,7 +88,7 @@ def loaded(a: ndarray) -> ndarray:
 def truth(a: ndarray) -> Any:
     """Whether each element is not 0: of records whether a field is, of texts and voids whether a byte is."""
     if is_number(a.dtype):
-        return loaded(a) != 0
+        return a if a.dtype == numpy.bool_ else loaded(a) != 0
     if not a.itemsize:
         return f.zeros(a.shape, bool)
     if a.dtype.names is None:

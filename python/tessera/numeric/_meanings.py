@@ -88,4 +88,6 @@ def unequal(error: TypeError, x: Any, y: Any, differ: bool) -> Any:
 
 def truth(a: ndarray) -> Any:
     """Whether each element is not 0."""
-    return _items.truth(a) if _items.is_items(a) else plain(a) != 0
+    if _items.is_items(a):
+        return _items.truth(a)
+    return a if a.dtype == numpy.bool_ else plain(a) != 0

@@ -478,7 +478,11 @@ def ptp(a: Any, axis: Any = None, out: Any = None, keepdims: Any = NO_VALUE) -> 
 
 def count_nonzero(a: Any, axis: Any = None, *, keepdims: bool = False) -> Any:
     """How many are not 0 along axes."""
-    made = sum(truth(asarray(a)), axis, numpy.int64, keepdims=keepdims)
+    a = asarray(a)
+    found = None if axis is not None or keepdims or has_meaning(a) else _core.numeric_count_nonzero(a)
+    if found is not None:
+        return numpy.int64(found)
+    made = sum(truth(a), axis, numpy.int64, keepdims=keepdims)
     return made if isinstance(made, ndarray) else numpy.int64(made)
 
 
