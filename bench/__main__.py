@@ -17,13 +17,13 @@ QUESTIONS: dict[str, tuple[str, ...]] = {
     "host": (), "process": (), "soak": (), "overlap": (), "cpu": (), "threads_cpu": (), "algorithms": ("seconds",),
     "first_calls": ("seconds",),
     "arrays": ("only", "compile", "seconds"),
-    "npbench": ("sizes", "only", "limit", "seconds", "among"), "sizes": ("large",),
+    "npbench": ("sizes", "only", "limit", "seconds", "among"), "sizes": ("large",), "named": ("only", "sizes"),
     "products": ("seconds", "random", "seed", "state"),
     "threads": ("seconds",), "chain": ("seconds",), "tutorials": ("seconds", "state"),
     "samples": ("seconds", "state", "suite", "peer"),
 }  # fmt: skip
 # Those that a plain `python -m bench` leaves out: they want options, or a GPU for minutes.
-ASKED_FOR = ("products", "chain", "tutorials", "samples", "threads", "arrays", "npbench", "sizes")
+ASKED_FOR = ("products", "chain", "tutorials", "samples", "threads", "arrays", "npbench", "sizes", "named")
 
 
 EVERYTHING = "all-gpu"  # runs those as processes of their own
