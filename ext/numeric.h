@@ -261,6 +261,8 @@ int numeric_product_init(PyObject *module);
 int numeric_operand(core_state *state, PyObject *object, ts_nd_operand *out, PyObject **held);
 /* The same of an array or number that needs no conversion; others are 0. */
 int numeric_plain_operand(core_state *state, PyObject *object, ts_nd_operand *out);
+/* The row of a function of elements; TS_ND_COUNT: it is none. */
+ts_nd_fn numeric_fn_of(const core_state *state, PyObject *function);
 /* fn(x, y), or the in-place form where `out` is an array. */
 PyObject *numeric_call(core_state *state, ts_nd_fn fn, PyObject *const *x, PyObject *out);
 enum { NUMERIC_PRIORITY = 1000 }; /* what classes inherit that name none (_ndarray.py) */
@@ -302,8 +304,8 @@ static inline bool numeric_cast_is_safe(const ts_nd *x, ts_dtype dtype)
     return x->dtype == dtype || x->meaning || !x->dtype || !dtype ||
            (dtype != TS_DTYPE_float16 && !strchr("fc", ts_dtype_get((ts_dtype)x->dtype)->kind));
 }
-/* The same of a reduction's, or a running one's; where it fails the result is released. */
-int numeric_report_fold(core_state *state, ts_nd *result, uint32_t faults, bool running);
+/* The same of a method of functions of elements, as reduce; where it fails the result is released. */
+int numeric_report_fold(core_state *state, ts_nd *result, uint32_t faults, const char *method);
 /* Tells of faults that kernels of a graph have found since: 0, or -1 with exception. `keeps`: of an array in host
  * memory, for one who may drop the exception, so those that are errors are told of again. */
 int numeric_late(core_state *state, ts_nd_graph *graph, bool keeps);
@@ -347,6 +349,12 @@ PyObject *numeric_different(core_state *state, PyObject *array);
 PyObject *numeric_searched(core_state *state, PyObject *const *args, Py_ssize_t n); /* sorted, keys, side */
 int numeric_order_init(PyObject *module);
 
+/* numeric_walk.c: NULL without exception where the call is none for the loops of host memory. `which`: of the methods
+ * of functions of elements; the first argument is the function. */
+enum { NUMERIC_REDUCE, NUMERIC_ACCUMULATE, NUMERIC_REDUCEAT, NUMERIC_AT };
+PyObject *numeric_walked(core_state *state, int which, PyObject *const *args, Py_ssize_t n);
+int numeric_walk_init(PyObject *module);
+
 /* numeric_view.c */
 /* A function or method whose common calls, without keywords, need no Python: NULL without exception where a call is
  * another. `which`: of functions that share one. */
@@ -374,6 +382,9 @@ int numeric_lend_setup(core_state *state); /* -1 with exception */
 int numeric_lend_init(PyObject *module);
 
 /* numeric_index.c */
+/* a[key] = fn(a[key], value), in order, of arrays of places: 1 if that is done; 0: the key is another one, or there is
+ * no loop for it; -1 with exception. */
+int numeric_join_at(core_state *state, PyObject *self, PyObject *key, PyObject *value, ts_nd_fn fn);
 /* a[places] of few rows, `places` of int64; NULL without exception: it is another kind of key. */
 PyObject *numeric_taken(core_state *state, PyObject *self, PyObject *key);
 PyObject *numeric_subscript(PyObject *self, PyObject *key);

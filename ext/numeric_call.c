@@ -801,6 +801,11 @@ typedef struct call_function {
     ts_nd_fn fn;
 } call_function;
 
+ts_nd_fn numeric_fn_of(const core_state *state, PyObject *function)
+{
+    return core_is(function, state->numeric->function_type) ? ((call_function *)function)->fn : TS_ND_COUNT;
+}
+
 /* out=: an array, or a tuple of one; it stays NULL for None and for an ellipsis. */
 static int call_out(core_state *state, PyObject *object, call_options *options)
 {

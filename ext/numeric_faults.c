@@ -27,9 +27,9 @@ int numeric_report(core_state *state, ts_nd_fn fn, uint32_t faults)
     return numeric_report_named(state, ts_nd_get(fn)->name, faults);
 }
 
-int numeric_report_fold(core_state *state, ts_nd *result, uint32_t faults, bool running)
+int numeric_report_fold(core_state *state, ts_nd *result, uint32_t faults, const char *method)
 {
-    if (!faults || numeric_report_named(state, running ? "accumulate" : "reduce", faults) == 0)
+    if (!faults || numeric_report_named(state, method, faults) == 0)
         return 0;
     NUMERIC_BEGIN(state);
     ts_nd_release(result);

@@ -143,7 +143,8 @@ static PyObject *half_fold(PyObject *module, PyObject *args)
     NUMERIC_END(state);
     if (status != TS_OK)
         return core_raise(state, &err);
-    return numeric_report_fold(state, result, faults, running) == 0 ? numeric_wrap(state, result, NULL) : NULL;
+    int told = numeric_report_fold(state, result, faults, running ? "accumulate" : "reduce");
+    return told == 0 ? numeric_wrap(state, result, NULL) : NULL;
 }
 
 /* numeric_gather(from, offsets): elements behind the first one of `from`. */

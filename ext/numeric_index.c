@@ -404,12 +404,13 @@ static PyObject *index_pick_from(core_state *state, PyObject *self, PyObject *ke
     return result ? numeric_wrap_like(state, result, NULL, self) : NULL;
 }
 
-/* Values to the elements: 1 if that is done; 0; -1 with exception. */
-static int index_pick_to(core_state *state, PyObject *self, PyObject *key, PyObject *value)
+/* Values to the elements, or joined to them by a function (not TS_ND_COUNT): 1 if that is done; 0; -1 with exception. */
+static int index_pick_to(core_state *state, PyObject *self, PyObject *key, PyObject *value, ts_nd_fn fn)
 {
     index_pick p; /* filled as far as there are axes */
     ts_nd_operand operand;
     bool done = false;
+    uint32_t faults = 0;
     ts_error err;
     ts_status status = TS_OK;
     index_pick_begin(state, self, &p);
@@ -418,14 +419,25 @@ static int index_pick_to(core_state *state, PyObject *self, PyObject *key, PyObj
         ts_nd_pick pick = index_pick_of(&p);
         NUMERIC_BEGIN(state);
         operand.array = operand.array ? ND(value) : NULL; /* as it is now */
-        status = ts_nd_pick_to(p.self, &pick, &operand, &done, &err);
+        if (fn == TS_ND_COUNT)
+            status = ts_nd_pick_to(p.self, &pick, &operand, &done, &err);
+        else {
+            status = ts_nd_pick_with(p.self, fn, &pick, &operand, &done, &err);
+            faults = ts_nd_graph_faults(p.self->graph);
+        }
         NUMERIC_END(state);
     }
     index_pick_end(state, &p);
-    if (status == TS_OK)
-        return got > 0 ? done : got;
-    core_raise(state, &err);
-    return -1;
+    if (status != TS_OK) {
+        core_raise(state, &err);
+        return -1;
+    }
+    return faults && numeric_report(state, fn, faults) < 0 ? -1 : got > 0 ? done : got;
+}
+
+int numeric_join_at(core_state *state, PyObject *self, PyObject *key, PyObject *value, ts_nd_fn fn)
+{
+    return index_pick_to(state, self, key, value, fn);
 }
 
 PyObject *numeric_subscript(PyObject *self, PyObject *key)
@@ -570,7 +582,7 @@ int numeric_ass_subscript(PyObject *self, PyObject *key, PyObject *value)
     ts_nd *view = index_view_of(state, self, key, is_derived ? NULL : value, &got, &picks);
     if (got < 0 || got == 2)
         return got < 0 ? -1 : 0;
-    if (!view && (got = index_pick_to(state, self, key, value)))
+    if (!view && (got = index_pick_to(state, self, key, value, TS_ND_COUNT)))
         return got < 0 ? -1 : 0;
     if (!view) {
         PyObject *done = PyObject_CallFunctionObjArgs(state->numeric->set_item, self, key, value, NULL);

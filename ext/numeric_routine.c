@@ -27,12 +27,13 @@ enum { ROUTINE_RESHAPE = TS_ND_FOLDS, ROUTINE_RAVEL, ROUTINE_COPY, ROUTINE_ASTYP
        ROUTINE_SEARCHSORTED, ROUTINE_TAKE, ROUTINE_FLATTEN, ROUTINE_ZEROS, ROUTINE_ONES, ROUTINE_EMPTY,
        ROUTINE_ZEROS_LIKE,
        ROUTINE_ONES_LIKE, ROUTINE_EMPTY_LIKE, ROUTINE_ARANGE, ROUTINE_ARRAY, ROUTINE_WAIT,
-       ROUTINE_SHORTCUTS };
+       ROUTINE_WALKS /* those of numeric_walk.c */, ROUTINE_SHORTCUTS = ROUTINE_WALKS + NUMERIC_AT + 1 };
 static const char *const routine_names[] = {"reshape", "ravel", "copy", "astype", "mean", "dot", "matmul",
                                             "sort", "argsort", "partition", "argpartition", "unique",
                                             "searchsorted", "take", "flatten", "zeros", "ones", "empty",
                                             "zeros_like", "ones_like", "empty_like",
-                                            "arange", "array", "wait"};
+                                            "arange", "array", "wait",
+                                            "reduce", "accumulate", "reduceat", "at"};
 static_assert(sizeof routine_names / sizeof *routine_names == ROUTINE_SHORTCUTS - TS_ND_FOLDS, "a name each");
 
 /* ---- shortcuts: the commonest calls, without Python. NULL without exception: it is none of these calls ---- */
@@ -125,7 +126,7 @@ static PyObject *routine_fold(core_state *state, int which, PyObject *const *arg
     NUMERIC_END(state);
     if (status != TS_OK)
         return core_raise(state, &err);
-    return numeric_report_fold(state, result, faults, false) == 0 ? numeric_result(state, result) : NULL;
+    return numeric_report_fold(state, result, faults, "reduce") == 0 ? numeric_result(state, result) : NULL;
 }
 
 /* a.reshape(3, -1), np.reshape(a, (3, 4)), a.ravel(), of arrays that lie row-major. */
@@ -437,6 +438,8 @@ static PyObject *routine_short(const numeric_routine *self, PyObject *const *arg
         return names ? NULL : routine_arange(self->state, args, n);
     if (self->shortcut >= ROUTINE_ZEROS && self->shortcut <= ROUTINE_EMPTY)
         return routine_make(self->state, self->shortcut, args, n, names);
+    if (self->shortcut >= ROUTINE_WALKS)
+        return names ? NULL : numeric_walked(self->state, self->shortcut - ROUTINE_WALKS, args, n);
     if (!numeric_is_array(self->state, args[0]))
         return NULL;
     if (self->way)

@@ -400,6 +400,17 @@ TS_API TS_CHECKED ts_status ts_nd_pick_from(ts_nd *a, const ts_nd_pick *pick, ts
 /* One after the other: an array of the dtype, broadcast to the result's shape, or a number. */
 TS_API TS_CHECKED ts_status ts_nd_pick_to(ts_nd *a, const ts_nd_pick *pick, const ts_nd_operand *values, bool *done,
                                           ts_error *err);
+/* a[key] = f(a[key], value), one after the other, so that equal places count as often as they occur; any number of
+ * elements. Values as above; dtypes and functions as of ts_nd_walk(). Faults are the graph's. */
+TS_API TS_CHECKED ts_status ts_nd_pick_with(ts_nd *a, ts_nd_fn fn, const ts_nd_pick *pick, const ts_nd_operand *values,
+                                            bool *done, ts_error *err);
+/* A function of two elements along an axis, in order, in host memory: of the elements of each segment that `begins`, of
+ * int64, says, which ends where the next one begins and has one element at least; NULL: of the first elements, for each
+ * number of them. *result NULL: there is no loop for the function and dtype (add, subtract, multiply, divide, maximum,
+ * minimum, fmax, fmin, bitwise_*, logical_*, of numbers of 8 bits and more but float16), or a segment begins outside.
+ * Owns: *result, a new array of a's dtype. Faults are the graph's. */
+TS_API TS_CHECKED ts_status ts_nd_walk(ts_nd *a, ts_nd_fn fn, uint32_t axis, ts_nd *begins, ts_nd **result,
+                                       ts_error *err);
 /* a[indices], rows along the first axis, which may be counted from the end. Owns: *result, a new array. */
 TS_API TS_CHECKED ts_status ts_nd_take(ts_nd *a, ts_nd *indices, ts_nd **result, ts_error *err);
 /* a[indices] = values, one after the other: an array of the rows' dtype and shape, or a number. `indices` may be a mask

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * Few elements of host memory at places that several arrays say, or one along another axis than the first, by the
- * thread that asks (direct.c has rows along the first axis).
+ * thread that asks (direct.c has rows along the first axis). And any number of them that a function joins values to, in
+ * their order, for places may be equal (walk.c).
  *
  *     a[:, i, j]    part a of axes (A, B, C), indices i and j of shape (N) along axes 1 and 2: result (A, N)
  *
  * For each place of the indices the axes that are kept are moved as a part of their own.
  */
-#include "numeric/numeric.h"
+#include "numeric/walk.h"
 
 enum { PICK_INDICES = 4 };
 
@@ -71,13 +72,19 @@ static bool pick_shape(const ts_nd *a, const ts_nd_pick *pick, pick_of *p)
     p->count = 1;
     for (d = 0; d < p->rank; d++)
         p->count *= p->shape[d];
-    return p->count && p->count <= ND_DIRECT_BYTES / a->item;
+    return p->count > 0;
 }
 
-static ts_status pick_read(ts_nd *a, const ts_nd_pick *pick, pick_of *p, bool *fits, ts_error *err)
+static bool pick_is_few(const ts_nd *a, const pick_of *p)
 {
-    *fits = nd_is_there(a) && pick->n && pick->n <= PICK_INDICES && pick->indices[0]->rank &&
-            pick->indices[0]->count && pick_shape(a, pick, p);
+    return p->count <= ND_DIRECT_BYTES / a->item;
+}
+
+/* `any`: also many elements, and those that are not there yet. */
+static ts_status pick_read(ts_nd *a, const ts_nd_pick *pick, bool any, pick_of *p, bool *fits, ts_error *err)
+{
+    *fits = (any ? nd_is_direct(a) : nd_is_there(a)) && pick->n && pick->n <= PICK_INDICES &&
+            pick->indices[0]->rank && pick->indices[0]->count && pick_shape(a, pick, p) && (any || pick_is_few(a, p));
     for (uint32_t i = 0; i < pick->n && *fits; i++)
         TS_TRY(pick_index(a, pick, i, p, fits, err));
     return TS_OK;
@@ -91,8 +98,29 @@ static void pick_other(pick_of *p, const int64_t *steps)
     memcpy(p->index_step, steps + p->first, p->n_index * sizeof *steps);
 }
 
-/* Moves all elements: into the array, or from it. */
-static void pick_move(const pick_of *p, uint32_t n, char *data, char *other, bool writes)
+/* Joins elements to those of a part, row after row of the last axis. */
+static void pick_join(const nd_walk *walk, const nd_move *m, char *to, const char *from)
+{
+    int64_t at[ND_MOVE_AXES] = {0};
+    uint32_t inner = m->rank ? m->rank - 1 : 0, d;
+    do {
+        walk->loop(m->rank ? m->shape[inner] : 1, to, m->rank ? m->to[inner] : 0, from, m->rank ? m->from[inner] : 0,
+                   to, m->rank ? m->to[inner] : 0);
+        for (d = inner; d-- > 0;) {
+            to += m->to[d];
+            from += m->from[d];
+            if (++at[d] < m->shape[d])
+                break;
+            to -= m->to[d] * at[d];
+            from -= m->from[d] * at[d];
+            at[d] = 0;
+        }
+    } while (d != UINT32_MAX);
+}
+
+/* Moves all elements: into the array, or from it; with a function (not NULL) those of the other array are joined to
+ * the array's. */
+static void pick_move(const pick_of *p, uint32_t n, char *data, char *other, bool writes, const nd_walk *walk)
 {
     int64_t at[TS_ND_RANK] = {0}, places = 1;
     nd_move move = p->kept;
@@ -106,7 +134,10 @@ static void pick_move(const pick_of *p, uint32_t n, char *data, char *other, boo
         int64_t offset = 0;
         for (uint32_t i = 0; i < n; i++)
             offset += (p->places[i][k] + (p->places[i][k] < 0 ? p->extent[i] : 0)) * p->step[i];
-        ts__nd_move(&move, writes ? data + offset : other, writes ? other : data + offset);
+        if (walk)
+            pick_join(walk, &move, data + offset, other);
+        else
+            ts__nd_move(&move, writes ? data + offset : other, writes ? other : data + offset);
         for (uint32_t d = p->n_index; d-- > 0;) {
             other += p->index_step[d];
             if (++at[d] < p->shape[p->first + d])
@@ -130,7 +161,7 @@ ts_status ts_nd_pick_from(ts_nd *a, const ts_nd_pick *pick, ts_nd **result, ts_e
     TS_NEED(err, result);
     *result = NULL;
     TS_NEED(err, a, pick);
-    TS_TRY(pick_read(a, pick, &p, &fits, err));
+    TS_TRY(pick_read(a, pick, false, &p, &fits, err));
     if (!fits)
         return TS_OK;
     TS_TRY(ts_nd_empty(a->graph, (ts_dtype)a->dtype, p.rank, p.shape, false, result, err));
@@ -138,7 +169,7 @@ ts_status ts_nd_pick_from(ts_nd *a, const ts_nd_pick *pick, ts_nd **result, ts_e
     ts_status status = ts_nd_memory(*result, false, &to, NULL, err);
     if (status == TS_OK) {
         pick_other(&p, ts_nd_strides(*result));
-        pick_move(&p, pick->n, pick_data(a, pick), to, false);
+        pick_move(&p, pick->n, pick_data(a, pick), to, false, NULL);
     } else
         ts_nd_release(*result), *result = NULL;
     return status;
@@ -174,7 +205,7 @@ ts_status ts_nd_pick_to(ts_nd *a, const ts_nd_pick *pick, const ts_nd_operand *v
                      ts_nd_shares(a, array, false)
                : a->meaning || !ts__nd_element(values, (ts_dtype)a->dtype, element)))
         return TS_OK;
-    TS_TRY(pick_read(a, pick, &p, done, err));
+    TS_TRY(pick_read(a, pick, false, &p, done, err));
     *done = *done && (!array || pick_broadcast(&p, array, steps));
     if (!*done)
         return TS_OK;
@@ -183,7 +214,58 @@ ts_status ts_nd_pick_to(ts_nd *a, const ts_nd_pick *pick, const ts_nd_operand *v
     *done = nd_is_there(a) && !nd_is_read(a);
     if (*done) {
         pick_other(&p, steps);
-        pick_move(&p, pick->n, pick_data(a, pick), from, true);
+        pick_move(&p, pick->n, pick_data(a, pick), from, true, NULL);
     }
+    return TS_OK;
+}
+
+/* Values to the places of one index, without axes beside it, and one step between them: one loop. */
+static bool pick_is_line(const pick_of *p, const ts_nd_pick *pick)
+{
+    bool is = pick->n == 1 && !p->kept.rank;
+    for (uint32_t d = 0; d + 1 < p->n_index && is; d++)
+        is = p->index_step[d] == p->index_step[d + 1] * p->shape[d + 1];
+    return is;
+}
+
+/* What is joined to elements: an array of the same dtype, or a number that the dtype holds. */
+static bool pick_is_value(const ts_nd *a, const ts_nd_operand *values, char element[16])
+{
+    const ts_nd *array = values->array;
+    return array ? array->dtype == a->dtype && !array->meaning && array->graph == a->graph &&
+                       !ts_nd_shares(a, array, false)
+                 : ts__nd_element(values, (ts_dtype)a->dtype, element);
+}
+
+ts_status ts_nd_pick_with(ts_nd *a, ts_nd_fn fn, const ts_nd_pick *pick, const ts_nd_operand *values, bool *done,
+                          ts_error *err)
+{
+    pick_of p; /* filled as far as there are axes */
+    char element[16];
+    void *from = element, *unused;
+    int64_t steps[TS_ND_RANK] = {0};
+    TS_NEED(err, done);
+    *done = false;
+    TS_NEED(err, a, pick, values);
+    const nd_walk *walk = ts__nd_walk_of(fn, (ts_dtype)a->dtype);
+    if (!walk || a->meaning || a->flags & TS_ND_READONLY || !pick_is_value(a, values, element))
+        return TS_OK;
+    TS_TRY(pick_read(a, pick, true, &p, done, err));
+    *done = *done && (!values->array || pick_broadcast(&p, values->array, steps));
+    if (!*done)
+        return TS_OK;
+    if (values->array)
+        TS_TRY(ts_nd_memory(values->array, false, &from, NULL, err));
+    if (a->graph->first)
+        TS_TRY(ts_nd_flush(a->graph, err)); /* nothing that waits may read what changes */
+    TS_TRY(ts_nd_memory(a, false, &unused, NULL, err));
+    pick_other(&p, steps);
+    ts__nd_walk_begin(walk);
+    if (pick_is_line(&p, pick))
+        walk->at(&(nd_walk_places){p.count, p.extent[0], p.step[0], p.places[0]}, pick_data(a, pick), from,
+                 p.index_step[p.n_index - 1]);
+    else
+        pick_move(&p, pick->n, pick_data(a, pick), from, true, walk);
+    ts__nd_walk_end(walk, a->graph);
     return TS_OK;
 }

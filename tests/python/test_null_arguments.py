@@ -25,6 +25,7 @@ OPTIONAL = {
 }  # fmt: skip
 # ... and in these functions.
 OPTIONAL_OF = {
+    "ts_nd_walk": {"begins"},  # NULL: for the first elements, for each number of them
     "ts_array_copy": {"device", "stream"}, "ts_array_from_host": {"stream", "host"},
     "ts_array_to_host": {"stream", "host"},
     "ts_builder_create": {"fn"}, "ts_gemm": {"stream", "a", "b", "c"}, "ts_native_launch": {"stream", "params"},

@@ -63,7 +63,7 @@ def into(made: ndarray, out: Any, casting: str = "same_kind") -> Any:
     return out
 
 
-def _sum_dtype(dtype: Any) -> Any:
+def sum_dtype(dtype: Any) -> Any:
     """What sums and products of a dtype are computed in: at least the platform's integer."""
     if dtype.kind in "bi" and dtype.itemsize < 8:
         return numpy.dtype(numpy.int64)
@@ -116,7 +116,7 @@ def fold(
     mask = _mask(a, where)
     if name in ("sum", "prod"):
         target = out.dtype if dtype is None and isinstance(out, ndarray) else None
-        dtype = loop_of(dtype) if dtype is not None else target or _sum_dtype(a.dtype)
+        dtype = loop_of(dtype) if dtype is not None else target or sum_dtype(a.dtype)
         if a.dtype.kind == "c" and dtype.kind in "iuf":
             warn_of_lost_parts(4)
         if dtype.kind == "b":  # sums of bools are bools where a bool is asked for
@@ -124,7 +124,7 @@ def fold(
                 "any" if name == "sum" else "all", a, axis, None, out, keepdims, initial, where
             )
         if target is not None:
-            dtype = _dtype_into(a, out) or _sum_dtype(a.dtype)
+            dtype = _dtype_into(a, out) or sum_dtype(a.dtype)
     elif dtype is not None or _dtype_into(a, out):
         a = _in_loop(a, out.dtype if dtype is None else dtype)
     no_start = initial is None or initial is NO_VALUE
@@ -405,7 +405,7 @@ def accumulate(name: str, a: Any, axis: Any, dtype: Any, out: Any) -> ndarray:
         asked = loop_of(dtype) if dtype is not None else None
         if asked is not None and asked.kind == "b":  # sums of bools are bools where a bool is asked for
             return accumulate("max" if name == "sum" else "min", a.astype(bool), axis, None, out)
-        dtype = asked or _dtype_into(a, out) or _sum_dtype(a.dtype)
+        dtype = asked or _dtype_into(a, out) or sum_dtype(a.dtype)
         if a.dtype.kind == "c" and dtype.kind in "iuf":
             warn_of_lost_parts(4)
     elif dtype is not None:

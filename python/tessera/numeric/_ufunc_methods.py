@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import functools
 import inspect
 import math
 import warnings
@@ -15,8 +16,9 @@ from .. import _core
 from . import _functions as f
 from ._index import Places
 from ._joining import concatenate, stack
+from ._meanings import has_meaning
 from ._ndarray import ndarray
-from ._setup import NO_VALUE
+from ._setup import NO_VALUE, on
 from ._sort import argsort
 from ._ufunc import FUNCTIONS, select
 
@@ -261,6 +263,29 @@ def _at_few(function: Any, a: ndarray, indices: Any, given: tuple[Any, ...]) -> 
     return True
 
 
+def _at_in_order(function: Any, a: ndarray, indices: Any, given: tuple[Any, ...]) -> bool:
+    """Whether it is done by a loop in host memory: at places that arrays or lists of integers say, beside slices."""
+    if len(given) != 1 or not _is_walked(a):
+        return False
+    keys = []
+    for key in indices if type(indices) is tuple else (indices,):
+        if isinstance(key, (list, ndarray, numpy.ndarray)):
+            key = f.asarray(key)
+            if key.dtype.kind not in "iu" or key._is_items or has_meaning(key):
+                return False
+            key = key.astype(numpy.int64, copy=False)
+        elif not isinstance(key, slice) and key is not Ellipsis:
+            return False
+        keys.append(key)
+    arrays = [key for key in keys if isinstance(key, ndarray)]
+    if any(key.shape != arrays[0].shape for key in arrays):
+        return False
+    values = _at_values(function, a, given[0])
+    if f.result_type(a, values) != a.dtype:
+        return False
+    return bool(_core.numeric_join_at(function, a, tuple(keys), f.asarray(values, a.dtype)))
+
+
 def at(function: Any, a: Any, indices: Any, *given: Any) -> None:
     """``a[indices] = function(a[indices], b)``, once for each time that an index occurs, in order."""
     if not isinstance(a, ndarray):
@@ -273,7 +298,7 @@ def at(function: Any, a: Any, indices: Any, *given: Any) -> None:
         raise ValueError("second operand provided when ufunc is unary")
     if not a.flags.writeable:
         raise ValueError("assignment destination is read-only")
-    if _at_few(function, a, indices, given):
+    if _at_few(function, a, indices, given) or _at_in_order(function, a, indices, given):
         return
     places = Places(a, indices)
     flat = f.ravel(places.offsets)
@@ -301,18 +326,33 @@ def at(function: Any, a: Any, indices: Any, *given: Any) -> None:
 # -- reductions in order -------------------------------------------------------------------------------
 
 
+@functools.cache
+def _result_of(function: Any, dtype: Any) -> Any:
+    """The dtype of a function of two elements of a dtype."""
+
+    def asked() -> Any:
+        empty = f.empty(0, dtype)
+        return f.asarray(function(empty, empty)).dtype
+
+    return on("cpu", asked)
+
+
 def _loop(function: Any, a: ndarray, dtype: Any = None) -> tuple[ndarray, Any]:
     """The array as the function's loop of one dtype takes it, and that dtype."""
     a = a if dtype is None else a.astype(dtype)
     if function.__name__ == "logical_xor" and dtype is None:
         a = a.astype(bool)
-    empty = f.empty(0, a.dtype)
-    kind = f.asarray(function(empty, empty)).dtype
+    kind = _result_of(function, a.dtype)
     if kind == bool and a.dtype != bool:
         raise TypeError(
             f"no loop of {function.__name__} takes and gives one dtype for elements of {a.dtype}: it gives bool"
         )
     return a, kind
+
+
+def _is_walked(a: ndarray) -> bool:
+    """Whether loops in C may go through the elements in order: in host memory, of numbers."""
+    return a.device == "cpu" and not a._is_items and not has_meaning(a)
 
 
 def _one_by_one(function: Any, rows: ndarray, mask: ndarray | None, start: Any, kind: Any) -> ndarray:
@@ -363,7 +403,12 @@ def reduce(function: Any, a: Any, axis: Any, dtype: Any, out: Any, keepdims: Any
 
     if not n and start is None:
         raise ValueError(f"zero-size array to reduction operation {name} which has no identity")
-    if free and n:
+    walked = None
+    if n and mask is None and (start is None or start is neutral) and _is_walked(a):
+        walked = _core.numeric_walk(function, rows_of(a.astype(kind, copy=False)), 0, f.zeros(1, numpy.int64))
+    if walked is not None:
+        made = walked.reshape(rest)
+    elif free and n:
         made = _pair_by_pair(function, rows_of(a))
         if start is not None and (start is not neutral or n == 1):  # of one, too, hypot and gcd are not negative
             made = f.asarray(function(start, made))
@@ -402,6 +447,9 @@ def accumulate(function: Any, a: Any, axis: Any, dtype: Any, out: Any) -> Any:
     if dtype is None and function.__name__ != "logical_xor":  # which computes bools, whatever takes them
         dtype = _dtype_into(a, out)
     a, kind = _loop(function, a, dtype)
+    walked = _core.numeric_walk(function, a.astype(kind, copy=False), axis, None) if _is_walked(a) else None
+    if walked is not None:
+        return walked if out is None else f.copy_of(walked, out, casting="unsafe")
     rows = f.moveaxis(a, axis, 0)
     made = f.empty(rows.shape, kind)
     if rows.shape[0]:
@@ -412,10 +460,35 @@ def accumulate(function: Any, a: Any, axis: Any, dtype: Any, out: Any) -> Any:
     return made.copy() if out is None else f.copy_of(made, out, casting="unsafe")
 
 
+def _as_taken(function: Any, a: ndarray, dtype: Any) -> ndarray:
+    """The elements in the dtype that reductions of a function compute them in."""
+    from ._reduce import sum_dtype
+
+    name = function.__name__
+    if name.startswith("logical"):
+        dtype = bool
+    elif dtype is None and name in ("add", "multiply"):
+        dtype = sum_dtype(a.dtype)
+    return a if dtype is None else a.astype(dtype, copy=False)
+
+
+def _in_segments(function: Any, a: ndarray, indices: Any, axis: int, dtype: Any) -> ndarray | None:
+    """What reduceat gives, by loops in host memory; None: there are none for it."""
+    begins = f.asarray(indices)
+    if not _is_walked(a) or begins.ndim != 1 or begins.dtype.kind not in "iu":
+        return None
+    begins = begins.astype(numpy.int64, copy=False)
+    made: ndarray | None = _core.numeric_walk(function, _as_taken(function, a, dtype), axis, begins)
+    return made
+
+
 def reduceat(function: Any, a: Any, indices: Any, axis: Any, dtype: Any, out: Any) -> Any:
     """Reductions of the slices that indices begin; of one element where the next index is not greater."""
     a = f.asarray(a)
     axis = one_axis(a, axis, "reduceat")
+    made = _in_segments(function, a, indices, axis, dtype)
+    if made is not None:
+        return made if out is None else f.copy_of(made, out[0] if isinstance(out, tuple) else out, casting="unsafe")
     rows, places = f.moveaxis(a, axis, 0), [int(i) for i in numpy.asarray(indices)]
     n = rows.shape[0]
     for i in places:

@@ -1,0 +1,161 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Methods of functions of two elements that go through host memory in order, as NumPy's do: reduceat, accumulate,
+reduce and at, on random arrays of every dtype and layout."""
+
+from __future__ import annotations
+
+import warnings
+
+import numpy
+import pytest
+
+import tessera.numeric as np
+
+FUNCTIONS = ("add subtract multiply divide maximum minimum fmax fmin bitwise_and bitwise_or bitwise_xor logical_and "
+             "logical_or logical_xor").split()  # fmt: skip
+DTYPES = "? b B h H i I l L f d F D".split()
+FAULTS = ("divide by zero", "overflow", "invalid value")
+
+
+def _random(rng, dtype, shape):
+    x = numpy.asarray(rng.normal(size=shape)) * 10.0 ** rng.choice([1, 1, 37])
+    if dtype in "fdFD" and x.size and rng.random() < 0.3:
+        x.flat[rng.integers(0, x.size, 3)] = numpy.nan, 0.0, -0.0
+    if dtype in "FD":
+        x = x + 1j * rng.normal(size=shape)
+    with numpy.errstate(all="ignore"):
+        x = numpy.asarray(x).astype(dtype)
+    if not x.ndim:
+        return x
+    x = x[..., ::-1] if rng.random() < 0.3 else x
+    return x.T if rng.random() < 0.3 else x
+
+
+def _put(x):
+    """The same elements, lying as NumPy's lie."""
+    return np.array(x.T, order="C").T if x.flags.f_contiguous else np.array(x)
+
+
+def _outcome(run):
+    """The result or the class of the error, and the faults that were told of."""
+    with warnings.catch_warnings(record=True) as told:
+        warnings.simplefilter("always")
+        try:
+            made = run()
+        except Exception as error:
+            return type(error), set()
+    kinds = {kind for kind in FAULTS for w in told if w.category is RuntimeWarning and kind in str(w.message)}
+    return numpy.asarray(made), kinds
+
+
+def _check(ours, theirs, exact=True, faults=True):
+    made, told = _outcome(ours)
+    wanted, expected = _outcome(theirs)
+    if isinstance(wanted, type):
+        assert isinstance(made, type)  # where two things are wrong, which one is told of may differ
+        return
+    assert made.dtype == wanted.dtype and made.shape == wanted.shape
+    if exact:
+        numpy.testing.assert_array_equal(made, wanted)
+    else:
+        numpy.testing.assert_allclose(made, wanted, 1e-5)
+    if faults:
+        assert told == expected
+
+
+def _shape(rng):
+    if rng.random() < 0.2:
+        return (int(rng.integers(100, 700)),)
+    return tuple(int(n) for n in rng.integers(rng.random() > 0.1, 20, rng.integers(1, 4)))
+
+
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_segments_are_joined_as_numpys(name):
+    rng = numpy.random.default_rng(FUNCTIONS.index(name))
+    for _ in range(60):
+        x = _random(rng, rng.choice(DTYPES), _shape(rng))
+        if name == "divide" and x.dtype.kind not in "fc":
+            continue  # of integers it is no function of one dtype
+        axis = int(rng.integers(-x.ndim, x.ndim))
+        begins = rng.integers(0, max(x.shape[axis], 1), rng.integers(0, 9))
+        y, wide = _put(x), rng.choice([None, numpy.int64, numpy.float64]) if name == "add" else None
+        faults = not (name == "divide" and x.dtype.kind == "c")
+        _check(lambda: getattr(np, name).reduceat(y, np.asarray(begins), axis, wide),
+               lambda: getattr(numpy, name).reduceat(x, begins, axis, wide), faults=faults)  # fmt: skip
+
+
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_running_results_and_reductions_are_numpys(name):
+    rng = numpy.random.default_rng(FUNCTIONS.index(name) + 100)
+    for _ in range(40):
+        x = _random(rng, rng.choice(DTYPES), _shape(rng))
+        if name in ("divide", "multiply") and x.dtype.kind == "c":
+            continue  # what is not finite differs between kernels and NumPy
+        axis = int(rng.integers(-x.ndim, x.ndim))
+        y, function = _put(x), getattr(np, name)
+        for ours, theirs in ((function.accumulate, getattr(numpy, name).accumulate),
+                             (function.reduce, getattr(numpy, name).reduce)):  # fmt: skip
+            _check(lambda ours=ours: ours(y, axis), lambda theirs=theirs: theirs(x, axis), exact=False, faults=False)
+
+
+def _places(rng, x):
+    """A key of arrays of places, some equal, some counted from the end."""
+    n = int(rng.integers(1, 40))
+    first = rng.integers(-x.shape[0], x.shape[0], n)
+    if x.ndim > 1 and rng.random() < 0.4:
+        return first, rng.integers(-x.shape[1], x.shape[1], n)
+    if x.ndim > 1 and rng.random() < 0.4:
+        return ..., rng.integers(0, x.shape[-1], 3)
+    if rng.random() < 0.3:
+        return first.reshape(-1, 1)
+    return first
+
+
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_at_places_each_value_counts_in_order(name):
+    rng = numpy.random.default_rng(FUNCTIONS.index(name) + 200)
+    for _ in range(60):
+        x = _random(rng, rng.choice(DTYPES), _shape(rng))
+        if not x.size or (name == "divide" and x.dtype.kind != "f"):
+            continue
+        key = _places(rng, x)
+        value = _random(rng, x.dtype.char, x[key].shape if rng.random() < 0.7 else (1,) * rng.integers(0, 2))
+        keys = key if type(key) is tuple else (key,)
+        ours = tuple(np.asarray(k) if isinstance(k, numpy.ndarray) else k for k in keys)
+        y = _put(x)
+        shown = [y * 1, y[:0]] if x.dtype != bool else []  # what waits reads the elements as they were
+
+        def run(module, a, key, value):
+            a = a.copy()
+            getattr(module, name).at(a, key, value)
+            return a
+
+        _check(lambda: run(np, y, ours if len(ours) > 1 else ours[0], np.asarray(value)),
+               lambda: run(numpy, x, key, value), faults=name not in ("maximum", "minimum", "fmax", "fmin"))  # fmt: skip
+        for each in shown[:1]:
+            numpy.testing.assert_array_equal(each, x * 1)
+
+
+def test_at_takes_values_of_other_dtypes_and_lists_of_places():
+    for dtype, value in (("f8", 2), ("f8", numpy.arange(4)), ("i8", True), ("f4", numpy.float32(0.1)), ("u1", 3)):
+        wanted, made = numpy.ones(9, dtype), np.ones(9, dtype)
+        numpy.add.at(wanted, [1, 1, -1, 2], value)
+        np.add.at(made, [1, 1, -1, 2], np.asarray(value) if isinstance(value, numpy.ndarray) else value)
+        numpy.testing.assert_array_equal(made, wanted)
+        assert made.dtype == wanted.dtype
+
+
+def test_at_reads_values_before_it_writes_where_memory_is_shared():
+    wanted, made = numpy.arange(8.0), np.arange(8.0)
+    numpy.add.at(wanted, numpy.arange(8) // 2, wanted[::-1])
+    np.add.at(made, np.arange(8) // 2, made[::-1])
+    numpy.testing.assert_array_equal(made, wanted)
+
+
+def test_places_outside_are_errors_and_nothing_is_written():
+    a = np.ones(5)
+    with pytest.raises(IndexError, match="out of bounds"):
+        np.add.at(a, np.array([0, 7]), 1.0)
+    with pytest.raises(IndexError, match="out-of-bounds"):
+        np.add.reduceat(a, np.array([0, 5]))
+    assert a.tolist() == [1.0] * 5
