@@ -404,7 +404,8 @@ static PyObject *index_pick_from(core_state *state, PyObject *self, PyObject *ke
     return result ? numeric_wrap_like(state, result, NULL, self) : NULL;
 }
 
-/* Values to the elements, or joined to them by a function (not TS_ND_COUNT): 1 if that is done; 0; -1 with exception. */
+/* Values to the elements, or joined to them by a function (not TS_ND_COUNT): 1 if that is done; 0; -1 with
+ * exception. */
 static int index_pick_to(core_state *state, PyObject *self, PyObject *key, PyObject *value, ts_nd_fn fn)
 {
     index_pick p; /* filled as far as there are axes */

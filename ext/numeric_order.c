@@ -57,16 +57,44 @@ PyObject *numeric_partitioned(core_state *state, PyObject *const *args, Py_ssize
     return overflow || k < -extent || k >= extent ? NULL : order_sorted(state, args[0], NULL, places);
 }
 
+/* Results of ts_nd_unique(); results[0] NULL without exception: there are none. */
+static int order_unique(core_state *state, ts_nd *a, uint32_t wants, bool equal_nan, ts_nd *results[4])
+{
+    ts_error err;
+    NUMERIC_BEGIN(state);
+    PyThreadState *thread = numeric_loop_begin(state, a, NULL);
+    ts_status status = ts_nd_unique(a, wants, equal_nan, results, &err);
+    numeric_loop_end(state, thread);
+    NUMERIC_END(state);
+    return status == TS_OK ? 0 : (core_raise(state, &err), -1);
+}
+
 PyObject *numeric_different(core_state *state, PyObject *array)
 {
-    ts_nd *made;
-    ts_error err;
-    if (Py_TYPE(array) != state->numeric->array_class || !ND(array)->dtype)
+    ts_nd *results[4];
+    if (Py_TYPE(array) != state->numeric->array_class || !ND(array)->dtype ||
+        order_unique(state, ND(array), 0, true, results) < 0 || !results[0])
         return NULL;
-    NUMERIC_BEGIN(state);
-    ts_status status = ts_nd_different(ND(array), &made, &err);
-    NUMERIC_END(state);
-    return order_made(state, status, made, &err);
+    return numeric_result(state, results[0]);
+}
+
+/* A key that is a number of Python's as an array, where it is of the elements' kind and width; NULL without exception:
+ * another kind. Inside of NUMERIC_BEGIN. */
+static ts_nd *order_key_of(core_state *state, const ts_nd *a, PyObject *number)
+{
+    ts_nd_operand operand;
+    ts_nd *key = NULL;
+    bool done = false;
+    if (!(PyFloat_CheckExact(number) && a->dtype == TS_DTYPE_float64) &&
+        !(PyLong_CheckExact(number) && a->dtype == TS_DTYPE_int64))
+        return NULL;
+    if (numeric_plain_operand(state, number, &operand) > 0 &&
+        ts_nd_empty(a->graph, (ts_dtype)a->dtype, 0, NULL, false, &key, NULL) == TS_OK &&
+        (ts_nd_set(key, 0, &operand, &done, NULL) != TS_OK || !done)) {
+        ts_nd_release(key);
+        key = NULL;
+    }
+    return key;
 }
 
 PyObject *numeric_searched(core_state *state, PyObject *const *args, Py_ssize_t n)
@@ -76,13 +104,20 @@ PyObject *numeric_searched(core_state *state, PyObject *const *args, Py_ssize_t 
     ts_error err;
     bool right = n > 2 && PyUnicode_Check(args[2]) && PyUnicode_CompareWithASCIIString(args[2], "right") == 0;
     bool left = n > 2 && PyUnicode_Check(args[2]) && PyUnicode_CompareWithASCIIString(args[2], "left") == 0;
-    if (n < 2 || n > 3 || (n == 3 && !left && !right) || Py_TYPE(args[0]) != class || Py_TYPE(args[1]) != class ||
-        !ND(args[0])->dtype)
+    if (n < 2 || n > 3 || (n == 3 && !left && !right) || Py_TYPE(args[0]) != class || !ND(args[0])->dtype)
         return NULL;
     NUMERIC_BEGIN(state);
-    PyThreadState *thread = numeric_loop_begin(state, ND(args[1]), ND(args[0]));
-    ts_status status = ts_nd_search(ND(args[0]), ND(args[1]), right, &made, &err);
+    bool is_array = Py_TYPE(args[1]) == class;
+    ts_nd *keys = is_array ? ND(args[1]) : order_key_of(state, ND(args[0]), args[1]);
+    if (!keys) {
+        NUMERIC_END(state);
+        return NULL;
+    }
+    PyThreadState *thread = numeric_loop_begin(state, keys, ND(args[0]));
+    ts_status status = ts_nd_search(ND(args[0]), keys, right, &made, &err);
     numeric_loop_end(state, thread);
+    if (!is_array)
+        ts_nd_release(keys);
     NUMERIC_END(state);
     return order_made(state, status, made, &err);
 }
@@ -118,16 +153,87 @@ static PyObject *order_rows(PyObject *module, PyObject *args)
     return NULL;
 }
 
-/* numeric_different(array): its different values, sorted; None as above. */
-static PyObject *order_different(PyObject *module, PyObject *array)
+/* numeric_unique(array, equal_nan, first, inverse, counts): a tuple of the different elements and, each if it is
+ * wanted, their first places, which one each element is, how often they occur; None as above. */
+static PyObject *order_different(PyObject *module, PyObject *args)
 {
     core_state *state = PyModule_GetState(module);
-    PyObject *made = numeric_different(state, array);
-    return made || PyErr_Occurred() ? made : Py_NewRef(Py_None);
+    PyObject *array;
+    int equal_nan, first, inverse, counts;
+    ts_nd *results[4];
+    if (!PyArg_ParseTuple(args, "O!pppp:numeric_unique", state->numeric->array_type, &array, &equal_nan, &first,
+                          &inverse, &counts))
+        return NULL;
+    uint32_t wants = (first ? TS_ND_FIRST : 0u) | (inverse ? TS_ND_INVERSE : 0u) | (counts ? TS_ND_COUNTS : 0u);
+    if (!ND(array)->dtype)
+        Py_RETURN_NONE;
+    if (order_unique(state, ND(array), wants, equal_nan, results) < 0)
+        return NULL;
+    if (!results[0])
+        Py_RETURN_NONE;
+    PyObject *made = PyTuple_New(1 + first + inverse + counts);
+    for (Py_ssize_t i = 0, to = 0; i < 4; i++) {
+        PyObject *each = results[i] ? numeric_wrap(state, results[i], NULL) : NULL;
+        if (results[i] && made && each)
+            PyTuple_SET_ITEM(made, to++, each);
+        else if (results[i]) {
+            Py_XDECREF(each);
+            Py_CLEAR(made);
+        }
+    }
+    return made;
+}
+
+/* numeric_search(sorted, keys, right): where keys would be put; None as above. */
+static PyObject *order_search(PyObject *module, PyObject *args)
+{
+    core_state *state = PyModule_GetState(module);
+    PyObject *array, *keys;
+    PyTypeObject *type = state->numeric->array_type;
+    int right;
+    ts_nd *made = NULL;
+    ts_error err;
+    if (!PyArg_ParseTuple(args, "O!O!p:numeric_search", type, &array, type, &keys, &right))
+        return NULL;
+    if (!ND(array)->dtype || !ND(keys)->dtype)
+        Py_RETURN_NONE;
+    NUMERIC_BEGIN(state);
+    PyThreadState *thread = numeric_loop_begin(state, ND(keys), ND(array));
+    ts_status status = ts_nd_search(ND(array), ND(keys), right, &made, &err);
+    numeric_loop_end(state, thread);
+    NUMERIC_END(state);
+    PyObject *found = order_made(state, status, made, &err);
+    return found || PyErr_Occurred() ? found : Py_NewRef(Py_None);
+}
+
+/* numeric_among(array, others): whether elements are among others; None as above. */
+static PyObject *order_among(PyObject *module, PyObject *args)
+{
+    core_state *state = PyModule_GetState(module);
+    PyObject *array, *others;
+    PyTypeObject *type = state->numeric->array_type;
+    ts_nd *made = NULL;
+    ts_error err;
+    if (!PyArg_ParseTuple(args, "O!O!:numeric_among", type, &array, type, &others))
+        return NULL;
+    if (!ND(array)->dtype || !ND(others)->dtype)
+        Py_RETURN_NONE;
+    NUMERIC_BEGIN(state);
+    PyThreadState *thread = numeric_loop_begin(state, ND(array), ND(others));
+    ts_status status = ts_nd_among(ND(array), ND(others), &made, &err);
+    numeric_loop_end(state, thread);
+    NUMERIC_END(state);
+    if (status != TS_OK)
+        return core_raise(state, &err);
+    return made ? numeric_wrap(state, made, NULL) : Py_NewRef(Py_None);
 }
 
 static PyMethodDef order_functions[] = {
-    {"numeric_different", order_different, METH_O, "numeric_different(array, /)\n--\n\nIts different values."},
+    {"numeric_unique", order_different, METH_VARARGS,
+     "numeric_unique(array, equal_nan, first, inverse, counts, /)\n--\n\nIts different elements."},
+    {"numeric_among", order_among, METH_VARARGS,
+     "numeric_among(array, others, /)\n--\n\nWhether elements are among others."},
+    {"numeric_search", order_search, METH_VARARGS, "numeric_search(sorted, keys, right, /)\n--\n\nPlaces of keys."},
     {"numeric_order", order_rows, METH_VARARGS, "numeric_order(rows, places, descending, /)\n--\n\nRows in order."},
     {NULL, NULL, 0, NULL},
 };

@@ -372,8 +372,15 @@ TS_API TS_CHECKED ts_status ts_nd_set(ts_nd *a, int64_t offset, const ts_nd_oper
  * Owns: both, new arrays that lie row-major. */
 TS_API TS_CHECKED ts_status ts_nd_order(ts_nd *a, uint32_t axis, bool descending, ts_nd **values, ts_nd **places,
                                         ts_error *err);
-/* The different values of an array of one axis, sorted; NaN is one value. Owns: *result. */
-TS_API TS_CHECKED ts_status ts_nd_different(ts_nd *a, ts_nd **result, ts_error *err);
+/* The different elements of an array of one axis, sorted, and what else is wanted, as bits: where each occurs first,
+ * which of them each element of the array is, how often each occurs. `equal_nan`: NaN is one of them, else each NaN is.
+ * Owns: results[0], the elements; [1], [2] and [3], of int64, what is wanted; others are NULL, and all are where these
+ * are no such numbers of host memory, or too many. */
+enum { TS_ND_FIRST = 1, TS_ND_INVERSE = 2, TS_ND_COUNTS = 4 };
+TS_API TS_CHECKED ts_status ts_nd_unique(ts_nd *a, uint32_t wants, bool equal_nan, ts_nd *results[4], ts_error *err);
+/* Whether each element of an array is among those of another one of the same dtype and one axis: of integers of host
+ * memory that are close together. *result NULL: these are others. Owns: *result, of bool. */
+TS_API TS_CHECKED ts_status ts_nd_among(ts_nd *a, ts_nd *others, ts_nd **result, ts_error *err);
 /* How many elements of a sorted array of one axis are below each key, or not above it (`right`). Owns: *result, of
  * int64. */
 TS_API TS_CHECKED ts_status ts_nd_search(ts_nd *a, ts_nd *keys, bool right, ts_nd **result, ts_error *err);

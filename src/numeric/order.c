@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Numbers of host memory in order, by the thread that asks: rows sorted, different values, places in what is sorted. A
+ * Numbers of host memory in order, by the thread that asks: rows sorted, places in what is sorted. A
  * kernel takes 20 times as long for ten numbers. Numbers become keys, which are in order as unsigned integers, so there
  * is one comparison for all dtypes:
  *
@@ -19,8 +19,7 @@
 #include "numeric/order.h"
 
 enum {
-    ORDER_FEW = 1024,       /* elements whose different values are found */
-    ORDER_LOOKED = 1 << 13, /* that are looked for */
+    ORDER_LOOKED = 1 << 13, /* elements that are looked for */
     ORDER_MOST = 1 << 22,   /* that are sorted by one thread, where there are more than ORDER_THREADS */
     ORDER_MOST_BY_VECTORS = 1 << 28,
     ORDER_THREADS = 4,
@@ -36,8 +35,7 @@ typedef struct order_item {
     int64_t place;
 } order_item;
 
-/* Whether the array's numbers have keys, and lie where the host reads them. */
-static bool order_may(const ts_nd *a)
+bool ts__nd_order_may(const ts_nd *a)
 {
     const ts_dtype_info *info = ts_dtype_get((ts_dtype)a->dtype);
     bool is_float = info->kind == 'f' && (info->bits >= 32 || a->dtype == TS_DTYPE_float16 ||
@@ -54,12 +52,6 @@ static int64_t order_most(const ts_nd *a)
     if (a->count <= ORDER_MOST || !ts__sort_is_there() || ts_device_query(a->graph->device, &info, &err) != TS_OK)
         return ORDER_MOST;
     return info.units <= ORDER_THREADS ? ORDER_MOST_BY_VECTORS : ORDER_MOST;
-}
-
-static void order_read(const char *from, int64_t step, int64_t n, ts_dtype dtype, bool descending, order_item *items)
-{
-    for (int64_t i = 0; i < n; i++)
-        items[i] = (order_item){order_key(from + i * step, dtype) ^ (descending ? UINT64_MAX : 0), i};
 }
 
 static void order_merge(const order_item *a, const order_item *middle, const order_item *end, order_item *to)
@@ -362,7 +354,7 @@ ts_status ts_nd_order(ts_nd *a, uint32_t axis, bool descending, ts_nd **values, 
     if (places)
         *places = NULL;
     TS_NEED(err, a);
-    if (axis >= a->rank || !a->count || !order_may(a) || a->count > order_most(a))
+    if (axis >= a->rank || !a->count || !ts__nd_order_may(a) || a->count > order_most(a))
         return TS_OK;
     int64_t n = ts_nd_shape(a)[axis], bytes = order_scratch(n, a->count / n, a->item);
     ts_nd *scratch = NULL;
@@ -391,31 +383,6 @@ ts_status ts_nd_order(ts_nd *a, uint32_t axis, bool descending, ts_nd **values, 
     return status;
 }
 
-ts_status ts_nd_different(ts_nd *a, ts_nd **result, ts_error *err)
-{
-    order_item items[ORDER_FEW], other[ORDER_FEW];
-    void *from, *to;
-    int64_t n = 0;
-    TS_NEED(err, result);
-    *result = NULL;
-    TS_NEED(err, a);
-    if (a->rank != 1 || !a->count || a->count > ORDER_FEW || !order_may(a))
-        return TS_OK;
-    TS_TRY(ts_nd_memory(a, false, &from, NULL, err));
-    order_read(from, ts_nd_strides(a)[0], a->count, (ts_dtype)a->dtype, false, items);
-    order_item *sorted = order_sort(items, other, a->count);
-    for (int64_t i = 0; i < a->count; i++)
-        if (!i || sorted[i].key != sorted[n - 1].key)
-            sorted[n++] = sorted[i];
-    TS_TRY(ts_nd_empty(a->graph, (ts_dtype)a->dtype, 1, &n, false, result, err));
-    ts_status status = ts_nd_memory(*result, false, &to, NULL, err);
-    for (int64_t i = 0; i < n && status == TS_OK; i++)
-        memcpy((char *)to + i * a->item, (char *)from + sorted[i].place * ts_nd_strides(a)[0], a->item);
-    if (status != TS_OK)
-        ts_nd_release(*result), *result = NULL;
-    return status;
-}
-
 /* ---- places -------------------------------------------------------------------------------------- */
 
 /* How many elements are below a key, or not above it. */
@@ -439,7 +406,7 @@ ts_status ts_nd_search(ts_nd *a, ts_nd *keys, bool right, ts_nd **result, ts_err
     TS_NEED(err, result);
     *result = NULL;
     TS_NEED(err, a, keys);
-    if (a->rank != 1 || keys->rank > 1 || a->dtype != keys->dtype || a->graph != keys->graph || !order_may(a) ||
+    if (a->rank != 1 || keys->rank > 1 || a->dtype != keys->dtype || a->graph != keys->graph || !ts__nd_order_may(a) ||
         keys->meaning || !keys->count || keys->count > ORDER_LOOKED)
         return TS_OK;
     TS_TRY(ts_nd_memory(a, false, &data, NULL, err));

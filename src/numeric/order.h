@@ -54,6 +54,8 @@ static inline __attribute__((always_inline)) uint64_t order_key(const char *at, 
     }
 }
 
+/* Whether the array's numbers have keys, and lie where the host reads them. */
+bool ts__nd_order_may(const ts_nd *a);
 /* One row, into contiguous values or others. */
 void ts__order_one(const order_row *row);
 /* Words of a row, in order but for runs that are alike in their leading 32 bits; the others are places. Puts runs in

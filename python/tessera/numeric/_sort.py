@@ -229,8 +229,12 @@ def searchsorted(a: Any, v: Any, side: str = "left", sorter: Any = None) -> Any:
                 )
         above = module_of(dtype).above
         return searchsorted(above(a.astype(dtype, copy=False)), above(v.astype(dtype, copy=False)), side)
+    a, v = a.astype(dtype, copy=False), v.astype(dtype, copy=False)
+    few = _core.numeric_search(a, v, side == "right")
+    if few is not None:
+        return few
     if dtype.kind in "fc":
-        return _search_floats(a.astype(dtype, copy=False), v.astype(dtype, copy=False), side)
+        return _search_floats(a, v, side)
     data, keys = (x.astype(dtype).copy("C") for x in (a, v))
     made = f.empty(keys.shape, numpy.uintp)
     search = compute.lower_bound if side == "left" else compute.upper_bound
@@ -291,9 +295,19 @@ class UniqueInverseResult(NamedTuple):
     inverse_indices: ndarray
 
 
-def _unique(a: ndarray, equal_nan: bool) -> tuple[ndarray, ndarray, ndarray, ndarray]:
+def _unique(a: ndarray, equal_nan: bool, first: bool, inverse: bool, counts: bool) -> tuple[ndarray, ...]:
+    """Values and, as they are wanted, first places, which value each element is, how often each occurs."""
+    flat = f.ravel(a)
+    made: Any = _core.numeric_unique(flat, equal_nan, first, inverse, counts)
+    if made is None:
+        values, *others = _unique_sorted(flat, equal_nan)
+        made = (values, *(each for each, wanted in zip(others, (first, inverse, counts), strict=True) if wanted))
+    return tuple(made)
+
+
+def _unique_sorted(a: ndarray, equal_nan: bool) -> tuple[ndarray, ndarray, ndarray, ndarray]:
     """Values, first places, which value each element is, counts."""
-    keys, places = ordered(f.ravel(a), True)
+    keys, places = ordered(a, True)
     assert places is not None
     n = keys.size
     if not n:
@@ -320,20 +334,15 @@ def unique(ar: Any, return_index: bool = False, return_inverse: bool = False, re
         raise TypeError("integer argument expected, got float")
     if axis is not None:
         axis = f.normalize(axis, a.ndim)
-    if not (return_index or return_inverse or return_counts) and equal_nan and (axis is None or a.ndim == 1):
-        few = _core.numeric_different(f.ravel(a))
-        if few is not None:
-            return few
+    wants = bool(return_index), bool(return_inverse), bool(return_counts)
     if axis is not None and a.ndim != 1:
-        values, first, inverse, counts = _unique_slices(a, axis)
+        values, *others = _unique_slices(a, axis)
+        made = [values, *(each for each, wanted in zip(others, wants, strict=True) if wanted)]
     else:
-        values, first, inverse, counts = _unique(a, equal_nan)
-        inverse = inverse.reshape(a.shape)
-    wanted = [values]
-    wanted += [first] if return_index else []
-    wanted += [inverse] if return_inverse else []
-    wanted += [counts] if return_counts else []
-    return wanted[0] if len(wanted) == 1 else tuple(wanted)
+        made = [*_unique(a, bool(equal_nan), *wants)]
+        if return_inverse:
+            made[1 + wants[0]] = made[1 + wants[0]].reshape(a.shape)
+    return made[0] if len(made) == 1 else tuple(made)
 
 
 def _unique_slices(a: ndarray, axis: int) -> tuple[ndarray, ndarray, ndarray, ndarray]:
@@ -359,26 +368,25 @@ def _unique_slices(a: ndarray, axis: int) -> tuple[ndarray, ndarray, ndarray, nd
 def unique_all(x: Any) -> UniqueAllResult:
     """The different elements with everything that is known of them; no NaN equals another."""
     x = f.asarray(x)
-    values, first, inverse, counts = _unique(x, False)
+    values, first, inverse, counts = _unique(x, False, True, True, True)
     return UniqueAllResult(values, first, inverse.reshape(x.shape), counts)
 
 
 def unique_counts(x: Any) -> UniqueCountsResult:
     """The different elements and how many of each there are; no NaN equals another."""
-    values, _, _, counts = _unique(f.asarray(x), False)
-    return UniqueCountsResult(values, counts)
+    return UniqueCountsResult(*_unique(f.asarray(x), False, False, False, True))
 
 
 def unique_inverse(x: Any) -> UniqueInverseResult:
     """The different elements and which each one is; no NaN equals another."""
     x = f.asarray(x)
-    values, _, inverse, _ = _unique(x, False)
+    values, inverse = _unique(x, False, False, True, False)
     return UniqueInverseResult(values, inverse.reshape(x.shape))
 
 
 def unique_values(x: Any) -> ndarray:
     """The different elements; no NaN equals another."""
-    return _unique(f.asarray(x), False)[0]
+    return _unique(f.asarray(x), False, False, False, False)[0]
 
 
 def isin(element: Any, test_elements: Any, assume_unique: bool = False, invert: bool = False, *,
@@ -400,13 +408,20 @@ def isin(element: Any, test_elements: Any, assume_unique: bool = False, invert: 
         comparable = False
     if not comparable:  # nothing is equal
         return f.full(element.shape, bool(invert), device=element.device)
-    element, others = element.astype(dtype, copy=False), sort(others.astype(dtype, copy=False))
-    if not others.size:
-        found = f.zeros(element.shape, bool, device=element.device)
-    else:
-        places = FUNCTIONS["minimum"](searchsorted(others, element), others.size - 1)
-        found = f.asarray(take(others, places) == element)
+    element, others = element.astype(dtype, copy=False), others.astype(dtype, copy=False)
+    found = _core.numeric_among(element, others)
+    if found is None:
+        found = _are_among(element, others)
     return f.asarray(FUNCTIONS["logical_not"](found)) if invert else found
+
+
+def _are_among(element: ndarray, others: ndarray) -> ndarray:
+    """Whether elements are among others of their dtype, by places in them sorted."""
+    others = sort(others)
+    if not others.size:
+        return f.zeros(element.shape, bool, device=element.device)
+    places = FUNCTIONS["minimum"](searchsorted(others, element), others.size - 1)
+    return f.asarray(take(others, places) == element)
 
 
 def union1d(ar1: Any, ar2: Any) -> ndarray:
@@ -466,7 +481,7 @@ def bincount(x: Any, /, weights: Any = None, minlength: int = 0) -> ndarray:
     n = _extent_of(x, minlength)
     if n <= _COUNTERS:
         return _counted(x, n)
-    values, _, _, counts = _unique(x, True)
+    values, counts = _unique(x, True, False, False, True)
     made = f.zeros(n, numpy.int64)
     if values.size:
         made[values] = counts

@@ -270,7 +270,7 @@ def _at_in_order(function: Any, a: ndarray, indices: Any, given: tuple[Any, ...]
     keys = []
     for key in indices if type(indices) is tuple else (indices,):
         if isinstance(key, (list, ndarray, numpy.ndarray)):
-            key = f.asarray(key)
+            key = f.asarray(key, device="cpu")
             if key.dtype.kind not in "iu" or key._is_items or has_meaning(key):
                 return False
             key = key.astype(numpy.int64, copy=False)
@@ -405,7 +405,8 @@ def reduce(function: Any, a: Any, axis: Any, dtype: Any, out: Any, keepdims: Any
         raise ValueError(f"zero-size array to reduction operation {name} which has no identity")
     walked = None
     if n and mask is None and (start is None or start is neutral) and _is_walked(a):
-        walked = _core.numeric_walk(function, rows_of(a.astype(kind, copy=False)), 0, f.zeros(1, numpy.int64))
+        begin = f.zeros(1, numpy.int64, device="cpu")
+        walked = _core.numeric_walk(function, rows_of(a.astype(kind, copy=False)), 0, begin)
     if walked is not None:
         made = walked.reshape(rest)
     elif free and n:
@@ -474,7 +475,7 @@ def _as_taken(function: Any, a: ndarray, dtype: Any) -> ndarray:
 
 def _in_segments(function: Any, a: ndarray, indices: Any, axis: int, dtype: Any) -> ndarray | None:
     """What reduceat gives, by loops in host memory; None: there are none for it."""
-    begins = f.asarray(indices)
+    begins = f.asarray(indices, device=a.device)
     if not _is_walked(a) or begins.ndim != 1 or begins.dtype.kind not in "iu":
         return None
     begins = begins.astype(numpy.int64, copy=False)

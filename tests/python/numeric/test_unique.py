@@ -1,0 +1,71 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The different elements of random arrays of host memory, and whether elements are among others, against NumPy's."""
+
+from __future__ import annotations
+
+import numpy
+import pytest
+
+import tessera.numeric as np
+
+DTYPES = "? b B h H i I l L e f d".split()
+
+
+def _random(rng, dtype, n):
+    x = rng.normal(size=n) * 10.0 ** rng.choice([0, 1, 3, 12])
+    if dtype in "efd" and n > 5:
+        x[rng.integers(0, n, 5)] = numpy.nan, 0.0, -0.0, numpy.inf, numpy.nan
+    with numpy.errstate(all="ignore"):
+        x = x.astype(dtype)
+    x = x[::-2] if rng.random() < 0.3 else x
+    return x.reshape(2, -1) if rng.random() < 0.2 and x.size % 2 == 0 else x
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_unique_gives_what_numpys_does(dtype):
+    rng = numpy.random.default_rng(DTYPES.index(dtype))
+    for _ in range(80):
+        x = _random(rng, dtype, int(rng.choice([0, 1, 2, 5, 30, 300, 5000])))
+        options = {name: bool(rng.integers(0, 2)) for name in ("return_index", "return_inverse", "return_counts")}
+        made, wanted = np.unique(np.asarray(x), **options), numpy.unique(x, **options)
+        if type(wanted) is not tuple:
+            made, wanted = (made,), (wanted,)
+        for ours, theirs in zip(made, wanted, strict=True):
+            assert ours.dtype == theirs.dtype and ours.shape == theirs.shape
+            numpy.testing.assert_array_equal(ours, theirs)
+
+
+@pytest.mark.parametrize("dtype", "e f d".split())
+def test_each_nan_is_one_where_they_are_not_equal(dtype):
+    x = numpy.array([numpy.nan, 1, numpy.nan, -0.0, 0.0, 1] * 40, dtype)
+    for options in ({"return_counts": True}, {"return_index": True, "return_inverse": True}):
+        made, wanted = np.unique(np.asarray(x), equal_nan=False, **options), numpy.unique(x, equal_nan=False, **options)
+        for ours, theirs in zip(made, wanted, strict=True):
+            assert ours.shape == theirs.shape
+        numpy.testing.assert_array_equal(made[0], wanted[0])
+    numpy.testing.assert_array_equal(made[0][made[2]], x)
+    assert np.unique_counts(np.asarray(x)).counts.tolist() == numpy.unique_counts(x).counts.tolist()
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_elements_are_among_others_as_numpys(dtype):
+    rng = numpy.random.default_rng(DTYPES.index(dtype) + 50)
+    for _ in range(40):
+        x, others = (_random(rng, dtype, int(rng.choice([0, 1, 7, 300, 4000]))) for _ in range(2))
+        inverted = bool(rng.integers(0, 2))
+        made = np.isin(np.asarray(x), np.asarray(others), invert=inverted)
+        numpy.testing.assert_array_equal(made, numpy.isin(x, others, invert=inverted))
+
+
+def test_numbers_are_looked_for_as_arrays_of_one_are():
+    for x, keys in ((numpy.arange(9.0), (2.5, -1.0, 3, numpy.nan)), (numpy.arange(9), (3, -2, 2.5, 10**30))):
+        for key in keys:
+            for side in ("left", "right"):
+                try:
+                    wanted = numpy.searchsorted(x, key, side)
+                except (TypeError, ValueError) as error:
+                    with pytest.raises(type(error)):
+                        np.searchsorted(np.asarray(x), key, side)
+                    continue
+                made = np.searchsorted(np.asarray(x), key, side)
+                assert made == wanted and type(made) is type(wanted)
