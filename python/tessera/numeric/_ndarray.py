@@ -519,7 +519,7 @@ class ndarray(_core.NumericArray):
             raise TypeError("only 0-dimensional arrays can be converted to Python scalars")
         if is_array or is_list:
             raise ValueError("setting an array element with a sequence.")
-        self[...] = value
+        _functions.as_class(self, None)[...] = value  # without views of a derived class, whose making may fill them
 
 
 @functools.cache

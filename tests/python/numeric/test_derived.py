@@ -36,6 +36,16 @@ def test_writes_go_to_what_the_class_gives_for_the_key(key, value):
     assert made[1] == made[0]
 
 
+def test_a_class_may_fill_its_arrays_when_they_are_made():
+    for m in (np, tn):
+
+        class Filled(m.ndarray):
+            def __array_finalize__(self, like):
+                self.fill(9)
+
+        assert m.zeros(3).view(Filled).tolist() == [9, 9, 9]
+
+
 def test_a_class_whose_items_are_no_arrays_is_refused():
     class Odd(tn.ndarray):
         def __getitem__(self, key):
