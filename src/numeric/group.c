@@ -19,9 +19,11 @@ enum {
     GROUP_GRID = 65535,          /* blocks along the second and third axis of a GPU's grid */
     GROUP_BLOCK_WORDS = 1 << 12, /* of a row, of 4 bytes, that a block of a cluster holds */
     GROUP_FEW_NODES = 12,
-    GROUP_NEIGHBOURS = 64,   /* elements of a row, of tiles of several */
-    GROUP_HEAVY = 4,         /* functions of floats alone, from which on instructions bound a kernel .. */
-    GROUP_MANY = 1 << 24     /* .. of so many elements, for which longer compiling pays */
+    GROUP_NEIGHBOURS = 64, /* elements of a row, of tiles of several */
+    GROUP_HEAVY = 4,       /* functions of floats alone, from which on instructions bound a kernel .. */
+    GROUP_LONG = 6,        /* .. and memory no longer does */
+    GROUP_MANY = 1 << 24,  /* elements, for which a kernel of their own pays */
+    GROUP_BLOCK_BYTES = 1 << 12 /* that a block moves at least: a GPU starts 1.6 blocks a nanosecond */
 };
 
 /* ---- axes ---------------------------------------------------------------------------------------- */
@@ -857,21 +859,39 @@ static bool group_reads_once(const nd_group *group)
     return true;
 }
 
+/* Bytes of the widest place, of those that hold whole rows if `rows`. */
+static uint32_t kernel_widest(const group_kernel *k, bool rows)
+{
+    uint32_t most = 1, folded = 0;
+    for (uint32_t d = 0; d < k->axes.rank; d++)
+        folded |= (uint32_t)k->axes.folded[d] << d;
+    for (uint32_t p = 0; p < k->group->n_places; p++)
+        if (!rows || (k->lacks[p] & folded) != folded)
+            most = TS_MAX(most, (uint32_t)ts_dtype_bytes((ts_dtype)k->group->places[p].dtype));
+    return most;
+}
+
 /* Long rows are shared by the blocks of a cluster, 32 words a thread (python/tessera/lib/_rows.py measured it); GPUs
  * without clusters give one block more warps. Where few values live at once, blocks get registers for six of them on a
  * multiprocessor: layer norm of rows of 16,384 and 32,768 gains 5 and 8 % (H200), softmax nothing. Rows that are read
- * once need no room for what is computed of them (H200, sums of rows of 16,384 float16: 3,698 -> 4,221 GB/s). */
+ * once need no room for what is computed of them (H200, sums of rows of 16,384 float16: 3,698 -> 4,221 GB/s), but a
+ * block of few warps for results that are wider (of 4,096 int8: 1,272 -> 1,843). Two blocks wait longer for each other
+ * than one of 16 warps for itself where elements are narrow (softmax of rows of 8,192 float16: 1,329 -> 2,175). */
 static void group_share(const group_kernel *k, ts_fn *fn)
 {
     int64_t words = 1;
-    uint32_t most = group_reads_once(k->group) ? 1 : 4;
+    bool once = group_reads_once(k->group);
+    uint32_t least = once ? 1 : 4, widest = kernel_widest(k, once);
     for (uint32_t d = 0; d < k->axes.rank; d++)
         words *= k->tile[d];
-    for (uint32_t p = 0; p < k->group->n_places; p++)
-        most = TS_MAX(most, (uint32_t)ts_dtype_bytes((ts_dtype)k->group->places[p].dtype));
-    int64_t blocks = words * most / 4 / GROUP_BLOCK_WORDS;
-    if (!k->group->rows || blocks < 2)
+    int64_t blocks = words * TS_MAX(widest, least) / 4 / GROUP_BLOCK_WORDS;
+    int64_t wide = words * TS_MAX(kernel_widest(k, false), least) / 4 / GROUP_BLOCK_WORDS;
+    if (!k->group->rows || wide < 2)
         return;
+    if (blocks < 2 || (blocks == 2 && !once && widest < 4)) {
+        fn->num_warps = (uint8_t)(blocks < 2 ? TS_MIN(2 * wide, 8) : 16);
+        return;
+    }
     fn->num_ctas = (uint8_t)TS_MIN(blocks, 8);
     fn->num_warps = (uint8_t)(blocks > 8 ? 8 : 4);
     fn->occupancy = k->group->n_nodes <= GROUP_FEW_NODES && blocks <= 8 ? 6 : 0;
@@ -980,21 +1000,54 @@ static void group_neighbour_tiles(group_kernel *k)
     kernel_count_tiles(k);
 }
 
-static bool group_is_heavy(const nd_group *group)
+/* How many of its functions are of floats alone. */
+static uint32_t group_n_heavy(const nd_group *group)
 {
     uint32_t n = 0;
     for (uint32_t i = 0; i < group->n_nodes; i++)
         n += !strchr(ts_nd_get((ts_nd_fn)group->nodes[i]->fn)->loops, 'i');
-    return n >= GROUP_HEAVY && group->nodes[0]->count >= GROUP_MANY;
+    return n;
 }
 
-/* Eight elements a thread in lines, which share what is not of an element (H200: Black-Scholes 2,279 -> 2,524 GB/s). */
-static void group_heavy_tiles(group_kernel *k)
+/* Bytes of an element where all places are dense along one axis and begin at lines, on a GPU; 0: they are not. */
+static int64_t kernel_dense_bytes(const group_kernel *k)
 {
-    k->tile[k->axes.rank - 1] = ND_TILE / 2;
-    k->warps = 2;
+    int64_t bytes = 0;
+    if (k->axes.rank > 1 || ts__nd_is_host(k->group->graph))
+        return 0;
+    for (uint32_t p = 0; p < k->group->n_places; p++) {
+        const nd_place *place = &k->group->places[p];
+        if (k->axes.stride[p][0] != 1 || (uintptr_t)place->data % ND_LINE)
+            return 0;
+        bytes += (int64_t)ts_dtype_bytes((ts_dtype)place->dtype);
+    }
+    return bytes;
+}
+
+static void kernel_lines(group_kernel *k, int64_t width, uint8_t warps)
+{
+    k->tile[k->axes.rank - 1] = width;
+    k->warps = warps;
     k->lines = true;
     kernel_count_tiles(k);
+}
+
+/* Tiles of many elements, in lines (H200, GB/s; 4 elements a thread of 8 warps before). Memory bounds short kernels:
+ * small blocks, of which more end while others begin (four functions in a chain 4,070 -> 4,211). Of heavy functions
+ * eight elements a thread share what is not of an element (Black-Scholes 2,279 -> 2,684); a few of them are better off
+ * with four of one array (2,444 -> 2,570), and with blocks of one warp if there are several (3,960 -> 3,990). */
+static void group_many_tiles(group_kernel *k)
+{
+    enum { SMALL = ND_TILE / 2, LEAST = ND_TILE / 4 };
+    uint32_t heavy = group_n_heavy(k->group);
+    int64_t bytes = kernel_dense_bytes(k);
+    bool is_lone = heavy < GROUP_HEAVY || k->group->n_places < 3;
+    if (heavy < GROUP_LONG && is_lone && bytes * SMALL >= GROUP_BLOCK_BYTES)
+        kernel_lines(k, SMALL, 4);
+    else if (heavy < GROUP_LONG && !is_lone && bytes * LEAST >= GROUP_BLOCK_BYTES)
+        kernel_lines(k, LEAST, 1);
+    else if (heavy >= GROUP_HEAVY)
+        kernel_lines(k, SMALL, 2);
 }
 
 /* The tiles of a group's kernel, its grid, and who writes it. */
@@ -1011,8 +1064,8 @@ static nd_build *group_shape(group_kernel *k, int64_t grid[3])
         ts__nd_kernel_tiles(k);
         if (group_has_neighbours(k))
             group_neighbour_tiles(k);
-        else if (k->tile[k->axes.rank - 1] == ND_TILE && group_is_heavy(k->group))
-            group_heavy_tiles(k);
+        else if (k->tile[k->axes.rank - 1] == ND_TILE && k->group->nodes[0]->count >= GROUP_MANY)
+            group_many_tiles(k);
     }
     ts__nd_kernel_grid(k, 2, grid);
     return group_write;

@@ -166,5 +166,71 @@ def test_tiles_fit_what_kernels_read_and_compute(mock) -> None:
     assert mock.block[0] == 256
     for n, threads in ((1 << 24, 64), (1 << 20, 256)):
         x = np.empty(n, "f4", device="cuda")
-        np.wait(np.exp(np.sin(x) / np.cos(x)))  # many elements, each of many instructions
+        np.wait(np.exp(np.sin(np.exp(x)) / np.cos(x) / np.log(x)))  # many elements, each of many instructions
         assert mock.block[0] == threads
+
+
+def few(m, x):
+    return m.sqrt(x * x + 1) * 2
+
+
+def heavy(m, x):
+    return m.sqrt(m.sin(x) * m.cos(x) + m.exp(-x * x) + 2)
+
+
+def three(m, x):
+    return m.sqrt(m.sin(x[0]) * m.cos(x[1]) + m.exp(-x[2] * x[2]) + 2)
+
+
+MANY = [
+    (few, (1 << 24,), "f4", 512, 128), (few, (1 << 24,), "f8", 512, 128), (few, (1 << 24,), "f2", 1024, 128),
+    (few, (1 << 22,), "f4", 1024, 256), (heavy, (1 << 24,), "f4", 512, 128), (three, (3, 1 << 24), "f4", 256, 32),
+    (lambda m, x: few(m, x[1:]), ((1 << 24) + 1,), "f4", 1024, 256),
+    (lambda m, x: few(m, x[:, 1:]), (1 << 12, (1 << 12) + 1), "f4", 1024, 256),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("call", "shape", "dtype", "tile", "threads"), MANY)
+def test_tiles_of_many_elements(mock, capfd, monkeypatch, call, shape, dtype, tile, threads) -> None:
+    """Small blocks where each moves 4 KB and places are dense and begin at lines; and what a few of them compute."""
+    n, part = 1 << (22 if shape == (1 << 22,) else 24), 2 * tile + 7
+    x = numpy.zeros(shape, dtype)
+    x[..., : part + 9] = numpy.random.default_rng(part).uniform(-3, 3, (*shape[:-1], part + 9))
+    a = np.asarray(x, device="cuda")
+    monkeypatch.setenv("TS_DUMP", "fold")
+    np.wait(call(np, a))
+    dump = capfd.readouterr().err
+    text = text_of(dump) if "entry @" in dump else ""
+    mock.n_values = text[: text.index("{")].count("%") if text else 0
+    made = call(np, a)
+    np.wait(made)
+    words, mock.n_values = mock.values, 0
+    assert mock.block[0] == threads and mock.grid[0] * mock.grid[1] * tile == n
+    if tile == 1024:
+        return
+    before, wanted = made.get(), call(numpy, x[..., :part])
+    words[[*words].index(n)] = part  # the extent
+    run_as_gpu(words, text[: text.index("{")].count("%"), (3, 1, 1), text, 90)
+    numpy.testing.assert_allclose(made.get()[:part], wanted, rtol=1e-14 if dtype == "f8" else 1e-6)
+    assert (made.get()[part:] == before[part:]).all()
+
+
+@pytest.mark.parametrize(("dtype", "n", "once", "cluster", "threads"), [
+    ("i1", 4096, True, 0, 128), ("i4", 4096, True, 0, 128), ("f4", 8192, True, 2, 128), ("f2", 8192, True, 0, 256),
+    ("f2", 8192, False, 0, 512), ("f2", 4096, False, 0, 128), ("f4", 8192, False, 2, 128), ("f2", 16384, False, 4, 128),
+])  # fmt: skip
+def test_rows_of_two_blocks(mock, capfd, monkeypatch, dtype, n, once, cluster, threads) -> None:
+    """Not where wide results are all that needs them, nor where elements that are used again are narrow."""
+    x = numpy.random.default_rng(n).integers(-50, 50, (2, n)).astype(dtype)
+    a = np.asarray(x, device="cuda")
+    call = lambda m, x: m.sum(x, 1) if once else x + m.max(x, 1)[:, None]
+    monkeypatch.setenv("TS_DUMP", "fold")
+    np.wait(call(np, a))
+    text = text_of(capfd.readouterr().err)
+    mock.n_values = text[: text.index("{")].count("%")
+    made = call(np, a)
+    np.wait(made)
+    n_values, mock.n_values = mock.n_values, 0
+    assert (mock.cluster, mock.block[0]) == (cluster, threads)
+    run_as_gpu(mock.values, n_values, (2, 1, 1), text, 90)
+    numpy.testing.assert_allclose(made.get(), call(numpy, x), rtol=1e-3 if dtype == "f2" and once else 0)
