@@ -117,10 +117,11 @@ static void numeric_object_free(numeric_state *n, PyObject *self, PyTypeObject *
         type->tp_free(self);
 }
 
-static void numeric_objects_end(numeric_state *n)
+/* The class has a collector's header in front of objects, which its own function knows. */
+static void numeric_objects_end(numeric_state *n, PyTypeObject *type)
 {
     while (n->n_spare)
-        PyObject_Free(n->spare[--n->n_spare]);
+        type->tp_free(n->spare[--n->n_spare]);
 }
 #else
 static numeric_array *numeric_object_new(numeric_state *n, PyTypeObject *type)
@@ -135,9 +136,9 @@ static void numeric_object_free(numeric_state *n, PyObject *self, PyTypeObject *
     type->tp_free(self);
 }
 
-static void numeric_objects_end(numeric_state *n)
+static void numeric_objects_end(numeric_state *n, PyTypeObject *type)
 {
-    (void)n;
+    (void)n, (void)type;
 }
 #endif
 
@@ -971,15 +972,18 @@ void core_numeric_clear(core_state *state)
 {
     size_t count;
     PyObject **fields = state->numeric ? numeric_fields(state->numeric, &count) : NULL;
+    PyTypeObject *class = fields ? state->numeric->array_class : NULL;
+    Py_XINCREF(class);
     for (size_t i = 0; fields && i < count; i++)
         Py_CLEAR(fields[i]);
     for (int i = 1; fields && i <= state->numeric->n_meanings; i++)
         Py_CLEAR(state->numeric->meanings[i]);
     if (fields) {
-        numeric_objects_end(state->numeric);
+        numeric_objects_end(state->numeric, class);
         PyMem_RawFree(state->numeric->meanings);
         state->numeric->meanings = NULL;
         state->numeric->n_meanings = 0;
         numeric_doctor_end(state);
     }
+    Py_XDECREF(class);
 }
