@@ -153,7 +153,7 @@ NEAR = {
         "m.{running}({x}, axis={single_axis}{dtype})",
         "m.{diff|trapezoid|gradient|unwrap}({x})",
         "m.{percentile|nanpercentile}({x}, {50|[0, 25, 100]}, axis={axis})",
-        "m.bincount(m.ravel({x}){, minlength=7|})",
+        "m.bincount(m.ravel({x}) & 63{, minlength=7|})",
         "m.histogram({x}, {4|[-1, 0, 3]})",
     ],
     "products": [
