@@ -424,7 +424,7 @@ def _fold(name: str) -> Any:
     def call(self: Any, *args: Any, **options: Any) -> Any:
         if args or options or self.dtype.kind not in "biuf" or not self.ndim or not self.size:
             return theirs(self, *args, **options)
-        dtype = (_reduce._sum_dtype(self.dtype)) if sums else None
+        dtype = (_reduce.sum_dtype(self.dtype)) if sums else None
         return give(
             _core.numeric_fold(name, self._as(Base), tuple(range(self.ndim)), dtype, False, None)
         )

@@ -383,3 +383,11 @@ def test_dtypes_of_numbers_and_lists(a):
 def test_parts_of_numbers_are_arrays():
     for made, wanted in ((cp.real(2), 2), (cp.imag(2.5j), 2.5), (cp.real(True), True), (cp.real([1j, 2])[1], 2)):
         assert type(made) is cp.ndarray and made.get() == wanted
+
+
+@pytest.mark.parametrize("dtype", ["?", "i1", "u2", "i8", "f4", "f8"])
+@pytest.mark.parametrize("name", ["sum", "prod", "max", "min", "any", "all"])
+def test_reductions_of_all_elements_stay_arrays(name: str, dtype: str) -> None:
+    host = numpy.arange(1, 7).reshape(2, 3).astype(dtype)
+    made, wanted = getattr(cp.asarray(host), name)(), getattr(host, name)()
+    assert isinstance(made, cp.ndarray) and made.shape == () and made.dtype == wanted.dtype and made.get() == wanted
