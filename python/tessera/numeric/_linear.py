@@ -31,6 +31,7 @@ LARGE = 1 << 15  # multiplications from which on the library's kernels are faste
 
 def _summed(a: ndarray, b: ndarray, axis: int) -> ndarray:
     """Sums along an axis of products, which are not stored; of narrow floats in float32, rounded once."""
+    a, b = (x.astype(x.dtype.newbyteorder("=")) if x._is_items else x for x in (a, b))  # what kernels can read
     return _core.numeric_sum_products(a, b, axis)
 
 

@@ -298,6 +298,7 @@ def _spacing(x: Any) -> Any:
         above = FUNCTIONS["nextafter"](x, numpy.float16(numpy.inf)) - x
         return select(FUNCTIONS["isfinite"](x), above, numpy.float16(numpy.nan))
     distance = f.asarray(_abs(x))
+    distance = f.asarray(select(distance == numpy.inf, x.dtype.type(numpy.nan), distance))  # of which nothing is told
     gap = FUNCTIONS["nextafter"](distance, numpy.inf) - distance
     return select(x < 0, -gap, gap)
 
@@ -359,7 +360,7 @@ FUNCTIONS_OF_PARTS = {
         Composed(_frexp, 2),
         Composed(_ldexp, 1, tells=18),
         Composed(_modf, 2),
-        Composed(_spacing, 1),
+        Composed(_spacing, 1, tells=4),  # invalid: of half floats
         Composed(_gcd, 1, 0, takes_numbers=True),
         Composed(_lcm, 1, takes_numbers=True),
         Composed(_bitwise_count, 1),

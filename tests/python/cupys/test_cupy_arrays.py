@@ -388,6 +388,6 @@ def test_parts_of_numbers_are_arrays():
 @pytest.mark.parametrize("dtype", ["?", "i1", "u2", "i8", "f4", "f8"])
 @pytest.mark.parametrize("name", ["sum", "prod", "max", "min", "any", "all"])
 def test_reductions_of_all_elements_stay_arrays(name: str, dtype: str) -> None:
-    host = numpy.arange(1, 7).reshape(2, 3).astype(dtype)
+    host = np.arange(1, 7).reshape(2, 3).astype(dtype)
     made, wanted = getattr(cp.asarray(host), name)(), getattr(host, name)()
     assert isinstance(made, cp.ndarray) and made.shape == () and made.dtype == wanted.dtype and made.get() == wanted
