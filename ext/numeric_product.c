@@ -52,14 +52,14 @@ static PyObject *product_of(core_state *state, PyObject *x, PyObject *y, const c
     ts_nd *a = ND(x), *b = ND(y), *result;
     ts_error err;
     ts_status status;
-    if (ts_nd_matrices_are(a, b)) {
+    bool is_large = a->rank == 2 && b->rank == 2 && a->count * ts_nd_shape(b)[1] > PRODUCT_SMALL;
+    if (is_large && ts_nd_matrices_are(a, b)) {
         status = product_of_matrices(state, a, b, &result, &err);
     } else {
         bool fits = a->graph == b->graph && a->rank && a->rank <= 2 && b->rank && b->rank <= 2 &&
                     a->dtype == b->dtype && a->count && b->count && a->dtype != TS_DTYPE_bool_ && !a->meaning &&
                     !b->meaning && ts_nd_shape(a)[a->rank - 1] == ts_nd_shape(b)[0] &&
-                    (a->rank + b->rank < 4 || a->count * ts_nd_shape(b)[1] <= PRODUCT_SMALL ||
-                     ts_nd_product_is_direct(a, b));
+                    (!is_large || ts_nd_product_is_direct(a, b));
         if (!fits)
             return NULL;
         NUMERIC_BEGIN(state);

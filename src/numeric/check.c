@@ -226,8 +226,11 @@ static uint32_t check_element(const nd_check *check, const nd_node *node, const 
 CHECK_WIDTH(check_plain)
 #if defined(__x86_64__)
 __attribute__((target("avx2"))) CHECK_WIDTH(check_avx2)
+__attribute__((target("avx512f"))) CHECK_WIDTH(check_avx512)
 static bool check_run(uint32_t bits, int64_t n, const void *data)
 {
+    if (__builtin_cpu_supports("avx512f"))
+        return check_avx512(bits, n, data);
     return __builtin_cpu_supports("avx2") ? check_avx2(bits, n, data) : check_plain(bits, n, data);
 }
 #else

@@ -119,6 +119,14 @@ static ts_status product_look_at(ts_nd *const x[3], bool has_rows, bool has_colu
     return TS_OK;
 }
 
+/* Whether it has been computed, lies without gaps and is finite. To look is no reading of it. */
+static bool product_is_fine(const ts_nd *out)
+{
+    const ts_nd_store *store = out->store;
+    return !store->value && store->buffer && product_is_dense(out) &&
+           ts__nd_check_finite((ts_dtype)out->dtype, out->count, (char *)ts_buffer_data(store->buffer) + out->offset);
+}
+
 ts_status ts_nd_product_faults(ts_nd *const x[3], bool has_rows, bool has_columns, bool waits, uint32_t *faults,
                                ts_error *err)
 {
@@ -127,12 +135,12 @@ ts_status ts_nd_product_faults(ts_nd *const x[3], bool has_rows, bool has_column
     TS_NEED(err, x);
     TS_NEED(err, x[0], x[1], x[2]);
     ts_nd *out = x[2];
+    if (!ts__nd_is_host(out->graph) || product_is_fine(out))
+        return TS_OK;
     void *to;
     char kind = nd_kind((ts_dtype)out->dtype);
-    if ((kind != 'f' && kind != 'c') || !out->count || !ts__nd_is_host(out->graph) || (out->store->value && !waits))
+    if ((kind != 'f' && kind != 'c') || !out->count || (out->store->value && !waits))
         return TS_OK;
-    TS_TRY(ts_nd_memory(out, false, &to, NULL, err));
-    if (product_is_dense(out) && ts__nd_check_finite((ts_dtype)out->dtype, out->count, to))
-        return TS_OK;
-    return product_look_at(x, has_rows, has_columns, to, faults, err);
+    TS_TRY(ts__nd_memory(out, TS_ND_CAUSE_memory, false, &to, NULL, err));
+    return product_is_fine(out) ? TS_OK : product_look_at(x, has_rows, has_columns, to, faults, err);
 }

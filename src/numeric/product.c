@@ -210,11 +210,11 @@ static void product_part(void *user, int64_t begin, int64_t end)
     product_run(&p, spread->dtype);
 }
 
-static void product_over_threads(ts_device *device, product_of *p, ts_dtype dtype)
+static void product_over_threads(ts_device *device, product_of *p, ts_dtype dtype, int64_t item)
 {
     product_spread spread = {p, dtype};
     p->by_columns = p->a_m == 1 && (p->a_k != 1 || p->x_k != 1) && p->m > PRODUCT_FEW;
-    if (p->m * p->k * (int64_t)ts_dtype_bytes(dtype) < PRODUCT_SPREAD)
+    if (p->m * p->k * item < PRODUCT_SPREAD)
         product_run(p, dtype);
     else
         ts__device_spread(device, product_part, &spread, p->m);
@@ -229,34 +229,38 @@ typedef struct product_shape {
 
 static product_shape product_shape_of(const ts_nd *a, const ts_nd *b)
 {
-    int64_t item = (int64_t)ts_dtype_bytes((ts_dtype)a->dtype);
+    int by = __builtin_ctz(a->item); /* elements are 2^by bytes */
     uint32_t k = a->rank - 1u;
-    product_shape s = {1, ts_nd_shape(b)[0], 1, 0, ts_nd_strides(a)[k] / item, ts_nd_strides(b)[0] / item, 0};
+    product_shape s = {1, ts_nd_shape(b)[0], 1, 0, ts_nd_strides(a)[k] >> by, ts_nd_strides(b)[0] >> by, 0};
     if (k)
-        s.m = ts_nd_shape(a)[0], s.a_m = ts_nd_strides(a)[0] / item;
+        s.m = ts_nd_shape(a)[0], s.a_m = ts_nd_strides(a)[0] >> by;
     if (b->rank > 1)
-        s.n = ts_nd_shape(b)[1], s.b_n = ts_nd_strides(b)[1] / item;
+        s.n = ts_nd_shape(b)[1], s.b_n = ts_nd_strides(b)[1] >> by;
     return s;
 }
 
-/* It depends on device, dtype and shape alone, as the order of sums does. */
-bool ts_nd_product_is_direct(const ts_nd *a, const ts_nd *b)
+/* It depends on device, dtype and shape alone, as the order of sums does; *shape is set where it is so. */
+static bool product_is_direct(const ts_nd *a, const ts_nd *b, product_shape *shape)
 {
     bool is_float = a->dtype == TS_DTYPE_float32 || a->dtype == TS_DTYPE_float64;
     bool is_complex = a->dtype == TS_DTYPE_complex64 || a->dtype == TS_DTYPE_complex128;
     if (!(ts_device_caps_of(a->graph->device) & TS_DEVICE_HOST_MEMORY) || a->graph != b->graph ||
         (!is_float && !is_complex))
         return false;
-    product_shape s = product_shape_of(a, b);
+    product_shape s = *shape = product_shape_of(a, b);
     bool is_small = a->count * s.n <= PRODUCT_MATRICES;
     is_small |= is_complex ? s.k <= PRODUCT_SHALLOW && s.m <= PRODUCT_SHALLOW : s.m == 1 || s.n == 1;
     return is_small && a->count && b->count && TS_MAX(a->count, b->count) < PRODUCT_LARGE;
 }
 
-static ts_status product_direct(ts_nd *a, ts_nd *b, ts_nd **result, ts_error *err)
+bool ts_nd_product_is_direct(const ts_nd *a, const ts_nd *b)
+{
+    return product_is_direct(a, b, &(product_shape){0});
+}
+
+static ts_status product_direct(ts_nd *a, ts_nd *b, product_shape s, ts_nd **result, ts_error *err)
 {
     ts_nd_graph *graph = a->graph;
-    product_shape s = product_shape_of(a, b);
     bool is_turned = s.n > 1; /* each row of a, x (1, K) @ b: columns of b are the rows of the loops */
     ts_nd *matrix = is_turned ? b : a, *vector = is_turned ? a : b;
     product_of p = {.m = s.m, .k = s.k, .a_m = s.a_m, .a_k = s.a_k, .x_k = s.b_k};
@@ -275,7 +279,7 @@ static ts_status product_direct(ts_nd *a, ts_nd *b, ts_nd **result, ts_error *er
     if (status == TS_OK) {
         p.a = left, p.x = right;
         for (int64_t i = 0; i < (is_turned ? s.m : 1); i++) {
-            product_over_threads(graph->device, &p, (ts_dtype)a->dtype);
+            product_over_threads(graph->device, &p, (ts_dtype)a->dtype, a->item);
             p.x = (const char *)p.x + s.a_m * a->item;
             p.out = (char *)p.out + s.n * a->item;
         }
@@ -363,10 +367,11 @@ ts_status ts_nd_product(ts_nd *a, ts_nd *b, ts_nd **result, ts_error *err)
     if (!a->rank || a->rank > 2 || !b->rank || b->rank > 2 || ts_nd_shape(a)[a->rank - 1] != ts_nd_shape(b)[0] ||
         a->dtype != b->dtype)
         return ts_fail(err, TS_SHAPE, "a product is of matrices (M, K) and (K, N) or vectors (K) of one dtype");
-    if (ts_nd_matrices_are(a, b))
+    product_shape shape;
+    bool is_direct = product_is_direct(a, b, &shape);
+    if (!is_direct && ts_nd_matrices_are(a, b)) /* no product is both */
         return product_of_matrices(a, b, result, err);
-    bool is_direct = ts_nd_product_is_direct(a, b);
-    ts_status status = is_direct ? product_direct(a, b, result, err) : product_fold(a, b, result, err);
+    ts_status status = is_direct ? product_direct(a, b, shape, result, err) : product_fold(a, b, result, err);
     if (status != TS_OK) {
         ts_nd_release(*result);
         *result = NULL;
