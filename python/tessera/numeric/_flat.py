@@ -128,6 +128,8 @@ class flatiter:
         key = self._key(key)
         if not self._array.flags.writeable:
             raise ValueError("underlying array is read-only")
+        if self._assigned_in_place(key, value):
+            return
         values = f.ravel(self._assigned(key, value))
         places = on(self._array.device, self._places, key)
         if places is not None and values.size:
@@ -148,6 +150,16 @@ class flatiter:
         line[key] = values.reshape(places.shape)
         if not f.may_share_memory(line, self._array):
             self._array[...] = line.reshape(self._array.shape)
+
+    def _assigned_in_place(self, key: Any, value: Any) -> bool:
+        """Values that lie in the array's own memory are read one by one, after those before them are written."""
+        a = self._array
+        if not isinstance(value, ndarray) or value.dtype != a.dtype or value.device != "cpu" or a.device != "cpu":
+            return False
+        if not value.ndim or not f.may_share_memory(a, value):
+            return False
+        numpy.asarray(a).flat[numpy.asarray(key) if isinstance(key, ndarray) else key] = numpy.asarray(value)
+        return True
 
     def _assigned(self, key: Any, value: Any) -> ndarray:
         is_number = isinstance(value, (numpy.integer, numpy.floating))

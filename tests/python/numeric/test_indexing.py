@@ -188,6 +188,32 @@ def test_choose(mode):
         tn.choose([0.5], [1, 2])
 
 
+OVERLAPS = {
+    "places": lambda m, a: (a, [-2, -2, -1], a[::-1].ravel()[::-1][::-1]), "turned": lambda m, a: (a, slice(None), a.T),
+    "mask": lambda m, a: (a, m.arange(12) % 3 > 0, a), "reversed": lambda m, a: (a, slice(None, None, -1), a[:, ::-1]),
+    "some": lambda m, a: (a, slice(3, None, 2), a[1]), "of a view": lambda m, a: (a[::-1, 1:], slice(1, 7), a[::2]),
+    "again": lambda m, a: (a, slice(None), a[0, 1:3]), "array": lambda m, a: (a.T, m.array([3, -1, 0, 3]), a[:, 2]),
+    "one": lambda m, a: (a, 3, a[1, 1:2]), "other dtype": lambda m, a: (a, slice(1, None), a.real.astype("i2")),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", OVERLAPS)
+@pytest.mark.parametrize("dtype", ["f8", "i4", "f2", "c8"])
+def test_values_in_the_same_memory_are_read_in_turn(name, dtype):
+    """NumPy reads each value after those before it are written."""
+    x = np.arange(12).reshape(3, 4).astype(dtype)
+    outcomes = []
+    for m in (np, tn):
+        a = m.array(x)
+        target, key, values = OVERLAPS[name](m, a)
+        try:
+            target.flat[key] = values
+        except ValueError as error:
+            outcomes.append(str(type(error)))
+        outcomes.append(np.asarray(a).tolist())
+    assert outcomes[: len(outcomes) // 2] == outcomes[len(outcomes) // 2 :]
+
+
 def test_flat_keys():
     a = tn.arange(9).reshape(3, 3)
     with pytest.warns(DeprecationWarning, match="0-dimensional boolean"):
