@@ -357,9 +357,15 @@ def check_target(a: Any, what: str) -> None:
         raise TypeError(f"{what} must be tessera.numeric.ndarray, not {type(a).__name__}")
 
 
+def _check_writeable(a: Any) -> None:
+    if isinstance(a, ndarray) and not a.flags.writeable:
+        raise ValueError("output array is read-only")
+
+
 def put(a: ndarray, ind: Any, v: Any, mode: str = "raise") -> None:
     """Values to places of the array along one axis."""
     check_target(a, "argument 1")
+    _check_writeable(a)
     flat = f.arange(a.size).reshape(a.shape) if not a.flags.c_contiguous else None
     _, _, places = _take_places(a, ind, None, mode)
     places = f.ravel(places)
@@ -459,7 +465,9 @@ def choose(a: Any, choices: Any, out: Any = None, mode: str = "raise") -> Any:
     if not f.can_cast(places.dtype, numpy.intp, "same_kind"):
         raise TypeError(f"choose: integers are wanted to choose by, found {places.dtype}")
     if mode == "raise" and places.size and not 0 <= int(places.min()) <= int(places.max()) <= last:
-        raise ValueError("invalid entry in choice array")
+        if 0 not in numpy.broadcast_shapes(places.shape, *map(numpy.shape, kept)):
+            raise ValueError("invalid entry in choice array")
+        mode = "clip"  # nothing is chosen
     if mode == "clip":
         places = f.asarray(FUNCTIONS["minimum"](FUNCTIONS["maximum"](places, 0), last))
     elif mode == "wrap":
@@ -501,6 +509,7 @@ def _check_safe(values: Any, a: ndarray) -> None:
 
 def place(arr: ndarray, mask: Any, vals: Any) -> None:
     """Values to where a mask holds, in turn."""
+    _check_writeable(arr)
     mask = f.asarray(mask)
     if mask.size != arr.size:
         raise ValueError("place: mask and data must be the same size")
@@ -515,6 +524,7 @@ def place(arr: ndarray, mask: Any, vals: Any) -> None:
 def putmask(a: ndarray, /, mask: Any, values: Any) -> None:
     """Values of the same places to where a mask holds; repeated if they are fewer."""
     check_target(a, "argument 1")
+    _check_writeable(a)
     given, values = values, _assigned(values, a)
     if not values.size:
         return

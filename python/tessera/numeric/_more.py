@@ -244,6 +244,8 @@ def fill_diagonal(a: ndarray, val: Any, wrap: bool = False) -> None:
         raise ValueError("array must be at least 2-d")
     if a.ndim > 2 and len(set(a.shape)) != 1:
         raise ValueError("All dimensions of input must be of equal length")
+    if not a.flags.writeable:
+        raise ValueError("underlying array is read-only")
     values = f.ravel(f.asarray(val, a.dtype))
     if not values.size:
         return  # as NumPy's a.flat[::step] = ()
@@ -343,6 +345,7 @@ def packbits(a: Any, /, axis: Any = None, bitorder: str = "big") -> ndarray:
     if a.dtype.kind not in "biu":
         raise TypeError("Expected an input array of integer or boolean data type")
     bits = f.asarray(a != 0)
+    bits = bits if bits.ndim else f.ravel(bits)
     bits, axis = (f.ravel(bits), 0) if axis is None else (bits, f.normalize(axis, bits.ndim))
     bits = f.moveaxis(bits, axis, -1)
     n = bits.shape[-1]

@@ -294,11 +294,11 @@ def _modf(x: Any) -> tuple[Any, Any]:
 def _spacing(x: Any) -> Any:
     """Distances to the next number away from 0."""
     x = f.asarray(_floats("spacing", x))
-    if x.dtype == numpy.float16:  # whose loop takes the next greater number
-        above = FUNCTIONS["nextafter"](x, numpy.float16(numpy.inf)) - x
-        return select(FUNCTIONS["isfinite"](x), above, numpy.float16(numpy.nan))
-    distance = f.asarray(_abs(x))
-    distance = f.asarray(select(distance == numpy.inf, x.dtype.type(numpy.nan), distance))  # of which nothing is told
+    finite = FUNCTIONS["isfinite"](x)
+    if x.dtype == numpy.float16:  # whose loop takes the next greater number, and finds NaN invalid, too
+        x = select(finite, x, numpy.float16(numpy.inf))
+        return FUNCTIONS["nextafter"](x, numpy.float16(numpy.inf)) - x
+    distance = f.asarray(select(finite, _abs(x), x.dtype.type(numpy.nan)))
     gap = FUNCTIONS["nextafter"](distance, numpy.inf) - distance
     return select(x < 0, -gap, gap)
 
@@ -360,7 +360,7 @@ FUNCTIONS_OF_PARTS = {
         Composed(_frexp, 2),
         Composed(_ldexp, 1, tells=18),
         Composed(_modf, 2),
-        Composed(_spacing, 1, tells=4),  # invalid: of half floats
+        Composed(_spacing, 1, tells=6),
         Composed(_gcd, 1, 0, takes_numbers=True),
         Composed(_lcm, 1, takes_numbers=True),
         Composed(_bitwise_count, 1),

@@ -149,7 +149,7 @@ NEAR = {
         "m.average({x}, axis={axis})",
         "m.{fold}.accumulate({x}, axis={single_axis}{dtype})",
         "m.{fold}.reduceat({x}, {[0]|[0, 1]|[1, 0, 2]}, axis={0|-1})",
-        "m.{add|multiply|maximum|minimum|subtract}.at({x}, {key}, {o})",
+        "m.{add|multiply|maximum|minimum|subtract}.at({x}, {key}, m.ravel({o}))",
         "m.{running}({x}, axis={single_axis}{dtype})",
         "m.{diff|trapezoid|gradient|unwrap}({x})",
         "m.{percentile|nanpercentile}({x}, {50|[0, 25, 100]}, axis={axis})",

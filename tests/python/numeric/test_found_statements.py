@@ -117,6 +117,20 @@ m.clip(m.array(['2020-01-01', '2021-01-01'], 'M8[D]'), np.datetime64('2020-05-01
 m.logical_xor.accumulate(m.array([0, 1, 2]), out=m.zeros(3, int))
 part(m, 3j)
 part(m, -2 ** 63)
+m.packbits(m.array(5), axis=-1)
+m.packbits(m.array(5), axis=1)
+m.choose([[1], [0], [2]], [m.zeros((3, 0)), m.zeros(0)])
+m.choose([[1], [0], [2]], [m.zeros((3, 1)), m.zeros(1)])
+m.put(m.arange(3).imag, [], m.ones(2))
+m.put(m.arange(3).imag, [1], 2)
+m.place(m.arange(3).imag, m.arange(3) > 0, [1, 2])
+m.place(m.arange(3).imag, m.arange(3) > 9, [])
+m.putmask(m.arange(3).imag, m.arange(3) > 9, 2j)
+m.fill_diagonal(m.zeros((2, 2)).imag, 1)
+m.fill_diagonal(m.zeros((2, 2)).imag, m.zeros(0))
+m.spacing(m.array([65504, -65504], 'f2'))
+m.spacing(m.array([np.nan, 1], 'f2'))
+m.spacing(m.array([np.inf, np.nan, 3.4028235e38, -2], 'f4'))
 """
 
 
