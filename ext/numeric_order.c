@@ -22,8 +22,9 @@ static PyObject *order_made(core_state *state, ts_status status, ts_nd *made, co
     return made ? numeric_result(state, made) : NULL;
 }
 
-/* The array sorted, or the places its elements came from. `axis` NULL: the last. */
-static PyObject *order_sorted(core_state *state, PyObject *array, PyObject *given, bool places)
+/* The array sorted, or the places its elements came from; `kth` from 0 on: that place at least. `axis` NULL: the last
+ * one. */
+static PyObject *order_sorted(core_state *state, PyObject *array, PyObject *given, int64_t kth, bool places)
 {
     ts_nd *made = NULL;
     ts_error err;
@@ -32,7 +33,7 @@ static PyObject *order_sorted(core_state *state, PyObject *array, PyObject *give
         return NULL;
     NUMERIC_BEGIN(state);
     PyThreadState *thread = numeric_loop_begin(state, ND(array), NULL);
-    ts_status status = ts_nd_order(ND(array), axis, false, places ? NULL : &made, places ? &made : NULL, &err);
+    ts_status status = ts_nd_order(ND(array), axis, false, kth, places ? NULL : &made, places ? &made : NULL, &err);
     numeric_loop_end(state, thread);
     NUMERIC_END(state);
     return order_made(state, status, made, &err);
@@ -44,7 +45,7 @@ PyObject *numeric_sorted(core_state *state, PyObject *const *args, Py_ssize_t n,
                     PyUnicode_CompareWithASCIIString(PyTuple_GET_ITEM(names, 0), "axis") == 0;
     if (n > 2 || (names && !is_named))
         return NULL;
-    return order_sorted(state, args[0], n > 1 || is_named ? args[1] : NULL, places);
+    return order_sorted(state, args[0], n > 1 || is_named ? args[1] : NULL, -1, places);
 }
 
 PyObject *numeric_partitioned(core_state *state, PyObject *const *args, Py_ssize_t n, bool places)
@@ -54,7 +55,9 @@ PyObject *numeric_partitioned(core_state *state, PyObject *const *args, Py_ssize
     if (n != 2 || !a->rank || !PyLong_CheckExact(args[1]))
         return NULL;
     long long k = PyLong_AsLongLongAndOverflow(args[1], &overflow), extent = ts_nd_shape(a)[a->rank - 1];
-    return overflow || k < -extent || k >= extent ? NULL : order_sorted(state, args[0], NULL, places);
+    if (overflow || k < -extent || k >= extent)
+        return NULL;
+    return order_sorted(state, args[0], NULL, k + (k < 0 ? extent : 0), places);
 }
 
 /* Results of ts_nd_unique(); results[0] NULL without exception: there are none. */
@@ -137,7 +140,8 @@ static PyObject *order_rows(PyObject *module, PyObject *args)
         Py_RETURN_NONE;
     NUMERIC_BEGIN(state);
     PyThreadState *thread = numeric_loop_begin(state, ND(array), NULL);
-    ts_status status = ts_nd_order(ND(array), ND(array)->rank - 1u, descending, &values, places ? &found : NULL, &err);
+    ts_status status = ts_nd_order(ND(array), ND(array)->rank - 1u, descending, -1, &values, places ? &found : NULL,
+                                   &err);
     numeric_loop_end(state, thread);
     NUMERIC_END(state);
     if (status != TS_OK)

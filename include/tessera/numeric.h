@@ -369,9 +369,10 @@ TS_API TS_CHECKED ts_status ts_nd_set(ts_nd *a, int64_t offset, const ts_nd_oper
                                       ts_error *err);
 /* Rows along an axis, of 2^22 elements in all and of more where few threads would do it, sorted: *values, and where
  * each came from, *places, either of which may be NULL, not wanted. Equal ones stay in their order; every NaN is last.
- * Owns: both, new arrays that lie row-major. */
-TS_API TS_CHECKED ts_status ts_nd_order(ts_nd *a, uint32_t axis, bool descending, ts_nd **values, ts_nd **places,
-                                        ts_error *err);
+ * With `kth` from 0 on, at least that place has what belongs there, and what is before and behind it belongs there; -1:
+ * all have. Owns: both, new arrays that lie row-major. */
+TS_API TS_CHECKED ts_status ts_nd_order(ts_nd *a, uint32_t axis, bool descending, int64_t kth, ts_nd **values,
+                                        ts_nd **places, ts_error *err);
 /* The different elements of an array of one axis, sorted, and what else is wanted, as bits: where each occurs first,
  * which of them each element of the array is, how often each occurs. `equal_nan`: NaN is one of them, else each NaN is.
  * Owns: results[0], the elements; [1], [2] and [3], of int64, what is wanted; others are NULL, and all are where these

@@ -14,7 +14,7 @@
  *     few        up to 16 vectors: their columns, then neighbouring columns are merged as runs that go on from one
  *                column to the next; the rows turned are the numbers in order
  *     many       quicksort: what is above a number of the middle moves to the end, by compressed vectors, until few
- *                are left
+ *                are left; of one place that is wanted, the part with that place is left
  *
  * Widths share the code: `bits` is constant where it is inlined.
  */
@@ -613,8 +613,9 @@ SORT_INLINE void sort_by_heap(void *x, int64_t n, int bits)
     }
 }
 
-/* Parts that wait are the greater ones, so there are few. */
-SORT_INLINE void sort_many(char *x, int64_t n, bool packed, int bits)
+/* Parts that wait are the greater ones, so there are few. From `kth` on, 0 or more, parts without that place are left
+ * as they are: lesser numbers before it, greater ones behind. */
+SORT_INLINE void sort_many(char *x, int64_t n, int64_t kth, bool packed, int bits)
 {
     struct {
         char *x;
@@ -638,10 +639,18 @@ SORT_INLINE void sort_many(char *x, int64_t n, bool packed, int bits)
         if (least == n) { /* the middle is the greatest: those equal to it are in their places */
             bool alike = middle == (bits == 32 ? INT32_MIN : INT64_MIN);
             n = alike ? 0 : sort_divide(x, n, middle - 1, packed, bits);
+            n = kth >= n ? 0 : n;
             continue;
         }
         char *above = x + least * (bits / 8);
         int64_t greater = n - least;
+        if (kth >= 0) {
+            bool is_above = kth >= least;
+            x = is_above ? above : x;
+            n = is_above ? greater : least;
+            kth -= is_above ? least : 0;
+            continue;
+        }
         bool least_waits = least > greater;
         waiting[n_waiting].x = least_waits ? x : above;
         waiting[n_waiting].n = least_waits ? least : greater;
@@ -651,34 +660,34 @@ SORT_INLINE void sort_many(char *x, int64_t n, bool packed, int bits)
     }
 }
 
-SORT_WIDE static void sort_32_packed(int32_t *x, int64_t n)
+SORT_WIDE static void sort_32_packed(int32_t *x, int64_t n, int64_t kth)
 {
-    sort_many((char *)x, n, true, 32);
+    sort_many((char *)x, n, kth, true, 32);
 }
 
-SORT_WIDE static void sort_64_packed(int64_t *x, int64_t n)
+SORT_WIDE static void sort_64_packed(int64_t *x, int64_t n, int64_t kth)
 {
-    sort_many((char *)x, n, true, 64);
+    sort_many((char *)x, n, kth, true, 64);
 }
 
-SORT_WIDE static void sort_32_whole(int32_t *x, int64_t n)
+SORT_WIDE static void sort_32_whole(int32_t *x, int64_t n, int64_t kth)
 {
-    sort_many((char *)x, n, false, 32);
+    sort_many((char *)x, n, kth, false, 32);
 }
 
-SORT_WIDE static void sort_64_whole(int64_t *x, int64_t n)
+SORT_WIDE static void sort_64_whole(int64_t *x, int64_t n, int64_t kth)
 {
-    sort_many((char *)x, n, false, 64);
+    sort_many((char *)x, n, kth, false, 64);
 }
 
-void ts__sort_32(int32_t *x, int64_t n)
+void ts__sort_32(int32_t *x, int64_t n, int64_t kth)
 {
-    (__builtin_cpu_is("intel") ? sort_32_packed : sort_32_whole)(x, n);
+    (__builtin_cpu_is("intel") ? sort_32_packed : sort_32_whole)(x, n, kth);
 }
 
-void ts__sort_64(int64_t *x, int64_t n)
+void ts__sort_64(int64_t *x, int64_t n, int64_t kth)
 {
-    (__builtin_cpu_is("intel") ? sort_64_packed : sort_64_whole)(x, n);
+    (__builtin_cpu_is("intel") ? sort_64_packed : sort_64_whole)(x, n, kth);
 }
 
 /* ---- keys ---------------------------------------------------------------------------------------- */
@@ -726,14 +735,14 @@ bool ts__sort_is_there(void)
     return false;
 }
 
-void ts__sort_32(int32_t *x, int64_t n)
+void ts__sort_32(int32_t *x, int64_t n, int64_t kth)
 {
-    (void)x, (void)n;
+    (void)x, (void)n, (void)kth;
 }
 
-void ts__sort_64(int64_t *x, int64_t n)
+void ts__sort_64(int64_t *x, int64_t n, int64_t kth)
 {
-    (void)x, (void)n;
+    (void)x, (void)n, (void)kth;
 }
 
 void ts__sort_columns_32(int32_t *rows, int64_t n)

@@ -16,9 +16,10 @@ enum {
 /* Whether the processor has the instructions; without them nothing else here may be called. */
 bool ts__sort_is_there(void);
 
-/* Sorts n integers in place. */
-void ts__sort_32(int32_t *x, int64_t n);
-void ts__sort_64(int64_t *x, int64_t n);
+/* Sorts n integers in place; with `kth` from 0 on, only so far that this place has what belongs there, and none before
+ * it is greater, none behind it less. */
+void ts__sort_32(int32_t *x, int64_t n, int64_t kth);
+void ts__sort_64(int64_t *x, int64_t n, int64_t kth);
 
 /* What keys are made with. Copies floats, of which zeros lose their sign: whether some had one. Flips bits of all.
  * Makes floats of keys that have `flip` flipped, or keys of floats without it: of negative ones all bits but the sign

@@ -104,7 +104,7 @@ ORDER_SIGNS(64, uint64_t)
             from = memcpy(job->rooms[0], from, (size_t)job->n * sizeof *from);                                      \
         order_in_##bits(job, from, &falls, &signs);                                                                 \
         for (int64_t i = 0; falls && order_part(job, i, &begin, &n); i++)                                           \
-            ts__sort_##bits((signed_word *)to + begin, n);                                                          \
+            ts__sort_##bits((signed_word *)to + begin, n, -1);                                                      \
         if (job->is_float)                                                                                          \
             ts__sort_floats_##bits(to, job->n, (word)job->flip);                                                    \
         else                                                                                                        \
@@ -160,7 +160,7 @@ static void order_pairs(const order_job *job)
     order_to_words(job);
     bool falls = ts__sort_falls_64(job->rooms[0], job->n);
     for (int64_t i = 0; falls && order_part(job, i, &begin, &n); i++)
-        ts__sort_64((int64_t *)job->rooms[0] + begin, n);
+        ts__sort_64((int64_t *)job->rooms[0] + begin, n, -1);
     order_of_words(job);
     if (job->values_in_place)
         values = memcpy(job->rooms[1], values, (size_t)job->n * job->value_bytes);

@@ -180,6 +180,8 @@ ts_status ts_nd_fill(ts_nd *a, const ts_nd_part *part, ts_nd *value, bool *done,
 
 /* ---- rows at places ------------------------------------------------------------------------------ */
 
+enum { DIRECT_LONG = 256, DIRECT_MOST = 1 << 22 }; /* bytes of a row that is long; of the result of such ones */
+
 /* Rows along the first axis, and which of them. */
 typedef struct direct_rows {
     int64_t n, extent, step, bytes; /* places; rows of the array, bytes from one to the next, of one */
@@ -292,6 +294,13 @@ static void direct_put(const direct_rows *rows, char *to, const char *from)
     }
 }
 
+/* Bytes of rows that are taken without a kernel: long ones go as fast as memory. */
+static int64_t direct_most(const ts_nd *a)
+{
+    int64_t first = a->rank ? ts_nd_shape(a)[0] : 1;
+    return a->count * a->item >= DIRECT_LONG * TS_MAX(first, 1) ? DIRECT_MOST : ND_DIRECT_BYTES;
+}
+
 ts_status ts_nd_take(ts_nd *a, ts_nd *indices, ts_nd **result, ts_error *err)
 {
     direct_rows rows = {0};
@@ -301,7 +310,7 @@ ts_status ts_nd_take(ts_nd *a, ts_nd *indices, ts_nd **result, ts_error *err)
     TS_NEED(err, result);
     *result = NULL;
     TS_NEED(err, a, indices);
-    TS_TRY(direct_rows_of(a, indices, ND_DIRECT_BYTES, &rows, &fits, err));
+    TS_TRY(direct_rows_of(a, indices, direct_most(a), &rows, &fits, err));
     if (!fits)
         return TS_OK;
     memcpy(shape, ts_nd_shape(indices), indices->rank * sizeof *shape);

@@ -243,6 +243,23 @@ static void order_to_words(uint64_t *words, int64_t n, uint64_t least, int cut, 
         words[i] = ((words[i] - least) >> cut << 32 | (uint64_t)i) ^ flip;
 }
 
+/* Words of which the kth one's leading bits are in place: those that are alike in these become a run, in the order of
+ * their whole keys. */
+static void order_kth(const order_row *row, uint64_t *words, void *items)
+{
+    int64_t begin = row->kth, end = row->kth + 1;
+    uint64_t bits = words[begin] >> 32, word;
+    for (int64_t i = begin; i-- > 0;)
+        if (words[i] >> 32 == bits)
+            word = words[i], words[i] = words[--begin], words[begin] = word;
+    for (int64_t i = end; i < row->n; i++)
+        if (words[i] >> 32 == bits)
+            word = words[i], words[i] = words[end], words[end++] = word;
+    order_row run = *row;
+    run.n = end - begin;
+    ts__order_runs(&run, words + begin, items);
+}
+
 void ts__order_one(const order_row *row)
 {
     int64_t n = row->n;
@@ -257,8 +274,10 @@ void ts__order_one(const order_row *row)
             words[i] = (uint64_t)i;
     } else if (ts__sort_is_there()) {
         order_to_words(words, n, ends[0], cut, (uint64_t)1 << 63); /* which are compared with their signs */
-        ts__sort_64((int64_t *)words, n);
-        if (cut)
+        ts__sort_64((int64_t *)words, n, row->kth);
+        if (cut && row->kth >= 0)
+            order_kth(row, words, items);
+        else if (cut)
             ts__order_runs(row, words, items);
     } else if (n <= ORDER_MERGED) {
         for (int64_t i = 0; i < n; i++)
@@ -346,7 +365,8 @@ static ts_status order_new(const ts_nd *like, ts_dtype dtype, ts_nd **made, void
     return ts_nd_memory(*made, false, data, NULL, err);
 }
 
-ts_status ts_nd_order(ts_nd *a, uint32_t axis, bool descending, ts_nd **values, ts_nd **places, ts_error *err)
+ts_status ts_nd_order(ts_nd *a, uint32_t axis, bool descending, int64_t kth, ts_nd **values, ts_nd **places,
+                      ts_error *err)
 {
     void *from, *to = NULL, *found = NULL, *room;
     if (values)
@@ -367,7 +387,7 @@ ts_status ts_nd_order(ts_nd *a, uint32_t axis, bool descending, ts_nd **values, 
     if (status == TS_OK)
         status = ts_nd_memory(scratch, false, &room, NULL, err);
     order_row all = {.from = from, .values = to, .places = found, .n = n, .dtype = (ts_dtype)a->dtype,
-                     .descending = descending};
+                     .descending = descending, .kth = kth < n ? kth : -1};
     all.dtype = all.dtype == TS_DTYPE_bool_ ? TS_DTYPE_uint8 : all.dtype; /* NumPy orders their bytes */
     if (status == TS_OK) {
         all.scratch = (char *)room + -(uintptr_t)room % SORT_VECTOR;

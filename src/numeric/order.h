@@ -14,6 +14,7 @@ typedef struct order_row {
     char *values;
     int64_t *places;
     int64_t n, step, out_step;
+    int64_t kth; /* the place that alone need have what belongs there, lesser ones before it; -1: all */
     ts_dtype dtype;
     bool descending;
     char *scratch; /* at a multiple of SORT_VECTOR, of as many bytes as order_scratch() says */

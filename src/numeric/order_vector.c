@@ -212,11 +212,12 @@ bool ts__order_values(const order_row *row)
     if (!is_whole)
         order_read(&k, row->from, row->step, keys, row->n);
     bool odd = order_to_keys(&k, is_whole ? row->from : keys, keys, row->n);
+    int64_t kth = odd ? -1 : row->kth; /* what is put back is looked up */
     if (k.bits == 64 && ts__sort_falls_64((int64_t *)keys, row->n))
-        ts__sort_64((int64_t *)keys, row->n);
+        ts__sort_64((int64_t *)keys, row->n, kth);
     else if (k.bits == 32 && ts__sort_falls_32((int32_t *)keys, row->n) &&
              !order_counted(&k, (uint32_t *)keys, row->n, (uint32_t *)(row->scratch + 4 * row->n)))
-        ts__sort_32((int32_t *)keys, row->n);
+        ts__sort_32((int32_t *)keys, row->n, kth);
     order_of_keys(&k, keys, row->n);
     if (!in_place)
         order_write(&k, keys, row->values, out_step, row->n);

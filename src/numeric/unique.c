@@ -269,7 +269,7 @@ static ts_status unique_by_order(unique_of *u, uint32_t wants, unique_made *made
     int64_t *begins = NULL;
     bool with_places = wants & (TS_ND_FIRST | TS_ND_INVERSE);
     void *data = NULL, *from = NULL;
-    ts_status status = ts_nd_order(u->a, 0, false, &sorted, with_places ? &places : NULL, err);
+    ts_status status = ts_nd_order(u->a, 0, false, -1, &sorted, with_places ? &places : NULL, err);
     if (status != TS_OK || !sorted)
         return status;
     status = ts_nd_memory(sorted, false, &data, NULL, err);

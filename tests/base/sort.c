@@ -55,13 +55,33 @@ static void numbers_are_sorted_as_qsort_does(void)
         }
         a[n] = b[n] = -5;
         c[n] = d[n] = -5;
-        ts__sort_32(a, n);
+        ts__sort_32(a, n, -1);
         qsort(b, (size_t)n, 4, compare_32);
         CHECK(memcmp(a, b, (size_t)n * 4 + 4) == 0);
-        ts__sort_64(c, n);
+        ts__sort_64(c, n, -1);
         qsort(d, (size_t)n, 8, compare_64);
         CHECK(memcmp(c, d, (size_t)n * 8 + 8) == 0);
         free(a), free(b), free(c), free(d);
+    }
+}
+
+static void one_place_has_what_belongs_there(void)
+{
+    for (int64_t round = 0; round < 600; round++) {
+        int64_t n = 1 + (int64_t)(next() % (round < 300 ? 300 : 6000)), kth = (int64_t)(next() % (uint64_t)n);
+        int64_t *c = malloc((size_t)n * 8 + 8), *d = malloc((size_t)n * 8 + 8);
+        int kind = (int)(next() % 6);
+        for (int64_t i = 0; i < n; i++)
+            d[i] = c[i] = (int64_t)number(kind, i, n);
+        c[n] = -5;
+        ts__sort_64(c, n, kth);
+        qsort(d, (size_t)n, 8, compare_64);
+        CHECK(c[kth] == d[kth] && c[n] == -5);
+        for (int64_t i = 0; i < n; i++)
+            CHECK(i < kth ? c[i] <= c[kth] : c[i] >= c[kth]);
+        qsort(c, (size_t)n, 8, compare_64);
+        CHECK(memcmp(c, d, (size_t)n * 8) == 0);
+        free(c), free(d);
     }
 }
 
@@ -125,6 +145,7 @@ int main(void)
     if (!ts__sort_is_there())
         return check_done();
     numbers_are_sorted_as_qsort_does();
+    one_place_has_what_belongs_there();
     columns_are_sorted_side_by_side();
     lines_become_columns_and_come_back();
     return check_done();
