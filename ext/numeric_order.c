@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Numbers of host memory in order (src/numeric/order.c): sort, argsort, unique, searchsorted without Python.
+ * Numbers of host memory in order (src/numeric/order.c): sort, argsort, unique, searchsorted without Python; bools as
+ * bits (src/numeric/bits.c), parts several times in turn (src/numeric/times.c).
  */
 #include "numeric.h"
 
@@ -232,11 +233,60 @@ static PyObject *order_among(PyObject *module, PyObject *args)
     return made ? numeric_wrap(state, made, NULL) : Py_NewRef(Py_None);
 }
 
+/* numeric_bits(array, packs, little): bools of the last axis as bits, or bits of bytes; None as above. */
+static PyObject *order_bits(PyObject *module, PyObject *args)
+{
+    core_state *state = PyModule_GetState(module);
+    PyObject *array;
+    int packs, little;
+    ts_nd *made = NULL;
+    ts_error err;
+    if (!PyArg_ParseTuple(args, "O!pp:numeric_bits", state->numeric->array_type, &array, &packs, &little))
+        return NULL;
+    if (!ND(array)->dtype)
+        Py_RETURN_NONE;
+    NUMERIC_BEGIN(state);
+    PyThreadState *thread = numeric_loop_begin(state, ND(array), NULL);
+    ts_status status = ts_nd_bits(ND(array), packs, little, &made, &err);
+    numeric_loop_end(state, thread);
+    NUMERIC_END(state);
+    if (status != TS_OK)
+        return core_raise(state, &err);
+    return made ? numeric_wrap(state, made, NULL) : Py_NewRef(Py_None);
+}
+
+/* numeric_repeat(array, counts, axis): parts along an axis as often as counts say; None as above. */
+static PyObject *order_repeat(PyObject *module, PyObject *args)
+{
+    core_state *state = PyModule_GetState(module);
+    PyObject *array, *counts;
+    PyTypeObject *type = state->numeric->array_type;
+    unsigned axis;
+    ts_nd *made = NULL;
+    ts_error err;
+    if (!PyArg_ParseTuple(args, "O!O!I:numeric_repeat", type, &array, type, &counts, &axis))
+        return NULL;
+    if (!ND(array)->dtype || !ND(counts)->dtype)
+        Py_RETURN_NONE;
+    NUMERIC_BEGIN(state);
+    PyThreadState *thread = numeric_loop_begin(state, ND(array), ND(counts));
+    ts_status status = ts_nd_repeat(ND(array), ND(counts), axis, &made, &err);
+    numeric_loop_end(state, thread);
+    NUMERIC_END(state);
+    if (status != TS_OK)
+        return core_raise(state, &err);
+    return made ? numeric_wrap(state, made, NULL) : Py_NewRef(Py_None);
+}
+
 static PyMethodDef order_functions[] = {
     {"numeric_unique", order_different, METH_VARARGS,
      "numeric_unique(array, equal_nan, first, inverse, counts, /)\n--\n\nIts different elements."},
     {"numeric_among", order_among, METH_VARARGS,
      "numeric_among(array, others, /)\n--\n\nWhether elements are among others."},
+    {"numeric_repeat", order_repeat, METH_VARARGS,
+     "numeric_repeat(array, counts, axis, /)\n--\n\nParts along an axis, as often as counts say."},
+    {"numeric_bits", order_bits, METH_VARARGS,
+     "numeric_bits(array, packs, little, /)\n--\n\nBools as bits of bytes, or bits as bytes."},
     {"numeric_search", order_search, METH_VARARGS, "numeric_search(sorted, keys, right, /)\n--\n\nPlaces of keys."},
     {"numeric_order", order_rows, METH_VARARGS, "numeric_order(rows, places, descending, /)\n--\n\nRows in order."},
     {NULL, NULL, 0, NULL},

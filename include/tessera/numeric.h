@@ -382,6 +382,13 @@ TS_API TS_CHECKED ts_status ts_nd_unique(ts_nd *a, uint32_t wants, bool equal_na
 /* Whether each element of an array is among those of another one of the same dtype and one axis: of integers of host
  * memory that are close together. *result NULL: these are others. Owns: *result, of bool. */
 TS_API TS_CHECKED ts_status ts_nd_among(ts_nd *a, ts_nd *others, ts_nd **result, ts_error *err);
+/* Each part along an axis as often as counts say, int64, one for each or one for all. *result NULL: it is no array of
+ * host memory that lies row-major, or a count is negative. Owns: *result, a new array. */
+TS_API TS_CHECKED ts_status ts_nd_repeat(ts_nd *a, ts_nd *counts, uint32_t axis, ts_nd **result, ts_error *err);
+/* Bools of the last axis as bits, eight to a byte, the last byte filled with zeros, or (not `packs`) the bits of bytes
+ * as bytes; the first one is a byte's highest, or lowest (`little`). *result NULL: it is no such array of host memory
+ * that lies row-major. Owns: *result, of uint8. */
+TS_API TS_CHECKED ts_status ts_nd_bits(ts_nd *a, bool packs, bool little, ts_nd **result, ts_error *err);
 /* How many elements of a sorted array of one axis are below each key, or not above it (`right`). Owns: *result, of
  * int64. */
 TS_API TS_CHECKED ts_status ts_nd_search(ts_nd *a, ts_nd *keys, bool right, ts_nd **result, ts_error *err);

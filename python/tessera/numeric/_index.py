@@ -495,6 +495,10 @@ def repeat(a: Any, repeats: Any, axis: Any = None) -> ndarray:
     a = a if a.ndim else a.reshape(1)
     axis = f.normalize(axis, a.ndim)
     n = a.shape[axis]
+    if counts.size in (1, n) and counts.ndim <= 1:
+        made = _core.numeric_repeat(f.asarray(a, order="C"), f.asarray(counts, order="C"), axis)
+        if made is not None:
+            return made
     places = numpy.repeat(numpy.arange(n), to_numpy(f.broadcast_to(counts, (n,)), True))
     return take(a, f.asarray(places), axis)
 

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy
 
+from .. import _core
 from . import _functions as f
 from . import _reduce as r
 from ._index import flatnonzero, take, unravel_index
@@ -30,6 +31,8 @@ def ediff1d(ary: Any, to_end: Any = None, to_begin: Any = None) -> ndarray:
     """Differences of neighbours along one axis, with others before and behind."""
     a = f.ravel(ary)
     parts = [f.asarray(a[1:] - a[:-1])]  # of bools an error, other than diff
+    if to_end is None and to_begin is None:
+        return parts[0]
     for given, place in ((to_begin, 0), (to_end, 2)):
         if given is None:
             continue
@@ -67,14 +70,34 @@ def _places(obj: Any, extent: int) -> Any:
     return found % max(extent, 1)
 
 
+def _with_room(a: ndarray, extent: int, axis: int) -> ndarray:
+    """A new array like another one, of another extent along an axis."""
+    shape = [extent if d == axis else n for d, n in enumerate(a.shape)]
+    return f.empty(shape, a.dtype, "F" if a.flags.fnc else "C", device=a.device)
+
+
+def _without(a: ndarray, begin: int, end: int, axis: int) -> ndarray:
+    """A copy without what lies between two places."""
+    made, key = _with_room(a, a.shape[axis] - (end - begin), axis), (slice(None),) * axis
+    made[(*key, slice(begin))] = a[(*key, slice(begin))]
+    made[(*key, slice(begin, None))] = a[(*key, slice(end, None))]
+    return made
+
+
 def delete(arr: Any, obj: Any, axis: Any = None) -> ndarray:
     """A copy without the elements at places along an axis."""
     a = f.asarray(arr)
     if axis is None:
         a, axis = f.ravel(a), 0
     axis = f.normalize(axis, a.ndim)
+    places = _places(obj, a.shape[axis])
+    if places.size == 1:
+        at = int(places.flat[0])
+        return _without(a, at, at + 1, axis)
     keep = numpy.ones(a.shape[axis], bool)
-    keep[_places(obj, a.shape[axis])] = False
+    keep[places] = False
+    if a.ndim == 1 and a.device == "cpu":  # a GPU would be asked how many there are
+        return a[f.asarray(keep, device=a.device)]
     return f.array(take(a, numpy.flatnonzero(keep), axis), order="F" if a.flags.fnc else "C", copy=None)
 
 
@@ -108,19 +131,23 @@ def insert(arr: Any, obj: Any, values: Any, axis: Any = None) -> ndarray:
                 f"index {places.flat[0]} is out of bounds for axis {axis} with size {extent}"
             )
         places = numpy.where(places < 0, places + extent, places)
-    new = f.array(values, a.dtype, copy=None, ndmin=a.ndim)
+    new = f.asarray(f.array(values, a.dtype, copy=None, ndmin=a.ndim), device=a.device)
     if is_number:
         new = f.moveaxis(new, 0, axis)
     is_one = places.size == 1
     n = new.shape[axis] if is_one else places.size
-    at = numpy.repeat(places, n) if is_one else places
+    made, key = _with_room(a, extent + n, axis), (slice(None),) * axis
+    if is_one:
+        at = int(places[0])
+        made[(*key, slice(at))] = a[(*key, slice(at))]
+        made[(*key, slice(at, at + n))] = new
+        made[(*key, slice(at + n, None))] = a[(*key, slice(at, None))]
+        return made
+    at = places.copy()
     order = numpy.argsort(at, kind="stable")
     at[order] += numpy.arange(n)
     old = numpy.ones(extent + n, bool)
     old[at] = False
-    shape = [extent + n if d == axis else m for d, m in enumerate(a.shape)]
-    made = f.empty(shape, a.dtype, "F" if a.flags.fnc else "C")
-    key = (slice(None),) * axis
     made[(*key, at)] = new
     made[(*key, numpy.flatnonzero(old))] = a
     return made
@@ -344,17 +371,20 @@ def packbits(a: Any, /, axis: Any = None, bitorder: str = "big") -> ndarray:
     a = f.asarray(a)
     if a.dtype.kind not in "biu":
         raise TypeError("Expected an input array of integer or boolean data type")
-    bits = f.asarray(a != 0)
+    little = _is_little(bitorder)
+    bits = a if a.dtype == bool else f.asarray(a != 0)
     bits = bits if bits.ndim else f.ravel(bits)
     bits, axis = (f.ravel(bits), 0) if axis is None else (bits, f.normalize(axis, bits.ndim))
-    bits = f.moveaxis(bits, axis, -1)
+    bits = _with_last(bits, axis)
+    made = _core.numeric_bits(bits, True, little)
+    if made is not None:
+        return made if axis == made.ndim - 1 else f.moveaxis(made, -1, axis)
     n = bits.shape[-1]
     n_bytes = -(-n // 8)
     flat = f.zeros((*bits.shape[:-1], 8 * n_bytes), numpy.uint8)
     flat[..., :n] = bits
     whole = flat.reshape((*bits.shape[:-1], n_bytes, 8))
-    made = r.sum(f.asarray(whole << _places_of_bits(bitorder)), -1, numpy.uint8)
-    return f.moveaxis(f.asarray(made), -1, axis)
+    return f.moveaxis(f.asarray(r.sum(f.asarray(whole << _places_of_bits(little)), -1, numpy.uint8)), -1, axis)
 
 
 def unpackbits(a: Any, /, axis: Any = None, count: Any = None, bitorder: str = "big") -> ndarray:
@@ -363,8 +393,11 @@ def unpackbits(a: Any, /, axis: Any = None, count: Any = None, bitorder: str = "
     if a.dtype != numpy.uint8:
         raise TypeError("Expected an input array of unsigned byte data type")
     a, axis = (f.ravel(a), 0) if axis is None else (a, f.normalize(axis, a.ndim))
-    a = f.moveaxis(a, axis, -1)
-    bits = f.asarray((a[..., None] >> _places_of_bits(bitorder)) & 1).reshape((*a.shape[:-1], 8 * a.shape[-1]))
+    a = _with_last(a, axis)
+    little = _is_little(bitorder)
+    bits = _core.numeric_bits(a, False, little)
+    if bits is None:
+        bits = f.asarray((a[..., None] >> _places_of_bits(little)) & 1).reshape((*a.shape[:-1], 8 * a.shape[-1]))
     if count is not None:
         n = operator.index(count)
         if n < -bits.shape[-1]:
@@ -373,15 +406,25 @@ def unpackbits(a: Any, /, axis: Any = None, count: Any = None, bitorder: str = "
         made = f.zeros((*a.shape[:-1], n), numpy.uint8)
         made[..., : bits.shape[-1]] = bits[..., :n]
         bits = made
-    return f.moveaxis(bits, -1, axis)
+    return bits if axis == bits.ndim - 1 else f.moveaxis(bits, -1, axis)
 
 
-def _places_of_bits(bitorder: Any) -> ndarray:
+def _with_last(a: ndarray, axis: int) -> ndarray:
+    """An array whose last axis is one of another's, row-major."""
+    a = a if axis == a.ndim - 1 else f.moveaxis(a, axis, -1)
+    return a if a.flags.c_contiguous else a.copy("C")
+
+
+def _is_little(bitorder: Any) -> bool:
     if not isinstance(bitorder, str):
         raise TypeError(f"bitorder must be str, not {type(bitorder).__name__}")
     if bitorder not in ("big", "little"):
         raise ValueError("'order' must be either 'little' or 'big'")
-    return f.array(range(7, -1, -1) if bitorder == "big" else range(8), numpy.uint8)
+    return bool(bitorder == "little")
+
+
+def _places_of_bits(little: bool) -> ndarray:
+    return f.array(range(8) if little else range(7, -1, -1), numpy.uint8)
 
 
 def mask_indices(n: int, mask_func: Any, k: Any = 0) -> tuple[ndarray, ...]:

@@ -333,6 +333,30 @@ def nancumprod(a: Any, axis: Any = None, dtype: Any = None, out: Any = None) -> 
     return r.cumprod(_without_nan(a, 1)[0], axis, dtype, out)
 
 
+def nanmax(a: Any, axis: Any = None, out: Any = None, keepdims: Any = NO_VALUE, initial: Any = NO_VALUE,
+           where: Any = NO_VALUE) -> Any:  # fmt: skip
+    """Maxima without NaN."""
+    return _nan_most(FUNCTIONS["fmax"], a, axis, out, keepdims, initial, where)
+
+
+def nanmin(a: Any, axis: Any = None, out: Any = None, keepdims: Any = NO_VALUE, initial: Any = NO_VALUE,
+           where: Any = NO_VALUE) -> Any:  # fmt: skip
+    """Minima without NaN."""
+    return _nan_most(FUNCTIONS["fmin"], a, axis, out, keepdims, initial, where)
+
+
+def _nan_most(function: Any, a: Any, axis: Any, out: Any, keepdims: Any, initial: Any, where: Any) -> Any:
+    if out is None and keepdims is initial is where is NO_VALUE and type(a) is ndarray and a.ndim == 1:
+        made = function.reduce(a, 0 if axis is None else axis)  # without an interpreter's step
+    else:
+        options = {"keepdims": keepdims, "initial": initial, "where": where}
+        made = function.reduce(a, axis=axis, out=out, **{k: x for k, x in options.items() if x is not NO_VALUE})
+    is_nan = made != made if isinstance(made, numpy.generic) else _isnan(made)
+    if bool(is_nan) if is_nan.ndim == 0 else bool(r.any(is_nan)):
+        warnings.warn("All-NaN slice encountered", RuntimeWarning, stacklevel=3)
+    return made
+
+
 def nanmean(a: Any, axis: Any = None, dtype: Any = None, out: Any = None, keepdims: Any = NO_VALUE, *,
             where: Any = NO_VALUE) -> Any:  # fmt: skip
     """Means without NaN."""

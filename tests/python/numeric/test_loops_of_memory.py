@@ -1,7 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What goes through host memory by a loop in C, of random arrays against NumPy's: a place in order, long rows."""
+"""What goes through host memory by a loop in C, of random arrays against NumPy's: a place in order, bits, parts that
+are repeated, left out or put between, maxima without NaN."""
 
 from __future__ import annotations
+
+import warnings
 
 import numpy
 import pytest
@@ -40,6 +43,65 @@ def test_a_place_has_what_belongs_there(dtype):
             numpy.testing.assert_array_equal(numpy.sort(made[..., k:], -1), wanted[..., k:])
 
 
+def _check(name, x, *args, **options):
+    """The same values, dtype and shape as NumPy's, or its error."""
+    try:
+        wanted = getattr(numpy, name)(x, *args, **options)
+    except (ValueError, IndexError, TypeError) as error:
+        with pytest.raises(type(error)):
+            getattr(np, name)(np.asarray(x), *args, **options)
+        return
+    made = getattr(np, name)(np.asarray(x), *args, **options)
+    assert made.dtype == wanted.dtype and made.shape == wanted.shape
+    numpy.testing.assert_array_equal(numpy.asarray(made), wanted)
+
+
+def test_bits_are_packed_and_unpacked():
+    rng = numpy.random.default_rng(1)
+    for _ in range(200):
+        shape = tuple(rng.integers(0, 80, rng.integers(1, 3)))
+        options = {"axis": [None, 0, -1][rng.integers(0, 3)], "bitorder": ["big", "little"][rng.integers(0, 2)]}
+        truths, numbers = rng.random(shape) < 0.5, rng.integers(0, 256, shape).astype("u1")
+        truths = (truths.view("u1") * 3).view(bool) if rng.random() < 0.3 else truths  # other bytes than 1 are true
+        if rng.random() < 0.3:
+            truths, numbers = truths[..., ::-1], numbers[..., ::-2]
+        _check("packbits", truths, **options)
+        _check("packbits", numbers.astype("i4"), **options)
+        _check("unpackbits", numbers, **options)
+        _check("unpackbits", numbers, **options, count=-int(rng.integers(0, 20)))
+
+
+def _random_parts(rng):
+    x = rng.normal(size=tuple(rng.integers(1, 6, rng.integers(1, 4)))).astype(rng.choice(["d", "f", "c16", "i1", "?"]))
+    x = x.T if rng.random() < 0.3 else x
+    axis = [None, 0, -1][rng.integers(0, 3)]
+    return x, axis, x.size if axis is None else x.shape[axis]
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_parts_are_left_out_and_put_between():
+    rng = numpy.random.default_rng(2)
+    for _ in range(150):
+        x, axis, n = _random_parts(rng)
+        for key in (int(rng.integers(-n, n)), [int(rng.integers(-n, n))], slice(0, 1), slice(None), [0, -n], [n + 1]):
+            _check("delete", x, key, axis=axis)
+            _check("insert", x, key, 1, axis=axis)
+            _check("insert", x, key, [2], axis=axis)
+        _check("insert", x, rng.integers(-n, n + 1, 3), 1, axis=axis)
+
+
+def test_parts_are_repeated():
+    rng = numpy.random.default_rng(3)
+    for _ in range(150):
+        x, axis, n = _random_parts(rng)
+        _check("repeat", x, int(rng.integers(-1, 4)), axis=axis)
+        _check("repeat", x, rng.integers(0, 4, n), axis=axis)
+        _check("repeat", x, rng.integers(-1, 4, n), axis=axis)
+        _check("repeat", x[..., :0], 2, axis=axis)
+    ours = np.ones(1)
+    assert not numpy.shares_memory(numpy.asarray(np.repeat(ours, 1)), numpy.asarray(ours))
+
+
 def test_long_rows_are_taken():
     rng = numpy.random.default_rng(4)
     for _ in range(30):
@@ -48,3 +110,28 @@ def test_long_rows_are_taken():
         numpy.testing.assert_array_equal(numpy.asarray(np.asarray(x)[np.asarray(i)]), x[i])
         with pytest.raises(IndexError):
             np.asarray(x)[np.asarray(numpy.append(i, 50))].copy()
+
+
+@pytest.mark.parametrize("name", ["nanmax", "nanmin"])
+def test_extremes_leave_nan_out(name):
+    rng = numpy.random.default_rng(5)
+    for _ in range(200):
+        shape = tuple(rng.integers(0, 5, rng.integers(0, 4)))
+        x = rng.normal(size=shape).astype(rng.choice(["f", "d", "i", "c16", "M8[s]", "m8[s]", "e", "?"]))
+        if x.dtype.kind in "fcmM" and x.size:
+            x[rng.random(shape) < 0.5] = "NaT" if x.dtype.kind in "mM" else numpy.nan
+        options = {"axis": int(rng.integers(-2, 2))} if rng.random() < 0.6 else {}
+        options |= {"keepdims": True} if rng.random() < 0.3 else {}
+        if x.dtype.kind == "f" and rng.random() < 0.2:
+            options |= {"initial": 0.5, "where": rng.random(shape) < 0.5}
+        told = []
+        for module in (numpy, np):
+            with warnings.catch_warnings(record=True) as seen:
+                warnings.simplefilter("always")
+                try:
+                    made = getattr(module, name)(module.asarray(x), **options)
+                    told.append((made.dtype, made.shape, {str(each.message) for each in seen}, numpy.asarray(made)))
+                except (ValueError, TypeError) as error:
+                    told.append((type(error), None, None, None))
+        assert told[0][:3] == told[1][:3]
+        numpy.testing.assert_array_equal(told[0][3], told[1][3])
