@@ -224,7 +224,7 @@ int numeric_watch_ask(core_state *state, ts_nd_graph *graph, numeric_watch *out)
     out->is_strict = watches & CALL_STRICT;
     out->at_once = out->is_strict || (!on_gpu && watches & CALL_AT_ONCE);
     /* By default kernels of a GPU do not look: it would cost up to a sixth of them (docs/guide/numeric.md). */
-    out->wants = on_gpu && out->is_strict ? all : on_gpu && !is_said ? 0 : wanted;
+    out->wants = out->is_strict ? all : on_gpu && !is_said ? 0 : wanted;
     out->wants |= watches & CALL_UNDERFLOW ? TS_ND_UNDERFLOW : 0;
     return 0;
 }
@@ -250,7 +250,8 @@ int numeric_wanted(core_state *state, ts_nd_graph *graph)
         return is_default < 0 ? -1 : 0;
     if (numeric_watch_ask(state, graph, &watch) < 0)
         return -1;
-    return watch.is_strict ? (int)(watch.wants | TS_ND_OVERFLOW) : 0;
+    bool on_gpu = graph != state->numeric->graphs[0];
+    return watch.is_strict ? (int)((watch.wants & (on_gpu ? UINT32_MAX : TS_ND_UNDERFLOW)) | TS_ND_OVERFLOW) : 0;
 }
 
 void numeric_watch_begin(ts_nd_graph *graph, const numeric_watch *watch)
@@ -324,7 +325,7 @@ static PyObject *call_run(core_state *state, ts_nd_graph *graph, ts_nd_call *cal
     ts_status status = ts_nd_run(graph, call, &result, &err);
     ts_nd_graph_strict(graph, false);
     uint32_t faults = ts_nd_graph_faults(graph);
-    if (status == TS_OK && on_gpu && watch.is_strict) {
+    if (status == TS_OK && watch.is_strict) { /* of what was not looked at here, kernels tell */
         status = call_await_faults(graph, &faults, &err);
         if (status != TS_OK && !out)
             ts_nd_release(result);

@@ -511,11 +511,20 @@ static ts_status call_part_from(nd_node *node, const ts_nd *out, char *data, ts_
     return TS_OK;
 }
 
-/* Lets the node's kernel tell of faults that are wanted. */
+/* Whether a node's result may be infinite or NaN where its operands are not. */
+static bool call_may_fault(const nd_node *node)
+{
+    char loop = nd_kind((ts_dtype)node->loop);
+    bool moves = node->fn == TS_ND_select || node->fn == TS_ND_gather || node->fn == TS_ND_copy;
+    return !moves && (loop == 'f' || loop == 'c') && ts_nd_get((ts_nd_fn)node->fn)->result != TS_ND_IS_BOOL;
+}
+
+/* Lets the node's kernel tell of faults that are wanted: of the functions that meet them often, or all of them where
+ * each call is looked at. */
 static void call_tell(ts_nd_graph *graph, nd_node *node)
 {
-    if (graph->wants && ts__nd_tells((ts_nd_fn)node->fn, (ts_dtype)node->loop, (ts_dtype)node->dtype) &&
-        ts__nd_tell_begin(graph))
+    bool tells = ts__nd_tells((ts_nd_fn)node->fn, (ts_dtype)node->loop, (ts_dtype)node->dtype);
+    if (graph->wants && (tells || (graph->strict && call_may_fault(node))) && ts__nd_tell_begin(graph))
         node->told = graph->wants;
 }
 

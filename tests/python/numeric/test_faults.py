@@ -362,3 +362,28 @@ def test_casts_on_every_way(dtype, value, way):
             found += [(str(each.message), each.category) for each in heard]
         seen.append(found)
     assert seen[0] == seen[1]
+
+
+@pytest.mark.parametrize("n", [10, 1025, 5000])
+@pytest.mark.parametrize("function", ["divide", "multiply", "add", "sqrt", "log", "exp", "floor_divide"])
+def test_faults_in_place_and_of_chosen_elements_are_told(function: str, n: int) -> None:
+    """Where errors are wanted, also of what the call overwrites and of some elements alone."""
+    start = {"divide": 1.0, "floor_divide": 1.0, "sqrt": -1.0, "log": -1.0, "exp": 800.0}.get(function, 1e308)
+    others = {"divide": (0.0,), "floor_divide": (0.0,), "multiply": (10.0,), "add": (1e308,)}.get(function, ())
+    errors = []
+    for m in (np, tn):
+        x, first = m.full(n, start), m.arange(n) == 0
+        f = getattr(m, function)
+        calls = [
+            lambda f=f, x=x: f(x.copy(), *others, out=x.copy()),
+            lambda f=f, x=x, first=first, m=m: f(x, *others, where=first, out=m.zeros(n)),
+            lambda f=f, x=x: f(x, *others, out=x),
+        ]  # fmt: skip
+        for call in calls:
+            with np.errstate(divide="raise", over="raise", invalid="raise"):
+                with pytest.raises(FloatingPointError) as error:
+                    call()
+            errors.append(str(error.value))
+        with np.errstate(divide="raise", over="raise", invalid="raise"):
+            f(m.full(n, start), *others, where=m.zeros(n, bool), out=m.zeros(n))
+    assert errors[:3] == errors[3:]
