@@ -115,6 +115,7 @@ asnumpy, nditer, ufunc = _functions.asnumpy, _nditer.nditer, _ufunc.ufunc
 flatiter, broadcast = _flat.flatiter, _flat.broadcast
 default_device, device = _setup.default_device, _setup.device
 wait = _core.NumericBuiltin(_setup.wait, __name__, True)
+__version__ = _numpy.__version__  # the NumPy whose names and meaning these are
 
 
 # Modules that are imported when they are asked for.

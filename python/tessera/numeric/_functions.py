@@ -189,7 +189,7 @@ def array(object: Any, dtype: Any = None, *, copy: Any = True, order: str = "K",
     """An array of anything like an array; a copy unless ``copy`` says otherwise."""
     order, taken = check_order(order), None
     if not isinstance(object, (ndarray, numpy.ndarray, numpy.generic, list, tuple)):
-        object = array_shown(object)
+        object = array_shown(object, dtype, copy)
     if isinstance(object, ndarray):
         a = object if type(object) is ndarray else object._view(0, object.dtype, object.shape, object.strides)
         taken, is_new = a, False
@@ -245,14 +245,24 @@ def priority(a: Any) -> float:
     return 0.0 if own == ndarray.__array_priority__ else own
 
 
-def array_shown(object: Any) -> Any:
+def array_shown(object: Any, dtype: Any = None, copy: Any = None) -> Any:
     """What an object shows of a GPU's memory, or its ``__array__`` gives, where that is an array; else the object,
-    which NumPy reads."""
+    which NumPy reads. The method is asked for a dtype and for a copy as NumPy asks it."""
     if shows_gpu(object):
         return of_shown(object)
     if not hasattr(type(object), "__array__"):
         return object
-    made = object if hasattr(object, "__array_interface__") else object.__array__()
+    if hasattr(object, "__array_interface__"):
+        return object
+    given = () if dtype is None else (dtype_of(dtype),)
+    try:
+        made = object.__array__(*given) if copy is None else object.__array__(*given, copy=bool(copy))
+    except TypeError as error:
+        if copy is None or "copy" not in str(error):
+            raise
+        if not copy:
+            raise ValueError("Unable to avoid copy while creating an array as requested.") from error
+        made = object.__array__(*given)
     return made if isinstance(made, (ndarray, numpy.ndarray)) else object
 
 

@@ -148,7 +148,8 @@ def _by_batched_kernel(a: ndarray, b: ndarray) -> ndarray:
 
 def contracted(a: ndarray, b: ndarray) -> ndarray:
     """As :func:`product`; vectors with matrices are folds along rows or columns, which need no tiles."""
-    if a.ndim == b.ndim == 2 and a.dtype == b.dtype and a.dtype.char in "fd" and a.device == b.device:
+    are_read = not (a._is_items or b._is_items) and a.dtype == b.dtype and a.dtype.char in "fd"
+    if a.ndim == b.ndim == 2 and are_read and a.device == b.device:
         if a.size and b.size and a.shape[1] == b.shape[0] and 1 in (a.shape[0], b.shape[1]):
             if b.shape[1] == 1:
                 return _core.numeric_product(a, b[:, 0])[:, None]

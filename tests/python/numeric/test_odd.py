@@ -112,3 +112,38 @@ def test_shared_memory_is_looked_for_as_far_as_asked():
         assert m.may_share_memory(x[:, 0], x[:, 1]) and not m.may_share_memory(x[:, 0], x[:, 1], max_work=-1)
         with pytest.raises(OverflowError):
             m.may_share_memory(x, x, max_work=10**100)
+
+
+def test_products_of_other_byte_orders():
+    x = np.arange(6.0).astype(">f8")
+    a = tn.asarray(x)
+    for made, wanted in ((a @ a, x @ x), (a[:0] @ a[:0], 0.0), (a.reshape(2, 3) @ a[:3], x.reshape(2, 3) @ x[:3])):
+        assert np.asarray(made).tolist() == np.asarray(wanted).tolist()
+
+
+class Tells:
+    """An object that says how it is asked."""
+
+    def __array__(self, *dtype, **options):
+        self.asked = dtype, options
+        if options.get("copy") is False:
+            raise ValueError("Unable to avoid copy while creating an array as requested.")
+        return np.array([9, 9] if dtype else [1.5, 2.5], *dtype)
+
+
+class Short:
+    def __array__(self, dtype=None):
+        return np.array([1.5], dtype)
+
+
+def test_objects_are_asked_for_arrays_as_numpy_asks():
+    for m in (np, tn):
+        given = Tells()
+        assert m.asarray(given).tolist() == [1.5, 2.5] and given.asked == ((), {})
+        assert m.asarray(given, dtype="i4").tolist() == [9, 9] and given.asked == ((np.dtype("i4"),), {})
+        assert m.array(given, copy=True).tolist() == [1.5, 2.5] and given.asked == ((), {"copy": True})
+        for unable in (given, Short()):
+            with pytest.raises(ValueError, match="Unable to avoid copy"):
+                m.asarray(unable, copy=False)
+        assert m.asarray(Short(), "f4").tolist() == [1.5]
+    assert tn.__version__ == np.__version__
