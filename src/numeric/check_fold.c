@@ -104,8 +104,8 @@ ts_status ts__nd_check_fold(const ts_nd_reduction *r, bool is_scan, ts_nd *out, 
     char kind = nd_kind((ts_dtype)out->dtype);
     bool computes = (r->fold == TS_ND_SUM || r->fold == TS_ND_PROD) && (kind == 'f' || kind == 'c');
     bool in_host = ts_device_caps_of(graph->device) & TS_DEVICE_HOST_MEMORY;
-    bool is_large = r->x->count > FOLD_MOST;
-    if (!r->looks || !computes || !in_host || !out->count || ((is_large || out->store->value) && !r->wanted))
+    bool is_large = r->x->count > FOLD_MOST, is_empty = !r->x->count || !out->count;
+    if (!r->looks || !computes || !in_host || is_empty || ((is_large || out->store->value) && !r->wanted))
         return TS_OK;
     fold_look look;
     uint8_t few[FOLD_MOST], *many = NULL;
@@ -126,7 +126,7 @@ ts_status ts__nd_check_fold(const ts_nd_reduction *r, bool is_scan, ts_nd *out, 
     look.from = data[1];
     look.mask = data[2];
     look.rows = few;
-    if (is_large && !(look.rows = many = ts__new(graph->alloc, (size_t)out->count)))
+    if (out->count > FOLD_MOST && !(look.rows = many = ts__new(graph->alloc, (size_t)out->count)))
         return ts_fail(err, TS_NOMEM, "out of memory for what went wrong in a reduction");
     memset(look.rows, 0, (size_t)out->count);
     graph->faults |= fold_walk(&look, is_scan);

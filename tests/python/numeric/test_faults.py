@@ -387,3 +387,13 @@ def test_faults_in_place_and_of_chosen_elements_are_told(function: str, n: int) 
         with np.errstate(divide="raise", over="raise", invalid="raise"):
             f(m.full(n, start), *others, where=m.zeros(n, bool), out=m.zeros(n))
     assert errors[:3] == errors[3:]
+
+
+@pytest.mark.parametrize("n", [0, 3, 4096, 4097, 600000])
+@pytest.mark.parametrize("name", ["prod", "sum"])
+def test_folds_of_rows_without_elements_tell_nothing(n, name):
+    with np.errstate(all="raise"):
+        out = getattr(tn, name)(tn.empty((0, n)), axis=0, out=tn.empty(n))
+        assert np.array_equal(np.asarray(out), np.full(n, float(name == "prod")))
+        getattr(tn, name)(tn.empty((0, n)), axis=0, initial=0.0, out=out)
+        assert getattr(tn, name)(tn.empty((n, 0)), axis=1, out=tn.empty(n)).shape == (n,)
