@@ -6,6 +6,8 @@
  *     mask       1 0 1 1 ..   -->  a bit each; none set: on to the next 64
  *     read       lanes of set bits move together in a register, and the whole register is stored while there is room
  *     written    lanes of set bits are stored, and values are spread over them first
+ *
+ * Another thread may change the mask after it was counted: nothing is read or written beyond what the counts say.
  */
 #include "numeric/numeric.h"
 #if defined(__x86_64__)
@@ -101,15 +103,17 @@ static void mask_take_plain(const void *from, const uint8_t *mask, int64_t n, in
 /* ---- writing ------------------------------------------------------------------------------------- */
 
 #define MASK_PUT(bytes)                                                                 \
-    for (int64_t i = 0; (i = ts__nd_mask_next(mask, i, n)) < n;)                        \
-        for (int64_t end = TS_MIN(i + ND_MASK_RUN, n); i < end; i++)                    \
+    for (int64_t i = 0; from < end && (i = ts__nd_mask_next(mask, i, n)) < n;)          \
+        for (int64_t stop = TS_MIN(i + ND_MASK_RUN, n); i < stop && from < end; i++)    \
             if (mask[i]) {                                                              \
                 memcpy(to + i * (bytes), from, bytes);                                  \
                 from += step * (bytes);                                                 \
             }
 
-static void mask_put_plain(size_t item, int64_t n, char *to, const uint8_t *mask, const char *from, int step)
+static void mask_put_plain(size_t item, int64_t n, char *to, const uint8_t *mask, const char *from, int64_t count,
+                           int step)
 {
+    const char *end = from + (size_t)count * item;
     switch (item) {
     case 1: MASK_PUT(1); break;
     case 2: MASK_PUT(2); break;
@@ -169,7 +173,7 @@ MASK_WIDE static int64_t mask_numbers_wide(const char *x, int64_t n, size_t item
 #define MASK_STORE(width, lanes, most)                                                                              \
     MASK_WIDE static inline int64_t mask_store_##width(void *to, __m512i v, most bits, int64_t left)                \
     {                                                                                                               \
-        int64_t many = __builtin_popcount(bits);                                                                    \
+        int64_t many = TS_MIN(__builtin_popcount(bits), left);                                                      \
         v = _mm512_maskz_compress_epi##width(bits, v);                                                              \
         if (left >= lanes)                                                                                          \
             _mm512_storeu_si512(to, v);                                                                             \
@@ -183,7 +187,7 @@ MASK_STORE(64, 8, __mmask8)
 /* Lanes of elements that are not there are not read: the mask's bits say so. */
 MASK_WIDE static void mask_take_32(const uint32_t *from, const uint8_t *mask, int64_t n, int64_t count, uint32_t *out)
 {
-    for (int64_t i = 0, k = 0; k < count; i += 64)
+    for (int64_t i = 0, k = 0; i < n && k < count; i += 64)
         for (uint64_t bits = mask_bits(mask + i, n - i), at = 0; bits; bits >>= 16, at += 16) {
             __mmask16 here = (__mmask16)bits;
             __m512i v = _mm512_maskz_loadu_epi32(here, from + i + at);
@@ -193,7 +197,7 @@ MASK_WIDE static void mask_take_32(const uint32_t *from, const uint8_t *mask, in
 
 MASK_WIDE static void mask_take_64(const uint64_t *from, const uint8_t *mask, int64_t n, int64_t count, uint64_t *out)
 {
-    for (int64_t i = 0, k = 0; k < count; i += 64)
+    for (int64_t i = 0, k = 0; i < n && k < count; i += 64)
         for (uint64_t bits = mask_bits(mask + i, n - i), at = 0; bits; bits >>= 8, at += 8) {
             __mmask8 here = (__mmask8)bits;
             __m512i v = _mm512_maskz_loadu_epi64(here, from + i + at);
@@ -204,7 +208,7 @@ MASK_WIDE static void mask_take_64(const uint64_t *from, const uint8_t *mask, in
 MASK_WIDE static void mask_places(const uint8_t *mask, int64_t n, int64_t count, uint64_t *out)
 {
     const __m512i lanes = _mm512_setr_epi64(0, 1, 2, 3, 4, 5, 6, 7);
-    for (int64_t i = 0, k = 0; k < count; i += 64)
+    for (int64_t i = 0, k = 0; i < n && k < count; i += 64)
         for (uint64_t bits = mask_bits(mask + i, n - i), at = 0; bits; bits >>= 8, at += 8) {
             __m512i v = _mm512_add_epi64(lanes, _mm512_set1_epi64(i + (int64_t)at));
             k += mask_store_64(out + k, v, (__mmask8)bits, count - k);
@@ -212,13 +216,17 @@ MASK_WIDE static void mask_places(const uint8_t *mask, int64_t n, int64_t count,
 }
 
 #define MASK_PUT_WIDE(width, lanes, word, most)                                                                     \
-    MASK_WIDE static void mask_put_##width(int64_t n, word *to, const uint8_t *mask, const word *from, int step)    \
+    MASK_WIDE static void mask_put_##width(int64_t n, word *to, const uint8_t *mask, const word *from,              \
+                                           int64_t count, int step)                                                 \
     {                                                                                                               \
+        const word *end = from + count;                                                                             \
         __m512i value = step ? _mm512_setzero_si512() : _mm512_set1_epi##width((int##width##_t)*from);              \
         for (int64_t i = 0; i < n; i += 64)                                                                         \
             for (uint64_t bits = mask_bits(mask + i, n - i), at = 0; bits; bits >>= lanes, at += lanes) {           \
                 most here = (most)bits;                                                                             \
                 if (step) {                                                                                         \
+                    if (__builtin_popcount(here) > end - from)                                                      \
+                        return;                                                                                     \
                     value = _mm512_maskz_expandloadu_epi##width(here, from);                                        \
                     from += __builtin_popcount(here);                                                               \
                 }                                                                                                   \
@@ -293,16 +301,16 @@ void ts__nd_mask_take(const void *from, const uint8_t *mask, int64_t n, int64_t 
     mask_take_plain(from, mask, n, count, item, out);
 }
 
-void ts__nd_mask_put(size_t item, int64_t n, void *to, const uint8_t *mask, const void *from, int step)
+void ts__nd_mask_put(size_t item, int64_t n, void *to, const uint8_t *mask, const void *from, int64_t count, int step)
 {
 #if defined(__x86_64__)
     if ((item == 4 || item == 8) && mask_is_wide()) {
         if (item == 4)
-            mask_put_32(n, to, mask, from, step);
+            mask_put_32(n, to, mask, from, count, step);
         else
-            mask_put_64(n, to, mask, from, step);
+            mask_put_64(n, to, mask, from, count, step);
         return;
     }
 #endif
-    mask_put_plain(item, n, to, mask, from, step);
+    mask_put_plain(item, n, to, mask, from, count, step);
 }

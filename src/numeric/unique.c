@@ -7,6 +7,8 @@
  *                                         different one it is. Two or three passes without a comparison
  *     others                              sorted (order.c), with places where those are wanted; runs of equal keys
  *
+ * Another thread may write to the array meanwhile: what is out of the table by then is not counted.
+ *
  * More elements than ts_nd_order() takes are left to who asks. Whether integers are among others is looked up in such a
  * table of these.
  */
@@ -102,20 +104,24 @@ static bool unique_ends(const unique_of *u, uint64_t ends[2])
     return ends[1] - ends[0] < (uint64_t)TS_MAX(u->n, UNIQUE_TABLE);
 }
 
-UNIQUE_INLINE void unique_count_of(const unique_of *u, ts_dtype dtype, uint64_t least, int64_t *table)
+UNIQUE_INLINE void unique_count_of(const unique_of *u, ts_dtype dtype, const uint64_t ends[2], int64_t *table)
 {
-    for (int64_t i = 0; i < u->n; i++)
-        table[order_key(u->from + i * u->step, dtype) - least]++;
+    for (int64_t i = 0; i < u->n; i++) {
+        uint64_t at = order_key(u->from + i * u->step, dtype) - ends[0];
+        if (at <= ends[1] - ends[0])
+            table[at]++;
+    }
 }
 
 /* Last to first, so that the first place stays. */
-UNIQUE_INLINE void unique_places_of(const unique_of *u, ts_dtype dtype, uint64_t least, const int64_t *table)
+UNIQUE_INLINE void unique_places_of(const unique_of *u, ts_dtype dtype, const uint64_t ends[2], const int64_t *table)
 {
     for (int64_t i = u->n; i-- > 0;) {
-        int64_t which = table[order_key(u->from + i * u->step, dtype) - least];
+        uint64_t at = order_key(u->from + i * u->step, dtype) - ends[0];
+        int64_t which = at <= ends[1] - ends[0] ? table[at] : 0;
         if (u->inverse)
             u->inverse[i] = which;
-        if (u->first)
+        if (u->first && which < u->n_different)
             u->first[which] = i;
     }
 }
@@ -150,7 +156,7 @@ static ts_status unique_by_table(unique_of *u, uint32_t wants, const uint64_t en
     ts_status status = unique_new(u->a, TS_DTYPE_int64, size, &scratch, &table, err);
     if (status == TS_OK) {
         memset(table, 0, (size_t)size * sizeof *table);
-#define UNIQUE_COUNT(dtype) unique_count_of(u, dtype, ends[0], table)
+#define UNIQUE_COUNT(dtype) unique_count_of(u, dtype, ends, table)
         UNIQUE_SWITCH(u->dtype, UNIQUE_COUNT)
         u->n_different = 0;
         for (int64_t k = 0; k < size; k++)
@@ -159,7 +165,7 @@ static ts_status unique_by_table(unique_of *u, uint32_t wants, const uint64_t en
     }
     if (status == TS_OK) {
         unique_number_table(u, ends, table);
-#define UNIQUE_PLACES(dtype) unique_places_of(u, dtype, ends[0], table)
+#define UNIQUE_PLACES(dtype) unique_places_of(u, dtype, ends, table)
         if (u->inverse || u->first)
             UNIQUE_SWITCH(u->dtype, UNIQUE_PLACES)
     }
@@ -319,10 +325,13 @@ ts_status ts_nd_unique(ts_nd *a, uint32_t wants, bool equal_nan, ts_nd *results[
 
 /* ---- among others ---------------------------------------------------------------------------------- */
 
-UNIQUE_INLINE void unique_mark_of(const unique_of *u, ts_dtype dtype, uint64_t least, uint8_t *table)
+UNIQUE_INLINE void unique_mark_of(const unique_of *u, ts_dtype dtype, const uint64_t ends[2], uint8_t *table)
 {
-    for (int64_t i = 0; i < u->n; i++)
-        table[order_key(u->from + i * u->step, dtype) - least] = 1;
+    for (int64_t i = 0; i < u->n; i++) {
+        uint64_t at = order_key(u->from + i * u->step, dtype) - ends[0];
+        if (at <= ends[1] - ends[0])
+            table[at] = 1;
+    }
 }
 
 /* Elements that lie without gaps. */
@@ -344,7 +353,7 @@ static ts_status unique_among_table(const unique_of *others, const uint64_t ends
     ts_status status = unique_new(a, TS_DTYPE_uint8, (int64_t)(ends[1] - ends[0]) + 1, &scratch, &table, err);
     if (status == TS_OK) {
         memset(table, 0, (size_t)(ends[1] - ends[0]) + 1);
-#define UNIQUE_MARK(dtype) unique_mark_of(others, dtype, ends[0], table)
+#define UNIQUE_MARK(dtype) unique_mark_of(others, dtype, ends, table)
         UNIQUE_SWITCH(others->dtype, UNIQUE_MARK)
 #define UNIQUE_LOOK(dtype) unique_look_of(x, a->count, dtype, ends, table, found)
         UNIQUE_SWITCH(others->dtype, UNIQUE_LOOK)

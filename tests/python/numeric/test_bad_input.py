@@ -256,6 +256,67 @@ stop.append(1)
 [thread.join() for thread in threads]
 assert not bad
 """,
+    "a child of fork beside a thread in divmod": """
+import os, threading, warnings
+import numpy
+import tessera.numeric as np
+warnings.simplefilter("ignore")
+inside, leave = threading.Event(), threading.Event()
+class Slow:
+    def __array__(self, dtype=None, copy=None):
+        inside.set(), leave.wait()
+        return numpy.ones(3)
+def told():
+    with warnings.catch_warnings(record=True) as seen:
+        warnings.simplefilter("always")
+        divmod(np.array([1.0, 0.0]), np.array([0.0, 0.0]))
+    return [str(each.message) for each in seen]
+raised = []
+def divide():
+    try:
+        with np.errstate(all="raise"):
+            np.array([1.0]) / np.array([0.0])
+    except FloatingPointError:
+        raised.append(1)
+alone = told()
+other = threading.Thread(target=lambda: divmod(np.ones(3), Slow()), daemon=True)
+other.start(), inside.wait()
+assert told() == alone
+child = os.fork()
+if not child:
+    for _ in range(20):             # one of them lies where the thread did that is not there any more
+        thread = threading.Thread(target=divide)
+        thread.start(), thread.join()
+    os._exit(0 if told() == alone and len(raised) == 20 else 1)
+assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+leave.set(), other.join()
+""",
+    "another thread writes what is counted": """
+import threading
+import numpy
+import tessera.numeric as np
+x, mask, a = np.zeros(400000, "i8"), np.zeros(400000, bool), np.arange(400000.0)
+values = np.arange(200000.0)
+seen, seen_mask, stop = numpy.asarray(x), numpy.asarray(mask), []
+def write():
+    while not stop:
+        seen[:], seen_mask[:] = 1 << 40, True
+        seen[:], seen_mask[:], seen_mask[::2] = 5, False, True
+        seen_mask[:] = False
+thread = threading.Thread(target=write, daemon=True)
+thread.start()
+def put():
+    a[mask] = values
+calls = [lambda: np.unique(x, return_index=True, return_inverse=True, return_counts=True), lambda: np.isin(x, x),
+         lambda: np.nonzero(mask), lambda: a[mask], lambda: x.astype("f4")[mask], put]
+for _ in range(40):
+    for call in calls:
+        try:
+            call()
+        except (IndexError, ValueError, MemoryError):
+            pass
+stop.append(1), thread.join()
+""",
 }
 
 
