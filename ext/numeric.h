@@ -78,8 +78,6 @@ typedef struct numeric_state {
     bool errors_known;
     bool late_kept; /* there are late_faults: of the host's graph, by function, which numeric_late has kept */
     uint8_t late_faults[TS_ND_COUNT];
-    PyThreadState *collector; /* whose calls' faults are kept, for one report; NULL: each call's are reported */
-    uint32_t collected;       /* what it has kept */
 #ifndef Py_GIL_DISABLED
     PyObject *spare[NUMERIC_SPARE]; /* memory of arrays' objects that ended, for new ones; no objects any more */
     uint32_t n_spare;
@@ -310,12 +308,9 @@ int numeric_report_fold(core_state *state, ts_nd *result, uint32_t faults, const
  * memory, for one who may drop the exception, so those that are errors are told of again. */
 int numeric_late(core_state *state, ts_nd_graph *graph, bool keeps);
 /* Whether faults of this thread's calls are kept for the function that makes them. */
-static inline bool numeric_collects(const core_state *state)
-{
-    return state->numeric->collector && state->numeric->collector == PyThreadState_Get();
-}
+bool numeric_collects(void);
 /* From now on they are; false: they are already. */
-bool numeric_collect(core_state *state);
+bool numeric_collect(void);
 /* Ends that, and tells of those of `faults` as of one call's: 0, or -1 with exception. */
 int numeric_collected(core_state *state, const char *function, uint32_t faults);
 int numeric_faults_init(PyObject *module);

@@ -318,7 +318,7 @@ static PyObject *call_run(core_state *state, ts_nd_graph *graph, ts_nd_call *cal
     }
     if (is_default && numeric_watch_ask(state, graph, &watch) < 0)
         return NULL;
-    if (numeric_collects(state)) /* a quotient and what it leaves: kernels tell of each fault once */
+    if (numeric_collects()) /* a quotient and what it leaves: kernels tell of each fault once */
         watch.wants &= call->fn == TS_ND_remainder ? TS_ND_INVALID : ~(uint32_t)TS_ND_INVALID;
     NUMERIC_BEGIN(state);
     numeric_watch_begin(graph, &watch);

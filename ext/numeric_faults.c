@@ -5,6 +5,14 @@
  */
 #include "numeric.h"
 
+/* Faults of a thread's calls, for one report of the function that makes them; `begun` false: each call's are reported.
+ * A thread ends what it begins, within one call, so a child of a fork takes over that of its only thread. */
+typedef struct faults_kept {
+    bool begun;
+    uint32_t faults;
+} faults_kept;
+static _Thread_local faults_kept faults_mine;
+
 /* `late`: of a call before, which wanted warnings. */
 static int numeric_report_as(core_state *state, const char *function, uint32_t faults, bool late)
 {
@@ -15,8 +23,8 @@ static int numeric_report_as(core_state *state, const char *function, uint32_t f
 
 int numeric_report_named(core_state *state, const char *function, uint32_t faults)
 {
-    if (numeric_collects(state)) {
-        state->numeric->collected |= faults;
+    if (faults_mine.begun) {
+        faults_mine.faults |= faults;
         return 0;
     }
     return numeric_report_as(state, function, faults, false);
@@ -79,32 +87,32 @@ int numeric_late(core_state *state, ts_nd_graph *graph, bool keeps)
     return -1;
 }
 
-bool numeric_collect(core_state *state)
+bool numeric_collects(void)
 {
-    NUMERIC_BEGIN(state);
-    bool begins = !state->numeric->collector;
-    if (begins) {
-        state->numeric->collector = PyThreadState_Get();
-        state->numeric->collected = 0;
-    }
-    NUMERIC_END(state);
-    return begins;
+    return faults_mine.begun;
+}
+
+bool numeric_collect(void)
+{
+    if (faults_mine.begun)
+        return false;
+    faults_mine = (faults_kept){.begun = true};
+    return true;
 }
 
 int numeric_collected(core_state *state, const char *function, uint32_t faults)
 {
-    NUMERIC_BEGIN(state);
-    state->numeric->collector = NULL;
-    faults &= state->numeric->collected;
-    NUMERIC_END(state);
+    faults_mine.begun = false;
+    faults &= faults_mine.faults;
     return faults ? numeric_report_named(state, function, faults) : 0;
 }
 
 /* numeric_collect(): as in C. */
 static PyObject *faults_collect(PyObject *module, PyObject *unused)
 {
+    (void)module;
     (void)unused;
-    return PyBool_FromLong(numeric_collect(PyModule_GetState(module)));
+    return PyBool_FromLong(numeric_collect());
 }
 
 /* numeric_collected(function, faults) */

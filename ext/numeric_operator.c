@@ -126,7 +126,7 @@ static PyObject *divmod_both(PyObject *x, PyObject *y)
 static PyObject *binary_divmod(PyObject *x, PyObject *y)
 {
     core_state *state = operator_state(x, y);
-    bool collects = numeric_collect(state);
+    bool collects = numeric_collect();
     PyObject *made = divmod_both(x, y);
     if (collects && numeric_collected(state, "divmod", made ? UINT32_MAX : 0) < 0)
         Py_CLEAR(made);
