@@ -49,19 +49,26 @@ static bool protocol_answers(core_state *state, numeric_protocol which, PyObject
     return answers;
 }
 
+/* The same of x, or with `depth` of what a tuple or a list has. Attributes of classes may run Python, which may change
+ * the list: its length is asked for anew, and what is looked at is held. */
+static bool protocol_is_met(core_state *state, numeric_protocol which, PyObject *x, int depth)
+{
+    if (!protocol_is_plain(state, x))
+        return protocol_answers(state, which, x);
+    bool met = false, has_more = PyTuple_CheckExact(x) || (which == PROTOCOL_FUNCTION && PyList_CheckExact(x));
+    for (Py_ssize_t i = 0; depth && has_more && !met && i < PySequence_Fast_GET_SIZE(x); i++) {
+        PyObject *each = Py_NewRef(PySequence_Fast_GET_ITEM(x, i));
+        met = protocol_is_met(state, which, each, depth - 1);
+        Py_DECREF(each);
+    }
+    return met;
+}
+
 bool numeric_is_answered(core_state *state, numeric_protocol which, PyObject *const *x, Py_ssize_t n, int depth)
 {
-    for (Py_ssize_t i = 0; i < n; i++) {
-        PyObject *each = x[i];
-        if (!protocol_is_plain(state, each)) {
-            if (protocol_answers(state, which, each))
-                return true;
-        } else if (depth && (PyTuple_CheckExact(each) || (which == PROTOCOL_FUNCTION && PyList_CheckExact(each))) &&
-                   numeric_is_answered(state, which, PySequence_Fast_ITEMS(each), PySequence_Fast_GET_SIZE(each),
-                                    depth - 1)) {
+    for (Py_ssize_t i = 0; i < n; i++)
+        if (protocol_is_met(state, which, x[i], depth))
             return true;
-        }
-    }
     return false;
 }
 

@@ -55,6 +55,22 @@ def test_an_operand_may_reshape_the_mask():
         assert made.tolist() == [[3.0], [0.0], [3.0]]
 
 
+def test_a_class_may_empty_the_list_that_it_is_found_in():
+    class Kind(type):
+        def __getattribute__(cls, name):
+            if name == "__array_function__":
+                given.clear()
+            return super().__getattribute__(name)
+
+    class Odd(metaclass=Kind):
+        pass
+
+    for _ in range(20):
+        given = [tn.ones(2), Odd(), *(object() for _ in range(10000))]
+        with pytest.raises(ValueError, match="at least one array"):
+            tn.concatenate(given)
+
+
 def test_an_index_may_reshape_the_array():
     for _ in range(20):
         a = tn.arange(24.0).reshape(2, 3, 4).copy()
