@@ -1124,9 +1124,11 @@ ts_status ts_nd_reduce(ts_nd_graph *graph, const ts_nd_reduction *reduction, ts_
         shape[d] = r->axes >> d & 1 ? 1 : ts_nd_shape(r->x)[d];
     TS_TRY(ts_nd_empty(graph, dtype, r->x->rank, shape, false, &out, err));
     bool is_row = fold_is_row(r), done = false;
-    ts_status status = is_row ? row_run(r, out, err) : ts__nd_fold_direct(r, out, &done, err);
-    if (status == TS_OK && !is_row && !done)
-        status = fold_run(r, false, out, err);
+    ts_status status = ts__nd_fold_sums(r, out, &done, err);
+    if (status == TS_OK && !done && !is_row)
+        status = ts__nd_fold_direct(r, out, &done, err);
+    if (status == TS_OK && !done)
+        status = is_row ? row_run(r, out, err) : fold_run(r, false, out, err);
     if (status == TS_OK)
         status = ts__nd_check_fold(r, false, out, err);
     for (uint32_t d = 0; d < r->x->rank; d++)
@@ -1174,7 +1176,10 @@ ts_status ts_nd_accumulate(ts_nd_graph *graph, const ts_nd_reduction *reduction,
                        r->x->rank);
     TS_TRY(ts_nd_empty(graph, dtype, r->x->rank, ts_nd_shape(r->x), false, result, err));
     int64_t extent = ts_nd_shape(r->x)[ts_log2(r->axes)];
-    ts_status status = extent > 1 && r->x->count ? fold_run(r, true, *result, err) : scan_none(r, *result, err);
+    bool moves = extent > 1 && r->x->count, done = false;
+    ts_status status = moves ? ts__nd_scan_sums(r, *result, &done, err) : scan_none(r, *result, err);
+    if (status == TS_OK && moves && !done)
+        status = fold_run(r, true, *result, err);
     if (status == TS_OK)
         status = ts__nd_check_fold(r, true, *result, err);
     if (status != TS_OK) {

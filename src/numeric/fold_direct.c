@@ -19,6 +19,7 @@
 
 enum {
     FOLD_BLOCK = 2048,      /* elements */
+    FOLD_BLOCKS = 16,       /* that are one where nobody asks for the place */
     FOLD_LOOK = 64,         /* that are looked at together for one */
     FOLD_SHORT = 64,        /* bytes of a row that are worth it */
     FOLD_BYTES = 1 << 22,   /* that one thread reads as fast as some */
@@ -94,8 +95,8 @@ typedef union fold_number {
 #define FOLD_OF(type)                                                                                               \
     FOLD_INLINE bool type##_any(const type *x, int64_t n, bool zero, int64_t *place)                                \
     {                                                                                                               \
-        for (int64_t begin = 0; begin < n; begin += FOLD_BLOCK) {                                                   \
-            int64_t end = TS_MIN(begin + FOLD_BLOCK, n);                                                            \
+        for (int64_t begin = 0, end; begin < n; begin = end) {                                                      \
+            end = TS_MIN(begin ? begin + FOLD_BLOCK : FOLD_LOOK, n);                                                \
             int some = 0;                                                                                           \
             for (int64_t i = begin; i < end; i++)                                                                   \
                 some |= zero ? x[i] == 0 : x[i] != 0;                                                               \
@@ -131,8 +132,9 @@ typedef union fold_number {
         }                                                                                                           \
         type best = x[0];                                                                                           \
         int64_t block = 0;                                                                                          \
-        for (int64_t begin = 0; begin < n && !stop; begin += FOLD_BLOCK) {                                          \
-            int64_t many = TS_MIN(FOLD_BLOCK, n - begin);                                                           \
+        int64_t most = fold == TS_ND_MAX || fold == TS_ND_MIN ? FOLD_BLOCK * FOLD_BLOCKS : FOLD_BLOCK;              \
+        for (int64_t begin = 0; begin < n && !stop; begin += most) {                                                \
+            int64_t many = TS_MIN(most, n - begin);                                                                 \
             type here = least ? best_of(x + begin, many, true, &stop) : best_of(x + begin, many, false, &stop);     \
             if (stop || (least ? here < best : here > best))                                                        \
                 block = begin, best = here;                                                                         \

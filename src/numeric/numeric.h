@@ -13,6 +13,7 @@
  *   emit*.c     what each function computes, as IR
  *   fold.c      reductions
  *   fold_direct.c   those whose order cannot be seen, of rows of host memory, without a kernel
+ *   fold_sums.c     sums and products of complex numbers, running ones of all, of host memory
  *   product.c   products of vectors and small matrices
  *   matrix.c    products of matrices in host memory; matrix_loops.def: its loops for one width of vectors
  *   places.c    elements at places that arrays say
@@ -283,7 +284,7 @@ static inline bool nd_same_order(const nd_node *a, const nd_node *b)
     return true;
 }
 
-/* ---- direct.c, pick.c, order.c, fold_direct.c ----------------------------------------------------- */
+/* ---- direct.c, pick.c, order.c, fold_direct.c, fold_sums.c ---------------------------------------- */
 
 /* Elements of a dtype of ours (items have none) in host memory, and nobody is to be told of calls, which the long way
  * does. */
@@ -329,6 +330,9 @@ bool ts__nd_element(const ts_nd_operand *number, ts_dtype dtype, char element[16
 
 /* A reduction of rows that lie there into `out`, dense, with extent 1 along them; *done false: this is none. */
 TS_CHECKED ts_status ts__nd_fold_direct(const ts_nd_reduction *r, ts_nd *out, bool *done, ts_error *err);
+/* Sums and products of complex numbers, and running ones of all numbers, into `out`; *done false: this is none. */
+TS_CHECKED ts_status ts__nd_fold_sums(const ts_nd_reduction *r, ts_nd *out, bool *done, ts_error *err);
+TS_CHECKED ts_status ts__nd_scan_sums(const ts_nd_reduction *r, ts_nd *out, bool *done, ts_error *err);
 
 /* ---- watch.c ------------------------------------------------------------------------------------- */
 
