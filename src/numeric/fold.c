@@ -1125,8 +1125,8 @@ ts_status ts_nd_reduce(ts_nd_graph *graph, const ts_nd_reduction *reduction, ts_
     TS_TRY(ts_nd_empty(graph, dtype, r->x->rank, shape, false, &out, err));
     bool is_row = fold_is_row(r), done = false;
     ts_status status = ts__nd_fold_sums(r, out, &done, err);
-    if (status == TS_OK && !done && !is_row)
-        status = ts__nd_fold_direct(r, out, &done, err);
+    if (status == TS_OK && !done)
+        status = ts__nd_fold_direct(r, out, is_row, &done, err);
     if (status == TS_OK && !done)
         status = is_row ? row_run(r, out, err) : fold_run(r, false, out, err);
     if (status == TS_OK)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * Reductions whose order cannot be seen, of rows of host memory, by the thread that asks: the greatest and the least,
- * where they are, whether all or any are true. A kernel takes 3 us to begin, goes through all elements, and carries the
- * place of each.
+ * where they are, whether all or any are true, sums of whole numbers. A kernel takes 3 us to begin, goes through all
+ * elements, and carries the place of each.
  *
  *     block of FOLD_BLOCK elements -> its greatest one, by vectors
  *     greater than those before?   -> this block is remembered; the place is looked for in the last one remembered
@@ -23,13 +23,15 @@ enum {
     FOLD_LOOK = 64,         /* that are looked at together for one */
     FOLD_SHORT = 64,        /* bytes of a row that are worth it */
     FOLD_BYTES = 1 << 22,   /* that one thread reads as fast as some */
+    FOLD_NEAR = 1 << 21,    /* that are read from caches, so that rows need not wait for what is computed of them */
     FOLD_FEW_THREADS = 2    /* more of them read longer arrays faster */
 };
 
 /* A row's result: an element, or a place. */
 typedef union fold_number {
-    char bytes[8];
+    char bytes[16];
     int64_t place;
+    uint64_t sum;
 } fold_number;
 
 #define FOLD_INLINE static inline __attribute__((always_inline))
@@ -52,6 +54,20 @@ typedef union fold_number {
     {                                                                                                               \
         (void)x, (void)n, (void)least, (void)stop;                                                                  \
         return best;                                                                                                \
+    }
+
+/* The sum of whole numbers, which wraps: blocks of narrow ones in numbers of 32 bits. */
+#define FOLD_SUM_OF(type, near)                                                                                     \
+    FOLD_INLINE void type##_sum(const void *data, int64_t n, fold_number *result)                                   \
+    {                                                                                                               \
+        const type *x = data;                                                                                       \
+        result->sum = 0;                                                                                            \
+        for (int64_t begin = 0; begin < n; begin += FOLD_BLOCK) {                                                   \
+            near sum = 0;                                                                                           \
+            for (int64_t i = begin; i < TS_MIN(begin + FOLD_BLOCK, n); i++)                                         \
+                sum += (near)x[i];                                                                                  \
+            result->sum += (uint64_t)sum;                                                                           \
+        }                                                                                                           \
     }
 
 /* Floats by their bits, whose order is theirs once those of negative ones are flipped: compilers make vectors of that.
@@ -155,6 +171,13 @@ FOLD_OF_INTEGERS(int32_t)
 FOLD_OF_INTEGERS(uint32_t)
 FOLD_OF_INTEGERS(int64_t)
 FOLD_OF_INTEGERS(uint64_t)
+FOLD_SUM_OF(int8_t, int32_t)
+FOLD_SUM_OF(uint8_t, uint32_t)
+FOLD_SUM_OF(int16_t, int32_t)
+FOLD_SUM_OF(uint16_t, uint32_t)
+FOLD_SUM_OF(int32_t, int64_t)
+FOLD_SUM_OF(uint32_t, uint64_t)
+FOLD_SUM_OF(uint64_t, uint64_t)
 FOLD_OF_FLOATS(float, 32, 0x7F800000)
 FOLD_OF_FLOATS(double, 64, 0x7FF0000000000000)
 FOLD_OF(int8_t)
@@ -168,21 +191,130 @@ FOLD_OF(uint64_t)
 FOLD_OF(float)
 FOLD_OF(double)
 
-/* Truths are bytes, all but 0 alike: the greatest is whether any is, and its place is the first one's. */
-FOLD_INLINE void fold_truths(const void *x, int64_t n, ts_nd_fold fold, fold_number *result)
+/* The first byte that is 0, or is not; false: there is none. */
+FOLD_INLINE bool fold_first_byte(const uint8_t *x, int64_t n, bool zero, int64_t *place)
 {
+    const uint8_t *found = zero ? memchr(x, 0, (size_t)n) : NULL;
+    int64_t i = 0;
+    *place = found ? found - x : 0;
+    if (zero)
+        return found != NULL;
+    for (uint64_t words[FOLD_LOOK / 8], some = 0; i + FOLD_LOOK <= n; i += FOLD_LOOK) {
+        memcpy(words, x + i, sizeof words);
+        for (int k = 0; k < FOLD_LOOK / 8; k++)
+            some |= words[k];
+        if (some)
+            break;
+    }
+    while (i < n && !x[i])
+        i++;
+    *place = i < n ? i : 0;
+    return i < n;
+}
+
+/* Truths are bytes, all but 0 alike: the greatest is whether any is, and its place is the first one's. */
+FOLD_INLINE void fold_truths(const void *data, int64_t n, ts_nd_fold fold, fold_number *result)
+{
+    const uint8_t *x = data;
     bool zero = fold == TS_ND_MIN || fold == TS_ND_ARGMIN || fold == TS_ND_ALL;
     int64_t place;
-    bool some = uint8_t_any(x, n, zero, &place);
+    if (fold == TS_ND_SUM) {
+        uint64_t sum = 0;
+        for (int64_t i = 0; i < n; i++)
+            sum += x[i] != 0;
+        result->sum = sum;
+        return;
+    }
+    bool some = fold_first_byte(x, n, zero, &place);
     if (fold == TS_ND_ARGMAX || fold == TS_ND_ARGMIN)
         result->place = place;
     else
         result->bytes[0] = some != zero;
 }
 
+/* Complex numbers are compared by their real parts, of equal ones by the others; the first with NaN in a part wins. */
+#define FOLD_OF_COMPLEX(part)                                                                                       \
+    /* Whether any of FOLD_LOOK pairs is as good by its real part, or NaN. */                                       \
+    FOLD_INLINE bool part##_may_be(const part *x, part re, bool least)                                              \
+    {                                                                                                               \
+        int some = 0;                                                                                               \
+        for (int64_t k = 0; k < FOLD_LOOK; k++) {                                                                   \
+            some |= least ? !(x[2 * k] > re) : !(x[2 * k] < re);                                                    \
+            some |= x[2 * k + 1] != x[2 * k + 1];                                                                   \
+        }                                                                                                           \
+        return some;                                                                                                \
+    }                                                                                                               \
+    FOLD_INLINE bool part##_has_none(const part *x)                                                                 \
+    {                                                                                                               \
+        int some = 0;                                                                                               \
+        for (int64_t k = 0; k < FOLD_LOOK; k++)                                                                     \
+            some |= (x[2 * k] == 0) & (x[2 * k + 1] == 0);                                                          \
+        return some;                                                                                                \
+    }                                                                                                               \
+    FOLD_INLINE int64_t part##_best_pair(const part *x, int64_t n, bool least)                                      \
+    {                                                                                                               \
+        int64_t best = 0;                                                                                           \
+        part re = x[0], im = x[1];                                                                                  \
+        for (int64_t i = 0; i < n; i++) {                                                                           \
+            while (i + FOLD_LOOK <= n && !part##_may_be(x + 2 * i, re, least))                                      \
+                i += FOLD_LOOK;                                                                                     \
+            if (i == n)                                                                                             \
+                break;                                                                                              \
+            part a = x[2 * i], b = x[2 * i + 1];                                                                    \
+            if (a != a || b != b)                                                                                   \
+                return i;                                                                                           \
+            if (least ? a < re || (a == re && b < im) : a > re || (a == re && b > im))                              \
+                best = i, re = a, im = b;                                                                           \
+        }                                                                                                           \
+        return best;                                                                                                \
+    }                                                                                                               \
+    FOLD_INLINE void part##_pairs(const void *data, int64_t n, ts_nd_fold fold, fold_number *result)                \
+    {                                                                                                               \
+        const part *x = data;                                                                                       \
+        int64_t place = 0;                                                                                          \
+        if (fold == TS_ND_ANY)                                                                                      \
+            result->bytes[0] = part##_any(x, 2 * n, false, &place);                                                 \
+        else if (fold == TS_ND_ALL) {                                                                               \
+            while (place + FOLD_LOOK <= n && !part##_has_none(x + 2 * place))                                       \
+                place += FOLD_LOOK;                                                                                 \
+            while (place < n && (x[2 * place] != 0 || x[2 * place + 1] != 0))                                       \
+                place++;                                                                                            \
+            result->bytes[0] = place == n;                                                                          \
+        } else {                                                                                                    \
+            place = part##_best_pair(x, n, fold == TS_ND_MIN || fold == TS_ND_ARGMIN);                              \
+            if (fold == TS_ND_MAX || fold == TS_ND_MIN)                                                             \
+                memcpy(result->bytes, x + 2 * place, 2 * sizeof *x);                                                \
+            else                                                                                                    \
+                result->place = place;                                                                              \
+        }                                                                                                           \
+    }
+FOLD_OF_COMPLEX(float)
+FOLD_OF_COMPLEX(double)
+
+FOLD_INLINE void fold_sum(const void *x, int64_t n, ts_dtype dtype, fold_number *result)
+{
+    switch (dtype) {
+    case TS_DTYPE_bool_: fold_truths(x, n, TS_ND_SUM, result); break;
+    case TS_DTYPE_int8: int8_t_sum(x, n, result); break;
+    case TS_DTYPE_uint8: uint8_t_sum(x, n, result); break;
+    case TS_DTYPE_int16: int16_t_sum(x, n, result); break;
+    case TS_DTYPE_uint16: uint16_t_sum(x, n, result); break;
+    case TS_DTYPE_int32: int32_t_sum(x, n, result); break;
+    case TS_DTYPE_uint32: uint32_t_sum(x, n, result); break;
+    default: uint64_t_sum(x, n, result);
+    }
+}
+
 #define FOLD_WIDTH(name, floats, doubles)                                                                           \
     static void name(const void *x, int64_t n, ts_nd_fold fold, ts_dtype dtype, fold_number *result)                \
     {                                                                                                               \
+        bool is_any = fold == TS_ND_ANY || fold == TS_ND_ALL;                                                       \
+        if (fold == TS_ND_SUM) {                                                                                    \
+            fold_sum(x, n, dtype, result);                                                                          \
+            return;                                                                                                 \
+        }                                                                                                           \
+        if (is_any && (dtype == TS_DTYPE_int8 || dtype == TS_DTYPE_uint8))                                          \
+            dtype = TS_DTYPE_bool_;                                                                                 \
         switch (dtype) {                                                                                            \
         case TS_DTYPE_bool_: fold_truths(x, n, fold, result); break;                                                \
         case TS_DTYPE_int8: int8_t_row(x, n, fold, result, int8_t_best); break;                                     \
@@ -194,6 +326,8 @@ FOLD_INLINE void fold_truths(const void *x, int64_t n, ts_nd_fold fold, fold_num
         case TS_DTYPE_int64: int64_t_row(x, n, fold, result, int64_t_best); break;                                  \
         case TS_DTYPE_uint64: uint64_t_row(x, n, fold, result, uint64_t_best); break;                               \
         case TS_DTYPE_float32: float_row(x, n, fold, result, floats); break;                                        \
+        case TS_DTYPE_complex64: float_pairs(x, n, fold, result); break;                                            \
+        case TS_DTYPE_complex128: double_pairs(x, n, fold, result); break;                                          \
         default: double_row(x, n, fold, result, doubles);                                                           \
         }                                                                                                           \
     }
@@ -210,7 +344,6 @@ FOLD_WIDTH(fold_plain, float_best, double_best)
             return type##_best(x, n, least, stop);                                                                  \
         __m512##mask best[4];                                                                                       \
         unsigned nan = 0;                                                                                           \
-        type ends[lanes];                                                                                           \
         for (int k = 0; k < 4; k++)                                                                                 \
             best[k] = _mm512_loadu_##suffix(x);                                                                     \
         for (int64_t i = 0; i < n; i += 4 * lanes) {                                                                \
@@ -225,11 +358,8 @@ FOLD_WIDTH(fold_plain, float_best, double_best)
         }                                                                                                           \
         for (int k = 1; k < 4; k++)                                                                                 \
             best[0] = least ? _mm512_min_##suffix(best[0], best[k]) : _mm512_max_##suffix(best[0], best[k]);        \
-        _mm512_storeu_##suffix(ends, best[0]);                                                                      \
-        for (int l = 1; l < lanes; l++)                                                                             \
-            ends[0] = (least ? ends[l] < ends[0] : ends[l] > ends[0]) ? ends[l] : ends[0];                          \
         *stop = nan != 0;                                                                                           \
-        return ends[0];                                                                                             \
+        return least ? _mm512_reduce_min_##suffix(best[0]) : _mm512_reduce_max_##suffix(best[0]);                   \
     }
 FOLD_OF_VECTORS(float, ps, , 16)
 FOLD_OF_VECTORS(double, pd, d, 8)
@@ -250,10 +380,16 @@ static fold_rows_of *fold_widest(void)
     return fold_plain;
 }
 
-static bool fold_has_order(ts_nd_fold fold)
+/* Whether the order cannot be seen, and results have the dtype that the loops give. */
+static bool fold_has_loop(const ts_nd_reduction *r, char kind, const ts_nd *out)
 {
-    return fold != TS_ND_MAX && fold != TS_ND_MIN && fold != TS_ND_ARGMAX && fold != TS_ND_ARGMIN &&
-           fold != TS_ND_ANY && fold != TS_ND_ALL;
+    bool is_whole = kind == 'i' || kind == 'u' || kind == 'b', is_same = !r->dtype || r->dtype == r->x->dtype;
+    switch (r->fold) {
+    case TS_ND_SUM: return is_whole && strchr("iu", nd_kind((ts_dtype)out->dtype));
+    case TS_ND_ANY: case TS_ND_ALL: return true;
+    case TS_ND_MAX: case TS_ND_MIN: case TS_ND_ARGMAX: case TS_ND_ARGMIN: return is_same;
+    default: return false;
+    }
 }
 
 /* The first of the last axes, which are those that are folded and lie one behind the other; the rank: there is none. */
@@ -277,22 +413,22 @@ static bool fold_is_short(const ts_nd *x)
                                                 info.units <= FOLD_FEW_THREADS);
 }
 
-static bool fold_may(const ts_nd_reduction *r)
+static bool fold_may(const ts_nd_reduction *r, const ts_nd *out)
 {
     const ts_nd *x = r->x;
     const ts_dtype_info *info = ts_dtype_get((ts_dtype)x->dtype);
-    bool is_number = (info->kind == 'f' && info->bits >= 32) || info->kind == 'b' ||
+    bool is_number = (info->kind == 'f' && info->bits >= 32) || info->kind == 'b' || info->part ||
                      ((info->kind == 'i' || info->kind == 'u') && info->bits >= 8);
-    return !fold_has_order(r->fold) && is_number && x->count && !r->where && !x->meaning && nd_is_there(x) &&
-           (!r->dtype || r->dtype == x->dtype || r->fold == TS_ND_ANY || r->fold == TS_ND_ALL);
+    return is_number && x->count && !r->where && !x->meaning && nd_is_there(x) && fold_has_loop(r, info->kind, out);
 }
 
-ts_status ts__nd_fold_direct(const ts_nd_reduction *r, ts_nd *out, bool *done, ts_error *err)
+ts_status ts__nd_fold_direct(const ts_nd_reduction *r, ts_nd *out, bool is_row, bool *done, ts_error *err)
 {
     ts_nd *x = r->x;
     void *from, *to;
+    bool is_complex = nd_kind((ts_dtype)x->dtype) == 'c';
     *done = false;
-    if (!fold_may(r))
+    if (!fold_may(r, out) || (is_row && !is_complex && x->count * x->item > FOLD_NEAR))
         return TS_OK;
     uint32_t first = fold_first_axis(r);
     int64_t n = 1, at[TS_ND_RANK] = {0};

@@ -159,7 +159,7 @@ static bool sums_is_wide(void)
         sum.im = lanes[1];                                                                                          \
         return sum;                                                                                                 \
     }                                                                                                               \
-    /* Blocks are added in pairs, those pairs in pairs: as many partial sums wait as the number of blocks has bits. */ \
+    /* Blocks are added in pairs, those pairs in pairs: as many sums wait as the number of blocks has bits. */      \
     static type type##_sum(const char *x, int64_t n, int64_t step)                                      \
     {                                                                                                               \
         type waiting[64], sum = {-(part)0, -(part)0};                                                               \

@@ -328,8 +328,9 @@ void ts__nd_move(const nd_move *move, char *to, const char *from);
 /* The element that a number becomes without anything to tell of; false: it is another kind of number. */
 bool ts__nd_element(const ts_nd_operand *number, ts_dtype dtype, char element[16]);
 
-/* A reduction of rows that lie there into `out`, dense, with extent 1 along them; *done false: this is none. */
-TS_CHECKED ts_status ts__nd_fold_direct(const ts_nd_reduction *r, ts_nd *out, bool *done, ts_error *err);
+/* A reduction of rows that lie there into `out`, dense, with extent 1 along them; *done false: this is none. Of rows
+ * that a kernel could hold, with what is computed of the result (`is_row`), those of few bytes are reduced. */
+TS_CHECKED ts_status ts__nd_fold_direct(const ts_nd_reduction *r, ts_nd *out, bool is_row, bool *done, ts_error *err);
 /* Sums and products of complex numbers, and running ones of all numbers, into `out`; *done false: this is none. */
 TS_CHECKED ts_status ts__nd_fold_sums(const ts_nd_reduction *r, ts_nd *out, bool *done, ts_error *err);
 TS_CHECKED ts_status ts__nd_scan_sums(const ts_nd_reduction *r, ts_nd *out, bool *done, ts_error *err);

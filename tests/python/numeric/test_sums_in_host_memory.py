@@ -71,7 +71,11 @@ def test_running_sums_are_numpys_bit_by_bit(dtype, seed):
     axis = int(rng.integers(-x.ndim, x.ndim))
     with np.errstate(all="ignore"):
         for name in ("cumsum", "cumprod"):
-            check(getattr(tn, name)(a, axis=axis), getattr(np, name)(x, axis=axis), exact=dtype not in "FD")
+            check(
+                getattr(tn, name)(a, axis=axis),
+                getattr(np, name)(x, axis=axis),
+                exact=dtype not in "FD",
+            )
         check(tn.cumsum(a), np.cumsum(x), exact=True)
         wanted = np.cumsum(x, axis=axis, dtype="i4" if dtype in "bhi" else None)
         check(tn.cumsum(a, axis=axis, dtype="i4" if dtype in "bhi" else None), wanted, exact=True)
@@ -87,7 +91,13 @@ def test_a_long_complex_sum_keeps_the_bits_of_pairs(dtype):
 
 
 def test_signs_of_zero_infinities_and_nan():
-    for x in ([-0.0 - 0j, -0.0 - 0j], [np.inf + 1j, 1 - np.inf * 1j], [np.nan + 1j, 2], [0j], [-0.0]):
+    for x in (
+        [-0.0 - 0j, -0.0 - 0j],
+        [np.inf + 1j, 1 - np.inf * 1j],
+        [np.nan + 1j, 2],
+        [0j],
+        [-0.0],
+    ):
         x = np.array(x, "D")
         with np.errstate(all="ignore"):
             for name in ("sum", "cumsum", "cumprod"):
@@ -118,3 +128,35 @@ def test_the_greatest_beyond_many_blocks(dtype):
             y[place // 2] = np.nan
         for name in ("max", "min", "argmax", "argmin"):
             check(getattr(tn, name)(tn.array(y)), getattr(np, name)(y))
+
+
+@pytest.mark.parametrize("dtype", "FD")
+@pytest.mark.parametrize("seed", range(20))
+def test_complex_numbers_in_order(dtype, seed):
+    rng = np.random.default_rng([seed, ord(dtype)])
+    n = int(rng.choice([8, 63, 64, 65, 300, 5000]))
+    x = (rng.integers(0, 9, (4, n)) + 1j * rng.integers(0, 9, (4, n))).astype(dtype)
+    if rng.random() < 0.5:
+        x[1, rng.integers(n)] = complex(np.nan, 1) if rng.random() < 0.5 else complex(1, np.nan)
+    x[2] = 0
+    for a in (tn.array(x), tn.array(x) + 0):
+        for name in ("max", "min", "argmax", "argmin", "any", "all"):
+            for axis in (None, 1):
+                check(getattr(tn, name)(a, axis=axis), getattr(np, name)(x, axis=axis), exact=True)
+
+
+@pytest.mark.parametrize("dtype", "?bBhHiIqQ")
+@pytest.mark.parametrize("to", [None, "b", "H", "i", "Q", "f"])
+def test_sums_of_whole_numbers_wrap(dtype, to):
+    rng = np.random.default_rng(ord(dtype))
+    x = rng.integers(0, 256, (5, 40_008), dtype=np.uint8).view(dtype if dtype != "?" else "b")
+    x = x > 0 if dtype == "?" else x
+    for y, a in ((x, tn.array(x)), (x[::-2], tn.array(x)[::-2])):
+        for axis in (None, 0, 1):
+            ours, wanted = tn.sum(a, axis=axis, dtype=to), np.sum(y, axis=axis, dtype=to)
+            if to == "f":
+                np.testing.assert_allclose(
+                    np.asarray(ours), wanted, rtol=1e-3, atol=np.abs(wanted).max() * 1e-3
+                )
+            else:
+                check(ours, wanted, exact=True)
