@@ -123,6 +123,8 @@ def segmented_sort(
     Stable. On a GPU parts of up to 2,048 items are sorted in shared memory, as many at once by a block as fit; longer
     ones, and all on a CPU, together, as `radix_sort` does: by key, and then by part. Which are long is found on the
     device. Temporary memory: three times the items and 12 bytes for each on a GPU, for no more than 2,048 items none.
+    Where `radix_sort` compares vectors of a CPU, each part is sorted by itself, with temporary memory as there; offsets
+    must be arrays of NumPy then.
     """
     keys, out_keys, values = buffers_of(d_in_keys, d_out_keys, d_in_values, d_out_values)
     source, dtype = bits_of(keys)
