@@ -17,6 +17,8 @@ import threading
 from collections.abc import Callable
 from typing import Any
 
+from ._store import under_way
+
 __all__ = ["PutOff", "run_all"]
 
 _MOST_THREADS = 16
@@ -43,7 +45,7 @@ def run_all(later: list[Any]) -> None:
     waiting = [of for of in first.values() if hasattr(of[0], "_prepare")]
     waiting.reverse()
     threads = [
-        threading.Thread(target=_prepare, args=(waiting,), daemon=True)
+        threading.Thread(target=_help, args=(waiting, under_way.packed), daemon=True)
         for _ in range(min(len(waiting), os.cpu_count() or 1, _MOST_THREADS) - 1)
     ]
     for thread in threads:
@@ -54,6 +56,12 @@ def run_all(later: list[Any]) -> None:
         thread.join()
     for _, launch, args in later:
         launch(*args)
+
+
+def _help(waiting: list[Any], packed: list[Any] | None) -> None:
+    """`_prepare` in a thread of its own, which notes what it packs for the call that waits for it."""
+    under_way.packed = packed
+    _prepare(waiting)
 
 
 def _prepare(waiting: list[Any]) -> None:

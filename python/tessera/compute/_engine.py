@@ -26,7 +26,7 @@ from .. import _core
 from ._ahead import PutOff, run_all
 from ._ready import pack_of
 from ._replay import derived, forget, forget_mine, is_lost, noted, recorded, replayed, takes, wanted
-from ._store import is_plain, keep_packed, kernel_by_name, kernel_ready, name_of
+from ._store import is_plain, keep_packed, kernel_by_name, kernel_ready, name_of, under_way
 from .iterators import Iterator, as_host
 
 __all__ = [
@@ -210,6 +210,7 @@ def _waiting(stream: Any) -> Callable[[], Any]:
 
 def _called(key: Any, function: Callable[..., Any], given: dict[str, Any]) -> Any:
     above, _calls.taken = _calls.taken, []
+    packed_above, under_way.packed = under_way.packed, []
     given = {name: as_host(value) for name, value in given.items()}
     recording, wait, went_well = wanted(key, given), None, False
     try:
@@ -228,7 +229,7 @@ def _called(key: Any, function: Callable[..., Any], given: dict[str, Any]) -> An
         _forget_temporaries()
         raise
     finally:
-        _calls.taken = above
+        _calls.taken, under_way.packed = above, packed_above
         if above is None:
             _calls.later = None
         if recording is not None:

@@ -16,6 +16,7 @@ import enum
 import functools
 import os
 import sys
+import threading
 import types
 from collections.abc import Callable
 from typing import Any
@@ -28,14 +29,21 @@ from ..cuda import config
 from ..cuda._hints import bounds_hints, hint_rows, parameter_rows
 from .types import TypeDescriptor
 
-__all__ = ["StoredKernel", "is_plain", "keep_packed", "kernel_by_name", "kernel_ready", "name_of"]
+__all__ = ["StoredKernel", "is_plain", "keep_packed", "kernel_by_name", "kernel_ready", "name_of", "under_way"]
 
 _FOLDERS = (".", "compute", "coop", "cuda")  # of the package: whose files kernels are made of
 _PLAIN = frozenset((bool, int, float, complex, str, bytes))
 _FROM = ("builtins", "math", "numpy", "operator", "tessera")  # modules whose names mean the same in all processes
 
 
-_packed: list[tuple[Any, bytes]] = []  # kernels and their names, until `keep_packed`
+
+class _UnderWay(threading.local):
+    """Of the call under way in this thread, or that this thread helps."""
+
+    packed: list[tuple[Any, bytes]] | None = None  # kernels that it has packed, and their names; None: there is no call
+
+
+under_way = _UnderWay()
 
 
 class _Unknown(Exception):
@@ -223,7 +231,7 @@ def kernel_by_name(
     if found is None:
         kernel = build()
         if name is not None:
-            kernel._on_packed = functools.partial(_packed.append, (kernel, name))
+            kernel._on_packed = functools.partial(_note_packed, kernel, name)
         return kernel
     about, _, pack = found.partition(b"\0")
     called, file, parameters = about.decode().split("\n")
@@ -236,14 +244,16 @@ def kernel_ready(found: Any, bounds: tuple[int, ...], build: Callable[[], Any], 
     return StoredKernel((name, file, ", ".join(parameters)), pack, bounds, _LaterHost(None, build), dress)
 
 
+def _note_packed(kernel: Any, name: bytes) -> None:
+    if under_way.packed is not None:
+        under_way.packed.append((kernel, name))
+
+
 def keep_packed() -> None:
-    """Keeps the kernels that were packed and launched since. Those whose arguments the host named to the compiler, as
-    structs, are packed by the next process too: names go by objects, of which another process may have others."""
-    while _packed:
-        try:
-            kernel, name = _packed.pop()
-        except IndexError:  # another thread has it
-            return
+    """Keeps the kernels that the call under way has packed and launched. Those whose arguments the host named to the
+    compiler, as structs, are packed by the next process too: names go by objects, of which another process may have
+    others."""
+    for kernel, name in under_way.packed or ():
         pack, host = kernel._pack
         if not (host.asks or host.captured or host.links or host.elements or host.classes or host.constants):
             _keep(kernel.py_func.__code__, name, pack)

@@ -7,6 +7,7 @@ import os
 import subprocess
 import sys
 import textwrap
+import threading
 import warnings
 
 import numpy as np
@@ -14,6 +15,7 @@ import pytest
 
 from tessera import compute, cuda
 from tessera.compute import _engine, _store
+from tessera.cuda._errors import CudaAPIError
 
 N = 50_000
 
@@ -70,6 +72,7 @@ FORKS = """
 import numpy as np, os
 from tessera import compute, cuda
 from tessera.compute import _engine, _store
+from tessera.cuda._errors import CudaAPIError
 x, out = cuda.device_array(100, np.int32), cuda.device_array(100, np.int32)
 for step in range(16):  # more than there are threads of the background: some wait
     compute.inclusive_scan(d_in=x, d_out=out, op=lambda a, b: a + b + step, num_items=100)
@@ -120,19 +123,61 @@ def test_the_next_process_begins_with_fast_code(tmp_path):
     assert (found[1]["from_disk"], found[1]["compiled"]) == (1, 0)
 
 
-def test_packs_whose_arguments_the_host_names_are_not_kept(mock, monkeypatch):
-    """It names the classes of structs by numbers of objects, which another process may count otherwise."""
+@pytest.fixture
+def kept(monkeypatch):
+    """The packs that are kept from now on; none is found."""
     kept: list[str] = []
     monkeypatch.setattr(_engine, "_keeps", True)
     monkeypatch.setattr(_store._core, "cache_kept", lambda name: None)
     monkeypatch.setattr(_store._core, "cache_keep", lambda kind, name, text: kept.append(kind))
     for module in (_engine, _store):
         monkeypatch.setattr(module, "name_of", lambda make, key, bounds: b"a name")
+    return kept
+
+
+def reduce_pairs():
+    """A kernel whose arguments the host names."""
     Pair = compute.gpu_struct({"s": np.int64, "t": np.int64}, "Pair")
     pairs, out = cuda.device_array(9, Pair.dtype), cuda.device_array(1, Pair.dtype)
+    op = lambda a, b: a if a.t > b.t else b  # noqa: E731
+    compute.reduce_into(d_in=pairs, d_out=out, h_init=Pair(0, 0), num_items=9, op=op)
+
+
+def reduce_numbers():
     numbers, one = cuda.device_array(9, np.int64), cuda.device_array(1, np.int64)
-    given = {"num_items": 9, "op": lambda a, b: a if a.t > b.t else b}
-    compute.reduce_into(d_in=pairs, d_out=out, h_init=Pair(0, 0), **given)
-    assert not kept
     compute.reduce_into(d_in=numbers, d_out=one, h_init=np.int64(0), num_items=9, op=lambda a, b: a if a > b else b)
+
+
+def test_packs_whose_arguments_the_host_names_are_not_kept(mock, kept):
+    """It names the classes of structs by numbers of objects, which another process may count otherwise."""
+    reduce_pairs()
+    assert not kept
+    reduce_numbers()
     assert kept == ["pack of reduce"]
+
+
+def test_a_call_keeps_its_own_packs_only(mock, kept, monkeypatch):
+    """Another thread's call ends between a kernel's packing and its launch, when the host has named nothing yet."""
+    note, between = _store._note_packed, []
+
+    def note_and_call(kernel, name):
+        note(kernel, name)
+        if threading.current_thread() is threading.main_thread():
+            other = threading.Thread(target=reduce_numbers)
+            other.start()
+            other.join()
+            between.extend(kept)
+
+    monkeypatch.setattr(_store, "_note_packed", note_and_call)
+    reduce_pairs()
+    assert between == kept == ["pack of reduce"]
+
+
+def test_packs_of_a_call_that_raises_are_not_kept(mock, kept):
+    mock.load_result = 218
+    with pytest.raises(CudaAPIError):
+        reduce_numbers()
+    mock.load_result = 0
+    compute.clear_all_caches()
+    scan(13)
+    assert kept and "pack of reduce" not in kept
