@@ -87,9 +87,15 @@ def _mask(a: ndarray, where: Any) -> Any:
 
 
 def _dtype_into(a: ndarray, out: Any) -> Any:
-    """The dtype of an array that out= names, where it can hold what ``a`` does: NumPy computes in it; else None."""
-    holds = isinstance(out, ndarray) and numpy.promote_types(out.dtype, a.dtype) == out.dtype
-    return out.dtype if holds else None
+    """The dtype that holds the elements of ``a`` and those of an array that out= names: NumPy computes in it; None:
+    nothing is named, or not numbers."""
+    if not isinstance(out, ndarray) or not (_is_of_numbers(a) and _is_of_numbers(out)):
+        return None
+    return numpy.promote_types(out.dtype, a.dtype)
+
+
+def _is_of_numbers(a: ndarray) -> bool:
+    return a.dtype.kind in "biufc" and not has_meaning(a)
 
 
 def _in_loop(a: ndarray, dtype: Any) -> ndarray:
@@ -125,8 +131,9 @@ def fold(
             )
         if target is not None:
             dtype = _dtype_into(a, out) or sum_dtype(a.dtype)
-    elif dtype is not None or _dtype_into(a, out):
-        a = _in_loop(a, out.dtype if dtype is None else dtype)
+    else:
+        dtype = _dtype_into(a, out) if dtype is None else dtype
+        a = a if dtype is None else _in_loop(a, dtype)
     no_start = initial is None or initial is NO_VALUE
     if name in ("max", "min") and no_start and mask is not None:
         raise ValueError(

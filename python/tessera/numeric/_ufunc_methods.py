@@ -441,16 +441,12 @@ def one_axis(a: ndarray, axis: Any, method: str) -> int:
 
 def accumulate(function: Any, a: Any, axis: Any, dtype: Any, out: Any) -> Any:
     """The reduction of the first elements, for each number of them."""
-    from ._reduce import _dtype_into
-
     a = f.asarray(a)
-    axis = one_axis(a, axis, "accumulate")
-    if dtype is None and function.__name__ != "logical_xor":  # which computes bools, whatever takes them
-        dtype = _dtype_into(a, out)
-    a, kind = _loop(function, a, dtype)
+    axis, out = one_axis(a, axis, "accumulate"), _one_out(out)
+    a, kind = _loop(function, a, _walk_dtype(function, a, dtype, out))
     walked = _core.numeric_walk(function, a.astype(kind, copy=False), axis, None) if _is_walked(a) else None
     if walked is not None:
-        return walked if out is None else f.copy_of(walked, out, casting="unsafe")
+        return walked if out is None else _put_into(out, walked)
     rows = f.moveaxis(a, axis, 0)
     made = f.empty(rows.shape, kind)
     if rows.shape[0]:
@@ -458,7 +454,30 @@ def accumulate(function: Any, a: Any, axis: Any, dtype: Any, out: Any) -> Any:
     for i in range(1, rows.shape[0]):
         made[i] = function(made[i - 1], rows[i])
     made = f.moveaxis(made, 0, axis)
-    return made.copy() if out is None else f.copy_of(made, out, casting="unsafe")
+    return made.copy() if out is None else _put_into(out, made)
+
+
+def _one_out(out: Any) -> Any:
+    """What ``out=`` names, which may be a tuple of it."""
+    return out[0] if isinstance(out, tuple) else out
+
+
+def _put_into(out: ndarray, made: ndarray) -> Any:
+    """What accumulate or reduceat gives, in the array that is named for it, which has as many axes."""
+    if out.ndim != made.ndim:
+        raise ValueError(f"non-broadcastable output operand with shape {out.shape} doesn't match {made.shape}")
+    return f.copy_of(made, out, casting="unsafe")
+
+
+def _walk_dtype(function: Any, a: ndarray, dtype: Any, out: Any) -> Any:
+    """The dtype that accumulate and reduceat compute in: that which is named, which the function must have a loop of;
+    or with ``out=`` that which holds both its elements and the array's. None: that of the elements."""
+    from ._reduce import _dtype_into
+
+    if dtype is not None:
+        check_loop(function, dtype)
+        return dtype
+    return None if function.__name__.startswith("logical") else _dtype_into(a, out)
 
 
 def _as_taken(function: Any, a: ndarray, dtype: Any) -> ndarray:
@@ -486,10 +505,11 @@ def _in_segments(function: Any, a: ndarray, indices: Any, axis: int, dtype: Any)
 def reduceat(function: Any, a: Any, indices: Any, axis: Any, dtype: Any, out: Any) -> Any:
     """Reductions of the slices that indices begin; of one element where the next index is not greater."""
     a = f.asarray(a)
-    axis = one_axis(a, axis, "reduceat")
+    axis, out = one_axis(a, axis, "reduceat"), _one_out(out)
+    dtype = _walk_dtype(function, a, dtype, out)
     made = _in_segments(function, a, indices, axis, dtype)
     if made is not None:
-        return made if out is None else f.copy_of(made, out[0] if isinstance(out, tuple) else out, casting="unsafe")
+        return made if out is None else _put_into(out, made)
     rows, places = f.moveaxis(a, axis, 0), [int(i) for i in numpy.asarray(indices)]
     n = rows.shape[0]
     for i in places:
@@ -502,7 +522,7 @@ def reduceat(function: Any, a: Any, indices: Any, axis: Any, dtype: Any, out: An
     ]
     kind = f.asarray(function.reduce(f.zeros(1, a.dtype), 0, dtype, initial=None)).dtype
     made = stack(parts, axis) if parts else f.empty((*a.shape[:axis], 0, *a.shape[axis + 1 :]), kind)
-    return made if out is None else f.copy_of(made, out[0] if isinstance(out, tuple) else out, casting="unsafe")
+    return made if out is None else _put_into(out, made)
 
 
 def into_theirs(function: Any, *args: Any, **options: Any) -> Any:
