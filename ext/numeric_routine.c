@@ -665,7 +665,8 @@ static uint8_t routine_depth(PyObject *name)
 {
     static const char *const looking[] = {"block", "choose", "column_stack", "concat", "concatenate", "dstack",
                                           "histogram2d", "histogramdd", "hstack", "lexsort", "multi_dot",
-                                          "piecewise", "select", "stack", "vstack"};
+                                          "piecewise", "poly", "ravel_multi_index", "roots", "select", "stack",
+                                          "vstack"};
     enum { BLOCKS = 8 };
     for (size_t i = 0; i < sizeof looking / sizeof *looking; i++)
         if (PyUnicode_CompareWithASCIIString(name, looking[i]) == 0)

@@ -66,51 +66,79 @@ def _in_order(objects: Iterable[Any]) -> list[Any]:
 # -- functions -----------------------------------------------------------------------------------------
 
 
+class _Plain:
+    """Stands for an argument that does not answer, in a call of NumPy's function: it has no implementation for this
+    class, so none runs."""
+
+    def __array_function__(self, function: Any, types: Any, args: Any, options: Any) -> Any:
+        return NotImplemented
+
+
+class _PlainList(_Plain, list):  # type: ignore[type-arg]
+    """The same for a list."""
+
+
+class _PlainTuple(_Plain, tuple):  # type: ignore[type-arg]
+    """The same for a tuple."""
+
+
 class _Probe:
-    """Stands for an argument in a call of NumPy's function, which says by it that the argument counts."""
+    """Stands for an argument that may answer, which NumPy's function asks where it counts."""
 
     def __init__(self, value: Any, function: Any, met: list[Any]) -> None:
         self._value, self._function, self._met = value, function, met
 
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._value, name)
+
     def __array_function__(self, function: Any, types: Any, args: Any, options: Any) -> Any:
-        if function is self._function:  # not one that it calls, where none counts
+        if function is self._function:  # not one that it calls
             self._met.append(self._value)
         return NotImplemented
 
 
+def _forward(name: str) -> Any:
+    return lambda probe, *args: getattr(probe._value, name)(*args)
+
+
 @functools.cache
-def _probe(number: int) -> type[_Probe]:
-    """Classes of probes, one for each class of arguments in a call."""
-    return type(f"_Probe{number}", (_Probe,), {})
+def _probe(number: int, sequence: frozenset[str]) -> type[_Probe]:
+    """Classes of probes, one for each class of arguments in a call: sequences where the arguments are."""
+    return type(f"_Probe{number}", (_Probe,), {name: _forward(name) for name in sequence})
 
 
 class _Probes:
-    """Probes for the arguments of one call."""
+    """What stands for the arguments of one call. NumPy's functions look into lists and tuples, and into what can be
+    taken apart like them."""
 
     def __init__(self, function: Any) -> None:
-        self._function = function
+        self._function, self._lists_stay = function, function.__name__ == "block"  # which looks at lists alone
         self.met: list[Any] = []
         self._kinds: dict[type, type[_Probe]] = {}
 
     def of(self, x: Any, levels: int = _LEVELS) -> Any:
-        if type(x) in (list, tuple) and levels:
-            return type(x)(self.of(each, levels - 1) for each in x)
-        if not hasattr(type(x), "__array_function__"):
-            return x
-        return self._kinds.setdefault(type(x), _probe(len(self._kinds)))(x, self._function, self.met)
+        kind = type(x)
+        if hasattr(kind, "__array_function__"):
+            sequence = frozenset(name for name in ("__iter__", "__len__", "__getitem__") if hasattr(kind, name))
+            return self._kinds.setdefault(kind, _probe(len(self._kinds), sequence))(x, self._function, self.met)
+        if isinstance(x, (list, tuple)) and levels:
+            each = [self.of(y, levels - 1) for y in x]
+            if self._lists_stay and kind is list:
+                return each
+            return _PlainTuple(each) if isinstance(x, tuple) else _PlainList(each)
+        return x if x is None else _Plain()
 
 
 def _relevant(theirs: Any, args: tuple[Any, ...], options: dict[str, Any]) -> list[Any]:
-    """The arguments that have ``__array_function__`` and count in a call of NumPy's function."""
+    """The arguments that have ``__array_function__`` and count in a call of NumPy's function. It asks all that count,
+    and as no class answers, it fails before it computes."""
     probes = _Probes(theirs)
     named = {name: probes.of(x) for name, x in options.items() if name != "device"}
     try:
-        theirs(*probes.of(args), **named)
+        theirs(*(probes.of(x) for x in args), **named)
     except TypeError as error:
         if "maximum number" in str(error):
             raise
-    except Exception:  # noqa: BLE001, S110  none counts: NumPy has tried to compute with probes
-        pass
     return probes.met
 
 
@@ -160,7 +188,7 @@ def function_answered(routine: Any, args: tuple[Any, ...], options: dict[str, An
         made = _by_like(routine, args, options)
         return routine._implementation(*args, **options) if made is ... else made
     theirs = _of_numpy(routine.__module__, routine.__name__)
-    if type(theirs) is not _DISPATCHES:
+    if type(theirs) is not _DISPATCHES or routine.__name__ in _LIKE:  # those of `like=` ask nothing else
         return ...
     order = _in_order(_relevant(theirs, args, options))
     types = tuple(type(x) for x in order)

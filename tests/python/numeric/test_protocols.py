@@ -1,7 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """Classes of others in calls, as NumPy: __array_function__, like=, __array_ufunc__, __array_wrap__, their ranks."""
 
+import inspect
+import io
 import types
+import warnings
 
 import numpy as np
 import pytest
@@ -87,6 +90,92 @@ FUNCTIONS = [
 def test_functions_ask_classes_as_numpys_do(number):
     wanted, made = both(FUNCTIONS[number])
     assert made == wanted
+
+
+class Duck:
+    """Answers every function."""
+
+    def __array_function__(self, function, kinds, args, options):
+        return "asked"
+
+
+MODULES = ["", "fft", "linalg", "strings", "char", "lib.stride_tricks", "polynomial.polynomial", "lib.scimath"]
+LEFT_OUT = {"save", "savez", "savez_compressed", "savetxt",  # write files
+            "join", "rsplit", "split", "splitlines"}  # of char: what our programs call has other names than NumPy's
+
+
+def home(m, path):
+    """A module of NumPy's or ours by its path."""
+    for name in path.split(".") if path else ():
+        m = getattr(m, name)
+    return m
+
+
+def is_asked(function, args):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        try:
+            made = function(*args)
+        except Exception:
+            return False
+    return isinstance(made, str) and made == "asked"
+
+
+@pytest.mark.parametrize("path", MODULES)
+def test_each_argument_counts_where_it_does_for_numpy(path):
+    """Every function that asks in NumPy, with an object that answers in each place, alone and in sequences."""
+    wrong, asked = [], 0
+    for name in dir(home(np, path)):
+        theirs, ours = getattr(home(np, path), name), getattr(home(tn, path), name, None)
+        if type(theirs) is not type(np.sum) or ours is None or name in LEFT_OUT:
+            continue
+        most = max(2, min(6, len(inspect.signature(theirs).parameters)))
+        for place in range(most):
+            for answers in (Duck(), [Duck(), 1.0], (Duck(),), [[Duck()]]):
+                for n in {max(place + 1, 2), most}:
+                    args = [[1.0, 2.0]] * n
+                    args[place] = answers
+                    wanted = is_asked(theirs, args)
+                    asked += wanted
+                    if is_asked(ours, args) != wanted:
+                        wrong.append((name, n, place, type(answers).__name__))
+    assert asked and not wrong
+
+
+@pytest.mark.parametrize("call", [
+    lambda m, f, file: m.savetxt(file, [1.0, 2.0], footer=Duck()),
+    lambda m, f, file: m.apply_along_axis(f, 0, [1, 2, 3], Duck()),
+    lambda m, f, file: m.piecewise([1.0, 2.0], [[True, False]], [f, 0.0], Duck()),
+    lambda m, f, file: m.fromfunction(f, (2,), dtype=float, more=Duck()),
+])  # fmt: skip
+def test_what_counts_is_found_without_computing(call):
+    """Functions and files of a call whose answering arguments do not count are used once."""
+    used = []
+    for m in (np, tn):
+        calls, file = [], io.StringIO()
+
+        def function(x, *args, calls=calls, **options):
+            calls.append(len(args) + len(options))
+            return 1.0
+
+        try:
+            call(m, function, file)
+        except TypeError:  # what a footer must be
+            pass
+        used.append((calls, file.getvalue()))
+    assert used[0] == used[1] and used[0] != ([], "")
+
+
+def test_errors_of_a_sequence_that_is_looked_into_are_the_callers():
+    class Sequence(Duck):
+        def __iter__(self):
+            raise ZeroDivisionError
+
+        __getitem__ = __iter__
+
+    for m in (np, tn):
+        with pytest.raises(ZeroDivisionError):
+            m.concatenate(Sequence())
 
 
 LIKE = [

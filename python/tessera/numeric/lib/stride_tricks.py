@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy
 
+from ... import _core
 from .. import _functions as f
 from .._functions import (
     broadcast_arrays,  # noqa: F401
@@ -15,6 +16,7 @@ from .._functions import (
     broadcast_to,  # noqa: F401
 )
 from .._ndarray import ndarray
+from .._setup import FUNCTION
 
 
 def _check_room(x: ndarray, shape: tuple[int, ...], strides: tuple[int, ...]) -> None:
@@ -79,3 +81,6 @@ def sliding_window_view(x: Any, window_shape: Any, axis: Any = None, *, subok: b
     view = x._view(0, x.dtype, (*shape, *window), (*x.strides, *(x.strides[d] for d in axes)))
     view._writeable = x._writeable and writeable
     return f.as_class(view, given if subok else None)
+
+
+sliding_window_view = _core.NumericRoutine(sliding_window_view, __name__, False, FUNCTION)
