@@ -517,7 +517,11 @@ class ndarray(_core.NumericArray):
         is_list = isinstance(value, Sequence) and not is_text and self.dtype.names is None and self.dtype.kind != "O"
         if is_array and self.dtype.kind == "c" and self.flags.writeable:
             raise TypeError("only 0-dimensional arrays can be converted to Python scalars")
-        if is_array or is_list:
+        if is_list and self.dtype.kind in "iuc":
+            raise TypeError(f"a real number is required, not '{type(value).__name__}'")
+        if self.dtype.kind == "b" and (is_list or is_array):
+            value = bool(value)
+        elif is_array or is_list:
             raise ValueError("setting an array element with a sequence.")
         _functions.as_class(self, None)[...] = value  # without views of a derived class, whose making may fill them
 

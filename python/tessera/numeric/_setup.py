@@ -300,14 +300,17 @@ def report(function: str, faults: int, late: bool = False) -> None:
 
 
 def whole(index: Any) -> int:
-    """An index; truths are none here."""
+    """An index as a number of Python's; bools are refused."""
     if isinstance(index, (bool, numpy.bool)):
         raise TypeError("an integer is required")
-    return operator.index(index)
+    number = operator.index(index)
+    if not -sys.maxsize <= number + 1 <= sys.maxsize + 1:
+        raise OverflowError("Python int too large to convert to C long")
+    return number
 
 
 def told_as(name: str, faults: int, function: Any, *operands: Any) -> Any:
-    """What a function gives that is made of others: of their faults those of ``faults`` are told of, as its own."""
+    """The result of a function that calls others; their faults are reported under its name, if ``faults`` has them."""
     if not _core.numeric_collect():
         return function(*operands)
     told = 0
@@ -367,7 +370,7 @@ def _call_or_log(how: str, words: str, text: str, code: int) -> None:
         target.write(f"Warning: {text}\n")
 
 
-# Hooks that are no routines.
+# Hooks that the C half calls as they are, not as routines.
 _AS_THEY_ARE = ("by_numpy", "derived", "function_answered", "give", "host_calls", "ufunc_answered")
 
 

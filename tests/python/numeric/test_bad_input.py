@@ -340,3 +340,26 @@ def test_messages_name_the_sizes(call):
 def test_a_text_that_is_none_is_refused_as_a_dtype() -> None:
     with pytest.raises(UnicodeEncodeError):
         _core.numeric_promote("\udc80")
+
+
+@pytest.mark.parametrize("dtype", ["i4", "u1", "c8", "?", "f8", "U3", "M8[s]"])
+def test_values_that_cannot_fill_raise_as_numpys(dtype):
+    for value in ([1], (1,), [1, 2], [], range(2), numpy.array([1]), numpy.array([1, 2])):
+        made = []
+        for m in (numpy, np):
+            a = m.zeros(2, dtype)
+            try:
+                a.fill(value)
+                made.append(a.tolist())
+            except Exception as error:
+                made.append(type(error))
+        assert made[0] == made[1], value
+
+
+def test_indices_of_item_that_fit_no_word_overflow():
+    for m in (numpy, np):
+        for index in (2**70, -(2**63) - 1, (2**63, 0)):
+            with pytest.raises(OverflowError):
+                m.zeros((2, 2)).item(index)
+        with pytest.raises(IndexError):
+            m.zeros(2).item(-(2**63))
