@@ -152,12 +152,12 @@ class ufunc(_core.NumericFunction, metaclass=_Kind):
         from ._functions import asarray
         from ._ufunc_methods import accumulate, one_axis
 
-        if dtype is not None:
-            self._check_loop(dtype)
         if self.__name__ not in FOLDS:
             return accumulate(self, array, axis, dtype, out)
         array = asarray(array)
         axis = one_axis(array, axis, "accumulate")
+        if dtype is not None:
+            self._check_loop(dtype)
         return _reduce.accumulate(FOLDS[self.__name__][0], array, axis, dtype, out)
 
     def _check_loop(self, dtype: Any) -> None:
