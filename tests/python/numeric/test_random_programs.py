@@ -47,6 +47,25 @@ def test_differences_are_found():
     assert program.difference(ValueError("one"), TypeError("other"), True)
 
 
+def program_of(text, is_exact):
+    """A program of one array and one statement."""
+    one = program.Program(0, 0)
+    one.theirs, one.ours = {"a": np.ones(3)}, {"a": tn.ones(3)}
+    one.source.statement = lambda: (text, is_exact)
+    return one
+
+
+def test_arrays_are_compared_after_a_statement_that_raises():
+    _, found = program_of("run('a[...] = 1 if m is np else 2\\n1 / 0')", True).step()
+    assert found.startswith("after")
+
+
+def test_a_program_never_ends_without_a_finding():
+    """Arrays that are near enough for their statement, and not equal."""
+    found = program_of("run('a[...] = 1 if m is np else 1 + 2.3e-16')", False).run()
+    assert [what[:10] for _, what in found] == ["near after"]
+
+
 # Large kernels take long to compile: few values by default, all that one launch can take in the long run.
 WIDE, WIDE_VALUES = (8, 200) if os.environ.get("TESSERA_TEST_LONG") else (2, 24)
 
