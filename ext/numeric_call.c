@@ -728,58 +728,68 @@ static bool assign_is_temporary(PyObject *value)
 #endif
 }
 
-int numeric_assign(core_state *state, ts_nd *out, PyObject *value)
+/* The value as the operand that is written, which `held` owns where it had to be converted: 0, or -1 with exception. */
+static int assign_value(core_state *state, ts_nd *out, PyObject *value, ts_nd_operand *in, PyObject **held)
 {
-    ts_nd_call call = {.fn = TS_ND_copy, .out = out, .casting = TS_ND_UNSAFE};
-    PyObject *held = NULL;
-    int got = assign_operand(state, out, value, &call.in[0], &held);
-    ts_error err;
-    ts_nd *result;
+    int got = assign_operand(state, out, value, in, held);
     if (got < 0 && PyErr_ExceptionMatches(state->numeric->host_dtype)) { /* NumPy casts it */
         PyErr_Clear();
-        held = PyObject_CallFunction(state->numeric->convert, "OO", value, state->numeric->dtypes[out->dtype]);
-        call.in[0].array = held ? ND(held) : NULL;
-        got = held ? 1 : -1;
+        *held = PyObject_CallFunction(state->numeric->convert, "OO", value, state->numeric->dtypes[out->dtype]);
+        in->array = *held ? ND(*held) : NULL;
+        got = *held ? 1 : -1;
     }
     if (got == 0)
         PyErr_Format(PyExc_TypeError, "a %.200s is no array", Py_TYPE(value)->tp_name);
-    if (got > 0 && out->dtype && assign_whole(out, &call.in[0]) < 0)
-        got = -1;
-    bool watched = got > 0 && call.in[0].array && !numeric_cast_is_safe(call.in[0].array, (ts_dtype)out->dtype);
-    numeric_watch watch = {0};
-    if (watched && numeric_watch_ask(state, out->graph, &watch) < 0)
-        got = -1;
-    PyObject *runs = got > 0 && assign_parts(out, &call.in[0]) == 0 ? numeric_runs(state, out) : NULL;
-    if (!runs || call_place(state, out->graph, &held, &call.in[0].array) < 0) {
-        Py_XDECREF(runs);
-        Py_XDECREF(held);
-        return -1;
-    }
-    call.in[0].is_last = call.in[0].array && !held && assign_is_temporary(value);
-    /* an array of more axes is taken if the leading ones are 1 */
-    NUMERIC_BEGIN(state);
-    ts_nd *from = call.in[0].array, *view = NULL;
+    return got > 0 && (!out->dtype || assign_whole(out, in) == 0) ? 0 : -1;
+}
+
+/* Writes the operand; an array of more axes is taken if the leading ones are 1. With the lock held. */
+static ts_status assign_run(ts_nd_call *call, PyObject *runs, const numeric_watch *watch, ts_error *err)
+{
+    ts_nd *out = call->out, *from = call->in[0].array, *view = NULL, *result;
     ts_status status = TS_OK;
     uint32_t extra = 0;
     while (from && from->rank - extra > out->rank && ts_nd_shape(from)[extra] == 1)
         extra++;
     if (extra) {
         status = ts_nd_view(from, 0, (ts_dtype)from->dtype, from->rank - extra, ts_nd_shape(from) + extra,
-                            ts_nd_strides(from) + extra, 0, &view, &err);
-        call.in[0].array = view;
+                            ts_nd_strides(from) + extra, 0, &view, err);
+        call->in[0].array = view;
     }
-    if (!from && !call.in[0].dtype) /* an integer must fit; others are converted */
-        call.dtype = (ts_dtype)out->dtype;
+    if (!from && !call->in[0].dtype) /* an integer must fit; others are converted */
+        call->dtype = (ts_dtype)out->dtype;
     if (!out->dtype && status == TS_OK) {
-        status = numeric_copy_items(call.in[0].array, out, runs, &err);
+        status = numeric_copy_items(call->in[0].array, out, runs, err);
     } else if (status == TS_OK) {
-        numeric_watch_begin(out->graph, &watch);
-        status = ts_nd_run(out->graph, &call, &result, &err);
+        numeric_watch_begin(out->graph, watch);
+        status = ts_nd_run(out->graph, call, &result, err);
         ts_nd_graph_strict(out->graph, false);
         if (status == TS_OK)
             ts_nd_release(result);
     }
     ts_nd_release(view);
+    return status;
+}
+
+int numeric_assign(core_state *state, ts_nd *out, PyObject *value)
+{
+    ts_nd_call call = {.fn = TS_ND_copy, .out = out, .casting = TS_ND_UNSAFE};
+    PyObject *held = NULL;
+    ts_error err;
+    int got = assign_value(state, out, value, &call.in[0], &held);
+    bool watched = got == 0 && call.in[0].array && !numeric_cast_is_safe(call.in[0].array, (ts_dtype)out->dtype);
+    numeric_watch watch = {0};
+    if (watched && numeric_watch_ask(state, out->graph, &watch) < 0)
+        got = -1;
+    PyObject *runs = got == 0 && assign_parts(out, &call.in[0]) == 0 ? numeric_runs(state, out) : NULL;
+    if (!runs || call_place(state, out->graph, &held, &call.in[0].array) < 0) {
+        Py_XDECREF(runs);
+        Py_XDECREF(held);
+        return -1;
+    }
+    call.in[0].is_last = call.in[0].array && !held && assign_is_temporary(value);
+    NUMERIC_BEGIN(state);
+    ts_status status = assign_run(&call, runs, &watch, &err);
     uint32_t faults = ts_nd_graph_faults(out->graph);
     NUMERIC_END(state);
     Py_DECREF(runs);
