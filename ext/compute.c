@@ -179,9 +179,13 @@ static PyObject *compute_sort(PyObject *module, PyObject *const *args, Py_ssize_
     const int descending = PyErr_Occurred() ? -1 : PyObject_IsTrue(args[3]);
     if (descending < 0)
         return NULL;
+    const Py_ssize_t bounds = n_parts < 0 ? n_args : n_args - 2;
+    if (bounds == FIRST + 6) {
+        PyErr_SetString(PyExc_TypeError, "compute_sort: there are starts and ends, and no parts");
+        return NULL;
+    }
     core_frame_init(&frame);
     int got = 0;
-    const Py_ssize_t bounds = n_parts < 0 ? n_args : n_args - 2;
     for (Py_ssize_t i = FIRST; i < n_args && got == 0; i++)
         got = sort_take(state, &frame, args[i], i < bounds ? n : n_parts);
     if (got == 0 && (bounds < FIRST + 2 || n < 0)) {
