@@ -122,12 +122,15 @@ static PyObject *divmod_both(PyObject *x, PyObject *y)
     return rest ? Py_BuildValue("(NN)", quotient, rest) : (Py_DECREF(quotient), NULL);
 }
 
-/* The quotient and what it leaves, of whose faults each is told of once. */
+/* The quotient and what it leaves, of whose faults each is told of once; classes of others are asked once. */
 static PyObject *binary_divmod(PyObject *x, PyObject *y)
 {
     core_state *state = operator_state(x, y);
+    PyObject *both[] = {x, y}, *made = numeric_operator_answer(state, "divmod", both, 2, NULL);
+    if (made || PyErr_Occurred())
+        return made;
     bool collects = numeric_collect();
-    PyObject *made = divmod_both(x, y);
+    made = divmod_both(x, y);
     if (collects && numeric_collected(state, "divmod", made ? UINT32_MAX : 0) < 0)
         Py_CLEAR(made);
     return made;

@@ -428,7 +428,14 @@ class ndarray(_core.NumericArray):
         made.__setstate__(state)
         self._become(_setup.of_numpy(made, private=True))
 
-    def __imatmul__(self, other: Any) -> ndarray:  # noqa: PYI034
+    def __imatmul__(self, other: Any) -> Any:  # noqa: PYI034
+        if type(self) is not ndarray or type(other) not in (ndarray, numpy.ndarray):
+            from . import _protocols, matmul
+
+            axes = [(-1,), (-2, -1), (-1,)] if self.ndim == 1 else [(-2, -1)] * 3
+            made = _protocols.ufunc_answered(matmul, "__call__", (self, other), {"axes": axes, "out": (self,)})
+            if made is not ...:
+                return made
         made = _functions.asarray(self @ other)
         if made.shape != self.shape:
             raise ValueError(

@@ -12,6 +12,46 @@ import pytest
 import tessera.numeric as tn
 
 
+@pytest.mark.parametrize("m", [np, tn])
+def test_operators_of_two_functions_ask_by_their_own_name(m):
+    asked = []
+
+    class Asked:
+        def __array_ufunc__(self, function, method, *inputs, **options):
+            asked.append([function.__name__, method, len(inputs), sorted(options), options.get("axes")])
+            return "answer"
+
+    class Part(m.ndarray):
+        def __array_ufunc__(self, function, method, *inputs, **options):
+            asked.append([function.__name__, method, len(inputs), sorted(options), options.get("axes")])
+            return "answer"
+
+    for x in (Asked(), m.ones(2).view(Part)):
+        assert divmod(m.ones(2), x) == "answer"
+        for y in (m.ones(2), m.ones((2, 2)), m.ones((3, 2, 2))):
+            y @= x
+            assert y == "answer"
+    given = [[name, "__call__", 2, *more] for name, *more in (
+        ("divmod", [], None), ("matmul", ["axes", "out"], [(-1,), (-2, -1), (-1,)]),
+        *2 * [("matmul", ["axes", "out"], [(-2, -1)] * 3)])]  # fmt: skip
+    assert asked[:4] == given
+
+
+class Refuses:
+    __array_ufunc__ = None
+
+    def __rdivmod__(self, other):
+        return "answer"
+
+
+def test_a_class_that_takes_no_part_answers_divmod_alone():
+    for m in (np, tn):
+        assert divmod(m.ones(2), Refuses()) == "answer"
+        x = m.ones((2, 2))
+        with pytest.raises(TypeError, match="does not support ufuncs"):
+            x @= Refuses()
+
+
 def classes(m):
     """Classes that say which call they got, by names, so that the answers of both modules compare."""
 
