@@ -146,17 +146,28 @@ static double check_tiny(ts_dtype dtype)
     }
 }
 
-/* Whether a result that is tiny is not the exact one, for which the processor would tell of underflow. */
-static bool check_is_inexact(ts_nd_fn fn, double x, double y, double r)
+/* Whether r is x * y, whose digits are twice as many: of numbers around 1, so that what is left does not underflow. */
+static bool check_is_product(double x, double y, double r)
+{
+    int a, b;
+    if (x == 0 || y == 0 || r == 0)
+        return (x == 0 || y == 0) == (r == 0);
+    double m = frexp(x, &a), n = frexp(y, &b);
+    return fma(m, n, -ldexp(r, -(a + b))) == 0;
+}
+
+/* Whether a result that is tiny is not the exact one, for which the processor would tell of underflow. `least`: the
+ * exponent of the least number of the dtype. */
+static bool check_is_inexact(ts_nd_fn fn, double x, double y, double r, int least)
 {
     switch (fn) {
     case TS_ND_copy: return x != r;
-    case TS_ND_square: return (long double)x * x != r;
-    case TS_ND_multiply: return (long double)x * y != r;
-    case TS_ND_divide: return (long double)r * y != x;
-    case TS_ND_reciprocal: return (long double)r * x != 1;
-    case TS_ND_power: case TS_ND_float_power: return x != 0 && (x != 2 || y < DBL_MIN_EXP - DBL_MANT_DIG);
-    case TS_ND_exp2: return x < DBL_MIN_EXP - DBL_MANT_DIG;
+    case TS_ND_square: return !check_is_product(x, x, r);
+    case TS_ND_multiply: return !check_is_product(x, y, r);
+    case TS_ND_divide: return !check_is_product(r, y, x);
+    case TS_ND_reciprocal: return !check_is_product(r, x, 1);
+    case TS_ND_power: case TS_ND_float_power: return x != 0 && (x != 2 || y < least);
+    case TS_ND_exp2: return x < least;
     case TS_ND_exp: return true;
     default: return false;
     }
@@ -165,9 +176,11 @@ static bool check_is_inexact(ts_nd_fn fn, double x, double y, double r)
 /* Of real numbers: complex ones are not looked at for it. */
 static uint32_t check_underflow(const nd_check *check, const nd_node *node, const double x[3][2], const double r[2])
 {
-    bool is_tiny = check->underflows && r[1] == 0 && fabs(r[0]) < check_tiny((ts_dtype)node->dtype);
-    return is_tiny && isfinite(x[0][0]) && isfinite(x[1][0]) &&
-                   check_is_inexact((ts_nd_fn)node->fn, x[0][0], x[1][0], r[0]) ? TS_ND_UNDERFLOW : 0;
+    double tiny = check_tiny((ts_dtype)node->dtype);
+    if (!check->underflows || r[1] != 0 || !(fabs(r[0]) < tiny) || !isfinite(x[0][0]) || !isfinite(x[1][0]))
+        return 0;
+    int digits = node->dtype == TS_DTYPE_float16 ? 10 : node->dtype == TS_DTYPE_bfloat16 ? 7 : tiny > DBL_MIN ? 23 : 52;
+    return check_is_inexact((ts_nd_fn)node->fn, x[0][0], x[1][0], r[0], ilogb(tiny) - digits) ? TS_ND_UNDERFLOW : 0;
 }
 
 static uint32_t check_cast(const nd_node *node, const double x[2], const double r[2])

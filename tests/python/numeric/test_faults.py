@@ -397,3 +397,36 @@ def test_folds_of_rows_without_elements_tell_nothing(n, name):
         assert np.array_equal(np.asarray(out), np.full(n, float(name == "prod")))
         getattr(tn, name)(tn.empty((0, n)), axis=0, initial=0.0, out=out)
         assert getattr(tn, name)(tn.empty((n, 0)), axis=1, out=tn.empty(n)).shape == (n,)
+
+
+@pytest.mark.parametrize("dtype", ["f4", "f8"])
+def test_products_and_quotients_that_are_tiny_underflow_where_they_are_not_exact(dtype):
+    rng = np.random.default_rng(7)
+    least = np.finfo(dtype).smallest_subnormal
+    digits = np.finfo(dtype).nmant + 1
+    for k in range(300):
+        x, y = (np.array([rng.integers(1, 1 << int(rng.integers(1, digits + 1)))], dtype) for _ in range(2))
+        x = np.ldexp(x, -int(rng.integers(1, 30)))
+        y = np.ldexp(y, int(np.log2(least)) - int(rng.integers(-8, 30)) + 30).astype(dtype)
+        for name, a, b in (("multiply", x, y), ("divide", y, x), ("divide", y * least, y)):
+            found = []
+            for m in (np, tn):
+                with np.errstate(all="ignore", under="raise"):
+                    try:
+                        getattr(m, name)(m.asarray(a), m.asarray(b))
+                        found.append(False)
+                    except FloatingPointError:
+                        found.append(True)
+            assert found[0] == found[1], (k, name, a, b)
+
+
+@pytest.mark.parametrize("dtype", ["f2", "f4", "f8"])
+def test_powers_of_two_below_the_least_number_underflow(dtype):
+    least = int(np.log2(float(np.finfo(dtype).smallest_subnormal)))
+    for exponent in (least - 11, least - 1, least, least + 1, 0):
+        if exponent < least:
+            with np.errstate(under="raise"), pytest.raises(FloatingPointError, match="underflow encountered in exp2"):
+                tn.exp2(tn.array([exponent], dtype))
+        else:
+            with np.errstate(under="raise"):
+                assert tn.exp2(tn.array([exponent], dtype))[0] == 2.0**exponent
