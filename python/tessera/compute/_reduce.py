@@ -64,7 +64,7 @@ def _reducing(
     get, put, cast, zero = kind.get, kind.put, kind.cast, kind.zero
     (op, of_next), (step, width) = by, (1, ITEMS) if in_order else (THREADS, 1)
     each, at_once = tuple(range(ITEMS)), min(ITEMS, _ROWS)
-    rows, of_rows = tuple(range(0, ITEMS, at_once)), tuple(range(at_once))
+    rows = tuple(tuple(range(max(k, 1), k + at_once)) for k in range(0, ITEMS, at_once))  # behind the first item
     finish = _finishing(store, op, cast, out_cast, has_init)
 
     def quotient(a: Any, b: Any) -> Any:
@@ -82,10 +82,9 @@ def _reducing(
                     total = cast(of_next(total, cast(items[j])))
             else:
                 for row in rows:
-                    items = tuple(load(src, at + (row + j) * step) for j in of_rows)
-                    for j in of_rows:
-                        if row + j > 0:
-                            total = cast(of_next(total, cast(items[j])))
+                    items = tuple(load(src, at + j * step) for j in row)
+                    for item in items:
+                        total = cast(of_next(total, cast(item)))
             return total, numpy.int64(THREADS)
         for i in range(at + step, min(at + LEAF // THREADS * step, n), step):
             total = cast(of_next(total, cast(load(src, i))))

@@ -231,10 +231,10 @@ def test_calls_made_again_ask_where_arrays_are() -> None:
 
 
 def test_places_of_parts_that_share_memory_take_the_short_way() -> None:
-    x, places = np.arange(100)[::-1].copy(), np.arange(0, 101, 10)
+    x, places = np.arange(100, dtype=np.int16)[::-1].copy(), np.arange(0, 101, 10)  # no keys that vectors sort
 
     def call(starts: Any, ends: Any) -> list[int]:
-        out = np.zeros(100, np.int64)
+        out = np.zeros(100, np.int16)
         compute.segmented_sort(
             d_in_keys=x, d_out_keys=out, num_items=100, num_segments=10, start_offsets_in=starts, end_offsets_in=ends
         )
