@@ -431,6 +431,32 @@ static cg_ref elem_exact(const elem_op *o, cg_ref x, cg_reg *reg)
     return o->from == TS_T_f64 || o->from == TS_T_f32 ? x : cg_widen(o->e, o->from, o->bits, x);
 }
 
+/* 2^power as a float, or less than 0. */
+static cg_ref elem_power(const elem_op *o, cg_reg reg, uint32_t power, bool minus)
+{
+    uint64_t bits = reg == CG_F64 ? (uint64_t)(1023 + power) << 52 | (uint64_t)minus << 63
+                                  : (uint64_t)(127 + power) << 23 | (uint64_t)minus << 31;
+    return cg_const(o->e, reg, o->bits, bits);
+}
+
+/* The nearest integer of a vector's floats, by comparisons: LLVM's instruction for it converts one by one before
+ * LLVM 19. NaN is within no bound, and converts as 0 does. */
+static cg_ref elem_ftoi_lanes(const elem_op *o, cg_reg reg, cg_ref x)
+{
+    cg *e = o->e;
+    bool sign = !(o->inst->aux & TS_A_UNSIGNED);
+    uint32_t width = elem_width(o->out), bits = o->bits;
+    uint64_t top = (uint64_t)1 << (width - 1);
+    cg_ref zero = cg_const(e, reg, bits, 0), least = sign ? elem_power(o, reg, width - 1, true) : zero;
+    cg_ref most = elem_power(o, reg, sign ? width - 1 : width, false);
+    cg_ref above = cg_cmp(e, "fcmp oge", reg, bits, x, most), within = cg_cmp(e, "fcmp oge", reg, bits, x, least);
+    cg_ref below = cg_cmp(e, "fcmp olt", reg, bits, x, least);
+    within = cg_bin(e, "and", CG_I1, bits, within, cg_cmp(e, "fcmp olt", reg, bits, x, most));
+    cg_ref q = cg_conv(e, sign ? "fptosi" : "fptoui", reg, o->out, bits, cg_sel(e, reg, bits, within, x, zero));
+    q = cg_sel(e, o->out, bits, above, cg_const(e, o->out, bits, sign ? top - 1 : top - 1 + top), q);
+    return sign ? cg_sel(e, o->out, bits, below, cg_const(e, o->out, bits, top), q) : q;
+}
+
 static cg_ref elem_ftoi(const elem_op *o, const cg_ref *x)
 {
     cg *e = o->e;
@@ -438,6 +464,8 @@ static cg_ref elem_ftoi(const elem_op *o, const cg_ref *x)
     cg_ref y = elem_exact(o, x[0], &reg);
     char line[200];
     const char *name = o->inst->aux & TS_A_UNSIGNED ? "fptoui" : "fptosi";
+    if (o->bits && o->out != CG_I1)
+        return elem_ftoi_lanes(o, reg, y);
     const char *to = cg_type(e, o->out, o->bits), *from = cg_type(e, reg, o->bits);
     const char *a = cg_suffix(e, o->out, o->bits), *b = cg_suffix(e, reg, o->bits);
     snprintf(line, sizeof line, "declare %s @llvm.%s.sat.%s.%s(%s)", to, name, a, b, from);
