@@ -213,15 +213,6 @@ static PyObject *routine_copy(core_state *state, PyObject *const *args, Py_ssize
     return made;
 }
 
-/* Few elements in host memory that another dtype may not hold: a kernel that looks at them takes longer than NumPy. */
-static bool routine_may_fault(const ts_nd *a, ts_dtype dtype)
-{
-    enum { FEW = 1024 };
-    bool in_host = ts_device_caps_of(ts_nd_graph_device(a->graph)) & TS_DEVICE_HOST_MEMORY;
-    return in_host && a->count <= FEW && a->dtype && strchr("fc", ts_dtype_get((ts_dtype)a->dtype)->kind) &&
-           !ts_nd_can_cast((ts_dtype)a->dtype, dtype, TS_ND_SAFE);
-}
-
 static PyObject *routine_astype(core_state *state, PyObject *const *args, Py_ssize_t n)
 {
     ts_dtype dtype, own = (ts_dtype)ND(args[0])->dtype;
@@ -230,7 +221,7 @@ static PyObject *routine_astype(core_state *state, PyObject *const *args, Py_ssi
         return NULL;
     }
     bool loses_part = ts_dtype_get(own)->kind == 'c' && ts_dtype_get(dtype)->kind != 'c';
-    return loses_part || routine_may_fault(ND(args[0]), dtype) ? NULL : routine_copy(state, args, n, dtype);
+    return loses_part ? NULL : routine_copy(state, args, n, dtype);
 }
 
 /* The shape that an int or a tuple of ints says; false: another kind. */

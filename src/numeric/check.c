@@ -8,7 +8,7 @@
 #include <float.h>
 #include <math.h>
 
-enum { CHECK_MOST = 4096, CHECK_KEPT = 8192 }; /* elements; bytes of a storage that the call replaces */
+enum { CHECK_KEPT = 8192 }; /* bytes of a storage that the call replaces */
 
 /* Bits of a number, of complex ones of a part. */
 static int check_bits(ts_dtype dtype)
@@ -43,7 +43,7 @@ void ts__nd_check_begin(nd_check *check, const nd_node *node, const ts_nd *out)
     bool computes = row->result != TS_ND_IS_BOOL && (loop == 'f' || loop == 'c') && node->fn != TS_ND_select &&
                     node->fn != TS_ND_gather && node->fn != TS_ND_copy;
     bool in_host = ts_device_caps_of(out->graph->device) & TS_DEVICE_HOST_MEMORY;
-    check->wanted = in_host && (!node->has_where || is_cast) && (node->count <= CHECK_MOST || out->graph->strict) &&
+    check->wanted = in_host && (!node->has_where || is_cast) && (node->count <= ND_CHECK_MOST || out->graph->strict) &&
                     (computes || is_cast || (ts__nd_check_divides((ts_nd_fn)node->fn) && loop != 'b'));
     check->kept = NULL;
     check->underflows = out->graph->underflows && out->graph->strict;
@@ -183,13 +183,22 @@ static uint32_t check_underflow(const nd_check *check, const nd_node *node, cons
     return check_is_inexact((ts_nd_fn)node->fn, x[0][0], x[1][0], r[0], ilogb(tiny) - digits) ? TS_ND_UNDERFLOW : 0;
 }
 
+/* What fits in an integer dtype, or in 32 bits: processors convert to these at least, and the rest wraps. */
+static void check_limits(ts_dtype to, double *least, double *most)
+{
+    const ts_dtype_info *info = ts_dtype_get(to);
+    int bits = TS_MAX(info->bits, 32);
+    *least = -ldexp(1, bits - 1);
+    *most = info->kind == 'u' && info->bits >= 32 ? ldexp(1, bits) : -*least;
+}
+
 static uint32_t check_cast(const nd_node *node, const double x[2], const double r[2])
 {
     const ts_dtype_info *info = ts_dtype_get((ts_dtype)node->dtype);
     if (info->kind == 'f' || info->kind == 'c')
         return (isfinite(x[0]) && isinf(r[0])) || (isfinite(x[1]) && isinf(r[1])) ? TS_ND_OVERFLOW : 0;
-    int bits = TS_MAX(info->bits, 32); /* processors convert to 32 bits at least, and the rest wraps */
-    double least = -ldexp(1, bits - 1), most = info->kind == 'u' && info->bits >= 32 ? ldexp(1, bits) : -least;
+    double least, most;
+    check_limits((ts_dtype)node->dtype, &least, &most);
     return trunc(x[0]) >= least && x[0] < most ? 0 : TS_ND_INVALID;
 }
 
@@ -264,14 +273,133 @@ bool ts__nd_check_finite(ts_dtype dtype, int64_t n, const char *data)
     }
 }
 
+/* Loops without comparisons, which compilers turn into vectors: the highest bit says it. Of divisors, 0 and all ones
+ * become 0 or 1 by adding 1, and the highest bit of half of that less 1 is set. */
+#define CHECK_DIVISORS(type)                                                                     \
+    static bool check_divisors_##type(int64_t n, const char *data, int64_t step)                 \
+    {                                                                                            \
+        type bad = 0;                                                                            \
+        for (int64_t i = 0; i < n && step == (int64_t)sizeof(type); i++)                         \
+            bad |= (type)(((type)(((const type *)data)[i] + 1) >> 1) - 1);                       \
+        for (int64_t i = 0; i < n && step != (int64_t)sizeof(type); i++, data += step)           \
+            bad |= (type)(((type)(*(const type *)data + 1) >> 1) - 1);                           \
+        return !(bad >> (8 * sizeof(type) - 1));                                                 \
+    }
+CHECK_DIVISORS(uint8_t)
+CHECK_DIVISORS(uint16_t)
+CHECK_DIVISORS(uint32_t)
+CHECK_DIVISORS(uint64_t)
+
+bool ts__nd_check_divisors(ts_dtype dtype, int64_t n, const char *data, int64_t step)
+{
+    switch (ts_dtype_bytes(dtype)) {
+    case 1: return check_divisors_uint8_t(n, data, step);
+    case 2: return check_divisors_uint16_t(n, data, step);
+    case 4: return check_divisors_uint32_t(n, data, step);
+    case 8: return check_divisors_uint64_t(n, data, step);
+    default: return false;
+    }
+}
+
+/* Whether the bits of floats, of which `kept` count, are less than those of a bound; with the sign kept they must not
+ * have one, and NaN is beyond all. */
+#define CHECK_RANGE(type)                                                                        \
+    static bool check_range_##type(int64_t n, const char *data, int64_t step, type kept, type bound) \
+    {                                                                                            \
+        type good = (type)-1, x;                                                                 \
+        for (int64_t i = 0; i < n && step == (int64_t)sizeof(type); i++) {                       \
+            x = ((const type *)data)[i] & kept;                                                  \
+            good &= ~x & (x - bound);                                                            \
+        }                                                                                        \
+        for (int64_t i = 0; i < n && step != (int64_t)sizeof(type); i++, data += step) {         \
+            x = *(const type *)data & kept;                                                      \
+            good &= ~x & (x - bound);                                                            \
+        }                                                                                        \
+        return good >> (8 * sizeof(type) - 1);                                                   \
+    }
+CHECK_RANGE(uint32_t)
+CHECK_RANGE(uint64_t)
+
+bool ts__nd_check_range(ts_dtype from, ts_dtype to, int64_t n, const char *data, int64_t step)
+{
+    double least, most;
+    check_limits(to, &least, &most);
+    uint64_t power = (uint64_t)ilogb(most), sign = most != -least;
+    switch (from) {
+    case TS_DTYPE_float32:
+        return check_range_uint32_t(n, data, step, sign ? UINT32_MAX : UINT32_MAX >> 1, (uint32_t)(127 + power) << 23);
+    case TS_DTYPE_float64:
+        return check_range_uint64_t(n, data, step, sign ? UINT64_MAX : UINT64_MAX >> 1, (1023 + power) << 52);
+    default: return false;
+    }
+}
+
+nd_look ts__nd_check_look(ts_nd_fn fn, ts_dtype from, ts_dtype loop, ts_dtype result)
+{
+    char kind = nd_kind(from), wanted = nd_kind(result), computes = nd_kind(loop);
+    bool is_float = wanted == 'f' || wanted == 'c', is_whole = ts_dtype_get(result)->bits >= 32;
+    if (fn == TS_ND_copy && ts__nd_check_is_safe(from, result))
+        return ND_LOOK_NOWHERE;
+    if (fn == TS_ND_copy && is_float)
+        return is_whole && (kind != 'c' || wanted == 'c') ? ND_LOOK_RESULT : ND_LOOK_ALL;
+    if (fn == TS_ND_copy)
+        return kind == 'f' && ts_dtype_get(from)->bits >= 32 ? ND_LOOK_RANGE : ND_LOOK_ALL;
+    if (computes == 'f' || computes == 'c')
+        return ts_nd_get(fn)->result == TS_ND_IS_BOOL || fn == TS_ND_select ? ND_LOOK_NOWHERE
+               : is_whole                                                   ? ND_LOOK_RESULT
+                                                                            : ND_LOOK_ALL;
+    if (fn == TS_ND_floor_divide || fn == TS_ND_remainder || fn == TS_ND_fmod)
+        return ND_LOOK_DIVISORS;
+    return fn == TS_ND_power || ts__nd_check_divides(fn) ? ND_LOOK_ALL : ND_LOOK_NOWHERE;
+}
+
+/* Whether all elements of an operand, along the node's axes, are such that nothing goes wrong. */
+static bool check_is_good(const nd_check *check, const nd_node *node, uint32_t i, bool divides)
+{
+    const nd_in *in = &node->in[i];
+    ts_dtype from = (ts_dtype)in->dtype, to = (ts_dtype)node->dtype;
+    int64_t at[TS_ND_RANK] = {0}, inner = node->rank ? node->shape[node->rank - 1] : 1;
+    if (in->kind == ND_IN_NUMBER)
+        return divides ? ts__nd_check_divisors(from, 1, (const char *)in->bits, 0)
+                       : ts__nd_check_range(from, to, 1, (const char *)in->bits, 0);
+    if (in->kind != ND_IN_LOAD || (check->kept && (char *)ts_buffer_data(in->buffer) == check->kept))
+        return false;
+    int64_t step = node->rank ? node->strides[i][node->rank - 1] : 0;
+    bool good = true;
+    for (int64_t n = 0; n < node->count && good; n += inner) {
+        const char *data = in->data;
+        for (uint32_t d = 0; d + 1 < node->rank; d++)
+            data += at[d] * node->strides[i][d];
+        good = divides ? ts__nd_check_divisors(from, inner, data, step)
+                       : ts__nd_check_range(from, to, inner, data, step);
+        for (uint32_t d = node->rank; d-- > 1 && ++at[d - 1] == node->shape[d - 1];)
+            at[d - 1] = 0;
+    }
+    return good;
+}
+
 /* Whether the node's values lie without gaps and are all finite; false also where that is not seen at once. */
-static bool check_is_fine(const nd_node *node, const char *data)
+static bool check_is_finite(const nd_node *node, const char *data)
 {
     int64_t step = (int64_t)ts_dtype_bytes((ts_dtype)node->dtype);
     for (uint32_t d = node->rank; d-- > 0; step *= node->shape[d])
         if (node->shape[d] > 1 && node->order[d] != step)
             return false;
     return ts__nd_check_finite((ts_dtype)node->dtype, node->count, data);
+}
+
+/* Whether one look says that nothing went wrong. */
+static bool check_is_fine(const nd_check *check, const nd_node *node, const char *data)
+{
+    ts_dtype loop = (ts_dtype)node->loop;
+    if (check->underflows || node->has_where)
+        return false;
+    switch (ts__nd_check_look((ts_nd_fn)node->fn, (ts_dtype)node->in[0].dtype, loop, (ts_dtype)node->dtype)) {
+    case ND_LOOK_RESULT: return check_is_finite(node, data);
+    case ND_LOOK_DIVISORS: return check_is_good(check, node, 1, true);
+    case ND_LOOK_RANGE: return check_is_good(check, node, 0, false);
+    default: return false;
+    }
 }
 
 uint32_t ts__nd_check_end(const nd_check *check, const nd_node *node, const char *data)
@@ -281,7 +409,7 @@ uint32_t ts__nd_check_end(const nd_check *check, const nd_node *node, const char
     bool every = node->fn == TS_ND_copy || loop == 'i' || loop == 'u' || check->underflows;
     bool is_float = kind == 'f' || kind == 'c';
     uint32_t faults = 0;
-    if (!check->wanted || (!every && check_is_fine(node, data)))
+    if (!check->wanted || check_is_fine(check, node, data))
         return 0;
     for (int64_t n = 0; n < node->count; n++) {
         const char *place = data;

@@ -123,7 +123,7 @@ typedef struct nd_quick {
     uint8_t loop, result;
     bool tiles;  /* blocks are tiles of ND_TILE elements, else those of loop.c */
     int8_t lone; /* of large calls: so often was such a value computed alone, up to ND_LONE */
-    bool checks; /* results must be finite, else faults are looked for */
+    uint8_t look; /* what must be fine (nd_look), else faults are looked for */
     bool tells;  /* its kernel tells of faults */
 } nd_quick;
 /* The program and the words of the last launch, where they were wanted. */
@@ -459,6 +459,7 @@ TS_CHECKED ts_status ts__nd_run_last(ts_nd_graph *graph, const ts_nd_call *call,
 
 /* ---- check.c ------------------------------------------------------------------------------------- */
 
+enum { ND_CHECK_MOST = 4096 }; /* elements of a call at once in host memory whose results are looked at */
 typedef struct nd_check {
     bool wanted, underflows;
     char *kept, copy[8192]; /* memory that the call replaces, which was an operand, as it was; NULL: none is */
@@ -470,8 +471,15 @@ uint32_t ts__nd_check_end(const nd_check *check, const nd_node *node, const char
 bool ts__nd_check_is_safe(ts_dtype from, ts_dtype to); /* whether a cast has no faults to tell of */
 bool ts__nd_check_divides(ts_nd_fn fn);                /* whether it divides, so integers have faults to tell of too */
 
-/* Whether numbers without gaps are all finite; false where their dtype is not looked at. */
-bool ts__nd_check_finite(ts_dtype dtype, int64_t n, const char *data);
+/* What says that nothing went wrong in a call without a mask: one look at all of its results, which are finite; at its
+ * divisors, which are neither 0 nor -1; at its operand, which is in the range of integers. ALL: each element is looked
+ * at with its operands, as where such a look finds something. */
+typedef enum nd_look { ND_LOOK_NOWHERE, ND_LOOK_RESULT, ND_LOOK_DIVISORS, ND_LOOK_RANGE, ND_LOOK_ALL } nd_look;
+nd_look ts__nd_check_look(ts_nd_fn fn, ts_dtype from, ts_dtype loop, ts_dtype result); /* from: of operand 0 */
+/* Those looks at n elements, `step` bytes from one to the next; false where their dtype is not looked at. */
+bool ts__nd_check_finite(ts_dtype dtype, int64_t n, const char *data); /* without gaps */
+bool ts__nd_check_divisors(ts_dtype dtype, int64_t n, const char *data, int64_t step);
+bool ts__nd_check_range(ts_dtype from, ts_dtype to, int64_t n, const char *data, int64_t step);
 /* An element as two doubles, enough to say what it is. */
 void ts__nd_check_read(const void *data, ts_dtype dtype, double x[2]);
 
@@ -501,7 +509,8 @@ typedef struct nd_quick_place {
 typedef struct nd_quick_call {
     const ts_nd_call *call;
     uint64_t key[2];
-    bool is_large, at_once; /* its elements are many: results are not looked at; yet it does not wait */
+    bool is_large, at_once; /* its elements are many; yet it does not wait */
+    bool is_checked;        /* they are so few that results are looked at; else its kernel tells of faults */
     uint32_t n_dims, rank, n_places; /* places: of operands, each once, then the result's */
     uint8_t of[3];                   /* of an operand that is an array: its place */
     int64_t count, shape[ND_QUICK_SHAPE], extent[ND_QUICK_AXES], stride[4][ND_QUICK_AXES];

@@ -323,7 +323,8 @@ static void quick_key(nd_quick_call *q, uint64_t told, bool on_host)
     const ts_nd *out = call->out;
     uint64_t look = (uint64_t)call->fn << 20 | (out ? 32u | out->dtype : 0) | (uint64_t)call->dtype << 6 |
                     (uint64_t)nd_casting(call) << 11 | (uint64_t)q->rank << 14 |
-                    (uint64_t)(q->count <= QUICK_FEW) << 18 | (uint64_t)1 << 19 | (uint64_t)q->is_large << 28;
+                    (uint64_t)(q->count <= QUICK_FEW) << 18 | (uint64_t)1 << 19 | (uint64_t)q->is_large << 28 |
+                    (uint64_t)q->is_checked << 29;
     uint64_t lies = told << 3 | q->n_places;
     for (uint32_t i = 0; i < ts_nd_get(call->fn)->n_in; i++) {
         const ts_nd_operand *in = &call->in[i];
@@ -355,6 +356,8 @@ bool ts__nd_quick_begin(const ts_nd_graph *graph, const ts_nd_call *call, nd_qui
     const ts_nd *out = call->out;
     if (call->where || call->loop || call->order == 'F' || call->fn == TS_ND_gather)
         return false;
+    if (graph->strict && graph->underflows) /* which each element is looked at for */
+        return false;
     if (out && (out->flags & TS_ND_READONLY || !quick_is_there(graph, out) || quick_is_read(graph, out)))
         return false;
     q->call = call;
@@ -366,10 +369,11 @@ bool ts__nd_quick_begin(const ts_nd_graph *graph, const ts_nd_call *call, nd_qui
         return false;
     q->is_large = q->count > few;
     q->at_once = !q->is_large;
+    q->is_checked = on_host && q->count <= ND_CHECK_MOST;
     if ((!quick_flat(graph, q) && !quick_by_axes(graph, q)) ||
         (!on_host && q->rank > 1)) /* kernels of tiles depend on extents */
         return false;
-    quick_key(q, on_host && !q->is_large ? 0 : graph->wants, on_host);
+    quick_key(q, q->is_checked ? 0 : graph->wants, on_host);
     return true;
 }
 
@@ -455,17 +459,14 @@ static bool quick_tells_alike(const nd_quick_call *q)
     return alike;
 }
 
-/* Not: functions whose operands are looked at, by values that a kernel does not see or that a check wants all of. */
-static bool quick_may(const ts_nd_call *call, ts_dtype loop, ts_dtype result, bool *checks)
+/* What is looked at of such a call; LOOK_ALL: of its operands and results together, so it goes the long way. A large
+ * call's kernel tells by itself. */
+static nd_look quick_look(const nd_quick_call *q, ts_dtype loop, ts_dtype result)
 {
-    ts_nd_fn fn = call->fn;
-    const ts_nd *from = call->in[0].array;
-    bool is_float = nd_kind(loop) == 'f' || nd_kind(loop) == 'c', is_whole = ts_dtype_get(result)->bits >= 32;
-    *checks = false;
-    if (fn == TS_ND_copy)
-        return from ? ts__nd_check_is_safe((ts_dtype)from->dtype, result) : !call->in[0].dtype;
-    *checks = is_float && ts_nd_get(fn)->result != TS_ND_IS_BOOL && fn != TS_ND_select;
-    return (is_float || (fn != TS_ND_power && !ts__nd_check_divides(fn))) && (!*checks || is_whole);
+    const ts_nd_operand *from = &q->call->in[0];
+    if (q->call->fn == TS_ND_copy && !from->array)
+        return from->dtype ? ND_LOOK_ALL : ND_LOOK_NOWHERE;
+    return ts__nd_check_look(q->call->fn, from->array ? (ts_dtype)from->array->dtype : loop, loop, result);
 }
 
 /* Where the result of a call without `out` lies. */
@@ -484,20 +485,20 @@ static bool quick_learn(const ts_nd_graph *graph, nd_quick_call *q, ts_dtype loo
 {
     nd_note expected = {0};
     const nd_note *note = &graph->note;
-    bool in_host = ts_device_caps_of(graph->device) & TS_DEVICE_HOST_MEMORY;
     *quick = (nd_quick){.key = {q->key[0], q->key[1]}, .loop = (uint8_t)loop, .result = out->dtype,
                         .program = note->program, .lone = ND_LONE};
-    quick->tells = (!in_host || q->is_large) && graph->wants && graph->flags &&
+    quick->tells = !q->is_checked && graph->wants && graph->flags &&
                    ts__nd_tells(q->call->fn, loop, (ts_dtype)out->dtype);
     quick->tiles = quick->tells && q->rank == 1;
-    if (!note->program || !quick_may(q->call, loop, (ts_dtype)out->dtype, &quick->checks) || out->store->value ||
-        !out->store->buffer)
+    nd_look look = quick_look(q, loop, (ts_dtype)out->dtype);
+    bool tells = q->is_large && quick->tells;
+    if (!note->program || (look == ND_LOOK_ALL && !tells) || out->store->value || !out->store->buffer)
         return false;
     quick_into_new(q, out);
-    if (!quick_words(quick, q, &expected) || (q->is_large && quick->tells && !quick_tells_alike(q)))
+    if (!quick_words(quick, q, &expected) || (tells && !quick_tells_alike(q)))
         return false;
     quick_grid(quick, q, expected.grid);
-    quick->checks = quick->checks && in_host && !q->is_large;
+    quick->look = q->is_checked ? (uint8_t)look : ND_LOOK_NOWHERE;
     return expected.n == note->n && memcmp(expected.grid, note->grid, sizeof note->grid) == 0 &&
            memcmp(expected.words, note->words, note->n * sizeof *note->words) == 0;
 }
@@ -605,6 +606,24 @@ static bool quick_is_finite(const nd_quick_call *q, char *room)
     return ts__nd_check_finite((ts_dtype)to->dtype, q->count, dense ? to->data : room);
 }
 
+/* Whether an operand is such that nothing goes wrong; of one axis alone, so that others are looked at by call.c. */
+static bool quick_is_good(const nd_quick *quick, const nd_quick_call *q)
+{
+    uint32_t i = quick->look == ND_LOOK_DIVISORS, p = q->of[i];
+    const ts_nd_operand *in = &q->call->in[i];
+    uint64_t bits[2];
+    if (!in->array)
+        return i && ts__nd_number(in, (ts_dtype)quick->loop, bits) == 0 &&
+               ts__nd_check_divisors((ts_dtype)quick->loop, 1, (const char *)bits, 0);
+    if (q->rank != 1)
+        return false;
+    const nd_quick_place *from = &q->place[p];
+    ts_dtype dtype = (ts_dtype)from->dtype;
+    int64_t step = q->stride[p][0] * (int64_t)ts_dtype_bytes(dtype);
+    return i ? ts__nd_check_divisors(dtype, q->count, from->data, step)
+             : ts__nd_check_range(dtype, (ts_dtype)quick->result, q->count, from->data, step);
+}
+
 /* Whether an operand lies where the result goes and may be asked for again. */
 static bool quick_keeps(const nd_quick_call *q)
 {
@@ -619,16 +638,16 @@ static ts_status quick_into(ts_nd_graph *graph, const nd_quick *quick, nd_quick_
 {
     nd_note note;
     char kept[QUICK_KEPT], room[QUICK_KEPT]; /* large, and filled as far as they are used */
-    bool keeps = quick->checks && quick_keeps(q);
+    bool finite = quick->look == ND_LOOK_RESULT, keeps = finite && quick_keeps(q);
     quick_into_new(q, out);
-    if (!quick_words(quick, q, &note) ||
-        (quick->checks && q->call->out && q->count * out->item > QUICK_KEPT) ||
+    if (!quick_words(quick, q, &note) || (finite && q->call->out && q->count * out->item > QUICK_KEPT) ||
+        (quick->look && !finite && !quick_is_good(quick, q)) ||
         (q->is_large && quick->tells && !quick_tells_alike(q)))
         return TS_OK;
     if (keeps)
         quick_move(q, kept, false);
     TS_TRY(quick_launch(graph, quick, q, &note, err));
-    if (!quick->checks || quick_is_finite(q, room))
+    if (!finite || quick_is_finite(q, room))
         *result = out;
     else if (keeps)
         quick_move(q, kept, true);

@@ -430,3 +430,46 @@ def test_powers_of_two_below_the_least_number_underflow(dtype):
         else:
             with np.errstate(under="raise"):
                 assert tn.exp2(tn.array([exponent], dtype))[0] == 2.0**exponent
+
+
+# What one look decides: operands that are good, and each kind of bad one, at the first, a middle and the last place.
+LOOKED_AT = {
+    "by a number": (lambda m, a, b: a // 7, "i8", []), "by zero": (lambda m, a, b: a // 0, "i8", []),
+    "by minus one": (lambda m, a, b: a // -1, "i2", [-(1 << 15)]), "rest of it": (lambda m, a, b: a % 3, "u1", []),
+    "quotient": (lambda m, a, b: b // a, "i4", [0, -1]), "rest": (lambda m, a, b: m.fmod(b, a), "i8", [0, -1]),
+    "unsigned": (lambda m, a, b: b % a, "u2", [0, 65535]), "by pairs": (lambda m, a, b: b[::2] // a[::2], "i8", [0]),
+    "half as wide": (lambda m, a, b: a.astype("f4"), "f8", [1e39, np.inf, np.nan, -1e300]),
+    "to int32": (lambda m, a, b: a.astype("i4"), "f8", [2.0**31, -(2.0**31), -(2.0**31) - 0.5, np.nan, -0.0]),
+    "to int64": (lambda m, a, b: a.astype("i8"), "f4", [2.0**63, -(2.0**63), 2.0**62, np.nan]),
+    "to int8": (lambda m, a, b: a[::-1].astype("i1"), "f8", [300.0, -2e9, 3e9]),
+    "to uint32": (lambda m, a, b: a.astype("u4"), "f8", [-0.5, -1.0, 2.0**32, 2.0**32 - 1, -0.0]),
+    "to uint64": (lambda m, a, b: a.astype("u8"), "f4", [-0.5, 2.0**64, 2.0**63, np.inf]),
+    "to complex64": (lambda m, a, b: a.astype("c8"), "c16", [1e39j, np.nan]),
+    "columns": (lambda m, a, b: a.reshape(-1, 4).T.astype("i4"), "f8", [3e9]),
+    "part": (lambda m, a, b: m.ones(a.size, "i4").__setitem__(slice(None, None, 2), a[::2]), "f8", [3e9]),
+    "root": (lambda m, a, b: m.sqrt(a), "f8", [-1.0]), "pole": (lambda m, a, b: b / a, "f8", [0.0, np.inf]),
+    "too large": (lambda m, a, b: a * a, "f8", [1e200]),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("count", [4, 100, 1000, 4096, 4100])
+@pytest.mark.parametrize("name", LOOKED_AT)
+def test_one_look_finds_what_each_element_would_tell(name, count):
+    call, dtype, bad = LOOKED_AT[name]
+    good = (np.arange(count) % 50 + 1).astype(dtype)
+    sources = [good] * 4  # the same call again: code and what is looked at are known
+    for value in bad:
+        for place in (0, count // 2, count - 1):
+            sources.append(good.copy())
+            sources[-1][place] = value
+    if name == "too large" and count > 4096:  # products of many tell nothing
+        return
+    with np.errstate(all="ignore"):
+        wanted = [call(np, a, good) for a in sources]
+    for a, value in zip(sources, wanted, strict=True):
+        x, y = tn.array(a), tn.array(good)
+        assert told(lambda m, a: call(m, a, y if m is tn else good), tn, x) == told(
+            lambda m, a: call(m, a, good), np, a
+        )
+        with np.errstate(all="ignore"):
+            np.testing.assert_array_equal(np.asarray(call(tn, x, y)), value)
