@@ -14,6 +14,7 @@ typedef struct numeric_routine {
     core_state *state;
     PyObject *function, *module; /* module: its name, where users find the function */
     bool moves;   /* it takes items: it only moves elements, or asks what they are */
+    bool is_method;
     uint8_t asks; /* whether classes of others answer calls of it: ROUTINE_IS_FUNCTION ..; 0: they do not */
     uint8_t depth; /* levels of lists that it looks into for them */
     int shortcut; /* a ts_nd_fold, or one of those below; -1: none */
@@ -170,31 +171,35 @@ static PyObject *routine_reshape(core_state *state, PyObject *const *args, Py_ss
     return status == TS_OK ? numeric_wrap(state, out, base ? base : args[0]) : core_raise(state, &err);
 }
 
-/* Whether a new array that lies as this one does is row-major. */
-static bool routine_in_rows(const ts_nd *a)
+/* The order in which a new array lies as this one does: 'C'; 0, as it lies; -1, as Python's half says. */
+static int routine_order(const ts_nd *a)
 {
     int64_t before = INT64_MAX;
+    bool falls = true, odd = false;
     for (uint32_t d = 0; d < a->rank; d++) {
-        int64_t step = llabs(ts_nd_strides(a)[d]);
+        int64_t step = ts_nd_strides(a)[d];
+        odd |= step <= 0;
         if (ts_nd_shape(a)[d] == 1)
             continue;
-        if (step > before)
-            return false;
-        before = step;
+        falls &= llabs(step) <= before;
+        before = llabs(step);
     }
-    return true;
+    return falls ? 'C' : odd ? -1 : 0;
 }
 
-/* a.copy(), np.copy(a), a.astype(dtype), of arrays of our own class that have axes, the last the innermost. */
-static PyObject *routine_copy(core_state *state, PyObject *const *args, Py_ssize_t n, ts_dtype dtype)
+/* a.copy(), which is row-major; np.copy(a), a.astype(dtype), which lie as the array does; of our own class. */
+static PyObject *routine_copy(core_state *state, PyObject *const *args, Py_ssize_t n, ts_dtype dtype, bool in_rows)
 {
     const ts_nd *a = ND(args[0]);
-    ts_nd_call call = {.fn = TS_ND_copy, .in = {{.array = ND(args[0])}}, .casting = TS_ND_UNSAFE, .order = 'C'};
+    ts_nd_call call = {.fn = TS_ND_copy, .in = {{.array = ND(args[0])}}, .casting = TS_ND_UNSAFE};
     ts_nd *result;
     ts_error err;
-    if (!a->rank || !a->count || n > 2 || a->meaning || Py_TYPE(args[0]) != state->numeric->array_class ||
-        !routine_in_rows(a))
+    if (!a->rank || !a->count || n > 2 || a->meaning || Py_TYPE(args[0]) != state->numeric->array_class)
         return NULL;
+    int order = in_rows ? 'C' : routine_order(a);
+    if (order < 0)
+        return NULL;
+    call.order = (char)order;
     call.dtype = dtype == (ts_dtype)a->dtype ? TS_DTYPE_NONE : dtype;
     numeric_watch watch = {0};
     if (!numeric_cast_is_safe(a, dtype) && numeric_watch_ask(state, a->graph, &watch) < 0)
@@ -221,7 +226,7 @@ static PyObject *routine_astype(core_state *state, PyObject *const *args, Py_ssi
         return NULL;
     }
     bool loses_part = ts_dtype_get(own)->kind == 'c' && ts_dtype_get(dtype)->kind != 'c';
-    return loses_part ? NULL : routine_copy(state, args, n, dtype);
+    return loses_part ? NULL : routine_copy(state, args, n, dtype, false);
 }
 
 /* The shape that an int or a tuple of ints says; false: another kind. */
@@ -290,7 +295,7 @@ static PyObject *routine_make(core_state *state, int which, PyObject *const *arg
 static PyObject *routine_make_like(core_state *state, int which, PyObject *const *args, Py_ssize_t n)
 {
     const ts_nd *a = ND(args[0]);
-    if (n != 1 || !a->dtype || a->meaning || Py_TYPE(args[0]) != state->numeric->array_class || !routine_in_rows(a))
+    if (n != 1 || !a->dtype || a->meaning || Py_TYPE(args[0]) != state->numeric->array_class || routine_order(a) != 'C')
         return NULL;
     return routine_made(state, a->graph, which, (ts_dtype)a->dtype, a->rank, ts_nd_shape(a));
 }
@@ -342,7 +347,7 @@ static bool routine_joins(core_state *state, PyObject *const *parts, Py_ssize_t 
         if (!a->dtype || a->meaning || a->dtype != first->dtype || a->graph != first->graph || a->rank != first->rank ||
             axis >= a->rank)
             return false;
-        in_rows |= routine_in_rows(a);
+        in_rows |= routine_order(a) == 'C';
         for (uint32_t d = 0; d < a->rank; d++)
             if (!i)
                 shape[d] = ts_nd_shape(a)[d];
@@ -418,7 +423,7 @@ static PyObject *routine_ravel(core_state *state, PyObject *array)
 static PyObject *routine_flatten(core_state *state, PyObject *array)
 {
     PyObject *flat = Py_TYPE(array) == state->numeric->array_class ? routine_ravel(state, array) : NULL;
-    PyObject *made = flat ? routine_copy(state, &flat, 1, TS_DTYPE_NONE) : NULL;
+    PyObject *made = flat ? routine_copy(state, &flat, 1, TS_DTYPE_NONE, true) : NULL;
     Py_XDECREF(flat);
     return made;
 }
@@ -459,7 +464,7 @@ static PyObject *routine_short(const numeric_routine *self, PyObject *const *arg
     if (self->shortcut == ROUTINE_FLATTEN)
         return n == 1 ? routine_flatten(self->state, args[0]) : NULL;
     if (self->shortcut == ROUTINE_COPY || self->shortcut == ROUTINE_ARRAY)
-        return n == 1 ? routine_copy(self->state, args, n, TS_DTYPE_NONE) : NULL;
+        return n == 1 ? routine_copy(self->state, args, n, TS_DTYPE_NONE, self->is_method) : NULL;
     if (self->shortcut == ROUTINE_WAIT)
         return n == 1 ? numeric_wait(self->state, args[0]) : NULL;
     if (self->shortcut == ROUTINE_ASTYPE)
@@ -665,17 +670,23 @@ static uint8_t routine_depth(PyObject *name)
     return 0;
 }
 
-/* The shortcut of a function of the package itself, or of a method; NULL: it has none. */
-static const numeric_way *routine_way(PyObject *function, PyObject *name, PyObject *module)
+static bool routine_is_method(PyObject *function)
 {
     static const char *const homes[] = {"tessera.numeric._methods", "tessera.numeric._ndarray"};
-    const char *text = PyUnicode_AsUTF8(name);
     PyObject *home = PyObject_GetAttrString(function, "__module__");
     bool is_method = false;
     for (int i = 0; home && PyUnicode_Check(home) && i < 2; i++)
         is_method |= PyUnicode_CompareWithASCIIString(home, homes[i]) == 0;
-    bool is_ours = text && PyUnicode_CompareWithASCIIString(module, "tessera.numeric") == 0;
     Py_XDECREF(home);
+    PyErr_Clear();
+    return is_method;
+}
+
+/* The shortcut of a function of the package itself, or of a method; NULL: it has none. */
+static const numeric_way *routine_way(PyObject *name, PyObject *module, bool is_method)
+{
+    const char *text = PyUnicode_AsUTF8(name);
+    bool is_ours = text && PyUnicode_CompareWithASCIIString(module, "tessera.numeric") == 0;
     PyErr_Clear();
     return is_ours ? numeric_way_of(text, is_method) : NULL;
 }
@@ -695,7 +706,8 @@ static PyObject *routine_new(PyTypeObject *type, PyObject *args, PyObject *kwarg
            PyUnicode_CompareWithASCIIString(name, shortcut < TS_ND_FOLDS ? ts_nd_fold_name((ts_nd_fold)shortcut)
                                                                          : routine_names[shortcut - TS_ND_FOLDS]) != 0)
         continue;
-    const numeric_way *way = routine_way(function, name, module);
+    bool is_method = routine_is_method(function);
+    const numeric_way *way = routine_way(name, module, is_method);
     uint8_t depth = routine_depth(name);
     Py_DECREF(name);
     if (PyObject_HasAttrString(function, "is_in_place")) /* a method that is no function of its name */
@@ -710,6 +722,7 @@ static PyObject *routine_new(PyTypeObject *type, PyObject *args, PyObject *kwarg
         self->way = way;
         self->few = (numeric_few){(PyObject *)self, self->function, self->module};
         self->moves = moves;
+        self->is_method = is_method;
         self->asks = (uint8_t)asks;
         self->depth = depth;
     }

@@ -814,6 +814,15 @@ static ts_status call_bring(ts_nd_graph *graph, const ts_nd_call **call, ts_nd_c
     return TS_OK;
 }
 
+/* Whether a call may be a copy that ts__nd_turn makes. */
+static bool call_turns(const ts_nd_graph *graph, const ts_nd_call *call)
+{
+    const ts_nd *a = call->in[0].array;
+    return call->fn == TS_ND_copy && call->order == 'C' && a && a->rank > 1 && a->graph == graph && !call->out &&
+           !call->where && (!call->loop || call->loop == (ts_dtype)a->dtype) &&
+           (!call->dtype || call->dtype == (ts_dtype)a->dtype);
+}
+
 ts_status ts_nd_run(ts_nd_graph *graph, const ts_nd_call *call, ts_nd **result, ts_error *err)
 {
     nd_quick_call quick; /* filled as far as it is used */
@@ -837,6 +846,11 @@ ts_status ts_nd_run(ts_nd_graph *graph, const ts_nd_call *call, ts_nd **result, 
             *result = call->out;
             return TS_OK;
         }
+    }
+    if (call_turns(graph, call)) {
+        TS_TRY(ts__nd_turn(call->in[0].array, result, err));
+        if (*result)
+            return TS_OK;
     }
     call = call_unmixed(call, &mixed);
     for (uint32_t i = 0, n = ts_nd_get(call->fn)->n_in; i < n; i++)

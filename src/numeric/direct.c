@@ -135,15 +135,119 @@ static void direct_row(size_t item, int64_t n, char *to, int64_t step, const cha
             memcpy(to, from, item);
 }
 
+/* ---- several axes -------------------------------------------------------------------------------- */
+
+enum {
+    DIRECT_WIDE = 8,       /* elements of a square's first side: lines that are read are used up */
+    DIRECT_LONG_SIDE = 32, /* of its second side, along which writes go on */
+    DIRECT_TURNED = 1 << 23 /* bytes of a turned copy, at most: threads share larger ones */
+};
+
+/* A part of two axes: `n` elements along each, beside each other along the first at the source, along the second at
+ * the target. */
+typedef struct direct_square {
+    int64_t n[2], to, from; /* steps of the target along the first axis, of the source along the second */
+} direct_square;
+
+#define DIRECT_TURN(name, bytes)                                                             \
+    static void name(const direct_square *s, char *to, const char *from)                    \
+    {                                                                                        \
+        for (int64_t r = 0; r < s->n[0]; r++, to += s->to, from += bytes) {                  \
+            const char *x = from;                                                            \
+            for (int64_t k = 0; k < s->n[1]; k++, x += s->from)                              \
+                memcpy(to + k * (bytes), x, bytes);                                          \
+        }                                                                                    \
+    }
+DIRECT_TURN(direct_turn_1, 1)
+DIRECT_TURN(direct_turn_2, 2)
+DIRECT_TURN(direct_turn_4, 4)
+DIRECT_TURN(direct_turn_8, 8)
+DIRECT_TURN(direct_turn_16, 16)
+
+#if defined(__x86_64__)
+/* Whole squares by pairs, or fours, in registers. */
+static void direct_turn_pairs(const direct_square *s, char *to, const char *from)
+{
+    for (int64_t r = 0; r < s->n[0]; r += 2, to += 2 * s->to, from += 16) {
+        const char *x = from;
+        for (int64_t k = 0; k < s->n[1]; k += 2, x += 2 * s->from) {
+            __m128i a = _mm_loadu_si128((const __m128i *)(const void *)x);
+            __m128i b = _mm_loadu_si128((const __m128i *)(const void *)(x + s->from));
+            _mm_storeu_si128((__m128i *)(void *)(to + 8 * k), _mm_unpacklo_epi64(a, b));
+            _mm_storeu_si128((__m128i *)(void *)(to + s->to + 8 * k), _mm_unpackhi_epi64(a, b));
+        }
+    }
+}
+
+static void direct_turn_fours(const direct_square *s, char *to, const char *from)
+{
+    for (int64_t r = 0; r < s->n[0]; r += 4, to += 4 * s->to, from += 16) {
+        const char *x = from;
+        for (int64_t k = 0; k < s->n[1]; k += 4, x += 4 * s->from) {
+            __m128 a = _mm_loadu_ps((const float *)(const void *)x);
+            __m128 b = _mm_loadu_ps((const float *)(const void *)(x + s->from));
+            __m128 c = _mm_loadu_ps((const float *)(const void *)(x + 2 * s->from));
+            __m128 d = _mm_loadu_ps((const float *)(const void *)(x + 3 * s->from));
+            _MM_TRANSPOSE4_PS(a, b, c, d);
+            _mm_storeu_ps((float *)(void *)(to + 4 * k), a);
+            _mm_storeu_ps((float *)(void *)(to + s->to + 4 * k), b);
+            _mm_storeu_ps((float *)(void *)(to + 2 * s->to + 4 * k), c);
+            _mm_storeu_ps((float *)(void *)(to + 3 * s->to + 4 * k), d);
+        }
+    }
+}
+#else
+#define direct_turn_pairs direct_turn_8
+#define direct_turn_fours direct_turn_4
+#endif
+
+/* Elements of two axes, square by square. */
+static void direct_turn(const nd_move *m, uint32_t d, uint32_t e, char *to, const char *from)
+{
+    for (int64_t i = 0; i < m->shape[d]; i += DIRECT_WIDE)
+        for (int64_t k = 0; k < m->shape[e]; k += DIRECT_LONG_SIDE) {
+            direct_square s = {{TS_MIN(DIRECT_WIDE, m->shape[d] - i), TS_MIN(DIRECT_LONG_SIDE, m->shape[e] - k)},
+                               m->to[d], m->from[e]};
+            bool whole = !((s.n[0] | s.n[1]) & 3);
+            char *at = to + i * m->to[d] + k * m->to[e];
+            const char *x = from + i * m->from[d] + k * m->from[e];
+            switch (m->item) {
+            case 1: direct_turn_1(&s, at, x); break;
+            case 2: direct_turn_2(&s, at, x); break;
+            case 4: (whole ? direct_turn_fours : direct_turn_4)(&s, at, x); break;
+            case 8: (whole ? direct_turn_pairs : direct_turn_8)(&s, at, x); break;
+            default: direct_turn_16(&s, at, x); break;
+            }
+        }
+}
+
+/* An axis along which elements lie beside each other at the source, as those of the last axis do at the target; the
+ * last axis: there is none, or elements are not of 1, 2, 4, 8 or 16 bytes. */
+static uint32_t direct_turned(const nd_move *m)
+{
+    uint32_t e = m->rank - 1, d = e;
+    int64_t item = (int64_t)m->item;
+    if (m->to[e] != item || m->shape[e] < 4 || item > 16 || item & (item - 1))
+        return e;
+    while (d > 0 && !(m->from[d - 1] == item && m->shape[d - 1] >= 4))
+        d--;
+    return d ? d - 1 : e;
+}
+
 /* Rows are those of the last axis, without one a single element. */
 void ts__nd_move(const nd_move *m, char *to, const char *from)
 {
     int64_t at[ND_MOVE_AXES] = {0};
-    uint32_t inner = m->rank ? m->rank - 1 : 0, d;
+    uint32_t inner = m->rank ? m->rank - 1 : 0, turned = m->rank ? direct_turned(m) : 0, d;
     do {
-        direct_row(m->item, m->rank ? m->shape[inner] : 1, to, m->rank ? m->to[inner] : 0, from,
-                   m->rank ? m->from[inner] : 0);
+        if (turned != inner)
+            direct_turn(m, turned, inner, to, from);
+        else
+            direct_row(m->item, m->rank ? m->shape[inner] : 1, to, m->rank ? m->to[inner] : 0, from,
+                       m->rank ? m->from[inner] : 0);
         for (d = inner; d-- > 0;) {
+            if (d == turned)
+                continue;
             to += m->to[d];
             from += m->from[d];
             if (++at[d] < m->shape[d])
@@ -153,6 +257,45 @@ void ts__nd_move(const nd_move *m, char *to, const char *from)
             at[d] = 0;
         }
     } while (d != UINT32_MAX);
+}
+
+/* Whether a row-major copy of the array goes along other axes than its memory. */
+static bool direct_is_turned(const ts_nd *a)
+{
+    int64_t before = INT64_MAX;
+    for (uint32_t d = 0; d < a->rank; d++) {
+        int64_t step = ts_nd_strides(a)[d];
+        if (ts_nd_shape(a)[d] == 1)
+            continue;
+        if (step < 0 || step > before)
+            return step > before;
+        before = step ? step : before;
+    }
+    return false;
+}
+
+ts_status ts__nd_turn(ts_nd *a, ts_nd **result, ts_error *err)
+{
+    nd_move m = {.rank = a->rank, .item = a->item};
+    void *from, *to;
+    if (!nd_is_direct(a) || a->rank > ND_MOVE_AXES || !a->count || a->count > DIRECT_TURNED / a->item ||
+        !direct_is_turned(a))
+        return TS_OK;
+    TS_TRY(ts__nd_memory(a, TS_ND_CAUSE_shape, false, &from, NULL, err));
+    TS_TRY(ts_nd_empty(a->graph, (ts_dtype)a->dtype, a->rank, ts_nd_shape(a), false, result, err));
+    ts_status status = ts_nd_memory(*result, false, &to, NULL, err);
+    if (status != TS_OK) {
+        ts_nd_release(*result);
+        *result = NULL;
+        return status;
+    }
+    for (uint32_t d = 0; d < a->rank; d++) {
+        m.shape[d] = ts_nd_shape(a)[d];
+        m.to[d] = ts_nd_strides(*result)[d];
+        m.from[d] = ts_nd_strides(a)[d];
+    }
+    ts__nd_move(&m, to, from);
+    return TS_OK;
 }
 
 ts_status ts_nd_fill(ts_nd *a, const ts_nd_part *part, ts_nd *value, bool *done, ts_error *err)

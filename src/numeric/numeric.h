@@ -325,6 +325,8 @@ typedef struct nd_move {
     int64_t shape[ND_MOVE_AXES], to[ND_MOVE_AXES], from[ND_MOVE_AXES];
 } nd_move;
 void ts__nd_move(const nd_move *move, char *to, const char *from);
+/* A row-major copy of few elements of host memory that lie along other axes; *result NULL: it is another one. */
+TS_CHECKED ts_status ts__nd_turn(ts_nd *a, ts_nd **result, ts_error *err);
 /* The element that a number becomes without anything to tell of; false: it is another kind of number. */
 bool ts__nd_element(const ts_nd_operand *number, ts_dtype dtype, char element[16]);
 

@@ -457,3 +457,23 @@ def test_what_counts_on_other_devices_finds_the_same_bins(dtype, bins):
     assert (np.asarray(_sort._counted(places, bins + 1)) == np.bincount(found, None, bins + 1)).all()
     summed = _sort._summed(places, tn.array(weights), bins + 1)
     assert (np.asarray(summed) == np.bincount(found, weights, bins + 1)).all()
+
+
+def test_copies_along_other_axes_are_numpys():
+    rng = np.random.default_rng(17)
+    for _ in range(300):
+        shape = tuple(int(n) for n in rng.choice([1, 2, 3, 4, 5, 7, 8, 9, 31, 33, 40], rng.integers(2, 5)))
+        if np.prod(shape) > 1 << 14:
+            continue
+        x = rng.integers(-99, 99, shape).astype(rng.choice([*DTYPES, "c8", "c16", "f2"]))
+        axes = tuple(int(d) for d in rng.permutation(len(shape)))
+        key = tuple(slice(None, None, int(rng.choice([1, 1, 1, 2, -1]))) for _ in shape)
+        a, b = x[key].transpose(axes), tn.array(x)[key].transpose(axes)
+        for call in (lambda m, y: y.copy(), lambda m, y: m.copy(y), lambda m, y: m.ascontiguousarray(y),
+                     lambda m, y: y.astype("c16"), lambda m, y: y.flatten(), lambda m, y: y.copy("F")):  # fmt: skip
+            wanted, made = call(np, a), call(tn, b)
+            np.testing.assert_array_equal(np.asarray(made), wanted)
+            assert made.strides == wanted.strides or 1 in a.shape, (shape, axes, key)
+        part = tn.zeros(a.shape, a.dtype)
+        part[...] = b
+        np.testing.assert_array_equal(np.asarray(part), a)
