@@ -602,37 +602,16 @@ static void array_releasebuffer(PyObject *self, Py_buffer *view)
 
 /* ---- interchange --------------------------------------------------------------------------------------*/
 
-static void array_capsule_free(PyObject *capsule)
-{
-    if (PyCapsule_IsValid(capsule, "dltensor")) {
-        ts_dl_managed *managed = PyCapsule_GetPointer(capsule, "dltensor");
-        managed->deleter(managed);
-    } else if (PyCapsule_IsValid(capsule, "dltensor_versioned")) {
-        ts_dl_managed_versioned *managed = PyCapsule_GetPointer(capsule, "dltensor_versioned");
-        managed->deleter(managed);
-    }
-}
-
 static PyObject *array_capsule(PyObject *self, ts_array *array, int major)
 {
     ts_error err;
-    ts_dl_managed *old;
-    ts_dl_managed_versioned *managed;
-    PyObject *capsule;
-    if (major >= 1) {
-        if (ts_array_to_dlpack_versioned(array, &managed, &err) != TS_OK)
-            return core_raise(STATE(self), &err);
-        capsule = PyCapsule_New(managed, "dltensor_versioned", array_capsule_free);
-        if (!capsule)
-            managed->deleter(managed);
-        return capsule;
-    }
-    if (ts_array_to_dlpack(array, &old, &err) != TS_OK)
+    ts_dl_managed *plain;
+    ts_dl_managed_versioned *versioned;
+    ts_status status = major >= 1 ? ts_array_to_dlpack_versioned(array, &versioned, &err)
+                                  : ts_array_to_dlpack(array, &plain, &err);
+    if (status != TS_OK)
         return core_raise(STATE(self), &err);
-    capsule = PyCapsule_New(old, "dltensor", array_capsule_free);
-    if (!capsule)
-        old->deleter(old);
-    return capsule;
+    return major >= 1 ? core_capsule_new(versioned, true) : core_capsule_new(plain, false);
 }
 
 /* The consumer's stream waits for ours by waiting for everything: the pool's order is per device. */

@@ -621,15 +621,6 @@ static void buffer_end_versioned(ts_dl_managed_versioned *managed)
     buffer_end_loan(managed->context);
 }
 
-/* A capsule that nobody took. */
-static void buffer_end_capsule(PyObject *capsule)
-{
-    if (PyCapsule_IsValid(capsule, "dltensor_versioned"))
-        buffer_end_loan(((ts_dl_managed_versioned *)PyCapsule_GetPointer(capsule, "dltensor_versioned"))->context);
-    else if (PyCapsule_IsValid(capsule, "dltensor"))
-        buffer_end_loan(((ts_dl_managed *)PyCapsule_GetPointer(capsule, "dltensor"))->context);
-}
-
 /* _dlpack(device type, device id, versioned): a tensor of int8. */
 static PyObject *buffer_dlpack(PyObject *object, PyObject *args)
 {
@@ -656,14 +647,8 @@ static PyObject *buffer_dlpack(PyObject *object, PyObject *args)
         loan->tensor.plain.context = loan;
         loan->tensor.plain.deleter = buffer_end_plain;
     }
-    PyObject *capsule = PyCapsule_New(&loan->tensor, versioned ? "dltensor_versioned" : "dltensor", buffer_end_capsule);
-    if (!capsule) {
-        free(loan);
-        buffer_unlend(self);
-        return NULL;
-    }
     Py_INCREF(self);
-    return capsule;
+    return core_capsule_new(&loan->tensor, versioned);
 }
 
 static PyMethodDef buffer_methods[] = {

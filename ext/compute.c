@@ -73,7 +73,17 @@ static bool clear_is_dense(const ts_arg *arg)
     return true;
 }
 
-/* Host memory that is lent for the call is waited for. */
+/* The end of a call on a stream: host memory that is lent for it is waited for. 0, or -1 with exception. */
+static int clear_end(core_state *state, const core_frame *frame, const ts_stream *stream, ts_status status,
+                     const ts_error *err)
+{
+    if (status != TS_OK) {
+        core_raise(state, err);
+        return -1;
+    }
+    return frame->has_host_memory && stream->impl && !ts_record_active(stream) ? core_finish_stream(state, stream) : 0;
+}
+
 static int clear_frame(core_state *state, PyObject *order, const core_frame *frame)
 {
     const ts_arg *arg = &frame->args[0];
@@ -87,15 +97,10 @@ static int clear_frame(core_state *state, PyObject *order, const core_frame *fra
     if (clear_stream(state, order, arg->device, &room, &stream) < 0)
         return -1;
     uint32_t width = bytes % 4 ? 1 : 4;
-    int finished = 0;
     CORE_BEGIN_USE(state, stream, NULL);
     status = ts_mem_fill(stream, arg->value.data, 0, width, bytes / width, &err);
     CORE_END_USE(state);
-    if (status == TS_OK && frame->has_host_memory && stream->impl && !ts_record_active(stream))
-        finished = core_finish_stream(state, stream);
-    if (status != TS_OK)
-        core_raise(state, &err);
-    return status == TS_OK ? finished : -1;
+    return clear_end(state, frame, stream, status, &err);
 }
 
 static PyObject *compute_clear(PyObject *module, PyObject *const *args, Py_ssize_t n)
@@ -138,17 +143,12 @@ static int sort_frame(core_state *state, PyObject *order, core_frame *frame, con
     }
     if (clear_stream(state, order, args[0].device, &room, &stream) < 0)
         return -1;
-    int finished = 0;
     const ts_arg *values = n_items == 4 ? args + 2 : NULL;
     CORE_BEGIN_USE(state, stream, NULL);
     status = *n_parts < 0 ? ts_sort(stream, args, values, &options, &err)
                           : ts_segmented_sort(stream, args, values, args + n_items, &options, &err);
     CORE_END_USE(state);
-    if (status == TS_OK && frame->has_host_memory && stream->impl && !ts_record_active(stream))
-        finished = core_finish_stream(state, stream);
-    if (status != TS_OK)
-        core_raise(state, &err);
-    return status == TS_OK ? finished : -1;
+    return clear_end(state, frame, stream, status, &err);
 }
 
 /* Takes an array of one axis, without gaps and with at least n items. 0, or -1 with exception. */

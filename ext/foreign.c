@@ -296,6 +296,32 @@ PyObject *core_dlpack(core_state *state, PyObject *object)
     return PyObject_CallMethodNoArgs(object, state->name_dlpack);
 }
 
+static void capsule_delete(void *managed, bool is_versioned)
+{
+    ts_dl_managed_versioned *versioned = managed;
+    ts_dl_managed *plain = managed;
+    if (is_versioned && versioned->deleter)
+        versioned->deleter(versioned);
+    else if (!is_versioned && plain->deleter)
+        plain->deleter(plain);
+}
+
+static void capsule_free(PyObject *capsule)
+{
+    const char *name = PyCapsule_GetName(capsule);
+    const bool is_versioned = strcmp(name, "dltensor_versioned") == 0;
+    if (is_versioned || strcmp(name, "dltensor") == 0) /* and not "used_…", whose tensor another deletes */
+        capsule_delete(PyCapsule_GetPointer(capsule, name), is_versioned);
+}
+
+PyObject *core_capsule_new(void *managed, bool is_versioned)
+{
+    PyObject *capsule = PyCapsule_New(managed, is_versioned ? "dltensor_versioned" : "dltensor", capsule_free);
+    if (!capsule)
+        capsule_delete(managed, is_versioned);
+    return capsule;
+}
+
 const ts_dl_tensor *core_capsule(PyObject *capsule, bool *readonly)
 {
     *readonly = false;

@@ -240,6 +240,8 @@ static inline bool numeric_answered(core_state *state, numeric_protocol which, P
 bool numeric_defers(core_state *state, PyObject *x, PyObject *y, bool in_place);
 /* Whether the class of an object says by __array_wrap__ what becomes of results, and in another way than ours. */
 bool numeric_wraps(core_state *state, PyObject *x);
+/* The arguments of a vector call as a tuple and a dict, new references. 0, or -1 with exception. */
+int numeric_pack_call(PyObject *const *args, Py_ssize_t n, PyObject *names, PyObject **given, PyObject **named);
 /* What they answer to a function of elements, or to a method of it; Ellipsis: nothing. */
 PyObject *numeric_ask_ufunc(core_state *state, PyObject *function, const char *method, PyObject *const *args,
                             Py_ssize_t n, PyObject *names);

@@ -241,24 +241,29 @@ static bool lend_are_great(const lend_call *c, PyObject *list)
 
 static PyObject *lend_value(lend_call *c, PyObject *object, int depth);
 
+/* Puts an item, whose reference it takes, into a new tuple or list; without one the list is given up. */
+static void lend_put(PyObject **made, Py_ssize_t i, PyObject *item)
+{
+    if (!item)
+        Py_CLEAR(*made);
+    else if (PyTuple_CheckExact(*made))
+        PyTuple_SET_ITEM(*made, i, item);
+    else
+        PyList_SET_ITEM(*made, i, item);
+}
+
 static PyObject *lend_items(lend_call *c, PyObject *list, int depth)
 {
-    bool is_tuple = PyTuple_CheckExact(list);
     Py_ssize_t n = PySequence_Fast_GET_SIZE(list);
     if (!depth || n > LEND_ITEMS || lend_are_great(c, list))
         return NULL;
-    PyObject *made = is_tuple ? PyTuple_New(n) : PyList_New(n);
+    PyObject *made = PyTuple_CheckExact(list) ? PyTuple_New(n) : PyList_New(n);
     for (Py_ssize_t i = 0; made && i < n; i++) {
         bool is_there = i < PySequence_Fast_GET_SIZE(list); /* other threads may empty a list while lend_own waits */
         PyObject *given = is_there ? Py_NewRef(PySequence_Fast_GET_ITEM(list, i)) : NULL;
         PyObject *item = given ? lend_value(c, given, depth - 1) : NULL;
         Py_XDECREF(given);
-        if (!item)
-            Py_CLEAR(made);
-        else if (is_tuple)
-            PyTuple_SET_ITEM(made, i, item);
-        else
-            PyList_SET_ITEM(made, i, item);
+        lend_put(&made, i, item);
     }
     return made;
 }
@@ -316,12 +321,7 @@ static PyObject *lend_results(lend_call *c, PyObject *list)
         Py_ssize_t k = lend_before(c, list, i);
         PyObject *item = k < i ? Py_NewRef(PySequence_Fast_GET_ITEM(made, k))
                                : lend_result(c, PySequence_Fast_GET_ITEM(list, i));
-        if (!item)
-            Py_CLEAR(made);
-        else if (is_tuple)
-            PyTuple_SET_ITEM(made, i, item);
-        else
-            PyList_SET_ITEM(made, i, item);
+        lend_put(&made, i, item);
     }
     if (made && is_tuple && !PyTuple_CheckExact(list)) /* one with names */
         Py_SETREF(made, PyObject_CallObject((PyObject *)Py_TYPE(list), made));

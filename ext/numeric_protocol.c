@@ -118,19 +118,31 @@ bool numeric_wraps(core_state *state, PyObject *x)
     return wraps;
 }
 
+int numeric_pack_call(PyObject *const *args, Py_ssize_t n, PyObject *names, PyObject **given, PyObject **named)
+{
+    *given = PyTuple_New(n);
+    *named = PyDict_New();
+    for (Py_ssize_t i = 0; *given && i < n; i++)
+        PyTuple_SET_ITEM(*given, i, Py_NewRef(args[i]));
+    int done = *given && *named ? 0 : -1;
+    for (Py_ssize_t i = 0; names && i < PyTuple_GET_SIZE(names) && done == 0; i++)
+        done = PyDict_SetItem(*named, PyTuple_GET_ITEM(names, i), args[n + i]);
+    if (done < 0) {
+        Py_CLEAR(*given);
+        Py_CLEAR(*named);
+    }
+    return done;
+}
+
 PyObject *numeric_ask_ufunc(core_state *state, PyObject *function, const char *method, PyObject *const *args,
                             Py_ssize_t n, PyObject *names)
 {
-    PyObject *given = PyTuple_New(n), *named = PyDict_New(), *made = NULL;
-    for (Py_ssize_t i = 0; given && i < n; i++)
-        PyTuple_SET_ITEM(given, i, Py_NewRef(args[i]));
-    int done = given && named ? 0 : -1;
-    for (Py_ssize_t i = 0; names && i < PyTuple_GET_SIZE(names) && done == 0; i++)
-        done = PyDict_SetItem(named, PyTuple_GET_ITEM(names, i), args[n + i]);
-    if (done == 0)
+    PyObject *given, *named, *made = NULL;
+    if (numeric_pack_call(args, n, names, &given, &named) == 0) {
         made = PyObject_CallFunction(state->numeric->ufunc_answered, "OsOO", function, method, given, named);
-    Py_XDECREF(given);
-    Py_XDECREF(named);
+        Py_DECREF(given);
+        Py_DECREF(named);
+    }
     return made;
 }
 

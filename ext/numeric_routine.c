@@ -527,33 +527,25 @@ static bool routine_has_items(core_state *state, PyObject *const *args, Py_ssize
 static PyObject *routine_ask(PyObject *hook, PyObject *callable, PyObject *const *args, Py_ssize_t n, PyObject *names,
                              bool flag)
 {
-    PyObject *given = PyTuple_New(n), *named = PyDict_New(), *made = NULL;
-    for (Py_ssize_t i = 0; given && i < n; i++)
-        PyTuple_SET_ITEM(given, i, Py_NewRef(args[i]));
-    int done = given && named ? 0 : -1;
-    for (Py_ssize_t i = 0; names && i < PyTuple_GET_SIZE(names) && done == 0; i++)
-        done = PyDict_SetItem(named, PyTuple_GET_ITEM(names, i), args[n + i]);
-    if (done == 0)
+    PyObject *given, *named, *made = NULL;
+    if (numeric_pack_call(args, n, names, &given, &named) == 0) {
         made = PyObject_CallFunction(hook, "OOOO", callable, given, named, flag ? Py_True : Py_False);
-    Py_XDECREF(given);
-    Py_XDECREF(named);
+        Py_DECREF(given);
+        Py_DECREF(named);
+    }
     return made;
 }
 
 /* A function that computes, of items: the Python half says what becomes of them (_items.py). */
 static PyObject *routine_of_items(numeric_routine *self, PyObject *const *args, Py_ssize_t n, PyObject *names)
 {
-    PyObject *given = PyTuple_New(n), *options = PyDict_New(), *result = NULL;
-    bool made = given && options;
-    for (Py_ssize_t i = 0; given && i < n; i++)
-        PyTuple_SET_ITEM(given, i, Py_NewRef(args[i]));
-    for (Py_ssize_t i = 0; made && names && i < PyTuple_GET_SIZE(names); i++)
-        made = PyDict_SetItem(options, PyTuple_GET_ITEM(names, i), args[n + i]) == 0;
-    if (made)
-        result = PyObject_CallFunctionObjArgs(self->state->numeric->items_call, given, self->function, options, NULL);
-    Py_XDECREF(given);
-    Py_XDECREF(options);
-    return result;
+    PyObject *given, *options, *made = NULL;
+    if (numeric_pack_call(args, n, names, &given, &options) == 0) {
+        made = PyObject_CallFunctionObjArgs(self->state->numeric->items_call, given, self->function, options, NULL);
+        Py_DECREF(given);
+        Py_DECREF(options);
+    }
+    return made;
 }
 
 PyObject *numeric_by_numpy(core_state *state, PyObject *callable, PyObject *const *args, Py_ssize_t n, PyObject *names,

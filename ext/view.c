@@ -357,13 +357,6 @@ static view_export *view_export_new(PyObject *self, bool is_versioned)
     return export;
 }
 
-static void view_capsule_free(PyObject *capsule)
-{
-    const char *name = PyCapsule_GetName(capsule);
-    if (name && (strcmp(name, "dltensor") == 0 || strcmp(name, "dltensor_versioned") == 0))
-        view_export_end(PyCapsule_GetPointer(capsule, name));
-}
-
 static PyObject *view_dlpack_device(PyObject *self, PyObject *unused)
 {
     (void)unused;
@@ -402,12 +395,7 @@ static PyObject *view_dlpack(PyObject *self, PyObject *args, PyObject *kwargs)
     if (!PyErr_Occurred() && VIEW(self)->readonly && !is_versioned)
         PyErr_SetString(PyExc_BufferError, "a read-only view needs DLPack 1.0: pass max_version=(1, 0)");
     view_export *export = PyErr_Occurred() ? NULL : view_export_new(self, is_versioned);
-    if (!export)
-        return NULL;
-    PyObject *capsule = PyCapsule_New(export, is_versioned ? "dltensor_versioned" : "dltensor", view_capsule_free);
-    if (!capsule)
-        view_export_end(export);
-    return capsule;
+    return export ? core_capsule_new(export, is_versioned) : NULL;
 }
 
 /* ---- the C exchange table (DLPack 1.3) ------------------------------------------------------------------------- */
@@ -435,13 +423,6 @@ static int exchange_from_object(void *object, void **out)
     return *out ? 0 : -1;
 }
 
-static void exchange_capsule_free(PyObject *capsule)
-{
-    ts_dl_managed_versioned *managed = PyCapsule_GetPointer(capsule, "dltensor_versioned");
-    if (managed && managed->deleter)
-        managed->deleter(managed);
-}
-
 static int exchange_to_object(void *tensor, void **out)
 {
     *out = NULL;
@@ -451,7 +432,7 @@ static int exchange_to_object(void *tensor, void **out)
     }
     PyObject *module = PyImport_ImportModule("tessera.core._memoryview");
     PyObject *type = module ? PyObject_GetAttrString(module, "StridedMemoryView") : NULL;
-    PyObject *capsule = type ? PyCapsule_New(tensor, "dltensor_versioned", exchange_capsule_free) : NULL;
+    PyObject *capsule = type ? core_capsule_new(tensor, true) : NULL;
     core_view *self = capsule ? view_new(type) : NULL;
     if (self && view_take_capsule(core_state_of_type((PyTypeObject *)type), self, capsule) < 0)
         Py_CLEAR(self);
