@@ -578,7 +578,7 @@ static ts_status simt_make_cta(simt_machine *machine, uint32_t rank, const uint3
     cta->shadow = ts__arena_get(&machine->arena, bytes);
     cta->generic = TS_NEW_N(&machine->arena, uint64_t, bytes);
     if (machine->run.env->check_races)
-        cta->touch = TS_NEW_N(&machine->arena, simt_touch, bytes);
+        cta->touched = TS_NEW_N(&machine->arena, uint8_t, bytes * simt_touch_bytes(machine));
     if (machine->run.env->check_threads)
         cta->written = TS_NEW_N(&machine->arena, uint8_t, bytes + 1);
     cta->warp = TS_NEW_N(&machine->arena, simt_warp, machine->n_warps);

@@ -112,19 +112,12 @@ typedef struct simt_bar {
     uint64_t clock[SIMT_MAX_WARPS];
 } simt_bar;
 
-/* Who touched a byte of shared memory, for race checking. */
-typedef struct simt_touch {
-    uint64_t write_clock;
-    uint32_t write_warp; /* + 1 */
-    uint64_t read_clock[SIMT_MAX_WARPS];
-} simt_touch;
-
 typedef struct simt_cta {
     struct simt_machine *machine;
     uint32_t rank, block[3];
     uint8_t *smem, *shadow;
     uint64_t *generic;       /* per byte: (warp + 1) << 32 | that warp's fences when it wrote; 0 = clean */
-    simt_touch *touch;       /* per byte, when races are checked */
+    uint8_t *touched;        /* per byte who touched it, simt_touch_bytes each, when races are checked */
     struct simt_race_table *race; /* the same for global memory: eval/simt_race.c */
     struct simt_watch *watch; /* accesses of threads, when they are checked: eval/simt_watch.c */
     uint8_t *written;        /* the same: 1 for each byte of shared memory that was written */
@@ -221,6 +214,17 @@ static inline uint8_t *simt_bytes(const simt_place *place)
     return place->cta->smem + place->offset;
 }
 void simt_join(uint64_t *clock, const uint64_t *other);
+
+/* ---- races between warps: eval/simt_race.c ---- */
+
+typedef struct simt_race {
+    uint32_t byte, other; /* of those that were touched; the warp that did so before */
+    bool written;         /* by it, or read */
+} simt_race;
+/* Room for what is known of one byte, for a block of so many warps; zeros: nobody touched it. */
+size_t simt_touch_bytes(const simt_machine *machine);
+/* Notes that a warp reads or writes n bytes, of which `touched` is known. False: it races, and says with whom. */
+bool simt_touch(const simt_warp *w, uint8_t *touched, uint64_t n, bool write, simt_race *race);
 /* Notes a plain access to global memory, a write of `bytes` or (NULL) a read; fails when it races with another warp of
  * the block. Before the bytes are written. */
 TS_CHECKED ts_status simt_global_touch(simt_warp *w, ts_val v, uint64_t address, const void *bytes, uint32_t n);

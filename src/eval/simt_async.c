@@ -486,8 +486,9 @@ static ts_status async_arrives(simt_warp *w, const simt_tma *tma)
     else
         TS_TRY(async_loads(w, tma, &bytes));
     memset(cta->shadow + tma->to, SIMT_PLAIN, (size_t)bytes);
-    if (cta->touch) /* the mbarrier publishes the bytes to whoever waits for it */
-        memset(cta->touch + tma->to, 0, (size_t)bytes * sizeof *cta->touch);
+    const size_t each = simt_touch_bytes(cta->machine);
+    if (cta->touched) /* the mbarrier publishes the bytes to whoever waits for it */
+        memset(cta->touched + tma->to * each, 0, (size_t)bytes * each);
     simt_watch_arrived(w, cta, tma->to, (uint32_t)bytes);
     if (bar) {
         bar->tx -= bytes;

@@ -77,32 +77,15 @@ static ts_status simt_check_fenced(simt_warp *w, ts_val v, const simt_place *p, 
     return TS_OK;
 }
 
-static ts_status simt_race(simt_warp *w, ts_val v, uint64_t byte, uint32_t other, const char *did)
-{
-    return eval_fail(simt_run(w), v, TS_LAUNCH,
-                     "race: warp %u at shared byte %llu, which warp %u %s with no barrier between",
-                     w->index, (unsigned long long)byte, other, did);
-}
-
 static ts_status simt_check_race(simt_warp *w, ts_val v, const simt_place *p, uint64_t bytes, bool write)
 {
-    if (!p->cta->touch || p->cta != w->cta)
+    simt_race race;
+    if (!p->cta->touched || p->cta != w->cta ||
+        simt_touch(w, p->cta->touched + p->offset * simt_touch_bytes(w->cta->machine), bytes, write, &race))
         return TS_OK;
-    for (uint64_t i = 0; i < bytes; i++) {
-        simt_touch *t = &p->cta->touch[p->offset + i];
-        uint32_t writer = t->write_warp;
-        if (writer && writer - 1 != w->index && t->write_clock > w->clock[writer - 1])
-            return simt_race(w, v, p->offset + i, writer - 1, "wrote");
-        for (uint32_t k = 0; write && k < w->cta->machine->n_warps; k++)
-            if (k != w->index && t->read_clock[k] > w->clock[k])
-                return simt_race(w, v, p->offset + i, k, "read");
-        if (write) {
-            *t = (simt_touch){.write_clock = w->clock[w->index], .write_warp = w->index + 1};
-        } else {
-            t->read_clock[w->index] = w->clock[w->index];
-        }
-    }
-    return TS_OK;
+    return eval_fail(simt_run(w), v, TS_LAUNCH,
+                     "race: warp %u at shared byte %u, which warp %u %s with no barrier between", w->index,
+                     p->offset + race.byte, race.other, race.written ? "wrote" : "read");
 }
 
 ts_status simt_smem(simt_warp *w, ts_val v, uint64_t address, uint64_t bytes, simt_access access, simt_place *place)

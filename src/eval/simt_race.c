@@ -9,11 +9,13 @@
 
 enum { RACE_WORD = 4 };
 
-/* Clocks of one byte: the last write, and after it the last read of every warp. */
+/* Clocks of one byte: the last write, and the last read after it of each warp that is in `readers`. */
 typedef struct race_byte {
     uint32_t writer, write_clock; /* warp + 1; 0 = none */
+    uint32_t readers;             /* a bit for each warp */
     uint32_t read_clock[];
 } race_byte;
+static_assert(SIMT_MAX_WARPS <= 32, "a bit for each warp");
 
 struct simt_race_table {
     uint64_t *word;    /* address / RACE_WORD + 1; 0 = free */
@@ -21,9 +23,46 @@ struct simt_race_table {
     uint32_t n, size;  /* size: a power of two */
 };
 
-static size_t race_stride(const simt_warp *w)
+size_t simt_touch_bytes(const simt_machine *machine)
 {
-    return sizeof(race_byte) + w->cta->machine->n_warps * sizeof(uint32_t);
+    return sizeof(race_byte) + machine->n_warps * sizeof(uint32_t);
+}
+
+/* The warp whose access before this one it races with, + 1; 0: none. */
+static uint32_t race_byte_touch(const simt_warp *w, race_byte *b, bool write, bool *written)
+{
+    const uint32_t own = w->index, clock = (uint32_t)w->clock[own];
+    *written = b->writer && b->writer - 1 != own && b->write_clock > w->clock[b->writer - 1];
+    if (*written)
+        return b->writer;
+    if (!write) {
+        b->readers |= 1u << own;
+        b->read_clock[own] = clock;
+        return 0;
+    }
+    for (uint32_t left = b->readers & ~(1u << own); left; left &= left - 1) {
+        uint32_t k = (uint32_t)__builtin_ctz(left);
+        if (b->read_clock[k] > w->clock[k])
+            return k + 1;
+    }
+    b->writer = own + 1;
+    b->write_clock = clock;
+    b->readers = 0;
+    return 0;
+}
+
+bool simt_touch(const simt_warp *w, uint8_t *touched, uint64_t n, bool write, simt_race *race)
+{
+    const size_t each = simt_touch_bytes(w->cta->machine);
+    for (uint64_t i = 0; i < n; i++) {
+        uint32_t other = race_byte_touch(w, (race_byte *)(void *)(touched + i * each), write, &race->written);
+        if (other) {
+            race->byte = (uint32_t)i;
+            race->other = other - 1;
+            return false;
+        }
+    }
+    return true;
 }
 
 static uint32_t race_slot(const struct simt_race_table *t, uint64_t word)
@@ -37,7 +76,7 @@ static uint32_t race_slot(const struct simt_race_table *t, uint64_t word)
 static bool race_grow(simt_warp *w, struct simt_race_table *t)
 {
     ts_arena *arena = &w->cta->machine->arena;
-    size_t bytes = RACE_WORD * race_stride(w);
+    size_t bytes = RACE_WORD * simt_touch_bytes(w->cta->machine);
     struct simt_race_table old = *t;
     t->size = old.size ? 2 * old.size : 1024;
     t->word = TS_NEW_N(arena, uint64_t, t->size);
@@ -51,7 +90,8 @@ static bool race_grow(simt_warp *w, struct simt_race_table *t)
     return t->word && t->bytes;
 }
 
-static race_byte *race_find(simt_warp *w, uint64_t address)
+/* What is known of a byte of global memory; NULL when memory is out. */
+static uint8_t *race_find(simt_warp *w, uint64_t address)
 {
     struct simt_race_table *t = w->cta->race;
     uint64_t word = address / RACE_WORD;
@@ -62,34 +102,7 @@ static race_byte *race_find(simt_warp *w, uint64_t address)
     uint32_t at = race_slot(t, word);
     t->n += t->word[at] == 0;
     t->word[at] = word + 1;
-    return (race_byte *)(void *)(t->bytes + (at * RACE_WORD + address % RACE_WORD) * race_stride(w));
-}
-
-static ts_status race_fail(const simt_warp *w, ts_val v, uint64_t address, uint32_t other, const char *did)
-{
-    return eval_fail(simt_run(w), v, TS_LAUNCH,
-                     "race: warp %u at address 0x%llx, which warp %u %s with no barrier between",
-                     w->index, (unsigned long long)address, other, did);
-}
-
-static ts_status race_byte_touch(simt_warp *w, ts_val v, uint64_t address, bool write)
-{
-    race_byte *b = race_find(w, address);
-    uint32_t n = w->cta->machine->n_warps;
-    if (!b)
-        return simt_nomem(w);
-    if (b->writer && b->writer - 1 != w->index && b->write_clock > w->clock[b->writer - 1])
-        return race_fail(w, v, address, b->writer - 1, "wrote");
-    for (uint32_t k = 0; write && k < n; k++)
-        if (k != w->index && b->read_clock[k] > w->clock[k])
-            return race_fail(w, v, address, k, "read");
-    if (write) {
-        b->writer = w->index + 1;
-        b->write_clock = (uint32_t)w->clock[w->index];
-        memset(b->read_clock, 0, n * sizeof *b->read_clock);
-    } else
-        b->read_clock[w->index] = (uint32_t)w->clock[w->index];
-    return TS_OK;
+    return t->bytes + (at * RACE_WORD + address % RACE_WORD) * simt_touch_bytes(w->cta->machine);
 }
 
 ts_status simt_global_touch(simt_warp *w, ts_val v, uint64_t address, const void *bytes, uint32_t n)
@@ -98,7 +111,15 @@ ts_status simt_global_touch(simt_warp *w, ts_val v, uint64_t address, const void
         return TS_OK;
     if (bytes && memcmp((const void *)(uintptr_t)address, bytes, n) == 0) /* replicas write the same */
         return TS_OK;
-    for (uint32_t i = 0; i < n; i++)
-        TS_TRY(race_byte_touch(w, v, address + i, bytes != NULL));
+    for (uint32_t i = 0; i < n; i++) {
+        simt_race race;
+        uint8_t *touched = race_find(w, address + i);
+        if (!touched)
+            return simt_nomem(w);
+        if (!simt_touch(w, touched, 1, bytes != NULL, &race))
+            return eval_fail(simt_run(w), v, TS_LAUNCH,
+                             "race: warp %u at address 0x%llx, which warp %u %s with no barrier between", w->index,
+                             (unsigned long long)(address + i), race.other, race.written ? "wrote" : "read");
+    }
     return TS_OK;
 }
