@@ -207,8 +207,8 @@ int core_foreign_arg(const core_foreign *foreign, int64_t *dims, ts_arg *out); /
 int core_foreign_check(core_state *state, const core_foreign *foreign);        /* ts_layout_check */
 /* What object.__dlpack__() gives: a versioned capsule, which alone can be read-only, where the exporter has one. */
 PyObject *core_dlpack(core_state *state, PyObject *object);
-/* A capsule that deletes a tensor nobody took, ts_dl_managed or ts_dl_managed_versioned; without a capsule it is deleted
- * at once. NULL with exception. */
+/* A capsule that deletes a tensor nobody took, ts_dl_managed or ts_dl_managed_versioned; without a capsule it is
+ * deleted at once. NULL with exception. */
 PyObject *core_capsule_new(void *managed, bool is_versioned);
 
 /* await.c: slots and methods of streams and events */

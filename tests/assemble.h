@@ -8,9 +8,11 @@
 #include "check.h"
 #include <unistd.h>
 
+/* Not with TESSERA_QUICK: the text is the same under sanitizers. */
 static inline bool has_assembler(void)
 {
-    return access("/usr/local/bin/ptxas", X_OK) == 0 || system("command -v ptxas >/dev/null 2>&1") == 0;
+    return !getenv("TESSERA_QUICK") &&
+           (access("/usr/local/bin/ptxas", X_OK) == 0 || system("command -v ptxas >/dev/null 2>&1") == 0);
 }
 
 /* What is wrong in a line of ptxas: "(C75.." are its warnings of wgmma that runs one after the other. */

@@ -57,8 +57,8 @@ def run(command: list[str], **options: object) -> subprocess.CompletedProcess[st
     )  # type: ignore[call-overload,no-any-return]
 
 
-def build(folder: str, *options: str) -> bool:
-    """Configures and compiles a build folder; shows the errors of a failed one."""
+def build(folder: str, *options: str, target: str = "all") -> bool:
+    """Configures a build folder and compiles a target of it; shows the errors of a failed one."""
     setup = [
         "meson",
         "setup",
@@ -70,7 +70,7 @@ def build(folder: str, *options: str) -> bool:
     ]
     if (ROOT / folder / "build.ninja").exists():
         setup.append("--reconfigure")
-    for command in (setup, ["ninja", "-C", folder]):
+    for command in (setup, ["ninja", "-C", folder, target]):
         done = run(command)
         if done.returncode:
             print((done.stdout + done.stderr)[-6000:])
@@ -187,11 +187,12 @@ def installed(folder: str) -> Count:
 
 
 def sanitized(name: str, whole: bool = False) -> Count:
-    """The C tests under a sanitizer: a sixteenth of the random cases and half of the large GPU kernels, which the build
-    without it has all of; or the `whole` of them.
+    """The C tests under a sanitizer: a sixteenth of the random cases and a part of the lists of cases that are alike,
+    which the build without it has all of; or the `whole` of them.
     """
     folder = f"build-{name}"
-    if not build(folder, f"-Db_sanitize={SANITIZERS[name]}", "-Db_lundef=false", *SANITIZED):
+    options = (f"-Db_sanitize={SANITIZERS[name]}", "-Db_lundef=false", *SANITIZED)
+    if not build(folder, *options, target="all" if whole else "c_tests"):  # the extension: sanitized_tree
         return Count(failed=1)
     # Without intercept_tls_get_addr=0 the leak checker guesses sizes of thread-local memory of libraries from bytes in
     # front of it, and may read wild addresses.
@@ -352,12 +353,14 @@ GENERATORS = ("reference", "gen_language", "gen_lib", "gen_compute", "gen_packag
 
 def step_tree(_: argparse.Namespace) -> Count:
     """Checks of the sources themselves: their form, and that what tools write of them is fresh."""
-    total = tool("tools/sizes.py", "--check")
-    total.add(tool("tools/headers.py"))
+    checks = [(f"tools/{name}.py", "--check") for name in (*GENERATORS, "sizes")]
+    checks += [("tools/headers.py",)]
     if importlib.util.find_spec("ruff"):
-        total.add(tool("-m", "ruff", "check", "--quiet", *PYTHON))
-    for name in GENERATORS:
-        total.add(tool(f"tools/{name}.py", "--check"))
+        checks += [("-m", "ruff", "check", "--quiet", *PYTHON)]
+    total = Count()
+    with ThreadPoolExecutor(len(os.sched_getaffinity(0))) as pool:
+        for found in pool.map(lambda check: tool(*check), checks):
+            total.add(found)
     return total
 
 

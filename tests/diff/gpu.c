@@ -32,7 +32,7 @@ static bool gpu_case(const kernel_case *kernel, ts_arena *arena, diff_case *c)
 static void the_corpus_means_the_same_at_thread_level(void)
 {
     static const ts_target targets[] = {TS_TARGET_SM80, TS_TARGET_SM90, TS_TARGET_SM120};
-    for (size_t i = 0; i < TS_COUNT(kernel_cases); i++) {
+    for (size_t i = 0; i < TS_COUNT(kernel_cases); i += check_step(3)) {
         ts_arena arena;
         diff_case c;
         ts__arena_init(&arena, NULL);
@@ -118,7 +118,7 @@ static void functions_that_do_not_commute_keep_the_order(void)
                                         {2, 512, 1}, {64, 64, 1}, {256, 2, 1}, {4, 8, 32},   {16, 2, 4}, {1, 16, 16}};
     static const uint32_t warps[] = {0, 1, 2, 8};
     for (size_t i = 0; i < TS_COUNT(shapes); i++)
-        for (uint32_t j = 0; j < 4 * TS_COUNT(warps); j++) {
+        for (uint32_t j = 0; j < 4 * TS_COUNT(warps); j += (uint32_t)check_step(5)) {
             gpu_order o = {j % 3 ? TS_OP_reduce : TS_OP_scan, 3, 0, warps[j / 4], {0}, j % 2, j % 4 == 3 ? 4 : 1};
             memcpy(o.dims, shapes[i], sizeof o.dims);
             o.reverse = o.op == TS_OP_scan && j % 2;

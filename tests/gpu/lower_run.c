@@ -168,7 +168,7 @@ static void threads_compute_what_the_tile_kernel_means(const kernel_case *c, ts_
 int main(int argc, char **argv)
 {
     static const ts_target targets[] = {TS_TARGET_SM80, TS_TARGET_SM90};
-    for (size_t i = 0; i < sizeof kernel_cases / sizeof *kernel_cases; i++)
+    for (size_t i = 0; i < TS_COUNT(kernel_cases); i += check_step(3))
         for (size_t t = 0; t < TS_COUNT(targets); t++) {
             const kernel_case *c = &kernel_cases[i];
             if (argc > 1 && strcmp(argv[1], c->name) != 0)

@@ -254,7 +254,7 @@ static void products_of_every_type_and_order_agree(void)
         {"tf32", "f32", 64, 64, 64, false, true, 4, 36, 100, 4, 0},
         {"i8", "i32", 256, 64, 64, false, true, 16, 64, 144, 16, 0},
     };
-    for (size_t i = 0; i < TS_COUNT(shapes); i += check_step(2)) {
+    for (size_t i = 0; i < TS_COUNT(shapes); i += check_step(4)) {
         bool same = gemm_agrees(&shapes[i], true);
         if (!same)
             fprintf(stderr, "shape %zu (%s %dx%dx%d) differs\n", i, shapes[i].elem, shapes[i].bm,
@@ -275,7 +275,7 @@ static void blocks_of_a_cluster_share_the_loop_over_k(void)
         {"tf32", "f32", 64, 256, 32, false, true, 72, 260, 324, 4, 0, 4},
         {"bf16", "f32", 128, 64, 64, false, true, 72, 66, 392, 8, 2, 4}, /* rows of c are not aligned */
     };
-    for (size_t i = 0; i < TS_COUNT(shapes); i += check_step(2))
+    for (size_t i = 0; i < TS_COUNT(shapes); i += check_step(4))
         CHECK(gemm_agrees(&shapes[i], true));
 }
 
@@ -344,7 +344,7 @@ static void loops_one_after_the_other_share_a_ring_and_turns(void)
     static const uint64_t cases[][4] = {/* m, n, k, blocks */
         {128, 128, 328, 2}, {384, 128, 192, 2}, {640, 128, 320, 2}, {640, 128, 72, 3}, {136, 264, 200, 4},
         {256, 256, 64, 1}, {256, 392, 136, 5}};
-    for (size_t i = 0; i < TS_COUNT(cases); i += check_step(3)) {
+    for (size_t i = 0; i < TS_COUNT(cases); i += check_step(5)) {
         for (int wide = 0; wide < 2; wide++) {
             kit lowered;
             const uint32_t grid[] = {(uint32_t)cases[i][3], 1, 1};
@@ -453,7 +453,7 @@ static void stores_inside_loops_leave_by_tma(void)
         {{.bm = 128, .bn = 64, .bk = 64, .m = 136, .n = 133, .k = 72, .align_n = 1}, "f32", 2},
         {{.bm = 128, .bn = 64, .bk = 64, .m = 136, .n = 130, .k = 72, .align_n = 2}, "f32", 2},
     };
-    for (size_t i = 0; i < TS_COUNT(cases); i += check_step(2)) {
+    for (size_t i = 0; i < TS_COUNT(cases); i += check_step(4)) {
         static char text[8192];
         const shape *s = &cases[i].s;
         kit k, lowered;
@@ -510,7 +510,7 @@ static void teams_of_blocks_make_a_part_each(void)
         {.bm = 256, .bn = 64, .bk = 64, .m = 264, .n = 133, .k = 136, .align_n = 1, .ctas = 2}, /* stored by rows */
     };
     static char text[8192];
-    for (size_t i = 0; i < TS_COUNT(shapes); i += check_step(2)) {
+    for (size_t i = 0; i < TS_COUNT(shapes); i += check_step(4)) {
         persistent_text(&shapes[i], "bf16", text, sizeof text);
         team_agrees(&shapes[i], text, true);
     }
@@ -549,7 +549,7 @@ static void teams_number_their_parts(void)
     };
     static const shape square = {.bm = 256, .bn = 256, .bk = 64, .m = 264, .n = 264, .k = 72, .ctas = 2};
     static char text[8192];
-    for (size_t i = 0; i < 2 * TS_COUNT(shapes); i += check_step(3)) { /* 3: either axis with its own shape */
+    for (size_t i = 0; i < 2 * TS_COUNT(shapes); i += check_step(5)) { /* 3: either axis with its own shape */
         masked_text(&shapes[i / 2], i % 2, text, sizeof text);
         team_agrees(&shapes[i / 2], text, true);
     }

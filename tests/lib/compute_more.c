@@ -113,7 +113,7 @@ static void parts_of_all_kinds(bool as_gpu)
 {
     static const int64_t lengths[] = {0, 1, 7, MOST};
     for (size_t i = 0; i < TS_COUNT(lengths); i++)
-        for (int form = 0; form < 4; form++)
+        for (int form = 0; form < 4; form += (int)check_step(3))
             parts_are_sorted(as_gpu, lengths[i], form & 1, form & 2, form != 1);
     the_first_few_of_parts_are_taken(as_gpu, MOST, 5);
     the_first_few_of_parts_are_taken(as_gpu, 3, 2);
@@ -304,7 +304,7 @@ static void sets_are_those_of_a_loop(bool as_gpu, ts_set_kind kind, int64_t n, i
 /* Forms: keys and values; keys, descending; keys and values by a comparison of the program. */
 static void sets_of_all_kinds(bool as_gpu, bool every)
 {
-    for (int kind = 0; kind < TS_SET_COUNT; kind++)
+    for (int kind = 0; kind < TS_SET_COUNT; kind += (int)check_step(2))
         for (int form = 0; form < 3; form++) {
             if (!every && form && kind != (form == 1 ? TS_SET_union : TS_SET_difference))
                 continue; /* each is a kernel to compile */
