@@ -73,10 +73,14 @@ static ts_val *elem_roots(ts_lower *lw, const ts_inst *inst, const ts_val *const
 
 /* Exact quotients of f32: with the correctly rounded reciprocal of its divisor (pass/quick.h) each one is a product,
  * and a correction by its remainder (Markstein, "Computation of elementary functions", 1990). That holds where nothing
- * over- or underflows on the way: divisors from 2^-30 to 2^30, dividends from 2^-90 to 2^90. For others, which are
- * looked for once for several registers, the division is made as usual. Dividends of zero are looked for together with
- * them, and told from them where there is one or the other: by positive divisors they give what the correction does. */
+ * over- or underflows on the way, which the results tell: what overflows, and infinities and NaN of operands, make them
+ * NaN; the remainder is exact where dividends are 2^-100 or greater, as they are of a divisor from 2^-30 to 2^30 and
+ * quotients from 2^-70 on; a divisor that has no normal reciprocal makes them 0 or NaN. What is off is looked for once
+ * for several registers. Behind, zeros and quotients that are merely small are told from it by narrower limits of the
+ * operands, divisors from 2^-30 to 2^30, dividends from 2^-90 to 2^90, or 0 by positive divisors; for the rest the
+ * division is made as usual. */
 enum { QUOTIENT_MOST = 90, QUOTIENT_DIVISOR = 30, QUOTIENT_REGS = 2, QUOTIENT_OWN_REGS = 3 };
+enum { QUOTIENT_LEAST = -70, QUOTIENT_NORMAL = -125, QUOTIENT_DIVIDEND = -100 }; /* exponents of 2 */
 
 /* Bits of the f32 2^exponent. */
 static int32_t elem_power(int32_t exponent)
@@ -97,7 +101,8 @@ static bool elem_shares_divisor(const ts_val *by, const ts_linear *layout)
 static bool elem_is_quotient(const ts_lower *lw, const ts_inst *inst, ts_val v, const ts_linear *layout,
                              const ts_val *by)
 {
-    if (inst->op != TS_OP_divf || inst->aux != TS_RN || ts__lower_elem(lw, v) != TS_T_f32)
+    ts_type elem = ts__lower_elem(lw, v);
+    if (inst->op != TS_OP_divf || inst->aux != TS_RN || (elem != TS_T_f32 && elem != TS_T_f16 && elem != TS_T_bf16))
         return false;
     uint32_t least = elem_shares_divisor(by, layout) ? QUOTIENT_REGS : QUOTIENT_OWN_REGS;
     return layout->n_reg >= least + (uint32_t)__builtin_popcount(ts__lower_repeats(layout));
@@ -121,6 +126,21 @@ static ts_val elem_above_span(ts_lower *lw, ts_val word, int32_t least, uint32_t
 static ts_val elem_greater(ts_builder *b, ts_val most, ts_val word)
 {
     return most ? ts_op2(b, TS_OP_maxi, most, word, TS_A_UNSIGNED) : word;
+}
+
+/* i1: some magnitude is below 2^exponent or NaN. Compared in pairs: a chain of comparisons would wait for each. */
+static ts_val elem_any_below(ts_lower *lw, ts_vals *x, int32_t exponent)
+{
+    ts_builder *b = &lw->b;
+    uint32_t n = x->v.n;
+    for (uint32_t i = 0; i < n; i++)
+        x->v.at[i] = ts_op1(b, TS_OP_absf, x->v.at[i], 0);
+    for (; n > 1; n = (n + 1) / 2)
+        for (uint32_t i = 0; 2 * i < n; i++)
+            x->v.at[i] = 2 * i + 1 < n ? ts_op2(b, TS_OP_minf, x->v.at[2 * i], x->v.at[2 * i + 1], TS_A_NAN)
+                                       : x->v.at[2 * i];
+    ts_val least = ts_bits(b, TS_T_f32, (uint32_t)elem_power(exponent));
+    return ts_cmp(b, TS_OP_cmpf, TS_LT, x->v.at[0], least, TS_A_UNORDERED);
 }
 
 /* i1: some dividend is none of these, nor zero. */
@@ -156,30 +176,32 @@ static ts_val elem_divisors_off(ts_lower *lw, const ts_val *by, const ts_linear 
 static ts_val *elem_quotients(ts_lower *lw, const ts_inst *inst, const ts_val *const from[3], const ts_linear *layout)
 {
     ts_builder *b = &lw->b;
-    ts_val most = 0, divisors = 0, divisor = 0, inverse = 0, minus = 0;
+    ts_val divisor = 0, inverse = 0, minus = 0;
     const ts_val *by = from[1];
     bool shares = elem_shares_divisor(by, layout);
-    ts_vals opnds = {0};
+    ts_vals opnds = {0}, dividends = {0}, quotients = {0};
     (void)TS_PUSH(lw->arena, &opnds.v, 0);
     for (uint32_t r = 0; r < 1u << layout->n_reg; r++) {
         if (r & ts__lower_repeats(layout))
             continue;
         if (divisor != by[r]) {
             divisor = by[r];
-            inverse = shares ? ts_op2(b, TS_OP_divf, ts_float(b, TS_T_f32, 1), divisor, TS_RN)
-                             : ts__quick_inverse(b, divisor);
+            inverse = ts__quick_inverse(b, divisor);
             minus = ts_op1(b, TS_OP_negf, inverse, 0);
-            divisors = elem_greater(b, divisors, elem_magnitude(lw, divisor, QUOTIENT_DIVISOR));
         }
         ts_val x = from[0][r], guess = ts_op2(b, TS_OP_mulf, x, inverse, 0);
         ts_val rest = ts_op3(b, TS_OP_fma, divisor, guess, ts_op1(b, TS_OP_negf, x, 0), 0);
-        most = elem_greater(b, most, elem_magnitude(lw, x, QUOTIENT_MOST));
-        (void)TS_PUSH(lw->arena, &opnds.v, ts_op3(b, TS_OP_fma, rest, minus, guess, 0));
+        ts_val quotient = ts_op3(b, TS_OP_fma, rest, minus, guess, 0);
+        if (!TS_PUSH(lw->arena, &opnds.v, quotient) || !TS_PUSH(lw->arena, &quotients.v, quotient) ||
+            !TS_PUSH(lw->arena, &dividends.v, x))
+            return elem_results(lw, layout, &(ts_vals){0});
     }
     if (!opnds.v.n)
         return elem_results(lw, layout, &opnds);
-    opnds.v.at[0] = ts_op2(b, TS_OP_ori, elem_above_span(lw, divisors, QUOTIENT_DIVISOR, 2),
-                           elem_above_span(lw, most, QUOTIENT_MOST, 2), 0);
+    ts_val off = shares ? elem_above_span(lw, elem_magnitude(lw, by[0], QUOTIENT_DIVISOR), QUOTIENT_DIVISOR, 2)
+                        : elem_any_below(lw, &dividends, QUOTIENT_DIVIDEND);
+    int32_t least = shares ? QUOTIENT_LEAST : QUOTIENT_NORMAL;
+    opnds.v.at[0] = ts_op2(b, TS_OP_ori, off, elem_any_below(lw, &quotients, least), 0);
     ts_val opener = ts_emit(b, TS_OP_cold, TS_T_none, opnds.v.n, opnds.v.at, 0, 0);
     ts_val rare = ts_op2(b, TS_OP_ori, elem_divisors_off(lw, by, layout), elem_dividends_off(lw, from[0], layout), 0);
     elem_or_cold(lw, inst, layout, rare, &opnds, from);
@@ -188,6 +210,29 @@ static ts_val *elem_quotients(ts_lower *lw, const ts_inst *inst, const ts_val *c
     for (uint32_t i = 1; i < opnds.v.n; i++)
         opnds.v.at[i] = lw->fn->inst.n - opnds.v.n + i;
     return elem_results(lw, layout, &opnds);
+}
+
+/* Registers in another format, what is the same once. */
+static ts_val *elem_converted(ts_lower *lw, const ts_val *x, const ts_linear *layout, ts_type elem)
+{
+    ts_val *out = ts__lower_regs(lw, layout);
+    uint32_t repeats = ts__lower_repeats(layout);
+    for (uint32_t r = 0; r < 1u << layout->n_reg; r++) {
+        uint32_t same = r & repeats ? r & ~repeats : x[r] == x[0] ? 0 : r;
+        out[r] = same != r ? out[same] : ts_cast(&lw->b, TS_OP_ftof, x[r], elem, 0);
+    }
+    return out;
+}
+
+/* Of f16 and bf16 by way of f32, whose significands are long enough that rounding twice is rounding once. */
+static ts_val *elem_any_quotients(ts_lower *lw, const ts_inst *inst, const ts_val *const from[3],
+                                  const ts_linear *layout, ts_type elem)
+{
+    if (elem == TS_T_f32)
+        return elem_quotients(lw, inst, from, layout);
+    const ts_val *x = elem_converted(lw, from[0], layout, TS_T_f32);
+    const ts_val *const wide[3] = {x, elem_converted(lw, from[1], layout, TS_T_f32), NULL};
+    return elem_converted(lw, elem_quotients(lw, inst, wide, layout), layout, elem);
 }
 
 /* ---- elementwise ------------------------------------------------------------------------------------------- */
@@ -259,7 +304,7 @@ static ts_val *elem_apply(ts_lower *lw, ts_val v, const ts_linear *layout)
     if (elem_is_root(lw, &inst, v, layout))
         return elem_roots(lw, &inst, from, layout);
     if (elem_is_quotient(lw, &inst, v, layout, from[1]))
-        return elem_quotients(lw, &inst, from, layout);
+        return elem_any_quotients(lw, &inst, from, layout, ts__lower_elem(lw, v));
     ts_val *out = ts__lower_regs(lw, layout);
     for (uint32_t r = 0; r < 1u << layout->n_reg; r++) {
         ts_val opnds[3] = {0};

@@ -125,14 +125,19 @@ DIVISORS = [3.0, 1.0, 781.25, 0.1, 2.0**30, 2.0**31, 2.0**-30, 2.0**-31, -3.0, 0
 
 
 def assert_quotients(kernel, x, by):
-    """Bit for bit NumPy's; any NaN where that has one."""
-    out = np.zeros(2048, np.float32)
-    run(kernel, x, by, out, Const(2048), target=90, facts=True)
+    """Bit for bit NumPy's; any NaN where that has one. A thread has eight elements at least."""
+    x, by = np.resize(x, 8192), by if by.size == 1 else np.resize(by, 8192)
+    out = np.zeros_like(x)
+    run(kernel, x, by, out, Const(8192), target=90, facts=True)
     with np.errstate(all="ignore"):
         wanted = x / by
     ordinary = ~np.isnan(wanted)
-    assert np.array_equal(out[ordinary].view(np.uint32), wanted[ordinary].view(np.uint32))
+    assert np.array_equal(signed(out[ordinary]), signed(wanted[ordinary]))
     assert np.isnan(out[~ordinary]).all()
+
+
+def signed(x):
+    return x.view(f"u{x.itemsize}")
 
 
 @pytest.mark.parametrize("by", DIVISORS)
@@ -161,6 +166,12 @@ def nearly_ties(random, sign):
     return x[kept].astype(np.float32), by[kept].astype(np.float32)
 
 
+def ties_of_least(random):
+    """Dividends and divisors whose quotients lie in the middle between two of the least float32."""
+    middle, by = random.integers(0, 1 << 10, 2048) * 2 + 1, random.integers(0, 1 << 12, 2048) * 2 + 1
+    return np.ldexp(np.float32(middle * by), -90), np.ldexp(np.float32(by), 60)
+
+
 def test_quotients_by_divisors_of_their_own_are_exact():
     random = np.random.default_rng(6)
 
@@ -175,7 +186,36 @@ def test_quotients_by_divisors_of_their_own_are_exact():
     special = np.resize(np.array(SPECIAL, np.float32), 2048), np.repeat(np.array(SPECIAL, np.float32), 128)
     for x, by in [(usual(3), usual(3)), (usual(92), usual(1)), (usual(1), usual(31)), (bits(), bits()), special,
                   special[::-1], (zeros, abs(usual(2))), (zeros, usual(2)), (usual(4), zeros),
-                  nearly_ties(random, 1), nearly_ties(random, -1)]:  # fmt: skip
+                  (usual(120), usual(120)), nearly_ties(random, 1), nearly_ties(random, -1),
+                  ties_of_least(random)]:  # fmt: skip
+        assert_quotients(own_quotients, x, by)
+
+
+@pytest.mark.parametrize("sign", [1, -1])
+def test_quotients_whose_remainders_are_too_small_are_exact(sign):
+    x, by = nearly_ties(np.random.default_rng(9), sign)
+    for power in (-125, -130, -140, -145):
+        assert_quotients(own_quotients, np.ldexp(x, power), np.ldexp(by, -23))
+
+
+HALF = [0.0, -0.0, math.inf, -math.inf, math.nan, 6e-8, -6e-8, 1.2e-7, 6.1e-5, -6.104e-5, 65504.0, -65504.0, 1.0,
+        -3.0, 0.1, 9.0]  # fmt: skip
+
+
+@pytest.mark.parametrize("by", [3.0, 6.0, 0.1, 1.0, -7.0, 6e-8, 65504.0, 0.0, -0.0, math.inf, -math.inf, math.nan])
+def test_quotients_of_halves_with_one_divisor_are_exact(by):
+    random = np.random.default_rng(7)
+    bits = random.integers(0, 1 << 16, 2048).astype(np.uint16).view(np.float16)
+    for x in (bits, abs(bits), np.resize(np.array(HALF, np.float16), 2048)):
+        assert_quotients(quotients, x, np.array([by], np.float16))
+
+
+def test_quotients_of_halves_by_divisors_of_their_own_are_exact():
+    random = np.random.default_rng(8)
+    special = np.resize(np.array(HALF, np.float16), 2048), np.repeat(np.array(HALF, np.float16), 128)
+    bits = [random.integers(0, 1 << 16, 2048).astype(np.uint16).view(np.float16) for _ in range(4)]
+    tiny = random.integers(0, 2048, 2048).astype(np.uint16).view(np.float16)  # quotients between two of the least
+    for x, by in [bits[:2], bits[2:], special, special[::-1], (tiny, random.integers(1, 64, 2048).astype(np.float16))]:
         assert_quotients(own_quotients, x, by)
 
 
