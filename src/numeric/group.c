@@ -207,7 +207,8 @@ void ts__nd_kernel_walk_tiles(group_kernel *k, int64_t width)
     kernel_count_tiles(k);
 }
 
-/* Tiles that hold whole rows, which lie along the folded axes. */
+/* Tiles that hold whole rows, which lie along the folded axes; where they fill them (rows of 2^n elements), none of
+ * their elements is asked for whether it is inside. */
 static void kernel_row_tiles(group_kernel *k)
 {
     uint32_t r = k->axes.rank;
@@ -223,6 +224,8 @@ static void kernel_row_tiles(group_kernel *k)
             left /= k->tile[d];
         }
     kernel_count_tiles(k);
+    for (uint32_t d = 0; d < r; d++)
+        k->whole |= (uint8_t)((k->axes.extent[d] % k->tile[d] == 0) << d);
 }
 
 /* Whether a place begins at a multiple of a line, and so do its rows, so that a thread may read a line of it: threads
@@ -759,7 +762,7 @@ static void build_store(group_build *g, ts_builder *b, uint32_t p)
             dims[i++] = g->e.tile[d];
     if (narrow)
         x = ts_reshape(b, x, ts_type_tile(g->e.module, ts__nd_memory_type((ts_dtype)place->dtype), n, dims));
-    ts_store_view(b, view, x, at, 0);
+    ts_store_view(b, view, x, at, TS_M_INBOUNDS(build_whole(g, p)));
 }
 
 static void build_loads(group_build *g, ts_builder *b)
@@ -904,6 +907,7 @@ static void group_write(void *user, ts_module *module, ts_builder *b)
     group_build *g = ts__nd_build_begin(k, "elementwise", module, b);
     if (!g)
         return;
+    g->whole = k->whole;
     group_share(k, g->e.fn);
     ts__nd_build_place_in_grid(g, b);
     ts__nd_build_values(g, b);
@@ -1087,7 +1091,7 @@ ts_status ts__nd_group_run(nd_group *group, ts_error *err)
     nd_launch launch;
     k.group = group;
     k.lines = false;
-    k.warps = 0;
+    k.warps = k.whole = 0;
     launch.n = launch.n_key = 0;
     if (!ts__nd_axes_of(group, group->rows, &k.axes))
         return ts_fail(err, TS_UNSUPPORTED, "arrays whose strides are no multiples of their elements, or with more "
@@ -1100,6 +1104,7 @@ ts_status ts__nd_group_run(nd_group *group, ts_error *err)
     if (ts__nd_kernel_is_wide(&k, 0))
         return ts_fail(err, TS_UNSUPPORTED, "a value of arrays that needs more than %d numbers", TS_LAUNCH_ARGS);
     ts__nd_launch_key(&launch, write != group_write ? 'L' : k.tells_first ? 'e' : 'E');
+    ts__nd_launch_key(&launch, k.whole);
     ts__nd_kernel_key(&k, &launch);
     ts__nd_kernel_args(&k, &launch);
     group->graph->stats.bytes += ts__nd_group_bytes(&k);

@@ -28,6 +28,7 @@ typedef struct group_kernel {
     bool lines; /* whether addresses are lines matters, whatever the places hold: a thread holds neighbours */
     uint8_t warps; /* of a block; 0: as the compiler finds best */
     bool tells_first; /* faults are told of before results are stored, which may replace operands */
+    uint8_t whole; /* of rows: axes (bits) that tiles fill, each of them */
     uint8_t own; /* so many of the last axes that are not folded have an axis of the grid; the others share the next */
 } group_kernel;
 
