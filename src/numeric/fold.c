@@ -19,8 +19,6 @@
 enum {
     FOLD_BLOCKS = 2048,     /* that keep a large device busy; fewer are cut into pieces */
     FOLD_AT_ONCE = 528,     /* of those along one or two axes, four a multiprocessor of an H200: more are slower */
-    FOLD_ROW = 1 << 12,     /* integers of a row that a tile holds whole at most (sums of rows of 16,384 on an H200:
-                             * int32 3,822 -> 4,339 GB/s, int8 1,050 -> 2,411) */
     FOLD_PIECE = 1 << 14,   /* elements that a block folds at least, where it is a piece */
     FOLD_WIDTH = 128,       /* of a tile along kept axes, of the same in a running reduction */
     FOLD_SCAN_WIDTH = 32,
@@ -51,11 +49,6 @@ typedef struct fold_params {
     ts_val per_piece, count, pieces;
 } fold_params;
 
-static bool fold_is_arg(ts_nd_fold fold)
-{
-    return fold == TS_ND_ARGMAX || fold == TS_ND_ARGMIN;
-}
-
 /* ---- folding two values -------------------------------------------------------------------------- */
 
 /* Accumulators: of one value its parts; of argument functions the index behind them. Of SPREAD the mean so far, what
@@ -64,11 +57,6 @@ typedef struct fold_acc {
     nd_val value;
     ts_val index;
 } fold_acc;
-
-static bool fold_has_index(ts_nd_fold fold)
-{
-    return fold_is_arg(fold) || fold == TS_ND_SPREAD;
-}
 
 static ts_val fold_is_nan(const nd_emit *e, nd_val x)
 {
@@ -147,7 +135,7 @@ static fold_acc fold_two(const nd_emit *e, ts_nd_fold fold, fold_acc x, fold_acc
                                    [TS_ND_MAX] = TS_ND_maximum, [TS_ND_MIN] = TS_ND_minimum,
                                    [TS_ND_ALL] = TS_ND_bitwise_and, [TS_ND_ANY] = TS_ND_bitwise_or};
     nd_val both[2] = {acc.value, x.value};
-    if (!fold_is_arg(fold))
+    if (!ts__nd_fold_is_arg(fold))
         return (fold_acc){.value = ts__nd_emit_fn(e, fns[fold], both)};
     return fold_choice(e, fold_wins(e, fold, x, acc), x, acc);
 }
@@ -333,7 +321,7 @@ static fold_acc fold_tile(group_build *g, ts_builder *b, const fold_of *f, fold_
     ts_val inside = fold_inside(g, b, f);
     (void)fold_node(f->k.group, f->value, &at);
     x.value = g->node[at];
-    x.index = fold_is_arg(f->fold) ? fold_numbers(g, b, f) : 0;
+    x.index = ts__nd_fold_is_arg(f->fold) ? fold_numbers(g, b, f) : 0;
     acc.index = acc.index ? acc.index : x.index;
     if (inside && f->fold != TS_ND_SPREAD)
         x = fold_masked(&e, f->fold, x, inside);
@@ -410,7 +398,7 @@ static fold_acc fold_walk(group_build *g, ts_builder *b, const fold_of *f, uint3
     if (f->phase != FOLD_WHOLE && d == f->piece_axis)
         ends[1] = ts_op2(b, TS_OP_mini, ends[1], ts_op2(b, TS_OP_addi, ends[0], g->extent[TS_MAX_RANK - 1], 0), 0);
     g->at[d] = ends[0];
-    if (fold_is_arg(f->fold)) /* elements as good as the neutral one win over nothing: the first one's number stays */
+    if (ts__nd_fold_is_arg(f->fold)) /* what is as good as the neutral one wins over nothing: the first stays */
         acc.index = fold_numbers(g, b, f);
     if (!fold_is_split(f, d))
         return fold_trips(g, b, f, d, ends, acc);
@@ -431,7 +419,7 @@ static fold_acc fold_join(nd_emit *e, ts_nd_fold fold, uint32_t d, fold_acc acc)
     uint64_t neutral[3] = {fold_neutral(fold, e->loop, false)};
     if (acc.value.im)
         neutral[1] = fold_neutral(fold, e->loop, true);
-    if (fold_is_arg(fold))
+    if (ts__nd_fold_is_arg(fold))
         neutral[n - 1] = ts_type_elem(e->module, ts_val_type(e->fn, acc.index)) == TS_T_i32 ? INT32_MAX : INT64_MAX;
     one.rank = 0;
     ts_val reduce = ts_reduce_begin(e->b, TS_OP_reduce, d, false, n, values, neutral);
@@ -477,12 +465,12 @@ static fold_acc fold_join_all(const group_build *g, nd_emit *e, const fold_of *f
 /* Stores the result; tiles of `e` are 1 wide along folded axes. */
 static void fold_store(group_build *g, ts_builder *b, const fold_of *f, const nd_emit *e, fold_acc acc)
 {
-    bool is_short = fold_is_arg(f->fold) && f->k.index == TS_T_i32;
+    bool is_short = ts__nd_fold_is_arg(f->fold) && f->k.index == TS_T_i32;
     nd_emit tile = g->e;
     memcpy(tile.tile, e->tile, sizeof tile.tile);
     if (f->fold == TS_ND_SPREAD)
         acc.value = (nd_val){.re = acc.value.im};
-    nd_val result = fold_is_arg(f->fold)
+    nd_val result = ts__nd_fold_is_arg(f->fold)
                         ? (nd_val){.re = is_short ? ts_cast(b, TS_OP_exti, acc.index, TS_T_i64, 0) : acc.index}
                         : ts__nd_emit_cast(&tile, acc.value, f->loop, f->result);
     ts_val whole = ts__nd_emit_stored(&tile, result, f->result), view, at[TS_MAX_RANK];
@@ -582,9 +570,9 @@ static fold_acc parts_chunk(const group_build *g, const fold_of *f, const fold_p
         ts_val end = ts_broadcast(b, params->pieces, ts__nd_emit_type(&g->e, g->k->index));
         ts_val inside = ts_cmp(b, TS_OP_cmpi, TS_LT, ts__nd_build_numbers(g, b, f->piece_axis), end, 0);
         x = f->fold == TS_ND_SPREAD ? x : fold_masked(&e, f->fold, x, inside);
-        if (fold_has_index(f->fold))
+        if (ts__nd_fold_has_index(f->fold))
             x.index = ts_select(b, inside, parts_load(g, f, params, f->part + 1, row), parts_no_index(g, f));
-    } else if (fold_has_index(f->fold))
+    } else if (ts__nd_fold_has_index(f->fold))
         x.index = parts_load(g, f, params, f->part + 1, row);
     return x;
 }
@@ -600,7 +588,7 @@ static fold_acc parts_fold(group_build *g, const fold_of *f, const fold_params *
     g->e.tile[f->piece_axis] = f->chunk;
     *e = ts__nd_emit_at(&g->e, f->loop);
     fold_acc acc = fold_begin(e, f->fold);
-    acc.index = fold_has_index(f->fold) ? parts_no_index(g, f) : 0;
+    acc.index = ts__nd_fold_has_index(f->fold) ? parts_no_index(g, f) : 0;
     uint32_t n = fold_pack(&acc, values);
     ts_val end = ts_op2(b, TS_OP_addi, params->pieces, ts_int(b, index, f->chunk - 1), 0);
     end = ts_op2(b, TS_OP_divi, end, chunk, 0);
@@ -816,7 +804,7 @@ static void fold_grid(fold_of *f, int64_t grid[3])
     int64_t blocks = grid[0] * grid[1], total = folded * f->piece_count, tile = fold_kept_tile(f);
     int64_t wanted = f->k.axes.rank < 3 ? FOLD_AT_ONCE / blocks : (FOLD_BLOCKS + blocks - 1) / blocks;
     int64_t most = TS_MIN(TS_MIN(wanted, outer), total / blocks / FOLD_PIECE);
-    if (fold_has_index(f->fold)) /* parts of them are no array that could be folded as any */
+    if (ts__nd_fold_has_index(f->fold)) /* parts of them are no array that could be folded as any */
         most = TS_MIN(most, FOLD_JOINED / tile);
     if (most < 2 || f->is_scan)
         return;
@@ -914,7 +902,7 @@ static ts_status fold_in_pieces(fold_of *f, const ts_nd_reduction *r, nd_group *
 {
     ts_nd_graph *graph = group->graph;
     int64_t shape[2] = {f->pieces, f->piece_count};
-    bool has_index = fold_has_index(f->fold), is_long = f->k.index == TS_T_i64;
+    bool has_index = ts__nd_fold_has_index(f->fold), is_long = f->k.index == TS_T_i64;
     bool joined = f->pieces * fold_kept_tile(f) <= FOLD_JOINED;
     ts_nd *parts, *indices = NULL;
     ts_buffer *counters = NULL;
@@ -985,28 +973,13 @@ static ts_status fold_empty(const ts_nd_reduction *r, ts_nd *out, ts_error *err)
     if (r->fold == TS_ND_MAX || r->fold == TS_ND_MIN)
         return ts_fail(err, TS_VALUE, "zero-size array to reduction operation %s which has no identity",
                        r->fold == TS_ND_MAX ? "maximum" : "minimum");
-    if (fold_is_arg(r->fold))
+    if (ts__nd_fold_is_arg(r->fold))
         return ts_fail(err, TS_VALUE, "attempt to get %s of an empty sequence", ts_nd_fold_name(r->fold));
     ts_nd_call call = {.fn = TS_ND_copy, .in = {{.kind = 'i', .i = neutral[r->fold]}}, .out = out,
                        .casting = TS_ND_UNSAFE};
     TS_TRY(ts_nd_run(r->x->graph, &call, &same, err));
     ts_nd_release(same);
     return TS_OK;
-}
-
-/* The dtype of accumulators: narrow floats are summed in float32, but for running sums, which are all stored. GPUs,
- * which compute in no bytes, would extend both of two bytes each time. */
-static ts_dtype fold_loop(const ts_nd_reduction *r, bool is_scan)
-{
-    bool is_byte = !r->dtype && ts_dtype_bytes((ts_dtype)r->x->dtype) == 1 && r->x->dtype != TS_DTYPE_bool_;
-    if (!is_scan && !ts__nd_is_host(r->x->graph) && is_byte && (r->fold == TS_ND_MAX || r->fold == TS_ND_MIN))
-        return TS_DTYPE_int32;
-    bool narrow = !is_scan && (r->dtype == TS_DTYPE_float16 || r->dtype == TS_DTYPE_bfloat16);
-    if (r->fold == TS_ND_ALL || r->fold == TS_ND_ANY)
-        return TS_DTYPE_bool_;
-    if (r->fold == TS_ND_SUM || r->fold == TS_ND_PROD || r->fold == TS_ND_SPREAD)
-        return narrow ? TS_DTYPE_float32 : r->dtype ? r->dtype : (ts_dtype)r->x->dtype;
-    return r->dtype && !fold_is_arg(r->fold) ? r->dtype : (ts_dtype)r->x->dtype;
 }
 
 static ts_status fold_run(const ts_nd_reduction *r, bool is_scan, ts_nd *out, ts_error *err)
@@ -1016,7 +989,7 @@ static ts_status fold_run(const ts_nd_reduction *r, bool is_scan, ts_nd *out, ts
     f.k.warps = 0;
     f.fold = r->fold;
     f.is_scan = is_scan;
-    f.loop = fold_loop(r, is_scan);
+    f.loop = ts__nd_fold_loop(r, is_scan);
     f.result = (ts_dtype)out->dtype;
     f.value = f.mask = NULL;
     ts_nd_graph *graph = r->x->graph;
@@ -1032,74 +1005,7 @@ static ts_status fold_run(const ts_nd_reduction *r, bool is_scan, ts_nd *out, ts
     return status;
 }
 
-/* ---- rows ---------------------------------------------------------------------------------------- */
-
-/* Whether tiles hold whole rows: several short ones. It depends on shape and dtype alone, as the order of sums does. */
-static bool fold_is_row(const ts_nd_reduction *r)
-{
-    int64_t whole = ND_ROW_BYTES / TS_MAX(4, (int64_t)ts_dtype_bytes(fold_loop(r, false)));
-    if (!ts__nd_is_host(r->x->graph) && strchr("iub", nd_kind((ts_dtype)r->x->dtype)))
-        whole = FOLD_ROW; /* they seldom meet their row again */
-    int64_t row = 1, most = whole, kept = 1;
-    for (uint32_t d = 0; d < r->x->rank; d++) {
-        bool folded = r->axes >> d & 1;
-        int64_t extent = ts_nd_shape(r->x)[d];
-        kept *= folded ? 1 : extent;
-        row *= folded ? nd_up(TS_MIN(extent, 2 * whole)) : 1;
-        if (row > whole)
-            return false;
-        if (extent > 1)
-            most = folded ? whole : ND_COLUMN;
-    }
-    return r->x->count && !r->where && !fold_has_index(r->fold) && kept > 1 && row > 1 && row <= most;
-}
-
-/* The node of a fold along rows; `out` has the shape of x with extent 1 along them. */
-static ts_status row_node(const ts_nd_reduction *r, const ts_nd *out, nd_node **result, ts_error *err)
-{
-    nd_node *node = ts__nd_node_new(r->x->graph, TS_ND_copy, r->x->rank, ts_nd_shape(r->x));
-    *result = node;
-    if (!node)
-        return ts_fail(err, TS_NOMEM, "out of memory for an array");
-    node->fold = (uint8_t)(r->fold + 1);
-    node->loop = (uint8_t)fold_loop(r, false);
-    node->dtype = out->dtype;
-    node->n_in = node->weight = 1;
-    node->is_narrow = true;
-    node->rows = r->axes;
-    for (uint32_t d = 0; d < node->rank; d++)
-        node->order[d] = r->axes >> d & 1 ? 0 : ts_nd_strides(out)[d];
-    return ts__nd_take_array(node, 0, r->x, err);
-}
-
-static ts_status row_now(nd_node *node, ts_nd *out, ts_error *err)
-{
-    nd_group group;
-    TS_TRY(ts__nd_store_fill(out->store, err));
-    ts_buffer *buffer = out->store->buffer;
-    ts__nd_group_begin(&group, out->graph, node);
-    if (!ts__nd_group_add(&group, node) ||
-        !ts__nd_group_store(&group, node, ts_buffer_data(buffer), buffer, node->order))
-        return ts_fail(err, TS_INTERNAL, "a value of arrays is too large for a kernel");
-    out->graph->stats.n_nodes += group.n_nodes;
-    return ts__nd_group_run(&group, err);
-}
-
-static ts_status row_run(const ts_nd_reduction *r, ts_nd *out, ts_error *err)
-{
-    nd_node *node;
-    ts_nd_graph *graph = r->x->graph;
-    bool waits = r->x->count > graph->small && !r->x->store->lasting;
-    ts_status status = row_node(r, out, &node, err);
-    if (status == TS_OK && waits) {
-        node->references++;
-        ts__nd_store_set(out->store, node);
-        status = ts__nd_flush_full(graph, err);
-    } else if (status == TS_OK)
-        status = row_now(node, out, err);
-    ts__nd_node_release(graph, node);
-    return status;
-}
+/* ---- folding an array --------------------------------------------------------------------------- */
 
 ts_status ts_nd_reduce(ts_nd_graph *graph, const ts_nd_reduction *reduction, ts_nd **result, ts_error *err)
 {
@@ -1116,19 +1022,19 @@ ts_status ts_nd_reduce(ts_nd_graph *graph, const ts_nd_reduction *reduction, ts_
         return ts_fail(err, TS_VALUE, "a spread is one of floats, without a mask");
     bool is_truth = r->fold == TS_ND_ALL || r->fold == TS_ND_ANY;
     TS_TRY(ts__nd_same_device(r->x->graph, r->where, "reduce", err));
-    ts_dtype dtype = is_truth ? TS_DTYPE_bool_ : fold_is_arg(r->fold) ? TS_DTYPE_int64
+    ts_dtype dtype = is_truth ? TS_DTYPE_bool_ : ts__nd_fold_is_arg(r->fold) ? TS_DTYPE_int64
                                                 : r->dtype            ? r->dtype
                                                                       : (ts_dtype)r->x->dtype;
     ts_nd *out, *view;
     for (uint32_t d = 0; d < r->x->rank; d++)
         shape[d] = r->axes >> d & 1 ? 1 : ts_nd_shape(r->x)[d];
     TS_TRY(ts_nd_empty(graph, dtype, r->x->rank, shape, false, &out, err));
-    bool is_row = fold_is_row(r), done = false;
+    bool is_row = ts__nd_fold_is_row(r), done = false;
     ts_status status = ts__nd_fold_sums(r, out, &done, err);
     if (status == TS_OK && !done)
         status = ts__nd_fold_direct(r, out, is_row, &done, err);
     if (status == TS_OK && !done)
-        status = is_row ? row_run(r, out, err) : fold_run(r, false, out, err);
+        status = is_row ? ts__nd_fold_row(r, out, err) : fold_run(r, false, out, err);
     if (status == TS_OK)
         status = ts__nd_check_fold(r, false, out, err);
     for (uint32_t d = 0; d < r->x->rank; d++)
@@ -1168,7 +1074,7 @@ ts_status ts_nd_accumulate(ts_nd_graph *graph, const ts_nd_reduction *reduction,
     TS_TRY(ts__nd_numbers(r->x, "accumulate", err));
     bool is_truth = r->fold == TS_ND_ALL || r->fold == TS_ND_ANY;
     ts_dtype dtype = is_truth ? TS_DTYPE_bool_ : r->dtype ? r->dtype : (ts_dtype)r->x->dtype;
-    if (fold_has_index(r->fold) || r->where || !ts_is_pow2((int64_t)r->axes))
+    if (ts__nd_fold_has_index(r->fold) || r->where || !ts_is_pow2((int64_t)r->axes))
         return ts_fail(err, TS_VALUE, "an accumulation is of one axis, without a mask, and of no argument function or "
                        "spread");
     if (ts_log2(r->axes) >= r->x->rank)

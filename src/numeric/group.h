@@ -93,6 +93,12 @@ ts_val ts__nd_tell_code(const nd_emit *e, const nd_node *node, const nd_val *x, 
 void ts__nd_tell(const nd_emit *e, const nd_node *node, ts_val flags, ts_val code);
 /* Whether an element of a tile is true, as i1. */
 ts_val ts__nd_tell_any(const nd_emit *e, ts_val c);
+/* fold_rows.c: what a reduction is computed in, and those along rows that tiles hold whole. */
+bool ts__nd_fold_is_arg(ts_nd_fold fold);
+bool ts__nd_fold_has_index(ts_nd_fold fold); /* its accumulators hold a place or a count, too */
+ts_dtype ts__nd_fold_loop(const ts_nd_reduction *r, bool is_scan);
+bool ts__nd_fold_is_row(const ts_nd_reduction *r);
+ts_status ts__nd_fold_row(const ts_nd_reduction *r, ts_nd *out, ts_error *err); /* now, or as a value that waits */
 bool ts__nd_group_is_apart(const nd_group *group); /* nd_launch */
 /* After a launch: values that are computed once more tell of no faults again. Gives `status`. */
 ts_status ts__nd_group_done(const nd_group *group, ts_status status);
