@@ -33,7 +33,7 @@ typedef struct fold_of {
     group_kernel k;
     ts_nd_fold fold;
     bool is_scan;
-    ts_dtype loop, result;
+    ts_dtype loop, walk, result; /* walk: of what a block's tiles are added up in */
     nd_node *value, *mask; /* of the group; mask NULL: none */
     uint32_t out;          /* the place of the result */
     int64_t pieces, per_piece, piece_count; /* tiles of the outermost folded axis; elements of a piece's results */
@@ -314,7 +314,7 @@ static fold_acc fold_start(const group_build *g, const nd_emit *e, const fold_of
 /* The accumulators with this block's next tile. */
 static fold_acc fold_tile(group_build *g, ts_builder *b, const fold_of *f, fold_acc acc)
 {
-    nd_emit e = ts__nd_emit_at(&g->e, f->loop);
+    nd_emit e = ts__nd_emit_at(&g->e, f->walk);
     fold_acc x = {.index = 0};
     uint32_t at;
     ts__nd_build_values(g, b);
@@ -649,10 +649,12 @@ static void fold_write(void *user, ts_module *module, ts_builder *b)
     g->whole = f->whole;
     ts__nd_build_place_in_grid(g, b);
     if (f->phase != FOLD_JOIN) {
-        nd_emit e = ts__nd_emit_at(&g->e, f->loop);
+        nd_emit walk = ts__nd_emit_at(&g->e, f->walk), e = ts__nd_emit_at(&g->e, f->loop);
         if (!ts__nd_is_host(f->k.group->graph))
             ts__nd_build_still(g, b, fold_axes(f));
-        fold_acc acc = fold_join_all(g, &e, f, fold_walk(g, b, f, 0, fold_start(g, &e, f)));
+        fold_acc acc = fold_walk(g, b, f, 0, fold_start(g, &walk, f));
+        acc.value = ts__nd_emit_cast(&g->e, acc.value, f->walk, f->loop);
+        acc = fold_join_all(g, &e, f, acc);
         if (f->phase == FOLD_WHOLE)
             fold_store(g, b, f, &e, acc);
         else
@@ -835,6 +837,7 @@ static ts_status fold_launch(fold_of *f, nd_group *group, const int64_t tiles[3]
     ts__nd_launch_key(&launch, f->fold);
     ts__nd_launch_key(&launch, f->whole);
     ts__nd_launch_key(&launch, f->loop);
+    ts__nd_launch_key(&launch, f->walk);
     ts__nd_launch_key(&launch, f->phase);
     ts__nd_launch_key(&launch, f->phase == FOLD_WHOLE ? 0 : (uint32_t)ts_log2((uint64_t)f->chunk));
     ts__nd_launch_key(&launch, f->mask ? group->n_nodes : 0);
@@ -934,6 +937,17 @@ static ts_status fold_in_pieces(fold_of *f, const ts_nd_reduction *r, nd_group *
     return status;
 }
 
+/* Sums of bytes and of two bytes are added up in int32 where a place of a tile cannot leave it. */
+static ts_dtype fold_narrow(const fold_of *f)
+{
+    int64_t trips = 1;
+    for (uint32_t d = 0; d < f->k.axes.rank; d++)
+        trips *= f->k.axes.folded[d] ? f->k.n_tiles[d] : 1;
+    if (f->is_scan || !ts__nd_fold_fits_word(f->k.group->graph, f->fold, f->value->loop, f->loop, trips))
+        return f->loop;
+    return f->value->dtype = TS_DTYPE_int32;
+}
+
 /* The fold of what the group computes into `out`, whose axes are those of the shape, folded ones with extent 1. */
 static ts_status fold_into(fold_of *f, const ts_nd_reduction *r, ts_nd *out, ts_error *err)
 {
@@ -956,6 +970,7 @@ static ts_status fold_into(fold_of *f, const ts_nd_reduction *r, ts_nd *out, ts_
                        "supported yet; copy them first", TS_MAX_RANK);
     ts__nd_kernel_walk_tiles(&f->k, f->is_scan ? FOLD_SCAN_WIDTH : FOLD_WIDTH);
     ts__nd_kernel_places(&f->k);
+    f->walk = fold_narrow(f);
     f->whole = fold_whole(f);
     fold_grid(f, grid);
     bool fits_parts = f->phase == FOLD_WHOLE || group.n_places + 3 <= ND_GROUP_MEMORY;

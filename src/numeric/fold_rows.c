@@ -34,6 +34,14 @@ ts_dtype ts__nd_fold_loop(const ts_nd_reduction *r, bool is_scan)
     return r->dtype && !ts__nd_fold_is_arg(r->fold) ? r->dtype : (ts_dtype)r->x->dtype;
 }
 
+/* Whether GPUs, which add 64 bits in two instructions, may add up so many elements of a dtype in int32. */
+bool ts__nd_fold_fits_word(const ts_nd_graph *graph, ts_nd_fold fold, uint32_t from, ts_dtype loop, int64_t n)
+{
+    uint32_t bytes = (uint32_t)ts_dtype_bytes((ts_dtype)from);
+    return fold == TS_ND_SUM && !ts__nd_is_host(graph) && strchr("iub", nd_kind((ts_dtype)from)) && bytes <= 2 &&
+           (loop == TS_DTYPE_int64 || loop == TS_DTYPE_uint64) && n <= INT32_MAX >> 8 * bytes;
+}
+
 /* Whether tiles hold whole rows: several short ones. It depends on shape and dtype alone, as the order of sums does. */
 bool ts__nd_fold_is_row(const ts_nd_reduction *r)
 {
@@ -63,6 +71,8 @@ static ts_status row_node(const ts_nd_reduction *r, const ts_nd *out, nd_node **
         return ts_fail(err, TS_NOMEM, "out of memory for an array");
     node->fold = (uint8_t)(r->fold + 1);
     node->loop = (uint8_t)ts__nd_fold_loop(r, false);
+    if (ts__nd_fold_fits_word(r->x->graph, r->fold, r->x->dtype, (ts_dtype)node->loop, ROW_INTEGERS))
+        node->loop = TS_DTYPE_int32;
     node->dtype = out->dtype;
     node->n_in = node->weight = 1;
     node->is_narrow = true;

@@ -97,6 +97,7 @@ ts_val ts__nd_tell_any(const nd_emit *e, ts_val c);
 bool ts__nd_fold_is_arg(ts_nd_fold fold);
 bool ts__nd_fold_has_index(ts_nd_fold fold); /* its accumulators hold a place or a count, too */
 ts_dtype ts__nd_fold_loop(const ts_nd_reduction *r, bool is_scan);
+bool ts__nd_fold_fits_word(const ts_nd_graph *graph, ts_nd_fold fold, uint32_t from, ts_dtype loop, int64_t n);
 bool ts__nd_fold_is_row(const ts_nd_reduction *r);
 ts_status ts__nd_fold_row(const ts_nd_reduction *r, ts_nd *out, ts_error *err); /* now, or as a value that waits */
 bool ts__nd_group_is_apart(const nd_group *group); /* nd_launch */

@@ -68,11 +68,22 @@ static uint32_t warps_width(const warps_sizes *sizes)
     return found;
 }
 
+/* Are nearly all elements bytes, of which few results are made? */
+static bool warps_reduces_bytes(const warps_sizes *sizes)
+{
+    uint64_t all = 0;
+    for (uint32_t bytes = 1; bytes <= 16; bytes++)
+        all += (sizes->loaded[bytes] + sizes->stored[bytes]) * bytes;
+    return sizes->reduces && !sizes->mma_bits && sizes->loaded[1] > all - all / WARPS_NEARLY;
+}
+
 /* Elements a thread holds side by side: 16 bytes of the narrowest ones that are accessed, at most 32 of the widest.
  * Where most of what is stored is wider, 16 bytes of that: the threads' pieces of one store then lie side by side, and
  * none writes half a sector of L2 (sums of rows under locks that read f16 and add up f32). */
 static uint32_t warps_vector(const warps_sizes *sizes)
 {
+    if (warps_reduces_bytes(sizes))
+        return 16;
     uint32_t vec = TS_MIN(16u / sizes->least, TS_MAX(1u, 32u / sizes->most)), width = warps_width(sizes);
     return width ? TS_MIN(vec, TS_MAX(1u, 16u / width)) : vec;
 }

@@ -64,8 +64,10 @@ TILED = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize(("name", "dtype"), [("sum", "f4"), ("sum", "f2"), ("max", "i1"), ("argmin", "i4"),
-                                             ("prod", "c8"), ("spread", "f4"), ("any", "?")])  # fmt: skip
+@pytest.mark.parametrize(("name", "dtype"), [
+    ("sum", "f4"), ("sum", "f2"), ("sum", "i1"), ("sum", "u2"), ("sum", "?"), ("max", "i1"), ("argmin", "i4"),
+    ("prod", "c8"), ("spread", "f4"), ("any", "?"),
+])  # fmt: skip
 def test_folds_of_whole_tiles_and_of_others(mock, capfd, monkeypatch, name, dtype) -> None:
     rng, text = numpy.random.default_rng(len(name)), ""
     tiled = [(axes, shape) for axes, shapes in TILED for shape in shapes if len(axes) == 1 or name in ("sum", "max")]
@@ -73,7 +75,7 @@ def test_folds_of_whole_tiles_and_of_others(mock, capfd, monkeypatch, name, dtyp
     for axes, shape in tiled:
         x = rng.integers(-9, 9, shape).astype(dtype) if name != "prod" else rng.choice([1, -1, 1j], shape).astype(dtype)
         a = np.asarray(x, device="cuda")
-        inner = dtype if name == "sum" else None
+        inner = {"i1": "i8", "u2": "u8", "?": "i8"}.get(dtype, dtype) if name == "sum" else None
         call = lambda: _core.numeric_fold(name, a, axes, inner, True, None)  # noqa: B023
         capfd.readouterr()  # what the interpreter compiled
         call()
@@ -118,6 +120,19 @@ def test_whole_tiles_are_read_in_vectors_of_several_trips(mock, capfd, monkeypat
     loop = text[text.index(" = for ") :]
     loop = loop[: loop.index("continue")]
     assert loop.count(" = ld n=4 ") == 8 and "select" not in loop and "cmpi" not in loop
+
+
+def test_bytes_are_read_16_at_a_time_and_added_up_in_32_bits(mock, capfd, monkeypatch) -> None:
+    """Those of all as those of rows; 64 bits are two instructions each."""
+    monkeypatch.setenv("TS_DUMP", "dce")
+    for shape, axis in (((1 << 22,), 0), ((64, 2048), 1), ((64, 1 << 14), 1)):
+        a = np.empty(shape, "i1", device="cuda")
+        np.wait(np.sum(a, axis, keepdims=True))
+        text = capfd.readouterr().err
+        text = text[text.rindex("// after dce") :]
+        loop = text[text.index(" = for ") :] if " = for " in text else text
+        loop = loop[: loop.index("continue")] if " = for " in text else loop
+        assert " = ld n=16 " in loop and "addi" in loop and loop.count(" : i64") < 8, shape
 
 
 def test_rows_that_are_read_once_take_fewer_blocks(mock, capfd, monkeypatch) -> None:
