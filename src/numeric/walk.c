@@ -88,6 +88,21 @@ WALK_ORDER(double)
 WALK_COMPLEX(walk_c64)
 WALK_COMPLEX(walk_c128)
 
+/* The logarithm of the sum of powers, from the greater one on. */
+static double walk_logaddexp_of(double a, double b)
+{
+    double less = a - b;
+    return a == b ? a + 0.693147180559945309417232121458176568 : less > 0 ? a + log1p(exp(-less))
+                                                              : less <= 0 ? b + log1p(exp(less)) : less;
+}
+static double walk_logaddexp2_of(double a, double b)
+{
+    const double log2_e = 1.442695040888963407359924681001892137;
+    double less = a - b;
+    return a == b ? a + 1 : less > 0 ? a + log2_e * log1p(exp2(-less))
+                          : less <= 0 ? b + log2_e * log1p(exp2(less)) : less;
+}
+
 /* ---- loops ----------------------------------------------------------------------------------------- */
 
 /* A loop and what it does at places; `expression` is of a and b. */
@@ -163,6 +178,8 @@ WALK_WORDS(64)
     WALK_LOOPS(minimum_##type, type, type##_minimum(a, b))                                                          \
     WALK_LOOPS(each_fmax_##type, type, type##_fmax(a, b))                                                           \
     WALK_LOOPS(each_fmin_##type, type, type##_fmin(a, b))                                                           \
+    WALK_LOOPS(logaddexp_##type, type, (type)walk_logaddexp_of(a, b))                                               \
+    WALK_LOOPS(logaddexp2_##type, type, (type)walk_logaddexp2_of(a, b))                                             \
     WALK_BEST(fmax, type, false)                                                                                    \
     WALK_BEST(fmin, type, true)
 WALK_FLOATS(float)
@@ -266,6 +283,8 @@ WALK_SUM_OF_PAIRS(walk_c128, double)
     WALK_ROW(divide, dtype, divide_##type)                                                                          \
     WALK_ROW(maximum, dtype, maximum_##type)                                                                        \
     WALK_ROW(minimum, dtype, minimum_##type)                                                                        \
+    WALK_ROW(logaddexp, dtype, logaddexp_##type)                                                                    \
+    WALK_ROW(logaddexp2, dtype, logaddexp2_##type)                                                                  \
     WALK_BEST_ROW(fmax, dtype, type)                                                                                \
     WALK_BEST_ROW(fmin, dtype, type)
 #define WALK_COMPLEX_ROWS(dtype, type)                                                                              \

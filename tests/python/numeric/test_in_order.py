@@ -197,3 +197,22 @@ def test_places_outside_are_errors_and_nothing_is_written():
     with pytest.raises(IndexError, match="out-of-bounds"):
         np.add.reduceat(a, np.array([0, 5]))
     assert a.tolist() == [1.0] * 5
+
+
+@pytest.mark.parametrize("dtype", ["f4", "f8"])
+@pytest.mark.parametrize("name", ["logaddexp", "logaddexp2"])
+def test_logarithms_of_sums_are_walked_in_order(name, dtype):
+    x = (numpy.random.default_rng(2).random((7, 33)) * 40 - 20).astype(dtype)
+    x[1, 3], x[2, 4], x[2, 5], x[3, 6], x[4, :] = numpy.inf, -numpy.inf, -numpy.inf, numpy.nan, -numpy.inf
+    of, to = getattr(numpy, name), getattr(np, name)
+    for axis in (0, 1):
+        for call in ("accumulate", "reduce"):
+            wanted, made = getattr(of, call)(x, axis), getattr(to, call)(np.array(x), axis)
+            assert made.dtype == wanted.dtype
+            numpy.testing.assert_allclose(numpy.asarray(made), wanted, 1e-6 if dtype == "f4" else 1e-14)
+    made, wanted = to.reduceat(np.array(x[0]), [0, 5, 9]), of.reduceat(x[0], [0, 5, 9])
+    numpy.testing.assert_allclose(numpy.asarray(made), wanted, 1e-6)
+    kept, wanted = np.array(x[0]), x[0].copy()
+    to.at(kept, np.array([1, 1, 3]), x[5, :3])
+    of.at(wanted, [1, 1, 3], x[5, :3])
+    numpy.testing.assert_allclose(numpy.asarray(kept), wanted, 1e-6)
