@@ -31,6 +31,7 @@ from . import (
     _numpys,
     _operators,
     _parts,
+    _quantiles,
     _protocols,
     _reduce,
     _setup,
@@ -77,7 +78,8 @@ _setup.setup(
     matmul=_linear.matmul_operator,
     power=_operators.power_operator,
 )
-_MODULES = (_functions, _joining, _reduce, _index, _operators, _sort, _linear, _einsum, _more, _parts)
+_MODULES = (_functions, _joining, _reduce, _index, _operators, _sort, _linear, _einsum, _more, _parts,
+            _quantiles)
 for _module in _MODULES:
     globals().update(
         {
