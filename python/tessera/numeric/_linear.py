@@ -146,6 +146,11 @@ def _by_batched_kernel(a: ndarray, b: ndarray) -> ndarray:
     return made
 
 
+def are_floats(a: Any, b: Any) -> bool:
+    """Whether both are arrays of float32 or of float64 on one device, which loops multiply."""
+    return type(a) is type(b) is ndarray and a.dtype is b.dtype and a.dtype.char in "fd" and a.device == b.device
+
+
 def contracted(a: ndarray, b: ndarray) -> ndarray:
     """As :func:`product`; vectors with matrices are folds along rows or columns, which need no tiles."""
     are_read = not (a._is_items or b._is_items) and a.dtype == b.dtype and a.dtype.char in "fd"
@@ -368,6 +373,8 @@ def dot(a: Any, b: Any, out: Any = None) -> Any:
 @_of_spans
 def vdot(a: Any, b: Any, /) -> Any:
     """The sum of products of all elements, those of a conjugated."""
+    if are_floats(a, b) and a.ndim == b.ndim == 1 and a.shape == b.shape and a.size:
+        return _core.numeric_product(a, b)
     x, y = _conjugated(f.ravel(a)), f.ravel(b)
     if x.shape != y.shape:
         raise ValueError(f"shapes {x.shape} and {y.shape} not aligned: {x.size} (dim 0) != {y.size} (dim 0)")
@@ -377,6 +384,8 @@ def vdot(a: Any, b: Any, /) -> Any:
 @_of_spans
 def inner(a: Any, b: Any, /) -> Any:
     """Sums of products over the last axes of both."""
+    if are_floats(a, b) and 0 < a.ndim < 3 and 0 < b.ndim < 3 and a.shape[-1] == b.shape[-1] and a.size and b.size:
+        return a.dot(b.T)
     a, b = f.asarray(a), f.asarray(b)
     if not a.ndim or not b.ndim:
         return _multiply(a, b)

@@ -210,3 +210,32 @@ def test_convolutions(n, m, mode):
         same(tn.correlate(tn.array(x), tn.array(y), mode), np.correlate(x, y, mode))
     with pytest.raises(ValueError, match="empty"):
         tn.convolve(tn.ones(0), tn.ones(2))
+
+
+PRODUCTS = ["i,i", "i,i->", "ij,j", "ij,j->i", "ij,jk", "ij,jk->ik", "ij,kj->ik", "ij,ij->i"]
+
+
+@pytest.mark.parametrize("dtypes", [("f4", "f4"), ("f8", "f8"), ("f8", "f4"), ("i8", "i8"), ("c16", "c16")])
+def test_common_products_are_numpys_also_where_extents_are_one_or_odd(dtypes):
+    rng = np.random.default_rng(8)
+    for text in PRODUCTS:
+        labels = text.partition("->")[0].split(",")
+        for _ in range(30):
+            extents = dict(zip("ijk", (int(n) for n in rng.choice([0, 1, 2, 3, 7, 40], 3)), strict=True))
+            arrays = [np.round(rng.random([extents[c] for c in each]) * 9, 1).astype(dtype)
+                      for each, dtype in zip(labels, dtypes, strict=True)]  # fmt: skip
+            if rng.integers(4) == 0:  # broadcast, or refused
+                arrays[0] = arrays[0][..., :1]
+            if rng.integers(3) == 0:
+                arrays[0] = np.asfortranarray(arrays[0])[..., ::-1]
+            calls = [lambda m, a, text=text: m.einsum(text, *a), lambda m, a: m.inner(*a), lambda m, a: m.vdot(*a)]
+            for call in calls:
+                found = []
+                for m in (np, tn):
+                    try:
+                        found.append(call(m, [m.array(a) if m is tn else a for a in arrays]))
+                    except ValueError as error:
+                        found.append(type(error))
+                assert isinstance(found[0], type) == isinstance(found[1], type), (text, arrays)
+                if not isinstance(found[0], type):
+                    same(found[1], found[0])
