@@ -10,8 +10,9 @@
 
 Where spans and tiles are depends on the lengths of the parts only, so the bits of floats are the same on all devices.
 Of few steps there are fewer spans: blocks without one end at once.
-Two launches; the number of items is found on the device. Where no part is long, one thread takes each. On a CPU the
-same is done by one thread a block, with the same bits.
+Two launches; the number of items is found on the device. On a CPU the same is done by one thread a block, with the same
+bits. This is the way of operators that are not known to be commutative, of great values and of items whose number is
+not known; where no part of them is long, one thread takes each. For all else see _part_reduce.py.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ from typing import Any
 import numpy
 from numpy import int32, int64, uint64
 
-from . import types
+from . import _part_reduce, types
 from ._arguments import Count, checked_count, init_of, stream_of, whole_numbers
 from ._engine import POOL, THREADS, Memory, algorithm, kernel_of, on_cpu
 from ._lookback import in_words, words_in
@@ -538,8 +539,10 @@ def segmented_reduce(
 
     Notes
     -----
-    Items are read once, whatever the lengths of the parts are: work is divided by items and ends of parts. Two
-    launches; 8 bytes of temporary memory for each part, and 2,048 values.
+    Items are read once, whatever the lengths of the parts are. By an operator that is known to be commutative each part
+    is put together by a group of threads, as many as the mean length asks for, and a long part by many blocks: one
+    launch, and less than a byte of temporary memory for each item. By others work is divided
+    by items and ends of parts: two launches; 8 bytes of temporary memory for each part, and 2,048 values.
     """
     source, output, op = iterator_of(d_in, "d_in"), iterator_of(d_out, "d_out"), operator_of(op, 2)
     most = _ENDLESS if source.length is None else source.length
@@ -550,6 +553,8 @@ def segmented_reduce(
     reads = {"d_in": source, "start_offsets_in": starts, "end_offsets_in": ends}
     separate(max(parts, 1 << 48), reads, {"d_out": output})
     memory = Memory(temp_storage, stream_of(stream))
+    if source.length is not None and _part_reduce.takes(op, kind):
+        return _part_reduce.reduce_parts(source, starts, ends, output, op, kind, init, parts, memory)
     cast_out = (output.value_type or kind).cast
     key = (source.kind, starts.kind, ends.kind, output.kind, op.key, kind)
     if max_segment_size is not None and max_segment_size <= _SHORT:
