@@ -74,7 +74,7 @@ static void calls_become_launches(void)
     launched(1, (const unsigned[]){245}); /* 16 of a thread, in one round */
     x.shape = &few;
     CHECK_OK(ts_merge(NULL, (const ts_arg[]){x, x}, &y, NULL, &err));
-    launched(1, (const unsigned[]){5});
+    launched(1, (const unsigned[]){4});
     y.shape = &few;
     CHECK_OK(ts_sort(NULL, (const ts_arg[]){x, y}, NULL, NULL, &err));
     launched(1, (const unsigned[]){1});

@@ -13,8 +13,8 @@ import numpy
 from ..cuda._hints import bounds_hints
 from ..cuda._linking import _written
 from . import (
-    _by_key, _choose, _chunks, _few, _find, _histogram, _lookback, _onesweep, _radix, _reduce, _runs, _scan, _search,
-    _segmented, _segments, _sets, _sort, _transform, types,
+    _by_key, _choose, _chunks, _few, _find, _histogram, _lookback, _merge_tiles, _onesweep, _radix, _reduce, _runs,
+    _scan, _search, _segmented, _segments, _sort, _transform, types,
 )  # fmt: skip
 from ._arguments import clamped, setting
 from ._engine import THREADS
@@ -298,13 +298,14 @@ def merging(c: Choice) -> Any:
     def put(out: Any, to: Any, i: Any, item: Any, is_there: Any) -> None:
         store(out, to, item)
 
-    return _sets._merging(load, load, op, (number, number), _sets.Ends((put, put)), _sets.ITEMS, True)
+    ends = _merge_tiles.Ends((put, put), only_items=True)
+    return _merge_tiles.merging(load, load, op, (number, number), ends, _merge_tiles.ITEMS, True)
 
 
-def both_of(c: Choice, ends: _sets.Ends) -> Any:
+def both_of(c: Choice, ends: _merge_tiles.Ends) -> Any:
     """The merge of two sorted sequences of any dtype, with what becomes of its items."""
     (load, _), number, op = functions_of(kind_of("int64")), counting(0), Operator(comparing(c), None, None, (2,))
-    return _sets._merging(load, load, op, (number, number), ends, _sets.ITEMS, True)
+    return _merge_tiles.merging(load, load, op, (number, number), ends, _merge_tiles.ITEMS, True)
 
 
 def flagging(c: Choice) -> Any:
@@ -314,7 +315,7 @@ def flagging(c: Choice) -> Any:
     def put(flags: Any, to: Any, i: Any, item: Any, is_there: Any) -> None:
         flags[i] = is_there == is_wanted
 
-    return both_of(c, _sets.Ends((put, _sets._nothing), (True, False)))
+    return both_of(c, _merge_tiles.Ends((put, _merge_tiles.nothing), (True, False)))
 
 
 def joining(fields: int) -> Callable[[Choice], Any]:
@@ -335,7 +336,7 @@ def joining(fields: int) -> Callable[[Choice], Any]:
 
         put_first = putting_of(3)
         put_second = putting_of(4) if has_values else put_first
-        return both_of(c, _sets.Ends((put_first, put_second), (bool(c["both"]), True)))
+        return both_of(c, _merge_tiles.Ends((put_first, put_second), (bool(c["both"]), True)))
 
     return make
 
@@ -783,7 +784,7 @@ NUMBERS = {
     "DIGITS": _onesweep._DIGITS, "COUNTED": _onesweep._COUNTED, "BLOCKS": _onesweep._BLOCKS,
     **{f"SMALL_MOST_{i}": most for i, (most, _) in enumerate(_onesweep.SMALL)},
     **{f"SMALL_ITEMS_{i}": items for i, (_, items) in enumerate(_onesweep.SMALL)},
-    "FEW": _onesweep.FEW, "SHORT": _onesweep.SHORT, "MERGE_ITEMS": _sets.ITEMS,
+    "FEW": _onesweep.FEW, "SHORT": _onesweep.SHORT, "MERGE_ITEMS": _merge_tiles.ITEMS,
     "FIND_ITEMS": _find.ITEMS, "TOP_BITS": _few._BITS, "TOP_VALUES": _few._VALUES, "TOP_COUNTED": _few._COUNTED,
     "TOP_BLOCKS": _few._BLOCKS, "TOP_LOOK": _few._LOOK, "TOP_ASIDE": _few._MOST_ASIDE,
     "BIN_ITEMS": _histogram.ITEMS, "BIN_ROUNDS": _histogram._ROUNDS, "BIN_BLOCKS": _histogram._BLOCKS,
