@@ -119,11 +119,28 @@ static ts_val math_flush(ts_builder *b, ts_val x)
     return ts_op2(b, TS_OP_mulf, x, ts_float(b, ts_type_of(b->fn, x), 1), TS_A_FTZ);
 }
 
-/* The function on f32 or f64 values; y is 0 for one argument. */
-static ts_val math_apply(math_walk *w, const math_row *row, ts_val x, ts_val y, uint32_t attr)
+/* Of what is rounded to f16, exp and exp2 beyond these are what they are at these, 0 and infinity; their results in f32
+ * are normal, so that nothing is asked for. */
+enum { MATH_HALF_LEAST = -26, MATH_HALF_MOST = 17 };
+
+static bool math_is_limited(const math_row *row, ts_type elem)
+{
+    return elem == TS_T_f16 && (row->op == TS_OP_exp || row->op == TS_OP_exp2);
+}
+
+static ts_val math_limit(ts_builder *b, ts_val x)
+{
+    ts_type type = ts_type_of(b->fn, x);
+    ts_val above = ts_op2(b, TS_OP_maxf, x, ts_float(b, type, MATH_HALF_LEAST), TS_A_NAN);
+    return ts_op2(b, TS_OP_minf, above, ts_float(b, type, MATH_HALF_MOST), TS_A_NAN);
+}
+
+/* The function on f32 or f64 values, which stand for some of `elem`; y is 0 for one argument. */
+static ts_val math_apply(math_walk *w, const math_row *row, ts_val x, ts_val y, uint32_t attr, ts_type elem)
 {
     ts_math m;
     ts__math_init(&m, &w->b, x, true);
+    m.near = math_is_limited(row, elem);
     if (!m.wide && math_is_approx(w, row, attr)) {
         if (row->native)
             return ts_op1(&w->b, (ts_op)row->op, x, TS_APPROX | (attr & TS_A_FTZ));
@@ -151,6 +168,7 @@ static ts_val math_rewrite(math_walk *w, const math_row *row, const ts_inst *ins
     bool narrow = (elem == TS_T_f16 || elem == TS_T_bf16) && !row->own, flush = math_flushes(w, row, attr, elem);
     bool pair = y && !row->integer, keeps = ts_type_elem(b->fn->module, inst->type) == elem;
     if (narrow) {
+        x = math_is_limited(row, elem) ? math_limit(b, x) : x;
         x = ts_cast(b, TS_OP_ftof, x, TS_T_f32, 0);
         y = pair ? ts_cast(b, TS_OP_ftof, y, TS_T_f32, 0) : y;
     }
@@ -158,7 +176,7 @@ static ts_val math_rewrite(math_walk *w, const math_row *row, const ts_inst *ins
         x = math_flush(b, x);
         y = pair ? math_flush(b, y) : y;
     }
-    ts_val z = math_apply(w, row, x, y, attr);
+    ts_val z = math_apply(w, row, x, y, attr, elem);
     if (flush)
         z = math_flush(b, z);
     return narrow && keeps ? ts_cast(b, TS_OP_ftof, z, elem, 0) : z;

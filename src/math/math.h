@@ -32,6 +32,7 @@ typedef struct ts_math {
     ts_type f, i;
     bool wide; /* f64 */
     bool cold; /* the target understands `cold`; otherwise slow paths are selects */
+    bool near; /* of arguments of exp and exp2: results are normal */
 } ts_math;
 
 /* Sets up for values shaped like x, whose element is f32 or f64 (f16, bf16: only for what is exact by bits). */

@@ -21,8 +21,14 @@ static bool elem_is_root(const ts_lower *lw, const ts_inst *inst, ts_val v, cons
            layout->n_reg > (uint32_t)__builtin_popcount(ts__lower_repeats(layout));
 }
 
-/* One region for what is rare: where `rare` holds, the results in `opnds` (from 1 on) are made by `inst` itself; they
- * become those of the region. */
+/* A result in f32 as one of `elem`. */
+static ts_val elem_rounded(ts_lower *lw, ts_val x, ts_type elem)
+{
+    return elem == TS_T_f32 ? x : ts_cast(&lw->b, TS_OP_ftof, x, elem, 0);
+}
+
+/* One region for what is rare: where `rare` holds, the results in `opnds` (from 1 on) are made by `inst` itself, in
+ * f32; they become those of the region. */
 static void elem_or_cold(ts_lower *lw, const ts_inst *inst, const ts_linear *layout, ts_val rare, ts_vals *opnds,
                          const ts_val *const from[3])
 {
@@ -30,12 +36,14 @@ static void elem_or_cold(ts_lower *lw, const ts_inst *inst, const ts_linear *lay
     if (!opnds->v.n)
         return;
     opnds->v.at[0] = rare;
+    ts_type elem = opnds->v.n > 1 ? ts_type_of(lw->fn, opnds->v.at[1]) : TS_T_f32;
     ts_val opener = ts_emit(&lw->b, TS_OP_cold, TS_T_none, opnds->v.n, opnds->v.at, 0, 0);
     for (uint32_t r = 0; r < 1u << layout->n_reg; r++) {
         ts_val x[2] = {from[0][r], inst->n_opnd > 1 ? from[1][r] : 0};
         if (!(r & ts__lower_repeats(layout)))
             (void)TS_PUSH(lw->arena, &yields.v,
-                          ts_emit(&lw->b, (ts_op)inst->op, TS_T_f32, inst->n_opnd, x, inst->aux, 0));
+                          elem_rounded(lw, ts_emit(&lw->b, (ts_op)inst->op, TS_T_f32, inst->n_opnd, x, inst->aux, 0),
+                                       elem));
     }
     ts_term(&lw->b, TS_OP_yield, yields.v.n, yields.v.at);
     ts_end_like(&lw->b, opener);
@@ -173,7 +181,8 @@ static ts_val elem_divisors_off(ts_lower *lw, const ts_val *by, const ts_linear 
     return elem_above_span(lw, most, QUOTIENT_DIVISOR, 1);
 }
 
-static ts_val *elem_quotients(ts_lower *lw, const ts_inst *inst, const ts_val *const from[3], const ts_linear *layout)
+static ts_val *elem_quotients(ts_lower *lw, const ts_inst *inst, const ts_val *const from[3], const ts_linear *layout,
+                              ts_type elem)
 {
     ts_builder *b = &lw->b;
     ts_val divisor = 0, inverse = 0, minus = 0;
@@ -192,8 +201,8 @@ static ts_val *elem_quotients(ts_lower *lw, const ts_inst *inst, const ts_val *c
         ts_val x = from[0][r], guess = ts_op2(b, TS_OP_mulf, x, inverse, 0);
         ts_val rest = ts_op3(b, TS_OP_fma, divisor, guess, ts_op1(b, TS_OP_negf, x, 0), 0);
         ts_val quotient = ts_op3(b, TS_OP_fma, rest, minus, guess, 0);
-        if (!TS_PUSH(lw->arena, &opnds.v, quotient) || !TS_PUSH(lw->arena, &quotients.v, quotient) ||
-            !TS_PUSH(lw->arena, &dividends.v, x))
+        if (!TS_PUSH(lw->arena, &opnds.v, elem_rounded(lw, quotient, elem)) ||
+            !TS_PUSH(lw->arena, &quotients.v, quotient) || !TS_PUSH(lw->arena, &dividends.v, x))
             return elem_results(lw, layout, &(ts_vals){0});
     }
     if (!opnds.v.n)
@@ -212,27 +221,27 @@ static ts_val *elem_quotients(ts_lower *lw, const ts_inst *inst, const ts_val *c
     return elem_results(lw, layout, &opnds);
 }
 
-/* Registers in another format, what is the same once. */
-static ts_val *elem_converted(ts_lower *lw, const ts_val *x, const ts_linear *layout, ts_type elem)
+/* Registers as f32, what is the same once. */
+static const ts_val *elem_widened(ts_lower *lw, const ts_val *x, const ts_linear *layout)
 {
     ts_val *out = ts__lower_regs(lw, layout);
     uint32_t repeats = ts__lower_repeats(layout);
     for (uint32_t r = 0; r < 1u << layout->n_reg; r++) {
         uint32_t same = r & repeats ? r & ~repeats : x[r] == x[0] ? 0 : r;
-        out[r] = same != r ? out[same] : ts_cast(&lw->b, TS_OP_ftof, x[r], elem, 0);
+        out[r] = same != r ? out[same] : ts_cast(&lw->b, TS_OP_ftof, x[r], TS_T_f32, 0);
     }
     return out;
 }
 
-/* Of f16 and bf16 by way of f32, whose significands are long enough that rounding twice is rounding once. */
+/* Of f16 and bf16 by way of f32, whose significands are long enough that rounding twice is rounding once. What is rare
+ * is asked for behind the rounding, so that a thread keeps half as much for it. */
 static ts_val *elem_any_quotients(ts_lower *lw, const ts_inst *inst, const ts_val *const from[3],
                                   const ts_linear *layout, ts_type elem)
 {
     if (elem == TS_T_f32)
-        return elem_quotients(lw, inst, from, layout);
-    const ts_val *x = elem_converted(lw, from[0], layout, TS_T_f32);
-    const ts_val *const wide[3] = {x, elem_converted(lw, from[1], layout, TS_T_f32), NULL};
-    return elem_converted(lw, elem_quotients(lw, inst, wide, layout), layout, elem);
+        return elem_quotients(lw, inst, from, layout, elem);
+    const ts_val *const wide[3] = {elem_widened(lw, from[0], layout), elem_widened(lw, from[1], layout), NULL};
+    return elem_quotients(lw, inst, wide, layout, elem);
 }
 
 /* ---- elementwise ------------------------------------------------------------------------------------------- */

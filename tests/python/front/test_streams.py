@@ -237,6 +237,27 @@ def test_exponentials_of_masked_elements(odd):
     assert not out[x <= -104.5].any()
 
 
+def binary_exponentials(x, out, T: ct.Constant[int]):
+    ct.store(out, index=(0,), tile=ct.exp2(ct.load(x, index=(0,), shape=(T,))))
+
+
+@pytest.mark.parametrize("target", [0, 90])
+@pytest.mark.parametrize("kernel, function", [(exponentials, np.exp), (binary_exponentials, np.exp2)])
+def test_exponentials_of_halves(kernel, function, target):
+    """To the last place, and at both ends, where they are 0 and infinity."""
+    x = np.arange(0, 1 << 16, 16, np.uint16).view(np.float16)
+    x[:90] = np.linspace(-27, 18, 90)
+    x = np.resize(np.concatenate([x, [-np.inf, np.inf, np.nan, 65504, -65504]]).astype(np.float16), 8192)
+    out = np.full(8192, 7, np.float16)
+    run(kernel, x, out, Const(8192), target=target, facts=True)
+    with np.errstate(all="ignore"):
+        wanted = function(x.astype(np.float64)).astype(np.float16)
+    ordinary = ~np.isnan(wanted)
+    assert (abs(signed(out[ordinary]).astype(int) - signed(wanted[ordinary])) <= 1).all()
+    assert np.array_equal(np.isinf(out), np.isinf(wanted)) and np.array_equal(out == 0, wanted == 0)
+    assert np.isnan(out[~ordinary]).all()
+
+
 def rows(x, weight, out, totals, T: ct.Constant[int]):
     """Every num_blocks-th row."""
     total = ct.zeros((T,), dtype=ct.float32)
