@@ -11,7 +11,12 @@ enum { ELEM_TILE = 64, ELEM_N = 100 };
 static const double elem_values[] = {
     0.0,   -0.0,  1.0,    -1.0,    0.5,    3.75,         -2.625, 1e-3,     65504.0,   1e30,
     -1e30, 448.0, 5e-8,   1.5e-39, -6e-8,  2.0009765625, 0.0625, INFINITY, -INFINITY, NAN,
-    240.5, 17.0,  -17.25, 1e-45,   6.1e-5, 3e-5,         3.0,    0.75};
+    240.5, 17.0,  -17.25, 1e-45,   6.1e-5, 3e-5,         3.0,    0.75,
+    /* around the ends of integers */
+    127.75, -128.75, 255.75, 32767.75, 2147483647.5, 2147483648.0, -2147483649.0, 4294967296.0, 9223372036854775808.0,
+    -9223372036854775808.0, 18446744073709551616.0};
+
+_Static_assert(TS_COUNT(elem_values) % 7 && TS_COUNT(elem_values) <= ELEM_N, "each value is met, in steps of 7");
 
 /* Overwrites the pattern of array a by values that matter. */
 static void special(run *r, uint32_t a, uint32_t shift)

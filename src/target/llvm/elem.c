@@ -5,6 +5,7 @@
  * maximum of zeros and NaN). No fast-math flag is ever written: what the IR says is what is computed.
  * f16 and bf16 live in registers as i16 and are computed in f32, see narrow.c.
  */
+#include "ir/float.h"
 #include "target/llvm/cg.h"
 
 #include <stdio.h>
@@ -431,30 +432,28 @@ static cg_ref elem_exact(const elem_op *o, cg_ref x, cg_reg *reg)
     return o->from == TS_T_f64 || o->from == TS_T_f32 ? x : cg_widen(o->e, o->from, o->bits, x);
 }
 
-/* 2^power as a float, or less than 0. */
-static cg_ref elem_power(const elem_op *o, cg_reg reg, uint32_t power, bool minus)
-{
-    uint64_t bits = reg == CG_F64 ? (uint64_t)(1023 + power) << 52 | (uint64_t)minus << 63
-                                  : (uint64_t)(127 + power) << 23 | (uint64_t)minus << 31;
-    return cg_const(o->e, reg, o->bits, bits);
-}
-
-/* The nearest integer of a vector's floats, by comparisons: LLVM's instruction for it converts one by one before
- * LLVM 19. NaN is within no bound, and converts as 0 does. */
-static cg_ref elem_ftoi_lanes(const elem_op *o, cg_reg reg, cg_ref x)
+/* A saturating conversion by comparisons. LLVM's own takes vectors apart before LLVM 19, so loops that convert stay
+ * loops of single elements, too, where the processor has no instruction for it. What is too small becomes the least
+ * number first, as does NaN; what is too great the greatest one, where a float can be that. */
+static cg_ref elem_ftoi_by_limits(const elem_op *o, cg_reg reg, cg_ref y)
 {
     cg *e = o->e;
-    bool sign = !(o->inst->aux & TS_A_UNSIGNED);
-    uint32_t width = elem_width(o->out), bits = o->bits;
-    uint64_t top = (uint64_t)1 << (width - 1);
-    cg_ref zero = cg_const(e, reg, bits, 0), least = sign ? elem_power(o, reg, width - 1, true) : zero;
-    cg_ref most = elem_power(o, reg, sign ? width - 1 : width, false);
-    cg_ref above = cg_cmp(e, "fcmp oge", reg, bits, x, most), within = cg_cmp(e, "fcmp oge", reg, bits, x, least);
-    cg_ref below = cg_cmp(e, "fcmp olt", reg, bits, x, least);
-    within = cg_bin(e, "and", CG_I1, bits, within, cg_cmp(e, "fcmp olt", reg, bits, x, most));
-    cg_ref q = cg_conv(e, sign ? "fptosi" : "fptoui", reg, o->out, bits, cg_sel(e, reg, bits, within, x, zero));
-    q = cg_sel(e, o->out, bits, above, cg_const(e, o->out, bits, sign ? top - 1 : top - 1 + top), q);
-    return sign ? cg_sel(e, o->out, bits, below, cg_const(e, o->out, bits, top), q) : q;
+    const bool is_unsigned = o->inst->aux & TS_A_UNSIGNED;
+    const ts_type type = reg == CG_F64 ? TS_T_f64 : TS_T_f32;
+    const uint32_t width = elem_width(o->out), digits = is_unsigned ? width : width - 1;
+    const bool is_exact = digits <= (reg == CG_F64 ? 53u : 24u);
+    const double end = (double)((uint64_t)1 << (digits - 1)) * 2;
+    cg_ref least = cg_const(e, reg, o->bits, ts__float_from_f64(type, is_unsigned ? 0 : -end, TS_RN));
+    cg_ref limit = cg_const(e, reg, o->bits, ts__float_from_f64(type, is_exact ? end - 1 : end, TS_RN));
+    cg_ref in = cg_sel(e, reg, o->bits, cg_cmp(e, "fcmp ogt", reg, o->bits, y, least), y, least);
+    if (is_exact)
+        in = cg_sel(e, reg, o->bits, cg_cmp(e, "fcmp olt", reg, o->bits, in, limit), in, limit);
+    cg_ref r = cg_conv(e, is_unsigned ? "fptoui" : "fptosi", reg, o->out, o->bits, in);
+    if (!is_exact)
+        r = cg_sel(e, o->out, o->bits, cg_cmp(e, "fcmp oge", reg, o->bits, y, limit),
+                   cg_const(e, o->out, o->bits, UINT64_MAX >> (64 - digits)), r);
+    return is_unsigned ? r : cg_sel(e, o->out, o->bits, cg_cmp(e, "fcmp uno", reg, o->bits, y, y),
+                                    cg_const(e, o->out, o->bits, 0), r);
 }
 
 static cg_ref elem_ftoi(const elem_op *o, const cg_ref *x)
@@ -464,8 +463,8 @@ static cg_ref elem_ftoi(const elem_op *o, const cg_ref *x)
     cg_ref y = elem_exact(o, x[0], &reg);
     char line[200];
     const char *name = o->inst->aux & TS_A_UNSIGNED ? "fptoui" : "fptosi";
-    if (o->bits && o->out != CG_I1)
-        return elem_ftoi_lanes(o, reg, y);
+    if (o->out != CG_I1 && (o->bits || strncmp(e->host->triple, "x86_64", 6) == 0))
+        return elem_ftoi_by_limits(o, reg, y);
     const char *to = cg_type(e, o->out, o->bits), *from = cg_type(e, reg, o->bits);
     const char *a = cg_suffix(e, o->out, o->bits), *b = cg_suffix(e, reg, o->bits);
     snprintf(line, sizeof line, "declare %s @llvm.%s.sat.%s.%s(%s)", to, name, a, b, from);
