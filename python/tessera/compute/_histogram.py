@@ -35,6 +35,7 @@ _EACH = 32  # samples of a bin, for which counters of blocks are worth it
 _PACKED_THREADS = 1024
 _LEAST = 1 << 15  # samples that are worth a core
 _COPIES, _MOST_COPIED = 4, 1024  # of each bin on a CPU, with at most so many bins
+_FOUND = 64  # samples whose bins are found at once on a CPU
 _VALUES, _VALUE_COPIES = 256, 8  # of a byte, and copies of their counts
 
 
@@ -166,7 +167,7 @@ def _is_packed(bins: int, n: int) -> bool:
 def _counting_in_chunks(
     load: Function, bin_of: Function, count: Any, copies: int, number: Function
 ) -> Callable[..., None]:
-    from ..cuda import blockIdx, cg, gridDim
+    from ..cuda import blockIdx, cg, gridDim, local
 
     each = tuple(range(copies))
 
@@ -176,10 +177,13 @@ def _counting_in_chunks(
         mine, first, last = part * copies * row, n * part // parts, n * (part + 1) // parts
         for b in range(mine, mine + copies * row):
             counts[b] = 0
-        whole = first + (last - first) // copies * copies
-        for i in range(first, whole, copies):
-            for c in each:
-                counts[numpy.uint64(mine + c * row + 1 + bin_of(load(samples, i + c), levels, bins))] += 1
+        whole, places = first + (last - first) // _FOUND * _FOUND, local.array(_FOUND, numpy.int64)
+        for at in range(first, whole, _FOUND):
+            for j in range(_FOUND):
+                places[j] = mine + 1 + bin_of(load(samples, at + j), levels, bins)
+            for j in range(0, _FOUND, copies):
+                for c in each:
+                    counts[numpy.uint64(c * row + places[j + c])] += 1
         for i in range(whole, last):
             counts[numpy.uint64(mine + 1 + bin_of(load(samples, i), levels, bins))] += 1
         if parts > 1:
@@ -245,9 +249,8 @@ def _even_floats(cast: Function, whole: Function) -> Function:
     def bin_of(v: Any, levels: Any, bins: Any) -> Any:
         low, high, step = levels
         x = cast(v)
-        if not (x >= low and x < high):
-            return -1
-        return min(whole((x - low) * step), bins - 1)
+        is_inside = (x >= low) & (x < high)  # no branches: many are found at once
+        return min(whole((x - low if is_inside else low - low) * step), bins - 1) if is_inside else -1
 
     return bin_of
 
