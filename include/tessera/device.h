@@ -181,7 +181,8 @@ TS_API TS_CHECKED ts_status ts_stream_sync(const ts_stream *stream, int64_t limi
 TS_API TS_CHECKED ts_status ts_stream_done(const ts_stream *stream, bool *done, ts_error *err);
 /* Later work of the stream waits for the event's last record (nothing, if never recorded). */
 TS_API TS_CHECKED ts_status ts_stream_wait_event(const ts_stream *stream, ts_event *event, ts_error *err);
-/* Calls function(user) in stream order in a thread of the library; it must not call the library. */
+/* Calls function(user) in stream order in a thread of the library, on the CPU with floats rounded as in kernels; it
+ * must not call the library. */
 TS_API TS_CHECKED ts_status ts_stream_call(const ts_stream *stream, void (*function)(void *user), void *user,
                                            ts_error *err);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Signed integers in order, by vectors of 64 bytes (AVX-512); sort.c says how. Of other numbers make keys.
+ * Numbers in order, by vectors of 64 bytes (AVX-512); sort.c says how.
  */
 #ifndef TS_BASE_SORT_H
 #define TS_BASE_SORT_H
@@ -16,22 +16,26 @@ enum {
 /* Whether the processor has the instructions; without them nothing else here may be called. */
 bool ts__sort_is_there(void);
 
-/* Sorts n integers in place; with `kth` from 0 on, only so far that this place has what belongs there, and none before
- * it is greater, none behind it less. */
-void ts__sort_32(int32_t *x, int64_t n, int64_t kth);
-void ts__sort_64(int64_t *x, int64_t n, int64_t kth);
+typedef enum sort_kind {
+    SORT_INT_32, SORT_UINT_32, SORT_FLOAT_32,
+    SORT_INT_64, SORT_UINT_64, SORT_FLOAT_64
+} sort_kind;
 
-/* What keys are made with. Copies floats, of which zeros lose their sign: whether some had one. Flips bits of all.
- * Makes floats of keys that have `flip` flipped, or keys of floats without it: of negative ones all bits but the sign
- * are flipped. And whether a number is less than the one before. */
-bool ts__sort_zeros_32(const uint32_t *from, uint32_t *to, int64_t n);
-bool ts__sort_zeros_64(const uint64_t *from, uint64_t *to, int64_t n);
+/* Sorts n numbers in place; with `kth` from 0 on, only so far that this place has what belongs there, and none before
+ * it is greater, none behind it less. Floats: without NaN, and with zeros of one sign; small ones must count
+ * (no DAZ). */
+void ts__sort(sort_kind kind, void *x, int64_t n, int64_t kth);
+
+/* Copies floats, of which zeros lose their sign, and flips bits of all: whether some zeros had a sign, and whether some
+ * floats are NaN, is noted. Flips bits. Makes signed integers in the order of floats of their bits, or floats of such
+ * integers: of negative ones all bits but the sign are flipped. And whether a number is less than the one before. */
+void ts__sort_floats_32(const uint32_t *from, uint32_t *to, int64_t n, uint32_t flip, bool *signs, bool *nans);
+void ts__sort_floats_64(const uint64_t *from, uint64_t *to, int64_t n, uint64_t flip, bool *signs, bool *nans);
 void ts__sort_flip_32(uint32_t *x, int64_t n, uint32_t flip);
 void ts__sort_flip_64(uint64_t *x, int64_t n, uint64_t flip);
-void ts__sort_floats_32(uint32_t *x, int64_t n, uint32_t flip);
-void ts__sort_floats_64(uint64_t *x, int64_t n, uint64_t flip);
-bool ts__sort_falls_32(const int32_t *x, int64_t n);
-bool ts__sort_falls_64(const int64_t *x, int64_t n);
+void ts__sort_keys_32(uint32_t *x, int64_t n);
+void ts__sort_keys_64(uint64_t *x, int64_t n);
+bool ts__sort_falls(sort_kind kind, const void *x, int64_t n);
 
 /* Sorts columns side by side: rows of 16 or 8 integers, n of them, a multiple of SORT_TURNED up to SORT_COLUMN_MOST. */
 void ts__sort_columns_32(int32_t *rows, int64_t n);

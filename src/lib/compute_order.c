@@ -3,7 +3,7 @@
  * Sorts of a CPU that has vectors for it (base/sort.h), called in the order of the stream instead of a kernel, with the
  * same result:
  *
- *     keys     of 32 or 64 bits, in the result: as signed integers, in order, as they were; then the signs of zeros
+ *     keys     of 32 or 64 bits, in the result: as what they are, or with their bits flipped; then the signs of zeros
  *     pairs    key of 32 bits | place of the item, 31 bits | whether the key is -0        words of 64 bits, in order
  *     parts    the same of all items, each part in order by itself
  *
@@ -27,7 +27,8 @@ typedef struct order_job {
     int64_t n;
     size_t value_bytes; /* 0: there are none */
     bool is_wide, is_float, in_place, values_in_place;
-    uint64_t flip; /* bits of keys that are flipped, of floats after theirs */
+    sort_kind kind; /* of keys alone */
+    uint64_t flip;  /* bits of keys that are flipped; of pairs of floats after theirs */
     bool has_parts;
     compute_array ends[2]; /* where parts begin, and before which item they end */
 } order_job;
@@ -76,46 +77,57 @@ static bool order_part(const order_job *job, int64_t i, int64_t *begin, int64_t 
 ORDER_SIGNS(32, uint32_t)
 ORDER_SIGNS(64, uint64_t)
 
-/* Keys into the result, some at a time, so that they are near when they are looked at: *falls, whether one is less than
- * the one before; *signs, whether zeros have lost theirs. */
-#define ORDER_KEYS(bits, word, signed_word)                                                                         \
-    static void order_in_##bits(const order_job *job, const word *from, bool *falls, bool *signs)                   \
+/* What is found out while keys go into the result. */
+typedef struct order_found {
+    bool falls, signs, nans; /* a key is less than the one before; zeros have lost their signs; there are NaNs */
+} order_found;
+
+/* Floats are compared as such; where some are NaN, their bits are, as signed integers. */
+#define ORDER_KEYS(bits, word)                                                                                      \
+    static void order_in_##bits(const order_job *job, const word *from, order_found *found)                         \
     {                                                                                                               \
         word *to = job->out;                                                                                        \
         for (int64_t begin = 0; begin < job->n; begin += ORDER_NEAR) {                                              \
             int64_t n = TS_MIN(ORDER_NEAR, job->n - begin), before = begin > 0;                                     \
-            if (job->is_float) {                                                                                    \
-                *signs |= ts__sort_zeros_##bits(from + begin, to + begin, n);                                       \
-                ts__sort_floats_##bits(to + begin, n, 0);                                                           \
-            } else if (from != to)                                                                                  \
+            if (job->is_float)                                                                                      \
+                ts__sort_floats_##bits(from + begin, to + begin, n, (word)job->flip, &found->signs, &found->nans);  \
+            else if (from != to)                                                                                    \
                 memcpy(to + begin, from + begin, (size_t)n * sizeof *to);                                           \
-            ts__sort_flip_##bits(to + begin, n, (word)job->flip);                                                   \
-            *falls = *falls || ts__sort_falls_##bits((signed_word *)to + begin - before, n + before);               \
+            if (!job->is_float)                                                                                     \
+                ts__sort_flip_##bits(to + begin, n, (word)job->flip);                                               \
+            found->falls = found->falls || ts__sort_falls(job->kind, to + begin - before, n + before);              \
         }                                                                                                           \
+    }                                                                                                               \
+    static void order_parts_##bits(const order_job *job, sort_kind kind)                                            \
+    {                                                                                                               \
+        int64_t begin, n;                                                                                           \
+        for (int64_t i = 0; order_part(job, i, &begin, &n); i++)                                                    \
+            ts__sort(kind, (word *)job->out + begin, n, -1);                                                        \
     }                                                                                                               \
     static void order_keys_##bits(const order_job *job)                                                             \
     {                                                                                                               \
         const word *from = job->keys;                                                                               \
         const word sign = (word)1 << (bits - 1);                                                                    \
         word *to = job->out;                                                                                        \
-        bool falls = false, signs = false;                                                                          \
+        order_found found = {0};                                                                                    \
         int64_t begin, n;                                                                                           \
         if (job->in_place && job->is_float)                                                                         \
             from = memcpy(job->rooms[0], from, (size_t)job->n * sizeof *from);                                      \
-        order_in_##bits(job, from, &falls, &signs);                                                                 \
-        for (int64_t i = 0; falls && order_part(job, i, &begin, &n); i++)                                           \
-            ts__sort_##bits((signed_word *)to + begin, n, -1);                                                      \
-        if (job->is_float)                                                                                          \
-            ts__sort_floats_##bits(to, job->n, (word)job->flip);                                                    \
-        else                                                                                                        \
-            ts__sort_flip_##bits(to, job->n, (word)job->flip);                                                      \
-        for (int64_t i = 0; signs && job->has_parts && i < job->n; i++) /* as those of items in no part are */       \
+        order_in_##bits(job, from, &found);                                                                         \
+        if (found.nans) {                                                                                           \
+            ts__sort_keys_##bits(to, job->n);                                                                       \
+            order_parts_##bits(job, SORT_INT_##bits);                                                               \
+            ts__sort_keys_##bits(to, job->n);                                                                       \
+        } else if (found.falls)                                                                                     \
+            order_parts_##bits(job, job->kind);                                                                     \
+        ts__sort_flip_##bits(to, job->n, (word)job->flip);                                                          \
+        for (int64_t i = 0; found.signs && job->has_parts && i < job->n; i++) /* those of items in no part */       \
             to[i] |= from[i] == sign && !to[i] ? sign : 0;                                                          \
-        for (int64_t i = 0; signs && order_part(job, i, &begin, &n); i++)                                           \
+        for (int64_t i = 0; found.signs && order_part(job, i, &begin, &n); i++)                                     \
             order_signs_##bits(from + begin, to + begin, n);                                                        \
     }
-ORDER_KEYS(32, uint32_t, int32_t)
-ORDER_KEYS(64, uint64_t, int64_t)
+ORDER_KEYS(32, uint32_t)
+ORDER_KEYS(64, uint64_t)
 
 /* ---- pairs ----------------------------------------------------------------------------------------------- */
 
@@ -158,9 +170,9 @@ static void order_pairs(const order_job *job)
     const void *values = job->values;
     int64_t begin, n;
     order_to_words(job);
-    bool falls = ts__sort_falls_64(job->rooms[0], job->n);
+    bool falls = ts__sort_falls(SORT_INT_64, job->rooms[0], job->n);
     for (int64_t i = 0; falls && order_part(job, i, &begin, &n); i++)
-        ts__sort_64((int64_t *)job->rooms[0] + begin, n, -1);
+        ts__sort(SORT_INT_64, (int64_t *)job->rooms[0] + begin, n, -1);
     order_of_words(job);
     if (job->values_in_place)
         values = memcpy(job->rooms[1], values, (size_t)job->n * job->value_bytes);
@@ -215,10 +227,12 @@ ts_status ts__compute_order(compute_call *call, const compute_array keys[2], con
 {
     const ts_dtype_info *info = ts_dtype_get((ts_dtype)keys[0].arg.dtype);
     const bool descending = call->options.flags & TS_COMPUTE_DESCENDING, is_wide = info->bits == 64;
+    const bool is_float = info->kind == 'f', is_unsigned = info->kind == 'u';
     const uint64_t top = is_wide ? (uint64_t)1 << 63 : (uint64_t)1 << 31;
-    order_job job = {.keys = keys[0].arg.value.data, .out = keys[1].arg.value.data, .n = call->n,
-                     .is_wide = is_wide, .is_float = info->kind == 'f',
-                     .flip = (info->kind == 'u' ? top : 0) ^ (descending ? UINT64_MAX : 0)};
+    const uint64_t all = descending ? UINT64_MAX : 0; /* as signed integers, which pairs are ordered by */
+    order_job job = {.keys = keys[0].arg.value.data, .out = keys[1].arg.value.data, .n = call->n, .is_wide = is_wide,
+                     .is_float = is_float, .flip = values ? all ^ (is_unsigned ? top : 0) : is_float ? all & top : all};
+    job.kind = (is_wide ? SORT_INT_64 : SORT_INT_32) + (is_float ? SORT_FLOAT_32 : is_unsigned ? SORT_UINT_32 : 0);
     job.in_place = job.keys == job.out;
     if (values) {
         job.values = values[0].arg.value.data, job.out_values = values[1].arg.value.data;

@@ -274,7 +274,7 @@ void ts__order_one(const order_row *row)
             words[i] = (uint64_t)i;
     } else if (ts__sort_is_there()) {
         order_to_words(words, n, ends[0], cut, (uint64_t)1 << 63); /* which are compared with their signs */
-        ts__sort_64((int64_t *)words, n, row->kth);
+        ts__sort(SORT_INT_64, words, n, row->kth);
         if (cut && row->kth >= 0)
             order_kth(row, words, items);
         else if (cut)

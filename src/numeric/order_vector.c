@@ -91,10 +91,13 @@ static void order_of_keys(const order_kind *k, void *x, int64_t n)
 {
     if (!k->is_float)
         (void)order_to_keys(k, x, x, n);
-    else if (k->bits == 32)
-        ts__sort_floats_32(x, n, (uint32_t)k->descending);
-    else
-        ts__sort_floats_64(x, n, k->descending);
+    else if (k->bits == 32) {
+        ts__sort_flip_32(x, n, (uint32_t)k->descending);
+        ts__sort_keys_32(x, n);
+    } else {
+        ts__sort_flip_64(x, n, k->descending);
+        ts__sort_keys_64(x, n);
+    }
 }
 
 /* The place of the first key of sorted values that is not below this one. */
@@ -213,11 +216,11 @@ bool ts__order_values(const order_row *row)
         order_read(&k, row->from, row->step, keys, row->n);
     bool odd = order_to_keys(&k, is_whole ? row->from : keys, keys, row->n);
     int64_t kth = odd ? -1 : row->kth; /* what is put back is looked up */
-    if (k.bits == 64 && ts__sort_falls_64((int64_t *)keys, row->n))
-        ts__sort_64((int64_t *)keys, row->n, kth);
-    else if (k.bits == 32 && ts__sort_falls_32((int32_t *)keys, row->n) &&
+    if (k.bits == 64 && ts__sort_falls(SORT_INT_64, keys, row->n))
+        ts__sort(SORT_INT_64, keys, row->n, kth);
+    else if (k.bits == 32 && ts__sort_falls(SORT_INT_32, keys, row->n) &&
              !order_counted(&k, (uint32_t *)keys, row->n, (uint32_t *)(row->scratch + 4 * row->n)))
-        ts__sort_32((int32_t *)keys, row->n, kth);
+        ts__sort(SORT_INT_32, keys, row->n, kth);
     order_of_keys(&k, keys, row->n);
     if (!in_place)
         order_write(&k, keys, row->values, out_step, row->n);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Integers in order by vectors (src/base/sort.c), against qsort. */
+ * Numbers in order by vectors (src/base/sort.c), against qsort. */
 #include "base/sort.h"
 #include "check.h"
 #include <stdlib.h>
@@ -30,9 +30,9 @@ static int compare_64(const void *a, const void *b)
 }
 
 /* Number i of n: random, of few values, rising, falling, all but a few the same, the ends. */
-static uint64_t number(int kind, int64_t i, int64_t n)
+static uint64_t number(int look, int64_t i, int64_t n)
 {
-    switch (kind) {
+    switch (look) {
     case 0: return next();
     case 1: return next() % 3;
     case 2: return (uint64_t)i;
@@ -42,26 +42,60 @@ static uint64_t number(int kind, int64_t i, int64_t n)
     }
 }
 
+static sort_kind compared; /* by compare_kind */
+
+static int compare_kind(const void *a, const void *b)
+{
+#define COMPARE(type)                                       \
+    do {                                                    \
+        type x, y;                                          \
+        memcpy(&x, a, sizeof x), memcpy(&y, b, sizeof y);   \
+        return (x > y) - (x < y);                           \
+    } while (0)
+    switch (compared) {
+    case SORT_INT_32: COMPARE(int32_t);
+    case SORT_UINT_32: COMPARE(uint32_t);
+    case SORT_FLOAT_32: COMPARE(float);
+    case SORT_INT_64: COMPARE(int64_t);
+    case SORT_UINT_64: COMPARE(uint64_t);
+    default: COMPARE(double);
+    }
+}
+
+/* The same as bits of a kind: no NaN, no -0. */
+static uint64_t number_of(sort_kind kind, uint64_t x)
+{
+    if (kind == SORT_FLOAT_64) {
+        x &= (x & 0x7FF0000000000000) == 0x7FF0000000000000 ? 0xFFF0000000000000 : UINT64_MAX;
+        return x == 0x8000000000000000 ? 0 : x;
+    }
+    if (kind == SORT_FLOAT_32) {
+        x &= (x & 0x7F800000) == 0x7F800000 ? 0xFF800000 : UINT32_MAX;
+        return x == 0x80000000 ? 0 : x;
+    }
+    return x;
+}
+
 static void numbers_are_sorted_as_qsort_does(void)
 {
-    for (int64_t round = 0; round < 1200; round++) {
-        int64_t n = round < 600 ? round : (int64_t)(next() % 6000);
-        int32_t *a = malloc((size_t)n * 4 + 4), *b = malloc((size_t)n * 4 + 4);
-        int64_t *c = malloc((size_t)n * 8 + 8), *d = malloc((size_t)n * 8 + 8);
-        int kind = (int)(next() % 6);
-        for (int64_t i = 0; i < n; i++) {
-            d[i] = c[i] = (int64_t)number(kind, i, n);
-            a[i] = b[i] = (int32_t)(uint32_t)c[i];
+    for (int64_t round = 0; round < 3600; round++) {
+        const int64_t n = round < 2400 ? round / 2 : (int64_t)(next() % 6000);
+        const size_t item = (compared = (sort_kind)(next() % 6)) < SORT_INT_64 ? 4 : 8, bytes = (size_t)(n + 1) * item;
+        char *a = malloc(bytes), *b = malloc(bytes);
+        int look = (int)(next() % 6);
+        for (int64_t i = 0; i <= n; i++) {
+            uint64_t x = number_of(compared, number(look, i, n)); /* little endian */
+            memcpy(a + (size_t)i * item, &x, item);
         }
-        a[n] = b[n] = -5;
-        c[n] = d[n] = -5;
-        ts__sort_32(a, n, -1);
-        qsort(b, (size_t)n, 4, compare_32);
-        CHECK(memcmp(a, b, (size_t)n * 4 + 4) == 0);
-        ts__sort_64(c, n, -1);
-        qsort(d, (size_t)n, 8, compare_64);
-        CHECK(memcmp(c, d, (size_t)n * 8 + 8) == 0);
-        free(a), free(b), free(c), free(d);
+        memcpy(b, a, bytes);
+        bool falls = false;
+        for (int64_t i = 0; i + 1 < n; i++)
+            falls |= compare_kind(a + (size_t)i * item, a + (size_t)(i + 1) * item) > 0;
+        CHECK(ts__sort_falls(compared, a, n) == falls);
+        ts__sort(compared, a, n, -1);
+        qsort(b, (size_t)n, item, compare_kind);
+        CHECK(memcmp(a, b, bytes) == 0);
+        free(a), free(b);
     }
 }
 
@@ -74,7 +108,7 @@ static void one_place_has_what_belongs_there(void)
         for (int64_t i = 0; i < n; i++)
             d[i] = c[i] = (int64_t)number(kind, i, n);
         c[n] = -5;
-        ts__sort_64(c, n, kth);
+        ts__sort(SORT_INT_64, c, n, kth);
         qsort(d, (size_t)n, 8, compare_64);
         CHECK(c[kth] == d[kth] && c[n] == -5);
         for (int64_t i = 0; i < n; i++)

@@ -734,11 +734,19 @@ typedef struct call_task {
     void *user;
 } call_task;
 
+/* With floats as kernels have them: the caller's thread may round otherwise, or take small numbers for 0. */
+static void stream_call_plainly(void (*function)(void *user), void *user)
+{
+    cpu_fp_state state = cpu_fp_enter();
+    function(user);
+    cpu_fp_leave(state);
+}
+
 static ts_status stream_run_call(cpu_task *task, _Atomic uint32_t *stop, ts_error *err)
 {
     (void)stop, (void)err;
     call_task *call = (call_task *)task;
-    call->function(call->user);
+    stream_call_plainly(call->function, call->user);
     return TS_OK;
 }
 
@@ -748,7 +756,7 @@ ts_status cpu_stream_call(const ts_stream *handle, void (*function)(void *), voi
     TS_TRY(stream_of(handle, &stream, err));
     if (stream->is_inline) {
         TS_TRY(cpu_streams_join(handle, TS_FOREVER, err));
-        function(user);
+        stream_call_plainly(function, user);
         return TS_OK;
     }
     call_task *task = cpu_task_new(cpu_of(handle->device), sizeof *task, stream_run_call, TS_PIECE_HOST);
