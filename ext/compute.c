@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * What tessera.compute asks of the library beside launches: kernels that lie packed in it, memory that becomes zero,
- * sorts of arrays.
+ * sorts and sums of arrays.
  */
 #include "core.h"
 #include "tessera/compute.h"
@@ -198,6 +198,62 @@ static PyObject *compute_sort(PyObject *module, PyObject *const *args, Py_ssize_
     return got < 0 ? NULL : Py_NewRef(Py_None);
 }
 
+/* Sums up to each of the first n items, after the third argument if there is one. */
+static int scan_frame(core_state *state, PyObject *order, core_frame *frame, const int64_t *n)
+{
+    ts_arg *args = frame->args;
+    const ts_compute_options options = {.initial = frame->n > 2 ? &args[2] : NULL};
+    const ts_stream *stream;
+    ts_stream room;
+    ts_status status;
+    ts_error err;
+    for (size_t i = 0; i < 2; i++) {
+        args[i].shape = n;
+        args[i].strides = NULL;
+    }
+    if (clear_stream(state, order, args[0].device, &room, &stream) < 0)
+        return -1;
+    int finished = 0;
+    CORE_BEGIN_USE(state, stream, NULL);
+    status = ts_scan(stream, &args[0], &args[1], TS_COMBINE_add, &options, &err);
+    CORE_END_USE(state);
+    if (status == TS_OK && frame->has_host_memory && stream->impl && !ts_record_active(stream))
+        finished = core_finish_stream(state, stream);
+    if (status != TS_OK)
+        core_raise(state, &err);
+    return status == TS_OK ? finished : -1;
+}
+
+static PyObject *compute_sums(PyObject *module, PyObject *const *args, Py_ssize_t n_args)
+{
+    enum { FIRST = 2 }; /* array */
+    core_state *state = PyModule_GetState(module);
+    core_frame frame;
+    if (n_args != FIRST + 2 && n_args != FIRST + 3) {
+        PyErr_SetString(PyExc_TypeError, "compute_sums(stream, n, array, out[, initial])");
+        return NULL;
+    }
+    const int64_t n = PyLong_AsLongLong(args[1]);
+    if (n == -1 && PyErr_Occurred())
+        return NULL;
+    core_frame_init(&frame);
+    int got = n < 0 ? -1 : 0;
+    if (got < 0)
+        PyErr_SetString(PyExc_ValueError, "compute_sums: a number of items is not negative");
+    for (Py_ssize_t i = FIRST; i < FIRST + 2 && got == 0; i++)
+        got = sort_take(state, &frame, args[i], n);
+    if (got == 0 && n_args > FIRST + 2)
+        got = core_take_object(state, &frame, args[FIRST + 2]);
+    if (got == 0 && frame.n != (size_t)(n_args - FIRST)) {
+        PyErr_SetString(PyExc_TypeError, "compute_sums: the initial value is no number");
+        got = -1;
+    }
+    if (got == 0)
+        got = scan_frame(state, args[0], &frame, &n);
+    core_frame_deinit(&frame);
+    return got < 0 ? NULL : Py_NewRef(Py_None);
+}
+
 /* Warns of what went wrong in the background, once. */
 static PyObject *code_warned(void)
 {
@@ -236,6 +292,9 @@ static PyMethodDef compute_functions[] = {
      "compute_sort(stream, n, n_parts, descending, /, *arrays)\n--\n\nts_sort (tessera/compute.h) of the first n "
      "items: keys, result, values and their result if\nthere are some. With n_parts >= 0 ts_segmented_sort, of parts "
      "whose begins and ends are the last arrays."},
+    {"compute_sums", (PyCFunction)(void (*)(void))compute_sums, METH_FASTCALL,
+     "compute_sums(stream, n, array, out, initial=None, /)\n--\n\nts_scan (tessera/compute.h) by addition of the first "
+     "n items of an array, after an initial\nvalue if one is given."},
     {"code_wait", code_wait, METH_NOARGS,
      "code_wait()\n--\n\nWaits until all code that is made in the background is there (ts_code_wait of "
      "tessera/launch.h). Warns\nonce where some could not be made."},

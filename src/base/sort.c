@@ -20,10 +20,10 @@
  */
 #include "base/sort.h"
 #if defined(__x86_64__)
-#include <immintrin.h>
+#include "base/turn.h"
 
-#define SORT_INLINE __attribute__((target("avx512f,avx512bw,avx512dq,avx512vl"), always_inline)) static inline
-#define SORT_WIDE __attribute__((target("avx512f,avx512bw,avx512dq,avx512vl")))
+#define SORT_INLINE TURN_INLINE
+#define SORT_WIDE TURN_WIDE
 
 enum {
     SORT_ROWS = 16,   /* rows that registers hold */
@@ -96,34 +96,13 @@ SORT_INLINE __mmask16 sort_greater(__mmask16 in, __m512i a, __m512i b, int kind)
     }
 }
 
-/* The lanes whose number has bit `with`. */
-SORT_INLINE __mmask16 sort_upper(int with)
-{
-    return with == 1 ? 0xAAAA : with == 2 ? 0xCCCC : with == 4 ? 0xF0F0 : 0xFF00;
-}
-
 SORT_INLINE __m512i sort_choose(__mmask16 of_b, __m512i a, __m512i b, int kind)
 {
     return sort_is_narrow(kind) ? _mm512_mask_blend_epi32(of_b, a, b) : _mm512_mask_blend_epi64((__mmask8)of_b, a, b);
 }
 
-/* Where lanes with the numbers of these ones, each with `apart` flipped, are found. */
-SORT_INLINE __m512i sort_places(int apart, int kind)
-{
-    __m512i lanes = _mm512_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15);
-    return sort_is_narrow(kind) ? _mm512_xor_si512(lanes, _mm512_set1_epi32(apart))
-                      : _mm512_xor_si512(_mm512_cvtepu32_epi64(_mm512_castsi512_si256(lanes)),
-                                         _mm512_set1_epi64(apart));
-}
-
-/* Lane i of the result is lane i ^ apart, in lanes of `to`; others are those of `other`. */
-SORT_INLINE __m512i sort_cross_to(__m512i other, __mmask16 to, __m512i v, int apart, int kind)
-{
-    return sort_is_narrow(kind) ? _mm512_mask_permutexvar_epi32(other, to, sort_places(apart, kind), v)
-                      : _mm512_mask_permutexvar_epi64(other, (__mmask8)to, sort_places(apart, kind), v);
-}
-
-/* The same everywhere. Numbers in the instruction leave registers to the vectors, which are as many as there are. */
+/* Lane i of the result is lane i ^ apart. Numbers in the instruction leave registers to the vectors, which are as many
+ * as there are. */
 SORT_INLINE __m512i sort_cross(__m512i v, int apart, int kind)
 {
     switch (apart * sort_bytes(kind) / 4) {
@@ -133,7 +112,7 @@ SORT_INLINE __m512i sort_cross(__m512i v, int apart, int kind)
     case 4: return _mm512_shuffle_i32x4(v, v, _MM_PERM_CDAB);
     case 6: return _mm512_permutex_epi64(v, _MM_PERM_ABCD);
     case 8: return _mm512_shuffle_i32x4(v, v, _MM_PERM_BADC);
-    default: return sort_cross_to(v, 0xFFFF, v, apart, kind);
+    default: return turn_cross_to(v, 0xFFFF, v, apart, !sort_is_narrow(kind));
     }
 }
 
@@ -336,23 +315,6 @@ SORT_WIDE void ts__sort_columns_64(int64_t *rows, int64_t n)
 
 /* ---- turned -------------------------------------------------------------------------------------- */
 
-/* As many rows and columns of lanes change places, for each bit of their numbers: lanes with the bit of rows without
- * it, and the other way round. Of fewer rows each stands for lanes / rows columns, which are one behind the other. */
-SORT_INLINE void sort_turn(__m512i *v, int rows, int kind)
-{
-    const int wide = sort_lanes(kind) / rows;
-#pragma GCC unroll 4
-    for (int apart = rows / 2; apart; apart /= 2)
-#pragma GCC unroll 16
-        for (int i = 0; i < rows; i++)
-            if (!(i & apart)) {
-                __mmask16 upper = sort_upper(apart * wide);
-                __m512i a = v[i], b = v[i | apart];
-                v[i] = sort_cross_to(a, upper, b, apart * wide, kind);
-                v[i | apart] = sort_cross_to(b, (__mmask16)~upper, a, apart * wide, kind);
-            }
-}
-
 SORT_INLINE void sort_lines_in(char *const lines[], int64_t at, int64_t n, char *columns, int kind)
 {
     __m512i v[SORT_ROWS];
@@ -360,7 +322,7 @@ SORT_INLINE void sort_lines_in(char *const lines[], int64_t at, int64_t n, char 
 #pragma GCC unroll 16
     for (int i = 0; i < lanes; i++)
         v[i] = n == lanes ? _mm512_loadu_si512(lines[i] + at) : sort_load_first(lines[i] + at, n, kind);
-    sort_turn(v, lanes, kind);
+    turn_rows(v, lanes, !sort_is_narrow(kind));
 #pragma GCC unroll 16
     for (int i = 0; i < lanes; i++)
         _mm512_store_si512(columns + i * SORT_VECTOR, v[i]);
@@ -373,7 +335,7 @@ SORT_INLINE void sort_lines_out(const char *columns, char *const lines[], int n_
 #pragma GCC unroll 16
     for (int i = 0; i < lanes; i++)
         v[i] = _mm512_load_si512(columns + i * SORT_VECTOR);
-    sort_turn(v, lanes, kind);
+    turn_rows(v, lanes, !sort_is_narrow(kind));
     if (n == lanes && n_lines == lanes)
 #pragma GCC unroll 16
         for (int i = 0; i < lanes; i++)
@@ -414,14 +376,14 @@ SORT_INLINE void sort_lanes_apart(__m512i *v, int rows, int apart, int kind)
 #pragma GCC unroll 16
     for (int i = 0; i < rows; i++) {
         __m512i other = sort_cross(v[i], apart, kind);
-        v[i] = sort_choose(sort_upper(apart), sort_min(v[i], other, kind), sort_max(v[i], other, kind), kind);
+        v[i] = sort_choose(turn_upper(apart), sort_min(v[i], other, kind), sort_max(v[i], other, kind), kind);
     }
 }
 
 /* Two runs of `columns` columns each, one behind the other: the first elements of one meet the last of the other. */
 SORT_INLINE void sort_flip_columns(__m512i *v, int rows, int columns, int kind)
 {
-    const __mmask16 upper = sort_upper(columns), lower = (__mmask16)~upper;
+    const __mmask16 upper = turn_upper(columns), lower = (__mmask16)~upper;
     if (rows == 1) {
         __m512i other = sort_cross(v[0], 2 * columns - 1, kind);
         v[0] = sort_choose(upper, sort_min(v[0], other, kind), sort_max(v[0], other, kind), kind);
@@ -456,8 +418,8 @@ SORT_INLINE void sort_as_numbers(__m512i *v, int rows, int kind)
     const int lanes = sort_lanes(kind), wide = lanes / rows;
     if (rows > lanes) {
         __m512i turned[SORT_ROWS];
-        sort_turn(v, lanes, kind);
-        sort_turn(v + lanes, lanes, kind);
+        turn_rows(v, lanes, !sort_is_narrow(kind));
+        turn_rows(v + lanes, lanes, !sort_is_narrow(kind));
 #pragma GCC unroll 16
         for (int i = 0; i < rows; i++)
             turned[i] = v[i];
@@ -466,7 +428,7 @@ SORT_INLINE void sort_as_numbers(__m512i *v, int rows, int kind)
             v[2 * i] = turned[i], v[2 * i + 1] = turned[lanes + i];
         return;
     }
-    sort_turn(v, rows, kind);
+    turn_rows(v, rows, !sort_is_narrow(kind));
     if (wide == 1 || rows == 1)
         return;
     int32_t from[16]; /* lane (column, row) is at (row, column) */

@@ -513,6 +513,8 @@ ts_status ts__compute_scan(compute_call *call, const ts_arg *in, const ts_arg *o
     TS_TRY(ts__compute_types(call, &plan.scan.key, in, out, op, err));
     TS_TRY(scan_check(call, &plan, err));
     call->n = plan.in.n;
+    if (call->n && ts__compute_scan_fits(call, &plan.in, &plan.out, op))
+        return ts__compute_scan_by_vectors(call, &plan.in, &plan.out, err);
     TS_TRY(ts__compute_scan_sizes(call, &plan.scan, err));
     uint64_t bytes = (uint64_t)(plan.scan.words[0] * plan.scan.word_bytes);
     ts_status status = ts__compute_rooms(call, &bytes, 1, &only_asks, err);

@@ -7,6 +7,7 @@
  *     compute_check.c   what they ask of arrays
  *     compute_sort.c    sorts
  *     compute_order.c   the same by vectors of a CPU, without a kernel
+ *     compute_vector.c  scans by them
  *     compute_top.c     the first few
  *     compute_parts.c   sorts of parts, and the first few of each
  *     compute_sums.c    reductions and scans of parts
@@ -193,6 +194,11 @@ typedef struct compute_scan {
 TS_CHECKED ts_status ts__compute_scan_sizes(const compute_call *call, compute_scan *scan, ts_error *err);
 /* The launch; all arguments but the last two are there. */
 TS_CHECKED ts_status ts__compute_scan_launch(compute_call *call, const compute_scan *scan, size_t room, ts_error *err);
+
+/* Whether a scan is done without a kernel, and the launch: compute_vector.c. */
+bool ts__compute_scan_fits(const compute_call *call, const compute_array *in, const compute_array *out, ts_combine op);
+TS_CHECKED ts_status ts__compute_scan_by_vectors(compute_call *call, const compute_array *in, const compute_array *out,
+                                                 ts_error *err);
 
 /* Room `room`, or nothing yet, as an array of n items. */
 void ts__compute_room_array(const compute_call *call, size_t room, uint8_t dtype, int64_t n, compute_array *out);

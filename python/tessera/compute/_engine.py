@@ -27,11 +27,11 @@ from ._ahead import PutOff, run_all
 from ._ready import pack_of
 from ._replay import derived, forget, forget_mine, is_lost, noted, recorded, replayed, takes, wanted
 from ._store import is_plain, keep_packed, kernel_by_name, kernel_ready, name_of, under_way
-from .iterators import Iterator, as_host
+from .iterators import ArrayIterator, Iterator, as_host
 
 __all__ = [
     "POOL", "THREADS", "Memory", "again", "algorithm", "clear", "cores_for", "keep", "kernel_of", "on_cpu",
-    "sort_arrays", "wait_for_code",
+    "plain_array", "sort_arrays", "sum_arrays", "wait_for_code",
 ]  # fmt: skip
 
 THREADS = 256  # of a block, for all algorithms that do not say otherwise
@@ -88,7 +88,7 @@ class _OfLibrary:
         return functools.partial(getattr(_core, self._name), stream or None)
 
 
-_clearing, _sorting = _OfLibrary("compute_clear"), _OfLibrary("compute_sort")
+_clearing, _sorting, _summing = _OfLibrary("compute_clear"), _OfLibrary("compute_sort"), _OfLibrary("compute_sums")
 
 
 def clear(array: Any, stream: Any) -> None:
@@ -100,6 +100,19 @@ def sort_arrays(stream: Any, n: int, descending: bool, arrays: list[Any], parts:
     """Sorts n numbers of an array into another one, and values of a third into a fourth, if they are given: by the
     library, which has faster ways on a CPU than a kernel. ``parts``: how many, where they begin and where they end."""
     _launched(_sorting)[stream](n, parts[0], descending, *arrays, *parts[1:])
+
+
+def plain_array(it: Iterator, sizes: tuple[int, ...]) -> Any:
+    """The array of NumPy that a sequence is, if it has one axis, no gaps and numbers of so many bytes; else None."""
+    array = it.array if isinstance(it, ArrayIterator) and it.is_in_a_row else None
+    if type(array) is not numpy.ndarray or not (array.flags.c_contiguous and array.flags.aligned):
+        return None
+    return array if array.dtype.kind in "iuf" and array.itemsize in sizes else None
+
+
+def sum_arrays(stream: Any, n: int, arrays: list[Any], initial: tuple[Any, ...]) -> None:
+    """The sums up to each of the first n floats of an array into another one, as `sort_arrays` sorts."""
+    _launched(_summing)[stream](n, *arrays, *initial)
 
 
 def _found(

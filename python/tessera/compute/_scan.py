@@ -21,12 +21,12 @@ import numpy
 from . import types
 from ._arguments import Count, init_of, items_in, stream_of
 from ._chunks import launch_chunks, memory_of_chunks
-from ._engine import POOL, THREADS, Memory, algorithm, kernel_of, on_cpu
+from ._engine import POOL, THREADS, Memory, algorithm, kernel_of, on_cpu, plain_array, sum_arrays
 from ._lookback import before_tile, clearing, ended, memory_of, next_tile
 from ._overlap import separate
 from ._ready import combine_choices, words_of
 from .iterators import Iterator, iterator_of
-from .op import may_raise, names_arrays, operator_of
+from .op import OpKind, Operator, may_raise, names_arrays, operator_of
 from .types import TypeDescriptor
 
 __all__ = ["Scanned", "exclusive_scan", "inclusive_scan", "launch_scan", "over_tiles", "run_scan", "scan_memory",
@@ -376,12 +376,25 @@ def _scan(
     if n.most == 0 and storage is not None:
         return None
 
+    if inclusive and where is None and storage is POOL and n.kind is None and on_cpu():
+        arrays = _arrays_to_sum(kind, op, source, output)
+        if arrays is not None:
+            sum_arrays(memory.stream, n.most, arrays, () if init_value is None else (init,))
+            return None
+
     def library_words(kernel: str) -> str | None:
         choices = combine_choices(op, kind_) if output.value_type == kind_ and where is None else None
         flags = {"initial": int(init_value is not None), "exclusive": int(not inclusive)}
         return choices and words_of(kernel, n, source, output, **choices, **flags)
 
     return run_scan(make, kind, key, n, source.state, output.state, init, memory, op.is_exact(kind), library_words)
+
+
+def _arrays_to_sum(kind: TypeDescriptor, op: Operator, source: Iterator, output: Iterator) -> list[Any] | None:
+    """The arrays of NumPy whose sums the library makes by vectors, with the same bits; None where it does not."""
+    arrays = [plain_array(it, (4, 8)) for it in (source, output)]
+    are_floats = all(array is not None and array.dtype.kind == "f" and array.dtype == kind.dtype for array in arrays)
+    return arrays if are_floats and op.known is OpKind.PLUS else None
 
 
 def _first(load: Function) -> Function:

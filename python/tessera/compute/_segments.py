@@ -19,7 +19,7 @@ import numpy
 from . import _part_sort, types
 from ._arguments import Count, checked_count, count_of, init_of, is_read_later, items_in, stream_of
 from ._by_key import exclusive_scan_by_key, inclusive_scan_by_key
-from ._engine import POOL, THREADS, Memory, algorithm, clear, kernel_of, on_cpu, sort_arrays
+from ._engine import POOL, THREADS, Memory, algorithm, clear, kernel_of, on_cpu, plain_array, sort_arrays
 from ._overlap import separate
 from ._radix import Digits
 from ._scan import Scanned, launch_scan, scan_memory
@@ -27,7 +27,6 @@ from ._segmented import checked_segments, offsets_of
 from ._select import cast_of
 from ._sort import (
     SortOrder,
-    array_to_sort,
     arrays_to_sort,
     bits_of,
     bits_out,
@@ -82,7 +81,7 @@ class _Parts:
 
     def arrays(self) -> tuple[Any, ...] | None:
         """How many there are, and the arrays that say where they begin and end; None where these are none of NumPy."""
-        bounds = [array_to_sort(iterator_of(given, "offsets"), (1, 2, 4, 8)) for given in self._given]
+        bounds = [plain_array(iterator_of(given, "offsets"), (1, 2, 4, 8)) for given in self._given]
         is_whole = all(array is not None and array.dtype.kind in "iu" for array in bounds)
         return (self.number, *bounds) if is_whole else None
 

@@ -20,7 +20,7 @@ import numpy
 
 from . import _onesweep, _radix
 from ._arguments import Count, becomes, count_of, items_in, stream_of
-from ._engine import POOL, THREADS, Memory, algorithm, kernel_of, on_cpu, sort_arrays
+from ._engine import POOL, THREADS, Memory, algorithm, kernel_of, on_cpu, plain_array, sort_arrays
 from ._overlap import separate
 from ._radix import Digits
 from .iterators import ArrayIterator, Iterator, ZipIterator, iterator_of
@@ -28,7 +28,7 @@ from .op import Operator, operator_of, ordering
 from .types import TypeDescriptor
 
 __all__ = [
-    "DoubleBuffer", "SortOrder", "array_to_sort", "arrays_to_sort", "bits_of", "bits_out", "buffers_of", "by_digits",
+    "DoubleBuffer", "SortOrder", "arrays_to_sort", "bits_of", "bits_out", "buffers_of", "by_digits",
     "digits_of", "memory_for", "merge_sort", "of_field", "pairs_of", "radix_sort", "switch",
 ]  # fmt: skip
 
@@ -468,19 +468,11 @@ def radix_sort(
 def arrays_to_sort(keys: Iterator, out_keys: Iterator, values: Iterator | None, out_values: Iterator | None) -> Any:
     """The arrays that `sort_arrays` takes; None where it does not take them, or values change their dtype."""
     its = [keys, out_keys] if values is None or out_values is None else [keys, out_keys, values, out_values]
-    arrays = [array_to_sort(it, (4, 8)) for it in its]
+    arrays = [plain_array(it, (4, 8)) for it in its]
     if any(array is None for array in arrays):
         return None
     fits = values is None or arrays[0].itemsize == 4 and arrays[2].dtype == arrays[3].dtype
     return arrays if fits else None
-
-
-def array_to_sort(it: Iterator, sizes: tuple[int, ...]) -> Any:
-    """The array of NumPy that a sequence is, if it has one axis, no gaps and numbers of so many bytes; else None."""
-    array = it.array if isinstance(it, ArrayIterator) and it.is_in_a_row else None
-    if type(array) is not numpy.ndarray or not (array.flags.c_contiguous and array.flags.aligned):
-        return None
-    return array if array.dtype.kind in "iuf" and array.itemsize in sizes else None
 
 
 def buffers_of(d_in_keys: Any, d_out_keys: Any, d_in_values: Any, d_out_values: Any) -> tuple[Any, Any, Any]:

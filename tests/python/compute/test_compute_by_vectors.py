@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Sorts by a CPU's vectors give what kernels give, which are asked for by temporary memory."""
+"""Sorts and sums by a CPU's vectors give what kernels give, which are asked for by temporary memory."""
 
 import pathlib
 import zlib
@@ -112,6 +112,34 @@ def test_parts_are_in_the_order_of_kernels(rng, dtype):
         outs = {"d_out_keys": "d_in_keys", "d_out_values": "d_in_values"}
         one, other = both(compute.segmented_sort, given | more, outs)
         assert one == other
+
+
+@needs_vectors
+@pytest.mark.parametrize("in_place", [False, True])
+@pytest.mark.parametrize("initial", [None, 0.1, -0.0])
+@pytest.mark.parametrize("dtype", ["f4", "f8"])
+def test_sums_have_the_bits_of_kernels(rng, dtype, initial, in_place):
+    for n in (1, 31, 33, 4095, 4096, 8192, 8193, 70_001, 330_000, 4_500_000):
+        x = (rng.standard_normal(n) * 10.0 ** rng.integers(-3, 3, n)).astype(dtype)
+        x[rng.random(n) < 0.1] = -0.0
+        x[n - n // 9 :][rng.random(n // 9) < 0.001] = np.inf
+        given = {"d_in": x, "d_out": x if in_place else np.zeros_like(x), "op": compute.OpKind.PLUS, "num_items": n,
+                 "init_value": initial if initial is None else x.dtype.type(initial)}  # fmt: skip
+        one, other = both(compute.inclusive_scan, given, {"d_out": "d_in"})
+        assert one == other, n
+
+
+@needs_vectors
+def test_sums_of_small_numbers_do_not_depend_on_the_thread():
+    tiny = np.full(9000, 1e-41, np.float32)  # where a thread takes such for 0
+    out = np.zeros_like(tiny)
+    torch = pytest.importorskip("torch")
+    torch.set_flush_denormal(True)
+    try:
+        compute.inclusive_scan(d_in=tiny, d_out=out, op=compute.OpKind.PLUS, init_value=None, num_items=9000)
+    finally:
+        torch.set_flush_denormal(False)
+    assert out[-1] > 8e-38
 
 
 def test_what_the_function_of_the_core_does_not_take_raises():
