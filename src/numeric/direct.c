@@ -437,6 +437,24 @@ static void direct_put(const direct_rows *rows, char *to, const char *from)
     }
 }
 
+/* One element all over the rows: over the first one by copies of what it holds so far, the others as that one is. */
+static void direct_fill(const direct_rows *rows, char *to, const char *element, size_t item)
+{
+    size_t bytes = (size_t)rows->bytes;
+    if (!rows->n || !bytes)
+        return;
+    char *first = to + direct_offset(rows, 0);
+    memcpy(first, element, item);
+    for (size_t n = item; n < bytes; n += TS_MIN(n, bytes - n))
+        memcpy(first + n, first, TS_MIN(n, bytes - n));
+    if (bytes == 8 && item == 8)
+        for (int64_t i = 1; i < rows->n; i++)
+            memcpy(to + direct_offset(rows, i), element, 8);
+    else
+        for (int64_t i = 1; i < rows->n; i++)
+            memmove(to + direct_offset(rows, i), first, bytes);
+}
+
 /* Bytes of rows that are taken without a kernel: long ones go as fast as memory. */
 static int64_t direct_most(const ts_nd *a)
 {
@@ -555,8 +573,7 @@ ts_status ts_nd_put(ts_nd *a, ts_nd *indices, const ts_nd_operand *values, bool 
     TS_TRY(direct_target(a, &to, err));
     if (from)
         direct_put(&rows, to, from);
-    for (int64_t i = 0; !from && i < rows.n; i++)
-        for (int64_t at = 0; at < rows.bytes; at += (int64_t)item)
-            memcpy(to + direct_offset(&rows, i) + at, element, item);
+    else
+        direct_fill(&rows, to, element, item);
     return TS_OK;
 }
