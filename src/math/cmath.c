@@ -185,7 +185,7 @@ static void cm_rect(const cmath *c, const ts_val z[2], ts_val out[2])
     re = cm_select(c, cm_and(c, cm_is_inf(c, size), strange), cm_abs(c, size), re);
     im = cm_select(c, cm_is_number(c, TS_EQ, y, 0), flat, im);
     out[0] = cm_select(c, none, zero, re);
-    out[1] = cm_select(c, none, zero, im);
+    out[1] = cm_select(c, none, cm_sign(c, zero, y), im);
 }
 
 static void cm_exp_of(const cmath *c, ts_op op, ts_val x, ts_val angle, ts_val out[2])
@@ -219,8 +219,8 @@ static void cm_expm1(const cmath *c, const ts_val z[2], ts_val out[2])
     ts_val half = cm_op(c, TS_OP_sin, cm_scale(c, z[1], 0.5)), re = ts_math_call(c->b, TS_MATH_expm1, z[0], 0);
     ts_val end = cm_and(c, cm_is_inf(c, z[0]), cm_is_strange(c, z[1])), limit = re;
     re = cm_mul(c, re, cm_op(c, TS_OP_cos, z[1]));
-    cm_exp(c, z, out);
     out[0] = cm_select(c, end, limit, cm_sub(c, re, cm_scale(c, cm_mul(c, half, half), 2)));
+    out[1] = cm_mul(c, cm_op(c, TS_OP_exp, z[0]), cm_op(c, TS_OP_sin, z[1])); /* also where the first is infinite */
 }
 
 /* What two hyperbolic functions of x make of the angle: (first cos y, second sin y). */
@@ -471,20 +471,29 @@ void ts__cmath_call(ts_builder *b, ts_cmath which, const ts_val z[2], ts_val out
     functions[which](&c, given, out);
 }
 
+/* Whether a number is neither 0 nor infinite or NaN. */
+static ts_val cm_is_normal(const cmath *c, ts_val x)
+{
+    return cm_and(c, cm_is_finite(c, x), cm_is_number(c, TS_NE, x, 0));
+}
+
 void ts__cmath_pow(ts_builder *b, const ts_val x[2], const ts_val y[2], ts_val out[2])
 {
     const cmath c = cm_begin(b, x);
     ts_val size = cm_hypot(&c, x[0], x[1]), at = cm_angle(&c, x[1], x[0]), one = cm_number(&c, 1);
     ts_val zero = cm_number(&c, 0), nan = cm_number(&c, NAN), real = cm_is_number(&c, TS_EQ, y[1], 0);
-    ts_val length = ts_op2(b, TS_OP_pow, size, y[0], 0), phase = cm_mul(&c, at, y[0]);
-    ts_val shrunk = cm_mul(&c, length, cm_op(&c, TS_OP_exp, cm_neg(&c, cm_mul(&c, at, y[1]))));
-    ts_val turned = cm_add(&c, phase, cm_mul(&c, y[1], cm_op(&c, TS_OP_log, size)));
-    length = cm_select(&c, real, length, shrunk);
-    phase = cm_select(&c, real, phase, turned);
+    ts_val length = ts_op2(b, TS_OP_pow, size, y[0], 0), turn = cm_mul(&c, at, y[0]);
+    ts_val lost = cm_mul(&c, at, y[1]), by = cm_op(&c, TS_OP_exp, cm_neg(&c, lost)), log = cm_op(&c, TS_OP_log, size);
+    ts_val phase = cm_add(&c, turn, cm_mul(&c, y[1], log));
+    /* factors that are out of range, while the product is in it */
+    ts_val far = cm_op(&c, TS_OP_exp, cm_sub(&c, cm_mul(&c, y[0], log), lost));
+    ts_val fine = cm_and(&c, cm_is_normal(&c, length), cm_is_normal(&c, by));
+    length = cm_select(&c, real, length, cm_select(&c, fine, cm_mul(&c, length, by), far));
     ts_val unit = cm_and(&c, real, cm_is_number(&c, TS_EQ, y[0], 0));
     ts_val none = cm_is_number(&c, TS_EQ, size, 0);
     ts_val of_none = cm_select(&c, cm_is_number(&c, TS_GT, y[0], 0), zero, nan);
-    ts_val re = cm_mul(&c, length, cm_op(&c, TS_OP_cos, phase)), im = cm_mul(&c, length, cm_op(&c, TS_OP_sin, phase));
-    out[0] = cm_select(&c, unit, one, cm_select(&c, none, of_none, re));
-    out[1] = cm_select(&c, unit, zero, cm_select(&c, none, of_none, im));
+    ts_val polar[2] = {length, phase};
+    cm_rect(&c, polar, polar);
+    out[0] = cm_select(&c, unit, one, cm_select(&c, none, of_none, polar[0]));
+    out[1] = cm_select(&c, unit, zero, cm_select(&c, none, of_none, polar[1]));
 }
