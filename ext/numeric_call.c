@@ -461,6 +461,41 @@ static void call_far(ts_nd_call *call, PyObject *const *x)
     in[1] = (ts_nd_operand){.kind = 'i'};
 }
 
+/* Complex numbers in real elements: their imaginary parts are lost with a warning. */
+static int call_lost_parts(char from, char to)
+{
+    if (from != 'c' || to == 'c' || to == 'b')
+        return 0;
+    PyObject *module = PyImport_ImportModule("tessera.numeric._setup");
+    PyObject *done = module ? PyObject_CallMethod(module, "warn_of_lost_parts", "i", 2) : NULL;
+    Py_XDECREF(module);
+    Py_XDECREF(done);
+    return done ? 0 : -1;
+}
+
+static char call_kind_of(const ts_nd_operand *in)
+{
+    ts_dtype dtype = in->array ? (ts_dtype)in->array->dtype : in->dtype;
+    return dtype ? ts_dtype_get(dtype)->kind : in->kind;
+}
+
+/* The same of operands and of a result that casting='unsafe' casts. */
+static int call_parts(const ts_nd_call *call)
+{
+    const ts_nd_info *info = ts_nd_get(call->fn);
+    bool is_complex = false, moves = call->fn == TS_ND_copy || call->fn == TS_ND_select;
+    if (call->casting != TS_ND_UNSAFE || info->result != TS_ND_IS_SAME || moves)
+        return 0;
+    for (uint32_t i = 0; i < info->n_in; i++) {
+        char kind = call_kind_of(&call->in[i]);
+        is_complex |= kind == 'c';
+        if (call->dtype && call_lost_parts(kind, ts_dtype_get(call->dtype)->kind) < 0)
+            return -1;
+    }
+    char loop = call->dtype ? ts_dtype_get(call->dtype)->kind : is_complex ? 'c' : 'f';
+    return call->out ? call_lost_parts(loop, ts_dtype_get((ts_dtype)call->out->dtype)->kind) : 0;
+}
+
 /* Operands of a call in place; a converted mask is taken. NULL with exception, NotImplemented where one operand is none
  * of ours. */
 static PyObject *call_with(core_state *state, call_options *options, PyObject *const *x)
@@ -475,6 +510,7 @@ static PyObject *call_with(core_state *state, call_options *options, PyObject *c
     if (got > 0 && n == 2)
         call_far(call, x);
     call_arrays(state, call, x, n, options->out, options->mask ? options->mask : options->where);
+    got = got > 0 && call_parts(call) < 0 ? -1 : got;
     if (got == 0)
         result = Py_NewRef(Py_NotImplemented);
     else if (got > 0)
@@ -681,18 +717,9 @@ static int assign_operand(core_state *state, ts_nd *out, PyObject *value, ts_nd_
     return 1;
 }
 
-/* Complex numbers in real elements: their imaginary parts are lost with a warning. */
 static int assign_parts(const ts_nd *out, const ts_nd_operand *in)
 {
-    char to = ts_dtype_get((ts_dtype)out->dtype)->kind;
-    char from = in->array ? ts_dtype_get((ts_dtype)in->array->dtype)->kind : in->kind;
-    if (from != 'c' || to == 'c' || to == 'b')
-        return 0;
-    PyObject *module = PyImport_ImportModule("tessera.numeric._setup");
-    PyObject *done = module ? PyObject_CallMethod(module, "warn_of_lost_parts", "i", 2) : NULL;
-    Py_XDECREF(module);
-    Py_XDECREF(done);
-    return done ? 0 : -1;
+    return call_lost_parts(call_kind_of(in), ts_dtype_get((ts_dtype)out->dtype)->kind);
 }
 
 /* A number that is written to integers as NumPy does: Python's is int(value), NumPy's too where they have a sign; both
@@ -974,6 +1001,7 @@ static PyObject *call_vector(PyObject *self, PyObject *const *args, size_t flags
     }
     if (n > info->n_in && call_out(state, args[info->n_in], &options) < 0)
         return NULL;
+    options.says_out &= n == info->n_in || args[info->n_in] != Py_None; /* as NumPy counts */
     int ok = 0;
     for (Py_ssize_t i = 0; i < n_names && ok == 0; i++)
         ok = call_keyword(state, self, PyTuple_GET_ITEM(names, i), args[n + i], &options);

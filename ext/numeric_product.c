@@ -14,11 +14,11 @@ static int product_tell(core_state *state, ts_nd *const x[3], bool has_rows, boo
     ts_error err;
     if (x[2]->graph != state->numeric->graphs[0])
         return 0;
-    int wanted = ts_nd_waits(x[2]) ? numeric_wanted(state, x[2]->graph) : 0;
-    if (wanted < 0)
+    numeric_watch watch = {0};
+    if (ts_nd_waits(x[2]) && numeric_watch_ask(state, x[2]->graph, &watch) < 0)
         return -1;
     NUMERIC_BEGIN(state);
-    ts_status status = ts_nd_product_faults(x, has_rows, has_columns, wanted != 0, &faults, &err);
+    ts_status status = ts_nd_product_faults(x, has_rows, has_columns, watch.at_once, &faults, &err);
     NUMERIC_END(state);
     if (status != TS_OK)
         return core_raise(state, &err) ? 0 : -1;

@@ -97,6 +97,31 @@ static ts_dtype call_cast_from(const call_of *c, const ts_nd_operand *in, ts_nd_
     return own ? own : ts_nd_promote_weak(casting == TS_ND_EQUIV ? TS_DTYPE_NONE : c->loop, in->kind);
 }
 
+/* An integer that the dtype of the loop does not hold. */
+static ts_status call_fail_number(const ts_nd_operand *in, ts_dtype dtype, ts_error *err)
+{
+    const char *name = ts__nd_dtype_name(dtype);
+    if (in->is_huge)
+        return ts_fail(err, TS_OVERFLOW, "Python integer out of bounds for %s", name);
+    if (in->is_big)
+        return ts_fail(err, TS_OVERFLOW, "Python integer %llu out of bounds for %s", (unsigned long long)in->i, name);
+    return ts_fail(err, TS_OVERFLOW, "Python integer %lld out of bounds for %s", (long long)in->i, name);
+}
+
+/* Operands cannot be cast; but numbers of the host language are looked at before. */
+static ts_status call_check_numbers(const call_of *c, ts_error *err)
+{
+    uint64_t bits[2];
+    for (uint32_t i = 0; i < c->row->n_in; i++) {
+        const ts_nd_operand *in = &c->call->in[i];
+        char kind = nd_kind(c->loop);
+        if (!in->array && !in->dtype && in->kind == 'i' && (kind == 'i' || kind == 'u') &&
+            ts__nd_number(in, c->loop, bits))
+            return call_fail_number(in, c->loop, err);
+    }
+    return TS_OK;
+}
+
 static ts_status call_check_inputs(const call_of *c, ts_error *err)
 {
     ts_nd_casting casting = nd_casting(c->call);
@@ -106,12 +131,31 @@ static ts_status call_check_inputs(const call_of *c, ts_error *err)
             continue;
         ts_dtype from = call_cast_from(c, in, casting);
         bool is_truth = c->row->missing == ND_IS_TRUTH && c->loop == TS_DTYPE_bool_;
-        if (!is_truth && !ts_nd_can_cast(from, c->loop, casting))
-            return ts_fail(err, TS_TYPE, "Cannot cast ufunc '%s' input %u from dtype('%s') to dtype('%s') with casting "
-                           "rule '%s'", c->row->name, i, ts__nd_dtype_name(from), ts__nd_dtype_name(c->loop),
-                           ts__nd_casting_name(casting));
+        if (is_truth || ts_nd_can_cast(from, c->loop, casting))
+            continue;
+        TS_TRY(call_check_numbers(c, err));
+        return ts_fail(err, TS_TYPE, "Cannot cast ufunc '%s' input %u from dtype('%s') to dtype('%s') with casting "
+                       "rule '%s'", c->row->name, i, ts__nd_dtype_name(from), ts__nd_dtype_name(c->loop),
+                       ts__nd_casting_name(casting));
     }
     return TS_OK;
+}
+
+static ts_status call_fail_loop(const call_of *c, ts_error *err)
+{
+    return ts_fail(err, TS_TYPE, "No loop matching the specified signature and casting was found for ufunc %s",
+                   c->row->name);
+}
+
+/* The dtype of operands of a function whose results are parts, by the result's: their own where that fits. */
+static ts_status call_part_dtype(call_of *c, ts_error *err)
+{
+    ts_dtype loop, result;
+    TS_TRY(ts__nd_loop(c->call->fn, c->promoted, &loop, &result, err));
+    if (result == c->call->dtype)
+        return TS_OK;
+    c->promoted = c->call->dtype;
+    return nd_kind(c->promoted) == 'c' ? call_fail_loop(c, err) : TS_OK;
 }
 
 static ts_status call_dtypes(call_of *c, ts_error *err)
@@ -120,15 +164,14 @@ static ts_status call_dtypes(call_of *c, ts_error *err)
     ts_dtype asked = c->call->dtype, loop = c->call->loop;
     if (loop)
         c->promoted = loop;
+    else if (asked && c->row->result == TS_ND_IS_PART)
+        TS_TRY(call_part_dtype(c, err));
     else if (asked && c->row->result != TS_ND_IS_BOOL)
         c->promoted = asked;
     TS_TRY(ts__nd_loop(c->call->fn, c->promoted, &c->loop, &c->result, err));
-    if (asked && c->row->result == TS_ND_IS_BOOL && asked != TS_DTYPE_bool_)
-        return ts_fail(err, TS_TYPE, "No loop matching the specified signature and casting was found for ufunc %s",
-                       c->row->name);
-    if (asked && c->row->result == TS_ND_IS_SAME && c->result != asked)
-        return ts_fail(err, TS_TYPE, "No loop matching the specified signature and casting was found for ufunc %s",
-                       c->row->name);
+    if (asked && ((c->row->result == TS_ND_IS_BOOL && asked != TS_DTYPE_bool_) ||
+                  (c->row->result == TS_ND_IS_SAME && c->result != asked)))
+        return call_fail_loop(c, err);
     const ts_nd *out = c->call->out;
     ts_nd_casting casting = nd_casting(c->call);
     if (asked || loop || (casting < TS_ND_SAME_KIND && c->call->fn != TS_ND_copy))
@@ -407,12 +450,7 @@ static ts_status call_take_number(const call_of *c, nd_node *node, int i, ts_err
         node->fn = (uint16_t)ts__nd_compare_far((ts_nd_fn)node->fn, i == 0 ? -side : side);
         return TS_OK;
     }
-    const char *name = ts__nd_dtype_name(dtype);
-    if (in->is_huge)
-        return ts_fail(err, TS_OVERFLOW, "Python integer out of bounds for %s", name);
-    if (in->is_big)
-        return ts_fail(err, TS_OVERFLOW, "Python integer %llu out of bounds for %s", (unsigned long long)in->i, name);
-    return ts_fail(err, TS_OVERFLOW, "Python integer %lld out of bounds for %s", (long long)in->i, name);
+    return call_fail_number(in, dtype, err);
 }
 
 ts_status ts__nd_value_node(ts_nd *x, ts_dtype dtype, const ts_nd *like, nd_node **out, ts_error *err)
@@ -515,7 +553,8 @@ static ts_status call_part_from(nd_node *node, const ts_nd *out, char *data, ts_
 static bool call_may_fault(const nd_node *node)
 {
     char loop = nd_kind((ts_dtype)node->loop);
-    bool moves = node->fn == TS_ND_select || node->fn == TS_ND_gather || node->fn == TS_ND_copy;
+    bool moves = node->fn == TS_ND_select || node->fn == TS_ND_gather || node->fn == TS_ND_copy ||
+                 node->fn == TS_ND_sign; /* whose NaN of complex infinities is none to tell of */
     return !moves && (loop == 'f' || loop == 'c') && ts_nd_get((ts_nd_fn)node->fn)->result != TS_ND_IS_BOOL;
 }
 
@@ -636,6 +675,8 @@ static ts_status call_check_power(const call_of *c, ts_error *err)
         ts_nd_release(found);
         TS_TRY(status);
     }
+    if (negative)
+        TS_TRY(call_check_numbers(c, err));
     return negative ? ts_fail(err, TS_VALUE, "Integers to negative integer powers are not allowed.") : TS_OK;
 }
 
@@ -708,6 +749,59 @@ static nd_node *call_node(const call_of *c, const ts_nd *out, const nd_node *nar
     return node;
 }
 
+/* Whether a cast that the call makes of its own may lose numbers, of which someone wants to know. */
+static bool call_loses(const call_of *c, ts_dtype from, ts_dtype to)
+{
+    bool moves = c->call->fn == TS_ND_copy || c->call->fn == TS_ND_select || c->call->fn == TS_ND_gather;
+    return c->graph->wants && !moves && nd_kind(to) != 'b' && !ts__nd_check_is_safe(from, to);
+}
+
+/* The call with operands in the dtype of its loop, by copies, which tell of what they lose: references in *lone*. */
+static ts_status call_operands(const call_of *c, ts_nd_call *moved, ts_nd *lone[3], ts_error *err)
+{
+    bool asks = c->call->dtype || c->call->loop;
+    for (uint32_t i = 0; i < c->row->n_in && asks && c->row->missing != ND_IS_TRUTH; i++) {
+        ts_nd *a = c->call->in[i].array;
+        if (!a || !call_loses(c, (ts_dtype)a->dtype, c->loop))
+            continue;
+        ts_nd_call copy = {.fn = TS_ND_copy, .in = {{.array = a}}, .dtype = c->loop, .casting = TS_ND_UNSAFE};
+        TS_TRY(ts_nd_run(c->graph, &copy, &lone[i], err));
+        moved->in[i] = (ts_nd_operand){.array = lone[i]};
+    }
+    return TS_OK;
+}
+
+/* The call, and then a copy of its result to `out`. */
+static ts_status call_result_cast(const call_of *c, ts_nd_call *moved, ts_nd **result, ts_error *err)
+{
+    ts_nd *made = NULL;
+    ts_nd_call copy = {.fn = TS_ND_copy, .out = moved->out, .where = moved->where, .casting = TS_ND_UNSAFE};
+    moved->out = moved->where = NULL;
+    TS_TRY(ts_nd_run(c->graph, moved, &made, err));
+    copy.in[0].array = made;
+    ts_status status = ts_nd_run(c->graph, &copy, result, err);
+    ts_nd_release(made);
+    return status;
+}
+
+/* A call whose operands or result lose numbers when they are cast: casts are copies beside it. *result stays NULL where
+ * none does. */
+static ts_status call_with_casts(const call_of *c, ts_nd **result, ts_error *err)
+{
+    ts_nd *lone[3] = {NULL};
+    ts_nd_call moved = *c->call;
+    const ts_nd *out = c->call->out;
+    ts_status status = call_operands(c, &moved, lone, err);
+    bool any = lone[0] || lone[1] || lone[2];
+    if (status == TS_OK && out && call_loses(c, c->result, (ts_dtype)out->dtype))
+        status = call_result_cast(c, &moved, result, err);
+    else if (status == TS_OK && any)
+        status = ts_nd_run(c->graph, &moved, result, err);
+    for (uint32_t i = 0; i < 3; i++)
+        ts_nd_release(lone[i]);
+    return status;
+}
+
 static int64_t call_count(const call_of *c)
 {
     int64_t count = 1;
@@ -725,6 +819,7 @@ static ts_status call_run(ts_nd_graph *graph, const ts_nd_call *call, nd_quick_c
     c.call = call;
     c.row = ts_nd_get(call->fn);
     c.rank = 0;
+    *result = NULL;
     ts_nd *out = call->out;
     if (out && out->flags & TS_ND_READONLY)
         return ts_fail(err, TS_VALUE, "output array is read-only");
@@ -734,6 +829,10 @@ static ts_status call_run(ts_nd_graph *graph, const ts_nd_call *call, nd_quick_c
     TS_TRY(call_shape(&c, err));
     if (call->fn == TS_ND_power && nd_kind(c.loop) == 'i')
         TS_TRY(call_check_power(&c, err));
+    if (nd_casting(call) == TS_ND_UNSAFE || call->dtype || call->loop || out)
+        TS_TRY(call_with_casts(&c, result, err));
+    if (*result)
+        return TS_OK;
     if (graph->strict)
         TS_TRY(ts_nd_flush(graph, err));
     bool may_wait = !graph->strict && (!out || (!out->store->lasting && ts__nd_is_whole(out))) && !call_is_seen(&c);
@@ -781,7 +880,8 @@ static const ts_nd_call *call_unmixed(const ts_nd_call *call, ts_nd_call *mixed)
     ts_dtype x = call_own_dtype(&call->in[0]), y = call_own_dtype(&call->in[1]);
     bool first = y == TS_DTYPE_uint64 && x && nd_kind(x) == 'i';
     bool second = x == TS_DTYPE_uint64 && y && nd_kind(y) == 'i';
-    if (!first && !second)
+    bool keeps = nd_casting(call) >= TS_ND_SAFE || (first ? x : y) == TS_DTYPE_int64;
+    if ((!first && !second) || !keeps) /* NumPy casts the signed one to int64 */
         return call;
     *mixed = *call;
     mixed->loop = TS_DTYPE_uint64;

@@ -34,6 +34,17 @@ bool ts__nd_check_divides(ts_nd_fn fn)
            fn == TS_ND_time_floor_divide || fn == TS_ND_time_remainder || fn == TS_ND_reciprocal;
 }
 
+static bool check_is_power(ts_nd_fn fn)
+{
+    return fn == TS_ND_power || fn == TS_ND_float_power;
+}
+
+bool ts__nd_check_orders(ts_nd_fn fn, ts_dtype loop)
+{
+    return nd_kind(loop) == 'c' && (fn == TS_ND_less || fn == TS_ND_less_equal || fn == TS_ND_greater ||
+                                    fn == TS_ND_greater_equal);
+}
+
 void ts__nd_check_begin(nd_check *check, const nd_node *node, const ts_nd *out)
 {
     uint64_t bytes = out->store->buffer ? ts_buffer_bytes(out->store->buffer) : 0;
@@ -42,6 +53,8 @@ void ts__nd_check_begin(nd_check *check, const nd_node *node, const ts_nd *out)
     bool is_cast = node->fn == TS_ND_copy && !ts__nd_check_is_safe((ts_dtype)node->in[0].dtype, (ts_dtype)node->dtype);
     bool computes = row->result != TS_ND_IS_BOOL && (loop == 'f' || loop == 'c') && node->fn != TS_ND_select &&
                     node->fn != TS_ND_gather && node->fn != TS_ND_copy;
+    computes &= node->fn != TS_ND_sign; /* whose NaN of complex infinities is none to tell of */
+    computes |= ts__nd_check_orders((ts_nd_fn)node->fn, (ts_dtype)node->loop);
     bool in_host = ts_device_caps_of(out->graph->device) & TS_DEVICE_HOST_MEMORY;
     check->wanted = in_host && (!node->has_where || is_cast) && (node->count <= ND_CHECK_MOST || out->graph->strict) &&
                     (computes || is_cast || (ts__nd_check_divides((ts_nd_fn)node->fn) && loop != 'b'));
@@ -202,6 +215,83 @@ static uint32_t check_cast(const nd_node *node, const double x[2], const double 
     return trunc(x[0]) >= least && x[0] < most ? 0 : TS_ND_INVALID;
 }
 
+/* Complex numbers, whose imaginary parts are looked at where the real ones are equal. */
+static uint32_t check_order(const double x[2], const double y[2])
+{
+    int d = x[0] == y[0]; /* the parts that decide */
+    return isnan(x[d]) || isnan(y[d]) ? TS_ND_INVALID : 0;
+}
+
+/* Sums, products and quotients of parts, and whether one of them was invalid: NaN of what are none. */
+static double check_step(double made, double x, double y, bool *invalid)
+{
+    *invalid |= isnan(made) && !isnan(x) && !isnan(y);
+    return made;
+}
+#define STEP(x, sign, y) check_step((x) sign (y), x, y, invalid)
+
+static void check_quotient(const double x[2], const double y[2], bool *invalid)
+{
+    int more = fabs(y[0]) >= fabs(y[1]) ? 0 : 1; /* the greater part of the divisor */
+    double ratio = STEP(y[!more], /, y[more]), size = STEP(y[more], +, STEP(y[!more], *, ratio));
+    double scale = STEP(1, /, size);
+    double re = more ? STEP(STEP(x[0], *, ratio), +, x[1]) : STEP(x[0], +, STEP(x[1], *, ratio));
+    double im = more ? STEP(STEP(x[1], *, ratio), -, x[0]) : STEP(x[1], -, STEP(x[0], *, ratio));
+    (void)STEP(re, *, scale);
+    (void)STEP(im, *, scale);
+    *invalid |= isnan(y[0]) || isnan(y[1]); /* its parts are compared */
+}
+
+/* x * y + z in one step, which on x86 is not invalid where z is NaN. */
+static void check_fused(double x, double y, double z, bool *invalid)
+{
+    if (!isnan(z))
+        (void)STEP(STEP(x, *, y), +, z);
+}
+
+/* As C's powers of complex numbers, e to the y log(x), are invalid, and NumPy's whole ones below 100, products, are. */
+static bool check_power(const double x[2], const double y[2])
+{
+    bool nan = isnan(x[0]) || isnan(x[1]);
+    if ((x[0] == 0 && x[1] == 0) || (y[1] == 0 && isnan(y[0])))
+        return isnan(y[0]); /* which is compared */
+    if (y[1] == 0 && trunc(y[0]) == y[0] && fabs(y[0]) < 100)
+        return y[0] < 0 && nan;
+    double phase = y[0] * atan2(x[1], x[0]) + y[1] * log(hypot(x[0], x[1]));
+    return nan ? isinf(y[0]) || isinf(y[1]) : isnan(phase) && !isnan(y[0]) && !isnan(y[1]);
+}
+
+/* Whether complex arithmetic was invalid on the way to a result: one part may be where the other one was before. */
+static bool check_complex(ts_nd_fn fn, const double x[2], const double y[2])
+{
+    bool found = false, *invalid = &found;
+    const double *by = fn == TS_ND_square ? x : y;
+    if (fn == TS_ND_add || fn == TS_ND_subtract) {
+        double sign = fn == TS_ND_add ? 1 : -1;
+        (void)STEP(x[0], +, sign * y[0]);
+        (void)STEP(x[1], +, sign * y[1]);
+    } else if (fn == TS_ND_multiply || fn == TS_ND_square) {
+        check_fused(x[0], by[0], -STEP(x[1], *, by[1]), invalid);
+        check_fused(x[0], by[1], STEP(x[1], *, by[0]), invalid);
+    } else if (fn == TS_ND_divide && (y[0] != 0 || y[1] != 0)) {
+        check_quotient(x, y, invalid);
+    } else if (fn == TS_ND_divide) {
+        (void)STEP(x[0], /, y[0]);
+        (void)STEP(x[1], /, y[0]);
+    } else if (fn == TS_ND_reciprocal) {
+        found = isnan(x[0]) || isnan(x[1]);
+    } else if (check_is_power(fn)) {
+        found = check_power(x, y);
+    }
+    return found;
+}
+
+/* Whether a function compares operands, of which NaN is invalid. */
+static bool check_compares(ts_nd_fn fn)
+{
+    return fn == TS_ND_logaddexp || fn == TS_ND_logaddexp2;
+}
+
 static uint32_t check_element(const nd_check *check, const nd_node *node, const int64_t *at, const double r[2])
 {
     double x[3][2] = {{0}};
@@ -224,8 +314,15 @@ static uint32_t check_element(const nd_check *check, const nd_node *node, const 
     char loop = nd_kind((ts_dtype)node->loop);
     if (loop == 'i' || loop == 'u')
         return check_integers(node, x[0], x[1]);
-    if ((isnan(r[0]) || isnan(r[1])) && !nan)
+    if (ts__nd_check_orders((ts_nd_fn)node->fn, (ts_dtype)node->loop))
+        return check_order(x[0], x[1]);
+    if ((isnan(r[0]) || isnan(r[1])) && (!nan || check_compares((ts_nd_fn)node->fn)))
         faults |= TS_ND_INVALID;
+    if (loop == 'c' && check_complex((ts_nd_fn)node->fn, x[0], x[1]))
+        faults |= TS_ND_INVALID;
+    bool is_pole = loop == 'f' && node->fn == TS_ND_power && isinf(r[0]) && x[0][0] == 0 && x[1][0] == -INFINITY;
+    if (is_pole && node->loop != TS_DTYPE_float16)
+        faults |= TS_ND_DIVIDE;
     if ((isinf(r[0]) || isinf(r[1])) && finite)
         faults |= check_is_pole((ts_nd_fn)node->fn, x[0], x[1]) ? TS_ND_DIVIDE : TS_ND_OVERFLOW;
     return faults;
@@ -344,6 +441,8 @@ nd_look ts__nd_check_look(ts_nd_fn fn, ts_dtype from, ts_dtype loop, ts_dtype re
         return is_whole && (kind != 'c' || wanted == 'c') ? ND_LOOK_RESULT : ND_LOOK_ALL;
     if (fn == TS_ND_copy)
         return kind == 'f' && ts_dtype_get(from)->bits >= 32 ? ND_LOOK_RANGE : ND_LOOK_ALL;
+    if (ts__nd_check_orders(fn, loop) || (check_is_power(fn) && computes == 'c')) /* may be invalid and finite */
+        return ND_LOOK_ALL;
     if (computes == 'f' || computes == 'c')
         return ts_nd_get(fn)->result == TS_ND_IS_BOOL || fn == TS_ND_select ? ND_LOOK_NOWHERE
                : is_whole                                                   ? ND_LOOK_RESULT
@@ -406,7 +505,8 @@ uint32_t ts__nd_check_end(const nd_check *check, const nd_node *node, const char
 {
     int64_t at[TS_ND_RANK] = {0};
     char kind = nd_kind((ts_dtype)node->dtype), loop = nd_kind((ts_dtype)node->loop);
-    bool every = node->fn == TS_ND_copy || loop == 'i' || loop == 'u' || check->underflows;
+    bool every = node->fn == TS_ND_copy || loop == 'i' || loop == 'u' || check->underflows ||
+                 (check_is_power((ts_nd_fn)node->fn) && loop == 'c');
     bool is_float = kind == 'f' || kind == 'c';
     uint32_t faults = 0;
     if (!check->wanted || check_is_fine(check, node, data))

@@ -27,21 +27,43 @@ static int64_t product_offset(const product_look *look, const int64_t *at, const
     return offset;
 }
 
+/* A sum of products on its way: whether one was invalid, and which infinities there are. */
+typedef struct product_sum {
+    bool invalid, above, below, nan;
+} product_sum;
+
+static void product_add(product_sum *sum, double x, double y, bool minus)
+{
+    double made = minus ? -(x * y) : x * y;
+    sum->nan |= isnan(x) || isnan(y);
+    sum->invalid |= isnan(made) && !isnan(x) && !isnan(y);
+    sum->above |= made == INFINITY && (isinf(x) || isinf(y));
+    sum->below |= made == -INFINITY && (isinf(x) || isinf(y));
+}
+
 static uint32_t product_faults(product_look *look, const int64_t *at, bool is_nan, bool is_infinite)
 {
     const char *a = look->from[0] + product_offset(look, at, look->steps[0]);
     const char *b = look->from[1] + product_offset(look, at, look->steps[1]);
-    bool infinite = false;
+    ts_dtype first = (ts_dtype)look->factor[0]->dtype, second = (ts_dtype)look->factor[1]->dtype;
+    bool is_complex = nd_kind(first) == 'c' || nd_kind(second) == 'c';
+    product_sum re = {false}, im = {false};
     look->budget -= look->depth;
     for (int64_t k = 0; k < look->depth; k++, a += look->depth_step[0], b += look->depth_step[1]) {
         double x[2], y[2];
-        ts__nd_check_read(a, (ts_dtype)look->factor[0]->dtype, x);
-        ts__nd_check_read(b, (ts_dtype)look->factor[1]->dtype, y);
-        if (isnan(x[0]) || isnan(x[1]) || isnan(y[0]) || isnan(y[1]))
-            return 0;
-        infinite |= isinf(x[0]) || isinf(x[1]) || isinf(y[0]) || isinf(y[1]);
+        ts__nd_check_read(a, first, x);
+        ts__nd_check_read(b, second, y);
+        product_add(&re, x[0], y[0], false);
+        if (!is_complex)
+            continue;
+        product_add(&re, x[1], y[1], true);
+        product_add(&im, x[0], y[1], false);
+        product_add(&im, x[1], y[0], false);
     }
-    return (is_nan ? TS_ND_INVALID : 0) | (is_infinite && !infinite ? TS_ND_OVERFLOW : 0);
+    bool nan = re.nan || im.nan, invalid = re.invalid || im.invalid;
+    bool infinite = re.above || re.below || im.above || im.below;
+    invalid |= (re.above && re.below) || (im.above && im.below) || (is_nan && !nan);
+    return (invalid ? TS_ND_INVALID : 0) | (is_infinite && !infinite && !nan ? TS_ND_OVERFLOW : 0);
 }
 
 static uint32_t product_walk(product_look *look)

@@ -102,8 +102,15 @@ static nd_val number_inverse(const nd_emit *e, nd_val x)
 
 nd_val nd_emit_reciprocal(const nd_emit *e, const nd_val *x)
 {
-    if (e->kind == 'i' || e->kind == 'u')
-        return REAL(number_divide(e, TS_OP_divi, TS_RN, NUMBER(1), x[0].re));
+    uint32_t bits = ts_dtype_get(e->loop)->bits;
+    ts_val made;
+    if (e->kind == 'i' || e->kind == 'u') {
+        made = number_divide(e, TS_OP_divi, TS_RN, NUMBER(1), x[0].re);
+        if (e->kind == 'u' || bits < 32) /* which converts to 32 bits at least, and 0 is what is left of that */
+            return REAL(made);
+        ts_val least = ts_int(e->b, ts__nd_emit_type(e, e->scalar), INT64_MIN >> (64 - bits));
+        return REAL(PICK(IS(EQ, x[0].re, NUMBER(0)), least, made));
+    }
     return e->kind == 'c' ? number_inverse(e, x[0]) : REAL(OP2(divf, NUMBER(1), x[0].re));
 }
 

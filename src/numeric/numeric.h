@@ -472,6 +472,7 @@ uint32_t ts__nd_check_end(const nd_check *check, const nd_node *node, const char
 
 bool ts__nd_check_is_safe(ts_dtype from, ts_dtype to); /* whether a cast has no faults to tell of */
 bool ts__nd_check_divides(ts_nd_fn fn);                /* whether it divides, so integers have faults to tell of too */
+bool ts__nd_check_orders(ts_nd_fn fn, ts_dtype loop);   /* whether it orders complex numbers; of NaN it is invalid */
 
 /* What says that nothing went wrong in a call without a mask: one look at all of its results, which are finite; at its
  * divisors, which are neither 0 nor -1; at its operand, which is in the range of integers. ALL: each element is looked

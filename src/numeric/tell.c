@@ -21,13 +21,15 @@ bool ts__nd_tells(ts_nd_fn fn, ts_dtype loop, ts_dtype result)
     char kind = nd_kind(loop);
     if (fn == TS_ND_copy)
         return !ts__nd_check_is_safe(loop, result);
+    if (ts__nd_check_orders(fn, loop))
+        return true;
     if (kind != 'f' && kind != 'c')
         return kind != 'b' && ts__nd_check_divides(fn);
     switch (fn) {
     case TS_ND_divide: case TS_ND_floor_divide: case TS_ND_remainder: case TS_ND_fmod: case TS_ND_power:
     case TS_ND_float_power: case TS_ND_reciprocal: case TS_ND_sqrt: case TS_ND_log: case TS_ND_log2: case TS_ND_log10:
     case TS_ND_log1p: case TS_ND_sin: case TS_ND_cos: case TS_ND_tan: case TS_ND_arcsin: case TS_ND_arccos:
-    case TS_ND_arccosh: case TS_ND_arctanh: return true;
+    case TS_ND_arccosh: case TS_ND_arctanh: case TS_ND_logaddexp: case TS_ND_logaddexp2: return true;
     default: return false;
     }
 }
@@ -154,6 +156,19 @@ static void tell_look(const nd_emit *e, nd_val x, ts_val *nan, ts_val *inf)
     }
 }
 
+static ts_val tell_nan(const nd_emit *e, ts_val x, ts_val y)
+{
+    return ts__nd_emit_either(e, ts__nd_emit_is(e, TS_NE, x, x), ts__nd_emit_is(e, TS_NE, y, y));
+}
+
+/* As check.c has it. */
+static ts_val tell_order(const nd_emit *e, const nd_val *x)
+{
+    ts_val same = ts__nd_emit_is(e, TS_EQ, x[0].re, x[1].re);
+    ts_val im = ts__nd_emit_both(e, same, tell_nan(e, x[0].im, x[1].im));
+    return ts__nd_emit_either(e, tell_nan(e, x[0].re, x[1].re), im);
+}
+
 ts_val ts__nd_tell_code(const nd_emit *e, const nd_node *node, const nd_val *x, nd_val y)
 {
     ts_nd_fn fn = (ts_nd_fn)node->fn;
@@ -162,10 +177,13 @@ ts_val ts__nd_tell_code(const nd_emit *e, const nd_node *node, const nd_val *x, 
         return tell_cast_code(e, (ts_dtype)node->dtype, x[0]);
     if (e->kind != 'f' && e->kind != 'c')
         return tell_integers(e, fn, x);
+    if (ts__nd_check_orders(fn, e->loop))
+        return tell_pick(e, tell_order(e, x), TS_ND_INVALID);
     tell_look(e, y, &nan, &inf);
     for (uint32_t i = 0; i < node->n_in; i++)
         tell_look(e, x[i], &nan_in, &inf_in);
-    ts_val invalid = ts__nd_emit_both(e, nan, ts__nd_emit_not(e, nan_in));
+    bool compares = fn == TS_ND_logaddexp || fn == TS_ND_logaddexp2; /* operands, of which NaN is invalid */
+    ts_val invalid = compares ? nan : ts__nd_emit_both(e, nan, ts__nd_emit_not(e, nan_in));
     ts_val odd = ts__nd_emit_either(e, nan_in, inf_in), beyond = ts__nd_emit_both(e, inf, ts__nd_emit_not(e, odd));
     ts_val pole = tell_pole(e, fn, x), kind = tell_number(e, TS_ND_OVERFLOW);
     if (pole)
@@ -181,6 +199,8 @@ ts_val ts__nd_tell_hint(const nd_emit *e, const nd_node *node, const nd_val *x, 
         return tell_cast(e, (ts_dtype)node->dtype, x[0]);
     if (e->kind != 'f' && e->kind != 'c')
         return ts_cmp(e->b, TS_OP_cmpi, TS_NE, tell_integers(e, (ts_nd_fn)node->fn, x), tell_number(e, 0), 0);
+    if (ts__nd_check_orders((ts_nd_fn)node->fn, e->loop))
+        return tell_order(e, x);
     for (int i = 0; i < 2 && parts[i]; i++) {
         ts_val size = ts__nd_emit_op1(e, TS_OP_absf, parts[i]);
         ts_val odd = ts_cmp(e->b, TS_OP_cmpf, TS_GE, size, ts__nd_emit_number(e, INFINITY), TS_A_UNORDERED);

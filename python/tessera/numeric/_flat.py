@@ -123,14 +123,18 @@ class flatiter:
         return tuple(places[::-1])
 
     def __setitem__(self, key: Any, value: Any) -> None:
-        if isinstance(key, tuple) and not key:
-            raise IndexError("Assigning to a flat iterator with a 0-D index is not supported")
-        key = self._key(key)
         if not self._array.flags.writeable:
             raise ValueError("underlying array is read-only")
+        if isinstance(key, tuple) and not key:
+            raise IndexError("Assigning to a flat iterator with a 0-D index is not supported")
+        key = key[0] if isinstance(key, tuple) and len(key) == 1 else key
+        if hasattr(key, "__index__") and not hasattr(key, "__len__") and not isinstance(key, (bool, numpy.bool)):
+            self._set_one(self._key(key), value)
+            return
         if self._assigned_in_place(key, value):
             return
-        values = f.ravel(self._assigned(key, value))
+        values = f.ravel(self._cast(value))
+        key = self._key(key)
         places = on(self._array.device, self._places, key)
         if places is not None and values.size:
             n = places[0].size
@@ -139,17 +143,29 @@ class flatiter:
         line = f.ravel(self._array)
         places = f.asarray(f.arange(line.size)[key])
         n = places.size
-        if not n:
-            return
-        one = not places.ndim
-        if one and f.asarray(value).ndim:
-            raise ValueError("Error setting single item of array.")
-        if not values.size:
+        if not n or not values.size:
             return
         values = self._in_turn(values, n)
         line[key] = values.reshape(places.shape)
         if not f.may_share_memory(line, self._array):
             self._array[...] = line.reshape(self._array.shape)
+
+    def _set_one(self, key: int, value: Any) -> None:
+        """One element; NumPy has one error for all that cannot be one."""
+        plain = f.as_class(self._array, None)
+        try:
+            if getattr(value, "ndim", 0):
+                raise ValueError("more than one element")
+            plain[tuple(map(int, numpy.unravel_index(key % len(self), plain.shape)))] = value
+        except (OverflowError, TypeError, ValueError) as error:
+            raise ValueError("Error setting single item of array.") from error
+
+    def _cast(self, value: Any) -> ndarray:
+        """A value's elements, all of them as those of the array, which tells of what is lost."""
+        dtype = self._array.dtype
+        made = f.assigned(value, dtype)
+        is_cast = made.dtype != dtype and made.dtype.kind in "biufc" and dtype.kind in "biufc"
+        return f.astype_as(made, dtype, "K") if is_cast else made
 
     def _assigned_in_place(self, key: Any, value: Any) -> bool:
         """Values that lie in the array's own memory are read one by one, after those before them are written."""
@@ -160,17 +176,6 @@ class flatiter:
             return False
         numpy.asarray(a).flat[numpy.asarray(key) if isinstance(key, ndarray) else key] = numpy.asarray(value)
         return True
-
-    def _assigned(self, key: Any, value: Any) -> ndarray:
-        is_number = isinstance(value, (numpy.integer, numpy.floating))
-        if is_number and isinstance(key, int) and self._array.dtype.kind == "i":
-            value = value.item()  # which must fit
-        try:
-            return f.assigned(value, self._array.dtype)
-        except OverflowError as error:
-            if isinstance(key, int):
-                raise ValueError("Error setting single item of array.") from error
-            raise
 
     @staticmethod
     def _in_turn(values: ndarray, n: int) -> ndarray:

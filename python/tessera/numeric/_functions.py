@@ -207,7 +207,12 @@ def array(object: Any, dtype: Any = None, *, copy: Any = True, order: str = "K",
             "order": None if order == "K" else order,
             "copy": False if copy is False else True,  # NumPy's refusal, where it has to copy
         }
-        made = numpy.array(object, **asked)
+        try:
+            made = numpy.array(object, **asked)
+        except (OverflowError, TypeError, ValueError):  # arrays of no axes, of ours, are cast where numbers must fit
+            if not isinstance(object, (list, tuple)) or not _any(isinstance(x, ndarray) for x in object):
+                raise
+            made = numpy.array([to_numpy(x) if isinstance(x, ndarray) else x for x in object], **asked)
         shares = made.base is not None or isinstance(object, (memoryview, bytearray, bytes))
         a, is_new = of_numpy(made, private=not shares), not shares
     wanted = a.dtype if dtype is None else fitted(a.dtype, dtype_of(dtype))
@@ -826,7 +831,9 @@ def copyto(dst: ndarray, src: Any, casting: str = "same_kind", where: Any = True
     elif isinstance(src, numpy.generic) and casting == "no" and src.dtype != dst.dtype:
         raise TypeError(f"Cannot cast scalar from {src.dtype!r} to {dst.dtype!r} according to the rule 'no'")
     src = asarray(src)  # lists too, which NumPy does not read by the dtype of dst
-    if casting in ("no", "equiv") and not can_cast(src.dtype, dst.dtype, casting):
+    if src.dtype != dst.dtype and not can_cast(src.dtype, dst.dtype, casting):
+        if not dst.flags.writeable:
+            raise ValueError("assignment destination is read-only")
         raise TypeError(f"Cannot cast array data from {src.dtype!r} to {dst.dtype!r} according to the rule '{casting}'")
     if src.ndim > dst.ndim and _all(n == 1 for n in src.shape[: src.ndim - dst.ndim]):
         src = src.reshape(src.shape[src.ndim - dst.ndim :])  # first axes of extent 1 are none
@@ -834,7 +841,14 @@ def copyto(dst: ndarray, src: Any, casting: str = "same_kind", where: Any = True
         raise ValueError(f"could not broadcast input array from shape {src.shape} into shape {dst.shape}")
     if casting == "unsafe" and src.dtype.kind == "c" and dst.dtype.kind in "iuf":
         warn_of_lost_parts()
-    copy_of(src, dst, casting=casting, where=where)
+    if dst.flags.writeable or not _is_same_place(src, dst):  # to itself nothing is written, as NumPy looks at it
+        copy_of(src, dst, casting=casting, where=where)
+
+
+def _is_same_place(a: ndarray, b: ndarray) -> bool:
+    """Whether arrays are the same elements of memory."""
+    alike = (a.dtype, a.shape, a.strides, a.device) == (b.dtype, b.shape, b.strides, b.device)
+    return alike and (a is b or a._address() == b._address())
 
 
 _NUMBER_KINDS = {int: "i", float: "f", complex: "c"}

@@ -64,7 +64,7 @@ class Places:
     """A key applied to an array: a view of it, and element places in that view. ``words``: as many last axes are
     taken whole, whatever the key is: those of what an element is made of."""
 
-    def __init__(self, a: ndarray, key: Any, words: int = 0) -> None:
+    def __init__(self, a: ndarray, key: Any, words: int = 0, checks: bool = True) -> None:
         items = [_item(item) for item in (key if isinstance(key, tuple) else (key,))]
 
         def is_bools(item: Any) -> bool:
@@ -96,7 +96,7 @@ class Places:
                 continue
             turns.append(True)
             if item.dtype.kind != "b":
-                arrays.append(self._wrap(item, a.shape[axis], axis))
+                arrays.append(self._wrap(item, a.shape[axis], axis) if checks or not item.ndim else item)
                 axes.append(place)
                 basic.append(slice(None))
                 axis, place = axis + 1, place + 1
@@ -203,6 +203,37 @@ def _may_fault(source: numpy.dtype[Any], dtype: numpy.dtype[Any]) -> bool:
     return loses and dtype.kind in "iufc" and not numpy.can_cast(source, dtype)
 
 
+def in_dtype(a: ndarray, dtype: Any) -> ndarray:
+    """Elements in a dtype that may lose some of them, by a copy, which tells of that; else as they are."""
+    if a.dtype == dtype or not _may_fault(a.dtype, dtype):
+        return a
+    return f.asarray(f.copy_of(a, dtype=dtype, casting="unsafe"))
+
+
+def _fits_places(values: ndarray, shape: tuple[int, ...]) -> bool:
+    """Whether values broadcast to places of a shape."""
+    extents = values.shape[max(values.ndim - len(shape), 0) :]
+    if 0 not in shape or math.prod(extents):
+        extents = values.shape  # more leading axes are ignored only of no values, and where no place is written
+    up = len(shape) - len(extents)
+    return up >= 0 and _all(n in (1, m) for n, m in zip(extents, shape[up:], strict=True))
+
+
+def _check_values(values: ndarray, a: ndarray, key: Any, words: int) -> None:
+    """An error where values do not fit places, of which one is out of bounds: NumPy looks at the shape before."""
+    try:
+        shape = Places(a, key, words, False).offsets.shape
+    except (IndexError, ValueError):
+        return
+    while values.ndim > len(shape) and values.shape[0] == 1:
+        values = values[0]
+    if not words and not _fits_places(values, shape):
+        raise ValueError(
+            f"shape mismatch: value array of shape {values.shape} could not be broadcast to indexing result of shape "
+            f"{shape}"
+        )
+
+
 def set_item(a: ndarray, key: Any, value: Any) -> None:
     """``a[key] = value`` where the key is more than integers and slices."""
     if _items.is_field(key):
@@ -227,23 +258,23 @@ def set_item(a: ndarray, key: Any, value: Any) -> None:
             return
     values = _assigned(value, a)
     words, given = _items.words_of(a, values) if items else (a, values)
-    places = Places(words, key, items)
+    try:
+        places = Places(words, key, items)
+    except IndexError:
+        _check_values(values, words, key, items)
+        raise
     if places.is_mask and values.ndim > 1:
         raise TypeError(
             "NumPy boolean array indexing assignment requires a 0 or 1-dimensional input, input has "
             f"{values.ndim} dimensions"
         )
     _check_parts(values, a)
-    if values.dtype is not a.dtype and _may_fault(values.dtype, a.dtype):
-        values = given = f.asarray(f.copy_of(values, dtype=a.dtype, casting="unsafe"))
+    if values.dtype is not a.dtype and not items:
+        values = given = in_dtype(values, a.dtype)
     shape = places.offsets.shape[: -1 if items else None]
     while values.ndim > len(shape) and values.shape[0] == 1:
         values, given = values[0], given[0]
-    extents = values.shape[max(values.ndim - len(shape), 0) :]
-    if places.offsets.size or math.prod(extents):
-        extents = values.shape  # more leading axes are ignored only of no values, and where no place is written
-    up = len(shape) - len(extents)
-    if up < 0 or _any(n not in (1, m) for n, m in zip(extents, shape[up:], strict=True)):
+    if not _fits_places(values, shape):
         if places.is_mask and values.ndim == 1:
             raise ValueError(
                 f"NumPy boolean array indexing assignment cannot assign {values.size} input values to the {shape[0]} "
@@ -335,10 +366,13 @@ def _take_places(a: ndarray, indices: Any, axis: Any, mode: str) -> tuple[ndarra
 def take(a: Any, indices: Any, axis: Any = None, out: Any = None, mode: str = "raise") -> Any:
     """Elements at places along an axis."""
     a, axis, places = _take_places(f.asarray(a), indices, axis, mode)
-    if not a.shape[axis] and places.size:
+    shape = (*a.shape[:axis], *places.shape, *a.shape[axis + 1 :])
+    if not a.shape[axis] and math.prod(shape):
         raise IndexError("cannot do a non-empty take from an empty axes.")
+    if out is None and (0 in a.shape[:axis] or (not a.shape[axis] and mode != "raise")):
+        return f.empty(shape, a.dtype, device=a.device)  # NumPy looks at no index
     if out is not None:
-        if out.shape != (*a.shape[:axis], *places.shape, *a.shape[axis + 1 :]):
+        if out.shape != shape:
             raise ValueError("output array does not match result of ndarray.take")
         if not f.can_cast(out.dtype, a.dtype, "safe"):
             raise TypeError(
@@ -369,19 +403,39 @@ def put(a: ndarray, ind: Any, v: Any, mode: str = "raise") -> None:
     flat = f.arange(a.size).reshape(a.shape) if not a.flags.c_contiguous else None
     _, _, places = _take_places(a, ind, None, mode)
     places = f.ravel(places)
-    values = f.ravel(_assigned(v, a))
     if places.size and not a.size:
         raise IndexError("cannot replace elements of an empty array")
+    values = f.ravel(_cast(v, a))
     if not places.size or not values.size:
-        _check_parts(values, a)
         return
     if values.size != places.size:
         values = take(values, f.arange(places.size) % values.size)
+    if flat is None and mode == "raise":
+        n = _put_before(a, places, values)
+        values, places = values[n:], places[n:]
     if flat is None:
         set_item(f.reshape(a, -1), places, values)
     else:
         places = Places._wrap(places, a.size, 0)
         set_item(a, unravel_index(places, a.shape), values)
+
+
+def _cast(value: Any, a: ndarray) -> ndarray:
+    """What is written to elements of an array, all of it in their dtype, which tells of what is lost."""
+    made = _assigned(value, a)
+    is_cast = made.dtype != a.dtype and made.dtype.kind in "biufc" and a.dtype.kind in "biufc"
+    return f.astype_as(made, a.dtype, "K") if is_cast else made
+
+
+def _put_before(a: ndarray, places: ndarray, values: ndarray) -> int:
+    """Writes the values before the first place that is out of bounds, as NumPy has when it meets that; how many."""
+    if int(_least(places)) >= -a.size and int(_greatest(places)) < a.size:
+        return 0
+    n = int(((places < -a.size) | (places >= a.size)).argmax())
+    if n and not f.may_share_memory(a, values):  # which is written to a copy, that is lost
+        set_item(f.reshape(a, -1), places[:n], values[:n])
+        return n
+    return 0
 
 
 def unravel_index(indices: Any, shape: Any, order: str = "C") -> tuple[Any, ...]:

@@ -20,7 +20,7 @@ from ._reduce import into, scalar_of
 from ._reduce import max as _max_of
 from ._reduce import min as _min_of
 from ._reduce import sum as _sum_of
-from ._setup import NO_VALUE, memory
+from ._setup import ALL_FAULTS, NO_VALUE, memory, told_as
 from ._ufunc import FUNCTIONS, select
 
 INNER = ("contracted", "product", "matmul_operator")
@@ -349,6 +349,12 @@ def _of_spans(function: Any) -> Any:
     return made
 
 
+def _scaled(a: ndarray, b: ndarray) -> Any:
+    """A number times an array, as a product of matrices tells of it: of dtypes that BLAS has by its name."""
+    is_blas = "f2" not in (a.dtype.str[1:], b.dtype.str[1:])
+    return told_as("dot", ALL_FAULTS, _multiply, a, b) if is_blas else _multiply(a, b)
+
+
 @_of_spans
 def dot(a: Any, b: Any, out: Any = None) -> Any:
     """Sums of products over the last axis of a and the last but one of b."""
@@ -358,7 +364,7 @@ def dot(a: Any, b: Any, out: Any = None) -> Any:
             "output array is not acceptable (must have the right datatype, number of dimensions, and be a C-Array)"
         )
     if not a.ndim or not b.ndim:
-        return into(f.asarray(_multiply(a, b)), out)
+        return into(f.asarray(_scaled(a, b)), out)
     if b.ndim == 1 or a.ndim <= 2 and b.ndim == 2:
         if a.shape[-1] != b.shape[0]:
             sizes = f"{a.shape[-1]} (dim {a.ndim - 1}) != {b.shape[0]} (dim 0)"
@@ -388,7 +394,7 @@ def inner(a: Any, b: Any, /) -> Any:
         return a.dot(b.T)
     a, b = f.asarray(a), f.asarray(b)
     if not a.ndim or not b.ndim:
-        return _multiply(a, b)
+        return _scaled(a, b)
     if a.shape[-1] != b.shape[-1]:
         sizes = f"{a.shape[-1]} (dim {a.ndim - 1}) != {b.shape[-1]} (dim {b.ndim - 1})"
         raise ValueError(f"shapes {a.shape} and {b.shape} not aligned: {sizes}")
@@ -497,8 +503,13 @@ def cross(
         )
     if are_flat:
         return f.asarray(x[..., 0] * y[..., 1] - x[..., 1] * y[..., 0])
-    x, y = (v if v.shape[-1] == 3 else concatenate([v, f.zeros_like(v[..., :1])], -1) for v in (x, y))
-    parts = [x[..., i] * y[..., k] - x[..., k] * y[..., i] for i, k in ((1, 2), (2, 0), (0, 1))]
+    if x.shape[-1] == 2:  # what is not there takes no part: it would make NaN of infinities
+        parts = [x[..., 1] * y[..., 2], -x[..., 0] * y[..., 2]]
+    elif y.shape[-1] == 2:
+        parts = [-x[..., 2] * y[..., 1], x[..., 2] * y[..., 0]]
+    else:
+        parts = [x[..., i] * y[..., k] - x[..., k] * y[..., i] for i, k in ((1, 2), (2, 0))]
+    parts.append(x[..., 0] * y[..., 1] - x[..., 1] * y[..., 0])
     return f.moveaxis(stack([f.asarray(p) for p in parts], -1), -1, axisc)
 
 

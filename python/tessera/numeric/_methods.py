@@ -69,7 +69,7 @@ def copy(self: ndarray, order: str = "C") -> ndarray:
 def flatten(self: ndarray, order: str = "C") -> ndarray:
     """A copy along one axis."""
     made = f.ravel(self, order)
-    return made.copy() if f.may_share_memory(made, self) else made
+    return made.copy() if f.may_share_memory(made, self) or not made.size else made
 
 
 def reshape(self: ndarray, *shape: Any, order: str = "C", copy: Any = None) -> ndarray:

@@ -273,6 +273,10 @@ def fill_diagonal(a: ndarray, val: Any, wrap: bool = False) -> None:
         raise ValueError("All dimensions of input must be of equal length")
     if not a.flags.writeable:
         raise ValueError("underlying array is read-only")
+    if isinstance(val, ndarray) and f.may_share_memory(a, val):  # is read in turn with what is written
+        end = a.shape[1] ** 2 if a.ndim == 2 and not wrap else None
+        a.flat[: end : sum(math.prod(a.shape[d + 1 :]) for d in range(a.ndim))] = val
+        return
     values = f.ravel(f.asarray(val, a.dtype))
     if not values.size:
         return  # as NumPy's a.flat[::step] = ()
@@ -392,6 +396,7 @@ def unpackbits(a: Any, /, axis: Any = None, count: Any = None, bitorder: str = "
     a = f.asarray(a)
     if a.dtype != numpy.uint8:
         raise TypeError("Expected an input array of unsigned byte data type")
+    a = a if a.ndim else a.reshape(1)
     a, axis = (f.ravel(a), 0) if axis is None else (a, f.normalize(axis, a.ndim))
     a = _with_last(a, axis)
     little = _is_little(bitorder)

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import inspect
+import warnings
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -15,7 +16,7 @@ from . import _host, _ufunc_methods
 from ._ndarray import ndarray
 from ._reduce import any as _any_of
 from ._reduce import scalar_of
-from ._setup import METHOD, NO_VALUE, told_as
+from ._setup import METHOD, NO_VALUE, told_as, user_level
 from ._ufunc import FUNCTIONS, Made, select
 
 _abs, _copysign, _trunc = FUNCTIONS["absolute"], FUNCTIONS["copysign"], FUNCTIONS["trunc"]
@@ -71,14 +72,18 @@ class Composed(Made):
     def __reduce__(self) -> str:
         return self.__name__
 
-    def __call__(self, *given: Any, out: Any = None, where: Any = True, casting: str = "same_kind", order: str = "K",
-                 dtype: Any = None, subok: bool = True, signature: Any = None) -> Any:  # fmt: skip
+    def __call__(self, *given: Any, out: Any = NO_VALUE, where: Any = True, casting: str = "same_kind",
+                 order: str = "K", dtype: Any = None, subok: bool = True, signature: Any = None) -> Any:  # fmt: skip
         if not self.nin <= len(given) <= self.nargs:
             raise TypeError(
                 f"{self.__name__}() takes from {self.nin} to {self.nargs} positional arguments but {len(given)} were "
                 "given"
             )
         as_array = out is ...
+        if where is not True and out is NO_VALUE and all(x is None for x in given[self.nin :]):
+            warnings.warn("'where' used without 'out', expect unitialized memory in output. If this is intentional, "
+                          "use out=None.", UserWarning, stacklevel=user_level())  # fmt: skip
+        out = None if out is NO_VALUE else out
         if out is not None and len(given) > self.nin:
             raise TypeError("cannot specify 'out' as both a positional and keyword argument")
         if self.nout > 1 and out is not None and not as_array and not isinstance(out, tuple):
@@ -269,6 +274,11 @@ def _power_of_two(n: Any) -> Any:
 
 def _ldexp(x1: Any, x2: Any) -> Any:
     """x1 * 2**x2."""
+    if type(x1) is int and isinstance(x2, (ndarray, numpy.ndarray)) and x2.dtype.kind in "iu":
+        x1 = numpy.asarray(x1).astype("f2")  # the least float: integers of Python's give way
+    if type(x2) is int and isinstance(x1, (ndarray, numpy.ndarray)):
+        x2 = numpy.asarray(x2, "i4")  # which must fit
+    x1, x2 = _beside((x1, x2))
     x1 = f.asarray(_floats("ldexp", x1))
     if x2.dtype.kind not in "biu":
         raise TypeError("ufunc 'ldexp' not supported for the input types")
@@ -358,7 +368,7 @@ FUNCTIONS_OF_PARTS = {
     for made in (
         Composed(_divmod, 2, takes_numbers=True, tells=0xFF),
         Composed(_frexp, 2),
-        Composed(_ldexp, 1, tells=18),
+        Composed(_ldexp, 1, takes_numbers=True, tells=18),
         Composed(_modf, 2),
         Composed(_spacing, 1, tells=6),
         Composed(_gcd, 1, 0, takes_numbers=True),

@@ -14,7 +14,7 @@ from . import _meanings
 from ._functions import asarray, normalize, normalize_many, ravel
 from ._meanings import has_meaning, truth
 from ._ndarray import ndarray
-from ._setup import NO_VALUE, HostDtype, is_held, loop_of, memory, warn_of_lost_parts
+from ._setup import ALL_FAULTS, NO_VALUE, HostDtype, is_held, loop_of, memory, told_as, user_level, warn_of_lost_parts
 from ._ufunc import FUNCTIONS, copy_of
 
 INNER = ("fold", "reduced_axes", "accumulate", "into", "scalar_of")
@@ -103,7 +103,24 @@ def _in_loop(a: ndarray, dtype: Any) -> ndarray:
     dtype = loop_of(dtype)
     if not is_held(dtype):
         raise HostDtype(f"tessera.numeric has no arrays of dtype {dtype}")
-    return a.astype(dtype, copy=False)
+    return _cast(a, dtype, "reduce")
+
+
+def warn_of_parts(a: ndarray, dtype: Any, times: int = 1) -> None:
+    """Tells of parts that are lost where complex elements are computed in a real dtype: twice where NumPy casts both
+    the first ones, which a reduction begins with, and the others."""
+    if a.dtype.kind == "c" and dtype is not None and numpy.dtype(dtype).kind in "iuf":
+        for _ in range(times):
+            warn_of_lost_parts(user_level())
+
+
+def _cast(a: ndarray, dtype: Any, told: str) -> ndarray:
+    """The elements in a dtype, of which is told what is lost."""
+    from ._index import in_dtype
+
+    if a.dtype == dtype or dtype is None:
+        return a
+    return asarray(told_as(told, ALL_FAULTS, in_dtype, a, dtype)).astype(dtype, copy=False)
 
 
 def fold(
@@ -131,8 +148,10 @@ def fold(
             )
         if target is not None:
             dtype = _dtype_into(a, out) or sum_dtype(a.dtype)
+        a = _cast(a, dtype, "reduce") if dtype.kind in "iu" or dtype.itemsize < a.itemsize else a
     else:
         dtype = _dtype_into(a, out) if dtype is None else dtype
+        warn_of_parts(a, dtype, 2)
         a = a if dtype is None else _in_loop(a, dtype)
     no_start = initial is None or initial is NO_VALUE
     if name in ("max", "min") and no_start and mask is not None:
@@ -280,7 +299,16 @@ def mean(a: Any, axis: Any = None, dtype: Any = None, out: Any = None, keepdims:
         _warn_empty("Mean of empty slice")
     total = sum(a, axis, inner, keepdims=keeps, where=where)
     given = outer if out is None or inner is None else inner  # of float16 into an array: not rounded before
-    return into(_divide(total, n).astype(given, copy=False), out, "unsafe")
+    return into(_quotient(total, n, given), out, "unsafe")
+
+
+def _quotient(total: Any, n: Any, dtype: Any) -> Any:
+    """A quotient in a dtype; of arrays NumPy casts as it divides."""
+
+    def made() -> Any:
+        return _divide(total, n).astype(dtype, copy=False)
+
+    return told_as("divide", ALL_FAULTS, made) if dtype.kind in "iu" and numpy.ndim(total) else made()
 
 
 def _warn_empty(text: str) -> None:
@@ -305,26 +333,20 @@ def _spread(a: ndarray, axes: tuple[int, ...], inner: Any, keeps: bool) -> ndarr
     return _core.numeric_fold("spread", away, axes, None, keeps, None)
 
 
-def _squares(a: ndarray, axis: Any, inner: Any, keeps: bool, where: Any, mean: Any, n: Any) -> Any:
-    """The same in two passes, of complex numbers and elements under a mask, too."""
-    middle = asarray(mean) if mean is not NO_VALUE else _divide(
-        sum(a, axis, inner, keepdims=True, where=where), n
+def _squares(a: ndarray, axis: Any, inner: Any, is_asked: bool, keeps: bool, where: Any, mean: Any, n: Any) -> Any:
+    """The same in two passes, of complex numbers and elements under a mask, too. A dtype that is asked for is that of
+    sums and of the mean, not of what elements differ from it by."""
+    middle = asarray(mean) if mean is not NO_VALUE else _quotient(
+        sum(a, axis, inner, keepdims=True, where=where), n, inner
     )  # fmt: skip
-    away = asarray(FUNCTIONS["subtract"](a, middle, dtype=inner))
-    return sum(_square(away), axis, keepdims=keeps, where=where)
+    away = asarray(a - middle if is_asked else FUNCTIONS["subtract"](a, middle, dtype=inner))
+    squares = _square(away) if a.dtype.kind == "c" else asarray(_multiply(away, away))
+    return sum(squares, axis, inner if is_asked else None, keepdims=keeps, where=where)
 
 
 def _square(x: ndarray) -> ndarray:
     """Squares of magnitudes."""
     return asarray(x.real * x.real + x.imag * x.imag if x.dtype.kind == "c" else _multiply(x, x))
-
-
-def _whole_squares(a: ndarray, axis: Any, dtype: Any, keeps: bool, where: Any, mean: Any, n: Any) -> Any:
-    """The same where a dtype of integers is asked for: sums and their mean are cut off to it, as NumPy's are."""
-    middle = asarray(mean) if mean is not NO_VALUE else asarray(
-        _divide(sum(a, axis, dtype, keepdims=True, where=where), n)
-    ).astype(dtype)  # fmt: skip
-    return sum(_square(asarray(a - middle)), axis, dtype, keepdims=keeps, where=where)
 
 
 def var(a: Any, axis: Any = None, dtype: Any = None, out: Any = None, ddof: Any = 0, keepdims: Any = NO_VALUE, *,
@@ -342,17 +364,15 @@ def var(a: Any, axis: Any = None, dtype: Any = None, out: Any = None, ddof: Any 
     n = _count(a, axis, where, True)
     if type(n) is int and n <= ddof:
         _warn_empty("Degrees of freedom <= 0 for slice")
-    if inner.kind in "biu":
-        total = _whole_squares(a, axis, inner, keeps, where, mean, n)
-    elif type(n) is int and mean is NO_VALUE and _is_read_once(a, axis, inner, n):
+    if type(n) is int and dtype is None and mean is NO_VALUE and _is_read_once(a, axis, inner, n):
         total = _spread(a, _axes(a, axis), inner, keeps)
     else:
-        total = _squares(a, axis, inner, keeps, where, mean, n)
+        total = _squares(a, axis, inner, dtype is not None, keeps, where, mean, n)
     n = n if type(n) is int or keeps else n.reshape(total.shape)
     rest = builtins.max(n - ddof, 0) if type(n) is int else FUNCTIONS["maximum"](n - ddof, 0)
     outer = outer if dtype is not None else numpy.empty(0, outer).real.dtype
-    made = _divide(total, rest)
-    return into(made if out is not None and outer.kind in "biu" else made.astype(outer, copy=False), out, "unsafe")
+    into_whole = out is not None and outer.kind in "biu"
+    return into(_divide(total, rest) if into_whole else _quotient(total, rest, outer), out, "unsafe")
 
 
 def std(a: Any, axis: Any = None, dtype: Any = None, out: Any = None, ddof: Any = 0, keepdims: Any = NO_VALUE, *,
@@ -415,7 +435,9 @@ def accumulate(name: str, a: Any, axis: Any, dtype: Any, out: Any) -> ndarray:
         dtype = asked or _dtype_into(a, out) or sum_dtype(a.dtype)
         if a.dtype.kind == "c" and dtype.kind in "iuf":
             warn_of_lost_parts(4)
+        a = _cast(a, dtype, "cast") if dtype.kind in "iu" or dtype.itemsize < a.itemsize else a
     elif dtype is not None:
+        warn_of_parts(a, dtype)
         a = _in_loop(a, dtype)
     if _is_long(a, axis) and name in SCANS and dtype is not None and dtype.char in "ilqfd":
         made = _scanned(name, a, dtype)

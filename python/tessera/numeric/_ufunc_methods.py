@@ -14,11 +14,11 @@ import numpy
 
 from .. import _core
 from . import _functions as f
-from ._index import Places
+from ._index import Places, in_dtype
 from ._joining import concatenate, stack
 from ._meanings import has_meaning
 from ._ndarray import ndarray
-from ._setup import NO_VALUE, on
+from ._setup import ALL_FAULTS, NO_VALUE, on, told_as, user_level, warn_of_lost_parts
 from ._sort import argsort
 from ._ufunc import FUNCTIONS, select
 
@@ -286,6 +286,23 @@ def _at_in_order(function: Any, a: ndarray, indices: Any, given: tuple[Any, ...]
     return bool(_core.numeric_join_at(function, a, tuple(keys), f.asarray(values, a.dtype)))
 
 
+# Functions that NumPy has loops of indices for, whose faults of one axis are told of by the function's name.
+_INDEXED = frozenset(("add", "subtract", "multiply", "divide", "floor_divide", "maximum", "minimum", "fmax", "fmin"))
+
+
+# Those whose loops forget faults, so those of the casts before them.
+_CLEARING = frozenset(("maximum", "minimum", "fmax", "fmin"))
+
+
+def _at_name(function: Any, a: ndarray, indices: Any, given: tuple[Any, ...]) -> str:
+    """The name under which NumPy tells of faults."""
+    is_one = not isinstance(indices, (slice, tuple)) and indices is not ... and indices is not None
+    if function.__name__ not in _INDEXED or not is_one or a.ndim != 1 or a._is_items or has_meaning(a):
+        return "at"
+    other = given[0] if isinstance(given[0], (ndarray, numpy.ndarray)) else numpy.asarray(given[0])
+    return function.__name__ if other.dtype == a.dtype and other.ndim < 2 else "at"
+
+
 def at(function: Any, a: Any, indices: Any, *given: Any) -> None:
     """``a[indices] = function(a[indices], b)``, once for each time that an index occurs, in order."""
     if not isinstance(a, ndarray):
@@ -297,7 +314,26 @@ def at(function: Any, a: Any, indices: Any, *given: Any) -> None:
     if function.nin == 1 and given:
         raise ValueError("second operand provided when ufunc is unary")
     if not a.flags.writeable:
+        Places(a, indices)  # errors of indices come first
         raise ValueError("assignment destination is read-only")
+    told_as(_at_name(function, a, indices, given), ALL_FAULTS, _at, function, a, indices, given)
+
+
+def has_dtype(x: Any) -> bool:
+    """Whether an operand is an array of numbers."""
+    return isinstance(x, (ndarray, numpy.ndarray)) and x.dtype.kind in "biufc"
+
+
+@functools.cache
+def _check_at(function: Any, first: Any, second: Any) -> None:
+    """An error where a function takes no elements of these dtypes, before indices and shapes are looked at."""
+    on("cpu", lambda: function(f.empty(0, first), f.empty(0, second)))
+
+
+def _at(function: Any, a: ndarray, indices: Any, given: tuple[Any, ...]) -> None:
+    """The same, of what has been looked at."""
+    if given and has_dtype(given[0]) and not a._is_items and not has_meaning(a):
+        _check_at(function, a.dtype, numpy.dtype(given[0].dtype))
     if _at_few(function, a, indices, given) or _at_in_order(function, a, indices, given):
         return
     places = Places(a, indices)
@@ -305,6 +341,8 @@ def at(function: Any, a: Any, indices: Any, *given: Any) -> None:
     values: Any = None
     if given:
         values = _at_values(function, a, given[0])
+        if getattr(values, "dtype", a.dtype).kind == "c" and a.dtype.kind in "iuf" and function._result != "bool":
+            warn_of_lost_parts(user_level())
         if function.__name__ == "subtract" and a.dtype.kind in "iufc" and f.result_type(a, values) == a.dtype:
             function, values = FUNCTIONS["add"], FUNCTIONS["negative"](f.asarray(values, a.dtype))
         if type(values) not in (int, float, complex):
@@ -318,6 +356,8 @@ def at(function: Any, a: Any, indices: Any, *given: Any) -> None:
         made = f.asarray(
             function(_core.numeric_gather(places.view, here), *(() if values is None else (other,)))
         )
+        if function.__name__ not in _CLEARING:
+            made = in_dtype(made, a.dtype)
         _core.numeric_scatter(places.view, here, made, True)  # any cast, as NumPy's
     if a.device == "cpu":
         _core.numeric_flush()  # which reports what kernels have found
@@ -339,7 +379,7 @@ def _result_of(function: Any, dtype: Any) -> Any:
 
 def _loop(function: Any, a: ndarray, dtype: Any = None) -> tuple[ndarray, Any]:
     """The array as the function's loop of one dtype takes it, and that dtype."""
-    a = a if dtype is None else a.astype(dtype)
+    a = a if dtype is None else in_dtype(a, f.dtype_of(dtype)).astype(dtype, copy=False)
     if function.__name__ == "logical_xor" and dtype is None:
         a = a.astype(bool)
     kind = _result_of(function, a.dtype)
@@ -375,9 +415,11 @@ def _pair_by_pair(function: Any, rows: ndarray) -> ndarray:
 
 def reduce(function: Any, a: Any, axis: Any, dtype: Any, out: Any, keepdims: Any, initial: Any, where: Any) -> Any:
     """The reduction of a function that is no fold of the C library; initial=None: without its neutral element."""
-    from ._reduce import _mask, into, reduced_axes
+    from ._reduce import _mask, into, reduced_axes, warn_of_parts
 
-    a, kind = _loop(function, f.asarray(a), dtype)
+    a = f.asarray(a)
+    warn_of_parts(a, dtype, 1 if function.__name__ in IDENTITIES else 2)
+    a, kind = told_as("reduce", ALL_FAULTS, _loop, function, a, dtype)
     name, axes, mask = function.__name__, reduced_axes(a, axis), _mask(a, where)
     free = name in ANY_ORDER
     if len(axes) > 1 and not free:
@@ -418,6 +460,7 @@ def reduce(function: Any, a: Any, axis: Any, dtype: Any, out: Any, keepdims: Any
     else:
         mask = None if mask is None else rows_of(f.broadcast_to(mask, a.shape))
         made = _one_by_one(function, rows_of(a), mask, start, kind)
+    made = f.asarray(made)
     return into(made.reshape(kept) if keepdims is True else made, out, "unsafe")
 
 
@@ -441,9 +484,13 @@ def one_axis(a: ndarray, axis: Any, method: str) -> int:
 
 def accumulate(function: Any, a: Any, axis: Any, dtype: Any, out: Any) -> Any:
     """The reduction of the first elements, for each number of them."""
+    from ._reduce import warn_of_parts
+
     a = f.asarray(a)
     axis, out = one_axis(a, axis, "accumulate"), _one_out(out)
-    a, kind = _loop(function, a, _walk_dtype(function, a, dtype, out))
+    dtype = _walk_dtype(function, a, dtype, out)
+    warn_of_parts(a, dtype)
+    a, kind = _loop(function, a, dtype)
     walked = _core.numeric_walk(function, a.astype(kind, copy=False), axis, None) if _is_walked(a) else None
     if walked is not None:
         return walked if out is None else _put_into(out, walked)

@@ -316,7 +316,7 @@ def _float(x: Any) -> ndarray:
 def vector_norm(x: Any, /, *, axis: Any = None, keepdims: bool = False, ord: Any = 2) -> Any:
     """Lengths of vectors along axes."""
     x = _float(x)
-    size = f.asarray(_absolute(x))
+    size = x if x.dtype.kind == "c" and (ord is None or ord == 2) else f.asarray(_absolute(x))
     if ord == math.inf:
         return r.max(size, axis, keepdims=keepdims, initial=0)
     if ord == -math.inf:
@@ -328,7 +328,8 @@ def vector_norm(x: Any, /, *, axis: Any = None, keepdims: bool = False, ord: Any
     if isinstance(ord, str):
         raise ValueError(f"Invalid norm order '{ord}' for vectors")  # noqa: TRY004  as NumPy's
     if ord is None or ord == 2:
-        return _sqrt(r.sum(size * size, axis, keepdims=keepdims))
+        squares = FUNCTIONS["multiply"](FUNCTIONS["conjugate"](x), x).real if x.dtype.kind == "c" else size * size
+        return _sqrt(r.sum(squares, axis, keepdims=keepdims))
     return _power(r.sum(_power(size, ord), axis, keepdims=keepdims), 1.0 / ord)
 
 

@@ -131,12 +131,138 @@ m.fill_diagonal(m.zeros((2, 2)).imag, m.zeros(0))
 m.spacing(m.array([65504, -65504], 'f2'))
 m.spacing(m.array([np.nan, 1], 'f2'))
 m.spacing(m.array([np.inf, np.nan, 3.4028235e38, -2], 'f4'))
+m.less(m.array([complex(np.nan, 1), 2 + 1j, 0]), 1)
+m.greater_equal(m.array([complex(2, np.nan), 1]), 2)
+m.greater_equal(m.array([complex(2, np.nan), 1]), 3)
+m.greater.outer(m.array([complex(np.nan, 1)], 'c8'), 1)
+m.less_equal(m.array([complex(np.nan, 1)] * 9000), 1)
+m.logaddexp(m.array([1.0, np.nan]), 3)
+m.logaddexp2(m.array([1.0, 2], 'f4'), np.nan)
+m.logaddexp(m.array([1.0, np.inf, -np.inf]), np.inf)
+m.reciprocal(m.array([0, 1, 2], 'i8'))
+m.reciprocal(m.array([0, 1, 2], 'i4'))
+m.reciprocal(m.array([0, 1, 2], 'i2'))
+m.reciprocal(m.array([0, 1, 2], 'u8'))
+m.array([1 + 1j, 0, np.inf]) ** np.nan
+m.array([3 + 4j, 0.5]) ** np.inf
+m.array([3 + 4j]) ** -np.inf
+m.array([6e4 + 0j]) ** 300
+m.array([complex(np.inf, 0)]) ** 300
+m.array([5, 3]) ** -2**63
+m.array([5, 3], 'i1') ** -2**63
+m.sign(m.array([complex(np.inf, np.inf), complex(np.nan, 1), 3]))
+m.add(m.array([complex(np.nan, np.inf)]), m.array([complex(1, -np.inf)]))
+m.multiply(m.array([complex(np.inf, np.nan)]), m.array([2 + 0j]))
+m.divide(m.array([complex(np.nan, np.inf)]), 2)
+m.divide(m.array([1j]), m.array([complex(np.nan, 0)]))
+m.sqrt(m.array([-1.0]), out=m.zeros(1, 'i4'), casting='unsafe')
+m.sqrt(m.array([np.inf]), out=m.zeros(1, 'i4'), casting='unsafe')
+m.sqrt(m.array([1j]), out=m.zeros(1, 'f4'), casting='unsafe')
+m.add(m.array([1e300]), 1, dtype='f4')
+m.add(m.array([1e300]), 1, dtype='i4', casting='unsafe')
+m.add(m.array([1j]), 1, dtype='i4', casting='unsafe')
+m.maximum(m.zeros(3, complex), -2**63, dtype='u8')
+m.clip(m.zeros(3), -1, None, dtype='u1')
+m.bitwise_count(m.array([0, 1]), where=m.array([True, True]))
+m.add(m.array([0, 1]), 1, None, where=m.array([True, True]))
+m.add(m.array([0, 1]), 1, out=None, where=m.array([True, True]))
+m.modf(m.array([0, 1.5]), where=m.array([True, True]))
+m.ldexp(2, m.array([1, 2], 'i1'))
+m.ldexp(m.array([1, 2], 'i1'), 2)
+m.ldexp(2.5, m.array([1, 2], 'i1'))
+m.add.accumulate(m.array([1, np.nan, 3]), dtype='i4')
+m.cumprod(m.array([1, 1e30 + 2j]), dtype='i8')
+m.add.reduce(m.array([1, np.nan, 3]), dtype='i4')
+m.maximum.reduce(m.array([1, np.nan]), dtype='i4')
+m.subtract.reduce(m.array([1, 1j]), dtype='i4')
+m.subtract.accumulate(m.array([1, 1j]), dtype='i4')
+m.bitwise_or.reduce(m.array([1, 1j]), dtype='i4')
+m.hypot.reduce(m.array([[3, 4.0]]), axis=(1, 0), keepdims=True)
+m.mean(m.zeros((2, 0)), axis=1, dtype='u1')
+m.mean(m.array([np.nan, 1]), dtype='i8')
+m.var(m.array([6e4 + 1j, 3]), dtype='f8')
+m.var(m.array([6e4 + 1j, 3]), dtype='i8')
+m.var(m.array([6e4, 3.5, np.nan]), dtype='i8')
+m.var(m.array([6e4, 3]), dtype='c16')
+m.nanvar(m.array([6e4, 3]), dtype='c16')
+m.nanstd(m.array([6e4, 3, np.nan]), dtype='i4')
+m.std(m.array([[1j, np.inf]]), axis=-1)
+m.corrcoef(m.zeros(0))
+m.corrcoef(m.zeros(0, 'c16'))
+m.corrcoef(m.array([1, np.inf]))
+m.dot(m.array(1e200), m.array([0, 1e200]))
+m.inner(m.array([1.65, -np.inf]), m.array([1 + 0j, 6]))
+m.matmul(m.array([np.inf, np.nan]), m.array([0.0, 1]))
+m.copyto(m.zeros((3, 4), 'u2'), m.zeros((2, 3, 4), 'i1'))
+m.copyto(m.zeros(2, 'i8').imag, m.zeros(3))
+after(m.arange(3), lambda a: m.copyto(a.imag, a.imag))
+after(m.arange(3), lambda a: m.copyto(a, 1, casting='no'))
+m.take(m.zeros((0, 0)), [0, 1], axis=0)
+m.take(m.zeros((0, 0)), [0, 1], axis=0, mode='clip')
+m.take(m.zeros((0, 2)), [0, 1], axis=0, mode='clip')
+m.unpackbits(m.array(3, 'u1'), axis=-1)
+m.unpackbits(m.array(3, 'u1'), axis=1)
+m.array([m.array(-4), 3], dtype='u4')
+m.array([m.array(4j), 3], dtype='f4')
+m.percentile(m.zeros(0, 'i4').imag, 50)
+m.zeros(0, 'i4').imag.flatten().flags.writeable
+after(m.arange(3, dtype='u8'), lambda a: m.multiply.at(a, [0, 1], m.array([np.inf])))
+after(m.arange(3.0), lambda a: m.add.at(a, [0, 1], m.array([1j])))
+after(m.arange(3.0), lambda a: m.add.at(a, [], m.array([1j])))
+after(m.arange(3.0), lambda a: m.add.at(a, [0, 7], m.array([1j])))
+m.minimum.at(m.arange(3).imag, 7, 1)
+after(m.arange(3), lambda a: a.flat.__setitem__(slice(0, 0), m.array([1j, np.nan])))
+after(m.arange(3), lambda a: a.flat.__setitem__([], m.array([1.5, np.nan])))
+after(m.arange(3), lambda a: a.flat.__setitem__(0, m.array(1j)))
+after(m.arange(3), lambda a: a.flat.__setitem__(0, 1j))
+after(m.arange(3), lambda a: a.flat.__setitem__(0, [1.5, 2]))
+after(m.arange(3), lambda a: a.flat.__setitem__([7], 'a'))
+m.arange(3).imag.flat.__setitem__(7, 1)
+after(m.arange(2.0), lambda a: m.put(a, [-1, 0], m.array([1j, np.nan])))
+m.put(m.zeros(0, 'i4'), [0], np.nan)
+after(m.arange(12.0).reshape(3, 4), lambda a: m.fill_diagonal(a, a, False))
+after(m.arange(12.0).reshape(4, 3), lambda a: m.fill_diagonal(a[::-1], a, True))
+m.expm1(m.array([np.inf + 0j, 710, complex(np.inf, 1), -np.inf]))
+m.array([2 + 0j]) ** -2**63
+m.array([60 + 80j]) ** m.array([200 + 300j])
+m.array([0.0, 2]) ** -np.inf
+m.array([complex(np.inf, 0), 2]) ** -np.inf
+m.absolute(m.array([1j]), dtype='f8')
+m.absolute(m.array([1j]), dtype='c16')
+m.absolute(m.array([1j]), dtype='f4')
+m.greater(np.int8(-7), m.array([1], 'u8'), casting='no')
+m.greater(m.array([1], 'i8'), m.array([1], 'u8'), casting='no')
+m.subtract.at(m.ones(2, bool), ..., m.ones(3, bool))
+m.ldexp(m.zeros(0, 'f4'), 2**40)
+m.array([m.array(np.nan), 3], dtype='u4') * 0
+m.compress([True, False, True], m.zeros((0, 0)), axis=1)
+m.take(m.zeros((0, 3)), [7], axis=1)
+m.zeros((1, 2)).__setitem__(np.s_[1:, [5]], m.zeros((2, 1, 3)))
+m.zeros((1, 2)).__setitem__(np.s_[[5]], m.zeros((3, 2)))
+m.zeros((1, 2)).__setitem__(np.s_[[5]], m.zeros((1, 2)))
+m.cross(m.array([-np.inf, 1, 2]), m.array([1.0, 0]))
+m.cross(m.array([1.0, 0]), m.array([-np.inf, 1, 2]))
+m.linalg.norm(m.array([[complex(-np.inf, np.nan), 1], [3, 4j]]), axis=-1)
+m.linalg.norm(m.array([[complex(-np.inf, 0), 1], [3, 4j]]), axis=-1)
 """
 
 
 def part(m: Any, value: Any) -> Any:
     a = m.zeros(2, "u4")
     a.real = value
+    return a
+
+
+def after(a: Any, change: Any) -> Any:
+    """The array that has been changed."""
+    change(a)
+    return a
+
+
+def written_before_an_error(m: Any) -> Any:
+    a = m.zeros(3)
+    with pytest.raises(IndexError):
+        m.put(a, [1, 5, 2], [7, 8, 9])
     return a
 
 
@@ -150,7 +276,7 @@ def outcome(text: str, m: Any) -> tuple[Any, list[str]]:
     with warnings.catch_warnings(record=True) as seen:
         warnings.simplefilter("always")
         try:
-            made = eval(text, {"m": m, "np": np, "part": part, "shares": shares})
+            made = eval(text, {"m": m, "np": np, "part": part, "shares": shares, "after": after})
             for x in made if isinstance(made, tuple) else (made,):
                 np.asarray(x)  # what waits tells of its faults
         except Exception as error:  # noqa: BLE001  its class is compared
@@ -179,3 +305,33 @@ def test_found_statements_are_numpys(text):
         if x.dtype.kind in "fc":
             signs = [(np.signbit(z.real) | np.isnan(z.real), np.signbit(z.imag) | np.isnan(z.imag)) for z in (x, y)]
             np.testing.assert_array_equal(*signs)
+
+
+def test_values_before_a_place_out_of_bounds_are_put():
+    np.testing.assert_array_equal(np.asarray(written_before_an_error(tn)), written_before_an_error(np))
+
+
+# What NumPy calls the function that a fault is told of.
+TOLD = {
+    "fast": lambda m: m.divide.at(m.ones(3), [0], 0.0),
+    "slow": lambda m: m.divide.at(m.ones(3), slice(0, 2), m.zeros(2)),
+    "rows": lambda m: m.divide.at(m.ones((3, 3)), [0, 1], m.zeros(3)),
+    "other dtype": lambda m: m.multiply.at(m.ones(3, "f4"), [0], 1e300),
+    "one operand": lambda m: m.sqrt.at(-m.ones(3), [0]),
+    "reduce": lambda m: m.add.reduce(m.array([np.nan, 1]), dtype="i4"),
+    "accumulate": lambda m: m.add.accumulate(m.array([np.nan, 1]), dtype="i4"),
+    "mean": lambda m: m.mean(m.full((2, 2), np.nan), axis=0, dtype="i4"),
+    "dot of a number": lambda m: m.dot(m.array(1e300), m.array([1e300, 1])),
+}
+
+
+@pytest.mark.parametrize("case", TOLD)
+def test_faults_are_told_of_by_numpys_names(case):
+    said = []
+    for m in (np, tn):
+        with warnings.catch_warnings(record=True) as seen:
+            warnings.simplefilter("always")
+            TOLD[case](m)
+        said.append([str(each.message) for each in seen])
+    assert said[0] == said[1]
+    assert said[0]
