@@ -31,7 +31,8 @@ WORDS = {
     "ordered": "max min ptp median nanmedian all any count_nonzero argmax argmin nanargmax nanargmin amax amin",
     "running": "cumsum cumprod nancumsum nancumprod",
     "sets": "union1d intersect1d setdiff1d setxor1d",
-    "parts": "real imag angle isreal iscomplex isposinf isneginf iscomplexobj fix i0 sinc conj real_if_close",
+    "parts": "real imag isreal iscomplex isposinf isneginf iscomplexobj fix conj real_if_close",
+    "near_parts": "angle i0 sinc",
     "multiply": "dot matmul inner outer kron vdot",
     "sign": "+ - * / // % & | ^ << >> < <= == != > >=",
     "written": "+= -= *= /= //= %= &= |= ^= <<= >>=",
@@ -46,9 +47,9 @@ VIEWS = [
 ]
 EXACT = {
     "elements": [
-        "m.{two}({x}, {o}{out}{where}{casting}{dtype})",
+        "m.{two}({x}, {o}{out}{casting}{dtype})",
         "m.{two}({o}, {x}{casting})",
-        "m.{one}({x}{out}{where}{casting}{dtype})",
+        "m.{one}({x}{out}{casting}{dtype})",
         "m.{divmod|floor_divide}({x}, {o})",
         "m.{modf|frexp}({x})",
         "{x} {sign} {o}",
@@ -141,7 +142,7 @@ EXACT = {
     ],
 }
 NEAR = {
-    "elements": ["m.{near_one}({x}{out}{where})", "m.{near_two}({x}, {o}{casting})", "{x} ** {o}"],
+    "elements": ["m.{near_one}({x}{out})", "m.{near_two}({x}, {o}{casting})", "{x} ** {o}", "m.{near_parts}({x})"],
     "fold": [
         "m.{fold}.reduce({x}, axis={axis}{keeps}{initial}{where}{dtype})",
         "m.{single}({x}, axis={axis}{keeps}{dtype})",
@@ -232,7 +233,8 @@ class Source:
         like = [name for name, a in self.names.items() if a.shape == self.array.shape]
         if not like or self.chance(0.75):
             return ""
-        return f", out={self.pick(like)}{self.pick(['', '', '[::-1]', '[..., ::-1]', '[...]', '.T'])}"
+        place = self.pick(["", "", "[::-1]", "[..., ::-1]", "[...]", ".T"])
+        return f", out={self.pick(like)}{place}{self.slot_where()}"  # without a place what is left out is anything
 
     def slot_where(self) -> str:
         masks = [name for name, a in self.names.items() if a.dtype == bool]

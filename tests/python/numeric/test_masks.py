@@ -9,7 +9,13 @@ import tessera.numeric as tn
 
 LENGTHS = [0, 1, 7, 8, 15, 16, 17, 63, 64, 65, 127, 200, 1000, 4099]
 DTYPES = ["?", "i1", "u2", "f2", "i4", "f4", "i8", "f8", "c8", "c16"]
-RNG = np.random.default_rng(5)
+
+
+@pytest.fixture(autouse=True)
+def draws():
+    """Each test draws the same, whichever ran before."""
+    global RNG
+    RNG = np.random.default_rng(5)
 
 
 def masks(n):

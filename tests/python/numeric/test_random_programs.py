@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Random programs on arrays, statement by statement on NumPy too (tests/fuzz/arrays): views, writes in place, overlap,
 mixed dtypes, NaN, zeros of both signs, empty arrays and arrays of no axes. Of each three programs one has everything
-waiting, the others compute small arrays at once. What is looked at here is values, dtypes and what was written to;
-docs/conformance.md counts the rest, which differs in few."""
+waiting, the others compute small arrays at once. Values, dtypes, what was written to, classes of exceptions and numbers
+of warnings are NumPy's."""
 
 from __future__ import annotations
 
@@ -23,14 +23,13 @@ PROGRAMS = 3000 if os.environ.get("TESSERA_TEST_LONG") else 30
 
 
 def same(wanted, got) -> None:
-    found = program.difference(wanted, got, True)
+    found = program.difference(wanted, got, program.EXACT)
     assert not found, found
 
 
 @pytest.mark.parametrize("share", range(6))
 def test_programs_do_what_numpys_do(share):
-    found = [(number, *each) for number in range(share, PROGRAMS, 6) for each in program.run(0, number)]
-    wrong = [each for each in found if each[2].startswith(("values", "dtype", "after", "kind", "length"))]
+    wrong = [(number, *each) for number in range(share, PROGRAMS, 6) for each in program.run(0, number)]
     assert not wrong, wrong
 
 
@@ -42,9 +41,9 @@ def test_a_seed_always_makes_the_same_program():
 def test_differences_are_found():
     x = np.array([1.0, 0.0, np.nan])
     for other in (x + 1, x.astype("f4"), x[:2], x * -1, ValueError("one")):
-        assert program.difference(x, other if isinstance(other, Exception) else tn.array(other), True)
-    assert not program.difference(x, tn.array(x), True)
-    assert program.difference(ValueError("one"), TypeError("other"), True)
+        assert program.difference(x, other if isinstance(other, Exception) else tn.array(other), program.EXACT)
+    assert not program.difference(x, tn.array(x), program.EXACT)
+    assert program.difference(ValueError("one"), TypeError("other"), program.EXACT)
 
 
 def program_of(text, is_exact):
@@ -60,10 +59,16 @@ def test_arrays_are_compared_after_a_statement_that_raises():
     assert found.startswith("after")
 
 
-def test_a_program_never_ends_without_a_finding():
-    """Arrays that are near enough for their statement, and not equal."""
-    found = program_of("run('a[...] = 1 if m is np else 1 + 2.3e-16')", False).run()
-    assert [what[:10] for _, what in found] == ["near after"]
+def test_arrays_that_are_near_enough_become_equal():
+    one = program_of("run('a[...] = 1 if m is np else 1 + 2.3e-16')", False)
+    assert one.step()[1] == ""
+    assert (np.asarray(one.ours["a"]) == 1).all()
+
+
+def test_signs_of_zeros_count_but_in_extremes():
+    for text, counts in (("m.add(a, b)", True), ("m.maximum(a, b)", False)):
+        bounds = program.bounds_of(text, True, [])
+        assert bool(program.difference(np.zeros(2), tn.array([0.0, -0.0]), bounds)) == counts
 
 
 # Large kernels take long to compile: few values by default, all that one launch can take in the long run.
