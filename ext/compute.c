@@ -9,8 +9,7 @@
 #include "tessera/graph.h"
 #include "tessera/native.h"
 
-/* (name, file, names of parameters, pack). */
-static PyObject *compute_tuple(const ts_kernel_desc *desc)
+static PyObject *compute_names(const ts_kernel_desc *desc)
 {
     PyObject *names = PyTuple_New((Py_ssize_t)desc->n_params);
     for (size_t i = 0; names && i < desc->n_params; i++) {
@@ -20,8 +19,23 @@ static PyObject *compute_tuple(const ts_kernel_desc *desc)
         else
             Py_CLEAR(names);
     }
-    return Py_BuildValue("ssNy#", desc->name, desc->file, names, (const char *)desc->source.bytes,
-                         (Py_ssize_t)desc->source.n);
+    return names;
+}
+
+/* (name, file, names of parameters), without that any source is read. */
+static PyObject *compute_about(PyObject *module, PyObject *text)
+{
+    const char *choices = PyUnicode_AsUTF8(text);
+    ts_kernel_desc desc;
+    ts_error err;
+    if (!choices)
+        return NULL;
+    ts_status status = ts_compute_about(choices, &desc, &err);
+    if (status == TS_VALUE)
+        Py_RETURN_NONE;
+    if (status != TS_OK)
+        return core_raise(PyModule_GetState(module), &err);
+    return Py_BuildValue("ssN", desc.name, desc.file, compute_names(&desc));
 }
 
 static PyObject *compute_pack(PyObject *module, PyObject *text)
@@ -37,7 +51,7 @@ static PyObject *compute_pack(PyObject *module, PyObject *text)
         Py_RETURN_NONE;
     if (status != TS_OK)
         return core_raise(state, &err);
-    PyObject *made = compute_tuple(&desc);
+    PyObject *made = PyBytes_FromStringAndSize((const char *)desc.source.bytes, (Py_ssize_t)desc.source.n);
     ts_compute_desc_deinit(&desc);
     return made;
 }
@@ -282,9 +296,11 @@ static PyObject *code_end(PyObject *module, PyObject *unused)
 }
 
 static PyMethodDef compute_functions[] = {
+    {"compute_about", compute_about, METH_O,
+     "compute_about(choices, /)\n--\n\nA kernel of an algorithm that lies in the library, by its choices "
+     "(ts_compute_desc of tessera/compute.h):\nname, file, names of parameters; None where there is none."},
     {"compute_pack", compute_pack, METH_O,
-     "compute_pack(choices, /)\n--\n\nA kernel of an algorithm that lies in the library, by its choices "
-     "(ts_compute_desc of tessera/compute.h):\nname, file, names of parameters, pack; None where there is none."},
+     "compute_pack(choices, /)\n--\n\nIts pack."},
     {"compute_clear", (PyCFunction)(void (*)(void))compute_clear, METH_FASTCALL,
      "compute_clear(stream, array, /)\n--\n\nMakes the memory of an array without gaps zero, in the order of a "
      "stream."},

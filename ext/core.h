@@ -260,16 +260,17 @@ int core_evaluate_init(PyObject *module, core_state *state);
  * exception. */
 int core_take_constants(core_state *state, core_frame *frame, size_t from, const ts_kernel *kernel, size_t param);
 
-/* What _prepare() of a Python kernel gives, in C form; borrows from that tuple. Ended by PyBuffer_Release(&pack). */
+/* What _prepare() of a Python kernel gives, in C form; borrows from that tuple. */
 typedef struct core_prepared {
     ts_kernel_desc desc;
     core_evaluator evaluator;
-    Py_buffer pack;
+    Py_buffer pack, id; /* empty where there is none */
     ts_param params[CORE_PARAMS]; /* the kernel's, then items of annotated tuples and lists */
     size_t n_params;
     ts_target_hints by_target[TS_LAUNCH_TARGETS];
 } core_prepared;
 int core_prepared_of(core_state *state, PyObject *tuple, core_prepared *out); /* 0, or -1 with exception */
+void core_prepared_end(core_prepared *prepared);
 ts_kernel *core_kernel_of(core_state *state, PyObject *object); /* prepared on first use; NULL with exception */
 /* An argument for each parameter of a kernel that is prepared, from those by position and those by name (a mapping,
  * None or NULL): a new reference, `args` itself where none is missing. NULL with exception. */

@@ -462,6 +462,26 @@ static ts_status evaluate_link(void *user, const char *ptx, void **image, size_t
     return status;
 }
 
+/* host.source() gives the pack. */
+static ts_status evaluate_source(void *user, void **pack, size_t *n, ts_error *err)
+{
+    core_evaluator *evaluator = user;
+    PyGILState_STATE gil = PyGILState_Ensure();
+    PyObject *bytes = PyObject_CallMethod(evaluator->host, "source", NULL);
+    *n = bytes && PyBytes_Check(bytes) ? (size_t)PyBytes_GET_SIZE(bytes) : 0;
+    *pack = *n ? malloc(*n) : NULL;
+    if (*pack)
+        memcpy(*pack, PyBytes_AS_STRING(bytes), *n);
+    else if (bytes && !*n)
+        PyErr_SetString(PyExc_TypeError, "source() must give bytes");
+    else if (bytes)
+        PyErr_NoMemory();
+    ts_status status = *pack ? TS_OK : evaluate_failed(evaluator->state, err);
+    Py_XDECREF(bytes);
+    PyGILState_Release(gil);
+    return status;
+}
+
 /* host.loaded(library): what link() gave is loaded. */
 static ts_status evaluate_loaded(void *user, uint64_t library, ts_error *err)
 {
@@ -485,6 +505,7 @@ ts_host core_host_of(core_evaluator *evaluator)
     PyObject *links = PyObject_GetAttrString(evaluator->host, "links");
     bool has_links = links && PyObject_IsTrue(links) > 0;
     ts_host host = {.evaluate = evaluate_site, .later = evaluate_later, .user = evaluator, .asks = asks != Py_False,
+                    .source = evaluate_source,
                     .link = has_links ? evaluate_link : NULL, .loaded = has_links ? evaluate_loaded : NULL};
     Py_XDECREF(asks);
     Py_XDECREF(structs);

@@ -2,8 +2,8 @@
  *
  * Kernels and launch(). Kernel is the base of tessera.tile.kernel: it holds a ts_kernel, made on first
  * use from what the Python side's _prepare() gives: (name, file, pack bytes or IR text, (parameter, ...), ((target or
- * 0, (a number for each of TS_HINTS)), ...), who evaluates its expressions of Python (_host.Host) or None). A parameter
- * is a row in the order of ts_param: (name or None, flags, static_shape, static_stride, dtype, static_shape_end,
+ * 0, (a number for each of TS_HINTS)), ...), who evaluates its expressions of Python (_host.Host) or None[, id]). With an
+ * id (ts_source) the pack may be None: then host.source() gives it. A parameter is a row in the order of ts_param: (name or None, flags, static_shape, static_stride, dtype, static_shape_end,
  * static_stride_end, form, (a row for each item, ...)).
  * launch() is one pass over the arguments into C form (args.c), then ts_launch.
  */
@@ -138,21 +138,30 @@ static int kernel_rows(PyObject *rows, PyObject *hints, core_prepared *out)
     return 0;
 }
 
+void core_prepared_end(core_prepared *prepared)
+{
+    if (prepared->pack.obj)
+        PyBuffer_Release(&prepared->pack);
+    if (prepared->id.obj)
+        PyBuffer_Release(&prepared->id);
+}
+
 int core_prepared_of(core_state *state, PyObject *tuple, core_prepared *out)
 {
     PyObject *rows, *hints, *host;
     memset(out, 0, sizeof *out);
     ts_kernel_desc *desc = &out->desc;
-    if (!PyArg_ParseTuple(tuple, "szy*O!O!O", &desc->name, &desc->file, &out->pack, &PyTuple_Type,
-                          &rows, &PyTuple_Type, &hints, &host))
+    if (!PyArg_ParseTuple(tuple, "szz*O!O!O|z*", &desc->name, &desc->file, &out->pack, &PyTuple_Type,
+                          &rows, &PyTuple_Type, &hints, &host, &out->id))
         return -1;
-    bool packed = out->pack.len >= 4 && memcmp(out->pack.buf, "TSPK", 4) == 0; /* else the text of IR */
+    bool packed = !out->pack.buf || (out->pack.len >= 4 && memcmp(out->pack.buf, "TSPK", 4) == 0); /* else IR's text */
     out->evaluator = (core_evaluator){state, host};
     desc->source = (ts_source){.kind = packed ? TS_SOURCE_PYTHON : TS_SOURCE_TEXT, .bytes = out->pack.buf,
-                               .n = (size_t)out->pack.len, .host = core_host_of(&out->evaluator)};
+                               .n = (size_t)out->pack.len, .host = core_host_of(&out->evaluator), .id = out->id.buf,
+                               .n_id = (size_t)out->id.len};
     desc->by_target = out->by_target;
     if (kernel_rows(rows, hints, out) < 0) {
-        PyBuffer_Release(&out->pack);
+        core_prepared_end(out);
         return -1;
     }
     if (!packed)
@@ -205,7 +214,7 @@ static int kernel_create(kernel_object *self, PyObject *tuple)
     self->facts.n_whole = kernel_has_keyword_only(self) ? PY_SSIZE_T_MAX : (Py_ssize_t)prepared.desc.n_params;
     self->facts.packed = prepared.desc.source.kind == TS_SOURCE_PYTHON;
     ts_status status = ts_kernel_create(&prepared.desc, &made, &err);
-    PyBuffer_Release(&prepared.pack);
+    core_prepared_end(&prepared);
     if (status == TS_OK &&
         !__atomic_compare_exchange_n(&self->kernel, &none, made, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE))
         ts_kernel_release(made); /* another thread was faster */

@@ -59,7 +59,7 @@ static int tools_request_of(core_state *state, PyObject *tuple, PyObject *args, 
     if (PyBytes_Check(args) && tools_specs(args, out) == 0)
         return 0;
     if (PyErr_Occurred()) {
-        PyBuffer_Release(&out->prepared.pack);
+        core_prepared_end(&out->prepared);
         return -1;
     }
     core_frame_init(&frame);
@@ -74,7 +74,7 @@ static int tools_request_of(core_state *state, PyObject *tuple, PyObject *args, 
     ts_kernel_release(kernel);
     core_frame_deinit(&frame);
     if (result < 0)
-        PyBuffer_Release(&out->prepared.pack);
+        core_prepared_end(&out->prepared);
     return result;
 }
 
@@ -103,7 +103,7 @@ static PyObject *tools_lower_text(PyObject *module, PyObject *args)
     ts_status status =
         ts_lower_source(&request.prepared.desc.source, request.spec, request.n_spec, tools_hints(&request, 0),
                         places ? TS_LOWER_PLACES : 0, NULL, &text, &n, &err);
-    PyBuffer_Release(&request.prepared.pack);
+    core_prepared_end(&request.prepared);
     if (status != TS_OK)
         return core_raise(state, &err);
     return core_text(text, n);
@@ -124,7 +124,7 @@ static int tools_code(core_state *state, PyObject *args, ts_code *code)
     status = ts_compile_source(&request.prepared.desc.source, request.spec, request.n_spec,
                                tools_hints(&request, target), (ts_target)target, NULL, code, &err);
     Py_END_ALLOW_THREADS;
-    PyBuffer_Release(&request.prepared.pack);
+    core_prepared_end(&request.prepared);
     if (status != TS_OK)
         core_raise(state, &err);
     return status == TS_OK ? 0 : -1;
@@ -151,7 +151,7 @@ static PyObject *tools_notes(PyObject *module, PyObject *args)
                                 .spec = request.spec, .n_spec = request.n_spec,
                                 .hints = tools_hints(&request, target), .target = (ts_target)target};
     ts_status status = ts_report_notes(&wanted, &text, &n, &err);
-    PyBuffer_Release(&request.prepared.pack);
+    core_prepared_end(&request.prepared);
     if (status != TS_OK)
         return core_raise(state, &err);
     return core_text(text, n);
@@ -190,7 +190,7 @@ static PyObject *tools_specs_of(PyObject *module, PyObject *args)
     if (!PyArg_ParseTuple(args, "OO!:specs_of", &prepared, &PyTuple_Type, &values) ||
         tools_request_of(PyModule_GetState(module), prepared, values, &request) < 0)
         return NULL;
-    PyBuffer_Release(&request.prepared.pack);
+    core_prepared_end(&request.prepared);
     return PyBytes_FromStringAndSize((const char *)request.spec, (Py_ssize_t)(request.n_spec * sizeof(ts_spec)));
 }
 
@@ -269,7 +269,34 @@ static PyObject *tools_cache_kept(PyObject *module, PyObject *object)
     return bytes;
 }
 
+/* cache_files(folders, endings): what the files are (ts_cache_files). */
+static PyObject *tools_cache_files(PyObject *module, PyObject *args)
+{
+    (void)module;
+    enum { ENDINGS = 4 };
+    PyObject *folders, *given;
+    const char *endings[ENDINGS];
+    uint64_t digest[2] = {0, 0};
+    bool ok = true;
+    if (!PyArg_ParseTuple(args, "O!O!", &PyTuple_Type, &folders, &PyTuple_Type, &given))
+        return NULL;
+    Py_ssize_t n = PyTuple_GET_SIZE(given) < ENDINGS ? PyTuple_GET_SIZE(given) : ENDINGS;
+    for (Py_ssize_t i = 0; i < n; i++)
+        if (!(endings[i] = PyUnicode_AsUTF8(PyTuple_GET_ITEM(given, i))))
+            return NULL;
+    for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(folders) && ok; i++) {
+        const char *folder = PyUnicode_AsUTF8(PyTuple_GET_ITEM(folders, i));
+        if (!folder)
+            return NULL;
+        ok = ts_cache_files(folder, endings, (size_t)n, digest);
+    }
+    return ok ? PyBytes_FromStringAndSize((const char *)digest, sizeof digest) : Py_NewRef(Py_None);
+}
+
 static PyMethodDef tools_functions[] = {
+    {"cache_files", tools_cache_files, METH_VARARGS,
+     "cache_files(folders, endings, /)\n--\n\nA digest of names, sizes and times of the files of folders whose names "
+     "end so; None where one cannot\nbe read."},
     {"cache_keep", tools_cache_keep, METH_VARARGS,
      "cache_keep(name, key, bytes, /)\n--\n\nKeeps bytes beside compiled code."},
     {"cache_kept", tools_cache_kept, METH_O,

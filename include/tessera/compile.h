@@ -356,6 +356,9 @@ struct ts_source {
     const char *compiler;    /* CUSTOM: name and version of the compiler, part of the cache's key; NULL: no cache */
     ts_host host;            /* PYTHON: who evaluates its expressions of the host language; zeros: nobody */
     const char *entry;       /* TEXT, MODULE: the kernel by its name, without "@"; NULL: the first entry */
+    const void *id;          /* PYTHON: what stands for the pack where kept code is looked for; equal for equal packs
+                              * alone. NULL: the pack itself. With one, `bytes` may be NULL and host.source give them */
+    size_t n_id;
 };
 
 /* Compiles a source of any kind. The parameters of an IR kernel must be those that a launch with these arguments passes

@@ -304,6 +304,9 @@ TS_API TS_CHECKED ts_status ts_histogram_range(const ts_stream *stream, const ts
  * Errors: TS_VALUE for NULL, a kernel, an axis or a choice that there is not, or that takes an operator; TS_NOMEM. */
 TS_API TS_CHECKED ts_status ts_compute_desc(const char *choices, ts_kernel_desc *out, ts_error *err);
 TS_API void ts_compute_desc_deinit(ts_kernel_desc *desc);
+/* Its name, file, parameters and hints alone, which costs next to nothing: out->source is zero. Kernels that take an
+ * operator of the program are found, too. Owns: nothing; all is borrowed for good. Errors: as ts_compute_desc. */
+TS_API TS_CHECKED ts_status ts_compute_about(const char *choices, ts_kernel_desc *out, ts_error *err);
 
 #ifdef __cplusplus
 }

@@ -90,6 +90,9 @@ typedef ts_status ts_host_link_fn(void *user, const char *ptx, void **image, siz
  * before the first launch; with an error the kernel is not launched. */
 typedef ts_status ts_host_loaded_fn(void *user, uint64_t library, ts_error *err);
 
+/* Gives the pack of a kernel that was made without one: *pack, of *n bytes, made with malloc(), freed by the caller. */
+typedef ts_status ts_host_source_fn(void *user, void **pack, size_t *n, ts_error *err);
+
 /* Who evaluates; all zero: nobody. `user` lives as long as what it is given to. */
 typedef struct ts_host {
     ts_host_fn *evaluate;
@@ -98,6 +101,7 @@ typedef struct ts_host {
     ts_host_link_fn *link;   /* NULL: the pack calls no other code */
     ts_host_loaded_fn *loaded; /* NULL: nobody asks */
     uint8_t asks;            /* 1: the pack has expressions of the host, so it is lowered before the cache is asked */
+    ts_host_source_fn *source; /* NULL: the pack is there. Called where no code is kept for a launch */
 } ts_host;
 
 /* Memory for what the host gives back; it ends with the compilation. NULL: there is none left. */

@@ -255,6 +255,9 @@ TS_API void ts_cache_keep(const char *name, const void *key, size_t n_key, const
 /* Gives what was kept under the key, in this process or one before. Owns: *out, by ts_code_deinit; its `bytes` are NULL
  * where there is nothing. */
 TS_API void ts_cache_kept(const void *key, size_t n_key, ts_code *out);
+/* For keys of what is made of files: adds to a digest, which begins with zeros, the names, sizes and times of the files
+ * of a folder whose names end with one of n endings. False: the folder cannot be read. */
+TS_API bool ts_cache_files(const char *folder, const char *const *endings, size_t n, uint64_t digest[2]);
 
 /* What a file of the cache of compiled code holds, for tools that list it. */
 typedef struct ts_cached {

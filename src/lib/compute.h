@@ -60,6 +60,8 @@ uint32_t ts__compute_record(const compute_key *key);
  * Owns: borrowed for good. Errors: TS_NOMEM. */
 TS_CHECKED ts_status ts__compute_kernel(const compute_key *key, const char *own, ts_kernel **out, ts_error *err);
 
+/* Its name, file, parameters and hints. Owns: nothing. */
+void ts__compute_about(const compute_key *key, ts_kernel_desc *out);
 /* What it is made of. Owns: out->source.bytes, which ts_compute_desc_deinit frees. Errors: TS_NOMEM; TS_VALUE where it
  * takes an operator of the program. */
 TS_CHECKED ts_status ts__compute_desc_make(const compute_key *key, ts_kernel_desc *out, ts_error *err);

@@ -179,18 +179,27 @@ static uint32_t key_index(const compute_key *key)
     return index;
 }
 
-/* Makes the words of the pack those of the choices; hints are what the choices say. */
-static void key_apply(const compute_key *key, compute_pack *pack, ts_hints *hints)
+/* Makes the words of the pack those of the choices. */
+static void key_apply(const compute_key *key, compute_pack *pack)
 {
     const compute_row *row = &compute_rows[key->number];
     for (int axis = 0; axis < COMPUTE_AXES; axis++) {
         const compute_choice *choice = row->axes[axis].n ? ts__compute_choice(key, (compute_axis)axis) : NULL;
-        if (!choice)
-            continue;
-        for (uint32_t i = choice->first; i < (uint32_t)choice->first + choice->n; i++)
-            pack->words[row->changes[i].at] = row->changes[i].word;
-        hints->num_worker_warps = choice->warps ? choice->warps : hints->num_worker_warps;
-        hints->occupancy = choice->occupancy ? choice->occupancy : hints->occupancy;
+        for (uint32_t i = 0; choice && i < choice->n; i++)
+            pack->words[row->changes[choice->first + i].at] = row->changes[choice->first + i].word;
+    }
+}
+
+void ts__compute_about(const compute_key *key, ts_kernel_desc *out)
+{
+    const compute_row *row = &compute_rows[key->number];
+    *out = (ts_kernel_desc){.name = row->function, .file = row->file, .params = row->params, .n_params = row->n_params,
+                            .hints.opt_level = TS_OPT_LEVEL};
+    ts_hints *hints = &out->hints;
+    for (int axis = 0; axis < COMPUTE_AXES; axis++) {
+        const compute_choice *choice = row->axes[axis].n ? ts__compute_choice(key, (compute_axis)axis) : NULL;
+        hints->num_worker_warps = choice && choice->warps ? choice->warps : hints->num_worker_warps;
+        hints->occupancy = choice && choice->occupancy ? choice->occupancy : hints->occupancy;
     }
 }
 
@@ -216,10 +225,9 @@ static ts_status desc_make(const compute_key *key, const char *own, ts_kernel_de
 {
     const compute_row *row = &compute_rows[key->number];
     compute_pack pack;
-    *out = (ts_kernel_desc){.name = row->function, .file = row->file, .params = row->params, .n_params = row->n_params,
-                            .hints.opt_level = TS_OPT_LEVEL};
+    ts__compute_about(key, out);
     TS_TRY(pack_read(row, own, ts_alloc_default(), &pack, err));
-    key_apply(key, &pack, &out->hints);
+    key_apply(key, &pack);
     out->source.bytes = pack.words, out->source.n = pack.bytes;
     if (own || !key_needs_own(key, &pack))
         return TS_OK;

@@ -134,3 +134,13 @@ ts_status ts_compute_desc(const char *choices, ts_kernel_desc *out, ts_error *er
     TS_TRY(key_read(choices, &key, err));
     return ts__compute_desc_make(&key, out, err);
 }
+
+ts_status ts_compute_about(const char *choices, ts_kernel_desc *out, ts_error *err)
+{
+    compute_key key;
+    TS_NEED(err, choices, out);
+    *out = (ts_kernel_desc){0};
+    TS_TRY(key_read(choices, &key, err));
+    ts__compute_about(&key, out);
+    return TS_OK;
+}

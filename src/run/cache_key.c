@@ -3,7 +3,7 @@
  * Keys of compiled code: everything that the code depends on, byte for byte. What does not change in a process is
  * collected once, so a key costs two copies and, for the CPU target, a look at which LLVM is in use:
  *
- *     | this build | TS_STOP, .. | target, sizes | CPU target: processor, LLVM | hints | specs | pack | IR |
+ *     | this build | TS_STOP, .. | target, sizes | CPU target: processor, LLVM | hints | specs | pack, or its id | IR |
  *
  * A process whose code is all cached must not load LLVM, which takes 10 to 30 ms, yet its code must be that of the
  * LLVM it would load. So a process that did load it leaves a note: these settings of the loader led to this file,
@@ -177,9 +177,11 @@ void ts__cache_key(ts_cache *cache, ts_text *key, const ts_source *source, const
     pthread_once(&key_process.once, key_start);
     const char *stop = getenv("TS_STOP"), *bisect = getenv("TS_BISECT"), *skip = getenv("TS_SKIP"); /* of passes */
     const char *compiler = source->compiler, *entry = source->entry;
-    uint64_t sizes[] = {(uint64_t)target, n_spec, source->n, stop ? strlen(stop) : 0, bisect ? strlen(bisect) : 0,
+    const void *bytes = source->id ? source->id : source->bytes;
+    const size_t n = source->id ? source->n_id : source->n;
+    uint64_t sizes[] = {(uint64_t)target, n_spec, n, stop ? strlen(stop) : 0, bisect ? strlen(bisect) : 0,
                         (uint64_t)source->kind, compiler ? strlen(compiler) : 0, skip ? strlen(skip) : 0,
-                        entry ? strlen(entry) : 0};
+                        entry ? strlen(entry) : 0, source->id != NULL};
     key->n = 0;
     ts__text_put(key, (const char *)&key_process.build, sizeof key_process.build);
     ts__text_put(key, (const char *)sizes, sizeof sizes);
@@ -195,7 +197,7 @@ void ts__cache_key(ts_cache *cache, ts_text *key, const ts_source *source, const
     }
     ts__text_put(key, (const char *)hints, sizeof *hints);
     ts__text_put(key, (const char *)spec, n_spec * sizeof *spec);
-    ts__text_put(key, source->bytes, source->n);
+    ts__text_put(key, bytes, n);
     if (more)
         ts__text_put(key, more->at, more->n);
 }

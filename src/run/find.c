@@ -49,7 +49,7 @@ static void find_key(ts_text *key, const ts_kernel_desc *desc)
 {
     const ts_source *source = &desc->source;
     uint64_t head[] = {(uint64_t)source->kind, source->kind == TS_SOURCE_MODULE ? 0 : source->n, desc->n_params,
-                       !!desc->params, desc->n_by_target, (uintptr_t)source->compile};
+                       !!desc->params, desc->n_by_target, (uintptr_t)source->compile, source->id ? source->n_id : 0};
     ts__text_put(key, (const char *)head, sizeof head);
     ts__text_put(key, (const char *)&desc->hints, sizeof desc->hints);
     ts__text_put(key, (const char *)desc->by_target, desc->n_by_target * sizeof *desc->by_target);
@@ -57,6 +57,7 @@ static void find_key(ts_text *key, const ts_kernel_desc *desc)
     find_put_text(key, desc->file);
     find_put_text(key, source->compiler);
     find_put_text(key, source->entry);
+    ts__text_put(key, source->id, source->id ? source->n_id : 0);
     find_put_params(key, desc->params, desc->params ? desc->n_params : 0);
     if (source->kind == TS_SOURCE_MODULE)
         ts__module_key(source->module, key);

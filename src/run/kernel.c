@@ -61,6 +61,7 @@ static void kernel_delete(ts_kernel *kernel)
     ts__delete(alloc, (void *)(uintptr_t)kernel->source.bytes, kernel->source.n + 1);
     ts__string_delete(alloc, (char *)(uintptr_t)kernel->source.compiler);
     ts__string_delete(alloc, (char *)(uintptr_t)kernel->source.entry);
+    ts__delete(alloc, (void *)(uintptr_t)kernel->source.id, kernel->source.n_id);
     ts__string_delete(alloc, kernel->name);
     ts__string_delete(alloc, kernel->file);
     ts__lock_deinit(&kernel->lock);
@@ -100,27 +101,48 @@ static bool kernel_copy_params(const ts_alloc *alloc, const ts_param *from, size
     return true;
 }
 
+/* Whether the pack is left to be asked for. */
+static bool kernel_is_later(const ts_source *source)
+{
+    return source->kind == TS_SOURCE_PYTHON && !source->bytes && source->id && source->host.source;
+}
+
+static bool kernel_copy_id(ts_kernel *kernel, const ts_source *from)
+{
+    if (!from->id)
+        return true;
+    void *id = ts__new(kernel->alloc, from->n_id);
+    if (id)
+        memcpy(id, from->id, from->n_id);
+    kernel->source.id = id;
+    kernel->source.n_id = id ? from->n_id : 0;
+    return id != NULL;
+}
+
 /* Keeps what the source is made of; a module as its text. */
 static ts_status kernel_copy_source(ts_kernel *kernel, const ts_source *from, ts_error *err)
 {
     ts_source *to = &kernel->source;
     char *bytes = NULL;
     *to = *from;
-    to->bytes = NULL, to->module = NULL, to->compiler = NULL, to->entry = NULL, to->n = 0;
+    to->bytes = NULL, to->module = NULL, to->compiler = NULL, to->entry = NULL, to->n = 0, to->id = NULL, to->n_id = 0;
     kernel->array_mask = from->kind == TS_SOURCE_TEXT || from->kind == TS_SOURCE_MODULE ? WORD_OF_IR : UINT64_MAX;
     if (from->kind == TS_SOURCE_MODULE) {
         to->kind = TS_SOURCE_TEXT;
         TS_TRY(ts_module_print(from->module, kernel->alloc, &bytes, &to->n, err));
-    } else {
+    } else if (!kernel_is_later(from)) {
         bytes = ts__new(kernel->alloc, from->n + 1);
         to->n = bytes ? from->n : 0;
     }
+    atomic_store(&kernel->lacks_pack, kernel_is_later(from));
     to->bytes = bytes;
     if (from->compiler)
         to->compiler = ts__string(kernel->alloc, from->compiler);
     if (from->entry)
         to->entry = ts__string(kernel->alloc, from->entry);
-    if (!bytes || (from->compiler && !to->compiler) || (from->entry && !to->entry))
+    bool has_id = kernel_copy_id(kernel, from);
+    if ((!bytes && !kernel_is_later(from)) || !has_id || (from->compiler && !to->compiler) ||
+        (from->entry && !to->entry))
         return ts_fail(err, TS_NOMEM, "out of memory for a kernel");
     if (from->kind != TS_SOURCE_MODULE && from->n)
         memcpy(bytes, from->bytes, from->n);
@@ -196,6 +218,33 @@ ts_status ts_kernel_create(const ts_kernel_desc *desc, ts_kernel **out, ts_error
     }
     *out = kernel;
     return TS_OK;
+}
+
+/* Under lock, once: threads may have asked at the same time. */
+static ts_status kernel_take_pack(ts_kernel *kernel, const void *pack, size_t n, ts_error *err)
+{
+    char *bytes = ts__new(kernel->alloc, n + 1);
+    if (!bytes)
+        return ts_fail(err, TS_NOMEM, "out of memory for the source of kernel '%s'", kernel->name);
+    memcpy(bytes, pack, n);
+    kernel->source.bytes = bytes;
+    kernel->source.n = n;
+    atomic_store(&kernel->lacks_pack, false);
+    return TS_OK;
+}
+
+ts_status ts__kernel_read(ts_kernel *kernel, ts_error *err)
+{
+    void *pack = NULL;
+    size_t n = 0;
+    if (!atomic_load(&kernel->lacks_pack))
+        return TS_OK;
+    TS_TRY(kernel->source.host.source(kernel->source.host.user, &pack, &n, err));
+    ts__lock_take(&kernel->lock);
+    ts_status status = atomic_load(&kernel->lacks_pack) ? kernel_take_pack(kernel, pack, n, err) : TS_OK;
+    ts__lock_give(&kernel->lock);
+    free(pack);
+    return status;
 }
 
 void ts_kernel_retain(ts_kernel *kernel)
@@ -621,6 +670,25 @@ static ts_status kernel_make_tier(const kernel_wish *wish, const launch_frame *f
     return kernel_make(&first, frame, hash, out, err);
 }
 
+/* Of a kernel that was made without its pack: what is in the cache. TS_NOTFOUND, without a message: nothing. */
+static ts_status kernel_take_kept(const kernel_wish *wish, const launch_frame *frame, uint64_t hash,
+                                  const kernel_entry **out, ts_error *err)
+{
+    ts_kernel *kernel = wish->kernel;
+    kernel_entry *made = NULL;
+    kernel_wish kept = *wish;
+    kept.cached_only = true;
+    if (ts__kernel_is_hosted(kernel, wish->spec, wish->n_spec))
+        return TS_NOTFOUND;
+    ts__lock_take(&kernel->lock);
+    *out = ts__kernel_find(kernel, frame, wish->device, hash);
+    ts_status status = *out ? TS_OK : kernel_make(&kept, frame, hash, &made, err);
+    if (made)
+        status = kernel_publish(kernel, frame, wish->device, made, out, err);
+    ts__lock_give(&kernel->lock);
+    return status;
+}
+
 static ts_status kernel_specialise(const kernel_wish *wish, const launch_frame *frame, uint64_t hash,
                                    const kernel_entry **out, ts_error *err)
 {
@@ -629,6 +697,13 @@ static ts_status kernel_specialise(const kernel_wish *wish, const launch_frame *
     ts_status status = TS_OK;
     kernel_entry *made = NULL;
     bool calls_host = kernel_calls_host(kernel, frame);
+    if (atomic_load(&kernel->lacks_pack)) {
+        status = kernel_take_kept(wish, frame, hash, out, err);
+        if (status != TS_NOTFOUND)
+            return status;
+        TS_TRY(ts__kernel_read(kernel, err));
+        status = TS_OK;
+    }
     if (calls_host)
         status = kernel_make(wish, frame, hash, &made, err);
     ts__lock_take(&kernel->lock);

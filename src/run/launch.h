@@ -148,6 +148,7 @@ struct ts_kernel {
     _Atomic(kernel_table *) table;
     char *name, *file;
     ts_source source;      /* its bytes and texts are ours; a module is its text */
+    _Atomic bool lacks_pack; /* source.bytes is still to be asked for (ts__kernel_read) */
     uint64_t array_mask;   /* the bits of an array's word that this kernel's code may depend on */
     kernel_param *params;
     size_t n_params;       /* 0 with params NULL: any number */
@@ -223,6 +224,10 @@ typedef struct kernel_wish {
 /* Whether the host has a say in the code: its answers are part of the key, which only lowering finds. */
 bool ts__kernel_is_hosted(const ts_kernel *kernel, const ts_spec *spec, size_t n_spec);
 TS_CHECKED ts_status ts__kernel_program(const kernel_wish *wish, ts_program **out, ts_error *err);
+
+/* Asks the host for the pack, where the kernel was made without. Not under the kernel's lock: the host may wait for
+ * what another launch holds. */
+TS_CHECKED ts_status ts__kernel_read(ts_kernel *kernel, ts_error *err);
 
 /* Tiers (tier.c): whether `wish` is one that is met by code quickly made at first, and then makes the other code in the
  * background, for the launches that come after. */

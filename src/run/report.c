@@ -98,6 +98,7 @@ ts_status ts_kernel_report(const ts_stream *given, ts_kernel *kernel, const ts_a
                        "known; give its source as Python or IR", kernel->name);
     TS_TRY(ts__frame_fill(&frame, kernel, args, n, err));
     TS_TRY(ts__launch_device(&frame, given, &room, &stream, err));
+    TS_TRY(ts__kernel_read(kernel, err));
     ts_device *device = stream->device;
     bool here = !target || target == device->target;
     ts_report_request request = {.target = target ? target : device->target, .grid = {grid[0], grid[1], grid[2]}};

@@ -153,7 +153,8 @@ static void keys_tell_compilers_apart(void)
                                  {.kind = TS_SOURCE_CUSTOM, .bytes = "b", .n = 1, .compiler = "mine 1"},
                                  {.kind = TS_SOURCE_TEXT, .bytes = "a", .n = 1}, {.bytes = "a", .n = 1},
                                  {.kind = TS_SOURCE_TEXT, .bytes = "a", .n = 1, .entry = "e"},
-                                 {.kind = TS_SOURCE_TEXT, .bytes = "a", .n = 1, .entry = "f"}};
+                                 {.kind = TS_SOURCE_TEXT, .bytes = "a", .n = 1, .entry = "f"},
+                                 {.id = "a", .n_id = 1}, {.bytes = "a", .n = 1, .id = "b", .n_id = 1}};
     ts_text keys[TS_COUNT(sources)];
     for (size_t i = 0; i < TS_COUNT(sources); i++) {
         ts__text_init(&keys[i], NULL);
@@ -164,6 +165,56 @@ static void keys_tell_compilers_apart(void)
     for (size_t i = 0; i < TS_COUNT(sources); i++)
         ts__text_deinit(&keys[i]);
     ts__cache_destroy(cache);
+}
+
+/* Where an id stands for the pack, the pack is not part of the key, whether it is there or not. */
+static void an_id_stands_for_the_pack(void)
+{
+    ts_cache *cache = ts__cache_create(&(ts_cache_options){0});
+    const ts_source sources[] = {{.bytes = "a", .n = 1, .id = "name", .n_id = 4}, {.id = "name", .n_id = 4}};
+    ts_text keys[2];
+    for (size_t i = 0; i < 2; i++) {
+        ts__text_init(&keys[i], NULL);
+        ts__cache_key(cache, &keys[i], &sources[i], NULL, NULL, 0, &(ts_hints){0}, TS_TARGET_SM90);
+    }
+    CHECK(keys[0].n == keys[1].n && memcmp(keys[0].at, keys[1].at, keys[0].n) == 0);
+    ts__text_deinit(&keys[0]);
+    ts__text_deinit(&keys[1]);
+    ts__cache_destroy(cache);
+}
+
+static int n_asked;
+
+static ts_status own_source(void *user, void **pack, size_t *n, ts_error *error)
+{
+    n_asked++;
+    if (!user)
+        return ts_fail(error, TS_IO, "the pack is gone");
+    *n = strlen(user);
+    *pack = malloc(*n);
+    memcpy(*pack, user, *n);
+    return TS_OK;
+}
+
+/* A kernel that was made without its pack asks for it where no code is kept: once, if it gets it. */
+static void a_pack_is_asked_for_when_it_is_needed(void)
+{
+    const ts_plan *plan;
+    ts_kernel *kernel;
+    ts_kernel_desc desc = {.name = "k", .source = {.id = "later", .n_id = 5, .host.source = own_source}};
+    CHECK_INT(ts_kernel_create(&desc, &kernel, &err), TS_OK);
+    CHECK_INT(n_asked, 0);
+    CHECK_INT(ts_kernel_prepare(NULL, kernel, NULL, 0, &plan, &err), TS_IO);
+    CHECK_INT(ts_kernel_prepare(NULL, kernel, NULL, 0, &plan, &err), TS_IO);
+    CHECK_STR(err.text, "the pack is gone");
+    CHECK_INT(n_asked, 2);
+    ts_kernel_release(kernel);
+    desc.source.host.user = "no pack";
+    CHECK_INT(ts_kernel_create(&desc, &kernel, &err), TS_OK);
+    for (int i = 0; i < 2; i++)
+        CHECK_INT(ts_kernel_prepare(NULL, kernel, NULL, 0, &plan, &err), TS_PARSE);
+    CHECK_INT(n_asked, 3);
+    ts_kernel_release(kernel);
 }
 
 static ts_status prepare(const char *compiler, const ts_param *param, const int64_t *stride, ts_kernel_stats *stats)
@@ -219,6 +270,8 @@ int main(void)
     a_source_that_is_none_is_refused();
     equal_contents_find_the_same_kernel();
     keys_tell_compilers_apart();
+    an_id_stands_for_the_pack();
+    a_pack_is_asked_for_when_it_is_needed();
     code_of_a_named_compiler_is_kept();
     an_array_with_gaps_is_refused_where_it_must_be_dense();
     return check_done();

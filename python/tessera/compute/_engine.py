@@ -24,7 +24,6 @@ import numpy
 
 from .. import _core
 from ._ahead import PutOff, run_all
-from ._ready import pack_of
 from ._replay import derived, forget, forget_mine, is_lost, noted, recorded, replayed, takes, wanted
 from ._store import is_plain, keep_packed, kernel_by_name, kernel_ready, name_of, under_way
 from .iterators import ArrayIterator, Iterator, as_host
@@ -127,9 +126,10 @@ def _found(
 
     if not (_keeps and is_plain()):
         return build()
-    pack = pack_of(library_words()) if library_words is not None else None
-    if pack is not None:
-        return kernel_ready(pack, bounds, build, dress)
+    words = library_words() if library_words is not None else None
+    ready = None if words is None else kernel_ready(words, bounds, build, dress)
+    if ready is not None:
+        return ready
     return kernel_by_name(name_of(make, key, bounds), bounds, build, dress)
 
 

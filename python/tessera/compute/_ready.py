@@ -3,7 +3,8 @@
 Python reads and packs any source.
 
     reduce_into of float32 by + --> "reduce_gpu dtype=float32 combine=add initial=1 counted=0"
-                                --> _core.compute_pack    the pack that `_packed.py` describes; None: there is none
+                                --> _core.compute_about   the kernel that `_packed.py` describes; None: there is none
+                                --> _core.compute_pack    its pack, where no code is kept
 
 Only arrays of one axis and known operators have one; all else is packed as ever.
 """
@@ -12,11 +13,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from .. import _core
 from .iterators import Iterator, ZipIterator
 from .op import OpKind, Operator
 
-__all__ = ["are_arrays", "combine_choices", "pack_of", "words_of", "words_of_sort"]
+__all__ = ["are_arrays", "combine_choices", "words_of", "words_of_sort"]
 
 _COMBINES = {
     OpKind.PLUS: "add", OpKind.MULTIPLIES: "multiply", OpKind.MINIMUM: "min", OpKind.MAXIMUM: "max",
@@ -70,8 +70,3 @@ def words_of_sort(name: str, digits: Any, n: Any, source: Any, output: Any, end:
     if fields[3].value_type.dtype != values or values.kind not in "iu":  # they are moved as numbers without a sign
         return None
     return words_of(f"{name}_pairs_{end}", n, pair=f"{dtype.name}/{values.itemsize}", descending=key[4], **more)
-
-
-def pack_of(words: str | None) -> Any:
-    """Name, file, parameters and pack of a kernel; None: there is none."""
-    return None if words is None else _core.compute_pack(words)

@@ -2,12 +2,14 @@
 """Kernels of algorithms that a process before has packed: what the compiler reads is kept beside compiled code.
 
     kernel_of(make, key, parts) --> name_of(make, key, bounds)       None where the key says nothing to other processes
-                                --> _core.cache_kept(name)           the pack: no source is read, no function is made
+                                --> _core.cache_kept(name)           what its launches need: no function is made
                                 --> else make(*parts()), packed      and kept for the next process
+    launch                      --> kept code of that name           its pack is not looked at
+                                --> else host.source()               the pack, kept too
 
 A name holds all that a pack depends on: the library's files as they are, Python, and the key, with the code of the
-user's functions and where it stands. What is asked of a kernel beside its code, as what it raises, is answered by
-packing it after all.
+user's functions and where it stands. So it stands for the pack in keys of code (`id` of ts_source). What is asked of a
+kernel beside its code, as what it raises, is answered by packing it after all.
 """
 
 from __future__ import annotations
@@ -34,8 +36,7 @@ __all__ = ["StoredKernel", "is_plain", "keep_packed", "kernel_by_name", "kernel_
 _FOLDERS = (".", "compute", "coop", "cuda")  # of the package: whose files kernels are made of
 _PLAIN = frozenset((bool, int, float, complex, str, bytes))
 _FROM = ("builtins", "math", "numpy", "operator", "tessera")  # modules whose names mean the same in all processes
-
-
+_PACK = b"\npack"  # behind the name of a kernel: its pack
 
 class _UnderWay(threading.local):
     """Of the call under way in this thread, or that this thread helps."""
@@ -54,17 +55,10 @@ class _Unknown(Exception):
 def _library() -> str:
     """The library's files as they are, Python and NumPy."""
     base = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
-    files = []
-    try:
-        for folder in _FOLDERS:
-            with os.scandir(os.path.join(base, folder)) as entries:
-                for entry in entries:
-                    if entry.name.endswith((".py", ".so")):
-                        status = entry.stat()
-                        files.append((folder, entry.name, status.st_size, status.st_mtime_ns))
-    except OSError:  # in an archive
-        raise _Unknown from None
-    return repr((base, sys.version, numpy.__version__, sorted(files)))
+    files = _core.cache_files(tuple(os.path.join(base, folder) for folder in _FOLDERS), (".py", ".so"))
+    if files is None:  # in an archive
+        raise _Unknown
+    return repr((base, sys.version, numpy.__version__, files))
 
 
 def name_of(make: Callable[..., Any], key: Any, bounds: Any) -> bytes | None:
@@ -139,17 +133,26 @@ class _LaterHost:
 
     asks, takes_structs, links, captured = False, True, (), ()
 
-    def __init__(self, pack: bytes | None, build: Callable[[], Any]) -> None:
+    def __init__(self, read: Callable[[], bytes | None], build: Callable[[], Any], is_same: bool) -> None:
         self.failure: BaseException | None = None
-        self._stored, self._build = pack, build
+        self._read, self._build, self._is_same = read, build, is_same
 
     @functools.cached_property
-    def _host(self) -> Any:
+    def _built(self) -> tuple[bytes, Any]:
+        """The pack and the host of what ``build()`` gives."""
         kernel = self._build()
         pack, host = kernel._packed()[2], kernel._pack[1]
-        if self._stored is not None and pack != self._stored:
+        if self._is_same and self._read() not in (None, pack):
             raise RuntimeError(f"kernel '{kernel.__name__}' was kept for another function; run: tessera cache clear")
-        return host
+        return pack, host
+
+    @property
+    def _host(self) -> Any:
+        return self._built[1]
+
+    def source(self) -> bytes:
+        """The pack, called by ext/evaluate.c; what was kept may have been cleared away since."""
+        return self._read() or self._built[0]
 
     def __getattr__(self, name: str) -> Any:
         if name.startswith("__"):
@@ -158,14 +161,15 @@ class _LaterHost:
 
 
 class StoredKernel(_core.ThreadKernel):  # type: ignore[misc]
-    """A kernel whose pack is at hand, which has what its launches need. Whatever else is asked of it, the dispatcher
+    """A kernel that was packed before, which has what its launches need. Whatever else is asked of it, the dispatcher
     answers that is made then, of more modules than a first call has time to import.
 
     Parameters
     ----------
     about : tuple of str
         Its name, its file, and its parameters with commas between them.
-    pack : bytes
+    id : bytes
+        Stands for its pack, which the host gives.
     bounds : tuple of int
         Launch bounds.
     host
@@ -175,12 +179,12 @@ class StoredKernel(_core.ThreadKernel):  # type: ignore[misc]
     """
 
     def __init__(
-        self, about: tuple[str, str, str], pack: bytes, bounds: tuple[int, ...], host: Any, dress: Callable[..., Any]
+        self, about: tuple[str, str, str], id: bytes, bounds: tuple[int, ...], host: Any, dress: Callable[..., Any]
     ) -> None:
         name, file, parameters = self._about = about
-        self.__name__, self._pack, self._dress = name, (pack, host), dress
+        self.__name__, self._host, self._dress = name, host, dress
         hints = {"opt_level": _core.OPT_LEVEL, "checked": _core.CHECK_RAISES, "tiers": 1, **bounds_hints(bounds)}
-        self._prepared = name, file, pack, parameter_rows(parameters.split(", ")), hint_rows(hints), host
+        self._prepared = name, file, None, parameter_rows(parameters.split(", ")), hint_rows(hints), host, id
 
     def _prepare(self) -> Any:
         """See ext/kernel.c."""
@@ -198,7 +202,7 @@ class StoredKernel(_core.ThreadKernel):  # type: ignore[misc]
         space: dict[str, Any] = {}
         exec(compile(f"def {name}({parameters}): pass", file, "exec"), space)
         kernel = self._dress(space[name], "")
-        kernel._pack = self._pack
+        kernel._pack = self._host.source(), self._host
         return kernel
 
     def _launch(self, launch: Any, args: tuple[Any, ...]) -> None:
@@ -233,18 +237,24 @@ def kernel_by_name(
         if name is not None:
             kernel._on_packed = functools.partial(_note_packed, kernel, name)
         return kernel
-    about, _, pack = found.partition(b"\0")
-    called, file, parameters = about.decode().split("\n")
-    return StoredKernel((called, file, parameters), pack, bounds, _LaterHost(pack, build), dress)
+    called, file, parameters = found.decode().split("\n")
+    host = _LaterHost(functools.partial(_core.cache_kept, name + _PACK), build, True)
+    return StoredKernel((called, file, parameters), name, bounds, host, dress)
 
 
-def kernel_ready(found: Any, bounds: tuple[int, ...], build: Callable[[], Any], dress: Callable[..., Any]) -> Any:
-    """The kernel of a pack that lies in the library, see `_ready.pack_of`; that of ``build()`` has another form."""
-    name, file, parameters, pack = found
-    return StoredKernel((name, file, ", ".join(parameters)), pack, bounds, _LaterHost(None, build), dress)
+def kernel_ready(words: str, bounds: tuple[int, ...], build: Callable[[], Any], dress: Callable[..., Any]) -> Any:
+    """The kernel of a pack that lies in the library, see `_ready.py`, or None; that of ``build()`` has another form."""
+    found = _core.compute_about(words)
+    if found is None:
+        return None
+    name, file, parameters = found
+    host = _LaterHost(functools.partial(_core.compute_pack, words), build, False)
+    return StoredKernel((name, file, ", ".join(parameters)), f"ready {words}".encode(), bounds, host, dress)
 
 
 def _note_packed(kernel: Any, name: bytes) -> None:
+    if _is_kept(kernel._pack[1]):
+        kernel._id = name
     if under_way.packed is not None:
         under_way.packed.append((kernel, name))
 
@@ -255,11 +265,17 @@ def keep_packed() -> None:
     others."""
     for kernel, name in under_way.packed or ():
         pack, host = kernel._pack
-        if not (host.asks or host.captured or host.links or host.elements or host.classes or host.constants):
+        if _is_kept(host):
             _keep(kernel.py_func.__code__, name, pack)
+
+
+def _is_kept(host: Any) -> bool:
+    """Whether what the host has said until now means the same in all processes."""
+    return not (host.asks or host.captured or host.links or host.elements or host.classes or host.constants)
 
 
 def _keep(code: types.CodeType, name: bytes, pack: bytes) -> None:
     about = "\n".join((code.co_name, code.co_filename, ", ".join(code.co_varnames[: code.co_argcount])))
     if about.isascii() and about.count("\n") == 2 and "\0" not in about:
-        _core.cache_keep(f"pack of {code.co_name}", name, about.encode() + b"\0" + pack)
+        _core.cache_keep(f"pack of {code.co_name}", name + _PACK, pack)
+        _core.cache_keep(f"kernel {code.co_name}", name, about.encode())

@@ -70,6 +70,7 @@ class Dispatcher(_core.ThreadKernel):  # type: ignore[misc]
         self._on_specialised: Callable[[Any], object] | None = None
         self._on_packed: Callable[[], object] | None = None
         self._pack: Any = None
+        self._id: bytes | None = None  # stands for the pack where code is kept (`id` of ts_source)
         self._latest: Dispatcher | None = None  # what recompile() made: launches go to it
         self._compile_hook: Callable[..., Any] | None = None
         self._by_config: dict[Any, Dispatcher] | None = None  # where code depends on the configuration of its launch
@@ -86,13 +87,15 @@ class Dispatcher(_core.ThreadKernel):  # type: ignore[misc]
     # ---- the source
 
     def _prepare(self) -> Any:
-        """What the C side needs to launch: name, file, pack, parameter rows, hints, host (see ext/kernel.c)."""
+        """What the C side needs to launch: name, file, pack, parameter rows, hints, host; an id, if it has one (see
+        ext/kernel.c)."""
         if self.options.device:
             raise RuntimeError(
                 f"Cannot compile a device function as a kernel: '{self.__name__}' is called by kernels; leave out "
                 "device=True for one that is launched"
             )
-        return self._packed()
+        packed = self._packed()
+        return packed if self._id is None else (*packed, self._id)
 
     def _packed(self) -> Any:
         code, snapshot = self.py_func.__code__, self._snapshot

@@ -77,9 +77,12 @@ def test_values_that_are_no_whole_numbers_are_sorted_as_they_are(packed):
 
 
 def test_packs_are_found_by_their_choices():
-    name, file, parameters, pack = _core.compute_pack("reduce_gpu dtype=float32 combine=max initial=1 counted=0")
-    assert (name, file, parameters[0]) == ("reduce", "tessera/compute/_reduce.py", "src") and len(pack) > 10_000
-    assert _core.compute_pack("reduce_gpu dtype=float32 combine=add initial=1 counted=0")[3] != pack
+    words = "reduce_gpu dtype=float32 combine=max initial=1 counted=0"
+    name, file, parameters = _core.compute_about(words)
+    assert (name, file, parameters[0]) == ("reduce", "tessera/compute/_reduce.py", "src")
+    assert len(_core.compute_pack(words)) > 10_000
+    assert _core.compute_pack(words.replace("max", "add")) != _core.compute_pack(words)
+    assert _core.compute_about("reduce_gpu combine=own")[0] == "reduce" and _core.compute_about("nothing") is None
     for none in ("nothing", "reduce_gpu dtype=complex64", "reduce_gpu combine=own", "select_gpu bytes=3", "merge x=1",
                  "sort_count_pairs_gpu pair=int32/16", "sort_count_pairs_gpu pair=", "reduce_gpu initial=2"):  # fmt: skip
         assert _core.compute_pack(none) is None, none

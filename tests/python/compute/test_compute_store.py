@@ -8,7 +8,7 @@ import sys
 import numpy as np
 import pytest
 
-from tessera import _pack, compute
+from tessera import _core, _pack, compute
 from tessera.compute import _engine, _store
 
 N = 1000
@@ -56,6 +56,61 @@ def test_nothing_is_packed_a_second_time(packed):
     assert len(packed) == len(set(packed)) == 4
 
 
+@pytest.fixture
+def read(monkeypatch):
+    """Whether the packs of kernels that were kept are there; those that are read are counted."""
+    asked, kept = {"there": True, "n": 0}, _core.cache_kept
+
+    def cache_kept(name):
+        if not name.endswith(_store._PACK):
+            return kept(name)
+        asked["n"] += 1
+        return kept(name) if asked["there"] else None
+
+    monkeypatch.setattr(_store._core, "cache_kept", cache_kept)
+    return asked
+
+
+def test_kept_code_needs_no_pack(packed, read):
+    op = lambda x: x * 3 + 1  # noqa: E731
+    transformed(op)
+    assert np.array_equal(transformed(op), X * 3 + 1)
+    assert len(packed) == 1 and read["n"] == 0
+
+
+@pytest.mark.parametrize("there", [True, False])
+def test_other_code_of_a_kept_kernel_is_made_of_its_pack(packed, read, there):
+    """Which is made anew where the cache was cleared meanwhile."""
+    read["there"] = there
+    op = lambda x: x * 3 + 1  # noqa: E731
+    transformed(op)
+    compute.clear_all_caches()
+    both = X.copy()
+    compute.unary_transform(d_in=both, d_out=both, op=op, num_items=N)  # arrays that share memory: other code
+    assert np.array_equal(both, X * 3 + 1)
+    assert len(packed) == 2 - there and read["n"] > 0
+
+
+def test_a_folder_is_what_its_files_are(tmp_path):
+    def found():
+        return _core.cache_files((str(tmp_path),), (".py", ".so"))
+
+    (tmp_path / "a.py").write_text("x")
+    (tmp_path / "b.txt").write_text("x")
+    first = found()
+    (tmp_path / "b.txt").write_text("xy")
+    assert found() == first
+    for name, text in (("a.py", "xy"), ("c.so", "x")):
+        (tmp_path / name).write_text(text)
+        assert found() != first
+        first = found()
+    os.utime(tmp_path / "a.py", ns=(1, 1))
+    assert found() != first
+    assert _core.cache_files((str(tmp_path / "none"),), (".py",)) is None
+    with pytest.raises(TypeError):
+        _core.cache_files((3,), (".py",))
+
+
 def test_operators_of_other_code_are_other_kernels(packed):
     assert np.array_equal(transformed(lambda x: x + 1), X + 1)
     assert np.array_equal(transformed(lambda x: x + 2), X + 2)
@@ -94,11 +149,8 @@ def test_arrays_of_structs_ask_the_host(packed):
 
 
 def test_a_library_without_files_keeps_nothing(packed, monkeypatch):
-    def scandir(folder):
-        raise NotADirectoryError(folder)
-
     monkeypatch.undo()
-    monkeypatch.setattr(_store.os, "scandir", scandir)
+    monkeypatch.setattr(_store, "_FOLDERS", (".", "none"))
     _store._library.cache_clear()
     assert _store.name_of(transformed, ("a",), None) is None
     monkeypatch.undo()
