@@ -2,9 +2,10 @@
  *
  * Kernels and launch(). Kernel is the base of tessera.tile.kernel: it holds a ts_kernel, made on first
  * use from what the Python side's _prepare() gives: (name, file, pack bytes or IR text, (parameter, ...), ((target or
- * 0, (a number for each of TS_HINTS)), ...), who evaluates its expressions of Python (_host.Host) or None[, id]). With an
- * id (ts_source) the pack may be None: then host.source() gives it. A parameter is a row in the order of ts_param: (name or None, flags, static_shape, static_stride, dtype, static_shape_end,
- * static_stride_end, form, (a row for each item, ...)).
+ * 0, (a number for each of TS_HINTS)), ...), who evaluates its expressions of Python (_host.Host) or None[, id]). With
+ * an id (ts_source) the pack may be None: then host.source() gives it. A parameter is a row in the order of ts_param:
+ * (name or None, flags, static_shape, static_stride, dtype, static_shape_end, static_stride_end, form, (a row for each
+ * item, ...)).
  * launch() is one pass over the arguments into C form (args.c), then ts_launch.
  */
 #include "host.h"

@@ -188,10 +188,10 @@ static ts_status threads_run(const ts_stream *stream, const ts_launch_config *co
 enum threads_outcome { THREADS_FAILED = -1, THREADS_DONE, THREADS_NEW, THREADS_PYTHON };
 
 /* Whether arguments that want Python are an error, whether host memory that is lent for the call is waited for, and
- * whether it runs at all. */
-enum threads_way { THREADS_ANY, THREADS_STRICT, THREADS_KEPT, THREADS_PREPARED };
+ * whether it runs at all: its code is made or, the last, only looked for. */
+enum threads_way { THREADS_ANY, THREADS_STRICT, THREADS_KEPT, THREADS_PREPARED, THREADS_FOUND };
 
-/* Host memory that is lent for this call only is waited for, unless the caller keeps it. */
+/* Host memory that is lent for this call only is waited for, unless the caller keeps it. 1: no code was found. */
 static int threads_launch_frame(threads_launch *self, const ts_stream *stream, ts_device *device, ts_kernel *kernel,
                                 core_frame *frame, enum threads_way way)
 {
@@ -208,14 +208,16 @@ static int threads_launch_frame(threads_launch *self, const ts_stream *stream, t
         }
         stream = &room;
     }
-    bool runs = way != THREADS_PREPARED, lent = frame->has_host_memory && way != THREADS_KEPT && stream->impl;
+    bool runs = way < THREADS_PREPARED, lent = frame->has_host_memory && way != THREADS_KEPT && stream->impl;
     bool waits = runs && (lent || core_kernel_view(self->kernel)->waits) && !ts_record_active(stream);
     ts_launch_config config = self->config;
-    config.flags |= runs ? 0 : TS_LAUNCH_PREPARE;
+    config.flags |= runs ? 0 : way == THREADS_FOUND ? TS_LAUNCH_KEPT : TS_LAUNCH_PREPARE;
     core_use_begin(state, &use, stream, NULL);
     ts_status status = threads_run(stream, &config, kernel, frame, &err);
     bool waited = status != TS_OK || !waits || core_finish_stream(state, stream) == 0;
     core_use_end(state, &use);
+    if (way == THREADS_FOUND && status == TS_NOTFOUND)
+        return 1;
     if (status != TS_OK)
         core_raise(state, &err);
     return status == TS_OK && waited ? 0 : -1;
@@ -246,7 +248,7 @@ static bool threads_take(threads_launch *self, ts_kernel *kernel, core_frame *fr
 }
 
 /* Runs the kernel with arguments that were read from these objects; THREADS_NEW: with code that was not there before;
- * THREADS_PYTHON: not, the arguments want Python. */
+ * THREADS_PYTHON: not, the arguments want Python, or no code was found. */
 static enum threads_outcome threads_run_taken(threads_launch *self, ts_kernel *kernel, core_frame *frame,
                                               PyObject *const *args, Py_ssize_t n, enum threads_way way)
 {
@@ -265,8 +267,11 @@ static enum threads_outcome threads_run_taken(threads_launch *self, ts_kernel *k
         return THREADS_PYTHON;
     ts_kernel_get_stats(kernel, &before);
     uintptr_t native = stream ? stream->native : 0;
-    if (threads_launch_frame(self, stream, device, kernel, frame, way) < 0 ||
-        core_note_uses(state, native, &self->kernel, 1) < 0 || core_note_uses(state, native, args, (size_t)n) < 0)
+    int launched = threads_launch_frame(self, stream, device, kernel, frame, way);
+    if (launched > 0)
+        return THREADS_PYTHON;
+    if (launched < 0 || core_note_uses(state, native, &self->kernel, 1) < 0 ||
+        core_note_uses(state, native, args, (size_t)n) < 0)
         return THREADS_FAILED;
     ts_kernel_get_stats(kernel, &after);
     return before.n_specialised == after.n_specialised ? THREADS_DONE : THREADS_NEW;
@@ -334,8 +339,8 @@ static PyObject *threads_run_all(threads_launch *self, PyObject *const *args, Py
                                                                     : Py_NewRef(Py_None);
     if (way == THREADS_ANY)
         return threads_tell(self, "_launch", args, n);
-    if (way == THREADS_PREPARED)
-        return Py_NewRef(Py_None);
+    if (way == THREADS_PREPARED || way == THREADS_FOUND)
+        return Py_NewRef(way == THREADS_FOUND ? Py_False : Py_None);
     core_frame_init(&frame); /* once more, for the message */
     if (core_take_vector(self->state, &frame, kernel, args, n) == 0)
         PyErr_Format(PyExc_TypeError, "kernel '%s': arrays of the host cannot be passed to a GPU as they are",
@@ -498,6 +503,16 @@ static PyObject *threads_prepare(PyObject *self, PyObject *const *args, Py_ssize
     return threads_run_all((threads_launch *)self, args, n, THREADS_PREPARED);
 }
 
+/* Whether there is code, which is loaded then. */
+static PyObject *threads_find(PyObject *self, PyObject *const *args, Py_ssize_t n)
+{
+    PyObject *found = threads_run_all((threads_launch *)self, args, n, THREADS_FOUND);
+    if (!found || found == Py_False)
+        return found;
+    Py_DECREF(found);
+    return Py_NewRef(Py_True);
+}
+
 /* _within(function, args): calls it, and this thread is about the launch meanwhile. */
 static PyObject *threads_within(PyObject *self, PyObject *args)
 {
@@ -615,6 +630,8 @@ static PyMethodDef threads_methods[] = {
     {"run_kept", (PyCFunction)(void (*)(void))threads_run_kept, METH_FASTCALL,
      "run_kept(*args)\n--\n\nrun() that never waits: the caller keeps host memory among the arguments until the kernel "
      "has ended."},
+    {"_find", (PyCFunction)(void (*)(void))threads_find, METH_FASTCALL,
+     "_find(*args)\n--\n\nLoads what a launch with these arguments runs, if its code is kept; whether it is."},
     {"_prepare", (PyCFunction)(void (*)(void))threads_prepare, METH_FASTCALL,
      "_prepare(*args)\n--\n\nCompiles and loads what a launch with these arguments runs; other threads go on. "
      "Arguments that want Python are left to the launch."},

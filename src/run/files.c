@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * What the files of a folder are, as two numbers: a front end that keeps what it made of its own files asks at the first
- * of them in a process, when some 150 are looked at. Each file is hashed by itself and all are added up, so the order in
- * which the system lists them does not matter.
+ * What the files of a folder are, as two numbers: a front end that keeps what it made of its own files asks once in a
+ * process, about some 150 of them. Each file is hashed by itself and all are added up, so the order in which the system
+ * lists them does not matter.
  */
 #include "base/base.h"
 #include "tessera/launch.h"
 #include <dirent.h>
-#include <stdio.h>
 #include <sys/stat.h>
 
 static bool files_ends(const char *name, const char *const *endings, size_t n)
@@ -23,15 +22,17 @@ static bool files_ends(const char *name, const char *const *endings, size_t n)
 
 static bool files_add(int folder, const char *name, uint64_t digest[2])
 {
+    enum { NAME = 256 };
     struct stat st;
-    char text[400];
-    if (fstatat(folder, name, &st, 0) != 0)
+    size_t n = strlen(name);
+    if (n >= NAME || fstatat(folder, name, &st, 0) != 0)
         return false;
-    int n = snprintf(text, sizeof text, "%lld %lld.%09ld %s", (long long)st.st_size, (long long)st.st_mtim.tv_sec,
-                     (long)st.st_mtim.tv_nsec, name);
-    if (n < 0 || (size_t)n >= sizeof text)
-        return false;
-    ts_digest one = ts__digest_of(text, (size_t)n);
+    struct {
+        int64_t numbers[3];
+        char name[NAME];
+    } file = {.numbers = {(int64_t)st.st_size, (int64_t)st.st_mtim.tv_sec, (int64_t)st.st_mtim.tv_nsec}};
+    memcpy(file.name, name, n);
+    ts_digest one = ts__digest_of(&file, sizeof file.numbers + n);
     digest[0] += one.hi;
     digest[1] += one.lo;
     return true;

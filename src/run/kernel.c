@@ -670,7 +670,7 @@ static ts_status kernel_make_tier(const kernel_wish *wish, const launch_frame *f
     return kernel_make(&first, frame, hash, out, err);
 }
 
-/* Of a kernel that was made without its pack: what is in the cache. TS_NOTFOUND, without a message: nothing. */
+/* What is in the cache. TS_NOTFOUND, without a message: nothing. */
 static ts_status kernel_take_kept(const kernel_wish *wish, const launch_frame *frame, uint64_t hash,
                                   const kernel_entry **out, ts_error *err)
 {
@@ -697,10 +697,12 @@ static ts_status kernel_specialise(const kernel_wish *wish, const launch_frame *
     ts_status status = TS_OK;
     kernel_entry *made = NULL;
     bool calls_host = kernel_calls_host(kernel, frame);
-    if (atomic_load(&kernel->lacks_pack)) {
+    if (atomic_load(&kernel->lacks_pack) || wish->cached_only) {
         status = kernel_take_kept(wish, frame, hash, out, err);
         if (status != TS_NOTFOUND)
             return status;
+        if (wish->cached_only)
+            return ts_fail(err, TS_NOTFOUND, "no code of kernel '%s' is kept for these arguments", kernel->name);
         TS_TRY(ts__kernel_read(kernel, err));
         status = TS_OK;
     }
@@ -719,7 +721,7 @@ static ts_status kernel_specialise(const kernel_wish *wish, const launch_frame *
 }
 
 ts_status ts__kernel_specialise(ts_kernel *kernel, const launch_frame *frame, ts_device *device, uint64_t hash,
-                                const kernel_entry **out, ts_error *err)
+                                bool kept_only, const kernel_entry **out, ts_error *err)
 {
     static const ts_hints none = {0};
     size_t bytes = sizeof(ts_spec) * (TS_LAUNCH_ARGS + 1);
@@ -728,7 +730,7 @@ ts_status ts__kernel_specialise(ts_kernel *kernel, const launch_frame *frame, ts
         return ts_fail(err, TS_NOMEM, "out of memory while specialising kernel '%s'", kernel->name);
     const ts_hints *hints = ts__kernel_hints(kernel, device->target);
     kernel_wish wish = {.kernel = kernel, .device = device, .spec = spec, .n_spec = ts__frame_spec(frame, spec),
-                        .n_params = frame->n_params, .hints = hints ? *hints : none};
+                        .n_params = frame->n_params, .hints = hints ? *hints : none, .cached_only = kept_only};
     ts_status status = kernel_specialise(&wish, frame, hash, out, err);
     ts__delete(kernel->alloc, spec, bytes);
     return status;

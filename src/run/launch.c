@@ -131,21 +131,21 @@ static void launch_note_streams(const launch_frame *frame, const ts_stream *stre
             ts__buffer_note_stream(frame->args[i].buffer, stream);
 }
 
-static ts_status launch_find_key(ts_kernel *kernel, const launch_frame *frame, ts_device *device,
+static ts_status launch_find_key(ts_kernel *kernel, const launch_frame *frame, ts_device *device, uint32_t flags,
                                  const kernel_entry **out, ts_error *err)
 {
     uint64_t hash = ts__frame_hash(frame, device->id);
     *out = ts__kernel_find(kernel, frame, device, hash);
-    return *out ? TS_OK : ts__kernel_specialise(kernel, frame, device, hash, out, err);
+    return *out ? TS_OK : ts__kernel_specialise(kernel, frame, device, hash, flags & TS_LAUNCH_KEPT, out, err);
 }
 
-static ts_status launch_find(ts_kernel *kernel, launch_frame *frame, ts_device *device, const kernel_entry **out,
-                             ts_error *err)
+static ts_status launch_find(ts_kernel *kernel, launch_frame *frame, ts_device *device, uint32_t flags,
+                             const kernel_entry **out, ts_error *err)
 {
-    TS_TRY(launch_find_key(kernel, frame, device, out, err));
+    TS_TRY(launch_find_key(kernel, frame, device, flags, out, err));
     if (!frame->may_share || !ts__frame_note_shared(frame, &ts__entry_program(*out)->plan))
         return TS_OK;
-    return launch_find_key(kernel, frame, device, out, err);
+    return launch_find_key(kernel, frame, device, flags, out, err);
 }
 
 /* Refuses an array that may not be written where the kernel may write to its memory. */
@@ -286,8 +286,8 @@ static inline ts_status launch_run(const ts_stream *given, const int64_t grid[3]
         return TS_OK;
     if (has_block && (is_cpu || kernel->source.kind != TS_SOURCE_CUSTOM))
         ts__frame_note_block(&frame, config, grid, is_cpu);
-    TS_TRY(launch_find(kernel, &frame, stream->device, &entry, err));
-    if (flags & TS_LAUNCH_PREPARE)
+    TS_TRY(launch_find(kernel, &frame, stream->device, flags, &entry, err));
+    if (flags & (TS_LAUNCH_PREPARE | TS_LAUNCH_KEPT))
         return TS_OK;
     ts_program *program = ts__entry_program(entry);
     ts__tier_resume(program);
@@ -339,7 +339,7 @@ ts_status ts_kernel_prepare(const ts_stream *given, ts_kernel *kernel, const ts_
     const kernel_entry *entry;
     TS_TRY(ts__frame_fill(&frame, kernel, args, n, err));
     TS_TRY(ts__launch_device(&frame, given, &room, &stream, err));
-    TS_TRY(launch_find(kernel, &frame, stream->device, &entry, err));
+    TS_TRY(launch_find(kernel, &frame, stream->device, 0, &entry, err));
     *plan = &ts__entry_program(entry)->plan;
     return TS_OK;
 }

@@ -236,8 +236,8 @@ void ts__tier_begin(kernel_entry *entry, const kernel_wish *wish);
 /* A launch of this program: in a child of fork quick code says that the making of fast code goes on. */
 void ts__tier_resume(const ts_program *program);
 
-/* Compiles, loads and publishes what is missing. */
+/* Compiles, loads and publishes what is missing; with `kept_only` TS_NOTFOUND where it would have to be compiled. */
 TS_CHECKED ts_status ts__kernel_specialise(ts_kernel *kernel, const launch_frame *frame, ts_device *device,
-                                           uint64_t hash, const kernel_entry **out, ts_error *err);
+                                           uint64_t hash, bool kept_only, const kernel_entry **out, ts_error *err);
 
 #endif

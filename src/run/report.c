@@ -75,7 +75,7 @@ static ts_status report_assemble(const launch_frame *frame, ts_kernel *kernel, t
     const kernel_entry *entry = ts__kernel_find(kernel, frame, device, hash);
     ts_resources resources;
     if (!entry)
-        TS_TRY(ts__kernel_specialise(kernel, frame, device, hash, &entry, err));
+        TS_TRY(ts__kernel_specialise(kernel, frame, device, hash, false, &entry, err));
     ts_program_resources(ts__entry_program(entry), &resources);
     if (resources.known)
         ts_report_assembled(report, &resources);

@@ -449,7 +449,7 @@ def sort_parts(
     there = Count(n, (derived(counts, lambda array: array[_LONG_ITEMS:]), n), ArrayIterator(counts).kind)
     unsorted_, sorted__ = _row([numbers, *unsorted]), _row([sorted_numbers, *sorted_])
     sort_in_sweeps(of_field(digits, 1), unsorted_, sorted__, there, stream, [counters, *others])
-    by_part = of_field(Digits(max(1, _most_long(n).bit_length()), lambda number: number, "number"), 0)
+    by_part = of_field(Digits(max(1, _most_long(n).bit_length()), lambda: lambda number: number, "number"), 0)
     sort_in_sweeps(by_part, sorted__, sorted__, there, stream, [counters, *others])
     launch(_moving, some, output.state, *long, sorted_numbers, sorted_row.state, row=sorted_row, more=(False,))
 

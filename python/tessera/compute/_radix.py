@@ -37,8 +37,13 @@ class Digits(NamedTuple):
     """What is sorted by."""
 
     width: int  # bits that count
-    bits: Function  # of an item, for kernels: a number without a sign, and with no bits above these
+    made: Callable[[], Function]  # makes `bits`, where a kernel is made only
     key: Any  # of `bits`
+
+    @property
+    def bits(self) -> Function:
+        """Of an item, for kernels: a number without a sign, and with no bits above these."""
+        return self.made()
 
     @property
     def places(self) -> int:

@@ -172,7 +172,7 @@ def _sort_parts(
     parts.group(words, groups, stream, True)
     unsorted = ZipIterator(ArrayIterator(groups), *sources)
     sorted_ = ZipIterator(ArrayIterator(sorted_groups), *outputs)
-    by_group = of_field(Digits((2 * parts.n.most).bit_length(), numpy.uint64, "group"), 0)
+    by_group = of_field(Digits((2 * parts.n.most).bit_length(), lambda: numpy.uint64, "group"), 0)
     by_digits(of_field(digits, 1), unsorted, sorted_, parts.n, stream, [counters, *others])
     by_digits(by_group, sorted_, sorted_, parts.n, stream, [counters, *others])
 

@@ -498,14 +498,18 @@ def digits_of(dtype: Any, begin_bit: Any, end_bit: Any, order: Any) -> Digits:
     end = width if end_bit is None else count_of(end_bit, "end_bit")
     if not 0 <= begin <= end <= width:
         raise ValueError(f"bits {begin} to {end} are not among the {width} bits of a {dtype}")
-    ordered = _in_order(dtype, begin, end, SortOrder(order) is SortOrder.DESCENDING)
-    return Digits(end - begin, ordered, ("bits", dtype, begin, end, int(order)))
+    ordered = functools.partial(_in_order, dtype, begin, end, SortOrder(order) is SortOrder.DESCENDING)
+    return Digits(end - begin, functools.cache(ordered), ("bits", dtype, begin, end, int(order)))
 
 
 def of_field(digits: Digits, field: int) -> Digits:
     """The same of one field of items with several."""
-    bits = digits.bits
-    return Digits(digits.width, lambda item: bits(item[field]), (digits.key, field))
+
+    def of_item() -> Function:
+        bits = digits.bits
+        return lambda item: bits(item[field])
+
+    return Digits(digits.width, functools.cache(of_item), (digits.key, field))
 
 
 def memory_for(source: Iterator, output: Iterator, n: int) -> list[tuple[Any, int]]:

@@ -78,7 +78,14 @@ class StructTypeDescriptor(TypeDescriptor):
 
     def __init__(self, cls: Any) -> None:
         self.cls, self.dtype = cls, cls.dtype
-        self.cast, self.get, self.put = _struct_functions(cls)
+
+    @functools.cached_property
+    def _functions(self) -> tuple[Callable[..., Any], ...]:
+        return _struct_functions(self.cls)  # where kernels are made only: it takes long
+
+    cast = property(lambda self: self._functions[0])  # type: ignore[assignment]
+    get = property(lambda self: self._functions[1])  # type: ignore[assignment]
+    put = property(lambda self: self._functions[2])  # type: ignore[assignment]
 
     @property
     def name(self) -> str:

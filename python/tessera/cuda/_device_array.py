@@ -92,6 +92,12 @@ def row_major(shape: tuple[int, ...], itemsize: int, order: str = "C") -> tuple[
     return tuple(strides)
 
 
+@functools.cache
+def _element_name(dtype: Any) -> str | None:
+    """A dtype as arrays of Tessera name it; None: they have it not. NumPy makes the name anew each time."""
+    return str(dtype.name).replace("bool", "bool_") if dtype.kind in "biufc" else None
+
+
 class DeviceNDArrayBase:
     """An array in device memory; made by ``cuda.to_device`` and ``cuda.device_array``."""
 
@@ -203,7 +209,7 @@ class DeviceNDArrayBase:
 
     def _array(self, as_argument: bool = False) -> Any:
         """The elements as a tessera Array; of dtypes that it has not, their bytes along one more axis."""
-        name = self.dtype.name.replace("bool", "bool_") if self.dtype.kind in "biufc" else None
+        name = _element_name(self.dtype)
         size = self.itemsize
         if name and all(s % size == 0 for s in self.strides):
             strides = tuple(s // size for s in self.strides)
