@@ -62,7 +62,8 @@ static ts_status sums_run(compute_call *call, sums_plan *plan, ts_error *err)
     ts__compute_put_initial(call);
     ts__compute_put_room(call, SUMS_SPANS, TS_DTYPE_uint32, 1, plan->spans);
     ts__compute_put_room(call, SUMS_COUNTER, TS_DTYPE_int32, 1, plan->one);
-    return ts__compute_launch(call, &plan->key, COMPUTE_PART_SPANS, call->is_gpu ? COMPUTE_THREADS : 1, err);
+    const int64_t blocks = call->is_gpu ? COMPUTE_PART_SPANS : COMPUTE_PART_BLOCKS;
+    return ts__compute_launch(call, &plan->key, blocks, call->is_gpu ? COMPUTE_THREADS : 1, err);
 }
 
 ts_status ts__compute_reduce_parts(compute_call *call, const ts_arg *in, const ts_arg *result, const ts_arg parts[2],

@@ -790,5 +790,5 @@ NUMBERS = {
     "BIN_ITEMS": _histogram.ITEMS, "BIN_ROUNDS": _histogram._ROUNDS, "BIN_BLOCKS": _histogram._BLOCKS,
     "BIN_LEAST": _histogram._LEAST, "BIN_COPIES": _histogram._COPIES, "BIN_COPIED": _histogram._MOST_COPIED,
     "BINS_SHARED": _histogram._MOST_SHARED, "BINS_FEW": _histogram._FEW, "BINS_SOME": _histogram._SOME,
-    "PART_SPANS": _segmented.SPANS,
+    "PART_SPANS": _segmented.SPANS, "PART_BLOCKS": _segmented.BLOCKS_ON_CPU,
 }  # fmt: skip

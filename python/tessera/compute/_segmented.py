@@ -38,6 +38,7 @@ __all__ = ["checked_segments", "offsets_of", "segmented_reduce"]
 Function = Callable[..., Any]
 STEPS, SPANS = 8, 2048
 TILE = THREADS * STEPS
+BLOCKS_ON_CPU = 64  # which share the spans
 _SHORT = 64  # items of a part that one thread takes
 _RESIDENT = 6  # blocks of a multiprocessor that there are registers for, at least: 513 us for 730, 2^26 items
 _MOST_STAGED = 16  # bytes of an item that goes through shared memory
@@ -135,37 +136,6 @@ def _of_carried(carried: Any, store: Function, op: Function, kind: TypeDescripto
     return joined, emit
 
 
-def _walking(
-    carried: Any, load: Function, start: Function, op: Function, kind: TypeDescriptor, emit: Function
-) -> Function:
-    """The function of a kernel that takes a few steps: gives what they leave, the first part that ended among them
-    (less than 0: none) with its items among them, and where the next step is."""
-    Carried, cast, zero = carried.cls, kind.cast, kind.zero
-
-    def walk(
-        src: Any, starts: Any, offsets: Any, out: Any, init: Any, first: Any, last: Any, part: Any, item: Any
-    ) -> Any:
-        mine, head, ended_first = Carried(0, 0, cast(zero)), Carried(0, 0, cast(zero)), int64(-1)
-        for j in range(STEPS):
-            if first + j < last:
-                if offsets[part + 1] <= item:
-                    if mine.ended != 0:
-                        emit(out, part, init, mine)
-                    else:
-                        head, ended_first = mine, part
-                    mine = Carried(1, 0, cast(zero))
-                    part += 1
-                else:
-                    v = cast(load(src, start(starts, part) + (item - offsets[part])))
-                    if mine.has != 0:
-                        v = cast(op(mine.value, v))
-                    mine = Carried(mine.ended, 1, v)
-                    item += 1
-        return mine, ended_first, head, part, item
-
-    return walk
-
-
 def _ended_at_once() -> Function:
     """The function of a kernel by which a block does the same, asking at THREADS places at once."""
     from ..cuda import syncthreads_count, threadIdx
@@ -232,7 +202,8 @@ def _staging(load: Function, start: Function, kind: TypeDescriptor) -> Function:
 def _walking_there(
     carried: Any, load: Function, start: Function, op: Function, kind: TypeDescriptor, emit: Function
 ) -> Function:
-    """`_walking` of a tile that is staged, from step ``at`` of it on."""
+    """The function of a kernel that takes a few steps of a tile that is staged, from step ``at`` of it on: gives what
+    they leave, the first part that ended among them (less than 0: none) with its items among them."""
     from ..coop._memory import slot
 
     from ..cuda._device import is_quick
@@ -391,23 +362,80 @@ def _balanced(
     return reduce
 
 
-def _balanced_on_cpu(
-    load: Function, start: Function, store: Function, op: Function, kind: TypeDescriptor, cast_out: Function
-) -> Callable[..., None]:
-    """The same for a CPU, with the same bits: one thread a block does what THREADS of a GPU do, tile by tile."""
-    from ..cuda import atomic, blockIdx, local, threadfence
+def _right_aligned(op: Function, kind: TypeDescriptor) -> Function:
+    """The function of a kernel that puts c values together as the threads of a warp do that scan them: the last ones by
+    the greatest power of two below c, and so on with those before them."""
+    cast, value_of, put_value = kind.cast, kind.get, kind.put
 
-    (carried, record), dtype, cast, zero = _records(kind), kind.dtype, kind.cast, kind.zero
-    Carried, Span, of_carried = carried.cls, record.cls, carried.dtype
-    get, put, value_of, put_value = carried.get, carried.put, kind.get, kind.put
-    get_span, put_span = in_words(record)
-    joined, emit = _of_carried(carried, store, op, kind, cast_out)
-    walk, warps = _walking(carried, load, start, op, kind, emit), THREADS // 32
+    def put_together(v: Any, c: Any) -> Any:
+        total, at, width = value_of(v, 0), 0, 1
+        while width <= c:
+            if c & width != 0:
+                d = 1
+                while d < width:
+                    for t in range(at, at + width, 2 * d):
+                        put_value(v, t, cast(op(value_of(v, t), value_of(v, t + d))))
+                    d *= 2
+                total = value_of(v, at) if at == 0 else cast(op(total, value_of(v, at)))
+                at += width
+            width *= 2
+        return total
 
-    def befores(s: Any, sums: Any, before: Any) -> Any:
-        """Makes of what each thread has what stands before it, as `coop.block` scans it; gives all."""
+    return put_together
+
+
+def _items_on_cpu(load: Function, op: Function, kind: TypeDescriptor) -> Function:
+    """The function of a kernel that puts together the items at some steps of a part, of which there is one at least: by
+    threads, warps and tiles as a GPU does. ``v`` has room for a warp."""
+    cast, zero, put_value, put_together = kind.cast, kind.zero, kind.put, _right_aligned(op, kind)
+    per_warp, per_tile = 32, TILE // STEPS
+
+    def in_order(src: Any, at: Any, n: Any) -> Any:
+        total = cast(load(src, at))
+        for j in range(1, n):
+            total = cast(op(total, cast(load(src, at + j))))
+        return total
+
+    def joined(has: Any, total: Any, value: Any) -> Any:
+        return cast(op(total, value)) if has != 0 else value
+
+    def of_many(src: Any, at: Any, step: Any, last: Any, v: Any) -> Any:
+        tiles, warps, c = cast(zero), cast(zero), 0
+        has_tiles, has_warps = 0, 0
+        for k in range(step // STEPS, last // STEPS):
+            n = min((k + 1) * STEPS, last) - step
+            put_value(v, c, in_order(src, at, n))
+            at, step, c = at + n, step + n, c + 1
+            if (k + 1) % per_warp == 0:
+                warps, has_warps, c = joined(has_warps, warps, put_together(v, c)), 1, 0
+            if (k + 1) % per_tile == 0:
+                tiles, has_tiles, has_warps = joined(has_tiles, tiles, warps), 1, 0
+        if c > 0:
+            warps, has_warps = joined(has_warps, warps, put_together(v, c)), 1
+        if has_warps != 0:
+            tiles, has_tiles = joined(has_tiles, tiles, warps), 1
+        if step < last:
+            tiles = joined(has_tiles, tiles, in_order(src, at, last - step))
+        return tiles
+
+    def put_items(src: Any, at: Any, step: Any, last: Any, v: Any) -> Any:
+        first = min((step // STEPS + 1) * STEPS, last) - step
+        if last - step - first > STEPS:
+            return of_many(src, at, step, last, v)
+        total = in_order(src, at, first)  # by one thread, or two
+        return total if step + first == last else cast(op(total, in_order(src, at + first, last - step - first)))
+
+    return put_items
+
+
+def _scanned_on_cpu(carried: Any, joined: Function) -> Function:
+    """The function of a kernel that makes of what each thread of some warps has what stands before it, as `coop.block`
+    scans it; gives all."""
+    get, put = carried.get, carried.put
+
+    def befores(s: Any, sums: Any, before: Any, warps: Any) -> Any:
         for d in (1, 2, 4, 8, 16):
-            for warp in range(0, THREADS, 32):
+            for warp in range(0, warps * 32, 32):
                 for t in range(warp + 31, warp + d - 1, -1):
                     put(s, t, joined(get(s, t - d), get(s, t)))
         all_ = get(s, 31)
@@ -423,74 +451,74 @@ def _balanced_on_cpu(
             put(s, w * 32, joined(before, get(sums, w)) if w > 0 else before)
         return joined(before, all_)
 
-    def inside(src: Any, first: Any, v: Any) -> Any:
-        """A tile without an end: its items put together."""
-        for t in range(THREADS):
-            total = cast(load(src, first + t * STEPS))
-            for j in range(1, STEPS):
-                total = cast(op(total, cast(load(src, first + (t * STEPS + j)))))
-            put_value(v, t, total)
-        for d in (1, 2, 4, 8, 16):
-            for t in range(0, THREADS, 2 * d):
-                put_value(v, t, cast(op(value_of(v, t), value_of(v, t + d))))
-        total = value_of(v, 0)
-        for t in range(32, THREADS, 32):
-            total = cast(op(total, value_of(v, t)))
-        return total
+    return befores
+
+
+def _balanced_on_cpu(
+    load: Function, start: Function, store: Function, op: Function, kind: TypeDescriptor, cast_out: Function
+) -> Callable[..., None]:
+    """The same for a CPU, with the same bits: a block of one thread takes some spans, part by part."""
+    from ..cuda import atomic, blockIdx, gridDim, local, threadfence
+
+    (carried, record), dtype, cast, zero = _records(kind), kind.dtype, kind.cast, kind.zero
+    Carried, Span, of_carried = carried.cls, record.cls, carried.dtype
+    get, put, (get_span, put_span) = carried.get, carried.put, in_words(record)
+    joined, emit = _of_carried(carried, store, op, kind, cast_out)
+    put_items, befores = _items_on_cpu(load, op, kind), _scanned_on_cpu(carried, joined)
+
+    def span_of(
+        src: Any, starts: Any, offsets: Any, parts: Any, out: Any, init: Any, begin: Any, end: Any, v: Any
+    ) -> Any:
+        """The steps of a span: the first part that ends there with its items in it, and what is left after them."""
+        nothing = Carried(0, 0, cast(zero))
+        part, step = _ended_at(offsets, max(begin - offsets[parts], 0), min(begin, parts), begin), begin
+        first, head, tail, ended = int64(-1), nothing, nothing, int32(0)
+        while step < end:
+            last = offsets[part + 1] + part  # where the part ends
+            upto = min(last, end)
+            here = nothing
+            if step < upto:
+                at = start(starts, part) + (step - part - offsets[part])
+                here = Carried(0, 1, put_items(src, at, step, upto, v))
+            if last >= end:
+                tail = Carried(ended, here.has, here.value)
+            else:
+                if ended != 0:
+                    emit(out, part, init, here)
+                else:
+                    first, head = part, here
+                tail, ended, part = Carried(1, 0, cast(zero)), int32(1), part + 1
+            step = upto + 1
+        return Span(first, head, tail)
 
     def reduce(
         src: Any, starts: Any, offsets: Any, parts: Any, out: Any, init: Any, spans: Any, counter: Any
     ) -> None:
-        s, heads, sums = local.array(THREADS, of_carried), local.array(THREADS, of_carried), local.array(8, of_carried)
-        v, ended, b = local.array(THREADS, dtype), local.array(THREADS, numpy.int64), blockIdx.x
-        steps = offsets[parts] + parts
+        s, sums, v = local.array(THREADS, of_carried), local.array(8, of_carried), local.array(32, dtype)
+        steps, nothing = offsets[parts] + parts, Carried(0, 0, cast(zero))
         span = (steps + (SPANS * TILE - 1)) // (SPANS * TILE) * TILE
-        begin, used = min(b * span, steps), (steps + (span - 1)) // span
-        end = min(begin + span, steps)
-        if begin >= steps:
-            return
-        carry, nothing = Carried(0, 0, cast(zero)), Carried(0, 0, cast(zero))
-        left = Span(-1, nothing, nothing)
-        part = _ended_at(offsets, max(begin - offsets[parts], 0), min(begin, parts), begin)
-        item = begin - part
-        for first in range(begin, end, TILE):
-            if first + TILE <= end and offsets[part + 1] - item >= TILE:
-                total = inside(src, start(starts, part) + (item - offsets[part]), v)
-                carry = joined(carry, Carried(0, 1, total))
-                item += TILE
-            else:
-                last = min(first + TILE, end)
-                for t in range(THREADS):
-                    mine, ended_first, head, part, item = walk(
-                        src, starts, offsets, out, init, first + t * STEPS, last, part, item
-                    )
-                    put(s, t, mine)
-                    put(heads, t, head)
-                    ended[t] = ended_first
-                carry = befores(s, sums, carry)
-                for t in range(THREADS):
-                    if ended[t] >= 0:
-                        before = get(s, t)
-                        if before.ended != 0:
-                            emit(out, ended[t], init, joined(before, get(heads, t)))
-                        else:
-                            all_ = joined(before, get(heads, t))
-                            left = Span(ended[t], all_, all_)
-        put_span(spans, b, Span(left.part, left.head, carry))
+        used = (steps + (span - 1)) // span
+        for b in range(blockIdx.x, used, gridDim.x):
+            begin = b * span
+            put_span(
+                spans, b, span_of(src, starts, offsets, parts, out, init, begin, min(begin + span, steps), v)
+            )
         threadfence()
-        if atomic.add(counter, 0, 1) < used - 1:
+        if atomic.add(counter, 0, 1) < gridDim.x - 1:
             return
         threadfence()
         counter[0] = 0
-        carry = nothing
+        carry, like = nothing, Span(-1, nothing, nothing)
         for first in range(0, used, THREADS):
-            for t in range(THREADS):
-                put(s, t, get_span(spans, min(first + t, used - 1), left).tail if first + t < used else nothing)
-            carry = befores(s, sums, carry)
-            for t in range(min(THREADS, used - first)):
-                span = get_span(spans, first + t, left)
-                if span.part >= 0:
-                    emit(out, span.part, init, joined(get(s, t), Carried(0, span.head.has, span.head.value)))
+            here = min(THREADS, used - first)
+            warps = (here + 31) // 32
+            for t in range(warps * 32):
+                put(s, t, get_span(spans, first + t, like).tail if t < here else nothing)
+            carry = befores(s, sums, carry, warps)
+            for t in range(here):
+                one = get_span(spans, first + t, like)
+                if one.part >= 0:
+                    emit(out, one.part, init, joined(get(s, t), Carried(0, one.head.has, one.head.value)))
 
     return reduce
 
@@ -585,7 +613,7 @@ def segmented_reduce(
             lambda: (source.load(), starts.load(), output.store(), op.function, kind, cast_out),
             (THREADS, _RESIDENT) if kind.size <= _MOST_STAGED and not on_cpu() else (),
         )  # fmt: skip
-        kernel[SPANS, 1 if on_cpu() else THREADS, memory.stream](
+        kernel[BLOCKS_ON_CPU if on_cpu() else SPANS, 1 if on_cpu() else THREADS, memory.stream](
             source.state, starts.state, offsets, parts, output.state, init, spans, counter
         )
     return None
