@@ -330,7 +330,7 @@ def segmented_top_k(
 
     Notes
     -----
-    Sorts the parts, see `segmented_sort`.
+    Sorts the parts into temporary memory, see `segmented_sort`.
     """
     keys, dtype = bits_of(d_in_keys)
     out_keys, values = bits_out(d_out_keys, dtype), pairs_of(d_in_values, d_out_values)
@@ -341,13 +341,21 @@ def segmented_top_k(
     separate(few.most * parts.number, parts.offsets, {"d_out_keys": out_keys, "d_out_values": values[1]})
     memory = Memory(temp_storage, stream_of(stream))
     kinds: Any = [it.value_type for it in sources]
-    found = memory.take(*_sort_needs(parts, sources), *((kind.dtype, n.most) for kind in kinds), counters=2)
+    arrays, bounds = arrays_to_sort(keys, out_keys, *values), parts.arrays()
+    by_library = bool(arrays and bounds and temp_storage is POOL and n.kind is None and on_cpu())
+    needs, n_counters = ([], 0) if by_library else (_sort_needs(parts, sources), 2)
+    found = memory.take(*needs, *((kind.dtype, n.most) for kind in kinds), counters=n_counters)
     if found is None:
         return memory.nbytes
     if n.most and few.most and parts.number:
         sorted_: Any = [ArrayIterator(array) for array in found[-len(kinds) :]]
-        digits = digits_of(dtype, None, None, SortOrder.DESCENDING if largest else SortOrder.ASCENDING)
-        _sort_parts(parts, digits, sources, sorted_, memory.stream, found[: -len(kinds)])
+        order = SortOrder.DESCENDING if largest else SortOrder.ASCENDING
+        if by_library:
+            pairs = [array for pair in zip(arrays[::2], found) for array in pair]
+            sort_arrays(memory.stream, n.most, bool(largest), pairs, bounds)
+        else:
+            digits = digits_of(dtype, None, None, order)
+            _sort_parts(parts, digits, sources, sorted_, memory.stream, found[: -len(kinds)])
         kernel = kernel_of(
             _taking, (parts.starts.kind, parts.ends.kind, few.kind, *(it.kind for it in (*sorted_, *outputs))),
             lambda: (

@@ -10,15 +10,29 @@ import numpy
 
 from . import _onesweep
 from ._arguments import Count, checked_count, count_of, is_read_later, items_in, stream_of
-from ._engine import POOL, Memory, algorithm, on_cpu
+from ._engine import POOL, Memory, algorithm, on_cpu, sort_arrays
 from ._few import Order, needs_of, take_few
 from ._overlap import separate
-from ._sort import SortOrder, bits_of, bits_out, by_digits, digits_of, memory_for, of_field, pairs_of
+from ._sort import (
+    SortOrder,
+    arrays_to_sort,
+    bits_of,
+    bits_out,
+    by_digits,
+    digits_of,
+    memory_for,
+    of_field,
+    pairs_of,
+)
+from ._transform import launch_transform
 from .iterators import ArrayIterator, Iterator, ZipIterator
+from .op import operator_of
 
 __all__ = ["nth_element", "top_k"]
 
 Function = Callable[..., Any]
+_SORTED = 1 << 12  # items of which all are sorted, where the library does it
+_COPIED = operator_of(lambda v: v, 1)
 
 
 class _First(Iterator):
@@ -67,8 +81,9 @@ def top_k(
     -----
     Keys are read once for each 11 bits and once more, the few are sorted. On a GPU as many items as one block holds are
     sorted in one launch; on a CPU keys are read once where a few of them are wanted: up to 65,536 and a sixteenth of
-    what one core reads. Temporary memory: k keys and values and what sorting them takes, on a CPU 16 KiB for each core
-    and, where keys are read once, 2k + 2,112 keys (of 4 or 8 bytes) and places (of 8 bytes) for each core.
+    what one core reads. Up to 4,096 items that `radix_sort` compares as vectors are sorted. Temporary memory: k keys
+    and values and what sorting them takes, on a CPU 16 KiB for each core and, where keys are read once, 2k + 2,112 keys
+    (of 4 or 8 bytes) and places (of 8 bytes) for each core.
     """
     keys, dtype = bits_of(d_in_keys)
     out_keys, values = bits_out(d_out_keys, dtype), pairs_of(d_in_values, d_out_values)
@@ -80,6 +95,9 @@ def top_k(
         raise ValueError(f"k is {few.most}, there are {n.most} items")
     separate(few.most, {}, {"d_out_keys": out_keys, "d_out_values": values[1]})
     memory, digits = Memory(temp_storage, stream_of(stream)), digits_of(dtype, None, None, _order_of(largest))
+    arrays = arrays_to_sort(keys, out_keys, *values) if n.most <= _SORTED and n.kind is few.kind is None else None
+    if arrays and temp_storage is POOL and on_cpu():
+        return _take_of_sorted(arrays, outputs, n.most, few.most, bool(largest), memory, stream)
     sorted_by = digits if values[0] is None else of_field(digits, 0)
     source, output, most = _one(sources), _one(outputs), min(few.most, n.most)
     if not on_cpu() and _onesweep.fits(source, n.most):
@@ -101,6 +119,18 @@ def top_k(
         whole = few if n.kind is None and few.kind is None else _there(found[at - 1], most)
         by_digits(sorted_by, _one(its), output, whole, memory.stream, [found[0], *found[at + len(aside) :]])
     return None
+
+
+def _take_of_sorted(
+    arrays: list[Any], outputs: list[Iterator], n: int, few: int, largest: bool, memory: Memory, stream: Any
+) -> None:
+    """The same of not many items: all are sorted by the library, and the first ones copied."""
+    found = memory.take(*((array.dtype, n) for array in arrays[::2]), counters=0)
+    assert found is not None
+    if few:
+        sort_arrays(memory.stream, n, largest, [array for pair in zip(arrays[::2], found) for array in pair])
+        for array, output in zip(found, outputs):
+            launch_transform([ArrayIterator(array)], output, _COPIED, few, stream, ["d_in"])
 
 
 def _there(taken: Any, most: int) -> Count:

@@ -119,3 +119,47 @@ def test_mistakes():
         compute.top_k(d_in_keys=x, d_out_keys=out, num_items=2, k=2, d_in_values=x)
     with pytest.raises(TypeError, match="d_out is of int32, d_in of int64"):
         compute.nth_element(d_in=x.astype(np.int64), d_out=out, num_items=2, n=0)
+
+
+@pytest.mark.parametrize("dtype", (np.float32, np.int64, np.uint32, np.float64))
+def test_a_few_of_not_many_are_those_that_a_sort_puts_first(rng, dtype):
+    """Which the library sorts, where the processor has vectors: zeros keep their signs, and NaN their places."""
+    for n in (1, 100, 4096, 4097):
+        x = keys_of(rng, n, dtype)
+        if x.dtype.kind == "f" and n > 9:
+            x[[0, 3, 8]] = -0.0, 0.0, np.nan
+        for largest, kind in ((True, np.int32), (False, np.float32)):
+            order = compute.SortOrder.DESCENDING if largest else compute.SortOrder.ASCENDING
+            values, sorted_, moved = np.arange(n, dtype=kind), np.zeros_like(x), np.zeros(n, kind)
+            pairs = {"d_in_keys": x, "d_in_values": values, "num_items": n}
+            compute.radix_sort(**pairs, d_out_keys=sorted_, d_out_values=moved, order=order)
+            for k in {0, 1, min(n, 10), n}:
+                out, at = np.zeros(k, dtype), np.zeros(k, kind)
+                for _ in range(3):  # and by a call that is made again
+                    out[:], at[:] = 0, 0
+                    compute.top_k(**pairs, d_out_keys=out, d_out_values=at, k=k, largest=largest)
+                    assert out.tobytes() == sorted_[:k].tobytes() and np.array_equal(at, moved[:k])
+                    compute.top_k(d_in_keys=x, d_out_keys=out, num_items=n, k=k, largest=largest)
+                    assert out.tobytes() == sorted_[:k].tobytes()
+
+
+@pytest.mark.parametrize("dtype", (np.float32, np.int64, np.int16))
+def test_the_first_few_of_each_part(rng, dtype):
+    """Parts of arrays are sorted by the library, where the processor has vectors; what is missing is not written."""
+    for n, parts, k in ((1, 1, 3), (700, 90, 5), (5000, 7, 20)):
+        x, cuts = keys_of(rng, n, dtype), np.sort(rng.integers(0, n + 1, parts + 1))
+        values, starts, ends = np.arange(n, dtype=np.int32), cuts[:-1].copy(), cuts[1:].copy()
+        for largest in (True, False):
+            out, at = np.zeros((parts, k), dtype), np.zeros((parts, k), np.int32)
+            for _ in range(3):
+                out[:], at[:] = 7, -1
+                compute.segmented_top_k(
+                    d_in_keys=x, d_out_keys=out.reshape(-1), d_in_values=values, d_out_values=at.reshape(-1),
+                    num_items=n, k=k, num_segments=parts, start_offsets_in=starts, end_offsets_in=ends,
+                    largest=largest,
+                )  # fmt: skip
+                for s in range(parts):
+                    part = x[starts[s] : ends[s]]
+                    want = order_of(part, largest)[:k]
+                    assert np.array_equal(out[s, : want.size], part[want]) and (out[s, want.size :] == 7).all()
+                    assert np.array_equal(at[s, : want.size], want + starts[s]) and (at[s, want.size :] == -1).all()
