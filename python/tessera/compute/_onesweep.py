@@ -556,7 +556,7 @@ def _sorting(digits: Digits, number: Function, source: Iterator, output: Iterato
 
     kind: Any = source.value_type
     dtype, get, put, cast, load, store = kind.dtype, kind.get, kind.put, kind.cast, source.load(), output.store()
-    items, places = per_thread(kind.size), digits.places
+    items, places, bits = per_thread(kind.size), digits.places, digits.bits
     each, per_tile, within = tuple(range(items)), items * THREADS, _within(digits, items, True)
     (clear, starts_in), place_of, mine_of = _over_warps(), _place_in_tile, _place_of(items)
 
@@ -567,9 +567,9 @@ def _sorting(digits: Digits, number: Function, source: Iterator, output: Iterato
         syncthreads()
         for i in range(threadIdx.x, here, THREADS):
             item, to = get(s, i), numpy.int32(0)
-            mine = digits.bits(item)
+            mine = bits(item)
             for k in range(here):
-                other = digits.bits(get(s, k))
+                other = bits(get(s, k))
                 if other < mine or (other == mine and k < i):
                     to += numpy.int32(1)
             store(dst, to, item)
