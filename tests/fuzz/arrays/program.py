@@ -133,7 +133,8 @@ def difference(wanted: Any, got: Any, bounds: Bounds) -> str:
 class Program:
     """Six arrays and statements on them; results become arrays of the program, too."""
 
-    def __init__(self, seed: int, number: int) -> None:
+    def __init__(self, seed: int, number: int, hears: bool = True) -> None:
+        self.hears = hears  # whether warnings count: a GPU's faults are told of later, and where they are asked for
         self.rng = np.random.default_rng([seed, number])
         self.theirs = {name: made(self.rng) for name in ALL[:6]}
         self.ours = {name: tn.array(a) for name, a in self.theirs.items()}
@@ -146,7 +147,7 @@ class Program:
         got, heard = outcome(text, tn, self.ours)
         bounds = bounds_of(text, is_exact, said)
         found = difference(wanted, got, bounds)
-        if not found and said != heard and not isinstance(wanted, Exception):
+        if not found and self.hears and said != heard and not isinstance(wanted, Exception):
             found = f"warnings {said} | {heard}"
         if not found:
             found = self.changed(bounds)
@@ -188,11 +189,11 @@ class Program:
         return found
 
 
-def run(seed: int, number: int) -> list[tuple[str, str]]:
+def run(seed: int, number: int, hears: bool = True) -> list[tuple[str, str]]:
     """What differs in a program; of each three one waits, the others compute at once."""
     before = _core.numeric_small([8192, 8192, 0][number % 3])
     try:
-        return Program(seed, number).run()
+        return Program(seed, number, hears).run()
     finally:
         _core.numeric_small(before)
 
