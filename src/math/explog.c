@@ -133,10 +133,10 @@ static ts_val exp_scaled(ts_math *m, ts_val x, double fast, double least, double
 {
     if (!m->cold)
         return exp_whole(m, x, least, most, reduced);
-    ts_val k, y = reduced(m, x, 0, &k);
+    ts_val k, y = reduced(m, x, m->near ? m->fmt->bias : 0, &k);
+    if (m->near) /* as a product: NaN stays one, whose bits are any */
+        return m_mul(m, y, m_float(m, m_shl(m, k, m->fmt->mant)));
     y = m_float(m, m_iadd(m, m_bits(m, y), m_shl(m, k, m->fmt->mant)));
-    if (m->near)
-        return y;
     ts_val odd = m_unless(m, TS_LT, m_abs(m, x), m_c(m, fast)), opener = ts_cold_begin(m->b, odd, 1, &y);
     /* What masks leave behind, -inf or nearly so, is 0 and needs no more than that. */
     ts_val zero = ts_op2(m->b, TS_OP_andi, odd, m_cmp(m, TS_LE, x, m_c(m, least)), 0);

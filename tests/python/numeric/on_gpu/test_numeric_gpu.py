@@ -42,3 +42,15 @@ def test_statements_on_dates_are_numpys(small: int) -> None:
 @pytest.mark.parametrize("name", test_gallery.SMALL)
 def test_programs_of_the_gallery_are_numpys(name: str) -> None:
     test_gallery.test_a_program_is_numpys(name, "cuda")
+
+
+@pytest.mark.parametrize("name", ["exp", "exp2"])
+def test_exponentials_of_all_halves(name):
+    """NaN of any bits stays NaN; a GPU's has others than the interpreter's."""
+    x = numpy.arange(1 << 16).astype(numpy.uint16).view(numpy.float16)
+    made = getattr(np, name)(np.asarray(x, device="cuda")).get()
+    with numpy.errstate(all="ignore"):
+        wanted = getattr(numpy, name)(x.astype(numpy.float64)).astype(numpy.float16)
+    assert numpy.array_equal(numpy.isnan(made), numpy.isnan(wanted))
+    ordinary = ~numpy.isnan(wanted)
+    assert (abs(made[ordinary].view("i2").astype(int) - wanted[ordinary].view("i2")) <= 1).all()
