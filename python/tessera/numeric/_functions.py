@@ -210,9 +210,9 @@ def array(object: Any, dtype: Any = None, *, copy: Any = True, order: str = "K",
         try:
             made = numpy.array(object, **asked)
         except (OverflowError, TypeError, ValueError):  # arrays of no axes, of ours, are cast where numbers must fit
-            if not isinstance(object, (list, tuple)) or not _any(isinstance(x, ndarray) for x in object):
+            if not isinstance(object, (list, tuple)) or not _any(type(x) is ndarray for x in object):
                 raise
-            made = numpy.array([to_numpy(x) if isinstance(x, ndarray) else x for x in object], **asked)
+            made = numpy.array([to_numpy(x) if type(x) is ndarray else x for x in object], **asked)
         shares = made.base is not None or isinstance(object, (memoryview, bytearray, bytes))
         a, is_new = of_numpy(made, private=not shares), not shares
     wanted = a.dtype if dtype is None else fitted(a.dtype, dtype_of(dtype))

@@ -307,6 +307,15 @@ def test_found_statements_are_numpys(text):
             np.testing.assert_array_equal(*signs)
 
 
+def test_numbers_of_derived_arrays_are_asked_of_their_class():
+    class Other(tn.ndarray):
+        def __float__(self):
+            raise TypeError("none")
+
+    with pytest.raises(TypeError):
+        tn.array([tn.array(1.0).view(Other)])
+
+
 def test_values_before_a_place_out_of_bounds_are_put():
     np.testing.assert_array_equal(np.asarray(written_before_an_error(tn)), written_before_an_error(np))
 
