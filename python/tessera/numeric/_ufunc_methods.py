@@ -290,7 +290,7 @@ def _at_in_order(function: Any, a: ndarray, indices: Any, given: tuple[Any, ...]
 _INDEXED = frozenset(("add", "subtract", "multiply", "divide", "floor_divide", "maximum", "minimum", "fmax", "fmin"))
 
 
-# Those whose loops forget faults, so those of the casts before them.
+# Those whose loops forget faults, so those of all casts but the last.
 _CLEARING = frozenset(("maximum", "minimum", "fmax", "fmin"))
 
 
@@ -356,7 +356,9 @@ def _at(function: Any, a: ndarray, indices: Any, given: tuple[Any, ...]) -> None
         made = f.asarray(
             function(_core.numeric_gather(places.view, here), *(() if values is None else (other,)))
         )
-        if function.__name__ not in _CLEARING:
+        if function.__name__ in _CLEARING:
+            in_dtype(made[-1:], a.dtype)
+        else:
             made = in_dtype(made, a.dtype)
         _core.numeric_scatter(places.view, here, made, True)  # any cast, as NumPy's
     if a.device == "cpu":
