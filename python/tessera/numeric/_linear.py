@@ -504,9 +504,9 @@ def cross(
     if are_flat:
         return f.asarray(x[..., 0] * y[..., 1] - x[..., 1] * y[..., 0])
     if x.shape[-1] == 2:  # what is not there takes no part: it would make NaN of infinities
-        parts = [x[..., 1] * y[..., 2], -x[..., 0] * y[..., 2]]
+        parts = [x[..., 1] * y[..., 2], -(x[..., 0] * y[..., 2])]
     elif y.shape[-1] == 2:
-        parts = [-x[..., 2] * y[..., 1], x[..., 2] * y[..., 0]]
+        parts = [-(x[..., 2] * y[..., 1]), x[..., 2] * y[..., 0]]
     else:
         parts = [x[..., i] * y[..., k] - x[..., k] * y[..., i] for i, k in ((1, 2), (2, 0))]
     parts.append(x[..., 0] * y[..., 1] - x[..., 1] * y[..., 0])

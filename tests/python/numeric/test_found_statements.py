@@ -245,6 +245,8 @@ m.zeros((1, 2)).__setitem__(np.s_[[5]], m.zeros((3, 2)))
 m.zeros((1, 2)).__setitem__(np.s_[[5]], m.zeros((1, 2)))
 m.cross(m.array([-np.inf, 1, 2]), m.array([1.0, 0]))
 m.cross(m.array([1.0, 0]), m.array([-np.inf, 1, 2]))
+m.cross(m.ones((2, 3), bool), m.array([1, 2]))
+m.cross(m.array([True, False]), m.array([1, 2, 3]))
 m.linalg.norm(m.array([[complex(-np.inf, np.nan), 1], [3, 4j]]), axis=-1)
 m.linalg.norm(m.array([[complex(-np.inf, 0), 1], [3, 4j]]), axis=-1)
 """
