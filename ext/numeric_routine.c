@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * NumericRoutine: a function of tessera.numeric that is written in Python. Arrays that it makes on its way lie on the
- * device of its first argument, whatever device is current, so the function itself need not think of devices.
+ * device of the first array among its arguments, whatever device is current, so the function itself need not think of
+ * devices.
  */
 #include "numeric.h"
 #include <stdlib.h>
@@ -15,6 +16,7 @@ typedef struct numeric_routine {
     PyObject *function, *module; /* module: its name, where users find the function */
     bool moves;   /* it takes items: it only moves elements, or asks what they are */
     bool is_method;
+    bool is_adopted; /* a program of NumPy's, which knows the classes of arrays itself: it is only placed */
     uint8_t asks; /* whether classes of others answer calls of it: ROUTINE_IS_FUNCTION ..; 0: they do not */
     uint8_t depth; /* levels of lists that it looks into for them */
     int shortcut; /* a ts_nd_fold, or one of those below; -1: none */
@@ -476,15 +478,19 @@ static PyObject *routine_short(const numeric_routine *self, PyObject *const *arg
 
 /* ---- calls ---------------------------------------------------------------------------------------- */
 
-/* The graph of the first argument, or of the first element of a list; NULL: it is no array of ours. */
+/* The graph of the first array among arguments and first elements of lists; NULL: none of them is an array of ours. */
 static ts_nd_graph *routine_graph(core_state *state, PyObject *const *args, Py_ssize_t n)
 {
-    PyObject *first = n ? args[0] : NULL;
-    if (first && PyTuple_CheckExact(first))
-        first = PyTuple_GET_SIZE(first) ? PyTuple_GET_ITEM(first, 0) : NULL;
-    else if (first && PyList_CheckExact(first))
-        first = PyList_GET_SIZE(first) ? PyList_GET_ITEM(first, 0) : NULL;
-    return first && numeric_is_array(state, first) ? ND(first)->graph : NULL;
+    for (Py_ssize_t i = 0; i < n; i++) {
+        PyObject *first = args[i];
+        if (PyTuple_CheckExact(first))
+            first = PyTuple_GET_SIZE(first) ? PyTuple_GET_ITEM(first, 0) : NULL;
+        else if (PyList_CheckExact(first))
+            first = PyList_GET_SIZE(first) ? PyList_GET_ITEM(first, 0) : NULL;
+        if (first && numeric_is_array(state, first))
+            return ND(first)->graph;
+    }
+    return NULL;
 }
 
 static PyObject *routine_elsewhere(numeric_routine *self, ts_nd_graph *graph, PyObject *const *args, size_t flags,
@@ -567,11 +573,22 @@ PyObject *numeric_by_numpy(core_state *state, PyObject *callable, PyObject *cons
     return made;
 }
 
+/* The function itself, where its first array lies. */
+static PyObject *routine_placed(numeric_routine *self, PyObject *const *args, size_t flags, PyObject *names)
+{
+    ts_nd_graph *graph = routine_graph(self->state, args, PyVectorcall_NARGS(flags));
+    bool is_here = !graph || graph == numeric_graph(self->state);
+    return is_here ? PyObject_Vectorcall(self->function, args, flags, names)
+                   : routine_elsewhere(self, graph, args, flags, names);
+}
+
 /* A call whose classes of others were asked. */
 static inline PyObject *routine_run(PyObject *object, PyObject *const *args, size_t flags, PyObject *names)
 {
     numeric_routine *self = (numeric_routine *)object;
     Py_ssize_t n = PyVectorcall_NARGS(flags);
+    if (self->is_adopted)
+        return routine_placed(self, args, flags, names);
     if (numeric_derived(self->state, args, n)) {
         PyObject *made = routine_ask(self->state->numeric->derived, object, args, n, names, false);
         if (made != Py_Ellipsis)
@@ -588,10 +605,7 @@ static inline PyObject *routine_run(PyObject *object, PyObject *const *args, siz
     PyObject *made = numeric_few_call(self->state, &self->few, args, n, names);
     if (made || PyErr_Occurred())
         return made;
-    ts_nd_graph *graph = routine_graph(self->state, args, n);
-    bool is_here = !graph || graph == numeric_graph(self->state);
-    PyObject *result = is_here ? PyObject_Vectorcall(self->function, args, flags, names)
-                               : routine_elsewhere(self, graph, args, flags, names);
+    PyObject *result = routine_placed(self, args, flags, names);
     return result ? result : numeric_by_numpy(self->state, object, args, n, names, false);
 }
 
@@ -715,6 +729,7 @@ static PyObject *routine_new(PyTypeObject *type, PyObject *args, PyObject *kwarg
         self->few = (numeric_few){(PyObject *)self, self->function, self->module};
         self->moves = moves;
         self->is_method = is_method;
+        self->is_adopted = PyObject_HasAttrString(function, "is_adopted");
         self->asks = (uint8_t)asks;
         self->depth = depth;
     }

@@ -245,9 +245,29 @@ def _place_constants(made: type) -> None:
             setattr(made, name, _Constant(constant))
 
 
+_FIXED = ("__new__", "__init_subclass__", "__class_getitem__")
+
+
 def public(program: Any, module: str) -> Any:
     """A program of NumPy's as users get it: classes of others are asked first (_protocols.py)."""
     return _core.NumericRoutine(program, module, True, FUNCTION)
+
+
+def _settled(function: types.FunctionType, module: str) -> Any:
+    """A function of a home, so that what it makes on its way lies on the device of its first array."""
+    function.is_adopted = True  # type: ignore[attr-defined]
+    return _core.NumericRoutine(function, module, True)
+
+
+def _settle(thing: Any, module: str) -> Any:
+    """The function, settled; of a class, its methods are."""
+    if isinstance(thing, types.FunctionType):
+        return _settled(thing, module)
+    if isinstance(thing, type) and thing.__module__ == module and not issubclass(thing, BaseException):
+        for name, method in [*vars(thing).items()]:
+            if isinstance(method, types.FunctionType) and name not in _FIXED:
+                setattr(thing, name, _settled(method, module))
+    return thing
 
 
 def _execute(namespace: dict[str, Any], module: str) -> None:
@@ -277,7 +297,9 @@ def _execute(namespace: dict[str, Any], module: str) -> None:
         for name, thing in namespace.items():
             if name == "__all__" or not name.startswith("__"):
                 dispatches = type(getattr(theirs, name, None)) is _DISPATCHES
-                own[name] = public(thing, own["__name__"]) if dispatches else thing
+                is_inner = name.startswith("_") and not isinstance(thing, type)
+                settled = thing if is_inner else _settle(thing, own["__name__"])
+                own[name] = public(thing, own["__name__"]) if dispatches else settled
 
 
 @functools.cache
