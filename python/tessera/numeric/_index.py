@@ -254,6 +254,8 @@ def set_item(a: ndarray, key: Any, value: Any) -> None:
             return
         value = _assigned(value, a)
         if not value.ndim:
+            if value.dtype.kind == "c" and a.dtype.kind in "iuf" and f.asarray(key).any():
+                _check_parts(value, a)
             f.copy_of(value, a, where=key, casting="unsafe")
             return
     values = _assigned(value, a)
@@ -268,18 +270,18 @@ def set_item(a: ndarray, key: Any, value: Any) -> None:
             "NumPy boolean array indexing assignment requires a 0 or 1-dimensional input, input has "
             f"{values.ndim} dimensions"
         )
+    shape = places.offsets.shape[: -1 if items else None]
+    if places.is_mask and values.ndim == 1 and not _fits_places(values, shape):
+        raise ValueError(
+            f"NumPy boolean array indexing assignment cannot assign {values.size} input values to the {shape[0]} "
+            "output values where the mask is true"
+        )
     _check_parts(values, a)
     if values.dtype is not a.dtype and not items:
         values = given = in_dtype(values, a.dtype)
-    shape = places.offsets.shape[: -1 if items else None]
     while values.ndim > len(shape) and values.shape[0] == 1:
         values, given = values[0], given[0]
     if not _fits_places(values, shape):
-        if places.is_mask and values.ndim == 1:
-            raise ValueError(
-                f"NumPy boolean array indexing assignment cannot assign {values.size} input values to the {shape[0]} "
-                "output values where the mask is true"
-            )
         raise ValueError(
             f"shape mismatch: value array of shape {values.shape} could not be broadcast to indexing result of shape "
             f"{shape}"

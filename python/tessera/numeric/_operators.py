@@ -14,6 +14,7 @@ import numpy
 from . import _functions as f
 from . import _reduce as r
 from ._joining import concatenate
+from ._meanings import has_meaning
 from ._ndarray import ndarray
 from ._setup import NO_VALUE
 from ._ufunc import FUNCTIONS, select
@@ -64,12 +65,22 @@ def clip(a: Any, a_min: Any = NO_VALUE, a_max: Any = NO_VALUE, out: Any = None, 
         return _minimum(a, a_max, out, **kwargs)
     if a_max is None:
         return _maximum(a, a_min, out, **kwargs)
-    bounds = [x if type(x) in (int, float) else f.asarray(x) for x in (a_min, a_max)]
-    kept = {"f": (int, float), "c": (int, float)}.get(a.dtype.kind, (int,))  # types of bounds that change no dtype
+    bounds = [x if type(x) in (int, float, complex) else f.asarray(x) for x in (a_min, a_max)]
+    kept = {"f": (int, float), "c": (int, float, complex)}.get(a.dtype.kind, (int,))  # bounds that change no dtype
     is_mixed = a.dtype.kind in "biufc" and builtins.any(type(x) not in kept for x in bounds)
     if is_mixed and "dtype" not in kwargs:
         kwargs["dtype"] = f.result_type(a, *bounds)  # of all three at once
+    if isinstance(out, ndarray) and not kwargs.keys() - {"dtype"} and not has_meaning(a):
+        _check_output("clip", kwargs.get("dtype", a.dtype), out.dtype)
     return _minimum(_maximum(a, a_min, **kwargs), a_max, out, **kwargs)
+
+
+def _check_output(name: str, made: Any, wanted: Any) -> None:
+    """An error where a result cannot be cast to the dtype of out=, which comes before that of shapes."""
+    if not f.can_cast(made, wanted, "same_kind"):
+        raise TypeError(
+            f"Cannot cast ufunc '{name}' output from {numpy.dtype(made)!r} to {wanted!r} with casting rule 'same_kind'"
+        )
 
 
 def round(a: Any, decimals: int = 0, out: Any = None) -> Any:
@@ -350,6 +361,7 @@ def _nan_most(function: Any, a: Any, axis: Any, out: Any, keepdims: Any, initial
         made = function.reduce(a, 0 if axis is None else axis)  # without an interpreter's step
     else:
         options = {"keepdims": keepdims, "initial": initial, "where": where}
+        a = f.asanyarray(a)  # objects are the host's
         made = function.reduce(a, axis=axis, out=out, **{k: x for k, x in options.items() if x is not NO_VALUE})
     is_nan = made != made if isinstance(made, numpy.generic) else _isnan(made)
     if bool(is_nan) if is_nan.ndim == 0 else bool(r.any(is_nan)):

@@ -13,6 +13,15 @@ import tessera.numeric as tn
 
 STATEMENTS = """
 m.reciprocal(m.array([1, -3j, 0, 2 - 5j, complex(np.inf, 1), complex(np.nan, 1)], 'c16'))
+m.clip(m.arange(3, dtype='f4'), 1j, 2)
+m.clip(m.arange(3, dtype='F'), 1j, 2.0)
+m.clip(m.arange(3.0), m.arange(4.0), 2.0, out=m.zeros(3, int))
+m.clip(m.arange(3.0), 1j, 2, out=m.zeros(3))
+m.nanmax(m.array([1, 2.5, np.nan], object))
+m.nanmin(m.array([], object))
+m.zeros(4).__setitem__(m.arange(4.0) > 1, m.array(1j))
+m.zeros(4).__setitem__(m.arange(4.0) > 9, m.array(1j))
+m.zeros(4).__setitem__(m.arange(4.0) > 9, m.array([1j, 2j]))
 m.reciprocal(m.array([1, -3j, 0, 2 - 5j, complex(np.inf, 1), complex(np.nan, 1)], 'c8'))
 m.asfortranarray(3)
 m.median(m.zeros((0, 3)), axis=1)
