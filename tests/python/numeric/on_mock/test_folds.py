@@ -5,6 +5,7 @@ kernels that a GPU gets, run thread by thread by the reference interpreter on th
 from __future__ import annotations
 
 import ctypes
+import re
 
 import numpy
 import pytest
@@ -143,7 +144,7 @@ def test_rows_that_are_read_once_take_fewer_blocks(mock, capfd, monkeypatch) -> 
         a = np.empty((64, 1 << 14), dtype, device="cuda")
         np.wait(np.sum(a, 1))
         found[dtype] = mock.cluster if "entry @elementwise" in capfd.readouterr().err else 0
-    a = np.empty((64, 1 << 14), "f2", device="cuda")
+    a = np.empty((64, 1 << 14), "f4", device="cuda")
     np.wait(a - np.max(a, 1)[:, None])
     assert found == {"f4": 4, "f2": 2, "i4": 0} and mock.cluster == 4
 
@@ -232,7 +233,7 @@ def test_tiles_of_many_elements(mock, capfd, monkeypatch, call, shape, dtype, ti
 
 @pytest.mark.parametrize(("dtype", "n", "once", "cluster", "threads"), [
     ("i1", 4096, True, 0, 128), ("i4", 4096, True, 0, 128), ("f4", 8192, True, 2, 128), ("f2", 8192, True, 0, 256),
-    ("f2", 8192, False, 0, 512), ("f2", 4096, False, 0, 128), ("f4", 8192, False, 2, 128), ("f2", 16384, False, 4, 128),
+    ("f2", 8192, False, 0, 256), ("f2", 4096, False, 0, 128), ("f4", 8192, False, 2, 128), ("f4", 16384, False, 4, 128),
 ])  # fmt: skip
 def test_rows_of_two_blocks(mock, capfd, monkeypatch, dtype, n, once, cluster, threads) -> None:
     """Not where wide results are all that needs them, nor where elements that are used again are narrow."""
@@ -249,3 +250,60 @@ def test_rows_of_two_blocks(mock, capfd, monkeypatch, dtype, n, once, cluster, t
     assert (mock.cluster, mock.block[0]) == (cluster, threads)
     run_as_gpu(mock.values, n_values, (2, 1, 1), text, 90)
     numpy.testing.assert_allclose(made.get(), call(numpy, x), rtol=1e-3 if dtype == "f2" and once else 0)
+
+
+def softmax(m, x):
+    e = m.exp(x - m.max(x, 1)[:, None])
+    return e / m.sum(e, 1)[:, None]
+
+
+def norm(m, x):
+    d = x - m.mean(x, 1)[:, None]
+    return d / m.sqrt(m.mean(d * d, 1)[:, None] + 1e-5)
+
+
+def rms(m, x):
+    return x / m.sqrt(m.mean(x * x, 1)[:, None] + 1e-5)
+
+
+def run_rows(mock, capfd, monkeypatch, call, x):
+    """The result, the blocks of a cluster, a block's threads, and the registers that a thread may have."""
+    a = np.asarray(x, device="cuda")
+    monkeypatch.setenv("TS_DUMP", "fold")
+    np.wait(call(np, a))
+    text = text_of(capfd.readouterr().err)
+    mock.n_values = text[: text.index("{")].count("%")
+    made = call(np, a)
+    np.wait(made)
+    n_values, mock.n_values = mock.n_values, 0
+    run_as_gpu(mock.values, n_values, (len(x), 1, 1), text, 90)
+    hint = re.search(r"max_registers=(\d+)", text)
+    return made.get(), (mock.cluster, mock.block[0], int(hint[1]) if hint else 0)
+
+
+@pytest.mark.parametrize(("n", "cluster", "threads"), [
+    (8191, 0, 256), (8192, 0, 256), (8193, 0, 512), (16384, 0, 512), (16385, 2, 512), (32768, 2, 512),
+])  # fmt: skip
+@pytest.mark.parametrize("call", [softmax, norm, rms])
+def test_narrow_rows_that_are_read_again(mock, capfd, monkeypatch, call, n, cluster, threads) -> None:
+    """One block of up to 16 warps, 32 elements a thread; two of them where a row is longer."""
+    x = numpy.random.default_rng(n).standard_normal((2, n)).astype("f2")
+    made, chosen = run_rows(mock, capfd, monkeypatch, call, x)
+    assert chosen == (cluster, threads, 64)
+    wanted = call(numpy, x.astype("f8"))
+    numpy.testing.assert_allclose(made.astype("f8"), wanted, rtol=4e-3, atol=1e-7 if call is softmax else 4e-3)
+
+
+UNFIT = [
+    lambda m, x: softmax(m, m.tanh(x)), lambda m, x: m.tanh(norm(m, x)), lambda m, x: norm(m, x / (1 + m.exp(-x))),
+    lambda m, x: norm(m, x.astype("f4")).astype("f2"), lambda m, x: softmax(m, x) * x[::-1],
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("call", UNFIT)
+def test_narrow_rows_that_need_more_registers(mock, capfd, monkeypatch, call) -> None:
+    """What is heavy, wider or of two rows takes half as many elements a thread, and all registers of a block."""
+    x = numpy.random.default_rng(8).standard_normal((2, 8192)).astype("f2")
+    made, chosen = run_rows(mock, capfd, monkeypatch, call, x)
+    assert chosen == (0, 512, 0)
+    numpy.testing.assert_allclose(made.astype("f8"), call(numpy, x.astype("f8")), rtol=8e-3, atol=8e-3)
