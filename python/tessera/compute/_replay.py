@@ -281,10 +281,10 @@ class _Text:
         if value is None or isinstance(value, (bool, enum.Enum, BuiltinFunctionType, numpy.ufunc)):
             return f"{name} is {self.constant(value)}"
         if _is_array(value):
-            return (
-                f"type({name}) is {self.constant(kind)} and {name}.dtype is {self.constant(value.dtype)} and "
-                f"{name}.shape == {self.constant(value.shape)}"
-            )
+            text = f"type({name}) is {self.constant(kind)} and {name}.dtype is {self.constant(value.dtype)} and "
+            text += f"{name}.shape == {self.constant(value.shape)}"
+            has_no_gaps = kind is numpy.ndarray and value.flags.c_contiguous
+            return f"{text} and {name}.flags.c_contiguous" if has_no_gaps else text
         if isinstance(value, numpy.generic):
             return f"type({name}) is {self.constant(kind)} and {name}.tobytes() == {value.tobytes()!r}"
         if kind is FunctionType:

@@ -445,3 +445,30 @@ def test_what_a_replay_is_asked_of_may_raise() -> None:
     replay = _replay._core.Replay(("a",), ((3, ask),), (), (), [0], 0, None, None)
     with pytest.raises(KeyError, match="mine"):
         replay({"a": 1})
+
+
+@pytest.mark.parametrize("dtype", [np.int8, np.uint8, np.bool_, np.float32])
+def test_calls_without_items_are_made_again(dtype: Any) -> None:
+    """What the host has read is an array too, which may lie apart from others."""
+    start, out = np.zeros(1, np.int32), np.zeros(1, dtype)
+    for _ in range(4):
+        compute.segmented_top_k(
+            d_in_keys=np.zeros(0, dtype), d_out_keys=out, num_items=0, k=1, num_segments=1, start_offsets_in=start,
+            end_offsets_in=start,
+        )  # fmt: skip
+
+
+def test_arrays_with_gaps_go_another_way() -> None:
+    """The library sorts arrays without gaps only, which are made again; others are sorted by kernels."""
+    rng, n = np.random.default_rng(2), 5000
+    ends = np.sort(rng.integers(0, n, 12)).astype(np.int32)
+    out, moved, places = np.zeros(n, np.uint32), np.zeros(n, np.int32), np.arange(n, dtype=np.int32)
+    for step in (1, 1, 1, 1, -2, -1, 2, 1, -2):
+        keys = rng.integers(0, 100, n * abs(step), dtype=np.uint32)[::step]
+        compute.segmented_sort(
+            d_in_keys=keys, d_out_keys=out, d_in_values=places, d_out_values=moved, num_items=n, num_segments=11,
+            start_offsets_in=ends[:-1], end_offsets_in=ends[1:],
+        )  # fmt: skip
+        for start, end in zip(ends, ends[1:]):
+            order = np.argsort(keys[start:end], kind="stable")
+            assert (out[start:end] == keys[start:end][order]).all() and (moved[start:end] == start + order).all()
