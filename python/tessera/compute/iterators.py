@@ -136,6 +136,8 @@ class ArrayIterator(Iterator):
 def as_host(value: Any) -> Any:
     """An array of another library in host memory, Tessera's or torch's, as one of NumPy; others as they are."""
     kind = type(value)
+    if kind is not numpy.ndarray and hasattr(kind, "filled"):
+        raise TypeError("the mask of a masked array would be lost: pass its filled(value) or compressed()")
     if kind is numpy.ndarray or not hasattr(kind, "__dlpack_device__") or hasattr(value, "__cuda_array_interface__"):
         return value
     if value.__dlpack_device__()[0] != _HOST:

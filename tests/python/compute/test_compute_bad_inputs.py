@@ -400,3 +400,9 @@ def test_dates_are_sorted_as_numbers_or_by_merging(dtype):
     levels = {"h_num_output_levels": np.array([3]), "h_lower_level": x[1:2], "h_upper_level": x[:1]}
     with pytest.raises(TypeError, match="d_samples holds"):
         compute.histogram_even(d_samples=x, d_histogram=np.zeros(2, np.int32), num_samples=4, **levels)
+
+
+def test_masks_are_not_lost() -> None:
+    masked = np.ma.masked_array(np.arange(5.0), [0, 0, 1, 0, 0])
+    with pytest.raises(TypeError, match=r"mask of a masked array would be lost"):
+        compute.reduce_into(d_in=masked, d_out=np.zeros(1), op=compute.OpKind.PLUS, h_init=0.0, num_items=5)
