@@ -15,7 +15,7 @@ from . import _functions as f
 from . import _reduce as r
 from ._joining import concatenate
 from ._meanings import has_meaning
-from ._ndarray import ndarray
+from ._ndarray import is_derived, ndarray
 from ._setup import NO_VALUE
 from ._ufunc import FUNCTIONS, select
 
@@ -25,6 +25,7 @@ _SQUARE = FUNCTIONS["square"]
 # Of floats, as NumPy has it.
 _POWERS = {(int, 2): _SQUARE, (float, 2.0): _SQUARE, (float, 0.5): FUNCTIONS["sqrt"],
            (int, -1): FUNCTIONS["reciprocal"]}  # fmt: skip
+_CLIP: Any = vars(numpy)["_core"].umath.clip
 _maximum, _minimum, _isnan = FUNCTIONS["maximum"], FUNCTIONS["minimum"], FUNCTIONS["isnan"]
 
 
@@ -54,7 +55,7 @@ def clip(a: Any, a_min: Any = NO_VALUE, a_max: Any = NO_VALUE, out: Any = None, 
         raise ValueError(
             "Passing `min` or `max` keyword argument when `a_min` and `a_max` are provided is forbidden."
         )
-    a = f.asarray(a)
+    given, a = a, f.asarray(a)
     if a.dtype.kind in "iu":  # limits that every number of the dtype keeps
         span = numpy.iinfo(a.dtype)
         a_min = None if type(a_min) is int and a_min <= span.min else a_min
@@ -72,6 +73,9 @@ def clip(a: Any, a_min: Any = NO_VALUE, a_max: Any = NO_VALUE, out: Any = None, 
         kwargs["dtype"] = f.result_type(a, *bounds)  # of all three at once
     if isinstance(out, ndarray) and not kwargs.keys() - {"dtype"} and not has_meaning(a):
         _check_output("clip", kwargs.get("dtype", a.dtype), out.dtype)
+    if is_derived(out):  # which asks all three for masks
+        _minimum(_maximum(a, a_min, **kwargs), a_max, f.as_class(out, None), **kwargs)
+        return out.__array_wrap__(out, (_CLIP, (given, a_min, a_max, out), 0), False)
     return _minimum(_maximum(a, a_min, **kwargs), a_max, out, **kwargs)
 
 

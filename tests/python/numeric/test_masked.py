@@ -291,3 +291,16 @@ def test_matrices_stay_matrices_when_they_are_joined():
 def test_matrices():
     assert of_matrix(tn) == of_matrix(np)
     assert isinstance(tn.matrix([[1]]), tn.ndarray)
+
+
+def test_clip_into_a_masked_array_keeps_masks_of_operands():
+    for module in (np, tn):
+        a = module.ma.array([1.0, 5, 9], mask=[0, 1, 0])
+        other = module.ma.array([1.0, 5, 9], mask=[0, 0, 1])
+        assert module.clip(a, 2, 3, out=a) is a and a.tolist() == [2, None, 3]
+        a.clip(2, other, out=a)
+        assert a.tolist() == [1, None, None]
+        a.clip(2, 3, out=other)
+        assert other.tolist() == [2, None, None]
+        module.clip(module.array([1.0, 5, 9]), 2, 3, out=a)
+        assert a.tolist() == [2, 3, 3]
