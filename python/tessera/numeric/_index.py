@@ -408,11 +408,13 @@ def put(a: ndarray, ind: Any, v: Any, mode: str = "raise") -> None:
     if places.size and not a.size:
         raise IndexError("cannot replace elements of an empty array")
     values = f.ravel(_cast(v, a))
+    # then NumPy writes to a copy, which is lost in an error
+    is_shared = f.may_share_memory(a, values) or f.may_share_memory(a, places)
     if not places.size or not values.size:
         return
     if values.size != places.size:
         values = take(values, f.arange(places.size) % values.size)
-    if flat is None and mode == "raise":
+    if flat is None and mode == "raise" and not is_shared:
         n = _put_before(a, places, values)
         values, places = values[n:], places[n:]
     if flat is None:
@@ -434,7 +436,7 @@ def _put_before(a: ndarray, places: ndarray, values: ndarray) -> int:
     if int(_least(places)) >= -a.size and int(_greatest(places)) < a.size:
         return 0
     n = int(((places < -a.size) | (places >= a.size)).argmax())
-    if n and not f.may_share_memory(a, values):  # which is written to a copy, that is lost
+    if n:
         set_item(f.reshape(a, -1), places[:n], values[:n])
         return n
     return 0

@@ -330,6 +330,18 @@ def test_numbers_of_derived_arrays_are_asked_of_their_class():
         tn.array([tn.array(1.0).view(Other)])
 
 
+def test_values_in_the_same_memory_are_not_put_before_an_error():
+    for m in (np, tn):
+        a = m.arange(5) + 7
+        with pytest.raises(IndexError):
+            m.put(a[:1], [-1, 0, 2], a)
+        assert a.tolist() == [7, 8, 9, 10, 11]
+        a = m.arange(5)
+        with pytest.raises(IndexError):
+            m.put(a[1:], a, 7)
+        assert a.tolist() == [0, 1, 2, 3, 4]
+
+
 def test_values_before_a_place_out_of_bounds_are_put():
     np.testing.assert_array_equal(np.asarray(written_before_an_error(tn)), written_before_an_error(np))
 
