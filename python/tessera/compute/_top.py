@@ -72,8 +72,8 @@ def top_k(
     d_in_values, d_out_values : array or iterator, optional
         Go where their keys go.
     num_items, k : int, or array of a device
-        Of an array the first element counts, as it is when the algorithm runs; if that is too great a `k`, all items are
-        taken. A number that is too great is a ValueError.
+        Of an array the first element counts, as it is when the algorithm runs; if that is too great a `k`, all items
+        are taken. A number that is too great is a ValueError.
     largest : bool
     stream, temp_storage
         As for `radix_sort`.
@@ -171,8 +171,8 @@ def nth_element(*, d_in: Any, d_out: Any, n: int, num_items: int, stream: Any = 
     d_in, d_out : array
         Of numbers that `radix_sort` sorts.
     n, num_items : int, or array of a device
-        Of an array the first element counts, as it is when the algorithm runs; if that is an `n` behind the last item, it
-        is that of the last, one before the first that of the first, and without items nothing is written. A number
+        Of an array the first element counts, as it is when the algorithm runs; if that is an `n` behind the last item,
+        it is that of the last, one before the first that of the first, and without items nothing is written. A number
         behind the last item, or below 0, is a ValueError.
     stream, temp_storage
         As for `radix_sort`.
