@@ -771,12 +771,12 @@ static ts_status call_operands(const call_of *c, ts_nd_call *moved, ts_nd *lone[
     return TS_OK;
 }
 
-/* The call, and then a copy of its result to `out`. */
+/* The call, and then a copy of its result to `out`; what the mask leaves out is in neither. */
 static ts_status call_result_cast(const call_of *c, ts_nd_call *moved, ts_nd **result, ts_error *err)
 {
     ts_nd *made = NULL;
     ts_nd_call copy = {.fn = TS_ND_copy, .out = moved->out, .where = moved->where, .casting = TS_ND_UNSAFE};
-    moved->out = moved->where = NULL;
+    moved->out = NULL;
     TS_TRY(ts_nd_run(c->graph, moved, &made, err));
     copy.in[0].array = made;
     ts_status status = ts_nd_run(c->graph, &copy, result, err);

@@ -473,3 +473,32 @@ def test_one_look_finds_what_each_element_would_tell(name, count):
         )
         with np.errstate(all="ignore"):
             np.testing.assert_array_equal(np.asarray(call(tn, x, y)), value)
+
+
+@pytest.mark.parametrize("n", [3, 5000, 100000])
+def test_what_a_mask_leaves_out_is_told_of_by_none(n):
+    """Also where the result is cast to a narrower array."""
+    zero = np.ones(n)
+    zero[1] = 0
+    big = np.where(zero > 0, 2.0, 1e300)
+    calls = {
+        "divide": lambda m, z, b, o: m.divide(1.0, z, out=o, where=z != 0),
+        "log": lambda m, z, b, o: m.log(z, out=o, where=z > 0),
+        "power": lambda m, z, b, o: m.power(b, 2, out=o, where=b < 9),
+        "add": lambda m, z, b, o: m.add(b, b, out=o, where=b < 9),
+        "told": lambda m, z, b, o: m.add(b, b, out=o, where=b > 9),
+        "integers": lambda m, z, b, o: m.floor_divide(1.0, z, out=o, where=z != 0, casting="unsafe"),
+    }
+    for name, call in calls.items():
+        dtype = "i4" if name == "integers" else "f4"
+        results = []
+        for m in (np, tn):
+            with warnings.catch_warnings(record=True) as seen:
+                warnings.simplefilter("always")
+                made = np.asarray(call(m, m.array(zero), m.array(big), m.full(n, 7, dtype)))
+            results.append((made, [str(each.message) for each in seen]))
+        np.testing.assert_array_equal(results[1][0], results[0][0], name)
+        assert results[1][1] == results[0][1], name
+        if name != "told":
+            with tn.errstate(all="raise"):
+                call(tn, tn.array(zero), tn.array(big), tn.full(n, 7, dtype))
