@@ -88,19 +88,32 @@ WALK_ORDER(double)
 WALK_COMPLEX(walk_c64)
 WALK_COMPLEX(walk_c128)
 
-/* The logarithm of the sum of powers, from the greater one on. */
+/* NaN, of which comparisons tell: compilers may leave that to the instructions they take. */
+static double walk_unordered(double nan)
+{
+    (void)feraiseexcept(FE_INVALID);
+    return nan;
+}
+
+/* The logarithm of the sum of powers, from the greater one on; of equal infinities no difference is made. */
 static double walk_logaddexp_of(double a, double b)
 {
+    if (a == b)
+        return a + 0.693147180559945309417232121458176568;
     double less = a - b;
-    return a == b ? a + 0.693147180559945309417232121458176568 : less > 0 ? a + log1p(exp(-less))
-                                                              : less <= 0 ? b + log1p(exp(less)) : less;
+    if (isnan(less))
+        return walk_unordered(less);
+    return less > 0 ? a + log1p(exp(-less)) : b + log1p(exp(less));
 }
 static double walk_logaddexp2_of(double a, double b)
 {
     const double log2_e = 1.442695040888963407359924681001892137;
+    if (a == b)
+        return a + 1;
     double less = a - b;
-    return a == b ? a + 1 : less > 0 ? a + log2_e * log1p(exp2(-less))
-                          : less <= 0 ? b + log2_e * log1p(exp2(less)) : less;
+    if (isnan(less))
+        return walk_unordered(less);
+    return less > 0 ? a + log2_e * log1p(exp2(-less)) : b + log2_e * log1p(exp2(less));
 }
 
 /* ---- loops ----------------------------------------------------------------------------------------- */
@@ -332,8 +345,9 @@ const nd_walk *ts__nd_walk_of(ts_nd_fn fn, ts_dtype dtype)
 static bool walk_has_faults(const nd_walk *walk)
 {
     char kind = ts_dtype_get((ts_dtype)walk->dtype)->kind;
-    return (kind == 'f' || kind == 'c') && (walk->fn == TS_ND_add || walk->fn == TS_ND_subtract ||
-                                            walk->fn == TS_ND_multiply || walk->fn == TS_ND_divide);
+    return (kind == 'f' || kind == 'c') &&
+           (walk->fn == TS_ND_add || walk->fn == TS_ND_subtract || walk->fn == TS_ND_multiply ||
+            walk->fn == TS_ND_divide || walk->fn == TS_ND_logaddexp || walk->fn == TS_ND_logaddexp2);
 }
 
 void ts__nd_walk_begin(const nd_walk *walk)
