@@ -36,8 +36,9 @@ def _of_lines(a: ndarray, q: float, axis: int) -> ndarray | None:
     below = take_along_axis(lines, low[..., None], -1)[..., 0]
     above = take_along_axis(lines, high[..., None], -1)[..., 0]
     width, rest = above - below, f.asarray(1 - gamma).astype(a.dtype)
-    made = below + width * gamma.astype(a.dtype)
-    return f.asarray(select(gamma >= 0.5, above - width * rest, made))
+    made = f.asarray(below + width * gamma.astype(a.dtype))
+    FUNCTIONS["subtract"](above, width * rest, out=made, where=gamma >= 0.5)  # faults elsewhere are not told of
+    return made
 
 
 def _is_of_lines(a: Any, q: Any, axis: Any, options: dict[str, Any]) -> bool:
