@@ -67,8 +67,24 @@ def test_arrays_that_are_near_enough_become_equal():
 
 def test_signs_of_zeros_count_but_in_extremes():
     for text, counts in (("m.add(a, b)", True), ("m.maximum(a, b)", False)):
-        bounds = program.bounds_of(text, True, [])
+        bounds = program.bounds_of(text, True, [], {})
         assert bool(program.difference(np.zeros(2), tn.array([0.0, -0.0]), bounds)) == counts
+
+
+def test_results_are_as_near_as_their_dtype_lets_them_be():
+    arrays = {"a": np.zeros(2), "b": np.zeros(2), "c": np.zeros(2, "f2")}
+    for text, is_exact, x, y, counts in (
+        ("m.add.reduce(a, axis=0, out=b)", False, [1.0, 100.0], [1.0, 106.0], True),
+        ("m.add.reduce(c, axis=0, out=b)", False, [1.0, 100.0], [1.0, 100.1], False),
+        ("m.multiply(a, b, out=a)", True, [1 + 0j], [1.1 + 0j], True),
+        ("a / b", True, [1 + 0j, 1e-14j], [1 + 0j, 0j], True),
+        ("a / b", True, [1 + 1j], [1 + 1j + 2.0**-52], False),
+        ("m.einsum('ij,jk->ik', a, b)", False, [np.inf], [np.nan], True),
+        ("m.einsum('ij,jk->i', a, b)", False, [np.inf], [np.nan], False),
+        ("m.einsum('ij->i', a)", False, [np.inf], [np.nan], True),
+    ):
+        bounds = program.bounds_of(text, is_exact, [], arrays)
+        assert bool(program.difference(np.array(x), tn.array(y), bounds)) == counts, text
 
 
 # Large kernels take long to compile: few values by default, all that one launch can take in the long run.
