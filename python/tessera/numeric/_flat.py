@@ -62,7 +62,7 @@ class flatiter:
                 raise IndexError("too many indices for flat iterator: flat iterator is 1-dimensional, "
                                  f"but {len(key)} were indexed")  # fmt: skip
             key = key[0] if key else ...
-        if key is None or (isinstance(key, (float, numpy.floating))):
+        if key is None or isinstance(key, (str, bytes, float, numpy.floating)):
             raise IndexError("only integers, slices (`:`), ellipsis (`...`) and integer or boolean arrays are "
                              "valid indices")  # fmt: skip
         if isinstance(key, (bool, numpy.bool)):
@@ -128,13 +128,15 @@ class flatiter:
         if isinstance(key, tuple) and not key:
             raise IndexError("Assigning to a flat iterator with a 0-D index is not supported")
         key = key[0] if isinstance(key, tuple) and len(key) == 1 else key
+        if isinstance(key, (numpy.ndarray, ndarray)) and not key.ndim and key.dtype.kind in "iu":
+            key = int(key)
         if hasattr(key, "__index__") and not hasattr(key, "__len__") and not isinstance(key, (bool, numpy.bool)):
             self._set_one(self._key(key), value)
             return
         if self._assigned_in_place(key, value):
             return
+        key = self._key(key)  # whose mistakes come first
         values = f.ravel(self._cast(value))
-        key = self._key(key)
         places = on(self._array.device, self._places, key)
         if places is not None and values.size:
             n = places[0].size

@@ -826,9 +826,11 @@ def copyto(dst: ndarray, src: Any, casting: str = "same_kind", where: Any = True
             f"copyto() argument 1 must be tessera.numeric.ndarray, not {type(dst).__name__}"
         )
     kind = _NUMBER_KINDS.get(type(src))
+    if kind and casting == "equiv" and dst.dtype.kind in ("iufc" if kind == "i" else "fc"):
+        raise TypeError(f"Cannot cast a number of Python to {dst.dtype!r} according to the rule 'equiv'")
     if kind and dst.dtype.kind in "iufc" and "iufc".index(kind) <= "iufc".index(dst.dtype.kind):
         src = asarray(src, dst.dtype)  # Python's numbers take the dtype of their kind
-    elif isinstance(src, numpy.generic) and casting == "no" and src.dtype != dst.dtype:
+    elif isinstance(src, numpy.generic) and casting == "no" and src.dtype != dst.dtype and dst.flags.writeable:
         raise TypeError(f"Cannot cast scalar from {src.dtype!r} to {dst.dtype!r} according to the rule 'no'")
     src = asarray(src)  # lists too, which NumPy does not read by the dtype of dst
     if src.dtype != dst.dtype and not can_cast(src.dtype, dst.dtype, casting):
@@ -839,7 +841,7 @@ def copyto(dst: ndarray, src: Any, casting: str = "same_kind", where: Any = True
         src = src.reshape(src.shape[src.ndim - dst.ndim :])  # first axes of extent 1 are none
     if src.ndim > dst.ndim:
         raise ValueError(f"could not broadcast input array from shape {src.shape} into shape {dst.shape}")
-    if casting == "unsafe" and src.dtype.kind == "c" and dst.dtype.kind in "iuf":
+    if casting == "unsafe" and src.dtype.kind == "c" and dst.dtype.kind in "iuf" and dst.flags.writeable:
         warn_of_lost_parts()
     if dst.flags.writeable or not _is_same_place(src, dst):  # to itself nothing is written, as NumPy looks at it
         copy_of(src, dst, casting=casting, where=where)

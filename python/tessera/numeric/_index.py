@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import builtins
+import contextlib
 import math
 import operator
 from typing import Any
@@ -96,7 +97,8 @@ class Places:
                 continue
             turns.append(True)
             if item.dtype.kind != "b":
-                arrays.append(self._wrap(item, a.shape[axis], axis) if checks or not item.ndim else item)
+                is_checked = checks or not item.ndim
+                arrays.append(self._wrap(item, a.shape[axis], axis) if is_checked else item.astype(numpy.intp))
                 axes.append(place)
                 basic.append(slice(None))
                 axis, place = axis + 1, place + 1
@@ -124,6 +126,8 @@ class Places:
         try:
             shape = numpy.broadcast_shapes(*(each.shape for each in arrays))
         except ValueError:
+            if not checks:
+                raise
             shapes = " ".join(str(each.shape).replace(" ", "") for each in arrays)
             raise IndexError(
                 f"shape mismatch: indexing arrays could not be broadcast together with shapes {shapes} "
@@ -180,9 +184,16 @@ def get_item(a: ndarray, key: Any) -> Any:
     return made if made.ndim or (isinstance(key, tuple) and _any(each is ... for each in key)) else made._scalar()
 
 
-def _assigned(value: Any, a: ndarray) -> ndarray:
-    """What is written to elements of an array."""
-    return cast(value, a.dtype) if has_meaning(a) and not isinstance(value, ndarray) else f.assigned(value, a.dtype)
+def _assigned(value: Any, a: ndarray, key: Any = ...) -> ndarray:
+    """What is written to elements of an array; a key that is none is told of first."""
+    if isinstance(value, ndarray):
+        return f.assigned(value, a.dtype)
+    try:
+        return cast(value, a.dtype) if has_meaning(a) else f.assigned(value, a.dtype)
+    except (ArithmeticError, TypeError, ValueError):
+        with contextlib.suppress(ValueError):  # of indices of other shapes is told later
+            Places(a._words(8) if a._is_items else a, key, a._is_items, False)
+        raise
 
 
 def _check_parts(values: ndarray, a: ndarray) -> None:
@@ -252,13 +263,13 @@ def set_item(a: ndarray, key: Any, value: Any) -> None:
         if type(value) in (bool, int, float, complex) and not has_meaning(a):
             f.copy_of(_number(value, a.dtype), a, where=key, casting="unsafe")
             return
-        value = _assigned(value, a)
+        value = _assigned(value, a, key)
         if not value.ndim:
             if value.dtype.kind == "c" and a.dtype.kind in "iuf" and f.asarray(key).any():
                 _check_parts(value, a)
             f.copy_of(value, a, where=key, casting="unsafe")
             return
-    values = _assigned(value, a)
+    values = _assigned(value, a, key)
     words, given = _items.words_of(a, values) if items else (a, values)
     try:
         places = Places(words, key, items)
@@ -276,9 +287,6 @@ def set_item(a: ndarray, key: Any, value: Any) -> None:
             f"NumPy boolean array indexing assignment cannot assign {values.size} input values to the {shape[0]} "
             "output values where the mask is true"
         )
-    _check_parts(values, a)
-    if values.dtype is not a.dtype and not items:
-        values = given = in_dtype(values, a.dtype)
     while values.ndim > len(shape) and values.shape[0] == 1:
         values, given = values[0], given[0]
     if not _fits_places(values, shape):
@@ -286,6 +294,9 @@ def set_item(a: ndarray, key: Any, value: Any) -> None:
             f"shape mismatch: value array of shape {values.shape} could not be broadcast to indexing result of shape "
             f"{shape}"
         )
+    _check_parts(values, a)  # of what does not fit nothing is told
+    if values.dtype is not a.dtype and not items:
+        given = in_dtype(values, a.dtype)
     if places.offsets.size:
         _core.numeric_scatter(places.view, places.offsets, given, places.unique)
 

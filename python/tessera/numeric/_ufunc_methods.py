@@ -341,13 +341,14 @@ def _at(function: Any, a: ndarray, indices: Any, given: tuple[Any, ...]) -> None
     values: Any = None
     if given:
         values = _at_values(function, a, given[0])
-        if getattr(values, "dtype", a.dtype).kind == "c" and a.dtype.kind in "iuf" and function._result != "bool":
-            warn_of_lost_parts(user_level())
+        loses = getattr(values, "dtype", a.dtype).kind == "c" and a.dtype.kind in "iuf" and function._result != "bool"
         if function.__name__ == "subtract" and a.dtype.kind in "iufc" and f.result_type(a, values) == a.dtype:
             function, values = FUNCTIONS["add"], FUNCTIONS["negative"](f.asarray(values, a.dtype))
         if type(values) not in (int, float, complex):
             values = f.ravel(f.broadcast_to(f.asarray(values), places.offsets.shape))
             values = values.copy() if f.may_share_memory(values, a) else values
+        if loses:  # what does not fit is an error alone
+            warn_of_lost_parts(user_level())
         if a.dtype.kind in JOINED.get(function.__name__, "") and f.result_type(a, values) == a.dtype and flat.size:
             flat, values = _joined(function, flat, f.broadcast_to(f.asarray(values, a.dtype), flat.shape))
     for chosen in _rounds(flat) if flat.size else ():
