@@ -916,13 +916,15 @@ static bool group_fits_threads(const group_kernel *k)
 /* Rows narrower than a word that are read again and fit their threads, 32 elements each: one block waits less for
  * itself than blocks of a cluster for each other, so it takes all the warps it may first (H100, softmax of rows of
  * 8,192, 16,384 and 32,768 float16 2,893, 2,111, 1,965 -> 2,991, 2,940, 2,257 GB/s, layer norm of the first two
- * 2,879, 2,729 -> 2,963, 2,964; a copy 2,950). 64 registers let 1,024 threads live on a multiprocessor. */
-static void group_share_narrow(ts_fn *fn, int64_t elements)
+ * 2,879, 2,729 -> 2,963, 2,964; a copy 2,950). 64 registers let 1,024 threads live on a multiprocessor. Where a GPU has
+ * no clusters, threads of one block hold 64 elements of the longest rows and get all the registers that there are. */
+static void group_share_narrow(const group_kernel *k, ts_fn *fn, int64_t elements)
 {
+    bool has_clusters = ts_device_target(k->group->graph->device) >= TS_TARGET_SM90;
     int64_t warps = elements / GROUP_WARP_ELEMENTS, blocks = warps / GROUP_BLOCK_WARPS;
     fn->num_warps = (uint8_t)TS_MIN(warps, GROUP_BLOCK_WARPS);
     fn->num_ctas = (uint8_t)(blocks < 2 ? 0 : blocks);
-    fn->max_registers = 64;
+    fn->max_registers = blocks < 2 || has_clusters ? 64 : 0;
 }
 
 /* Long rows are shared by the blocks of a cluster, 32 words a thread (python/tessera/lib/_rows.py measured it); GPUs
@@ -943,7 +945,7 @@ static void group_share(const group_kernel *k, ts_fn *fn)
     if (!k->group->rows || wide < 2)
         return;
     if (!once && widest < 4 && group_fits_threads(k)) {
-        group_share_narrow(fn, words);
+        group_share_narrow(k, fn, words);
         return;
     }
     if (blocks < 2 || (blocks == 2 && !once && widest < 4)) {

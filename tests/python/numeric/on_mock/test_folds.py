@@ -5,7 +5,10 @@ kernels that a GPU gets, run thread by thread by the reference interpreter on th
 from __future__ import annotations
 
 import ctypes
+import pathlib
 import re
+import subprocess
+import sys
 
 import numpy
 import pytest
@@ -307,3 +310,25 @@ def test_narrow_rows_that_need_more_registers(mock, capfd, monkeypatch, call) ->
     made, chosen = run_rows(mock, capfd, monkeypatch, call, x)
     assert chosen == (0, 512, 0)
     numpy.testing.assert_allclose(made.astype("f8"), call(numpy, x.astype("f8")), rtol=8e-3, atol=8e-3)
+
+
+OLD_GPU = """
+import ctypes, os, sys
+sys.path.append(sys.argv[1])
+from mock_driver import MockState
+mock = MockState.in_dll(ctypes.CDLL(os.environ["TESSERA_CUDA_DRIVER"]), "mock_state_data")
+mock.cc_major, mock.cc_minor = 8, 0
+import tessera.numeric as np
+a = np.empty((2, 1 << 15), "f2", device="cuda")
+np.wait(a - np.max(a, 1)[:, None])
+print(mock.cluster, mock.block[0])
+"""
+
+
+def test_long_narrow_rows_of_gpus_without_clusters(monkeypatch) -> None:
+    """Their block holds twice as much, for which 64 registers a thread are too few."""
+    monkeypatch.setenv("TS_DUMP", "fold")
+    folder = str(pathlib.Path(__file__).resolve().parents[2])
+    run = subprocess.run([sys.executable, "-c", OLD_GPU, folder], capture_output=True, text=True, check=True)
+    text = text_of(run.stderr)
+    assert run.stdout.split() == ["0", "512"] and "num_ctas=2" in text and "max_registers" not in text
