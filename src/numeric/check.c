@@ -501,7 +501,39 @@ static bool check_is_fine(const nd_check *check, const nd_node *node, const char
     }
 }
 
-uint32_t ts__nd_check_end(const nd_check *check, const nd_node *node, const char *data)
+/* How many elements of a cast from float to uint32 lie in a row without gaps, in the order of memory, along `axes` (a
+ * bit each), as NumPy goes through them; 0: another node. */
+static int64_t check_row(const nd_node *node, uint64_t *axes)
+{
+    const nd_in *in = &node->in[0];
+    int64_t row = 1, size = (int64_t)ts_dtype_bytes((ts_dtype)in->dtype);
+    char kind = nd_kind((ts_dtype)in->dtype);
+    *axes = 0;
+    if (node->fn != TS_ND_copy || node->dtype != TS_DTYPE_uint32 || (kind != 'f' && kind != 'c') || node->has_where)
+        return 0;
+    for (uint32_t d = 0; d < node->rank && in->kind == ND_IN_LOAD;) {
+        bool is_next = node->shape[d] > 1 && node->strides[0][d] == row * size && node->order[d] == row * 4;
+        row *= is_next ? node->shape[d] : 1;
+        *axes |= (uint64_t)is_next << d;
+        d = is_next ? 0 : d + 1;
+    }
+    return row;
+}
+
+/* What does not fit in uint32: NumPy on x86 converts four of a row at once, as kernels do, and those that are left one
+ * at a time, to 64 bits, of which it takes the lower half. */
+static void check_word(const nd_node *node, int64_t row, uint64_t axes, const int64_t *at, double x, char *place)
+{
+    const double most = ldexp(1, 63);
+    const uint32_t word = x >= -most && x < most ? (uint32_t)(int64_t)x : 0;
+    int64_t bytes = 0;
+    for (uint32_t d = 0; d < node->rank; d++)
+        bytes += axes >> d & 1 ? at[d] * node->order[d] : 0;
+    if (bytes / 4 >= row - row % 4)
+        memcpy(place, &word, sizeof word);
+}
+
+uint32_t ts__nd_check_end(const nd_check *check, const nd_node *node, char *data)
 {
     int64_t at[TS_ND_RANK] = {0};
     char kind = nd_kind((ts_dtype)node->dtype), loop = nd_kind((ts_dtype)node->loop);
@@ -511,14 +543,20 @@ uint32_t ts__nd_check_end(const nd_check *check, const nd_node *node, const char
     uint32_t faults = 0;
     if (!check->wanted || check_is_fine(check, node, data))
         return 0;
+    uint64_t axes;
+    const int64_t row = check_row(node, &axes);
     for (int64_t n = 0; n < node->count; n++) {
-        const char *place = data;
+        char *place = data;
         double r[2];
         for (uint32_t d = 0; d < node->rank; d++)
             place += at[d] * node->order[d];
         ts__nd_check_read(place, (ts_dtype)node->dtype, r);
         if (every || !is_float || !isfinite(r[0]) || !isfinite(r[1]))
             faults |= check_element(check, node, at, r);
+        if (row) {
+            check_operand(check, node, 0, at, r);
+            check_word(node, row, axes, at, r[0], place);
+        }
         for (uint32_t d = node->rank; d-- > 0 && ++at[d] == node->shape[d];)
             at[d] = 0;
     }

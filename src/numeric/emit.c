@@ -108,12 +108,15 @@ static ts_val emit_to_bool(const nd_emit *from, nd_val x)
 }
 
 /* As NumPy on x86: by way of 32 bits, or 64 for more, where what does not fit, and NaN, is the least integer. Unsigned
- * ones of that width are those above its half less the half. `ftoi` gives the nearest integer for what does not fit. */
+ * ones of that width are those above its half less the half. Narrow floats become uint32 as half of 64 bits, as NumPy
+ * has no vectors for them. `ftoi` gives the nearest integer for what does not fit. */
 static ts_val emit_float_to_int(const nd_emit *from, const nd_emit *to, ts_val x)
 {
     if (ts_dtype_get(from->loop)->bits < 32) { /* whose constants are too small */
-        nd_emit half = *from, single = ts__nd_emit_at(from, TS_DTYPE_float32);
-        return emit_float_to_int(&single, to, ts_cast(half.b, TS_OP_ftof, x, single.scalar, 0));
+        nd_emit single = ts__nd_emit_at(from, TS_DTYPE_float32), wide = ts__nd_emit_at(from, TS_DTYPE_int64);
+        bool is_half = to->loop == TS_DTYPE_uint32;
+        ts_val y = emit_float_to_int(&single, is_half ? &wide : to, ts_cast(from->b, TS_OP_ftof, x, single.scalar, 0));
+        return is_half ? ts_cast(from->b, TS_OP_trunci, y, to->scalar, 0) : y;
     }
     uint32_t bits = ts_dtype_get(to->loop)->bits > 32 ? 64 : 32;
     ts_type type = bits == 64 ? TS_T_i64 : TS_T_i32, tile = ts__nd_emit_type(from, type);

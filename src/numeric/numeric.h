@@ -467,8 +467,8 @@ typedef struct nd_check {
     char *kept, copy[8192]; /* memory that the call replaces, which was an operand, as it was; NULL: none is */
 } nd_check;
 void ts__nd_check_begin(nd_check *check, const nd_node *node, const ts_nd *out);
-/* Faults (TS_ND_DIVIDE ..) of a node whose values are at `data`. */
-uint32_t ts__nd_check_end(const nd_check *check, const nd_node *node, const char *data);
+/* Faults (TS_ND_DIVIDE ..) of a node whose values are at `data`, where what does not fit in uint32 becomes NumPy's. */
+uint32_t ts__nd_check_end(const nd_check *check, const nd_node *node, char *data);
 
 bool ts__nd_check_is_safe(ts_dtype from, ts_dtype to); /* whether a cast has no faults to tell of */
 bool ts__nd_check_divides(ts_nd_fn fn);                /* whether it divides, so integers have faults to tell of too */

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import platform
 import warnings
 
 import numpy as np
@@ -502,3 +503,27 @@ def test_what_a_mask_leaves_out_is_told_of_by_none(n):
         if name != "told":
             with tn.errstate(all="raise"):
                 call(tn, tn.array(zero), tn.array(big), tn.full(n, 7, dtype))
+
+
+@pytest.mark.skipif(platform.machine() != "x86_64", reason="NumPy converts what does not fit as the processor does")
+@pytest.mark.parametrize("dtype", ["f2", "f4", "f8"])
+@pytest.mark.parametrize("count", [1, 7, 8, 9, 1000, 5000])
+def test_what_does_not_fit_in_uint32_is_numpys(dtype, count):
+    """NumPy converts four float32 or float64 of a row at once, those that are left, and float16, another way."""
+    with np.errstate(all="ignore"):
+        for value in (np.nan, np.inf, -np.inf, -1.5, 7e4, -5e9, 5e9, 2.0**32, 1e19, -1e19):
+            a = np.full(count, value, dtype)
+            a[1::3] = 1
+            x = tn.array(a)
+            for _ in range(3):  # the same call again: code is known
+                np.testing.assert_array_equal(np.asarray(x.astype("u4")), a.astype("u4"))
+            if count < 5000:
+                np.testing.assert_array_equal(np.asarray(x[::-1].astype("u4")), a[::-1].astype("u4"))
+                out, to = np.zeros((count, 2), "u4"), tn.zeros((count, 2), "u4")
+                out[:, 0], to[:, 0] = a, x
+                np.testing.assert_array_equal(np.asarray(to), out)
+                two, also = np.stack([a, a, a]), tn.stack([x, x, x])
+                np.testing.assert_array_equal(np.asarray(also.astype("u4")), two.astype("u4"))
+                part, of = also[:, :-1], two[:, :-1]
+                np.testing.assert_array_equal(np.asarray(part.astype("u4")), of.astype("u4"))
+                np.testing.assert_array_equal(np.asarray(also.T.astype("u4")), two.T.astype("u4"))
