@@ -253,7 +253,8 @@ def _taking_pieces(load: Function, bounds: Function, op: Function, kind: TypeDes
                     total = of_values(values, base, number)
                     if threadIdx.x == 0:
                         finish(out, part, init, total)
-                        list_[place + _DONE] = 0
+                        for k in range(_FIELDS):
+                            list_[place + k] = 0
                 syncthreads()
 
     return take

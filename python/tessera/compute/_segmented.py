@@ -30,7 +30,7 @@ from ._lookback import in_words, words_in
 from ._overlap import separate
 from ._scan import Scanned, launch_scan, scan_memory
 from .iterators import Iterator, iterator_of
-from .op import operator_of
+from .op import numbers_win, operator_of
 from .types import TypeDescriptor
 
 __all__ = ["checked_segments", "offsets_of", "segmented_reduce"]
@@ -558,19 +558,23 @@ def segmented_reduce(
         or behind the last is in no part. Parts may overlap and leave gaps; an empty one, or one that ends before it
         begins, gives `h_init`.
     op : function or OpKind
-        Associative, of two values of the type of `h_init`; it need not be commutative.
+        Associative, of two values of the type of `h_init`; it need not be commutative. `min` and `max` of floats leave
+        NaN out: the result is NaN only where there is nothing else.
     h_init : numpy.ndarray of one element, number of NumPy or struct
     max_segment_size : int, optional
-        A hint: no part is longer. Short ones are then put together by one thread each.
+        A hint for operators that are not known to be commutative: no part is longer. Short ones are then put together
+        by one thread each.
     stream, temp_storage
         As for `reduce_into`.
 
     Notes
     -----
     Items are read once, whatever the lengths of the parts are. By an operator that is known to be commutative each part
-    is put together by a group of threads, as many as the mean length asks for, and a long part by many blocks: one
-    launch, and less than a byte of temporary memory for each item. By others work is divided
-    by items and ends of parts: two launches; 8 bytes of temporary memory for each part, and 2,048 values.
+    is put together by a group of threads, as many as the mean length asks for, and a long part by many blocks of a GPU:
+    one launch, and less than a byte of temporary memory for each item. On a CPU cores take neighbouring parts; they
+    share a part only where all parts are long, so one long part among many short ones is reduced by one core. By other
+    operators work is divided by items and ends of parts: two launches; 8 bytes of temporary memory for each part, and
+    2,048 values.
     """
     source, output, op = iterator_of(d_in, "d_in"), iterator_of(d_out, "d_out"), operator_of(op, 2)
     most = _ENDLESS if source.length is None else source.length
@@ -578,6 +582,7 @@ def segmented_reduce(
     offsets_in = ("start_offsets_in", starts), ("end_offsets_in", ends)
     parts = checked_segments(num_segments, *offsets_in, ("d_out", output))
     kind, init = init_of(h_init, "h_init")
+    op = numbers_win(op, kind.dtype)
     reads = {"d_in": source, "start_offsets_in": starts, "end_offsets_in": ends}
     separate(max(parts, 1 << 48), reads, {"d_out": output})
     memory = Memory(temp_storage, stream_of(stream))

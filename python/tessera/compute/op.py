@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 import numpy
 
-__all__ = ["OpKind", "Operator", "RawOp", "may_raise", "numbers_first", "operator_of", "ordering"]
+__all__ = ["OpKind", "Operator", "RawOp", "may_raise", "numbers_first", "numbers_win", "operator_of", "ordering"]
 
 
 class OpKind(enum.IntEnum):
@@ -206,6 +206,15 @@ def _has_nan(dtype: Any) -> bool:
 def numbers_first(function: Callable[..., Any]) -> Callable[..., Any]:
     """A comparison after which NaNs come last, and are equal."""
     return lambda a, b: bool(function(a, b)) or (a == a and b != b)
+
+
+def numbers_win(op: Operator, dtype: Any) -> Operator:
+    """Least and greatest of floats in any order of steps: NaN is left out, which a comparison keeps or loses, with
+    numbers beside it, as it stands first or second."""
+    if op.known not in (OpKind.MINIMUM, OpKind.MAXIMUM) or not (dtype.kind == "f" or dtype.name == "bfloat16"):
+        return op
+    of_two = op.function
+    return op._replace(function=lambda a, b: b if a != a else of_two(a, b))
 
 
 def _known(kind: OpKind, what: str) -> Operator:

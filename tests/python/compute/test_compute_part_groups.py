@@ -84,3 +84,35 @@ def test_parts_may_overlap(rng, monkeypatch, on_gpu):
         h_init=np.int64(3),
     )  # fmt: skip
     assert out.tolist() == [x[a:b].sum() + 3 for a, b in zip(starts, ends)]
+
+
+@pytest.mark.parametrize("on_gpu", (False, True))
+@pytest.mark.parametrize("op", (compute.OpKind.MAXIMUM, compute.OpKind.MINIMUM, max))
+def test_nan_takes_no_number_with_it(rng, monkeypatch, op, on_gpu):
+    """Wherever it stands among items, and whatever order groups take them in."""
+    if on_gpu:
+        interpret(monkeypatch, 0)
+    best, init = (np.fmin, 9) if op is compute.OpKind.MINIMUM else (np.fmax, -9)
+    x = rng.standard_normal(N).astype(np.float32)
+    x[rng.random(N) < 0.4] = np.nan
+    for lengths in ([400], MIXES["threes"], MIXES["few"], MIXES["long among ones"]):
+        out, parts = reduced(x, lengths, op, np.float32(init))
+        assert out.tolist() == [best.reduce(part, initial=np.float32(init)) for part in parts]
+    out, _ = reduced(x[:4] * np.float32(np.nan), [4], op, np.float32(np.nan))
+    assert np.isnan(out[0])
+
+
+def test_list_is_zero_again(rng, monkeypatch):
+    """As memory must be that is taken for counters."""
+    taken = []
+
+    def take(self, *needs, counters=1, take=_part_reduce.Memory.take):
+        found = take(self, *needs, counters=counters)
+        taken.extend(found[:counters])
+        return found
+
+    interpret(monkeypatch, 0)
+    monkeypatch.setattr(_part_reduce.Memory, "take", take)
+    reduced(rng.random(N).astype(np.float32), MIXES["long among ones"], compute.OpKind.PLUS, np.float32(0))
+    assert len(taken) == 2
+    assert not any(np.asarray(counters).any() for counters in taken)
