@@ -22,7 +22,7 @@ static PyObject *compute_names(const ts_kernel_desc *desc)
     return names;
 }
 
-/* (name, file, names of parameters), without that any source is read. */
+/* (name, file, names of parameters); reads no source. */
 static PyObject *compute_about(PyObject *module, PyObject *text)
 {
     const char *choices = PyUnicode_AsUTF8(text);
@@ -165,8 +165,8 @@ static int sort_frame(core_state *state, PyObject *order, core_frame *frame, con
     return clear_end(state, frame, stream, status, &err);
 }
 
-/* Takes an array of one axis, without gaps and with at least n items. 0, or -1 with exception. */
-static int sort_take(core_state *state, core_frame *frame, PyObject *array, int64_t n)
+/* Takes an array of one axis, without gaps and with at least n items, for a function. 0, or -1 with exception. */
+static int sort_take(core_state *state, core_frame *frame, PyObject *array, int64_t n, const char *function)
 {
     const size_t before = frame->n;
     if (core_take_object(state, frame, array) < 0)
@@ -175,7 +175,7 @@ static int sort_take(core_state *state, core_frame *frame, PyObject *array, int6
     if (frame->n == before + 1 && arg->kind == TS_SPEC_ARRAY && arg->rank == 1 && clear_is_dense(arg) &&
         arg->shape[0] >= n)
         return 0;
-    PyErr_SetString(PyExc_TypeError, "compute_sort: pass arrays of one axis, without gaps, with as many items");
+    PyErr_Format(PyExc_TypeError, "%s: pass arrays of one axis, without gaps, with as many items", function);
     return -1;
 }
 
@@ -201,7 +201,7 @@ static PyObject *compute_sort(PyObject *module, PyObject *const *args, Py_ssize_
     core_frame_init(&frame);
     int got = 0;
     for (Py_ssize_t i = FIRST; i < n_args && got == 0; i++)
-        got = sort_take(state, &frame, args[i], i < bounds ? n : n_parts);
+        got = sort_take(state, &frame, args[i], i < bounds ? n : n_parts, "compute_sort");
     if (got == 0 && (bounds < FIRST + 2 || n < 0)) {
         PyErr_SetString(PyExc_TypeError, "compute_sort: there are no keys");
         got = -1;
@@ -227,15 +227,10 @@ static int scan_frame(core_state *state, PyObject *order, core_frame *frame, con
     }
     if (clear_stream(state, order, args[0].device, &room, &stream) < 0)
         return -1;
-    int finished = 0;
     CORE_BEGIN_USE(state, stream, NULL);
     status = ts_scan(stream, &args[0], &args[1], TS_COMBINE_add, &options, &err);
     CORE_END_USE(state);
-    if (status == TS_OK && frame->has_host_memory && stream->impl && !ts_record_active(stream))
-        finished = core_finish_stream(state, stream);
-    if (status != TS_OK)
-        core_raise(state, &err);
-    return status == TS_OK ? finished : -1;
+    return clear_end(state, frame, stream, status, &err);
 }
 
 static PyObject *compute_sums(PyObject *module, PyObject *const *args, Py_ssize_t n_args)
@@ -253,13 +248,13 @@ static PyObject *compute_sums(PyObject *module, PyObject *const *args, Py_ssize_
     core_frame_init(&frame);
     int got = n < 0 ? -1 : 0;
     if (got < 0)
-        PyErr_SetString(PyExc_ValueError, "compute_sums: a number of items is not negative");
+        PyErr_Format(PyExc_ValueError, "compute_sums: n is %lld; it cannot be less than 0", (long long)n);
     for (Py_ssize_t i = FIRST; i < FIRST + 2 && got == 0; i++)
-        got = sort_take(state, &frame, args[i], n);
+        got = sort_take(state, &frame, args[i], n, "compute_sums");
     if (got == 0 && n_args > FIRST + 2)
         got = core_take_object(state, &frame, args[FIRST + 2]);
     if (got == 0 && frame.n != (size_t)(n_args - FIRST)) {
-        PyErr_SetString(PyExc_TypeError, "compute_sums: the initial value is no number");
+        PyErr_SetString(PyExc_TypeError, "compute_sums: pass one number as the initial value");
         got = -1;
     }
     if (got == 0)
@@ -300,7 +295,7 @@ static PyMethodDef compute_functions[] = {
      "compute_about(choices, /)\n--\n\nA kernel of an algorithm that lies in the library, by its choices "
      "(ts_compute_desc of tessera/compute.h):\nname, file, names of parameters; None where there is none."},
     {"compute_pack", compute_pack, METH_O,
-     "compute_pack(choices, /)\n--\n\nIts pack."},
+     "compute_pack(choices, /)\n--\n\nThe pack of the kernel that compute_about tells of; None where there is none."},
     {"compute_clear", (PyCFunction)(void (*)(void))compute_clear, METH_FASTCALL,
      "compute_clear(stream, array, /)\n--\n\nMakes the memory of an array without gaps zero, in the order of a "
      "stream."},

@@ -35,8 +35,10 @@ TURN_INLINE __m512i turn_cross_to(__m512i other, __mmask16 to, __m512i v, int ap
                 : _mm512_mask_permutexvar_epi32(other, to, turn_places(apart, wide), v);
 }
 
-/* As many rows and columns of lanes change places, for each bit of their numbers: lanes with the bit of rows without
- * it, and the other way round. Of fewer rows each stands for lanes / rows columns, which are one behind the other. */
+/* Turns `rows` vectors in place: a power of two, at most as many as a vector has lanes. A vector is `rows` runs of
+ * neighbouring lanes: in run j of vector i is then what was in run i of vector j. One step for each bit of the
+ * numbers: of two vectors whose numbers differ in it, the runs with the bit of the first and those without it of the
+ * second change places. */
 TURN_INLINE void turn_rows(__m512i *v, int rows, bool wide)
 {
     const int columns = TURN_VECTOR / (wide ? 8 : 4) / rows;

@@ -38,6 +38,7 @@ _PLAIN = frozenset((bool, int, float, complex, str, bytes))
 _FROM = ("builtins", "math", "numpy", "operator", "tessera")  # modules whose names mean the same in all processes
 _PACK = b"\npack"  # behind the name of a kernel: its pack
 
+
 class _UnderWay(threading.local):
     """Of the call under way in this thread, or that this thread helps."""
 

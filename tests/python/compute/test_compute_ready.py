@@ -101,6 +101,13 @@ def test_memory_becomes_zero():
     still.flags.writeable = False
     with pytest.raises(TypeError, match="read-only"):
         _core.compute_clear(None, still)
+    out = np.empty_like(x)
+    with pytest.raises(TypeError, match="compute_sums: pass arrays of one axis"):
+        _core.compute_sums(None, x.size + 1, x, out)
+    with pytest.raises(ValueError, match="n is -1; it cannot be less than 0"):
+        _core.compute_sums(None, -1, x, out)
+    with pytest.raises(TypeError, match="pass one number as the initial value"):
+        _core.compute_sums(None, x.size, x, out, [1])
     assert still.all()
 
 
