@@ -83,3 +83,5 @@ def interpret(monkeypatch, schedule, target=90, opt_level=0):
     monkeypatch.setattr(_onesweep, "per_thread", lambda nbytes: max(1, min(8, 64 // nbytes)))  # so N are many tiles
     not_again(monkeypatch)
     monkeypatch.setattr("tessera.cuda._arrays.pooled_array", lambda n, dtype, stream=None: np.zeros(n, dtype))
+    zeros = lambda needs: [np.zeros(n, dtype) for n, dtype in needs]  # noqa: E731
+    monkeypatch.setattr("tessera.cuda._arrays.pooled_arrays", zeros)

@@ -322,21 +322,22 @@ class Memory:
         return POOL if self.storage is POOL else taken
 
     def _pooled(self, needs: tuple[tuple[Any, int], ...], counters: int) -> list[Any]:
-        from ..cuda._arrays import pooled_array
+        from ..cuda._arrays import pooled_array, pooled_arrays
 
         key = (_core._current_device(), threading.get_ident(), needs)
         with _lock:
             found = None if self.stream else _kept.pop(key, None)  # an algorithm that this one stands on takes others
-        is_new = found is None or is_lost(found[0])
-        if found is None or is_new:
-            found = [pooled_array(max(1, count), dtype, self.stream) for dtype, count in needs]
-        if is_new or on_cpu():  # there a kernel may have been interrupted, or ended by what an operator raised
-            self._clear(found[:counters])
         taken = _calls.taken
         is_kept = taken is not None and self.nbytes <= _MOST_KEPT and not self.stream
+        sizes = [(max(1, count), dtype) for dtype, count in needs]
+        is_new = found is None or is_lost(found[0])
+        if found is None or is_new:  # of those that are not kept a call made again takes each anew
+            found = pooled_arrays(sizes) if is_kept else [pooled_array(*size, self.stream) for size in sizes]
+        if is_new or on_cpu():  # there a kernel may have been interrupted, or ended by what an operator raised
+            self._clear(found[:counters])
         if is_kept:
-            taken.append((key, found))
-        takes(found, None if is_kept else [(max(1, count), dtype) for dtype, count in needs])
+            taken.append((key, found))  # type: ignore[union-attr]
+        takes(found, None if is_kept else sizes)
         return found
 
     def _clear(self, arrays: list[Any]) -> None:

@@ -37,6 +37,8 @@ _FOLDERS = (".", "compute", "coop", "cuda")  # of the package: whose files kerne
 _PLAIN = frozenset((bool, int, float, complex, str, bytes))
 _FROM = ("builtins", "math", "numpy", "operator", "tessera")  # modules whose names mean the same in all processes
 _PACK = b"\npack"  # behind the name of a kernel: its pack
+_MOST_TUPLES = 256  # whose lines are kept
+_tuples: dict[int, tuple[tuple[Any, ...], list[str]]] = {}  # by their ids
 
 
 class _UnderWay(threading.local):
@@ -75,35 +77,46 @@ def name_of(make: Callable[..., Any], key: Any, bounds: Any) -> bytes | None:
 
 def _say(value: Any, said: list[str]) -> None:
     """Adds lines that are equal for equal values only."""
-    kind = type(value)
-    if kind is tuple:
-        said.append(f"builtins.tuple {len(value)}")
-        for item in value:
-            _say(item, said)
-    elif value is None or kind in _PLAIN:
-        said.append(f"{kind.__name__} {value!r}")
+    say = _SAY.get(type(value))
+    if say is not None:
+        say(value, said)
     elif isinstance(value, tuple):
-        said.append(f"{_of_module(kind)} {len(value)}")
+        said.append(f"{_of_module(type(value))} {len(value)}")
         for item in value:
             _say(item, said)
     elif isinstance(value, numpy.dtype):
         said.append(f"dtype {_of_dtype(value)}")
     elif isinstance(value, TypeDescriptor):
         said.append(f"type {_of_dtype(value.dtype)}")
-    elif kind is types.CodeType:
-        _say_code(value, said)
-    elif kind is frozenset:
-        said.append(f"frozenset {sorted(map(repr, value))}")
     elif isinstance(value, enum.Enum):
-        said.append(f"{_of_module(kind)} {value.name}")
+        said.append(f"{_of_module(type(value))} {value.name}")
     elif isinstance(value, numpy.generic):
-        said.append(f"{_of_module(kind)} {value.tobytes()!r}")
-    elif kind in (types.BuiltinFunctionType, numpy.ufunc, type):
-        said.append(_of_module(value))
+        said.append(f"{_of_module(type(value))} {value.tobytes()!r}")
     elif value is Ellipsis:
         said.append("...")
     else:
         raise _Unknown
+
+
+def _say_tuple(value: tuple[Any, ...], said: list[str]) -> None:
+    """A tuple's lines are made once: kernels of one call have parts of their keys in common."""
+    known = _tuples.get(id(value))
+    if known is None:
+        lines = [f"builtins.tuple {len(value)}"]
+        for item in value:
+            _say(item, lines)
+        if len(_tuples) >= _MOST_TUPLES:
+            _tuples.clear()
+        known = _tuples[id(value)] = value, lines  # holds it, so that no other one gets its id
+    said += known[1]
+
+
+def _say_plain(value: Any, said: list[str]) -> None:
+    said.append(f"{type(value).__name__} {value!r}")
+
+
+def _say_module(value: Any, said: list[str]) -> None:
+    said.append(_of_module(value))
 
 
 def _of_dtype(dtype: Any) -> str:
@@ -127,6 +140,14 @@ def _say_code(code: types.CodeType, said: list[str]) -> None:
         f"{code.co_linetable!r} {code.co_kwonlyargcount} {code.co_posonlyargcount}",
     )
     _say(code.co_consts, said)
+
+
+_SAY: dict[type, Callable[[Any, list[str]], None]] = {
+    tuple: _say_tuple, types.CodeType: _say_code,
+    **dict.fromkeys((*_PLAIN, type(None)), _say_plain),
+    **dict.fromkeys((types.BuiltinFunctionType, numpy.ufunc, type), _say_module),
+    frozenset: lambda value, said: said.append(f"frozenset {sorted(map(repr, value))}"),
+}  # fmt: skip
 
 
 class _LaterHost:
@@ -161,6 +182,12 @@ class _LaterHost:
         return getattr(self._host, name)
 
 
+@functools.cache
+def _hints(bounds: tuple[int, ...]) -> tuple[Any, ...]:
+    """The row of hints of a kernel with these launch bounds."""
+    return hint_rows({"opt_level": _core.OPT_LEVEL, "checked": _core.CHECK_RAISES, "tiers": 1, **bounds_hints(bounds)})
+
+
 class StoredKernel(_core.ThreadKernel):  # type: ignore[misc]
     """A kernel that was packed before, which has what its launches need. Whatever else is asked of it, the dispatcher
     answers that is made then, of more modules than a first call has time to import.
@@ -184,8 +211,7 @@ class StoredKernel(_core.ThreadKernel):  # type: ignore[misc]
     ) -> None:
         name, file, parameters = self._about = about
         self.__name__, self._host, self._dress = name, host, dress
-        hints = {"opt_level": _core.OPT_LEVEL, "checked": _core.CHECK_RAISES, "tiers": 1, **bounds_hints(bounds)}
-        self._prepared = name, file, None, parameter_rows(parameters.split(", ")), hint_rows(hints), host, id
+        self._prepared = name, file, None, parameter_rows(parameters.split(", ")), _hints(bounds), host, id
 
     def _prepare(self) -> Any:
         """See ext/kernel.c."""

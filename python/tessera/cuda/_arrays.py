@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import itertools
 from typing import Any
 
 import numpy
@@ -24,6 +25,8 @@ from ._typeof import as_dtype
 __all__ = [
     "as_cuda_array", "device_array", "device_array_like", "from_cuda_array_interface", "is_cuda_array", "to_device",
 ]  # fmt: skip
+
+_APART = 256  # bytes: where arrays of one block begin
 
 
 def dtype_of(dtype: Any) -> Any:
@@ -57,6 +60,15 @@ def pooled_array(shape: Any, dtype: Any, stream: Any = 0) -> DeviceNDArray:
     """A new array out of Tessera's pool, for what no other process opens."""
     shape, found = _prepared_shape(shape), dtype_of(dtype)
     return DeviceNDArray(shape, row_major(shape, found.itemsize), found, stream)
+
+
+def pooled_arrays(needs: list[tuple[int, Any]], stream: Any = 0) -> list[DeviceNDArray]:
+    """New arrays of these lengths and dtypes, in one block of the pool, which ends with the last of them."""
+    found = [(n * (kind := dtype_of(dtype)).itemsize, kind) for n, dtype in needs]
+    places = list(itertools.accumulate((-(-nbytes // _APART) * _APART for nbytes, _ in found), initial=0))
+    block = pooled_array(places[-1], numpy.uint8, stream)
+    whole = block._elements
+    return [block._with(whole[at : at + nbytes].view(kind)) for at, (nbytes, kind) in zip(places, found)]
 
 
 def like(ary: Any) -> tuple[Any, Any, Any]:

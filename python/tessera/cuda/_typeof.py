@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import enum
+import functools
 from typing import Any
 
 from .. import _core
@@ -29,10 +30,16 @@ def from_dtype(dtype: Any) -> types.Type:
         return types.CharSeq(dtype.itemsize)
     if dtype.kind == "U":
         return types.UnicodeCharSeq(dtype.itemsize // 4)
-    found = types.SCALARS.get(dtype.name)
+    found = _scalar(dtype)
     if found is None:
         raise NotImplementedError(f"kernels have no type for the dtype {dtype}")
     return found
+
+
+@functools.cache
+def _scalar(dtype: Any) -> types.Type | None:
+    """The type of numbers of a dtype, whose name NumPy makes anew each time."""
+    return types.SCALARS.get(dtype.name)
 
 
 def as_dtype(type_: types.Type) -> Any:

@@ -122,6 +122,20 @@ def test_watched_scans(monkeypatch):
         compute.clear_all_caches()
 
 
+def test_temporary_arrays_lie_in_one_block(monkeypatch):
+    """Side by side; what is written to one does not reach another."""
+    monkeypatch.setattr(_engine, "_kept", {})
+    monkeypatch.setattr(_engine._calls, "taken", [])
+    needs = (np.int64, 3), (np.uint8, 257), (np.dtype([("a", "i4"), ("b", "f8")]), 5), (np.int32, 0)
+    arrays = _engine.Memory(_engine.POOL, 0).take(*needs)
+    assert [(array.dtype, array.shape) for array in arrays] == [(dtype, (max(1, n),)) for dtype, n in needs]
+    assert len({id(array._memory) for array in arrays}) == 1
+    assert [array._offset for array in arrays] == [0, 256, 768, 1024]
+    for i, array in enumerate(arrays):
+        array._elements.view(np.uint8)[:] = i
+    assert all((array._elements.view(np.uint8) == i).all() for i, array in enumerate(arrays))
+
+
 def test_no_more_than_so_many_bytes_are_kept(monkeypatch):
     monkeypatch.setattr(_engine, "_ALL_KEPT", 300_000)
     _engine.clear_all_caches()

@@ -122,6 +122,21 @@ def test_operators_of_other_code_are_other_kernels(packed):
     assert len(packed) == 4
 
 
+def test_names_of_equal_keys_are_equal_alone():
+    """Also where the lines of a tuple are those that were made before; numbers of other types are equal in Python."""
+    key = (1, ("array", np.dtype("f4")))
+    names = [_store.name_of(transformed, (part, part), ()) for part in (key, (1, ("array", np.dtype("f4"))), key)]
+    assert names[0] is not None and len(set(names)) == 1
+    others = ((True, key[1]), (1.0, key[1]), (1, (key[1],)), (1, *key[1]), (1, ("array", np.dtype("i4"))))
+    assert len({names[0], *(_store.name_of(transformed, (part, part), ()) for part in others)}) == 1 + len(others)
+
+
+def test_many_keys_are_not_kept_for_ever(monkeypatch):
+    monkeypatch.setattr(_store, "_tuples", {})
+    names = {_store.name_of(transformed, (i,), ()) for i in range(3 * _store._MOST_TUPLES)}
+    assert len(names) == 3 * _store._MOST_TUPLES and len(_store._tuples) <= _store._MOST_TUPLES
+
+
 def test_what_other_processes_do_not_know_is_packed(packed):
     table = np.arange(7) * 3
     for _ in range(2):
