@@ -36,7 +36,7 @@ MOST = 32  # numbers of a tuple that a kernel captures; all packs have room for 
 HEAD, NODE, OBJECT, ROW = 8, 9, 4, 9  # words
 TEXT = 110  # characters of a line
 AXES = ["dtype", "pair", "bytes", "combine", "initial", "exclusive", "descending", "upper", "counted", "wide", "copies",
-        "own", "last", "both", "alone", "right"]  # fmt: skip
+        "own", "last", "both", "alone", "right", "few", "variant"]  # fmt: skip
 
 # ---- packs ------------------------------------------------------------------------------------------------
 

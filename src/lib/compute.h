@@ -212,6 +212,9 @@ TS_CHECKED ts_status ts__compute_sequence(compute_call *call, const compute_arra
 TS_CHECKED ts_status ts__compute_gather(compute_call *call, const compute_array *items, const compute_array *places,
                                         const compute_array *out, ts_error *err);
 
+/* How many blocks merge n items, at least one; the choice of their kernel goes into the key. */
+int64_t ts__compute_merge_blocks(const compute_call *call, int64_t n, compute_key *key);
+
 /* Dtypes of a call that combines, the key's among them. Errors: TS_TYPE, TS_VALUE. */
 TS_CHECKED ts_status ts__compute_types(const compute_call *call, const compute_key *key, const ts_arg *in,
                                        const ts_arg *out, ts_combine op, ts_error *err);

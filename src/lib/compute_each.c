@@ -142,6 +142,13 @@ ts_status ts_adjacent_difference(const ts_stream *stream, const ts_arg *in, cons
 
 /* ---- merges -------------------------------------------------------------------------------------------------- */
 
+int64_t ts__compute_merge_blocks(const compute_call *call, int64_t n, compute_key *key)
+{
+    bool is_few = call->is_gpu && n < COMPUTE_MERGE_FEW;
+    key->at[COMPUTE_few] = is_few;
+    return compute_cdiv(n, (is_few ? COMPUTE_MERGE_FEW_ITEMS : COMPUTE_MERGE_ITEMS) * COMPUTE_THREADS);
+}
+
 ts_status ts_merge(const ts_stream *stream, const ts_arg in[2], const ts_arg *out, const ts_compute_options *options,
                    ts_error *err)
 {
@@ -169,6 +176,7 @@ ts_status ts_merge(const ts_stream *stream, const ts_arg in[2], const ts_arg *ou
     compute_key key = {.number = COMPUTE_merge,
                        .at = {[COMPUTE_descending] = (call.options.flags & TS_COMPUTE_DESCENDING) != 0,
                               [COMPUTE_own] = is_own}};
+    int64_t blocks = ts__compute_merge_blocks(&call, a.n + b.n, &key);
     ts__compute_begin_args(&call);
     ts__compute_put_array(&call, &a);
     ts__compute_put_array(&call, &b);
@@ -176,6 +184,5 @@ ts_status ts_merge(const ts_stream *stream, const ts_arg in[2], const ts_arg *ou
     ts__compute_put_int(&call, a.n);
     ts__compute_put_int(&call, b.n);
     ts__compute_put_array(&call, &to);
-    int64_t blocks = compute_cdiv(a.n + b.n, COMPUTE_MERGE_ITEMS * COMPUTE_THREADS);
     return ts__compute_launch(&call, &key, blocks, COMPUTE_THREADS, err);
 }

@@ -69,6 +69,8 @@ static ts_status set_flag(compute_call *call, const set_plan *plan, ts_error *er
     int64_t all = keys[0]->n + keys[1]->n;
     if (!all)
         return TS_OK;
+    compute_key key = plan->key;
+    int64_t blocks = ts__compute_merge_blocks(call, all, &key);
     ts__compute_begin_args(call);
     ts__compute_put_array(call, keys[0]->n ? keys[0] : keys[1]); /* where there are none, only the dtype counts */
     ts__compute_put_array(call, keys[1]->n ? keys[1] : keys[0]);
@@ -88,8 +90,7 @@ static ts_status set_flag(compute_call *call, const set_plan *plan, ts_error *er
         ts__compute_put_array(call, values[0]->n ? values[0] : values[1]);
         ts__compute_put_array(call, values[1]->n ? values[1] : values[0]);
     }
-    int64_t blocks = compute_cdiv(all, COMPUTE_MERGE_ITEMS * COMPUTE_THREADS);
-    return ts__compute_launch(call, &plan->key, blocks, COMPUTE_THREADS, err);
+    return ts__compute_launch(call, &key, blocks, COMPUTE_THREADS, err);
 }
 
 /* The items of a field that stay. With `need`: how much memory that takes. */

@@ -28,7 +28,7 @@ typedef struct sort_plan {
     bool is_pair, in_place;
     int64_t places;               /* bytes of a key */
     int64_t parts, tiles;         /* blocks: on a CPU, on a GPU */
-    uint8_t wide;                 /* the choice of sweeps */
+    uint8_t variant;              /* the choice of sweeps */
     uint8_t word;                 /* dtype of what tiles publish */
     bool is_one_tile;             /* one block of a GPU holds all items */
     size_t first_other;           /* room of the keys' other place; values follow */
@@ -173,7 +173,7 @@ static ts_status sort_in_sweeps(compute_call *call, const sort_plan *plan, ts_er
     compute_key key = sort_key(plan, COMPUTE_sort_sweep_gpu);
     int64_t counters = COMPUTE_DIGITS + COMPUTE_PLACES * COMPUTE_VALUES, published = plan->tiles * COMPUTE_VALUES;
     int64_t sweeps = plan->places + (plan->in_place && plan->places % 2);
-    key.at[COMPUTE_wide] = plan->wide;
+    key.at[COMPUTE_variant] = plan->variant;
     TS_TRY(sort_count(call, plan, &counters, &published, err));
     for (int64_t sweep = 0; sweep < sweeps; sweep++) {
         ts__compute_begin_args(call);
@@ -211,7 +211,7 @@ static size_t sort_needs(const compute_call *call, sort_plan *plan, uint64_t byt
     return n;
 }
 
-/* How sweeps divide the items: _onesweep.py's `small_of` and `wide_of`. */
+/* How sweeps divide the items: _onesweep.py's `small_of` and `variant_of`. */
 static void sort_divide(const compute_call *call, sort_plan *plan, int64_t tile)
 {
     int64_t nbytes = plan->places;
@@ -224,7 +224,7 @@ static void sort_divide(const compute_call *call, sort_plan *plan, int64_t tile)
             small++;
     bool is_long = call->n >= COMPUTE_SHORT;
     plan->word = is_long ? TS_DTYPE_int64 : TS_DTYPE_uint32;
-    plan->wide = small < SORT_SMALL ? small : (uint8_t)(SORT_SMALL + is_long + (call->n >= SORT_WIDE));
+    plan->variant = small < SORT_SMALL ? small : (uint8_t)(SORT_SMALL + is_long + (call->n >= SORT_WIDE));
     plan->tiles = compute_cdiv(call->n, small < SORT_SMALL ? sort_small[small].items * COMPUTE_THREADS : tile);
 }
 

@@ -922,7 +922,7 @@ static void kernels_are_found_by_words(void)
                                         "transform1_gpu", "transform1_cpu", "sort_gpu pair=int32/4",
                                         "sort_count_pairs_gpu pair=int32/16", "sort_count_pairs_gpu pair=int32",
                                         "reduce_gpu dtype=a_very_long_name_of_one"};
-    static const char *const right[] = {"sort_sweep_pairs_gpu pair=int32/8 wide=1", "merge own=0", "search",
+    static const char *const right[] = {"sort_sweep_pairs_gpu pair=int32/8 variant=1", "merge own=0", "search",
                                         "scan_gpu combine=xor dtype=int8"};
     ts_kernel_desc a, b;
     ts_kernel *kernel;

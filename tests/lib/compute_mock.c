@@ -74,7 +74,13 @@ static void calls_become_launches(void)
     launched(1, (const unsigned[]){245}); /* 16 of a thread, in one round */
     x.shape = &few;
     CHECK_OK(ts_merge(NULL, (const ts_arg[]){x, x}, &y, NULL, &err));
-    launched(1, (const unsigned[]){4});
+    launched(1, (const unsigned[]){6}); /* 7 of a thread */
+    for (int64_t half = (1 << 18) - 1; half <= 1 << 18; half++) { /* of 2^19 items and more 13 */
+        x.shape = &half;
+        CHECK_OK(ts_merge(NULL, (const ts_arg[]){x, x}, &y, NULL, &err));
+        launched(1, (const unsigned[]){half < 1 << 18 ? 293 : 158});
+    }
+    x.shape = &few;
     y.shape = &few;
     CHECK_OK(ts_sort(NULL, (const ts_arg[]){x, y}, NULL, NULL, &err));
     launched(1, (const unsigned[]){1});

@@ -19,15 +19,16 @@ from typing import Any, NamedTuple
 import numpy
 
 from . import types
-from ._engine import THREADS
+from ._engine import THREADS, on_cpu
 from ._lookback import before_tile, ended, next_tile
 from .iterators import Iterator
 from .op import Operator
 
-__all__ = ["ITEMS", "Chosen", "Ends", "choosing", "merging", "nothing", "per_thread"]
+__all__ = ["FEW", "FEW_ITEMS", "ITEMS", "Chosen", "Ends", "choosing", "merging", "nothing", "per_thread"]
 
 Function = Callable[..., Any]
 ITEMS = 13  # of a thread, an odd number: threads that write neighbours to shared memory meet different banks
+FEW_ITEMS, FEW = 7, 1 << 19  # of a thread in merges of fewer items in all on a GPU: there are more blocks then
 _SHARED = 32768  # bytes of the items of a tile; of greater ones fewer stand in a tile
 _FULL = 0xFFFFFFFF
 _IS_FIRST, _IS_THERE = 1, 2  # of an item of a merge: bits below its place in its piece
@@ -45,10 +46,11 @@ class Ends(NamedTuple):
     only_items: bool = False  # whether ``put`` takes nothing but the item and its place, of both sequences alike
 
 
-def per_thread(*sequences: Iterator) -> int:
-    """Items of a thread, of which two tiles fit in shared memory."""
+def per_thread(n: int, *sequences: Iterator) -> int:
+    """Items of a thread in a merge of up to n, of which two tiles fit in shared memory."""
+    most = FEW_ITEMS if n < FEW and not on_cpu() else ITEMS
     size = max(16 if it.value_type is None else it.value_type.size for it in sequences)
-    return max(1, min(ITEMS, _SHARED // (2 * THREADS * size)))
+    return max(1, min(most, _SHARED // (2 * THREADS * size)))
 
 
 def _splitting(a: Function, b: Function, less: Function) -> Function:

@@ -28,7 +28,7 @@ from ._radix import Digits, arrays_of, other_of, others_of, overlap
 from ._ready import words_of_sort
 from .iterators import Iterator
 
-__all__ = ["fits", "memory_of", "sort_in_sweeps", "sweep_bounds", "wide_of"]
+__all__ = ["fits", "memory_of", "sort_in_sweeps", "sweep_bounds", "variant_of"]
 
 Function = Callable[..., Any]
 _MOST_STAGED = 64  # bytes of an item that goes through shared memory, so that neighbours are written together
@@ -81,7 +81,7 @@ def small_of(nbytes: int, n: int) -> int | None:
     return next((small for small, (most, _) in enumerate(SMALL) if n <= most), None)
 
 
-def wide_of(nbytes: int, n: int) -> int:
+def variant_of(nbytes: int, n: int) -> int:
     """Which of the library's kernels sweeps n items: the small tiles, and three for numbers of ever more bits."""
     small = small_of(nbytes, n)
     return len(SMALL) + (n >= SHORT) + (n >= NARROW) if small is None else small
@@ -659,12 +659,12 @@ def sort_in_sweeps(
     counting[blocks, THREADS, stream](source.state, n.state, aside, counts, published)
     alike = _are_alike(source, output, other)
     width: int = source.value_type.size  # type: ignore[union-attr]
-    size, bounds, wide = tile_of(width, n.most), sweep_bounds(width), wide_of(width, n.most)
+    size, bounds, variant = tile_of(width, n.most), sweep_bounds(width), variant_of(width, n.most)
     parts = digits, n.load(), source, output, other, alike, size
     kernel = kernel_of(
         _sweeping, (key, alike, size), lambda: parts, bounds,
         library_words=lambda: (
-            words_of_sort("sort_sweep", digits, n, source, output, "gpu", wide=wide) if alike else None
+            words_of_sort("sort_sweep", digits, n, source, output, "gpu", variant=variant) if alike else None
         ),
     )  # fmt: skip
     for sweep in range(sweeps):

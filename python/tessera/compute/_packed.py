@@ -153,9 +153,9 @@ def counting_digits(c: Choice) -> Any:
 
 def sweeping(c: Choice) -> Any:
     found, items = sorted_of(c)
-    small, wide = _onesweep.SMALL, c["wide"]
-    most = {len(small) + 1: _onesweep.SHORT, len(small) + 2: _onesweep.NARROW}.get(wide, 0)
-    per_thread = small[wide][1] if wide < len(small) else _onesweep.per_thread(items.value_type.size)
+    small, variant = _onesweep.SMALL, c["variant"]
+    most = {len(small) + 1: _onesweep.SHORT, len(small) + 2: _onesweep.NARROW}.get(variant, 0)
+    per_thread = small[variant][1] if variant < len(small) else _onesweep.per_thread(items.value_type.size)
     size = _onesweep.tile_for(per_thread, most)
     return _onesweep._sweeping(found, counting(c["counted"]), items, items, items, True, size)
 
@@ -290,6 +290,11 @@ def parted(c: Choice) -> _choose.Choice:
     return made._replace(moves=(made.moves[0], move_rest), finish=finish)
 
 
+def merged_by(c: Choice) -> int:
+    """Items of a thread of a merge."""
+    return _merge_tiles.FEW_ITEMS if c["few"] else _merge_tiles.ITEMS
+
+
 def merging(c: Choice) -> Any:
     """Of any dtype: that of the arrays."""
     (load, store), number = functions_of(kind_of("int64")), counting(0)
@@ -299,13 +304,13 @@ def merging(c: Choice) -> Any:
         store(out, to, item)
 
     ends = _merge_tiles.Ends((put, put), only_items=True)
-    return _merge_tiles.merging(load, load, op, (number, number), ends, _merge_tiles.ITEMS, True)
+    return _merge_tiles.merging(load, load, op, (number, number), ends, merged_by(c), True)
 
 
 def both_of(c: Choice, ends: _merge_tiles.Ends) -> Any:
     """The merge of two sorted sequences of any dtype, with what becomes of its items."""
     (load, _), number, op = functions_of(kind_of("int64")), counting(0), Operator(comparing(c), None, None, (2,))
-    return _merge_tiles.merging(load, load, op, (number, number), ends, _merge_tiles.ITEMS, True)
+    return _merge_tiles.merging(load, load, op, (number, number), ends, merged_by(c), True)
 
 
 def flagging(c: Choice) -> Any:
@@ -681,7 +686,7 @@ def scan_axes(dtypes: list[str]) -> dict[str, list[Any]]:
 REDUCED = {"dtype": INTS + FLOATS, "combine": COMBINES, "initial": FLAG, "counted": FLAG}
 KEYS = {"dtype": INTS + FLOATS, "descending": FLAG, "counted": FLAG}
 PAIRS = {"pair": [(name, size) for name in INTS + FLOATS for size in SIZES], "descending": FLAG, "counted": FLAG}
-SWEPT = {"wide": [3, 0, 1, 2, 4, 5]}  # words and places of 32 bits; small tiles; words of 64 bits, places, too
+SWEPT = {"variant": [3, 0, 1, 2, 4, 5]}  # words and places of 32 bits; small tiles; words of 64 bits, places, too
 CHUNKS = {"counted": FLAG}
 RULES: dict[str, Callable[[], Any]] = {
     "floats": lambda: _histogram._even_floats(numpy.float64, numpy.int64),
@@ -691,6 +696,7 @@ RULES: dict[str, Callable[[], Any]] = {
 }
 TILES = {"bytes": [1, 2, 4, 8], "wide": [1, 0]}
 SORTED = {"descending": FLAG, "own": FLAG}
+MERGED = SORTED | {"few": FLAG}
 LAST = {"last": FLAG}
 NUMBERS_OF = INTS + FLOATS
 RUNS = {"dtype": NUMBERS_OF, "combine": COMBINES, "counted": FLAG}
@@ -728,7 +734,7 @@ KERNELS = {
             ("gpu", _histogram._counting, [0, 1, 2, 8]),
         )
     },
-    "merge": Kernel(SORTED, merging, no_facts),
+    "merge": Kernel(MERGED, merging, no_facts),
     "search": Kernel({"upper": FLAG, "counted": FLAG, "own": FLAG}, searching, no_facts),
     "top_count_gpu": Kernel(KEYS, counting_few, no_facts),
     **{
@@ -741,8 +747,8 @@ KERNELS = {
         for name, filters in (("all", False), ("aside", True))
         for fields, pairs in ONE_OR_PAIRS
     },
-    "set_flags": Kernel({"both": FLAG} | SORTED, flagging, no_facts),
-    **{f"set_merge{pairs}": Kernel({"both": FLAG} | SORTED, joining(fields), no_facts)
+    "set_flags": Kernel({"both": FLAG} | MERGED, flagging, no_facts),
+    **{f"set_merge{pairs}": Kernel({"both": FLAG} | MERGED, joining(fields), no_facts)
        for fields, pairs in ONE_OR_PAIRS},
     "count_cpu": Kernel(CHUNKS, counting_true(_reduce._reducing_in_chunks), no_facts),
     "count_gpu": Kernel(CHUNKS, counting_true(_reduce._reducing), no_facts),
@@ -785,6 +791,7 @@ NUMBERS = {
     **{f"SMALL_MOST_{i}": most for i, (most, _) in enumerate(_onesweep.SMALL)},
     **{f"SMALL_ITEMS_{i}": items for i, (_, items) in enumerate(_onesweep.SMALL)},
     "FEW": _onesweep.FEW, "SHORT": _onesweep.SHORT, "MERGE_ITEMS": _merge_tiles.ITEMS,
+    "MERGE_FEW": _merge_tiles.FEW, "MERGE_FEW_ITEMS": _merge_tiles.FEW_ITEMS,
     "FIND_ITEMS": _find.ITEMS, "TOP_BITS": _few._BITS, "TOP_VALUES": _few._VALUES, "TOP_COUNTED": _few._COUNTED,
     "TOP_BLOCKS": _few._BLOCKS, "TOP_LOOK": _few._LOOK, "TOP_ASIDE": _few._MOST_ASIDE,
     "BIN_ITEMS": _histogram.ITEMS, "BIN_ROUNDS": _histogram._ROUNDS, "BIN_BLOCKS": _histogram._BLOCKS,

@@ -32,9 +32,10 @@ def _merge(
     if not n.most and not m.most:
         return
     a, b = a if n.most else b, b if m.most else a  # the type of an item is that of the first, which must be there
-    op, items = ordering(op, *dtypes_of(a, b)), per_thread(a, b)
+    all_ = n.most + m.most
+    op, items = ordering(op, *dtypes_of(a, b)), per_thread(all_, a, b)
     is_one = a.value_type is not None and a.value_type == b.value_type
-    blocks, sizes = -(-sum(n.most for n in counts) // (items * THREADS)), tuple(n.state for n in counts)
+    blocks, sizes = -(-all_ // (items * THREADS)), tuple(n.state for n in counts)
     kinds = op.key, tuple(n.kind for n in counts), kinds_of([a, b]), items
     numbers = lambda: tuple(n.load() for n in counts)  # noqa: E731
     kernel = kernel_of(
@@ -108,7 +109,7 @@ def _at_once(name: str, given: Any, d_out: Any, d_num_out: Any, stream: Any, sto
     all_, room = sum(n.most for n in counts), within_room(output, most)
     separate(all_, {"d_in1": a, "d_in2": b}, {"d_out": room, "d_num_out": number})
     a, b = a if counts[0].most else b, b if counts[1].most else a
-    op, items = ordering(op, *dtypes_of(a, b)), per_thread(a, b)
+    op, items = ordering(op, *dtypes_of(a, b)), per_thread(all_, a, b)
     blocks, is_wide, memory = max(1, -(-all_ // (items * THREADS))), all_ >= 1 << 31, Memory(storage, stream)
     found = memory.take(memory_of(types.int64 if is_wide else types.int32, blocks))
     if found is None:

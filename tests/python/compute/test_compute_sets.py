@@ -8,6 +8,7 @@ import pytest
 from compute_as_gpu import interpret
 
 from tessera import compute
+from tessera.compute import _merge_tiles
 
 SETS = {
     "set_union": lambda a, b: a | b, "set_intersection": lambda a, b: a & b, "set_difference": lambda a, b: a - b,
@@ -67,6 +68,24 @@ def test_as_made_for_a_gpu(monkeypatch, schedule):
     rng = np.random.default_rng(schedule)
     first, second = (np.sort(rng.integers(0, 700, size).astype(np.int32)) for size in (1500, 2200))
     check(first, second, ("set_union", "set_intersection"))
+
+
+def test_merges_of_few_items_have_smaller_tiles(monkeypatch):
+    """On a GPU, below a number of items in all, with the same results."""
+    tiles, per_thread = [], _merge_tiles.per_thread
+    interpret(monkeypatch, 0)
+    monkeypatch.setattr(_merge_tiles, "FEW", 2000)
+    noted = lambda *given: tiles.append(per_thread(*given)) or tiles[-1]  # noqa: E731
+    monkeypatch.setattr("tessera.compute._sets.per_thread", noted)
+    first, second = np.sort(np.arange(1000, dtype=np.int32) % 60), np.arange(1000, dtype=np.int32) // 9
+    for size in (999, 1000):
+        check(first, second[:size], ("set_union",))
+    assert tiles == 2 * [_merge_tiles.FEW_ITEMS] + 2 * [_merge_tiles.ITEMS]
+
+
+def test_merges_of_few_items_on_a_cpu_have_great_tiles():
+    array = compute.ZipIterator(np.zeros(1, np.int32))
+    assert _merge_tiles.per_thread(2, array) == _merge_tiles.ITEMS
 
 
 def test_a_comparison_that_is_no_order_does_no_harm():
