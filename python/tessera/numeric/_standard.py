@@ -188,7 +188,18 @@ def _sign_of(size: float) -> Any:
 
 
 _tanh = _by_parts(tn.tanh, lambda x: tn.isinf(x.real) & tn.isfinite(x.imag), _sign_of(1), _sign_of(0))
-_expm1 = _by_parts(tn.expm1, lambda x: x == 0, tn.abs, lambda x: x)
+_expm1_at_zero = _by_parts(tn.expm1, lambda x: x == 0, tn.abs, lambda x: x)
+
+
+def _expm1(x: Any, /) -> Any:
+    """``exp(x) - 1``; where a real part is infinite or NaN the imaginary one is that of ``exp(x)``."""
+    made = _expm1_at_zero(x)
+    if made.dtype.kind != "c":
+        return made
+    x, made = tn.asarray(x), tn.asarray(made)
+    other = made.copy()
+    other.imag = tn.exp(x).imag
+    return tn.where(tn.isfinite(x.real), made, other)
 
 
 def _complex(dtype: Any) -> Any:

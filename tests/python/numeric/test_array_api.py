@@ -65,6 +65,10 @@ def test_complex_special_values():
     for zero in (0j, complex(-0.0, 0.0), complex(0.0, -0.0)):
         got = complex(xp.expm1(xp.asarray(zero)))
         assert same(got.real, 0.0) and same(got.imag, zero.imag)
+    for x, wanted in ((complex(INF, 0), complex(INF, 0)), (complex(-INF, INF), -1 + 0j), (complex(-INF, NAN), -1 + 0j)):
+        assert complex(xp.expm1(xp.asarray(x))) == complex(xp.expm1(xp.asarray([x]))[0]) == wanted
+    got = complex(xp.expm1(xp.asarray(complex(NAN, 0))))
+    assert math.isnan(got.real) and same(got.imag, 0.0)
 
 
 def test_results_without_axes_are_arrays():
