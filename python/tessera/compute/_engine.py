@@ -222,9 +222,9 @@ def _waiting(stream: Any) -> Callable[[], Any]:
 
 
 def _called(key: Any, function: Callable[..., Any], given: dict[str, Any]) -> Any:
+    given = {name: as_host(value) for name, value in given.items()}  # what cannot be taken raises before a call begins
     above, _calls.taken = _calls.taken, []
     packed_above, under_way.packed = under_way.packed, []
-    given = {name: as_host(value) for name, value in given.items()}
     recording, wait, went_well = wanted(key, given), None, False
     try:
         result = function(**given)

@@ -10,6 +10,7 @@ from compute_calls import NUMBERS, calls
 from long_form import LONG
 
 from tessera import compute, cuda
+from tessera.compute import _engine
 
 PLUS = compute.OpKind.PLUS
 CALLS = calls(np.array)
@@ -406,3 +407,4 @@ def test_masks_are_not_lost() -> None:
     masked = np.ma.masked_array(np.arange(5.0), [0, 0, 1, 0, 0])
     with pytest.raises(TypeError, match=r"mask of a masked array would be lost"):
         compute.reduce_into(d_in=masked, d_out=np.zeros(1), op=compute.OpKind.PLUS, h_init=0.0, num_items=5)
+    assert _engine._calls.taken is None  # no call is under way, of which others were a part
