@@ -309,8 +309,8 @@ static void capsule_delete(void *managed, bool is_versioned)
 static void capsule_free(PyObject *capsule)
 {
     const char *name = PyCapsule_GetName(capsule);
-    const bool is_versioned = strcmp(name, "dltensor_versioned") == 0;
-    if (is_versioned || strcmp(name, "dltensor") == 0) /* and not "used_…", whose tensor another deletes */
+    const bool is_versioned = name && strcmp(name, "dltensor_versioned") == 0;
+    if (is_versioned || (name && strcmp(name, "dltensor") == 0)) /* and not "used_…", whose tensor another deletes */
         capsule_delete(PyCapsule_GetPointer(capsule, name), is_versioned);
 }
 

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import ctypes
 import gc
 import sys
 from typing import Any
@@ -259,3 +260,13 @@ def test_messages_of_views_name_what_is_wanted() -> None:
         view.view((12,))
     with pytest.warns(DeprecationWarning), pytest.raises(BufferError, match="list does not"):
         StridedMemoryView([1], stream_ptr=-1)
+
+
+@pytest.mark.parametrize("version", [None, (1, 0)])
+def test_a_capsule_may_lose_its_name(version: tuple[int, int] | None) -> None:
+    """Who takes the name away has the tensor: what is left of the capsule frees nothing."""
+    capsule = StridedMemoryView.from_any_interface(np.zeros(3), stream_ptr=-1).__dlpack__(max_version=version)
+    rename = ctypes.pythonapi.PyCapsule_SetName
+    rename.argtypes = [ctypes.py_object, ctypes.c_char_p]
+    assert rename(capsule, None) == 0
+    del capsule
