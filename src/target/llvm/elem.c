@@ -336,7 +336,20 @@ static void elem_report_zero(const elem_op *o, cg_ref zero)
     cg_block(e, on);
 }
 
-/* Makes the divisor harmless: 0 and (least / -1) become divisors that give what scalar.h says. */
+/* Whether vectors are divided as floats, for processors divide integers one by one. LLVM multiplies by constants. */
+static bool elem_divides_floats(const elem_op *o)
+{
+    const ts_llvm_host *host = o->e->host;
+    bool is_signed = !(o->inst->aux & TS_A_UNSIGNED), rounds_up = TS_A_ROUND(o->inst->aux) == TS_RP;
+    uint64_t c;
+    if (!o->bits || o->reg == CG_I1 || ts__const_bits(o->e->fn, ts_opnds(o->e->fn, o->inst)[1], &c))
+        return false;
+    return o->reg != CG_I64 ||
+           ((is_signed || !rounds_up) && host->vector_bytes == 64 && strstr(host->features, "+avx512dq"));
+}
+
+/* Makes the divisor harmless: 0 and (least / -1) become divisors that give what scalar.h says. Floats take the latter,
+ * so that a divisor that stays does not change with x. */
 static cg_ref elem_divisor(const elem_op *o, const cg_ref *x, cg_ref *zero)
 {
     cg *e = o->e;
@@ -347,7 +360,7 @@ static cg_ref elem_divisor(const elem_op *o, const cg_ref *x, cg_ref *zero)
     cg_ref one = cg_const(e, o->reg, o->bits, 1);
     *zero = cg_cmp(e, "icmp eq", o->reg, o->bits, x[1], cg_const(e, o->reg, o->bits, 0));
     cg_ref bad = *zero;
-    if (!(o->inst->aux & TS_A_UNSIGNED) && o->reg != CG_I1) {
+    if (!(o->inst->aux & TS_A_UNSIGNED) && o->reg != CG_I1 && !elem_divides_floats(o)) {
         cg_ref least = cg_const(e, o->reg, o->bits, (uint64_t)1 << (elem_width(o->reg) - 1));
         cg_ref a = cg_cmp(e, "icmp eq", o->reg, o->bits, x[0], least);
         cg_ref b = cg_cmp(e, "icmp eq", o->reg, o->bits, x[1], cg_const(e, o->reg, o->bits, (uint64_t)-1));
@@ -356,15 +369,89 @@ static cg_ref elem_divisor(const elem_op *o, const cg_ref *x, cg_ref *zero)
     return cg_sel(e, o->reg, o->bits, bad, one, x[1]);
 }
 
-/* Truncated quotient; then one step towards the asked rounding where the division was not exact. */
+/* A divisor's inverse, of which a loop makes one where the divisor stays. */
+static cg_ref elem_inverse(const elem_op *o, cg_reg wide, cg_ref y, bool sign)
+{
+    ts_type type = wide == CG_F64 ? TS_T_f64 : TS_T_f32;
+    cg_ref one = cg_const(o->e, wide, o->bits, ts__float_from_f64(type, 1, TS_RN));
+    cg_ref f = cg_conv(o->e, sign ? "sitofp" : "uitofp", o->reg, wide, o->bits, y);
+    return cg_bin(o->e, "fdiv", wide, o->bits, one, f);
+}
+
+/* The truncated quotient of at most 32 bits, in a float of twice the digits: x is moved away from 0 by a half, so that
+ * the quotient is 1 / 2y from whole numbers at least, which is more than two roundings. */
+static cg_ref elem_divided(const elem_op *o, cg_ref x, cg_ref y, bool sign)
+{
+    cg *e = o->e;
+    cg_reg wide = o->reg == CG_I32 ? CG_F64 : CG_F32;
+    ts_type type = wide == CG_F64 ? TS_T_f64 : TS_T_f32;
+    cg_ref half = cg_const(e, wide, o->bits, ts__float_from_f64(type, 0.5, TS_RN));
+    cg_ref f = cg_conv(e, sign ? "sitofp" : "uitofp", o->reg, wide, o->bits, x);
+    if (sign)
+        half = cg_call2(e, "copysign", wide, o->bits, half, f);
+    f = cg_bin(e, "fmul", wide, o->bits, cg_bin(e, "fadd", wide, o->bits, f, half), elem_inverse(o, wide, y, sign));
+    cg_ref q = cg_conv(e, sign ? "fptosi" : "fptoui", wide, o->reg, o->bits, f);
+    if (!sign)
+        return q;
+    cg_ref minus = cg_cmp(e, "icmp eq", o->reg, o->bits, y, cg_const(e, o->reg, o->bits, (uint64_t)-1));
+    return cg_sel(e, o->reg, o->bits, minus, cg_bin(e, "sub", o->reg, o->bits, cg_const(e, o->reg, o->bits, 0), x), q);
+}
+
+/* The whole number nearest to x * inverse, at most the last that a float and 64 bits can be. */
+static cg_ref elem_nearest(const elem_op *o, cg_ref x, cg_ref inverse, bool sign)
+{
+    cg *e = o->e;
+    const double last = sign ? 0x1.fffffffffffffp62 : 0x1.fffffffffffffp63;
+    cg_ref limit = cg_const(e, CG_F64, o->bits, ts__float_from_f64(TS_T_f64, last, TS_RN));
+    cg_ref f = cg_conv(e, sign ? "sitofp" : "uitofp", CG_I64, CG_F64, o->bits, x);
+    f = cg_bin(e, "fmul", CG_F64, o->bits, f, inverse);
+    f = cg_sel(e, CG_F64, o->bits, cg_cmp(e, "fcmp olt", CG_F64, o->bits, f, limit), f, limit);
+    f = cg_call1(e, "rint", CG_F64, o->bits, f);
+    return cg_conv(e, sign ? "fptosi" : "fptoui", CG_F64, CG_I64, o->bits, f);
+}
+
+/* The quotient of 64 bits rounded to nearest: 51 bits of it first, then, from what they leave, the rest. An unsigned
+ * divisor is below 2^63. */
+static cg_ref elem_divided_wide(const elem_op *o, cg_ref x, cg_ref y, bool sign)
+{
+    cg *e = o->e;
+    cg_ref inverse = elem_inverse(o, CG_F64, y, sign), q = elem_nearest(o, x, inverse, sign);
+    cg_ref left = cg_bin(e, "sub", CG_I64, o->bits, x, cg_bin(e, "mul", CG_I64, o->bits, q, y));
+    return cg_bin(e, "add", CG_I64, o->bits, q, elem_nearest(o, left, inverse, true));
+}
+
+/* A quotient rounded to nearest, towards 0: one back where what is left has the other sign than x. */
+static cg_ref elem_towards_zero(const elem_op *o, cg_ref q, cg_ref x, cg_ref y, bool sign)
+{
+    cg *e = o->e;
+    cg_ref zero = cg_const(e, CG_I64, o->bits, 0), one = cg_const(e, CG_I64, o->bits, 1);
+    cg_ref left = cg_bin(e, "sub", CG_I64, o->bits, x, cg_bin(e, "mul", CG_I64, o->bits, q, y)), back = one;
+    cg_ref other = cg_cmp(e, "icmp slt", CG_I64, o->bits, left, zero);
+    if (sign) {
+        cg_ref differ = cg_cmp(e, "icmp slt", CG_I64, o->bits, cg_bin(e, "xor", CG_I64, o->bits, left, x), zero);
+        cg_ref signs = cg_bin(e, "xor", CG_I64, o->bits, x, y), most = cg_const(e, CG_I64, o->bits, 63);
+        other = cg_bin(e, "and", CG_I1, o->bits, differ, cg_cmp(e, "icmp ne", CG_I64, o->bits, left, zero));
+        back = cg_bin(e, "or", CG_I64, o->bits, cg_bin(e, "ashr", CG_I64, o->bits, signs, most), one);
+    }
+    q = cg_bin(e, "sub", CG_I64, o->bits, q, cg_sel(e, CG_I64, o->bits, other, back, zero));
+    if (sign)
+        return q;
+    cg_ref fits = cg_conv(e, "zext", CG_I1, CG_I64, o->bits, cg_cmp(e, "icmp uge", CG_I64, o->bits, x, y));
+    return cg_sel(e, CG_I64, o->bits, cg_cmp(e, "icmp slt", CG_I64, o->bits, y, zero), fits, q);
+}
+
+/* The quotient truncated or rounded to nearest; then one step towards the asked rounding where the division was not
+ * exact. */
 static cg_ref elem_quotient(const elem_op *o, cg_ref x, cg_ref y)
 {
     cg *e = o->e;
-    bool sign = !(o->inst->aux & TS_A_UNSIGNED);
+    bool sign = !(o->inst->aux & TS_A_UNSIGNED), floats = elem_divides_floats(o), wide = floats && o->reg == CG_I64;
     ts_round round = TS_A_ROUND(o->inst->aux);
-    cg_ref q = cg_bin(e, sign ? "sdiv" : "udiv", o->reg, o->bits, x, y);
+    cg_ref q = wide     ? elem_divided_wide(o, x, y, sign)
+               : floats ? elem_divided(o, x, y, sign)
+                        : cg_bin(e, sign ? "sdiv" : "udiv", o->reg, o->bits, x, y);
     if ((round != TS_RM && round != TS_RP) || (!sign && round == TS_RM))
-        return q;
+        return wide ? elem_towards_zero(o, q, x, y, sign) : q;
     cg_ref zero = cg_const(e, o->reg, o->bits, 0);
     cg_ref left = cg_bin(e, "sub", o->reg, o->bits, x, cg_bin(e, "mul", o->reg, o->bits, q, y));
     cg_ref inexact = cg_cmp(e, "icmp ne", o->reg, o->bits, left, zero), step = inexact;

@@ -375,3 +375,26 @@ def test_complex_numbers_at_their_edges_are_numpys():
         for name in ("less", "less_equal", "greater", "greater_equal", "equal"):
             got = getattr(tn, name)(tn.array(one), tn.array(other))
             np.testing.assert_array_equal(got, getattr(np, name)(one, other), name)
+
+
+def integers(rng, dtype, n):
+    """Integers of every length, ends of the dtype and few small ones."""
+    limits = np.iinfo(dtype)
+    ends = [limits.min, limits.max, limits.max - 1, limits.max // 2 + 1, 0, 1, 3]
+    ends += [-1, limits.min + 1, -3] if limits.min else []
+    long = rng.integers(0, limits.max, n, dtype, endpoint=True) >> rng.integers(0, limits.bits - 1, n).astype(dtype)
+    signs = np.where(rng.random(n) < 0.5, 1, -1 if limits.min else 1).astype(dtype)
+    return np.where(rng.random(n) < 0.3, rng.choice(np.array(ends, dtype), n), long * signs)
+
+
+@pytest.mark.parametrize("dtype", "bBhHiIqQ")
+@pytest.mark.parametrize("name", ["floor_divide", "remainder", "fmod"])
+def test_integers_are_divided_exactly(name, dtype):
+    rng = np.random.default_rng([ord(dtype), len(name)])
+    for n in (3, 70, 1500):
+        x, y = integers(rng, dtype, n), integers(rng, dtype, n)
+        with np.errstate(all="ignore"):
+            beside = np.where(y == 0, x, x // np.where(y == 0, 1, y) * y + rng.integers(-1, 2, n).astype(dtype))
+            for a, b in [(x, y), (beside.astype(dtype), y), *((x, by) for by in y[:4]), (x[::-2], y[::-2])]:
+                there = getattr(tn, name)(tn.asarray(a), b if np.ndim(b) == 0 else tn.asarray(b))
+                assert np.array_equal(np.asarray(there), getattr(np, name)(a, b)), (n, b)
