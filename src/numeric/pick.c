@@ -237,6 +237,13 @@ static bool pick_is_value(const ts_nd *a, const ts_nd_operand *values, char elem
                  : ts__nd_element(values, (ts_dtype)a->dtype, element);
 }
 
+/* Whether NumPy joins such values to an array of one axis without casts. */
+static bool pick_is_of_one(const ts_nd *a, const ts_nd_operand *values)
+{
+    bool is_same = values->dtype ? values->dtype == a->dtype : values->kind == 'f' && a->dtype == TS_DTYPE_float64;
+    return values->array ? values->array->rank < 2 : is_same;
+}
+
 ts_status ts_nd_pick_with(ts_nd *a, ts_nd_fn fn, const ts_nd_pick *pick, const ts_nd_operand *values, bool *done,
                           ts_error *err)
 {
@@ -260,12 +267,14 @@ ts_status ts_nd_pick_with(ts_nd *a, ts_nd_fn fn, const ts_nd_pick *pick, const t
         TS_TRY(ts_nd_flush(a->graph, err)); /* nothing that waits may read what changes */
     TS_TRY(ts_nd_memory(a, false, &unused, NULL, err));
     pick_other(&p, steps);
-    ts__nd_walk_begin(walk);
-    if (pick_is_line(&p, pick))
+    bool is_line = pick_is_line(&p, pick);
+    bool is_of_one = is_line && a->rank == 1 && pick_is_of_one(a, values);
+    ts__nd_walk_begin(walk, is_of_one);
+    if (is_line)
         walk->at(&(nd_walk_places){p.count, p.extent[0], p.step[0], p.places[0]}, pick_data(a, pick), from,
                  p.index_step[p.n_index - 1]);
     else
         pick_move(&p, pick->n, pick_data(a, pick), from, true, walk);
-    ts__nd_walk_end(walk, a->graph);
+    ts__nd_walk_end(walk, is_of_one, a->graph);
     return TS_OK;
 }

@@ -95,6 +95,11 @@ static double walk_unordered(double nan)
     return nan;
 }
 
+static inline double walk_told(double x)
+{
+    return __builtin_expect(x != x, 0) ? walk_unordered(x) : x;
+}
+
 /* The logarithm of the sum of powers, from the greater one on; of equal infinities no difference is made. */
 static double walk_logaddexp_of(double a, double b)
 {
@@ -118,8 +123,8 @@ static double walk_logaddexp2_of(double a, double b)
 
 /* ---- loops ----------------------------------------------------------------------------------------- */
 
-/* A loop and what it does at places; `expression` is of a and b. */
-#define WALK_LOOPS(name, type, expression)                                                                          \
+/* A loop, and what is done at places; `expression` is of a and b. */
+#define WALK_LOOP(name, type, expression)                                                                           \
     static void walk_##name(int64_t n, const char *x, int64_t x_step, const char *y, int64_t y_step, char *out,     \
                             int64_t step)                                                                           \
     {                                                                                                               \
@@ -142,7 +147,8 @@ static double walk_logaddexp2_of(double a, double b)
                 a = *(const type *)x, b = *(const type *)y, *(type *)out = expression;                              \
         if (!x_step && !step)                                                                                       \
             *(type *)out = a;                                                                                       \
-    }                                                                                                               \
+    }
+#define WALK_AT(name, type, expression)                                                                             \
     static void walk_##name##_at(const nd_walk_places *p, char *to, const char *y, int64_t y_step)                  \
     {                                                                                                               \
         for (int64_t i = 0; i < p->n; i++, y += y_step) {                                                           \
@@ -152,6 +158,9 @@ static double walk_logaddexp2_of(double a, double b)
             *at = expression;                                                                                       \
         }                                                                                                           \
     }
+#define WALK_LOOPS(name, type, expression)                                                                          \
+    WALK_LOOP(name, type, expression)                                                                               \
+    WALK_AT(name, type, expression)
 
 #define WALK_WORDS(bits)                                                                                            \
     WALK_LOOPS(add_##bits, uint##bits##_t, (uint##bits##_t)(a + b))                                                 \
@@ -187,8 +196,10 @@ WALK_WORDS(64)
     WALK_LOOPS(subtract_##type, type, a - b)                                                                        \
     WALK_LOOPS(multiply_##type, type, a * b)                                                                        \
     WALK_LOOPS(divide_##type, type, a / b)                                                                          \
-    WALK_LOOPS(maximum_##type, type, type##_maximum(a, b))                                                          \
-    WALK_LOOPS(minimum_##type, type, type##_minimum(a, b))                                                          \
+    WALK_LOOP(maximum_##type, type, type##_maximum(a, b))                                                           \
+    WALK_LOOP(minimum_##type, type, type##_minimum(a, b))                                                           \
+    WALK_AT(maximum_##type, type, (type)walk_told(type##_maximum(a, b)))                                            \
+    WALK_AT(minimum_##type, type, (type)walk_told(type##_minimum(a, b)))                                            \
     WALK_LOOPS(each_fmax_##type, type, type##_fmax(a, b))                                                           \
     WALK_LOOPS(each_fmin_##type, type, type##_fmin(a, b))                                                           \
     WALK_LOOPS(logaddexp_##type, type, (type)walk_logaddexp_of(a, b))                                               \
@@ -341,24 +352,26 @@ const nd_walk *ts__nd_walk_of(ts_nd_fn fn, ts_dtype dtype)
     return NULL;
 }
 
-/* Whether the processor's flags say what NumPy tells of; comparisons with NaN set one, too. */
-static bool walk_has_faults(const nd_walk *walk)
+/* Whether the processor's flags say what NumPy tells of; comparisons with NaN set one, too: of extremes NumPy tells of
+ * them at places of an array of one axis alone. */
+static bool walk_has_faults(const nd_walk *walk, bool is_of_one)
 {
     char kind = ts_dtype_get((ts_dtype)walk->dtype)->kind;
     return (kind == 'f' || kind == 'c') &&
            (walk->fn == TS_ND_add || walk->fn == TS_ND_subtract || walk->fn == TS_ND_multiply ||
-            walk->fn == TS_ND_divide || walk->fn == TS_ND_logaddexp || walk->fn == TS_ND_logaddexp2);
+            walk->fn == TS_ND_divide || walk->fn == TS_ND_logaddexp || walk->fn == TS_ND_logaddexp2 ||
+            (is_of_one && (walk->fn == TS_ND_maximum || walk->fn == TS_ND_minimum)));
 }
 
-void ts__nd_walk_begin(const nd_walk *walk)
+void ts__nd_walk_begin(const nd_walk *walk, bool is_of_one)
 {
-    if (walk_has_faults(walk))
+    if (walk_has_faults(walk, is_of_one))
         feclearexcept(FE_ALL_EXCEPT);
 }
 
-void ts__nd_walk_end(const nd_walk *walk, ts_nd_graph *graph)
+void ts__nd_walk_end(const nd_walk *walk, bool is_of_one, ts_nd_graph *graph)
 {
-    int flags = walk_has_faults(walk) ? fetestexcept(FE_DIVBYZERO | FE_OVERFLOW | FE_INVALID) : 0;
+    int flags = walk_has_faults(walk, is_of_one) ? fetestexcept(FE_DIVBYZERO | FE_OVERFLOW | FE_INVALID) : 0;
     graph->faults |= (flags & FE_DIVBYZERO ? TS_ND_DIVIDE : 0u) | (flags & FE_OVERFLOW ? TS_ND_OVERFLOW : 0u) |
                      (flags & FE_INVALID ? TS_ND_INVALID : 0u);
 }
@@ -447,7 +460,7 @@ enum { WALK_LANES = 4 }; /* that are worth a row */
 
 static void walk_axes(walk_axis *w, const ts_nd *a, const ts_nd *out, uint32_t axis, uint32_t lane)
 {
-    bool pairwise = w->begins && walk_has_faults(w->walk) && w->walk->fn == TS_ND_add;
+    bool pairwise = w->begins && walk_has_faults(w->walk, false) && w->walk->fn == TS_ND_add;
     w->step = ts_nd_strides(a)[axis];
     w->out_step = ts_nd_strides(out)[axis];
     w->item = a->item;
@@ -489,9 +502,9 @@ ts_status ts_nd_walk(ts_nd *a, ts_nd_fn fn, uint32_t axis, ts_nd *begins, ts_nd 
     else if ((*result)->count && a->count) {
         uint32_t lane = axis + 1 < a->rank ? a->rank - 1u : axis ? axis - 1 : axis;
         walk_axes(&w, a, *result, axis, lane);
-        ts__nd_walk_begin(w.walk);
+        ts__nd_walk_begin(w.walk, false);
         walk_all(&w, a, *result, axis, lane, from, to);
-        ts__nd_walk_end(w.walk, a->graph);
+        ts__nd_walk_end(w.walk, false, a->graph);
     }
     return status;
 }

@@ -22,8 +22,8 @@ typedef struct nd_walk {
 } nd_walk;
 /* NULL: there is none. */
 const nd_walk *ts__nd_walk_of(ts_nd_fn fn, ts_dtype dtype);
-/* Around loops: what went wrong becomes faults of the graph. */
-void ts__nd_walk_begin(const nd_walk *walk);
-void ts__nd_walk_end(const nd_walk *walk, ts_nd_graph *graph);
+/* Around loops: what went wrong becomes faults of the graph. `is_of_one`: loops at places of an array of one axis. */
+void ts__nd_walk_begin(const nd_walk *walk, bool is_of_one);
+void ts__nd_walk_end(const nd_walk *walk, bool is_of_one, ts_nd_graph *graph);
 
 #endif

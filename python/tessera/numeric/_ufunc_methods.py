@@ -18,7 +18,7 @@ from ._index import Places, in_dtype
 from ._joining import concatenate, stack
 from ._meanings import has_meaning
 from ._ndarray import ndarray
-from ._setup import ALL_FAULTS, NO_VALUE, on, told_as, user_level, warn_of_lost_parts
+from ._setup import ALL_FAULTS, INVALID, NO_VALUE, on, report, told_as, user_level, warn_of_lost_parts
 from ._sort import argsort
 from ._ufunc import FUNCTIONS, select
 
@@ -288,14 +288,16 @@ def _at_in_order(function: Any, a: ndarray, indices: Any, given: tuple[Any, ...]
 
 # Functions that NumPy has loops of indices for, whose faults of one axis are told of by the function's name.
 _INDEXED = frozenset(("add", "subtract", "multiply", "divide", "floor_divide", "maximum", "minimum", "fmax", "fmin"))
-
-
+# Those whose loops of indices find comparisons with NaN invalid: where there is one, what they give is NaN.
+_COMPARING = frozenset(("maximum", "minimum"))
 # Those whose loops forget faults, so those of all casts but the last.
 _CLEARING = frozenset(("maximum", "minimum", "fmax", "fmin"))
 
 
 def _at_name(function: Any, a: ndarray, indices: Any, given: tuple[Any, ...]) -> str:
     """The name under which NumPy tells of faults."""
+    if isinstance(indices, tuple) and len(indices) == 1:
+        indices = indices[0]
     is_one = not isinstance(indices, (slice, tuple)) and indices is not ... and indices is not None
     if function.__name__ not in _INDEXED or not is_one or a.ndim != 1 or a._is_items or has_meaning(a):
         return "at"
@@ -316,7 +318,11 @@ def at(function: Any, a: Any, indices: Any, *given: Any) -> None:
     if not a.flags.writeable:
         Places(a, indices)  # errors of indices come first
         raise ValueError("assignment destination is read-only")
-    told_as(_at_name(function, a, indices, given), ALL_FAULTS, _at, function, a, indices, given)
+    name = _at_name(function, a, indices, given)
+    compares = function.__name__ in _COMPARING and a.dtype.kind == "f"  # as no cast to floats is invalid
+    told_as(name, ALL_FAULTS & ~INVALID if compares else ALL_FAULTS, _at, function, a, indices, given)
+    if compares and name != "at" and a.itemsize > 2 and numpy.isnan(numpy.asarray(a[indices])).any():
+        report(name, INVALID)
 
 
 def has_dtype(x: Any) -> bool:
