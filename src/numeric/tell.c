@@ -169,6 +169,17 @@ static ts_val tell_order(const nd_emit *e, const nd_val *x)
     return ts__nd_emit_either(e, tell_nan(e, x[0].re, x[1].re), im);
 }
 
+/* Where a result is NaN of no NaN: of complex sums in either part, else in any. */
+static ts_val tell_invalid(const nd_emit *e, const nd_node *node, const nd_val *x, nd_val y, ts_val nan, ts_val nan_in)
+{
+    if (e->kind != 'c' || (node->fn != TS_ND_add && node->fn != TS_ND_subtract))
+        return ts__nd_emit_both(e, nan, ts__nd_emit_not(e, nan_in));
+    ts_val re = ts__nd_emit_is(e, TS_NE, y.re, y.re), im = ts__nd_emit_is(e, TS_NE, y.im, y.im);
+    re = ts__nd_emit_both(e, re, ts__nd_emit_not(e, tell_nan(e, x[0].re, x[1].re)));
+    im = ts__nd_emit_both(e, im, ts__nd_emit_not(e, tell_nan(e, x[0].im, x[1].im)));
+    return ts__nd_emit_either(e, re, im);
+}
+
 ts_val ts__nd_tell_code(const nd_emit *e, const nd_node *node, const nd_val *x, nd_val y)
 {
     ts_nd_fn fn = (ts_nd_fn)node->fn;
@@ -183,7 +194,7 @@ ts_val ts__nd_tell_code(const nd_emit *e, const nd_node *node, const nd_val *x, 
     for (uint32_t i = 0; i < node->n_in; i++)
         tell_look(e, x[i], &nan_in, &inf_in);
     bool compares = fn == TS_ND_logaddexp || fn == TS_ND_logaddexp2; /* operands, of which NaN is invalid */
-    ts_val invalid = compares ? nan : ts__nd_emit_both(e, nan, ts__nd_emit_not(e, nan_in));
+    ts_val invalid = compares ? nan : tell_invalid(e, node, x, y, nan, nan_in);
     ts_val odd = ts__nd_emit_either(e, nan_in, inf_in), beyond = ts__nd_emit_both(e, inf, ts__nd_emit_not(e, odd));
     ts_val pole = tell_pole(e, fn, x), kind = tell_number(e, TS_ND_OVERFLOW);
     if (pole)

@@ -98,12 +98,23 @@ def _is_of_numbers(a: ndarray) -> bool:
     return a.dtype.kind in "biufc" and not has_meaning(a)
 
 
-def _in_loop(a: ndarray, dtype: Any) -> ndarray:
-    """The elements in a dtype that a call names, in the machine's byte order; one that only NumPy has is the host's."""
+def _in_loop(a: ndarray, dtype: Any, begins: tuple[int, ...] | None = None) -> ndarray:
+    """The elements in a dtype that a call names, in the machine's byte order; one that only NumPy has is the host's.
+    ``begins``: the axes of a reduction that begins with its first elements."""
     dtype = loop_of(dtype)
     if not is_held(dtype):
         raise HostDtype(f"tessera.numeric has no arrays of dtype {dtype}")
+    if begins is not None and tell_of_first(a, begins, dtype):
+        return _cast(a, dtype, "reduce", 0)
     return _cast(a, dtype, "reduce")
+
+
+def tell_of_first(a: ndarray, axes: tuple[int, ...], dtype: Any) -> bool:
+    """Tells of what is lost of the first elements of a reduction, which NumPy casts before all others. Whether no more
+    is told of: loops of floats for extremes forget it."""
+    if a.size and a.dtype != dtype:
+        _cast(a[tuple(slice(0, 1) if d in axes else slice(None) for d in range(a.ndim))], dtype, "cast")
+    return dtype.kind in "fc" and dtype.itemsize > 2 and math.prod(a.shape[d] for d in axes) > 1
 
 
 def warn_of_parts(a: ndarray, dtype: Any, times: int = 1) -> None:
@@ -114,13 +125,13 @@ def warn_of_parts(a: ndarray, dtype: Any, times: int = 1) -> None:
             warn_of_lost_parts(user_level())
 
 
-def _cast(a: ndarray, dtype: Any, told: str) -> ndarray:
+def _cast(a: ndarray, dtype: Any, told: str, faults: int = ALL_FAULTS) -> ndarray:
     """The elements in a dtype, of which is told what is lost."""
     from ._index import in_dtype
 
     if a.dtype == dtype or dtype is None:
         return a
-    return asarray(told_as(told, ALL_FAULTS, in_dtype, a, dtype)).astype(dtype, copy=False)
+    return asarray(told_as(told, faults, in_dtype, a, dtype)).astype(dtype, copy=False)
 
 
 def fold(
@@ -152,7 +163,8 @@ def fold(
     else:
         dtype = _dtype_into(a, out) if dtype is None else dtype
         warn_of_parts(a, dtype, 2)
-        a = a if dtype is None else _in_loop(a, dtype)
+        begins = name in ("max", "min") and (initial is None or initial is NO_VALUE)
+        a = a if dtype is None else _in_loop(a, dtype, axes if begins else None)
     no_start = initial is None or initial is NO_VALUE
     if name in ("max", "min") and no_start and mask is not None:
         raise ValueError(

@@ -424,15 +424,18 @@ def _pair_by_pair(function: Any, rows: ndarray) -> ndarray:
 
 def reduce(function: Any, a: Any, axis: Any, dtype: Any, out: Any, keepdims: Any, initial: Any, where: Any) -> Any:
     """The reduction of a function that is no fold of the C library; initial=None: without its neutral element."""
-    from ._reduce import _mask, into, reduced_axes, warn_of_parts
+    from ._reduce import _mask, into, reduced_axes, tell_of_first, warn_of_parts
 
     a = f.asarray(a)
     warn_of_parts(a, dtype, 1 if function.__name__ in IDENTITIES else 2)
-    a, kind = told_as("reduce", ALL_FAULTS, _loop, function, a, dtype)
-    name, axes, mask = function.__name__, reduced_axes(a, axis), _mask(a, where)
+    name, axes = function.__name__, reduced_axes(a, axis)
     free = name in ANY_ORDER
     if len(axes) > 1 and not free:
         raise ValueError(f"reduction operation '{name}' is not reorderable, so at most one axis may be specified")
+    begins = dtype is not None and (initial is None or (initial is NO_VALUE and name not in IDENTITIES))
+    forgets = begins and tell_of_first(a, axes, f.dtype_of(dtype)) and name in _CLEARING
+    a, kind = told_as("reduce", 0 if forgets else ALL_FAULTS, _loop, function, a, dtype)
+    mask = _mask(a, where)
     neutral = None if initial is None else IDENTITIES.get(name)
     neutral = None if neutral is None else f.asarray(neutral).astype(kind)
     start = neutral if initial is None or initial is NO_VALUE else f.asarray(initial, kind)
