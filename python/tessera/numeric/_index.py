@@ -85,6 +85,7 @@ class Places:
         self.unique = False
         self.is_mask = len(items) == 1 and is_bools(items[0]) and items[0].ndim == ndim
         basic, arrays, axes, axis, place = [], [], [], 0, 0
+        unchecked: dict[int, int] = {}  # of those arrays that say places, the axis
         turns = []  # of items in turn: True where an array stands
         for i, item in enumerate(items):
             if dots and i == at:
@@ -97,8 +98,9 @@ class Places:
                 continue
             turns.append(True)
             if item.dtype.kind != "b":
-                is_checked = checks or not item.ndim
-                arrays.append(self._wrap(item, a.shape[axis], axis) if is_checked else item.astype(numpy.intp))
+                if item.ndim:
+                    unchecked[len(arrays)] = axis
+                arrays.append(item if item.ndim else self._wrap(item, a.shape[axis], axis))
                 axes.append(place)
                 basic.append(slice(None))
                 axis, place = axis + 1, place + 1
@@ -132,6 +134,9 @@ class Places:
             raise IndexError(
                 f"shape mismatch: indexing arrays could not be broadcast together with shapes {shapes} "
             ) from None
+        for i, axis in unchecked.items():  # no places of arrays without elements, nor of those that meet them
+            is_checked = checks and 0 not in shape
+            arrays[i] = self._wrap(arrays[i], a.shape[axis], axis) if is_checked else arrays[i].astype(numpy.intp)
         kept = [d for d in range(view.ndim) if d not in axes]
         self.view, self.shape = view, shape
         self.rest = tuple(view.shape[d] for d in kept)
