@@ -108,7 +108,7 @@ static ts_status call_fail_number(const ts_nd_operand *in, ts_dtype dtype, ts_er
     return ts_fail(err, TS_OVERFLOW, "Python integer %lld out of bounds for %s", (long long)in->i, name);
 }
 
-/* Operands cannot be cast; but numbers of the host language are looked at before. */
+/* A call has another fault, which NumPy finds after numbers of the host language that do not fit. */
 static ts_status call_check_numbers(const call_of *c, ts_error *err)
 {
     uint64_t bits[2];
@@ -245,7 +245,7 @@ static ts_status call_fail_out(const call_of *c, ts_error *err)
     return status;
 }
 
-static ts_status call_shape(call_of *c, ts_error *err)
+static ts_status call_shape_of(call_of *c, ts_error *err)
 {
     const ts_nd *out = c->call->out, *where = c->call->where;
     for (uint32_t i = 0; i < c->row->n_in; i++) {
@@ -267,6 +267,14 @@ static ts_status call_shape(call_of *c, ts_error *err)
     c->rank = out->rank;
     memcpy(c->shape, ts_nd_shape(out), out->rank * sizeof *c->shape);
     return TS_OK;
+}
+
+static ts_status call_shape(call_of *c, ts_error *err)
+{
+    ts_status status = call_shape_of(c, err);
+    if (status != TS_OK && c->row->result != TS_ND_IS_BOOL) /* comparisons take every integer */
+        TS_TRY(call_check_numbers(c, err));
+    return status;
 }
 
 /* ---- operands ------------------------------------------------------------------------------------ */

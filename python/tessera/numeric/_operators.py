@@ -69,22 +69,23 @@ def clip(a: Any, a_min: Any = NO_VALUE, a_max: Any = NO_VALUE, out: Any = None, 
     bounds = [x if type(x) in (int, float, complex) else f.asarray(x) for x in (a_min, a_max)]
     kept = {"f": (int, float), "c": (int, float, complex)}.get(a.dtype.kind, (int,))  # bounds that change no dtype
     is_mixed = a.dtype.kind in "biufc" and builtins.any(type(x) not in kept for x in bounds)
+    asked = {key: kwargs[key] for key in ("dtype", "signature", "casting") if key in kwargs}
     if is_mixed and "dtype" not in kwargs:
         kwargs["dtype"] = f.result_type(a, *bounds)  # of all three at once
-    if isinstance(out, ndarray) and not kwargs.keys() - {"dtype"} and not has_meaning(a):
-        _check_output("clip", kwargs.get("dtype", a.dtype), out.dtype)
-    if is_derived(out):  # which asks all three for masks
+    try:
+        if not is_derived(out):
+            return _minimum(_maximum(a, a_min, **kwargs), a_max, out, **kwargs)
         _minimum(_maximum(a, a_min, **kwargs), a_max, f.as_class(out, None), **kwargs)
-        return out.__array_wrap__(out, (_CLIP, (given, a_min, a_max, out), 0), False)
-    return _minimum(_maximum(a, a_min, **kwargs), a_max, out, **kwargs)
+    except (TypeError, ValueError):
+        if not has_meaning(a) and (out is None or isinstance(out, ndarray)):
+            from ._ufunc_methods import fail_first
+
+            fail_first("clip", (given, a_min, a_max), (out,), **asked)
+        raise
+    return out.__array_wrap__(out, (_CLIP, (given, a_min, a_max, out), 0), False)  # which asks all three for masks
 
 
-def _check_output(name: str, made: Any, wanted: Any) -> None:
-    """An error where a result cannot be cast to the dtype of out=, which comes before that of shapes."""
-    if not f.can_cast(made, wanted, "same_kind"):
-        raise TypeError(
-            f"Cannot cast ufunc '{name}' output from {numpy.dtype(made)!r} to {wanted!r} with casting rule 'same_kind'"
-        )
+_MOST_DECIMALS = 308  # of float64, beyond which a power of 10 is infinite
 
 
 def round(a: Any, decimals: int = 0, out: Any = None) -> Any:
@@ -99,7 +100,7 @@ def round(a: Any, decimals: int = 0, out: Any = None) -> Any:
         a = a.astype(numpy.float16)
     if decimals == 0:
         return rint(a, out)
-    by = 10.0 ** builtins.abs(decimals)
+    by = 10.0 ** builtins.abs(decimals) if builtins.abs(decimals) <= _MOST_DECIMALS else math.inf
     if a.dtype.kind in "iu":
         made = f.asarray(rint(f.asarray(a / by)) * by).astype(a.dtype)
         return r.scalar_of(made) if out is None else f.copy_of(made, out)

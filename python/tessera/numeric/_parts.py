@@ -101,18 +101,25 @@ class Composed(Made):
         operands: list[Any] = [*given[: self.nin]]
         if not self._takes_numbers:
             operands = _beside(operands)
-        as_they_are = casting in ("no", "equiv") and not any(type(x) in (bool, int, float) for x in given)
+        try:
+            kept = self._results(operands, outs, where, casting, dtype, signature, as_array)
+        except (TypeError, ValueError):
+            _ufunc_methods.fail_first(self.__name__, given[: self.nin], outs, dtype, signature, casting)
+            raise
+        return tuple(kept) if self.nout > 1 else kept[0]
+
+    def _results(self, operands: list[Any], outs: list[Any], where: Any, casting: str, dtype: Any, signature: Any,
+                 as_array: bool) -> list[Any]:  # fmt: skip
+        as_they_are = casting in ("no", "equiv") and not any(type(x) in (bool, int, float) for x in operands)
         if dtype is not None or signature is not None or as_they_are:
             operands = _ufunc_methods.as_loop(self, operands, dtype, signature, casting)
         made = told_as(self.__name__, self._tells, self._function, *operands)
-        made = made if self.nout > 1 else (made,)
-        kept = [
+        return [
             f.copy_of(x, to, where=where, casting=casting)
             if to is not None
             else (f.asarray(x) if as_array else scalar_of(f.asarray(x)))
-            for x, to in zip(made, outs, strict=True)
+            for x, to in zip(made if self.nout > 1 else (made,), outs, strict=True)
         ]
-        return tuple(kept) if self.nout > 1 else kept[0]
 
     def outer(self, A: Any, B: Any, /, **options: Any) -> Any:
         """The function of every element of A with every element of B."""

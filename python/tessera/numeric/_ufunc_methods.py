@@ -39,6 +39,7 @@ JOINED = {
     **dict.fromkeys(("add", "maximum", "minimum", "fmax", "fmin"), "biufc"),
     **dict.fromkeys(("multiply", "bitwise_and", "bitwise_or", "bitwise_xor", "gcd"), "biu"),
 }
+_umath: Any = numpy._core.umath
 _KINDS = frozenset("?bBhHiIlLqQefdFD")
 _LETTERS = {"?": "?", "i": "bBhHiIlLqQ", "f": "efd", "c": "FD"}
 
@@ -126,13 +127,34 @@ def as_loop(function: Any, operands: list[Any], dtype: Any, signature: Any, cast
         named = [None] * function.nin + [None if dtype is None else named_dtype(dtype)] * function.nout
     else:
         named = _named(function, signature)
-    operands = [*map(f.asarray, operands)]
+    given, operands = operands, [*map(f.asarray, operands)]
     every = [next(t for t in named if t is not None)] * len(named) if any(t is not None for t in named) else named
     for wanted in (named, every):  # a dtype of results alone is that of operands, too, where no loop fits as it is
         for loop in _loops(function):
             if _fits_loop(operands, wanted, loop, casting):
-                return [x.astype(have, copy=False) for x, have in zip(operands, loop, strict=False)]
+                return [
+                    f.asarray(number, have) if type(number) is int else x.astype(have, copy=False)  # which must fit
+                    for number, x, have in zip(given, operands, loop, strict=False)
+                ]
     raise TypeError(f"No loop matching the specified signature and casting was found for ufunc {function.__name__}")
+
+
+def fail_first(name: str, operands: Any, outs: Any, dtype: Any = None, signature: Any = None,
+               casting: str = "same_kind") -> None:  # fmt: skip
+    """Raises, of what is wrong in a call, that which NumPy finds first: arrays that nobody may write to, loops, casts,
+    numbers that do not fit; shapes come later."""
+    if any(isinstance(out, ndarray) and not out.flags.writeable for out in outs):
+        raise ValueError("output array is read-only")
+    theirs = getattr(_umath, name)
+    given = [type(x) if type(x) in (int, float, complex) else f.asarray(x).dtype for x in operands]
+    if dtype is not None:
+        signature = (None,) * theirs.nin + (named_dtype(dtype),) * theirs.nout
+    named = {} if signature is None else {"signature": signature}
+    made = [None if out is None else out.dtype for out in outs]
+    loop = theirs.resolve_dtypes((*given, *made), casting=casting, **named)
+    for x, wanted in zip(operands, loop, strict=False):
+        if type(x) is int and wanted.kind in "iu":
+            numpy.array(x, wanted)
 
 
 def _fits_loop(operands: list[Any], named: list[Any], loop: list[Any], casting: str) -> bool:
@@ -430,11 +452,11 @@ def reduce(function: Any, a: Any, axis: Any, dtype: Any, out: Any, keepdims: Any
     warn_of_parts(a, dtype, 1 if function.__name__ in IDENTITIES else 2)
     name, axes = function.__name__, reduced_axes(a, axis)
     free = name in ANY_ORDER
-    if len(axes) > 1 and not free:
-        raise ValueError(f"reduction operation '{name}' is not reorderable, so at most one axis may be specified")
     begins = dtype is not None and (initial is None or (initial is NO_VALUE and name not in IDENTITIES))
     forgets = begins and tell_of_first(a, axes, f.dtype_of(dtype)) and name in _CLEARING
     a, kind = told_as("reduce", 0 if forgets else ALL_FAULTS, _loop, function, a, dtype)
+    if len(axes) > 1 and not free:
+        raise ValueError(f"reduction operation '{name}' is not reorderable, so at most one axis may be specified")
     mask = _mask(a, where)
     neutral = None if initial is None else IDENTITIES.get(name)
     neutral = None if neutral is None else f.asarray(neutral).astype(kind)
