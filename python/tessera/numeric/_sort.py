@@ -205,7 +205,7 @@ def searchsorted(a: Any, v: Any, side: str = "left", sorter: Any = None) -> Any:
 
     if side not in ("left", "right"):
         raise ValueError(f"search side must be 'left' or 'right' (got {side!r})")
-    a, is_number = f.asarray(a), not isinstance(v, (ndarray, numpy.ndarray, list, tuple))
+    a, v = f.asarray(a), f.asarray(v)  # numbers do not give way here
     if a.ndim != 1:
         raise ValueError("object of too small depth for desired array")
     if sorter is not None:
@@ -215,9 +215,6 @@ def searchsorted(a: Any, v: Any, side: str = "left", sorter: Any = None) -> Any:
         if sorter.shape != a.shape:
             raise ValueError("sorter.size must equal a.size")
         a = take(a, sorter)
-    v = f.asarray(
-        v, a.dtype if is_number and type(v) in (int, float) and a.dtype.kind in "fc" else None
-    )
     dtype = f.result_type(a, v)
     if not _items.is_number(dtype):
         return _host.call("searchsorted", numpy.searchsorted, a, v, side)
