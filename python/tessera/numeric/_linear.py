@@ -349,10 +349,22 @@ def _of_spans(function: Any) -> Any:
     return made
 
 
+_OF_BLAS = "fdFD"  # dtypes
+
+
 def _scaled(a: ndarray, b: ndarray) -> Any:
-    """A number times an array, as a product of matrices tells of it: of dtypes that BLAS has by its name."""
-    is_blas = "f2" not in (a.dtype.str[1:], b.dtype.str[1:])
-    return told_as("dot", ALL_FAULTS, _multiply, a, b) if is_blas else _multiply(a, b)
+    """A number times an array, by BLAS where NumPy has it: it adds to zeros, and does nothing where the number is 0."""
+    dtype = f.result_type(a, b)
+    if dtype.char not in _OF_BLAS or max(a.ndim, b.ndim) > 2 or a.size == b.size:
+        return _multiply(a, b)
+    number, x = (a, b) if a.size == 1 else (b, a)
+    shape = x.shape if not number.ndim else (*a.shape[:-1], *b.shape[1:])
+    number = number.reshape(())
+
+    def added() -> Any:
+        return _multiply(f.asarray(select(number == 0, 0, x)).astype(dtype, copy=False), number) + 0
+
+    return f.asarray(told_as("dot", ALL_FAULTS, added)).reshape(shape)
 
 
 @_of_spans
@@ -372,6 +384,8 @@ def dot(a: Any, b: Any, out: Any = None) -> Any:
         shape = (*a.shape[:-1], *b.shape[1:])
         if isinstance(out, ndarray) and out.shape != shape:
             raise ValueError(f"output array is not acceptable: its shape is {out.shape}, wanted {shape}")
+        if 1 in (a.size, b.size):
+            return into(f.asarray(_scaled(a, b)).reshape(shape), out)
         return _product_of("matmul", _matmul, a, b, (2, 2, 2), out, {}, "dot")
     return into(f.asarray(tensordot(a, b, (-1, -2))), out)
 
