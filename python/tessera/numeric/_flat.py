@@ -62,13 +62,17 @@ class flatiter:
                 raise IndexError("too many indices for flat iterator: flat iterator is 1-dimensional, "
                                  f"but {len(key)} were indexed")  # fmt: skip
             key = key[0] if key else ...
-        if key is None or isinstance(key, (str, bytes, float, numpy.floating)):
-            raise IndexError("only integers, slices (`:`), ellipsis (`...`) and integer or boolean arrays are "
-                             "valid indices")  # fmt: skip
-        if isinstance(key, (bool, numpy.bool)):
+        if isinstance(key, bool) or (isinstance(key, (numpy.ndarray, ndarray)) and not key.ndim and key.dtype == bool):
             warnings.warn("Indexing flat iterators with a 0-dimensional boolean index is deprecated.",
                           DeprecationWarning, stacklevel=3)  # fmt: skip
-            return slice(0, int(key))
+            key = 0 if key else slice(0)
+        if isinstance(key, (float, complex, numpy.inexact)):
+            warnings.warn("Invalid non-array indices for iterator objects are deprecated.",
+                          DeprecationWarning, stacklevel=3)  # fmt: skip
+            key = int(numpy.asarray(key).astype(numpy.intp))
+        if key is None or isinstance(key, (str, bytes, numpy.bool)):
+            raise IndexError("only integers, slices (`:`), ellipsis (`...`) and integer or boolean arrays are "
+                             "valid indices")  # fmt: skip
         if isinstance(key, (list, numpy.ndarray, ndarray)):
             return self._array_key(key)
         if hasattr(key, "__index__") and not hasattr(key, "__len__"):
@@ -89,6 +93,8 @@ class flatiter:
         if chosen.dtype == bool and chosen.shape != (len(self),):
             raise IndexError("boolean index did not match indexed flat iterator along dimension 0; "
                              f"dimension is {len(self)} but boolean index has shape {chosen.shape}")  # fmt: skip
+        if chosen.dtype.kind not in "iub":
+            raise IndexError("arrays used as indices must be of integer (or boolean) type")
         return key if chosen.ndim else self._key(chosen.item())
 
     def __getitem__(self, key: Any) -> Any:
@@ -128,14 +134,12 @@ class flatiter:
         if isinstance(key, tuple) and not key:
             raise IndexError("Assigning to a flat iterator with a 0-D index is not supported")
         key = key[0] if isinstance(key, tuple) and len(key) == 1 else key
-        if isinstance(key, (numpy.ndarray, ndarray)) and not key.ndim and key.dtype.kind in "iu":
-            key = int(key)
-        if hasattr(key, "__index__") and not hasattr(key, "__len__") and not isinstance(key, (bool, numpy.bool)):
-            self._set_one(self._key(key), value)
-            return
         if self._assigned_in_place(key, value):
             return
         key = self._key(key)  # whose mistakes come first
+        if isinstance(key, int):
+            self._set_one(key, value)
+            return
         values = f.ravel(self._cast(value))
         places = on(self._array.device, self._places, key)
         if places is not None and values.size:

@@ -134,6 +134,11 @@ OPERATORS = {
 _OURS: dict[Any, Any] = _core.numeric_ours  # our function for each of NumPy's that was called with arrays of ours
 
 
+def _as_array(value: Any) -> Any:
+    """A number of Python's as an array, of which any cast is made."""
+    return numpy.asarray(value) if type(value) in (int, float, complex) else value
+
+
 def is_derived(x: Any) -> bool:
     """Is x an array of a derived class?"""
     return isinstance(x, ndarray) and type(x) is not ndarray
@@ -214,7 +219,7 @@ class ndarray(_core.NumericArray):
 
     @real.setter
     def real(self, value: Any) -> None:
-        self.real[...] = numpy.asarray(value) if type(value) in (int, float, complex) else value  # any cast
+        self.real[...] = _as_array(value)
 
     @property
     def imag(self) -> ndarray:
@@ -232,7 +237,7 @@ class ndarray(_core.NumericArray):
     def imag(self, value: Any) -> None:
         if self.dtype.kind != "c":
             raise TypeError("array does not have imaginary part to set")
-        self.imag[...] = value
+        self.imag[...] = _as_array(value)
 
     def _odd_part(self, offset: int) -> ndarray:
         """A part of complex numbers of another byte order, or of a derived class."""

@@ -368,6 +368,8 @@ def norm(x: Any, ord: Any = None, axis: Any = None, keepdims: bool = False) -> A
     x = f.asarray(x)
     if axis is None:
         if ord is None or (ord in ("f", "fro") and x.ndim == 2) or (ord == 2 and x.ndim == 1):
+            if x.dtype.kind == "c":  # of an infinity the other part may be 0
+                return _sqrt(r.sum(x.real * x.real + x.imag * x.imag, keepdims=keepdims))
             return vector_norm(x, keepdims=keepdims)
         axes = tuple(range(x.ndim))
     else:

@@ -217,7 +217,7 @@ def test_values_in_the_same_memory_are_read_in_turn(name, dtype):
 def test_flat_keys():
     a = tn.arange(9).reshape(3, 3)
     with pytest.warns(DeprecationWarning, match="0-dimensional boolean"):
-        assert a.flat[True].tolist() == [0]
+        assert a.flat[True] == 0
     with pytest.warns(DeprecationWarning, match="non-array indices"):
         a.flat[[1.0, 2.0]] = 20
     a.flat[np.array([[3, 4], [5, 6]])] = [[7, 8], [9, 10]]
