@@ -63,11 +63,13 @@ class Bounds(NamedTuple):
     zeros: bool = True  # signs of zeros: NumPy's extremes and sorts leave them to the processor's vectors
     casts: bool = True  # what no number of u4 is as one: NumPy's differ from place to place
     fused: bool = True  # last bits of complex products: NumPy's depend on how operands lie
+    powers: bool = False  # of complex numbers, where C's functions err by the size of exponents and logarithms
     alike: str = ""  # kinds of which infinities and NaN are alike: of complex products NumPy leaves them to BLAS
 
 
 EXACT = Bounds()
 _FUSED = re.compile(r"[*/]|multiply|divide|square|reciprocal|sign|abs")
+_POWERS = re.compile(r"\*\*|power")
 _ODD_CASTS = (0, 2**31, 2**32 - 1)
 _ZEROS = re.compile(r"max|min|clip|unique|union1d|intersect1d|setxor1d|sort\(|ptp|median|percentile")
 
@@ -88,7 +90,28 @@ def bounds_of(text: str, is_exact: bool, said: list[str], arrays: dict[str, np.n
     casts = "RuntimeWarning" not in said and "round" not in text
     alike = "fc" if adds_first(text) else "c" if is_product else ""
     narrow = "out=" in text and any(arrays[name].dtype == "f2" for name in re.findall(rf"\b[{ALL}]\b", text))
-    return Bounds(is_exact, narrow, not _ZEROS.search(text), casts, not _FUSED.search(text), alike)
+    powers = bool(_POWERS.search(text))
+    return Bounds(is_exact, narrow, not _ZEROS.search(text), casts, not _FUSED.search(text), powers, alike)
+
+
+def nan_signals(a: np.ndarray) -> bool:
+    """Whether a float16 is a NaN that processors find invalid wherever it is read."""
+    bits = a.view("u2") if a.dtype == "f2" and a.ndim else np.zeros(0, "u2")
+    return bool(np.any((bits & 0x7E00 == 0x7C00) & (bits & 0x1FF != 0)))
+
+
+def is_left_out(text: str, arrays: dict[str, np.ndarray]) -> bool:
+    """Whether a statement is one that NumPy itself gets wrong: `at` of an array of one axis writes to read-only
+    memory."""
+    found = re.match(r"m\.\w+\.at\((.+?), np\.s_", text)
+    return bool(found) and not eval(found[1], {"np": np}, arrays).flags.writeable  # noqa: S307  our own text
+
+
+def hears_alike(text: str, arrays: dict[str, np.ndarray]) -> bool:
+    """Whether warnings count: not where NumPy leaves them to the order in which BLAS adds infinities and NaN."""
+    used = [arrays[name] for name in re.findall(rf"\b[{ALL}]\b", text)]
+    sums = re.search(r"m\.(cov|corrcoef)", text) and any(not np.all(np.isfinite(a)) for a in used)
+    return not sums and not any(map(nan_signals, used))
 
 
 def is_close(x: np.ndarray, y: np.ndarray, bounds: Bounds) -> bool:
@@ -107,7 +130,8 @@ def is_close(x: np.ndarray, y: np.ndarray, bounds: Bounds) -> bool:
         same = (x == y) & (np.signbit(x) == np.signbit(y)) if bounds.bits and bounds.zeros else x == y
         if not bounds.bits:
             eps = np.finfo("f2" if bounds.narrow else x.dtype).eps
-            same |= np.abs(x - y) <= 64 * float(eps) * (1 + np.abs(x))
+            units = 4096 if bounds.powers and x.dtype.kind == "c" else 64
+            same |= np.abs(x - y) <= units * float(eps) * (1 + np.abs(x))
         if x.dtype.kind in bounds.alike:
             same |= ~np.isfinite(x) & ~np.isfinite(y)
         return bool(np.all(same | (np.isnan(x) & np.isnan(y))))
@@ -155,11 +179,14 @@ class Program:
     def step(self) -> tuple[str, str]:
         """One statement, and how its outcomes differ, or ""."""
         text, is_exact = self.source.statement()
+        if is_left_out(text, self.theirs):
+            return text, ""
+        hears = self.hears and hears_alike(text, self.theirs)
         wanted, said = outcome(text, np, self.theirs)
         got, heard = outcome(text, tn, self.ours)
         bounds = bounds_of(text, is_exact, said, self.theirs)
         found = difference(wanted, got, bounds)
-        if not found and self.hears and said != heard and not isinstance(wanted, Exception):
+        if not found and hears and said != heard and not isinstance(wanted, Exception):
             found = f"warnings {said} | {heard}"
         if not found:
             found = self.changed(bounds)
