@@ -719,7 +719,7 @@ static int assign_operand(core_state *state, ts_nd *out, PyObject *value, ts_nd_
 
 static int assign_parts(const ts_nd *out, const ts_nd_operand *in)
 {
-    return call_lost_parts(call_kind_of(in), ts_dtype_get((ts_dtype)out->dtype)->kind);
+    return out->dtype ? call_lost_parts(call_kind_of(in), ts_dtype_get((ts_dtype)out->dtype)->kind) : 0;
 }
 
 /* A number that is written to integers as NumPy does: Python's is int(value), NumPy's too where they have a sign; both
