@@ -117,6 +117,17 @@ def tell_of_first(a: ndarray, axes: tuple[int, ...], dtype: Any) -> bool:
     return dtype.kind in "fc" and dtype.itemsize > 2 and math.prod(a.shape[d] for d in axes) > 1
 
 
+def start_of(initial: Any, dtype: Any) -> ndarray:
+    """What a reduction begins with: one element, which must fit."""
+    is_scalar = isinstance(initial, (numpy.integer, numpy.floating)) and dtype.kind == "i"  # NumPy's are cast else
+    if is_scalar or (type(initial) is float and dtype.kind == "u"):
+        initial = int(initial)
+    made = asarray(initial, dtype)
+    if made.ndim:
+        raise ValueError("setting an array element with a sequence.")
+    return made
+
+
 def warn_of_parts(a: ndarray, dtype: Any, times: int = 1) -> None:
     """Tells of parts that are lost where complex elements are computed in a real dtype: twice where NumPy casts both
     the first ones, which a reduction begins with, and the others."""
@@ -175,7 +186,7 @@ def fold(
         raise ValueError(f"zero-size array to reduction operation {_combine[name]} which has no identity")
     if a.size == 0 and not no_start and name in ("max", "min"):
         shape = [1 if d in axes else n for d, n in enumerate(a.shape)]
-        made = asarray(numpy.full(shape, initial, a.dtype))
+        made = asarray(numpy.full(shape, numpy.asarray(start_of(initial, a.dtype)), a.dtype))
         made = (
             made
             if keepdims is True
@@ -186,7 +197,7 @@ def fold(
         name, a, axes, dtype, keepdims is not NO_VALUE and bool(keepdims), mask
     )
     if not no_start:
-        start = asarray(initial, made.dtype)
+        start = start_of(initial, made.dtype)
         made = asarray(FUNCTIONS[_combine[name]](made, start))
         if name == "sum" and made.dtype.kind in "fc" and not start.ndim:
             made = _with_signs_of_zero(made, a, axes, start._scalar(), mask, keepdims)
@@ -307,7 +318,7 @@ def mean(a: Any, axis: Any = None, dtype: Any = None, out: Any = None, keepdims:
     inner, outer = _float_of(a, dtype)
     keeps = keepdims is not NO_VALUE and bool(keepdims)
     n = _count(a, axis, where, keeps)
-    if n == 0 if type(n) is int else a.device == "cpu" and builtins.bool(any(n == 0)):
+    if _is_few(a, n, 0):
         _warn_empty("Mean of empty slice")
     total = sum(a, axis, inner, keepdims=keeps, where=where)
     given = outer if out is None or inner is None else inner  # of float16 into an array: not rounded before
@@ -321,6 +332,13 @@ def _quotient(total: Any, n: Any, dtype: Any) -> Any:
         return _divide(total, n).astype(dtype, copy=False)
 
     return told_as("divide", ALL_FAULTS, made) if dtype.kind in "iu" and numpy.ndim(total) else made()
+
+
+def _is_few(a: ndarray, n: Any, most: Any) -> bool:
+    """Whether a mean is of so few elements; counts of a GPU are not read for it."""
+    if type(n) is int:
+        return builtins.bool(numpy.any(n <= numpy.asarray(most)))
+    return a.device == "cpu" and builtins.bool(any(n <= most))
 
 
 def _warn_empty(text: str) -> None:
@@ -374,7 +392,7 @@ def var(a: Any, axis: Any = None, dtype: Any = None, out: Any = None, ddof: Any 
         raise TypeError(f"ufunc 'square' not supported for the input types, here {a.dtype}")
     keeps = keepdims is not NO_VALUE and bool(keepdims)
     n = _count(a, axis, where, True)
-    if type(n) is int and n <= ddof:
+    if _is_few(a, n, ddof):
         _warn_empty("Degrees of freedom <= 0 for slice")
     if type(n) is int and dtype is None and mean is NO_VALUE and _is_read_once(a, axis, inner, n):
         total = _spread(a, _axes(a, axis), inner, keeps)

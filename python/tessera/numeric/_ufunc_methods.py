@@ -446,7 +446,7 @@ def _pair_by_pair(function: Any, rows: ndarray) -> ndarray:
 
 def reduce(function: Any, a: Any, axis: Any, dtype: Any, out: Any, keepdims: Any, initial: Any, where: Any) -> Any:
     """The reduction of a function that is no fold of the C library; initial=None: without its neutral element."""
-    from ._reduce import _mask, into, reduced_axes, tell_of_first, warn_of_parts
+    from ._reduce import _mask, into, reduced_axes, start_of, tell_of_first, warn_of_parts
 
     a = f.asarray(a)
     warn_of_parts(a, dtype, 1 if function.__name__ in IDENTITIES else 2)
@@ -460,7 +460,7 @@ def reduce(function: Any, a: Any, axis: Any, dtype: Any, out: Any, keepdims: Any
     mask = _mask(a, where)
     neutral = None if initial is None else IDENTITIES.get(name)
     neutral = None if neutral is None else f.asarray(neutral).astype(kind)
-    start = neutral if initial is None or initial is NO_VALUE else f.asarray(initial, kind)
+    start = neutral if initial is None or initial is NO_VALUE else start_of(initial, kind)
     if mask is not None and start is None:
         raise ValueError(
             f"reduction operation '{name}' does not have an identity, so to use a where mask one has to specify "
