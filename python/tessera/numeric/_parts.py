@@ -24,6 +24,14 @@ _FLOATS = {1: "f2", 2: "f4"}  # what integers of so many bytes become
 _BITS = {"e": ("u2", 10, 15), "f": ("u4", 23, 127), "d": ("u8", 52, 1023)}  # view, bits of the fraction, bias
 
 
+def _chosen(where: Any, operands: list[Any]) -> list[Any]:
+    """Elements of operands where a mask is true; numbers stay what they are."""
+    arrays = [f.asarray(where), *(x for x in operands if isinstance(x, (ndarray, numpy.ndarray)))]
+    shape = numpy.broadcast_shapes(*(x.shape for x in arrays))
+    mask = f.broadcast_to(arrays[0], shape)
+    return [f.broadcast_to(x, shape)[mask] if isinstance(x, (ndarray, numpy.ndarray)) else x for x in operands]
+
+
 class Composed(Made):
     """A function of elements as NumPy's ufuncs, made of other functions: ``f(x, out=None, *, where=True, ...)``."""
 
@@ -113,7 +121,9 @@ class Composed(Made):
         as_they_are = casting in ("no", "equiv") and not any(type(x) in (bool, int, float) for x in operands)
         if dtype is not None or signature is not None or as_they_are:
             operands = _ufunc_methods.as_loop(self, operands, dtype, signature, casting)
-        made = told_as(self.__name__, self._tells, self._function, *operands)
+        made = told_as(self.__name__, self._tells if where is True else 0, self._function, *operands)
+        if where is not True and self._tells:  # of the faults of those elements alone
+            told_as(self.__name__, self._tells, self._function, *_chosen(where, operands))
         return [
             f.copy_of(x, to, where=where, casting=casting)
             if to is not None
