@@ -34,6 +34,7 @@ WORDS = {
     "parts": "real imag isreal iscomplex isposinf isneginf iscomplexobj fix conj real_if_close",
     "near_parts": "angle i0 sinc",
     "multiply": "dot matmul inner outer kron vdot",
+    "of_masked": "sum prod mean var std max min all any cumsum argmax argmin ptp",
     "sign": "+ - * / // % & | ^ << >> < <= == != > >=",
     "written": "+= -= *= /= //= %= &= |= ^= <<= >>=",
 }
@@ -132,6 +133,55 @@ EXACT = {
         "m.append({x}, {o}, axis={None|0})",
         "m.{packbits|unpackbits}({x}, axis={0|-1})",
     ],
+    "masked": [
+        "m.{two}({x}, {o}, out={z}, where={mask}{casting})",
+        "m.{one}({x}, out={z}, where={mask})",
+        "m.copyto({x}, {o}, where={mask}{casting})",
+        "{x}.__setitem__({mask}, {n})",
+        "m.where({mask}, {x}, {o})",
+    ],
+    "records": [
+        "(r := m.zeros({3|(2, 3)|0}, {record}), r.__setitem__('f0', {n}), r['f0'], r.tolist())",
+        "(r := m.ones(4, {record}), r[::-2]['f1'], r[['f1', 'f0']].dtype)",
+        "(r := m.ones(4, {record}), r[1:]['f0'].__setitem__({0|...|[0, 2]}, {n}), r)",
+        "(r := m.ones((4, 4), {record}), r.__setitem__({key}, r[{0|-1|..., 0}]), r.shape, r.strides)",
+        "(r := m.zeros(3, {record}), r['f0'].__iadd__({1|2.5|1j|300}), r == r[::-1], str(r))",
+        "(r := m.array([(1, 2), (3, 4)], {record}), {repr|str|len}(r[1:]), r.astype({record}))",
+        "m.sort(m.array([(3, 1), (1, 2), (1, 1)], {record}){, order='f1'|, order=['f0', 'f1']|})",
+        "pickle.loads(pickle.dumps(m.ones(2, {record})[::-1]))",
+        "m.concatenate([m.ones(2, {record}), m.zeros(1, {record})])",
+    ],
+    "dates": [
+        "{date} {- |+ |< |== }{date}",
+        "{date} {+|-} {span}",
+        "{span} {+|-|*|/|//|%|<|==} {span}",
+        "{span} {*|/|//} {2|2.5|-1|0}",
+        "m.{sort|unique|min|max|argmin|argsort|diff|isnat|flip|ravel|median|mean}({date})",
+        "m.{sum|mean|min|max|abs|negative|sign|cumsum|isnat|ptp|median|std}({span})",
+        "{date}.astype({'M8[D]'|'M8[s]'|'i8'|'M8[M]'|'f8'|str})",
+        "{span}.astype({'m8[D]'|'m8[s]'|'i8'|'m8[M]'|'f8'})",
+        "{repr|str|list}({date})",
+        "m.{maximum|minimum|fmax}({date}, {date})",
+        "(t := {date}, t.__setitem__({0|np.s_[::-2]|[0, 1]}, {'NaT'|'2001-01-01'|5|np.datetime64(3, 'D')}), t)",
+        "m.busday_count({date}, {date})",
+    ],
+    "random": [
+        "m.random.default_rng({seed}).{draw}",
+        "(r := m.random.default_rng({seed}), r.{draw}, r.{draw})",
+        "m.random.RandomState({seed}).{old_draw}",
+        "(r := m.random.default_rng({seed}), t := {x}.copy(), r.shuffle(t), t)",
+        "m.random.default_rng({seed}).{permutation|choice}({x})",
+    ],
+    "print": [
+        "{repr|str}({x})",
+        "m.array2string({x}{, precision=3|, threshold=3, edgeitems=1|, separator=', '|, floatmode='fixed'})",
+        "m.array_repr({x}{, 20|, 40, 3|, suppress_small=True})",
+        "shown({x}, {precision=2|suppress=True|threshold=2, edgeitems=1|sign='+'|floatmode='unique'})",
+        "f'{{x}}'",
+        "m.format_float_{positional|scientific}({2.5|1e-10|np.float32(0.1)|1e22}{, precision=3|, trim='-'|})",
+        "m.array_str({x}[..., None])",
+        "repr(m.asarray({x}, order='F')[::-1])",
+    ],
     "text": [
         "{repr|str|len|list|int|float|bool|complex}({x})",
         "{x}.{tolist|tobytes|item|nonzero}()",
@@ -157,6 +207,41 @@ NEAR = {
         "m.bincount(m.ravel({x}) & 63{, minlength=7|})",
         "m.histogram({x}, {4|[-1, 0, 3]})",
     ],
+    "masked": [
+        "m.{near_one}({x}, out={z}, where={mask})",
+        "m.{fold}.reduce({x}, axis={axis}{keeps}{initial}, where={mask}{dtype})",
+        "m.{sum|prod|mean|var|std|max|min|all|any}({x}, axis={axis}{keeps}{, initial=1|, initial=-3|}, where={mask})",
+    ],
+    "masked_arrays": [
+        "plain(m.ma.array({x}, mask=({x} > 1)).{of_masked}(axis={single_axis}))",
+        "plain(m.ma.array({x}, mask=({x} > 1)) {sign} {o})",
+        "plain(m.ma.masked_{where|greater|less|equal|invalid}({x}, {y}))",
+        "plain(m.ma.masked_{greater|less|equal|values}({x}, {1|2.5|0}))",
+        "plain(m.ma.{masked_invalid|median|sort|sqrt|log|average|count|compressed}(m.ma.array({x}, mask=({x} > 1))))",
+        "plain(m.ma.{concatenate|vstack|hstack|stack}([m.ma.array({x}, mask=({x} > 1)), {x}]))",
+        "plain(m.ma.array({x}, mask=({x} > 1))[{key}])",
+        "(t := m.ma.array({x}, mask=({x} > 1)), t.__setitem__({key}, {1|m.ma.masked|2.5}), plain(t))",
+        "{repr|str}(m.ma.array({x}, mask=({x} > 1)))",
+        "plain(m.ma.array({x}, mask=({x} > 1), fill_value={1|2.5|-1}).filled())",
+    ],
+    "linalg": [
+        "m.linalg.{inv|det|slogdet|cond|matrix_rank|pinv}({matrix})",
+        "m.linalg.solve({matrix}, {matrix}{[0]|[:, :2]|[:, ::-1]|})",
+        "abs(m.linalg.qr({matrix})[1])",
+        "m.linalg.{eigvalsh|svdvals}({matrix} + {matrix}.T)",
+        "m.linalg.cholesky(({matrix} + {matrix}.T) * 3)",
+        "m.linalg.matrix_power({matrix} / 100, {0|1|3|-1})",
+        "m.linalg.lstsq({matrix}, {matrix}[0], rcond=None)[0]",
+        "m.linalg.{norm|vector_norm|matrix_norm}({matrix}{, ord=1|, ord=-np.inf|})",
+        "m.linalg.{multi_dot|norm}([{matrix}, {matrix}, {matrix}])",
+        "m.linalg.{inv|solve|det|eigvalsh}({x})",
+    ],
+    "fft": [
+        "m.fft.{fft|ifft|rfft|irfft|hfft|ihfft}({x} % 7{, 4|, 9|, axis=0|, norm='ortho'|})",
+        "m.fft.{fft2|ifft2|fftn|ifftn|rfft2|rfftn|irfftn}({x} % 7{, norm='forward'|, axes=(0, 1)|, axes=(-1,)|})",
+        "m.fft.{fftshift|ifftshift}(m.atleast_1d({x}){, 0|, -1|})",
+        "m.fft.{fftfreq|rfftfreq}({0|1|5|8}{, 0.5|})",
+    ],
     "products": [
         "m.{multiply}({x}, {y})",
         "m.{multiply}({x}, {x}.T)",
@@ -176,6 +261,7 @@ NEAR = {
 WEIGHTS = {
     **{"elements": 6, "written": 4, "read": 4, "order": 2, "made": 2, "shape": 3, "text": 1, "fold": 5},
     "products": 3,
+    **{"masked": 3, "records": 1, "dates": 2, "random": 1, "print": 1, "masked_arrays": 2, "linalg": 1, "fft": 1},
 }
 
 
@@ -219,6 +305,55 @@ class Source:
                 continue
             name += view
         return name
+
+    def slot_z(self) -> str:
+        """An array that a result may be written to, of the statement's first one's shape where there is one."""
+        like = [name for name, a in self.names.items() if a.shape == self.array.shape] or list(self.names)
+        return self.pick(like) + self.pick(["", "", "[::-1]", "[..., ::-1]", "[...]", ".T"])
+
+    def slot_mask(self) -> str:
+        shape = self.array.shape
+        some = [list(map(bool, self.rng.integers(0, 2, n))) for n in shape[-1:]]
+        alike = [name for name, a in self.names.items() if a.shape == shape] or list(self.names)
+        masks = [f"({self.pick(alike)} {self.pick(['>', '!=', '<='])} {self.pick(['0', '2'])})", "True", "False"]
+        return self.pick([*masks, masks[0], f"m.array({some[0] if some else True})", f"({self.slot_y()} > 0)"])
+
+    def slot_record(self) -> str:
+        return self.pick(["'i4,f8'", "'u1,c8'", "'f4,i2'", "np.dtype('i1,f8', align=True)", "'?,i8'", "'>i4,f4'"])
+
+    def slot_seed(self) -> str:
+        return str(int(self.rng.integers(100)))
+
+    def slot_date(self) -> str:
+        days = [int(i) for i in self.rng.integers(-400, 400, self.pick([0, 1, 3, 3, 3]))]
+        unit = self.pick(["D", "D", "s", "M", "ns", "Y"])
+        return f"m.array({days!r}, 'M8[{unit}]')" + self.pick(["", "[::-1]", "[1:]", "[:, None]", "[0]"])
+
+    def slot_span(self) -> str:
+        counts = [int(i) for i in self.rng.integers(-9, 9, self.pick([0, 1, 3, 3, 3]))]
+        unit = self.pick(["D", "D", "s", "h", "ns", "M"])
+        return f"m.array({counts!r}, 'm8[{unit}]')" + self.pick(["", "[::-1]", "[1:]", "[:, None]", "[0]"])
+
+    def slot_size(self) -> str:
+        return self.pick(["", "3", "(2, 3)", "()", "0", "(2, 0)", "None"])
+
+    def slot_draw(self) -> str:
+        call = self.pick(
+            ["random(", "normal(1, 2, ", "integers(5, 9, ", "standard_normal(", "exponential(2, ", "uniform(-1, 2, ",
+             "poisson(3, ", "binomial(5, 0.3, ", "integers(0, 2**40, ", "gamma(2.5, 1, ", "choice(7, ", "beta(1, 2, ",
+             "standard_normal(dtype='f4', size=", "random(dtype='f4', size=", "integers(0, 5, dtype='i1', size=",
+             "normal([0, 1, 2], 1, "]
+        )  # fmt: skip
+        return f"{call}{self.slot_size() or 'None'})"
+
+    def slot_old_draw(self) -> str:
+        calls = ["random_sample(", "normal(1, 2, ", "randint(5, 9, ", "uniform(-1, 2, ", "poisson(3, ", "choice(7, "]
+        call = self.pick(calls)
+        return f"{call}{self.slot_size() or 'None'})"
+
+    def slot_matrix(self) -> str:
+        made = f"(m.resize({self.pick(list(self.names))} % 7, (4, 4)) + 20 * m.eye(4))"
+        return made + self.pick(["", "", ".T", "[::-1, ::-1]", "[::-1, ::-1].T", "[:3, :3]"])
 
     def slot_o(self) -> str:
         return self.slot_n() if self.chance(0.25) else self.slot_y()
