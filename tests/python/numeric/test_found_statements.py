@@ -12,6 +12,19 @@ import pytest
 import tessera.numeric as tn
 
 STATEMENTS = """
+(a := m.zeros(2, 'u1,c8'), a['f1'].__setitem__(..., m.ones(2)), a['f1'])
+m.minimum.reduce(m.array([1, 2], 'i1'), initial=np.int64(300))
+m.max(m.array([1, 2], 'u1'), initial=np.int8(-1))
+m.gcd.reduce(m.array([1, 2], 'i4'), initial=np.int64(2**40))
+m.add.reduce(m.array([1.0, 2]), initial=[3])
+m.add.reduce(m.array([1.0, 2]), initial=m.array([3, 4]))
+m.var(m.array([[1, 2.0], [3, 4]]), axis=0, where=m.array([True, False]))
+m.std(m.array([1, 2.0]), where=m.array([True, False]), ddof=[1, 5])
+m.ldexp(m.array([1.0, 2], 'f4'), 300, out=m.zeros(2, 'f4'), where=False)
+m.divmod(m.array([0, 1]), 0, out=(m.zeros(2, int), m.zeros(2, int)), where=m.array([False, True]))
+m.divmod(m.array([0, 1]), 0, out=(m.zeros(2, int), m.zeros(2, int)), where=False)
+m.subtract.reduce(m.ones((2, 3)), axis=(0, 1), dtype='f4')
+m.equal.reduce(m.ones((2, 3)), axis=None)
 (a := m.array([1, 2, np.nan]), m.minimum.at(a, [0, 1], m.array([np.nan, 1])), a)
 (a := m.array([1, 2, np.nan], 'f4'), m.maximum.at(a, [2] * 100, m.array([1], 'f4')), a)
 (a := m.array([1, 2, np.nan]), m.maximum.at(a, 0, np.nan), a)
