@@ -301,9 +301,11 @@ PyObject *numeric_scalar(core_state *state, ts_nd *nd, int64_t offset)
 {
     char room[16];
     ts_dtype dtype = (ts_dtype)nd->dtype;
-    PyTypeObject *type = (PyTypeObject *)state->numeric->scalar_types[dtype];
     if (!dtype)
         return numeric_items_scalar(state, nd, offset);
+    PyTypeObject *type = (PyTypeObject *)state->numeric->scalar_types[dtype];
+    if (nd->flags & TS_ND_LONGLONG)
+        type = (PyTypeObject *)state->numeric->longlong_types[dtype == TS_DTYPE_uint64];
     if (numeric_read(state, nd, offset, room) < 0)
         return NULL;
     if (nd->meaning)
@@ -419,6 +421,12 @@ static PyObject *get_is_items(PyObject *self, void *unused)
 {
     (void)unused;
     return PyBool_FromLong(!ND(self)->dtype);
+}
+
+static PyObject *get_is_longlong(PyObject *self, void *unused)
+{
+    (void)unused;
+    return PyBool_FromLong(ND(self)->flags & TS_ND_LONGLONG);
 }
 
 static PyObject *get_ndim(PyObject *self, void *unused)
@@ -711,6 +719,13 @@ static PyObject *numeric_setup(PyObject *module, PyObject *args)
             return NULL;
         Py_DECREF(number);
     }
+    PyObject *longlongs = PyDict_GetItemString(hooks, "longlongs");
+    for (Py_ssize_t i = 0; i < 2 && longlongs; i++) {
+        Py_XSETREF(n->longlongs[i], PySequence_GetItem(longlongs, i));
+        if (!n->longlongs[i])
+            return NULL;
+        Py_XSETREF(n->longlong_types[i], PyObject_GetAttrString(n->longlongs[i], "type"));
+    }
     PyObject *items = PyDict_GetItemString(hooks, "items"), *none = PyLong_FromLong(TS_DTYPE_NONE);
     int known = items && none ? PyDict_SetItem(n->numbers, items, none) : -1; /* what items are stored as */
     Py_XDECREF(none);
@@ -864,6 +879,7 @@ static PyGetSetDef numeric_getset[] = {
     {"strides", get_strides, NULL, "Steps in bytes along each axis.", NULL},
     {"dtype", get_dtype, set_dtype, "NumPy's dtype of the elements.", NULL},
     {"_is_items", get_is_items, NULL, "Whether the elements are bytes to the library.", NULL},
+    {"_is_longlong", get_is_longlong, NULL, "Whether NumPy's longlong or ulonglong shows the elements.", NULL},
     {"ndim", get_ndim, NULL, "Number of axes.", NULL},
     {"size", get_size, NULL, "Number of elements.", NULL},
     {"itemsize", get_itemsize, NULL, "Bytes of an element.", NULL},

@@ -9,7 +9,8 @@
 #include "core.h"
 #include "tessera/numeric.h"
 
-enum { NUMERIC_DEVICES = 64, NUMERIC_MEANINGS = 1 << 16, NUMERIC_SPARE = 16 };
+enum { NUMERIC_DEVICES = 64, NUMERIC_MEANINGS = (1 << 16) - 1, NUMERIC_SPARE = 16,
+       NUMERIC_LONGLONG = NUMERIC_MEANINGS /* in the place of a meaning: TS_ND_LONGLONG */ };
 typedef struct numeric_doctor numeric_doctor;
 typedef struct numeric_few_row numeric_few_row;
 
@@ -27,6 +28,7 @@ typedef struct numeric_state {
     PyTypeObject *array_class;            /* tessera.numeric.ndarray */
     PyObject *dtypes[TS_DTYPE_COUNT];     /* NumPy's dtype objects; NULL: NumPy has none */
     PyObject *scalar_types[TS_DTYPE_COUNT];
+    PyObject *longlongs[2], *longlong_types[2]; /* NumPy's other dtypes of 64 bits, signed and not, and their scalars */
     PyObject *numbers;                    /* dtype object, identity -> a ts_dtype, and above it its meaning */
     PyObject *identity;                   /* function: dtype object -> what tells it from those that compare equal */
     PyObject *convert;                    /* function: what is no array and no number -> ndarray, or NotImplemented */
@@ -142,6 +144,22 @@ static inline bool numeric_is_array(core_state *state, PyObject *object)
 int numeric_dtype_of(core_state *state, PyObject *object, ts_dtype *out); /* dtype, type or name; 0, or -1 */
 /* The same, also of dtypes that are stored as another one with a meaning; 0: it has none. */
 int numeric_type_of(core_state *state, PyObject *object, ts_dtype *out, uint16_t *meaning);
+/* Gives elements that nobody has seen a meaning, NUMERIC_LONGLONG or none. */
+void numeric_mark(ts_nd *nd, uint16_t meaning);
+/* A result of a call, an array or a scalar, as one of NumPy's longlong; where an operand is one, of which `b` may be
+ * NULL. Taken, and NULL with exception. */
+PyObject *numeric_as_longlong(core_state *state, PyObject *result);
+PyObject *numeric_as_operands(core_state *state, PyObject *result, const ts_nd *a, const ts_nd *b);
+/* Whether an object is one of its scalars. */
+static inline bool numeric_is_longlong(const numeric_state *n, PyObject *object)
+{
+    return (PyObject *)Py_TYPE(object) == n->longlong_types[0] || (PyObject *)Py_TYPE(object) == n->longlong_types[1];
+}
+/* Whether an array's dtype is another one than the library's. */
+static inline bool numeric_means(const ts_nd *a)
+{
+    return a->meaning || a->flags & TS_ND_LONGLONG;
+}
 PyObject *numeric_dtype(core_state *state, const ts_nd *nd); /* NumPy's dtype of an array, borrowed */
 PyObject *numeric_typestr(core_state *state, const ts_nd *nd); /* of __array_interface__ */
 /* Whether NumPy has a dtype for the elements, of another package, that no typestr names. */

@@ -76,6 +76,8 @@ static int call_scalar(core_state *state, PyObject *object, ts_nd_operand *out)
     int dtype = 1;
     while (dtype < TS_DTYPE_COUNT && (PyObject *)Py_TYPE(object) != state->numeric->scalar_types[dtype])
         dtype++;
+    if (dtype == TS_DTYPE_COUNT && numeric_is_longlong(state->numeric, object))
+        dtype = (PyObject *)Py_TYPE(object) == state->numeric->longlong_types[0] ? TS_DTYPE_int64 : TS_DTYPE_uint64;
     if (dtype == TS_DTYPE_COUNT)
         return 0;
     char kind = ts_dtype_get((ts_dtype)dtype)->kind;
@@ -414,6 +416,7 @@ typedef struct call_options {
     bool says_loop; /* signature= is */
     bool as_array; /* out=...: an array also where the result has no axes */
     bool is_meant; /* dtype= or signature= name a dtype that has a meaning */
+    bool says_dtype, is_longlong; /* dtype= is given, and it is NumPy's longlong */
     PyObject *const *values, *names; /* keywords, borrowed; NULL: none */
     bool is_theirs; /* out= is none of our arrays: NumPy's perhaps */
     bool loses_class; /* subok=False: results are arrays of our own class */
@@ -426,6 +429,25 @@ static bool call_is_meant(const call_options *options, uint32_t n)
     for (uint32_t i = 0; i < n; i++)
         meant |= options->call.in[i].array && options->call.in[i].array->meaning;
     return meant;
+}
+
+/* Whether a result of 64-bit integers is NumPy's longlong: where dtype= says so, else by the operands. NumPy takes the
+ * first loop that fits, of int64, for functions in its order of all loops, and for those named here promotes. */
+static bool call_is_longlong(const core_state *state, const call_options *options, PyObject *const *x, uint32_t n)
+{
+    const ts_nd_call *call = &options->call;
+    uint32_t n_longlong = 0;
+    for (uint32_t i = 0; i < n; i++)
+        n_longlong += call->in[i].array ? (call->in[i].array->flags & TS_ND_LONGLONG) != 0
+                                        : numeric_is_longlong(state->numeric, x[i]);
+    if (options->says_dtype || !n_longlong || n_longlong == n)
+        return options->says_dtype ? options->is_longlong : n_longlong;
+    switch (call->fn) {
+    case TS_ND_add: case TS_ND_subtract: case TS_ND_multiply: case TS_ND_maximum: case TS_ND_minimum:
+    case TS_ND_fmax: case TS_ND_fmin: case TS_ND_select:
+        return true;
+    default: return false;
+    }
 }
 
 /* Such a call, by Python: name, operands, `out`, keywords. */
@@ -519,6 +541,8 @@ static PyObject *call_with(core_state *state, call_options *options, PyObject *c
         result = call_meant(state, options, x, held);
     else if (graph)
         result = call_run(state, graph, call, options->out);
+    if (result && !options->out && call_is_longlong(state, options, x, n))
+        result = numeric_as_longlong(state, result);
     for (uint32_t i = 0; i < CALL_HELD; i++)
         Py_XDECREF(held[i]);
     return result;
@@ -912,8 +936,10 @@ static int call_dtype(core_state *state, PyObject *object, call_options *options
 {
     uint16_t meaning = 0;
     int done = object == Py_None ? 0 : numeric_type_of(state, object, &options->call.dtype, &meaning);
-    options->is_meant |= meaning != 0;
-    if (done < 0 || !meaning || options->call.fn == TS_ND_copy)
+    options->says_dtype = object != Py_None;
+    options->is_longlong = meaning == NUMERIC_LONGLONG;
+    options->is_meant |= meaning && !options->is_longlong;
+    if (done < 0 || !meaning || options->is_longlong || options->call.fn == TS_ND_copy)
         return done;
     PyObject *module = PyImport_ImportModule("tessera.numeric._ufunc_methods"); /* refuses byte orders and units */
     PyObject *dtype = module ? PyObject_CallMethod(module, "named_dtype", "O", object) : NULL;
@@ -945,7 +971,7 @@ static int call_signature(core_state *state, PyObject *self, PyObject *value, ca
     PyObject *module = PyImport_ImportModule("tessera.numeric._ufunc_methods");
     PyObject *dtype = module ? PyObject_CallMethod(module, "loop_of", "OO", self, value) : NULL;
     int done = !dtype ? -1 : dtype == Py_None ? 0 : numeric_type_of(state, dtype, &options->call.loop, &meaning);
-    options->is_meant |= meaning != 0;
+    options->is_meant |= meaning && meaning != NUMERIC_LONGLONG;
     Py_XDECREF(module);
     Py_XDECREF(dtype);
     return done;

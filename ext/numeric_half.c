@@ -52,6 +52,16 @@ static int half_those(core_state *state, PyObject *args, int rank, ts_dtype *all
     return 0;
 }
 
+/* NumPy's dtype: longlong where one that is promoted is that, and nothing else holds all. */
+static PyObject *half_shown(const numeric_state *n, PyObject *args, ts_dtype all)
+{
+    PyObject *other = all == TS_DTYPE_int64 ? n->longlongs[0] : all == TS_DTYPE_uint64 ? n->longlongs[1] : NULL;
+    for (Py_ssize_t i = 0; other && i < PyTuple_GET_SIZE(args); i++)
+        if (PyTuple_GET_ITEM(args, i) == other)
+            return Py_NewRef(other);
+    return Py_NewRef(n->dtypes[all]);
+}
+
 /* numeric_promote(dtype or None, ..): the dtype that holds all; 'i', 'f', 'c' and 'b' are numbers of Python. */
 static PyObject *half_promote(PyObject *module, PyObject *args)
 {
@@ -77,7 +87,7 @@ static PyObject *half_promote(PyObject *module, PyObject *args)
         PyErr_SetString(PyExc_ValueError, "at least one array or dtype is required");
         return NULL;
     }
-    return Py_NewRef(state->numeric->dtypes[all]);
+    return half_shown(state->numeric, args, all);
 }
 
 static PyObject *half_can_cast(PyObject *module, PyObject *args)
@@ -114,11 +124,12 @@ static PyObject *half_fold(PyObject *module, PyObject *args)
     ts_nd_reduction reduction = {.fold = TS_ND_FOLDS};
     ts_nd *result;
     ts_error err;
+    uint16_t meaning = 0;
     PyTypeObject *type = state->numeric->array_type;
     if (!PyArg_ParseTuple(args, "sO!OOpO|p:numeric_fold", &name, type, &x, &axes, &dtype, &keeps, &where,
                           &running) ||
         numeric_dims_of(axes, &n, dims) < 0 ||
-        (dtype != Py_None && numeric_dtype_of(state, dtype, &reduction.dtype) < 0))
+        (dtype != Py_None && numeric_type_of(state, dtype, &reduction.dtype, &meaning) < 0))
         return NULL;
     for (uint32_t i = 0; i < n; i++)
         reduction.axes |= (uint64_t)1 << (dims[i] & 63);
@@ -144,7 +155,11 @@ static PyObject *half_fold(PyObject *module, PyObject *args)
     if (status != TS_OK)
         return core_raise(state, &err);
     int told = numeric_report_fold(state, result, faults, running ? "accumulate" : "reduce");
-    return told == 0 ? numeric_wrap(state, result, NULL) : NULL;
+    PyObject *made = told == 0 ? numeric_wrap(state, result, NULL) : NULL;
+    bool is_arg = reduction.fold == TS_ND_ARGMAX || reduction.fold == TS_ND_ARGMIN;
+    if (dtype != Py_None)
+        return meaning == NUMERIC_LONGLONG ? numeric_as_longlong(state, made) : made;
+    return is_arg ? made : numeric_as_operands(state, made, reduction.x, NULL);
 }
 
 /* numeric_gather(from, offsets): elements behind the first one of `from`. */

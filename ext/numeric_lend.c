@@ -187,7 +187,7 @@ static bool lend_may(const lend_call *c, PyObject *array)
 {
     const numeric_state *n = c->state->numeric;
     const ts_nd *a = ND(array);
-    return Py_TYPE(array) == n->array_class && a->graph == n->graphs[0] && a->dtype && !a->meaning &&
+    return Py_TYPE(array) == n->array_class && a->graph == n->graphs[0] && a->dtype && !numeric_means(a) &&
            n->dtypes[a->dtype] && *ts_dtype_get((ts_dtype)a->dtype)->format && a->count <= c->row->most &&
            c->n < LEND_ARRAYS;
 }

@@ -155,6 +155,7 @@ int numeric_getbuffer(PyObject *self, Py_buffer *view, int flags)
     }
     if (!a->dtype) {
         PyObject *lent = PyObject_CallOneArg(STATE(self)->numeric->items_buffer, self);
+    format = a->flags & TS_ND_LONGLONG ? a->dtype == TS_DTYPE_uint64 ? "Q" : "q" : format;
         int got = lent ? PyObject_GetBuffer(lent, view, flags) : -1;
         Py_XDECREF(lent);
         return got;

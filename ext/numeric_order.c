@@ -37,7 +37,8 @@ static PyObject *order_sorted(core_state *state, PyObject *array, PyObject *give
     ts_status status = ts_nd_order(ND(array), axis, false, kth, places ? NULL : &made, places ? &made : NULL, &err);
     numeric_loop_end(state, thread);
     NUMERIC_END(state);
-    return order_made(state, status, made, &err);
+    PyObject *result = order_made(state, status, made, &err);
+    return places ? result : numeric_as_operands(state, result, ND(array), NULL);
 }
 
 PyObject *numeric_sorted(core_state *state, PyObject *const *args, Py_ssize_t n, PyObject *names, bool places)
@@ -79,7 +80,7 @@ PyObject *numeric_different(core_state *state, PyObject *array)
     if (Py_TYPE(array) != state->numeric->array_class || !ND(array)->dtype ||
         order_unique(state, ND(array), 0, true, results) < 0 || !results[0])
         return NULL;
-    return numeric_result(state, results[0]);
+    return numeric_as_operands(state, numeric_result(state, results[0]), ND(array), NULL);
 }
 
 /* A key that is a number of Python's as an array, where it is of the elements' kind and width; NULL without exception:
@@ -149,7 +150,7 @@ static PyObject *order_rows(PyObject *module, PyObject *args)
         return core_raise(state, &err);
     if (!values)
         Py_RETURN_NONE;
-    PyObject *made = numeric_wrap(state, values, NULL);
+    PyObject *made = numeric_as_operands(state, numeric_wrap(state, values, NULL), ND(array), NULL);
     PyObject *from = places ? numeric_wrap(state, found, NULL) : Py_NewRef(Py_None);
     if (made && from)
         return Py_BuildValue("NN", made, from);
@@ -179,6 +180,7 @@ static PyObject *order_different(PyObject *module, PyObject *args)
     PyObject *made = PyTuple_New(1 + first + inverse + counts);
     for (Py_ssize_t i = 0, to = 0; i < 4; i++) {
         PyObject *each = results[i] ? numeric_wrap(state, results[i], NULL) : NULL;
+        each = i ? each : numeric_as_operands(state, each, ND(array), NULL);
         if (results[i] && made && each)
             PyTuple_SET_ITEM(made, to++, each);
         else if (results[i]) {

@@ -74,7 +74,7 @@ static PyObject *product_of(core_state *state, PyObject *x, PyObject *y, const c
         NUMERIC_END(state);
         return NULL;
     }
-    return numeric_result(state, result);
+    return numeric_as_operands(state, numeric_result(state, result), a, b);
 }
 
 PyObject *numeric_product(core_state *state, PyObject *x, PyObject *y, const char *name)
@@ -113,7 +113,8 @@ static PyObject *product_sum(PyObject *module, PyObject *args)
     ts_status status = ts_nd_sum_products(ND(x), ND(y), (uint32_t)axis, &result, &err);
     (void)ts_nd_graph_faults(ND(x)->graph);
     NUMERIC_END(state);
-    return status == TS_OK ? numeric_wrap(state, result, NULL) : core_raise(state, &err);
+    return status == TS_OK ? numeric_as_operands(state, numeric_wrap(state, result, NULL), ND(x), ND(y))
+                           : core_raise(state, &err);
 }
 
 /* numeric_tell_product(name, x, y, made, has_rows, has_columns): what went wrong in it. */

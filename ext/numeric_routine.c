@@ -129,7 +129,8 @@ static PyObject *routine_fold(core_state *state, int which, PyObject *const *arg
     NUMERIC_END(state);
     if (status != TS_OK)
         return core_raise(state, &err);
-    return numeric_report_fold(state, result, faults, "reduce") == 0 ? numeric_result(state, result) : NULL;
+    PyObject *made = numeric_report_fold(state, result, faults, "reduce") == 0 ? numeric_result(state, result) : NULL;
+    return is_arg ? made : numeric_as_operands(state, made, a, NULL);
 }
 
 /* a.reshape(3, -1), np.reshape(a, (3, 4)), a.ravel(), of arrays that lie row-major. */
@@ -196,7 +197,7 @@ static PyObject *routine_copy(core_state *state, PyObject *const *args, Py_ssize
     ts_nd_call call = {.fn = TS_ND_copy, .in = {{.array = ND(args[0])}}, .casting = TS_ND_UNSAFE};
     ts_nd *result;
     ts_error err;
-    if (!a->rank || !a->count || n > 2 || a->meaning || Py_TYPE(args[0]) != state->numeric->array_class)
+    if (!a->rank || !a->count || n > 2 || numeric_means(a) || Py_TYPE(args[0]) != state->numeric->array_class)
         return NULL;
     int order = in_rows ? 'C' : routine_order(a);
     if (order < 0)
@@ -220,13 +221,20 @@ static PyObject *routine_copy(core_state *state, PyObject *const *args, Py_ssize
     return made;
 }
 
+/* A dtype of the library that dtype= says; false without exception: another one, or none. */
+static bool routine_dtype(core_state *state, PyObject *object, ts_dtype *dtype)
+{
+    uint16_t meaning;
+    int done = numeric_type_of(state, object, dtype, &meaning);
+    PyErr_Clear(); /* the long way says it */
+    return done == 0 && !meaning;
+}
+
 static PyObject *routine_astype(core_state *state, PyObject *const *args, Py_ssize_t n)
 {
     ts_dtype dtype, own = (ts_dtype)ND(args[0])->dtype;
-    if (n != 2 || numeric_dtype_of(state, args[1], &dtype) < 0) {
-        PyErr_Clear(); /* the long way says it */
+    if (n != 2 || !routine_dtype(state, args[1], &dtype))
         return NULL;
-    }
     bool loses_part = ts_dtype_get(own)->kind == 'c' && ts_dtype_get(dtype)->kind != 'c';
     return loses_part ? NULL : routine_copy(state, args, n, dtype, false);
 }
@@ -285,10 +293,8 @@ static PyObject *routine_make(core_state *state, int which, PyObject *const *arg
         return NULL;
     asked = names ? args[1] : asked;
     if (n < 1 || n > 2 || !routine_shape(args[0], &rank, shape) ||
-        (asked && asked != Py_None && numeric_dtype_of(state, asked, &dtype) < 0)) {
-        PyErr_Clear();
+        (asked && asked != Py_None && !routine_dtype(state, asked, &dtype)))
         return NULL;
-    }
     ts_nd_graph *graph = numeric_graph(state);
     return graph ? routine_made(state, graph, which, dtype, rank, shape) : NULL;
 }
@@ -297,7 +303,8 @@ static PyObject *routine_make(core_state *state, int which, PyObject *const *arg
 static PyObject *routine_make_like(core_state *state, int which, PyObject *const *args, Py_ssize_t n)
 {
     const ts_nd *a = ND(args[0]);
-    if (n != 1 || !a->dtype || a->meaning || Py_TYPE(args[0]) != state->numeric->array_class || routine_order(a) != 'C')
+    bool is_ours = n == 1 && a->dtype && !numeric_means(a) && Py_TYPE(args[0]) == state->numeric->array_class;
+    if (!is_ours || routine_order(a) != 'C')
         return NULL;
     return routine_made(state, a->graph, which, (ts_dtype)a->dtype, a->rank, ts_nd_shape(a));
 }
@@ -346,8 +353,8 @@ static bool routine_joins(core_state *state, PyObject *const *parts, Py_ssize_t 
         if (Py_TYPE(parts[i]) != state->numeric->array_class)
             return false;
         const ts_nd *a = ND(parts[i]), *first = ND(parts[0]);
-        if (!a->dtype || a->meaning || a->dtype != first->dtype || a->graph != first->graph || a->rank != first->rank ||
-            axis >= a->rank)
+        if (!a->dtype || numeric_means(a) || a->dtype != first->dtype || a->graph != first->graph ||
+            a->rank != first->rank || axis >= a->rank)
             return false;
         in_rows |= routine_order(a) == 'C';
         for (uint32_t d = 0; d < a->rank; d++)

@@ -48,6 +48,15 @@ static PyObject *meaning_make(core_state *state, PyObject *object, PyObject *ide
     return kept;
 }
 
+/* The other dtypes of 64 bits compare equal to those that the library's are: no table by what is equal tells them. */
+static uint16_t type_longlong(const numeric_state *n, PyObject *object)
+{
+    for (int i = 0; object && i < 2; i++)
+        if (object == n->longlongs[i] || object == n->longlong_types[i])
+            return NUMERIC_LONGLONG;
+    return 0;
+}
+
 /* The number of a dtype object. Those that compare equal may differ yet, by the type of their scalars or their unit:
  * the one that was met first is found by the object, all others by their identity. NULL with exception. */
 static PyObject *type_number(core_state *state, PyObject *made)
@@ -80,6 +89,7 @@ int numeric_type_of(core_state *state, PyObject *object, ts_dtype *out, uint16_t
     PyObject *number = PyObject_Hash(object) == -1 ? NULL : PyDict_GetItemWithError(n->numbers, object);
     PyErr_Clear();
     long known = number ? PyLong_AsLong(number) : 0;
+    uint16_t longlong = type_longlong(n, object);
     bool is_exact = number && (known >> MEANING_SHIFT == 0 || n->meanings[known >> MEANING_SHIFT] == object ||
                                type_is_name(object));
     PyObject *made = is_exact ? NULL : PyObject_CallOneArg(n->dtype_of, object);
@@ -91,8 +101,10 @@ int numeric_type_of(core_state *state, PyObject *object, ts_dtype *out, uint16_t
     }
     known = PyLong_AsLong(number);
     *out = (ts_dtype)(known & ((1 << MEANING_SHIFT) - 1));
-    *meaning = (uint16_t)(known >> MEANING_SHIFT);
-    if (made && type_is_name(object) && PyDict_SetItem(n->numbers, object, number) < 0) /* the same next time */
+    longlong |= type_longlong(n, made);
+    *meaning = longlong ? longlong : (uint16_t)(known >> MEANING_SHIFT);
+    bool is_kept = made && !longlong && type_is_name(object); /* the same next time */
+    if (is_kept && PyDict_SetItem(n->numbers, object, number) < 0)
         PyErr_Clear();
     Py_XDECREF(made);
     return 0;
@@ -103,7 +115,7 @@ int numeric_dtype_of(core_state *state, PyObject *object, ts_dtype *out)
     uint16_t meaning;
     if (numeric_type_of(state, object, out, &meaning) < 0)
         return -1;
-    if (!meaning)
+    if (!meaning || meaning == NUMERIC_LONGLONG)
         return 0;
     PyErr_Format(PyExc_TypeError, "an array of dtype %R has no numbers", state->numeric->meanings[meaning]);
     return -1;
@@ -111,7 +123,30 @@ int numeric_dtype_of(core_state *state, PyObject *object, ts_dtype *out)
 
 PyObject *numeric_dtype(core_state *state, const ts_nd *nd)
 {
+    if (nd->flags & TS_ND_LONGLONG)
+        return state->numeric->longlongs[nd->dtype == TS_DTYPE_uint64];
     return nd->meaning ? state->numeric->meanings[nd->meaning] : state->numeric->dtypes[nd->dtype];
+}
+
+void numeric_mark(ts_nd *nd, uint16_t meaning)
+{
+    bool is_longlong = meaning == NUMERIC_LONGLONG;
+    nd->flags = (uint8_t)((nd->flags & ~TS_ND_LONGLONG) | (is_longlong ? TS_ND_LONGLONG : 0));
+    nd->meaning = is_longlong ? 0 : meaning;
+}
+
+PyObject *numeric_as_longlong(core_state *state, PyObject *result)
+{
+    numeric_state *n = state->numeric;
+    if (result && numeric_is_array(state, result)) {
+        if (ND(result)->dtype == TS_DTYPE_int64 || ND(result)->dtype == TS_DTYPE_uint64)
+            numeric_mark(ND(result), NUMERIC_LONGLONG);
+        return result;
+    }
+    for (int i = 0; result && i < 2; i++)
+        if ((PyObject *)Py_TYPE(result) == n->scalar_types[i ? TS_DTYPE_uint64 : TS_DTYPE_int64])
+            Py_SETREF(result, PyObject_CallOneArg(n->longlong_types[i], result));
+    return result;
 }
 
 PyObject *numeric_meant(core_state *state, PyObject *value, const ts_nd *like)
@@ -166,6 +201,12 @@ PyObject *numeric_unequal(PyObject *x, PyObject *y, bool differ)
     return NULL;
 }
 
+PyObject *numeric_as_operands(core_state *state, PyObject *result, const ts_nd *a, const ts_nd *b)
+{
+    bool is_longlong = a->flags & TS_ND_LONGLONG || (b && b->flags & TS_ND_LONGLONG);
+    return is_longlong ? numeric_as_longlong(state, result) : result;
+}
+
 /* _meant(dtype, is_new=False): a view of the elements as another dtype of the same size; with is_new the array itself,
  * which nobody else has seen. */
 PyObject *numeric_as_meant(PyObject *self, PyObject *const *args, Py_ssize_t n)
@@ -182,7 +223,7 @@ PyObject *numeric_as_meant(PyObject *self, PyObject *const *args, Py_ssize_t n)
     if (!dtype || ts_dtype_bytes(dtype) != ts_dtype_bytes((ts_dtype)a->dtype))
         return PyErr_Format(PyExc_ValueError, "elements of %R have another size", args[0]);
     if (n == 2 && args[1] == Py_True && dtype == (ts_dtype)a->dtype) {
-        a->meaning = meaning;
+        numeric_mark(a, meaning);
         return Py_NewRef(self);
     }
     NUMERIC_BEGIN(state);
@@ -190,7 +231,7 @@ PyObject *numeric_as_meant(PyObject *self, PyObject *const *args, Py_ssize_t n)
     NUMERIC_END(state);
     if (status != TS_OK)
         return core_raise(state, &err);
-    out->meaning = meaning;
+    numeric_mark(out, meaning);
     PyObject *base = ((numeric_array *)self)->base;
     return numeric_wrap(state, out, base ? base : self);
 }
@@ -242,7 +283,7 @@ ts_nd *numeric_empty_as(core_state *state, ts_nd_graph *graph, const numeric_for
                                                        &err);
     NUMERIC_END(state);
     if (status == TS_OK)
-        out->meaning = meaning;
+        numeric_mark(out, meaning);
     else
         core_raise(state, &err);
     return out;
@@ -274,10 +315,10 @@ ts_nd *numeric_view_as(core_state *state, const ts_nd *a, int64_t offset, const 
         core_raise(state, &err);
         return NULL;
     }
-    out->meaning = form->meaning;
+    numeric_mark(out, form->meaning);
     if (ts_nd_is_aligned(out))
         return out;
-    uint16_t meaning = form->meaning ? form->meaning : items_own(state, form->dtype);
+    uint16_t meaning = out->meaning ? out->meaning : items_own(state, form->dtype);
     NUMERIC_BEGIN(state);
     if (meaning)
         status = ts_nd_view(out, 0, TS_DTYPE_NONE, form->rank, form->shape, form->strides, a->flags, &items, &err);

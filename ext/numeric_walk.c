@@ -73,7 +73,9 @@ static PyObject *walk_reduced(core_state *state, ts_nd *a, ts_nd_fn fn, uint32_t
     NUMERIC_END(state);
     if (status != TS_OK)
         return core_raise(state, &err);
-    return view && numeric_report_fold(state, view, faults, "reduce") == 0 ? numeric_result(state, view) : NULL;
+    if (!view || numeric_report_fold(state, view, faults, "reduce") < 0)
+        return NULL;
+    return numeric_as_operands(state, numeric_result(state, view), a, NULL);
 }
 
 PyObject *numeric_walked(core_state *state, int which, PyObject *const *args, Py_ssize_t n)
@@ -100,7 +102,9 @@ PyObject *numeric_walked(core_state *state, int which, PyObject *const *args, Py
             return NULL;
         begins = ND(args[2]);
     }
-    return walk_run(state, a, fn, axis, begins, &made) == 0 && made ? numeric_wrap(state, made, NULL) : NULL;
+    if (walk_run(state, a, fn, axis, begins, &made) < 0 || !made)
+        return NULL;
+    return numeric_as_operands(state, numeric_wrap(state, made, NULL), a, NULL);
 }
 
 /* numeric_walk(function, array, axis, begins or None): what reduceat gives, or accumulate, in the array's dtype; None
@@ -122,7 +126,7 @@ static PyObject *walk_python(PyObject *module, PyObject *args)
     if (walk_run(state, ND(array), fn, axis, begins == Py_None ? NULL : ND(begins),
                  &made) < 0)
         return NULL;
-    return made ? numeric_wrap(state, made, NULL) : Py_NewRef(Py_None);
+    return made ? numeric_as_operands(state, numeric_wrap(state, made, NULL), ND(array), NULL) : Py_NewRef(Py_None);
 }
 
 /* numeric_join_at(function, array, key, value): whether loops did it. */

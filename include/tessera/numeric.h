@@ -70,8 +70,9 @@ typedef struct ts_nd_graph ts_nd_graph;
 typedef struct ts_nd_store ts_nd_store;
 
 /* Flags of an array. READONLY: calls that would write to it are refused (TS_VALUE). PRIVATE, of ts_nd_wrap: nobody else
- * looks at the memory. */
-enum { TS_ND_READONLY = 1, TS_ND_PRIVATE = 2 };
+ * looks at the memory. LONGLONG, of 64-bit integers: the client, which has two dtypes for them, shows the other one;
+ * carried on as `meaning` is, and nothing else depends on it. */
+enum { TS_ND_READONLY = 1, TS_ND_PRIVATE = 2, TS_ND_LONGLONG = 4 };
 
 /* A view of a storage: element [i, j, ...] lies at offset + i * strides[0] + j * strides[1] + ... bytes in it. Read
  * freely; made by the functions below and never changed afterwards, but for its flags. The storage may not have been

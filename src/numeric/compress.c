@@ -469,6 +469,6 @@ ts_status ts_nd_compress(ts_nd *from, ts_nd *mask, ts_nd **result, ts_error *err
                                          : ts__nd_compress_by_kernels(values, flags, false, result, err);
     ts_nd_release(flags), ts_nd_release(values);
     if (status == TS_OK && from)
-        (*result)->meaning = from->meaning;
+        nd_means(*result, from);
     return status;
 }

@@ -478,7 +478,7 @@ ts_status ts_nd_take(ts_nd *a, ts_nd *indices, ts_nd **result, ts_error *err)
     memcpy(shape + indices->rank, ts_nd_shape(a) + 1, (a->rank - 1) * sizeof *shape);
     TS_TRY(ts_nd_memory(a, false, &from, NULL, err));
     TS_TRY(ts_nd_empty(a->graph, (ts_dtype)a->dtype, indices->rank + a->rank - 1u, shape, false, result, err));
-    (*result)->meaning = a->meaning;
+    nd_means(*result, a);
     ts_status status = ts_nd_memory(*result, false, &to, NULL, err);
     if (status == TS_OK)
         direct_take(&rows, from, to);

@@ -378,7 +378,10 @@ ts_status ts_nd_view(const ts_nd *a, int64_t offset, ts_dtype dtype, uint32_t ra
     a->store->references++;
     if (!dtype)
         (*out)->item = a->item;
-    (*out)->meaning = dtype == (ts_dtype)a->dtype ? a->meaning : 0;
+    if (dtype == (ts_dtype)a->dtype)
+        (*out)->meaning = a->meaning;
+    else
+        (*out)->flags &= (uint8_t)~TS_ND_LONGLONG;
     return TS_OK;
 }
 

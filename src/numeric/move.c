@@ -76,7 +76,7 @@ ts_status ts_nd_to(ts_nd *a, ts_nd_graph *graph, ts_nd **out, ts_error *err)
     nd_event_end(a->graph, &event, a->graph == graph ? TS_ND_EVENT_NONE : kind, NULL, nd_size_of(a));
     ts_nd_release(dense);
     if (status == TS_OK)
-        (*out)->meaning = a->meaning;
+        nd_means(*out, a);
     return status;
 }
 

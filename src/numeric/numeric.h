@@ -284,6 +284,13 @@ static inline bool nd_same_order(const nd_node *a, const nd_node *b)
     return true;
 }
 
+/* Elements of `to` are elements of `from`: they mean the same. */
+static inline void nd_means(ts_nd *to, const ts_nd *from)
+{
+    to->meaning = from->meaning;
+    to->flags |= from->flags & TS_ND_LONGLONG;
+}
+
 /* ---- direct.c, pick.c, order.c, fold_direct.c, fold_sums.c ---------------------------------------- */
 
 /* Elements of a dtype of ours (items have none) in host memory, and nobody is to be told of calls, which the long way

@@ -165,7 +165,7 @@ ts_status ts_nd_pick_from(ts_nd *a, const ts_nd_pick *pick, ts_nd **result, ts_e
     if (!fits)
         return TS_OK;
     TS_TRY(ts_nd_empty(a->graph, (ts_dtype)a->dtype, p.rank, p.shape, false, result, err));
-    (*result)->meaning = a->meaning;
+    nd_means(*result, a);
     ts_status status = ts_nd_memory(*result, false, &to, NULL, err);
     if (status == TS_OK) {
         pick_other(&p, ts_nd_strides(*result));

@@ -17,7 +17,7 @@ ts_status ts_nd_gather(ts_nd *from, ts_nd *offsets, ts_nd **result, ts_error *er
     ts_status status = ts_nd_run(from->graph, &call, result, err);
     ts_nd_release(first);
     if (status == TS_OK)
-        (*result)->meaning = from->meaning;
+        nd_means(*result, from);
     return status;
 }
 

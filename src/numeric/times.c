@@ -57,7 +57,7 @@ ts_status ts_nd_repeat(ts_nd *a, ts_nd *counts, uint32_t axis, ts_nd **result, t
         return TS_OK;
     TS_TRY(ts_nd_memory(a, false, &from, NULL, err));
     TS_TRY(ts_nd_empty(a->graph, (ts_dtype)a->dtype, a->rank, shape, false, result, err));
-    (*result)->meaning = a->meaning;
+    nd_means(*result, a);
     ts_status status = ts_nd_memory(*result, false, &to, NULL, err);
     if (status != TS_OK)
         ts_nd_release(*result), *result = NULL;

@@ -217,6 +217,9 @@ def array(object: Any, dtype: Any = None, *, copy: Any = True, order: str = "K",
         a, is_new = of_numpy(made, private=not shares), not shares
     wanted = a.dtype if dtype is None else fitted(a.dtype, dtype_of(dtype))
     lies = (
+    if wanted.num != a.dtype.num and wanted == a.dtype:  # longlong, or what is equal to it
+        is_copied = copy and not is_new and isinstance(object, (ndarray, numpy.ndarray))
+        a, wanted = (a, a.dtype) if is_copied else (a._meant(wanted, is_new), wanted)
         order in "KA"
         or (a.flags.c_contiguous and order == "C")
         or (a.flags.f_contiguous and order == "F")

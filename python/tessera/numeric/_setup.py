@@ -176,6 +176,10 @@ def of_host(array: numpy.ndarray[Any, Any], private: bool = False) -> Any:
 STORED: dict[str, numpy.dtype[Any]] = {"M": numpy.dtype(numpy.int64), "m": numpy.dtype(numpy.int64)}
 
 
+# NumPy's other dtypes of 64 bits: equal to int64 and uint64, and not the same.
+LONGLONGS = tuple(numpy.dtype(char) for char in "qQ")
+
+
 # The library's own dtypes; and what the dtypes of items are stored as (docs/adr/0032-records.md).
 OWN = frozenset(dtype for dtype in DTYPES if dtype is not None)
 ITEMS = object()
@@ -242,7 +246,8 @@ def to_numpy(array: Any, briefly: bool = False) -> numpy.ndarray[Any, Any]:
         array._address()
     interface = array._interface
     if interface["typestr"][1] != "V":
-        return numpy.asarray(Memory(interface, array))
+        made = numpy.asarray(Memory(interface, array))
+        return made.view(array.dtype) if array._is_longlong else made
     interface["typestr"] = f"<u{array.itemsize}"
     return numpy.asarray(Memory(interface, array)).view(array.dtype)
 
@@ -389,6 +394,7 @@ def setup(array_class: type, **hooks: Any) -> None:
                  numpy_dtype=numpy.dtype,
                  host_dtype=HostDtype, identity=identity, stored_as=stored_as, meant_call=_meanings.call,
                  meant_cast=_meanings.cast,
+                 longlongs=LONGLONGS,
                  items=ITEMS, items_scalar=_items.element, items_lend=_items.lend, items_buffer=_items.lend_buffer,
                  items_descr=_items.descr, items_runs=_items.runs, items_argument=_items.argument,
                  libraries=LIBRARIES)  # fmt: skip
