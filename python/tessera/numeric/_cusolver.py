@@ -173,6 +173,8 @@ def _solved(a: ndarray, b: ndarray, dtype: str) -> ndarray:
 
 def solve(a: ndarray, b: ndarray, signature: str) -> ndarray:
     """The x of a @ x = b."""
+    if a.shape[-1] != b.shape[-2]:
+        raise ValueError(f"solve: the rows of b must be as many as those of a, {a.shape[-1]}, found {b.shape[-2]}")
     outer = numpy.broadcast_shapes(a.shape[:-2], b.shape[:-2])
     a, b = (f.broadcast_to(each, outer + each.shape[-2:]) for each in (a, b))
     return _solved(a, b, signature[-1])

@@ -200,6 +200,9 @@ def test_errors(linalg) -> None:
         linalg["cholesky"](-np.eye(3))
     with pytest.raises(numpy.linalg.LinAlgError):
         linalg["solve"](np.ones((2, 3)), np.ones(2))
+    for rows in ((1, 0, 3), (3, 1), (0,)):
+        with pytest.raises(ValueError, match="rows of b"):
+            linalg["solve"](np.ones((2, 2, 2)), np.ones(rows))
     assert float(linalg["det"](np.zeros((3, 3)))) == 0
     sign, log = linalg["slogdet"](np.zeros((3, 3)))
     assert float(sign) == 0 and float(log) == -numpy.inf
