@@ -140,22 +140,35 @@ PyObject *numeric_shares(PyObject *self, PyObject *args)
 
 /* ---- buffers ------------------------------------------------------------------------------------- */
 
+/* The bytes of an array of a GPU for who reads them at once (hashes, files): of a copy. */
+static int memory_copied(PyObject *self, Py_buffer *view)
+{
+    PyObject *copy = PyObject_CallMethod(self, "_to", "s", "cpu");
+    int got = copy ? PyObject_GetBuffer(copy, view, PyBUF_SIMPLE) : -1;
+    if (got == 0)
+        view->readonly = 1;
+    Py_XDECREF(copy);
+    return got;
+}
+
 int numeric_getbuffer(PyObject *self, Py_buffer *view, int flags)
 {
     ts_nd *a = ND(self);
     const char *format = ts_dtype_get((ts_dtype)a->dtype)->format;
+    format = a->flags & TS_ND_LONGLONG ? a->dtype == TS_DTYPE_uint64 ? "Q" : "q" : format;
     view->obj = NULL;
-    if (!numeric_is_host(self)) {
-        PyErr_SetString(PyExc_BufferError, "the array lies on a GPU; numpy.asarray(a) copies it");
-        return -1;
-    }
     if (numeric_is_closed(self)) {
         PyErr_SetString(PyExc_BufferError, "the array's class converts to no buffer; use a.get()");
         return -1;
     }
+    if (!numeric_is_host(self) && flags == PyBUF_SIMPLE)
+        return memory_copied(self, view);
+    if (!numeric_is_host(self)) {
+        PyErr_SetString(PyExc_BufferError, "the array lies on a GPU; numpy.asarray(a) copies it");
+        return -1;
+    }
     if (!a->dtype) {
         PyObject *lent = PyObject_CallOneArg(STATE(self)->numeric->items_buffer, self);
-    format = a->flags & TS_ND_LONGLONG ? a->dtype == TS_DTYPE_uint64 ? "Q" : "q" : format;
         int got = lent ? PyObject_GetBuffer(lent, view, flags) : -1;
         Py_XDECREF(lent);
         return got;

@@ -17,6 +17,7 @@ from ._setup import (
     ITEMS,
     OWN,
     HostDtype,
+    Memory,
     dtype_of,
     fitted,
     is_held,
@@ -216,10 +217,10 @@ def array(object: Any, dtype: Any = None, *, copy: Any = True, order: str = "K",
         shares = made.base is not None or isinstance(object, (memoryview, bytearray, bytes))
         a, is_new = of_numpy(made, private=not shares), not shares
     wanted = a.dtype if dtype is None else fitted(a.dtype, dtype_of(dtype))
-    lies = (
     if wanted.num != a.dtype.num and wanted == a.dtype:  # longlong, or what is equal to it
         is_copied = copy and not is_new and isinstance(object, (ndarray, numpy.ndarray))
         a, wanted = (a, a.dtype) if is_copied else (a._meant(wanted, is_new), wanted)
+    lies = (
         order in "KA"
         or (a.flags.c_contiguous and order == "C")
         or (a.flags.f_contiguous and order == "F")
@@ -875,9 +876,15 @@ def shares_memory(a: Any, b: Any, /, max_work: Any = -1) -> bool:
 
 def _shares_within(theirs: Any, a: ndarray, b: ndarray, max_work: int) -> bool:
     """The same; NumPy, which counts candidates, where their number has a limit."""
-    if max_work == -1 or a.device != "cpu" or b.device != "cpu":
+    if max_work == -1 or a.device != b.device:
         return a._shares(b, True)
-    return bool(theirs(to_numpy(a), to_numpy(b), max_work))
+    return bool(theirs(_there(a), _there(b), max_work))
+
+
+def _there(a: ndarray) -> Any:
+    """An array of NumPy's at the addresses of ours, on any device: nobody may look at its elements."""
+    a._address()  # computed, and from now on it stays where it is
+    return numpy.asarray(Memory({**a._interface, "typestr": f"|V{a.itemsize}"}, a)) if a.nbytes else to_numpy(a)
 
 
 def ndim(a: Any) -> int:

@@ -271,6 +271,10 @@ class ndarray(_core.NumericArray):
             raise BufferError(f"the array lies on {self.device}: the CPU gets a copy, which copy=False forbids")
         made = self._to("cpu") if moves else self.copy() if copy else self
         given = _setup.to_numpy(made) if made.device == "cpu" else made.__tessera_argument__
+        if made.device != "cpu" and dl_device not in (None, self.__dlpack_device__()):
+            raise BufferError(f"the array lies on {self.device}, not on dl_device={dl_device!r}; move it first")
+        if not hasattr(given, "__dlpack__"):
+            raise BufferError(f"DLPack has no dtype {self.dtype}; convert the elements with astype()")
         return given.__dlpack__(
             stream=stream, max_version=max_version, dl_device=dl_device, copy=None
         )

@@ -13,7 +13,8 @@ from numpy.lib.array_utils import (
 
 def byte_bounds(a: Any) -> tuple[int, int]:
     """The addresses of the first byte of an array and of the one behind its last."""
-    address = low = a.__array_interface__["data"][0]
+    on_gpu = getattr(a, "device", "cpu") != "cpu"
+    address = low = a._address() if on_gpu else a.__array_interface__["data"][0]
     high = address + a.itemsize
     for n, step in zip(a.shape, a.strides, strict=True):
         reach = (n - 1) * step

@@ -4,6 +4,8 @@ are devices, copies and the number of kernels."""
 
 from __future__ import annotations
 
+import hashlib
+import itertools
 import threading
 
 import numpy
@@ -94,6 +96,17 @@ def test_memory_of_a_gpu_is_handed_out_as_such(mock) -> None:
     assert not hasattr(a, "__array_interface__") and not hasattr(np.ones(3), "__cuda_array_interface__")
     with pytest.raises(BufferError, match="lies on a GPU"):
         memoryview(a)
+    x = np.asarray(numpy.arange(6).reshape(2, 3), device="cuda")
+    assert hashlib.md5(x).digest() == hashlib.md5(numpy.arange(6)).digest()  # who reads at once gets a copy
+    with pytest.raises(BufferError, match="lies on a GPU"):
+        memoryview(x)
+    for device in ((10, 0), (2, 7)):
+        with pytest.raises(BufferError, match="dl_device"):
+            a.__dlpack__(dl_device=device)
+    with pytest.raises(BufferError, match="DLPack has no dtype"):
+        np.asarray(numpy.arange(3).astype(">i4"), device="cuda").__dlpack__()
+    low, high = np.lib.array_utils.byte_bounds(a[1:, ::-2])
+    assert (low - interface["data"][0], high - low) == (16 + 4, 28)
     assert a.__dlpack__() is not None and a.__dlpack__(dl_device=(1, 0)) is not None
     with pytest.raises(BufferError, match="copy=False"):
         a.__dlpack__(dl_device=(1, 0), copy=False)
@@ -274,3 +287,19 @@ def test_what_functions_make_for_themselves_lies_beside_their_arrays(mock) -> No
         np.nextafter([1, 1, 1], a),
     ):  # fmt: skip
         assert made.device == "cuda:0"
+
+
+def test_shared_memory_is_looked_for_within_a_limit(mock) -> None:
+    x, y = np.zeros((4, 5, 6), numpy.int8, device="cuda"), numpy.zeros((4, 5, 6), numpy.int8)
+    assert np.shares_memory(x[:, :2], x) and not np.shares_memory(x[:, :2], x[:, 2:])
+
+    def answer(xp, a, name, one, other, work):
+        try:
+            return getattr(xp, name)(a[one], a[other], max_work=work)
+        except Exception as error:  # noqa: BLE001  its class is the answer
+            return type(error)
+
+    places = [numpy.s_[:, :2], numpy.s_[:, 2:], numpy.s_[:, ::2], numpy.s_[::3, 1:], numpy.s_[...], numpy.s_[:0]]
+    for one, other, work in itertools.product(places, places, (0, 1, 100, -2, 10**100)):
+        for name in ("shares_memory", "may_share_memory"):
+            assert answer(np, x, name, one, other, work) == answer(numpy, y, name, one, other, work)
