@@ -174,6 +174,11 @@ PyObject *numeric_wrap(core_state *state, ts_nd *nd, PyObject *base)
     return numeric_wrap_as(state, nd, base, state->numeric->array_class);
 }
 
+PyObject *numeric_wrap_view(core_state *state, ts_nd *nd, PyObject *array)
+{
+    return numeric_wrap(state, nd, numeric_base_of(state, array, state->numeric->array_class));
+}
+
 typedef struct numeric_former {
     struct numeric_former *next;
     ts_nd *nd;
@@ -499,8 +504,7 @@ static PyObject *get_transposed(PyObject *self, void *unused)
     NUMERIC_END(STATE(self));
     if (status != TS_OK)
         return core_raise(STATE(self), &err);
-    PyObject *base = ((numeric_array *)self)->base;
-    return numeric_wrap_like(STATE(self), out, base ? base : self, self);
+    return numeric_wrap_like(STATE(self), out, numeric_base_of(STATE(self), self, Py_TYPE(self)), self);
 }
 
 /* _view(offset, dtype, shape, strides, owns): bytes behind the first element; the caller has checked the bounds.
@@ -520,8 +524,9 @@ static PyObject *numeric_view(PyObject *self, PyObject *args)
         numeric_dims_of(strides_object, &other, form.strides) < 0)
         return NULL;
     ts_nd *out = numeric_view_as(state, ND(self), offset, &form);
-    PyObject *base = ((numeric_array *)self)->base;
-    return out ? numeric_wrap(state, out, owns ? NULL : base ? base : self) : NULL;
+    if (!out)
+        return NULL;
+    return owns ? numeric_wrap(state, out, NULL) : numeric_wrap_view(state, out, self);
 }
 
 /* _words(most): the elements as words of at most so many bytes along one more axis. */
@@ -536,14 +541,18 @@ static PyObject *numeric_words(PyObject *self, PyObject *most)
     NUMERIC_BEGIN(state);
     ts_status status = ts_nd_words(ND(self), (uint32_t)bytes, &out, &err);
     NUMERIC_END(state);
-    PyObject *base = ((numeric_array *)self)->base;
-    return status == TS_OK ? numeric_wrap(state, out, base ? base : self) : core_raise(state, &err);
+    return status == TS_OK ? numeric_wrap_view(state, out, self) : core_raise(state, &err);
 }
 
-/* _as(type): a view as an object of a class that derives from ndarray, which has not been initialised. */
-static PyObject *numeric_as(PyObject *self, PyObject *object)
+/* _as(type, of=self): a view as an object of a class that derives from ndarray, which has not been initialised. of: the
+ * array that it is a view of; None: the array is one that nobody else has, and its base is the object's. */
+static PyObject *numeric_as(PyObject *self, PyObject *args)
 {
     core_state *state = STATE(self);
+    PyObject *object;
+    PyObject *of = self;
+    if (!PyArg_ParseTuple(args, "O|O:_as", &object, &of))
+        return NULL;
     PyTypeObject *type = (PyTypeObject *)object;
     if (!PyType_Check(object) || !PyType_IsSubtype(type, state->numeric->array_class))
         return PyErr_Format(PyExc_TypeError, "%R is no class that derives from tessera.numeric.ndarray", object);
@@ -556,8 +565,9 @@ static PyObject *numeric_as(PyObject *self, PyObject *object)
     NUMERIC_END(state);
     if (status != TS_OK)
         return core_raise(state, &err);
-    PyObject *base = ((numeric_array *)self)->base;
-    return numeric_wrap_as(state, out, base ? base : self, type);
+    bool is_view = numeric_is_array(state, of);
+    PyObject *base = is_view ? numeric_base_of(state, of, type) : ((numeric_array *)self)->base;
+    return numeric_wrap_as(state, out, base, type);
 }
 
 /* "cpu", "cuda:0" */
@@ -857,7 +867,8 @@ static PyObject *numeric_default(PyObject *module, PyObject *number)
 /* ---- the type ------------------------------------------------------------------------------------ */
 
 static PyMethodDef numeric_methods[] = {
-    {"_as", numeric_as, METH_O, "_as(type, /)\n--\n\nA view as an object of a class that derives from ndarray."},
+    {"_as", numeric_as, METH_VARARGS, "_as(type, of=self, /)\n--\n\nA view as an object of a class that derives from "
+     "ndarray."},
     {"_view", numeric_view, METH_VARARGS, "_view(offset, dtype, shape, strides, owns=False, /)\n--\n\n"
      "Another view of the memory."},
     {"_meant", (PyCFunction)(void (*)(void))numeric_as_meant, METH_FASTCALL,

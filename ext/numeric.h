@@ -203,6 +203,7 @@ PyObject *numeric_unequal(PyObject *x, PyObject *y, bool differ);
 
 /* numeric.c */
 PyObject *numeric_wrap(core_state *state, ts_nd *nd, PyObject *base); /* takes the reference; borrows base */
+PyObject *numeric_wrap_view(core_state *state, ts_nd *nd, PyObject *array); /* the same of a view of another array */
 /* The same, of the class of another array, which it is made from: __array_finalize__. */
 PyObject *numeric_wrap_like(core_state *state, ts_nd *nd, PyObject *base, PyObject *like);
 /* The element `offset` bytes behind the first one, as NumPy's scalar. */
@@ -220,6 +221,9 @@ PyObject *numeric_move(core_state *state, PyObject *array, ts_nd_graph *graph);
 PyObject *numeric_device_name(const ts_nd_graph *graph); /* "cpu", "cuda:0" */
 
 /* numeric_memory.c */
+/* The base of a view of an array that is of class `class`, borrowed: as NumPy's, the last of the bases that are of that
+ * class; or of CuPy's, whose views go through arrays of our own. */
+PyObject *numeric_base_of(core_state *state, PyObject *array, const PyTypeObject *class);
 /* Whom what is told of the memory is for: for one look, after which it may move; for Numba's interface; NULL: all. */
 enum { NUMERIC_IS_BRIEF = 1, NUMERIC_IS_CUDA };
 #define NUMERIC_BRIEF ((void *)(uintptr_t)NUMERIC_IS_BRIEF)

@@ -463,8 +463,7 @@ PyObject *numeric_subscript(PyObject *self, PyObject *key)
     if (!view)
         return got < 0 ? NULL : PyObject_CallFunctionObjArgs(state->numeric->get_item, self, key, NULL);
     if (!picks) {
-        PyObject *base = ((numeric_array *)self)->base;
-        return numeric_wrap_like(state, view, base ? base : self, self);
+        return numeric_wrap_like(state, view, numeric_base_of(STATE(self), self, Py_TYPE(self)), self);
     }
     PyObject *scalar = numeric_scalar(state, view, 0);
     index_drop(state, view);

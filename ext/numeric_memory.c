@@ -38,6 +38,15 @@ static bool numeric_is_closed(PyObject *self)
     return is_closed;
 }
 
+PyObject *numeric_base_of(core_state *state, PyObject *array, const PyTypeObject *class)
+{
+    PyObject *base;
+    while ((base = ((numeric_array *)array)->base) &&
+           (Py_TYPE(base) == class || (numeric_is_array(state, base) && numeric_is_closed(base))))
+        array = base;
+    return array;
+}
+
 /* _address(): of the first element, for as long as the array lives. */
 PyObject *numeric_address(PyObject *self, PyObject *unused)
 {

@@ -170,8 +170,7 @@ static PyObject *routine_reshape(core_state *state, PyObject *const *args, Py_ss
     NUMERIC_BEGIN(state);
     ts_status status = ts_nd_view(a, 0, (ts_dtype)a->dtype, (uint32_t)n, shape, strides, a->flags, &out, &err);
     NUMERIC_END(state);
-    PyObject *base = ((numeric_array *)args[0])->base;
-    return status == TS_OK ? numeric_wrap(state, out, base ? base : args[0]) : core_raise(state, &err);
+    return status == TS_OK ? numeric_wrap_view(state, out, args[0]) : core_raise(state, &err);
 }
 
 /* The order in which a new array lies as this one does: 'C'; 0, as it lies; -1, as Python's half says. */

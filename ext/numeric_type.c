@@ -232,8 +232,7 @@ PyObject *numeric_as_meant(PyObject *self, PyObject *const *args, Py_ssize_t n)
     if (status != TS_OK)
         return core_raise(state, &err);
     numeric_mark(out, meaning);
-    PyObject *base = ((numeric_array *)self)->base;
-    return numeric_wrap(state, out, base ? base : self);
+    return numeric_wrap_view(state, out, self);
 }
 
 /* ---- items ---------------------------------------------------------------------------------------- */

@@ -26,8 +26,7 @@ static PyObject *view_made(core_state *state, PyObject *array, const view_axes *
     NUMERIC_BEGIN(state);
     ts_status status = ts_nd_view(a, offset, (ts_dtype)a->dtype, v->rank, v->shape, v->strides, flags, &out, &err);
     NUMERIC_END(state);
-    PyObject *base = ((numeric_array *)array)->base;
-    return status == TS_OK ? numeric_wrap(state, out, base ? base : array) : core_raise(state, &err);
+    return status == TS_OK ? numeric_wrap_view(state, out, array) : core_raise(state, &err);
 }
 
 /* An axis of `rank`; false: it is no int, or out of range. */
@@ -243,8 +242,7 @@ PyObject *numeric_part(core_state *state, PyObject *array, int which)
     ts_status status = ts_nd_view(a, which ? a->item / 2 : 0, part, a->rank, ts_nd_shape(a), ts_nd_strides(a), a->flags,
                                   &out, &err);
     NUMERIC_END(state);
-    PyObject *base = ((numeric_array *)array)->base;
-    return status == TS_OK ? numeric_wrap(state, out, base ? base : array) : core_raise(state, &err);
+    return status == TS_OK ? numeric_wrap_view(state, out, array) : core_raise(state, &err);
 }
 
 static PyObject *view_part(core_state *state, const numeric_way *way, PyObject *const *args, Py_ssize_t n)

@@ -131,7 +131,7 @@ home({"__name__": "tessera.numeric"}, _MAPS, _mend)
 
 def _mapped(theirs: Any) -> Any:
     """NumPy's array in the memory of a file as one of ours."""
-    made = of_numpy(theirs)._as(adopt(_MAPS)["memmap"])
+    made = of_numpy(theirs)._as(adopt(_MAPS)["memmap"], None)
     for name in ("_mmap", "filename", "offset", "mode"):
         setattr(made, name, getattr(theirs, name))
     return made

@@ -93,7 +93,7 @@ def view(self: ndarray, dtype: Any = None, type: Any = None) -> ndarray:
     made, kind = _viewed(self, dtype), builtins.type(self) if type is None else type
     if kind is ndarray:
         return made
-    made = made._as(kind)
+    made = made._as(kind, self)
     made.__array_finalize__(self)
     return made
 

@@ -174,7 +174,7 @@ class ndarray(_core.NumericArray):
             made = _setup.of_numpy(theirs)
         if cls is ndarray:
             return made
-        derived = made._as(cls)
+        derived = made._as(cls, None)
         derived.__array_finalize__(None)
         return derived
 

@@ -90,3 +90,32 @@ def test_memory_of_a_file(tmp_path):
     same(tn.load(tmp_path / "b.npy", mmap_mode="r"), X)
     with pytest.raises(ValueError, match="read-only"):
         tn.load(tmp_path / "b.npy", mmap_mode="r")[0] = 1
+
+
+def chain(a):
+    """The classes of an array and of its bases."""
+    names = []
+    while a is not None:
+        names.append(type(a).__name__)
+        a = getattr(a, "base", None)
+    return names
+
+
+def test_bases_are_those_of_numpys_views(tmp_path):
+    np.arange(12.0).tofile(tmp_path / "a")
+    for make in (
+        lambda xp: xp.memmap(tmp_path / "a", float, "r", shape=(3, 4)),
+        lambda xp: xp.arange(12.0).reshape(3, 4),
+        lambda xp: xp.arange(12.0).reshape(3, 4).copy(),
+    ):
+        for view in (
+            lambda xp, a: a.view(),
+            lambda xp, a: a.view().view(),
+            lambda xp, a: xp.asarray(a),
+            lambda xp, a: xp.asarray(a)[1:],
+            lambda xp, a: a[1:].T[::2],
+            lambda xp, a: xp.asarray(a).view(xp.matrix)[1:],
+            lambda xp, a: a.view("i8"),
+        ):
+            made = [chain(view(xp, make(xp))) for xp in (np, tn)]
+            assert made[0][:3] == made[1][:3]  # what memory lies under them is of each library
