@@ -78,7 +78,7 @@ enum { TS_ND_READONLY = 1, TS_ND_PRIVATE = 2, TS_ND_LONGLONG = 4 };
  * freely; made by the functions below and never changed afterwards, but for its flags. The storage may not have been
  * computed yet: its memory is asked for by ts_nd_memory. */
 typedef struct ts_nd {
-    ts_nd_graph *graph;
+    ts_nd_graph *graph; /* where the storage lies now; ts_nd_graph_home: whose array it is */
     ts_nd_store *store;
     int64_t offset; /* of element [0, ...] in the storage, bytes */
     int64_t count;  /* elements */
@@ -88,6 +88,7 @@ typedef struct ts_nd {
                        * same dtype, other devices and selections of elements; calls neither read nor set it; 0: none */
     uint32_t item;    /* bytes of an element */
     int64_t *dims;  /* extents, then strides in bytes */
+    struct ts_nd *next, **link; /* the storage's other arrays; of the library */
 } ts_nd;
 /* Extents of the axes, and their steps in bytes. An axis of extent 1 may have any step; one of a broadcast array has
  * 0. */
@@ -105,6 +106,13 @@ static inline const int64_t *ts_nd_strides(const ts_nd *a)
 TS_API TS_CHECKED ts_status ts_nd_graph_create(ts_device *device, ts_nd_graph **out, ts_error *err);
 TS_API void ts_nd_graph_destroy(ts_nd_graph *graph);
 TS_API ts_device *ts_nd_graph_device(const ts_nd_graph *graph);
+/* Lets storages of a graph whose elements are read one by one be carried to the memory of `host`, the CPU device, where
+ * calls on few elements are loops; what is large, or asked for by ts_nd_home, is carried back. So an array's `graph` may
+ * change in each call. `reads`: of elements of a storage, before it is carried; 0: as many as take the time of its copy.
+ * Called again it changes these. Errors: TS_NOMEM; TS_VALUE (`host` is none, or the graph's own is). */
+TS_API TS_CHECKED ts_status ts_nd_graph_near(ts_nd_graph *graph, ts_device *host, uint32_t reads, ts_error *err);
+/* The graph that was created, of one that its arrays are carried to; other graphs: themselves. */
+TS_API ts_nd_graph *ts_nd_graph_home(ts_nd_graph *graph);
 /* Calls on at most `small` elements run at once, for waiting costs more than it gains; negative: only asks. Returns the
  * number before. */
 TS_API int64_t ts_nd_graph_small(ts_nd_graph *graph, int64_t small);
@@ -126,9 +134,10 @@ TS_API void ts_nd_graph_wants(ts_nd_graph *graph, uint32_t faults);
 TS_API bool ts_nd_graph_is_late(const ts_nd_graph *graph);
 TS_API TS_CHECKED ts_status ts_nd_graph_late(ts_nd_graph *graph, uint8_t faults[TS_ND_COUNT], ts_error *err);
 /* What the graph has done: kernels launched, kernels made, nodes computed, nodes that wait, bytes that kernels read and
- * wrote, each place once for each kernel. For tests and tools that ask how well calls were fused. */
+ * wrote, each place once for each kernel, storages that were carried (ts_nd_graph_near). For tests and tools that ask
+ * how well calls were fused. */
 typedef struct ts_nd_stats {
-    uint64_t n_launched, n_kernels, n_nodes, n_waiting, bytes;
+    uint64_t n_launched, n_kernels, n_nodes, n_waiting, bytes, n_carried;
 } ts_nd_stats;
 TS_API void ts_nd_graph_stats(const ts_nd_graph *graph, ts_nd_stats *out);
 
@@ -179,6 +188,9 @@ TS_API bool ts_nd_waits(const ts_nd *a);
  * graph, unless `lasting`: then the storage stays there for as long as it lives, and calls on it run at once.
  * *buffer (may be NULL) is borrowed. Errors: as launches. */
 TS_API TS_CHECKED ts_status ts_nd_memory(ts_nd *a, bool lasting, void **data, ts_buffer **buffer, ts_error *err);
+/* Carries an array's storage to the graph that it was made in, from where ts_nd_graph_near let it go. Errors: those of
+ * ts_nd_memory; then it stays where it is. */
+TS_API TS_CHECKED ts_status ts_nd_home(ts_nd *a, ts_error *err);
 /* Computes all that waits, in few kernels; the device may still be at work when it returns. */
 TS_API TS_CHECKED ts_status ts_nd_flush(ts_nd_graph *graph, ts_error *err);
 /* Computes what the array waits for and copies the element `offset` bytes behind element [0, ...], which must be one of
@@ -326,6 +338,8 @@ TS_API TS_CHECKED ts_status ts_nd_reduce(ts_nd_graph *graph, const ts_nd_reducti
 TS_API TS_CHECKED ts_status ts_nd_accumulate(ts_nd_graph *graph, const ts_nd_reduction *reduction, ts_nd **result,
                                              ts_error *err);
 
+/* Carries two arrays to where their product is computed (ts_nd_graph_near), as it does itself. */
+TS_API TS_CHECKED ts_status ts_nd_product_meet(ts_nd *a, ts_nd *b, ts_error *err);
 /* The product of two matrices or vectors of one dtype, a (M, K) or (K) and b (K, N) or (K), as a fold of products: for
  * vectors and small matrices. Its axes are M and N, those that there are. In host memory one of float32 or
  * float64 with a vector runs at once, without a kernel, and small ones of matrices and complex numbers do; the order of

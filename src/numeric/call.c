@@ -902,7 +902,7 @@ static const ts_nd_call *call_unmixed(const ts_nd_call *call, ts_nd_call *mixed)
     return mixed;
 }
 
-enum { CALL_LONE = 4 }; /* operands and the mask */
+enum { CALL_LONE = 4 /* operands and the mask */, CALL_FEW = 64 /* elements that numbers are written to */ };
 
 /* Arrays of no axes in host memory take part in calls on any device, as numbers with a dtype would: their copies in
  * *lone*, of which the call in *moved* is; else the call as it is. */
@@ -931,17 +931,11 @@ static bool call_turns(const ts_nd_graph *graph, const ts_nd_call *call)
            (!call->dtype || call->dtype == (ts_dtype)a->dtype);
 }
 
-ts_status ts_nd_run(ts_nd_graph *graph, const ts_nd_call *call, ts_nd **result, ts_error *err)
+static ts_status call_here(ts_nd_graph *graph, const ts_nd_call *call, ts_nd **result, ts_error *err)
 {
     nd_quick_call quick; /* filled as far as it is used */
     ts_nd_call mixed, moved;
     ts_nd *lone[CALL_LONE] = {0};
-    TS_NEED(err, result);
-    *result = NULL;
-    TS_NEED(err, graph, call);
-    if ((uint32_t)call->fn >= TS_ND_COUNT)
-        return ts_fail(err, TS_VALUE, "ts_nd_run(): fn is %u, which is no function; ts_nd_find() gives %u for a name "
-                       "that is not there", (uint32_t)call->fn, TS_ND_COUNT);
     bool repeats = call->out && !(call->out->flags & TS_ND_READONLY) && /* call_run says what is read-only */
                    (ts__nd_repeats(call->out) || (call->where && ts__nd_overlaps(call->out)));
     if (call->pace == TS_ND_KNOWN && (graph->watch || repeats))
@@ -977,4 +971,54 @@ ts_status ts_nd_run(ts_nd_graph *graph, const ts_nd_call *call, ts_nd **result, 
     for (uint32_t i = 0; i < CALL_LONE; i++)
         ts_nd_release(lone[i]);
     return status;
+}
+
+/* Elements of the result, at most. */
+static int64_t call_elements(ts_nd *const *arrays, uint32_t n)
+{
+    int64_t count = 1;
+    for (uint32_t back = 1; back <= TS_ND_RANK; back++) {
+        int64_t extent = 0;
+        for (uint32_t i = 0; i < n; i++)
+            if (arrays[i]->rank >= back)
+                extent = TS_MAX(extent, ts_nd_shape(arrays[i])[arrays[i]->rank - back]);
+        if (!extent || __builtin_mul_overflow(count, extent, &count))
+            return extent ? INT64_MAX : count;
+    }
+    return count;
+}
+
+/* A call on a graph whose storages may lie near by (near.c): in the one where its arrays meet. */
+static ts_status call_meet(ts_nd_graph *graph, const ts_nd_call *call, ts_nd **result, ts_error *err)
+{
+    ts_nd *arrays[CALL_LONE + 1];
+    uint32_t n = 0;
+    for (uint32_t i = 0; i < ts_nd_get(call->fn)->n_in; i++)
+        if (call->in[i].array)
+            arrays[n++] = call->in[i].array;
+    if (call->where)
+        arrays[n++] = call->where;
+    if (call->out)
+        arrays[n++] = call->out;
+    nd_meeting meeting = {.graph = graph, .count = call_elements(arrays, n), .costs = ND_COSTS_LAUNCH};
+    if (n == 1 && call->out && meeting.count > CALL_FEW) /* numbers, which go to a part of many elements */
+        meeting.costs = 0;
+    TS_TRY(ts__nd_meet(&meeting, arrays, n, err));
+    ts_status status = call_here(meeting.graph, call, result, err);
+    if (meeting.graph != graph) {
+        meeting.graph->strict = false;
+        graph->faults |= ts_nd_graph_faults(meeting.graph);
+    }
+    return status;
+}
+
+ts_status ts_nd_run(ts_nd_graph *graph, const ts_nd_call *call, ts_nd **result, ts_error *err)
+{
+    TS_NEED(err, result);
+    *result = NULL;
+    TS_NEED(err, graph, call);
+    if ((uint32_t)call->fn >= TS_ND_COUNT)
+        return ts_fail(err, TS_VALUE, "ts_nd_run(): fn is %u, which is no function; ts_nd_find() gives %u for a name "
+                       "that is not there", (uint32_t)call->fn, TS_ND_COUNT);
+    return nd_has_near(graph) ? call_meet(graph, call, result, err) : call_here(graph, call, result, err);
 }

@@ -456,6 +456,7 @@ ts_status ts_nd_compress(ts_nd *from, ts_nd *mask, ts_nd **result, ts_error *err
     TS_NEED(err, result);
     *result = NULL;
     TS_NEED(err, mask);
+    TS_TRY(ts__nd_meet_few(mask->count, (ts_nd *const[]){mask, from}, 2, err));
     bool on_host = ts_device_caps_of(mask->graph->device) & TS_DEVICE_HOST_MEMORY;
     if (mask->dtype != TS_DTYPE_bool_ || (from && from->count != mask->count))
         return ts_fail(err, TS_VALUE, "a mask is bool and has as many elements as the array");

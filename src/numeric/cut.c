@@ -324,6 +324,8 @@ ts_status ts__nd_compute(ts_nd *a, ts_nd_cause cause, ts_error *err)
 ts_status ts_nd_flush(ts_nd_graph *graph, ts_error *err)
 {
     TS_NEED(err, graph);
+    if (graph->near)
+        TS_TRY(ts__nd_flush(graph->near, TS_ND_CAUSE_flush, err));
     return ts__nd_flush(graph, TS_ND_CAUSE_flush, err);
 }
 

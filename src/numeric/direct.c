@@ -462,6 +462,13 @@ static int64_t direct_most(const ts_nd *a)
     return a->count * a->item >= DIRECT_LONG * TS_MAX(first, 1) ? DIRECT_MOST : ND_DIRECT_BYTES;
 }
 
+/* Elements of rows along the first axis at places, at most. */
+static int64_t direct_taken(const ts_nd *a, const ts_nd *indices)
+{
+    int64_t rows = a->rank ? TS_MAX(ts_nd_shape(a)[0], 1) : 1, n;
+    return __builtin_mul_overflow(indices->count, a->count / rows, &n) ? INT64_MAX : n;
+}
+
 ts_status ts_nd_take(ts_nd *a, ts_nd *indices, ts_nd **result, ts_error *err)
 {
     direct_rows rows = {0};
@@ -471,6 +478,7 @@ ts_status ts_nd_take(ts_nd *a, ts_nd *indices, ts_nd **result, ts_error *err)
     TS_NEED(err, result);
     *result = NULL;
     TS_NEED(err, a, indices);
+    TS_TRY(ts__nd_meet_few(direct_taken(a, indices), (ts_nd *const[]){a, indices}, 2, err));
     TS_TRY(direct_rows_of(a, indices, direct_most(a), &rows, &fits, err));
     if (!fits)
         return TS_OK;
@@ -552,6 +560,7 @@ ts_status ts_nd_put(ts_nd *a, ts_nd *indices, const ts_nd_operand *values, bool 
     TS_NEED(err, done);
     *done = false;
     TS_NEED(err, a, indices, values);
+    TS_TRY(ts__nd_meet_few(direct_taken(a, indices), (ts_nd *const[]){a, indices, values->array}, 3, err));
     item = ts_dtype_bytes((ts_dtype)a->dtype);
     if (a->flags & TS_ND_READONLY || !a->rank || !indices->rank || ts_nd_shares(a, indices, false))
         return TS_OK;

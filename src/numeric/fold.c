@@ -1022,6 +1022,18 @@ static ts_status fold_run(const ts_nd_reduction *r, bool is_scan, ts_nd *out, ts
 
 /* ---- folding an array --------------------------------------------------------------------------- */
 
+/* Where a reduction is computed whose arrays may lie near by (near.c). */
+static ts_status fold_meet(ts_nd_graph **graph, const ts_nd_reduction *r, ts_error *err)
+{
+    ts_nd *const arrays[] = {r->x, r->where};
+    nd_meeting meeting = {.graph = *graph, .count = r->x->count, .costs = ND_COSTS_LAUNCH};
+    if (!nd_has_near(*graph))
+        return TS_OK;
+    TS_TRY(ts__nd_meet(&meeting, arrays, 2, err));
+    *graph = meeting.graph;
+    return TS_OK;
+}
+
 ts_status ts_nd_reduce(ts_nd_graph *graph, const ts_nd_reduction *reduction, ts_nd **result, ts_error *err)
 {
     const ts_nd_reduction *r = reduction;
@@ -1031,6 +1043,7 @@ ts_status ts_nd_reduce(ts_nd_graph *graph, const ts_nd_reduction *reduction, ts_
     *result = NULL;
     TS_NEED(err, graph, reduction);
     TS_NEED(err, reduction->x);
+    TS_TRY(fold_meet(&graph, r, err));
     TS_TRY(ts__nd_numbers(r->x, "reduce", err));
     nd_quick_operand(r->x);
     if (r->fold == TS_ND_SPREAD && (r->where || nd_kind(r->dtype ? r->dtype : (ts_dtype)r->x->dtype) != 'f'))
@@ -1086,6 +1099,7 @@ ts_status ts_nd_accumulate(ts_nd_graph *graph, const ts_nd_reduction *reduction,
     *result = NULL;
     TS_NEED(err, graph, reduction);
     TS_NEED(err, reduction->x);
+    TS_TRY(fold_meet(&graph, r, err));
     TS_TRY(ts__nd_numbers(r->x, "accumulate", err));
     bool is_truth = r->fold == TS_ND_ALL || r->fold == TS_ND_ANY;
     ts_dtype dtype = is_truth ? TS_DTYPE_bool_ : r->dtype ? r->dtype : (ts_dtype)r->x->dtype;

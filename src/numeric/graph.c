@@ -32,6 +32,7 @@ void ts_nd_graph_destroy(ts_nd_graph *graph)
 {
     if (!graph)
         return;
+    ts_nd_graph_destroy(graph->near);
     ts__nd_kernels_destroy(graph);
     ts_buffer_release(graph->counters);
     ts_program_destroy(graph->matrices);
@@ -234,7 +235,11 @@ ts_status ts__nd_new(ts_nd_graph *graph, ts_nd_store *store, int64_t offset, ts_
         return ts_fail(err, TS_NOMEM, "out of memory for an array");
     *a = (ts_nd){.graph = graph, .store = store, .offset = offset, .count = 1, .references = 1,
                  .dtype = (uint8_t)dtype, .rank = (uint8_t)rank, .flags = (uint8_t)flags,
-                 .item = dtype ? (uint32_t)ts_dtype_bytes(dtype) : 0, .dims = (int64_t *)(a + 1)};
+                 .item = dtype ? (uint32_t)ts_dtype_bytes(dtype) : 0, .dims = (int64_t *)(a + 1),
+                 .next = store->arrays, .link = &store->arrays};
+    store->arrays = a;
+    if (a->next)
+        a->next->link = &a->next;
     for (uint32_t d = 0; d < rank; d++) {
         a->dims[d] = shape[d];
         a->dims[rank + d] = strides[d];
@@ -256,6 +261,9 @@ void ts_nd_release(ts_nd *a)
         return;
     ts_nd_graph *graph = a->graph;
     graph->n_arrays--;
+    *a->link = a->next;
+    if (a->next)
+        a->next->link = a->link;
     store_release(a->store);
     if (a->rank <= ND_SPARE_RANK && graph->spare.n_headers < ND_SPARE_HEADERS)
         graph->spare.headers[graph->spare.n_headers++] = a;

@@ -278,7 +278,7 @@ ts_status ts_nd_matrices_run(const ts_nd_matrices *job, ts_error *err)
     TS_NEED(err, job->array[2]);
     const ts_nd *a = job->array[0], *b = job->array[1];
     int64_t item = a->item;
-    const ts_device *device = a->graph->device;
+    const ts_device *device = job->array[2]->graph->device; /* nobody else knows it, so it stays */
     matrix_of p = {.a = job->data[0], .b = job->data[1], .c = job->data[2], .m = ts_nd_shape(a)[0],
                    .k = ts_nd_shape(a)[1], .n = ts_nd_shape(b)[1], .a_m = ts_nd_strides(a)[0] / item,
                    .a_k = ts_nd_strides(a)[1] / item, .b_k = ts_nd_strides(b)[0] / item,

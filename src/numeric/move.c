@@ -13,6 +13,7 @@ bool ts__nd_is_host(const ts_nd_graph *graph)
 
 void ts__nd_device_name(const ts_nd_graph *graph, ts_nd_name *out)
 {
+    graph = graph->far ? graph->far : graph;
     uint16_t id = ts_device_id(graph->device);
     if (ts__nd_is_host(graph))
         (void)snprintf(out->text, sizeof out->text, "cpu");
@@ -109,6 +110,8 @@ ts_status ts__nd_read(ts_nd *a, int64_t offset, ts_nd_event_kind kind, const cha
 ts_status ts_nd_read(ts_nd *a, int64_t offset, void *out, ts_error *err)
 {
     TS_NEED(err, a, out);
+    if (a->graph->near)
+        ts__nd_near_read(a);
     if (nd_is_there(a)) {
         const char *data = (const char *)ts_buffer_data(a->store->buffer) + a->offset + offset;
         if (a->item == 8)

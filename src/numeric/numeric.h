@@ -30,6 +30,7 @@
  *   order_vector.c   the same by vectors, rows side by side (order.h)
  *   count.c     how often numbers occur, and in which bins
  *   move.c      arrays to other devices, elements to host memory
+ *   near.c      storages of a GPU that wait in host memory for calls on few elements
  *   watch.c     events, for tools
  *   items.c     arrays of bytes that are no numbers
  *
@@ -109,9 +110,12 @@ struct ts_nd_store {
     bool is_unread;    /* that value has not been read */
     uint8_t slot;      /* `early`: of the nd_quick that computed it */
     uint32_t early;    /* its contents could have waited: the graph's round in which they were computed; 0: no */
+    uint8_t carried;   /* how often it came near (near.c) */
+    uint32_t touched;  /* what calls cost since, that cost less there */
     ts_nd_graph *graph;
     ts_buffer *buffer; /* NULL: no memory yet */
     nd_node *value;    /* what its contents are going to be; NULL: the buffer holds them */
+    ts_nd *arrays;     /* the first of its list */
     int64_t bytes;
 };
 
@@ -145,6 +149,8 @@ typedef struct nd_spare {
 } nd_spare;
 
 struct ts_nd_graph {
+    ts_nd_graph *near, *far; /* of a GPU's graph: that of host memory; of this one: the GPU's. NULL: none */
+    uint32_t reads;          /* of elements of a storage before it comes near; 0: as its bytes say */
     ts_device *device;
     const ts_alloc *alloc;
     nd_node *first, **last; /* nodes with a store, in the order of their calls */
@@ -271,6 +277,26 @@ TS_CHECKED ts_status ts__nd_read(ts_nd *a, int64_t offset, ts_nd_event_kind kind
 bool ts__nd_is_host(const ts_nd_graph *graph); /* whether its arrays lie in host memory */
 /* TS_VALUE where the array lies on another device than the graph's; NULL lies anywhere. */
 TS_CHECKED ts_status ts__nd_same_device(const ts_nd_graph *graph, const ts_nd *a, const char *function, ts_error *err);
+
+/* ---- near.c -------------------------------------------------------------------------------------- */
+
+/* What a call costs on a GPU, in units of a launch. */
+enum { ND_COSTS_LAUNCH = 1, ND_COSTS_READ = 2, ND_COSTS_RESULT = 3 };
+/* A call on arrays of a graph and of the one that they are carried to. */
+typedef struct nd_meeting {
+    ts_nd_graph *graph; /* of the call; then where it computes */
+    int64_t count;      /* elements that it computes on */
+    uint32_t costs;     /* of a few of them; ND_COSTS_RESULT: its result is read, and the device waited for */
+} nd_meeting;
+TS_CHECKED ts_status ts__nd_meet(nd_meeting *meeting, ts_nd *const *arrays, uint32_t n, ts_error *err);
+/* The same of so many elements, where the first array lies; others may be NULL. */
+TS_CHECKED ts_status ts__nd_meet_few(int64_t count, ts_nd *const *arrays, uint32_t n, ts_error *err);
+/* Elements of a storage are read: it is near from now on if that pays. */
+void ts__nd_near_read(ts_nd *a);
+static inline bool nd_has_near(const ts_nd_graph *graph)
+{
+    return graph->near || graph->far;
+}
 
 /* Whether the values of two nodes of one shape lie in the same order of axes; their elements may differ in size. */
 static inline bool nd_same_order(const nd_node *a, const nd_node *b)

@@ -11,6 +11,7 @@ ts_status ts_nd_gather(ts_nd *from, ts_nd *offsets, ts_nd **result, ts_error *er
     TS_NEED(err, result);
     *result = NULL;
     TS_NEED(err, from, offsets);
+    TS_TRY(ts__nd_meet_few(offsets->count, (ts_nd *const[]){from, offsets}, 2, err));
     TS_TRY(ts__nd_numbers(from, "gather", err));
     TS_TRY(ts_nd_view(from, 0, (ts_dtype)from->dtype, 0, NULL, NULL, 0, &first, err));
     ts_nd_call call = {.fn = TS_ND_gather, .in = {{.array = first}, {.array = offsets}}};
@@ -108,6 +109,7 @@ ts_status ts_nd_scatter(ts_nd *to, ts_nd *offsets, ts_nd *values, uint32_t flags
     nd_node *value = NULL, *places = NULL;
     ts_nd *own = values;
     TS_NEED(err, to, offsets, values);
+    TS_TRY(ts__nd_meet_few(offsets->count, (ts_nd *const[]){to, offsets, values}, 3, err));
     if (to->flags & TS_ND_READONLY)
         return ts_fail(err, TS_VALUE, "assignment destination is read-only");
     if (!offsets->count)

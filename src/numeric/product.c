@@ -315,6 +315,7 @@ ts_status ts_nd_sum_products(ts_nd *a, ts_nd *b, uint32_t axis, ts_nd **result, 
     TS_NEED(err, result);
     *result = NULL;
     TS_NEED(err, a, b);
+    TS_TRY(ts__nd_meet_few(TS_MAX(a->count, b->count), (ts_nd *const[]){a, b}, 2, err));
     ts_dtype dtype = ts_nd_promote((ts_dtype)a->dtype, (ts_dtype)b->dtype);
     if (!dtype || a->graph != b->graph || axis >= TS_MAX(a->rank, b->rank))
         return ts_fail(err, TS_SHAPE, "a sum of products is along axis 0 to %d of arrays of one device",
@@ -359,11 +360,26 @@ static ts_status product_of_matrices(ts_nd *a, ts_nd *b, ts_nd **result, ts_erro
     return status;
 }
 
+ts_status ts_nd_product_meet(ts_nd *a, ts_nd *b, ts_error *err)
+{
+    TS_NEED(err, a, b);
+    nd_meeting meeting = {.graph = a->graph, .count = TS_MAX(a->count, b->count), .costs = ND_COSTS_LAUNCH};
+    if (!nd_has_near(a->graph))
+        return TS_OK;
+    double products = (double)a->count * (double)(b->rank == 2 ? ts_nd_shape(b)[1] : 1);
+    if (a->rank == 2 && b->rank == 2) /* few of them are as fast as sixteenth as many functions */
+        meeting.count = products > PRODUCT_MATRICES ? (int64_t)TS_MIN(products, 1e18) : (int64_t)products / 16;
+    if (a->rank == 1 && b->rank == 1)
+        meeting.costs = ND_COSTS_RESULT;
+    return ts__nd_meet(&meeting, (ts_nd *const[]){a, b}, 2, err);
+}
+
 ts_status ts_nd_product(ts_nd *a, ts_nd *b, ts_nd **result, ts_error *err)
 {
     TS_NEED(err, result);
     *result = NULL;
     TS_NEED(err, a, b);
+    TS_TRY(ts_nd_product_meet(a, b, err));
     if (!a->rank || a->rank > 2 || !b->rank || b->rank > 2 || ts_nd_shape(a)[a->rank - 1] != ts_nd_shape(b)[0] ||
         a->dtype != b->dtype)
         return ts_fail(err, TS_SHAPE, "a product is of matrices (M, K) and (K, N) or vectors (K) of one dtype");

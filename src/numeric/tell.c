@@ -267,24 +267,21 @@ void ts_nd_graph_wants(ts_nd_graph *graph, uint32_t faults)
 
 bool ts_nd_graph_is_late(const ts_nd_graph *graph)
 {
-    return graph->is_late;
+    return graph->is_late || (graph->near && graph->near->is_late);
 }
 
-ts_status ts_nd_graph_late(ts_nd_graph *graph, uint8_t faults[TS_ND_COUNT], ts_error *err)
+/* Adds what kernels of one graph told. */
+static ts_status tell_late(ts_nd_graph *graph, uint8_t faults[TS_ND_COUNT], ts_error *err)
 {
     uint8_t flags[TELL_BYTES];
     bool any = false;
-    TS_NEED(err, graph, faults);
-    memset(faults, 0, TS_ND_COUNT);
-    if (!graph->is_late)
-        return TS_OK;
     TS_TRY(ts_array_to_host(graph->flags, NULL, flags, NULL, err));
     for (int64_t fn = 0; fn < TS_ND_COUNT; fn++) {
         uint64_t row; /* most often all of them are 0 */
         memcpy(&row, flags + fn * TELL_ROW, sizeof row);
         for (int i = 0; row && i < TELL_ROW; i++)
             faults[fn] |= (uint8_t)(flags[fn * TELL_ROW + i] ? i : 0);
-        any |= faults[fn] != 0;
+        any |= row != 0;
     }
     if (any) {
         ts_array *fresh;
@@ -294,4 +291,13 @@ ts_status ts_nd_graph_late(ts_nd_graph *graph, uint8_t faults[TS_ND_COUNT], ts_e
     }
     graph->is_late = false;
     return TS_OK;
+}
+
+ts_status ts_nd_graph_late(ts_nd_graph *graph, uint8_t faults[TS_ND_COUNT], ts_error *err)
+{
+    TS_NEED(err, graph, faults);
+    memset(faults, 0, TS_ND_COUNT);
+    if (graph->near && graph->near->is_late)
+        TS_TRY(tell_late(graph->near, faults, err));
+    return graph->is_late ? tell_late(graph, faults, err) : TS_OK;
 }

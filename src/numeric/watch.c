@@ -33,6 +33,8 @@ void ts_nd_graph_watch(ts_nd_graph *graph, ts_nd_watch *watch)
     graph->watch = watch;
     graph->inside_ns = 0;
     graph->told_bytes = graph->stats.bytes;
+    if (graph->near)
+        ts_nd_graph_watch(graph->near, watch);
 }
 
 void ts__nd_event_begin(ts_nd_graph *graph, nd_event *event)
