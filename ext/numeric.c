@@ -20,6 +20,8 @@ static int numeric_place(core_state *state, ts_device *device)
     if (i < NUMERIC_DEVICES && !n->graphs[i]) {
         ts_nd_graph *made = NULL;
         status = ts_nd_graph_create(device, &made, &err);
+        if (status == TS_OK && i)
+            status = ts_nd_graph_near(made, ts_nd_graph_device(n->graphs[0]), 0, &err);
         if (status == TS_OK)
             numeric_doctor_graph(n, made);
         CORE_SET(n->graphs[i], made);
@@ -573,7 +575,7 @@ static PyObject *numeric_as(PyObject *self, PyObject *args)
 /* "cpu", "cuda:0" */
 PyObject *numeric_device_name(const ts_nd_graph *graph)
 {
-    uint16_t id = ts_device_id(ts_nd_graph_device(graph));
+    uint16_t id = ts_device_id(ts_nd_graph_device(ts_nd_graph_home((ts_nd_graph *)(uintptr_t)graph)));
     if (TS_DEVICE_ID_KIND(id) == TS_DEVICE_CPU)
         return PyUnicode_FromString("cpu");
     return PyUnicode_FromFormat("cuda:%d", (int)TS_DEVICE_ID_ORDINAL(id));
@@ -790,8 +792,8 @@ static PyObject *numeric_stats(PyObject *module, PyObject *unused)
     if (!graph)
         return NULL;
     ts_nd_graph_stats(graph, &stats);
-    return Py_BuildValue("{s:K,s:K,s:K,s:K,s:K}", "launched", stats.n_launched, "kernels", stats.n_kernels, "nodes",
-                         stats.n_nodes, "waiting", stats.n_waiting, "bytes", stats.bytes);
+    return Py_BuildValue("{s:K,s:K,s:K,s:K,s:K,s:K}", "launched", stats.n_launched, "kernels", stats.n_kernels, "nodes",
+                         stats.n_nodes, "waiting", stats.n_waiting, "bytes", stats.bytes, "carried", stats.n_carried);
 }
 
 static PyObject *numeric_flush_all(core_state *state)
@@ -820,7 +822,7 @@ static PyObject *numeric_flush(PyObject *module, PyObject *unused)
 
 PyObject *numeric_wait(core_state *state, PyObject *array)
 {
-    ts_device *device = ts_nd_graph_device(ND(array)->graph);
+    ts_device *device = ts_nd_graph_device(ts_nd_graph_home(ND(array)->graph));
     PyObject *flushed = numeric_flush_all(state);
     bool on_host = ts_device_caps_of(device) & TS_DEVICE_HOST_MEMORY;
     ts_error err;
@@ -851,6 +853,24 @@ static PyObject *numeric_name_of(PyObject *module, PyObject *number)
     core_state *state = PyModule_GetState(module);
     ts_nd_graph *graph = numeric_numbered(state, number);
     return graph ? numeric_device_name(graph) : NULL;
+}
+
+/* numeric_near(number, reads): after so many reads of elements storages of a graph come near; 0: as it pays. */
+static PyObject *numeric_near(PyObject *module, PyObject *args)
+{
+    core_state *state = PyModule_GetState(module);
+    PyObject *number;
+    unsigned reads;
+    ts_error err;
+    if (!PyArg_ParseTuple(args, "OI:numeric_near", &number, &reads))
+        return NULL;
+    ts_nd_graph *graph = numeric_numbered(state, number), *host = graph ? numeric_host(state) : NULL;
+    if (!host)
+        return NULL;
+    NUMERIC_BEGIN(state);
+    ts_status status = ts_nd_graph_near(graph, ts_nd_graph_device(host), reads, &err);
+    NUMERIC_END(state);
+    return status == TS_OK ? Py_NewRef(Py_None) : core_raise(state, &err);
 }
 
 /* numeric_default(number): where new arrays lie that no `device` says. */
@@ -950,6 +970,8 @@ static PyMethodDef numeric_functions[] = {
     {"numeric_stats", numeric_stats, METH_NOARGS, "What the graph has done, a dict."},
     {"numeric_flush", numeric_flush, METH_NOARGS, "Computes all that waits."},
     {"numeric_place", numeric_place_of, METH_O, "numeric_place(device, /)\n--\n\nThe number of a device's graph."},
+    {"numeric_near", numeric_near, METH_VARARGS, "numeric_near(number, reads, /)\n--\n\n"
+     "Lets storages of a graph come near after so many reads; 0: as it pays, 2**32 - 1: never."},
     {"numeric_device_name", numeric_name_of, METH_O, "numeric_device_name(number, /)\n--\n\nThe device of a graph."},
     {"numeric_default", numeric_default, METH_O, "numeric_default(number, /)\n--\n\nWhere new arrays lie."},
     {NULL, NULL, 0, NULL},

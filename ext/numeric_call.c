@@ -307,13 +307,13 @@ static PyObject *call_run(core_state *state, ts_nd_graph *graph, ts_nd_call *cal
     ts_nd *result;
     ts_error err;
     numeric_watch watch = {0};
-    bool on_gpu = graph != state->numeric->graphs[0];
+    bool in_host = ts_device_caps_of(ts_nd_graph_device(graph)) & TS_DEVICE_HOST_MEMORY;
     int is_default = watch_is_default(state);
     if (is_default < 0 || (!is_default && numeric_watch_ask(state, graph, &watch) < 0))
         return NULL;
     if (watch.wants & TS_ND_UNDERFLOW) /* which a short look does not see */
         call->pace = TS_ND_LONG;
-    else if (!on_gpu && call_is_small(graph, call)) {
+    else if (in_host && call_is_small(graph, call)) {
         PyObject *made = call_known(state, graph, call, out);
         if (made || PyErr_Occurred())
             return made;

@@ -11,8 +11,10 @@ void *numeric_data(PyObject *self, bool lasting, bool asks_again)
     void *data = NULL;
     ts_error err;
     NUMERIC_BEGIN(STATE(self));
+    ts_status status = ts_nd_home(ND(self), &err);
     ts_nd_graph *graph = ND(self)->graph;
-    ts_status status = ts_nd_memory(ND(self), lasting, &data, NULL, &err);
+    if (status == TS_OK)
+        status = ts_nd_memory(ND(self), lasting, &data, NULL, &err);
     ((numeric_array *)self)->is_seen |= lasting;
     bool late = numeric_is_late(STATE(self), graph);
     NUMERIC_END(STATE(self));
@@ -23,7 +25,7 @@ void *numeric_data(PyObject *self, bool lasting, bool asks_again)
 
 static bool numeric_is_host(PyObject *self)
 {
-    return ts_device_caps_of(ts_nd_graph_device(ND(self)->graph)) & TS_DEVICE_HOST_MEMORY;
+    return ts_device_caps_of(ts_nd_graph_device(ts_nd_graph_home(ND(self)->graph))) & TS_DEVICE_HOST_MEMORY;
 }
 
 /* Whether the class of an array says `_has_buffer = False`: cupy.ndarray, which no library may read by itself. */
@@ -74,7 +76,9 @@ PyObject *numeric_get_argument(PyObject *self, void *how)
     for (uint32_t d = 0; d < a->rank; d++)
         strides[d] = ts_nd_strides(a)[d] / item;
     NUMERIC_BEGIN(state);
-    ts_status status = ts_nd_memory(a, !briefly, &data, &buffer, &err);
+    ts_status status = ts_nd_home(a, &err);
+    if (status == TS_OK)
+        status = ts_nd_memory(a, !briefly, &data, &buffer, &err);
     uint64_t offset = status == TS_OK ? (uint64_t)((char *)data - (char *)ts_buffer_data(buffer)) : 0;
     if (status == TS_OK)
         status = ts_array_of(buffer, offset, dtype, a->rank, ts_nd_shape(a), strides, &array, &err);

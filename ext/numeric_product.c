@@ -52,6 +52,11 @@ static PyObject *product_of(core_state *state, PyObject *x, PyObject *y, const c
     ts_nd *a = ND(x), *b = ND(y), *result;
     ts_error err;
     ts_status status;
+    NUMERIC_BEGIN(state);
+    status = ts_nd_product_meet(a, b, &err);
+    NUMERIC_END(state);
+    if (status != TS_OK)
+        return core_raise(state, &err);
     bool is_large = a->rank == 2 && b->rank == 2 && a->count * ts_nd_shape(b)[1] > PRODUCT_SMALL;
     if (is_large && ts_nd_matrices_are(a, b)) {
         status = product_of_matrices(state, a, b, &result, &err);

@@ -494,7 +494,7 @@ static ts_nd_graph *routine_graph(core_state *state, PyObject *const *args, Py_s
         else if (PyList_CheckExact(first))
             first = PyList_GET_SIZE(first) ? PyList_GET_ITEM(first, 0) : NULL;
         if (first && numeric_is_array(state, first))
-            return ND(first)->graph;
+            return ts_nd_graph_home(ND(first)->graph);
     }
     return NULL;
 }

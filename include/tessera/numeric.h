@@ -106,10 +106,11 @@ static inline const int64_t *ts_nd_strides(const ts_nd *a)
 TS_API TS_CHECKED ts_status ts_nd_graph_create(ts_device *device, ts_nd_graph **out, ts_error *err);
 TS_API void ts_nd_graph_destroy(ts_nd_graph *graph);
 TS_API ts_device *ts_nd_graph_device(const ts_nd_graph *graph);
-/* Lets storages of a graph whose elements are read one by one be carried to the memory of `host`, the CPU device, where
- * calls on few elements are loops; what is large, or asked for by ts_nd_home, is carried back. So an array's `graph` may
- * change in each call. `reads`: of elements of a storage, before it is carried; 0: as many as take the time of its copy.
- * Called again it changes these. Errors: TS_NOMEM; TS_VALUE (`host` is none, or the graph's own is). */
+/* Lets storages of a graph whose elements are read one by one be carried to the memory of `host`, the CPU device,
+ * where calls on few elements are loops; what is large, or asked for by ts_nd_home, is carried back. So an array's
+ * `graph` may change in each call. `reads`: of elements of a storage, before it is carried; 0: as many as take the
+ * time of its copy; UINT32_MAX: it never is. Called again it changes these. Errors: TS_NOMEM; TS_VALUE (the memory of
+ * `host` is not the host's, or `graph` is one that arrays are carried to). */
 TS_API TS_CHECKED ts_status ts_nd_graph_near(ts_nd_graph *graph, ts_device *host, uint32_t reads, ts_error *err);
 /* The graph that was created, of one that its arrays are carried to; other graphs: themselves. */
 TS_API ts_nd_graph *ts_nd_graph_home(ts_nd_graph *graph);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Storages of a GPU's arrays in host memory. A program that walks over elements reads them one by one, each with a copy
- * that the device is waited for (8 us), and computes on a few of them, each time with a launch (4 us). So a storage of
- * which this is done often is carried to host memory, where a read takes 0.06 us and such a call 0.4, and its arrays are
- * of another graph for that time, the one near by. Calls on many elements carry it home.
+ * Storages of a GPU's arrays in host memory. A program that walks over elements reads them one by one, each with a
+ * copy that waits for the device (8 us), and computes on a few of them, each time with a launch (4 us). So a storage of
+ * which this is done often is carried to host memory, where a read takes 0.06 us and such a call 0.4, and its arrays
+ * are of another graph for that time, the one near by. Calls on many elements carry it home.
  *
  *     a = array(x)                 a storage at home, on the GPU
  *     a[1], a[2], ..               reads, which are counted; then the storage is near
