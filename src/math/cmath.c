@@ -477,6 +477,27 @@ static ts_val cm_is_normal(const cmath *c, ts_val x)
     return cm_and(c, cm_is_finite(c, x), cm_is_number(c, TS_NE, x, 0));
 }
 
+/* e to the product of y and a logarithm, both parts of which are NaN: where a part of either is infinite, the product
+ * is that of signs times infinity, as C multiplies (Annex G.5.1), so the power is infinite or 0. */
+static void cm_recovered(const cmath *c, const ts_val y[2], const ts_val log[2], ts_val out[2])
+{
+    ts_val x[2][2] = {{y[0], y[1]}, {log[0], log[1]}}, none = cm_number(c, 0), one = cm_number(c, 1), any = 0;
+    for (int i = 0; i < 2; i++) {
+        ts_val big = cm_or(c, cm_is_inf(c, x[i][0]), cm_is_inf(c, x[i][1])), *other = x[1 - i];
+        for (int k = 0; k < 2; k++) {
+            ts_val sign = cm_sign(c, cm_select(c, cm_is_inf(c, x[i][k]), one, none), x[i][k]);
+            x[i][k] = cm_select(c, big, sign, x[i][k]);
+            other[k] = cm_select(c, cm_and(c, big, cm_is_nan(c, other[k])), cm_sign(c, none, other[k]), other[k]);
+        }
+        any = any ? cm_or(c, any, big) : big;
+    }
+    ts_val re = cm_sub(c, cm_mul(c, x[0][0], x[1][0]), cm_mul(c, x[0][1], x[1][1]));
+    ts_val im = cm_add(c, cm_mul(c, x[0][0], x[1][1]), cm_mul(c, x[0][1], x[1][0]));
+    ts_val above = cm_and(c, any, cm_is_number(c, TS_GT, re, 0)), below = cm_and(c, any, cm_is_number(c, TS_LT, re, 0));
+    out[0] = cm_select(c, above, cm_number(c, INFINITY), cm_select(c, below, none, cm_number(c, NAN)));
+    out[1] = cm_select(c, below, cm_sign(c, none, im), cm_number(c, NAN));
+}
+
 void ts__cmath_pow(ts_builder *b, const ts_val x[2], const ts_val y[2], ts_val out[2])
 {
     const cmath c = cm_begin(b, x);
@@ -492,8 +513,12 @@ void ts__cmath_pow(ts_builder *b, const ts_val x[2], const ts_val y[2], ts_val o
     ts_val unit = cm_and(&c, real, cm_is_number(&c, TS_EQ, y[0], 0));
     ts_val none = cm_is_number(&c, TS_EQ, size, 0);
     ts_val of_none = cm_select(&c, cm_is_number(&c, TS_GT, y[0], 0), zero, nan);
-    ts_val polar[2] = {length, phase};
+    ts_val polar[2] = {length, phase}, parts[2] = {log, at}, recovered[2];
+    ts_val odd = cm_and(&c, cm_is_nan(&c, phase), cm_is_nan(&c, cm_sub(&c, cm_mul(&c, y[0], log), lost)));
     cm_rect(&c, polar, polar);
+    cm_recovered(&c, y, parts, recovered);
+    for (int i = 0; i < 2; i++)
+        polar[i] = cm_select(&c, odd, recovered[i], polar[i]);
     out[0] = cm_select(&c, unit, one, cm_select(&c, none, of_none, polar[0]));
     out[1] = cm_select(&c, unit, zero, cm_select(&c, none, of_none, polar[1]));
 }

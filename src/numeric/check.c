@@ -5,6 +5,8 @@
  * tile. A result that is finite everywhere costs one look at each element.
  */
 #include "numeric/numeric.h"
+#include <complex.h>
+#include <fenv.h>
 #include <float.h>
 #include <math.h>
 
@@ -249,20 +251,26 @@ static void check_fused(double x, double y, double z, bool *invalid)
         (void)STEP(STEP(x, *, y), +, z);
 }
 
-/* As C's powers of complex numbers, e to the y log(x), are invalid, and NumPy's whole ones below 100, products, are. */
-static bool check_power(const double x[2], const double y[2])
+/* Whether NumPy's power of complex numbers is invalid: C's function says so by the processor's flags, whole powers
+ * below 100 are products, and those of 0 that are neither 0 nor 1 are NaN. */
+static bool check_power(ts_dtype loop, const double x[2], const double y[2])
 {
-    bool nan = isnan(x[0]) || isnan(x[1]);
-    if ((x[0] == 0 && x[1] == 0) || (y[1] == 0 && isnan(y[0])))
-        return isnan(y[0]); /* which is compared */
+    if (x[0] == 0 && x[1] == 0)
+        return !(y[0] > 0) && !(y[0] == 0 && y[1] == 0);
+    if (y[1] == 0 && isnan(y[0]))
+        return true; /* which is compared */
     if (y[1] == 0 && trunc(y[0]) == y[0] && fabs(y[0]) < 100)
-        return y[0] < 0 && nan;
-    double phase = y[0] * atan2(x[1], x[0]) + y[1] * log(hypot(x[0], x[1]));
-    return nan ? isinf(y[0]) || isinf(y[1]) : isnan(phase) && !isnan(y[0]) && !isnan(y[1]);
+        return y[0] < 0 && (isnan(x[0]) || isnan(x[1]));
+    double _Complex base = CMPLX(x[0], x[1]), power = CMPLX(y[0], y[1]);
+    feclearexcept(FE_ALL_EXCEPT);
+    volatile double _Complex made = loop == TS_DTYPE_complex64 ? cpowf((float _Complex)base, (float _Complex)power)
+                                                               : cpow(base, power);
+    (void)made;
+    return fetestexcept(FE_INVALID) != 0;
 }
 
 /* Whether complex arithmetic was invalid on the way to a result: one part may be where the other one was before. */
-static bool check_complex(ts_nd_fn fn, const double x[2], const double y[2])
+static bool check_complex(ts_nd_fn fn, ts_dtype loop, const double x[2], const double y[2])
 {
     bool found = false, *invalid = &found;
     const double *by = fn == TS_ND_square ? x : y;
@@ -281,7 +289,7 @@ static bool check_complex(ts_nd_fn fn, const double x[2], const double y[2])
     } else if (fn == TS_ND_reciprocal) {
         found = isnan(x[0]) || isnan(x[1]);
     } else if (check_is_power(fn)) {
-        found = check_power(x, y);
+        found = check_power(loop, x, y);
     }
     return found;
 }
@@ -318,7 +326,7 @@ static uint32_t check_element(const nd_check *check, const nd_node *node, const 
         return check_order(x[0], x[1]);
     if ((isnan(r[0]) || isnan(r[1])) && (!nan || check_compares((ts_nd_fn)node->fn)))
         faults |= TS_ND_INVALID;
-    if (loop == 'c' && check_complex((ts_nd_fn)node->fn, x[0], x[1]))
+    if (loop == 'c' && check_complex((ts_nd_fn)node->fn, (ts_dtype)node->loop, x[0], x[1]))
         faults |= TS_ND_INVALID;
     bool is_pole = loop == 'f' && node->fn == TS_ND_power && isinf(r[0]) && x[0][0] == 0 && x[1][0] == -INFINITY;
     if (is_pole && node->loop != TS_DTYPE_float16)

@@ -12,6 +12,12 @@ import pytest
 import tessera.numeric as tn
 
 STATEMENTS = """
+m.copyto(m.zeros(3), m.zeros(2), where=m.array([]))
+(a := m.ones((3, 1)), m.copyto(a, a, where=m.array([[True, False, True]])), a)
+m.sum(m.arange(3), where=[1, 0, 1])
+m.max(m.arange(3.0), where=[1, 0, 0], initial=-1)
+m.ma.getdata(m.ma.array(m.arange(6, dtype='f2').reshape(2, 3), mask=[[1, 0, 0], [0, 0, 1]]).mean(axis=0))
+m.ma.array(m.arange(6, dtype='f2'), mask=[1, 0, 0, 0, 0, 1]).mean()
 (a := m.zeros(2, 'u1,c8'), a['f1'].__setitem__(..., m.ones(2)), a['f1'])
 m.minimum.reduce(m.array([1, 2], 'i1'), initial=np.int64(300))
 m.max(m.array([1, 2], 'u1'), initial=np.int8(-1))
@@ -473,3 +479,29 @@ def test_sums_of_powers_of_infinities_tell_of_nothing(name, method):
         for m in (np, tn):
             for dtype in ("f4", "f8"):
                 getattr(getattr(m, name), method)(m.array(x, dtype))
+
+
+ODD = [0.0, -0.0, 1.0, -2.5, np.inf, -np.inf, np.nan]
+
+
+@pytest.mark.parametrize("dtype", ["c8", "c16"])
+def test_powers_of_infinite_and_nan_parts_are_cs(dtype):
+    z = np.array([complex(re, im) for re in ODD for im in ODD], dtype)
+    x, y = z[:, None], z[None]
+    with np.errstate(all="ignore"):
+        wanted, got = x**y, np.asarray(tn.array(x) ** tn.array(y))
+    for part in ("real", "imag"):
+        np.testing.assert_allclose(getattr(got, part), getattr(wanted, part), 1e-4 if dtype == "c8" else 1e-12, 1e-20)
+
+
+def test_powers_of_complex_numbers_tell_of_what_cs_tell():
+    z = [complex(re, im) for re in ODD for im in ODD]
+    for i, x in enumerate(z):
+        for y in z[i % 7 :: 7]:
+            said = []
+            for m in (np, tn):
+                with warnings.catch_warnings(record=True) as seen:
+                    warnings.simplefilter("always")
+                    np.asarray(m.power(m.array([x]), m.array([y])))
+                said.append([str(each.message) for each in seen])
+            assert said[0] == said[1], (x, y)
