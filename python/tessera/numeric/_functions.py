@@ -837,6 +837,8 @@ def copyto(dst: ndarray, src: Any, casting: str = "same_kind", where: Any = True
     elif isinstance(src, numpy.generic) and casting == "no" and src.dtype != dst.dtype and dst.flags.writeable:
         raise TypeError(f"Cannot cast scalar from {src.dtype!r} to {dst.dtype!r} according to the rule 'no'")
     src = asarray(src)  # lists too, which NumPy does not read by the dtype of dst
+    if isinstance(where, (ndarray, numpy.ndarray)) and where.dtype != bool:
+        raise TypeError(f"Cannot cast array data from {where.dtype!r} to dtype('bool') according to the rule 'safe'")
     if src.dtype != dst.dtype and not can_cast(src.dtype, dst.dtype, casting):
         if not dst.flags.writeable:
             raise ValueError("assignment destination is read-only")
@@ -847,7 +849,7 @@ def copyto(dst: ndarray, src: Any, casting: str = "same_kind", where: Any = True
         raise ValueError(f"could not broadcast input array from shape {src.shape} into shape {dst.shape}")
     if casting == "unsafe" and src.dtype.kind == "c" and dst.dtype.kind in "iuf" and dst.flags.writeable:
         warn_of_lost_parts()
-    if dst.flags.writeable or not _is_same_place(src, dst):  # to itself nothing is written, as NumPy looks at it
+    if not _is_same_place(src, dst):  # to itself nothing is written, whatever is wrong
         copy_of(src, dst, casting=casting, where=where)
 
 

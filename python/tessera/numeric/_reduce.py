@@ -73,7 +73,7 @@ def sum_dtype(dtype: Any) -> Any:
 def _mask(a: ndarray, where: Any) -> Any:
     if where is True or where is NO_VALUE:
         return None
-    mask = asarray(where)
+    mask = asarray(where, bool if isinstance(where, (list, tuple)) else None)
     if mask.dtype != bool:
         raise TypeError(
             f"Cannot cast array data from {mask.dtype!r} to dtype('bool') according to the rule 'safe'"

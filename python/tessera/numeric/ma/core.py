@@ -149,6 +149,20 @@ def _flat_item(self: Any, indx: Any) -> Any:
     return made
 
 
+def _mean(inner: Any) -> Any:
+    """The program's mean; of float16 it calls the dtype's type, which makes NumPy's arrays of ours."""
+
+    def mean(self: Any, axis: Any = None, dtype: Any = None, out: Any = None, keepdims: Any = NO_VALUE) -> Any:
+        narrow = dtype is None and out is None and self.dtype == numpy.float16 and self._mask is not nomask
+        made = inner(self, axis, numpy.float32 if narrow else dtype, out, keepdims)
+        if not narrow or made is masked:
+            return made
+        return made.astype(numpy.float16) if isinstance(made, ndarray) else numpy.float16(made)
+
+    mean.__doc__ = inner.__doc__
+    return mean
+
+
 _METHODS = (take, var, _insert_masked_print, tolist)
 
 
@@ -163,7 +177,7 @@ def _mend(names: dict[str, Any]) -> None:
         _logical("all", "Whether all elements are true that are not masked.", True),
         _logical("any", "Whether an element is true that is not masked.", False),
     )
-    for method in (*_METHODS, *reductions):
+    for method in (*_METHODS, *reductions, _mean(names["MaskedArray"].mean)):
         setattr(names["MaskedArray"], method.__name__, method)
     names.update((method.__name__, method) for method in _METHODS)
     names["MaskedIterator"].__getitem__ = _flat_item
