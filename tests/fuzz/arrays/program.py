@@ -130,15 +130,18 @@ def is_left_out(text: str, arrays: dict[str, np.ndarray]) -> bool:
     found = re.match(r"m\.\w+\.at\((.+?), np\.s_", text)
     if found:
         return not eval(found[1], {"np": np}, arrays).flags.writeable  # noqa: S307  our own text
-    used = named(text, arrays)
-    return "out=" in text and "where=" in text and any(a.dtype.char in "dD" for a in used) and len(set(
-        a.dtype for a in used if a.dtype != bool)) > 1  # fmt: skip
+    if "out=" not in text or "where=" not in text:
+        return False
+    plain_text = text[: text.index(", out=")] + ")"
+    made, _ = outcome(plain_text, np, arrays)
+    to, _ = outcome(re.search(r"out=(.*?), where=", text)[1], np, arrays)
+    return not isinstance(made, Exception) and getattr(made, "dtype", None) != getattr(to, "dtype", None)
 
 
 def hears_alike(text: str, arrays: dict[str, np.ndarray]) -> bool:
     """Whether warnings count: not where NumPy leaves them to the order in which BLAS adds infinities and NaN."""
     used = named(text, arrays)
-    sums = re.search(r"m\.(cov|corrcoef)", text) and any(not np.all(np.isfinite(a)) for a in used)
+    sums = re.search(r"m\.(cov|corrcoef|einsum)", text) and any(not np.all(np.isfinite(a)) for a in used)
     return not sums and not any(map(nan_signals, used))
 
 
