@@ -71,8 +71,11 @@ def _checked_norm(norm: Any) -> Any:
     return norm
 
 
-def _factor(n: int, norm: Any, inverse: bool) -> float:
+def _factor(n: int, norm: Any, inverse: bool, dtype: Any) -> float:
     power = _POWERS[_checked_norm(norm)][inverse]
+    if dtype == numpy.float16 and power:  # as NumPy rounds it, but not the elements
+        by = numpy.sqrt(n, dtype=dtype) if power < 1 else n
+        return float(numpy.reciprocal(by, dtype=dtype))
     return {0: 1.0, 0.5: 1 / math.sqrt(n), 1: 1 / n}[power]
 
 
@@ -95,7 +98,7 @@ def _lines(
     n = operator.index(n)
     if n < 1:
         raise ValueError(f"Invalid number of FFT data points ({n}) specified.")
-    factor, axis = _factor(n, norm, inverse), f.normalize(axis, a.ndim)
+    factor, axis = _factor(n, norm, inverse, a.dtype), f.normalize(axis, a.ndim)
     if reals == "from" and a.dtype.kind == "c":
         raise TypeError(
             f"a transform of real numbers cannot take {a.dtype}; fft, or the real part, is what can"

@@ -12,6 +12,8 @@ import pytest
 import tessera.numeric as tn
 
 STATEMENTS = """
+m.fft.ihfft(m.arange(17, dtype='f2'))
+m.fft.fft(m.arange(7, dtype='f2'), norm='ortho')
 m.copyto(m.zeros(3), m.zeros(2), where=m.array([]))
 (a := m.ones((3, 1)), m.copyto(a, a, where=m.array([[True, False, True]])), a)
 m.sum(m.arange(3), where=[1, 0, 1])
