@@ -391,6 +391,25 @@ static void a_full_device_is_trimmed_before_it_fails(void)
     CHECK_INT(mock->bytes_out, 0);
 }
 
+static void a_full_device_is_trimmed_before_a_kernel_is_refused(void)
+{
+    ts_cuda *cuda;
+    ts_device *device = begin_on(&cuda, 0);
+    ts_code code = ptx_of((ts_plan){.threads = 32});
+    ts_program *program;
+    void *a;
+    CHECK_OK(ts_mem_alloc(device, NULL, 1 << 20, &a, &err));
+    ts_mem_free(device, NULL, a, 1 << 20);
+    unsigned tried = mock->n_tried;
+    mock->load_result = 2;
+    CHECK_INT(ts_program_load(device, &code, "k", NULL, &program, &err), TS_NOMEM);
+    CHECK(strstr(err.text, "while loading kernel") && strstr(err.text, "free arrays"));
+    CHECK_INT(mock->n_tried - tried, 2);
+    CHECK_INT(mock->bytes_out, 0);
+    mock->load_result = 0;
+    ts__cuda_close(cuda);
+}
+
 static void arrays_copy_fill_and_come_back(void)
 {
     for (int pools = 0; pools < 2; pools++) {
@@ -929,6 +948,7 @@ int main(void)
     a_driver_that_keeps_the_fault_is_told_of_plainly();
     memory_is_reused_within_a_stream_only();
     a_full_device_is_trimmed_before_it_fails();
+    a_full_device_is_trimmed_before_a_kernel_is_refused();
     arrays_copy_fill_and_come_back();
     short_waits_ask_without_pause();
     bounded_waits_end_in_time();

@@ -161,6 +161,10 @@ ts_status cuda_program_load(ts_device *handle, const ts_code *code, const char *
     if (status == TS_OK) {
         int mode = program_capture_mode(device, CUDA_CAPTURE_RELAXED);
         status = program_load(program, code, err);
+        if (status == TS_NOMEM) { /* memory that is kept for arrays to come */
+            cuda_trim(handle);
+            status = program_load(program, code, err);
+        }
         (void)program_capture_mode(device, mode);
     }
     if (status == TS_OK)
