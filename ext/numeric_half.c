@@ -178,21 +178,39 @@ static PyObject *half_gather(PyObject *module, PyObject *args)
     return status == TS_OK ? numeric_wrap(state, result, NULL) : core_raise(state, &err);
 }
 
-/* numeric_scatter(to, offsets, values, unique) */
+/* numeric_iota(n): where new arrays lie. */
+static PyObject *half_iota(PyObject *module, PyObject *args)
+{
+    core_state *state = PyModule_GetState(module);
+    ts_nd *result;
+    ts_error err;
+    long long n;
+    if (!PyArg_ParseTuple(args, "L:numeric_iota", &n))
+        return NULL;
+    ts_nd_graph *graph = numeric_graph(state);
+    if (!graph)
+        return NULL;
+    NUMERIC_BEGIN(state);
+    ts_status status = ts_nd_iota(graph, 0, n, &result, &err);
+    NUMERIC_END(state);
+    return status == TS_OK ? numeric_wrap(state, result, NULL) : core_raise(state, &err);
+}
+
+/* numeric_scatter(to, offsets, values, flags): 1 of unique places, 2 by all blocks */
 static PyObject *half_scatter(PyObject *module, PyObject *args)
 {
     core_state *state = PyModule_GetState(module);
     PyTypeObject *type = state->numeric->array_type;
     PyObject *to, *offsets, *values;
-    int unique;
+    unsigned flags;
     ts_error err;
-    if (!PyArg_ParseTuple(args, "O!O!O!p:numeric_scatter", type, &to, type, &offsets, type, &values, &unique))
+    if (!PyArg_ParseTuple(args, "O!O!O!I:numeric_scatter", type, &to, type, &offsets, type, &values, &flags))
         return NULL;
     values = ND(to)->meaning == ND(values)->meaning ? Py_NewRef(values) : numeric_meant(state, values, ND(to));
     if (!values)
         return NULL;
     NUMERIC_BEGIN(state);
-    ts_status status = ts_nd_scatter(ND(to), ND(offsets), ND(values), unique ? TS_ND_UNIQUE : 0, &err);
+    ts_status status = ts_nd_scatter(ND(to), ND(offsets), ND(values), flags, &err);
     NUMERIC_END(state);
     Py_DECREF(values);
     if (status != TS_OK)
@@ -243,19 +261,20 @@ static PyObject *half_count(PyObject *module, PyObject *args)
     return half_made(state, status, result, &err);
 }
 
-/* numeric_bins(x, edges) */
+/* numeric_bins(x, edges, width) */
 static PyObject *half_bins(PyObject *module, PyObject *args)
 {
     core_state *state = PyModule_GetState(module);
     PyTypeObject *type = state->numeric->array_type;
     PyObject *x, *edges;
     ts_nd *result;
+    double width;
     ts_error err;
-    if (!PyArg_ParseTuple(args, "O!O!:numeric_bins", type, &x, type, &edges))
+    if (!PyArg_ParseTuple(args, "O!O!d:numeric_bins", type, &x, type, &edges, &width))
         return NULL;
     NUMERIC_BEGIN(state);
     PyThreadState *thread = numeric_loop_begin(state, ND(x), ND(edges));
-    ts_status status = ts_nd_bins(ND(x), ND(edges), &result, &err);
+    ts_status status = ts_nd_bins(ND(x), ND(edges), width, &result, &err);
     numeric_loop_end(state, thread);
     NUMERIC_END(state);
     return half_made(state, status, result, &err);
@@ -286,9 +305,10 @@ static PyMethodDef half_functions[] = {
      "numeric_compress(from, mask, /)\n--\n\n"},
     {"numeric_count", half_count, METH_VARARGS, "numeric_count(x, weights, least, /)\n--\n\n"},
     {"numeric_count_nonzero", half_count_nonzero, METH_O, "numeric_count_nonzero(x, /)\n--\n\n"},
-    {"numeric_bins", half_bins, METH_VARARGS, "numeric_bins(x, edges, /)\n--\n\n"},
+    {"numeric_bins", half_bins, METH_VARARGS, "numeric_bins(x, edges, width, /)\n--\n\n"},
     {"numeric_gather", half_gather, METH_VARARGS, "numeric_gather(from, offsets, /)\n--\n\n"},
-    {"numeric_scatter", half_scatter, METH_VARARGS, "numeric_scatter(to, offsets, values, unique, /)\n--\n\n"},
+    {"numeric_iota", half_iota, METH_VARARGS, "numeric_iota(n, /)\n--\n\n0, 1, .. n - 1, on the current device."},
+    {"numeric_scatter", half_scatter, METH_VARARGS, "numeric_scatter(to, offsets, values, flags, /)\n--\n\n"},
     {"numeric_derived", half_derived, METH_O,
      "numeric_derived(operands, /)\n--\n\nThe one whose derived class decides, or None."},
     {"numeric_fold", half_fold, METH_VARARGS, "numeric_fold(name, x, axes, dtype, keepdims, where, running=False, /)"

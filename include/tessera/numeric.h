@@ -457,18 +457,21 @@ TS_API TS_CHECKED ts_status ts_nd_count(ts_nd *x, ts_nd *weights, int64_t least,
 /* *n = how many elements of x are not 0; -1: of other memory than the host's, with gaps, of another kind of dtype. */
 TS_API TS_CHECKED ts_status ts_nd_count_nonzero(ts_nd *x, int64_t *n, ts_error *err);
 /* Which of even bins each number of x lies in, float32 or float64 of one axis; `edges`: of all bins, of x's dtype,
- * without gaps. A bin has its left edge, the last one both; what lies in none gets their number. *result NULL: as
+ * without gaps; `width`: of all, for which numbers count as float64, or 0: that of the edges, and they count as
+ * themselves. A bin has its left edge, the last one both; what lies in none gets their number. *result NULL: as
  * ts_nd_count. Owns: *result, a new array of int64. */
-TS_API TS_CHECKED ts_status ts_nd_bins(ts_nd *x, ts_nd *edges, ts_nd **result, ts_error *err);
+TS_API TS_CHECKED ts_status ts_nd_bins(ts_nd *x, ts_nd *edges, double width, ts_nd **result, ts_error *err);
 
 /* result[i] = the element `offsets[i]` elements behind element [0, ...] of `from`; they must lie inside, which nobody
  * checks here. `offsets` is int64. Owns: *result, a new reference. */
 TS_API TS_CHECKED ts_status ts_nd_gather(ts_nd *from, ts_nd *offsets, ts_nd **result, ts_error *err);
+/* The numbers first, first + 1, .. of int64, n of them, which take no memory until it is wanted. Owns: *result. */
+TS_API TS_CHECKED ts_status ts_nd_iota(ts_nd_graph *graph, int64_t first, int64_t n, ts_nd **result, ts_error *err);
 /* The other way: writes `values`, broadcast to the shape of `offsets`, into `to`, at once. Of values that go to one
- * place the last one stays, in row-major order; UNIQUE of `flags` promises that no two do. Errors: TS_VALUE
- * (read-only). */
+ * place the last one stays, in row-major order; UNIQUE of `flags` promises that no two do, BY_ALL lets all blocks of
+ * the device write where one might be quicker. Errors: TS_VALUE (read-only). */
 TS_API TS_CHECKED ts_status ts_nd_scatter(ts_nd *to, ts_nd *offsets, ts_nd *values, uint32_t flags, ts_error *err);
-enum { TS_ND_UNIQUE = 1 };
+enum { TS_ND_UNIQUE = 1, TS_ND_BY_ALL = 2 };
 /* The elements of `from` where `mask`, bool and of as many elements, is true, in row-major order; `from` NULL: their
  * places among all elements, int64. Its length is read from the device. Owns: *result, a new array of one axis.
  * Errors: TS_VALUE. */

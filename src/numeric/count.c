@@ -63,28 +63,30 @@ ts_status ts_nd_count(ts_nd *x, ts_nd *weights, int64_t least, ts_nd **result, t
     return TS_OK;
 }
 
-/* The bin of each number as NumPy finds it: by the width of all, then one to the left or to the right where an edge
- * says so; n, which is none, of what lies outside. */
-#define COUNT_BINS(type)                                                                                            \
-    static void count_bins_##type(const char *x, int64_t step, int64_t count, const type *edges, int64_t n,         \
-                                  int64_t *out)                                                                     \
+/* The bin of each number as NumPy finds it: by the width of all, in numbers of `wide`, then one to the left or to the
+ * right where an edge says so; n, which is none, of what lies outside. */
+#define COUNT_BINS(name, type, wide)                                                                                \
+    static void count_bins_##name(const char *x, int64_t step, int64_t count, const type *edges, int64_t n,         \
+                                  wide width, int64_t *out)                                                         \
     {                                                                                                               \
-        type first = edges[0], last = edges[n], width = last - first;                                               \
+        type first = edges[0], last = edges[n];                                                                     \
         for (int64_t i = 0; i < count; i++) {                                                                       \
-            type number = *(const type *)(x + i * step), at = (number - first) / width * (type)n;                   \
+            type number = *(const type *)(x + i * step);                                                            \
+            wide at = (wide)(number - first) / width * (wide)n;                                                     \
             out[i] = n;                                                                                             \
             if (!(number >= first && number <= last))                                                               \
                 continue;                                                                                           \
-            int64_t bin = !(at > 0) ? 0 : at >= (type)n ? n - 1 : (int64_t)at;                                      \
+            int64_t bin = !(at > 0) ? 0 : at >= (wide)n ? n - 1 : (int64_t)at;                                      \
             bin -= bin && number < edges[bin];                                                                      \
             bin += bin != n - 1 && number >= edges[bin + 1];                                                        \
             out[i] = bin;                                                                                           \
         }                                                                                                           \
     }
-COUNT_BINS(float)
-COUNT_BINS(double)
+COUNT_BINS(float, float, float)
+COUNT_BINS(float_in_double, float, double)
+COUNT_BINS(double, double, double)
 
-ts_status ts_nd_bins(ts_nd *x, ts_nd *edges, ts_nd **result, ts_error *err)
+ts_status ts_nd_bins(ts_nd *x, ts_nd *edges, double width, ts_nd **result, ts_error *err)
 {
     void *from, *bounds, *to;
     TS_NEED(err, result);
@@ -101,9 +103,15 @@ ts_status ts_nd_bins(ts_nd *x, ts_nd *edges, ts_nd **result, ts_error *err)
     ts_status status = ts_nd_memory(*result, false, &to, NULL, err);
     if (status != TS_OK)
         ts_nd_release(*result), *result = NULL;
-    else if (dtype == TS_DTYPE_float32)
-        count_bins_float(from, *ts_nd_strides(x), x->count, bounds, edges->count - 1, to);
+    if (status != TS_OK)
+        return status;
+    int64_t step = *ts_nd_strides(x), n = edges->count - 1;
+    if (dtype == TS_DTYPE_float64)
+        count_bins_double(from, step, x->count, bounds, n,
+                          width > 0 ? width : ((double *)bounds)[n] - *(double *)bounds, to);
+    else if (width > 0)
+        count_bins_float_in_double(from, step, x->count, bounds, n, width, to);
     else
-        count_bins_double(from, *ts_nd_strides(x), x->count, bounds, edges->count - 1, to);
-    return status;
+        count_bins_float(from, step, x->count, bounds, n, ((float *)bounds)[n] - *(float *)bounds, to);
+    return TS_OK;
 }

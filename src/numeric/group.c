@@ -623,13 +623,29 @@ static nd_val build_gather(const group_build *g, const nd_node *node)
     return ts__nd_emit_loaded(&g->e, x, dtype);
 }
 
-void ts__nd_build_scatter(group_build *g, ts_builder *b, uint32_t p, uint32_t value, uint32_t offsets)
+/* The first operand, one number, and the place of each element along the only axis. */
+static nd_val build_iota(const group_build *g, const nd_node *node)
+{
+    ts_builder *b = g->e.b;
+    nd_val first = ts__nd_emit_cast(&g->e, build_operand(g, node, 0), (ts_dtype)node->in[0].dtype, TS_DTYPE_int64);
+    ts_val at = ts__nd_build_numbers(g, b, 0);
+    at = g->k->index == TS_T_i64 ? at : ts_cast(b, TS_OP_exti, at, TS_T_i64, 0);
+    return (nd_val){.re = ts_op2(b, TS_OP_addi, first.re, at, 0)};
+}
+
+void ts__nd_build_scatter(group_build *g, ts_builder *b, uint32_t p, const nd_scatter *s)
 {
     ts_dtype dtype = (ts_dtype)g->k->group->places[p].dtype;
-    ts_val opnds[3] = {build_pointers(g, b, p, g->node[offsets].re), ts__nd_emit_stored(&g->e, g->node[value], dtype),
-                       ts__nd_build_inside(g, b, UINT32_MAX)};
-    bool masked = opnds[2] != 0;
-    (void)ts_emit(b, TS_OP_store_ptr_tko, TS_T_token, masked ? 3 : 2, opnds, 0, masked ? TS_F_MASK : 0);
+    ts_val inside = ts__nd_build_inside(g, b, UINT32_MAX), kept = s->is_masked ? g->node[s->mask].re : 0;
+    ts_val opnds[3] = {build_pointers(g, b, p, g->node[s->offsets].re),
+                       ts__nd_emit_stored(&g->e, g->node[s->value], dtype),
+                       inside && kept ? ts_op2(b, TS_OP_andi, inside, kept, 0) : kept ? kept : inside};
+    uint32_t n = opnds[2] ? 3 : 2, flags = opnds[2] ? TS_F_MASK : 0;
+    uint32_t greatest = TS_M_ORDER(TS_RELAXED) | TS_M_SCOPE(TS_SCOPE_DEVICE) | TS_M_MODE(TS_RMW_MAX);
+    if (s->is_greatest)
+        (void)ts_emit(b, TS_OP_atomic_rmw_tko, ts_val_type(g->e.fn, opnds[1]), n, opnds, greatest, flags);
+    else
+        (void)ts_emit(b, TS_OP_store_ptr_tko, TS_T_token, n, opnds, 0, flags);
 }
 
 /* Axes (bits) that the kernel folds: its tiles hold them whole. */
@@ -712,7 +728,9 @@ static nd_val build_function(group_build *g, const nd_node *node)
         x[i] = ts__nd_emit_cast(tile, build_operand(g, node, i), (ts_dtype)node->in[i].dtype,
                              is_condition ? TS_DTYPE_bool_ : loop);
     }
-    nd_val y = node->fn == TS_ND_gather ? build_gather(g, node) : ts__nd_emit_fn(&e, (ts_nd_fn)node->fn, x);
+    nd_val y = node->fn == TS_ND_gather ? build_gather(g, node)
+               : node->fn == TS_ND_iota ? build_iota(g, node)
+                                        : ts__nd_emit_fn(&e, (ts_nd_fn)node->fn, x);
     if (node->told)
         build_tell(g, node, &e, x, y);
     if (row->result == TS_ND_IS_BOOL)

@@ -78,7 +78,13 @@ uint32_t ts__nd_build_view(group_build *g, ts_builder *b, uint32_t p, ts_val *vi
 ts_val ts__nd_build_numbers(const group_build *g, ts_builder *b, uint32_t d);
 ts_val ts__nd_build_inside(const group_build *g, ts_builder *b, uint32_t axes);
 /* Writes a node's value to the places behind place p that the node `offsets` says. */
-void ts__nd_build_scatter(group_build *g, ts_builder *b, uint32_t p, uint32_t value, uint32_t offsets);
+/* What is written, at which places and where; as nodes of a group. `is_greatest`: what is there and is greater
+ * stays. */
+typedef struct nd_scatter {
+    uint32_t value, offsets, mask;
+    bool is_masked, is_greatest;
+} nd_scatter;
+void ts__nd_build_scatter(group_build *g, ts_builder *b, uint32_t p, const nd_scatter *s);
 /* loop.c: whether a kernel can be loops, its grid, and the kernel of a group_kernel. */
 bool ts__nd_loop_fits(const group_kernel *k);
 void ts__nd_loop_grid(group_kernel *k, int64_t grid[3]);

@@ -45,7 +45,7 @@ bool ts__nd_loop_fits(const group_kernel *k)
         k->axes.extent[inner] > (inner ? (int64_t)LOOP_BLOCK * LOOP_PIECES : LOOP_ROW))
         return false;
     for (uint32_t n = 0; n < group->n_nodes; n++)
-        if (group->nodes[n]->fn == TS_ND_gather)
+        if (group->nodes[n]->fn == TS_ND_gather || group->nodes[n]->fn == TS_ND_iota)
             return false;
     return true;
 }

@@ -1,9 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * Elements at places that arrays say: gather is a node like others, so that index arithmetic is part of its kernel;
- * scatter is a kernel of its own. Where two values may go to one place, one block walks all tiles in order.
+ * scatter is a kernel of its own. Where two values may go to one place, the last one stays: in host memory, and of few
+ * values, one block walks all tiles in order; else two launches over all of them find and write the last ones:
+ *
+ *     offsets  2 0 2 1         last[offsets[i]] = the greatest i     last  1 3 2
+ *     values   a b c d         written where last[offsets[i]] == i   to    b d c
  */
 #include "numeric/group.h"
+
+enum {
+    PLACES_FEW = 4096,  /* values that one block writes as fast as two launches do */
+    PLACES_SPREAD = 4096 /* elements for each value, beyond which filling `last` takes longer than one block does */
+};
 
 ts_status ts_nd_gather(ts_nd *from, ts_nd *offsets, ts_nd **result, ts_error *err)
 {
@@ -24,7 +33,8 @@ ts_status ts_nd_gather(ts_nd *from, ts_nd *offsets, ts_nd **result, ts_error *er
 
 typedef struct places_scatter {
     group_kernel k;
-    uint32_t to, value, offsets; /* the place; nodes of the group */
+    uint32_t to; /* the place */
+    nd_scatter of;
     bool unique;
 } places_scatter;
 
@@ -35,7 +45,7 @@ static void places_walk(group_build *g, ts_builder *b, const places_scatter *s, 
     if (d == g->e.rank) {
         ts__nd_build_values(g, b);
         ts__nd_build_told(g, b);
-        ts__nd_build_scatter(g, b, s->to, s->value, s->offsets);
+        ts__nd_build_scatter(g, b, s->to, &s->of);
         return;
     }
     ts_val zero = ts_int(b, index, 0), one = ts_int(b, index, 1);
@@ -57,7 +67,7 @@ static void places_write(void *user, ts_module *module, ts_builder *b)
         ts__nd_build_place_in_grid(g, b);
         ts__nd_build_values(g, b);
         ts__nd_build_told(g, b);
-        ts__nd_build_scatter(g, b, s->to, s->value, s->offsets);
+        ts__nd_build_scatter(g, b, s->to, &s->of);
     } else
         places_walk(g, b, s, 0);
     ts_term(b, TS_OP_return, 0, NULL);
@@ -78,35 +88,133 @@ static ts_status places_run(places_scatter *s, nd_group *group, ts_error *err)
         ts__nd_kernel_grid(&s->k, 2, grid);
     launch.n = launch.n_key = 0;
     launch.apart = launch.brief = false;
-    ts__nd_launch_key(&launch, s->unique ? 'S' : 's');
+    ts__nd_launch_key(&launch, s->of.is_greatest ? 'G' : s->of.is_masked ? 'M' : s->unique ? 'S' : 's');
     ts__nd_kernel_key(&s->k, &launch);
     ts__nd_kernel_args(&s->k, &launch);
     group->graph->stats.bytes += ts__nd_group_bytes(&s->k);
     return ts__nd_group_done(group, ts__nd_launch_run(group->graph, &launch, grid, places_write, s, err));
 }
 
-static ts_status places_into(ts_nd *to, nd_node *value, nd_node *offsets, bool unique, ts_error *err)
+/* Where no two values go to one place, or the greatest may stay: `kept` (or NULL) says which are written at all. */
+typedef struct places_how {
+    bool unique, is_greatest;
+    ts_nd *kept;
+} places_how;
+
+static ts_status places_into(ts_nd *to, nd_node *value, nd_node *offsets, nd_node *kept, const places_how *how,
+                             ts_error *err)
 {
     static const int64_t none[TS_ND_RANK];
     nd_group group;
-    places_scatter s = {.unique = unique};
+    places_scatter s = {.unique = how->unique, .of = {.is_greatest = how->is_greatest, .is_masked = kept != NULL}};
     void *data;
     ts_buffer *buffer;
     TS_TRY(ts__nd_memory(to, TS_ND_CAUSE_places, false, &data, &buffer, err));
     ts__nd_group_begin(&group, to->graph, value);
     bool fits = ts__nd_group_add(&group, value);
-    s.value = group.n_nodes - 1;
+    s.of.value = group.n_nodes - 1;
     fits = fits && ts__nd_group_add(&group, offsets);
-    s.offsets = group.n_nodes - 1;
+    s.of.offsets = group.n_nodes - 1;
+    fits = fits && (!kept || ts__nd_group_add(&group, kept));
+    s.of.mask = group.n_nodes - 1;
     s.to = group.n_places;
     if (!fits || !ts__nd_group_store(&group, value, data, buffer, none))
         return ts_fail(err, TS_INTERNAL, "a value of arrays is too large for a kernel");
     return places_run(&s, &group, err);
 }
 
+static ts_status places_write_all(ts_nd *to, ts_nd *offsets, ts_nd *values, const places_how *how, ts_error *err)
+{
+    nd_node *value = NULL, *places = NULL, *kept = NULL;
+    ts_status status = ts__nd_value_node(values, (ts_dtype)to->dtype, offsets, &value, err);
+    if (status == TS_OK)
+        status = ts__nd_value_node(offsets, TS_DTYPE_int64, offsets, &places, err);
+    if (status == TS_OK && how->kept)
+        status = ts__nd_value_node(how->kept, TS_DTYPE_bool_, offsets, &kept, err);
+    if (status == TS_OK)
+        status = places_into(to, value, places, kept, how, err);
+    ts__nd_node_release(to->graph, value);
+    ts__nd_node_release(to->graph, places);
+    ts__nd_node_release(to->graph, kept);
+    return status;
+}
+
+/* ---- the last value of each place ----------------------------------------------------------------- */
+
+ts_status ts_nd_iota(ts_nd_graph *graph, int64_t first, int64_t n, ts_nd **result, ts_error *err)
+{
+    TS_NEED(err, graph, result);
+    TS_TRY(ts_nd_empty(graph, TS_DTYPE_int64, 1, &n, false, result, err));
+    ts_nd_call call = {.fn = TS_ND_iota, .in = {{.kind = 'i', .i = first}}, .out = *result};
+    ts_nd *same = NULL;
+    ts_status status = n ? ts_nd_run(graph, &call, &same, err) : TS_OK;
+    ts_nd_release(same);
+    if (status != TS_OK)
+        ts_nd_release(*result), *result = NULL;
+    return status;
+}
+
+/* An array's elements from the lowest one in memory to the highest, counted from its first. */
+static void places_span(const ts_nd *to, int64_t *low, int64_t *high)
+{
+    *low = *high = 0;
+    for (uint32_t d = 0; d < to->rank; d++) {
+        int64_t step = ts_nd_strides(to)[d] / (int64_t)ts_dtype_bytes((ts_dtype)to->dtype);
+        *(step < 0 ? low : high) += step * (ts_nd_shape(to)[d] - 1);
+    }
+}
+
+/* Arrays on the way to which values are the last ones of their places. */
+enum { LAST_OF, LAST_PLACES, LAST_ORDER, LAST_SEEN, LAST_ARRAYS };
+
+static ts_status places_last_of(ts_nd *offsets, int64_t low, int64_t n, ts_nd *own[LAST_ARRAYS], ts_nd **kept,
+                                ts_error *err)
+{
+    ts_nd_graph *graph = offsets->graph;
+    ts_dtype dtype = offsets->count <= INT32_MAX ? TS_DTYPE_int32 : TS_DTYPE_int64;
+    places_how greatest = {.unique = true, .is_greatest = true};
+    ts_nd *same = NULL, *along;
+    TS_TRY(ts_nd_empty(graph, dtype, 1, &n, false, &own[LAST_OF], err));
+    ts_nd_call none = {.fn = TS_ND_copy, .in = {{.kind = 'i', .i = -1}}, .out = own[LAST_OF]};
+    TS_TRY(ts_nd_run(graph, &none, &same, err));
+    ts_nd_release(same);
+    ts_nd_call from_low = {.fn = TS_ND_subtract, .in = {{.array = offsets}, {.kind = 'i', .i = low}}};
+    TS_TRY(ts_nd_run(graph, &from_low, &own[LAST_PLACES], err));
+    TS_TRY(ts_nd_iota(graph, 0, offsets->count, &along, err));
+    int64_t strides[TS_ND_RANK], step = 8;
+    for (uint32_t d = offsets->rank; d-- > 0; step *= ts_nd_shape(offsets)[d])
+        strides[d] = step;
+    ts_status status = ts_nd_view(along, 0, TS_DTYPE_int64, offsets->rank, ts_nd_shape(offsets), strides, 0,
+                                  &own[LAST_ORDER], err);
+    ts_nd_release(along);
+    TS_TRY(status);
+    TS_TRY(places_write_all(own[LAST_OF], own[LAST_PLACES], own[LAST_ORDER], &greatest, err));
+    TS_TRY(ts_nd_gather(own[LAST_OF], own[LAST_PLACES], &own[LAST_SEEN], err));
+    ts_nd_call is_last = {.fn = TS_ND_equal, .in = {{.array = own[LAST_SEEN]}, {.array = own[LAST_ORDER]}}};
+    return ts_nd_run(graph, &is_last, kept, err);
+}
+
+/* Which values are the last ones of their places: *kept; NULL where one block had better walk all of them. */
+static ts_status places_last(ts_nd *to, ts_nd *offsets, bool by_all, ts_nd **kept, ts_error *err)
+{
+    int64_t low, high;
+    ts_nd *own[LAST_ARRAYS] = {NULL};
+    ts_error none;
+    *kept = NULL;
+    places_span(to, &low, &high);
+    bool on_host = ts_device_caps_of(to->graph->device) & TS_DEVICE_HOST_MEMORY;
+    if (!by_all && (on_host || offsets->count <= PLACES_FEW || (high - low) / PLACES_SPREAD >= offsets->count))
+        return TS_OK;
+    ts_status status = places_last_of(offsets, low, high - low + 1, own, kept, &none);
+    for (uint32_t i = 0; i < LAST_ARRAYS; i++)
+        ts_nd_release(own[i]);
+    if (status != TS_OK && status != TS_NOMEM) /* without memory for it, one block does it */
+        return *err = none, status;
+    return TS_OK;
+}
+
 ts_status ts_nd_scatter(ts_nd *to, ts_nd *offsets, ts_nd *values, uint32_t flags, ts_error *err)
 {
-    nd_node *value = NULL, *places = NULL;
     ts_nd *own = values;
     TS_NEED(err, to, offsets, values);
     TS_TRY(ts__nd_meet_few(offsets->count, (ts_nd *const[]){to, offsets, values}, 3, err));
@@ -123,13 +231,12 @@ ts_status ts_nd_scatter(ts_nd *to, ts_nd *offsets, ts_nd *values, uint32_t flags
         ts_nd_call call = {.fn = TS_ND_copy, .in = {{.array = values}}};
         TS_TRY(ts_nd_run(to->graph, &call, &own, err));
     }
-    ts_status status = ts__nd_value_node(own, (ts_dtype)to->dtype, offsets, &value, err);
+    places_how how = {.unique = flags & TS_ND_UNIQUE || values->count == 1};
+    ts_status status = how.unique ? TS_OK : places_last(to, offsets, flags & TS_ND_BY_ALL, &how.kept, err);
+    how.unique |= how.kept != NULL;
     if (status == TS_OK)
-        status = ts__nd_value_node(offsets, TS_DTYPE_int64, offsets, &places, err);
-    if (status == TS_OK)
-        status = places_into(to, value, places, flags & TS_ND_UNIQUE, err);
-    ts__nd_node_release(to->graph, value);
-    ts__nd_node_release(to->graph, places);
+        status = places_write_all(to, offsets, own, &how, err);
+    ts_nd_release(how.kept);
     if (own != values)
         ts_nd_release(own);
     return status;

@@ -49,7 +49,7 @@ DEFAULT_STREAM = {
 
 
 def functions():
-    """(name, [(parameter, is it a pointer)]) of what gives a status."""
+    """(name, [(parameter, is it a pointer, its number)]) of what gives a status."""
     for header in sorted((ROOT / "include" / "tessera").glob("*.h")):
         text = re.sub(r"/\*.*?\*/", "", header.read_text(), flags=re.DOTALL)
         for name, params in re.findall(r"TS_API\s+TS_CHECKED\s+ts_status\s+(ts_\w+)\(([^;]*?)\)\s*;", text):
@@ -59,7 +59,8 @@ def functions():
 
 def parameter(text):
     name = re.search(r"\(\*(\w+)\)", text) or re.search(r"(\w+)(\[\w*\])?$", text.strip())
-    return name[1], "*" in text or "[" in text
+    number = ctypes.c_double if text.split()[0] == "double" else ctypes.c_uint64
+    return name[1], "*" in text or "[" in text, number(1)
 
 
 def needs(function, name):
@@ -68,7 +69,7 @@ def needs(function, name):
     return name != "stream" or function not in DEFAULT_STREAM
 
 
-CASES = [(f, params, name) for f, params in functions() for name, pointer in params if pointer and needs(f, name)]
+CASES = [(f, params, name) for f, params in functions() for name, pointer, _ in params if pointer and needs(f, name)]
 
 
 def test_the_headers_were_read():
@@ -79,11 +80,11 @@ def test_the_headers_were_read():
 def test_null_is_refused_by_name(function, params, missing):
     room, outs, values = ctypes.create_string_buffer(ROOM), {}, []
     error = ctypes.create_string_buffer(ROOM)
-    for name, pointer in params:
+    for name, pointer, number in params:
         if name == "err":
             values.append(error)
         elif not pointer:
-            values.append(ctypes.c_uint64(1))
+            values.append(number)
         elif name == missing:
             values.append(None)
         else:

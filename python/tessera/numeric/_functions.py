@@ -18,6 +18,7 @@ from ._setup import (
     OWN,
     HostDtype,
     Memory,
+    default_device,
     dtype_of,
     fitted,
     is_held,
@@ -392,8 +393,28 @@ def arange(start_or_stop: Any, /, stop: Any = None, step: Any = 1, *, dtype: Any
     if device is not None:
         return on(device, arange, start_or_stop, stop, step, dtype=dtype)
     dtype = None if dtype is None else dtype_of(dtype)
-    given = (x._scalar() if isinstance(x, ndarray) and not x.ndim else x for x in (start_or_stop, stop, step))
-    return of_numpy(numpy.arange(*given, dtype=dtype), private=True)
+    given = [x._scalar() if isinstance(x, ndarray) and not x.ndim else x for x in (start_or_stop, stop, step)]
+    made = _arange_there(*given, dtype) if default_device() != "cpu" else None
+    return of_numpy(numpy.arange(*given, dtype=dtype), private=True) if made is None else made
+
+
+def _arange_there(start: Any, stop: Any, step: Any, dtype: Any) -> ndarray | None:
+    """Many numbers by a kernel where new arrays lie, as NumPy computes them; None: the host had better make them."""
+    start, stop = (0, start) if stop is None else (0 if start is None else start, stop)
+    kinds = {type(x) for x in (start, stop, step)}
+    if not kinds <= {int, float} or not step or not builtins.all(abs(x) < 2**53 for x in (start, stop, step)):
+        return None
+    n = math.ceil((stop - start) / step)
+    dtype = numpy.dtype(numpy.float64 if float in kinds else numpy.int64) if dtype is None else dtype
+    if n <= _FEW:
+        return None
+    if dtype.char in "fd":
+        first = dtype.type(start)
+        return asarray(_core.numeric_iota(n).astype(dtype) * (dtype.type(start + step) - first) + first)
+    limits = numpy.iinfo(dtype) if dtype.kind in "iu" and float not in kinds else None
+    if limits is None or not builtins.all(limits.min <= x <= limits.max for x in (start, start + (n - 1) * step)):
+        return None
+    return asarray(_core.numeric_iota(n) * step + start).astype(dtype, copy=False)
 
 
 def linspace(start: Any, stop: Any, num: Any = 50, endpoint: bool = True, retstep: bool = False, dtype: Any = None,

@@ -28,6 +28,7 @@ _isnan = FUNCTIONS["isnan"]
 
 _BLOCK = 65536  # numbers whose weights are summed before they are added to those before, as NumPy's are
 _COUNTERS = 1 << 24  # numbers that are counted side by side, on devices whose memory is not the host's
+_INT32 = (1 << 31) - 1
 _TOGETHER = 1 << 22  # elements that are sorted without a kernel in host memory; ORDER_MOST of src/numeric/order.c
 _MANY = 1 << 18  # elements of a GPU whose keys are made as they are read: one pass less
 
@@ -117,8 +118,10 @@ def ordered(a: ndarray, places: bool, descending: bool = False) -> tuple[ndarray
     }
     found = None
     if places:
-        found = f.empty(a.shape, numpy.int64)
-        along = f.broadcast_to(f.arange(n), a.shape).copy()
+        # half the bytes to move on a GPU, where a sort does nothing else
+        place = numpy.int32 if a.device != "cpu" and n <= _INT32 else numpy.int64
+        found = f.empty(a.shape, place)
+        along = f.broadcast_to(f.arange(n, dtype=place), a.shape).copy()
         options |= {
             "d_in_values": memory(along.reshape(-1), True),
             "d_out_values": memory(found.reshape(-1), True),
@@ -132,7 +135,7 @@ def ordered(a: ndarray, places: bool, descending: bool = False) -> tuple[ndarray
         compute.segmented_sort(
             **options, num_segments=rows, start_offsets_in=bounds[:-1], end_offsets_in=bounds[1:]
         )
-    return made, found
+    return made, None if found is None else found.astype(numpy.int64, copy=False)
 
 
 def _along(a: Any, axis: Any, kind: Any, order: Any, stable: Any) -> tuple[ndarray, int]:
@@ -296,31 +299,32 @@ def _unique(a: ndarray, equal_nan: bool, first: bool, inverse: bool, counts: boo
     """Values and, as they are wanted, first places, which value each element is, how often each occurs."""
     flat = f.ravel(a)
     made: Any = _core.numeric_unique(flat, equal_nan, first, inverse, counts)
-    if made is None:
-        values, *others = _unique_sorted(flat, equal_nan)
-        made = (values, *(each for each, wanted in zip(others, (first, inverse, counts), strict=True) if wanted))
-    return tuple(made)
+    return tuple(made) if made is not None else _unique_sorted(flat, equal_nan, first, inverse, counts)
 
 
-def _unique_sorted(a: ndarray, equal_nan: bool) -> tuple[ndarray, ndarray, ndarray, ndarray]:
-    """Values, first places, which value each element is, counts."""
-    keys, places = ordered(a, True)
-    assert places is not None
+def _unique_sorted(a: ndarray, equal_nan: bool, first: bool, inverse: bool, counts: bool) -> tuple[ndarray, ...]:
+    """The same by a sort; only first places and inverses need to know where elements came from."""
+    keys, places = ordered(a, first or inverse)
     n = keys.size
-    if not n:
-        return keys, places, places, places
     new = f.ones(n, bool)
-    same = keys[1:] == keys[:-1]
-    if equal_nan and has_meaning(keys):
-        same = f.asarray(plain(keys)[1:] == plain(keys)[:-1])
-    if equal_nan and keys.dtype.kind in "fc":
-        same = same | ((keys[1:] != keys[1:]) & (keys[:-1] != keys[:-1]))
-    new[1:] = ~same
-    first = flatnonzero(new)
-    inverse = f.empty(n, numpy.int64)
-    inverse[places] = cumsum(new) - 1
-    counts = concatenate([first[1:], f.array([n])]) - first
-    return take(keys, first), take(places, first), inverse, counts
+    if n:
+        same = keys[1:] == keys[:-1]
+        if equal_nan and has_meaning(keys):
+            same = f.asarray(plain(keys)[1:] == plain(keys)[:-1])
+        if equal_nan and keys.dtype.kind in "fc":
+            same = same | ((keys[1:] != keys[1:]) & (keys[:-1] != keys[:-1]))
+        new[1:] = ~same
+    made = [f.asarray(keys[new])]
+    if first:
+        made.append(f.asarray(places[new]))
+    if inverse:
+        made.append(f.empty(n, numpy.int64))
+        if n:
+            _core.numeric_scatter(made[-1], places, cumsum(new) - 1, True)
+    if counts:
+        begins = flatnonzero(new)
+        made.append(concatenate([begins[1:], f.array([n])]) - begins)
+    return tuple(made)
 
 
 def unique(ar: Any, return_index: bool = False, return_inverse: bool = False, return_counts: bool = False,
@@ -501,8 +505,8 @@ def _counted(x: ndarray, n: int) -> ndarray:
     made = f.zeros(n, numpy.int64)
     if x.size and n:
         compute.histogram_even(
-            d_samples=memory(x.copy("C"), True), d_histogram=memory(made, True), num_output_levels=n + 1,
-            lower_level=numpy.int64(0), upper_level=numpy.int64(n), num_samples=x.size,
+            d_samples=memory(x if x.flags.c_contiguous else x.copy("C"), True), d_histogram=memory(made, True),
+            num_output_levels=n + 1, lower_level=numpy.int64(0), upper_level=numpy.int64(n), num_samples=x.size,
         )  # fmt: skip
     return made
 
@@ -548,16 +552,26 @@ def _weighted(x: ndarray, weights: ndarray, minlength: int) -> ndarray:
     return made
 
 
-def _bins_of(x: ndarray, edges: ndarray) -> ndarray:
-    """The bin of each number as NumPy finds it (src/numeric/count.c): n, which is none, of what lies outside."""
+def _bins_of(x: ndarray, edges: ndarray, width: float, dtype: Any = numpy.int64) -> ndarray:
+    """The bin of each number as `numeric_bins` finds it (src/numeric/count.c), by kernels."""
     n = edges.size - 1
     first, last = edges[0], edges[n]
-    at = (x - first) / (last - first) * edges.dtype.type(n)
+    at = (x - first) / (numpy.float64(width) if width else last - first) * n
     inside = (x >= first) & (x <= last)
-    bin = FUNCTIONS["minimum"](FUNCTIONS["maximum"](select(inside, at, 0), 0), n - 1).astype(numpy.int32)
-    bin = bin - ((bin > 0) & (x < take(edges, bin)))
-    bin = bin + ((bin != n - 1) & (x >= take(edges, bin + 1)))
-    return f.asarray(select(inside, bin, n)).astype(numpy.int64)
+    bin = FUNCTIONS["minimum"](FUNCTIONS["maximum"](select(inside, at, 0), 0), n - 1).astype(numpy.int64)
+    bin = bin - ((bin > 0) & (x < _core.numeric_gather(edges, bin)))
+    bin = bin + ((bin != n - 1) & (x >= _core.numeric_gather(edges, bin + 1)))
+    return f.asarray(select(inside, bin, n)).astype(dtype)
+
+
+def _binned(x: ndarray, edges: ndarray, width: float) -> ndarray:
+    """How many numbers lie in each bin."""
+    n = edges.size - 1
+    places = _core.numeric_bins(x, edges, width)
+    if places is not None:
+        return bincount(places, None, n + 1)[:n]
+    small = n < numpy.iinfo(numpy.uint16).max  # few bytes to write and to read again
+    return _counted(_bins_of(x, edges.to_device(x.device), width, numpy.uint16 if small else numpy.int64), n)
 
 
 def _is_binned(a: Any, bins: Any, range: Any, weights: Any) -> bool:
@@ -565,13 +579,18 @@ def _is_binned(a: Any, bins: Any, range: Any, weights: Any) -> bool:
     if type(a) is not ndarray or a.dtype.char not in "fd" or not isinstance(bins, (int, str)):
         return False
     if range is not None:  # numbers of Python, which no dtype rounds
-        if a.dtype.char == "f" or not isinstance(range, (tuple, list)) or len(range) != 2:
+        if not isinstance(range, (tuple, list)) or len(range) != 2:
             return False
         if not all(type(each) in (int, float) and abs(each) < 2**53 for each in range):
             return False
     return weights is None or (
         type(weights) is ndarray and weights.dtype.kind in "fiu" and f.can_cast(weights.dtype, numpy.float64, "safe")
     )
+
+
+def _width_of(first: float, last: float) -> float:
+    """Between the edges of a range; of one number it reaches half a unit to both sides."""
+    return float(last) - float(first) or (first + 0.5) - (first - 0.5)
 
 
 def histogram(a: Any, bins: Any = 10, range: Any = None, density: Any = None, weights: Any = None) -> Any:
@@ -583,12 +602,14 @@ def histogram(a: Any, bins: Any = 10, range: Any = None, density: Any = None, we
     x, n = a.reshape(-1), edges.size - 1
     if edges.dtype != x.dtype or not x.size:
         return program["histogram"](a, bins, range, density, weights)
-    places = _core.numeric_bins(x, edges)
-    if places is None:
-        places = _bins_of(x, edges.to_device(x.device))
+    width = 0.0 if range is None else _width_of(*range)
     if weights is None:
-        made = bincount(places, None, n + 1)[:n]
-    elif x.device != "cpu":  # another order of sums than NumPy's
+        made = _binned(x, edges, width)
+        return (made / (edges[1:] - edges[:-1]).astype(float) / made.sum() if density else made), edges
+    places = _core.numeric_bins(x, edges, width)
+    if places is None:
+        places = _bins_of(x, edges.to_device(x.device), width)
+    if x.device != "cpu":  # another order of sums than NumPy's
         made = bincount(places, weights.reshape(-1), n + 1)[:n].astype(weights.dtype, copy=False)
     else:
         made, w = f.zeros(n, weights.dtype), weights.reshape(-1)

@@ -442,7 +442,8 @@ def test_scalars_of_numpy_before_arrays():
 
 @pytest.mark.parametrize("dtype", ["f4", "f8"])
 @pytest.mark.parametrize("bins", [1, 7, 256])
-def test_what_counts_on_other_devices_finds_the_same_bins(dtype, bins):
+@pytest.mark.parametrize("width", [0.0, 5.3])
+def test_what_counts_on_other_devices_finds_the_same_bins(dtype, bins, width):
     from tessera.numeric import _sort
 
     rng = np.random.default_rng(bins)
@@ -450,8 +451,8 @@ def test_what_counts_on_other_devices_finds_the_same_bins(dtype, bins):
     edges = np.histogram_bin_edges(x, bins).astype(dtype)
     odd = [edges, np.nextafter(edges, np.array(9, dtype)), np.array([np.nan, np.inf, -np.inf], dtype)]
     numbers = tn.array(np.concatenate([x, *odd]))
-    places = _sort._bins_of(numbers, tn.array(edges))
-    assert (np.asarray(places) == np.asarray(_core.numeric_bins(numbers, tn.array(edges)))).all()
+    places = _sort._bins_of(numbers, tn.array(edges), width)
+    assert (np.asarray(places) == np.asarray(_core.numeric_bins(numbers, tn.array(edges), width))).all()
     weights = rng.integers(0, 9, places.size).astype("f8")
     found = np.asarray(places)
     assert (np.asarray(_sort._counted(places, bins + 1)) == np.bincount(found, None, bins + 1)).all()
@@ -477,3 +478,58 @@ def test_copies_along_other_axes_are_numpys():
         part = tn.zeros(a.shape, a.dtype)
         part[...] = b
         np.testing.assert_array_equal(np.asarray(part), a)
+
+
+@pytest.mark.parametrize("dtype", ["f4", "f8"])
+@pytest.mark.parametrize("bounds", [(-1.3, 2.1), (0.1, 0.9), (-4, 4), (1, 1), (0, 0.25)])
+def test_histograms_of_a_range_are_numpys(dtype, bounds):
+    rng = np.random.default_rng()
+    for bins in (1, 10, 97):
+        edges = np.histogram_bin_edges(np.zeros(1, dtype), bins, bounds).astype(dtype)
+        x = np.concatenate([rng.standard_normal(5000).astype(dtype), edges, [np.nan, np.inf]]).astype(dtype)
+        for density in (False, True):
+            found = tn.histogram(tn.array(x), bins, bounds, density)
+            for one, other in zip(found, np.histogram(x, bins, bounds, density), strict=True):
+                assert one.dtype == other.dtype
+                np.testing.assert_array_equal(tn.asnumpy(one), other)
+
+
+def test_numbers_of_kernels_are_those_of_arange():
+    from tessera.numeric import _functions
+
+    rng = np.random.default_rng()
+    for _ in range(60):
+        start, stop = sorted(int(x) for x in rng.integers(-(10**6), 10**6, 2))
+        step = int(rng.integers(1, 9)) * (1 if rng.random() < 0.5 else -1)
+        given = [start, stop, step] if step > 0 else [stop, start, step]
+        if rng.random() < 0.5:
+            given = [x / 3 if rng.random() < 0.7 else x for x in given]
+        dtype = rng.choice([None, "f4", "f8", "i8", "i4"])
+        dtype = None if dtype is None else np.dtype(dtype)
+        made = _functions._arange_there(*given, dtype)
+        if made is not None:
+            wanted = np.arange(*given, dtype=dtype)
+            assert made.dtype == wanted.dtype
+            np.testing.assert_array_equal(tn.asnumpy(made), wanted)
+    assert _functions._arange_there(0, 5000, 1, None).sum() == 4999 * 2500
+    assert _functions._arange_there(5000, None, 1, np.dtype("u1")) is None  # numbers that wrap
+
+
+@pytest.mark.parametrize("dtype", ["f4", "c16", "?", "i1", "f2", "i8"])
+def test_last_values_stay_where_all_blocks_write(dtype):
+    rng = np.random.default_rng()
+    for _ in range(20):
+        rank = int(rng.integers(1, 4))
+        shape = tuple(rng.integers(1, [5000, 70, 18][rank - 1], rank))
+        expected = rng.integers(0, 100, shape).astype(dtype)
+        a = tn.array(expected)
+        if rank == 2 and rng.random() < 0.5:
+            a, expected = a[::-1, ::2], expected[::-1, ::2]
+        drawn = tuple(rng.integers(1, 60, rng.integers(1, 3)))
+        keys = [rng.integers(0, n, drawn) for n in expected.shape]
+        offsets = sum(key * (step // expected.itemsize) for key, step in zip(keys, expected.strides, strict=True))
+        values = rng.integers(0, 100, drawn).astype(dtype)
+        _core.numeric_scatter(a, tn.array(offsets), tn.array(values), 2)
+        for i in np.ndindex(*drawn):
+            expected[tuple(key[i] for key in keys)] = values[i]
+        np.testing.assert_array_equal(tn.asnumpy(a), expected)
