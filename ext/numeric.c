@@ -80,12 +80,21 @@ PyObject *numeric_move(core_state *state, PyObject *array, ts_nd_graph *graph)
     return status == TS_OK ? numeric_wrap(state, moved, NULL) : core_raise(state, &err);
 }
 
+/* An extent; NumPy has another error for those that no index reaches. */
+static int64_t numeric_extent(PyObject *object)
+{
+    int64_t extent = PyNumber_AsSsize_t(object, PyExc_OverflowError);
+    if (extent == -1 && PyErr_ExceptionMatches(PyExc_OverflowError))
+        PyErr_Format(PyExc_ValueError, "Maximum allowed dimension exceeded: %R", object);
+    return extent;
+}
+
 int numeric_dims_of(PyObject *object, uint32_t *rank, int64_t dims[TS_ND_RANK])
 {
     PyObject *items = PySequence_Check(object) ? PySequence_Tuple(object) : NULL;
     if (!items) {
         PyErr_Clear();
-        dims[0] = PyNumber_AsSsize_t(object, PyExc_OverflowError);
+        dims[0] = numeric_extent(object);
         *rank = 1;
         return PyErr_Occurred() ? -1 : 0;
     }
@@ -93,7 +102,7 @@ int numeric_dims_of(PyObject *object, uint32_t *rank, int64_t dims[TS_ND_RANK])
     if (n > TS_ND_RANK)
         PyErr_Format(PyExc_ValueError, "maximum supported dimension for an ndarray is currently 64, found %zd", n);
     for (Py_ssize_t d = 0; d < n && n <= TS_ND_RANK && !PyErr_Occurred(); d++)
-        dims[d] = PyNumber_AsSsize_t(PyTuple_GET_ITEM(items, d), PyExc_OverflowError);
+        dims[d] = numeric_extent(PyTuple_GET_ITEM(items, d));
     *rank = (uint32_t)n;
     Py_DECREF(items);
     return PyErr_Occurred() ? -1 : 0;

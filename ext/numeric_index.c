@@ -562,11 +562,29 @@ static int index_set_derived(core_state *state, PyObject *self, PyObject *key, P
     return done;
 }
 
+/* An array of a derived class without axes that is written to one number: by its __int__ or __float__, as NumPy reads
+ * it, which numpy.ma.masked refuses. NULL: another kind of write, or with exception. */
+static PyObject *index_derived_number(core_state *state, const ts_nd *a, PyObject *key, PyObject *value)
+{
+    int64_t offset;
+    bool is_one = value && numeric_is_array(state, value) && Py_TYPE(value) != state->numeric->array_class &&
+                  !ND(value)->rank && ND(value)->graph == state->numeric->graphs[0] && a->dtype && !a->meaning &&
+                  index_picks(state->numeric, a, key, &offset);
+    char kind = is_one ? ts_dtype_get((ts_dtype)a->dtype)->kind : 0;
+    return kind == 'f' ? PyNumber_Float(value) : kind == 'i' || kind == 'u' ? PyNumber_Long(value) : NULL;
+}
+
 int numeric_ass_subscript(PyObject *self, PyObject *key, PyObject *value)
 {
     core_state *state = ((numeric_array *)self)->state;
     bool picks;
     int got;
+    PyObject *number = index_derived_number(state, ND(self), key, value);
+    if (number || PyErr_Occurred()) {
+        got = number ? numeric_ass_subscript(self, key, number) : -1;
+        Py_XDECREF(number);
+        return got;
+    }
     if (!value) {
         PyErr_SetString(PyExc_ValueError, "cannot delete array elements");
         return -1;

@@ -321,7 +321,7 @@ def einsum(*operands: Any, out: Any = None, optimize: Any = False, **kwargs: Any
     )
     if kwargs:
         raise TypeError(f"Did not understand the following kwargs: {sorted(kwargs)}")
-    order = f.check_order(order)
+    order, dtype = f.check_order(order), None if dtype is None else f.dtype_of(dtype)
     if casting not in ("no", "equiv", "safe", "same_kind", "unsafe"):
         raise ValueError(
             f"casting must be 'no', 'equiv', 'safe', 'same_kind' or 'unsafe', not {casting!r}"

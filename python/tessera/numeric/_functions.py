@@ -212,9 +212,9 @@ def array(object: Any, dtype: Any = None, *, copy: Any = True, order: str = "K",
         try:
             made = numpy.array(object, **asked)
         except (OverflowError, TypeError, ValueError):  # arrays of no axes, of ours, are cast where numbers must fit
-            if not isinstance(object, (list, tuple)) or not _any(type(x) is ndarray for x in object):
+            if not isinstance(object, (list, tuple)) or not _any(hasattr(type(x), "__array__") for x in object):
                 raise
-            made = numpy.array([to_numpy(x) if type(x) is ndarray else x for x in object], **asked)
+            made = numpy.array([_read(x) for x in object], **asked)
         shares = made.base is not None or isinstance(object, (memoryview, bytearray, bytes))
         a, is_new = of_numpy(made, private=not shares), not shares
     wanted = a.dtype if dtype is None else fitted(a.dtype, dtype_of(dtype))
@@ -236,6 +236,14 @@ def array(object: Any, dtype: Any = None, *, copy: Any = True, order: str = "K",
     if isinstance(object, ndarray) and a is taken:  # nothing had to be made
         return object if subok else a
     return a if type(a) is type(object) is ndarray else as_class(a, object if subok else None)
+
+
+def _read(x: Any) -> Any:
+    """An element of a list as NumPy takes it: arrays of ours, also those that an object's __array__ gives, as its."""
+    if not hasattr(type(x), "__array__") or isinstance(x, (numpy.ndarray, numpy.generic)):
+        return x
+    given = x if isinstance(x, ndarray) else x.__array__()
+    return to_numpy(given) if type(given) is ndarray else x
 
 
 def as_class(a: ndarray, like: Any) -> ndarray:

@@ -30,7 +30,7 @@ from ._functions import (
     result_type,
 )
 from ._ndarray import ndarray
-from ._setup import dtype_of, warn_of_lost_parts
+from ._setup import dtype_of, place, warn_of_lost_parts
 
 
 def _ranking(arrays: Any) -> Any:
@@ -74,7 +74,7 @@ def concatenate(arrays: Any, /, axis: Any = 0, out: Any = None, *, dtype: Any = 
         given = (a if n is None else n for a, n in zip(parts, kinds, strict=True))
         found = result_type(*given) if dtype is None else dtype_of(dtype)
         columns = all(a.flags.fnc for a in parts)
-        out = empty(shape, found, "F" if columns else "C")
+        out = empty(shape, found, "F" if columns else "C", device=parts[0].device)
     elif dtype is not None:
         raise TypeError(
             "concatenate() only takes `out` or `dtype` as an argument, but both were provided."
@@ -102,6 +102,9 @@ def _listed_arrays(arrays: Any) -> Any:
     """Arrays to join, of a sequence."""
     if not hasattr(arrays, "__getitem__"):
         raise TypeError('arrays to stack must be passed as a "sequence" type such as list or tuple.')
+    if any(isinstance(a, ndarray) and not a.ndim for a in arrays):  # they take part where the others lie, as numbers do
+        where = next((a.device for a in arrays if isinstance(a, ndarray) and a.ndim), None)
+        return [place(a, where) if isinstance(a, ndarray) and not a.ndim and where else a for a in arrays]
     return arrays
 
 

@@ -52,6 +52,8 @@ def _same_value(self: ndarray, dtype: Any, order: str) -> ndarray:
         made = f.astype_as(self, dtype, order)
         back = f.astype_as(made, self.dtype, order)
         same = f.asarray(f.asarray(back == self) | ((back != back) & (self != self)))
+        if self.dtype.kind in "fc" and dtype.kind in "iu":  # infinities come back from the greatest integers
+            same = same & (abs(self) != numpy.inf)
         if self.dtype.kind in "iu" and dtype.kind in "iu":
             same = same & ((made < 0) == (self < 0))
         elif self.dtype.kind in "iu" and dtype.kind in "fc":  # rounded up beyond the greatest it comes back as that

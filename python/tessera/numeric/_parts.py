@@ -409,6 +409,7 @@ def lexsort(keys: Any, axis: Any = -1) -> Any:
     if len({key.shape for key in keys}) > 1:
         raise ValueError("all keys need to be the same shape")
     if not keys[0].ndim:
+        f.normalize(axis, int(axis in (0, -1)))
         return numpy.int64(0)
     if any(key.dtype.kind in "SU" for key in keys):
         return _host.call("lexsort", numpy.lexsort, keys, axis)

@@ -402,6 +402,11 @@ def isin(element: Any, test_elements: Any, assume_unique: bool = False, invert: 
     if kind == "table" and not (element.dtype.kind in "biu" and others.dtype.kind in "biu"):
         raise ValueError("The 'table' method is only supported for boolean or integer arrays. "
                          "Please select 'sort' or None for kind.")  # fmt: skip
+    if kind == "table" and others.size and others.dtype.kind in "iu":
+        reach = int(others.max()) - int(others.min())
+        if reach > numpy.iinfo(others.dtype).max:
+            raise RuntimeError(f"kind='table': the elements span {reach}, more than the greatest {others.dtype}; "
+                               "use kind=None or 'sort'")  # fmt: skip
     try:
         dtype = f.result_type(element, others)
         comparable = {element.dtype.kind, others.dtype.kind} != {"M", "m"}

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """What cupyx has for the host: page-locked arrays, times of calls, ranges."""
 
+import sys
 from unittest import mock
 
 import numpy as np
@@ -63,3 +64,10 @@ def test_pinned_arrays_of_padded_records_and_no_objects():
 
 def test_fast_lengths_are_those_of_cufft():
     assert [cupyx.scipy.fft.next_fast_len(n) for n in (0, 7, 11, 13)] == [0, 7, 12, 14]
+
+
+def test_page_locked_memory_is_a_buffer():
+    place = cupy.cuda.alloc_pinned_memory(8)
+    assert place.__buffer__(0).nbytes == place.size() >= 8
+    if sys.version_info >= (3, 12):
+        assert np.frombuffer(place, "u1", 8).ctypes.data == place.ptr

@@ -327,6 +327,9 @@ class PinnedMemoryPointer:
     def __array__(self, dtype: Any = None, copy: Any = None) -> Any:
         return self.array
 
+    def __buffer__(self, flags: int) -> memoryview:  # asked for by Python 3.12 and newer
+        return memoryview(self.array)
+
     def as_array(self, shape: tuple[int, ...], dtype: Any, strides: tuple[int, ...]) -> Any:
         """NumPy's array over the memory, whose base this is (of records: the base of its base).
 

@@ -303,3 +303,16 @@ def test_shared_memory_is_looked_for_within_a_limit(mock) -> None:
     for one, other, work in itertools.product(places, places, (0, 1, 100, -2, 10**100)):
         for name in ("shares_memory", "may_share_memory"):
             assert answer(np, x, name, one, other, work) == answer(numpy, y, name, one, other, work)
+
+
+def test_arrays_of_no_axes_are_joined_where_the_others_lie(mock) -> None:
+    x, one = np.arange(5.0, device="cuda"), np.full((), 3.0, device="cpu")
+    for join in (np.hstack, np.vstack, np.dstack, np.ma.hstack):
+        for parts in ((one, x), (x, one)):
+            if join in (np.hstack, np.ma.hstack):
+                assert join(parts).device == "cuda:0"
+            else:
+                with pytest.raises(ValueError, match="must match exactly"):
+                    join(parts)
+    with np.device("cuda"):
+        assert np.ma.ediff1d(x, to_begin=np.ma.masked, to_end=[1, 2]).shape == (7,)
