@@ -462,9 +462,8 @@ PyObject *numeric_subscript(PyObject *self, PyObject *key)
         return taken;
     if (!view)
         return got < 0 ? NULL : PyObject_CallFunctionObjArgs(state->numeric->get_item, self, key, NULL);
-    if (!picks) {
-        return numeric_wrap_like(state, view, numeric_base_of(STATE(self), self, Py_TYPE(self)), self);
-    }
+    if (!picks)
+        return numeric_wrap_like(state, view, numeric_base_of(state, self, Py_TYPE(self)), self);
     PyObject *scalar = numeric_scalar(state, view, 0);
     index_drop(state, view);
     return scalar;

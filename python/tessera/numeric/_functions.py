@@ -230,12 +230,12 @@ def array(object: Any, dtype: Any = None, *, copy: Any = True, order: str = "K",
     if (copy and not is_new) or wanted != a.dtype or not lies or refused:
         if refused:
             raise ValueError("Unable to avoid copy while creating an array as requested.")
-        a = astype_as(a, wanted, order)
+        a, is_new = astype_as(a, wanted, order), True
     if ndmin > a.ndim:
         a = a.reshape((1,) * (ndmin - a.ndim) + a.shape)
     if isinstance(object, ndarray) and a is taken:  # nothing had to be made
         return object if subok else a
-    return a if type(a) is type(object) is ndarray else as_class(a, object if subok else None)
+    return a if type(a) is type(object) is ndarray else as_class(a, object if subok else None, is_new)
 
 
 def _read(x: Any) -> Any:
@@ -246,12 +246,13 @@ def _read(x: Any) -> Any:
     return to_numpy(given) if type(given) is ndarray else x
 
 
-def as_class(a: ndarray, like: Any) -> ndarray:
-    """An array of the class of another one, ndarray if that is none; arrays of the host stay what they are."""
+def as_class(a: ndarray, like: Any, is_new: bool = False) -> ndarray:
+    """An array of the class of another one, ndarray if that is none; arrays of the host stay what they are. ``is_new``:
+    nobody else has it, and what is made of it owns its memory."""
     kind = type(like) if isinstance(like, ndarray) else ndarray
     if type(a) is kind or not isinstance(a, ndarray):
         return a
-    made = a._view(0, a.dtype, a.shape, a.strides) if kind is ndarray else a._as(kind)
+    made = a._view(0, a.dtype, a.shape, a.strides) if kind is ndarray else a._as(kind, None if is_new else a)
     if kind is not ndarray:
         made.__array_finalize__(like)
     return made

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import functools
+import math
 import operator
 import types
 from collections.abc import Sequence
@@ -502,11 +503,18 @@ class ndarray(_core.NumericArray):
         shape = _functions.listed(new_shape)
         if shape is None or not new_shape:
             return
+        if not self.flags.forc:
+            raise ValueError("resize only works on single-segment arrays")
+        order, flat = "F" if self.flags.fnc else "C", _functions.as_class(self, None)
+        flat = _functions.reshape(flat, -1, order=order)  # the elements as they lie
+        if math.prod(shape) == self.size and min(shape, default=0) >= 0:
+            self._become(_functions.reshape(flat, shape, order=order))
+            return
         if self.base is not None:
             raise ValueError("cannot resize this array: it does not own its data")
-        made = _functions.zeros(shape, self.dtype, device=self.device)
+        made = _functions.zeros(shape, self.dtype, order, device=self.device)
         n = min(made.size, self.size)
-        made.reshape(-1)[:n] = _functions.ravel(self)[:n]
+        _functions.reshape(made, -1, order=order)[:n] = flat[:n]
         self._become(made)
 
     def byteswap(self, inplace: bool = False) -> ndarray:

@@ -367,6 +367,18 @@ m.zeros(-2**63 - 1)
 m.arange(3).reshape(2**63)
 m.array([-np.inf], 'f2').astype('i8', casting='same_value')
 m.array([type('T', (), {'__array__': lambda self, dtype=None, copy=None: m.arange(3)})()] * 2)
+(a := m.arange(6).reshape(2, 3), a.resize((3, 2), refcheck=False), a)
+(a := m.arange(6)[:4], a.resize((2, 2)), a)
+(a := m.arange(6)[::2], a.resize((3, 1)))
+(a := m.asfortranarray(m.arange(6).reshape(2, 3)), a.resize((3, 2), refcheck=False), a)
+(a := m.asfortranarray(m.arange(6).reshape(2, 3)).copy(order='F'), a.resize((2, 4), refcheck=False), a)
+(a := m.arange(6)[:4], a.resize((2, 3), refcheck=False))
+(a := m.arange(6)[:0], a.resize((2, 0)), a)
+(a := m.arange(6), a.resize((2, -3)))
+(a := m.arange(6), a.resize((-2, -3)))
+(a := m.arange(6), a.resize((2, 5), refcheck=False), a)
+(a := m.arange(6), a.resize(4, refcheck=False), a)
+(a := m.arange(6), a.resize(6, 1), a)
 """
 
 
