@@ -892,7 +892,10 @@ static int call_out(core_state *state, PyObject *object, call_options *options)
         return 0;
     options->is_theirs = !numeric_is_array(state, object);
     options->out = object;
-    return 0;
+    if (options->is_theirs || !(ND(object)->flags & TS_ND_READONLY))
+        return 0;
+    PyErr_SetString(PyExc_ValueError, "output array is read-only"); /* before all that is wrong with operands */
+    return -1;
 }
 
 /* The same call with out= in the memory of another library (_ufunc_methods.py). */

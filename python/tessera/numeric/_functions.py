@@ -879,7 +879,7 @@ def copyto(dst: ndarray, src: Any, casting: str = "same_kind", where: Any = True
         raise ValueError(f"could not broadcast input array from shape {src.shape} into shape {dst.shape}")
     if casting == "unsafe" and src.dtype.kind == "c" and dst.dtype.kind in "iuf" and dst.flags.writeable:
         warn_of_lost_parts()
-    if not _is_same_place(src, dst):  # to itself nothing is written, whatever is wrong
+    if not src.ndim or not _is_same_place(src, dst):  # to itself nothing is written, whatever is wrong
         copy_of(src, dst, casting=casting, where=where)
 
 

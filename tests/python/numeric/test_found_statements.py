@@ -12,6 +12,9 @@ import pytest
 import tessera.numeric as tn
 
 STATEMENTS = """
+m.absolute(m.ones(3), out=m.zeros(3).imag, where=m.array([1.0]))
+m.add(m.ones(3), 'x', out=m.zeros(3).imag)
+(a := m.array(3.0), m.copyto(a, a, where=m.array([True, False])), a)
 m.fft.ihfft(m.arange(17, dtype='f2'))
 m.fft.fft(m.arange(7, dtype='f2'), norm='ortho')
 m.copyto(m.zeros(3), m.zeros(2), where=m.array([]))
