@@ -441,9 +441,12 @@ def tensordot(a: Any, b: Any, axes: Any = 2) -> Any:
     depth = math.prod(a.shape[d] for d in first)
     x = a.transpose([*rows, *first]).reshape(math.prod(a.shape[d] for d in rows), depth)
     y = b.transpose([*second, *columns]).reshape(depth, math.prod(b.shape[d] for d in columns))
+    shape = [a.shape[d] for d in rows] + [b.shape[d] for d in columns]
+    if 1 in (x.size, y.size):
+        return f.asarray(_scaled(x, y)).reshape(shape)
     made = product(x, y)
     _core.numeric_tell_product("dot", x, y, made, True, True)
-    return made.reshape([a.shape[d] for d in rows] + [b.shape[d] for d in columns])
+    return made.reshape(shape)
 
 
 def vecdot(x1: Any, x2: Any, /, out: Any = None, *, axes: Any = NO_VALUE, axis: Any = NO_VALUE, keepdims: bool = False,

@@ -12,6 +12,9 @@ import pytest
 import tessera.numeric as tn
 
 STATEMENTS = """
+m.tensordot(m.array([[0.0]]), m.array([1, np.inf, -0.0]), 0)
+m.tensordot(m.array([2]), m.array([[3, 4]]), 0)
+m.tensordot(m.array([True]), m.array([[True, False]]), (0, 0))
 m.absolute(m.ones(3), out=m.zeros(3).imag, where=m.array([1.0]))
 m.add(m.ones(3), 'x', out=m.zeros(3).imag)
 (a := m.array(3.0), m.copyto(a, a, where=m.array([True, False])), a)
