@@ -58,7 +58,7 @@ static PyObject *product_of(core_state *state, PyObject *x, PyObject *y, const c
     if (status != TS_OK)
         return core_raise(state, &err);
     bool is_large = a->rank == 2 && b->rank == 2 && a->count * ts_nd_shape(b)[1] > PRODUCT_SMALL;
-    if (is_large && ts_nd_matrices_are(a, b)) {
+    if (ts_nd_matrices_are(a, b)) {
         status = product_of_matrices(state, a, b, &result, &err);
     } else {
         bool fits = a->graph == b->graph && a->rank && a->rank <= 2 && b->rank && b->rank <= 2 &&

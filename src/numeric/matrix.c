@@ -234,7 +234,7 @@ static void matrix_grid(const matrix_of *p, int32_t units, uint32_t grid[3])
 
 bool ts_nd_matrices_are(const ts_nd *a, const ts_nd *b)
 {
-    enum { FEW = 1 << 15 }; /* multiplications that product.c does faster */
+    enum { FEW = 1 << 8, FEW_OF_ROWS = 1 << 15, ROWS = 4 }; /* multiplications that product.c does faster */
     if (!a || !b || a->rank != 2 || b->rank != 2 || a->dtype != b->dtype || a->meaning || b->meaning ||
         (a->dtype != TS_DTYPE_float32 && a->dtype != TS_DTYPE_float64) || a->graph != b->graph ||
         ts_nd_shape(a)[1] != ts_nd_shape(b)[0] || !ts__nd_is_host(a->graph) || !matrix_has_loops())
@@ -242,7 +242,7 @@ bool ts_nd_matrices_are(const ts_nd *a, const ts_nd *b)
     int64_t odd = 0, m = ts_nd_shape(a)[0], n = ts_nd_shape(b)[1];
     for (int d = 0; d < 2; d++)
         odd |= ts_nd_strides(a)[d] | ts_nd_strides(b)[d];
-    return m > 1 && n > 1 && a->count > FEW / n && !(odd & (a->item - 1));
+    return m > 1 && n > 1 && a->count > (m > ROWS ? FEW : FEW_OF_ROWS) / n && !(odd & (a->item - 1));
 }
 
 ts_status ts_nd_matrices_begin(ts_nd *a, ts_nd *b, ts_nd_matrices *job, ts_error *err)

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * Products of vectors and matrices: a fold of products, which are not stored; of float32 and float64 in host memory,
- * where one operand is a vector, loops over the matrix as it lies, which read it once. Small matrices are rows times a
- * matrix, each with the bits that it has alone. Complex numbers that are few, or few of which make each result, are
- * summed in their order.
+ * where one operand is a vector, loops over the matrix as it lies, which read it once. Small matrices that matrix.c
+ * leaves are rows times a matrix, each with the bits that it has alone. Complex numbers that are few, or few of which
+ * make each result, are summed in their order.
  *
  *     rows      elements of a row lie side by side: sums of every 16th product (float32: 32nd), joined by halves
  *     columns   rows of results do: four products are added to each at a time, after 512 the sum is put aside
@@ -17,12 +17,12 @@
 
 enum {
     PRODUCT_BYTES = 64,       /* of the vectors that loops are written in */
-    PRODUCT_COLUMNS = 1024,   /* results that are summed in a row */
+    PRODUCT_ROWS = 4,         /* that are read side by side */
+    PRODUCT_COLUMNS = 4096,   /* results that are summed in a row */
     PRODUCT_DEPTH = 512,      /* products of one sum of columns */
     PRODUCT_FEW = 8,          /* columns up to which each is a row with a step */
-    PRODUCT_LARGE = 1 << 22,  /* elements from which on they are folds, with what they are computed of */
     PRODUCT_SPREAD = 1 << 19, /* bytes from which on all threads read them, each some rows or columns */
-    PRODUCT_MATRICES = 1 << 15, /* multiplications of two matrices that are loops */
+    PRODUCT_MATRICES = 1 << 15, /* multiplications of two matrices that are loops, where matrix.c has none for them */
     PRODUCT_SHALLOW = 8         /* complex products of one result up to which they are loops, however many results */
 };
 
@@ -34,18 +34,15 @@ typedef struct product_of {
     bool by_columns;
 } product_of;
 
+#define PRODUCT_UNROLLED(i, n) _Pragma("GCC unroll 4") for (int i = 0; i < (n); i++)
 #define PRODUCT_INLINE static inline __attribute__((always_inline))
 #define PRODUCT_LOOPS(type)                                                                                         \
     typedef type type##_vector __attribute__((vector_size(PRODUCT_BYTES), aligned(sizeof(type)), may_alias));       \
-    PRODUCT_INLINE type type##_row(const type *a, const type *x, int64_t n)                                         \
+    /* The sum of a row from element i on, and of the vectors of those before it. */                                \
+    PRODUCT_INLINE type type##_row_end(type##_vector even, type##_vector odd, const type *a, const type *x, int64_t i,\
+                                       int64_t n)                                                                   \
     {                                                                                                               \
         enum { LANES = PRODUCT_BYTES / sizeof(type) };                                                              \
-        type##_vector even = {0}, odd = {0};                                                                        \
-        int64_t i = 0;                                                                                              \
-        for (; i + 2 * LANES <= n; i += 2 * LANES) {                                                                \
-            even += *(const type##_vector *)(a + i) * *(const type##_vector *)(x + i);                              \
-            odd += *(const type##_vector *)(a + i + LANES) * *(const type##_vector *)(x + i + LANES);               \
-        }                                                                                                           \
         if (i + LANES <= n) {                                                                                       \
             even += *(const type##_vector *)(a + i) * *(const type##_vector *)(x + i);                              \
             i += LANES;                                                                                             \
@@ -58,6 +55,23 @@ typedef struct product_of {
         for (; i < n; i++)                                                                                          \
             sum += a[i] * x[i];                                                                                     \
         return sum;                                                                                                 \
+    }                                                                                                               \
+    /* So many rows, side by side: several streams of memory are read faster than one. */                           \
+    PRODUCT_INLINE void type##_rows(const type *a, int64_t step, const type *x, int64_t n, int rows, type *out)     \
+    {                                                                                                               \
+        enum { LANES = PRODUCT_BYTES / sizeof(type) };                                                              \
+        type##_vector even[PRODUCT_ROWS] = {{0}}, odd[PRODUCT_ROWS] = {{0}};                                        \
+        int64_t i = 0;                                                                                              \
+        for (; i + 2 * LANES <= n; i += 2 * LANES) {                                                                \
+            type##_vector x0 = *(const type##_vector *)(x + i), x1 = *(const type##_vector *)(x + i + LANES);       \
+            PRODUCT_UNROLLED(r, rows)                                                                               \
+            {                                                                                                       \
+                even[r] += *(const type##_vector *)(a + r * step + i) * x0;                                         \
+                odd[r] += *(const type##_vector *)(a + r * step + i + LANES) * x1;                                  \
+            }                                                                                                       \
+        }                                                                                                           \
+        PRODUCT_UNROLLED(r, rows)                                                                                   \
+            out[r] = type##_row_end(even[r], odd[r], a + r * step, x, i, n);                                        \
     }                                                                                                               \
     PRODUCT_INLINE type type##_steps(const type *a, int64_t a_step, const type *x, int64_t x_step, int64_t n)       \
     {                                                                                                               \
@@ -119,9 +133,13 @@ typedef struct product_of {
                 type##_columns(p, i, TS_MIN(p->m - i, PRODUCT_COLUMNS));                                            \
             return;                                                                                                 \
         }                                                                                                           \
-        for (int64_t i = 0; i < p->m; i++)                                                                          \
-            out[i] = is_dense ? type##_row(a + i * p->a_m, p->x, p->k)                                              \
-                              : type##_steps(a + i * p->a_m, p->a_k, p->x, p->x_k, p->k);                           \
+        int64_t i = 0;                                                                                              \
+        for (; i + PRODUCT_ROWS <= p->m && is_dense; i += PRODUCT_ROWS)                                             \
+            type##_rows(a + i * p->a_m, p->a_m, p->x, p->k, PRODUCT_ROWS, out + i);                                 \
+        for (; i < p->m && is_dense; i++)                                                                           \
+            type##_rows(a + i * p->a_m, p->a_m, p->x, p->k, 1, out + i);                                            \
+        for (; i < p->m; i++)                                                                                       \
+            out[i] = type##_steps(a + i * p->a_m, p->a_k, p->x, p->x_k, p->k);                                      \
     }
 PRODUCT_LOOPS(float)
 PRODUCT_LOOPS(double)
@@ -250,7 +268,7 @@ static bool product_is_direct(const ts_nd *a, const ts_nd *b, product_shape *sha
     product_shape s = *shape = product_shape_of(a, b);
     bool is_small = a->count * s.n <= PRODUCT_MATRICES;
     is_small |= is_complex ? s.k <= PRODUCT_SHALLOW && s.m <= PRODUCT_SHALLOW : s.m == 1 || s.n == 1;
-    return is_small && a->count && b->count && TS_MAX(a->count, b->count) < PRODUCT_LARGE;
+    return is_small && a->count && b->count;
 }
 
 bool ts_nd_product_is_direct(const ts_nd *a, const ts_nd *b)
@@ -384,9 +402,9 @@ ts_status ts_nd_product(ts_nd *a, ts_nd *b, ts_nd **result, ts_error *err)
         a->dtype != b->dtype)
         return ts_fail(err, TS_SHAPE, "a product is of matrices (M, K) and (K, N) or vectors (K) of one dtype");
     product_shape shape;
-    bool is_direct = product_is_direct(a, b, &shape);
-    if (!is_direct && ts_nd_matrices_are(a, b)) /* no product is both */
+    if (ts_nd_matrices_are(a, b))
         return product_of_matrices(a, b, result, err);
+    bool is_direct = product_is_direct(a, b, &shape);
     ts_status status = is_direct ? product_direct(a, b, shape, result, err) : product_fold(a, b, result, err);
     if (status != TS_OK) {
         ts_nd_release(*result);

@@ -16,7 +16,8 @@ typedef struct product_case {
 static const product_case cases[] = {
     {300, 700, false, false, 1},  {300, 700, true, false, 1}, {300, 700, false, true, 1}, {300, 700, true, true, 1},
     {20000, 9, false, true, 1},   {9, 20000, true, false, 1}, {9, 20000, false, true, 1}, {1031, 517, true, false, -3},
-    {1031, 517, false, false, 2}, {8, 30000, true, false, 2}, {1, 200000, false, false, 1}};
+    {1031, 517, false, false, 2}, {8, 30000, true, false, 2}, {1, 200000, false, false, 1},
+    {303, 700, false, false, 1},  {5003, 131, true, false, 1}};
 
 static double value_of(int64_t i)
 {

@@ -44,7 +44,7 @@ def test_random_products_are_numpys(dtype):
 
 
 @pytest.mark.parametrize("dtype", ["f4", "f8"])
-@pytest.mark.parametrize("shape", [(64, 64, 64), (33, 1030, 49), (97, 65, 500), (130, 70, 31)])
+@pytest.mark.parametrize("shape", [(64, 64, 64), (33, 1030, 49), (97, 65, 500), (130, 70, 31), (64, 25, 6), (5, 9, 8)])
 def test_the_bits_are_those_of_the_librarys_kernel(dtype, shape):
     m, k, n = shape
     rng = np.random.default_rng(k)
@@ -53,6 +53,20 @@ def test_the_bits_are_those_of_the_librarys_kernel(dtype, shape):
     gemm.gemm(x, y, wanted)
     for a, b in ((tn.array(x), tn.array(y)), (tn.array(x.T.copy()).T, tn.array(y.T.copy()).T)):
         assert np.asarray(a @ b).tobytes() == wanted.tobytes()
+
+
+@pytest.mark.parametrize("dtype", ["f4", "f8"])
+def test_matrices_of_many_elements_times_vectors_are_numpys(dtype):
+    """Larger than all caches, where rows are read side by side; the bits are those of each row alone."""
+    rng = np.random.default_rng(5)
+    x, y = rng.standard_normal((2103, 2050)).astype(dtype), rng.standard_normal(2050).astype(dtype)
+    a, b = tn.array(x), tn.array(y)
+    bound = 4 * 2103 * np.finfo(dtype).eps * 40
+    found = np.asarray(a @ b)
+    assert (abs(found - x.astype("f8") @ y) <= bound).all()
+    assert all(float(a[i] @ b) == found[i] for i in (0, 3, 4, 2100, 2101, 2102))
+    z = rng.standard_normal(2103).astype(dtype)
+    assert (abs(np.asarray(tn.array(z) @ a) - z @ x.astype("f8")) <= bound).all()
 
 
 @pytest.mark.parametrize("dtype", ["f4", "f8"])
