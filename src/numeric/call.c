@@ -579,6 +579,8 @@ static void call_tell(ts_nd_graph *graph, nd_node *node)
 static ts_status call_now(ts_nd_graph *graph, nd_node *node, ts_nd *out, bool is_new, ts_error *err)
 {
     nd_group group;
+    nd_node *kept[ND_WAITING];
+    ts_buffer *targets[ND_WAITING];
     TS_TRY(ts__nd_store_fill(out->store, err));
     char *data = (char *)ts_buffer_data(out->store->buffer) + out->offset;
     if (!node->count)
@@ -593,8 +595,10 @@ static ts_status call_now(ts_nd_graph *graph, nd_node *node, ts_nd *out, bool is
     group.is_apart = node->is_apart;
     if (!ts__nd_group_add(&group, node) || !ts__nd_group_store(&group, node, data, out->store->buffer, node->order))
         return ts_fail(err, TS_INTERNAL, "a value of arrays is too large for a kernel");
-    graph->stats.n_nodes += group.n_nodes;
-    TS_TRY(ts__nd_group_run(&group, err));
+    uint32_t n = ts__nd_group_keep(&group, node->is_now ? node->in[0].node : NULL, kept, targets);
+    ts_status status = ts__nd_group_run(&group, err);
+    ts__nd_group_kept(&group, status, kept, targets, n);
+    TS_TRY(status);
     graph->faults |= ts__nd_check_end(&check, node, data);
     return TS_OK;
 }

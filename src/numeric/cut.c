@@ -203,9 +203,33 @@ static ts_status cut_target(nd_group *group, nd_node *node, ts_buffer **out, ts_
     return TS_OK;
 }
 
-/* The values of the group's roots are in `targets` now. */
-static void cut_finish(nd_group *group, nd_node **roots, ts_buffer **targets, uint32_t n)
+uint32_t ts__nd_group_keep(nd_group *group, const nd_node *gone, nd_node **roots, ts_buffer **targets)
 {
+    uint32_t n = 0;
+    for (uint32_t i = 0; i < group->n_nodes && n < ND_WAITING; i++) {
+        nd_node *node = group->nodes[i];
+        uint32_t n_places = group->n_places;
+        if (!node->store || node->is_narrow || node == gone)
+            continue;
+        if (ts__nd_store_memory(node->store, &targets[n], NULL) != TS_OK)
+            break;
+        if (!ts__nd_group_store(group, node, ts_buffer_data(targets[n]), targets[n], node->order) ||
+            !group_fits(group)) {
+            group->n_places = n_places;
+            ts_buffer_release(targets[n]);
+            break;
+        }
+        roots[n++] = node;
+    }
+    return n;
+}
+
+void ts__nd_group_kept(const nd_group *group, ts_status status, nd_node **roots, ts_buffer **targets, uint32_t n)
+{
+    for (uint32_t i = 0; i < n && status != TS_OK; i++)
+        ts_buffer_release(targets[i]);
+    if (status != TS_OK)
+        return;
     for (uint32_t i = 0; i < n; i++) {
         nd_node *node = roots[i];
         ts_nd_store *store = node->store;
@@ -256,11 +280,7 @@ static ts_status cut_one(ts_nd_graph *graph, const nd_node *first, bool alone, t
         n_targets--;
     else if (group.nodes[0]->count)
         status = ts__nd_group_run(&group, err);
-    if (status == TS_OK)
-        cut_finish(&group, roots, targets, n);
-    else
-        for (uint32_t i = 0; i < n_targets; i++)
-            ts_buffer_release(targets[i]);
+    ts__nd_group_kept(&group, status, roots, targets, n_targets);
     return status;
 }
 

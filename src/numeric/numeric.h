@@ -446,6 +446,11 @@ bool ts__nd_group_add(nd_group *group, nd_node *node);
 bool ts__nd_group_add_root(nd_group *group, nd_node *node);
 /* Adds a place that a node's value is written to, a kept one if there is one. */
 bool ts__nd_group_store(nd_group *group, nd_node *node, char *data, ts_buffer *buffer, const int64_t *strides);
+/* Stores what else the group computes and arrays wait for, but for `gone`, which would be computed once more: values as
+ * far as there are memory, places and arguments; how many, up to ND_WAITING. After the run they are there, or nothing
+ * was kept of them. */
+uint32_t ts__nd_group_keep(nd_group *group, const nd_node *gone, nd_node **roots, ts_buffer **targets);
+void ts__nd_group_kept(const nd_group *group, ts_status status, nd_node **roots, ts_buffer **targets, uint32_t n);
 TS_CHECKED ts_status ts__nd_group_run(nd_group *group, ts_error *err);
 void ts__nd_kernels_destroy(ts_nd_graph *graph);
 

@@ -129,6 +129,32 @@ def test_dtypes_of_other_sizes_stay_in_one_kernel():
     assert _core.numeric_stats()["launched"] == launched + 1
 
 
+def test_a_value_that_writes_of_parts_read_is_computed_once():
+    """The first write computes and keeps it."""
+    x, y = np.random.default_rng(4).random((2, 99, 101))
+    a, b, p, q = tn.array(x), tn.array(y), tn.zeros((101, 101)), np.zeros((101, 101))
+    _core.numeric_flush()
+    with Count() as count:
+        value = (a * b + a) * 3.0
+        for k in range(4):
+            p[1:-1] = value * k + 1.0
+    for k in range(4):
+        q[1:-1] = (x * y + x) * 3.0 * k + 1.0
+    assert count.nodes == 3 + 4 * 3
+    np.testing.assert_array_equal(np.asarray(p), q)
+    np.testing.assert_array_equal(np.asarray(value), (x * y + x) * 3.0)
+
+
+def test_what_is_written_and_still_named_is_kept():
+    x = np.random.default_rng(5).random((99, 101))
+    a, p = tn.array(x), tn.zeros((101, 101))
+    made = a * 2.0 + 1.0
+    p[1:-1] = made
+    a *= 0.0
+    p[1:-1] += made[::-1]
+    np.testing.assert_array_equal(np.asarray(p)[1:-1], (x * 2.0 + 1.0) + (x * 2.0 + 1.0)[::-1])
+
+
 def test_values_used_twice_count_once():
     x = np.random.default_rng(2).random(N)
     a = tn.array(x)
