@@ -137,8 +137,8 @@ static void loop_round(const group_build *whole, group_build *g, ts_builder *b, 
         g->place[p] = ts__nd_emit_loaded(e, x, dtype);
     }
     ts__nd_build_nodes(g, b);
-    if (g->hint) /* whether any has; before stores, which may share a loop with it */
-        g->hint = ts__nd_tell_any(e, mask ? ts_op2(b, TS_OP_andi, g->hint, mask, 0) : g->hint);
+    if (g->hint) /* whether any has; before stores, which share a loop with it */
+        g->hint = ts__nd_tell_joined(e, mask ? ts_op2(b, TS_OP_andi, g->hint, mask, 0) : g->hint);
     for (uint32_t p = 0; p < group->n_places; p++) {
         const nd_place *place = &group->places[p];
         if (!place->store || g->tells)
@@ -169,6 +169,8 @@ static ts_val loop_walk(const group_build *g, group_build *room, ts_builder *b, 
     return hints ? ts_res(b, loop, 0) : 0;
 }
 
+    if (g->hint)
+        g->hint = ts_reshape(b, g->hint, TS_T_i1);
 static ts_val loop_rounds(group_build *g, group_build *room, ts_builder *b, const loop_row *row, ts_val begin,
                           int64_t width)
 {

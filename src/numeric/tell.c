@@ -224,14 +224,20 @@ ts_val ts__nd_tell_hint(const nd_emit *e, const nd_node *node, const nd_val *x, 
 static ts_val tell_joined(nd_emit *tile, ts_val x)
 {
     for (uint32_t d = tile->rank; d-- > 0; tile->tile[d] = 1)
-        x = ts__nd_fold_tile(tile, TS_ND_ANY, (nd_val){.re = x}, 0, UINT32_C(1) << d).re;
+        if (tile->tile[d] > 1)
+            x = ts__nd_fold_tile(tile, TS_ND_ANY, (nd_val){.re = x}, 0, UINT32_C(1) << d).re;
     return x;
+}
+
+ts_val ts__nd_tell_joined(const nd_emit *e, ts_val c)
+{
+    nd_emit tile = ts__nd_emit_at(e, TS_DTYPE_bool_);
+    return tell_joined(&tile, c);
 }
 
 ts_val ts__nd_tell_any(const nd_emit *e, ts_val c)
 {
-    nd_emit tile = ts__nd_emit_at(e, TS_DTYPE_bool_);
-    return ts_reshape(e->b, tell_joined(&tile, c), TS_T_i1);
+    return ts_reshape(e->b, ts__nd_tell_joined(e, c), TS_T_i1);
 }
 
 void ts__nd_tell(const nd_emit *e, const nd_node *node, ts_val flags, ts_val code)
