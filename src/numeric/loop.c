@@ -25,7 +25,7 @@ enum {
     LOOP_WIDE = 64, LOOP_TAIL = 16, /* of one without masks; of those for the rest */
     LOOP_PLAIN = 2,                 /* functions of a kernel that masks would slow down */
     LOOP_BLOCK = 1 << 14,           /* elements of a block, about */
-    LOOP_ROW = 1 << 21,             /* of a shape of one axis, at most: longer ones are stored past the caches */
+    LOOP_ROW = 1 << 21,             /* of a shape of one axis: longer ones are stored past the caches */
     LOOP_PIECES = UINT16_MAX        /* along the grid's second axis */
 };
 
@@ -36,13 +36,35 @@ typedef struct loop_row {
     ts_val begin, end;
 } loop_row;
 
+/* Whether a result goes where an operand lies. */
+static bool loop_is_read(const nd_group *group, const nd_place *to)
+{
+    for (uint32_t p = 0; p < group->n_places; p++) {
+        const nd_place *from = &group->places[p];
+        if (!from->store && from->data == to->data && from->dtype == to->dtype &&
+            memcmp(from->strides, to->strides, group->rank * sizeof *to->strides) == 0)
+            return true;
+    }
+    return false;
+}
+
+/* Elements of a shape of one axis, at most: where all results replace operands, whose lines are in the caches then,
+ * writing around these takes twice the time. */
+static int64_t loop_longest(const nd_group *group)
+{
+    for (uint32_t p = 0; p < group->n_places; p++)
+        if (group->places[p].store && !loop_is_read(group, &group->places[p]))
+            return LOOP_ROW;
+    return INT64_MAX;
+}
+
 bool ts__nd_loop_fits(const group_kernel *k)
 {
     const nd_group *group = k->group;
     uint32_t inner = k->axes.rank - 1;
     if (!(ts_device_caps_of(group->graph->device) & TS_DEVICE_HOST_MEMORY) || k->tells_first ||
         (group->tells && !inner) ||
-        k->axes.extent[inner] > (inner ? (int64_t)LOOP_BLOCK * LOOP_PIECES : LOOP_ROW))
+        k->axes.extent[inner] > (inner ? (int64_t)LOOP_BLOCK * LOOP_PIECES : loop_longest(group)))
         return false;
     for (uint32_t n = 0; n < group->n_nodes; n++)
         if (group->nodes[n]->fn == TS_ND_gather || group->nodes[n]->fn == TS_ND_iota)
@@ -147,6 +169,8 @@ static void loop_round(const group_build *whole, group_build *g, ts_builder *b, 
         ts_val opnds[3] = {loop_pointers(g, b, p, row, j), ts__nd_emit_stored(e, value, (ts_dtype)place->dtype), mask};
         (void)ts_emit(b, TS_OP_store_ptr_tko, TS_T_token, masked ? 3 : 2, opnds, 0, more);
     }
+    if (g->hint)
+        g->hint = ts_reshape(b, g->hint, TS_T_i1);
 }
 
 /* ---- rows ---------------------------------------------------------------------------------------- */
@@ -169,8 +193,6 @@ static ts_val loop_walk(const group_build *g, group_build *room, ts_builder *b, 
     return hints ? ts_res(b, loop, 0) : 0;
 }
 
-    if (g->hint)
-        g->hint = ts_reshape(b, g->hint, TS_T_i1);
 static ts_val loop_rounds(group_build *g, group_build *room, ts_builder *b, const loop_row *row, ts_val begin,
                           int64_t width)
 {

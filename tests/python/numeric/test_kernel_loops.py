@@ -54,3 +54,19 @@ def test_what_lies_still_is_read_for_each_row():
     _same(lambda x, c, r: x * c + r, x, column, row)
     _same(lambda x, c, r: (x > c) | (r < 3), x, column, row)
     _same(lambda x, c, r: x[:, :, :1] + c * (1 + 2j), x, column, row)
+
+
+@pytest.mark.parametrize("dtype", ["f4", "f8"])
+def test_rows_longer_than_the_caches_are_changed_in_place(dtype):
+    """They are loops, too, where no result needs memory of its own."""
+    x = numpy.random.default_rng(0).random(2**21 + 77).astype(dtype)
+
+    def change(a):
+        a = a + 0
+        a += a
+        a -= a * a
+        a *= 3
+        a += a[::-1]
+        return a
+
+    _same(change, x)
