@@ -22,7 +22,8 @@ ts_status ts_nd_graph_create(ts_device *device, ts_nd_graph **out, ts_error *err
     ts_nd_graph *graph = ts__new(device->alloc, sizeof *graph);
     if (!graph)
         return ts_fail(err, TS_NOMEM, "out of memory for a graph of arrays");
-    *graph = (ts_nd_graph){.device = device, .alloc = device->alloc, .small = 512, .round = 1};
+    bool on_host = ts_device_caps_of(device) & TS_DEVICE_HOST_MEMORY;
+    *graph = (ts_nd_graph){.device = device, .alloc = device->alloc, .small = on_host ? 1024 : 512, .round = 1};
     graph->last = &graph->first;
     *out = graph;
     return TS_OK;

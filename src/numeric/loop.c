@@ -10,12 +10,11 @@
  *     grid     rank 1: pieces of a row; else rows, then pieces of a row
  *
  * Faults (tell.c): hints of all rounds are joined, and a row's part with one is walked again. That reads operands which
- * the first walk may have replaced; kernels where it may are tiles, and so are those of one axis, few of whose tiles
- * stick out: hints that are carried around a loop cost a third of it.
+ * the first walk may have replaced; kernels where it may are tiles.
  *
- * Where masks are dear, for complex numbers, whose parts are read together only where all are there, and for one or two
- * functions along one axis, where reading and writing decides, there are two loops in a row's place, one of 64 without
- * masks and one of 16 for the rest; both take twice as long to compile.
+ * Where masks are dear, for complex numbers, whose parts are read together only where all are there, and along one axis
+ * for one or two functions, where reading and writing decides, and for faults, there are two loops in a row's place,
+ * one of 64 without masks and one of 16 for the rest; both take twice as long to compile.
  * Values are those of a kernel of tiles: what a function computes of an element does not depend on what is beside it.
  */
 #include "numeric/group.h"
@@ -63,7 +62,6 @@ bool ts__nd_loop_fits(const group_kernel *k)
     const nd_group *group = k->group;
     uint32_t inner = k->axes.rank - 1;
     if (!(ts_device_caps_of(group->graph->device) & TS_DEVICE_HOST_MEMORY) || k->tells_first ||
-        (group->tells && !inner) ||
         k->axes.extent[inner] > (inner ? (int64_t)LOOP_BLOCK * LOOP_PIECES : loop_longest(group)))
         return false;
     for (uint32_t n = 0; n < group->n_nodes; n++)
@@ -237,7 +235,7 @@ static void loop_row_begin(const group_build *g, ts_builder *b, const ts_val *at
 
 static bool loop_is_split(const nd_group *group, uint32_t rank)
 {
-    bool split = rank == 1 && group->n_nodes <= LOOP_PLAIN;
+    bool split = rank == 1 && (group->tells || group->n_nodes <= LOOP_PLAIN);
 #if defined(__x86_64__)
     split |= !__builtin_cpu_supports("avx512f");
 #else

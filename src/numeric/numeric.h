@@ -125,7 +125,6 @@ typedef struct nd_quick {
     uint64_t key[2]; /* 0: none */
     ts_program *program; /* NULL: not known yet */
     uint8_t loop, result;
-    bool tiles;  /* blocks are tiles of ND_TILE elements, else those of loop.c */
     int8_t lone; /* of large calls: so often was such a value computed alone, up to ND_LONE */
     uint8_t look; /* what must be fine (nd_look), else faults are looked for */
     bool tells;  /* its kernel tells of faults */
@@ -185,9 +184,9 @@ enum { ND_IS_NO, ND_IS_UP, ND_IS_HALF, ND_IS_DOUBLE, ND_IS_TRUTH, ND_IS_LONG };
 /* Elements of a call up to which it runs at once; in host memory copies, which little is joined to, have more. */
 static inline int64_t ts__nd_small(const ts_nd_graph *graph, ts_nd_fn fn)
 {
-    bool more = fn == TS_ND_copy && graph->small <= INT64_MAX / 8 &&
+    bool more = fn == TS_ND_copy && graph->small <= INT64_MAX / 4 &&
                 ts_device_caps_of(graph->device) & TS_DEVICE_HOST_MEMORY;
-    return more ? 8 * graph->small : graph->small;
+    return more ? 4 * graph->small : graph->small;
 }
 /* Bytes of the elements. */
 static inline uint64_t nd_size_of(const ts_nd *a)

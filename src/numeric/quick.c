@@ -437,13 +437,11 @@ void ts__nd_quick_launched(ts_nd_graph *graph, const ts_kernel *kernel, const nd
     memcpy(note->grid, grid, sizeof note->grid);
 }
 
-/* Blocks of the kernel: one of a small call; tiles of one axis, or those of loops. */
-static void quick_grid(const nd_quick *quick, const nd_quick_call *q, int64_t grid[3])
+/* Blocks of the kernel: one of a small call, else those of loops. */
+static void quick_grid(const nd_quick_call *q, int64_t grid[3])
 {
     grid[0] = grid[1] = grid[2] = 1;
-    if (q->is_large && quick->tiles)
-        grid[0] = (q->count + ND_TILE - 1) / ND_TILE;
-    else if (q->is_large)
+    if (q->is_large)
         ts__nd_loop_blocks(q->rank, q->extent, grid);
 }
 
@@ -489,7 +487,6 @@ static bool quick_learn(const ts_nd_graph *graph, nd_quick_call *q, ts_dtype loo
                         .program = note->program, .lone = ND_LONE};
     quick->tells = !q->is_checked && graph->wants && graph->flags &&
                    ts__nd_tells(q->call->fn, loop, (ts_dtype)out->dtype);
-    quick->tiles = quick->tells && q->rank == 1;
     nd_look look = quick_look(q, loop, (ts_dtype)out->dtype);
     bool tells = q->is_large && quick->tells;
     if (!note->program || (look == ND_LOOK_ALL && !tells) || out->store->value || !out->store->buffer)
@@ -497,7 +494,7 @@ static bool quick_learn(const ts_nd_graph *graph, nd_quick_call *q, ts_dtype loo
     quick_into_new(q, out);
     if (!quick_words(quick, q, &expected) || (tells && !quick_tells_alike(q)))
         return false;
-    quick_grid(quick, q, expected.grid);
+    quick_grid(q, expected.grid);
     quick->look = q->is_checked ? (uint8_t)look : ND_LOOK_NOWHERE;
     return expected.n == note->n && memcmp(expected.grid, note->grid, sizeof note->grid) == 0 &&
            memcmp(expected.words, note->words, note->n * sizeof *note->words) == 0;
@@ -563,7 +560,7 @@ static ts_status quick_launch(ts_nd_graph *graph, const nd_quick *quick, const n
                               ts_error *err)
 {
     int64_t grid[3];
-    quick_grid(quick, q, grid);
+    quick_grid(q, grid);
     ts_launch_shape shape = {.grid = {(uint32_t)grid[0], (uint32_t)grid[1], (uint32_t)grid[2]}};
     const ts_stream *stream = graph->device->default_stream;
     for (uint32_t p = 0; p < q->n_places; p++)

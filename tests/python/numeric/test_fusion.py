@@ -228,7 +228,7 @@ def test_a_part_that_the_value_reads_is_written_afterwards():
     (np.s_[1:], [np.s_[:-1]], 2), (np.s_[3], [np.s_[3]], 2), (np.s_[:, ::2], [np.s_[:, 1::2], np.s_[:, 2::2]], 2),
 ])  # fmt: skip
 def test_a_part_of_what_is_read_is_written_at_once_where_they_lie_apart(to, read, launched):
-    x = np.random.default_rng(4).random((600, 1000))
+    x = np.random.default_rng(4).random((1600, 1500))
     a, wanted = tn.array(x), x.copy()
     if read[-1] == np.s_[:, 2::2]:
         to, read = np.s_[:, 2::2], [np.s_[:, 1:-1:2], np.s_[:, :-2:2]]
