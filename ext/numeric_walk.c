@@ -54,6 +54,8 @@ static PyObject *walk_reduced(core_state *state, ts_nd *a, ts_nd_fn fn, uint32_t
     void *data;
     ts_error err;
     uint32_t faults = 0;
+    if (!(ts_device_caps_of(ts_nd_graph_device(a->graph)) & TS_DEVICE_HOST_MEMORY))
+        return NULL;
     NUMERIC_BEGIN(state);
     ts_status status = ts_nd_empty(a->graph, TS_DTYPE_int64, 1, &one, false, &begin, &err);
     if (status == TS_OK && (status = ts_nd_memory(begin, false, &data, NULL, &err)) == TS_OK) {

@@ -36,6 +36,17 @@ def test_long_rows_are_folded_in_pieces(dtype: str, n: int) -> None:
     assert a.sum() == x.sum() and a.max() == x.max()
 
 
+@pytest.mark.parametrize("name", ["fmax", "fmin", "subtract", "divide", "bitwise_or", "logical_xor", "hypot"])
+def test_functions_that_have_no_fold_are_reduced(name: str) -> None:
+    x = numpy.random.default_rng(3).integers(1, 50, (7, 5)).astype("i8" if "bitwise" in name else "f8")
+    f, g = getattr(np, name), getattr(numpy, name)
+    for axis in (0, 1):
+        assert (numpy.asarray(f.reduce(np.asarray(x), axis)) == g.reduce(x, axis)).all()
+        assert (numpy.asarray(f.accumulate(np.asarray(x), axis)) == g.accumulate(x, axis)).all()
+    assert f.reduce(np.asarray(x[0])) == g.reduce(x[0])
+    assert np.nanmax(np.asarray(x[0])) == x[0].max()
+
+
 @pytest.mark.parametrize("small", [512, 0], ids=["at once", "waiting"])
 def test_statements_on_dates_are_numpys(small: int) -> None:
     test_random_dates.test_statements_are_numpys(small)

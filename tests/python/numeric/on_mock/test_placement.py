@@ -4,6 +4,7 @@ are devices, copies and the number of kernels."""
 
 from __future__ import annotations
 
+import ctypes
 import hashlib
 import itertools
 import threading
@@ -316,3 +317,17 @@ def test_arrays_of_no_axes_are_joined_where_the_others_lie(mock) -> None:
                     join(parts)
     with np.device("cuda"):
         assert np.ma.ediff1d(x, to_begin=np.ma.masked, to_end=[1, 2]).shape == (7,)
+
+
+def test_no_loop_of_host_memory_writes_to_a_gpus(mock) -> None:
+    x = numpy.arange(1.0, 6.0)
+    a = np.asarray(x, device="cuda")
+    before = [np.full(1, 7, "i8", device="cpu").to_device("cuda") for _ in range(8)]
+    places = {each._address() for each in before}
+    del before  # its memory is there for the next arrays of that size
+    for name in ("fmax", "fmin", "subtract", "divide", "bitwise_or", "logical_xor"):
+        getattr(np, name).reduce(a.astype("i8") if name == "bitwise_or" else a)
+    np.nanmax(a), np.nanmin(a)
+    after = [np.empty(1, "i8", device="cuda") for _ in range(8)]
+    kept = [ctypes.c_int64.from_address(each._address()).value for each in after if each._address() in places]
+    assert kept and 0 not in kept
