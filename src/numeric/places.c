@@ -1,18 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * Elements at places that arrays say: gather is a node like others, so that index arithmetic is part of its kernel;
- * scatter is a kernel of its own. Where two values may go to one place, the last one stays: in host memory, and of few
- * values, one block walks all tiles in order; else two launches over all of them find and write the last ones:
+ * scatter is a kernel of its own. Where two values may go to one place, the last one stays. In host memory one block
+ * walks all tiles in order, and a tile's elements are written in order, too. Elsewhere two launches over all values find
+ * and write the last ones; few values for a large array, or one without memory for `last`, are written one by one:
  *
  *     offsets  2 0 2 1         last[offsets[i]] = the greatest i     last  1 3 2
  *     values   a b c d         written where last[offsets[i]] == i   to    b d c
  */
 #include "numeric/group.h"
 
-enum {
-    PLACES_FEW = 4096,  /* values that one block writes as fast as two launches do */
-    PLACES_SPREAD = 4096 /* elements for each value, beyond which filling `last` takes longer than one block does */
-};
+enum { PLACES_SPREAD = 1 << 20 }; /* elements to fill in the time in which one value is written */
 
 ts_status ts_nd_gather(ts_nd *from, ts_nd *offsets, ts_nd **result, ts_error *err)
 {
@@ -37,6 +35,11 @@ typedef struct places_scatter {
     nd_scatter of;
     bool unique;
 } places_scatter;
+
+static bool places_on_host(const ts_nd_graph *graph)
+{
+    return ts_device_caps_of(graph->device) & TS_DEVICE_HOST_MEMORY;
+}
 
 /* Tiles in row-major order: axes from `d` on by loops, as the grid has one block. */
 static void places_walk(group_build *g, ts_builder *b, const places_scatter *s, uint32_t d)
@@ -82,6 +85,8 @@ static ts_status places_run(places_scatter *s, nd_group *group, ts_error *err)
     if (!ts__nd_axes_of(group, 0, &s->k.axes))
         return ts_fail(err, TS_UNSUPPORTED, "indices with more than %d axes that do not lie as one", TS_MAX_RANK);
     ts__nd_kernel_tiles(&s->k);
+    for (uint32_t d = 0; d < s->k.axes.rank && !s->unique && !places_on_host(group->graph); d++)
+        s->k.tile[d] = 1; /* elements of a tile are written in any order there */
     ts__nd_kernel_places(&s->k);
     s->k.own = 0;
     if (s->unique)
@@ -194,7 +199,7 @@ static ts_status places_last_of(ts_nd *offsets, int64_t low, int64_t n, ts_nd *o
     return ts_nd_run(graph, &is_last, kept, err);
 }
 
-/* Which values are the last ones of their places: *kept; NULL where one block had better walk all of them. */
+/* Which values are the last ones of their places: *kept; NULL where they had better be written in order. */
 static ts_status places_last(ts_nd *to, ts_nd *offsets, bool by_all, ts_nd **kept, ts_error *err)
 {
     int64_t low, high;
@@ -202,13 +207,13 @@ static ts_status places_last(ts_nd *to, ts_nd *offsets, bool by_all, ts_nd **kep
     ts_error none;
     *kept = NULL;
     places_span(to, &low, &high);
-    bool on_host = ts_device_caps_of(to->graph->device) & TS_DEVICE_HOST_MEMORY;
-    if (!by_all && (on_host || offsets->count <= PLACES_FEW || (high - low) / PLACES_SPREAD >= offsets->count))
+    bool on_host = places_on_host(to->graph);
+    if (!by_all && (on_host || (high - low) / PLACES_SPREAD >= offsets->count))
         return TS_OK;
     ts_status status = places_last_of(offsets, low, high - low + 1, own, kept, &none);
     for (uint32_t i = 0; i < LAST_ARRAYS; i++)
         ts_nd_release(own[i]);
-    if (status != TS_OK && status != TS_NOMEM) /* without memory for it, one block does it */
+    if (status != TS_OK && status != TS_NOMEM) /* without memory for it, they are written one by one */
         return *err = none, status;
     return TS_OK;
 }
