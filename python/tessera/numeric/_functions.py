@@ -879,6 +879,9 @@ def copyto(dst: ndarray, src: Any, casting: str = "same_kind", where: Any = True
         raise ValueError(f"could not broadcast input array from shape {src.shape} into shape {dst.shape}")
     if casting == "unsafe" and src.dtype.kind == "c" and dst.dtype.kind in "iuf" and dst.flags.writeable:
         warn_of_lost_parts()
+    if where is not True and not src.ndim and dst.size > 1 and dst.flags.writeable:
+        if src.dtype != dst.dtype and src.dtype.kind in "iuf" and dst.dtype.kind in "iufc":
+            src = astype_as(src, dst.dtype, "K")  # once, whatever the mask leaves out
     if not src.ndim or not _is_same_place(src, dst):  # to itself nothing is written, whatever is wrong
         copy_of(src, dst, casting=casting, where=where)
 

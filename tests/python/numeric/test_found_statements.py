@@ -12,6 +12,9 @@ import pytest
 import tessera.numeric as tn
 
 STATEMENTS = """
+(a := m.zeros(2, 'f2'), m.copyto(a, np.float64(1e20), where=m.array([False, False])), a)
+(a := m.zeros(2, 'f4'), m.copyto(a, m.array(1e200), where=m.array([True, False])), a)
+(a := m.zeros(1, 'f4'), m.copyto(a, m.array(1e200), where=m.array([False])), a)
 m.tensordot(m.array([[0.0]]), m.array([1, np.inf, -0.0]), 0)
 m.tensordot(m.array([2]), m.array([[3, 4]]), 0)
 m.tensordot(m.array([True]), m.array([[True, False]]), (0, 0))
