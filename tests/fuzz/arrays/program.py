@@ -77,14 +77,14 @@ class Bounds(NamedTuple):
     narrow: bool = False  # .. of float16, where results of it are written to wider arrays
     zeros: bool = True  # signs of zeros: NumPy's extremes and sorts leave them to the processor's vectors
     casts: bool = True  # what no number of u4 is as one: NumPy's differ from place to place
-    fused: bool = True  # last bits of complex products: NumPy's depend on how operands lie
+    fused: bool = True  # last bits of complex products, where NumPy's depend on how operands lie, and of roots
     spread: bool = False  # each result is of all elements, so its error is of the size of the greatest
     powers: bool = False  # of complex numbers, where C's functions err by the size of exponents and logarithms
     alike: str = ""  # kinds of which infinities and NaN are alike: of complex products NumPy leaves them to BLAS
 
 
 EXACT = Bounds()
-_FUSED = re.compile(r"[*/]|multiply|divide|square|reciprocal|sign|abs")
+_FUSED = re.compile(r"[*/]|multiply|divide|square|reciprocal|sign|abs|sqrt")
 _SPREAD = re.compile(r"m\.(linalg|fft)\.")
 _POWERS = re.compile(r"\*\*|power")
 _ODD_CASTS = (0, 2**31, 2**32 - 1)
