@@ -2,8 +2,9 @@
  *
  * Elements at places that arrays say: gather is a node like others, so that index arithmetic is part of its kernel;
  * scatter is a kernel of its own. Where two values may go to one place, the last one stays. In host memory one block
- * walks all tiles in order, and a tile's elements are written in order, too. Elsewhere two launches over all values find
- * and write the last ones; few values for a large array, or one without memory for `last`, are written one by one:
+ * walks all tiles in order, and the elements of a tile are written in order, too. Elsewhere two launches over all
+ * values find and write the last ones; few values for a large array, or for one without memory for `last`, are written
+ * one by one:
  *
  *     offsets  2 0 2 1         last[offsets[i]] = the greatest i     last  1 3 2
  *     values   a b c d         written where last[offsets[i]] == i   to    b d c

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import builtins
+import math
 from typing import Any, NamedTuple
 
 import numpy
@@ -29,6 +30,7 @@ _isnan = FUNCTIONS["isnan"]
 _BLOCK = 65536  # numbers whose weights are summed before they are added to those before, as NumPy's are
 _COUNTERS = 1 << 24  # numbers that are counted side by side, on devices whose memory is not the host's
 _INT32 = (1 << 31) - 1
+_NEAR = 1 << 16  # bins of which a product rounded to float32 finds one beside the right one at worst
 _TOGETHER = 1 << 22  # elements that are sorted without a kernel in host memory; ORDER_MOST of src/numeric/order.c
 _MANY = 1 << 18  # elements of a GPU whose keys are made as they are read: one pass less
 
@@ -306,14 +308,17 @@ def _unique_sorted(a: ndarray, equal_nan: bool, first: bool, inverse: bool, coun
     """The same by a sort; only first places and inverses need to know where elements came from."""
     keys, places = ordered(a, first or inverse)
     n = keys.size
-    new = f.ones(n, bool)
-    if n:
-        same = keys[1:] == keys[:-1]
-        if equal_nan and has_meaning(keys):
-            same = f.asarray(plain(keys)[1:] == plain(keys)[:-1])
-        if equal_nan and keys.dtype.kind in "fc":
-            same = same | ((keys[1:] != keys[1:]) & (keys[:-1] != keys[:-1]))
-        new[1:] = ~same
+    along = _core.numeric_iota(n)
+    if keys._is_items:
+        before = concatenate([keys[:1], keys[:-1]])
+    else:  # in the kernels that read it
+        before = _core.numeric_gather(keys, along - (along > 0)) if n else keys
+    same = keys == before
+    if equal_nan and has_meaning(keys):
+        same = f.asarray(plain(keys) == plain(before))
+    if equal_nan and keys.dtype.kind in "fc":
+        same = same | ((keys != keys) & (before != before))
+    new = f.asarray(~same | (along == 0))
     made = [f.asarray(keys[new])]
     if first:
         made.append(f.asarray(places[new]))
@@ -561,7 +566,12 @@ def _bins_of(x: ndarray, edges: ndarray, width: float, dtype: Any = numpy.int64)
     """The bin of each number as `numeric_bins` finds it (src/numeric/count.c), by kernels."""
     n = edges.size - 1
     first, last = edges[0], edges[n]
-    at = (x - first) / (numpy.float64(width) if width else last - first) * n
+    whole = width or float(last) - float(first)
+    by_one = n / whole if whole and n <= _NEAR else math.inf
+    if 1e-30 < by_one < 1e30:  # a bin to the left or to the right is corrected by edges
+        at = (x - first) * x.dtype.type(by_one)
+    else:
+        at = (x - first) / (numpy.float64(width) if width else last - first) * n
     inside = (x >= first) & (x <= last)
     bin = FUNCTIONS["minimum"](FUNCTIONS["maximum"](select(inside, at, 0), 0), n - 1).astype(numpy.int64)
     bin = bin - ((bin > 0) & (x < _core.numeric_gather(edges, bin)))

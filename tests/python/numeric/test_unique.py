@@ -69,3 +69,21 @@ def test_numbers_are_looked_for_as_arrays_of_one_are():
                     continue
                 made = np.searchsorted(np.asarray(x), key, side)
                 assert made == wanted and type(made) is type(wanted)
+
+
+@pytest.mark.parametrize("dtype", ["f4", "f8", "i4", "u1", "c16", "?", "f2", "M8[D]", "m8[s]", "S3", "U2"])
+@pytest.mark.parametrize("n", [0, 1, 2, 7, 3000, 30_000])
+def test_what_finds_different_elements_on_other_devices(dtype, n):
+    from tessera.numeric import _sort
+
+    x = numpy.random.default_rng().integers(0, max(n // 3, 2), n)
+    x = x.astype(dtype)
+    if x.dtype.kind in "fc" and n > 3:
+        x[::3], x[1::5] = numpy.nan, -0.0
+    if x.dtype.kind in "mM" and n > 3:
+        x[::3] = "NaT"
+    for equal_nan in (True, False):
+        found = _sort._unique_sorted(np.array(x), equal_nan, True, True, True)
+        for one, other in zip(found, numpy.unique(x, True, True, True, equal_nan=equal_nan), strict=True):
+            assert one.dtype == other.dtype
+            numpy.testing.assert_array_equal(np.asnumpy(one), other)
