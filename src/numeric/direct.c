@@ -323,7 +323,7 @@ ts_status ts_nd_fill(ts_nd *a, const ts_nd_part *part, ts_nd *value, bool *done,
 
 /* ---- rows at places ------------------------------------------------------------------------------ */
 
-enum { DIRECT_LONG = 256, DIRECT_MOST = 1 << 22 }; /* bytes of a row that is long; of the result of such ones */
+enum { DIRECT_MOST = 1 << 22 }; /* bytes of rows that are taken without a kernel */
 
 /* Rows along the first axis, and which of them. */
 typedef struct direct_rows {
@@ -331,9 +331,35 @@ typedef struct direct_rows {
     const int64_t *places;
 } direct_rows;
 
+#if defined(__x86_64__)
+#define DIRECT_VECTORS __attribute__((target("avx512f,avx512bw,avx512dq,avx512vl")))
+
+static bool direct_is_wide(void)
+{
+    return __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512dq") &&
+           __builtin_cpu_supports("avx512vl");
+}
+
+DIRECT_VECTORS static bool direct_is_inside_wide(const int64_t *places, int64_t n, int64_t extent)
+{
+    __m512i left = _mm512_setzero_si512(), last = _mm512_set1_epi64(extent - 1);
+    for (int64_t i = 0; i < n; i += 8) {
+        __mmask8 there = (__mmask8)(n - i >= 8 ? 0xFF : (1 << (n - i)) - 1);
+        __m512i x = _mm512_maskz_loadu_epi64(there, places + i);
+        x = _mm512_sub_epi64(last, _mm512_xor_si512(x, _mm512_srai_epi64(x, 63)));
+        left = _mm512_mask_or_epi64(left, there, left, x);
+    }
+    return !_mm512_movepi64_mask(left);
+}
+#endif
+
 /* Whether places are from -extent on, to before extent: the sign of what is left of each says so. */
 static bool direct_is_inside(const int64_t *places, int64_t n, int64_t extent)
 {
+#if defined(__x86_64__)
+    if (direct_is_wide())
+        return direct_is_inside_wide(places, n, extent);
+#endif
     int64_t left = 0;
     for (int64_t i = 0; i < n; i++)
         left |= extent - 1 - (places[i] ^ places[i] >> 63); /* of a negative one how far it is below -1 */
@@ -377,8 +403,7 @@ static int64_t direct_offset(const direct_rows *rows, int64_t i)
 
 #if defined(__x86_64__)
 /* Numbers of 4 or 8 bytes without gaps, eight at a time. */
-__attribute__((target("avx512f,avx512bw,avx512dq,avx512vl"))) static void direct_take_wide(const direct_rows *rows,
-                                                                                           const char *from, char *to)
+DIRECT_VECTORS static void direct_take_wide(const direct_rows *rows, const char *from, char *to)
 {
     const __m512i extent = _mm512_set1_epi64(rows->extent);
     for (int64_t i = 0; i < rows->n; i += 8) {
@@ -394,19 +419,12 @@ __attribute__((target("avx512f,avx512bw,avx512dq,avx512vl"))) static void direct
         }
     }
 }
-
-static bool direct_is_wide(const direct_rows *rows)
-{
-    return (rows->bytes == 4 || rows->bytes == 8) && rows->step == rows->bytes &&
-           __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512dq") &&
-           __builtin_cpu_supports("avx512vl");
-}
 #endif
 
 static void direct_take(const direct_rows *rows, const char *from, char *to)
 {
 #if defined(__x86_64__)
-    if (direct_is_wide(rows)) {
+    if ((rows->bytes == 4 || rows->bytes == 8) && rows->step == rows->bytes && direct_is_wide()) {
         direct_take_wide(rows, from, to);
         return;
     }
@@ -455,13 +473,6 @@ static void direct_fill(const direct_rows *rows, char *to, const char *element, 
             memmove(to + direct_offset(rows, i), first, bytes);
 }
 
-/* Bytes of rows that are taken without a kernel: long ones go as fast as memory. */
-static int64_t direct_most(const ts_nd *a)
-{
-    int64_t first = a->rank ? ts_nd_shape(a)[0] : 1;
-    return a->count * a->item >= DIRECT_LONG * TS_MAX(first, 1) ? DIRECT_MOST : ND_DIRECT_BYTES;
-}
-
 /* Elements of rows along the first axis at places, at most. */
 static int64_t direct_taken(const ts_nd *a, const ts_nd *indices)
 {
@@ -479,7 +490,7 @@ ts_status ts_nd_take(ts_nd *a, ts_nd *indices, ts_nd **result, ts_error *err)
     *result = NULL;
     TS_NEED(err, a, indices);
     TS_TRY(ts__nd_meet_few(direct_taken(a, indices), (ts_nd *const[]){a, indices}, 2, err));
-    TS_TRY(direct_rows_of(a, indices, direct_most(a), &rows, &fits, err));
+    TS_TRY(direct_rows_of(a, indices, DIRECT_MOST, &rows, &fits, err));
     if (!fits)
         return TS_OK;
     memcpy(shape, ts_nd_shape(indices), indices->rank * sizeof *shape);

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """What goes through host memory by a loop in C, of random arrays against NumPy's: a place in order, bits, parts that
-are repeated, left out or put between, maxima without NaN."""
+are repeated, left out, put between or rolled, sums of products of stretches, maxima without NaN."""
 
 from __future__ import annotations
 
@@ -135,3 +135,21 @@ def test_extremes_leave_nan_out(name):
                     told.append((type(error), None, None, None))
         assert told[0][:3] == told[1][:3]
         numpy.testing.assert_array_equal(told[0][3], told[1][3])
+
+
+@pytest.mark.parametrize("dtype", ["f", "d", "i4", "c16"])
+def test_many_elements_are_taken_and_put(dtype):
+    rng = numpy.random.default_rng(7)
+    for n in (40_000, 70_001):
+        x = (rng.normal(size=n) * 99).astype(dtype)
+        i = rng.integers(-n, n, n + 3)
+        numpy.testing.assert_array_equal(numpy.asarray(np.asarray(x)[np.asarray(i)]), x[i])
+        for bad in (n, -n - 1):
+            i[rng.integers(0, n)] = bad
+            ours = np.asarray(x.copy())
+            with pytest.raises(IndexError, match=f"index {bad} is out of bounds for axis 0 with size {n}"):
+                ours[np.asarray(i)].copy()
+            with pytest.raises(IndexError, match=f"index {bad} is out of bounds"):
+                ours[np.asarray(i)] = 0
+            numpy.testing.assert_array_equal(numpy.asarray(ours), x)
+            i %= n
