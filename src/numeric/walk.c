@@ -13,6 +13,9 @@
 #include "numeric/walk.h"
 #include <fenv.h>
 #include <math.h>
+#if defined(__x86_64__)
+#include <immintrin.h>
+#endif
 
 typedef struct walk_c64 {
     float re, im;
@@ -49,8 +52,14 @@ typedef struct walk_c128 {
         type lesser = a < b ? a : b;                                                                                \
         return !WALK_IS_ODD(a, b, lesser) ? lesser                                                                  \
                                           : a != a ? b == b ? b : (type)NAN : b != b ? a : type##_minimum(a, b);    \
-    }                                                                                                               \
-    static type type##_best(int64_t n, const type *x, bool least)                                                   \
+    }
+enum { WALK_BESIDE = 16 }; /* numbers that are compared side by side */
+WALK_ORDER(float)
+WALK_ORDER(double)
+
+/* The best of many numbers beside each other, in vectors of what the processor has. */
+#define WALK_BEST_OF(name, type)                                                                                    \
+    static type name(int64_t n, const type *x, bool least)                                                          \
     {                                                                                                               \
         type lanes[WALK_BESIDE], best = (type)(least ? INFINITY : -INFINITY);                                       \
         int64_t i = 0;                                                                                              \
@@ -68,9 +77,35 @@ typedef struct walk_c128 {
             best = least ? type##_fmin(best, x[i]) : type##_fmax(best, x[i]);                                       \
         return best;                                                                                                \
     }
-enum { WALK_BESIDE = 16 }; /* numbers that are compared side by side */
-WALK_ORDER(float)
-WALK_ORDER(double)
+
+WALK_BEST_OF(float_best, float)
+WALK_BEST_OF(double_best, double)
+#if defined(__x86_64__)
+#define WALK_BEST_WIDE(type, suffix, mask, lanes)                                                                   \
+    __attribute__((target("avx512f"))) static type type##_best_wide(int64_t n, const type *x, bool least)           \
+    {                                                                                                               \
+        __m512##mask best[4];                                                                                       \
+        int64_t i = 0;                                                                                              \
+        for (int k = 0; k < 4; k++)                                                                                 \
+            best[k] = _mm512_set1_##suffix(least ? INFINITY : -INFINITY);                                           \
+        for (; i + 4 * lanes <= n; i += 4 * lanes)                                                                  \
+            for (int k = 0; k < 4; k++) { /* the second operand, where one is NaN */                                \
+                __m512##mask v = _mm512_loadu_##suffix(x + i + k * lanes);                                          \
+                best[k] = least ? _mm512_min_##suffix(v, best[k]) : _mm512_max_##suffix(v, best[k]);                \
+            }                                                                                                       \
+        for (int k = 1; k < 4; k++)                                                                                 \
+            best[0] = least ? _mm512_min_##suffix(best[0], best[k]) : _mm512_max_##suffix(best[0], best[k]);        \
+        type made = least ? _mm512_reduce_min_##suffix(best[0]) : _mm512_reduce_max_##suffix(best[0]);              \
+        type rest = type##_best(n - i, x + i, least);                                                               \
+        return least ? type##_fmin(made, rest) : type##_fmax(made, rest);                                           \
+    }
+WALK_BEST_WIDE(float, ps, , 16)
+WALK_BEST_WIDE(double, pd, d, 8)
+#define WALK_BEST_ALL(type) (__builtin_cpu_supports("avx512f") ? type##_best_wide : type##_best)
+#define WALK_WIDE(name) (__builtin_cpu_supports("avx2") ? name##_wide : name)
+#else
+#define WALK_BEST_ALL(type) (type##_best)
+#endif
 
 #define WALK_COMPLEX(type)                                                                                          \
     static inline type type##_add(type a, type b)                                                                   \
@@ -123,16 +158,26 @@ static double walk_logaddexp2_of(double a, double b)
 
 /* ---- loops ----------------------------------------------------------------------------------------- */
 
-/* A loop, and what is done at places; `expression` is of a and b. */
-#define WALK_LOOP(name, type, expression)                                                                           \
+/* f of a and all that is beside each other; `expression` is of a and b. */
+#define WALK_FOLD(name, type, expression)                                                                           \
+    static type name(int64_t n, const type *y, type a)                                                              \
+    {                                                                                                               \
+        for (int64_t i = 0; i < n; i++) {                                                                           \
+            type b = y[i];                                                                                          \
+            a = expression;                                                                                         \
+        }                                                                                                           \
+        return a;                                                                                                   \
+    }
+
+/* A loop, and what is done at places. */
+#define WALK_LOOP_BY(name, type, expression, fold)                                                                  \
     static void walk_##name(int64_t n, const char *x, int64_t x_step, const char *y, int64_t y_step, char *out,     \
                             int64_t step)                                                                           \
     {                                                                                                               \
         const int64_t size = sizeof(type);                                                                          \
         type a = *(const type *)x, b;                                                                               \
         if (!x_step && !step && y_step == size)                                                                     \
-            for (int64_t i = 0; i < n; i++)                                                                         \
-                b = ((const type *)y)[i], a = expression;                                                           \
+            a = fold(n, (const type *)y, a);                                                                        \
         else if (!x_step && !step)                                                                                  \
             for (int64_t i = 0; i < n; i++, y += y_step)                                                            \
                 b = *(const type *)y, a = expression;                                                               \
@@ -158,21 +203,35 @@ static double walk_logaddexp2_of(double a, double b)
             *at = expression;                                                                                       \
         }                                                                                                           \
     }
+#define WALK_LOOP(name, type, expression)                                                                           \
+    WALK_FOLD(walk_fold_##name, type, expression)                                                                   \
+    WALK_LOOP_BY(name, type, expression, walk_fold_##name)
 #define WALK_LOOPS(name, type, expression)                                                                          \
     WALK_LOOP(name, type, expression)                                                                               \
     WALK_AT(name, type, expression)
 
+/* Of integers, whose order cannot be seen: in vectors. */
+#if defined(__x86_64__)
+#define WALK_WORD(name, type, expression)                                                                           \
+    WALK_FOLD(walk_fold_##name, type, expression)                                                                   \
+    __attribute__((target("avx2"))) WALK_FOLD(walk_fold_##name##_wide, type, expression)                            \
+    WALK_LOOP_BY(name, type, expression, WALK_WIDE(walk_fold_##name))                                               \
+    WALK_AT(name, type, expression)
+#else
+#define WALK_WORD WALK_LOOPS
+#endif
+
 #define WALK_WORDS(bits)                                                                                            \
-    WALK_LOOPS(add_##bits, uint##bits##_t, (uint##bits##_t)(a + b))                                                 \
-    WALK_LOOPS(subtract_##bits, uint##bits##_t, (uint##bits##_t)(a - b))                                            \
-    WALK_LOOPS(multiply_##bits, uint##bits##_t, (uint##bits##_t)(1u * a * b))                                       \
-    WALK_LOOPS(and_##bits, uint##bits##_t, (uint##bits##_t)(a & b))                                                 \
-    WALK_LOOPS(or_##bits, uint##bits##_t, (uint##bits##_t)(a | b))                                                  \
-    WALK_LOOPS(xor_##bits, uint##bits##_t, (uint##bits##_t)(a ^ b))                                                 \
-    WALK_LOOPS(maximum_u##bits, uint##bits##_t, a > b ? a : b)                                                      \
-    WALK_LOOPS(minimum_u##bits, uint##bits##_t, a < b ? a : b)                                                      \
-    WALK_LOOPS(maximum_i##bits, int##bits##_t, a > b ? a : b)                                                       \
-    WALK_LOOPS(minimum_i##bits, int##bits##_t, a < b ? a : b)
+    WALK_WORD(add_##bits, uint##bits##_t, (uint##bits##_t)(a + b))                                                  \
+    WALK_WORD(subtract_##bits, uint##bits##_t, (uint##bits##_t)(a - b))                                             \
+    WALK_WORD(multiply_##bits, uint##bits##_t, (uint##bits##_t)(1u * a * b))                                        \
+    WALK_WORD(and_##bits, uint##bits##_t, (uint##bits##_t)(a & b))                                                  \
+    WALK_WORD(or_##bits, uint##bits##_t, (uint##bits##_t)(a | b))                                                   \
+    WALK_WORD(xor_##bits, uint##bits##_t, (uint##bits##_t)(a ^ b))                                                  \
+    WALK_WORD(maximum_u##bits, uint##bits##_t, a > b ? a : b)                                                       \
+    WALK_WORD(minimum_u##bits, uint##bits##_t, a < b ? a : b)                                                       \
+    WALK_WORD(maximum_i##bits, int##bits##_t, a > b ? a : b)                                                        \
+    WALK_WORD(minimum_i##bits, int##bits##_t, a < b ? a : b)
 WALK_WORDS(8)
 WALK_WORDS(16)
 WALK_WORDS(32)
@@ -184,7 +243,7 @@ WALK_WORDS(64)
                                      char *out, int64_t step)                                                       \
     {                                                                                                               \
         bool is_all = !x_step && !step && y_step == sizeof(type) && n >= 2 * WALK_BESIDE;                           \
-        type best = is_all ? type##_best(n, (const type *)y, least) : 0;                                            \
+        type best = is_all ? WALK_BEST_ALL(type)(n, (const type *)y, least) : 0;                                    \
         if (is_all && best != 0 && isfinite(best))                                                                  \
             *(type *)out = type##_##name(*(const type *)x, best);                                                   \
         else                                                                                                        \

@@ -153,3 +153,13 @@ def test_many_elements_are_taken_and_put(dtype):
                 ours[np.asarray(i)] = 0
             numpy.testing.assert_array_equal(numpy.asarray(ours), x)
             i %= n
+
+
+@pytest.mark.parametrize("name", ["bitwise_or", "bitwise_and", "bitwise_xor", "fmax", "fmin"])
+def test_whole_rows_are_reduced(name):
+    rng = numpy.random.default_rng(9)
+    for _ in range(150):
+        x = _random(rng, rng.choice(list("bBhHiIqQ" + ("fd" if name[0] == "f" else ""))), int(rng.integers(1, 300)))
+        made, wanted = (getattr(k, name).reduce(k.asarray(x), -1) for k in (np, numpy))
+        assert made.dtype == wanted.dtype
+        numpy.testing.assert_array_equal(numpy.asarray(made), wanted)
