@@ -8,8 +8,8 @@
  *     unpacked     byte * (1 + 2^9 .. + 2^63) >> 7, the lowest bit of each
  */
 #include "numeric/numeric.h"
-#if defined(__SSE2__)
-#include <emmintrin.h>
+#if defined(__x86_64__)
+#include <immintrin.h>
 #endif
 
 static const uint64_t bits_lowest = 0x0101010101010101;
@@ -43,9 +43,30 @@ static inline uint64_t bits_turned(uint64_t x)
     return (x >> 4 & 0x0F * bits_lowest) | (x & 0x0F * bits_lowest) << 4;
 }
 
+#if defined(__x86_64__)
+/* 64 bools at a time; how many were taken. */
+__attribute__((target("avx512f,avx512bw"))) static int64_t bits_pack_wide(const char *from, char *to, int64_t n,
+                                                                         bool little)
+{
+    int64_t i = 0;
+    for (; i + 64 <= n; i += 64) {
+        __m512i x = _mm512_loadu_si512(from + i);
+        uint64_t bits = _mm512_test_epi8_mask(x, x);
+        bits = little ? bits : bits_turned(bits);
+        memcpy(to + i / 8, &bits, 8);
+    }
+    return i;
+}
+#endif
+
 static void bits_pack(const char *from, char *to, int64_t n, bool little)
 {
-    for (int64_t i = 0; i < n; i += 64) {
+    int64_t i = 0;
+#if defined(__x86_64__)
+    if (__builtin_cpu_supports("avx512bw"))
+        i = bits_pack_wide(from, to, n, little);
+#endif
+    for (; i < n; i += 64) {
         char last[64] = {0};
         int64_t here = TS_MIN(n - i, 64);
         const char *at = from + i;
@@ -57,9 +78,30 @@ static void bits_pack(const char *from, char *to, int64_t n, bool little)
     }
 }
 
+#if defined(__x86_64__)
+/* Eight bytes at a time, whose bits say where 64 bytes are 1; how many were taken. */
+__attribute__((target("avx512f,avx512bw"))) static int64_t bits_unpack_wide(const char *from, char *to, int64_t n,
+                                                                           bool little)
+{
+    int64_t i = 0;
+    for (; i + 8 <= n; i += 8) {
+        uint64_t bits;
+        memcpy(&bits, from + i, 8);
+        bits = little ? bits : bits_turned(bits);
+        _mm512_storeu_si512(to + 8 * i, _mm512_maskz_set1_epi8(bits, 1));
+    }
+    return i;
+}
+#endif
+
 static void bits_unpack(const char *from, char *to, int64_t n, bool little)
 {
-    for (int64_t i = 0; i < n; i++) {
+    int64_t i = 0;
+#if defined(__x86_64__)
+    if (__builtin_cpu_supports("avx512bw"))
+        i = bits_unpack_wide(from, to, n, little);
+#endif
+    for (; i < n; i++) {
         uint64_t bits = ((uint8_t)from[i] * 0x8040201008040201) >> 7 & bits_lowest;
         bits = little ? __builtin_bswap64(bits) : bits;
         memcpy(to + 8 * i, &bits, 8);
