@@ -280,6 +280,29 @@ static PyObject *order_repeat(PyObject *module, PyObject *args)
     return made ? numeric_wrap(state, made, NULL) : Py_NewRef(Py_None);
 }
 
+/* numeric_slide(a, v, begin, count): sums of products of v with stretches of a; None as above. */
+static PyObject *order_slide(PyObject *module, PyObject *args)
+{
+    core_state *state = PyModule_GetState(module);
+    PyObject *a, *v;
+    PyTypeObject *type = state->numeric->array_type;
+    long long begin, count;
+    ts_nd *made = NULL;
+    ts_error err;
+    if (!PyArg_ParseTuple(args, "O!O!LL:numeric_slide", type, &a, type, &v, &begin, &count))
+        return NULL;
+    if (!ND(a)->dtype || !ND(v)->dtype)
+        Py_RETURN_NONE;
+    NUMERIC_BEGIN(state);
+    PyThreadState *thread = numeric_loop_begin(state, ND(a), ND(v));
+    ts_status status = ts_nd_slide(ND(a), ND(v), begin, count, &made, &err);
+    numeric_loop_end(state, thread);
+    NUMERIC_END(state);
+    if (status != TS_OK)
+        return core_raise(state, &err);
+    return made ? numeric_wrap(state, made, NULL) : Py_NewRef(Py_None);
+}
+
 static PyMethodDef order_functions[] = {
     {"numeric_unique", order_different, METH_VARARGS,
      "numeric_unique(array, equal_nan, first, inverse, counts, /)\n--\n\nIts different elements."},
@@ -289,6 +312,8 @@ static PyMethodDef order_functions[] = {
      "numeric_repeat(array, counts, axis, /)\n--\n\nParts along an axis, as often as counts say."},
     {"numeric_bits", order_bits, METH_VARARGS,
      "numeric_bits(array, packs, little, /)\n--\n\nBools as bits of bytes, or bits as bytes."},
+    {"numeric_slide", order_slide, METH_VARARGS,
+     "numeric_slide(a, v, begin, count, /)\n--\n\nSums of products of v with stretches of a."},
     {"numeric_search", order_search, METH_VARARGS, "numeric_search(sorted, keys, right, /)\n--\n\nPlaces of keys."},
     {"numeric_order", order_rows, METH_VARARGS, "numeric_order(rows, places, descending, /)\n--\n\nRows in order."},
     {NULL, NULL, 0, NULL},

@@ -405,6 +405,11 @@ TS_API TS_CHECKED ts_status ts_nd_repeat(ts_nd *a, ts_nd *counts, uint32_t axis,
  * as bytes; the first one is a byte's highest, or lowest (`little`). *result NULL: it is no such array of host memory
  * that lies row-major. Owns: *result, of uint8. */
 TS_API TS_CHECKED ts_status ts_nd_bits(ts_nd *a, bool packs, bool little, ts_nd **result, ts_error *err);
+/* Sums of products of a vector with `count` stretches of another one, which begin at `begin`, `begin` + 1, ...; what
+ * lies outside takes no part. *result NULL: they are not vectors of one dtype of 4 or 8 bytes, in host memory without
+ * gaps, or threads take less time. Owns: *result. */
+TS_API TS_CHECKED ts_status ts_nd_slide(ts_nd *a, ts_nd *v, int64_t begin, int64_t count, ts_nd **result,
+                                        ts_error *err);
 /* How many elements of a sorted array of one axis are below each key, or not above it (`right`). Owns: *result, of
  * int64. */
 TS_API TS_CHECKED ts_status ts_nd_search(ts_nd *a, ts_nd *keys, bool right, ts_nd **result, ts_error *err);

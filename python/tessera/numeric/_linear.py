@@ -484,6 +484,8 @@ def trace(
     a: Any, offset: int = 0, axis1: int = 0, axis2: int = 1, dtype: Any = None, out: Any = None
 ) -> Any:
     """Sums of diagonals."""
+    if type(a) is f.ndarray and a.ndim == 2 and offset == 0 and (axis1, axis2) == (0, 1) and dtype is out is None:
+        return a.diagonal().sum()  # without the interpreter's steps
     return _sum_of(f.diagonal(a, offset, axis1, axis2), -1, dtype, out)
 
 
@@ -534,6 +536,9 @@ def _slid(a: ndarray, v: ndarray, mode: str) -> ndarray:
     """Sums of products of v with every stretch of a, which is not the shorter one."""
     n, m = a.size, v.size
     begin, count = {"valid": (m - 1, n - m + 1), "same": (m - 1 - m // 2, n), "full": (0, n + m - 1)}[mode]
+    made = _core.numeric_slide(a, v if v.flags.c_contiguous else v.copy(), begin - (m - 1), count)
+    if made is not None:
+        return made
     padded = f.zeros(n + 2 * (m - 1), a.dtype, device=a.device)
     padded[m - 1 : m - 1 + n] = a
     step = padded.itemsize

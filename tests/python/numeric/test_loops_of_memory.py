@@ -137,6 +137,22 @@ def test_extremes_leave_nan_out(name):
         numpy.testing.assert_array_equal(told[0][3], told[1][3])
 
 
+@pytest.mark.parametrize("dtype", ["f", "d", "i4", "u8", "i2", "c16"])
+def test_vectors_slide_along_others(dtype):
+    rng = numpy.random.default_rng(6)
+    for n, m in [(1, 1), (5, 200), (200, 5), (90, 90), (400, 70), (33, 1)]:
+        a, v = ((rng.normal(size=k) * 9).astype(dtype) for k in (n, m))
+        if dtype in "fd":
+            v[rng.integers(0, m)], a[rng.integers(0, n)] = numpy.inf, numpy.nan
+        a = a[::-1] if m == 70 else a
+        for name in ("convolve", "correlate"):
+            for mode in ("valid", "same", "full"):
+                with numpy.errstate(all="ignore"):
+                    made, wanted = (getattr(k, name)(k.asarray(a), k.asarray(v), mode) for k in (np, numpy))
+                assert made.dtype == wanted.dtype and made.shape == wanted.shape
+                numpy.testing.assert_allclose(numpy.asarray(made), wanted, 1e-5 if dtype == "f" else 1e-11, 1e-3)
+
+
 @pytest.mark.parametrize("dtype", ["f", "d", "i4", "c16"])
 def test_many_elements_are_taken_and_put(dtype):
     rng = numpy.random.default_rng(7)
@@ -163,3 +179,14 @@ def test_whole_rows_are_reduced(name):
         made, wanted = (getattr(k, name).reduce(k.asarray(x), -1) for k in (np, numpy))
         assert made.dtype == wanted.dtype
         numpy.testing.assert_array_equal(numpy.asarray(made), wanted)
+
+
+@pytest.mark.parametrize("dtype", ["f", "d", "i4", "i8", "c16", "?"])
+def test_diagonals_are_summed(dtype):
+    x = (numpy.random.default_rng(10).normal(size=(7, 7)) * 9).astype(dtype)
+    calls = [lambda k, a: k.trace(a), lambda k, a: a.trace(), lambda k, a: k.trace(a[:3], 1),
+             lambda k, a: k.trace(a[2:]), lambda k, a: k.einsum("ii", a), lambda k, a: k.einsum("ii->", a)]  # fmt: skip
+    for call in calls:
+        made, wanted = (call(k, k.asarray(x)) for k in (np, numpy))
+        assert type(made) is type(wanted)
+        numpy.testing.assert_allclose(made, wanted, 1e-5)
