@@ -306,11 +306,23 @@ def _at_once(text: Any, a: Any, b: Any) -> Any:
     return _core.numeric_product(a, b) if a.shape[-1] == b.shape[0] else None
 
 
+def _trace(text: Any, a: Any) -> Any:
+    """The sum of a diagonal whose dtype a sum keeps; None: it is another call."""
+    if type(text) is not str or text not in ("ii", "ii->") or type(a) is not ndarray or a.ndim != 2:
+        return None
+    is_kept = a.dtype.kind in "fc" or (a.dtype.kind in "iu" and a.itemsize == 8)
+    return a.diagonal().sum() if is_kept and a.shape[0] == a.shape[1] else None
+
+
 def einsum(*operands: Any, out: Any = None, optimize: Any = False, **kwargs: Any) -> Any:
     """Products of operands, summed over the subscripts that the result does not have: ``einsum("ij,jk->ik", a, b)``.
 
     A view where nothing is multiplied, summed or converted. optimize: the order of products is chosen by their cost.
     """
+    if len(operands) == 2 and out is None and not kwargs:
+        made = _trace(*operands)
+        if made is not None:
+            return made
     if len(operands) == 3 and out is None and optimize is False and not kwargs:
         made = _at_once(*operands)
         if made is not None:

@@ -20,6 +20,7 @@ from ._functions import (
     can_cast,
     copy,
     empty,
+    empty_like,
     expand_dims,
     moveaxis,
     normalize,
@@ -225,22 +226,42 @@ def tile(A: Any, reps: Any) -> ndarray:
     return made
 
 
+def _rolled(a: ndarray, shifts: dict[int, int]) -> ndarray:
+    """Elements moved along axes, in a new array: for each axis what comes in, and what stays."""
+    if len(shifts) == 1 and (a.ndim == 1 or a.flags.c_contiguous):
+        ((d, by),) = shifts.items()
+        by = by % a.shape[d] if a.shape[d] else 0
+        if not by:
+            return copy(a)
+        if not d:
+            return concatenate((a[-by:], a[:-by]))
+        key = (slice(None),) * d
+        return concatenate((a[(*key, slice(-by, None))], a[(*key, slice(None, -by))]), d)
+    made, parts = empty_like(a), []
+    for d, n in enumerate(a.shape):
+        by = shifts.get(d, 0) % n if n else 0
+        stays = (slice(by, None), slice(None, n - by))
+        parts.append([stays, (slice(None, by), slice(n - by, None))] if by else [stays])
+    for part in itertools.product(*parts):
+        made[tuple(to for to, _ in part)] = a[tuple(at for _, at in part)]
+    return made
+
+
 def roll(a: Any, shift: Any, axis: Any = None) -> ndarray:
     """Elements moved along axes; those that leave come in on the other side."""
     a = asarray(a)
     if axis is None:
-        return reshape(roll(ravel(a), shift, 0), a.shape)
+        flat = a if a.ndim == 1 else ravel(a)
+        made = _rolled(flat, {0: shift}) if type(shift) is int else roll(flat, shift, 0)
+        return made if a.ndim == 1 else reshape(made, a.shape)
     axes = normalize_many(axis, a.ndim, allow_duplicate=True)
     pairs = numpy.broadcast(shift, axes)
     if pairs.ndim > 1:
         raise ValueError("'shift' and 'axis' should be scalars or 1D sequences")
-    given = a
-    for by, d in [(int(s), int(d)) for s, d in pairs]:
-        by = by % a.shape[d] if a.shape[d] else 0
-        if by:
-            key = (slice(None),) * d
-            a = concatenate([a[(*key, slice(-by, None))], a[(*key, slice(None, -by))]], d, dtype=a.dtype)
-    return copy(a) if a is given else a
+    sums: dict[int, int] = {}
+    for by, d in pairs:
+        sums[int(d)] = sums.get(int(d), 0) + int(by)
+    return _rolled(a, sums) if sums else copy(a)
 
 
 def append(arr: Any, values: Any, axis: Any = None) -> ndarray:

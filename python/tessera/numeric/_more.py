@@ -78,6 +78,8 @@ def _with_room(a: ndarray, extent: int, axis: int) -> ndarray:
 
 def _without(a: ndarray, begin: int, end: int, axis: int) -> ndarray:
     """A copy without what lies between two places."""
+    if a.ndim == 1:
+        return concatenate((a[:begin], a[end:]))
     made, key = _with_room(a, a.shape[axis] - (end - begin), axis), (slice(None),) * axis
     made[(*key, slice(begin))] = a[(*key, slice(begin))]
     made[(*key, slice(begin, None))] = a[(*key, slice(end, None))]
@@ -88,8 +90,11 @@ def delete(arr: Any, obj: Any, axis: Any = None) -> ndarray:
     """A copy without the elements at places along an axis."""
     a = f.asarray(arr)
     if axis is None:
-        a, axis = f.ravel(a), 0
+        a, axis = a if a.ndim == 1 else f.ravel(a), 0
     axis = f.normalize(axis, a.ndim)
+    if type(obj) is int and -a.shape[axis] <= obj < a.shape[axis]:
+        at = obj % a.shape[axis]
+        return _without(a, at, at + 1, axis)
     places = _places(obj, a.shape[axis])
     if places.size == 1:
         at = int(places.flat[0])
@@ -105,10 +110,15 @@ def insert(arr: Any, obj: Any, values: Any, axis: Any = None) -> ndarray:
     """A copy with values before places along an axis."""
     a = f.asarray(arr)
     if axis is None:
-        a, axis = f.ravel(a), 0
+        a, axis = a if a.ndim == 1 else f.ravel(a), 0
     axis = f.normalize(axis, a.ndim)
     extent = a.shape[axis]
-    is_number = numpy.ndim(obj) == 0 and not isinstance(obj, slice)
+    if type(obj) is int and a.ndim == 1 and -extent <= obj <= extent:
+        new = f.asarray(f.array(values, a.dtype, copy=None, ndmin=1), device=a.device)
+        if new.ndim == 1:
+            at = obj + extent if obj < 0 else obj
+            return concatenate((a[:at], new, a[at:]))
+    is_number = not isinstance(obj, slice) and (obj.ndim if isinstance(obj, ndarray) else numpy.ndim(obj)) == 0
     if isinstance(obj, slice):
         places = _places(obj, extent)
     elif getattr(obj, "dtype", None) == bool:
@@ -148,8 +158,11 @@ def insert(arr: Any, obj: Any, values: Any, axis: Any = None) -> ndarray:
     at[order] += numpy.arange(n)
     old = numpy.ones(extent + n, bool)
     old[at] = False
-    made[(*key, at)] = new
-    made[(*key, numpy.flatnonzero(old))] = a
+    if made.ndim == 1 and a.device == "cpu":  # a GPU would be asked how many there are
+        made[f.asarray(old, device=a.device)] = a
+    else:
+        made[(*key, numpy.flatnonzero(old))] = a
+    made[(*key, f.asarray(at, device=a.device))] = new
     return made
 
 
@@ -277,10 +290,13 @@ def fill_diagonal(a: ndarray, val: Any, wrap: bool = False) -> None:
         end = a.shape[1] ** 2 if a.ndim == 2 and not wrap else None
         a.flat[: end : sum(math.prod(a.shape[d + 1 :]) for d in range(a.ndim))] = val
         return
+    n = min(a.shape)
+    if type(val) in (int, float) and not wrap and a.dtype.kind in "fc" and type(a) is ndarray:
+        a._view(0, a.dtype, (n,), (sum(a.strides),))[...] = val
+        return
     values = f.ravel(f.asarray(val, a.dtype))
     if not values.size:
         return  # as NumPy's a.flat[::step] = ()
-    n = min(a.shape)
     if wrap and a.ndim == 2 and a.shape[0] > a.shape[1] + 1:
         places = f.arange(0, a.size, a.shape[1] + 1)
         a[places // a.shape[1], places % a.shape[1]] = resize(values, places.size)
@@ -378,7 +394,10 @@ def packbits(a: Any, /, axis: Any = None, bitorder: str = "big") -> ndarray:
     little = _is_little(bitorder)
     bits = a if a.dtype == bool else f.asarray(a != 0)
     bits = bits if bits.ndim else f.ravel(bits)
-    bits, axis = (f.ravel(bits), 0) if axis is None else (bits, f.normalize(axis, bits.ndim))
+    if axis is None:
+        bits, axis = bits if bits.ndim == 1 else f.ravel(bits), 0
+    else:
+        axis = f.normalize(axis, bits.ndim)
     bits = _with_last(bits, axis)
     made = _core.numeric_bits(bits, True, little)
     if made is not None:
@@ -397,7 +416,10 @@ def unpackbits(a: Any, /, axis: Any = None, count: Any = None, bitorder: str = "
     if a.dtype != numpy.uint8:
         raise TypeError("Expected an input array of unsigned byte data type")
     a = a if a.ndim else a.reshape(1)
-    a, axis = (f.ravel(a), 0) if axis is None else (a, f.normalize(axis, a.ndim))
+    if axis is None:
+        a, axis = a if a.ndim == 1 else f.ravel(a), 0
+    else:
+        axis = f.normalize(axis, a.ndim)
     a = _with_last(a, axis)
     little = _is_little(bitorder)
     bits = _core.numeric_bits(a, False, little)

@@ -171,6 +171,17 @@ def test_many_elements_are_taken_and_put(dtype):
             i %= n
 
 
+def test_elements_are_rolled_along_axes():
+    rng = numpy.random.default_rng(8)
+    for _ in range(200):
+        x, axis, _ = _random_parts(rng)
+        by = [int(k) for k in rng.integers(-9, 9, 3)]
+        for shift, along in [(by[0], axis), (tuple(by), (0, -1, 0)), (by[0], (0, -1)), (tuple(by[:1]), 0)]:
+            made, wanted = (k.roll(k.asarray(x), shift, along) for k in (np, numpy))
+            assert made.dtype == wanted.dtype and made.flags.f_contiguous == wanted.flags.f_contiguous
+            numpy.testing.assert_array_equal(numpy.asarray(made), wanted)
+
+
 @pytest.mark.parametrize("name", ["bitwise_or", "bitwise_and", "bitwise_xor", "fmax", "fmin"])
 def test_whole_rows_are_reduced(name):
     rng = numpy.random.default_rng(9)
