@@ -3,7 +3,7 @@
  * Functions of a few operations: division and its remainders with NumPy's signs, powers, shifts, rounding. No element
  * may fault, so integers are divided by 1 where the divisor is 0, and give 0 there.
  */
-#include "numeric/numeric.h"
+#include "numeric/group.h"
 #include "math/cmath.h"
 #include <math.h>
 
@@ -295,4 +295,56 @@ nd_val nd_emit_heaviside(const nd_emit *e, const nd_val *x)
 {
     ts_val zero = NUMBER(0), re = x[0].re;
     return REAL(PICK(IS(EQ, re, zero), x[1].re, PICK(IS(LT, re, zero), zero, PICK(IS(GT, re, zero), NUMBER(1), re))));
+}
+
+/* ---- parts --------------------------------------------------------------------------------------- */
+
+nd_val nd_emit_part_exponent(const nd_emit *e, const nd_val *x)
+{
+    ts_val exponent = ts__nd_emit_math(e, "frexp_exponent", x[0].re, 0);
+    return REAL(ts_cast(e->b, TS_OP_itof, exponent, e->scalar, TS_RN));
+}
+
+/* Eight bits with the byte's digits in each byte of a number. */
+static ts_val number_bytes(const nd_emit *e, uint8_t byte)
+{
+    return ts_int(e->b, ts__nd_emit_type(e, e->scalar), (int64_t)(byte * UINT64_C(0x0101010101010101)));
+}
+
+static ts_val number_right(const nd_emit *e, ts_val x, int64_t n)
+{
+    return ts_op2(e->b, TS_OP_shri, x, ts_int(e->b, ts__nd_emit_type(e, e->scalar), n), TS_A_UNSIGNED);
+}
+
+/* Sums of pairs of bits, of fours, of bytes; a product adds the bytes in the highest one. */
+nd_val nd_emit_part_bits(const nd_emit *e, const nd_val *x)
+{
+    int64_t bits = ts_dtype_get(e->loop)->bits;
+    ts_val n = e->kind == 'i' ? OP1(absi, x[0].re) : x[0].re, two = number_bytes(e, 0x33);
+    n = OP2(subi, n, OP2(andi, number_right(e, n, 1), number_bytes(e, 0x55)));
+    n = OP2(addi, OP2(andi, n, two), OP2(andi, number_right(e, n, 2), two));
+    n = OP2(andi, OP2(addi, n, number_right(e, n, 4)), number_bytes(e, 0x0F));
+    return REAL(bits == 8 ? n : number_right(e, OP2(muli, n, number_bytes(e, 1)), bits - 8));
+}
+
+/* Euclid's, of all elements until none has a rest. */
+nd_val nd_emit_part_divisor(const nd_emit *e, const nd_val *x)
+{
+    bool is_signed = e->kind == 'i';
+    ts_val both[2] = {is_signed ? OP1(absi, x[0].re) : x[0].re, is_signed ? OP1(absi, x[1].re) : x[1].re};
+    ts_val loop = ts_loop_begin(e->b, 2, both), zero = NUMBER(0);
+    ts_val a = ts_region_arg(e->fn, loop, 0), b = ts_region_arg(e->fn, loop, 1), some = IS(NE, b, zero);
+    both[0] = a;
+    both[1] = b;
+    ts_val done = ts_if_begin(e->b, ts_op2(e->b, TS_OP_xori, ts__nd_tell_any(e, some), ts_int(e->b, TS_T_i1, 1), 0));
+    ts_term(e->b, TS_OP_break, 2, both);
+    ts_else(e->b);
+    ts_term(e->b, TS_OP_yield, 0, NULL);
+    ts_end(e->b, done, 0, NULL);
+    ts_val rest = ts_op2(e->b, TS_OP_remi, a, PICK(some, b, NUMBER(1)), TS_A_UNSIGNED);
+    both[0] = PICK(some, b, a);
+    both[1] = PICK(some, rest, zero);
+    ts_term(e->b, TS_OP_continue, 2, both);
+    ts_end_like(e->b, loop);
+    return REAL(ts_res(e->b, loop, 0));
 }

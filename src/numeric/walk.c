@@ -156,6 +156,26 @@ static double walk_logaddexp2_of(double a, double b)
     return less > 0 ? a + log2_e * log1p(exp2(-less)) : b + log2_e * log1p(exp2(less));
 }
 
+/* The greatest common divisor: factors of two apart, the greater one less the lesser has none but those of both. */
+static uint64_t walk_divisor(uint64_t a, uint64_t b)
+{
+    if (a <= 1 || b <= 1)
+        return !a ? b : !b ? a : 1;
+    int twos = __builtin_ctzll(a | b);
+    a >>= __builtin_ctzll(a);
+    while (b) {
+        b >>= __builtin_ctzll(b);
+        uint64_t less = TS_MIN(a, b);
+        b = a > b ? a - b : b - a;
+        a = less;
+    }
+    return a << twos;
+}
+static uint64_t walk_distance(int64_t x)
+{
+    return x < 0 ? 0 - (uint64_t)x : (uint64_t)x;
+}
+
 /* ---- loops ----------------------------------------------------------------------------------------- */
 
 /* f of a and all that is beside each other; `expression` is of a and b. */
@@ -231,7 +251,9 @@ static double walk_logaddexp2_of(double a, double b)
     WALK_WORD(maximum_u##bits, uint##bits##_t, a > b ? a : b)                                                       \
     WALK_WORD(minimum_u##bits, uint##bits##_t, a < b ? a : b)                                                       \
     WALK_WORD(maximum_i##bits, int##bits##_t, a > b ? a : b)                                                        \
-    WALK_WORD(minimum_i##bits, int##bits##_t, a < b ? a : b)
+    WALK_WORD(minimum_i##bits, int##bits##_t, a < b ? a : b)                                                        \
+    WALK_LOOPS(divisor_u##bits, uint##bits##_t, (uint##bits##_t)walk_divisor(a, b))                                 \
+    WALK_LOOPS(divisor_i##bits, int##bits##_t, (int##bits##_t)walk_divisor(walk_distance(a), walk_distance(b)))
 WALK_WORDS(8)
 WALK_WORDS(16)
 WALK_WORDS(32)
@@ -358,7 +380,8 @@ WALK_SUM_OF_PAIRS(walk_c128, double)
     WALK_ROW(maximum, dtype, maximum_##sign##bits)                                                                  \
     WALK_ROW(minimum, dtype, minimum_##sign##bits)                                                                  \
     WALK_ROW(fmax, dtype, maximum_##sign##bits)                                                                     \
-    WALK_ROW(fmin, dtype, minimum_##sign##bits)
+    WALK_ROW(fmin, dtype, minimum_##sign##bits)                                                                     \
+    WALK_ROW(part_divisor, dtype, divisor_##sign##bits)
 #define WALK_FLOAT_ROWS(dtype, type)                                                                                \
     WALK_SUM_ROW(dtype, type)                                                                                       \
     WALK_ROW(subtract, dtype, subtract_##type)                                                                      \

@@ -17,11 +17,11 @@ from ._ndarray import ndarray
 from ._reduce import any as _any_of
 from ._reduce import scalar_of
 from ._setup import METHOD, NO_VALUE, told_as, user_level
-from ._ufunc import FUNCTIONS, Made, select
+from ._ufunc import FUNCTIONS, Made, select, ufunc
 
 _abs, _copysign, _trunc = FUNCTIONS["absolute"], FUNCTIONS["copysign"], FUNCTIONS["trunc"]
+_fraction, _exponent, _bits, _common = map(ufunc, ("part_fraction", "part_exponent", "part_bits", "part_divisor"))
 _FLOATS = {1: "f2", 2: "f4"}  # what integers of so many bytes become
-_BITS = {"e": ("u2", 10, 15), "f": ("u4", 23, 127), "d": ("u8", 52, 1023)}  # view, bits of the fraction, bias
 
 
 def _chosen(where: Any, operands: list[Any]) -> list[Any]:
@@ -271,18 +271,7 @@ def _floats(name: str, x: Any) -> Any:
 def _frexp(x: Any) -> tuple[Any, Any]:
     """Fractions of 0.5 to 1 and exponents of two that make the numbers."""
     x = f.asarray(_floats("frexp", x))
-    view, bits, bias = _BITS[x.dtype.char]
-    special = (x == 0) | ~FUNCTIONS["isfinite"](x)
-    tiny = f.asarray(_abs(x) < numpy.finfo(x.dtype).tiny)
-    lift = bits + 2
-    scale = f.asarray(select(tiny, x.dtype.type(2.0**lift), x.dtype.type(1)))  # what is discarded reports faults, too
-    lifted = (x * scale).copy()
-    whole = lifted.view(view)
-    exponent = (whole >> bits) & (2 * bias + 1)
-    fraction = f.asarray(whole & ~numpy.dtype(view).type((2 * bias + 1) << bits))
-    fraction = f.asarray(fraction | numpy.dtype(view).type((bias - 1) << bits)).copy().view(x.dtype)
-    exponent = f.asarray(exponent).astype("i4") - (bias - 1) - lift * tiny.astype("i4")
-    return select(special, x, fraction), f.asarray(select(special, 0, exponent)).astype("i4")
+    return _fraction(x), f.asarray(_exponent(x)).astype("i4")
 
 
 def _power_of_two(n: Any) -> Any:
@@ -343,6 +332,8 @@ def _integers(name: str, a: Any, b: Any) -> tuple[Any, Any, Any]:
 
 
 def _divisor(a: Any, b: Any) -> Any:
+    if a.device == "cpu":
+        return _common(a, b)
     while bool(_any_of(b != 0)):
         some = f.asarray(b != 0)
         rest = a % f.asarray(select(some, b, b.dtype.type(1)))
@@ -367,12 +358,7 @@ def _bitwise_count(x: Any) -> Any:
     """How many bits of the distance from 0 are set."""
     if x.dtype.kind not in "biu":
         raise TypeError("ufunc 'bitwise_count' not supported for the input types")
-    n = f.asarray(_abs(x)).astype(f"u{x.itemsize}").astype("u8")
-    one, two, four = (numpy.uint64(int(digits * 8, 16)) for digits in ("55", "33", "0f"))
-    n = n - ((n >> 1) & one)
-    n = (n & two) + ((n >> 2) & two)
-    n = ((n + (n >> 4)) & four) * numpy.uint64(0x0101010101010101) >> 56
-    return f.asarray(n).astype("u1")
+    return f.asarray(_bits(x if x.dtype.kind != "b" else x.astype("u1"))).astype("u1")
 
 
 def _divmod(x1: Any, x2: Any) -> tuple[Any, Any]:

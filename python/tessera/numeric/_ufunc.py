@@ -10,10 +10,10 @@ import numpy
 from .. import _core
 from ._setup import METHOD, NO_VALUE
 
-# Rows that are no functions of NumPy: what others are made of, and functions of times (_dates.py)
-# and of integers that no dtype holds both of.
+# Rows that are no functions of NumPy: what others are made of, also parts of numbers (_parts.py), and functions of
+# times (_dates.py) and of integers that no dtype holds both of.
 INNER = ("copy", "select", "gather", "iota", "always", "never",
-         *(name for name in _core.NUMERIC_FUNCTIONS if name.startswith(("time_", "mixed_"))))  # fmt: skip
+         *(name for name in _core.NUMERIC_FUNCTIONS if name.startswith(("time_", "mixed_", "part_"))))  # fmt: skip
 
 ALIASES = {
     "abs": "absolute",

@@ -20,7 +20,7 @@ from ._meanings import has_meaning
 from ._ndarray import ndarray
 from ._setup import ALL_FAULTS, INVALID, NO_VALUE, on, report, told_as, user_level, warn_of_lost_parts
 from ._sort import argsort
-from ._ufunc import FUNCTIONS, select
+from ._ufunc import FUNCTIONS, select, ufunc
 
 # Neutral elements of functions that are no fold of the C library, and functions that may take elements in any order.
 IDENTITIES = {
@@ -40,6 +40,7 @@ JOINED = {
     **dict.fromkeys(("multiply", "bitwise_and", "bitwise_or", "bitwise_xor", "gcd"), "biu"),
 }
 _umath: Any = numpy._core.umath
+_divisor = ufunc("part_divisor")
 _KINDS = frozenset("?bBhHiIlLqQefdFD")
 _LETTERS = {"?": "?", "i": "bBhHiIlLqQ", "f": "efd", "c": "FD"}
 
@@ -421,6 +422,11 @@ def _loop(function: Any, a: ndarray, dtype: Any = None) -> tuple[ndarray, Any]:
     return a, kind
 
 
+def _walker(function: Any) -> Any:
+    """The row that loops go by."""
+    return _divisor if function.__name__ == "gcd" else function
+
+
 def _is_walked(a: ndarray) -> bool:
     """Whether loops in C may go through the elements in order: in host memory, of numbers."""
     return a.device == "cpu" and not a._is_items and not has_meaning(a)
@@ -480,9 +486,9 @@ def reduce(function: Any, a: Any, axis: Any, dtype: Any, out: Any, keepdims: Any
     if not n and start is None:
         raise ValueError(f"zero-size array to reduction operation {name} which has no identity")
     walked = None
-    if n and mask is None and (start is None or start is neutral) and _is_walked(a):
+    if n > (name == "gcd") and mask is None and (start is None or start is neutral) and _is_walked(a):
         begin = f.zeros(1, numpy.int64, device="cpu")
-        walked = _core.numeric_walk(function, rows_of(a.astype(kind, copy=False)), 0, begin)
+        walked = _core.numeric_walk(_walker(function), rows_of(a.astype(kind, copy=False)), 0, begin)
     if walked is not None:
         made = walked.reshape(rest)
     elif free and n:
@@ -525,7 +531,7 @@ def accumulate(function: Any, a: Any, axis: Any, dtype: Any, out: Any) -> Any:
     dtype = _walk_dtype(function, a, dtype, out)
     warn_of_parts(a, dtype)
     a, kind = _loop(function, a, dtype)
-    walked = _core.numeric_walk(function, a.astype(kind, copy=False), axis, None) if _is_walked(a) else None
+    walked = _core.numeric_walk(_walker(function), a.astype(kind, copy=False), axis, None) if _is_walked(a) else None
     if walked is not None:
         return walked if out is None else _put_into(out, walked)
     rows = f.moveaxis(a, axis, 0)
@@ -579,7 +585,7 @@ def _in_segments(function: Any, a: ndarray, indices: Any, axis: int, dtype: Any)
     if not _is_walked(a) or begins.ndim != 1 or begins.dtype.kind not in "iu":
         return None
     begins = begins.astype(numpy.int64, copy=False)
-    made: ndarray | None = _core.numeric_walk(function, _as_taken(function, a, dtype), axis, begins)
+    made: ndarray | None = _core.numeric_walk(_walker(function), _as_taken(function, a, dtype), axis, begins)
     return made
 
 

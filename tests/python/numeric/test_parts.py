@@ -78,6 +78,29 @@ def test_divisors_and_bits(dtype):
         assert str(inspect.signature(getattr(tn, name))) == str(inspect.signature(getattr(np, name)))
 
 
+@pytest.mark.parametrize("dtype", "bBhHiIqQ")
+def test_divisors_and_bits_of_random_integers(dtype):
+    rng, limits = np.random.default_rng(ord(dtype)), np.iinfo(dtype)
+
+    def integers(n):
+        long = rng.integers(limits.min, limits.max, n, dtype, endpoint=True)
+        few = rng.choice(np.array([limits.min, limits.max, 0, 1, 12, 18, 64], dtype), n)
+        return np.where(rng.random(n) < 0.3, few, long >> rng.integers(0, limits.bits - 1, n).astype(dtype))
+
+    for n in (0, 1, 2, 70, 1500):
+        x, y = integers(n), integers(n)
+        for a, b in [(x, y), (x[::-1], y), (x, np.dtype(dtype).type(6))]:
+            for name in ("gcd", "lcm"):
+                with np.errstate(all="ignore"):
+                    wanted = getattr(np, name)(a, b)
+                same(getattr(tn, name)(tn.asarray(a), tn.asarray(b) if b.ndim else b), wanted)
+        same(tn.bitwise_count(tn.asarray(x)), np.bitwise_count(x))
+        same(tn.gcd.reduce(tn.asarray(x)), np.gcd.reduce(x))
+        same(tn.gcd.accumulate(tn.asarray(x // 6 * 6)), np.gcd.accumulate(x // 6 * 6))
+    same(tn.gcd.reduce(tn.asarray(x.reshape(30, 50)), 0), np.gcd.reduce(x.reshape(30, 50), 0))
+    same(tn.gcd.reduceat(tn.asarray(x), [0, 7, 3, 900]), np.gcd.reduceat(x, [0, 7, 3, 900]))
+
+
 @pytest.mark.parametrize("order", ["C", "F"])
 @pytest.mark.parametrize("key", [0, -1, slice(1, 7, 2), [0, 3, 3], ..., np.array([True, False] * 6), [5]])
 def test_flat_reads_and_writes_row_major(order, key):
